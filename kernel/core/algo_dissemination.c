@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Dissemination barrier: in round k host i sends to host i + 2^k and hears from
+ * host i - 2^k, both modulo n. After round k it knows of the 2^(k+1) hosts that
+ * end with itself, so ceil(log2 n) rounds tell every host of all others, for any
+ * n, with no host in a special part. In the last round some hosts are told of
+ * twice unless n is a power of two: harmless for a barrier, wrong for a sum. So
+ * this one carries no data.
+ *
+ * Reference: "Evaluation of Optimized Barrier Algorithms for SCI Networks", §4.2,
+ * mode 2 with n = 2; "Barrier Synchronization with OpenMP and MPI", §1.2.2,
+ * algorithm 4, and §3.2.2 for rounds and messages.
+ */
+#include "algorithm.h"
+
+/**
+ * coll_dissemination_build - the schedule of one host
+ * @s: where to write it
+ * @hosts: hosts of the group
+ * @self: the host
+ *
+ * Return: 0, -EINVAL if there is no such host, -E2BIG if it does not fit.
+ */
+int coll_dissemination_build(struct coll_schedule *s, u32 hosts, u32 self)
+{
+	u32 distance;
+	int err;
+
+	err = coll_schedule_start(s, hosts, self);
+	if (err)
+		return err;
+	s->all_to_all = true;
+
+	for (distance = 1; distance < hosts; distance <<= 1) {
+		u32 next = (self + distance) % hosts;
+		u32 previous = (self + hosts - distance) % hosts;
+
+		err = coll_schedule_round(s);
+		err = err ?: coll_schedule_send(s, next, 0);
+		err = err ?: coll_schedule_combine(s, previous, 0, COLL_FOLD_RIGHT);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/**
+ * coll_dissemination_rounds - ceil(log2 n)
+ * @hosts: n, at least 1
+ *
+ * Return: rounds of every host.
+ */
+u32 coll_dissemination_rounds(u32 hosts)
+{
+	return fls(hosts - 1);
+}
+
+/**
+ * coll_dissemination_messages - n * ceil(log2 n)
+ * @hosts: n, at least 1
+ *
+ * Return: messages of all hosts together: each sends one in each round.
+ */
+u64 coll_dissemination_messages(u32 hosts)
+{
+	return (u64)hosts * coll_dissemination_rounds(hosts);
+}

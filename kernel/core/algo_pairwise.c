@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Pairwise exchange: groups of hosts merge two at a time, each host of one
+ * exchanging with one host of the other, until there is one group. With data it
+ * is known as recursive doubling; barrier and allreduce use the same schedule.
+ *
+ * Reference: the "NIC-based barrier over Myrinet/GM" paper, §2.2: log2 n steps for
+ * a power of two. For other n the exchange is among 2^m hosts, the largest power of
+ * two that is less; each of the other n - 2^m hosts hands in to one of them before
+ * and is handed the outcome after: floor(log2 n) + 2 steps.
+ *
+ * We keep these steps but choose other partners. The natural choice, i with
+ * i - 2^m, would make partner 0 hold ranks {0, 2^m}; a sum in rank order cannot be
+ * made of such pieces. Here those that hand in are the odd ones of the first
+ * 2 * (n - 2^m) hosts, each to its lower neighbour, so a pair is a range of ranks.
+ * The 2^m partners are numbered in the order of their ranks, and the groups of
+ * round k are the aligned runs of 2^k of these numbers: every register at all times
+ * is the fold of one contiguous range, and every merge joins two adjacent ones,
+ * the lower on the left.
+ *
+ *	n = 6, so 2^m = 4:	1 to 0, 3 to 2		hand in
+ *				0 with 2, 4 with 5	exchange at distance 1
+ *				0 with 4, 2 with 5	exchange at distance 2
+ *				0 to 1, 2 to 3		hand out
+ */
+#include "algorithm.h"
+
+/* Hosts that exchange: the largest power of two that is not more than n. */
+static u32 coll_pairwise_partners(u32 hosts)
+{
+	return 1U << ilog2(hosts);
+}
+
+/* Hosts that hand in; they are the odd ones of twice as many. */
+static u32 coll_pairwise_extra(u32 hosts)
+{
+	return hosts - coll_pairwise_partners(hosts);
+}
+
+/* First round of a group that is no power of two. */
+static int coll_pairwise_hand_in(struct coll_schedule *s, u32 extra)
+{
+	int err = coll_schedule_round(s);
+
+	if (err || s->self >= 2 * extra)
+		return err;
+	if (s->self % 2)
+		return coll_schedule_send(s, s->self - 1, 0);
+	return coll_schedule_combine(s, s->self + 1, 0, COLL_FOLD_RIGHT);
+}
+
+/* The partners exchange at this distance, counted in partners. */
+static int coll_pairwise_exchange(struct coll_schedule *s, u32 extra, u32 distance)
+{
+	bool paired = s->self < 2 * extra;
+	u32 number, other;
+	int err;
+
+	err = coll_schedule_round(s);
+	if (err || (paired && s->self % 2))
+		return err;
+
+	number = paired ? s->self / 2 : s->self - extra;
+	other = number ^ distance;
+	other = other < extra ? 2 * other : other + extra;
+
+	err = coll_schedule_send(s, other, 0);
+	return err ?: coll_schedule_combine(s, other, 0, other < s->self ?
+					    COLL_FOLD_LEFT : COLL_FOLD_RIGHT);
+}
+
+/* Last round of such a group: who handed in is answered with the outcome. */
+static int coll_pairwise_hand_out(struct coll_schedule *s, u32 extra)
+{
+	int err = coll_schedule_round(s);
+
+	if (err || s->self >= 2 * extra)
+		return err;
+	if (s->self % 2)
+		return coll_schedule_fold(s, s->self - 1, 0, COLL_PLACE);
+	return coll_schedule_send(s, s->self + 1, 0);
+}
+
+/**
+ * coll_pairwise_build - the schedule of one host
+ * @s: where to write it
+ * @hosts: hosts of the group
+ * @self: the host
+ *
+ * Return: 0, -EINVAL if there is no such host, -E2BIG if it does not fit.
+ */
+int coll_pairwise_build(struct coll_schedule *s, u32 hosts, u32 self)
+{
+	u32 partners, extra, distance;
+	int err;
+
+	err = coll_schedule_start(s, hosts, self);
+	if (err)
+		return err;
+	s->all_to_all = true;
+	partners = coll_pairwise_partners(hosts);
+	extra = coll_pairwise_extra(hosts);
+
+	if (extra)
+		err = coll_pairwise_hand_in(s, extra);
+	for (distance = 1; !err && distance < partners; distance <<= 1)
+		err = coll_pairwise_exchange(s, extra, distance);
+	if (!err && extra)
+		err = coll_pairwise_hand_out(s, extra);
+	return err;
+}
+
+/**
+ * coll_pairwise_rounds - log2 n, or floor(log2 n) + 2 if that is not whole
+ * @hosts: n, at least 1
+ *
+ * Return: rounds of every host; of some, a few are empty.
+ */
+u32 coll_pairwise_rounds(u32 hosts)
+{
+	return ilog2(hosts) + (coll_pairwise_extra(hosts) ? 2 : 0);
+}
+
+/**
+ * coll_pairwise_messages - 2^m * m + 2 * (n - 2^m), where m = floor(log2 n)
+ * @hosts: n, at least 1
+ *
+ * Return: messages of all hosts together: each partner sends one in each exchange,
+ * and each other host hands in and is answered.
+ */
+u64 coll_pairwise_messages(u32 hosts)
+{
+	return (u64)coll_pairwise_partners(hosts) * ilog2(hosts) +
+	       2 * coll_pairwise_extra(hosts);
+}

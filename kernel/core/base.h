@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The few words of the kernel that the core uses. In the module they come
+ * from the kernel; in user space (library, simulator, unit tests) from the
+ * stand-ins in user_base.h. Core files include nothing else of their home.
+ */
+#ifndef COLL_CORE_BASE_H
+#define COLL_CORE_BASE_H
+
+#ifdef __KERNEL__
+#include <linux/bitops.h>
+#include <linux/build_bug.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/list.h>
+#include <linux/log2.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/siphash.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#include <asm/byteorder.h>
+#else
+#include "user_base.h"
+#endif
+
+#include "../../uapi/linux/collsock.h"
+
+/* Operation numbers, sequence numbers and connection ids wrap. */
+static inline bool coll_before(u32 a, u32 b)
+{
+	return (s32)(a - b) < 0;
+}
+
+static inline bool coll_after(u32 a, u32 b)
+{
+	return coll_before(b, a);
+}
+
+#endif

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "algorithm.h"
+#include "descriptor.h"
+
+#define FAMILY_INET	2
+#define FAMILY_INET6	10
+
+static bool algorithm_exists(u8 operation, u8 algorithm)
+{
+	return algorithm == COLLSOCK_AUTO || coll_algorithm_find(operation, algorithm);
+}
+
+/**
+ * coll_descriptor_normalise() - check the fixed part of JOIN, fill in defaults
+ * @j: as user space gave it
+ *
+ * Return: 0 or -EINVAL. Context: any.
+ */
+int coll_descriptor_normalise(struct collsock_join *j)
+{
+	if (j->size != sizeof(*j) || j->flags || j->reserved[0] || j->reserved[1])
+		return -EINVAL;
+	if (!j->hosts || j->hosts > COLLSOCK_MAX_HOSTS)
+		return -EINVAL;
+	if (j->ranks < j->hosts || j->ranks > COLLSOCK_MAX_RANKS || j->rank >= j->ranks)
+		return -EINVAL;
+	if (!j->window)
+		j->window = COLLSOCK_DEFAULT_WINDOW;
+	if (j->window > COLLSOCK_MAX_WINDOW)
+		return -EINVAL;
+	if (!j->segment_bytes)
+		j->segment_bytes = COLLSOCK_DEFAULT_SEGMENT;
+	if (j->segment_bytes > COLLSOCK_MAX_SEGMENT ||
+	    j->segment_bytes % COLLSOCK_SEGMENT_QUANTUM)
+		return -EINVAL;
+	if (!j->max_bytes)
+		j->max_bytes = j->segment_bytes;
+	if (j->max_bytes > j->segment_bytes)
+		return -EINVAL;
+	if (!algorithm_exists(COLLSOCK_BARRIER, j->barrier_algorithm) ||
+	    !algorithm_exists(COLLSOCK_ALLREDUCE, j->allreduce_algorithm))
+		return -EINVAL;
+	return 0;
+}
+
+static bool member_valid(const struct collsock_member *m, const struct collsock_member *first)
+{
+	static const u8 zero[16];
+	u32 length;
+
+	if (m->family == FAMILY_INET)
+		length = 4;
+	else if (m->family == FAMILY_INET6)
+		length = 16;
+	else
+		return false;
+	if (m->family != first->family)
+		return false;
+	if (m->family == FAMILY_INET && m->scope_id)
+		return false;
+	return memcmp(m->address, zero, length) &&
+	       !memcmp(m->address + length, zero, 16 - length);
+}
+
+/**
+ * coll_descriptor_check() - check the tables of JOIN, fill in default ports
+ * @j: normalised
+ * @members: j->hosts of them
+ * @host_of_rank: j->ranks of them
+ *
+ * All hosts are of one address family. Hosts stand in the order of their lowest
+ * rank, so that the order of hosts is the order of ranks. Two equal hosts are
+ * not looked for: packets of the second one are refused by their source index,
+ * and nothing comes of such a group but its time-out.
+ *
+ * Return: 0, -EINVAL, or -EOPNOTSUPP for several ranks on one host.
+ * Context: may take long for large tables; no lock.
+ */
+int coll_descriptor_check(const struct collsock_join *j,
+			  struct collsock_member *members, const u32 *host_of_rank)
+{
+	u32 i, seen = 0;
+
+	for (i = 0; i < j->hosts; i++) {
+		if (!member_valid(&members[i], members))
+			return -EINVAL;
+		if (!members[i].port)
+			members[i].port = COLLSOCK_PORT;
+	}
+	for (i = 0; i < j->ranks; i++) {
+		if (host_of_rank[i] > seen || host_of_rank[i] >= j->hosts)
+			return -EINVAL;
+		if (host_of_rank[i] == seen)
+			seen++;
+	}
+	if (seen != j->hosts)
+		return -EINVAL;
+	return j->ranks == j->hosts ? 0 : -EOPNOTSUPP;
+}
+
+/**
+ * coll_descriptor_hash() - hash of what must be equal on all ranks
+ * @j: normalised; its rank and key do not count (the key proves itself)
+ * @members: checked
+ * @host_of_rank: checked
+ *
+ * Return: the hash that stands in every packet. Context: any.
+ */
+u32 coll_descriptor_hash(const struct collsock_join *j,
+			 const struct collsock_member *members,
+			 const u32 *host_of_rank)
+{
+	siphash_key_t chain = { { j->id, j->nonce } };
+	struct collsock_join common = *j;
+
+	common.rank = 0;
+	memset(common.key, 0, sizeof(common.key));
+	chain.key[0] = siphash(&common, sizeof(common), &chain);
+	chain.key[0] = siphash(members, j->hosts * sizeof(*members), &chain);
+	chain.key[0] = siphash(host_of_rank, j->ranks * sizeof(*host_of_rank), &chain);
+	return (u32)chain.key[0];
+}

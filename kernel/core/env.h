@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the core asks of its home: the kernel module, the library, the
+ * simulator, a unit test. Ordinary functions, bound when the home is linked.
+ *
+ * The home calls the core under the group's lock, and the core calls these
+ * back under it; none of them may call the core. Those that allocate and free
+ * memory are called only from coll_group_init() and coll_group_destroy(),
+ * which hold no lock: all that a group needs to run is reserved when it is
+ * made.
+ */
+#ifndef COLL_CORE_ENV_H
+#define COLL_CORE_ENV_H
+
+#include "base.h"
+
+struct coll_group;
+struct coll_peer;
+struct coll_packet;
+
+/* Zeroed memory for the life of the group; may sleep. NULL if there is none. */
+void *coll_env_alloc(size_t bytes);
+void coll_env_free(void *memory);
+
+/* A zeroed peer; may sleep. NULL if there is no memory. */
+struct coll_peer *coll_env_peer_new(struct coll_group *g);
+void coll_env_peer_free(struct coll_peer *peer);
+
+/*
+ * A packet of @bytes to write into, NULL if there is no memory; it goes to
+ * coll_env_transmit(), which owns it from then on. Packets may get lost.
+ */
+u8 *coll_env_packet(struct coll_group *g, u32 bytes, struct coll_packet **packet);
+void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet);
+
+/* Call coll_group_expire() at @at (ns), which is before any earlier request. */
+void coll_env_deadline(struct coll_group *g, u64 at);
+
+/*
+ * The operation posted with @token has ended: with @error (a positive errno)
+ * and @failed_rank, or with a result to be copied at once. Cannot fail.
+ */
+void coll_env_complete(struct coll_group *g, void *token, const void *result,
+		       u32 bytes, u32 error, u32 failed_rank);
+
+/* An operation can be posted again. */
+void coll_env_writable(struct coll_group *g);
+
+/* A round advances. True if the home allows it in the present context. */
+bool coll_env_round(struct coll_group *g);
+
+#endif

@@ -1,0 +1,759 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "group.h"
+#include "reduce.h"
+
+const struct coll_timing coll_timing_default = {
+	.rto_initial	= 10 * NSEC_PER_MSEC,
+	.rto_floor	= NSEC_PER_MSEC,
+	.rto_ceiling	= 100 * NSEC_PER_MSEC,
+	.rto_unheard	= 1 * (u64)NSEC_PER_SEC,
+	.ack_delay	= 500 * NSEC_PER_USEC,
+	.liveness	= 3 * (u64)NSEC_PER_SEC,
+	.join_timeout	= 300 * (u64)NSEC_PER_SEC,
+};
+
+/* Buckets beyond this are of no use: schedules name few hosts. */
+#define MAX_PEER_BUCKETS	256
+
+/* ---- making and unmaking ---- */
+
+static int group_build_schedules(struct coll_group *g, const struct collsock_join *j)
+{
+	unsigned int i;
+	int err;
+
+	if (coll_algorithms_count > COLL_MAX_SCHEDULES)
+		return -E2BIG;
+	for (i = 0; i < coll_algorithms_count; i++) {
+		struct coll_schedule *s = coll_env_alloc(sizeof(*s));
+
+		if (!s)
+			return -ENOMEM;
+		g->schedules[i] = s;
+		err = coll_algorithms[i].build(s, g->hosts, g->self);
+		if (err)
+			return err;
+		s->id = i;
+	}
+	for (i = COLLSOCK_BARRIER; i <= COLLSOCK_ALLREDUCE; i++) {
+		u8 wanted = i == COLLSOCK_BARRIER ? j->barrier_algorithm :
+						    j->allreduce_algorithm;
+
+		if (wanted == COLLSOCK_AUTO)
+			wanted = coll_algorithm_auto(i, g->hosts);
+		g->default_schedule[i] = coll_algorithm_find(i, wanted) - coll_algorithms;
+	}
+	return 0;
+}
+
+static int group_build_slots(struct coll_group *g)
+{
+	u32 i, slots = g->slot_mask + 1;
+	struct coll_op_size size = {};
+	size_t bytes;
+
+	for (i = 0; i < coll_algorithms_count; i++)
+		coll_op_size_add(&size, g->schedules[i]);
+	g->slots = coll_env_alloc(slots * sizeof(*g->slots));
+	if (!g->slots)
+		return -ENOMEM;
+	bytes = (size_t)(size.values + size.early) * g->max_bytes;
+	for (i = 0; i < slots; i++) {
+		struct coll_op *op = &g->slots[i];
+
+		op->group = g;
+		op->values = coll_env_alloc(bytes);
+		op->messages = coll_env_alloc(size.messages * sizeof(*op->messages) + 1);
+		if (!op->values || !op->messages)
+			return -ENOMEM;
+		op->early = op->values + (size_t)size.values * g->max_bytes;
+	}
+	return 0;
+}
+
+/* The hosts that @s names and that have no spare peer yet get one. */
+static int group_reserve_edges(struct coll_group *g, const struct coll_edge *edges, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		struct coll_peer *spare = g->spare;
+
+		while (spare && spare->host != edges[i].host)
+			spare = spare->next;
+		if (spare || edges[i].host == g->self)
+			continue;
+		spare = coll_env_peer_new(g);
+		if (!spare)
+			return -ENOMEM;
+		spare->host = edges[i].host;
+		spare->next = g->spare;
+		g->spare = spare;
+	}
+	return 0;
+}
+
+static int group_reserve_peers(struct coll_group *g)
+{
+	u32 i;
+	int err;
+
+	g->peers = coll_env_alloc((g->peer_mask + 1) * sizeof(struct coll_peer *));
+	if (!g->peers)
+		return -ENOMEM;
+	for (i = 0; i < coll_algorithms_count; i++) {
+		const struct coll_schedule *s = g->schedules[i];
+
+		err = group_reserve_edges(g, s->send, s->sends);
+		if (!err)
+			err = group_reserve_edges(g, s->fold, s->folds);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static u32 round_up_power_of_two(u32 n)
+{
+	return n > 1 ? 1U << fls(n - 1) : 1;
+}
+
+/**
+ * coll_group_init() - make a group
+ * @g: zeroed
+ * @config: what it is to be
+ *
+ * Reserves all memory that running needs. After an error coll_group_destroy()
+ * frees what there is.
+ *
+ * Return: 0 or -ENOMEM. Context: may sleep.
+ */
+int coll_group_init(struct coll_group *g, const struct coll_config *config)
+{
+	const struct collsock_join *j = config->join;
+	int err;
+
+	g->secret = config->secret;
+	g->timing = config->timing;
+	g->descriptor = config->descriptor;
+	g->hosts = j->hosts;
+	g->self = config->self;
+	g->incarnation = config->incarnation;
+	g->window = j->window;
+	g->slot_mask = round_up_power_of_two(j->window) - 1;
+	g->peer_mask = round_up_power_of_two(min_t(u32, j->hosts, MAX_PEER_BUCKETS)) - 1;
+	g->max_bytes = round_up(j->max_bytes, 8);
+	g->completed = COLL_NOTHING_DONE;
+	g->cover_done = COLL_NOTHING_DONE;
+	g->acknowledged = COLL_NOTHING_DONE;
+	g->floor_operation = COLL_NOTHING_DONE;
+	g->floor = COLL_NOTHING_DONE;
+	g->common_credit = g->window - 1;
+	g->armed_ns = COLL_NEVER;
+	g->failed_rank = COLLSOCK_NO_RANK;
+
+	err = group_build_schedules(g, j);
+	if (!err)
+		err = group_build_slots(g);
+	if (!err)
+		err = group_reserve_peers(g);
+	return err;
+}
+
+static void group_free_peers(struct coll_peer *peer)
+{
+	while (peer) {
+		struct coll_peer *next = peer->next;
+
+		coll_env_peer_free(peer);
+		peer = next;
+	}
+}
+
+/**
+ * coll_group_destroy() - free all memory of a group
+ * @g: initialised, perhaps in part; nobody uses it any more
+ *
+ * Context: may sleep.
+ */
+void coll_group_destroy(struct coll_group *g)
+{
+	u32 i;
+
+	for (i = 0; g->peers && i <= g->peer_mask; i++)
+		group_free_peers(g->peers[i]);
+	coll_env_free(g->peers);
+	group_free_peers(g->spare);
+	for (i = 0; g->slots && i <= g->slot_mask; i++) {
+		coll_env_free(g->slots[i].values);
+		coll_env_free(g->slots[i].messages);
+	}
+	coll_env_free(g->slots);
+	for (i = 0; i < COLL_MAX_SCHEDULES; i++)
+		coll_env_free(g->schedules[i]);
+}
+
+/* ---- deadlines ---- */
+
+static void group_arm(struct coll_group *g)
+{
+	const struct coll_heap_node *first = g->deadlines.first;
+
+	if (first && first->at < g->armed_ns) {
+		g->armed_ns = first->at;
+		coll_env_deadline(g, first->at);
+	}
+}
+
+/**
+ * coll_group_schedule() - call coll_peer_expire() at @at, or earlier
+ * @g: the group
+ * @peer: for whom
+ * @at: time in ns
+ *
+ * In the usual case the peer has an earlier deadline already, and this is one
+ * comparison: deadlines are not taken back when they are no longer needed.
+ */
+void coll_group_schedule(struct coll_group *g, struct coll_peer *peer, u64 at)
+{
+	if (likely(at >= peer->deadline.at))
+		return;
+	coll_heap_advance(&g->deadlines, &peer->deadline, at);
+	group_arm(g);
+}
+
+/**
+ * coll_group_expire() - the deadline has passed
+ * @g: the group
+ * @now: time in ns
+ *
+ * Looks at COLL_EXPIRE_BATCH peers at most; what is left asks for another call.
+ *
+ * Context: softirq; group lock held.
+ */
+void coll_group_expire(struct coll_group *g, u64 now)
+{
+	struct coll_heap_node *node;
+	u32 batch = COLL_EXPIRE_BATCH;
+
+	/* Nothing is armed while this runs: it arms once, at the end. */
+	g->armed_ns = 0;
+	for (node = g->deadlines.first; node && node->at <= now && batch--;
+	     node = g->deadlines.first) {
+		struct coll_peer *peer = container_of(node, struct coll_peer, deadline);
+
+		coll_heap_remove(&g->deadlines, node);
+		if (!coll_peer_expire(peer, now))
+			coll_group_fail(g, ETIMEDOUT, coll_group_rank(g, peer->host), now);
+	}
+	g->armed_ns = COLL_NEVER;
+	group_arm(g);
+}
+
+/* ---- peers ---- */
+
+static struct coll_peer *group_find_peer(const struct coll_group *g, u32 host)
+{
+	struct coll_peer *peer = g->peers[host & g->peer_mask];
+
+	while (peer && peer->host != host)
+		peer = peer->next;
+	return peer;
+}
+
+static void group_say_goodbye(struct coll_group *g, struct coll_peer *peer, u64 now)
+{
+	if (peer->gone || peer->goodbye.peer)
+		return;
+	peer->goodbye.peer = peer;
+	coll_peer_send(peer, &peer->goodbye, now);
+}
+
+/**
+ * coll_group_peer() - the connection to a host, which begins now if there is none
+ * @g: the group
+ * @host: the other side
+ * @now: time in ns
+ *
+ * Return: the peer, or NULL if no schedule ever speaks to that host.
+ * Context: group lock held.
+ */
+struct coll_peer *coll_group_peer(struct coll_group *g, u32 host, u64 now)
+{
+	struct coll_peer *peer = group_find_peer(g, host), **link;
+
+	if (likely(peer))
+		return peer;
+	for (link = &g->spare; *link && (*link)->host != host; link = &(*link)->next)
+		;
+	peer = *link;
+	if (!peer)
+		return NULL;
+	*link = peer->next;
+	coll_peer_init(peer, g, host);
+	peer->next = g->peers[host & g->peer_mask];
+	g->peers[host & g->peer_mask] = peer;
+	g->stats.peers++;
+	if (unlikely(g->leaving))
+		group_say_goodbye(g, peer, now);
+	return peer;
+}
+
+typedef void (*peer_visitor)(struct coll_group *g, struct coll_peer *peer, u64 now);
+
+static void group_each_peer(struct coll_group *g, peer_visitor visit, u64 now)
+{
+	struct coll_peer *peer;
+	u32 i;
+
+	for (i = 0; i <= g->peer_mask; i++)
+		for (peer = g->peers[i]; peer; peer = peer->next)
+			visit(g, peer, now);
+}
+
+/**
+ * coll_group_nudge() - tell a host that knocked before we existed that we do
+ * @g: the group
+ * @host: that host
+ * @now: time in ns
+ *
+ * Context: BH disabled; group lock held.
+ */
+void coll_group_nudge(struct coll_group *g, u32 host, u64 now)
+{
+	struct coll_peer *peer = coll_group_peer(g, host, now);
+
+	if (peer && !peer->incarnation)
+		coll_peer_nudge(peer, now);
+}
+
+/* ---- the window ---- */
+
+static void peer_tell_room(struct coll_group *g, struct coll_peer *peer, u64 now)
+{
+	if (!peer->refused)
+		return;
+	peer->refused = false;
+	g->refusals--;
+	coll_peer_nudge(peer, now);
+}
+
+/* Free the slots of operations that nobody needs any more, in order. */
+static void group_advance_window(struct coll_group *g, u64 now)
+{
+	u32 before = g->oldest;
+
+	while (g->oldest != g->next) {
+		struct coll_op *op = coll_group_slot(g, g->oldest);
+
+		if (op->state != COLL_OP_DONE || op->unacked)
+			break;
+		op->state = COLL_OP_FREE;
+		g->oldest++;
+	}
+	if (g->oldest == before)
+		return;
+	coll_env_writable(g);
+	if (unlikely(g->refusals))
+		group_each_peer(g, peer_tell_room, now);
+}
+
+static void peer_push(struct coll_group *g, struct coll_peer *peer, u64 now)
+{
+	coll_peer_push(peer, now);
+}
+
+/*
+ * All hosts have completed through @through, this one learns by completing
+ * @operation. Whoever completes that one learns the same (the minimum is over
+ * the same posts), and frees the slots through @through. So if all hosts have
+ * completed through an @operation of before, all have the room that its
+ * @through gave them. Without this a host that is only sent to, and never sends
+ * back, as in dissemination, had to tell its credit in packets of its own.
+ */
+static void group_learn_credit(struct coll_group *g, u32 operation, u32 through, u64 now)
+{
+	if (coll_before(through, g->floor_operation))
+		return;
+	g->common_credit = g->floor + g->window;
+	g->floor_operation = operation;
+	g->floor = through;
+	if (unlikely(g->held))
+		group_each_peer(g, peer_push, now);
+}
+
+/* Every host has completed the operations through @through. */
+static void group_acknowledge_through(struct coll_group *g, u32 through, u64 now)
+{
+	u32 number;
+
+	if (!coll_after(through, g->acknowledged))
+		return;
+	g->acknowledged = through;
+	for (number = g->oldest; !coll_after(number, through); number++)
+		coll_op_forget(coll_group_slot(g, number), true, now);
+}
+
+/**
+ * coll_group_completed() - an operation has ended
+ * @g: the group
+ * @op: it; DONE
+ * @now: time in ns
+ *
+ * When an all-to-all operation completes, every host has told, directly or
+ * through others, up to where it has completed: the minimum is acknowledged.
+ */
+void coll_group_completed(struct coll_group *g, struct coll_op *op, u64 now)
+{
+	if (op->schedule->all_to_all && op->round == op->schedule->rounds) {
+		group_acknowledge_through(g, op->done, now);
+		group_learn_credit(g, op->number, op->done, now);
+	}
+	while (g->completed + 1 != g->next) {
+		op = coll_group_slot(g, g->completed + 1);
+		if (op->number != g->completed + 1 || op->state != COLL_OP_DONE ||
+		    op->round != op->schedule->rounds)
+			break;
+		g->completed++;
+	}
+}
+
+/* ---- failure ---- */
+
+static void group_end_operations(struct coll_group *g, u32 after, u32 error, u32 rank, u64 now)
+{
+	u32 number;
+
+	for (number = g->oldest; number != g->next; number++) {
+		struct coll_op *op = coll_group_slot(g, number);
+
+		if (op->state == COLL_OP_RUNNING && op->number == number &&
+		    coll_after(number, after))
+			coll_op_abort(op, error, rank, now);
+	}
+}
+
+static void peer_drop_all(struct coll_group *g, struct coll_peer *peer, u64 now)
+{
+	coll_peer_forget(&peer->goodbye, false, now);
+	coll_heap_remove(&g->deadlines, &peer->deadline);
+	peer->ack_owed = false;
+	peer->ack_now = false;
+}
+
+/**
+ * coll_group_fail() - the group ends on this host
+ * @g: the group
+ * @error: errno, positive
+ * @failed_rank: the rank that is to blame
+ * @now: time in ns
+ *
+ * The first failure stays. Every operation under way ends with it, and so does
+ * every later one.
+ *
+ * Context: BH disabled; group lock held.
+ */
+void coll_group_fail(struct coll_group *g, u32 error, u32 failed_rank, u64 now)
+{
+	u32 i;
+
+	if (g->error)
+		return;
+	g->error = error;
+	g->failed_rank = failed_rank;
+	group_end_operations(g, g->oldest - 1, error, failed_rank, now);
+	for (i = 0; i <= g->slot_mask; i++)
+		if (g->slots[i].state == COLL_OP_DONE)
+			coll_op_forget(&g->slots[i], false, now);
+	group_each_peer(g, peer_drop_all, now);
+	coll_env_writable(g);
+}
+
+/* A rank has left: operations beyond the last that it posted cannot complete. */
+static void group_reset(struct coll_group *g, u32 after, u32 rank, u64 now)
+{
+	if (g->reset && !coll_before(after, g->reset_after))
+		return;
+	g->reset = true;
+	g->reset_after = after;
+	g->reset_rank = rank;
+	group_end_operations(g, after, ECONNRESET, rank, now);
+	coll_env_writable(g);
+}
+
+/**
+ * coll_group_leave() - the rank closes
+ * @g: the group
+ * @now: time in ns
+ *
+ * What it has posted completes. The peers there are learn that it left.
+ *
+ * Context: BH disabled; group lock held.
+ */
+void coll_group_leave(struct coll_group *g, u64 now)
+{
+	g->leaving = true;
+	if (!g->error)
+		group_each_peer(g, group_say_goodbye, now);
+}
+
+/**
+ * coll_group_quiet() - has the group left, with nothing under way?
+ * @g: the group
+ *
+ * Context: group lock held.
+ */
+bool coll_group_quiet(const struct coll_group *g)
+{
+	const struct coll_peer *peer;
+	u32 i;
+
+	if (!g->leaving || g->running)
+		return false;
+	if (g->error)
+		return true;
+	for (i = 0; i <= g->peer_mask; i++)
+		for (peer = g->peers[i]; peer; peer = peer->next)
+			if (!coll_peer_idle(peer) || peer->ack_owed)
+				return false;
+	return true;
+}
+
+/* ---- posting ---- */
+
+/* Bytes of the payload that a signature speaks of, or -EINVAL. */
+static int group_payload_bytes(const struct coll_group *g, const struct coll_signature *sig)
+{
+	u32 element;
+
+	if (sig->root || sig->schedule >= coll_algorithms_count ||
+	    coll_algorithms[sig->schedule].operation != sig->operation)
+		return -EINVAL;
+	if (sig->operation == COLLSOCK_BARRIER)
+		return sig->type || sig->op || sig->count ? -EINVAL : 0;
+	if (!coll_reduce_valid(sig->type, sig->op) || !sig->count)
+		return -EINVAL;
+	element = coll_type_bytes(sig->type);
+	if (sig->count > g->max_bytes / element)
+		return -EMSGSIZE;
+	return sig->count * element;
+}
+
+/**
+ * coll_group_signature() - what does a post mean to this group?
+ * @g: the group
+ * @post: as user space gave it
+ * @payload_bytes: that came with it
+ * @sig: out
+ *
+ * Return: 0, -EINVAL, or -EMSGSIZE if the payload is larger than the group
+ * allows. Context: any; reads only what init has set.
+ */
+int coll_group_signature(const struct coll_group *g, const struct collsock_post *post,
+			 u32 payload_bytes, struct coll_signature *sig)
+{
+	const struct coll_algorithm *a;
+	int bytes;
+
+	if (post->size != sizeof(*post) || post->flags || post->reserved)
+		return -EINVAL;
+	if (post->operation < COLLSOCK_BARRIER || post->operation > COLLSOCK_ALLREDUCE)
+		return -EINVAL;
+	memset(sig, 0, sizeof(*sig));
+	sig->operation = post->operation;
+	sig->type = post->type;
+	sig->op = post->op;
+	sig->count = post->count;
+	sig->root = post->root;
+	sig->schedule = g->default_schedule[post->operation];
+	if (post->algorithm != COLLSOCK_AUTO) {
+		a = coll_algorithm_find(post->operation, post->algorithm);
+		if (!a)
+			return -EINVAL;
+		sig->schedule = a - coll_algorithms;
+	}
+	bytes = group_payload_bytes(g, sig);
+	if (bytes < 0)
+		return bytes;
+	return (u32)bytes == payload_bytes ? 0 : -EINVAL;
+}
+
+static bool signature_equal(const struct coll_signature *a, const struct coll_signature *b)
+{
+	return a->operation == b->operation && a->type == b->type && a->op == b->op &&
+	       a->schedule == b->schedule && a->count == b->count && a->root == b->root;
+}
+
+/**
+ * coll_group_post() - post an operation
+ * @g: the group
+ * @sig: from coll_group_signature()
+ * @payload: as many bytes as the signature says; not needed after return
+ * @token: comes back in coll_env_complete(), perhaps before this returns
+ * @now: time in ns
+ *
+ * In a group that has failed the operation completes at once, with the error.
+ *
+ * Return: 0, or -EAGAIN when the window is full.
+ * Context: BH disabled outside work queues; group lock held.
+ */
+int coll_group_post(struct coll_group *g, const struct coll_signature *sig,
+		    const void *payload, void *token, u64 now)
+{
+	struct coll_op *op = coll_group_slot(g, g->next);
+
+	if (!coll_group_writable(g))
+		return -EAGAIN;
+	if (op->state == COLL_OP_EARLY && !signature_equal(&op->signature, sig))
+		coll_group_fail(g, EPROTO, coll_group_rank(g, op->source), now);
+	g->stats.posted++;
+	if (g->error || g->reset) {
+		g->stats.failed++;
+		coll_env_complete(g, token, NULL, 0, g->error ?: ECONNRESET,
+				  g->error ? g->failed_rank : g->reset_rank);
+		return 0;
+	}
+	if (op->state == COLL_OP_FREE) {
+		op->number = g->next;
+		coll_op_begin_early(op, g->schedules[sig->schedule], sig,
+				    group_payload_bytes(g, sig), g->self);
+	}
+	op->token = token;
+	g->next++;
+	coll_op_start(op, payload, now);
+	group_advance_window(g, now);
+	return 0;
+}
+
+/* ---- receiving ---- */
+
+/* The slot of a message's operation, created if it is the first to speak of it. */
+static struct coll_op *group_slot_for(struct coll_group *g, const struct coll_header *h)
+{
+	struct coll_op *op = coll_group_slot(g, h->operation);
+	int bytes;
+
+	if (op->state != COLL_OP_FREE)
+		return op;
+	bytes = group_payload_bytes(g, &h->signature);
+	if (bytes < 0)
+		return NULL;
+	op->number = h->operation;
+	coll_op_begin_early(op, g->schedules[h->signature.schedule], &h->signature, bytes,
+			    h->source);
+	return op;
+}
+
+static void group_receive_message(struct coll_group *g, struct coll_peer *peer,
+				  const struct coll_header *h, u64 now)
+{
+	s32 ahead = h->operation - g->oldest;
+	struct coll_op *op;
+	int edge;
+
+	if (ahead < 0) {
+		coll_peer_accept(peer, h, now);
+		coll_peer_repeat(peer, now);
+		return;
+	}
+	if (ahead >= (s32)g->window) {
+		coll_peer_refuse(peer, now);
+		return;
+	}
+	op = group_slot_for(g, h);
+	if (!op)
+		goto invalid;
+	if (!signature_equal(&op->signature, &h->signature)) {
+		coll_group_fail(g, EPROTO, coll_group_rank(g, h->source), now);
+		return;
+	}
+	edge = coll_schedule_find(op->schedule, h->round, h->source);
+	if (edge < 0 || h->payload_bytes != op->bytes || h->segment)
+		goto invalid;
+	if (op->state == COLL_OP_DONE || !coll_op_store(op, edge, h)) {
+		coll_peer_accept(peer, h, now);
+		coll_peer_repeat(peer, now);
+		return;
+	}
+	g->stats.messages_received++;
+	coll_peer_accept(peer, h, now);
+	if (op->state == COLL_OP_RUNNING)
+		coll_op_advance(op, now);
+	else
+		g->stats.early++;
+	return;
+invalid:
+	g->stats.invalid++;
+}
+
+static void group_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
+				  const struct coll_header *h, u64 now)
+{
+	if (h->seq)
+		coll_peer_accept(peer, h, now);
+	if (peer->gone)
+		return;
+	peer->gone = true;
+	group_reset(g, h->operation, coll_group_rank(g, h->source), now);
+}
+
+/*
+ * A group that has failed stores nothing, but it still answers: silence would
+ * put the blame on this host.
+ */
+static void group_receive_failed(struct coll_peer *peer, const struct coll_header *h, u64 now)
+{
+	if (h->type == COLL_PACKET_ACK || !h->seq)
+		return;
+	coll_peer_accept(peer, h, now);
+	coll_peer_repeat(peer, now);
+	coll_peer_flush(peer, now);
+}
+
+/**
+ * coll_group_receive() - a packet came
+ * @g: the group
+ * @h: decoded, authenticated, for this group and host, from @h->source, which
+ *	is the address that the packet came from
+ * @now: time in ns
+ *
+ * Context: softirq; group lock held.
+ */
+void coll_group_receive(struct coll_group *g, const struct coll_header *h, u64 now)
+{
+	struct coll_peer *peer;
+	enum coll_verdict verdict;
+
+	peer = coll_group_peer(g, h->source, now);
+	if (unlikely(!peer)) {
+		g->stats.invalid++;
+		return;
+	}
+	verdict = coll_peer_hear(peer, h, now);
+	if (unlikely(verdict == COLL_STALE)) {
+		g->stats.stale++;
+		return;
+	}
+	if (unlikely(g->error)) {
+		group_receive_failed(peer, h, now);
+		return;
+	}
+	switch (h->type) {
+	case COLL_PACKET_MESSAGE:
+		if (unlikely(verdict == COLL_DUPLICATE))
+			coll_peer_repeat(peer, now);
+		else
+			group_receive_message(g, peer, h, now);
+		break;
+	case COLL_PACKET_GOODBYE:
+		if (verdict == COLL_DUPLICATE)
+			coll_peer_repeat(peer, now);
+		else
+			group_receive_goodbye(g, peer, h, now);
+		break;
+	default:
+		break;
+	}
+	group_advance_window(g, now);
+	coll_peer_flush(peer, now);
+}

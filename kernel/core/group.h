@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A group on one host: its descriptor, the window of operations, its peers,
+ * and what became of it. This is the core's face towards its home: the home
+ * embeds struct coll_group, and calls the functions below under one lock of
+ * the group with bottom halves off. They never sleep, but for init and destroy,
+ * which need no lock.
+ *
+ * A group works until it fails (terminal, sticky) or until its rank leaves.
+ * When it has left and nothing is under way any more it is quiet: the home
+ * replaces it by a tombstone (tombstone.h).
+ *
+ * One rank lives on each host. Where several will, a contribution is folded
+ * from the local ranks before coll_op_start(), and coll_env_complete() goes to
+ * each of them.
+ */
+#ifndef COLL_CORE_GROUP_H
+#define COLL_CORE_GROUP_H
+
+#include "algorithm.h"
+#include "engine.h"
+#include "env.h"
+
+/* Nothing has completed yet: one before the first operation, number 0. */
+#define COLL_NOTHING_DONE	(~0U)
+
+#define COLL_MAX_SCHEDULES	8
+#define COLL_EXPIRE_BATCH	64
+
+/**
+ * struct coll_timing - tunables of the protocol; all in ns; local to the host
+ * @rto_initial: retransmission time-out before there is a sample
+ * @rto_floor: its least value
+ * @rto_ceiling: the greatest value that backing off reaches
+ * @rto_unheard: the same for a host that was never heard
+ * @ack_delay: how long an acknowledgement waits for a packet to travel with
+ * @liveness: silence after which a host counts as dead
+ * @join_timeout: the same for a host that was never heard
+ */
+struct coll_timing {
+	u64	rto_initial;
+	u64	rto_floor;
+	u64	rto_ceiling;
+	u64	rto_unheard;
+	u64	ack_delay;
+	u64	liveness;
+	u64	join_timeout;
+};
+
+extern const struct coll_timing coll_timing_default;
+
+/**
+ * struct coll_config - what makes a group
+ * @join: normalised (descriptor.h)
+ * @secret: derived from key, id and nonce
+ * @timing: see there
+ * @descriptor: hash of the descriptor
+ * @self: index of this host
+ * @incarnation: random, not 0
+ */
+struct coll_config {
+	const struct collsock_join	*join;
+	struct coll_secret		secret;
+	struct coll_timing		timing;
+	u32				descriptor;
+	u32				self;
+	u32				incarnation;
+};
+
+/**
+ * struct coll_group - the group
+ * @secret: MAC key and tag
+ * @timing: tunables
+ * @descriptor: its hash
+ * @hosts: number of hosts
+ * @self: index of this one
+ * @incarnation: of this host in this group
+ * @window: operations under way at once
+ * @slots: ring of operations, indexed by number & (size - 1)
+ * @slot_mask: size of the ring - 1
+ * @max_bytes: of a payload
+ * @default_schedule: what COLLSOCK_AUTO means, by operation
+ * @schedules: by index in coll_algorithms[]
+ * @peers: hash table by host
+ * @peer_mask: size of the table - 1
+ * @spare: memory for the peers that the schedules name, until first use
+ * @deadlines: of the peers
+ * @armed_ns: the deadline that the home knows
+ * @next: number of the next operation to be posted
+ * @oldest: oldest operation whose slot is in use
+ * @completed: all operations through this one are complete
+ * @cover_done: latest "done" sent in an all-to-all operation
+ * @cover_ns: when
+ * @acknowledged: operations through this one are complete at all hosts, and
+ *	every host knows or is about to know it
+ * @floor_operation: an operation whose completion
+ * @floor: made us know that all hosts had completed through this one
+ * @common_credit: highest operation that every host can take, as follows
+ * @held: messages that wait for credit
+ * @error: the group has failed: errno
+ * @failed_rank: and the rank that is to blame
+ * @reset_after: operations beyond it cannot complete: a rank has left
+ * @reset_rank: which
+ * @reset: such a thing has happened
+ * @leaving: our rank has left
+ * @refusals: peers that wait to hear of room
+ * @running: operations in state RUNNING
+ * @stats: counters (uapi); the home adds hosts, host and size
+ */
+struct coll_group {
+	struct coll_secret	secret;
+	struct coll_timing	timing;
+	u32			descriptor;
+	u32			hosts;
+	u32			self;
+	u32			incarnation;
+	u32			window;
+	u32			slot_mask;
+	u32			max_bytes;
+	u32			peer_mask;
+	struct coll_op		*slots;
+	struct coll_schedule	*schedules[COLL_MAX_SCHEDULES];
+	u8			default_schedule[COLLSOCK_ALLREDUCE + 1];
+	struct coll_peer	**peers;
+	struct coll_peer	*spare;
+	struct coll_heap	deadlines;
+	u64			armed_ns;
+	u32			next;
+	u32			oldest;
+	u32			completed;
+	u32			cover_done;
+	u64			cover_ns;
+	u32			acknowledged;
+	u32			floor_operation;
+	u32			floor;
+	u32			common_credit;
+	u32			held;
+	u32			error;
+	u32			failed_rank;
+	u32			reset_after;
+	u32			reset_rank;
+	bool			reset;
+	bool			leaving;
+	u32			refusals;
+	u32			running;
+	struct collsock_stats	stats;
+};
+
+int coll_group_init(struct coll_group *g, const struct coll_config *config);
+void coll_group_destroy(struct coll_group *g);
+
+/*
+ * What a post means to this group: 0 and its signature, or -EINVAL, -EMSGSIZE.
+ * Needs no lock: it reads what init has set.
+ */
+int coll_group_signature(const struct coll_group *g, const struct collsock_post *post,
+			 u32 payload_bytes, struct coll_signature *sig);
+
+/* Post: 0, or -EAGAIN when the window is full. May complete at once. */
+int coll_group_post(struct coll_group *g, const struct coll_signature *sig,
+		    const void *payload, void *token, u64 now);
+
+/* An authenticated packet for this group and host, from a host of the table. */
+void coll_group_receive(struct coll_group *g, const struct coll_header *h, u64 now);
+
+/* The deadline asked for with coll_env_deadline() has passed. */
+void coll_group_expire(struct coll_group *g, u64 now);
+
+/* @host has knocked before this group existed: tell it that we are here. */
+void coll_group_nudge(struct coll_group *g, u32 host, u64 now);
+
+/* The rank closes: what it has posted completes, others learn of it. */
+void coll_group_leave(struct coll_group *g, u64 now);
+
+/* The group ends with an error on this host. */
+void coll_group_fail(struct coll_group *g, u32 error, u32 failed_rank, u64 now);
+
+/* Has left, and nothing is under way any more. */
+bool coll_group_quiet(const struct coll_group *g);
+
+/* Is there room to post? */
+static inline bool coll_group_writable(const struct coll_group *g)
+{
+	return g->error || g->reset || g->next - g->oldest < g->window;
+}
+
+/* Highest operation whose messages can be stored. */
+static inline u32 coll_group_credit(const struct coll_group *g)
+{
+	return g->oldest + g->window - 1;
+}
+
+static inline struct coll_op *coll_group_slot(const struct coll_group *g, u32 number)
+{
+	return &g->slots[number & g->slot_mask];
+}
+
+/* The lowest rank of a host: hosts stand in the order of their ranks. */
+static inline u32 coll_group_rank(const struct coll_group *g, u32 host)
+{
+	return host;
+}
+
+/* For the engine and the peers */
+struct coll_peer *coll_group_peer(struct coll_group *g, u32 host, u64 now);
+void coll_group_schedule(struct coll_group *g, struct coll_peer *peer, u64 at);
+void coll_group_completed(struct coll_group *g, struct coll_op *op, u64 now);
+
+#endif

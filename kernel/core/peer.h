@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A peer: one connection to another host of a group. It comes into being when
+ * the first message is sent to or received from that host; there is no
+ * handshake and no state "open". It numbers messages, acknowledges, sends
+ * again, estimates the round-trip time and watches that the other side answers.
+ * It does not know what messages mean.
+ *
+ * Everything here is called under the group's lock.
+ */
+#ifndef COLL_CORE_PEER_H
+#define COLL_CORE_PEER_H
+
+#include "heap.h"
+#include "wire.h"
+
+struct coll_group;
+struct coll_op;
+
+/* Messages under way to one peer; bits of an acknowledgement. */
+#define COLL_PEER_WINDOW	64
+#define COLL_MAX_TRIES		200
+
+/**
+ * struct coll_message - what is sent along one edge, until it is acknowledged
+ * @link: in coll_peer.sent or coll_peer.held; empty when acknowledged
+ * @peer: to whom
+ * @op: the operation; NULL for a goodbye
+ * @payload: as first sent; stays until acknowledged
+ * @first_ns: first transmission
+ * @sent_ns: latest transmission
+ * @seq: sequence number, given at the first transmission; 0 before it
+ * @tries: transmissions so far, COLL_MAX_TRIES at most
+ * @round: round of the schedule
+ */
+struct coll_message {
+	struct list_head	link;
+	struct coll_peer	*peer;
+	struct coll_op		*op;
+	const u8		*payload;
+	u64			first_ns;
+	u64			sent_ns;
+	u32			seq;
+	u8			tries;
+	u8			round;
+};
+
+/**
+ * struct coll_peer - one connection
+ * @deadline: in coll_group.deadlines, never later than what is next due
+ * @next: in a bucket of coll_group.peers
+ * @group: whose
+ * @host: index of the other side
+ * @incarnation: of the other side; 0 until heard
+ * @connection: number of our side
+ * @their_connection: highest number heard of the other side
+ * @next_seq: of the next message
+ * @credit: highest operation that the other side takes
+ * @done: operations through this one are complete at the other side
+ * @sent: messages sent and not acknowledged, in order of seq
+ * @held: messages that wait for credit
+ * @srtt_ns: smoothed round-trip time, 0 before the first sample
+ * @rttvar_ns: its mean deviation
+ * @rto_ns: retransmission time-out of a first transmission
+ * @heard_ns: when the other side was heard last
+ * @ack_due_ns: when the acknowledgement that is owed goes out alone
+ * @lone_ack_ns: when one last did
+ * @ack_operation: highest operation that it acknowledges
+ * @recv_seq: highest sequence number received
+ * @recv_bits: bit i: recv_seq - i was received
+ * @ack_owed: an acknowledgement is owed
+ * @ack_now: it is to leave with this event
+ * @ack_explicit: "done" cannot stand for it
+ * @forced: something was sent beyond the credit
+ * @refused: something was refused for want of room; tell when there is some
+ * @gone: said goodbye
+ * @goodbye: ours
+ */
+struct coll_peer {
+	struct coll_heap_node	deadline;
+	struct coll_peer	*next;
+	struct coll_group	*group;
+	u32			host;
+	u32			incarnation;
+	u32			connection;
+	u32			their_connection;
+	u32			next_seq;
+	u32			credit;
+	u32			done;
+	struct list_head	sent;
+	struct list_head	held;
+	u32			srtt_ns;
+	u32			rttvar_ns;
+	u32			rto_ns;
+	u32			ack_operation;
+	u64			heard_ns;
+	u64			ack_due_ns;
+	u64			lone_ack_ns;
+	u64			recv_bits;
+	u32			recv_seq;
+	bool			ack_owed;
+	bool			ack_now;
+	bool			ack_explicit;
+	bool			forced;
+	bool			refused;
+	bool			gone;
+	struct coll_message	goodbye;
+};
+
+/* What a packet is to the connection. */
+enum coll_verdict {
+	COLL_FRESH,	/* not seen before */
+	COLL_DUPLICATE,	/* a message that was accepted before */
+	COLL_STALE,	/* of another incarnation or an older connection */
+};
+
+void coll_peer_init(struct coll_peer *peer, struct coll_group *g, u32 host);
+
+/* Give a message to the peer: it leaves now, or when there is credit. */
+void coll_peer_send(struct coll_peer *peer, struct coll_message *m, u64 now);
+
+/* The message needs no further transmission. @sample: it was received. */
+void coll_peer_forget(struct coll_message *m, bool sample, u64 now);
+
+/* Credit or acknowledgements came: send what may leave now. */
+void coll_peer_push(struct coll_peer *peer, u64 now);
+
+/* Read what every packet tells: incarnation, acknowledgement, credit. */
+enum coll_verdict coll_peer_hear(struct coll_peer *peer, const struct coll_header *h,
+				 u64 now);
+
+/* The message is stored: it may be acknowledged from now on. */
+void coll_peer_accept(struct coll_peer *peer, const struct coll_header *h, u64 now);
+
+/* The message came again: the acknowledgement must have been lost. */
+void coll_peer_repeat(struct coll_peer *peer, u64 now);
+
+/* The message cannot be stored now: answer with the credit. */
+void coll_peer_refuse(struct coll_peer *peer, u64 now);
+
+/* The event is over: send the acknowledgement that is due with it. */
+void coll_peer_flush(struct coll_peer *peer, u64 now);
+
+/* Speak to this host though there is nothing to say. */
+void coll_peer_nudge(struct coll_peer *peer, u64 now);
+
+/* The peer's deadline has passed. False: the other side is silent too long. */
+bool coll_peer_expire(struct coll_peer *peer, u64 now);
+
+/* Nothing is owed to the other side. */
+static inline bool coll_peer_idle(const struct coll_peer *peer)
+{
+	return list_empty(&peer->sent) && list_empty(&peer->held);
+}
+
+#endif

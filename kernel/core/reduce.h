@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Reduction of byte ranges: data types and operators. Knows nothing else.
+ *
+ * Elements are in the byte order of the group, which is the host's. Integers
+ * wrap (two's complement). Doubles follow IEEE 754, round to nearest even, by
+ * integer code (softfloat.h): softirq may not touch the FPU, and every host
+ * must get the same bits. NaN: of two operands the first (left) NaN wins,
+ * quieted; a NaN made from numbers is COLL_DOUBLE_NAN. Min and max: -0 < +0.
+ */
+#ifndef COLL_CORE_REDUCE_H
+#define COLL_CORE_REDUCE_H
+
+#include "base.h"
+
+/* Bytes of one element; 0 if there is no such type. */
+u32 coll_type_bytes(u8 type);
+
+/* Does @op exist for @type? */
+bool coll_reduce_valid(u8 type, u8 op);
+
+/**
+ * coll_reduce() - result[i] = left[i] op right[i]
+ * @result: may be @left or @right, else must not overlap them; 8-byte aligned
+ *	like the two others
+ * @left: operand of the lower rank
+ * @right: operand of the higher rank
+ * @count: elements
+ * @type: enum collsock_type
+ * @op: enum collsock_operator; coll_reduce_valid() for @type
+ *
+ * Context: any.
+ */
+void coll_reduce(void *result, const void *left, const void *right, u32 count,
+		 u8 type, u8 op);
+
+#endif

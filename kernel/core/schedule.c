@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Building, checking and searching schedules. The rules of a line are written
+ * once: the builder asks them of each line as it is added, validate of each line
+ * of a schedule that somebody else has made.
+ */
+#include "schedule.h"
+
+static_assert(COLL_MAX_ROUNDS <= 255, "coll_schedule.rounds is a u8");
+static_assert(COLL_MAX_EDGES <= 255, "coll_round counts and indexes edges in u8");
+
+/* What send edges and fold entries have in common: all they name exists. */
+static bool coll_edge_ok(const struct coll_schedule *s, const struct coll_edge *e)
+{
+	return e->host < s->hosts && e->reg < s->registers && e->blocks &&
+	       (u32)e->first_block + e->blocks <= s->blocks;
+}
+
+/* Is @e right as the send edge after those from @first on? */
+static bool coll_send_ok(const struct coll_schedule *s, const struct coll_edge *first,
+			 const struct coll_edge *e)
+{
+	const struct coll_edge *before;
+
+	if (!coll_edge_ok(s, e) || e->action != COLL_SEND || e->host == s->self)
+		return false;
+	for (before = first; before < e; before++)
+		if (before->host == e->host)
+			return false;
+	return true;
+}
+
+/* Is @e right as the fold entry after those from @first on? */
+static bool coll_fold_ok(const struct coll_schedule *s, const struct coll_edge *first,
+			 const struct coll_edge *e)
+{
+	const struct coll_edge *before;
+	bool named = false;
+
+	if (!coll_edge_ok(s, e))
+		return false;
+	for (before = first; before < e; before++) {
+		if (before->reg == e->reg)
+			named = true;
+		if (before->host != e->host)
+			continue;
+		if (e->host != s->self || before->reg == e->reg)
+			return false;
+	}
+	switch (e->action) {
+	case COLL_PLACE:
+		return !named;
+	case COLL_FOLD_LEFT:
+	case COLL_FOLD_RIGHT:
+		return named;
+	default:
+		return false;
+	}
+}
+
+/**
+ * coll_schedule_start - begin to build
+ * @s: the schedule; what it held before does not matter
+ * @hosts: hosts of the group
+ * @self: the host whose schedule it is
+ *
+ * The schedule has no rounds yet, and one register, which holds the host's
+ * contribution and in the end the result.
+ *
+ * Return: 0, or -EINVAL if there is no such group or no such host in it.
+ */
+int coll_schedule_start(struct coll_schedule *s, u32 hosts, u32 self)
+{
+	if (!hosts || hosts > COLLSOCK_MAX_HOSTS || self >= hosts)
+		return -EINVAL;
+
+	s->hosts = hosts;
+	s->self = self;
+	s->rounds = 0;
+	s->sends = 0;
+	s->folds = 0;
+	s->registers = 1;
+	s->blocks = 1;
+	s->all_to_all = false;
+	s->id = 0;
+	return 0;
+}
+
+/**
+ * coll_schedule_round - begin the next round
+ * @s: a started schedule
+ *
+ * It is empty until lines are added to it.
+ *
+ * Return: 0, or -E2BIG if there are COLL_MAX_ROUNDS already.
+ */
+int coll_schedule_round(struct coll_schedule *s)
+{
+	struct coll_round *r;
+
+	if (s->rounds >= COLL_MAX_ROUNDS)
+		return -E2BIG;
+
+	r = &s->round[s->rounds++];
+	r->send_first = s->sends;
+	r->sends = 0;
+	r->fold_first = s->folds;
+	r->folds = 0;
+	r->recvs = 0;
+	return 0;
+}
+
+/* A line over the whole payload; the schedule has the register from now on. */
+static int coll_edge_set(struct coll_schedule *s, struct coll_edge *e, u32 host, u8 reg,
+			 enum coll_action action)
+{
+	if (reg >= COLL_MAX_REGISTERS)
+		return -EINVAL;
+	if (reg >= s->registers)
+		s->registers = reg + 1;
+
+	e->host = host;
+	e->first_block = 0;
+	e->blocks = s->blocks;
+	e->reg = reg;
+	e->action = action;
+	return 0;
+}
+
+/**
+ * coll_schedule_send - the current round sends a register
+ * @s: a schedule in a round
+ * @host: to whom
+ * @reg: what
+ *
+ * Return: 0; -EINVAL if no round has begun or the line breaks a rule; -E2BIG if
+ * there are COLL_MAX_EDGES send edges already.
+ */
+int coll_schedule_send(struct coll_schedule *s, u32 host, u8 reg)
+{
+	struct coll_round *r;
+	struct coll_edge *e;
+	int err;
+
+	if (!s->rounds)
+		return -EINVAL;
+	if (s->sends >= COLL_MAX_EDGES)
+		return -E2BIG;
+
+	r = &s->round[s->rounds - 1];
+	e = &s->send[s->sends];
+	err = coll_edge_set(s, e, host, reg, COLL_SEND);
+	if (err)
+		return err;
+	if (!coll_send_ok(s, &s->send[r->send_first], e))
+		return -EINVAL;
+
+	r->sends++;
+	s->sends++;
+	return 0;
+}
+
+/**
+ * coll_schedule_fold - the current round folds a message or the own register
+ * @s: a schedule in a round
+ * @host: whose message, or the own host for what the register held
+ * @reg: into which register
+ * @action: COLL_PLACE if it is the round's first of @reg, else on which side
+ *
+ * Return: 0; -EINVAL if no round has begun or the line breaks a rule; -E2BIG if
+ * there are COLL_MAX_EDGES fold entries already.
+ */
+int coll_schedule_fold(struct coll_schedule *s, u32 host, u8 reg,
+		       enum coll_action action)
+{
+	struct coll_round *r;
+	struct coll_edge *e;
+	int err;
+
+	if (!s->rounds)
+		return -EINVAL;
+	if (s->folds >= COLL_MAX_EDGES)
+		return -E2BIG;
+
+	r = &s->round[s->rounds - 1];
+	e = &s->fold[s->folds];
+	err = coll_edge_set(s, e, host, reg, action);
+	if (err)
+		return err;
+	if (!coll_fold_ok(s, &s->fold[r->fold_first], e))
+		return -EINVAL;
+
+	r->folds++;
+	if (host != s->self)
+		r->recvs++;
+	s->folds++;
+	return 0;
+}
+
+/**
+ * coll_schedule_combine - the current round folds a message to what is there
+ * @s: a schedule in a round
+ * @host: whose message
+ * @reg: into which register
+ * @side: COLL_FOLD_LEFT or COLL_FOLD_RIGHT
+ *
+ * The pair of entries that most rounds consist of.
+ *
+ * Return: as coll_schedule_fold().
+ */
+int coll_schedule_combine(struct coll_schedule *s, u32 host, u8 reg,
+			  enum coll_action side)
+{
+	int err = coll_schedule_fold(s, s->self, reg, COLL_PLACE);
+
+	return err ?: coll_schedule_fold(s, host, reg, side);
+}
+
+/* Are the lines of a round right? It lies within the schedule's. */
+static bool coll_round_ok(const struct coll_schedule *s, const struct coll_round *r)
+{
+	const struct coll_edge *send = &s->send[r->send_first];
+	const struct coll_edge *fold = &s->fold[r->fold_first];
+	unsigned int recvs = 0;
+	unsigned int i;
+
+	for (i = 0; i < r->sends; i++)
+		if (!coll_send_ok(s, send, &send[i]))
+			return false;
+	for (i = 0; i < r->folds; i++) {
+		if (!coll_fold_ok(s, fold, &fold[i]))
+			return false;
+		if (fold[i].host != s->self)
+			recvs++;
+	}
+	return recvs == r->recvs;
+}
+
+/* Is the head of a schedule right, so that its arrays may be looked into? */
+static bool coll_head_ok(const struct coll_schedule *s)
+{
+	return s->hosts && s->hosts <= COLLSOCK_MAX_HOSTS && s->self < s->hosts &&
+	       s->rounds <= COLL_MAX_ROUNDS && s->sends <= COLL_MAX_EDGES &&
+	       s->folds <= COLL_MAX_EDGES && s->registers &&
+	       s->registers <= COLL_MAX_REGISTERS && s->blocks;
+}
+
+/**
+ * coll_schedule_validate - is this a schedule?
+ * @s: what is to be one; may hold anything
+ *
+ * Beyond the rules of schedule.h: the rounds divide the lines among themselves in
+ * order and without gaps, so that each line belongs to one round.
+ *
+ * Return: 0 or -EINVAL.
+ */
+int coll_schedule_validate(const struct coll_schedule *s)
+{
+	unsigned int sends = 0;
+	unsigned int folds = 0;
+	unsigned int i;
+
+	if (!coll_head_ok(s))
+		return -EINVAL;
+	for (i = 0; i < s->rounds; i++) {
+		const struct coll_round *r = &s->round[i];
+
+		if (r->send_first != sends || r->fold_first != folds)
+			return -EINVAL;
+		sends += r->sends;
+		folds += r->folds;
+		if (sends > s->sends || folds > s->folds)
+			return -EINVAL;
+		if (!coll_round_ok(s, r))
+			return -EINVAL;
+	}
+	return sends == s->sends && folds == s->folds ? 0 : -EINVAL;
+}
+
+/**
+ * coll_schedule_find - which fold entry takes a message?
+ * @s: a valid schedule
+ * @round: round that the message names; any number
+ * @host: host that sent it; any number
+ *
+ * Once for each message received. It searches from the end, because self, where
+ * it stands in the list, is mostly first: the usual round of one receive edge is
+ * then found by one comparison.
+ *
+ * Return: the index in @s->fold, or -ENOENT if the schedule awaits no such message.
+ */
+int coll_schedule_find(const struct coll_schedule *s, u8 round, u32 host)
+{
+	const struct coll_round *r;
+	unsigned int i;
+
+	if (unlikely(round >= s->rounds || host == s->self))
+		return -ENOENT;
+
+	r = &s->round[round];
+	for (i = r->fold_first + r->folds; i-- > r->fold_first;)
+		if (likely(s->fold[i].host == host))
+			return i;
+	return -ENOENT;
+}

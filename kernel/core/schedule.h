@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A schedule: what one host does in one collective operation, as data.
+ *
+ * It is a list of rounds. A round sends along its send edges when it begins,
+ * and ends when a message tagged (operation, segment, round) has come along
+ * each of its receive edges. Then the entries of its fold list are applied in
+ * the order in which they stand, whatever the order of arrival. A receive edge
+ * IS an entry of the fold list; an entry whose host is the schedule's own host
+ * ("self") stands for what the register held when the round began. A round
+ * without fold entries leaves the registers as they are.
+ *
+ * The first entry of a round that names a register is PLACE, later ones fold:
+ *   FOLD_RIGHT	register = register op message
+ *   FOLD_LEFT	register = message op register
+ *   PLACE	register = message
+ * Lists are canonical: the lower rank is always the left operand, on every
+ * host, so all ranks get identical bits.
+ *
+ * A message is identified at its receiver by (round, sender): no round has two
+ * receive edges of one host, nor two send edges to one. Self stands at most once
+ * for each register. Rounds have the same numbers on all hosts; a host
+ * that has nothing to do in one has an empty round there.
+ *
+ * Schedules are immutable once built. They know nothing of algorithms,
+ * messages or time. Reference: the "precomputed patterns" of the SCI
+ * Collectives Library (§3).
+ */
+#ifndef COLL_CORE_SCHEDULE_H
+#define COLL_CORE_SCHEDULE_H
+
+#include "base.h"
+
+#define COLL_MAX_ROUNDS		40
+#define COLL_MAX_EDGES		128	/* send edges of one host; fold entries likewise */
+#define COLL_MAX_REGISTERS	2
+
+enum coll_action {
+	COLL_SEND,
+	COLL_PLACE,
+	COLL_FOLD_LEFT,
+	COLL_FOLD_RIGHT,
+};
+
+/**
+ * struct coll_edge - one line of a round
+ * @host: the other side; the own host in a fold list means "self"
+ * @first_block: first block of the payload that it concerns
+ * @blocks: how many of them
+ * @reg: register that is sent, or folded into
+ * @action: enum coll_action
+ */
+struct coll_edge {
+	u32	host;
+	u16	first_block;
+	u16	blocks;
+	u8	reg;
+	u8	action;
+};
+
+/**
+ * struct coll_round - one round
+ * @send_first: index of its first edge in coll_schedule.send
+ * @sends: number of them
+ * @fold_first: index of its first entry in coll_schedule.fold
+ * @folds: number of them, self entries included
+ * @recvs: number of receive edges among them
+ */
+struct coll_round {
+	u8	send_first;
+	u8	sends;
+	u8	fold_first;
+	u8	folds;
+	u8	recvs;
+};
+
+/**
+ * struct coll_schedule - what one host does in one operation
+ * @hosts: hosts of the group
+ * @self: the host whose schedule it is
+ * @rounds: number of rounds
+ * @sends: number of send edges in all rounds
+ * @folds: number of fold entries in all rounds
+ * @registers: registers used
+ * @blocks: blocks that a payload is divided into
+ * @all_to_all: completion here implies that every host has begun
+ * @id: number of the schedule within its group: goes into signatures
+ * @round: the rounds
+ * @send: send edges, in the order of their rounds
+ * @fold: fold entries, in the order of their rounds
+ */
+struct coll_schedule {
+	u32			hosts;
+	u32			self;
+	u8			rounds;
+	u8			sends;
+	u8			folds;
+	u8			registers;
+	u16			blocks;
+	bool			all_to_all;
+	u8			id;
+	struct coll_round	round[COLL_MAX_ROUNDS];
+	struct coll_edge	send[COLL_MAX_EDGES];
+	struct coll_edge	fold[COLL_MAX_EDGES];
+};
+
+/*
+ * Building: start, then for each round begin and its lines. Whoever builds stops
+ * at the first error; what it has built until then is of no use.
+ */
+int coll_schedule_start(struct coll_schedule *s, u32 hosts, u32 self);
+int coll_schedule_round(struct coll_schedule *s);
+int coll_schedule_send(struct coll_schedule *s, u32 host, u8 reg);
+int coll_schedule_fold(struct coll_schedule *s, u32 host, u8 reg,
+		       enum coll_action action);
+int coll_schedule_combine(struct coll_schedule *s, u32 host, u8 reg,
+			  enum coll_action side);
+
+/*
+ * Is every rule at the top of this file kept that one host's schedule alone can
+ * keep? 0 or -EINVAL. Which rank is left of which, and whether the rounds of all
+ * hosts fit each other, shows only when all schedules run together.
+ */
+int coll_schedule_validate(const struct coll_schedule *s);
+
+/* Index in coll_schedule.fold of what takes the message of (round, host), or -ENOENT. */
+int coll_schedule_find(const struct coll_schedule *s, u8 round, u32 host);
+
+#endif

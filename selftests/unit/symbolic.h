@@ -1,0 +1,603 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A symbolic executor of schedules: the judge of every algorithm.
+ *
+ * It runs one operation of a whole group. A host's register holds no number but
+ * the expression that would have made the number, so that which contributions went
+ * in, how often and in what order can be read off. Expressions are kept once each:
+ * equal expressions have equal numbers, and to compare results of two hosts is to
+ * compare two integers.
+ *
+ * Each message also carries the set of hosts that its sender knew to have arrived;
+ * who completes must know of all. That says more than that all have arrived: if a
+ * host can complete without knowing of another, then it would do so as well had
+ * the other not arrived.
+ *
+ * The adversary chooses what happens next among all that can happen: a host
+ * arrives, or a message under way is delivered.
+ */
+#ifndef COLL_UNIT_SYMBOLIC_H
+#define COLL_UNIT_SYMBOLIC_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "algorithm.h"
+#include "seed.h"
+
+#define SYMBOLIC_EACH_VICTIM	48	/* up to so many hosts, each is the victim once */
+
+enum symbolic_fault {
+	SYMBOLIC_SOUND,
+	SYMBOLIC_NOT_BUILT,
+	SYMBOLIC_BLOCKS,
+	SYMBOLIC_DEADLOCK,
+	SYMBOLIC_NOT_AWAITED,
+	SYMBOLIC_TWICE,
+	SYMBOLIC_LEFT_OVER,
+	SYMBOLIC_TOO_EARLY,
+	SYMBOLIC_NOT_KNOWN,
+	SYMBOLIC_EMPTY,
+	SYMBOLIC_COUNT,
+	SYMBOLIC_ORDER,
+	SYMBOLIC_DIFFERENT,
+	SYMBOLIC_OPERATION,
+};
+
+/* What a fault's two values are; the first is what should have been. */
+static const char *const symbolic_fault_text[] = {
+	[SYMBOLIC_SOUND]	= "sound",
+	[SYMBOLIC_NOT_BUILT]	= "result of build",
+	[SYMBOLIC_BLOCKS]	= "blocks of a payload that the executor can follow",
+	[SYMBOLIC_DEADLOCK]	= "deadlock: hosts that completed",
+	[SYMBOLIC_NOT_AWAITED]	= "fold entries that await a message that came",
+	[SYMBOLIC_TWICE]	= "messages of one host in one round",
+	[SYMBOLIC_LEFT_OVER]	= "messages folded of those sent",
+	[SYMBOLIC_TOO_EARLY]	= "hosts that had arrived when this one completed",
+	[SYMBOLIC_NOT_KNOWN]	= "hosts whose arrival this one knew of when it completed",
+	[SYMBOLIC_EMPTY]	= "registers with nothing in them that were folded",
+	[SYMBOLIC_COUNT]	= "contributions folded",
+	[SYMBOLIC_ORDER]	= "pairs of neighbours out of rank order",
+	[SYMBOLIC_DIFFERENT]	= "number of the result's expression",
+	[SYMBOLIC_OPERATION]	= "operations that the executor can judge",
+};
+
+enum symbolic_order {
+	SYMBOLIC_FIFO,		/* oldest first: all arrive before the first delivery */
+	SYMBOLIC_LIFO,		/* newest first: each host runs ahead as far as it can */
+	SYMBOLIC_RANDOM,
+};
+
+/* What stays undone for as long as anything else can be done. */
+enum symbolic_hold {
+	SYMBOLIC_HOLD_NOTHING,
+	SYMBOLIC_HOLD_ARRIVAL,	/* of the victim */
+	SYMBOLIC_HOLD_TO,	/* messages to the victim */
+	SYMBOLIC_HOLD_FROM,	/* messages from the victim */
+};
+
+struct symbolic_adversary {
+	enum symbolic_order order;
+	enum symbolic_hold hold;
+	u32 victim;
+	u64 seed;
+};
+
+/* Number 0 is the empty register, 1 + h the contribution of host h. */
+struct symbolic_expression {
+	u32 left, right;	/* 0 for a contribution */
+	u32 first, last;	/* contributions at its ends */
+	u64 contributions;
+	u64 disorders;		/* neighbours that are not rank and next rank */
+};
+
+struct symbolic_message {
+	u32 from, to;
+	u8 round;
+	u32 value;
+};
+
+struct symbolic_host {
+	struct coll_schedule schedule;
+	u32 reg[COLL_MAX_REGISTERS];
+	u32 came[COLL_MAX_EDGES];	/* by fold entry: 1 + number of the message */
+	u32 round;
+	bool arrived;
+};
+
+/* A move is the number of a host that arrives, or hosts + number of a message. */
+struct symbolic_moves {
+	u32 *move;
+	u32 first, end;
+};
+
+struct symbolic_group {
+	const struct coll_algorithm *algorithm;
+	const struct symbolic_adversary *adversary;
+	u32 hosts;
+	struct symbolic_host *host;
+
+	struct symbolic_message *message;
+	u32 messages;
+	u32 folded;
+
+	struct symbolic_moves ready, held;
+	u64 random;
+
+	u64 *known_by_host, *known_in_message;
+	u32 words;		/* of one set of hosts */
+
+	struct symbolic_expression *expression;
+	u32 expressions;
+	u32 *hash;
+	u32 hash_mask;
+
+	u32 arrived, completed;
+
+	/* Elements that the arrays have room for; they grow and are used again. */
+	struct {
+		size_t host, message, ready, held;
+		size_t known_by_host, known_in_message;
+		size_t expression, hash;
+	} room;
+
+	/* The first fault: at which host and round, and the two values. */
+	struct {
+		enum symbolic_fault fault;
+		u32 host, round;
+		u64 expected, seen;
+	} verdict;
+};
+
+static inline void symbolic_judge(struct symbolic_group *g, enum symbolic_fault fault,
+				  u32 host, u64 expected, u64 seen)
+{
+	if (expected == seen || g->verdict.fault != SYMBOLIC_SOUND)
+		return;
+	g->verdict.fault = fault;
+	g->verdict.host = host;
+	g->verdict.round = g->host[host].round;
+	g->verdict.expected = expected;
+	g->verdict.seen = seen;
+}
+
+/* Expressions */
+
+static inline void symbolic_contributions(struct symbolic_group *g)
+{
+	u32 h;
+
+	g->expressions = 1;
+	for (h = 0; h < g->hosts; h++)
+		g->expression[g->expressions++] = (struct symbolic_expression){
+			.first = h, .last = h, .contributions = 1,
+		};
+}
+
+/* The expression "left op right", made if there is none yet. */
+static inline u32 symbolic_operate(struct symbolic_group *g, u32 left, u32 right)
+{
+	u32 slot = ((left * 0x9e3779b1U) ^ (right * 0x85ebca77U)) >> 7 & g->hash_mask;
+	const struct symbolic_expression *l = &g->expression[left];
+	const struct symbolic_expression *r = &g->expression[right];
+
+	for (; g->hash[slot]; slot = (slot + 1) & g->hash_mask) {
+		const struct symbolic_expression *e = &g->expression[g->hash[slot]];
+
+		if (e->left == left && e->right == right)
+			return g->hash[slot];
+	}
+	g->hash[slot] = g->expressions;
+	g->expression[g->expressions] = (struct symbolic_expression){
+		.left = left, .right = right, .first = l->first, .last = r->last,
+		.contributions = l->contributions + r->contributions,
+		.disorders = l->disorders + r->disorders + (l->last + 1 != r->first),
+	};
+	return g->expressions++;
+}
+
+/* Moves */
+
+static inline bool symbolic_holds(const struct symbolic_group *g, u32 move)
+{
+	const struct symbolic_adversary *a = g->adversary;
+
+	if (move < g->hosts)
+		return a->hold == SYMBOLIC_HOLD_ARRIVAL && move == a->victim;
+	move -= g->hosts;
+	return (a->hold == SYMBOLIC_HOLD_TO && g->message[move].to == a->victim) ||
+	       (a->hold == SYMBOLIC_HOLD_FROM && g->message[move].from == a->victim);
+}
+
+static inline void symbolic_can_move(struct symbolic_group *g, u32 move)
+{
+	struct symbolic_moves *m = symbolic_holds(g, move) ? &g->held : &g->ready;
+
+	m->move[m->end++] = move;
+}
+
+static inline bool symbolic_next_move(struct symbolic_group *g, u32 *move)
+{
+	struct symbolic_moves *m = g->ready.first < g->ready.end ? &g->ready : &g->held;
+	u32 chosen;
+
+	if (m->first == m->end)
+		return false;
+	switch (g->adversary->order) {
+	case SYMBOLIC_FIFO:
+		*move = m->move[m->first++];
+		break;
+	case SYMBOLIC_LIFO:
+		*move = m->move[--m->end];
+		break;
+	case SYMBOLIC_RANDOM:
+		chosen = m->first + seed_next(&g->random) % (m->end - m->first);
+		*move = m->move[chosen];
+		m->move[chosen] = m->move[--m->end];
+		break;
+	}
+	return true;
+}
+
+/* What hosts know of each other's arrival */
+
+static inline u64 *symbolic_known_by(struct symbolic_group *g, u32 host)
+{
+	return g->known_by_host + (size_t)host * g->words;
+}
+
+static inline u64 *symbolic_known_in(struct symbolic_group *g, u32 message)
+{
+	return g->known_in_message + (size_t)message * g->words;
+}
+
+static inline u64 symbolic_known_count(struct symbolic_group *g, u32 host)
+{
+	const u64 *known = symbolic_known_by(g, host);
+	u64 count = 0;
+	u32 i;
+
+	for (i = 0; i < g->words; i++)
+		count += __builtin_popcountll(known[i]);
+	return count;
+}
+
+/* Hosts */
+
+static inline void symbolic_begin_round(struct symbolic_group *g, u32 host)
+{
+	const struct symbolic_host *me = &g->host[host];
+	const struct coll_round *r = &me->schedule.round[me->round];
+	u32 i;
+
+	if (me->round == me->schedule.rounds)
+		return;
+	for (i = r->send_first; i < r->send_first + r->sends; i++) {
+		const struct coll_edge *e = &me->schedule.send[i];
+
+		memcpy(symbolic_known_in(g, g->messages), symbolic_known_by(g, host),
+		       g->words * sizeof(u64));
+		g->message[g->messages] = (struct symbolic_message){
+			.from = host, .to = e->host, .round = me->round,
+			.value = me->reg[e->reg],
+		};
+		symbolic_can_move(g, g->hosts + g->messages++);
+	}
+}
+
+static inline bool symbolic_round_has_come(const struct symbolic_host *me, u32 host)
+{
+	const struct coll_round *r = &me->schedule.round[me->round];
+	u32 i;
+
+	for (i = r->fold_first; i < r->fold_first + r->folds; i++)
+		if (me->schedule.fold[i].host != host && !me->came[i])
+			return false;
+	return true;
+}
+
+/* The value that a fold entry stands for; a message is used up by it. */
+static inline u32 symbolic_entry_value(struct symbolic_group *g, u32 host, u32 entry,
+				       const u32 *at_begin)
+{
+	const struct symbolic_host *me = &g->host[host];
+	const struct coll_edge *e = &me->schedule.fold[entry];
+	u64 *known = symbolic_known_by(g, host);
+	const u64 *told;
+	u32 message, i;
+
+	if (e->host == host)
+		return at_begin[e->reg];
+	message = me->came[entry] - 1;
+	told = symbolic_known_in(g, message);
+	for (i = 0; i < g->words; i++)
+		known[i] |= told[i];
+	g->folded++;
+	return g->message[message].value;
+}
+
+static inline void symbolic_fold_round(struct symbolic_group *g, u32 host)
+{
+	struct symbolic_host *me = &g->host[host];
+	const struct coll_round *r = &me->schedule.round[me->round];
+	u32 at_begin[COLL_MAX_REGISTERS];
+	u32 i;
+
+	memcpy(at_begin, me->reg, sizeof(at_begin));
+	for (i = r->fold_first; i < r->fold_first + r->folds; i++) {
+		const struct coll_edge *e = &me->schedule.fold[i];
+		u32 value = symbolic_entry_value(g, host, i, at_begin);
+		u32 *reg = &me->reg[e->reg];
+
+		symbolic_judge(g, SYMBOLIC_EMPTY, host, 0, !value);
+		if (e->action == COLL_PLACE)
+			*reg = value;
+		else if (e->action == COLL_FOLD_LEFT)
+			*reg = symbolic_operate(g, value, *reg);
+		else
+			*reg = symbolic_operate(g, *reg, value);
+	}
+}
+
+static inline void symbolic_complete(struct symbolic_group *g, u32 host)
+{
+	g->completed++;
+	if (g->algorithm->operation != COLLSOCK_BARRIER && !g->host[host].schedule.all_to_all)
+		return;
+	symbolic_judge(g, SYMBOLIC_TOO_EARLY, host, g->hosts, g->arrived);
+	symbolic_judge(g, SYMBOLIC_NOT_KNOWN, host, g->hosts, symbolic_known_count(g, host));
+}
+
+static inline void symbolic_advance(struct symbolic_group *g, u32 host)
+{
+	struct symbolic_host *me = &g->host[host];
+
+	while (me->round < me->schedule.rounds && symbolic_round_has_come(me, host)) {
+		symbolic_fold_round(g, host);
+		me->round++;
+		symbolic_begin_round(g, host);
+		if (me->round == me->schedule.rounds)
+			symbolic_complete(g, host);
+	}
+}
+
+static inline void symbolic_arrive(struct symbolic_group *g, u32 host)
+{
+	symbolic_known_by(g, host)[host / 64] |= 1ULL << host % 64;
+	g->host[host].arrived = true;
+	g->arrived++;
+	symbolic_begin_round(g, host);
+	if (!g->host[host].schedule.rounds)
+		symbolic_complete(g, host);
+	symbolic_advance(g, host);
+}
+
+static inline void symbolic_deliver(struct symbolic_group *g, u32 message)
+{
+	const struct symbolic_message *m = &g->message[message];
+	struct symbolic_host *me = &g->host[m->to];
+	int entry = coll_schedule_find(&me->schedule, m->round, m->from);
+
+	symbolic_judge(g, SYMBOLIC_NOT_AWAITED, m->to, 1, entry >= 0);
+	if (entry < 0)
+		return;
+	symbolic_judge(g, SYMBOLIC_TWICE, m->to, 1, me->came[entry] ? 2 : 1);
+	me->came[entry] = 1 + message;
+	if (me->arrived)
+		symbolic_advance(g, m->to);
+}
+
+/* Groups */
+
+/* What the result of a reduction must be. */
+static inline void symbolic_judge_result(struct symbolic_group *g, u32 host)
+{
+	const struct symbolic_expression *e = &g->expression[g->host[host].reg[0]];
+
+	symbolic_judge(g, SYMBOLIC_COUNT, host, g->hosts, e->contributions);
+	symbolic_judge(g, SYMBOLIC_ORDER, host, 0, e->disorders);
+	symbolic_judge(g, SYMBOLIC_DIFFERENT, host, g->host[0].reg[0], g->host[host].reg[0]);
+}
+
+static inline void symbolic_judge_end(struct symbolic_group *g)
+{
+	u32 h;
+
+	for (h = 0; h < g->hosts; h++)
+		if (g->host[h].round < g->host[h].schedule.rounds)
+			symbolic_judge(g, SYMBOLIC_DEADLOCK, h, g->hosts, g->completed);
+	symbolic_judge(g, SYMBOLIC_LEFT_OVER, 0, g->messages, g->folded);
+
+	switch (g->algorithm->operation) {
+	case COLLSOCK_BARRIER:
+		break;
+	case COLLSOCK_ALLREDUCE:
+		for (h = 0; h < g->hosts; h++)
+			symbolic_judge_result(g, h);
+		break;
+	default:
+		symbolic_judge(g, SYMBOLIC_OPERATION, 0, 1, 0);
+	}
+}
+
+/* Memory that is used again costs a tenth of memory that is fresh each time. */
+static inline void *symbolic_grow(void *array, size_t *room, size_t count, size_t size)
+{
+	if (*room >= count)
+		return array;
+	free(array);
+	*room = 2 * count;
+	return calloc(*room, size);
+}
+
+/* Room for what a run of @messages messages and @folds fold entries makes. */
+static inline void symbolic_make_room(struct symbolic_group *g, u32 messages, u32 folds)
+{
+	size_t slots = 2;
+
+	while (slots < 2 * ((size_t)g->hosts + folds))
+		slots *= 2;
+	g->hash_mask = slots - 1;
+	g->words = (g->hosts + 63) / 64;
+
+	g->message = symbolic_grow(g->message, &g->room.message, messages + 1,
+				   sizeof(*g->message));
+	g->ready.move = symbolic_grow(g->ready.move, &g->room.ready, g->hosts + messages,
+				      sizeof(*g->ready.move));
+	g->held.move = symbolic_grow(g->held.move, &g->room.held, g->hosts + messages,
+				     sizeof(*g->held.move));
+	g->known_by_host = symbolic_grow(g->known_by_host, &g->room.known_by_host,
+					 (size_t)g->hosts * g->words, sizeof(u64));
+	g->known_in_message = symbolic_grow(g->known_in_message,
+					    &g->room.known_in_message,
+					    (size_t)(messages + 1) * g->words, sizeof(u64));
+	g->expression = symbolic_grow(g->expression, &g->room.expression,
+				      1 + g->hosts + folds, sizeof(*g->expression));
+	g->hash = symbolic_grow(g->hash, &g->room.hash, slots, sizeof(*g->hash));
+	memset(g->hash, 0, slots * sizeof(*g->hash));
+}
+
+/*
+ * Build the schedules of a group, to be run as often as wanted. @g is all zero or
+ * holds another group. A fault of building is in the verdict, and stays there.
+ */
+static inline void symbolic_build(struct symbolic_group *g,
+				  const struct coll_algorithm *algorithm, u32 hosts)
+{
+	u32 messages = 0;
+	u32 folds = 0;
+	u32 h;
+
+	memset(&g->verdict, 0, sizeof(g->verdict));
+	g->algorithm = algorithm;
+	g->adversary = NULL;
+	g->hosts = hosts;
+	g->host = symbolic_grow(g->host, &g->room.host, hosts, sizeof(*g->host));
+	for (h = 0; h < hosts; h++) {
+		struct coll_schedule *s = &g->host[h].schedule;
+		int err = algorithm->build(s, hosts, h);
+
+		g->host[h].round = 0;
+		symbolic_judge(g, SYMBOLIC_NOT_BUILT, h, 0, -err);
+		if (err)
+			return;
+		symbolic_judge(g, SYMBOLIC_BLOCKS, h, 1, s->blocks);
+		messages += s->sends;
+		folds += s->folds;
+	}
+	symbolic_make_room(g, messages, folds);
+	symbolic_contributions(g);
+}
+
+static inline void symbolic_free(struct symbolic_group *g)
+{
+	free(g->host);
+	free(g->message);
+	free(g->ready.move);
+	free(g->held.move);
+	free(g->known_by_host);
+	free(g->known_in_message);
+	free(g->expression);
+	free(g->hash);
+	memset(g, 0, sizeof(*g));
+}
+
+static inline void symbolic_reset(struct symbolic_group *g)
+{
+	u32 h;
+
+	for (h = 0; h < g->hosts; h++) {
+		struct symbolic_host *me = &g->host[h];
+
+		memset(me->reg, 0, sizeof(me->reg));
+		memset(me->came, 0, me->schedule.folds * sizeof(me->came[0]));
+		me->reg[0] = 1 + h;
+		me->round = 0;
+		me->arrived = false;
+	}
+	memset(g->known_by_host, 0, (size_t)g->hosts * g->words * sizeof(u64));
+	memset(&g->verdict, 0, sizeof(g->verdict));
+	g->ready.first = 0;
+	g->ready.end = 0;
+	g->held.first = 0;
+	g->held.end = 0;
+	g->messages = 0;
+	g->folded = 0;
+	g->arrived = 0;
+	g->completed = 0;
+}
+
+/*
+ * The next victim in @hosts hosts, or @hosts after the last. In large groups not all:
+ * both ends, the middle, and the hosts about 2 * (n - 2^m), where pairs end and
+ * single hosts begin.
+ */
+static inline u32 symbolic_next_victim(u32 hosts, u32 victim)
+{
+	u32 paired = 2 * (hosts - (1U << ilog2(hosts)));
+
+	for (victim++; hosts > SYMBOLIC_EACH_VICTIM && victim < hosts; victim++)
+		if (victim == hosts / 2 || victim + 1 == hosts ||
+		    victim == paired || victim + 1 == paired)
+			break;
+	return victim;
+}
+
+/* Run one operation against an adversary; then see g->verdict. */
+static inline void symbolic_run(struct symbolic_group *g,
+				const struct symbolic_adversary *adversary)
+{
+	u32 h, move;
+
+	if (g->verdict.fault == SYMBOLIC_NOT_BUILT || g->verdict.fault == SYMBOLIC_BLOCKS)
+		return;
+	symbolic_reset(g);
+	g->adversary = adversary;
+	g->random = adversary->seed + ((u64)g->hosts << 32);
+	for (h = 0; h < g->hosts; h++)
+		symbolic_can_move(g, h);
+	while (g->verdict.fault == SYMBOLIC_SOUND && symbolic_next_move(g, &move)) {
+		if (move < g->hosts)
+			symbolic_arrive(g, move);
+		else
+			symbolic_deliver(g, move - g->hosts);
+	}
+	if (g->verdict.fault == SYMBOLIC_SOUND)
+		symbolic_judge_end(g);
+}
+
+/* … against the same adversary with one victim after another, until a fault. */
+static inline void symbolic_run_victims(struct symbolic_group *g,
+					struct symbolic_adversary *adversary)
+{
+	u32 victim;
+
+	for (victim = 0; victim < g->hosts; victim = symbolic_next_victim(g->hosts, victim)) {
+		adversary->victim = victim;
+		symbolic_run(g, adversary);
+		if (g->verdict.fault != SYMBOLIC_SOUND ||
+		    adversary->hold == SYMBOLIC_HOLD_NOTHING)
+			break;
+	}
+}
+
+/* The verdict in words, with both values and all that is needed to see it again. */
+static inline const char *symbolic_verdict(const struct symbolic_group *g)
+{
+	const struct symbolic_adversary *a = g->adversary;
+	static const struct symbolic_adversary none;
+	static char text[400];
+
+	if (!a)
+		a = &none;
+	snprintf(text, sizeof(text),
+		 "%s of operation %u, %u hosts: %s: expected %llu, seen %llu (host %u, round %u; order %u, hold %u, victim %u, seed %#llx)",
+		 g->algorithm->name, g->algorithm->operation, g->hosts,
+		 symbolic_fault_text[g->verdict.fault],
+		 (unsigned long long)g->verdict.expected,
+		 (unsigned long long)g->verdict.seen, g->verdict.host, g->verdict.round,
+		 a->order, a->hold, a->victim, (unsigned long long)a->seed);
+	return text;
+}
+
+#endif

@@ -1,0 +1,572 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Groups of real cores on a virtual network: what a group promises, in the
+ * absence and in the presence of loss, repetition and reordering.
+ */
+#include "kselftest_harness.h"
+#include "network.h"
+
+#define SECOND	((u64)NSEC_PER_SEC)
+
+static u64 seed(void)
+{
+	const char *s = getenv("COLLSOCK_SEED");
+
+	return s ? strtoull(s, NULL, 0) : 1;
+}
+
+static u64 posted_last(const struct unit_network *n, u32 op)
+{
+	u64 last = 0;
+	u32 i;
+
+	for (i = 0; i < n->count; i++)
+		last = max(last, n->hosts[i].ops[op].posted);
+	return last;
+}
+
+static u64 total(const struct unit_network *n, size_t offset)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < n->count; i++)
+		sum += *(u64 *)((char *)&n->hosts[i].group.stats + offset);
+	return sum;
+}
+
+#define TOTAL(n, field) total(n, offsetof(struct collsock_stats, field))
+
+FIXTURE(net)
+{
+	struct unit_network n;
+};
+
+FIXTURE_SETUP(net)
+{
+}
+
+FIXTURE_TEARDOWN(net)
+{
+	if (self->n.hosts)
+		unit_network_free(&self->n);
+	EXPECT_EQ(0, unit_memory);
+}
+
+TEST_F(net, joining_sends_nothing)
+{
+	unit_network_init(&self->n, 8, 1);
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	unit_run(&self->n, 10 * SECOND);
+	EXPECT_EQ(0, self->n.sent);
+	EXPECT_EQ(0, self->n.hosts[0].group.stats.peers);
+}
+
+TEST_F(net, a_group_of_one_completes_at_once)
+{
+	s64 value = 42;
+
+	unit_network_init(&self->n, 1, 1);
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	ASSERT_EQ(0, unit_post(&self->n, 0, COLLSOCK_ALLREDUCE, COLLSOCK_INT64, COLLSOCK_SUM,
+			       1, COLLSOCK_AUTO, &value));
+	EXPECT_TRUE(self->n.hosts[0].ops[0].done && self->n.hosts[0].ops[1].done);
+	EXPECT_EQ(42, *(s64 *)self->n.hosts[0].ops[1].result);
+	EXPECT_EQ(0, self->n.sent);
+}
+
+/* Everyone posts at a random time; nobody completes before the last post. */
+static void skewed_barriers(struct __test_metadata *_metadata, struct unit_network *n,
+			    u32 rounds, u8 algorithm)
+{
+	u32 op, i;
+
+	for (op = 0; op < rounds; op++) {
+		u32 first = unit_random(n) % n->count;
+
+		for (i = 0; i < n->count; i++) {
+			u32 host = (first + i) % n->count;
+
+			ASSERT_EQ(0, unit_post(n, host, COLLSOCK_BARRIER, 0, 0, 0, algorithm,
+					       NULL));
+			unit_run(n, unit_random(n) % (100 * NSEC_PER_USEC));
+		}
+		ASSERT_TRUE(unit_await_all(n, op, 60 * SECOND));
+		for (i = 0; i < n->count; i++) {
+			ASSERT_EQ(0, n->hosts[i].ops[op].error);
+			ASSERT_GE(n->hosts[i].ops[op].at, posted_last(n, op)) {
+				TH_LOG("host %u of %u left barrier %u early", i, n->count, op);
+			}
+		}
+	}
+}
+
+TEST_F(net, nobody_leaves_a_barrier_before_all_have_arrived)
+{
+	static const u32 sizes[] = { 2, 3, 4, 5, 7, 8, 13, 16, 31 };
+	u32 k, algorithm;
+
+	for (k = 0; k < ARRAY_SIZE(sizes); k++) {
+		for (algorithm = 0; algorithm <= 2; algorithm++) {
+			unit_network_init(&self->n, sizes[k], seed() + k);
+			ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+			skewed_barriers(_metadata, &self->n, 40, algorithm);
+			unit_network_free(&self->n);
+		}
+	}
+	self->n.hosts = NULL;
+}
+
+TEST_F(net, a_tight_loop_of_barriers_needs_no_packet_beyond_the_schedule)
+{
+	static const u8 algorithms[] = { COLLSOCK_DISSEMINATION, COLLSOCK_PAIRWISE_EXCHANGE };
+	u32 k, op, i, warm = 20;
+	u64 sent;
+
+	for (k = 0; k < ARRAY_SIZE(algorithms); k++) {
+		unit_network_init(&self->n, 16, 1);
+		self->n.join.barrier_algorithm = algorithms[k];
+		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+		for (op = 0; op < 1000; op++) {
+			if (op == warm)
+				sent = self->n.sent;
+			for (i = 0; i < 16; i++)
+				ASSERT_EQ(0, unit_barrier(&self->n, i));
+			ASSERT_TRUE(unit_await_all(&self->n, op, SECOND));
+		}
+		EXPECT_EQ((1000 - warm) * 16 * 4, self->n.sent - sent);
+		EXPECT_EQ(0, TOTAL(&self->n, retransmits));
+		EXPECT_EQ(0, TOTAL(&self->n, duplicates));
+		unit_network_free(&self->n);
+	}
+	self->n.hosts = NULL;
+}
+
+TEST_F(net, after_the_last_barrier_everything_gets_acknowledged_and_silence_falls)
+{
+	u64 sent;
+	u32 i;
+
+	unit_network_init(&self->n, 8, 1);
+	self->n.join.barrier_algorithm = COLLSOCK_DISSEMINATION;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	skewed_barriers(_metadata, &self->n, 20, COLLSOCK_AUTO);
+	unit_run(&self->n, SECOND);
+	for (i = 0; i < 8; i++)
+		EXPECT_EQ(20, self->n.hosts[i].group.oldest);
+	sent = self->n.sent;
+	unit_run(&self->n, 100 * SECOND);
+	EXPECT_EQ(sent, self->n.sent);
+	EXPECT_EQ(0, TOTAL(&self->n, retransmits));
+}
+
+TEST_F(net, a_group_of_1024_makes_exactly_the_peers_its_schedule_names)
+{
+	static const u8 algorithms[] = { COLLSOCK_PAIRWISE_EXCHANGE, COLLSOCK_DISSEMINATION };
+	static const u32 peers[] = { 10, 19 };
+	u32 k, i;
+
+	for (k = 0; k < 2; k++) {
+		unit_network_init(&self->n, 1024, 1);
+		self->n.join.window = 2;
+		self->n.join.max_bytes = 8;
+		self->n.join.barrier_algorithm = algorithms[k];
+		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+		for (i = 0; i < 1024; i++)
+			ASSERT_EQ(0, unit_barrier(&self->n, i));
+		ASSERT_TRUE(unit_await_all(&self->n, 0, 60 * SECOND));
+		for (i = 0; i < 1024; i++)
+			ASSERT_EQ(peers[k], self->n.hosts[i].group.stats.peers);
+		unit_network_free(&self->n);
+	}
+	self->n.hosts = NULL;
+	EXPECT_LE(sizeof(struct coll_peer), 512 - 32);
+}
+
+/* What post number op of a host carries, known to everyone. */
+static s64 contribution(u32 host, u32 op, u32 element)
+{
+	return (s64)(host + 1) * 1000003 * (op + 7) - element * 77;
+}
+
+static int post_mixed(struct unit_network *n, u32 host, u32 op)
+{
+	s64 values[20];
+	u32 i, count = 1 + op % 20;
+
+	if (op % 3 == 0)
+		return unit_post(n, host, COLLSOCK_BARRIER, 0, 0, 0, 1 + op % 2, NULL);
+	for (i = 0; i < count; i++)
+		values[i] = contribution(host, op, i);
+	return unit_post(n, host, COLLSOCK_ALLREDUCE, COLLSOCK_INT64,
+			 op % 3 == 1 ? COLLSOCK_SUM : COLLSOCK_MAX, count, COLLSOCK_AUTO, values);
+}
+
+static bool mixed_right(const struct unit_network *n, u32 host, u32 op)
+{
+	const struct unit_completion *c = &n->hosts[host].ops[op];
+	u32 i, h, count = 1 + op % 20;
+
+	if (c->error || c->at < posted_last(n, op))
+		return false;
+	if (op % 3 == 0)
+		return c->bytes == 0;
+	if (c->bytes != count * 8)
+		return false;
+	for (i = 0; i < count; i++) {
+		s64 expected = contribution(0, op, i);
+
+		for (h = 1; h < n->count; h++) {
+			s64 v = contribution(h, op, i);
+
+			expected = op % 3 == 1 ? expected + v : max(expected, v);
+		}
+		if (((s64 *)c->result)[i] != expected)
+			return false;
+	}
+	return true;
+}
+
+/* Hosts run ahead of each other as far as the window lets them. */
+static void mixed_operations(struct __test_metadata *_metadata, struct unit_network *n, u32 ops)
+{
+	u64 limit = n->now + 600 * SECOND;
+	u32 op, i, busy = 1;
+
+	while (busy) {
+		busy = 0;
+		for (i = 0; i < n->count; i++) {
+			struct unit_host *h = &n->hosts[i];
+
+			if (h->posted < ops && unit_random(n) % 4 == 0) {
+				int err = post_mixed(n, i, h->posted);
+
+				ASSERT_TRUE(err == 0 || err == -EAGAIN);
+			}
+			busy += h->completed < ops;
+		}
+		unit_run(n, unit_random(n) % (30 * NSEC_PER_USEC));
+		ASSERT_LT(n->now, limit);
+	}
+	for (op = 0; op < ops; op++)
+		for (i = 0; i < n->count; i++)
+			ASSERT_TRUE(mixed_right(n, i, op)) {
+				TH_LOG("host %u of %u, operation %u is wrong", i, n->count, op);
+			}
+}
+
+FIXTURE(faults)
+{
+	struct unit_network n;
+};
+
+FIXTURE_VARIANT(faults)
+{
+	u32 loss;
+	u32 duplication;
+	u32 reordering;
+};
+
+FIXTURE_VARIANT_ADD(faults, none) { };
+FIXTURE_VARIANT_ADD(faults, loss_5_percent) { .loss = 50, .duplication = 100, .reordering = 100 };
+FIXTURE_VARIANT_ADD(faults, loss_20_percent) { .loss = 200, .duplication = 100, .reordering = 100 };
+FIXTURE_VARIANT_ADD(faults, loss_50_percent) { .loss = 500, .duplication = 300, .reordering = 300 };
+
+FIXTURE_SETUP(faults)
+{
+}
+
+FIXTURE_TEARDOWN(faults)
+{
+	EXPECT_EQ(0, unit_memory);
+}
+
+TEST_F_TIMEOUT(faults, every_result_is_right_and_none_is_early, 120)
+{
+	static const u32 sizes[] = { 2, 3, 5, 8, 13 };
+	u32 k;
+
+	for (k = 0; k < ARRAY_SIZE(sizes); k++) {
+		unit_network_init(&self->n, sizes[k], seed() + 10 * k);
+		self->n.loss = variant->loss;
+		self->n.duplication = variant->duplication;
+		self->n.reordering = variant->reordering;
+		self->n.join.window = 1 + (k * 5) % 16;
+		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+		mixed_operations(_metadata, &self->n, 300);
+		EXPECT_EQ(0, TOTAL(&self->n, invalid));
+		EXPECT_EQ(0, self->n.forged);
+		unit_network_free(&self->n);
+	}
+}
+
+TEST_F(net, a_rank_that_runs_ahead_stays_within_its_window)
+{
+	u32 i;
+
+	unit_network_init(&self->n, 3, 1);
+	self->n.join.window = 4;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	EXPECT_EQ(-EAGAIN, unit_barrier(&self->n, 0));
+	EXPECT_FALSE(coll_group_writable(&self->n.hosts[0].group));
+	unit_run(&self->n, 100 * SECOND);
+	EXPECT_EQ(-EAGAIN, unit_barrier(&self->n, 0));
+	for (i = 0; i < 4; i++) {
+		ASSERT_EQ(0, unit_barrier(&self->n, 1));
+		ASSERT_EQ(0, unit_barrier(&self->n, 2));
+	}
+	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
+	unit_run(&self->n, SECOND);
+	EXPECT_EQ(0, unit_barrier(&self->n, 0));
+}
+
+/* Host 1 knows nothing of the credit and is told a wrong, too large one. */
+TEST_F(net, what_is_beyond_the_window_is_refused_and_gets_through_later)
+{
+	u32 i;
+
+	unit_network_init(&self->n, 2, 1);
+	self->n.join.window = 2;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	self->n.hosts[1].group.window = 4;
+	self->n.hosts[1].group.slot_mask = 1;
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, unit_barrier(&self->n, 1));
+	/* The third operation's slot is in use: move the window by hand. */
+	unit_run(&self->n, SECOND);
+	self->n.hosts[1].group.window = 2;
+	self->n.hosts[1].group.oldest = 0;
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	ASSERT_TRUE(unit_await_all(&self->n, 1, SECOND));
+}
+
+TEST_F(net, a_host_that_joins_late_gets_what_was_sent_before)
+{
+	u64 begin;
+
+	unit_network_init(&self->n, 2, 1);
+	ASSERT_EQ(0, unit_join_host(&self->n, 0, NULL));
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	unit_run(&self->n, 20 * SECOND + 700 * NSEC_PER_MSEC);
+	EXPECT_EQ(0, self->n.hosts[0].group.error);
+	EXPECT_LE(self->n.sent, 30);
+	ASSERT_EQ(0, unit_join_host(&self->n, 1, NULL));
+	begin = self->n.now;
+	coll_group_nudge(&self->n.hosts[1].group, 0, self->n.now);
+	ASSERT_EQ(0, unit_barrier(&self->n, 1));
+	ASSERT_TRUE(unit_await_all(&self->n, 0, 10 * SECOND));
+	EXPECT_LT(self->n.now - begin, 10 * NSEC_PER_MSEC);
+}
+
+TEST_F(net, a_host_never_heard_fails_the_group_after_the_join_timeout)
+{
+	struct coll_timing t = coll_timing_default;
+
+	t.join_timeout = 20 * SECOND;
+	unit_network_init(&self->n, 2, 1);
+	ASSERT_EQ(0, unit_join_host(&self->n, 0, &t));
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	unit_run(&self->n, 19 * SECOND);
+	EXPECT_FALSE(self->n.hosts[0].ops[0].done);
+	unit_run(&self->n, 10 * SECOND);
+	EXPECT_TRUE(self->n.hosts[0].ops[0].done);
+	EXPECT_EQ(ETIMEDOUT, self->n.hosts[0].ops[0].error);
+	EXPECT_EQ(1, self->n.hosts[0].ops[0].failed_rank);
+}
+
+TEST_F(net, a_silent_host_fails_the_group_after_the_liveness_time_with_its_rank)
+{
+	unit_network_init(&self->n, 2, 1);
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	skewed_barriers(_metadata, &self->n, 3, COLLSOCK_AUTO);
+	self->n.hosts[1].cut = true;
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	unit_run(&self->n, 2900 * NSEC_PER_MSEC);
+	EXPECT_FALSE(self->n.hosts[0].ops[3].done);
+	unit_run(&self->n, SECOND);
+	EXPECT_EQ(ETIMEDOUT, self->n.hosts[0].ops[3].error);
+	EXPECT_EQ(1, self->n.hosts[0].ops[3].failed_rank);
+	/* It is sticky: later operations fail with it, at once. */
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	EXPECT_EQ(ETIMEDOUT, self->n.hosts[0].ops[4].error);
+}
+
+TEST_F(net, a_rank_that_computes_for_hours_is_not_accused)
+{
+	unit_network_init(&self->n, 3, 1);
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	skewed_barriers(_metadata, &self->n, 3, COLLSOCK_AUTO);
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	ASSERT_EQ(0, unit_barrier(&self->n, 2));
+	unit_run(&self->n, 7200 * SECOND);
+	ASSERT_EQ(0, unit_barrier(&self->n, 1));
+	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
+	EXPECT_EQ(0, self->n.hosts[0].ops[3].error);
+}
+
+TEST_F(net, what_a_leaving_rank_posted_completes_and_later_operations_fail_with_it)
+{
+	u32 i;
+
+	unit_network_init(&self->n, 4, 1);
+	self->n.loss = 200;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	skewed_barriers(_metadata, &self->n, 3, COLLSOCK_PAIRWISE_EXCHANGE);
+	ASSERT_EQ(0, unit_barrier(&self->n, 2));
+	unit_leave(&self->n, 2);
+	for (i = 0; i < 4; i++)
+		if (i != 2)
+			ASSERT_EQ(0, unit_barrier(&self->n, i));
+	for (i = 0; i < 4; i++)
+		if (i != 2)
+			ASSERT_TRUE(unit_await(&self->n, i, 3, 10 * SECOND));
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(0, self->n.hosts[i].ops[3].error);
+	unit_run(&self->n, 2 * SECOND);
+	EXPECT_TRUE(self->n.hosts[2].entombed);
+	/* Hosts 0 and 3 have a peer to host 2: 2 ^ 1, 2 ^ 2. */
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	ASSERT_EQ(0, unit_barrier(&self->n, 3));
+	EXPECT_EQ(ECONNRESET, self->n.hosts[0].ops[4].error);
+	EXPECT_EQ(2, self->n.hosts[0].ops[4].failed_rank);
+	EXPECT_EQ(ECONNRESET, self->n.hosts[3].ops[4].error);
+	EXPECT_EQ(2, self->n.hosts[3].ops[4].failed_rank);
+}
+
+TEST_F(net, an_operation_under_way_fails_when_a_rank_leaves_without_posting)
+{
+	unit_network_init(&self->n, 2, 1);
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	skewed_barriers(_metadata, &self->n, 2, COLLSOCK_AUTO);
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	unit_run(&self->n, SECOND);
+	unit_leave(&self->n, 1);
+	ASSERT_TRUE(unit_await(&self->n, 0, 2, SECOND));
+	EXPECT_EQ(ECONNRESET, self->n.hosts[0].ops[2].error);
+	EXPECT_EQ(1, self->n.hosts[0].ops[2].failed_rank);
+}
+
+static bool drop_acks_of_1(struct unit_network *n, struct unit_packet *p)
+{
+	return p->from == 1 && p->data[1] == COLL_PACKET_ACK && n->hosts[1].joined;
+}
+
+TEST_F(net, a_tombstone_answers_when_the_last_acknowledgement_was_lost)
+{
+	unit_network_init(&self->n, 2, 1);
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	skewed_barriers(_metadata, &self->n, 3, COLLSOCK_AUTO);
+	self->n.tap = drop_acks_of_1;
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	ASSERT_EQ(0, unit_barrier(&self->n, 1));
+	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
+	unit_leave(&self->n, 1);
+	unit_run(&self->n, SECOND);
+	EXPECT_TRUE(self->n.hosts[1].entombed);
+	EXPECT_EQ(0, self->n.hosts[0].group.error);
+	unit_leave(&self->n, 0);
+	unit_run(&self->n, 10 * SECOND);
+	EXPECT_TRUE(self->n.hosts[0].entombed);
+}
+
+TEST_F(net, all_leave_at_once_under_loss_and_no_memory_remains)
+{
+	u32 i;
+
+	unit_network_init(&self->n, 8, seed());
+	self->n.loss = 300;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	skewed_barriers(_metadata, &self->n, 5, COLLSOCK_AUTO);
+	for (i = 0; i < 8; i++)
+		unit_leave(&self->n, i);
+	unit_run(&self->n, 30 * SECOND);
+	for (i = 0; i < 8; i++)
+		EXPECT_TRUE(self->n.hosts[i].entombed);
+	EXPECT_EQ(0, unit_memory);
+}
+
+TEST_F(net, disagreement_about_an_operation_is_eproto_with_the_rank)
+{
+	s64 v[2] = { 1, 2 };
+
+	unit_network_init(&self->n, 2, 1);
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	ASSERT_EQ(0, unit_post(&self->n, 0, COLLSOCK_ALLREDUCE, COLLSOCK_INT64, COLLSOCK_SUM,
+			       1, COLLSOCK_AUTO, v));
+	unit_run(&self->n, SECOND);
+	ASSERT_EQ(0, unit_post(&self->n, 1, COLLSOCK_ALLREDUCE, COLLSOCK_INT64, COLLSOCK_SUM,
+			       2, COLLSOCK_AUTO, v));
+	EXPECT_EQ(EPROTO, self->n.hosts[1].ops[0].error);
+	EXPECT_EQ(0, self->n.hosts[1].ops[0].failed_rank);
+}
+
+static bool flip_a_bit(struct unit_network *n, struct unit_packet *p)
+{
+	u32 bit = unit_random(n) % (p->bytes * 8);
+
+	p->data[bit / 8] ^= 1 << bit % 8;
+	return false;
+}
+
+TEST_F(net, a_packet_changed_in_any_bit_changes_nothing)
+{
+	u32 i;
+
+	unit_network_init(&self->n, 4, seed());
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	skewed_barriers(_metadata, &self->n, 3, COLLSOCK_AUTO);
+	unit_run(&self->n, SECOND);
+	self->n.tap = flip_a_bit;
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, unit_barrier(&self->n, i));
+	unit_run(&self->n, SECOND);
+	self->n.tap = NULL;
+	EXPECT_GT(self->n.forged, 30);
+	ASSERT_EQ(0, unit_barrier(&self->n, 3));
+	ASSERT_TRUE(unit_await_all(&self->n, 3, 10 * SECOND));
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(0, self->n.hosts[i].ops[3].error);
+}
+
+TEST_F(net, bad_posts_are_refused_and_change_nothing)
+{
+	struct collsock_post good = {
+		.size = sizeof(good), .operation = COLLSOCK_ALLREDUCE,
+		.type = COLLSOCK_DOUBLE, .op = COLLSOCK_SUM, .count = 3,
+	};
+	struct coll_signature sig;
+	struct collsock_post bad;
+	struct coll_group *g;
+
+	unit_network_init(&self->n, 2, 1);
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	g = &self->n.hosts[0].group;
+	EXPECT_EQ(0, coll_group_signature(g, &good, 24, &sig));
+	EXPECT_EQ(-EINVAL, coll_group_signature(g, &good, 23, &sig));
+	EXPECT_EQ(-EINVAL, coll_group_signature(g, &good, 32, &sig));
+#define REFUSED(field, value, error) ({ bad = good; bad.field = value; \
+		EXPECT_EQ(error, coll_group_signature(g, &bad, 24, &sig)); })
+	REFUSED(size, 16, -EINVAL);
+	REFUSED(operation, 0, -EINVAL);
+	REFUSED(operation, 200, -EINVAL);
+	REFUSED(type, 0, -EINVAL);
+	REFUSED(type, 77, -EINVAL);
+	REFUSED(op, 0, -EINVAL);
+	REFUSED(op, 99, -EINVAL);
+	REFUSED(algorithm, COLLSOCK_DISSEMINATION, -EINVAL);
+	REFUSED(algorithm, 50, -EINVAL);
+	REFUSED(flags, 1, -EINVAL);
+	REFUSED(root, 1, -EINVAL);
+	REFUSED(count, 0, -EINVAL);
+	REFUSED(count, 0xffffffff, -EMSGSIZE);
+	REFUSED(count, 145, -EMSGSIZE);
+	REFUSED(reserved, 1, -EINVAL);
+	EXPECT_EQ(0, g->next);
+	EXPECT_EQ(0, g->stats.posted);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * collsock: collective sockets. All that user space sees of the kernel.
+ *
+ * A socket of this family is one rank of a group. It joins the group with
+ * setsockopt(COLLSOCK_JOIN), posts operations with send(), and takes their
+ * completions with recv(). poll() says POLLIN when a completion waits,
+ * POLLOUT when an operation can be posted, POLLERR when the group has failed.
+ *
+ * Rules of every structure here: it holds no pointer and no hidden padding;
+ * "size" is the size of the structure as the caller knows it; reserved bytes
+ * are zero; a flag that is not defined here is refused with EINVAL. All numbers
+ * are in the byte order of the host, addresses are bytes as they stand in a
+ * packet.
+ */
+#ifndef _UAPI_LINUX_COLLSOCK_H
+#define _UAPI_LINUX_COLLSOCK_H
+
+#include <linux/types.h>
+#include <linux/ioctl.h>
+
+/*
+ * There is no free family number for a module, so collsock takes one that the
+ * kernel defines (AF_WANPIPE) and no longer implements. The module parameter
+ * "family" chooses another.
+ */
+#define AF_COLLSOCK			25
+#define SOL_COLLSOCK			425
+
+/* The UDP port of every host that names none: unassigned, not ephemeral. */
+#define COLLSOCK_PORT			7607
+
+#define COLLSOCK_MAX_HOSTS		65536
+#define COLLSOCK_MAX_RANKS		1048576
+#define COLLSOCK_MAX_WINDOW		64
+#define COLLSOCK_DEFAULT_WINDOW		16
+#define COLLSOCK_SEGMENT_QUANTUM	48	/* a segment is a multiple of it */
+#define COLLSOCK_DEFAULT_SEGMENT	1152	/* bytes */
+#define COLLSOCK_MAX_SEGMENT		8640	/* bytes: fits a 9,000 byte MTU */
+#define COLLSOCK_MAX_SPIN_US		10000
+#define COLLSOCK_NO_RANK		0xffffffffU
+
+/* Socket options at SOL_COLLSOCK */
+#define COLLSOCK_JOIN			1	/* set: struct collsock_join */
+#define COLLSOCK_STATS			2	/* get: struct collsock_stats */
+#define COLLSOCK_NET_STATS		3	/* get: struct collsock_net_stats */
+
+enum collsock_operation {
+	COLLSOCK_BARRIER	= 1,
+	COLLSOCK_ALLREDUCE	= 2,
+};
+
+enum collsock_type {
+	COLLSOCK_NONE		= 0,	/* of a barrier */
+	COLLSOCK_INT64		= 1,
+	COLLSOCK_UINT64		= 2,
+	COLLSOCK_DOUBLE		= 3,
+};
+
+enum collsock_operator {
+	COLLSOCK_NOP		= 0,	/* of a barrier */
+	COLLSOCK_SUM		= 1,
+	COLLSOCK_MIN		= 2,
+	COLLSOCK_MAX		= 3,
+};
+
+enum collsock_algorithm {
+	COLLSOCK_AUTO			= 0,
+	COLLSOCK_DISSEMINATION		= 1,	/* barrier */
+	COLLSOCK_PAIRWISE_EXCHANGE	= 2,	/* recursive doubling if it carries data */
+};
+
+/**
+ * struct collsock_member - one host of the group
+ * @family: AF_INET or AF_INET6
+ * @port: UDP port; 0 is COLLSOCK_PORT
+ * @scope_id: interface index of a link-local IPv6 address, else 0
+ * @address: 4 or 16 bytes as inet_pton() gives them, the rest zero
+ */
+struct collsock_member {
+	__u16	family;
+	__u16	port;
+	__u32	scope_id;
+	__u8	address[16];
+};
+
+/**
+ * struct collsock_join - what JOIN takes: this, then the hosts, then the ranks
+ * @size: sizeof(struct collsock_join)
+ * @flags: 0
+ * @id: number of the group, chosen by its users
+ * @nonce: fresh for each time the group is formed, equal on all ranks
+ * @key: shared secret; all zero only where the namespace allows keyless groups
+ * @hosts: number of struct collsock_member that follow
+ * @ranks: number of __u32 that follow them: the host of each rank. Hosts stand
+ *	in the order of their lowest rank.
+ * @rank: the rank of this socket
+ * @max_bytes: largest payload of one operation; 0 is one segment
+ * @window: operations under way at once, 1…COLLSOCK_MAX_WINDOW; 0 is the default
+ * @segment_bytes: largest payload of one packet; 0 is the default
+ * @barrier_algorithm: enum collsock_algorithm
+ * @allreduce_algorithm: enum collsock_algorithm
+ * @reserved: 0
+ *
+ * All of it but @rank is equal on all ranks of the group.
+ */
+struct collsock_join {
+	__u32	size;
+	__u32	flags;
+	__u64	id;
+	__u64	nonce;
+	__u8	key[16];
+	__u32	hosts;
+	__u32	ranks;
+	__u32	rank;
+	__u32	max_bytes;
+	__u16	window;
+	__u16	segment_bytes;
+	__u8	barrier_algorithm;
+	__u8	allreduce_algorithm;
+	__u8	reserved[2];
+};
+
+/**
+ * struct collsock_post - what send() takes: this, then the payload
+ * @size: sizeof(struct collsock_post)
+ * @operation: enum collsock_operation
+ * @type: enum collsock_type
+ * @op: enum collsock_operator
+ * @algorithm: enum collsock_algorithm; COLLSOCK_AUTO is what the group chose
+ * @flags: 0
+ * @root: 0 for an operation without a root
+ * @count: elements in the payload
+ * @reserved: 0
+ * @cookie: comes back in the completion
+ */
+struct collsock_post {
+	__u32	size;
+	__u8	operation;
+	__u8	type;
+	__u8	op;
+	__u8	algorithm;
+	__u32	flags;
+	__u32	root;
+	__u32	count;
+	__u32	reserved;
+	__u64	cookie;
+};
+
+/**
+ * struct collsock_completion - what recv() gives: this, then the result
+ * @size: sizeof(struct collsock_completion)
+ * @error: 0 or a (positive) errno
+ * @failed_rank: the rank that @error speaks of, or COLLSOCK_NO_RANK
+ * @bytes: bytes of the result
+ * @cookie: of the post
+ * @posted_ns: CLOCK_MONOTONIC when it was posted
+ * @completed_ns: CLOCK_MONOTONIC when it completed
+ */
+struct collsock_completion {
+	__u32	size;
+	__u32	error;
+	__u32	failed_rank;
+	__u32	bytes;
+	__u64	cookie;
+	__u64	posted_ns;
+	__u64	completed_ns;
+};
+
+/**
+ * struct collsock_run - COLLSOCK_RUN: post and wait, in one buffer
+ * @size: sizeof(struct collsock_run)
+ * @buffer_bytes: room for data behind this structure
+ * @spin_us: spin so long before sleeping, at most COLLSOCK_MAX_SPIN_US
+ * @reserved: 0
+ * @post: as for send(); its payload stands behind this structure
+ * @completion: out; its result stands behind this structure
+ */
+struct collsock_run {
+	__u32				size;
+	__u32				buffer_bytes;
+	__u32				spin_us;
+	__u32				reserved;
+	struct collsock_post		post;
+	struct collsock_completion	completion;
+};
+
+/**
+ * struct collsock_wait - COLLSOCK_WAIT: take the completion of one cookie
+ * @size: sizeof(struct collsock_wait)
+ * @buffer_bytes: room for the result behind this structure
+ * @spin_us: spin so long before sleeping, at most COLLSOCK_MAX_SPIN_US
+ * @reserved: 0
+ * @cookie: whose; the oldest if several operations carry it
+ * @completion: out; its result stands behind this structure
+ */
+struct collsock_wait {
+	__u32				size;
+	__u32				buffer_bytes;
+	__u32				spin_us;
+	__u32				reserved;
+	__u64				cookie;
+	struct collsock_completion	completion;
+};
+
+#define COLLSOCK_RUN	_IOWR('K', 0x70, struct collsock_run)
+#define COLLSOCK_WAIT	_IOWR('K', 0x71, struct collsock_wait)
+
+/**
+ * struct collsock_stats - counters of the group of this socket on this host
+ * @size: bytes of this structure that were filled
+ * @hosts: hosts of the group
+ * @host: index of this host
+ * @peers: connections that exist now
+ * @posted: operations posted
+ * @completed: operations completed without error
+ * @failed: operations completed with an error
+ * @rounds: rounds advanced
+ * @rounds_misplaced: rounds advanced outside softirq context (never)
+ * @messages_sent: first transmissions
+ * @messages_received: messages accepted
+ * @retransmits: messages sent again
+ * @duplicates: messages received again
+ * @early: messages that came before this rank had posted
+ * @lone_acks: packets sent for an acknowledgement alone
+ * @no_credit: messages held back until the receiver has room
+ * @beyond_window: messages refused for want of room
+ * @stale: packets of another incarnation or an older connection
+ * @invalid: packets of a member that make no sense in this group
+ * @memory_short: packets not sent for want of memory
+ */
+struct collsock_stats {
+	__u32	size;
+	__u32	hosts;
+	__u32	host;
+	__u32	peers;
+	__u64	posted;
+	__u64	completed;
+	__u64	failed;
+	__u64	rounds;
+	__u64	rounds_misplaced;
+	__u64	messages_sent;
+	__u64	messages_received;
+	__u64	retransmits;
+	__u64	duplicates;
+	__u64	early;
+	__u64	lone_acks;
+	__u64	no_credit;
+	__u64	beyond_window;
+	__u64	stale;
+	__u64	invalid;
+	__u64	memory_short;
+};
+
+/**
+ * struct collsock_net_stats - counters of the network namespace
+ * @size: bytes of this structure that were filled
+ * @groups: groups that exist now, those that linger after close included
+ * @peers: connections of all of them
+ * @tombstones: closed groups still remembered
+ * @packets: packets received on the port
+ * @malformed: not a packet of collsock: length, version, type
+ * @unknown_group: no such group here (yet)
+ * @wrong_source: source address is not the member's
+ * @forged: authentication failed
+ * @wrong_descriptor: group known, descriptor differs
+ * @entombed: answered from a tombstone
+ * @no_route: packets that found no route
+ */
+struct collsock_net_stats {
+	__u32	size;
+	__u32	groups;
+	__u32	peers;
+	__u32	tombstones;
+	__u64	packets;
+	__u64	malformed;
+	__u64	unknown_group;
+	__u64	wrong_source;
+	__u64	forged;
+	__u64	wrong_descriptor;
+	__u64	entombed;
+	__u64	no_route;
+};
+
+#endif /* _UAPI_LINUX_COLLSOCK_H */
