@@ -53,6 +53,7 @@ FIXTURE(delivery)
 {
 	struct symbolic_adversary adversary;
 	struct symbolic_group group;
+	u64 runs;		/* each with the next seed */
 };
 
 FIXTURE_VARIANT(delivery)
@@ -105,8 +106,11 @@ FIXTURE_VARIANT_ADD(delivery, one_host_is_not_heard)
 FIXTURE_SETUP(delivery)
 {
 	self->adversary = variant->adversary;
-	if (variant->fresh)
+	self->runs = 1;
+	if (variant->fresh) {
 		self->adversary.seed = seed_start();
+		self->runs = seed_soak();
+	}
 }
 
 FIXTURE_TEARDOWN(delivery)
@@ -115,34 +119,41 @@ FIXTURE_TEARDOWN(delivery)
 }
 
 static void prove(struct __test_metadata *_metadata, struct symbolic_group *group,
-		  struct symbolic_adversary *adversary, u8 operation, u32 hosts)
+		  struct symbolic_adversary adversary, u64 runs)
 {
-	const struct coll_algorithm *a = NULL;
-
-	while ((a = next_algorithm(a))) {
-		if (a->operation != operation)
-			continue;
-		symbolic_build(group, a, hosts);
-		symbolic_run_victims(group, adversary);
+	for (; runs; runs--, adversary.seed++) {
+		symbolic_run_victims(group, &adversary);
 		ASSERT_EQ(SYMBOLIC_SOUND, group->verdict.fault)
 			TH_LOG("%s", symbolic_verdict(group));
 	}
 }
 
-TEST_F(delivery, barrier_completes_nowhere_before_every_host_has_arrived)
+static void prove_all(struct __test_metadata *_metadata, struct symbolic_group *group,
+		      const struct symbolic_adversary *adversary, u64 runs, u8 operation)
 {
+	const struct coll_algorithm *a = NULL;
 	u32 i, hosts;
 
-	for (i = 0; (hosts = group_size(i, 1024)); i++)
-		prove(_metadata, &self->group, &self->adversary, COLLSOCK_BARRIER, hosts);
+	while ((a = next_algorithm(a))) {
+		if (a->operation != operation)
+			continue;
+		for (i = 0; (hosts = group_size(i, 1024)); i++) {
+			symbolic_build(group, a, hosts);
+			prove(_metadata, group, *adversary, runs);
+		}
+	}
 }
 
-TEST_F(delivery, allreduce_folds_each_contribution_once_in_rank_order_alike_on_all_hosts)
+TEST_F_TIMEOUT(delivery, barrier_completes_nowhere_before_every_host_has_arrived, 600)
 {
-	u32 i, hosts;
+	prove_all(_metadata, &self->group, &self->adversary, self->runs, COLLSOCK_BARRIER);
+}
 
-	for (i = 0; (hosts = group_size(i, 1024)); i++)
-		prove(_metadata, &self->group, &self->adversary, COLLSOCK_ALLREDUCE, hosts);
+TEST_F_TIMEOUT(delivery,
+	       allreduce_folds_each_contribution_once_in_rank_order_alike_on_all_hosts, 600)
+{
+	prove_all(_metadata, &self->group, &self->adversary, self->runs,
+		  COLLSOCK_ALLREDUCE);
 }
 
 /* Structure: what can be said without running */

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+
+#include "fake_kernel.h"
+
+struct fake_kernel fake;
+
+static int answer(int error, int good)
+{
+	errno = error;
+	return error ? -1 : good;
+}
+
+int __wrap_socket(int family, int type, int protocol)
+{
+	fake.family = family;
+	fake.type = type;
+	if (fake.error)
+		return answer(fake.error, 0);
+	return open("/dev/null", O_RDWR | O_CLOEXEC);
+}
+
+int __wrap_setsockopt(int fd, int level, int option, const void *value, socklen_t bytes)
+{
+	fake.option = option;
+	fake.sent_bytes = bytes;
+	memcpy(fake.sent, value, bytes);
+	return answer(fake.error, 0);
+}
+
+int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *bytes)
+{
+	if (level == SOL_SOCKET) {
+		*(struct timeval *)value = (struct timeval){ .tv_sec = fake.send_timeout_s };
+		return 0;
+	}
+	fake.option = option;
+	memset(value, 0xa5, *bytes);
+	return answer(fake.error, 0);
+}
+
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *m, int flags)
+{
+	size_t i;
+
+	fake.flags = flags;
+	fake.sent_bytes = 0;
+	for (i = 0; i < m->msg_iovlen; i++) {
+		memcpy(fake.sent + fake.sent_bytes, m->msg_iov[i].iov_base, m->msg_iov[i].iov_len);
+		fake.sent_bytes += m->msg_iov[i].iov_len;
+	}
+	return answer(fake.error, fake.sent_bytes);
+}
+
+ssize_t __wrap_recvmsg(int fd, struct msghdr *m, int flags)
+{
+	const struct fake_answer *a = &fake.answers[fake.calls++];
+	size_t room = m->msg_iovlen > 1 ? m->msg_iov[1].iov_len : 0;
+
+	if (a->error)
+		return answer(a->error, 0);
+	if (a->completion.bytes > room)
+		return answer(EMSGSIZE, 0);
+	memcpy(m->msg_iov[0].iov_base, &a->completion, sizeof(a->completion));
+	if (a->completion.bytes)
+		memcpy(m->msg_iov[1].iov_base, a->result, a->completion.bytes);
+	return sizeof(a->completion) + a->completion.bytes;
+}
+
+int __wrap_ioctl(int fd, unsigned long request, ...)
+{
+	const struct fake_answer *a = &fake.answers[fake.calls];
+	size_t head = _IOC_SIZE(request);
+	struct collsock_run run;
+	va_list arguments;
+	__u8 *buffer;
+
+	va_start(arguments, request);
+	buffer = va_arg(arguments, __u8 *);
+	va_end(arguments);
+	fake.requests[fake.calls++] = request;
+	/* Both structures begin with size and buffer_bytes and end with the completion. */
+	memcpy(&run, buffer, offsetof(struct collsock_run, post));
+	fake.sent_bytes = head + run.buffer_bytes;
+	memcpy(fake.sent, buffer, request == COLLSOCK_RUN ? fake.sent_bytes : head);
+	if (a->error)
+		return answer(a->error, 0);
+	if (a->completion.bytes > run.buffer_bytes)
+		return answer(EMSGSIZE, 0);
+	memcpy(buffer + head - sizeof(a->completion), &a->completion, sizeof(a->completion));
+	if (a->completion.bytes)
+		memcpy(buffer + head, a->result, a->completion.bytes);
+	return 0;
+}
+
+/* An interface without an address first, as real hosts have. */
+int __wrap_getifaddrs(struct ifaddrs **addresses)
+{
+	struct ifaddrs *list = calloc(1, sizeof(*list)), *a;
+	struct sockaddr_in *ipv4;
+	int i;
+
+	for (i = 0; fake.addresses[i]; i++) {
+		a = calloc(1, sizeof(*a));
+		ipv4 = calloc(1, sizeof(*ipv4));
+		ipv4->sin_family = AF_INET;
+		inet_pton(AF_INET, fake.addresses[i], &ipv4->sin_addr);
+		a->ifa_addr = (struct sockaddr *)ipv4;
+		a->ifa_next = list->ifa_next;
+		list->ifa_next = a;
+	}
+	*addresses = list;
+	return 0;
+}
+
+void __wrap_freeifaddrs(struct ifaddrs *addresses)
+{
+	struct ifaddrs *next;
+
+	for (; addresses; addresses = next) {
+		next = addresses->ifa_next;
+		free(addresses->ifa_addr);
+		free(addresses);
+	}
+}

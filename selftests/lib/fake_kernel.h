@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Stands in the place of the kernel: it notes what the library asks for and
+ * answers what a test has prepared. The linker sends the calls here.
+ */
+#ifndef FAKE_KERNEL_H
+#define FAKE_KERNEL_H
+
+#include <ifaddrs.h>
+#include <stddef.h>
+
+#include <collsock.h>
+
+#define FAKE_BYTES 65536
+#define FAKE_ANSWERS 8
+
+/**
+ * struct fake_answer - to one ioctl() or recvmsg()
+ * @error: errno, or 0
+ * @completion: to be given
+ * @result: its result, of @completion.bytes
+ */
+struct fake_answer {
+	int				error;
+	struct collsock_completion	completion;
+	const void			*result;
+};
+
+/**
+ * struct fake_kernel - all there is
+ * @sent: the last setsockopt() or sendmsg(), or the buffer of the last ioctl()
+ * @family: asked of socket()
+ * @type: asked of socket()
+ * @send_timeout_s: SO_SNDTIMEO of the socket
+ * @error: errno of socket(), setsockopt(), getsockopt() and sendmsg()
+ * @option: of the last setsockopt() or getsockopt()
+ * @sent_bytes: its length
+ * @flags: of the last sendmsg()
+ * @answers: to ioctl() and recvmsg(), in order
+ * @requests: the ioctl()s that were made
+ * @calls: ioctl()s and recvmsg()s made
+ * @addresses: of this host, as text; ends with NULL
+ */
+struct fake_kernel {
+	__u8			sent[FAKE_BYTES];
+	int			family;
+	int			type;
+	int			send_timeout_s;
+	int			error;
+	int			option;
+	size_t			sent_bytes;
+	int			flags;
+	struct fake_answer	answers[FAKE_ANSWERS];
+	unsigned long		requests[FAKE_ANSWERS];
+	unsigned int		calls;
+	const char		*addresses[4];
+};
+
+extern struct fake_kernel fake;
+
+/* What the linker calls here. */
+int __wrap_socket(int family, int type, int protocol);
+int __wrap_setsockopt(int fd, int level, int option, const void *value, socklen_t bytes);
+int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *bytes);
+ssize_t __wrap_sendmsg(int fd, const struct msghdr *m, int flags);
+ssize_t __wrap_recvmsg(int fd, struct msghdr *m, int flags);
+int __wrap_ioctl(int fd, unsigned long request, ...);
+int __wrap_getifaddrs(struct ifaddrs **addresses);
+void __wrap_freeifaddrs(struct ifaddrs *addresses);
+
+#endif

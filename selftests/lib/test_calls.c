@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the calls ask of the kernel, and what they make of its answers. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fake_kernel.h"
+#include "kselftest_harness.h"
+
+FIXTURE(calls)
+{
+	struct collsock			*socket;
+	struct collsock_completion	completion;
+};
+
+FIXTURE_SETUP(calls)
+{
+	memset(&fake, 0, sizeof(fake));
+	ASSERT_EQ(0, collsock_open(&self->socket, 0));
+}
+
+FIXTURE_TEARDOWN(calls)
+{
+	collsock_close(self->socket);
+}
+
+static void answer_run(unsigned int i, __u32 error, __u32 failed_rank)
+{
+	fake.answers[i].completion = (struct collsock_completion){
+		.size		= sizeof(struct collsock_completion),
+		.error		= error,
+		.failed_rank	= failed_rank,
+	};
+}
+
+/* ---- open ---- */
+
+TEST_F(calls, socket_is_close_on_exec_unless_it_is_to_be_inherited)
+{
+	struct collsock *other;
+
+	EXPECT_EQ(AF_COLLSOCK, fake.family);
+	EXPECT_EQ(SOCK_SEQPACKET | SOCK_CLOEXEC, fake.type);
+	ASSERT_EQ(0, collsock_open(&other, COLLSOCK_OPEN_INHERIT | COLLSOCK_OPEN_NONBLOCK));
+	EXPECT_EQ(SOCK_SEQPACKET | SOCK_NONBLOCK, fake.type);
+	collsock_close(other);
+	EXPECT_EQ(-EINVAL, collsock_open(&other, 4));
+}
+
+TEST_F(calls, open_without_the_module_says_so)
+{
+	struct collsock *other = NULL;
+
+	fake.error = EAFNOSUPPORT;
+	EXPECT_EQ(-EAFNOSUPPORT, collsock_open(&other, 0));
+	EXPECT_EQ(NULL, other);
+}
+
+TEST_F(calls, close_closes_the_descriptor)
+{
+	struct collsock *other;
+	int fd;
+
+	ASSERT_EQ(0, collsock_open(&other, 0));
+	fd = collsock_fd(other);
+	EXPECT_LE(0, fcntl(fd, F_GETFD));
+	collsock_close(other);
+	EXPECT_EQ(-1, fcntl(fd, F_GETFD));
+	collsock_close(NULL);
+}
+
+/* ---- post and complete ---- */
+
+TEST_F(calls, post_barrier_sends_a_header_alone)
+{
+	struct collsock_post post;
+
+	ASSERT_EQ(0, collsock_post_barrier(self->socket, 77));
+	ASSERT_EQ(sizeof(post), fake.sent_bytes);
+	memcpy(&post, fake.sent, sizeof(post));
+	EXPECT_EQ(sizeof(post), post.size);
+	EXPECT_EQ(COLLSOCK_BARRIER, post.operation);
+	EXPECT_EQ(COLLSOCK_NONE, post.type);
+	EXPECT_EQ(COLLSOCK_NOP, post.op);
+	EXPECT_EQ(0, post.count);
+	EXPECT_EQ(77, post.cookie);
+	EXPECT_EQ(MSG_NOSIGNAL, fake.flags);
+}
+
+TEST_F(calls, post_allreduce_sends_header_and_payload)
+{
+	const __s64 data[3] = { 1, -2, 3 };
+	struct collsock_post post;
+
+	ASSERT_EQ(0, collsock_post_allreduce(self->socket, data, 3, COLLSOCK_INT64, COLLSOCK_MAX,
+					     78));
+	ASSERT_EQ(sizeof(post) + sizeof(data), fake.sent_bytes);
+	memcpy(&post, fake.sent, sizeof(post));
+	EXPECT_EQ(COLLSOCK_ALLREDUCE, post.operation);
+	EXPECT_EQ(COLLSOCK_INT64, post.type);
+	EXPECT_EQ(COLLSOCK_MAX, post.op);
+	EXPECT_EQ(3, post.count);
+	EXPECT_EQ(0, memcmp(fake.sent + sizeof(post), data, sizeof(data)));
+}
+
+TEST_F(calls, post_of_no_type_or_no_size_never_reaches_the_kernel)
+{
+	__s64 data = 0;
+
+	EXPECT_EQ(-EINVAL, collsock_post_allreduce(self->socket, &data, 1, COLLSOCK_NONE,
+						   COLLSOCK_SUM, 0));
+	EXPECT_EQ(-EMSGSIZE, collsock_post_allreduce(self->socket, &data, UINT32_MAX,
+						     COLLSOCK_INT64, COLLSOCK_SUM, 0));
+	EXPECT_EQ(0, fake.sent_bytes);
+}
+
+TEST_F(calls, error_of_post_is_handed_on)
+{
+	fake.error = ENOBUFS;
+	EXPECT_EQ(-ENOBUFS, collsock_post_barrier(self->socket, 0));
+}
+
+TEST_F(calls, complete_gives_completion_and_result)
+{
+	const __s64 sum = 5050;
+	__s64 result = 0;
+
+	fake.answers[0].completion.bytes = sizeof(sum);
+	fake.answers[0].completion.cookie = 9;
+	fake.answers[0].result = &sum;
+	ASSERT_EQ(0, collsock_complete(self->socket, &self->completion, &result, sizeof(result)));
+	EXPECT_EQ(9, self->completion.cookie);
+	EXPECT_EQ(5050, result);
+}
+
+TEST_F(calls, complete_of_a_failed_operation_is_a_success)
+{
+	answer_run(0, ETIMEDOUT, 3);
+	ASSERT_EQ(0, collsock_complete(self->socket, &self->completion, NULL, 0));
+	EXPECT_EQ(ETIMEDOUT, self->completion.error);
+	EXPECT_EQ(3, self->completion.failed_rank);
+}
+
+TEST_F(calls, complete_with_a_short_buffer_is_emsgsize)
+{
+	const __s64 sum = 5050;
+
+	fake.answers[0].completion.bytes = sizeof(sum);
+	fake.answers[0].result = &sum;
+	EXPECT_EQ(-EMSGSIZE, collsock_complete(self->socket, &self->completion, NULL, 0));
+}
+
+TEST_F(calls, wait_asks_for_the_cookie)
+{
+	const __s64 sum = 5050;
+	struct collsock_wait wait;
+	__s64 result = 0;
+
+	ASSERT_EQ(0, collsock_set_spin(self->socket, 50));
+	fake.answers[0].completion.bytes = sizeof(sum);
+	fake.answers[0].result = &sum;
+	ASSERT_EQ(0, collsock_wait(self->socket, 42, &self->completion, &result, sizeof(result)));
+	memcpy(&wait, fake.sent, sizeof(wait));
+	EXPECT_EQ(COLLSOCK_WAIT, fake.requests[0]);
+	EXPECT_EQ(sizeof(wait), wait.size);
+	EXPECT_EQ(sizeof(result), wait.buffer_bytes);
+	EXPECT_EQ(50, wait.spin_us);
+	EXPECT_EQ(0, wait.reserved);
+	EXPECT_EQ(42, wait.cookie);
+	EXPECT_EQ(5050, result);
+}
+
+TEST_F(calls, wait_hands_a_signal_on)
+{
+	fake.answers[0].error = EINTR;
+	EXPECT_EQ(-EINTR, collsock_wait(self->socket, 42, &self->completion, NULL, 0));
+	EXPECT_EQ(1, fake.calls);
+}
+
+/* ---- post and wait ---- */
+
+TEST_F(calls, barrier_is_one_run)
+{
+	struct collsock_run run;
+
+	answer_run(0, 0, COLLSOCK_NO_RANK);
+	ASSERT_EQ(0, collsock_barrier(self->socket, NULL));
+	EXPECT_EQ(1, fake.calls);
+	EXPECT_EQ(COLLSOCK_RUN, fake.requests[0]);
+	memcpy(&run, fake.sent, sizeof(run));
+	EXPECT_EQ(sizeof(run), run.size);
+	EXPECT_EQ(0, run.buffer_bytes);
+	EXPECT_EQ(sizeof(run.post), run.post.size);
+	EXPECT_EQ(COLLSOCK_BARRIER, run.post.operation);
+	EXPECT_LE(COLLSOCK_LIBRARY_COOKIES, run.post.cookie);
+}
+
+TEST_F(calls, each_run_has_its_own_cookie)
+{
+	__u64 first;
+
+	ASSERT_EQ(0, collsock_barrier(self->socket, NULL));
+	first = ((struct collsock_run *)fake.sent)->post.cookie;
+	ASSERT_EQ(0, collsock_barrier(self->socket, NULL));
+	EXPECT_NE(first, ((struct collsock_run *)fake.sent)->post.cookie);
+}
+
+TEST_F(calls, allreduce_leaves_its_data_alone_and_fills_the_result)
+{
+	const double sums[2] = { 3.5, 4.5 }, mine[2] = { 1.5, 2.5 };
+	double data[2] = { 1.5, 2.5 }, result[2];
+
+	answer_run(0, 0, COLLSOCK_NO_RANK);
+	fake.answers[0].completion.bytes = sizeof(sums);
+	fake.answers[0].result = sums;
+	ASSERT_EQ(0, collsock_allreduce(self->socket, data, result, 2, COLLSOCK_DOUBLE,
+					COLLSOCK_SUM, &self->completion));
+	EXPECT_EQ(0, memcmp(fake.sent + sizeof(struct collsock_run), mine, sizeof(mine)));
+	EXPECT_EQ(0, memcmp(data, mine, sizeof(mine)));
+	EXPECT_EQ(0, memcmp(result, sums, sizeof(sums)));
+	EXPECT_EQ(sizeof(sums), self->completion.bytes);
+}
+
+TEST_F(calls, allreduce_may_work_in_place_and_beyond_the_usual_size)
+{
+	static __u64 data[COLLSOCK_MAX_SEGMENT / 8], sums[COLLSOCK_MAX_SEGMENT / 8];
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(data); i++) {
+		data[i] = i;
+		sums[i] = 2 * i;
+	}
+	answer_run(0, 0, COLLSOCK_NO_RANK);
+	fake.answers[0].completion.bytes = sizeof(sums);
+	fake.answers[0].result = sums;
+	ASSERT_EQ(0, collsock_allreduce(self->socket, data, data, ARRAY_SIZE(data),
+					COLLSOCK_UINT64, COLLSOCK_SUM, NULL));
+	EXPECT_EQ(sizeof(struct collsock_run) + sizeof(data), fake.sent_bytes);
+	EXPECT_EQ(0, memcmp(data, sums, sizeof(sums)));
+}
+
+TEST_F(calls, failed_operation_names_the_rank)
+{
+	answer_run(0, ECONNRESET, 5);
+	EXPECT_EQ(-ECONNRESET, collsock_barrier(self->socket, &self->completion));
+	EXPECT_EQ(5, self->completion.failed_rank);
+}
+
+TEST_F(calls, signal_after_posting_is_waited_out_and_never_posts_twice)
+{
+	const __s64 sum = 5050;
+	__s64 one = 1, result = 0;
+	__u64 cookie;
+
+	fake.answers[0].error = EINTR;
+	fake.answers[1].error = EINTR;
+	answer_run(2, 0, COLLSOCK_NO_RANK);
+	fake.answers[2].completion.bytes = sizeof(sum);
+	fake.answers[2].result = &sum;
+	ASSERT_EQ(0, collsock_allreduce(self->socket, &one, &result, 1, COLLSOCK_INT64,
+					COLLSOCK_SUM, &self->completion));
+	EXPECT_EQ(3, fake.calls);
+	EXPECT_EQ(COLLSOCK_RUN, fake.requests[0]);
+	EXPECT_EQ(COLLSOCK_WAIT, fake.requests[1]);
+	EXPECT_EQ(COLLSOCK_WAIT, fake.requests[2]);
+	cookie = ((struct collsock_wait *)fake.sent)->cookie;
+	EXPECT_EQ(COLLSOCK_LIBRARY_COOKIES, cookie);
+	EXPECT_EQ(5050, result);
+}
+
+TEST_F(calls, operation_that_takes_longer_is_found_by_its_cookie)
+{
+	fake.answers[0].error = EINPROGRESS;
+	EXPECT_EQ(-EINPROGRESS, collsock_barrier(self->socket, &self->completion));
+	EXPECT_EQ(1, fake.calls);
+	EXPECT_EQ(((struct collsock_run *)fake.sent)->post.cookie, self->completion.cookie);
+	EXPECT_EQ(COLLSOCK_NO_RANK, self->completion.failed_rank);
+}
+
+TEST_F(calls, signal_before_posting_posts_again)
+{
+	fake.answers[0].error = EAGAIN;
+	answer_run(1, 0, COLLSOCK_NO_RANK);
+	EXPECT_EQ(0, collsock_barrier(self->socket, NULL));
+	EXPECT_EQ(2, fake.calls);
+	EXPECT_EQ(COLLSOCK_RUN, fake.requests[1]);
+}
+
+TEST_F(calls, time_that_is_up_after_a_signal_does_not_deny_the_post)
+{
+	fake.answers[0].error = EINTR;
+	fake.answers[1].error = EAGAIN;
+	EXPECT_EQ(-EINPROGRESS, collsock_barrier(self->socket, NULL));
+	EXPECT_EQ(2, fake.calls);
+}
+
+TEST_F(calls, full_window_is_handed_on_if_posting_may_not_wait)
+{
+	fake.send_timeout_s = 1;
+	fake.answers[0].error = EAGAIN;
+	EXPECT_EQ(-EAGAIN, collsock_barrier(self->socket, NULL));
+	EXPECT_EQ(1, fake.calls);
+}
+
+TEST_F(calls, full_window_is_handed_on_if_the_socket_is_nonblocking)
+{
+	ASSERT_EQ(0, fcntl(collsock_fd(self->socket), F_SETFL, O_RDWR | O_NONBLOCK));
+	fake.answers[0].error = EAGAIN;
+	EXPECT_EQ(-EAGAIN, collsock_barrier(self->socket, NULL));
+	EXPECT_EQ(1, fake.calls);
+}
+
+/* ---- looking ---- */
+
+TEST_F(calls, stats_of_an_older_program_stay_in_their_bounds)
+{
+	struct collsock_stats stats[2] = {};
+	const size_t older = offsetof(struct collsock_stats, memory_short);
+
+	ASSERT_EQ(0, collsock_stats(self->socket, stats, older));
+	EXPECT_EQ(COLLSOCK_STATS, fake.option);
+	EXPECT_EQ(0xa5a5a5a5a5a5a5a5ULL, stats[0].stale);
+	EXPECT_EQ(0, stats[0].memory_short);
+	EXPECT_EQ(-EINVAL, collsock_stats(self->socket, stats, 3));
+}
+
+TEST_F(calls, spinning_has_a_limit)
+{
+	EXPECT_EQ(0, collsock_set_spin(self->socket, COLLSOCK_MAX_SPIN_US));
+	EXPECT_EQ(-EINVAL, collsock_set_spin(self->socket, COLLSOCK_MAX_SPIN_US + 1));
+}
+
+/* ---- what to do ---- */
+
+TEST_F(calls, every_error_has_a_text_that_fits)
+{
+	static const int told[] = {
+		E2BIG, EACCES, EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, EAGAIN, EBADMSG,
+		ECONNRESET, EEXIST, EINPROGRESS, EINTR, EINVAL, EISCONN, EMSGSIZE, ENOBUFS,
+		ENODEV, ENOENT, ENOMEM, ENOTCONN, ENOTUNIQ, EOPNOTSUPP, EPERM, EPFNOSUPPORT,
+		EPROTO, ETIMEDOUT,
+	};
+	char text[512], again[512];
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(told); i++) {
+		collsock_strerror(-told[i], COLLSOCK_NO_RANK, text, sizeof(text));
+		EXPECT_GT(sizeof(text) - 1, strlen(text)) TH_LOG("%d: %s", told[i], text);
+		EXPECT_NE(0, strcmp(text, strerror(told[i]))) TH_LOG("%d: %s", told[i], text);
+		EXPECT_STREQ(text, collsock_strerror(told[i], COLLSOCK_NO_RANK, again,
+						     sizeof(again)));
+	}
+}
+
+TEST_F(calls, text_names_the_rank_and_ends_within_the_buffer)
+{
+	char text[512], small[8];
+
+	collsock_strerror(-ECONNRESET, 12, text, sizeof(text));
+	EXPECT_NE(NULL, strstr(text, "rank 12 ")) TH_LOG("%s", text);
+	collsock_strerror(-ECONNRESET, 12, small, sizeof(small));
+	EXPECT_STREQ("rank 12", small);
+	EXPECT_STREQ(strerror(EFAULT), collsock_strerror(EFAULT, COLLSOCK_NO_RANK, text,
+							 sizeof(text)));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The group: which hosts it takes, and the bytes that JOIN gets. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include "fake_kernel.h"
+#include "kselftest_harness.h"
+
+#define ID 0x1122334455667788ULL
+#define NONCE 0x99aabbccddeeff00ULL
+
+static const __u8 key[COLLSOCK_KEY_BYTES] = { 1, 2, 3, 4, 5, 6, 7, 8,
+						 9, 10, 11, 12, 13, 14, 15, 16 };
+
+FIXTURE(group)
+{
+	struct collsock_group *group;
+	struct collsock *socket;
+};
+
+FIXTURE_SETUP(group)
+{
+	memset(&fake, 0, sizeof(fake));
+	ASSERT_EQ(0, collsock_group_new(&self->group, ID, NONCE, key));
+	ASSERT_EQ(0, collsock_open(&self->socket, 0));
+}
+
+FIXTURE_TEARDOWN(group)
+{
+	collsock_group_free(self->group);
+	collsock_close(self->socket);
+}
+
+TEST_F(group, request_is_what_was_said_then_hosts_then_ranks)
+{
+	struct collsock_member members[2];
+	struct collsock_join join;
+	__u32 host_of_rank[2];
+
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 0));
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.4", 9000));
+	collsock_group_request(self->group)->window = 4;
+	ASSERT_EQ(0, collsock_join(self->socket, self->group, 1));
+
+	EXPECT_EQ(COLLSOCK_JOIN, fake.option);
+	ASSERT_EQ(sizeof(join) + sizeof(members) + sizeof(host_of_rank), fake.sent_bytes);
+	memcpy(&join, fake.sent, sizeof(join));
+	memcpy(members, fake.sent + sizeof(join), sizeof(members));
+	memcpy(host_of_rank, fake.sent + sizeof(join) + sizeof(members), sizeof(host_of_rank));
+
+	EXPECT_EQ(sizeof(join), join.size);
+	EXPECT_EQ(0, join.flags);
+	EXPECT_EQ(ID, join.id);
+	EXPECT_EQ(NONCE, join.nonce);
+	EXPECT_EQ(0, memcmp(join.key, key, sizeof(key)));
+	EXPECT_EQ(2, join.hosts);
+	EXPECT_EQ(2, join.ranks);
+	EXPECT_EQ(1, join.rank);
+	EXPECT_EQ(4, join.window);
+	EXPECT_EQ(0, join.max_bytes);
+	EXPECT_EQ(AF_INET, members[0].family);
+	EXPECT_EQ(0, members[0].port);
+	EXPECT_EQ(9000, members[1].port);
+	EXPECT_EQ(10, members[1].address[0]);
+	EXPECT_EQ(4, members[1].address[3]);
+	EXPECT_EQ(0, members[1].address[4]);
+	EXPECT_EQ(0, host_of_rank[0]);
+	EXPECT_EQ(1, host_of_rank[1]);
+}
+
+TEST_F(group, keyless_is_all_zero)
+{
+	static const __u8 zero[COLLSOCK_KEY_BYTES];
+	struct collsock_group *keyless;
+
+	ASSERT_EQ(0, collsock_group_new(&keyless, ID, NONCE, NULL));
+	EXPECT_EQ(0, memcmp(collsock_group_request(keyless)->key, zero, sizeof(zero)));
+	collsock_group_free(keyless);
+}
+
+TEST_F(group, refuses_what_is_no_host_address)
+{
+	static const struct {
+		const char	*address;
+		int		error;
+	} refused[] = {
+		{ "",				-EINVAL },
+		{ "localhost",			-EINVAL },
+		{ "10.1.2",			-EINVAL },
+		{ "10.1.2.3.4",			-EINVAL },
+		{ "10.1.2.3 ",			-EINVAL },
+		{ "fe80::1::2",			-EINVAL },
+		{ "1111:2222:3333:4444:5555:6666:7777:8888:9999:aaaa:bbbb:cccc:dddd", -EINVAL },
+		{ "0.0.0.0",			-EADDRNOTAVAIL },
+		{ "255.255.255.255",		-EADDRNOTAVAIL },
+		{ "224.0.0.1",			-EADDRNOTAVAIL },
+		{ "::",				-EADDRNOTAVAIL },
+		{ "ff02::1",			-EADDRNOTAVAIL },
+		{ "::ffff:10.1.2.3",		-EADDRNOTAVAIL },
+		{ "fe80::1",			-EADDRNOTAVAIL },
+		{ "fe80::1%nosuchinterface",	-ENODEV },
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(refused); i++)
+		EXPECT_EQ(refused[i].error,
+			  collsock_group_add_host(self->group, refused[i].address, 0))
+			TH_LOG("entry %d", i);
+	EXPECT_EQ(0, collsock_group_request(self->group)->hosts);
+}
+
+TEST_F(group, link_local_host_keeps_its_interface)
+{
+	struct collsock_member member;
+
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "fe80::1%lo", 0));
+	ASSERT_EQ(0, collsock_join(self->socket, self->group, 0));
+	memcpy(&member, fake.sent + sizeof(struct collsock_join), sizeof(member));
+	EXPECT_EQ(AF_INET6, member.family);
+	EXPECT_EQ(1, member.scope_id);
+	EXPECT_EQ(0xfe, member.address[0]);
+	EXPECT_EQ(1, member.address[15]);
+}
+
+TEST_F(group, text_and_sockaddr_make_the_same_request)
+{
+	struct sockaddr_in ipv4 = { .sin_family = AF_INET, .sin_port = htons(9000) };
+	__u8 first[FAKE_BYTES];
+	size_t bytes;
+
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 9000));
+	ASSERT_EQ(0, collsock_join(self->socket, self->group, 0));
+	bytes = fake.sent_bytes;
+	memcpy(first, fake.sent, bytes);
+	collsock_group_free(self->group);
+
+	ASSERT_EQ(0, collsock_group_new(&self->group, ID, NONCE, key));
+	inet_pton(AF_INET, "10.1.2.3", &ipv4.sin_addr);
+	ASSERT_EQ(0, collsock_group_add_sockaddr(self->group, (struct sockaddr *)&ipv4,
+						 sizeof(ipv4)));
+	ASSERT_EQ(0, collsock_join(self->socket, self->group, 0));
+	ASSERT_EQ(bytes, fake.sent_bytes);
+	EXPECT_EQ(0, memcmp(first, fake.sent, bytes));
+}
+
+TEST_F(group, refuses_other_and_short_sockaddrs)
+{
+	struct sockaddr_storage address = { .ss_family = AF_UNIX };
+	const struct sockaddr *a = (struct sockaddr *)&address;
+
+	EXPECT_EQ(-EPFNOSUPPORT, collsock_group_add_sockaddr(self->group, a, sizeof(address)));
+	EXPECT_EQ(-EINVAL, collsock_group_add_sockaddr(self->group, a, 1));
+	address.ss_family = AF_INET;
+	EXPECT_EQ(-EINVAL, collsock_group_add_sockaddr(self->group, a, 4));
+	address.ss_family = AF_INET6;
+	EXPECT_EQ(-EINVAL,
+		  collsock_group_add_sockaddr(self->group, a, sizeof(struct sockaddr_in)));
+}
+
+TEST_F(group, hosts_are_of_one_family)
+{
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 0));
+	EXPECT_EQ(-EPFNOSUPPORT, collsock_group_add_host(self->group, "fd00::1", 0));
+	EXPECT_EQ(1, collsock_group_request(self->group)->hosts);
+}
+
+TEST_F(group, host_named_twice_is_refused_before_the_kernel_is_asked)
+{
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 0));
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.4", 0));
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", COLLSOCK_PORT));
+	EXPECT_EQ(-EEXIST, collsock_join(self->socket, self->group, 0));
+	EXPECT_EQ(0, fake.sent_bytes);
+}
+
+TEST_F(group, one_address_with_two_ports_is_two_hosts)
+{
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 0));
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 9000));
+	EXPECT_EQ(0, collsock_join(self->socket, self->group, 0));
+}
+
+TEST_F(group, rank_beyond_the_hosts_is_refused)
+{
+	EXPECT_EQ(-EINVAL, collsock_join(self->socket, self->group, 0));
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 0));
+	EXPECT_EQ(-EINVAL, collsock_join(self->socket, self->group, 1));
+	EXPECT_EQ(0, fake.sent_bytes);
+}
+
+TEST_F(group, holds_as_many_hosts_as_the_kernel_allows)
+{
+	struct sockaddr_in ipv4 = { .sin_family = AF_INET };
+	const struct sockaddr *a = (struct sockaddr *)&ipv4;
+	__u32 i;
+
+	for (i = 0; i < COLLSOCK_MAX_HOSTS; i++) {
+		ipv4.sin_addr.s_addr = htonl(0x0a000000 + i);
+		ASSERT_EQ(0, collsock_group_add_sockaddr(self->group, a, sizeof(ipv4)))
+			TH_LOG("host %u", i);
+	}
+	ipv4.sin_addr.s_addr = htonl(0x0a000000 + i);
+	EXPECT_EQ(-E2BIG, collsock_group_add_sockaddr(self->group, a, sizeof(ipv4)));
+	EXPECT_EQ(COLLSOCK_MAX_HOSTS, collsock_group_request(self->group)->hosts);
+}
+
+TEST_F(group, rank_is_found_by_local_address)
+{
+	fake.addresses[0] = "127.0.0.1";
+	fake.addresses[1] = "10.1.2.4";
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 0));
+	EXPECT_EQ(-EADDRNOTAVAIL, collsock_rank_of_local(self->group));
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.4", 0));
+	EXPECT_EQ(1, collsock_rank_of_local(self->group));
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "127.0.0.1", 0));
+	EXPECT_EQ(-ENOTUNIQ, collsock_rank_of_local(self->group));
+}
+
+TEST_F(group, one_address_on_two_interfaces_is_one_rank)
+{
+	fake.addresses[0] = "10.1.2.3";
+	fake.addresses[1] = "10.1.2.3";
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 0));
+	EXPECT_EQ(0, collsock_rank_of_local(self->group));
+}
+
+TEST_F(group, error_of_join_is_handed_on)
+{
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 0));
+	fake.error = EACCES;
+	EXPECT_EQ(-EACCES, collsock_join(self->socket, self->group, 0));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""The plain Python example speaks the bytes of the C header; TAP."""
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(HERE, "..", "..", "libcollsock", "examples"))
+import collsock_plain as plain  # noqa: E402
+
+FORMATS = {
+    "collsock_join": plain.JOIN_FORMAT,
+    "collsock_member": plain.MEMBER_FORMAT,
+    "collsock_post": plain.POST_FORMAT,
+    "collsock_completion": plain.COMPLETION_FORMAT,
+}
+
+
+class FakeSocket:
+    """Keeps what is sent and gives what was prepared."""
+
+    def __init__(self, answer=b""):
+        self.sent = None
+        self.answer = answer
+
+    def send(self, data):
+        self.sent = data
+        return len(data)
+
+    def recv(self, room):
+        assert room >= len(self.answer), f"{room} >= {len(self.answer)}"
+        return self.answer
+
+
+def read_layout():
+    """Sizes, fields and numbers as the C compiler sees them."""
+    output = os.environ.get("OUTPUT", os.path.join(HERE, "..", "..", "build", "selftests-lib"))
+    text = subprocess.run([os.path.join(output, "layout")], check=True, capture_output=True,
+                          text=True).stdout
+    sizes, fields, numbers = {}, {}, {}
+    for words in map(str.split, text.splitlines()):
+        if words[0] == "number":
+            numbers[words[1]] = int(words[2])
+        elif words[2] == "-":
+            sizes[words[1]] = int(words[3])
+        else:
+            fields.setdefault(words[1], []).append((words[2], int(words[3])))
+    return sizes, fields, numbers
+
+
+SIZES, FIELDS, NUMBERS = read_layout()
+
+
+def format_items(fmt):
+    """The items of a struct format: I I 16s."""
+    items, digits = [], ""
+    for letter in fmt.lstrip("="):
+        if letter.isdigit():
+            digits += letter
+        else:
+            items.append(digits + letter)
+            digits = ""
+    return items
+
+
+def equal(seen, wanted, what=""):
+    """Both values are printed when they differ."""
+    assert seen == wanted, f"{what}: {seen!r}, not {wanted!r}"
+
+
+def test_formats_have_the_sizes_of_c():
+    for name, fmt in FORMATS.items():
+        equal(struct.calcsize(fmt), SIZES[name], name)
+
+
+def test_formats_have_the_fields_of_c():
+    for name, fmt in FORMATS.items():
+        at = 0
+        for item, (field, offset) in zip(format_items(fmt), FIELDS[name], strict=True):
+            equal(at, offset, f"{name}.{field}")
+            at += struct.calcsize("=" + item)
+
+
+def test_numbers_are_those_of_c():
+    for name, value in NUMBERS.items():
+        for mine in (name, name.removeprefix("COLLSOCK_")):
+            if hasattr(plain, mine):
+                equal(getattr(plain, mine), value, mine)
+    equal(plain.COLLSOCK_JOIN, NUMBERS["COLLSOCK_JOIN"])
+    equal(plain.ALLREDUCE, NUMBERS["ALLREDUCE"])
+
+
+def test_join_request_holds_hosts_then_ranks():
+    request = plain.join_request([("10.0.0.1", 0), ("10.0.0.2", 9000)], 1, 5, 6, bytes(range(16)))
+    head = struct.unpack_from(plain.JOIN_FORMAT, request)
+    equal(head[:5], (64, 0, 5, 6, bytes(range(16))))
+    equal(head[5:8], (2, 2, 1))
+    equal(request[64 + 24 + 8:64 + 24 + 12], bytes([10, 0, 0, 2]))
+    equal(struct.unpack_from("=H", request, 64 + 24 + 2), (9000,))
+    equal(request[64 + 48:], struct.pack("=2I", 0, 1))
+
+
+def test_ipv6_member_is_16_bytes():
+    packed = plain.member("fd00::1", 0)
+    equal(packed[8:], bytes([0xfd]) + bytes(14) + bytes([1]))
+
+
+def test_barrier_posts_a_header_alone():
+    answer = struct.pack(plain.COMPLETION_FORMAT, 40, 0, plain.NO_RANK, 0, 0, 1, 2)
+    sock = FakeSocket(answer)
+    plain.barrier(sock)
+    equal(len(sock.sent), SIZES["collsock_post"])
+    equal(sock.sent[4], plain.BARRIER)
+
+
+def test_allreduce_gives_the_result():
+    result = struct.pack("=2d", 3.5, 4.5)
+    answer = struct.pack(plain.COMPLETION_FORMAT, 40, 0, plain.NO_RANK, 16, 0, 1, 2) + result
+    sock = FakeSocket(answer)
+    equal(plain.allreduce(sock, [1.5, 2.5]), [3.5, 4.5])
+    equal(sock.sent[32:], struct.pack("=2d", 1.5, 2.5))
+    equal(struct.unpack_from("=I", sock.sent, 16), (2,))
+
+
+def test_failed_operation_names_the_rank():
+    sock = FakeSocket(struct.pack(plain.COMPLETION_FORMAT, 40, 104, 3, 0, 0, 1, 2))
+    try:
+        plain.barrier(sock)
+    except plain.CollectiveError as error:
+        equal((error.errno, error.failed_rank), (104, 3))
+    else:
+        raise AssertionError("no error")
+
+
+def test_key_that_others_can_read_is_refused():
+    with tempfile.NamedTemporaryFile("w") as key:
+        key.write("000102030405060708090a0b0c0d0eff\n")
+        key.flush()
+        equal(plain.read_key(key.name)[-1], 0xff)
+        os.chmod(key.name, 0o640)
+        try:
+            plain.read_key(key.name)
+        except PermissionError:
+            return
+        raise AssertionError("a key of mode 640 was read")
+
+
+def main():
+    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
+    failed = 0
+    print(f"TAP version 13\n1..{len(tests)}")
+    for number, (name, test) in enumerate(tests, 1):
+        try:
+            test()
+            print(f"ok {number} {name.removeprefix('test_')}")
+        except Exception as error:  # whatever it is, the test has failed
+            failed += 1
+            print(f"# {type(error).__name__}: {error}")
+            print(f"not ok {number} {name.removeprefix('test_')}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

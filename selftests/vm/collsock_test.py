@@ -1,0 +1,591 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Collective sockets in plain bytes, and what the scenarios here have in common.
+
+Only the standard library, and none of the project's headers: whoever can open a
+socket can take part, and the bytes written down here are what is promised.
+
+A host is a network namespace hN (tools/vm/guest/hosts). A socket stays on the
+host where it was opened, so one process can hold sockets of many hosts.
+
+A test is a function whose name is the promise that it checks. It fails by an
+exception that shows the value and what was expected; main() speaks TAP.
+"""
+
+import contextlib
+import ctypes
+import errno
+import fcntl
+import os
+import pickle
+import random
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import time
+import traceback
+import types
+import weakref
+
+# ---- the bytes ----
+
+AF_COLLSOCK, SOL_COLLSOCK, PORT = 25, 425, 7607
+JOIN, STATS, NET_STATS = 1, 2, 3
+BARRIER, ALLREDUCE = 1, 2
+NONE, INT64, UINT64, DOUBLE = range(4)
+NOP, SUM, MIN, MAX = range(4)
+AUTO, DISSEMINATION, PAIRWISE_EXCHANGE = range(3)
+NO_RANK = 0xffffffff
+MAX_HOSTS, MAX_RANKS = 65536, 1048576
+DEFAULT_WINDOW, MAX_WINDOW = 16, 64
+DEFAULT_SEGMENT, MAX_SEGMENT = 1152, 8640
+MAX_SPIN_US = 10000
+
+
+class Layout(struct.Struct):
+    """A structure with names; what is not named when packing is zero."""
+
+    def __init__(self, form, names):
+        super().__init__("=" + form)
+        self.names = names.split()
+
+    def make(self, **fields):
+        fields.setdefault("size", self.size)
+        unknown = set(fields) - set(self.names)
+        if unknown:
+            raise TypeError(f"no field {unknown}")
+        return self.pack(*(fields.get(name, b"" if name == "key" else 0)
+                           for name in self.names))
+
+    def read(self, data, offset=0):
+        return types.SimpleNamespace(**dict(zip(self.names, self.unpack_from(data, offset))))
+
+
+JOIN_HEAD = Layout("IIQQ16sIIIIHHBBBB",
+                   "size flags id nonce key hosts ranks rank max_bytes window segment_bytes "
+                   "barrier_algorithm allreduce_algorithm reserved0 reserved1")
+MEMBER = struct.Struct("=HHI16s")  # family, port, scope_id, address
+POST = Layout("IBBBBIIIIQ",
+              "size operation type op algorithm flags root count reserved cookie")
+COMPLETION = Layout("IIIIQQQ",
+                    "size error failed_rank bytes cookie posted_ns completed_ns")
+RUN_HEAD = Layout("IIII", "size buffer_bytes spin_us reserved")
+WAIT_HEAD = Layout("IIIIQ", "size buffer_bytes spin_us reserved cookie")
+STATS_ALL = Layout("IIII16Q",
+                   "size hosts host peers posted completed failed rounds rounds_misplaced "
+                   "messages_sent messages_received retransmits duplicates early lone_acks "
+                   "no_credit beyond_window stale invalid memory_short")
+NET_STATS_ALL = Layout("IIII8Q",
+                       "size groups peers tombstones packets malformed unknown_group "
+                       "wrong_source forged wrong_descriptor entombed no_route")
+RUN_BYTES = RUN_HEAD.size + POST.size + COMPLETION.size
+WAIT_BYTES = WAIT_HEAD.size + COMPLETION.size
+
+
+def ioctl_number(number, size):
+    """_IOWR('K', number, size)"""
+    return 3 << 30 | size << 16 | ord("K") << 8 | number
+
+
+RUN, WAIT = ioctl_number(0x70, RUN_BYTES), ioctl_number(0x71, WAIT_BYTES)
+
+
+def integers(*values):
+    return struct.pack(f"={len(values)}q", *values)
+
+
+# ---- hosts ----
+
+libc = ctypes.CDLL(None, use_errno=True)
+CLONE_NEWNET = 0x40000000
+PR_SET_PDEATHSIG = 1
+
+
+def setns(fd):
+    if libc.setns(fd, CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), "setns")
+
+
+def enter(host):
+    """This thread is on that host from now on: a number, or a namespace's name."""
+    name = host if isinstance(host, str) else f"h{host}"
+    fd = os.open(f"/run/netns/{name}", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        setns(fd)
+    finally:
+        os.close(fd)
+
+
+@contextlib.contextmanager
+def on(host):
+    """Whatever this thread opens inside, it opens on that host."""
+    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        enter(host)
+        yield
+    finally:
+        setns(home)
+        os.close(home)
+
+
+def write_file(path, text):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+
+
+def read_file(path):
+    with open(path, encoding="ascii") as file:
+        return file.read()
+
+
+def sysctl(host, name, value):
+    """Set a setting of net.collsock on a host."""
+    with on(host):
+        write_file(f"/proc/sys/net/collsock/{name}", str(value))
+
+
+MODULE = "/sys/module/collsock"
+
+
+@contextlib.contextmanager
+def tunables(**values):
+    """Groups that are joined inside get these parameters of the module."""
+    before = {name: read_file(f"{MODULE}/parameters/{name}") for name in values}
+    try:
+        for name, value in values.items():
+            write_file(f"{MODULE}/parameters/{name}", str(value))
+        yield
+    finally:
+        for name, value in before.items():
+            write_file(f"{MODULE}/parameters/{name}", value)
+
+
+def command(*words):
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode:
+        raise Failed(f"{' '.join(words)}: status {done.returncode}: {done.stdout.strip()}")
+    return done.stdout
+
+
+def netem(hosts, *words):
+    """What these hosts send suffers so; without words, nothing does any more."""
+    action = ["replace", "dev", "eth0", "root", "netem", *words] if words else \
+        ["delete", "dev", "eth0", "root"]
+    running = [subprocess.Popen(["tc", "-n", f"h{host}", "qdisc", *action]) for host in hosts]
+    for process in running:
+        equal(f"status of {' '.join(process.args)}", process.wait(), 0)
+
+
+def on_debug_kernel():
+    return "User Mode Linux" in read_file("/proc/cpuinfo")
+
+
+def work(amount):
+    """So much in a check, COLLSOCK_SOAK times as much in a soak."""
+    return amount * int(os.environ.get("COLLSOCK_SOAK") or 1)
+
+
+def seeded(*purpose):
+    """Random numbers that COLLSOCK_SEED repeats."""
+    return random.Random(f"{os.environ.get('COLLSOCK_SEED', '1')} {purpose}")
+
+
+# ---- ranks and groups ----
+
+def member(host, family=socket.AF_INET, port=0, scope_id=0):
+    """A host as the table of members has it: by number, or by address."""
+    address = host
+    if isinstance(host, int):
+        address = f"10.1.0.{host}" if family == socket.AF_INET else f"fd00:1::{host}"
+    return MEMBER.pack(family, port, scope_id, socket.inet_pton(family, address))
+
+
+class Descriptor:
+    """What all ranks of a group join with, each host having one rank."""
+
+    numbers = iter(range(1, 1 << 32))
+
+    def __init__(self, hosts, family=socket.AF_INET, **fields):
+        self.members = [member(host, family) for host in hosts]
+        self.host_of_rank = list(range(len(self.members)))
+        self.fields = {"id": next(self.numbers), "nonce": random.getrandbits(64),
+                       "key": random.randbytes(16), "hosts": len(self.members),
+                       "ranks": len(self.members), **fields}
+
+    def bytes(self, rank, **fields):
+        return (JOIN_HEAD.make(**{**self.fields, "rank": rank, **fields}) +
+                b"".join(self.members) +
+                struct.pack(f"={len(self.host_of_rank)}I", *self.host_of_rank))
+
+
+class Completion:
+    """What recv, WAIT and RUN give: the fields and the result."""
+
+    def __init__(self, data, offset=0, result_offset=COMPLETION.size):
+        self.__dict__.update(vars(COMPLETION.read(data, offset)))
+        self.result = bytes(data[result_offset:result_offset + self.bytes])
+
+    def __repr__(self):
+        return f"completion of {self.cookie}: {outcome(self)}, {self.bytes} bytes"
+
+
+def outcome(completion):
+    """An error and the rank that it speaks of, as text."""
+    if not completion.error:
+        return "success"
+    rank = "no rank" if completion.failed_rank == NO_RANK else f"rank {completion.failed_rank}"
+    return f"{errno_name(completion.error)} {rank}"
+
+
+class Rank(socket.socket):
+    """A collective socket, opened on the host where its maker is."""
+
+    opened = weakref.WeakSet()
+
+    def __init__(self, family=AF_COLLSOCK, kind=socket.SOCK_SEQPACKET, proto=0, fileno=None):
+        super().__init__(family, kind, proto, fileno)
+        self.opened.add(self)
+
+    def join(self, descriptor, rank, **fields):
+        self.setsockopt(SOL_COLLSOCK, JOIN, descriptor.bytes(rank, **fields))
+
+    def post(self, payload=b"", flags=0, **fields):
+        """A barrier, or with a payload of int64 their sum, unless fields say else."""
+        return self.send(post_bytes(payload, **fields) + payload, flags)
+
+    def complete(self, flags=0, room=COMPLETION.size + MAX_SEGMENT):
+        return Completion(self.recv(room, flags))
+
+    def run(self, payload=b"", spin_us=0, **fields):
+        """Post and wait; see post()."""
+        data = bytearray(RUN_HEAD.make(size=RUN_BYTES, buffer_bytes=len(payload),
+                                       spin_us=spin_us) +
+                         post_bytes(payload, **fields) + bytes(COMPLETION.size) + payload)
+        fcntl.ioctl(self, RUN, data)
+        return Completion(data, RUN_HEAD.size + POST.size, RUN_BYTES)
+
+    def wait(self, cookie, room=MAX_SEGMENT, **fields):
+        data = bytearray(WAIT_HEAD.make(size=WAIT_BYTES, buffer_bytes=room, cookie=cookie,
+                                        **fields) + bytes(COMPLETION.size) + bytes(room))
+        fcntl.ioctl(self, WAIT, data)
+        return Completion(data, WAIT_HEAD.size, WAIT_BYTES)
+
+    def patience(self, seconds):
+        """SO_RCVTIMEO; 0 is for ever."""
+        self.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO,
+                        struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6)))
+
+    def stats(self):
+        return STATS_ALL.read(self.getsockopt(SOL_COLLSOCK, STATS, STATS_ALL.size))
+
+    def net_stats(self):
+        return NET_STATS_ALL.read(self.getsockopt(SOL_COLLSOCK, NET_STATS, NET_STATS_ALL.size))
+
+
+def post_bytes(payload, **fields):
+    usual = {"operation": ALLREDUCE, "type": INT64, "op": SUM, "count": len(payload) // 8} \
+        if payload else {"operation": BARRIER}
+    return POST.make(**{**usual, **fields})
+
+
+def rank_on(host):
+    with on(host):
+        return Rank()
+
+
+class Group(list):
+    """All ranks of a group, held by this process: hosts are numbers."""
+
+    def __init__(self, hosts, family=socket.AF_INET, **fields):
+        super().__init__()
+        self.hosts = list(hosts)
+        self.descriptor = Descriptor(self.hosts, family, **fields)
+        for number, host in enumerate(self.hosts):
+            rank = rank_on(host)
+            rank.join(self.descriptor, number)
+            self.append(rank)
+
+    def post(self, *payloads, **fields):
+        """Every rank posts; without payloads, a barrier."""
+        for number, rank in enumerate(self):
+            rank.post(payloads[number] if payloads else b"", **fields)
+
+    def complete(self):
+        return [rank.complete() for rank in self]
+
+    def barrier(self, **fields):
+        self.post(**fields)
+        for number, completion in enumerate(self.complete()):
+            equal(f"barrier at rank {number}", outcome(completion), "success")
+
+    def close(self):
+        for rank in self:
+            rank.close()
+
+
+# ---- processes ----
+
+class Line:
+    """Both ends of it put objects and get what the other end put."""
+
+    def __init__(self, end):
+        self.end = end
+
+    def put(self, value):
+        self.end.send(pickle.dumps(value))
+
+    def get(self):
+        data = self.end.recv(1 << 16)
+        if not data:
+            raise Failed("the other end of the line is gone")
+        return pickle.loads(data)
+
+
+class Child(Line):
+    """A process on a host that calls function(line, ...).
+
+    It holds no collective socket of ours but those among the arguments. It is
+    killed when its maker ends.
+    """
+
+    running = []
+
+    def __init__(self, host, function, *args):
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        super().__init__(ours)
+        sys.stdout.flush()
+        self.pid = os.fork()
+        if not self.pid:
+            ours.close()
+            self.child_main(host, theirs, function, args)
+        theirs.close()
+        self.running.append(self)
+
+    @staticmethod
+    def child_main(host, end, function, args):
+        status = 1
+        try:
+            libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            for rank in list(Rank.opened):
+                if rank not in args:
+                    rank.close()
+            if host is not None:
+                enter(host)
+            function(Line(end), *args)
+            status = 0
+        except BaseException as error:  # pylint: disable=broad-except
+            show_failure(error)
+        finally:
+            sys.stdout.flush()
+            os._exit(status)
+
+    def kill(self, number=signal.SIGKILL):
+        os.kill(self.pid, number)
+
+    def end(self):
+        """Wait for its end; returns the status, or minus the signal."""
+        if self in self.running:
+            self.running.remove(self)
+            self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return self.status
+
+    def finish(self):
+        """It must end well by itself."""
+        equal("exit status of a process", self.end(), 0)
+
+
+# ---- the network ----
+
+class Sniffer:
+    """Sees the UDP packets of our port on a host's eth0, in both directions."""
+
+    ETH_P_ALL, PACKET_OUTGOING, SO_RCVBUFFORCE = 3, 4, 33
+
+    def __init__(self, host):
+        with on(host):
+            self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM,
+                                        socket.htons(self.ETH_P_ALL))
+            self.socket.setsockopt(socket.SOL_SOCKET, self.SO_RCVBUFFORCE, 1 << 22)
+            self.socket.bind(("eth0", self.ETH_P_ALL))
+        self.socket.setblocking(False)
+
+    def packets(self):
+        """What came since the last call: (outgoing, IP packet, UDP payload)."""
+        found = []
+        while True:
+            try:
+                data, address = self.socket.recvfrom(1 << 16)
+            except BlockingIOError:
+                return found
+            payload = udp_payload(data)
+            if payload is not None:
+                found.append((address[2] == self.PACKET_OUTGOING, data, payload))
+
+    def close(self):
+        self.socket.close()
+
+
+def udp_payload(data):
+    """The payload of an IP packet from or to our port, else None."""
+    version = data[0] >> 4 if data else 0
+    head = (data[0] & 15) * 4 if version == 4 else 40
+    protocol = {4: 9, 6: 6}.get(version)
+    if protocol is None or len(data) < head + 8 or data[protocol] != socket.IPPROTO_UDP:
+        return None
+    source, destination, length = struct.unpack_from("!HHH", data, head)
+    return data[head + 8:head + length] if PORT in (source, destination) else None
+
+
+class KernelLog:
+    """What the kernel says from now on; what programs write there does not count."""
+
+    def __init__(self):
+        self.fd = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK)
+        os.lseek(self.fd, 0, os.SEEK_END)
+
+    def lines(self):
+        lines = []
+        while True:
+            try:
+                record = os.read(self.fd, 8192).decode(errors="replace")
+            except BlockingIOError:
+                return lines
+            except BrokenPipeError:  # the ring was overwritten
+                continue
+            head, _, text = record.partition(";")
+            if int(head.split(",")[0]) >> 3 == 0:
+                lines.append(text.splitlines()[0])
+
+
+# ---- expectations ----
+
+class Failed(Exception):
+    """A promise is broken."""
+
+
+class Skipped(Exception):
+    """This machine cannot show it."""
+
+
+def errno_name(number):
+    return errno.errorcode.get(number, str(number))
+
+
+def shown(value):
+    if isinstance(value, (bytes, bytearray)):
+        return value.hex() if len(value) <= 64 else f"{value[:64].hex()}… ({len(value)} bytes)"
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def equal(what, value, expected):
+    if value != expected:
+        raise Failed(f"{what}: is {shown(value)}, expected {shown(expected)}")
+
+
+def at_least(what, value, least):
+    if not value >= least:
+        raise Failed(f"{what}: is {shown(value)}, expected at least {shown(least)}")
+
+
+def at_most(what, value, most):
+    if not value <= most:
+        raise Failed(f"{what}: is {shown(value)}, expected at most {shown(most)}")
+
+
+def refused(error, what, function, *args, **fields):
+    """The call fails with that error."""
+    try:
+        value = function(*args, **fields)
+    except OSError as failure:
+        equal(what, errno_name(failure.errno), errno_name(error))
+    else:
+        raise Failed(f"{what}: is accepted ({shown(value)}), expected {errno_name(error)}")
+
+
+def eventually(what, read, expected, seconds=20):
+    """The value becomes the expected one."""
+    limit = time.monotonic() + seconds
+    while True:
+        value = read()
+        if value == expected:
+            return
+        if time.monotonic() > limit:
+            raise Failed(f"{what}: is {shown(value)} after {seconds} s, "
+                         f"expected {shown(expected)}")
+        time.sleep(0.02)
+
+
+# ---- running tests ----
+
+tests = []
+
+
+def test(function):
+    tests.append((function, ()))
+    return function
+
+
+def test_each(*variants):
+    """The test runs once for each value."""
+    def register(function):
+        tests.extend((function, (variant,)) for variant in variants)
+        return function
+    return register
+
+
+def show_failure(error):
+    text = str(error) if isinstance(error, Failed) else \
+        "".join(traceback.format_exception(error))
+    print("\n".join(f"# {line}" for line in text.rstrip().splitlines()), flush=True)
+
+
+def clean_up():
+    for child in list(Child.running):
+        child.kill()
+        child.end()
+    for rank in list(Rank.opened):
+        rank.close()
+    Rank.opened.clear()
+
+
+def run_test(function, args, limit):
+    """Returns what stands behind the name, or raises."""
+    def too_long(*_):
+        raise Failed(f"not done after {limit} s: " +
+                     "".join(traceback.format_stack(limit=8)))
+
+    signal.signal(signal.SIGALRM, too_long)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    try:
+        function(*args)
+        return ""
+    except Skipped as reason:
+        return f" # SKIP {reason}"
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        clean_up()
+
+
+def main(limit=60):
+    """Run the tests, or those whose names hold a word of the command line."""
+    words = sys.argv[1:]
+    chosen = [(function, args) for function, args in tests
+              if not words or any(word in function.__name__ for word in words)]
+    print(f"TAP version 13\n1..{len(chosen)}", flush=True)
+    failed = 0
+    for number, (function, args) in enumerate(chosen, 1):
+        name = function.__name__.replace("_", " ")
+        name += "".join(f", {arg}" for arg in args)
+        begin = time.monotonic()
+        try:
+            remark = run_test(function, args, limit)
+            print(f"ok {number} {name}{remark}", flush=True)
+        except Exception as error:  # pylint: disable=broad-except
+            failed += 1
+            show_failure(error)
+            print(f"not ok {number} {name}", flush=True)
+        print(f"# {time.monotonic() - begin:.2f} s", flush=True)
+    sys.exit(1 if failed else 0)
