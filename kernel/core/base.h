@@ -19,6 +19,7 @@
 #include <linux/minmax.h>
 #include <linux/siphash.h>
 #include <linux/string.h>
+#include <linux/time64.h>
 #include <linux/types.h>
 #include <asm/byteorder.h>
 #else

@@ -193,20 +193,20 @@ void coll_op_start(struct coll_op *op, const void *payload, u64 now)
  * coll_op_store() - keep a message until its turn
  * @op: EARLY or RUNNING
  * @edge: the fold entry that takes it
- * @h: the message; its signature is the operation's
+ * @body: the message; its signature is the operation's
  *
  * Return: true if it is new. Context: group lock held.
  */
-bool coll_op_store(struct coll_op *op, int edge, const struct coll_header *h)
+bool coll_op_store(struct coll_op *op, int edge, const struct coll_body *body)
 {
 	if (op_arrived(op, edge))
 		return false;
 	op->arrived[edge / 64] |= 1ULL << (edge % 64);
-	if (coll_before(h->done, op->done))
-		op->done = h->done;
+	if (coll_before(body->done, op->done))
+		op->done = body->done;
 	if (op->bytes)
-		memcpy(op_early(op, edge), h->payload, op->bytes);
-	if (op->state == COLL_OP_RUNNING && h->round == op->round)
+		memcpy(op_early(op, edge), body->payload, op->bytes);
+	if (op->state == COLL_OP_RUNNING && body->round == op->round)
 		op->missing--;
 	return true;
 }

@@ -87,7 +87,7 @@ void coll_op_start(struct coll_op *op, const void *payload, u64 now);
  * A message came along fold entry @edge: store it. True if it is new. The
  * caller acknowledges, then calls coll_op_advance().
  */
-bool coll_op_store(struct coll_op *op, int edge, const struct coll_header *h);
+bool coll_op_store(struct coll_op *op, int edge, const struct coll_body *body);
 
 /* Run the rounds that can run. May complete the operation. */
 void coll_op_advance(struct coll_op *op, u64 now);

@@ -160,7 +160,7 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	return err;
 }
 
-static void group_free_peers(struct coll_peer *peer)
+static void group_free_peer_list(struct coll_peer *peer)
 {
 	while (peer) {
 		struct coll_peer *next = peer->next;
@@ -181,9 +181,9 @@ void coll_group_destroy(struct coll_group *g)
 	u32 i;
 
 	for (i = 0; g->peers && i <= g->peer_mask; i++)
-		group_free_peers(g->peers[i]);
+		group_free_peer_list(g->peers[i]);
 	coll_env_free(g->peers);
-	group_free_peers(g->spare);
+	group_free_peer_list(g->spare);
 	for (i = 0; g->slots && i <= g->slot_mask; i++) {
 		coll_env_free(g->slots[i].values);
 		coll_env_free(g->slots[i].messages);
@@ -195,13 +195,11 @@ void coll_group_destroy(struct coll_group *g)
 
 /* ---- deadlines ---- */
 
-static void group_arm(struct coll_group *g)
+static void group_arm(struct coll_group *g, u64 at)
 {
-	const struct coll_heap_node *first = g->deadlines.first;
-
-	if (first && first->at < g->armed_ns) {
-		g->armed_ns = first->at;
-		coll_env_deadline(g, first->at);
+	if (at < g->armed_ns) {
+		g->armed_ns = at;
+		coll_env_deadline(g, at);
 	}
 }
 
@@ -211,15 +209,16 @@ static void group_arm(struct coll_group *g)
  * @peer: for whom
  * @at: time in ns
  *
- * In the usual case the peer has an earlier deadline already, and this is one
+ * In the usual case the peer is due earlier already, and this is one
  * comparison: deadlines are not taken back when they are no longer needed.
  */
 void coll_group_schedule(struct coll_group *g, struct coll_peer *peer, u64 at)
 {
-	if (likely(at >= peer->deadline.at))
+	at = (at | (COLL_DEADLINE_GRAIN - 1)) + 1;
+	if (likely(at >= peer->due_ns))
 		return;
-	coll_heap_advance(&g->deadlines, &peer->deadline, at);
-	group_arm(g);
+	peer->due_ns = at;
+	group_arm(g, at);
 }
 
 /**
@@ -227,27 +226,28 @@ void coll_group_schedule(struct coll_group *g, struct coll_peer *peer, u64 at)
  * @g: the group
  * @now: time in ns
  *
- * Looks at COLL_EXPIRE_BATCH peers at most; what is left asks for another call.
+ * Looks at every peer. There are few, as many as the schedules name: a logarithm
+ * of the hosts, or the largest fan-out; a heap of them cost more than it saved.
  *
  * Context: softirq; group lock held.
  */
 void coll_group_expire(struct coll_group *g, u64 now)
 {
-	struct coll_heap_node *node;
-	u32 batch = COLL_EXPIRE_BATCH;
+	struct coll_peer *peer;
+	u64 next = COLL_NEVER;
 
 	/* Nothing is armed while this runs: it arms once, at the end. */
 	g->armed_ns = 0;
-	for (node = g->deadlines.first; node && node->at <= now && batch--;
-	     node = g->deadlines.first) {
-		struct coll_peer *peer = container_of(node, struct coll_peer, deadline);
-
-		coll_heap_remove(&g->deadlines, node);
-		if (!coll_peer_expire(peer, now))
-			coll_group_fail(g, ETIMEDOUT, coll_group_rank(g, peer->host), now);
+	for (peer = g->all_peers; peer; peer = peer->all) {
+		if (peer->due_ns <= now) {
+			peer->due_ns = COLL_NEVER;
+			if (!coll_peer_expire(peer, now))
+				coll_group_fail(g, ETIMEDOUT, coll_group_rank(g, peer->host), now);
+		}
+		next = min(next, peer->due_ns);
 	}
 	g->armed_ns = COLL_NEVER;
-	group_arm(g);
+	group_arm(g, next);
 }
 
 /* ---- peers ---- */
@@ -293,6 +293,8 @@ struct coll_peer *coll_group_peer(struct coll_group *g, u32 host, u64 now)
 	coll_peer_init(peer, g, host);
 	peer->next = g->peers[host & g->peer_mask];
 	g->peers[host & g->peer_mask] = peer;
+	peer->all = g->all_peers;
+	g->all_peers = peer;
 	g->stats.peers++;
 	if (unlikely(g->leaving))
 		group_say_goodbye(g, peer, now);
@@ -304,11 +306,9 @@ typedef void (*peer_visitor)(struct coll_group *g, struct coll_peer *peer, u64 n
 static void group_each_peer(struct coll_group *g, peer_visitor visit, u64 now)
 {
 	struct coll_peer *peer;
-	u32 i;
 
-	for (i = 0; i <= g->peer_mask; i++)
-		for (peer = g->peers[i]; peer; peer = peer->next)
-			visit(g, peer, now);
+	for (peer = g->all_peers; peer; peer = peer->all)
+		visit(g, peer, now);
 }
 
 /**
@@ -436,7 +436,7 @@ static void group_end_operations(struct coll_group *g, u32 after, u32 error, u32
 static void peer_drop_all(struct coll_group *g, struct coll_peer *peer, u64 now)
 {
 	coll_peer_forget(&peer->goodbye, false, now);
-	coll_heap_remove(&g->deadlines, &peer->deadline);
+	peer->due_ns = COLL_NEVER;
 	peer->ack_owed = false;
 	peer->ack_now = false;
 }
@@ -506,16 +506,14 @@ void coll_group_leave(struct coll_group *g, u64 now)
 bool coll_group_quiet(const struct coll_group *g)
 {
 	const struct coll_peer *peer;
-	u32 i;
 
 	if (!g->leaving || g->running)
 		return false;
 	if (g->error)
 		return true;
-	for (i = 0; i <= g->peer_mask; i++)
-		for (peer = g->peers[i]; peer; peer = peer->next)
-			if (!coll_peer_idle(peer) || peer->ack_owed)
-				return false;
+	for (peer = g->all_peers; peer; peer = peer->all)
+		if (!coll_peer_idle(peer) || peer->ack_owed)
+			return false;
 	return true;
 }
 
@@ -580,8 +578,8 @@ int coll_group_signature(const struct coll_group *g, const struct collsock_post 
 
 static bool signature_equal(const struct coll_signature *a, const struct coll_signature *b)
 {
-	return a->operation == b->operation && a->type == b->type && a->op == b->op &&
-	       a->schedule == b->schedule && a->count == b->count && a->root == b->root;
+	static_assert(sizeof(*a) == 12);
+	return !memcmp(a, b, sizeof(*a));
 }
 
 /**
@@ -628,31 +626,32 @@ int coll_group_post(struct coll_group *g, const struct coll_signature *sig,
 /* ---- receiving ---- */
 
 /* The slot of a message's operation, created if it is the first to speak of it. */
-static struct coll_op *group_slot_for(struct coll_group *g, const struct coll_header *h)
+static struct coll_op *group_slot_for(struct coll_group *g, u32 source,
+				      const struct coll_body *body)
 {
-	struct coll_op *op = coll_group_slot(g, h->operation);
+	struct coll_op *op = coll_group_slot(g, body->operation);
 	int bytes;
 
 	if (op->state != COLL_OP_FREE)
 		return op;
-	bytes = group_payload_bytes(g, &h->signature);
+	bytes = group_payload_bytes(g, &body->signature);
 	if (bytes < 0)
 		return NULL;
-	op->number = h->operation;
-	coll_op_begin_early(op, g->schedules[h->signature.schedule], &h->signature, bytes,
-			    h->source);
+	op->number = body->operation;
+	coll_op_begin_early(op, g->schedules[body->signature.schedule], &body->signature, bytes,
+			    source);
 	return op;
 }
 
 static void group_receive_message(struct coll_group *g, struct coll_peer *peer,
-				  const struct coll_header *h, u64 now)
+				  const struct coll_body *body, u64 now)
 {
-	s32 ahead = h->operation - g->oldest;
+	s32 ahead = body->operation - g->oldest;
 	struct coll_op *op;
 	int edge;
 
 	if (ahead < 0) {
-		coll_peer_accept(peer, h, now);
+		coll_peer_accept(peer, body, now);
 		coll_peer_repeat(peer, now);
 		return;
 	}
@@ -660,23 +659,23 @@ static void group_receive_message(struct coll_group *g, struct coll_peer *peer,
 		coll_peer_refuse(peer, now);
 		return;
 	}
-	op = group_slot_for(g, h);
+	op = group_slot_for(g, peer->host, body);
 	if (!op)
 		goto invalid;
-	if (!signature_equal(&op->signature, &h->signature)) {
-		coll_group_fail(g, EPROTO, coll_group_rank(g, h->source), now);
+	if (!signature_equal(&op->signature, &body->signature)) {
+		coll_group_fail(g, EPROTO, coll_group_rank(g, peer->host), now);
 		return;
 	}
-	edge = coll_schedule_find(op->schedule, h->round, h->source);
-	if (edge < 0 || h->payload_bytes != op->bytes || h->segment)
+	edge = coll_schedule_find(op->schedule, body->round, peer->host);
+	if (edge < 0 || body->payload_bytes != op->bytes || body->segment)
 		goto invalid;
-	if (op->state == COLL_OP_DONE || !coll_op_store(op, edge, h)) {
-		coll_peer_accept(peer, h, now);
+	if (op->state == COLL_OP_DONE || !coll_op_store(op, edge, body)) {
+		coll_peer_accept(peer, body, now);
 		coll_peer_repeat(peer, now);
 		return;
 	}
 	g->stats.messages_received++;
-	coll_peer_accept(peer, h, now);
+	coll_peer_accept(peer, body, now);
 	if (op->state == COLL_OP_RUNNING)
 		coll_op_advance(op, now);
 	else
@@ -687,73 +686,103 @@ invalid:
 }
 
 static void group_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
-				  const struct coll_header *h, u64 now)
+				  const struct coll_body *body, u64 now)
 {
-	if (h->seq)
-		coll_peer_accept(peer, h, now);
+	if (body->seq)
+		coll_peer_accept(peer, body, now);
 	if (peer->gone)
 		return;
 	peer->gone = true;
-	group_reset(g, h->operation, coll_group_rank(g, h->source), now);
+	group_reset(g, body->operation, coll_group_rank(g, peer->host), now);
 }
 
 /*
  * A group that has failed stores nothing, but it still answers: silence would
  * put the blame on this host.
  */
-static void group_receive_failed(struct coll_peer *peer, const struct coll_header *h, u64 now)
+static void group_receive_failed(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
-	if (h->type == COLL_PACKET_ACK || !h->seq)
+	if (body->type == COLL_PACKET_ACK || !body->seq)
 		return;
-	coll_peer_accept(peer, h, now);
+	coll_peer_accept(peer, body, now);
 	coll_peer_repeat(peer, now);
+}
+
+static void group_receive_body(struct coll_group *g, struct coll_peer *peer,
+			       const struct coll_body *body, u64 now)
+{
+	bool repeated = coll_peer_hear(peer, body, now);
+
+	if (unlikely(g->error))
+		group_receive_failed(peer, body, now);
+	else if (body->type == COLL_PACKET_ACK)
+		;
+	else if (unlikely(repeated))
+		coll_peer_repeat(peer, now);
+	else if (likely(body->type == COLL_PACKET_MESSAGE))
+		group_receive_message(g, peer, body, now);
+	else
+		group_receive_goodbye(g, peer, body, now);
+	group_advance_window(g, now);
 	coll_peer_flush(peer, now);
+}
+
+/*
+ * The packet's prefix is not the one that its sender used before: the first
+ * packet of a host or of a connection, or the first after it has heard of us.
+ * *@peer is who sent it, made only now that we believe it; NULL to drop it.
+ */
+static enum coll_refusal group_introduce(struct coll_group *g, const u8 *packet, u32 bytes,
+					 struct coll_peer **peer, u64 now)
+{
+	struct coll_wire_side side;
+	struct coll_prefix prefix;
+
+	*peer = NULL;
+	coll_wire_read_prefix(packet, &prefix);
+	coll_wire_side_set(&side, &prefix, &g->secret.mac);
+	if (!coll_wire_authentic(packet, bytes, &side))
+		return COLL_FORGED;
+	if (prefix.descriptor != g->descriptor)
+		return COLL_WRONG_DESCRIPTOR;
+	*peer = coll_group_peer(g, prefix.source, now);
+	if (!*peer) {
+		g->stats.invalid++;
+	} else if (!coll_peer_meet(*peer, &prefix, &side, now)) {
+		g->stats.stale++;
+		*peer = NULL;
+	}
+	return COLL_ACCEPTED;
 }
 
 /**
  * coll_group_receive() - a packet came
  * @g: the group
- * @h: decoded, authenticated, for this group and host, from @h->source, which
- *	is the address that the packet came from
+ * @source: the host that it says it is from; its address is that host's
+ * @packet: formed; its tag and destination are those of @g
+ * @bytes: its length
  * @now: time in ns
  *
- * Context: softirq; group lock held.
+ * Nothing is believed and no state is made before the MAC has been checked.
+ *
+ * Return: what was wrong with it. Context: softirq; group lock held.
  */
-void coll_group_receive(struct coll_group *g, const struct coll_header *h, u64 now)
+enum coll_refusal coll_group_receive(struct coll_group *g, u32 source, const u8 *packet,
+				     u32 bytes, u64 now)
 {
-	struct coll_peer *peer;
-	enum coll_verdict verdict;
+	struct coll_peer *peer = group_find_peer(g, source);
+	enum coll_refusal refusal;
+	struct coll_body body;
 
-	peer = coll_group_peer(g, h->source, now);
-	if (unlikely(!peer)) {
-		g->stats.invalid++;
-		return;
+	if (likely(peer && coll_wire_same_side(packet, &peer->rx))) {
+		if (unlikely(!coll_wire_authentic(packet, bytes, &peer->rx)))
+			return COLL_FORGED;
+	} else {
+		refusal = group_introduce(g, packet, bytes, &peer, now);
+		if (!peer)
+			return refusal;
 	}
-	verdict = coll_peer_hear(peer, h, now);
-	if (unlikely(verdict == COLL_STALE)) {
-		g->stats.stale++;
-		return;
-	}
-	if (unlikely(g->error)) {
-		group_receive_failed(peer, h, now);
-		return;
-	}
-	switch (h->type) {
-	case COLL_PACKET_MESSAGE:
-		if (unlikely(verdict == COLL_DUPLICATE))
-			coll_peer_repeat(peer, now);
-		else
-			group_receive_message(g, peer, h, now);
-		break;
-	case COLL_PACKET_GOODBYE:
-		if (verdict == COLL_DUPLICATE)
-			coll_peer_repeat(peer, now);
-		else
-			group_receive_goodbye(g, peer, h, now);
-		break;
-	default:
-		break;
-	}
-	group_advance_window(g, now);
-	coll_peer_flush(peer, now);
+	coll_wire_read_body(packet, bytes, &body);
+	group_receive_body(g, peer, &body, now);
+	return COLL_ACCEPTED;
 }

@@ -25,7 +25,8 @@
 #define COLL_NOTHING_DONE	(~0U)
 
 #define COLL_MAX_SCHEDULES	8
-#define COLL_EXPIRE_BATCH	64
+/* Deadlines are rounded up to multiples of so many ns, so that they fall together. */
+#define COLL_DEADLINE_GRAIN	(1ULL << 19)
 
 /**
  * struct coll_timing - tunables of the protocol; all in ns; local to the host
@@ -84,7 +85,7 @@ struct coll_config {
  * @peers: hash table by host
  * @peer_mask: size of the table - 1
  * @spare: memory for the peers that the schedules name, until first use
- * @deadlines: of the peers
+ * @all_peers: the same as a list
  * @armed_ns: the deadline that the home knows
  * @next: number of the next operation to be posted
  * @oldest: oldest operation whose slot is in use
@@ -123,7 +124,7 @@ struct coll_group {
 	u8			default_schedule[COLLSOCK_ALLREDUCE + 1];
 	struct coll_peer	**peers;
 	struct coll_peer	*spare;
-	struct coll_heap	deadlines;
+	struct coll_peer	*all_peers;
 	u64			armed_ns;
 	u32			next;
 	u32			oldest;
@@ -160,8 +161,16 @@ int coll_group_signature(const struct coll_group *g, const struct collsock_post 
 int coll_group_post(struct coll_group *g, const struct coll_signature *sig,
 		    const void *payload, void *token, u64 now);
 
-/* An authenticated packet for this group and host, from a host of the table. */
-void coll_group_receive(struct coll_group *g, const struct coll_header *h, u64 now);
+/* What was wrong with a packet. */
+enum coll_refusal {
+	COLL_ACCEPTED,
+	COLL_FORGED,
+	COLL_WRONG_DESCRIPTOR,
+};
+
+/* A packet for this group and host, which came from the address of @source. */
+enum coll_refusal coll_group_receive(struct coll_group *g, u32 source, const u8 *packet,
+				     u32 bytes, u64 now);
 
 /* The deadline asked for with coll_env_deadline() has passed. */
 void coll_group_expire(struct coll_group *g, u64 now);

@@ -3,6 +3,24 @@
 #include "group.h"
 #include "peer.h"
 
+/* The other side's incarnation, or that it is unknown, goes into our prefix. */
+static void peer_know(struct coll_peer *peer, u32 incarnation)
+{
+	const struct coll_group *g = peer->group;
+	struct coll_prefix prefix = {
+		.tag		= g->secret.tag,
+		.descriptor	= g->descriptor,
+		.incarnation	= g->incarnation,
+		.known		= incarnation,
+		.connection	= peer->connection,
+		.source		= g->self,
+		.destination	= peer->host,
+	};
+
+	peer->incarnation = incarnation;
+	coll_wire_side_set(&peer->tx, &prefix, &g->secret.mac);
+}
+
 /**
  * coll_peer_init() - a connection to @host begins
  * @peer: zeroed
@@ -11,7 +29,7 @@
  */
 void coll_peer_init(struct coll_peer *peer, struct coll_group *g, u32 host)
 {
-	coll_heap_node_init(&peer->deadline);
+	peer->due_ns = COLL_NEVER;
 	INIT_LIST_HEAD(&peer->sent);
 	INIT_LIST_HEAD(&peer->held);
 	peer->group = g;
@@ -22,23 +40,15 @@ void coll_peer_init(struct coll_peer *peer, struct coll_group *g, u32 host)
 	peer->credit = g->window - 1;
 	peer->done = COLL_NOTHING_DONE;
 	peer->rto_ns = g->timing.rto_initial;
+	peer_know(peer, 0);
 }
 
-static void peer_header(const struct coll_peer *peer, struct coll_header *h, u8 type)
+static void peer_body(const struct coll_peer *peer, struct coll_body *body, u8 type)
 {
-	const struct coll_group *g = peer->group;
-
-	memset(h, 0, sizeof(*h));
-	h->tag = g->secret.tag;
-	h->descriptor = g->descriptor;
-	h->incarnation = g->incarnation;
-	h->known = peer->incarnation;
-	h->connection = peer->connection;
-	h->done = g->completed;
-	h->credit = coll_group_credit(g);
-	h->source = g->self;
-	h->destination = peer->host;
-	h->type = type;
+	memset(body, 0, sizeof(*body));
+	body->type = type;
+	body->done = peer->group->completed;
+	body->credit = coll_group_credit(peer->group);
 }
 
 /* Does "done" tell the other side that the message was received? */
@@ -55,35 +65,28 @@ static void peer_ack_settled(struct coll_peer *peer)
 }
 
 /* Attach the acknowledgement that is owed, unless the packet implies it. */
-static void peer_attach_ack(struct coll_peer *peer, struct coll_header *h)
+static void peer_attach_ack(struct coll_peer *peer, struct coll_body *body)
 {
-	if (peer_ack_covered(peer, h->done)) {
-		peer_ack_settled(peer);
-		return;
+	if (!peer_ack_covered(peer, body->done)) {
+		body->acknowledges = true;
+		body->ack_connection = peer->their_connection;
+		body->ack_seq = peer->recv_seq;
+		body->ack_bits = peer->recv_bits;
 	}
-	h->acknowledges = true;
-	h->ack_connection = peer->their_connection;
-	h->ack_seq = peer->recv_seq;
-	h->ack_bits = peer->recv_bits;
 	peer_ack_settled(peer);
 }
 
-static void peer_emit(struct coll_peer *peer, const struct coll_header *h)
+static void peer_emit(struct coll_peer *peer, const struct coll_body *body)
 {
-	struct coll_group *g = peer->group;
-	u32 bytes = coll_wire_bytes(h);
 	struct coll_packet *packet;
-	u8 *start, *body;
+	u8 *start;
 
-	start = coll_env_packet(g, bytes, &packet);
+	start = coll_env_packet(peer->group, coll_wire_bytes(body), &packet);
 	if (unlikely(!start)) {
-		g->stats.memory_short++;
+		peer->group->stats.memory_short++;
 		return;
 	}
-	body = coll_wire_encode(start, h);
-	if (h->payload_bytes)
-		memcpy(body, h->payload, h->payload_bytes);
-	coll_wire_seal(start, bytes, &g->secret.mac);
+	coll_wire_write(start, &peer->tx, body);
 	coll_env_transmit(peer, packet);
 }
 
@@ -100,27 +103,27 @@ static u64 peer_timeout(const struct coll_peer *peer, const struct coll_message 
 static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
 	struct coll_group *g = peer->group;
-	struct coll_header h;
+	struct coll_body body;
 
-	peer_header(peer, &h, m->op ? COLL_PACKET_MESSAGE : COLL_PACKET_GOODBYE);
-	h.seq = m->seq;
+	peer_body(peer, &body, m->op ? COLL_PACKET_MESSAGE : COLL_PACKET_GOODBYE);
+	body.seq = m->seq;
 	if (m->op) {
-		h.operation = m->op->number;
-		h.signature = m->op->signature;
-		h.round = m->round;
-		h.done = m->op->done;
-		h.payload = m->payload;
-		h.payload_bytes = m->op->bytes;
-		if (m->op->schedule->all_to_all && !coll_before(h.done, g->cover_done)) {
-			g->cover_done = h.done;
+		body.operation = m->op->number;
+		body.signature = m->op->signature;
+		body.round = m->round;
+		body.done = m->op->done;
+		body.payload = m->payload;
+		body.payload_bytes = m->op->bytes;
+		if (m->op->schedule->all_to_all && !coll_before(body.done, g->cover_done)) {
+			g->cover_done = body.done;
 			g->cover_ns = now;
 		}
 	} else {
-		h.operation = g->next - 1;
-		h.signature.root = coll_group_rank(g, g->self);
+		body.operation = g->next - 1;
+		body.signature.root = coll_group_rank(g, g->self);
 	}
 	if (peer->ack_owed)
-		peer_attach_ack(peer, &h);
+		peer_attach_ack(peer, &body);
 
 	if (m->tries++)
 		g->stats.retransmits++;
@@ -128,7 +131,7 @@ static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 no
 		g->stats.messages_sent++;
 	m->tries = min_t(u8, m->tries, COLL_MAX_TRIES);
 	m->sent_ns = now;
-	peer_emit(peer, &h);
+	peer_emit(peer, &body);
 	coll_group_schedule(g, peer, now + peer_timeout(peer, m));
 }
 
@@ -209,6 +212,9 @@ void coll_peer_push(struct coll_peer *peer, u64 now)
 	}
 }
 
+/* Of so many messages one is a sample of the round-trip time. */
+#define SAMPLE_EVERY	8
+
 /* Jacobson's estimator (RFC 6298), in ns; samples obey Karn's rule. */
 static void peer_sample(struct coll_peer *peer, u64 rtt_ns)
 {
@@ -224,7 +230,7 @@ static void peer_sample(struct coll_peer *peer, u64 rtt_ns)
 		peer->rttvar_ns += off / 4 - peer->rttvar_ns / 4;
 		peer->srtt_ns += rtt / 8 - peer->srtt_ns / 8;
 	}
-	rto = (u64)peer->srtt_ns + 4ULL * peer->rttvar_ns + t->ack_delay;
+	rto = (u64)peer->srtt_ns + 4ULL * peer->rttvar_ns + t->ack_delay + COLL_DEADLINE_GRAIN;
 	peer->rto_ns = (u32)clamp(rto, t->rto_floor, t->rto_ceiling);
 }
 
@@ -240,7 +246,7 @@ void coll_peer_forget(struct coll_message *m, bool sample, u64 now)
 
 	if (!peer)
 		return;
-	if (sample && m->tries == 1)
+	if (sample && m->tries == 1 && (!peer->srtt_ns || m->seq % SAMPLE_EVERY == 0))
 		peer_sample(peer, now - m->sent_ns);
 	if (!m->seq)
 		peer->group->held--;
@@ -252,19 +258,19 @@ void coll_peer_forget(struct coll_message *m, bool sample, u64 now)
 		coll_peer_push(peer, now);
 }
 
-static void peer_hear_ack(struct coll_peer *peer, const struct coll_header *h, u64 now)
+static void peer_hear_ack(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
 	struct coll_message *m, *next;
 
-	if (h->ack_connection != peer->connection)
+	if (body->ack_connection != peer->connection)
 		return;
 	list_for_each_entry_safe(m, next, &peer->sent, link) {
-		u32 back = h->ack_seq - m->seq;
+		u32 back = body->ack_seq - m->seq;
 
 		/* A negative distance ends the list, which is in order of seq. */
 		if ((s32)back < 0)
 			break;
-		if (back < COLL_PEER_WINDOW && h->ack_bits >> back & 1)
+		if (back < COLL_PEER_WINDOW && body->ack_bits >> back & 1)
 			coll_peer_forget(m, true, now);
 	}
 }
@@ -295,29 +301,14 @@ static void peer_hear_credit(struct coll_peer *peer, u32 credit, u64 now)
 		coll_peer_push(peer, now);
 }
 
-/* A message is new unless its bit is set; below the bitmap nobody knows. */
-static enum coll_verdict peer_verdict(const struct coll_peer *peer, u32 seq)
-{
-	u32 back = peer->recv_seq - seq;
-
-	if (back < COLL_PEER_WINDOW && peer->recv_bits >> back & 1)
-		return COLL_DUPLICATE;
-	return COLL_FRESH;
-}
-
 /*
  * The other side speaks for the first time. If it does not know us, what was
  * sent before it existed is lost; what was sent just now has crossed its packet.
  */
-static void peer_meet(struct coll_peer *peer, const struct coll_header *h, u64 now)
+static void peer_send_again(struct coll_peer *peer, u64 now)
 {
 	struct coll_message *m;
 
-	peer->incarnation = h->incarnation;
-	peer->their_connection = h->connection;
-	peer->heard_ns = now;
-	if (h->known)
-		return;
 	list_for_each_entry(m, &peer->sent, link) {
 		if (now - m->sent_ns < peer->group->timing.ack_delay)
 			continue;
@@ -327,43 +318,65 @@ static void peer_meet(struct coll_peer *peer, const struct coll_header *h, u64 n
 }
 
 /**
- * coll_peer_hear() - read what every packet tells
- * @peer: who sent it
- * @h: authenticated
+ * coll_peer_meet() - the other side speaks with a new prefix
+ * @peer: who it is
+ * @prefix: authenticated, with the descriptor of the group
+ * @side: made from it
  * @now: time in ns
  *
- * "Done", credit and acknowledgement count only if they speak to this
- * incarnation of ours; so do all packets of one that knows another.
- *
- * Return: what the packet is to the connection.
+ * Return: false if the packet is to be dropped.
  */
-enum coll_verdict coll_peer_hear(struct coll_peer *peer, const struct coll_header *h,
-				 u64 now)
+bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
+		    const struct coll_wire_side *side, u64 now)
 {
-	struct coll_group *g = peer->group;
-
-	if (h->known && h->known != g->incarnation)
-		return COLL_STALE;
-	if (unlikely(!peer->incarnation))
-		peer_meet(peer, h, now);
-	else if (h->incarnation != peer->incarnation ||
-		 coll_before(h->connection, peer->their_connection))
-		return COLL_STALE;
-	if (unlikely(coll_after(h->connection, peer->their_connection))) {
-		peer->their_connection = h->connection;
+	if (prefix->known && prefix->known != peer->group->incarnation)
+		return false;
+	if (!peer->incarnation) {
+		peer_know(peer, prefix->incarnation);
+		peer->their_connection = prefix->connection;
+		if (!prefix->known)
+			peer_send_again(peer, now);
+	}
+	if (prefix->incarnation != peer->incarnation ||
+	    coll_before(prefix->connection, peer->their_connection))
+		return false;
+	if (prefix->connection != peer->their_connection) {
+		peer->their_connection = prefix->connection;
 		peer->recv_seq = 0;
 		peer->recv_bits = 0;
 	}
+	peer->knows_us = prefix->known;
+	peer->rx = *side;
+	return true;
+}
+
+/**
+ * coll_peer_hear() - read what every packet tells
+ * @peer: who sent it
+ * @body: authenticated
+ * @now: time in ns
+ *
+ * "Done", credit and acknowledgement count only if they speak to this
+ * incarnation of ours.
+ *
+ * Return: true if a message with this sequence number was accepted before. For
+ * those too old for the bitmap nobody knows: false.
+ */
+bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 now)
+{
+	u32 back;
+
 	peer->heard_ns = now;
-	if (h->known) {
-		if (h->acknowledges)
-			peer_hear_ack(peer, h, now);
-		if (coll_after(h->done, peer->done))
-			peer_hear_done(peer, h->done, now);
-		if (coll_after(h->credit, peer->credit))
-			peer_hear_credit(peer, h->credit, now);
+	if (likely(peer->knows_us)) {
+		if (body->acknowledges)
+			peer_hear_ack(peer, body, now);
+		if (coll_after(body->done, peer->done))
+			peer_hear_done(peer, body->done, now);
+		if (coll_after(body->credit, peer->credit))
+			peer_hear_credit(peer, body->credit, now);
 	}
-	return peer_verdict(peer, h->seq);
+	back = peer->recv_seq - body->seq;
+	return back < COLL_PEER_WINDOW && peer->recv_bits >> back & 1;
 }
 
 static void peer_mark(struct coll_peer *peer, u32 seq)
@@ -406,22 +419,19 @@ static void peer_owe_ack_now(struct coll_peer *peer, u64 now)
 /**
  * coll_peer_accept() - a message is stored and may be acknowledged
  * @peer: who sent it
- * @h: the message
+ * @body: the message
  * @now: time in ns
  *
  * The first packet of a connection is acknowledged at once, for the other side
  * does not know yet that anybody listens; so is a goodbye, which nothing
  * follows. All else waits for a packet to travel with.
  */
-void coll_peer_accept(struct coll_peer *peer, const struct coll_header *h, u64 now)
+void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
-	peer_mark(peer, h->seq);
-	/* What others will tell the sender anyway is not waited for any longer. */
-	if (peer->ack_owed && peer_ack_covered(peer, peer->group->cover_done))
-		peer->ack_owed = false;
-	if (!peer->ack_owed || coll_after(h->operation, peer->ack_operation))
-		peer->ack_operation = h->operation;
-	if (unlikely(!h->known || h->type == COLL_PACKET_GOODBYE))
+	peer_mark(peer, body->seq);
+	if (!peer->ack_owed || coll_after(body->operation, peer->ack_operation))
+		peer->ack_operation = body->operation;
+	if (unlikely(!peer->knows_us || body->type == COLL_PACKET_GOODBYE))
 		peer_owe_ack_now(peer, now);
 	else if (!peer->ack_owed)
 		peer_owe_ack(peer, now + peer->group->timing.ack_delay);
@@ -460,14 +470,14 @@ void coll_peer_refuse(struct coll_peer *peer, u64 now)
 
 static void peer_lone_ack(struct coll_peer *peer, u64 now)
 {
-	struct coll_header h;
+	struct coll_body body;
 
-	peer_header(peer, &h, COLL_PACKET_ACK);
+	peer_body(peer, &body, COLL_PACKET_ACK);
 	peer->ack_explicit = true;
-	peer_attach_ack(peer, &h);
+	peer_attach_ack(peer, &body);
 	peer->lone_ack_ns = now;
 	peer->group->stats.lone_acks++;
-	peer_emit(peer, &h);
+	peer_emit(peer, &body);
 }
 
 /**
@@ -491,7 +501,12 @@ void coll_peer_nudge(struct coll_peer *peer, u64 now)
 	peer_lone_ack(peer, now);
 }
 
-/* Is the acknowledgement still needed? If so, has its time come? */
+/*
+ * Is the acknowledgement still needed? If so, has its time come? While all-to-all
+ * operations follow each other it waits: each carries "done" for the one before,
+ * which reaches the other side through others. A host may be two operations
+ * ahead of what we have told: one that we run, one that we have not posted.
+ */
 static bool peer_ack_due(struct coll_peer *peer, u64 now)
 {
 	const struct coll_group *g = peer->group;
@@ -502,11 +517,7 @@ static bool peer_ack_due(struct coll_peer *peer, u64 now)
 		peer_ack_settled(peer);
 		return false;
 	}
-	/*
-	 * "Done" that was sent in a running all-to-all operation will reach the
-	 * other side through others when that operation completes.
-	 */
-	if (peer_ack_covered(peer, g->cover_done))
+	if (peer_ack_covered(peer, g->cover_done + 2))
 		peer->ack_due_ns = max(peer->ack_due_ns,
 				       g->cover_ns + g->timing.ack_delay);
 	return peer->ack_due_ns <= now;
@@ -548,8 +559,8 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_peer_expire() - the peer's deadline has passed
- * @peer: out of the heap
+ * coll_peer_expire() - the peer is due
+ * @peer: its due_ns has been cleared
  * @now: time in ns
  *
  * Deadlines are lower bounds: what was acknowledged since is not due any more.

@@ -11,11 +11,12 @@
 #ifndef COLL_CORE_PEER_H
 #define COLL_CORE_PEER_H
 
-#include "heap.h"
 #include "wire.h"
 
 struct coll_group;
 struct coll_op;
+
+#define COLL_NEVER		(~0ULL)
 
 /* Messages under way to one peer; bits of an acknowledgement. */
 #define COLL_PEER_WINDOW	64
@@ -47,8 +48,9 @@ struct coll_message {
 
 /**
  * struct coll_peer - one connection
- * @deadline: in coll_group.deadlines, never later than what is next due
+ * @due_ns: when to look after it: never later than what is next due
  * @next: in a bucket of coll_group.peers
+ * @all: in coll_group.all_peers
  * @group: whose
  * @host: index of the other side
  * @incarnation: of the other side; 0 until heard
@@ -74,11 +76,15 @@ struct coll_message {
  * @forced: something was sent beyond the credit
  * @refused: something was refused for want of room; tell when there is some
  * @gone: said goodbye
+ * @knows_us: the other side has heard this incarnation of ours
  * @goodbye: ours
+ * @tx: our direction
+ * @rx: the other direction; all zero until heard
  */
 struct coll_peer {
-	struct coll_heap_node	deadline;
+	u64			due_ns;
 	struct coll_peer	*next;
+	struct coll_peer	*all;
 	struct coll_group	*group;
 	u32			host;
 	u32			incarnation;
@@ -104,14 +110,10 @@ struct coll_peer {
 	bool			forced;
 	bool			refused;
 	bool			gone;
+	bool			knows_us;
 	struct coll_message	goodbye;
-};
-
-/* What a packet is to the connection. */
-enum coll_verdict {
-	COLL_FRESH,	/* not seen before */
-	COLL_DUPLICATE,	/* a message that was accepted before */
-	COLL_STALE,	/* of another incarnation or an older connection */
+	struct coll_wire_side	tx;
+	struct coll_wire_side	rx;
 };
 
 void coll_peer_init(struct coll_peer *peer, struct coll_group *g, u32 host);
@@ -125,12 +127,21 @@ void coll_peer_forget(struct coll_message *m, bool sample, u64 now);
 /* Credit or acknowledgements came: send what may leave now. */
 void coll_peer_push(struct coll_peer *peer, u64 now);
 
-/* Read what every packet tells: incarnation, acknowledgement, credit. */
-enum coll_verdict coll_peer_hear(struct coll_peer *peer, const struct coll_header *h,
-				 u64 now);
+/*
+ * The other side speaks with a prefix that it has not used before. False if it
+ * is of another incarnation or an older connection: that changes nothing.
+ */
+bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
+		    const struct coll_wire_side *side, u64 now);
+
+/*
+ * Read what every packet tells: acknowledgement, "done", credit. True if its
+ * sequence number was accepted before.
+ */
+bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 now);
 
 /* The message is stored: it may be acknowledged from now on. */
-void coll_peer_accept(struct coll_peer *peer, const struct coll_header *h, u64 now);
+void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 now);
 
 /* The message came again: the acknowledgement must have been lost. */
 void coll_peer_repeat(struct coll_peer *peer, u64 now);
@@ -144,7 +155,7 @@ void coll_peer_flush(struct coll_peer *peer, u64 now);
 /* Speak to this host though there is nothing to say. */
 void coll_peer_nudge(struct coll_peer *peer, u64 now);
 
-/* The peer's deadline has passed. False: the other side is silent too long. */
+/* The peer is due. False: the other side is silent too long. */
 bool coll_peer_expire(struct coll_peer *peer, u64 now);
 
 /* Nothing is owed to the other side. */

@@ -71,7 +71,7 @@ static bool coll_fold_ok(const struct coll_schedule *s, const struct coll_edge *
  */
 int coll_schedule_start(struct coll_schedule *s, u32 hosts, u32 self)
 {
-	if (!hosts || hosts > COLLSOCK_MAX_HOSTS || self >= hosts)
+	if (hosts > COLLSOCK_MAX_HOSTS || self >= hosts)
 		return -EINVAL;
 
 	s->hosts = hosts;
@@ -239,7 +239,7 @@ static bool coll_round_ok(const struct coll_schedule *s, const struct coll_round
 /* Is the head of a schedule right, so that its arrays may be looked into? */
 static bool coll_head_ok(const struct coll_schedule *s)
 {
-	return s->hosts && s->hosts <= COLLSOCK_MAX_HOSTS && s->self < s->hosts &&
+	return s->hosts <= COLLSOCK_MAX_HOSTS && s->self < s->hosts &&
 	       s->rounds <= COLL_MAX_ROUNDS && s->sends <= COLL_MAX_EDGES &&
 	       s->folds <= COLL_MAX_EDGES && s->registers &&
 	       s->registers <= COLL_MAX_REGISTERS && s->blocks;

@@ -21,42 +21,60 @@ void coll_group_entomb(const struct coll_group *g, struct coll_tombstone *t)
 
 /**
  * coll_tombstone_answer() - answer a late packet
- * @t: the tombstone that @h->tag and @h->destination name
- * @h: authenticated
- * @packet: where the answer goes, COLL_TOMBSTONE_ANSWER bytes
+ * @t: the tombstone that the packet's tag and destination name
+ * @packet: formed
+ * @bytes: its length
+ * @answer: where the answer goes, COLL_TOMBSTONE_ANSWER bytes
+ * @answer_bytes: out: its length, 0 for none
  *
  * What asks for an acknowledgement gets one, and the goodbye with it: a
  * goodbye without a sequence number of its own asks for none. Everything that
- * is acknowledged here was either stored before (its operation is complete) or belongs to an operation that the goodbye ends.
+ * is acknowledged here was either stored before (its operation is complete) or
+ * belongs to an operation that the goodbye ends.
  *
- * Return: bytes of the answer, 0 for none. Context: any.
+ * Return: what was wrong with the packet. Context: any.
  */
-u32 coll_tombstone_answer(const struct coll_tombstone *t,
-			  const struct coll_header *h, u8 *packet)
+enum coll_refusal coll_tombstone_answer(const struct coll_tombstone *t, const u8 *packet,
+					u32 bytes, u8 *answer, u32 *answer_bytes)
 {
-	struct coll_header answer = {
-		.tag = t->secret.tag,
-		.descriptor = t->descriptor,
-		.incarnation = t->incarnation,
-		.known = h->incarnation,
-		.connection = ~0U >> 1,
-		.done = t->completed,
-		.credit = t->last,
-		.operation = t->last,
-		.signature.root = t->rank,
-		.source = t->self,
-		.destination = h->source,
-		.type = COLL_PACKET_GOODBYE,
-		.acknowledges = true,
-		.ack_connection = h->connection,
-		.ack_seq = h->seq,
-		.ack_bits = 1,
-	};
-	u32 bytes = coll_wire_bytes(&answer);
+	struct coll_wire_side side;
+	struct coll_prefix prefix;
+	struct coll_body body;
 
-	if (h->type == COLL_PACKET_ACK || (h->known && h->known != t->incarnation))
-		return 0;
-	coll_wire_encode(packet, &answer);
-	coll_wire_seal(packet, bytes, &t->secret.mac);
-	return bytes;
+	*answer_bytes = 0;
+	coll_wire_read_prefix(packet, &prefix);
+	coll_wire_side_set(&side, &prefix, &t->secret.mac);
+	if (!coll_wire_authentic(packet, bytes, &side))
+		return COLL_FORGED;
+	if (prefix.descriptor != t->descriptor)
+		return COLL_WRONG_DESCRIPTOR;
+	coll_wire_read_body(packet, bytes, &body);
+	if (body.type == COLL_PACKET_ACK || (prefix.known && prefix.known != t->incarnation))
+		return COLL_ACCEPTED;
+
+	body = (struct coll_body) {
+		.type		= COLL_PACKET_GOODBYE,
+		.done		= t->completed,
+		.credit		= t->last,
+		.operation	= t->last,
+		.signature.root	= t->rank,
+		.acknowledges	= true,
+		.ack_connection	= prefix.connection,
+		.ack_seq	= body.seq,
+		.ack_bits	= 1,
+	};
+	prefix = (struct coll_prefix) {
+		.tag		= t->secret.tag,
+		.descriptor	= t->descriptor,
+		.incarnation	= t->incarnation,
+		.known		= prefix.incarnation,
+		/* Later than any that the group has had. */
+		.connection	= ~0U >> 1,
+		.source		= t->self,
+		.destination	= prefix.source,
+	};
+	coll_wire_side_set(&side, &prefix, &t->secret.mac);
+	coll_wire_write(answer, &side, &body);
+	*answer_bytes = coll_wire_bytes(&body);
+	return COLL_ACCEPTED;
 }

@@ -4,15 +4,15 @@
  * was acknowledged. It answers late packets of the other members, so that a
  * lost acknowledgement does not make a host that closed look dead, and so that
  * a member that had no peer here learns that the rank is gone. It has no peers
- * and sends nothing by itself; an answer is never longer than the question and
- * goes only to authenticated packets.
+ * and sends nothing by itself; only authenticated packets are answered, each with
+ * one that is 24 bytes longer at most.
  */
 #ifndef COLL_CORE_TOMBSTONE_H
 #define COLL_CORE_TOMBSTONE_H
 
 #include "group.h"
 
-#define COLL_TOMBSTONE_ANSWER	(COLL_WIRE_HEADER + COLL_WIRE_ACK + COLL_WIRE_MAC)
+#define COLL_TOMBSTONE_ANSWER	(COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK)
 
 /**
  * struct coll_tombstone - what is remembered
@@ -38,10 +38,11 @@ struct coll_tombstone {
 void coll_group_entomb(const struct coll_group *g, struct coll_tombstone *t);
 
 /*
- * Answer the authenticated packet @h: writes into @packet, which has
- * COLL_TOMBSTONE_ANSWER bytes; returns their number, 0 if nothing is to be said.
+ * Answer a formed packet whose tag and destination are those of the tombstone:
+ * writes into @answer, which has COLL_TOMBSTONE_ANSWER bytes; @answer_bytes are 0
+ * if nothing is to be said.
  */
-u32 coll_tombstone_answer(const struct coll_tombstone *t,
-			  const struct coll_header *h, u8 *packet);
+enum coll_refusal coll_tombstone_answer(const struct coll_tombstone *t, const u8 *packet,
+					u32 bytes, u8 *answer, u32 *answer_bytes);
 
 #endif

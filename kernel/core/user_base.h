@@ -142,4 +142,20 @@ typedef struct {
 
 u64 siphash(const void *data, size_t len, const siphash_key_t *key);
 
+static inline u64 rol64(u64 word, unsigned int shift)
+{
+	return word << shift | word >> (64 - shift);
+}
+
+#define SIPHASH_PERMUTATION(a, b, c, d) ( \
+	(a) += (b), (b) = rol64(b, 13), (b) ^= (a), (a) = rol64(a, 32), \
+	(c) += (d), (d) = rol64(d, 16), (d) ^= (c), \
+	(a) += (d), (d) = rol64(d, 21), (d) ^= (a), \
+	(c) += (b), (b) = rol64(b, 17), (b) ^= (c), (c) = rol64(c, 32))
+
+#define SIPHASH_CONST_0	0x736f6d6570736575ULL
+#define SIPHASH_CONST_1	0x646f72616e646f6dULL
+#define SIPHASH_CONST_2	0x6c7967656e657261ULL
+#define SIPHASH_CONST_3	0x7465646279746573ULL
+
 #endif

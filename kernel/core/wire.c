@@ -3,13 +3,11 @@
 
 /*
  * As it stands in the packet: every field at a multiple of its size, but a
- * packet may begin at any multiple of four bytes.
+ * packet may begin at any multiple of two bytes.
  */
 struct coll_wire_header {
 	u8	version;
-	u8	type;
-	u8	flags;
-	u8	round;
+	u8	reserved[3];
 	__be16	source;
 	__be16	destination;
 	__be64	tag;
@@ -17,6 +15,10 @@ struct coll_wire_header {
 	__be32	incarnation;
 	__be32	known;
 	__be32	connection;
+	/* here the body begins */
+	u8	type;
+	u8	round;
+	__be16	segment;
 	__be32	seq;
 	__be32	done;
 	__be32	credit;
@@ -25,20 +27,25 @@ struct coll_wire_header {
 	u8	data_type;
 	u8	op;
 	u8	schedule;
+} __packed __aligned(2);
+
+struct coll_wire_operands {
 	__be32	count;
 	__be32	root;
-	__be16	segment;
-	__be16	reserved;
-} __packed __aligned(4);
+} __packed __aligned(2);
 
 struct coll_wire_ack {
 	__be32	connection;
 	__be32	seq;
 	__be64	bits;
-} __packed __aligned(4);
+} __packed __aligned(2);
 
+static_assert(offsetof(struct coll_wire_header, type) == COLL_WIRE_PREFIX);
 static_assert(sizeof(struct coll_wire_header) == COLL_WIRE_HEADER);
+static_assert(sizeof(struct coll_wire_operands) == COLL_WIRE_OPERANDS);
 static_assert(sizeof(struct coll_wire_ack) == COLL_WIRE_ACK);
+
+/* ---- the MAC ---- */
 
 /* Labels keep the three derived values apart. */
 enum { LABEL_TAG = 1, LABEL_MAC_LOW, LABEL_MAC_HIGH };
@@ -73,156 +80,266 @@ void coll_wire_derive(struct coll_secret *secret, const u8 key[16], u64 id,
 	secret->mac.key[1] = wire_derive_one(&k, id, nonce, LABEL_MAC_HIGH);
 }
 
-/**
- * coll_wire_bytes() - length of a packet
- * @h: payload_bytes and acknowledges are read
- *
- * Return: bytes, MAC included.
+/* SipHash works on little-endian words. */
+static inline u64 wire_word(const u8 *at)
+{
+	__le64 word;
+
+	memcpy(&word, at, sizeof(word));
+	return le64_to_cpu(word);
+}
+
+static inline void wire_mac_round(u64 v[4])
+{
+	SIPHASH_PERMUTATION(v[0], v[1], v[2], v[3]);
+}
+
+static inline void wire_mac_word(u64 v[4], u64 word)
+{
+	v[3] ^= word;
+	wire_mac_round(v);
+	wire_mac_round(v);
+	v[0] ^= word;
+}
+
+/*
+ * SipHash-2-4 of a whole packet but its MAC, begun by @side (Aumasson and
+ * Bernstein, "SipHash: a fast short-input PRF", §2). The kernel's siphash()
+ * cannot go on from a state; its permutation can.
  */
-u32 coll_wire_bytes(const struct coll_header *h)
+static __be64 wire_mac(const u8 *packet, u32 bytes, const struct coll_wire_side *side)
 {
-	return COLL_WIRE_HEADER + (h->acknowledges ? COLL_WIRE_ACK : 0) +
-	       h->payload_bytes + COLL_WIRE_MAC;
+	u64 v[4] = { side->mac[0], side->mac[1], side->mac[2], side->mac[3] };
+	u32 at = COLL_WIRE_PREFIX, end = bytes - COLL_WIRE_MAC;
+	u64 last = (u64)end << 56;
+	u32 shift = 0;
+
+	for (; at + 8 <= end; at += 8)
+		wire_mac_word(v, wire_word(packet + at));
+	for (; at < end; at++, shift += 8)
+		last |= (u64)packet[at] << shift;
+	wire_mac_word(v, last);
+	v[2] ^= 0xff;
+	wire_mac_round(v);
+	wire_mac_round(v);
+	wire_mac_round(v);
+	wire_mac_round(v);
+	return cpu_to_be64(v[0] ^ v[1] ^ v[2] ^ v[3]);
 }
 
 /**
- * coll_wire_encode() - write header and acknowledgement
- * @packet: coll_wire_bytes() long
- * @h: what to write
- *
- * Return: where the payload belongs. coll_wire_seal() comes after it.
- */
-u8 *coll_wire_encode(u8 *packet, const struct coll_header *h)
-{
-	struct coll_wire_header *w = (struct coll_wire_header *)packet;
-	struct coll_wire_ack *a = (struct coll_wire_ack *)(w + 1);
-
-	w->version = COLL_WIRE_VERSION;
-	w->type = h->type;
-	w->flags = h->acknowledges ? COLL_FLAG_ACK : 0;
-	w->round = h->round;
-	w->source = cpu_to_be16(h->source);
-	w->destination = cpu_to_be16(h->destination);
-	w->tag = cpu_to_be64(h->tag);
-	w->descriptor = cpu_to_be32(h->descriptor);
-	w->incarnation = cpu_to_be32(h->incarnation);
-	w->known = cpu_to_be32(h->known);
-	w->connection = cpu_to_be32(h->connection);
-	w->seq = cpu_to_be32(h->seq);
-	w->done = cpu_to_be32(h->done);
-	w->credit = cpu_to_be32(h->credit);
-	w->operation = cpu_to_be32(h->operation);
-	w->kind = h->signature.operation;
-	w->data_type = h->signature.type;
-	w->op = h->signature.op;
-	w->schedule = h->signature.schedule;
-	w->count = cpu_to_be32(h->signature.count);
-	w->root = cpu_to_be32(h->signature.root);
-	w->segment = cpu_to_be16(h->segment);
-	w->reserved = 0;
-	if (!h->acknowledges)
-		return (u8 *)a;
-	a->connection = cpu_to_be32(h->ack_connection);
-	a->seq = cpu_to_be32(h->ack_seq);
-	a->bits = cpu_to_be64(h->ack_bits);
-	return (u8 *)(a + 1);
-}
-
-/**
- * coll_wire_decode() - validate a packet's form and read it
- * @packet: what came; all @bytes of it readable
- * @bytes: its length
- * @h: out
- *
- * Return: 0, or -EINVAL if it is not a packet of ours. The contents are not
- * authenticated by this.
- */
-int coll_wire_decode(const u8 *packet, u32 bytes, struct coll_header *h)
-{
-	const struct coll_wire_header *w = (const struct coll_wire_header *)packet;
-	const struct coll_wire_ack *a = (const struct coll_wire_ack *)(w + 1);
-	u32 head = COLL_WIRE_HEADER;
-
-	if (bytes < COLL_WIRE_MIN || bytes > COLL_WIRE_MAX)
-		return -EINVAL;
-	if (w->version != COLL_WIRE_VERSION || w->flags & ~COLL_FLAG_ACK ||
-	    w->reserved)
-		return -EINVAL;
-	h->acknowledges = w->flags & COLL_FLAG_ACK;
-	if (h->acknowledges) {
-		head += COLL_WIRE_ACK;
-		if (bytes < head + COLL_WIRE_MAC)
-			return -EINVAL;
-		h->ack_connection = be32_to_cpu(a->connection);
-		h->ack_seq = be32_to_cpu(a->seq);
-		h->ack_bits = be64_to_cpu(a->bits);
-	}
-	h->payload = packet + head;
-	h->payload_bytes = bytes - head - COLL_WIRE_MAC;
-	h->type = w->type;
-	if (h->type < COLL_PACKET_MESSAGE || h->type > COLL_PACKET_GOODBYE)
-		return -EINVAL;
-	if (h->type != COLL_PACKET_MESSAGE && h->payload_bytes)
-		return -EINVAL;
-	h->round = w->round;
-	h->source = be16_to_cpu(w->source);
-	h->destination = be16_to_cpu(w->destination);
-	h->tag = be64_to_cpu(w->tag);
-	h->descriptor = be32_to_cpu(w->descriptor);
-	h->incarnation = be32_to_cpu(w->incarnation);
-	h->known = be32_to_cpu(w->known);
-	h->connection = be32_to_cpu(w->connection);
-	h->seq = be32_to_cpu(w->seq);
-	h->done = be32_to_cpu(w->done);
-	h->credit = be32_to_cpu(w->credit);
-	h->operation = be32_to_cpu(w->operation);
-	h->signature.operation = w->kind;
-	h->signature.type = w->data_type;
-	h->signature.op = w->op;
-	h->signature.schedule = w->schedule;
-	h->signature.count = be32_to_cpu(w->count);
-	h->signature.root = be32_to_cpu(w->root);
-	h->segment = be16_to_cpu(w->segment);
-	return h->incarnation ? 0 : -EINVAL;
-}
-
-static u64 wire_mac(const u8 *packet, u32 bytes, const siphash_key_t *mac)
-{
-	return siphash(packet, bytes - COLL_WIRE_MAC, mac);
-}
-
-/**
- * coll_wire_seal() - authenticate a packet that is otherwise complete
- * @packet: the packet
- * @bytes: its length, MAC included
+ * coll_wire_side_set() - learn one direction of a connection
+ * @side: out
+ * @prefix: what its packets begin with
  * @mac: key
  */
-void coll_wire_seal(u8 *packet, u32 bytes, const siphash_key_t *mac)
+void coll_wire_side_set(struct coll_wire_side *side, const struct coll_prefix *prefix,
+			const siphash_key_t *mac)
 {
-	__be64 code = cpu_to_be64(wire_mac(packet, bytes, mac));
+	struct coll_wire_header w = {
+		.version	= COLL_WIRE_VERSION,
+		.source		= cpu_to_be16(prefix->source),
+		.destination	= cpu_to_be16(prefix->destination),
+		.tag		= cpu_to_be64(prefix->tag),
+		.descriptor	= cpu_to_be32(prefix->descriptor),
+		.incarnation	= cpu_to_be32(prefix->incarnation),
+		.known		= cpu_to_be32(prefix->known),
+		.connection	= cpu_to_be32(prefix->connection),
+	};
+	u32 i;
 
-	memcpy(packet + bytes - COLL_WIRE_MAC, &code, sizeof(code));
+	memcpy(side->prefix, &w, COLL_WIRE_PREFIX);
+	side->mac[0] = SIPHASH_CONST_0 ^ mac->key[0];
+	side->mac[1] = SIPHASH_CONST_1 ^ mac->key[1];
+	side->mac[2] = SIPHASH_CONST_2 ^ mac->key[0];
+	side->mac[3] = SIPHASH_CONST_3 ^ mac->key[1];
+	for (i = 0; i < COLL_WIRE_PREFIX; i += 8)
+		wire_mac_word(side->mac, wire_word((const u8 *)side->prefix + i));
+}
+
+/**
+ * coll_wire_same_side() - does a packet belong to this direction?
+ * @packet: formed
+ * @side: the direction; all zero matches nothing
+ */
+bool coll_wire_same_side(const u8 *packet, const struct coll_wire_side *side)
+{
+	u64 word[COLL_WIRE_PREFIX / 8];
+
+	memcpy(word, packet, sizeof(word));
+	return !((word[0] ^ side->prefix[0]) | (word[1] ^ side->prefix[1]) |
+		 (word[2] ^ side->prefix[2]) | (word[3] ^ side->prefix[3]));
 }
 
 /**
  * coll_wire_authentic() - was this packet written by one who has the key?
- * @packet: the packet; coll_wire_decode() has accepted it
+ * @packet: formed, and of this direction
  * @bytes: its length
- * @mac: key
+ * @side: the direction
  */
-bool coll_wire_authentic(const u8 *packet, u32 bytes, const siphash_key_t *mac)
+bool coll_wire_authentic(const u8 *packet, u32 bytes, const struct coll_wire_side *side)
 {
 	__be64 code;
 
 	memcpy(&code, packet + bytes - COLL_WIRE_MAC, sizeof(code));
-	return be64_to_cpu(code) == wire_mac(packet, bytes, mac);
+	return code == wire_mac(packet, bytes, side);
+}
+
+/* ---- writing ---- */
+
+static bool body_has_operands(const struct coll_body *body)
+{
+	return body->signature.count | body->signature.root;
 }
 
 /**
- * coll_wire_tag() - the group that a packet names
- * @packet: at least COLL_WIRE_MIN bytes
+ * coll_wire_bytes() - length of a packet
+ * @body: what it says
+ *
+ * Return: bytes, MAC included.
  */
-u64 coll_wire_tag(const u8 *packet)
+u32 coll_wire_bytes(const struct coll_body *body)
 {
-	return be64_to_cpu(((const struct coll_wire_header *)packet)->tag);
+	return COLL_WIRE_MIN + (body_has_operands(body) ? COLL_WIRE_OPERANDS : 0) +
+	       (body->acknowledges ? COLL_WIRE_ACK : 0) + body->payload_bytes;
+}
+
+/**
+ * coll_wire_write() - write a packet
+ * @packet: coll_wire_bytes() long
+ * @side: the direction that it belongs to
+ * @body: what it says
+ */
+void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
+		     const struct coll_body *body)
+{
+	struct coll_wire_header *w = (struct coll_wire_header *)packet;
+	u8 *end = packet + COLL_WIRE_HEADER;
+	__be64 code;
+
+	memcpy(packet, side->prefix, COLL_WIRE_PREFIX);
+	w->type = body->type;
+	w->round = body->round;
+	w->segment = cpu_to_be16(body->segment);
+	w->seq = cpu_to_be32(body->seq);
+	w->done = cpu_to_be32(body->done);
+	w->credit = cpu_to_be32(body->credit);
+	w->operation = cpu_to_be32(body->operation);
+	w->kind = body->signature.operation;
+	w->data_type = body->signature.type;
+	w->op = body->signature.op;
+	w->schedule = body->signature.schedule;
+	if (body_has_operands(body)) {
+		struct coll_wire_operands *o = (struct coll_wire_operands *)end;
+
+		w->type |= COLL_FLAG_OPERANDS;
+		o->count = cpu_to_be32(body->signature.count);
+		o->root = cpu_to_be32(body->signature.root);
+		end += COLL_WIRE_OPERANDS;
+	}
+	if (body->acknowledges) {
+		struct coll_wire_ack *a = (struct coll_wire_ack *)end;
+
+		w->type |= COLL_FLAG_ACK;
+		a->connection = cpu_to_be32(body->ack_connection);
+		a->seq = cpu_to_be32(body->ack_seq);
+		a->bits = cpu_to_be64(body->ack_bits);
+		end += COLL_WIRE_ACK;
+	}
+	if (body->payload_bytes) {
+		memcpy(end, body->payload, body->payload_bytes);
+		end += body->payload_bytes;
+	}
+	code = wire_mac(packet, end - packet + COLL_WIRE_MAC, side);
+	memcpy(end, &code, sizeof(code));
+}
+
+/* ---- reading ---- */
+
+/**
+ * coll_wire_formed() - is this a packet of ours, by its form?
+ * @packet: what came; all @bytes of it readable
+ * @bytes: its length
+ */
+bool coll_wire_formed(const u8 *packet, u32 bytes)
+{
+	const struct coll_wire_header *w = (const struct coll_wire_header *)packet;
+	u32 least = COLL_WIRE_MIN, type;
+
+	if (bytes < COLL_WIRE_MIN || bytes > COLL_WIRE_MAX)
+		return false;
+	if (w->version != COLL_WIRE_VERSION || w->reserved[0] | w->reserved[1] | w->reserved[2])
+		return false;
+	if (w->type & COLL_FLAG_OPERANDS)
+		least += COLL_WIRE_OPERANDS;
+	if (w->type & COLL_FLAG_ACK)
+		least += COLL_WIRE_ACK;
+	type = w->type & ~COLL_FLAGS;
+	if (type == COLL_PACKET_MESSAGE)
+		return bytes >= least && w->incarnation;
+	return (type == COLL_PACKET_ACK || type == COLL_PACKET_GOODBYE) &&
+	       bytes == least && w->incarnation;
+}
+
+/**
+ * coll_wire_read_prefix() - who speaks to whom?
+ * @packet: formed
+ * @prefix: out
+ */
+void coll_wire_read_prefix(const u8 *packet, struct coll_prefix *prefix)
+{
+	const struct coll_wire_header *w = (const struct coll_wire_header *)packet;
+
+	prefix->tag = be64_to_cpu(w->tag);
+	prefix->descriptor = be32_to_cpu(w->descriptor);
+	prefix->incarnation = be32_to_cpu(w->incarnation);
+	prefix->known = be32_to_cpu(w->known);
+	prefix->connection = be32_to_cpu(w->connection);
+	prefix->source = be16_to_cpu(w->source);
+	prefix->destination = be16_to_cpu(w->destination);
+}
+
+/**
+ * coll_wire_read_body() - what does it say?
+ * @packet: formed
+ * @bytes: its length
+ * @body: out; its payload is in @packet
+ */
+void coll_wire_read_body(const u8 *packet, u32 bytes, struct coll_body *body)
+{
+	const struct coll_wire_header *w = (const struct coll_wire_header *)packet;
+	u32 head = COLL_WIRE_HEADER;
+
+	body->type = w->type & ~COLL_FLAGS;
+	body->acknowledges = w->type & COLL_FLAG_ACK;
+	body->round = w->round;
+	body->segment = be16_to_cpu(w->segment);
+	body->seq = be32_to_cpu(w->seq);
+	body->done = be32_to_cpu(w->done);
+	body->credit = be32_to_cpu(w->credit);
+	body->operation = be32_to_cpu(w->operation);
+	body->signature.operation = w->kind;
+	body->signature.type = w->data_type;
+	body->signature.op = w->op;
+	body->signature.schedule = w->schedule;
+	body->signature.count = 0;
+	body->signature.root = 0;
+	if (w->type & COLL_FLAG_OPERANDS) {
+		const struct coll_wire_operands *o;
+
+		o = (const struct coll_wire_operands *)(packet + head);
+		body->signature.count = be32_to_cpu(o->count);
+		body->signature.root = be32_to_cpu(o->root);
+		head += COLL_WIRE_OPERANDS;
+	}
+	if (body->acknowledges) {
+		const struct coll_wire_ack *a = (const struct coll_wire_ack *)(packet + head);
+
+		body->ack_connection = be32_to_cpu(a->connection);
+		body->ack_seq = be32_to_cpu(a->seq);
+		body->ack_bits = be64_to_cpu(a->bits);
+		head += COLL_WIRE_ACK;
+	}
+	body->payload = packet + head;
+	body->payload_bytes = bytes - head - COLL_WIRE_MAC;
 }

@@ -2,12 +2,17 @@
 /*
  * The packet: layout, encoding, validation, authentication. No state.
  *
- *   header (64) | acknowledgement (16, if flagged) | payload | MAC (8)
+ *   prefix (32) | body (24) | operands (8) | acknowledgement (16) | payload | MAC (8)
  *
  * All fields are big-endian; the payload is in the byte order of the group.
  * The MAC is SipHash-2-4 over all that stands before it, under a key derived
  * from the group's key and nonce. What is not understood is not a packet:
- * unknown versions, types, flags, non-zero reserved bytes are refused.
+ * unknown versions, types, flags, non-zero reserved bytes are refused. Operands
+ * and acknowledgement are there if they are flagged; a barrier has none of them.
+ *
+ * The prefix says who speaks to whom. It is the same in all packets of one
+ * direction of a connection, so each side keeps it, and what the MAC makes of
+ * it, in a struct coll_wire_side, and spends no time on it again.
  */
 #ifndef COLL_CORE_WIRE_H
 #define COLL_CORE_WIRE_H
@@ -15,12 +20,14 @@
 #include "base.h"
 
 #define COLL_WIRE_VERSION	1
-#define COLL_WIRE_HEADER	64
+#define COLL_WIRE_PREFIX	32
+#define COLL_WIRE_HEADER	56	/* prefix and body */
+#define COLL_WIRE_OPERANDS	8
 #define COLL_WIRE_ACK		16
 #define COLL_WIRE_MAC		8
 #define COLL_WIRE_MIN		(COLL_WIRE_HEADER + COLL_WIRE_MAC)
 #define COLL_WIRE_MAX \
-	(COLL_WIRE_HEADER + COLL_WIRE_ACK + COLLSOCK_MAX_SEGMENT + COLL_WIRE_MAC)
+	(COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK + COLLSOCK_MAX_SEGMENT)
 
 enum coll_packet_type {
 	COLL_PACKET_MESSAGE = 1,	/* one edge of a schedule */
@@ -28,7 +35,10 @@ enum coll_packet_type {
 	COLL_PACKET_GOODBYE = 3,	/* a rank has left */
 };
 
-#define COLL_FLAG_ACK	0x01		/* an acknowledgement follows the header */
+/* They stand with the type: what follows the body. */
+#define COLL_FLAG_ACK		0x80
+#define COLL_FLAG_OPERANDS	0x40
+#define COLL_FLAGS		(COLL_FLAG_ACK | COLL_FLAG_OPERANDS)
 
 /**
  * struct coll_signature - what the ranks must agree on about an operation
@@ -49,21 +59,33 @@ struct coll_signature {
 };
 
 /**
- * struct coll_header - a packet, decoded
+ * struct coll_prefix - who speaks to whom
  * @tag: names the group
  * @descriptor: hash of the descriptor
  * @incarnation: of the sender, never 0
- * @known: incarnation of the receiver as the sender knows it, 0 if never heard.
- *	@done and @credit for the receiver and the acknowledgement speak to it
+ * @known: incarnation of the receiver as the sender knows it, 0 if never heard
  * @connection: of the sender
+ * @source: index of the sending host
+ * @destination: index of the receiving host
+ */
+struct coll_prefix {
+	u64	tag;
+	u32	descriptor;
+	u32	incarnation;
+	u32	known;
+	u32	connection;
+	u16	source;
+	u16	destination;
+};
+
+/**
+ * struct coll_body - what it says
  * @seq: of the message or goodbye; 0 in a lone acknowledgement
  * @done: operations through this one are complete at the sender and at all
  *	whose "done" it has folded in @operation
  * @credit: highest operation that the sender can take
  * @operation: number of the operation; of a goodbye, the last one posted
  * @signature: of the operation; of a goodbye, @signature.root is the rank
- * @source: index of the sending host
- * @destination: index of the receiving host
  * @segment: segment of the payload
  * @type: enum coll_packet_type
  * @round: round of the schedule
@@ -71,22 +93,15 @@ struct coll_signature {
  * @ack_connection: connection of the receiver that it acknowledges
  * @ack_seq: highest sequence number received on it
  * @ack_bits: bit i: @ack_seq - i was received
- * @payload: first byte of the payload (decode only)
+ * @payload: its first byte
  * @payload_bytes: its length
  */
-struct coll_header {
-	u64			tag;
-	u32			descriptor;
-	u32			incarnation;
-	u32			known;
-	u32			connection;
+struct coll_body {
 	u32			seq;
 	u32			done;
 	u32			credit;
 	u32			operation;
 	struct coll_signature	signature;
-	u16			source;
-	u16			destination;
 	u16			segment;
 	u8			type;
 	u8			round;
@@ -108,24 +123,43 @@ struct coll_secret {
 	siphash_key_t	mac;
 };
 
+/**
+ * struct coll_wire_side - one direction of a connection
+ * @prefix: as it stands in every packet
+ * @mac: state of the MAC behind it
+ */
+struct coll_wire_side {
+	u64	prefix[COLL_WIRE_PREFIX / 8];
+	u64	mac[4];
+};
+
 void coll_wire_derive(struct coll_secret *secret, const u8 key[16], u64 id,
 		      u64 nonce);
 
-/* Bytes of a packet with the header's payload_bytes and acknowledgement. */
-u32 coll_wire_bytes(const struct coll_header *h);
+/* Length of a packet with this payload and acknowledgement. */
+u32 coll_wire_bytes(const struct coll_body *body);
 
-/* Write header and acknowledgement; returns where the payload belongs. */
-u8 *coll_wire_encode(u8 *packet, const struct coll_header *h);
+/* Learn a direction from its prefix. */
+void coll_wire_side_set(struct coll_wire_side *side, const struct coll_prefix *prefix,
+			const siphash_key_t *mac);
 
-/* Write the MAC into the last bytes of the packet. */
-void coll_wire_seal(u8 *packet, u32 bytes, const siphash_key_t *mac);
+/* Write a complete packet, coll_wire_bytes() long. */
+void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
+		     const struct coll_body *body);
 
-/* 0 or -EINVAL. Nothing of @h may be believed before coll_wire_authentic(). */
-int coll_wire_decode(const u8 *packet, u32 bytes, struct coll_header *h);
+/*
+ * Reading: first coll_wire_formed(), which looks at nothing but the form. Then
+ * the fields may be read; nothing of them may be believed before
+ * coll_wire_authentic().
+ */
+bool coll_wire_formed(const u8 *packet, u32 bytes);
+void coll_wire_read_prefix(const u8 *packet, struct coll_prefix *prefix);
+void coll_wire_read_body(const u8 *packet, u32 bytes, struct coll_body *body);
 
-bool coll_wire_authentic(const u8 *packet, u32 bytes, const siphash_key_t *mac);
+/* Does the packet's prefix belong to this direction? */
+bool coll_wire_same_side(const u8 *packet, const struct coll_wire_side *side);
 
-/* The tag alone, to find the group; @packet has COLL_WIRE_MIN bytes. */
-u64 coll_wire_tag(const u8 *packet);
+/* Was the packet, which belongs to this direction, written by one who has the key? */
+bool coll_wire_authentic(const u8 *packet, u32 bytes, const struct coll_wire_side *side);
 
 #endif

@@ -247,6 +247,18 @@ TEST_F(calls, failed_operation_names_the_rank)
 	EXPECT_EQ(5, self->completion.failed_rank);
 }
 
+TEST_F(calls, completion_blames_nobody_when_nothing_was_posted)
+{
+	__s64 data = 0;
+
+	memset(&self->completion, 0xa5, sizeof(self->completion));
+	EXPECT_EQ(-EINVAL, collsock_allreduce(self->socket, &data, &data, 1, COLLSOCK_NONE,
+					      COLLSOCK_SUM, &self->completion));
+	EXPECT_EQ(0, fake.calls);
+	EXPECT_EQ(COLLSOCK_NO_RANK, self->completion.failed_rank);
+	EXPECT_EQ(0, self->completion.error);
+}
+
 TEST_F(calls, signal_after_posting_is_waited_out_and_never_posts_twice)
 {
 	const __s64 sum = 5050;

@@ -65,6 +65,7 @@ struct unit_network {
 	u32			reordering;	/* per mille */
 	u64			delay;		/* ns */
 	u64			sent;
+	u64			tag;
 	u64			forged;
 	/* a test looks at, changes (returns true: drops) a packet */
 	bool			(*tap)(struct unit_network *n, struct unit_packet *p);
@@ -231,6 +232,7 @@ static inline int unit_join_host(struct unit_network *n, u32 i, const struct col
 	config.join = &join;
 	config.timing = timing ? *timing : coll_timing_default;
 	coll_wire_derive(&config.secret, join.key, join.id, join.nonce);
+	n->tag = config.secret.tag;
 	h->network = n;
 	h->deadline = COLL_NEVER;
 	h->ops = calloc(UNIT_MAX_OPS, sizeof(*h->ops));
@@ -313,32 +315,39 @@ static inline void unit_leave(struct unit_network *n, u32 host)
 	unit_after_event(&n->hosts[host]);
 }
 
+/* What a tombstone says to a packet goes back to where it came from. */
+static inline enum coll_refusal unit_answer(struct unit_network *n, struct unit_packet *p)
+{
+	struct unit_packet *answer = calloc(1, sizeof(*answer) + COLL_TOMBSTONE_ANSWER);
+	enum coll_refusal refusal;
+
+	refusal = coll_tombstone_answer(&n->hosts[p->to].tombstone, p->data, p->bytes,
+					answer->data, &answer->bytes);
+	if (answer->bytes)
+		unit_send(n, p->to, p->from, answer);
+	else
+		free(answer);
+	return refusal;
+}
+
 static inline void unit_deliver(struct unit_network *n, struct unit_packet *p)
 {
 	struct unit_host *h = &n->hosts[p->to];
-	struct coll_header header;
-	const siphash_key_t *mac = h->joined ? &h->group.secret.mac : &h->tombstone.secret.mac;
+	enum coll_refusal refusal = COLL_FORGED;
+	struct coll_prefix prefix;
 
 	if ((!h->joined && !h->entombed) || h->cut)
 		return;
-	if (coll_wire_decode(p->data, p->bytes, &header) ||
-	    header.source != p->from || header.destination != p->to ||
-	    !coll_wire_authentic(p->data, p->bytes, mac)) {
-		n->forged++;
-		return;
+	if (coll_wire_formed(p->data, p->bytes)) {
+		coll_wire_read_prefix(p->data, &prefix);
+		if (prefix.source == p->from && prefix.destination == p->to &&
+		    prefix.tag == n->tag)
+			refusal = h->joined ?
+				  coll_group_receive(&h->group, p->from, p->data, p->bytes, n->now) :
+				  unit_answer(n, p);
 	}
-	if (h->joined) {
-		coll_group_receive(&h->group, &header, n->now);
-		unit_after_event(h);
-	} else {
-		struct unit_packet *answer = calloc(1, sizeof(*answer) + COLL_TOMBSTONE_ANSWER);
-
-		answer->bytes = coll_tombstone_answer(&h->tombstone, &header, answer->data);
-		if (answer->bytes)
-			unit_send(n, p->to, p->from, answer);
-		else
-			free(answer);
-	}
+	n->forged += refusal != COLL_ACCEPTED;
+	unit_after_event(h);
 }
 
 /* The next event: a packet or a deadline. False if there is none until @until. */

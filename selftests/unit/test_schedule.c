@@ -230,6 +230,11 @@ TEST_F(schedule, builder_refuses_a_fold_entry_that_does_not_fold)
 	EXPECT_EQ(-EINVAL, coll_schedule_fold(&self->s, 2, 0, COLL_FOLD_RIGHT + 1));
 }
 
+TEST_F(schedule, builder_refuses_to_combine_with_what_another_entry_placed)
+{
+	EXPECT_EQ(-EINVAL, coll_schedule_combine(&self->s, 2, 0, COLL_FOLD_RIGHT));
+}
+
 TEST_F(schedule, what_the_builder_refuses_is_not_in_the_schedule)
 {
 	struct coll_schedule before = self->s;
@@ -248,59 +253,164 @@ TEST_F(schedule, what_was_built_is_valid)
 	EXPECT_EQ(0, coll_schedule_validate(&self->s));
 }
 
-TEST_F(schedule, validate_refuses_no_hosts)
+/* The head, of schedules without a line that could be wrong in its stead. */
+
+FIXTURE(empty)
+{
+	struct coll_schedule s;
+};
+
+FIXTURE_SETUP(empty)
+{
+	memset(&self->s, 0, sizeof(self->s));
+	ASSERT_EQ(0, coll_schedule_start(&self->s, 4, 1));
+	ASSERT_EQ(0, coll_schedule_validate(&self->s));
+}
+
+FIXTURE_TEARDOWN(empty)
+{
+}
+
+TEST_F(empty, validate_refuses_no_hosts)
 {
 	self->s.hosts = 0;
+	self->s.self = 0;
 	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
 }
 
-TEST_F(schedule, validate_refuses_too_many_hosts)
+TEST_F(empty, validate_refuses_too_many_hosts)
 {
 	self->s.hosts = COLLSOCK_MAX_HOSTS + 1;
 	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
 }
 
-TEST_F(schedule, validate_refuses_a_self_outside_the_group)
+TEST_F(empty, validate_refuses_a_self_outside_the_group)
 {
 	self->s.self = 4;
 	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
 }
 
-TEST_F(schedule, validate_refuses_too_many_rounds)
-{
-	self->s.rounds = COLL_MAX_ROUNDS + 1;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
-}
-
-TEST_F(schedule, validate_refuses_too_many_send_edges)
-{
-	self->s.sends = COLL_MAX_EDGES + 1;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
-}
-
-TEST_F(schedule, validate_refuses_too_many_fold_entries)
-{
-	self->s.folds = COLL_MAX_EDGES + 1;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
-}
-
-TEST_F(schedule, validate_refuses_no_registers)
+TEST_F(empty, validate_refuses_no_registers)
 {
 	self->s.registers = 0;
 	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
 }
 
-TEST_F(schedule, validate_refuses_too_many_registers)
+TEST_F(empty, validate_refuses_too_many_registers)
 {
 	self->s.registers = COLL_MAX_REGISTERS + 1;
 	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
 }
 
-TEST_F(schedule, validate_refuses_no_blocks)
+TEST_F(empty, validate_refuses_no_blocks)
 {
 	self->s.blocks = 0;
 	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
 }
+
+/*
+ * Full schedules of which one count says more than the arrays hold; what lies
+ * behind the array looks as if it belonged to it. On the heap, so that ASan sees
+ * who looks behind the schedule.
+ */
+FIXTURE(full)
+{
+	struct coll_schedule *s;
+};
+
+FIXTURE_SETUP(full)
+{
+	u32 i;
+
+	self->s = calloc(1, sizeof(*self->s));
+	ASSERT_NE(NULL, self->s);
+	ASSERT_EQ(0, coll_schedule_start(self->s, 1000, 0));
+	for (i = 0; i < COLL_MAX_ROUNDS; i++)
+		ASSERT_EQ(0, coll_schedule_round(self->s));
+}
+
+FIXTURE_TEARDOWN(full)
+{
+	free(self->s);
+}
+
+TEST_F(full, validate_refuses_too_many_rounds)
+{
+	EXPECT_EQ(0, coll_schedule_validate(self->s));
+	self->s->rounds++;
+	EXPECT_EQ(-EINVAL, coll_schedule_validate(self->s));
+}
+
+static void fill_edges(struct coll_edge *edge, u8 action)
+{
+	u32 i;
+
+	for (i = 0; i < COLL_MAX_EDGES; i++) {
+		edge[i].host = (action == COLL_SEND ? 1 : 501) + i;
+		edge[i].blocks = 1;
+		edge[i].action = action;
+	}
+}
+
+/* Send edges of the last round, and behind them what could be more. */
+static void fill_sends(struct coll_schedule *s)
+{
+	fill_edges(s->send, COLL_SEND);
+	fill_edges(s->fold, COLL_FOLD_RIGHT);
+	s->fold[0].action = COLL_SEND;
+	s->sends = COLL_MAX_EDGES;
+	s->round[COLL_MAX_ROUNDS - 1].sends = COLL_MAX_EDGES;
+}
+
+/* Fold entries of the last round. */
+static void fill_folds(struct coll_schedule *s)
+{
+	fill_edges(s->fold, COLL_FOLD_RIGHT);
+	s->fold[0].action = COLL_PLACE;
+	s->folds = COLL_MAX_EDGES;
+	s->round[COLL_MAX_ROUNDS - 1].folds = COLL_MAX_EDGES;
+	s->round[COLL_MAX_ROUNDS - 1].recvs = COLL_MAX_EDGES;
+}
+
+TEST_F(full, validate_refuses_too_many_send_edges)
+{
+	fill_sends(self->s);
+	EXPECT_EQ(0, coll_schedule_validate(self->s));
+	self->s->sends++;
+	self->s->round[COLL_MAX_ROUNDS - 1].sends++;
+	EXPECT_EQ(-EINVAL, coll_schedule_validate(self->s));
+}
+
+TEST_F(full, validate_refuses_too_many_fold_entries)
+{
+	fill_folds(self->s);
+	EXPECT_EQ(0, coll_schedule_validate(self->s));
+	self->s->folds++;
+	self->s->round[COLL_MAX_ROUNDS - 1].folds++;
+	EXPECT_EQ(-EINVAL, coll_schedule_validate(self->s));
+}
+
+TEST_F(full, validate_refuses_a_round_of_sends_beyond_the_array_without_looking)
+{
+	struct coll_round *last = &self->s->round[COLL_MAX_ROUNDS - 1];
+
+	/* The round before takes them all; the last goes on behind the schedule. */
+	fill_sends(self->s);
+	fill_edges(self->s->fold, COLL_SEND);
+	last[-1].sends = COLL_MAX_EDGES;
+	last->send_first = COLL_MAX_EDGES;
+	last->sends = 255;
+	EXPECT_EQ(-EINVAL, coll_schedule_validate(self->s));
+}
+
+TEST_F(full, validate_refuses_a_round_of_folds_beyond_the_array_without_looking)
+{
+	fill_folds(self->s);
+	self->s->round[COLL_MAX_ROUNDS - 1].folds = 255;
+	EXPECT_EQ(-EINVAL, coll_schedule_validate(self->s));
+}
+
+/* The rounds and their lines */
 
 TEST_F(schedule, validate_refuses_a_gap_between_the_sends_of_rounds)
 {

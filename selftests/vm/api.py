@@ -341,9 +341,7 @@ def a_bad_run_or_wait_is_refused_and_changes_nothing():
     log, (rank, other) = KernelLog(), two()
 
     def run(**fields):
-        head = {"size": RUN_BYTES, "buffer_bytes": 24, **fields}
-        fcntl.ioctl(rank, RUN, bytearray(RUN_HEAD.make(**head) + post_bytes(integers(1, 2, 3)) +
-                                         bytes(COMPLETION.size + 24)))
+        fcntl.ioctl(rank, RUN, bytearray(run_bytes(integers(1, 2, 3), fields)))
 
     for fields in ({"size": 0}, {"size": RUN_BYTES - 1}, {"size": RUN_BYTES + 1}, {"reserved": 1},
                    {"spin_us": MAX_SPIN_US + 1}, {"spin_us": 0xffffffff}):
@@ -490,6 +488,7 @@ def a_full_window_is_eagain_and_unread_completions_are_enobufs():
     equal("first cookie", rank.complete().cookie, 1)
     equal("ready to write", select.select([], [rank], [], 0)[1], [rank])
     rank.post(cookie=3)
+    other.complete()
     other.post()
     equal("second cookie", rank.complete().cookie, 2)
     equal("third cookie", rank.complete().cookie, 3)
@@ -510,7 +509,7 @@ def window_filled_by_lost_acknowledgements(window):
     """Rank 0 has received all its completions, and hears nothing of rank 1."""
     with tunables(liveness_ms=60000):
         rank, other = two(window=window)
-    Group.barrier([rank, other])
+    barrier([rank, other])
     eventually("slots in use before", lambda: slots_free(rank, other), True)
     before = rank.stats().early
     for _ in range(window):
@@ -547,7 +546,7 @@ def a_full_window_opens_when_the_others_acknowledge():
         rank.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", 0, 50000))
         begin = time.monotonic()
         refused(errno.EAGAIN, "a post within 50 ms", rank.post)
-        at_least("seconds that it tried", time.monotonic() - begin, 0.05)
+        at_least("seconds that it tried", time.monotonic() - begin, 0.04)
         rank.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", 0, 0))
         equal("operations posted", rank.stats().posted, 2)
     equal("events of poll", poll.poll(), [(rank.fileno(), select.POLLOUT)])
@@ -562,7 +561,7 @@ def a_blocking_post_sleeps_until_the_window_opens():
     with window_filled_by_lost_acknowledgements(1) as (rank, other):
         sender = threading.Thread(target=lambda: posted.append(rank.post(cookie=9)))
         sender.start()
-        time.sleep(0.1)
+        eventually_in("sendto", sender)
         equal("posts while the window is full", posted, [])
     sender.join()
     equal("posts when it is open", posted, [POST.size])
@@ -572,6 +571,10 @@ def a_blocking_post_sleeps_until_the_window_opens():
 
 
 # ---- waiting ----
+
+# Of 0.1 s: the kernel's ticks, of 10 ms at most, may cut off one
+PATIENCE_LEAST = 0.09
+
 
 @test
 def poll_tells_of_completions_and_of_room():
@@ -615,7 +618,7 @@ def epoll_wakes_who_sleeps_in_it():
     rank.post()
     sleeper = threading.Thread(target=lambda: events.extend(epoll.poll()))
     sleeper.start()
-    time.sleep(0.1)
+    eventually_in("epoll_wait", sleeper)
     equal("events before", events, [])
     other.post()
     sleeper.join()
@@ -631,7 +634,7 @@ def recv_waits_as_long_as_it_may():
     blocking(rank).patience(0.1)
     begin = time.monotonic()
     refused(errno.EAGAIN, "recv with SO_RCVTIMEO", rank.complete)
-    at_least("seconds that it waited", time.monotonic() - begin, 0.1)
+    at_least("seconds that it waited", time.monotonic() - begin, PATIENCE_LEAST)
     rank.patience(0)
     threading.Timer(0.1, other.post).start()
     equal("cookie", rank.complete().cookie, 1)
@@ -684,7 +687,7 @@ def run_and_wait_give_up_after_the_time_out_of_the_socket():
                                lambda: rank.run(cookie=2, spin_us=1000))):
         begin = time.monotonic()
         refused(error, name, call)
-        at_least("seconds that it waited", time.monotonic() - begin, 0.1)
+        at_least("seconds that it waited", time.monotonic() - begin, PATIENCE_LEAST)
     equal("operations posted", rank.stats().posted, 2)
     other.post()
     other.post()
@@ -795,6 +798,8 @@ def threads_that_wait_for_different_cookies_do_not_steal_from_each_other():
         threads = [threading.Thread(target=wait, args=[cookie]) for cookie in cookies]
         for thread in threads:
             thread.start()
+        for thread in threads:
+            eventually_in("ioctl", thread)
         # One that no thread waits for: only recv gets it, and nothing else
         rank.post(cookie=99)
         for _ in range(len(cookies)):
@@ -838,7 +843,8 @@ def a_duplicate_is_the_same_rank():
     rank.close()
     other.post()
     equal("cookie at the duplicate", copy.complete().cookie, 1)
-    Group.barrier([copy, other])
+    other.complete()
+    barrier([copy, other])
     copy.close()
     other.post()
     equal("when both are closed", outcome(other.complete()), "ECONNRESET rank 0")
@@ -868,19 +874,16 @@ def a_child_uses_the_socket_that_it_inherits():
 
 @test
 def a_call_that_waits_outlives_the_close_by_another_thread():
-    for name, call in (("RUN", lambda fd: fcntl.ioctl(fd, RUN, bytearray(
-                           RUN_HEAD.make(size=RUN_BYTES) + POST.make(operation=BARRIER) +
-                           bytes(COMPLETION.size)))),
-                       ("recv", lambda fd: len(os.read(fd, 4096)))):
+    for name, call in (("ioctl", lambda fd: fcntl.ioctl(fd, RUN, bytearray(run_bytes()))),
+                       ("read", lambda fd: len(os.read(fd, 4096)))):
         rank, other = two()
-        if name == "recv":
+        if name == "read":
             rank.post()
         fd, got = rank.detach(), []
         thread = threading.Thread(target=lambda fd=fd, call=call, got=got: got.append(call(fd)))
         thread.start()
-        time.sleep(0.1)
+        eventually_in(name, thread)
         os.close(fd)
-        time.sleep(0.05)
         equal(f"what {name} gave", got, [])
         other.run()
         thread.join()
@@ -903,12 +906,9 @@ def close_at_any_moment(line, seed):
                 if error.errno == errno.EBADF:
                     return
 
-    post = post_bytes(b"")
-    run = RUN_HEAD.make(size=RUN_BYTES) + post + bytes(COMPLETION.size)
-    wait = WAIT_HEAD.make(size=WAIT_BYTES) + bytes(COMPLETION.size)
-    calls = [[lambda fd: os.write(fd, post), lambda fd: os.read(fd, 100)],
-             [lambda fd: fcntl.ioctl(fd, RUN, bytearray(run))],
-             [lambda fd: fcntl.ioctl(fd, WAIT, bytearray(wait)),
+    calls = [[lambda fd: os.write(fd, post_bytes(b"")), lambda fd: os.read(fd, 100)],
+             [lambda fd: fcntl.ioctl(fd, RUN, bytearray(run_bytes()))],
+             [lambda fd: fcntl.ioctl(fd, WAIT, bytearray(wait_bytes(0, 0))),
               lambda fd: select.select([fd], [fd], [], 0.001)]]
     for fd in fds:
         for some in calls:
@@ -922,12 +922,12 @@ def close_at_any_moment(line, seed):
 
 @test
 def a_socket_may_be_closed_at_any_moment():
-    log, watcher = KernelLog(), rank_on(1)
+    log, watchers = KernelLog(), [rank_on(1), rank_on(2)]
     for seed in range(work(12)):
         child = Child(None, close_at_any_moment, seed)
         equal("the child says", child.get(), "closed")
         child.finish()
-    eventually("groups that remain", lambda: watcher.net_stats().groups, 0)
+    eventually("groups that remain", lambda: [one.net_stats().groups for one in watchers], [0, 0])
     unchanged_log(log)
 
 
@@ -961,7 +961,7 @@ def groups_run_over_link_local_addresses():
     ranks = [rank_on(1), rank_on(2)]
     for number, rank in enumerate(ranks):
         rank.join(descriptor, number)
-    Group.barrier(ranks)
+    barrier(ranks)
 
 
 @test
@@ -974,7 +974,7 @@ def both_ends_of_a_group_may_be_in_one_namespace():
         for number, rank in enumerate(ranks):
             rank.join(descriptor, number)
         for _ in range(3):
-            Group.barrier(ranks)
+            barrier(ranks)
 
 
 @test
@@ -1004,7 +1004,7 @@ def groups_that_differ_in_key_id_or_nonce_are_different_groups():
                    lambda least=before: first.net_stats().unknown_group > least, True)
         stranger.close()
     second.join(base, 1)
-    Group.barrier([first, second])
+    barrier([first, second])
 
 
 @test
@@ -1026,7 +1026,7 @@ def a_rank_with_another_descriptor_is_not_heard():
 @test
 def stats_fill_what_there_is_room_for():
     rank, other = two()
-    Group.barrier([rank, other])
+    barrier([rank, other])
     for option, layout in ((STATS, STATS_ALL), (NET_STATS, NET_STATS_ALL)):
         full = rank.getsockopt(SOL_COLLSOCK, option, 1000)
         equal("bytes filled", len(full), layout.size)
@@ -1043,7 +1043,7 @@ def stats_fill_what_there_is_room_for():
 def stats_count_what_happened():
     rank, other = two(barrier_algorithm=DISSEMINATION)
     for _ in range(10):
-        Group.barrier([rank, other])
+        barrier([rank, other])
     for number, one in enumerate((rank, other)):
         stats = one.stats()
         equal("hosts", stats.hosts, 2)
@@ -1056,7 +1056,7 @@ def stats_count_what_happened():
         equal("messages sent", stats.messages_sent, 10)
         equal("messages received", stats.messages_received, 10)
     before = rank.net_stats()
-    Group.barrier([rank, other])
+    barrier([rank, other])
     after = rank.net_stats()
     at_least("packets of a barrier", after.packets - before.packets, 1)
     at_least("groups", after.groups, 1)
@@ -1081,16 +1081,14 @@ def bad_input_of_random_bytes_harms_nobody():
             fresh = rank_on(1)
         except OSError:
             pass
-        data = bytearray(RUN_HEAD.make(size=RUN_BYTES, buffer_bytes=24)) + post_of_three()
-        del data[RUN_HEAD.size + POST.size:]
-        data += bytes(COMPLETION.size + 24)
+        data = bytearray(run_bytes(integers(1, 2, 3)))
         # Never the good one: what is posted would have to be completed
         data[chance.choice((0, 1, 2, 3, 12, 13, 16, 20, 24, 25, 26, 27, 28, 30))] ^= \
             chance.choice((0x80, 0xff))
         refused_somehow(fcntl.ioctl, rank, RUN, bytearray(data))
         refused_somehow(rank.send, bytes(data[RUN_HEAD.size:RUN_HEAD.size + POST.size]))
     equal("operations posted", rank.stats().posted, 0)
-    Group.barrier([rank, other])
+    barrier([rank, other])
     unchanged_log(log)
 
 

@@ -91,6 +91,10 @@ def ioctl_number(number, size):
 RUN, WAIT = ioctl_number(0x70, RUN_BYTES), ioctl_number(0x71, WAIT_BYTES)
 
 
+# Python lets other threads run only in an ioctl of at most 1,024 bytes
+THREADS_ROOM = 1024 - WAIT_BYTES
+
+
 def integers(*values):
     return struct.pack(f"={len(values)}q", *values)
 
@@ -214,8 +218,8 @@ class Descriptor:
                        "key": random.randbytes(16), "hosts": len(self.members),
                        "ranks": len(self.members), **fields}
 
-    def bytes(self, rank, **fields):
-        return (JOIN_HEAD.make(**{**self.fields, "rank": rank, **fields}) +
+    def bytes(self, number, /, **fields):
+        return (JOIN_HEAD.make(**{**self.fields, "rank": number, **fields}) +
                 b"".join(self.members) +
                 struct.pack(f"={len(self.host_of_rank)}I", *self.host_of_rank))
 
@@ -248,8 +252,8 @@ class Rank(socket.socket):
         super().__init__(family, kind, proto, fileno)
         self.opened.add(self)
 
-    def join(self, descriptor, rank, **fields):
-        self.setsockopt(SOL_COLLSOCK, JOIN, descriptor.bytes(rank, **fields))
+    def join(self, descriptor, number, /, **fields):
+        self.setsockopt(SOL_COLLSOCK, JOIN, descriptor.bytes(number, **fields))
 
     def post(self, payload=b"", flags=0, **fields):
         """A barrier, or with a payload of int64 their sum, unless fields say else."""
@@ -260,15 +264,12 @@ class Rank(socket.socket):
 
     def run(self, payload=b"", spin_us=0, **fields):
         """Post and wait; see post()."""
-        data = bytearray(RUN_HEAD.make(size=RUN_BYTES, buffer_bytes=len(payload),
-                                       spin_us=spin_us) +
-                         post_bytes(payload, **fields) + bytes(COMPLETION.size) + payload)
+        data = bytearray(run_bytes(payload, {"spin_us": spin_us}, **fields))
         fcntl.ioctl(self, RUN, data)
         return Completion(data, RUN_HEAD.size + POST.size, RUN_BYTES)
 
-    def wait(self, cookie, room=MAX_SEGMENT, **fields):
-        data = bytearray(WAIT_HEAD.make(size=WAIT_BYTES, buffer_bytes=room, cookie=cookie,
-                                        **fields) + bytes(COMPLETION.size) + bytes(room))
+    def wait(self, cookie, room=THREADS_ROOM, **fields):
+        data = bytearray(wait_bytes(cookie, room, **fields))
         fcntl.ioctl(self, WAIT, data)
         return Completion(data, WAIT_HEAD.size, WAIT_BYTES)
 
@@ -290,9 +291,27 @@ def post_bytes(payload, **fields):
     return POST.make(**{**usual, **fields})
 
 
+def run_bytes(payload=b"", head=None, **fields):
+    return (RUN_HEAD.make(**{"size": RUN_BYTES, "buffer_bytes": len(payload), **(head or {})}) +
+            post_bytes(payload, **fields) + bytes(COMPLETION.size) + payload)
+
+
+def wait_bytes(cookie, room, **fields):
+    return WAIT_HEAD.make(**{"size": WAIT_BYTES, "buffer_bytes": room, "cookie": cookie,
+                             **fields}) + bytes(COMPLETION.size + room)
+
+
 def rank_on(host):
     with on(host):
         return Rank()
+
+
+def barrier(ranks, **fields):
+    """All of these ranks, which this process holds, meet."""
+    for rank in ranks:
+        rank.post(**fields)
+    for number, rank in enumerate(ranks):
+        equal(f"barrier at rank {number}", outcome(rank.complete()), "success")
 
 
 class Group(list):
@@ -316,9 +335,7 @@ class Group(list):
         return [rank.complete() for rank in self]
 
     def barrier(self, **fields):
-        self.post(**fields)
-        for number, completion in enumerate(self.complete()):
-            equal(f"barrier at rank {number}", outcome(completion), "success")
+        barrier(self, **fields)
 
     def close(self):
         for rank in self:
@@ -331,13 +348,13 @@ class Line:
     """Both ends of it put objects and get what the other end put."""
 
     def __init__(self, end):
-        self.end = end
+        self.socket = end
 
     def put(self, value):
-        self.end.send(pickle.dumps(value))
+        self.socket.send(pickle.dumps(value))
 
     def get(self):
-        data = self.end.recv(1 << 16)
+        data = self.socket.recv(1 << 16)
         if not data:
             raise Failed("the other end of the line is gone")
         return pickle.loads(data)
@@ -503,6 +520,19 @@ def refused(error, what, function, *args, **fields):
         equal(what, errno_name(failure.errno), errno_name(error))
     else:
         raise Failed(f"{what}: is accepted ({shown(value)}), expected {errno_name(error)}")
+
+
+SYSTEM_CALLS = {"read": 0, "write": 1, "ioctl": 16, "sendto": 44, "epoll_wait": 232}
+
+
+def eventually_in(call, thread):
+    """The thread has entered a system call and is still in it."""
+    path = f"/proc/self/task/{thread.native_id}/syscall"
+    if os.path.exists(path):
+        eventually(f"system call of a thread, for {call}",
+                   lambda: read_file(path).split()[0], str(SYSTEM_CALLS[call]))
+    else:
+        time.sleep(0.5)
 
 
 def eventually(what, read, expected, seconds=20):

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0
+# Every command that a person types. What a target needs from the distribution it
+# installs itself (tools/setup), as root or with sudo.
+
+# Kernel to build for and to boot: the newest installed 6.1, a version, or uml.
+# Looked up at each use, because setup may install it.
+KVER ?= $(shell tools/vm/kver)
+PREFIX ?= /usr/local
+DESTDIR ?=
+# Times the work of "make soak"
+SOAK ?= 20
+
+# User-space parts; each has the targets all, install, uninstall and clean.
+PARTS := $(patsubst %/Makefile,%,$(wildcard libcollsock/Makefile tools/Makefile \
+	tools/*/Makefile))
+
+all: module $(PARTS)	## module, library and commands
+
+help:	## this list
+	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | \
+		sed -E 's/^([a-z-]+):.*##[ \t]*(.*)/\1\t\2/' | expand -t 16
+	@echo
+	@echo "Variables: KVER=version|uml PREFIX= DESTDIR= HOSTS= CMD= (tools/vm/vm --help)"
+
+module: setup-build	## kernel module for KVER, in build/KVER
+	@tools/vm/build-module $(KVER)
+
+$(PARTS): setup-build
+	@$(MAKE) -C $@ all PREFIX=$(PREFIX)
+
+install: all	## install into DESTDIR and PREFIX
+	install -D -m 644 build/$(KVER)/collsock.ko \
+		$(DESTDIR)/lib/modules/$(KVER)/updates/collsock.ko
+	$(if $(DESTDIR),,depmod $(KVER))
+	for part in $(PARTS); do $(MAKE) -C $$part install PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) || exit; done
+
+uninstall:	## remove what install put there
+	rm -f $(DESTDIR)/lib/modules/$(KVER)/updates/collsock.ko
+	$(if $(DESTDIR),,depmod $(KVER))
+	for part in $(PARTS); do $(MAKE) -C $$part uninstall PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) || exit; done
+
+# The vm script reads HOSTS, CMD, EACH, ICOUNT and so on itself.
+vm: setup-vm all	## shell (or CMD=...) in a test machine with HOSTS=n hosts
+	@HOSTS=$${HOSTS:-4} tools/vm/vm $(if $(filter uml,$(KVER)),--uml)
+
+check: setup-build setup-test setup-vm setup-debug	## all tests, a fixed sample
+	@selftests/run unit lib $(KVER):check uml:debug
+
+check-debug: setup-build setup-vm setup-debug	## the kernel tests on the debug kernel
+	@selftests/run uml:debug
+
+soak: setup-build setup-test setup-vm setup-debug	## SOAK=n times the work, stock and debug kernel
+	@selftests/run --soak $(SOAK) unit $(KVER):soak uml:soak
+
+check-mutants: setup-build setup-test	## every planted bug must turn a test red
+	@selftests/run mutants
+
+bench: setup-vm all	## instructions and latency of a barrier, beside a host-based one
+	@selftests/bench/bench check
+	@selftests/bench/bench latency
+
+bench-check: setup-vm all	## fails when a barrier costs more instructions than committed
+	@selftests/bench/bench check
+
+lint: setup-build setup-lint	## checkpatch, sparse, kernel-doc, shellcheck
+	@tools/lint $(KVER)
+
+clean:	## remove build/
+	rm -rf build
+
+setup-%:
+	@tools/setup $*
+
+.PHONY: all help module install uninstall vm check check-debug check-mutants soak bench bench-check lint clean $(PARTS)

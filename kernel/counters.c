@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/netdevice.h>
+
+#include "counters.h"
+
+/**
+ * coll_counters_new() - counters of a namespace, all zero
+ *
+ * Return: them, or NULL if there is no memory. Context: may sleep.
+ */
+struct coll_counters __percpu *coll_counters_new(void)
+{
+	return netdev_alloc_pcpu_stats(struct coll_counters);
+}
+
+/**
+ * coll_counters_free() - undo coll_counters_new()
+ * @counters: nobody counts any more
+ *
+ * Context: process.
+ */
+void coll_counters_free(struct coll_counters __percpu *counters)
+{
+	free_percpu(counters);
+}
+
+static u64 counters_sum(struct coll_counters __percpu *counters, enum coll_counter which)
+{
+	u64 sum = 0, value;
+	unsigned int start;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		const struct coll_counters *c = per_cpu_ptr(counters, cpu);
+
+		do {
+			start = u64_stats_fetch_begin(&c->syncp);
+			value = u64_stats_read(&c->count[which]);
+		} while (u64_stats_fetch_retry(&c->syncp, start));
+		sum += value;
+	}
+	return sum;
+}
+
+/**
+ * coll_counters_read() - sum over all CPUs
+ * @counters: of the namespace
+ * @stats: its counters are filled in, nothing else of it
+ *
+ * Context: any.
+ */
+void coll_counters_read(struct coll_counters __percpu *counters,
+			struct collsock_net_stats *stats)
+{
+	stats->packets = counters_sum(counters, COLL_COUNT_PACKETS);
+	stats->malformed = counters_sum(counters, COLL_COUNT_MALFORMED);
+	stats->unknown_group = counters_sum(counters, COLL_COUNT_UNKNOWN_GROUP);
+	stats->wrong_source = counters_sum(counters, COLL_COUNT_WRONG_SOURCE);
+	stats->forged = counters_sum(counters, COLL_COUNT_FORGED);
+	stats->wrong_descriptor = counters_sum(counters, COLL_COUNT_WRONG_DESCRIPTOR);
+	stats->entombed = counters_sum(counters, COLL_COUNT_ENTOMBED);
+	stats->no_route = counters_sum(counters, COLL_COUNT_NO_ROUTE);
+}

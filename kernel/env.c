@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The core's home: what core/env.h asks for, done by the kernel. All of it is
+ * called between coll_formation_enter() and coll_formation_leave(), but for
+ * the functions that allocate and free.
+ */
+#include <linux/mm.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "completion.h"
+#include "formation.h"
+#include "netns.h"
+#include "socket.h"
+
+/* A deadline may be late by so much, if another timer fires then. */
+#define DEADLINE_SLACK_NS	(10 * NSEC_PER_USEC)
+
+/**
+ * struct env_peer - a peer of the core, and the way to it
+ * @peer: the core's
+ * @route: where its packets go
+ */
+struct env_peer {
+	struct coll_peer	peer;
+	struct coll_route	route;
+};
+
+void *coll_env_alloc(size_t bytes)
+{
+	return kvzalloc(bytes, GFP_KERNEL_ACCOUNT);
+}
+
+void coll_env_free(void *memory)
+{
+	kvfree(memory);
+}
+
+struct coll_peer *coll_env_peer_new(struct coll_group *g)
+{
+	struct env_peer *e = kzalloc(sizeof(*e), GFP_KERNEL_ACCOUNT);
+
+	return e ? &e->peer : NULL;
+}
+
+void coll_env_peer_free(struct coll_peer *peer)
+{
+	struct env_peer *e = container_of(peer, struct env_peer, peer);
+
+	coll_udp_route_drop(&e->route);
+	kfree(e);
+}
+
+u8 *coll_env_packet(struct coll_group *g, u32 bytes, struct coll_packet **packet)
+{
+	struct sk_buff *skb = coll_udp_packet(bytes);
+
+	if (unlikely(!skb))
+		return NULL;
+	*packet = (struct coll_packet *)skb;
+	return skb->data;
+}
+
+void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
+{
+	struct env_peer *e = container_of(peer, struct env_peer, peer);
+	struct coll_formation *f = coll_formation_of(peer->group);
+	const struct collsock_member *members = f->members->member;
+	struct sk_buff *skb = (struct sk_buff *)packet;
+
+	if (!coll_udp_address(f->cn, &e->route, skb, &members[f->group.self],
+			      &members[peer->host]))
+		return;
+	*f->queue_end = skb;
+	f->queue_end = &skb->next;
+}
+
+void coll_env_deadline(struct coll_group *g, u64 at)
+{
+	hrtimer_start_range_ns(&coll_formation_of(g)->timer, ns_to_ktime(at), DEADLINE_SLACK_NS,
+			       HRTIMER_MODE_ABS_SOFT);
+}
+
+void coll_env_complete(struct coll_group *g, void *token, const void *result,
+		       u32 bytes, u32 error, u32 failed_rank)
+{
+	struct coll_formation *f = coll_formation_of(g);
+	struct coll_place *place = token;
+	struct coll_places *places;
+
+	/* Who posted it has closed the socket; the places went with it. */
+	if (!f->csk)
+		return;
+	places = f->csk->places;
+	if (place->claimed)
+		f->claimed_done |= BIT_ULL(coll_place_index(places, place));
+	else
+		f->wake |= COLL_WAKE_READABLE;
+	coll_place_complete(places, place, result, bytes, error, failed_rank, f->now);
+}
+
+void coll_env_writable(struct coll_group *g)
+{
+	struct coll_formation *f = coll_formation_of(g);
+
+	f->wake |= COLL_WAKE_WRITABLE;
+	if (unlikely(g->error || g->reset))
+		f->wake |= COLL_WAKE_ERROR;
+}
+
+/*
+ * Rounds advance in softirq context, or where bottom halves are off: when a
+ * rank posts, in threaded NAPI, in busy polling. They never wait for a worker.
+ */
+bool coll_env_round(struct coll_group *g)
+{
+	bool placed = in_serving_softirq() ||
+		      (in_softirq() && !(current->flags & PF_WQ_WORKER));
+
+	WARN_ON_ONCE(!placed);
+	return placed;
+}

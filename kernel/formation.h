@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A formation: one group of the core on this host, with what the kernel adds to
+ * it: the lock, the timer, the members' addresses, the socket.
+ *
+ * States:
+ *   NEW		made by a JOIN that may still fail; nobody else knows it
+ *   JOINED	packets find it (by tag and own host), a socket posts to it
+ *   LINGERING	the socket is gone; what it has posted still completes
+ *   ENDED		nothing enters the core any more; packets do not find it
+ *
+ * LINGERING ends when the group is quiet, or with the namespace or the module.
+ * The socket that joined is a user of the formation until its release; RCU
+ * readers are until a grace period after ENDED, so who ends it waits for one
+ * before freeing. The steps are retire or stop, unhash, grace period, free.
+ *
+ * Whatever enters the core does so between coll_formation_enter() and
+ * coll_formation_leave(): under the lock, with bottom halves off, at one time
+ * that is read once. What the core asks for meanwhile is collected; leaving
+ * drops the lock and then transmits and wakes. Lock order: lock_sock, the
+ * namespace's mutex, a formation's lock; no two of the latter.
+ */
+#ifndef COLL_FORMATION_H
+#define COLL_FORMATION_H
+
+#include <linux/hrtimer.h>
+#include <linux/llist.h>
+#include <linux/spinlock.h>
+
+#include "core/group.h"
+#include "members.h"
+
+struct coll_join;
+struct coll_net;
+struct coll_sock;
+struct sk_buff;
+
+#define COLL_WAKE_READABLE	0x01	/* a completion waits */
+#define COLL_WAKE_WRITABLE	0x02	/* an operation can be posted */
+#define COLL_WAKE_ERROR		0x04	/* the group has failed */
+
+/**
+ * struct coll_formation - see above; under @lock unless said otherwise
+ * @group: the core's
+ * @lock: taken with bottom halves off
+ * @csk: the socket; NULL when LINGERING. Whoever uses it after the lock is
+ *	dropped takes a reference
+ * @now: time of the present event, ns
+ * @queue: packets of the present event
+ * @queue_end: where the next one goes
+ * @claimed_done: completion places whose claimants are to be woken, a bit each
+ * @wake: COLL_WAKE_*, for who sleeps on the socket
+ * @ended: ENDED
+ * @quiet: the tidying knows of it
+ * @cn: namespace; constant, like the next
+ * @members: addresses of the hosts
+ * @timer: of the group's deadline
+ * @node: in the table by which packets find it
+ * @link: in coll_net.formations
+ * @quiet_node: in coll_net.quiet
+ */
+struct coll_formation {
+	struct coll_group	group;
+	spinlock_t		lock;	/* of most of what is here */
+	struct coll_sock	*csk;
+	u64			now;
+	struct sk_buff		*queue;
+	struct sk_buff		**queue_end;
+	u64			claimed_done;
+	u8			wake;
+	bool			ended;
+	bool			quiet;
+	struct coll_net		*cn;
+	struct coll_members	*members;
+	struct hrtimer		timer;
+	struct hlist_node	node;
+	struct list_head	link;
+	struct llist_node	quiet_node;
+};
+
+/* The core's group is the first thing in it: the two are one address. */
+static inline struct coll_formation *coll_formation_of(struct coll_group *g)
+{
+	return container_of(g, struct coll_formation, group);
+}
+
+u64 coll_formation_enter(struct coll_formation *f);
+void coll_formation_leave(struct coll_formation *f);
+
+struct coll_formation *coll_formation_new(struct coll_net *cn, struct coll_join *join);
+int coll_formation_publish(struct coll_formation *f, struct coll_sock *csk);
+void coll_formation_abandon(struct coll_formation *f);
+bool coll_formation_retire(struct coll_formation *f);
+void coll_formation_stop(struct coll_formation *f);
+void coll_formation_unhash(struct coll_formation *f);
+void coll_formation_free(struct coll_formation *f);
+
+struct coll_formation *coll_formation_find(struct coll_net *cn, u64 tag, u32 self);
+enum coll_refusal coll_formation_receive(struct coll_formation *f, u32 source,
+					 const u8 *packet, u32 bytes);
+void coll_formation_stats(struct coll_formation *f, struct collsock_stats *stats);
+
+#endif

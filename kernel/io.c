@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/sched/signal.h>
+#include <linux/socket.h>
+#include <linux/uaccess.h>
+#include <linux/uio.h>
+
+#include "core/reduce.h"
+#include "io.h"
+#include "socket.h"
+
+/* ---- sleeping ---- */
+
+static bool io_writable(struct coll_sock *csk)
+{
+	struct coll_formation *f = csk->formation;
+	bool writable;
+
+	spin_lock_bh(&f->lock);
+	writable = coll_group_writable(&f->group);
+	spin_unlock_bh(&f->lock);
+	return writable;
+}
+
+static bool io_readable(struct coll_sock *csk)
+{
+	return !list_empty_careful(&csk->places->ready);
+}
+
+/*
+ * Sleep until @ready. Returns 0, -EAGAIN when the time is up, or -EINTR; what is
+ * left of the time is in @timeout.
+ */
+static int io_sleep(struct coll_sock *csk, bool (*ready)(struct coll_sock *csk), long *timeout)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct sock *sk = &csk->sk;
+	int err = 0;
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	while (!ready(csk)) {
+		err = !*timeout ? -EAGAIN : signal_pending(current) ? -EINTR : 0;
+		if (err)
+			break;
+		*timeout = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeout);
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+	return err;
+}
+
+/* A call that has changed nothing may be restarted. */
+static int io_restartable(int err, long timeout)
+{
+	return err == -EINTR ? sock_intr_errno(timeout) : err;
+}
+
+/* ---- posting ---- */
+
+/* A place for a post. If the window is full, there is no use for one yet. */
+static struct coll_place *io_take_place(struct coll_sock *csk, long *timeout)
+{
+	struct coll_place *place;
+	int err;
+
+	for (;;) {
+		place = coll_place_take(csk->places);
+		if (likely(place))
+			return place;
+		if (io_writable(csk))
+			return ERR_PTR(-ENOBUFS);
+		err = io_sleep(csk, io_writable, timeout);
+		if (err)
+			return ERR_PTR(err);
+	}
+}
+
+static void io_release_place(struct coll_sock *csk, struct coll_place *place)
+{
+	if (coll_place_release(csk->places, place))
+		csk->sk.sk_write_space(&csk->sk);
+}
+
+static int io_try_post(struct coll_sock *csk, struct coll_place *place,
+		       const struct coll_signature *sig, u64 cookie, bool claimed)
+{
+	struct coll_formation *f = csk->formation;
+	u64 now = coll_formation_enter(f);
+	int err;
+
+	coll_place_post(csk->places, place, cookie, claimed, now);
+	err = coll_group_post(&f->group, sig, place->buffer, place, now);
+	if (err)
+		coll_place_unpost(place);
+	coll_formation_leave(f);
+	return err;
+}
+
+/*
+ * Post what stands in the place, and sleep until the window has room for it.
+ * After an error the place is free again.
+ */
+static int io_post(struct coll_sock *csk, struct coll_place *place,
+		   const struct coll_signature *sig, u64 cookie, bool claimed, long *timeout)
+{
+	int err;
+
+	for (;;) {
+		err = io_try_post(csk, place, sig, cookie, claimed);
+		if (likely(err != -EAGAIN))
+			break;
+		err = io_sleep(csk, io_writable, timeout);
+		if (err)
+			break;
+	}
+	if (err)
+		io_release_place(csk, place);
+	return err;
+}
+
+/**
+ * coll_io_send() - post an operation
+ * @sock: the socket
+ * @msg: struct collsock_post and the payload
+ * @bytes: of both
+ *
+ * Return: @bytes or -errno. Context: process.
+ */
+int coll_io_send(struct socket *sock, struct msghdr *msg, size_t bytes)
+{
+	struct coll_sock *csk = coll_sock_of(sock);
+	struct coll_formation *f = coll_sock_formation(csk);
+	struct coll_signature sig;
+	struct collsock_post post;
+	struct coll_place *place;
+	long timeout;
+	int err;
+
+	if (msg->msg_flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR | MSG_CMSG_COMPAT))
+		return -EINVAL;
+	if (!f)
+		return -ENOTCONN;
+	if (msg->msg_namelen)
+		return -EISCONN;
+	if (bytes < sizeof(post))
+		return -EINVAL;
+	if (!copy_from_iter_full(&post, sizeof(post), &msg->msg_iter))
+		return -EFAULT;
+	bytes -= sizeof(post);
+	err = coll_group_signature(&f->group, &post, min_t(size_t, bytes, U32_MAX), &sig);
+	if (err)
+		return err;
+
+	timeout = sock_sndtimeo(&csk->sk, msg->msg_flags & MSG_DONTWAIT);
+	place = io_take_place(csk, &timeout);
+	if (IS_ERR(place))
+		return io_restartable(PTR_ERR(place), timeout);
+	if (!copy_from_iter_full(place->buffer, bytes, &msg->msg_iter)) {
+		io_release_place(csk, place);
+		return -EFAULT;
+	}
+	err = io_post(csk, place, &sig, post.cookie, false, &timeout);
+	return err ? io_restartable(err, timeout) : sizeof(post) + bytes;
+}
+
+/* ---- completing ---- */
+
+/* The call gives up: the completion, if it is there already, is for another. */
+static void io_unclaim(struct coll_sock *csk, struct coll_place *place)
+{
+	struct coll_formation *f = csk->formation;
+	bool ready;
+
+	spin_lock_bh(&f->lock);
+	ready = coll_place_unclaim(csk->places, place);
+	spin_unlock_bh(&f->lock);
+	if (ready)
+		csk->sk.sk_data_ready(&csk->sk);
+}
+
+/* Sleep until a completion waits that nobody has claimed, and claim it. */
+static struct coll_place *io_claim_oldest(struct coll_sock *csk, size_t room, long *timeout)
+{
+	struct coll_formation *f = csk->formation;
+	struct coll_place *place;
+	int err;
+
+	for (;;) {
+		spin_lock_bh(&f->lock);
+		place = coll_place_claim_oldest(csk->places, room, &err);
+		spin_unlock_bh(&f->lock);
+		if (place)
+			return place;
+		if (err == -EAGAIN)
+			err = io_sleep(csk, io_readable, timeout);
+		if (err)
+			return ERR_PTR(err);
+	}
+}
+
+/**
+ * coll_io_recv() - take the oldest completion
+ * @sock: the socket
+ * @msg: where struct collsock_completion and the result go
+ * @room: bytes there
+ * @flags: MSG_DONTWAIT, MSG_PEEK
+ *
+ * While it is copied it is claimed; if that fails, or was but a peek, it goes
+ * back to where it was.
+ *
+ * Return: bytes of the completion or -errno. Context: process.
+ */
+int coll_io_recv(struct socket *sock, struct msghdr *msg, size_t room, int flags)
+{
+	struct coll_sock *csk = coll_sock_of(sock);
+	struct coll_place *place;
+	bool copied;
+	long timeout;
+	size_t bytes;
+
+	if (flags & ~(MSG_DONTWAIT | MSG_PEEK | MSG_NOSIGNAL | MSG_CMSG_COMPAT | MSG_CMSG_CLOEXEC))
+		return -EINVAL;
+	if (!coll_sock_formation(csk))
+		return -ENOTCONN;
+
+	timeout = sock_rcvtimeo(&csk->sk, flags & MSG_DONTWAIT);
+	place = io_claim_oldest(csk, room, &timeout);
+	if (IS_ERR(place))
+		return io_restartable(PTR_ERR(place), timeout);
+	bytes = place->completion.bytes;
+	copied = copy_to_iter(&place->completion, sizeof(place->completion), &msg->msg_iter) ==
+			 sizeof(place->completion) &&
+		 copy_to_iter(place->buffer, bytes, &msg->msg_iter) == bytes;
+	if (!copied || flags & MSG_PEEK)
+		io_unclaim(csk, place);
+	else
+		io_release_place(csk, place);
+	return copied ? sizeof(place->completion) + bytes : -EFAULT;
+}
+
+/*
+ * Wait for the claimed operation and give its completion to user space: it goes
+ * to @completion, its result to @result, where there are @room bytes. If that
+ * fails the operation is not claimed any more.
+ */
+static int io_finish(struct coll_sock *csk, struct coll_place *place, u32 spin_us, long timeout,
+		     struct collsock_completion __user *completion, void __user *result,
+		     u32 room)
+{
+	int err = coll_place_await(place, spin_us, timeout);
+
+	if (!err && place->completion.bytes > room)
+		err = -EMSGSIZE;
+	if (!err && (copy_to_user(completion, &place->completion, sizeof(*completion)) ||
+		     copy_to_user(result, place->buffer, place->completion.bytes)))
+		err = -EFAULT;
+	if (err)
+		io_unclaim(csk, place);
+	else
+		io_release_place(csk, place);
+	return err;
+}
+
+static bool io_nonblocking(const struct socket *sock)
+{
+	return sock->file && sock->file->f_flags & O_NONBLOCK;
+}
+
+/* Post for RUN; the place is claimed. A signal before that is no reason to say EINTR. */
+static struct coll_place *io_run_post(struct coll_sock *csk, const struct collsock_post *post,
+				      const struct coll_signature *sig,
+				      const void __user *payload, u32 bytes, bool nonblocking)
+{
+	long timeout = sock_sndtimeo(&csk->sk, nonblocking);
+	struct coll_place *place;
+	int err = -EFAULT;
+
+	place = io_take_place(csk, &timeout);
+	if (IS_ERR(place))
+		err = PTR_ERR(place);
+	else if (bytes && copy_from_user(place->buffer, payload, bytes))
+		io_release_place(csk, place);
+	else
+		err = io_post(csk, place, sig, post->cookie, true, &timeout);
+	if (err)
+		return ERR_PTR(err == -EINTR ? -EAGAIN : err);
+	return place;
+}
+
+/**
+ * coll_io_run() - post an operation and wait for it
+ * @sock: the socket
+ * @arg: struct collsock_run and its buffer
+ *
+ * Return: 0 or -errno. Context: process.
+ */
+int coll_io_run(struct socket *sock, void __user *arg)
+{
+	struct coll_sock *csk = coll_sock_of(sock);
+	struct coll_formation *f = coll_sock_formation(csk);
+	bool nonblocking = io_nonblocking(sock);
+	struct collsock_run __user *user = arg;
+	struct coll_signature sig;
+	struct coll_place *place;
+	struct collsock_run run;
+	u64 bytes;
+	int err;
+
+	if (!f)
+		return -ENOTCONN;
+	if (copy_from_user(&run, user, offsetof(struct collsock_run, completion)))
+		return -EFAULT;
+	if (run.size != sizeof(run) || run.reserved || run.spin_us > COLLSOCK_MAX_SPIN_US)
+		return -EINVAL;
+	bytes = (u64)run.post.count * coll_type_bytes(run.post.type);
+	err = coll_group_signature(&f->group, &run.post, min_t(u64, bytes, U32_MAX), &sig);
+	if (err)
+		return err;
+	if (bytes > run.buffer_bytes)
+		return -EMSGSIZE;
+
+	place = io_run_post(csk, &run.post, &sig, user + 1, bytes, nonblocking);
+	if (IS_ERR(place))
+		return PTR_ERR(place);
+	err = io_finish(csk, place, run.spin_us, sock_rcvtimeo(&csk->sk, nonblocking),
+			&user->completion, user + 1, run.buffer_bytes);
+	return err == -EAGAIN ? -EINPROGRESS : err;
+}
+
+/**
+ * coll_io_wait() - wait for the operation with a given cookie
+ * @sock: the socket
+ * @arg: struct collsock_wait and its buffer
+ *
+ * Return: 0 or -errno. Context: process.
+ */
+int coll_io_wait(struct socket *sock, void __user *arg)
+{
+	struct coll_sock *csk = coll_sock_of(sock);
+	struct coll_formation *f = coll_sock_formation(csk);
+	struct collsock_wait __user *user = arg;
+	struct collsock_wait wait;
+	struct coll_place *place;
+	long timeout;
+	int err;
+
+	if (!f)
+		return -ENOTCONN;
+	if (copy_from_user(&wait, user, offsetof(struct collsock_wait, completion)))
+		return -EFAULT;
+	if (wait.size != sizeof(wait) || wait.reserved || wait.spin_us > COLLSOCK_MAX_SPIN_US)
+		return -EINVAL;
+
+	spin_lock_bh(&f->lock);
+	place = coll_place_claim_cookie(csk->places, wait.cookie);
+	spin_unlock_bh(&f->lock);
+	if (!place)
+		return -ENOENT;
+	timeout = sock_rcvtimeo(&csk->sk, io_nonblocking(sock));
+	err = io_finish(csk, place, wait.spin_us, timeout, &user->completion, user + 1,
+			wait.buffer_bytes);
+	return io_restartable(err, timeout);
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "core/descriptor.h"
+#include "core/wire.h"
+#include "join.h"
+#include "policy.h"
+
+static int join_copy_tables(struct coll_join *join, sockptr_t from)
+{
+	size_t members_bytes = join->fixed.hosts * sizeof(*join->members);
+	size_t ranks_bytes = join->fixed.ranks * sizeof(*join->host_of_rank);
+	size_t offset = sizeof(join->fixed);
+
+	join->members = kvmalloc(members_bytes, GFP_KERNEL_ACCOUNT);
+	join->host_of_rank = kvmalloc(ranks_bytes, GFP_KERNEL_ACCOUNT);
+	if (!join->members || !join->host_of_rank)
+		return -ENOMEM;
+	if (copy_from_sockptr_offset(join->members, from, offset, members_bytes))
+		return -EFAULT;
+	offset += members_bytes;
+	if (copy_from_sockptr_offset(join->host_of_rank, from, offset, ranks_bytes))
+		return -EFAULT;
+	return 0;
+}
+
+static int join_copy(struct coll_join *join, struct coll_policy *policy, sockptr_t from,
+		     unsigned int bytes)
+{
+	struct collsock_join *fixed = &join->fixed;
+	int err;
+
+	if (bytes < sizeof(*fixed))
+		return -EINVAL;
+	if (copy_from_sockptr(fixed, from, sizeof(*fixed)))
+		return -EFAULT;
+	err = coll_descriptor_normalise(fixed);
+	if (err)
+		return err;
+	if (bytes != sizeof(*fixed) + coll_descriptor_tables(fixed))
+		return -EINVAL;
+	if (!coll_policy_may_join(policy))
+		return -EPERM;
+	if (!memchr_inv(fixed->key, 0, sizeof(fixed->key)) && !coll_policy_keyless(policy))
+		return -EACCES;
+	err = join_copy_tables(join, from);
+	if (err)
+		return err;
+	return coll_descriptor_check(fixed, join->members, join->host_of_rank);
+}
+
+/**
+ * coll_join_copy() - copy and check a request to join
+ * @join: out
+ * @policy: of the namespace
+ * @from: the request
+ * @bytes: its length
+ *
+ * Return: 0, or -errno and there is nothing to drop. Context: process.
+ */
+int coll_join_copy(struct coll_join *join, struct coll_policy *policy, sockptr_t from,
+		   unsigned int bytes)
+{
+	int err;
+
+	memset(join, 0, sizeof(*join));
+	err = join_copy(join, policy, from, bytes);
+	if (err)
+		coll_join_drop(join);
+	return err;
+}
+
+/**
+ * coll_join_drop() - the request has been dealt with
+ * @join: from coll_join_copy()
+ *
+ * Context: process.
+ */
+void coll_join_drop(struct coll_join *join)
+{
+	kvfree(join->members);
+	kvfree(join->host_of_rank);
+	/* It holds a key. */
+	memzero_explicit(join, sizeof(*join));
+}
+
+/**
+ * coll_join_packet_bytes() - the largest packet that the group will send
+ * @join: the request
+ */
+u32 coll_join_packet_bytes(const struct coll_join *join)
+{
+	return COLL_WIRE_HEADER + COLL_WIRE_ACK + COLL_WIRE_MAC +
+	       min_t(u32, join->fixed.segment_bytes, join->fixed.max_bytes);
+}

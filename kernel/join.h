@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A request to join: what user space gave to setsockopt(COLLSOCK_JOIN), copied,
+ * checked and with its defaults filled in. Nothing of the kernel depends on it
+ * before that.
+ */
+#ifndef COLL_JOIN_H
+#define COLL_JOIN_H
+
+#include <linux/sockptr.h>
+
+#include "core/base.h"
+
+struct coll_policy;
+
+/**
+ * struct coll_join - see above
+ * @fixed: the fixed part
+ * @members: the hosts; NULL when somebody else has taken the table over
+ * @host_of_rank: the ranks
+ */
+struct coll_join {
+	struct collsock_join	fixed;
+	struct collsock_member	*members;
+	u32			*host_of_rank;
+};
+
+int coll_join_copy(struct coll_join *join, struct coll_policy *policy, sockptr_t from,
+		   unsigned int bytes);
+void coll_join_drop(struct coll_join *join);
+
+/* The host that the joining rank lives on. */
+static inline u32 coll_join_self(const struct coll_join *join)
+{
+	return join->host_of_rank[join->fixed.rank];
+}
+
+/* The largest packet of the group, without the headers of its bearer. */
+u32 coll_join_packet_bytes(const struct coll_join *join);
+
+#endif

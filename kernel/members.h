@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A table of members: the hosts of a group. It does not change once it is made,
+ * and groups of one namespace that have equal tables share one, for a table may
+ * be large and a program may make many groups of the same hosts.
+ *
+ * Packets read it under RCU: who drops the last reference has waited for them.
+ */
+#ifndef COLL_MEMBERS_H
+#define COLL_MEMBERS_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+
+#include "core/base.h"
+
+/**
+ * struct coll_members - the table
+ * @node: in the namespace's list of tables
+ * @references: groups that use it; under the namespace's mutex, like @node
+ * @hosts: number of members
+ * @hash: of the table, to find an equal one
+ * @member: they themselves
+ */
+struct coll_members {
+	struct hlist_node		node;
+	u32				references;
+	u32				hosts;
+	u32				hash;
+	struct collsock_member		*member;
+};
+
+struct coll_members *coll_members_get(struct hlist_head *tables, struct collsock_member **member,
+				      u32 hosts);
+void coll_members_put(struct coll_members *members);
+
+#endif

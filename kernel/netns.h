@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a network namespace has of collsock: its groups, the UDP port that they
+ * share, who knocked, whom it remembers, its policy and its counters.
+ *
+ * Groups outlive their sockets while something of them is under way. Neither
+ * they nor the port's socket hold a reference on the namespace or on the
+ * module: coll_net_exit(), which both wait for, ends them.
+ *
+ * A group that has become quiet is put on a list in softirq context, and one
+ * work item of the namespace, the tidying, does the rest: it replaces the group
+ * by a tombstone, forgets tombstones that are old enough, and closes the port
+ * when nothing needs it any more.
+ */
+#ifndef COLL_NETNS_H
+#define COLL_NETNS_H
+
+#include <linux/llist.h>
+#include <linux/mutex.h>
+#include <linux/workqueue.h>
+#include <net/net_namespace.h>
+
+#include "counters.h"
+#include "graveyard.h"
+#include "knock.h"
+#include "policy.h"
+#include "udp.h"
+
+struct coll_formation;
+
+/**
+ * struct coll_net - a namespace
+ * @net: it
+ * @mutex: serialises joining and tidying; taken before any lock of a group
+ * @formations: all groups; under @mutex
+ * @members: all tables of members; under @mutex
+ * @quiet: groups that the tidying is to replace
+ * @tidy: the tidying
+ * @udp: the port
+ * @graveyard: the tombstones
+ * @knocks: who knocked
+ * @policy: who may join
+ * @counters: what became of packets
+ * @port: its number, in the byte order of the host
+ */
+struct coll_net {
+	struct net			*net;
+	struct mutex			mutex;	/* joining and tidying */
+	struct list_head		formations;
+	struct hlist_head		members;
+	struct llist_head		quiet;
+	struct delayed_work		tidy;
+	struct coll_udp			udp;
+	struct coll_graveyard		graveyard;
+	struct coll_knocks		knocks;
+	struct coll_policy		policy;
+	struct coll_counters __percpu	*counters;
+	u16				port;
+};
+
+struct coll_net *coll_net_of(const struct net *net);
+void coll_net_became_quiet(struct coll_net *cn, struct coll_formation *f);
+void coll_net_tidy_soon(struct coll_net *cn);
+void coll_net_stats(struct coll_net *cn, struct collsock_net_stats *stats);
+
+int coll_net_init(void);
+void coll_net_uninit(void);
+
+#endif

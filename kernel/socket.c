@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/compat.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+
+#include "io.h"
+#include "join.h"
+#include "netns.h"
+#include "socket.h"
+
+static int family __ro_after_init = AF_COLLSOCK;
+module_param(family, int, 0444);
+MODULE_PARM_DESC(family, "Number of the socket family");
+
+/* ---- waking ---- */
+
+static void sock_wake_sleepers(struct sock *sk, u8 wake)
+{
+	if (wake & COLL_WAKE_READABLE)
+		sk->sk_data_ready(sk);
+	if (wake & COLL_WAKE_WRITABLE)
+		sk->sk_write_space(sk);
+	if (wake & COLL_WAKE_ERROR)
+		sk_error_report(sk);
+}
+
+/**
+ * coll_sock_wake() - wake who waits for what has happened
+ * @csk: the socket; perhaps released since the caller took its reference
+ * @claimed_done: places whose claimants are to be woken, a bit each
+ * @wake: COLL_WAKE_*
+ *
+ * A claimant that was woken by a completion before may have released the place,
+ * and another may wait for it now: everybody looks again after waking.
+ *
+ * Context: BH disabled; no lock.
+ */
+void coll_sock_wake(struct coll_sock *csk, u64 claimed_done, u8 wake)
+{
+	struct sock *sk = &csk->sk;
+
+	for (; claimed_done; claimed_done &= claimed_done - 1)
+		rcuwait_wake_up(&csk->places->place[__ffs64(claimed_done)].claimant);
+	/* Most events make the group writable, and hardly ever somebody waits. */
+	if (wake && (skwq_has_sleeper(rcu_dereference_bh(sk->sk_wq)) || sock_flag(sk, SOCK_FASYNC)))
+		sock_wake_sleepers(sk, wake);
+}
+
+static __poll_t sock_poll_joined(struct coll_sock *csk, struct coll_formation *f)
+{
+	const struct coll_group *g = &f->group;
+	__poll_t mask = 0;
+
+	spin_lock_bh(&f->lock);
+	if (!list_empty(&csk->places->ready))
+		mask |= EPOLLIN | EPOLLRDNORM;
+	if (coll_group_writable(g) && coll_places_room(csk->places))
+		mask |= EPOLLOUT | EPOLLWRNORM;
+	if (g->error || g->reset)
+		mask |= EPOLLERR;
+	spin_unlock_bh(&f->lock);
+	return mask;
+}
+
+static __poll_t sock_poll(struct file *file, struct socket *sock, poll_table *wait)
+{
+	struct coll_sock *csk = coll_sock_of(sock);
+	struct coll_formation *f;
+
+	sock_poll_wait(file, sock, wait);
+	f = coll_sock_formation(csk);
+	return f ? sock_poll_joined(csk, f) : EPOLLHUP;
+}
+
+/* ---- options ---- */
+
+static int sock_join_group(struct coll_sock *csk, struct coll_join *join)
+{
+	struct coll_net *cn = coll_net_of(sock_net(&csk->sk));
+	struct coll_formation *f;
+	int err = -ENOMEM;
+
+	f = coll_formation_new(cn, join);
+	if (IS_ERR(f))
+		return PTR_ERR(f);
+	csk->places = coll_places_new(f->group.window, f->group.max_bytes);
+	if (csk->places)
+		err = coll_formation_publish(f, csk);
+	if (err) {
+		coll_places_free(csk->places);
+		csk->places = NULL;
+		coll_formation_free(f);
+		return err;
+	}
+	/* Who sees the formation sees the places too. */
+	smp_store_release(&csk->formation, f);
+	csk->sk.sk_write_space(&csk->sk);
+	return 0;
+}
+
+static int sock_join(struct coll_sock *csk, sockptr_t request, unsigned int bytes)
+{
+	struct coll_net *cn = coll_net_of(sock_net(&csk->sk));
+	struct coll_join join;
+	int err;
+
+	if (csk->formation)
+		return -EISCONN;
+	err = coll_join_copy(&join, &cn->policy, request, bytes);
+	if (err)
+		return err;
+	err = sock_join_group(csk, &join);
+	coll_join_drop(&join);
+	return err;
+}
+
+static int sock_setsockopt_coll(struct socket *sock, int level, int option,
+				sockptr_t value, unsigned int bytes)
+{
+	struct coll_sock *csk = coll_sock_of(sock);
+	int err;
+
+	if (level != SOL_COLLSOCK || option != COLLSOCK_JOIN)
+		return -ENOPROTOOPT;
+	lock_sock(&csk->sk);
+	err = sock_join(csk, value, bytes);
+	release_sock(&csk->sk);
+	return err;
+}
+
+static int sock_getsockopt_coll(struct socket *sock, int level, int option,
+				char __user *value, int __user *length)
+{
+	union {
+		u32				size;
+		struct collsock_stats		group;
+		struct collsock_net_stats	net;
+	} stats;
+	struct coll_sock *csk = coll_sock_of(sock);
+	struct coll_formation *f;
+	int room, bytes;
+
+	if (level != SOL_COLLSOCK)
+		return -ENOPROTOOPT;
+	if (get_user(room, length))
+		return -EFAULT;
+	if (room < (int)sizeof(stats.size))
+		return -EINVAL;
+	memset(&stats, 0, sizeof(stats));
+	switch (option) {
+	case COLLSOCK_STATS:
+		f = coll_sock_formation(csk);
+		if (!f)
+			return -ENOTCONN;
+		coll_formation_stats(f, &stats.group);
+		bytes = sizeof(stats.group);
+		break;
+	case COLLSOCK_NET_STATS:
+		coll_net_stats(coll_net_of(sock_net(&csk->sk)), &stats.net);
+		bytes = sizeof(stats.net);
+		break;
+	default:
+		return -ENOPROTOOPT;
+	}
+	bytes = min(room, bytes);
+	stats.size = bytes;
+	if (put_user(bytes, length) || copy_to_user(value, &stats, bytes))
+		return -EFAULT;
+	return 0;
+}
+
+static int sock_ioctl_coll(struct socket *sock, unsigned int command, unsigned long arg)
+{
+	switch (command) {
+	case COLLSOCK_RUN:
+		return coll_io_run(sock, (void __user *)arg);
+	case COLLSOCK_WAIT:
+		return coll_io_wait(sock, (void __user *)arg);
+	default:
+		return -ENOIOCTLCMD;
+	}
+}
+
+#ifdef CONFIG_COMPAT
+/* The structures are the same for 32-bit programs; they hold no pointer. */
+static int sock_compat_ioctl_coll(struct socket *sock, unsigned int command, unsigned long arg)
+{
+	return sock_ioctl_coll(sock, command, (unsigned long)compat_ptr(arg));
+}
+#endif
+
+/* ---- beginning and end of a socket ---- */
+
+static struct proto coll_proto = {
+	.name		= "COLLSOCK",
+	.owner		= THIS_MODULE,
+	.obj_size	= sizeof(struct coll_sock),
+};
+
+static void sock_destruct(struct sock *sk)
+{
+	coll_places_free(container_of(sk, struct coll_sock, sk)->places);
+}
+
+/*
+ * Nobody else has the socket any more, but for events that took a reference
+ * before the formation was abandoned.
+ */
+static int sock_release_coll(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	struct coll_sock *csk;
+
+	if (!sk)
+		return 0;
+	csk = coll_sock_of(sock);
+	sock_orphan(sk);
+	sock->sk = NULL;
+	if (csk->formation)
+		coll_formation_abandon(csk->formation);
+	sock_put(sk);
+	return 0;
+}
+
+static const struct proto_ops sock_operations = {
+	.family		= AF_COLLSOCK,
+	.owner		= THIS_MODULE,
+	.release	= sock_release_coll,
+	.bind		= sock_no_bind,
+	.connect	= sock_no_connect,
+	.socketpair	= sock_no_socketpair,
+	.accept		= sock_no_accept,
+	.getname	= sock_no_getname,
+	.poll		= sock_poll,
+	.ioctl		= sock_ioctl_coll,
+#ifdef CONFIG_COMPAT
+	.compat_ioctl	= sock_compat_ioctl_coll,
+#endif
+	.listen		= sock_no_listen,
+	.shutdown	= sock_no_shutdown,
+	.setsockopt	= sock_setsockopt_coll,
+	.getsockopt	= sock_getsockopt_coll,
+	.sendmsg	= coll_io_send,
+	.recvmsg	= coll_io_recv,
+	.mmap		= sock_no_mmap,
+};
+
+static int sock_create_coll(struct net *net, struct socket *sock, int protocol, int kern)
+{
+	struct sock *sk;
+
+	if (sock->type != SOCK_SEQPACKET)
+		return -ESOCKTNOSUPPORT;
+	if (protocol)
+		return -EPROTONOSUPPORT;
+	sk = sk_alloc(net, family, GFP_KERNEL, &coll_proto, kern);
+	if (!sk)
+		return -ENOMEM;
+	sock->ops = &sock_operations;
+	sock_init_data(sock, sk);
+	sk->sk_destruct = sock_destruct;
+	return 0;
+}
+
+static struct net_proto_family sock_family __ro_after_init = {
+	.create	= sock_create_coll,
+	.owner	= THIS_MODULE,
+};
+
+/**
+ * coll_socket_init() - sockets of the family can be made
+ *
+ * Return: 0 or -errno. Context: process.
+ */
+int __init coll_socket_init(void)
+{
+	int err;
+
+	if (family <= AF_UNSPEC || family >= AF_MAX)
+		return -EINVAL;
+	sock_family.family = family;
+	err = proto_register(&coll_proto, 1);
+	if (err)
+		return err;
+	err = sock_register(&sock_family);
+	if (err)
+		proto_unregister(&coll_proto);
+	return err;
+}
+
+/**
+ * coll_socket_uninit() - undo coll_socket_init()
+ *
+ * Context: process; no socket exists, for each holds the module.
+ */
+void coll_socket_uninit(void)
+{
+	sock_unregister(family);
+	proto_unregister(&coll_proto);
+}

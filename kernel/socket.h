@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A socket of the family: one rank of a group.
+ *
+ * It is made without a group. A JOIN that succeeds gives it its formation and
+ * its completion places, once and until its release; so whoever has a
+ * reference on the socket and has seen the formation needs no lock to use it.
+ * lock_sock serialises JOINs and nothing else.
+ *
+ * An event that has something to wake takes a reference while it holds the
+ * formation's lock: release takes the socket out of the formation under that
+ * lock before it drops its own.
+ */
+#ifndef COLL_SOCKET_H
+#define COLL_SOCKET_H
+
+#include <net/sock.h>
+
+#include "completion.h"
+#include "formation.h"
+
+/**
+ * struct coll_sock - see above
+ * @sk: must be the first
+ * @formation: NULL until joined; read by coll_sock_formation()
+ * @places: completion places; set before @formation
+ */
+struct coll_sock {
+	struct sock		sk;
+	struct coll_formation	*formation;
+	struct coll_places	*places;
+};
+
+static inline struct coll_sock *coll_sock_of(const struct socket *sock)
+{
+	return container_of(sock->sk, struct coll_sock, sk);
+}
+
+/* The formation, or NULL if the socket has not joined. */
+static inline struct coll_formation *coll_sock_formation(const struct coll_sock *csk)
+{
+	/* Pairs with the release in sock_join_group(): the places are there too. */
+	return smp_load_acquire(&csk->formation);
+}
+
+void coll_sock_wake(struct coll_sock *csk, u64 claimed_done, u8 wake);
+
+int coll_socket_init(void);
+void coll_socket_uninit(void);
+
+#endif

@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+"""Collective sockets in plain Python: no library, only bytes.
+
+As a module:
+
+    import collsock_plain as collsock
+    sock = collsock.join([("10.0.0.1", 0), ("10.0.0.2", 0)], rank=0, nonce=7)
+    collsock.barrier(sock)
+    total, = collsock.allreduce(sock, [1.5])
+
+As a program it runs both over the hosts of a file; try --help.
+"""
+import argparse
+import errno
+import os
+import select
+import socket
+import stat
+import struct
+import sys
+
+AF_COLLSOCK = 25
+SOL_COLLSOCK = 425
+COLLSOCK_JOIN = 1
+
+BARRIER, ALLREDUCE = 1, 2
+NONE, INT64, UINT64, DOUBLE = 0, 1, 2, 3
+NOP, SUM, MIN, MAX = 0, 1, 2, 3
+NO_RANK = 0xffffffff
+MAX_SEGMENT = 8640
+
+# The structures of <linux/collsock.h>: native byte order, no padding.
+JOIN_FORMAT = "=IIQQ16sIIIIHHBB2s"
+MEMBER_FORMAT = "=HHI16s"
+POST_FORMAT = "=IBBBBIIIIQ"
+COMPLETION_FORMAT = "=IIIIQQQ"
+
+ELEMENT = {INT64: "q", UINT64: "Q", DOUBLE: "d"}
+
+
+class CollectiveError(OSError):
+    """An operation failed. failed_rank is the rank to blame, or None."""
+
+    def __init__(self, error, failed_rank):
+        self.failed_rank = None if failed_rank == NO_RANK else failed_rank
+        super().__init__(error, f"{os.strerror(error)} (rank {self.failed_rank})")
+
+
+def family():
+    """The number of the socket family on this host."""
+    try:
+        with open("/sys/module/collsock/parameters/family", encoding="ascii") as parameter:
+            return int(parameter.read())
+    except OSError:
+        return AF_COLLSOCK
+
+
+def member(address, port):
+    """One host of the group as bytes; port 0 is the usual one."""
+    name, _, interface = address.partition("%")
+    kind = socket.AF_INET6 if ":" in name else socket.AF_INET
+    scope = socket.if_nametoindex(interface) if interface else 0
+    return struct.pack(MEMBER_FORMAT, kind, port, scope, socket.inet_pton(kind, name))
+
+
+def join_request(hosts, rank, group_id, nonce, key=bytes(16), window=0):
+    """What JOIN takes: the request, the hosts, and the host of each rank."""
+    count = len(hosts)
+    head = struct.pack(JOIN_FORMAT, struct.calcsize(JOIN_FORMAT), 0, group_id, nonce, key,
+                       count, count, rank, 0, window, 0, 0, 0, bytes(2))
+    members = b"".join(member(address, port) for address, port in hosts)
+    return head + members + struct.pack(f"={count}I", *range(count))
+
+
+def join(hosts, rank, group_id=1, nonce=1, key=bytes(16), window=0):
+    """Be one rank of a group: hosts is a list of (address, port), one a rank.
+
+    id, nonce, key and hosts are equal on all ranks, the nonce fresh for each
+    time the group is formed. Returns the socket; close it to leave.
+    """
+    sock = socket.socket(family(), socket.SOCK_SEQPACKET, 0)
+    try:
+        request = join_request(hosts, rank, group_id, nonce, key, window)
+        sock.setsockopt(SOL_COLLSOCK, COLLSOCK_JOIN, request)
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def post(sock, operation, cookie=0, values=(), element_type=NONE, operator=NOP):
+    """Begin an operation and return at once; the cookie comes back with its end."""
+    head = struct.pack(POST_FORMAT, struct.calcsize(POST_FORMAT), operation, element_type,
+                       operator, 0, 0, 0, len(values), 0, cookie)
+    payload = b""
+    if values:
+        payload = struct.pack(f"={len(values)}{ELEMENT[element_type]}", *values)
+    sock.send(head + payload)
+
+
+def complete(sock):
+    """Take the next completion: (cookie, bytes of the result). May wait."""
+    data = sock.recv(struct.calcsize(COMPLETION_FORMAT) + MAX_SEGMENT)
+    size, error, failed_rank, count, cookie, _, _ = struct.unpack_from(COMPLETION_FORMAT, data)
+    if error:
+        raise CollectiveError(error, failed_rank)
+    return cookie, data[size:size + count]
+
+
+def barrier(sock):
+    """Return when all ranks have come here."""
+    post(sock, BARRIER)
+    complete(sock)
+
+
+def allreduce(sock, values, operator=SUM, element_type=DOUBLE):
+    """Combine the lists of all ranks, element by element; all get the result."""
+    post(sock, ALLREDUCE, 0, values, element_type, operator)
+    _, result = complete(sock)
+    return list(struct.unpack(f"={len(values)}{ELEMENT[element_type]}", result))
+
+
+def poll_for_completion(sock, timeout_ms=None):
+    """Is a completion there? With a time-out, for a loop that has other work."""
+    poller = select.poll()
+    poller.register(sock, select.POLLIN)
+    return bool(poller.poll(timeout_ms))
+
+
+def read_hosts(path):
+    """[(address, port)] of a file with one host a line: ADDRESS [PORT]."""
+    hosts = []
+    with open(path, encoding="ascii") as lines:
+        for line in lines:
+            words = line.partition("#")[0].split()
+            if words:
+                hosts.append((words[0], int(words[1]) if len(words) > 1 else 0))
+    return hosts
+
+
+def read_key(path):
+    """A key from a file of 32 hexadecimal digits that only its owner can read."""
+    with open(path, encoding="ascii") as lines:
+        if stat.S_IMODE(os.fstat(lines.fileno()).st_mode) & 0o077:
+            raise PermissionError(errno.EPERM, "others can read the key: chmod 600", path)
+        key = bytes.fromhex(lines.read())
+    if len(key) != 16:
+        raise ValueError(f"{path}: a key has 32 hexadecimal digits")
+    return key
+
+
+WHAT_TO_DO = {
+    errno.EAFNOSUPPORT: "the module is not loaded: modprobe collsock",
+    errno.EACCES: "give a key (--key-file), or allow keyless groups: "
+                  "sysctl net.collsock.keyless=1",
+    errno.EPERM: "this user may not join: see sysctl net.collsock.join_group_range",
+    errno.EADDRNOTAVAIL: "the address of this rank is not one of this host: "
+                         "compare RANK and the hosts file",
+    errno.EADDRINUSE: "this rank has joined on this host already: end the other process, "
+                      "or take another --nonce",
+    errno.EINVAL: "the hosts file names a host twice, or mixes IPv4 and IPv6",
+    errno.ECONNRESET: "that rank has closed its socket: look there for the reason",
+    errno.ETIMEDOUT: "that rank does not answer: see that it runs, that UDP port 7607 is open, "
+                     "that id, nonce, key and hosts are equal",
+    errno.EPROTO: "that rank does something else: run the same program everywhere",
+}
+
+
+def overlapped(sock, rank):
+    """Two operations under way at once, other work, and poll()."""
+    post(sock, ALLREDUCE, 1, [rank], INT64, MIN)
+    post(sock, ALLREDUCE, 2, [rank], INT64, MAX)
+    pieces = 0
+    for _ in range(2):
+        while not poll_for_completion(sock, 1):
+            pieces += 1
+        cookie, result = complete(sock)
+        name = {1: "least", 2: "greatest"}[cookie]
+        print(f"rank {rank}: the {name} rank is {struct.unpack('=q', result)[0]}")
+    return pieces
+
+
+def main():
+    """The program: exit code 0 done, 1 joining or an operation failed, 2 wrong usage."""
+    parser = argparse.ArgumentParser(
+        description="A barrier and reductions over the hosts of a file, in plain Python.",
+        epilog="HOSTS-FILE has one host a line, in the order of ranks: ADDRESS [PORT]. "
+               "Exit code: 0 done, 1 joining or an operation failed, 2 wrong usage.")
+    parser.add_argument("hosts_file", metavar="HOSTS-FILE")
+    parser.add_argument("rank", metavar="RANK", type=int)
+    parser.add_argument("--id", type=int, default=1, help="number of the group (default 1)")
+    parser.add_argument("--nonce", type=int, default=1,
+                        help="of this formation of the group, equal on all ranks; take another "
+                             "one for every run (default 1)")
+    parser.add_argument("--key-file", help="32 hexadecimal digits, mode 600")
+    options = parser.parse_args()
+    try:
+        hosts = read_hosts(options.hosts_file)
+        key = read_key(options.key_file) if options.key_file else bytes(16)
+        if not 0 <= options.rank < len(hosts):
+            parser.error(f"RANK is 0 to {len(hosts) - 1} with this hosts file")
+        join_request(hosts, options.rank, options.id, options.nonce, key)
+    except (OSError, ValueError, struct.error) as error:
+        parser.error(str(error))
+    try:
+        with join(hosts, options.rank, options.id, options.nonce, key) as sock:
+            barrier(sock)
+            print(f"rank {options.rank}: all are here")
+            total, half = allreduce(sock, [options.rank, 0.5])
+            print(f"rank {options.rank}: the sums are {total:g} and {half:g}")
+            overlapped(sock, options.rank)
+    except OSError as error:
+        print(f"{sys.argv[0]}: {error}: {WHAT_TO_DO.get(error.errno, 'see collsock(7)')}",
+              file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

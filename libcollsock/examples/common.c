@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <err.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common.h"
+
+#define TEXT_BYTES 512
+#define MAX_PORT 65535
+#define DEFAULT_ID 1
+#define DEFAULT_NONCE 1
+
+static void print_usage(const struct example *e, const char *purpose)
+{
+	printf("%s: %s\n\n"
+	       "usage: %s [OPTION]... HOSTS-FILE [RANK]\n\n"
+	       "Start it once on each host of HOSTS-FILE, with the same file and options.\n"
+	       "HOSTS-FILE has one host a line, in the order of ranks: ADDRESS [PORT]; what\n"
+	       "follows a # is a comment. Without RANK it is the host whose address is local.\n\n"
+	       "  -i, --id N          number of the group (default %d)\n"
+	       "  -n, --nonce N       of this formation of the group, equal on all ranks; take\n"
+	       "                      another one for every run (default %d)\n"
+	       "  -k, --key-file FILE shared secret: 32 hexadecimal digits, mode 600; without it\n"
+	       "                      hosts must allow it: sysctl net.collsock.keyless=1\n"
+	       "  -c, --count N       how often (default 1)\n"
+	       "  -h, --help          this text\n\n"
+	       "exit code: 0 done, 1 joining or an operation failed, 2 wrong usage\n",
+	       e->name, purpose, e->name, DEFAULT_ID, DEFAULT_NONCE);
+}
+
+static unsigned long long parse_number(const char *what, const char *text)
+{
+	unsigned long long number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(text, &end, 0);
+	if (errno || end == text || *end || strchr(text, '-'))
+		errx(EXIT_USAGE, "%s: \"%s\" is not a number; try --help", what, text);
+	return number;
+}
+
+void example_parse(struct example *e, int argc, char **argv, const char *purpose)
+{
+	static const struct option options[] = {
+		{ "id",		required_argument, NULL, 'i' },
+		{ "nonce",	required_argument, NULL, 'n' },
+		{ "key-file",	required_argument, NULL, 'k' },
+		{ "count",	required_argument, NULL, 'c' },
+		{ "help",	no_argument,	   NULL, 'h' },
+		{ }
+	};
+	const char *slash = strrchr(argv[0], '/');
+	int option;
+
+	*e = (struct example){ .name = slash ? slash + 1 : argv[0], .rank = -1,
+			       .id = DEFAULT_ID, .nonce = DEFAULT_NONCE, .count = 1 };
+	while ((option = getopt_long(argc, argv, "i:n:k:c:h", options, NULL)) != -1) {
+		switch (option) {
+		case 'i':
+			e->id = parse_number("--id", optarg);
+			break;
+		case 'n':
+			e->nonce = parse_number("--nonce", optarg);
+			break;
+		case 'k':
+			e->key_file = optarg;
+			break;
+		case 'c':
+			e->count = parse_number("--count", optarg);
+			break;
+		case 'h':
+			print_usage(e, purpose);
+			exit(EXIT_DONE);
+		default:
+			errx(EXIT_USAGE, "try --help");
+		}
+	}
+	if (argc - optind < 1 || argc - optind > 2)
+		errx(EXIT_USAGE, "give HOSTS-FILE and perhaps RANK; try --help");
+	e->hosts_file = argv[optind];
+	if (argc - optind < 2)
+		return;
+	e->rank = parse_number("RANK", argv[optind + 1]);
+	if (e->rank < 0)
+		errx(EXIT_USAGE, "RANK: %s is too large", argv[optind + 1]);
+}
+
+noreturn void example_fail(const char *what, int error, __u32 failed_rank)
+{
+	char text[TEXT_BYTES];
+
+	errx(EXIT_FAILED, "%s: %s", what,
+	     collsock_strerror(error, failed_rank, text, sizeof(text)));
+}
+
+/* One line of the hosts file; changes it. */
+static void add_line(const struct example *e, struct collsock_group *group, char *line,
+		     unsigned int number)
+{
+	char *address, *port, *rest = NULL;
+	char text[TEXT_BYTES];
+	unsigned long long value = 0;
+	int err;
+
+	line[strcspn(line, "#")] = '\0';
+	address = strtok_r(line, " \t\r\n", &rest);
+	if (!address)
+		return;
+	port = strtok_r(NULL, " \t\r\n", &rest);
+	if (port)
+		value = parse_number("port", port);
+	if (value > MAX_PORT || strtok_r(NULL, " \t\r\n", &rest))
+		errx(EXIT_USAGE, "%s, line %u: want ADDRESS [PORT]", e->hosts_file, number);
+	err = collsock_group_add_host(group, address, value);
+	if (err == -EINVAL)
+		errx(EXIT_USAGE, "%s, line %u: %s is no IPv4 or IPv6 address; names will not do",
+		     e->hosts_file, number, address);
+	if (err)
+		errx(EXIT_USAGE, "%s, line %u: %s", e->hosts_file, number,
+		     collsock_strerror(err, COLLSOCK_NO_RANK, text, sizeof(text)));
+}
+
+static void add_hosts(const struct example *e, struct collsock_group *group)
+{
+	FILE *file = fopen(e->hosts_file, "re");
+	unsigned int number = 0;
+	size_t bytes = 0;
+	char *line = NULL;
+
+	if (!file)
+		errx(EXIT_USAGE, "%s: %s", e->hosts_file, strerror(errno));
+	while (getline(&line, &bytes, file) >= 0)
+		add_line(e, group, line, ++number);
+	free(line);
+	fclose(file);
+}
+
+struct collsock *example_join(struct example *e, unsigned int open_flags)
+{
+	__u8 key[COLLSOCK_KEY_BYTES];
+	struct collsock_group *group;
+	struct collsock *socket;
+	int err;
+
+	if (e->key_file) {
+		err = collsock_key_from_file(e->key_file, key);
+		if (err)
+			example_fail(e->key_file, err, COLLSOCK_NO_RANK);
+	}
+	err = collsock_group_new(&group, e->id, e->nonce, e->key_file ? key : NULL);
+	if (err)
+		example_fail("group", err, COLLSOCK_NO_RANK);
+	add_hosts(e, group);
+	if (e->rank < 0)
+		e->rank = collsock_rank_of_local(group);
+	if (e->rank < 0)
+		example_fail("rank of this host", e->rank, COLLSOCK_NO_RANK);
+	if (e->rank >= collsock_group_request(group)->hosts)
+		errx(EXIT_USAGE, "rank %ld, but %s names %u hosts: ranks count from 0", e->rank,
+		     e->hosts_file, collsock_group_request(group)->hosts);
+	err = collsock_open(&socket, open_flags);
+	if (err)
+		example_fail("socket", err, COLLSOCK_NO_RANK);
+	err = collsock_join(socket, group, e->rank);
+	if (err)
+		example_fail("join", err, COLLSOCK_NO_RANK);
+	collsock_group_free(group);
+	explicit_bzero(key, sizeof(key));
+	return socket;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What the examples share: the command line, the hosts file, errors. */
+#ifndef EXAMPLE_COMMON_H
+#define EXAMPLE_COMMON_H
+
+#include <stdnoreturn.h>
+
+#include <collsock.h>
+
+enum {
+	EXIT_DONE	= 0,
+	EXIT_FAILED	= 1,	/* joining or an operation failed */
+	EXIT_USAGE	= 2,	/* the command line or a file of it is wrong */
+};
+
+/**
+ * struct example - what the command line said
+ * @name: of the program
+ * @hosts_file: one host a line, in the order of ranks
+ * @key_file: or NULL
+ * @rank: or -1: the host of the file that this one is
+ * @id: of the group
+ * @nonce: of this formation of the group
+ * @count: how often
+ */
+struct example {
+	const char	*name;
+	const char	*hosts_file;
+	const char	*key_file;
+	long		rank;
+	__u64	id;
+	__u64	nonce;
+	unsigned long	count;
+};
+
+/* Read the command line. @purpose is the first line of --help. Exits if it is wrong. */
+void example_parse(struct example *e, int argc, char **argv, const char *purpose);
+
+/* Join the group of the hosts file; sets @e->rank. Exits if that fails. */
+struct collsock *example_join(struct example *e, unsigned int open_flags);
+
+/* Say what failed and what to do, and exit. */
+noreturn void example_fail(const char *what, int error, __u32 failed_rank);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * libcollsock: a thin shell over the socket interface of collsock.
+ *
+ * A struct collsock is one socket: one rank of a group. A struct collsock_group
+ * is a join request under construction; it is not needed after the join. All
+ * other structures are those of the kernel, <linux/collsock.h>.
+ *
+ * Functions return 0 (or what they say), and a negative error number on failure;
+ * the variable errno says nothing. Every function may be called by several
+ * threads at once, on one socket too, but for collsock_close(), which is the
+ * last; a struct collsock_group belongs to one thread at a time.
+ */
+#ifndef COLLSOCK_H
+#define COLLSOCK_H
+
+#include <stddef.h>
+#include <sys/socket.h>
+#include <linux/collsock.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct collsock;
+struct collsock_group;
+
+/* ---- the socket ---- */
+
+#define COLLSOCK_OPEN_NONBLOCK	1U	/* calls return at once with EAGAIN, EINPROGRESS */
+#define COLLSOCK_OPEN_INHERIT	2U	/* stay open across execve() */
+
+int collsock_open(struct collsock **socket, unsigned int flags);
+void collsock_close(struct collsock *socket);
+
+/* For poll(), epoll and setsockopt(). It belongs to the socket: do not close it. */
+int collsock_fd(const struct collsock *socket);
+
+/*
+ * How long collsock_wait(), collsock_barrier() and collsock_allreduce() spin
+ * before they sleep: 0 at first, at most COLLSOCK_MAX_SPIN_US.
+ */
+int collsock_set_spin(struct collsock *socket, unsigned int spin_us);
+
+/* The number of the socket family on this host: AF_COLLSOCK unless changed. */
+int collsock_family(void);
+
+/* ---- the group ---- */
+
+#define COLLSOCK_KEY_BYTES	16
+
+/* A key from a file of 32 hexadecimal digits that others cannot read. */
+int collsock_key_from_file(const char *path, __u8 key[COLLSOCK_KEY_BYTES]);
+
+/* @key may be NULL: a keyless group, where the host allows it. */
+int collsock_group_new(struct collsock_group **group, __u64 id, __u64 nonce,
+		       const __u8 key[COLLSOCK_KEY_BYTES]);
+void collsock_group_free(struct collsock_group *group);
+
+/* Add the next rank, alone on its host. @port may be 0: COLLSOCK_PORT. */
+int collsock_group_add_host(struct collsock_group *group, const char *address, __u16 port);
+int collsock_group_add_sockaddr(struct collsock_group *group, const struct sockaddr *address,
+				socklen_t bytes);
+
+/*
+ * The fixed part of the request, to be changed in place: max_bytes, window,
+ * segment_bytes, the algorithms. The library sets size, hosts, ranks and rank.
+ */
+struct collsock_join *collsock_group_request(struct collsock_group *group);
+
+/* The rank whose host has an address of this host. */
+int collsock_rank_of_local(const struct collsock_group *group);
+
+int collsock_join(struct collsock *socket, const struct collsock_group *group, __u32 rank);
+
+/* ---- post, go on, complete ---- */
+
+/* Cookies from here on are those of collsock_barrier() and collsock_allreduce(). */
+#define COLLSOCK_LIBRARY_COOKIES	0x8000000000000000ULL
+
+int collsock_post(struct collsock *socket, const struct collsock_post *post,
+		  const void *payload, size_t payload_bytes);
+int collsock_post_barrier(struct collsock *socket, __u64 cookie);
+int collsock_post_allreduce(struct collsock *socket, const void *data, __u32 count,
+			    enum collsock_type type, enum collsock_operator op,
+			    __u64 cookie);
+
+/*
+ * Take the next completion, or that of a cookie. 0 means that one was taken:
+ * how the operation went is in @completion->error.
+ */
+int collsock_complete(struct collsock *socket, struct collsock_completion *completion,
+		      void *result, size_t result_bytes);
+int collsock_wait(struct collsock *socket, __u64 cookie,
+		  struct collsock_completion *completion, void *result,
+		  size_t result_bytes);
+
+/* ---- post and wait ---- */
+
+/*
+ * Return 0, or the negative error of the call or of the operation.
+ * @completion may be NULL; it says which rank failed.
+ */
+int collsock_barrier(struct collsock *socket, struct collsock_completion *completion);
+int collsock_allreduce(struct collsock *socket, const void *data, void *result,
+		       __u32 count, enum collsock_type type,
+		       enum collsock_operator op, struct collsock_completion *completion);
+
+/* ---- looking ---- */
+
+/* @bytes is sizeof(*stats) as the caller knows it. */
+int collsock_stats(const struct collsock *socket, struct collsock_stats *stats, size_t bytes);
+int collsock_net_stats(const struct collsock *socket, struct collsock_net_stats *stats,
+		       size_t bytes);
+
+/*
+ * What @error (of either sign) means here, which rank it speaks of (or
+ * COLLSOCK_NO_RANK) and what to do. Returns @text, always terminated; 512 bytes
+ * hold every text.
+ */
+const char *collsock_strerror(int error, __u32 failed_rank, char *text, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * What the files of the library share. All symbols are hidden but those marked
+ * COLLSOCK_PUBLIC, which collsock.map lists too.
+ */
+#ifndef COLLSOCK_INTERNAL_H
+#define COLLSOCK_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "collsock.h"
+
+#define COLLSOCK_PUBLIC __attribute__((visibility("default")))
+
+/**
+ * struct collsock - a socket
+ * @fd: of the socket
+ * @spin_us: how long to spin before sleeping
+ * @next_cookie: for the next collective that posts and waits
+ */
+struct collsock {
+	int		fd;
+	atomic_uint	spin_us;
+	atomic_ullong	next_cookie;
+};
+
+/**
+ * struct collsock_group - a join request under construction
+ * @request: its fixed part
+ * @members: one for each rank
+ * @capacity: room in @members
+ */
+struct collsock_group {
+	struct collsock_join	request;
+	struct collsock_member	*members;
+	__u32		capacity;
+};
+
+/* Bytes of @count elements, -EINVAL if there is no such type, or -EMSGSIZE. */
+int collsock_payload_bytes(enum collsock_type type, __u32 count);
+
+#endif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Post an operation and go on; take its completion later. */
+#include <errno.h>
+#include <sys/uio.h>
+
+#include "internal.h"
+
+#define ELEMENT_BYTES 8	/* of every type there is */
+
+/* The group's own limit is far smaller, and the kernel knows it. */
+int collsock_payload_bytes(enum collsock_type type, __u32 count)
+{
+	switch (type) {
+	case COLLSOCK_INT64:
+	case COLLSOCK_UINT64:
+	case COLLSOCK_DOUBLE:
+		return count > COLLSOCK_MAX_SEGMENT ? -EMSGSIZE : (int)(count * ELEMENT_BYTES);
+	default:
+		return -EINVAL;
+	}
+}
+
+/* sendmsg() and recvmsg() are used for what send() and recv() of one buffer do. */
+static struct msghdr message(struct iovec parts[2], void *head, size_t head_bytes, void *data,
+			     size_t data_bytes)
+{
+	parts[0].iov_base = head;
+	parts[0].iov_len = head_bytes;
+	parts[1].iov_base = data;
+	parts[1].iov_len = data_bytes;
+	return (struct msghdr){ .msg_iov = parts, .msg_iovlen = data_bytes ? 2 : 1 };
+}
+
+COLLSOCK_PUBLIC int collsock_post(struct collsock *s, const struct collsock_post *post,
+				  const void *payload, size_t payload_bytes)
+{
+	struct iovec parts[2];
+	struct msghdr m = message(parts, (void *)post, sizeof(*post), (void *)payload,
+				  payload_bytes);
+
+	return sendmsg(s->fd, &m, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+COLLSOCK_PUBLIC int collsock_post_barrier(struct collsock *s, __u64 cookie)
+{
+	struct collsock_post post = {
+		.size		= sizeof(post),
+		.operation	= COLLSOCK_BARRIER,
+		.cookie		= cookie,
+	};
+
+	return collsock_post(s, &post, NULL, 0);
+}
+
+COLLSOCK_PUBLIC int collsock_post_allreduce(struct collsock *s, const void *data, __u32 count,
+					    enum collsock_type type, enum collsock_operator op,
+					    __u64 cookie)
+{
+	struct collsock_post post = {
+		.size		= sizeof(post),
+		.operation	= COLLSOCK_ALLREDUCE,
+		.type		= type,
+		.op		= op,
+		.count		= count,
+		.cookie		= cookie,
+	};
+	int bytes = collsock_payload_bytes(type, count);
+
+	if (bytes < 0)
+		return bytes;
+	return collsock_post(s, &post, data, bytes);
+}
+
+COLLSOCK_PUBLIC int collsock_complete(struct collsock *s, struct collsock_completion *completion,
+				      void *result, size_t result_bytes)
+{
+	struct iovec parts[2];
+	struct msghdr m = message(parts, completion, sizeof(*completion), result, result_bytes);
+	ssize_t bytes = recvmsg(s->fd, &m, 0);
+
+	if (bytes < 0)
+		return -errno;
+	return (size_t)bytes < sizeof(*completion) ? -EBADMSG : 0;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* What an error means here, and what to do. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/**
+ * struct advice - about one error
+ * @error: its number
+ * @speaks_of_rank: the meaning goes on after "rank N "
+ * @meaning: what it means
+ * @deed: what to do
+ */
+struct advice {
+	int		error;
+	int		speaks_of_rank;
+	const char	*meaning;
+	const char	*deed;
+};
+
+static const struct advice advices[] = {
+	/* of an operation that has completed */
+	{
+		ECONNRESET, 1, "has left the group: it closed its socket, or its process ended",
+		"look there for the reason, then form the group again with a new nonce",
+	}, {
+		ETIMEDOUT, 1, "does not answer: it is down, cut off, or has never joined",
+		"see that it runs, UDP port 7607 is open, and id, nonce, key, hosts are equal on all",
+	}, {
+		EPROTO, 1, "disagrees about the operation: other kind, type, operator or count",
+		"let all ranks post the same operations in the same order, with a new nonce",
+	},
+	/* of posting and completing */
+	{
+		EAGAIN, 0, "not now, and nothing was posted",
+		"poll() for POLLOUT before posting, for POLLIN before taking a completion",
+	}, {
+		EINPROGRESS, 0, "posted, but not complete yet",
+		"take the completion later, with collsock_wait() or collsock_complete()",
+	}, {
+		EINTR, 0, "a signal came, and nothing is lost",
+		"call again",
+	}, {
+		ENOBUFS, 0, "every completion place of this socket is taken",
+		"take completions before you post more",
+	}, {
+		ENOTCONN, 0, "this socket is not a rank of a group yet",
+		"join first",
+	}, {
+		ENOENT, 0, "no such file, or no operation with that cookie",
+		"look whether its completion was taken already",
+	}, {
+		EMSGSIZE, 0, "too large for max_bytes of the group, for the buffer or the path",
+		"post less, bring a larger buffer (nothing is lost), or join with small segments",
+	},
+	/* of opening and joining */
+	{
+		EAFNOSUPPORT, 0, "this kernel has no collective sockets now, or no IPv6",
+		"load the module (modprobe collsock)",
+	}, {
+		EISCONN, 0, "this socket has joined already",
+		"open another: a socket is one rank of one group",
+	}, {
+		EPERM, 0, "this user may not join, or the key file is open to others",
+		"see sysctl net.collsock.join_group_range; chmod 600 the key file",
+	}, {
+		EACCES, 0, "this namespace refuses groups without a key, or a file may not be read",
+		"give a key (a key file), or set sysctl net.collsock.keyless=1",
+	}, {
+		EADDRNOTAVAIL, 0, "this address is not one of this host, or not of a host at all",
+		"see ip address: the rank that joins needs an address and the UDP port of this host",
+	}, {
+		EADDRINUSE, 0, "this host is in the group already, or its UDP port is taken",
+		"close the other socket, or form the group with a new nonce; see ss -lun",
+	}, {
+		EOPNOTSUPP, 0, "several ranks on one host are not supported",
+		"give every rank a host of its own",
+	}, {
+		EINVAL, 0, "something in the call is not valid",
+		"see the errors in its manual page",
+	}, {
+		ENOMEM, 0, "no memory",
+		"join with a lower window or max_bytes, or raise the limit of the memory cgroup",
+	},
+	/* of the library */
+	{
+		EEXIST, 0, "two ranks of the group have the same address and port",
+		"name every host once",
+	}, {
+		ENOTUNIQ, 0, "several ranks of the group have addresses of this host",
+		"say which rank this is",
+	}, {
+		EPFNOSUPPORT, 0, "all hosts of a group have IPv4 addresses, or all have IPv6 ones",
+		"use one of the two",
+	}, {
+		E2BIG, 0, "too many hosts",
+		"65536 are the most",
+	}, {
+		ENODEV, 0, "there is no network interface of this name here",
+		"see ip link",
+	}, {
+		EBADMSG, 0, "this is no key file, or an answer of another version",
+		"a key file is a plain file of 32 hexadecimal digits, not all zero",
+	},
+	{ }
+};
+
+COLLSOCK_PUBLIC const char *collsock_strerror(int error, __u32 failed_rank, char *text,
+					      size_t bytes)
+{
+	const struct advice *a = advices;
+
+	error = abs(error);
+	while (a->error && a->error != error)
+		a++;
+	if (!a->error)
+		snprintf(text, bytes, "%s", strerror(error));
+	else if (!a->speaks_of_rank)
+		snprintf(text, bytes, "%s; %s", a->meaning, a->deed);
+	else if (failed_rank == COLLSOCK_NO_RANK)
+		snprintf(text, bytes, "a rank %s; %s", a->meaning, a->deed);
+	else
+		snprintf(text, bytes, "rank %u %s; %s", failed_rank, a->meaning, a->deed);
+	return text;
+}

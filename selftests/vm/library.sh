@@ -1,0 +1,135 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=4 limit=120
+# suites: check debug soak
+#
+# libcollsock and its examples on real sockets: what a user types first.
+. selftests/tap.sh
+
+examples=build/lib/examples
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+printf '10.1.0.%d\n' 1 2 3 4 >"$work/hosts"
+printf 'fd00:1::%d 7607 # a host\n' 1 2 3 4 >"$work/hosts6"
+key=$work/key
+(umask 077; echo 000102030405060708090a0b0c0d0eff >"$key")
+
+# A group is formed anew each time.
+fresh() {
+	nonce=$(date +%s%N)
+}
+
+# saying TEXT COUNT FILE: how many lines of FILE hold TEXT.
+saying() {
+	equal "$2" "$(grep -cF -- "$1" "$3")" || { cat "$3"; return 1; }
+}
+
+barrier() {
+	fresh
+	each 4 $examples/barrier -k "$key" -n "$nonce" -c 3 "$work/hosts" >"$work/log" || return
+	saying "done after" 12 "$work/log"
+}
+
+barrier_over_ipv6() {
+	fresh
+	each 4 $examples/barrier -k "$key" -n "$nonce" "$work/hosts6" >"$work/log" || return
+	saying "done after" 4 "$work/log"
+}
+
+allreduce() {
+	fresh
+	each 4 $examples/allreduce -k "$key" -n "$nonce" "$work/hosts" >"$work/log" || return
+	saying "sum is 6 and 2" 4 "$work/log" && saying "min is 0 and 0.5" 4 "$work/log" &&
+		saying "max is 3 and 0.5" 4 "$work/log"
+}
+
+overlap() {
+	fresh
+	each 4 $examples/overlap -k "$key" -n "$nonce" -c 5 "$work/hosts" >"$work/log" || return
+	saying "the sum is 6" 20 "$work/log"
+}
+
+plain_python() {
+	fresh
+	# shellcheck disable=SC2016 # each host expands it
+	each 4 sh -c 'exec python3 -B libcollsock/examples/collsock_plain.py --key-file "$1" \
+		--nonce "$2" "$3" "$COLLSOCK_HOST"' sh "$key" "$nonce" "$work/hosts" >"$work/log" ||
+		return
+	saying "the sums are 6 and 2" 4 "$work/log" && saying "greatest rank is 3" 4 "$work/log"
+}
+
+c_and_python_together() {
+	fresh
+	printf '10.1.0.%d\n' 1 2 >"$work/two"
+	onhost h1 $examples/barrier -k "$key" -n "$nonce" "$work/two" >"$work/log" &
+	onhost h2 python3 -B - "$key" "$nonce" "$work/two" <<-'PROGRAM' || return
+	import sys
+	sys.path.insert(0, "libcollsock/examples")
+	import collsock_plain as c
+	hosts = c.read_hosts(sys.argv[3])
+	c.barrier(c.join(hosts, 1, nonce=int(sys.argv[2]), key=c.read_key(sys.argv[1])))
+	PROGRAM
+	wait $! && saying "done after" 1 "$work/log"
+}
+
+# A process that is stopped and continued finds its system call interrupted.
+signals() {
+	local pid
+	fresh
+	each 4 $examples/barrier -k "$key" -n "$nonce" -c 300 "$work/hosts" >"$work/log" &
+	while kill -0 $! 2>/dev/null; do
+		for pid in $(pidof barrier); do
+			kill -STOP "$pid" && kill -CONT "$pid"
+		done 2>/dev/null
+	done
+	wait $! && saying "done after" 1200 "$work/log"
+}
+
+# It leaves after its barrier, and the other goes on to a second one.
+who_left_is_named() {
+	fresh
+	printf '10.1.0.%d\n' 1 2 >"$work/two"
+	onhost h2 $examples/barrier -k "$key" -n "$nonce" -c 1 "$work/two" &
+	onhost h1 $examples/barrier -k "$key" -n "$nonce" -c 2 "$work/two" >"$work/log" 2>&1
+	equal 1 $? && wait $! && saying "barrier: barrier: rank 1 has left the group" 1 "$work/log"
+}
+
+# advised STATUS TEXT COMMAND...: it fails on host h1, and says what to do.
+advised() {
+	local status=$1 text=$2
+	shift 2
+	onhost h1 "$@" >"$work/log" 2>&1
+	equal "$status" $? && saying "$text" 1 "$work/log"
+}
+
+without_module() {
+	rmmod collsock || return
+	advised 1 "modprobe collsock" $examples/barrier -k "$key" "$work/hosts" &&
+		advised 1 "modprobe collsock" python3 -B libcollsock/examples/collsock_plain.py \
+			--key-file "$key" "$work/hosts" 0
+}
+
+plan 15
+check "barriers over the hosts of a file" barrier
+check "barrier over IPv6" barrier_over_ipv6
+check "allreduce gives sum, min and max" allreduce
+check "overlap learns of the result by epoll" overlap
+check "plain Python does all of that" plain_python
+check "C and Python form one group" c_and_python_together
+check "signals neither lose nor repeat an operation" signals
+check "a rank that left is named" who_left_is_named
+check "a group without a key is told how to be allowed" \
+	advised 1 net.collsock.keyless=1 $examples/barrier "$work/hosts"
+check "an address of another host is told" \
+	advised 1 "see ip address" $examples/barrier -k "$key" "$work/hosts" 2
+check "a key that others can read is told" \
+	advised 1 "chmod 600" $examples/barrier -k "$work/hosts" "$work/hosts"
+check "a rank that does not exist is told" \
+	advised 2 "ranks count from 0" $examples/barrier -k "$key" "$work/hosts" 4
+check "a hosts file of names is told" \
+	advised 2 "names will not do" $examples/barrier -k "$key" /etc/hostname
+check "Python tells what to do about a missing key" \
+	advised 1 net.collsock.keyless=1 python3 -B libcollsock/examples/collsock_plain.py \
+	"$work/hosts" 0
+check "a missing module is told" without_module
+tap_done

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=13 limit=120
+# suites: check soak
+"""Loss, reordering and repetition: still every result is right and none is early.
+
+The latency is printed beside that of a model: the same schedules, each message
+lost with the same probability, sent again after the initial time-out and then
+after twice the time, up to the ceiling. Processing takes no time in the model;
+here it does, so the latency without faults is measured too, and added to it.
+"""
+
+from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from mixed_load import MixedLoad, percentile
+
+SIZES = 2, 3, 5, 8, 13
+HOSTS = range(1, max(SIZES) + 1)
+LOSSES = 0, 5, 20
+AMOUNT = 60  # operations, in a check
+DELAY_MS, JITTER_MS = 1, 0.5
+RTO_MS, CEILING_MS = 10, 100
+ROOM = 10  # times the model's latency is still no failure
+
+
+# ---- the model ----
+
+def dissemination(size):
+    distance = 1
+    while distance < size:
+        yield [(host, (host + distance) % size) for host in range(size)]
+        distance *= 2
+
+
+def pairwise_exchange(size):
+    """The edges are those of the natural numbering; their times are the same."""
+    partners = 1 << (size.bit_length() - 1)
+    extra = size - partners
+    if extra:
+        yield [(partners + host, host) for host in range(extra)]
+    distance = 1
+    while distance < partners:
+        yield [(host, host ^ distance) for host in range(partners)]
+        distance *= 2
+    if extra:
+        yield [(host, partners + host) for host in range(extra)]
+
+
+def crossing_ms(chance, loss):
+    """How long a message takes to get to the other side."""
+    waited, timeout = 0, RTO_MS
+    while chance.random() * 100 < loss:
+        waited += timeout
+        timeout = min(2 * timeout, CEILING_MS)
+    return waited + chance.gauss(DELAY_MS, JITTER_MS / 2)
+
+
+def model_ms(chance, size, loss):
+    """How long one operation takes that all hosts post at the same time."""
+    algorithm = chance.choice((dissemination, pairwise_exchange, pairwise_exchange))
+    at = [0] * size
+    for edges in algorithm(size):
+        begin = list(at)
+        for source, destination in edges:
+            at[destination] = max(at[destination], begin[source] + crossing_ms(chance, loss))
+    return max(at)
+
+
+# ---- the real thing ----
+
+def latency_ms(size, amount, chance):
+    """The load is right, or this fails; its latency that 99 of 100 do not exceed."""
+    group = Group(range(1, size + 1))
+    load = MixedLoad(group, amount, chance).run()
+    for number, rank in enumerate(group):
+        stats = rank.stats()
+        equal(f"operations of rank {number} that completed and failed",
+              (stats.completed, stats.failed), (amount, 0))
+        equal(f"packets without sense at rank {number}", stats.invalid, 0)
+    repeated = sum(rank.stats().retransmits for rank in group)
+    received_again = sum(rank.stats().duplicates for rank in group)
+    group.close()
+    return percentile(load.latencies_ns, 0.99) / 1e6, repeated, received_again
+
+
+machine_ms = {}
+
+
+@test_each(*SIZES)
+def every_result_is_right_without_faults(size):
+    machine_ms[size], _, _ = latency_ms(size, AMOUNT, seeded("no faults", size))
+    print(f"# {size} hosts: 99 % of latencies up to {machine_ms[size]:.1f} ms")
+
+
+@test_each(*((loss, size) for loss in LOSSES for size in SIZES))
+def every_result_is_right_and_none_is_early_with_loss_in_percent_and_hosts(variant):
+    loss, size = variant
+    chance = seeded("loss", loss, size)
+    netem(HOSTS, "delay", f"{DELAY_MS}ms", f"{JITTER_MS}ms", "reorder", "10%",
+          "duplicate", "10%", "loss", f"{loss}%")
+    try:
+        real, repeated, received_again = latency_ms(size, work(AMOUNT), chance)
+    finally:
+        netem(HOSTS)
+    model = percentile([model_ms(chance, size, loss) for _ in range(1000)], 0.99)
+    model += machine_ms.get(size, 0)
+    print(f"# {loss} % loss, {size} hosts: 99 % of latencies up to {real / RTO_MS:.2f} time-outs,"
+          f" of the model's up to {model / RTO_MS:.2f};"
+          f" sent again {repeated}, received again {received_again}")
+    at_most("milliseconds", real, ROOM * model)
+    if loss:
+        at_least("messages sent again", repeated, 1)
+
+
+main()

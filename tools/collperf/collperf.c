@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Latency of collsock's operations, posted and waited for in one call. hostbarrier
+ * is the same for a barrier that the programs make themselves.
+ */
+#include <err.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <collsock.h>
+
+#include "measure.h"
+
+#define DEFAULT_ID 1
+#define DEFAULT_NONCE 1
+#define DEFAULT_COUNT 4
+#define MAX_COUNT (COLLSOCK_MAX_SEGMENT / sizeof(double))
+#define TEXT_BYTES 512
+
+/**
+ * struct collperf - what is measured
+ * @options: shared with hostbarrier
+ * @socket: of this rank
+ * @key_file: or NULL
+ * @id: of the group
+ * @nonce: of this formation of the group
+ * @allreduce: instead of a barrier
+ * @count: elements of an allreduce
+ * @sum: that every element of an allreduce must come to
+ * @mine: elements
+ * @all: their sums
+ */
+struct collperf {
+	struct options	options;
+	struct collsock	*socket;
+	const char	*key_file;
+	uint64_t	id;
+	uint64_t	nonce;
+	bool		allreduce;
+	unsigned int	count;
+	double		sum;
+	double		mine[MAX_COUNT];
+	double		all[MAX_COUNT];
+};
+
+static void __attribute__((noreturn)) fail(const char *what, int error, uint32_t failed_rank)
+{
+	char text[TEXT_BYTES];
+
+	errx(EXIT_FAILED, "%s: %s", what,
+	     collsock_strerror(error, failed_rank, text, sizeof(text)));
+}
+
+static void barrier(void *context)
+{
+	struct collsock_completion completion;
+	struct collperf *c = context;
+	int error;
+
+	error = collsock_barrier(c->socket, &completion);
+	if (error)
+		fail("barrier", error, completion.failed_rank);
+}
+
+static void allreduce(void *context)
+{
+	struct collsock_completion completion;
+	struct collperf *c = context;
+	int error;
+
+	error = collsock_allreduce(c->socket, c->mine, c->all, c->count, COLLSOCK_DOUBLE,
+				   COLLSOCK_SUM, &completion);
+	if (error)
+		fail("allreduce", error, completion.failed_rank);
+	if (c->all[0] != c->sum || c->all[c->count - 1] != c->sum)
+		errx(EXIT_FAILED, "allreduce: the sum is %g and %g, not %g", c->all[0],
+		     c->all[c->count - 1], c->sum);
+}
+
+static void prepare_elements(struct collperf *c)
+{
+	unsigned int hosts = c->options.hosts.count, i;
+
+	c->sum = (double)hosts * (hosts + 1) / 2;
+	for (i = 0; i < c->count; i++)
+		c->mine[i] = c->options.rank + 1;
+}
+
+static void add_hosts(struct collsock_group *group, const struct hosts *hosts)
+{
+	unsigned int i;
+	int error;
+
+	for (i = 0; i < hosts->count; i++) {
+		error = collsock_group_add_sockaddr(group, (struct sockaddr *)&hosts->address[i],
+						    hosts->bytes);
+		if (error)
+			fail("host", error, COLLSOCK_NO_RANK);
+	}
+}
+
+static void join(struct collperf *c)
+{
+	uint8_t key[COLLSOCK_KEY_BYTES];
+	struct collsock_group *group;
+	struct collsock_join *request;
+	int error;
+
+	if (c->key_file) {
+		error = collsock_key_from_file(c->key_file, key);
+		if (error)
+			fail(c->key_file, error, COLLSOCK_NO_RANK);
+	}
+	error = collsock_group_new(&group, c->id, c->nonce, c->key_file ? key : NULL);
+	if (error)
+		fail("group", error, COLLSOCK_NO_RANK);
+	add_hosts(group, &c->options.hosts);
+	request = collsock_group_request(group);
+	if (c->allreduce) {
+		request->allreduce_algorithm = c->options.algorithm;
+		request->max_bytes = c->count * sizeof(double);
+	} else {
+		request->barrier_algorithm = c->options.algorithm;
+	}
+	error = collsock_open(&c->socket, 0);
+	if (error)
+		fail("socket", error, COLLSOCK_NO_RANK);
+	error = collsock_set_spin(c->socket, c->options.spin_us);
+	if (error)
+		fail("--spin", error, COLLSOCK_NO_RANK);
+	error = collsock_join(c->socket, group, c->options.rank);
+	if (error)
+		fail("join", error, COLLSOCK_NO_RANK);
+	collsock_group_free(group);
+	explicit_bzero(key, sizeof(key));
+}
+
+static void print_stats(const struct collperf *c)
+{
+	struct collsock_stats s;
+	int error = collsock_stats(c->socket, &s, sizeof(s));
+
+	if (error)
+		fail("statistics", error, COLLSOCK_NO_RANK);
+#define NUMBER(name) (unsigned long long)s.name
+	printf(c->options.json ? ", \"stats\": {\"peers\": %u, \"operations\": %llu, "
+	       "\"rounds\": %llu, \"messages_sent\": %llu, \"retransmits\": %llu, "
+	       "\"lone_acks\": %llu}}\n" :
+	       "  %u peers, %llu operations, %llu rounds, %llu messages sent, "
+	       "%llu sent again, %llu acknowledgements alone\n",
+	       s.peers, NUMBER(completed), NUMBER(rounds), NUMBER(messages_sent),
+	       NUMBER(retransmits), NUMBER(lone_acks));
+#undef NUMBER
+}
+
+static void help(void)
+{
+	printf("collperf: latency of collective sockets\n\n"
+	       "usage: collperf [OPTION]... --hosts N | --hosts-file FILE\n\n"
+	       "Start it on every host with the same options.\n\n"
+	       OPTIONS_HELP
+	       "  -o, --operation NAME  barrier or allreduce (default barrier); an allreduce\n"
+	       "                        sums doubles and checks the result\n"
+	       "  -c, --count N         elements of an allreduce, 1 to %zu (default %d)\n"
+	       "  -i, --id N            number of the group (default %d)\n"
+	       "  -N, --nonce N         of this formation of the group, another one for every\n"
+	       "                        run (default %d)\n"
+	       "  -k, --key-file FILE   shared secret: 32 hexadecimal digits, mode 600; without\n"
+	       "                        it hosts must allow it: sysctl net.collsock.keyless=1\n\n"
+	       "Port: %d. exit code: 0 done, 1 failed, 2 wrong usage\n",
+	       MAX_COUNT, DEFAULT_COUNT, DEFAULT_ID, DEFAULT_NONCE, COLLSOCK_PORT);
+}
+
+static bool parse_operation(const char *name)
+{
+	if (!strcmp(name, "allreduce"))
+		return true;
+	if (strcmp(name, "barrier"))
+		errx(EXIT_USAGE, "--operation: \"%s\" is not barrier or allreduce", name);
+	return false;
+}
+
+static void take(struct collperf *c, int letter, const char *value)
+{
+	switch (letter) {
+	case 'o':
+		c->allreduce = parse_operation(value);
+		break;
+	case 'c':
+		c->count = options_number("--count", value, 1, MAX_COUNT);
+		break;
+	case 'i':
+		c->id = options_number("--id", value, 0, UINT64_MAX);
+		break;
+	case 'N':
+		c->nonce = options_number("--nonce", value, 0, UINT64_MAX);
+		break;
+	case 'k':
+		c->key_file = value;
+		break;
+	default:
+		options_take(&c->options, letter, value);
+	}
+}
+
+static void parse(struct collperf *c, int argc, char **argv)
+{
+	static const struct option known[] = {
+		OPTIONS_LONG,
+		{ "operation",	required_argument, NULL, 'o' },
+		{ "count",	required_argument, NULL, 'c' },
+		{ "id",		required_argument, NULL, 'i' },
+		{ "nonce",	required_argument, NULL, 'N' },
+		{ "key-file",	required_argument, NULL, 'k' },
+		{ }
+	};
+	bool algorithm_given = false;
+	int letter;
+
+	options_begin(&c->options);
+	while ((letter = getopt_long(argc, argv, OPTIONS_LETTERS "o:c:i:N:k:", known, NULL)) != -1) {
+		if (letter == 'h') {
+			help();
+			exit(EXIT_DONE);
+		}
+		algorithm_given |= letter == 'a';
+		take(c, letter, optarg);
+	}
+	if (c->allreduce && !algorithm_given)
+		c->options.algorithm = COLLSOCK_AUTO;
+	if (c->allreduce && c->options.algorithm == COLLSOCK_DISSEMINATION)
+		errx(EXIT_USAGE, "dissemination covers some contributions twice: not for allreduce");
+	options_end(&c->options, argc, COLLSOCK_PORT);
+}
+
+int main(int argc, char **argv)
+{
+	static struct collperf c = {
+		.id	= DEFAULT_ID,
+		.nonce	= DEFAULT_NONCE,
+		.count	= DEFAULT_COUNT,
+	};
+	struct figures figures;
+
+	parse(&c, argc, argv);
+	prepare_elements(&c);
+	join(&c);
+	measure(&figures, &c.options, c.allreduce ? allreduce : barrier, &c);
+	measure_print(&figures, &c.options, "collperf", c.allreduce ? "allreduce" : "barrier");
+	print_stats(&c);
+	collsock_close(c.socket);
+	return EXIT_DONE;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Measures an operation that is repeated, and prints the figures. */
+#ifndef COLLPERF_MEASURE_H
+#define COLLPERF_MEASURE_H
+
+#include <stdint.h>
+
+#include "options.h"
+
+/**
+ * struct figures - what came out
+ * @mean_ns: one clock around all operations
+ * @min_ns: shortest; this and what follows come from as many operations again, with
+ *	the clock around each
+ * @p50_ns: median
+ * @p99_ns: longer than 99 of 100
+ */
+struct figures {
+	double		mean_ns;
+	uint64_t	min_ns;
+	uint64_t	p50_ns;
+	uint64_t	p99_ns;
+};
+
+/**
+ * measure() - run an operation often and take its time
+ * @figures: filled in
+ * @options: how often
+ * @operation: exits if it fails
+ * @context: handed to it
+ *
+ * Every host makes the same number of calls.
+ */
+void measure(struct figures *figures, const struct options *options,
+	     void (*operation)(void *context), void *context);
+
+/*
+ * Print @figures of @operation, for a reader or as the first members of a JSON
+ * object, which is left open: "{...".
+ */
+void measure_print(const struct figures *figures, const struct options *options,
+		   const char *program, const char *operation);
+
+#endif

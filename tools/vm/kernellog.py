@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Reads what a test machine's kernel wrote on its console."""
+
+import re
+
+# Whatever the kernel prints when it has found itself at fault. "Call Trace"
+# catches what has no line of its own here.
+COMPLAINTS = re.compile("|".join((
+    r"Kernel panic",
+    r"\bOops\b",
+    r"\bBUG\b[: ]",
+    r"\bWARNING:",
+    r"\bUBSAN:",
+    r"\bODEBUG:",
+    r"Call Trace:",
+    r"general protection fault",
+    r"unable to handle",
+    r"rcu.*\bstalls?\b",
+    r"(soft|hard) lockup",
+    r"hard LOCKUP",
+    r"INFO: (task|trying|possible|rcu)",
+    r"possible (circular|recursive|irq|deadlock)",
+    r"suspicious RCU usage",
+    r"inconsistent lock state",
+    r"bad unlock balance",
+    r"refcount_t:",
+    r"list_(add|del) corruption",
+    r"unregister_netdevice: waiting",
+    r"ref_tracker:",
+    r"Objects remaining in",
+    r"page allocation failure",
+    r"unreferenced object",
+)))
+CONTEXT_BEFORE, CONTEXT_AFTER = 3, 70
+
+
+class KernelLog:
+    """The console's lines and what they say about the run.
+
+    status   the command's exit status, None when the machine never told it
+    failure  why the machine gave up before the command, None when it did not
+    """
+
+    def __init__(self, data):
+        self.lines = data.decode(errors="replace").replace("\r", "").splitlines()
+        self.status = self._last(r"collsock-vm: status (\d+)$")
+        if self.status is not None:
+            self.status = int(self.status)
+        self.failure = self._last(r"collsock-vm: failed: (.*)")
+
+    def _last(self, pattern):
+        for line in reversed(self.lines):
+            found = re.search(pattern, line)
+            if found:
+                return found[1]
+        return None
+
+    def complaint(self):
+        """The lines around the first complaint, empty without one."""
+        for number, line in enumerate(self.lines):
+            if COMPLAINTS.search(line):
+                return self.lines[max(0, number - CONTEXT_BEFORE):number + CONTEXT_AFTER]
+        return []
