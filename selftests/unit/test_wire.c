@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The packet: what is written is read, what is not a packet is refused. */
+#include "kselftest_harness.h"
+#include "seed.h"
+#include "wire.h"
+
+#define PACKETS	100000
+
+struct unit_wire {
+	u64			random;
+	struct coll_secret	secret;
+	struct coll_prefix	prefix;
+	struct coll_wire_side	side;
+	struct coll_body	body;
+	u8			payload[COLLSOCK_MAX_SEGMENT];
+	u8			packet[COLL_WIRE_MAX] __aligned(8);
+	u32			bytes;
+};
+
+/* Any packet that a host may write. */
+static void write_any(struct unit_wire *u)
+{
+	static const u8 key[16] = "sixteen byte key";
+	struct coll_prefix *p = &u->prefix;
+	struct coll_body *b = &u->body;
+	u64 r = seed_next(&u->random);
+
+	coll_wire_derive(&u->secret, key, r, seed_next(&u->random));
+	p->tag = u->secret.tag;
+	p->descriptor = seed_next(&u->random);
+	p->incarnation = seed_next(&u->random) | 1;
+	p->known = r & 1 ? 0 : seed_next(&u->random);
+	p->connection = seed_next(&u->random);
+	p->source = seed_next(&u->random);
+	p->destination = seed_next(&u->random);
+	coll_wire_side_set(&u->side, p, &u->secret.mac);
+
+	memset(b, 0, sizeof(*b));
+	b->type = COLL_PACKET_MESSAGE + r / 2 % 3;
+	b->seq = seed_next(&u->random);
+	b->done = seed_next(&u->random);
+	b->credit = seed_next(&u->random);
+	b->operation = seed_next(&u->random);
+	b->signature.operation = r >> 8;
+	b->signature.type = r >> 16;
+	b->signature.op = r >> 24;
+	b->signature.schedule = r >> 32;
+	if (r & 8) {
+		b->signature.count = seed_next(&u->random);
+		b->signature.root = seed_next(&u->random);
+	}
+	b->segment = seed_next(&u->random);
+	b->round = seed_next(&u->random);
+	b->acknowledges = r & 16;
+	if (b->acknowledges) {
+		b->ack_connection = seed_next(&u->random);
+		b->ack_seq = seed_next(&u->random);
+		b->ack_bits = seed_next(&u->random);
+	}
+	if (b->type == COLL_PACKET_MESSAGE)
+		b->payload_bytes = seed_next(&u->random) % (r & 32 ? 40 : sizeof(u->payload));
+	b->payload = u->payload;
+	u->payload[r % sizeof(u->payload)] = r >> 40;
+	u->bytes = coll_wire_bytes(b);
+	coll_wire_write(u->packet, &u->side, b);
+}
+
+TEST(what_is_written_is_read)
+{
+	static struct unit_wire u;
+	struct coll_prefix prefix;
+	struct coll_body body;
+	u32 i;
+
+	u.random = seed_start();
+	for (i = 0; i < PACKETS; i++) {
+		write_any(&u);
+		ASSERT_LE(u.bytes, COLL_WIRE_MAX);
+		ASSERT_TRUE(coll_wire_formed(u.packet, u.bytes));
+		memset(&prefix, 0, sizeof(prefix));
+		memset(&body, 0, sizeof(body));
+		coll_wire_read_prefix(u.packet, &prefix);
+		coll_wire_read_body(u.packet, u.bytes, &body);
+		ASSERT_EQ(0, memcmp(&prefix, &u.prefix, sizeof(prefix)));
+		ASSERT_EQ(u.body.payload_bytes, body.payload_bytes);
+		ASSERT_EQ(0, memcmp(body.payload, u.payload, body.payload_bytes));
+		body.payload = u.body.payload;
+		ASSERT_EQ(0, memcmp(&body, &u.body, sizeof(body)));
+		ASSERT_TRUE(coll_wire_same_side(u.packet, &u.side));
+		ASSERT_TRUE(coll_wire_authentic(u.packet, u.bytes, &u.side));
+	}
+}
+
+TEST(the_mac_is_siphash_2_4_over_all_that_stands_before_it)
+{
+	static struct unit_wire u;
+	__be64 code;
+	u32 i;
+
+	u.random = seed_start();
+	for (i = 0; i < PACKETS; i++) {
+		write_any(&u);
+		memcpy(&code, u.packet + u.bytes - COLL_WIRE_MAC, sizeof(code));
+		ASSERT_EQ(siphash(u.packet, u.bytes - COLL_WIRE_MAC, &u.secret.mac),
+			  be64_to_cpu(code));
+	}
+}
+
+TEST(no_changed_bit_is_authentic_under_the_direction_or_its_own_prefix)
+{
+	static struct unit_wire u;
+	struct coll_wire_side own;
+	struct coll_prefix prefix;
+	u32 i, bit;
+
+	u.random = seed_start();
+	for (i = 0; i < PACKETS; i++) {
+		write_any(&u);
+		bit = seed_next(&u.random) % (u.bytes * 8);
+		u.packet[bit / 8] ^= 1 << bit % 8;
+		ASSERT_FALSE(coll_wire_same_side(u.packet, &u.side) &&
+			     coll_wire_authentic(u.packet, u.bytes, &u.side));
+		if (!coll_wire_formed(u.packet, u.bytes))
+			continue;
+		coll_wire_read_prefix(u.packet, &prefix);
+		coll_wire_side_set(&own, &prefix, &u.secret.mac);
+		ASSERT_FALSE(coll_wire_authentic(u.packet, u.bytes, &own)) {
+			TH_LOG("bit %u of %u bytes", bit, u.bytes);
+		}
+	}
+}
+
+TEST(a_direction_that_was_never_heard_matches_no_packet)
+{
+	static struct coll_wire_side silent;
+	static struct unit_wire u;
+	u32 i;
+
+	u.random = seed_start();
+	for (i = 0; i < PACKETS; i++) {
+		write_any(&u);
+		ASSERT_FALSE(coll_wire_same_side(u.packet, &silent));
+	}
+}
+
+static u8 *barrier_packet(struct unit_wire *u)
+{
+	u->random = 1;
+	do {
+		write_any(u);
+	} while (u->body.type != COLL_PACKET_MESSAGE || u->body.acknowledges ||
+		 u->body.signature.count || u->body.payload_bytes);
+	return u->packet;
+}
+
+#define REFUSED(at, value, why) ({ \
+	barrier_packet(&u)[at] = value; \
+	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes)) TH_LOG(why); \
+})
+
+TEST(what_is_not_understood_is_not_a_packet)
+{
+	static struct unit_wire u;
+
+	barrier_packet(&u);
+	EXPECT_EQ(COLL_WIRE_MIN, u.bytes);
+	EXPECT_TRUE(coll_wire_formed(u.packet, u.bytes));
+	REFUSED(0, 0, "version 0");
+	REFUSED(0, 2, "version 2");
+	REFUSED(1, 1, "reserved");
+	REFUSED(2, 0x80, "reserved");
+	REFUSED(3, 7, "reserved");
+	REFUSED(COLL_WIRE_PREFIX, 0, "type 0");
+	REFUSED(COLL_WIRE_PREFIX, 4, "type 4");
+	REFUSED(COLL_WIRE_PREFIX, 0x21, "unknown flag");
+	REFUSED(COLL_WIRE_PREFIX, 0x81, "acknowledgement flagged and not there");
+	REFUSED(COLL_WIRE_PREFIX, 0x41, "operands flagged and not there");
+	memset(barrier_packet(&u) + 20, 0, 4);
+	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes)) TH_LOG("incarnation 0");
+}
+
+TEST(a_length_that_cannot_be_is_refused)
+{
+	static struct unit_wire u;
+	u32 bytes;
+
+	barrier_packet(&u);
+	for (bytes = 0; bytes < COLL_WIRE_MIN; bytes++)
+		EXPECT_FALSE(coll_wire_formed(u.packet, bytes));
+	EXPECT_TRUE(coll_wire_formed(u.packet, COLL_WIRE_MAX));
+	EXPECT_FALSE(coll_wire_formed(u.packet, COLL_WIRE_MAX + 1));
+	u.packet[COLL_WIRE_PREFIX] = COLL_PACKET_GOODBYE;
+	EXPECT_TRUE(coll_wire_formed(u.packet, COLL_WIRE_MIN));
+	EXPECT_FALSE(coll_wire_formed(u.packet, COLL_WIRE_MIN + 8)) {
+		TH_LOG("a goodbye with a payload");
+	}
+}
+
+TEST(another_nonce_or_key_makes_other_secrets)
+{
+	struct coll_secret a, b;
+	u8 key[16] = "sixteen byte key";
+
+	coll_wire_derive(&a, key, 7, 1);
+	coll_wire_derive(&b, key, 7, 2);
+	EXPECT_TRUE(a.tag != b.tag && a.mac.key[0] != b.mac.key[0] && a.mac.key[1] != b.mac.key[1]);
+	key[15] ^= 1;
+	coll_wire_derive(&b, key, 7, 1);
+	EXPECT_TRUE(a.tag != b.tag && a.mac.key[0] != b.mac.key[0] && a.mac.key[1] != b.mac.key[1]);
+	EXPECT_TRUE(a.tag != a.mac.key[0] && a.mac.key[0] != a.mac.key[1]);
+}
+
+TEST_HARNESS_MAIN
