@@ -69,9 +69,8 @@ static bool member_valid(const struct collsock_member *m, const struct collsock_
  * @host_of_rank: j->ranks of them
  *
  * All hosts are of one address family. Hosts stand in the order of their lowest
- * rank, so that the order of hosts is the order of ranks. Two equal hosts are
- * not looked for: packets of the second one are refused by their source index,
- * and nothing comes of such a group but its time-out.
+ * rank, so that the order of hosts is the order of ranks. No other host has the
+ * address and port of this one: as every host checks it, no two are equal.
  *
  * Return: 0, -EINVAL, or -EOPNOTSUPP for several ranks on one host.
  * Context: may take long for large tables; no lock.
@@ -79,6 +78,7 @@ static bool member_valid(const struct collsock_member *m, const struct collsock_
 int coll_descriptor_check(const struct collsock_join *j,
 			  struct collsock_member *members, const u32 *host_of_rank)
 {
+	const struct collsock_member *self;
 	u32 i, seen = 0;
 
 	for (i = 0; i < j->hosts; i++) {
@@ -95,12 +95,17 @@ int coll_descriptor_check(const struct collsock_join *j,
 	}
 	if (seen != j->hosts)
 		return -EINVAL;
+	self = &members[host_of_rank[j->rank]];
+	for (i = 0; i < j->hosts; i++)
+		if (&members[i] != self && !memcmp(&members[i], self, sizeof(*self)))
+			return -EINVAL;
 	return j->ranks == j->hosts ? 0 : -EOPNOTSUPP;
 }
 
 /**
  * coll_descriptor_hash() - hash of what must be equal on all ranks
- * @j: normalised; its rank and key do not count (the key proves itself)
+ * @j: normalised; its rank and key do not count (the key proves itself), nor
+ *	do the scope ids of members
  * @members: checked
  * @host_of_rank: checked
  *
@@ -112,11 +117,18 @@ u32 coll_descriptor_hash(const struct collsock_join *j,
 {
 	siphash_key_t chain = { { j->id, j->nonce } };
 	struct collsock_join common = *j;
+	struct collsock_member member;
+	u32 i;
 
 	common.rank = 0;
 	memset(common.key, 0, sizeof(common.key));
 	chain.key[0] = siphash(&common, sizeof(common), &chain);
-	chain.key[0] = siphash(members, j->hosts * sizeof(*members), &chain);
+	for (i = 0; i < j->hosts; i++) {
+		/* The index of an interface means something on its own host only. */
+		member = members[i];
+		member.scope_id = 0;
+		chain.key[0] = siphash(&member, sizeof(member), &chain);
+	}
 	chain.key[0] = siphash(host_of_rank, j->ranks * sizeof(*host_of_rank), &chain);
 	return (u32)chain.key[0];
 }

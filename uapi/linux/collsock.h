@@ -74,7 +74,7 @@ enum collsock_algorithm {
  * struct collsock_member - one host of the group
  * @family: AF_INET or AF_INET6
  * @port: UDP port; 0 is COLLSOCK_PORT
- * @scope_id: interface index of a link-local IPv6 address, else 0
+ * @scope_id: index of this host's interface to a link-local IPv6 address, else 0
  * @address: 4 or 16 bytes as inet_pton() gives them, the rest zero
  */
 struct collsock_member {
@@ -102,7 +102,8 @@ struct collsock_member {
  * @allreduce_algorithm: enum collsock_algorithm
  * @reserved: 0
  *
- * All of it but @rank is equal on all ranks of the group.
+ * All of it but @rank, and the scope ids of members, is equal on all ranks of
+ * the group.
  */
 struct collsock_join {
 	__u32	size;

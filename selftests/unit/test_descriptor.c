@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What JOIN brings: what is refused, and what must be equal on all ranks. */
+#include "kselftest_harness.h"
+#include "descriptor.h"
+
+#define HOSTS	4
+
+FIXTURE(join)
+{
+	struct collsock_join fixed;
+	struct collsock_member members[HOSTS];
+	u32 host_of_rank[HOSTS];
+};
+
+FIXTURE_SETUP(join)
+{
+	u32 i;
+
+	memset(self, 0, sizeof(*self));
+	self->fixed.size = sizeof(self->fixed);
+	self->fixed.id = 1;
+	self->fixed.nonce = 2;
+	self->fixed.key[3] = 9;
+	self->fixed.hosts = HOSTS;
+	self->fixed.ranks = HOSTS;
+	for (i = 0; i < HOSTS; i++) {
+		self->members[i].family = 2;
+		self->members[i].address[0] = 10;
+		self->members[i].address[3] = 1 + i;
+		self->host_of_rank[i] = i;
+	}
+}
+
+FIXTURE_TEARDOWN(join)
+{
+}
+
+#define CHECK() coll_descriptor_check(&self->fixed, self->members, self->host_of_rank)
+#define HASH() coll_descriptor_hash(&self->fixed, self->members, self->host_of_rank)
+
+TEST_F(join, defaults_are_filled_in)
+{
+	ASSERT_EQ(0, coll_descriptor_normalise(&self->fixed));
+	EXPECT_EQ(COLLSOCK_DEFAULT_WINDOW, self->fixed.window);
+	EXPECT_EQ(COLLSOCK_DEFAULT_SEGMENT, self->fixed.segment_bytes);
+	EXPECT_EQ(COLLSOCK_DEFAULT_SEGMENT, self->fixed.max_bytes);
+	ASSERT_EQ(0, CHECK());
+	EXPECT_EQ(COLLSOCK_PORT, self->members[2].port);
+}
+
+#define REFUSED(field, value) ({ \
+	struct collsock_join bad = self->fixed; \
+	bad.field = value; \
+	EXPECT_EQ(-EINVAL, coll_descriptor_normalise(&bad)) TH_LOG(#field " = " #value); \
+})
+
+TEST_F(join, a_bad_fixed_part_is_refused)
+{
+	REFUSED(size, 0);
+	REFUSED(size, sizeof(self->fixed) + 8);
+	REFUSED(flags, 1);
+	REFUSED(hosts, 0);
+	REFUSED(hosts, COLLSOCK_MAX_HOSTS + 1);
+	REFUSED(ranks, HOSTS - 1);
+	REFUSED(ranks, COLLSOCK_MAX_RANKS + 1);
+	REFUSED(rank, HOSTS);
+	REFUSED(window, COLLSOCK_MAX_WINDOW + 1);
+	REFUSED(segment_bytes, 47);
+	REFUSED(segment_bytes, COLLSOCK_MAX_SEGMENT + COLLSOCK_SEGMENT_QUANTUM);
+	REFUSED(max_bytes, COLLSOCK_DEFAULT_SEGMENT + 1);
+	REFUSED(barrier_algorithm, 3);
+	REFUSED(allreduce_algorithm, COLLSOCK_DISSEMINATION);
+	REFUSED(reserved[0], 1);
+	REFUSED(reserved[1], 1);
+}
+
+#define TABLE_REFUSED(change, error) ({ \
+	typeof(*self) before = *self; \
+	change; \
+	EXPECT_EQ(error, CHECK()) TH_LOG(#change); \
+	*self = before; \
+})
+
+TEST_F(join, a_bad_table_is_refused)
+{
+	ASSERT_EQ(0, coll_descriptor_normalise(&self->fixed));
+	TABLE_REFUSED(self->members[1].family = 0, -EINVAL);
+	TABLE_REFUSED(self->members[1].family = 10, -EINVAL);
+	TABLE_REFUSED(self->members[1].address[5] = 1, -EINVAL);
+	TABLE_REFUSED(memset(self->members[1].address, 0, 16), -EINVAL);
+	TABLE_REFUSED(self->members[1].scope_id = 1, -EINVAL);
+	TABLE_REFUSED(self->host_of_rank[3] = HOSTS, -EINVAL);
+	TABLE_REFUSED(self->host_of_rank[0] = 1, -EINVAL);
+	TABLE_REFUSED((self->host_of_rank[1] = 2, self->host_of_rank[2] = 1), -EINVAL);
+	TABLE_REFUSED((self->fixed.hosts = 3, self->host_of_rank[3] = 1), -EOPNOTSUPP);
+}
+
+TEST_F(join, no_other_host_has_the_address_of_this_one)
+{
+	ASSERT_EQ(0, coll_descriptor_normalise(&self->fixed));
+	self->fixed.rank = 2;
+	self->members[0] = self->members[2];
+	EXPECT_EQ(-EINVAL, CHECK());
+	/* Another port is another host. */
+	self->members[0].port = 1;
+	EXPECT_EQ(0, CHECK());
+}
+
+#define HASHED(change, differs) ({ \
+	typeof(*self) before = *self; \
+	u32 hash = HASH(); \
+	change; \
+	EXPECT_EQ(differs, hash != HASH()) TH_LOG(#change); \
+	*self = before; \
+})
+
+TEST_F(join, the_hash_covers_all_that_must_be_equal_and_nothing_else)
+{
+	ASSERT_EQ(0, coll_descriptor_normalise(&self->fixed));
+	HASHED(self->fixed.id++, true);
+	HASHED(self->fixed.nonce++, true);
+	HASHED(self->fixed.window++, true);
+	HASHED(self->fixed.segment_bytes += 48, true);
+	HASHED(self->fixed.max_bytes--, true);
+	HASHED(self->fixed.barrier_algorithm++, true);
+	HASHED(self->fixed.allreduce_algorithm++, true);
+	HASHED(self->members[3].address[3]++, true);
+	HASHED(self->members[0].port++, true);
+	HASHED(self->host_of_rank[3]--, true);
+	HASHED(self->fixed.rank++, false);
+	HASHED(self->fixed.key[0]++, false);
+	HASHED(self->members[1].scope_id++, false);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=4 limit=90
+# suites: check debug soak
+"""When a rank leaves, is killed, is cut off or is stopped: errors are answers."""
+
+import signal
+import threading
+
+from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+
+LIVENESS_MS = 600
+
+
+def rank_in_child(line, descriptor, number, meetings, payloads):
+    """Meets the others, posts more, and waits to be told to close, or killed."""
+    rank = Rank()
+    rank.join(descriptor, number)
+    line.put("joined")
+    for _ in range(meetings):
+        equal("barrier in the child", outcome(rank.run()), "success")
+    for payload in payloads:
+        rank.post(payload)
+    line.put("posted")
+    line.get()
+    rank.close()
+    line.put("closed")
+    line.get()
+
+
+def with_child(host, hosts, meetings=2, payloads=(), **fields):
+    """A group whose rank on a host is a process; returns the others and it."""
+    descriptor = Descriptor(hosts, **fields)
+    number = list(hosts).index(host)
+    child = Child(host, rank_in_child, descriptor, number, meetings, payloads)
+    ranks = {}
+    for other, at in enumerate(hosts):
+        if at != host:
+            ranks[other] = rank_on(at)
+            ranks[other].join(descriptor, other)
+    equal("the child has", child.get(), "joined")
+    for _ in range(meetings):
+        barrier(ranks.values())
+    equal("the child has", child.get(), "posted")
+    return ranks, child
+
+
+def end_child(child, manner):
+    if manner == "killed":
+        child.kill()
+        equal("end of the child", child.end(), -signal.SIGKILL)
+    else:
+        child.put("close")
+        equal("the child has", child.get(), "closed")
+
+
+# The others post before they can have heard of it, and when they have
+@test_each(("closed", 0), ("killed", 0), ("closed", 0.3), ("killed", 0.3))
+def what_a_rank_had_posted_completes_at_the_others_when_it_is(variant):
+    manner, pause = variant
+    for hosts, peers in (((1, 2, 3, 4), (0, 3)), ((1, 2, 3), (0, 1))):
+        payloads = [integers(1000 + number) for number in range(3)]
+        ranks, child = with_child(3, hosts, payloads=payloads)
+        end_child(child, manner)
+        time.sleep(pause)
+        for number in range(3):
+            for rank in ranks.values():
+                rank.post(integers(number), cookie=number)
+        for name, rank in ranks.items():
+            for number in range(3):
+                completion = rank.complete()
+                equal(f"rank {name} of {len(hosts)}, operation {number}", outcome(completion),
+                      "success")
+                equal("its sum", completion.result,
+                      integers(1000 + len(hosts) * completion.cookie))
+        for name in peers:
+            ranks[name].post()
+        for name in peers:
+            equal(f"the next operation, rank {name} of {len(hosts)}",
+                  outcome(ranks[name].complete()), "ECONNRESET rank 2")
+
+
+@test_each("closed", "killed")
+def who_waits_for_a_rank_learns_that_it_is(manner):
+    ranks, child = with_child(3, (1, 2, 3))
+    got = {}
+
+    def wait(name):
+        got[name] = outcome(ranks[name].run())
+
+    threads = [threading.Thread(target=wait, args=[name]) for name in ranks]
+    for thread in threads:
+        thread.start()
+        eventually_in("ioctl", thread)
+    end_child(child, manner)
+    for thread in threads:
+        thread.join()
+    equal("what RUN gave", got, {0: "ECONNRESET rank 2", 1: "ECONNRESET rank 2"})
+
+
+def run_for_ever(line, descriptor, number):
+    rank = Rank()
+    rank.join(descriptor, number)
+    line.put("joined")
+    while True:
+        rank.run(integers(1))
+
+
+@test
+def a_kill_at_any_moment_gives_right_results_and_then_the_error():
+    for turn in range(work(4)):
+        descriptor = Descriptor((1, 2, 3))
+        child = Child(3, run_for_ever, descriptor, 2)
+        ranks = [rank_on(1), rank_on(2)]
+        for number, rank in enumerate(ranks):
+            rank.join(descriptor, number)
+        child.get()
+        killer = threading.Timer(0.05 + 0.03 * turn, child.kill)
+        killer.start()
+        rights, errors = [0, 0], [None, None]
+        while None in errors:
+            for rank in ranks:
+                rank.post(integers(1))
+            for number, completion in enumerate([rank.complete() for rank in ranks]):
+                if completion.error:
+                    errors[number] = outcome(completion)
+                else:
+                    equal(f"error before success at rank {number}", errors[number], None)
+                    equal(f"sum at rank {number}", completion.result, integers(3))
+                    rights[number] += 1
+        equal("errors", errors, ["ECONNRESET rank 2"] * 2)
+        at_most("difference in operations that succeeded", abs(rights[0] - rights[1]), 1)
+        killer.join()
+        child.end()
+
+
+@test
+def a_failure_stays():
+    ranks, child = with_child(2, (1, 2))
+    rank = ranks[0]
+    for number in range(3):
+        rank.post(cookie=number)
+    poll = select.poll()
+    poll.register(rank, select.POLLIN | select.POLLOUT)
+    equal("events before", poll.poll(0), [(rank.fileno(), select.POLLOUT)])
+    end_child(child, "killed")
+    every = select.POLLIN | select.POLLOUT | select.POLLERR
+    eventually("events", lambda: poll.poll(0), [(rank.fileno(), every)])
+    for number in range(3):
+        completion = rank.complete(socket.MSG_DONTWAIT)
+        equal(f"operation {number}", (completion.cookie, outcome(completion)),
+              (number, "ECONNRESET rank 1"))
+    equal("events when all is received", poll.poll(0),
+          [(rank.fileno(), select.POLLOUT | select.POLLERR)])
+    for number in range(20):
+        rank.post(integers(1), cookie=number)
+        completion = rank.complete(socket.MSG_DONTWAIT)
+        equal(f"later operation {number}", (completion.cookie, outcome(completion)),
+              (number, "ECONNRESET rank 1"))
+        equal("bytes", completion.bytes, 0)
+    equal("a RUN", outcome(rank.run()), "ECONNRESET rank 1")
+    stats = rank.stats()
+    equal("operations that were posted, completed and failed",
+          (stats.posted, stats.completed, stats.failed), (26, 2, 24))
+
+
+@contextlib.contextmanager
+def link_down(host):
+    command("ip", "-n", f"h{host}", "link", "set", "eth0", "down")
+    try:
+        yield
+    finally:
+        command("ip", "-n", f"h{host}", "link", "set", "eth0", "up")
+        command("ip", "-n", f"h{host}", "address", "replace", f"fd00:1::{host}/64", "dev",
+                "eth0", "nodad")
+
+
+@test
+def a_host_that_is_cut_off_is_named_after_the_liveness_time_and_not_before():
+    equal("default of the liveness time", read_file(f"{MODULE}/parameters/liveness_ms"), "3000\n")
+    with tunables(liveness_ms=LIVENESS_MS):
+        group = Group((1, 2, 3))
+    group.barrier()
+    with link_down(3):
+        group.post()
+        for number in (0, 1):
+            completion = group[number].complete()
+            equal(f"rank {number}", outcome(completion), "ETIMEDOUT rank 2")
+            took_ms = (completion.completed_ns - completion.posted_ns) / 1e6
+            at_least("milliseconds that it took", took_ms, LIVENESS_MS)
+            at_most("milliseconds that it took", took_ms, 10 * LIVENESS_MS)
+        equal("the host that is cut off names the first it cannot reach",
+              outcome(group[2].complete()) in ("ETIMEDOUT rank 0", "ETIMEDOUT rank 1"), True)
+        at_least("packets that found no route there", group[2].net_stats().no_route, 1)
+    # The network heals, the group does not
+    for number in (0, 1):
+        equal(f"rank {number} afterwards", outcome(group[number].run()), "ETIMEDOUT rank 2")
+    Group((1, 2, 3)).barrier()
+
+
+def post_and_meet(line, descriptor, number):
+    rank = Rank()
+    rank.join(descriptor, number)
+    line.put("joined")
+    for _ in range(2):
+        line.put(outcome(rank.run()))
+        line.get()
+
+
+@test
+def a_process_that_is_stopped_or_computes_for_long_is_not_accused():
+    descriptor = Descriptor((1, 2, 3))
+    with tunables(liveness_ms=LIVENESS_MS, join_timeout_ms=LIVENESS_MS * 50):
+        child = Child(3, post_and_meet, descriptor, 2)
+        ranks = [rank_on(1), rank_on(2)]
+        for number, rank in enumerate(ranks):
+            rank.join(descriptor, number)
+        child.get()
+    barrier(ranks)
+    equal("the child's first barrier", child.get(), "success")
+    child.kill(signal.SIGSTOP)
+    child.put("go on")
+    ranks[0].post()
+    time.sleep(3 * LIVENESS_MS / 1000)
+    equal("completions while it is stopped", select.select([ranks[0]], [], [], 0)[0], [])
+    child.kill(signal.SIGCONT)
+    # And this process computes
+    time.sleep(2 * LIVENESS_MS / 1000)
+    ranks[1].post()
+    for number, rank in enumerate(ranks):
+        equal(f"rank {number}", outcome(rank.complete()), "success")
+    equal("the child's second barrier", child.get(), "success")
+
+
+@test
+def a_host_that_never_joins_is_named_after_the_join_time_out():
+    with tunables(liveness_ms=100, join_timeout_ms=LIVENESS_MS):
+        rank = rank_on(1)
+        rank.join(Descriptor((1, 2)), 0)
+    completion = rank.run()
+    equal("the barrier", outcome(completion), "ETIMEDOUT rank 1")
+    took_ms = (completion.completed_ns - completion.posted_ns) / 1e6
+    at_least("milliseconds that it took", took_ms, LIVENESS_MS)
+    at_most("milliseconds that it took", took_ms, 10 * LIVENESS_MS)
+
+
+DISAGREEMENTS = {
+    "operation": ({"payload": b""}, {"payload": integers(1)}),
+    "type": ({"type": INT64}, {"type": UINT64}),
+    "operator": ({"op": MIN}, {"op": MAX}),
+    "count": ({"payload": integers(1)}, {"payload": integers(1, 2)}),
+    "algorithm": ({"payload": b"", "algorithm": DISSEMINATION},
+                  {"payload": b"", "algorithm": PAIRWISE_EXCHANGE}),
+}
+
+
+@test_each(*DISAGREEMENTS)
+def who_disagrees_is_named_with_eproto_about_the(what):
+    group = Group((1, 2))
+    group.barrier()
+    first, second = DISAGREEMENTS[what]
+    early = group[1].stats().early
+    group[0].post(**{"payload": integers(1), **first})
+    eventually("messages before their time", lambda: group[1].stats().early, early + 1)
+    group[1].post(**{"payload": integers(1), **second})
+    equal("rank 1", outcome(group[1].complete()), "EPROTO rank 0")
+    equal("rank 1 later", outcome(group[1].run()), "EPROTO rank 0")
+
+
+@test
+def a_rank_whose_partner_failed_and_left_does_not_wait_for_ever():
+    group = Group((1, 2))
+    group.barrier()
+    early = group[1].stats().early
+    group[0].post(integers(1))
+    eventually("messages before their time", lambda: group[1].stats().early, early + 1)
+    group[1].post()
+    equal("rank 1", outcome(group[1].complete()), "EPROTO rank 0")
+    group[1].close()
+    group[0].patience(15)
+    try:
+        equal("rank 0 names", group[0].complete().failed_rank, 1)
+    except BlockingIOError:
+        raise Failed("rank 0: waits for 15 s, expected an error") from None
+
+
+main(limit=40)

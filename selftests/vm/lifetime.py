@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=4 limit=90
+# suites: check debug soak
+"""Sockets, groups, namespaces and the module end in any order and leave nothing."""
+
+import re
+
+from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+
+O_NONBLOCK = os.O_NONBLOCK
+HOSTS = 1, 2, 3, 4
+LIVENESS_MS = 300  # tombstones stay for twice as long
+
+
+def unload():
+    if libc.syscall(176, b"collsock", O_NONBLOCK):
+        raise OSError(ctypes.get_errno(), "delete_module")
+
+
+def loaded():
+    return os.path.exists(MODULE)
+
+
+def load():
+    command("module")
+
+
+def udp_sockets(host):
+    """Those that the kernel holds count too."""
+    with on(host):
+        return [int(count) for name in ("sockstat", "sockstat6")
+                for count in re.findall(r"^UDP6?: inuse (\d+)",
+                                        read_file(f"/proc/thread-self/net/{name}"), re.M)]
+
+
+def active_objects():
+    """Objects in use, by cache, when all caches have given back what they keep."""
+    for cache in os.listdir("/sys/kernel/slab"):
+        with contextlib.suppress(OSError):
+            write_file(f"/sys/kernel/slab/{cache}/shrink", "1")
+    return {words[0]: int(words[1]) for words in
+            (line.split() for line in read_file("/proc/slabinfo").splitlines()[2:])}
+
+
+def namespaces():
+    return active_objects().get("net_namespace")
+
+
+def left(*hosts):
+    """What the namespaces still have of groups."""
+    watchers = [rank_on(host) for host in hosts]
+    stats = [watcher.net_stats() for watcher in watchers]
+    for watcher in watchers:
+        watcher.close()
+    return {name: [getattr(one, name) for one in stats]
+            for name in ("groups", "peers", "tombstones")}
+
+
+NOTHING = {"groups": [0] * 4, "peers": [0] * 4, "tombstones": [0] * 4}
+
+
+@test
+def the_module_stays_while_a_socket_is_open():
+    idle = rank_on(1)
+    refused(errno.EAGAIN, "unloading with a socket that has not joined", unload)
+    idle.close()
+    rank = rank_on(1)
+    rank.join(Descriptor([1]), 0)
+    refused(errno.EAGAIN, "unloading with a socket that has joined", unload)
+    copy = rank.dup()
+    rank.close()
+    refused(errno.EAGAIN, "unloading with a duplicate", unload)
+    copy.close()
+    unload()
+    equal("the module is there", loaded(), False)
+    refused(errno.EAFNOSUPPORT, "a socket", Rank)
+    load()
+    Group(HOSTS).barrier()
+
+
+@test
+def cycles_of_join_and_close_leave_nothing():
+    with tunables(liveness_ms=LIVENESS_MS):
+        before = [udp_sockets(host) for host in HOSTS]
+        watcher = rank_on(1)
+        objects = []
+        for amount in (50, work(200)):
+            for _ in range(amount):
+                group = Group(HOSTS)
+                group.barrier()
+                group.close()
+            eventually("what is left", lambda: left(*HOSTS), NOTHING)
+            time.sleep(0.5)  # what RCU frees
+            objects.append(active_objects())
+        equal("references to the module", read_file(f"{MODULE}/refcnt"), "1\n")
+        watcher.close()
+        equal("references to the module", read_file(f"{MODULE}/refcnt"), "0\n")
+        eventually("UDP sockets", lambda: [udp_sockets(host) for host in HOSTS], before)
+    # A single object that each group left behind would be work(800) of them
+    for cache, active in objects[1].items():
+        at_most(f"objects more in {cache}", active - objects[0].get(cache, 0), work(200))
+
+
+def run_for_ever(line, descriptor, number):
+    rank = Rank()
+    rank.join(descriptor, number)
+    line.put("joined")
+    while not rank.run(integers(1)).error:
+        pass
+    line.put("failed")
+    line.get()
+
+
+def traffic(hosts):
+    descriptor = Descriptor(range(1, len(hosts) + 1))
+    children = [Child(host, run_for_ever, descriptor, number)
+                for number, host in enumerate(hosts)]
+    for child in children:
+        equal("the child has", child.get(), "joined")
+    time.sleep(0.1)
+    return children
+
+
+@test
+def ranks_that_are_killed_in_mid_traffic_leave_nothing():
+    chance = seeded("lifetime")
+    with tunables(liveness_ms=LIVENESS_MS):
+        for _ in range(work(3)):
+            children = traffic((1, 2, 3))
+            chance.shuffle(children)
+            for child in children:
+                child.kill()
+                time.sleep(chance.choice((0, 0, 0.05)))
+            for child in children:
+                child.end()
+        eventually("what is left", lambda: left(*HOSTS), NOTHING)
+
+
+@test_each(False, True)
+def a_namespace_that_is_deleted_in_mid_traffic_goes_when_its_processes_go(deaf):
+    before = namespaces()
+    for _ in range(work(2)):
+        names = "x1", "x2"
+        for number, name in enumerate(names, 1):
+            command("ip", "netns", "add", name)
+            command("ip", "link", "add", "link", "switch", "name", "eth0", "netns", name,
+                    "type", "macvlan", "mode", "bridge")
+            command("ip", "-n", name, "address", "add", f"10.1.0.{number}/24", "dev", "eth0")
+            command("ip", "-n", name, "link", "set", "eth0", "up")
+        # The hosts have the same addresses
+        with link_down(1), link_down(2):
+            children = traffic(names)
+            if deaf:
+                # What they have closed lingers until the end of the namespace
+                for name in names:
+                    command("tc", "-n", name, "qdisc", "add", "dev", "eth0", "root", "netem",
+                            "loss", "100%")
+            for name in names:
+                command("ip", "netns", "delete", name)
+            time.sleep(0.1)
+            for child in children:
+                child.kill()
+                equal("end of the child", child.end(), -signal.SIGKILL)
+            eventually("namespaces", namespaces, before)
+
+
+@contextlib.contextmanager
+def link_down(host):
+    command("ip", "-n", f"h{host}", "link", "set", "eth0", "down")
+    try:
+        yield
+    finally:
+        command("ip", "-n", f"h{host}", "link", "set", "eth0", "up")
+
+
+@test_each("that were closed a moment ago", "that hear nothing any more")
+def the_module_can_be_unloaded_while_groups_linger(state):
+    log = KernelLog()
+    for _ in range(work(2)):
+        groups = [Group(HOSTS) for _ in range(5)]
+        for group in groups:
+            group.barrier()
+        if state == "that hear nothing any more":
+            netem(HOSTS, "loss", "100%")
+        for group in groups:
+            for rank in group[:3]:
+                rank.post(integers(1))
+        for group in groups:
+            group.close()
+        if state == "that hear nothing any more":
+            at_least("groups that linger", left(1)["groups"][0], 5)
+        unload()
+        equal("the module is there", loaded(), False)
+        equal("UDP sockets", [udp_sockets(host) for host in HOSTS], [[0, 0]] * 4)
+        if state == "that hear nothing any more":
+            netem(HOSTS)
+        load()
+    Group(HOSTS).barrier()
+    equal("lines in the kernel's log but those of loading",
+          [line for line in log.lines() if "protocol family" not in line and
+           "loading out-of-tree" not in line and "verification failed" not in line], [])
+
+
+main(limit=60)
