@@ -261,9 +261,13 @@ static struct coll_peer *group_find_peer(const struct coll_group *g, u32 host)
 	return peer;
 }
 
+/*
+ * One that has left too must still hear it if it has posted more than we have:
+ * those operations of it wait for us.
+ */
 static void group_say_goodbye(struct coll_group *g, struct coll_peer *peer, u64 now)
 {
-	if (peer->gone || peer->goodbye.peer)
+	if (peer->goodbye.peer || (peer->gone && !coll_after(peer->last, g->next - 1)))
 		return;
 	peer->goodbye.peer = peer;
 	coll_peer_send(peer, &peer->goodbye, now);
@@ -693,6 +697,7 @@ static void group_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
 	if (peer->gone)
 		return;
 	peer->gone = true;
+	peer->last = body->operation;
 	group_reset(g, body->operation, coll_group_rank(g, peer->host), now);
 }
 

@@ -76,6 +76,7 @@ struct coll_message {
  * @forced: something was sent beyond the credit
  * @refused: something was refused for want of room; tell when there is some
  * @gone: said goodbye
+ * @last: if so, the last operation that it has posted
  * @knows_us: the other side has heard this incarnation of ours
  * @goodbye: ours
  * @tx: our direction
@@ -104,6 +105,7 @@ struct coll_peer {
 	u64			lone_ack_ns;
 	u64			recv_bits;
 	u32			recv_seq;
+	u32			last;
 	bool			ack_owed;
 	bool			ack_now;
 	bool			ack_explicit;

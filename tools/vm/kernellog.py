@@ -31,18 +31,23 @@ COMPLAINTS = re.compile("|".join((
     r"page allocation failure",
     r"unreferenced object",
 )))
+FIRST_PROGRAM = "collsock-vm: first program"
 CONTEXT_BEFORE, CONTEXT_AFTER = 3, 70
 
 
 class KernelLog:
     """The console's lines and what they say about the run.
 
+    booted   whether there was a kernel
+    began    whether it got as far as our first program
     status   the command's exit status, None when the machine never told it
     failure  why the machine gave up before the command, None when it did not
     """
 
     def __init__(self, data):
         self.lines = data.decode(errors="replace").replace("\r", "").splitlines()
+        self.booted = self._last(r"(Linux version)") is not None
+        self.began = self._last(f"({FIRST_PROGRAM})") is not None
         self.status = self._last(r"collsock-vm: status (\d+)$")
         if self.status is not None:
             self.status = int(self.status)
@@ -56,8 +61,14 @@ class KernelLog:
         return None
 
     def complaint(self):
-        """The lines around the first complaint, empty without one."""
+        """The lines around the first complaint, empty without one.
+
+        What a kernel finds at fault with itself before anything of ours runs does
+        not count, as long as it comes up.
+        """
+        ours = not self.began
         for number, line in enumerate(self.lines):
-            if COMPLAINTS.search(line):
+            ours = ours or FIRST_PROGRAM in line
+            if ours and COMPLAINTS.search(line):
                 return self.lines[max(0, number - CONTEXT_BEFORE):number + CONTEXT_AFTER]
         return []
