@@ -9,6 +9,7 @@
 
 #ifdef __KERNEL__
 #include <linux/bitops.h>
+#include <linux/bug.h>
 #include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>

@@ -15,18 +15,54 @@ void coll_op_size_add(struct coll_op_size *size, const struct coll_schedule *s)
 	for (i = 0; i < s->rounds; i++)
 		values += !!s->round[i].folds;
 	size->messages = max_t(u32, size->messages, s->sends);
-	size->values = max(size->values, values);
+	size->values = max(size->values, values * s->registers);
 	size->early = max_t(u32, size->early, s->folds);
 }
 
-static u8 *op_value(const struct coll_op *op, u32 index)
+/* The registers as they were after so many rounds that fold. */
+static u8 *op_value(const struct coll_op *op, u32 index, u32 reg)
 {
-	return op->values + (size_t)index * op->group->max_bytes;
+	return op->values + (size_t)(index * op->schedule->registers + reg) * op->group->max_bytes;
 }
 
 static u8 *op_early(const struct coll_op *op, u32 edge)
 {
 	return op->early + (size_t)edge * op->group->max_bytes;
+}
+
+/* Where a block of the payload begins: blocks have equally many elements, but the last. */
+static u32 op_block_start(const struct coll_op *op, u32 block)
+{
+	u32 elements = (op->signature.count + op->schedule->blocks - 1) / op->schedule->blocks;
+
+	return min(block * elements, op->signature.count) * coll_type_bytes(op->signature.type);
+}
+
+/* The part of the payload that an edge concerns. */
+struct op_range {
+	u32	first;
+	u32	bytes;
+};
+
+static struct op_range op_range(const struct coll_op *op, const struct coll_edge *e)
+{
+	struct op_range range = { 0, op->bytes };
+
+	if (unlikely(e->blocks != op->schedule->blocks)) {
+		range.first = op_block_start(op, e->first_block);
+		range.bytes = op_block_start(op, e->first_block + e->blocks) - range.first;
+	}
+	return range;
+}
+
+/**
+ * coll_op_edge_bytes() - length of the payload that a fold entry takes
+ * @op: EARLY or RUNNING
+ * @edge: index of the entry
+ */
+u32 coll_op_edge_bytes(const struct coll_op *op, int edge)
+{
+	return op_range(op, &op->schedule->fold[edge]).bytes;
 }
 
 static bool op_arrived(const struct coll_op *op, u32 edge)
@@ -69,59 +105,67 @@ static void op_begin_round(struct coll_op *op, u64 now)
 		op->missing -= op_arrived(op, i);
 
 	for (i = r->send_first; i < r->send_first + r->sends; i++) {
+		const struct coll_edge *e = &s->send[i];
+		struct op_range range = op_range(op, e);
 		struct coll_message *m = &op->messages[i];
-		struct coll_peer *peer = coll_group_peer(op->group, s->send[i].host, now);
+		struct coll_peer *peer = coll_group_peer(op->group, e->host, now);
 
-		/* Without memory for the peer the deadline of the group strikes. */
-		if (!peer)
+		/* Memory was reserved for the peers of every schedule. */
+		if (WARN_ON_ONCE(!peer))
 			continue;
 		m->peer = peer;
 		m->op = op;
 		m->round = op->round;
-		m->payload = op_value(op, op->value);
+		m->payload = op_value(op, op->value, e->reg) + range.first;
+		m->bytes = range.bytes;
 		op->unacked++;
 		coll_peer_send(peer, m, now);
 	}
 }
 
-/* What a line of the fold list brings: a message, or the register itself. */
-static const u8 *op_operand(const struct coll_op *op, u32 index)
+/* A line of the fold list: a message, or what the register held, goes into it. */
+static void op_fold_entry(struct coll_op *op, u32 index)
 {
-	if (op->schedule->fold[index].host == op->schedule->self)
-		return op_value(op, op->value);
-	return op_early(op, index);
+	const struct coll_schedule *s = op->schedule;
+	const struct coll_signature *sig = &op->signature;
+	const struct coll_edge *e = &s->fold[index];
+	struct op_range range = op_range(op, e);
+	u32 count = range.bytes / coll_type_bytes(sig->type);
+	u8 *result = op_value(op, op->value + 1, e->reg) + range.first;
+	const u8 *operand = op_early(op, index);
+
+	if (e->host == s->self)
+		operand = op_value(op, op->value, e->reg) + range.first;
+	switch (e->action) {
+	case COLL_PLACE:
+		memcpy(result, operand, range.bytes);
+		break;
+	case COLL_FOLD_LEFT:
+		coll_reduce(result, operand, result, count, sig->type, sig->op);
+		break;
+	default:
+		coll_reduce(result, result, operand, count, sig->type, sig->op);
+		break;
+	}
 }
 
 /*
- * Apply the fold list in its order. The result goes into a buffer of its own,
+ * Apply the fold list in its order. The results go into buffers of their own,
  * so that what this round has sent stays as it was until it is acknowledged.
  */
 static void op_fold(struct coll_op *op)
 {
-	const struct coll_round *r = &op->schedule->round[op->round];
-	const struct coll_signature *sig = &op->signature;
-	u8 *result = op_value(op, op->value + 1);
-	const u8 *held = NULL;
+	const struct coll_schedule *s = op->schedule;
+	const struct coll_round *r = &s->round[op->round];
 	u32 i;
 
-	for (i = r->fold_first; i < r->fold_first + r->folds; i++) {
-		const u8 *operand = op_operand(op, i);
-
-		switch (op->schedule->fold[i].action) {
-		case COLL_PLACE:
-			held = operand;
-			continue;
-		case COLL_FOLD_LEFT:
-			coll_reduce(result, operand, held, sig->count, sig->type, sig->op);
-			break;
-		default:
-			coll_reduce(result, held, operand, sig->count, sig->type, sig->op);
-			break;
-		}
-		held = result;
-	}
-	if (held != result)
-		memcpy(result, held, op->bytes);
+	/* One register of one block is written as a whole; else something may stay. */
+	if (s->registers > 1 || s->blocks > 1)
+		for (i = 0; i < s->registers; i++)
+			memcpy(op_value(op, op->value + 1, i), op_value(op, op->value, i),
+			       op->bytes);
+	for (i = r->fold_first; i < r->fold_first + r->folds; i++)
+		op_fold_entry(op, i);
 	op->value++;
 }
 
@@ -135,7 +179,7 @@ static void op_complete(struct coll_op *op, u32 error, u32 failed_rank, u64 now)
 		g->stats.failed++;
 	else
 		g->stats.completed++;
-	coll_env_complete(g, op->token, error ? NULL : op_value(op, op->value),
+	coll_env_complete(g, op->token, error ? NULL : op_value(op, op->value, 0),
 			  error ? 0 : op->bytes, error, failed_rank);
 	coll_group_completed(g, op, now);
 }
@@ -183,7 +227,7 @@ void coll_op_start(struct coll_op *op, const void *payload, u64 now)
 	if (coll_before(g->completed, op->done))
 		op->done = g->completed;
 	if (op->bytes)
-		memcpy(op_value(op, 0), payload, op->bytes);
+		memcpy(op_value(op, 0, 0), payload, op->bytes);
 	if (op->schedule->rounds)
 		op_begin_round(op, now);
 	coll_op_advance(op, now);
@@ -205,7 +249,7 @@ bool coll_op_store(struct coll_op *op, int edge, const struct coll_body *body)
 	if (coll_before(body->done, op->done))
 		op->done = body->done;
 	if (op->bytes)
-		memcpy(op_early(op, edge), body->payload, op->bytes);
+		memcpy(op_early(op, edge), body->payload, body->payload_bytes);
 	if (op->state == COLL_OP_RUNNING && body->round == op->round)
 		op->missing--;
 	return true;

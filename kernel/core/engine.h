@@ -32,7 +32,7 @@ enum coll_op_state {
  * @schedule: what to do
  * @token: of the post, handed to coll_env_complete()
  * @messages: one for each send edge of the schedule
- * @values: the payload at the beginning, then one buffer for each round that
+ * @values: the registers at the beginning, then again for each round that
  *	folds, so that what was sent stays as it was
  * @early: a buffer for each fold entry of the schedule
  * @arrived: a bit for each fold entry of the schedule
@@ -44,7 +44,7 @@ enum coll_op_state {
  * @state: enum coll_op_state
  * @round: present round
  * @missing: messages that the present round still waits for
- * @value: index of the present buffer in @values
+ * @value: rounds that have folded
  * @unacked: messages not acknowledged
  */
 struct coll_op {
@@ -82,6 +82,9 @@ void coll_op_begin_early(struct coll_op *op, const struct coll_schedule *s,
 
 /* This rank has posted: start. May complete the operation. */
 void coll_op_start(struct coll_op *op, const void *payload, u64 now);
+
+/* Bytes of the message that fold entry @edge takes. */
+u32 coll_op_edge_bytes(const struct coll_op *op, int edge);
 
 /*
  * A message came along fold entry @edge: store it. True if it is new. The

@@ -609,7 +609,7 @@ int coll_group_post(struct coll_group *g, const struct coll_signature *sig,
 	if (op->state == COLL_OP_EARLY && !signature_equal(&op->signature, sig))
 		coll_group_fail(g, EPROTO, coll_group_rank(g, op->source), now);
 	g->stats.posted++;
-	if (g->error || g->reset) {
+	if (coll_group_ended(g)) {
 		g->stats.failed++;
 		coll_env_complete(g, token, NULL, 0, g->error ?: ECONNRESET,
 				  g->error ? g->failed_rank : g->reset_rank);
@@ -671,7 +671,8 @@ static void group_receive_message(struct coll_group *g, struct coll_peer *peer,
 		return;
 	}
 	edge = coll_schedule_find(op->schedule, body->round, peer->host);
-	if (edge < 0 || body->payload_bytes != op->bytes || body->segment)
+	if (edge < 0 || body->payload_bytes != coll_op_edge_bytes(op, edge) ||
+	    body->segment)
 		goto invalid;
 	if (op->state == COLL_OP_DONE || !coll_op_store(op, edge, body)) {
 		coll_peer_accept(peer, body, now);

@@ -187,10 +187,16 @@ void coll_group_fail(struct coll_group *g, u32 error, u32 failed_rank, u64 now);
 /* Has left, and nothing is under way any more. */
 bool coll_group_quiet(const struct coll_group *g);
 
+/* Will the next operation fail? A rank that left had not posted it. */
+static inline bool coll_group_ended(const struct coll_group *g)
+{
+	return g->error || (g->reset && coll_after(g->next, g->reset_after));
+}
+
 /* Is there room to post? */
 static inline bool coll_group_writable(const struct coll_group *g)
 {
-	return g->error || g->reset || g->next - g->oldest < g->window;
+	return coll_group_ended(g) || g->next - g->oldest < g->window;
 }
 
 /* Highest operation whose messages can be stored. */

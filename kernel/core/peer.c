@@ -113,7 +113,7 @@ static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 no
 		body.round = m->round;
 		body.done = m->op->done;
 		body.payload = m->payload;
-		body.payload_bytes = m->op->bytes;
+		body.payload_bytes = m->bytes;
 		if (m->op->schedule->all_to_all && !coll_before(body.done, g->cover_done)) {
 			g->cover_done = body.done;
 			g->cover_ns = now;

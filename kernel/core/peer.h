@@ -30,6 +30,7 @@ struct coll_op;
  * @payload: as first sent; stays until acknowledged
  * @first_ns: first transmission
  * @sent_ns: latest transmission
+ * @bytes: of the payload
  * @seq: sequence number, given at the first transmission; 0 before it
  * @tries: transmissions so far, COLL_MAX_TRIES at most
  * @round: round of the schedule
@@ -41,6 +42,7 @@ struct coll_message {
 	const u8		*payload;
 	u64			first_ns;
 	u64			sent_ns;
+	u32			bytes;
 	u32			seq;
 	u8			tries;
 	u8			round;

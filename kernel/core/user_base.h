@@ -3,6 +3,7 @@
 #ifndef COLL_CORE_USER_BASE_H
 #define COLL_CORE_USER_BASE_H
 
+#include <assert.h>
 #include <endian.h>
 #include <errno.h>
 #include <limits.h>
@@ -33,6 +34,7 @@ typedef int64_t s64;
 #define static_assert		_Static_assert
 #define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))
 #define WRITE_ONCE(x, v)	(*(volatile typeof(x) *)&(x) = (v))
+#define WARN_ON_ONCE(condition)	({ assert(!(condition)); false; })
 #define container_of(ptr, type, member) \
 	((type *)((char *)(ptr) - offsetof(type, member)))
 #define struct_size(p, member, n) \

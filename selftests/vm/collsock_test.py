@@ -559,9 +559,10 @@ def test(function):
 
 
 def test_each(*variants):
-    """The test runs once for each value."""
+    """The test runs once for each value, or tuple of values."""
     def register(function):
-        tests.extend((function, (variant,)) for variant in variants)
+        tests.extend((function, variant if isinstance(variant, tuple) else (variant,))
+                     for variant in variants)
         return function
     return register
 

@@ -5,11 +5,13 @@
 """Sockets, groups, namespaces and the module end in any order and leave nothing."""
 
 import re
+import subprocess
 
 from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 O_NONBLOCK = os.O_NONBLOCK
 HOSTS = 1, 2, 3, 4
+DEVICES = "/sys/class/net"
 LIVENESS_MS = 300  # tombstones stay for twice as long
 
 
@@ -20,6 +22,10 @@ def unload():
 
 def loaded():
     return os.path.exists(MODULE)
+
+
+def references():
+    return int(read_file(f"{MODULE}/refcnt"))
 
 
 def load():
@@ -41,10 +47,6 @@ def active_objects():
             write_file(f"/sys/kernel/slab/{cache}/shrink", "1")
     return {words[0]: int(words[1]) for words in
             (line.split() for line in read_file("/proc/slabinfo").splitlines()[2:])}
-
-
-def namespaces():
-    return active_objects().get("net_namespace")
 
 
 def left(*hosts):
@@ -83,7 +85,8 @@ def the_module_stays_while_a_socket_is_open():
 def cycles_of_join_and_close_leave_nothing():
     with tunables(liveness_ms=LIVENESS_MS):
         before = [udp_sockets(host) for host in HOSTS]
-        watcher = rank_on(1)
+        unused, watcher = references(), rank_on(1)
+        used = references()
         objects = []
         for amount in (50, work(200)):
             for _ in range(amount):
@@ -93,9 +96,9 @@ def cycles_of_join_and_close_leave_nothing():
             eventually("what is left", lambda: left(*HOSTS), NOTHING)
             time.sleep(0.5)  # what RCU frees
             objects.append(active_objects())
-        equal("references to the module", read_file(f"{MODULE}/refcnt"), "1\n")
+        equal("references to the module, one socket being open", references(), used)
         watcher.close()
-        equal("references to the module", read_file(f"{MODULE}/refcnt"), "0\n")
+        equal("references to the module", (references(), unused), (0, 0))
         eventually("UDP sockets", lambda: [udp_sockets(host) for host in HOSTS], before)
     # A single object that each group left behind would be work(800) of them
     for cache, active in objects[1].items():
@@ -139,15 +142,17 @@ def ranks_that_are_killed_in_mid_traffic_leave_nothing():
 
 @test_each(False, True)
 def a_namespace_that_is_deleted_in_mid_traffic_goes_when_its_processes_go(deaf):
-    before = namespaces()
+    names = "x1", "x2"
     for _ in range(work(2)):
-        names = "x1", "x2"
         for number, name in enumerate(names, 1):
             command("ip", "netns", "add", name)
             command("ip", "link", "add", "link", "switch", "name", "eth0", "netns", name,
                     "type", "macvlan", "mode", "bridge")
             command("ip", "-n", name, "address", "add", f"10.1.0.{number}/24", "dev", "eth0")
             command("ip", "-n", name, "link", "set", "eth0", "up")
+            # The near end of a pair goes with the namespace of its far end
+            command("ip", "link", "add", f"of-{name}", "type", "veth", "peer", "name", "pair",
+                    "netns", name)
         # The hosts have the same addresses
         with link_down(1), link_down(2):
             children = traffic(names)
@@ -162,7 +167,9 @@ def a_namespace_that_is_deleted_in_mid_traffic_goes_when_its_processes_go(deaf):
             for child in children:
                 child.kill()
                 equal("end of the child", child.end(), -signal.SIGKILL)
-            eventually("namespaces", namespaces, before)
+            eventually("namespaces",
+                       lambda: [name for name in names if f"of-{name}" in os.listdir(DEVICES)],
+                       [])
 
 
 @contextlib.contextmanager

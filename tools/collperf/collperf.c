@@ -137,22 +137,30 @@ static void join(struct collperf *c)
 	explicit_bzero(key, sizeof(key));
 }
 
-static void print_stats(const struct collperf *c)
+static struct collsock_stats read_stats(const struct collperf *c)
 {
-	struct collsock_stats s;
-	int error = collsock_stats(c->socket, &s, sizeof(s));
+	struct collsock_stats stats;
+	int error = collsock_stats(c->socket, &stats, sizeof(stats));
 
 	if (error)
 		fail("statistics", error, COLLSOCK_NO_RANK);
-#define NUMBER(name) (unsigned long long)s.name
+	return stats;
+}
+
+/* What has been counted since @before. */
+static void print_stats(const struct collperf *c, const struct collsock_stats *before)
+{
+	struct collsock_stats now = read_stats(c);
+
+#define SINCE(name) (unsigned long long)(now.name - before->name)
 	printf(c->options.json ? ", \"stats\": {\"peers\": %u, \"operations\": %llu, "
 	       "\"rounds\": %llu, \"messages_sent\": %llu, \"retransmits\": %llu, "
 	       "\"lone_acks\": %llu}}\n" :
 	       "  %u peers, %llu operations, %llu rounds, %llu messages sent, "
 	       "%llu sent again, %llu acknowledgements alone\n",
-	       s.peers, NUMBER(completed), NUMBER(rounds), NUMBER(messages_sent),
-	       NUMBER(retransmits), NUMBER(lone_acks));
-#undef NUMBER
+	       now.peers, SINCE(completed), SINCE(rounds), SINCE(messages_sent),
+	       SINCE(retransmits), SINCE(lone_acks));
+#undef SINCE
 }
 
 static void help(void)
@@ -242,14 +250,19 @@ int main(int argc, char **argv)
 		.nonce	= DEFAULT_NONCE,
 		.count	= DEFAULT_COUNT,
 	};
+	struct collsock_stats before;
 	struct figures figures;
+	void (*operation)(void *context);
 
 	parse(&c, argc, argv);
 	prepare_elements(&c);
 	join(&c);
-	measure(&figures, &c.options, c.allreduce ? allreduce : barrier, &c);
+	operation = c.allreduce ? allreduce : barrier;
+	measure_warm_up(&c.options, operation, &c);
+	before = read_stats(&c);
+	measure(&figures, &c.options, operation, &c);
 	measure_print(&figures, &c.options, "collperf", c.allreduce ? "allreduce" : "barrier");
-	print_stats(&c);
+	print_stats(&c, &before);
 	collsock_close(c.socket);
 	return EXIT_DONE;
 }

@@ -271,6 +271,7 @@ int main(int argc, char **argv)
 	else
 		gather(&b);
 	b.flags = b.options.spin_us ? MSG_DONTWAIT : 0;
+	measure_warm_up(&b.options, barrier, &b);
 	measure(&figures, &b.options, barrier, &b);
 	measure_print(&figures, &b.options, "hostbarrier", "barrier");
 	if (b.options.json)

@@ -52,6 +52,15 @@ static void measure_each(struct figures *figures, const struct options *options,
 	free(samples);
 }
 
+void measure_warm_up(const struct options *options, void (*operation)(void *context),
+		     void *context)
+{
+	unsigned long i;
+
+	for (i = 0; i < options->warm_up; i++)
+		operation(context);
+}
+
 void measure(struct figures *figures, const struct options *options,
 	     void (*operation)(void *context), void *context)
 {
@@ -59,8 +68,6 @@ void measure(struct figures *figures, const struct options *options,
 	unsigned long i;
 
 	*figures = (struct figures){ };
-	for (i = 0; i < options->warm_up; i++)
-		operation(context);
 	begin = now_ns();
 	for (i = 0; i < options->iterations; i++)
 		operation(context);

@@ -22,15 +22,15 @@ struct figures {
 	uint64_t	p99_ns;
 };
 
-/**
- * measure() - run an operation often and take its time
- * @figures: filled in
- * @options: how often
- * @operation: exits if it fails
- * @context: handed to it
- *
- * Every host makes the same number of calls.
+/*
+ * Every host makes the same calls. @operation gets @context and exits if it fails.
  */
+
+/* Run the operation as often as @options say, before it is measured. */
+void measure_warm_up(const struct options *options, void (*operation)(void *context),
+		     void *context);
+
+/* Run the operation as often as @options say, and take its time. */
 void measure(struct figures *figures, const struct options *options,
 	     void (*operation)(void *context), void *context);
 

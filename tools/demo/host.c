@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What one host of the demonstration does: barriers, an all-reduce, and an
+ * all-reduce that is under way while the host computes. It writes down what it saw;
+ * whether that is right is decided elsewhere, by somebody who saw all hosts.
+ */
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <collsock.h>
+
+#define GROUP_ID 1
+#define MAX_DELAY_US 1000
+#define LETTERS 26
+#define PIECE_BYTES (256 * 1024)
+#define PIECE_DARTS 2000
+#define SUMS 20		/* all-reduces that are under way while the hosts compute */
+#define LATE_PIECES 20	/* of darts, before the late host of a sum takes part */
+#define NS_PER_SECOND 1000000000ULL
+#define TEXT_BYTES 512
+
+enum {
+	EXIT_DONE	= 0,
+	EXIT_FAILED	= 1,
+	EXIT_USAGE	= 2,
+};
+
+/**
+ * struct host - this host
+ * @rank: its number
+ * @hosts: how many there are
+ * @socket: of the group
+ * @folder: where it writes down what it saw
+ * @seen: there, as JSON
+ */
+struct host {
+	unsigned int	rank;
+	unsigned int	hosts;
+	struct collsock	*socket;
+	const char	*folder;
+	FILE		*seen;
+};
+
+/* Darts thrown at a square, and how many hit the quarter circle in it. */
+struct darts {
+	uint64_t	hits;
+	uint64_t	thrown;
+};
+
+static void __attribute__((noreturn)) fail(const char *what, int error, uint32_t failed_rank)
+{
+	char text[TEXT_BYTES];
+
+	errx(EXIT_FAILED, "%s: %s", what,
+	     collsock_strerror(error, failed_rank, text, sizeof(text)));
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * NS_PER_SECOND + now.tv_nsec;
+}
+
+static FILE *create(const struct host *host, const char *name)
+{
+	char path[TEXT_BYTES];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s-%u", host->folder, name, host->rank);
+	file = fopen(path, "we");
+	if (!file)
+		err(EXIT_FAILED, "%s", path);
+	return file;
+}
+
+static void finish(FILE *file)
+{
+	if (ferror(file) || fclose(file))
+		errx(EXIT_FAILED, "cannot write the results");
+}
+
+/* ---- 1. barriers ---- */
+
+/* A line for each: when this host arrived, and when it was let go. */
+static void do_barriers(struct host *host, unsigned long count)
+{
+	struct collsock_completion completion;
+	FILE *times = create(host, "times");
+	uint64_t arrived;
+	unsigned long i;
+	int error;
+
+	for (i = 0; i < count; i++) {
+		usleep(drand48() * MAX_DELAY_US);
+		arrived = now_ns();
+		error = collsock_barrier(host->socket, &completion);
+		if (error)
+			fail("barrier", error, completion.failed_rank);
+		fprintf(times, "%" PRIu64 " %" PRIu64 "\n", arrived, now_ns());
+	}
+	finish(times);
+}
+
+/* ---- 2. letters ---- */
+
+/* Read a piece, or less at the end of the file. */
+static size_t read_piece(int fd, uint8_t *piece, off_t from)
+{
+	size_t bytes = 0;
+
+	while (bytes < PIECE_BYTES) {
+		ssize_t more = pread(fd, piece + bytes, PIECE_BYTES - bytes, from + bytes);
+
+		if (more < 0 && errno == EINTR)
+			continue;
+		if (more < 0)
+			err(EXIT_FAILED, "read");
+		if (!more)
+			break;
+		bytes += more;
+	}
+	return bytes;
+}
+
+/* Where the first line begins that begins at @from or later. */
+static off_t find_line(int fd, uint8_t *piece, off_t from)
+{
+	const uint8_t *newline;
+	size_t bytes;
+
+	if (!from)
+		return 0;
+	for (from--; ; from += bytes) {
+		bytes = read_piece(fd, piece, from);
+		newline = memchr(piece, '\n', bytes);
+		if (newline)
+			return from + (newline - piece) + 1;
+		if (bytes < PIECE_BYTES)
+			return from + bytes;
+	}
+}
+
+/* Add up the lines that begin at @from or later and before @to; returns how many. */
+static uint64_t count_letters(int fd, off_t from, off_t to, uint64_t letters[LETTERS])
+{
+	uint8_t *piece = malloc(PIECE_BYTES);
+	uint64_t lines = 0;
+	size_t bytes, i;
+	off_t end;
+
+	if (!piece)
+		err(EXIT_FAILED, "memory");
+	from = find_line(fd, piece, from);
+	end = to > from ? find_line(fd, piece, to) : from;
+	for (; from < end; from += bytes) {
+		bytes = read_piece(fd, piece, from);
+		if (!bytes)
+			errx(EXIT_FAILED, "the input became shorter");
+		if (bytes > (size_t)(end - from))
+			bytes = end - from;
+		for (i = 0; i < bytes; i++) {
+			uint8_t lower = piece[i] | 0x20;
+
+			lines += piece[i] == '\n';
+			if (lower >= 'a' && lower <= 'z')
+				letters[lower - 'a']++;
+		}
+		if (from + (off_t)bytes == end)
+			lines += piece[bytes - 1] != '\n';
+	}
+	free(piece);
+	return lines;
+}
+
+/* The line that begins at a byte belongs to the host whose share the byte is in. */
+static void do_letters(struct host *host, const char *input)
+{
+	uint64_t mine[LETTERS] = { }, all[LETTERS] = { }, lines;
+	struct collsock_completion completion;
+	struct stat status;
+	unsigned int i;
+	int fd, error;
+
+	fd = open(input, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &status))
+		err(EXIT_FAILED, "%s", input);
+	lines = count_letters(fd, status.st_size * host->rank / host->hosts,
+			      status.st_size * (host->rank + 1) / host->hosts, mine);
+	close(fd);
+	error = collsock_allreduce(host->socket, mine, all, LETTERS, COLLSOCK_UINT64,
+				   COLLSOCK_SUM, &completion);
+	if (error)
+		fail("allreduce", error, completion.failed_rank);
+	fprintf(host->seen, "\"lines\": %" PRIu64 ", \"letters\": [", lines);
+	for (i = 0; i < LETTERS; i++)
+		fprintf(host->seen, "%s%" PRIu64, i ? ", " : "", all[i]);
+	fprintf(host->seen, "]");
+}
+
+/* ---- 3. compute while a sum is under way ---- */
+
+static void throw_darts(struct darts *darts)
+{
+	unsigned int i;
+
+	for (i = 0; i < PIECE_DARTS; i++) {
+		double x = drand48(), y = drand48();
+
+		darts->hits += x * x + y * y < 1;
+		darts->thrown++;
+	}
+}
+
+/* Has it completed? Never sleeps: a server would look at its clients here too. */
+static bool completed(int epoll)
+{
+	struct epoll_event event;
+	int ready;
+
+	do {
+		ready = epoll_wait(epoll, &event, 1, 0);
+	} while (ready < 0 && errno == EINTR);
+	if (ready < 0)
+		err(EXIT_FAILED, "epoll_wait");
+	return ready;
+}
+
+/* Contribute what has been thrown, and throw more until the sum of all is there. */
+static void sum_and_compute(struct host *host, int epoll, unsigned int number,
+			    struct darts *darts)
+{
+	struct darts mine = *darts, all = { };
+	struct collsock_completion completion;
+	unsigned long pieces = 0;
+	int error;
+
+	error = collsock_post_allreduce(host->socket, &mine, sizeof(mine) / sizeof(mine.hits),
+					COLLSOCK_UINT64, COLLSOCK_SUM, number);
+	if (error)
+		fail("post", error, COLLSOCK_NO_RANK);
+	*darts = (struct darts){ };
+	while (!completed(epoll)) {
+		throw_darts(darts);
+		pieces++;
+	}
+	error = collsock_complete(host->socket, &completion, &all, sizeof(all));
+	if (!error)
+		error = completion.error;
+	if (error)
+		fail("allreduce", error, completion.failed_rank);
+	fprintf(host->seen, "%s{\"mine\": [%" PRIu64 ", %" PRIu64 "], \"all\": [%" PRIu64
+		", %" PRIu64 "], \"pieces\": %lu}", number ? ", " : "", mine.hits, mine.thrown,
+		all.hits, all.thrown, pieces);
+}
+
+static void do_sums(struct host *host)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	struct darts darts = { };
+	unsigned int i, piece;
+	int epoll;
+
+	epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, collsock_fd(host->socket), &event))
+		err(EXIT_FAILED, "epoll");
+	fprintf(host->seen, ", \"sums\": [");
+	for (i = 0; i < SUMS; i++) {
+		/* Somebody is always late: then the others have time to compute */
+		for (piece = 0; i % host->hosts == host->rank && piece < LATE_PIECES; piece++)
+			throw_darts(&darts);
+		sum_and_compute(host, epoll, i, &darts);
+	}
+	fprintf(host->seen, "]");
+	close(epoll);
+}
+
+/* ---- start and end ---- */
+
+static void join(struct host *host, const char *key_file)
+{
+	uint8_t key[COLLSOCK_KEY_BYTES];
+	struct collsock_group *group;
+	char address[TEXT_BYTES];
+	unsigned int i;
+	int error;
+
+	error = collsock_key_from_file(key_file, key);
+	if (error)
+		fail(key_file, error, COLLSOCK_NO_RANK);
+	/* The machine is fresh: no earlier formation of the group to be told from */
+	error = collsock_group_new(&group, GROUP_ID, 0, key);
+	for (i = 1; !error && i <= host->hosts; i++) {
+		snprintf(address, sizeof(address), "10.1.0.%u", i);
+		error = collsock_group_add_host(group, address, 0);
+	}
+	if (error)
+		fail("group", error, COLLSOCK_NO_RANK);
+	collsock_group_request(group)->barrier_algorithm = COLLSOCK_DISSEMINATION;
+	error = collsock_open(&host->socket, 0);
+	if (error)
+		fail("socket", error, COLLSOCK_NO_RANK);
+	error = collsock_join(host->socket, group, host->rank);
+	if (error)
+		fail("join", error, COLLSOCK_NO_RANK);
+	collsock_group_free(group);
+}
+
+static void write_statistics(struct host *host)
+{
+	struct collsock_stats stats;
+	int error = collsock_stats(host->socket, &stats, sizeof(stats));
+
+	if (error)
+		fail("statistics", error, COLLSOCK_NO_RANK);
+	fprintf(host->seen, ", \"peers\": %u, \"operations\": %llu, \"rounds\": %llu, "
+		"\"messages\": %llu, \"retransmits\": %llu", stats.peers,
+		(unsigned long long)stats.completed, (unsigned long long)stats.rounds,
+		(unsigned long long)stats.messages_sent, (unsigned long long)stats.retransmits);
+}
+
+int main(int argc, char **argv)
+{
+	struct host host = { };
+
+	if (argc != 7)
+		errx(EXIT_USAGE, "usage: host RANK HOSTS BARRIERS INPUT KEY-FILE FOLDER");
+	host.rank = strtoul(argv[1], NULL, 10);
+	host.hosts = strtoul(argv[2], NULL, 10);
+	host.folder = argv[6];
+	host.seen = create(&host, "seen");
+	srand48(time(NULL) + host.rank);
+	join(&host, argv[5]);
+
+	fprintf(host.seen, "{\"rank\": %u, ", host.rank);
+	do_barriers(&host, strtoul(argv[3], NULL, 10));
+	do_letters(&host, argv[4]);
+	do_sums(&host);
+	write_statistics(&host);
+	fprintf(host.seen, "}\n");
+	finish(host.seen);
+	collsock_close(host.socket);
+	return EXIT_DONE;
+}
