@@ -92,6 +92,6 @@ void coll_join_drop(struct coll_join *join)
  */
 u32 coll_join_packet_bytes(const struct coll_join *join)
 {
-	return COLL_WIRE_HEADER + COLL_WIRE_ACK + COLL_WIRE_MAC +
+	return COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK +
 	       min_t(u32, join->fixed.segment_bytes, join->fixed.max_bytes);
 }

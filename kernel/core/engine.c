@@ -256,7 +256,7 @@ bool coll_op_store(struct coll_op *op, int edge, const struct coll_body *body)
 }
 
 /**
- * coll_op_forget() - the operation's messages need no acknowledgement any more
+ * coll_op_forget() - the operation's messages need no acknowledgment any more
  * @op: any state but FREE
  * @sample: they have been received
  * @now: time in ns

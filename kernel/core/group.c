@@ -142,7 +142,7 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	g->window = j->window;
 	g->slot_mask = round_up_power_of_two(j->window) - 1;
 	g->peer_mask = round_up_power_of_two(min_t(u32, j->hosts, MAX_PEER_BUCKETS)) - 1;
-	g->max_bytes = round_up(j->max_bytes, 8);
+	g->max_bytes = round_down(j->max_bytes, 8);
 	g->completed = COLL_NOTHING_DONE;
 	g->cover_done = COLL_NOTHING_DONE;
 	g->acknowledged = COLL_NOTHING_DONE;
@@ -262,13 +262,15 @@ static struct coll_peer *group_find_peer(const struct coll_group *g, u32 host)
 }
 
 /*
- * One that has left too must still hear it if it has posted more than we have:
- * those operations of it wait for us.
+ * One that has left too must still hear it if it takes part in more than we do:
+ * those operations of it wait for us. A goodbye that is under way becomes
+ * another one, for it may have been heard.
  */
 static void group_say_goodbye(struct coll_group *g, struct coll_peer *peer, u64 now)
 {
-	if (peer->goodbye.peer || (peer->gone && !coll_after(peer->last, g->next - 1)))
+	if (peer->gone && !coll_after(peer->last, coll_group_last(g)))
 		return;
+	coll_peer_forget(&peer->goodbye, false, now);
 	peer->goodbye.peer = peer;
 	coll_peer_send(peer, &peer->goodbye, now);
 }
@@ -473,7 +475,10 @@ void coll_group_fail(struct coll_group *g, u32 error, u32 failed_rank, u64 now)
 	coll_env_writable(g);
 }
 
-/* A rank has left: operations beyond the last that it posted cannot complete. */
+/*
+ * A rank has left: operations beyond the last that it takes part in cannot
+ * complete. If we have left ourselves, others may still wait for our part in them.
+ */
 static void group_reset(struct coll_group *g, u32 after, u32 rank, u64 now)
 {
 	if (g->reset && !coll_before(after, g->reset_after))
@@ -482,6 +487,8 @@ static void group_reset(struct coll_group *g, u32 after, u32 rank, u64 now)
 	g->reset_after = after;
 	g->reset_rank = rank;
 	group_end_operations(g, after, ECONNRESET, rank, now);
+	if (g->leaving && coll_before(after, g->next - 1))
+		group_each_peer(g, group_say_goodbye, now);
 	coll_env_writable(g);
 }
 
@@ -695,7 +702,8 @@ static void group_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
 {
 	if (body->seq)
 		coll_peer_accept(peer, body, now);
-	if (peer->gone)
+	/* A later goodbye of the same rank may name an earlier operation. */
+	if (peer->gone && !coll_before(body->operation, peer->last))
 		return;
 	peer->gone = true;
 	peer->last = body->operation;

@@ -26,7 +26,7 @@
 
 #define COLL_MAX_SCHEDULES	8
 /* Deadlines are rounded up to multiples of so many ns, so that they fall together. */
-#define COLL_DEADLINE_GRAIN	(1ULL << 19)
+#define COLL_DEADLINE_GRAIN	BIT_ULL(19)
 
 /**
  * struct coll_timing - tunables of the protocol; all in ns; local to the host
@@ -34,7 +34,7 @@
  * @rto_floor: its least value
  * @rto_ceiling: the greatest value that backing off reaches
  * @rto_unheard: the same for a host that was never heard
- * @ack_delay: how long an acknowledgement waits for a packet to travel with
+ * @ack_delay: how long an acknowledgment waits for a packet to travel with
  * @liveness: silence after which a host counts as dead
  * @join_timeout: the same for a host that was never heard
  */
@@ -80,6 +80,7 @@ struct coll_config {
  * @slots: ring of operations, indexed by number & (size - 1)
  * @slot_mask: size of the ring - 1
  * @max_bytes: of a payload
+ * @room: bytes of its buffers, which begin at multiples of 8
  * @default_schedule: what COLLSOCK_AUTO means, by operation
  * @schedules: by index in coll_algorithms[]
  * @peers: hash table by host
@@ -118,6 +119,7 @@ struct coll_group {
 	u32			window;
 	u32			slot_mask;
 	u32			max_bytes;
+	u32			room;
 	u32			peer_mask;
 	struct coll_op		*slots;
 	struct coll_schedule	*schedules[COLL_MAX_SCHEDULES];
@@ -208,6 +210,14 @@ static inline u32 coll_group_credit(const struct coll_group *g)
 static inline struct coll_op *coll_group_slot(const struct coll_group *g, u32 number)
 {
 	return &g->slots[number & g->slot_mask];
+}
+
+/* The last operation that this host takes part in, as far as it is known by now. */
+static inline u32 coll_group_last(const struct coll_group *g)
+{
+	u32 last = g->next - 1;
+
+	return g->reset && coll_before(g->reset_after, last) ? g->reset_after : last;
 }
 
 /* The lowest rank of a host: hosts stand in the order of their ranks. */

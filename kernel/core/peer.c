@@ -64,7 +64,7 @@ static void peer_ack_settled(struct coll_peer *peer)
 	peer->ack_explicit = false;
 }
 
-/* Attach the acknowledgement that is owed, unless the packet implies it. */
+/* Attach the acknowledgment that is owed, unless the packet implies it. */
 static void peer_attach_ack(struct coll_peer *peer, struct coll_body *body)
 {
 	if (!peer_ack_covered(peer, body->done)) {
@@ -90,7 +90,7 @@ static void peer_emit(struct coll_peer *peer, const struct coll_body *body)
 	coll_env_transmit(peer, packet);
 }
 
-/* How long to wait for an acknowledgement after so many transmissions. */
+/* How long to wait for an acknowledgment after so many transmissions. */
 static u64 peer_timeout(const struct coll_peer *peer, const struct coll_message *m)
 {
 	const struct coll_timing *t = &peer->group->timing;
@@ -119,7 +119,7 @@ static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 no
 			g->cover_ns = now;
 		}
 	} else {
-		body.operation = g->next - 1;
+		body.operation = coll_group_last(g);
 		body.signature.root = coll_group_rank(g, g->self);
 	}
 	if (peer->ack_owed)
@@ -198,7 +198,7 @@ static void peer_release(struct coll_peer *peer, struct coll_message *m, u64 now
 }
 
 /**
- * coll_peer_push() - credit or acknowledgements came: send what may leave now
+ * coll_peer_push() - credit or acknowledgments came: send what may leave now
  * @peer: to whom
  * @now: time in ns
  */
@@ -356,7 +356,7 @@ bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
  * @body: authenticated
  * @now: time in ns
  *
- * "Done", credit and acknowledgement count only if they speak to this
+ * "Done", credit and acknowledgment count only if they speak to this
  * incarnation of ours.
  *
  * Return: true if a message with this sequence number was accepted before. For
@@ -392,7 +392,7 @@ static void peer_mark(struct coll_peer *peer, u32 seq)
 	}
 }
 
-/* An acknowledgement is owed; it may leave alone at @at. */
+/* An acknowledgment is owed; it may leave alone at @at. */
 static void peer_owe_ack(struct coll_peer *peer, u64 at)
 {
 	if (peer->ack_owed)
@@ -403,7 +403,7 @@ static void peer_owe_ack(struct coll_peer *peer, u64 at)
 }
 
 /*
- * Owe it at once, yet send at most one lone acknowledgement in each delay: a
+ * Owe it at once, yet send at most one lone acknowledgment in each delay: a
  * flood of repetitions does not become a flood of answers.
  */
 static void peer_owe_ack_now(struct coll_peer *peer, u64 now)
@@ -502,7 +502,7 @@ void coll_peer_nudge(struct coll_peer *peer, u64 now)
 }
 
 /*
- * Is the acknowledgement still needed? If so, has its time come? While all-to-all
+ * Is the acknowledgment still needed? If so, has its time come? While all-to-all
  * operations follow each other it waits: each carries "done" for the one before,
  * which reaches the other side through others. A host may be two operations
  * ahead of what we have told: one that we run, one that we have not posted.

@@ -18,7 +18,7 @@ struct coll_op;
 
 #define COLL_NEVER		(~0ULL)
 
-/* Messages under way to one peer; bits of an acknowledgement. */
+/* Messages under way to one peer; bits of an acknowledgment. */
 #define COLL_PEER_WINDOW	64
 #define COLL_MAX_TRIES		200
 
@@ -67,18 +67,18 @@ struct coll_message {
  * @rttvar_ns: its mean deviation
  * @rto_ns: retransmission time-out of a first transmission
  * @heard_ns: when the other side was heard last
- * @ack_due_ns: when the acknowledgement that is owed goes out alone
+ * @ack_due_ns: when the acknowledgment that is owed goes out alone
  * @lone_ack_ns: when one last did
  * @ack_operation: highest operation that it acknowledges
  * @recv_seq: highest sequence number received
  * @recv_bits: bit i: recv_seq - i was received
- * @ack_owed: an acknowledgement is owed
+ * @ack_owed: an acknowledgment is owed
  * @ack_now: it is to leave with this event
  * @ack_explicit: "done" cannot stand for it
  * @forced: something was sent beyond the credit
  * @refused: something was refused for want of room; tell when there is some
  * @gone: said goodbye
- * @last: if so, the last operation that it has posted
+ * @last: if so, the last operation that it takes part in
  * @knows_us: the other side has heard this incarnation of ours
  * @goodbye: ours
  * @tx: our direction
@@ -128,7 +128,7 @@ void coll_peer_send(struct coll_peer *peer, struct coll_message *m, u64 now);
 /* The message needs no further transmission. @sample: it was received. */
 void coll_peer_forget(struct coll_message *m, bool sample, u64 now);
 
-/* Credit or acknowledgements came: send what may leave now. */
+/* Credit or acknowledgments came: send what may leave now. */
 void coll_peer_push(struct coll_peer *peer, u64 now);
 
 /*
@@ -139,7 +139,7 @@ bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
 		    const struct coll_wire_side *side, u64 now);
 
 /*
- * Read what every packet tells: acknowledgement, "done", credit. True if its
+ * Read what every packet tells: acknowledgment, "done", credit. True if its
  * sequence number was accepted before.
  */
 bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 now);
@@ -147,13 +147,13 @@ bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 no
 /* The message is stored: it may be acknowledged from now on. */
 void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 now);
 
-/* The message came again: the acknowledgement must have been lost. */
+/* The message came again: the acknowledgment must have been lost. */
 void coll_peer_repeat(struct coll_peer *peer, u64 now);
 
 /* The message cannot be stored now: answer with the credit. */
 void coll_peer_refuse(struct coll_peer *peer, u64 now);
 
-/* The event is over: send the acknowledgement that is due with it. */
+/* The event is over: send the acknowledgment that is due with it. */
 void coll_peer_flush(struct coll_peer *peer, u64 now);
 
 /* Speak to this host though there is nothing to say. */

@@ -14,7 +14,7 @@ void coll_group_entomb(const struct coll_group *g, struct coll_tombstone *t)
 	t->descriptor = g->descriptor;
 	t->self = g->self;
 	t->incarnation = g->incarnation;
-	t->last = g->next - 1;
+	t->last = coll_group_last(g);
 	t->completed = g->completed;
 	t->rank = coll_group_rank(g, g->self);
 }
@@ -27,7 +27,7 @@ void coll_group_entomb(const struct coll_group *g, struct coll_tombstone *t)
  * @answer: where the answer goes, COLL_TOMBSTONE_ANSWER bytes
  * @answer_bytes: out: its length, 0 for none
  *
- * What asks for an acknowledgement gets one, and the goodbye with it: a
+ * What asks for an acknowledgment gets one, and the goodbye with it: a
  * goodbye without a sequence number of its own asks for none. Everything that
  * is acknowledged here was either stored before (its operation is complete) or
  * belongs to an operation that the goodbye ends.

@@ -2,7 +2,7 @@
 /*
  * A tombstone: what is remembered of a group after its rank has left and all
  * was acknowledged. It answers late packets of the other members, so that a
- * lost acknowledgement does not make a host that closed look dead, and so that
+ * lost acknowledgment does not make a host that closed look dead, and so that
  * a member that had no peer here learns that the rank is gone. It has no peers
  * and sends nothing by itself; only authenticated packets are answered, each with
  * one that is 24 bytes longer at most.

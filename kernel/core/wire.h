@@ -2,13 +2,13 @@
 /*
  * The packet: layout, encoding, validation, authentication. No state.
  *
- *   prefix (32) | body (24) | operands (8) | acknowledgement (16) | payload | MAC (8)
+ *   prefix (32) | body (24) | operands (8) | acknowledgment (16) | payload | MAC (8)
  *
  * All fields are big-endian; the payload is in the byte order of the group.
  * The MAC is SipHash-2-4 over all that stands before it, under a key derived
  * from the group's key and nonce. What is not understood is not a packet:
  * unknown versions, types, flags, non-zero reserved bytes are refused. Operands
- * and acknowledgement are there if they are flagged; a barrier has none of them.
+ * and acknowledgment are there if they are flagged; a barrier has none of them.
  *
  * The prefix says who speaks to whom. It is the same in all packets of one
  * direction of a connection, so each side keeps it, and what the MAC makes of
@@ -31,7 +31,7 @@
 
 enum coll_packet_type {
 	COLL_PACKET_MESSAGE = 1,	/* one edge of a schedule */
-	COLL_PACKET_ACK = 2,		/* acknowledgement and credit alone */
+	COLL_PACKET_ACK = 2,		/* acknowledgment and credit alone */
 	COLL_PACKET_GOODBYE = 3,	/* a rank has left */
 };
 
@@ -80,7 +80,7 @@ struct coll_prefix {
 
 /**
  * struct coll_body - what it says
- * @seq: of the message or goodbye; 0 in a lone acknowledgement
+ * @seq: of the message or goodbye; 0 in a lone acknowledgment
  * @done: operations through this one are complete at the sender and at all
  *	whose "done" it has folded in @operation
  * @credit: highest operation that the sender can take
@@ -89,7 +89,7 @@ struct coll_prefix {
  * @segment: segment of the payload
  * @type: enum coll_packet_type
  * @round: round of the schedule
- * @acknowledges: an acknowledgement is there:
+ * @acknowledges: an acknowledgment is there:
  * @ack_connection: connection of the receiver that it acknowledges
  * @ack_seq: highest sequence number received on it
  * @ack_bits: bit i: @ack_seq - i was received
@@ -136,7 +136,7 @@ struct coll_wire_side {
 void coll_wire_derive(struct coll_secret *secret, const u8 key[16], u64 id,
 		      u64 nonce);
 
-/* Length of a packet with this payload and acknowledgement. */
+/* Length of a packet with this payload and acknowledgment. */
 u32 coll_wire_bytes(const struct coll_body *body);
 
 /* Learn a direction from its prefix. */

@@ -342,9 +342,9 @@ static inline void unit_deliver(struct unit_network *n, struct unit_packet *p)
 		coll_wire_read_prefix(p->data, &prefix);
 		if (prefix.source == p->from && prefix.destination == p->to &&
 		    prefix.tag == n->tag)
-			refusal = h->joined ?
-				  coll_group_receive(&h->group, p->from, p->data, p->bytes, n->now) :
-				  unit_answer(n, p);
+			refusal = !h->joined ? unit_answer(n, p) :
+				  coll_group_receive(&h->group, p->from, p->data, p->bytes,
+						     n->now);
 	}
 	n->forged += refusal != COLL_ACCEPTED;
 	unit_after_event(h);

@@ -9,7 +9,6 @@
 
 #define SECOND	((u64)NSEC_PER_SEC)
 
-
 static u64 posted_last(const struct unit_network *n, u32 op)
 {
 	u64 last = 0;
@@ -440,10 +439,11 @@ TEST_F(net, an_operation_under_way_fails_when_a_rank_leaves_without_posting)
 
 static bool drop_acks_of_1(struct unit_network *n, struct unit_packet *p)
 {
-	return p->from == 1 && (p->data[COLL_WIRE_PREFIX] & ~COLL_FLAG_ACK) == COLL_PACKET_ACK && n->hosts[1].joined;
+	return p->from == 1 && n->hosts[1].joined &&
+	       (p->data[COLL_WIRE_PREFIX] & ~COLL_FLAG_ACK) == COLL_PACKET_ACK;
 }
 
-TEST_F(net, a_tombstone_answers_when_the_last_acknowledgement_was_lost)
+TEST_F(net, a_tombstone_answers_when_the_last_acknowledgment_was_lost)
 {
 	unit_network_init(&self->n, 2, 1);
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));

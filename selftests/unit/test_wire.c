@@ -173,7 +173,7 @@ TEST(what_is_not_understood_is_not_a_packet)
 	REFUSED(COLL_WIRE_PREFIX, 0, "type 0");
 	REFUSED(COLL_WIRE_PREFIX, 4, "type 4");
 	REFUSED(COLL_WIRE_PREFIX, 0x21, "unknown flag");
-	REFUSED(COLL_WIRE_PREFIX, 0x81, "acknowledgement flagged and not there");
+	REFUSED(COLL_WIRE_PREFIX, 0x81, "acknowledgment flagged and not there");
 	REFUSED(COLL_WIRE_PREFIX, 0x41, "operands flagged and not there");
 	memset(barrier_packet(&u) + 20, 0, 4);
 	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes)) TH_LOG("incarnation 0");

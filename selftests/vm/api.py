@@ -505,7 +505,7 @@ def blocking(rank):
 
 
 @contextlib.contextmanager
-def window_filled_by_lost_acknowledgements(window):
+def window_filled_by_lost_acknowledgments(window):
     """Rank 0 has received all its completions, and hears nothing of rank 1."""
     with tunables(liveness_ms=60000):
         rank, other = two(window=window)
@@ -537,7 +537,7 @@ def slots_free(*ranks):
 @test
 def a_full_window_opens_when_the_others_acknowledge():
     poll, edges = select.poll(), select.epoll()
-    with window_filled_by_lost_acknowledgements(1) as (rank, _):
+    with window_filled_by_lost_acknowledgments(1) as (rank, _):
         poll.register(rank, select.POLLOUT)
         edges.register(rank, select.EPOLLOUT | select.EPOLLET)
         refused(errno.EAGAIN, "a post", rank.post, flags=socket.MSG_DONTWAIT)
@@ -558,7 +558,7 @@ def a_full_window_opens_when_the_others_acknowledge():
 @test
 def a_blocking_post_sleeps_until_the_window_opens():
     posted = []
-    with window_filled_by_lost_acknowledgements(1) as (rank, other):
+    with window_filled_by_lost_acknowledgments(1) as (rank, other):
         sender = threading.Thread(target=lambda: posted.append(rank.post(cookie=9)))
         sender.start()
         eventually_in("sendto", sender)

@@ -4,8 +4,11 @@
 # suites: check debug soak
 """Sockets, groups, namespaces and the module end in any order and leave nothing."""
 
+import os
 import re
+import signal
 import subprocess
+import time
 
 from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
@@ -84,7 +87,6 @@ def the_module_stays_while_a_socket_is_open():
 @test
 def cycles_of_join_and_close_leave_nothing():
     with tunables(liveness_ms=LIVENESS_MS):
-        before = [udp_sockets(host) for host in HOSTS]
         unused, watcher = references(), rank_on(1)
         used = references()
         objects = []
@@ -99,7 +101,7 @@ def cycles_of_join_and_close_leave_nothing():
         equal("references to the module, one socket being open", references(), used)
         watcher.close()
         equal("references to the module", (references(), unused), (0, 0))
-        eventually("UDP sockets", lambda: [udp_sockets(host) for host in HOSTS], before)
+        eventually("UDP sockets", lambda: [udp_sockets(host) for host in HOSTS], [[0, 0]] * 4)
     # A single object that each group left behind would be work(800) of them
     for cache, active in objects[1].items():
         at_most(f"objects more in {cache}", active - objects[0].get(cache, 0), work(200))
@@ -115,8 +117,9 @@ def run_for_ever(line, descriptor, number):
     line.get()
 
 
-def traffic(hosts):
-    descriptor = Descriptor(range(1, len(hosts) + 1))
+def traffic(hosts, addresses):
+    """Processes on these hosts that run operations until they fail."""
+    descriptor = Descriptor(addresses)
     children = [Child(host, run_for_ever, descriptor, number)
                 for number, host in enumerate(hosts)]
     for child in children:
@@ -130,7 +133,7 @@ def ranks_that_are_killed_in_mid_traffic_leave_nothing():
     chance = seeded("lifetime")
     with tunables(liveness_ms=LIVENESS_MS):
         for _ in range(work(3)):
-            children = traffic((1, 2, 3))
+            children = traffic((1, 2, 3), (1, 2, 3))
             chance.shuffle(children)
             for child in children:
                 child.kill()
@@ -140,45 +143,39 @@ def ranks_that_are_killed_in_mid_traffic_leave_nothing():
         eventually("what is left", lambda: left(*HOSTS), NOTHING)
 
 
-@test_each(False, True)
-def a_namespace_that_is_deleted_in_mid_traffic_goes_when_its_processes_go(deaf):
-    names = "x1", "x2"
-    for _ in range(work(2)):
-        for number, name in enumerate(names, 1):
-            command("ip", "netns", "add", name)
-            command("ip", "link", "add", "link", "switch", "name", "eth0", "netns", name,
-                    "type", "macvlan", "mode", "bridge")
-            command("ip", "-n", name, "address", "add", f"10.1.0.{number}/24", "dev", "eth0")
-            command("ip", "-n", name, "link", "set", "eth0", "up")
-            # The near end of a pair goes with the namespace of its far end
-            command("ip", "link", "add", f"of-{name}", "type", "veth", "peer", "name", "pair",
-                    "netns", name)
-        # The hosts have the same addresses
-        with link_down(1), link_down(2):
-            children = traffic(names)
-            if deaf:
-                # What they have closed lingers until the end of the namespace
-                for name in names:
-                    command("tc", "-n", name, "qdisc", "add", "dev", "eth0", "root", "netem",
-                            "loss", "100%")
-            for name in names:
-                command("ip", "netns", "delete", name)
-            time.sleep(0.1)
-            for child in children:
-                child.kill()
-                equal("end of the child", child.end(), -signal.SIGKILL)
-            eventually("namespaces",
-                       lambda: [name for name in names if f"of-{name}" in os.listdir(DEVICES)],
-                       [])
+def make_namespace(name, address):
+    """It has a device to the other hosts, and one whose end out here goes with it."""
+    ip_batch((), f"netns add {name}",
+             f"link add link switch name eth0 netns {name} type macvlan mode bridge",
+             f"link add of-{name} type veth peer name pair netns {name}")
+    ip_batch(("-n", name), f"address add {address}/24 dev eth0", "link set eth0 up")
 
 
-@contextlib.contextmanager
-def link_down(host):
-    command("ip", "-n", f"h{host}", "link", "set", "eth0", "down")
-    try:
-        yield
-    finally:
-        command("ip", "-n", f"h{host}", "link", "set", "eth0", "up")
+def ip_batch(options, *lines):
+    done = subprocess.run(["ip", *options, "-batch", "-"], input="\n".join(lines), text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    equal(f"output of {lines}", done.stdout, "")
+
+
+@test_each("that hear each other", "that hear nothing any more")
+def a_namespace_goes_with_the_last_of_the_killed_ranks(state):
+    members = {"x1": "10.1.0.201", "x2": "10.1.0.202"}
+    for _ in range(work(1)):
+        for name, address in members.items():
+            make_namespace(name, address)
+        children = traffic(members, members.values())
+        if state == "that hear nothing any more":
+            # What they leave lingers until the end of the namespace
+            for name in members:
+                command("tc", "-n", name, "qdisc", "add", "dev", "eth0", "root", "netem",
+                        "loss", "100%")
+        ip_batch((), *(f"netns delete {name}" for name in members))
+        time.sleep(0.1)
+        for child in children:
+            child.kill()
+            equal("end of the child", child.end(), -signal.SIGKILL)
+        eventually("devices of namespaces", lambda: [device for device in os.listdir(DEVICES)
+                                                     if device.startswith("of-x")], [])
 
 
 @test_each("that were closed a moment ago", "that hear nothing any more")

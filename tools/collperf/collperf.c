@@ -157,7 +157,7 @@ static void print_stats(const struct collperf *c, const struct collsock_stats *b
 	       "\"rounds\": %llu, \"messages_sent\": %llu, \"retransmits\": %llu, "
 	       "\"lone_acks\": %llu}}\n" :
 	       "  %u peers, %llu operations, %llu rounds, %llu messages sent, "
-	       "%llu sent again, %llu acknowledgements alone\n",
+	       "%llu sent again, %llu acknowledgments alone\n",
 	       now.peers, SINCE(completed), SINCE(rounds), SINCE(messages_sent),
 	       SINCE(retransmits), SINCE(lone_acks));
 #undef SINCE

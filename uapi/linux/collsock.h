@@ -223,7 +223,7 @@ struct collsock_wait {
  * @retransmits: messages sent again
  * @duplicates: messages received again
  * @early: messages that came before this rank had posted
- * @lone_acks: packets sent for an acknowledgement alone
+ * @lone_acks: packets sent for an acknowledgment alone
  * @no_credit: messages held back until the receiver has room
  * @beyond_window: messages refused for want of room
  * @stale: packets of another incarnation or an older connection

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=8 limit=60
+# suites: check soak
+"""What the protocol promises about packets, peers and the place where it runs."""
+
+import errno
+import socket
+import struct
+import threading
+import time
+
+from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from mixed_load import MixedLoad
+
+HOSTS = range(1, 9)
+FAMILIES = {"IPv4": socket.AF_INET, "IPv6": socket.AF_INET6}
+
+
+@test
+def rounds_advance_in_softirq_only():
+    group = Group(HOSTS)
+    MixedLoad(group, work(30), seeded("rules")).run()
+    threads = [threading.Thread(target=rank.run, kwargs={"spin_us": 500}) for rank in group]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for number, rank in enumerate(group):
+        stats = rank.stats()
+        equal(f"rounds misplaced at rank {number}", stats.rounds_misplaced, 0)
+        at_least(f"rounds at rank {number}", stats.rounds, 3 * work(30))
+
+
+@test_each(*FAMILIES)
+def joining_sends_nothing(version):
+    sniffers = [Sniffer(host) for host in HOSTS]
+    group = Group(HOSTS, FAMILIES[version])
+    time.sleep(0.5)
+    equal("packets when all have joined", [len(one.packets()) for one in sniffers], [0] * 8)
+    equal("peers when all have joined", [rank.stats().peers for rank in group], [0] * 8)
+    group.barrier()
+    for host, sniffer in zip(HOSTS, sniffers):
+        at_least(f"packets of a barrier at host {host}", len(sniffer.packets()), 6)
+
+
+def addresses(sniffer):
+    """Where packets went, as host numbers."""
+    found = set()
+    for outgoing, packet, _ in sniffer.packets():
+        if outgoing:
+            found.add(packet[19])
+    return found
+
+
+@test_each(("dissemination", DISSEMINATION), ("pairwise exchange", PAIRWISE_EXCHANGE))
+def a_host_has_exactly_the_peers_that_its_schedule_names(_, algorithm):
+    sniffers = [Sniffer(host) for host in HOSTS]
+    group = Group(HOSTS, barrier_algorithm=algorithm)
+    for _ in range(3):
+        group.barrier()
+    for number, rank in enumerate(group):
+        distances = 1, 2, 4
+        expected = {number ^ distance for distance in distances} \
+            if algorithm == PAIRWISE_EXCHANGE else \
+            {(number + distance * sign) % 8 for distance in distances for sign in (1, -1)}
+        equal(f"peers of rank {number}", rank.stats().peers, len(expected))
+        spoken_to = {host - 1 for host in addresses(sniffers[number])}
+        equal(f"whom rank {number} speaks to beyond its peers", spoken_to - expected, set())
+        equal(f"peers that rank {number} does not speak to",
+              expected - spoken_to if algorithm == PAIRWISE_EXCHANGE else set(), set())
+
+
+# The first host sends again after 10, 30, 70, … 1270, 2270 and 3270 ms.
+BETWEEN_RETRANSMISSIONS_S = 2.35
+
+
+@test_each(*FAMILIES)
+def a_late_joiner_gets_at_once_what_was_sent_before(version):
+    descriptor = Descriptor((1, 2), FAMILIES[version])
+    first, second = rank_on(1), rank_on(2)
+    first.join(descriptor, 0)
+    first.post(integers(40))
+    time.sleep(BETWEEN_RETRANSMISSIONS_S)
+    at_least("packets for unknown groups there", second.net_stats().unknown_group, 1)
+    second.join(descriptor, 1)
+    second.post(integers(2))
+    for name, rank in (("first", first), ("second", second)):
+        completion = rank.complete()
+        equal(f"sum at the {name}", completion.result, integers(42))
+    took_ms = (completion.completed_ns - completion.posted_ns) / 1e6
+    at_most("milliseconds from the second post to the second completion", took_ms, 450)
+
+
+@test_each(*FAMILIES)
+def no_packet_is_larger_than_the_path_takes_and_none_is_fragmented(version):
+    family = FAMILIES[version]
+    headers = 88 + 8 + {"IPv4": 20, "IPv6": 40}[version]
+    segment = (1500 - headers) // 48 * 48
+    refused(errno.EMSGSIZE, f"a segment of {segment + 48}", rank_on(1).join,
+            Descriptor(HOSTS, family, segment_bytes=segment + 48), 0)
+    # A group whose payloads are smaller than a segment needs no more than they do
+    rank_on(1).join(Descriptor(HOSTS, family, segment_bytes=segment + 48, max_bytes=segment), 0)
+    sniffers = [Sniffer(host) for host in HOSTS]
+    group = Group(HOSTS, family, segment_bytes=segment)
+    for _ in range(5):
+        group.post(*(integers(*range(segment // 8)) for _ in group))
+        for completion in group.complete():
+            equal("sums", completion.result, integers(*range(0, segment, 8)))
+    largest = 0
+    for sniffer in sniffers:
+        for _, packet, _ in sniffer.packets():
+            largest = max(largest, len(packet))
+            if version == "IPv4":
+                equal("don't-fragment, more-fragments and offset",
+                      struct.unpack_from("!H", packet, 6)[0], 0x4000)
+    at_most("bytes of the largest packet", largest, 1500)
+    at_least("bytes of the largest packet", largest, segment)
+
+
+@test
+def a_smaller_path_is_emsgsize():
+    command("ip", "-n", "h1", "link", "set", "eth0", "mtu", "1000")
+    try:
+        refused(errno.EMSGSIZE, "the default segment", rank_on(1).join, Descriptor((1, 2)), 0)
+        group = Group((1, 2), max_bytes=800)
+        group.post(bytes(800), bytes(800))
+        group.complete()
+    finally:
+        command("ip", "-n", "h1", "link", "set", "eth0", "mtu", "1500")
+
+
+@test
+def in_a_tight_loop_messages_acknowledge_each_other():
+    """How many packets are acknowledgments alone is told, not judged."""
+    for name, algorithm in (("dissemination", DISSEMINATION),
+                            ("pairwise exchange", PAIRWISE_EXCHANGE)):
+        group, amount = Group(HOSTS, barrier_algorithm=algorithm), work(50)
+        for _ in range(5):
+            group.barrier()
+        before = [rank.stats() for rank in group]
+        for _ in range(amount):
+            group.barrier()
+        after = [rank.stats() for rank in group]
+        messages, alone, again = (
+            sum(getattr(new, field) - getattr(old, field) for old, new in zip(before, after))
+            for field in ("messages_sent", "lone_acks", "retransmits"))
+        equal(f"messages of {amount} barriers by {name}", messages, amount * 8 * 3)
+        print(f"# {name}: {messages} messages, {alone} acknowledgments alone, "
+              f"{again} sent again")
+
+
+main()
