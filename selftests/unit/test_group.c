@@ -477,6 +477,46 @@ TEST_F(net, all_leave_at_once_under_loss_and_no_memory_remains)
 	EXPECT_EQ(0, unit_memory);
 }
 
+/* Ranks that post ahead of each other leave one after the other, in any order. */
+static void leave_in_mid_traffic(struct __test_metadata *_metadata, struct unit_network *n)
+{
+	u32 turn, i, left = 0;
+
+	for (turn = 0; left < n->count; turn++) {
+		i = unit_random(n) % n->count;
+		if (n->hosts[i].joined && !n->hosts[i].group.leaving) {
+			if (turn > 100 && unit_random(n) % 8 == 0) {
+				unit_leave(n, i);
+				left++;
+			} else {
+				unit_barrier(n, i);
+			}
+		}
+		unit_run(n, unit_random(n) % (60 * NSEC_PER_USEC));
+	}
+	unit_run(n, 30 * SECOND);
+	for (i = 0; i < n->count; i++)
+		ASSERT_TRUE(n->hosts[i].entombed) {
+			TH_LOG("host %u of %u lingers", i, n->count);
+		}
+}
+
+TEST_F(net, ranks_that_leave_in_mid_traffic_do_not_linger)
+{
+	u32 k;
+
+	for (k = 0; k < 200; k++) {
+		unit_network_init(&self->n, 2 + k % 7, seed_start() + k);
+		self->n.loss = k % 3 * 100;
+		self->n.join.window = 1 + k % 4;
+		self->n.join.barrier_algorithm = k % 2 + 1;
+		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+		leave_in_mid_traffic(_metadata, &self->n);
+		unit_network_free(&self->n);
+	}
+	self->n.hosts = NULL;
+}
+
 TEST_F(net, disagreement_about_an_operation_is_eproto_with_the_rank)
 {
 	s64 v[2] = { 1, 2 };
