@@ -25,17 +25,25 @@ help:	## this list
 module: setup-build	## kernel module for KVER, in build/KVER
 	@tools/vm/build-module $(KVER)
 
+# They are linked with the library
+tools/collperf tools/demo: libcollsock
+
 $(PARTS): setup-build
 	@$(MAKE) -C $@ all PREFIX=$(PREFIX)
+
+# No socket family brings its module by itself when distributions say no to that
+LOADED_AT_BOOT = $(DESTDIR)/usr/lib/modules-load.d/collsock.conf
 
 install: all	## install into DESTDIR and PREFIX
 	install -D -m 644 build/$(KVER)/collsock.ko \
 		$(DESTDIR)/lib/modules/$(KVER)/updates/collsock.ko
+	install -d $(DESTDIR)/usr/lib/modules-load.d
+	echo collsock >$(LOADED_AT_BOOT)
 	$(if $(DESTDIR),,depmod $(KVER))
 	for part in $(PARTS); do $(MAKE) -C $$part install PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) || exit; done
 
 uninstall:	## remove what install put there
-	rm -f $(DESTDIR)/lib/modules/$(KVER)/updates/collsock.ko
+	rm -f $(DESTDIR)/lib/modules/$(KVER)/updates/collsock.ko $(LOADED_AT_BOOT)
 	$(if $(DESTDIR),,depmod $(KVER))
 	for part in $(PARTS); do $(MAKE) -C $$part uninstall PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) || exit; done
 
@@ -43,14 +51,20 @@ uninstall:	## remove what install put there
 vm: setup-vm all	## shell (or CMD=...) in a test machine with HOSTS=n hosts
 	@HOSTS=$${HOSTS:-4} tools/vm/vm $(if $(filter uml,$(KVER)),--uml)
 
+demo-values:
+	@tools/demo/check-values
+
+demo: demo-values setup-vm all	## what it is for, in a minute: HOSTS=8 INPUT=file
+	@tools/demo/demo
+
 check: setup-build setup-test setup-vm setup-debug	## all tests, a fixed sample
 	@selftests/run unit lib $(KVER):check uml:debug
 
 check-debug: setup-build setup-vm setup-debug	## the kernel tests on the debug kernel
 	@selftests/run uml:debug
 
-soak: setup-build setup-test setup-vm setup-debug	## SOAK=n times the work, stock and debug kernel
-	@selftests/run --soak $(SOAK) unit $(KVER):soak uml:soak
+soak: setup-build setup-test setup-vm setup-debug setup-k612	## SOAK=n times the work, on 6.1, 6.12 and the debug kernel
+	@selftests/run --soak $(SOAK) unit $(KVER):soak 6.12:soak uml:soak
 
 check-mutants: setup-build setup-test	## every planted bug must turn a test red
 	@selftests/run mutants
@@ -60,7 +74,7 @@ bench: setup-vm all	## instructions and latency of a barrier, beside a host-base
 	@selftests/bench/bench latency
 
 bench-check: setup-vm all	## fails when a barrier costs more instructions than committed
-	@selftests/bench/bench check
+	@selftests/bench/bench check $(if $(UPDATE),--update)
 
 lint: setup-build setup-lint	## checkpatch, sparse, kernel-doc, shellcheck
 	@tools/lint $(KVER)
@@ -71,4 +85,5 @@ clean:	## remove build/
 setup-%:
 	@tools/setup $*
 
-.PHONY: all help module install uninstall vm check check-debug check-mutants soak bench bench-check lint clean $(PARTS)
+.PHONY: all help module install uninstall vm check check-debug check-mutants soak bench bench-check demo-values demo lint \
+	clean $(PARTS)

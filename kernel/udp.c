@@ -406,7 +406,8 @@ static int udp_receive(struct sock *sk, struct sk_buff *skb)
 		udp_deliver(cn, f, skb, prefix.source, packet, bytes);
 	else
 		udp_receive_unknown(cn, skb, &prefix, packet, bytes);
-	consume_skb(skb);
+	/* Back to the cache that coll_udp_packet() takes from. */
+	napi_consume_skb(skb, 1);
 	return 0;
 
 malformed:

@@ -80,7 +80,6 @@ struct coll_config {
  * @slots: ring of operations, indexed by number & (size - 1)
  * @slot_mask: size of the ring - 1
  * @max_bytes: of a payload
- * @room: bytes of its buffers, which begin at multiples of 8
  * @default_schedule: what COLLSOCK_AUTO means, by operation
  * @schedules: by index in coll_algorithms[]
  * @peers: hash table by host
@@ -119,7 +118,6 @@ struct coll_group {
 	u32			window;
 	u32			slot_mask;
 	u32			max_bytes;
-	u32			room;
 	u32			peer_mask;
 	struct coll_op		*slots;
 	struct coll_schedule	*schedules[COLL_MAX_SCHEDULES];

@@ -27,9 +27,9 @@ void coll_group_entomb(const struct coll_group *g, struct coll_tombstone *t)
  * @answer: where the answer goes, COLL_TOMBSTONE_ANSWER bytes
  * @answer_bytes: out: its length, 0 for none
  *
- * What asks for an acknowledgment gets one, and the goodbye with it: a
- * goodbye without a sequence number of its own asks for none. Everything that
- * is acknowledged here was either stored before (its operation is complete) or
+ * What asks for an acknowledgment gets one, and the goodbye with it. What has
+ * no sequence number, such as this answer, asks for none. Everything that is
+ * acknowledged here was either stored before (its operation is complete) or
  * belongs to an operation that the goodbye ends.
  *
  * Return: what was wrong with the packet. Context: any.
@@ -49,7 +49,8 @@ enum coll_refusal coll_tombstone_answer(const struct coll_tombstone *t, const u8
 	if (prefix.descriptor != t->descriptor)
 		return COLL_WRONG_DESCRIPTOR;
 	coll_wire_read_body(packet, bytes, &body);
-	if (body.type == COLL_PACKET_ACK || (prefix.known && prefix.known != t->incarnation))
+	/* Two tombstones would answer each other's answers for ever. */
+	if (!body.seq || (prefix.known && prefix.known != t->incarnation))
 		return COLL_ACCEPTED;
 
 	body = (struct coll_body) {

@@ -327,13 +327,15 @@ def a_bad_post_is_refused_and_changes_nothing():
 
 @test
 def a_payload_may_be_as_large_as_the_group_said_and_no_larger():
-    for max_bytes, segment in ((8, 0), (15, 0), (1000, 0), (DEFAULT_SEGMENT, 0), (0, 48), (0, 0)):
+    for max_bytes, segment in ((7, 0), (8, 0), (15, 0), (1000, 0), (DEFAULT_SEGMENT, 0), (0, 48), (0, 0)):
         group = two(max_bytes=max_bytes, segment_bytes=segment)
         most = (max_bytes or segment or DEFAULT_SEGMENT) // 8
-        group.post(integers(*range(most)), integers(*range(most)))
-        for completion in group.complete():
-            equal("sums", completion.result, integers(*range(0, 2 * most, 2)))
+        if most:
+            group.post(integers(*range(most)), integers(*range(most)))
+            for completion in group.complete():
+                equal("sums", completion.result, integers(*range(0, 2 * most, 2)))
         refused(errno.EMSGSIZE, f"{most + 1} numbers", group[0].post, integers(*range(most + 1)))
+        group.barrier()
 
 
 @test

@@ -182,6 +182,15 @@ def netem(hosts, *words):
         equal(f"status of {' '.join(process.args)}", process.wait(), 0)
 
 
+def active_objects():
+    """Objects in use, by cache, when all caches have given back what they keep."""
+    for cache in os.listdir("/sys/kernel/slab"):
+        with contextlib.suppress(OSError):
+            write_file(f"/sys/kernel/slab/{cache}/shrink", "1")
+    return {words[0]: int(words[1]) for words in
+            (line.split() for line in read_file("/proc/slabinfo").splitlines()[2:])}
+
+
 def on_debug_kernel():
     return "User Mode Linux" in read_file("/proc/cpuinfo")
 
@@ -420,8 +429,10 @@ class Sniffer:
     """Sees the UDP packets of our port on a host's eth0, in both directions."""
 
     ETH_P_ALL, PACKET_OUTGOING, SO_RCVBUFFORCE = 3, 4, 33
+    opened = weakref.WeakSet()
 
     def __init__(self, host):
+        self.opened.add(self)
         with on(host):
             self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM,
                                         socket.htons(self.ETH_P_ALL))
@@ -577,9 +588,10 @@ def clean_up():
     for child in list(Child.running):
         child.kill()
         child.end()
-    for rank in list(Rank.opened):
-        rank.close()
-    Rank.opened.clear()
+    for opened in Rank.opened, Sniffer.opened:
+        for one in list(opened):
+            one.close()
+        opened.clear()
 
 
 def run_test(function, args, limit):

@@ -43,15 +43,6 @@ def udp_sockets(host):
                                         read_file(f"/proc/thread-self/net/{name}"), re.M)]
 
 
-def active_objects():
-    """Objects in use, by cache, when all caches have given back what they keep."""
-    for cache in os.listdir("/sys/kernel/slab"):
-        with contextlib.suppress(OSError):
-            write_file(f"/sys/kernel/slab/{cache}/shrink", "1")
-    return {words[0]: int(words[1]) for words in
-            (line.split() for line in read_file("/proc/slabinfo").splitlines()[2:])}
-
-
 def left(*hosts):
     """What the namespaces still have of groups."""
     watchers = [rank_on(host) for host in hosts]

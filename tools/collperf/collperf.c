@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <stdnoreturn.h>
 #include <string.h>
 
 #include <collsock.h>
@@ -45,7 +46,7 @@ struct collperf {
 	double		all[MAX_COUNT];
 };
 
-static void __attribute__((noreturn)) fail(const char *what, int error, uint32_t failed_rank)
+static noreturn void fail(const char *what, int error, uint32_t failed_rank)
 {
 	char text[TEXT_BYTES];
 
@@ -53,7 +54,7 @@ static void __attribute__((noreturn)) fail(const char *what, int error, uint32_t
 	     collsock_strerror(error, failed_rank, text, sizeof(text)));
 }
 
-static void barrier(void *context)
+static void run_barrier(void *context)
 {
 	struct collsock_completion completion;
 	struct collperf *c = context;
@@ -64,7 +65,7 @@ static void barrier(void *context)
 		fail("barrier", error, completion.failed_rank);
 }
 
-static void allreduce(void *context)
+static void run_allreduce(void *context)
 {
 	struct collsock_completion completion;
 	struct collperf *c = context;
@@ -151,34 +152,17 @@ static struct collsock_stats read_stats(const struct collperf *c)
 static void print_stats(const struct collperf *c, const struct collsock_stats *before)
 {
 	struct collsock_stats now = read_stats(c);
+	const char *text = "  %u peers, %llu operations, %llu rounds, %llu messages sent";
+	const char *more = ", %llu sent again, %llu acknowledgements alone\n";
 
-#define SINCE(name) (unsigned long long)(now.name - before->name)
-	printf(c->options.json ? ", \"stats\": {\"peers\": %u, \"operations\": %llu, "
-	       "\"rounds\": %llu, \"messages_sent\": %llu, \"retransmits\": %llu, "
-	       "\"lone_acks\": %llu}}\n" :
-	       "  %u peers, %llu operations, %llu rounds, %llu messages sent, "
-	       "%llu sent again, %llu acknowledgments alone\n",
-	       now.peers, SINCE(completed), SINCE(rounds), SINCE(messages_sent),
-	       SINCE(retransmits), SINCE(lone_acks));
-#undef SINCE
-}
-
-static void help(void)
-{
-	printf("collperf: latency of collective sockets\n\n"
-	       "usage: collperf [OPTION]... --hosts N | --hosts-file FILE\n\n"
-	       "Start it on every host with the same options.\n\n"
-	       OPTIONS_HELP
-	       "  -o, --operation NAME  barrier or allreduce (default barrier); an allreduce\n"
-	       "                        sums doubles and checks the result\n"
-	       "  -c, --count N         elements of an allreduce, 1 to %zu (default %d)\n"
-	       "  -i, --id N            number of the group (default %d)\n"
-	       "  -N, --nonce N         of this formation of the group, another one for every\n"
-	       "                        run (default %d)\n"
-	       "  -k, --key-file FILE   shared secret: 32 hexadecimal digits, mode 600; without\n"
-	       "                        it hosts must allow it: sysctl net.collsock.keyless=1\n\n"
-	       "Port: %d. exit code: 0 done, 1 failed, 2 wrong usage\n",
-	       MAX_COUNT, DEFAULT_COUNT, DEFAULT_ID, DEFAULT_NONCE, COLLSOCK_PORT);
+	if (c->options.json) {
+		printf(", \"stats\": ");
+		text = "{\"peers\": %u, \"operations\": %llu, \"rounds\": %llu, \"messages\": %llu";
+		more = ", \"retransmits\": %llu, \"lone_acks\": %llu}}\n";
+	}
+	printf(text, now.peers, now.completed - before->completed, now.rounds - before->rounds,
+	       now.messages_sent - before->messages_sent);
+	printf(more, now.retransmits - before->retransmits, now.lone_acks - before->lone_acks);
 }
 
 static bool parse_operation(const char *name)
@@ -190,8 +174,10 @@ static bool parse_operation(const char *name)
 	return false;
 }
 
-static void take(struct collperf *c, int letter, const char *value)
+static void take(void *context, int letter, const char *value)
 {
+	struct collperf *c = context;
+
 	switch (letter) {
 	case 'o':
 		c->allreduce = parse_operation(value);
@@ -208,15 +194,12 @@ static void take(struct collperf *c, int letter, const char *value)
 	case 'k':
 		c->key_file = value;
 		break;
-	default:
-		options_take(&c->options, letter, value);
 	}
 }
 
 static void parse(struct collperf *c, int argc, char **argv)
 {
-	static const struct option known[] = {
-		OPTIONS_LONG,
+	static const struct option own[] = {
 		{ "operation",	required_argument, NULL, 'o' },
 		{ "count",	required_argument, NULL, 'c' },
 		{ "id",		required_argument, NULL, 'i' },
@@ -224,23 +207,33 @@ static void parse(struct collperf *c, int argc, char **argv)
 		{ "key-file",	required_argument, NULL, 'k' },
 		{ }
 	};
-	bool algorithm_given = false;
-	int letter;
+	const struct program program = {
+		.help = "collperf: latency of collective sockets\n\n"
+			"usage: collperf [OPTION]... --hosts N | --hosts-file FILE\n\n"
+			"Start it on every host with the same options.\n\n",
+		.own = own,
+		.own_help =
+			"  -o, --operation NAME  barrier or allreduce (default barrier); an allreduce\n"
+			"                        sums doubles and checks the result\n"
+			"  -c, --count N         elements of an allreduce, 1 to 1080 (default 4)\n"
+			"  -i, --id N            number of the group (default 1)\n"
+			"  -N, --nonce N         of this formation of the group, another one for\n"
+			"                        every run (default 1)\n"
+			"  -k, --key-file FILE   shared secret: 32 hexadecimal digits, mode 600;\n"
+			"                        without it hosts must allow it:\n"
+			"                        sysctl net.collsock.keyless=1\n\n"
+			"Port: 7607. exit code: 0 done, 1 failed, 2 wrong usage\n",
+		.take = take,
+		.context = c,
+		.port = COLLSOCK_PORT,
+	};
+	int *algorithm = &c->options.algorithm;
 
-	options_begin(&c->options);
-	while ((letter = getopt_long(argc, argv, OPTIONS_LETTERS "o:c:i:N:k:", known, NULL)) != -1) {
-		if (letter == 'h') {
-			help();
-			exit(EXIT_DONE);
-		}
-		algorithm_given |= letter == 'a';
-		take(c, letter, optarg);
-	}
-	if (c->allreduce && !algorithm_given)
-		c->options.algorithm = COLLSOCK_AUTO;
-	if (c->allreduce && c->options.algorithm == COLLSOCK_DISSEMINATION)
-		errx(EXIT_USAGE, "dissemination covers some contributions twice: not for allreduce");
-	options_end(&c->options, argc, COLLSOCK_PORT);
+	options_parse(&c->options, &program, argc, argv);
+	if (*algorithm == NO_ALGORITHM)
+		*algorithm = c->allreduce ? COLLSOCK_AUTO : COLLSOCK_DISSEMINATION;
+	if (c->allreduce && *algorithm == COLLSOCK_DISSEMINATION)
+		errx(EXIT_USAGE, "dissemination covers some hosts twice: only for a barrier");
 }
 
 int main(int argc, char **argv)
@@ -257,7 +250,7 @@ int main(int argc, char **argv)
 	parse(&c, argc, argv);
 	prepare_elements(&c);
 	join(&c);
-	operation = c.allreduce ? allreduce : barrier;
+	operation = c.allreduce ? run_allreduce : run_barrier;
 	measure_warm_up(&c.options, operation, &c);
 	before = read_stats(&c);
 	measure(&figures, &c.options, operation, &c);

@@ -214,41 +214,38 @@ static void give_up(int signal)
 	_exit(EXIT_FAILED);
 }
 
-static void help(void)
+static void take(void *context, int letter, const char *value)
 {
-	printf("hostbarrier: latency of a barrier over blocking UDP sockets, the baseline\n\n"
-	       "usage: hostbarrier [OPTION]... --hosts N | --hosts-file FILE\n\n"
-	       "Start it on every host with the same options. It has no security and does not\n"
-	       "repeat lost messages.\n\n"
-	       OPTIONS_HELP
-	       "  -l, --limit SECONDS   give up then (default %d)\n\n"
-	       "Port: %d. exit code: 0 done, 1 failed, 2 wrong usage\n",
-	       DEFAULT_LIMIT_SECONDS, PORT);
+	unsigned long *limit_seconds = context;
+
+	(void)letter;
+	*limit_seconds = options_number("--limit", value, 1, UINT32_MAX);
 }
 
 static void parse(struct options *options, int argc, char **argv)
 {
-	static const struct option known[] = {
-		OPTIONS_LONG,
+	static const struct option own[] = {
 		{ "limit", required_argument, NULL, 'l' },
 		{ }
 	};
-	unsigned int limit_seconds = DEFAULT_LIMIT_SECONDS;
-	int letter;
+	unsigned long limit_seconds = DEFAULT_LIMIT_SECONDS;
+	const struct program program = {
+		.help = "hostbarrier: latency of a barrier over blocking UDP sockets\n\n"
+			"usage: hostbarrier [OPTION]... --hosts N | --hosts-file FILE\n\n"
+			"Start it on every host with the same options. It is what collperf is to be\n"
+			"compared with: as cheap as can be. It has no security and does not repeat\n"
+			"lost messages. It spins without end, or not at all.\n\n",
+		.own = own,
+		.own_help =
+			"  -l, --limit SECONDS   give up then (default 300)\n\n"
+			"Port: 7777. exit code: 0 done, 1 failed, 2 wrong usage\n",
+		.take = take,
+		.context = &limit_seconds,
+		.port = PORT,
+	};
 
-	options_begin(options);
-	while ((letter = getopt_long(argc, argv, OPTIONS_LETTERS "l:", known, NULL)) != -1) {
-		if (letter == 'h') {
-			help();
-			exit(EXIT_DONE);
-		}
-		if (letter == 'l')
-			limit_seconds = options_number("--limit", optarg, 1, UINT32_MAX);
-		else
-			options_take(options, letter, optarg);
-	}
-	options_end(options, argc, PORT);
-	if (options->algorithm == COLLSOCK_AUTO)
+	options_parse(options, &program, argc, argv);
+	if (options->algorithm != COLLSOCK_PAIRWISE_EXCHANGE)
 		options->algorithm = COLLSOCK_DISSEMINATION;
 	/* One alarm: a time-out of every recv() would make the baseline dearer */
 	signal(SIGALRM, give_up);

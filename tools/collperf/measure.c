@@ -9,7 +9,7 @@
 #define NS_PER_SECOND 1000000000ULL
 #define NS_PER_US 1000.0
 
-static uint64_t now_ns(void)
+static __u64 now_ns(void)
 {
 	struct timespec now;
 
@@ -19,13 +19,13 @@ static uint64_t now_ns(void)
 
 static int by_size(const void *left, const void *right)
 {
-	const uint64_t *a = left, *b = right;
+	const __u64 *a = left, *b = right;
 
 	return (*a > *b) - (*a < *b);
 }
 
 /* The smallest sample that @percent of all do not exceed. */
-static uint64_t percentile(const uint64_t *sorted, unsigned long count, unsigned int percent)
+static __u64 percentile(const __u64 *sorted, unsigned long count, unsigned int percent)
 {
 	return sorted[(count * percent + 99) / 100 - 1];
 }
@@ -34,13 +34,13 @@ static void measure_each(struct figures *figures, const struct options *options,
 			 void (*operation)(void *context), void *context)
 {
 	unsigned long i, count = options->iterations;
-	uint64_t *samples;
+	__u64 *samples;
 
 	samples = malloc(count * sizeof(*samples));
 	if (!samples)
 		err(EXIT_FAILED, "%lu samples", count);
 	for (i = 0; i < count; i++) {
-		uint64_t begin = now_ns();
+		__u64 begin = now_ns();
 
 		operation(context);
 		samples[i] = now_ns() - begin;
@@ -64,7 +64,7 @@ void measure_warm_up(const struct options *options, void (*operation)(void *cont
 void measure(struct figures *figures, const struct options *options,
 	     void (*operation)(void *context), void *context)
 {
-	uint64_t begin;
+	__u64 begin;
 	unsigned long i;
 
 	*figures = (struct figures){ };
@@ -78,27 +78,29 @@ void measure(struct figures *figures, const struct options *options,
 	operation(context);
 }
 
+static void print_json(const struct figures *figures, const struct options *options,
+		       const char *program, const char *operation)
+{
+	printf("{\"program\": \"%s\", \"operation\": \"%s\", \"algorithm\": \"%s\"", program,
+	       operation, options_algorithm_name(options->algorithm));
+	printf(", \"rank\": %u, \"hosts\": %u, \"iterations\": %lu, \"spin_us\": %u",
+	       options->rank, options->hosts.count, options->iterations, options->spin_us);
+	printf(", \"mean_ns\": %.1f", figures->mean_ns);
+	if (!options->mean_only)
+		printf(", \"min_ns\": %llu, \"p50_ns\": %llu, \"p99_ns\": %llu",
+		       figures->min_ns, figures->p50_ns, figures->p99_ns);
+}
+
 void measure_print(const struct figures *figures, const struct options *options,
 		   const char *program, const char *operation)
 {
-	const char *algorithm = options_algorithm_name(options->algorithm);
-
 	if (options->json) {
-		printf("{\"program\": \"%s\", \"operation\": \"%s\", \"algorithm\": \"%s\", "
-		       "\"hosts\": %u, \"rank\": %u, \"iterations\": %lu, \"spin_us\": %u, "
-		       "\"mean_ns\": %.1f", program, operation, algorithm,
-		       options->hosts.count, options->rank, options->iterations,
-		       options->spin_us, figures->mean_ns);
-		if (!options->mean_only)
-			printf(", \"min_ns\": %llu, \"p50_ns\": %llu, \"p99_ns\": %llu",
-			       (unsigned long long)figures->min_ns,
-			       (unsigned long long)figures->p50_ns,
-			       (unsigned long long)figures->p99_ns);
+		print_json(figures, options, program, operation);
 		return;
 	}
-	printf("%s: rank %u of %u: %s, %s, %s: mean %.2f us", program, options->rank,
-	       options->hosts.count, operation, algorithm,
-	       options->spin_us ? "spinning" : "sleeping", figures->mean_ns / NS_PER_US);
+	printf("%s: %s, %s, rank %u of %u, spinning %u us: mean %.2f us", program, operation,
+	       options_algorithm_name(options->algorithm), options->rank, options->hosts.count,
+	       options->spin_us, figures->mean_ns / NS_PER_US);
 	if (!options->mean_only)
 		printf(", min %.2f, p50 %.2f, p99 %.2f", figures->min_ns / NS_PER_US,
 		       figures->p50_ns / NS_PER_US, figures->p99_ns / NS_PER_US);

@@ -3,7 +3,7 @@
 #ifndef COLLPERF_MEASURE_H
 #define COLLPERF_MEASURE_H
 
-#include <stdint.h>
+#include <linux/types.h>
 
 #include "options.h"
 
@@ -17,9 +17,9 @@
  */
 struct figures {
 	double		mean_ns;
-	uint64_t	min_ns;
-	uint64_t	p50_ns;
-	uint64_t	p99_ns;
+	__u64	min_ns;
+	__u64	p50_ns;
+	__u64	p99_ns;
 };
 
 /*

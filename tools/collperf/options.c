@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <err.h>
 #include <errno.h>
-#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +9,10 @@
 
 #define MAX_PORT 65535
 #define MAX_ITERATIONS 1000000000UL
+#define MAX_OPTIONS 32
+#define ALGORITHMS (COLLSOCK_PAIRWISE_EXCHANGE + 1)
 
-static const char *const algorithm_names[] = {
+static const char *const algorithm_names[ALGORITHMS] = {
 	[COLLSOCK_AUTO]			= "auto",
 	[COLLSOCK_DISSEMINATION]	= "dissemination",
 	[COLLSOCK_PAIRWISE_EXCHANGE]	= "pairwise",
@@ -30,7 +32,7 @@ unsigned long long options_number(const char *what, const char *text, unsigned l
 	return number;
 }
 
-const char *options_algorithm_name(unsigned int algorithm)
+const char *options_algorithm_name(int algorithm)
 {
 	return algorithm_names[algorithm];
 }
@@ -39,23 +41,45 @@ static unsigned int parse_algorithm(const char *name)
 {
 	unsigned int i;
 
-	for (i = 0; i < sizeof(algorithm_names) / sizeof(algorithm_names[0]); i++)
+	for (i = 0; i < ALGORITHMS; i++)
 		if (!strcmp(name, algorithm_names[i]))
 			return i;
 	errx(EXIT_USAGE, "--algorithm: \"%s\" is not auto, dissemination or pairwise", name);
 }
 
-void options_begin(struct options *options)
-{
-	*options = (struct options){
-		.algorithm	= COLLSOCK_DISSEMINATION,
-		.iterations	= 1000,
-		.warm_up	= 100,
-		.given_rank	= -1,
-	};
-}
+static const struct option shared[] = {
+	{ "hosts",	required_argument,	NULL,	'H' },
+	{ "hosts-file",	required_argument,	NULL,	'f' },
+	{ "ipv6",	no_argument,		NULL,	'6' },
+	{ "port",	required_argument,	NULL,	'p' },
+	{ "rank",	required_argument,	NULL,	'r' },
+	{ "algorithm",	required_argument,	NULL,	'a' },
+	{ "iterations",	required_argument,	NULL,	'n' },
+	{ "warm-up",	required_argument,	NULL,	'w' },
+	{ "spin",	required_argument,	NULL,	's' },
+	{ "mean-only",	no_argument,		NULL,	'm' },
+	{ "json",	no_argument,		NULL,	'j' },
+	{ "help",	no_argument,		NULL,	'h' },
+	{ }
+};
 
-void options_take(struct options *options, int letter, const char *value)
+static const char shared_help[] =
+	"  -H, --hosts N         the hosts 10.1.0.1 to 10.1.0.N, which \"make vm\" makes\n"
+	"  -f, --hosts-file FILE instead: one host a line, ADDRESS [PORT], in the order\n"
+	"                        of ranks; what follows a # is a comment\n"
+	"  -6, --ipv6            with --hosts: fd00:1::1 to fd00:1::N\n"
+	"  -p, --port N          UDP port of hosts that name none\n"
+	"  -r, --rank N          this host, counting from 0; found by its address\n"
+	"  -a, --algorithm NAME  auto, dissemination or pairwise; of a barrier\n"
+	"                        dissemination unless told otherwise\n"
+	"  -n, --iterations N    operations that are measured (default 1000)\n"
+	"  -w, --warm-up N       operations before them (default 100)\n"
+	"  -s, --spin US         spin so long before sleeping (default 0)\n"
+	"  -m, --mean-only       one clock around all operations, none around each\n"
+	"  -j, --json            one JSON object\n"
+	"  -h, --help            this text\n";
+
+static void take_shared(struct options *options, int letter, const char *value)
 {
 	switch (letter) {
 	case 'H':
@@ -96,10 +120,9 @@ void options_take(struct options *options, int letter, const char *value)
 	}
 }
 
-void options_end(struct options *options, int argc, unsigned int default_port)
+/* The hosts, and which of them this one is. */
+static void find_hosts(struct options *options, unsigned int default_port)
 {
-	if (optind < argc)
-		errx(EXIT_USAGE, "what is left over of the command line? try --help");
 	if (!options->numbered == !options->file)
 		errx(EXIT_USAGE, "give either --hosts or --hosts-file; try --help");
 	if (options->file)
@@ -112,4 +135,62 @@ void options_end(struct options *options, int argc, unsigned int default_port)
 		     options->given_rank, options->hosts.count);
 	options->rank = options->given_rank >= 0 ? options->given_rank :
 						   hosts_find_local(&options->hosts);
+}
+
+/* The shared options and the program's own, and all their letters. */
+static void merge(const struct program *program, struct option *known, char *letters)
+{
+	struct option *to = known;
+	const struct option *from;
+
+	for (from = shared; from->name; from++)
+		*to++ = *from;
+	for (from = program->own; from->name; from++)
+		*to++ = *from;
+	*to = (struct option){ };
+	for (from = known; from->name; from++) {
+		*letters++ = from->val;
+		if (from->has_arg == required_argument)
+			*letters++ = ':';
+	}
+	*letters = '\0';
+}
+
+static bool is_own(const struct program *program, int letter)
+{
+	const struct option *own;
+
+	for (own = program->own; own->name; own++)
+		if (own->val == letter)
+			return true;
+	return false;
+}
+
+void options_parse(struct options *options, const struct program *program, int argc,
+		   char **argv)
+{
+	struct option known[MAX_OPTIONS];
+	char letters[2 * MAX_OPTIONS];
+	int letter;
+
+	*options = (struct options){
+		.algorithm	= NO_ALGORITHM,
+		.iterations	= 1000,
+		.warm_up	= 100,
+		.given_rank	= -1,
+	};
+	merge(program, known, letters);
+	while ((letter = getopt_long(argc, argv, letters, known, NULL)) != -1) {
+		if (letter == 'h') {
+			printf("%s%s%s", program->help, shared_help, program->own_help);
+			exit(EXIT_DONE);
+		}
+		if (is_own(program, letter))
+			program->take(program->context, letter, optarg);
+		else
+			take_shared(options, letter, optarg);
+	}
+	if (optind < argc)
+		errx(EXIT_USAGE, "\"%s\" is not an option; try --help", argv[optind]);
+	find_hosts(options, program->port);
 }

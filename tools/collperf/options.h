@@ -16,11 +16,13 @@ enum {
 	EXIT_USAGE	= 2,
 };
 
+#define NO_ALGORITHM (-1)
+
 /**
  * struct options - what to measure
  * @hosts: that take part
  * @rank: of this host
- * @algorithm: enum collsock_algorithm
+ * @algorithm: enum collsock_algorithm, or NO_ALGORITHM: none was named
  * @iterations: operations that are measured
  * @warm_up: operations before them
  * @spin_us: spin so long before sleeping
@@ -30,13 +32,13 @@ enum {
 struct options {
 	struct hosts	hosts;
 	unsigned int	rank;
-	unsigned int	algorithm;
+	int		algorithm;
 	unsigned long	iterations;
 	unsigned long	warm_up;
 	unsigned int	spin_us;
 	bool		mean_only;
 	bool		json;
-	/* private: pieces until options_end() */
+	/* private: pieces that options_parse() puts together */
 	unsigned long	numbered;
 	const char	*file;
 	bool		ipv6;
@@ -44,47 +46,32 @@ struct options {
 	long		given_rank;
 };
 
-#define OPTIONS_LETTERS "H:f:6p:r:a:n:w:s:mjh"
-#define OPTIONS_LONG								\
-	{ "hosts",	required_argument,	NULL,	'H' },			\
-	{ "hosts-file",	required_argument,	NULL,	'f' },			\
-	{ "ipv6",	no_argument,		NULL,	'6' },			\
-	{ "port",	required_argument,	NULL,	'p' },			\
-	{ "rank",	required_argument,	NULL,	'r' },			\
-	{ "algorithm",	required_argument,	NULL,	'a' },			\
-	{ "iterations",	required_argument,	NULL,	'n' },			\
-	{ "warm-up",	required_argument,	NULL,	'w' },			\
-	{ "spin",	required_argument,	NULL,	's' },			\
-	{ "mean-only",	no_argument,		NULL,	'm' },			\
-	{ "json",	no_argument,		NULL,	'j' },			\
-	{ "help",	no_argument,		NULL,	'h' }
-#define OPTIONS_HELP								\
-	"  -H, --hosts N         the hosts 10.1.0.1 to 10.1.0.N, which \"make vm\" makes\n" \
-	"  -f, --hosts-file FILE instead: one host a line, ADDRESS [PORT], in the order\n" \
-	"                        of ranks; what follows a # is a comment\n"	\
-	"  -6, --ipv6            with --hosts: fd00:1::1 to fd00:1::N\n"	\
-	"  -p, --port N          UDP port of hosts that name none\n"		\
-	"  -r, --rank N          this host, counting from 0; found by its address\n" \
-	"  -a, --algorithm NAME  auto, dissemination or pairwise (default dissemination)\n" \
-	"  -n, --iterations N    operations that are measured (default 1000)\n"	\
-	"  -w, --warm-up N       operations before them (default 100)\n"	\
-	"  -s, --spin US         spin so long before sleeping (default 0)\n"	\
-	"  -m, --mean-only       one clock around all operations, none around each\n" \
-	"  -j, --json            one JSON object\n"				\
-	"  -h, --help            this text\n"
+/**
+ * struct program - what is special about a program
+ * @help: printed before the list of options
+ * @own: its own options, ended by an empty one; their letters are not shared ones
+ * @own_help: printed behind the shared options
+ * @take: take one of its own options; exits if @value is wrong
+ * @context: handed to it
+ * @port: of hosts that name none
+ */
+struct program {
+	const char		*help;
+	const struct option	*own;
+	const char		*own_help;
+	void			(*take)(void *context, int letter, const char *value);
+	void			*context;
+	unsigned int		port;
+};
 
-void options_begin(struct options *options);
-
-/* Take one option of OPTIONS_LETTERS but "h". Exits if its value is wrong. */
-void options_take(struct options *options, int letter, const char *value);
-
-/* Complete @options when all are taken. Exits if something is missing. */
-void options_end(struct options *options, int argc, unsigned int default_port);
+/* Read the command line. Exits if it is wrong, or asks for help. */
+void options_parse(struct options *options, const struct program *program, int argc,
+		   char **argv);
 
 /* A whole number in a range. Exits if @text is none. */
 unsigned long long options_number(const char *what, const char *text, unsigned long long min,
 				  unsigned long long max);
 
-const char *options_algorithm_name(unsigned int algorithm);
+const char *options_algorithm_name(int algorithm);
 
 #endif

@@ -7,10 +7,11 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <stdnoreturn.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
@@ -53,11 +54,11 @@ struct host {
 
 /* Darts thrown at a square, and how many hit the quarter circle in it. */
 struct darts {
-	uint64_t	hits;
-	uint64_t	thrown;
+	__u64	hits;
+	__u64	thrown;
 };
 
-static void __attribute__((noreturn)) fail(const char *what, int error, uint32_t failed_rank)
+static noreturn void fail(const char *what, int error, uint32_t failed_rank)
 {
 	char text[TEXT_BYTES];
 
@@ -65,7 +66,7 @@ static void __attribute__((noreturn)) fail(const char *what, int error, uint32_t
 	     collsock_strerror(error, failed_rank, text, sizeof(text)));
 }
 
-static uint64_t now_ns(void)
+static __u64 now_ns(void)
 {
 	struct timespec now;
 
@@ -98,7 +99,7 @@ static void do_barriers(struct host *host, unsigned long count)
 {
 	struct collsock_completion completion;
 	FILE *times = create(host, "times");
-	uint64_t arrived;
+	__u64 arrived;
 	unsigned long i;
 	int error;
 
@@ -108,7 +109,7 @@ static void do_barriers(struct host *host, unsigned long count)
 		error = collsock_barrier(host->socket, &completion);
 		if (error)
 			fail("barrier", error, completion.failed_rank);
-		fprintf(times, "%" PRIu64 " %" PRIu64 "\n", arrived, now_ns());
+		fprintf(times, "%llu %llu\n", arrived, now_ns());
 	}
 	finish(times);
 }
@@ -153,10 +154,10 @@ static off_t find_line(int fd, uint8_t *piece, off_t from)
 }
 
 /* Add up the lines that begin at @from or later and before @to; returns how many. */
-static uint64_t count_letters(int fd, off_t from, off_t to, uint64_t letters[LETTERS])
+static __u64 count_letters(int fd, off_t from, off_t to, __u64 letters[LETTERS])
 {
 	uint8_t *piece = malloc(PIECE_BYTES);
-	uint64_t lines = 0;
+	__u64 lines = 0;
 	size_t bytes, i;
 	off_t end;
 
@@ -187,7 +188,7 @@ static uint64_t count_letters(int fd, off_t from, off_t to, uint64_t letters[LET
 /* The line that begins at a byte belongs to the host whose share the byte is in. */
 static void do_letters(struct host *host, const char *input)
 {
-	uint64_t mine[LETTERS] = { }, all[LETTERS] = { }, lines;
+	__u64 mine[LETTERS] = { }, all[LETTERS] = { }, lines;
 	struct collsock_completion completion;
 	struct stat status;
 	unsigned int i;
@@ -203,9 +204,9 @@ static void do_letters(struct host *host, const char *input)
 				   COLLSOCK_SUM, &completion);
 	if (error)
 		fail("allreduce", error, completion.failed_rank);
-	fprintf(host->seen, "\"lines\": %" PRIu64 ", \"letters\": [", lines);
+	fprintf(host->seen, "\"lines\": %llu, \"letters\": [", lines);
 	for (i = 0; i < LETTERS; i++)
-		fprintf(host->seen, "%s%" PRIu64, i ? ", " : "", all[i]);
+		fprintf(host->seen, "%s%llu", i ? ", " : "", all[i]);
 	fprintf(host->seen, "]");
 }
 
@@ -260,9 +261,10 @@ static void sum_and_compute(struct host *host, int epoll, unsigned int number,
 		error = completion.error;
 	if (error)
 		fail("allreduce", error, completion.failed_rank);
-	fprintf(host->seen, "%s{\"mine\": [%" PRIu64 ", %" PRIu64 "], \"all\": [%" PRIu64
-		", %" PRIu64 "], \"pieces\": %lu}", number ? ", " : "", mine.hits, mine.thrown,
-		all.hits, all.thrown, pieces);
+	fprintf(host->seen, "%s{\"mine\": [%llu, %llu], ", number ? ", " : "", mine.hits,
+		mine.thrown);
+	fprintf(host->seen, "\"all\": [%llu, %llu], \"pieces\": %lu}", all.hits, all.thrown,
+		pieces);
 }
 
 static void do_sums(struct host *host)
@@ -324,10 +326,10 @@ static void write_statistics(struct host *host)
 
 	if (error)
 		fail("statistics", error, COLLSOCK_NO_RANK);
-	fprintf(host->seen, ", \"peers\": %u, \"operations\": %llu, \"rounds\": %llu, "
-		"\"messages\": %llu, \"retransmits\": %llu", stats.peers,
-		(unsigned long long)stats.completed, (unsigned long long)stats.rounds,
-		(unsigned long long)stats.messages_sent, (unsigned long long)stats.retransmits);
+	fprintf(host->seen, ", \"peers\": %u, \"operations\": %llu, \"rounds\": %llu, ",
+		stats.peers, stats.completed, stats.rounds);
+	fprintf(host->seen, "\"messages\": %llu, \"retransmits\": %llu", stats.messages_sent,
+		stats.retransmits);
 }
 
 int main(int argc, char **argv)

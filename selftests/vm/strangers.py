@@ -1,0 +1,314 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=4 limit=90
+# suites: check soak
+"""What strangers send changes nothing, is counted for what it is, and is not answered.
+
+Hosts 1 to 3 run operations all the time. Packets are forged on host 1, which is
+a member, and on host 4, which is not. A packet is
+
+  version 0, reserved 1, source 4, destination 6, tag 8, descriptor 16,
+  incarnation 20, known 24, connection 28, type 32, round 33, segment 34,
+  sequence 36, done 40, credit 44, operation 48, its kind 52, …, MAC (last 8)
+"""
+
+import select
+import socket
+import struct
+import time
+
+from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from mixed_load import MixedLoad
+
+MEMBERS = 1, 2, 3
+STRANGER = 4
+SMALLEST = 64
+BATCH = 200  # packets that a host can certainly queue
+REFUSALS = "malformed", "unknown_group", "wrong_source", "forged", "wrong_descriptor"
+TYPE, MESSAGE = 32, 1
+FIELDS = {"version": (0, 1), "reserved bytes": (1, 4), "source": (4, 6), "destination": (6, 8),
+          "tag": (8, 16), "descriptor": (16, 20), "incarnation": (20, 24), "known": (24, 28),
+          "connection": (28, 32), "type": (32, 33), "round": (33, 34), "segment": (34, 36),
+          "sequence": (36, 40), "done": (40, 44), "credit": (44, 48), "operation": (48, 52),
+          "signature": (52, 56)}
+COUNTED_AS = {"version": "malformed", "reserved bytes": "malformed", "source": "wrong_source",
+              "destination": "unknown_group", "tag": "unknown_group"}
+
+
+def address(host):
+    return f"10.1.0.{host}"
+
+
+class Forger:
+    """Sends UDP packets from a host as if they came from any other."""
+
+    def __init__(self, host):
+        with on(host):
+            self.socket = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+
+    def send(self, payload, source, destination, port=PORT):
+        udp = struct.pack("!HHHH", port, PORT, 8 + len(payload), 0) + payload
+        ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0x4000, 64,
+                         socket.IPPROTO_UDP, 0, socket.inet_aton(address(source)),
+                         socket.inet_aton(address(destination)))
+        self.socket.sendto(ip + udp, (address(destination), 0))
+
+
+def run_load(line, hosts):
+    """Mixed operations until the maker speaks; what is wrong ends the process."""
+    group = Group(hosts)
+    chance, amount = seeded("strangers"), 0
+    group.barrier()
+    line.put("runs")
+    while not select.select([line.socket], [], [], 0)[0]:
+        MixedLoad(group, 10, chance).run()
+        amount += 10
+        time.sleep(0.02)
+    line.put((amount, [vars(rank.stats()) for rank in group]))
+    line.get()
+
+
+class Siege:
+    """The load, what it sends, and who counts what is refused."""
+
+    def __init__(self):
+        self.log = KernelLog()
+        self.watchers = {host: rank_on(host) for host in MEMBERS}
+        self.sniffers = {host: Sniffer(host) for host in (*MEMBERS, STRANGER)}
+        self.forgers = {host: Forger(host) for host in (1, STRANGER)}
+        self.load = Child(None, run_load, MEMBERS)
+        equal("the load", self.load.get(), "runs")
+        self.groups = self.state()
+        time.sleep(0.3)
+        self.captured = {}
+        for host in MEMBERS:
+            for outgoing, packet, payload in self.sniffers[host].packets():
+                if outgoing:
+                    self.captured.setdefault((host, packet[19]), []).append(payload)
+
+    def state(self):
+        return {host: (watcher.net_stats().groups, watcher.net_stats().peers)
+                for host, watcher in self.watchers.items()}
+
+    def refused(self, host):
+        stats = self.watchers[host].net_stats()
+        return {name: getattr(stats, name) for name in REFUSALS}
+
+    def attack(self, packets, target, forger=STRANGER, source=STRANGER, port=PORT):
+        """Send them; returns how often each counter has counted one of them."""
+        before = self.refused(target)
+
+        def counted():
+            after = self.refused(target)
+            return {name: after[name] - before[name] for name in REFUSALS}
+
+        for first in range(0, len(packets), BATCH):
+            some = packets[first:first + BATCH]
+            for packet in some:
+                self.forgers[forger].send(packet, source, target, port)
+            eventually("packets that are refused", lambda: sum(counted().values()),
+                       first + len(some))
+        return {name: count for name, count in counted().items() if count}
+
+    def end(self):
+        """Nothing of it has changed anything."""
+        equal("groups and peers", self.state(), self.groups)
+        answers = [payload for outgoing, _, payload in self.sniffers[STRANGER].packets()
+                   if not outgoing]
+        equal("answers to the stranger", answers, [])
+        self.load.put("end")
+        amount, stats = self.load.get()
+        at_least("operations of the load", amount, 10)
+        for rank, of_rank in enumerate(stats):
+            equal(f"operations that failed at rank {rank}", of_rank["failed"], 0)
+            equal(f"packets without sense at rank {rank}", of_rank["invalid"], 0)
+        self.load.put("end")
+        self.load.finish()
+        equal("lines in the kernel's log", self.log.lines(), [])
+        return stats
+
+
+def samples(siege, source, destination):
+    """A packet of each length and type that was seen on this way."""
+    return list({(len(packet), packet[TYPE]): packet
+                 for packet in siege.captured[source, destination]}.values())
+
+
+FORGERS = {"a stranger": (STRANGER, STRANGER), "a stranger with a member's address": (STRANGER, 1),
+           "a member's host": (1, 1)}
+
+
+@test_each(*FORGERS)
+def random_bytes_are_refused_from(whom):
+    siege, chance = Siege(), seeded("random bytes", whom)
+    forger, source = FORGERS[whom]
+    amount = work(1500)
+    raw = [chance.randbytes(chance.choice((0, 1, SMALLEST - 1, SMALLEST, 100,
+                                           chance.randrange(1400)))) for _ in range(amount)]
+    counted = siege.attack(raw, 2, forger, source)
+    at_least("malformed packets", counted.get("malformed", 0), amount * 9 // 10)
+    # A right beginning: version, reserved bytes, type; the length of a barrier's message
+    formed = [bytes([1, 0, 0, 0]) + chance.randbytes(28) + bytes([MESSAGE]) +
+              chance.randbytes(31) for _ in range(amount)]
+    equal("how well formed ones are counted", siege.attack(formed, 2, forger, source),
+          {"unknown_group": amount})
+    siege.end()
+
+
+@test
+def truncated_packets_are_refused():
+    siege = Siege()
+    for packet in samples(siege, 1, 2):
+        short = [packet[:length] for length in range(SMALLEST)]
+        equal("how packets below the least length are counted", siege.attack(short, 2, source=1),
+              {"malformed": SMALLEST})
+        more = [packet[:length] for length in range(SMALLEST, len(packet))] + \
+            [packet + bytes(extra) for extra in (1, 2, 7, 8, 100)]
+        counted = siege.attack(more, 2, source=1)
+        equal("how those of another length are counted",
+              set(counted) - {"malformed", "forged"}, set())
+    siege.end()
+
+
+@test
+def packets_with_any_field_changed_are_refused():
+    siege, chance = Siege(), seeded("fields")
+    for packet in samples(siege, 1, 2):
+        fields = {**FIELDS, "what follows": (56, len(packet) - 8),
+                  "MAC": (len(packet) - 8, len(packet))}
+        for name, (begin, end) in fields.items():
+            changed = []
+            for bit in range(begin * 8, end * 8):
+                one = bytearray(packet)
+                one[bit // 8] ^= 1 << bit % 8
+                changed.append(bytes(one))
+            for _ in range(work(20) if end > begin else 0):
+                one = bytearray(packet)
+                one[begin:end] = chance.randbytes(end - begin)
+                if one != packet:
+                    changed.append(bytes(one))
+            if len(changed) > 200:
+                changed = chance.sample(changed, 200)
+            counted = siege.attack(changed, 2, 1, 1)
+            expected = COUNTED_AS.get(name, "forged")
+            equal(f"counters that rise when the {name} changes",
+                  set(counted) - ({"malformed"} if name in ("type", "incarnation") else set()),
+                  {expected} if changed else set())
+    siege.end()
+
+
+@test
+def a_right_packet_from_a_wrong_address_is_refused():
+    siege = Siege()
+    packets = samples(siege, 1, 2) * work(20)
+    everything = {"wrong_source": len(packets)}
+    equal("from the stranger's address", siege.attack(packets, 2), everything)
+    equal("from another member's address", siege.attack(packets, 2, source=3), everything)
+    equal("from another port", siege.attack(packets, 2, source=1, port=PORT + 1), everything)
+    equal("from another port of a member's host", siege.attack(packets, 2, 1, 1, 1024),
+          everything)
+    equal("to the wrong member", siege.attack(packets, 3, source=1),
+          {"unknown_group": len(packets)})
+    siege.end()
+
+
+@test
+def a_reflected_packet_is_refused():
+    siege = Siege()
+    packets = samples(siege, 1, 2) * work(20)
+    equal("as it was sent", siege.attack(packets, 1, source=2),
+          {"unknown_group": len(packets)})
+    turned = [packet[:4] + packet[6:8] + packet[4:6] + packet[8:] for packet in packets]
+    equal("with source and destination exchanged", siege.attack(turned, 1, source=2),
+          {"forged": len(packets)})
+    siege.end()
+
+
+@test
+def a_packet_of_an_earlier_formation_is_refused():
+    sniffer = Sniffer(1)
+    group = Group(MEMBERS)
+    for _ in range(5):
+        group.barrier()
+    old = [payload for outgoing, packet, payload in sniffer.packets()
+           if outgoing and packet[19] == 2]
+    # The members, id and key are the same, the nonce is not
+    group.descriptor.fields["nonce"] ^= 1
+    again = [rank_on(host) for host in MEMBERS]
+    for number, rank in enumerate(again):
+        rank.join(group.descriptor, number)
+    forger, received = Forger(1), again[1].stats()
+    group.close()
+    for packet in old * work(10):
+        forger.send(packet, 1, 2)
+    time.sleep(0.2)
+    equal("messages before their time", again[1].stats().early, received.early)
+    equal("duplicates", again[1].stats().duplicates, received.duplicates)
+    barrier(again)
+
+
+@test
+def replayed_packets_change_nothing():
+    siege, chance = Siege(), seeded("replay")
+    packets = {way: captured * 10 for way, captured in siege.captured.items() if way[0] == 1}
+    sent = 0
+    for (_, target), captured in packets.items():
+        for _ in range(work(5)):
+            some = chance.sample(captured, min(BATCH, len(captured)))
+            for packet in some:
+                siege.forgers[1].send(packet, 1, target)
+            sent += len(some)
+            time.sleep(0.05)
+    stats = siege.end()
+    for rank in (1, 2):
+        at_least(f"of {sent} replays, repeated messages at rank {rank}",
+                 stats[rank]["duplicates"], 10)
+
+
+@test
+def a_flood_leaves_no_memory_behind():
+    """What strangers send makes no state: the caches do not grow."""
+    siege, chance = Siege(), seeded("flood")
+    packets = samples(siege, 1, 2)
+    for host in MEMBERS:
+        siege.sniffers[host].close()  # it keeps all packets
+
+    def flood(amount):
+        some = []
+        for _ in range(amount):
+            one = bytearray(chance.choice(packets))
+            one[chance.choice((4, 7, 9, 17, 33, 37, len(one) - 1))] ^= chance.randrange(1, 256)
+            some.append(bytes(one))
+        siege.attack(some, 2, 1, 1)
+
+    flood(500)
+    before = active_objects()
+    flood(work(6000))
+    growth = {cache: active - before.get(cache, 0) for cache, active in active_objects().items()}
+    for cache, more in growth.items():
+        at_most(f"objects more in {cache}", more, 1000)
+    siege.end()
+
+
+@test
+def a_late_packet_for_a_closed_group_is_answered_once():
+    """Also when the group that would get the answer is closed too."""
+    sniffers = {host: Sniffer(host) for host in (1, 2)}
+    with tunables(liveness_ms=60000):
+        group = Group((1, 2))
+    group.barrier()
+    watchers = [rank_on(1), rank_on(2)]
+    before = [watcher.net_stats().tombstones for watcher in watchers]
+    group.close()
+    eventually("tombstones", lambda: [watcher.net_stats().tombstones for watcher in watchers],
+               [count + 1 for count in before])
+    late = [payload for outgoing, _, payload in sniffers[1].packets()
+            if outgoing and payload[TYPE] & 63 == MESSAGE][0]
+    sniffers[2].packets()
+    Forger(1).send(late, 1, 2)
+    time.sleep(0.3)
+    seen = [payload for _, _, payload in sniffers[2].packets()]
+    equal("packets after it", len(seen) - 1, 1)
+
+
+main()
