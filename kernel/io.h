@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Posting and completing: send, recv, RUN and WAIT. What they promise stands in
- * design and uapi; in short:
+ * Documentation/uapi.md; in short:
  *
  * - A post either is accepted, or has changed nothing. EAGAIN always means the
  *   latter, ENOBUFS that completions must be received first.

@@ -80,8 +80,8 @@ def cycles_of_join_and_close_leave_nothing():
     with tunables(liveness_ms=LIVENESS_MS):
         unused, watcher = references(), rank_on(1)
         used = references()
-        objects = []
-        for amount in (50, work(200)):
+        objects, cycles = [], work(200)
+        for amount in (50, cycles):
             for _ in range(amount):
                 group = Group(HOSTS)
                 group.barrier()
@@ -93,9 +93,14 @@ def cycles_of_join_and_close_leave_nothing():
         watcher.close()
         equal("references to the module", (references(), unused), (0, 0))
         eventually("UDP sockets", lambda: [udp_sockets(host) for host in HOSTS], [[0, 0]] * 4)
-    # A single object that each group left behind would be work(800) of them
-    for cache, active in objects[1].items():
-        at_most(f"objects more in {cache}", active - objects[0].get(cache, 0), work(200))
+    # The debug kernel keeps what is freed for a while
+    if ON_DEBUG_KERNEL:
+        return
+    # If each group left a single object behind, there would be 4 * cycles of them
+    growth = {cache: active - objects[0].get(cache, 0) for cache, active in objects[1].items()}
+    print(f"# {cycles} cycles: objects more in each cache: {max(growth.values())}")
+    for cache, more in growth.items():
+        at_most(f"objects more in {cache}", more, cycles // 2)
 
 
 def run_for_ever(line, descriptor, number):
