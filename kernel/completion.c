@@ -76,19 +76,17 @@ struct coll_place *coll_place_take(struct coll_places *places)
  * @places: of the socket
  * @place: TAKEN, or claimed and DONE
  *
- * Return: true if no place was free before, so that writers may wait.
+ * The caller wakes who waits for room.
+ *
  * Context: any.
  */
-bool coll_place_release(struct coll_places *places, struct coll_place *place)
+void coll_place_release(struct coll_places *places, struct coll_place *place)
 {
-	bool full = !coll_places_room(places);
-
 	/* "Claimed" stays, so that nobody claims what looks DONE until here. */
 	WRITE_ONCE(place->state, COLL_PLACE_FREE);
 	/* Whoever takes it must find it as it was left here. */
 	smp_mb__before_atomic();
 	set_bit(coll_place_index(places, place), places->free);
-	return full;
 }
 
 /**

@@ -82,7 +82,7 @@ struct coll_places *coll_places_new(u32 count, u32 max_bytes);
 void coll_places_free(struct coll_places *places);
 
 struct coll_place *coll_place_take(struct coll_places *places);
-bool coll_place_release(struct coll_places *places, struct coll_place *place);
+void coll_place_release(struct coll_places *places, struct coll_place *place);
 
 /* The rest, up to coll_place_await(), is called under the group's lock. */
 void coll_place_post(struct coll_places *places, struct coll_place *place, u64 cookie,

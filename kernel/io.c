@@ -75,8 +75,11 @@ static struct coll_place *io_take_place(struct coll_sock *csk, long *timeout)
 
 static void io_release_place(struct coll_sock *csk, struct coll_place *place)
 {
-	if (coll_place_release(csk->places, place))
-		csk->sk.sk_write_space(&csk->sk);
+	coll_place_release(csk->places, place);
+	/* Whether there was room before is no matter: another may just have taken it. */
+	rcu_read_lock();
+	coll_sock_wake(csk, 0, COLL_WAKE_WRITABLE);
+	rcu_read_unlock();
 }
 
 static int io_try_post(struct coll_sock *csk, struct coll_place *place,

@@ -195,6 +195,8 @@ void coll_group_destroy(struct coll_group *g)
 
 /* ---- deadlines ---- */
 
+static void group_accuse(struct coll_group *g, struct coll_peer *peer, u64 now);
+
 static void group_arm(struct coll_group *g, u64 at)
 {
 	if (at < g->armed_ns) {
@@ -242,10 +244,12 @@ void coll_group_expire(struct coll_group *g, u64 now)
 		if (peer->due_ns <= now) {
 			peer->due_ns = COLL_NEVER;
 			if (!coll_peer_expire(peer, now))
-				coll_group_fail(g, ETIMEDOUT, coll_group_rank(g, peer->host), now);
+				group_accuse(g, peer, now);
 		}
-		next = min(next, peer->due_ns);
 	}
+	/* Only now: a failure makes peers due that were passed before. */
+	for (peer = g->all_peers; peer; peer = peer->all)
+		next = min(next, peer->due_ns);
 	g->armed_ns = COLL_NEVER;
 	group_arm(g, next);
 }
@@ -261,15 +265,44 @@ static struct coll_peer *group_find_peer(const struct coll_group *g, u32 host)
 	return peer;
 }
 
+/**
+ * coll_group_blame() - why does this host say goodbye?
+ * @g: the group
+ * @goodbye: out: its count is the reason, its root the rank that is to blame
+ *
+ * Whoever disagrees with this host about an operation hears of this host, for it
+ * is it that it disagrees with.
+ */
+void coll_group_blame(const struct coll_group *g, struct coll_signature *goodbye)
+{
+	u32 error = 0, rank = coll_group_rank(g, g->self);
+
+	if (g->reset && coll_group_last(g) == g->reset_after) {
+		error = g->reset_error;
+		rank = g->reset_rank;
+	}
+	goodbye->root = rank;
+	goodbye->count = error == ETIMEDOUT ? COLL_REASON_SILENT :
+			 error == EPROTO ? COLL_REASON_DISAGREES : COLL_REASON_LEFT;
+}
+
 /*
- * One that has left too must still hear it if it takes part in more than we do:
+ * One that has left too must still hear it if it has posted more than we have:
  * those operations of it wait for us. A goodbye that is under way becomes
- * another one, for it may have been heard.
+ * another one, for it may have been heard. A host that nobody has heard is told
+ * by one that leaves only: the others answer when it speaks.
  */
 static void group_say_goodbye(struct coll_group *g, struct coll_peer *peer, u64 now)
 {
-	if (peer->gone && !coll_after(peer->last, coll_group_last(g)))
+	u32 last = coll_group_last(g);
+
+	if ((peer->gone && !coll_after(peer->last, last)) ||
+	    (peer->told && peer->told_last == last))
 		return;
+	if (!peer->incarnation && (g->error || !g->leaving))
+		return;
+	peer->told = true;
+	peer->told_last = last;
 	coll_peer_forget(&peer->goodbye, false, now);
 	peer->goodbye.peer = peer;
 	coll_peer_send(peer, &peer->goodbye, now);
@@ -302,7 +335,7 @@ struct coll_peer *coll_group_peer(struct coll_group *g, u32 host, u64 now)
 	peer->all = g->all_peers;
 	g->all_peers = peer;
 	g->stats.peers++;
-	if (unlikely(g->leaving))
+	if (unlikely(g->leaving && !g->error))
 		group_say_goodbye(g, peer, now);
 	return peer;
 }
@@ -379,7 +412,7 @@ static void peer_push(struct coll_group *g, struct coll_peer *peer, u64 now)
  */
 static void group_learn_credit(struct coll_group *g, u32 operation, u32 through, u64 now)
 {
-	if (coll_before(through, g->floor_operation))
+	if (coll_before(through, g->floor_operation) || coll_after(through, g->completed))
 		return;
 	g->common_credit = g->floor + g->window;
 	g->floor_operation = operation;
@@ -393,7 +426,8 @@ static void group_acknowledge_through(struct coll_group *g, u32 through, u64 now
 {
 	u32 number;
 
-	if (!coll_after(through, g->acknowledged))
+	/* Not even the own post told of more: such a minimum is no honest one. */
+	if (!coll_after(through, g->acknowledged) || coll_after(through, g->completed))
 		return;
 	g->acknowledged = through;
 	for (number = g->oldest; !coll_after(number, through); number++)
@@ -447,6 +481,18 @@ static void peer_drop_all(struct coll_group *g, struct coll_peer *peer, u64 now)
 	peer->ack_now = false;
 }
 
+/* Operations beyond @after cannot complete. False if that was known. */
+static bool group_limit(struct coll_group *g, u32 after, u32 error, u32 rank)
+{
+	if (g->reset && !coll_before(after, g->reset_after))
+		return false;
+	g->reset = true;
+	g->reset_after = after;
+	g->reset_error = error;
+	g->reset_rank = rank;
+	return true;
+}
+
 /**
  * coll_group_fail() - the group ends on this host
  * @g: the group
@@ -455,40 +501,47 @@ static void peer_drop_all(struct coll_group *g, struct coll_peer *peer, u64 now)
  * @now: time in ns
  *
  * The first failure stays. Every operation under way ends with it, and so does
- * every later one.
+ * every later one. The other hosts may need what was not acknowledged and is
+ * not sent again: they are told that it does not come.
  *
  * Context: BH disabled; group lock held.
  */
 void coll_group_fail(struct coll_group *g, u32 error, u32 failed_rank, u64 now)
 {
-	u32 i;
+	u32 i, sure = g->oldest - 1;
 
 	if (g->error)
 		return;
 	g->error = error;
 	g->failed_rank = failed_rank;
-	group_end_operations(g, g->oldest - 1, error, failed_rank, now);
+	group_end_operations(g, sure, error, failed_rank, now);
 	for (i = 0; i <= g->slot_mask; i++)
 		if (g->slots[i].state == COLL_OP_DONE)
 			coll_op_forget(&g->slots[i], false, now);
 	group_each_peer(g, peer_drop_all, now);
+	group_limit(g, sure, error,
+		    error == EPROTO ? coll_group_rank(g, g->self) : failed_rank);
+	group_each_peer(g, group_say_goodbye, now);
 	coll_env_writable(g);
 }
 
-/*
- * A rank has left: operations beyond the last that it takes part in cannot
- * complete. If we have left ourselves, others may still wait for our part in them.
- */
-static void group_reset(struct coll_group *g, u32 after, u32 rank, u64 now)
+/* The other side is silent; it is not told, for it would not answer. */
+static void group_accuse(struct coll_group *g, struct coll_peer *peer, u64 now)
 {
-	if (g->reset && !coll_before(after, g->reset_after))
+	coll_group_fail(g, ETIMEDOUT, coll_group_rank(g, peer->host), now);
+	peer_drop_all(g, peer, now);
+}
+
+/*
+ * A rank has left or failed: operations beyond @after cannot complete. The hosts
+ * that we know may not know it: pass it on.
+ */
+static void group_reset(struct coll_group *g, u32 after, u32 error, u32 rank, u64 now)
+{
+	if (!group_limit(g, after, error, rank))
 		return;
-	g->reset = true;
-	g->reset_after = after;
-	g->reset_rank = rank;
-	group_end_operations(g, after, ECONNRESET, rank, now);
-	if (g->leaving && coll_before(after, g->next - 1))
-		group_each_peer(g, group_say_goodbye, now);
+	group_end_operations(g, after, error, rank, now);
+	group_each_peer(g, group_say_goodbye, now);
 	coll_env_writable(g);
 }
 
@@ -504,8 +557,7 @@ static void group_reset(struct coll_group *g, u32 after, u32 rank, u64 now)
 void coll_group_leave(struct coll_group *g, u64 now)
 {
 	g->leaving = true;
-	if (!g->error)
-		group_each_peer(g, group_say_goodbye, now);
+	group_each_peer(g, group_say_goodbye, now);
 }
 
 /**
@@ -520,8 +572,6 @@ bool coll_group_quiet(const struct coll_group *g)
 
 	if (!g->leaving || g->running)
 		return false;
-	if (g->error)
-		return true;
 	for (peer = g->all_peers; peer; peer = peer->all)
 		if (!coll_peer_idle(peer) || peer->ack_owed)
 			return false;
@@ -618,7 +668,7 @@ int coll_group_post(struct coll_group *g, const struct coll_signature *sig,
 	g->stats.posted++;
 	if (coll_group_ended(g)) {
 		g->stats.failed++;
-		coll_env_complete(g, token, NULL, 0, g->error ?: ECONNRESET,
+		coll_env_complete(g, token, NULL, 0, g->error ?: g->reset_error,
 				  g->error ? g->failed_rank : g->reset_rank);
 		return 0;
 	}
@@ -697,6 +747,18 @@ invalid:
 	g->stats.invalid++;
 }
 
+static u32 group_goodbye_error(const struct coll_body *body)
+{
+	switch (body->signature.count) {
+	case COLL_REASON_SILENT:
+		return ETIMEDOUT;
+	case COLL_REASON_DISAGREES:
+		return EPROTO;
+	default:
+		return ECONNRESET;
+	}
+}
+
 static void group_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
 				  const struct coll_body *body, u64 now)
 {
@@ -707,7 +769,9 @@ static void group_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
 		return;
 	peer->gone = true;
 	peer->last = body->operation;
-	group_reset(g, body->operation, coll_group_rank(g, peer->host), now);
+	group_reset(g, body->operation, group_goodbye_error(body),
+		    body->signature.root < g->hosts ? body->signature.root :
+						      coll_group_rank(g, peer->host), now);
 }
 
 /*
@@ -737,6 +801,8 @@ static void group_receive_body(struct coll_group *g, struct coll_peer *peer,
 		group_receive_message(g, peer, body, now);
 	else
 		group_receive_goodbye(g, peer, body, now);
+	if (unlikely(g->reset))
+		group_say_goodbye(g, peer, now);
 	group_advance_window(g, now);
 	coll_peer_flush(peer, now);
 }

@@ -100,8 +100,9 @@ struct coll_config {
  * @held: messages that wait for credit
  * @error: the group has failed: errno
  * @failed_rank: and the rank that is to blame
- * @reset_after: operations beyond it cannot complete: a rank has left
- * @reset_rank: which
+ * @reset_after: operations beyond it cannot complete, because of
+ * @reset_rank: this rank, which has left or failed:
+ * @reset_error: errno
  * @reset: such a thing has happened
  * @leaving: our rank has left
  * @refusals: peers that wait to hear of room
@@ -140,6 +141,7 @@ struct coll_group {
 	u32			failed_rank;
 	u32			reset_after;
 	u32			reset_rank;
+	u32			reset_error;
 	bool			reset;
 	bool			leaving;
 	u32			refusals;
@@ -210,12 +212,15 @@ static inline struct coll_op *coll_group_slot(const struct coll_group *g, u32 nu
 	return &g->slots[number & g->slot_mask];
 }
 
-/* The last operation that this host takes part in, as far as it is known by now. */
+/*
+ * The last operation that this host takes part in, if it has left, or if it knows
+ * of one that cannot complete. Until it leaves it may post all before that.
+ */
 static inline u32 coll_group_last(const struct coll_group *g)
 {
-	u32 last = g->next - 1;
-
-	return g->reset && coll_before(g->reset_after, last) ? g->reset_after : last;
+	if (g->reset && (!g->leaving || coll_before(g->reset_after, g->next - 1)))
+		return g->reset_after;
+	return g->next - 1;
 }
 
 /* The lowest rank of a host: hosts stand in the order of their ranks. */
@@ -225,6 +230,7 @@ static inline u32 coll_group_rank(const struct coll_group *g, u32 host)
 }
 
 /* For the engine and the peers */
+void coll_group_blame(const struct coll_group *g, struct coll_signature *goodbye);
 struct coll_peer *coll_group_peer(struct coll_group *g, u32 host, u64 now);
 void coll_group_schedule(struct coll_group *g, struct coll_peer *peer, u64 at);
 void coll_group_completed(struct coll_group *g, struct coll_op *op, u64 now);

@@ -120,7 +120,7 @@ static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 no
 		}
 	} else {
 		body.operation = coll_group_last(g);
-		body.signature.root = coll_group_rank(g, g->self);
+		coll_group_blame(g, &body.signature);
 	}
 	if (peer->ack_owed)
 		peer_attach_ack(peer, &body);
@@ -533,7 +533,10 @@ static bool peer_silent(const struct coll_peer *peer, u64 now)
 		return false;
 	oldest = list_first_entry(&peer->sent, struct coll_message, link);
 	since = max(oldest->first_ns, peer->heard_ns);
-	return now - since > (peer->incarnation ? t->liveness : t->join_timeout);
+	if (now - since <= (peer->incarnation ? t->liveness : t->join_timeout))
+		return false;
+	/* If it was us who did not run for so long, ask once more. */
+	return oldest->tries > 1 && now - oldest->sent_ns <= 2 * peer_timeout(peer, oldest);
 }
 
 /* Send again what is due; to a host never heard only the oldest message. */

@@ -79,6 +79,8 @@ struct coll_message {
  * @refused: something was refused for want of room; tell when there is some
  * @gone: said goodbye
  * @last: if so, the last operation that it takes part in
+ * @told: we have said goodbye,
+ * @told_last: with this last operation
  * @knows_us: the other side has heard this incarnation of ours
  * @goodbye: ours
  * @tx: our direction
@@ -108,12 +110,14 @@ struct coll_peer {
 	u64			recv_bits;
 	u32			recv_seq;
 	u32			last;
+	u32			told_last;
 	bool			ack_owed;
 	bool			ack_now;
 	bool			ack_explicit;
 	bool			forced;
 	bool			refused;
 	bool			gone;
+	bool			told;
 	bool			knows_us;
 	struct coll_message	goodbye;
 	struct coll_wire_side	tx;

@@ -10,13 +10,14 @@
  */
 void coll_group_entomb(const struct coll_group *g, struct coll_tombstone *t)
 {
+	memset(&t->goodbye, 0, sizeof(t->goodbye));
 	t->secret = g->secret;
 	t->descriptor = g->descriptor;
 	t->self = g->self;
 	t->incarnation = g->incarnation;
 	t->last = coll_group_last(g);
 	t->completed = g->completed;
-	t->rank = coll_group_rank(g, g->self);
+	coll_group_blame(g, &t->goodbye);
 }
 
 /**
@@ -58,7 +59,7 @@ enum coll_refusal coll_tombstone_answer(const struct coll_tombstone *t, const u8
 		.done		= t->completed,
 		.credit		= t->last,
 		.operation	= t->last,
-		.signature.root	= t->rank,
+		.signature	= t->goodbye,
 		.acknowledges	= true,
 		.ack_connection	= prefix.connection,
 		.ack_seq	= body.seq,

@@ -22,7 +22,7 @@
  * @incarnation: of this host in the group
  * @last: last operation posted
  * @completed: operations through this one were complete here
- * @rank: the rank that left
+ * @goodbye: reason and rank
  */
 struct coll_tombstone {
 	struct coll_secret	secret;
@@ -31,7 +31,7 @@ struct coll_tombstone {
 	u32			incarnation;
 	u32			last;
 	u32			completed;
-	u32			rank;
+	struct coll_signature	goodbye;
 };
 
 /* What is to be remembered of a quiet group. */

@@ -40,6 +40,13 @@ enum coll_packet_type {
 #define COLL_FLAG_OPERANDS	0x40
 #define COLL_FLAGS		(COLL_FLAG_ACK | COLL_FLAG_OPERANDS)
 
+/* Why operations beyond the last one cannot complete. */
+enum coll_reason {
+	COLL_REASON_LEFT,	/* ECONNRESET */
+	COLL_REASON_SILENT,	/* ETIMEDOUT */
+	COLL_REASON_DISAGREES,	/* EPROTO */
+};
+
 /**
  * struct coll_signature - what the ranks must agree on about an operation
  * @operation: enum collsock_operation
@@ -85,7 +92,8 @@ struct coll_prefix {
  *	whose "done" it has folded in @operation
  * @credit: highest operation that the sender can take
  * @operation: number of the operation; of a goodbye, the last one posted
- * @signature: of the operation; of a goodbye, @signature.root is the rank
+ * @signature: of the operation; of a goodbye, @signature.root is the rank that is
+ *	to blame and @signature.count the reason, enum coll_reason
  * @segment: segment of the payload
  * @type: enum coll_packet_type
  * @round: round of the schedule

@@ -530,6 +530,138 @@ TEST_F(net, disagreement_about_an_operation_is_eproto_with_the_rank)
 			       2, COLLSOCK_AUTO, v));
 	EXPECT_EQ(EPROTO, self->n.hosts[1].ops[0].error);
 	EXPECT_EQ(0, self->n.hosts[1].ops[0].failed_rank);
+	/* The other one hears of it, though the first closes at once. */
+	unit_leave(&self->n, 1);
+	ASSERT_TRUE(unit_await(&self->n, 0, 0, SECOND));
+	EXPECT_EQ(EPROTO, self->n.hosts[0].ops[0].error);
+	EXPECT_EQ(1, self->n.hosts[0].ops[0].failed_rank);
+}
+
+/* Everybody who stays posts on, and ends with this error and rank. */
+static void all_but_one_end_with(struct __test_metadata *_metadata, struct unit_network *n,
+				 u32 one, u32 op, u32 error)
+{
+	u32 i;
+
+	for (i = 0; i < n->count; i++)
+		if (i != one)
+			ASSERT_EQ(0, unit_barrier(n, i));
+	for (i = 0; i < n->count; i++) {
+		if (i == one)
+			continue;
+		ASSERT_TRUE(unit_await(n, i, op, 20 * SECOND)) {
+			TH_LOG("host %u of %u waits for ever", i, n->count);
+		}
+		ASSERT_EQ(error, n->hosts[i].ops[op].error);
+		ASSERT_EQ(one, n->hosts[i].ops[op].failed_rank);
+	}
+}
+
+TEST_F(net, a_rank_that_left_is_named_by_all_hosts)
+{
+	u32 k;
+
+	for (k = 0; k < 40; k++) {
+		unit_network_init(&self->n, 2 + k % 9, seed_start() + k);
+		self->n.join.barrier_algorithm = COLLSOCK_PAIRWISE_EXCHANGE;
+		self->n.loss = k % 2 * 200;
+		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+		skewed_barriers(_metadata, &self->n, 3, COLLSOCK_AUTO);
+		unit_leave(&self->n, k % self->n.count);
+		unit_run(&self->n, k % 3 * SECOND);
+		all_but_one_end_with(_metadata, &self->n, k % self->n.count, 3, ECONNRESET);
+		unit_network_free(&self->n);
+	}
+	self->n.hosts = NULL;
+}
+
+TEST_F(net, a_host_that_was_cut_off_is_named_by_all_hosts)
+{
+	u32 k;
+
+	for (k = 0; k < 40; k++) {
+		unit_network_init(&self->n, 2 + k % 9, seed_start() + k);
+		self->n.join.barrier_algorithm = COLLSOCK_PAIRWISE_EXCHANGE;
+		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+		skewed_barriers(_metadata, &self->n, 3, COLLSOCK_AUTO);
+		self->n.hosts[k % self->n.count].cut = true;
+		all_but_one_end_with(_metadata, &self->n, k % self->n.count, 3, ETIMEDOUT);
+		unit_network_free(&self->n);
+	}
+	self->n.hosts = NULL;
+}
+
+TEST_F(net, a_failed_group_that_closed_does_not_leave_others_waiting)
+{
+	unit_network_init(&self->n, 4, 1);
+	self->n.join.barrier_algorithm = COLLSOCK_PAIRWISE_EXCHANGE;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	skewed_barriers(_metadata, &self->n, 2, COLLSOCK_AUTO);
+	self->n.hosts[3].cut = true;
+	ASSERT_EQ(0, unit_barrier(&self->n, 2));
+	ASSERT_TRUE(unit_await(&self->n, 2, 2, 10 * SECOND));
+	EXPECT_EQ(ETIMEDOUT, self->n.hosts[2].ops[2].error);
+	unit_leave(&self->n, 2);
+	unit_run(&self->n, 10 * SECOND);
+	EXPECT_TRUE(self->n.hosts[2].entombed);
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	ASSERT_EQ(0, unit_barrier(&self->n, 1));
+	ASSERT_TRUE(unit_await(&self->n, 0, 2, 10 * SECOND));
+	ASSERT_TRUE(unit_await(&self->n, 1, 2, 10 * SECOND));
+	EXPECT_EQ(ETIMEDOUT, self->n.hosts[0].ops[2].error);
+	EXPECT_EQ(3, self->n.hosts[0].ops[2].failed_rank);
+	EXPECT_EQ(3, self->n.hosts[1].ops[2].failed_rank);
+}
+
+TEST_F(net, a_host_that_did_not_run_for_long_accuses_nobody)
+{
+	unit_network_init(&self->n, 2, 1);
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	skewed_barriers(_metadata, &self->n, 3, COLLSOCK_AUTO);
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	/* Its timer runs before the packets that came in the meantime. */
+	self->n.now += 4 * SECOND;
+	self->n.hosts[0].deadline = COLL_NEVER;
+	coll_group_expire(&self->n.hosts[0].group, self->n.now);
+	EXPECT_EQ(0, self->n.hosts[0].group.error);
+	ASSERT_EQ(0, unit_barrier(&self->n, 1));
+	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
+	EXPECT_EQ(0, self->n.hosts[0].ops[3].error);
+}
+
+/* A member lies about what it has completed: half of the circle each time. */
+static bool lie_about_done(struct unit_network *n, struct unit_packet *p)
+{
+	struct coll_group *g = &n->hosts[p->from].group;
+	struct coll_prefix prefix;
+	struct coll_wire_side side;
+	struct coll_body body;
+
+	coll_wire_read_prefix(p->data, &prefix);
+	coll_wire_read_body(p->data, p->bytes, &body);
+	if (p->from != 1 && p->from != 2)
+		return false;
+	body.done -= p->from == 1 ? 0x7fffffffU : 0x7fffffffU + (1U << 24);
+	coll_wire_side_set(&side, &prefix, &g->secret.mac);
+	coll_wire_write(p->data, &side, &body);
+	return false;
+}
+
+TEST_F(net, a_lie_about_done_acknowledges_nothing)
+{
+	u32 i;
+
+	unit_network_init(&self->n, 4, 1);
+	self->n.join.barrier_algorithm = COLLSOCK_PAIRWISE_EXCHANGE;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	self->n.tap = lie_about_done;
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(0, unit_barrier(&self->n, i));
+	ASSERT_TRUE(unit_await_all(&self->n, 0, SECOND));
+	for (i = 0; i < 4; i++)
+		EXPECT_FALSE(coll_after(self->n.hosts[i].group.acknowledged, 0)) {
+			TH_LOG("%u", self->n.hosts[i].group.acknowledged);
+		}
 }
 
 static bool flip_a_bit(struct unit_network *n, struct unit_packet *p)
