@@ -57,6 +57,7 @@ static const struct option shared[] = {
 	{ "iterations",	required_argument,	NULL,	'n' },
 	{ "warm-up",	required_argument,	NULL,	'w' },
 	{ "spin",	required_argument,	NULL,	's' },
+	{ "shuffle",	no_argument,		NULL,	'x' },
 	{ "mean-only",	no_argument,		NULL,	'm' },
 	{ "json",	no_argument,		NULL,	'j' },
 	{ "help",	no_argument,		NULL,	'h' },
@@ -75,6 +76,8 @@ static const char shared_help[] =
 	"  -n, --iterations N    operations that are measured (default 1000)\n"
 	"  -w, --warm-up N       operations before them (default 100)\n"
 	"  -s, --spin US         spin so long before sleeping (default 0)\n"
+	"  -x, --shuffle         compute for a random time before every 20 operations: hosts\n"
+	"                        that share a CPU then take turns in ever another order\n"
 	"  -m, --mean-only       one clock around all operations, none around each\n"
 	"  -j, --json            one JSON object\n"
 	"  -h, --help            this text\n";
@@ -108,6 +111,9 @@ static void take_shared(struct options *options, int letter, const char *value)
 		break;
 	case 's':
 		options->spin_us = options_number("--spin", value, 0, COLLSOCK_MAX_SPIN_US);
+		break;
+	case 'x':
+		options->shuffle = true;
 		break;
 	case 'm':
 		options->mean_only = true;

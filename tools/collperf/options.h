@@ -26,6 +26,7 @@ enum {
  * @iterations: operations that are measured
  * @warm_up: operations before them
  * @spin_us: spin so long before sleeping
+ * @shuffle: let the hosts run in ever another order
  * @mean_only: leave out what needs a clock around every single operation
  * @json: print one JSON object
  */
@@ -36,6 +37,7 @@ struct options {
 	unsigned long	iterations;
 	unsigned long	warm_up;
 	unsigned int	spin_us;
+	bool		shuffle;
 	bool		mean_only;
 	bool		json;
 	/* private: pieces that options_parse() puts together */
