@@ -70,8 +70,8 @@ check-mutants: setup-build setup-test	## every planted bug must turn a test red
 	@selftests/run mutants
 
 bench: setup-vm all	## instructions and latency of a barrier, beside a host-based one
-	@selftests/bench/bench check
 	@selftests/bench/bench latency
+	@selftests/bench/bench check
 
 bench-check: setup-vm all	## fails when a barrier costs more instructions than committed
 	@selftests/bench/bench check $(if $(UPDATE),--update)
@@ -85,5 +85,5 @@ clean:	## remove build/
 setup-%:
 	@tools/setup $*
 
-.PHONY: all help module install uninstall vm check check-debug check-mutants soak bench bench-check demo-values demo lint \
-	clean $(PARTS)
+.PHONY: all help module install uninstall vm demo-values demo check check-debug check-mutants \
+	soak bench bench-check lint clean $(PARTS)
