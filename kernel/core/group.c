@@ -747,16 +747,17 @@ invalid:
 	g->stats.invalid++;
 }
 
+/* The errno, positive as completions have it, of a reason. */
 static u32 group_goodbye_error(const struct coll_body *body)
 {
-	switch (body->signature.count) {
-	case COLL_REASON_SILENT:
-		return ETIMEDOUT;
-	case COLL_REASON_DISAGREES:
-		return EPROTO;
-	default:
-		return ECONNRESET;
-	}
+	static const u8 errors[] = {
+		[COLL_REASON_LEFT]	= ECONNRESET,
+		[COLL_REASON_SILENT]	= ETIMEDOUT,
+		[COLL_REASON_DISAGREES]	= EPROTO,
+	};
+	u32 reason = body->signature.count;
+
+	return errors[reason < ARRAY_SIZE(errors) ? reason : COLL_REASON_LEFT];
 }
 
 static void group_receive_goodbye(struct coll_group *g, struct coll_peer *peer,

@@ -102,11 +102,26 @@ static void add_hosts(struct collsock_group *group, const struct hosts *hosts)
 	}
 }
 
+/* The elements go into one packet, which the network must be able to carry. */
+static void configure(const struct collperf *c, struct collsock_join *request)
+{
+	unsigned int quanta;
+
+	if (!c->allreduce) {
+		request->barrier_algorithm = c->options.algorithm;
+		return;
+	}
+	request->allreduce_algorithm = c->options.algorithm;
+	request->max_bytes = c->count * sizeof(double);
+	quanta = (request->max_bytes + COLLSOCK_SEGMENT_QUANTUM - 1) / COLLSOCK_SEGMENT_QUANTUM;
+	if (request->max_bytes > COLLSOCK_DEFAULT_SEGMENT)
+		request->segment_bytes = quanta * COLLSOCK_SEGMENT_QUANTUM;
+}
+
 static void join(struct collperf *c)
 {
 	uint8_t key[COLLSOCK_KEY_BYTES];
 	struct collsock_group *group;
-	struct collsock_join *request;
 	int error;
 
 	if (c->key_file) {
@@ -118,13 +133,7 @@ static void join(struct collperf *c)
 	if (error)
 		fail("group", error, COLLSOCK_NO_RANK);
 	add_hosts(group, &c->options.hosts);
-	request = collsock_group_request(group);
-	if (c->allreduce) {
-		request->allreduce_algorithm = c->options.algorithm;
-		request->max_bytes = c->count * sizeof(double);
-	} else {
-		request->barrier_algorithm = c->options.algorithm;
-	}
+	configure(c, collsock_group_request(group));
 	error = collsock_open(&c->socket, 0);
 	if (error)
 		fail("socket", error, COLLSOCK_NO_RANK);
