@@ -77,9 +77,9 @@ static void io_release_place(struct coll_sock *csk, struct coll_place *place)
 {
 	coll_place_release(csk->places, place);
 	/* Whether there was room before is no matter: another may just have taken it. */
-	rcu_read_lock();
+	local_bh_disable();
 	coll_sock_wake(csk, 0, COLL_WAKE_WRITABLE);
-	rcu_read_unlock();
+	local_bh_enable();
 }
 
 static int io_try_post(struct coll_sock *csk, struct coll_place *place,
