@@ -20,9 +20,25 @@ from api_common import blocking, nonblocking, post_of_three, two, unchanged_log
 
 # ---- waiting ----
 
-# Of 0.1 s. Time-outs count ticks, and those of a busy emulated CPU lag behind the
-# clock and then catch up; bounds in time have ten times their room
-PATIENCE_LEAST = 0.01
+# Of 0.1 s: the kernel's ticks, of 10 ms at most, may cut off one
+PATIENCE_LEAST = 0.09
+ATTEMPTS = 5
+
+
+def gives_up(error, name, call):
+    """Not before its time, 0.1 s, is over.
+
+    Time-outs count ticks, and those of a busy emulated CPU stop and then catch up
+    at once: the longest of some attempts counts.
+    """
+    longest = 0
+    for _ in range(ATTEMPTS):
+        begin = time.monotonic()
+        refused(error, name, call)
+        longest = max(longest, time.monotonic() - begin)
+        if longest >= PATIENCE_LEAST:
+            break
+    at_least(f"seconds that {name} waited", longest, PATIENCE_LEAST)
 
 
 @test
@@ -81,9 +97,7 @@ def recv_waits_as_long_as_it_may():
     refused(errno.EAGAIN, "recv with MSG_DONTWAIT", rank.complete, socket.MSG_DONTWAIT)
     refused(errno.EAGAIN, "recv of a non-blocking socket", nonblocking(rank).complete)
     blocking(rank).patience(0.1)
-    begin = time.monotonic()
-    refused(errno.EAGAIN, "recv with SO_RCVTIMEO", rank.complete)
-    at_least("seconds that it waited", time.monotonic() - begin, PATIENCE_LEAST)
+    gives_up(errno.EAGAIN, "recv with SO_RCVTIMEO", rank.complete)
     rank.patience(0)
     threading.Timer(0.1, other.post).start()
     equal("cookie", rank.complete().cookie, 1)
@@ -130,18 +144,20 @@ def run_of_a_non_blocking_socket_is_einprogress_and_its_completion_comes_later()
 def run_and_wait_give_up_after_the_time_out_of_the_socket():
     rank, other = two()
     rank.patience(0.1)
-    for name, error, call in (("RUN", errno.EINPROGRESS, lambda: rank.run(cookie=1)),
-                              ("WAIT", errno.EAGAIN, lambda: rank.wait(1)),
-                              ("a spinning RUN", errno.EINPROGRESS,
-                               lambda: rank.run(cookie=2, spin_us=1000))):
-        begin = time.monotonic()
-        refused(error, name, call)
-        at_least("seconds that it waited", time.monotonic() - begin, PATIENCE_LEAST)
-    equal("operations posted", rank.stats().posted, 2)
-    other.post()
-    other.post()
+    cookies = []
+
+    def run(**arguments):
+        cookies.append(len(cookies) + 1)
+        rank.run(cookie=cookies[-1], **arguments)
+
+    gives_up(errno.EINPROGRESS, "RUN", run)
+    gives_up(errno.EAGAIN, "WAIT", lambda: rank.wait(1))
+    gives_up(errno.EINPROGRESS, "a spinning RUN", lambda: run(spin_us=1000))
+    equal("operations posted", rank.stats().posted, len(cookies))
+    for _ in cookies:
+        other.post()
     rank.patience(20)
-    equal("cookies", sorted(rank.complete().cookie for _ in range(2)), [1, 2])
+    equal("cookies", sorted(rank.complete().cookie for _ in cookies), cookies)
 
 
 def signalled(line, rank, restart, call):
