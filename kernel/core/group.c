@@ -568,7 +568,8 @@ int coll_group_post(struct coll_group *g, const struct coll_signature *sig,
 
 	if (!coll_group_writable(g))
 		return -EAGAIN;
-	if (op->state == COLL_OP_EARLY && !coll_signature_equal(&op->signature, sig))
+	if (op->state == COLL_OP_EARLY && !coll_group_ended(g) &&
+	    !coll_signature_equal(&op->signature, sig))
 		coll_group_break(g, COLL_REASON_DISAGREES, coll_group_rank(g, op->source), now);
 	g->stats.posted++;
 	if (coll_group_ended(g)) {
@@ -673,8 +674,13 @@ static void group_receive_failed(struct coll_peer *peer, const struct coll_body 
 static void group_receive_body(struct coll_group *g, struct coll_peer *peer,
 			       const struct coll_body *body, u64 now)
 {
-	bool repeated = coll_peer_hear(peer, body, now);
+	bool repeated;
 
+	if (unlikely(!coll_peer_possible(peer, body))) {
+		g->stats.invalid++;
+		return;
+	}
+	repeated = coll_peer_hear(peer, body, now);
 	if (body->type == COLL_PACKET_ACK)
 		;
 	else if (unlikely(body->type == COLL_PACKET_PROBE))

@@ -192,6 +192,19 @@ bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
 bool coll_peer_changed(const struct coll_peer *peer, const struct coll_prefix *prefix);
 
 /*
+ * Can the sequence number be? One side sends no more than a window beyond what
+ * was not acknowledged, and what was not is no further back.
+ */
+static inline bool coll_peer_possible(const struct coll_peer *peer,
+				      const struct coll_body *body)
+{
+	u32 ahead = body->seq - peer->recv_seq;
+
+	return ahead < 2 * COLL_PEER_WINDOW || (s32)ahead < 0 || !body->seq ||
+	       !peer->recv_bits;
+}
+
+/*
  * Read what every packet tells: acknowledgment, "done", credit. True if its
  * sequence number was accepted before.
  */

@@ -100,7 +100,8 @@ static void verdict_abort(struct coll_group *g, u64 now)
 {
 	u32 number;
 
-	for (number = g->oldest; number != g->next; number++) {
+	/* The latest first: what waits for room is not sent when others make it. */
+	for (number = g->next - 1; !coll_before(number, g->oldest); number--) {
 		struct coll_op *op = coll_group_slot(g, number);
 
 		if (op->state == COLL_OP_RUNNING && coll_after(number, g->verdict.limit))
