@@ -11,10 +11,12 @@ long world_memory;
 
 /* ---- memory of the core ---- */
 
+/* As long as two of malloc's units, so that what follows is aligned as it is. */
 struct allocation {
 	struct list_head	link;
 	size_t			bytes;
-} __aligned(16);
+	size_t			unused;
+};
 
 /* The member that is joining: what is allocated is its. */
 static _Thread_local struct world_member *joining;
