@@ -55,6 +55,10 @@ void coll_env_peer_free(struct coll_peer *peer)
 	coll_env_free(peer);
 }
 
+void coll_env_peer_rest(struct coll_peer *peer)
+{
+}
+
 static u64 digest_bytes(u64 digest, const void *data, size_t bytes)
 {
 	const u8 *at = data;
