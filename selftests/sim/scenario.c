@@ -138,8 +138,9 @@ static void choose_rank(struct sim *s, struct sim_group *g, struct sim_rank *r, 
 		return;
 	if (chance(s, 300))
 		r->join_ns = below(s, g->common.timing.join_timeout / 2);
-	if (chance(s, 300))
-		r->skew_ns = any_scale(s, 4) * SECOND;
+	if (chance(s, 100))
+		r->skew_ns = any_scale(s, 5) * SECOND / 10;
+	r->skew_at = below(s, ops);
 }
 
 static void choose_dissent(struct sim *s, struct sim_group *g, u32 ops)
@@ -166,6 +167,7 @@ static void choose_missing(struct sim *s, struct sim_group *g)
 
 	for (i = 0; i < missing; i++)
 		g->ranks[below(s, g->hosts)].missing = true;
+	g->other_trouble |= SIM_MISSING;
 }
 
 static u32 choose_size(struct sim *s)
