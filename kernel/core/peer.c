@@ -606,6 +606,16 @@ static bool peer_ack_due(struct coll_peer *peer, u64 now)
 	return peer->ack_due_ns <= now;
 }
 
+/* A host that perhaps never joins is told of a failure for a while only. */
+static bool peer_gives_up(struct coll_peer *peer, const struct coll_message *m, u64 now)
+{
+	if (m->op || peer->incarnation || !coll_group_broken(peer->group) ||
+	    now - m->first_ns <= peer->group->timing.liveness)
+		return false;
+	peer->told = false;
+	return true;
+}
+
 /* Send again what is due; to a host never heard only the oldest message. */
 static void peer_retransmit(struct coll_peer *peer, u64 now)
 {
@@ -614,6 +624,10 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 	list_for_each_entry(m, &peer->sent, link) {
 		u64 due = m->sent_ns + peer_timeout(peer, m);
 
+		if (peer_gives_up(peer, m, now)) {
+			coll_peer_forget(m, false, now);
+			break;
+		}
 		if (due <= now)
 			peer_transmit(peer, m, now);
 		else
