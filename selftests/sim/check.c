@@ -25,21 +25,27 @@ void sim_violated(struct sim *s, const char *format, ...)
 
 /* ---- blame ---- */
 
-/* May this rank be taken for dead? */
-static bool suspect(const struct sim_rank *r, u64 now)
+/*
+ * Does nobody answer for it any more, though it did nothing wrong? Its tombstone
+ * has crumbled, or was lost with the host. Or a host that came back waits for what
+ * it had done in its former life, or one that was away for what the others gave up
+ * to send, and tells them.
+ */
+static bool forgotten(const struct sim_rank *r)
 {
+	const u32 away = SIM_RESTART | SIM_PAUSE | SIM_PARTITION;
+	const struct world_member *m = r->member;
 	u64 liveness = r->group->common.timing.liveness;
 
-	if (r->crashed || r->restarted || r->cut || r->paused || r->missing)
+	if (r->left && (m->state == WORLD_ABSENT || r->group->other_trouble & away))
 		return true;
-	/*
-	 * Its tombstone has crumbled, or was lost with the host. Or a host that came
-	 * back waits for what it had done in its former life, and tells others.
-	 */
-	if (r->left && (r->member->state == WORLD_ABSENT ||
-			r->group->other_trouble & SIM_RESTART))
-		return true;
-	return r->member->state == WORLD_ENTOMBED && now - r->member->buried_ns > 2 * liveness;
+	return m->state == WORLD_ENTOMBED && m->world->now - m->buried_ns > 2 * liveness;
+}
+
+/* May this rank be taken for dead? */
+static bool suspect(const struct sim_rank *r)
+{
+	return r->crashed || r->restarted || r->cut || r->paused || r->missing || forgotten(r);
 }
 
 static bool blame_fits(const struct sim_rank *named, u32 number, u32 error)
@@ -48,7 +54,7 @@ static bool blame_fits(const struct sim_rank *named, u32 number, u32 error)
 
 	switch (error) {
 	case ETIMEDOUT:
-		return suspect(named, g->sim->world.now);
+		return suspect(named);
 	case ECONNRESET:
 		return named->restarted || (named->left && named->posted <= number);
 	case EPROTO:
@@ -77,6 +83,8 @@ static void check_blame(struct sim_rank *r, u32 number, u32 error, u32 failed_ra
 	else if (!blame_fits(&g->ranks[failed_rank], number, error))
 		sim_violated(s, "rank %u: operation %u fails with %u and names %u, which is innocent",
 			     r->member->index, number, error, failed_rank);
+	else if (forgotten(&g->ranks[failed_rank]))
+		return;
 	else if (only_a_crash(g) && failed_rank != g->victim)
 		sim_violated(s, "rank %u: operation %u names %u, but %u has crashed",
 			     r->member->index, number, failed_rank, g->victim);

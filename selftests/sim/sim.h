@@ -242,6 +242,7 @@ static inline struct sim_rank *sim_rank_of(const struct world_member *m)
 
 /* scenario.c: everything that is chosen before it begins */
 void sim_scenario(struct sim *s, const struct sim_class *class, u64 seed);
+void sim_scenario_tell(const struct sim *s, FILE *to);
 void sim_scenario_free(struct sim *s);
 
 /* ranks.c: what ranks do */
