@@ -37,13 +37,15 @@ static void peer_know(struct coll_peer *peer, u32 incarnation)
  * @peer: zeroed, or put back when it had nothing to say
  * @g: its group
  * @host: the other side
+ * @now: time in ns
  *
  * What is known of the other side lives as long as the group, not as the
  * connection. Its acknowledgments name the connection, so old ones are ignored.
  */
-void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host)
+void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 now)
 {
 	peer->due_ns = COLL_NEVER;
+	peer->quiet_ns = now + g->timing.idle;
 	if (peer->rests) {
 		peer->rests = false;
 		peer->connection++;
