@@ -167,6 +167,64 @@ void sim_check_damaged(struct world_member *m, enum coll_refusal refusal, bool c
 			     m->index);
 }
 
+/* ---- waiting for a rank that is gone ---- */
+
+/*
+ * A rank will never post the oldest operation that waits here, and the bound has
+ * passed since that is so and since it was posted: it has ended, whatever others
+ * compute meanwhile. Later ones may wait for those before them.
+ */
+static void check_waits(struct sim_group *g, const struct sim_rank *r)
+{
+	struct sim *s = g->sim;
+	u32 i = 0;
+
+	if (r->over || r->restarted || r->member->state != WORLD_JOINED)
+		return;
+	while (i < r->posted && r->posts[i].done)
+		i++;
+	if (i < r->posted && i >= g->gone_from &&
+	    s->world.now - r->posts[i].posted_ns >= s->bound_ns)
+		sim_violated(s, "rank %u of group %u waits for operation %u, but %u is gone",
+			     r->member->index, g->id, i, g->gone);
+}
+
+static void check_group_waits(struct world *w, void *what)
+{
+	const u32 away = SIM_RESTART | SIM_PAUSE | SIM_PARTITION;
+	struct sim_group *g = what;
+	u32 i;
+
+	if (g->sim->over || g->other_trouble & away)
+		return;
+	for (i = 0; i < g->hosts; i++)
+		check_waits(g, &g->ranks[i]);
+}
+
+static void check_later(struct sim_group *g)
+{
+	world_at(&g->sim->world, g->sim->world.now + g->sim->bound_ns, check_group_waits, g);
+}
+
+/* The rank has left, or its host is dead. */
+void sim_check_gone(struct sim_rank *r)
+{
+	struct sim_group *g = r->group;
+
+	if (r->posted >= g->gone_from)
+		return;
+	g->gone_from = r->posted;
+	g->gone = r->member->index;
+	check_later(g);
+}
+
+/* The rank has posted what another one never will. */
+void sim_check_posted(struct sim_rank *r)
+{
+	if (r->posted > r->group->gone_from)
+		check_later(r->group);
+}
+
 /* ---- the end ---- */
 
 static void trace_group(const struct sim *s, const struct coll_group *g)

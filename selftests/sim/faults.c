@@ -64,6 +64,7 @@ static void crash(struct sim *s, struct sim_fault *f)
 		r->crashed = true;
 		r->group->crashes++;
 		r->group->victim = m->index;
+		sim_check_gone(r);
 		if (!f->duration_ns)
 			sim_rank_over(r);
 	}

@@ -217,6 +217,7 @@ static void choose_group(struct sim *s, struct sim_group *g, u32 hosts)
 	ops = chance(s, 100) ? SIM_MAX_OPS : 1 + below(s, ops);
 	g->ranks = calloc(g->hosts, sizeof(*g->ranks));
 	g->disagreed_from = COLL_NOTHING_DONE;
+	g->gone_from = COLL_NOTHING_DONE;
 	for (i = 0; i < g->hosts; i++)
 		choose_rank(s, g, &g->ranks[i], ops);
 	for (i = 0; i < ops; i++)
@@ -264,6 +265,18 @@ static void add_partition(struct sim *s)
 	f->duration_ns = choose_duration(s);
 }
 
+/* A rank computes while others wait for the one that dies: they shall not wait for it. */
+static void add_idler(struct sim *s, const struct sim_fault *crash)
+{
+	struct sim_group *g = crash->trigger->group;
+	struct sim_rank *r = &g->ranks[below(s, g->hosts)];
+
+	if (r == crash->trigger)
+		return;
+	r->skew_ns = 3000 * SECOND;
+	r->skew_at = crash->at_post;
+}
+
 static void choose_faults(struct sim *s)
 {
 	u32 i, most = 1 + below(s, 3);
@@ -285,6 +298,8 @@ static void choose_faults(struct sim *s)
 		/* Of hosts that all come back none remembers: they are another group. */
 		if (s->trouble & SIM_RESTART && !i)
 			f->duration_ns = 1 + any_scale(s, 8) * NSEC_PER_USEC;
+		else if (chance(s, 300))
+			add_idler(s, f);
 	}
 }
 

@@ -70,6 +70,7 @@ struct sim_post {
 	u32	number;
 	u32	rank;
 	u32	life;
+	u64	posted_ns;
 	bool	done;
 };
 
@@ -139,6 +140,8 @@ struct sim_rank {
  * @victim: one of them
  * @other_trouble: what else may be blamed: sim_trouble
  * @disagreed_from: first operation that somebody disagrees about
+ * @gone_from: first operation that some rank will never post, for it is gone
+ * @gone: that rank
  */
 struct sim_group {
 	struct world_group	common;
@@ -151,6 +154,8 @@ struct sim_group {
 	u32			victim;
 	u32			other_trouble;
 	u32			disagreed_from;
+	u32			gone_from;
+	u32			gone;
 };
 
 enum sim_fault_kind {
@@ -273,6 +278,8 @@ void sim_check_completion(struct sim_rank *r, const struct sim_post *p, const vo
 			  u32 bytes, u32 error, u32 failed_rank);
 void sim_check_member(struct world_member *m);
 void sim_check_damaged(struct world_member *m, enum coll_refusal refusal, bool changed);
+void sim_check_gone(struct sim_rank *r);
+void sim_check_posted(struct sim_rank *r);
 void sim_check_stuck(struct sim *s);
 void sim_check_end(struct sim *s);
 
