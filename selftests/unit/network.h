@@ -17,7 +17,9 @@
 #include "reduce.h"
 #include "tombstone.h"
 
+#ifndef UNIT_MAX_OPS
 #define UNIT_MAX_OPS	4096
+#endif
 
 struct unit_packet {
 	struct unit_packet	*next;

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What user space brings: the bytes of JOIN, and then the bytes of posts. What is
+ * refused changes nothing; what is accepted keeps the rules that the rest of the
+ * core relies on, makes a group if it is a small one, and can be posted there.
+ *
+ * The input: a byte of MEND_*, struct collsock_join, the tables, then posts.
+ */
+#define UNIT_MAX_OPS	64
+
+#include "network.h"
+#include "fuzz.h"
+#include "invariants.h"
+
+#define MAX_TABLE_HOSTS	512
+#define MAX_GROUP_BYTES	(64 << 10)
+
+/* So that the fuzzer gets beyond the checks: what the harness puts right. */
+#define MEND_HEAD	1	/* size, flags, reserved bytes */
+#define MEND_COUNTS	2	/* hosts and ranks, few */
+#define MEND_TABLES	4	/* members and ranks, made and not read */
+#define MEND_RANK	8
+
+/**
+ * struct request - a JOIN
+ * @join: its fixed part
+ * @members: its hosts, in memory of exactly their size
+ * @ranks: the host of each rank, likewise
+ */
+struct request {
+	struct collsock_join	join;
+	struct collsock_member	*members;
+	u32			*ranks;
+};
+
+static void read_head(struct request *r, struct fuzz_input *in, u8 mend)
+{
+	struct collsock_join *j = &r->join;
+
+	fuzz_copy(in, j, sizeof(*j));
+	if (mend & MEND_HEAD) {
+		j->size = sizeof(*j);
+		j->flags = 0;
+		memset(j->reserved, 0, sizeof(j->reserved));
+	}
+	if (mend & MEND_COUNTS) {
+		j->hosts = 1 + j->hosts % 16;
+		j->ranks = j->hosts + !(j->ranks % 16);
+	}
+	if (mend & MEND_RANK)
+		j->rank %= max(j->ranks, 1U);
+}
+
+static void make_tables(struct request *r)
+{
+	u32 i;
+
+	memset(r->members, 0, r->join.hosts * sizeof(*r->members));
+	for (i = 0; i < r->join.hosts; i++) {
+		r->members[i].family = 2;
+		r->members[i].address[0] = 10;
+		r->members[i].address[2] = i >> 8;
+		r->members[i].address[3] = i;
+	}
+	for (i = 0; i < r->join.ranks; i++)
+		r->ranks[i] = i % r->join.hosts;
+}
+
+static void read_tables(struct request *r, struct fuzz_input *in, u8 mend)
+{
+	u32 member_bytes = r->join.hosts * sizeof(*r->members);
+	u32 rank_bytes = r->join.ranks * sizeof(*r->ranks);
+
+	r->members = malloc(member_bytes);
+	r->ranks = malloc(rank_bytes);
+	if (!r->members || !r->ranks)
+		abort();
+	make_tables(r);
+	if (!(mend & MEND_TABLES)) {
+		fuzz_copy(in, r->members, member_bytes);
+		fuzz_copy(in, r->ranks, rank_bytes);
+	}
+}
+
+/* ---- promises ---- */
+
+static void check_normalised(const struct collsock_join *j)
+{
+	struct collsock_join again = *j;
+
+	FUZZ_EXPECT(j->hosts >= 1 && j->hosts <= COLLSOCK_MAX_HOSTS, "%u hosts", j->hosts);
+	FUZZ_EXPECT(j->ranks >= j->hosts && j->ranks <= COLLSOCK_MAX_RANKS, "%u ranks", j->ranks);
+	FUZZ_EXPECT(j->rank < j->ranks, "rank %u", j->rank);
+	FUZZ_EXPECT(j->window >= 1 && j->window <= COLLSOCK_MAX_WINDOW, "window %u", j->window);
+	FUZZ_EXPECT(j->segment_bytes && j->segment_bytes <= COLLSOCK_MAX_SEGMENT, "%u bytes",
+		    j->segment_bytes);
+	FUZZ_EXPECT(j->max_bytes && j->max_bytes <= j->segment_bytes, "%u bytes", j->max_bytes);
+	FUZZ_EXPECT(coll_descriptor_tables(j) <= (u64)COLLSOCK_MAX_HOSTS * 24 +
+		    (u64)COLLSOCK_MAX_RANKS * 4, "tables too large");
+	FUZZ_EQUAL(-coll_descriptor_normalise(&again), 0, "errno of what is normalised");
+	FUZZ_EXPECT(!memcmp(&again, j, sizeof(again)), "normalised again it is another one");
+}
+
+static void check_hash(const struct request *r)
+{
+	u32 hash = coll_descriptor_hash(&r->join, r->members, r->ranks);
+	struct collsock_join other = r->join;
+
+	other.rank ^= 1;
+	other.key[5] ^= 1;
+	FUZZ_EQUAL(coll_descriptor_hash(&other, r->members, r->ranks), hash,
+		   "hash of another rank's descriptor");
+}
+
+static void check_tables(const struct request *r)
+{
+	u32 i, next = 0;
+
+	for (i = 0; i < r->join.hosts; i++)
+		FUZZ_EXPECT(r->members[i].port && r->members[i].family == r->members[0].family,
+			    "member %u: port %u, family %u", i, r->members[i].port,
+			    r->members[i].family);
+	for (i = 0; i < r->join.ranks; i++) {
+		FUZZ_EXPECT(r->ranks[i] <= next && r->ranks[i] < r->join.hosts, "host %u of rank %u",
+			    r->ranks[i], i);
+		next += r->ranks[i] == next;
+	}
+	FUZZ_EQUAL(next, r->join.hosts, "hosts with ranks");
+}
+
+/* ---- the group, and posts ---- */
+
+static void check_post(struct unit_network *n, struct unit_host *h,
+		       const struct coll_signature *sig, u32 bytes, const u8 *payload)
+{
+	const struct unit_completion *c = &h->ops[h->posted];
+	u8 *exact = fuzz_exact(payload, bytes);
+	int err;
+
+	FUZZ_EXPECT(bytes <= h->group.max_bytes, "%u bytes of %u", bytes, h->group.max_bytes);
+	FUZZ_EXPECT(sig->schedule < coll_algorithms_count, "schedule %u", sig->schedule);
+	err = coll_group_post(&h->group, sig, exact, &h->ops[h->posted], n->now);
+	if (!err) {
+		h->posted++;
+		FUZZ_EQUAL(c->done, h->group.hosts == 1, "done");
+		if (c->done)
+			FUZZ_EXPECT(c->bytes == bytes && !memcmp(c->result, payload, bytes),
+				    "the result is not what was posted");
+	} else {
+		FUZZ_EQUAL(-err, EAGAIN, "errno of a post");
+		FUZZ_EQUAL(h->group.next - h->group.oldest, h->group.window, "window");
+	}
+	free(exact);
+}
+
+static void post(struct unit_network *n, struct unit_host *h, struct fuzz_input *in)
+{
+	static u8 payload[COLLSOCK_DEFAULT_SEGMENT] __aligned(8) = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+	struct collsock_post p = {};
+	struct coll_signature sig;
+	u8 form = fuzz_byte(in);
+	u32 bytes;
+	int err;
+
+	fuzz_copy(in, &p, sizeof(p));
+	if (form & 1) {
+		p.size = sizeof(p);
+		p.flags = 0;
+		p.reserved = 0;
+	}
+	if (form & 2)
+		p.count %= 16;
+	bytes = form & 4 ? p.count * 8 : form;
+	err = coll_group_signature(&h->group, &p, bytes, &sig);
+	if (err) {
+		FUZZ_EXPECT(err == -EINVAL || err == -EMSGSIZE, "errno %d", -err);
+		return;
+	}
+	FUZZ_EQUAL(bytes, p.count * 8ULL, "bytes accepted");
+	check_post(n, h, &sig, bytes, payload);
+}
+
+/* It has no other hosts: what it sends is lost. */
+static void live(const struct request *r, struct fuzz_input *in)
+{
+	static struct unit_network n;
+	struct unit_host *h;
+	u32 posts = 0;
+
+	unit_network_init(&n, r->join.hosts, 1);
+	n.join = r->join;
+	n.loss = 1000;
+	h = &n.hosts[r->ranks[r->join.rank]];
+	FUZZ_EQUAL(-unit_join_host(&n, h - n.hosts, NULL), 0, "errno of a group");
+	while (fuzz_left(in) && posts++ < UNIT_MAX_OPS) {
+		post(&n, h, in);
+		check_group(&h->group);
+	}
+	unit_run(&n, 50 * NSEC_PER_MSEC);
+	coll_group_leave(&h->group, n.now);
+	unit_run(&n, 50 * NSEC_PER_MSEC);
+	check_group(&h->group);
+	unit_network_free(&n);
+	FUZZ_EQUAL(unit_memory, 0, "pieces of memory left");
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
+{
+	struct fuzz_input in = { data, data + bytes };
+	u8 mend = fuzz_byte(&in);
+	struct request r = {};
+	int err;
+
+	read_head(&r, &in, mend);
+	err = coll_descriptor_normalise(&r.join);
+	FUZZ_EXPECT(!err || err == -EINVAL, "errno %d", -err);
+	if (err)
+		return 0;
+	check_normalised(&r.join);
+	if (r.join.hosts > MAX_TABLE_HOSTS || r.join.ranks > MAX_TABLE_HOSTS)
+		return 0;
+	read_tables(&r, &in, mend);
+	err = coll_descriptor_check(&r.join, r.members, r.ranks);
+	FUZZ_EXPECT(!err || err == -EINVAL || err == -EOPNOTSUPP, "errno %d", -err);
+	if (!err || err == -EOPNOTSUPP)
+		check_tables(&r);
+	if (!err) {
+		check_hash(&r);
+		if (r.join.window * r.join.max_bytes <= MAX_GROUP_BYTES &&
+		    r.join.max_bytes <= COLLSOCK_DEFAULT_SEGMENT && r.join.hosts <= 64)
+			live(&r, &in);
+	}
+	free(r.members);
+	free(r.ranks);
+	return 0;
+}
