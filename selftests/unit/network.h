@@ -118,6 +118,10 @@ void coll_env_peer_free(struct coll_peer *peer)
 	coll_env_free(peer);
 }
 
+void coll_env_peer_rest(struct coll_peer *peer)
+{
+}
+
 u8 *coll_env_packet(struct coll_group *g, u32 bytes, struct coll_packet **packet)
 {
 	struct unit_packet *p = calloc(1, sizeof(*p) + bytes);
