@@ -14,7 +14,7 @@ enum fuzz_event {
 	EVENT_RUN,		/* logarithm of microseconds */
 	EVENT_STEP,		/* packets or deadlines */
 	EVENT_LEAVE,		/* host */
-	EVENT_FAIL,		/* host, errno, rank */
+	EVENT_FAIL,		/* host, reason, rank */
 	EVENT_NUDGE,		/* host, host that knocked */
 	EVENT_CUT,		/* host: cut off, or back */
 	EVENT_RESTART,		/* host: forgets all and joins again */

@@ -106,10 +106,15 @@ static void check_window(const struct coll_group *g)
 		    g->next);
 	for (i = 0; i <= g->slot_mask; i++) {
 		check_op(g, &g->slots[i]);
-		running += g->slots[i].state == COLL_OP_RUNNING;
+		running += g->slots[i].state == COLL_OP_RUNNING ||
+			   g->slots[i].state == COLL_OP_ABORTED;
 	}
 	FUZZ_EQUAL(g->running, running, "operations running");
-	FUZZ_EXPECT(!g->error || !running, "%u operations run in a group that failed", running);
+	FUZZ_EXPECT(!g->failed || coll_group_settling(g) || !running,
+		    "%u operations run in a group that failed", running);
+	FUZZ_EXPECT(!coll_group_settling(g) || g->armed_ns <= g->settle_ns,
+		    "settles at %llu, armed for %llu", (unsigned long long)g->settle_ns,
+		    (unsigned long long)g->armed_ns);
 	FUZZ_EQUAL(g->stats.posted, g->stats.completed + g->stats.failed + running,
 		   "operations posted");
 	FUZZ_EQUAL(g->stats.rounds_misplaced, 0, "rounds misplaced");

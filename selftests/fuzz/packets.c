@@ -30,13 +30,15 @@ static const struct coll_timing timing = {
 	.ack_delay	= 500 * NSEC_PER_USEC,
 	.liveness	= 60 * NSEC_PER_MSEC,
 	.join_timeout	= 200 * NSEC_PER_MSEC,
+	.settle		= 2 * NSEC_PER_MSEC,
+	.idle		= 150 * NSEC_PER_MSEC,
 };
 
 /**
  * struct life - what a host has done since it joined
  * @signature: of its operations, by number
  * @operations: number of them
- * @number: of the operation of each post; posts that failed at once have none
+ * @number: of the operation of each post; those in a group that has ended have none
  * @checked: posts whose completion has been looked at
  */
 struct life {
@@ -63,6 +65,10 @@ struct captured {
  * @captured: packets sent, the latest ones
  * @captures: number of packets sent
  * @honest: nobody has misused the key, so results must be right
+ * @late: the last host has not joined yet
+ * @reset: has left, or forgotten all: may be blamed for ECONNRESET
+ * @lossy: packets were lost, or hosts cut off: silence may be blamed on anyone
+ * @broken: a group was told to fail: anything may be blamed on anyone
  */
 struct siege {
 	struct unit_network	n;
@@ -73,13 +79,35 @@ struct siege {
 	struct captured		captured[MAX_CAPTURED];
 	u32			captures;
 	bool			honest;
+	bool			late;
+	bool			reset[MAX_HOSTS];
+	bool			lossy;
+	bool			broken;
 };
+
+static void trace_packet(const struct siege *s, const char *what, u32 from, u32 to,
+			 const u8 *data, u32 bytes)
+{
+	struct coll_prefix p = {};
+	struct coll_body b = {};
+
+	if (coll_wire_formed(data, bytes)) {
+		coll_wire_read_prefix(data, &p);
+		coll_wire_read_body(data, bytes, &b);
+	}
+	FUZZ_TRACE("%llu us: %u to %u %s: type %u, operation %u, round %u, seq %u, done %d, "
+		   "credit %d, incarnation %u to %u, connection %u, count %u, root %u\n",
+		   (unsigned long long)s->n.now / 1000, from, to, what, b.type, b.operation,
+		   b.round, b.seq, b.done, b.credit, p.incarnation, p.known, p.connection,
+		   b.signature.count, b.signature.root);
+}
 
 static bool capture(struct unit_network *n, struct unit_packet *p)
 {
 	struct siege *s = container_of(n, struct siege, n);
 	struct captured *c = &s->captured[s->captures++ % MAX_CAPTURED];
 
+	trace_packet(s, "sent", p->from, p->to, p->data, p->bytes);
 	FUZZ_EXPECT(coll_wire_formed(p->data, p->bytes), "%u bytes", p->bytes);
 	FUZZ_EXPECT(p->bytes <= sizeof(c->data), "%u bytes", p->bytes);
 	c->from = p->from;
@@ -161,6 +189,23 @@ static bool has_posted(const struct siege *s, u32 host, u32 number,
 	return false;
 }
 
+/* No rank is blamed for what is not so. */
+static void check_blame(const struct siege *s, const struct unit_completion *c)
+{
+	u32 rank = c->failed_rank;
+
+	FUZZ_EXPECT(rank < s->n.count, "rank %u", rank);
+	if (!s->honest || s->broken)
+		return;
+	if (c->error == ECONNRESET)
+		FUZZ_EXPECT(s->reset[rank], "rank %u is said to have left", rank);
+	else if (c->error == ETIMEDOUT)
+		FUZZ_EXPECT(s->lossy || s->late || s->reset[rank], "rank %u is said to be silent",
+			    rank);
+	else
+		FUZZ_EQUAL(c->error, EPROTO, "errno of an operation");
+}
+
 static void check_completion(struct siege *s, u32 host, u32 post)
 {
 	const struct unit_completion *c = &s->n.hosts[host].ops[post];
@@ -168,9 +213,12 @@ static void check_completion(struct siege *s, u32 host, u32 post)
 	u32 number = l->number[post], other;
 	const struct coll_signature *sig;
 
-	FUZZ_EXPECT(c->error || number != COLL_NOTHING_DONE, "an operation in an ended group");
-	FUZZ_EXPECT(!c->error || c->failed_rank < s->n.count, "rank %u", c->failed_rank);
-	if (!s->honest || c->error)
+	FUZZ_TRACE("host %u: operation %d: error %u, rank %d\n", host, number, c->error,
+		   c->failed_rank);
+	if (c->error)
+		return check_blame(s, c);
+	FUZZ_EXPECT(number != COLL_NOTHING_DONE, "an operation in an ended group");
+	if (!s->honest)
 		return;
 	sig = &l->signature[number];
 	for (other = 0; other < s->n.count; other++)
@@ -182,9 +230,12 @@ static void check_completion(struct siege *s, u32 host, u32 post)
 
 static void check_completions(struct siege *s, u32 host)
 {
-	struct life *l = present_life(s, host);
+	struct life *l;
 	u32 post;
 
+	if (!s->lives[host])
+		return;
+	l = present_life(s, host);
 	for (post = 0; post < s->n.hosts[host].posted; post++)
 		if (s->n.hosts[host].ops[post].done && !l->checked[post]) {
 			check_completion(s, host, post);
@@ -227,6 +278,7 @@ static void restart(struct siege *s, u32 host)
 		return;
 	if (h->joined)
 		coll_group_destroy(&h->group);
+	s->reset[host] = s->lives[host];
 	join(s, host);
 }
 
@@ -234,40 +286,31 @@ static void post(struct siege *s, u32 host, const struct collsock_post *post)
 {
 	struct unit_host *h = &s->n.hosts[host];
 	u32 bytes = post->count * 8, number = h->group.next;
-	struct life *l = present_life(s, host);
 	struct coll_signature sig;
 	u8 payload[MAX_BYTES], *exact;
+	struct life *l;
 	int err;
 
 	if (!h->joined || h->group.leaving || h->posted == UNIT_MAX_OPS)
 		return;
+	l = present_life(s, host);
 	err = coll_group_signature(&h->group, post, bytes, &sig);
 	if (err)
 		return;
 	FUZZ_EXPECT(bytes <= MAX_BYTES, "%u bytes", bytes);
 	fill_payload(payload, &sig, host, number);
 	exact = fuzz_exact(payload, bytes);
-	/* Numbers and signatures must stand before the operation completes. */
-	if (coll_group_ended(&h->group)) {
-		number = COLL_NOTHING_DONE;
-	} else {
-		l->signature[number] = sig;
-		l->operations = number + 1;
-	}
-	l->number[h->posted] = number;
 	err = coll_group_post(&h->group, &sig, exact, &h->ops[h->posted], s->n.now);
 	free(exact);
 	if (err) {
 		FUZZ_EQUAL(-err, EAGAIN, "errno of a post");
-		l->operations = h->group.next;
 		return;
 	}
-	if (number != COLL_NOTHING_DONE && h->group.next == number) {
-		/* It has failed at once, for it disagrees with what came before. */
-		l->number[h->posted] = COLL_NOTHING_DONE;
-		l->operations = number;
+	l->number[h->posted++] = h->group.next == number ? COLL_NOTHING_DONE : number;
+	if (h->group.next != number) {
+		l->signature[number] = sig;
+		l->operations = number + 1;
 	}
-	h->posted++;
 	unit_after_event(h);
 }
 
@@ -303,13 +346,12 @@ static void post_anything(struct siege *s)
 static void fail(struct siege *s)
 {
 	struct unit_host *h = &s->n.hosts[fuzz_below(&s->in, s->n.count)];
-	static const u8 errors[] = { ETIMEDOUT, ECONNRESET, EPROTO };
-	u32 error = errors[fuzz_below(&s->in, ARRAY_SIZE(errors))];
-	u32 rank = fuzz_below(&s->in, s->n.count);
+	u32 reason = fuzz_below(&s->in, COLL_REASONS), rank = fuzz_below(&s->in, s->n.count);
 
 	if (!h->joined)
 		return;
-	coll_group_fail(&h->group, error, rank, s->n.now);
+	s->broken = true;
+	coll_group_break(&h->group, reason, rank, s->n.now);
 	unit_after_event(h);
 }
 
@@ -384,6 +426,7 @@ static void inject(struct siege *s, u32 from, u32 to, const u8 *data, u32 bytes)
 	p->to = to;
 	p->bytes = bytes;
 	memcpy(p->data, data, bytes);
+	trace_packet(s, "injected", from, to, data, bytes);
 	take_snapshot(s, h, &before);
 	unit_deliver(&s->n, p);
 	if (!is_authentic(s, data, bytes)) {
@@ -505,6 +548,7 @@ static void inject_changed(struct siege *s)
 				      pick(s, place, &c, how & CHANGE_CONSUME)))
 		return;
 	original = c;
+	s->lossy |= how & CHANGE_CONSUME;
 	if (how & CHANGE_LENGTH)
 		c.bytes = clamp((s32)c.bytes + (s8)fuzz_byte(&s->in), 0, (s32)sizeof(c.data));
 	for (i = 0; i < (how & CHANGE_COUNT) >> 4; i++) {
@@ -538,7 +582,7 @@ static void drop(struct siege *s)
 {
 	struct captured c;
 
-	pick(s, fuzz_byte(&s->in), &c, true);
+	s->lossy |= pick(s, fuzz_byte(&s->in), &c, true);
 }
 
 /* ---- the script ---- */
@@ -569,7 +613,9 @@ static void begin(struct siege *s)
 	s->n.tap = capture;
 	s->honest = true;
 	coll_wire_derive(&s->secret, s->n.join.key, s->n.join.id, s->n.join.nonce);
-	for (i = 0; i < hosts; i++)
+	s->lossy = s->n.loss;
+	s->late = choice & 8;
+	for (i = 0; i < hosts - s->late; i++)
 		join(s, i);
 }
 
@@ -577,6 +623,8 @@ static void one_event(struct siege *s)
 {
 	u32 event = fuzz_below(&s->in, EVENTS), host, i;
 
+	FUZZ_TRACE("%llu us: event %u, operand %u\n", (unsigned long long)s->n.now / 1000, event,
+		   s->in.at < s->in.end ? *s->in.at : 0);
 	switch (event) {
 	case EVENT_BARRIER:
 		return post_barrier(s);
@@ -608,12 +656,46 @@ static void one_event(struct siege *s)
 		return drop(s);
 	}
 	host = fuzz_below(&s->in, s->n.count);
-	if (event == EVENT_LEAVE && s->n.hosts[host].joined)
+	if (event == EVENT_LEAVE && s->n.hosts[host].joined) {
+		s->reset[host] = true;
 		unit_leave(&s->n, host);
-	else if (event == EVENT_CUT)
+	} else if (event == EVENT_CUT) {
+		s->lossy = true;
 		s->n.hosts[host].cut = !s->n.hosts[host].cut;
-	else if (event == EVENT_RESTART)
+	} else if (event == EVENT_RESTART) {
 		restart(s, host);
+	}
+}
+
+/* Is there a rank that lives and has not posted that operation? */
+static bool may_wait(const struct siege *s, u32 number)
+{
+	u32 host;
+
+	for (host = 0; host < s->n.count; host++) {
+		const struct unit_host *h = &s->n.hosts[host];
+
+		if (h->joined && !h->group.leaving && !coll_group_ended(&h->group) &&
+		    !coll_before(number, h->group.next))
+			return true;
+	}
+	return false;
+}
+
+/* An operation ends, or waits for a rank that lives. */
+static void check_no_hang(const struct siege *s, u32 host)
+{
+	const struct unit_host *h = &s->n.hosts[host];
+	u32 post;
+
+	if (!h->joined)
+		return;
+	for (post = 0; post < h->posted; post++) {
+		u32 number = s->life[host][s->lives[host] - 1].number[post];
+
+		FUZZ_EXPECT(h->ops[post].done || may_wait(s, number),
+			    "host %u waits for nobody in operation %u", host, number);
+	}
 }
 
 /* All faults end and everyone leaves: nothing may be owed for ever. */
@@ -624,20 +706,20 @@ static void end(struct siege *s)
 	s->n.loss = 0;
 	for (host = 0; host < s->n.count; host++)
 		s->n.hosts[host].cut = false;
-	run(s, 2 * timing.join_timeout);
-	check_all(s);
-	for (host = 0; host < s->n.count; host++)
-		if (s->n.hosts[host].joined)
-			unit_leave(&s->n, host);
 	run(s, 3 * timing.join_timeout);
 	check_all(s);
-	for (host = 0; host < s->n.count; host++) {
-		const struct coll_group *g = &s->n.hosts[host].group;
-
-		/* Whoever has the key can keep others waiting. */
-		FUZZ_EXPECT(!s->honest || !s->n.hosts[host].joined || g->running,
-			    "host %u has left, waits for nothing and does not end", host);
-	}
+	/* Whoever has the key can keep others waiting. */
+	for (host = 0; s->honest && host < s->n.count; host++)
+		check_no_hang(s, host);
+	for (host = 0; host < s->n.count; host++)
+		if (s->n.hosts[host].joined) {
+			s->reset[host] = true;
+			unit_leave(&s->n, host);
+		}
+	run(s, 4 * timing.join_timeout);
+	check_all(s);
+	for (host = 0; s->honest && host < s->n.count; host++)
+		FUZZ_EXPECT(!s->n.hosts[host].joined, "host %u has left and does not end", host);
 	unit_network_free(&s->n);
 	FUZZ_EQUAL(unit_memory, 0, "pieces of memory left");
 }
