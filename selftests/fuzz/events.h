@@ -20,17 +20,15 @@ enum fuzz_event {
 	EVENT_RESTART,		/* host: forgets all and joins again */
 	EVENT_EXPIRE,		/* host: the timer is early */
 	EVENT_RAW,		/* from, to, bytes, so many bytes */
-	EVENT_SEALED,		/* from, to, fields; see packets.c */
+	EVENT_SEALED,		/* from, to, fields; see target_packets.c */
 	EVENT_CHANGED,		/* which packet, how, changes */
 	EVENT_REPLAY,		/* which packet, from, to */
-	EVENT_DROP,		/* which packet under way */
+	EVENT_DROP,		/* which of the next packets */
 	EVENTS
 };
 
 /* Bits of "how" */
 #define CHANGE_RESEAL	1	/* by one who has the key */
-#define CHANGE_CONSUME	2	/* what was sent does not arrive */
-#define CHANGE_CAPTURED	4	/* an earlier packet, not one under way */
 #define CHANGE_LENGTH	8	/* an operand follows: bytes off, or on */
 #define CHANGE_COUNT	0x70	/* changes that follow: offset, value */
 

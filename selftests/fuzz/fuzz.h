@@ -29,15 +29,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
 		    (unsigned long long)_b); \
 })
 
-/* With FUZZ_TRACE in the environment a target tells what it does. */
-#define FUZZ_TRACE(...) ({ \
-	static int traced = -1; \
-	if (traced < 0) \
-		traced = !!getenv("FUZZ_TRACE"); \
-	if (traced) \
-		fprintf(stderr, "# " __VA_ARGS__); \
-})
-
 /**
  * struct fuzz_input - the bytes that are left
  * @at: next one

@@ -5,7 +5,7 @@
  * writes FOLDER/wire, FOLDER/join and FOLDER/packets, which exist. The fuzzer finds
  * its way from there; what it found is beside them in corpus/.
  */
-#include "network.h"
+#include "../unit/network.h"
 #include "fuzz.h"
 #include "events.h"
 
@@ -29,7 +29,7 @@ static void write_seed(const char *target, const char *name, u8 first, const voi
 /* ---- packets as they are sent ---- */
 
 /* One of each type, flags and length; sealed anew with the target's key. */
-static bool write_packet(struct unit_network *n, struct unit_packet *p)
+static bool write_packet(struct unit_network *n, struct world_packet *p)
 {
 	char name[64];
 
@@ -46,8 +46,8 @@ static void real_packets(void)
 
 	unit_network_init(&n, 3, 1);
 	n.tap = write_packet;
-	n.loss = 50;
-	n.duplication = 50;
+	n.world.link.loss = 50;
+	n.world.link.duplication = 50;
 	if (unit_join_all(&n, NULL))
 		exit(1);
 	for (op = 0; op < 20; op++) {
@@ -145,7 +145,7 @@ static void scripts(void)
 	SCRIPT("window", 0, 0, 0, 0, BARRIER(0), RUN_1_MS, BARRIER(1), BARRIER(1), RUN_1_MS,
 	       EVENT_NUDGE, 0, 1, EVENT_EXPIRE, 0, RUN_130_MS);
 	SCRIPT("changed", THREE_HOSTS, EVERYONE(SUM), EVENT_CHANGED, 0, 0x10, 70, 1, EVENT_CHANGED,
-	       0, CHANGE_RESEAL | CHANGE_CONSUME | 0x20, 33, 1, 51, 2, EVENT_REPLAY, 0, 0,
+	       0, CHANGE_RESEAL | 0x20, 33, 1, 51, 2, EVENT_REPLAY, 0, 0,
 	       EVENT_CHANGED, 0, CHANGE_LENGTH | CHANGE_RESEAL, 0xf8, EVENT_DROP, 0, RUN_1_MS);
 	SCRIPT("sealed", THREE_HOSTS, EVERYONE(BARRIER), EVENT_SEALED, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1,
 	       0, 0, 1, EVENT_SEALED, 1, 0, 0, 2, 0, 3, 0, 0, 0, 0, 0, 0, 0, EVENT_RAW, 0, 1, 64, 1,

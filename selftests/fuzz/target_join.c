@@ -6,14 +6,16 @@
  *
  * The input: a byte of MEND_*, struct collsock_join, the tables, then posts.
  */
-#define UNIT_MAX_OPS	64
+#include <stdlib.h>
 
-#include "network.h"
+#include "../sim/world.h"
+#include "algorithm.h"
 #include "fuzz.h"
 #include "invariants.h"
 
 #define MAX_TABLE_HOSTS	512
 #define MAX_GROUP_BYTES	(64 << 10)
+#define MAX_POSTS	64
 
 /* So that the fuzzer gets beyond the checks: what the harness puts right. */
 #define MEND_HEAD	1	/* size, flags, reserved bytes */
@@ -130,32 +132,56 @@ static void check_tables(const struct request *r)
 
 /* ---- the group, and posts ---- */
 
-static void check_post(struct unit_network *n, struct unit_host *h,
-		       const struct coll_signature *sig, u32 bytes, const u8 *payload)
+/**
+ * struct outcome - of one post
+ * @done: it has completed,
+ * @bytes: with so many bytes
+ * @result: of result
+ */
+struct outcome {
+	bool	done;
+	u32	bytes;
+	u8	result[COLLSOCK_DEFAULT_SEGMENT];
+};
+
+static void on_complete(struct world_member *m, void *token, const void *result, u32 bytes,
+			u32 error, u32 failed_rank)
 {
-	const struct unit_completion *c = &h->ops[h->posted];
+	struct outcome *o = token;
+
+	FUZZ_EXPECT(!o->done, "completed twice");
+	o->done = true;
+	o->bytes = bytes;
+	memcpy(o->result, result, bytes);
+}
+
+static const struct world_user user = { .complete = on_complete };
+
+static void check_accepted(struct world_member *m, const struct collsock_post *p, u32 bytes)
+{
+	static u8 payload[COLLSOCK_DEFAULT_SEGMENT] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
 	u8 *exact = fuzz_exact(payload, bytes);
+	struct outcome *o;
 	int err;
 
-	FUZZ_EXPECT(bytes <= h->group.max_bytes, "%u bytes of %u", bytes, h->group.max_bytes);
-	FUZZ_EXPECT(sig->schedule < coll_algorithms_count, "schedule %u", sig->schedule);
-	err = coll_group_post(&h->group, sig, exact, &h->ops[h->posted], n->now);
-	if (!err) {
-		h->posted++;
-		FUZZ_EQUAL(c->done, h->group.hosts == 1, "done");
-		if (c->done)
-			FUZZ_EXPECT(c->bytes == bytes && !memcmp(c->result, payload, bytes),
-				    "the result is not what was posted");
-	} else {
+	FUZZ_EQUAL(bytes, p->count * 8ULL, "bytes accepted");
+	FUZZ_EXPECT(bytes <= m->group.max_bytes, "%u bytes of %u", bytes, m->group.max_bytes);
+	/* Alone it completes at once; beside others it completes never. */
+	o = m->group.hosts == 1 ? calloc(1, sizeof(*o)) : NULL;
+	err = world_post(m, p, exact, bytes, o);
+	if (err) {
 		FUZZ_EQUAL(-err, EAGAIN, "errno of a post");
-		FUZZ_EQUAL(h->group.next - h->group.oldest, h->group.window, "window");
+		FUZZ_EQUAL(m->group.next - m->group.oldest, m->group.window, "window");
+	} else if (o) {
+		FUZZ_EXPECT(o->done && o->bytes == bytes && !memcmp(o->result, payload, bytes),
+			    "the result is not what was posted");
 	}
+	free(o);
 	free(exact);
 }
 
-static void post(struct unit_network *n, struct unit_host *h, struct fuzz_input *in)
+static void post(struct world_member *m, struct fuzz_input *in)
 {
-	static u8 payload[COLLSOCK_DEFAULT_SEGMENT] __aligned(8) = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
 	struct collsock_post p = {};
 	struct coll_signature sig;
 	u8 form = fuzz_byte(in);
@@ -171,37 +197,35 @@ static void post(struct unit_network *n, struct unit_host *h, struct fuzz_input 
 	if (form & 2)
 		p.count %= 16;
 	bytes = form & 4 ? p.count * 8 : form;
-	err = coll_group_signature(&h->group, &p, bytes, &sig);
-	if (err) {
-		FUZZ_EXPECT(err == -EINVAL || err == -EMSGSIZE, "errno %d", -err);
+	err = coll_group_signature(&m->group, &p, bytes, &sig);
+	FUZZ_EXPECT(!err || err == -EINVAL || err == -EMSGSIZE, "errno %d", -err);
+	if (err)
 		return;
-	}
-	FUZZ_EQUAL(bytes, p.count * 8ULL, "bytes accepted");
-	check_post(n, h, &sig, bytes, payload);
+	FUZZ_EXPECT(sig.schedule < coll_algorithms_count, "schedule %u", sig.schedule);
+	check_accepted(m, &p, bytes);
 }
 
-/* It has no other hosts: what it sends is lost. */
+/* The other hosts are not there. */
 static void live(const struct request *r, struct fuzz_input *in)
 {
-	static struct unit_network n;
-	struct unit_host *h;
+	struct world_group group;
+	struct world_member *m;
+	struct world w;
 	u32 posts = 0;
 
-	unit_network_init(&n, r->join.hosts, 1);
-	n.join = r->join;
-	n.loss = 1000;
-	h = &n.hosts[r->ranks[r->join.rank]];
-	FUZZ_EQUAL(-unit_join_host(&n, h - n.hosts, NULL), 0, "errno of a group");
-	while (fuzz_left(in) && posts++ < UNIT_MAX_OPS) {
-		post(&n, h, in);
-		check_group(&h->group);
+	world_init(&w, r->join.hosts, 1, &user);
+	FUZZ_EQUAL(-world_group_init(&w, &group, &r->join, NULL, NULL), 0, "errno of a group");
+	m = &group.members[r->ranks[r->join.rank]];
+	FUZZ_EQUAL(-world_join(m), 0, "errno of joining");
+	while (fuzz_left(in) && posts++ < MAX_POSTS) {
+		post(m, in);
+		check_group(&m->group);
 	}
-	unit_run(&n, 50 * NSEC_PER_MSEC);
-	coll_group_leave(&h->group, n.now);
-	unit_run(&n, 50 * NSEC_PER_MSEC);
-	check_group(&h->group);
-	unit_network_free(&n);
-	FUZZ_EQUAL(unit_memory, 0, "pieces of memory left");
+	while (world_step(&w, w.now + 50 * NSEC_PER_MSEC))
+		check_group(&m->group);
+	world_group_free(&group);
+	world_free(&w);
+	FUZZ_EQUAL(world_memory, 0, "pieces of memory left");
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)

@@ -5,63 +5,10 @@
  * where the packet begins in memory and whether it is sealed; a tombstone answers it.
  */
 #include "fuzz.h"
-#include "env.h"
 #include "tombstone.h"
 #include "wire.h"
 
 #define SEAL	0x80
-
-/* The core is linked as a whole; nothing here makes a group. */
-void *coll_env_alloc(size_t bytes)
-{
-	abort();
-}
-
-void coll_env_free(void *memory)
-{
-	abort();
-}
-
-struct coll_peer *coll_env_peer_new(struct coll_group *g)
-{
-	abort();
-}
-
-void coll_env_peer_free(struct coll_peer *peer)
-{
-	abort();
-}
-
-u8 *coll_env_packet(struct coll_group *g, u32 bytes, struct coll_packet **packet)
-{
-	abort();
-}
-
-void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
-{
-	abort();
-}
-
-void coll_env_deadline(struct coll_group *g, u64 at)
-{
-	abort();
-}
-
-void coll_env_complete(struct coll_group *g, void *token, const void *result,
-		       u32 bytes, u32 error, u32 failed_rank)
-{
-	abort();
-}
-
-void coll_env_writable(struct coll_group *g)
-{
-	abort();
-}
-
-bool coll_env_round(struct coll_group *g)
-{
-	abort();
-}
 
 static const siphash_key_t key = { { 1, 2 } };
 
