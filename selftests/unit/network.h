@@ -11,7 +11,9 @@
 #include "../sim/world.h"
 #include "reduce.h"
 
+#ifndef UNIT_MAX_OPS
 #define UNIT_MAX_OPS	4096
+#endif
 
 /* What became of one post. */
 struct unit_completion {

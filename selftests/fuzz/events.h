@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The script that the target "packets" reads: bytes, so that any are a script. It
+ * begins with hosts, window, algorithm and faults (a byte each); then events,
+ * each a byte and its operands. seeds.c writes such scripts.
+ */
+#ifndef COLL_FUZZ_EVENTS_H
+#define COLL_FUZZ_EVENTS_H
+
+enum fuzz_event {
+	EVENT_BARRIER,		/* host, algorithm */
+	EVENT_ALLREDUCE,	/* host, type, operator, elements */
+	EVENT_POST,		/* host, struct collsock_post as it stands */
+	EVENT_RUN,		/* logarithm of microseconds */
+	EVENT_STEP,		/* packets or deadlines */
+	EVENT_LEAVE,		/* host */
+	EVENT_FAIL,		/* host, reason, rank */
+	EVENT_NUDGE,		/* host, host that knocked */
+	EVENT_CUT,		/* host: cut off, or back */
+	EVENT_RESTART,		/* host: forgets all and joins again */
+	EVENT_EXPIRE,		/* host: the timer is early */
+	EVENT_RAW,		/* from, to, bytes, so many bytes */
+	EVENT_SEALED,		/* from, to, fields; see target_packets.c */
+	EVENT_CHANGED,		/* which packet, how, changes */
+	EVENT_REPLAY,		/* which packet, from, to */
+	EVENT_DROP,		/* which of the next packets */
+	EVENTS
+};
+
+/* Bits of "how" */
+#define CHANGE_RESEAL	1	/* by one who has the key */
+#define CHANGE_LENGTH	8	/* an operand follows: bytes off, or on */
+#define CHANGE_COUNT	0x70	/* changes that follow: offset, value */
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What holds of a group between any two events, whatever it was told: its counts
+ * are those of its lists, and whoever is owed something has a deadline.
+ */
+#ifndef COLL_FUZZ_INVARIANTS_H
+#define COLL_FUZZ_INVARIANTS_H
+
+#include "fuzz.h"
+#include "group.h"
+
+static void check_message(const struct coll_peer *peer, const struct coll_message *m)
+{
+	FUZZ_EXPECT(m->peer == peer, "message in the list of another peer");
+	if (m->op)
+		FUZZ_EXPECT(m >= m->op->messages &&
+			    m < m->op->messages + m->op->schedule->sends,
+			    "message of no operation");
+	else
+		FUZZ_EXPECT(m == &peer->goodbye, "goodbye of another peer");
+}
+
+static u32 check_sent(const struct coll_peer *peer)
+{
+	const struct coll_message *m, *before = NULL;
+	u32 count = 0;
+
+	list_for_each_entry(m, &peer->sent, link) {
+		check_message(peer, m);
+		FUZZ_EXPECT(m->seq && m->tries, "seq %u, tries %u", m->seq, m->tries);
+		if (before)
+			FUZZ_EXPECT(coll_before(before->seq, m->seq), "%u after %u", m->seq,
+				    before->seq);
+		before = m;
+		count++;
+	}
+	FUZZ_EXPECT(count <= COLL_PEER_WINDOW, "%u messages under way", count);
+	return count;
+}
+
+static u32 check_held(const struct coll_peer *peer)
+{
+	const struct coll_message *m;
+	u32 count = 0;
+
+	list_for_each_entry(m, &peer->held, link) {
+		check_message(peer, m);
+		FUZZ_EQUAL(m->seq, 0, "seq of a message that was not sent");
+		count++;
+	}
+	return count;
+}
+
+static void check_deadline(const struct coll_group *g, const struct coll_peer *peer)
+{
+	FUZZ_EXPECT(peer->due_ns != COLL_NEVER, "peer %u is owed something and never due",
+		    peer->host);
+	FUZZ_EXPECT(g->armed_ns <= peer->due_ns, "due at %llu, armed for %llu",
+		    (unsigned long long)peer->due_ns, (unsigned long long)g->armed_ns);
+}
+
+static void check_peers(const struct coll_group *g)
+{
+	u32 peers = 0, held = 0, refused = 0;
+	const struct coll_peer *peer;
+
+	for (peer = g->all_peers; peer; peer = peer->all) {
+		u32 waiting = check_sent(peer), kept = check_held(peer);
+
+		if (waiting || kept || peer->ack_owed)
+			check_deadline(g, peer);
+		FUZZ_EXPECT(peer->host < g->hosts && peer->host != g->self, "peer %u", peer->host);
+		held += kept;
+		refused += peer->refused;
+		peers++;
+	}
+	FUZZ_EQUAL(g->held, held, "messages held");
+	FUZZ_EQUAL(g->refusals, refused, "peers refused");
+	FUZZ_EQUAL(g->stats.peers, peers, "peers counted");
+	FUZZ_EXPECT(peers < g->hosts, "%u peers of %u hosts", peers, g->hosts);
+}
+
+static void check_op(const struct coll_group *g, const struct coll_op *op)
+{
+	u32 i, unacked = 0;
+
+	if (op->state == COLL_OP_FREE)
+		return;
+	FUZZ_EXPECT(op->number - g->oldest < g->window, "operation %u in a window from %u",
+		    op->number, g->oldest);
+	FUZZ_EXPECT(coll_group_slot(g, op->number) == op, "operation %u in a foreign slot",
+		    op->number);
+	FUZZ_EQUAL(op->state == COLL_OP_EARLY, !coll_before(op->number, g->next),
+		   "operation that has not been posted is early");
+	for (i = 0; i < op->schedule->sends; i++)
+		unacked += !!op->messages[i].peer;
+	FUZZ_EQUAL(op->unacked, unacked, "messages not acknowledged");
+}
+
+static void check_window(const struct coll_group *g)
+{
+	u32 i, running = 0;
+
+	FUZZ_EXPECT(g->next - g->oldest <= g->window, "window from %u to %u", g->oldest, g->next);
+	FUZZ_EXPECT(coll_before(g->completed, g->next), "completed %u, next %u", g->completed,
+		    g->next);
+	for (i = 0; i <= g->slot_mask; i++) {
+		check_op(g, &g->slots[i]);
+		running += g->slots[i].state == COLL_OP_RUNNING ||
+			   g->slots[i].state == COLL_OP_ABORTED;
+	}
+	FUZZ_EQUAL(g->running, running, "operations running");
+	FUZZ_EXPECT(!g->failed || coll_group_settling(g) || !running,
+		    "%u operations run in a group that failed", running);
+	FUZZ_EXPECT(!coll_group_settling(g) || g->armed_ns <= g->settle_ns,
+		    "settles at %llu, armed for %llu", (unsigned long long)g->settle_ns,
+		    (unsigned long long)g->armed_ns);
+	FUZZ_EQUAL(g->stats.posted, g->stats.completed + g->stats.failed + running,
+		   "operations posted");
+	FUZZ_EQUAL(g->stats.rounds_misplaced, 0, "rounds misplaced");
+	FUZZ_EQUAL(g->stats.memory_short, 0, "packets without memory");
+}
+
+/* Between two events. */
+static void check_group(const struct coll_group *g)
+{
+	check_window(g);
+	check_peers(g);
+}
+
+#endif

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What user space brings: the bytes of JOIN, and then the bytes of posts. What is
+ * refused changes nothing; what is accepted keeps the rules that the rest of the
+ * core relies on, makes a group if it is a small one, and can be posted there.
+ *
+ * The input: a byte of MEND_*, struct collsock_join, the tables, then posts.
+ */
+#include <stdlib.h>
+
+#include "../sim/world.h"
+#include "algorithm.h"
+#include "fuzz.h"
+#include "invariants.h"
+
+#define MAX_TABLE_HOSTS	512
+#define MAX_GROUP_BYTES	(64 << 10)
+#define MAX_POSTS	64
+
+/* So that the fuzzer gets beyond the checks: what the harness puts right. */
+#define MEND_HEAD	1	/* size, flags, reserved bytes */
+#define MEND_COUNTS	2	/* hosts and ranks, few */
+#define MEND_TABLES	4	/* members and ranks, made and not read */
+#define MEND_RANK	8
+
+/**
+ * struct request - a JOIN
+ * @join: its fixed part
+ * @members: its hosts, in memory of exactly their size
+ * @ranks: the host of each rank, likewise
+ */
+struct request {
+	struct collsock_join	join;
+	struct collsock_member	*members;
+	u32			*ranks;
+};
+
+static void read_head(struct request *r, struct fuzz_input *in, u8 mend)
+{
+	struct collsock_join *j = &r->join;
+
+	fuzz_copy(in, j, sizeof(*j));
+	if (mend & MEND_HEAD) {
+		j->size = sizeof(*j);
+		j->flags = 0;
+		memset(j->reserved, 0, sizeof(j->reserved));
+	}
+	if (mend & MEND_COUNTS) {
+		j->hosts = 1 + j->hosts % 16;
+		j->ranks = j->hosts + !(j->ranks % 16);
+	}
+	if (mend & MEND_RANK)
+		j->rank %= max(j->ranks, 1U);
+}
+
+static void make_tables(struct request *r)
+{
+	u32 i;
+
+	memset(r->members, 0, r->join.hosts * sizeof(*r->members));
+	for (i = 0; i < r->join.hosts; i++) {
+		r->members[i].family = 2;
+		r->members[i].address[0] = 10;
+		r->members[i].address[2] = i >> 8;
+		r->members[i].address[3] = i;
+	}
+	for (i = 0; i < r->join.ranks; i++)
+		r->ranks[i] = i % r->join.hosts;
+}
+
+static void read_tables(struct request *r, struct fuzz_input *in, u8 mend)
+{
+	u32 member_bytes = r->join.hosts * sizeof(*r->members);
+	u32 rank_bytes = r->join.ranks * sizeof(*r->ranks);
+
+	r->members = malloc(member_bytes);
+	r->ranks = malloc(rank_bytes);
+	if (!r->members || !r->ranks)
+		abort();
+	make_tables(r);
+	if (!(mend & MEND_TABLES)) {
+		fuzz_copy(in, r->members, member_bytes);
+		fuzz_copy(in, r->ranks, rank_bytes);
+	}
+}
+
+/* ---- promises ---- */
+
+static void check_normalised(const struct collsock_join *j)
+{
+	struct collsock_join again = *j;
+
+	FUZZ_EXPECT(j->hosts >= 1 && j->hosts <= COLLSOCK_MAX_HOSTS, "%u hosts", j->hosts);
+	FUZZ_EXPECT(j->ranks >= j->hosts && j->ranks <= COLLSOCK_MAX_RANKS, "%u ranks", j->ranks);
+	FUZZ_EXPECT(j->rank < j->ranks, "rank %u", j->rank);
+	FUZZ_EXPECT(j->window >= 1 && j->window <= COLLSOCK_MAX_WINDOW, "window %u", j->window);
+	FUZZ_EXPECT(j->segment_bytes && j->segment_bytes <= COLLSOCK_MAX_SEGMENT, "%u bytes",
+		    j->segment_bytes);
+	FUZZ_EXPECT(j->max_bytes && j->max_bytes <= j->segment_bytes, "%u bytes", j->max_bytes);
+	FUZZ_EXPECT(coll_descriptor_tables(j) <= (u64)COLLSOCK_MAX_HOSTS * 24 +
+		    (u64)COLLSOCK_MAX_RANKS * 4, "tables too large");
+	FUZZ_EQUAL(-coll_descriptor_normalise(&again), 0, "errno of what is normalised");
+	FUZZ_EXPECT(!memcmp(&again, j, sizeof(again)), "normalised again it is another one");
+}
+
+static void check_hash(const struct request *r)
+{
+	u32 hash = coll_descriptor_hash(&r->join, r->members, r->ranks);
+	struct collsock_join other = r->join;
+
+	other.rank ^= 1;
+	other.key[5] ^= 1;
+	FUZZ_EQUAL(coll_descriptor_hash(&other, r->members, r->ranks), hash,
+		   "hash of another rank's descriptor");
+}
+
+static void check_tables(const struct request *r)
+{
+	u32 i, next = 0;
+
+	for (i = 0; i < r->join.hosts; i++)
+		FUZZ_EXPECT(r->members[i].port && r->members[i].family == r->members[0].family,
+			    "member %u: port %u, family %u", i, r->members[i].port,
+			    r->members[i].family);
+	for (i = 0; i < r->join.ranks; i++) {
+		FUZZ_EXPECT(r->ranks[i] <= next && r->ranks[i] < r->join.hosts, "host %u of rank %u",
+			    r->ranks[i], i);
+		next += r->ranks[i] == next;
+	}
+	FUZZ_EQUAL(next, r->join.hosts, "hosts with ranks");
+}
+
+/* ---- the group, and posts ---- */
+
+/**
+ * struct outcome - of one post
+ * @done: it has completed,
+ * @bytes: with so many bytes
+ * @result: of result
+ */
+struct outcome {
+	bool	done;
+	u32	bytes;
+	u8	result[COLLSOCK_DEFAULT_SEGMENT];
+};
+
+static void on_complete(struct world_member *m, void *token, const void *result, u32 bytes,
+			u32 error, u32 failed_rank)
+{
+	struct outcome *o = token;
+
+	FUZZ_EXPECT(!o->done, "completed twice");
+	o->done = true;
+	o->bytes = bytes;
+	memcpy(o->result, result, bytes);
+}
+
+static const struct world_user user = { .complete = on_complete };
+
+static void check_accepted(struct world_member *m, const struct collsock_post *p, u32 bytes)
+{
+	static u8 payload[COLLSOCK_DEFAULT_SEGMENT] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+	u8 *exact = fuzz_exact(payload, bytes);
+	struct outcome *o;
+	int err;
+
+	FUZZ_EQUAL(bytes, p->count * 8ULL, "bytes accepted");
+	FUZZ_EXPECT(bytes <= m->group.max_bytes, "%u bytes of %u", bytes, m->group.max_bytes);
+	/* Alone it completes at once; beside others it completes never. */
+	o = m->group.hosts == 1 ? calloc(1, sizeof(*o)) : NULL;
+	err = world_post(m, p, exact, bytes, o);
+	if (err) {
+		FUZZ_EQUAL(-err, EAGAIN, "errno of a post");
+		FUZZ_EQUAL(m->group.next - m->group.oldest, m->group.window, "window");
+	} else if (o) {
+		FUZZ_EXPECT(o->done && o->bytes == bytes && !memcmp(o->result, payload, bytes),
+			    "the result is not what was posted");
+	}
+	free(o);
+	free(exact);
+}
+
+static void post(struct world_member *m, struct fuzz_input *in)
+{
+	struct collsock_post p = {};
+	struct coll_signature sig;
+	u8 form = fuzz_byte(in);
+	u32 bytes;
+	int err;
+
+	fuzz_copy(in, &p, sizeof(p));
+	if (form & 1) {
+		p.size = sizeof(p);
+		p.flags = 0;
+		p.reserved = 0;
+	}
+	if (form & 2)
+		p.count %= 16;
+	bytes = form & 4 ? p.count * 8 : form;
+	err = coll_group_signature(&m->group, &p, bytes, &sig);
+	FUZZ_EXPECT(!err || err == -EINVAL || err == -EMSGSIZE, "errno %d", -err);
+	if (err)
+		return;
+	FUZZ_EXPECT(sig.schedule < coll_algorithms_count, "schedule %u", sig.schedule);
+	check_accepted(m, &p, bytes);
+}
+
+/* The other hosts are not there. */
+static void live(const struct request *r, struct fuzz_input *in)
+{
+	struct world_group group;
+	struct world_member *m;
+	struct world w;
+	u32 posts = 0;
+
+	world_init(&w, r->join.hosts, 1, &user);
+	FUZZ_EQUAL(-world_group_init(&w, &group, &r->join, NULL, NULL), 0, "errno of a group");
+	m = &group.members[r->ranks[r->join.rank]];
+	FUZZ_EQUAL(-world_join(m), 0, "errno of joining");
+	while (fuzz_left(in) && posts++ < MAX_POSTS) {
+		post(m, in);
+		check_group(&m->group);
+	}
+	while (world_step(&w, w.now + 50 * NSEC_PER_MSEC))
+		check_group(&m->group);
+	world_group_free(&group);
+	world_free(&w);
+	FUZZ_EQUAL(world_memory, 0, "pieces of memory left");
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
+{
+	struct fuzz_input in = { data, data + bytes };
+	u8 mend = fuzz_byte(&in);
+	struct request r = {};
+	int err;
+
+	read_head(&r, &in, mend);
+	err = coll_descriptor_normalise(&r.join);
+	FUZZ_EXPECT(!err || err == -EINVAL, "errno %d", -err);
+	if (err)
+		return 0;
+	check_normalised(&r.join);
+	if (r.join.hosts > MAX_TABLE_HOSTS || r.join.ranks > MAX_TABLE_HOSTS)
+		return 0;
+	read_tables(&r, &in, mend);
+	err = coll_descriptor_check(&r.join, r.members, r.ranks);
+	FUZZ_EXPECT(!err || err == -EINVAL || err == -EOPNOTSUPP, "errno %d", -err);
+	if (!err || err == -EOPNOTSUPP)
+		check_tables(&r);
+	if (!err) {
+		check_hash(&r);
+		if (r.join.window * r.join.max_bytes <= MAX_GROUP_BYTES &&
+		    r.join.max_bytes <= COLLSOCK_DEFAULT_SEGMENT && r.join.hosts <= 64)
+			live(&r, &in);
+	}
+	free(r.members);
+	free(r.ranks);
+	return 0;
+}

@@ -1,0 +1,731 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Packets into living groups. Two to four hosts of one group work in the world of
+ * the simulator, and a script (events.h) makes them post, leave, fail and restart,
+ * while an attacker drops, repeats, changes and invents packets. The attacker
+ * either lacks the key, and changes nothing; or has it, for the harness seals its
+ * packets, and breaks no memory, no count and no storm loose.
+ */
+#include <stdlib.h>
+
+#include "../sim/world.h"
+#include "fuzz.h"
+#include "events.h"
+#include "invariants.h"
+
+#define MAX_HOSTS	4
+#define MAX_LIVES	3
+#define MAX_POSTS	48
+#define MAX_CAPTURED	16
+#define MAX_BYTES	96
+#define MAX_EVENTS	300
+#define STEP_NS		(20 * NSEC_PER_MSEC)
+/* In the longest time that a script lets pass; one that never ends has more. */
+#define STORM_STEPS	40000
+
+static const struct coll_timing timing = {
+	.rto_initial	= 2 * NSEC_PER_MSEC,
+	.rto_floor	= NSEC_PER_MSEC,
+	.rto_ceiling	= 10 * NSEC_PER_MSEC,
+	.rto_unheard	= 20 * NSEC_PER_MSEC,
+	.ack_delay	= 500 * NSEC_PER_USEC,
+	.liveness	= 60 * NSEC_PER_MSEC,
+	.join_timeout	= 200 * NSEC_PER_MSEC,
+	.settle		= 2 * NSEC_PER_MSEC,
+	.idle		= 150 * NSEC_PER_MSEC,
+};
+
+/**
+ * struct post - what a rank has posted, and what became of it
+ * @signature: of the operation
+ * @number: of the operation; those in a group that has ended have none
+ * @done: it has ended,
+ * @error: with this errno
+ * @failed_rank: and this rank to blame,
+ * @bytes: or with so many bytes
+ * @result: of result
+ * @checked: it has been looked at
+ */
+struct post {
+	struct coll_signature	signature;
+	u32			number;
+	bool			done;
+	bool			checked;
+	u32			error;
+	u32			failed_rank;
+	u32			bytes;
+	u8			result[MAX_BYTES];
+};
+
+/* What a host has done since it joined. */
+struct life {
+	struct post	posts[MAX_POSTS];
+	u32		posted;
+};
+
+struct captured {
+	u32	from;
+	u32	to;
+	u32	bytes;
+	u8	data[COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK + MAX_BYTES];
+};
+
+/**
+ * struct siege - the group, and what the attacker has seen
+ * @world: where
+ * @group: the group
+ * @in: what is left of the script
+ * @hosts: number of hosts
+ * @life: of each host, the present one last
+ * @lives: number of them
+ * @captured: packets sent, the latest ones
+ * @captures: number of packets sent
+ * @drop: the packet of that number gets lost
+ * @cut: hosts that nothing reaches
+ * @honest: nobody has misused the key, so results must be right
+ * @late: the last host has not joined yet
+ * @reset: has left, or forgotten all: may be blamed for ECONNRESET
+ * @lossy: packets were lost, or hosts cut off: silence may be blamed on anyone
+ * @broken: a group was told to fail: anything may be blamed on anyone
+ */
+struct siege {
+	struct world		world;
+	struct world_group	group;
+	struct fuzz_input	in;
+	u32			hosts;
+	struct life		life[MAX_HOSTS][MAX_LIVES];
+	u32			lives[MAX_HOSTS];
+	struct captured		captured[MAX_CAPTURED];
+	u32			captures;
+	u32			drop;
+	bool			cut[MAX_HOSTS];
+	bool			honest;
+	bool			late;
+	bool			reset[MAX_HOSTS];
+	bool			lossy;
+	bool			broken;
+};
+
+static struct siege *siege_of(struct world *w)
+{
+	return container_of(w, struct siege, world);
+}
+
+static bool joined(const struct siege *s, u32 host)
+{
+	return s->group.members[host].state == WORLD_JOINED;
+}
+
+/* ---- what the world tells ---- */
+
+/* By the other SipHash, which knows nothing of packets. */
+static bool is_authentic(const struct siege *s, const u8 *data, u32 bytes)
+{
+	__be64 code;
+
+	if (!coll_wire_formed(data, bytes))
+		return false;
+	memcpy(&code, data + bytes - sizeof(code), sizeof(code));
+	return siphash(data, bytes - sizeof(code), &s->group.secret.mac) == be64_to_cpu(code);
+}
+
+static bool on_packet(struct world *w, struct world_packet *p)
+{
+	struct siege *s = siege_of(w);
+	struct captured *c = &s->captured[s->captures++ % MAX_CAPTURED];
+
+	FUZZ_EXPECT(is_authentic(s, p->data, p->bytes), "%u bytes", p->bytes);
+	FUZZ_EXPECT(p->bytes <= sizeof(c->data), "%u bytes", p->bytes);
+	c->from = p->from;
+	c->to = p->to;
+	c->bytes = p->bytes;
+	memcpy(c->data, p->data, p->bytes);
+	return s->captures == s->drop || s->cut[p->from] || s->cut[p->to];
+}
+
+static void on_complete(struct world_member *m, void *token, const void *result, u32 bytes,
+			u32 error, u32 failed_rank)
+{
+	struct post *p = token;
+
+	FUZZ_EXPECT(!p->done, "host %u: an operation completed twice", m->index);
+	FUZZ_EXPECT(bytes <= MAX_BYTES, "%u bytes", bytes);
+	world_trace(m->world, "host %u: an operation ends: error %u, rank %d", m->index, error,
+		    failed_rank);
+	p->done = true;
+	p->error = error;
+	p->failed_rank = failed_rank;
+	p->bytes = bytes;
+	if (bytes)
+		memcpy(p->result, result, bytes);
+}
+
+/* What nobody with the key has written came. */
+static void on_damaged(struct world_member *m, enum coll_refusal refusal, bool changed)
+{
+	FUZZ_EQUAL(refusal, COLL_FORGED, "refusal of a packet without the key");
+	FUZZ_EXPECT(!changed, "a packet without the key changed host %u", m->index);
+}
+
+static const struct world_user user = {
+	.complete	= on_complete,
+	.tap		= on_packet,
+	.damaged	= on_damaged,
+};
+
+/* ---- what a result must be ---- */
+
+/* The same in each life, so that it does not matter which of them was heard. */
+static u64 contribution(u32 host, u32 number, u32 element)
+{
+	return (host * 31 + number * 7 + element * 3) % 1000;
+}
+
+static void fill_payload(u8 *payload, const struct coll_signature *sig, u32 host, u32 number)
+{
+	u32 i;
+
+	for (i = 0; i < sig->count; i++) {
+		u64 value = contribution(host, number, i);
+		double real = value;
+
+		memcpy(payload + 8 * i, sig->type == COLLSOCK_DOUBLE ? (void *)&real : &value, 8);
+	}
+}
+
+static u64 expected_element(const struct siege *s, const struct coll_signature *sig, u32 number,
+			    u32 element)
+{
+	u64 value = contribution(0, number, element);
+	u32 host;
+
+	for (host = 1; host < s->hosts; host++) {
+		u64 other = contribution(host, number, element);
+
+		value = sig->op == COLLSOCK_SUM ? value + other :
+			sig->op == COLLSOCK_MIN ? min(value, other) : max(value, other);
+	}
+	return value;
+}
+
+static void check_result(const struct siege *s, const struct post *p)
+{
+	u32 i;
+
+	FUZZ_EQUAL(p->bytes, 8 * p->signature.count, "bytes of the result");
+	for (i = 0; i < p->signature.count; i++) {
+		u64 value;
+		double real;
+
+		memcpy(&value, p->result + 8 * i, 8);
+		memcpy(&real, p->result + 8 * i, 8);
+		if (p->signature.type == COLLSOCK_DOUBLE)
+			value = real;
+		FUZZ_EQUAL(value, expected_element(s, &p->signature, p->number, i),
+			   "element of the result");
+	}
+}
+
+static bool life_has(const struct life *l, const struct post *p)
+{
+	u32 i;
+
+	for (i = 0; i < l->posted; i++)
+		if (l->posts[i].number == p->number &&
+		    coll_signature_equal(&l->posts[i].signature, &p->signature))
+			return true;
+	return false;
+}
+
+static bool has_posted(const struct siege *s, u32 host, const struct post *p)
+{
+	u32 i;
+
+	for (i = 0; i < s->lives[host]; i++)
+		if (life_has(&s->life[host][i], p))
+			return true;
+	return false;
+}
+
+/* No rank is blamed for what is not so. */
+static void check_blame(const struct siege *s, const struct post *p)
+{
+	u32 rank = p->failed_rank;
+
+	FUZZ_EXPECT(rank < s->hosts, "rank %u", rank);
+	if (!s->honest || s->broken)
+		return;
+	if (p->error == ECONNRESET)
+		FUZZ_EXPECT(s->reset[rank], "rank %u is said to have left", rank);
+	else if (p->error == ETIMEDOUT)
+		FUZZ_EXPECT(s->lossy || s->late || s->reset[rank], "rank %u is said to be silent",
+			    rank);
+	else
+		FUZZ_EQUAL(p->error, EPROTO, "errno of an operation");
+}
+
+static void check_post(const struct siege *s, const struct post *p)
+{
+	u32 host;
+
+	if (p->error)
+		return check_blame(s, p);
+	FUZZ_EXPECT(p->number != COLL_NOTHING_DONE, "success in a group that has ended");
+	if (!s->honest)
+		return;
+	for (host = 0; host < s->hosts; host++)
+		FUZZ_EXPECT(has_posted(s, host, p),
+			    "operation %u has completed, host %u has not posted it", p->number,
+			    host);
+	check_result(s, p);
+}
+
+static void check_posts(struct siege *s, u32 host)
+{
+	struct life *l;
+	u32 i;
+
+	if (!s->lives[host])
+		return;
+	l = &s->life[host][s->lives[host] - 1];
+	for (i = 0; i < l->posted; i++) {
+		struct post *p = &l->posts[i];
+
+		if (p->done && !p->checked)
+			check_post(s, p);
+		p->checked = p->done;
+	}
+}
+
+static void check_all(struct siege *s)
+{
+	u32 host;
+
+	for (host = 0; host < s->hosts; host++) {
+		check_posts(s, host);
+		if (joined(s, host))
+			check_group(&s->group.members[host].group);
+	}
+}
+
+/* ---- what hosts do ---- */
+
+static void join(struct siege *s, u32 host)
+{
+	s->lives[host]++;
+	FUZZ_EQUAL(-world_join(&s->group.members[host]), 0, "errno of a group");
+}
+
+static void restart(struct siege *s, u32 host)
+{
+	if (s->lives[host] == MAX_LIVES)
+		return;
+	s->reset[host] |= s->lives[host];
+	world_crash(&s->world, &s->world.hosts[host]);
+	world_start(&s->world.hosts[host]);
+	join(s, host);
+}
+
+static void post(struct siege *s, u32 host, const struct collsock_post *request)
+{
+	struct world_member *m = &s->group.members[host];
+	u32 bytes = request->count * 8, number = m->group.next;
+	u8 payload[MAX_BYTES], *exact;
+	struct post *p;
+	struct life *l;
+	int err;
+
+	if (!joined(s, host) || m->group.leaving)
+		return;
+	l = &s->life[host][s->lives[host] - 1];
+	p = &l->posts[l->posted];
+	if (l->posted == MAX_POSTS ||
+	    coll_group_signature(&m->group, request, bytes, &p->signature))
+		return;
+	FUZZ_EXPECT(bytes <= MAX_BYTES, "%u bytes", bytes);
+	fill_payload(payload, &p->signature, host, number);
+	exact = fuzz_exact(payload, bytes);
+	err = world_post(m, request, exact, bytes, p);
+	free(exact);
+	if (err) {
+		FUZZ_EQUAL(-err, EAGAIN, "errno of a post");
+		return;
+	}
+	p->number = m->group.next == number ? COLL_NOTHING_DONE : number;
+	l->posted++;
+}
+
+static void post_barrier(struct siege *s)
+{
+	struct collsock_post p = { .size = sizeof(p), .operation = COLLSOCK_BARRIER };
+	u32 host = fuzz_below(&s->in, s->hosts);
+
+	p.algorithm = fuzz_below(&s->in, 3);
+	post(s, host, &p);
+}
+
+static void post_allreduce(struct siege *s)
+{
+	struct collsock_post p = { .size = sizeof(p), .operation = COLLSOCK_ALLREDUCE };
+	u32 host = fuzz_below(&s->in, s->hosts);
+
+	p.type = 1 + fuzz_below(&s->in, 3);
+	p.op = 1 + fuzz_below(&s->in, 3);
+	p.count = 1 + fuzz_below(&s->in, MAX_BYTES / 8);
+	post(s, host, &p);
+}
+
+static void post_anything(struct siege *s)
+{
+	struct collsock_post p = { .size = sizeof(p) };
+	u32 host = fuzz_below(&s->in, s->hosts);
+
+	fuzz_copy(&s->in, &p, sizeof(p));
+	post(s, host, &p);
+}
+
+static void fail(struct siege *s)
+{
+	u32 host = fuzz_below(&s->in, s->hosts), reason = fuzz_below(&s->in, COLL_REASONS);
+	u32 rank = fuzz_below(&s->in, s->hosts);
+
+	if (!joined(s, host))
+		return;
+	s->broken = true;
+	coll_group_break(&s->group.members[host].group, reason, rank, s->world.now);
+}
+
+static void nudge(struct siege *s)
+{
+	u32 host = fuzz_below(&s->in, s->hosts), other = fuzz_below(&s->in, s->hosts);
+
+	if (joined(s, host) && other != host)
+		coll_group_nudge(&s->group.members[host].group, other, s->world.now);
+}
+
+/* The timer is early. */
+static void expire(struct siege *s)
+{
+	struct world_member *m = &s->group.members[fuzz_below(&s->in, s->hosts)];
+
+	if (m->state != WORLD_JOINED)
+		return;
+	m->deadline = COLL_NEVER;
+	coll_group_expire(&m->group, s->world.now);
+}
+
+static void leave(struct siege *s, u32 host)
+{
+	if (!joined(s, host))
+		return;
+	s->reset[host] = true;
+	world_leave(&s->group.members[host]);
+}
+
+/* ---- what the attacker does ---- */
+
+static void inject(struct siege *s, u32 from, u32 to, const u8 *data, u32 bytes)
+{
+	struct world_packet *p = world_packet_new(bytes);
+
+	p->from = from;
+	p->to = to;
+	memcpy(p->data, data, bytes);
+	p->damaged = !is_authentic(s, data, bytes);
+	world_inject(&s->world, p);
+}
+
+static void inject_raw(struct siege *s)
+{
+	u8 data[COLL_WIRE_MIN + 64] = {};
+	u32 from = fuzz_below(&s->in, s->hosts), to = fuzz_below(&s->in, s->hosts);
+	u32 bytes = fuzz_below(&s->in, sizeof(data));
+
+	fuzz_copy(&s->in, data, bytes);
+	inject(s, from, to, data, bytes);
+}
+
+static u32 incarnation_of(struct siege *s, u32 host, u32 which)
+{
+	u32 present = s->group.members[host].group.incarnation;
+
+	return which == 0 ? present : which == 1 ? present + 1 : which == 2 ? 0 :
+	       fuzz_word(&s->in);
+}
+
+/* A packet of a member that says anything. */
+static void inject_sealed(struct siege *s)
+{
+	u8 data[COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK + 255], payload[255] = {};
+	u32 from = fuzz_below(&s->in, s->hosts), to = fuzz_below(&s->in, s->hosts);
+	const struct coll_group *g = &s->group.members[to].group;
+	struct coll_prefix prefix = { .tag = s->group.secret.tag, .source = from, .destination = to };
+	struct coll_body body = { .payload = payload };
+	struct coll_wire_side side;
+	u8 who = fuzz_byte(&s->in), what = fuzz_byte(&s->in);
+
+	if (from == to)
+		return;
+	prefix.descriptor = s->group.descriptor ^ (who >> 7);
+	prefix.incarnation = incarnation_of(s, from, who & 3);
+	prefix.known = incarnation_of(s, to, who >> 2 & 3);
+	prefix.connection = who >> 4 & 1 ? fuzz_near(&s->in, 1) : 1;
+	body.type = 1 + (what & 7);
+	body.acknowledges = what & 0x10;
+	body.round = fuzz_byte(&s->in);
+	body.segment = what & 0x20 ? fuzz_byte(&s->in) : 0;
+	body.seq = fuzz_near(&s->in, 0);
+	body.operation = fuzz_near(&s->in, g->oldest);
+	body.done = fuzz_near(&s->in, g->oldest);
+	body.credit = fuzz_near(&s->in, g->oldest + g->window);
+	body.signature.operation = fuzz_byte(&s->in);
+	body.signature.type = fuzz_byte(&s->in);
+	body.signature.op = fuzz_byte(&s->in);
+	body.signature.schedule = fuzz_byte(&s->in);
+	if (what & 0x40) {
+		body.signature.count = fuzz_near(&s->in, 0);
+		body.signature.root = fuzz_near(&s->in, 0);
+	}
+	if (body.acknowledges) {
+		body.ack_connection = fuzz_near(&s->in, 1);
+		body.ack_seq = fuzz_near(&s->in, 0);
+		body.ack_bits = fuzz_word(&s->in) | (u64)fuzz_word(&s->in) << 32;
+	}
+	if (what & 0x80) {
+		body.payload_bytes = fuzz_byte(&s->in);
+		fuzz_copy(&s->in, payload, body.payload_bytes);
+	}
+	coll_wire_side_set(&side, &prefix, &s->group.secret.mac);
+	coll_wire_write(data, &side, &body);
+	s->honest = false;
+	inject(s, from, to, data, coll_wire_bytes(&body));
+}
+
+/* Counted from the latest one. */
+static bool pick(const struct siege *s, u32 place, struct captured *c)
+{
+	if (!s->captures)
+		return false;
+	place %= min_t(u32, s->captures, MAX_CAPTURED);
+	*c = s->captured[(s->captures - 1 - place) % MAX_CAPTURED];
+	return true;
+}
+
+static void reseal(const struct siege *s, struct captured *c)
+{
+	__be64 code = cpu_to_be64(siphash(c->data, c->bytes - COLL_WIRE_MAC, &s->group.secret.mac));
+
+	memcpy(c->data + c->bytes - COLL_WIRE_MAC, &code, sizeof(code));
+}
+
+/* A packet that was sent arrives as another one, too. */
+static void inject_changed(struct siege *s)
+{
+	u32 place = fuzz_byte(&s->in), how = fuzz_byte(&s->in), i;
+	struct captured c, original;
+
+	if (!pick(s, place, &c))
+		return;
+	original = c;
+	if (how & CHANGE_LENGTH)
+		c.bytes = clamp((s32)c.bytes + (s8)fuzz_byte(&s->in), 0, (s32)sizeof(c.data));
+	for (i = 0; i < (how & CHANGE_COUNT) >> 4; i++) {
+		u32 offset = fuzz_byte(&s->in);
+
+		c.data[offset % sizeof(c.data)] ^= fuzz_byte(&s->in);
+	}
+	if (how & CHANGE_RESEAL && c.bytes >= COLL_WIRE_MIN) {
+		reseal(s, &c);
+		if (c.bytes != original.bytes || memcmp(c.data, original.data, c.bytes))
+			s->honest = false;
+	}
+	inject(s, c.from, c.to, c.data, c.bytes);
+}
+
+/* An earlier packet comes again, perhaps to another host, or to its sender. */
+static void inject_replay(struct siege *s)
+{
+	u32 place = fuzz_byte(&s->in), route = fuzz_byte(&s->in);
+	struct captured c;
+
+	if (!pick(s, place, &c))
+		return;
+	if (route & 1)
+		inject(s, (route >> 1) % s->hosts, (route >> 4) % s->hosts, c.data, c.bytes);
+	else
+		inject(s, c.from, c.to, c.data, c.bytes);
+}
+
+/* One of the next packets gets lost. */
+static void drop(struct siege *s)
+{
+	s->drop = s->captures + 1 + fuzz_byte(&s->in);
+	s->lossy = true;
+}
+
+/* ---- the script ---- */
+
+/* A storm of packets is a broken promise. */
+static void run(struct siege *s, u64 ns)
+{
+	u64 until = s->world.now + ns;
+	u32 steps = 0;
+
+	while (world_step(&s->world, until))
+		FUZZ_EXPECT(++steps < STORM_STEPS, "%u events in %llu us", steps,
+			    (unsigned long long)ns / 1000);
+}
+
+static void begin(struct siege *s)
+{
+	struct collsock_join request = { .size = sizeof(request), .id = 7, .key = "fuzz",
+					 .max_bytes = MAX_BYTES };
+	u32 hosts = 2 + fuzz_below(&s->in, MAX_HOSTS - 1), i;
+	u8 window = 1 + fuzz_below(&s->in, 8), choice = fuzz_byte(&s->in);
+	u8 faults = fuzz_byte(&s->in);
+
+	request.hosts = hosts;
+	request.ranks = hosts;
+	request.window = window;
+	request.barrier_algorithm = choice % 3;
+	s->hosts = hosts;
+	s->honest = true;
+	world_init(&s->world, hosts, choice >> 4, &user);
+	s->world.link.loss = (faults & 3) * 100;
+	s->world.link.duplication = (faults >> 2 & 3) * 100;
+	s->world.link.reordering = (faults >> 4 & 3) * 200;
+	s->world.trace = getenv("FUZZ_TRACE") ? stderr : NULL;
+	s->lossy = faults & 3;
+	s->late = choice & 8;
+	FUZZ_EQUAL(-world_group_init(&s->world, &s->group, &request, &timing, NULL), 0,
+		   "errno of a descriptor");
+	for (i = 0; i < hosts - s->late; i++)
+		join(s, i);
+}
+
+static void one_event(struct siege *s)
+{
+	u32 event = fuzz_below(&s->in, EVENTS), host, i;
+
+	world_trace(&s->world, "event %u", event);
+	switch (event) {
+	case EVENT_BARRIER:
+		return post_barrier(s);
+	case EVENT_ALLREDUCE:
+		return post_allreduce(s);
+	case EVENT_POST:
+		return post_anything(s);
+	case EVENT_RUN:
+		return run(s, NSEC_PER_USEC << fuzz_below(&s->in, 19));
+	case EVENT_STEP:
+		for (i = fuzz_below(&s->in, 8) + 1; i; i--)
+			if (world_step(&s->world, s->world.now + STEP_NS))
+				check_all(s);
+		return;
+	case EVENT_FAIL:
+		return fail(s);
+	case EVENT_NUDGE:
+		return nudge(s);
+	case EVENT_EXPIRE:
+		return expire(s);
+	case EVENT_RAW:
+		return inject_raw(s);
+	case EVENT_SEALED:
+		return inject_sealed(s);
+	case EVENT_CHANGED:
+		return inject_changed(s);
+	case EVENT_REPLAY:
+		return inject_replay(s);
+	case EVENT_DROP:
+		return drop(s);
+	}
+	host = fuzz_below(&s->in, s->hosts);
+	if (event == EVENT_LEAVE) {
+		leave(s, host);
+	} else if (event == EVENT_CUT) {
+		s->lossy = true;
+		s->cut[host] = !s->cut[host];
+	} else {
+		restart(s, host);
+	}
+}
+
+/* Is there a rank that lives and has not posted that operation? */
+static bool may_wait(const struct siege *s, u32 number)
+{
+	u32 host;
+
+	for (host = 0; host < s->hosts; host++) {
+		const struct coll_group *g = &s->group.members[host].group;
+
+		if (joined(s, host) && !g->leaving && !coll_group_ended(g) &&
+		    !coll_before(number, g->next))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whoever has the key can keep others waiting. A host that comes back under the
+ * same nonce is not told that its operations were completed in its former life.
+ */
+static bool must_end(const struct siege *s, u32 host)
+{
+	return s->honest && joined(s, host) && s->lives[host] == 1;
+}
+
+/* An operation ends, or waits for a rank that lives. */
+static void check_no_hang(const struct siege *s, u32 host)
+{
+	const struct life *l;
+	u32 i;
+
+	if (!must_end(s, host))
+		return;
+	l = &s->life[host][s->lives[host] - 1];
+	for (i = 0; i < l->posted; i++)
+		FUZZ_EXPECT(l->posts[i].done || may_wait(s, l->posts[i].number),
+			    "host %u waits for nobody in operation %u", host, l->posts[i].number);
+}
+
+/* All faults end and everyone leaves: nothing may be owed for ever. */
+static void end(struct siege *s)
+{
+	u32 host;
+
+	s->world.link.loss = 0;
+	s->drop = 0;
+	memset(s->cut, 0, sizeof(s->cut));
+	run(s, 3 * timing.join_timeout);
+	check_all(s);
+	for (host = 0; host < s->hosts; host++)
+		check_no_hang(s, host);
+	for (host = 0; host < s->hosts; host++)
+		leave(s, host);
+	run(s, 4 * timing.join_timeout);
+	check_all(s);
+	for (host = 0; host < s->hosts; host++)
+		FUZZ_EXPECT(!must_end(s, host) || coll_group_quiet(&s->group.members[host].group),
+			    "host %u has left and does not end", host);
+	world_group_free(&s->group);
+	world_free(&s->world);
+	FUZZ_EQUAL(world_memory, 0, "pieces of memory left");
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
+{
+	struct siege *s = calloc(1, sizeof(*s));
+	u32 events = 0;
+
+	if (!s)
+		abort();
+	s->in = (struct fuzz_input){ data, data + bytes };
+	begin(s);
+	while (fuzz_left(&s->in) && events++ < MAX_EVENTS) {
+		one_event(s);
+		check_all(s);
+	}
+	end(s);
+	free(s);
+	return 0;
+}

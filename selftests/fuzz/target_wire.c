@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One packet: reading it stays inside of it, what is read is what was written, and
+ * it is authentic only by its last eight bytes. The first byte of the input says
+ * where the packet begins in memory and whether it is sealed; a tombstone answers it.
+ */
+#include "fuzz.h"
+#include "tombstone.h"
+#include "wire.h"
+
+#define SEAL	0x80
+
+static const siphash_key_t key = { { 1, 2 } };
+
+static __be64 mac_of(const u8 *packet, u32 bytes)
+{
+	return cpu_to_be64(siphash(packet, bytes - COLL_WIRE_MAC, &key));
+}
+
+/* Writing what was read gives the same bytes, but for operands that say nothing. */
+static void check_written(const u8 *packet, u32 bytes, const struct coll_wire_side *side)
+{
+	u8 written[COLL_WIRE_MAX];
+	struct coll_body body;
+	u32 least = bytes;
+	__be64 code;
+
+	memset(&body, 0, sizeof(body));
+	coll_wire_read_body(packet, bytes, &body);
+	FUZZ_EXPECT(body.payload >= packet &&
+		    body.payload + body.payload_bytes + COLL_WIRE_MAC == packet + bytes,
+		    "payload of %u bytes in a packet of %u", body.payload_bytes, bytes);
+	if (packet[COLL_WIRE_PREFIX] & COLL_FLAG_OPERANDS && !body.signature.count &&
+	    !body.signature.root)
+		least -= COLL_WIRE_OPERANDS;
+	FUZZ_EQUAL(coll_wire_bytes(&body), least, "length as written");
+	coll_wire_write(written, side, &body);
+	if (least != bytes)
+		return;
+	FUZZ_EXPECT(!memcmp(written, packet, bytes - COLL_WIRE_MAC), "written otherwise");
+	code = mac_of(packet, bytes);
+	FUZZ_EXPECT(!memcmp(written + bytes - COLL_WIRE_MAC, &code, sizeof(code)),
+		    "not SipHash-2-4");
+}
+
+static void check_packet(const u8 *packet, u32 bytes)
+{
+	struct coll_wire_side side;
+	struct coll_prefix prefix;
+	__be64 code;
+	bool right;
+
+	if (!coll_wire_formed(packet, bytes))
+		return;
+	coll_wire_read_prefix(packet, &prefix);
+	coll_wire_side_set(&side, &prefix, &key);
+	FUZZ_EXPECT(coll_wire_same_side(packet, &side), "its prefix is another one's");
+	code = mac_of(packet, bytes);
+	right = !memcmp(packet + bytes - COLL_WIRE_MAC, &code, sizeof(code));
+	FUZZ_EQUAL(coll_wire_authentic(packet, bytes, &side), right, "authentic");
+	check_written(packet, bytes, &side);
+}
+
+/* One answer at most, to what asks for one, little longer, and itself no question. */
+static void check_tombstone(const u8 *packet, u32 bytes)
+{
+	struct coll_tombstone t = { .secret.mac = key, .descriptor = 0x1234, .incarnation = 1001,
+				    .last = 5, .completed = 4 };
+	u8 *answer = malloc(COLL_TOMBSTONE_ANSWER), *second = malloc(COLL_TOMBSTONE_ANSWER);
+	u32 answer_bytes = ~0U, second_bytes = ~0U;
+	enum coll_refusal refusal;
+
+	if (!answer || !second)
+		abort();
+	if (coll_wire_formed(packet, bytes)) {
+		refusal = coll_tombstone_answer(&t, packet, bytes, answer, &answer_bytes);
+		if (refusal != COLL_ACCEPTED)
+			FUZZ_EQUAL(answer_bytes, 0, "answer to what is refused");
+		FUZZ_EXPECT(answer_bytes <= COLL_TOMBSTONE_ANSWER, "%u bytes", answer_bytes);
+		FUZZ_EXPECT(answer_bytes <= bytes + COLL_WIRE_OPERANDS + COLL_WIRE_ACK,
+			    "%u bytes to %u", answer_bytes, bytes);
+		if (answer_bytes) {
+			check_packet(answer, answer_bytes);
+			t.incarnation = 0;
+			refusal = coll_tombstone_answer(&t, answer, answer_bytes, second,
+							&second_bytes);
+			FUZZ_EQUAL(refusal, COLL_ACCEPTED, "refusal of an answer");
+			FUZZ_EQUAL(second_bytes, 0, "answer to an answer");
+		}
+	}
+	free(answer);
+	free(second);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
+{
+	u32 offset, length;
+	u8 *memory, *packet;
+	__be64 code;
+
+	if (!bytes || bytes > COLL_WIRE_MAX + 16)
+		return 0;
+	/* The kernel promises a multiple of two. */
+	offset = *data & 6;
+	length = bytes - 1;
+	memory = malloc(offset + length + !length);
+	if (!memory)
+		abort();
+	packet = memory + offset;
+	memcpy(packet, data + 1, length);
+	if (*data & SEAL && length >= COLL_WIRE_MIN) {
+		code = mac_of(packet, length);
+		memcpy(packet + length - COLL_WIRE_MAC, &code, sizeof(code));
+	}
+	check_packet(packet, length);
+	check_tombstone(packet, length);
+	free(memory);
+	return 0;
+}
