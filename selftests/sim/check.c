@@ -39,7 +39,8 @@ static bool forgotten(const struct sim_rank *r)
 
 	if (r->left && (m->state == WORLD_ABSENT || r->group->other_trouble & away))
 		return true;
-	return m->state == WORLD_ENTOMBED && m->world->now - m->buried_ns > 2 * liveness;
+	/* Whoever has begun to ask in time had an answer. */
+	return m->state == WORLD_ENTOMBED && r->group->acted_ns > m->buried_ns + liveness;
 }
 
 /* May this rank be taken for dead? */

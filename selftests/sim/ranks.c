@@ -89,6 +89,7 @@ static void rank_post(struct sim_rank *r)
 		op->posted++;
 	}
 	r->posted++;
+	r->group->acted_ns = s->world.now;
 	err = world_post(r->member, &post, payload, bytes, p);
 	if (err)
 		sim_violated(s, "rank %u cannot post %u: %d", r->member->index, p->number, err);
@@ -173,6 +174,7 @@ static void rank_joins_on_cpu(struct world *w, void *what)
 	struct sim_rank *r = what;
 
 	if (!r->member->host->down && r->member->state == WORLD_ABSENT) {
+		r->group->acted_ns = w->now;
 		world_join(r->member);
 		sim_faults_posted(r);
 		rank_next(r);

@@ -142,6 +142,7 @@ struct sim_rank {
  * @disagreed_from: first operation that somebody disagrees about
  * @gone_from: first operation that some rank will never post, for it is gone
  * @gone: that rank
+ * @acted_ns: when a rank has joined or posted last
  */
 struct sim_group {
 	struct world_group	common;
@@ -156,6 +157,7 @@ struct sim_group {
 	u32			disagreed_from;
 	u32			gone_from;
 	u32			gone;
+	u64			acted_ns;
 };
 
 enum sim_fault_kind {
@@ -170,6 +172,7 @@ enum sim_fault_kind {
  * @kind: what
  * @trigger: rank that posts
  * @at_post: so many operations; 0: when it joins
+ * @at_probe: if not 0: so many probes of its host, instead
  * @delay_ns: and so long after that
  * @duration_ns: a pause, a partition; of a crash, until it restarts, or 0
  * @side: hosts of one side of a partition
@@ -182,6 +185,7 @@ struct sim_fault {
 	enum sim_fault_kind	kind;
 	struct sim_rank		*trigger;
 	u32			at_post;
+	u32			at_probe;
 	u64			delay_ns;
 	u64			duration_ns;
 	u64			side;
