@@ -7,7 +7,6 @@
 import os
 import re
 import signal
-import subprocess
 import time
 
 from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
@@ -150,20 +149,6 @@ def ranks_that_are_killed_in_mid_traffic_leave_nothing():
             for child in children:
                 child.end()
         eventually("what is left", lambda: left(*HOSTS), NOTHING)
-
-
-def make_namespace(name, address):
-    """It has a device to the other hosts, and one whose end out here goes with it."""
-    ip_batch((), f"netns add {name}",
-             f"link add link switch name eth0 netns {name} type macvlan mode bridge",
-             f"link add of-{name} type veth peer name pair netns {name}")
-    ip_batch(("-n", name), f"address add {address}/24 dev eth0", "link set eth0 up")
-
-
-def ip_batch(options, *lines):
-    done = subprocess.run(["ip", *options, "-batch", "-"], input="\n".join(lines), text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    equal(f"output of {lines}", done.stdout, "")
 
 
 @test_each("that hear each other", "that hear nothing any more")
