@@ -12,7 +12,7 @@ from mixed_load import MixedLoad
 
 HOSTS = range(1, 9)
 LIVENESS_MS = 600
-IN_SOAK = "COLLSOCK_SOAK" in os.environ
+IN_SOAK = SOAK > 1
 X1 = "10.1.0.201"
 
 
