@@ -82,7 +82,7 @@ static void check_blame(struct sim_rank *r, u32 number, u32 error, u32 failed_ra
 		sim_violated(s, "rank %u: operation %u fails with %u and names nobody (%d)",
 			     r->member->index, number, error, (int)failed_rank);
 	else if (!blame_fits(&g->ranks[failed_rank], number, error))
-		sim_violated(s, "rank %u: operation %u fails with %u and names %u, which is innocent",
+		sim_violated(s, "rank %u: operation %u fails with %u and names %u, an innocent",
 			     r->member->index, number, error, failed_rank);
 	else if (forgotten(&g->ranks[failed_rank]))
 		return;

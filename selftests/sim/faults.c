@@ -106,7 +106,7 @@ static bool cuts(const struct sim_fault *f, u32 from, u32 to)
 	return here != there && (!f->one_way || there);
 }
 
-static void partition(struct sim *s, struct sim_fault *f, int change)
+static void change_cut(struct sim *s, struct sim_fault *f, int change)
 {
 	u32 from, to;
 
@@ -122,7 +122,7 @@ static void heal(struct world *w, void *what)
 {
 	struct sim_fault *f = what;
 
-	partition(f->sim, f, -1);
+	change_cut(f->sim, f, -1);
 	sim_acted(f->sim);
 }
 
@@ -172,7 +172,7 @@ static void happen(struct world *w, void *what)
 		break;
 	case SIM_FAULT_PARTITION:
 		mark_cut(s, f);
-		partition(s, f, 1);
+		change_cut(s, f, 1);
 		sim_at(s, f->duration_ns, heal, f);
 		break;
 	}

@@ -380,8 +380,9 @@ void sim_scenario_tell(const struct sim *s, FILE *to)
 	};
 	u32 i;
 
-	fprintf(to, "# class %s seed %llu: trouble %#x, %u hosts, liveness %.1f s, join time-out %.1f s\n",
-		s->class->name, (unsigned long long)s->seed, s->trouble, s->world.count,
+	fprintf(to, "# class %s seed %llu: trouble %#x, %u hosts, ", s->class->name,
+		(unsigned long long)s->seed, s->trouble, s->world.count);
+	fprintf(to, "liveness %.1f s, join time-out %.1f s\n",
 		(double)s->groups[0].common.timing.liveness / SECOND,
 		(double)s->groups[0].common.timing.join_timeout / SECOND);
 	for (i = 0; i < s->group_count; i++)

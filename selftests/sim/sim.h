@@ -276,8 +276,7 @@ void sim_values_payload(const struct sim_rank *r, u32 number, u32 life, void *pa
 bool sim_values_right(struct sim_rank *r, u32 number, const void *result);
 
 /* check.c: promises */
-void sim_violated(struct sim *s, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void sim_violated(struct sim *s, const char *format, ...);
 void sim_check_completion(struct sim_rank *r, const struct sim_post *p, const void *result,
 			  u32 bytes, u32 error, u32 failed_rank);
 void sim_check_member(struct world_member *m);
