@@ -170,22 +170,62 @@ void sim_check_damaged(struct world_member *m, enum coll_refusal refusal, bool c
 
 /* ---- waiting for a rank that is gone ---- */
 
+static bool is_gone(const struct sim_rank *r, u32 number)
+{
+	return r->crashed || (r->left && r->posted <= number);
+}
+
 /*
- * A rank will never post the oldest operation that waits here, and the bound has
- * passed since that is so and since it was posted: it has ended, whatever others
- * compute meanwhile. Later ones may wait for those before them.
+ * Does a rank wait for one that is gone, through any chain of hosts? Who has posted
+ * waits for those of its present round, who computes for all of its schedule.
+ */
+static bool waits_for_gone(const struct sim_group *g, const struct sim_rank *r, u32 number,
+			   u32 schedule, u64 *seen)
+{
+	const struct coll_group *core = &r->member->group;
+	const struct coll_op *op;
+	const struct coll_schedule *s;
+	u32 i, end;
+
+	if (is_gone(r, number))
+		return true;
+	if (*seen >> r->member->index & 1 || r->member->state != WORLD_JOINED)
+		return false;
+	*seen |= 1ULL << r->member->index;
+	op = coll_group_slot(core, number);
+	if (op->state != COLL_OP_FREE && (op->number != number || op->state > COLL_OP_RUNNING))
+		return false;
+	s = core->schedules[schedule];
+	i = op->state == COLL_OP_RUNNING ? s->round[op->round].fold_first : 0;
+	end = op->state == COLL_OP_RUNNING ? i + s->round[op->round].folds : s->folds;
+	for (; i < end; i++)
+		if (s->fold[i].host != s->self &&
+		    (op->state == COLL_OP_FREE || coll_op_misses(op, i)) &&
+		    waits_for_gone(g, &g->ranks[s->fold[i].host], number, schedule, seen))
+			return true;
+	return false;
+}
+
+/*
+ * The oldest operation that waits here waits for a rank that will never post it, and
+ * the bound has passed since that is so and since it was posted: it has ended,
+ * whatever others compute meanwhile. Later ones may wait for those before them.
  */
 static void check_waits(struct sim_group *g, const struct sim_rank *r)
 {
+	const struct coll_op *op;
 	struct sim *s = g->sim;
+	u64 seen = 0;
 	u32 i = 0;
 
 	if (r->over || r->restarted || r->member->state != WORLD_JOINED)
 		return;
 	while (i < r->posted && r->posts[i].done)
 		i++;
-	if (i < r->posted && i >= g->gone_from &&
-	    s->world.now - r->posts[i].posted_ns >= s->bound_ns)
+	op = coll_group_slot(&r->member->group, i);
+	if (i < r->posted && i >= g->gone_from && op->schedule &&
+	    s->world.now - r->posts[i].posted_ns >= s->bound_ns &&
+	    waits_for_gone(g, r, i, op->schedule->id, &seen))
 		sim_violated(s, "rank %u of group %u waits for operation %u, but %u is gone",
 			     r->member->index, g->id, i, g->gone);
 }
