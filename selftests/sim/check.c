@@ -57,7 +57,9 @@ static bool blame_fits(const struct sim_rank *named, u32 number, u32 error)
 	case ETIMEDOUT:
 		return suspect(named);
 	case ECONNRESET:
-		return named->restarted || (named->left && named->posted <= number);
+		/* Who was away for long may find that the others have gone on without it. */
+		return named->restarted || named->paused || named->cut ||
+		       (named->left && named->posted <= number);
 	case EPROTO:
 		/* With it fails all that is not acknowledged everywhere. */
 		return g->disagreed_from != COLL_NOTHING_DONE &&
