@@ -231,13 +231,14 @@ void coll_group_schedule(struct coll_group *g, struct coll_peer *peer, u64 at)
 	coll_group_arm(g, at);
 }
 
-/* Put back the peers that have nothing to say. */
+/* Put back the peers that have nothing to say, not even since they were looked at. */
 static void group_rest_peers(struct coll_group *g)
 {
 	struct coll_peer **link = &g->all_peers, **bucket, *peer;
 
 	while ((peer = *link)) {
-		if (!peer->rests) {
+		peer->rests &= peer->due_ns == COLL_NEVER;
+		if (likely(!peer->rests)) {
 			link = &peer->all;
 			continue;
 		}
@@ -323,7 +324,7 @@ struct coll_peer *coll_group_peer(struct coll_group *g, u32 host, u64 now)
 	if (!peer)
 		return NULL;
 	*link = peer->next;
-	coll_peer_open(peer, g, host);
+	coll_peer_open(peer, g, host, now);
 	peer->next = g->peers[host & g->peer_mask];
 	g->peers[host & g->peer_mask] = peer;
 	peer->all = g->all_peers;

@@ -37,13 +37,15 @@ static void peer_know(struct coll_peer *peer, u32 incarnation)
  * @peer: zeroed, or put back when it had nothing to say
  * @g: its group
  * @host: the other side
+ * @now: time in ns
  *
  * What is known of the other side lives as long as the group, not as the
  * connection. Its acknowledgments name the connection, so old ones are ignored.
  */
-void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host)
+void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 now)
 {
 	peer->due_ns = COLL_NEVER;
+	peer->quiet_ns = now + g->timing.idle;
 	if (peer->rests) {
 		peer->rests = false;
 		peer->connection++;
@@ -606,6 +608,16 @@ static bool peer_ack_due(struct coll_peer *peer, u64 now)
 	return peer->ack_due_ns <= now;
 }
 
+/* A host that perhaps never joins is told of a failure for a while only. */
+static bool peer_gives_up(struct coll_peer *peer, const struct coll_message *m, u64 now)
+{
+	if (m->op || peer->incarnation || !coll_group_broken(peer->group) ||
+	    now - m->first_ns <= peer->group->timing.liveness)
+		return false;
+	peer->told = false;
+	return true;
+}
+
 /* Send again what is due; to a host never heard only the oldest message. */
 static void peer_retransmit(struct coll_peer *peer, u64 now)
 {
@@ -614,6 +626,10 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 	list_for_each_entry(m, &peer->sent, link) {
 		u64 due = m->sent_ns + peer_timeout(peer, m);
 
+		if (peer_gives_up(peer, m, now)) {
+			coll_peer_forget(m, false, now);
+			break;
+		}
 		if (due <= now)
 			peer_transmit(peer, m, now);
 		else

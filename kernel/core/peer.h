@@ -157,7 +157,7 @@ struct coll_peer {
 };
 
 /* The connection begins, or begins again. */
-void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host);
+void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 now);
 
 /* The prefix of what is said to an incarnation of the other side, 0 for any. */
 struct coll_prefix coll_peer_prefix(const struct coll_peer *peer, u32 incarnation);

@@ -49,16 +49,14 @@ void coll_watch_asked(struct coll_peer *peer, u64 now)
  * @peer: the other side
  * @now: time in ns
  *
- * For a host never heard the join time-out counts, unless the group has failed
- * and it is only to be told so.
+ * For a host never heard the join time-out counts.
  */
 bool coll_watch_silent(const struct coll_peer *peer, u64 now)
 {
 	const struct coll_group *g = peer->group;
-	u64 interval = watch_interval_ns(peer), patience = g->timing.liveness;
+	u64 interval = watch_interval_ns(peer), patience;
 
-	if (!peer->incarnation && !coll_group_broken(g))
-		patience = g->timing.join_timeout;
+	patience = peer->incarnation ? g->timing.liveness : g->timing.join_timeout;
 	if (peer->heard_ns >= peer->asked_ns || now - peer->first_asked_ns <= patience ||
 	    now - peer->asked_ns > 4 * interval)
 		return false;

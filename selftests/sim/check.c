@@ -25,17 +25,27 @@ void sim_violated(struct sim *s, const char *format, ...)
 
 /* ---- blame ---- */
 
-/* May this rank be taken for dead? */
-static bool suspect(const struct sim_rank *r, u64 now)
+/*
+ * Does nobody answer for it any more, though it did nothing wrong? Its tombstone
+ * has crumbled, or was lost with the host. Or a host that came back waits for what
+ * it had done in its former life, or one that was away for what the others gave up
+ * to send, and tells them.
+ */
+static bool forgotten(const struct sim_rank *r)
 {
+	const u32 away = SIM_RESTART | SIM_PAUSE | SIM_PARTITION;
+	const struct world_member *m = r->member;
 	u64 liveness = r->group->common.timing.liveness;
 
-	if (r->crashed || r->restarted || r->cut || r->paused || r->missing)
+	if (r->left && (m->state == WORLD_ABSENT || r->group->other_trouble & away))
 		return true;
-	/* Its tombstone has crumbled, or was lost with the host. */
-	if (r->left && r->member->state == WORLD_ABSENT)
-		return true;
-	return r->member->state == WORLD_ENTOMBED && now - r->member->buried_ns > 2 * liveness;
+	return m->state == WORLD_ENTOMBED && m->world->now - m->buried_ns > 2 * liveness;
+}
+
+/* May this rank be taken for dead? */
+static bool suspect(const struct sim_rank *r)
+{
+	return r->crashed || r->restarted || r->cut || r->paused || r->missing || forgotten(r);
 }
 
 static bool blame_fits(const struct sim_rank *named, u32 number, u32 error)
@@ -44,7 +54,7 @@ static bool blame_fits(const struct sim_rank *named, u32 number, u32 error)
 
 	switch (error) {
 	case ETIMEDOUT:
-		return suspect(named, g->sim->world.now);
+		return suspect(named);
 	case ECONNRESET:
 		return named->restarted || (named->left && named->posted <= number);
 	case EPROTO:
@@ -59,8 +69,7 @@ static bool blame_fits(const struct sim_rank *named, u32 number, u32 error)
 /* After the crash of one host, if nothing else goes wrong, it alone is to blame. */
 static bool only_a_crash(const struct sim_group *g)
 {
-	return g->crashes == 1 && !g->other_trouble && !(g->sim->trouble & SIM_MISSING) &&
-	       g->disagreed_from == COLL_NOTHING_DONE;
+	return g->crashes == 1 && !g->other_trouble;
 }
 
 static void check_blame(struct sim_rank *r, u32 number, u32 error, u32 failed_rank)
@@ -74,7 +83,9 @@ static void check_blame(struct sim_rank *r, u32 number, u32 error, u32 failed_ra
 	else if (!blame_fits(&g->ranks[failed_rank], number, error))
 		sim_violated(s, "rank %u: operation %u fails with %u and names %u, which is innocent",
 			     r->member->index, number, error, failed_rank);
-	else if (only_a_crash(g) && !r->restarted && failed_rank != g->victim)
+	else if (forgotten(&g->ranks[failed_rank]))
+		return;
+	else if (only_a_crash(g) && failed_rank != g->victim)
 		sim_violated(s, "rank %u: operation %u names %u, but %u has crashed",
 			     r->member->index, number, failed_rank, g->victim);
 	else if (g->other_trouble == SIM_DISAGREE && !g->crashes && error != EPROTO)
@@ -99,7 +110,7 @@ static void check_result(struct sim_rank *r, u32 number, const void *result, u32
 	else if (bytes != op->bytes)
 		sim_violated(s, "rank %u: operation %u gives %u bytes instead of %u",
 			     r->member->index, number, bytes, op->bytes);
-	else if (!sim_values_right(g, number, result))
+	else if (!sim_values_right(r, number, result))
 		sim_violated(s, "rank %u: the result of operation %u is wrong",
 			     r->member->index, number);
 	else if (number > r->failed)
@@ -158,12 +169,28 @@ void sim_check_damaged(struct world_member *m, enum coll_refusal refusal, bool c
 
 /* ---- the end ---- */
 
+static void trace_group(const struct sim *s, const struct coll_group *g)
+{
+	const struct coll_peer *peer;
+
+	world_trace(&s->world, "group of %u: next %u, oldest %u, running %u, deadline %.6f s",
+		    g->self, g->next, g->oldest, g->running,
+		    (double)g->armed_ns / NSEC_PER_SEC);
+	for (peer = g->all_peers; peer; peer = peer->all)
+		world_trace(&s->world, "peer %u: %s%s%s%s%sdue %.6f s", peer->host,
+			    list_empty(&peer->sent) ? "" : "sent, ",
+			    list_empty(&peer->held) ? "" : "held, ",
+			    peer->ack_owed ? "owed, " : "", peer->gone ? "gone, " : "",
+			    peer->dead ? "dead, " : "", (double)peer->due_ns / NSEC_PER_SEC);
+}
+
 static void check_rank_stuck(struct sim *s, const struct sim_rank *r)
 {
 	const struct coll_group *g = &r->member->group;
 
 	if (r->over || r->member->state != WORLD_JOINED)
 		return;
+	trace_group(s, g);
 	if (r->completed < r->posted)
 		sim_violated(s, "rank %u of group %u waits for ever for operation %u of %u posted",
 			     r->member->index, r->group->id, r->completed, r->posted);

@@ -6,6 +6,26 @@
 
 /* ---- hosts ---- */
 
+/* The rank begins anew: nobody remembers what it has done. */
+static void begin_anew(struct sim_rank *r)
+{
+	u32 i;
+
+	r->member->life++;
+	r->crashed = false;
+	r->restarted = true;
+	r->group->other_trouble |= SIM_RESTART;
+	r->posted = 0;
+	r->completed = 0;
+	r->failed = COLL_NOTHING_DONE;
+	r->busy = false;
+	r->going = false;
+	r->left = false;
+	memset(r->posts, 0, sizeof(r->posts));
+	for (i = 0; i < SIM_MAX_OPS; i++)
+		r->group->ops[i].agreed &= ~(1ULL << r->member->index);
+}
+
 static void restart(struct world *w, void *what)
 {
 	struct world_host *h = what;
@@ -19,15 +39,7 @@ static void restart(struct world *w, void *what)
 
 		if (!r->crashed)
 			continue;
-		m->life++;
-		r->crashed = false;
-		r->restarted = true;
-		r->posted = 0;
-		r->completed = 0;
-		r->failed = COLL_NOTHING_DONE;
-		r->busy = false;
-		r->going = false;
-		memset(r->posts, 0, sizeof(r->posts));
+		begin_anew(r);
 		sim_at(s, world_below(&s->random, NSEC_PER_SEC), sim_rank_join, r);
 	}
 	sim_acted(s);

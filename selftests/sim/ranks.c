@@ -136,8 +136,8 @@ static u64 think(struct sim_rank *r)
 {
 	struct sim *s = r->group->sim;
 
-	if (r->skew_ns && world_chance(&s->random, 100))
-		return world_below(&s->random, r->skew_ns);
+	if (r->skew_ns && r->posted == r->skew_at)
+		return r->skew_ns;
 	return r->think_ns ? world_below(&s->random, 2 * r->think_ns) : 0;
 }
 

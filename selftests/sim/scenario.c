@@ -138,8 +138,9 @@ static void choose_rank(struct sim *s, struct sim_group *g, struct sim_rank *r, 
 		return;
 	if (chance(s, 300))
 		r->join_ns = below(s, g->common.timing.join_timeout / 2);
-	if (chance(s, 300))
-		r->skew_ns = any_scale(s, 4) * SECOND;
+	if (chance(s, 100))
+		r->skew_ns = any_scale(s, 5) * SECOND / 10;
+	r->skew_at = below(s, ops);
 }
 
 static void choose_dissent(struct sim *s, struct sim_group *g, u32 ops)
@@ -166,6 +167,7 @@ static void choose_missing(struct sim *s, struct sim_group *g)
 
 	for (i = 0; i < missing; i++)
 		g->ranks[below(s, g->hosts)].missing = true;
+	g->other_trouble |= SIM_MISSING;
 }
 
 static u32 choose_size(struct sim *s)
@@ -326,6 +328,34 @@ void sim_scenario(struct sim *s, const struct sim_class *class, u64 seed)
 	}
 	choose_faults(s);
 	s->bound_ns = 2 * join + 20 * liveness + 60 * SECOND;
+}
+
+/* The first lines of a trace. */
+void sim_scenario_tell(const struct sim *s, FILE *to)
+{
+	static const char * const kinds[] = {
+		[SIM_FAULT_LEAVE]	= "leaves",
+		[SIM_FAULT_CRASH]	= "crashes",
+		[SIM_FAULT_PAUSE]	= "pauses",
+		[SIM_FAULT_PARTITION]	= "sees a partition",
+	};
+	u32 i;
+
+	fprintf(to, "# class %s seed %llu: trouble %#x, %u hosts, liveness %.1f s, join time-out %.1f s\n",
+		s->class->name, (unsigned long long)s->seed, s->trouble, s->world.count,
+		(double)s->groups[0].common.timing.liveness / SECOND,
+		(double)s->groups[0].common.timing.join_timeout / SECOND);
+	for (i = 0; i < s->group_count; i++)
+		fprintf(to, "# group %u: %u hosts, window %u, %u operations, tag %04x\n", i,
+			s->groups[i].hosts, s->groups[i].common.join.window,
+			s->groups[i].ranks->ops, (u32)s->groups[i].common.secret.tag & 0xffff);
+	for (i = 0; i < s->fault_count; i++) {
+		const struct sim_fault *f = &s->faults[i];
+
+		fprintf(to, "# rank %u of group %u %s %.6f s after post %u, for %.3f s\n",
+			f->trigger->member->index, f->trigger->group->id, kinds[f->kind],
+			(double)f->delay_ns / SECOND, f->at_post, (double)f->duration_ns / SECOND);
+	}
 }
 
 void sim_scenario_free(struct sim *s)

@@ -13,6 +13,8 @@ bool sim_run(const struct sim_class *class, u64 seed, FILE *trace)
 
 	sim_scenario(s, class, seed);
 	s->world.trace = trace;
+	if (trace)
+		sim_scenario_tell(s, trace);
 	sim_ranks_start(s);
 	while (!s->over && world_step(&s->world, COLL_NEVER))
 		if (++s->events > MOST_EVENTS)

@@ -51,7 +51,7 @@ extern const u32 sim_classes_count;
  * @seen: a rank counts once
  * @expected: result, when somebody has asked for it
  * @life: of the contributions in it: 0, or 1 for that of the host that restarted
- * @agreed: a rank has completed with it
+ * @agreed: ranks that have completed with it and did not restart since
  * @disputed: some post it otherwise
  */
 struct sim_op {
@@ -61,7 +61,7 @@ struct sim_op {
 	u64			seen;
 	u8			*expected;
 	u32			life;
-	bool			agreed;
+	u64			agreed;
 	bool			disputed;
 };
 
@@ -85,7 +85,8 @@ struct sim_post {
  * @failed: number of the first that failed, or COLL_NOTHING_DONE
  * @extra: posts that it still tries after a failure
  * @think_ns: mean time of computing before a post
- * @skew_ns: now and then it computes for so long
+ * @skew_ns: once it computes for so long,
+ * @skew_at: before this post
  * @join_ns: when it joins
  * @dissent: operation in which it differs, or COLL_NOTHING_DONE
  * @busy: computes before its next post
@@ -111,6 +112,7 @@ struct sim_rank {
 	u32			extra;
 	u64			think_ns;
 	u64			skew_ns;
+	u32			skew_at;
 	u64			join_ns;
 	u64			left_ns;
 	u32			dissent;
@@ -240,6 +242,7 @@ static inline struct sim_rank *sim_rank_of(const struct world_member *m)
 
 /* scenario.c: everything that is chosen before it begins */
 void sim_scenario(struct sim *s, const struct sim_class *class, u64 seed);
+void sim_scenario_tell(const struct sim *s, FILE *to);
 void sim_scenario_free(struct sim *s);
 
 /* ranks.c: what ranks do */
@@ -261,7 +264,7 @@ bool sim_faults_tap(struct world *w, struct world_packet *p);
 u32 sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op);
 u32 sim_values_dissent(const struct sim_group *g, struct collsock_post *post);
 void sim_values_payload(const struct sim_rank *r, u32 number, u32 life, void *payload);
-bool sim_values_right(struct sim_group *g, u32 number, const void *result);
+bool sim_values_right(struct sim_rank *r, u32 number, const void *result);
 
 /* check.c: promises */
 void sim_violated(struct sim *s, const char *format, ...)

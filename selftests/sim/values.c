@@ -169,8 +169,9 @@ static void expect(struct sim_group *g, u32 number, u32 life)
  * A host that restarted may take part in its new life if nobody has heard of the
  * old one; but all ranks must have the same result.
  */
-bool sim_values_right(struct sim_group *g, u32 number, const void *result)
+bool sim_values_right(struct sim_rank *r, u32 number, const void *result)
 {
+	struct sim_group *g = r->group;
 	struct sim_op *op = &g->ops[number];
 	bool right;
 
@@ -183,6 +184,7 @@ bool sim_values_right(struct sim_group *g, u32 number, const void *result)
 		expect(g, number, 1);
 		right = !memcmp(op->expected, result, op->bytes);
 	}
-	op->agreed |= right;
+	if (right)
+		op->agreed |= 1ULL << r->member->index;
 	return right;
 }
