@@ -9,14 +9,15 @@
 #include <netinet/ip.h>
 #include <netinet/udp.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define COLLSOCK_PORT	7607
+#include <linux/collsock.h>
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define MAX_PACKET	1472
 #define MAX_SAMPLES	64
 #define MAX_ADDRESSES	16
@@ -35,34 +36,34 @@ enum {
 };
 
 struct record {
-	uint32_t	source;
-	uint32_t	destination;
-	uint16_t	port;
-	uint16_t	bytes;
-	uint16_t	what;
-	uint16_t	unused;
-	uint32_t	amount;
-	uint32_t	seed;
+	__u32	source;
+	__u32	destination;
+	__u16	port;
+	__u16	bytes;
+	__u16	what;
+	__u16	unused;
+	__u32	amount;
+	__u32	seed;
 };
 
 struct sample {
-	uint32_t	source;
-	uint32_t	destination;
+	__u32	source;
+	__u32	destination;
 	unsigned int	bytes;
-	uint8_t		data[MAX_PACKET];
+	__u8		data[MAX_PACKET];
 };
 
 static struct sample samples[MAX_SAMPLES];
 static unsigned int sample_count;
-static uint32_t sources[MAX_ADDRESSES], destinations[MAX_ADDRESSES];
+static __u32 sources[MAX_ADDRESSES], destinations[MAX_ADDRESSES];
 static unsigned int source_count, destination_count;
-static uint64_t chance;
+static __u64 chance;
 static int raw;
 
 /* SplitMix64 */
-static uint64_t draw(void)
+static __u64 draw(void)
 {
-	uint64_t x = chance += 0x9e3779b97f4a7c15ULL;
+	__u64 x = chance += 0x9e3779b97f4a7c15ULL;
 
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
 	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
@@ -80,13 +81,13 @@ static void die(const char *what)
 	exit(1);
 }
 
-static void transmit(const struct record *r, const uint8_t *data, unsigned int bytes)
+static void transmit(const struct record *r, const __u8 *data, unsigned int bytes)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = r->destination };
 	struct {
 		struct iphdr	ip;
 		struct udphdr	udp;
-		uint8_t		data[MAX_PACKET];
+		__u8		data[MAX_PACKET];
 	} p = {
 		.ip	= { .version = 4, .ihl = 5, .ttl = 64, .protocol = IPPROTO_UDP,
 			    .frag_off = htons(IP_DF), .saddr = r->source,
@@ -105,18 +106,18 @@ static void transmit(const struct record *r, const uint8_t *data, unsigned int b
 
 /* ---- forgeries: none of them may be as a member has written it ---- */
 
-static void fill(uint8_t *data, unsigned int bytes)
+static void fill(__u8 *data, unsigned int bytes)
 {
 	while (bytes--)
 		*data++ = draw();
 }
 
-static unsigned int truncated(uint8_t *data, unsigned int bytes)
+static unsigned int truncated(__u8 *data, unsigned int bytes)
 {
 	return below(bytes);
 }
 
-static unsigned int longer(uint8_t *data, unsigned int bytes)
+static unsigned int longer(__u8 *data, unsigned int bytes)
 {
 	unsigned int more = 1 + below(100);
 
@@ -124,7 +125,7 @@ static unsigned int longer(uint8_t *data, unsigned int bytes)
 	return bytes + more;
 }
 
-static unsigned int noise(uint8_t *data, unsigned int bytes)
+static unsigned int noise(__u8 *data, unsigned int bytes)
 {
 	bytes = below(MAX_PACKET);
 	fill(data, bytes);
@@ -132,7 +133,7 @@ static unsigned int noise(uint8_t *data, unsigned int bytes)
 }
 
 /* Version, reserved bytes and type are right. */
-static unsigned int formed_noise(uint8_t *data, unsigned int bytes)
+static unsigned int formed_noise(__u8 *data, unsigned int bytes)
 {
 	fill(data, SMALLEST);
 	memcpy(data, "\1\0\0", 4);
@@ -140,13 +141,13 @@ static unsigned int formed_noise(uint8_t *data, unsigned int bytes)
 	return SMALLEST;
 }
 
-static unsigned int bit_flipped(uint8_t *data, unsigned int bytes)
+static unsigned int bit_flipped(__u8 *data, unsigned int bytes)
 {
 	data[below(bytes)] ^= 1 << below(8);
 	return bytes;
 }
 
-static unsigned int bytes_changed(uint8_t *data, unsigned int bytes)
+static unsigned int bytes_changed(__u8 *data, unsigned int bytes)
 {
 	unsigned int begin = below(bytes), end = begin + 1 + below(bytes - begin);
 
@@ -156,15 +157,15 @@ static unsigned int bytes_changed(uint8_t *data, unsigned int bytes)
 }
 
 /* Another sender or receiver of the same group. */
-static unsigned int other_index(uint8_t *data, unsigned int bytes)
+static unsigned int other_index(__u8 *data, unsigned int bytes)
 {
 	data[4 + below(2) * 2 + 1] ^= 1 + below(7);
 	return bytes;
 }
 
-static unsigned int reflected(uint8_t *data, unsigned int bytes)
+static unsigned int reflected(__u8 *data, unsigned int bytes)
 {
-	uint8_t source[2];
+	__u8 source[2];
 
 	memcpy(source, data + 4, 2);
 	memcpy(data + 4, data + 6, 2);
@@ -172,14 +173,14 @@ static unsigned int reflected(uint8_t *data, unsigned int bytes)
 	return bytes;
 }
 
-static unsigned int unknown_group(uint8_t *data, unsigned int bytes)
+static unsigned int unknown_group(__u8 *data, unsigned int bytes)
 {
 	fill(data + 8, 8);
 	return bytes;
 }
 
 /* What is said in one group, or to one host, is said to another one. */
-static unsigned int grafted(uint8_t *data, unsigned int bytes)
+static unsigned int grafted(__u8 *data, unsigned int bytes)
 {
 	const struct sample *other = &samples[below(sample_count)];
 
@@ -191,13 +192,13 @@ static unsigned int grafted(uint8_t *data, unsigned int bytes)
 	return other->bytes;
 }
 
-static unsigned int other_incarnation(uint8_t *data, unsigned int bytes)
+static unsigned int other_incarnation(__u8 *data, unsigned int bytes)
 {
 	data[20 + below(12)] ^= 1 + below(255);
 	return bytes;
 }
 
-static unsigned int (*const ways[])(uint8_t *data, unsigned int bytes) = {
+static unsigned int (*const ways[])(__u8 *data, unsigned int bytes) = {
 	truncated, longer, noise, formed_noise, bit_flipped, bytes_changed, other_index, reflected,
 	unknown_group, grafted, other_incarnation,
 };
@@ -218,7 +219,7 @@ static void aim(struct record *r, const struct sample *s)
 static void forge(const struct record *order)
 {
 	struct record r = *order;
-	uint8_t data[2 * MAX_PACKET];
+	__u8 data[2 * MAX_PACKET];
 	unsigned int i, bytes;
 
 	chance = order->seed;
@@ -226,7 +227,7 @@ static void forge(const struct record *order)
 		const struct sample *s = &samples[below(sample_count)];
 
 		memcpy(data, s->data, s->bytes);
-		bytes = ways[below(sizeof(ways) / sizeof(ways[0]))](data, s->bytes);
+		bytes = ways[below(ARRAY_SIZE(ways))](data, s->bytes);
 		aim(&r, s);
 		transmit(&r, data, bytes < MAX_PACKET ? bytes : MAX_PACKET);
 		if (i % BURST == BURST - 1)
@@ -243,7 +244,7 @@ static bool take(void *to, size_t bytes)
 	return fread(to, 1, bytes, stdin) == bytes;
 }
 
-static void obey(const struct record *r, const uint8_t *data)
+static void obey(const struct record *r, const __u8 *data)
 {
 	switch (r->what) {
 	case SEND:
@@ -274,7 +275,7 @@ static void obey(const struct record *r, const uint8_t *data)
 
 int main(void)
 {
-	uint8_t data[MAX_PACKET];
+	__u8 data[MAX_PACKET];
 	struct record r;
 
 	raw = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);

@@ -21,7 +21,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +36,7 @@
 
 #include <linux/collsock.h>
 
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #define SLOTS		5	/* sockets of each host */
 #define MAX_HOSTS	8
 #define MAX_THREADS	64
@@ -51,21 +51,21 @@ static atomic_int slots[MAX_HOSTS][SLOTS];
 static atomic_bool over;
 static atomic_ulong calls, joins, posts, successes, failures;
 static unsigned int hosts, threads;
-static uint64_t seed;
+static __u64 seed;
 static pthread_t thread_ids[MAX_THREADS];
 
 /* A thread, or what is left of one in a child process. */
 struct fuzzer {
 	unsigned int	host;
-	uint64_t	chance;
+	__u64	chance;
 	int		epoll;
 	bool		child;
 	bool		worker;
-	uint8_t		data[MAX_DATA + 256];
+	__u8		data[MAX_DATA + 256];
 };
 
 /* SplitMix64 */
-static uint64_t mix(uint64_t x)
+static __u64 mix(__u64 x)
 {
 	x += 0x9e3779b97f4a7c15ULL;
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
@@ -73,7 +73,7 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-static uint64_t draw(struct fuzzer *f)
+static __u64 draw(struct fuzzer *f)
 {
 	return mix(f->chance++);
 }
@@ -88,7 +88,7 @@ static bool one_in(struct fuzzer *f, unsigned int n)
 	return !below(f, n);
 }
 
-static uint64_t now_ms(void)
+static __u64 now_ms(void)
 {
 	struct timespec t;
 
@@ -97,33 +97,33 @@ static uint64_t now_ms(void)
 }
 
 /* Numbers at which programs go wrong, and any. */
-static uint32_t odd_number(struct fuzzer *f)
+static __u32 odd_number(struct fuzzer *f)
 {
-	static const uint32_t odd[] = { 0, 1, 2, 7, 48, 64, 65, 88, 1152, 8640, 65536, 0x7fffffff,
+	static const __u32 odd[] = { 0, 1, 2, 7, 48, 64, 65, 88, 1152, 8640, 65536, 0x7fffffff,
 					0x80000000, 0xffffffff };
 
-	return one_in(f, 3) ? draw(f) : odd[below(f, sizeof(odd) / sizeof(odd[0]))];
+	return one_in(f, 3) ? draw(f) : odd[below(f, ARRAY_SIZE(odd))];
 }
 
 /* Some of a structure becomes something else. */
 static void spoil(struct fuzzer *f, void *what, unsigned int bytes)
 {
-	uint8_t *at = (uint8_t *)what + below(f, bytes);
-	uint32_t value = odd_number(f);
+	__u8 *at = (__u8 *)what + below(f, bytes);
+	__u32 value = odd_number(f);
 
 	if (one_in(f, 2))
 		*at ^= 1 << below(f, 8);
 	else
-		memcpy(at, &value, (size_t)(at - (uint8_t *)what) + 4 <= bytes ? 4 : 1);
+		memcpy(at, &value, (size_t)(at - (__u8 *)what) + 4 <= bytes ? 4 : 1);
 }
 
 /* Memory that is not there, read-only, or ends too early. */
 static void *bad_pointer(struct fuzzer *f)
 {
-	static uint8_t *page;
+	static __u8 *page;
 
 	if (!page) {
-		uint8_t *two = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+		__u8 *two = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
 				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		munmap(two + 4096, 4096);
@@ -183,15 +183,15 @@ static int open_socket(struct fuzzer *f)
 
 struct request {
 	struct collsock_join	join;
-	uint8_t			tables[MAX_HOSTS * (sizeof(struct collsock_member) + 4)];
+	__u8			tables[MAX_HOSTS * (sizeof(struct collsock_member) + 4)];
 };
 
 /* The members of all groups here: 10.1.0.n, or in a namespace of its own 127.0.0.n. */
-static unsigned int fill_request(struct request *r, uint64_t generation, unsigned int count,
-				 unsigned int rank, const uint8_t network[3])
+static unsigned int fill_request(struct request *r, __u64 generation, unsigned int count,
+				 unsigned int rank, const __u8 network[3])
 {
 	struct collsock_member *m = (struct collsock_member *)r->tables;
-	uint64_t what = mix(generation);
+	__u64 what = mix(generation);
 	unsigned int i;
 
 	memset(r, 0, sizeof(*r));
@@ -210,12 +210,12 @@ static unsigned int fill_request(struct request *r, uint64_t generation, unsigne
 	return sizeof(r->join) + count * (sizeof(*m) + 4);
 }
 
-static uint64_t generation(struct fuzzer *f)
+static __u64 generation(struct fuzzer *f)
 {
 	return seed + now_ms() / GENERATION_MS - one_in(f, 8);
 }
 
-static const uint8_t lan[3] = { 10, 1, 0 };
+static const __u8 lan[3] = { 10, 1, 0 };
 
 static void join_large(struct fuzzer *f, int fd)
 {
@@ -223,7 +223,7 @@ static void join_large(struct fuzzer *f, int fd)
 			     LARGE_HOSTS * (sizeof(struct collsock_member) + 4), i;
 	struct collsock_join *j = calloc(1, bytes);
 	struct collsock_member *m = (struct collsock_member *)(j + 1);
-	uint32_t *ranks = (uint32_t *)(m + LARGE_HOSTS);
+	__u32 *ranks = (__u32 *)(m + LARGE_HOSTS);
 
 	if (!j)
 		return;
@@ -399,7 +399,7 @@ static void set_option(struct fuzzer *f, int fd)
 {
 	struct sock_filter code[] = { BPF_STMT(BPF_RET | BPF_K, one_in(f, 2) ? 0 : ~0U) };
 	struct sock_fprog filter = { .len = 1, .filter = code };
-	uint32_t value[2] = { odd_number(f), odd_number(f) };
+	__u32 value[2] = { odd_number(f), odd_number(f) };
 
 	if (one_in(f, 10))
 		setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter));
@@ -522,10 +522,10 @@ static void child_main(struct fuzzer *f)
 /* All members of a group are in one namespace, which ends with this process. */
 static void namespace_main(struct fuzzer *f)
 {
-	static const uint8_t loopback[3] = { 127, 0, 0 };
+	static const __u8 loopback[3] = { 127, 0, 0 };
 	struct ifreq up = { .ifr_name = "lo", .ifr_flags = IFF_UP };
 	unsigned int rank, i, bytes;
-	uint64_t group = draw(f);
+	__u64 group = draw(f);
 	struct collsock_post p;
 	struct request r;
 	int control, fd[3];
@@ -640,7 +640,7 @@ static void enter(unsigned int host)
  */
 static void work(struct fuzzer *f)
 {
-	uint64_t group = seed + now_ms() / GENERATION_MS;
+	__u64 group = seed + now_ms() / GENERATION_MS;
 	int fd = socket(AF_COLLSOCK, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), before;
 	struct request r;
 	unsigned int bytes = fill_request(&r, group, hosts, f->host, lan);
@@ -698,7 +698,7 @@ static void interrupt_all(void)
 }
 
 /* So that no call that has no time-out lasts for ever. */
-static void watch_over(uint64_t until)
+static void watch_over(__u64 until)
 {
 	while (now_ms() < until) {
 		usleep(INTERRUPT_MS * 1000);
@@ -731,7 +731,7 @@ int main(int argc, char **argv)
 {
 	static struct fuzzer fuzzers[MAX_THREADS];
 	unsigned int i;
-	uint64_t until;
+	__u64 until;
 
 	if (argc != 5)
 		return 2;
