@@ -217,10 +217,18 @@ static inline bool coll_group_writable(const struct coll_group *g)
 	       g->next - g->oldest < g->window;
 }
 
-/* Highest operation whose messages can be stored. */
+/*
+ * Highest operation whose messages can be stored. It also tells which operations
+ * this host has done with, all its messages being acknowledged: what was aborted
+ * is not among them.
+ */
 static inline u32 coll_group_credit(const struct coll_group *g)
 {
-	return g->oldest + g->window - 1;
+	u32 oldest = g->oldest;
+
+	if (unlikely(g->limited && coll_after(oldest, g->verdict.limit)))
+		oldest = g->verdict.limit + 1;
+	return oldest + g->window - 1;
 }
 
 static inline struct coll_op *coll_group_slot(const struct coll_group *g, u32 number)

@@ -80,6 +80,8 @@ void coll_peer_succeed(struct coll_peer *peer, const struct coll_prefix *prefix,
 	peer->recv_bits = 0;
 	peer->heard_ns = now;
 	peer->knows_us = true;
+	peer->credit = peer->group->window - 1;
+	peer->done = COLL_NOTHING_DONE;
 	peer->told = false;
 	peer->gone = false;
 	peer->dead = false;

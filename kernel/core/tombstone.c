@@ -17,6 +17,7 @@ void coll_group_entomb(const struct coll_group *g, struct coll_tombstone *t)
 	t->incarnation = g->incarnation;
 	t->last = coll_group_last(g);
 	t->completed = g->completed;
+	t->window = g->window;
 	coll_group_blame(g, &t->goodbye);
 }
 
@@ -58,7 +59,7 @@ enum coll_refusal coll_tombstone_answer(const struct coll_tombstone *t, const u8
 	body = (struct coll_body) {
 		.type		= COLL_PACKET_GOODBYE,
 		.done		= t->completed,
-		.credit		= t->last,
+		.credit		= t->last + t->window,
 		.operation	= t->last,
 		.signature	= t->goodbye,
 		.acknowledges	= true,

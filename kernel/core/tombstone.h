@@ -22,6 +22,7 @@
  * @incarnation: of this host in the group
  * @last: last operation posted
  * @completed: operations through this one were complete here
+ * @window: of the group
  * @goodbye: reason and rank
  */
 struct coll_tombstone {
@@ -31,6 +32,7 @@ struct coll_tombstone {
 	u32			incarnation;
 	u32			last;
 	u32			completed;
+	u32			window;
 	struct coll_signature	goodbye;
 };
 

@@ -139,13 +139,10 @@ void coll_watch_start(struct coll_group *g, u64 now)
 	coll_group_arm(g, g->watch_ns);
 }
 
-static void watch_host(struct coll_group *g, u32 host, const struct coll_op *op, u64 now)
+static void watch_peer(struct coll_peer *peer, const struct coll_op *op, u64 now)
 {
-	struct coll_peer *peer = coll_group_peer(g, host, now);
+	struct coll_group *g = peer->group;
 
-	/* Memory was reserved for the peers of every schedule. */
-	if (WARN_ON_ONCE(!peer))
-		return;
 	if (peer->watched != g->watch_round) {
 		if (peer->watched != g->watch_round - 1)
 			peer->watched_ns = now;
@@ -169,13 +166,34 @@ static void watch_entries(const struct coll_op *op, u32 *first, u32 *end)
 	*end = op->state == COLL_OP_RUNNING ? r->fold_first + r->folds : op->schedule->folds;
 }
 
+/*
+ * Has the other side done with an operation in which this host waits for it? It
+ * would not have before we acknowledged its message: so another incarnation of
+ * ours did, and we are its successor.
+ */
+static bool watch_succeeds(const struct coll_peer *peer, const struct coll_op *op)
+{
+	return !coll_after(op->number, peer->credit - peer->group->window);
+}
+
 static void watch_operation(struct coll_group *g, const struct coll_op *op, u64 now)
 {
+	struct coll_peer *peer;
 	u32 i, end;
 
-	for (watch_entries(op, &i, &end); i < end; i++)
-		if (coll_op_misses(op, i))
-			watch_host(g, op->schedule->fold[i].host, op, now);
+	for (watch_entries(op, &i, &end); i < end; i++) {
+		if (!coll_op_misses(op, i))
+			continue;
+		peer = coll_group_peer(g, op->schedule->fold[i].host, now);
+		/* Memory was reserved for the peers of every schedule. */
+		if (WARN_ON_ONCE(!peer))
+			continue;
+		if (watch_succeeds(peer, op)) {
+			coll_group_break(g, COLL_REASON_RESTARTED, coll_group_rank(g, g->self), now);
+			return;
+		}
+		watch_peer(peer, op, now);
+	}
 }
 
 static bool watch_wanted(const struct coll_group *g, const struct coll_op *op)
@@ -196,9 +214,7 @@ void coll_watch_look(struct coll_group *g, u64 now)
 
 	g->watch_ns = COLL_NEVER;
 	g->watch_round++;
-	if (g->failed)
-		return;
-	for (i = 0; i <= g->slot_mask; i++) {
+	for (i = 0; i <= g->slot_mask && !g->failed; i++) {
 		const struct coll_op *op = &g->slots[i];
 
 		if (!watch_wanted(g, op))

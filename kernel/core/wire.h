@@ -96,7 +96,8 @@ struct coll_prefix {
  * @seq: of the message or goodbye; 0 in a lone acknowledgment
  * @done: operations through this one are complete at the sender and at all
  *	whose "done" it has folded in @operation
- * @credit: highest operation that the sender can take
+ * @credit: highest operation that the sender can take; all that are a window or
+ *	more before it are over for the sender, and its messages acknowledged
  * @operation: number of the operation; of a goodbye, the last one posted
  * @signature: of the operation; of a goodbye, @signature.root is the rank that is
  *	to blame and @signature.count the reason, enum coll_reason

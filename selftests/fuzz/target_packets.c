@@ -85,7 +85,6 @@ struct captured {
  * @honest: nobody has misused the key, so results must be right
  * @late: the last host has not joined yet
  * @reset: has left, or forgotten all: may be blamed for ECONNRESET
- * @reborn: a host has come back
  * @lossy: packets were lost, or hosts cut off: silence may be blamed on anyone
  * @broken: a group was told to fail: anything may be blamed on anyone
  */
@@ -103,7 +102,6 @@ struct siege {
 	bool			honest;
 	bool			late;
 	bool			reset[MAX_HOSTS];
-	bool			reborn;
 	bool			lossy;
 	bool			broken;
 };
@@ -323,7 +321,6 @@ static void restart(struct siege *s, u32 host)
 	if (s->lives[host] == MAX_LIVES)
 		return;
 	s->reset[host] |= s->lives[host];
-	s->reborn |= s->lives[host];
 	world_crash(&s->world, &s->world.hosts[host]);
 	world_start(&s->world.hosts[host]);
 	join(s, host);
@@ -669,13 +666,10 @@ static bool may_wait(const struct siege *s, u32 number)
 	return false;
 }
 
-/*
- * Whoever has the key can keep others waiting. So does a host that has come back
- * under the same nonce: nobody tells it what was completed in its former life.
- */
+/* Whoever has the key can keep others waiting. */
 static bool must_end(const struct siege *s, u32 host)
 {
-	return s->honest && !s->reborn && joined(s, host);
+	return s->honest && joined(s, host);
 }
 
 /* An operation ends, or waits for a rank that lives. */

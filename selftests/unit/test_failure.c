@@ -219,6 +219,24 @@ TEST_F(net, a_host_that_restarted_is_named_by_all)
 		ends_with(_metadata, &self->n, i, 3, ECONNRESET, 2);
 }
 
+TEST_F(net, a_host_that_comes_back_does_not_wait_for_what_its_former_life_was_given)
+{
+	u32 i;
+
+	begin(_metadata, &self->n, 4);
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(0, unit_barrier(&self->n, i));
+	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
+	unit_run(&self->n, SECOND);
+	world_crash(&self->n.world, self->n.hosts[2].member->host);
+	for (i = 0; i < 4; i += 3)
+		unit_leave(&self->n, i);
+	world_start(self->n.hosts[2].member->host);
+	ASSERT_EQ(0, world_join(self->n.hosts[2].member));
+	ASSERT_EQ(0, unit_barrier(&self->n, 2));
+	ends_with(_metadata, &self->n, 2, 4, ECONNRESET, 2);
+}
+
 /* A packet that host 1 has sent in an earlier life. */
 static struct world_packet *old_packet;
 

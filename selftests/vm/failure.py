@@ -164,17 +164,6 @@ def a_failure_stays():
           (stats.posted, stats.completed, stats.failed), (26, 2, 24))
 
 
-@contextlib.contextmanager
-def link_down(host):
-    command("ip", "-n", f"h{host}", "link", "set", "eth0", "down")
-    try:
-        yield
-    finally:
-        command("ip", "-n", f"h{host}", "link", "set", "eth0", "up")
-        command("ip", "-n", f"h{host}", "address", "replace", f"fd00:1::{host}/64", "dev",
-                "eth0", "nodad")
-
-
 @test_each((2, PAIRWISE_EXCHANGE), (3, DISSEMINATION), (4, DISSEMINATION), (4, PAIRWISE_EXCHANGE))
 def a_host_that_is_cut_off_is_named_by_all_after_the_liveness_time(size, algorithm):
     """Not before that time, and not long after it, whether they send to it or not."""

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=8 limit=120
+# suites: check debug soak
+"""It never hangs and never lies: crashes, restarts, long waits, a bad network."""
+
+import errno
+import signal
+
+from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from mixed_load import MixedLoad
+
+HOSTS = range(1, 9)
+LIVENESS_MS = 600
+IN_SOAK = SOAK > 1
+X1 = "10.1.0.201"
+
+
+def post_once(line, descriptor, number):
+    """Join and post a barrier; say how it ends."""
+    rank = Rank()
+    rank.join(descriptor, number)
+    line.put("joined")
+    line.get()
+    line.put(outcome(rank.run()))
+    line.get()
+
+
+@test
+def a_killed_process_is_named_by_all_other_hosts_within_tens_of_milliseconds():
+    worst_ms = 0
+    for _ in range(work(3)):
+        descriptor = Descriptor(HOSTS)
+        child = Child(5, post_once, descriptor, 4)
+        ranks = {number: rank_on(host) for number, host in enumerate(HOSTS) if number != 4}
+        for number, rank in ranks.items():
+            rank.join(descriptor, number)
+        equal("the child has", child.get(), "joined")
+        child.put("go")
+        barrier(ranks.values())
+        equal("the child's barrier", child.get(), "success")
+        for rank in ranks.values():
+            rank.post()
+        before = time.monotonic_ns()
+        child.kill()
+        for number, rank in ranks.items():
+            completion = rank.complete()
+            equal(f"rank {number}", outcome(completion), "ECONNRESET rank 4")
+            worst_ms = max(worst_ms, (completion.completed_ns - before) / 1e6)
+        child.end()
+        for rank in ranks.values():
+            rank.close()
+    print(f"# the last one of the others knew after {worst_ms:.1f} ms")
+    at_most("milliseconds until all knew", worst_ms, 10 * 50)
+
+
+@test_each(2, 5, 7)
+def a_crash_is_noticed_though_nobody_but_one_rank_has_posted(lost):
+    """Nobody sends to the host that is cut off: it is found by asking."""
+    with tunables(liveness_ms=LIVENESS_MS):
+        group = Group(HOSTS, barrier_algorithm=DISSEMINATION)
+    group.barrier()
+    with link_down(HOSTS[lost]):
+        group[0].post()
+        equal("rank 0", outcome(group[0].complete()), f"ETIMEDOUT rank {lost}")
+        for number, rank in enumerate(group):
+            if number not in (0, lost):
+                equal(f"rank {number}", outcome(rank.run()), f"ETIMEDOUT rank {lost}")
+    at_least("questions of rank 0", group[0].stats().probes_sent, 1)
+
+
+@test
+def a_host_that_restarted_is_named_by_all_and_by_itself():
+    make_namespace("x1", X1)
+    with tunables(liveness_ms=30000):
+        descriptor = Descriptor([1, 2, X1])
+        ranks = [rank_on(1), rank_on(2)]
+        for number, rank in enumerate(ranks):
+            rank.join(descriptor, number)
+        first = Child("x1", post_once, descriptor, 2)
+        equal("the child has", first.get(), "joined")
+        first.put("go")
+        barrier(ranks)
+        equal("the child's barrier", first.get(), "success")
+        # It says nothing when it dies, and is forgotten with its namespace
+        ip_batch(("-n", "x1"), "link set eth0 down")
+        ip_batch((), "netns delete x1")
+        first.kill()
+        first.end()
+        make_namespace("x1", X1)
+        second = Child("x1", post_once, descriptor, 2)
+        equal("the child has", second.get(), "joined")
+        for rank in ranks:
+            rank.post()
+        second.put("go")
+        for number, rank in enumerate(ranks):
+            equal(f"rank {number}", outcome(rank.complete()), "ECONNRESET rank 2")
+        equal("the child", second.get(), "ECONNRESET rank 2")
+        at_least("challenges", sum(rank.stats().challenges for rank in ranks), 1)
+        second.kill()
+        second.end()
+    ip_batch((), "netns delete x1")
+
+
+@test
+def a_nonce_is_refused_while_the_host_remembers_it():
+    with tunables(liveness_ms=LIVENESS_MS):
+        group = Group((7, 8))
+        group.barrier()
+        group.close()
+        rank = rank_on(7)
+        refused(errno.EADDRINUSE, "joining again with the same nonce", rank.join,
+                group.descriptor, 0)
+        rank.join(Descriptor((7, 8)), 0)
+        eventually("tombstones", lambda: rank.net_stats().tombstones, 0)
+        rank_on(7).join(group.descriptor, 0)
+
+
+@test
+def a_process_that_is_stopped_for_long_is_not_accused():
+    """A minute in a soak, with the liveness time as it is."""
+    seconds = 60 if IN_SOAK else 5
+    group_of = Descriptor((1, 2, 3))
+    child = Child(3, post_once, group_of, 2)
+    ranks = [rank_on(1), rank_on(2)]
+    for number, rank in enumerate(ranks):
+        rank.join(group_of, number)
+    equal("the child has", child.get(), "joined")
+    child.kill(signal.SIGSTOP)
+    for rank in ranks:
+        rank.post()
+    time.sleep(seconds)
+    child.kill(signal.SIGCONT)
+    child.put("go")
+    for number, rank in enumerate(ranks):
+        equal(f"rank {number}", outcome(rank.complete()), "success")
+    equal("the child", child.get(), "success")
+    at_least("questions", sum(rank.stats().probes_sent for rank in ranks), 2)
+
+
+@test
+def connections_that_are_idle_rest_and_open_again():
+    with tunables(idle_ms=200):
+        group = Group((1, 2, 3))
+    for turn in range(1, 4):
+        group.barrier()
+        at_least("peers", sum(rank.stats().peers for rank in group), 3)
+        eventually("peers after a while", lambda: [rank.stats().peers for rank in group],
+                   [0, 0, 0])
+        for rank in group:
+            at_least("peers that rest", rank.stats().peers_rested, turn)
+        equal("peers of the namespace", group[0].net_stats().peers, 0)
+
+
+def know_neighbours(hosts):
+    """Address resolution that fails would cut hosts off for seconds."""
+    addresses = {host: command("ip", "-n", f"h{host}", "-br", "link", "show", "eth0").split()[2]
+                 for host in hosts}
+    for host in hosts:
+        ip_batch(("-n", f"h{host}"),
+                 *(f"neighbour replace 10.1.0.{other} lladdr {addresses[other]} dev eth0 "
+                   "nud permanent" for other in hosts if other != host))
+
+
+@test
+def a_network_that_loses_and_delays_much_is_only_slow():
+    """Five minutes in a soak: 30 % of the packets lost, delays of 0 to 100 ms."""
+    know_neighbours(HOSTS)
+    netem(HOSTS, "delay", "50ms", "50ms", "loss", "30%")
+    try:
+        end, amount = time.monotonic() + (300 if IN_SOAK else 10), 0
+        group, chance = Group(HOSTS), seeded("survival")
+        while time.monotonic() < end:
+            MixedLoad(group, 20, chance).run()
+            amount += 20
+        stats = [rank.stats() for rank in group]
+        equal("operations that completed and failed",
+              [(one.completed, one.failed) for one in stats], [(amount, 0)] * len(group))
+        print(f"# {amount} operations, {sum(one.retransmits for one in stats)} messages sent "
+              f"again, {sum(one.probes_sent for one in stats)} questions")
+        group.close()
+    finally:
+        netem(HOSTS)
+
+
+main(limit=100)
