@@ -58,13 +58,17 @@ demo: demo-values setup-vm all	## what it is for, in a minute: HOSTS=8 INPUT=fil
 	@tools/demo/demo
 
 check: setup-build setup-test setup-vm setup-debug	## all tests, a fixed sample
-	@selftests/run unit sim lib $(KVER):check uml:debug
+	@selftests/run unit sim fuzz lib $(KVER):check uml:debug
 
 check-debug: setup-build setup-vm setup-debug	## the kernel tests on the debug kernel
 	@selftests/run uml:debug
 
-soak: setup-build setup-test setup-vm setup-debug setup-k612	## SOAK=n times the work, on 6.1, 6.12 and the debug kernel
-	@selftests/run --soak $(SOAK) unit sim $(KVER):soak 6.12:soak uml:soak
+soak: setup-build setup-test setup-vm setup-debug setup-k612 setup-fuzz	## SOAK=n times the work, on 6.1, 6.12 and the debug kernel
+	@selftests/run --soak $(SOAK) unit sim fuzz $(KVER):soak 6.12:soak uml:soak
+	@RUNS=$$(($(SOAK) * 500000)) selftests/fuzz/run
+
+fuzz: setup-fuzz	## libFuzzer on the core: FUZZ_SECONDS=60 in all, or RUNS=n inputs
+	@selftests/fuzz/run $(ARGS)
 
 SIM_ARGS = $(if $(SEED),--seed $(SEED)) $(if $(SEEDS),--seeds $(SEEDS)) $(ARGS)
 
@@ -92,4 +96,4 @@ setup-%:
 	@tools/setup $*
 
 .PHONY: all help module install uninstall vm demo-values demo check check-debug check-mutants \
-	sim soak bench bench-check lint clean $(PARTS)
+	sim fuzz soak bench bench-check lint clean $(PARTS)

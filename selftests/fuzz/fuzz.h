@@ -12,7 +12,7 @@
 
 #include "base.h"
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes);
+int fuzz_target(const u8 *data, size_t bytes);
 
 /* A broken promise, with both values. */
 #define FUZZ_EXPECT(condition, format, ...) do { \

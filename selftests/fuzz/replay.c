@@ -26,7 +26,7 @@ static u32 replay_file(const char *path)
 	/* The last name on the screen is that of the file that breaks it. */
 	fprintf(stderr, "# %s: %zu bytes\n", path, bytes);
 	exact = fuzz_exact(data, bytes);
-	LLVMFuzzerTestOneInput(exact, bytes);
+	fuzz_target(exact, bytes);
 	free(exact);
 	return 1;
 }

@@ -113,43 +113,148 @@ static void requests(void)
 
 /* ---- scripts ---- */
 
-#define SCRIPT(name, ...) ({ \
-	static const u8 script[] = { __VA_ARGS__ }; \
-	write_seed("packets", name, script[0], script + 1, sizeof(script) - 1); \
+static u8 script[256];
+static u32 script_bytes;
+
+#define ADD(...) ({ \
+	static const u8 bytes[] = { __VA_ARGS__ }; \
+	memcpy(script + script_bytes, bytes, sizeof(bytes)); \
+	script_bytes += sizeof(bytes); \
 })
 
 /* Hosts less two, window less one, algorithm, faults. */
-#define THREE_HOSTS	1, 3, 0, 0
-#define BARRIER(host)	EVENT_BARRIER, host, 0
-#define SUM(host)	EVENT_ALLREDUCE, host, 0, 0, 3
-#define RUN_1_MS	EVENT_RUN, 10
-#define RUN_130_MS	EVENT_RUN, 17
-#define EVERYONE(post)	post(0), post(1), post(2)
-
-static void scripts(void)
+static void begin(u8 hosts, u8 window, u8 algorithm, u8 faults)
 {
-	SCRIPT("operations", THREE_HOSTS, EVERYONE(BARRIER), RUN_1_MS, EVERYONE(SUM), RUN_1_MS,
-	       EVERYONE(BARRIER), EVERYONE(SUM), RUN_130_MS);
-	SCRIPT("loss", 2, 3, 1, 0x15, BARRIER(0), BARRIER(1), BARRIER(2), BARRIER(3), SUM(0),
-	       SUM(1), SUM(2), SUM(3), RUN_130_MS);
-	SCRIPT("leave", THREE_HOSTS, EVERYONE(BARRIER), RUN_1_MS, BARRIER(0), BARRIER(1),
-	       EVENT_LEAVE, 2, RUN_130_MS, BARRIER(1));
-	SCRIPT("silence", THREE_HOSTS, EVERYONE(BARRIER), RUN_1_MS, EVENT_CUT, 1, BARRIER(0),
-	       BARRIER(2), RUN_130_MS, EVENT_CUT, 1, BARRIER(1), RUN_130_MS);
-	SCRIPT("never-heard", THREE_HOSTS, EVENT_CUT, 1, BARRIER(0), RUN_130_MS, RUN_130_MS);
-	SCRIPT("disagree", THREE_HOSTS, BARRIER(0), SUM(1), SUM(2), RUN_1_MS);
-	SCRIPT("restart", THREE_HOSTS, EVERYONE(BARRIER), RUN_1_MS, EVENT_RESTART, 1,
-	       EVERYONE(BARRIER), RUN_130_MS);
-	SCRIPT("fail", THREE_HOSTS, EVERYONE(BARRIER), EVENT_STEP, 1, EVENT_FAIL, 0, 1, 2,
-	       RUN_1_MS);
-	SCRIPT("window", 0, 0, 0, 0, BARRIER(0), RUN_1_MS, BARRIER(1), BARRIER(1), RUN_1_MS,
-	       EVENT_NUDGE, 0, 1, EVENT_EXPIRE, 0, RUN_130_MS);
-	SCRIPT("changed", THREE_HOSTS, EVERYONE(SUM), EVENT_CHANGED, 0, 0x10, 70, 1, EVENT_CHANGED,
-	       0, CHANGE_RESEAL | 0x20, 33, 1, 51, 2, EVENT_REPLAY, 0, 0,
-	       EVENT_CHANGED, 0, CHANGE_LENGTH | CHANGE_RESEAL, 0xf8, EVENT_DROP, 0, RUN_1_MS);
-	SCRIPT("sealed", THREE_HOSTS, EVERYONE(BARRIER), EVENT_SEALED, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1,
-	       0, 0, 1, EVENT_SEALED, 1, 0, 0, 2, 0, 3, 0, 0, 0, 0, 0, 0, 0, EVENT_RAW, 0, 1, 64, 1,
-	       0, 0, 0, RUN_1_MS);
+	script[0] = hosts - 2;
+	script[1] = window - 1;
+	script[2] = algorithm;
+	script[3] = faults;
+	script_bytes = 4;
+}
+
+static void end(const char *name)
+{
+	write_seed("packets", name, script[0], script + 1, script_bytes - 1);
+}
+
+static void post(u8 event, u8 first, u8 last)
+{
+	u8 host;
+
+	for (host = first; host <= last; host++) {
+		script[script_bytes++] = event;
+		script[script_bytes++] = host;
+		script[script_bytes++] = 0;
+		if (event == EVENT_BARRIER)
+			continue;
+		script[script_bytes++] = 0;
+		script[script_bytes++] = 3;
+	}
+}
+
+static void run(u8 logarithm)
+{
+	script[script_bytes++] = EVENT_RUN;
+	script[script_bytes++] = logarithm;
+}
+
+#define ABOUT_1_MS	10
+#define ABOUT_130_MS	17
+
+/* Three hosts that have met. */
+static void begin_usual(void)
+{
+	begin(3, 4, 0, 0);
+	post(EVENT_BARRIER, 0, 2);
+	run(ABOUT_1_MS);
+}
+
+static void scripts_of_hosts(void)
+{
+	begin_usual();
+	post(EVENT_ALLREDUCE, 0, 2);
+	run(ABOUT_1_MS);
+	post(EVENT_BARRIER, 0, 2);
+	post(EVENT_ALLREDUCE, 0, 2);
+	run(ABOUT_130_MS);
+	end("operations");
+
+	begin(4, 4, 1, 0x15);
+	post(EVENT_BARRIER, 0, 3);
+	post(EVENT_ALLREDUCE, 0, 3);
+	run(ABOUT_130_MS);
+	end("loss");
+
+	begin_usual();
+	post(EVENT_BARRIER, 0, 1);
+	ADD(EVENT_LEAVE, 2);
+	run(ABOUT_130_MS);
+	post(EVENT_BARRIER, 1, 1);
+	end("leave");
+
+	begin_usual();
+	ADD(EVENT_CUT, 1);
+	post(EVENT_BARRIER, 0, 0);
+	post(EVENT_BARRIER, 2, 2);
+	run(ABOUT_130_MS);
+	ADD(EVENT_CUT, 1);
+	post(EVENT_BARRIER, 1, 1);
+	run(ABOUT_130_MS);
+	end("silence");
+
+	begin(3, 4, 8, 0);
+	post(EVENT_BARRIER, 0, 1);
+	run(ABOUT_130_MS);
+	run(ABOUT_130_MS);
+	end("never-heard");
+
+	begin(3, 4, 0, 0);
+	post(EVENT_BARRIER, 0, 0);
+	post(EVENT_ALLREDUCE, 1, 2);
+	run(ABOUT_1_MS);
+	end("disagree");
+
+	begin_usual();
+	ADD(EVENT_RESTART, 1);
+	post(EVENT_BARRIER, 0, 2);
+	run(ABOUT_130_MS);
+	end("restart");
+
+	begin_usual();
+	post(EVENT_BARRIER, 0, 2);
+	ADD(EVENT_STEP, 1, EVENT_FAIL, 0, 1, 2);
+	run(ABOUT_1_MS);
+	end("fail");
+
+	begin(2, 1, 0, 0);
+	post(EVENT_BARRIER, 0, 0);
+	run(ABOUT_1_MS);
+	post(EVENT_BARRIER, 1, 1);
+	post(EVENT_BARRIER, 1, 1);
+	run(ABOUT_1_MS);
+	ADD(EVENT_NUDGE, 0, 1, EVENT_EXPIRE, 0);
+	run(ABOUT_130_MS);
+	end("window");
+}
+
+static void scripts_of_attackers(void)
+{
+	begin(3, 4, 0, 0);
+	post(EVENT_ALLREDUCE, 0, 2);
+	ADD(EVENT_CHANGED, 0, 0x10, 70, 1);
+	ADD(EVENT_CHANGED, 0, CHANGE_RESEAL | 0x20, 33, 1, 51, 2);
+	ADD(EVENT_REPLAY, 0, 0, EVENT_REPLAY, 1, 3);
+	ADD(EVENT_CHANGED, 0, CHANGE_LENGTH | CHANGE_RESEAL, 0xf8);
+	ADD(EVENT_DROP, 0);
+	run(ABOUT_1_MS);
+	end("changed");
+
+	begin_usual();
+	ADD(EVENT_SEALED, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 1);
+	ADD(EVENT_SEALED, 1, 0, 0, 2, 0, 3, 0, 0, 0, 0, 0, 0, 0);
+	ADD(EVENT_RAW, 0, 1, 64, 1, 0, 0, 0);
+	run(ABOUT_1_MS);
+	end("sealed");
 }
 
 int main(int argc, char **argv)
@@ -161,6 +266,7 @@ int main(int argc, char **argv)
 	folder = argv[1];
 	real_packets();
 	requests();
-	scripts();
+	scripts_of_hosts();
+	scripts_of_attackers();
 	return 0;
 }

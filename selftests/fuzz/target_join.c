@@ -123,8 +123,8 @@ static void check_tables(const struct request *r)
 			    "member %u: port %u, family %u", i, r->members[i].port,
 			    r->members[i].family);
 	for (i = 0; i < r->join.ranks; i++) {
-		FUZZ_EXPECT(r->ranks[i] <= next && r->ranks[i] < r->join.hosts, "host %u of rank %u",
-			    r->ranks[i], i);
+		FUZZ_EXPECT(r->ranks[i] <= next && r->ranks[i] < r->join.hosts,
+			    "host %u of rank %u", r->ranks[i], i);
 		next += r->ranks[i] == next;
 	}
 	FUZZ_EQUAL(next, r->join.hosts, "hosts with ranks");
@@ -228,7 +228,7 @@ static void live(const struct request *r, struct fuzz_input *in)
 	FUZZ_EQUAL(world_memory, 0, "pieces of memory left");
 }
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
+int fuzz_target(const u8 *data, size_t bytes)
 {
 	struct fuzz_input in = { data, data + bytes };
 	u8 mend = fuzz_byte(&in);

@@ -92,7 +92,7 @@ static void check_tombstone(const u8 *packet, u32 bytes)
 	free(second);
 }
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t bytes)
+int fuzz_target(const u8 *data, size_t bytes)
 {
 	u32 offset, length;
 	u8 *memory, *packet;

@@ -5,53 +5,15 @@
 """Sockets, groups, namespaces and the module end in any order and leave nothing."""
 
 import os
-import re
 import signal
 import time
 
 from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from leftovers import left, load, loaded, references, udp_sockets, unload
 
-O_NONBLOCK = os.O_NONBLOCK
 HOSTS = 1, 2, 3, 4
 DEVICES = "/sys/class/net"
 LIVENESS_MS = 300  # tombstones stay for twice as long
-
-
-def unload():
-    if libc.syscall(176, b"collsock", O_NONBLOCK):
-        raise OSError(ctypes.get_errno(), "delete_module")
-
-
-def loaded():
-    return os.path.exists(MODULE)
-
-
-def references():
-    return int(read_file(f"{MODULE}/refcnt"))
-
-
-def load():
-    command("module")
-
-
-def udp_sockets(host):
-    """Those that the kernel holds count too."""
-    with on(host):
-        return [int(count) for name in ("sockstat", "sockstat6")
-                for count in re.findall(r"^UDP6?: inuse (\d+)",
-                                        read_file(f"/proc/thread-self/net/{name}"), re.M)]
-
-
-def left(*hosts):
-    """What the namespaces still have of groups."""
-    watchers = [rank_on(host) for host in hosts]
-    stats = [watcher.net_stats() for watcher in watchers]
-    for watcher in watchers:
-        watcher.close()
-    return {name: [getattr(one, name) for one in stats]
-            for name in ("groups", "peers", "tombstones")}
-
-
 CYCLES = 50 if ON_DEBUG_KERNEL else 200
 NOTHING = {"groups": [0] * 4, "peers": [0] * 4, "tombstones": [0] * 4}
 

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=3 limit=120
+# suites: check debug soak
+"""Whatever programs do to collective sockets, the kernel does not complain and leaves nothing."""
+
+import re
+import time
+
+from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from leftovers import left, load, loaded, references, udp_sockets, unload
+
+HOSTS = 1, 2, 3
+THREADS = 9
+NOTHING = {"groups": [0] * 3, "peers": [0] * 3, "tombstones": [0] * 3}
+LIVENESS_MS = 300
+# Time-outs so short that groups that never come together end before the test does
+TUNABLES = {"liveness_ms": LIVENESS_MS, "join_timeout_ms": 1000}
+
+
+def run_calls(seconds, *purpose):
+    """Returns how many calls, joins, posts, successes and failures there were."""
+    seed = seeded("system calls", *purpose).getrandbits(32)
+    said = command("build/fuzz/syscalls", str(seconds), str(seed), str(len(HOSTS)), str(THREADS))
+    print(f"# {said.strip()}", flush=True)
+    amounts = {name: int(amount) for amount, name in re.findall(r"(\d+) (\w+)", said)}
+    eventually("what is left", lambda: left(*HOSTS), NOTHING, 60)
+    time.sleep(0.5)  # what RCU frees
+    return amounts
+
+
+@test_each("whose packets arrive", "that lose packets")
+def any_system_calls_of_many_threads_on_hosts(state):
+    log = KernelLog()
+    with tunables(**TUNABLES):
+        if state == "that lose packets":
+            netem(HOSTS, "delay", "1ms", "2ms", "loss", "5%", "duplicate", "5%")
+        amounts = run_calls(work(6) + 1, state)
+        if state == "that lose packets":
+            netem(HOSTS)
+    # Else nothing would have been tried
+    for name, least in (("joins", 10), ("posts", 10), ("successes", 10), ("failures", 1)):
+        at_least(name, amounts[name], least)
+    equal("references to the module", references(), 0)
+    eventually("UDP sockets", lambda: [udp_sockets(host) for host in HOSTS], [[0, 0]] * 3)
+    # Some calls make the kernel load modules, which have something to say
+    equal("lines of collsock in the kernel's log",
+          [line for line in log.lines() if "coll" in line], [])
+
+
+@test
+def they_leave_no_object_behind():
+    if ON_DEBUG_KERNEL:
+        raise Skipped("the debug kernel keeps what is freed for a while")
+    with tunables(**TUNABLES):
+        run_calls(2, "first")
+        for attempt in range(3):
+            before = active_objects()
+            amounts = run_calls(work(4), attempt)
+            growth = {cache: active - before.get(cache, 0)
+                      for cache, active in active_objects().items()}
+            grown = {cache: more for cache, more in growth.items()
+                     if more > amounts["joins"] // 2 + inexact_objects(cache)}
+            # The whole system allocates from these caches; only a leak does so every time
+            if not grown:
+                return
+    equal("caches that grow", grown, {})
+
+
+@test
+def the_module_can_be_unloaded_thereafter():
+    with tunables(**TUNABLES):
+        command("build/fuzz/syscalls", "1", "1", str(len(HOSTS)), str(THREADS))
+    unload()
+    equal("the module is there", loaded(), False)
+    equal("UDP sockets", [udp_sockets(host) for host in HOSTS], [[0, 0]] * 3)
+    load()
+    Group(HOSTS).barrier()
+
+
+main(limit=110)
