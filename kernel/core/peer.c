@@ -62,6 +62,7 @@ void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 
 	/* All hosts begin with the same window: no word is needed for it. */
 	peer->credit = g->window - 1;
 	peer->done = COLL_NOTHING_DONE;
+	peer->probed_operation = COLL_NOTHING_DONE;
 	peer->rto_ns = g->timing.rto_initial;
 	peer_know(peer, 0);
 }

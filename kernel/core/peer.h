@@ -90,7 +90,8 @@ struct coll_message {
  * @first_asked_ns: the first since it was heard
  * @questions: how many of them
  * @watched: latest round of looking in which an operation waited for the other side
- * @watched_operation: that operation
+ * @watched_operation: one such operation
+ * @probed_operation: that which it was asked about last
  * @watched_ns: since when one waits
  * @probes: probes sent, which is the nonce of the latest
  * @answers: the latest that was answered
@@ -144,6 +145,7 @@ struct coll_peer {
 	u32			questions;
 	u32			watched;
 	u32			watched_operation;
+	u32			probed_operation;
 	u32			probes;
 	u64			watched_ns;
 	u32			answers;

@@ -174,6 +174,16 @@ static void peer_drop_all(struct coll_peer *peer, u64 now)
 	peer->ack_now = false;
 }
 
+static bool peer_owes_messages(const struct coll_peer *peer)
+{
+	const struct coll_message *m;
+
+	list_for_each_entry(m, &peer->sent, link)
+		if (m->op)
+			return true;
+	return !list_empty(&peer->held);
+}
+
 /**
  * coll_group_break() - the group ends on this host
  * @g: the group
@@ -207,13 +217,13 @@ void coll_group_break(struct coll_group *g, enum coll_reason reason, u32 rank, u
  * @peer: the host
  * @now: time in ns
  *
- * It is not told, for it would not answer. A rank that has left and waits for
- * nothing accuses nobody: others may still hear that host.
+ * It is not told, for it would not answer. A rank that has left, waits for nothing
+ * and owes it but a goodbye accuses nobody: others may still hear that host.
  */
 void coll_group_accuse(struct coll_group *g, struct coll_peer *peer, u64 now)
 {
 	peer->dead = true;
-	if (!g->leaving || g->running)
+	if (!g->leaving || g->running || peer_owes_messages(peer))
 		coll_group_break(g, COLL_REASON_SILENT, coll_group_rank(g, peer->host), now);
 	peer_drop_all(peer, now);
 	coll_group_advance_window(g, now);

@@ -95,6 +95,7 @@ static void watch_probe(struct coll_peer *peer, u64 now)
 	    (op->state == COLL_OP_RUNNING || op->state == COLL_OP_EARLY)) {
 		body.operation = op->number;
 		body.signature = op->signature;
+		peer->probed_operation = op->number;
 	}
 	coll_wire_write_nonce(payload, ++peer->probes);
 	peer->group->stats.probes_sent++;
@@ -148,22 +149,18 @@ static void watch_peer(struct coll_peer *peer, const struct coll_op *op, u64 now
 			peer->watched_ns = now;
 		peer->watched = g->watch_round;
 		peer->watched_operation = op->number;
-	} else if (coll_before(op->number, peer->watched_operation)) {
+	} else if (op->number - peer->probed_operation - 1 <
+		   peer->watched_operation - peer->probed_operation - 1) {
+		/* All that wait for it get their turn. */
 		peer->watched_operation = op->number;
 	}
 	coll_group_schedule(g, peer, now);
 }
 
-/*
- * Fold entries whose messages an operation waits for: those of the present round,
- * or all, if it has not been posted here and others wait for it.
- */
-static void watch_entries(const struct coll_op *op, u32 *first, u32 *end)
+/* The first fold entry whose message an operation waits for, or will. */
+static u32 watch_first_entry(const struct coll_op *op)
 {
-	const struct coll_round *r = &op->schedule->round[op->round];
-
-	*first = op->state == COLL_OP_RUNNING ? r->fold_first : 0;
-	*end = op->state == COLL_OP_RUNNING ? r->fold_first + r->folds : op->schedule->folds;
+	return op->state == COLL_OP_RUNNING ? op->schedule->round[op->round].fold_first : 0;
 }
 
 /*
@@ -179,9 +176,9 @@ static bool watch_succeeds(const struct coll_peer *peer, const struct coll_op *o
 static void watch_operation(struct coll_group *g, const struct coll_op *op, u64 now)
 {
 	struct coll_peer *peer;
-	u32 i, end;
+	u32 i;
 
-	for (watch_entries(op, &i, &end); i < end; i++) {
+	for (i = watch_first_entry(op); i < op->schedule->folds; i++) {
 		if (!coll_op_misses(op, i))
 			continue;
 		peer = coll_group_peer(g, op->schedule->fold[i].host, now);
@@ -249,7 +246,7 @@ static void watch_compare(struct coll_group *g, struct coll_peer *peer,
 /* For whom does the oldest operation wait that waits for anybody? */
 static void watch_describe(const struct coll_group *g, struct coll_answer *answer, u64 now)
 {
-	u32 number, i, end;
+	u32 number, i;
 
 	answer->host = COLL_NOBODY;
 	answer->operation = g->next;
@@ -259,7 +256,7 @@ static void watch_describe(const struct coll_group *g, struct coll_answer *answe
 
 		if (op->state != COLL_OP_RUNNING)
 			continue;
-		for (watch_entries(op, &i, &end); i < end; i++) {
+		for (i = watch_first_entry(op); i < op->schedule->folds; i++) {
 			if (!coll_op_misses(op, i))
 				continue;
 			answer->host = op->schedule->fold[i].host;

@@ -39,7 +39,8 @@ static bool forgotten(const struct sim_rank *r)
 
 	if (r->left && (m->state == WORLD_ABSENT || r->group->other_trouble & away))
 		return true;
-	return m->state == WORLD_ENTOMBED && m->world->now - m->buried_ns > 2 * liveness;
+	/* Whoever has begun to ask in time had an answer. */
+	return m->state == WORLD_ENTOMBED && r->group->acted_ns > m->buried_ns + liveness;
 }
 
 /* May this rank be taken for dead? */
@@ -81,7 +82,7 @@ static void check_blame(struct sim_rank *r, u32 number, u32 error, u32 failed_ra
 		sim_violated(s, "rank %u: operation %u fails with %u and names nobody (%d)",
 			     r->member->index, number, error, (int)failed_rank);
 	else if (!blame_fits(&g->ranks[failed_rank], number, error))
-		sim_violated(s, "rank %u: operation %u fails with %u and names %u, which is innocent",
+		sim_violated(s, "rank %u: operation %u fails with %u and names %u, an innocent",
 			     r->member->index, number, error, failed_rank);
 	else if (forgotten(&g->ranks[failed_rank]))
 		return;
@@ -165,6 +166,104 @@ void sim_check_damaged(struct world_member *m, enum coll_refusal refusal, bool c
 	else if (changed)
 		sim_violated(s, "rank %u is changed by a packet that nobody has written",
 			     m->index);
+}
+
+/* ---- waiting for a rank that is gone ---- */
+
+static bool is_gone(const struct sim_rank *r, u32 number)
+{
+	return r->crashed || (r->left && r->posted <= number);
+}
+
+/*
+ * Does a rank wait for one that is gone, through any chain of hosts? Who has posted
+ * waits for those of its present round, who computes for all of its schedule.
+ */
+static bool waits_for_gone(const struct sim_group *g, const struct sim_rank *r, u32 number,
+			   u32 schedule, u64 *seen)
+{
+	const struct coll_group *core = &r->member->group;
+	const struct coll_op *op;
+	const struct coll_schedule *s;
+	u32 i, end;
+
+	if (is_gone(r, number))
+		return true;
+	if (*seen >> r->member->index & 1 || r->member->state != WORLD_JOINED)
+		return false;
+	*seen |= 1ULL << r->member->index;
+	op = coll_group_slot(core, number);
+	if (op->state != COLL_OP_FREE && (op->number != number || op->state > COLL_OP_RUNNING))
+		return false;
+	s = core->schedules[schedule];
+	i = op->state == COLL_OP_RUNNING ? s->round[op->round].fold_first : 0;
+	end = op->state == COLL_OP_RUNNING ? i + s->round[op->round].folds : s->folds;
+	for (; i < end; i++)
+		if (s->fold[i].host != s->self &&
+		    (op->state == COLL_OP_FREE || coll_op_misses(op, i)) &&
+		    waits_for_gone(g, &g->ranks[s->fold[i].host], number, schedule, seen))
+			return true;
+	return false;
+}
+
+/*
+ * The oldest operation that waits here waits for a rank that will never post it, and
+ * the bound has passed since that is so and since it was posted: it has ended,
+ * whatever others compute meanwhile. Later ones may wait for those before them.
+ */
+static void check_waits(struct sim_group *g, const struct sim_rank *r)
+{
+	const struct coll_op *op;
+	struct sim *s = g->sim;
+	u64 seen = 0;
+	u32 i = 0;
+
+	if (r->over || r->restarted || r->member->state != WORLD_JOINED)
+		return;
+	while (i < r->posted && r->posts[i].done)
+		i++;
+	op = coll_group_slot(&r->member->group, i);
+	if (i < r->posted && i >= g->gone_from && op->schedule &&
+	    s->world.now - r->posts[i].posted_ns >= s->bound_ns &&
+	    waits_for_gone(g, r, i, op->schedule->id, &seen))
+		sim_violated(s, "rank %u of group %u waits for operation %u, but %u is gone",
+			     r->member->index, g->id, i, g->gone);
+}
+
+static void check_group_waits(struct world *w, void *what)
+{
+	const u32 away = SIM_RESTART | SIM_PAUSE | SIM_PARTITION;
+	struct sim_group *g = what;
+	u32 i;
+
+	if (g->sim->over || g->other_trouble & away)
+		return;
+	for (i = 0; i < g->hosts; i++)
+		check_waits(g, &g->ranks[i]);
+}
+
+static void check_later(struct sim_group *g)
+{
+	world_at(&g->sim->world, g->sim->world.now + g->sim->bound_ns, check_group_waits, g);
+}
+
+/* The rank has left, or its host is dead. */
+void sim_check_gone(struct sim_rank *r)
+{
+	struct sim_group *g = r->group;
+
+	if (r->posted >= g->gone_from)
+		return;
+	g->gone_from = r->posted;
+	g->gone = r->member->index;
+	check_later(g);
+}
+
+/* The rank has posted what another one never will. */
+void sim_check_posted(struct sim_rank *r)
+{
+	if (r->posted > r->group->gone_from)
+		check_later(r->group);
 }
 
 /* ---- the end ---- */

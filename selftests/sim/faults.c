@@ -64,6 +64,7 @@ static void crash(struct sim *s, struct sim_fault *f)
 		r->crashed = true;
 		r->group->crashes++;
 		r->group->victim = m->index;
+		sim_check_gone(r);
 		if (!f->duration_ns)
 			sim_rank_over(r);
 	}
@@ -105,7 +106,7 @@ static bool cuts(const struct sim_fault *f, u32 from, u32 to)
 	return here != there && (!f->one_way || there);
 }
 
-static void partition(struct sim *s, struct sim_fault *f, int change)
+static void change_cut(struct sim *s, struct sim_fault *f, int change)
 {
 	u32 from, to;
 
@@ -121,7 +122,7 @@ static void heal(struct world *w, void *what)
 {
 	struct sim_fault *f = what;
 
-	partition(f->sim, f, -1);
+	change_cut(f->sim, f, -1);
 	sim_acted(f->sim);
 }
 
@@ -171,7 +172,7 @@ static void happen(struct world *w, void *what)
 		break;
 	case SIM_FAULT_PARTITION:
 		mark_cut(s, f);
-		partition(s, f, 1);
+		change_cut(s, f, 1);
 		sim_at(s, f->duration_ns, heal, f);
 		break;
 	}
@@ -187,7 +188,7 @@ void sim_faults_posted(struct sim_rank *r)
 	for (i = 0; i < s->fault_count; i++) {
 		struct sim_fault *f = &s->faults[i];
 
-		if (f->fired || f->trigger != r || f->at_post != r->posted)
+		if (f->fired || f->at_probe || f->trigger != r || f->at_post != r->posted)
 			continue;
 		f->fired = true;
 		sim_at(s, f->delay_ns, happen, f);
@@ -229,6 +230,22 @@ static void forge(struct sim *s, struct world_packet *p)
 	p->damaged = true;
 }
 
+/* A question is on its way: now the one that asked does not run for a while. */
+static void pause_asker(struct sim *s, const struct world_packet *p)
+{
+	u32 i;
+
+	for (i = 0; i < s->fault_count; i++) {
+		struct sim_fault *f = &s->faults[i];
+
+		if (f->fired || !f->at_probe || f->trigger->member->host->id != p->from ||
+		    --f->at_probe)
+			continue;
+		f->fired = true;
+		sim_at(s, 0, happen, f);
+	}
+}
+
 /* Each packet that is sent may inspire an attacker; what he sends does not. */
 bool sim_faults_tap(struct world *w, struct world_packet *p)
 {
@@ -236,6 +253,9 @@ bool sim_faults_tap(struct world *w, struct world_packet *p)
 	struct world_packet *copy;
 	u64 delay;
 
+	if (s->trouble & SIM_PAUSE &&
+	    (p->data[COLL_WIRE_PREFIX] & ~COLL_FLAGS) == COLL_PACKET_PROBE)
+		pause_asker(s, p);
 	if (!s->replays || !world_chance(&s->random, 100))
 		return false;
 	s->replays--;

@@ -143,9 +143,10 @@ static bool large_run(struct large *l, u32 number)
 	}
 	messages = large_messages(l, &again);
 	right &= messages == expected && !again;
-	printf("%sok %u barrier of %u hosts, %s: %.1f us, first %.1f us, %llu messages of %llu, %llu again, %llu packets, %.1f s of CPU\n",
+	printf("%sok %u barrier of %u hosts, %s: %.1f us, first %.1f us, ",
 	       right ? "" : "not ", number, l->hosts, l->algorithm->name,
-	       l->barriers > 1 ? warm / 1e3 / (l->barriers - 1) : cold / 1e3, cold / 1e3,
+	       l->barriers > 1 ? warm / 1e3 / (l->barriers - 1) : cold / 1e3, cold / 1e3);
+	printf("%llu messages of %llu, %llu again, %llu packets, %.1f s of CPU\n",
 	       (unsigned long long)messages, (unsigned long long)expected,
 	       (unsigned long long)again, (unsigned long long)l->world.sent,
 	       cpu_seconds() - begin);
@@ -154,7 +155,7 @@ static bool large_run(struct large *l, u32 number)
 	return right;
 }
 
-static void usage(FILE *to)
+static void explain(FILE *to)
 {
 	fputs("usage: sim --large HOSTS[,HOSTS ...] [OPTION ...]\n"
 	      "\n"
@@ -204,12 +205,12 @@ static void parse(struct large *l, int argc, char **argv)
 		else if (c == 'n')
 			l->barriers = max(strtoul(optarg, NULL, 0), 1UL);
 		else
-			usage(c == 'h' ? stdout : stderr);
+			explain(c == 'h' ? stdout : stderr);
 		if (c == 'h' || c == '?')
 			exit(c == 'h' ? 0 : 2);
 	}
 	if (optind + 1 != argc) {
-		usage(stderr);
+		explain(stderr);
 		exit(2);
 	}
 }

@@ -91,9 +91,10 @@ static void work_all(const struct options *o, struct shared *shared)
 			continue;
 		}
 		class = class_of(o, o->first + shared->at[job]);
-		printf("# class %s seed %llu: died with status %#x; replay: build/sim/sim --class %s --seed %llu --trace\n",
-		       class->name, (unsigned long long)(o->first + shared->at[job]), status,
-		       class->name, (unsigned long long)(o->first + shared->at[job]));
+		printf("# class %s seed %llu: died with status %#x; ", class->name,
+		       (unsigned long long)(o->first + shared->at[job]), status);
+		printf("replay: build/sim/sim --class %s --seed %llu --trace\n", class->name,
+		       (unsigned long long)(o->first + shared->at[job]));
 		shared->failed[class - sim_classes]++;
 		shared->at[job] += o->jobs;
 		pids[job] = start(o, shared, job);
@@ -134,7 +135,7 @@ static int run_many(const struct options *o)
 				 (end.tv_nsec - begin.tv_nsec) / 1e9);
 }
 
-static void usage(FILE *to)
+static void explain(FILE *to)
 {
 	u32 i;
 
@@ -194,9 +195,10 @@ static void parse(struct options *o, int argc, char **argv)
 		else if (c == 't')
 			o->trace = true;
 		else if (c == 's')
-			*o = (struct options){ strtoull(optarg, NULL, 0), 1, 1, o->class, o->trace };
+			*o = (struct options){ strtoull(optarg, NULL, 0), 1, 1, o->class,
+					       o->trace };
 		else
-			usage(c == 'h' ? stdout : stderr);
+			explain(c == 'h' ? stdout : stderr);
 		if (c == 'h' || c == '?')
 			exit(c == 'h' ? 0 : 2);
 	}

@@ -79,7 +79,7 @@ static void rank_post(struct sim_rank *r)
 	if (r->posted == r->dissent)
 		bytes = sim_values_dissent(r->group, &post);
 	*p = (struct sim_post){ .number = r->posted, .rank = r->member->index,
-				.life = r->member->life };
+				.life = r->member->life, .posted_ns = s->world.now };
 	if (!coll_group_writable(&r->member->group))
 		return;
 	world_trace(&s->world, "rank %u of group %u posts %u", r->member->index, r->group->id,
@@ -89,9 +89,11 @@ static void rank_post(struct sim_rank *r)
 		op->posted++;
 	}
 	r->posted++;
+	r->group->acted_ns = s->world.now;
 	err = world_post(r->member, &post, payload, bytes, p);
 	if (err)
 		sim_violated(s, "rank %u cannot post %u: %d", r->member->index, p->number, err);
+	sim_check_posted(r);
 	sim_faults_posted(r);
 }
 
@@ -121,6 +123,7 @@ static void rank_leaves_on_cpu(struct world *w, void *what)
 		r->left = true;
 		r->left_ns = w->now;
 		world_leave(r->member);
+		sim_check_gone(r);
 	}
 	sim_acted(r->group->sim);
 }
@@ -171,6 +174,7 @@ static void rank_joins_on_cpu(struct world *w, void *what)
 	struct sim_rank *r = what;
 
 	if (!r->member->host->down && r->member->state == WORLD_ABSENT) {
+		r->group->acted_ns = w->now;
 		world_join(r->member);
 		sim_faults_posted(r);
 		rank_next(r);

@@ -217,6 +217,7 @@ static void choose_group(struct sim *s, struct sim_group *g, u32 hosts)
 	ops = chance(s, 100) ? SIM_MAX_OPS : 1 + below(s, ops);
 	g->ranks = calloc(g->hosts, sizeof(*g->ranks));
 	g->disagreed_from = COLL_NOTHING_DONE;
+	g->gone_from = COLL_NOTHING_DONE;
 	for (i = 0; i < g->hosts; i++)
 		choose_rank(s, g, &g->ranks[i], ops);
 	for (i = 0; i < ops; i++)
@@ -264,6 +265,46 @@ static void add_partition(struct sim *s)
 	f->duration_ns = choose_duration(s);
 }
 
+/*
+ * The one that dies computes, having acknowledged what others sent. Another rank
+ * computes, too: the others shall not wait for it, though often it is the only one
+ * that waits for the dead one.
+ */
+static void add_idler(struct sim *s, struct sim_fault *crash)
+{
+	struct sim_group *g = crash->trigger->group;
+	u32 victim = crash->trigger - g->ranks;
+	u32 idle[3] = { (victim + 1) % g->hosts, (victim ^ 1) % g->hosts, below(s, g->hosts) };
+	struct sim_rank *r = &g->ranks[idle[below(s, 3)]];
+
+	if (r == crash->trigger)
+		return;
+	r->skew_ns = 3000 * SECOND;
+	r->skew_at = crash->at_post + below(s, 2);
+	if (chance(s, 300))
+		return;
+	crash->trigger->skew_ns = r->skew_ns;
+	crash->trigger->skew_at = crash->at_post;
+	crash->delay_ns = below(s, SECOND);
+}
+
+static void add_pause(struct sim *s)
+{
+	struct sim_fault *f = add_fault(s, SIM_FAULT_PAUSE);
+	struct sim_group *g = f->trigger->group;
+	struct sim_rank *r = &g->ranks[below(s, g->hosts)];
+
+	f->duration_ns = choose_duration(s);
+	f->deaf = chance(s, 500);
+	if (chance(s, 500))
+		return;
+	/* Somebody computes, so others ask. */
+	f->at_probe = 1 + below(s, 4);
+	f->delay_ns = 0;
+	r->skew_ns = 200 * SECOND;
+	r->skew_at = below(s, r->ops);
+}
+
 static void choose_faults(struct sim *s)
 {
 	u32 i, most = 1 + below(s, 3);
@@ -272,12 +313,8 @@ static void choose_faults(struct sim *s)
 		add_fault(s, SIM_FAULT_LEAVE);
 	for (i = 0; s->trouble & SIM_PARTITION && i < most; i++)
 		add_partition(s);
-	for (i = 0; s->trouble & SIM_PAUSE && i < most; i++) {
-		struct sim_fault *f = add_fault(s, SIM_FAULT_PAUSE);
-
-		f->duration_ns = choose_duration(s);
-		f->deaf = chance(s, 500);
-	}
+	for (i = 0; s->trouble & SIM_PAUSE && i < most; i++)
+		add_pause(s);
 	most = s->trouble & SIM_CRASHES ? 1 + most : !!(s->trouble & SIM_CRASH);
 	for (i = 0; i < most; i++) {
 		struct sim_fault *f = add_fault(s, SIM_FAULT_CRASH);
@@ -285,6 +322,8 @@ static void choose_faults(struct sim *s)
 		/* Of hosts that all come back none remembers: they are another group. */
 		if (s->trouble & SIM_RESTART && !i)
 			f->duration_ns = 1 + any_scale(s, 8) * NSEC_PER_USEC;
+		else if (chance(s, 300))
+			add_idler(s, f);
 	}
 }
 
@@ -341,8 +380,9 @@ void sim_scenario_tell(const struct sim *s, FILE *to)
 	};
 	u32 i;
 
-	fprintf(to, "# class %s seed %llu: trouble %#x, %u hosts, liveness %.1f s, join time-out %.1f s\n",
-		s->class->name, (unsigned long long)s->seed, s->trouble, s->world.count,
+	fprintf(to, "# class %s seed %llu: trouble %#x, %u hosts, ", s->class->name,
+		(unsigned long long)s->seed, s->trouble, s->world.count);
+	fprintf(to, "liveness %.1f s, join time-out %.1f s\n",
 		(double)s->groups[0].common.timing.liveness / SECOND,
 		(double)s->groups[0].common.timing.join_timeout / SECOND);
 	for (i = 0; i < s->group_count; i++)

@@ -70,6 +70,7 @@ struct sim_post {
 	u32	number;
 	u32	rank;
 	u32	life;
+	u64	posted_ns;
 	bool	done;
 };
 
@@ -139,6 +140,9 @@ struct sim_rank {
  * @victim: one of them
  * @other_trouble: what else may be blamed: sim_trouble
  * @disagreed_from: first operation that somebody disagrees about
+ * @gone_from: first operation that some rank will never post, for it is gone
+ * @gone: that rank
+ * @acted_ns: when a rank has joined or posted last
  */
 struct sim_group {
 	struct world_group	common;
@@ -151,6 +155,9 @@ struct sim_group {
 	u32			victim;
 	u32			other_trouble;
 	u32			disagreed_from;
+	u32			gone_from;
+	u32			gone;
+	u64			acted_ns;
 };
 
 enum sim_fault_kind {
@@ -165,6 +172,7 @@ enum sim_fault_kind {
  * @kind: what
  * @trigger: rank that posts
  * @at_post: so many operations; 0: when it joins
+ * @at_probe: if not 0: so many probes of its host, instead
  * @delay_ns: and so long after that
  * @duration_ns: a pause, a partition; of a crash, until it restarts, or 0
  * @side: hosts of one side of a partition
@@ -177,6 +185,7 @@ struct sim_fault {
 	enum sim_fault_kind	kind;
 	struct sim_rank		*trigger;
 	u32			at_post;
+	u32			at_probe;
 	u64			delay_ns;
 	u64			duration_ns;
 	u64			side;
@@ -267,12 +276,13 @@ void sim_values_payload(const struct sim_rank *r, u32 number, u32 life, void *pa
 bool sim_values_right(struct sim_rank *r, u32 number, const void *result);
 
 /* check.c: promises */
-void sim_violated(struct sim *s, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void sim_violated(struct sim *s, const char *format, ...);
 void sim_check_completion(struct sim_rank *r, const struct sim_post *p, const void *result,
 			  u32 bytes, u32 error, u32 failed_rank);
 void sim_check_member(struct world_member *m);
 void sim_check_damaged(struct world_member *m, enum coll_refusal refusal, bool changed);
+void sim_check_gone(struct sim_rank *r);
+void sim_check_posted(struct sim_rank *r);
 void sim_check_stuck(struct sim *s);
 void sim_check_end(struct sim *s);
 

@@ -19,7 +19,7 @@ struct allocation {
 };
 
 /* The member that is joining: what is allocated is its. */
-static _Thread_local struct world_member *joining;
+static struct world_member *joining;
 
 void *coll_env_alloc(size_t bytes)
 {
@@ -246,7 +246,7 @@ static u64 link_delay(struct world *w, const struct world_link *l)
 	}
 	if (world_chance(&w->random, l->reordering))
 		random += 4 * (l->delay_ns + l->spread_ns) * uniform(w);
-	return l->delay_ns + (u64)min(random, (double)LONGEST_DELAY);
+	return l->delay_ns + (u64)min_t(double, random, LONGEST_DELAY);
 }
 
 static void packet_arrives(struct world *w, void *what);

@@ -7,8 +7,9 @@
  * run can be repeated.
  *
  * The world does not know what is posted and why: its user does (struct
- * world_user), the simulator or a unit test. Nothing here is global but the
- * count of allocations.
+ * world_user), the simulator or a unit test. What is global, the count of
+ * allocations, is so because the core allocates without saying for whom: worlds
+ * of several threads need a process each.
  */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
@@ -312,8 +313,7 @@ bool world_step(struct world *w, u64 until);
 u64 world_digest(const struct world_member *m);
 
 /* trace.c */
-void world_trace(const struct world *w, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+void world_trace(const struct world *w, const char *format, ...);
 void world_trace_packet(const struct world *w, const char *what, const struct world_packet *p);
 
 #endif
