@@ -86,8 +86,8 @@ class Forger:
 class AnswerWatch:
     """Sees what a member sends, or wants to send, to those who are no members."""
 
-    SO_ATTACH_FILTER, IPV4, ARP = 26, 0x0800, 0x0806
-    LOAD, AND, EQUAL, RETURN = 0x20, 0x54, 0x15, 0x06
+    SO_ATTACH_FILTER, IPV4, ARP, ARP_REQUEST = 26, 0x0800, 0x0806, 1
+    LOAD, LOAD_SHORT, AND, EQUAL, RETURN = 0x20, 0x28, 0x54, 0x15, 0x06
     PACKET_TYPE, PROTOCOL = 0xfffff004, 0xfffff000  # as filters know them
 
     def __init__(self, host):
@@ -95,7 +95,8 @@ class AnswerWatch:
         network = int.from_bytes(socket.inet_aton("10.1.0.0"), "big")
         program = [(self.LOAD, 0, 0, self.PACKET_TYPE), (self.EQUAL, 0, "no", 4),
                    (self.LOAD, 0, 0, self.PROTOCOL), (self.EQUAL, "ipv4", 0, self.IPV4),
-                   (self.EQUAL, 0, "no", self.ARP), (self.LOAD, 0, 0, 24),
+                   (self.EQUAL, 0, "no", self.ARP), (self.LOAD_SHORT, 0, 0, 6),
+                   (self.EQUAL, 0, "no", self.ARP_REQUEST), (self.LOAD, 0, 0, 24),
                    (self.EQUAL, "to", "to", 0), "ipv4", (self.LOAD, 0, 0, 16), "to",
                    *((self.EQUAL, "no", 0, network + member) for member in MEMBERS),
                    (self.AND, 0, 0, 0xffffff00), (self.EQUAL, 0, "no", network),
