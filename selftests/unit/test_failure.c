@@ -149,7 +149,7 @@ TEST_F(net, errors_are_held_until_they_have_settled)
 	EXPECT_TRUE(self->n.hosts[0].ops[6].done);
 }
 
-TEST_F(net, of_ranks_that_leave_at_once_everybody_names_the_lowest)
+TEST_F(net, of_ranks_that_leave_at_once_who_hears_of_both_names_the_lowest)
 {
 	u32 i;
 
@@ -159,9 +159,16 @@ TEST_F(net, of_ranks_that_leave_at_once_everybody_names_the_lowest)
 			ASSERT_EQ(0, unit_barrier(&self->n, i));
 	unit_leave(&self->n, 6);
 	unit_leave(&self->n, 3);
-	for (i = 0; i < 9; i++)
-		if (i != 3 && i != 6)
+	for (i = 0; i < 9; i++) {
+		if (i == 3 || i == 6)
+			continue;
+		/* All but 0 are connected with 3; 0 hears of it by way of others, or of 6. */
+		if (i)
 			ends_with(_metadata, &self->n, i, 3, ECONNRESET, 3);
+		ASSERT_TRUE(unit_await(&self->n, i, 3, SECOND));
+		EXPECT_TRUE(self->n.hosts[i].ops[3].failed_rank == 3 ||
+			    self->n.hosts[i].ops[3].failed_rank == 6);
+	}
 }
 
 TEST_F(net, a_failure_reaches_all_hosts_though_as_many_are_dead_as_one_has_neighbours_less_one)
