@@ -239,10 +239,12 @@ static void formation_nudge(struct coll_formation *f)
 /* A second life under the same nonce would be taken for the first by nobody. */
 static bool formation_remembered(struct coll_formation *f)
 {
+	const struct coll_members *members;
 	bool found;
 
 	rcu_read_lock();
-	found = coll_graveyard_find(&f->cn->graveyard, f->group.secret.tag, f->group.self);
+	found = coll_graveyard_find(&f->cn->graveyard, f->group.secret.tag, f->group.self,
+				    &members);
 	rcu_read_unlock();
 	return found;
 }

@@ -9,12 +9,14 @@
  * @link: in coll_graveyard.tombstones
  * @rcu: softirqs may look at it while it is taken out
  * @until_ns: when it is forgotten
+ * @members: the table of the group
  * @tombstone: the tombstone
  */
 struct grave {
 	struct list_head	link;
 	struct rcu_head		rcu;
 	u64			until_ns;
+	struct coll_members	*members;
 	struct coll_tombstone	tombstone;
 };
 
@@ -37,6 +39,7 @@ static void grave_remove(struct coll_graveyard *graves, struct grave *grave)
 {
 	list_del_rcu(&grave->link);
 	WRITE_ONCE(graves->count, graves->count - 1);
+	coll_members_put(grave->members);
 	call_rcu(&grave->rcu, grave_free);
 }
 
@@ -44,19 +47,23 @@ static void grave_remove(struct coll_graveyard *graves, struct grave *grave)
  * coll_graveyard_bury() - remember a group
  * @graves: of the namespace; its mutex is held
  * @g: quiet; its lock is not needed, for nothing happens in it any more
+ * @members: its table
  * @now: time in ns
  *
  * Without memory the group is forgotten at once: its late packets find nobody.
  *
  * Context: process.
  */
-void coll_graveyard_bury(struct coll_graveyard *graves, const struct coll_group *g, u64 now)
+void coll_graveyard_bury(struct coll_graveyard *graves, const struct coll_group *g,
+			 struct coll_members *members, u64 now)
 {
 	struct grave *grave = kmalloc(sizeof(*grave), GFP_KERNEL);
 
 	if (!grave)
 		return;
 	coll_group_entomb(g, &grave->tombstone);
+	members->references++;
+	grave->members = members;
 	grave->until_ns = now + 2 * g->timing.liveness;
 	if (graves->count == COLL_TOMBSTONES)
 		grave_remove(graves, list_first_entry(&graves->tombstones, struct grave, link));
@@ -93,16 +100,21 @@ u64 coll_graveyard_forget(struct coll_graveyard *graves, u64 now)
  * @graves: of the namespace
  * @tag: of the group
  * @self: index of this host in it
+ * @members: out: its table, if it is found
  *
  * Return: the tombstone or NULL. Context: RCU read side.
  */
 const struct coll_tombstone *coll_graveyard_find(const struct coll_graveyard *graves,
-						 u64 tag, u32 self)
+						 u64 tag, u32 self,
+						 const struct coll_members **members)
 {
 	struct grave *grave;
 
-	list_for_each_entry_rcu(grave, &graves->tombstones, link)
-		if (grave->tombstone.secret.tag == tag && grave->tombstone.self == self)
-			return &grave->tombstone;
+	list_for_each_entry_rcu(grave, &graves->tombstones, link) {
+		if (grave->tombstone.secret.tag != tag || grave->tombstone.self != self)
+			continue;
+		*members = grave->members;
+		return &grave->tombstone;
+	}
 	return NULL;
 }

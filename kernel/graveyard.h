@@ -13,6 +13,7 @@
 #include <linux/list.h>
 
 #include "core/tombstone.h"
+#include "members.h"
 
 #define COLL_TOMBSTONES		64
 
@@ -30,9 +31,11 @@ struct coll_graveyard {
 };
 
 void coll_graveyard_init(struct coll_graveyard *graves);
-void coll_graveyard_bury(struct coll_graveyard *graves, const struct coll_group *g, u64 now);
+void coll_graveyard_bury(struct coll_graveyard *graves, const struct coll_group *g,
+			 struct coll_members *members, u64 now);
 u64 coll_graveyard_forget(struct coll_graveyard *graves, u64 now);
 const struct coll_tombstone *coll_graveyard_find(const struct coll_graveyard *graves,
-						 u64 tag, u32 self);
+						 u64 tag, u32 self,
+						 const struct coll_members **members);
 
 #endif

@@ -42,6 +42,14 @@ struct coll_members *coll_members_get(struct hlist_head *tables, struct collsock
 	return m;
 }
 
+static void members_free(struct rcu_head *rcu)
+{
+	struct coll_members *members = container_of(rcu, struct coll_members, rcu);
+
+	kvfree(members->member);
+	kfree(members);
+}
+
 /**
  * coll_members_put() - a group does not need the table any more
  * @members: the namespace's mutex is held, and no packet reads it for this group
@@ -53,6 +61,5 @@ void coll_members_put(struct coll_members *members)
 	if (--members->references)
 		return;
 	hlist_del(&members->node);
-	kvfree(members->member);
-	kfree(members);
+	call_rcu(&members->rcu, members_free);
 }

@@ -17,6 +17,7 @@
 /**
  * struct coll_members - the table
  * @node: in the namespace's list of tables
+ * @rcu: softirqs may look at it while it is put for the last time
  * @references: groups that use it; under the namespace's mutex, like @node
  * @hosts: number of members
  * @hash: of the table, to find an equal one
@@ -24,6 +25,7 @@
  */
 struct coll_members {
 	struct hlist_node		node;
+	struct rcu_head			rcu;
 	u32				references;
 	u32				hosts;
 	u32				hash;

@@ -58,7 +58,7 @@ static void net_bury_quiet(struct coll_net *cn, struct list_head *buried)
 		if (!coll_formation_retire(f))
 			continue;
 		/* A packet finds the tombstone as soon as it misses the group. */
-		coll_graveyard_bury(&cn->graveyard, &f->group, ktime_get_ns());
+		coll_graveyard_bury(&cn->graveyard, &f->group, f->members, ktime_get_ns());
 		coll_formation_unhash(f);
 		list_move(&f->link, buried);
 	}

@@ -288,6 +288,14 @@ static bool udp_is_from(const struct sk_buff *skb, const struct collsock_member 
 	       (!m->scope_id || m->scope_id == inet6_iif(skb));
 }
 
+/* Does it come from the member that it says it is from, which is another host? */
+static bool udp_is_member(const struct sk_buff *skb, const struct coll_members *members,
+			  u32 self, u32 source)
+{
+	return source < members->hosts && source != self &&
+	       udp_is_from(skb, &members->member[source]);
+}
+
 static void udp_set_address(struct collsock_member *m, const struct sk_buff *skb,
 			    const struct in6_addr *ipv6)
 {
@@ -344,15 +352,21 @@ static void udp_receive_unknown(struct coll_net *cn, const struct sk_buff *skb,
 {
 	u8 answer[COLL_TOMBSTONE_ANSWER] __aligned(8);
 	const struct coll_tombstone *tombstone;
+	const struct coll_members *members;
 	struct collsock_member from, self;
 	enum coll_refusal refusal;
 	u32 answer_bytes;
 
 	udp_ends(skb, &from, &self);
-	tombstone = coll_graveyard_find(&cn->graveyard, prefix->tag, prefix->destination);
+	tombstone = coll_graveyard_find(&cn->graveyard, prefix->tag, prefix->destination,
+					&members);
 	if (!tombstone) {
 		coll_count(cn->counters, COLL_COUNT_UNKNOWN_GROUP);
 		coll_knock_note(&cn->knocks, prefix->tag, prefix->source, &from);
+		return;
+	}
+	if (!udp_is_member(skb, members, tombstone->self, prefix->source)) {
+		coll_count(cn->counters, COLL_COUNT_WRONG_SOURCE);
 		return;
 	}
 	refusal = coll_tombstone_answer(tombstone, packet, bytes, answer, &answer_bytes);
@@ -369,8 +383,7 @@ static void udp_deliver(struct coll_net *cn, struct coll_formation *f, const str
 {
 	const struct coll_group *g = &f->group;
 
-	if (unlikely(source >= g->hosts || source == g->self ||
-		     !udp_is_from(skb, &f->members->member[source])))
+	if (unlikely(!udp_is_member(skb, f->members, g->self, source)))
 		coll_count(cn->counters, COLL_COUNT_WRONG_SOURCE);
 	else
 		udp_count_refusal(cn, coll_formation_receive(f, source, packet, bytes));

@@ -397,6 +397,28 @@ static void peer_push(struct coll_group *g, struct coll_peer *peer, u64 now)
 	coll_peer_push(peer, now);
 }
 
+/* Numbers of a peer that is not heard must not fall half of their range behind. */
+#define AGE_EVERY	BIT(24)
+
+static void peer_age(struct coll_group *g, struct coll_peer *peer)
+{
+	if (coll_after(g->common_credit, peer->credit))
+		peer->credit = g->common_credit;
+	if (coll_after(g->acknowledged, peer->done))
+		peer->done = g->acknowledged;
+}
+
+static void group_age_peers(struct coll_group *g)
+{
+	struct coll_peer *peer;
+
+	for (peer = g->all_peers; peer; peer = peer->all)
+		peer_age(g, peer);
+	for (peer = g->spare; peer; peer = peer->next)
+		if (peer->rests)
+			peer_age(g, peer);
+}
+
 /*
  * All hosts have completed through @through, this one learns by completing
  * @operation. Whoever completes that one learns the same (the minimum is over
@@ -407,6 +429,8 @@ static void peer_push(struct coll_group *g, struct coll_peer *peer, u64 now)
  */
 static void group_learn_credit(struct coll_group *g, u32 operation, u32 through, u64 now)
 {
+	if (unlikely(operation % AGE_EVERY == 0))
+		group_age_peers(g);
 	if (coll_before(through, g->floor_operation) || coll_after(through, g->completed))
 		return;
 	g->common_credit = g->floor + g->window;
@@ -688,7 +712,8 @@ static void group_receive_body(struct coll_group *g, struct coll_peer *peer,
 		coll_watch_probed(g, peer, body, now);
 	else if (unlikely(body->type == COLL_PACKET_ANSWER))
 		coll_watch_answered(peer, body, now);
-	else if (unlikely(g->failed))
+	else if (unlikely(g->failed) &&
+		 !(body->type == COLL_PACKET_GOODBYE && coll_group_settling(g)))
 		group_receive_failed(peer, body, now);
 	else if (unlikely(repeated))
 		coll_peer_repeat(peer, now);
@@ -696,7 +721,7 @@ static void group_receive_body(struct coll_group *g, struct coll_peer *peer,
 		group_receive_message(g, peer, body, now);
 	else
 		coll_group_receive_goodbye(g, peer, body, now);
-	if (unlikely(g->limited)) {
+	if (unlikely(g->limited || g->leaving)) {
 		peer->dead = false;
 		coll_group_say_goodbye(g, peer, now);
 	}

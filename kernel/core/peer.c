@@ -60,8 +60,8 @@ void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 
 	peer->connection = 1;
 	peer->next_seq = 1;
 	/* All hosts begin with the same window: no word is needed for it. */
-	peer->credit = g->window - 1;
-	peer->done = COLL_NOTHING_DONE;
+	peer->credit = g->common_credit;
+	peer->done = g->acknowledged;
 	peer->probed_operation = COLL_NOTHING_DONE;
 	peer->rto_ns = g->timing.rto_initial;
 	peer_know(peer, 0);
@@ -75,6 +75,9 @@ void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 
  */
 void coll_peer_succeed(struct coll_peer *peer, const struct coll_prefix *prefix, u64 now)
 {
+	/* It numbers from the beginning, and so do we. */
+	peer->connection++;
+	peer->next_seq = 1;
 	peer_know(peer, prefix->incarnation);
 	peer->their_connection = prefix->connection;
 	peer->recv_seq = 0;

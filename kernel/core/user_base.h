@@ -27,6 +27,7 @@ typedef int64_t s64;
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #define fallthrough		__attribute__((fallthrough))
+#define BIT(n)			(1UL << (n))
 #define BIT_ULL(n)		(1ULL << (n))
 #ifndef ARRAY_SIZE			/* the kselftest harness has it too */
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))

@@ -231,7 +231,7 @@ void coll_group_accuse(struct coll_group *g, struct coll_peer *peer, u64 now)
 
 /**
  * coll_group_receive_goodbye() - a goodbye came
- * @g: works still
+ * @g: works still, or its errors have not settled
  * @peer: who sent it
  * @body: authenticated; not heard before
  * @now: time in ns
@@ -277,9 +277,15 @@ void coll_group_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
  */
 void coll_group_leave(struct coll_group *g, u64 now)
 {
-	struct coll_peer *peer;
+	struct coll_peer *peer, *next;
 
 	g->leaving = true;
+	/* Connections that rest open again: each host that was ever heard is told. */
+	for (peer = g->spare; peer; peer = next) {
+		next = peer->next;
+		if (peer->rests && peer->incarnation)
+			coll_group_peer(g, peer->host, now);
+	}
 	for (peer = g->all_peers; peer; peer = peer->all)
 		coll_group_say_goodbye(g, peer, now);
 }

@@ -5,6 +5,7 @@
 
 /* Enough questions: at least so many, though the time for which they went out were over. */
 #define LEAST_QUESTIONS	3
+#define LEAST_INTERVAL_NS	(50 * NSEC_PER_MSEC)
 
 /* Not heard for so long: ask. */
 static u64 watch_quiet_ns(const struct coll_group *g)
@@ -12,12 +13,18 @@ static u64 watch_quiet_ns(const struct coll_group *g)
 	return g->timing.liveness / 4;
 }
 
-/* Between questions that are not answered. */
+/*
+ * Between questions that are not answered. Far longer than timers are late, or
+ * each would seem to follow a pause of ours.
+ */
 static u64 watch_interval_ns(const struct coll_peer *peer)
 {
 	const struct coll_timing *t = &peer->group->timing;
+	u64 interval = t->rto_unheard;
 
-	return peer->incarnation ? max_t(u64, t->rto_ceiling, peer->rto_ns) : t->rto_unheard;
+	if (peer->incarnation)
+		interval = max_t(u64, t->rto_ceiling, peer->rto_ns);
+	return max_t(u64, interval, LEAST_INTERVAL_NS);
 }
 
 /* ---- asking ---- */

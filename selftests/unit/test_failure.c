@@ -319,6 +319,127 @@ TEST_F(net, replayed_packets_do_not_keep_the_dead_alive)
 	EXPECT_LT(i, 60);
 }
 
+TEST_F(net, a_rank_that_leaves_while_connections_rest_tells_all_that_it_knew)
+{
+	begin(_metadata, &self->n, 4);
+	unit_run(&self->n, 2 * coll_timing_default.idle + SECOND);
+	unit_leave(&self->n, 3);
+	unit_run(&self->n, 10 * SECOND);
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	ends_with(_metadata, &self->n, 0, 3, ECONNRESET, 3);
+}
+
+TEST_F(net, silence_is_noticed_whatever_the_retransmission_time_outs)
+{
+	static const u64 ceilings_us[] = { 10, 100, 1000, 10000000 };
+	struct coll_timing t = coll_timing_default;
+	u32 i, host;
+
+	for (i = 0; i < ARRAY_SIZE(ceilings_us); i++) {
+		unit_network_init(&self->n, 4, seed_start());
+		t.rto_ceiling = ceilings_us[i] * NSEC_PER_USEC;
+		t.rto_floor = min(t.rto_ceiling, coll_timing_default.rto_floor);
+		t.rto_initial = min(t.rto_ceiling, coll_timing_default.rto_initial);
+		ASSERT_EQ(0, unit_join_all(&self->n, &t));
+		for (host = 0; host < 4; host++) {
+			self->n.world.hosts[host].late_ns = 5 * NSEC_PER_MSEC;
+			ASSERT_EQ(0, unit_barrier(&self->n, host));
+		}
+		ASSERT_TRUE(unit_await_all(&self->n, 0, SECOND));
+		unit_cut(&self->n, 3);
+		ASSERT_EQ(0, unit_barrier(&self->n, 0));
+		ASSERT_TRUE(unit_await(&self->n, 0, 1, 60 * SECOND)) {
+			TH_LOG("ceiling of %llu us: waits for ever", ceilings_us[i]);
+		}
+		EXPECT_EQ(3, self->n.hosts[0].ops[1].failed_rank);
+		unit_network_free(&self->n);
+	}
+	self->n.hosts = NULL;
+}
+
+static void sum_all(struct __test_metadata *_metadata, struct unit_network *n, u32 op)
+{
+	s64 one = 1;
+	u32 i;
+
+	for (i = 0; i < n->count; i++)
+		ASSERT_EQ(0, unit_post(n, i, COLLSOCK_ALLREDUCE, COLLSOCK_INT64, COLLSOCK_SUM,
+				       1, COLLSOCK_AUTO, &one));
+	ASSERT_TRUE(unit_await_all(n, op, SECOND));
+	for (i = 0; i < n->count; i++)
+		ASSERT_EQ(0, n->hosts[i].ops[op].error);
+}
+
+/* All is acknowledged: as if so many operations more had been, in which every peer spoke. */
+static void age(struct unit_network *n, u32 ops)
+{
+	struct coll_group *g;
+	struct coll_peer *peer;
+	u32 i;
+
+	for (i = 0; i < n->count; i++) {
+		g = group_of(n, i);
+		g->next += ops;
+		g->oldest += ops;
+		g->completed += ops;
+		g->cover_done += ops;
+		g->acknowledged += ops;
+		g->floor_operation += ops;
+		g->floor += ops;
+		g->common_credit += ops;
+		for (peer = g->all_peers; peer; peer = peer->all) {
+			peer->credit += ops;
+			peer->done += ops;
+		}
+	}
+}
+
+TEST_F(net, peers_of_the_first_barrier_after_half_of_all_operation_numbers_are_believed)
+{
+	u32 stride, i, k, op = 0;
+
+	/* Sums and barriers have other peers when the hosts are no power of two. */
+	unit_network_init(&self->n, 11, seed_start());
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	for (k = 0; k < 5; k++)
+		sum_all(_metadata, &self->n, op++);
+	unit_run(&self->n, SECOND);
+	for (stride = 0; stride < 130; stride++) {
+		age(&self->n, (1U << 24) - (stride ? 4 : 7));
+		for (k = 0; k < 4; k++)
+			sum_all(_metadata, &self->n, op++);
+		unit_run(&self->n, SECOND);
+	}
+	EXPECT_GT(group_of(&self->n, 0)->next, 1U << 31);
+	for (i = 1; i < 11; i++)
+		ASSERT_EQ(0, unit_barrier(&self->n, i));
+	unit_run(&self->n, 2 * SECOND);
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	ASSERT_TRUE(unit_await_all(&self->n, op, SECOND));
+	for (i = 0; i < 11; i++)
+		EXPECT_EQ(0, self->n.hosts[i].ops[op].error);
+}
+
+TEST_F(net, a_host_that_restarts_after_half_of_all_sequence_numbers_is_told_once)
+{
+	begin(_metadata, &self->n, 2);
+	peer_of(&self->n, 0, 1)->next_seq += (1U << 31) + 5;
+	peer_of(&self->n, 1, 0)->recv_seq += (1U << 31) + 5;
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	ASSERT_EQ(0, unit_barrier(&self->n, 1));
+	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
+	unit_run(&self->n, SECOND);
+	world_crash(&self->n.world, self->n.hosts[1].member->host);
+	world_start(self->n.hosts[1].member->host);
+	ASSERT_EQ(0, world_join(self->n.hosts[1].member));
+	ASSERT_EQ(0, unit_barrier(&self->n, 1));
+	ASSERT_TRUE(unit_await(&self->n, 1, 4, 20 * SECOND));
+	unit_run(&self->n, 10 * SECOND);
+	unit_leave(&self->n, 0);
+	unit_run(&self->n, 10 * SECOND);
+	EXPECT_TRUE(unit_entombed(&self->n, 0));
+}
+
 TEST_F(net, idle_peers_rest_and_open_again)
 {
 	u32 i;
