@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The few words of the kernel that the core uses. In the module they come
- * from the kernel; in user space (library, simulator, unit tests) from the
+ * from the kernel; in user space (simulator, fuzzers, unit tests) from the
  * stand-ins in user_base.h. Core files include nothing else of their home.
  */
 #ifndef COLL_CORE_BASE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the core asks of its home: the kernel module, the library, the
- * simulator, a unit test. Ordinary functions, bound when the home is linked.
+ * What the core asks of its home: the kernel module, the simulator, a unit
+ * test. Ordinary functions, bound when the home is linked.
  *
  * The home calls the core under the group's lock, and the core calls these
  * back under it; none of them may call the core. Those that allocate and free

@@ -5,7 +5,8 @@
  * A socket of this family is one rank of a group. It joins the group with
  * setsockopt(COLLSOCK_JOIN), posts operations with send(), and takes their
  * completions with recv(). poll() says POLLIN when a completion waits,
- * POLLOUT when an operation can be posted, POLLERR when the group has failed.
+ * POLLOUT when an operation can be posted, POLLERR when the group has failed or
+ * a rank has left.
  *
  * Rules of every structure here: it holds no pointer and no hidden padding;
  * "size" is the size of the structure as the caller knows it; reserved bytes
