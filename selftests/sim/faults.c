@@ -167,11 +167,13 @@ static void happen(struct world *w, void *what)
 		break;
 	case SIM_FAULT_PAUSE:
 		mark_paused(s, f->trigger->member->host, f->duration_ns);
+		sim_check_calm(s, w->now + f->duration_ns);
 		world_pause(w, f->trigger->member->host, f->duration_ns, f->deaf);
 		sim_at(s, f->duration_ns, awake, f);
 		break;
 	case SIM_FAULT_PARTITION:
 		mark_cut(s, f);
+		sim_check_calm(s, w->now + f->duration_ns);
 		change_cut(s, f, 1);
 		sim_at(s, f->duration_ns, heal, f);
 		break;
