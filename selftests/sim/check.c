@@ -46,8 +46,7 @@ static bool suspect(const struct sim_rank *r)
 	return r->crashed || r->restarted || r->cut || r->paused || r->missing || forgotten(r);
 }
 
-static bool blame_fits(const struct sim_rank *r, const struct sim_rank *named, u32 number,
-		       u32 error)
+static bool blame_fits(const struct sim_rank *named, u32 number, u32 error)
 {
 	const struct sim_group *g = named->group;
 
@@ -79,7 +78,7 @@ static void check_blame(struct sim_rank *r, u32 number, u32 error, u32 failed_ra
 	if (failed_rank >= g->hosts)
 		sim_violated(s, "rank %u: operation %u fails with %u and names nobody (%d)",
 			     r->member->index, number, error, (int)failed_rank);
-	else if (!blame_fits(r, &g->ranks[failed_rank], number, error))
+	else if (!blame_fits(&g->ranks[failed_rank], number, error))
 		sim_violated(s, "rank %u: operation %u fails with %u and names %u, an innocent",
 			     r->member->index, number, error, failed_rank);
 	else if (forgotten(&g->ranks[failed_rank]))

@@ -92,9 +92,16 @@ static void mark_paused(struct sim *s, struct world_host *h, u64 duration)
 	}
 }
 
+/* Its ranks ask again, as if they had just posted. */
 static void awake(struct world *w, void *what)
 {
-	sim_acted(w->owner);
+	struct sim_fault *f = what;
+	struct world_member *m;
+
+	for (m = f->trigger->member->host->members; m; m = m->next)
+		if (lasts(sim_group_of(m), f->duration_ns))
+			sim_group_of(m)->acted_ns = w->now;
+	sim_acted(f->sim);
 }
 
 /* ---- links ---- */

@@ -145,7 +145,7 @@ struct sim_rank {
  * @gone_from: first operation that may need a rank that is gone
  * @heard_bound_ns: whoever needs one that is gone, and has heard it, as have all in
  *	the chain, waits no longer
- * @acted_ns: when a rank has joined or posted last
+ * @acted_ns: when a rank has joined, posted or, after a pause, come to itself last
  */
 struct sim_group {
 	struct world_group	common;
