@@ -240,13 +240,19 @@ static bool needs_gone(struct chain *c, const struct sim_rank *r)
 	return false;
 }
 
+static void waits_too_long(const struct sim_rank *r, u32 number)
+{
+	sim_violated(r->group->sim,
+		     "rank %u of group %u waits for operation %u, but one that it needs is gone",
+		     r->member->index, r->group->id, number);
+}
+
 /*
  * Nothing that was posted before the bound needs what was gone before it: it has
  * ended, whatever others compute meanwhile.
  */
 static void check_waits(struct sim_group *g, const struct sim_rank *r, u64 since, bool heard)
 {
-	struct sim *s = g->sim;
 	u32 i;
 
 	for (i = 0; i < r->posted; i++) {
@@ -258,8 +264,7 @@ static void check_waits(struct sim_group *g, const struct sim_rank *r, u64 since
 			continue;
 		c.schedule = op->schedule->id;
 		if (needs_gone(&c, r))
-			sim_violated(s, "rank %u of group %u waits for operation %u, but one that it needs is gone",
-				     r->member->index, g->id, i);
+			waits_too_long(r, i);
 	}
 }
 

@@ -177,13 +177,13 @@ static void choose_missing(struct sim *s, struct sim_group *g)
  */
 static void bound_waits(struct sim_group *g)
 {
-	u32 i, hops = 3 + fls(g->hosts), depth = 1;
+	u32 i, hops = 1 + fls(g->hosts), depth = 1;
 	u64 liveness = g->common.timing.liveness;
 
 	for (i = 0; i < g->hosts; i++)
 		depth = max(depth, g->ranks[i].depth);
 	depth = min(depth, g->common.join.window);
-	g->heard_bound_ns = 2 * liveness + hops * (1 + depth) * (liveness / 4 + SECOND);
+	g->heard_bound_ns = 2 * liveness + hops * (1 + depth) * (liveness / 4 + SECOND / 2);
 }
 
 static u32 choose_size(struct sim *s)
@@ -260,13 +260,18 @@ static struct sim_fault *add_fault(struct sim *s, enum sim_fault_kind kind)
 	return f;
 }
 
-/* Half of them are short enough to harm nobody. */
+/*
+ * Half of them are short enough to harm nobody. Of the others many end when those
+ * that have given the host up have left, and their tombstones still stand.
+ */
 static u64 choose_duration(struct sim *s)
 {
 	u64 liveness = s->groups[0].common.timing.liveness;
 
 	if (chance(s, 500))
 		return below(s, liveness / 2);
+	if (chance(s, 500))
+		return liveness + below(s, liveness);
 	return liveness / 2 + below(s, 10 * liveness);
 }
 
