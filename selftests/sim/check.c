@@ -27,17 +27,14 @@ void sim_violated(struct sim *s, const char *format, ...)
 
 /*
  * Does nobody answer for it any more, though it did nothing wrong? Its tombstone
- * has crumbled, or was lost with the host. Or a host that came back waits for what
- * it had done in its former life, or one that was away for what the others gave up
- * to send, and tells them.
+ * has crumbled, or was lost with the host.
  */
 static bool forgotten(const struct sim_rank *r)
 {
-	const u32 away = SIM_RESTART | SIM_PAUSE | SIM_PARTITION;
 	const struct world_member *m = r->member;
 	u64 liveness = r->group->common.timing.liveness;
 
-	if (r->left && (m->state == WORLD_ABSENT || r->group->other_trouble & away))
+	if (r->left && m->state == WORLD_ABSENT)
 		return true;
 	/* Whoever has begun to ask in time had an answer. */
 	return m->state == WORLD_ENTOMBED && r->group->acted_ns > m->buried_ns + liveness;
@@ -57,9 +54,7 @@ static bool blame_fits(const struct sim_rank *named, u32 number, u32 error)
 	case ETIMEDOUT:
 		return suspect(named);
 	case ECONNRESET:
-		/* Who was away for long may find that the others have gone on without it. */
-		return named->restarted || named->paused || named->cut ||
-		       (named->left && named->posted <= number);
+		return named->restarted || (named->left && named->posted <= number);
 	case EPROTO:
 		/* With it fails all that is not acknowledged everywhere. */
 		return g->disagreed_from != COLL_NOTHING_DONE &&
@@ -172,100 +167,180 @@ void sim_check_damaged(struct world_member *m, enum coll_refusal refusal, bool c
 
 /* ---- waiting for a rank that is gone ---- */
 
-static bool is_gone(const struct sim_rank *r, u32 number)
+/* What is looked for: a chain of hosts, of which all is true @since. */
+struct chain {
+	const struct sim_group	*group;
+	u32			number;
+	u32			schedule;
+	u64			since;
+	bool			heard;	/* along hosts only that have heard each other */
+	u64			seen;
+};
+
+static bool is_gone(const struct chain *c, const struct sim_rank *r)
 {
-	return r->crashed || (r->left && r->posted <= number);
+	return r->gone_ns <= c->since &&
+	       (r->crashed || r->missing || (r->left && r->posted <= c->number));
+}
+
+static bool has_heard(const struct coll_group *g, u32 host)
+{
+	const struct coll_peer *peer;
+
+	for (peer = g->all_peers; peer; peer = peer->all)
+		if (peer->host == host)
+			return peer->incarnation;
+	for (peer = g->spare; peer; peer = peer->next)
+		if (peer->host == host)
+			return peer->incarnation;
+	return false;
+}
+
+/* The entries of the schedule whose messages an operation may miss, now or later. */
+static bool may_miss(const struct chain *c, const struct coll_group *core, u32 *first)
+{
+	const struct coll_op *op = coll_group_slot(core, c->number);
+
+	*first = 0;
+	if (coll_before(c->number, core->oldest))
+		return false;
+	if (op->state == COLL_OP_FREE)
+		return true;
+	if (op->number != c->number || op->state > COLL_OP_RUNNING)
+		return false;
+	if (op->state == COLL_OP_RUNNING)
+		*first = op->schedule->round[op->round].fold_first;
+	return true;
 }
 
 /*
- * Does a rank wait for one that is gone, through any chain of hosts? Who has posted
- * waits for those of its present round, who computes for all of its schedule.
+ * Does a rank need one that is gone, through any chain of hosts? Who has posted
+ * needs those of its present and later rounds, who computes those of all rounds.
  */
-static bool waits_for_gone(const struct sim_group *g, const struct sim_rank *r, u32 number,
-			   u32 schedule, u64 *seen)
+static bool needs_gone(struct chain *c, const struct sim_rank *r)
 {
 	const struct coll_group *core = &r->member->group;
-	const struct coll_op *op;
 	const struct coll_schedule *s;
-	u32 i, end;
+	const struct coll_op *op;
+	u32 i;
 
-	if (is_gone(r, number))
+	if (is_gone(c, r))
 		return true;
-	if (*seen >> r->member->index & 1 || r->member->state != WORLD_JOINED)
+	if (c->seen >> r->member->index & 1 || r->member->state != WORLD_JOINED ||
+	    r->joined_ns > c->since || !may_miss(c, core, &i))
 		return false;
-	*seen |= 1ULL << r->member->index;
-	op = coll_group_slot(core, number);
-	if (op->state != COLL_OP_FREE && (op->number != number || op->state > COLL_OP_RUNNING))
-		return false;
-	s = core->schedules[schedule];
-	i = op->state == COLL_OP_RUNNING ? s->round[op->round].fold_first : 0;
-	end = op->state == COLL_OP_RUNNING ? i + s->round[op->round].folds : s->folds;
-	for (; i < end; i++)
+	c->seen |= 1ULL << r->member->index;
+	op = coll_group_slot(core, c->number);
+	for (s = core->schedules[c->schedule]; i < s->folds; i++)
 		if (s->fold[i].host != s->self &&
 		    (op->state == COLL_OP_FREE || coll_op_misses(op, i)) &&
-		    waits_for_gone(g, &g->ranks[s->fold[i].host], number, schedule, seen))
+		    (!c->heard || has_heard(core, s->fold[i].host)) &&
+		    needs_gone(c, &c->group->ranks[s->fold[i].host]))
 			return true;
 	return false;
 }
 
-/*
- * The oldest operation that waits here waits for a rank that will never post it, and
- * the bound has passed since that is so and since it was posted: it has ended,
- * whatever others compute meanwhile. Later ones may wait for those before them.
- */
-static void check_waits(struct sim_group *g, const struct sim_rank *r)
+static void waits_too_long(const struct sim_rank *r, u32 number)
 {
-	const struct coll_op *op;
-	struct sim *s = g->sim;
-	u64 seen = 0;
-	u32 i = 0;
-
-	if (r->over || r->restarted || r->member->state != WORLD_JOINED)
-		return;
-	while (i < r->posted && r->posts[i].done)
-		i++;
-	op = coll_group_slot(&r->member->group, i);
-	if (i < r->posted && i >= g->gone_from && op->schedule &&
-	    s->world.now - r->posts[i].posted_ns >= s->bound_ns &&
-	    waits_for_gone(g, r, i, op->schedule->id, &seen))
-		sim_violated(s, "rank %u of group %u waits for operation %u, but %u is gone",
-			     r->member->index, g->id, i, g->gone);
+	sim_violated(r->group->sim,
+		     "rank %u of group %u waits for operation %u, but one that it needs is gone",
+		     r->member->index, r->group->id, number);
 }
 
-static void check_group_waits(struct world *w, void *what)
+/*
+ * Nothing that was posted before the bound needs what was gone before it: it has
+ * ended, whatever others compute meanwhile.
+ */
+static void check_waits(struct sim_group *g, const struct sim_rank *r, u64 since, bool heard)
 {
-	const u32 away = SIM_RESTART | SIM_PAUSE | SIM_PARTITION;
-	struct sim_group *g = what;
 	u32 i;
 
-	if (g->sim->over || g->other_trouble & away)
+	for (i = 0; i < r->posted; i++) {
+		const struct coll_op *op = coll_group_slot(&r->member->group, i);
+		struct chain c = { g, i, 0, since, heard, 0 };
+
+		if (r->posts[i].done || r->posts[i].posted_ns > since || op->number != i ||
+		    op->state != COLL_OP_RUNNING)
+			continue;
+		c.schedule = op->schedule->id;
+		if (needs_gone(&c, r))
+			waits_too_long(r, i);
+	}
+}
+
+static void check_group_waits(struct sim_group *g, u64 bound, bool heard)
+{
+	u64 since = g->sim->world.now - bound;
+	u32 i;
+
+	/* Nobody stood still, no link was cut since. */
+	if (g->sim->over || g->sim->world.now < bound || g->sim->calm_ns > since)
 		return;
 	for (i = 0; i < g->hosts; i++)
-		check_waits(g, &g->ranks[i]);
+		if (g->ranks[i].member->state == WORLD_JOINED)
+			check_waits(g, &g->ranks[i], since, heard);
 }
 
-static void check_later(struct sim_group *g)
+static void check_heard(struct world *w, void *what)
 {
-	world_at(&g->sim->world, g->sim->world.now + g->sim->bound_ns, check_group_waits, g);
+	struct sim_group *g = what;
+
+	check_group_waits(g, g->heard_bound_ns, true);
 }
 
-/* The rank has left, or its host is dead. */
+static void check_unheard(struct world *w, void *what)
+{
+	struct sim_group *g = what;
+
+	check_group_waits(g, g->heard_bound_ns + g->common.timing.join_timeout, false);
+}
+
+static void check_later(struct sim_group *g, u64 since)
+{
+	struct world *w = &g->sim->world;
+	u64 heard = since + g->heard_bound_ns;
+
+	world_at(w, heard, check_heard, g);
+	world_at(w, heard + g->common.timing.join_timeout, check_unheard, g);
+}
+
+/* The rank has left, its host is dead, or it will never join. */
 void sim_check_gone(struct sim_rank *r)
 {
 	struct sim_group *g = r->group;
+	u32 from = r->crashed || r->missing ? 0 : r->posted;
 
-	if (r->posted >= g->gone_from)
-		return;
-	g->gone_from = r->posted;
-	g->gone = r->member->index;
-	check_later(g);
+	r->gone_ns = g->sim->world.now;
+	g->gone_from = min(g->gone_from, from);
+	check_later(g, r->gone_ns);
 }
 
-/* The rank has posted what another one never will. */
+/* The rank has posted what needs, perhaps, one that is gone. */
 void sim_check_posted(struct sim_rank *r)
 {
 	if (r->posted > r->group->gone_from)
-		check_later(r->group);
+		check_later(r->group, r->group->sim->world.now);
+}
+
+/* From now on it answers. */
+void sim_check_joined(struct sim_rank *r)
+{
+	r->joined_ns = r->group->sim->world.now;
+	if (r->group->gone_from != COLL_NOTHING_DONE)
+		check_later(r->group, r->joined_ns);
+}
+
+/* Until then some stand still, or are cut off. */
+void sim_check_calm(struct sim *s, u64 at)
+{
+	u32 i;
+
+	if (at <= s->calm_ns)
+		return;
+	s->calm_ns = at;
+	for (i = 0; i < s->group_count; i++)
+		if (s->groups[i].gone_from != COLL_NOTHING_DONE)
+			check_later(&s->groups[i], at);
 }
 
 /* ---- the end ---- */

@@ -92,9 +92,16 @@ static void mark_paused(struct sim *s, struct world_host *h, u64 duration)
 	}
 }
 
+/* Its ranks ask again, as if they had just posted. */
 static void awake(struct world *w, void *what)
 {
-	sim_acted(w->owner);
+	struct sim_fault *f = what;
+	struct world_member *m;
+
+	for (m = f->trigger->member->host->members; m; m = m->next)
+		if (lasts(sim_group_of(m), f->duration_ns))
+			sim_group_of(m)->acted_ns = w->now;
+	sim_acted(f->sim);
 }
 
 /* ---- links ---- */
@@ -167,11 +174,13 @@ static void happen(struct world *w, void *what)
 		break;
 	case SIM_FAULT_PAUSE:
 		mark_paused(s, f->trigger->member->host, f->duration_ns);
+		sim_check_calm(s, w->now + f->duration_ns);
 		world_pause(w, f->trigger->member->host, f->duration_ns, f->deaf);
 		sim_at(s, f->duration_ns, awake, f);
 		break;
 	case SIM_FAULT_PARTITION:
 		mark_cut(s, f);
+		sim_check_calm(s, w->now + f->duration_ns);
 		change_cut(s, f, 1);
 		sim_at(s, f->duration_ns, heal, f);
 		break;

@@ -121,7 +121,6 @@ static void rank_leaves_on_cpu(struct world *w, void *what)
 
 	if (rank_alive(r)) {
 		r->left = true;
-		r->left_ns = w->now;
 		world_leave(r->member);
 		sim_check_gone(r);
 	}
@@ -176,6 +175,7 @@ static void rank_joins_on_cpu(struct world *w, void *what)
 	if (!r->member->host->down && r->member->state == WORLD_ABSENT) {
 		r->group->acted_ns = w->now;
 		world_join(r->member);
+		sim_check_joined(r);
 		sim_faults_posted(r);
 		rank_next(r);
 	}
@@ -197,8 +197,10 @@ void sim_ranks_start(struct sim *s)
 		for (i = 0; i < s->groups[g].hosts; i++) {
 			struct sim_rank *r = &s->groups[g].ranks[i];
 
-			if (r->missing)
+			if (r->missing) {
+				sim_check_gone(r);
 				continue;
+			}
 			s->active++;
 			sim_at(s, r->join_ns, sim_rank_join, r);
 		}

@@ -170,6 +170,22 @@ static void choose_missing(struct sim *s, struct sim_group *g)
 	g->other_trouble |= SIM_MISSING;
 }
 
+/*
+ * From host to host the question takes the time until it is asked, and that for
+ * each operation that wants to be asked about. No chain is longer than the way
+ * through all rounds.
+ */
+static void bound_waits(struct sim_group *g)
+{
+	u32 i, hops = 1 + fls(g->hosts), depth = 1;
+	u64 liveness = g->common.timing.liveness;
+
+	for (i = 0; i < g->hosts; i++)
+		depth = max(depth, g->ranks[i].depth);
+	depth = min(depth, g->common.join.window);
+	g->heard_bound_ns = 2 * liveness + hops * (1 + depth) * (liveness / 4 + SECOND / 2);
+}
+
 static u32 choose_size(struct sim *s)
 {
 	if (chance(s, 30))
@@ -244,13 +260,18 @@ static struct sim_fault *add_fault(struct sim *s, enum sim_fault_kind kind)
 	return f;
 }
 
-/* Half of them are short enough to harm nobody. */
+/*
+ * Half of them are short enough to harm nobody. Of the others many end when those
+ * that have given the host up have left, and their tombstones still stand.
+ */
 static u64 choose_duration(struct sim *s)
 {
 	u64 liveness = s->groups[0].common.timing.liveness;
 
 	if (chance(s, 500))
 		return below(s, liveness / 2);
+	if (chance(s, 500))
+		return liveness + below(s, liveness);
 	return liveness / 2 + below(s, 10 * liveness);
 }
 
@@ -265,26 +286,37 @@ static void add_partition(struct sim *s)
 	f->duration_ns = choose_duration(s);
 }
 
+/* It computes, others shall not wait for it. */
+static void idle(struct sim_rank *r, u32 at_post)
+{
+	r->skew_ns = 3000 * SECOND;
+	r->skew_at = at_post;
+}
+
 /*
  * The one that dies computes, having acknowledged what others sent. Another rank
  * computes, too: the others shall not wait for it, though often it is the only one
- * that waits for the dead one.
+ * that waits for the dead one. Or many do, each with some operations under way.
  */
-static void add_idler(struct sim *s, struct sim_fault *crash)
+static void add_idlers(struct sim *s, struct sim_fault *crash)
 {
 	struct sim_group *g = crash->trigger->group;
-	u32 victim = crash->trigger - g->ranks;
-	u32 idle[3] = { (victim + 1) % g->hosts, (victim ^ 1) % g->hosts, below(s, g->hosts) };
-	struct sim_rank *r = &g->ranks[idle[below(s, 3)]];
+	u32 victim = crash->trigger - g->ranks, i;
+	u32 first[3] = { (victim + 1) % g->hosts, (victim ^ 1) % g->hosts, below(s, g->hosts) };
+	u32 depth = chance(s, 500) ? 1 + below(s, 4) : 0;
+	bool many = chance(s, 500);
 
-	if (r == crash->trigger)
-		return;
-	r->skew_ns = 3000 * SECOND;
-	r->skew_at = crash->at_post + below(s, 2);
+	idle(&g->ranks[first[below(s, 3)]], crash->at_post + below(s, 2));
+	for (i = 0; i < g->hosts; i++) {
+		if (many && chance(s, 500))
+			idle(&g->ranks[i], crash->at_post + below(s, 4));
+		if (depth)
+			g->ranks[i].depth = depth;
+	}
+	crash->trigger->skew_ns = 0;
 	if (chance(s, 300))
 		return;
-	crash->trigger->skew_ns = r->skew_ns;
-	crash->trigger->skew_at = crash->at_post;
+	idle(crash->trigger, crash->at_post);
 	crash->delay_ns = below(s, SECOND);
 }
 
@@ -322,8 +354,8 @@ static void choose_faults(struct sim *s)
 		/* Of hosts that all come back none remembers: they are another group. */
 		if (s->trouble & SIM_RESTART && !i)
 			f->duration_ns = 1 + any_scale(s, 8) * NSEC_PER_USEC;
-		else if (chance(s, 300))
-			add_idler(s, f);
+		else if (chance(s, 500))
+			add_idlers(s, f);
 	}
 }
 
@@ -366,6 +398,8 @@ void sim_scenario(struct sim *s, const struct sim_class *class, u64 seed)
 		liveness = max(liveness, s->groups[i].common.timing.liveness);
 	}
 	choose_faults(s);
+	for (i = 0; i < s->group_count; i++)
+		bound_waits(&s->groups[i]);
 	s->bound_ns = 2 * join + 20 * liveness + 60 * SECOND;
 }
 

@@ -92,8 +92,9 @@ struct sim_post {
  * @dissent: operation in which it differs, or COLL_NOTHING_DONE
  * @busy: computes before its next post
  * @going: is to leave
+ * @joined_ns: when it joined
  * @left: has left
- * @left_ns: when
+ * @gone_ns: when it left, its host died; 0 if it never joins
  * @over: nothing is to be expected of it
  * @missing: never joins
  * @crashed: its host has
@@ -115,7 +116,8 @@ struct sim_rank {
 	u64			skew_ns;
 	u32			skew_at;
 	u64			join_ns;
-	u64			left_ns;
+	u64			joined_ns;
+	u64			gone_ns;
 	u32			dissent;
 	bool			busy;
 	bool			going;
@@ -140,9 +142,10 @@ struct sim_rank {
  * @victim: one of them
  * @other_trouble: what else may be blamed: sim_trouble
  * @disagreed_from: first operation that somebody disagrees about
- * @gone_from: first operation that some rank will never post, for it is gone
- * @gone: that rank
- * @acted_ns: when a rank has joined or posted last
+ * @gone_from: first operation that may need a rank that is gone
+ * @heard_bound_ns: whoever needs one that is gone, and has heard it, as have all in
+ *	the chain, waits no longer
+ * @acted_ns: when a rank has joined, posted or, after a pause, come to itself last
  */
 struct sim_group {
 	struct world_group	common;
@@ -156,7 +159,7 @@ struct sim_group {
 	u32			other_trouble;
 	u32			disagreed_from;
 	u32			gone_from;
-	u32			gone;
+	u64			heard_bound_ns;
 	u64			acted_ns;
 };
 
@@ -207,6 +210,7 @@ struct sim_fault {
  * @fault_count: number of them
  * @trouble: enum sim_trouble
  * @bound_ns: what waits and is owed nothing by a rank ends within this time
+ * @calm_ns: when the last pause or partition is over
  * @actions: things that ranks and faults will still do
  * @idle_ns: when the last of them was done
  * @watching: somebody will look what has become of those who wait
@@ -228,6 +232,7 @@ struct sim {
 	u32			fault_count;
 	u32			trouble;
 	u64			bound_ns;
+	u64			calm_ns;
 	u32			actions;
 	u64			idle_ns;
 	bool			watching;
@@ -283,6 +288,8 @@ void sim_check_member(struct world_member *m);
 void sim_check_damaged(struct world_member *m, enum coll_refusal refusal, bool changed);
 void sim_check_gone(struct sim_rank *r);
 void sim_check_posted(struct sim_rank *r);
+void sim_check_joined(struct sim_rank *r);
+void sim_check_calm(struct sim *s, u64 at);
 void sim_check_stuck(struct sim *s);
 void sim_check_end(struct sim *s);
 

@@ -202,6 +202,21 @@ TEST_F(net, a_failure_reaches_all_hosts_though_as_many_are_dead_as_one_has_neigh
 	self->n.hosts = NULL;
 }
 
+TEST_F(net, a_failure_reaches_hosts_to_which_nobody_has_spoken)
+{
+	u32 i;
+
+	unit_network_init(&self->n, 17, seed_start());
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	unit_cut(&self->n, 16);
+	coll_group_break(group_of(&self->n, 0), COLL_REASON_SILENT, 16, self->n.world.now);
+	unit_run(&self->n, SECOND);
+	for (i = 0; i < 16; i++)
+		EXPECT_TRUE(coll_group_broken(group_of(&self->n, i))) {
+			TH_LOG("host %u has not heard of it", i);
+		}
+}
+
 TEST_F(net, a_live_host_that_is_accused_fails_too)
 {
 	begin(_metadata, &self->n, 4);
