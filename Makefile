@@ -58,13 +58,19 @@ demo: demo-values setup-vm all	## what it is for, in a minute: HOSTS=8 INPUT=fil
 	@tools/demo/demo
 
 check: setup-build setup-test setup-vm setup-debug	## all tests, a fixed sample
-	@selftests/run unit lib $(KVER):check uml:debug
+	@selftests/run unit sim lib $(KVER):check uml:debug
 
 check-debug: setup-build setup-vm setup-debug	## the kernel tests on the debug kernel
 	@selftests/run uml:debug
 
 soak: setup-build setup-test setup-vm setup-debug setup-k612	## SOAK=n times the work, on 6.1, 6.12 and the debug kernel
-	@selftests/run --soak $(SOAK) unit $(KVER):soak 6.12:soak uml:soak
+	@selftests/run --soak $(SOAK) unit sim $(KVER):soak 6.12:soak uml:soak
+
+SIM_ARGS = $(if $(SEED),--seed $(SEED)) $(if $(SEEDS),--seeds $(SEEDS)) $(ARGS)
+
+sim: setup-build	## simulator: SEEDS=n, or SEED=s (class and seed decide all), ARGS="--trace"
+	@$(MAKE) -s -C selftests/sim OUTPUT=$(CURDIR)/build/sim $(CURDIR)/build/sim/sim
+	@build/sim/sim $(SIM_ARGS)
 
 check-mutants: setup-build setup-test	## every planted bug must turn a test red
 	@selftests/run mutants
@@ -86,4 +92,4 @@ setup-%:
 	@tools/setup $*
 
 .PHONY: all help module install uninstall vm demo-values demo check check-debug check-mutants \
-	soak bench bench-check lint clean $(PARTS)
+	sim soak bench bench-check lint clean $(PARTS)

@@ -52,6 +52,11 @@ void coll_env_peer_free(struct coll_peer *peer)
 	kfree(e);
 }
 
+void coll_env_peer_rest(struct coll_peer *peer)
+{
+	coll_udp_route_drop(&container_of(peer, struct env_peer, peer)->route);
+}
+
 u8 *coll_env_packet(struct coll_group *g, u32 bytes, struct coll_packet **packet)
 {
 	struct sk_buff *skb = coll_udp_packet(bytes);
@@ -105,7 +110,7 @@ void coll_env_writable(struct coll_group *g)
 	struct coll_formation *f = coll_formation_of(g);
 
 	f->wake |= COLL_WAKE_WRITABLE;
-	if (unlikely(g->error || g->reset))
+	if (unlikely(g->limited && !coll_group_settling(g)))
 		f->wake |= COLL_WAKE_ERROR;
 }
 

@@ -236,10 +236,23 @@ static void formation_nudge(struct coll_formation *f)
 	}
 }
 
+/* A second life under the same nonce would be taken for the first by nobody. */
+static bool formation_remembered(struct coll_formation *f)
+{
+	bool found;
+
+	rcu_read_lock();
+	found = coll_graveyard_find(&f->cn->graveyard, f->group.secret.tag, f->group.self);
+	rcu_read_unlock();
+	return found;
+}
+
 static int formation_hash(struct coll_formation *f)
 {
 	int err = 0;
 
+	if (formation_remembered(f))
+		return -EADDRINUSE;
 	spin_lock_bh(&formations_lock);
 	if (coll_formation_find(f->cn, f->group.secret.tag, f->group.self))
 		err = -EADDRINUSE;
@@ -254,8 +267,8 @@ static int formation_hash(struct coll_formation *f)
  * @f: NEW; JOINED afterwards if there was no error
  * @csk: the socket that joins
  *
- * Return: 0, -EADDRINUSE if this host is in that group already, or why the port
- * cannot be opened. Context: process.
+ * Return: 0, -EADDRINUSE if this host is in that group already, or was until a
+ * moment ago, or why the port cannot be opened. Context: process.
  */
 int coll_formation_publish(struct coll_formation *f, struct coll_sock *csk)
 {

@@ -40,20 +40,6 @@ static void grave_remove(struct coll_graveyard *graves, struct grave *grave)
 	call_rcu(&grave->rcu, grave_free);
 }
 
-/*
- * A group that was joined again under the same nonce leaves another tombstone:
- * only the latest knows the present incarnation of this host.
- */
-static void grave_replace(struct coll_graveyard *graves, const struct coll_tombstone *t)
-{
-	struct grave *grave, *next;
-
-	list_for_each_entry_safe(grave, next, &graves->tombstones, link)
-		if (grave->tombstone.secret.tag == t->secret.tag &&
-		    grave->tombstone.self == t->self)
-			grave_remove(graves, grave);
-}
-
 /**
  * coll_graveyard_bury() - remember a group
  * @graves: of the namespace; its mutex is held
@@ -72,7 +58,6 @@ void coll_graveyard_bury(struct coll_graveyard *graves, const struct coll_group 
 		return;
 	coll_group_entomb(g, &grave->tombstone);
 	grave->until_ns = now + 2 * g->timing.liveness;
-	grave_replace(graves, &grave->tombstone);
 	if (graves->count == COLL_TOMBSTONES)
 		grave_remove(graves, list_first_entry(&graves->tombstones, struct grave, link));
 	list_add_tail_rcu(&grave->link, &graves->tombstones);

@@ -56,7 +56,7 @@ static __poll_t sock_poll_joined(struct coll_sock *csk, struct coll_formation *f
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if (coll_group_writable(g) && coll_places_room(csk->places))
 		mask |= EPOLLOUT | EPOLLWRNORM;
-	if (g->error || g->reset)
+	if (g->limited && !coll_group_settling(g))
 		mask |= EPOLLERR;
 	spin_unlock_bh(&f->lock);
 	return mask;

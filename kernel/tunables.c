@@ -52,6 +52,14 @@ static unsigned int join_timeout_ms;
 module_param_cb(join_timeout_ms, &tunable_ms, &join_timeout_ms, 0644);
 MODULE_PARM_DESC(join_timeout_ms, "The same for a host never heard");
 
+static unsigned int settle_us;
+module_param_cb(settle_us, &tunable_us, &settle_us, 0644);
+MODULE_PARM_DESC(settle_us, "How long an error is held, so that all hosts report the same");
+
+static unsigned int idle_ms;
+module_param_cb(idle_ms, &tunable_ms, &idle_ms, 0644);
+MODULE_PARM_DESC(idle_ms, "A connection over which nothing is said for so long is put back");
+
 static void tunable_default(unsigned int *tunable, u64 value_ns, u32 unit_ns)
 {
 	if (!*tunable)
@@ -74,6 +82,8 @@ void coll_tunables_init(void)
 	tunable_default(&ack_delay_us, t->ack_delay, NSEC_PER_USEC);
 	tunable_default(&liveness_ms, t->liveness, NSEC_PER_MSEC);
 	tunable_default(&join_timeout_ms, t->join_timeout, NSEC_PER_MSEC);
+	tunable_default(&settle_us, t->settle, NSEC_PER_USEC);
+	tunable_default(&idle_ms, t->idle, NSEC_PER_MSEC);
 }
 
 /**
@@ -95,4 +105,6 @@ void coll_tunables_timing(struct coll_timing *timing)
 	timing->ack_delay = READ_ONCE(ack_delay_us) * (u64)NSEC_PER_USEC;
 	timing->liveness = READ_ONCE(liveness_ms) * (u64)NSEC_PER_MSEC;
 	timing->join_timeout = READ_ONCE(join_timeout_ms) * (u64)NSEC_PER_MSEC;
+	timing->settle = READ_ONCE(settle_us) * (u64)NSEC_PER_USEC;
+	timing->idle = READ_ONCE(idle_ms) * (u64)NSEC_PER_MSEC;
 }

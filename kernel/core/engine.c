@@ -89,6 +89,7 @@ void coll_op_begin_early(struct coll_op *op, const struct coll_schedule *s,
 	op->round = 0;
 	op->value = 0;
 	op->unacked = 0;
+	op->probed = false;
 	op->done = op->number - 1;
 	memset(op->arrived, 0, sizeof(op->arrived));
 }
@@ -223,6 +224,7 @@ void coll_op_start(struct coll_op *op, const void *payload, u64 now)
 	struct coll_group *g = op->group;
 
 	op->state = COLL_OP_RUNNING;
+	op->posted_ns = now;
 	g->running++;
 	if (coll_before(g->completed, op->done))
 		op->done = g->completed;
@@ -271,14 +273,24 @@ void coll_op_forget(struct coll_op *op, bool sample, u64 now)
 }
 
 /**
- * coll_op_abort() - end an operation with an error
+ * coll_op_abort() - an operation cannot complete
  * @op: RUNNING
+ * @now: time in ns
+ */
+void coll_op_abort(struct coll_op *op, u64 now)
+{
+	coll_op_forget(op, false, now);
+	op->state = COLL_OP_ABORTED;
+}
+
+/**
+ * coll_op_report() - end an operation with an error
+ * @op: ABORTED
  * @error: errno, positive
  * @failed_rank: who is to blame
  * @now: time in ns
  */
-void coll_op_abort(struct coll_op *op, u32 error, u32 failed_rank, u64 now)
+void coll_op_report(struct coll_op *op, u32 error, u32 failed_rank, u64 now)
 {
-	coll_op_forget(op, false, now);
 	op_complete(op, error, failed_rank, now);
 }

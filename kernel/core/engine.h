@@ -6,7 +6,9 @@
  * States of an operation (a slot in the group's window):
  *   FREE -> EARLY	a message came before this rank posted
  *   FREE, EARLY -> RUNNING	posted
- *   RUNNING -> DONE	completed, with a result or an error
+ *   RUNNING -> DONE	completed
+ *   RUNNING -> ABORTED	cannot complete; or posted so
+ *   ABORTED -> DONE	has reported the error
  *   DONE -> FREE	all its messages are acknowledged
  *
  * Everything here is called under the group's lock. Rounds advance only in
@@ -23,6 +25,7 @@ enum coll_op_state {
 	COLL_OP_FREE,
 	COLL_OP_EARLY,
 	COLL_OP_RUNNING,
+	COLL_OP_ABORTED,
 	COLL_OP_DONE,
 };
 
@@ -35,6 +38,7 @@ enum coll_op_state {
  * @values: the registers at the beginning, then again for each round that
  *	folds, so that what was sent stays as it was
  * @early: a buffer for each fold entry of the schedule
+ * @posted_ns: when this rank posted
  * @arrived: a bit for each fold entry of the schedule
  * @signature: what all ranks must agree on
  * @number: of the operation
@@ -46,6 +50,7 @@ enum coll_op_state {
  * @missing: messages that the present round still waits for
  * @value: rounds that have folded
  * @unacked: messages not acknowledged
+ * @probed: while EARLY: others wait for this rank to post
  */
 struct coll_op {
 	struct coll_group		*group;
@@ -54,6 +59,7 @@ struct coll_op {
 	struct coll_message		*messages;
 	u8				*values;
 	u8				*early;
+	u64				posted_ns;
 	u64				arrived[COLL_MAX_EDGES / 64];
 	struct coll_signature		signature;
 	u32				number;
@@ -65,6 +71,7 @@ struct coll_op {
 	u8				missing;
 	u8				value;
 	u8				unacked;
+	bool				probed;
 };
 
 /* Memory that any operation of a group can need. */
@@ -83,6 +90,13 @@ void coll_op_begin_early(struct coll_op *op, const struct coll_schedule *s,
 /* This rank has posted: start. May complete the operation. */
 void coll_op_start(struct coll_op *op, const void *payload, u64 now);
 
+/* Does fold entry @edge take a message that has not come? */
+static inline bool coll_op_misses(const struct coll_op *op, u32 edge)
+{
+	return op->schedule->fold[edge].host != op->schedule->self &&
+	       !(op->arrived[edge / 64] >> (edge % 64) & 1);
+}
+
 /* Bytes of the message that fold entry @edge takes. */
 u32 coll_op_edge_bytes(const struct coll_op *op, int edge);
 
@@ -95,8 +109,11 @@ bool coll_op_store(struct coll_op *op, int edge, const struct coll_body *body);
 /* Run the rounds that can run. May complete the operation. */
 void coll_op_advance(struct coll_op *op, u64 now);
 
-/* End it with an error; nothing more is sent for it. */
-void coll_op_abort(struct coll_op *op, u32 error, u32 failed_rank, u64 now);
+/* It cannot complete: nothing more is sent for it. */
+void coll_op_abort(struct coll_op *op, u64 now);
+
+/* End what was aborted. */
+void coll_op_report(struct coll_op *op, u32 error, u32 failed_rank, u64 now);
 
 /* Forget all messages that are not acknowledged. @sample: they were received. */
 void coll_op_forget(struct coll_op *op, bool sample, u64 now);

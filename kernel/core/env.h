@@ -26,6 +26,9 @@ void coll_env_free(void *memory);
 struct coll_peer *coll_env_peer_new(struct coll_group *g);
 void coll_env_peer_free(struct coll_peer *peer);
 
+/* The peer rests: nothing is sent over it until it opens again. */
+void coll_env_peer_rest(struct coll_peer *peer);
+
 /*
  * A packet of @bytes to write into, NULL if there is no memory; it goes to
  * coll_env_transmit(), which owns it from then on. Packets may get lost.

@@ -10,6 +10,8 @@ const struct coll_timing coll_timing_default = {
 	.ack_delay	= 500 * NSEC_PER_USEC,
 	.liveness	= 3 * (u64)NSEC_PER_SEC,
 	.join_timeout	= 300 * (u64)NSEC_PER_SEC,
+	.settle		= 20 * NSEC_PER_MSEC,
+	.idle		= 300 * (u64)NSEC_PER_SEC,
 };
 
 /* Buckets beyond this are of no use: schedules name few hosts. */
@@ -150,7 +152,10 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	g->floor = COLL_NOTHING_DONE;
 	g->common_credit = g->window - 1;
 	g->armed_ns = COLL_NEVER;
-	g->failed_rank = COLLSOCK_NO_RANK;
+	g->settle_ns = COLL_NEVER;
+	g->watch_ns = COLL_NEVER;
+	/* No peer was watched in this round of looking, nor in the one before. */
+	g->watch_round = 2;
 
 	err = group_build_schedules(g, j);
 	if (!err)
@@ -195,9 +200,12 @@ void coll_group_destroy(struct coll_group *g)
 
 /* ---- deadlines ---- */
 
-static void group_accuse(struct coll_group *g, struct coll_peer *peer, u64 now);
-
-static void group_arm(struct coll_group *g, u64 at)
+/**
+ * coll_group_arm() - call coll_group_expire() at @at, or earlier
+ * @g: the group
+ * @at: time in ns
+ */
+void coll_group_arm(struct coll_group *g, u64 at)
 {
 	if (at < g->armed_ns) {
 		g->armed_ns = at;
@@ -220,7 +228,31 @@ void coll_group_schedule(struct coll_group *g, struct coll_peer *peer, u64 at)
 	if (likely(at >= peer->due_ns))
 		return;
 	peer->due_ns = at;
-	group_arm(g, at);
+	coll_group_arm(g, at);
+}
+
+/* Put back the peers that have nothing to say, not even since they were looked at. */
+static void group_rest_peers(struct coll_group *g)
+{
+	struct coll_peer **link = &g->all_peers, **bucket, *peer;
+
+	while ((peer = *link)) {
+		peer->rests &= peer->due_ns == COLL_NEVER;
+		if (likely(!peer->rests)) {
+			link = &peer->all;
+			continue;
+		}
+		*link = peer->all;
+		bucket = &g->peers[peer->host & g->peer_mask];
+		while (*bucket != peer)
+			bucket = &(*bucket)->next;
+		*bucket = peer->next;
+		peer->next = g->spare;
+		g->spare = peer;
+		coll_env_peer_rest(peer);
+		g->stats.peers--;
+		g->stats.peers_rested++;
+	}
 }
 
 /**
@@ -236,22 +268,28 @@ void coll_group_schedule(struct coll_group *g, struct coll_peer *peer, u64 at)
 void coll_group_expire(struct coll_group *g, u64 now)
 {
 	struct coll_peer *peer;
-	u64 next = COLL_NEVER;
+	u64 next;
 
 	/* Nothing is armed while this runs: it arms once, at the end. */
 	g->armed_ns = 0;
+	if (g->settle_ns <= now)
+		coll_group_settle(g, now);
+	if (g->watch_ns <= now)
+		coll_watch_look(g, now);
 	for (peer = g->all_peers; peer; peer = peer->all) {
 		if (peer->due_ns <= now) {
 			peer->due_ns = COLL_NEVER;
 			if (!coll_peer_expire(peer, now))
-				group_accuse(g, peer, now);
+				coll_group_accuse(g, peer, now);
 		}
 	}
+	group_rest_peers(g);
 	/* Only now: a failure makes peers due that were passed before. */
+	next = min(g->settle_ns, g->watch_ns);
 	for (peer = g->all_peers; peer; peer = peer->all)
 		next = min(next, peer->due_ns);
 	g->armed_ns = COLL_NEVER;
-	group_arm(g, next);
+	coll_group_arm(g, next);
 }
 
 /* ---- peers ---- */
@@ -263,49 +301,6 @@ static struct coll_peer *group_find_peer(const struct coll_group *g, u32 host)
 	while (peer && peer->host != host)
 		peer = peer->next;
 	return peer;
-}
-
-/**
- * coll_group_blame() - why does this host say goodbye?
- * @g: the group
- * @goodbye: out: its count is the reason, its root the rank that is to blame
- *
- * Whoever disagrees with this host about an operation hears of this host, for it
- * is it that it disagrees with.
- */
-void coll_group_blame(const struct coll_group *g, struct coll_signature *goodbye)
-{
-	u32 error = 0, rank = coll_group_rank(g, g->self);
-
-	if (g->reset && coll_group_last(g) == g->reset_after) {
-		error = g->reset_error;
-		rank = g->reset_rank;
-	}
-	goodbye->root = rank;
-	goodbye->count = error == ETIMEDOUT ? COLL_REASON_SILENT :
-			 error == EPROTO ? COLL_REASON_DISAGREES : COLL_REASON_LEFT;
-}
-
-/*
- * One that has left too must still hear it if it has posted more than we have:
- * those operations of it wait for us. A goodbye that is under way becomes
- * another one, for it may have been heard. A host that nobody has heard is told
- * by one that leaves only: the others answer when it speaks.
- */
-static void group_say_goodbye(struct coll_group *g, struct coll_peer *peer, u64 now)
-{
-	u32 last = coll_group_last(g);
-
-	if ((peer->gone && !coll_after(peer->last, last)) ||
-	    (peer->told && peer->told_last == last))
-		return;
-	if (!peer->incarnation && (g->error || !g->leaving))
-		return;
-	peer->told = true;
-	peer->told_last = last;
-	coll_peer_forget(&peer->goodbye, false, now);
-	peer->goodbye.peer = peer;
-	coll_peer_send(peer, &peer->goodbye, now);
 }
 
 /**
@@ -329,14 +324,14 @@ struct coll_peer *coll_group_peer(struct coll_group *g, u32 host, u64 now)
 	if (!peer)
 		return NULL;
 	*link = peer->next;
-	coll_peer_init(peer, g, host);
+	coll_peer_open(peer, g, host, now);
 	peer->next = g->peers[host & g->peer_mask];
 	g->peers[host & g->peer_mask] = peer;
 	peer->all = g->all_peers;
 	g->all_peers = peer;
 	g->stats.peers++;
-	if (unlikely(g->leaving && !g->error))
-		group_say_goodbye(g, peer, now);
+	if (unlikely(g->leaving && !g->failed))
+		coll_group_say_goodbye(g, peer, now);
 	return peer;
 }
 
@@ -378,7 +373,7 @@ static void peer_tell_room(struct coll_group *g, struct coll_peer *peer, u64 now
 }
 
 /* Free the slots of operations that nobody needs any more, in order. */
-static void group_advance_window(struct coll_group *g, u64 now)
+void coll_group_advance_window(struct coll_group *g, u64 now)
 {
 	u32 before = g->oldest;
 
@@ -458,108 +453,6 @@ void coll_group_completed(struct coll_group *g, struct coll_op *op, u64 now)
 	}
 }
 
-/* ---- failure ---- */
-
-static void group_end_operations(struct coll_group *g, u32 after, u32 error, u32 rank, u64 now)
-{
-	u32 number;
-
-	for (number = g->oldest; number != g->next; number++) {
-		struct coll_op *op = coll_group_slot(g, number);
-
-		if (op->state == COLL_OP_RUNNING && op->number == number &&
-		    coll_after(number, after))
-			coll_op_abort(op, error, rank, now);
-	}
-}
-
-static void peer_drop_all(struct coll_group *g, struct coll_peer *peer, u64 now)
-{
-	coll_peer_forget(&peer->goodbye, false, now);
-	peer->due_ns = COLL_NEVER;
-	peer->ack_owed = false;
-	peer->ack_now = false;
-}
-
-/* Operations beyond @after cannot complete. False if that was known. */
-static bool group_limit(struct coll_group *g, u32 after, u32 error, u32 rank)
-{
-	if (g->reset && !coll_before(after, g->reset_after))
-		return false;
-	g->reset = true;
-	g->reset_after = after;
-	g->reset_error = error;
-	g->reset_rank = rank;
-	return true;
-}
-
-/**
- * coll_group_fail() - the group ends on this host
- * @g: the group
- * @error: errno, positive
- * @failed_rank: the rank that is to blame
- * @now: time in ns
- *
- * The first failure stays. Every operation under way ends with it, and so does
- * every later one. The other hosts may need what was not acknowledged and is
- * not sent again: they are told that it does not come.
- *
- * Context: BH disabled; group lock held.
- */
-void coll_group_fail(struct coll_group *g, u32 error, u32 failed_rank, u64 now)
-{
-	u32 i, sure = g->oldest - 1;
-
-	if (g->error)
-		return;
-	g->error = error;
-	g->failed_rank = failed_rank;
-	group_end_operations(g, sure, error, failed_rank, now);
-	for (i = 0; i <= g->slot_mask; i++)
-		if (g->slots[i].state == COLL_OP_DONE)
-			coll_op_forget(&g->slots[i], false, now);
-	group_each_peer(g, peer_drop_all, now);
-	group_limit(g, sure, error,
-		    error == EPROTO ? coll_group_rank(g, g->self) : failed_rank);
-	group_each_peer(g, group_say_goodbye, now);
-	coll_env_writable(g);
-}
-
-/* The other side is silent; it is not told, for it would not answer. */
-static void group_accuse(struct coll_group *g, struct coll_peer *peer, u64 now)
-{
-	coll_group_fail(g, ETIMEDOUT, coll_group_rank(g, peer->host), now);
-	peer_drop_all(g, peer, now);
-}
-
-/*
- * A rank has left or failed: operations beyond @after cannot complete. The hosts
- * that we know may not know it: pass it on.
- */
-static void group_reset(struct coll_group *g, u32 after, u32 error, u32 rank, u64 now)
-{
-	if (!group_limit(g, after, error, rank))
-		return;
-	group_end_operations(g, after, error, rank, now);
-	group_each_peer(g, group_say_goodbye, now);
-	coll_env_writable(g);
-}
-
-/**
- * coll_group_leave() - the rank closes
- * @g: the group
- * @now: time in ns
- *
- * What it has posted completes. The peers there are learn that it left.
- *
- * Context: BH disabled; group lock held.
- */
-void coll_group_leave(struct coll_group *g, u64 now)
-{
-	g->leaving = true;
-	group_each_peer(g, group_say_goodbye, now);
-}
-
 /**
  * coll_group_quiet() - has the group left, with nothing under way?
  * @g: the group
@@ -637,10 +530,22 @@ int coll_group_signature(const struct coll_group *g, const struct collsock_post 
 	return (u32)bytes == payload_bytes ? 0 : -EINVAL;
 }
 
-static bool signature_equal(const struct coll_signature *a, const struct coll_signature *b)
+/* A post that cannot complete: it reports with those before it, or at once. */
+static void group_post_ended(struct coll_group *g, struct coll_op *op,
+			     const struct coll_signature *sig, void *token)
 {
-	static_assert(sizeof(*a) == 12);
-	return !memcmp(a, b, sizeof(*a));
+	if (!coll_group_settling(g)) {
+		g->stats.failed++;
+		coll_env_complete(g, token, NULL, 0, coll_verdict_error(&g->verdict),
+				  g->verdict.rank);
+		return;
+	}
+	op->number = g->next++;
+	coll_op_begin_early(op, g->schedules[sig->schedule], sig,
+			    group_payload_bytes(g, sig), g->self);
+	op->token = token;
+	op->state = COLL_OP_ABORTED;
+	g->running++;
 }
 
 /**
@@ -651,7 +556,8 @@ static bool signature_equal(const struct coll_signature *a, const struct coll_si
  * @token: comes back in coll_env_complete(), perhaps before this returns
  * @now: time in ns
  *
- * In a group that has failed the operation completes at once, with the error.
+ * In a group that has failed the operation completes with the error, at once or
+ * when that has settled.
  *
  * Return: 0, or -EAGAIN when the window is full.
  * Context: BH disabled outside work queues; group lock held.
@@ -663,13 +569,12 @@ int coll_group_post(struct coll_group *g, const struct coll_signature *sig,
 
 	if (!coll_group_writable(g))
 		return -EAGAIN;
-	if (op->state == COLL_OP_EARLY && !signature_equal(&op->signature, sig))
-		coll_group_fail(g, EPROTO, coll_group_rank(g, op->source), now);
+	if (op->state == COLL_OP_EARLY && !coll_group_ended(g) &&
+	    !coll_signature_equal(&op->signature, sig))
+		coll_group_break(g, COLL_REASON_DISAGREES, coll_group_rank(g, op->source), now);
 	g->stats.posted++;
 	if (coll_group_ended(g)) {
-		g->stats.failed++;
-		coll_env_complete(g, token, NULL, 0, g->error ?: g->reset_error,
-				  g->error ? g->failed_rank : g->reset_rank);
+		group_post_ended(g, op, sig, token);
 		return 0;
 	}
 	if (op->state == COLL_OP_FREE) {
@@ -680,15 +585,23 @@ int coll_group_post(struct coll_group *g, const struct coll_signature *sig,
 	op->token = token;
 	g->next++;
 	coll_op_start(op, payload, now);
-	group_advance_window(g, now);
+	coll_watch_start(g, now);
+	coll_group_advance_window(g, now);
 	return 0;
 }
 
 /* ---- receiving ---- */
 
-/* The slot of a message's operation, created if it is the first to speak of it. */
-static struct coll_op *group_slot_for(struct coll_group *g, u32 source,
-				      const struct coll_body *body)
+/**
+ * coll_group_slot_for() - the slot of an operation, created if need be
+ * @g: the group
+ * @source: host that speaks of it
+ * @body: number, within the window, and signature
+ *
+ * Return: the slot, or NULL if the signature makes no sense in this group.
+ */
+struct coll_op *coll_group_slot_for(struct coll_group *g, u32 source,
+				    const struct coll_body *body)
 {
 	struct coll_op *op = coll_group_slot(g, body->operation);
 	int bytes;
@@ -720,18 +633,18 @@ static void group_receive_message(struct coll_group *g, struct coll_peer *peer,
 		coll_peer_refuse(peer, now);
 		return;
 	}
-	op = group_slot_for(g, peer->host, body);
+	op = coll_group_slot_for(g, peer->host, body);
 	if (!op)
 		goto invalid;
-	if (!signature_equal(&op->signature, &body->signature)) {
-		coll_group_fail(g, EPROTO, coll_group_rank(g, peer->host), now);
+	if (!coll_signature_equal(&op->signature, &body->signature)) {
+		coll_group_break(g, COLL_REASON_DISAGREES, coll_group_rank(g, peer->host), now);
 		return;
 	}
 	edge = coll_schedule_find(op->schedule, body->round, peer->host);
 	if (edge < 0 || body->payload_bytes != coll_op_edge_bytes(op, edge) ||
 	    body->segment)
 		goto invalid;
-	if (op->state == COLL_OP_DONE || !coll_op_store(op, edge, body)) {
+	if (op->state >= COLL_OP_ABORTED || !coll_op_store(op, edge, body)) {
 		coll_peer_accept(peer, body, now);
 		coll_peer_repeat(peer, now);
 		return;
@@ -747,41 +660,13 @@ invalid:
 	g->stats.invalid++;
 }
 
-/* The errno, positive as completions have it, of a reason. */
-static u32 group_goodbye_error(const struct coll_body *body)
-{
-	static const u8 errors[] = {
-		[COLL_REASON_LEFT]	= ECONNRESET,
-		[COLL_REASON_SILENT]	= ETIMEDOUT,
-		[COLL_REASON_DISAGREES]	= EPROTO,
-	};
-	u32 reason = body->signature.count;
-
-	return errors[reason < ARRAY_SIZE(errors) ? reason : COLL_REASON_LEFT];
-}
-
-static void group_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
-				  const struct coll_body *body, u64 now)
-{
-	if (body->seq)
-		coll_peer_accept(peer, body, now);
-	/* A later goodbye of the same rank may name an earlier operation. */
-	if (peer->gone && !coll_before(body->operation, peer->last))
-		return;
-	peer->gone = true;
-	peer->last = body->operation;
-	group_reset(g, body->operation, group_goodbye_error(body),
-		    body->signature.root < g->hosts ? body->signature.root :
-						      coll_group_rank(g, peer->host), now);
-}
-
 /*
  * A group that has failed stores nothing, but it still answers: silence would
  * put the blame on this host.
  */
 static void group_receive_failed(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
-	if (body->type == COLL_PACKET_ACK || !body->seq)
+	if (!body->seq)
 		return;
 	coll_peer_accept(peer, body, now);
 	coll_peer_repeat(peer, now);
@@ -790,21 +675,32 @@ static void group_receive_failed(struct coll_peer *peer, const struct coll_body 
 static void group_receive_body(struct coll_group *g, struct coll_peer *peer,
 			       const struct coll_body *body, u64 now)
 {
-	bool repeated = coll_peer_hear(peer, body, now);
+	bool repeated;
 
-	if (unlikely(g->error))
-		group_receive_failed(peer, body, now);
-	else if (body->type == COLL_PACKET_ACK)
+	if (unlikely(!coll_peer_possible(peer, body))) {
+		g->stats.invalid++;
+		return;
+	}
+	repeated = coll_peer_hear(peer, body, now);
+	if (body->type == COLL_PACKET_ACK)
 		;
+	else if (unlikely(body->type == COLL_PACKET_PROBE))
+		coll_watch_probed(g, peer, body, now);
+	else if (unlikely(body->type == COLL_PACKET_ANSWER))
+		coll_watch_answered(peer, body, now);
+	else if (unlikely(g->failed))
+		group_receive_failed(peer, body, now);
 	else if (unlikely(repeated))
 		coll_peer_repeat(peer, now);
 	else if (likely(body->type == COLL_PACKET_MESSAGE))
 		group_receive_message(g, peer, body, now);
 	else
-		group_receive_goodbye(g, peer, body, now);
-	if (unlikely(g->reset))
-		group_say_goodbye(g, peer, now);
-	group_advance_window(g, now);
+		coll_group_receive_goodbye(g, peer, body, now);
+	if (unlikely(g->limited)) {
+		peer->dead = false;
+		coll_group_say_goodbye(g, peer, now);
+	}
+	coll_group_advance_window(g, now);
 	coll_peer_flush(peer, now);
 }
 
@@ -831,6 +727,8 @@ static enum coll_refusal group_introduce(struct coll_group *g, const u8 *packet,
 		g->stats.invalid++;
 	} else if (!coll_peer_meet(*peer, &prefix, &side, now)) {
 		g->stats.stale++;
+		if (coll_peer_changed(*peer, &prefix))
+			coll_watch_changed(*peer, &prefix, packet, bytes, now);
 		*peer = NULL;
 	}
 	return COLL_ACCEPTED;

@@ -20,6 +20,8 @@
 #include "algorithm.h"
 #include "engine.h"
 #include "env.h"
+#include "verdict.h"
+#include "watch.h"
 
 /* Nothing has completed yet: one before the first operation, number 0. */
 #define COLL_NOTHING_DONE	(~0U)
@@ -37,6 +39,8 @@
  * @ack_delay: how long an acknowledgment waits for a packet to travel with
  * @liveness: silence after which a host counts as dead
  * @join_timeout: the same for a host that was never heard
+ * @settle: how long an error is held, so that all hosts report the same
+ * @idle: a connection over which nothing was said for so long is put back
  */
 struct coll_timing {
 	u64	rto_initial;
@@ -46,6 +50,8 @@ struct coll_timing {
 	u64	ack_delay;
 	u64	liveness;
 	u64	join_timeout;
+	u64	settle;
+	u64	idle;
 };
 
 extern const struct coll_timing coll_timing_default;
@@ -98,15 +104,15 @@ struct coll_config {
  * @floor: made us know that all hosts had completed through this one
  * @common_credit: highest operation that every host can take, as follows
  * @held: messages that wait for credit
- * @error: the group has failed: errno
- * @failed_rank: and the rank that is to blame
- * @reset_after: operations beyond it cannot complete, because of
- * @reset_rank: this rank, which has left or failed:
- * @reset_error: errno
- * @reset: such a thing has happened
+ * @settle_ns: when aborted operations report; COLL_NEVER if there are none
+ * @watch_ns: when to look next for whom operations wait
+ * @watch_round: number of the latest look
+ * @verdict: operations beyond its limit cannot complete,
+ * @limited: if there is one
+ * @failed: terminal: this host takes part in nothing any more
  * @leaving: our rank has left
  * @refusals: peers that wait to hear of room
- * @running: operations in state RUNNING
+ * @running: operations RUNNING or ABORTED
  * @stats: counters (uapi); the home adds hosts, host and size
  */
 struct coll_group {
@@ -137,12 +143,12 @@ struct coll_group {
 	u32			floor;
 	u32			common_credit;
 	u32			held;
-	u32			error;
-	u32			failed_rank;
-	u32			reset_after;
-	u32			reset_rank;
-	u32			reset_error;
-	bool			reset;
+	u64			settle_ns;
+	u64			watch_ns;
+	u32			watch_round;
+	struct coll_verdict	verdict;
+	bool			limited;
+	bool			failed;
 	bool			leaving;
 	u32			refusals;
 	u32			running;
@@ -183,22 +189,32 @@ void coll_group_nudge(struct coll_group *g, u32 host, u64 now);
 /* The rank closes: what it has posted completes, others learn of it. */
 void coll_group_leave(struct coll_group *g, u64 now);
 
-/* The group ends with an error on this host. */
-void coll_group_fail(struct coll_group *g, u32 error, u32 failed_rank, u64 now);
-
 /* Has left, and nothing is under way any more. */
 bool coll_group_quiet(const struct coll_group *g);
 
 /* Will the next operation fail? A rank that left had not posted it. */
 static inline bool coll_group_ended(const struct coll_group *g)
 {
-	return g->error || (g->reset && coll_after(g->next, g->reset_after));
+	return g->limited && coll_after(g->next, g->verdict.limit);
+}
+
+/* Are errors held? */
+static inline bool coll_group_settling(const struct coll_group *g)
+{
+	return g->settle_ns != COLL_NEVER;
+}
+
+/* Is it a failure, and not a rank that left, that limits the group? */
+static inline bool coll_group_broken(const struct coll_group *g)
+{
+	return g->limited && g->verdict.reason != COLL_REASON_LEFT;
 }
 
 /* Is there room to post? */
 static inline bool coll_group_writable(const struct coll_group *g)
 {
-	return coll_group_ended(g) || g->next - g->oldest < g->window;
+	return (coll_group_ended(g) && !coll_group_settling(g)) ||
+	       g->next - g->oldest < g->window;
 }
 
 /* Highest operation whose messages can be stored. */
@@ -218,8 +234,8 @@ static inline struct coll_op *coll_group_slot(const struct coll_group *g, u32 nu
  */
 static inline u32 coll_group_last(const struct coll_group *g)
 {
-	if (g->reset && (!g->leaving || coll_before(g->reset_after, g->next - 1)))
-		return g->reset_after;
+	if (g->limited && (!g->leaving || coll_before(g->verdict.limit, g->next - 1)))
+		return g->verdict.limit;
 	return g->next - 1;
 }
 
@@ -229,8 +245,18 @@ static inline u32 coll_group_rank(const struct coll_group *g, u32 host)
 	return host;
 }
 
-/* For the engine and the peers */
-void coll_group_blame(const struct coll_group *g, struct coll_signature *goodbye);
+static inline bool coll_signature_equal(const struct coll_signature *a,
+					const struct coll_signature *b)
+{
+	static_assert(sizeof(*a) == 12);
+	return !memcmp(a, b, sizeof(*a));
+}
+
+/* For the other parts of the core */
+struct coll_op *coll_group_slot_for(struct coll_group *g, u32 source,
+				    const struct coll_body *body);
+void coll_group_advance_window(struct coll_group *g, u64 now);
+void coll_group_arm(struct coll_group *g, u64 at);
 struct coll_peer *coll_group_peer(struct coll_group *g, u32 host, u64 now);
 void coll_group_schedule(struct coll_group *g, struct coll_peer *peer, u64 at);
 void coll_group_completed(struct coll_group *g, struct coll_op *op, u64 now);

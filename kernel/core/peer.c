@@ -2,12 +2,18 @@
 #include "env.h"
 #include "group.h"
 #include "peer.h"
+#include "watch.h"
 
-/* The other side's incarnation, or that it is unknown, goes into our prefix. */
-static void peer_know(struct coll_peer *peer, u32 incarnation)
+/**
+ * coll_peer_prefix() - the prefix of what is said to the other side
+ * @peer: the other side
+ * @incarnation: of it; 0 if it is unknown
+ */
+struct coll_prefix coll_peer_prefix(const struct coll_peer *peer, u32 incarnation)
 {
 	const struct coll_group *g = peer->group;
-	struct coll_prefix prefix = {
+
+	return (struct coll_prefix) {
 		.tag		= g->secret.tag,
 		.descriptor	= g->descriptor,
 		.incarnation	= g->incarnation,
@@ -16,20 +22,37 @@ static void peer_know(struct coll_peer *peer, u32 incarnation)
 		.source		= g->self,
 		.destination	= peer->host,
 	};
+}
+
+static void peer_know(struct coll_peer *peer, u32 incarnation)
+{
+	struct coll_prefix prefix = coll_peer_prefix(peer, incarnation);
 
 	peer->incarnation = incarnation;
-	coll_wire_side_set(&peer->tx, &prefix, &g->secret.mac);
+	coll_wire_side_set(&peer->tx, &prefix, &peer->group->secret.mac);
 }
 
 /**
- * coll_peer_init() - a connection to @host begins
- * @peer: zeroed
+ * coll_peer_open() - a connection to @host begins
+ * @peer: zeroed, or put back when it had nothing to say
  * @g: its group
  * @host: the other side
+ * @now: time in ns
+ *
+ * What is known of the other side lives as long as the group, not as the
+ * connection. Its acknowledgments name the connection, so old ones are ignored.
  */
-void coll_peer_init(struct coll_peer *peer, struct coll_group *g, u32 host)
+void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 now)
 {
 	peer->due_ns = COLL_NEVER;
+	peer->quiet_ns = now + g->timing.idle;
+	if (peer->rests) {
+		peer->rests = false;
+		peer->connection++;
+		peer->next_seq = 1;
+		peer_know(peer, peer->incarnation);
+		return;
+	}
 	INIT_LIST_HEAD(&peer->sent);
 	INIT_LIST_HEAD(&peer->held);
 	peer->group = g;
@@ -43,10 +66,28 @@ void coll_peer_init(struct coll_peer *peer, struct coll_group *g, u32 host)
 	peer_know(peer, 0);
 }
 
-static void peer_body(const struct coll_peer *peer, struct coll_body *body, u8 type)
+/**
+ * coll_peer_succeed() - the other side is a new one from now on
+ * @peer: the other side
+ * @prefix: of the new one, which has proved that it lives
+ * @now: time in ns
+ */
+void coll_peer_succeed(struct coll_peer *peer, const struct coll_prefix *prefix, u64 now)
 {
-	memset(body, 0, sizeof(*body));
-	body->type = type;
+	peer_know(peer, prefix->incarnation);
+	peer->their_connection = prefix->connection;
+	peer->recv_seq = 0;
+	peer->recv_bits = 0;
+	peer->heard_ns = now;
+	peer->knows_us = true;
+	peer->told = false;
+	peer->gone = false;
+	peer->dead = false;
+	memset(&peer->rx, 0, sizeof(peer->rx));
+}
+
+static void peer_body(const struct coll_peer *peer, struct coll_body *body)
+{
 	body->done = peer->group->completed;
 	body->credit = coll_group_credit(peer->group);
 }
@@ -76,7 +117,14 @@ static void peer_attach_ack(struct coll_peer *peer, struct coll_body *body)
 	peer_ack_settled(peer);
 }
 
-static void peer_emit(struct coll_peer *peer, const struct coll_body *body)
+/**
+ * coll_peer_emit() - send a packet
+ * @peer: to whom
+ * @side: the direction, usually the peer's
+ * @body: what it says
+ */
+void coll_peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
+		    const struct coll_body *body)
 {
 	struct coll_packet *packet;
 	u8 *start;
@@ -86,8 +134,21 @@ static void peer_emit(struct coll_peer *peer, const struct coll_body *body)
 		peer->group->stats.memory_short++;
 		return;
 	}
-	coll_wire_write(start, &peer->tx, body);
+	coll_wire_write(start, side, body);
 	coll_env_transmit(peer, packet);
+}
+
+/**
+ * coll_peer_speak() - send a packet that needs no acknowledgment
+ * @peer: to whom
+ * @body: all but what every packet tells
+ */
+void coll_peer_speak(struct coll_peer *peer, struct coll_body *body)
+{
+	peer_body(peer, body);
+	if (peer->ack_owed)
+		peer_attach_ack(peer, body);
+	coll_peer_emit(peer, &peer->tx, body);
 }
 
 /* How long to wait for an acknowledgment after so many transmissions. */
@@ -103,10 +164,12 @@ static u64 peer_timeout(const struct coll_peer *peer, const struct coll_message 
 static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
 	struct coll_group *g = peer->group;
-	struct coll_body body;
+	struct coll_body body = {
+		.type	= m->op ? COLL_PACKET_MESSAGE : COLL_PACKET_GOODBYE,
+		.seq	= m->seq,
+	};
 
-	peer_body(peer, &body, m->op ? COLL_PACKET_MESSAGE : COLL_PACKET_GOODBYE);
-	body.seq = m->seq;
+	peer_body(peer, &body);
 	if (m->op) {
 		body.operation = m->op->number;
 		body.signature = m->op->signature;
@@ -125,13 +188,16 @@ static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 no
 	if (peer->ack_owed)
 		peer_attach_ack(peer, &body);
 
-	if (m->tries++)
+	if (m->tries++) {
 		g->stats.retransmits++;
-	else
+		if (!peer->incarnation)
+			coll_watch_asked(peer, now);
+	} else {
 		g->stats.messages_sent++;
+	}
 	m->tries = min_t(u8, m->tries, COLL_MAX_TRIES);
 	m->sent_ns = now;
-	peer_emit(peer, &body);
+	coll_peer_emit(peer, &peer->tx, &body);
 	coll_group_schedule(g, peer, now + peer_timeout(peer, m));
 }
 
@@ -254,7 +320,7 @@ void coll_peer_forget(struct coll_message *m, bool sample, u64 now)
 	m->peer = NULL;
 	if (m->op)
 		m->op->unacked--;
-	if (unlikely(!list_empty(&peer->held)) && !peer->group->error)
+	if (unlikely(!list_empty(&peer->held)) && !peer->group->failed && !peer->dead)
 		coll_peer_push(peer, now);
 }
 
@@ -270,8 +336,10 @@ static void peer_hear_ack(struct coll_peer *peer, const struct coll_body *body, 
 		/* A negative distance ends the list, which is in order of seq. */
 		if ((s32)back < 0)
 			break;
-		if (back < COLL_PEER_WINDOW && body->ack_bits >> back & 1)
+		if (back < COLL_PEER_WINDOW && body->ack_bits >> back & 1) {
 			coll_peer_forget(m, true, now);
+			peer->heard_ns = now;
+		}
 	}
 }
 
@@ -280,6 +348,7 @@ static void peer_hear_done(struct coll_peer *peer, u32 done, u64 now)
 	struct coll_message *m, *next;
 
 	peer->done = done;
+	peer->heard_ns = now;
 	list_for_each_entry_safe(m, next, &peer->sent, link)
 		if (m->op && !coll_after(m->op->number, done))
 			coll_peer_forget(m, true, now);
@@ -334,6 +403,7 @@ bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
 	if (!peer->incarnation) {
 		peer_know(peer, prefix->incarnation);
 		peer->their_connection = prefix->connection;
+		peer->heard_ns = now;
 		if (!prefix->known)
 			peer_send_again(peer, now);
 	}
@@ -344,10 +414,22 @@ bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
 		peer->their_connection = prefix->connection;
 		peer->recv_seq = 0;
 		peer->recv_bits = 0;
+		peer->heard_ns = now;
 	}
 	peer->knows_us = prefix->known;
 	peer->rx = *side;
 	return true;
+}
+
+/**
+ * coll_peer_changed() - is it another incarnation, that speaks to us?
+ * @peer: who it says it is
+ * @prefix: authenticated; coll_peer_meet() has refused it
+ */
+bool coll_peer_changed(const struct coll_peer *peer, const struct coll_prefix *prefix)
+{
+	return prefix->incarnation != peer->incarnation &&
+	       (!prefix->known || prefix->known == peer->group->incarnation);
 }
 
 /**
@@ -366,7 +448,6 @@ bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 no
 {
 	u32 back;
 
-	peer->heard_ns = now;
 	if (likely(peer->knows_us)) {
 		if (body->acknowledges)
 			peer_hear_ack(peer, body, now);
@@ -379,7 +460,8 @@ bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 no
 	return back < COLL_PEER_WINDOW && peer->recv_bits >> back & 1;
 }
 
-static void peer_mark(struct coll_peer *peer, u32 seq)
+/* False if that number was received before, or perhaps was. */
+static bool peer_mark(struct coll_peer *peer, u32 seq)
 {
 	u32 ahead = seq - peer->recv_seq, back = peer->recv_seq - seq;
 
@@ -387,9 +469,12 @@ static void peer_mark(struct coll_peer *peer, u32 seq)
 		peer->recv_bits = ahead < COLL_PEER_WINDOW ? peer->recv_bits << ahead : 0;
 		peer->recv_bits |= 1;
 		peer->recv_seq = seq;
-	} else if (back < COLL_PEER_WINDOW) {
-		peer->recv_bits |= 1ULL << back;
+		return true;
 	}
+	if (back >= COLL_PEER_WINDOW || peer->recv_bits >> back & 1)
+		return false;
+	peer->recv_bits |= 1ULL << back;
+	return true;
 }
 
 /* An acknowledgment is owed; it may leave alone at @at. */
@@ -428,7 +513,8 @@ static void peer_owe_ack_now(struct coll_peer *peer, u64 now)
  */
 void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
-	peer_mark(peer, body->seq);
+	if (likely(peer_mark(peer, body->seq)))
+		peer->heard_ns = now;
 	if (!peer->ack_owed || coll_after(body->operation, peer->ack_operation))
 		peer->ack_operation = body->operation;
 	if (unlikely(!peer->knows_us || body->type == COLL_PACKET_GOODBYE))
@@ -470,14 +556,13 @@ void coll_peer_refuse(struct coll_peer *peer, u64 now)
 
 static void peer_lone_ack(struct coll_peer *peer, u64 now)
 {
-	struct coll_body body;
+	struct coll_body body = { .type = COLL_PACKET_ACK };
 
-	peer_body(peer, &body, COLL_PACKET_ACK);
 	peer->ack_explicit = true;
-	peer_attach_ack(peer, &body);
+	peer->ack_owed = true;
 	peer->lone_ack_ns = now;
 	peer->group->stats.lone_acks++;
-	peer_emit(peer, &body);
+	coll_peer_speak(peer, &body);
 }
 
 /**
@@ -523,20 +608,14 @@ static bool peer_ack_due(struct coll_peer *peer, u64 now)
 	return peer->ack_due_ns <= now;
 }
 
-static bool peer_silent(const struct coll_peer *peer, u64 now)
+/* A host that perhaps never joins is told of a failure for a while only. */
+static bool peer_gives_up(struct coll_peer *peer, const struct coll_message *m, u64 now)
 {
-	const struct coll_timing *t = &peer->group->timing;
-	const struct coll_message *oldest;
-	u64 since;
-
-	if (list_empty(&peer->sent))
+	if (m->op || peer->incarnation || !coll_group_broken(peer->group) ||
+	    now - m->first_ns <= peer->group->timing.liveness)
 		return false;
-	oldest = list_first_entry(&peer->sent, struct coll_message, link);
-	since = max(oldest->first_ns, peer->heard_ns);
-	if (now - since <= (peer->incarnation ? t->liveness : t->join_timeout))
-		return false;
-	/* If it was us who did not run for so long, ask once more. */
-	return oldest->tries > 1 && now - oldest->sent_ns <= 2 * peer_timeout(peer, oldest);
+	peer->told = false;
+	return true;
 }
 
 /* Send again what is due; to a host never heard only the oldest message. */
@@ -547,6 +626,10 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 	list_for_each_entry(m, &peer->sent, link) {
 		u64 due = m->sent_ns + peer_timeout(peer, m);
 
+		if (peer_gives_up(peer, m, now)) {
+			coll_peer_forget(m, false, now);
+			break;
+		}
 		if (due <= now)
 			peer_transmit(peer, m, now);
 		else
@@ -561,6 +644,23 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 	}
 }
 
+/* Nothing else is due: if nothing is said for long enough, the peer rests. */
+static void peer_rest(struct coll_peer *peer, u64 now)
+{
+	u32 mark = peer->next_seq + peer->recv_seq + peer->probes;
+
+	if (peer->due_ns != COLL_NEVER)
+		return;
+	if (mark == peer->quiet_mark && peer->quiet_ns <= now && !peer->refused) {
+		peer->rests = true;
+		return;
+	}
+	if (mark != peer->quiet_mark || peer->quiet_ns <= now)
+		peer->quiet_ns = now + peer->group->timing.idle;
+	peer->quiet_mark = mark;
+	coll_group_schedule(peer->group, peer, peer->quiet_ns);
+}
+
 /**
  * coll_peer_expire() - the peer is due
  * @peer: its due_ns has been cleared
@@ -572,12 +672,14 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
  */
 bool coll_peer_expire(struct coll_peer *peer, u64 now)
 {
-	if (peer_silent(peer, now))
+	if (coll_watch_silent(peer, now))
 		return false;
 	peer_retransmit(peer, now);
 	if (peer_ack_due(peer, now))
 		peer_lone_ack(peer, now);
 	else if (peer->ack_owed)
 		coll_group_schedule(peer->group, peer, peer->ack_due_ns);
+	coll_watch_ask(peer, now);
+	peer_rest(peer, now);
 	return true;
 }

@@ -66,7 +66,7 @@ struct coll_message {
  * @srtt_ns: smoothed round-trip time, 0 before the first sample
  * @rttvar_ns: its mean deviation
  * @rto_ns: retransmission time-out of a first transmission
- * @heard_ns: when the other side was heard last
+ * @heard_ns: when the other side proved last that it is there: by something new
  * @ack_due_ns: when the acknowledgment that is owed goes out alone
  * @lone_ack_ns: when one last did
  * @ack_operation: highest operation that it acknowledges
@@ -82,6 +82,22 @@ struct coll_message {
  * @told: we have said goodbye,
  * @told_last: with this last operation
  * @knows_us: the other side has heard this incarnation of ours
+ * @dead: it was silent for too long
+ * @rests: put back until there is something to say
+ * @quiet_ns: if nothing is said until then, it rests
+ * @quiet_mark: changes when something is said
+ * @asked_ns: latest question whether the other side is there
+ * @first_asked_ns: the first since it was heard
+ * @questions: how many of them
+ * @watched: latest round of looking in which an operation waited for the other side
+ * @watched_operation: that operation
+ * @watched_ns: since when one waits
+ * @probes: probes sent, which is the nonce of the latest
+ * @answers: the latest that was answered
+ * @waits_for: host that the other side waited for then, COLL_NOBODY if for none
+ * @waits_operation: in which operation
+ * @waits_ms: for how long
+ * @challenged_ns: when another incarnation was challenged
  * @goodbye: ours
  * @tx: our direction
  * @rx: the other direction; all zero until heard
@@ -119,12 +135,42 @@ struct coll_peer {
 	bool			gone;
 	bool			told;
 	bool			knows_us;
+	bool			dead;
+	bool			rests;
+	u32			quiet_mark;
+	u64			quiet_ns;
+	u64			asked_ns;
+	u64			first_asked_ns;
+	u32			questions;
+	u32			watched;
+	u32			watched_operation;
+	u32			probes;
+	u64			watched_ns;
+	u32			answers;
+	u32			waits_for;
+	u32			waits_operation;
+	u32			waits_ms;
+	u64			challenged_ns;
 	struct coll_message	goodbye;
 	struct coll_wire_side	tx;
 	struct coll_wire_side	rx;
 };
 
-void coll_peer_init(struct coll_peer *peer, struct coll_group *g, u32 host);
+/* The connection begins, or begins again. */
+void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 now);
+
+/* The prefix of what is said to an incarnation of the other side, 0 for any. */
+struct coll_prefix coll_peer_prefix(const struct coll_peer *peer, u32 incarnation);
+
+/* The other side has lost its former state: it is a new one from now on. */
+void coll_peer_succeed(struct coll_peer *peer, const struct coll_prefix *prefix, u64 now);
+
+/* Send a packet that is neither a message nor a goodbye, with what every packet tells. */
+void coll_peer_speak(struct coll_peer *peer, struct coll_body *body);
+
+/* Send a packet of any direction to the other side. */
+void coll_peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
+		    const struct coll_body *body);
 
 /* Give a message to the peer: it leaves now, or when there is credit. */
 void coll_peer_send(struct coll_peer *peer, struct coll_message *m, u64 now);
@@ -141,6 +187,22 @@ void coll_peer_push(struct coll_peer *peer, u64 now);
  */
 bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
 		    const struct coll_wire_side *side, u64 now);
+
+/* Is it another incarnation, that speaks to us? */
+bool coll_peer_changed(const struct coll_peer *peer, const struct coll_prefix *prefix);
+
+/*
+ * Can the sequence number be? One side sends no more than a window beyond what
+ * was not acknowledged, and what was not is no further back.
+ */
+static inline bool coll_peer_possible(const struct coll_peer *peer,
+				      const struct coll_body *body)
+{
+	u32 ahead = body->seq - peer->recv_seq;
+
+	return ahead < 2 * COLL_PEER_WINDOW || (s32)ahead < 0 || !body->seq ||
+	       !peer->recv_bits;
+}
 
 /*
  * Read what every packet tells: acknowledgment, "done", credit. True if its

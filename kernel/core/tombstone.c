@@ -28,8 +28,8 @@ void coll_group_entomb(const struct coll_group *g, struct coll_tombstone *t)
  * @answer: where the answer goes, COLL_TOMBSTONE_ANSWER bytes
  * @answer_bytes: out: its length, 0 for none
  *
- * What asks for an acknowledgment gets one, and the goodbye with it. What has
- * no sequence number, such as this answer, asks for none. Everything that is
+ * What asks for an acknowledgment gets one, and the goodbye with it; so does a
+ * probe. What else has no sequence number, such as this answer, asks for none. Everything that is
  * acknowledged here was either stored before (its operation is complete) or
  * belongs to an operation that the goodbye ends.
  *
@@ -51,7 +51,8 @@ enum coll_refusal coll_tombstone_answer(const struct coll_tombstone *t, const u8
 		return COLL_WRONG_DESCRIPTOR;
 	coll_wire_read_body(packet, bytes, &body);
 	/* Two tombstones would answer each other's answers for ever. */
-	if (!body.seq || (prefix.known && prefix.known != t->incarnation))
+	if ((!body.seq && body.type != COLL_PACKET_PROBE) ||
+	    (prefix.known && prefix.known != t->incarnation))
 		return COLL_ACCEPTED;
 
 	body = (struct coll_body) {

@@ -51,6 +51,16 @@ typedef int64_t s64;
 #define NSEC_PER_MSEC		1000000L
 #define NSEC_PER_SEC		1000000000L
 
+static inline u64 div_u64(u64 a, u32 b)
+{
+	return a / b;
+}
+
+static inline u64 div64_u64(u64 a, u64 b)
+{
+	return a / b;
+}
+
 static inline int fls(unsigned int x)
 {
 	return x ? 32 - __builtin_clz(x) : 0;
@@ -69,11 +79,6 @@ static inline bool is_power_of_2(unsigned long n)
 static inline int ilog2(u64 n)
 {
 	return fls64(n) - 1;
-}
-
-static inline u64 div_u64(u64 a, u32 b)
-{
-	return a / b;
 }
 
 #define cpu_to_be16(x)		((__be16)htobe16(x))

@@ -254,6 +254,65 @@ void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
 	memcpy(end, &code, sizeof(code));
 }
 
+/* ---- probes and answers ---- */
+
+/**
+ * coll_wire_write_nonce() - payload of a probe
+ * @payload: out
+ * @nonce: what the answer is to return
+ */
+void coll_wire_write_nonce(u8 payload[COLL_WIRE_PROBE], u64 nonce)
+{
+	__be64 value = cpu_to_be64(nonce);
+
+	memcpy(payload, &value, sizeof(value));
+}
+
+/**
+ * coll_wire_read_nonce() - the nonce of a probe or an answer
+ * @payload: of the packet
+ */
+u64 coll_wire_read_nonce(const u8 *payload)
+{
+	__be64 value;
+
+	memcpy(&value, payload, sizeof(value));
+	return be64_to_cpu(value);
+}
+
+/**
+ * coll_wire_write_answer() - payload of an answer
+ * @payload: out
+ * @answer: what it says
+ */
+void coll_wire_write_answer(u8 payload[COLL_WIRE_ANSWER], const struct coll_answer *answer)
+{
+	__be32 values[4] = {
+		cpu_to_be32(answer->host),
+		cpu_to_be32(answer->operation),
+		cpu_to_be32(answer->waited_ms),
+	};
+
+	coll_wire_write_nonce(payload, answer->nonce);
+	memcpy(payload + COLL_WIRE_PROBE, values, sizeof(values));
+}
+
+/**
+ * coll_wire_read_answer() - what does an answer say?
+ * @payload: of the packet
+ * @answer: out
+ */
+void coll_wire_read_answer(const u8 *payload, struct coll_answer *answer)
+{
+	__be32 values[4];
+
+	memcpy(values, payload + COLL_WIRE_PROBE, sizeof(values));
+	answer->nonce = coll_wire_read_nonce(payload);
+	answer->host = be32_to_cpu(values[0]);
+	answer->operation = be32_to_cpu(values[1]);
+	answer->waited_ms = be32_to_cpu(values[2]);
+}
+
 /* ---- reading ---- */
 
 /**
@@ -264,7 +323,7 @@ void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
 bool coll_wire_formed(const u8 *packet, u32 bytes)
 {
 	const struct coll_wire_header *w = (const struct coll_wire_header *)packet;
-	u32 least = COLL_WIRE_MIN, type;
+	u32 least = COLL_WIRE_MIN;
 
 	if (bytes < COLL_WIRE_MIN || bytes > COLL_WIRE_MAX)
 		return false;
@@ -274,11 +333,21 @@ bool coll_wire_formed(const u8 *packet, u32 bytes)
 		least += COLL_WIRE_OPERANDS;
 	if (w->type & COLL_FLAG_ACK)
 		least += COLL_WIRE_ACK;
-	type = w->type & ~COLL_FLAGS;
-	if (type == COLL_PACKET_MESSAGE)
-		return bytes >= least && w->incarnation;
-	return (type == COLL_PACKET_ACK || type == COLL_PACKET_GOODBYE) &&
-	       bytes == least && w->incarnation;
+	if (!w->incarnation)
+		return false;
+	switch (w->type & ~COLL_FLAGS) {
+	case COLL_PACKET_MESSAGE:
+		return bytes >= least;
+	case COLL_PACKET_ACK:
+	case COLL_PACKET_GOODBYE:
+		return bytes == least;
+	case COLL_PACKET_PROBE:
+		return bytes == least + COLL_WIRE_PROBE && !w->seq;
+	case COLL_PACKET_ANSWER:
+		return bytes == least + COLL_WIRE_ANSWER && !w->seq;
+	default:
+		return false;
+	}
 }
 
 /**

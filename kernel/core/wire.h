@@ -25,6 +25,8 @@
 #define COLL_WIRE_OPERANDS	8
 #define COLL_WIRE_ACK		16
 #define COLL_WIRE_MAC		8
+#define COLL_WIRE_PROBE		8	/* payload of a probe */
+#define COLL_WIRE_ANSWER	24	/* payload of an answer */
 #define COLL_WIRE_MIN		(COLL_WIRE_HEADER + COLL_WIRE_MAC)
 #define COLL_WIRE_MAX \
 	(COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK + COLLSOCK_MAX_SEGMENT)
@@ -32,7 +34,9 @@
 enum coll_packet_type {
 	COLL_PACKET_MESSAGE = 1,	/* one edge of a schedule */
 	COLL_PACKET_ACK = 2,		/* acknowledgment and credit alone */
-	COLL_PACKET_GOODBYE = 3,	/* a rank has left */
+	COLL_PACKET_GOODBYE = 3,	/* operations beyond one cannot complete */
+	COLL_PACKET_PROBE = 4,		/* are you there? */
+	COLL_PACKET_ANSWER = 5,		/* yes */
 };
 
 /* They stand with the type: what follows the body. */
@@ -45,6 +49,8 @@ enum coll_reason {
 	COLL_REASON_LEFT,	/* ECONNRESET */
 	COLL_REASON_SILENT,	/* ETIMEDOUT */
 	COLL_REASON_DISAGREES,	/* EPROTO */
+	COLL_REASON_RESTARTED,	/* ECONNRESET */
+	COLL_REASONS
 };
 
 /**
@@ -122,6 +128,22 @@ struct coll_body {
 };
 
 /**
+ * struct coll_answer - payload of an answer; that of a probe is the nonce alone
+ * @nonce: of the probe
+ * @host: whom the answerer waits for, or COLL_NOBODY
+ * @operation: in which operation; if it waits for nobody, the next one it will post
+ * @waited_ms: for how long
+ */
+struct coll_answer {
+	u64	nonce;
+	u32	host;
+	u32	operation;
+	u32	waited_ms;
+};
+
+#define COLL_NOBODY	(~0U)
+
+/**
  * struct coll_secret - what the group's key, id and nonce become
  * @tag: names the group on the wire without giving its id away
  * @mac: key of the MAC
@@ -150,6 +172,12 @@ u32 coll_wire_bytes(const struct coll_body *body);
 /* Learn a direction from its prefix. */
 void coll_wire_side_set(struct coll_wire_side *side, const struct coll_prefix *prefix,
 			const siphash_key_t *mac);
+
+/* The payloads of probes and answers. */
+void coll_wire_write_nonce(u8 payload[COLL_WIRE_PROBE], u64 nonce);
+u64 coll_wire_read_nonce(const u8 *payload);
+void coll_wire_write_answer(u8 payload[COLL_WIRE_ANSWER], const struct coll_answer *answer);
+void coll_wire_read_answer(const u8 *payload, struct coll_answer *answer);
 
 /* Write a complete packet, coll_wire_bytes() long. */
 void coll_wire_write(u8 *packet, const struct coll_wire_side *side,

@@ -25,7 +25,7 @@ static u64 total(const struct unit_network *n, size_t offset)
 	u32 i;
 
 	for (i = 0; i < n->count; i++)
-		sum += *(u64 *)((char *)&n->hosts[i].group.stats + offset);
+		sum += *(u64 *)((char *)&n->hosts[i].member->group.stats + offset);
 	return sum;
 }
 
@@ -44,7 +44,7 @@ FIXTURE_TEARDOWN(net)
 {
 	if (self->n.hosts)
 		unit_network_free(&self->n);
-	EXPECT_EQ(0, unit_memory);
+	EXPECT_EQ(0, world_memory);
 }
 
 TEST_F(net, joining_sends_nothing)
@@ -52,8 +52,8 @@ TEST_F(net, joining_sends_nothing)
 	unit_network_init(&self->n, 8, 1);
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	unit_run(&self->n, 10 * SECOND);
-	EXPECT_EQ(0, self->n.sent);
-	EXPECT_EQ(0, self->n.hosts[0].group.stats.peers);
+	EXPECT_EQ(0, self->n.world.sent);
+	EXPECT_EQ(0, self->n.hosts[0].member->group.stats.peers);
 }
 
 TEST_F(net, a_group_of_one_completes_at_once)
@@ -67,7 +67,7 @@ TEST_F(net, a_group_of_one_completes_at_once)
 			       1, COLLSOCK_AUTO, &value));
 	EXPECT_TRUE(self->n.hosts[0].ops[0].done && self->n.hosts[0].ops[1].done);
 	EXPECT_EQ(42, *(s64 *)self->n.hosts[0].ops[1].result);
-	EXPECT_EQ(0, self->n.sent);
+	EXPECT_EQ(0, self->n.world.sent);
 }
 
 /* Everyone posts at a random time; nobody completes before the last post. */
@@ -124,12 +124,12 @@ TEST_F(net, a_tight_loop_of_barriers_needs_no_packet_beyond_the_schedule)
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		for (op = 0; op < 1000; op++) {
 			if (op == warm)
-				sent = self->n.sent;
+				sent = self->n.world.sent;
 			for (i = 0; i < 16; i++)
 				ASSERT_EQ(0, unit_barrier(&self->n, i));
 			ASSERT_TRUE(unit_await_all(&self->n, op, SECOND));
 		}
-		EXPECT_EQ((1000 - warm) * 16 * 4, self->n.sent - sent);
+		EXPECT_EQ((1000 - warm) * 16 * 4, self->n.world.sent - sent);
 		EXPECT_EQ(0, TOTAL(&self->n, retransmits));
 		EXPECT_EQ(0, TOTAL(&self->n, duplicates));
 		unit_network_free(&self->n);
@@ -148,10 +148,10 @@ TEST_F(net, after_the_last_barrier_everything_gets_acknowledged_and_silence_fall
 	skewed_barriers(_metadata, &self->n, 20, COLLSOCK_AUTO);
 	unit_run(&self->n, SECOND);
 	for (i = 0; i < 8; i++)
-		EXPECT_EQ(20, self->n.hosts[i].group.oldest);
-	sent = self->n.sent;
+		EXPECT_EQ(20, self->n.hosts[i].member->group.oldest);
+	sent = self->n.world.sent;
 	unit_run(&self->n, 100 * SECOND);
-	EXPECT_EQ(sent, self->n.sent);
+	EXPECT_EQ(sent, self->n.world.sent);
 	EXPECT_EQ(0, TOTAL(&self->n, retransmits));
 }
 
@@ -171,7 +171,7 @@ TEST_F(net, a_group_of_1024_makes_exactly_the_peers_its_schedule_names)
 			ASSERT_EQ(0, unit_barrier(&self->n, i));
 		ASSERT_TRUE(unit_await_all(&self->n, 0, 60 * SECOND));
 		for (i = 0; i < 1024; i++)
-			ASSERT_EQ(peers[k], self->n.hosts[i].group.stats.peers);
+			ASSERT_EQ(peers[k], self->n.hosts[i].member->group.stats.peers);
 		unit_network_free(&self->n);
 	}
 	self->n.hosts = NULL;
@@ -225,7 +225,7 @@ static bool mixed_right(const struct unit_network *n, u32 host, u32 op)
 /* Hosts run ahead of each other as far as the window lets them. */
 static void mixed_operations(struct __test_metadata *_metadata, struct unit_network *n, u32 ops)
 {
-	u64 limit = n->now + 600 * SECOND;
+	u64 limit = n->world.now + 600 * SECOND;
 	u32 op, i, busy = 1;
 
 	while (busy) {
@@ -241,7 +241,7 @@ static void mixed_operations(struct __test_metadata *_metadata, struct unit_netw
 			busy += h->completed < ops;
 		}
 		unit_run(n, unit_random(n) % (30 * NSEC_PER_USEC));
-		ASSERT_LT(n->now, limit);
+		ASSERT_LT(n->world.now, limit);
 	}
 	for (op = 0; op < ops; op++)
 		for (i = 0; i < n->count; i++)
@@ -273,7 +273,7 @@ FIXTURE_SETUP(faults)
 
 FIXTURE_TEARDOWN(faults)
 {
-	EXPECT_EQ(0, unit_memory);
+	EXPECT_EQ(0, world_memory);
 }
 
 TEST_F_TIMEOUT(faults, every_result_is_right_and_none_is_early, 120)
@@ -286,14 +286,14 @@ TEST_F_TIMEOUT(faults, every_result_is_right_and_none_is_early, 120)
 	t.liveness = 60 * SECOND;
 	for (k = 0; k < ARRAY_SIZE(sizes); k++) {
 		unit_network_init(&self->n, sizes[k], seed_start() + 10 * k);
-		self->n.loss = variant->loss;
-		self->n.duplication = variant->duplication;
-		self->n.reordering = variant->reordering;
+		self->n.world.link.loss = variant->loss;
+		self->n.world.link.duplication = variant->duplication;
+		self->n.world.link.reordering = variant->reordering;
 		self->n.join.window = 1 + (k * 5) % 16;
 		ASSERT_EQ(0, unit_join_all(&self->n, &t));
 		mixed_operations(_metadata, &self->n, 300);
 		EXPECT_EQ(0, TOTAL(&self->n, invalid));
-		EXPECT_EQ(0, self->n.forged);
+		EXPECT_EQ(0, self->n.world.forged);
 		unit_network_free(&self->n);
 	}
 }
@@ -308,7 +308,7 @@ TEST_F(net, a_rank_that_runs_ahead_stays_within_its_window)
 	for (i = 0; i < 4; i++)
 		ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	EXPECT_EQ(-EAGAIN, unit_barrier(&self->n, 0));
-	EXPECT_FALSE(coll_group_writable(&self->n.hosts[0].group));
+	EXPECT_FALSE(coll_group_writable(&self->n.hosts[0].member->group));
 	unit_run(&self->n, 100 * SECOND);
 	EXPECT_EQ(-EAGAIN, unit_barrier(&self->n, 0));
 	for (i = 0; i < 4; i++) {
@@ -323,7 +323,7 @@ TEST_F(net, a_rank_that_runs_ahead_stays_within_its_window)
 TEST_F(net, what_is_beyond_the_window_is_refused_and_gets_through_later)
 {
 	unit_network_init(&self->n, 5, seed_start());
-	self->n.loss = 200;
+	self->n.world.link.loss = 200;
 	self->n.join.window = 1;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	mixed_operations(_metadata, &self->n, 500);
@@ -339,14 +339,14 @@ TEST_F(net, a_host_that_joins_late_gets_what_was_sent_before)
 	ASSERT_EQ(0, unit_join_host(&self->n, 0, NULL));
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	unit_run(&self->n, 20 * SECOND + 700 * NSEC_PER_MSEC);
-	EXPECT_EQ(0, self->n.hosts[0].group.error);
-	EXPECT_LE(self->n.sent, 30);
+	EXPECT_FALSE(self->n.hosts[0].member->group.failed);
+	EXPECT_LE(self->n.world.sent, 30);
 	ASSERT_EQ(0, unit_join_host(&self->n, 1, NULL));
-	begin = self->n.now;
-	coll_group_nudge(&self->n.hosts[1].group, 0, self->n.now);
+	begin = self->n.world.now;
+	coll_group_nudge(&self->n.hosts[1].member->group, 0, self->n.world.now);
 	ASSERT_EQ(0, unit_barrier(&self->n, 1));
 	ASSERT_TRUE(unit_await_all(&self->n, 0, 10 * SECOND));
-	EXPECT_LT(self->n.now - begin, 10 * NSEC_PER_MSEC);
+	EXPECT_LT(self->n.world.now - begin, 10 * NSEC_PER_MSEC);
 }
 
 TEST_F(net, a_host_never_heard_fails_the_group_after_the_join_timeout)
@@ -370,7 +370,7 @@ TEST_F(net, a_silent_host_fails_the_group_after_the_liveness_time_with_its_rank)
 	unit_network_init(&self->n, 2, 1);
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	skewed_barriers(_metadata, &self->n, 3, COLLSOCK_AUTO);
-	self->n.hosts[1].cut = true;
+	unit_cut(&self->n, 1);
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	unit_run(&self->n, 2900 * NSEC_PER_MSEC);
 	EXPECT_FALSE(self->n.hosts[0].ops[3].done);
@@ -400,7 +400,7 @@ TEST_F(net, what_a_leaving_rank_posted_completes_and_later_operations_fail_with_
 	u32 i;
 
 	unit_network_init(&self->n, 4, 1);
-	self->n.loss = 200;
+	self->n.world.link.loss = 200;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	skewed_barriers(_metadata, &self->n, 3, COLLSOCK_PAIRWISE_EXCHANGE);
 	ASSERT_EQ(0, unit_barrier(&self->n, 2));
@@ -414,7 +414,7 @@ TEST_F(net, what_a_leaving_rank_posted_completes_and_later_operations_fail_with_
 	for (i = 0; i < 4; i++)
 		EXPECT_EQ(0, self->n.hosts[i].ops[3].error);
 	unit_run(&self->n, 2 * SECOND);
-	EXPECT_TRUE(self->n.hosts[2].entombed);
+	EXPECT_TRUE(unit_entombed(&self->n, 2));
 	/* Hosts 0 and 3 have a peer to host 2: 2 ^ 1, 2 ^ 2. */
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	ASSERT_EQ(0, unit_barrier(&self->n, 3));
@@ -437,9 +437,9 @@ TEST_F(net, an_operation_under_way_fails_when_a_rank_leaves_without_posting)
 	EXPECT_EQ(1, self->n.hosts[0].ops[2].failed_rank);
 }
 
-static bool drop_acks_of_1(struct unit_network *n, struct unit_packet *p)
+static bool drop_acks_of_1(struct unit_network *n, struct world_packet *p)
 {
-	return p->from == 1 && n->hosts[1].joined &&
+	return p->from == 1 && unit_joined(n, 1) &&
 	       (p->data[COLL_WIRE_PREFIX] & ~COLL_FLAG_ACK) == COLL_PACKET_ACK;
 }
 
@@ -454,11 +454,11 @@ TEST_F(net, a_tombstone_answers_when_the_last_acknowledgment_was_lost)
 	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
 	unit_leave(&self->n, 1);
 	unit_run(&self->n, SECOND);
-	EXPECT_TRUE(self->n.hosts[1].entombed);
-	EXPECT_EQ(0, self->n.hosts[0].group.error);
+	EXPECT_TRUE(unit_entombed(&self->n, 1));
+	EXPECT_FALSE(self->n.hosts[0].member->group.failed);
 	unit_leave(&self->n, 0);
 	unit_run(&self->n, 10 * SECOND);
-	EXPECT_TRUE(self->n.hosts[0].entombed);
+	EXPECT_TRUE(unit_entombed(&self->n, 0));
 }
 
 TEST_F(net, all_leave_at_once_under_loss_and_no_memory_remains)
@@ -466,15 +466,15 @@ TEST_F(net, all_leave_at_once_under_loss_and_no_memory_remains)
 	u32 i;
 
 	unit_network_init(&self->n, 8, seed_start());
-	self->n.loss = 300;
+	self->n.world.link.loss = 300;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	skewed_barriers(_metadata, &self->n, 5, COLLSOCK_AUTO);
 	for (i = 0; i < 8; i++)
 		unit_leave(&self->n, i);
 	unit_run(&self->n, 30 * SECOND);
 	for (i = 0; i < 8; i++)
-		EXPECT_TRUE(self->n.hosts[i].entombed);
-	EXPECT_EQ(0, unit_memory);
+		EXPECT_TRUE(unit_entombed(&self->n, i));
+	EXPECT_EQ(0, world_memory);
 }
 
 /* Ranks that post ahead of each other leave one after the other, in any order. */
@@ -484,7 +484,7 @@ static void leave_in_mid_traffic(struct __test_metadata *_metadata, struct unit_
 
 	for (turn = 0; left < n->count; turn++) {
 		i = unit_random(n) % n->count;
-		if (n->hosts[i].joined && !n->hosts[i].group.leaving) {
+		if (unit_joined(n, i) && !n->hosts[i].member->group.leaving) {
 			if (turn > 100 && unit_random(n) % 8 == 0) {
 				unit_leave(n, i);
 				left++;
@@ -496,7 +496,7 @@ static void leave_in_mid_traffic(struct __test_metadata *_metadata, struct unit_
 	}
 	unit_run(n, 30 * SECOND);
 	for (i = 0; i < n->count; i++)
-		ASSERT_TRUE(n->hosts[i].entombed) {
+		ASSERT_TRUE(unit_entombed(n, i)) {
 			TH_LOG("host %u of %u lingers", i, n->count);
 		}
 }
@@ -507,7 +507,7 @@ TEST_F(net, ranks_that_leave_in_mid_traffic_do_not_linger)
 
 	for (k = 0; k < 200; k++) {
 		unit_network_init(&self->n, 2 + k % 7, seed_start() + k);
-		self->n.loss = k % 3 * 100;
+		self->n.world.link.loss = k % 3 * 100;
 		self->n.join.window = 1 + k % 4;
 		self->n.join.barrier_algorithm = k % 2 + 1;
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
@@ -528,6 +528,7 @@ TEST_F(net, disagreement_about_an_operation_is_eproto_with_the_rank)
 	unit_run(&self->n, SECOND);
 	ASSERT_EQ(0, unit_post(&self->n, 1, COLLSOCK_ALLREDUCE, COLLSOCK_INT64, COLLSOCK_SUM,
 			       2, COLLSOCK_AUTO, v));
+	ASSERT_TRUE(unit_await(&self->n, 1, 0, SECOND));
 	EXPECT_EQ(EPROTO, self->n.hosts[1].ops[0].error);
 	EXPECT_EQ(0, self->n.hosts[1].ops[0].failed_rank);
 	/* The other one hears of it, though the first closes at once. */
@@ -564,7 +565,7 @@ TEST_F(net, a_rank_that_left_is_named_by_all_hosts)
 	for (k = 0; k < 40; k++) {
 		unit_network_init(&self->n, 2 + k % 9, seed_start() + k);
 		self->n.join.barrier_algorithm = COLLSOCK_PAIRWISE_EXCHANGE;
-		self->n.loss = k % 2 * 200;
+		self->n.world.link.loss = k % 2 * 200;
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		skewed_barriers(_metadata, &self->n, 3, COLLSOCK_AUTO);
 		unit_leave(&self->n, k % self->n.count);
@@ -584,7 +585,7 @@ TEST_F(net, a_host_that_was_cut_off_is_named_by_all_hosts)
 		self->n.join.barrier_algorithm = COLLSOCK_PAIRWISE_EXCHANGE;
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		skewed_barriers(_metadata, &self->n, 3, COLLSOCK_AUTO);
-		self->n.hosts[k % self->n.count].cut = true;
+		unit_cut(&self->n, k % self->n.count);
 		all_but_one_end_with(_metadata, &self->n, k % self->n.count, 3, ETIMEDOUT);
 		unit_network_free(&self->n);
 	}
@@ -597,13 +598,13 @@ TEST_F(net, a_failed_group_that_closed_does_not_leave_others_waiting)
 	self->n.join.barrier_algorithm = COLLSOCK_PAIRWISE_EXCHANGE;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	skewed_barriers(_metadata, &self->n, 2, COLLSOCK_AUTO);
-	self->n.hosts[3].cut = true;
+	unit_cut(&self->n, 3);
 	ASSERT_EQ(0, unit_barrier(&self->n, 2));
 	ASSERT_TRUE(unit_await(&self->n, 2, 2, 10 * SECOND));
 	EXPECT_EQ(ETIMEDOUT, self->n.hosts[2].ops[2].error);
 	unit_leave(&self->n, 2);
 	unit_run(&self->n, 10 * SECOND);
-	EXPECT_TRUE(self->n.hosts[2].entombed);
+	EXPECT_TRUE(unit_entombed(&self->n, 2));
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	ASSERT_EQ(0, unit_barrier(&self->n, 1));
 	ASSERT_TRUE(unit_await(&self->n, 0, 2, 10 * SECOND));
@@ -620,19 +621,19 @@ TEST_F(net, a_host_that_did_not_run_for_long_accuses_nobody)
 	skewed_barriers(_metadata, &self->n, 3, COLLSOCK_AUTO);
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	/* Its timer runs before the packets that came in the meantime. */
-	self->n.now += 4 * SECOND;
-	self->n.hosts[0].deadline = COLL_NEVER;
-	coll_group_expire(&self->n.hosts[0].group, self->n.now);
-	EXPECT_EQ(0, self->n.hosts[0].group.error);
+	self->n.world.now += 4 * SECOND;
+	self->n.hosts[0].member->deadline = COLL_NEVER;
+	coll_group_expire(&self->n.hosts[0].member->group, self->n.world.now);
+	EXPECT_FALSE(self->n.hosts[0].member->group.failed);
 	ASSERT_EQ(0, unit_barrier(&self->n, 1));
 	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
 	EXPECT_EQ(0, self->n.hosts[0].ops[3].error);
 }
 
 /* A member lies about what it has completed: half of the circle each time. */
-static bool lie_about_done(struct unit_network *n, struct unit_packet *p)
+static bool lie_about_done(struct unit_network *n, struct world_packet *p)
 {
-	struct coll_group *g = &n->hosts[p->from].group;
+	struct coll_group *g = &n->hosts[p->from].member->group;
 	struct coll_prefix prefix;
 	struct coll_wire_side side;
 	struct coll_body body;
@@ -659,12 +660,12 @@ TEST_F(net, a_lie_about_done_acknowledges_nothing)
 		ASSERT_EQ(0, unit_barrier(&self->n, i));
 	ASSERT_TRUE(unit_await_all(&self->n, 0, SECOND));
 	for (i = 0; i < 4; i++)
-		EXPECT_FALSE(coll_after(self->n.hosts[i].group.acknowledged, 0)) {
-			TH_LOG("%u", self->n.hosts[i].group.acknowledged);
+		EXPECT_FALSE(coll_after(self->n.hosts[i].member->group.acknowledged, 0)) {
+			TH_LOG("%u", self->n.hosts[i].member->group.acknowledged);
 		}
 }
 
-static bool flip_a_bit(struct unit_network *n, struct unit_packet *p)
+static bool flip_a_bit(struct unit_network *n, struct world_packet *p)
 {
 	u32 bit = unit_random(n) % (p->bytes * 8);
 
@@ -685,7 +686,7 @@ TEST_F(net, a_packet_changed_in_any_bit_changes_nothing)
 		ASSERT_EQ(0, unit_barrier(&self->n, i));
 	unit_run(&self->n, SECOND);
 	self->n.tap = NULL;
-	EXPECT_GT(self->n.forged, 30);
+	EXPECT_GT(self->n.world.forged, 30);
 	ASSERT_EQ(0, unit_barrier(&self->n, 3));
 	ASSERT_TRUE(unit_await_all(&self->n, 3, 10 * SECOND));
 	for (i = 0; i < 4; i++)
@@ -725,7 +726,7 @@ static void blocks_schedule(struct coll_schedule *s, u32 self)
 
 static u32 longest_packet;
 
-static bool watch_length(struct unit_network *n, struct unit_packet *p)
+static bool watch_length(struct unit_network *n, struct world_packet *p)
 {
 	longest_packet = max(longest_packet, p->bytes);
 	return false;
@@ -738,11 +739,11 @@ TEST_F(net, edges_of_blocks_fold_and_place_their_part_only)
 	u32 i, host;
 
 	unit_network_init(&self->n, 16, 1);
-	self->n.loss = 200;
+	self->n.world.link.loss = 200;
 	self->n.tap = watch_length;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	for (host = 0; host < 2; host++) {
-		struct coll_group *g = &self->n.hosts[host].group;
+		struct coll_group *g = &self->n.hosts[host].member->group;
 		struct coll_schedule *s = g->schedules[g->default_schedule[COLLSOCK_ALLREDUCE]];
 
 		blocks_schedule(s, host);
@@ -789,7 +790,7 @@ TEST_F(net, registers_are_sent_and_folded_each_for_itself)
 	unit_network_init(&self->n, 16, 1);
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	for (host = 0; host < 2; host++) {
-		struct coll_group *g = &self->n.hosts[host].group;
+		struct coll_group *g = &self->n.hosts[host].member->group;
 		struct coll_schedule *s = g->schedules[g->default_schedule[COLLSOCK_ALLREDUCE]];
 
 		/* Memory is for one register in four rounds: two in one less. */
@@ -818,7 +819,7 @@ TEST_F(net, bad_posts_are_refused_and_change_nothing)
 
 	unit_network_init(&self->n, 2, 1);
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
-	g = &self->n.hosts[0].group;
+	g = &self->n.hosts[0].member->group;
 	EXPECT_EQ(0, coll_group_signature(g, &good, 24, &sig));
 	EXPECT_EQ(-EINVAL, coll_group_signature(g, &good, 23, &sig));
 	EXPECT_EQ(-EINVAL, coll_group_signature(g, &good, 32, &sig));

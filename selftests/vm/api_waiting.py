@@ -68,6 +68,7 @@ def an_edge_triggered_epoll_hears_of_every_completion():
         rank.post(cookie=number)
         equal("events when posted", epoll.poll(0), [])
         other.post()
+        equal("error of the other rank", other.complete().error, 0)
         equal("events when completed", epoll.poll(), [(rank.fileno(), select.EPOLLIN)])
         equal("events thereafter", epoll.poll(0), [])
         if number % 2:

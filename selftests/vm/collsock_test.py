@@ -73,10 +73,11 @@ COMPLETION = Layout("IIIIQQQ",
                     "size error failed_rank bytes cookie posted_ns completed_ns")
 RUN_HEAD = Layout("IIII", "size buffer_bytes spin_us reserved")
 WAIT_HEAD = Layout("IIIIQ", "size buffer_bytes spin_us reserved cookie")
-STATS_ALL = Layout("IIII16Q",
+STATS_ALL = Layout("IIII20Q",
                    "size hosts host peers posted completed failed rounds rounds_misplaced "
                    "messages_sent messages_received retransmits duplicates early lone_acks "
-                   "no_credit beyond_window stale invalid memory_short")
+                   "no_credit beyond_window stale invalid memory_short "
+                   "probes_sent probes_received challenges peers_rested")
 NET_STATS_ALL = Layout("IIII8Q",
                        "size groups peers tombstones packets malformed unknown_group "
                        "wrong_source forged wrong_descriptor entombed no_route")

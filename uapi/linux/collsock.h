@@ -229,6 +229,10 @@ struct collsock_wait {
  * @stale: packets of another incarnation or an older connection
  * @invalid: packets of a member that make no sense in this group
  * @memory_short: packets not sent for want of memory
+ * @probes_sent: questions whether a host is there
+ * @probes_received: such questions of others, all answered
+ * @challenges: questions to a host that spoke with another incarnation
+ * @peers_rested: connections put back because nothing was said over them
  */
 struct collsock_stats {
 	__u32	size;
@@ -251,6 +255,10 @@ struct collsock_stats {
 	__u64	stale;
 	__u64	invalid;
 	__u64	memory_short;
+	__u64	probes_sent;
+	__u64	probes_received;
+	__u64	challenges;
+	__u64	peers_rested;
 };
 
 /**

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "group.h"
+#include "verdict.h"
+
+/**
+ * coll_verdict_error() - the errno of a verdict
+ * @v: the verdict
+ *
+ * Return: errno, positive as completions have it.
+ */
+u32 coll_verdict_error(const struct coll_verdict *v)
+{
+	static const u8 errors[COLL_REASONS] = {
+		[COLL_REASON_LEFT]	= ECONNRESET,
+		[COLL_REASON_SILENT]	= ETIMEDOUT,
+		[COLL_REASON_DISAGREES]	= EPROTO,
+		[COLL_REASON_RESTARTED]	= ECONNRESET,
+	};
+
+	return errors[v->reason];
+}
+
+/* ---- telling ---- */
+
+/**
+ * coll_group_blame() - why does this host say goodbye?
+ * @g: the group
+ * @goodbye: out: its count is the reason, its root the rank that is to blame
+ */
+void coll_group_blame(const struct coll_group *g, struct coll_signature *goodbye)
+{
+	if (g->limited && coll_group_last(g) == g->verdict.limit) {
+		goodbye->root = g->verdict.rank;
+		goodbye->count = g->verdict.reason;
+	} else {
+		goodbye->root = coll_group_rank(g, g->self);
+		goodbye->count = COLL_REASON_LEFT;
+	}
+}
+
+/**
+ * coll_group_say_goodbye() - tell the other side what we know, unless it knows
+ * @g: left, or limited
+ * @peer: to whom
+ * @now: time in ns
+ *
+ * One that has left too must still hear it if it has posted more than we have:
+ * those operations of it wait for us. A goodbye that is under way becomes
+ * another one, for it may have been heard. A host that nobody has heard is told
+ * of a rank that left by that rank only: the others answer when it speaks.
+ */
+void coll_group_say_goodbye(struct coll_group *g, struct coll_peer *peer, u64 now)
+{
+	u32 last = coll_group_last(g);
+
+	if (peer->dead || (peer->gone && !coll_after(peer->last, last)) ||
+	    (peer->told && peer->told_last == last))
+		return;
+	if (!peer->incarnation && !g->leaving && !coll_group_broken(g))
+		return;
+	peer->told = true;
+	peer->told_last = last;
+	coll_peer_forget(&peer->goodbye, false, now);
+	peer->goodbye.peer = peer;
+	coll_peer_send(peer, &peer->goodbye, now);
+}
+
+static void verdict_tell_host(struct coll_group *g, u32 host, u64 now)
+{
+	struct coll_peer *peer = coll_group_peer(g, host, now);
+
+	if (peer)
+		coll_group_say_goodbye(g, peer, now);
+}
+
+/*
+ * Those that are connected hear it. A failure goes to all hosts, by way of those
+ * at the distances 2^k on both sides, each of which tells its own: so fewer
+ * crashes than a host has such neighbours cut nobody off from the news.
+ */
+static void verdict_tell(struct coll_group *g, u64 now)
+{
+	struct coll_peer *peer;
+	u32 distance;
+
+	for (peer = g->all_peers; peer; peer = peer->all)
+		coll_group_say_goodbye(g, peer, now);
+	if (!coll_group_broken(g))
+		return;
+	for (distance = 1; distance < g->hosts; distance *= 2) {
+		verdict_tell_host(g, (g->self + distance) % g->hosts, now);
+		verdict_tell_host(g, (g->self + g->hosts - distance) % g->hosts, now);
+	}
+}
+
+/* ---- knowing ---- */
+
+/* Nothing more is sent for what cannot complete; it reports when all is settled. */
+static void verdict_abort(struct coll_group *g, u64 now)
+{
+	u32 number;
+
+	/* The latest first: what waits for room is not sent when others make it. */
+	for (number = g->next - 1; !coll_before(number, g->oldest); number--) {
+		struct coll_op *op = coll_group_slot(g, number);
+
+		if (op->state == COLL_OP_RUNNING && coll_after(number, g->verdict.limit))
+			coll_op_abort(op, now);
+	}
+}
+
+/* Does it say more than what we know? The lower limit wins, then the lower rank. */
+static bool verdict_wins(const struct coll_group *g, const struct coll_verdict *v)
+{
+	if (!g->limited || coll_before(v->limit, g->verdict.limit))
+		return true;
+	/* What has been reported stays. */
+	return v->limit == g->verdict.limit && v->rank < g->verdict.rank &&
+	       coll_group_settling(g);
+}
+
+static void verdict_learn(struct coll_group *g, const struct coll_verdict *v, u64 now)
+{
+	bool lower = !g->limited || v->limit != g->verdict.limit;
+
+	if (!verdict_wins(g, v))
+		return;
+	g->limited = true;
+	g->verdict = *v;
+	/* All hosts are on the way to know the limit; another rank is no news. */
+	if (!lower)
+		return;
+	verdict_abort(g, now);
+	if (!coll_group_settling(g)) {
+		g->settle_ns = now + g->timing.settle;
+		coll_group_arm(g, g->settle_ns);
+	}
+	verdict_tell(g, now);
+}
+
+/**
+ * coll_group_settle() - the settling time is over
+ * @g: the group
+ * @now: time in ns
+ *
+ * All that was aborted reports the verdict that won.
+ */
+void coll_group_settle(struct coll_group *g, u64 now)
+{
+	u32 number;
+
+	g->settle_ns = COLL_NEVER;
+	for (number = g->oldest; number != g->next; number++) {
+		struct coll_op *op = coll_group_slot(g, number);
+
+		if (op->state == COLL_OP_ABORTED)
+			coll_op_report(op, coll_verdict_error(&g->verdict), g->verdict.rank, now);
+	}
+	coll_group_advance_window(g, now);
+	coll_env_writable(g);
+}
+
+/* Nothing that is under way with this host needs to arrive any more. */
+static void peer_drop_all(struct coll_peer *peer, u64 now)
+{
+	while (!list_empty(&peer->sent))
+		coll_peer_forget(list_first_entry(&peer->sent, struct coll_message, link),
+				 false, now);
+	while (!list_empty(&peer->held))
+		coll_peer_forget(list_first_entry(&peer->held, struct coll_message, link),
+				 false, now);
+	peer->told = false;
+	peer->ack_owed = false;
+	peer->ack_now = false;
+}
+
+/**
+ * coll_group_break() - the group ends on this host
+ * @g: the group
+ * @reason: why
+ * @rank: the rank that is to blame
+ * @now: time in ns
+ *
+ * Terminal. What was not acknowledged is not sent again; others may need it, and
+ * are told that it does not come.
+ *
+ * Context: BH disabled; group lock held.
+ */
+void coll_group_break(struct coll_group *g, enum coll_reason reason, u32 rank, u64 now)
+{
+	struct coll_verdict v = { .limit = g->oldest - 1, .rank = rank, .reason = reason };
+	struct coll_peer *peer;
+
+	if (g->failed)
+		return;
+	g->failed = true;
+	for (peer = g->all_peers; peer; peer = peer->all)
+		peer_drop_all(peer, now);
+	verdict_learn(g, &v, now);
+	/* If nothing is new: what was dropped was perhaps the news. */
+	verdict_tell(g, now);
+}
+
+/**
+ * coll_group_accuse() - a host is silent
+ * @g: the group
+ * @peer: the host
+ * @now: time in ns
+ *
+ * It is not told, for it would not answer. A rank that has left and waits for
+ * nothing accuses nobody: others may still hear that host.
+ */
+void coll_group_accuse(struct coll_group *g, struct coll_peer *peer, u64 now)
+{
+	peer->dead = true;
+	if (!g->leaving || g->running)
+		coll_group_break(g, COLL_REASON_SILENT, coll_group_rank(g, peer->host), now);
+	peer_drop_all(peer, now);
+	coll_group_advance_window(g, now);
+}
+
+/**
+ * coll_group_receive_goodbye() - a goodbye came
+ * @g: works still
+ * @peer: who sent it
+ * @body: authenticated; not heard before
+ * @now: time in ns
+ */
+void coll_group_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
+				const struct coll_body *body, u64 now)
+{
+	struct coll_verdict v = {
+		.limit	= body->operation,
+		.rank	= body->signature.root,
+		.reason	= body->signature.count,
+	};
+
+	if (body->seq)
+		coll_peer_accept(peer, body, now);
+	/* A later goodbye of the same host may name an earlier operation. */
+	if (peer->gone && !coll_before(v.limit, peer->last))
+		return;
+	peer->gone = true;
+	peer->last = v.limit;
+	if (v.rank >= g->hosts || v.reason >= COLL_REASONS) {
+		v.rank = coll_group_rank(g, peer->host);
+		v.reason = COLL_REASON_LEFT;
+	}
+	if (v.reason != COLL_REASON_LEFT && v.rank == coll_group_rank(g, g->self)) {
+		/* Nobody disagrees with itself. */
+		if (v.reason == COLL_REASON_DISAGREES)
+			v.rank = coll_group_rank(g, peer->host);
+		/* Others have given us up: whatever we send, they take nothing. */
+		coll_group_break(g, v.reason, v.rank, now);
+	}
+	verdict_learn(g, &v, now);
+}
+
+/**
+ * coll_group_leave() - the rank closes
+ * @g: the group
+ * @now: time in ns
+ *
+ * What it has posted completes. The peers there are learn that it left.
+ *
+ * Context: BH disabled; group lock held.
+ */
+void coll_group_leave(struct coll_group *g, u64 now)
+{
+	struct coll_peer *peer;
+
+	g->leaving = true;
+	for (peer = g->all_peers; peer; peer = peer->all)
+		coll_group_say_goodbye(g, peer, now);
+}

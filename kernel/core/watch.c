@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "env.h"
+#include "group.h"
+#include "watch.h"
+
+/* Enough questions: at least so many, though the time for which they went out were over. */
+#define LEAST_QUESTIONS	3
+
+/* Not heard for so long: ask. */
+static u64 watch_quiet_ns(const struct coll_group *g)
+{
+	return g->timing.liveness / 4;
+}
+
+/* Between questions that are not answered. */
+static u64 watch_interval_ns(const struct coll_peer *peer)
+{
+	const struct coll_timing *t = &peer->group->timing;
+
+	return peer->incarnation ? max_t(u64, t->rto_ceiling, peer->rto_ns) : t->rto_unheard;
+}
+
+/* ---- asking ---- */
+
+/**
+ * coll_watch_asked() - a question went to the other side
+ * @peer: the other side
+ * @now: time in ns
+ *
+ * Questions that follow each other closely count once. After a pause they count
+ * anew: it was us who did not run.
+ */
+void coll_watch_asked(struct coll_peer *peer, u64 now)
+{
+	u64 interval = watch_interval_ns(peer), since = now - peer->asked_ns;
+
+	if (peer->heard_ns >= peer->asked_ns || since > 4 * interval) {
+		peer->first_asked_ns = now;
+		peer->questions = 0;
+	} else if (since < interval / 2) {
+		return;
+	}
+	peer->asked_ns = now;
+	peer->questions++;
+}
+
+/**
+ * coll_watch_silent() - have there been enough questions, and no answer?
+ * @peer: the other side
+ * @now: time in ns
+ *
+ * For a host never heard the join time-out counts.
+ */
+bool coll_watch_silent(const struct coll_peer *peer, u64 now)
+{
+	const struct coll_group *g = peer->group;
+	u64 interval = watch_interval_ns(peer), patience;
+
+	patience = peer->incarnation ? g->timing.liveness : g->timing.join_timeout;
+	if (peer->heard_ns >= peer->asked_ns || now - peer->first_asked_ns <= patience ||
+	    now - peer->asked_ns > 4 * interval)
+		return false;
+	return peer->questions >= max_t(u64, LEAST_QUESTIONS, div64_u64(patience, 2 * interval));
+}
+
+/* Is there a reason to ask? Since when? */
+static bool watch_reason(const struct coll_peer *peer, u64 *since)
+{
+	bool waited_for = peer->watched == peer->group->watch_round;
+	const struct coll_message *oldest;
+
+	*since = peer->watched_ns;
+	if (list_empty(&peer->sent))
+		return waited_for;
+	/* A host never heard is asked by sending again: it must hear that first. */
+	if (!peer->incarnation)
+		return false;
+	oldest = list_first_entry(&peer->sent, struct coll_message, link);
+	*since = waited_for ? min(*since, oldest->first_ns) : oldest->first_ns;
+	return true;
+}
+
+static void watch_probe(struct coll_peer *peer, u64 now)
+{
+	const struct coll_group *g = peer->group;
+	u8 payload[COLL_WIRE_PROBE];
+	struct coll_body body = {
+		.type		= COLL_PACKET_PROBE,
+		.payload	= payload,
+		.payload_bytes	= sizeof(payload),
+	};
+	const struct coll_op *op = coll_group_slot(g, peer->watched_operation);
+
+	if (peer->watched == g->watch_round && op->number == peer->watched_operation &&
+	    (op->state == COLL_OP_RUNNING || op->state == COLL_OP_EARLY)) {
+		body.operation = op->number;
+		body.signature = op->signature;
+	}
+	coll_wire_write_nonce(payload, ++peer->probes);
+	peer->group->stats.probes_sent++;
+	coll_peer_speak(peer, &body);
+}
+
+/**
+ * coll_watch_ask() - ask the other side, if that is due
+ * @peer: the other side
+ * @now: time in ns
+ */
+void coll_watch_ask(struct coll_peer *peer, u64 now)
+{
+	u64 interval = watch_interval_ns(peer), since, due;
+
+	if (!watch_reason(peer, &since))
+		return;
+	if (peer->asked_ns > peer->heard_ns)
+		due = peer->asked_ns + interval;
+	else
+		due = max(peer->heard_ns, since) + watch_quiet_ns(peer->group);
+	if (due <= now) {
+		watch_probe(peer, now);
+		coll_watch_asked(peer, now);
+		due = now + interval;
+	}
+	coll_group_schedule(peer->group, peer, due);
+}
+
+/* ---- whom to watch ---- */
+
+/**
+ * coll_watch_start() - an operation waits
+ * @g: the group
+ * @now: time in ns
+ */
+void coll_watch_start(struct coll_group *g, u64 now)
+{
+	if (likely(g->watch_ns != COLL_NEVER))
+		return;
+	g->watch_ns = now + watch_quiet_ns(g);
+	coll_group_arm(g, g->watch_ns);
+}
+
+static void watch_host(struct coll_group *g, u32 host, const struct coll_op *op, u64 now)
+{
+	struct coll_peer *peer = coll_group_peer(g, host, now);
+
+	/* Memory was reserved for the peers of every schedule. */
+	if (WARN_ON_ONCE(!peer))
+		return;
+	if (peer->watched != g->watch_round) {
+		if (peer->watched != g->watch_round - 1)
+			peer->watched_ns = now;
+		peer->watched = g->watch_round;
+		peer->watched_operation = op->number;
+	} else if (coll_before(op->number, peer->watched_operation)) {
+		peer->watched_operation = op->number;
+	}
+	coll_group_schedule(g, peer, now);
+}
+
+/*
+ * Fold entries whose messages an operation waits for: those of the present round,
+ * or all, if it has not been posted here and others wait for it.
+ */
+static void watch_entries(const struct coll_op *op, u32 *first, u32 *end)
+{
+	const struct coll_round *r = &op->schedule->round[op->round];
+
+	*first = op->state == COLL_OP_RUNNING ? r->fold_first : 0;
+	*end = op->state == COLL_OP_RUNNING ? r->fold_first + r->folds : op->schedule->folds;
+}
+
+static void watch_operation(struct coll_group *g, const struct coll_op *op, u64 now)
+{
+	u32 i, end;
+
+	for (watch_entries(op, &i, &end); i < end; i++)
+		if (coll_op_misses(op, i))
+			watch_host(g, op->schedule->fold[i].host, op, now);
+}
+
+static bool watch_wanted(const struct coll_group *g, const struct coll_op *op)
+{
+	if (g->limited && coll_after(op->number, g->verdict.limit))
+		return false;
+	return op->state == COLL_OP_RUNNING || (op->state == COLL_OP_EARLY && op->probed);
+}
+
+/**
+ * coll_watch_look() - look for whom operations wait
+ * @g: the group
+ * @now: time in ns
+ */
+void coll_watch_look(struct coll_group *g, u64 now)
+{
+	u32 i;
+
+	g->watch_ns = COLL_NEVER;
+	g->watch_round++;
+	if (g->failed)
+		return;
+	for (i = 0; i <= g->slot_mask; i++) {
+		const struct coll_op *op = &g->slots[i];
+
+		if (!watch_wanted(g, op))
+			continue;
+		watch_operation(g, op, now);
+		g->watch_ns = now + watch_quiet_ns(g);
+	}
+}
+
+/* ---- being asked ---- */
+
+/* The other side waits with this operation: so will we. */
+static void watch_compare(struct coll_group *g, struct coll_peer *peer,
+			  const struct coll_body *body, u64 now)
+{
+	s32 ahead = body->operation - g->oldest;
+	struct coll_op *op;
+
+	if (!body->signature.operation || g->failed || ahead < 0 || ahead >= (s32)g->window)
+		return;
+	op = coll_group_slot_for(g, peer->host, body);
+	if (!op) {
+		g->stats.invalid++;
+	} else if (!coll_signature_equal(&op->signature, &body->signature)) {
+		coll_group_break(g, COLL_REASON_DISAGREES, coll_group_rank(g, peer->host), now);
+	} else if (op->state == COLL_OP_EARLY) {
+		op->probed = true;
+		coll_watch_start(g, now);
+	}
+}
+
+/* For whom does the oldest operation wait that waits for anybody? */
+static void watch_describe(const struct coll_group *g, struct coll_answer *answer, u64 now)
+{
+	u32 number, i, end;
+
+	answer->host = COLL_NOBODY;
+	answer->operation = g->next;
+	answer->waited_ms = 0;
+	for (number = g->oldest; number != g->next; number++) {
+		const struct coll_op *op = coll_group_slot(g, number);
+
+		if (op->state != COLL_OP_RUNNING)
+			continue;
+		for (watch_entries(op, &i, &end); i < end; i++) {
+			if (!coll_op_misses(op, i))
+				continue;
+			answer->host = op->schedule->fold[i].host;
+			answer->operation = number;
+			answer->waited_ms = div_u64(now - op->posted_ns, NSEC_PER_MSEC);
+			return;
+		}
+	}
+}
+
+/**
+ * coll_watch_probed() - a probe came
+ * @g: the group
+ * @peer: who asks
+ * @body: authenticated
+ * @now: time in ns
+ *
+ * One packet is answered by one packet.
+ */
+void coll_watch_probed(struct coll_group *g, struct coll_peer *peer,
+		       const struct coll_body *body, u64 now)
+{
+	u8 payload[COLL_WIRE_ANSWER];
+	struct coll_body reply = {
+		.type		= COLL_PACKET_ANSWER,
+		.operation	= body->operation,
+		.signature	= body->signature,
+		.payload	= payload,
+		.payload_bytes	= sizeof(payload),
+	};
+	struct coll_answer answer;
+
+	g->stats.probes_received++;
+	watch_compare(g, peer, body, now);
+	watch_describe(g, &answer, now);
+	answer.nonce = coll_wire_read_nonce(body->payload);
+	coll_wire_write_answer(payload, &answer);
+	peer->quiet_ns = now + g->timing.idle;
+	coll_peer_speak(peer, &reply);
+}
+
+/**
+ * coll_watch_answered() - an answer came
+ * @peer: who answers
+ * @body: authenticated
+ * @now: time in ns
+ *
+ * Each probe is answered once: an old answer proves nothing.
+ */
+void coll_watch_answered(struct coll_peer *peer, const struct coll_body *body, u64 now)
+{
+	struct coll_answer answer;
+
+	coll_wire_read_answer(body->payload, &answer);
+	if (answer.nonce <= peer->answers || answer.nonce > peer->probes) {
+		peer->group->stats.stale++;
+		return;
+	}
+	peer->answers = answer.nonce;
+	peer->heard_ns = now;
+	peer->waits_for = answer.host;
+	peer->waits_operation = answer.operation;
+	peer->waits_ms = answer.waited_ms;
+}
+
+/* ---- another incarnation ---- */
+
+/* Only the incarnation itself, alive, can return it: probes have small numbers. */
+static u64 watch_challenge(const struct coll_peer *peer, u32 incarnation)
+{
+	const struct coll_group *g = peer->group;
+	const u32 words[4] = { g->incarnation, incarnation, g->self, peer->host };
+
+	return siphash(words, sizeof(words), &g->secret.mac) | BIT_ULL(63);
+}
+
+static void watch_send_challenge(struct coll_peer *peer, const struct coll_prefix *theirs)
+{
+	struct coll_group *g = peer->group;
+	struct coll_prefix prefix = coll_peer_prefix(peer, theirs->incarnation);
+	u8 payload[COLL_WIRE_PROBE];
+	struct coll_body body = {
+		.type		= COLL_PACKET_PROBE,
+		.done		= COLL_NOTHING_DONE,
+		.credit		= g->window - 1,
+		.payload	= payload,
+		.payload_bytes	= sizeof(payload),
+	};
+	struct coll_wire_side side;
+
+	g->stats.challenges++;
+	coll_wire_write_nonce(payload, watch_challenge(peer, theirs->incarnation));
+	coll_wire_side_set(&side, &prefix, &g->secret.mac);
+	coll_peer_emit(peer, &side, &body);
+}
+
+/**
+ * coll_watch_changed() - somebody speaks for the other side with another incarnation
+ * @peer: the other side
+ * @prefix: authenticated; it speaks to the present incarnation of ours, or to none
+ * @packet: authenticated
+ * @bytes: its length
+ * @now: time in ns
+ *
+ * It may be a replay of an earlier life: nothing is believed before it has
+ * answered a challenge. Then its former state is lost, and with it the group.
+ */
+void coll_watch_changed(struct coll_peer *peer, const struct coll_prefix *prefix,
+			const u8 *packet, u32 bytes, u64 now)
+{
+	struct coll_group *g = peer->group;
+	struct coll_body body;
+
+	coll_wire_read_body(packet, bytes, &body);
+	if (body.type != COLL_PACKET_ANSWER) {
+		if (now - peer->challenged_ns >= g->timing.rto_initial) {
+			peer->challenged_ns = now;
+			watch_send_challenge(peer, prefix);
+		}
+		return;
+	}
+	if (coll_wire_read_nonce(body.payload) != watch_challenge(peer, prefix->incarnation))
+		return;
+	coll_peer_succeed(peer, prefix, now);
+	coll_group_break(g, COLL_REASON_RESTARTED, coll_group_rank(g, peer->host), now);
+	coll_group_say_goodbye(g, peer, now);
+}

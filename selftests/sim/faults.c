@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What goes wrong while ranks work. */
+#include <stdlib.h>
+
+#include "sim.h"
+
+/* ---- hosts ---- */
+
+static void restart(struct world *w, void *what)
+{
+	struct world_host *h = what;
+	struct sim *s = w->owner;
+	struct world_member *m;
+
+	world_trace(w, "host %u starts again", h->id);
+	world_start(h);
+	for (m = h->members; m; m = m->next) {
+		struct sim_rank *r = sim_rank_of(m);
+
+		if (!r->crashed)
+			continue;
+		m->life++;
+		r->crashed = false;
+		r->restarted = true;
+		r->posted = 0;
+		r->completed = 0;
+		r->failed = COLL_NOTHING_DONE;
+		r->busy = false;
+		r->going = false;
+		memset(r->posts, 0, sizeof(r->posts));
+		sim_at(s, world_below(&s->random, NSEC_PER_SEC), sim_rank_join, r);
+	}
+	sim_acted(s);
+}
+
+/* A host that had not joined yet, or had left, does no harm. */
+static void crash(struct sim *s, struct sim_fault *f)
+{
+	struct world_host *h = f->trigger->member->host;
+	struct world_member *m;
+
+	if (h->down)
+		return;
+	for (m = h->members; m; m = m->next)
+		if (m->life)
+			return;
+	for (m = h->members; m; m = m->next) {
+		struct sim_rank *r = sim_rank_of(m);
+
+		if (r->missing || (r->left && m->state != WORLD_JOINED))
+			continue;
+		r->crashed = true;
+		r->group->crashes++;
+		r->group->victim = m->index;
+		if (!f->duration_ns)
+			sim_rank_over(r);
+	}
+	world_crash(&s->world, h);
+	if (f->duration_ns)
+		sim_at(s, f->duration_ns, restart, h);
+}
+
+static bool lasts(const struct sim_group *g, u64 duration)
+{
+	return duration > g->common.timing.liveness / 2;
+}
+
+static void mark_paused(struct sim *s, struct world_host *h, u64 duration)
+{
+	struct world_member *m;
+
+	for (m = h->members; m; m = m->next) {
+		struct sim_rank *r = sim_rank_of(m);
+
+		if (!lasts(r->group, duration))
+			continue;
+		r->paused = true;
+		r->group->other_trouble |= SIM_PAUSE;
+	}
+}
+
+static void awake(struct world *w, void *what)
+{
+	sim_acted(w->owner);
+}
+
+/* ---- links ---- */
+
+static bool cuts(const struct sim_fault *f, u32 from, u32 to)
+{
+	bool here = f->side >> from & 1, there = f->side >> to & 1;
+
+	return here != there && (!f->one_way || there);
+}
+
+static void partition(struct sim *s, struct sim_fault *f, int change)
+{
+	u32 from, to;
+
+	world_trace(&s->world, "partition %llx%s %s", (unsigned long long)f->side,
+		    f->one_way ? " one way" : "", change > 0 ? "begins" : "heals");
+	for (from = 0; from < s->world.count; from++)
+		for (to = 0; to < s->world.count; to++)
+			if (cuts(f, from, to))
+				world_link(&s->world, from, to)->cut += change;
+}
+
+static void heal(struct world *w, void *what)
+{
+	struct sim_fault *f = what;
+
+	partition(f->sim, f, -1);
+	sim_acted(f->sim);
+}
+
+/* Whoever has a member of its group on the other side is cut off. */
+static void mark_cut(struct sim *s, struct sim_fault *f)
+{
+	u32 g, i, k;
+
+	for (g = 0; g < s->group_count; g++) {
+		struct sim_group *group = &s->groups[g];
+		const u32 *host_of = group->common.host_of;
+
+		if (!lasts(group, f->duration_ns))
+			continue;
+		for (i = 0; i < group->hosts; i++)
+			for (k = 0; k < group->hosts; k++)
+				if (cuts(f, host_of[i], host_of[k])) {
+					group->ranks[i].cut = true;
+					group->ranks[k].cut = true;
+					group->other_trouble |= SIM_PARTITION;
+				}
+	}
+}
+
+/* ---- when ---- */
+
+static void happen(struct world *w, void *what)
+{
+	struct sim_fault *f = what;
+	struct sim *s = f->sim;
+
+	switch (f->kind) {
+	case SIM_FAULT_LEAVE:
+		if (f->trigger->member->state != WORLD_JOINED || f->trigger->left)
+			break;
+		f->trigger->going = true;
+		f->trigger->group->other_trouble |= SIM_EXIT;
+		sim_at(s, 0, sim_rank_leave, f->trigger);
+		break;
+	case SIM_FAULT_CRASH:
+		crash(s, f);
+		break;
+	case SIM_FAULT_PAUSE:
+		mark_paused(s, f->trigger->member->host, f->duration_ns);
+		world_pause(w, f->trigger->member->host, f->duration_ns, f->deaf);
+		sim_at(s, f->duration_ns, awake, f);
+		break;
+	case SIM_FAULT_PARTITION:
+		mark_cut(s, f);
+		partition(s, f, 1);
+		sim_at(s, f->duration_ns, heal, f);
+		break;
+	}
+	sim_acted(s);
+}
+
+/* The rank has posted: what waited for that happens. */
+void sim_faults_posted(struct sim_rank *r)
+{
+	struct sim *s = r->group->sim;
+	u32 i;
+
+	for (i = 0; i < s->fault_count; i++) {
+		struct sim_fault *f = &s->faults[i];
+
+		if (f->fired || f->trigger != r || f->at_post != r->posted)
+			continue;
+		f->fired = true;
+		sim_at(s, f->delay_ns, happen, f);
+	}
+}
+
+/* ---- strangers and replays ---- */
+
+static struct world_packet *copy_of(const struct world_packet *p)
+{
+	struct world_packet *copy = world_packet_new(p->bytes);
+
+	memcpy(copy, p, sizeof(*p) + p->bytes);
+	return copy;
+}
+
+static void inject(struct world *w, void *packet)
+{
+	world_inject(w, packet);
+	sim_acted(w->owner);
+}
+
+/* Somebody without the key writes something that looks like a packet of a member. */
+static void forge(struct sim *s, struct world_packet *p)
+{
+	struct sim_group *g = &s->groups[world_below(&s->random, s->group_count)];
+	u32 i, bytes = 1 + world_below(&s->random, 8);
+	__be64 tag = cpu_to_be64(g->common.secret.tag);
+	u32 self = world_below(&s->random, g->hosts), other = world_below(&s->random, g->hosts);
+	__be16 ends[2] = { cpu_to_be16(other), cpu_to_be16(self) };
+
+	memcpy(p->data + 4, ends, sizeof(ends));
+	memcpy(p->data + 8, &tag, sizeof(tag));
+	p->from = g->common.host_of[other];
+	p->to = g->common.host_of[self];
+	for (i = 0; i < bytes; i++)
+		p->data[16 + world_below(&s->random, p->bytes - 16)] ^=
+			1 + world_below(&s->random, 255);
+	p->damaged = true;
+}
+
+/* Each packet that is sent may inspire an attacker; what he sends does not. */
+bool sim_faults_tap(struct world *w, struct world_packet *p)
+{
+	struct sim *s = w->owner;
+	struct world_packet *copy;
+	u64 delay;
+
+	if (!s->replays || !world_chance(&s->random, 100))
+		return false;
+	s->replays--;
+	copy = copy_of(p);
+	if (world_chance(&s->random, 500))
+		forge(s, copy);
+	delay = world_chance(&s->random, 500) ? NSEC_PER_MSEC : 20 * (u64)NSEC_PER_SEC;
+	sim_at(s, world_below(&s->random, delay), inject, copy);
+	return false;
+}

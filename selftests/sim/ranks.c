@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What ranks do: join, compute, post, take what completes, close. Each has a
+ * number of operations to post and keeps a number of them under way.
+ */
+#include <math.h>
+
+#include "sim.h"
+
+#define SECOND	((u64)NSEC_PER_SEC)
+
+/* ---- owed actions ---- */
+
+void sim_at(struct sim *s, u64 delay, world_action run, void *what)
+{
+	s->actions++;
+	world_at(&s->world, s->world.now + delay, run, what);
+}
+
+static void nobody_acts(struct world *w, void *what)
+{
+	struct sim *s = what;
+
+	s->watching = false;
+	if (s->actions)
+		return;
+	if (w->now - s->idle_ns >= s->bound_ns) {
+		sim_check_stuck(s);
+		return;
+	}
+	s->watching = true;
+	world_at(w, s->idle_ns + s->bound_ns, nobody_acts, s);
+}
+
+/*
+ * An action has happened. When none is owed any more, all that waits must end
+ * by itself, from now on within the bound.
+ */
+void sim_acted(struct sim *s)
+{
+	if (--s->actions)
+		return;
+	s->idle_ns = s->world.now;
+	if (s->watching)
+		return;
+	s->watching = true;
+	world_at(&s->world, s->idle_ns + s->bound_ns, nobody_acts, s);
+}
+
+/* ---- posting ---- */
+
+static void rank_next(struct sim_rank *r);
+
+void sim_rank_over(struct sim_rank *r)
+{
+	if (r->over)
+		return;
+	r->over = true;
+	if (!--r->group->sim->active)
+		r->group->sim->over = true;
+}
+
+static bool rank_alive(const struct sim_rank *r)
+{
+	return r->member->state == WORLD_JOINED && !r->left;
+}
+
+static void rank_post(struct sim_rank *r)
+{
+	u64 payload[COLLSOCK_DEFAULT_SEGMENT / 8 + 1];
+	struct sim_post *p = &r->posts[r->posted];
+	struct sim_op *op = &r->group->ops[r->posted];
+	struct sim *s = r->group->sim;
+	struct collsock_post post = op->post;
+	u32 bytes = op->bytes;
+	int err;
+
+	sim_values_payload(r, r->posted, r->member->life, payload);
+	if (r->posted == r->dissent)
+		bytes = sim_values_dissent(r->group, &post);
+	*p = (struct sim_post){ .number = r->posted, .rank = r->member->index,
+				.life = r->member->life };
+	if (!coll_group_writable(&r->member->group))
+		return;
+	world_trace(&s->world, "rank %u of group %u posts %u", r->member->index, r->group->id,
+		    r->posted);
+	if (!(op->seen >> r->member->index & 1)) {
+		op->seen |= 1ULL << r->member->index;
+		op->posted++;
+	}
+	r->posted++;
+	err = world_post(r->member, &post, payload, bytes, p);
+	if (err)
+		sim_violated(s, "rank %u cannot post %u: %d", r->member->index, p->number, err);
+	sim_faults_posted(r);
+}
+
+static void rank_acts_on_cpu(struct world *w, void *what)
+{
+	struct sim_rank *r = what;
+
+	r->busy = false;
+	if (rank_alive(r) && r->posted < r->ops && r->posted - r->completed < r->depth)
+		rank_post(r);
+	rank_next(r);
+	sim_acted(r->group->sim);
+}
+
+static void rank_acts(struct world *w, void *what)
+{
+	struct sim_rank *r = what;
+
+	world_on_cpu(w, r->member->host, rank_acts_on_cpu, r);
+}
+
+static void rank_leaves_on_cpu(struct world *w, void *what)
+{
+	struct sim_rank *r = what;
+
+	if (rank_alive(r)) {
+		r->left = true;
+		r->left_ns = w->now;
+		world_leave(r->member);
+	}
+	sim_acted(r->group->sim);
+}
+
+void sim_rank_leave(struct world *w, void *what)
+{
+	struct sim_rank *r = what;
+
+	world_on_cpu(w, r->member->host, rank_leaves_on_cpu, r);
+}
+
+static u64 think(struct sim_rank *r)
+{
+	struct sim *s = r->group->sim;
+
+	if (r->skew_ns && world_chance(&s->random, 100))
+		return world_below(&s->random, r->skew_ns);
+	return r->think_ns ? world_below(&s->random, 2 * r->think_ns) : 0;
+}
+
+/* What will it do next? Nothing, while it waits for a completion or for room. */
+static void rank_next(struct sim_rank *r)
+{
+	struct sim *s = r->group->sim;
+	bool done = r->posted == r->ops;
+
+	if (!rank_alive(r) || r->busy || r->going)
+		return;
+	if (r->failed != COLL_NOTHING_DONE && r->completed == r->posted) {
+		done |= !r->extra;
+		r->extra -= !!r->extra;
+	}
+	if (done && r->completed == r->posted) {
+		r->going = true;
+		sim_at(s, world_below(&s->random, world_chance(&s->random, 500) ?
+				      2 * SECOND : 100 * NSEC_PER_USEC), sim_rank_leave, r);
+	} else if (!done && r->posted - r->completed < r->depth &&
+		   coll_group_writable(&r->member->group)) {
+		r->busy = true;
+		sim_at(s, think(r), rank_acts, r);
+	}
+}
+
+/* ---- joining ---- */
+
+static void rank_joins_on_cpu(struct world *w, void *what)
+{
+	struct sim_rank *r = what;
+
+	if (!r->member->host->down && r->member->state == WORLD_ABSENT) {
+		world_join(r->member);
+		sim_faults_posted(r);
+		rank_next(r);
+	}
+	sim_acted(r->group->sim);
+}
+
+void sim_rank_join(struct world *w, void *what)
+{
+	struct sim_rank *r = what;
+
+	world_on_cpu(w, r->member->host, rank_joins_on_cpu, r);
+}
+
+void sim_ranks_start(struct sim *s)
+{
+	u32 g, i;
+
+	for (g = 0; g < s->group_count; g++)
+		for (i = 0; i < s->groups[g].hosts; i++) {
+			struct sim_rank *r = &s->groups[g].ranks[i];
+
+			if (r->missing)
+				continue;
+			s->active++;
+			sim_at(s, r->join_ns, sim_rank_join, r);
+		}
+}
+
+/* ---- what the world tells ---- */
+
+static void user_complete(struct world_member *m, void *token, const void *result,
+			  u32 bytes, u32 error, u32 failed_rank)
+{
+	struct sim_rank *r = sim_rank_of(m);
+	struct sim_post *p = token;
+
+	world_trace(m->world, "rank %u of group %u: %u ends, error %u rank %d", m->index,
+		    r->group->id, p->number, error, (int)failed_rank);
+	sim_check_completion(r, p, result, bytes, error, failed_rank);
+	if (p->done)
+		return;
+	p->done = true;
+	r->completed++;
+	if (error && p->number < r->failed)
+		r->failed = p->number;
+}
+
+static void user_after(struct world_member *m)
+{
+	struct sim_rank *r = sim_rank_of(m);
+
+	sim_check_member(m);
+	if (m->state == WORLD_ENTOMBED)
+		sim_rank_over(r);
+	else
+		rank_next(r);
+}
+
+const struct world_user sim_user = {
+	.complete	= user_complete,
+	.after		= user_after,
+	.tap		= sim_faults_tap,
+	.damaged	= sim_check_damaged,
+};

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What is chosen before a simulation begins. */
+#include <stdlib.h>
+
+#include "sim.h"
+
+#define SECOND	((u64)NSEC_PER_SEC)
+
+const struct sim_class sim_classes[] = {
+	{ "calm", 0, "nothing goes wrong" },
+	{ "loss", SIM_LOSS, "packets get lost, up to 30 %" },
+	{ "delay", SIM_DELAY, "packets are late, repeated, overtaken" },
+	{ "damage", SIM_DAMAGE | SIM_DELAY, "flipped bits, strangers, replays" },
+	{ "skew", SIM_SKEW, "ranks compute for hours, join late" },
+	{ "window", SIM_WINDOW | SIM_LOSS | SIM_DELAY, "many operations under way" },
+	{ "slow", SIM_SLOW | SIM_DELAY, "CPUs take their time, timers are late" },
+	{ "pause", SIM_PAUSE | SIM_SLOW, "hosts stop for a while" },
+	{ "partition", SIM_PARTITION, "links break, one way or both, and heal" },
+	{ "exit", SIM_EXIT | SIM_LOSS | SIM_DELAY, "ranks close at any point" },
+	{ "crash", SIM_CRASH | SIM_LOSS | SIM_DELAY | SIM_SKEW, "one host dies" },
+	{ "crashes", SIM_CRASHES | SIM_LOSS | SIM_DELAY, "several hosts die" },
+	{ "restart", SIM_RESTART | SIM_CRASH | SIM_LOSS, "a host dies and comes back" },
+	{ "missing", SIM_MISSING | SIM_SKEW | SIM_LOSS, "some hosts never join" },
+	{ "disagree", SIM_DISAGREE | SIM_LOSS | SIM_DELAY, "ranks post different things" },
+	{ "groups", SIM_GROUPS | SIM_LOSS | SIM_DELAY | SIM_DAMAGE | SIM_SLOW | SIM_EXIT,
+	  "several groups on the same hosts" },
+	{ "any", SIM_ANY, "a choice of all of these" },
+};
+
+const u32 sim_classes_count = ARRAY_SIZE(sim_classes);
+
+static u64 below(struct sim *s, u64 limit)
+{
+	return world_below(&s->random, limit);
+}
+
+static bool chance(struct sim *s, u32 per_mille)
+{
+	return world_chance(&s->random, per_mille);
+}
+
+/* Between 1 and 10^@decades, each decade alike. */
+static u64 any_scale(struct sim *s, u32 decades)
+{
+	u64 scale = 1, decade;
+
+	for (decade = below(s, decades); decade; decade--)
+		scale *= 10;
+	return scale * (1 + below(s, 9));
+}
+
+/* ---- the network ---- */
+
+static void choose_link(struct sim *s, struct world_link *l)
+{
+	l->delay_ns = 5 * NSEC_PER_USEC + below(s, 100 * NSEC_PER_USEC);
+	l->byte_ps = below(s, 2) * 800;
+	if (s->trouble & SIM_LOSS)
+		l->loss = chance(s, 300) ? below(s, 301) : below(s, 50);
+	if (!(s->trouble & SIM_DELAY))
+		return;
+	l->kind = below(s, WORLD_DELAYS);
+	l->spread_ns = any_scale(s, 4) * NSEC_PER_USEC;
+	if (chance(s, 200))
+		l->delay_ns = any_scale(s, 5) * 100;
+	l->duplication = chance(s, 500) ? below(s, 200) : 0;
+	l->reordering = chance(s, 500) ? below(s, 300) : 0;
+}
+
+static void choose_network(struct sim *s, u32 hosts)
+{
+	struct world *w = &s->world;
+	u32 from, to;
+
+	choose_link(s, &w->link);
+	if (s->trouble & SIM_DAMAGE)
+		w->link.corruption = below(s, 100);
+	world_make_links(w);
+	if (chance(s, 500))
+		return;
+	/* No two links are alike. */
+	for (from = 0; from < hosts; from++)
+		for (to = 0; to < hosts; to++) {
+			choose_link(s, world_link(w, from, to));
+			world_link(w, from, to)->corruption = below(s, w->link.corruption + 1);
+		}
+}
+
+static void choose_hosts(struct sim *s, u32 hosts)
+{
+	u32 i;
+
+	if (!(s->trouble & SIM_SLOW))
+		return;
+	for (i = 0; i < hosts; i++) {
+		struct world_host *h = &s->world.hosts[i];
+
+		if (chance(s, 500)) {
+			h->receive_ns = any_scale(s, 3) * 100;
+			h->send_ns = below(s, h->receive_ns);
+		}
+		if (chance(s, 300))
+			h->late_ns = below(s, 50 * NSEC_PER_MSEC);
+	}
+}
+
+/*
+ * The liveness time is such that nobody is silent for it by chance: of the
+ * questions that fit into it one is answered.
+ */
+static void choose_timing(struct sim *s, struct coll_timing *t)
+{
+	*t = coll_timing_default;
+	if (s->trouble & SIM_LOSS)
+		t->liveness = 12 * SECOND;
+	else if (chance(s, 300))
+		t->liveness = (2 + below(s, 10)) * SECOND;
+	if (s->trouble & (SIM_EXIT | SIM_CRASH | SIM_CRASHES | SIM_MISSING | SIM_PARTITION |
+			  SIM_DISAGREE))
+		t->join_timeout = (40 + below(s, 60)) * SECOND;
+}
+
+/* ---- ranks ---- */
+
+static void choose_rank(struct sim *s, struct sim_group *g, struct sim_rank *r, u32 ops)
+{
+	r->group = g;
+	r->member = &g->common.members[r - g->ranks];
+	r->ops = ops;
+	r->failed = COLL_NOTHING_DONE;
+	r->dissent = COLL_NOTHING_DONE;
+	r->extra = below(s, 3);
+	r->depth = s->trouble & SIM_WINDOW || chance(s, 300) ? 1 + below(s, 20) : 1;
+	r->think_ns = chance(s, 500) ? any_scale(s, 4) * NSEC_PER_USEC : 0;
+	if (s->trouble && chance(s, 500))
+		r->join_ns = below(s, NSEC_PER_MSEC);
+	if (!(s->trouble & SIM_SKEW))
+		return;
+	if (chance(s, 300))
+		r->join_ns = below(s, g->common.timing.join_timeout / 2);
+	if (chance(s, 300))
+		r->skew_ns = any_scale(s, 4) * SECOND;
+}
+
+static void choose_dissent(struct sim *s, struct sim_group *g, u32 ops)
+{
+	struct sim_rank *r = &g->ranks[below(s, g->hosts)];
+
+	r->dissent = below(s, ops);
+	g->disagreed_from = r->dissent;
+	g->ops[r->dissent].disputed = true;
+	g->other_trouble |= SIM_DISAGREE;
+	if (g->hosts < 3 || !chance(s, 300))
+		return;
+	r = &g->ranks[below(s, g->hosts)];
+	if (r->dissent != COLL_NOTHING_DONE)
+		return;
+	r->dissent = below(s, ops);
+	g->ops[r->dissent].disputed = true;
+	g->disagreed_from = min(g->disagreed_from, r->dissent);
+}
+
+static void choose_missing(struct sim *s, struct sim_group *g)
+{
+	u32 i, missing = 1 + below(s, chance(s, 300) ? g->hosts - 1 : 1);
+
+	for (i = 0; i < missing; i++)
+		g->ranks[below(s, g->hosts)].missing = true;
+}
+
+static u32 choose_size(struct sim *s)
+{
+	if (chance(s, 30))
+		return 1;
+	if (chance(s, 50))
+		return 17 + below(s, 24);
+	return 2 + below(s, chance(s, 500) ? 4 : 15);
+}
+
+static void choose_members(struct sim *s, u32 *host_of, u32 hosts, u32 members)
+{
+	u32 i, k, swap;
+
+	for (i = 0; i < hosts; i++)
+		host_of[i] = i;
+	if (s->group_count == 1)
+		return;
+	for (i = 0; i < members; i++) {
+		k = i + below(s, hosts - i);
+		swap = host_of[i];
+		host_of[i] = host_of[k];
+		host_of[k] = swap;
+	}
+}
+
+static void choose_group(struct sim *s, struct sim_group *g, u32 hosts)
+{
+	struct collsock_join join = { .size = sizeof(join), .id = 7 + below(s, 2) };
+	u32 host_of[SIM_MAX_HOSTS], i, ops;
+	struct coll_timing timing;
+
+	g->sim = s;
+	g->hosts = s->group_count > 1 ? 1 + below(s, hosts) : hosts;
+	choose_members(s, host_of, hosts, g->hosts);
+	choose_timing(s, &timing);
+	join.nonce = world_random(&s->random);
+	memcpy(join.key, "sixteen byte key", 16);
+	join.hosts = g->hosts;
+	join.ranks = g->hosts;
+	join.window = chance(s, 200) ? 1 : 1 + below(s, chance(s, 100) ? 64 : 16);
+	join.max_bytes = chance(s, 100) ? 0 : 8 * (1 + below(s, 16));
+	world_group_init(&s->world, &g->common, &join, &timing, host_of);
+
+	ops = s->trouble & SIM_WINDOW ? SIM_MAX_OPS : 30;
+	ops = chance(s, 100) ? SIM_MAX_OPS : 1 + below(s, ops);
+	g->ranks = calloc(g->hosts, sizeof(*g->ranks));
+	g->disagreed_from = COLL_NOTHING_DONE;
+	for (i = 0; i < g->hosts; i++)
+		choose_rank(s, g, &g->ranks[i], ops);
+	for (i = 0; i < ops; i++)
+		g->ops[i].bytes = sim_values_choose(s, g, &g->ops[i]);
+	if (s->trouble & SIM_DISAGREE && g->hosts > 1)
+		choose_dissent(s, g, ops);
+	if (s->trouble & SIM_MISSING && g->hosts > 1)
+		choose_missing(s, g);
+}
+
+/* ---- faults ---- */
+
+static struct sim_fault *add_fault(struct sim *s, enum sim_fault_kind kind)
+{
+	struct sim_group *g = &s->groups[below(s, s->group_count)];
+	struct sim_fault *f = &s->faults[s->fault_count++];
+
+	f->sim = s;
+	f->kind = kind;
+	f->trigger = &g->ranks[below(s, g->hosts)];
+	f->at_post = below(s, f->trigger->ops + 1);
+	f->delay_ns = chance(s, 700) ? below(s, 500 * NSEC_PER_USEC) :
+				       any_scale(s, 8) * NSEC_PER_USEC;
+	return f;
+}
+
+/* Half of them are short enough to harm nobody. */
+static u64 choose_duration(struct sim *s)
+{
+	u64 liveness = s->groups[0].common.timing.liveness;
+
+	if (chance(s, 500))
+		return below(s, liveness / 2);
+	return liveness / 2 + below(s, 10 * liveness);
+}
+
+static void add_partition(struct sim *s)
+{
+	struct sim_fault *f = add_fault(s, SIM_FAULT_PARTITION);
+
+	f->side = world_random(&s->random);
+	if (chance(s, 500))
+		f->side = 1ULL << below(s, s->world.count);
+	f->one_way = chance(s, 300);
+	f->duration_ns = choose_duration(s);
+}
+
+static void choose_faults(struct sim *s)
+{
+	u32 i, most = 1 + below(s, 3);
+
+	for (i = 0; s->trouble & SIM_EXIT && i < most; i++)
+		add_fault(s, SIM_FAULT_LEAVE);
+	for (i = 0; s->trouble & SIM_PARTITION && i < most; i++)
+		add_partition(s);
+	for (i = 0; s->trouble & SIM_PAUSE && i < most; i++) {
+		struct sim_fault *f = add_fault(s, SIM_FAULT_PAUSE);
+
+		f->duration_ns = choose_duration(s);
+		f->deaf = chance(s, 500);
+	}
+	most = s->trouble & SIM_CRASHES ? 1 + most : !!(s->trouble & SIM_CRASH);
+	for (i = 0; i < most; i++) {
+		struct sim_fault *f = add_fault(s, SIM_FAULT_CRASH);
+
+		/* Of hosts that all come back none remembers: they are another group. */
+		if (s->trouble & SIM_RESTART && !i)
+			f->duration_ns = 1 + any_scale(s, 8) * NSEC_PER_USEC;
+	}
+}
+
+/* ---- all of it ---- */
+
+static u32 choose_trouble(struct sim *s)
+{
+	u32 trouble = (u32)world_random(&s->random) & (u32)world_random(&s->random);
+
+	return trouble & (SIM_ANY - 1);
+}
+
+/**
+ * sim_scenario() - choose
+ * @s: out
+ * @class: what may go wrong
+ * @seed: decides all else
+ */
+void sim_scenario(struct sim *s, const struct sim_class *class, u64 seed)
+{
+	u32 hosts, i;
+	u64 join = 0, liveness = 0;
+
+	memset(s, 0, sizeof(*s));
+	s->class = class;
+	s->seed = seed;
+	s->random = seed * 0x100 + (class - sim_classes);
+	s->trouble = class->trouble == SIM_ANY ? choose_trouble(s) : class->trouble;
+	hosts = choose_size(s);
+	world_init(&s->world, hosts, world_random(&s->random), &sim_user);
+	s->world.owner = s;
+	s->group_count = s->trouble & SIM_GROUPS ? 2 + below(s, SIM_MAX_GROUPS - 1) : 1;
+	s->replays = s->trouble & SIM_DAMAGE ? 300 : 0;
+	choose_network(s, hosts);
+	choose_hosts(s, hosts);
+	for (i = 0; i < s->group_count; i++) {
+		s->groups[i].id = i;
+		choose_group(s, &s->groups[i], hosts);
+		join = max(join, s->groups[i].common.timing.join_timeout);
+		liveness = max(liveness, s->groups[i].common.timing.liveness);
+	}
+	choose_faults(s);
+	s->bound_ns = 2 * join + 20 * liveness + 60 * SECOND;
+}
+
+void sim_scenario_free(struct sim *s)
+{
+	u32 i, k;
+
+	for (i = 0; i < s->group_count; i++) {
+		for (k = 0; k < SIM_MAX_OPS; k++)
+			free(s->groups[i].ops[k].expected);
+		world_group_free(&s->groups[i].common);
+		free(s->groups[i].ranks);
+	}
+	world_free(&s->world);
+}

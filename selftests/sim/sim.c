@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+
+#include "sim.h"
+
+/* A simulation that is not over then runs in circles. */
+#define MOST_EVENTS	20000000
+
+bool sim_run(const struct sim_class *class, u64 seed, FILE *trace)
+{
+	struct sim *s = malloc(sizeof(*s));
+	bool right;
+
+	sim_scenario(s, class, seed);
+	s->world.trace = trace;
+	sim_ranks_start(s);
+	while (!s->over && world_step(&s->world, COLL_NEVER))
+		if (++s->events > MOST_EVENTS)
+			sim_violated(s, "no end after %llu events",
+				     (unsigned long long)s->events);
+	if (!s->over)
+		sim_check_stuck(s);
+	sim_scenario_free(s);
+	if (!s->failed)
+		sim_check_end(s);
+	right = !s->failed;
+	if (trace)
+		fprintf(trace, "# %llu events, %llu packets, %llu damaged ones checked\n",
+			(unsigned long long)s->events, (unsigned long long)s->world.sent,
+			(unsigned long long)s->damaged);
+	free(s);
+	return right;
+}

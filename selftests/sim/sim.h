@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The simulator: ranks of some groups post operations in a world in which
+ * things go wrong, and everything that the protocol promises is checked. A
+ * scenario is made from its class, which says what may go wrong, and a seed.
+ */
+#ifndef SIM_H
+#define SIM_H
+
+#include "world.h"
+
+/* What may go wrong. */
+enum sim_trouble {
+	SIM_LOSS	= 1 << 0,
+	SIM_DELAY	= 1 << 1,	/* any distribution, repetition, reordering */
+	SIM_DAMAGE	= 1 << 2,	/* flipped bits, strangers, replays */
+	SIM_SKEW	= 1 << 3,	/* ranks that compute for hours, or join late */
+	SIM_WINDOW	= 1 << 4,	/* many operations under way */
+	SIM_SLOW	= 1 << 5,	/* CPUs that take their time, and late timers */
+	SIM_PAUSE	= 1 << 6,	/* hosts that stop for a while */
+	SIM_PARTITION	= 1 << 7,
+	SIM_EXIT	= 1 << 8,
+	SIM_CRASH	= 1 << 9,
+	SIM_CRASHES	= 1 << 10,	/* several */
+	SIM_RESTART	= 1 << 11,	/* with it */
+	SIM_MISSING	= 1 << 12,	/* some never join */
+	SIM_DISAGREE	= 1 << 13,
+	SIM_GROUPS	= 1 << 14,	/* several */
+	SIM_ANY		= 1 << 15,	/* a choice of all these */
+};
+
+struct sim_class {
+	const char	*name;
+	u32		trouble;
+	const char	*about;
+};
+
+extern const struct sim_class sim_classes[];
+extern const u32 sim_classes_count;
+
+#define SIM_MAX_HOSTS	64
+#define SIM_MAX_GROUPS	4
+#define SIM_MAX_OPS	128
+#define SIM_MAX_FAULTS	16
+
+/**
+ * struct sim_op - one operation of a group, as it should be
+ * @post: what all ranks post
+ * @bytes: of the payload
+ * @posted: ranks that have posted it, in any life
+ * @seen: a rank counts once
+ * @expected: result, when somebody has asked for it
+ * @life: of the contributions in it: 0, or 1 for that of the host that restarted
+ * @agreed: a rank has completed with it
+ * @disputed: some post it otherwise
+ */
+struct sim_op {
+	struct collsock_post	post;
+	u32			bytes;
+	u32			posted;
+	u64			seen;
+	u8			*expected;
+	u32			life;
+	bool			agreed;
+	bool			disputed;
+};
+
+/* One post of a rank. */
+struct sim_post {
+	u32	number;
+	u32	rank;
+	u32	life;
+	bool	done;
+};
+
+/**
+ * struct sim_rank - a rank, and its program
+ * @member: its host's part in the group
+ * @group: its group
+ * @posts: what became of them
+ * @ops: how many it means to post
+ * @depth: how many it has under way
+ * @posted: so far
+ * @completed: of these
+ * @failed: number of the first that failed, or COLL_NOTHING_DONE
+ * @extra: posts that it still tries after a failure
+ * @think_ns: mean time of computing before a post
+ * @skew_ns: now and then it computes for so long
+ * @join_ns: when it joins
+ * @dissent: operation in which it differs, or COLL_NOTHING_DONE
+ * @busy: computes before its next post
+ * @going: is to leave
+ * @left: has left
+ * @left_ns: when
+ * @over: nothing is to be expected of it
+ * @missing: never joins
+ * @crashed: its host has
+ * @restarted: and came back
+ * @cut: a partition has cut it off for longer than the half of the liveness time
+ * @paused: its host did not run for so long
+ */
+struct sim_rank {
+	struct world_member	*member;
+	struct sim_group	*group;
+	struct sim_post		posts[SIM_MAX_OPS];
+	u32			ops;
+	u32			depth;
+	u32			posted;
+	u32			completed;
+	u32			failed;
+	u32			extra;
+	u64			think_ns;
+	u64			skew_ns;
+	u64			join_ns;
+	u64			left_ns;
+	u32			dissent;
+	bool			busy;
+	bool			going;
+	bool			left;
+	bool			over;
+	bool			missing;
+	bool			crashed;
+	bool			restarted;
+	bool			cut;
+	bool			paused;
+};
+
+/**
+ * struct sim_group - a group
+ * @common: the world's
+ * @sim: the simulation
+ * @id: number
+ * @hosts: number of ranks
+ * @ranks: they
+ * @ops: what is posted
+ * @crashes: ranks whose hosts crashed
+ * @victim: one of them
+ * @other_trouble: what else may be blamed: sim_trouble
+ * @disagreed_from: first operation that somebody disagrees about
+ */
+struct sim_group {
+	struct world_group	common;
+	struct sim		*sim;
+	u32			id;
+	u32			hosts;
+	struct sim_rank		*ranks;
+	struct sim_op		ops[SIM_MAX_OPS];
+	u32			crashes;
+	u32			victim;
+	u32			other_trouble;
+	u32			disagreed_from;
+};
+
+enum sim_fault_kind {
+	SIM_FAULT_LEAVE,
+	SIM_FAULT_CRASH,
+	SIM_FAULT_PAUSE,
+	SIM_FAULT_PARTITION,
+};
+
+/**
+ * struct sim_fault - something goes wrong
+ * @kind: what
+ * @trigger: rank that posts
+ * @at_post: so many operations; 0: when it joins
+ * @delay_ns: and so long after that
+ * @duration_ns: a pause, a partition; of a crash, until it restarts, or 0
+ * @side: hosts of one side of a partition
+ * @one_way: only packets to that side are lost
+ * @deaf: packets that come in the pause are lost
+ * @fired: it has happened, or will
+ * @sim: the simulation
+ */
+struct sim_fault {
+	enum sim_fault_kind	kind;
+	struct sim_rank		*trigger;
+	u32			at_post;
+	u64			delay_ns;
+	u64			duration_ns;
+	u64			side;
+	bool			one_way;
+	bool			deaf;
+	bool			fired;
+	struct sim		*sim;
+};
+
+/**
+ * struct sim - one simulation
+ * @world: where it happens
+ * @class: what may go wrong
+ * @seed: and how
+ * @random: state of chance of scenario and ranks
+ * @groups: groups
+ * @group_count: number of them
+ * @faults: what will go wrong
+ * @fault_count: number of them
+ * @trouble: enum sim_trouble
+ * @bound_ns: what waits and is owed nothing by a rank ends within this time
+ * @actions: things that ranks and faults will still do
+ * @idle_ns: when the last of them was done
+ * @watching: somebody will look what has become of those who wait
+ * @active: ranks that have not come to their end
+ * @replays: packets that may still be replayed
+ * @damaged: packets of which it was checked that they change nothing
+ * @over: it is
+ * @failed: a promise was broken
+ * @events: so far
+ */
+struct sim {
+	struct world		world;
+	const struct sim_class	*class;
+	u64			seed;
+	u64			random;
+	struct sim_group	groups[SIM_MAX_GROUPS];
+	u32			group_count;
+	struct sim_fault	faults[SIM_MAX_FAULTS];
+	u32			fault_count;
+	u32			trouble;
+	u64			bound_ns;
+	u32			actions;
+	u64			idle_ns;
+	bool			watching;
+	u32			active;
+	u32			replays;
+	u64			damaged;
+	bool			over;
+	bool			failed;
+	u64			events;
+};
+
+static inline struct sim_group *sim_group_of(const struct world_member *m)
+{
+	return container_of(m->common, struct sim_group, common);
+}
+
+static inline struct sim_rank *sim_rank_of(const struct world_member *m)
+{
+	return &sim_group_of(m)->ranks[m->index];
+}
+
+/* scenario.c: everything that is chosen before it begins */
+void sim_scenario(struct sim *s, const struct sim_class *class, u64 seed);
+void sim_scenario_free(struct sim *s);
+
+/* ranks.c: what ranks do */
+void sim_ranks_start(struct sim *s);
+void sim_rank_join(struct world *w, void *rank);
+void sim_rank_leave(struct world *w, void *rank);
+void sim_rank_over(struct sim_rank *r);
+extern const struct world_user sim_user;
+
+/* An action of a rank or a fault: it is owed until it has happened. */
+void sim_at(struct sim *s, u64 delay, world_action run, void *what);
+void sim_acted(struct sim *s);
+
+/* faults.c: what goes wrong */
+void sim_faults_posted(struct sim_rank *r);
+bool sim_faults_tap(struct world *w, struct world_packet *p);
+
+/* values.c: what is posted, and what must come out */
+u32 sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op);
+u32 sim_values_dissent(const struct sim_group *g, struct collsock_post *post);
+void sim_values_payload(const struct sim_rank *r, u32 number, u32 life, void *payload);
+bool sim_values_right(struct sim_group *g, u32 number, const void *result);
+
+/* check.c: promises */
+void sim_violated(struct sim *s, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void sim_check_completion(struct sim_rank *r, const struct sim_post *p, const void *result,
+			  u32 bytes, u32 error, u32 failed_rank);
+void sim_check_member(struct world_member *m);
+void sim_check_damaged(struct world_member *m, enum coll_refusal refusal, bool changed);
+void sim_check_stuck(struct sim *s);
+void sim_check_end(struct sim *s);
+
+/* sim.c: true if every promise was kept */
+bool sim_run(const struct sim_class *class, u64 seed, FILE *trace);
+
+/* large.c */
+int sim_large(int argc, char **argv);
+
+#endif

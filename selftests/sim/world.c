@@ -1,0 +1,688 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <math.h>
+#include <stdlib.h>
+
+#include "world.h"
+
+/* No packet is later than that: the time-outs of the core are longer. */
+#define LONGEST_DELAY	(200 * NSEC_PER_MSEC)
+
+long world_memory;
+
+/* ---- memory of the core ---- */
+
+/* As long as two of malloc's units, so that what follows is aligned as it is. */
+struct allocation {
+	struct list_head	link;
+	size_t			bytes;
+	size_t			unused;
+};
+
+/* The member that is joining: what is allocated is its. */
+static _Thread_local struct world_member *joining;
+
+void *coll_env_alloc(size_t bytes)
+{
+	struct allocation *a = calloc(1, sizeof(*a) + bytes);
+
+	a->bytes = bytes;
+	INIT_LIST_HEAD(&a->link);
+	if (joining)
+		list_add_tail(&a->link, &joining->memory);
+	world_memory++;
+	return a + 1;
+}
+
+void coll_env_free(void *memory)
+{
+	struct allocation *a;
+
+	if (!memory)
+		return;
+	a = (struct allocation *)memory - 1;
+	list_del(&a->link);
+	world_memory--;
+	free(a);
+}
+
+struct coll_peer *coll_env_peer_new(struct coll_group *g)
+{
+	return coll_env_alloc(sizeof(struct coll_peer));
+}
+
+void coll_env_peer_free(struct coll_peer *peer)
+{
+	coll_env_free(peer);
+}
+
+void coll_env_peer_rest(struct coll_peer *peer)
+{
+}
+
+static u64 digest_bytes(u64 digest, const void *data, size_t bytes)
+{
+	const u8 *at = data;
+	u64 word;
+
+	for (; bytes >= 8; bytes -= 8, at += 8) {
+		memcpy(&word, at, 8);
+		digest = rol64(digest ^ word, 23) * 0x9e3779b97f4a7c15ULL;
+	}
+	for (; bytes; bytes--)
+		digest = rol64(digest ^ *at++, 23) * 0x9e3779b97f4a7c15ULL;
+	return digest;
+}
+
+u64 world_digest(const struct world_member *m)
+{
+	const size_t stats = offsetof(struct coll_group, stats);
+	const size_t after = stats + sizeof(m->group.stats);
+	const struct allocation *a;
+	u64 digest = m->deadline;
+
+	digest = digest_bytes(digest, &m->group, stats);
+	digest = digest_bytes(digest, (const u8 *)&m->group + after, sizeof(m->group) - after);
+	list_for_each_entry(a, &m->memory, link)
+		digest = digest_bytes(digest, a + 1, a->bytes);
+	return digest;
+}
+
+/* ---- time ---- */
+
+static bool event_before(const struct world_event *a, const struct world_event *b)
+{
+	return a->at < b->at || (a->at == b->at && a->order < b->order);
+}
+
+/* A heap of four children for each entry, which is flatter than one of two. */
+static void heap_add(struct world *w, struct world_event e)
+{
+	u32 i = w->pending++;
+
+	if (i == w->room) {
+		w->room = w->room ? 2 * w->room : 256;
+		w->events = realloc(w->events, w->room * sizeof(*w->events));
+	}
+	while (i && event_before(&e, &w->events[(i - 1) / 4])) {
+		w->events[i] = w->events[(i - 1) / 4];
+		i = (i - 1) / 4;
+	}
+	w->events[i] = e;
+}
+
+static struct world_event heap_take(struct world *w)
+{
+	struct world_event first = w->events[0], e = w->events[--w->pending];
+	u32 i = 0, child, k;
+
+	for (;;) {
+		const u32 eldest = 4 * i + 1;
+
+		if (eldest >= w->pending)
+			break;
+		child = eldest;
+		for (k = eldest + 1; k < min(eldest + 4, w->pending); k++)
+			if (event_before(&w->events[k], &w->events[child]))
+				child = k;
+		if (!event_before(&w->events[child], &e))
+			break;
+		w->events[i] = w->events[child];
+		i = child;
+	}
+	w->events[i] = e;
+	return first;
+}
+
+void world_at(struct world *w, u64 at, world_action run, void *what)
+{
+	heap_add(w, (struct world_event){ max(at, w->now), w->order++, run, what });
+}
+
+bool world_step(struct world *w, u64 until)
+{
+	struct world_event e;
+
+	if (!w->pending || w->events[0].at > until) {
+		if (until != COLL_NEVER)
+			w->now = max(w->now, until);
+		return false;
+	}
+	e = heap_take(w);
+	w->now = max(w->now, e.at);
+	e.run(w, e.what);
+	return true;
+}
+
+/* ---- a CPU ---- */
+
+struct world_job {
+	struct world_job	*next;
+	world_action		run;
+	void			*what;
+};
+
+static void cpu_work(struct world *w, struct world_host *h, world_action run, void *what)
+{
+	h->busy_ns = w->now + h->receive_ns;
+	run(w, what);
+}
+
+static void cpu_free(struct world *w, void *what)
+{
+	struct world_host *h = what;
+	struct world_job *job = h->waiting;
+
+	if (!job)
+		return;
+	if (h->busy_ns > w->now) {
+		world_at(w, h->busy_ns, cpu_free, h);
+		return;
+	}
+	h->waiting = job->next;
+	if (!h->waiting)
+		h->last = &h->waiting;
+	cpu_work(w, h, job->run, job->what);
+	free(job);
+	if (h->waiting)
+		world_at(w, h->busy_ns, cpu_free, h);
+}
+
+void world_on_cpu(struct world *w, struct world_host *h, world_action run, void *what)
+{
+	struct world_job *job;
+
+	if (h->busy_ns <= w->now && !h->waiting) {
+		cpu_work(w, h, run, what);
+		return;
+	}
+	if (!h->waiting)
+		world_at(w, h->busy_ns, cpu_free, h);
+	job = malloc(sizeof(*job));
+	*job = (struct world_job){ .run = run, .what = what };
+	*h->last = job;
+	h->last = &job->next;
+}
+
+void world_pause(struct world *w, struct world_host *h, u64 ns, bool deaf)
+{
+	world_trace(w, "host %u pauses for %llu ms%s", h->id,
+		    (unsigned long long)(ns / NSEC_PER_MSEC), deaf ? ", deaf" : "");
+	h->busy_ns = max(h->busy_ns, w->now) + ns;
+	if (deaf)
+		h->deaf_ns = h->busy_ns;
+}
+
+/* ---- the wire ---- */
+
+struct world_packet *world_packet_new(u32 bytes)
+{
+	struct world_packet *p = calloc(1, sizeof(*p) + bytes);
+
+	p->bytes = bytes;
+	return p;
+}
+
+static double uniform(struct world *w)
+{
+	return (double)((world_random(&w->random) >> 11) + 1) / (1ULL << 53);
+}
+
+static u64 link_delay(struct world *w, const struct world_link *l)
+{
+	double random = 0;
+
+	switch (l->kind) {
+	case WORLD_UNIFORM:
+		random = l->spread_ns * uniform(w);
+		break;
+	case WORLD_EXPONENTIAL:
+		random = l->spread_ns * -log(uniform(w));
+		break;
+	case WORLD_HEAVY_TAIL:
+		random = l->spread_ns * (pow(uniform(w), -1 / 1.5) - 1);
+		break;
+	default:
+		break;
+	}
+	if (world_chance(&w->random, l->reordering))
+		random += 4 * (l->delay_ns + l->spread_ns) * uniform(w);
+	return l->delay_ns + (u64)min(random, (double)LONGEST_DELAY);
+}
+
+static void packet_arrives(struct world *w, void *what);
+
+static void link_damage(struct world *w, struct world_packet *p)
+{
+	u32 i, flips = 1 + world_below(&w->random, 3);
+
+	/* Two flips of one bit are none */
+	for (i = 0; i < flips; i++) {
+		u32 bit = (world_below(&w->random, p->bytes * 8) / flips) * flips + i;
+
+		bit %= p->bytes * 8;
+		p->data[bit / 8] ^= 1 << bit % 8;
+	}
+	p->damaged = true;
+}
+
+static void link_carry(struct world *w, const struct world_link *l, struct world_packet *p,
+		       u64 at)
+{
+	at += link_delay(w, l) + p->bytes * l->byte_ps / 1000;
+	if (world_chance(&w->random, l->corruption))
+		link_damage(w, p);
+	world_at(w, at, packet_arrives, p);
+}
+
+static void link_send(struct world *w, struct world_packet *p, u64 at)
+{
+	const struct world_link *l = world_link(w, p->from, p->to);
+	const char *fate = NULL;
+
+	w->sent++;
+	if (w->user->tap && w->user->tap(w, p))
+		fate = "dropped";
+	else if (l->cut)
+		fate = "cut";
+	else if (world_chance(&w->random, l->loss))
+		fate = "lost";
+	if (w->trace)
+		world_trace_packet(w, fate ? fate : "sent", p);
+	if (fate) {
+		free(p);
+		return;
+	}
+	if (world_chance(&w->random, l->duplication)) {
+		struct world_packet *copy = world_packet_new(p->bytes);
+
+		memcpy(copy, p, sizeof(*p) + p->bytes);
+		link_carry(w, l, copy, at);
+	}
+	link_carry(w, l, p, at);
+}
+
+/* The CPU hands it to the NIC, which takes the next one not before a gap. */
+static void host_send(struct world *w, struct world_host *h, struct world_packet *p)
+{
+	u64 at;
+
+	h->busy_ns = max(h->busy_ns, w->now) + h->send_ns;
+	at = max(h->busy_ns, h->nic_ns);
+	h->nic_ns = at + h->gap_ns;
+	link_send(w, p, max(at, w->now));
+}
+
+void world_inject(struct world *w, struct world_packet *p)
+{
+	if (w->trace)
+		world_trace_packet(w, "injected", p);
+	world_at(w, w->now + link_delay(w, world_link(w, p->from, p->to)), packet_arrives, p);
+}
+
+/* ---- the home of a group ---- */
+
+static struct world_member *member_of(struct coll_group *g)
+{
+	return container_of(g, struct world_member, group);
+}
+
+u8 *coll_env_packet(struct coll_group *g, u32 bytes, struct coll_packet **packet)
+{
+	struct world_packet *p = world_packet_new(bytes);
+
+	*packet = (struct coll_packet *)p;
+	return p->data;
+}
+
+void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
+{
+	struct world_member *m = member_of(peer->group);
+	struct world_packet *p = (struct world_packet *)packet;
+
+	p->from = m->host->id;
+	p->to = m->common->host_of[peer->host];
+	host_send(m->world, m->host, p);
+}
+
+static void member_bury(struct world_member *m)
+{
+	world_trace(m->world, "host %u: %u is entombed", m->host->id, m->index);
+	coll_group_entomb(&m->group, &m->tombstone);
+	m->last_stats = m->group.stats;
+	coll_group_destroy(&m->group);
+	m->state = WORLD_ENTOMBED;
+	m->buried_ns = m->world->now;
+}
+
+static void member_after(struct world_member *m)
+{
+	if (m->state == WORLD_JOINED && m->group.leaving && coll_group_quiet(&m->group))
+		member_bury(m);
+	if (m->world->user->after)
+		m->world->user->after(m);
+}
+
+static void member_expires(struct world *w, void *what)
+{
+	struct world_member *m = what;
+
+	if (m->state != WORLD_JOINED || m->deadline > w->now)
+		return;
+	m->deadline = COLL_NEVER;
+	coll_group_expire(&m->group, w->now);
+	member_after(m);
+}
+
+/* Deadlines move to earlier times only; what was later finds it done. */
+static void member_timer(struct world *w, void *what)
+{
+	struct world_member *m = what;
+
+	if (m->state == WORLD_JOINED && m->deadline <= w->now)
+		world_on_cpu(w, m->host, member_expires, m);
+}
+
+void coll_env_deadline(struct coll_group *g, u64 at)
+{
+	struct world_member *m = member_of(g);
+
+	m->deadline = at;
+	if (at == COLL_NEVER)
+		return;
+	world_at(m->world, at + world_below(&m->world->random, m->host->late_ns), member_timer, m);
+}
+
+void coll_env_complete(struct coll_group *g, void *token, const void *result,
+		       u32 bytes, u32 error, u32 failed_rank)
+{
+	struct world_member *m = member_of(g);
+
+	m->world->user->complete(m, token, result, bytes, error, failed_rank);
+}
+
+void coll_env_writable(struct coll_group *g)
+{
+	struct world_member *m = member_of(g);
+
+	if (m->world->user->writable)
+		m->world->user->writable(m);
+}
+
+bool coll_env_round(struct coll_group *g)
+{
+	return true;
+}
+
+/* ---- arrival ---- */
+
+static struct world_member *host_find(const struct world_host *h, u64 tag, u32 index)
+{
+	struct world_member *m = h->members;
+
+	while (m && (m->common->secret.tag != tag || m->index != index))
+		m = m->next;
+	return m;
+}
+
+static bool member_answers(const struct world_member *m)
+{
+	return m->state == WORLD_ENTOMBED &&
+	       m->world->now - m->buried_ns <= 2 * m->common->timing.liveness;
+}
+
+static enum coll_refusal member_answer(struct world_member *m, const struct world_packet *p)
+{
+	struct world_packet *answer = world_packet_new(COLL_TOMBSTONE_ANSWER);
+	enum coll_refusal refusal;
+
+	refusal = coll_tombstone_answer(&m->tombstone, p->data, p->bytes, answer->data,
+					&answer->bytes);
+	answer->from = p->to;
+	answer->to = p->from;
+	if (answer->bytes)
+		host_send(m->world, m->host, answer);
+	else
+		free(answer);
+	return refusal;
+}
+
+static void host_remember(struct world_host *h, u64 tag, u32 source)
+{
+	u32 i;
+
+	for (i = 0; i < WORLD_KNOCKS; i++)
+		if (h->knocks[i].tag == tag && h->knocks[i].source == source)
+			return;
+	h->knocks[h->knocked++ % WORLD_KNOCKS] = (struct world_knock){ tag, source };
+}
+
+static enum coll_refusal member_receive(struct world_member *m, const struct world_packet *p,
+					const struct coll_prefix *prefix)
+{
+	const struct world_user *user = m->world->user;
+	enum coll_refusal refusal;
+	u64 before = 0;
+
+	if (member_answers(m)) {
+		refusal = member_answer(m, p);
+		if (p->damaged && user->damaged)
+			user->damaged(m, refusal, false);
+		return refusal;
+	}
+	if (m->state != WORLD_JOINED) {
+		m->world->strangers++;
+		host_remember(m->host, prefix->tag, prefix->source);
+		return COLL_FORGED;
+	}
+	if (p->damaged && user->damaged)
+		before = world_digest(m);
+	refusal = coll_group_receive(&m->group, prefix->source, p->data, p->bytes,
+				     m->world->now);
+	if (p->damaged && user->damaged)
+		user->damaged(m, refusal, before != world_digest(m));
+	member_after(m);
+	return refusal;
+}
+
+/* Form, group, source address: what the home looks at before the core does. */
+static void packet_received(struct world *w, void *what)
+{
+	struct world_packet *p = what;
+	struct world_host *h = &w->hosts[p->to];
+	enum coll_refusal refusal = COLL_FORGED;
+	struct world_member *m = NULL;
+	struct coll_prefix prefix;
+
+	if (!h->down && coll_wire_formed(p->data, p->bytes)) {
+		coll_wire_read_prefix(p->data, &prefix);
+		m = host_find(h, prefix.tag, prefix.destination);
+	}
+	if (m && prefix.source < m->common->join.hosts &&
+	    m->common->host_of[prefix.source] == p->from) {
+		if (w->trace)
+			world_trace_packet(w, "received", p);
+		refusal = member_receive(m, p, &prefix);
+	}
+	w->forged += !h->down && refusal != COLL_ACCEPTED;
+	free(p);
+}
+
+static void packet_arrives(struct world *w, void *what)
+{
+	struct world_packet *p = what;
+	struct world_host *h = &w->hosts[p->to];
+
+	if (h->down || h->deaf_ns > w->now)
+		free(p);
+	else
+		world_on_cpu(w, h, packet_received, p);
+}
+
+/* ---- what a user does ---- */
+
+int world_join(struct world_member *m)
+{
+	struct world_group *common = m->common;
+	struct coll_config config = {
+		.join		= &common->join,
+		.secret		= common->secret,
+		.timing		= common->timing,
+		.descriptor	= common->descriptor,
+		.self		= m->index,
+	};
+	struct world_host *h = m->host;
+	u32 i;
+	int err;
+
+	config.incarnation = (u32)world_random(&m->world->random) | 1;
+	memset(&m->group, 0, sizeof(m->group));
+	INIT_LIST_HEAD(&m->memory);
+	m->deadline = COLL_NEVER;
+	joining = m;
+	err = coll_group_init(&m->group, &config);
+	joining = NULL;
+	m->state = WORLD_JOINED;
+	world_trace(m->world, "host %u joins as %u, incarnation %08x", h->id, m->index,
+		    config.incarnation);
+	for (i = 0; !err && i < WORLD_KNOCKS; i++) {
+		if (h->knocks[i].tag != common->secret.tag)
+			continue;
+		h->knocks[i].tag = 0;
+		coll_group_nudge(&m->group, h->knocks[i].source, m->world->now);
+	}
+	return err;
+}
+
+int world_post(struct world_member *m, const struct collsock_post *post,
+	       const void *payload, u32 bytes, void *token)
+{
+	struct coll_signature sig;
+	int err;
+
+	err = coll_group_signature(&m->group, post, bytes, &sig);
+	if (!err)
+		err = coll_group_post(&m->group, &sig, payload, token, m->world->now);
+	member_after(m);
+	return err;
+}
+
+void world_leave(struct world_member *m)
+{
+	world_trace(m->world, "host %u: %u leaves, has posted %u", m->host->id, m->index,
+		    m->group.next);
+	coll_group_leave(&m->group, m->world->now);
+	member_after(m);
+}
+
+void world_crash(struct world *w, struct world_host *h)
+{
+	struct world_member *m;
+
+	world_trace(w, "host %u crashes", h->id);
+	for (m = h->members; m; m = m->next) {
+		if (m->state == WORLD_JOINED)
+			coll_group_destroy(&m->group);
+		m->state = WORLD_ABSENT;
+	}
+	memset(h->knocks, 0, sizeof(h->knocks));
+	h->down = true;
+}
+
+void world_start(struct world_host *h)
+{
+	h->down = false;
+}
+
+/* ---- making and unmaking ---- */
+
+void world_init(struct world *w, u32 hosts, u64 seed, const struct world_user *user)
+{
+	u32 i;
+
+	memset(w, 0, sizeof(*w));
+	w->hosts = calloc(hosts, sizeof(*w->hosts));
+	w->count = hosts;
+	w->random = seed;
+	w->user = user;
+	w->now = NSEC_PER_SEC;
+	w->link.delay_ns = 50 * NSEC_PER_USEC;
+	for (i = 0; i < hosts; i++) {
+		w->hosts[i].id = i;
+		w->hosts[i].last = &w->hosts[i].waiting;
+	}
+}
+
+void world_make_links(struct world *w)
+{
+	size_t i, pairs = (size_t)w->count * w->count;
+
+	w->links = calloc(pairs, sizeof(*w->links));
+	for (i = 0; i < pairs; i++)
+		w->links[i] = w->link;
+}
+
+void world_free(struct world *w)
+{
+	u32 i;
+
+	for (i = 0; i < w->pending; i++)
+		if (w->events[i].run == packet_arrives)
+			free(w->events[i].what);
+	for (i = 0; i < w->count; i++) {
+		struct world_job *job = w->hosts[i].waiting;
+
+		while (job) {
+			struct world_job *next = job->next;
+
+			if (job->run == packet_received)
+				free(job->what);
+			free(job);
+			job = next;
+		}
+	}
+	free(w->events);
+	free(w->links);
+	free(w->hosts);
+}
+
+int world_group_init(struct world *w, struct world_group *group,
+		     const struct collsock_join *join, const struct coll_timing *timing,
+		     const u32 *host_of)
+{
+	u32 i;
+
+	memset(group, 0, sizeof(*group));
+	group->join = *join;
+	if (coll_descriptor_normalise(&group->join))
+		return -EINVAL;
+	group->timing = timing ? *timing : coll_timing_default;
+	group->descriptor = 0x1234;
+	coll_wire_derive(&group->secret, join->key, join->id, join->nonce);
+	group->host_of = calloc(join->hosts, sizeof(*group->host_of));
+	group->members = calloc(join->hosts, sizeof(*group->members));
+	for (i = 0; i < join->hosts; i++) {
+		struct world_member *m = &group->members[i];
+
+		group->host_of[i] = host_of ? host_of[i] : i;
+		m->common = group;
+		m->world = w;
+		m->host = &w->hosts[group->host_of[i]];
+		m->next = m->host->members;
+		m->host->members = m;
+		m->index = i;
+		m->deadline = COLL_NEVER;
+		INIT_LIST_HEAD(&m->memory);
+	}
+	return 0;
+}
+
+void world_group_free(struct world_group *group)
+{
+	u32 i;
+
+	for (i = 0; group->members && i < group->join.hosts; i++)
+		if (group->members[i].state == WORLD_JOINED)
+			coll_group_destroy(&group->members[i].group);
+	free(group->members);
+	free(group->host_of);
+}

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Failure of groups, promise by promise (Documentation/failure.md). The simulator
+ * looks for what nobody has thought of; here each rule is seen at work.
+ */
+#include "kselftest_harness.h"
+#include "network.h"
+#include "seed.h"
+
+#define SECOND	((u64)NSEC_PER_SEC)
+
+FIXTURE(net)
+{
+	struct unit_network n;
+};
+
+FIXTURE_SETUP(net)
+{
+}
+
+FIXTURE_TEARDOWN(net)
+{
+	if (self->n.hosts)
+		unit_network_free(&self->n);
+	EXPECT_EQ(0, world_memory);
+}
+
+static struct coll_group *group_of(struct unit_network *n, u32 host)
+{
+	return &n->hosts[host].member->group;
+}
+
+static struct coll_peer *peer_of(struct unit_network *n, u32 host, u32 other)
+{
+	struct coll_peer *peer = group_of(n, host)->all_peers;
+
+	while (peer && peer->host != other)
+		peer = peer->all;
+	return peer;
+}
+
+/* A group in which everybody knows everybody that dissemination names. */
+static void begin(struct __test_metadata *_metadata, struct unit_network *n, u32 hosts)
+{
+	u32 op, i;
+
+	unit_network_init(n, hosts, seed_start());
+	n->join.barrier_algorithm = COLLSOCK_DISSEMINATION;
+	ASSERT_EQ(0, unit_join_all(n, NULL));
+	for (op = 0; op < 3; op++) {
+		for (i = 0; i < hosts; i++)
+			ASSERT_EQ(0, unit_barrier(n, i));
+		ASSERT_TRUE(unit_await_all(n, op, SECOND));
+	}
+	unit_run(n, SECOND);
+}
+
+static void ends_with(struct __test_metadata *_metadata, struct unit_network *n, u32 host,
+		      u32 op, u32 error, u32 rank)
+{
+	ASSERT_TRUE(unit_await(n, host, op, 20 * SECOND)) {
+		TH_LOG("host %u waits for ever", host);
+	}
+	EXPECT_EQ(error, n->hosts[host].ops[op].error);
+	EXPECT_EQ(rank, n->hosts[host].ops[op].failed_rank);
+}
+
+TEST_F(net, a_host_to_which_nobody_sends_is_probed)
+{
+	begin(_metadata, &self->n, 4);
+	unit_cut(&self->n, 3);
+	/* Host 0 sends to 1 and waits for 3. */
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	ends_with(_metadata, &self->n, 0, 3, ETIMEDOUT, 3);
+	EXPECT_GT(group_of(&self->n, 0)->stats.probes_sent, 10);
+}
+
+TEST_F(net, a_crash_is_noticed_through_a_chain_of_hosts_that_have_not_posted)
+{
+	u32 dead;
+
+	for (dead = 1; dead < 11; dead++) {
+		begin(_metadata, &self->n, 11);
+		unit_cut(&self->n, dead);
+		ASSERT_EQ(0, unit_barrier(&self->n, 0));
+		ends_with(_metadata, &self->n, 0, 3, ETIMEDOUT, dead);
+		unit_network_free(&self->n);
+	}
+	self->n.hosts = NULL;
+}
+
+TEST_F(net, an_answer_tells_for_whom_the_answerer_waits)
+{
+	struct coll_peer *peer;
+
+	begin(_metadata, &self->n, 5);
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	ASSERT_EQ(0, unit_barrier(&self->n, 4));
+	ASSERT_EQ(0, unit_barrier(&self->n, 3));
+	unit_run(&self->n, 3 * SECOND);
+	/* In round 1 0 waits for 3, which waits in round 0 for 2, which has not posted. */
+	peer = peer_of(&self->n, 0, 3);
+	ASSERT_NE(NULL, peer);
+	EXPECT_EQ(2, peer->waits_for);
+	EXPECT_EQ(3, peer->waits_operation);
+	EXPECT_GE(peer->waits_ms, 1000);
+	EXPECT_LE(peer->waits_ms, 3000);
+	peer = peer_of(&self->n, 3, 2);
+	ASSERT_NE(NULL, peer);
+	EXPECT_EQ(COLL_NOBODY, peer->waits_for);
+	EXPECT_EQ(3, peer->waits_operation);
+}
+
+TEST_F(net, whoever_waits_with_another_operation_finds_out_by_probing)
+{
+	s64 v = 1;
+
+	begin(_metadata, &self->n, 5);
+	/* Not one message of host 0 gets to host 4: 0 sends to 1, 4 to 0. */
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	unit_run(&self->n, 2 * SECOND);
+	ASSERT_EQ(0, unit_post(&self->n, 4, COLLSOCK_ALLREDUCE, COLLSOCK_INT64, COLLSOCK_SUM,
+			       1, COLLSOCK_AUTO, &v));
+	ASSERT_TRUE(unit_await(&self->n, 0, 3, 20 * SECOND));
+	ASSERT_TRUE(unit_await(&self->n, 4, 3, 20 * SECOND));
+	EXPECT_EQ(EPROTO, self->n.hosts[0].ops[3].error);
+	EXPECT_EQ(EPROTO, self->n.hosts[4].ops[3].error);
+}
+
+TEST_F(net, errors_are_held_until_they_have_settled)
+{
+	u64 left;
+
+	begin(_metadata, &self->n, 2);
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	left = self->n.world.now;
+	unit_leave(&self->n, 1);
+	unit_run(&self->n, coll_timing_default.settle / 2);
+	EXPECT_FALSE(self->n.hosts[0].ops[3].done);
+	/* What is posted meanwhile fails with the others, in its turn. */
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	EXPECT_FALSE(self->n.hosts[0].ops[5].done);
+	ends_with(_metadata, &self->n, 0, 5, ECONNRESET, 1);
+	EXPECT_GE(self->n.hosts[0].ops[3].at, left + coll_timing_default.settle);
+	EXPECT_EQ(ECONNRESET, self->n.hosts[0].ops[4].error);
+	EXPECT_LT(self->n.hosts[0].ops[4].order, self->n.hosts[0].ops[5].order);
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	EXPECT_TRUE(self->n.hosts[0].ops[6].done);
+}
+
+TEST_F(net, of_ranks_that_leave_at_once_everybody_names_the_lowest)
+{
+	u32 i;
+
+	begin(_metadata, &self->n, 9);
+	for (i = 0; i < 9; i++)
+		if (i != 3 && i != 6)
+			ASSERT_EQ(0, unit_barrier(&self->n, i));
+	unit_leave(&self->n, 6);
+	unit_leave(&self->n, 3);
+	for (i = 0; i < 9; i++)
+		if (i != 3 && i != 6)
+			ends_with(_metadata, &self->n, i, 3, ECONNRESET, 3);
+}
+
+TEST_F(net, a_failure_reaches_all_hosts_though_as_many_are_dead_as_one_has_neighbours_less_one)
+{
+	u32 k, i, dead, reached;
+
+	for (k = 0; k < 60; k++) {
+		begin(_metadata, &self->n, 17);
+		/* Neighbours are at the distances 1, 2, 4, 8 and 16 on both sides: 8 of them. */
+		for (dead = 0; dead < 7; dead++) {
+			u32 host = unit_random(&self->n) % 17;
+
+			if (host)
+				unit_cut(&self->n, host);
+		}
+		unit_cut(&self->n, 16);
+		ASSERT_EQ(0, unit_barrier(&self->n, 0));
+		ASSERT_TRUE(unit_await(&self->n, 0, 3, 20 * SECOND));
+		unit_run(&self->n, SECOND);
+		for (i = 0, reached = 0; i < 17; i++) {
+			if (self->n.hosts[i].cut)
+				continue;
+			reached++;
+			EXPECT_TRUE(coll_group_broken(group_of(&self->n, i))) {
+				TH_LOG("host %u has not heard of it", i);
+			}
+		}
+		EXPECT_GE(reached, 9);
+		unit_network_free(&self->n);
+	}
+	self->n.hosts = NULL;
+}
+
+TEST_F(net, a_live_host_that_is_accused_fails_too)
+{
+	begin(_metadata, &self->n, 4);
+	ASSERT_EQ(0, unit_barrier(&self->n, 2));
+	coll_group_break(group_of(&self->n, 0), COLL_REASON_SILENT, 2, self->n.world.now);
+	ends_with(_metadata, &self->n, 2, 3, ETIMEDOUT, 2);
+	EXPECT_TRUE(group_of(&self->n, 2)->failed);
+}
+
+TEST_F(net, a_host_that_restarted_is_named_by_all)
+{
+	u32 i;
+
+	begin(_metadata, &self->n, 6);
+	world_crash(&self->n.world, self->n.hosts[2].member->host);
+	world_start(self->n.hosts[2].member->host);
+	ASSERT_EQ(0, world_join(self->n.hosts[2].member));
+	for (i = 0; i < 6; i++)
+		ASSERT_EQ(0, unit_barrier(&self->n, i));
+	/* It begins anew, the others do not: its operation is their first. */
+	for (i = 0; i < 6; i++)
+		ends_with(_metadata, &self->n, i, 3, ECONNRESET, 2);
+}
+
+/* A packet that host 1 has sent in an earlier life. */
+static struct world_packet *old_packet;
+
+static bool keep_a_packet_of_1(struct unit_network *n, struct world_packet *p)
+{
+	if (p->from != 1 || p->to != 0 || old_packet)
+		return false;
+	old_packet = world_packet_new(p->bytes);
+	memcpy(old_packet->data, p->data, p->bytes);
+	old_packet->from = 1;
+	old_packet->to = 0;
+	return false;
+}
+
+TEST_F(net, a_packet_of_an_earlier_life_changes_nothing)
+{
+	u64 stale;
+
+	old_packet = NULL;
+	unit_network_init(&self->n, 2, 1);
+	ASSERT_EQ(0, unit_join_host(&self->n, 0, NULL));
+	ASSERT_EQ(0, unit_join_host(&self->n, 1, NULL));
+	self->n.tap = keep_a_packet_of_1;
+	ASSERT_EQ(0, unit_barrier(&self->n, 1));
+	ASSERT_NE(NULL, old_packet);
+	/* Host 1 starts again before anybody has heard it. */
+	world_crash(&self->n.world, self->n.hosts[1].member->host);
+	unit_run(&self->n, SECOND);
+	world_crash(&self->n.world, self->n.hosts[0].member->host);
+	world_start(self->n.hosts[0].member->host);
+	world_start(self->n.hosts[1].member->host);
+	ASSERT_EQ(0, world_join(self->n.hosts[0].member));
+	ASSERT_EQ(0, world_join(self->n.hosts[1].member));
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	ASSERT_EQ(0, unit_barrier(&self->n, 1));
+	ASSERT_TRUE(unit_await(&self->n, 0, 0, SECOND));
+	unit_run(&self->n, SECOND);
+
+	stale = group_of(&self->n, 0)->stats.stale;
+	world_inject(&self->n.world, old_packet);
+	unit_run(&self->n, 100 * NSEC_PER_USEC);
+	EXPECT_EQ(stale + 1, group_of(&self->n, 0)->stats.stale);
+	EXPECT_EQ(1, group_of(&self->n, 0)->stats.challenges);
+	unit_run(&self->n, 10 * SECOND);
+	EXPECT_FALSE(group_of(&self->n, 0)->limited);
+}
+
+TEST_F(net, replayed_packets_do_not_keep_the_dead_alive)
+{
+	u32 i;
+
+	old_packet = NULL;
+	unit_network_init(&self->n, 2, 1);
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	self->n.tap = keep_a_packet_of_1;
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	ASSERT_EQ(0, unit_barrier(&self->n, 1));
+	ASSERT_TRUE(unit_await_all(&self->n, 0, SECOND));
+	ASSERT_NE(NULL, old_packet);
+	world_crash(&self->n.world, self->n.hosts[1].member->host);
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	for (i = 0; i < 100 && !self->n.hosts[0].ops[1].done; i++) {
+		struct world_packet *p = world_packet_new(old_packet->bytes);
+
+		memcpy(p->data, old_packet->data, old_packet->bytes);
+		p->from = 1;
+		p->to = 0;
+		world_inject(&self->n.world, p);
+		unit_run(&self->n, SECOND / 10);
+	}
+	free(old_packet);
+	ends_with(_metadata, &self->n, 0, 1, ETIMEDOUT, 1);
+	EXPECT_LT(i, 60);
+}
+
+TEST_F(net, idle_peers_rest_and_open_again)
+{
+	u32 i;
+
+	begin(_metadata, &self->n, 8);
+	EXPECT_EQ(5, group_of(&self->n, 0)->stats.peers);
+	unit_run(&self->n, 2 * coll_timing_default.idle + SECOND);
+	for (i = 0; i < 8; i++) {
+		EXPECT_EQ(0, group_of(&self->n, i)->stats.peers);
+		EXPECT_EQ(5, group_of(&self->n, i)->stats.peers_rested);
+		EXPECT_EQ(COLL_NEVER, group_of(&self->n, i)->armed_ns);
+	}
+	for (i = 0; i < 8; i++)
+		ASSERT_EQ(0, unit_barrier(&self->n, i));
+	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
+	EXPECT_EQ(5, group_of(&self->n, 0)->stats.peers);
+	EXPECT_EQ(2, peer_of(&self->n, 0, 1)->connection);
+	EXPECT_EQ(2, peer_of(&self->n, 0, 7)->their_connection);
+	for (i = 0; i < 8; i++)
+		EXPECT_EQ(0, self->n.hosts[i].ops[3].error);
+}
+
+TEST_F(net, a_peer_that_one_side_has_put_back_opens_again)
+{
+	u32 op, i;
+
+	begin(_metadata, &self->n, 2);
+	for (op = 3; op < 40; op++) {
+		/* Only host 0 forgets, now and then. */
+		group_of(&self->n, 0)->timing.idle = op % 3 ? coll_timing_default.idle : SECOND;
+		unit_run(&self->n, 3 * SECOND);
+		for (i = 0; i < 2; i++)
+			ASSERT_EQ(0, unit_barrier(&self->n, (op + i) % 2));
+		ASSERT_TRUE(unit_await_all(&self->n, op, SECOND));
+		ASSERT_EQ(0, self->n.hosts[0].ops[op].error);
+	}
+	EXPECT_GT(group_of(&self->n, 0)->stats.peers_rested, 3);
+	EXPECT_EQ(0, group_of(&self->n, 1)->stats.peers_rested);
+}
+
+TEST_F(net, a_sequence_number_that_cannot_be_changes_nothing)
+{
+	struct coll_body body = { .type = COLL_PACKET_MESSAGE, .operation = 3, .seq = 100000 };
+	struct coll_peer *peer;
+	struct world_packet *p;
+	u64 before;
+
+	begin(_metadata, &self->n, 2);
+	peer = peer_of(&self->n, 1, 0);
+	p = world_packet_new(coll_wire_bytes(&body));
+	body.signature.operation = COLLSOCK_BARRIER;
+	coll_wire_write(p->data, &peer->tx, &body);
+	p->from = 1;
+	p->to = 0;
+	before = world_digest(self->n.hosts[0].member);
+	world_inject(&self->n.world, p);
+	unit_run(&self->n, 200 * NSEC_PER_USEC);
+	EXPECT_EQ(before, world_digest(self->n.hosts[0].member));
+	EXPECT_EQ(1, group_of(&self->n, 0)->stats.invalid);
+}
+
+TEST_HARNESS_MAIN
