@@ -60,11 +60,11 @@ demo: demo-values setup-vm all	## what it is for, in a minute: HOSTS=8 INPUT=fil
 check: setup-build setup-test setup-vm setup-debug	## all tests, a fixed sample
 	@selftests/run unit sim lib $(KVER):check uml:debug
 
-check-debug: setup-build setup-vm setup-debug	## the kernel tests on the debug kernel
-	@selftests/run uml:debug
+check-debug: setup-build setup-vm setup-debug	## the kernel tests on the debug kernel; KVER=smp: on that for two CPUs
+	@selftests/run $(if $(filter smp,$(KVER)),smp,uml):debug
 
-soak: setup-build setup-test setup-vm setup-debug setup-k612	## SOAK=n times the work, on 6.1, 6.12 and the debug kernel
-	@selftests/run --soak $(SOAK) unit sim $(KVER):soak 6.12:soak uml:soak
+soak: setup-build setup-test setup-vm setup-debug setup-k612	## SOAK=n times the work, on 6.1, 6.12 and the debug kernels
+	@selftests/run --soak $(SOAK) unit sim $(KVER):soak 6.12:soak uml:soak smp:soak
 
 SIM_ARGS = $(if $(SEED),--seed $(SEED)) $(if $(SEEDS),--seeds $(SEEDS)) $(ARGS)
 
