@@ -2,8 +2,8 @@
 # Every command that a person types. What a target needs from the distribution it
 # installs itself (tools/setup), as root or with sudo.
 
-# Kernel to build for and to boot: the newest installed 6.1, a version, or uml.
-# Looked up at each use, because setup may install it.
+# Kernel to build for and to boot: the newest installed 6.1, a version, or a debug
+# kernel: uml, smp (several CPUs). Looked up at each use, because setup may install it.
 KVER ?= $(shell tools/vm/kver)
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -20,7 +20,7 @@ help:	## this list
 	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | \
 		sed -E 's/^([a-z-]+):.*##[ \t]*(.*)/\1\t\2/' | expand -t 16
 	@echo
-	@echo "Variables: KVER=version|uml PREFIX= DESTDIR= HOSTS= CMD= (tools/vm/vm --help)"
+	@echo "Variables: KVER=version|uml|smp PREFIX= DESTDIR= HOSTS= CMD= (tools/vm/vm --help)"
 
 module: setup-build	## kernel module for KVER, in build/KVER
 	@tools/vm/build-module $(KVER)
@@ -49,7 +49,7 @@ uninstall:	## remove what install put there
 
 # The vm script reads HOSTS, CMD, EACH, ICOUNT and so on itself.
 vm: setup-vm all	## shell (or CMD=...) in a test machine with HOSTS=n hosts
-	@HOSTS=$${HOSTS:-4} tools/vm/vm $(if $(filter uml,$(KVER)),--uml)
+	@HOSTS=$${HOSTS:-4} tools/vm/vm --kver '$(KVER)'
 
 demo-values:
 	@tools/demo/check-values
@@ -60,11 +60,11 @@ demo: demo-values setup-vm all	## what it is for, in a minute: HOSTS=8 INPUT=fil
 check: setup-build setup-test setup-vm setup-debug	## all tests, a fixed sample
 	@selftests/run unit sim fuzz lib $(KVER):check uml:debug
 
-check-debug: setup-build setup-vm setup-debug	## the kernel tests on the debug kernel
-	@selftests/run uml:debug
+check-debug: setup-build setup-vm setup-debug	## the kernel tests on the debug kernel; KVER=smp: on that for two CPUs
+	@selftests/run $(if $(filter smp,$(KVER)),smp,uml):debug
 
-soak: setup-build setup-test setup-vm setup-debug setup-k612 setup-fuzz	## SOAK=n times the work, on 6.1, 6.12 and the debug kernel
-	@selftests/run --soak $(SOAK) unit sim fuzz $(KVER):soak 6.12:soak uml:soak
+soak: setup-build setup-test setup-vm setup-debug setup-k612 setup-fuzz	## SOAK=n times the work, on 6.1, 6.12 and the debug kernels
+	@selftests/run --soak $(SOAK) unit sim fuzz $(KVER):soak 6.12:soak uml:soak smp:soak
 	@RUNS=$$(($(SOAK) * 500000)) selftests/fuzz/run
 
 fuzz: setup-fuzz	## libFuzzer on the core: FUZZ_SECONDS=60 in all, or RUNS=n inputs

@@ -193,7 +193,8 @@ static void watch_operation(struct coll_group *g, const struct coll_op *op, u64 
 		if (WARN_ON_ONCE(!peer))
 			continue;
 		if (watch_succeeds(peer, op)) {
-			coll_group_break(g, COLL_REASON_RESTARTED, coll_group_rank(g, g->self), now);
+			coll_group_break(g, COLL_REASON_RESTARTED,
+					 coll_group_rank(g, g->self), now);
 			return;
 		}
 		watch_peer(peer, op, now);

@@ -44,7 +44,8 @@ class KernelLog:
     failure  why the machine gave up before the command, None when it did not
     """
 
-    def __init__(self, data):
+    def __init__(self, data, from_the_start=False):
+        self.from_the_start = from_the_start
         self.lines = data.decode(errors="replace").replace("\r", "").splitlines()
         self.booted = self._last(r"(Linux version)") is not None
         self.began = self._last(f"({FIRST_PROGRAM})") is not None
@@ -64,9 +65,10 @@ class KernelLog:
         """The lines around the first complaint, empty without one.
 
         What a kernel finds at fault with itself before anything of ours runs does
-        not count, as long as it comes up.
+        not count, as long as it comes up; but a debug kernel's checks end with what
+        they find first.
         """
-        ours = not self.began
+        ours = self.from_the_start or not self.began
         for number, line in enumerate(self.lines):
             ours = ours or FIRST_PROGRAM in line
             if ours and COMPLAINTS.search(line):
