@@ -73,8 +73,8 @@ static const struct advice advices[] = {
 		EADDRNOTAVAIL, 0, "this address is not one of this host, or not of a host at all",
 		"see ip address: the rank that joins needs an address and the UDP port of this host",
 	}, {
-		EADDRINUSE, 0, "this host is or was just now in the group, or its UDP port is taken",
-		"close the other socket, or give the group a new nonce; see ss -lun",
+		EADDRINUSE, 0, "this host is or was just in the group, or its UDP port is taken",
+		"close the other socket, or form the group with a new nonce; see ss -lun",
 	}, {
 		EOPNOTSUPP, 0, "several ranks on one host are not supported",
 		"give every rank a host of its own",
