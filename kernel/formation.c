@@ -264,13 +264,34 @@ static int formation_hash(struct coll_formation *f)
 	return err;
 }
 
+/*
+ * What lingers still has its memory, though its socket is gone and counts for no
+ * limit of its user any more.
+ */
+static int formation_charge(struct coll_formation *f)
+{
+	struct coll_net *cn = f->cn;
+	u64 bytes = sizeof(*f) + f->group.memory +
+		    f->group.hosts * sizeof(*f->members->member) +
+		    (u64)f->group.window * f->group.max_bytes;
+
+	if (cn->memory + bytes > coll_policy_max_memory(&cn->policy)) {
+		cn->over_memory++;
+		return -ENOMEM;
+	}
+	f->charge = bytes;
+	cn->memory += bytes;
+	return 0;
+}
+
 /**
  * coll_formation_publish() - from now on packets find the formation
  * @f: NEW; JOINED afterwards if there was no error
  * @csk: the socket that joins
  *
- * Return: 0, -EADDRINUSE if this host is in that group already, or was until a
- * moment ago, or why the port cannot be opened. Context: process.
+ * Return: 0, -ENOMEM if the namespace's groups have too much already, -EADDRINUSE
+ * if this host is in that group already, or was until a moment ago, or why the
+ * port cannot be opened. Context: process.
  */
 int coll_formation_publish(struct coll_formation *f, struct coll_sock *csk)
 {
@@ -279,7 +300,9 @@ int coll_formation_publish(struct coll_formation *f, struct coll_sock *csk)
 
 	f->csk = csk;
 	mutex_lock(&cn->mutex);
-	err = coll_udp_open(cn, f->members->member[f->group.self].family);
+	err = formation_charge(f);
+	if (!err)
+		err = coll_udp_open(cn, f->members->member[f->group.self].family);
 	if (!err)
 		err = formation_hash(f);
 	if (!err)
@@ -368,6 +391,7 @@ void coll_formation_free(struct coll_formation *f)
 {
 	coll_group_destroy(&f->group);
 	mutex_lock(&f->cn->mutex);
+	f->cn->memory -= f->charge;
 	if (f->members)
 		coll_members_put(f->members);
 	mutex_unlock(&f->cn->mutex);

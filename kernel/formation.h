@@ -54,6 +54,7 @@ struct sk_buff;
  * @quiet: the tidying knows of it
  * @cn: namespace; constant, like the next
  * @members: addresses of the hosts
+ * @charge: its part of coll_net.memory
  * @timer: of the group's deadline
  * @node: in the table by which packets find it
  * @link: in coll_net.formations
@@ -72,6 +73,7 @@ struct coll_formation {
 	bool			quiet;
 	struct coll_net		*cn;
 	struct coll_members	*members;
+	u64			charge;
 	struct hrtimer		timer;
 	struct hlist_node	node;
 	struct list_head	link;

@@ -117,6 +117,8 @@ void coll_net_stats(struct coll_net *cn, struct collsock_net_stats *stats)
 		stats->peers += READ_ONCE(f->group.stats.peers);
 	}
 	stats->tombstones = cn->graveyard.count;
+	stats->memory = cn->memory;
+	stats->over_memory = cn->over_memory;
 	mutex_unlock(&cn->mutex);
 }
 

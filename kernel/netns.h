@@ -34,6 +34,8 @@ struct coll_formation;
  * @mutex: serialises joining and tidying; taken before any lock of a group
  * @formations: all groups; under @mutex
  * @members: all tables of members; under @mutex
+ * @memory: bytes that all groups have reserved; under @mutex
+ * @over_memory: requests to join that would have made it too many; under @mutex
  * @quiet: groups that the tidying is to replace
  * @tidy: the tidying
  * @udp: the port
@@ -48,6 +50,8 @@ struct coll_net {
 	struct mutex			mutex;	/* joining and tidying */
 	struct list_head		formations;
 	struct hlist_head		members;
+	u64				memory;
+	u64				over_memory;
 	struct llist_head		quiet;
 	struct delayed_work		tidy;
 	struct coll_udp			udp;

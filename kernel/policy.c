@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/cred.h>
+#include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "compat.h"
 #include "policy.h"
 
-enum { TABLE_RANGE, TABLE_KEYLESS, TABLE_ENTRIES };
+enum { TABLE_RANGE, TABLE_KEYLESS, TABLE_MEMORY, TABLE_ENTRIES };
 
 static void policy_get_range(struct coll_policy *policy, kgid_t *low, kgid_t *high)
 {
@@ -78,11 +79,17 @@ static const struct ctl_table policy_table[TABLE_ENTRIES + 1] = {
 		.extra1		= SYSCTL_ZERO,
 		.extra2		= SYSCTL_ONE,
 	},
+	[TABLE_MEMORY] = {
+		.procname	= "max_memory_kib",
+		.maxlen		= sizeof(unsigned long),
+		.mode		= 0644,
+		.proc_handler	= proc_doulongvec_minmax,
+	},
 	{ }
 };
 
 /**
- * coll_policy_init() - everyone may join, with a key
+ * coll_policy_init() - everyone may join, with a key, while there is memory
  * @policy: zeroed
  * @net: the namespace
  *
@@ -93,11 +100,16 @@ int coll_policy_init(struct coll_policy *policy, struct net *net)
 	seqlock_init(&policy->range_lock);
 	policy->low = GLOBAL_ROOT_GID;
 	policy->high = KGIDT_INIT((gid_t)-2);
+	policy->max_memory_kib = totalram_pages() / 8 * (PAGE_SIZE / 1024);
 	policy->table = kmemdup(policy_table, sizeof(policy_table), GFP_KERNEL);
 	if (!policy->table)
 		return -ENOMEM;
 	policy->table[TABLE_RANGE].data = policy;
 	policy->table[TABLE_KEYLESS].data = &policy->keyless;
+	policy->table[TABLE_MEMORY].data = &policy->max_memory_kib;
+	/* Who is root in a namespace of its own does not lift the machine's limit. */
+	if (net->user_ns != &init_user_ns)
+		policy->table[TABLE_MEMORY].mode = 0444;
 	policy->header = coll_register_net_sysctl(net, "net/collsock", policy->table,
 						  TABLE_ENTRIES);
 	if (!policy->header) {
@@ -150,4 +162,13 @@ bool coll_policy_may_join(struct coll_policy *policy)
 bool coll_policy_keyless(const struct coll_policy *policy)
 {
 	return READ_ONCE(policy->keyless);
+}
+
+/**
+ * coll_policy_max_memory() - how many bytes may all groups reserve?
+ * @policy: of the namespace
+ */
+u64 coll_policy_max_memory(const struct coll_policy *policy)
+{
+	return (u64)READ_ONCE(policy->max_memory_kib) * 1024;
 }

@@ -19,6 +19,12 @@ const struct coll_timing coll_timing_default = {
 
 /* ---- making and unmaking ---- */
 
+static void *group_alloc(struct coll_group *g, size_t bytes)
+{
+	g->memory += bytes;
+	return coll_env_alloc(bytes);
+}
+
 static int group_build_schedules(struct coll_group *g, const struct collsock_join *j)
 {
 	unsigned int i;
@@ -27,7 +33,7 @@ static int group_build_schedules(struct coll_group *g, const struct collsock_joi
 	if (coll_algorithms_count > COLL_MAX_SCHEDULES)
 		return -E2BIG;
 	for (i = 0; i < coll_algorithms_count; i++) {
-		struct coll_schedule *s = coll_env_alloc(sizeof(*s));
+		struct coll_schedule *s = group_alloc(g, sizeof(*s));
 
 		if (!s)
 			return -ENOMEM;
@@ -56,7 +62,7 @@ static int group_build_slots(struct coll_group *g)
 
 	for (i = 0; i < coll_algorithms_count; i++)
 		coll_op_size_add(&size, g->schedules[i]);
-	g->slots = coll_env_alloc(slots * sizeof(*g->slots));
+	g->slots = group_alloc(g, slots * sizeof(*g->slots));
 	if (!g->slots)
 		return -ENOMEM;
 	bytes = (size_t)(size.values + size.early) * g->max_bytes;
@@ -64,8 +70,8 @@ static int group_build_slots(struct coll_group *g)
 		struct coll_op *op = &g->slots[i];
 
 		op->group = g;
-		op->values = coll_env_alloc(bytes);
-		op->messages = coll_env_alloc(size.messages * sizeof(*op->messages) + 1);
+		op->values = group_alloc(g, bytes);
+		op->messages = group_alloc(g, size.messages * sizeof(*op->messages) + 1);
 		if (!op->values || !op->messages)
 			return -ENOMEM;
 		op->early = op->values + (size_t)size.values * g->max_bytes;
@@ -88,6 +94,7 @@ static int group_reserve_edges(struct coll_group *g, const struct coll_edge *edg
 		spare = coll_env_peer_new(g);
 		if (!spare)
 			return -ENOMEM;
+		g->memory += sizeof(*spare);
 		spare->host = edges[i].host;
 		spare->next = g->spare;
 		g->spare = spare;
@@ -100,7 +107,7 @@ static int group_reserve_peers(struct coll_group *g)
 	u32 i;
 	int err;
 
-	g->peers = coll_env_alloc((g->peer_mask + 1) * sizeof(struct coll_peer *));
+	g->peers = group_alloc(g, (g->peer_mask + 1) * sizeof(struct coll_peer *));
 	if (!g->peers)
 		return -ENOMEM;
 	for (i = 0; i < coll_algorithms_count; i++) {

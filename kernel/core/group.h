@@ -113,6 +113,7 @@ struct coll_config {
  * @leaving: our rank has left
  * @refusals: peers that wait to hear of room
  * @running: operations RUNNING or ABORTED
+ * @memory: bytes that were reserved when it was made
  * @stats: counters (uapi); the home adds hosts, host and size
  */
 struct coll_group {
@@ -152,6 +153,7 @@ struct coll_group {
 	bool			leaving;
 	u32			refusals;
 	u32			running;
+	u64			memory;
 	struct collsock_stats	stats;
 };
 

@@ -82,8 +82,8 @@ static const struct advice advices[] = {
 		EINVAL, 0, "something in the call is not valid",
 		"see the errors in its manual page",
 	}, {
-		ENOMEM, 0, "no memory",
-		"join with a lower window or max_bytes, or raise the limit of the memory cgroup",
+		ENOMEM, 0, "no memory, or the groups here have all that they may",
+		"lower window or max_bytes; see sysctl net.collsock.max_memory_kib, memory cgroup",
 	},
 	/* of the library */
 	{

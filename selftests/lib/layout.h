@@ -106,7 +106,7 @@ static const struct layout layouts[] = {
 	FIELD(struct collsock_stats, probes_received, 152),
 	FIELD(struct collsock_stats, challenges, 160),
 	FIELD(struct collsock_stats, peers_rested, 168),
-	SIZE(struct collsock_net_stats, 80),
+	SIZE(struct collsock_net_stats, 96),
 	FIELD(struct collsock_net_stats, size, 0),
 	FIELD(struct collsock_net_stats, groups, 4),
 	FIELD(struct collsock_net_stats, peers, 8),
@@ -119,6 +119,8 @@ static const struct layout layouts[] = {
 	FIELD(struct collsock_net_stats, wrong_descriptor, 56),
 	FIELD(struct collsock_net_stats, entombed, 64),
 	FIELD(struct collsock_net_stats, no_route, 72),
+	FIELD(struct collsock_net_stats, memory, 80),
+	FIELD(struct collsock_net_stats, over_memory, 88),
 };
 
 #endif

@@ -87,6 +87,16 @@ u64 world_digest(const struct world_member *m)
 	return digest;
 }
 
+u64 world_reserved(const struct world_member *m)
+{
+	const struct allocation *a;
+	u64 bytes = 0;
+
+	list_for_each_entry(a, &m->memory, link)
+		bytes += a->bytes;
+	return bytes;
+}
+
 /* ---- time ---- */
 
 static bool event_before(const struct world_event *a, const struct world_event *b)

@@ -309,6 +309,9 @@ void world_inject(struct world *w, struct world_packet *p);
 /* The next event. False if there is none until @until, which is then the time. */
 bool world_step(struct world *w, u64 until);
 
+/* Bytes that the core has allocated for it. */
+u64 world_reserved(const struct world_member *m);
+
 /* A number that differs if anything in the member differs but its counters. */
 u64 world_digest(const struct world_member *m);
 

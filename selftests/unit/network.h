@@ -136,6 +136,7 @@ static inline void unit_network_free(struct unit_network *n)
 	for (i = 0; i < n->count; i++)
 		free(n->hosts[i].ops);
 	free(n->hosts);
+	memset(n, 0, sizeof(*n));
 }
 
 static inline u64 unit_random(struct unit_network *n)

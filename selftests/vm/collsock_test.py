@@ -78,9 +78,10 @@ STATS_ALL = Layout("IIII20Q",
                    "messages_sent messages_received retransmits duplicates early lone_acks "
                    "no_credit beyond_window stale invalid memory_short "
                    "probes_sent probes_received challenges peers_rested")
-NET_STATS_ALL = Layout("IIII8Q",
+NET_STATS_ALL = Layout("IIII10Q",
                        "size groups peers tombstones packets malformed unknown_group "
-                       "wrong_source forged wrong_descriptor entombed no_route")
+                       "wrong_source forged wrong_descriptor entombed no_route "
+                       "memory over_memory")
 RUN_BYTES = RUN_HEAD.size + POST.size + COMPLETION.size
 WAIT_BYTES = WAIT_HEAD.size + COMPLETION.size
 
@@ -149,6 +150,11 @@ def sysctl(host, name, value):
     """Set a setting of net.collsock on a host."""
     with on(host):
         write_file(f"/proc/sys/net/collsock/{name}", str(value))
+
+
+def read_sysctl(host, name):
+    with on(host):
+        return int(read_file(f"/proc/sys/net/collsock/{name}"))
 
 
 MODULE = "/sys/module/collsock"

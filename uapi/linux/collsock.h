@@ -276,6 +276,8 @@ struct collsock_stats {
  * @wrong_descriptor: group known, descriptor differs
  * @entombed: answered from a tombstone
  * @no_route: packets that found no route
+ * @memory: bytes that all groups have reserved, those that linger included
+ * @over_memory: requests to join that exceeded net.collsock.max_memory_kib
  */
 struct collsock_net_stats {
 	__u32	size;
@@ -290,6 +292,8 @@ struct collsock_net_stats {
 	__u64	wrong_descriptor;
 	__u64	entombed;
 	__u64	no_route;
+	__u64	memory;
+	__u64	over_memory;
 };
 
 #endif /* _UAPI_LINUX_COLLSOCK_H */

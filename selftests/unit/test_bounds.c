@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What anybody can make a host do is bounded: the memory of a group, what a
+ * member makes it keep, what it sends to an address from which nobody was heard.
+ */
+#include "kselftest_harness.h"
+#include "network.h"
+
+#define SECOND	((u64)NSEC_PER_SEC)
+
+FIXTURE(net)
+{
+	struct unit_network n;
+};
+
+FIXTURE_SETUP(net)
+{
+}
+
+FIXTURE_TEARDOWN(net)
+{
+	if (self->n.hosts)
+		unit_network_free(&self->n);
+	EXPECT_EQ(0, world_memory);
+}
+
+static struct coll_group *group_of(struct unit_network *n, u32 host)
+{
+	return &n->hosts[host].member->group;
+}
+
+/* The limit of a namespace counts what groups say. */
+TEST_F(net, a_group_says_how_much_memory_it_has_reserved)
+{
+	static const u32 sizes[] = { 1, 2, 3, 17, 100 };
+	u32 k, i;
+
+	for (k = 0; k < ARRAY_SIZE(sizes); k++) {
+		unit_network_init(&self->n, sizes[k], 1);
+		self->n.join.window = 1 + 7 * k;
+		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+		for (i = 0; i < sizes[k]; i++)
+			EXPECT_EQ(world_reserved(self->n.hosts[i].member),
+				  group_of(&self->n, i)->memory);
+		unit_network_free(&self->n);
+	}
+}
+
+static void send_message(struct unit_network *n, struct coll_wire_side *side, u32 from, u32 to,
+			 const struct coll_body *body)
+{
+	struct world_packet *p = world_packet_new(coll_wire_bytes(body));
+
+	coll_wire_write(p->data, side, body);
+	p->from = from;
+	p->to = to;
+	world_inject(&n->world, p);
+}
+
+/* A member that keeps no rule: it sends its part of all operations there are. */
+TEST_F(net, of_a_million_operations_ahead_as_many_as_the_window_are_kept)
+{
+	const u32 million = 1000000, window = 4;
+	struct coll_body body = {
+		.type = COLL_PACKET_MESSAGE,
+		.signature.operation = COLLSOCK_BARRIER,
+		.credit = COLL_NOTHING_DONE + window,
+		.done = COLL_NOTHING_DONE,
+	};
+	const struct collsock_stats *stats;
+	long memory;
+	u32 i, sent;
+
+	unit_network_init(&self->n, 2, 1);
+	self->n.join.window = window;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	/* Host 0 has posted what it may; from now on others write in its name. */
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	unit_run(&self->n, SECOND / 10);
+	stats = &group_of(&self->n, 1)->stats;
+	ASSERT_EQ(1, stats->early);
+	memory = world_memory;
+	sent = self->n.world.sent;
+	for (i = 1; i <= million; i++) {
+		body.operation = i;
+		body.seq = 1 + i;
+		send_message(&self->n, &group_of(&self->n, 0)->all_peers->tx, 0, 1, &body);
+		unit_run(&self->n, 20 * NSEC_PER_USEC);
+	}
+	unit_run(&self->n, SECOND / 10);
+	EXPECT_EQ(window, stats->early);
+	EXPECT_EQ(million, stats->beyond_window + stats->invalid + window - 1);
+	EXPECT_EQ(memory, world_memory);
+	/* Whoever ignores its credit is not told of it each time. */
+	EXPECT_LT(self->n.world.sent - sent, million / 4);
+}
+
+/* ---- what is sent to an address from which no member was heard ---- */
+
+static u64 bytes_to_2;
+
+static bool count_bytes_to_2(struct unit_network *n, struct world_packet *p)
+{
+	bytes_to_2 += p->to == 2 ? p->bytes : 0;
+	return false;
+}
+
+/* Three hosts, the last of which never joins, whatever the first two send it. */
+static void begin_without_2(struct __test_metadata *_metadata, struct unit_network *n, u64 nonce)
+{
+	unit_network_init(n, 3, nonce);
+	n->tap = count_bytes_to_2;
+	bytes_to_2 = 0;
+	ASSERT_EQ(0, unit_join_host(n, 0, NULL));
+	ASSERT_EQ(0, unit_join_host(n, 1, NULL));
+	ASSERT_EQ(0, unit_barrier(n, 0));
+	ASSERT_EQ(0, unit_barrier(n, 1));
+}
+
+static void send_copy(struct unit_network *n, const struct world_packet *p, u32 to, s32 flip)
+{
+	struct world_packet *copy = world_packet_new(p->bytes);
+
+	memcpy(copy->data, p->data, p->bytes);
+	if (flip >= 0)
+		copy->data[flip / 8] ^= 1 << flip % 8;
+	copy->from = 2;
+	copy->to = to;
+	world_inject(&n->world, copy);
+}
+
+static struct world_packet *seen[8];
+static u32 seen_count;
+
+static bool keep_packets(struct unit_network *n, struct world_packet *p)
+{
+	struct world_packet *copy;
+
+	if (seen_count == ARRAY_SIZE(seen))
+		return false;
+	copy = world_packet_new(p->bytes);
+	memcpy(copy->data, p->data, p->bytes);
+	copy->from = p->from;
+	copy->to = p->to;
+	seen[seen_count++] = copy;
+	return false;
+}
+
+/* What the same hosts have said to each other under an earlier nonce. */
+static void keep_an_earlier_formation(struct __test_metadata *_metadata, struct unit_network *n)
+{
+	u32 i;
+
+	unit_network_init(n, 3, 1);
+	n->tap = keep_packets;
+	seen_count = 0;
+	ASSERT_EQ(0, unit_join_all(n, NULL));
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, unit_barrier(n, i));
+	ASSERT_TRUE(unit_await_all(n, 0, SECOND));
+	unit_run(n, SECOND);
+	unit_network_free(n);
+	ASSERT_EQ(ARRAY_SIZE(seen), seen_count);
+}
+
+/*
+ * Amplification: bytes sent to an address from which no member was heard, for
+ * each byte received from there. None is the answer: that host gets what it gets
+ * anyhow, because operations wait for it, whatever is sent in its name.
+ */
+TEST_F(net, packets_in_the_name_of_a_host_never_heard_make_nobody_send_more)
+{
+	u64 undisturbed, unheard, received = 0;
+	u32 round, i;
+
+	keep_an_earlier_formation(_metadata, &self->n);
+	begin_without_2(_metadata, &self->n, 2);
+	unit_run(&self->n, 20 * SECOND);
+	undisturbed = bytes_to_2;
+	unheard = self->n.world.forged; /* nobody is there to hear them */
+	EXPECT_LT(0, undisturbed);
+	unit_network_free(&self->n);
+
+	begin_without_2(_metadata, &self->n, 2);
+	for (round = 0; round < 20000; round++) {
+		const struct world_packet *p = seen[round % ARRAY_SIZE(seen)];
+
+		/* replayed from the earlier formation; changed; to its very writer */
+		for (i = 0; i < 2; i++)
+			send_copy(&self->n, p, i, round % 3 - 1 ? -1 :
+				  (s32)(unit_random(&self->n) % (p->bytes * 8)));
+		received += 2 * p->bytes;
+		unit_run(&self->n, SECOND / 1000);
+	}
+	printf("# %llu bytes received in its name, %llu sent to it, %llu anyhow\n",
+	       (unsigned long long)received, (unsigned long long)bytes_to_2,
+	       (unsigned long long)undisturbed);
+	fflush(stdout);
+	EXPECT_LT(1000000, received);
+	EXPECT_EQ(undisturbed, bytes_to_2);
+	EXPECT_EQ(40000 + unheard, self->n.world.forged);
+	for (i = 0; i < seen_count; i++)
+		free(seen[i]);
+}
+
+static bool reflect(struct unit_network *n, struct world_packet *p)
+{
+	if (p->to == 2 && p->from < 2)
+		send_copy(n, p, p->from, -1);
+	return count_bytes_to_2(n, p);
+}
+
+TEST_F(net, a_mirror_in_the_place_of_a_host_is_told_nothing_more)
+{
+	u64 undisturbed;
+
+	begin_without_2(_metadata, &self->n, 2);
+	unit_run(&self->n, 20 * SECOND);
+	undisturbed = bytes_to_2;
+	unit_network_free(&self->n);
+
+	begin_without_2(_metadata, &self->n, 2);
+	self->n.tap = reflect;
+	unit_run(&self->n, 20 * SECOND);
+	EXPECT_EQ(undisturbed, bytes_to_2);
+	EXPECT_LT(0, self->n.world.forged);
+}
+
+/* Who knocks before the group is there is told once that it is, however often. */
+TEST_F(net, a_thousand_knocks_are_answered_once)
+{
+	struct coll_body body = { .type = COLL_PACKET_MESSAGE };
+	struct coll_prefix prefix = { .incarnation = 1, .connection = 1, .source = 2 };
+	static const siphash_key_t guess;
+	struct coll_wire_side side;
+	struct world_packet *p;
+	u32 i;
+
+	unit_network_init(&self->n, 3, 1);
+	self->n.tap = count_bytes_to_2;
+	bytes_to_2 = 0;
+	ASSERT_EQ(0, unit_join_host(&self->n, 0, NULL));
+	body.signature.operation = COLLSOCK_BARRIER;
+	prefix.tag = self->n.group.secret.tag;
+	prefix.descriptor = self->n.group.descriptor;
+	prefix.destination = 1;
+	coll_wire_side_set(&side, &prefix, &guess);
+	p = world_packet_new(coll_wire_bytes(&body));
+	coll_wire_write(p->data, &side, &body);
+	for (i = 0; i < 1000; i++) {
+		send_copy(&self->n, p, 1, -1);
+		unit_run(&self->n, SECOND / 1000);
+	}
+	free(p);
+	EXPECT_EQ(0, bytes_to_2);
+	ASSERT_EQ(0, unit_join_host(&self->n, 1, NULL));
+	unit_run(&self->n, 20 * SECOND);
+	EXPECT_LT(0, bytes_to_2);
+	EXPECT_GT(3 * COLL_WIRE_MAX, bytes_to_2);
+}
+
+TEST_HARNESS_MAIN
