@@ -16,14 +16,13 @@
 /**
  * coll_dissemination_build - the schedule of one host
  * @s: where to write it
- * @hosts: hosts of the group
- * @self: the host
+ * @shape: of the group
  *
  * Return: 0, -EINVAL if there is no such host, -E2BIG if it does not fit.
  */
-int coll_dissemination_build(struct coll_schedule *s, u32 hosts, u32 self)
+int coll_dissemination_build(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	u32 distance;
+	u32 hosts = shape->hosts, self = shape->self, distance;
 	int err;
 
 	err = coll_schedule_start(s, hosts, self);
@@ -46,22 +45,22 @@ int coll_dissemination_build(struct coll_schedule *s, u32 hosts, u32 self)
 
 /**
  * coll_dissemination_rounds - ceil(log2 n)
- * @hosts: n, at least 1
+ * @shape: of a group of n hosts
  *
  * Return: rounds of every host.
  */
-u32 coll_dissemination_rounds(u32 hosts)
+u32 coll_dissemination_rounds(const struct coll_shape *shape)
 {
-	return fls(hosts - 1);
+	return fls(shape->hosts - 1);
 }
 
 /**
  * coll_dissemination_messages - n * ceil(log2 n)
- * @hosts: n, at least 1
+ * @shape: of a group of n hosts
  *
  * Return: messages of all hosts together: each sends one in each round.
  */
-u64 coll_dissemination_messages(u32 hosts)
+u64 coll_dissemination_messages(const struct coll_shape *shape)
 {
-	return (u64)hosts * coll_dissemination_rounds(hosts);
+	return (u64)shape->hosts * coll_dissemination_rounds(shape);
 }

@@ -84,22 +84,21 @@ static int coll_pairwise_hand_out(struct coll_schedule *s, u32 extra)
 /**
  * coll_pairwise_build - the schedule of one host
  * @s: where to write it
- * @hosts: hosts of the group
- * @self: the host
+ * @shape: of the group
  *
  * Return: 0, -EINVAL if there is no such host, -E2BIG if it does not fit.
  */
-int coll_pairwise_build(struct coll_schedule *s, u32 hosts, u32 self)
+int coll_pairwise_build(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	u32 partners, extra, distance;
 	int err;
 
-	err = coll_schedule_start(s, hosts, self);
+	err = coll_schedule_start(s, shape->hosts, shape->self);
 	if (err)
 		return err;
 	s->all_to_all = true;
-	partners = coll_pairwise_partners(hosts);
-	extra = coll_pairwise_extra(hosts);
+	partners = coll_pairwise_partners(shape->hosts);
+	extra = coll_pairwise_extra(shape->hosts);
 
 	if (extra)
 		err = coll_pairwise_hand_in(s, extra);
@@ -112,24 +111,24 @@ int coll_pairwise_build(struct coll_schedule *s, u32 hosts, u32 self)
 
 /**
  * coll_pairwise_rounds - log2 n, or floor(log2 n) + 2 if that is not whole
- * @hosts: n, at least 1
+ * @shape: of a group of n hosts
  *
  * Return: rounds of every host; of some, a few are empty.
  */
-u32 coll_pairwise_rounds(u32 hosts)
+u32 coll_pairwise_rounds(const struct coll_shape *shape)
 {
-	return ilog2(hosts) + (coll_pairwise_extra(hosts) ? 2 : 0);
+	return ilog2(shape->hosts) + (coll_pairwise_extra(shape->hosts) ? 2 : 0);
 }
 
 /**
  * coll_pairwise_messages - 2^m * m + 2 * (n - 2^m), where m = floor(log2 n)
- * @hosts: n, at least 1
+ * @shape: of a group of n hosts
  *
  * Return: messages of all hosts together: each partner sends one in each exchange,
  * and each other host hands in and is answered.
  */
-u64 coll_pairwise_messages(u32 hosts)
+u64 coll_pairwise_messages(const struct coll_shape *shape)
 {
-	return (u64)coll_pairwise_partners(hosts) * ilog2(hosts) +
-	       2 * coll_pairwise_extra(hosts);
+	return (u64)coll_pairwise_partners(shape->hosts) * ilog2(shape->hosts) +
+	       2 * coll_pairwise_extra(shape->hosts);
 }

@@ -31,6 +31,78 @@ const struct coll_algorithm coll_algorithms[] = {
 		.rounds		= coll_pairwise_rounds,
 		.messages	= coll_pairwise_messages,
 	},
+	{
+		.name		= "binomial tree",
+		.operation	= COLLSOCK_BARRIER,
+		.algorithm	= COLLSOCK_BINOMIAL,
+		.build		= coll_binomial_build_both,
+		.rounds		= coll_binomial_rounds_both,
+		.messages	= coll_tree_messages_both,
+	},
+	{
+		.name		= "k-ary tree",
+		.operation	= COLLSOCK_BARRIER,
+		.algorithm	= COLLSOCK_KARY,
+		.fans_out	= true,
+		.build		= coll_kary_build_both,
+		.rounds		= coll_kary_rounds_both,
+		.messages	= coll_tree_messages_both,
+	},
+	{
+		.name		= "binomial reduce and broadcast",
+		.operation	= COLLSOCK_ALLREDUCE,
+		.algorithm	= COLLSOCK_BINOMIAL,
+		.build		= coll_binomial_build_both,
+		.rounds		= coll_binomial_rounds_both,
+		.messages	= coll_tree_messages_both,
+	},
+	{
+		.name		= "k-ary reduce and broadcast",
+		.operation	= COLLSOCK_ALLREDUCE,
+		.algorithm	= COLLSOCK_KARY,
+		.fans_out	= true,
+		.build		= coll_kary_build_both,
+		.rounds		= coll_kary_rounds_both,
+		.messages	= coll_tree_messages_both,
+	},
+	{
+		.name		= "binomial reduce",
+		.operation	= COLLSOCK_REDUCE,
+		.algorithm	= COLLSOCK_BINOMIAL,
+		.rooted		= true,
+		.build		= coll_binomial_build_reduce,
+		.rounds		= coll_binomial_rounds,
+		.messages	= coll_tree_messages,
+	},
+	{
+		.name		= "k-ary reduce",
+		.operation	= COLLSOCK_REDUCE,
+		.algorithm	= COLLSOCK_KARY,
+		.rooted		= true,
+		.fans_out	= true,
+		.build		= coll_kary_build_reduce,
+		.rounds		= coll_kary_rounds,
+		.messages	= coll_tree_messages,
+	},
+	{
+		.name		= "binomial broadcast",
+		.operation	= COLLSOCK_BROADCAST,
+		.algorithm	= COLLSOCK_BINOMIAL,
+		.rooted		= true,
+		.build		= coll_binomial_build_broadcast,
+		.rounds		= coll_binomial_rounds,
+		.messages	= coll_tree_messages,
+	},
+	{
+		.name		= "k-ary broadcast",
+		.operation	= COLLSOCK_BROADCAST,
+		.algorithm	= COLLSOCK_KARY,
+		.rooted		= true,
+		.fans_out	= true,
+		.build		= coll_kary_build_broadcast,
+		.rounds		= coll_kary_rounds,
+		.messages	= coll_tree_messages,
+	},
 };
 
 const unsigned int coll_algorithms_count = ARRAY_SIZE(coll_algorithms);
@@ -63,6 +135,9 @@ u8 coll_algorithm_auto(u8 operation, u32 hosts)
 					      COLLSOCK_DISSEMINATION;
 	case COLLSOCK_ALLREDUCE:
 		return COLLSOCK_PAIRWISE_EXCHANGE;
+	case COLLSOCK_REDUCE:
+	case COLLSOCK_BROADCAST:
+		return COLLSOCK_BINOMIAL;
 	default:
 		return COLLSOCK_AUTO;
 	}

@@ -5,9 +5,15 @@
 #define FAMILY_INET	2
 #define FAMILY_INET6	10
 
-static bool algorithm_exists(u8 operation, u8 algorithm)
+/* Is there such an algorithm, and does the group have what it needs? */
+static bool algorithm_exists(const struct collsock_join *j, u8 operation, u8 algorithm)
 {
-	return algorithm == COLLSOCK_AUTO || coll_algorithm_find(operation, algorithm);
+	const struct coll_algorithm *a;
+
+	if (algorithm == COLLSOCK_AUTO)
+		return true;
+	a = coll_algorithm_find(operation, algorithm);
+	return a && (j->fanout || !a->fans_out);
 }
 
 /**
@@ -18,7 +24,9 @@ static bool algorithm_exists(u8 operation, u8 algorithm)
  */
 int coll_descriptor_normalise(struct collsock_join *j)
 {
-	if (j->size != sizeof(*j) || j->flags || j->reserved[0] || j->reserved[1])
+	static const u8 zero[sizeof(j->reserved)];
+
+	if (j->size != sizeof(*j) || j->flags || memcmp(j->reserved, zero, sizeof(zero)))
 		return -EINVAL;
 	if (!j->hosts || j->hosts > COLLSOCK_MAX_HOSTS)
 		return -EINVAL;
@@ -37,8 +45,12 @@ int coll_descriptor_normalise(struct collsock_join *j)
 		j->max_bytes = j->segment_bytes;
 	if (j->max_bytes > j->segment_bytes)
 		return -EINVAL;
-	if (!algorithm_exists(COLLSOCK_BARRIER, j->barrier_algorithm) ||
-	    !algorithm_exists(COLLSOCK_ALLREDUCE, j->allreduce_algorithm))
+	if (j->fanout > COLLSOCK_MAX_FANOUT || (j->fanout && j->hosts > COLLSOCK_MAX_KARY_HOSTS))
+		return -EINVAL;
+	if (!algorithm_exists(j, COLLSOCK_BARRIER, j->barrier_algorithm) ||
+	    !algorithm_exists(j, COLLSOCK_ALLREDUCE, j->allreduce_algorithm) ||
+	    !algorithm_exists(j, COLLSOCK_REDUCE, j->reduce_algorithm) ||
+	    !algorithm_exists(j, COLLSOCK_BROADCAST, j->broadcast_algorithm))
 		return -EINVAL;
 	return 0;
 }

@@ -84,6 +84,9 @@ struct coll_round {
  * @registers: registers used
  * @blocks: blocks that a payload is divided into
  * @all_to_all: completion here implies that every host has begun
+ * @contributes: the own rank's contribution is used; else the operation can run
+ *	before that has posted
+ * @takes: the own rank waits for the result; else it is done when it has posted
  * @id: number of the schedule within its group: goes into signatures
  * @round: the rounds
  * @send: send edges, in the order of their rounds
@@ -98,6 +101,8 @@ struct coll_schedule {
 	u8			registers;
 	u16			blocks;
 	bool			all_to_all;
+	bool			contributes;
+	bool			takes;
 	u8			id;
 	struct coll_round	round[COLL_MAX_ROUNDS];
 	struct coll_edge	send[COLL_MAX_EDGES];

@@ -38,6 +38,8 @@
 #define COLLSOCK_SEGMENT_QUANTUM	48	/* a segment is a multiple of it */
 #define COLLSOCK_DEFAULT_SEGMENT	1152	/* bytes */
 #define COLLSOCK_MAX_SEGMENT		8640	/* bytes: fits a 9,000 byte MTU */
+#define COLLSOCK_MAX_FANOUT		64
+#define COLLSOCK_MAX_KARY_HOSTS		4096	/* hosts of a group with a fan-out */
 #define COLLSOCK_MAX_SPIN_US		10000
 #define COLLSOCK_NO_RANK		0xffffffffU
 
@@ -49,6 +51,8 @@
 enum collsock_operation {
 	COLLSOCK_BARRIER	= 1,
 	COLLSOCK_ALLREDUCE	= 2,
+	COLLSOCK_REDUCE		= 3,	/* the root takes the result */
+	COLLSOCK_BROADCAST	= 4,	/* the root contributes, all others take */
 };
 
 enum collsock_type {
@@ -69,6 +73,8 @@ enum collsock_algorithm {
 	COLLSOCK_AUTO			= 0,
 	COLLSOCK_DISSEMINATION		= 1,	/* barrier */
 	COLLSOCK_PAIRWISE_EXCHANGE	= 2,	/* recursive doubling if it carries data */
+	COLLSOCK_BINOMIAL		= 3,	/* tree; up and down where all take the result */
+	COLLSOCK_KARY			= 4,	/* the same with the group's fan-out */
 };
 
 /**
@@ -101,6 +107,10 @@ struct collsock_member {
  * @segment_bytes: largest payload of one packet; 0 is the default
  * @barrier_algorithm: enum collsock_algorithm
  * @allreduce_algorithm: enum collsock_algorithm
+ * @reduce_algorithm: enum collsock_algorithm
+ * @broadcast_algorithm: enum collsock_algorithm
+ * @fanout: children of a host in k-ary trees, at most COLLSOCK_MAX_FANOUT; 0 if the
+ *	group is to have none
  * @reserved: 0
  *
  * All of it but @rank, and the scope ids of members, is equal on all ranks of
@@ -120,8 +130,17 @@ struct collsock_join {
 	__u16	segment_bytes;
 	__u8	barrier_algorithm;
 	__u8	allreduce_algorithm;
-	__u8	reserved[2];
+	__u8	reduce_algorithm;
+	__u8	broadcast_algorithm;
+	__u8	fanout;
+	__u8	reserved[7];
 };
+
+/*
+ * Flag of a post: no completion if it succeeds. For a rank that needs no result; that
+ * send() has taken it says all. A failure is told as ever.
+ */
+#define COLLSOCK_QUIET			0x1
 
 /**
  * struct collsock_post - what send() takes: this, then the payload
@@ -130,9 +149,10 @@ struct collsock_join {
  * @type: enum collsock_type
  * @op: enum collsock_operator
  * @algorithm: enum collsock_algorithm; COLLSOCK_AUTO is what the group chose
- * @flags: 0
- * @root: 0 for an operation without a root
- * @count: elements in the payload
+ * @flags: COLLSOCK_QUIET or 0
+ * @root: rank of the root; 0 for an operation without one
+ * @count: elements in the payload; the same on all ranks, though in a broadcast the
+ *	root alone brings one
  * @reserved: 0
  * @cookie: comes back in the completion
  */

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Trees: reduce to a root, broadcast from it, and both after each other, which is
+ * an allreduce, or without data a barrier.
+ *
+ * Hosts are numbered from the root on: host h is node (h - root) mod n. In every
+ * tree the nodes of a subtree follow each other, its root first, so what a node
+ * folds is one range of nodes: first its own contribution, then that of each
+ * subtree in order. The order depends on the root, and on nothing else.
+ *
+ * Binomial: the subtree of round k is that of 2^k nodes; in round k of a reduction
+ * node i, a multiple of 2^(k+1), takes the fold of nodes i + 2^k ... i + 2^(k+1) - 1
+ * from the first of them. A broadcast is the same backwards. ceil(log2 n) rounds.
+ * As in MPICH, on which the application-bypass paper builds (§3).
+ *
+ * k-ary: a node has at most k children, whose subtrees are as equal as can be. With
+ * k >= n - 1 it is flat. A node at depth d sends in round D - d of a reduction, D
+ * being the depth of the tree, and in round d of a broadcast. The n-ary barrier of
+ * the SCI collectives library (§4.2) is this one.
+ *
+ * Each host but the root sends one message in a reduction: n - 1; likewise in a
+ * broadcast.
+ */
+#include "algorithm.h"
+
+/* What a tree is made of. */
+struct tree {
+	struct coll_schedule	*s;
+	u32			root;
+	u32			node;	/* our number in it */
+	u32			fanout;
+};
+
+static int tree_start(struct tree *t, struct coll_schedule *s, const struct coll_shape *shape,
+		      u32 fanout)
+{
+	int err = coll_schedule_start(s, shape->hosts, shape->self);
+
+	if (err)
+		return err;
+	if (shape->root >= shape->hosts)
+		return -EINVAL;
+	t->s = s;
+	t->root = shape->root;
+	t->node = (shape->self + shape->hosts - shape->root) % shape->hosts;
+	t->fanout = fanout;
+	return 0;
+}
+
+/* There are at most 2^16 hosts, so this does not overflow. */
+static u32 tree_host(const struct tree *t, u32 node)
+{
+	return (node + t->root) % t->s->hosts;
+}
+
+/* The fold of our subtree so far, and that of the one behind it. */
+static int tree_take(struct tree *t, u32 child)
+{
+	return coll_schedule_fold(t->s, tree_host(t, child), 0, COLL_FOLD_RIGHT);
+}
+
+static int tree_hand(struct tree *t, u32 node)
+{
+	return coll_schedule_send(t->s, tree_host(t, node), 0);
+}
+
+static int tree_place(struct tree *t, u32 parent)
+{
+	return coll_schedule_fold(t->s, tree_host(t, parent), 0, COLL_PLACE);
+}
+
+/* ---- binomial ---- */
+
+static u32 binomial_depth(u32 hosts)
+{
+	return hosts > 1 ? ilog2(hosts - 1) + 1 : 0;
+}
+
+/* Does the node take part in round k, and on which side of an edge? */
+static bool binomial_upper(const struct tree *t, u32 k)
+{
+	return !(t->node & ((2U << k) - 1)) && t->node + (1U << k) < t->s->hosts;
+}
+
+static bool binomial_lower(const struct tree *t, u32 k)
+{
+	return (t->node & ((2U << k) - 1)) == 1U << k;
+}
+
+static int binomial_reduce(struct tree *t)
+{
+	u32 k, depth = binomial_depth(t->s->hosts);
+	int err = 0;
+
+	for (k = 0; !err && k < depth; k++) {
+		err = coll_schedule_round(t->s);
+		if (!err && binomial_lower(t, k))
+			err = tree_hand(t, t->node - (1U << k));
+		if (!err && binomial_upper(t, k))
+			err = coll_schedule_combine(t->s, tree_host(t, t->node + (1U << k)), 0,
+						    COLL_FOLD_RIGHT);
+	}
+	return err;
+}
+
+static int binomial_broadcast(struct tree *t)
+{
+	u32 k = binomial_depth(t->s->hosts);
+	int err = 0;
+
+	while (!err && k--) {
+		err = coll_schedule_round(t->s);
+		if (!err && binomial_upper(t, k))
+			err = tree_hand(t, t->node + (1U << k));
+		if (!err && binomial_lower(t, k))
+			err = tree_place(t, t->node - (1U << k));
+	}
+	return err;
+}
+
+/* ---- k-ary ---- */
+
+/* Depth of a tree of so many nodes: its deepest subtree is the largest one. */
+static u32 kary_depth(u32 nodes, u32 fanout)
+{
+	u32 depth = 0;
+
+	for (; nodes > 1; nodes = (nodes - 1 + fanout - 1) / fanout)
+		depth++;
+	return depth;
+}
+
+/* A subtree: its root and the number of its nodes, and what stands above it. */
+struct subtree {
+	u32	node;
+	u32	nodes;
+	u32	parent;
+	u32	depth;
+};
+
+/* The subtrees of @of are as equal as can be, the larger ones first. */
+static struct subtree kary_child(const struct subtree *of, u32 fanout, u32 child)
+{
+	u32 rest = of->nodes - 1;
+	u32 parts = min(fanout, rest);
+	u32 larger = rest % parts;
+
+	return (struct subtree) {
+		.node	= of->node + 1 + child * (rest / parts) + min(child, larger),
+		.nodes	= rest / parts + (child < larger),
+		.parent	= of->node,
+		.depth	= of->depth + 1,
+	};
+}
+
+static u32 kary_children(const struct subtree *of, u32 fanout)
+{
+	return min(fanout, of->nodes - 1);
+}
+
+/* The subtree whose root is our node. */
+static struct subtree kary_find(const struct tree *t)
+{
+	struct subtree here = { .nodes = t->s->hosts };
+	u32 child;
+
+	while (here.node != t->node) {
+		struct subtree next = {};
+
+		for (child = 0; child < kary_children(&here, t->fanout); child++) {
+			next = kary_child(&here, t->fanout, child);
+			if (t->node < next.node + next.nodes)
+				break;
+		}
+		here = next;
+	}
+	return here;
+}
+
+static int kary_gather(struct tree *t, const struct subtree *here)
+{
+	u32 children = kary_children(here, t->fanout), child;
+	int err = 0;
+
+	if (children)
+		err = coll_schedule_fold(t->s, t->s->self, 0, COLL_PLACE);
+	for (child = 0; !err && child < children; child++)
+		err = tree_take(t, kary_child(here, t->fanout, child).node);
+	return err;
+}
+
+static int kary_scatter(struct tree *t, const struct subtree *here)
+{
+	u32 children = kary_children(here, t->fanout), child;
+	int err = 0;
+
+	for (child = 0; !err && child < children; child++)
+		err = tree_hand(t, kary_child(here, t->fanout, child).node);
+	return err;
+}
+
+static int kary_reduce(struct tree *t)
+{
+	struct subtree here = kary_find(t);
+	u32 left = kary_depth(t->s->hosts, t->fanout);
+	int err = 0;
+
+	/* So many levels are above those that send in this round. */
+	while (!err && left--) {
+		err = coll_schedule_round(t->s);
+		if (!err && here.depth == left + 1)
+			err = tree_hand(t, here.parent);
+		if (!err && here.depth == left)
+			err = kary_gather(t, &here);
+	}
+	return err;
+}
+
+static int kary_broadcast(struct tree *t)
+{
+	struct subtree here = kary_find(t);
+	u32 round, depth = kary_depth(t->s->hosts, t->fanout);
+	int err = 0;
+
+	for (round = 0; !err && round < depth; round++) {
+		err = coll_schedule_round(t->s);
+		if (!err && here.depth == round)
+			err = kary_scatter(t, &here);
+		if (!err && here.depth == round + 1)
+			err = tree_place(t, here.parent);
+	}
+	return err;
+}
+
+/* ---- what the registry offers ---- */
+
+static int tree_reduce(struct tree *t)
+{
+	return t->fanout ? kary_reduce(t) : binomial_reduce(t);
+}
+
+static int tree_broadcast(struct tree *t)
+{
+	return t->fanout ? kary_broadcast(t) : binomial_broadcast(t);
+}
+
+static int build_reduce(struct coll_schedule *s, const struct coll_shape *shape, u32 fanout)
+{
+	struct tree t;
+	int err = tree_start(&t, s, shape, fanout);
+
+	if (err)
+		return err;
+	s->takes = !t.node;
+	return tree_reduce(&t);
+}
+
+static int build_broadcast(struct coll_schedule *s, const struct coll_shape *shape, u32 fanout)
+{
+	struct tree t;
+	int err = tree_start(&t, s, shape, fanout);
+
+	if (err)
+		return err;
+	s->contributes = !t.node;
+	s->takes = t.node;
+	return tree_broadcast(&t);
+}
+
+static int build_both(struct coll_schedule *s, const struct coll_shape *shape, u32 fanout)
+{
+	struct tree t;
+	int err = tree_start(&t, s, shape, fanout);
+
+	if (err)
+		return err;
+	s->all_to_all = true;
+	err = tree_reduce(&t);
+	return err ?: tree_broadcast(&t);
+}
+
+/**
+ * coll_binomial_build_reduce() - the schedule of one host in a reduction
+ * @s: where to write it
+ * @shape: of the group
+ *
+ * Return: 0, -EINVAL if there is no such host, -E2BIG if it does not fit.
+ */
+int coll_binomial_build_reduce(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return build_reduce(s, shape, 0);
+}
+
+/**
+ * coll_binomial_build_broadcast() - the schedule of one host in a broadcast
+ * @s: where to write it
+ * @shape: of the group
+ *
+ * Return: as coll_binomial_build_reduce().
+ */
+int coll_binomial_build_broadcast(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return build_broadcast(s, shape, 0);
+}
+
+/**
+ * coll_binomial_build_both() - the schedule of one host in both, one after the other
+ * @s: where to write it
+ * @shape: of the group
+ *
+ * Return: as coll_binomial_build_reduce().
+ */
+int coll_binomial_build_both(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return build_both(s, shape, 0);
+}
+
+/**
+ * coll_binomial_rounds() - ceil(log2 n)
+ * @shape: of a group of n hosts
+ *
+ * Return: rounds of a reduction or of a broadcast.
+ */
+u32 coll_binomial_rounds(const struct coll_shape *shape)
+{
+	return binomial_depth(shape->hosts);
+}
+
+/**
+ * coll_binomial_rounds_both() - twice as many
+ * @shape: of the group
+ */
+u32 coll_binomial_rounds_both(const struct coll_shape *shape)
+{
+	return 2 * binomial_depth(shape->hosts);
+}
+
+/**
+ * coll_kary_build_reduce() - the schedule of one host in a reduction
+ * @s: where to write it
+ * @shape: of the group
+ *
+ * Return: as coll_binomial_build_reduce(); -EINVAL without a fan-out, too.
+ */
+int coll_kary_build_reduce(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return shape->fanout ? build_reduce(s, shape, shape->fanout) : -EINVAL;
+}
+
+/**
+ * coll_kary_build_broadcast() - the schedule of one host in a broadcast
+ * @s: where to write it
+ * @shape: of the group
+ *
+ * Return: as coll_kary_build_reduce().
+ */
+int coll_kary_build_broadcast(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return shape->fanout ? build_broadcast(s, shape, shape->fanout) : -EINVAL;
+}
+
+/**
+ * coll_kary_build_both() - the schedule of one host in both, one after the other
+ * @s: where to write it
+ * @shape: of the group
+ *
+ * Return: as coll_kary_build_reduce().
+ */
+int coll_kary_build_both(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return shape->fanout ? build_both(s, shape, shape->fanout) : -EINVAL;
+}
+
+/**
+ * coll_kary_rounds() - the depth of the tree
+ * @shape: of the group
+ *
+ * Return: rounds of a reduction or of a broadcast.
+ */
+u32 coll_kary_rounds(const struct coll_shape *shape)
+{
+	return kary_depth(shape->hosts, shape->fanout);
+}
+
+/**
+ * coll_kary_rounds_both() - twice as many
+ * @shape: of the group
+ */
+u32 coll_kary_rounds_both(const struct coll_shape *shape)
+{
+	return 2 * kary_depth(shape->hosts, shape->fanout);
+}
+
+/**
+ * coll_tree_messages() - n - 1
+ * @shape: of a group of n hosts
+ *
+ * Return: messages of all hosts together, in a reduction or a broadcast.
+ */
+u64 coll_tree_messages(const struct coll_shape *shape)
+{
+	return shape->hosts - 1;
+}
+
+/**
+ * coll_tree_messages_both() - 2 (n - 1)
+ * @shape: of a group of n hosts
+ */
+u64 coll_tree_messages_both(const struct coll_shape *shape)
+{
+	return 2 * (u64)(shape->hosts - 1);
+}
