@@ -45,7 +45,8 @@ int coll_descriptor_normalise(struct collsock_join *j)
 		j->max_bytes = j->segment_bytes;
 	if (j->max_bytes > j->segment_bytes)
 		return -EINVAL;
-	if (j->fanout > COLLSOCK_MAX_FANOUT || (j->fanout && j->hosts > COLLSOCK_MAX_KARY_HOSTS))
+	if (j->fanout == 1 || j->fanout > COLLSOCK_MAX_FANOUT ||
+	    (j->fanout && j->hosts > COLLSOCK_MAX_KARY_HOSTS))
 		return -EINVAL;
 	if (!algorithm_exists(j, COLLSOCK_BARRIER, j->barrier_algorithm) ||
 	    !algorithm_exists(j, COLLSOCK_ALLREDUCE, j->allreduce_algorithm) ||

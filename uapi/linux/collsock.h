@@ -109,7 +109,7 @@ struct collsock_member {
  * @allreduce_algorithm: enum collsock_algorithm
  * @reduce_algorithm: enum collsock_algorithm
  * @broadcast_algorithm: enum collsock_algorithm
- * @fanout: children of a host in k-ary trees, at most COLLSOCK_MAX_FANOUT; 0 if the
+ * @fanout: children of a host in k-ary trees, 2…COLLSOCK_MAX_FANOUT; 0 if the
  *	group is to have none
  * @reserved: 0
  *
