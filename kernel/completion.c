@@ -94,16 +94,17 @@ void coll_place_release(struct coll_places *places, struct coll_place *place)
  * @places: of the socket
  * @place: TAKEN
  * @cookie: of the post
- * @claimed: the caller will wait for it
+ * @how: COLL_PLACE_*
  * @now: time in ns
  *
  * Context: group lock held.
  */
 void coll_place_post(struct coll_places *places, struct coll_place *place, u64 cookie,
-		     bool claimed, u64 now)
+		     u32 how, u64 now)
 {
 	place->posted = ++places->posted;
-	place->claimed = claimed;
+	place->claimed = how & COLL_PLACE_CLAIMED;
+	place->quiet = how & COLL_PLACE_QUIET;
 	place->completion.cookie = cookie;
 	place->completion.posted_ns = now;
 	WRITE_ONCE(place->state, COLL_PLACE_POSTED);

@@ -46,6 +46,7 @@ enum coll_place_state {
  * @completion: as user space will see it
  * @state: enum coll_place_state
  * @claimed: only the claimant receives it
+ * @quiet: nobody is told of success
  */
 struct coll_place {
 	struct list_head		link;
@@ -56,7 +57,12 @@ struct coll_place {
 	struct collsock_completion	completion;
 	u8				state;
 	bool				claimed;
+	bool				quiet;
 };
+
+/* How something is posted */
+#define COLL_PLACE_CLAIMED	0x1	/* the caller will wait for it */
+#define COLL_PLACE_QUIET	0x2	/* nobody is told of success */
 
 /**
  * struct coll_places - those of one socket
@@ -86,7 +92,7 @@ void coll_place_release(struct coll_places *places, struct coll_place *place);
 
 /* The rest, up to coll_place_await(), is called under the group's lock. */
 void coll_place_post(struct coll_places *places, struct coll_place *place, u64 cookie,
-		     bool claimed, u64 now);
+		     u32 how, u64 now);
 void coll_place_unpost(struct coll_place *place);
 void coll_place_complete(struct coll_places *places, struct coll_place *place,
 			 const void *result, u32 bytes, u32 error, u32 failed_rank, u64 now);

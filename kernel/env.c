@@ -98,6 +98,11 @@ void coll_env_complete(struct coll_group *g, void *token, const void *result,
 	if (!f->csk)
 		return;
 	places = f->csk->places;
+	if (place->quiet && !error) {
+		coll_place_release(places, place);
+		f->wake |= COLL_WAKE_WRITABLE;
+		return;
+	}
 	if (place->claimed)
 		f->claimed_done |= BIT_ULL(coll_place_index(places, place));
 	else

@@ -83,13 +83,13 @@ static void io_release_place(struct coll_sock *csk, struct coll_place *place)
 }
 
 static int io_try_post(struct coll_sock *csk, struct coll_place *place,
-		       const struct coll_signature *sig, u64 cookie, bool claimed)
+		       const struct coll_signature *sig, u64 cookie, u32 how)
 {
 	struct coll_formation *f = csk->formation;
 	u64 now = coll_formation_enter(f);
 	int err;
 
-	coll_place_post(csk->places, place, cookie, claimed, now);
+	coll_place_post(csk->places, place, cookie, how, now);
 	err = coll_group_post(&f->group, sig, place->buffer, place, now);
 	if (err)
 		coll_place_unpost(place);
@@ -102,12 +102,12 @@ static int io_try_post(struct coll_sock *csk, struct coll_place *place,
  * After an error the place is free again.
  */
 static int io_post(struct coll_sock *csk, struct coll_place *place,
-		   const struct coll_signature *sig, u64 cookie, bool claimed, long *timeout)
+		   const struct coll_signature *sig, u64 cookie, u32 how, long *timeout)
 {
 	int err;
 
 	for (;;) {
-		err = io_try_post(csk, place, sig, cookie, claimed);
+		err = io_try_post(csk, place, sig, cookie, how);
 		if (likely(err != -EAGAIN))
 			break;
 		err = io_sleep(csk, io_writable, timeout);
@@ -124,6 +124,8 @@ static int io_post(struct coll_sock *csk, struct coll_place *place,
  * @sock: the socket
  * @msg: struct collsock_post and the payload
  * @bytes: of both
+ *
+ * With COLLSOCK_QUIET success has no completion.
  *
  * Return: @bytes or -errno. Context: process.
  */
@@ -148,9 +150,11 @@ int coll_io_send(struct socket *sock, struct msghdr *msg, size_t bytes)
 	if (!copy_from_iter_full(&post, sizeof(post), &msg->msg_iter))
 		return -EFAULT;
 	bytes -= sizeof(post);
-	err = coll_group_signature(&f->group, &post, min_t(size_t, bytes, U32_MAX), &sig);
-	if (err)
+	err = coll_group_signature(&f->group, &post, &sig);
+	if (err < 0)
 		return err;
+	if (bytes != err)
+		return -EINVAL;
 
 	timeout = sock_sndtimeo(&csk->sk, msg->msg_flags & MSG_DONTWAIT);
 	place = io_take_place(csk, &timeout);
@@ -160,7 +164,8 @@ int coll_io_send(struct socket *sock, struct msghdr *msg, size_t bytes)
 		io_release_place(csk, place);
 		return -EFAULT;
 	}
-	err = io_post(csk, place, &sig, post.cookie, false, &timeout);
+	err = io_post(csk, place, &sig, post.cookie,
+		      post.flags & COLLSOCK_QUIET ? COLL_PLACE_QUIET : 0, &timeout);
 	return err ? io_restartable(err, timeout) : sizeof(post) + bytes;
 }
 
@@ -282,7 +287,7 @@ static struct coll_place *io_run_post(struct coll_sock *csk, const struct collso
 	else if (bytes && copy_from_user(place->buffer, payload, bytes))
 		io_release_place(csk, place);
 	else
-		err = io_post(csk, place, sig, post->cookie, true, &timeout);
+		err = io_post(csk, place, sig, post->cookie, COLL_PLACE_CLAIMED, &timeout);
 	if (err)
 		return ERR_PTR(err == -EINTR ? -EAGAIN : err);
 	return place;
@@ -304,19 +309,18 @@ int coll_io_run(struct socket *sock, void __user *arg)
 	struct coll_signature sig;
 	struct coll_place *place;
 	struct collsock_run run;
-	u64 bytes;
-	int err;
+	int err, bytes;
 
 	if (!f)
 		return -ENOTCONN;
 	if (copy_from_user(&run, user, offsetof(struct collsock_run, completion)))
 		return -EFAULT;
-	if (run.size != sizeof(run) || run.reserved || run.spin_us > COLLSOCK_MAX_SPIN_US)
+	if (run.size != sizeof(run) || run.reserved || run.spin_us > COLLSOCK_MAX_SPIN_US ||
+	    run.post.flags)
 		return -EINVAL;
-	bytes = (u64)run.post.count * coll_type_bytes(run.post.type);
-	err = coll_group_signature(&f->group, &run.post, min_t(u64, bytes, U32_MAX), &sig);
-	if (err)
-		return err;
+	bytes = coll_group_signature(&f->group, &run.post, &sig);
+	if (bytes < 0)
+		return bytes;
 	if (bytes > run.buffer_bytes)
 		return -EMSGSIZE;
 

@@ -82,6 +82,8 @@ void coll_op_begin_early(struct coll_op *op, const struct coll_schedule *s,
 			 const struct coll_signature *sig, u32 bytes, u32 source)
 {
 	op->schedule = s;
+	op->begun = false;
+	op->answered = false;
 	op->signature = *sig;
 	op->bytes = bytes;
 	op->source = source;
@@ -170,24 +172,34 @@ static void op_fold(struct coll_op *op)
 	op->value++;
 }
 
-static void op_complete(struct coll_op *op, u32 error, u32 failed_rank, u64 now)
+/* What becomes of the post, once. */
+static void op_answer(struct coll_op *op, u32 error, u32 failed_rank)
 {
 	struct coll_group *g = op->group;
+	bool result = !error && op->schedule->takes;
 
-	op->state = COLL_OP_DONE;
-	g->running--;
+	if (op->answered)
+		return;
+	op->answered = true;
 	if (error)
 		g->stats.failed++;
 	else
 		g->stats.completed++;
-	coll_env_complete(g, op->token, error ? NULL : op_value(op, op->value, 0),
-			  error ? 0 : op->bytes, error, failed_rank);
-	coll_group_completed(g, op, now);
+	coll_env_complete(g, op->token, result ? op_value(op, op->value, 0) : NULL,
+			  result ? op->bytes : 0, error, failed_rank);
+}
+
+static void op_complete(struct coll_op *op, u32 error, u32 failed_rank, u64 now)
+{
+	op->state = COLL_OP_DONE;
+	op->group->running--;
+	op_answer(op, error, failed_rank);
+	coll_group_completed(op->group, op, now);
 }
 
 /**
  * coll_op_advance() - run the rounds that can run
- * @op: RUNNING
+ * @op: begun, EARLY or RUNNING
  * @now: time in ns
  *
  * Context: softirq, or BH disabled outside work queues; group lock held.
@@ -208,14 +220,34 @@ void coll_op_advance(struct coll_op *op, u64 now)
 		if (++op->round < s->rounds)
 			op_begin_round(op, now);
 	}
-	op_complete(op, 0, COLLSOCK_NO_RANK, now);
+	if (likely(op->state == COLL_OP_RUNNING))
+		op_complete(op, 0, COLLSOCK_NO_RANK, now);
+}
+
+/**
+ * coll_op_begin() - begin the first round
+ * @op: not begun: RUNNING, or EARLY if its schedule does without the own rank
+ * @now: time in ns
+ *
+ * The caller goes on with coll_op_advance().
+ *
+ * Context: as coll_op_advance().
+ */
+void coll_op_begin(struct coll_op *op, u64 now)
+{
+	op->begun = true;
+	if (op->schedule->rounds)
+		op_begin_round(op, now);
 }
 
 /**
  * coll_op_start() - this rank has posted
  * @op: EARLY, or made so by the caller
- * @payload: op->bytes of it
+ * @payload: op->bytes of it, if the schedule says that we contribute
  * @now: time in ns
+ *
+ * Who takes no result has done its part: its post is answered at once, and what
+ * is left to do goes on without it (the application-bypass paper, §4).
  *
  * Context: BH disabled; group lock held.
  */
@@ -228,10 +260,12 @@ void coll_op_start(struct coll_op *op, const void *payload, u64 now)
 	g->running++;
 	if (coll_before(g->completed, op->done))
 		op->done = g->completed;
-	if (op->bytes)
+	if (op->bytes && op->schedule->contributes)
 		memcpy(op_value(op, 0, 0), payload, op->bytes);
-	if (op->schedule->rounds)
-		op_begin_round(op, now);
+	if (unlikely(!op->schedule->takes))
+		op_answer(op, 0, COLLSOCK_NO_RANK);
+	if (likely(!op->begun))
+		coll_op_begin(op, now);
 	coll_op_advance(op, now);
 }
 
@@ -252,7 +286,7 @@ bool coll_op_store(struct coll_op *op, int edge, const struct coll_body *body)
 		op->done = body->done;
 	if (op->bytes)
 		memcpy(op_early(op, edge), body->payload, body->payload_bytes);
-	if (op->state == COLL_OP_RUNNING && body->round == op->round)
+	if (op->begun && body->round == op->round)
 		op->missing--;
 	return true;
 }

@@ -4,7 +4,8 @@
  * algorithm, no network.
  *
  * States of an operation (a slot in the group's window):
- *   FREE -> EARLY	a message came before this rank posted
+ *   FREE -> EARLY	a message came before this rank posted. If the schedule does not
+ *			use its contribution the rounds run nevertheless
  *   FREE, EARLY -> RUNNING	posted
  *   RUNNING -> DONE	completed
  *   RUNNING -> ABORTED	cannot complete; or posted so
@@ -51,6 +52,10 @@ enum coll_op_state {
  * @value: rounds that have folded
  * @unacked: messages not acknowledged
  * @probed: while EARLY: others wait for this rank to post
+ * @begun: its rounds run
+ * @answered: the post has been told what becomes of it
+ * @own: room for a schedule that depends on the root, and what was built there last
+ * @own_root: root of that
  */
 struct coll_op {
 	struct coll_group		*group;
@@ -72,6 +77,10 @@ struct coll_op {
 	u8				value;
 	u8				unacked;
 	bool				probed;
+	bool				begun;
+	bool				answered;
+	struct coll_schedule		*own;
+	u32				own_root;
 };
 
 /* Memory that any operation of a group can need. */
@@ -86,6 +95,9 @@ void coll_op_size_add(struct coll_op_size *size, const struct coll_schedule *s);
 /* A message created the operation. */
 void coll_op_begin_early(struct coll_op *op, const struct coll_schedule *s,
 			 const struct coll_signature *sig, u32 bytes, u32 source);
+
+/* Begin the first round. */
+void coll_op_begin(struct coll_op *op, u64 now);
 
 /* This rank has posted: start. May complete the operation. */
 void coll_op_start(struct coll_op *op, const void *payload, u64 now);

@@ -25,32 +25,112 @@ static void *group_alloc(struct coll_group *g, size_t bytes)
 	return coll_env_alloc(bytes);
 }
 
-static int group_build_schedules(struct coll_group *g, const struct collsock_join *j)
+static struct coll_shape group_shape(const struct coll_group *g, u32 root)
 {
+	return (struct coll_shape) {
+		.hosts	= g->hosts,
+		.self	= g->self,
+		.root	= root,
+		.fanout	= g->fanout,
+	};
+}
+
+/* Does the group have what the algorithm needs? */
+static bool group_has(const struct coll_group *g, const struct coll_algorithm *a)
+{
+	return g->fanout || !a->fans_out;
+}
+
+static int group_build_schedules(struct coll_group *g)
+{
+	struct coll_shape shape = group_shape(g, 0);
 	unsigned int i;
 	int err;
 
 	if (coll_algorithms_count > COLL_MAX_SCHEDULES)
 		return -E2BIG;
 	for (i = 0; i < coll_algorithms_count; i++) {
-		struct coll_schedule *s = group_alloc(g, sizeof(*s));
+		const struct coll_algorithm *a = &coll_algorithms[i];
+		struct coll_schedule *s;
 
+		if (a->rooted || !group_has(g, a))
+			continue;
+		s = group_alloc(g, sizeof(*s));
 		if (!s)
 			return -ENOMEM;
 		g->schedules[i] = s;
-		err = coll_algorithms[i].build(s, g->hosts, g->self);
+		err = a->build(s, &shape);
 		if (err)
 			return err;
 		s->id = i;
 	}
-	for (i = COLLSOCK_BARRIER; i <= COLLSOCK_ALLREDUCE; i++) {
-		u8 wanted = i == COLLSOCK_BARRIER ? j->barrier_algorithm :
-						    j->allreduce_algorithm;
+	return 0;
+}
 
-		if (wanted == COLLSOCK_AUTO)
-			wanted = coll_algorithm_auto(i, g->hosts);
-		g->default_schedule[i] = coll_algorithm_find(i, wanted) - coll_algorithms;
+static void group_choose_defaults(struct coll_group *g, const struct collsock_join *j)
+{
+	const u8 wanted[] = {
+		[COLLSOCK_BARRIER]	= j->barrier_algorithm,
+		[COLLSOCK_ALLREDUCE]	= j->allreduce_algorithm,
+		[COLLSOCK_REDUCE]	= j->reduce_algorithm,
+		[COLLSOCK_BROADCAST]	= j->broadcast_algorithm,
+	};
+	u32 operation;
+
+	for (operation = COLLSOCK_BARRIER; operation < ARRAY_SIZE(wanted); operation++) {
+		u8 algorithm = wanted[operation] ?: coll_algorithm_auto(operation, g->hosts);
+
+		g->default_schedule[operation] =
+			coll_algorithm_find(operation, algorithm) - coll_algorithms;
 	}
+}
+
+/*
+ * Of the hosts of a tree its root and the first child of that have the most to do,
+ * so this is what a schedule needs whatever the root.
+ */
+static int group_size_rooted(const struct coll_group *g, const struct coll_algorithm *a,
+			     struct coll_schedule *s, struct coll_op_size *size)
+{
+	struct coll_shape shape;
+	u32 node;
+	int err;
+
+	for (node = 0; node < min(g->hosts, 2U); node++) {
+		shape = group_shape(g, (g->self + g->hosts - node) % g->hosts);
+		err = a->build(s, &shape);
+		if (err)
+			return err;
+		coll_op_size_add(size, s);
+	}
+	return 0;
+}
+
+/* @scratch is room for any schedule. */
+static int group_size_operation(const struct coll_group *g, struct coll_schedule *scratch,
+				struct coll_op_size *size)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; !err && i < coll_algorithms_count; i++) {
+		if (g->schedules[i])
+			coll_op_size_add(size, g->schedules[i]);
+		else if (group_has(g, &coll_algorithms[i]))
+			err = group_size_rooted(g, &coll_algorithms[i], scratch, size);
+	}
+	return err;
+}
+
+static int group_build_slot(struct coll_group *g, struct coll_op *op,
+			    const struct coll_op_size *size)
+{
+	op->group = g;
+	op->values = group_alloc(g, (size_t)(size->values + size->early) * g->max_bytes);
+	op->messages = group_alloc(g, size->messages * sizeof(*op->messages) + 1);
+	if (!op->values || !op->messages)
+		return -ENOMEM;
+	op->early = op->values + (size_t)size->values * g->max_bytes;
 	return 0;
 }
 
@@ -58,68 +138,66 @@ static int group_build_slots(struct coll_group *g)
 {
 	u32 i, slots = g->slot_mask + 1;
 	struct coll_op_size size = {};
-	size_t bytes;
+	int err = 0;
 
-	for (i = 0; i < coll_algorithms_count; i++)
-		coll_op_size_add(&size, g->schedules[i]);
 	g->slots = group_alloc(g, slots * sizeof(*g->slots));
 	if (!g->slots)
 		return -ENOMEM;
-	bytes = (size_t)(size.values + size.early) * g->max_bytes;
 	for (i = 0; i < slots; i++) {
-		struct coll_op *op = &g->slots[i];
-
-		op->group = g;
-		op->values = group_alloc(g, bytes);
-		op->messages = group_alloc(g, size.messages * sizeof(*op->messages) + 1);
-		if (!op->values || !op->messages)
+		g->slots[i].own = group_alloc(g, sizeof(*g->slots[i].own));
+		if (!g->slots[i].own)
 			return -ENOMEM;
-		op->early = op->values + (size_t)size.values * g->max_bytes;
 	}
-	return 0;
+	err = group_size_operation(g, g->slots[0].own, &size);
+	/* It holds no schedule that an operation could take for its own. */
+	g->slots[0].own->hosts = 0;
+	for (i = 0; !err && i < slots; i++)
+		err = group_build_slot(g, &g->slots[i], &size);
+	return err;
 }
 
-/* The hosts that @s names and that have no spare peer yet get one. */
-static int group_reserve_edges(struct coll_group *g, const struct coll_edge *edges, u32 count)
+/* A peer for a host that has none yet. */
+static int group_reserve_peer(struct coll_group *g, u32 host)
 {
-	u32 i;
+	struct coll_peer *spare = g->spare;
 
-	for (i = 0; i < count; i++) {
-		struct coll_peer *spare = g->spare;
-
-		while (spare && spare->host != edges[i].host)
-			spare = spare->next;
-		if (spare || edges[i].host == g->self)
-			continue;
-		spare = coll_env_peer_new(g);
-		if (!spare)
-			return -ENOMEM;
-		g->memory += sizeof(*spare);
-		spare->host = edges[i].host;
-		spare->next = g->spare;
-		g->spare = spare;
-	}
+	while (spare && spare->host != host)
+		spare = spare->next;
+	if (spare || host == g->self)
+		return 0;
+	spare = coll_env_peer_new(g);
+	if (!spare)
+		return -ENOMEM;
+	g->memory += sizeof(*spare);
+	spare->host = host;
+	spare->next = g->spare;
+	g->spare = spare;
 	return 0;
 }
 
+/*
+ * All whom the schedules name: binomial trees to any root name no others than
+ * dissemination does. Trees with a fan-out may name anybody.
+ */
 static int group_reserve_peers(struct coll_group *g)
 {
-	u32 i;
-	int err;
+	u32 i, k, hosts = g->fanout ? g->hosts : 0;
+	int err = 0;
 
 	g->peers = group_alloc(g, (g->peer_mask + 1) * sizeof(struct coll_peer *));
 	if (!g->peers)
 		return -ENOMEM;
+	for (i = 0; !err && i < hosts; i++)
+		err = group_reserve_peer(g, i);
 	for (i = 0; i < coll_algorithms_count; i++) {
 		const struct coll_schedule *s = g->schedules[i];
 
-		err = group_reserve_edges(g, s->send, s->sends);
-		if (!err)
-			err = group_reserve_edges(g, s->fold, s->folds);
-		if (err)
-			return err;
+		for (k = 0; !err && s && k < s->sends; k++)
+			err = group_reserve_peer(g, s->send[k].host);
+		for (k = 0; !err && s && k < s->folds; k++)
+			err = group_reserve_peer(g, s->fold[k].host);
 	}
-	return 0;
+	return err;
 }
 
 static u32 round_up_power_of_two(u32 n)
@@ -152,6 +230,7 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	g->slot_mask = round_up_power_of_two(j->window) - 1;
 	g->peer_mask = round_up_power_of_two(min_t(u32, j->hosts, MAX_PEER_BUCKETS)) - 1;
 	g->max_bytes = round_down(j->max_bytes, 8);
+	g->fanout = j->fanout;
 	g->completed = COLL_NOTHING_DONE;
 	g->cover_done = COLL_NOTHING_DONE;
 	g->acknowledged = COLL_NOTHING_DONE;
@@ -164,7 +243,8 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	/* No peer was watched in this round of looking, nor in the one before. */
 	g->watch_round = 2;
 
-	err = group_build_schedules(g, j);
+	group_choose_defaults(g, j);
+	err = group_build_schedules(g);
 	if (!err)
 		err = group_build_slots(g);
 	if (!err)
@@ -197,6 +277,7 @@ void coll_group_destroy(struct coll_group *g)
 	coll_env_free(g->peers);
 	group_free_peer_list(g->spare);
 	for (i = 0; g->slots && i <= g->slot_mask; i++) {
+		coll_env_free(g->slots[i].own);
 		coll_env_free(g->slots[i].values);
 		coll_env_free(g->slots[i].messages);
 	}
@@ -504,19 +585,48 @@ bool coll_group_quiet(const struct coll_group *g)
 
 /* ---- posting ---- */
 
+/*
+ * What an operation is: "takes" and "contributes" of its schedules, whatever the
+ * algorithm.
+ */
+static bool group_takes(const struct coll_group *g, const struct coll_signature *sig)
+{
+	bool root = sig->root == coll_group_rank(g, g->self);
+
+	return sig->operation == COLLSOCK_BROADCAST ? !root :
+	       sig->operation != COLLSOCK_REDUCE || root;
+}
+
+static bool group_contributes(const struct coll_group *g, const struct coll_signature *sig)
+{
+	return sig->operation != COLLSOCK_BROADCAST || sig->root == coll_group_rank(g, g->self);
+}
+
+static bool group_operands_valid(const struct coll_signature *sig)
+{
+	switch (sig->operation) {
+	case COLLSOCK_BARRIER:
+		return !sig->type && !sig->op && !sig->count;
+	case COLLSOCK_BROADCAST:
+		return coll_type_bytes(sig->type) && !sig->op && sig->count;
+	default:
+		return coll_reduce_valid(sig->type, sig->op) && sig->count;
+	}
+}
+
 /* Bytes of the payload that a signature speaks of, or -EINVAL. */
 static int group_payload_bytes(const struct coll_group *g, const struct coll_signature *sig)
 {
+	const struct coll_algorithm *a = &coll_algorithms[sig->schedule];
 	u32 element;
 
-	if (sig->root || sig->schedule >= coll_algorithms_count ||
-	    coll_algorithms[sig->schedule].operation != sig->operation)
-		return -EINVAL;
-	if (sig->operation == COLLSOCK_BARRIER)
-		return sig->type || sig->op || sig->count ? -EINVAL : 0;
-	if (!coll_reduce_valid(sig->type, sig->op) || !sig->count)
+	if (sig->schedule >= coll_algorithms_count || a->operation != sig->operation ||
+	    !group_has(g, a) || sig->root >= (a->rooted ? g->hosts : 1) ||
+	    !group_operands_valid(sig))
 		return -EINVAL;
 	element = coll_type_bytes(sig->type);
+	if (!element)
+		return 0;
 	if (sig->count > g->max_bytes / element)
 		return -EMSGSIZE;
 	return sig->count * element;
@@ -526,21 +636,21 @@ static int group_payload_bytes(const struct coll_group *g, const struct coll_sig
  * coll_group_signature() - what does a post mean to this group?
  * @g: the group
  * @post: as user space gave it
- * @payload_bytes: that came with it
  * @sig: out
  *
- * Return: 0, -EINVAL, or -EMSGSIZE if the payload is larger than the group
- * allows. Context: any; reads only what init has set.
+ * Return: bytes of the payload that this rank has to bring; -EINVAL, or -EMSGSIZE
+ * if the payload is larger than the group allows. Context: any; reads only what
+ * init has set.
  */
 int coll_group_signature(const struct coll_group *g, const struct collsock_post *post,
-			 u32 payload_bytes, struct coll_signature *sig)
+			 struct coll_signature *sig)
 {
 	const struct coll_algorithm *a;
 	int bytes;
 
-	if (post->size != sizeof(*post) || post->flags || post->reserved)
+	if (post->size != sizeof(*post) || post->flags & ~COLLSOCK_QUIET || post->reserved)
 		return -EINVAL;
-	if (post->operation < COLLSOCK_BARRIER || post->operation > COLLSOCK_ALLREDUCE)
+	if (post->operation < COLLSOCK_BARRIER || post->operation > COLLSOCK_BROADCAST)
 		return -EINVAL;
 	memset(sig, 0, sizeof(*sig));
 	sig->operation = post->operation;
@@ -556,14 +666,43 @@ int coll_group_signature(const struct coll_group *g, const struct collsock_post 
 		sig->schedule = a - coll_algorithms;
 	}
 	bytes = group_payload_bytes(g, sig);
-	if (bytes < 0)
-		return bytes;
-	return (u32)bytes == payload_bytes ? 0 : -EINVAL;
+	if (bytes >= 0 && post->flags & COLLSOCK_QUIET && group_takes(g, sig))
+		return -EINVAL;
+	return bytes < 0 || group_contributes(g, sig) ? bytes : 0;
+}
+
+/* What this host does in an operation. The slot has room for what depends on the root. */
+static const struct coll_schedule *group_schedule_of(struct coll_group *g, struct coll_op *op,
+						     const struct coll_signature *sig)
+{
+	const struct coll_algorithm *a = &coll_algorithms[sig->schedule];
+	struct coll_schedule *s = op->own;
+	struct coll_shape shape;
+
+	if (likely(!a->rooted))
+		return g->schedules[sig->schedule];
+	if (s->hosts && s->id == sig->schedule && op->own_root == sig->root)
+		return s;
+	shape = group_shape(g, sig->root);
+	/* It was built for other roots, and all are alike. */
+	WARN_ON_ONCE(a->build(s, &shape));
+	s->id = sig->schedule;
+	op->own_root = sig->root;
+	return s;
+}
+
+/* Make a slot the operation's: EARLY, for no rank of this host has posted it. */
+static void group_make_operation(struct coll_group *g, struct coll_op *op, u32 number,
+				 const struct coll_signature *sig, u32 source)
+{
+	op->number = number;
+	coll_op_begin_early(op, group_schedule_of(g, op, sig), sig,
+			    group_payload_bytes(g, sig), source);
 }
 
 /* A post that cannot complete: it reports with those before it, or at once. */
 static void group_post_ended(struct coll_group *g, struct coll_op *op,
-			     const struct coll_signature *sig, void *token)
+			     const struct coll_signature *sig, void *token, u64 now)
 {
 	if (!coll_group_settling(g)) {
 		g->stats.failed++;
@@ -571,9 +710,10 @@ static void group_post_ended(struct coll_group *g, struct coll_op *op,
 				  g->verdict.rank);
 		return;
 	}
-	op->number = g->next++;
-	coll_op_begin_early(op, g->schedules[sig->schedule], sig,
-			    group_payload_bytes(g, sig), g->self);
+	/* What it has passed on before it was posted is under way, perhaps. */
+	if (op->state == COLL_OP_EARLY)
+		coll_op_forget(op, false, now);
+	group_make_operation(g, op, g->next++, sig, g->self);
 	op->token = token;
 	op->state = COLL_OP_ABORTED;
 	g->running++;
@@ -583,7 +723,7 @@ static void group_post_ended(struct coll_group *g, struct coll_op *op,
  * coll_group_post() - post an operation
  * @g: the group
  * @sig: from coll_group_signature()
- * @payload: as many bytes as the signature says; not needed after return
+ * @payload: as many bytes as that returned; not needed after return
  * @token: comes back in coll_env_complete(), perhaps before this returns
  * @now: time in ns
  *
@@ -605,14 +745,11 @@ int coll_group_post(struct coll_group *g, const struct coll_signature *sig,
 		coll_group_break(g, COLL_REASON_DISAGREES, coll_group_rank(g, op->source), now);
 	g->stats.posted++;
 	if (coll_group_ended(g)) {
-		group_post_ended(g, op, sig, token);
+		group_post_ended(g, op, sig, token, now);
 		return 0;
 	}
-	if (op->state == COLL_OP_FREE) {
-		op->number = g->next;
-		coll_op_begin_early(op, g->schedules[sig->schedule], sig,
-				    group_payload_bytes(g, sig), g->self);
-	}
+	if (op->state == COLL_OP_FREE)
+		group_make_operation(g, op, g->next, sig, g->self);
 	op->token = token;
 	g->next++;
 	coll_op_start(op, payload, now);
@@ -628,23 +765,24 @@ int coll_group_post(struct coll_group *g, const struct coll_signature *sig,
  * @g: the group
  * @source: host that speaks of it
  * @body: number, within the window, and signature
+ * @now: time in ns
+ *
+ * If it does without our own rank it begins.
  *
  * Return: the slot, or NULL if the signature makes no sense in this group.
  */
 struct coll_op *coll_group_slot_for(struct coll_group *g, u32 source,
-				    const struct coll_body *body)
+				    const struct coll_body *body, u64 now)
 {
 	struct coll_op *op = coll_group_slot(g, body->operation);
-	int bytes;
 
 	if (op->state != COLL_OP_FREE)
 		return op;
-	bytes = group_payload_bytes(g, &body->signature);
-	if (bytes < 0)
+	if (group_payload_bytes(g, &body->signature) < 0)
 		return NULL;
-	op->number = body->operation;
-	coll_op_begin_early(op, g->schedules[body->signature.schedule], &body->signature, bytes,
-			    source);
+	group_make_operation(g, op, body->operation, &body->signature, source);
+	if (!op->schedule->contributes)
+		coll_op_begin(op, now);
 	return op;
 }
 
@@ -664,7 +802,7 @@ static void group_receive_message(struct coll_group *g, struct coll_peer *peer,
 		coll_peer_refuse(peer, now);
 		return;
 	}
-	op = coll_group_slot_for(g, peer->host, body);
+	op = coll_group_slot_for(g, peer->host, body, now);
 	if (!op)
 		goto invalid;
 	if (!coll_signature_equal(&op->signature, &body->signature)) {
@@ -682,10 +820,10 @@ static void group_receive_message(struct coll_group *g, struct coll_peer *peer,
 	}
 	g->stats.messages_received++;
 	coll_peer_accept(peer, body, now);
-	if (op->state == COLL_OP_RUNNING)
-		coll_op_advance(op, now);
-	else
+	if (unlikely(op->state == COLL_OP_EARLY))
 		g->stats.early++;
+	if (likely(op->begun))
+		coll_op_advance(op, now);
 	return;
 invalid:
 	g->stats.invalid++;

@@ -26,7 +26,7 @@
 /* Nothing has completed yet: one before the first operation, number 0. */
 #define COLL_NOTHING_DONE	(~0U)
 
-#define COLL_MAX_SCHEDULES	8
+#define COLL_MAX_SCHEDULES	16
 /* Deadlines are rounded up to multiples of so many ns, so that they fall together. */
 #define COLL_DEADLINE_GRAIN	BIT_ULL(19)
 
@@ -86,8 +86,10 @@ struct coll_config {
  * @slots: ring of operations, indexed by number & (size - 1)
  * @slot_mask: size of the ring - 1
  * @max_bytes: of a payload
+ * @fanout: of k-ary trees; 0 if there are none
  * @default_schedule: what COLLSOCK_AUTO means, by operation
- * @schedules: by index in coll_algorithms[]
+ * @schedules: by index in coll_algorithms[]; those of operations with a root are
+ *	built when it is known
  * @peers: hash table by host
  * @peer_mask: size of the table - 1
  * @spare: memory for the peers that the schedules name, until first use
@@ -127,9 +129,10 @@ struct coll_group {
 	u32			slot_mask;
 	u32			max_bytes;
 	u32			peer_mask;
+	u32			fanout;
 	struct coll_op		*slots;
 	struct coll_schedule	*schedules[COLL_MAX_SCHEDULES];
-	u8			default_schedule[COLLSOCK_ALLREDUCE + 1];
+	u8			default_schedule[COLLSOCK_BROADCAST + 1];
 	struct coll_peer	**peers;
 	struct coll_peer	*spare;
 	struct coll_peer	*all_peers;
@@ -161,11 +164,12 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config);
 void coll_group_destroy(struct coll_group *g);
 
 /*
- * What a post means to this group: 0 and its signature, or -EINVAL, -EMSGSIZE.
- * Needs no lock: it reads what init has set.
+ * What a post means to this group: its signature, and the bytes of the payload that
+ * this rank has to bring; or -EINVAL, -EMSGSIZE. Needs no lock: it reads what init
+ * has set.
  */
 int coll_group_signature(const struct coll_group *g, const struct collsock_post *post,
-			 u32 payload_bytes, struct coll_signature *sig);
+			 struct coll_signature *sig);
 
 /* Post: 0, or -EAGAIN when the window is full. May complete at once. */
 int coll_group_post(struct coll_group *g, const struct coll_signature *sig,
@@ -264,7 +268,7 @@ static inline bool coll_signature_equal(const struct coll_signature *a,
 
 /* For the other parts of the core */
 struct coll_op *coll_group_slot_for(struct coll_group *g, u32 source,
-				    const struct coll_body *body);
+				    const struct coll_body *body, u64 now);
 void coll_group_advance_window(struct coll_group *g, u64 now);
 void coll_group_arm(struct coll_group *g, u64 at);
 struct coll_peer *coll_group_peer(struct coll_group *g, u32 host, u64 now);

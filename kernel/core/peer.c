@@ -180,12 +180,14 @@ static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 no
 		body.operation = m->op->number;
 		body.signature = m->op->signature;
 		body.round = m->round;
-		body.done = m->op->done;
 		body.payload = m->payload;
 		body.payload_bytes = m->bytes;
-		if (m->op->schedule->all_to_all && !coll_before(body.done, g->cover_done)) {
-			g->cover_done = body.done;
-			g->cover_ns = now;
+		if (m->op->schedule->all_to_all) {
+			body.done = m->op->done;
+			if (!coll_before(body.done, g->cover_done)) {
+				g->cover_done = body.done;
+				g->cover_ns = now;
+			}
 		}
 	} else {
 		body.operation = coll_group_last(g);

@@ -167,7 +167,11 @@ static void watch_peer(struct coll_peer *peer, const struct coll_op *op, u64 now
 /* The first fold entry whose message an operation waits for, or will. */
 static u32 watch_first_entry(const struct coll_op *op)
 {
-	return op->state == COLL_OP_RUNNING ? op->schedule->round[op->round].fold_first : 0;
+	const struct coll_schedule *s = op->schedule;
+
+	if (!op->begun)
+		return 0;
+	return op->round < s->rounds ? s->round[op->round].fold_first : s->folds;
 }
 
 /*
@@ -240,7 +244,7 @@ static void watch_compare(struct coll_group *g, struct coll_peer *peer,
 
 	if (!body->signature.operation || g->failed || ahead < 0 || ahead >= (s32)g->window)
 		return;
-	op = coll_group_slot_for(g, peer->host, body);
+	op = coll_group_slot_for(g, peer->host, body, now);
 	if (!op) {
 		g->stats.invalid++;
 	} else if (!coll_signature_equal(&op->signature, &body->signature)) {

@@ -185,8 +185,7 @@ static void post(struct world_member *m, struct fuzz_input *in)
 	struct collsock_post p = {};
 	struct coll_signature sig;
 	u8 form = fuzz_byte(in);
-	u32 bytes;
-	int err;
+	int bytes;
 
 	fuzz_copy(in, &p, sizeof(p));
 	if (form & 1) {
@@ -196,10 +195,9 @@ static void post(struct world_member *m, struct fuzz_input *in)
 	}
 	if (form & 2)
 		p.count %= 16;
-	bytes = form & 4 ? p.count * 8 : form;
-	err = coll_group_signature(&m->group, &p, bytes, &sig);
-	FUZZ_EXPECT(!err || err == -EINVAL || err == -EMSGSIZE, "errno %d", -err);
-	if (err)
+	bytes = coll_group_signature(&m->group, &p, &sig);
+	FUZZ_EXPECT(bytes >= 0 || bytes == -EINVAL || bytes == -EMSGSIZE, "errno %d", -bytes);
+	if (bytes < 0)
 		return;
 	FUZZ_EXPECT(sig.schedule < coll_algorithms_count, "schedule %u", sig.schedule);
 	check_accepted(m, &p, bytes);

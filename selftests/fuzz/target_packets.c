@@ -329,18 +329,20 @@ static void restart(struct siege *s, u32 host)
 static void post(struct siege *s, u32 host, const struct collsock_post *request)
 {
 	struct world_member *m = &s->group.members[host];
-	u32 bytes = request->count * 8, number = m->group.next;
+	u32 number = m->group.next;
 	u8 payload[MAX_BYTES], *exact;
 	struct post *p;
 	struct life *l;
-	int err;
+	int err, bytes;
 
 	if (!joined(s, host) || m->group.leaving)
 		return;
 	l = &s->life[host][s->lives[host] - 1];
 	p = &l->posts[l->posted];
-	if (l->posted == MAX_POSTS ||
-	    coll_group_signature(&m->group, request, bytes, &p->signature))
+	if (l->posted == MAX_POSTS)
+		return;
+	bytes = coll_group_signature(&m->group, request, &p->signature);
+	if (bytes < 0)
 		return;
 	FUZZ_EXPECT(bytes <= MAX_BYTES, "%u bytes", bytes);
 	fill_payload(payload, &p->signature, host, number);

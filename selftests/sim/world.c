@@ -569,8 +569,10 @@ int world_post(struct world_member *m, const struct collsock_post *post,
 	struct coll_signature sig;
 	int err;
 
-	err = coll_group_signature(&m->group, post, bytes, &sig);
-	if (!err)
+	err = coll_group_signature(&m->group, post, &sig);
+	if (err >= 0 && err != bytes)
+		err = -EINVAL;
+	if (err >= 0)
 		err = coll_group_post(&m->group, &sig, payload, token, m->world->now);
 	member_after(m);
 	return err;

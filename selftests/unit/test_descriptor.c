@@ -68,10 +68,16 @@ TEST_F(join, a_bad_fixed_part_is_refused)
 	REFUSED(segment_bytes, 47);
 	REFUSED(segment_bytes, COLLSOCK_MAX_SEGMENT + COLLSOCK_SEGMENT_QUANTUM);
 	REFUSED(max_bytes, COLLSOCK_DEFAULT_SEGMENT + 1);
-	REFUSED(barrier_algorithm, 3);
+	REFUSED(barrier_algorithm, 5);
+	REFUSED(barrier_algorithm, COLLSOCK_KARY);
+	REFUSED(reduce_algorithm, COLLSOCK_PAIRWISE_EXCHANGE);
+	REFUSED(reduce_algorithm, COLLSOCK_KARY);
+	REFUSED(broadcast_algorithm, COLLSOCK_DISSEMINATION);
+	REFUSED(fanout, 1);
+	REFUSED(fanout, COLLSOCK_MAX_FANOUT + 1);
 	REFUSED(allreduce_algorithm, COLLSOCK_DISSEMINATION);
 	REFUSED(reserved[0], 1);
-	REFUSED(reserved[1], 1);
+	REFUSED(reserved[6], 1);
 }
 
 #define TABLE_REFUSED(change, error) ({ \
@@ -124,6 +130,9 @@ TEST_F(join, the_hash_covers_all_that_must_be_equal_and_nothing_else)
 	HASHED(self->fixed.max_bytes--, true);
 	HASHED(self->fixed.barrier_algorithm++, true);
 	HASHED(self->fixed.allreduce_algorithm++, true);
+	HASHED(self->fixed.reduce_algorithm++, true);
+	HASHED(self->fixed.broadcast_algorithm++, true);
+	HASHED(self->fixed.fanout++, true);
 	HASHED(self->members[3].address[3]++, true);
 	HASHED(self->members[0].port++, true);
 	HASHED(self->host_of_rank[3]--, true);
