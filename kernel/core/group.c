@@ -786,6 +786,25 @@ struct coll_op *coll_group_slot_for(struct coll_group *g, u32 source,
 	return op;
 }
 
+/**
+ * coll_group_recall() - was an operation that is over what another speaks of?
+ * @g: the group
+ * @peer: who speaks of it
+ * @body: number and signature
+ * @now: time in ns
+ *
+ * A slot remembers its operation until it serves another one.
+ */
+void coll_group_recall(struct coll_group *g, struct coll_peer *peer,
+		       const struct coll_body *body, u64 now)
+{
+	const struct coll_op *op = coll_group_slot(g, body->operation);
+
+	if (op->number == body->operation && !g->limited &&
+	    !coll_signature_equal(&op->signature, &body->signature))
+		coll_group_break(g, COLL_REASON_DISAGREES, coll_group_rank(g, peer->host), now);
+}
+
 static void group_receive_message(struct coll_group *g, struct coll_peer *peer,
 				  const struct coll_body *body, u64 now)
 {
@@ -796,6 +815,7 @@ static void group_receive_message(struct coll_group *g, struct coll_peer *peer,
 	if (ahead < 0) {
 		coll_peer_accept(peer, body, now);
 		coll_peer_repeat(peer, now);
+		coll_group_recall(g, peer, body, now);
 		return;
 	}
 	if (ahead >= (s32)g->window) {

@@ -269,6 +269,8 @@ static inline bool coll_signature_equal(const struct coll_signature *a,
 /* For the other parts of the core */
 struct coll_op *coll_group_slot_for(struct coll_group *g, u32 source,
 				    const struct coll_body *body, u64 now);
+void coll_group_recall(struct coll_group *g, struct coll_peer *peer,
+		       const struct coll_body *body, u64 now);
 void coll_group_advance_window(struct coll_group *g, u64 now);
 void coll_group_arm(struct coll_group *g, u64 at);
 struct coll_peer *coll_group_peer(struct coll_group *g, u32 host, u64 now);

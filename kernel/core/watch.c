@@ -177,11 +177,24 @@ static u32 watch_first_entry(const struct coll_op *op)
 /*
  * Has the other side done with an operation in which this host waits for it? It
  * would not have before we acknowledged its message: so another incarnation of
- * ours did, and we are its successor.
+ * ours did, and we are its successor. Or else its operation was another one; then
+ * it says so when it is asked about ours, unless it has left.
  */
-static bool watch_succeeds(const struct coll_peer *peer, const struct coll_op *op)
+static bool watch_is_late(const struct coll_peer *peer, const struct coll_op *op)
 {
 	return !coll_after(op->number, peer->credit - peer->group->window);
+}
+
+static bool watch_succeeds(struct coll_peer *peer, const struct coll_op *op, u64 now)
+{
+	if (!watch_is_late(peer, op))
+		return false;
+	if (peer->gone ||
+	    (peer->probed_operation == op->number && peer->answers == peer->probes))
+		return true;
+	peer->watched_operation = op->number;
+	watch_probe(peer, now);
+	return false;
 }
 
 static void watch_operation(struct coll_group *g, const struct coll_op *op, u64 now)
@@ -196,12 +209,12 @@ static void watch_operation(struct coll_group *g, const struct coll_op *op, u64 
 		/* Memory was reserved for the peers of every schedule. */
 		if (WARN_ON_ONCE(!peer))
 			continue;
-		if (watch_succeeds(peer, op)) {
+		watch_peer(peer, op, now);
+		if (watch_succeeds(peer, op, now)) {
 			coll_group_break(g, COLL_REASON_RESTARTED,
 					 coll_group_rank(g, g->self), now);
 			return;
 		}
-		watch_peer(peer, op, now);
 	}
 }
 
@@ -242,8 +255,12 @@ static void watch_compare(struct coll_group *g, struct coll_peer *peer,
 	s32 ahead = body->operation - g->oldest;
 	struct coll_op *op;
 
-	if (!body->signature.operation || g->failed || ahead < 0 || ahead >= (s32)g->window)
+	if (!body->signature.operation || g->failed || ahead >= (s32)g->window)
 		return;
+	if (ahead < 0) {
+		coll_group_recall(g, peer, body, now);
+		return;
+	}
 	op = coll_group_slot_for(g, peer->host, body, now);
 	if (!op) {
 		g->stats.invalid++;
@@ -320,11 +337,13 @@ void coll_watch_probed(struct coll_group *g, struct coll_peer *peer,
  */
 void coll_watch_answered(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
+	struct coll_group *g = peer->group;
+	const struct coll_op *op = coll_group_slot(g, peer->probed_operation);
 	struct coll_answer answer;
 
 	coll_wire_read_answer(body->payload, &answer);
 	if (answer.nonce <= peer->answers || answer.nonce > peer->probes) {
-		peer->group->stats.stale++;
+		g->stats.stale++;
 		return;
 	}
 	peer->answers = answer.nonce;
@@ -332,6 +351,12 @@ void coll_watch_answered(struct coll_peer *peer, const struct coll_body *body, u
 	peer->waits_for = answer.host;
 	peer->waits_operation = answer.operation;
 	peer->waits_ms = answer.waited_ms;
+	/* It does not disagree, and is ahead of us: what that means need not wait. */
+	if (op->number == peer->probed_operation && watch_wanted(g, op) &&
+	    watch_is_late(peer, op)) {
+		g->watch_ns = now;
+		coll_group_arm(g, now);
+	}
 }
 
 /* ---- another incarnation ---- */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The promises. Whatever breaks one says so in one line, with the way to see it again. */
 #include <stdarg.h>
+#include <stdlib.h>
 
 #include "sim.h"
 
@@ -46,6 +47,19 @@ static bool suspect(const struct sim_rank *r)
 	return r->crashed || r->restarted || r->cut || r->paused || r->missing || forgotten(r);
 }
 
+/*
+ * Ranks disagree about an operation in which not everybody waits for everybody: some
+ * may be done with it, and have forgotten it, when one still waits for them. That one
+ * cannot tell whether it has restarted.
+ */
+static bool left_behind(const struct sim_group *g, u32 number)
+{
+	const struct sim_op *op = &g->ops[g->disagreed_from];
+
+	return number >= g->disagreed_from &&
+	       (op->post.operation == COLLSOCK_REDUCE || op->post.operation == COLLSOCK_BROADCAST);
+}
+
 static bool blame_fits(const struct sim_rank *named, u32 number, u32 error)
 {
 	const struct sim_group *g = named->group;
@@ -54,7 +68,8 @@ static bool blame_fits(const struct sim_rank *named, u32 number, u32 error)
 	case ETIMEDOUT:
 		return suspect(named);
 	case ECONNRESET:
-		return named->restarted || (named->left && named->posted <= number);
+		return named->restarted || (named->left && named->posted <= number) ||
+		       (g->disagreed_from != COLL_NOTHING_DONE && left_behind(g, number));
 	case EPROTO:
 		/* With it fails all that is not acknowledged everywhere. */
 		return g->disagreed_from != COLL_NOTHING_DONE &&
@@ -86,29 +101,42 @@ static void check_blame(struct sim_rank *r, u32 number, u32 error, u32 failed_ra
 	else if (only_a_crash(g) && failed_rank != g->victim)
 		sim_violated(s, "rank %u: operation %u names %u, but %u has crashed",
 			     r->member->index, number, failed_rank, g->victim);
-	else if (g->other_trouble == SIM_DISAGREE && !g->crashes && error != EPROTO)
+	else if (g->other_trouble == SIM_DISAGREE && !g->crashes && error != EPROTO &&
+		 !left_behind(g, number))
 		sim_violated(s, "rank %u: operation %u fails with %u, but ranks disagree",
 			     r->member->index, number, error);
 }
 
 /* ---- results ---- */
 
+/* Have all those posted without whom there is no result? */
+static bool may_complete(const struct sim_op *op, const struct sim_rank *r)
+{
+	u32 rank;
+
+	for (rank = 0; rank < r->group->hosts; rank++)
+		if (sim_values_contributes(op, rank) && !(op->seen >> rank & 1))
+			return false;
+	return true;
+}
+
 static void check_result(struct sim_rank *r, u32 number, const void *result, u32 bytes)
 {
 	struct sim_group *g = r->group;
 	struct sim_op *op = &g->ops[number];
+	bool takes = sim_values_takes(op, r->member->index);
 	struct sim *s = g->sim;
 
-	if (op->posted < g->hosts)
+	if (takes && !may_complete(op, r))
 		sim_violated(s, "rank %u completes operation %u, which %u of %u have posted",
 			     r->member->index, number, op->posted, g->hosts);
-	else if (op->disputed)
+	else if (takes && op->disputed && op->post.operation != COLLSOCK_BROADCAST)
 		sim_violated(s, "rank %u completes operation %u, about which they disagree",
 			     r->member->index, number);
-	else if (bytes != op->bytes)
+	else if (bytes != (takes ? op->bytes : 0))
 		sim_violated(s, "rank %u: operation %u gives %u bytes instead of %u",
-			     r->member->index, number, bytes, op->bytes);
-	else if (!sim_values_right(r, number, result))
+			     r->member->index, number, bytes, takes ? op->bytes : 0);
+	else if (takes && !sim_values_right(r, number, result))
 		sim_violated(s, "rank %u: the result of operation %u is wrong",
 			     r->member->index, number);
 	else if (number > r->failed)
@@ -208,9 +236,30 @@ static bool may_miss(const struct chain *c, const struct coll_group *core, u32 *
 		return true;
 	if (op->number != c->number || op->state > COLL_OP_RUNNING)
 		return false;
-	if (op->state == COLL_OP_RUNNING)
-		*first = op->schedule->round[op->round].fold_first;
+	if (op->begun)
+		*first = op->round < op->schedule->rounds ?
+			 op->schedule->round[op->round].fold_first : op->schedule->folds;
 	return true;
+}
+
+/* What a host does in the operation; one that has not heard of it will. */
+static const struct coll_schedule *schedule_of(const struct chain *c,
+					       const struct coll_group *core,
+					       struct coll_schedule *room)
+{
+	const struct coll_op *op = coll_group_slot(core, c->number);
+	const struct coll_shape shape = {
+		.hosts	= core->hosts,
+		.self	= core->self,
+		.root	= c->group->ops[c->number].post.root,
+		.fanout	= core->fanout,
+	};
+
+	if (op->state != COLL_OP_FREE)
+		return op->schedule;
+	if (coll_algorithms[c->schedule].build(room, &shape))
+		abort();
+	return room;
 }
 
 /*
@@ -221,6 +270,7 @@ static bool needs_gone(struct chain *c, const struct sim_rank *r)
 {
 	const struct coll_group *core = &r->member->group;
 	const struct coll_schedule *s;
+	struct coll_schedule room;
 	const struct coll_op *op;
 	u32 i;
 
@@ -231,7 +281,7 @@ static bool needs_gone(struct chain *c, const struct sim_rank *r)
 		return false;
 	c->seen |= 1ULL << r->member->index;
 	op = coll_group_slot(core, c->number);
-	for (s = core->schedules[c->schedule]; i < s->folds; i++)
+	for (s = schedule_of(c, core, &room); i < s->folds; i++)
 		if (s->fold[i].host != s->self &&
 		    (op->state == COLL_OP_FREE || coll_op_misses(op, i)) &&
 		    (!c->heard || has_heard(core, s->fold[i].host)) &&

@@ -127,8 +127,9 @@ static double cpu_seconds(void)
 /* One line of TAP: do they complete, with the messages that the schedule has? */
 static bool large_run(struct large *l, u32 number)
 {
+	const struct coll_shape shape = { .hosts = l->hosts };
 	double begin = cpu_seconds();
-	u64 expected = l->algorithm->messages(l->hosts) * l->barriers, messages, again;
+	u64 expected = l->algorithm->messages(&shape) * l->barriers, messages, again;
 	u64 latency, cold = 0, warm = 0;
 	bool right = large_begin(l);
 	u32 i;
@@ -223,7 +224,8 @@ static u32 large_size(const struct large *settings, u32 *number)
 	for (i = 0; i < coll_algorithms_count; i++) {
 		struct large l = *settings;
 
-		if (coll_algorithms[i].operation != COLLSOCK_BARRIER)
+		if (coll_algorithms[i].operation != COLLSOCK_BARRIER ||
+		    coll_algorithms[i].fans_out)
 			continue;
 		l.algorithm = &coll_algorithms[i];
 		failed += !large_run(&l, ++*number);

@@ -226,6 +226,7 @@ static void choose_group(struct sim *s, struct sim_group *g, u32 hosts)
 	join.hosts = g->hosts;
 	join.ranks = g->hosts;
 	join.window = chance(s, 200) ? 1 : 1 + below(s, chance(s, 100) ? 64 : 16);
+	join.fanout = chance(s, 500) ? 2 + below(s, 7) : 0;
 	join.max_bytes = chance(s, 100) ? 0 : 8 * (1 + below(s, 16));
 	world_group_init(&s->world, &g->common, &join, &timing, host_of);
 

@@ -278,6 +278,8 @@ bool sim_faults_tap(struct world *w, struct world_packet *p);
 u32 sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op);
 u32 sim_values_dissent(const struct sim_group *g, struct collsock_post *post);
 void sim_values_payload(const struct sim_rank *r, u32 number, u32 life, void *payload);
+bool sim_values_contributes(const struct sim_op *op, u32 rank);
+bool sim_values_takes(const struct sim_op *op, u32 rank);
 bool sim_values_right(struct sim_rank *r, u32 number, const void *result);
 
 /* check.c: promises */

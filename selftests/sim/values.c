@@ -43,6 +43,20 @@ void sim_values_payload(const struct sim_rank *r, u32 number, u32 life, void *pa
 	}
 }
 
+/* ---- who brings what, who gets what ---- */
+
+bool sim_values_contributes(const struct sim_op *op, u32 rank)
+{
+	return op->post.operation != COLLSOCK_BROADCAST || op->post.root == rank;
+}
+
+bool sim_values_takes(const struct sim_op *op, u32 rank)
+{
+	if (op->post.operation == COLLSOCK_REDUCE)
+		return op->post.root == rank;
+	return op->post.operation != COLLSOCK_BROADCAST || op->post.root != rank;
+}
+
 /* ---- choosing ---- */
 
 static void choose_reduction(struct sim *s, struct collsock_post *post)
@@ -59,13 +73,19 @@ u32 sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op)
 	const struct coll_algorithm *a;
 	u32 size, most;
 
-	a = &coll_algorithms[world_below(&s->random, coll_algorithms_count)];
+	do {
+		a = &coll_algorithms[world_below(&s->random, coll_algorithms_count)];
+	} while (a->fans_out && !g->common.join.fanout);
 	op->post = (struct collsock_post){ .size = sizeof(op->post), .operation = a->operation };
 	if (world_chance(&s->random, 700))
 		op->post.algorithm = a->algorithm;
+	if (a->rooted)
+		op->post.root = world_below(&s->random, g->hosts);
 	if (a->operation == COLLSOCK_BARRIER)
 		return 0;
 	choose_reduction(s, &op->post);
+	if (a->operation == COLLSOCK_BROADCAST)
+		op->post.op = COLLSOCK_NOP;
 	size = coll_type_bytes(op->post.type);
 	most = round_down(g->common.join.max_bytes, 8) / size;
 	op->post.count = 1 + world_below(&s->random, world_chance(&s->random, 100) ? most :
@@ -83,6 +103,7 @@ u32 sim_values_dissent(const struct sim_group *g, struct collsock_post *post)
 		return 0;
 	}
 	post->operation = COLLSOCK_ALLREDUCE;
+	post->root = 0;
 	post->algorithm = COLLSOCK_AUTO;
 	post->type = COLLSOCK_INT64;
 	post->op = COLLSOCK_SUM;
@@ -137,7 +158,7 @@ static void fold_rank(const struct sim_group *g, u32 number, u32 rank, u32 life,
 	u32 i, bytes = g->ops[number].bytes;
 
 	sim_values_payload(&g->ranks[rank], number, life, payload);
-	if (!rank) {
+	if (!rank || post->operation == COLLSOCK_BROADCAST) {
 		memcpy(expected, payload, bytes);
 		return;
 	}
@@ -162,7 +183,9 @@ static void expect(struct sim_group *g, u32 number, u32 life)
 		op->expected = malloc(op->bytes + 8);
 	op->life = life;
 	for (rank = 0; rank < g->hosts; rank++)
-		fold_rank(g, number, rank, g->ranks[rank].restarted ? life : 0, op->expected);
+		if (sim_values_contributes(op, rank))
+			fold_rank(g, number, rank, g->ranks[rank].restarted ? life : 0,
+				  op->expected);
 }
 
 /*
@@ -180,8 +203,11 @@ bool sim_values_right(struct sim_rank *r, u32 number, const void *result)
 	if (!op->expected)
 		expect(g, number, 0);
 	right = !memcmp(op->expected, result, op->bytes);
-	if (!right && !op->agreed && !op->life) {
-		expect(g, number, 1);
+	/* Whom a root had not spoken to in its first life believes the second. */
+	if (op->post.operation == COLLSOCK_BROADCAST && !right)
+		op->agreed = 0;
+	if (!right && !op->agreed) {
+		expect(g, number, !op->life);
 		right = !memcmp(op->expected, result, op->bytes);
 	}
 	if (right)
