@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reductions and broadcasts: who needs no result does not wait, who is not needed is
+ * not waited for (Documentation/reductions.md).
+ */
+#include "kselftest_harness.h"
+#include "network.h"
+#include "seed.h"
+
+#define SECOND	((u64)NSEC_PER_SEC)
+#define MS	((u64)NSEC_PER_MSEC)
+
+FIXTURE(net)
+{
+	struct unit_network n;
+};
+
+FIXTURE_SETUP(net)
+{
+}
+
+FIXTURE_TEARDOWN(net)
+{
+	if (self->n.hosts)
+		unit_network_free(&self->n);
+	EXPECT_EQ(0, world_memory);
+}
+
+static struct coll_group *group_of(struct unit_network *n, u32 host)
+{
+	return &n->hosts[host].member->group;
+}
+
+static struct unit_completion *last_of(struct unit_network *n, u32 host)
+{
+	return &n->hosts[host].ops[n->hosts[host].posted - 1];
+}
+
+static int post_root(struct unit_network *n, u32 host, u8 operation, u8 algorithm, u32 root,
+		     u64 value)
+{
+	struct collsock_post post = {
+		.size = sizeof(post), .operation = operation, .type = COLLSOCK_UINT64,
+		.op = operation == COLLSOCK_REDUCE ? COLLSOCK_SUM : COLLSOCK_NOP,
+		.algorithm = algorithm, .root = root, .count = 1,
+	};
+	bool brings = operation == COLLSOCK_REDUCE || host == root;
+	struct unit_host *h = &n->hosts[host];
+	int err = world_post(h->member, &post, &value, brings ? 8 : 0, &h->ops[h->posted]);
+
+	if (!err)
+		h->posted++;
+	return err;
+}
+
+static int reduce(struct unit_network *n, u32 host, u32 root, u64 value)
+{
+	return post_root(n, host, COLLSOCK_REDUCE, COLLSOCK_AUTO, root, value);
+}
+
+static int broadcast(struct unit_network *n, u32 host, u32 root, u64 value)
+{
+	return post_root(n, host, COLLSOCK_BROADCAST, COLLSOCK_AUTO, root, value);
+}
+
+static u64 result_of(const struct unit_completion *c)
+{
+	u64 value;
+
+	memcpy(&value, c->result, sizeof(value));
+	return value;
+}
+
+static void begin(struct __test_metadata *_metadata, struct unit_network *n, u32 hosts)
+{
+	unit_network_init(n, hosts, seed_start());
+	n->join.fanout = 3;
+	ASSERT_EQ(0, unit_join_all(n, NULL));
+}
+
+/* ---- results ---- */
+
+static void check_reduce(struct __test_metadata *_metadata, struct unit_network *n, u32 root,
+			 u8 algorithm)
+{
+	u64 sum = 0;
+	u32 i, host;
+
+	for (i = 0; i < n->count; i++) {
+		host = (i + root + 1) % n->count;
+		ASSERT_EQ(0, post_root(n, host, COLLSOCK_REDUCE, algorithm, root, host * 7 + 1));
+		sum += host * 7 + 1;
+		/* The root posts last: nobody has waited for it. */
+		ASSERT_EQ(host != root || n->count == 1, last_of(n, host)->done);
+		ASSERT_EQ(n->count == 1 ? 8 : 0, last_of(n, host)->bytes);
+	}
+	ASSERT_TRUE(unit_await(n, root, n->hosts[root].posted - 1, SECOND));
+	ASSERT_EQ(0, last_of(n, root)->error);
+	ASSERT_EQ(8, last_of(n, root)->bytes);
+	ASSERT_EQ(sum, result_of(last_of(n, root)));
+}
+
+static void check_broadcast(struct __test_metadata *_metadata, struct unit_network *n, u32 root,
+			    u8 algorithm)
+{
+	u64 value = unit_random(n);
+	u32 i;
+
+	ASSERT_EQ(0, post_root(n, root, COLLSOCK_BROADCAST, algorithm, root, value));
+	ASSERT_TRUE(last_of(n, root)->done);
+	ASSERT_EQ(0, last_of(n, root)->bytes);
+	for (i = 0; i < n->count; i++)
+		if (i != root)
+			ASSERT_EQ(0, post_root(n, i, COLLSOCK_BROADCAST, algorithm, root, 0));
+	for (i = 0; i < n->count; i++) {
+		ASSERT_TRUE(unit_await(n, i, n->hosts[i].posted - 1, SECOND));
+		ASSERT_EQ(0, last_of(n, i)->error);
+		if (i != root)
+			ASSERT_EQ(value, result_of(last_of(n, i)));
+	}
+}
+
+TEST_F(net, every_root_gets_the_result_and_gives_its_data)
+{
+	static const u32 sizes[] = { 1, 2, 3, 5, 8, 13 };
+	u32 k, root;
+	u8 a;
+
+	for (k = 0; k < ARRAY_SIZE(sizes); k++) {
+		begin(_metadata, &self->n, sizes[k]);
+		for (root = 0; root < sizes[k]; root++) {
+			for (a = COLLSOCK_BINOMIAL; a <= COLLSOCK_KARY; a++) {
+				check_reduce(_metadata, &self->n, root, a);
+				check_broadcast(_metadata, &self->n, root, a);
+			}
+		}
+		unit_network_free(&self->n);
+	}
+}
+
+/* ---- nobody waits who need not ---- */
+
+TEST_F(net, a_broadcast_passes_hosts_whose_ranks_compute)
+{
+	u32 i;
+
+	begin(_metadata, &self->n, 8);
+	ASSERT_EQ(0, broadcast(&self->n, 0, 0, 42));
+	/* 7 hangs below 6, and 6 below 4. */
+	ASSERT_EQ(0, broadcast(&self->n, 7, 0, 0));
+	ASSERT_TRUE(unit_await(&self->n, 7, 0, SECOND));
+	EXPECT_EQ(42, result_of(last_of(&self->n, 7)));
+	unit_run(&self->n, 3600 * SECOND);
+	for (i = 1; i < 7; i++) {
+		ASSERT_EQ(0, broadcast(&self->n, i, 0, 0));
+		ASSERT_TRUE(last_of(&self->n, i)->done);
+		EXPECT_EQ(42, result_of(last_of(&self->n, i)));
+	}
+}
+
+TEST_F(net, a_host_folds_and_forwards_when_its_rank_has_closed)
+{
+	begin(_metadata, &self->n, 4);
+	/* 3 hangs below 2, which has gone before 3 comes. */
+	ASSERT_EQ(0, reduce(&self->n, 2, 0, 2));
+	ASSERT_EQ(0, reduce(&self->n, 0, 0, 10));
+	unit_leave(&self->n, 2);
+	unit_run(&self->n, 100 * SECOND);
+	EXPECT_TRUE(unit_joined(&self->n, 2));
+	EXPECT_FALSE(last_of(&self->n, 0)->done);
+	ASSERT_EQ(0, reduce(&self->n, 1, 0, 1));
+	ASSERT_EQ(0, reduce(&self->n, 3, 0, 3));
+	ASSERT_TRUE(unit_await(&self->n, 0, 0, SECOND));
+	EXPECT_EQ(16, result_of(last_of(&self->n, 0)));
+	unit_run(&self->n, SECOND);
+	EXPECT_TRUE(unit_entombed(&self->n, 2));
+}
+
+TEST_F(net, several_reductions_overlap_and_end_in_any_order)
+{
+	u32 root, i;
+
+	begin(_metadata, &self->n, 6);
+	/* Host 5 is late with all of them; those without it below cannot end either. */
+	for (root = 0; root < 6; root++)
+		for (i = 0; i < 5; i++)
+			ASSERT_EQ(0, reduce(&self->n, i, root, 1ULL << (8 * i)));
+	unit_run(&self->n, 10 * SECOND);
+	for (root = 0; root < 5; root++)
+		EXPECT_FALSE(self->n.hosts[root].ops[root].done);
+	for (root = 0; root < 6; root++)
+		ASSERT_EQ(0, reduce(&self->n, 5, root, 1ULL << 40));
+	for (root = 0; root < 6; root++) {
+		ASSERT_TRUE(unit_await(&self->n, root, root, SECOND));
+		EXPECT_EQ(0x10101010101ULL, result_of(&self->n.hosts[root].ops[root]));
+	}
+}
+
+/* The rank posts what the window lets it, and looks at no completion but to forget it. */
+static void contribute(struct __test_metadata *_metadata, struct unit_network *n, u32 host,
+		       u32 amount)
+{
+	struct coll_group *g = group_of(n, host);
+
+	while (g->next < amount && !reduce(n, host, 0, g->next)) {
+		ASSERT_TRUE(last_of(n, host)->done);
+		memset(last_of(n, host), 0, sizeof(*last_of(n, host)));
+		n->hosts[host].posted = 0;
+	}
+}
+
+TEST_F(net, ranks_that_only_contribute_never_wait_and_leave_no_memory)
+{
+	u32 amount = 20000 * seed_soak(), number, host;
+	struct unit_completion *root;
+	long memory;
+
+	unit_network_init(&self->n, 4, seed_start());
+	self->n.world.link.loss = 20;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	memory = world_memory;
+	for (number = 0; number < amount; number++) {
+		self->n.hosts[0].posted = 0;
+		root = &self->n.hosts[0].ops[0];
+		memset(root, 0, sizeof(*root));
+		ASSERT_EQ(0, reduce(&self->n, 0, 0, number));
+		do {
+			for (host = 1; host < 4; host++)
+				contribute(_metadata, &self->n, host, amount);
+		} while (!root->done && world_step(&self->n.world, COLL_NEVER - 1));
+		ASSERT_EQ(0, root->error);
+		ASSERT_EQ(4ULL * number, result_of(root));
+	}
+	EXPECT_EQ(memory, world_memory);
+	for (host = 0; host < 4; host++)
+		EXPECT_EQ(0, group_of(&self->n, host)->stats.invalid);
+}
+
+/* ---- failure ---- */
+
+TEST_F(net, who_was_answered_learns_of_the_failure_with_its_next_completion)
+{
+	u32 i;
+
+	begin(_metadata, &self->n, 4);
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(0, unit_barrier(&self->n, i));
+	ASSERT_TRUE(unit_await_all(&self->n, 0, SECOND));
+	world_crash(&self->n.world, self->n.hosts[3].member->host);
+	/* 2 waits for 3 on behalf of the root, though its rank has its answer. */
+	ASSERT_EQ(0, reduce(&self->n, 2, 0, 2));
+	EXPECT_TRUE(last_of(&self->n, 2)->done);
+	EXPECT_EQ(0, last_of(&self->n, 2)->error);
+	unit_run(&self->n, 20 * SECOND);
+	ASSERT_EQ(0, reduce(&self->n, 2, 0, 2));
+	EXPECT_TRUE(last_of(&self->n, 2)->done);
+	EXPECT_EQ(ETIMEDOUT, last_of(&self->n, 2)->error);
+	EXPECT_EQ(3, last_of(&self->n, 2)->failed_rank);
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	ASSERT_TRUE(unit_await(&self->n, 0, 1, SECOND));
+	EXPECT_EQ(3, last_of(&self->n, 0)->failed_rank);
+}
+
+TEST_F(net, two_ranks_that_both_wait_as_root_find_out)
+{
+	begin(_metadata, &self->n, 2);
+	ASSERT_EQ(0, reduce(&self->n, 0, 0, 1));
+	ASSERT_EQ(0, reduce(&self->n, 1, 1, 1));
+	ASSERT_TRUE(unit_await(&self->n, 0, 0, 20 * SECOND));
+	ASSERT_TRUE(unit_await(&self->n, 1, 0, 20 * SECOND));
+	EXPECT_EQ(EPROTO, last_of(&self->n, 0)->error);
+	EXPECT_EQ(EPROTO, last_of(&self->n, 1)->error);
+}
+
+/* What was passed on early is in somebody's queue when the post comes too late. */
+TEST_F(net, what_was_passed_on_early_survives_that_the_group_fails_before_the_post)
+{
+	begin(_metadata, &self->n, 4);
+	ASSERT_EQ(0, broadcast(&self->n, 0, 0, 5));
+	unit_cut(&self->n, 3);
+	unit_run(&self->n, 10 * MS);
+	ASSERT_EQ(COLL_OP_EARLY, group_of(&self->n, 2)->slots[0].state);
+	ASSERT_EQ(1, group_of(&self->n, 2)->slots[0].unacked);
+	/* A rank leaves before this operation. */
+	unit_leave(&self->n, 1);
+	unit_run(&self->n, 10 * MS);
+	ASSERT_EQ(0, broadcast(&self->n, 2, 0, 0));
+	ASSERT_TRUE(unit_await(&self->n, 2, 0, SECOND));
+	EXPECT_EQ(ECONNRESET, last_of(&self->n, 2)->error);
+	unit_run(&self->n, 1000 * SECOND);
+	EXPECT_EQ(0, group_of(&self->n, 2)->slots[0].unacked);
+}
+
+TEST_F(net, an_operation_that_is_over_is_not_taken_for_another)
+{
+	begin(_metadata, &self->n, 2);
+	/* 1 has done with it when 0 comes with something else. */
+	ASSERT_EQ(0, reduce(&self->n, 1, 0, 1));
+	unit_run(&self->n, SECOND);
+	ASSERT_EQ(1, group_of(&self->n, 1)->oldest);
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	ASSERT_TRUE(unit_await(&self->n, 0, 0, 20 * SECOND));
+	EXPECT_EQ(EPROTO, last_of(&self->n, 0)->error);
+	EXPECT_EQ(1, last_of(&self->n, 0)->failed_rank);
+}
+
+TEST_F(net, bad_posts_with_a_root_are_refused)
+{
+	struct collsock_post good = {
+		.size = sizeof(good), .operation = COLLSOCK_REDUCE, .type = COLLSOCK_DOUBLE,
+		.op = COLLSOCK_SUM, .count = 3, .root = 1,
+	};
+	struct coll_signature sig;
+	struct collsock_post post;
+	struct coll_group *g;
+
+	unit_network_init(&self->n, 2, 1);
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	g = group_of(&self->n, 0);
+#define BECOMES(expected, ...) ({ post = good; __VA_ARGS__; \
+		EXPECT_EQ(expected, coll_group_signature(g, &post, &sig)); })
+	BECOMES(24, );
+	BECOMES(24, post.root = 0);
+	BECOMES(24, post.flags = COLLSOCK_QUIET);
+	BECOMES(-EINVAL, post.root = 0; post.flags = COLLSOCK_QUIET);
+	BECOMES(-EINVAL, post.root = 2);
+	BECOMES(-EINVAL, post.op = 0);
+	BECOMES(-EINVAL, post.count = 0);
+	BECOMES(-EINVAL, post.algorithm = COLLSOCK_PAIRWISE_EXCHANGE);
+	BECOMES(24, post.algorithm = COLLSOCK_BINOMIAL);
+	/* The group has no fan-out. */
+	BECOMES(-EINVAL, post.algorithm = COLLSOCK_KARY);
+	good.operation = COLLSOCK_BROADCAST;
+	good.op = COLLSOCK_NOP;
+	BECOMES(0, );
+	BECOMES(24, post.root = 0);
+	BECOMES(-EINVAL, post.flags = COLLSOCK_QUIET);
+	BECOMES(24, post.root = 0; post.flags = COLLSOCK_QUIET);
+	BECOMES(-EINVAL, post.op = COLLSOCK_SUM);
+	BECOMES(-EINVAL, post.type = COLLSOCK_NONE);
+	BECOMES(-EINVAL, post.count = 0);
+	BECOMES(-EMSGSIZE, post.count = 145);
+}
+
+TEST_HARNESS_MAIN
