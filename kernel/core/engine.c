@@ -307,6 +307,17 @@ void coll_op_forget(struct coll_op *op, bool sample, u64 now)
 }
 
 /**
+ * coll_op_stop() - an operation that runs without our rank cannot complete
+ * @op: EARLY
+ * @now: time in ns
+ */
+void coll_op_stop(struct coll_op *op, u64 now)
+{
+	coll_op_forget(op, false, now);
+	op->begun = false;
+}
+
+/**
  * coll_op_abort() - an operation cannot complete
  * @op: RUNNING
  * @now: time in ns

@@ -121,7 +121,8 @@ bool coll_op_store(struct coll_op *op, int edge, const struct coll_body *body);
 /* Run the rounds that can run. May complete the operation. */
 void coll_op_advance(struct coll_op *op, u64 now);
 
-/* It cannot complete: nothing more is sent for it. */
+/* It cannot complete: nothing more is sent for it. Before and after it was posted. */
+void coll_op_stop(struct coll_op *op, u64 now);
 void coll_op_abort(struct coll_op *op, u64 now);
 
 /* End what was aborted. */

@@ -702,7 +702,7 @@ static void group_make_operation(struct coll_group *g, struct coll_op *op, u32 n
 
 /* A post that cannot complete: it reports with those before it, or at once. */
 static void group_post_ended(struct coll_group *g, struct coll_op *op,
-			     const struct coll_signature *sig, void *token, u64 now)
+			     const struct coll_signature *sig, void *token)
 {
 	if (!coll_group_settling(g)) {
 		g->stats.failed++;
@@ -710,9 +710,6 @@ static void group_post_ended(struct coll_group *g, struct coll_op *op,
 				  g->verdict.rank);
 		return;
 	}
-	/* What it has passed on before it was posted is under way, perhaps. */
-	if (op->state == COLL_OP_EARLY)
-		coll_op_forget(op, false, now);
 	group_make_operation(g, op, g->next++, sig, g->self);
 	op->token = token;
 	op->state = COLL_OP_ABORTED;
@@ -745,7 +742,7 @@ int coll_group_post(struct coll_group *g, const struct coll_signature *sig,
 		coll_group_break(g, COLL_REASON_DISAGREES, coll_group_rank(g, op->source), now);
 	g->stats.posted++;
 	if (coll_group_ended(g)) {
-		group_post_ended(g, op, sig, token, now);
+		group_post_ended(g, op, sig, token);
 		return 0;
 	}
 	if (op->state == COLL_OP_FREE)
@@ -781,7 +778,8 @@ struct coll_op *coll_group_slot_for(struct coll_group *g, u32 source,
 	if (group_payload_bytes(g, &body->signature) < 0)
 		return NULL;
 	group_make_operation(g, op, body->operation, &body->signature, source);
-	if (!op->schedule->contributes)
+	if (!op->schedule->contributes &&
+	    !(g->limited && coll_after(op->number, g->verdict.limit)))
 		coll_op_begin(op, now);
 	return op;
 }

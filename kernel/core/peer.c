@@ -629,6 +629,7 @@ static bool peer_gives_up(struct coll_peer *peer, const struct coll_message *m, 
 /* Send again what is due; to a host never heard only the oldest message. */
 static void peer_retransmit(struct coll_peer *peer, u64 now)
 {
+	struct coll_group *g = peer->group;
 	struct coll_message *m;
 
 	list_for_each_entry(m, &peer->sent, link) {
@@ -636,12 +637,15 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 
 		if (peer_gives_up(peer, m, now)) {
 			coll_peer_forget(m, false, now);
+			/* What stands behind it has its turn. */
+			if (!list_empty(&peer->sent))
+				coll_group_schedule(g, peer, now + peer->rto_ns);
 			break;
 		}
 		if (due <= now)
 			peer_transmit(peer, m, now);
 		else
-			coll_group_schedule(peer->group, peer, due);
+			coll_group_schedule(g, peer, due);
 		if (!peer->incarnation)
 			break;
 	}

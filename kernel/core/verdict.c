@@ -95,17 +95,24 @@ static void verdict_tell(struct coll_group *g, u64 now)
 
 /* ---- knowing ---- */
 
-/* Nothing more is sent for what cannot complete; it reports when all is settled. */
+/*
+ * Nothing more is sent for what cannot complete; what was posted reports when all
+ * is settled.
+ */
 static void verdict_abort(struct coll_group *g, u64 now)
 {
 	u32 number;
 
 	/* The latest first: what waits for room is not sent when others make it. */
-	for (number = g->next - 1; !coll_before(number, g->oldest); number--) {
+	for (number = g->oldest + g->window - 1; !coll_before(number, g->oldest); number--) {
 		struct coll_op *op = coll_group_slot(g, number);
 
-		if (op->state == COLL_OP_RUNNING && coll_after(number, g->verdict.limit))
+		if (op->number != number || !coll_after(number, g->verdict.limit))
+			continue;
+		if (op->state == COLL_OP_RUNNING)
 			coll_op_abort(op, now);
+		else if (op->state == COLL_OP_EARLY)
+			coll_op_stop(op, now);
 	}
 }
 

@@ -4,7 +4,7 @@
 #include "sim.h"
 
 /* A simulation that is not over then runs in circles. */
-#define MOST_EVENTS	20000000
+#define MOST_EVENTS	60000000
 
 bool sim_run(const struct sim_class *class, u64 seed, FILE *trace)
 {
