@@ -458,7 +458,7 @@ def a_full_window_is_eagain_and_unread_completions_are_enobufs():
     for cookie in (1, 2):
         rank.post(cookie=cookie)
     for _ in range(2):
-        refused(errno.EAGAIN, "a third post", rank.post, flags=socket.MSG_DONTWAIT)
+        refused(errno.EAGAIN, "a third post", rank.post, send_flags=socket.MSG_DONTWAIT)
         refused(errno.EAGAIN, "a third RUN", nonblocking(rank).run)
     equal("operations posted", rank.stats().posted, 2)
     equal("ready to write", select.select([], [rank], [], 0)[1], [])
@@ -467,7 +467,7 @@ def a_full_window_is_eagain_and_unread_completions_are_enobufs():
 
     def third():
         try:
-            rank.post(flags=socket.MSG_DONTWAIT)
+            rank.post(send_flags=socket.MSG_DONTWAIT)
             return "accepted"
         except OSError as error:
             return errno.errorcode[error.errno]
@@ -521,7 +521,7 @@ def a_full_window_opens_when_the_others_acknowledge():
     with window_filled_by_lost_acknowledgments(1) as (rank, _):
         poll.register(rank, select.POLLOUT)
         edges.register(rank, select.EPOLLOUT | select.EPOLLET)
-        refused(errno.EAGAIN, "a post", rank.post, flags=socket.MSG_DONTWAIT)
+        refused(errno.EAGAIN, "a post", rank.post, send_flags=socket.MSG_DONTWAIT)
         equal("events of poll", poll.poll(50), [])
         equal("events of epoll", edges.poll(0), [])
         rank.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", 0, 50000))
@@ -533,7 +533,7 @@ def a_full_window_opens_when_the_others_acknowledge():
     equal("events of poll", poll.poll(), [(rank.fileno(), select.POLLOUT)])
     equal("events of epoll", edges.poll(), [(rank.fileno(), select.EPOLLOUT)])
     equal("further events of epoll", edges.poll(0), [])
-    rank.post(flags=socket.MSG_DONTWAIT)
+    rank.post(send_flags=socket.MSG_DONTWAIT)
 
 
 @test

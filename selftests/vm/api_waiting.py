@@ -220,7 +220,7 @@ def completions_carry_the_cookies_of_their_posts():
         amount = window or DEFAULT_WINDOW
         for number in range(amount):
             rank.post(integers(number), cookie=1000 - number)
-        refused(errno.EAGAIN, "another post", rank.post, flags=socket.MSG_DONTWAIT)
+        refused(errno.EAGAIN, "another post", rank.post, send_flags=socket.MSG_DONTWAIT)
         for number in range(amount):
             other.post(integers(100), cookie=number)
         expected = {1000 - number: integers(100 + number) for number in range(amount)}

@@ -304,9 +304,9 @@ class Rank(socket.socket):
     def join(self, descriptor, number, /, **fields):
         self.setsockopt(SOL_COLLSOCK, JOIN, descriptor.bytes(number, **fields))
 
-    def post(self, payload=b"", flags=0, **fields):
+    def post(self, payload=b"", send_flags=0, **fields):
         """A barrier, or with a payload of int64 their sum, unless fields say else."""
-        return self.send(post_bytes(payload, **fields) + payload, flags)
+        return self.send(post_bytes(payload, **fields) + payload, send_flags)
 
     def complete(self, flags=0, room=COMPLETION.size + MAX_SEGMENT):
         return Completion(self.recv(room, flags))
