@@ -306,7 +306,7 @@ def a_bad_post_is_refused_and_changes_nothing():
         refused(errno.EINVAL, f"the first {length} bytes of an allreduce", rank.send,
                 post_of_three()[:length])
     refused(errno.EINVAL, "a byte too many", rank.send, post_of_three() + b"\0")
-    refused(errno.EINVAL, "an unknown flag of send", rank.post, flags=socket.MSG_OOB)
+    refused(errno.EINVAL, "an unknown flag of send", rank.post, send_flags=socket.MSG_OOB)
     equal("operations posted", rank.stats().posted, 0)
     rank.send(post_of_three())
     other.send(post_of_three())
