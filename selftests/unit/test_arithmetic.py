@@ -64,8 +64,8 @@ def check_reduction(reducer, kind, op):
     """Drawn elements; and of those that are special each with each."""
     chance = random.Random(f"{SEED} {kind} {op}")
     for _ in range(SOAK):
-        check(reducer, kind, op, *([arithmetic.draw(kind, chance) for _ in range(ELEMENTS)]
-                                   for _ in range(2)))
+        check(reducer, kind, op, *zip(*(arithmetic.draw_operands(kind, op, chance)
+                                        for _ in range(ELEMENTS))))
     few = [arithmetic.draw(kind, chance) for _ in range(40)]
     check(reducer, kind, op, [one for one in few for _ in few], few * len(few))
 

@@ -145,6 +145,24 @@ class Reals:
         )) % (1 << self.bits)
 
 
+    def draw_tie(self, op, chance):
+        """Two numbers whose result lies between two others, or just beside the middle."""
+        hidden, half = 1 << self.fraction_bits, self.infinity >> 1 & self.infinity
+        off = chance.choice((-1, 0, 0, 1))
+        left = chance.getrandbits(self.fraction_bits) | 1
+        if op == PRODUCT:
+            cut = hidden << chance.randrange(2)
+            right = pow(left + hidden, -1, cut) * (cut // 2 + off)
+            middle = half
+        else:
+            distance = chance.randint(1, self.fraction_bits + 1)
+            right = chance.getrandbits(self.fraction_bits) >> distance << distance | \
+                1 << distance - 1
+            right, middle = right + off, half - (distance << self.fraction_bits)
+        signs = [chance.choice((0, self.sign)) for _ in range(2)]
+        return signs[0] | half | left, signs[1] | middle | right % hidden
+
+
 class Pairs:
     """A value and behind it its index, without padding."""
 
@@ -223,6 +241,13 @@ def element_bytes(kind):
 def draw(kind, chance):
     """An element, often one that is hard to work with."""
     return TYPES[kind].draw(chance)
+
+
+def draw_operands(kind, op, chance):
+    """Two elements, which together are often harder than each alone."""
+    if isinstance(TYPES[kind], Reals) and op in (SUM, PRODUCT) and chance.randrange(2):
+        return TYPES[kind].draw_tie(op, chance)
+    return draw(kind, chance), draw(kind, chance)
 
 
 def operate(kind, op, left, right):
