@@ -2,8 +2,8 @@
 /*
  * What ranks contribute, and what must come out, computed without the code
  * under test. Which operations and operators there are the registries say; types
- * are those of a table here. Values are such that the order of folding does not matter: integers wrap,
- * sums and products of these floats and doubles are exact.
+ * are those of a table here. Values are such that the order of folding does not
+ * matter: integers wrap, sums and products of these floats and doubles are exact.
  */
 #include <stdlib.h>
 
