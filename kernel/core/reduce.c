@@ -1,59 +1,337 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Reduction of byte ranges; see reduce.h. */
+/*
+ * Reduction of byte ranges; see reduce.h.
+ *
+ * Every number travels as u64: integers extended by their sign or by zeros, the
+ * others as bit patterns. Of a result the lowest bytes are stored: so integers of
+ * all sizes wrap, and nothing is undefined as it would be for signed ones.
+ */
 #include "reduce.h"
 #include "softfloat.h"
 
-#define KIND(type, op)	((type) << 8 | (op))
+#define INDEX_BYTES	4
 
-/*
- * Every element is 8 bytes and travels as u64: unsigned sums wrap where signed
- * ones would be undefined, and the sum of int64 and of uint64 is the same.
- */
+/* ---- elements ---- */
+
 static inline u64 integer_sum(u64 left, u64 right)
 {
 	return left + right;
 }
 
-static inline u64 int64_min(u64 left, u64 right)
+static inline u64 integer_product(u64 left, u64 right)
+{
+	return left * right;
+}
+
+static inline u64 signed_min(u64 left, u64 right)
 {
 	return (s64)left < (s64)right ? left : right;
 }
 
-static inline u64 int64_max(u64 left, u64 right)
+static inline u64 signed_max(u64 left, u64 right)
 {
 	return (s64)left > (s64)right ? left : right;
 }
 
-static inline u64 uint64_min(u64 left, u64 right)
+static inline u64 unsigned_min(u64 left, u64 right)
 {
 	return left < right ? left : right;
 }
 
-static inline u64 uint64_max(u64 left, u64 right)
+static inline u64 unsigned_max(u64 left, u64 right)
 {
 	return left > right ? left : right;
 }
 
-/*
- * Always inlined: only then is @element known to the compiler, and the loop
- * free of indirect calls, which mitigations make expensive.
- */
-static __always_inline void each(u64 *result, const u64 *left, const u64 *right,
-				 u32 count, u64 (*element)(u64 left, u64 right))
+static inline u64 logical_and(u64 left, u64 right)
 {
-	u32 i;
+	return left && right;
+}
 
-	for (i = 0; i < count; i++)
-		result[i] = element(left[i], right[i]);
+static inline u64 logical_or(u64 left, u64 right)
+{
+	return left || right;
+}
+
+static inline u64 logical_xor(u64 left, u64 right)
+{
+	return !left != !right;
+}
+
+static inline u64 bitwise_and(u64 left, u64 right)
+{
+	return left & right;
+}
+
+static inline u64 bitwise_or(u64 left, u64 right)
+{
+	return left | right;
+}
+
+static inline u64 bitwise_xor(u64 left, u64 right)
+{
+	return left ^ right;
+}
+
+static inline u64 float_sum(u64 left, u64 right)
+{
+	return coll_float_add(left, right);
+}
+
+static inline u64 float_product(u64 left, u64 right)
+{
+	return coll_float_multiply(left, right);
+}
+
+static inline u64 float_min(u64 left, u64 right)
+{
+	return coll_float_min(left, right);
+}
+
+static inline u64 float_max(u64 left, u64 right)
+{
+	return coll_float_max(left, right);
+}
+
+/*
+ * Whose index goes with the least value (@sign is 1) or the greatest (-1)? That
+ * of the left if negative, of the right if positive; 0: the smaller one.
+ */
+static inline int signed_order(u64 left, u64 right, int sign)
+{
+	return sign * (((s64)left > (s64)right) - ((s64)left < (s64)right));
+}
+
+static inline int float_order(u64 left, u64 right, int sign)
+{
+	if (coll_float_is_nan(left))
+		return -1;
+	return coll_float_is_nan(right) ? 1 : sign * coll_float_compare(left, right);
+}
+
+static inline int double_order(u64 left, u64 right, int sign)
+{
+	if (coll_double_is_nan(left))
+		return -1;
+	return coll_double_is_nan(right) ? 1 : sign * coll_double_compare(left, right);
+}
+
+/* ---- vectors of them ---- */
+
+struct vectors {
+	u8		*result;
+	const u8	*left;
+	const u8	*right;
+	u32		count;
+};
+
+static __always_inline u64 load(const u8 *from, u32 bytes, bool is_signed)
+{
+	u32 unused = 64 - 8 * bytes;
+	u64 x64 = *from;
+	u16 x16;
+	u32 x32;
+
+	switch (bytes) {
+	case 2:
+		memcpy(&x16, from, sizeof(x16));
+		x64 = x16;
+		break;
+	case 4:
+		memcpy(&x32, from, sizeof(x32));
+		x64 = x32;
+		break;
+	case 8:
+		memcpy(&x64, from, sizeof(x64));
+		break;
+	}
+	return is_signed ? (s64)(x64 << unused) >> unused : x64;
+}
+
+static __always_inline void store(u8 *to, u64 x64, u32 bytes)
+{
+	u16 x16 = x64;
+	u32 x32 = x64;
+
+	switch (bytes) {
+	case 1:
+		*to = x64;
+		break;
+	case 2:
+		memcpy(to, &x16, sizeof(x16));
+		break;
+	case 4:
+		memcpy(to, &x32, sizeof(x32));
+		break;
+	case 8:
+		memcpy(to, &x64, sizeof(x64));
+		break;
+	}
+}
+
+/*
+ * Always inlined, as are its callers: only then are @element and the size known
+ * to the compiler, and the loop free of indirect calls, which mitigations make
+ * expensive.
+ */
+static __always_inline void each(const struct vectors *v, u32 bytes, bool is_signed,
+				 u64 (*element)(u64 left, u64 right))
+{
+	size_t at, end = (size_t)v->count * bytes;
+
+	for (at = 0; at < end; at += bytes) {
+		u64 left = load(v->left + at, bytes, is_signed);
+		u64 right = load(v->right + at, bytes, is_signed);
+
+		store(v->result + at, element(left, right), bytes);
+	}
+}
+
+/* Pairs whose values have so many bytes, and an index behind them */
+static __always_inline void each_pair(const struct vectors *v, u32 bytes, bool is_signed,
+				      u64 (*element)(u64 left, u64 right),
+				      int (*order)(u64 left, u64 right, int sign), int sign)
+{
+	size_t at, end = (size_t)v->count * (bytes + INDEX_BYTES);
+
+	for (at = 0; at < end; at += bytes + INDEX_BYTES) {
+		u64 left = load(v->left + at, bytes, is_signed);
+		u64 right = load(v->right + at, bytes, is_signed);
+		s32 left_index = load(v->left + at + bytes, INDEX_BYTES, true);
+		s32 right_index = load(v->right + at + bytes, INDEX_BYTES, true);
+		int which = order(left, right, sign);
+
+		if (!which)
+			which = left_index < right_index ? -1 : 1;
+		store(v->result + at, element(left, right), bytes);
+		store(v->result + at + bytes, which < 0 ? left_index : right_index, INDEX_BYTES);
+	}
+}
+
+/* ---- operators ---- */
+
+static __always_inline void reduce_integers(const struct vectors *v, u32 bytes, bool is_signed,
+					    u8 op)
+{
+	switch (op) {
+	case COLLSOCK_SUM:
+		each(v, bytes, is_signed, integer_sum);
+		break;
+	case COLLSOCK_PRODUCT:
+		each(v, bytes, is_signed, integer_product);
+		break;
+	case COLLSOCK_MIN:
+		each(v, bytes, is_signed, is_signed ? signed_min : unsigned_min);
+		break;
+	case COLLSOCK_MAX:
+		each(v, bytes, is_signed, is_signed ? signed_max : unsigned_max);
+		break;
+	case COLLSOCK_LOGICAL_AND:
+		each(v, bytes, is_signed, logical_and);
+		break;
+	case COLLSOCK_LOGICAL_OR:
+		each(v, bytes, is_signed, logical_or);
+		break;
+	case COLLSOCK_LOGICAL_XOR:
+		each(v, bytes, is_signed, logical_xor);
+		break;
+	case COLLSOCK_BITWISE_AND:
+		each(v, bytes, is_signed, bitwise_and);
+		break;
+	case COLLSOCK_BITWISE_OR:
+		each(v, bytes, is_signed, bitwise_or);
+		break;
+	case COLLSOCK_BITWISE_XOR:
+		each(v, bytes, is_signed, bitwise_xor);
+		break;
+	}
+}
+
+static __always_inline void reduce_floats(const struct vectors *v, u8 op)
+{
+	switch (op) {
+	case COLLSOCK_SUM:
+		each(v, 4, false, float_sum);
+		break;
+	case COLLSOCK_PRODUCT:
+		each(v, 4, false, float_product);
+		break;
+	case COLLSOCK_MIN:
+		each(v, 4, false, float_min);
+		break;
+	case COLLSOCK_MAX:
+		each(v, 4, false, float_max);
+		break;
+	}
+}
+
+static __always_inline void reduce_doubles(const struct vectors *v, u8 op)
+{
+	switch (op) {
+	case COLLSOCK_SUM:
+		each(v, 8, false, coll_double_add);
+		break;
+	case COLLSOCK_PRODUCT:
+		each(v, 8, false, coll_double_multiply);
+		break;
+	case COLLSOCK_MIN:
+		each(v, 8, false, coll_double_min);
+		break;
+	case COLLSOCK_MAX:
+		each(v, 8, false, coll_double_max);
+		break;
+	}
+}
+
+static __always_inline void reduce_integer_pairs(const struct vectors *v, u32 bytes, u8 op)
+{
+	if (op == COLLSOCK_MINLOC)
+		each_pair(v, bytes, true, signed_min, signed_order, 1);
+	else
+		each_pair(v, bytes, true, signed_max, signed_order, -1);
+}
+
+static __always_inline void reduce_float_pairs(const struct vectors *v, u8 op)
+{
+	if (op == COLLSOCK_MINLOC)
+		each_pair(v, 4, false, float_min, float_order, 1);
+	else
+		each_pair(v, 4, false, float_max, float_order, -1);
+}
+
+static __always_inline void reduce_double_pairs(const struct vectors *v, u8 op)
+{
+	if (op == COLLSOCK_MINLOC)
+		each_pair(v, 8, false, coll_double_min, double_order, 1);
+	else
+		each_pair(v, 8, false, coll_double_max, double_order, -1);
 }
 
 u32 coll_type_bytes(u8 type)
 {
 	switch (type) {
+	case COLLSOCK_INT8:
+	case COLLSOCK_UINT8:
+		return 1;
+	case COLLSOCK_INT16:
+	case COLLSOCK_UINT16:
+		return 2;
+	case COLLSOCK_INT32:
+	case COLLSOCK_UINT32:
+	case COLLSOCK_FLOAT:
+		return 4;
 	case COLLSOCK_INT64:
 	case COLLSOCK_UINT64:
 	case COLLSOCK_DOUBLE:
-		return sizeof(u64);
+		return 8;
+	case COLLSOCK_INT16_INT:
+		return 2 + INDEX_BYTES;
+	case COLLSOCK_INT32_INT:
+	case COLLSOCK_FLOAT_INT:
+		return 4 + INDEX_BYTES;
+	case COLLSOCK_INT64_INT:
+	case COLLSOCK_DOUBLE_INT:
+		return 8 + INDEX_BYTES;
 	default:
 		return 0;
 	}
@@ -61,11 +339,27 @@ u32 coll_type_bytes(u8 type)
 
 bool coll_reduce_valid(u8 type, u8 op)
 {
+	bool real = type == COLLSOCK_FLOAT || type == COLLSOCK_DOUBLE;
+	bool pair = type >= COLLSOCK_FLOAT_INT;
+
+	if (!coll_type_bytes(type))
+		return false;
 	switch (op) {
 	case COLLSOCK_SUM:
+	case COLLSOCK_PRODUCT:
 	case COLLSOCK_MIN:
 	case COLLSOCK_MAX:
-		return coll_type_bytes(type);
+		return !pair;
+	case COLLSOCK_LOGICAL_AND:
+	case COLLSOCK_LOGICAL_OR:
+	case COLLSOCK_LOGICAL_XOR:
+	case COLLSOCK_BITWISE_AND:
+	case COLLSOCK_BITWISE_OR:
+	case COLLSOCK_BITWISE_XOR:
+		return !pair && !real;
+	case COLLSOCK_MINLOC:
+	case COLLSOCK_MAXLOC:
+		return pair;
 	default:
 		return false;
 	}
@@ -74,31 +368,38 @@ bool coll_reduce_valid(u8 type, u8 op)
 void coll_reduce(void *result, const void *left, const void *right, u32 count,
 		 u8 type, u8 op)
 {
-	switch (KIND(type, op)) {
-	case KIND(COLLSOCK_INT64, COLLSOCK_SUM):
-	case KIND(COLLSOCK_UINT64, COLLSOCK_SUM):
-		each(result, left, right, count, integer_sum);
-		break;
-	case KIND(COLLSOCK_INT64, COLLSOCK_MIN):
-		each(result, left, right, count, int64_min);
-		break;
-	case KIND(COLLSOCK_INT64, COLLSOCK_MAX):
-		each(result, left, right, count, int64_max);
-		break;
-	case KIND(COLLSOCK_UINT64, COLLSOCK_MIN):
-		each(result, left, right, count, uint64_min);
-		break;
-	case KIND(COLLSOCK_UINT64, COLLSOCK_MAX):
-		each(result, left, right, count, uint64_max);
-		break;
-	case KIND(COLLSOCK_DOUBLE, COLLSOCK_SUM):
-		each(result, left, right, count, coll_double_add);
-		break;
-	case KIND(COLLSOCK_DOUBLE, COLLSOCK_MIN):
-		each(result, left, right, count, coll_double_min);
-		break;
-	case KIND(COLLSOCK_DOUBLE, COLLSOCK_MAX):
-		each(result, left, right, count, coll_double_max);
-		break;
+	const struct vectors v = { result, left, right, count };
+
+	switch (type) {
+	case COLLSOCK_INT8:
+		return reduce_integers(&v, 1, true, op);
+	case COLLSOCK_INT16:
+		return reduce_integers(&v, 2, true, op);
+	case COLLSOCK_INT32:
+		return reduce_integers(&v, 4, true, op);
+	case COLLSOCK_INT64:
+		return reduce_integers(&v, 8, true, op);
+	case COLLSOCK_UINT8:
+		return reduce_integers(&v, 1, false, op);
+	case COLLSOCK_UINT16:
+		return reduce_integers(&v, 2, false, op);
+	case COLLSOCK_UINT32:
+		return reduce_integers(&v, 4, false, op);
+	case COLLSOCK_UINT64:
+		return reduce_integers(&v, 8, false, op);
+	case COLLSOCK_FLOAT:
+		return reduce_floats(&v, op);
+	case COLLSOCK_DOUBLE:
+		return reduce_doubles(&v, op);
+	case COLLSOCK_INT16_INT:
+		return reduce_integer_pairs(&v, 2, op);
+	case COLLSOCK_INT32_INT:
+		return reduce_integer_pairs(&v, 4, op);
+	case COLLSOCK_INT64_INT:
+		return reduce_integer_pairs(&v, 8, op);
+	case COLLSOCK_FLOAT_INT:
+		return reduce_float_pairs(&v, op);
+	case COLLSOCK_DOUBLE_INT:
+		return reduce_double_pairs(&v, op);
 	}
 }

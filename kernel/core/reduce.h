@@ -2,11 +2,17 @@
 /*
  * Reduction of byte ranges: data types and operators. Knows nothing else.
  *
- * Elements are in the byte order of the group, which is the host's. Integers
- * wrap (two's complement). Doubles follow IEEE 754, round to nearest even, by
- * integer code (softfloat.h): softirq may not touch the FPU, and every host
- * must get the same bits. NaN: of two operands the first (left) NaN wins,
- * quieted; a NaN made from numbers is COLL_DOUBLE_NAN. Min and max: -0 < +0.
+ * Elements are in the byte order of the group, which is the host's, and need no
+ * alignment. Integers wrap (two's complement). Floats and doubles follow IEEE
+ * 754, round to nearest even, by integer code (softfloat.h): softirq may not
+ * touch the FPU, and every host must get the same bits. NaN: of two operands the
+ * first (left) NaN wins, quieted; a NaN made from numbers is COLL_DOUBLE_NAN or
+ * COLL_FLOAT_NAN. Min and max: -0 < +0.
+ *
+ * A pair is a value and behind it an int32, its index, without padding. Minloc
+ * and maxloc give the value that min and max give, and the index that came with
+ * it; of equal numbers, -0 and +0 among them, the smaller index. A NaN keeps its
+ * own index.
  */
 #ifndef COLL_CORE_REDUCE_H
 #define COLL_CORE_REDUCE_H
@@ -21,8 +27,7 @@ bool coll_reduce_valid(u8 type, u8 op);
 
 /**
  * coll_reduce() - result[i] = left[i] op right[i]
- * @result: may be @left or @right, else must not overlap them; 8-byte aligned
- *	like the two others
+ * @result: may be @left or @right, else must not overlap them
  * @left: operand of the lower rank
  * @right: operand of the higher rank
  * @count: elements

@@ -1,63 +1,104 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * IEEE 754 binary64 in integer code; see softfloat.h.
+ * IEEE 754 in integer code; see softfloat.h.
  *
- * A double is sign (1 bit), biased exponent (11), fraction (52). Without the
- * sign, the bit patterns of two numbers compare as their magnitudes do,
- * infinity is above every number, and what is above infinity is NaN.
+ * A number is sign (1 bit), biased exponent, fraction. Without the sign, the
+ * bit patterns of two numbers compare as their magnitudes do, infinity is above
+ * every number, and what is above infinity is NaN.
+ *
+ * One code serves both formats: it is inlined into the functions at the end,
+ * where the format is known to the compiler, so that each has constants only.
  */
 #include "softfloat.h"
 
-#define SIGN		BIT_ULL(63)
-#define FRACTION_BITS	52
-#define HIDDEN		BIT_ULL(FRACTION_BITS)	/* leading one of a normal number */
-#define FRACTION	(HIDDEN - 1)
-#define QUIET		(HIDDEN >> 1)		/* this bit of a NaN: does not signal */
-#define INFINITE	(0x7ffULL << FRACTION_BITS)
+/**
+ * struct format - how the bits of a number are used
+ * @bits: all of them
+ * @fraction_bits: the lowest ones
+ */
+struct format {
+	u32	bits;
+	u32	fraction_bits;
+};
+
+static const struct format binary64 = { .bits = 64, .fraction_bits = 52 };
+static const struct format binary32 = { .bits = 32, .fraction_bits = 23 };
 
 /*
- * A significand in work has its hidden bit at bit 62: one bit above it takes
- * the carry, GUARD bits below it hold what rounding will cut off.
+ * A significand in work has its hidden bit at bit 62, whatever the format: one
+ * bit above it takes the carry, guard bits below hold what rounding will cut off.
  */
-#define GUARD		10
 #define CARRY_BIT	63
 
-static inline u64 magnitude(u64 x)
+static __always_inline u32 guard_bits(const struct format *f)
 {
-	return x & ~SIGN;
+	return CARRY_BIT - 1 - f->fraction_bits;
 }
 
-static inline bool is_nan(u64 x)
+static __always_inline u64 sign_of(const struct format *f, u64 x)
 {
-	return magnitude(x) > INFINITE;
+	return x & BIT_ULL(f->bits - 1);
+}
+
+static __always_inline u64 magnitude_of(const struct format *f, u64 x)
+{
+	return x & (BIT_ULL(f->bits - 1) - 1);
+}
+
+/* Leading one of a normal number */
+static __always_inline u64 hidden_bit(const struct format *f)
+{
+	return BIT_ULL(f->fraction_bits);
+}
+
+static __always_inline u64 infinity(const struct format *f)
+{
+	return BIT_ULL(f->bits - 1) - hidden_bit(f);
+}
+
+/* The exponent that stands for 2^0 */
+static __always_inline u32 bias(const struct format *f)
+{
+	return BIT(f->bits - f->fraction_bits - 2) - 1;
+}
+
+/* This bit of a NaN: does not signal. With infinity, the NaN made from numbers. */
+static __always_inline u64 quiet_bit(const struct format *f)
+{
+	return hidden_bit(f) >> 1;
+}
+
+static __always_inline bool is_nan(const struct format *f, u64 x)
+{
+	return magnitude_of(f, x) > infinity(f);
 }
 
 /* The NaN that two operands, one of them NaN at least, come to. */
-static inline u64 pick_nan(u64 left, u64 right)
+static __always_inline u64 pick_nan(const struct format *f, u64 left, u64 right)
 {
-	return (is_nan(left) ? left : right) | QUIET;
+	return (is_nan(f, left) ? left : right) | quiet_bit(f);
 }
 
 /* Exponent of a magnitude; subnormals have that of the least normal number. */
-static inline u32 exponent_of(u64 x)
+static __always_inline u32 exponent_of(const struct format *f, u64 x)
 {
-	u32 biased = x >> FRACTION_BITS;
+	u32 biased = x >> f->fraction_bits;
 
 	return biased + !biased;
 }
 
-static inline u64 significand_of(u64 x)
+static __always_inline u64 significand_of(const struct format *f, u64 x)
 {
-	u64 hidden = x >= HIDDEN ? HIDDEN : 0;
+	u64 hidden = x >= hidden_bit(f) ? hidden_bit(f) : 0;
 
-	return ((x & FRACTION) | hidden) << GUARD;
+	return ((x & (hidden_bit(f) - 1)) | hidden) << guard_bits(f);
 }
 
 /*
  * What is shifted out stays visible in the lowest bit, so that rounding can
  * tell a tie from a little more than a tie. A shift by 63 takes out all of @x.
  */
-static inline u64 shift_right_sticky(u64 x, u32 distance)
+static __always_inline u64 shift_right_sticky(u64 x, u32 distance)
 {
 	u32 shift = min_t(u32, distance, 63);
 	u64 lost = x & (BIT_ULL(shift) - 1);
@@ -70,55 +111,168 @@ static inline u64 shift_right_sticky(u64 x, u32 distance)
  * beside it: hence exponent - 1, a subnormal gets exponent 0 by itself, and a
  * carry out of the fraction is right too.
  */
-static inline u64 round_and_pack(u64 sign, u32 exponent, u64 significand)
+static __always_inline u64 round_and_pack(const struct format *f, u64 sign, u32 exponent,
+					  u64 significand)
 {
-	u64 odd = (significand >> GUARD) & 1;
-	u64 rounded = (significand + BIT_ULL(GUARD - 1) - 1 + odd) >> GUARD;
-	u64 packed = ((u64)(exponent - 1) << FRACTION_BITS) + rounded;
+	u32 guard = guard_bits(f);
+	u64 odd = (significand >> guard) & 1;
+	u64 rounded = (significand + BIT_ULL(guard - 1) - 1 + odd) >> guard;
+	u64 packed = ((u64)(exponent - 1) << f->fraction_bits) + rounded;
 
-	if (unlikely(packed > INFINITE))
-		packed = INFINITE;
+	if (unlikely(packed > infinity(f)))
+		packed = infinity(f);
 	return sign | packed;
 }
 
+/* ---- sum ---- */
+
 /* @large + @small, magnitudes; the sum has the sign @sign */
-static inline u64 add_magnitudes(u64 sign, u64 large, u64 small)
+static __always_inline u64 add_magnitudes(const struct format *f, u64 sign, u64 large, u64 small)
 {
-	u32 exponent = exponent_of(large);
+	u32 exponent = exponent_of(f, large);
+	u32 distance = exponent - exponent_of(f, small);
 	u64 sum, carry;
 
-	sum = significand_of(large) +
-	      shift_right_sticky(significand_of(small), exponent - exponent_of(small));
+	sum = significand_of(f, large) + shift_right_sticky(significand_of(f, small), distance);
 	carry = sum >> CARRY_BIT;
-	return round_and_pack(sign, exponent + carry, (sum >> carry) | (sum & carry));
+	return round_and_pack(f, sign, exponent + carry, (sum >> carry) | (sum & carry));
 }
 
 /* @large - @small, magnitudes; the difference has the sign @sign unless 0 */
-static inline u64 subtract_magnitudes(u64 sign, u64 large, u64 small)
+static __always_inline u64 subtract_magnitudes(const struct format *f, u64 sign, u64 large,
+					       u64 small)
 {
-	u32 exponent = exponent_of(large);
+	u32 exponent = exponent_of(f, large);
+	u32 distance = exponent - exponent_of(f, small);
 	u32 shift;
 	u64 rest;
 
-	rest = significand_of(large) -
-	       shift_right_sticky(significand_of(small), exponent - exponent_of(small));
+	rest = significand_of(f, large) - shift_right_sticky(significand_of(f, small), distance);
 	if (!rest)
 		return 0;
 
 	/* Back to the hidden bit's place, or as far as there are exponents. */
 	shift = min_t(u32, CARRY_BIT - fls64(rest), exponent - 1);
-	return round_and_pack(sign, exponent - shift, rest << shift);
+	return round_and_pack(f, sign, exponent - shift, rest << shift);
 }
 
 /* One of the operands is not finite. */
-static u64 add_special(u64 left, u64 right)
+static __always_inline u64 add_special(const struct format *f, u64 left, u64 right)
 {
-	if (is_nan(left) || is_nan(right))
-		return pick_nan(left, right);
-	if (magnitude(left) != magnitude(right))
-		return magnitude(left) == INFINITE ? left : right;
-	return left == right ? left : COLL_DOUBLE_NAN;
+	if (is_nan(f, left) || is_nan(f, right))
+		return pick_nan(f, left, right);
+	if (magnitude_of(f, left) != magnitude_of(f, right))
+		return magnitude_of(f, left) == infinity(f) ? left : right;
+	return left == right ? left : infinity(f) | quiet_bit(f);
 }
+
+static __always_inline u64 add(const struct format *f, u64 left, u64 right)
+{
+	bool ordered = magnitude_of(f, left) >= magnitude_of(f, right);
+	u64 large = ordered ? left : right;
+	u64 small = ordered ? right : left;
+	u64 sign = sign_of(f, large);
+
+	if (unlikely(magnitude_of(f, large) >= infinity(f)))
+		return add_special(f, left, right);
+	large = magnitude_of(f, large);
+	small = magnitude_of(f, small);
+	if (sign_of(f, left ^ right))
+		return subtract_magnitudes(f, sign, large, small);
+	return add_magnitudes(f, sign, large, small);
+}
+
+/* ---- product ---- */
+
+/*
+ * The upper half of the product, its lowest bit set if anything of the lower
+ * half is. By hand: not every machine multiplies 64 bits to 128.
+ */
+static __always_inline u64 multiply_upper_sticky(u64 a, u64 b)
+{
+	u64 low = (u64)(u32)a * (u32)b;
+	u64 middle = (a >> 32) * (u32)b + (low >> 32);	/* cannot overflow */
+	u64 other = (u64)(u32)a * (b >> 32) + (u32)middle;
+	u64 lost = (u32)low | other << 32;
+
+	return ((a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32)) | (lost != 0);
+}
+
+/* One of the operands is not finite. */
+static __always_inline u64 multiply_special(const struct format *f, u64 sign, u64 left, u64 right)
+{
+	if (is_nan(f, left) || is_nan(f, right))
+		return pick_nan(f, left, right);
+	if (!magnitude_of(f, left) || !magnitude_of(f, right))
+		return infinity(f) | quiet_bit(f);
+	return sign | infinity(f);
+}
+
+static __always_inline u64 multiply(const struct format *f, u64 left, u64 right)
+{
+	u64 a = magnitude_of(f, left), b = magnitude_of(f, right);
+	u64 sign = sign_of(f, left ^ right);
+	s32 exponent, carry, a_shift, b_shift;
+	u64 product;
+
+	if (unlikely(a >= infinity(f) || b >= infinity(f)))
+		return multiply_special(f, sign, left, right);
+	if (!a || !b)
+		return sign;
+
+	/* Leading ones at bit 63: that of the upper half is then at 62 or 63. */
+	exponent = exponent_of(f, a) + exponent_of(f, b) - bias(f);
+	a = significand_of(f, a);
+	b = significand_of(f, b);
+	a_shift = 64 - fls64(a);
+	b_shift = 64 - fls64(b);
+	product = multiply_upper_sticky(a << a_shift, b << b_shift);
+	carry = product >> CARRY_BIT;
+	product = (product >> carry) | (product & carry);
+
+	/* A normal operand has been shifted by one. */
+	exponent += 2 + carry - a_shift - b_shift;
+	if (exponent < 1) {
+		product = shift_right_sticky(product, 1 - exponent);
+		exponent = 1;
+	}
+	return round_and_pack(f, sign, exponent, product);
+}
+
+/* ---- order ---- */
+
+/*
+ * A signed number that compares as the operand does, -0 below +0: the pattern
+ * of a negative operand grows with its magnitude, so all but its sign flips.
+ */
+static __always_inline s64 ordinal(const struct format *f, u64 x)
+{
+	return sign_of(f, x) ? ~(s64)magnitude_of(f, x) : (s64)x;
+}
+
+static __always_inline u64 lesser(const struct format *f, u64 left, u64 right)
+{
+	if (unlikely(is_nan(f, left) || is_nan(f, right)))
+		return pick_nan(f, left, right);
+	return ordinal(f, left) <= ordinal(f, right) ? left : right;
+}
+
+static __always_inline u64 greater(const struct format *f, u64 left, u64 right)
+{
+	if (unlikely(is_nan(f, left) || is_nan(f, right)))
+		return pick_nan(f, left, right);
+	return ordinal(f, left) >= ordinal(f, right) ? left : right;
+}
+
+/* Zeros are equal here. */
+static __always_inline int compare(const struct format *f, u64 left, u64 right)
+{
+	if (!magnitude_of(f, left | right))
+		return 0;
+	return (ordinal(f, left) > ordinal(f, right)) - (ordinal(f, left) < ordinal(f, right));
+}
+
+/* ---- double ---- */
 
 /**
  * coll_double_add() - the sum of two doubles, as bit patterns
@@ -130,25 +284,20 @@ static u64 add_special(u64 left, u64 right)
  */
 u64 coll_double_add(u64 left, u64 right)
 {
-	bool ordered = magnitude(left) >= magnitude(right);
-	u64 large = ordered ? left : right;
-	u64 small = ordered ? right : left;
-	u64 sign = large & SIGN;
-
-	if (unlikely(magnitude(large) >= INFINITE))
-		return add_special(left, right);
-	if ((left ^ right) & SIGN)
-		return subtract_magnitudes(sign, magnitude(large), magnitude(small));
-	return add_magnitudes(sign, magnitude(large), magnitude(small));
+	return add(&binary64, left, right);
 }
 
-/*
- * A signed number that compares as the double does, -0 below +0: the pattern
- * of a negative double grows with its magnitude, so all but its sign flips.
+/**
+ * coll_double_multiply() - the product of two doubles, as bit patterns
+ * @left: operand of the lower rank: of two NaNs it wins
+ * @right: operand of the higher rank
+ *
+ * Context: any.
+ * Return: @left * @right, rounded to nearest even.
  */
-static inline s64 ordinal(u64 x)
+u64 coll_double_multiply(u64 left, u64 right)
 {
-	return x & SIGN ? (s64)(x ^ ~SIGN) : (s64)x;
+	return multiply(&binary64, left, right);
 }
 
 /**
@@ -161,9 +310,7 @@ static inline s64 ordinal(u64 x)
  */
 u64 coll_double_min(u64 left, u64 right)
 {
-	if (unlikely(is_nan(left) || is_nan(right)))
-		return pick_nan(left, right);
-	return ordinal(left) <= ordinal(right) ? left : right;
+	return lesser(&binary64, left, right);
 }
 
 /**
@@ -176,7 +323,109 @@ u64 coll_double_min(u64 left, u64 right)
  */
 u64 coll_double_max(u64 left, u64 right)
 {
-	if (unlikely(is_nan(left) || is_nan(right)))
-		return pick_nan(left, right);
-	return ordinal(left) >= ordinal(right) ? left : right;
+	return greater(&binary64, left, right);
+}
+
+/**
+ * coll_double_compare() - which of two doubles is the greater number?
+ * @left: bit pattern of a number, not NaN
+ * @right: the other
+ *
+ * Context: any.
+ * Return: 1 if @left is, -1 if @right is, 0 if they are equal, as -0 and +0 are.
+ */
+int coll_double_compare(u64 left, u64 right)
+{
+	return compare(&binary64, left, right);
+}
+
+/**
+ * coll_double_is_nan() - is it no number?
+ * @x: bit pattern of a double
+ *
+ * Context: any.
+ * Return: whether @x is NaN.
+ */
+bool coll_double_is_nan(u64 x)
+{
+	return is_nan(&binary64, x);
+}
+
+/* ---- float ---- */
+
+/**
+ * coll_float_add() - the sum of two floats, as bit patterns
+ * @left: operand of the lower rank: of two NaNs it wins
+ * @right: operand of the higher rank
+ *
+ * Context: any.
+ * Return: @left + @right, rounded to nearest even.
+ */
+u32 coll_float_add(u32 left, u32 right)
+{
+	return add(&binary32, left, right);
+}
+
+/**
+ * coll_float_multiply() - the product of two floats, as bit patterns
+ * @left: operand of the lower rank: of two NaNs it wins
+ * @right: operand of the higher rank
+ *
+ * Context: any.
+ * Return: @left * @right, rounded to nearest even.
+ */
+u32 coll_float_multiply(u32 left, u32 right)
+{
+	return multiply(&binary32, left, right);
+}
+
+/**
+ * coll_float_min() - the lesser of two floats, as bit patterns
+ * @left: operand of the lower rank: of two NaNs it wins
+ * @right: operand of the higher rank
+ *
+ * Context: any.
+ * Return: the lesser operand, -0 being less than +0; NaN if one of them is.
+ */
+u32 coll_float_min(u32 left, u32 right)
+{
+	return lesser(&binary32, left, right);
+}
+
+/**
+ * coll_float_max() - the greater of two floats, as bit patterns
+ * @left: operand of the lower rank: of two NaNs it wins
+ * @right: operand of the higher rank
+ *
+ * Context: any.
+ * Return: the greater operand, +0 being greater than -0; NaN if one of them is.
+ */
+u32 coll_float_max(u32 left, u32 right)
+{
+	return greater(&binary32, left, right);
+}
+
+/**
+ * coll_float_compare() - which of two floats is the greater number?
+ * @left: bit pattern of a number, not NaN
+ * @right: the other
+ *
+ * Context: any.
+ * Return: 1 if @left is, -1 if @right is, 0 if they are equal, as -0 and +0 are.
+ */
+int coll_float_compare(u32 left, u32 right)
+{
+	return compare(&binary32, left, right);
+}
+
+/**
+ * coll_float_is_nan() - is it no number?
+ * @x: bit pattern of a float
+ *
+ * Context: any.
+ * Return: whether @x is NaN.
+ */
+bool coll_float_is_nan(u32 x)
+{
+	return is_nan(&binary32, x);
 }

@@ -73,6 +73,38 @@ int collsock_rank_of_local(const struct collsock_group *group);
 
 int collsock_join(struct collsock *socket, const struct collsock_group *group, __u32 rank);
 
+/* ---- elements ---- */
+
+/* Pairs for COLLSOCK_MINLOC and COLLSOCK_MAXLOC, without padding */
+#pragma pack(push, 2)
+
+struct collsock_float_int {
+	float	value;
+	__s32	index;
+};
+
+struct collsock_double_int {
+	double	value;
+	__s32	index;
+};
+
+struct collsock_int64_int {
+	__s64	value;
+	__s32	index;
+};
+
+struct collsock_int32_int {
+	__s32	value;
+	__s32	index;
+};
+
+struct collsock_int16_int {
+	__s16	value;
+	__s32	index;
+};
+
+#pragma pack(pop)
+
 /* ---- post, go on, complete ---- */
 
 /* Cookies from here on are those of collsock_barrier() and collsock_allreduce(). */

@@ -5,19 +5,43 @@
 
 #include "internal.h"
 
-#define ELEMENT_BYTES 8	/* of every type there is */
+static int element_bytes(enum collsock_type type)
+{
+	switch (type) {
+	case COLLSOCK_INT8:
+	case COLLSOCK_UINT8:
+		return 1;
+	case COLLSOCK_INT16:
+	case COLLSOCK_UINT16:
+		return 2;
+	case COLLSOCK_INT32:
+	case COLLSOCK_UINT32:
+	case COLLSOCK_FLOAT:
+		return 4;
+	case COLLSOCK_INT16_INT:
+		return sizeof(struct collsock_int16_int);
+	case COLLSOCK_INT64:
+	case COLLSOCK_UINT64:
+	case COLLSOCK_DOUBLE:
+	case COLLSOCK_FLOAT_INT:
+	case COLLSOCK_INT32_INT:
+		return 8;
+	case COLLSOCK_DOUBLE_INT:
+	case COLLSOCK_INT64_INT:
+		return sizeof(struct collsock_int64_int);
+	default:
+		return -EINVAL;
+	}
+}
 
 /* The group's own limit is far smaller, and the kernel knows it. */
 int collsock_payload_bytes(enum collsock_type type, __u32 count)
 {
-	switch (type) {
-	case COLLSOCK_INT64:
-	case COLLSOCK_UINT64:
-	case COLLSOCK_DOUBLE:
-		return count > COLLSOCK_MAX_SEGMENT ? -EMSGSIZE : (int)(count * ELEMENT_BYTES);
-	default:
-		return -EINVAL;
-	}
+	int bytes = element_bytes(type);
+
+	if (bytes < 0)
+		return bytes;
+	return count > COLLSOCK_MAX_SEGMENT ? -EMSGSIZE : (int)count * bytes;
 }
 
 /* sendmsg() and recvmsg() are used for what send() and recv() of one buffer do. */

@@ -276,6 +276,9 @@ static void open_and_join(struct fuzzer *f)
 
 /* ---- operations ---- */
 
+/* Of each enum collsock_type */
+static const __u8 element_bytes[] = { 0, 8, 8, 8, 1, 2, 4, 1, 2, 4, 4, 8, 12, 12, 8, 6 };
+
 static void fill_post(struct fuzzer *f, struct collsock_post *p)
 {
 	*p = (struct collsock_post){ .size = sizeof(*p), .operation = COLLSOCK_BARRIER,
@@ -283,8 +286,10 @@ static void fill_post(struct fuzzer *f, struct collsock_post *p)
 	/* The same on all hosts, or hardly anything would ever complete. */
 	if (one_in(f, 60)) {
 		p->operation = COLLSOCK_ALLREDUCE;
-		p->type = 1 + below(f, 3);
-		p->op = 1 + below(f, 3);
+		p->type = 1 + below(f, COLLSOCK_INT16_INT);
+		p->op = 1 + below(f, COLLSOCK_MAXLOC);
+		if (p->type >= COLLSOCK_FLOAT_INT)
+			p->op = COLLSOCK_MINLOC + p->op % 2;
 		p->count = 1 + below(f, 32);
 	}
 }
@@ -300,7 +305,7 @@ static void post(struct fuzzer *f, int fd)
 	size_t bytes;
 
 	fill_post(f, p);
-	bytes = sizeof(*p) + p->count * 8;
+	bytes = sizeof(*p) + p->count * element_bytes[p->type];
 	if (one_in(f, 8))
 		spoil(f, p, sizeof(*p));
 	if (one_in(f, 20))

@@ -12,6 +12,7 @@
 #include "algorithm.h"
 #include "fuzz.h"
 #include "invariants.h"
+#include "reduce.h"
 
 #define MAX_TABLE_HOSTS	512
 #define MAX_GROUP_BYTES	(64 << 10)
@@ -164,7 +165,7 @@ static void check_accepted(struct world_member *m, const struct collsock_post *p
 	struct outcome *o;
 	int err;
 
-	FUZZ_EQUAL(bytes, p->count * 8ULL, "bytes accepted");
+	FUZZ_EQUAL(bytes, (u64)p->count * coll_type_bytes(p->type), "bytes accepted");
 	FUZZ_EXPECT(bytes <= m->group.max_bytes, "%u bytes of %u", bytes, m->group.max_bytes);
 	/* Alone it completes at once; beside others it completes never. */
 	o = m->group.hosts == 1 ? calloc(1, sizeof(*o)) : NULL;

@@ -12,6 +12,7 @@
 #include "fuzz.h"
 #include "events.h"
 #include "invariants.h"
+#include "reduce.h"
 
 #define MAX_HOSTS	4
 #define MAX_LIVES	3
@@ -175,55 +176,69 @@ static const struct world_user user = {
 
 /* ---- what a result must be ---- */
 
-/* The same in each life, so that it does not matter which of them was heard. */
-static u64 contribution(u32 host, u32 number, u32 element)
+/*
+ * The same in each life, so that it does not matter which of them was heard; and
+ * small, so that a product of floats is exact in whatever order.
+ */
+static u64 contribution(const struct coll_signature *sig, u32 host, u32 number, u32 element)
 {
-	return (host * 31 + number * 7 + element * 3) % 1000;
+	return (host * 31 + number * 7 + element * 3) % (sig->op == COLLSOCK_PRODUCT ? 8 : 1000);
+}
+
+/* The index of a pair is its value, but for the last bit. */
+static void fill_element(u8 *to, u8 type, u64 value)
+{
+	u32 index = value ^ 1;
+	double real = value;
+	float single = value;
+
+	switch (type) {
+	case COLLSOCK_FLOAT_INT:
+		memcpy(to + 4, &index, 4);
+		fallthrough;
+	case COLLSOCK_FLOAT:
+		memcpy(to, &single, 4);
+		break;
+	case COLLSOCK_DOUBLE_INT:
+		memcpy(to + 8, &index, 4);
+		fallthrough;
+	case COLLSOCK_DOUBLE:
+		memcpy(to, &real, 8);
+		break;
+	case COLLSOCK_INT64_INT:
+	case COLLSOCK_INT32_INT:
+	case COLLSOCK_INT16_INT:
+		memcpy(to, &value, coll_type_bytes(type) - 4);
+		memcpy(to + coll_type_bytes(type) - 4, &index, 4);
+		break;
+	default:
+		memcpy(to, &value, coll_type_bytes(type));
+		break;
+	}
 }
 
 static void fill_payload(u8 *payload, const struct coll_signature *sig, u32 host, u32 number)
 {
-	u32 i;
+	u32 i, size = coll_type_bytes(sig->type);
 
-	for (i = 0; i < sig->count; i++) {
-		u64 value = contribution(host, number, i);
-		double real = value;
-
-		memcpy(payload + 8 * i, sig->type == COLLSOCK_DOUBLE ? (void *)&real : &value, 8);
-	}
-}
-
-static u64 expected_element(const struct siege *s, const struct coll_signature *sig, u32 number,
-			    u32 element)
-{
-	u64 value = contribution(0, number, element);
-	u32 host;
-
-	for (host = 1; host < s->hosts; host++) {
-		u64 other = contribution(host, number, element);
-
-		value = sig->op == COLLSOCK_SUM ? value + other :
-			sig->op == COLLSOCK_MIN ? min(value, other) : max(value, other);
-	}
-	return value;
+	for (i = 0; i < sig->count; i++)
+		fill_element(payload + i * size, sig->type, contribution(sig, host, number, i));
 }
 
 static void check_result(const struct siege *s, const struct post *p)
 {
-	u32 i;
+	const struct coll_signature *sig = &p->signature;
+	u32 size = coll_type_bytes(sig->type), host, i;
+	u8 expected[MAX_BYTES], other[MAX_BYTES];
 
-	FUZZ_EQUAL(p->bytes, 8 * p->signature.count, "bytes of the result");
-	for (i = 0; i < p->signature.count; i++) {
-		u64 value;
-		double real;
-
-		memcpy(&value, p->result + 8 * i, 8);
-		memcpy(&real, p->result + 8 * i, 8);
-		if (p->signature.type == COLLSOCK_DOUBLE)
-			value = real;
-		FUZZ_EQUAL(value, expected_element(s, &p->signature, p->number, i),
-			   "element of the result");
+	FUZZ_EQUAL(p->bytes, size * sig->count, "bytes of the result");
+	fill_payload(expected, sig, 0, p->number);
+	for (host = 1; host < s->hosts && sig->count; host++) {
+		fill_payload(other, sig, host, p->number);
+		coll_reduce(expected, expected, other, sig->count, sig->type, sig->op);
 	}
+	for (i = 0; i < p->bytes; i++)
+		FUZZ_EQUAL(p->result[i], expected[i], "byte of the result");
 }
 
 static bool life_has(const struct life *l, const struct post *p)
@@ -371,9 +386,11 @@ static void post_allreduce(struct siege *s)
 	struct collsock_post p = { .size = sizeof(p), .operation = COLLSOCK_ALLREDUCE };
 	u32 host = fuzz_below(&s->in, s->hosts);
 
-	p.type = 1 + fuzz_below(&s->in, 3);
-	p.op = 1 + fuzz_below(&s->in, 3);
-	p.count = 1 + fuzz_below(&s->in, MAX_BYTES / 8);
+	p.type = 1 + fuzz_below(&s->in, COLLSOCK_INT16_INT);
+	p.op = 1 + fuzz_below(&s->in, COLLSOCK_MAXLOC);
+	if (p.type >= COLLSOCK_FLOAT_INT)
+		p.op = COLLSOCK_MINLOC + p.op % 2;
+	p.count = 1 + fuzz_below(&s->in, MAX_BYTES / coll_type_bytes(p.type));
 	post(s, host, &p);
 }
 

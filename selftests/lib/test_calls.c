@@ -104,12 +104,41 @@ TEST_F(calls, post_allreduce_sends_header_and_payload)
 	EXPECT_EQ(0, memcmp(fake.sent + sizeof(post), data, sizeof(data)));
 }
 
+TEST_F(calls, elements_of_every_type_are_sent_whole)
+{
+	static const struct {
+		enum collsock_type type;
+		size_t bytes;
+	} types[] = {
+		{ COLLSOCK_INT8, 1 }, { COLLSOCK_INT16, 2 }, { COLLSOCK_INT32, 4 },
+		{ COLLSOCK_INT64, 8 }, { COLLSOCK_UINT8, 1 }, { COLLSOCK_UINT16, 2 },
+		{ COLLSOCK_UINT32, 4 }, { COLLSOCK_UINT64, 8 }, { COLLSOCK_FLOAT, sizeof(float) },
+		{ COLLSOCK_DOUBLE, sizeof(double) },
+		{ COLLSOCK_FLOAT_INT, sizeof(struct collsock_float_int) },
+		{ COLLSOCK_DOUBLE_INT, sizeof(struct collsock_double_int) },
+		{ COLLSOCK_INT64_INT, sizeof(struct collsock_int64_int) },
+		{ COLLSOCK_INT32_INT, sizeof(struct collsock_int32_int) },
+		{ COLLSOCK_INT16_INT, sizeof(struct collsock_int16_int) },
+	};
+	char data[36] = {};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		ASSERT_EQ(0, collsock_post_allreduce(self->socket, data, 3, types[i].type,
+						     COLLSOCK_MIN, 0));
+		EXPECT_EQ(sizeof(struct collsock_post) + 3 * types[i].bytes, fake.sent_bytes)
+			TH_LOG("type %u", types[i].type);
+	}
+}
+
 TEST_F(calls, post_of_no_type_or_no_size_never_reaches_the_kernel)
 {
 	__s64 data = 0;
 
 	EXPECT_EQ(-EINVAL, collsock_post_allreduce(self->socket, &data, 1, COLLSOCK_NONE,
 						   COLLSOCK_SUM, 0));
+	EXPECT_EQ(-EINVAL, collsock_post_allreduce(self->socket, &data, 1,
+						   COLLSOCK_INT16_INT + 1, COLLSOCK_SUM, 0));
 	EXPECT_EQ(-EMSGSIZE, collsock_post_allreduce(self->socket, &data, UINT32_MAX,
 						     COLLSOCK_INT64, COLLSOCK_SUM, 0));
 	EXPECT_EQ(0, fake.sent_bytes);

@@ -1,32 +1,147 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What ranks contribute, and what must come out, computed without the code
- * under test. Which operations, types and operators there are the registries
- * say. Values are such that the order of folding does not matter: integers wrap,
- * sums of these doubles are exact.
+ * under test. Which operations and operators there are the registries say; types
+ * are those of a table here. Values are such that the order of folding does not
+ * matter: integers wrap, sums and products of these floats and doubles are exact.
  */
 #include <stdlib.h>
 
 #include "reduce.h"
 #include "sim.h"
 
-/* A type that is not known here has small values, which any sum holds exactly. */
-static u64 element(const struct sim_group *g, u32 rank, u32 life, u32 number, u32 index)
+/**
+ * struct type - how the bytes of an element are used
+ * @bytes: of its value
+ * @is_signed: it is a signed integer
+ * @real: it is float or double
+ * @pair: an index follows
+ */
+struct type {
+	u8	bytes;
+	bool	is_signed;
+	bool	real;
+	bool	pair;
+};
+
+static const struct type types[] = {
+	[COLLSOCK_INT8]		= { 1, true, false, false },
+	[COLLSOCK_INT16]	= { 2, true, false, false },
+	[COLLSOCK_INT32]	= { 4, true, false, false },
+	[COLLSOCK_INT64]	= { 8, true, false, false },
+	[COLLSOCK_UINT8]	= { 1, false, false, false },
+	[COLLSOCK_UINT16]	= { 2, false, false, false },
+	[COLLSOCK_UINT32]	= { 4, false, false, false },
+	[COLLSOCK_UINT64]	= { 8, false, false, false },
+	[COLLSOCK_FLOAT]	= { 4, false, true, false },
+	[COLLSOCK_DOUBLE]	= { 8, false, true, false },
+	[COLLSOCK_FLOAT_INT]	= { 4, false, true, true },
+	[COLLSOCK_DOUBLE_INT]	= { 8, false, true, true },
+	[COLLSOCK_INT64_INT]	= { 8, true, false, true },
+	[COLLSOCK_INT32_INT]	= { 4, true, false, true },
+	[COLLSOCK_INT16_INT]	= { 2, true, false, true },
+};
+
+/* Any element; @integer is a u64 where the type has no sign. */
+struct element {
+	s64	integer;
+	double	real;
+	s32	index;
+};
+
+static struct element element_get(const struct type *t, const u8 *from)
+{
+	u32 unused = 64 - 8 * t->bytes;
+	struct element e = {};
+	u64 bits = 0;
+	float single;
+
+	/* Of a host whose least byte comes first, as those are where this runs */
+	memcpy(&bits, from, t->bytes);
+	e.integer = t->is_signed ? (s64)(bits << unused) >> unused : (s64)bits;
+	memcpy(&single, &bits, sizeof(single));
+	memcpy(&e.real, &bits, sizeof(e.real));
+	if (t->bytes == sizeof(single))
+		e.real = single;
+	if (t->pair)
+		memcpy(&e.index, from + t->bytes, sizeof(e.index));
+	return e;
+}
+
+static void element_put(const struct type *t, struct element e, u8 *to)
+{
+	float single = e.real;
+
+	if (!t->real)
+		memcpy(to, &e.integer, t->bytes);
+	else if (t->bytes == sizeof(single))
+		memcpy(to, &single, sizeof(single));
+	else
+		memcpy(to, &e.real, sizeof(e.real));
+	if (t->pair)
+		memcpy(to + t->bytes, &e.index, sizeof(e.index));
+}
+
+/* ---- contributing ---- */
+
+/* Logical operators shall see 0 so often that they come to both results. */
+static s64 choose_logical(u8 op, u64 random)
+{
+	bool zero = op == COLLSOCK_LOGICAL_AND ? !(random & 15) :
+		    op == COLLSOCK_LOGICAL_OR ? random & 15 : random & 1;
+
+	return zero ? 0 : random | 1;
+}
+
+static s64 choose_integer(u8 op, u64 random)
+{
+	switch (op) {
+	case COLLSOCK_PRODUCT:
+		return random | 1;	/* or it would soon be 0 */
+	case COLLSOCK_LOGICAL_AND:
+	case COLLSOCK_LOGICAL_OR:
+	case COLLSOCK_LOGICAL_XOR:
+		return choose_logical(op, random);
+	default:
+		return random;
+	}
+}
+
+/* Eighths of up to 2^16 (float) or 2^21; powers of two for a product. */
+static double choose_real(const struct type *t, u8 op, u64 random)
+{
+	static const double factors[] = { 0.5, 1, 2, -0.5, -1, -2 };
+	s64 half = t->bytes == sizeof(float) ? 0x8000 : 0x100000;
+
+	if (op == COLLSOCK_PRODUCT)
+		return factors[random % ARRAY_SIZE(factors)];
+	return ((s64)(random % (2 * half)) - half) * 0.25 + 0.125;
+}
+
+/* Values and indices often equal others. */
+static struct element choose_pair(u64 random)
+{
+	struct element e = { .integer = (s64)(random & 7) - 4 };
+
+	e.real = e.integer * 0.5;
+	e.index = (s32)(random >> 8 & 15) - 8;
+	return e;
+}
+
+static struct element choose(const struct sim_group *g, u32 rank, u32 life, u32 number, u32 index)
 {
 	const struct collsock_post *post = &g->ops[number].post;
 	u64 state = g->common.join.nonce + ((u64)number << 40) + ((u64)rank << 20) + index;
-	u64 random, bits;
-	double value;
+	const struct type *t = &types[post->type];
+	u64 random;
 
 	state = world_random(&state) + life;
 	random = world_random(&state);
-	if (post->type == COLLSOCK_INT64 || post->type == COLLSOCK_UINT64)
-		return random;
-	if (post->type != COLLSOCK_DOUBLE)
-		return random & 0x3f;
-	value = ((s64)(random & 0x1fffff) - 0x100000) * 0.25 + 0.125;
-	memcpy(&bits, &value, sizeof(bits));
-	return bits;
+	if (t->pair)
+		return choose_pair(random);
+	if (t->real)
+		return (struct element){ .real = choose_real(t, post->op, random) };
+	return (struct element){ .integer = choose_integer(post->op, random) };
 }
 
 void sim_values_payload(const struct sim_rank *r, u32 number, u32 life, void *payload)
@@ -34,13 +149,9 @@ void sim_values_payload(const struct sim_rank *r, u32 number, u32 life, void *pa
 	const struct collsock_post *post = &r->group->ops[number].post;
 	u32 i, size = coll_type_bytes(post->type);
 
-	for (i = 0; i < post->count; i++) {
-		u64 value = element(r->group, r->member->index, life, number, i);
-
-		memcpy((u8 *)payload + i * size, &value, min_t(u32, size, sizeof(value)));
-		if (size > sizeof(value))
-			memset((u8 *)payload + i * size + 8, 0, size - 8);
-	}
+	for (i = 0; i < post->count; i++)
+		element_put(&types[post->type], choose(r->group, r->member->index, life, number, i),
+			    (u8 *)payload + i * size);
 }
 
 /* ---- who brings what, who gets what ---- */
@@ -59,12 +170,13 @@ bool sim_values_takes(const struct sim_op *op, u32 rank)
 
 /* ---- choosing ---- */
 
-static void choose_reduction(struct sim *s, struct collsock_post *post)
+static void choose_reduction(struct sim *s, struct collsock_post *post, u32 max_bytes)
 {
 	do {
-		post->type = world_below(&s->random, 32);
-		post->op = world_below(&s->random, 32);
-	} while (!coll_reduce_valid(post->type, post->op));
+		post->type = world_below(&s->random, ARRAY_SIZE(types));
+		post->op = world_below(&s->random, COLLSOCK_MAXLOC + 1);
+	} while (!coll_reduce_valid(post->type, post->op) ||
+		 coll_type_bytes(post->type) > max_bytes);
 }
 
 /* Returns the bytes of the payload. */
@@ -83,11 +195,11 @@ u32 sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op)
 		op->post.root = world_below(&s->random, g->hosts);
 	if (a->operation == COLLSOCK_BARRIER)
 		return 0;
-	choose_reduction(s, &op->post);
+	choose_reduction(s, &op->post, g->common.join.max_bytes);
 	if (a->operation == COLLSOCK_BROADCAST)
 		op->post.op = COLLSOCK_NOP;
 	size = coll_type_bytes(op->post.type);
-	most = round_down(g->common.join.max_bytes, 8) / size;
+	most = g->common.join.max_bytes / size;
 	op->post.count = 1 + world_below(&s->random, world_chance(&s->random, 100) ? most :
 							min(most, 4U));
 	return op->post.count * size;
@@ -113,64 +225,85 @@ u32 sim_values_dissent(const struct sim_group *g, struct collsock_post *post)
 
 /* ---- expecting ---- */
 
-static double as_double(u64 bits)
+static u64 fold_integer(const struct type *t, u8 op, u64 left, u64 right)
 {
-	double value;
+	bool less = t->is_signed ? (s64)left < (s64)right : left < right;
 
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
-
-static u64 fold_double(u8 op, u64 left, u64 right)
-{
-	double l = as_double(left), r = as_double(right), value = l + r;
-	u64 bits;
-
-	if (op == COLLSOCK_MIN)
-		value = l < r ? l : r;
-	else if (op == COLLSOCK_MAX)
-		value = l > r ? l : r;
-	memcpy(&bits, &value, sizeof(bits));
-	return bits;
-}
-
-static u64 fold_one(const struct collsock_post *post, u64 left, u64 right)
-{
-	bool less;
-
-	if (post->type == COLLSOCK_DOUBLE)
-		return fold_double(post->op, left, right);
-	if (post->op == COLLSOCK_SUM)
+	switch (op) {
+	case COLLSOCK_SUM:
 		return left + right;
-	less = post->type == COLLSOCK_INT64 ? (s64)left < (s64)right : left < right;
-	return less == (post->op == COLLSOCK_MIN) ? left : right;
+	case COLLSOCK_PRODUCT:
+		return left * right;
+	case COLLSOCK_MIN:
+		return less ? left : right;
+	case COLLSOCK_MAX:
+		return less ? right : left;
+	case COLLSOCK_LOGICAL_AND:
+		return left && right;
+	case COLLSOCK_LOGICAL_OR:
+		return left || right;
+	case COLLSOCK_LOGICAL_XOR:
+		return (left != 0) != (right != 0);
+	case COLLSOCK_BITWISE_AND:
+		return left & right;
+	case COLLSOCK_BITWISE_OR:
+		return left | right;
+	default:
+		return left ^ right;
+	}
 }
 
-static bool known(const struct collsock_post *post)
+static double fold_real(u8 op, double left, double right)
 {
-	return post->type <= COLLSOCK_DOUBLE && post->op <= COLLSOCK_MAX;
+	switch (op) {
+	case COLLSOCK_SUM:
+		return left + right;
+	case COLLSOCK_PRODUCT:
+		return left * right;
+	case COLLSOCK_MIN:
+		return left < right ? left : right;
+	default:
+		return left > right ? left : right;
+	}
+}
+
+static struct element fold_pair(const struct type *t, u8 op, struct element l, struct element r)
+{
+	bool less = t->real ? l.real < r.real : l.integer < r.integer;
+	bool equal = t->real ? l.real == r.real : l.integer == r.integer;
+
+	if (equal)
+		return l.index < r.index ? l : r;
+	return less == (op == COLLSOCK_MINLOC) ? l : r;
+}
+
+static void fold_one(const struct collsock_post *post, u8 *expected, const u8 *payload)
+{
+	const struct type *t = &types[post->type];
+	struct element l = element_get(t, expected), r = element_get(t, payload);
+
+	if (t->pair)
+		l = fold_pair(t, post->op, l, r);
+	else if (t->real)
+		l.real = fold_real(post->op, l.real, r.real);
+	else
+		l.integer = fold_integer(t, post->op, l.integer, r.integer);
+	element_put(t, l, expected);
 }
 
 static void fold_rank(const struct sim_group *g, u32 number, u32 rank, u32 life, u8 *expected)
 {
 	const struct collsock_post *post = &g->ops[number].post;
-	u64 payload[COLLSOCK_DEFAULT_SEGMENT / 8 + 1], left;
-	u32 i, bytes = g->ops[number].bytes;
+	u32 i, bytes = g->ops[number].bytes, size = coll_type_bytes(post->type);
+	u8 payload[COLLSOCK_DEFAULT_SEGMENT];
 
 	sim_values_payload(&g->ranks[rank], number, life, payload);
 	if (!rank || post->operation == COLLSOCK_BROADCAST) {
 		memcpy(expected, payload, bytes);
 		return;
 	}
-	if (!known(post)) {
-		coll_reduce(expected, expected, payload, post->count, post->type, post->op);
-		return;
-	}
-	for (i = 0; i < post->count; i++) {
-		memcpy(&left, expected + 8 * i, sizeof(left));
-		left = fold_one(post, left, payload[i]);
-		memcpy(expected + 8 * i, &left, sizeof(left));
-	}
+	for (i = 0; i < post->count; i++)
+		fold_one(post, expected + i * size, payload + i * size);
 }
 
 /* @life: of the ranks whose host has restarted. */

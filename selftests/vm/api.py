@@ -15,6 +15,7 @@ import struct
 import threading
 import time
 
+from arithmetic import REDUCTIONS, element_bytes, name_of
 from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
 from api_common import blocking, nonblocking, post_of_three, two, unchanged_log
 
@@ -293,7 +294,8 @@ def a_bad_post_is_refused_and_changes_nothing():
     barrier = {"operation": BARRIER, "type": 0, "op": 0, "count": 0}
     for fields in ({"size": 0}, {"size": 31}, {"size": 33}, {"flags": 1}, {"reserved": 1},
                    {"operation": 0}, {"operation": 3}, {"operation": 255}, {"type": 0},
-                   {"type": 4}, {"op": 0}, {"op": 4}, {"algorithm": DISSEMINATION},
+                   {"type": INT16_INT + 1}, {"type": 255}, {"op": 0}, {"op": MINLOC},
+                   {"op": MAXLOC + 1}, {"op": 255}, {"algorithm": DISSEMINATION},
                    {"algorithm": 3}, {"algorithm": 255}, {"root": 1}, {"root": NO_RANK},
                    {"count": 0}, {"count": 2}, {"count": 4}, barrier):
         refused(errno.EINVAL, f"allreduce with {fields}", rank.send, post_of_three(**fields))
@@ -374,14 +376,14 @@ def unknown_options_and_commands_are_refused():
 def a_group_of_one_completes_at_once_whatever_it_posts():
     rank = alone()
     payload = struct.pack("=3d", 1.5, -0.0, float("inf"))
-    for kind in (INT64, UINT64, DOUBLE):
-        for op in (SUM, MIN, MAX):
-            rank.post(payload, type=kind, op=op, cookie=kind * 10 + op)
-            completion = rank.complete(socket.MSG_DONTWAIT)
-            equal(f"type {kind}, operator {op}", completion.result, payload)
-            equal("its cookie", completion.cookie, kind * 10 + op)
+    for kind, op in REDUCTIONS:
+        rank.post(payload, type=kind, op=op, count=len(payload) // element_bytes(kind),
+                  cookie=kind * 100 + op)
+        completion = rank.complete(socket.MSG_DONTWAIT)
+        equal(name_of(kind, op), completion.result, payload)
+        equal("its cookie", completion.cookie, kind * 100 + op)
     equal("a barrier", outcome(rank.run()), "success")
-    equal("completed", rank.stats().completed, 10)
+    equal("completed", rank.stats().completed, len(REDUCTIONS) + 1)
 
 
 @test

@@ -4,11 +4,13 @@
 # suites: check soak
 """Barriers and allreduces: every result is right, and none comes early."""
 
+import errno
 import math
 import socket
 import struct
 import time
 
+import arithmetic
 from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
 from mixed_load import MixedLoad, SPECIAL_DOUBLES, double_operate, fold
 
@@ -101,6 +103,37 @@ def every_pair_of_special_doubles_gives_the_promised_bits(size):
                 for column, value, wanted in zip(columns, got, expected):
                     equal(f"operator {op} on {[hex(one) for one in column]} at rank {rank}",
                           hex(value), hex(wanted))
+
+
+@test_each(2, 5)
+def every_operator_of_every_type_is_exact(size):
+    """Hard elements, and as many as a segment holds once in a while."""
+    chance, group = seeded("types", size), Group(hosts(size))
+    for kind, op in arithmetic.REDUCTIONS:
+        most = DEFAULT_SEGMENT // arithmetic.element_bytes(kind)
+        count = chance.choice((1, 7, chance.randint(1, most)))
+        values = [[arithmetic.draw(kind, chance) for _ in range(count)] for _ in group]
+        group.post(*(arithmetic.pack(kind, one) for one in values), type=kind, op=op, count=count)
+        name = arithmetic.name_of(kind, op)
+        results = [arithmetic.unpack(kind, one.result) for one in group.complete()]
+        for index, column in enumerate(zip(*values)):
+            expected = fold(list(column), lambda a, b, kind=kind, op=op:
+                            arithmetic.operate(kind, op, a, b))
+            for rank, result in enumerate(results):
+                equal(f"{name}, element {index} at rank {rank}, of {column}", result[index],
+                      expected)
+
+
+@test
+def what_mpi_does_not_have_is_refused():
+    rank = Group(hosts(2))[0]
+    for kind in (*range(INT16_INT + 2), 255):
+        size = arithmetic.element_bytes(kind) if kind in arithmetic.TYPES else 8
+        for op in (*range(MAXLOC + 2), 255):
+            if (kind, op) not in arithmetic.REDUCTIONS:
+                refused(errno.EINVAL, f"operator {op} of type {kind}", rank.post, bytes(size),
+                        type=kind, op=op, count=1)
+    equal("operations posted", rank.stats().posted, 0)
 
 
 @test

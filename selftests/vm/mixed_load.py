@@ -14,6 +14,7 @@ import socket
 import struct
 import time
 
+import arithmetic
 from collsock_test import (ALLREDUCE, AUTO, BARRIER, DISSEMINATION, DOUBLE, INT64, MAX, MIN, NOP,
                            NONE, PAIRWISE_EXCHANGE, SUM, UINT64, at_least, at_most, equal,
                            outcome)
@@ -77,6 +78,9 @@ class Operation:
                            "algorithm": chance.choice((AUTO, DISSEMINATION, PAIRWISE_EXCHANGE))}
             self.payloads, self.expected = [b""] * ranks, b""
             return
+        if chance.randrange(2):
+            self.draw_reduction(chance, ranks)
+            return
         count = chance.choice((1, 1, 2, chance.randint(1, MOST_ELEMENTS), MOST_ELEMENTS))
         self.fields = {"operation": ALLREDUCE, "type": chance.choice((INT64, UINT64, DOUBLE)),
                        "op": chance.choice((SUM, MIN, MAX)), "count": count,
@@ -90,6 +94,18 @@ class Operation:
             result = [value & MASK for value in result] if form == "Q" else result
             self.payloads = [struct.pack(f"={count}{form}", *one) for one in values]
         self.expected = struct.pack(f"={count}{form}", *result)
+
+    def draw_reduction(self, chance, ranks):
+        """Any operator of any type, on a few elements."""
+        kind, op = chance.choice(arithmetic.REDUCTIONS)
+        count = chance.randint(1, 5)
+        self.fields = {"operation": ALLREDUCE, "type": kind, "op": op, "count": count,
+                       "algorithm": chance.choice((AUTO, PAIRWISE_EXCHANGE))}
+        values = [[arithmetic.draw(kind, chance) for _ in range(count)] for _ in range(ranks)]
+        self.payloads = [arithmetic.pack(kind, one) for one in values]
+        self.expected = arithmetic.pack(kind, [
+            fold(list(column), lambda a, b: arithmetic.operate(kind, op, a, b))
+            for column in zip(*values)])
 
     def data(self, chance, ranks, count):
         """Format, values of all ranks, and the operator."""

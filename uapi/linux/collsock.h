@@ -60,6 +60,20 @@ enum collsock_type {
 	COLLSOCK_INT64		= 1,
 	COLLSOCK_UINT64		= 2,
 	COLLSOCK_DOUBLE		= 3,
+	COLLSOCK_INT8		= 4,
+	COLLSOCK_INT16		= 5,
+	COLLSOCK_INT32		= 6,
+	COLLSOCK_UINT8		= 7,
+	COLLSOCK_UINT16		= 8,
+	COLLSOCK_UINT32		= 9,
+	COLLSOCK_FLOAT		= 10,
+
+	/* A value and an int32, its index, without padding: 8, 12, 12, 8, 6 bytes */
+	COLLSOCK_FLOAT_INT	= 11,
+	COLLSOCK_DOUBLE_INT	= 12,
+	COLLSOCK_INT64_INT	= 13,
+	COLLSOCK_INT32_INT	= 14,
+	COLLSOCK_INT16_INT	= 15,
 };
 
 enum collsock_operator {
@@ -67,6 +81,19 @@ enum collsock_operator {
 	COLLSOCK_SUM		= 1,
 	COLLSOCK_MIN		= 2,
 	COLLSOCK_MAX		= 3,
+	COLLSOCK_PRODUCT	= 4,
+
+	/* Of integers. Logical: what is not 0 is true, the result is 0 or 1. */
+	COLLSOCK_LOGICAL_AND	= 5,
+	COLLSOCK_LOGICAL_OR	= 6,
+	COLLSOCK_LOGICAL_XOR	= 7,
+	COLLSOCK_BITWISE_AND	= 8,
+	COLLSOCK_BITWISE_OR	= 9,
+	COLLSOCK_BITWISE_XOR	= 10,
+
+	/* Of pairs: the least or greatest value; of equal ones the smallest index */
+	COLLSOCK_MINLOC		= 11,
+	COLLSOCK_MAXLOC		= 12,
 };
 
 enum collsock_algorithm {

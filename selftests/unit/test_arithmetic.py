@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Every operator of every type against whole numbers and fractions; TAP.
+
+COLLSOCK_SEED repeats a run, COLLSOCK_SOAK=n does n times the work.
+"""
+
+import os
+import pathlib
+import random
+import struct
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(HERE.parent / "vm"))
+import arithmetic  # noqa: E402
+
+ELEMENTS = 2000
+ALL_TYPES = ALL_OPERATORS = range(256)
+OUTPUT = pathlib.Path(os.environ.get("OUTPUT", HERE / "../../build/unit"))
+SOAK = int(os.environ.get("COLLSOCK_SOAK") or 1)
+SEED = int(os.environ.get("COLLSOCK_SEED") or hex(random.SystemRandom().getrandbits(60)), 0)
+
+
+class Reducer:
+    """The program that reduces with the code under test."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([OUTPUT / "reducer"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE)
+
+    def ask(self, kind, op, left=b"", right=b"", count=0):
+        """The bytes of the result; None if there is no such operator of the type."""
+        self.process.stdin.write(struct.pack("=BBI", kind, op, count) + left + right)
+        self.process.stdin.flush()
+        if self.read(1) != b"\1":
+            return None
+        return self.read(len(left))
+
+    def read(self, count):
+        data = self.process.stdout.read(count)
+        if len(data) != count:
+            raise AssertionError(f"the program has ended with status {self.process.wait()}")
+        return data
+
+
+def shown(element):
+    return tuple(map(hex, element)) if isinstance(element, tuple) else hex(element)
+
+
+def check(reducer, kind, op, lefts, rights):
+    data = reducer.ask(kind, op, arithmetic.pack(kind, lefts), arithmetic.pack(kind, rights),
+                       len(lefts))
+    assert data is not None, "is refused"
+    for left, right, seen in zip(lefts, rights, arithmetic.unpack(kind, data), strict=True):
+        expected = arithmetic.operate(kind, op, left, right)
+        assert seen == expected, \
+            f"of {shown(left)} and {shown(right)}: is {shown(seen)}, expected {shown(expected)}"
+
+
+def check_reduction(reducer, kind, op):
+    """Drawn elements; and of those that are special each with each."""
+    chance = random.Random(f"{SEED} {kind} {op}")
+    for _ in range(SOAK):
+        check(reducer, kind, op, *zip(*(arithmetic.draw_operands(kind, op, chance)
+                                        for _ in range(ELEMENTS))))
+    few = [arithmetic.draw(kind, chance) for _ in range(40)]
+    check(reducer, kind, op, [one for one in few for _ in few], few * len(few))
+
+
+def check_refused(reducer):
+    wrong = [(kind, op) for kind in ALL_TYPES for op in ALL_OPERATORS
+             if (reducer.ask(kind, op) is None) == ((kind, op) in arithmetic.REDUCTIONS)]
+    assert not wrong, f"type and operator {wrong}"
+
+
+def main():
+    print(f"# COLLSOCK_SEED={SEED:#x}", file=sys.stderr)
+    reducer, failed = Reducer(), 0
+    tests = [("what MPI does not have is refused, all else is not", check_refused, ())]
+    tests += [(f"{arithmetic.name_of(kind, op)} is exact", check_reduction, (kind, op))
+              for kind, op in arithmetic.REDUCTIONS]
+    print(f"TAP version 13\n1..{len(tests)}")
+    for number, (name, test, args) in enumerate(tests, 1):
+        try:
+            test(reducer, *args)
+            print(f"ok {number} {name}")
+        except Exception as error:  # whatever it is, the test has failed
+            failed += 1
+            print(f"# {type(error).__name__}: {error}")
+            print(f"not ok {number} {name}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
