@@ -60,7 +60,8 @@ static bool left_behind(const struct sim_group *g, u32 number)
 	       (op->post.operation == COLLSOCK_REDUCE || op->post.operation == COLLSOCK_BROADCAST);
 }
 
-static bool blame_fits(const struct sim_rank *named, u32 number, u32 error)
+static bool blame_fits(const struct sim_rank *r, const struct sim_rank *named, u32 number,
+		       u32 error)
 {
 	const struct sim_group *g = named->group;
 
@@ -71,9 +72,13 @@ static bool blame_fits(const struct sim_rank *named, u32 number, u32 error)
 		return named->restarted || (named->left && named->posted <= number) ||
 		       (g->disagreed_from != COLL_NOTHING_DONE && left_behind(g, number));
 	case EPROTO:
-		/* With it fails all that is not acknowledged everywhere. */
+		/*
+		 * With it fails all that is not acknowledged everywhere. Who comes
+		 * back begins anew, and learns how the group has ended.
+		 */
 		return g->disagreed_from != COLL_NOTHING_DONE &&
-		       number + 2 * g->common.join.window >= g->disagreed_from;
+		       (r->restarted ||
+			number + 2 * g->common.join.window >= g->disagreed_from);
 	default:
 		return false;
 	}
@@ -93,7 +98,7 @@ static void check_blame(struct sim_rank *r, u32 number, u32 error, u32 failed_ra
 	if (failed_rank >= g->hosts)
 		sim_violated(s, "rank %u: operation %u fails with %u and names nobody (%d)",
 			     r->member->index, number, error, (int)failed_rank);
-	else if (!blame_fits(&g->ranks[failed_rank], number, error))
+	else if (!blame_fits(r, &g->ranks[failed_rank], number, error))
 		sim_violated(s, "rank %u: operation %u fails with %u and names %u, an innocent",
 			     r->member->index, number, error, failed_rank);
 	else if (forgotten(&g->ranks[failed_rank]))
