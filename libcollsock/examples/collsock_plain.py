@@ -9,7 +9,7 @@ As a module:
     collsock.barrier(sock)
     total, = collsock.allreduce(sock, [1.5])
 
-As a program it runs both over the hosts of a file; try --help.
+As a program it runs these and others over the hosts of a file; try --help.
 """
 import argparse
 import errno
@@ -24,17 +24,18 @@ AF_COLLSOCK = 25
 SOL_COLLSOCK = 425
 COLLSOCK_JOIN = 1
 
-BARRIER, ALLREDUCE = 1, 2
+BARRIER, ALLREDUCE, REDUCE, BROADCAST = 1, 2, 3, 4
 NONE, INT64, UINT64, DOUBLE = 0, 1, 2, 3
 INT8, INT16, INT32, UINT8, UINT16, UINT32, FLOAT = 4, 5, 6, 7, 8, 9, 10
 NOP, SUM, MIN, MAX, PRODUCT = 0, 1, 2, 3, 4
 LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR = 5, 6, 7
 BITWISE_AND, BITWISE_OR, BITWISE_XOR = 8, 9, 10
+QUIET = 1
 NO_RANK = 0xffffffff
 MAX_SEGMENT = 8640
 
 # The structures of <linux/collsock.h>: native byte order, no padding.
-JOIN_FORMAT = "=IIQQ16sIIIIHHBB2s"
+JOIN_FORMAT = "=IIQQ16sIIIIHHBBBBB7s"
 MEMBER_FORMAT = "=HHI16s"
 POST_FORMAT = "=IBBBBIIIIQ"
 COMPLETION_FORMAT = "=IIIIQQQ"
@@ -72,7 +73,7 @@ def join_request(hosts, rank, group_id, nonce, key=bytes(16), window=0):
     """What JOIN takes: the request, the hosts, and the host of each rank."""
     count = len(hosts)
     head = struct.pack(JOIN_FORMAT, struct.calcsize(JOIN_FORMAT), 0, group_id, nonce, key,
-                       count, count, rank, 0, window, 0, 0, 0, bytes(2))
+                       count, count, rank, 0, window, 0, 0, 0, 0, 0, 0, bytes(7))
     members = b"".join(member(address, port) for address, port in hosts)
     return head + members + struct.pack(f"={count}I", *range(count))
 
@@ -93,10 +94,16 @@ def join(hosts, rank, group_id=1, nonce=1, key=bytes(16), window=0):
     return sock
 
 
-def post(sock, operation, cookie=0, values=(), element_type=NONE, operator=NOP):
-    """Begin an operation and return at once; the cookie comes back with its end."""
+def post(sock, operation, cookie=0, values=(), element_type=NONE, operator=NOP,
+         root=0, count=None, flags=0):
+    """Begin an operation and return at once; the cookie comes back with its end.
+
+    count is needed by who brings no values and takes some: all but the root of a
+    broadcast. With QUIET success has no completion, for who takes none.
+    """
+    count = len(values) if count is None else count
     head = struct.pack(POST_FORMAT, struct.calcsize(POST_FORMAT), operation, element_type,
-                       operator, 0, 0, 0, len(values), 0, cookie)
+                       operator, 0, flags, root, count, 0, cookie)
     payload = b""
     if values:
         payload = struct.pack(f"={len(values)}{ELEMENT[element_type]}", *values)
@@ -123,6 +130,20 @@ def allreduce(sock, values, operator=SUM, element_type=DOUBLE):
     post(sock, ALLREDUCE, 0, values, element_type, operator)
     _, result = complete(sock)
     return list(struct.unpack(f"={len(values)}{ELEMENT[element_type]}", result))
+
+
+def reduce(sock, root, values, operator=SUM, element_type=DOUBLE):
+    """Combine the lists of all ranks; the root gets the result, the others an empty list."""
+    post(sock, REDUCE, 0, values, element_type, operator, root)
+    _, result = complete(sock)
+    return list(struct.unpack(f"={len(values) if result else 0}{ELEMENT[element_type]}", result))
+
+
+def broadcast(sock, root, count, values=(), element_type=DOUBLE):
+    """All get the root's values, so many; the others bring none."""
+    post(sock, BROADCAST, 0, values, element_type, NOP, root, count)
+    _, result = complete(sock)
+    return list(values) or list(struct.unpack(f"={count}{ELEMENT[element_type]}", result))
 
 
 def poll_for_completion(sock, timeout_ms=None):
@@ -185,10 +206,17 @@ def overlapped(sock, rank):
     return pieces
 
 
+def mean_of_ranks(sock, rank, ranks):
+    """Rank 0 learns the sum, and tells the mean."""
+    total = reduce(sock, 0, [rank])
+    mean, = broadcast(sock, 0, 1, [sum(total) / ranks] if rank == 0 else ())
+    print(f"rank {rank}: the mean rank is {mean:g}")
+
+
 def main():
     """The program: exit code 0 done, 1 joining or an operation failed, 2 wrong usage."""
     parser = argparse.ArgumentParser(
-        description="A barrier and reductions over the hosts of a file, in plain Python.",
+        description="A barrier, reductions and a broadcast over the hosts of a file, in plain Python.",
         epilog="HOSTS-FILE has one host a line, in the order of ranks: ADDRESS [PORT]. "
                "Exit code: 0 done, 1 joining or an operation failed, 2 wrong usage.")
     parser.add_argument("hosts_file", metavar="HOSTS-FILE")
@@ -213,6 +241,7 @@ def main():
             print(f"rank {options.rank}: all are here")
             total, half = allreduce(sock, [options.rank, 0.5])
             print(f"rank {options.rank}: the sums are {total:g} and {half:g}")
+            mean_of_ranks(sock, options.rank, len(hosts))
             overlapped(sock, options.rank)
     except OSError as error:
         print(f"{sys.argv[0]}: {error}: {WHAT_TO_DO.get(error.errno, 'see collsock(7)')}",

@@ -37,8 +37,8 @@ void collsock_close(struct collsock *socket);
 int collsock_fd(const struct collsock *socket);
 
 /*
- * How long collsock_wait(), collsock_barrier() and collsock_allreduce() spin
- * before they sleep: 0 at first, at most COLLSOCK_MAX_SPIN_US.
+ * How long collsock_wait(), and what posts and waits, spin before they sleep: 0
+ * at first, at most COLLSOCK_MAX_SPIN_US.
  */
 int collsock_set_spin(struct collsock *socket, unsigned int spin_us);
 
@@ -64,7 +64,7 @@ int collsock_group_add_sockaddr(struct collsock_group *group, const struct socka
 
 /*
  * The fixed part of the request, to be changed in place: max_bytes, window,
- * segment_bytes, the algorithms. The library sets size, hosts, ranks and rank.
+ * segment_bytes, the algorithms, fanout. The library sets size, hosts, ranks and rank.
  */
 struct collsock_join *collsock_group_request(struct collsock_group *group);
 
@@ -107,7 +107,7 @@ struct collsock_int16_int {
 
 /* ---- post, go on, complete ---- */
 
-/* Cookies from here on are those of collsock_barrier() and collsock_allreduce(). */
+/* Cookies from here on are those of the collectives that post and wait. */
 #define COLLSOCK_LIBRARY_COOKIES	0x8000000000000000ULL
 
 int collsock_post(struct collsock *socket, const struct collsock_post *post,
@@ -115,6 +115,19 @@ int collsock_post(struct collsock *socket, const struct collsock_post *post,
 int collsock_post_barrier(struct collsock *socket, __u64 cookie);
 int collsock_post_allreduce(struct collsock *socket, const void *data, __u32 count,
 			    enum collsock_type type, enum collsock_operator op,
+			    __u64 cookie);
+
+/*
+ * @flags is 0 or COLLSOCK_QUIET, which a rank that takes no result may give: no
+ * completion if it succeeds. Such a rank completes at once in any case.
+ */
+int collsock_post_reduce(struct collsock *socket, const void *data, __u32 count,
+			 enum collsock_type type, enum collsock_operator op,
+			 __u32 root, unsigned int flags, __u64 cookie);
+
+/* @data is that of the root, and NULL on all other ranks. */
+int collsock_post_broadcast(struct collsock *socket, const void *data, __u32 count,
+			    enum collsock_type type, __u32 root, unsigned int flags,
 			    __u64 cookie);
 
 /*
@@ -137,6 +150,16 @@ int collsock_barrier(struct collsock *socket, struct collsock_completion *comple
 int collsock_allreduce(struct collsock *socket, const void *data, void *result,
 		       __u32 count, enum collsock_type type,
 		       enum collsock_operator op, struct collsock_completion *completion);
+
+/* @result may be NULL on all ranks but the root, which return at once. */
+int collsock_reduce(struct collsock *socket, const void *data, void *result, __u32 count,
+		    enum collsock_type type, enum collsock_operator op, __u32 root,
+		    struct collsock_completion *completion);
+
+/* From @data of the root, which returns at once, to @data of all others. */
+int collsock_broadcast(struct collsock *socket, void *data, __u32 count,
+		       enum collsock_type type, __u32 root,
+		       struct collsock_completion *completion);
 
 /* ---- looking ---- */
 

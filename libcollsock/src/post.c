@@ -95,6 +95,47 @@ COLLSOCK_PUBLIC int collsock_post_allreduce(struct collsock *s, const void *data
 	return collsock_post(s, &post, data, bytes);
 }
 
+COLLSOCK_PUBLIC int collsock_post_reduce(struct collsock *s, const void *data, __u32 count,
+					 enum collsock_type type, enum collsock_operator op,
+					 __u32 root, unsigned int flags, __u64 cookie)
+{
+	struct collsock_post post = {
+		.size		= sizeof(post),
+		.operation	= COLLSOCK_REDUCE,
+		.type		= type,
+		.op		= op,
+		.flags		= flags,
+		.root		= root,
+		.count		= count,
+		.cookie		= cookie,
+	};
+	int bytes = collsock_payload_bytes(type, count);
+
+	if (bytes < 0)
+		return bytes;
+	return collsock_post(s, &post, data, bytes);
+}
+
+COLLSOCK_PUBLIC int collsock_post_broadcast(struct collsock *s, const void *data, __u32 count,
+					    enum collsock_type type, __u32 root,
+					    unsigned int flags, __u64 cookie)
+{
+	struct collsock_post post = {
+		.size		= sizeof(post),
+		.operation	= COLLSOCK_BROADCAST,
+		.type		= type,
+		.flags		= flags,
+		.root		= root,
+		.count		= count,
+		.cookie		= cookie,
+	};
+	int bytes = collsock_payload_bytes(type, count);
+
+	if (bytes < 0)
+		return bytes;
+	return collsock_post(s, &post, data, data ? bytes : 0);
+}
+
 COLLSOCK_PUBLIC int collsock_complete(struct collsock *s, struct collsock_completion *completion,
 				      void *result, size_t result_bytes)
 {

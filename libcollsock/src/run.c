@@ -186,3 +186,34 @@ COLLSOCK_PUBLIC int collsock_allreduce(struct collsock *s, const void *data, voi
 
 	return run(s, &post, data, collsock_payload_bytes(type, count), completion, result);
 }
+
+COLLSOCK_PUBLIC int collsock_reduce(struct collsock *s, const void *data, void *result,
+				    __u32 count, enum collsock_type type,
+				    enum collsock_operator op, __u32 root,
+				    struct collsock_completion *completion)
+{
+	struct collsock_post post = {
+		.operation	= COLLSOCK_REDUCE,
+		.type		= type,
+		.op		= op,
+		.root		= root,
+		.count		= count,
+	};
+
+	return run(s, &post, data, collsock_payload_bytes(type, count), completion, result);
+}
+
+/* The kernel reads the buffer of the root alone, and fills that of all others. */
+COLLSOCK_PUBLIC int collsock_broadcast(struct collsock *s, void *data, __u32 count,
+				       enum collsock_type type, __u32 root,
+				       struct collsock_completion *completion)
+{
+	struct collsock_post post = {
+		.operation	= COLLSOCK_BROADCAST,
+		.type		= type,
+		.root		= root,
+		.count		= count,
+	};
+
+	return run(s, &post, data, collsock_payload_bytes(type, count), completion, data);
+}

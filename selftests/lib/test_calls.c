@@ -131,6 +131,70 @@ TEST_F(calls, elements_of_every_type_are_sent_whole)
 	}
 }
 
+/* The header of what was sent. */
+static struct collsock_post sent_post(void)
+{
+	struct collsock_post post;
+
+	memcpy(&post, fake.sent, sizeof(post));
+	return post;
+}
+
+TEST_F(calls, post_reduce_sends_header_and_payload)
+{
+	const __s64 data[3] = { 1, -2, 3 };
+	struct collsock_post post;
+
+	ASSERT_EQ(0, collsock_post_reduce(self->socket, data, 3, COLLSOCK_INT64, COLLSOCK_MIN,
+					  5, COLLSOCK_QUIET, 79));
+	ASSERT_EQ(sizeof(post) + sizeof(data), fake.sent_bytes);
+	post = sent_post();
+	EXPECT_EQ(sizeof(post), post.size);
+	EXPECT_EQ(COLLSOCK_REDUCE, post.operation);
+	EXPECT_EQ(COLLSOCK_INT64, post.type);
+	EXPECT_EQ(COLLSOCK_MIN, post.op);
+	EXPECT_EQ(COLLSOCK_AUTO, post.algorithm);
+	EXPECT_EQ(COLLSOCK_QUIET, post.flags);
+	EXPECT_EQ(5, post.root);
+	EXPECT_EQ(3, post.count);
+	EXPECT_EQ(79, post.cookie);
+	EXPECT_EQ(0, memcmp(fake.sent + sizeof(post), data, sizeof(data)));
+}
+
+TEST_F(calls, post_broadcast_of_the_root_sends_its_data)
+{
+	const double data[2] = { 1.5, 2.5 };
+	struct collsock_post post;
+
+	ASSERT_EQ(0, collsock_post_broadcast(self->socket, data, 2, COLLSOCK_DOUBLE, 4,
+					     COLLSOCK_QUIET, 80));
+	ASSERT_EQ(sizeof(post) + sizeof(data), fake.sent_bytes);
+	post = sent_post();
+	EXPECT_EQ(sizeof(post), post.size);
+	EXPECT_EQ(COLLSOCK_BROADCAST, post.operation);
+	EXPECT_EQ(COLLSOCK_DOUBLE, post.type);
+	EXPECT_EQ(COLLSOCK_NOP, post.op);
+	EXPECT_EQ(COLLSOCK_QUIET, post.flags);
+	EXPECT_EQ(4, post.root);
+	EXPECT_EQ(2, post.count);
+	EXPECT_EQ(80, post.cookie);
+	EXPECT_EQ(0, memcmp(fake.sent + sizeof(post), data, sizeof(data)));
+}
+
+TEST_F(calls, post_broadcast_of_the_others_sends_a_header_that_counts)
+{
+	struct collsock_post post;
+
+	ASSERT_EQ(0, collsock_post_broadcast(self->socket, NULL, 2, COLLSOCK_DOUBLE, 4, 0, 81));
+	ASSERT_EQ(sizeof(post), fake.sent_bytes);
+	post = sent_post();
+	EXPECT_EQ(COLLSOCK_BROADCAST, post.operation);
+	EXPECT_EQ(COLLSOCK_DOUBLE, post.type);
+	EXPECT_EQ(0, post.flags);
+	EXPECT_EQ(4, post.root);
+	EXPECT_EQ(2, post.count);
+}
+
 TEST_F(calls, post_of_no_type_or_no_size_never_reaches_the_kernel)
 {
 	__s64 data = 0;
@@ -141,6 +205,14 @@ TEST_F(calls, post_of_no_type_or_no_size_never_reaches_the_kernel)
 						   COLLSOCK_INT16_INT + 1, COLLSOCK_SUM, 0));
 	EXPECT_EQ(-EMSGSIZE, collsock_post_allreduce(self->socket, &data, UINT32_MAX,
 						     COLLSOCK_INT64, COLLSOCK_SUM, 0));
+	EXPECT_EQ(-EINVAL, collsock_post_reduce(self->socket, &data, 1, COLLSOCK_NONE,
+						COLLSOCK_SUM, 0, 0, 0));
+	EXPECT_EQ(-EMSGSIZE, collsock_post_reduce(self->socket, &data, UINT32_MAX,
+						  COLLSOCK_INT64, COLLSOCK_SUM, 0, 0, 0));
+	EXPECT_EQ(-EINVAL, collsock_post_broadcast(self->socket, NULL, 1, COLLSOCK_NONE, 0, 0,
+						   0));
+	EXPECT_EQ(-EMSGSIZE, collsock_post_broadcast(self->socket, NULL, UINT32_MAX,
+						     COLLSOCK_INT64, 0, 0, 0));
 	EXPECT_EQ(0, fake.sent_bytes);
 }
 
@@ -267,6 +339,98 @@ TEST_F(calls, allreduce_may_work_in_place_and_beyond_the_usual_size)
 					COLLSOCK_UINT64, COLLSOCK_SUM, NULL));
 	EXPECT_EQ(sizeof(struct collsock_run) + sizeof(data), fake.sent_bytes);
 	EXPECT_EQ(0, memcmp(data, sums, sizeof(sums)));
+}
+
+static struct collsock_run sent_run(void)
+{
+	struct collsock_run run;
+
+	memcpy(&run, fake.sent, sizeof(run));
+	return run;
+}
+
+TEST_F(calls, reduce_fills_the_result_of_the_root)
+{
+	const double sums[2] = { 3.5, 4.5 }, mine[2] = { 1.5, 2.5 };
+	struct collsock_run run;
+	double result[2];
+
+	answer_run(0, 0, COLLSOCK_NO_RANK);
+	fake.answers[0].completion.bytes = sizeof(sums);
+	fake.answers[0].result = sums;
+	ASSERT_EQ(0, collsock_reduce(self->socket, mine, result, 2, COLLSOCK_DOUBLE,
+				     COLLSOCK_SUM, 3, &self->completion));
+	run = sent_run();
+	EXPECT_EQ(COLLSOCK_RUN, fake.requests[0]);
+	EXPECT_EQ(sizeof(mine), run.buffer_bytes);
+	EXPECT_EQ(COLLSOCK_REDUCE, run.post.operation);
+	EXPECT_EQ(COLLSOCK_DOUBLE, run.post.type);
+	EXPECT_EQ(COLLSOCK_SUM, run.post.op);
+	EXPECT_EQ(0, run.post.flags);
+	EXPECT_EQ(3, run.post.root);
+	EXPECT_EQ(2, run.post.count);
+	EXPECT_EQ(0, memcmp(fake.sent + sizeof(run), mine, sizeof(mine)));
+	EXPECT_EQ(0, memcmp(result, sums, sizeof(sums)));
+}
+
+TEST_F(calls, reduce_needs_no_room_for_a_result_but_at_the_root)
+{
+	__s64 one = 1;
+
+	answer_run(0, 0, COLLSOCK_NO_RANK);
+	ASSERT_EQ(0, collsock_reduce(self->socket, &one, NULL, 1, COLLSOCK_INT64, COLLSOCK_SUM, 3,
+				     &self->completion));
+	EXPECT_EQ(1, fake.calls);
+	EXPECT_EQ(0, self->completion.bytes);
+}
+
+TEST_F(calls, broadcast_leaves_the_data_of_the_root_alone)
+{
+	const __s64 mine[2] = { 7, 8 };
+	struct collsock_run run;
+	__s64 data[2] = { 7, 8 };
+
+	answer_run(0, 0, COLLSOCK_NO_RANK);
+	ASSERT_EQ(0, collsock_broadcast(self->socket, data, 2, COLLSOCK_INT64, 3, NULL));
+	run = sent_run();
+	EXPECT_EQ(COLLSOCK_RUN, fake.requests[0]);
+	EXPECT_EQ(COLLSOCK_BROADCAST, run.post.operation);
+	EXPECT_EQ(COLLSOCK_INT64, run.post.type);
+	EXPECT_EQ(COLLSOCK_NOP, run.post.op);
+	EXPECT_EQ(0, run.post.flags);
+	EXPECT_EQ(3, run.post.root);
+	EXPECT_EQ(2, run.post.count);
+	EXPECT_EQ(0, memcmp(fake.sent + sizeof(run), mine, sizeof(mine)));
+	EXPECT_EQ(0, memcmp(data, mine, sizeof(mine)));
+}
+
+TEST_F(calls, broadcast_fills_the_data_of_the_others)
+{
+	const __s64 theirs[2] = { 7, 8 };
+	__s64 data[2] = { };
+
+	answer_run(0, 0, COLLSOCK_NO_RANK);
+	fake.answers[0].completion.bytes = sizeof(theirs);
+	fake.answers[0].result = theirs;
+	ASSERT_EQ(0, collsock_broadcast(self->socket, data, 2, COLLSOCK_INT64, 3,
+					&self->completion));
+	EXPECT_EQ(sizeof(theirs), sent_run().buffer_bytes);
+	EXPECT_EQ(0, memcmp(data, theirs, sizeof(theirs)));
+	EXPECT_EQ(sizeof(theirs), self->completion.bytes);
+}
+
+TEST_F(calls, broadcast_after_a_signal_fills_the_data_too)
+{
+	const __s64 theirs = 7;
+	__s64 data = 0;
+
+	fake.answers[0].error = EINTR;
+	answer_run(1, 0, COLLSOCK_NO_RANK);
+	fake.answers[1].completion.bytes = sizeof(theirs);
+	fake.answers[1].result = &theirs;
+	ASSERT_EQ(0, collsock_broadcast(self->socket, &data, 1, COLLSOCK_INT64, 3, NULL));
+	EXPECT_EQ(COLLSOCK_WAIT, fake.requests[1]);
+	EXPECT_EQ(7, data);
 }
 
 TEST_F(calls, failed_operation_names_the_rank)

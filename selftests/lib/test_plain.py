@@ -91,17 +91,18 @@ def test_numbers_are_those_of_c():
             if hasattr(plain, mine):
                 equal(getattr(plain, mine), value, mine)
     equal(plain.COLLSOCK_JOIN, NUMBERS["COLLSOCK_JOIN"])
-    equal(plain.ALLREDUCE, NUMBERS["ALLREDUCE"])
+    for name in ("ALLREDUCE", "REDUCE", "BROADCAST", "QUIET"):
+        equal(getattr(plain, name), NUMBERS[name], name)
 
 
 def test_join_request_holds_hosts_then_ranks():
     request = plain.join_request([("10.0.0.1", 0), ("10.0.0.2", 9000)], 1, 5, 6, bytes(range(16)))
     head = struct.unpack_from(plain.JOIN_FORMAT, request)
-    equal(head[:5], (64, 0, 5, 6, bytes(range(16))))
+    equal(head[:5], (72, 0, 5, 6, bytes(range(16))))
     equal(head[5:8], (2, 2, 1))
-    equal(request[64 + 24 + 8:64 + 24 + 12], bytes([10, 0, 0, 2]))
-    equal(struct.unpack_from("=H", request, 64 + 24 + 2), (9000,))
-    equal(request[64 + 48:], struct.pack("=2I", 0, 1))
+    equal(request[72 + 24 + 8:72 + 24 + 12], bytes([10, 0, 0, 2]))
+    equal(struct.unpack_from("=H", request, 72 + 24 + 2), (9000,))
+    equal(request[72 + 48:], struct.pack("=2I", 0, 1))
 
 
 def test_ipv6_member_is_16_bytes():
@@ -124,6 +125,48 @@ def test_allreduce_gives_the_result():
     equal(plain.allreduce(sock, [1.5, 2.5]), [3.5, 4.5])
     equal(sock.sent[32:], struct.pack("=2d", 1.5, 2.5))
     equal(struct.unpack_from("=I", sock.sent, 16), (2,))
+
+
+def completion(result=b""):
+    """Of an operation that went well."""
+    return struct.pack(plain.COMPLETION_FORMAT, 40, 0, plain.NO_RANK, len(result), 0, 1, 2) + \
+        result
+
+
+def sent_fields(sock):
+    """operation, type, op, algorithm, flags, root, count; and the payload."""
+    return struct.unpack_from(plain.POST_FORMAT, sock.sent)[1:8], sock.sent[32:]
+
+
+def test_reduce_gives_the_root_the_result():
+    mine = struct.pack("=2d", 1.5, 2.5)
+    sock = FakeSocket(completion(struct.pack("=2d", 3.5, 4.5)))
+    equal(plain.reduce(sock, 3, [1.5, 2.5], plain.MAX), [3.5, 4.5])
+    equal(sent_fields(sock), ((plain.REDUCE, plain.DOUBLE, plain.MAX, 0, 0, 3, 2), mine))
+
+
+def test_reduce_gives_the_others_nothing():
+    sock = FakeSocket(completion())
+    equal(plain.reduce(sock, 3, [1.5, 2.5]), [])
+
+
+def test_root_of_a_broadcast_brings_what_all_get():
+    sock = FakeSocket(completion())
+    equal(plain.broadcast(sock, 3, 2, [7, 8], plain.INT64), [7, 8])
+    equal(sent_fields(sock), ((plain.BROADCAST, plain.INT64, plain.NOP, 0, 0, 3, 2),
+                              struct.pack("=2q", 7, 8)))
+
+
+def test_others_of_a_broadcast_bring_a_header_that_counts():
+    sock = FakeSocket(completion(struct.pack("=2q", 7, 8)))
+    equal(plain.broadcast(sock, 3, 2, element_type=plain.INT64), [7, 8])
+    equal(sent_fields(sock), ((plain.BROADCAST, plain.INT64, plain.NOP, 0, 0, 3, 2), b""))
+
+
+def test_flags_of_a_post_are_handed_on():
+    sock = FakeSocket()
+    plain.post(sock, plain.REDUCE, 9, [1], plain.INT64, plain.SUM, 1, flags=plain.QUIET)
+    equal(sent_fields(sock)[0], (plain.REDUCE, plain.INT64, plain.SUM, 0, plain.QUIET, 1, 1))
 
 
 def test_failed_operation_names_the_rank():

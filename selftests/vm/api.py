@@ -81,7 +81,7 @@ def a_socket_that_has_not_joined_does_nothing_but_join():
 # ---- joining ----
 
 BAD_FIELDS = {
-    "size": (0, 63, 65, 0xffffffff),
+    "size": (0, 64, 71, 73, 0xffffffff),
     "flags": (1, 0x80000000),
     "hosts": (0, 1, 3, MAX_HOSTS, MAX_HOSTS + 1, 0xffffffff),
     "ranks": (0, 1, 3, MAX_RANKS, MAX_RANKS + 1, 0xffffffff),
@@ -89,10 +89,13 @@ BAD_FIELDS = {
     "max_bytes": (DEFAULT_SEGMENT + 1, 0xffffffff),
     "window": (MAX_WINDOW + 1, 0xffff),
     "segment_bytes": (1, 47, 49, DEFAULT_SEGMENT + 8, MAX_SEGMENT + 48, 0xffff),
-    "barrier_algorithm": (PAIRWISE_EXCHANGE + 1, 255),
-    "allreduce_algorithm": (DISSEMINATION, PAIRWISE_EXCHANGE + 1, 255),
+    "barrier_algorithm": (KARY, KARY + 1, 255),  # no k-ary trees without a fan-out
+    "allreduce_algorithm": (DISSEMINATION, KARY, KARY + 1, 255),
+    "reduce_algorithm": (DISSEMINATION, PAIRWISE_EXCHANGE, KARY, KARY + 1, 255),
+    "broadcast_algorithm": (DISSEMINATION, PAIRWISE_EXCHANGE, KARY, KARY + 1, 255),
+    "fanout": (1, MAX_FANOUT + 1, 255),
     "reserved0": (1,),
-    "reserved1": (255,),
+    "reserved6": (255,),
 }
 
 
@@ -292,12 +295,13 @@ def bad_pointers_are_efault_and_harm_nobody():
 def a_bad_post_is_refused_and_changes_nothing():
     log, (rank, other) = KernelLog(), two()
     barrier = {"operation": BARRIER, "type": 0, "op": 0, "count": 0}
-    for fields in ({"size": 0}, {"size": 31}, {"size": 33}, {"flags": 1}, {"reserved": 1},
-                   {"operation": 0}, {"operation": 3}, {"operation": 255}, {"type": 0},
-                   {"type": INT16_INT + 1}, {"type": 255}, {"op": 0}, {"op": MINLOC},
-                   {"op": MAXLOC + 1}, {"op": 255}, {"algorithm": DISSEMINATION},
-                   {"algorithm": 3}, {"algorithm": 255}, {"root": 1}, {"root": NO_RANK},
-                   {"count": 0}, {"count": 2}, {"count": 4}, barrier):
+    for fields in ({"size": 0}, {"size": 31}, {"size": 33}, {"flags": QUIET}, {"flags": 2},
+                   {"reserved": 1}, {"operation": 0}, {"operation": 5}, {"operation": 255},
+                   {"type": 0}, {"type": INT16_INT + 1}, {"type": 255}, {"op": 0},
+                   {"op": MINLOC}, {"op": MAXLOC + 1}, {"op": 255},
+                   {"algorithm": DISSEMINATION}, {"algorithm": KARY}, {"algorithm": 5},
+                   {"algorithm": 255}, {"root": 1}, {"root": NO_RANK}, {"count": 0},
+                   {"count": 2}, {"count": 4}, barrier):
         refused(errno.EINVAL, f"allreduce with {fields}", rank.send, post_of_three(**fields))
     for count in (145, 0x20000000, 0x20000001, 0x80000003, 0xffffffff):
         refused(errno.EMSGSIZE, f"allreduce with count={count}", rank.send,

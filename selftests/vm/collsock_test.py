@@ -33,17 +33,19 @@ import weakref
 
 AF_COLLSOCK, SOL_COLLSOCK, PORT = 25, 425, 7607
 JOIN, STATS, NET_STATS = 1, 2, 3
-BARRIER, ALLREDUCE = 1, 2
+BARRIER, ALLREDUCE, REDUCE, BROADCAST = 1, 2, 3, 4
 (NONE, INT64, UINT64, DOUBLE, INT8, INT16, INT32, UINT8, UINT16, UINT32, FLOAT,
  FLOAT_INT, DOUBLE_INT, INT64_INT, INT32_INT, INT16_INT) = range(16)
 (NOP, SUM, MIN, MAX, PRODUCT, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR,
  BITWISE_AND, BITWISE_OR, BITWISE_XOR, MINLOC, MAXLOC) = range(13)
-AUTO, DISSEMINATION, PAIRWISE_EXCHANGE = range(3)
+AUTO, DISSEMINATION, PAIRWISE_EXCHANGE, BINOMIAL, KARY = range(5)
+QUIET = 1
 NO_RANK = 0xffffffff
 MAX_HOSTS, MAX_RANKS = 65536, 1048576
 DEFAULT_WINDOW, MAX_WINDOW = 16, 64
 DEFAULT_SEGMENT, MAX_SEGMENT = 1152, 8640
 MAX_SPIN_US = 10000
+MAX_FANOUT, MAX_KARY_HOSTS = 64, 4096
 
 
 class Layout(struct.Struct):
@@ -65,9 +67,10 @@ class Layout(struct.Struct):
         return types.SimpleNamespace(**dict(zip(self.names, self.unpack_from(data, offset))))
 
 
-JOIN_HEAD = Layout("IIQQ16sIIIIHHBBBB",
+JOIN_HEAD = Layout("IIQQ16sIIIIHH5B7B",
                    "size flags id nonce key hosts ranks rank max_bytes window segment_bytes "
-                   "barrier_algorithm allreduce_algorithm reserved0 reserved1")
+                   "barrier_algorithm allreduce_algorithm reduce_algorithm broadcast_algorithm "
+                   "fanout reserved0 reserved1 reserved2 reserved3 reserved4 reserved5 reserved6")
 MEMBER = struct.Struct("=HHI16s")  # family, port, scope_id, address
 POST = Layout("IBBBBIIIIQ",
               "size operation type op algorithm flags root count reserved cookie")

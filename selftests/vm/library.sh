@@ -49,13 +49,20 @@ overlap() {
 	saying "the sum is 6" 20 "$work/log"
 }
 
+reduce() {
+	fresh
+	each 4 $examples/reduce -k "$key" -n "$nonce" -c 50 "$work/hosts" >"$work/log" || return
+	saying "the sum is 6" 50 "$work/log" && saying "of all rounds is 300" 4 "$work/log"
+}
+
 plain_python() {
 	fresh
 	# shellcheck disable=SC2016 # each host expands it
 	each 4 sh -c 'exec python3 -B libcollsock/examples/collsock_plain.py --key-file "$1" \
 		--nonce "$2" "$3" "$COLLSOCK_HOST"' sh "$key" "$nonce" "$work/hosts" >"$work/log" ||
 		return
-	saying "the sums are 6 and 2" 4 "$work/log" && saying "greatest rank is 3" 4 "$work/log"
+	saying "the sums are 6 and 2" 4 "$work/log" && saying "mean rank is 1.5" 4 "$work/log" &&
+		saying "greatest rank is 3" 4 "$work/log"
 }
 
 c_and_python_together() {
@@ -109,11 +116,12 @@ without_module() {
 			--key-file "$key" "$work/hosts" 0
 }
 
-plan 15
+plan 16
 check "barriers over the hosts of a file" barrier
 check "barrier over IPv6" barrier_over_ipv6
 check "allreduce gives sum, min and max" allreduce
 check "overlap learns of the result by epoll" overlap
+check "reduce lets rank 0 compute, and the others go on" reduce
 check "plain Python does all of that" plain_python
 check "C and Python form one group" c_and_python_together
 check "signals neither lose nor repeat an operation" signals

@@ -27,11 +27,14 @@
  * @key_file: or NULL
  * @id: of the group
  * @nonce: of this formation of the group
- * @allreduce: instead of a barrier
- * @count: elements of an allreduce
- * @sum: that every element of an allreduce must come to
+ * @operation: enum collsock_operation
+ * @root: of a reduce or broadcast
+ * @fanout: of k-ary trees
+ * @count: elements of an operation with data
+ * @sum: that every element of a reduction must come to
+ * @broadcasts: that were run: what the next one brings
  * @mine: elements
- * @all: their sums
+ * @all: their sums, or what is broadcast
  */
 struct collperf {
 	struct options	options;
@@ -39,9 +42,12 @@ struct collperf {
 	const char	*key_file;
 	uint64_t	id;
 	uint64_t	nonce;
-	bool		allreduce;
+	unsigned int	operation;
+	unsigned int	root;
+	unsigned int	fanout;
 	unsigned int	count;
 	double		sum;
+	double		broadcasts;
 	double		mine[MAX_COUNT];
 	double		all[MAX_COUNT];
 };
@@ -52,6 +58,13 @@ static noreturn void fail(const char *what, int error, uint32_t failed_rank)
 
 	errx(EXIT_FAILED, "%s: %s", what,
 	     collsock_strerror(error, failed_rank, text, sizeof(text)));
+}
+
+static void check_elements(const struct collperf *c, const char *what, double wanted)
+{
+	if (c->all[0] != wanted || c->all[c->count - 1] != wanted)
+		errx(EXIT_FAILED, "%s: the result is %g and %g, not %g", what, c->all[0],
+		     c->all[c->count - 1], wanted);
 }
 
 static void run_barrier(void *context)
@@ -75,10 +88,52 @@ static void run_allreduce(void *context)
 				   COLLSOCK_SUM, &completion);
 	if (error)
 		fail("allreduce", error, completion.failed_rank);
-	if (c->all[0] != c->sum || c->all[c->count - 1] != c->sum)
-		errx(EXIT_FAILED, "allreduce: the sum is %g and %g, not %g", c->all[0],
-		     c->all[c->count - 1], c->sum);
+	check_elements(c, "allreduce", c->sum);
 }
+
+static void run_reduce(void *context)
+{
+	struct collsock_completion completion;
+	struct collperf *c = context;
+	int error;
+
+	error = collsock_reduce(c->socket, c->mine, c->all, c->count, COLLSOCK_DOUBLE,
+				COLLSOCK_SUM, c->root, &completion);
+	if (error)
+		fail("reduce", error, completion.failed_rank);
+	if (c->options.rank == c->root)
+		check_elements(c, "reduce", c->sum);
+}
+
+/* What it brings is another number each time. */
+static void run_broadcast(void *context)
+{
+	struct collsock_completion completion;
+	struct collperf *c = context;
+	int error;
+
+	c->broadcasts++;
+	if (c->options.rank == c->root)
+		c->all[0] = c->all[c->count - 1] = c->broadcasts;
+	error = collsock_broadcast(c->socket, c->all, c->count, COLLSOCK_DOUBLE, c->root,
+				   &completion);
+	if (error)
+		fail("broadcast", error, completion.failed_rank);
+	check_elements(c, "broadcast", c->broadcasts);
+}
+
+static const struct {
+	const char	*name;
+	void		(*run)(void *context);
+	bool		rooted;
+} operations[] = {
+	[COLLSOCK_BARRIER]	= { "barrier", run_barrier },
+	[COLLSOCK_ALLREDUCE]	= { "allreduce", run_allreduce },
+	[COLLSOCK_REDUCE]	= { "reduce", run_reduce, true },
+	[COLLSOCK_BROADCAST]	= { "broadcast", run_broadcast, true },
+};
+
+#define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
 
 static void prepare_elements(struct collperf *c)
 {
@@ -107,11 +162,21 @@ static void configure(const struct collperf *c, struct collsock_join *request)
 {
 	unsigned int quanta;
 
-	if (!c->allreduce) {
+	request->fanout = c->fanout;
+	switch (c->operation) {
+	case COLLSOCK_BARRIER:
 		request->barrier_algorithm = c->options.algorithm;
 		return;
+	case COLLSOCK_ALLREDUCE:
+		request->allreduce_algorithm = c->options.algorithm;
+		break;
+	case COLLSOCK_REDUCE:
+		request->reduce_algorithm = c->options.algorithm;
+		break;
+	case COLLSOCK_BROADCAST:
+		request->broadcast_algorithm = c->options.algorithm;
+		break;
 	}
-	request->allreduce_algorithm = c->options.algorithm;
 	request->max_bytes = c->count * sizeof(double);
 	quanta = (request->max_bytes + COLLSOCK_SEGMENT_QUANTUM - 1) / COLLSOCK_SEGMENT_QUANTUM;
 	if (request->max_bytes > COLLSOCK_DEFAULT_SEGMENT)
@@ -174,13 +239,15 @@ static void print_stats(const struct collperf *c, const struct collsock_stats *b
 	printf(more, now.retransmits - before->retransmits, now.lone_acks - before->lone_acks);
 }
 
-static bool parse_operation(const char *name)
+static unsigned int parse_operation(const char *name)
 {
-	if (!strcmp(name, "allreduce"))
-		return true;
-	if (strcmp(name, "barrier"))
-		errx(EXIT_USAGE, "--operation: \"%s\" is not barrier or allreduce", name);
-	return false;
+	unsigned int i;
+
+	for (i = COLLSOCK_BARRIER; i < OPERATIONS; i++)
+		if (!strcmp(name, operations[i].name))
+			return i;
+	errx(EXIT_USAGE, "--operation: \"%s\" is not barrier, allreduce, reduce or broadcast",
+	     name);
 }
 
 static void take(void *context, int letter, const char *value)
@@ -189,7 +256,13 @@ static void take(void *context, int letter, const char *value)
 
 	switch (letter) {
 	case 'o':
-		c->allreduce = parse_operation(value);
+		c->operation = parse_operation(value);
+		break;
+	case 'R':
+		c->root = options_number("--root", value, 0, COLLSOCK_MAX_HOSTS - 1);
+		break;
+	case 'F':
+		c->fanout = options_number("--fanout", value, 2, COLLSOCK_MAX_FANOUT);
 		break;
 	case 'c':
 		c->count = options_number("--count", value, 1, MAX_COUNT);
@@ -206,10 +279,31 @@ static void take(void *context, int letter, const char *value)
 	}
 }
 
+/* Of what does not go together JOIN would say no more than that. */
+static void check_options(const struct collperf *c)
+{
+	bool rooted = operations[c->operation].rooted;
+	int algorithm = c->options.algorithm;
+
+	if (algorithm == COLLSOCK_DISSEMINATION && c->operation != COLLSOCK_BARRIER)
+		errx(EXIT_USAGE, "dissemination covers some hosts twice: only for a barrier");
+	if (algorithm == COLLSOCK_PAIRWISE_EXCHANGE && rooted)
+		errx(EXIT_USAGE, "pairwise exchange has no root: only for a barrier or allreduce");
+	if (!c->fanout != (algorithm != COLLSOCK_KARY))
+		errx(EXIT_USAGE, "--algorithm kary and --fanout need each other");
+	if (c->root && !rooted)
+		errx(EXIT_USAGE, "--root: only a reduce or broadcast has one");
+	if (c->root >= c->options.hosts.count)
+		errx(EXIT_USAGE, "--root %u: there are %u hosts, and ranks count from 0", c->root,
+		     c->options.hosts.count);
+}
+
 static void parse(struct collperf *c, int argc, char **argv)
 {
 	static const struct option own[] = {
 		{ "operation",	required_argument, NULL, 'o' },
+		{ "root",	required_argument, NULL, 'R' },
+		{ "fanout",	required_argument, NULL, 'F' },
 		{ "count",	required_argument, NULL, 'c' },
 		{ "id",		required_argument, NULL, 'i' },
 		{ "nonce",	required_argument, NULL, 'N' },
@@ -222,9 +316,14 @@ static void parse(struct collperf *c, int argc, char **argv)
 			"Start it on every host with the same options.\n\n",
 		.own = own,
 		.own_help =
-			"  -o, --operation NAME  barrier or allreduce (default barrier); an allreduce\n"
-			"                        sums doubles and checks the result\n"
-			"  -c, --count N         elements of an allreduce, 1 to 1080 (default 4)\n"
+			"  -o, --operation NAME  barrier, allreduce, reduce or broadcast (default\n"
+			"                        barrier); the data is doubles, and what comes out is\n"
+			"                        checked. In a reduce or broadcast, who waits for\n"
+			"                        nothing runs ahead, up to the window: the mean is that\n"
+			"                        of a stream of operations\n"
+			"  -R, --root N          rank of the root of a reduce or broadcast (default 0)\n"
+			"  -F, --fanout N        children of a host with --algorithm kary, 2 to 64\n"
+			"  -c, --count N         elements of what has data, 1 to 1080 (default 4)\n"
 			"  -i, --id N            number of the group (default 1)\n"
 			"  -N, --nonce N         of this formation of the group, another one for\n"
 			"                        every run (default 1)\n"
@@ -240,17 +339,18 @@ static void parse(struct collperf *c, int argc, char **argv)
 
 	options_parse(&c->options, &program, argc, argv);
 	if (*algorithm == NO_ALGORITHM)
-		*algorithm = c->allreduce ? COLLSOCK_AUTO : COLLSOCK_DISSEMINATION;
-	if (c->allreduce && *algorithm == COLLSOCK_DISSEMINATION)
-		errx(EXIT_USAGE, "dissemination covers some hosts twice: only for a barrier");
+		*algorithm = c->operation == COLLSOCK_BARRIER ? COLLSOCK_DISSEMINATION :
+								COLLSOCK_AUTO;
+	check_options(c);
 }
 
 int main(int argc, char **argv)
 {
 	static struct collperf c = {
-		.id	= DEFAULT_ID,
-		.nonce	= DEFAULT_NONCE,
-		.count	= DEFAULT_COUNT,
+		.id		= DEFAULT_ID,
+		.nonce		= DEFAULT_NONCE,
+		.operation	= COLLSOCK_BARRIER,
+		.count		= DEFAULT_COUNT,
 	};
 	struct collsock_stats before;
 	struct figures figures;
@@ -259,11 +359,11 @@ int main(int argc, char **argv)
 	parse(&c, argc, argv);
 	prepare_elements(&c);
 	join(&c);
-	operation = c.allreduce ? run_allreduce : run_barrier;
+	operation = operations[c.operation].run;
 	measure_warm_up(&c.options, operation, &c);
 	before = read_stats(&c);
 	measure(&figures, &c.options, operation, &c);
-	measure_print(&figures, &c.options, "collperf", c.allreduce ? "allreduce" : "barrier");
+	measure_print(&figures, &c.options, "collperf", operations[c.operation].name);
 	print_stats(&c, &before);
 	collsock_close(c.socket);
 	return EXIT_DONE;

@@ -245,6 +245,8 @@ static void parse(struct options *options, int argc, char **argv)
 	};
 
 	options_parse(options, &program, argc, argv);
+	if (options->algorithm == COLLSOCK_BINOMIAL || options->algorithm == COLLSOCK_KARY)
+		errx(EXIT_USAGE, "--algorithm: here it is dissemination or pairwise");
 	if (options->algorithm != COLLSOCK_PAIRWISE_EXCHANGE)
 		options->algorithm = COLLSOCK_DISSEMINATION;
 	/* One alarm: a time-out of every recv() would make the baseline dearer */

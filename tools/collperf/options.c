@@ -10,12 +10,14 @@
 #define MAX_PORT 65535
 #define MAX_ITERATIONS 1000000000UL
 #define MAX_OPTIONS 32
-#define ALGORITHMS (COLLSOCK_PAIRWISE_EXCHANGE + 1)
+#define ALGORITHMS (COLLSOCK_KARY + 1)
 
 static const char *const algorithm_names[ALGORITHMS] = {
 	[COLLSOCK_AUTO]			= "auto",
 	[COLLSOCK_DISSEMINATION]	= "dissemination",
 	[COLLSOCK_PAIRWISE_EXCHANGE]	= "pairwise",
+	[COLLSOCK_BINOMIAL]		= "binomial",
+	[COLLSOCK_KARY]			= "kary",
 };
 
 unsigned long long options_number(const char *what, const char *text, unsigned long long min,
@@ -44,7 +46,8 @@ static unsigned int parse_algorithm(const char *name)
 	for (i = 0; i < ALGORITHMS; i++)
 		if (!strcmp(name, algorithm_names[i]))
 			return i;
-	errx(EXIT_USAGE, "--algorithm: \"%s\" is not auto, dissemination or pairwise", name);
+	errx(EXIT_USAGE,
+	     "--algorithm: \"%s\" is not auto, dissemination, pairwise, binomial or kary", name);
 }
 
 static const struct option shared[] = {
@@ -71,8 +74,8 @@ static const char shared_help[] =
 	"  -6, --ipv6            with --hosts: fd00:1::1 to fd00:1::N\n"
 	"  -p, --port N          UDP port of hosts that name none\n"
 	"  -r, --rank N          this host, counting from 0; found by its address\n"
-	"  -a, --algorithm NAME  auto, dissemination or pairwise; of a barrier\n"
-	"                        dissemination unless told otherwise\n"
+	"  -a, --algorithm NAME  auto, dissemination, pairwise, in collperf also binomial\n"
+	"                        and kary; of a barrier dissemination unless told otherwise\n"
 	"  -n, --iterations N    operations that are measured (default 1000)\n"
 	"  -w, --warm-up N       operations before them (default 100)\n"
 	"  -s, --spin US         spin so long before sleeping (default 0)\n"
