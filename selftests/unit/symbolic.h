@@ -31,7 +31,7 @@
 
 #include "shapes.h"
 
-#define SYMBOLIC_EACH_VICTIM	48	/* up to so many hosts, each is the victim once */
+#define SYMBOLIC_EACH_VICTIM	32	/* up to so many hosts, each is the victim once */
 #define SYMBOLIC_ROOTED_VICTIM	8	/* likewise if the root is not host 0 */
 
 enum symbolic_fault {

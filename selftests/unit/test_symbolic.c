@@ -441,8 +441,8 @@ static const struct planted {
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ORDER },
 	{ "dissemination of data", COLLSOCK_ALLREDUCE, { .hosts = 8 }, coll_dissemination_build,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ORDER },
-	{ "dissemination of data twice", COLLSOCK_ALLREDUCE, { .hosts = 6 }, coll_dissemination_build,
-	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_COUNT },
+	{ "dissemination of data twice", COLLSOCK_ALLREDUCE, { .hosts = 6 },
+	  coll_dissemination_build, SYMBOLIC_HOLD_NOTHING, SYMBOLIC_COUNT },
 	{ "not the same bits", COLLSOCK_ALLREDUCE, { .hosts = 4 }, build_star_from_the_right,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_DIFFERENT },
 	{ "empty register", COLLSOCK_ALLREDUCE, { .hosts = 3 }, build_star_of_empty_register,
@@ -524,10 +524,11 @@ TEST(every_planted_bug_is_seen_as_what_it_is)
 TEST(an_operation_that_the_executor_cannot_judge_is_not_sound)
 {
 	struct coll_algorithm unknown = { .operation = 255, .build = build_star };
+	struct coll_shape three = { .hosts = 3 };
 	struct symbolic_adversary adversary = {};
 	struct symbolic_group group = {};
 
-	symbolic_build(&group, &unknown, &(struct coll_shape){ .hosts = 3 });
+	symbolic_build(&group, &unknown, &three);
 	symbolic_run(&group, &adversary);
 	EXPECT_EQ(SYMBOLIC_OPERATION, group.verdict.fault);
 	symbolic_free(&group);
