@@ -13,6 +13,13 @@
  * host can complete without knowing of another, then it would do so as well had
  * the other not arrived.
  *
+ * A host that does not contribute begins with an empty register, and with the first
+ * message if that comes before it has arrived; to read what is empty is a fault. One
+ * that does not take completes when it arrives, whatever its schedule has still to do.
+ *
+ * The order of a reduction with a root counts from the root on: node i is host
+ * (root + i) mod n, and the lower node is on the left. Else the root is host 0.
+ *
  * The adversary chooses what happens next among all that can happen: a host
  * arrives, or a message under way is delivered.
  */
@@ -22,15 +29,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "algorithm.h"
-#include "seed.h"
+#include "shapes.h"
 
-#define SYMBOLIC_EACH_VICTIM	48	/* up to so many hosts, each is the victim once */
+#define SYMBOLIC_EACH_VICTIM	32	/* up to so many hosts, each is the victim once */
+#define SYMBOLIC_ROOTED_VICTIM	8	/* likewise if the root is not host 0 */
 
 enum symbolic_fault {
 	SYMBOLIC_SOUND,
 	SYMBOLIC_NOT_BUILT,
 	SYMBOLIC_BLOCKS,
+	SYMBOLIC_CONTRIBUTES,
+	SYMBOLIC_TAKES,
+	SYMBOLIC_ALL_TO_ALL,
 	SYMBOLIC_DEADLOCK,
 	SYMBOLIC_NOT_AWAITED,
 	SYMBOLIC_TWICE,
@@ -49,15 +59,18 @@ static const char *const symbolic_fault_text[] = {
 	[SYMBOLIC_SOUND]	= "sound",
 	[SYMBOLIC_NOT_BUILT]	= "result of build",
 	[SYMBOLIC_BLOCKS]	= "blocks of a payload that the executor can follow",
-	[SYMBOLIC_DEADLOCK]	= "deadlock: hosts that completed",
+	[SYMBOLIC_CONTRIBUTES]	= "whether the host contributes",
+	[SYMBOLIC_TAKES]	= "whether the host takes the result",
+	[SYMBOLIC_ALL_TO_ALL]	= "whether completion says that all have begun",
+	[SYMBOLIC_DEADLOCK]	= "deadlock: hosts whose schedule ended",
 	[SYMBOLIC_NOT_AWAITED]	= "fold entries that await a message that came",
 	[SYMBOLIC_TWICE]	= "messages of one host in one round",
 	[SYMBOLIC_LEFT_OVER]	= "messages folded of those sent",
 	[SYMBOLIC_TOO_EARLY]	= "hosts that had arrived when this one completed",
 	[SYMBOLIC_NOT_KNOWN]	= "hosts whose arrival this one knew of when it completed",
-	[SYMBOLIC_EMPTY]	= "registers with nothing in them that were folded",
+	[SYMBOLIC_EMPTY]	= "registers with nothing in them that were read",
 	[SYMBOLIC_COUNT]	= "contributions folded",
-	[SYMBOLIC_ORDER]	= "pairs of neighbours out of rank order",
+	[SYMBOLIC_ORDER]	= "pairs of neighbours out of order",
 	[SYMBOLIC_DIFFERENT]	= "number of the result's expression",
 	[SYMBOLIC_OPERATION]	= "operations that the executor can judge",
 };
@@ -86,9 +99,9 @@ struct symbolic_adversary {
 /* Number 0 is the empty register, 1 + h the contribution of host h. */
 struct symbolic_expression {
 	u32 left, right;	/* 0 for a contribution */
-	u32 first, last;	/* contributions at its ends */
+	u32 first, last;	/* nodes whose contributions are at its ends */
 	u64 contributions;
-	u64 disorders;		/* neighbours that are not rank and next rank */
+	u64 disorders;		/* neighbours that are not node and next node */
 };
 
 struct symbolic_message {
@@ -103,6 +116,7 @@ struct symbolic_host {
 	u32 came[COLL_MAX_EDGES];	/* by fold entry: 1 + number of the message */
 	u32 round;
 	bool arrived;
+	bool begun;		/* its schedule */
 };
 
 /* A move is the number of a host that arrives, or hosts + number of a message. */
@@ -114,8 +128,10 @@ struct symbolic_moves {
 struct symbolic_group {
 	const struct coll_algorithm *algorithm;
 	const struct symbolic_adversary *adversary;
-	u32 hosts;
+	struct coll_shape shape;
+	u32 hosts;		/* of the shape */
 	struct symbolic_host *host;
+	bool built;		/* else a fault of building is in the verdict */
 
 	struct symbolic_message *message;
 	u32 messages;
@@ -132,7 +148,8 @@ struct symbolic_group {
 	u32 *hash;
 	u32 hash_mask;
 
-	u32 arrived, completed;
+	u32 arrived;
+	u32 result;		/* the expression that all who take must hold; 0 as yet */
 
 	/* Elements that the arrays have room for; they grow and are used again. */
 	struct {
@@ -165,13 +182,16 @@ static inline void symbolic_judge(struct symbolic_group *g, enum symbolic_fault 
 
 static inline void symbolic_contributions(struct symbolic_group *g)
 {
-	u32 h;
+	u32 h, node;
 
 	g->expressions = 1;
-	for (h = 0; h < g->hosts; h++)
+	for (h = 0; h < g->hosts; h++) {
+		node = (h + g->hosts - g->shape.root) % g->hosts;
 		g->expression[g->expressions++] = (struct symbolic_expression){
-			.first = h, .last = h, .contributions = 1,
+			.first = node, .last = node, .contributions = 1,
 		};
+	}
+	g->result = g->algorithm->operation == COLLSOCK_BROADCAST ? 1 + g->shape.root : 0;
 }
 
 /* The expression "left op right", made if there is none yet. */
@@ -275,6 +295,7 @@ static inline void symbolic_begin_round(struct symbolic_group *g, u32 host)
 	for (i = r->send_first; i < r->send_first + r->sends; i++) {
 		const struct coll_edge *e = &me->schedule.send[i];
 
+		symbolic_judge(g, SYMBOLIC_EMPTY, host, 0, !me->reg[e->reg]);
 		memcpy(symbolic_known_in(g, g->messages), symbolic_known_by(g, host),
 		       g->words * sizeof(u64));
 		g->message[g->messages] = (struct symbolic_message){
@@ -339,10 +360,13 @@ static inline void symbolic_fold_round(struct symbolic_group *g, u32 host)
 	}
 }
 
+/* If the rank waits for nothing more: may it complete? */
 static inline void symbolic_complete(struct symbolic_group *g, u32 host)
 {
-	g->completed++;
-	if (g->algorithm->operation != COLLSOCK_BARRIER && !g->host[host].schedule.all_to_all)
+	const struct symbolic_host *me = &g->host[host];
+
+	if (!me->arrived || !me->schedule.all_to_all ||
+	    (me->schedule.takes && me->round < me->schedule.rounds))
 		return;
 	symbolic_judge(g, SYMBOLIC_TOO_EARLY, host, g->hosts, g->arrived);
 	symbolic_judge(g, SYMBOLIC_NOT_KNOWN, host, g->hosts, symbolic_known_count(g, host));
@@ -352,13 +376,18 @@ static inline void symbolic_advance(struct symbolic_group *g, u32 host)
 {
 	struct symbolic_host *me = &g->host[host];
 
+	if (!me->begun) {
+		if (me->schedule.contributes && !me->arrived)
+			return;
+		me->begun = true;
+		symbolic_begin_round(g, host);
+	}
 	while (me->round < me->schedule.rounds && symbolic_round_has_come(me, host)) {
 		symbolic_fold_round(g, host);
 		me->round++;
 		symbolic_begin_round(g, host);
-		if (me->round == me->schedule.rounds)
-			symbolic_complete(g, host);
 	}
+	symbolic_complete(g, host);
 }
 
 static inline void symbolic_arrive(struct symbolic_group *g, u32 host)
@@ -366,9 +395,6 @@ static inline void symbolic_arrive(struct symbolic_group *g, u32 host)
 	symbolic_known_by(g, host)[host / 64] |= 1ULL << host % 64;
 	g->host[host].arrived = true;
 	g->arrived++;
-	symbolic_begin_round(g, host);
-	if (!g->host[host].schedule.rounds)
-		symbolic_complete(g, host);
 	symbolic_advance(g, host);
 }
 
@@ -383,41 +409,71 @@ static inline void symbolic_deliver(struct symbolic_group *g, u32 message)
 		return;
 	symbolic_judge(g, SYMBOLIC_TWICE, m->to, 1, me->came[entry] ? 2 : 1);
 	me->came[entry] = 1 + message;
-	if (me->arrived)
-		symbolic_advance(g, m->to);
+	symbolic_advance(g, m->to);
 }
 
 /* Groups */
 
-/* What the result of a reduction must be. */
+/* What the result must be. */
 static inline void symbolic_judge_result(struct symbolic_group *g, u32 host)
 {
-	const struct symbolic_expression *e = &g->expression[g->host[host].reg[0]];
+	u32 seen = g->host[host].reg[0];
+	const struct symbolic_expression *e = &g->expression[seen];
+	bool one = g->algorithm->operation == COLLSOCK_BROADCAST;
 
-	symbolic_judge(g, SYMBOLIC_COUNT, host, g->hosts, e->contributions);
+	symbolic_judge(g, SYMBOLIC_COUNT, host, one ? 1 : g->hosts, e->contributions);
 	symbolic_judge(g, SYMBOLIC_ORDER, host, 0, e->disorders);
-	symbolic_judge(g, SYMBOLIC_DIFFERENT, host, g->host[0].reg[0], g->host[host].reg[0]);
+	if (!g->result)
+		g->result = seen;
+	symbolic_judge(g, SYMBOLIC_DIFFERENT, host, g->result, seen);
 }
 
 static inline void symbolic_judge_end(struct symbolic_group *g)
 {
+	u32 ended = 0;
 	u32 h;
 
 	for (h = 0; h < g->hosts; h++)
+		ended += g->host[h].round == g->host[h].schedule.rounds;
+	for (h = 0; h < g->hosts; h++)
 		if (g->host[h].round < g->host[h].schedule.rounds)
-			symbolic_judge(g, SYMBOLIC_DEADLOCK, h, g->hosts, g->completed);
+			symbolic_judge(g, SYMBOLIC_DEADLOCK, h, g->hosts, ended);
 	symbolic_judge(g, SYMBOLIC_LEFT_OVER, 0, g->messages, g->folded);
+
+	if (g->algorithm->operation == COLLSOCK_BARRIER)
+		return;
+	for (h = 0; h < g->hosts; h++)
+		if (g->host[h].schedule.takes)
+			symbolic_judge_result(g, h);
+}
+
+/* Who contributes and who takes is a matter of the operation, not of the algorithm. */
+static inline void symbolic_judge_part(struct symbolic_group *g, u32 host)
+{
+	const struct coll_schedule *s = &g->host[host].schedule;
+	bool root = host == g->shape.root;
+	bool contributes = true;
+	bool takes = true;
+	bool all = false;
 
 	switch (g->algorithm->operation) {
 	case COLLSOCK_BARRIER:
-		break;
 	case COLLSOCK_ALLREDUCE:
-		for (h = 0; h < g->hosts; h++)
-			symbolic_judge_result(g, h);
+		all = true;
+		break;
+	case COLLSOCK_REDUCE:
+		takes = root;
+		break;
+	case COLLSOCK_BROADCAST:
+		contributes = root;
+		takes = !root;
 		break;
 	default:
-		symbolic_judge(g, SYMBOLIC_OPERATION, 0, 1, 0);
+		symbolic_judge(g, SYMBOLIC_OPERATION, host, 1, 0);
 	}
+	symbolic_judge(g, SYMBOLIC_CONTRIBUTES, host, contributes, s->contributes);
+	symbolic_judge(g, SYMBOLIC_TAKES, host, takes, s->takes);
+	symbolic_judge(g, SYMBOLIC_ALL_TO_ALL, host, all, s->all_to_all);
 }
 
 /* Memory that is used again costs a tenth of memory that is fresh each time. */
@@ -462,7 +518,8 @@ static inline void symbolic_make_room(struct symbolic_group *g, u32 messages, u3
  * holds another group. A fault of building is in the verdict, and stays there.
  */
 static inline void symbolic_build(struct symbolic_group *g,
-				  const struct coll_algorithm *algorithm, u32 hosts)
+				  const struct coll_algorithm *algorithm,
+				  const struct coll_shape *shape)
 {
 	u32 messages = 0;
 	u32 folds = 0;
@@ -471,20 +528,23 @@ static inline void symbolic_build(struct symbolic_group *g,
 	memset(&g->verdict, 0, sizeof(g->verdict));
 	g->algorithm = algorithm;
 	g->adversary = NULL;
-	g->hosts = hosts;
-	g->host = symbolic_grow(g->host, &g->room.host, hosts, sizeof(*g->host));
-	for (h = 0; h < hosts; h++) {
+	g->shape = *shape;
+	g->hosts = shape->hosts;
+	g->host = symbolic_grow(g->host, &g->room.host, g->hosts, sizeof(*g->host));
+	for (h = 0; h < g->hosts && g->verdict.fault == SYMBOLIC_SOUND; h++) {
 		struct coll_schedule *s = &g->host[h].schedule;
-		int err = algorithm->build(s, hosts, h);
 
+		g->shape.self = h;
 		g->host[h].round = 0;
-		symbolic_judge(g, SYMBOLIC_NOT_BUILT, h, 0, -err);
-		if (err)
-			return;
+		symbolic_judge(g, SYMBOLIC_NOT_BUILT, h, 0, -algorithm->build(s, &g->shape));
 		symbolic_judge(g, SYMBOLIC_BLOCKS, h, 1, s->blocks);
+		symbolic_judge_part(g, h);
 		messages += s->sends;
 		folds += s->folds;
 	}
+	g->built = g->verdict.fault == SYMBOLIC_SOUND;
+	if (!g->built)
+		return;
 	symbolic_make_room(g, messages, folds);
 	symbolic_contributions(g);
 }
@@ -511,9 +571,10 @@ static inline void symbolic_reset(struct symbolic_group *g)
 
 		memset(me->reg, 0, sizeof(me->reg));
 		memset(me->came, 0, me->schedule.folds * sizeof(me->came[0]));
-		me->reg[0] = 1 + h;
+		me->reg[0] = me->schedule.contributes ? 1 + h : 0;
 		me->round = 0;
 		me->arrived = false;
+		me->begun = false;
 	}
 	memset(g->known_by_host, 0, (size_t)g->hosts * g->words * sizeof(u64));
 	memset(&g->verdict, 0, sizeof(g->verdict));
@@ -524,20 +585,21 @@ static inline void symbolic_reset(struct symbolic_group *g)
 	g->messages = 0;
 	g->folded = 0;
 	g->arrived = 0;
-	g->completed = 0;
 }
 
 /*
- * The next victim in @hosts hosts, or @hosts after the last. In large groups not all:
- * both ends, the middle, and the hosts about 2 * (n - 2^m), where pairs end and
- * single hosts begin.
+ * The next node to be the victim, or the number of hosts after the last. In large
+ * groups not all: both ends, the middle, and the hosts about 2 * (n - 2^m), where
+ * pairs end and single hosts begin. With another root than host 0 these suffice, as
+ * the group is the same, turned.
  */
-static inline u32 symbolic_next_victim(u32 hosts, u32 victim)
+static inline u32 symbolic_next_victim(const struct symbolic_group *g, u32 victim)
 {
-	u32 paired = 2 * (hosts - (1U << ilog2(hosts)));
+	u32 each = g->shape.root ? SYMBOLIC_ROOTED_VICTIM : SYMBOLIC_EACH_VICTIM;
+	u32 paired = 2 * (g->hosts - (1U << ilog2(g->hosts)));
 
-	for (victim++; hosts > SYMBOLIC_EACH_VICTIM && victim < hosts; victim++)
-		if (victim == hosts / 2 || victim + 1 == hosts ||
+	for (victim++; g->hosts > each && victim < g->hosts; victim++)
+		if (victim == g->hosts / 2 || victim + 1 == g->hosts ||
 		    victim == paired || victim + 1 == paired)
 			break;
 	return victim;
@@ -549,7 +611,7 @@ static inline void symbolic_run(struct symbolic_group *g,
 {
 	u32 h, move;
 
-	if (g->verdict.fault == SYMBOLIC_NOT_BUILT || g->verdict.fault == SYMBOLIC_BLOCKS)
+	if (!g->built)
 		return;
 	symbolic_reset(g);
 	g->adversary = adversary;
@@ -572,8 +634,8 @@ static inline void symbolic_run_victims(struct symbolic_group *g,
 {
 	u32 victim;
 
-	for (victim = 0; victim < g->hosts; victim = symbolic_next_victim(g->hosts, victim)) {
-		adversary->victim = victim;
+	for (victim = 0; victim < g->hosts; victim = symbolic_next_victim(g, victim)) {
+		adversary->victim = (g->shape.root + victim) % g->hosts;
 		symbolic_run(g, adversary);
 		if (g->verdict.fault != SYMBOLIC_SOUND ||
 		    adversary->hold == SYMBOLIC_HOLD_NOTHING)
@@ -586,13 +648,13 @@ static inline const char *symbolic_verdict(const struct symbolic_group *g)
 {
 	const struct symbolic_adversary *a = g->adversary;
 	static const struct symbolic_adversary none;
-	static char text[400];
+	static char text[500];
 
 	if (!a)
 		a = &none;
 	snprintf(text, sizeof(text),
-		 "%s of operation %u, %u hosts: %s: expected %llu, seen %llu (host %u, round %u; order %u, hold %u, victim %u, seed %#llx)",
-		 g->algorithm->name, g->algorithm->operation, g->hosts,
+		 "%s: %s: expected %llu, seen %llu (host %u, round %u; order %u, hold %u, victim %u, seed %#llx)",
+		 shapes_text(g->algorithm, &g->shape),
 		 symbolic_fault_text[g->verdict.fault],
 		 (unsigned long long)g->verdict.expected,
 		 (unsigned long long)g->verdict.seen, g->verdict.host, g->verdict.round,

@@ -1,32 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The proofs of all algorithms in the registry: each is run by the symbolic
- * executor for every number of hosts from 1 to 512 against adversaries that choose
- * the order of arrivals and messages. An algorithm that is new in the registry is
- * proved without a line here, save the bound of its paper.
+ * executor for every number of hosts from 1 to 512, with every fan-out and from
+ * many roots, against adversaries that choose the order of arrivals and messages.
+ * An algorithm that is new in the registry is proved without a line here, save the
+ * bound of its paper.
  */
 #include "kselftest_harness.h"
 
 #include "symbolic.h"
 
-#define PROOF_HOSTS	512
+#define PROOF_HOSTS	1024
 
-/* The entry after @a, of NULL the first; NULL after the last. */
-static const struct coll_algorithm *next_algorithm(const struct coll_algorithm *a)
+/* A group without root and fan-out. */
+static struct coll_shape plain(u32 hosts)
 {
-	a = a ? a + 1 : coll_algorithms;
-	return a < coll_algorithms + coll_algorithms_count ? a : NULL;
+	return (struct coll_shape){ .hosts = hosts };
 }
 
-/* The sizes of the proofs, then larger ones up to @most; 0 after the last. */
-static u32 group_size(u32 i, u32 most)
+/* The smallest fan-out, if there must be one. */
+static struct coll_shape smallest(const struct coll_algorithm *a, u32 hosts, u32 self)
 {
-	static const u32 larger[] = { 767, 1000, 1024, 4097, COLLSOCK_MAX_HOSTS };
-
-	if (i < PROOF_HOSTS)
-		return i + 1;
-	i -= PROOF_HOSTS;
-	return i < ARRAY_SIZE(larger) && larger[i] <= most ? larger[i] : 0;
+	return (struct coll_shape){ .hosts = hosts, .self = self, .fanout = a->fans_out ? 2 : 0 };
 }
 
 /* The papers' logarithms, reckoned another way than the code under test does. */
@@ -48,23 +43,34 @@ static u32 ceil_log2(u32 n)
 	return log;
 }
 
-/* The adversaries: an order in which things happen, and what is held back. */
-FIXTURE(delivery)
-{
+/*
+ * The adversaries: an order in which things happen, and what is held back. The first
+ * meets every fan-out of every size, and every root of the small ones; the others
+ * some that are drawn, for what they might find they would find in any tree.
+ */
+struct proof {
 	struct symbolic_adversary adversary;
 	struct symbolic_group group;
+	u64 draws;		/* of shapes of a size; 0 for all */
 	u64 runs;		/* each with the next seed */
+};
+
+FIXTURE(delivery)
+{
+	struct proof proof;
 };
 
 FIXTURE_VARIANT(delivery)
 {
 	struct symbolic_adversary adversary;
+	bool every_shape;
 	bool fresh;
 };
 
 FIXTURE_VARIANT_ADD(delivery, oldest_first)
 {
 	.adversary = { .order = SYMBOLIC_FIFO },
+	.every_shape = true,
 };
 
 FIXTURE_VARIANT_ADD(delivery, newest_first)
@@ -105,55 +111,92 @@ FIXTURE_VARIANT_ADD(delivery, one_host_is_not_heard)
 
 FIXTURE_SETUP(delivery)
 {
-	self->adversary = variant->adversary;
-	self->runs = 1;
+	struct proof *proof = &self->proof;
+
+	proof->adversary = variant->adversary;
+	proof->draws = variant->every_shape ? 0 : seed_soak();
+	proof->runs = 1;
 	if (variant->fresh) {
-		self->adversary.seed = seed_start();
-		self->runs = seed_soak();
+		proof->adversary.seed = seed_start();
+		proof->draws = 1;
+		proof->runs = seed_soak();
 	}
 }
 
 FIXTURE_TEARDOWN(delivery)
 {
-	symbolic_free(&self->group);
+	symbolic_free(&self->proof.group);
 }
 
-static void prove(struct __test_metadata *_metadata, struct symbolic_group *group,
-		  struct symbolic_adversary adversary, u64 runs)
+static void check_formulas(struct __test_metadata *_metadata,
+			   const struct symbolic_group *group)
 {
-	for (; runs; runs--, adversary.seed++) {
-		symbolic_run_victims(group, &adversary);
-		ASSERT_EQ(SYMBOLIC_SOUND, group->verdict.fault)
-			TH_LOG("%s", symbolic_verdict(group));
+	const struct coll_algorithm *a = group->algorithm;
+	u64 messages = 0;
+	u32 h;
+
+	for (h = 0; h < group->hosts; h++) {
+		const struct coll_schedule *s = &group->host[h].schedule;
+
+		messages += s->sends;
+		ASSERT_EQ(a->rounds(&group->shape), s->rounds)
+			TH_LOG("%s: host %u", shapes_text(a, &group->shape), h);
+	}
+	ASSERT_EQ(a->messages(&group->shape), messages)
+		TH_LOG("%s", shapes_text(a, &group->shape));
+}
+
+static void prove(struct __test_metadata *_metadata, struct proof *proof)
+{
+	struct symbolic_adversary adversary = proof->adversary;
+	u64 run;
+
+	for (run = 0; run < proof->runs; run++, adversary.seed++) {
+		symbolic_run_victims(&proof->group, &adversary);
+		ASSERT_EQ(SYMBOLIC_SOUND, proof->group.verdict.fault)
+			TH_LOG("%s", symbolic_verdict(&proof->group));
 	}
 }
 
-static void prove_all(struct __test_metadata *_metadata, struct symbolic_group *group,
-		      const struct symbolic_adversary *adversary, u64 runs, u8 operation)
+static void prove_all(struct __test_metadata *_metadata, struct proof *proof, u8 operation)
 {
 	const struct coll_algorithm *a = NULL;
-	u32 i, hosts;
+	struct shapes shapes;
 
 	while ((a = next_algorithm(a))) {
-		if (a->operation != operation)
-			continue;
-		for (i = 0; (hosts = group_size(i, 1024)); i++) {
-			symbolic_build(group, a, hosts);
-			prove(_metadata, group, *adversary, runs);
+		shapes = (struct shapes){
+			.algorithm = a, .most_hosts = PROOF_HOSTS,
+			.draws = proof->draws, .random = seed_start(),
+		};
+		while (a->operation == operation && shapes_next(&shapes)) {
+			symbolic_build(&proof->group, a, &shapes.shape);
+			prove(_metadata, proof);
+			if (!proof->draws)
+				check_formulas(_metadata, &proof->group);
 		}
 	}
 }
 
 TEST_F_TIMEOUT(delivery, barrier_completes_nowhere_before_every_host_has_arrived, 600)
 {
-	prove_all(_metadata, &self->group, &self->adversary, self->runs, COLLSOCK_BARRIER);
+	prove_all(_metadata, &self->proof, COLLSOCK_BARRIER);
 }
 
 TEST_F_TIMEOUT(delivery,
 	       allreduce_folds_each_contribution_once_in_rank_order_alike_on_all_hosts, 600)
 {
-	prove_all(_metadata, &self->group, &self->adversary, self->runs,
-		  COLLSOCK_ALLREDUCE);
+	prove_all(_metadata, &self->proof, COLLSOCK_ALLREDUCE);
+}
+
+TEST_F_TIMEOUT(delivery,
+	       reduce_folds_each_contribution_once_in_order_from_the_root_for_it_alone, 600)
+{
+	prove_all(_metadata, &self->proof, COLLSOCK_REDUCE);
+}
+
+TEST_F_TIMEOUT(delivery, broadcast_brings_what_the_root_has_to_all_and_nothing_else, 600)
+{
+	prove_all(_metadata, &self->proof, COLLSOCK_BROADCAST);
 }
 
 /* Structure: what can be said without running */
@@ -207,7 +250,7 @@ struct survey {
 	u32 rounds_expected, rounds_seen;
 	u64 messages;
 	u64 only_sent, only_awaited;	/* the first of each, 0 if none */
-	bool all_to_all;
+	u32 all_to_all;			/* hosts whose completion says that all have begun */
 };
 
 static void survey_edges(struct survey *result, struct edges *sends, struct edges *recvs)
@@ -229,25 +272,26 @@ static void survey_edges(struct survey *result, struct edges *sends, struct edge
 	}
 }
 
-static struct survey survey(const struct coll_algorithm *a, u32 hosts)
+static struct survey survey(const struct coll_algorithm *a, struct coll_shape shape)
 {
-	struct survey result = { .rounds_expected = a->rounds(hosts), .all_to_all = true };
+	struct survey result = { .rounds_expected = a->rounds(&shape) };
 	struct edges sends = {}, recvs = {};
 	struct coll_schedule s;
 
 	result.rounds_seen = result.rounds_expected;
-	for (; result.host < hosts; result.host++) {
-		result.err = a->build(&s, hosts, result.host);
+	for (shape.self = 0; shape.self < shape.hosts; shape.self++) {
+		result.host = shape.self;
+		result.err = a->build(&s, &shape);
 		if (result.err)
 			break;
 		result.valid = coll_schedule_validate(&s);
 		result.rounds_seen = s.rounds;
-		result.all_to_all &= s.all_to_all;
+		result.all_to_all += s.all_to_all;
 		if (result.valid || result.rounds_seen != result.rounds_expected)
 			break;
 		edges_collect(&s, &sends, &recvs);
 	}
-	if (result.host == hosts && sends.count + recvs.count)
+	if (shape.self == shape.hosts && sends.count + recvs.count)
 		survey_edges(&result, &sends, &recvs);
 	free(sends.edge);
 	free(recvs.edge);
@@ -266,47 +310,55 @@ static const char *edge_text(u64 edge, char *text, size_t size)
 }
 
 static void check_structure(struct __test_metadata *_metadata,
-			    const struct coll_algorithm *a, u32 hosts)
+			    const struct coll_algorithm *a, const struct coll_shape *shape)
 {
-	struct survey s = survey(a, hosts);
+	struct survey s = survey(a, *shape);
+	bool for_all = a->operation == COLLSOCK_BARRIER || a->operation == COLLSOCK_ALLREDUCE;
 	char sent[64], awaited[64];
 
 	ASSERT_EQ(0, s.err)
-		TH_LOG("%s, %u hosts: host %u", a->name, hosts, s.host);
+		TH_LOG("%s: host %u", shapes_text(a, shape), s.host);
 	ASSERT_EQ(0, s.valid)
-		TH_LOG("%s, %u hosts: host %u", a->name, hosts, s.host);
+		TH_LOG("%s: host %u", shapes_text(a, shape), s.host);
 	ASSERT_EQ(s.rounds_expected, s.rounds_seen)
-		TH_LOG("%s, %u hosts: host %u", a->name, hosts, s.host);
+		TH_LOG("%s: host %u", shapes_text(a, shape), s.host);
 	ASSERT_STREQ(edge_text(s.only_sent, sent, sizeof(sent)),
 		     edge_text(s.only_awaited, awaited, sizeof(awaited)))
-		TH_LOG("%s, %u hosts: first sent, then awaited", a->name, hosts);
-	ASSERT_EQ(a->messages(hosts), s.messages)
-		TH_LOG("%s, %u hosts", a->name, hosts);
-	ASSERT_TRUE(s.all_to_all)
-		TH_LOG("%s, %u hosts", a->name, hosts);
+		TH_LOG("%s: first sent, then awaited", shapes_text(a, shape));
+	ASSERT_EQ(a->messages(shape), s.messages)
+		TH_LOG("%s", shapes_text(a, shape));
+	ASSERT_EQ(for_all ? shape->hosts : 0, s.all_to_all)
+		TH_LOG("%s", shapes_text(a, shape));
 }
 
 TEST(sends_match_receives_and_rounds_and_messages_the_formulas)
 {
 	const struct coll_algorithm *a = NULL;
-	u32 hosts, i;
+	struct shapes shapes;
 
-	while ((a = next_algorithm(a)))
-		for (i = 0; (hosts = group_size(i, COLLSOCK_MAX_HOSTS)); i++)
-			check_structure(_metadata, a, hosts);
+	while ((a = next_algorithm(a))) {
+		shapes = (struct shapes){
+			.algorithm = a, .most_hosts = COLLSOCK_MAX_HOSTS,
+			.draws = 1, .random = seed_start(),
+		};
+		while (shapes_next(&shapes))
+			check_structure(_metadata, a, &shapes.shape);
+	}
 }
 
 TEST(dissemination_is_within_the_papers_formulas)
 {
 	const struct coll_algorithm *a;
+	struct coll_shape shape;
 	u32 n;
 
 	a = coll_algorithm_find(COLLSOCK_BARRIER, COLLSOCK_DISSEMINATION);
 	ASSERT_NE(NULL, a);
 	for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
-		ASSERT_LE(a->rounds(n), ceil_log2(n))
+		shape = plain(n);
+		ASSERT_LE(a->rounds(&shape), ceil_log2(n))
 			TH_LOG("%s, %u hosts", a->name, n);
-		ASSERT_LE(a->messages(n), (u64)n * ceil_log2(n))
+		ASSERT_LE(a->messages(&shape), (u64)n * ceil_log2(n))
 			TH_LOG("%s, %u hosts", a->name, n);
 	}
 }
@@ -315,6 +367,7 @@ TEST(pairwise_exchange_is_within_the_papers_formulas)
 {
 	static const u8 operations[] = { COLLSOCK_BARRIER, COLLSOCK_ALLREDUCE };
 	const struct coll_algorithm *a;
+	struct coll_shape shape;
 	u32 i, n;
 
 	for (i = 0; i < ARRAY_SIZE(operations); i++) {
@@ -323,9 +376,10 @@ TEST(pairwise_exchange_is_within_the_papers_formulas)
 		for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
 			bool power = 1U << floor_log2(n) == n;
 
-			ASSERT_LE(a->rounds(n), floor_log2(n) + (power ? 0 : 2))
+			shape = plain(n);
+			ASSERT_LE(a->rounds(&shape), floor_log2(n) + (power ? 0 : 2))
 				TH_LOG("%s, %u hosts", a->name, n);
-			ASSERT_LE(a->messages(n), (u64)n * a->rounds(n))
+			ASSERT_LE(a->messages(&shape), (u64)n * a->rounds(&shape))
 				TH_LOG("%s, %u hosts", a->name, n);
 		}
 	}
@@ -351,12 +405,12 @@ static u32 peers(const struct coll_schedule *s)
 
 static u32 most_peers(const struct coll_algorithm *a, u32 hosts)
 {
+	struct coll_shape shape = plain(hosts);
 	struct coll_schedule s;
 	u32 most = 0;
-	u32 self;
 
-	for (self = 0; self < hosts; self++) {
-		a->build(&s, hosts, self);
+	for (shape.self = 0; shape.self < hosts; shape.self++) {
+		a->build(&s, &shape);
 		most = max(most, peers(&s));
 	}
 	return most;
@@ -397,7 +451,7 @@ TEST(every_entry_is_found_by_its_operation_and_algorithm)
 {
 	const struct coll_algorithm *a = NULL;
 
-	ASSERT_LE(3, coll_algorithms_count);
+	ASSERT_LE(11, coll_algorithms_count);
 	while ((a = next_algorithm(a))) {
 		EXPECT_EQ(a, coll_algorithm_find(a->operation, a->algorithm));
 		EXPECT_NE(COLLSOCK_AUTO, a->algorithm);
@@ -413,19 +467,24 @@ TEST(what_is_not_in_the_registry_is_not_found)
 	EXPECT_EQ(COLLSOCK_AUTO, coll_algorithm_auto(255, 8));
 }
 
-TEST(auto_is_an_entry_for_every_number_of_hosts)
+/* So auto is there for groups without one, too. */
+TEST(auto_is_an_entry_without_a_fanout_for_every_operation_and_number_of_hosts)
 {
-	u8 algorithm;
-	u32 n;
+	static const u8 operations[] = {
+		COLLSOCK_BARRIER, COLLSOCK_ALLREDUCE, COLLSOCK_REDUCE, COLLSOCK_BROADCAST,
+	};
+	const struct coll_algorithm *a;
+	u32 i, n;
 
-	for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
-		algorithm = coll_algorithm_auto(COLLSOCK_BARRIER, n);
-		ASSERT_NE(NULL, coll_algorithm_find(COLLSOCK_BARRIER, algorithm))
-			TH_LOG("%u hosts", n);
-		algorithm = coll_algorithm_auto(COLLSOCK_ALLREDUCE, n);
-		ASSERT_NE(NULL, coll_algorithm_find(COLLSOCK_ALLREDUCE, algorithm))
-			TH_LOG("%u hosts", n);
-	}
+	for (i = 0; i < ARRAY_SIZE(operations); i++)
+		for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
+			a = coll_algorithm_find(operations[i],
+						coll_algorithm_auto(operations[i], n));
+			ASSERT_NE(NULL, a)
+				TH_LOG("operation %u, %u hosts", operations[i], n);
+			ASSERT_FALSE(a->fans_out)
+				TH_LOG("operation %u, %u hosts", operations[i], n);
+		}
 }
 
 TEST(auto_is_pairwise_exchange_for_powers_of_two_and_for_data_else_dissemination)
@@ -444,34 +503,56 @@ TEST(auto_is_pairwise_exchange_for_powers_of_two_and_for_data_else_dissemination
 	}
 }
 
-TEST(auto_never_takes_more_rounds_than_another_algorithm_would)
+TEST(auto_is_the_binomial_tree_with_a_root)
+{
+	u32 n;
+
+	for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
+		ASSERT_EQ(COLLSOCK_BINOMIAL, coll_algorithm_auto(COLLSOCK_REDUCE, n))
+			TH_LOG("%u hosts", n);
+		ASSERT_EQ(COLLSOCK_BINOMIAL, coll_algorithm_auto(COLLSOCK_BROADCAST, n))
+			TH_LOG("%u hosts", n);
+	}
+}
+
+/* A round of a k-ary tree is no measure: it is up to k messages of one host. */
+TEST(auto_never_takes_more_rounds_than_another_algorithm_without_a_fanout_would)
 {
 	const struct coll_algorithm *a = NULL;
 	const struct coll_algorithm *chosen;
+	struct coll_shape shape;
 	u32 n;
 
 	while ((a = next_algorithm(a)))
-		for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
+		for (n = 1; !a->fans_out && n <= COLLSOCK_MAX_HOSTS; n++) {
+			shape = plain(n);
 			chosen = coll_algorithm_find(a->operation,
 						     coll_algorithm_auto(a->operation, n));
 			ASSERT_NE(NULL, chosen);
-			ASSERT_LE(chosen->rounds(n), a->rounds(n))
+			ASSERT_LE(chosen->rounds(&shape), a->rounds(&shape))
 				TH_LOG("%s, %u hosts", a->name, n);
 		}
+}
+
+static int build_smallest(const struct coll_algorithm *a, u32 hosts, u32 self)
+{
+	struct coll_shape shape = smallest(a, hosts, self);
+	struct coll_schedule s;
+
+	return a->build(&s, &shape);
 }
 
 TEST(hosts_and_groups_that_cannot_be_are_refused)
 {
 	const struct coll_algorithm *a = NULL;
-	struct coll_schedule s;
 
 	while ((a = next_algorithm(a))) {
-		EXPECT_EQ(-EINVAL, a->build(&s, 0, 0));
-		EXPECT_EQ(-EINVAL, a->build(&s, 5, 5));
-		EXPECT_EQ(-EINVAL, a->build(&s, 5, 0xffffffff));
-		EXPECT_EQ(-EINVAL, a->build(&s, COLLSOCK_MAX_HOSTS + 1, 0));
-		EXPECT_EQ(-EINVAL, a->build(&s, 0xffffffff, 0));
-		EXPECT_EQ(0, a->build(&s, COLLSOCK_MAX_HOSTS, COLLSOCK_MAX_HOSTS - 1));
+		EXPECT_EQ(-EINVAL, build_smallest(a, 0, 0));
+		EXPECT_EQ(-EINVAL, build_smallest(a, 5, 5));
+		EXPECT_EQ(-EINVAL, build_smallest(a, 5, 0xffffffff));
+		EXPECT_EQ(-EINVAL, build_smallest(a, COLLSOCK_MAX_HOSTS + 1, 0));
+		EXPECT_EQ(-EINVAL, build_smallest(a, 0xffffffff, 0));
+		EXPECT_EQ(0, build_smallest(a, COLLSOCK_MAX_HOSTS, COLLSOCK_MAX_HOSTS - 1));
 	}
 }
 
@@ -481,10 +562,13 @@ TEST(a_group_of_one_host_has_no_rounds)
 	struct coll_schedule s;
 
 	while ((a = next_algorithm(a))) {
-		ASSERT_EQ(0, a->build(&s, 1, 0));
+		struct coll_shape shape = smallest(a, 1, 0);
+
+		ASSERT_EQ(0, a->build(&s, &shape));
 		EXPECT_EQ(0, s.rounds);
 		EXPECT_EQ(0, coll_schedule_validate(&s));
-		EXPECT_EQ(0, a->messages(1));
+		EXPECT_EQ(0, a->rounds(&shape));
+		EXPECT_EQ(0, a->messages(&shape));
 	}
 }
 

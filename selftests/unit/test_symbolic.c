@@ -8,15 +8,15 @@
 #include "symbolic.h"
 
 /* All tell all, and each folds in rank order: sound, in one round. */
-static int build_star(struct coll_schedule *s, u32 hosts, u32 self)
+static int build_star(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	u32 host;
 	int err;
 
-	err = coll_schedule_start(s, hosts, self);
+	err = coll_schedule_start(s, shape->hosts, shape->self);
 	err = err ?: coll_schedule_round(s);
-	for (host = 0; host < hosts && !err; host++) {
-		if (host != self)
+	for (host = 0; host < shape->hosts && !err; host++) {
+		if (host != shape->self)
 			err = coll_schedule_send(s, host, 0);
 		err = err ?: coll_schedule_fold(s, host, 0, host ? COLL_FOLD_RIGHT :
 								   COLL_PLACE);
@@ -26,65 +26,65 @@ static int build_star(struct coll_schedule *s, u32 hosts, u32 self)
 }
 
 /* The highest host folds from the other end: right, but not the same bits. */
-static int build_star_from_the_right(struct coll_schedule *s, u32 hosts, u32 self)
+static int build_star_from_the_right(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = build_star(s, hosts, self);
+	int err = build_star(s, shape);
 	u32 i;
 
-	if (err || self + 1 < hosts)
+	if (err || shape->self + 1 < shape->hosts)
 		return err;
-	for (i = 0; i < hosts; i++) {
-		s->fold[i].host = hosts - 1 - i;
+	for (i = 0; i < shape->hosts; i++) {
+		s->fold[i].host = shape->hosts - 1 - i;
 		s->fold[i].action = i ? COLL_FOLD_LEFT : COLL_PLACE;
 	}
 	return 0;
 }
 
-static int build_star_of_empty_register(struct coll_schedule *s, u32 hosts, u32 self)
+static int build_star_of_empty_register(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = build_star(s, hosts, self);
+	int err = build_star(s, shape);
 
 	s->registers = 2;
-	if (!self)
+	if (!shape->self)
 		s->send[0].reg = 1;
 	return err;
 }
 
-static int build_star_sent_twice(struct coll_schedule *s, u32 hosts, u32 self)
+static int build_star_sent_twice(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = build_star(s, hosts, self);
+	int err = build_star(s, shape);
 
-	if (!self)
+	if (!shape->self)
 		s->send[1].host = s->send[0].host;
 	return err;
 }
 
 /* A round more, in which only host 0 sends, to host 1 that knows nothing of it. */
-static int build_star_and_unawaited(struct coll_schedule *s, u32 hosts, u32 self)
+static int build_star_and_unawaited(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = build_star(s, hosts, self);
+	int err = build_star(s, shape);
 
 	err = err ?: coll_schedule_round(s);
-	if (!err && !self)
+	if (!err && !shape->self)
 		err = coll_schedule_send(s, 1, 0);
 	return err;
 }
 
 /* The last round at distance 1 instead of 2^k. */
-static int build_wrong_distance(struct coll_schedule *s, u32 hosts, u32 self)
+static int build_wrong_distance(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_dissemination_build(s, hosts, self);
+	int err = coll_dissemination_build(s, shape);
 
 	if (err || !s->rounds)
 		return err;
-	s->send[s->sends - 1].host = (self + 1) % hosts;
-	s->fold[s->folds - 1].host = (self + hosts - 1) % hosts;
+	s->send[s->sends - 1].host = (shape->self + 1) % shape->hosts;
+	s->fold[s->folds - 1].host = (shape->self + shape->hosts - 1) % shape->hosts;
 	return 0;
 }
 
-static int build_one_round_short(struct coll_schedule *s, u32 hosts, u32 self)
+static int build_one_round_short(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_dissemination_build(s, hosts, self);
+	int err = coll_dissemination_build(s, shape);
 
 	if (s->rounds)
 		s->rounds--;
@@ -92,30 +92,30 @@ static int build_one_round_short(struct coll_schedule *s, u32 hosts, u32 self)
 }
 
 /* Host 0 does not wait in its last round. */
-static int build_one_does_not_wait(struct coll_schedule *s, u32 hosts, u32 self)
+static int build_one_does_not_wait(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_dissemination_build(s, hosts, self);
+	int err = coll_dissemination_build(s, shape);
 
-	if (!self && s->rounds)
+	if (!shape->self && s->rounds)
 		s->round[s->rounds - 1].folds = 0;
 	return err;
 }
 
-static int build_side_swapped(struct coll_schedule *s, u32 hosts, u32 self)
+static int build_side_swapped(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_pairwise_build(s, hosts, self);
+	int err = coll_pairwise_build(s, shape);
 	u32 i;
 
-	for (i = 0; !self && i < s->folds; i++)
+	for (i = 0; !shape->self && i < s->folds; i++)
 		if (s->fold[i].action == COLL_FOLD_RIGHT)
 			s->fold[i].action = COLL_FOLD_LEFT;
 	return err;
 }
 
 /* The hosts that had handed in are not told. */
-static int build_nothing_handed_out(struct coll_schedule *s, u32 hosts, u32 self)
+static int build_nothing_handed_out(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_pairwise_build(s, hosts, self);
+	int err = coll_pairwise_build(s, shape);
 
 	if (s->rounds)
 		s->round[s->rounds - 1].sends = 0;
@@ -123,9 +123,9 @@ static int build_nothing_handed_out(struct coll_schedule *s, u32 hosts, u32 self
 }
 
 /* … or they fold the outcome to what they had instead of taking it. */
-static int build_folded_twice(struct coll_schedule *s, u32 hosts, u32 self)
+static int build_folded_twice(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_pairwise_build(s, hosts, self);
+	int err = coll_pairwise_build(s, shape);
 	struct coll_round *r = &s->round[s->rounds - 1];
 	u32 other;
 
@@ -138,26 +138,26 @@ static int build_folded_twice(struct coll_schedule *s, u32 hosts, u32 self)
 }
 
 /* … or nobody has told them that they will be told. */
-static int build_handed_out_unawaited(struct coll_schedule *s, u32 hosts, u32 self)
+static int build_handed_out_unawaited(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_pairwise_build(s, hosts, self);
+	int err = coll_pairwise_build(s, shape);
 
-	if (self % 2 && s->rounds)
+	if (shape->self % 2 && s->rounds)
 		s->round[s->rounds - 1].folds = 0;
 	return err;
 }
 
 /* The pairing of the paper: host i with host i - 2^m. */
-static int build_pairs_apart(struct coll_schedule *s, u32 hosts, u32 self)
+static int build_pairs_apart(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	static const u32 natural[] = { 0, 4, 1, 5, 2, 3 };	/* of the six */
 	u32 i, number;
 	int err;
 
-	for (number = 0; natural[number] != self; number++)
+	for (number = 0; natural[number] != shape->self; number++)
 		;
-	err = coll_pairwise_build(s, hosts, number);
-	s->self = self;
+	err = coll_pairwise_build(s, &(struct coll_shape){ .hosts = 6, .self = number });
+	s->self = shape->self;
 	for (i = 0; i < s->sends; i++)
 		s->send[i].host = natural[s->send[i].host];
 	for (i = 0; i < s->folds; i++)
@@ -165,63 +165,339 @@ static int build_pairs_apart(struct coll_schedule *s, u32 hosts, u32 self)
 	return err;
 }
 
-static int build_too_large(struct coll_schedule *s, u32 hosts, u32 self)
+static int build_too_large(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	return build_star(s, COLL_MAX_EDGES + 2, self);
+	struct coll_shape large = { .hosts = COLL_MAX_EDGES + 2, .self = shape->self };
+
+	return build_star(s, &large);
 }
 
-static int build_in_blocks(struct coll_schedule *s, u32 hosts, u32 self)
+static int build_in_blocks(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = build_star(s, hosts, self);
+	int err = build_star(s, shape);
 
 	s->blocks = 2;
 	return err;
 }
 
+/* Trees: of seven hosts with root 2, node i is host (i + 2) mod 7. */
+
+static u32 node_of(const struct coll_shape *shape)
+{
+	return (shape->self + shape->hosts - shape->root) % shape->hosts;
+}
+
+static u32 host_of(const struct coll_shape *shape, u32 node)
+{
+	return (node + shape->root) % shape->hosts;
+}
+
+static int build_reduce_that_all_take(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_binomial_build_reduce(s, shape);
+
+	s->takes = true;
+	return err;
+}
+
+static int build_reduce_without_one(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_binomial_build_reduce(s, shape);
+
+	s->contributes = node_of(shape) != 3;
+	return err;
+}
+
+static int build_reduce_all_to_all(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_binomial_build_reduce(s, shape);
+
+	s->all_to_all = true;
+	return err;
+}
+
+/* To the host after the root; the root is none the wiser. */
+static int build_reduce_to_another(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	struct coll_shape other = *shape;
+	int err;
+
+	other.root = host_of(shape, 1);
+	err = coll_binomial_build_reduce(s, &other);
+	s->takes = !node_of(shape);
+	return err;
+}
+
+/* The root folds all messages in the order of ranks, itself among them. */
+static int build_reduce_by_rank(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_schedule_start(s, shape->hosts, shape->self);
+	u32 host;
+
+	err = err ?: coll_schedule_round(s);
+	s->takes = !node_of(shape);
+	if (!err && node_of(shape))
+		return coll_schedule_send(s, shape->root, 0);
+	for (host = 0; !err && host < shape->hosts; host++)
+		err = coll_schedule_fold(s, host, 0, host ? COLL_FOLD_RIGHT : COLL_PLACE);
+	return err;
+}
+
+static int build_reduce_from_the_left(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_kary_build_reduce(s, shape);
+
+	if (node_of(shape) == 1)
+		s->fold[s->folds - 1].action = COLL_FOLD_LEFT;
+	return err;
+}
+
+/* The root puts the first message in the place of its own contribution. */
+static int build_reduce_of_the_others(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_binomial_build_reduce(s, shape);
+
+	if (!node_of(shape)) {
+		s->round[0].fold_first++;
+		s->round[0].folds--;
+		s->fold[1].action = COLL_PLACE;
+	}
+	return err;
+}
+
+/* The root does not wait for its last subtree. */
+static int build_reduce_root_in_haste(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_binomial_build_reduce(s, shape);
+
+	if (!node_of(shape))
+		s->rounds--;
+	return err;
+}
+
+/* A leaf that has handed in waits on. Its rank does not: only the schedule hangs. */
+static int build_reduce_leaf_waits(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_binomial_build_reduce(s, shape);
+
+	err = err ?: coll_schedule_round(s);
+	if (!err && node_of(shape) == 1)
+		err = coll_schedule_fold(s, shape->root, 0, COLL_PLACE);
+	return err;
+}
+
+static int build_broadcast_of_all(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_kary_build_broadcast(s, shape);
+
+	s->contributes = true;
+	return err;
+}
+
+static int build_broadcast_root_takes(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_kary_build_broadcast(s, shape);
+
+	s->takes = true;
+	return err;
+}
+
+static int build_broadcast_not_taken(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_kary_build_broadcast(s, shape);
+
+	s->takes = false;
+	return err;
+}
+
+/* A chain in one round: all but the root send before they have been told. */
+static int build_broadcast_too_soon(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_schedule_start(s, shape->hosts, shape->self);
+	u32 node = node_of(shape);
+
+	s->contributes = !node;
+	s->takes = node;
+	err = err ?: coll_schedule_round(s);
+	if (!err && node + 1 < shape->hosts)
+		err = coll_schedule_send(s, host_of(shape, node + 1), 0);
+	if (!err && node)
+		err = coll_schedule_fold(s, host_of(shape, node - 1), 0, COLL_PLACE);
+	return err;
+}
+
+/* A leaf folds what it is told to what it has, which is nothing. */
+static int build_broadcast_folded(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_binomial_build_broadcast(s, shape);
+	struct coll_round *r = &s->round[s->rounds - 1];
+
+	if (err || node_of(shape) != 5)
+		return err;
+	s->folds = 0;
+	r->folds = 0;
+	r->recvs = 0;
+	return coll_schedule_combine(s, host_of(shape, 4), 0, COLL_FOLD_RIGHT);
+}
+
+/* The last node is told once more, and makes the sum of both. */
+static int build_broadcast_told_twice(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_kary_build_broadcast(s, shape);
+	u32 last = shape->hosts - 1;
+
+	err = err ?: coll_schedule_round(s);
+	if (!err && !node_of(shape))
+		err = coll_schedule_send(s, host_of(shape, last), 0);
+	if (!err && node_of(shape) == last)
+		err = coll_schedule_combine(s, shape->root, 0, COLL_FOLD_RIGHT);
+	return err;
+}
+
+/* A leaf is not told, and waits for nothing. */
+static int build_broadcast_without_one(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_binomial_build_broadcast(s, shape);
+
+	if (node_of(shape) <= 1) {
+		s->round[s->rounds - 1].sends = 0;
+		s->round[s->rounds - 1].folds = 0;
+	}
+	return err;
+}
+
+/* Who has handed in goes on: the way up without the way down. */
+static int build_barrier_half(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_binomial_build_reduce(s, shape);
+
+	s->takes = true;
+	s->all_to_all = true;
+	return err;
+}
+
+/* The first child is let go with what the root knows before the last has come. */
+static int build_barrier_in_haste(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_schedule_start(s, shape->hosts, shape->self);
+	u32 child;
+
+	s->all_to_all = true;
+	for (child = 1; !err && child < shape->hosts; child++) {
+		err = coll_schedule_round(s);
+		if (!err && shape->self == child)
+			err = coll_schedule_send(s, 0, 0);
+		if (!err && !shape->self)
+			err = coll_schedule_combine(s, child, 0, COLL_FOLD_RIGHT);
+		err = err ?: coll_schedule_round(s);
+		if (!err && !shape->self)
+			err = coll_schedule_send(s, child, 0);
+		if (!err && shape->self == child)
+			err = coll_schedule_fold(s, 0, 0, COLL_PLACE);
+	}
+	return err;
+}
+
+static int build_barrier_promises_nothing(struct coll_schedule *s,
+					  const struct coll_shape *shape)
+{
+	int err = coll_binomial_build_both(s, shape);
+
+	s->all_to_all = false;
+	return err;
+}
+
+#define TREE { .hosts = 7, .root = 2, .fanout = 2 }
+
 static const struct planted {
 	const char *name;
 	u8 operation;
-	u32 hosts;
-	int (*build)(struct coll_schedule *s, u32 hosts, u32 self);
+	struct coll_shape shape;
+	int (*build)(struct coll_schedule *s, const struct coll_shape *shape);
 	enum symbolic_hold hold;
 	enum symbolic_fault fault;
 } planted[] = {
-	{ "no bug", COLLSOCK_ALLREDUCE, 5, build_star,
+	{ "no bug", COLLSOCK_ALLREDUCE, { .hosts = 5 }, build_star,
 	  SYMBOLIC_HOLD_ARRIVAL, SYMBOLIC_SOUND },
-	{ "wrong distance", COLLSOCK_BARRIER, 7, build_wrong_distance,
+	{ "wrong distance", COLLSOCK_BARRIER, { .hosts = 7 }, build_wrong_distance,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_NOT_KNOWN },
-	{ "one round short", COLLSOCK_BARRIER, 4, build_one_round_short,
+	{ "one round short", COLLSOCK_BARRIER, { .hosts = 4 }, build_one_round_short,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_NOT_KNOWN },
-	{ "one round short and late", COLLSOCK_BARRIER, 4, build_one_round_short,
+	{ "one round short and late", COLLSOCK_BARRIER, { .hosts = 4 }, build_one_round_short,
 	  SYMBOLIC_HOLD_ARRIVAL, SYMBOLIC_TOO_EARLY },
-	{ "one does not wait", COLLSOCK_BARRIER, 4, build_one_does_not_wait,
+	{ "one does not wait", COLLSOCK_BARRIER, { .hosts = 4 }, build_one_does_not_wait,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_NOT_KNOWN },
-	{ "side swapped", COLLSOCK_ALLREDUCE, 8, build_side_swapped,
+	{ "side swapped", COLLSOCK_ALLREDUCE, { .hosts = 8 }, build_side_swapped,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ORDER },
-	{ "nothing handed out", COLLSOCK_ALLREDUCE, 6, build_nothing_handed_out,
+	{ "nothing handed out", COLLSOCK_ALLREDUCE, { .hosts = 6 }, build_nothing_handed_out,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_DEADLOCK },
-	{ "folded twice", COLLSOCK_ALLREDUCE, 6, build_folded_twice,
+	{ "folded twice", COLLSOCK_ALLREDUCE, { .hosts = 6 }, build_folded_twice,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_COUNT },
-	{ "handed out unawaited", COLLSOCK_ALLREDUCE, 6, build_handed_out_unawaited,
+	{ "handed out unawaited", COLLSOCK_ALLREDUCE, { .hosts = 6 }, build_handed_out_unawaited,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_TOO_EARLY },
-	{ "sent unawaited", COLLSOCK_ALLREDUCE, 3, build_star_and_unawaited,
+	{ "sent unawaited", COLLSOCK_ALLREDUCE, { .hosts = 3 }, build_star_and_unawaited,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_NOT_AWAITED },
-	{ "pairs apart", COLLSOCK_ALLREDUCE, 6, build_pairs_apart,
+	{ "pairs apart", COLLSOCK_ALLREDUCE, { .hosts = 6 }, build_pairs_apart,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ORDER },
-	{ "dissemination of data", COLLSOCK_ALLREDUCE, 8, coll_dissemination_build,
+	{ "dissemination of data", COLLSOCK_ALLREDUCE, { .hosts = 8 }, coll_dissemination_build,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ORDER },
-	{ "dissemination of data twice", COLLSOCK_ALLREDUCE, 6, coll_dissemination_build,
-	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_COUNT },
-	{ "not the same bits", COLLSOCK_ALLREDUCE, 4, build_star_from_the_right,
+	{ "dissemination of data twice", COLLSOCK_ALLREDUCE, { .hosts = 6 },
+	  coll_dissemination_build, SYMBOLIC_HOLD_NOTHING, SYMBOLIC_COUNT },
+	{ "not the same bits", COLLSOCK_ALLREDUCE, { .hosts = 4 }, build_star_from_the_right,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_DIFFERENT },
-	{ "empty register", COLLSOCK_ALLREDUCE, 3, build_star_of_empty_register,
+	{ "empty register", COLLSOCK_ALLREDUCE, { .hosts = 3 }, build_star_of_empty_register,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_EMPTY },
-	{ "sent twice", COLLSOCK_ALLREDUCE, 3, build_star_sent_twice,
+	{ "sent twice", COLLSOCK_ALLREDUCE, { .hosts = 3 }, build_star_sent_twice,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_TWICE },
-	{ "not built", COLLSOCK_ALLREDUCE, 3, build_too_large,
+	{ "not built", COLLSOCK_ALLREDUCE, { .hosts = 3 }, build_too_large,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_NOT_BUILT },
-	{ "in blocks", COLLSOCK_ALLREDUCE, 3, build_in_blocks,
+	{ "in blocks", COLLSOCK_ALLREDUCE, { .hosts = 3 }, build_in_blocks,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_BLOCKS },
+
+	{ "binomial reduce", COLLSOCK_REDUCE, TREE, coll_binomial_build_reduce,
+	  SYMBOLIC_HOLD_ARRIVAL, SYMBOLIC_SOUND },
+	{ "k-ary broadcast", COLLSOCK_BROADCAST, TREE, coll_kary_build_broadcast,
+	  SYMBOLIC_HOLD_ARRIVAL, SYMBOLIC_SOUND },
+	{ "all take", COLLSOCK_REDUCE, TREE, build_reduce_that_all_take,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_TAKES },
+	{ "one does not contribute", COLLSOCK_REDUCE, TREE, build_reduce_without_one,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_CONTRIBUTES },
+	{ "reduce all to all", COLLSOCK_REDUCE, TREE, build_reduce_all_to_all,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ALL_TO_ALL },
+	{ "to another root", COLLSOCK_REDUCE, TREE, build_reduce_to_another,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_COUNT },
+	{ "in the order of ranks", COLLSOCK_REDUCE, TREE, build_reduce_by_rank,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ORDER },
+	{ "folded from the left", COLLSOCK_REDUCE, TREE, build_reduce_from_the_left,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ORDER },
+	{ "without the root's own", COLLSOCK_REDUCE, TREE, build_reduce_of_the_others,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_COUNT },
+	{ "the root in haste", COLLSOCK_REDUCE, TREE, build_reduce_root_in_haste,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_NOT_AWAITED },
+	{ "a leaf waits", COLLSOCK_REDUCE, TREE, build_reduce_leaf_waits,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_DEADLOCK },
+	{ "reduce as broadcast", COLLSOCK_BROADCAST, TREE, coll_kary_build_reduce,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_CONTRIBUTES },
+	{ "all contribute", COLLSOCK_BROADCAST, TREE, build_broadcast_of_all,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_CONTRIBUTES },
+	{ "the root takes", COLLSOCK_BROADCAST, TREE, build_broadcast_root_takes,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_TAKES },
+	{ "nobody takes", COLLSOCK_BROADCAST, TREE, build_broadcast_not_taken,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_TAKES },
+	{ "sent too soon", COLLSOCK_BROADCAST, TREE, build_broadcast_too_soon,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_EMPTY },
+	{ "folded to nothing", COLLSOCK_BROADCAST, TREE, build_broadcast_folded,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_EMPTY },
+	{ "told twice", COLLSOCK_BROADCAST, TREE, build_broadcast_told_twice,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_COUNT },
+	{ "one is not told", COLLSOCK_BROADCAST, TREE, build_broadcast_without_one,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_COUNT },
+	{ "half a barrier", COLLSOCK_BARRIER, { .hosts = 7 }, build_barrier_half,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_TOO_EARLY },
+	{ "a barrier in haste", COLLSOCK_BARRIER, { .hosts = 3 }, build_barrier_in_haste,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_NOT_KNOWN },
+	{ "no promise", COLLSOCK_BARRIER, { .hosts = 7 }, build_barrier_promises_nothing,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ALL_TO_ALL },
 };
 
 TEST(every_planted_bug_is_seen_as_what_it_is)
@@ -237,7 +513,7 @@ TEST(every_planted_bug_is_seen_as_what_it_is)
 			.build = planted[i].build,
 		};
 
-		symbolic_build(&group, &algorithm, planted[i].hosts);
+		symbolic_build(&group, &algorithm, &planted[i].shape);
 		symbolic_run_victims(&group, &adversary);
 		EXPECT_EQ(planted[i].fault, group.verdict.fault)
 			TH_LOG("%s", symbolic_verdict(&group));
@@ -248,10 +524,11 @@ TEST(every_planted_bug_is_seen_as_what_it_is)
 TEST(an_operation_that_the_executor_cannot_judge_is_not_sound)
 {
 	struct coll_algorithm unknown = { .operation = 255, .build = build_star };
+	struct coll_shape three = { .hosts = 3 };
 	struct symbolic_adversary adversary = {};
 	struct symbolic_group group = {};
 
-	symbolic_build(&group, &unknown, 3);
+	symbolic_build(&group, &unknown, &three);
 	symbolic_run(&group, &adversary);
 	EXPECT_EQ(SYMBOLIC_OPERATION, group.verdict.fault);
 	symbolic_free(&group);

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Trees: what is true of them beyond the proofs that every algorithm has to pass. A
+ * group reserves memory by some of it: for the peers at the distances 2^k, and for
+ * what the schedules of the root and of the host after it need.
+ */
+#include "kselftest_harness.h"
+
+#include "shapes.h"
+
+#define TREE_HOSTS	512
+#define TREE_DRAWS	8	/* shapes of one size, where they are drawn */
+
+static bool is_tree(const struct coll_algorithm *a)
+{
+	return a->algorithm == COLLSOCK_BINOMIAL || a->algorithm == COLLSOCK_KARY;
+}
+
+/* A walk through the shapes of an algorithm in groups up to @most hosts. */
+static struct shapes walk(const struct coll_algorithm *a, u32 most)
+{
+	return (struct shapes){ .algorithm = a, .most_hosts = most, .random = seed_start() };
+}
+
+/* The next shape in which host 0 is the root. */
+static bool next_from_host_0(struct shapes *shapes)
+{
+	while (shapes_next(shapes))
+		if (!shapes->shape.root)
+			return true;
+	return false;
+}
+
+/* Children of a host: whom it hears from on the way up or tells on the way down. */
+static u32 children(const struct coll_algorithm *a, const struct coll_shape *shape)
+{
+	struct coll_schedule s;
+	u32 recvs = 0;
+	u32 i;
+
+	a->build(&s, shape);
+	for (i = 0; i < s.rounds; i++)
+		recvs += s.round[i].recvs;
+	switch (a->operation) {
+	case COLLSOCK_REDUCE:
+		return recvs;
+	case COLLSOCK_BROADCAST:
+		return s.sends;
+	default:
+		/* Each tells its parent once, and is told once. */
+		return max_t(u32, recvs, s.sends) - !!shape->self;
+	}
+}
+
+/* Depth */
+
+/* The largest tree of depth d has 1 + k + … + k^d nodes: none is lower than this. */
+static u32 least_depth(u32 hosts, u32 fanout)
+{
+	u64 level = 1, nodes = 1;
+	u32 depth = 0;
+
+	while (nodes < hosts) {
+		level *= fanout;
+		nodes += level;
+		depth++;
+	}
+	return depth;
+}
+
+static u32 ceil_log2(u32 n)
+{
+	u32 log = 0;
+
+	while (1ULL << log < n)
+		log++;
+	return log;
+}
+
+/* Rounds of a tree one way. */
+static u32 depth(const struct coll_algorithm *a, const struct coll_shape *shape)
+{
+	return a->rounds(shape) / (a->rooted ? 1 : 2);
+}
+
+TEST(binomial_trees_take_ceil_log2_rounds_each_way)
+{
+	const struct coll_algorithm *a = NULL;
+	struct coll_shape shape = {};
+
+	while ((a = next_algorithm(a))) {
+		if (a->algorithm != COLLSOCK_BINOMIAL)
+			continue;
+		for (shape.hosts = 1; shape.hosts <= COLLSOCK_MAX_HOSTS; shape.hosts++)
+			ASSERT_EQ(ceil_log2(shape.hosts) * (a->rooted ? 1 : 2), a->rounds(&shape))
+				TH_LOG("%s", shapes_text(a, &shape));
+	}
+}
+
+TEST(no_tree_of_that_fanout_is_lower_than_a_k_ary_tree)
+{
+	const struct coll_algorithm *a = NULL;
+	struct coll_shape shape = {};
+	u32 n;
+
+	while ((a = next_algorithm(a))) {
+		if (!a->fans_out)
+			continue;
+		for (shape.fanout = 2; shape.fanout <= COLLSOCK_MAX_FANOUT; shape.fanout++)
+			for (n = 1; n <= COLLSOCK_MAX_KARY_HOSTS; n++) {
+				shape.hosts = n;
+				ASSERT_EQ(least_depth(n, shape.fanout), depth(a, &shape))
+					TH_LOG("%s", shapes_text(a, &shape));
+			}
+	}
+}
+
+/* Breadth */
+
+TEST(no_host_has_more_children_than_the_fanout)
+{
+	const struct coll_algorithm *a = NULL;
+	struct shapes shapes;
+
+	while ((a = next_algorithm(a))) {
+		if (!a->fans_out)
+			continue;
+		shapes = walk(a, TREE_HOSTS);
+		while (next_from_host_0(&shapes)) {
+			struct coll_shape shape = shapes.shape;
+
+			for (shape.self = 0; shape.self < shape.hosts; shape.self++)
+				ASSERT_GE(shape.fanout, children(a, &shape))
+					TH_LOG("%s: host %u", shapes_text(a, &shape), shape.self);
+		}
+	}
+}
+
+TEST(with_a_fanout_for_all_other_hosts_the_tree_is_flat)
+{
+	const struct coll_algorithm *a = NULL;
+	struct coll_shape shape = {};
+
+	while ((a = next_algorithm(a))) {
+		if (!a->fans_out)
+			continue;
+		for (shape.hosts = 3; shape.hosts <= COLLSOCK_MAX_FANOUT + 1; shape.hosts++) {
+			shape.fanout = shape.hosts - 1;
+			ASSERT_EQ(1, depth(a, &shape))
+				TH_LOG("%s", shapes_text(a, &shape));
+			ASSERT_EQ(shape.hosts - 1, children(a, &shape))
+				TH_LOG("%s", shapes_text(a, &shape));
+		}
+	}
+}
+
+TEST(the_largest_group_with_a_fanout_fits_whatever_the_fanout)
+{
+	const struct coll_algorithm *a = NULL;
+	struct coll_schedule s;
+
+	while ((a = next_algorithm(a))) {
+		struct coll_shape shape = { .hosts = COLLSOCK_MAX_KARY_HOSTS };
+
+		if (!a->fans_out)
+			continue;
+		for (shape.fanout = 2; shape.fanout <= COLLSOCK_MAX_FANOUT; shape.fanout++)
+			for (shape.self = 0; shape.self < shape.hosts; shape.self++)
+				ASSERT_EQ(0, a->build(&s, &shape))
+					TH_LOG("%s: host %u", shapes_text(a, &shape), shape.self);
+	}
+}
+
+/* Peers: a group has those of dissemination anyway */
+
+static bool is_at_power_of_two(u32 hosts, u32 self, u32 other)
+{
+	u32 ahead = (other + hosts - self) % hosts;
+	u32 distance;
+
+	for (distance = 1; distance < hosts; distance *= 2)
+		if (ahead == distance || ahead == hosts - distance)
+			return true;
+	return false;
+}
+
+/* The first host that @s names and that is not at such a distance, or @s's own. */
+static u32 stranger(const struct coll_schedule *s)
+{
+	u32 i;
+
+	for (i = 0; i < s->sends; i++)
+		if (!is_at_power_of_two(s->hosts, s->self, s->send[i].host))
+			return s->send[i].host;
+	for (i = 0; i < s->folds; i++)
+		if (s->fold[i].host != s->self &&
+		    !is_at_power_of_two(s->hosts, s->self, s->fold[i].host))
+			return s->fold[i].host;
+	return s->self;
+}
+
+TEST(peers_in_binomial_trees_are_at_the_distances_of_dissemination_from_any_root)
+{
+	const struct coll_algorithm *a = NULL;
+	struct coll_schedule s;
+	struct shapes shapes;
+
+	while ((a = next_algorithm(a))) {
+		if (a->algorithm != COLLSOCK_BINOMIAL)
+			continue;
+		shapes = walk(a, TREE_HOSTS);
+		while (shapes_next(&shapes)) {
+			struct coll_shape shape = shapes.shape;
+
+			for (shape.self = 0; shape.self < shape.hosts; shape.self++) {
+				ASSERT_EQ(0, a->build(&s, &shape));
+				ASSERT_EQ(shape.self, stranger(&s))
+					TH_LOG("%s: host %u", shapes_text(a, &shape), shape.self);
+			}
+		}
+	}
+}
+
+/* Roots: a tree from another root is the same tree, turned */
+
+static bool same_edge(const struct coll_edge *a, const struct coll_edge *b, u32 hosts, u32 root)
+{
+	return (a->host + root) % hosts == b->host && a->first_block == b->first_block &&
+	       a->blocks == b->blocks && a->reg == b->reg && a->action == b->action;
+}
+
+/* 0 if @turned is @s moved by @root, 1 if its outline is not, else which line is not. */
+static u32 first_difference(const struct coll_schedule *s, const struct coll_schedule *turned,
+			    u32 root)
+{
+	u32 i;
+
+	if (s->sends != turned->sends || s->folds != turned->folds ||
+	    s->rounds != turned->rounds || s->contributes != turned->contributes ||
+	    s->takes != turned->takes || (s->self + root) % s->hosts != turned->self ||
+	    memcmp(s->round, turned->round, s->rounds * sizeof(s->round[0])))
+		return 1;
+	for (i = 0; i < s->sends; i++)
+		if (!same_edge(&s->send[i], &turned->send[i], s->hosts, root))
+			return 2 + i;
+	for (i = 0; i < s->folds; i++)
+		if (!same_edge(&s->fold[i], &turned->fold[i], s->hosts, root))
+			return 2 + s->sends + i;
+	return 0;
+}
+
+TEST(from_another_root_it_is_the_same_tree_turned)
+{
+	struct coll_schedule at_zero, at_root;
+	const struct coll_algorithm *a = NULL;
+	struct coll_shape shape, other;
+	struct shapes shapes;
+
+	while ((a = next_algorithm(a))) {
+		shapes = walk(a, TREE_HOSTS);
+		shapes.draws = TREE_DRAWS;
+		while (a->rooted && shapes_next(&shapes)) {
+			shape = shapes.shape;
+			other = shape;
+			other.root = 0;
+			for (shape.self = 0; shape.self < shape.hosts; shape.self++) {
+				other.self = (shape.self + shape.hosts - shape.root) % shape.hosts;
+				ASSERT_EQ(0, a->build(&at_root, &shape));
+				ASSERT_EQ(0, a->build(&at_zero, &other));
+				ASSERT_EQ(0, first_difference(&at_zero, &at_root, shape.root))
+					TH_LOG("%s: host %u", shapes_text(a, &shape), shape.self);
+			}
+		}
+	}
+}
+
+/* Needs: what a group makes room for */
+
+struct needs {
+	u32 sends;
+	u32 folds;
+	u32 folding;	/* rounds that fold: as many values, and one, are kept */
+	u32 registers;
+};
+
+static void needs_add(struct needs *needs, const struct coll_schedule *s)
+{
+	u32 folding = 0;
+	u32 i;
+
+	for (i = 0; i < s->rounds; i++)
+		folding += !!s->round[i].folds;
+	needs->sends = max_t(u32, needs->sends, s->sends);
+	needs->folds = max_t(u32, needs->folds, s->folds);
+	needs->folding = max(needs->folding, folding);
+	needs->registers = max_t(u32, needs->registers, s->registers);
+}
+
+/* What the hosts of a group need, from 0 up to but not including @end. */
+static struct needs needs_of(const struct coll_algorithm *a, struct coll_shape shape, u32 end)
+{
+	struct needs needs = {};
+	struct coll_schedule s;
+
+	for (shape.self = 0; shape.self < end; shape.self++) {
+		a->build(&s, &shape);
+		needs_add(&needs, &s);
+	}
+	return needs;
+}
+
+TEST(no_host_needs_more_than_the_root_or_the_host_after_it)
+{
+	const struct coll_algorithm *a = NULL;
+	struct needs first, all;
+	struct shapes shapes;
+
+	while ((a = next_algorithm(a))) {
+		shapes = walk(a, COLLSOCK_MAX_HOSTS);
+		while (next_from_host_0(&shapes)) {
+			first = needs_of(a, shapes.shape, min(2U, shapes.shape.hosts));
+			all = needs_of(a, shapes.shape, shapes.shape.hosts);
+			ASSERT_EQ(first.sends, all.sends)
+				TH_LOG("%s", shapes_text(a, &shapes.shape));
+			ASSERT_EQ(first.folds, all.folds)
+				TH_LOG("%s", shapes_text(a, &shapes.shape));
+			ASSERT_EQ(first.folding, all.folding)
+				TH_LOG("%s", shapes_text(a, &shapes.shape));
+			ASSERT_EQ(first.registers, all.registers)
+				TH_LOG("%s", shapes_text(a, &shapes.shape));
+		}
+	}
+}
+
+/* What cannot be */
+
+TEST(a_root_outside_the_group_is_refused)
+{
+	static const u32 roots[] = { 5, 6, COLLSOCK_MAX_HOSTS, 0xffffffff };
+	const struct coll_algorithm *a = NULL;
+	struct coll_schedule s;
+	u32 i;
+
+	while ((a = next_algorithm(a)))
+		for (i = 0; a->rooted && i < ARRAY_SIZE(roots); i++) {
+			struct coll_shape shape = { .hosts = 5, .root = roots[i], .fanout = 2 };
+
+			EXPECT_EQ(-EINVAL, a->build(&s, &shape))
+				TH_LOG("%s", shapes_text(a, &shape));
+		}
+}
+
+TEST(a_k_ary_tree_without_a_fanout_is_refused)
+{
+	const struct coll_algorithm *a = NULL;
+	struct coll_shape shape = { .hosts = 5 };
+	struct coll_schedule s;
+
+	while ((a = next_algorithm(a)))
+		if (a->fans_out)
+			EXPECT_EQ(-EINVAL, a->build(&s, &shape))
+				TH_LOG("%s", shapes_text(a, &shape));
+}
+
+TEST(a_tree_that_is_too_broad_or_too_deep_is_refused)
+{
+	struct coll_shape broad = { .hosts = COLL_MAX_EDGES + 2, .fanout = COLL_MAX_EDGES + 1 };
+	struct coll_shape deep = { .hosts = COLL_MAX_ROUNDS + 2, .fanout = 1 };
+	const struct coll_algorithm *a = NULL;
+	struct coll_schedule s;
+
+	while ((a = next_algorithm(a))) {
+		if (!a->fans_out)
+			continue;
+		EXPECT_EQ(-E2BIG, a->build(&s, &broad))
+			TH_LOG("%s", shapes_text(a, &broad));
+		EXPECT_EQ(-E2BIG, a->build(&s, &deep))
+			TH_LOG("%s", shapes_text(a, &deep));
+	}
+}
+
+TEST(trees_go_one_way_with_a_root_and_both_ways_without)
+{
+	const struct coll_algorithm *a = NULL;
+	u32 trees = 0;
+
+	while ((a = next_algorithm(a))) {
+		struct coll_shape shape = { .hosts = 9, .fanout = a->fans_out ? 2 : 0 };
+
+		if (!is_tree(a))
+			continue;
+		trees++;
+		EXPECT_EQ(a->operation == COLLSOCK_REDUCE || a->operation == COLLSOCK_BROADCAST,
+			  a->rooted)
+			TH_LOG("%s", shapes_text(a, &shape));
+		EXPECT_EQ((a->rooted ? 1 : 2) * (shape.hosts - 1), a->messages(&shape))
+			TH_LOG("%s", shapes_text(a, &shape));
+	}
+	EXPECT_EQ(8, trees);
+}
+
+TEST_HARNESS_MAIN
