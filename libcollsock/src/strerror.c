@@ -30,7 +30,7 @@ static const struct advice advices[] = {
 		ETIMEDOUT, 1, "does not answer: it is down, cut off, or has never joined",
 		"see that it runs, UDP port 7607 is open, and id, nonce, key, hosts are equal on all",
 	}, {
-		EPROTO, 1, "disagrees about the operation: other kind, type, operator, count or root",
+		EPROTO, 1, "does another operation: kind, type, operator, count or root differ",
 		"let all ranks post the same operations in the same order, with a new nonce",
 	},
 	/* of posting and completing */
