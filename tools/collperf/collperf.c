@@ -67,6 +67,12 @@ static void check_elements(const struct collperf *c, const char *what, double wa
 		     c->all[c->count - 1], wanted);
 }
 
+static void set_elements(struct collperf *c, double value)
+{
+	c->all[0] = value;
+	c->all[c->count - 1] = value;
+}
+
 static void run_barrier(void *context)
 {
 	struct collsock_completion completion;
@@ -114,7 +120,7 @@ static void run_broadcast(void *context)
 
 	c->broadcasts++;
 	if (c->options.rank == c->root)
-		c->all[0] = c->all[c->count - 1] = c->broadcasts;
+		set_elements(c, c->broadcasts);
 	error = collsock_broadcast(c->socket, c->all, c->count, COLLSOCK_DOUBLE, c->root,
 				   &completion);
 	if (error)
@@ -131,9 +137,8 @@ static const struct {
 	[COLLSOCK_ALLREDUCE]	= { "allreduce", run_allreduce },
 	[COLLSOCK_REDUCE]	= { "reduce", run_reduce, true },
 	[COLLSOCK_BROADCAST]	= { "broadcast", run_broadcast, true },
+	{ }
 };
-
-#define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
 
 static void prepare_elements(struct collperf *c)
 {
@@ -243,7 +248,7 @@ static unsigned int parse_operation(const char *name)
 {
 	unsigned int i;
 
-	for (i = COLLSOCK_BARRIER; i < OPERATIONS; i++)
+	for (i = COLLSOCK_BARRIER; operations[i].name; i++)
 		if (!strcmp(name, operations[i].name))
 			return i;
 	errx(EXIT_USAGE, "--operation: \"%s\" is not barrier, allreduce, reduce or broadcast",
@@ -279,17 +284,18 @@ static void take(void *context, int letter, const char *value)
 	}
 }
 
-/* Of what does not go together JOIN would say no more than that. */
+/* JOIN would say to most of it that it is not valid, and no more. */
 static void check_options(const struct collperf *c)
 {
 	bool rooted = operations[c->operation].rooted;
 	int algorithm = c->options.algorithm;
+	bool fans_out = algorithm == COLLSOCK_KARY;
 
 	if (algorithm == COLLSOCK_DISSEMINATION && c->operation != COLLSOCK_BARRIER)
 		errx(EXIT_USAGE, "dissemination covers some hosts twice: only for a barrier");
 	if (algorithm == COLLSOCK_PAIRWISE_EXCHANGE && rooted)
 		errx(EXIT_USAGE, "pairwise exchange has no root: only for a barrier or allreduce");
-	if (!c->fanout != (algorithm != COLLSOCK_KARY))
+	if (!!c->fanout != fans_out)
 		errx(EXIT_USAGE, "--algorithm kary and --fanout need each other");
 	if (c->root && !rooted)
 		errx(EXIT_USAGE, "--root: only a reduce or broadcast has one");
