@@ -321,7 +321,8 @@ int coll_io_run(struct socket *sock, void __user *arg)
 	bytes = coll_group_signature(&f->group, &run.post, &sig);
 	if (bytes < 0)
 		return bytes;
-	if (bytes > run.buffer_bytes)
+	/* The payload, if there is one, is as long as the result. */
+	if ((u64)sig.count * coll_type_bytes(sig.type) > run.buffer_bytes)
 		return -EMSGSIZE;
 
 	place = io_run_post(csk, &run.post, &sig, user + 1, bytes, nonblocking);
