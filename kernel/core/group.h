@@ -266,6 +266,23 @@ static inline bool coll_signature_equal(const struct coll_signature *a,
 	return !memcmp(a, b, sizeof(*a));
 }
 
+/* What its schedules depend on. */
+static inline struct coll_shape coll_group_shape(const struct coll_group *g, u32 root)
+{
+	return (struct coll_shape) {
+		.hosts	= g->hosts,
+		.self	= g->self,
+		.root	= root,
+		.fanout	= g->fanout,
+	};
+}
+
+/* Does the group have what the algorithm needs? */
+static inline bool coll_group_has(const struct coll_group *g, const struct coll_algorithm *a)
+{
+	return g->fanout || !a->fans_out;
+}
+
 /* For the other parts of the core */
 struct coll_op *coll_group_slot_for(struct coll_group *g, u32 source,
 				    const struct coll_body *body, u64 now);
