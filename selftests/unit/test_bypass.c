@@ -293,15 +293,18 @@ TEST_F(net, what_was_passed_on_early_survives_that_the_group_fails_before_the_po
 
 TEST_F(net, an_operation_that_is_over_is_not_taken_for_another)
 {
-	begin(_metadata, &self->n, 2);
-	/* 1 has done with it when 0 comes with something else. */
-	ASSERT_EQ(0, reduce(&self->n, 1, 0, 1));
+	begin(_metadata, &self->n, 4);
+	/* 2 has done with it, below the root, when 1 comes with something else. */
+	ASSERT_EQ(0, reduce(&self->n, 3, 0, 1));
+	ASSERT_EQ(0, reduce(&self->n, 2, 0, 1));
 	unit_run(&self->n, SECOND);
-	ASSERT_EQ(1, group_of(&self->n, 1)->oldest);
-	ASSERT_EQ(0, unit_barrier(&self->n, 0));
-	ASSERT_TRUE(unit_await(&self->n, 0, 0, 20 * SECOND));
-	EXPECT_EQ(EPROTO, last_of(&self->n, 0)->error);
-	EXPECT_EQ(1, last_of(&self->n, 0)->failed_rank);
+	ASSERT_EQ(1, group_of(&self->n, 2)->oldest);
+	/* It sends to 2 first; nobody needs to ask. */
+	ASSERT_EQ(0, unit_post(&self->n, 1, COLLSOCK_BARRIER, 0, 0, 0, COLLSOCK_DISSEMINATION,
+			       NULL));
+	ASSERT_TRUE(unit_await(&self->n, 1, 0, 100 * MS));
+	EXPECT_EQ(EPROTO, last_of(&self->n, 1)->error);
+	EXPECT_EQ(0, group_of(&self->n, 1)->stats.probes_sent);
 }
 
 TEST_F(net, bad_posts_with_a_root_are_refused)
