@@ -87,6 +87,7 @@ struct captured {
  * @late: the last host has not joined yet
  * @reset: has left, or forgotten all: may be blamed for ECONNRESET
  * @lossy: packets were lost, or hosts cut off: silence may be blamed on anyone
+ * @rooted: operations with a root were posted
  * @broken: a group was told to fail: anything may be blamed on anyone
  */
 struct siege {
@@ -104,6 +105,7 @@ struct siege {
 	bool			late;
 	bool			reset[MAX_HOSTS];
 	bool			lossy;
+	bool			rooted;
 	bool			broken;
 };
 
@@ -233,12 +235,26 @@ static void check_result(const struct siege *s, const struct post *p)
 
 	FUZZ_EQUAL(p->bytes, size * sig->count, "bytes of the result");
 	fill_payload(expected, sig, 0, p->number);
-	for (host = 1; host < s->hosts && sig->count; host++) {
+	if (sig->operation == COLLSOCK_BROADCAST)
+		fill_payload(expected, sig, sig->root, p->number);
+	for (host = 1; host < s->hosts && sig->op; host++) {
 		fill_payload(other, sig, host, p->number);
 		coll_reduce(expected, expected, other, sig->count, sig->type, sig->op);
 	}
 	for (i = 0; i < p->bytes; i++)
 		FUZZ_EQUAL(p->result[i], expected[i], "byte of the result");
+}
+
+static bool takes(const struct coll_signature *sig, u32 host)
+{
+	if (sig->operation == COLLSOCK_REDUCE)
+		return sig->root == host;
+	return sig->operation != COLLSOCK_BROADCAST || sig->root != host;
+}
+
+static bool contributes(const struct coll_signature *sig, u32 host)
+{
+	return sig->operation != COLLSOCK_BROADCAST || sig->root == host;
 }
 
 static bool life_has(const struct life *l, const struct post *p)
@@ -270,8 +286,9 @@ static void check_blame(const struct siege *s, const struct post *p)
 	FUZZ_EXPECT(rank < s->hosts, "rank %u", rank);
 	if (!s->honest || s->broken)
 		return;
+	/* Whom a disagreement has left behind takes itself for another life. */
 	if (p->error == ECONNRESET)
-		FUZZ_EXPECT(s->reset[rank], "rank %u is said to have left", rank);
+		FUZZ_EXPECT(s->reset[rank] || s->rooted, "rank %u is said to have left", rank);
 	else if (p->error == ETIMEDOUT)
 		FUZZ_EXPECT(s->lossy || s->late || s->reset[rank], "rank %u is said to be silent",
 			    rank);
@@ -279,7 +296,7 @@ static void check_blame(const struct siege *s, const struct post *p)
 		FUZZ_EQUAL(p->error, EPROTO, "errno of an operation");
 }
 
-static void check_post(const struct siege *s, const struct post *p)
+static void check_post(const struct siege *s, u32 poster, const struct post *p)
 {
 	u32 host;
 
@@ -288,8 +305,12 @@ static void check_post(const struct siege *s, const struct post *p)
 	FUZZ_EXPECT(p->number != COLL_NOTHING_DONE, "success in a group that has ended");
 	if (!s->honest)
 		return;
+	if (!takes(&p->signature, poster)) {
+		FUZZ_EQUAL(p->bytes, 0, "bytes for who takes no result");
+		return;
+	}
 	for (host = 0; host < s->hosts; host++)
-		FUZZ_EXPECT(has_posted(s, host, p),
+		FUZZ_EXPECT(!contributes(&p->signature, host) || has_posted(s, host, p),
 			    "operation %u has completed, host %u has not posted it", p->number,
 			    host);
 	check_result(s, p);
@@ -307,7 +328,7 @@ static void check_posts(struct siege *s, u32 host)
 		struct post *p = &l->posts[i];
 
 		if (p->done && !p->checked)
-			check_post(s, p);
+			check_post(s, host, p);
 		p->checked = p->done;
 	}
 }
@@ -369,6 +390,7 @@ static void post(struct siege *s, u32 host, const struct collsock_post *request)
 		return;
 	}
 	p->number = m->group.next == number ? COLL_NOTHING_DONE : number;
+	s->rooted |= request->operation >= COLLSOCK_REDUCE;
 	l->posted++;
 }
 
@@ -394,12 +416,26 @@ static void post_allreduce(struct siege *s)
 	post(s, host, &p);
 }
 
+/* Something with a root that makes sense. */
+static void choose_rooted(const struct siege *s, struct collsock_post *p)
+{
+	u32 choice = p->cookie >> 1;
+
+	*p = (struct collsock_post){ .size = sizeof(*p), .type = COLLSOCK_INT64 };
+	p->operation = choice & 1 ? COLLSOCK_REDUCE : COLLSOCK_BROADCAST;
+	p->op = choice & 1 ? COLLSOCK_SUM : COLLSOCK_NOP;
+	p->count = 1 + (choice >> 1) % 2;
+	p->root = (choice >> 2) % s->hosts;
+}
+
 static void post_anything(struct siege *s)
 {
 	struct collsock_post p = { .size = sizeof(p) };
 	u32 host = fuzz_below(&s->in, s->hosts);
 
 	fuzz_copy(&s->in, &p, sizeof(p));
+	if (p.cookie & 1)
+		choose_rooted(s, &p);
 	post(s, host, &p);
 }
 
