@@ -180,17 +180,22 @@ static u32 watch_first_entry(const struct coll_op *op)
  * ours did, and we are its successor. Or else its operation was another one; then
  * it says so when it is asked about ours, unless it has left.
  */
-static bool watch_is_late(const struct coll_peer *peer, const struct coll_op *op)
+static bool watch_is_late(const struct coll_peer *peer, u32 number)
 {
-	return !coll_after(op->number, peer->credit - peer->group->window);
+	return !coll_before(number, peer->group->oldest) &&
+	       !coll_after(number, peer->credit - peer->group->window);
 }
 
 static bool watch_succeeds(struct coll_peer *peer, const struct coll_op *op, u64 now)
 {
-	if (!watch_is_late(peer, op))
+	if (!watch_is_late(peer, op->number))
 		return false;
-	if (peer->gone ||
-	    (peer->probed_operation == op->number && peer->answers == peer->probes))
+	if (peer->gone)
+		return true;
+	/* One question at a time: the next one follows when it is due. */
+	if (peer->answers != peer->probes)
+		return false;
+	if (watch_is_late(peer, peer->probed_operation))
 		return true;
 	peer->watched_operation = op->number;
 	watch_probe(peer, now);
@@ -353,7 +358,7 @@ void coll_watch_answered(struct coll_peer *peer, const struct coll_body *body, u
 	peer->waits_ms = answer.waited_ms;
 	/* It does not disagree, and is ahead of us: what that means need not wait. */
 	if (op->number == peer->probed_operation && watch_wanted(g, op) &&
-	    watch_is_late(peer, op)) {
+	    watch_is_late(peer, op->number)) {
 		g->watch_ns = now;
 		coll_group_arm(g, now);
 	}

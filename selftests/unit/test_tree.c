@@ -91,9 +91,10 @@ TEST(binomial_trees_take_ceil_log2_rounds_each_way)
 	while ((a = next_algorithm(a))) {
 		if (a->algorithm != COLLSOCK_BINOMIAL)
 			continue;
-		for (shape.hosts = 1; shape.hosts <= COLLSOCK_MAX_HOSTS; shape.hosts++)
+		for (shape.hosts = 1; shape.hosts <= COLLSOCK_MAX_HOSTS; shape.hosts++) {
 			ASSERT_EQ(ceil_log2(shape.hosts) * (a->rooted ? 1 : 2), a->rounds(&shape))
 				TH_LOG("%s", shapes_text(a, &shape));
+		}
 	}
 }
 
@@ -129,9 +130,10 @@ TEST(no_host_has_more_children_than_the_fanout)
 		while (next_from_host_0(&shapes)) {
 			struct coll_shape shape = shapes.shape;
 
-			for (shape.self = 0; shape.self < shape.hosts; shape.self++)
+			for (shape.self = 0; shape.self < shape.hosts; shape.self++) {
 				ASSERT_GE(shape.fanout, children(a, &shape))
 					TH_LOG("%s: host %u", shapes_text(a, &shape), shape.self);
+			}
 		}
 	}
 }
@@ -165,9 +167,10 @@ TEST(the_largest_group_with_a_fanout_fits_whatever_the_fanout)
 		if (!a->fans_out)
 			continue;
 		for (shape.fanout = 2; shape.fanout <= COLLSOCK_MAX_FANOUT; shape.fanout++)
-			for (shape.self = 0; shape.self < shape.hosts; shape.self++)
+			for (shape.self = 0; shape.self < shape.hosts; shape.self++) {
 				ASSERT_EQ(0, a->build(&s, &shape))
 					TH_LOG("%s: host %u", shapes_text(a, &shape), shape.self);
+			}
 	}
 }
 
@@ -356,10 +359,12 @@ TEST(a_k_ary_tree_without_a_fanout_is_refused)
 	struct coll_shape shape = { .hosts = 5 };
 	struct coll_schedule s;
 
-	while ((a = next_algorithm(a)))
-		if (a->fans_out)
-			EXPECT_EQ(-EINVAL, a->build(&s, &shape))
-				TH_LOG("%s", shapes_text(a, &shape));
+	while ((a = next_algorithm(a))) {
+		if (!a->fans_out)
+			continue;
+		EXPECT_EQ(-EINVAL, a->build(&s, &shape))
+			TH_LOG("%s", shapes_text(a, &shape));
+	}
 }
 
 TEST(a_tree_that_is_too_broad_or_too_deep_is_refused)
