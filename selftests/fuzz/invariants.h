@@ -106,9 +106,10 @@ static void check_window(const struct coll_group *g)
 		    g->next);
 	for (i = 0; i <= g->slot_mask; i++) {
 		check_op(g, &g->slots[i]);
-		running += g->slots[i].state == COLL_OP_RUNNING ||
-			   g->slots[i].state == COLL_OP_ABORTED;
-		answered += g->slots[i].state == COLL_OP_RUNNING && g->slots[i].answered;
+		if (g->slots[i].state != COLL_OP_RUNNING && g->slots[i].state != COLL_OP_ABORTED)
+			continue;
+		running++;
+		answered += g->slots[i].answered;
 	}
 	FUZZ_EQUAL(g->running, running, "operations running");
 	FUZZ_EXPECT(!g->failed || coll_group_settling(g) || !running,
