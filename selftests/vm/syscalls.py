@@ -35,7 +35,8 @@ def any_system_calls_of_many_threads_on_hosts(state):
     with tunables(**TUNABLES):
         if state == "that lose packets":
             netem(HOSTS, "delay", "1ms", "2ms", "loss", "5%", "duplicate", "5%")
-        amounts = run_calls(work(6) + 1, state)
+        # Ten minutes in a soak of a debug kernel, which would see what goes wrong
+        amounts = run_calls(300 if ON_DEBUG_KERNEL and SOAK > 1 else work(6) + 1, state)
         if state == "that lose packets":
             netem(HOSTS)
     # Else nothing would have been tried
