@@ -345,7 +345,7 @@ def a_bad_run_or_wait_is_refused_and_changes_nothing():
         refused(errno.EINVAL, f"RUN with {fields}", run, **fields)
     for room in (0, 8, 23):
         refused(errno.EMSGSIZE, f"RUN of 24 bytes in {room}", run, buffer_bytes=room)
-    refused(errno.EINVAL, "RUN of a bad post", rank.run, integers(1), op=9)
+    refused(errno.EINVAL, "RUN of a bad post", rank.run, integers(1), op=MAXLOC)
     refused(errno.EMSGSIZE, "RUN of too much", rank.run, bytes(DEFAULT_SEGMENT + 8))
     equal("operations posted", rank.stats().posted, 0)
 
