@@ -352,9 +352,9 @@ static int group_payload_bytes(const struct coll_group *g, const struct coll_sig
 	    !coll_group_has(g, a) || sig->root >= (a->rooted ? g->hosts : 1) ||
 	    !group_operands_valid(sig))
 		return -EINVAL;
-	element = coll_type_bytes(sig->type);
-	if (!element)
+	if (!sig->count)
 		return 0;
+	element = coll_type_bytes(sig->type);
 	if (sig->count > g->max_bytes / element)
 		return -EMSGSIZE;
 	return sig->count * element;
@@ -403,17 +403,16 @@ int coll_group_signature(const struct coll_group *g, const struct collsock_post 
 static const struct coll_schedule *group_schedule_of(struct coll_group *g, struct coll_op *op,
 						     const struct coll_signature *sig)
 {
-	const struct coll_algorithm *a = &coll_algorithms[sig->schedule];
 	struct coll_schedule *s = op->own;
 	struct coll_shape shape;
 
-	if (likely(!a->rooted))
+	if (likely(g->schedules[sig->schedule]))
 		return g->schedules[sig->schedule];
 	if (s->hosts && s->id == sig->schedule && op->own_root == sig->root)
 		return s;
 	shape = coll_group_shape(g, sig->root);
 	/* It was built for other roots, and all are alike. */
-	WARN_ON_ONCE(a->build(s, &shape));
+	WARN_ON_ONCE(coll_algorithms[sig->schedule].build(s, &shape));
 	s->id = sig->schedule;
 	op->own_root = sig->root;
 	return s;
@@ -423,9 +422,10 @@ static const struct coll_schedule *group_schedule_of(struct coll_group *g, struc
 static void group_make_operation(struct coll_group *g, struct coll_op *op, u32 number,
 				 const struct coll_signature *sig, u32 source)
 {
+	u32 bytes = sig->count ? sig->count * coll_type_bytes(sig->type) : 0;
+
 	op->number = number;
-	coll_op_begin_early(op, group_schedule_of(g, op, sig), sig,
-			    group_payload_bytes(g, sig), source);
+	coll_op_begin_early(op, group_schedule_of(g, op, sig), sig, bytes, source);
 }
 
 /* A post that cannot complete: it reports with those before it, or at once. */
