@@ -129,8 +129,10 @@ def ranks_that_never_wait_lose_nothing_and_leave_no_memory():
         equal(f"reduction {value}", completion.result, integers(4 * value))
     print(f"# {amount / (time.monotonic() - begin):.0f} reductions a second")
     equal("bytes that groups have", root.net_stats().memory, memory)
+    # One that leaves ends the group of the others: all have looked before
     for child in children:
         equal("a rank that never waits", child.get(), "all are posted")
+    for child in children:
         child.put("the root has them")
         child.finish()
 
