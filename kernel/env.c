@@ -87,36 +87,40 @@ void coll_env_deadline(struct coll_group *g, u64 at)
 			       HRTIMER_MODE_ABS_SOFT);
 }
 
-void coll_env_complete(struct coll_group *g, void *token, const void *result,
+void coll_env_complete(struct coll_group *g, u32 local, void *token, const void *result,
 		       u32 bytes, u32 error, u32 failed_rank)
 {
 	struct coll_formation *f = coll_formation_of(g);
+	struct coll_sock *csk = f->seats[local].csk;
 	struct coll_place *place = token;
 	struct coll_places *places;
 
 	/* Who posted it has closed the socket; the places went with it. */
-	if (!f->csk)
+	if (!csk)
 		return;
-	places = f->csk->places;
+	places = csk->places;
 	if (place->quiet && !error) {
 		coll_place_release(places, place);
-		f->wake |= COLL_WAKE_WRITABLE;
+		coll_formation_wake(f, local, 0, COLL_WAKE_WRITABLE);
 		return;
 	}
 	if (place->claimed)
-		f->claimed_done |= BIT_ULL(coll_place_index(places, place));
+		coll_formation_wake(f, local, BIT_ULL(coll_place_index(places, place)), 0);
 	else
-		f->wake |= COLL_WAKE_READABLE;
+		coll_formation_wake(f, local, 0, COLL_WAKE_READABLE);
 	coll_place_complete(places, place, result, bytes, error, failed_rank, f->now);
 }
 
 void coll_env_writable(struct coll_group *g)
 {
 	struct coll_formation *f = coll_formation_of(g);
+	u8 wake = COLL_WAKE_WRITABLE;
+	u32 local;
 
-	f->wake |= COLL_WAKE_WRITABLE;
 	if (unlikely(g->limited && !coll_group_settling(g)))
-		f->wake |= COLL_WAKE_ERROR;
+		wake |= COLL_WAKE_ERROR;
+	for (local = 0; local < g->locals; local++)
+		coll_formation_wake(f, local, 0, wake);
 }
 
 /*

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/hashtable.h>
 #include <linux/ktime.h>
-#include <linux/random.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
 
-#include "compat.h"
-#include "core/descriptor.h"
 #include "formation.h"
-#include "join.h"
 #include "netns.h"
 #include "socket.h"
-#include "tunables.h"
 
 /*
  * All formations that packets may find, of all namespaces, by tag and own host:
@@ -51,6 +46,61 @@ static void formation_check_quiet(struct coll_formation *f)
 }
 
 /**
+ * coll_formation_wake() - somebody who sleeps is to be woken when the event is over
+ * @f: the formation
+ * @local: rank of this host, with a socket
+ * @claimed_done: completion places whose claimants are meant, a bit each
+ * @wake: COLL_WAKE_*
+ *
+ * Context: between coll_formation_enter() and coll_formation_leave().
+ */
+void coll_formation_wake(struct coll_formation *f, u32 local, u64 claimed_done, u8 wake)
+{
+	struct coll_seat *seat = &f->seats[local];
+
+	if (!(seat->claimed_done | seat->wake)) {
+		seat->next = f->woken;
+		f->woken = seat;
+	}
+	seat->claimed_done |= claimed_done;
+	seat->wake |= wake;
+}
+
+/* Whom to wake when the lock is dropped. */
+struct formation_sleeper {
+	struct coll_sock	*csk;
+	u64			claimed_done;
+	u8			wake;
+};
+
+/* Where more ranks live the lock is taken again. */
+#define SLEEPERS_AT_ONCE	8
+
+static u32 formation_take_sleepers(struct coll_formation *f, struct formation_sleeper *sleepers)
+{
+	struct coll_seat *seat;
+	u32 count = 0;
+
+	while (f->woken && count < SLEEPERS_AT_ONCE) {
+		struct formation_sleeper *sleeper = &sleepers[count];
+
+		seat = f->woken;
+		f->woken = seat->next;
+		sleeper->csk = seat->csk;
+		sleeper->claimed_done = seat->claimed_done;
+		sleeper->wake = seat->wake;
+		seat->claimed_done = 0;
+		seat->wake = 0;
+		/* Most events make the group writable, and hardly ever somebody waits. */
+		if (sleeper->csk && (sleeper->claimed_done || coll_sock_sleeps(sleeper->csk))) {
+			sock_hold(&sleeper->csk->sk);
+			count++;
+		}
+	}
+	return count;
+}
+
+/**
  * coll_formation_leave() - an event ends
  * @f: the formation
  *
@@ -63,38 +113,50 @@ static void formation_check_quiet(struct coll_formation *f)
 void coll_formation_leave(struct coll_formation *f)
 	__releases(&f->lock)
 {
+	struct formation_sleeper sleepers[SLEEPERS_AT_ONCE];
 	struct sk_buff *queue = f->queue;
-	u64 claimed_done = f->claimed_done;
-	struct coll_sock *csk = NULL;
-	u8 wake = f->wake;
+	u32 i, count = 0;
+	bool more;
 
 	f->queue = NULL;
 	f->queue_end = &f->queue;
-	if ((claimed_done || wake) && f->csk) {
-		csk = f->csk;
-		sock_hold(&csk->sk);
-	}
-	f->claimed_done = 0;
-	f->wake = 0;
+	if (f->woken)
+		count = formation_take_sleepers(f, sleepers);
 	if (unlikely(f->group.leaving))
 		formation_check_quiet(f);
-
+	more = f->woken;
 	spin_unlock(&f->lock);
 	if (queue)
 		coll_udp_transmit(f->cn, queue);
-	if (csk) {
-		coll_sock_wake(csk, claimed_done, wake);
-		sock_put(&csk->sk);
+	for (;;) {
+		for (i = 0; i < count; i++) {
+			coll_sock_wake(sleepers[i].csk, sleepers[i].claimed_done,
+				       sleepers[i].wake);
+			sock_put(&sleepers[i].csk->sk);
+		}
+		if (likely(!more))
+			break;
+		spin_lock(&f->lock);
+		count = formation_take_sleepers(f, sleepers);
+		more = f->woken;
+		spin_unlock(&f->lock);
 	}
 	local_bh_enable();
 }
 
-static enum hrtimer_restart formation_expire(struct hrtimer *timer)
+/**
+ * coll_formation_expire() - the deadline of the group has passed
+ * @timer: the formation's
+ *
+ * The core asks for the next one itself.
+ *
+ * Context: softirq.
+ */
+enum hrtimer_restart coll_formation_expire(struct hrtimer *timer)
 {
 	struct coll_formation *f = container_of(timer, struct coll_formation, timer);
 	u64 now = coll_formation_enter(f);
 
-	/* The core asks for the next deadline itself. */
 	if (likely(!f->ended))
 		coll_group_expire(&f->group, now);
 	coll_formation_leave(f);
@@ -140,121 +202,16 @@ struct coll_formation *coll_formation_find(struct coll_net *cn, u64 tag, u32 sel
 	return NULL;
 }
 
-/* ---- joining ---- */
-
-static u32 formation_incarnation(void)
-{
-	u32 incarnation;
-
-	do {
-		incarnation = get_random_u32();
-	} while (!incarnation);
-	return incarnation;
-}
-
-static int formation_init_group(struct coll_formation *f, const struct coll_join *join)
-{
-	struct coll_config config = {
-		.join		= &join->fixed,
-		.self		= coll_join_self(join),
-		.incarnation	= formation_incarnation(),
-	};
-	int err;
-
-	config.descriptor = coll_descriptor_hash(&join->fixed, f->members->member,
-						 join->host_of_rank);
-	coll_wire_derive(&config.secret, join->fixed.key, join->fixed.id, join->fixed.nonce);
-	coll_tunables_timing(&config.timing);
-	err = coll_group_init(&f->group, &config);
-	memzero_explicit(&config, sizeof(config));
-	return err;
-}
-
-/* Can this host be the member, and will its packets get to the others? */
-static int formation_check_addresses(struct coll_net *cn, const struct coll_join *join)
-{
-	const struct collsock_member *self = &join->members[coll_join_self(join)];
-	u32 bytes = coll_join_packet_bytes(join), host;
-	int err;
-
-	err = coll_udp_check_self(cn, self);
-	for (host = 0; !err && host < join->fixed.hosts; host++) {
-		if (&join->members[host] != self)
-			err = coll_udp_check_path(cn, self, &join->members[host], bytes);
-		cond_resched();
-	}
-	return err;
-}
-
 /**
- * coll_formation_new() - make a formation
- * @cn: the namespace
- * @join: the request; the table of members may be taken over
+ * coll_formation_hash() - from now on packets find the formation
+ * @f: NEW, JOINED afterwards
  *
- * Return: the formation, NEW, or an error pointer. Context: process.
+ * Return: 0, or -EADDRINUSE if this host is in that group already. Context: process.
  */
-struct coll_formation *coll_formation_new(struct coll_net *cn, struct coll_join *join)
-{
-	struct coll_formation *f;
-	int err;
-
-	err = formation_check_addresses(cn, join);
-	if (err)
-		return ERR_PTR(err);
-	f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
-	if (!f)
-		return ERR_PTR(-ENOMEM);
-	f->cn = cn;
-	f->queue_end = &f->queue;
-	spin_lock_init(&f->lock);
-	coll_hrtimer_setup(&f->timer, formation_expire, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	mutex_lock(&cn->mutex);
-	f->members = coll_members_get(&cn->members, &join->members, join->fixed.hosts);
-	mutex_unlock(&cn->mutex);
-	err = f->members ? formation_init_group(f, join) : -ENOMEM;
-	if (err) {
-		coll_formation_free(f);
-		return ERR_PTR(err);
-	}
-	return f;
-}
-
-/* Whoever knocked before need not wait until it knocks again. */
-static void formation_nudge(struct coll_formation *f)
-{
-	u32 index, host;
-	u64 now;
-
-	for (index = 0; index < COLL_KNOCKS; index++) {
-		if (!coll_knock_take(&f->cn->knocks, index, f->group.secret.tag,
-				     f->members->member, f->group.hosts, &host) ||
-		    host == f->group.self)
-			continue;
-		now = coll_formation_enter(f);
-		coll_group_nudge(&f->group, host, now);
-		coll_formation_leave(f);
-	}
-}
-
-/* A second life under the same nonce would be taken for the first by nobody. */
-static bool formation_remembered(struct coll_formation *f)
-{
-	const struct coll_members *members;
-	bool found;
-
-	rcu_read_lock();
-	found = coll_graveyard_find(&f->cn->graveyard, f->group.secret.tag, f->group.self,
-				    &members);
-	rcu_read_unlock();
-	return found;
-}
-
-static int formation_hash(struct coll_formation *f)
+int coll_formation_hash(struct coll_formation *f)
 {
 	int err = 0;
 
-	if (formation_remembered(f))
-		return -EADDRINUSE;
 	spin_lock_bh(&formations_lock);
 	if (coll_formation_find(f->cn, f->group.secret.tag, f->group.self))
 		err = -EADDRINUSE;
@@ -264,72 +221,21 @@ static int formation_hash(struct coll_formation *f)
 	return err;
 }
 
-/*
- * What lingers still has its memory, though its socket is gone and counts for no
- * limit of its user any more.
- */
-static int formation_charge(struct coll_formation *f)
-{
-	struct coll_net *cn = f->cn;
-	u64 bytes = sizeof(*f) + f->group.memory +
-		    f->group.hosts * sizeof(*f->members->member) +
-		    (u64)f->group.window * f->group.max_bytes;
-
-	if (cn->memory + bytes > coll_policy_max_memory(&cn->policy)) {
-		cn->over_memory++;
-		return -ENOMEM;
-	}
-	f->charge = bytes;
-	cn->memory += bytes;
-	return 0;
-}
-
-/**
- * coll_formation_publish() - from now on packets find the formation
- * @f: NEW; JOINED afterwards if there was no error
- * @csk: the socket that joins
- *
- * Return: 0, -ENOMEM if the namespace's groups have too much already, -EADDRINUSE
- * if this host is in that group already, or was until a moment ago, or why the
- * port cannot be opened. Context: process.
- */
-int coll_formation_publish(struct coll_formation *f, struct coll_sock *csk)
-{
-	struct coll_net *cn = f->cn;
-	int err;
-
-	f->csk = csk;
-	mutex_lock(&cn->mutex);
-	err = formation_charge(f);
-	if (!err)
-		err = coll_udp_open(cn, f->members->member[f->group.self].family);
-	if (!err)
-		err = formation_hash(f);
-	if (!err)
-		list_add_tail(&f->link, &cn->formations);
-	mutex_unlock(&cn->mutex);
-	if (err)
-		/* Perhaps the port was opened for nothing. */
-		coll_net_tidy_soon(cn);
-	else
-		formation_nudge(f);
-	return err;
-}
-
 /* ---- leaving ---- */
 
 /**
- * coll_formation_abandon() - the socket closes
- * @f: JOINED, LINGERING afterwards
+ * coll_formation_abandon() - a socket closes
+ * @f: JOINED, LINGERING after the last one
+ * @local: its rank on this host
  *
  * Context: process.
  */
-void coll_formation_abandon(struct coll_formation *f)
+void coll_formation_abandon(struct coll_formation *f, u32 local)
 {
 	u64 now = coll_formation_enter(f);
 
-	f->csk = NULL;
-	coll_group_leave(&f->group, now);
+	f->seats[local].csk = NULL;
+	coll_group_leave(&f->group, local, now);
 	coll_formation_leave(f);
 }
 
@@ -395,6 +301,7 @@ void coll_formation_free(struct coll_formation *f)
 	if (f->members)
 		coll_members_put(f->members);
 	mutex_unlock(&f->cn->mutex);
+	kvfree(f->seats);
 	/* It holds a key. */
 	kfree_sensitive(f);
 }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A formation: one group of the core on this host, with what the kernel adds to
- * it: the lock, the timer, the members' addresses, the socket.
+ * it: the lock, the timer, the members' addresses, a seat for each rank of this host
+ * and the sockets that sit there.
  *
  * States:
  *   NEW		made by a JOIN that may still fail; nobody else knows it
- *   JOINED	packets find it (by tag and own host), a socket posts to it
- *   LINGERING	the socket is gone; what it has posted still completes
+ *   JOINED	packets find it (by tag and own host), sockets post to it
+ *   LINGERING	no socket is there; what they have posted still completes. A rank
+ *			that has not joined before may still do it
  *   ENDED		nothing enters the core any more; packets do not find it
  *
  * LINGERING ends when the group is quiet, or with the namespace or the module.
- * The socket that joined is a user of the formation until its release; RCU
+ * A socket that joined is a user of the formation until its release; RCU
  * readers are until a grace period after ENDED, so who ends it waits for one
  * before freeing. The steps are retire or stop, unhash, grace period, free.
  *
@@ -40,16 +42,29 @@ struct sk_buff;
 #define COLL_WAKE_ERROR		0x04	/* the group has failed */
 
 /**
+ * struct coll_seat - a rank of this host; under the formation's lock
+ * @csk: its socket; NULL before it joins and after it closes. Whoever uses it after
+ *	the lock is dropped takes a reference
+ * @claimed_done: completion places whose claimants are to be woken, a bit each
+ * @wake: COLL_WAKE_*, for who sleeps on the socket
+ * @next: in coll_formation.woken, if one of these is not 0
+ */
+struct coll_seat {
+	struct coll_sock	*csk;
+	u64			claimed_done;
+	u8			wake;
+	struct coll_seat	*next;
+};
+
+/**
  * struct coll_formation - see above; under @lock unless said otherwise
  * @group: the core's
  * @lock: taken with bottom halves off
- * @csk: the socket; NULL when LINGERING. Whoever uses it after the lock is
- *	dropped takes a reference
+ * @seats: one for each rank of this host; the pointer is constant
+ * @woken: seats where somebody is to be woken
  * @now: time of the present event, ns
  * @queue: packets of the present event
  * @queue_end: where the next one goes
- * @claimed_done: completion places whose claimants are to be woken, a bit each
- * @wake: COLL_WAKE_*, for who sleeps on the socket
  * @ended: ENDED
  * @quiet: the tidying knows of it
  * @cn: namespace; constant, like the next
@@ -63,12 +78,11 @@ struct sk_buff;
 struct coll_formation {
 	struct coll_group	group;
 	spinlock_t		lock;	/* of most of what is here */
-	struct coll_sock	*csk;
+	struct coll_seat	*seats;
+	struct coll_seat	*woken;
 	u64			now;
 	struct sk_buff		*queue;
 	struct sk_buff		**queue_end;
-	u64			claimed_done;
-	u8			wake;
 	bool			ended;
 	bool			quiet;
 	struct coll_net		*cn;
@@ -89,9 +103,15 @@ static inline struct coll_formation *coll_formation_of(struct coll_group *g)
 u64 coll_formation_enter(struct coll_formation *f);
 void coll_formation_leave(struct coll_formation *f);
 
-struct coll_formation *coll_formation_new(struct coll_net *cn, struct coll_join *join);
-int coll_formation_publish(struct coll_formation *f, struct coll_sock *csk);
-void coll_formation_abandon(struct coll_formation *f);
+void coll_formation_wake(struct coll_formation *f, u32 local, u64 claimed_done, u8 wake);
+enum hrtimer_restart coll_formation_expire(struct hrtimer *timer);
+
+/* formation_join.c */
+struct coll_formation *coll_formation_join(struct coll_net *cn, struct coll_join *join,
+					   struct coll_sock *csk);
+
+int coll_formation_hash(struct coll_formation *f);
+void coll_formation_abandon(struct coll_formation *f, u32 local);
 bool coll_formation_retire(struct coll_formation *f);
 void coll_formation_stop(struct coll_formation *f);
 void coll_formation_unhash(struct coll_formation *f);

@@ -16,7 +16,7 @@ static bool io_writable(struct coll_sock *csk)
 	bool writable;
 
 	spin_lock_bh(&f->lock);
-	writable = coll_group_writable(&f->group);
+	writable = coll_group_writable(&f->group, csk->local);
 	spin_unlock_bh(&f->lock);
 	return writable;
 }
@@ -37,6 +37,8 @@ static int io_sleep(struct coll_sock *csk, bool (*ready)(struct coll_sock *csk),
 	int err = 0;
 
 	add_wait_queue(sk_sleep(sk), &wait);
+	/* Who makes it ready sees us sleep, or we see that it is: coll_sock_sleeps(). */
+	smp_mb();
 	while (!ready(csk)) {
 		err = !*timeout ? -EAGAIN : signal_pending(current) ? -EINTR : 0;
 		if (err)
@@ -78,7 +80,8 @@ static void io_release_place(struct coll_sock *csk, struct coll_place *place)
 	coll_place_release(csk->places, place);
 	/* Whether there was room before is no matter: another may just have taken it. */
 	local_bh_disable();
-	coll_sock_wake(csk, 0, COLL_WAKE_WRITABLE);
+	if (coll_sock_sleeps(csk))
+		coll_sock_wake(csk, 0, COLL_WAKE_WRITABLE);
 	local_bh_enable();
 }
 
@@ -90,7 +93,7 @@ static int io_try_post(struct coll_sock *csk, struct coll_place *place,
 	int err;
 
 	coll_place_post(csk->places, place, cookie, how, now);
-	err = coll_group_post(&f->group, sig, place->buffer, place, now);
+	err = coll_group_post(&f->group, csk->local, sig, place->buffer, place, now);
 	if (err)
 		coll_place_unpost(place);
 	coll_formation_leave(f);
@@ -150,7 +153,7 @@ int coll_io_send(struct socket *sock, struct msghdr *msg, size_t bytes)
 	if (!copy_from_iter_full(&post, sizeof(post), &msg->msg_iter))
 		return -EFAULT;
 	bytes -= sizeof(post);
-	err = coll_group_signature(&f->group, &post, &sig);
+	err = coll_group_signature(&f->group, csk->local, &post, &sig);
 	if (err < 0)
 		return err;
 	if (bytes != err)
@@ -318,7 +321,7 @@ int coll_io_run(struct socket *sock, void __user *arg)
 	if (run.size != sizeof(run) || run.reserved || run.spin_us > COLLSOCK_MAX_SPIN_US ||
 	    run.post.flags)
 		return -EINVAL;
-	bytes = coll_group_signature(&f->group, &run.post, &sig);
+	bytes = coll_group_signature(&f->group, csk->local, &run.post, &sig);
 	if (bytes < 0)
 		return bytes;
 	/* The payload, if there is one, is as long as the result. */

@@ -16,8 +16,8 @@ struct coll_policy;
 /**
  * struct coll_join - see above
  * @fixed: the fixed part
- * @members: the hosts; NULL when somebody else has taken the table over
- * @host_of_rank: the ranks
+ * @members: the hosts; NULL when somebody else has taken the tables over
+ * @host_of_rank: the ranks, likewise
  */
 struct coll_join {
 	struct collsock_join	fixed;

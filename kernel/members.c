@@ -3,29 +3,31 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include "join.h"
 #include "members.h"
 
 /**
- * coll_members_get() - the shared table that equals this one
+ * coll_members_get() - the shared table that equals the one of a request
  * @tables: of the namespace; its mutex is held
- * @member: the table, from kvmalloc(); if it becomes the shared one, the
- *	caller's pointer is set to NULL
- * @hosts: entries of it
+ * @join: the request; if its tables become the shared one, they are no longer its
  *
  * Return: the table with a reference for the caller, NULL if there is no memory.
  * Context: process.
  */
-struct coll_members *coll_members_get(struct hlist_head *tables, struct collsock_member **member,
-				      u32 hosts)
+struct coll_members *coll_members_get(struct hlist_head *tables, struct coll_join *join)
 {
-	size_t bytes = hosts * sizeof(**member);
-	u32 hash = jhash2((u32 *)*member, bytes / sizeof(u32), hosts);
+	u32 hosts = join->fixed.hosts, ranks = join->fixed.ranks;
+	size_t member_bytes = hosts * sizeof(*join->members);
+	u32 hash = jhash2((u32 *)join->members, member_bytes / sizeof(u32), ranks);
 	struct coll_members *m;
 
-	static_assert(sizeof(**member) % sizeof(u32) == 0);
+	static_assert(sizeof(*join->members) % sizeof(u32) == 0);
 
+	hash = jhash2(join->host_of_rank, ranks, hash);
 	hlist_for_each_entry(m, tables, node) {
-		if (m->hash == hash && m->hosts == hosts && !memcmp(m->member, *member, bytes)) {
+		if (m->hash == hash && m->hosts == hosts && m->ranks == ranks &&
+		    !memcmp(m->member, join->members, member_bytes) &&
+		    !memcmp(m->host_of_rank, join->host_of_rank, ranks * sizeof(u32))) {
 			m->references++;
 			return m;
 		}
@@ -35,9 +37,12 @@ struct coll_members *coll_members_get(struct hlist_head *tables, struct collsock
 		return NULL;
 	m->references = 1;
 	m->hosts = hosts;
+	m->ranks = ranks;
 	m->hash = hash;
-	m->member = *member;
-	*member = NULL;
+	m->member = join->members;
+	m->host_of_rank = join->host_of_rank;
+	join->members = NULL;
+	join->host_of_rank = NULL;
 	hlist_add_head(&m->node, tables);
 	return m;
 }
@@ -47,6 +52,7 @@ static void members_free(struct rcu_head *rcu)
 	struct coll_members *members = container_of(rcu, struct coll_members, rcu);
 
 	kvfree(members->member);
+	kvfree(members->host_of_rank);
 	kfree(members);
 }
 

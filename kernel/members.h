@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A table of members: the hosts of a group. It does not change once it is made,
+ * A table of members: the hosts and the ranks of a group. It does not change once made,
  * and groups of one namespace that have equal tables share one, for a table may
  * be large and a program may make many groups of the same hosts.
  *
@@ -14,26 +14,31 @@
 
 #include "core/base.h"
 
+struct coll_join;
+
 /**
  * struct coll_members - the table
  * @node: in the namespace's list of tables
  * @rcu: softirqs may look at it while it is put for the last time
  * @references: groups that use it; under the namespace's mutex, like @node
  * @hosts: number of members
+ * @ranks: number of ranks
  * @hash: of the table, to find an equal one
  * @member: they themselves
+ * @host_of_rank: the host of each rank
  */
 struct coll_members {
 	struct hlist_node		node;
 	struct rcu_head			rcu;
 	u32				references;
 	u32				hosts;
+	u32				ranks;
 	u32				hash;
 	struct collsock_member		*member;
+	u32				*host_of_rank;
 };
 
-struct coll_members *coll_members_get(struct hlist_head *tables, struct collsock_member **member,
-				      u32 hosts);
+struct coll_members *coll_members_get(struct hlist_head *tables, struct coll_join *join);
 void coll_members_put(struct coll_members *members);
 
 #endif

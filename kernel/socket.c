@@ -14,16 +14,6 @@ MODULE_PARM_DESC(family, "Number of the socket family");
 
 /* ---- waking ---- */
 
-static void sock_wake_sleepers(struct sock *sk, u8 wake)
-{
-	if (wake & COLL_WAKE_READABLE)
-		sk->sk_data_ready(sk);
-	if (wake & COLL_WAKE_WRITABLE)
-		sk->sk_write_space(sk);
-	if (wake & COLL_WAKE_ERROR)
-		sk_error_report(sk);
-}
-
 /**
  * coll_sock_wake() - wake who waits for what has happened
  * @csk: the socket; perhaps released since the caller took its reference
@@ -41,9 +31,12 @@ void coll_sock_wake(struct coll_sock *csk, u64 claimed_done, u8 wake)
 
 	for (; claimed_done; claimed_done &= claimed_done - 1)
 		rcuwait_wake_up(&csk->places->place[__ffs64(claimed_done)].claimant);
-	/* Most events make the group writable, and hardly ever somebody waits. */
-	if (wake && (skwq_has_sleeper(rcu_dereference_bh(sk->sk_wq)) || sock_flag(sk, SOCK_FASYNC)))
-		sock_wake_sleepers(sk, wake);
+	if (wake & COLL_WAKE_READABLE)
+		sk->sk_data_ready(sk);
+	if (wake & COLL_WAKE_WRITABLE)
+		sk->sk_write_space(sk);
+	if (wake & COLL_WAKE_ERROR)
+		sk_error_report(sk);
 }
 
 static __poll_t sock_poll_joined(struct coll_sock *csk, struct coll_formation *f)
@@ -54,7 +47,7 @@ static __poll_t sock_poll_joined(struct coll_sock *csk, struct coll_formation *f
 	spin_lock_bh(&f->lock);
 	if (!list_empty(&csk->places->ready))
 		mask |= EPOLLIN | EPOLLRDNORM;
-	if (coll_group_writable(g) && coll_places_room(csk->places))
+	if (coll_group_writable(g, csk->local) && coll_places_room(csk->places))
 		mask |= EPOLLOUT | EPOLLWRNORM;
 	if (g->limited && !coll_group_settling(g))
 		mask |= EPOLLERR;
@@ -78,19 +71,15 @@ static int sock_join_group(struct coll_sock *csk, struct coll_join *join)
 {
 	struct coll_net *cn = coll_net_of(sock_net(&csk->sk));
 	struct coll_formation *f;
-	int err = -ENOMEM;
 
-	f = coll_formation_new(cn, join);
-	if (IS_ERR(f))
-		return PTR_ERR(f);
-	csk->places = coll_places_new(f->group.window, f->group.max_bytes);
-	if (csk->places)
-		err = coll_formation_publish(f, csk);
-	if (err) {
+	csk->places = coll_places_new(join->fixed.window, join->fixed.max_bytes);
+	if (!csk->places)
+		return -ENOMEM;
+	f = coll_formation_join(cn, join, csk);
+	if (IS_ERR(f)) {
 		coll_places_free(csk->places);
 		csk->places = NULL;
-		coll_formation_free(f);
-		return err;
+		return PTR_ERR(f);
 	}
 	/* Who sees the formation sees the places too. */
 	smp_store_release(&csk->formation, f);
@@ -217,7 +206,7 @@ static int sock_release_coll(struct socket *sock)
 	sock_orphan(sk);
 	sock->sk = NULL;
 	if (csk->formation)
-		coll_formation_abandon(csk->formation);
+		coll_formation_abandon(csk->formation, csk->local);
 	sock_put(sk);
 	return 0;
 }

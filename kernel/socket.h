@@ -23,12 +23,14 @@
  * struct coll_sock - see above
  * @sk: must be the first
  * @formation: NULL until joined; read by coll_sock_formation()
- * @places: completion places; set before @formation
+ * @places: completion places; set before @formation, like the next
+ * @local: its rank's number among those of this host
  */
 struct coll_sock {
 	struct sock		sk;
 	struct coll_formation	*formation;
 	struct coll_places	*places;
+	u32			local;
 };
 
 static inline struct coll_sock *coll_sock_of(const struct socket *sock)
@@ -39,8 +41,16 @@ static inline struct coll_sock *coll_sock_of(const struct socket *sock)
 /* The formation, or NULL if the socket has not joined. */
 static inline struct coll_formation *coll_sock_formation(const struct coll_sock *csk)
 {
-	/* Pairs with the release in sock_join_group(): the places are there too. */
+	/* Pairs with the release in sock_join_group(): the rest is there too. */
 	return smp_load_acquire(&csk->formation);
+}
+
+/* Does anybody sleep on the socket? Context: BH disabled. */
+static inline bool coll_sock_sleeps(struct coll_sock *csk)
+{
+	/* The barrier in it pairs with those of sock_poll_wait() and io_sleep(). */
+	return skwq_has_sleeper(rcu_dereference_bh(csk->sk.sk_wq)) ||
+	       sock_flag(&csk->sk, SOCK_FASYNC);
 }
 
 void coll_sock_wake(struct coll_sock *csk, u64 claimed_done, u8 wake);

@@ -43,7 +43,7 @@ int coll_descriptor_normalise(struct collsock_join *j)
 		return -EINVAL;
 	if (!j->max_bytes)
 		j->max_bytes = j->segment_bytes;
-	if (j->max_bytes > j->segment_bytes)
+	if (j->max_bytes > COLLSOCK_MAX_PAYLOAD)
 		return -EINVAL;
 	if (j->fanout == 1 || j->fanout > COLLSOCK_MAX_FANOUT ||
 	    (j->fanout && j->hosts > COLLSOCK_MAX_KARY_HOSTS))
@@ -85,14 +85,14 @@ static bool member_valid(const struct collsock_member *m, const struct collsock_
  * rank, so that the order of hosts is the order of ranks. No other host has the
  * address and port of this one: as every host checks it, no two are equal.
  *
- * Return: 0, -EINVAL, or -EOPNOTSUPP for several ranks on one host.
- * Context: may take long for large tables; no lock.
+ * Return: 0, -EINVAL, or -E2BIG for too many ranks on this host. Context: may take
+ * long for large tables; no lock.
  */
 int coll_descriptor_check(const struct collsock_join *j,
 			  struct collsock_member *members, const u32 *host_of_rank)
 {
+	u32 own = host_of_rank[j->rank], i, seen = 0, locals = 0;
 	const struct collsock_member *self;
-	u32 i, seen = 0;
 
 	for (i = 0; i < j->hosts; i++) {
 		if (!member_valid(&members[i], members))
@@ -105,14 +105,15 @@ int coll_descriptor_check(const struct collsock_join *j,
 			return -EINVAL;
 		if (host_of_rank[i] == seen)
 			seen++;
+		locals += host_of_rank[i] == own;
 	}
 	if (seen != j->hosts)
 		return -EINVAL;
-	self = &members[host_of_rank[j->rank]];
+	self = &members[own];
 	for (i = 0; i < j->hosts; i++)
 		if (&members[i] != self && !memcmp(&members[i], self, sizeof(*self)))
 			return -EINVAL;
-	return j->ranks == j->hosts ? 0 : -EOPNOTSUPP;
+	return locals > COLLSOCK_MAX_LOCAL_RANKS ? -E2BIG : 0;
 }
 
 /**

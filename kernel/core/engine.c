@@ -30,27 +30,43 @@ static u8 *op_early(const struct coll_op *op, u32 edge)
 	return op->early + (size_t)edge * op->group->max_bytes;
 }
 
-/* Where a block of the payload begins: blocks have equally many elements, but the last. */
-static u32 op_block_start(const struct coll_op *op, u32 block)
-{
-	u32 elements = (op->signature.count + op->schedule->blocks - 1) / op->schedule->blocks;
-
-	return min(block * elements, op->signature.count) * coll_type_bytes(op->signature.type);
-}
-
 /* The part of the payload that an edge concerns. */
 struct op_range {
 	u32	first;
 	u32	bytes;
 };
 
-static struct op_range op_range(const struct coll_op *op, const struct coll_edge *e)
+/* That of a lane: all of them but the last are of one size. */
+static struct op_range op_segment(const struct coll_op *op, u32 lane)
 {
 	struct op_range range = { 0, op->bytes };
 
-	if (unlikely(e->blocks != op->schedule->blocks)) {
-		range.first = op_block_start(op, e->first_block);
-		range.bytes = op_block_start(op, e->first_block + e->blocks) - range.first;
+	if (unlikely(op->segments > 1)) {
+		range.first = lane * op->group->segment_bytes;
+		range.bytes = min(op->bytes - range.first, op->group->segment_bytes);
+	}
+	return range;
+}
+
+/* Where a block of a segment begins: blocks have equally many elements, but the last. */
+static u32 op_block_start(const struct coll_op *op, u32 segment_bytes, u32 block)
+{
+	u32 element = coll_type_bytes(op->signature.type), count = segment_bytes / element;
+	u32 each = (count + op->schedule->blocks - 1) / op->schedule->blocks;
+
+	return min(block * each, count) * element;
+}
+
+static struct op_range op_range(const struct coll_op *op, u32 lane, const struct coll_edge *e)
+{
+	struct op_range range = op_segment(op, lane);
+
+	if (unlikely(e->blocks != op->schedule->blocks && range.bytes)) {
+		u32 first = op_block_start(op, range.bytes, e->first_block);
+		u32 end = op_block_start(op, range.bytes, e->first_block + e->blocks);
+
+		range.first += first;
+		range.bytes = end - first;
 	}
 	return range;
 }
@@ -58,59 +74,85 @@ static struct op_range op_range(const struct coll_op *op, const struct coll_edge
 /**
  * coll_op_edge_bytes() - length of the payload that a fold entry takes
  * @op: EARLY or RUNNING
+ * @lane: in which lane of it
  * @edge: index of the entry
  */
-u32 coll_op_edge_bytes(const struct coll_op *op, int edge)
+u32 coll_op_edge_bytes(const struct coll_op *op, u32 lane, u32 edge)
 {
-	return op_range(op, &op->schedule->fold[edge]).bytes;
+	return op_range(op, lane, &op->schedule->fold[edge]).bytes;
 }
 
-static bool op_arrived(const struct coll_op *op, u32 edge)
+static bool lane_arrived(const struct coll_lane *lane, u32 edge)
 {
-	return op->arrived[edge / 64] >> (edge % 64) & 1;
+	return lane->arrived[edge / 64] >> (edge % 64) & 1;
 }
 
 /**
- * coll_op_begin_early() - a message created the operation
- * @op: FREE; its number is set
+ * coll_op_misses() - does a fold entry take a message that has not come?
+ * @op: EARLY, RUNNING or ABORTED
+ * @edge: index of the entry
+ *
+ * Return: true if it misses one in any lane.
+ */
+bool coll_op_misses(const struct coll_op *op, u32 edge)
+{
+	u32 i;
+
+	if (op->schedule->fold[edge].host == op->schedule->self)
+		return false;
+	for (i = 0; i < op->segments; i++)
+		if (!lane_arrived(&op->lanes[i], edge))
+			return true;
+	return false;
+}
+
+/**
+ * coll_op_make() - somebody spoke of the operation first
+ * @op: FREE; its number, source and contributors are set
  * @s: what its signature names
  * @sig: its signature
  * @bytes: of its payload
- * @source: host that sent the message
  */
-void coll_op_begin_early(struct coll_op *op, const struct coll_schedule *s,
-			 const struct coll_signature *sig, u32 bytes, u32 source)
+void coll_op_make(struct coll_op *op, const struct coll_schedule *s,
+		  const struct coll_signature *sig, u32 bytes)
 {
+	const struct coll_group *g = op->group;
+
 	op->schedule = s;
-	op->begun = false;
-	op->answered = false;
 	op->signature = *sig;
 	op->bytes = bytes;
-	op->source = source;
-	op->state = COLL_OP_EARLY;
-	op->round = 0;
-	op->value = 0;
-	op->unacked = 0;
-	op->probed = false;
 	op->done = op->number - 1;
-	memset(op->arrived, 0, sizeof(op->arrived));
+	op->unacked = 0;
+	op->segments = likely(bytes <= g->segment_bytes) ? 1 :
+		       DIV_ROUND_UP(bytes, g->segment_bytes);
+	op->unfinished = op->segments;
+	op->contributed = 0;
+	op->folded = 0;
+	op->unposted = g->locals;
+	op->state = COLL_OP_EARLY;
+	op->probed = false;
+	op->begun = false;
+	memset(op->lanes, 0, op->segments * sizeof(*op->lanes));
 }
 
+/* ---- rounds ---- */
+
 /* Send along the edges of the present round, and see what it waits for. */
-static void op_begin_round(struct coll_op *op, u64 now)
+static void op_begin_round(struct coll_op *op, u32 index, u64 now)
 {
 	const struct coll_schedule *s = op->schedule;
-	const struct coll_round *r = &s->round[op->round];
+	struct coll_lane *lane = &op->lanes[index];
+	const struct coll_round *r = &s->round[lane->round];
 	u32 i;
 
-	op->missing = r->recvs;
+	lane->missing = r->recvs;
 	for (i = r->fold_first; i < r->fold_first + r->folds; i++)
-		op->missing -= op_arrived(op, i);
+		lane->missing -= lane_arrived(lane, i);
 
 	for (i = r->send_first; i < r->send_first + r->sends; i++) {
 		const struct coll_edge *e = &s->send[i];
-		struct op_range range = op_range(op, e);
-		struct coll_message *m = &op->messages[i];
+		struct op_range range = op_range(op, index, e);
+		struct coll_message *m = &op->messages[index * s->sends + i];
 		struct coll_peer *peer = coll_group_peer(op->group, e->host, now);
 
 		/* Memory was reserved for the peers of every schedule. */
@@ -118,8 +160,9 @@ static void op_begin_round(struct coll_op *op, u64 now)
 			continue;
 		m->peer = peer;
 		m->op = op;
-		m->round = op->round;
-		m->payload = op_value(op, op->value, e->reg) + range.first;
+		m->segment = index;
+		m->round = lane->round;
+		m->payload = op_value(op, lane->value, e->reg) + range.first;
 		m->bytes = range.bytes;
 		op->unacked++;
 		coll_peer_send(peer, m, now);
@@ -127,18 +170,18 @@ static void op_begin_round(struct coll_op *op, u64 now)
 }
 
 /* A line of the fold list: a message, or what the register held, goes into it. */
-static void op_fold_entry(struct coll_op *op, u32 index)
+static void op_fold_entry(struct coll_op *op, u32 lane, u32 edge)
 {
 	const struct coll_schedule *s = op->schedule;
 	const struct coll_signature *sig = &op->signature;
-	const struct coll_edge *e = &s->fold[index];
-	struct op_range range = op_range(op, e);
-	u32 count = range.bytes / coll_type_bytes(sig->type);
-	u8 *result = op_value(op, op->value + 1, e->reg) + range.first;
-	const u8 *operand = op_early(op, index);
+	const struct coll_edge *e = &s->fold[edge];
+	struct op_range range = op_range(op, lane, e);
+	u32 value = op->lanes[lane].value, count = range.bytes / coll_type_bytes(sig->type);
+	u8 *result = op_value(op, value + 1, e->reg) + range.first;
+	const u8 *operand = op_early(op, edge) + range.first;
 
 	if (e->host == s->self)
-		operand = op_value(op, op->value, e->reg) + range.first;
+		operand = op_value(op, value, e->reg) + range.first;
 	switch (e->action) {
 	case COLL_PLACE:
 		memcpy(result, operand, range.bytes);
@@ -156,117 +199,182 @@ static void op_fold_entry(struct coll_op *op, u32 index)
  * Apply the fold list in its order. The results go into buffers of their own,
  * so that what this round has sent stays as it was until it is acknowledged.
  */
-static void op_fold(struct coll_op *op)
+static void op_fold(struct coll_op *op, u32 index)
 {
 	const struct coll_schedule *s = op->schedule;
-	const struct coll_round *r = &s->round[op->round];
+	struct coll_lane *lane = &op->lanes[index];
+	const struct coll_round *r = &s->round[lane->round];
+	struct op_range range = op_segment(op, index);
 	u32 i;
 
 	/* One register of one block is written as a whole; else something may stay. */
 	if (s->registers > 1 || s->blocks > 1)
 		for (i = 0; i < s->registers; i++)
-			memcpy(op_value(op, op->value + 1, i), op_value(op, op->value, i),
-			       op->bytes);
+			memcpy(op_value(op, lane->value + 1, i) + range.first,
+			       op_value(op, lane->value, i) + range.first, range.bytes);
 	for (i = r->fold_first; i < r->fold_first + r->folds; i++)
-		op_fold_entry(op, i);
-	op->value++;
+		op_fold_entry(op, index, i);
+	lane->value++;
 }
 
-/* What becomes of the post, once. */
-static void op_answer(struct coll_op *op, u32 error, u32 failed_rank)
-{
-	struct coll_group *g = op->group;
-	bool result = !error && op->schedule->takes;
+/* ---- the ranks of this host ---- */
 
-	if (op->answered)
-		return;
-	op->answered = true;
+/* What becomes of a post. */
+static void op_answer(struct coll_op *op, u32 local, u32 error, u32 failed_rank)
+{
+	struct coll_part *part = &op->parts[local];
+	struct coll_group *g = op->group;
+	bool result = !error && part->takes;
+
+	part->waits = false;
 	if (error)
 		g->stats.failed++;
 	else
 		g->stats.completed++;
-	coll_env_complete(g, op->token, result ? op_value(op, op->value, 0) : NULL,
+	coll_env_complete(g, local, part->token,
+			  result ? op_value(op, op->lanes[0].value, 0) : NULL,
 			  result ? op->bytes : 0, error, failed_rank);
 }
 
-static void op_complete(struct coll_op *op, u32 error, u32 failed_rank, u64 now)
+static void op_answer_all(struct coll_op *op, u32 error, u32 failed_rank)
+{
+	u32 i;
+
+	for (i = 0; i < op->group->locals; i++)
+		if (op->parts[i].waits)
+			op_answer(op, i, error, failed_rank);
+}
+
+static void op_done(struct coll_op *op, u64 now)
 {
 	op->state = COLL_OP_DONE;
 	op->group->running--;
-	op_answer(op, error, failed_rank);
 	coll_group_completed(op->group, op, now);
 }
 
+/* Check out, if the rounds are over. */
+static void op_check_out(struct coll_op *op, u64 now)
+{
+	if (!coll_op_finished(op) || op->state != COLL_OP_RUNNING)
+		return;
+	op_answer_all(op, 0, COLLSOCK_NO_RANK);
+	if (likely(!op->unposted))
+		op_done(op, now);
+}
+
+static void op_fold_local(struct coll_op *op, const u8 *payload)
+{
+	const struct coll_signature *sig = &op->signature;
+	u8 *value = op_value(op, 0, 0);
+
+	if (op->folded++)
+		coll_reduce(value, value, payload, sig->count, sig->type, sig->op);
+	else
+		memcpy(value, payload, op->bytes);
+}
+
+/* Contributions are folded in the order of ranks: an early one waits its turn. */
+static void op_contribute(struct coll_op *op, u32 local, const void *payload)
+{
+	const struct coll_group *g = op->group;
+
+	op->contributed++;
+	if (!op->bytes)
+		return;
+	if (op->contributors > 1 && local != op->folded) {
+		memcpy(op->local + (size_t)local * g->max_bytes, payload, op->bytes);
+		return;
+	}
+	op_fold_local(op, payload);
+	if (op->contributors == 1)
+		return;
+	while (op->folded < g->locals &&
+	       coll_after(g->ranks[op->folded].next, op->number))
+		op_fold_local(op, op->local + (size_t)op->folded * g->max_bytes);
+}
+
 /**
- * coll_op_advance() - run the rounds that can run
+ * coll_op_advance() - run the rounds of a lane that can run
  * @op: begun, EARLY or RUNNING
+ * @index: of the lane; it has rounds left
  * @now: time in ns
  *
  * Context: softirq, or BH disabled outside work queues; group lock held.
  */
-void coll_op_advance(struct coll_op *op, u64 now)
+void coll_op_advance(struct coll_op *op, u32 index, u64 now)
 {
 	const struct coll_schedule *s = op->schedule;
+	struct coll_lane *lane = &op->lanes[index];
 	struct coll_group *g = op->group;
 
-	while (op->round < s->rounds) {
-		if (op->missing)
+	while (lane->round < s->rounds) {
+		if (lane->missing)
 			return;
 		if (!coll_env_round(g))
 			g->stats.rounds_misplaced++;
 		g->stats.rounds++;
-		if (op->bytes && s->round[op->round].folds)
-			op_fold(op);
-		if (++op->round < s->rounds)
-			op_begin_round(op, now);
+		if (op->bytes && s->round[lane->round].folds)
+			op_fold(op, index);
+		if (++lane->round < s->rounds)
+			op_begin_round(op, index, now);
 	}
-	if (likely(op->state == COLL_OP_RUNNING))
-		op_complete(op, 0, COLLSOCK_NO_RANK, now);
+	if (likely(!--op->unfinished))
+		op_check_out(op, now);
 }
 
 /**
- * coll_op_begin() - begin the first round
- * @op: not begun: RUNNING, or EARLY if its schedule does without the own rank
+ * coll_op_begin() - begin the rounds
+ * @op: EARLY or RUNNING; of the ranks of this host all that contribute have posted
  * @now: time in ns
- *
- * The caller goes on with coll_op_advance().
  *
  * Context: as coll_op_advance().
  */
 void coll_op_begin(struct coll_op *op, u64 now)
 {
+	u32 i;
+
+	if (coll_before(op->group->completed, op->done))
+		op->done = op->group->completed;
 	op->begun = true;
-	if (op->schedule->rounds)
-		op_begin_round(op, now);
+	for (i = 0; i < op->segments; i++) {
+		if (likely(op->schedule->rounds))
+			op_begin_round(op, i, now);
+		coll_op_advance(op, i, now);
+	}
 }
 
 /**
- * coll_op_start() - this rank has posted
- * @op: EARLY, or made so by the caller
- * @payload: op->bytes of it, if the schedule says that we contribute
+ * coll_op_post() - a rank of this host has posted
+ * @op: EARLY or RUNNING
+ * @post: what it has posted: if it contributes, op->bytes of payload
  * @now: time in ns
  *
  * Who takes no result has done its part: its post is answered at once, and what
  * is left to do goes on without it (the application-bypass paper, §4).
  *
- * Context: BH disabled; group lock held.
+ * Context: BH disabled outside work queues; group lock held.
  */
-void coll_op_start(struct coll_op *op, const void *payload, u64 now)
+void coll_op_post(struct coll_op *op, const struct coll_post *post, u64 now)
 {
-	struct coll_group *g = op->group;
+	struct coll_part *part = &op->parts[post->local];
 
-	op->state = COLL_OP_RUNNING;
-	op->posted_ns = now;
-	g->running++;
-	if (coll_before(g->completed, op->done))
-		op->done = g->completed;
-	if (op->bytes && op->schedule->contributes)
-		memcpy(op_value(op, 0, 0), payload, op->bytes);
-	if (unlikely(!op->schedule->takes))
-		op_answer(op, 0, COLLSOCK_NO_RANK);
-	if (likely(!op->begun))
+	if (op->state == COLL_OP_EARLY) {
+		op->state = COLL_OP_RUNNING;
+		op->posted_ns = now;
+		op->group->running++;
+	}
+	part->token = post->token;
+	part->takes = post->takes;
+	part->waits = true;
+	op->unposted--;
+	if (post->contributes)
+		op_contribute(op, post->local, post->payload);
+	if (unlikely(!post->takes))
+		op_answer(op, post->local, 0, COLLSOCK_NO_RANK);
+	if (!op->begun && op->contributed == op->contributors)
 		coll_op_begin(op, now);
-	coll_op_advance(op, now);
+	else
+		op_check_out(op, now);
 }
 
 /**
@@ -277,17 +385,22 @@ void coll_op_start(struct coll_op *op, const void *payload, u64 now)
  *
  * Return: true if it is new. Context: group lock held.
  */
-bool coll_op_store(struct coll_op *op, int edge, const struct coll_body *body)
+bool coll_op_store(struct coll_op *op, u32 edge, const struct coll_body *body)
 {
-	if (op_arrived(op, edge))
+	struct coll_lane *lane = &op->lanes[body->segment];
+	u32 first;
+
+	if (lane_arrived(lane, edge))
 		return false;
-	op->arrived[edge / 64] |= 1ULL << (edge % 64);
+	lane->arrived[edge / 64] |= 1ULL << (edge % 64);
 	if (coll_before(body->done, op->done))
 		op->done = body->done;
-	if (op->bytes)
-		memcpy(op_early(op, edge), body->payload, body->payload_bytes);
-	if (op->begun && body->round == op->round)
-		op->missing--;
+	if (op->bytes) {
+		first = op_range(op, body->segment, &op->schedule->fold[edge]).first;
+		memcpy(op_early(op, edge) + first, body->payload, body->payload_bytes);
+	}
+	if (op->begun && body->round == lane->round)
+		lane->missing--;
 	return true;
 }
 
@@ -301,13 +414,13 @@ void coll_op_forget(struct coll_op *op, bool sample, u64 now)
 {
 	u32 i;
 
-	for (i = 0; op->unacked && i < op->schedule->sends; i++)
+	for (i = 0; op->unacked && i < (u32)op->segments * op->schedule->sends; i++)
 		if (op->messages[i].peer)
 			coll_peer_forget(&op->messages[i], sample, now);
 }
 
 /**
- * coll_op_stop() - an operation that runs without our rank cannot complete
+ * coll_op_stop() - an operation that no rank of ours has posted cannot complete
  * @op: EARLY
  * @now: time in ns
  */
@@ -337,5 +450,6 @@ void coll_op_abort(struct coll_op *op, u64 now)
  */
 void coll_op_report(struct coll_op *op, u32 error, u32 failed_rank, u64 now)
 {
-	op_complete(op, error, failed_rank, now);
+	op_answer_all(op, error, failed_rank);
+	op_done(op, now);
 }

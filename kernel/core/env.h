@@ -40,13 +40,14 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet);
 void coll_env_deadline(struct coll_group *g, u64 at);
 
 /*
- * The operation posted with @token has ended: with @error (a positive errno)
- * and @failed_rank, or with a result to be copied at once. Cannot fail.
+ * The operation that rank @local of this host posted with @token has ended: with
+ * @error (a positive errno) and @failed_rank, or with a result to be copied at once.
+ * Cannot fail.
  */
-void coll_env_complete(struct coll_group *g, void *token, const void *result,
+void coll_env_complete(struct coll_group *g, u32 local, void *token, const void *result,
 		       u32 bytes, u32 error, u32 failed_rank);
 
-/* An operation can be posted again. */
+/* An operation can be posted again, by any rank of this host. */
 void coll_env_writable(struct coll_group *g);
 
 /* A round advances. True if the home allows it in the present context. */

@@ -280,14 +280,14 @@ static void group_acknowledge_through(struct coll_group *g, u32 through, u64 now
  */
 void coll_group_completed(struct coll_group *g, struct coll_op *op, u64 now)
 {
-	if (op->schedule->all_to_all && op->round == op->schedule->rounds) {
+	if (op->schedule->all_to_all && coll_op_finished(op)) {
 		group_acknowledge_through(g, op->done, now);
 		group_learn_credit(g, op->number, op->done, now);
 	}
 	while (g->completed + 1 != g->next) {
 		op = coll_group_slot(g, g->completed + 1);
 		if (op->number != g->completed + 1 || op->state != COLL_OP_DONE ||
-		    op->round != op->schedule->rounds)
+		    !coll_op_finished(op))
 			break;
 		g->completed++;
 	}
@@ -311,23 +311,71 @@ bool coll_group_quiet(const struct coll_group *g)
 	return true;
 }
 
+/* ---- ranks of this host ---- */
+
+/**
+ * coll_group_rank() - the lowest rank of a host
+ * @g: the group
+ * @host: of it
+ *
+ * A search through all ranks: for what happens once in the life of a group.
+ */
+u32 coll_group_rank(const struct coll_group *g, u32 host)
+{
+	u32 rank = host;
+
+	while (coll_group_host(g, rank) != host)
+		rank++;
+	return rank;
+}
+
+/**
+ * coll_group_join() - a rank of this host joins
+ * @g: the group
+ * @rank: its number in the group
+ *
+ * Return: its number among those of this host; -ENOENT if it lives elsewhere,
+ * -EEXIST if it has joined before. Context: group lock held.
+ */
+int coll_group_join(struct coll_group *g, u32 rank)
+{
+	u32 local = 0;
+
+	while (local < g->locals && g->ranks[local].rank != rank)
+		local++;
+	if (local == g->locals)
+		return -ENOENT;
+	if (g->ranks[local].state != COLL_RANK_ABSENT)
+		return -EEXIST;
+	g->ranks[local].state = COLL_RANK_JOINED;
+	g->joined++;
+	g->leaving = false;
+	return local;
+}
+
 /* ---- posting ---- */
 
-/*
- * What an operation is: "takes" and "contributes" of its schedules, whatever the
- * algorithm.
- */
-static bool group_takes(const struct coll_group *g, const struct coll_signature *sig)
+/* What an operation is, whatever the algorithm. */
+static bool rank_takes(u32 rank, const struct coll_signature *sig)
 {
-	bool root = sig->root == coll_group_rank(g, g->self);
+	bool root = sig->root == rank;
 
 	return sig->operation == COLLSOCK_BROADCAST ? !root :
 	       sig->operation != COLLSOCK_REDUCE || root;
 }
 
-static bool group_contributes(const struct coll_group *g, const struct coll_signature *sig)
+static bool rank_contributes(u32 rank, const struct coll_signature *sig)
 {
-	return sig->operation != COLLSOCK_BROADCAST || sig->root == coll_group_rank(g, g->self);
+	return sig->operation != COLLSOCK_BROADCAST || sig->root == rank;
+}
+
+/* Ranks of this host without which an operation cannot begin. */
+static u32 group_contributors(const struct coll_group *g, const struct coll_schedule *s,
+			      const struct coll_signature *sig)
+{
+	if (!s->contributes)
+		return 0;
+	return sig->operation == COLLSOCK_BROADCAST ? 1 : g->locals;
 }
 
 static bool group_operands_valid(const struct coll_signature *sig)
@@ -349,7 +397,7 @@ static int group_payload_bytes(const struct coll_group *g, const struct coll_sig
 	u32 element;
 
 	if (sig->schedule >= coll_algorithms_count || a->operation != sig->operation ||
-	    !coll_group_has(g, a) || sig->root >= (a->rooted ? g->hosts : 1) ||
+	    !coll_group_has(g, a) || sig->root >= (a->rooted ? g->size : 1) ||
 	    !group_operands_valid(sig))
 		return -EINVAL;
 	if (!sig->count)
@@ -363,6 +411,7 @@ static int group_payload_bytes(const struct coll_group *g, const struct coll_sig
 /**
  * coll_group_signature() - what does a post mean to this group?
  * @g: the group
+ * @local: which rank of this host posts
  * @post: as user space gave it
  * @sig: out
  *
@@ -370,9 +419,10 @@ static int group_payload_bytes(const struct coll_group *g, const struct coll_sig
  * if the payload is larger than the group allows. Context: any; reads only what
  * init has set.
  */
-int coll_group_signature(const struct coll_group *g, const struct collsock_post *post,
-			 struct coll_signature *sig)
+int coll_group_signature(const struct coll_group *g, u32 local,
+			 const struct collsock_post *post, struct coll_signature *sig)
 {
+	u32 rank = g->ranks[local].rank;
 	const struct coll_algorithm *a;
 	int bytes;
 
@@ -394,9 +444,9 @@ int coll_group_signature(const struct coll_group *g, const struct collsock_post 
 		sig->schedule = a - coll_algorithms;
 	}
 	bytes = group_payload_bytes(g, sig);
-	if (bytes >= 0 && post->flags & COLLSOCK_QUIET && group_takes(g, sig))
+	if (bytes >= 0 && post->flags & COLLSOCK_QUIET && rank_takes(rank, sig))
 		return -EINVAL;
-	return bytes < 0 || group_contributes(g, sig) ? bytes : 0;
+	return bytes < 0 || rank_contributes(rank, sig) ? bytes : 0;
 }
 
 /* What this host does in an operation. The slot has room for what depends on the root. */
@@ -405,16 +455,18 @@ static const struct coll_schedule *group_schedule_of(struct coll_group *g, struc
 {
 	struct coll_schedule *s = op->own;
 	struct coll_shape shape;
+	u32 root;
 
 	if (likely(g->schedules[sig->schedule]))
 		return g->schedules[sig->schedule];
-	if (s->hosts && s->id == sig->schedule && op->own_root == sig->root)
+	root = coll_group_host(g, sig->root);
+	if (s->hosts && s->id == sig->schedule && op->own_root == root)
 		return s;
-	shape = coll_group_shape(g, sig->root);
+	shape = coll_group_shape(g, root);
 	/* It was built for other roots, and all are alike. */
 	WARN_ON_ONCE(coll_algorithms[sig->schedule].build(s, &shape));
 	s->id = sig->schedule;
-	op->own_root = sig->root;
+	op->own_root = root;
 	return s;
 }
 
@@ -422,31 +474,59 @@ static const struct coll_schedule *group_schedule_of(struct coll_group *g, struc
 static void group_make_operation(struct coll_group *g, struct coll_op *op, u32 number,
 				 const struct coll_signature *sig, u32 source)
 {
+	const struct coll_schedule *s = group_schedule_of(g, op, sig);
 	u32 bytes = sig->count ? sig->count * coll_type_bytes(sig->type) : 0;
 
 	op->number = number;
-	coll_op_begin_early(op, group_schedule_of(g, op, sig), sig, bytes, source);
+	op->source = source;
+	op->contributors = group_contributors(g, s, sig);
+	coll_op_make(op, s, sig, bytes);
+}
+
+/* A rank that has posted or sent the operation. */
+static u32 group_rank_that_spoke(const struct coll_group *g, const struct coll_op *op)
+{
+	u32 i = 0;
+
+	if (op->source != g->self)
+		return coll_group_rank(g, op->source);
+	while (!coll_after(g->ranks[i].next, op->number))
+		i++;
+	return g->ranks[i].rank;
+}
+
+static void group_advance_rank(struct coll_group *g, struct coll_rank *rank)
+{
+	if (rank->next++ == g->next)
+		g->next++;
 }
 
 /* A post that cannot complete: it reports with those before it, or at once. */
-static void group_post_ended(struct coll_group *g, struct coll_op *op,
+static void group_post_ended(struct coll_group *g, u32 local, struct coll_op *op,
 			     const struct coll_signature *sig, void *token)
 {
-	if (!coll_group_settling(g)) {
+	struct coll_rank *rank = &g->ranks[local];
+
+	if (!coll_group_settling(g) || op->state == COLL_OP_DONE) {
 		g->stats.failed++;
-		coll_env_complete(g, token, NULL, 0, coll_verdict_error(&g->verdict),
+		coll_env_complete(g, local, token, NULL, 0, coll_verdict_error(&g->verdict),
 				  g->verdict.rank);
 		return;
 	}
-	group_make_operation(g, op, g->next++, sig, g->self);
-	op->token = token;
-	op->state = COLL_OP_ABORTED;
-	g->running++;
+	if (op->state != COLL_OP_ABORTED) {
+		group_make_operation(g, op, rank->next, sig, g->self);
+		op->state = COLL_OP_ABORTED;
+		g->running++;
+	}
+	op->parts[local].token = token;
+	op->parts[local].waits = true;
+	group_advance_rank(g, rank);
 }
 
 /**
  * coll_group_post() - post an operation
  * @g: the group
+ * @local: which rank of this host posts
  * @sig: from coll_group_signature()
  * @payload: as many bytes as that returned; not needed after return
  * @token: comes back in coll_env_complete(), perhaps before this returns
@@ -458,26 +538,34 @@ static void group_post_ended(struct coll_group *g, struct coll_op *op,
  * Return: 0, or -EAGAIN when the window is full.
  * Context: BH disabled outside work queues; group lock held.
  */
-int coll_group_post(struct coll_group *g, const struct coll_signature *sig,
+int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature *sig,
 		    const void *payload, void *token, u64 now)
 {
-	struct coll_op *op = coll_group_slot(g, g->next);
+	struct coll_rank *rank = &g->ranks[local];
+	struct coll_op *op = coll_group_slot(g, rank->next);
+	const struct coll_post post = {
+		.local		= local,
+		.takes		= rank_takes(rank->rank, sig),
+		.contributes	= rank_contributes(rank->rank, sig),
+		.payload	= payload,
+		.token		= token,
+	};
 
-	if (!coll_group_writable(g))
+	if (!coll_group_writable(g, local))
 		return -EAGAIN;
-	if (op->state == COLL_OP_EARLY && !coll_group_ended(g) &&
+	if (op->state != COLL_OP_FREE && !coll_group_ended(g, local) &&
 	    !coll_signature_equal(&op->signature, sig))
-		coll_group_break(g, COLL_REASON_DISAGREES, coll_group_rank(g, op->source), now);
+		coll_group_break(g, COLL_REASON_DISAGREES, group_rank_that_spoke(g, op),
+				 now);
 	g->stats.posted++;
-	if (coll_group_ended(g)) {
-		group_post_ended(g, op, sig, token);
+	if (coll_group_ended(g, local)) {
+		group_post_ended(g, local, op, sig, token);
 		return 0;
 	}
 	if (op->state == COLL_OP_FREE)
-		group_make_operation(g, op, g->next, sig, g->self);
-	op->token = token;
-	g->next++;
-	coll_op_start(op, payload, now);
+		group_make_operation(g, op, rank->next, sig, g->self);
+	group_advance_rank(g, rank);
+	coll_op_post(op, &post, now);
 	coll_watch_start(g, now);
 	coll_group_advance_window(g, now);
 	return 0;
@@ -506,7 +594,7 @@ struct coll_op *coll_group_slot_for(struct coll_group *g, u32 source,
 	if (group_payload_bytes(g, &body->signature) < 0)
 		return NULL;
 	group_make_operation(g, op, body->operation, &body->signature, source);
-	if (!op->schedule->contributes &&
+	if (!op->contributors &&
 	    !(g->limited && coll_after(op->number, g->verdict.limit)))
 		coll_op_begin(op, now);
 	return op;
@@ -556,8 +644,8 @@ static void group_receive_message(struct coll_group *g, struct coll_peer *peer,
 		return;
 	}
 	edge = coll_schedule_find(op->schedule, body->round, peer->host);
-	if (edge < 0 || body->payload_bytes != coll_op_edge_bytes(op, edge) ||
-	    body->segment)
+	if (edge < 0 || body->segment >= op->segments ||
+	    body->payload_bytes != coll_op_edge_bytes(op, body->segment, edge))
 		goto invalid;
 	if (op->state >= COLL_OP_ABORTED || !coll_op_store(op, edge, body)) {
 		coll_peer_accept(peer, body, now);
@@ -569,7 +657,7 @@ static void group_receive_message(struct coll_group *g, struct coll_peer *peer,
 	if (unlikely(op->state == COLL_OP_EARLY))
 		g->stats.early++;
 	if (likely(op->begun))
-		coll_op_advance(op, now);
+		coll_op_advance(op, body->segment, now);
 	return;
 invalid:
 	g->stats.invalid++;

@@ -10,9 +10,10 @@
  * When it has left and nothing is under way any more it is quiet: the home
  * replaces it by a tombstone (tombstone.h).
  *
- * One rank lives on each host. Where several will, a contribution is folded
- * from the local ranks before coll_op_start(), and coll_env_complete() goes to
- * each of them.
+ * Several ranks may live on a host; they are counted from 0 in the order of their
+ * numbers ("local"). Each joins, posts and leaves for itself; the network sees
+ * hosts. Messages, credit and "done" speak of what the host has done: it has
+ * completed an operation when all its ranks have posted it and its rounds are over.
  */
 #ifndef COLL_CORE_GROUP_H
 #define COLL_CORE_GROUP_H
@@ -59,6 +60,7 @@ extern const struct coll_timing coll_timing_default;
 /**
  * struct coll_config - what makes a group
  * @join: normalised (descriptor.h)
+ * @host_of_rank: checked; stays there as long as the group
  * @secret: derived from key, id and nonce
  * @timing: see there
  * @descriptor: hash of the descriptor
@@ -67,11 +69,30 @@ extern const struct coll_timing coll_timing_default;
  */
 struct coll_config {
 	const struct collsock_join	*join;
+	const u32			*host_of_rank;
 	struct coll_secret		secret;
 	struct coll_timing		timing;
 	u32				descriptor;
 	u32				self;
 	u32				incarnation;
+};
+
+enum coll_rank_state {
+	COLL_RANK_ABSENT,
+	COLL_RANK_JOINED,
+	COLL_RANK_LEFT,
+};
+
+/**
+ * struct coll_rank - a rank that lives on this host
+ * @rank: its number in the group
+ * @next: number of the next operation that it posts
+ * @state: enum coll_rank_state
+ */
+struct coll_rank {
+	u32	rank;
+	u32	next;
+	u8	state;
 };
 
 /**
@@ -81,11 +102,17 @@ struct coll_config {
  * @descriptor: its hash
  * @hosts: number of hosts
  * @self: index of this one
+ * @size: number of ranks
+ * @host_of_rank: NULL if each host has one
+ * @locals: ranks of this host
+ * @joined: of these, those that have joined and not left
+ * @ranks: they themselves
  * @incarnation: of this host in this group
  * @window: operations under way at once
  * @slots: ring of operations, indexed by number & (size - 1)
  * @slot_mask: size of the ring - 1
  * @max_bytes: of a payload
+ * @segment_bytes: of it in one packet
  * @fanout: of k-ary trees; 0 if there are none
  * @default_schedule: what COLLSOCK_AUTO means, by operation
  * @schedules: by index in coll_algorithms[]; those of operations with a root are
@@ -95,7 +122,7 @@ struct coll_config {
  * @spare: memory for the peers that the schedules name, until first use
  * @all_peers: the same as a list
  * @armed_ns: the deadline that the home knows
- * @next: number of the next operation to be posted
+ * @next: number of the first operation that no rank of this host has posted
  * @oldest: oldest operation whose slot is in use
  * @completed: all operations through this one are complete
  * @cover_done: latest "done" sent in an all-to-all operation
@@ -112,7 +139,7 @@ struct coll_config {
  * @verdict: operations beyond its limit cannot complete,
  * @limited: if there is one
  * @failed: terminal: this host takes part in nothing any more
- * @leaving: our rank has left
+ * @leaving: our ranks have left
  * @refusals: peers that wait to hear of room
  * @running: operations RUNNING or ABORTED
  * @memory: bytes that were reserved when it was made
@@ -128,8 +155,14 @@ struct coll_group {
 	u32			window;
 	u32			slot_mask;
 	u32			max_bytes;
+	u32			segment_bytes;
 	u32			peer_mask;
 	u32			fanout;
+	u32			size;
+	u32			locals;
+	u32			joined;
+	const u32		*host_of_rank;
+	struct coll_rank	*ranks;
 	struct coll_op		*slots;
 	struct coll_schedule	*schedules[COLL_MAX_SCHEDULES];
 	u8			default_schedule[COLLSOCK_BROADCAST + 1];
@@ -164,15 +197,21 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config);
 void coll_group_destroy(struct coll_group *g);
 
 /*
- * What a post means to this group: its signature, and the bytes of the payload that
- * this rank has to bring; or -EINVAL, -EMSGSIZE. Needs no lock: it reads what init
- * has set.
+ * A rank joins, and has not before: its number among those of this host, or
+ * -ENOENT, -EEXIST.
  */
-int coll_group_signature(const struct coll_group *g, const struct collsock_post *post,
-			 struct coll_signature *sig);
+int coll_group_join(struct coll_group *g, u32 rank);
 
-/* Post: 0, or -EAGAIN when the window is full. May complete at once. */
-int coll_group_post(struct coll_group *g, const struct coll_signature *sig,
+/*
+ * What a post of a rank means to this group: its signature, and the bytes of the
+ * payload that this rank has to bring; or -EINVAL, -EMSGSIZE. Needs no lock: it reads
+ * what init has set.
+ */
+int coll_group_signature(const struct coll_group *g, u32 local,
+			 const struct collsock_post *post, struct coll_signature *sig);
+
+/* A rank posts: 0, or -EAGAIN when the window is full. May complete at once. */
+int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature *sig,
 		    const void *payload, void *token, u64 now);
 
 /* What was wrong with a packet. */
@@ -192,16 +231,16 @@ void coll_group_expire(struct coll_group *g, u64 now);
 /* @host has knocked before this group existed: tell it that we are here. */
 void coll_group_nudge(struct coll_group *g, u32 host, u64 now);
 
-/* The rank closes: what it has posted completes, others learn of it. */
-void coll_group_leave(struct coll_group *g, u64 now);
+/* A rank closes: what it has posted completes, others learn of it. */
+void coll_group_leave(struct coll_group *g, u32 local, u64 now);
 
-/* Has left, and nothing is under way any more. */
+/* All have left, and nothing is under way any more. */
 bool coll_group_quiet(const struct coll_group *g);
 
-/* Will the next operation fail? A rank that left had not posted it. */
-static inline bool coll_group_ended(const struct coll_group *g)
+/* Will the rank's next operation fail? One that left had not posted it. */
+static inline bool coll_group_ended(const struct coll_group *g, u32 local)
 {
-	return g->limited && coll_after(g->next, g->verdict.limit);
+	return g->limited && coll_after(g->ranks[local].next, g->verdict.limit);
 }
 
 /* Are errors held? */
@@ -216,11 +255,11 @@ static inline bool coll_group_broken(const struct coll_group *g)
 	return g->limited && g->verdict.reason != COLL_REASON_LEFT;
 }
 
-/* Is there room to post? */
-static inline bool coll_group_writable(const struct coll_group *g)
+/* Is there room for the rank to post? */
+static inline bool coll_group_writable(const struct coll_group *g, u32 local)
 {
-	return (coll_group_ended(g) && !coll_group_settling(g)) ||
-	       g->next - g->oldest < g->window;
+	return (coll_group_ended(g, local) && !coll_group_settling(g)) ||
+	       g->ranks[local].next - g->oldest < g->window;
 }
 
 /*
@@ -243,8 +282,8 @@ static inline struct coll_op *coll_group_slot(const struct coll_group *g, u32 nu
 }
 
 /*
- * The last operation that this host takes part in, if it has left, or if it knows
- * of one that cannot complete. Until it leaves it may post all before that.
+ * The last operation that this host takes part in, if all its ranks have left, or if
+ * it knows of one that cannot complete. Until then they may post all before that.
  */
 static inline u32 coll_group_last(const struct coll_group *g)
 {
@@ -253,11 +292,14 @@ static inline u32 coll_group_last(const struct coll_group *g)
 	return g->next - 1;
 }
 
-/* The lowest rank of a host: hosts stand in the order of their ranks. */
-static inline u32 coll_group_rank(const struct coll_group *g, u32 host)
+/* The host of a rank. */
+static inline u32 coll_group_host(const struct coll_group *g, u32 rank)
 {
-	return host;
+	return g->host_of_rank ? g->host_of_rank[rank] : rank;
 }
+
+/* The lowest rank of a host: where there are several, it takes long to find. */
+u32 coll_group_rank(const struct coll_group *g, u32 host);
 
 static inline bool coll_signature_equal(const struct coll_signature *a,
 					const struct coll_signature *b)

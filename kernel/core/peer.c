@@ -179,6 +179,7 @@ static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 no
 	if (m->op) {
 		body.operation = m->op->number;
 		body.signature = m->op->signature;
+		body.segment = m->segment;
 		body.round = m->round;
 		body.payload = m->payload;
 		body.payload_bytes = m->bytes;

@@ -34,6 +34,7 @@ struct coll_op;
  * @seq: sequence number, given at the first transmission; 0 before it
  * @tries: transmissions so far, COLL_MAX_TRIES at most
  * @round: round of the schedule
+ * @segment: lane of the operation
  */
 struct coll_message {
 	struct list_head	link;
@@ -46,6 +47,7 @@ struct coll_message {
 	u32			seq;
 	u8			tries;
 	u8			round;
+	u16			segment;
 };
 
 /**

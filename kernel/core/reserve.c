@@ -98,12 +98,18 @@ static int group_size_operation(const struct coll_group *g, struct coll_schedule
 static int group_build_slot(struct coll_group *g, struct coll_op *op,
 			    const struct coll_op_size *size)
 {
+	u32 lanes = DIV_ROUND_UP(g->max_bytes, g->segment_bytes);
+	u32 local = g->locals > 1 ? g->locals : 0;
+
 	op->group = g;
-	op->values = group_alloc(g, (size_t)(size->values + size->early) * g->max_bytes);
-	op->messages = group_alloc(g, size->messages * sizeof(*op->messages) + 1);
-	if (!op->values || !op->messages)
+	op->values = group_alloc(g, (size_t)(size->values + size->early + local) * g->max_bytes);
+	op->messages = group_alloc(g, (size_t)lanes * size->messages * sizeof(*op->messages) + 1);
+	op->lanes = group_alloc(g, lanes * sizeof(*op->lanes));
+	op->parts = group_alloc(g, g->locals * sizeof(*op->parts));
+	if (!op->values || !op->messages || !op->lanes || !op->parts)
 		return -ENOMEM;
 	op->early = op->values + (size_t)size->values * g->max_bytes;
+	op->local = op->early + (size_t)size->early * g->max_bytes;
 	return 0;
 }
 
@@ -173,6 +179,21 @@ static int group_reserve_peers(struct coll_group *g)
 	return err;
 }
 
+static int group_find_locals(struct coll_group *g)
+{
+	u32 rank, local = 0;
+
+	for (rank = 0; rank < g->size; rank++)
+		g->locals += coll_group_host(g, rank) == g->self;
+	g->ranks = group_alloc(g, g->locals * sizeof(*g->ranks));
+	if (!g->ranks)
+		return -ENOMEM;
+	for (rank = 0; rank < g->size; rank++)
+		if (coll_group_host(g, rank) == g->self)
+			g->ranks[local++].rank = rank;
+	return 0;
+}
+
 static u32 round_up_power_of_two(u32 n)
 {
 	return n > 1 ? 1U << fls(n - 1) : 1;
@@ -198,11 +219,15 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	g->descriptor = config->descriptor;
 	g->hosts = j->hosts;
 	g->self = config->self;
+	g->size = j->ranks;
+	/* Hosts stand in the order of their ranks: then each has that of its number. */
+	g->host_of_rank = j->ranks > j->hosts ? config->host_of_rank : NULL;
 	g->incarnation = config->incarnation;
 	g->window = j->window;
 	g->slot_mask = round_up_power_of_two(j->window) - 1;
 	g->peer_mask = round_up_power_of_two(min_t(u32, j->hosts, MAX_PEER_BUCKETS)) - 1;
 	g->max_bytes = round_down(j->max_bytes, 8);
+	g->segment_bytes = j->segment_bytes;
 	g->fanout = j->fanout;
 	g->completed = COLL_NOTHING_DONE;
 	g->cover_done = COLL_NOTHING_DONE;
@@ -217,7 +242,9 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	g->watch_round = 2;
 
 	group_choose_defaults(g, j);
-	err = group_build_schedules(g);
+	err = group_find_locals(g);
+	if (!err)
+		err = group_build_schedules(g);
 	if (!err)
 		err = group_build_slots(g);
 	if (!err)
@@ -253,8 +280,11 @@ void coll_group_destroy(struct coll_group *g)
 		coll_env_free(g->slots[i].own);
 		coll_env_free(g->slots[i].values);
 		coll_env_free(g->slots[i].messages);
+		coll_env_free(g->slots[i].lanes);
+		coll_env_free(g->slots[i].parts);
 	}
 	coll_env_free(g->slots);
+	coll_env_free(g->ranks);
 	for (i = 0; i < COLL_MAX_SCHEDULES; i++)
 		coll_env_free(g->schedules[i]);
 }

@@ -84,9 +84,9 @@ struct coll_round {
  * @registers: registers used
  * @blocks: blocks that a payload is divided into
  * @all_to_all: completion here implies that every host has begun
- * @contributes: the own rank's contribution is used; else the operation can run
- *	before that has posted
- * @takes: the own rank waits for the result; else it is done when it has posted
+ * @contributes: what this host contributes is used; else the operation can run
+ *	before it has posted
+ * @takes: the rounds bring this host the result
  * @id: number of the schedule within its group: goes into signatures
  * @round: the rounds
  * @send: send edges, in the order of their rounds

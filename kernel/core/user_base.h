@@ -47,6 +47,7 @@ typedef int64_t s64;
 #define max_t(t, a, b)		max((t)(a), (t)(b))
 #define clamp(v, lo, hi)	min(max(v, lo), hi)
 #define round_down(x, y)	((x) & ~((typeof(x))(y) - 1))
+#define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 
 #define NSEC_PER_USEC		1000L
 #define NSEC_PER_MSEC		1000000L

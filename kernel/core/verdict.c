@@ -259,11 +259,11 @@ void coll_group_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
 		return;
 	peer->gone = true;
 	peer->last = v.limit;
-	if (v.rank >= g->hosts || v.reason >= COLL_REASONS) {
+	if (v.rank >= g->size || v.reason >= COLL_REASONS) {
 		v.rank = coll_group_rank(g, peer->host);
 		v.reason = COLL_REASON_LEFT;
 	}
-	if (v.reason != COLL_REASON_LEFT && v.rank == coll_group_rank(g, g->self)) {
+	if (v.reason != COLL_REASON_LEFT && coll_group_host(g, v.rank) == g->self) {
 		/* Nobody disagrees with itself. */
 		if (v.reason == COLL_REASON_DISAGREES)
 			v.rank = coll_group_rank(g, peer->host);
@@ -274,18 +274,32 @@ void coll_group_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
 }
 
 /**
- * coll_group_leave() - the rank closes
+ * coll_group_leave() - a rank closes
  * @g: the group
+ * @local: which one of this host
  * @now: time in ns
  *
- * What it has posted completes. The peers there are learn that it left.
+ * What it has posted completes. The peers there are learn that it left; as long as
+ * other ranks are here, or have posted more, it limits what they can do.
  *
  * Context: BH disabled; group lock held.
  */
-void coll_group_leave(struct coll_group *g, u64 now)
+void coll_group_leave(struct coll_group *g, u32 local, u64 now)
 {
+	struct coll_rank *rank = &g->ranks[local];
+	struct coll_verdict v = {
+		.limit	= rank->next - 1,
+		.rank	= rank->rank,
+		.reason	= COLL_REASON_LEFT,
+	};
 	struct coll_peer *peer, *next;
 
+	rank->state = COLL_RANK_LEFT;
+	g->joined--;
+	if (g->locals > 1)
+		verdict_learn(g, &v, now);
+	if (g->joined)
+		return;
 	g->leaving = true;
 	/* Connections that rest open again: each host that was ever heard is told. */
 	for (peer = g->spare; peer; peer = next) {

@@ -164,16 +164,6 @@ static void watch_peer(struct coll_peer *peer, const struct coll_op *op, u64 now
 	coll_group_schedule(g, peer, now);
 }
 
-/* The first fold entry whose message an operation waits for, or will. */
-static u32 watch_first_entry(const struct coll_op *op)
-{
-	const struct coll_schedule *s = op->schedule;
-
-	if (!op->begun)
-		return 0;
-	return op->round < s->rounds ? s->round[op->round].fold_first : s->folds;
-}
-
 /*
  * Has the other side done with an operation in which this host waits for it? It
  * would not have before we acknowledged its message: so another incarnation of
@@ -207,7 +197,7 @@ static void watch_operation(struct coll_group *g, const struct coll_op *op, u64 
 	struct coll_peer *peer;
 	u32 i;
 
-	for (i = watch_first_entry(op); i < op->schedule->folds; i++) {
+	for (i = 0; i < op->schedule->folds; i++) {
 		if (!coll_op_misses(op, i))
 			continue;
 		peer = coll_group_peer(g, op->schedule->fold[i].host, now);
@@ -230,6 +220,22 @@ static bool watch_wanted(const struct coll_group *g, const struct coll_op *op)
 	return op->state == COLL_OP_RUNNING || (op->state == COLL_OP_EARLY && op->probed);
 }
 
+/* Ranks of this host that have joined may take their time, others only so long. */
+static void watch_locals(struct coll_group *g, const struct coll_op *op, u64 now)
+{
+	u32 i;
+
+	if (op->state != COLL_OP_RUNNING || !op->unposted ||
+	    now - op->posted_ns <= g->timing.join_timeout)
+		return;
+	for (i = 0; i < g->locals; i++) {
+		if (g->ranks[i].state == COLL_RANK_ABSENT) {
+			coll_group_break(g, COLL_REASON_SILENT, g->ranks[i].rank, now);
+			return;
+		}
+	}
+}
+
 /**
  * coll_watch_look() - look for whom operations wait
  * @g: the group
@@ -247,6 +253,7 @@ void coll_watch_look(struct coll_group *g, u64 now)
 		if (!watch_wanted(g, op))
 			continue;
 		watch_operation(g, op, now);
+		watch_locals(g, op, now);
 		g->watch_ns = now + watch_quiet_ns(g);
 	}
 }
@@ -277,10 +284,23 @@ static void watch_compare(struct coll_group *g, struct coll_peer *peer,
 	}
 }
 
+/* For whom does an operation wait? Its own host stands for ranks that have not posted. */
+static u32 watch_missing(const struct coll_op *op)
+{
+	u32 i;
+
+	if (op->contributed < op->contributors)
+		return op->schedule->self;
+	for (i = 0; i < op->schedule->folds; i++)
+		if (coll_op_misses(op, i))
+			return op->schedule->fold[i].host;
+	return COLL_NOBODY;
+}
+
 /* For whom does the oldest operation wait that waits for anybody? */
 static void watch_describe(const struct coll_group *g, struct coll_answer *answer, u64 now)
 {
-	u32 number, i;
+	u32 number;
 
 	answer->host = COLL_NOBODY;
 	answer->operation = g->next;
@@ -290,14 +310,12 @@ static void watch_describe(const struct coll_group *g, struct coll_answer *answe
 
 		if (op->state != COLL_OP_RUNNING)
 			continue;
-		for (i = watch_first_entry(op); i < op->schedule->folds; i++) {
-			if (!coll_op_misses(op, i))
-				continue;
-			answer->host = op->schedule->fold[i].host;
-			answer->operation = number;
-			answer->waited_ms = div_u64(now - op->posted_ns, NSEC_PER_MSEC);
-			return;
-		}
+		answer->host = watch_missing(op);
+		if (answer->host == COLL_NOBODY)
+			continue;
+		answer->operation = number;
+		answer->waited_ms = div_u64(now - op->posted_ns, NSEC_PER_MSEC);
+		return;
 	}
 }
 

@@ -714,7 +714,7 @@ static bool may_wait(const struct siege *s, u32 number)
 	for (host = 0; host < s->hosts; host++) {
 		const struct coll_group *g = &s->group.members[host].group;
 
-		if (joined(s, host) && !g->leaving && !coll_group_ended(g) &&
+		if (joined(s, host) && !g->leaving && !coll_group_ended(g, 0) &&
 		    !coll_before(number, g->next))
 			return true;
 	}

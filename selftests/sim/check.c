@@ -229,22 +229,16 @@ static bool has_heard(const struct coll_group *g, u32 host)
 	return false;
 }
 
-/* The entries of the schedule whose messages an operation may miss, now or later. */
-static bool may_miss(const struct chain *c, const struct coll_group *core, u32 *first)
+/* Can a message for the operation be missing on this host, now or later? */
+static bool may_miss(const struct chain *c, const struct coll_group *core)
 {
 	const struct coll_op *op = coll_group_slot(core, c->number);
 
-	*first = 0;
 	if (coll_before(c->number, core->oldest))
 		return false;
 	if (op->state == COLL_OP_FREE)
 		return true;
-	if (op->number != c->number || op->state > COLL_OP_RUNNING)
-		return false;
-	if (op->begun)
-		*first = op->round < op->schedule->rounds ?
-			 op->schedule->round[op->round].fold_first : op->schedule->folds;
-	return true;
+	return op->number == c->number && op->state <= COLL_OP_RUNNING;
 }
 
 /* What a host does in the operation; one that has not heard of it will. */
@@ -282,11 +276,11 @@ static bool needs_gone(struct chain *c, const struct sim_rank *r)
 	if (is_gone(c, r))
 		return true;
 	if (c->seen >> r->member->index & 1 || r->member->state != WORLD_JOINED ||
-	    r->joined_ns > c->since || !may_miss(c, core, &i))
+	    r->joined_ns > c->since || !may_miss(c, core))
 		return false;
 	c->seen |= 1ULL << r->member->index;
 	op = coll_group_slot(core, c->number);
-	for (s = schedule_of(c, core, &room); i < s->folds; i++)
+	for (i = 0, s = schedule_of(c, core, &room); i < s->folds; i++)
 		if (s->fold[i].host != s->self &&
 		    (op->state == COLL_OP_FREE || coll_op_misses(op, i)) &&
 		    (!c->heard || has_heard(core, s->fold[i].host)) &&

@@ -80,7 +80,7 @@ static void rank_post(struct sim_rank *r)
 		bytes = sim_values_dissent(r->group, &post);
 	*p = (struct sim_post){ .number = r->posted, .rank = r->member->index,
 				.life = r->member->life, .posted_ns = s->world.now };
-	if (!coll_group_writable(&r->member->group))
+	if (!coll_group_writable(&r->member->group, 0))
 		return;
 	world_trace(&s->world, "rank %u of group %u posts %u", r->member->index, r->group->id,
 		    r->posted);
@@ -160,7 +160,7 @@ static void rank_next(struct sim_rank *r)
 		sim_at(s, world_below(&s->random, world_chance(&s->random, 500) ?
 				      2 * SECOND : 100 * NSEC_PER_USEC), sim_rank_leave, r);
 	} else if (!done && r->posted - r->completed < r->depth &&
-		   coll_group_writable(&r->member->group)) {
+		   coll_group_writable(&r->member->group, 0)) {
 		r->busy = true;
 		sim_at(s, think(r), rank_acts, r);
 	}

@@ -402,7 +402,7 @@ void coll_env_deadline(struct coll_group *g, u64 at)
 	world_at(m->world, at + world_below(&m->world->random, m->host->late_ns), member_timer, m);
 }
 
-void coll_env_complete(struct coll_group *g, void *token, const void *result,
+void coll_env_complete(struct coll_group *g, u32 local, void *token, const void *result,
 		       u32 bytes, u32 error, u32 failed_rank)
 {
 	struct world_member *m = member_of(g);
@@ -530,18 +530,17 @@ static void packet_arrives(struct world *w, void *what)
 
 /* ---- what a user does ---- */
 
-int world_join(struct world_member *m)
+static int member_make(struct world_member *m)
 {
 	struct world_group *common = m->common;
 	struct coll_config config = {
 		.join		= &common->join,
+		.host_of_rank	= common->host_of_rank,
 		.secret		= common->secret,
 		.timing		= common->timing,
 		.descriptor	= common->descriptor,
 		.self		= m->index,
 	};
-	struct world_host *h = m->host;
-	u32 i;
 	int err;
 
 	config.incarnation = (u32)world_random(&m->world->random) | 1;
@@ -552,37 +551,56 @@ int world_join(struct world_member *m)
 	err = coll_group_init(&m->group, &config);
 	joining = NULL;
 	m->state = WORLD_JOINED;
-	world_trace(m->world, "host %u joins as %u, incarnation %08x", h->id, m->index,
+	world_trace(m->world, "host %u joins as %u, incarnation %08x", m->host->id, m->index,
 		    config.incarnation);
-	for (i = 0; !err && i < WORLD_KNOCKS; i++) {
-		if (h->knocks[i].tag != common->secret.tag)
+	return err;
+}
+
+static void member_nudge(struct world_member *m)
+{
+	struct world_host *h = m->host;
+	u32 i;
+
+	for (i = 0; i < WORLD_KNOCKS; i++) {
+		if (h->knocks[i].tag != m->common->secret.tag)
 			continue;
 		h->knocks[i].tag = 0;
 		coll_group_nudge(&m->group, h->knocks[i].source, m->world->now);
 	}
-	return err;
 }
 
-int world_post(struct world_member *m, const struct collsock_post *post,
-	       const void *payload, u32 bytes, void *token)
+int world_join_rank(struct world_member *m, u32 rank)
+{
+	bool first = m->state != WORLD_JOINED;
+	int local = first ? member_make(m) : 0;
+
+	if (!local)
+		local = coll_group_join(&m->group, rank);
+	if (first && local >= 0)
+		member_nudge(m);
+	return local;
+}
+
+int world_post_rank(struct world_member *m, u32 local, const struct collsock_post *post,
+		    const void *payload, u32 bytes, void *token)
 {
 	struct coll_signature sig;
 	int err;
 
-	err = coll_group_signature(&m->group, post, &sig);
+	err = coll_group_signature(&m->group, local, post, &sig);
 	if (err >= 0 && err != bytes)
 		err = -EINVAL;
 	if (err >= 0)
-		err = coll_group_post(&m->group, &sig, payload, token, m->world->now);
+		err = coll_group_post(&m->group, local, &sig, payload, token, m->world->now);
 	member_after(m);
 	return err;
 }
 
-void world_leave(struct world_member *m)
+void world_leave_rank(struct world_member *m, u32 local)
 {
-	world_trace(m->world, "host %u: %u leaves, has posted %u", m->host->id, m->index,
-		    m->group.next);
-	coll_group_leave(&m->group, m->world->now);
+	world_trace(m->world, "host %u: rank %u leaves, has posted %u", m->host->id,
+		    m->group.ranks[local].rank, m->group.ranks[local].next);
+	coll_group_leave(&m->group, local, m->world->now);
 	member_after(m);
 }
 

@@ -149,6 +149,7 @@ struct world_host {
  * @timing: of all members
  * @descriptor: hash
  * @host_of: the host of each member
+ * @host_of_rank: the member of each rank; NULL if each has one. For the user to set
  * @members: as many as @join has hosts
  */
 struct world_group {
@@ -157,6 +158,7 @@ struct world_group {
 	struct coll_timing	timing;
 	u32			descriptor;
 	u32			*host_of;
+	const u32		*host_of_rank;
 	struct world_member	*members;
 };
 
@@ -285,11 +287,31 @@ int world_group_init(struct world *w, struct world_group *group,
 		     const u32 *host_of);
 void world_group_free(struct world_group *group);
 
-/* Joins, with a new incarnation; nudges those that have knocked. 0 or errno. */
-int world_join(struct world_member *m);
-int world_post(struct world_member *m, const struct collsock_post *post,
-	       const void *payload, u32 bytes, void *token);
-void world_leave(struct world_member *m);
+/*
+ * A rank joins. The first one makes the member, with a new incarnation, which nudges
+ * those that have knocked. The rank's number on its host, or errno.
+ */
+int world_join_rank(struct world_member *m, u32 rank);
+int world_post_rank(struct world_member *m, u32 local, const struct collsock_post *post,
+		    const void *payload, u32 bytes, void *token);
+void world_leave_rank(struct world_member *m, u32 local);
+
+/* The same where each host has one rank. */
+static inline int world_join(struct world_member *m)
+{
+	return world_join_rank(m, m->index);
+}
+
+static inline int world_post(struct world_member *m, const struct collsock_post *post,
+			     const void *payload, u32 bytes, void *token)
+{
+	return world_post_rank(m, 0, post, payload, bytes, token);
+}
+
+static inline void world_leave(struct world_member *m)
+{
+	world_leave_rank(m, 0);
+}
 
 /* The machine dies: what it knew is gone. It may be started again. */
 void world_crash(struct world *w, struct world_host *h);

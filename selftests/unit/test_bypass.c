@@ -321,8 +321,8 @@ TEST_F(net, bad_posts_with_a_root_are_refused)
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	g = group_of(&self->n, 0);
 #define BECOMES(expected, ...) ({ post = good; __VA_ARGS__; \
-		EXPECT_EQ(expected, coll_group_signature(g, &post, &sig)); })
-	EXPECT_EQ(24, coll_group_signature(g, &good, &sig));
+		EXPECT_EQ(expected, coll_group_signature(g, 0, &post, &sig)); })
+	EXPECT_EQ(24, coll_group_signature(g, 0, &good, &sig));
 	BECOMES(24, post.root = 0);
 	BECOMES(24, post.flags = COLLSOCK_QUIET);
 	BECOMES(-EINVAL, post.root = 0; post.flags = COLLSOCK_QUIET);
@@ -335,7 +335,7 @@ TEST_F(net, bad_posts_with_a_root_are_refused)
 	BECOMES(-EINVAL, post.algorithm = COLLSOCK_KARY);
 	good.operation = COLLSOCK_BROADCAST;
 	good.op = COLLSOCK_NOP;
-	EXPECT_EQ(0, coll_group_signature(g, &good, &sig));
+	EXPECT_EQ(0, coll_group_signature(g, 0, &good, &sig));
 	BECOMES(24, post.root = 0);
 	BECOMES(-EINVAL, post.flags = COLLSOCK_QUIET);
 	BECOMES(24, post.root = 0; post.flags = COLLSOCK_QUIET);

@@ -67,7 +67,7 @@ TEST_F(join, a_bad_fixed_part_is_refused)
 	REFUSED(window, COLLSOCK_MAX_WINDOW + 1);
 	REFUSED(segment_bytes, 47);
 	REFUSED(segment_bytes, COLLSOCK_MAX_SEGMENT + COLLSOCK_SEGMENT_QUANTUM);
-	REFUSED(max_bytes, COLLSOCK_DEFAULT_SEGMENT + 1);
+	REFUSED(max_bytes, COLLSOCK_MAX_PAYLOAD + 1);
 	REFUSED(barrier_algorithm, 5);
 	REFUSED(barrier_algorithm, COLLSOCK_KARY);
 	REFUSED(reduce_algorithm, COLLSOCK_PAIRWISE_EXCHANGE);
@@ -98,7 +98,21 @@ TEST_F(join, a_bad_table_is_refused)
 	TABLE_REFUSED(self->host_of_rank[3] = HOSTS, -EINVAL);
 	TABLE_REFUSED(self->host_of_rank[0] = 1, -EINVAL);
 	TABLE_REFUSED((self->host_of_rank[1] = 2, self->host_of_rank[2] = 1), -EINVAL);
-	TABLE_REFUSED((self->fixed.hosts = 3, self->host_of_rank[3] = 1), -EOPNOTSUPP);
+}
+
+TEST_F(join, ranks_may_live_on_hosts_anyhow)
+{
+	static u32 hosts[COLLSOCK_MAX_LOCAL_RANKS + 2];
+
+	ASSERT_EQ(0, coll_descriptor_normalise(&self->fixed));
+	TABLE_REFUSED((self->fixed.hosts = 3, self->host_of_rank[3] = 1), 0);
+	TABLE_REFUSED((self->fixed.hosts = 1, memset(self->host_of_rank, 0, 16)), 0);
+	self->fixed.hosts = 2;
+	self->fixed.ranks = COLLSOCK_MAX_LOCAL_RANKS + 2;
+	hosts[1] = 1;
+	EXPECT_EQ(-E2BIG, coll_descriptor_check(&self->fixed, self->members, hosts));
+	hosts[2] = 1;
+	EXPECT_EQ(0, coll_descriptor_check(&self->fixed, self->members, hosts));
 }
 
 TEST_F(join, no_other_host_has_the_address_of_this_one)

@@ -395,6 +395,7 @@ static void age(struct unit_network *n, u32 ops)
 	for (i = 0; i < n->count; i++) {
 		g = group_of(n, i);
 		g->next += ops;
+		g->ranks[0].next += ops;
 		g->oldest += ops;
 		g->completed += ops;
 		g->cover_done += ops;

@@ -308,7 +308,7 @@ TEST_F(net, a_rank_that_runs_ahead_stays_within_its_window)
 	for (i = 0; i < 4; i++)
 		ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	EXPECT_EQ(-EAGAIN, unit_barrier(&self->n, 0));
-	EXPECT_FALSE(coll_group_writable(&self->n.hosts[0].member->group));
+	EXPECT_FALSE(coll_group_writable(&self->n.hosts[0].member->group, 0));
 	unit_run(&self->n, 100 * SECOND);
 	EXPECT_EQ(-EAGAIN, unit_barrier(&self->n, 0));
 	for (i = 0; i < 4; i++) {
@@ -820,9 +820,9 @@ TEST_F(net, bad_posts_are_refused_and_change_nothing)
 	unit_network_init(&self->n, 2, 1);
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	g = &self->n.hosts[0].member->group;
-	EXPECT_EQ(24, coll_group_signature(g, &good, &sig));
+	EXPECT_EQ(24, coll_group_signature(g, 0, &good, &sig));
 #define REFUSED(field, value, error) ({ bad = good; bad.field = value; \
-		EXPECT_EQ(error, coll_group_signature(g, &bad, &sig)); })
+		EXPECT_EQ(error, coll_group_signature(g, 0, &bad, &sig)); })
 	REFUSED(size, 16, -EINVAL);
 	REFUSED(operation, 0, -EINVAL);
 	REFUSED(operation, 200, -EINVAL);

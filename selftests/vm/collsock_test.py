@@ -261,16 +261,17 @@ def member(host, family=socket.AF_INET, port=0, scope_id=0):
 
 
 class Descriptor:
-    """What all ranks of a group join with, each host having one rank."""
+    """What all ranks of a group join with; each host has one, unless placement says
+    on which of the hosts each rank lives."""
 
     numbers = iter(range(1, 1 << 32))
 
-    def __init__(self, hosts, family=socket.AF_INET, **fields):
+    def __init__(self, hosts, family=socket.AF_INET, placement=None, **fields):
         self.members = [member(host, family) for host in hosts]
-        self.host_of_rank = list(range(len(self.members)))
+        self.host_of_rank = list(placement or range(len(self.members)))
         self.fields = {"id": next(self.numbers), "nonce": random.getrandbits(64),
                        "key": random.randbytes(16), "hosts": len(self.members),
-                       "ranks": len(self.members), **fields}
+                       "ranks": len(self.host_of_rank), **fields}
 
     def bytes(self, number, /, **fields):
         return (JOIN_HEAD.make(**{**self.fields, "rank": number, **fields}) +
@@ -371,12 +372,12 @@ def barrier(ranks, **fields):
 class Group(list):
     """All ranks of a group, held by this process: hosts are numbers."""
 
-    def __init__(self, hosts, family=socket.AF_INET, **fields):
+    def __init__(self, hosts, family=socket.AF_INET, placement=None, **fields):
         super().__init__()
         self.hosts = list(hosts)
-        self.descriptor = Descriptor(self.hosts, family, **fields)
-        for number, host in enumerate(self.hosts):
-            rank = rank_on(host)
+        self.descriptor = Descriptor(self.hosts, family, placement, **fields)
+        for number, host in enumerate(self.descriptor.host_of_rank):
+            rank = rank_on(self.hosts[host])
             rank.join(self.descriptor, number)
             self.append(rank)
 

@@ -33,11 +33,13 @@
 
 #define COLLSOCK_MAX_HOSTS		65536
 #define COLLSOCK_MAX_RANKS		1048576
+#define COLLSOCK_MAX_LOCAL_RANKS	1024	/* on one host */
 #define COLLSOCK_MAX_WINDOW		64
 #define COLLSOCK_DEFAULT_WINDOW		16
 #define COLLSOCK_SEGMENT_QUANTUM	48	/* a segment is a multiple of it */
 #define COLLSOCK_DEFAULT_SEGMENT	1152	/* bytes */
 #define COLLSOCK_MAX_SEGMENT		8640	/* bytes: fits a 9,000 byte MTU */
+#define COLLSOCK_MAX_PAYLOAD		65536	/* bytes */
 #define COLLSOCK_MAX_FANOUT		64
 #define COLLSOCK_MAX_KARY_HOSTS		4096	/* hosts of a group with a fan-out */
 #define COLLSOCK_MAX_SPIN_US		10000
