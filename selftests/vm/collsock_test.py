@@ -44,7 +44,7 @@ NO_RANK = 0xffffffff
 MAX_HOSTS, MAX_RANKS = 65536, 1048576
 DEFAULT_WINDOW, MAX_WINDOW = 16, 64
 DEFAULT_SEGMENT, MAX_SEGMENT = 1152, 8640
-MAX_SPIN_US = 10000
+MAX_SPIN_US, MAX_PAYLOAD = 10000, 65536
 MAX_FANOUT, MAX_KARY_HOSTS = 64, 4096
 
 
@@ -314,7 +314,7 @@ class Rank(socket.socket):
         """A barrier, or with a payload of int64 their sum, unless fields say else."""
         return self.send(post_bytes(payload, **fields) + payload, send_flags)
 
-    def complete(self, flags=0, room=COMPLETION.size + MAX_SEGMENT):
+    def complete(self, flags=0, room=COMPLETION.size + MAX_PAYLOAD):
         return Completion(self.recv(room, flags))
 
     def run(self, payload=b"", spin_us=0, **fields):

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=16 limit=150
+# suites: check soak
+"""Every operation by every algorithm, on hosts of one rank and of several, under loss."""
+
+import struct
+
+from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+
+SIZES = range(1, 17) if SOAK > 1 else (1, 2, 3, 6, 16)
+RANKS_PER_HOST = 1, 3
+FANOUT, MAX_BYTES = 3, 4096
+COUNTS = 1, DEFAULT_SEGMENT // 8, DEFAULT_SEGMENT // 8 + 1, MAX_BYTES // 8
+ALGORITHMS = {
+    BARRIER: (DISSEMINATION, PAIRWISE_EXCHANGE, BINOMIAL, KARY),
+    ALLREDUCE: (PAIRWISE_EXCHANGE, BINOMIAL, KARY),
+    REDUCE: (BINOMIAL, KARY),
+    BROADCAST: (BINOMIAL, KARY),
+}
+OUTSTANDING = 8  # operations
+
+
+def pack(values):
+    return struct.pack(f"={len(values)}Q", *values)
+
+
+class Case:
+    """One operation: what each rank posts, and what it must get."""
+
+    def __init__(self, chance, size, operation, algorithm):
+        root = chance.randrange(size) if operation in (REDUCE, BROADCAST) else 0
+        count = chance.choice(COUNTS)
+        self.fields = {"operation": operation, "algorithm": algorithm, "root": root}
+        if operation == BARRIER:
+            self.payloads = self.expected = [b""] * size
+            return
+        self.fields.update(type=UINT64, op=NOP if operation == BROADCAST else BITWISE_XOR,
+                           count=count)
+        values = [chance.getrandbits(64 * count) for _ in range(size)]
+        result = 0
+        for value in values:
+            result ^= value
+        if operation == BROADCAST:
+            result = values[root]
+        self.payloads = [value.to_bytes(8 * count, "little")
+                         if operation != BROADCAST or rank == root else b""
+                         for rank, value in enumerate(values)]
+        self.expected = [result.to_bytes(8 * count, "little")
+                         if operation == ALLREDUCE or (operation == REDUCE) == (rank == root)
+                         else b"" for rank in range(size)]
+
+
+def run_cases(group, cases, chance):
+    """All ranks post all of them, in an order of the ranks that differs each time."""
+    ranks = list(range(len(group)))
+    for cookie, case in enumerate(cases):
+        chance.shuffle(ranks)
+        for rank in ranks:
+            group[rank].post(case.payloads[rank], cookie=cookie, **case.fields)
+    for rank in ranks:
+        for _ in cases:
+            completion = group[rank].complete()
+            case = cases[completion.cookie]
+            equal(f"outcome at rank {rank} of {case.fields}", outcome(completion), "success")
+            equal(f"result at rank {rank} of {case.fields}", completion.result,
+                  case.expected[rank])
+
+
+@test_each(*((size, ranks) for size in SIZES for ranks in RANKS_PER_HOST))
+def every_algorithm_gives_the_right_result(size, ranks):
+    chance = seeded("matrix", size, ranks)
+    group = Group(range(1, size + 1), placement=[rank % size for rank in range(size * ranks)],
+                  fanout=FANOUT, max_bytes=MAX_BYTES)
+    kinds = [(operation, algorithm) for operation, algorithms in ALGORITHMS.items()
+             for algorithm in algorithms] * max(1, SOAK // 4)
+    chance.shuffle(kinds)
+    for first in range(0, len(kinds), OUTSTANDING):
+        cases = [Case(chance, len(group), *kind) for kind in kinds[first:first + OUTSTANDING]]
+        run_cases(group, cases, chance)
+    for rank in group[:size]:
+        equal("packets without sense", rank.stats().invalid, 0)
+
+
+netem(range(1, 17), "delay", "1ms", "0.5ms", "reorder", "10%", "duplicate", "5%", "loss", "5%")
+main()

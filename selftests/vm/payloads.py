@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=8 limit=120
+# suites: check debug soak
+"""Payloads of up to 64 KiB: many segments, and nothing is fragmented."""
+
+import random
+import struct
+
+from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+
+COUNT = MAX_PAYLOAD // 8
+
+
+def words(chance, count=COUNT):
+    return [chance.getrandbits(64) for _ in range(count)]
+
+
+def pack(values):
+    return struct.pack(f"={len(values)}Q", *values)
+
+
+def expect(rank, result):
+    completion = rank.complete()
+    equal("outcome", outcome(completion), "success")
+    equal("whether the result is right", completion.result == result, True)
+
+
+def operations(group, chance):
+    """One of each with the largest payload."""
+    values = [words(chance) for _ in group]
+    total = pack([sum(column) & (1 << 64) - 1 for column in zip(*values)])
+    root = chance.randrange(len(group))
+    for rank, mine in zip(group, values):
+        rank.post(pack(mine), type=UINT64, op=SUM)
+        rank.post(pack(mine), type=UINT64, op=SUM, operation=REDUCE, root=root)
+        rank.post(pack(mine) if rank is group[root] else b"", type=UINT64, op=NOP, count=COUNT,
+                  operation=BROADCAST, root=root)
+    for rank in group:
+        # Who takes nothing has its completions first
+        got = sorted((rank.complete() for _ in range(3)), key=lambda c: len(c.result))
+        equal("outcomes", [outcome(one) for one in got], ["success"] * 3)
+        results = [one.result for one in got if one.result]
+        wanted = [total, total] if rank is group[root] else [total, pack(values[root])]
+        equal("whether results are right", sorted(results) == sorted(wanted), True)
+
+
+@test_each((2,), (5,), (8,))
+def the_largest_payload_gets_through(size):
+    group = Group(range(1, size + 1), max_bytes=MAX_PAYLOAD, window=4)
+    operations(group, seeded("payloads", size))
+
+
+@test
+def ranks_of_one_host_share_it():
+    group = Group((1, 2), placement=(0, 1, 0, 1, 1), max_bytes=MAX_PAYLOAD, window=4)
+    operations(group, seeded("payloads of siblings"))
+
+
+@test
+def loss_changes_nothing():
+    netem(range(1, 6), "delay", "1ms", "reorder", "10%", "duplicate", "5%", "loss", "5%")
+    try:
+        group = Group(range(1, 6), max_bytes=MAX_PAYLOAD, window=4)
+        operations(group, seeded("payloads and loss"))
+    finally:
+        netem(range(1, 6))
+
+
+@test
+def nothing_is_fragmented():
+    sniffer = Sniffer(2)
+    group = Group((1, 2), max_bytes=MAX_PAYLOAD, window=4)
+    group.post(bytes(MAX_PAYLOAD), bytes(MAX_PAYLOAD))
+    group.complete()
+    packets = sniffer.packets()
+    at_least("packets", len(packets), 2 * (MAX_PAYLOAD // DEFAULT_SEGMENT))
+    for _, packet, _ in packets:
+        equal("flags and offset of a fragment", struct.unpack_from("!H", packet, 6)[0], 0x4000)
+        at_most("bytes of a packet", len(packet), 1500)
+    sniffer.close()
+
+
+@test
+def a_rank_that_runs_ahead_stays_within_its_window_and_its_memory():
+    window = 8
+    group = Group((1, 2), max_bytes=MAX_PAYLOAD, window=window)
+    memory = [rank.net_stats().memory for rank in group]
+    payload = random.randbytes(MAX_PAYLOAD)
+    group[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", 2, 0))
+    # The other host stores a window of them; as many wait here until it has room
+    for _ in range(2 * window):
+        group[0].post(payload, type=UINT64, operation=REDUCE, root=1)
+        equal("outcome", outcome(group[0].complete()), "success")
+    refused(errno.EAGAIN, "one more", group[0].post, payload, type=UINT64, operation=REDUCE,
+            root=1)
+    for _ in range(2 * window):
+        group[1].post(bytes(MAX_PAYLOAD), type=UINT64, operation=REDUCE, root=1)
+        expect(group[1], payload)
+    equal("memory", [rank.net_stats().memory for rank in group], memory)
+
+
+@test
+def more_is_refused():
+    group = Group((1, 2), max_bytes=MAX_PAYLOAD, window=1)
+    refused(errno.EMSGSIZE, "a larger payload", group[0].post, bytes(MAX_PAYLOAD + 8))
+    small = Group((1, 2), max_bytes=2048)
+    refused(errno.EMSGSIZE, "more than max_bytes", small[0].post, bytes(2056))
+    refused(errno.EINVAL, "a larger max_bytes", rank_on(1).join, Descriptor((1, 2)), 0,
+            max_bytes=MAX_PAYLOAD + 1)
+    group.barrier()
+    small.barrier()
+
+
+main()
