@@ -19,6 +19,15 @@ static DEFINE_SPINLOCK(formations_lock);
 
 /* ---- events ---- */
 
+/* An event begins, with bottom halves off: coll_formation_enter(). */
+static u64 formation_enter(struct coll_formation *f)
+	__acquires(&f->lock)
+{
+	spin_lock(&f->lock);
+	f->now = ktime_get_ns();
+	return f->now;
+}
+
 /**
  * coll_formation_enter() - an event begins
  * @f: the formation
@@ -31,9 +40,8 @@ static DEFINE_SPINLOCK(formations_lock);
 u64 coll_formation_enter(struct coll_formation *f)
 	__acquires(&f->lock)
 {
-	spin_lock_bh(&f->lock);
-	f->now = ktime_get_ns();
-	return f->now;
+	local_bh_disable();
+	return formation_enter(f);
 }
 
 /* The group may have become quiet with this event: only one that has left can. */
@@ -66,81 +74,79 @@ void coll_formation_wake(struct coll_formation *f, u32 local, u64 claimed_done, 
 	seat->wake |= wake;
 }
 
-/* Whom to wake when the lock is dropped. */
-struct formation_sleeper {
-	struct coll_sock	*csk;
-	u64			claimed_done;
-	u8			wake;
-};
-
-/* Where more ranks live the lock is taken again. */
-#define SLEEPERS_AT_ONCE	8
-
-static u32 formation_take_sleepers(struct coll_formation *f, struct formation_sleeper *sleepers)
+/*
+ * Whom to wake when the lock is dropped: the socket of the next seat where somebody
+ * sleeps, with a reference, or NULL. What is meant is in @claimed_done and @wake.
+ */
+static struct coll_sock *formation_take_sleeper(struct coll_formation *f, u64 *claimed_done,
+						u8 *wake)
 {
-	struct coll_seat *seat;
-	u32 count = 0;
+	while (f->woken) {
+		struct coll_seat *seat = f->woken;
 
-	while (f->woken && count < SLEEPERS_AT_ONCE) {
-		struct formation_sleeper *sleeper = &sleepers[count];
-
-		seat = f->woken;
 		f->woken = seat->next;
-		sleeper->csk = seat->csk;
-		sleeper->claimed_done = seat->claimed_done;
-		sleeper->wake = seat->wake;
+		*claimed_done = seat->claimed_done;
+		*wake = seat->wake;
 		seat->claimed_done = 0;
 		seat->wake = 0;
 		/* Most events make the group writable, and hardly ever somebody waits. */
-		if (sleeper->csk && (sleeper->claimed_done || coll_sock_sleeps(sleeper->csk))) {
-			sock_hold(&sleeper->csk->sk);
-			count++;
+		if (seat->csk && (*claimed_done || coll_sock_sleeps(seat->csk))) {
+			sock_hold(&seat->csk->sk);
+			return seat->csk;
 		}
 	}
-	return count;
+	return NULL;
+}
+
+/*
+ * An event ends: drop the lock, then do what the core has asked for. Bottom halves stay
+ * off until all of it is done, which is a read-side section of RCU: if the formation
+ * is ended as soon as the lock is dropped, it is not freed before this is over.
+ */
+static void formation_leave(struct coll_formation *f)
+	__releases(&f->lock)
+{
+	struct sk_buff *queue = f->queue;
+	struct coll_sock *csk = NULL;
+	u64 claimed_done;
+	bool more;
+	u8 wake;
+
+	f->queue = NULL;
+	f->queue_end = &f->queue;
+	if (f->woken)
+		csk = formation_take_sleeper(f, &claimed_done, &wake);
+	more = f->woken;
+	if (unlikely(f->group.leaving))
+		formation_check_quiet(f);
+	spin_unlock(&f->lock);
+	if (queue)
+		coll_udp_transmit(f->cn, queue);
+	while (csk) {
+		coll_sock_wake(csk, claimed_done, wake);
+		sock_put(&csk->sk);
+		if (likely(!more))
+			break;
+		/* One at a time, where several ranks live. */
+		spin_lock(&f->lock);
+		csk = formation_take_sleeper(f, &claimed_done, &wake);
+		more = f->woken;
+		spin_unlock(&f->lock);
+	}
 }
 
 /**
  * coll_formation_leave() - an event ends
  * @f: the formation
  *
- * Drops the lock, then does what the core has asked for. Bottom halves stay off
- * until all of it is done, which is a read-side section of RCU: if the formation
- * is ended as soon as the lock is dropped, it is not freed before this is over.
+ * Drops the lock, then transmits and wakes what the core has asked for.
  *
  * Context: after coll_formation_enter().
  */
 void coll_formation_leave(struct coll_formation *f)
 	__releases(&f->lock)
 {
-	struct formation_sleeper sleepers[SLEEPERS_AT_ONCE];
-	struct sk_buff *queue = f->queue;
-	u32 i, count = 0;
-	bool more;
-
-	f->queue = NULL;
-	f->queue_end = &f->queue;
-	if (f->woken)
-		count = formation_take_sleepers(f, sleepers);
-	if (unlikely(f->group.leaving))
-		formation_check_quiet(f);
-	more = f->woken;
-	spin_unlock(&f->lock);
-	if (queue)
-		coll_udp_transmit(f->cn, queue);
-	for (;;) {
-		for (i = 0; i < count; i++) {
-			coll_sock_wake(sleepers[i].csk, sleepers[i].claimed_done,
-				       sleepers[i].wake);
-			sock_put(&sleepers[i].csk->sk);
-		}
-		if (likely(!more))
-			break;
-		spin_lock(&f->lock);
-		count = formation_take_sleepers(f, sleepers);
-		more = f->woken;
-		spin_unlock(&f->lock);
-	}
+	formation_leave(f);
 	local_bh_enable();
 }
 
@@ -155,11 +161,11 @@ void coll_formation_leave(struct coll_formation *f)
 enum hrtimer_restart coll_formation_expire(struct hrtimer *timer)
 {
 	struct coll_formation *f = container_of(timer, struct coll_formation, timer);
-	u64 now = coll_formation_enter(f);
+	u64 now = formation_enter(f);
 
 	if (likely(!f->ended))
 		coll_group_expire(&f->group, now);
-	coll_formation_leave(f);
+	formation_leave(f);
 	return HRTIMER_NORESTART;
 }
 
@@ -176,11 +182,11 @@ enum coll_refusal coll_formation_receive(struct coll_formation *f, u32 source,
 					 const u8 *packet, u32 bytes)
 {
 	enum coll_refusal refusal = COLL_ACCEPTED;
-	u64 now = coll_formation_enter(f);
+	u64 now = formation_enter(f);
 
 	if (likely(!f->ended))
 		refusal = coll_group_receive(&f->group, source, packet, bytes, now);
-	coll_formation_leave(f);
+	formation_leave(f);
 	return refusal;
 }
 

@@ -73,7 +73,7 @@ static struct op_range op_range(const struct coll_op *op, u32 lane, const struct
 
 /**
  * coll_op_edge_bytes() - length of the payload that a fold entry takes
- * @op: EARLY or RUNNING
+ * @op: EARLY or RUNNING, with data
  * @lane: in which lane of it
  * @edge: index of the entry
  */
@@ -138,35 +138,43 @@ void coll_op_make(struct coll_op *op, const struct coll_schedule *s,
 /* ---- rounds ---- */
 
 /* Send along the edges of the present round, and see what it waits for. */
-static void op_begin_round(struct coll_op *op, u32 index, u64 now)
+static void op_send(struct coll_op *op, u32 index, u32 edge, u64 now)
 {
 	const struct coll_schedule *s = op->schedule;
+	const struct coll_edge *e = &s->send[edge];
+	const struct coll_lane *lane = &op->lanes[index];
+	struct coll_message *m = &op->messages[index * s->sends + edge];
+	struct coll_peer *peer = coll_group_peer(op->group, e->host, now);
+	struct op_range range;
+
+	/* Memory was reserved for the peers of every schedule. */
+	if (WARN_ON_ONCE(!peer))
+		return;
+	m->peer = peer;
+	m->op = op;
+	m->segment = index;
+	m->round = lane->round;
+	m->bytes = 0;
+	if (op->bytes) {
+		range = op_range(op, index, e);
+		m->payload = op_value(op, lane->value, e->reg) + range.first;
+		m->bytes = range.bytes;
+	}
+	op->unacked++;
+	coll_peer_send(peer, m, now);
+}
+
+static void op_begin_round(struct coll_op *op, u32 index, u64 now)
+{
 	struct coll_lane *lane = &op->lanes[index];
-	const struct coll_round *r = &s->round[lane->round];
+	const struct coll_round *r = &op->schedule->round[lane->round];
 	u32 i;
 
 	lane->missing = r->recvs;
 	for (i = r->fold_first; i < r->fold_first + r->folds; i++)
 		lane->missing -= lane_arrived(lane, i);
-
-	for (i = r->send_first; i < r->send_first + r->sends; i++) {
-		const struct coll_edge *e = &s->send[i];
-		struct op_range range = op_range(op, index, e);
-		struct coll_message *m = &op->messages[index * s->sends + i];
-		struct coll_peer *peer = coll_group_peer(op->group, e->host, now);
-
-		/* Memory was reserved for the peers of every schedule. */
-		if (WARN_ON_ONCE(!peer))
-			continue;
-		m->peer = peer;
-		m->op = op;
-		m->segment = index;
-		m->round = lane->round;
-		m->payload = op_value(op, lane->value, e->reg) + range.first;
-		m->bytes = range.bytes;
-		op->unacked++;
-		coll_peer_send(peer, m, now);
-	}
+	for (i = r->send_first; i < r->send_first + r->sends; i++)
+		op_send(op, index, i, now);
 }
 
 /* A line of the fold list: a message, or what the register held, goes into it. */

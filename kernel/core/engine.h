@@ -169,7 +169,7 @@ static inline bool coll_op_finished(const struct coll_op *op)
 /* Does fold entry @edge take a message that has not come, in any lane? */
 bool coll_op_misses(const struct coll_op *op, u32 edge);
 
-/* Bytes of the message that fold entry @edge takes in a lane. */
+/* Bytes of the message that fold entry @edge takes in a lane of an operation with data. */
 u32 coll_op_edge_bytes(const struct coll_op *op, u32 lane, u32 edge);
 
 /*

@@ -47,14 +47,19 @@ void coll_group_schedule(struct coll_group *g, struct coll_peer *peer, u64 at)
 	coll_group_arm(g, at);
 }
 
-/* Put back the peers that have nothing to say, not even since they were looked at. */
-static void group_rest_peers(struct coll_group *g)
+/*
+ * Put back the peers that have nothing to say, not even since they were looked at. When
+ * is the first of the others due?
+ */
+static u64 group_rest_peers(struct coll_group *g)
 {
 	struct coll_peer **link = &g->all_peers, **bucket, *peer;
+	u64 next = COLL_NEVER;
 
 	while ((peer = *link)) {
 		peer->rests &= peer->due_ns == COLL_NEVER;
 		if (likely(!peer->rests)) {
+			next = min(next, peer->due_ns);
 			link = &peer->all;
 			continue;
 		}
@@ -69,6 +74,7 @@ static void group_rest_peers(struct coll_group *g)
 		g->stats.peers--;
 		g->stats.peers_rested++;
 	}
+	return next;
 }
 
 /**
@@ -99,13 +105,10 @@ void coll_group_expire(struct coll_group *g, u64 now)
 				coll_group_accuse(g, peer, now);
 		}
 	}
-	group_rest_peers(g);
 	/* Only now: a failure makes peers due that were passed before. */
-	next = min(g->settle_ns, g->watch_ns);
-	for (peer = g->all_peers; peer; peer = peer->all)
-		next = min(next, peer->due_ns);
+	next = group_rest_peers(g);
 	g->armed_ns = COLL_NEVER;
-	coll_group_arm(g, next);
+	coll_group_arm(g, min(next, min(g->settle_ns, g->watch_ns)));
 }
 
 /* ---- peers ---- */
@@ -191,18 +194,12 @@ static void peer_tell_room(struct coll_group *g, struct coll_peer *peer, u64 now
 /* Free the slots of operations that nobody needs any more, in order. */
 void coll_group_advance_window(struct coll_group *g, u64 now)
 {
-	u32 before = g->oldest;
-
-	while (g->oldest != g->next) {
-		struct coll_op *op = coll_group_slot(g, g->oldest);
-
-		if (op->state != COLL_OP_DONE || op->unacked)
-			break;
-		op->state = COLL_OP_FREE;
-		g->oldest++;
-	}
-	if (g->oldest == before)
+	if (!coll_group_advances(g))
 		return;
+	do {
+		coll_group_slot(g, g->oldest)->state = COLL_OP_FREE;
+		g->oldest++;
+	} while (coll_group_advances(g));
 	coll_env_writable(g);
 	if (unlikely(g->refusals))
 		group_each_peer(g, peer_tell_room, now);
@@ -645,7 +642,7 @@ static void group_receive_message(struct coll_group *g, struct coll_peer *peer,
 	}
 	edge = coll_schedule_find(op->schedule, body->round, peer->host);
 	if (edge < 0 || body->segment >= op->segments ||
-	    body->payload_bytes != coll_op_edge_bytes(op, body->segment, edge))
+	    body->payload_bytes != (op->bytes ? coll_op_edge_bytes(op, body->segment, edge) : 0))
 		goto invalid;
 	if (op->state >= COLL_OP_ABORTED || !coll_op_store(op, edge, body)) {
 		coll_peer_accept(peer, body, now);
@@ -704,7 +701,8 @@ static void group_receive_body(struct coll_group *g, struct coll_peer *peer,
 		peer->dead = false;
 		coll_group_say_goodbye(g, peer, now);
 	}
-	coll_group_advance_window(g, now);
+	if (coll_group_advances(g))
+		coll_group_advance_window(g, now);
 	coll_peer_flush(peer, now);
 }
 

@@ -113,6 +113,7 @@ struct coll_rank {
  * @slot_mask: size of the ring - 1
  * @max_bytes: of a payload
  * @segment_bytes: of it in one packet
+ * @ack_every: messages of one host that are acknowledged before the delay is over
  * @fanout: of k-ary trees; 0 if there are none
  * @default_schedule: what COLLSOCK_AUTO means, by operation
  * @schedules: by index in coll_algorithms[]; those of operations with a root are
@@ -156,6 +157,7 @@ struct coll_group {
 	u32			slot_mask;
 	u32			max_bytes;
 	u32			segment_bytes;
+	u32			ack_every;
 	u32			peer_mask;
 	u32			fanout;
 	u32			size;
@@ -323,6 +325,14 @@ static inline struct coll_shape coll_group_shape(const struct coll_group *g, u32
 static inline bool coll_group_has(const struct coll_group *g, const struct coll_algorithm *a)
 {
 	return g->fanout || !a->fans_out;
+}
+
+/* Can the window advance: does nobody need its oldest operation any more? */
+static inline bool coll_group_advances(const struct coll_group *g)
+{
+	const struct coll_op *op = coll_group_slot(g, g->oldest);
+
+	return g->oldest != g->next && op->state == COLL_OP_DONE && !op->unacked;
 }
 
 /* For the other parts of the core */

@@ -104,8 +104,19 @@ static bool peer_ack_covered(const struct coll_peer *peer, u32 done)
 	return !peer->ack_explicit && !coll_after(peer->ack_operation, done);
 }
 
+/*
+ * While all-to-all operations follow each other each carries "done" for the one
+ * before, which reaches the other side through others. A host may be two operations
+ * ahead of what we have told: one that we run, one that we have not posted.
+ */
+static bool peer_ack_expected(const struct coll_peer *peer)
+{
+	return peer_ack_covered(peer, peer->group->cover_done + 2);
+}
+
 static void peer_ack_settled(struct coll_peer *peer)
 {
+	peer->ack_messages = 0;
 	peer->ack_owed = false;
 	peer->ack_now = false;
 	peer->ack_explicit = false;
@@ -518,7 +529,7 @@ static void peer_owe_ack_now(struct coll_peer *peer, u64 now)
  *
  * The first packet of a connection is acknowledged at once, for the other side
  * does not know yet that anybody listens; so is a goodbye, which nothing
- * follows. All else waits for a packet to travel with.
+ * follows. All else waits for a packet to travel with, until there is much of it.
  */
 void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
@@ -530,6 +541,10 @@ void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 
 		peer_owe_ack_now(peer, now);
 	else if (!peer->ack_owed)
 		peer_owe_ack(peer, now + peer->group->timing.ack_delay);
+	if (++peer->ack_messages >= peer->group->ack_every) {
+		peer->ack_messages = 0;
+		peer->ack_now |= !peer_ack_expected(peer);
+	}
 }
 
 /**
@@ -563,7 +578,12 @@ void coll_peer_refuse(struct coll_peer *peer, u64 now)
 	peer_owe_ack_now(peer, now);
 }
 
-static void peer_lone_ack(struct coll_peer *peer, u64 now)
+/**
+ * coll_peer_nudge() - let the other side know that we are here, or what we received
+ * @peer: to whom
+ * @now: time in ns
+ */
+void coll_peer_nudge(struct coll_peer *peer, u64 now)
 {
 	struct coll_body body = { .type = COLL_PACKET_ACK };
 
@@ -574,33 +594,7 @@ static void peer_lone_ack(struct coll_peer *peer, u64 now)
 	coll_peer_speak(peer, &body);
 }
 
-/**
- * coll_peer_flush() - the event is over
- * @peer: who was heard in it
- * @now: time in ns
- */
-void coll_peer_flush(struct coll_peer *peer, u64 now)
-{
-	if (unlikely(peer->ack_now))
-		peer_lone_ack(peer, now);
-}
-
-/**
- * coll_peer_nudge() - let the other side know that we are here, or have room
- * @peer: to whom
- * @now: time in ns
- */
-void coll_peer_nudge(struct coll_peer *peer, u64 now)
-{
-	peer_lone_ack(peer, now);
-}
-
-/*
- * Is the acknowledgment still needed? If so, has its time come? While all-to-all
- * operations follow each other it waits: each carries "done" for the one before,
- * which reaches the other side through others. A host may be two operations
- * ahead of what we have told: one that we run, one that we have not posted.
- */
+/* Is the acknowledgment still needed? If so, has its time come? */
 static bool peer_ack_due(struct coll_peer *peer, u64 now)
 {
 	const struct coll_group *g = peer->group;
@@ -611,7 +605,7 @@ static bool peer_ack_due(struct coll_peer *peer, u64 now)
 		peer_ack_settled(peer);
 		return false;
 	}
-	if (peer_ack_covered(peer, g->cover_done + 2))
+	if (peer_ack_expected(peer))
 		peer->ack_due_ns = max(peer->ack_due_ns,
 				       g->cover_ns + g->timing.ack_delay);
 	return peer->ack_due_ns <= now;
@@ -689,7 +683,7 @@ bool coll_peer_expire(struct coll_peer *peer, u64 now)
 		return false;
 	peer_retransmit(peer, now);
 	if (peer_ack_due(peer, now))
-		peer_lone_ack(peer, now);
+		coll_peer_nudge(peer, now);
 	else if (peer->ack_owed)
 		coll_group_schedule(peer->group, peer, peer->ack_due_ns);
 	coll_watch_ask(peer, now);

@@ -72,6 +72,7 @@ struct coll_message {
  * @ack_due_ns: when the acknowledgment that is owed goes out alone
  * @lone_ack_ns: when one last did
  * @ack_operation: highest operation that it acknowledges
+ * @ack_messages: how many messages
  * @recv_seq: highest sequence number received
  * @recv_bits: bit i: recv_seq - i was received
  * @ack_owed: an acknowledgment is owed
@@ -130,6 +131,7 @@ struct coll_peer {
 	u32			recv_seq;
 	u32			last;
 	u32			told_last;
+	u8			ack_messages;
 	bool			ack_owed;
 	bool			ack_now;
 	bool			ack_explicit;
@@ -223,11 +225,15 @@ void coll_peer_repeat(struct coll_peer *peer, u64 now);
 /* The message cannot be stored now: answer with the credit. */
 void coll_peer_refuse(struct coll_peer *peer, u64 now);
 
-/* The event is over: send the acknowledgment that is due with it. */
-void coll_peer_flush(struct coll_peer *peer, u64 now);
-
-/* Speak to this host though there is nothing to say. */
+/* Let the other side know that we are here, or what we have received. */
 void coll_peer_nudge(struct coll_peer *peer, u64 now);
+
+/* The event is over: send the acknowledgment that is due with it. */
+static inline void coll_peer_flush(struct coll_peer *peer, u64 now)
+{
+	if (unlikely(peer->ack_now))
+		coll_peer_nudge(peer, now);
+}
 
 /* The peer is due. False: the other side is silent too long. */
 bool coll_peer_expire(struct coll_peer *peer, u64 now);

@@ -228,6 +228,8 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	g->peer_mask = round_up_power_of_two(min_t(u32, j->hosts, MAX_PEER_BUCKETS)) - 1;
 	g->max_bytes = round_down(j->max_bytes, 8);
 	g->segment_bytes = j->segment_bytes;
+	/* The sender gets to know of room before its window is full. */
+	g->ack_every = clamp(j->window / 2, 1, COLL_PEER_WINDOW / 4);
 	g->fanout = j->fanout;
 	g->completed = COLL_NOTHING_DONE;
 	g->cover_done = COLL_NOTHING_DONE;

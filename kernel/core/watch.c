@@ -61,11 +61,13 @@ void coll_watch_asked(struct coll_peer *peer, u64 now)
 bool coll_watch_silent(const struct coll_peer *peer, u64 now)
 {
 	const struct coll_group *g = peer->group;
-	u64 interval = watch_interval_ns(peer), patience;
+	u64 interval, patience;
 
+	if (likely(peer->heard_ns >= peer->asked_ns))
+		return false;
+	interval = watch_interval_ns(peer);
 	patience = peer->incarnation ? g->timing.liveness : g->timing.join_timeout;
-	if (peer->heard_ns >= peer->asked_ns || now - peer->first_asked_ns <= patience ||
-	    now - peer->asked_ns > 4 * interval)
+	if (now - peer->first_asked_ns <= patience || now - peer->asked_ns > 4 * interval)
 		return false;
 	return peer->questions >= max_t(u64, LEAST_QUESTIONS, div64_u64(patience, 2 * interval));
 }
@@ -116,18 +118,18 @@ static void watch_probe(struct coll_peer *peer, u64 now)
  */
 void coll_watch_ask(struct coll_peer *peer, u64 now)
 {
-	u64 interval = watch_interval_ns(peer), since, due;
+	u64 since, due;
 
 	if (!watch_reason(peer, &since))
 		return;
-	if (peer->asked_ns > peer->heard_ns)
-		due = peer->asked_ns + interval;
+	if (unlikely(peer->asked_ns > peer->heard_ns))
+		due = peer->asked_ns + watch_interval_ns(peer);
 	else
 		due = max(peer->heard_ns, since) + watch_quiet_ns(peer->group);
-	if (due <= now) {
+	if (unlikely(due <= now)) {
 		watch_probe(peer, now);
 		coll_watch_asked(peer, now);
-		due = now + interval;
+		due = now + watch_interval_ns(peer);
 	}
 	coll_group_schedule(peer->group, peer, due);
 }
