@@ -368,7 +368,8 @@ void coll_op_post(struct coll_op *op, const struct coll_post *post, u64 now)
 
 	if (op->state == COLL_OP_EARLY) {
 		op->state = COLL_OP_RUNNING;
-		op->posted_ns = now;
+		if (likely(!op->probed))
+			op->awaited_ns = now;
 		op->group->running++;
 	}
 	part->token = post->token;
