@@ -195,11 +195,12 @@ static void choose_reduction(struct sim *s, struct collsock_post *post, u32 max_
 u32 sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op)
 {
 	const struct coll_algorithm *a;
+	const struct collsock_join *join = &g->common.join;
 	u32 size, most;
 
 	do {
 		a = &coll_algorithms[world_below(&s->random, coll_algorithms_count)];
-	} while (a->fans_out && !g->common.join.fanout);
+	} while (a->fans_out && !join->fanout);
 	op->post = (struct collsock_post){ .size = sizeof(op->post), .operation = a->operation };
 	if (world_chance(&s->random, 700))
 		op->post.algorithm = a->algorithm;
@@ -207,16 +208,17 @@ u32 sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op)
 		op->post.root = world_below(&s->random, g->size);
 	if (a->operation == COLLSOCK_BARRIER)
 		return 0;
-	choose_reduction(s, &op->post, g->common.join.max_bytes);
+	choose_reduction(s, &op->post, join->max_bytes);
 	if (a->operation == COLLSOCK_BROADCAST)
 		op->post.op = COLLSOCK_NOP;
 	op->rough = types[op->post.type].real && !types[op->post.type].pair &&
 		    (op->post.op == COLLSOCK_SUM || op->post.op == COLLSOCK_PRODUCT) &&
 		    world_chance(&s->random, 500);
 	size = coll_type_bytes(op->post.type);
-	most = g->common.join.max_bytes / size;
-	op->post.count = 1 + world_below(&s->random, world_chance(&s->random, 100) ? most :
-							min(most, 4U));
+	most = join->max_bytes / size;
+	if (!world_chance(&s->random, join->max_bytes > join->segment_bytes ? 300 : 100))
+		most = min(most, 4U);
+	op->post.count = 1 + world_below(&s->random, most);
 	return op->post.count * size;
 }
 
