@@ -418,7 +418,7 @@ static void op_forget_messages(struct coll_op *op, bool held, bool sample, u64 n
 	u32 i;
 
 	for (i = 0; op->unacked && i < (u32)op->segments * op->schedule->sends; i++)
-		if (op->messages[i].peer && (op->messages[i].seq == 0) == held)
+		if (op->messages[i].peer && held == !op->messages[i].seq)
 			coll_peer_forget(&op->messages[i], sample, now);
 }
 

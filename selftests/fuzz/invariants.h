@@ -108,8 +108,7 @@ static void check_parts(const struct coll_group *g, const struct coll_op *op)
 
 		unposted += !posted;
 		contributed += posted && coll_rank_contributes(g->ranks[i].rank, &op->signature);
-		FUZZ_EXPECT(posted || !op->parts[i].waits, "local %u waits for what it has not posted",
-			    i);
+		FUZZ_EXPECT(posted || !op->parts[i].waits, "local %u waits for nothing", i);
 	}
 	FUZZ_EQUAL(op->unposted, unposted, "ranks that have not posted");
 	FUZZ_EQUAL(op->contributed, contributed, "ranks that have contributed");

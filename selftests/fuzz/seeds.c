@@ -249,8 +249,9 @@ static void scripts_of_siblings(void)
 {
 	begin_shared(3, true);
 	post(EVENT_BARRIER, 0, 5);
-	ADD(EVENT_ALLREDUCE, 3, 0, 0, 25, EVENT_ALLREDUCE, 1, 0, 0, 25, EVENT_ALLREDUCE, 0, 0, 0, 25);
-	ADD(EVENT_ALLREDUCE, 5, 0, 0, 25, EVENT_ALLREDUCE, 2, 0, 0, 25, EVENT_ALLREDUCE, 4, 0, 0, 25);
+	ADD(EVENT_ALLREDUCE, 3, 0, 0, 25, EVENT_ALLREDUCE, 1, 0, 0, 25);
+	ADD(EVENT_ALLREDUCE, 0, 0, 0, 25, EVENT_ALLREDUCE, 5, 0, 0, 25);
+	ADD(EVENT_ALLREDUCE, 2, 0, 0, 25, EVENT_ALLREDUCE, 4, 0, 0, 25);
 	run(ABOUT_1_MS);
 	end("segments");
 

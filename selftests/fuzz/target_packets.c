@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Packets into living groups. Two to four hosts of one group, with one to three ranks
- * each, work in the world of the simulator, and a script (events.h) makes them post, leave, fail and restart,
- * while an attacker drops, repeats, changes and invents packets. The attacker
- * either lacks the key, and changes nothing; or has it, for the harness seals its
- * packets, and breaks no memory, no count and no storm loose.
+ * each, work in the world of the simulator, and a script (events.h) makes them post,
+ * leave, fail and restart, while an attacker drops, repeats, changes and invents packets.
+ * The attacker either lacks the key, and changes nothing; or has it, for the harness
+ * seals its packets, and breaks no memory, no count and no storm loose.
  */
 #include <stdlib.h>
 

@@ -39,7 +39,7 @@ static bool forgotten(const struct sim_rank *r)
 	if (m->state == WORLD_ENTOMBED)
 		return r->group->acted_ns > m->buried_ns + liveness;
 	if (m->state == WORLD_ABSENT)
-		sim_each_rank_of(r, m)
+		for (r = sim_lowest_of(m); r; r = r->sibling)
 			if (r->left)
 				return true;
 	return false;
@@ -49,7 +49,7 @@ static bool never_joins(const struct world_member *m)
 {
 	const struct sim_rank *r;
 
-	sim_each_rank_of(r, m)
+	for (r = sim_lowest_of(m); r; r = r->sibling)
 		if (!r->missing)
 			return false;
 	return true;
@@ -59,7 +59,7 @@ static bool host_suspect(const struct world_member *m)
 {
 	const struct sim_rank *r;
 
-	sim_each_rank_of(r, m)
+	for (r = sim_lowest_of(m); r; r = r->sibling)
 		if (r->crashed || r->restarted || r->cut || r->paused)
 			return true;
 	return never_joins(m) || forgotten(sim_lowest_of(m));
@@ -70,7 +70,7 @@ static bool host_restarted(const struct world_member *m)
 {
 	const struct sim_rank *r;
 
-	sim_each_rank_of(r, m)
+	for (r = sim_lowest_of(m); r; r = r->sibling)
 		if (r->restarted)
 			return true;
 	return false;
@@ -218,6 +218,7 @@ static void check_counters(const struct world_member *m, const struct collsock_s
 void sim_check_member(struct world_member *m)
 {
 	const struct coll_group *g = &m->group;
+
 	if (m->state == WORLD_ENTOMBED)
 		check_counters(m, &m->last_stats);
 	else if (g->next - g->oldest > g->window)
@@ -260,7 +261,7 @@ static bool host_joined(const struct chain *c, const struct world_member *m)
 	const struct sim_rank *r;
 
 	if (m->state == WORLD_JOINED)
-		sim_each_rank_of(r, m)
+		for (r = sim_lowest_of(m); r; r = r->sibling)
 			if (r->joined && r->joined_ns <= c->since)
 				return true;
 	return false;
@@ -288,7 +289,7 @@ static bool is_gone(const struct chain *c, const struct world_member *m)
 {
 	const struct sim_rank *r;
 
-	sim_each_rank_of(r, m)
+	for (r = sim_lowest_of(m); r; r = r->sibling)
 		if (rank_gone(c, r) || sibling_missed(c, r))
 			return true;
 	return never_joins(m) && sim_lowest_of(m)->gone_ns <= c->since;

@@ -37,7 +37,7 @@ static void restart(struct world *w, void *what)
 	world_trace(w, "host %u starts again", h->id);
 	world_start(h);
 	for (m = h->members; m; m = m->next)
-		sim_each_rank_of(r, m) {
+		for (r = sim_lowest_of(m); r; r = r->sibling) {
 			if (!r->crashed)
 				continue;
 			begin_anew(r);
@@ -53,7 +53,7 @@ static void crash_member(struct sim *s, struct world_member *m, const struct sim
 	bool crashed = false;
 	struct sim_rank *r;
 
-	sim_each_rank_of(r, m) {
+	for (r = sim_lowest_of(m); r; r = r->sibling) {
 		if (r->missing || r->over || (r->left && m->state != WORLD_JOINED))
 			continue;
 		crashed = true;
@@ -77,7 +77,7 @@ static void crash(struct sim *s, struct sim_fault *f)
 	if (h->down)
 		return;
 	for (m = h->members; m; m = m->next)
-		sim_each_rank_of(r, m)
+		for (r = sim_lowest_of(m); r; r = r->sibling)
 			if (r->life)
 				return;
 	for (m = h->members; m; m = m->next)
@@ -101,7 +101,7 @@ static void mark_paused(struct sim *s, struct world_host *h, u64 duration)
 		if (!lasts(sim_group_of(m), duration))
 			continue;
 		sim_group_of(m)->other_trouble |= SIM_PAUSE;
-		sim_each_rank_of(r, m)
+		for (r = sim_lowest_of(m); r; r = r->sibling)
 			r->paused = true;
 	}
 }
@@ -151,9 +151,9 @@ static void mark_pair(struct sim_group *g, u32 one, u32 other)
 {
 	struct sim_rank *r;
 
-	sim_each_rank_of(r, &g->common.members[one])
+	for (r = sim_lowest_of(&g->common.members[one]); r; r = r->sibling)
 		r->cut = true;
-	sim_each_rank_of(r, &g->common.members[other])
+	for (r = sim_lowest_of(&g->common.members[other]); r; r = r->sibling)
 		r->cut = true;
 	g->other_trouble |= SIM_PARTITION;
 }

@@ -246,7 +246,7 @@ static void user_after(struct world_member *m)
 	struct sim_rank *r;
 
 	sim_check_member(m);
-	sim_each_rank_of(r, m) {
+	for (r = sim_lowest_of(m); r; r = r->sibling) {
 		if (m->state != WORLD_ENTOMBED)
 			rank_next(r);
 		else if (r->left)

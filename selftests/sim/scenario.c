@@ -249,7 +249,7 @@ static void choose_missing(struct sim *s, struct sim_group *g)
 		struct sim_rank *r = &g->ranks[below(s, g->size)], *sibling;
 
 		r->missing = true;
-		sim_each_rank_of(sibling, r->member)
+		for (sibling = sim_lowest_of(r->member); sibling; sibling = sibling->sibling)
 			sibling->missing |= whole;
 	}
 	g->other_trouble |= SIM_MISSING;

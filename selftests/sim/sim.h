@@ -270,13 +270,11 @@ static inline struct sim_group *sim_group_of(const struct world_member *m)
 	return container_of(m->common, struct sim_group, common);
 }
 
-/* The lowest rank of a host. */
+/* The lowest rank of a host; its siblings follow. */
 static inline struct sim_rank *sim_lowest_of(const struct world_member *m)
 {
 	return sim_group_of(m)->lowest[m->index];
 }
-
-#define sim_each_rank_of(r, m)	for ((r) = sim_lowest_of(m); (r); (r) = (r)->sibling)
 
 /* scenario.c: everything that is chosen before it begins */
 void sim_scenario(struct sim *s, const struct sim_class *class, u64 seed);
