@@ -23,6 +23,7 @@ import sys
 AF_COLLSOCK = 25
 SOL_COLLSOCK = 425
 COLLSOCK_JOIN = 1
+PORT = 7607
 
 BARRIER, ALLREDUCE, REDUCE, BROADCAST = 1, 2, 3, 4
 NONE, INT64, UINT64, DOUBLE = 0, 1, 2, 3
@@ -32,7 +33,7 @@ LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR = 5, 6, 7
 BITWISE_AND, BITWISE_OR, BITWISE_XOR = 8, 9, 10
 QUIET = 1
 NO_RANK = 0xffffffff
-MAX_SEGMENT = 8640
+MAX_PAYLOAD = 65536
 
 # The structures of <linux/collsock.h>: native byte order, no padding.
 JOIN_FORMAT = "=IIQQ16sIIIIHHBBBBB7s"
@@ -66,23 +67,27 @@ def member(address, port):
     name, _, interface = address.partition("%")
     kind = socket.AF_INET6 if ":" in name else socket.AF_INET
     scope = socket.if_nametoindex(interface) if interface else 0
-    return struct.pack(MEMBER_FORMAT, kind, port, scope, socket.inet_pton(kind, name))
+    return struct.pack(MEMBER_FORMAT, kind, port or PORT, scope, socket.inet_pton(kind, name))
 
 
-def join_request(hosts, rank, group_id, nonce, key=bytes(16), window=0):
+def join_request(hosts, rank, group_id, nonce, key=bytes(16), window=0, max_bytes=0):
     """What JOIN takes: the request, the hosts, and the host of each rank."""
-    count = len(hosts)
+    index = {}
+    host_of_rank = [index.setdefault(member(address, port), len(index))
+                    for address, port in hosts]
     head = struct.pack(JOIN_FORMAT, struct.calcsize(JOIN_FORMAT), 0, group_id, nonce, key,
-                       count, count, rank, 0, window, 0, 0, 0, 0, 0, 0, bytes(7))
-    members = b"".join(member(address, port) for address, port in hosts)
-    return head + members + struct.pack(f"={count}I", *range(count))
+                       len(index), len(hosts), rank, max_bytes, window, 0, 0, 0, 0, 0, 0,
+                       bytes(7))
+    return head + b"".join(index) + struct.pack(f"={len(hosts)}I", *host_of_rank)
 
 
-def join(hosts, rank, group_id=1, nonce=1, key=bytes(16), window=0):
-    """Be one rank of a group: hosts is a list of (address, port), one a rank.
+def join(hosts, rank, group_id=1, nonce=1, key=bytes(16), window=0, max_bytes=0):
+    """Be one rank of a group: hosts is a list of (address, port), one for each rank.
 
-    id, nonce, key and hosts are equal on all ranks, the nonce fresh for each
-    time the group is formed. Returns the socket; close it to leave.
+    Ranks with the same address and port live on the same host. id, nonce, key, hosts,
+    window and max_bytes (the largest payload, up to 65536; 0: what one packet holds)
+    are equal on all ranks, the nonce fresh for each time the group is formed.
+    Returns the socket; close it to leave.
     """
     sock = socket.socket(family(), socket.SOCK_SEQPACKET, 0)
     try:
@@ -112,7 +117,7 @@ def post(sock, operation, cookie=0, values=(), element_type=NONE, operator=NOP,
 
 def complete(sock):
     """Take the next completion: (cookie, bytes of the result). May wait."""
-    data = sock.recv(struct.calcsize(COMPLETION_FORMAT) + MAX_SEGMENT)
+    data = sock.recv(struct.calcsize(COMPLETION_FORMAT) + MAX_PAYLOAD)
     size, error, failed_rank, count, cookie, _, _ = struct.unpack_from(COMPLETION_FORMAT, data)
     if error:
         raise CollectiveError(error, failed_rank)
@@ -154,7 +159,7 @@ def poll_for_completion(sock, timeout_ms=None):
 
 
 def read_hosts(path):
-    """[(address, port)] of a file with one host a line: ADDRESS [PORT]."""
+    """[(address, port)] of a file with the host of a rank in each line: ADDRESS [PORT]."""
     hosts = []
     with open(path, encoding="ascii") as lines:
         for line in lines:
@@ -182,13 +187,15 @@ WHAT_TO_DO = {
     errno.EPERM: "this user may not join: see sysctl net.collsock.join_group_range",
     errno.EADDRNOTAVAIL: "the address of this rank is not one of this host: "
                          "compare RANK and the hosts file",
-    errno.EADDRINUSE: "this rank has joined on this host already: end the other process, "
+    errno.EADDRINUSE: "this rank has joined already: end the other process, "
                       "or take another --nonce",
-    errno.EINVAL: "the hosts file names a host twice, or mixes IPv4 and IPv6",
+    errno.EINVAL: "the hosts file mixes IPv4 and IPv6",
+    errno.E2BIG: "too many ranks on this host",
     errno.ECONNRESET: "that rank has closed its socket: look there for the reason",
     errno.ETIMEDOUT: "that rank does not answer: see that it runs, that UDP port 7607 is open, "
                      "that id, nonce, key and hosts are equal",
-    errno.EPROTO: "that rank does something else: run the same program everywhere",
+    errno.EPROTO: "that rank, or one of this host when it joined, does something else: "
+                  "run the same program with the same hosts file everywhere",
 }
 
 
@@ -217,7 +224,8 @@ def main():
     """The program: exit code 0 done, 1 joining or an operation failed, 2 wrong usage."""
     parser = argparse.ArgumentParser(
         description="A barrier, reductions and a broadcast over the hosts of a file, in plain Python.",
-        epilog="HOSTS-FILE has one host a line, in the order of ranks: ADDRESS [PORT]. "
+        epilog="HOSTS-FILE has a line for each rank, the host where it lives: ADDRESS [PORT]. "
+               "Start this once for each line, on that host. "
                "Exit code: 0 done, 1 joining or an operation failed, 2 wrong usage.")
     parser.add_argument("hosts_file", metavar="HOSTS-FILE")
     parser.add_argument("rank", metavar="RANK", type=int)

@@ -17,14 +17,16 @@ static void print_usage(const struct example *e, const char *purpose)
 {
 	printf("%s: %s\n\n"
 	       "usage: %s [OPTION]... HOSTS-FILE [RANK]\n\n"
-	       "Start it once on each host of HOSTS-FILE, with the same file and options.\n"
-	       "HOSTS-FILE has one host a line, in the order of ranks: ADDRESS [PORT]; what\n"
-	       "follows a # is a comment. Without RANK it is the host whose address is local.\n\n"
+	       "HOSTS-FILE has a line for each rank, the host where it lives: ADDRESS [PORT];\n"
+	       "what follows a # is a comment. A host may stand there several times. Start this\n"
+	       "once for each line, on that host, with the same file. Without RANK it is one of\n"
+	       "the ranks whose address is local: the first, unless --local says which.\n\n"
 	       "  -i, --id N          number of the group (default %d)\n"
 	       "  -n, --nonce N       of this formation of the group, equal on all ranks; take\n"
 	       "                      another one for every run (default %d)\n"
 	       "  -k, --key-file FILE shared secret: 32 hexadecimal digits, mode 600; without it\n"
 	       "                      hosts must allow it: sysctl net.collsock.keyless=1\n"
+	       "  -l, --local N       be the one at N, from 0, of the ranks of this host\n"
 	       "  -c, --count N       how often (default 1)\n"
 	       "  -h, --help          this text\n\n"
 	       "exit code: 0 done, 1 joining or an operation failed, 2 wrong usage\n",
@@ -43,12 +45,22 @@ static unsigned long long parse_number(const char *what, const char *text)
 	return number;
 }
 
+static __u32 parse_rank(const char *what, const char *text)
+{
+	unsigned long long number = parse_number(what, text);
+
+	if (number >= COLLSOCK_MAX_RANKS)
+		errx(EXIT_USAGE, "%s: %s is too large", what, text);
+	return number;
+}
+
 void example_parse(struct example *e, int argc, char **argv, const char *purpose)
 {
 	static const struct option options[] = {
 		{ "id",		required_argument, NULL, 'i' },
 		{ "nonce",	required_argument, NULL, 'n' },
 		{ "key-file",	required_argument, NULL, 'k' },
+		{ "local",	required_argument, NULL, 'l' },
 		{ "count",	required_argument, NULL, 'c' },
 		{ "help",	no_argument,	   NULL, 'h' },
 		{ }
@@ -58,7 +70,7 @@ void example_parse(struct example *e, int argc, char **argv, const char *purpose
 
 	*e = (struct example){ .name = slash ? slash + 1 : argv[0], .rank = -1,
 			       .id = DEFAULT_ID, .nonce = DEFAULT_NONCE, .count = 1 };
-	while ((option = getopt_long(argc, argv, "i:n:k:c:h", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "i:n:k:l:c:h", options, NULL)) != -1) {
 		switch (option) {
 		case 'i':
 			e->id = parse_number("--id", optarg);
@@ -68,6 +80,9 @@ void example_parse(struct example *e, int argc, char **argv, const char *purpose
 			break;
 		case 'k':
 			e->key_file = optarg;
+			break;
+		case 'l':
+			e->local = parse_rank("--local", optarg);
 			break;
 		case 'c':
 			e->count = parse_number("--count", optarg);
@@ -84,9 +99,7 @@ void example_parse(struct example *e, int argc, char **argv, const char *purpose
 	e->hosts_file = argv[optind];
 	if (argc - optind < 2)
 		return;
-	e->rank = parse_number("RANK", argv[optind + 1]);
-	if (e->rank < 0)
-		errx(EXIT_USAGE, "RANK: %s is too large", argv[optind + 1]);
+	e->rank = parse_rank("RANK", argv[optind + 1]);
 }
 
 noreturn void example_fail(const char *what, int error, __u32 failed_rank)
@@ -156,12 +169,12 @@ struct collsock *example_join(struct example *e, unsigned int open_flags)
 		example_fail("group", err, COLLSOCK_NO_RANK);
 	add_hosts(e, group);
 	if (e->rank < 0)
-		e->rank = collsock_rank_of_local(group);
+		e->rank = collsock_rank_of_local(group, e->local);
 	if (e->rank < 0)
 		example_fail("rank of this host", e->rank, COLLSOCK_NO_RANK);
-	if (e->rank >= collsock_group_request(group)->hosts)
-		errx(EXIT_USAGE, "rank %ld, but %s names %u hosts: ranks count from 0", e->rank,
-		     e->hosts_file, collsock_group_request(group)->hosts);
+	if (e->rank >= collsock_group_request(group)->ranks)
+		errx(EXIT_USAGE, "rank %ld, but %s names %u: ranks count from 0", e->rank,
+		     e->hosts_file, collsock_group_request(group)->ranks);
 	err = collsock_open(&socket, open_flags);
 	if (err)
 		example_fail("socket", err, COLLSOCK_NO_RANK);

@@ -16,9 +16,10 @@ enum {
 /**
  * struct example - what the command line said
  * @name: of the program
- * @hosts_file: one host a line, in the order of ranks
+ * @hosts_file: the host of each rank, one a line
  * @key_file: or NULL
- * @rank: or -1: the host of the file that this one is
+ * @rank: or -1: one of this host
+ * @local: then which of these, from 0
  * @id: of the group
  * @nonce: of this formation of the group
  * @count: how often
@@ -28,6 +29,7 @@ struct example {
 	const char	*hosts_file;
 	const char	*key_file;
 	long		rank;
+	__u32	local;
 	__u64	id;
 	__u64	nonce;
 	unsigned long	count;

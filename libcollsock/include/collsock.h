@@ -57,7 +57,10 @@ int collsock_group_new(struct collsock_group **group, __u64 id, __u64 nonce,
 		       const __u8 key[COLLSOCK_KEY_BYTES]);
 void collsock_group_free(struct collsock_group *group);
 
-/* Add the next rank, alone on its host. @port may be 0: COLLSOCK_PORT. */
+/*
+ * Add the next rank, on the host of this address and port, which is that of earlier
+ * ranks if they are equal. @port may be 0: COLLSOCK_PORT.
+ */
 int collsock_group_add_host(struct collsock_group *group, const char *address, __u16 port);
 int collsock_group_add_sockaddr(struct collsock_group *group, const struct sockaddr *address,
 				socklen_t bytes);
@@ -68,8 +71,8 @@ int collsock_group_add_sockaddr(struct collsock_group *group, const struct socka
  */
 struct collsock_join *collsock_group_request(struct collsock_group *group);
 
-/* The rank whose host has an address of this host. */
-int collsock_rank_of_local(const struct collsock_group *group);
+/* Of the ranks that live on this host, found by its addresses, the one at @index from 0. */
+int collsock_rank_of_local(const struct collsock_group *group, __u32 index);
 
 int collsock_join(struct collsock *socket, const struct collsock_group *group, __u32 rank);
 

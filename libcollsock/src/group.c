@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The group: builds what JOIN takes, and says which of the hosts this one is. */
+/* The group: builds what JOIN takes, and says which of the ranks live here. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +33,8 @@ COLLSOCK_PUBLIC void collsock_group_free(struct collsock_group *group)
 {
 	if (!group)
 		return;
-	free(group->members);
+	tdestroy(group->tree, free);
+	free(group->host_of_rank);
 	explicit_bzero(group, sizeof(*group));
 	free(group);
 }
@@ -42,37 +44,81 @@ COLLSOCK_PUBLIC struct collsock_join *collsock_group_request(struct collsock_gro
 	return &group->request;
 }
 
+/* ---- hosts and ranks ---- */
+
+static int host_order(const void *left, const void *right)
+{
+	const struct group_host *a = left, *b = right;
+
+	return memcmp(&a->member, &b->member, sizeof(a->member));
+}
+
+/* Room for one more rank. */
 static int group_reserve(struct collsock_group *group)
 {
-	struct collsock_member *members;
+	struct group_host **host_of_rank;
 	__u32 capacity;
 
-	if (group->request.hosts < group->capacity)
+	if (group->request.ranks < group->capacity)
 		return 0;
 	capacity = group->capacity ? 2 * group->capacity : FIRST_CAPACITY;
-	members = realloc(group->members, capacity * sizeof(*members));
-	if (!members)
+	host_of_rank = realloc(group->host_of_rank, capacity * sizeof(*host_of_rank));
+	if (!host_of_rank)
 		return -ENOMEM;
-	group->members = members;
+	group->host_of_rank = host_of_rank;
 	group->capacity = capacity;
 	return 0;
 }
 
-/* All hosts of a group are of one address family. */
+/* A host that is not there yet. All hosts of a group are of one address family. */
+static int group_add_new(struct collsock_group *group, const struct group_host *sought,
+			 struct group_host **added)
+{
+	struct group_host *host;
+
+	if (group->request.hosts &&
+	    group->host_of_rank[0]->member.family != sought->member.family)
+		return -EPFNOSUPPORT;
+	if (group->request.hosts == COLLSOCK_MAX_HOSTS)
+		return -E2BIG;
+	host = malloc(sizeof(*host));
+	if (!host)
+		return -ENOMEM;
+	*host = *sought;
+	if (!tsearch(host, &group->tree, host_order)) {
+		free(host);
+		return -ENOMEM;
+	}
+	host->index = group->request.hosts++;
+	*added = host;
+	return 0;
+}
+
+/* The next rank. In this way hosts stand in the order of their lowest rank. */
 static int group_add(struct collsock_group *group, const struct collsock_member *member)
 {
-	struct collsock_join *request = &group->request;
+	struct group_host sought = { .member = *member }, *host, **found;
 	int err;
 
-	if (request->hosts && group->members[0].family != member->family)
-		return -EPFNOSUPPORT;
-	if (request->hosts == COLLSOCK_MAX_HOSTS)
+	if (!sought.member.port)
+		sought.member.port = COLLSOCK_PORT;
+	if (group->request.ranks == COLLSOCK_MAX_RANKS)
 		return -E2BIG;
 	err = group_reserve(group);
 	if (err)
 		return err;
-	group->members[request->hosts++] = *member;
-	request->ranks = request->hosts;
+	found = tfind(&sought, &group->tree, host_order);
+	if (found) {
+		host = *found;
+		if (host->ranks == COLLSOCK_MAX_LOCAL_RANKS)
+			return -E2BIG;
+	} else {
+		err = group_add_new(group, &sought, &host);
+		if (err)
+			return err;
+	}
+	host->ranks++;
+	group->host_of_rank[group->request.ranks++] = host;
 	return 0;
 }
 
@@ -181,78 +227,82 @@ static int member_is(const struct collsock_member *member, const struct sockaddr
 	return !memcmp(member->address, &ipv6.sin6_addr, sizeof(ipv6.sin6_addr));
 }
 
-/* A host with several addresses may be a member once only. */
-COLLSOCK_PUBLIC int collsock_rank_of_local(const struct collsock_group *group)
+static int host_is_here(const struct group_host *host, const struct ifaddrs *addresses)
 {
-	struct ifaddrs *addresses, *a;
-	int rank = -EADDRNOTAVAIL;
-	__u32 i;
+	const struct ifaddrs *a;
+
+	for (a = addresses; a; a = a->ifa_next)
+		if (a->ifa_addr && member_is(&host->member, a->ifa_addr))
+			return 1;
+	return 0;
+}
+
+/* A host with several addresses may be a member once only. */
+static int group_find_local(const struct collsock_group *group, const struct ifaddrs *addresses,
+			    const struct group_host **local)
+{
+	const struct group_host *host;
+	__u32 rank, seen = 0;
+
+	*local = NULL;
+	for (rank = 0; rank < group->request.ranks; rank++) {
+		host = group->host_of_rank[rank];
+		if (host->index < seen)
+			continue;
+		seen++;
+		if (!host_is_here(host, addresses))
+			continue;
+		if (*local)
+			return -ENOTUNIQ;
+		*local = host;
+	}
+	return *local ? 0 : -EADDRNOTAVAIL;
+}
+
+COLLSOCK_PUBLIC int collsock_rank_of_local(const struct collsock_group *group, __u32 index)
+{
+	const struct group_host *local;
+	struct ifaddrs *addresses;
+	__u32 rank;
+	int err;
 
 	if (getifaddrs(&addresses))
 		return -errno;
-	for (a = addresses; a && rank != -ENOTUNIQ; a = a->ifa_next) {
-		if (!a->ifa_addr)
-			continue;
-		for (i = 0; i < group->request.hosts; i++) {
-			if (!member_is(&group->members[i], a->ifa_addr) || rank == (int)i)
-				continue;
-			rank = rank < 0 ? (int)i : -ENOTUNIQ;
-			if (rank == -ENOTUNIQ)
-				break;
-		}
-	}
+	err = group_find_local(group, addresses, &local);
 	freeifaddrs(addresses);
-	return rank;
+	if (err)
+		return err;
+	for (rank = 0; rank < group->request.ranks; rank++)
+		if (group->host_of_rank[rank] == local && !index--)
+			return rank;
+	return -ENOENT;
 }
 
 /* ---- join ---- */
 
-static int member_order(const void *left, const void *right)
-{
-	return memcmp(left, right, sizeof(struct collsock_member));
-}
-
-/* The kernel does not look for a host that stands twice; such a group never forms. */
-static int members_differ(const struct collsock_member *members, __u32 count)
-{
-	struct collsock_member *sorted;
-	int err = 0;
-	__u32 i;
-
-	sorted = malloc(count * sizeof(*sorted));
-	if (!sorted)
-		return -ENOMEM;
-	memcpy(sorted, members, count * sizeof(*sorted));
-	for (i = 0; i < count; i++)
-		if (!sorted[i].port)
-			sorted[i].port = COLLSOCK_PORT;
-	qsort(sorted, count, sizeof(*sorted), member_order);
-	for (i = 1; i < count && !err; i++)
-		if (!member_order(&sorted[i - 1], &sorted[i]))
-			err = -EEXIST;
-	free(sorted);
-	return err;
-}
-
-/* The request, the hosts, and the host of each rank, which is its own. */
+/* The request, the hosts, and the host of each rank. */
 static size_t group_flatten(const struct collsock_group *group, __u32 rank, __u8 **request)
 {
 	struct collsock_join head = group->request;
-	size_t members = head.hosts * sizeof(*group->members);
-	size_t bytes = sizeof(head) + members + head.hosts * sizeof(__u32);
-	__u8 *at = malloc(bytes);
-	__u32 host;
+	size_t members = head.hosts * sizeof(struct collsock_member);
+	size_t bytes = sizeof(head) + members + head.ranks * sizeof(__u32);
+	const struct group_host *host;
+	__u8 *at, *table;
+	__u32 i;
 
-	*request = at;
-	if (!at)
+	*request = malloc(bytes);
+	if (!*request)
 		return 0;
 	head.rank = rank;
-	memcpy(at, &head, sizeof(head));
-	at += sizeof(head);
-	memcpy(at, group->members, members);
-	at += members;
-	for (host = 0; host < head.hosts; host++, at += sizeof(host))
-		memcpy(at, &host, sizeof(host));
+	memcpy(*request, &head, sizeof(head));
+	table = *request + sizeof(head);
+	at = table + members;
+	for (i = 0; i < head.ranks; i++, at += sizeof(host->index)) {
+		host = group->host_of_rank[i];
+		memcpy(table + host->index * sizeof(host->member), &host->member,
+		       sizeof(host->member));
+		memcpy(at, &host->index, sizeof(host->index));
+	}
 	explicit_bzero(&head, sizeof(head));
 	return bytes;
 }
@@ -260,16 +310,12 @@ static size_t group_flatten(const struct collsock_group *group, __u32 rank, __u8
 COLLSOCK_PUBLIC int collsock_join(struct collsock *s, const struct collsock_group *group,
 				  __u32 rank)
 {
-	__u32 hosts = group->request.hosts;
 	__u8 *request;
 	size_t bytes;
-	int err;
+	int err = 0;
 
-	if (!hosts || rank >= hosts)
+	if (rank >= group->request.ranks)
 		return -EINVAL;
-	err = members_differ(group->members, hosts);
-	if (err)
-		return err;
 	bytes = group_flatten(group, rank, &request);
 	if (!request)
 		return -ENOMEM;

@@ -25,14 +25,28 @@ struct collsock {
 };
 
 /**
+ * struct group_host - a host of a group
+ * @member: its address; the port is never 0
+ * @index: of it in the group
+ * @ranks: that live on it
+ */
+struct group_host {
+	struct collsock_member	member;
+	__u32		index;
+	__u32		ranks;
+};
+
+/**
  * struct collsock_group - a join request under construction
  * @request: its fixed part
- * @members: one for each rank
- * @capacity: room in @members
+ * @tree: the hosts, to be found by address and port: tsearch(3)
+ * @host_of_rank: the host of each rank
+ * @capacity: room in @host_of_rank
  */
 struct collsock_group {
 	struct collsock_join	request;
-	struct collsock_member	*members;
+	void			*tree;
+	struct group_host	**host_of_rank;
 	__u32		capacity;
 };
 

@@ -41,7 +41,7 @@ int collsock_payload_bytes(enum collsock_type type, __u32 count)
 
 	if (bytes < 0)
 		return bytes;
-	return count > COLLSOCK_MAX_SEGMENT ? -EMSGSIZE : (int)count * bytes;
+	return count > COLLSOCK_MAX_PAYLOAD ? -EMSGSIZE : (int)count * bytes;
 }
 
 /* sendmsg() and recvmsg() are used for what send() and recv() of one buffer do. */

@@ -30,8 +30,9 @@ static const struct advice advices[] = {
 		ETIMEDOUT, 1, "does not answer: it is down, cut off, or has never joined",
 		"see that it runs, UDP port 7607 is open, and id, nonce, key, hosts are equal on all",
 	}, {
-		EPROTO, 1, "does another operation: kind, type, operator, count or root differ",
-		"let all ranks post the same operations in the same order, with a new nonce",
+		EPROTO, 1, "disagrees: kind, type, operator, count or root of an operation, or, "
+		"in joining, the group as ranks of this host describe it",
+		"let all ranks join alike and post the same in the same order, with a new nonce",
 	},
 	/* of posting and completing */
 	{
@@ -50,8 +51,8 @@ static const struct advice advices[] = {
 		ENOTCONN, 0, "this socket is not a rank of a group yet",
 		"join first",
 	}, {
-		ENOENT, 0, "no such file, or no operation with that cookie",
-		"look whether its completion was taken already",
+		ENOENT, 0, "no such file, no operation with that cookie, or no such rank here",
+		"see if its completion was taken already, or how many ranks this host has",
 	}, {
 		EMSGSIZE, 0, "too large for max_bytes of the group, for the buffer or the path",
 		"post less, bring a larger buffer (nothing is lost), or join with small segments",
@@ -73,11 +74,9 @@ static const struct advice advices[] = {
 		EADDRNOTAVAIL, 0, "this address is not one of this host, or not of a host at all",
 		"see ip address: the rank that joins needs an address and the UDP port of this host",
 	}, {
-		EADDRINUSE, 0, "this host is or was just in the group, or its UDP port is taken",
-		"close the other socket, or form the group with a new nonce; see ss -lun",
-	}, {
-		EOPNOTSUPP, 0, "several ranks on one host are not supported",
-		"give every rank a host of its own",
+		EADDRINUSE, 0, "this rank has joined before, this host was in the group until a "
+		"moment ago, or its UDP port is taken",
+		"give each process its own rank, and each run a new nonce; see ss -lun",
 	}, {
 		EINVAL, 0, "something in the call is not valid",
 		"see the errors in its manual page",
@@ -87,17 +86,14 @@ static const struct advice advices[] = {
 	},
 	/* of the library */
 	{
-		EEXIST, 0, "two ranks of the group have the same address and port",
-		"name every host once",
-	}, {
-		ENOTUNIQ, 0, "several ranks of the group have addresses of this host",
+		ENOTUNIQ, 0, "several hosts of the group have addresses of this host",
 		"say which rank this is",
 	}, {
 		EPFNOSUPPORT, 0, "all hosts of a group have IPv4 addresses, or all have IPv6 ones",
 		"use one of the two",
 	}, {
-		E2BIG, 0, "too many hosts",
-		"65536 are the most",
+		E2BIG, 0, "too many hosts, ranks, or ranks on one host",
+		"65536 hosts, 1048576 ranks, and 1024 ranks on one host are the most",
 	}, {
 		ENODEV, 0, "there is no network interface of this name here",
 		"see ip link",

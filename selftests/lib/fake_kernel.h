@@ -11,7 +11,7 @@
 
 #include <collsock.h>
 
-#define FAKE_BYTES 65536
+#define FAKE_BYTES (2 * COLLSOCK_MAX_PAYLOAD)
 #define FAKE_ANSWERS 8
 
 /**

@@ -131,6 +131,17 @@ TEST_F(calls, elements_of_every_type_are_sent_whole)
 	}
 }
 
+TEST_F(calls, largest_payload_may_have_elements_of_any_size)
+{
+	static const __u8 data[COLLSOCK_MAX_PAYLOAD];
+
+	ASSERT_EQ(0, collsock_post_allreduce(self->socket, data, COLLSOCK_MAX_PAYLOAD,
+					     COLLSOCK_UINT8, COLLSOCK_MAX, 0));
+	EXPECT_EQ(sizeof(struct collsock_post) + sizeof(data), fake.sent_bytes);
+	EXPECT_EQ(-EMSGSIZE, collsock_post_allreduce(self->socket, data, COLLSOCK_MAX_PAYLOAD + 1,
+						     COLLSOCK_UINT8, COLLSOCK_MAX, 0));
+}
+
 /* The header of what was sent. */
 static struct collsock_post sent_post(void)
 {
@@ -323,9 +334,9 @@ TEST_F(calls, allreduce_leaves_its_data_alone_and_fills_the_result)
 	EXPECT_EQ(sizeof(sums), self->completion.bytes);
 }
 
-TEST_F(calls, allreduce_may_work_in_place_and_beyond_the_usual_size)
+TEST_F(calls, allreduce_may_work_in_place_and_on_the_largest_payload)
 {
-	static __u64 data[COLLSOCK_MAX_SEGMENT / 8], sums[COLLSOCK_MAX_SEGMENT / 8];
+	static __u64 data[COLLSOCK_MAX_PAYLOAD / 8], sums[COLLSOCK_MAX_PAYLOAD / 8];
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(data); i++) {
@@ -542,8 +553,8 @@ TEST_F(calls, every_error_has_a_text_that_fits)
 {
 	static const int told[] = {
 		E2BIG, EACCES, EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, EAGAIN, EBADMSG,
-		ECONNRESET, EEXIST, EINPROGRESS, EINTR, EINVAL, EISCONN, EMSGSIZE, ENOBUFS,
-		ENODEV, ENOENT, ENOMEM, ENOTCONN, ENOTUNIQ, EOPNOTSUPP, EPERM, EPFNOSUPPORT,
+		ECONNRESET, EINPROGRESS, EINTR, EINVAL, EISCONN, EMSGSIZE, ENOBUFS,
+		ENODEV, ENOENT, ENOMEM, ENOTCONN, ENOTUNIQ, EPERM, EPFNOSUPPORT,
 		EPROTO, ETIMEDOUT,
 	};
 	char text[512], again[512];

@@ -69,7 +69,7 @@ TEST_F(group, request_is_what_was_said_then_hosts_then_ranks)
 	EXPECT_EQ(COLLSOCK_KARY, join.broadcast_algorithm);
 	EXPECT_EQ(3, join.fanout);
 	EXPECT_EQ(AF_INET, members[0].family);
-	EXPECT_EQ(0, members[0].port);
+	EXPECT_EQ(COLLSOCK_PORT, members[0].port);
 	EXPECT_EQ(9000, members[1].port);
 	EXPECT_EQ(10, members[1].address[0]);
 	EXPECT_EQ(4, members[1].address[3]);
@@ -174,13 +174,88 @@ TEST_F(group, hosts_are_of_one_family)
 	EXPECT_EQ(1, collsock_group_request(self->group)->hosts);
 }
 
-TEST_F(group, host_named_twice_is_refused_before_the_kernel_is_asked)
+/* The hosts of the ranks in the last request, which has so many. */
+static const __u32 *sent_host_of_rank(__u32 hosts, __u32 ranks)
 {
+	const struct collsock_join *join = (const void *)fake.sent;
+	const struct collsock_member *members = (const void *)(join + 1);
+
+	if (join->hosts != hosts || join->ranks != ranks ||
+	    fake.sent_bytes != sizeof(*join) + hosts * sizeof(*members) + ranks * sizeof(__u32))
+		return NULL;
+	return (const void *)(members + hosts);
+}
+
+TEST_F(group, host_that_is_there_gets_another_rank)
+{
+	static const __u32 wanted[] = { 0, 1, 0, 2, 1, 0 };
+	static const __u8 last_bytes[] = { 9, 3, 5 };
+	const struct collsock_member *members;
+	const __u32 *host_of_rank;
+	int i;
+
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.9", 0));
 	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 0));
-	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.4", 0));
-	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", COLLSOCK_PORT));
-	EXPECT_EQ(-EEXIST, collsock_join(self->socket, self->group, 0));
-	EXPECT_EQ(0, fake.sent_bytes);
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.9", COLLSOCK_PORT));
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.5", 0));
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 0));
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.9", 0));
+	ASSERT_EQ(0, collsock_join(self->socket, self->group, 5));
+
+	host_of_rank = sent_host_of_rank(ARRAY_SIZE(last_bytes), ARRAY_SIZE(wanted));
+	ASSERT_NE(NULL, host_of_rank);
+	EXPECT_EQ(5, ((struct collsock_join *)fake.sent)->rank);
+	members = (const void *)(fake.sent + sizeof(struct collsock_join));
+	for (i = 0; i < ARRAY_SIZE(last_bytes); i++)
+		EXPECT_EQ(last_bytes[i], members[i].address[3]) TH_LOG("host %d", i);
+	for (i = 0; i < ARRAY_SIZE(wanted); i++)
+		EXPECT_EQ(wanted[i], host_of_rank[i]) TH_LOG("rank %d", i);
+}
+
+TEST_F(group, ranks_may_go_round_the_hosts)
+{
+	enum { HOSTS = 500, ROUNDS = 4 };
+	struct sockaddr_in ipv4 = { .sin_family = AF_INET };
+	const __u32 *host_of_rank;
+	__u32 i;
+
+	for (i = 0; i < HOSTS * ROUNDS; i++) {
+		ipv4.sin_addr.s_addr = htonl(0x0a000000 + (i % HOSTS * 7919) % 65536);
+		ASSERT_EQ(0, collsock_group_add_sockaddr(self->group, (struct sockaddr *)&ipv4,
+							 sizeof(ipv4)));
+	}
+	ASSERT_EQ(0, collsock_join(self->socket, self->group, 0));
+	host_of_rank = sent_host_of_rank(HOSTS, HOSTS * ROUNDS);
+	ASSERT_NE(NULL, host_of_rank);
+	for (i = 0; i < HOSTS * ROUNDS; i++)
+		EXPECT_EQ(i % HOSTS, host_of_rank[i]) TH_LOG("rank %u", i);
+}
+
+TEST_F(group, host_holds_as_many_ranks_as_the_kernel_allows)
+{
+	int i;
+
+	for (i = 0; i < COLLSOCK_MAX_LOCAL_RANKS; i++)
+		ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 0));
+	EXPECT_EQ(-E2BIG, collsock_group_add_host(self->group, "10.1.2.3", 0));
+	EXPECT_EQ(COLLSOCK_MAX_LOCAL_RANKS, collsock_group_request(self->group)->ranks);
+	EXPECT_EQ(0, collsock_group_add_host(self->group, "10.1.2.4", 0));
+}
+
+TEST_F(group, holds_as_many_ranks_as_the_kernel_allows)
+{
+	struct sockaddr_in ipv4 = { .sin_family = AF_INET };
+	const struct sockaddr *a = (struct sockaddr *)&ipv4;
+	__u32 i;
+
+	for (i = 0; i < COLLSOCK_MAX_RANKS; i++) {
+		ipv4.sin_addr.s_addr = htonl(0x0a000000 + i % COLLSOCK_MAX_HOSTS);
+		ASSERT_EQ(0, collsock_group_add_sockaddr(self->group, a, sizeof(ipv4)))
+			TH_LOG("rank %u", i);
+	}
+	EXPECT_EQ(-E2BIG, collsock_group_add_sockaddr(self->group, a, sizeof(ipv4)));
+	EXPECT_EQ(COLLSOCK_MAX_RANKS, collsock_group_request(self->group)->ranks);
+	EXPECT_EQ(COLLSOCK_MAX_HOSTS, collsock_group_request(self->group)->hosts);
 }
 
 TEST_F(group, one_address_with_two_ports_is_two_hosts)
@@ -188,13 +263,27 @@ TEST_F(group, one_address_with_two_ports_is_two_hosts)
 	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 0));
 	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 9000));
 	EXPECT_EQ(0, collsock_join(self->socket, self->group, 0));
+	EXPECT_NE(NULL, sent_host_of_rank(2, 2));
 }
 
-TEST_F(group, rank_beyond_the_hosts_is_refused)
+TEST_F(group, link_local_addresses_of_two_interfaces_are_two_hosts)
+{
+	struct sockaddr_in6 ipv6 = { .sin6_family = AF_INET6, .sin6_scope_id = 1 };
+	const struct sockaddr *a = (struct sockaddr *)&ipv6;
+
+	inet_pton(AF_INET6, "fe80::1", &ipv6.sin6_addr);
+	ASSERT_EQ(0, collsock_group_add_sockaddr(self->group, a, sizeof(ipv6)));
+	ipv6.sin6_scope_id = 2;
+	ASSERT_EQ(0, collsock_group_add_sockaddr(self->group, a, sizeof(ipv6)));
+	EXPECT_EQ(2, collsock_group_request(self->group)->hosts);
+}
+
+TEST_F(group, rank_beyond_the_ranks_is_refused)
 {
 	EXPECT_EQ(-EINVAL, collsock_join(self->socket, self->group, 0));
 	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 0));
-	EXPECT_EQ(-EINVAL, collsock_join(self->socket, self->group, 1));
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 0));
+	EXPECT_EQ(-EINVAL, collsock_join(self->socket, self->group, 2));
 	EXPECT_EQ(0, fake.sent_bytes);
 }
 
@@ -219,19 +308,34 @@ TEST_F(group, rank_is_found_by_local_address)
 	fake.addresses[0] = "127.0.0.1";
 	fake.addresses[1] = "10.1.2.4";
 	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 0));
-	EXPECT_EQ(-EADDRNOTAVAIL, collsock_rank_of_local(self->group));
+	EXPECT_EQ(-EADDRNOTAVAIL, collsock_rank_of_local(self->group, 0));
 	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.4", 0));
-	EXPECT_EQ(1, collsock_rank_of_local(self->group));
+	EXPECT_EQ(1, collsock_rank_of_local(self->group, 0));
 	ASSERT_EQ(0, collsock_group_add_host(self->group, "127.0.0.1", 0));
-	EXPECT_EQ(-ENOTUNIQ, collsock_rank_of_local(self->group));
+	EXPECT_EQ(-ENOTUNIQ, collsock_rank_of_local(self->group, 0));
 }
 
-TEST_F(group, one_address_on_two_interfaces_is_one_rank)
+TEST_F(group, ranks_of_this_host_are_counted_from_0)
+{
+	fake.addresses[0] = "10.1.2.4";
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 0));
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.4", 0));
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 0));
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.4", 0));
+	EXPECT_EQ(1, collsock_rank_of_local(self->group, 0));
+	EXPECT_EQ(3, collsock_rank_of_local(self->group, 1));
+	EXPECT_EQ(-ENOENT, collsock_rank_of_local(self->group, 2));
+	EXPECT_EQ(-ENOENT, collsock_rank_of_local(self->group, UINT32_MAX));
+}
+
+TEST_F(group, one_address_on_two_interfaces_is_one_host)
 {
 	fake.addresses[0] = "10.1.2.3";
 	fake.addresses[1] = "10.1.2.3";
 	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 0));
-	EXPECT_EQ(0, collsock_rank_of_local(self->group));
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 0));
+	EXPECT_EQ(0, collsock_rank_of_local(self->group, 0));
+	EXPECT_EQ(1, collsock_rank_of_local(self->group, 1));
 }
 
 TEST_F(group, error_of_join_is_handed_on)

@@ -105,6 +105,17 @@ def test_join_request_holds_hosts_then_ranks():
     equal(request[72 + 48:], struct.pack("=2I", 0, 1))
 
 
+def test_hosts_that_repeat_have_several_ranks():
+    hosts = [("10.0.0.2", 0), ("10.0.0.1", 0), ("10.0.0.2", 7607), ("10.0.0.2", 9000),
+             ("10.0.0.1", 0)]
+    request = plain.join_request(hosts, 4, 5, 6, max_bytes=65536)
+    equal(struct.unpack_from("=4I", request, 40), (3, 5, 4, 65536))
+    members = [struct.unpack_from("=2xH4x4s12x", request, 72 + 24 * i) for i in range(3)]
+    equal(members, [(7607, bytes([10, 0, 0, 2])), (7607, bytes([10, 0, 0, 1])),
+                    (9000, bytes([10, 0, 0, 2]))])
+    equal(request[72 + 3 * 24:], struct.pack("=5I", 0, 1, 0, 2, 1))
+
+
 def test_ipv6_member_is_16_bytes():
     packed = plain.member("fd00::1", 0)
     equal(packed[8:], bytes([0xfd]) + bytes(14) + bytes([1]))

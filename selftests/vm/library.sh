@@ -55,6 +55,67 @@ reduce() {
 	saying "the sum is 6" 50 "$work/log" && saying "of all rounds is 300" 4 "$work/log"
 }
 
+# three_each N COMMAND...: on each of hosts h1..hN three processes; each adds to the
+# command a number from 0 to 2 and finds the same in COLLSOCK_LOCAL.
+three_each() {
+	local hosts=$1
+	shift
+	# shellcheck disable=SC2016 # each host expands it
+	each "$hosts" sh -c 'processes=
+		for COLLSOCK_LOCAL in 0 1 2; do
+			export COLLSOCK_LOCAL
+			"$@" "$COLLSOCK_LOCAL" & processes="$processes $!"
+		done
+		for process in $processes; do wait "$process" || exit; done' sh "$@"
+}
+
+# Ranks of a host need not follow each other.
+ranks_of_hosts() {
+	fresh
+	printf '10.1.0.%d\n' 1 2 1 3 3 2 3 1 2 >"$work/nine"
+	three_each 3 $examples/allreduce -k "$key" -n "$nonce" -c 2 "$work/nine" --local \
+		>"$work/log" || return
+	saying "sum is 36 and 4.5" 18 "$work/log" && saying "min is 0 and 0.5" 18 "$work/log" &&
+		saying "max is 8 and 0.5" 18 "$work/log" &&
+		saying "h1: rank 7: sum" 2 "$work/log" && saying "h2: rank 5: sum" 2 "$work/log" &&
+		saying "h3: rank 3: sum" 2 "$work/log"
+}
+
+ranks_that_do_not_wait() {
+	fresh
+	printf '10.1.0.%d\n' 1 1 1 2 2 2 >"$work/six"
+	three_each 2 $examples/reduce -k "$key" -n "$nonce" -c 50 "$work/six" --local \
+		>"$work/log" || return
+	saying "the sum is 15" 50 "$work/log" && saying "of all rounds is 750" 6 "$work/log"
+}
+
+ranks_in_plain_python() {
+	fresh
+	printf '10.1.0.%d\n' 1 2 1 2 1 2 >"$work/turns"
+	# shellcheck disable=SC2016 # each host expands it
+	three_each 2 sh -c 'exec python3 -B libcollsock/examples/collsock_plain.py --key-file "$1" \
+		--nonce "$2" "$3" $((2 * COLLSOCK_LOCAL + COLLSOCK_HOST))' \
+		sh "$key" "$nonce" "$work/turns" >"$work/log" || return
+	saying "the sums are 15 and 3" 6 "$work/log" && saying "mean rank is 2.5" 6 "$work/log" &&
+		saying "greatest rank is 5" 6 "$work/log"
+}
+
+c_and_python_on_one_host() {
+	fresh
+	printf '10.1.0.%d\n' 1 1 2 >"$work/three"
+	onhost h1 $examples/barrier -k "$key" -n "$nonce" "$work/three" >"$work/log" &
+	onhost h2 $examples/barrier -k "$key" -n "$nonce" "$work/three" >"$work/log2" &
+	onhost h1 python3 -B - "$key" "$nonce" "$work/three" <<-'PROGRAM' || return
+	import sys
+	sys.path.insert(0, "libcollsock/examples")
+	import collsock_plain as c
+	hosts = c.read_hosts(sys.argv[3])
+	c.barrier(c.join(hosts, 1, nonce=int(sys.argv[2]), key=c.read_key(sys.argv[1])))
+	PROGRAM
+	wait && saying "rank 0: barrier 0 done" 1 "$work/log" &&
+		saying "rank 2: barrier 0 done" 1 "$work/log2"
+}
+
 plain_python() {
 	fresh
 	# shellcheck disable=SC2016 # each host expands it
@@ -109,6 +170,26 @@ advised() {
 	equal "$status" $? && saying "$text" 1 "$work/log"
 }
 
+# A second rank 0, and one that knows of another rank more.
+taken_rank() {
+	fresh
+	printf '10.1.0.%d\n' 1 1 2 >"$work/three"
+	printf '10.1.0.%d\n' 1 1 2 2 >"$work/more"
+	onhost h1 python3 -B - $examples/barrier "$key" "$nonce" "$work" >"$work/log" 2>&1 <<-'PROGRAM'
+	import subprocess
+	import sys
+	sys.path.insert(0, "libcollsock/examples")
+	import collsock_plain as c
+	program, key, nonce, work = sys.argv[1:]
+	held = c.join(c.read_hosts(work + "/three"), 0, nonce=int(nonce), key=c.read_key(key))
+	statuses = [subprocess.call([program, "-k", key, "-n", nonce, work + hosts, rank])
+	            for hosts, rank in (("/three", "0"), ("/more", "1"))]
+	sys.exit(statuses != [1, 1])
+	PROGRAM
+	equal 0 $? && saying "its own rank" 1 "$work/log" &&
+		saying "as ranks of this host describe it" 1 "$work/log"
+}
+
 without_module() {
 	rmmod collsock || return
 	advised 1 "modprobe collsock" $examples/barrier -k "$key" "$work/hosts" &&
@@ -116,13 +197,17 @@ without_module() {
 			--key-file "$key" "$work/hosts" 0
 }
 
-plan 16
+plan 22
 check "barriers over the hosts of a file" barrier
 check "barrier over IPv6" barrier_over_ipv6
 check "allreduce gives sum, min and max" allreduce
 check "overlap learns of the result by epoll" overlap
 check "reduce lets rank 0 compute, and the others go on" reduce
+check "three ranks on each of three hosts do an allreduce" ranks_of_hosts
+check "ranks of a host that need no result do not wait" ranks_that_do_not_wait
 check "plain Python does all of that" plain_python
+check "plain Python has three ranks on each of two hosts" ranks_in_plain_python
+check "C and Python are ranks of one host" c_and_python_on_one_host
 check "C and Python form one group" c_and_python_together
 check "signals neither lose nor repeat an operation" signals
 check "a rank that left is named" who_left_is_named
@@ -134,6 +219,9 @@ check "a key that others can read is told" \
 	advised 1 "chmod 600" $examples/barrier -k "$work/hosts" "$work/hosts"
 check "a rank that does not exist is told" \
 	advised 2 "ranks count from 0" $examples/barrier -k "$key" "$work/hosts" 4
+check "more processes than the host has ranks are told" \
+	advised 1 "how many ranks" $examples/barrier -k "$key" --local 1 "$work/hosts"
+check "a rank that is taken is told" taken_rank
 check "a hosts file of names is told" \
 	advised 2 "names will not do" $examples/barrier -k "$key" /etc/hostname
 check "Python tells what to do about a missing key" \
