@@ -22,12 +22,13 @@
 #include <collsock.h>
 
 #define GROUP_ID 1
+#define OTHER_ID 2	/* a second group of the same ranks */
 #define MAX_DELAY_US 1000
 #define LETTERS 26
 #define PIECE_BYTES (256 * 1024)
 #define PIECE_DARTS 2000
 #define SUMS 20		/* all-reduces that are under way while the hosts compute */
-#define LATE_PIECES 20	/* of darts, before the late rank of a sum takes part */
+#define LATE_PIECES 5	/* of darts, before the late rank of a sum takes part */
 #define LATE_MS 20	/* so much later does the late host of the reduction take part */
 #define NS_PER_SECOND 1000000000ULL
 #define NS_PER_MS 1000000ULL
@@ -45,6 +46,7 @@ enum {
  * @hosts: how many hosts there are
  * @ranks: how many ranks; the first of them are on the first host, and so on
  * @socket: of the group
+ * @other: of the second one
  * @folder: where it writes down what it saw
  * @seen: there, as JSON
  */
@@ -53,6 +55,7 @@ struct host {
 	unsigned int	hosts;
 	unsigned int	ranks;
 	struct collsock	*socket;
+	struct collsock	*other;
 	const char	*folder;
 	FILE		*seen;
 };
@@ -229,17 +232,7 @@ static void throw_darts(struct darts *darts)
 	}
 }
 
-static int watch(const struct host *host)
-{
-	struct epoll_event event = { .events = EPOLLIN };
-	int epoll = epoll_create1(EPOLL_CLOEXEC);
-
-	if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, collsock_fd(host->socket), &event))
-		err(EXIT_FAILED, "epoll");
-	return epoll;
-}
-
-/* Has it completed? Never sleeps: a server would look at its clients here too. */
+/* Has something completed? Never sleeps: a server would look at its clients here too. */
 static bool completed(int epoll)
 {
 	struct epoll_event event;
@@ -253,13 +246,31 @@ static bool completed(int epoll)
 	return ready;
 }
 
+/* Compute until what was posted has completed, and take the result. Returns when it had. */
+static __u64 compute_and_take(struct collsock *socket, struct darts *darts, void *result,
+			      size_t bytes, const char *what)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	struct collsock_completion completion;
+	int epoll = epoll_create1(EPOLL_CLOEXEC), error;
+
+	if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, collsock_fd(socket), &event))
+		err(EXIT_FAILED, "epoll");
+	while (!completed(epoll))
+		throw_darts(darts);
+	close(epoll);
+	error = collsock_complete(socket, &completion, result, bytes);
+	if (!error)
+		error = completion.error;
+	if (error)
+		fail(what, error, completion.failed_rank);
+	return completion.completed_ns;
+}
+
 /* Contribute what has been thrown, and throw more until the sum of all is there. */
-static void sum_and_compute(struct host *host, int epoll, unsigned int number,
-			    struct darts *darts)
+static void sum_and_compute(struct host *host, unsigned int number, struct darts *darts)
 {
 	struct darts mine = *darts, all = { };
-	struct collsock_completion completion;
-	unsigned long pieces = 0;
 	int error;
 
 	error = collsock_post_allreduce(host->socket, &mine, sizeof(mine) / sizeof(mine.hits),
@@ -267,25 +278,16 @@ static void sum_and_compute(struct host *host, int epoll, unsigned int number,
 	if (error)
 		fail("post", error, COLLSOCK_NO_RANK);
 	*darts = (struct darts){ };
-	while (!completed(epoll)) {
-		throw_darts(darts);
-		pieces++;
-	}
-	error = collsock_complete(host->socket, &completion, &all, sizeof(all));
-	if (!error)
-		error = completion.error;
-	if (error)
-		fail("allreduce", error, completion.failed_rank);
+	compute_and_take(host->socket, darts, &all, sizeof(all), "allreduce");
 	fprintf(host->seen, "%s{\"mine\": [%llu, %llu], ", number ? ", " : "", mine.hits,
 		mine.thrown);
-	fprintf(host->seen, "\"all\": [%llu, %llu], \"pieces\": %lu}", all.hits, all.thrown,
-		pieces);
+	fprintf(host->seen, "\"all\": [%llu, %llu], \"pieces\": %llu}", all.hits, all.thrown,
+		darts->thrown / PIECE_DARTS);
 }
 
 static void do_sums(struct host *host)
 {
 	struct darts darts = { };
-	int epoll = watch(host);
 	unsigned int i, piece;
 
 	fprintf(host->seen, ", \"sums\": [");
@@ -293,18 +295,17 @@ static void do_sums(struct host *host)
 		/* Somebody is always late: then the others have time to compute */
 		for (piece = 0; i % host->ranks == host->rank && piece < LATE_PIECES; piece++)
 			throw_darts(&darts);
-		sum_and_compute(host, epoll, i, &darts);
+		sum_and_compute(host, i, &darts);
 	}
 	fprintf(host->seen, "]");
-	close(epoll);
 }
 
 /* ---- 4. a reduction that does not wait for who is late ---- */
 
-static void wait_for_all(struct host *host)
+static void wait_for_all(struct collsock *socket)
 {
 	struct collsock_completion completion;
-	int error = collsock_barrier(host->socket, &completion);
+	int error = collsock_barrier(socket, &completion);
 
 	if (error)
 		fail("barrier", error, completion.failed_rank);
@@ -313,47 +314,50 @@ static void wait_for_all(struct host *host)
 /*
  * Count one for each rank at rank 0. Only that waits, and computes meanwhile; the
  * others are free as soon as they have posted, though their host has still to take in
- * what comes from @late, a host, and to hand it on.
+ * what comes from @late, a host, and to hand it on. The late ones learn by a barrier of
+ * the other group that all others have posted, and then take their time.
  */
-static void do_reduce(struct host *host, unsigned int late)
+static void do_reduce(struct host *host, unsigned int late_host)
 {
 	const struct timespec pause = { .tv_nsec = LATE_MS * NS_PER_MS };
+	bool late = host->rank / (host->ranks / host->hosts) == late_host;
+	__u64 begin, posted, free_again, until, all = 0;
 	const __u64 one = 1;
-	struct collsock_completion completion = { };
 	struct darts darts = { };
-	__u64 begin, posted, all = 0;
-	int error, epoll = watch(host);
+	int error;
 
-	wait_for_all(host);
+	wait_for_all(host->socket);
 	begin = now_ns();
-	if (host->rank / (host->ranks / host->hosts) == late)
+	if (late) {
+		wait_for_all(host->other);
 		nanosleep(&pause, NULL);
+	}
 	posted = now_ns();
 	error = collsock_post_reduce(host->socket, &one, 1, COLLSOCK_UINT64, COLLSOCK_SUM, 0, 0,
 				     0);
+	if (!error && !late)
+		error = collsock_post_barrier(host->other, 0);
 	if (error)
 		fail("post", error, COLLSOCK_NO_RANK);
-	while (!completed(epoll))
-		throw_darts(&darts);
-	error = collsock_complete(host->socket, &completion, &all, sizeof(all));
-	if (!error)
-		error = completion.error;
-	if (error)
-		fail("reduce", error, completion.failed_rank);
-	while (now_ns() < begin + 3 * LATE_MS * NS_PER_MS / 2)
-		throw_darts(&darts);
+	free_again = compute_and_take(host->socket, &darts, &all, sizeof(all), "reduce");
+	if (!late) {
+		until = compute_and_take(host->other, &darts, NULL, 0, "barrier");
+		until += LATE_MS * NS_PER_MS;
+		while (now_ns() < until)
+			throw_darts(&darts);
+	}
 	fprintf(host->seen, ", \"reduce\": {\"begin\": %llu, \"posted\": %llu, ", begin, posted);
-	fprintf(host->seen, "\"free\": %llu, \"all\": %llu, \"darts\": %llu}",
-		completion.completed_ns, all, darts.thrown);
-	close(epoll);
+	fprintf(host->seen, "\"free\": %llu, \"all\": %llu, \"darts\": %llu}", free_again, all,
+		darts.thrown);
 }
 
 /* ---- start and end ---- */
 
-static void join(struct host *host, const char *key_file)
+static struct collsock *join(struct host *host, unsigned int id, const char *key_file)
 {
 	uint8_t key[COLLSOCK_KEY_BYTES];
 	struct collsock_group *group;
+	struct collsock *socket;
 	char address[TEXT_BYTES];
 	unsigned int i;
 	int error;
@@ -362,7 +366,7 @@ static void join(struct host *host, const char *key_file)
 	if (error)
 		fail(key_file, error, COLLSOCK_NO_RANK);
 	/* The machine is fresh: no earlier formation of the group to be told from */
-	error = collsock_group_new(&group, GROUP_ID, 0, key);
+	error = collsock_group_new(&group, id, 0, key);
 	/* An address again is another rank there */
 	for (i = 0; !error && i < host->ranks; i++) {
 		snprintf(address, sizeof(address), "10.1.0.%u",
@@ -372,13 +376,14 @@ static void join(struct host *host, const char *key_file)
 	if (error)
 		fail("group", error, COLLSOCK_NO_RANK);
 	collsock_group_request(group)->barrier_algorithm = COLLSOCK_DISSEMINATION;
-	error = collsock_open(&host->socket, 0);
+	error = collsock_open(&socket, 0);
 	if (error)
 		fail("socket", error, COLLSOCK_NO_RANK);
-	error = collsock_join(host->socket, group, host->rank);
+	error = collsock_join(socket, group, host->rank);
 	if (error)
 		fail("join", error, COLLSOCK_NO_RANK);
 	collsock_group_free(group);
+	return socket;
 }
 
 static void write_statistics(struct host *host)
@@ -407,17 +412,19 @@ int main(int argc, char **argv)
 	host.folder = argv[8];
 	host.seen = create(&host, "seen");
 	srand48(time(NULL) + host.rank);
-	join(&host, argv[7]);
+	host.socket = join(&host, GROUP_ID, argv[7]);
+	host.other = join(&host, OTHER_ID, argv[7]);
 
 	fprintf(host.seen, "{\"rank\": %u, ", host.rank);
 	do_barriers(&host, strtoul(argv[5], NULL, 10));
 	do_letters(&host, argv[6]);
 	do_sums(&host);
 	do_reduce(&host, strtoul(argv[4], NULL, 10));
-	wait_for_all(&host);
+	wait_for_all(host.socket);
 	write_statistics(&host);
 	fprintf(host.seen, "}\n");
 	finish(host.seen);
 	collsock_close(host.socket);
+	collsock_close(host.other);
 	return EXIT_DONE;
 }
