@@ -86,7 +86,8 @@ static struct coll_formation *formation_new(struct coll_net *cn, struct coll_joi
 	f->cn = cn;
 	f->queue_end = &f->queue;
 	spin_lock_init(&f->lock);
-	coll_hrtimer_setup(&f->timer, coll_formation_expire, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	coll_hrtimer_setup(&f->timer, coll_formation_expire, CLOCK_MONOTONIC,
+			   HRTIMER_MODE_ABS_SOFT);
 	mutex_lock(&cn->mutex);
 	f->members = coll_members_get(&cn->members, join);
 	mutex_unlock(&cn->mutex);

@@ -98,7 +98,8 @@ static int group_size_operation(const struct coll_group *g, struct coll_schedule
 static int group_build_slot(struct coll_group *g, struct coll_op *op,
 			    const struct coll_op_size *size)
 {
-	u32 lanes = DIV_ROUND_UP(g->max_bytes, g->segment_bytes);
+	/* A barrier has one, too, where there is no room for data. */
+	u32 lanes = max(DIV_ROUND_UP(g->max_bytes, g->segment_bytes), 1U);
 	u32 local = g->locals > 1 ? g->locals : 0;
 
 	op->group = g;

@@ -149,6 +149,24 @@ TEST_F(net, a_payload_beyond_the_largest_is_refused)
 		  coll_group_signature(ranks_group(&self->n, 0), 0, &p, &sig));
 }
 
+TEST_F(net, a_group_without_room_for_data_has_barriers)
+{
+	struct collsock_post p = { .size = sizeof(p), .operation = COLLSOCK_BARRIER };
+	u32 bytes, i;
+
+	for (bytes = 1; bytes < 8; bytes++) {
+		ranks_init(&self->n, shared_hosts, ARRAY_SIZE(shared_hosts), bytes);
+		self->n.join.max_bytes = bytes;
+		ASSERT_EQ(0, ranks_join_all(&self->n));
+		for (i = 0; i < self->n.count; i++)
+			ASSERT_EQ(0, ranks_post(&self->n, i, &p, NULL));
+		ASSERT_TRUE(ranks_await(&self->n, SECOND));
+		for (i = 0; i < self->n.count; i++)
+			EXPECT_EQ(0, ranks_last(&self->n, i)->error);
+		ranks_free(&self->n);
+	}
+}
+
 /* ---- flow control ---- */
 
 static u32 most_under_way;
