@@ -368,7 +368,8 @@ void coll_op_post(struct coll_op *op, const struct coll_post *post, u64 now)
 
 	if (op->state == COLL_OP_EARLY) {
 		op->state = COLL_OP_RUNNING;
-		op->posted_ns = now;
+		if (likely(!op->probed))
+			op->awaited_ns = now;
 		op->group->running++;
 	}
 	part->token = post->token;
@@ -412,19 +413,28 @@ bool coll_op_store(struct coll_op *op, u32 edge, const struct coll_body *body)
 	return true;
 }
 
+static void op_forget_messages(struct coll_op *op, bool held, bool sample, u64 now)
+{
+	u32 i;
+
+	for (i = 0; op->unacked && i < (u32)op->segments * op->schedule->sends; i++)
+		if (op->messages[i].peer && held == !op->messages[i].seq)
+			coll_peer_forget(&op->messages[i], sample, now);
+}
+
 /**
  * coll_op_forget() - the operation's messages need no acknowledgment any more
  * @op: any state but FREE
  * @sample: they have been received
  * @now: time in ns
+ *
+ * Those that wait for room go first: it is not for them that the others make some.
  */
 void coll_op_forget(struct coll_op *op, bool sample, u64 now)
 {
-	u32 i;
-
-	for (i = 0; op->unacked && i < (u32)op->segments * op->schedule->sends; i++)
-		if (op->messages[i].peer)
-			coll_peer_forget(&op->messages[i], sample, now);
+	if (unlikely(op->group->held))
+		op_forget_messages(op, true, sample, now);
+	op_forget_messages(op, false, sample, now);
 }
 
 /**

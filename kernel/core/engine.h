@@ -93,7 +93,8 @@ struct coll_post {
  *	folds, so that what was sent stays as it was
  * @early: a buffer for each fold entry of the schedule
  * @local: one for each rank of this host, if there are several
- * @posted_ns: when the first rank of this host posted
+ * @awaited_ns: since when it is waited for: the first rank of this host posted, or another
+ *	host asked
  * @signature: what all ranks must agree on
  * @number: of the operation
  * @bytes: of its payload
@@ -121,7 +122,7 @@ struct coll_op {
 	u8				*values;
 	u8				*early;
 	u8				*local;
-	u64				posted_ns;
+	u64				awaited_ns;
 	struct coll_signature		signature;
 	u32				number;
 	u32				bytes;

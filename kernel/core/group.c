@@ -361,11 +361,6 @@ static bool rank_takes(u32 rank, const struct coll_signature *sig)
 	       sig->operation != COLLSOCK_REDUCE || root;
 }
 
-static bool rank_contributes(u32 rank, const struct coll_signature *sig)
-{
-	return sig->operation != COLLSOCK_BROADCAST || sig->root == rank;
-}
-
 /* Ranks of this host without which an operation cannot begin. */
 static u32 group_contributors(const struct coll_group *g, const struct coll_schedule *s,
 			      const struct coll_signature *sig)
@@ -443,7 +438,7 @@ int coll_group_signature(const struct coll_group *g, u32 local,
 	bytes = group_payload_bytes(g, sig);
 	if (bytes >= 0 && post->flags & COLLSOCK_QUIET && rank_takes(rank, sig))
 		return -EINVAL;
-	return bytes < 0 || rank_contributes(rank, sig) ? bytes : 0;
+	return bytes < 0 || coll_rank_contributes(rank, sig) ? bytes : 0;
 }
 
 /* What this host does in an operation. The slot has room for what depends on the root. */
@@ -543,7 +538,7 @@ int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature
 	const struct coll_post post = {
 		.local		= local,
 		.takes		= rank_takes(rank->rank, sig),
-		.contributes	= rank_contributes(rank->rank, sig),
+		.contributes	= coll_rank_contributes(rank->rank, sig),
 		.payload	= payload,
 		.token		= token,
 	};

@@ -310,6 +310,12 @@ static inline bool coll_signature_equal(const struct coll_signature *a,
 	return !memcmp(a, b, sizeof(*a));
 }
 
+/* Does the rank bring something to the operation, whatever the algorithm? */
+static inline bool coll_rank_contributes(u32 rank, const struct coll_signature *sig)
+{
+	return sig->operation != COLLSOCK_BROADCAST || sig->root == rank;
+}
+
 /* What its schedules depend on. */
 static inline struct coll_shape coll_group_shape(const struct coll_group *g, u32 root)
 {

@@ -242,16 +242,20 @@ static void peer_transmit_first(struct coll_peer *peer, struct coll_message *m, 
 	peer_transmit(peer, m, now);
 }
 
-static bool peer_may_send(const struct coll_peer *peer, const struct coll_message *m)
+/* As many messages are under way as an acknowledgment has bits. */
+static bool peer_window_full(const struct coll_peer *peer)
 {
 	const struct coll_message *oldest;
 
-	if (peer_beyond_credit(peer, m))
-		return false;
 	if (list_empty(&peer->sent))
-		return true;
+		return false;
 	oldest = list_first_entry(&peer->sent, struct coll_message, link);
-	return peer->next_seq - oldest->seq < COLL_PEER_WINDOW;
+	return peer->next_seq - oldest->seq >= COLL_PEER_WINDOW;
+}
+
+static bool peer_may_send(const struct coll_peer *peer, const struct coll_message *m)
+{
+	return !peer_beyond_credit(peer, m) && !peer_window_full(peer);
 }
 
 /**
@@ -287,13 +291,17 @@ static void peer_release(struct coll_peer *peer, struct coll_message *m, u64 now
  * coll_peer_push() - credit or acknowledgments came: send what may leave now
  * @peer: to whom
  * @now: time in ns
+ *
+ * Of a large payload more than a thousand may be held: a full window ends the search.
  */
 void coll_peer_push(struct coll_peer *peer, u64 now)
 {
 	struct coll_message *m, *next;
 
 	list_for_each_entry_safe(m, next, &peer->held, link) {
-		if (peer_may_send(peer, m))
+		if (peer_window_full(peer))
+			break;
+		if (!peer_beyond_credit(peer, m))
 			peer_release(peer, m, now);
 	}
 }

@@ -222,16 +222,26 @@ static bool watch_wanted(const struct coll_group *g, const struct coll_op *op)
 	return op->state == COLL_OP_RUNNING || (op->state == COLL_OP_EARLY && op->probed);
 }
 
+/*
+ * Does an operation wait for a rank of this host that has not joined? Its siblings do when
+ * one has posted, other hosts only for what it has to bring.
+ */
+static bool watch_misses(const struct coll_op *op, const struct coll_rank *rank)
+{
+	return rank->state == COLL_RANK_ABSENT &&
+	       (op->state == COLL_OP_RUNNING ||
+		coll_rank_contributes(rank->rank, &op->signature));
+}
+
 /* Ranks of this host that have joined may take their time, others only so long. */
 static void watch_locals(struct coll_group *g, const struct coll_op *op, u64 now)
 {
 	u32 i;
 
-	if (op->state != COLL_OP_RUNNING || !op->unposted ||
-	    now - op->posted_ns <= g->timing.join_timeout)
+	if (!op->unposted || now - op->awaited_ns <= g->timing.join_timeout)
 		return;
 	for (i = 0; i < g->locals; i++) {
-		if (g->ranks[i].state == COLL_RANK_ABSENT) {
+		if (watch_misses(op, &g->ranks[i])) {
 			coll_group_break(g, COLL_REASON_SILENT, g->ranks[i].rank, now);
 			return;
 		}
@@ -281,6 +291,8 @@ static void watch_compare(struct coll_group *g, struct coll_peer *peer,
 	} else if (!coll_signature_equal(&op->signature, &body->signature)) {
 		coll_group_break(g, COLL_REASON_DISAGREES, coll_group_rank(g, peer->host), now);
 	} else if (op->state == COLL_OP_EARLY) {
+		if (!op->probed)
+			op->awaited_ns = now;
 		op->probed = true;
 		coll_watch_start(g, now);
 	}
@@ -316,7 +328,7 @@ static void watch_describe(const struct coll_group *g, struct coll_answer *answe
 		if (answer->host == COLL_NOBODY)
 			continue;
 		answer->operation = number;
-		answer->waited_ms = div_u64(now - op->posted_ns, NSEC_PER_MSEC);
+		answer->waited_ms = div_u64(now - op->awaited_ns, NSEC_PER_MSEC);
 		return;
 	}
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The script that the target "packets" reads: bytes, so that any are a script. It
- * begins with hosts, window, algorithm and faults (a byte each); then events,
+ * begins with hosts and ranks, window and segments, algorithm, faults (a byte each); then events,
  * each a byte and its operands. seeds.c writes such scripts.
  */
 #ifndef COLL_FUZZ_EVENTS_H
 #define COLL_FUZZ_EVENTS_H
 
 enum fuzz_event {
-	EVENT_BARRIER,		/* host, algorithm */
-	EVENT_ALLREDUCE,	/* host, type, operator, elements */
-	EVENT_POST,		/* host, struct collsock_post as it stands */
+	EVENT_BARRIER,		/* rank, algorithm */
+	EVENT_ALLREDUCE,	/* rank, type, operator, elements */
+	EVENT_POST,		/* rank, struct collsock_post as it stands */
 	EVENT_RUN,		/* logarithm of microseconds */
 	EVENT_STEP,		/* packets or deadlines */
-	EVENT_LEAVE,		/* host */
+	EVENT_LEAVE,		/* rank: leaves, or joins if it has not yet */
 	EVENT_FAIL,		/* host, reason, rank */
 	EVENT_NUDGE,		/* host, host that knocked */
 	EVENT_CUT,		/* host: cut off, or back */

@@ -14,7 +14,7 @@ static void check_message(const struct coll_peer *peer, const struct coll_messag
 	FUZZ_EXPECT(m->peer == peer, "message in the list of another peer");
 	if (m->op)
 		FUZZ_EXPECT(m >= m->op->messages &&
-			    m < m->op->messages + m->op->schedule->sends,
+			    m < m->op->messages + m->op->segments * m->op->schedule->sends,
 			    "message of no operation");
 	else
 		FUZZ_EXPECT(m == &peer->goodbye, "goodbye of another peer");
@@ -80,6 +80,51 @@ static void check_peers(const struct coll_group *g)
 	FUZZ_EXPECT(peers < g->hosts, "%u peers of %u hosts", peers, g->hosts);
 }
 
+/* What a lane waits for is what has not come of its present round. */
+static void check_lane(const struct coll_op *op, const struct coll_lane *lane)
+{
+	const struct coll_round *r = &op->schedule->round[lane->round];
+	u32 i, missing = 0;
+
+	FUZZ_EXPECT(lane->round <= op->schedule->rounds, "round %u", lane->round);
+	if (lane->round == op->schedule->rounds)
+		return;
+	for (i = r->fold_first; i < r->fold_first + r->folds; i++)
+		missing += op->schedule->fold[i].host != op->schedule->self &&
+			   !(lane->arrived[i / 64] >> (i % 64) & 1);
+	FUZZ_EQUAL(lane->missing, missing, "messages that a lane misses");
+	FUZZ_EXPECT(missing, "round %u waits for nothing", lane->round);
+}
+
+/* Of the ranks of this host: who has posted, who has brought something. */
+static void check_parts(const struct coll_group *g, const struct coll_op *op)
+{
+	u32 i, unposted = 0, contributed = 0, over = 0;
+
+	if (op->state != COLL_OP_EARLY && op->state != COLL_OP_RUNNING)
+		return;
+	for (i = 0; i < g->locals; i++) {
+		bool posted = coll_after(g->ranks[i].next, op->number);
+
+		unposted += !posted;
+		contributed += posted && coll_rank_contributes(g->ranks[i].rank, &op->signature);
+		FUZZ_EXPECT(posted || !op->parts[i].waits, "local %u waits for nothing", i);
+	}
+	FUZZ_EQUAL(op->unposted, unposted, "ranks that have not posted");
+	FUZZ_EQUAL(op->contributed, contributed, "ranks that have contributed");
+	FUZZ_EXPECT(op->state == COLL_OP_EARLY || op->begun == (contributed == op->contributors),
+		    "begun %u, %u of %u have contributed", op->begun, contributed,
+		    op->contributors);
+	for (i = 0; op->begun && i < op->segments; i++) {
+		check_lane(op, &op->lanes[i]);
+		over += op->lanes[i].round == op->schedule->rounds;
+	}
+	if (op->begun)
+		FUZZ_EQUAL(op->unfinished, op->segments - over, "lanes that have rounds left");
+	FUZZ_EXPECT(op->state == COLL_OP_EARLY || op->unfinished || unposted,
+		    "operation %u has nothing to wait for", op->number);
+}
+
 static void check_op(const struct coll_group *g, const struct coll_op *op)
 {
 	u32 i, unacked = 0;
@@ -92,14 +137,15 @@ static void check_op(const struct coll_group *g, const struct coll_op *op)
 		    op->number);
 	FUZZ_EQUAL(op->state == COLL_OP_EARLY, !coll_before(op->number, g->next),
 		   "operation that has not been posted is early");
-	for (i = 0; i < op->schedule->sends; i++)
+	for (i = 0; i < op->segments * op->schedule->sends; i++)
 		unacked += !!op->messages[i].peer;
 	FUZZ_EQUAL(op->unacked, unacked, "messages not acknowledged");
+	check_parts(g, op);
 }
 
 static void check_window(const struct coll_group *g)
 {
-	u32 i, running = 0, answered = 0;
+	u32 i, k, running = 0, waiting = 0;
 
 	FUZZ_EXPECT(g->next - g->oldest <= g->window, "window from %u to %u", g->oldest, g->next);
 	FUZZ_EXPECT(coll_before(g->completed, g->next), "completed %u, next %u", g->completed,
@@ -109,7 +155,8 @@ static void check_window(const struct coll_group *g)
 		if (g->slots[i].state != COLL_OP_RUNNING && g->slots[i].state != COLL_OP_ABORTED)
 			continue;
 		running++;
-		answered += g->slots[i].answered;
+		for (k = 0; k < g->locals; k++)
+			waiting += g->slots[i].parts[k].waits;
 	}
 	FUZZ_EQUAL(g->running, running, "operations running");
 	FUZZ_EXPECT(!g->failed || coll_group_settling(g) || !running,
@@ -117,15 +164,31 @@ static void check_window(const struct coll_group *g)
 	FUZZ_EXPECT(!coll_group_settling(g) || g->armed_ns <= g->settle_ns,
 		    "settles at %llu, armed for %llu", (unsigned long long)g->settle_ns,
 		    (unsigned long long)g->armed_ns);
-	FUZZ_EQUAL(g->stats.posted, g->stats.completed + g->stats.failed + running - answered,
+	FUZZ_EQUAL(g->stats.posted, g->stats.completed + g->stats.failed + waiting,
 		   "operations posted");
 	FUZZ_EQUAL(g->stats.rounds_misplaced, 0, "rounds misplaced");
 	FUZZ_EQUAL(g->stats.memory_short, 0, "packets without memory");
 }
 
+static void check_ranks(const struct coll_group *g)
+{
+	u32 i, joined = 0, next = 0;
+
+	for (i = 0; i < g->locals; i++) {
+		joined += g->ranks[i].state == COLL_RANK_JOINED;
+		next = max(next, g->ranks[i].next);
+		FUZZ_EXPECT(g->ranks[i].state != COLL_RANK_ABSENT || !g->ranks[i].next,
+			    "rank %u has posted before it joined", g->ranks[i].rank);
+	}
+	FUZZ_EQUAL(g->joined, joined, "ranks that have joined");
+	FUZZ_EQUAL(g->next, next, "next operation");
+	FUZZ_EQUAL(g->leaving, !joined, "all ranks have left");
+}
+
 /* Between two events. */
 static void check_group(const struct coll_group *g)
 {
+	check_ranks(g);
 	check_window(g);
 	check_peers(g);
 }

@@ -132,6 +132,14 @@ static void begin(u8 hosts, u8 window, u8 algorithm, u8 faults)
 	script_bytes = 4;
 }
 
+/* Two hosts with so many ranks each, which follow each other. */
+static void begin_shared(u8 locals, bool segments)
+{
+	begin(2, 4, 0, 0);
+	script[0] += 3 * (locals - 1 + 3);
+	script[1] += segments ? 8 : 0;
+}
+
 static void end(const char *name)
 {
 	write_seed("packets", name, script[0], script + 1, script_bytes - 1);
@@ -237,6 +245,42 @@ static void scripts_of_hosts(void)
 	end("window");
 }
 
+static void scripts_of_siblings(void)
+{
+	begin_shared(3, true);
+	post(EVENT_BARRIER, 0, 5);
+	ADD(EVENT_ALLREDUCE, 3, 0, 0, 25, EVENT_ALLREDUCE, 1, 0, 0, 25);
+	ADD(EVENT_ALLREDUCE, 0, 0, 0, 25, EVENT_ALLREDUCE, 5, 0, 0, 25);
+	ADD(EVENT_ALLREDUCE, 2, 0, 0, 25, EVENT_ALLREDUCE, 4, 0, 0, 25);
+	run(ABOUT_1_MS);
+	end("segments");
+
+	begin_shared(2, false);
+	post(EVENT_BARRIER, 0, 3);
+	post(EVENT_BARRIER, 0, 2);
+	ADD(EVENT_LEAVE, 3);
+	run(ABOUT_130_MS);
+	post(EVENT_BARRIER, 2, 2);
+	ADD(EVENT_LEAVE, 2);
+	run(ABOUT_130_MS);
+	end("sibling-leaves");
+
+	begin_shared(2, false);
+	script[2] = 8;
+	post(EVENT_BARRIER, 0, 2);
+	run(ABOUT_130_MS);
+	ADD(EVENT_LEAVE, 3);
+	post(EVENT_BARRIER, 3, 3);
+	run(ABOUT_130_MS);
+	end("sibling-late");
+
+	begin_shared(2, false);
+	post(EVENT_BARRIER, 0, 2);
+	post(EVENT_ALLREDUCE, 3, 3);
+	run(ABOUT_1_MS);
+	end("siblings-disagree");
+}
+
 static void scripts_of_attackers(void)
 {
 	begin(3, 4, 0, 0);
@@ -267,6 +311,7 @@ int main(int argc, char **argv)
 	real_packets();
 	requests();
 	scripts_of_hosts();
+	scripts_of_siblings();
 	scripts_of_attackers();
 	return 0;
 }

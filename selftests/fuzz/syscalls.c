@@ -37,7 +37,8 @@
 #include <linux/collsock.h>
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
-#define SLOTS		5	/* sockets of each host */
+#define SLOTS		6	/* sockets of each host */
+#define WORKERS		2	/* of each host */
 #define MAX_HOSTS	8
 #define MAX_THREADS	64
 #define MAX_DATA	(COLLSOCK_DEFAULT_SEGMENT + 64)
@@ -46,7 +47,7 @@
 #define INTERRUPT_MS	60
 #define TIMEOUT_US	50000
 
-/* Descriptor + 1, or 0. The first of a host is that of its worker. */
+/* Descriptor + 1, or 0. The first of a host are those of its workers. */
 static atomic_int slots[MAX_HOSTS][SLOTS];
 static atomic_bool over;
 static atomic_ulong calls, joins, posts, successes, failures;
@@ -60,7 +61,7 @@ struct fuzzer {
 	__u64	chance;
 	int		epoll;
 	bool		child;
-	bool		worker;
+	unsigned int	worker;	/* from 0; WORKERS and more do anything */
 	__u8		data[MAX_DATA + 256];
 };
 
@@ -153,7 +154,7 @@ static int any_socket(struct fuzzer *f)
 /* It takes the place of another one, which is closed. */
 static void keep(struct fuzzer *f, int fd)
 {
-	int before = atomic_exchange(&slots[f->host][1 + below(f, SLOTS - 1)], fd + 1);
+	int before = atomic_exchange(&slots[f->host][WORKERS + below(f, SLOTS - WORKERS)], fd + 1);
 
 	if (before)
 		close(before - 1);
@@ -183,21 +184,26 @@ static int open_socket(struct fuzzer *f)
 
 struct request {
 	struct collsock_join	join;
-	__u8			tables[MAX_HOSTS * (sizeof(struct collsock_member) + 4)];
+	__u8			tables[MAX_HOSTS * (sizeof(struct collsock_member) + 2 * 4)];
 };
 
-/* The members of all groups here: 10.1.0.n, or in a namespace of its own 127.0.0.n. */
+/*
+ * The members of all groups here: 10.1.0.n, or in a namespace of its own 127.0.0.n. In
+ * half of the groups two ranks live on each host: @turn chooses.
+ */
 static unsigned int fill_request(struct request *r, __u64 generation, unsigned int count,
-				 unsigned int rank, const __u8 network[3])
+				 unsigned int host, unsigned int turn, const __u8 network[3])
 {
 	struct collsock_member *m = (struct collsock_member *)r->tables;
 	__u64 what = mix(generation);
-	unsigned int i;
+	unsigned int each = 1 + (what >> 10 & 1), i;
+	__u32 *host_of_rank = (__u32 *)(m + count);
 
 	memset(r, 0, sizeof(*r));
 	r->join = (struct collsock_join){
 		.size = sizeof(r->join), .id = generation, .nonce = what, .hosts = count,
-		.ranks = count, .rank = rank, .window = 1 + what % 20,
+		.ranks = each * count, .rank = host + turn % each * count,
+		.window = 1 + what % 20, .segment_bytes = what >> 11 & 1 ? 48 : 0,
 		.barrier_algorithm = what >> 8 & 1, .max_bytes = what >> 9 & 1 ? 256 : 0,
 	};
 	memcpy(r->join.key, &what, sizeof(what));
@@ -205,9 +211,10 @@ static unsigned int fill_request(struct request *r, __u64 generation, unsigned i
 		m[i].family = AF_INET;
 		memcpy(m[i].address, network, 3);
 		m[i].address[3] = 1 + i;
-		memcpy(r->tables + count * sizeof(*m) + i * 4, &i, 4);
 	}
-	return sizeof(r->join) + count * (sizeof(*m) + 4);
+	for (i = 0; i < each * count; i++)
+		host_of_rank[i] = i % count;
+	return sizeof(r->join) + count * (sizeof(*m) + each * sizeof(*host_of_rank));
 }
 
 static __u64 generation(struct fuzzer *f)
@@ -247,7 +254,7 @@ static void join_large(struct fuzzer *f, int fd)
 static void join(struct fuzzer *f, int fd)
 {
 	struct request r;
-	unsigned int bytes = fill_request(&r, generation(f), hosts, f->host, lan);
+	unsigned int bytes = fill_request(&r, generation(f), hosts, f->host, below(f, 2), lan);
 	unsigned int spoiled = one_in(f, 3) ? 1 + below(f, 3) : 0;
 
 	if (one_in(f, 100)) {
@@ -525,7 +532,7 @@ static void duplicate(struct fuzzer *f, int fd)
 
 static void close_one(struct fuzzer *f)
 {
-	int before = atomic_exchange(&slots[f->host][1 + below(f, SLOTS - 1)], 0);
+	int before = atomic_exchange(&slots[f->host][WORKERS + below(f, SLOTS - WORKERS)], 0);
 
 	if (before)
 		close(before - 1);
@@ -562,7 +569,7 @@ static void namespace_main(struct fuzzer *f)
 	ioctl(control, SIOCSIFFLAGS, &up);
 	for (rank = 0; rank < 3; rank++) {
 		fd[rank] = socket(AF_COLLSOCK, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
-		bytes = fill_request(&r, group, 3, rank, loopback);
+		bytes = fill_request(&r, group, 3, rank, 0, loopback);
 		if (!setsockopt(fd[rank], SOL_COLLSOCK, COLLSOCK_JOIN, &r, bytes))
 			atomic_fetch_add(&joins, 1);
 	}
@@ -669,14 +676,14 @@ static void work(struct fuzzer *f)
 	__u64 group = seed + now_ms() / GENERATION_MS;
 	int fd = socket(AF_COLLSOCK, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), before;
 	struct request r;
-	unsigned int bytes = fill_request(&r, group, hosts, f->host, lan);
+	unsigned int bytes = fill_request(&r, group, hosts, f->host, f->worker, lan);
 
 	if (fd < 0)
 		return;
 	patience(fd);
 	if (!setsockopt(fd, SOL_COLLSOCK, COLLSOCK_JOIN, &r, bytes))
 		atomic_fetch_add(&joins, 1);
-	before = atomic_exchange(&slots[f->host][0], fd + 1);
+	before = atomic_exchange(&slots[f->host][f->worker], fd + 1);
 	if (before)
 		close(before - 1);
 	while (group == seed + now_ms() / GENERATION_MS && !atomic_load(&over))
@@ -691,7 +698,7 @@ static void *thread_main(void *argument)
 	enter(f->host);
 	f->epoll = epoll_create1(EPOLL_CLOEXEC);
 	while (!atomic_load(&over))
-		if (f->worker)
+		if (f->worker < WORKERS)
 			work(f);
 		else
 			one_call(f);
@@ -772,7 +779,7 @@ int main(int argc, char **argv)
 		thread_ids[i] = pthread_self();
 	for (i = 0; i < threads; i++) {
 		fuzzers[i] = (struct fuzzer){ .host = i % hosts, .chance = mix(seed + i),
-					      .worker = i < hosts };
+					      .worker = i / hosts };
 		if (pthread_create(&thread_ids[i], NULL, thread_main, &fuzzers[i]))
 			die("syscalls: thread");
 	}

@@ -162,29 +162,32 @@ static void on_complete(struct world_member *m, void *token, const void *result,
 
 static const struct world_user user = { .complete = on_complete };
 
-static void check_accepted(struct world_member *m, const struct collsock_post *p, u32 bytes)
+static void check_accepted(struct world_member *m, u32 local, const struct collsock_post *p,
+			   u32 bytes)
 {
 	static u8 payload[COLLSOCK_DEFAULT_SEGMENT] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+	const struct coll_rank *rank = &m->group.ranks[local];
 	u8 *exact = fuzz_exact(payload, bytes);
 	struct outcome *o;
 	int err;
 
 	FUZZ_EXPECT(bytes == (u64)p->count * coll_type_bytes(p->type) ||
-		    (!bytes && p->operation == COLLSOCK_BROADCAST && p->root != m->index),
+		    (!bytes && p->operation == COLLSOCK_BROADCAST && p->root != rank->rank),
 		    "%u bytes accepted", bytes);
 	FUZZ_EXPECT(bytes <= m->group.max_bytes, "%u bytes of %u", bytes, m->group.max_bytes);
-	/* Alone, or if it takes no result, it completes at once; else never. */
+	/* Alone, or if it takes no result, it completes at once. */
 	o = &outcomes[outcome_count++];
 	*o = (struct outcome){};
-	err = world_post(m, p, exact, bytes, o);
+	err = world_post_rank(m, local, p, exact, bytes, o);
 	if (err) {
 		FUZZ_EQUAL(-err, EAGAIN, "errno of a post");
-		FUZZ_EQUAL(m->group.next - m->group.oldest, m->group.window, "window");
+		FUZZ_EQUAL(rank->next - m->group.oldest, m->group.window, "window");
 	} else if (o->done) {
-		FUZZ_EXPECT(!o->bytes || (o->bytes == bytes && !memcmp(o->result, payload, bytes)),
+		FUZZ_EXPECT(!o->bytes || m->group.size > 1 ||
+			    (o->bytes == bytes && !memcmp(o->result, payload, bytes)),
 			    "the result is not what was posted");
 	} else {
-		FUZZ_EXPECT(m->group.hosts > 1, "nothing comes of a post");
+		FUZZ_EXPECT(m->group.size > 1, "nothing comes of a post");
 	}
 	free(exact);
 }
@@ -194,6 +197,7 @@ static void post(struct world_member *m, struct fuzz_input *in)
 	struct collsock_post p = {};
 	struct coll_signature sig;
 	u8 form = fuzz_byte(in);
+	u32 local = (form >> 3) % m->group.locals;
 	int bytes;
 
 	fuzz_copy(in, &p, sizeof(p));
@@ -204,27 +208,30 @@ static void post(struct world_member *m, struct fuzz_input *in)
 	}
 	if (form & 2)
 		p.count %= 16;
-	bytes = coll_group_signature(&m->group, &p, &sig);
+	bytes = coll_group_signature(&m->group, local, &p, &sig);
 	FUZZ_EXPECT(bytes >= 0 || bytes == -EINVAL || bytes == -EMSGSIZE, "errno %d", -bytes);
 	if (bytes < 0)
 		return;
 	FUZZ_EXPECT(sig.schedule < coll_algorithms_count, "schedule %u", sig.schedule);
-	check_accepted(m, &p, bytes);
+	check_accepted(m, local, &p, bytes);
 }
 
-/* The other hosts are not there. */
+/* All ranks of one host; the other hosts are not there. */
 static void live(const struct request *r, struct fuzz_input *in)
 {
 	struct world_group group;
 	struct world_member *m;
 	struct world w;
-	u32 posts = 0;
+	u32 posts = 0, host = r->ranks[r->join.rank], rank;
 
 	outcome_count = 0;
 	world_init(&w, r->join.hosts, 1, &user);
 	FUZZ_EQUAL(-world_group_init(&w, &group, &r->join, NULL, NULL), 0, "errno of a group");
-	m = &group.members[r->ranks[r->join.rank]];
-	FUZZ_EQUAL(-world_join(m), 0, "errno of joining");
+	group.host_of_rank = r->ranks;
+	m = &group.members[host];
+	for (rank = 0; rank < r->join.ranks; rank++)
+		if (r->ranks[rank] == host)
+			FUZZ_EXPECT(world_join_rank(m, rank) >= 0, "rank %u cannot join", rank);
 	while (fuzz_left(in) && posts++ < MAX_POSTS) {
 		post(m, in);
 		check_group(&m->group);
@@ -258,7 +265,7 @@ int fuzz_target(const u8 *data, size_t bytes)
 		check_tables(&r);
 	if (!err) {
 		check_hash(&r);
-		if (r.join.window * r.join.max_bytes <= MAX_GROUP_BYTES &&
+		if (r.join.window * r.join.max_bytes * r.join.ranks <= MAX_GROUP_BYTES &&
 		    r.join.max_bytes <= COLLSOCK_DEFAULT_SEGMENT && r.join.hosts <= 64)
 			live(&r, &in);
 	}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packets into living groups. Two to four hosts of one group work in the world of
- * the simulator, and a script (events.h) makes them post, leave, fail and restart,
- * while an attacker drops, repeats, changes and invents packets. The attacker
- * either lacks the key, and changes nothing; or has it, for the harness seals its
- * packets, and breaks no memory, no count and no storm loose.
+ * Packets into living groups. Two to four hosts of one group, with one to three ranks
+ * each, work in the world of the simulator, and a script (events.h) makes them post,
+ * leave, fail and restart, while an attacker drops, repeats, changes and invents packets.
+ * The attacker either lacks the key, and changes nothing; or has it, for the harness
+ * seals its packets, and breaks no memory, no count and no storm loose.
  */
 #include <stdlib.h>
 
@@ -15,10 +15,13 @@
 #include "reduce.h"
 
 #define MAX_HOSTS	4
+#define MAX_LOCALS	3
+#define MAX_RANKS	(MAX_HOSTS * MAX_LOCALS)
 #define MAX_LIVES	3
 #define MAX_POSTS	48
 #define MAX_CAPTURED	16
-#define MAX_BYTES	96
+#define MAX_SEGMENT	96
+#define MAX_BYTES	240
 #define MAX_EVENTS	300
 #define STEP_NS		(20 * NSEC_PER_MSEC)
 /* In the longest time that a script lets pass; one that never ends has more. */
@@ -44,7 +47,7 @@ static const struct coll_timing timing = {
  * @error: with this errno
  * @failed_rank: and this rank to blame,
  * @bytes: or with so many bytes
- * @result: of result
+ * @result: of result, if there are any
  * @checked: it has been looked at
  */
 struct post {
@@ -55,10 +58,10 @@ struct post {
 	u32			error;
 	u32			failed_rank;
 	u32			bytes;
-	u8			result[MAX_BYTES];
+	u8			*result;
 };
 
-/* What a host has done since it joined. */
+/* What a rank has done since it joined. */
 struct life {
 	struct post	posts[MAX_POSTS];
 	u32		posted;
@@ -68,7 +71,7 @@ struct captured {
 	u32	from;
 	u32	to;
 	u32	bytes;
-	u8	data[COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK + MAX_BYTES];
+	u8	data[COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK + MAX_SEGMENT];
 };
 
 /**
@@ -77,15 +80,18 @@ struct captured {
  * @group: the group
  * @in: what is left of the script
  * @hosts: number of hosts
- * @life: of each host, the present one last
+ * @ranks: number of ranks
+ * @host_of_rank: where they live
+ * @local: what each is on its host; -1 if it has not joined
+ * @life: of each rank, the present one last
  * @lives: number of them
  * @captured: packets sent, the latest ones
  * @captures: number of packets sent
  * @drop: the packet of that number gets lost
  * @cut: hosts that nothing reaches
  * @honest: nobody has misused the key, so results must be right
- * @late: the last host has not joined yet
- * @reset: has left, or forgotten all: may be blamed for ECONNRESET
+ * @late: a rank has not joined yet
+ * @reset: rank that has left, or forgotten all: may be blamed for ECONNRESET
  * @lossy: packets were lost, or hosts cut off: silence may be blamed on anyone
  * @rooted: operations with a root were posted
  * @broken: a group was told to fail: anything may be blamed on anyone
@@ -95,15 +101,18 @@ struct siege {
 	struct world_group	group;
 	struct fuzz_input	in;
 	u32			hosts;
-	struct life		life[MAX_HOSTS][MAX_LIVES];
-	u32			lives[MAX_HOSTS];
+	u32			ranks;
+	u32			host_of_rank[MAX_RANKS];
+	int			local[MAX_RANKS];
+	struct life		life[MAX_RANKS][MAX_LIVES];
+	u32			lives[MAX_RANKS];
 	struct captured		captured[MAX_CAPTURED];
 	u32			captures;
 	u32			drop;
 	bool			cut[MAX_HOSTS];
 	bool			honest;
 	bool			late;
-	bool			reset[MAX_HOSTS];
+	bool			reset[MAX_RANKS];
 	bool			lossy;
 	bool			rooted;
 	bool			broken;
@@ -117,6 +126,20 @@ static struct siege *siege_of(struct world *w)
 static bool joined(const struct siege *s, u32 host)
 {
 	return s->group.members[host].state == WORLD_JOINED;
+}
+
+static struct world_member *member_of_rank(struct siege *s, u32 rank)
+{
+	return &s->group.members[s->host_of_rank[rank]];
+}
+
+/* Has the rank joined, and not left? */
+static bool lives(const struct siege *s, u32 rank)
+{
+	const struct world_member *m = &s->group.members[s->host_of_rank[rank]];
+
+	return m->state == WORLD_JOINED && s->local[rank] >= 0 &&
+	       m->group.ranks[s->local[rank]].state == COLL_RANK_JOINED;
 }
 
 /* ---- what the world tells ---- */
@@ -160,7 +183,7 @@ static void on_complete(struct world_member *m, void *token, const void *result,
 	p->failed_rank = failed_rank;
 	p->bytes = bytes;
 	if (bytes)
-		memcpy(p->result, result, bytes);
+		p->result = fuzz_exact(result, bytes);
 }
 
 /* What nobody with the key has written came. */
@@ -182,9 +205,9 @@ static const struct world_user user = {
  * The same in each life, so that it does not matter which of them was heard; and
  * small, so that a product of floats is exact in whatever order.
  */
-static u64 contribution(const struct coll_signature *sig, u32 host, u32 number, u32 element)
+static u64 contribution(const struct coll_signature *sig, u32 rank, u32 number, u32 element)
 {
-	return (host * 31 + number * 7 + element * 3) % (sig->op == COLLSOCK_PRODUCT ? 8 : 1000);
+	return (rank * 31 + number * 7 + element * 3) % (sig->op == COLLSOCK_PRODUCT ? 8 : 1000);
 }
 
 /* The index of a pair is its value, but for the last bit. */
@@ -219,42 +242,42 @@ static void fill_element(u8 *to, u8 type, u64 value)
 	}
 }
 
-static void fill_payload(u8 *payload, const struct coll_signature *sig, u32 host, u32 number)
+static void fill_payload(u8 *payload, const struct coll_signature *sig, u32 rank, u32 number)
 {
 	u32 i, size = coll_type_bytes(sig->type);
 
 	for (i = 0; i < sig->count; i++)
-		fill_element(payload + i * size, sig->type, contribution(sig, host, number, i));
+		fill_element(payload + i * size, sig->type, contribution(sig, rank, number, i));
 }
 
 static void check_result(const struct siege *s, const struct post *p)
 {
 	const struct coll_signature *sig = &p->signature;
-	u32 size = coll_type_bytes(sig->type), host, i;
+	u32 size = coll_type_bytes(sig->type), rank, i;
 	u8 expected[MAX_BYTES], other[MAX_BYTES];
 
 	FUZZ_EQUAL(p->bytes, size * sig->count, "bytes of the result");
 	fill_payload(expected, sig, 0, p->number);
 	if (sig->operation == COLLSOCK_BROADCAST)
 		fill_payload(expected, sig, sig->root, p->number);
-	for (host = 1; host < s->hosts && sig->op; host++) {
-		fill_payload(other, sig, host, p->number);
+	for (rank = 1; rank < s->ranks && sig->op; rank++) {
+		fill_payload(other, sig, rank, p->number);
 		coll_reduce(expected, expected, other, sig->count, sig->type, sig->op);
 	}
 	for (i = 0; i < p->bytes; i++)
 		FUZZ_EQUAL(p->result[i], expected[i], "byte of the result");
 }
 
-static bool takes(const struct coll_signature *sig, u32 host)
+static bool takes(const struct coll_signature *sig, u32 rank)
 {
 	if (sig->operation == COLLSOCK_REDUCE)
-		return sig->root == host;
-	return sig->operation != COLLSOCK_BROADCAST || sig->root != host;
+		return sig->root == rank;
+	return sig->operation != COLLSOCK_BROADCAST || sig->root != rank;
 }
 
-static bool contributes(const struct coll_signature *sig, u32 host)
+static bool contributes(const struct coll_signature *sig, u32 rank)
 {
-	return sig->operation != COLLSOCK_BROADCAST || sig->root == host;
+	return sig->operation != COLLSOCK_BROADCAST || sig->root == rank;
 }
 
 static bool life_has(const struct life *l, const struct post *p)
@@ -268,12 +291,12 @@ static bool life_has(const struct life *l, const struct post *p)
 	return false;
 }
 
-static bool has_posted(const struct siege *s, u32 host, const struct post *p)
+static bool has_posted(const struct siege *s, u32 rank, const struct post *p)
 {
 	u32 i;
 
-	for (i = 0; i < s->lives[host]; i++)
-		if (life_has(&s->life[host][i], p))
+	for (i = 0; i < s->lives[rank]; i++)
+		if (life_has(&s->life[rank][i], p))
 			return true;
 	return false;
 }
@@ -283,7 +306,7 @@ static void check_blame(const struct siege *s, const struct post *p)
 {
 	u32 rank = p->failed_rank;
 
-	FUZZ_EXPECT(rank < s->hosts, "rank %u", rank);
+	FUZZ_EXPECT(rank < s->ranks, "rank %u", rank);
 	if (!s->honest || s->broken)
 		return;
 	/* Whom a disagreement has left behind takes itself for another life. */
@@ -298,7 +321,7 @@ static void check_blame(const struct siege *s, const struct post *p)
 
 static void check_post(const struct siege *s, u32 poster, const struct post *p)
 {
-	u32 host;
+	u32 rank;
 
 	if (p->error)
 		return check_blame(s, p);
@@ -309,87 +332,99 @@ static void check_post(const struct siege *s, u32 poster, const struct post *p)
 		FUZZ_EQUAL(p->bytes, 0, "bytes for who takes no result");
 		return;
 	}
-	for (host = 0; host < s->hosts; host++)
-		FUZZ_EXPECT(!contributes(&p->signature, host) || has_posted(s, host, p),
-			    "operation %u has completed, host %u has not posted it", p->number,
-			    host);
+	for (rank = 0; rank < s->ranks; rank++)
+		FUZZ_EXPECT(!contributes(&p->signature, rank) || has_posted(s, rank, p),
+			    "operation %u has completed, rank %u has not posted it", p->number,
+			    rank);
 	check_result(s, p);
 }
 
-static void check_posts(struct siege *s, u32 host)
+static void check_posts(struct siege *s, u32 rank)
 {
 	struct life *l;
 	u32 i;
 
-	if (!s->lives[host])
+	if (!s->lives[rank])
 		return;
-	l = &s->life[host][s->lives[host] - 1];
+	l = &s->life[rank][s->lives[rank] - 1];
 	for (i = 0; i < l->posted; i++) {
 		struct post *p = &l->posts[i];
 
 		if (p->done && !p->checked)
-			check_post(s, host, p);
+			check_post(s, rank, p);
 		p->checked = p->done;
 	}
 }
 
 static void check_all(struct siege *s)
 {
-	u32 host;
+	u32 i;
 
-	for (host = 0; host < s->hosts; host++) {
-		check_posts(s, host);
-		if (joined(s, host))
-			check_group(&s->group.members[host].group);
-	}
+	for (i = 0; i < s->ranks; i++)
+		check_posts(s, i);
+	for (i = 0; i < s->hosts; i++)
+		if (joined(s, i))
+			check_group(&s->group.members[i].group);
 }
 
 /* ---- what hosts do ---- */
 
-static void join(struct siege *s, u32 host)
+static void join(struct siege *s, u32 rank)
 {
-	s->lives[host]++;
-	FUZZ_EQUAL(-world_join(&s->group.members[host]), 0, "errno of a group");
+	s->lives[rank]++;
+	s->local[rank] = world_join_rank(member_of_rank(s, rank), rank);
+	FUZZ_EXPECT(s->local[rank] >= 0, "rank %u joins: errno %d", rank, -s->local[rank]);
 }
 
+/* A host forgets all. Those of its ranks that had not joined do so, too. */
 static void restart(struct siege *s, u32 host)
 {
-	if (s->lives[host] == MAX_LIVES)
-		return;
-	s->reset[host] |= s->lives[host];
+	u32 i;
+
+	for (i = 0; i < s->ranks; i++)
+		if (s->host_of_rank[i] == host && s->lives[i] == MAX_LIVES)
+			return;
 	world_crash(&s->world, &s->world.hosts[host]);
 	world_start(&s->world.hosts[host]);
-	join(s, host);
+	for (i = 0; i < s->ranks; i++) {
+		if (s->host_of_rank[i] != host)
+			continue;
+		s->reset[i] |= s->lives[i];
+		join(s, i);
+	}
 }
 
-static void post(struct siege *s, u32 host, const struct collsock_post *request)
+static void post(struct siege *s, u32 rank, const struct collsock_post *request)
 {
-	struct world_member *m = &s->group.members[host];
-	u32 number = m->group.next;
+	struct world_member *m = member_of_rank(s, rank);
 	u8 payload[MAX_BYTES], *exact;
+	struct coll_rank *poster;
 	struct post *p;
 	struct life *l;
 	int err, bytes;
+	u32 number;
 
-	if (!joined(s, host) || m->group.leaving)
+	if (!lives(s, rank))
 		return;
-	l = &s->life[host][s->lives[host] - 1];
+	poster = &m->group.ranks[s->local[rank]];
+	number = poster->next;
+	l = &s->life[rank][s->lives[rank] - 1];
 	p = &l->posts[l->posted];
 	if (l->posted == MAX_POSTS)
 		return;
-	bytes = coll_group_signature(&m->group, request, &p->signature);
+	bytes = coll_group_signature(&m->group, s->local[rank], request, &p->signature);
 	if (bytes < 0)
 		return;
 	FUZZ_EXPECT(bytes <= MAX_BYTES, "%u bytes", bytes);
-	fill_payload(payload, &p->signature, host, number);
+	fill_payload(payload, &p->signature, rank, number);
 	exact = fuzz_exact(payload, bytes);
-	err = world_post(m, request, exact, bytes, p);
+	err = world_post_rank(m, s->local[rank], request, exact, bytes, p);
 	free(exact);
 	if (err) {
 		FUZZ_EQUAL(-err, EAGAIN, "errno of posting");
 		return;
 	}
-	p->number = m->group.next == number ? COLL_NOTHING_DONE : number;
+	p->number = poster->next == number ? COLL_NOTHING_DONE : number;
 	s->rooted |= request->operation >= COLLSOCK_REDUCE;
 	l->posted++;
 }
@@ -397,23 +432,23 @@ static void post(struct siege *s, u32 host, const struct collsock_post *request)
 static void post_barrier(struct siege *s)
 {
 	struct collsock_post p = { .size = sizeof(p), .operation = COLLSOCK_BARRIER };
-	u32 host = fuzz_below(&s->in, s->hosts);
+	u32 rank = fuzz_below(&s->in, s->ranks);
 
 	p.algorithm = fuzz_below(&s->in, 3);
-	post(s, host, &p);
+	post(s, rank, &p);
 }
 
 static void post_allreduce(struct siege *s)
 {
 	struct collsock_post p = { .size = sizeof(p), .operation = COLLSOCK_ALLREDUCE };
-	u32 host = fuzz_below(&s->in, s->hosts);
+	u32 rank = fuzz_below(&s->in, s->ranks);
 
 	p.type = 1 + fuzz_below(&s->in, COLLSOCK_INT16_INT);
 	p.op = 1 + fuzz_below(&s->in, COLLSOCK_MAXLOC);
 	if (p.type >= COLLSOCK_FLOAT_INT)
 		p.op = COLLSOCK_MINLOC + p.op % 2;
-	p.count = 1 + fuzz_below(&s->in, MAX_BYTES / coll_type_bytes(p.type));
-	post(s, host, &p);
+	p.count = 1 + fuzz_below(&s->in, s->group.join.max_bytes / coll_type_bytes(p.type));
+	post(s, rank, &p);
 }
 
 /* Something with a root that makes sense. */
@@ -425,24 +460,24 @@ static void choose_rooted(const struct siege *s, struct collsock_post *p)
 	p->operation = choice & 1 ? COLLSOCK_REDUCE : COLLSOCK_BROADCAST;
 	p->op = choice & 1 ? COLLSOCK_SUM : COLLSOCK_NOP;
 	p->count = 1 + (choice >> 1) % 2;
-	p->root = (choice >> 2) % s->hosts;
+	p->root = (choice >> 2) % s->ranks;
 }
 
 static void post_anything(struct siege *s)
 {
 	struct collsock_post p = { .size = sizeof(p) };
-	u32 host = fuzz_below(&s->in, s->hosts);
+	u32 rank = fuzz_below(&s->in, s->ranks);
 
 	fuzz_copy(&s->in, &p, sizeof(p));
 	if (p.cookie & 1)
 		choose_rooted(s, &p);
-	post(s, host, &p);
+	post(s, rank, &p);
 }
 
 static void fail(struct siege *s)
 {
 	u32 host = fuzz_below(&s->in, s->hosts), reason = fuzz_below(&s->in, COLL_REASONS);
-	u32 rank = fuzz_below(&s->in, s->hosts);
+	u32 rank = fuzz_below(&s->in, s->ranks);
 
 	if (!joined(s, host))
 		return;
@@ -469,12 +504,21 @@ static void expire(struct siege *s)
 	coll_group_expire(&m->group, s->world.now);
 }
 
-static void leave(struct siege *s, u32 host)
+static void leave(struct siege *s, u32 rank)
 {
-	if (!joined(s, host))
+	if (!lives(s, rank))
 		return;
-	s->reset[host] = true;
-	world_leave(&s->group.members[host]);
+	s->reset[rank] = true;
+	world_leave_rank(member_of_rank(s, rank), s->local[rank]);
+}
+
+/* It cannot join where all others have left, and that was the end. */
+static void leave_or_join(struct siege *s, u32 rank)
+{
+	if (s->local[rank] >= 0)
+		leave(s, rank);
+	else if (member_of_rank(s, rank)->state != WORLD_ENTOMBED)
+		join(s, rank);
 }
 
 /* ---- what the attacker does ---- */
@@ -632,19 +676,37 @@ static void run(struct siege *s, u64 ns)
 			    (unsigned long long)ns / 1000);
 }
 
+/* @places: how many ranks hosts have, and where they live: 0 is one on each. */
+static void place_ranks(struct siege *s, u32 places)
+{
+	u32 locals = 1 + places % MAX_LOCALS, i;
+	bool blocks = places / MAX_LOCALS % 2, uneven = places / MAX_LOCALS / 2 % 2;
+
+	s->ranks = s->hosts * locals - (uneven ? locals - 1 : 0);
+	for (i = 0; i < s->ranks; i++) {
+		s->host_of_rank[i] = blocks ? i / locals : i % s->hosts;
+		s->local[i] = -1;
+	}
+}
+
 static void begin(struct siege *s)
 {
 	struct collsock_join request = { .size = sizeof(request), .id = 7, .key = "fuzz",
-					 .max_bytes = MAX_BYTES };
-	u32 hosts = 2 + fuzz_below(&s->in, MAX_HOSTS - 1), i;
-	u8 window = 1 + fuzz_below(&s->in, 8), choice = fuzz_byte(&s->in);
+					 .max_bytes = MAX_SEGMENT };
+	u8 places = fuzz_byte(&s->in), sizes = fuzz_byte(&s->in), choice = fuzz_byte(&s->in);
 	u8 faults = fuzz_byte(&s->in);
+	u32 hosts = 2 + places % (MAX_HOSTS - 1), i;
 
-	request.hosts = hosts;
-	request.ranks = hosts;
-	request.window = window;
-	request.barrier_algorithm = choice % 3;
 	s->hosts = hosts;
+	place_ranks(s, places / (MAX_HOSTS - 1));
+	request.hosts = hosts;
+	request.ranks = s->ranks;
+	request.window = 1 + sizes % 8;
+	if (sizes & 8) {
+		request.segment_bytes = COLLSOCK_SEGMENT_QUANTUM;
+		request.max_bytes = MAX_BYTES;
+	}
+	request.barrier_algorithm = choice % 3;
 	s->honest = true;
 	world_init(&s->world, hosts, choice >> 4, &user);
 	s->world.link.loss = (faults & 3) * 100;
@@ -655,7 +717,8 @@ static void begin(struct siege *s)
 	s->late = choice & 8;
 	FUZZ_EQUAL(-world_group_init(&s->world, &s->group, &request, &timing, NULL), 0,
 		   "errno of a descriptor");
-	for (i = 0; i < hosts - s->late; i++)
+	s->group.host_of_rank = s->host_of_rank;
+	for (i = 0; i < s->ranks - s->late; i++)
 		join(s, i);
 }
 
@@ -694,11 +757,11 @@ static void one_event(struct siege *s)
 		return inject_replay(s);
 	case EVENT_DROP:
 		return drop(s);
+	case EVENT_LEAVE:
+		return leave_or_join(s, fuzz_below(&s->in, s->ranks));
 	}
 	host = fuzz_below(&s->in, s->hosts);
-	if (event == EVENT_LEAVE) {
-		leave(s, host);
-	} else if (event == EVENT_CUT) {
+	if (event == EVENT_CUT) {
 		s->lossy = true;
 		s->cut[host] = !s->cut[host];
 	} else {
@@ -709,13 +772,13 @@ static void one_event(struct siege *s)
 /* Is there a rank that lives and has not posted that operation? */
 static bool may_wait(const struct siege *s, u32 number)
 {
-	u32 host;
+	u32 i;
 
-	for (host = 0; host < s->hosts; host++) {
-		const struct coll_group *g = &s->group.members[host].group;
+	for (i = 0; i < s->ranks; i++) {
+		const struct coll_group *g = &s->group.members[s->host_of_rank[i]].group;
 
-		if (joined(s, host) && !g->leaving && !coll_group_ended(g, 0) &&
-		    !coll_before(number, g->next))
+		if (lives(s, i) && !coll_group_ended(g, s->local[i]) &&
+		    !coll_before(number, g->ranks[s->local[i]].next))
 			return true;
 	}
 	return false;
@@ -728,40 +791,51 @@ static bool must_end(const struct siege *s, u32 host)
 }
 
 /* An operation ends, or waits for a rank that lives. */
-static void check_no_hang(const struct siege *s, u32 host)
+static void check_no_hang(const struct siege *s, u32 rank)
 {
 	const struct life *l;
 	u32 i;
 
-	if (!must_end(s, host))
+	if (!must_end(s, s->host_of_rank[rank]) || !s->lives[rank])
 		return;
-	l = &s->life[host][s->lives[host] - 1];
+	l = &s->life[rank][s->lives[rank] - 1];
 	for (i = 0; i < l->posted; i++)
 		FUZZ_EXPECT(l->posts[i].done || may_wait(s, l->posts[i].number),
-			    "host %u waits for nobody in operation %u", host, l->posts[i].number);
+			    "rank %u waits for nobody in operation %u", rank, l->posts[i].number);
+}
+
+static void free_results(struct siege *s)
+{
+	u32 rank, life, i;
+
+	for (rank = 0; rank < s->ranks; rank++)
+		for (life = 0; life < s->lives[rank]; life++)
+			for (i = 0; i < s->life[rank][life].posted; i++)
+				free(s->life[rank][life].posts[i].result);
 }
 
 /* All faults end and everyone leaves: nothing may be owed for ever. */
 static void end(struct siege *s)
 {
-	u32 host;
+	u32 i;
 
 	s->world.link.loss = 0;
 	s->drop = 0;
 	memset(s->cut, 0, sizeof(s->cut));
 	run(s, 3 * timing.join_timeout);
 	check_all(s);
-	for (host = 0; host < s->hosts; host++)
-		check_no_hang(s, host);
-	for (host = 0; host < s->hosts; host++)
-		leave(s, host);
+	for (i = 0; i < s->ranks; i++)
+		check_no_hang(s, i);
+	for (i = 0; i < s->ranks; i++)
+		leave(s, i);
 	run(s, 4 * timing.join_timeout);
 	check_all(s);
-	for (host = 0; host < s->hosts; host++)
-		FUZZ_EXPECT(!must_end(s, host) || coll_group_quiet(&s->group.members[host].group),
-			    "host %u has left and lingers for ever", host);
+	for (i = 0; i < s->hosts; i++)
+		FUZZ_EXPECT(!must_end(s, i) || coll_group_quiet(&s->group.members[i].group),
+			    "host %u has left and lingers for ever", i);
 	world_group_free(&s->group);
 	world_free(&s->world);
+	free_results(s);
 	FUZZ_EQUAL(world_memory, 0, "pieces of memory left");
 }
 

@@ -27,7 +27,7 @@ void sim_violated(struct sim *s, const char *format, ...)
 /* ---- blame ---- */
 
 /*
- * Does nobody answer for it any more, though it did nothing wrong? Its tombstone
+ * Does nobody answer for its host any more, though it did nothing wrong? Its tombstone
  * has crumbled, or was lost with the host.
  */
 static bool forgotten(const struct sim_rank *r)
@@ -35,16 +35,56 @@ static bool forgotten(const struct sim_rank *r)
 	const struct world_member *m = r->member;
 	u64 liveness = r->group->common.timing.liveness;
 
-	if (r->left && m->state == WORLD_ABSENT)
-		return true;
 	/* Whoever has begun to ask in time had an answer. */
-	return m->state == WORLD_ENTOMBED && r->group->acted_ns > m->buried_ns + liveness;
+	if (m->state == WORLD_ENTOMBED)
+		return r->group->acted_ns > m->buried_ns + liveness;
+	if (m->state == WORLD_ABSENT)
+		for (r = sim_lowest_of(m); r; r = r->sibling)
+			if (r->left)
+				return true;
+	return false;
 }
 
-/* May this rank be taken for dead? */
+static bool never_joins(const struct world_member *m)
+{
+	const struct sim_rank *r;
+
+	for (r = sim_lowest_of(m); r; r = r->sibling)
+		if (!r->missing)
+			return false;
+	return true;
+}
+
+static bool host_suspect(const struct world_member *m)
+{
+	const struct sim_rank *r;
+
+	for (r = sim_lowest_of(m); r; r = r->sibling)
+		if (r->crashed || r->restarted || r->cut || r->paused)
+			return true;
+	return never_joins(m) || forgotten(sim_lowest_of(m));
+}
+
+/* Did its host come back? */
+static bool host_restarted(const struct world_member *m)
+{
+	const struct sim_rank *r;
+
+	for (r = sim_lowest_of(m); r; r = r->sibling)
+		if (r->restarted)
+			return true;
+	return false;
+}
+
+/*
+ * May this rank be taken for dead? One that never joins, by its siblings; the lowest one
+ * of a host for all of them. One that joins late may be late for its siblings, if the
+ * host stood still meanwhile.
+ */
 static bool suspect(const struct sim_rank *r)
 {
-	return r->crashed || r->restarted || r->cut || r->paused || r->missing || forgotten(r);
+	return r->missing || (r == sim_lowest_of(r->member) && host_suspect(r->member)) ||
+	       (!r->joined && r->paused);
 }
 
 /*
@@ -69,7 +109,7 @@ static bool blame_fits(const struct sim_rank *r, const struct sim_rank *named, u
 	case ETIMEDOUT:
 		return suspect(named);
 	case ECONNRESET:
-		return named->restarted || (named->left && named->posted <= number) ||
+		return host_restarted(named->member) || (named->left && named->posted <= number) ||
 		       (g->disagreed_from != COLL_NOTHING_DONE && left_behind(g, number));
 	case EPROTO:
 		/*
@@ -77,7 +117,7 @@ static bool blame_fits(const struct sim_rank *r, const struct sim_rank *named, u
 		 * back begins anew, and learns how the group has ended.
 		 */
 		return g->disagreed_from != COLL_NOTHING_DONE &&
-		       (r->restarted ||
+		       (host_restarted(r->member) ||
 			number + 2 * g->common.join.window >= g->disagreed_from);
 	default:
 		return false;
@@ -95,21 +135,21 @@ static void check_blame(struct sim_rank *r, u32 number, u32 error, u32 failed_ra
 	struct sim_group *g = r->group;
 	struct sim *s = g->sim;
 
-	if (failed_rank >= g->hosts)
+	if (failed_rank >= g->size)
 		sim_violated(s, "rank %u: operation %u fails with %u and names nobody (%d)",
-			     r->member->index, number, error, (int)failed_rank);
+			     r->number, number, error, (int)failed_rank);
 	else if (!blame_fits(r, &g->ranks[failed_rank], number, error))
 		sim_violated(s, "rank %u: operation %u fails with %u and names %u, an innocent",
-			     r->member->index, number, error, failed_rank);
+			     r->number, number, error, failed_rank);
 	else if (forgotten(&g->ranks[failed_rank]))
 		return;
 	else if (only_a_crash(g) && failed_rank != g->victim)
 		sim_violated(s, "rank %u: operation %u names %u, but %u has crashed",
-			     r->member->index, number, failed_rank, g->victim);
+			     r->number, number, failed_rank, g->victim);
 	else if (g->other_trouble == SIM_DISAGREE && !g->crashes && error != EPROTO &&
 		 !left_behind(g, number))
 		sim_violated(s, "rank %u: operation %u fails with %u, but ranks disagree",
-			     r->member->index, number, error);
+			     r->number, number, error);
 }
 
 /* ---- results ---- */
@@ -119,7 +159,7 @@ static bool may_complete(const struct sim_op *op, const struct sim_rank *r)
 {
 	u32 rank;
 
-	for (rank = 0; rank < r->group->hosts; rank++)
+	for (rank = 0; rank < r->group->size; rank++)
 		if (sim_values_contributes(op, rank) && !(op->seen >> rank & 1))
 			return false;
 	return true;
@@ -129,33 +169,34 @@ static void check_result(struct sim_rank *r, u32 number, const void *result, u32
 {
 	struct sim_group *g = r->group;
 	struct sim_op *op = &g->ops[number];
-	bool takes = sim_values_takes(op, r->member->index);
+	bool takes = sim_values_takes(op, r->number);
 	struct sim *s = g->sim;
 
 	if (takes && !may_complete(op, r))
 		sim_violated(s, "rank %u completes operation %u, which %u of %u have posted",
-			     r->member->index, number, op->posted, g->hosts);
+			     r->number, number, op->posted, g->size);
 	else if (takes && op->disputed && op->post.operation != COLLSOCK_BROADCAST)
 		sim_violated(s, "rank %u completes operation %u, about which they disagree",
-			     r->member->index, number);
+			     r->number, number);
 	else if (bytes != (takes ? op->bytes : 0))
 		sim_violated(s, "rank %u: operation %u gives %u bytes instead of %u",
-			     r->member->index, number, bytes, takes ? op->bytes : 0);
-	else if (takes && !sim_values_right(r, number, result))
+			     r->number, number, bytes, takes ? op->bytes : 0);
+	else if (takes && !sim_expect_right(r, number, result))
 		sim_violated(s, "rank %u: the result of operation %u is wrong",
-			     r->member->index, number);
+			     r->number, number);
 	else if (number > r->failed)
 		sim_violated(s, "rank %u: operation %u completes, but %u has failed",
-			     r->member->index, number, r->failed);
+			     r->number, number, r->failed);
 }
 
-void sim_check_completion(struct sim_rank *r, const struct sim_post *p, const void *result,
-			  u32 bytes, u32 error, u32 failed_rank)
+void sim_check_completion(const struct world_member *m, struct sim_rank *r,
+			  const struct sim_post *p, const void *result, u32 bytes, u32 error,
+			  u32 failed_rank)
 {
 	struct sim *s = r->group->sim;
 
-	if (p->done || p->life != r->member->life || p->rank != r->member->index)
-		sim_violated(s, "rank %u: operation %u completes twice", r->member->index,
+	if (p->done || p->life != r->life || r->member != m)
+		sim_violated(s, "rank %u: operation %u completes twice", r->number,
 			     p->number);
 	else if (error)
 		check_blame(r, p->number, error, failed_rank);
@@ -165,24 +206,23 @@ void sim_check_completion(struct sim_rank *r, const struct sim_post *p, const vo
 
 /* ---- a member, after each of its events ---- */
 
-static void check_counters(struct sim_rank *r, const struct collsock_stats *stats)
+static void check_counters(const struct world_member *m, const struct collsock_stats *stats)
 {
-	struct sim *s = r->group->sim;
+	struct sim *s = m->world->owner;
 
 	if (stats->invalid && !(s->trouble & (SIM_DISAGREE | SIM_RESTART)))
-		sim_violated(s, "rank %u: %llu packets of members are invalid",
-			     r->member->index, (unsigned long long)stats->invalid);
+		sim_violated(s, "host %u: %llu packets of members are invalid",
+			     m->index, (unsigned long long)stats->invalid);
 }
 
 void sim_check_member(struct world_member *m)
 {
 	const struct coll_group *g = &m->group;
-	struct sim_rank *r = sim_rank_of(m);
 
 	if (m->state == WORLD_ENTOMBED)
-		check_counters(r, &m->last_stats);
+		check_counters(m, &m->last_stats);
 	else if (g->next - g->oldest > g->window)
-		sim_violated(r->group->sim, "rank %u: %u operations in a window of %u",
+		sim_violated(m->world->owner, "host %u: %u operations in a window of %u",
 			     m->index, g->next - g->oldest, g->window);
 }
 
@@ -192,9 +232,9 @@ void sim_check_damaged(struct world_member *m, enum coll_refusal refusal, bool c
 
 	s->damaged++;
 	if (refusal == COLL_ACCEPTED)
-		sim_violated(s, "rank %u accepts a packet that nobody has written", m->index);
+		sim_violated(s, "host %u accepts a packet that nobody has written", m->index);
 	else if (changed)
-		sim_violated(s, "rank %u is changed by a packet that nobody has written",
+		sim_violated(s, "host %u is changed by a packet that nobody has written",
 			     m->index);
 }
 
@@ -210,10 +250,49 @@ struct chain {
 	u64			seen;
 };
 
-static bool is_gone(const struct chain *c, const struct sim_rank *r)
+/* For good; others learn of it when they ask. */
+static bool rank_gone(const struct chain *c, const struct sim_rank *r)
 {
-	return r->gone_ns <= c->since &&
-	       (r->crashed || r->missing || (r->left && r->posted <= c->number));
+	return r->gone_ns <= c->since && (r->crashed || (r->left && r->posted <= c->number));
+}
+
+static bool host_joined(const struct chain *c, const struct world_member *m)
+{
+	const struct sim_rank *r;
+
+	if (m->state == WORLD_JOINED)
+		for (r = sim_lowest_of(m); r; r = r->sibling)
+			if (r->joined && r->joined_ns <= c->since)
+				return true;
+	return false;
+}
+
+/*
+ * One that never joins is missed by its siblings, a join time-out after the operation
+ * has waited for it: when they have posted, or others ask for what it has to bring.
+ */
+static bool sibling_missed(const struct chain *c, const struct sim_rank *r)
+{
+	const struct coll_group *core = &r->member->group;
+	const struct coll_op *op = coll_group_slot(core, c->number);
+
+	if (c->heard || !r->missing || !host_joined(c, r->member) ||
+	    c->number - core->oldest >= core->window)
+		return false;
+	if (op->state == COLL_OP_RUNNING)
+		return op->awaited_ns <= c->since;
+	return op->state <= COLL_OP_EARLY &&
+	       sim_values_contributes(&c->group->ops[c->number], r->number);
+}
+
+static bool is_gone(const struct chain *c, const struct world_member *m)
+{
+	const struct sim_rank *r;
+
+	for (r = sim_lowest_of(m); r; r = r->sibling)
+		if (rank_gone(c, r) || sibling_missed(c, r))
+			return true;
+	return never_joins(m) && sim_lowest_of(m)->gone_ns <= c->since;
 }
 
 static bool has_heard(const struct coll_group *g, u32 host)
@@ -250,7 +329,7 @@ static const struct coll_schedule *schedule_of(const struct chain *c,
 	const struct coll_shape shape = {
 		.hosts	= core->hosts,
 		.self	= core->self,
-		.root	= c->group->ops[c->number].post.root,
+		.root	= coll_group_host(core, c->group->ops[c->number].post.root),
 		.fanout	= core->fanout,
 	};
 
@@ -262,29 +341,28 @@ static const struct coll_schedule *schedule_of(const struct chain *c,
 }
 
 /*
- * Does a rank need one that is gone, through any chain of hosts? Who has posted
- * needs those of its present and later rounds, who computes those of all rounds.
+ * Does a host need one that is gone, through any chain of hosts? One that has begun
+ * needs those of its present and later rounds, another one those of all rounds.
  */
-static bool needs_gone(struct chain *c, const struct sim_rank *r)
+static bool needs_gone(struct chain *c, const struct world_member *m)
 {
-	const struct coll_group *core = &r->member->group;
+	const struct coll_group *core = &m->group;
 	const struct coll_schedule *s;
 	struct coll_schedule room;
 	const struct coll_op *op;
 	u32 i;
 
-	if (is_gone(c, r))
+	if (is_gone(c, m))
 		return true;
-	if (c->seen >> r->member->index & 1 || r->member->state != WORLD_JOINED ||
-	    r->joined_ns > c->since || !may_miss(c, core))
+	if (c->seen >> m->index & 1 || !host_joined(c, m) || !may_miss(c, core))
 		return false;
-	c->seen |= 1ULL << r->member->index;
+	c->seen |= 1ULL << m->index;
 	op = coll_group_slot(core, c->number);
 	for (i = 0, s = schedule_of(c, core, &room); i < s->folds; i++)
 		if (s->fold[i].host != s->self &&
 		    (op->state == COLL_OP_FREE || coll_op_misses(op, i)) &&
 		    (!c->heard || has_heard(core, s->fold[i].host)) &&
-		    needs_gone(c, &c->group->ranks[s->fold[i].host]))
+		    needs_gone(c, &m->common->members[s->fold[i].host]))
 			return true;
 	return false;
 }
@@ -293,7 +371,7 @@ static void waits_too_long(const struct sim_rank *r, u32 number)
 {
 	sim_violated(r->group->sim,
 		     "rank %u of group %u waits for operation %u, but one that it needs is gone",
-		     r->member->index, r->group->id, number);
+		     r->number, r->group->id, number);
 }
 
 /*
@@ -312,7 +390,7 @@ static void check_waits(struct sim_group *g, const struct sim_rank *r, u64 since
 		    op->state != COLL_OP_RUNNING)
 			continue;
 		c.schedule = op->schedule->id;
-		if (needs_gone(&c, r))
+		if (needs_gone(&c, r->member))
 			waits_too_long(r, i);
 	}
 }
@@ -325,7 +403,7 @@ static void check_group_waits(struct sim_group *g, u64 bound, bool heard)
 	/* Nobody stood still, no link was cut since. */
 	if (g->sim->over || g->sim->world.now < bound || g->sim->calm_ns > since)
 		return;
-	for (i = 0; i < g->hosts; i++)
+	for (i = 0; i < g->size; i++)
 		if (g->ranks[i].member->state == WORLD_JOINED)
 			check_waits(g, &g->ranks[i], since, heard);
 }
@@ -413,15 +491,15 @@ static void check_rank_stuck(struct sim *s, const struct sim_rank *r)
 {
 	const struct coll_group *g = &r->member->group;
 
-	if (r->over || r->member->state != WORLD_JOINED)
+	if (r->over || !r->joined || r->member->state != WORLD_JOINED)
 		return;
 	trace_group(s, g);
 	if (r->completed < r->posted)
 		sim_violated(s, "rank %u of group %u waits for ever for operation %u of %u posted",
-			     r->member->index, r->group->id, r->completed, r->posted);
+			     r->number, r->group->id, r->completed, r->posted);
 	else
 		sim_violated(s, "rank %u of group %u lingers: %s, next %u, oldest %u",
-			     r->member->index, r->group->id, r->left ? "left" : "stays",
+			     r->number, r->group->id, r->left ? "left" : "stays",
 			     g->next, g->oldest);
 }
 
@@ -431,7 +509,7 @@ void sim_check_stuck(struct sim *s)
 	u32 g, i;
 
 	for (g = 0; g < s->group_count; g++)
-		for (i = 0; i < s->groups[g].hosts; i++)
+		for (i = 0; i < s->groups[g].size; i++)
 			check_rank_stuck(s, &s->groups[g].ranks[i]);
 	s->over = true;
 }

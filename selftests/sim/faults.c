@@ -11,7 +11,7 @@ static void begin_anew(struct sim_rank *r)
 {
 	u32 i;
 
-	r->member->life++;
+	r->life++;
 	r->crashed = false;
 	r->restarted = true;
 	r->group->other_trouble |= SIM_RESTART;
@@ -20,10 +20,11 @@ static void begin_anew(struct sim_rank *r)
 	r->failed = COLL_NOTHING_DONE;
 	r->busy = false;
 	r->going = false;
+	r->joined = false;
 	r->left = false;
 	memset(r->posts, 0, sizeof(r->posts));
 	for (i = 0; i < SIM_MAX_OPS; i++)
-		r->group->ops[i].agreed &= ~(1ULL << r->member->index);
+		r->group->ops[i].agreed &= ~(1ULL << r->number);
 }
 
 static void restart(struct world *w, void *what)
@@ -31,43 +32,56 @@ static void restart(struct world *w, void *what)
 	struct world_host *h = what;
 	struct sim *s = w->owner;
 	struct world_member *m;
+	struct sim_rank *r;
 
 	world_trace(w, "host %u starts again", h->id);
 	world_start(h);
-	for (m = h->members; m; m = m->next) {
-		struct sim_rank *r = sim_rank_of(m);
-
-		if (!r->crashed)
-			continue;
-		begin_anew(r);
-		sim_at(s, world_below(&s->random, NSEC_PER_SEC), sim_rank_join, r);
-	}
+	for (m = h->members; m; m = m->next)
+		for (r = sim_lowest_of(m); r; r = r->sibling) {
+			if (!r->crashed)
+				continue;
+			begin_anew(r);
+			sim_at(s, world_below(&s->random, NSEC_PER_SEC), sim_rank_join, r);
+		}
 	sim_acted(s);
 }
 
 /* A host that had not joined yet, or had left, does no harm. */
-static void crash(struct sim *s, struct sim_fault *f)
+static void crash_member(struct sim *s, struct world_member *m, const struct sim_fault *f)
 {
-	struct world_host *h = f->trigger->member->host;
-	struct world_member *m;
+	struct sim_group *g = sim_group_of(m);
+	bool crashed = false;
+	struct sim_rank *r;
 
-	if (h->down)
-		return;
-	for (m = h->members; m; m = m->next)
-		if (m->life)
-			return;
-	for (m = h->members; m; m = m->next) {
-		struct sim_rank *r = sim_rank_of(m);
-
-		if (r->missing || (r->left && m->state != WORLD_JOINED))
+	for (r = sim_lowest_of(m); r; r = r->sibling) {
+		if (r->missing || r->over || (r->left && m->state != WORLD_JOINED))
 			continue;
+		crashed = true;
 		r->crashed = true;
-		r->group->crashes++;
-		r->group->victim = m->index;
 		sim_check_gone(r);
 		if (!f->duration_ns)
 			sim_rank_over(r);
 	}
+	if (!crashed)
+		return;
+	g->crashes++;
+	g->victim = sim_lowest_of(m)->number;
+}
+
+static void crash(struct sim *s, struct sim_fault *f)
+{
+	struct world_host *h = f->trigger->member->host;
+	struct world_member *m;
+	struct sim_rank *r;
+
+	if (h->down)
+		return;
+	for (m = h->members; m; m = m->next)
+		for (r = sim_lowest_of(m); r; r = r->sibling)
+			if (r->life)
+				return;
+	for (m = h->members; m; m = m->next)
+		crash_member(s, m, f);
 	world_crash(&s->world, h);
 	if (f->duration_ns)
 		sim_at(s, f->duration_ns, restart, h);
@@ -81,14 +95,14 @@ static bool lasts(const struct sim_group *g, u64 duration)
 static void mark_paused(struct sim *s, struct world_host *h, u64 duration)
 {
 	struct world_member *m;
+	struct sim_rank *r;
 
 	for (m = h->members; m; m = m->next) {
-		struct sim_rank *r = sim_rank_of(m);
-
-		if (!lasts(r->group, duration))
+		if (!lasts(sim_group_of(m), duration))
 			continue;
-		r->paused = true;
-		r->group->other_trouble |= SIM_PAUSE;
+		sim_group_of(m)->other_trouble |= SIM_PAUSE;
+		for (r = sim_lowest_of(m); r; r = r->sibling)
+			r->paused = true;
 	}
 }
 
@@ -133,6 +147,17 @@ static void heal(struct world *w, void *what)
 	sim_acted(f->sim);
 }
 
+static void mark_pair(struct sim_group *g, u32 one, u32 other)
+{
+	struct sim_rank *r;
+
+	for (r = sim_lowest_of(&g->common.members[one]); r; r = r->sibling)
+		r->cut = true;
+	for (r = sim_lowest_of(&g->common.members[other]); r; r = r->sibling)
+		r->cut = true;
+	g->other_trouble |= SIM_PARTITION;
+}
+
 /* Whoever has a member of its group on the other side is cut off. */
 static void mark_cut(struct sim *s, struct sim_fault *f)
 {
@@ -146,11 +171,8 @@ static void mark_cut(struct sim *s, struct sim_fault *f)
 			continue;
 		for (i = 0; i < group->hosts; i++)
 			for (k = 0; k < group->hosts; k++)
-				if (cuts(f, host_of[i], host_of[k])) {
-					group->ranks[i].cut = true;
-					group->ranks[k].cut = true;
-					group->other_trouble |= SIM_PARTITION;
-				}
+				if (cuts(f, host_of[i], host_of[k]))
+					mark_pair(group, i, k);
 	}
 }
 
@@ -163,7 +185,8 @@ static void happen(struct world *w, void *what)
 
 	switch (f->kind) {
 	case SIM_FAULT_LEAVE:
-		if (f->trigger->member->state != WORLD_JOINED || f->trigger->left)
+		if (f->trigger->member->state != WORLD_JOINED || !f->trigger->joined ||
+		    f->trigger->left)
 			break;
 		f->trigger->going = true;
 		f->trigger->group->other_trouble |= SIM_EXIT;

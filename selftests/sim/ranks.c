@@ -62,37 +62,37 @@ void sim_rank_over(struct sim_rank *r)
 
 static bool rank_alive(const struct sim_rank *r)
 {
-	return r->member->state == WORLD_JOINED && !r->left;
+	return r->member->state == WORLD_JOINED && r->joined && !r->left;
 }
 
 static void rank_post(struct sim_rank *r)
 {
-	u64 payload[COLLSOCK_DEFAULT_SEGMENT / 8 + 1];
+	u64 payload[SIM_MAX_BYTES / 8];
 	struct sim_post *p = &r->posts[r->posted];
 	struct sim_op *op = &r->group->ops[r->posted];
 	struct sim *s = r->group->sim;
 	struct collsock_post post = op->post;
-	u32 bytes = sim_values_contributes(op, r->member->index) ? op->bytes : 0;
+	u32 bytes = sim_values_contributes(op, r->number) ? op->bytes : 0;
 	int err;
 
-	sim_values_payload(r, r->posted, r->member->life, payload);
+	sim_values_payload(r, r->posted, r->life, payload);
 	if (r->posted == r->dissent)
 		bytes = sim_values_dissent(r->group, &post);
-	*p = (struct sim_post){ .number = r->posted, .rank = r->member->index,
-				.life = r->member->life, .posted_ns = s->world.now };
-	if (!coll_group_writable(&r->member->group, 0))
+	*p = (struct sim_post){ .number = r->posted, .rank = r->number,
+				.life = r->life, .posted_ns = s->world.now };
+	if (!coll_group_writable(&r->member->group, r->local))
 		return;
-	world_trace(&s->world, "rank %u of group %u posts %u", r->member->index, r->group->id,
+	world_trace(&s->world, "rank %u of group %u posts %u", r->number, r->group->id,
 		    r->posted);
-	if (!(op->seen >> r->member->index & 1)) {
-		op->seen |= 1ULL << r->member->index;
+	if (!(op->seen >> r->number & 1)) {
+		op->seen |= 1ULL << r->number;
 		op->posted++;
 	}
 	r->posted++;
 	r->group->acted_ns = s->world.now;
-	err = world_post(r->member, &post, payload, bytes, p);
+	err = world_post_rank(r->member, r->local, &post, payload, bytes, p);
 	if (err)
-		sim_violated(s, "rank %u cannot post %u: %d", r->member->index, p->number, err);
+		sim_violated(s, "rank %u cannot post %u: %d", r->number, p->number, err);
 	sim_check_posted(r);
 	sim_faults_posted(r);
 }
@@ -121,7 +121,7 @@ static void rank_leaves_on_cpu(struct world *w, void *what)
 
 	if (rank_alive(r)) {
 		r->left = true;
-		world_leave(r->member);
+		world_leave_rank(r->member, r->local);
 		sim_check_gone(r);
 	}
 	sim_acted(r->group->sim);
@@ -160,7 +160,7 @@ static void rank_next(struct sim_rank *r)
 		sim_at(s, world_below(&s->random, world_chance(&s->random, 500) ?
 				      2 * SECOND : 100 * NSEC_PER_USEC), sim_rank_leave, r);
 	} else if (!done && r->posted - r->completed < r->depth &&
-		   coll_group_writable(&r->member->group, 0)) {
+		   coll_group_writable(&r->member->group, r->local)) {
 		r->busy = true;
 		sim_at(s, think(r), rank_acts, r);
 	}
@@ -168,17 +168,33 @@ static void rank_next(struct sim_rank *r)
 
 /* ---- joining ---- */
 
+static void rank_joins_now(struct sim_rank *r)
+{
+	struct sim *s = r->group->sim;
+	int local;
+
+	r->group->acted_ns = s->world.now;
+	local = world_join_rank(r->member, r->number);
+	if (local < 0) {
+		sim_violated(s, "rank %u cannot join: %d", r->number, local);
+		return;
+	}
+	r->local = local;
+	r->joined = true;
+	sim_check_joined(r);
+	sim_faults_posted(r);
+	rank_next(r);
+}
+
+/* All the others of its host have left, and that was the end of the group there. */
 static void rank_joins_on_cpu(struct world *w, void *what)
 {
 	struct sim_rank *r = what;
 
-	if (!r->member->host->down && r->member->state == WORLD_ABSENT) {
-		r->group->acted_ns = w->now;
-		world_join(r->member);
-		sim_check_joined(r);
-		sim_faults_posted(r);
-		rank_next(r);
-	}
+	if (r->member->state == WORLD_ENTOMBED)
+		sim_rank_over(r);
+	else if (!r->member->host->down && !r->joined)
+		rank_joins_now(r);
 	sim_acted(r->group->sim);
 }
 
@@ -194,7 +210,7 @@ void sim_ranks_start(struct sim *s)
 	u32 g, i;
 
 	for (g = 0; g < s->group_count; g++)
-		for (i = 0; i < s->groups[g].hosts; i++) {
+		for (i = 0; i < s->groups[g].size; i++) {
 			struct sim_rank *r = &s->groups[g].ranks[i];
 
 			if (r->missing) {
@@ -211,12 +227,12 @@ void sim_ranks_start(struct sim *s)
 static void user_complete(struct world_member *m, void *token, const void *result,
 			  u32 bytes, u32 error, u32 failed_rank)
 {
-	struct sim_rank *r = sim_rank_of(m);
 	struct sim_post *p = token;
+	struct sim_rank *r = &sim_group_of(m)->ranks[p->rank];
 
-	world_trace(m->world, "rank %u of group %u: %u ends, error %u rank %d", m->index,
+	world_trace(m->world, "rank %u of group %u: %u ends, error %u rank %d", r->number,
 		    r->group->id, p->number, error, (int)failed_rank);
-	sim_check_completion(r, p, result, bytes, error, failed_rank);
+	sim_check_completion(m, r, p, result, bytes, error, failed_rank);
 	if (p->done)
 		return;
 	p->done = true;
@@ -227,13 +243,15 @@ static void user_complete(struct world_member *m, void *token, const void *resul
 
 static void user_after(struct world_member *m)
 {
-	struct sim_rank *r = sim_rank_of(m);
+	struct sim_rank *r;
 
 	sim_check_member(m);
-	if (m->state == WORLD_ENTOMBED)
-		sim_rank_over(r);
-	else
-		rank_next(r);
+	for (r = sim_lowest_of(m); r; r = r->sibling) {
+		if (m->state != WORLD_ENTOMBED)
+			rank_next(r);
+		else if (r->left)
+			sim_rank_over(r);
+	}
 }
 
 const struct world_user sim_user = {

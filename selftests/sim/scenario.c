@@ -122,10 +122,76 @@ static void choose_timing(struct sim *s, struct coll_timing *t)
 
 /* ---- ranks ---- */
 
+/* How the ranks of a group are spread over its hosts. */
+enum placement {
+	BLOCKS,
+	ROUND_ROBIN,
+	SCATTERED,
+	PLACEMENTS,
+};
+
+/* Several ranks on a host; on some only one. */
+static void choose_locals(struct sim *s, struct sim_group *g, u32 *locals)
+{
+	u32 most = min(SIM_MAX_LOCALS, SIM_MAX_RANKS / g->hosts), i;
+	bool uneven = chance(s, 500);
+	u32 all = 1 + below(s, most);
+
+	for (i = 0; i < g->hosts; i++) {
+		locals[i] = uneven ? 1 + below(s, most) : all;
+		g->size += locals[i];
+	}
+}
+
+/* Which host has the next rank? */
+static u32 next_host(struct sim *s, const struct sim_group *g, enum placement how,
+		     const u32 *locals, u32 last)
+{
+	u32 host = how == BLOCKS ? last : how == ROUND_ROBIN ? (last + 1) % g->hosts :
+		   below(s, g->hosts);
+
+	while (!locals[host])
+		host = (host + 1) % g->hosts;
+	return host;
+}
+
+/* Hosts are numbered in the order of their lowest ranks, whichever those are. */
+static void choose_placement(struct sim *s, struct sim_group *g)
+{
+	enum placement how = below(s, PLACEMENTS);
+	u32 locals[SIM_MAX_HOSTS], number[SIM_MAX_HOSTS], rank, host = 0, seen = 0;
+
+	choose_locals(s, g, locals);
+	memset(number, 0xff, sizeof(number));
+	if (how == ROUND_ROBIN)
+		host = g->hosts - 1;
+	for (rank = 0; rank < g->size; rank++) {
+		host = next_host(s, g, how, locals, host);
+		locals[host]--;
+		if (number[host] == ~0U)
+			number[host] = seen++;
+		g->host_of_rank[rank] = number[host];
+	}
+}
+
+static void choose_ranks(struct sim *s, struct sim_group *g)
+{
+	u32 i;
+
+	if (chance(s, 500)) {
+		choose_placement(s, g);
+		return;
+	}
+	g->size = g->hosts;
+	for (i = 0; i < g->size; i++)
+		g->host_of_rank[i] = i;
+}
+
 static void choose_rank(struct sim *s, struct sim_group *g, struct sim_rank *r, u32 ops)
 {
 	r->group = g;
-	r->member = &g->common.members[r - g->ranks];
+	r->number = r - g->ranks;
+	r->member = &g->common.members[g->host_of_rank[r->number]];
 	r->ops = ops;
 	r->failed = COLL_NOTHING_DONE;
 	r->dissent = COLL_NOTHING_DONE;
@@ -143,17 +209,30 @@ static void choose_rank(struct sim *s, struct sim_group *g, struct sim_rank *r, 
 	r->skew_at = below(s, ops);
 }
 
+/* Each host has its ranks as a list, in their order. */
+static void link_ranks(struct sim_group *g)
+{
+	u32 i;
+
+	for (i = g->size; i--;) {
+		struct sim_rank **lowest = &g->lowest[g->host_of_rank[i]];
+
+		g->ranks[i].sibling = *lowest;
+		*lowest = &g->ranks[i];
+	}
+}
+
 static void choose_dissent(struct sim *s, struct sim_group *g, u32 ops)
 {
-	struct sim_rank *r = &g->ranks[below(s, g->hosts)];
+	struct sim_rank *r = &g->ranks[below(s, g->size)];
 
 	r->dissent = below(s, ops);
 	g->disagreed_from = r->dissent;
 	g->ops[r->dissent].disputed = true;
 	g->other_trouble |= SIM_DISAGREE;
-	if (g->hosts < 3 || !chance(s, 300))
+	if (g->size < 3 || !chance(s, 300))
 		return;
-	r = &g->ranks[below(s, g->hosts)];
+	r = &g->ranks[below(s, g->size)];
 	if (r->dissent != COLL_NOTHING_DONE)
 		return;
 	r->dissent = below(s, ops);
@@ -163,10 +242,16 @@ static void choose_dissent(struct sim *s, struct sim_group *g, u32 ops)
 
 static void choose_missing(struct sim *s, struct sim_group *g)
 {
-	u32 i, missing = 1 + below(s, chance(s, 300) ? g->hosts - 1 : 1);
+	u32 i, missing = 1 + below(s, chance(s, 300) ? g->size - 1 : 1);
+	bool whole = chance(s, 500);
 
-	for (i = 0; i < missing; i++)
-		g->ranks[below(s, g->hosts)].missing = true;
+	for (i = 0; i < missing; i++) {
+		struct sim_rank *r = &g->ranks[below(s, g->size)], *sibling;
+
+		r->missing = true;
+		for (sibling = sim_lowest_of(r->member); sibling; sibling = sibling->sibling)
+			sibling->missing |= whole;
+	}
 	g->other_trouble |= SIM_MISSING;
 }
 
@@ -180,7 +265,7 @@ static void bound_waits(struct sim_group *g)
 	u32 i, hops = 1 + fls(g->hosts), depth = 1;
 	u64 liveness = g->common.timing.liveness;
 
-	for (i = 0; i < g->hosts; i++)
+	for (i = 0; i < g->size; i++)
 		depth = max(depth, g->ranks[i].depth);
 	depth = min(depth, g->common.join.window);
 	g->heard_bound_ns = 2 * liveness + hops * (1 + depth) * (liveness / 4 + SECOND / 2);
@@ -211,6 +296,16 @@ static void choose_members(struct sim *s, u32 *host_of, u32 hosts, u32 members)
 	}
 }
 
+/* Payloads of many segments, most of a few. */
+static void choose_segments(struct sim *s, struct collsock_join *join)
+{
+	u32 most = chance(s, 100) ? 80 : 8;
+
+	join->segment_bytes = COLLSOCK_SEGMENT_QUANTUM * (1 + below(s, 2));
+	join->max_bytes = min_t(u32, SIM_MAX_BYTES, join->segment_bytes * (1 + below(s, most)) +
+				8 * below(s, 6));
+}
+
 static void choose_group(struct sim *s, struct sim_group *g, u32 hosts)
 {
 	struct collsock_join join = { .size = sizeof(join), .id = 7 + below(s, 2) };
@@ -223,25 +318,30 @@ static void choose_group(struct sim *s, struct sim_group *g, u32 hosts)
 	choose_timing(s, &timing);
 	join.nonce = world_random(&s->random);
 	memcpy(join.key, "sixteen byte key", 16);
+	choose_ranks(s, g);
 	join.hosts = g->hosts;
-	join.ranks = g->hosts;
+	join.ranks = g->size;
 	join.window = chance(s, 200) ? 1 : 1 + below(s, chance(s, 100) ? 64 : 16);
 	join.fanout = chance(s, 500) ? 2 + below(s, 7) : 0;
 	join.max_bytes = chance(s, 100) ? 0 : 8 * (1 + below(s, 16));
+	if (chance(s, 300))
+		choose_segments(s, &join);
 	world_group_init(&s->world, &g->common, &join, &timing, host_of);
+	g->common.host_of_rank = g->host_of_rank;
 
 	ops = s->trouble & SIM_WINDOW ? SIM_MAX_OPS : 30;
 	ops = chance(s, 100) ? SIM_MAX_OPS : 1 + below(s, ops);
-	g->ranks = calloc(g->hosts, sizeof(*g->ranks));
+	g->ranks = calloc(g->size, sizeof(*g->ranks));
 	g->disagreed_from = COLL_NOTHING_DONE;
 	g->gone_from = COLL_NOTHING_DONE;
-	for (i = 0; i < g->hosts; i++)
+	for (i = 0; i < g->size; i++)
 		choose_rank(s, g, &g->ranks[i], ops);
+	link_ranks(g);
 	for (i = 0; i < ops; i++)
 		g->ops[i].bytes = sim_values_choose(s, g, &g->ops[i]);
-	if (s->trouble & SIM_DISAGREE && g->hosts > 1)
+	if (s->trouble & SIM_DISAGREE && g->size > 1)
 		choose_dissent(s, g, ops);
-	if (s->trouble & SIM_MISSING && g->hosts > 1)
+	if (s->trouble & SIM_MISSING && g->size > 1)
 		choose_missing(s, g);
 }
 
@@ -254,7 +354,7 @@ static struct sim_fault *add_fault(struct sim *s, enum sim_fault_kind kind)
 
 	f->sim = s;
 	f->kind = kind;
-	f->trigger = &g->ranks[below(s, g->hosts)];
+	f->trigger = &g->ranks[below(s, g->size)];
 	f->at_post = below(s, f->trigger->ops + 1);
 	f->delay_ns = chance(s, 700) ? below(s, 500 * NSEC_PER_USEC) :
 				       any_scale(s, 8) * NSEC_PER_USEC;
@@ -303,12 +403,12 @@ static void add_idlers(struct sim *s, struct sim_fault *crash)
 {
 	struct sim_group *g = crash->trigger->group;
 	u32 victim = crash->trigger - g->ranks, i;
-	u32 first[3] = { (victim + 1) % g->hosts, (victim ^ 1) % g->hosts, below(s, g->hosts) };
+	u32 first[3] = { (victim + 1) % g->size, (victim ^ 1) % g->size, below(s, g->size) };
 	u32 depth = chance(s, 500) ? 1 + below(s, 4) : 0;
 	bool many = chance(s, 500);
 
 	idle(&g->ranks[first[below(s, 3)]], crash->at_post + below(s, 2));
-	for (i = 0; i < g->hosts; i++) {
+	for (i = 0; i < g->size; i++) {
 		if (many && chance(s, 500))
 			idle(&g->ranks[i], crash->at_post + below(s, 4));
 		if (depth)
@@ -325,7 +425,7 @@ static void add_pause(struct sim *s)
 {
 	struct sim_fault *f = add_fault(s, SIM_FAULT_PAUSE);
 	struct sim_group *g = f->trigger->group;
-	struct sim_rank *r = &g->ranks[below(s, g->hosts)];
+	struct sim_rank *r = &g->ranks[below(s, g->size)];
 
 	f->duration_ns = choose_duration(s);
 	f->deaf = chance(s, 500);
@@ -404,6 +504,21 @@ void sim_scenario(struct sim *s, const struct sim_class *class, u64 seed)
 	s->bound_ns = 2 * join + 20 * liveness + 60 * SECOND;
 }
 
+static void tell_group(const struct sim_group *g, FILE *to)
+{
+	const struct collsock_join *join = &g->common.join;
+	u32 i;
+
+	fprintf(to, "# group %u: %u hosts, window %u, %u operations, tag %04x, ", g->id, g->hosts,
+		join->window, g->ranks->ops, (u32)g->common.secret.tag & 0xffff);
+	fprintf(to, "at most %u bytes in segments of %u\n", join->max_bytes, join->segment_bytes);
+	fprintf(to, "# ranks live on hosts");
+	for (i = 0; i < g->size; i++)
+		fprintf(to, " %u%s", g->common.host_of[g->host_of_rank[i]],
+			g->ranks[i].missing ? " (never joins)" : "");
+	fprintf(to, "\n");
+}
+
 /* The first lines of a trace. */
 void sim_scenario_tell(const struct sim *s, FILE *to)
 {
@@ -421,14 +536,12 @@ void sim_scenario_tell(const struct sim *s, FILE *to)
 		(double)s->groups[0].common.timing.liveness / SECOND,
 		(double)s->groups[0].common.timing.join_timeout / SECOND);
 	for (i = 0; i < s->group_count; i++)
-		fprintf(to, "# group %u: %u hosts, window %u, %u operations, tag %04x\n", i,
-			s->groups[i].hosts, s->groups[i].common.join.window,
-			s->groups[i].ranks->ops, (u32)s->groups[i].common.secret.tag & 0xffff);
+		tell_group(&s->groups[i], to);
 	for (i = 0; i < s->fault_count; i++) {
 		const struct sim_fault *f = &s->faults[i];
 
 		fprintf(to, "# rank %u of group %u %s %.6f s after post %u, for %.3f s\n",
-			f->trigger->member->index, f->trigger->group->id, kinds[f->kind],
+			f->trigger->number, f->trigger->group->id, kinds[f->kind],
 			(double)f->delay_ns / SECOND, f->at_post, (double)f->duration_ns / SECOND);
 	}
 }

@@ -39,6 +39,9 @@ extern const struct sim_class sim_classes[];
 extern const u32 sim_classes_count;
 
 #define SIM_MAX_HOSTS	64
+#define SIM_MAX_RANKS	64
+#define SIM_MAX_LOCALS	4
+#define SIM_MAX_BYTES	4096
 #define SIM_MAX_GROUPS	4
 #define SIM_MAX_OPS	128
 #define SIM_MAX_FAULTS	16
@@ -53,6 +56,7 @@ extern const u32 sim_classes_count;
  * @life: of the contributions in it: 0, or 1 for that of the host that restarted
  * @agreed: ranks that have completed with it and did not restart since
  * @disputed: some post it otherwise
+ * @rough: its sums or products are not exact, so their order shows
  */
 struct sim_op {
 	struct collsock_post	post;
@@ -63,6 +67,7 @@ struct sim_op {
 	u32			life;
 	u64			agreed;
 	bool			disputed;
+	bool			rough;
 };
 
 /* One post of a rank. */
@@ -78,6 +83,10 @@ struct sim_post {
  * struct sim_rank - a rank, and its program
  * @member: its host's part in the group
  * @group: its group
+ * @sibling: the next rank of its host
+ * @number: in the group
+ * @local: on its host, when it has joined
+ * @life: how often its host has come back
  * @posts: what became of them
  * @ops: how many it means to post
  * @depth: how many it has under way
@@ -92,7 +101,8 @@ struct sim_post {
  * @dissent: operation in which it differs, or COLL_NOTHING_DONE
  * @busy: computes before its next post
  * @going: is to leave
- * @joined_ns: when it joined
+ * @joined: has joined
+ * @joined_ns: when
  * @left: has left
  * @gone_ns: when it left, its host died; 0 if it never joins
  * @over: nothing is to be expected of it
@@ -105,6 +115,10 @@ struct sim_post {
 struct sim_rank {
 	struct world_member	*member;
 	struct sim_group	*group;
+	struct sim_rank		*sibling;
+	u32			number;
+	u32			local;
+	u32			life;
 	struct sim_post		posts[SIM_MAX_OPS];
 	u32			ops;
 	u32			depth;
@@ -121,6 +135,7 @@ struct sim_rank {
 	u32			dissent;
 	bool			busy;
 	bool			going;
+	bool			joined;
 	bool			left;
 	bool			over;
 	bool			missing;
@@ -135,11 +150,14 @@ struct sim_rank {
  * @common: the world's
  * @sim: the simulation
  * @id: number
- * @hosts: number of ranks
+ * @hosts: number of hosts
+ * @size: number of ranks
+ * @host_of_rank: where they live
  * @ranks: they
+ * @lowest: of each host, the lowest rank
  * @ops: what is posted
- * @crashes: ranks whose hosts crashed
- * @victim: one of them
+ * @crashes: hosts that crashed
+ * @victim: the lowest rank of one of them
  * @other_trouble: what else may be blamed: sim_trouble
  * @disagreed_from: first operation that somebody disagrees about
  * @gone_from: first operation that may need a rank that is gone
@@ -152,7 +170,10 @@ struct sim_group {
 	struct sim		*sim;
 	u32			id;
 	u32			hosts;
+	u32			size;
+	u32			host_of_rank[SIM_MAX_RANKS];
 	struct sim_rank		*ranks;
+	struct sim_rank		*lowest[SIM_MAX_HOSTS];
 	struct sim_op		ops[SIM_MAX_OPS];
 	u32			crashes;
 	u32			victim;
@@ -249,9 +270,10 @@ static inline struct sim_group *sim_group_of(const struct world_member *m)
 	return container_of(m->common, struct sim_group, common);
 }
 
-static inline struct sim_rank *sim_rank_of(const struct world_member *m)
+/* The lowest rank of a host; its siblings follow. */
+static inline struct sim_rank *sim_lowest_of(const struct world_member *m)
 {
-	return &sim_group_of(m)->ranks[m->index];
+	return sim_group_of(m)->lowest[m->index];
 }
 
 /* scenario.c: everything that is chosen before it begins */
@@ -274,18 +296,23 @@ void sim_acted(struct sim *s);
 void sim_faults_posted(struct sim_rank *r);
 bool sim_faults_tap(struct world *w, struct world_packet *p);
 
-/* values.c: what is posted, and what must come out */
+/* values.c: what is posted, and how it is folded */
 u32 sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op);
 u32 sim_values_dissent(const struct sim_group *g, struct collsock_post *post);
 void sim_values_payload(const struct sim_rank *r, u32 number, u32 life, void *payload);
 bool sim_values_contributes(const struct sim_op *op, u32 rank);
 bool sim_values_takes(const struct sim_op *op, u32 rank);
-bool sim_values_right(struct sim_rank *r, u32 number, const void *result);
+void sim_values_fold(const struct collsock_post *post, u8 *result, const u8 *left,
+		     const u8 *right);
+
+/* expect.c: what must come out */
+bool sim_expect_right(struct sim_rank *r, u32 number, const void *result);
 
 /* check.c: promises */
 void sim_violated(struct sim *s, const char *format, ...);
-void sim_check_completion(struct sim_rank *r, const struct sim_post *p, const void *result,
-			  u32 bytes, u32 error, u32 failed_rank);
+void sim_check_completion(const struct world_member *m, struct sim_rank *r,
+			  const struct sim_post *p, const void *result, u32 bytes, u32 error,
+			  u32 failed_rank);
 void sim_check_member(struct world_member *m);
 void sim_check_damaged(struct world_member *m, enum coll_refusal refusal, bool changed);
 void sim_check_gone(struct sim_rank *r);

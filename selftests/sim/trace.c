@@ -44,9 +44,10 @@ void world_trace_packet(const struct world *w, const char *what, const struct wo
 		fprintf(w->trace, " last %d reason %u rank %u", body.operation,
 			body.signature.count, body.signature.root);
 	else if (body.type != COLL_PACKET_ACK)
-		fprintf(w->trace, " op %d round %u sig %u.%u.%u.%u.%u", body.operation, body.round,
-			body.signature.operation, body.signature.schedule, body.signature.type,
-			body.signature.op, body.signature.count);
+		fprintf(w->trace, " op %d round %u segment %u sig %u.%u.%u.%u.%u", body.operation,
+			body.round, body.segment, body.signature.operation,
+			body.signature.schedule, body.signature.type, body.signature.op,
+			body.signature.count);
 	fprintf(w->trace, " seq %u done %d credit %d", body.seq, body.done, body.credit);
 	if (body.acknowledges)
 		fprintf(w->trace, " acks %u:%u/%llx", body.ack_connection, body.ack_seq,

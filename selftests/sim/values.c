@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What ranks contribute, and what must come out, computed without the code
- * under test. Which operations and operators there are the registries say; types
- * are those of a table here. Values are such that the order of folding does not
- * matter: integers wrap, sums and products of these floats and doubles are exact.
+ * What ranks contribute, and how two payloads are folded, without the code under test.
+ * Which operations and operators there are the registries say; types are those of a
+ * table here. Integers wrap. Of floats and doubles some operations have values whose sums
+ * and products are exact, so that the order of folding does not matter; the others
+ * are rough, and tell every order from every other.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "reduce.h"
@@ -118,6 +120,14 @@ static double choose_real(const struct type *t, u8 op, u64 random)
 	return ((s64)(random % (2 * half)) - half) * 0.25 + 0.125;
 }
 
+/* All bits of the mantissa are in use; for a sum magnitudes differ, too. */
+static double choose_rough(u8 op, u64 random)
+{
+	double value = 0.75 + ldexp(random >> 12, -53);
+
+	return op == COLLSOCK_SUM ? ldexp(random & 1 ? value : -value, random >> 1 & 15) : value;
+}
+
 /* Values and indices often equal others. */
 static struct element choose_pair(u64 random)
 {
@@ -139,6 +149,8 @@ static struct element choose(const struct sim_group *g, u32 rank, u32 life, u32 
 	random = world_random(&state);
 	if (t->pair)
 		return choose_pair(random);
+	if (t->real && g->ops[number].rough)
+		return (struct element){ .real = choose_rough(post->op, random) };
 	if (t->real)
 		return (struct element){ .real = choose_real(t, post->op, random) };
 	return (struct element){ .integer = choose_integer(post->op, random) };
@@ -150,7 +162,7 @@ void sim_values_payload(const struct sim_rank *r, u32 number, u32 life, void *pa
 	u32 i, size = coll_type_bytes(post->type);
 
 	for (i = 0; i < post->count; i++)
-		element_put(&types[post->type], choose(r->group, r->member->index, life, number, i),
+		element_put(&types[post->type], choose(r->group, r->number, life, number, i),
 			    (u8 *)payload + i * size);
 }
 
@@ -183,25 +195,30 @@ static void choose_reduction(struct sim *s, struct collsock_post *post, u32 max_
 u32 sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op)
 {
 	const struct coll_algorithm *a;
+	const struct collsock_join *join = &g->common.join;
 	u32 size, most;
 
 	do {
 		a = &coll_algorithms[world_below(&s->random, coll_algorithms_count)];
-	} while (a->fans_out && !g->common.join.fanout);
+	} while (a->fans_out && !join->fanout);
 	op->post = (struct collsock_post){ .size = sizeof(op->post), .operation = a->operation };
 	if (world_chance(&s->random, 700))
 		op->post.algorithm = a->algorithm;
 	if (a->rooted)
-		op->post.root = world_below(&s->random, g->hosts);
+		op->post.root = world_below(&s->random, g->size);
 	if (a->operation == COLLSOCK_BARRIER)
 		return 0;
-	choose_reduction(s, &op->post, g->common.join.max_bytes);
+	choose_reduction(s, &op->post, join->max_bytes);
 	if (a->operation == COLLSOCK_BROADCAST)
 		op->post.op = COLLSOCK_NOP;
+	op->rough = types[op->post.type].real && !types[op->post.type].pair &&
+		    (op->post.op == COLLSOCK_SUM || op->post.op == COLLSOCK_PRODUCT) &&
+		    world_chance(&s->random, 500);
 	size = coll_type_bytes(op->post.type);
-	most = g->common.join.max_bytes / size;
-	op->post.count = 1 + world_below(&s->random, world_chance(&s->random, 100) ? most :
-							min(most, 4U));
+	most = join->max_bytes / size;
+	if (!world_chance(&s->random, join->max_bytes > join->segment_bytes ? 300 : 100))
+		most = min(most, 4U);
+	op->post.count = 1 + world_below(&s->random, most);
 	return op->post.count * size;
 }
 
@@ -223,7 +240,7 @@ u32 sim_values_dissent(const struct sim_group *g, struct collsock_post *post)
 	return 8;
 }
 
-/* ---- expecting ---- */
+/* ---- folding ---- */
 
 static u64 fold_integer(const struct type *t, u8 op, u64 left, u64 right)
 {
@@ -277,10 +294,11 @@ static struct element fold_pair(const struct type *t, u8 op, struct element l, s
 	return less == (op == COLLSOCK_MINLOC) ? l : r;
 }
 
-static void fold_one(const struct collsock_post *post, u8 *expected, const u8 *payload)
+static void fold_one(const struct collsock_post *post, u8 *result, const u8 *left,
+		     const u8 *right)
 {
 	const struct type *t = &types[post->type];
-	struct element l = element_get(t, expected), r = element_get(t, payload);
+	struct element l = element_get(t, left), r = element_get(t, right);
 
 	if (t->pair)
 		l = fold_pair(t, post->op, l, r);
@@ -288,62 +306,15 @@ static void fold_one(const struct collsock_post *post, u8 *expected, const u8 *p
 		l.real = fold_real(post->op, l.real, r.real);
 	else
 		l.integer = fold_integer(t, post->op, l.integer, r.integer);
-	element_put(t, l, expected);
+	element_put(t, l, result);
 }
 
-static void fold_rank(const struct sim_group *g, u32 number, u32 rank, u32 life, u8 *expected)
+/* What the operator makes of two payloads; @result may be one of them. */
+void sim_values_fold(const struct collsock_post *post, u8 *result, const u8 *left,
+		     const u8 *right)
 {
-	const struct collsock_post *post = &g->ops[number].post;
-	u32 i, bytes = g->ops[number].bytes, size = coll_type_bytes(post->type);
-	u8 payload[COLLSOCK_DEFAULT_SEGMENT];
+	u32 i, size = coll_type_bytes(post->type);
 
-	sim_values_payload(&g->ranks[rank], number, life, payload);
-	if (!rank || post->operation == COLLSOCK_BROADCAST) {
-		memcpy(expected, payload, bytes);
-		return;
-	}
 	for (i = 0; i < post->count; i++)
-		fold_one(post, expected + i * size, payload + i * size);
-}
-
-/* @life: of the ranks whose host has restarted. */
-static void expect(struct sim_group *g, u32 number, u32 life)
-{
-	struct sim_op *op = &g->ops[number];
-	u32 rank;
-
-	if (!op->expected)
-		op->expected = malloc(op->bytes + 8);
-	op->life = life;
-	for (rank = 0; rank < g->hosts; rank++)
-		if (sim_values_contributes(op, rank))
-			fold_rank(g, number, rank, g->ranks[rank].restarted ? life : 0,
-				  op->expected);
-}
-
-/*
- * A host that restarted may take part in its new life if nobody has heard of the
- * old one; but all ranks must have the same result.
- */
-bool sim_values_right(struct sim_rank *r, u32 number, const void *result)
-{
-	struct sim_group *g = r->group;
-	struct sim_op *op = &g->ops[number];
-	bool right;
-
-	if (!op->bytes)
-		return true;
-	if (!op->expected)
-		expect(g, number, 0);
-	right = !memcmp(op->expected, result, op->bytes);
-	/* Whom a root had not spoken to in its first life believes the second. */
-	if (op->post.operation == COLLSOCK_BROADCAST && !right)
-		op->agreed = 0;
-	if (!right && !op->agreed) {
-		expect(g, number, !op->life);
-		right = !memcmp(op->expected, result, op->bytes);
-	}
-	if (right)
-		op->agreed |= 1ULL << r->member->index;
-	return right;
+		fold_one(post, result + i * size, left + i * size, right + i * size);
 }

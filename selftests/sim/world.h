@@ -176,7 +176,6 @@ enum world_state {
  * @host: on which machine
  * @next: on that machine
  * @index: in the group
- * @life: how often it has joined before
  * @state: enum world_state
  * @deadline: asked for, or COLL_NEVER
  * @buried_ns: when it became a tombstone
@@ -191,7 +190,6 @@ struct world_member {
 	struct world_host	*host;
 	struct world_member	*next;
 	u32			index;
-	u32			life;
 	enum world_state	state;
 	u64			deadline;
 	u64			buried_ns;

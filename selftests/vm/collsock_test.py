@@ -225,8 +225,11 @@ def active_objects():
     for cache in os.listdir("/sys/kernel/slab"):
         with contextlib.suppress(OSError):
             write_file(f"/sys/kernel/slab/{cache}/shrink", "1")
-    return {words[0]: int(words[1]) for words in
-            (line.split() for line in read_file("/proc/slabinfo").splitlines()[2:])}
+    active = {words[0]: int(words[1]) for words in
+              (line.split() for line in read_file("/proc/slabinfo").splitlines()[2:])}
+    # Areas that are free stay objects until there are 32 MB of them for each CPU
+    active["vmap_area"] = len(read_file("/proc/vmallocinfo").splitlines())
+    return active
 
 
 def inexact_objects(cache):

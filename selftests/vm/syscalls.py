@@ -11,7 +11,7 @@ from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-i
 from leftovers import left, load, loaded, references, udp_sockets, unload
 
 HOSTS = 1, 2, 3
-THREADS = 9
+THREADS = 12
 NOTHING = {"groups": [0] * 3, "peers": [0] * 3, "tombstones": [0] * 3}
 LIVENESS_MS = 300
 # Time-outs so short that groups that never come together end before the test does

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What one host of the demonstration does: barriers, an all-reduce, and an
- * all-reduce that is under way while the host computes. It writes down what it saw;
- * whether that is right is decided elsewhere, by somebody who saw all hosts.
+ * What one rank of the demonstration does: barriers, an all-reduce, all-reduces that
+ * are under way while it computes, and a reduction that it leaves early. It writes
+ * down what it saw; whether that is right is decided elsewhere, by somebody who saw
+ * all ranks.
  */
 #include <err.h>
 #include <errno.h>
@@ -26,8 +27,10 @@
 #define PIECE_BYTES (256 * 1024)
 #define PIECE_DARTS 2000
 #define SUMS 20		/* all-reduces that are under way while the hosts compute */
-#define LATE_PIECES 20	/* of darts, before the late host of a sum takes part */
+#define LATE_PIECES 20	/* of darts, before the late rank of a sum takes part */
+#define LATE_MS 20	/* so much later does the late host of the reduction take part */
 #define NS_PER_SECOND 1000000000ULL
+#define NS_PER_MS 1000000ULL
 #define TEXT_BYTES 512
 
 enum {
@@ -37,9 +40,10 @@ enum {
 };
 
 /**
- * struct host - this host
+ * struct host - this rank
  * @rank: its number
- * @hosts: how many there are
+ * @hosts: how many hosts there are
+ * @ranks: how many ranks; the first of them are on the first host, and so on
  * @socket: of the group
  * @folder: where it writes down what it saw
  * @seen: there, as JSON
@@ -47,6 +51,7 @@ enum {
 struct host {
 	unsigned int	rank;
 	unsigned int	hosts;
+	unsigned int	ranks;
 	struct collsock	*socket;
 	const char	*folder;
 	FILE		*seen;
@@ -94,7 +99,7 @@ static void finish(FILE *file)
 
 /* ---- 1. barriers ---- */
 
-/* A line for each: when this host arrived, and when it was let go. */
+/* A line for each: when this rank arrived, and when it was let go. */
 static void do_barriers(struct host *host, unsigned long count)
 {
 	struct collsock_completion completion;
@@ -185,7 +190,7 @@ static __u64 count_letters(int fd, off_t from, off_t to, __u64 letters[LETTERS])
 	return lines;
 }
 
-/* The line that begins at a byte belongs to the host whose share the byte is in. */
+/* The line that begins at a byte belongs to the rank whose share the byte is in. */
 static void do_letters(struct host *host, const char *input)
 {
 	__u64 mine[LETTERS] = { }, all[LETTERS] = { }, lines;
@@ -197,8 +202,8 @@ static void do_letters(struct host *host, const char *input)
 	fd = open(input, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &status))
 		err(EXIT_FAILED, "%s", input);
-	lines = count_letters(fd, status.st_size * host->rank / host->hosts,
-			      status.st_size * (host->rank + 1) / host->hosts, mine);
+	lines = count_letters(fd, status.st_size * host->rank / host->ranks,
+			      status.st_size * (host->rank + 1) / host->ranks, mine);
 	close(fd);
 	error = collsock_allreduce(host->socket, mine, all, LETTERS, COLLSOCK_UINT64,
 				   COLLSOCK_SUM, &completion);
@@ -222,6 +227,16 @@ static void throw_darts(struct darts *darts)
 		darts->hits += x * x + y * y < 1;
 		darts->thrown++;
 	}
+}
+
+static int watch(const struct host *host)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, collsock_fd(host->socket), &event))
+		err(EXIT_FAILED, "epoll");
+	return epoll;
 }
 
 /* Has it completed? Never sleeps: a server would look at its clients here too. */
@@ -269,22 +284,67 @@ static void sum_and_compute(struct host *host, int epoll, unsigned int number,
 
 static void do_sums(struct host *host)
 {
-	struct epoll_event event = { .events = EPOLLIN };
 	struct darts darts = { };
+	int epoll = watch(host);
 	unsigned int i, piece;
-	int epoll;
 
-	epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, collsock_fd(host->socket), &event))
-		err(EXIT_FAILED, "epoll");
 	fprintf(host->seen, ", \"sums\": [");
 	for (i = 0; i < SUMS; i++) {
 		/* Somebody is always late: then the others have time to compute */
-		for (piece = 0; i % host->hosts == host->rank && piece < LATE_PIECES; piece++)
+		for (piece = 0; i % host->ranks == host->rank && piece < LATE_PIECES; piece++)
 			throw_darts(&darts);
 		sum_and_compute(host, epoll, i, &darts);
 	}
 	fprintf(host->seen, "]");
+	close(epoll);
+}
+
+/* ---- 4. a reduction that does not wait for who is late ---- */
+
+static void wait_for_all(struct host *host)
+{
+	struct collsock_completion completion;
+	int error = collsock_barrier(host->socket, &completion);
+
+	if (error)
+		fail("barrier", error, completion.failed_rank);
+}
+
+/*
+ * Count one for each rank at rank 0. Only that waits, and computes meanwhile; the
+ * others are free as soon as they have posted, though their host has still to take in
+ * what comes from @late, a host, and to hand it on.
+ */
+static void do_reduce(struct host *host, unsigned int late)
+{
+	const struct timespec pause = { .tv_nsec = LATE_MS * NS_PER_MS };
+	const __u64 one = 1;
+	struct collsock_completion completion = { };
+	struct darts darts = { };
+	__u64 begin, posted, all = 0;
+	int error, epoll = watch(host);
+
+	wait_for_all(host);
+	begin = now_ns();
+	if (host->rank / (host->ranks / host->hosts) == late)
+		nanosleep(&pause, NULL);
+	posted = now_ns();
+	error = collsock_post_reduce(host->socket, &one, 1, COLLSOCK_UINT64, COLLSOCK_SUM, 0, 0,
+				     0);
+	if (error)
+		fail("post", error, COLLSOCK_NO_RANK);
+	while (!completed(epoll))
+		throw_darts(&darts);
+	error = collsock_complete(host->socket, &completion, &all, sizeof(all));
+	if (!error)
+		error = completion.error;
+	if (error)
+		fail("reduce", error, completion.failed_rank);
+	while (now_ns() < begin + 3 * LATE_MS * NS_PER_MS / 2)
+		throw_darts(&darts);
+	fprintf(host->seen, ", \"reduce\": {\"begin\": %llu, \"posted\": %llu, ", begin, posted);
+	fprintf(host->seen, "\"free\": %llu, \"all\": %llu, \"darts\": %llu}",
+		completion.completed_ns, all, darts.thrown);
 	close(epoll);
 }
 
@@ -303,8 +363,10 @@ static void join(struct host *host, const char *key_file)
 		fail(key_file, error, COLLSOCK_NO_RANK);
 	/* The machine is fresh: no earlier formation of the group to be told from */
 	error = collsock_group_new(&group, GROUP_ID, 0, key);
-	for (i = 1; !error && i <= host->hosts; i++) {
-		snprintf(address, sizeof(address), "10.1.0.%u", i);
+	/* An address again is another rank there */
+	for (i = 0; !error && i < host->ranks; i++) {
+		snprintf(address, sizeof(address), "10.1.0.%u",
+			 1 + i / (host->ranks / host->hosts));
 		error = collsock_group_add_host(group, address, 0);
 	}
 	if (error)
@@ -336,19 +398,23 @@ int main(int argc, char **argv)
 {
 	struct host host = { };
 
-	if (argc != 7)
-		errx(EXIT_USAGE, "usage: host RANK HOSTS BARRIERS INPUT KEY-FILE FOLDER");
+	if (argc != 9)
+		errx(EXIT_USAGE,
+		     "usage: host RANK RANKS HOSTS LATE-HOST BARRIERS INPUT KEY-FILE FOLDER");
 	host.rank = strtoul(argv[1], NULL, 10);
-	host.hosts = strtoul(argv[2], NULL, 10);
-	host.folder = argv[6];
+	host.ranks = strtoul(argv[2], NULL, 10);
+	host.hosts = strtoul(argv[3], NULL, 10);
+	host.folder = argv[8];
 	host.seen = create(&host, "seen");
 	srand48(time(NULL) + host.rank);
-	join(&host, argv[5]);
+	join(&host, argv[7]);
 
 	fprintf(host.seen, "{\"rank\": %u, ", host.rank);
-	do_barriers(&host, strtoul(argv[3], NULL, 10));
-	do_letters(&host, argv[4]);
+	do_barriers(&host, strtoul(argv[5], NULL, 10));
+	do_letters(&host, argv[6]);
 	do_sums(&host);
+	do_reduce(&host, strtoul(argv[4], NULL, 10));
+	wait_for_all(&host);
 	write_statistics(&host);
 	fprintf(host.seen, "}\n");
 	finish(host.seen);

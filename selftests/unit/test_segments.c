@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Payloads larger than a segment: a lane for each, and lanes do not wait for each
+ * other.
+ */
+#include "kselftest_harness.h"
+#include "ranks.h"
+#include "seed.h"
+
+#define SECOND	((u64)NSEC_PER_SEC)
+#define MS	((u64)NSEC_PER_MSEC)
+
+#define ELEMENTS	(COLLSOCK_MAX_PAYLOAD / 8)
+
+FIXTURE(net)
+{
+	struct unit_ranks n;
+	u64 *payload;
+};
+
+FIXTURE_SETUP(net)
+{
+	self->payload = calloc(ELEMENTS, sizeof(u64));
+}
+
+FIXTURE_TEARDOWN(net)
+{
+	free(self->payload);
+	if (self->n.count)
+		ranks_free(&self->n);
+	EXPECT_EQ(0, world_memory);
+}
+
+static const u32 own_hosts[] = { 0, 1, 2, 3, 4 };
+static const u32 shared_hosts[] = { 0, 1, 0, 2, 2 };
+
+static void begin(struct __test_metadata *_metadata, struct unit_ranks *n,
+		  const u32 *host_of_rank, u32 count, u32 segment_bytes)
+{
+	ranks_init(n, host_of_rank, count, seed_start());
+	n->join.segment_bytes = segment_bytes;
+	n->join.max_bytes = COLLSOCK_MAX_PAYLOAD;
+	n->join.window = 4;
+	n->join.fanout = 3;
+	ASSERT_EQ(0, ranks_join_all(n));
+}
+
+static struct collsock_post post_of(u8 operation, u8 algorithm, u32 root, u32 count)
+{
+	return (struct collsock_post) {
+		.size = sizeof(struct collsock_post), .operation = operation,
+		.type = COLLSOCK_UINT64, .algorithm = algorithm, .root = root, .count = count,
+		.op = operation == COLLSOCK_BROADCAST ? COLLSOCK_NOP : COLLSOCK_SUM,
+	};
+}
+
+/* Each element tells its place, in its segment and among the segments. */
+static void fill(u64 *payload, u32 rank)
+{
+	u32 i;
+
+	for (i = 0; i < ELEMENTS; i++)
+		payload[i] = (u64)(rank + 1) << 48 | i * (rank + 3);
+}
+
+static int post(struct unit_ranks *n, u32 rank, const struct collsock_post *p, u64 *payload)
+{
+	fill(payload, rank);
+	return ranks_post(n, rank, p, payload);
+}
+
+static void check_result(struct __test_metadata *_metadata, struct unit_ranks *n, u32 rank,
+			 const struct collsock_post *p)
+{
+	const u64 *result = (const u64 *)ranks_last(n, rank)->result;
+	u32 i, k;
+
+	ASSERT_EQ(0, ranks_last(n, rank)->error);
+	if (p->operation == COLLSOCK_REDUCE ? rank != p->root :
+	    p->operation == COLLSOCK_BROADCAST && rank == p->root) {
+		ASSERT_EQ(0, ranks_last(n, rank)->bytes);
+		return;
+	}
+	ASSERT_EQ(8 * p->count, ranks_last(n, rank)->bytes);
+	for (i = 0; i < p->count; i++) {
+		u64 expected = 0;
+
+		for (k = 0; k < n->count; k++)
+			if (p->operation != COLLSOCK_BROADCAST || k == p->root)
+				expected += (u64)(k + 1) << 48 | i * (k + 3);
+		ASSERT_EQ(expected, result[i]) {
+			TH_LOG("rank %u, element %u of %u", rank, i, p->count);
+		}
+	}
+}
+
+static void check_operation(struct __test_metadata *_metadata, struct unit_ranks *n,
+			    const struct coll_algorithm *a, u64 *payload)
+{
+	/* Whole segments; a part of one; one element into the next. */
+	static const u32 counts[] = { ELEMENTS, ELEMENTS - 7, 145, 1 };
+	u32 k, i;
+
+	for (k = 0; k < ARRAY_SIZE(counts); k++) {
+		struct collsock_post p = post_of(a->operation, a->algorithm, 0, counts[k]);
+
+		if (a->rooted)
+			p.root = world_below(&n->world.random, n->count);
+		for (i = 0; i < n->count; i++)
+			ASSERT_EQ(0, post(n, i, &p, payload));
+		ASSERT_TRUE(ranks_await(n, 60 * SECOND));
+		for (i = 0; i < n->count; i++)
+			check_result(_metadata, n, i, &p);
+	}
+}
+
+static void check_all(struct __test_metadata *_metadata, struct unit_ranks *n, u64 *payload)
+{
+	u32 a;
+
+	for (a = 0; a < coll_algorithms_count; a++)
+		if (coll_algorithms[a].operation != COLLSOCK_BARRIER)
+			check_operation(_metadata, n, &coll_algorithms[a], payload);
+}
+
+TEST_F(net, sixty_four_kib_are_exact_with_every_algorithm_under_loss_and_reordering)
+{
+	begin(_metadata, &self->n, own_hosts, ARRAY_SIZE(own_hosts), 0);
+	self->n.world.link.loss = 50;
+	self->n.world.link.duplication = 50;
+	self->n.world.link.reordering = 200;
+	check_all(_metadata, &self->n, self->payload);
+	ranks_free(&self->n);
+	begin(_metadata, &self->n, shared_hosts, ARRAY_SIZE(shared_hosts), 0);
+	self->n.world.link.loss = 50;
+	self->n.world.link.reordering = 200;
+	check_all(_metadata, &self->n, self->payload);
+}
+
+TEST_F(net, a_payload_beyond_the_largest_is_refused)
+{
+	struct collsock_post p = post_of(COLLSOCK_ALLREDUCE, 0, 0, ELEMENTS + 1);
+	struct coll_signature sig;
+
+	begin(_metadata, &self->n, own_hosts, 2, 0);
+	EXPECT_EQ(-EMSGSIZE, coll_group_signature(ranks_group(&self->n, 0), 0, &p, &sig));
+	p.count--;
+	EXPECT_EQ(COLLSOCK_MAX_PAYLOAD,
+		  coll_group_signature(ranks_group(&self->n, 0), 0, &p, &sig));
+}
+
+/* ---- flow control ---- */
+
+static u32 most_under_way;
+
+static bool count_under_way(struct unit_ranks *n, struct world_packet *p)
+{
+	const struct coll_group *g = ranks_group(n, p->from);
+	const struct coll_message *m;
+	const struct coll_peer *peer;
+	u32 count = 0;
+
+	if (n->group.members[p->from].state != WORLD_JOINED)
+		return false;
+	for (peer = g->all_peers; peer; peer = peer->all) {
+		list_for_each_entry(m, &peer->sent, link)
+			count++;
+		most_under_way = max(most_under_way, count);
+		count = 0;
+	}
+	return false;
+}
+
+TEST_F(net, messages_beyond_the_window_of_a_peer_wait)
+{
+	struct collsock_post p = post_of(COLLSOCK_ALLREDUCE, COLLSOCK_BINOMIAL, 0, ELEMENTS);
+
+	begin(_metadata, &self->n, own_hosts, 2, COLLSOCK_SEGMENT_QUANTUM);
+	self->n.tap = count_under_way;
+	self->n.world.link.loss = 20;
+	most_under_way = 0;
+	ASSERT_EQ(0, post(&self->n, 1, &p, self->payload));
+	EXPECT_EQ(64, self->n.world.sent);
+	EXPECT_EQ(DIV_ROUND_UP(COLLSOCK_MAX_PAYLOAD, COLLSOCK_SEGMENT_QUANTUM) - 64,
+		  ranks_group(&self->n, 1)->held);
+	ASSERT_EQ(0, post(&self->n, 0, &p, self->payload));
+	ASSERT_TRUE(ranks_await(&self->n, 60 * SECOND));
+	check_result(_metadata, &self->n, 0, &p);
+	check_result(_metadata, &self->n, 1, &p);
+	EXPECT_EQ(COLL_PEER_WINDOW, most_under_way);
+	ranks_run(&self->n, SECOND);
+	EXPECT_EQ(0, ranks_group(&self->n, 0)->held + ranks_group(&self->n, 1)->held);
+}
+
+/* A lane whose first message is lost does not hold up the others. */
+static bool lose_first_segment(struct unit_ranks *n, struct world_packet *p)
+{
+	struct coll_body body;
+
+	coll_wire_read_body(p->data, p->bytes, &body);
+	return body.type == COLL_PACKET_MESSAGE && !body.segment && body.round == 0;
+}
+
+TEST_F(net, lanes_do_not_wait_for_each_other)
+{
+	struct collsock_post p = post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 1440);
+	const struct coll_op *op;
+	u32 i;
+
+	begin(_metadata, &self->n, own_hosts, 4, 0);
+	self->n.tap = lose_first_segment;
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(0, post(&self->n, i, &p, self->payload));
+	ranks_run(&self->n, 500 * MS);
+	op = &ranks_group(&self->n, 2)->slots[0];
+	EXPECT_EQ(10, op->segments);
+	EXPECT_EQ(1, op->unfinished);
+	EXPECT_EQ(0, op->lanes[0].round);
+	self->n.tap = NULL;
+	ASSERT_TRUE(ranks_await(&self->n, SECOND));
+	for (i = 0; i < 4; i++)
+		check_result(_metadata, &self->n, i, &p);
+}
+
+/* ---- failure ---- */
+
+static u32 messages_from_1;
+
+static bool count_messages(struct unit_ranks *n, struct world_packet *p)
+{
+	struct coll_body body;
+
+	coll_wire_read_body(p->data, p->bytes, &body);
+	messages_from_1 += p->from == 1 && body.type == COLL_PACKET_MESSAGE;
+	return false;
+}
+
+TEST_F(net, segments_that_wait_are_not_sent_when_the_operation_cannot_complete)
+{
+	struct collsock_post p = post_of(COLLSOCK_REDUCE, COLLSOCK_BINOMIAL, 0, ELEMENTS);
+
+	begin(_metadata, &self->n, own_hosts, 3, COLLSOCK_SEGMENT_QUANTUM);
+	self->n.tap = count_messages;
+	messages_from_1 = 0;
+	ASSERT_EQ(0, post(&self->n, 1, &p, self->payload));
+	EXPECT_EQ(64, messages_from_1);
+	coll_group_break(ranks_group(&self->n, 1), COLL_REASON_SILENT, 2, self->n.world.now);
+	EXPECT_EQ(64, messages_from_1);
+	ranks_run(&self->n, SECOND);
+	EXPECT_EQ(64, messages_from_1);
+	EXPECT_EQ(0, ranks_group(&self->n, 1)->held);
+}
+
+TEST_F(net, segments_that_wait_are_not_sent_when_their_receiver_leaves)
+{
+	struct collsock_post p = post_of(COLLSOCK_ALLREDUCE, COLLSOCK_BINOMIAL, 0, ELEMENTS);
+
+	begin(_metadata, &self->n, own_hosts, 3, COLLSOCK_SEGMENT_QUANTUM);
+	self->n.tap = count_messages;
+	messages_from_1 = 0;
+	ASSERT_EQ(0, post(&self->n, 1, &p, self->payload));
+	ranks_leave(&self->n, 0);
+	ranks_run(&self->n, SECOND);
+	/* Its first packet acknowledges some before it says goodbye. */
+	EXPECT_GE(2 * 64, messages_from_1);
+	EXPECT_EQ(0, ranks_group(&self->n, 1)->held);
+}
+
+/* ---- whoever has the key and keeps no rule ---- */
+
+struct hostile {
+	const char	*what;
+	u32		segment;
+	u32		round;
+	u32		bytes;
+};
+
+/* From host 0 to host 1. */
+static void receive_hostile(struct unit_ranks *n, const struct hostile *h,
+			    const struct coll_signature *sig)
+{
+	static const u8 payload[COLLSOCK_MAX_SEGMENT];
+	struct coll_body body = {
+		.type = COLL_PACKET_MESSAGE, .seq = 4, .operation = 1, .segment = h->segment,
+		.round = h->round, .signature = *sig, .payload = payload,
+		.payload_bytes = h->bytes,
+		.credit = COLL_NOTHING_DONE + n->join.window, .done = COLL_NOTHING_DONE,
+	};
+	u8 packet[COLL_WIRE_MAX];
+
+	coll_wire_write(packet, &ranks_group(n, 0)->all_peers->tx, &body);
+	coll_group_receive(ranks_group(n, 1), 0, packet, coll_wire_bytes(&body), n->world.now);
+}
+
+TEST_F(net, impossible_segments_and_lengths_are_invalid_and_change_nothing)
+{
+	static const struct hostile messages[] = {
+		{ "the segment after the last one", 3, 0, 1152 },
+		{ "the last segment of all", 0xffff, 0, 1152 },
+		{ "the last segment of the largest payload", 56, 0, 1152 },
+		{ "a whole segment where the last one is shorter", 2, 0, 1152 },
+		{ "the last one where a whole one belongs", 0, 0, 8 },
+		{ "an element less", 1, 0, 1144 },
+		{ "an element more", 1, 0, 1160 },
+		{ "half an element", 2, 0, 4 },
+		{ "nothing", 1, 0, 0 },
+		{ "a round that is not", 1, 1, 1152 },
+		{ "the last round there can be", 1, 255, 1152 },
+	};
+	struct collsock_post p = post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 289);
+	struct coll_group *g;
+	u64 before;
+	u32 i;
+
+	begin(_metadata, &self->n, own_hosts, 2, 0);
+	/* Host 1 has what host 0 sent first, and nothing is owed to anybody. */
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, post(&self->n, i, &p, self->payload));
+	ASSERT_TRUE(ranks_await(&self->n, SECOND));
+	ranks_run(&self->n, SECOND);
+	g = ranks_group(&self->n, 1);
+	ASSERT_EQ(0, post(&self->n, 1, &p, self->payload));
+	before = world_digest(&self->n.group.members[1]);
+	for (i = 0; i < ARRAY_SIZE(messages); i++) {
+		receive_hostile(&self->n, &messages[i], &g->slots[1].signature);
+		EXPECT_EQ(i + 1, g->stats.invalid);
+		EXPECT_EQ(before, world_digest(&self->n.group.members[1])) {
+			TH_LOG("%s", messages[i].what);
+		}
+	}
+	/* Host 0 does as it should, and nothing was lost. */
+	ASSERT_EQ(0, post(&self->n, 0, &p, self->payload));
+	ASSERT_TRUE(ranks_await(&self->n, SECOND));
+	check_result(_metadata, &self->n, 1, &p);
+}
+
+TEST_HARNESS_MAIN
