@@ -73,7 +73,7 @@ static const struct advice advices[] = {
 		EADDRNOTAVAIL, 0, "this address is not one of this host, or not of a host at all",
 		"see ip address: the rank that joins needs an address and the UDP port of this host",
 	}, {
-		EADDRINUSE, 0, "this rank or host is or was just in the group, or its port is taken",
+		EADDRINUSE, 0, "this rank has joined, or all here just left, or the port is taken",
 		"give each process its own rank, and each run a new nonce; see ss -lun",
 	}, {
 		EINVAL, 0, "something in the call is not valid",
