@@ -91,7 +91,7 @@ def join(hosts, rank, group_id=1, nonce=1, key=bytes(16), window=0, max_bytes=0)
     """
     sock = socket.socket(family(), socket.SOCK_SEQPACKET, 0)
     try:
-        request = join_request(hosts, rank, group_id, nonce, key, window)
+        request = join_request(hosts, rank, group_id, nonce, key, window, max_bytes)
         sock.setsockopt(SOL_COLLSOCK, COLLSOCK_JOIN, request)
     except BaseException:
         sock.close()

@@ -30,8 +30,7 @@ static const struct advice advices[] = {
 		ETIMEDOUT, 1, "does not answer: it is down, cut off, or has never joined",
 		"see that it runs, UDP port 7607 is open, and id, nonce, key, hosts are equal on all",
 	}, {
-		EPROTO, 1, "disagrees: kind, type, operator, count or root of an operation, or, "
-		"in joining, the group as ranks of this host describe it",
+		EPROTO, 1, "does another operation, or (in joining) describes the group otherwise",
 		"let all ranks join alike and post the same in the same order, with a new nonce",
 	},
 	/* of posting and completing */
@@ -74,8 +73,7 @@ static const struct advice advices[] = {
 		EADDRNOTAVAIL, 0, "this address is not one of this host, or not of a host at all",
 		"see ip address: the rank that joins needs an address and the UDP port of this host",
 	}, {
-		EADDRINUSE, 0, "this rank has joined before, this host was in the group until a "
-		"moment ago, or its UDP port is taken",
+		EADDRINUSE, 0, "this rank has joined, or all here just left, or the port is taken",
 		"give each process its own rank, and each run a new nonce; see ss -lun",
 	}, {
 		EINVAL, 0, "something in the call is not valid",

@@ -116,6 +116,22 @@ def test_hosts_that_repeat_have_several_ranks():
     equal(request[72 + 3 * 24:], struct.pack("=5I", 0, 1, 0, 2, 1))
 
 
+def test_join_hands_everything_on():
+    class Socket(FakeSocket):
+        def setsockopt(self, level, option, value):
+            equal((level, option), (plain.SOL_COLLSOCK, plain.COLLSOCK_JOIN))
+            self.sent = value
+
+    hosts, key = [("10.0.0.1", 0)] * 2, bytes(range(16))
+    real, plain.socket.socket = plain.socket.socket, lambda *_: Socket()
+    try:
+        sock = plain.join(hosts, 1, 5, 6, key, window=7, max_bytes=4096)
+    finally:
+        plain.socket.socket = real
+    equal(sock.sent, plain.join_request(hosts, 1, 5, 6, key, 7, 4096))
+    equal(struct.unpack_from("=IH", sock.sent, 52), (4096, 7))
+
+
 def test_ipv6_member_is_16_bytes():
     packed = plain.member("fd00::1", 0)
     equal(packed[8:], bytes([0xfd]) + bytes(14) + bytes([1]))

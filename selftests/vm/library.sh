@@ -187,7 +187,7 @@ taken_rank() {
 	sys.exit(statuses != [1, 1])
 	PROGRAM
 	equal 0 $? && saying "its own rank" 1 "$work/log" &&
-		saying "as ranks of this host describe it" 1 "$work/log"
+		saying "describes the group otherwise" 1 "$work/log"
 }
 
 without_module() {
