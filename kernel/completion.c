@@ -9,7 +9,7 @@
 /**
  * coll_places_new() - make the places of a socket
  * @count: how many, at most COLLSOCK_MAX_WINDOW
- * @max_bytes: room in each; a multiple of 8
+ * @max_bytes: room in each
  *
  * Return: them, or NULL if there is no memory. Context: may sleep.
  */
@@ -21,6 +21,8 @@ struct coll_places *coll_places_new(u32 count, u32 max_bytes)
 	places = kzalloc(struct_size(places, place, count), GFP_KERNEL_ACCOUNT);
 	if (!places)
 		return NULL;
+	/* Operands of reductions lie there. */
+	max_bytes = round_up(max_bytes, sizeof(u64));
 	places->buffers = kvcalloc(count, max_bytes, GFP_KERNEL_ACCOUNT);
 	if (!places->buffers) {
 		kfree(places);

@@ -31,6 +31,17 @@ static u32 formation_incarnation(void)
 	return incarnation;
 }
 
+/* What is left for a group. Others may join meanwhile: formation_charge() decides. */
+static u64 formation_allowance(struct coll_net *cn)
+{
+	u64 most = coll_policy_max_memory(&cn->policy), used;
+
+	mutex_lock(&cn->mutex);
+	used = cn->memory;
+	mutex_unlock(&cn->mutex);
+	return most > used ? most - used : 1;
+}
+
 static int formation_init_group(struct coll_formation *f, const struct coll_join *join,
 				const struct formation_identity *identity, u32 self)
 {
@@ -41,6 +52,7 @@ static int formation_init_group(struct coll_formation *f, const struct coll_join
 		.descriptor	= identity->descriptor,
 		.self		= self,
 		.incarnation	= formation_incarnation(),
+		.max_memory	= formation_allowance(f->cn),
 	};
 	int err;
 
@@ -92,11 +104,15 @@ static struct coll_formation *formation_new(struct coll_net *cn, struct coll_joi
 	f->members = coll_members_get(&cn->members, join);
 	mutex_unlock(&cn->mutex);
 	err = f->members ? formation_init_group(f, join, identity, self) : -ENOMEM;
-	if (err) {
-		coll_formation_free(f);
-		return ERR_PTR(err);
+	if (!err)
+		return f;
+	if (f->group.memory > f->group.max_memory) {
+		mutex_lock(&cn->mutex);
+		cn->over_memory++;
+		mutex_unlock(&cn->mutex);
 	}
-	return f;
+	coll_formation_free(f);
+	return ERR_PTR(err);
 }
 
 /* Whoever knocked before need not wait until it knocks again. */
@@ -139,7 +155,7 @@ static int formation_charge(struct coll_formation *f)
 	const struct coll_group *g = &f->group;
 	u64 bytes = sizeof(*f) + g->memory + g->hosts * sizeof(*f->members->member) +
 		    g->size * sizeof(*f->members->host_of_rank) +
-		    (u64)g->locals * (sizeof(*f->seats) + (u64)g->window * g->max_bytes);
+		    (u64)g->locals * (sizeof(*f->seats) + (u64)g->window * g->room);
 
 	if (cn->memory + bytes > coll_policy_max_memory(&cn->policy)) {
 		cn->over_memory++;

@@ -113,7 +113,10 @@ int coll_descriptor_check(const struct collsock_join *j,
 	for (i = 0; i < j->hosts; i++)
 		if (&members[i] != self && !memcmp(&members[i], self, sizeof(*self)))
 			return -EINVAL;
-	return locals > COLLSOCK_MAX_LOCAL_RANKS ? -E2BIG : 0;
+	if (locals > COLLSOCK_MAX_LOCAL_RANKS ||
+	    (u64)locals * j->max_bytes > COLLSOCK_MAX_LOCAL_BYTES)
+		return -E2BIG;
+	return 0;
 }
 
 /**

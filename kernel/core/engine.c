@@ -22,12 +22,12 @@ void coll_op_size_add(struct coll_op_size *size, const struct coll_schedule *s)
 /* The registers as they were after so many rounds that fold. */
 static u8 *op_value(const struct coll_op *op, u32 index, u32 reg)
 {
-	return op->values + (size_t)(index * op->schedule->registers + reg) * op->group->max_bytes;
+	return op->values + (size_t)(index * op->schedule->registers + reg) * op->group->room;
 }
 
 static u8 *op_early(const struct coll_op *op, u32 edge)
 {
-	return op->early + (size_t)edge * op->group->max_bytes;
+	return op->early + (size_t)edge * op->group->room;
 }
 
 /* The part of the payload that an edge concerns. */
@@ -290,7 +290,7 @@ static void op_contribute(struct coll_op *op, u32 local, const void *payload)
 	if (!op->bytes)
 		return;
 	if (op->contributors > 1 && local != op->folded) {
-		memcpy(op->local + (size_t)local * g->max_bytes, payload, op->bytes);
+		memcpy(op->local + (size_t)local * g->room, payload, op->bytes);
 		return;
 	}
 	op_fold_local(op, payload);
@@ -298,7 +298,7 @@ static void op_contribute(struct coll_op *op, u32 local, const void *payload)
 		return;
 	while (op->folded < g->locals &&
 	       coll_after(g->ranks[op->folded].next, op->number))
-		op_fold_local(op, op->local + (size_t)op->folded * g->max_bytes);
+		op_fold_local(op, op->local + (size_t)op->folded * g->room);
 }
 
 /**

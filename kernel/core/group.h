@@ -66,6 +66,7 @@ extern const struct coll_timing coll_timing_default;
  * @descriptor: hash of the descriptor
  * @self: index of this host
  * @incarnation: random, not 0
+ * @max_memory: bytes that it may reserve; 0 if that does not matter
  */
 struct coll_config {
 	const struct collsock_join	*join;
@@ -75,6 +76,7 @@ struct coll_config {
 	u32				descriptor;
 	u32				self;
 	u32				incarnation;
+	u64				max_memory;
 };
 
 enum coll_rank_state {
@@ -112,6 +114,7 @@ struct coll_rank {
  * @slots: ring of operations, indexed by number & (size - 1)
  * @slot_mask: size of the ring - 1
  * @max_bytes: of a payload
+ * @room: the same, rounded up so that what follows is aligned
  * @segment_bytes: of it in one packet
  * @ack_every: messages of one host that are acknowledged before the delay is over
  * @fanout: of k-ary trees; 0 if there are none
@@ -143,7 +146,9 @@ struct coll_rank {
  * @leaving: our ranks have left
  * @refusals: peers that wait to hear of room
  * @running: operations RUNNING or ABORTED
- * @memory: bytes that were reserved when it was made
+ * @memory: bytes that were reserved when it was made; more than @max_memory if that
+ *	was why it could not be made
+ * @max_memory: the most
  * @stats: counters (uapi); the home adds hosts, host and size
  */
 struct coll_group {
@@ -156,6 +161,7 @@ struct coll_group {
 	u32			window;
 	u32			slot_mask;
 	u32			max_bytes;
+	u32			room;
 	u32			segment_bytes;
 	u32			ack_every;
 	u32			peer_mask;
@@ -192,6 +198,7 @@ struct coll_group {
 	u32			refusals;
 	u32			running;
 	u64			memory;
+	u64			max_memory;
 	struct collsock_stats	stats;
 };
 

@@ -11,7 +11,7 @@
 static void *group_alloc(struct coll_group *g, size_t bytes)
 {
 	g->memory += bytes;
-	return coll_env_alloc(bytes);
+	return g->memory <= g->max_memory ? coll_env_alloc(bytes) : NULL;
 }
 
 static int group_build_schedules(struct coll_group *g)
@@ -98,19 +98,18 @@ static int group_size_operation(const struct coll_group *g, struct coll_schedule
 static int group_build_slot(struct coll_group *g, struct coll_op *op,
 			    const struct coll_op_size *size)
 {
-	/* A barrier has one, too, where there is no room for data. */
-	u32 lanes = max(DIV_ROUND_UP(g->max_bytes, g->segment_bytes), 1U);
+	u32 lanes = DIV_ROUND_UP(g->max_bytes, g->segment_bytes);
 	u32 local = g->locals > 1 ? g->locals : 0;
 
 	op->group = g;
-	op->values = group_alloc(g, (size_t)(size->values + size->early + local) * g->max_bytes);
+	op->values = group_alloc(g, (size_t)(size->values + size->early + local) * g->room);
 	op->messages = group_alloc(g, (size_t)lanes * size->messages * sizeof(*op->messages) + 1);
 	op->lanes = group_alloc(g, lanes * sizeof(*op->lanes));
 	op->parts = group_alloc(g, g->locals * sizeof(*op->parts));
 	if (!op->values || !op->messages || !op->lanes || !op->parts)
 		return -ENOMEM;
-	op->early = op->values + (size_t)size->values * g->max_bytes;
-	op->local = op->early + (size_t)size->early * g->max_bytes;
+	op->early = op->values + (size_t)size->values * g->room;
+	op->local = op->early + (size_t)size->early * g->room;
 	return 0;
 }
 
@@ -227,7 +226,9 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	g->window = j->window;
 	g->slot_mask = round_up_power_of_two(j->window) - 1;
 	g->peer_mask = round_up_power_of_two(min_t(u32, j->hosts, MAX_PEER_BUCKETS)) - 1;
-	g->max_bytes = round_down(j->max_bytes, 8);
+	g->max_bytes = j->max_bytes;
+	g->room = round_up(j->max_bytes, 8);
+	g->max_memory = config->max_memory ?: ~0ULL;
 	g->segment_bytes = j->segment_bytes;
 	/* The sender gets to know of room before its window is full. */
 	g->ack_every = clamp(j->window / 2, 1, COLL_PEER_WINDOW / 4);

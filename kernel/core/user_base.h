@@ -46,7 +46,7 @@ typedef int64_t s64;
 #define min_t(t, a, b)		min((t)(a), (t)(b))
 #define max_t(t, a, b)		max((t)(a), (t)(b))
 #define clamp(v, lo, hi)	min(max(v, lo), hi)
-#define round_down(x, y)	((x) & ~((typeof(x))(y) - 1))
+#define round_up(x, y)		(((x) + (typeof(x))(y) - 1) & ~((typeof(x))(y) - 1))
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 
 #define NSEC_PER_USEC		1000L

@@ -112,7 +112,10 @@ TEST_F(join, ranks_may_live_on_hosts_anyhow)
 	hosts[1] = 1;
 	EXPECT_EQ(-E2BIG, coll_descriptor_check(&self->fixed, self->members, hosts));
 	hosts[2] = 1;
+	self->fixed.max_bytes = COLLSOCK_MAX_LOCAL_BYTES / COLLSOCK_MAX_LOCAL_RANKS;
 	EXPECT_EQ(0, coll_descriptor_check(&self->fixed, self->members, hosts));
+	self->fixed.max_bytes++;
+	EXPECT_EQ(-E2BIG, coll_descriptor_check(&self->fixed, self->members, hosts));
 }
 
 TEST_F(join, no_other_host_has_the_address_of_this_one)

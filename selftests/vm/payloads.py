@@ -5,6 +5,7 @@
 """Payloads of up to 64 KiB: many segments, and nothing is fragmented."""
 
 import random
+import re
 import struct
 
 from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
@@ -98,6 +99,35 @@ def a_rank_that_runs_ahead_stays_within_its_window_and_its_memory():
         group[1].post(bytes(MAX_PAYLOAD), type=UINT64, operation=REDUCE, root=1)
         expect(group[1], payload)
     equal("memory", [rank.net_stats().memory for rank in group], memory)
+
+
+@test_each((1,), (5,), (8,))
+def the_limit_is_kept_to_the_byte(most):
+    group = Group((1, 2), max_bytes=most)
+    group.barrier()
+    group.post(b"\1" * most, b"\2" * most, type=INT8, count=most)
+    for rank in group:
+        expect(rank, b"\3" * most)
+    refused(errno.EMSGSIZE, "a byte more", group[0].post, bytes(most + 1), type=INT8,
+            count=most + 1)
+    group.barrier()
+
+
+@test
+def a_group_that_is_too_large_is_refused_before_it_takes_the_memory():
+    allowed = read_sysctl(1, "max_memory_kib")
+    sysctl(1, "max_memory_kib", 8192)
+    try:
+        many = Descriptor((1, 2), placement=(0,) * 60 + (1,), max_bytes=MAX_PAYLOAD, window=64)
+        before = int(re.search(r"MemFree: *(\d+)", read_file("/proc/meminfo"))[1])
+        refused(errno.ENOMEM, "half a gigabyte", rank_on(1).join, many, 0)
+        after = int(re.search(r"MemFree: *(\d+)", read_file("/proc/meminfo"))[1])
+        at_most("KiB taken", before - after, 100000)
+        equal("refusals", rank_on(1).net_stats().over_memory, 1)
+    finally:
+        sysctl(1, "max_memory_kib", allowed)
+    refused(errno.E2BIG, "more ranks than can be folded in one go", rank_on(1).join,
+            Descriptor((1, 2), placement=(0,) * 65 + (1,), max_bytes=MAX_PAYLOAD), 0)
 
 
 @test

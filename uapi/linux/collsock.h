@@ -34,6 +34,7 @@
 #define COLLSOCK_MAX_HOSTS		65536
 #define COLLSOCK_MAX_RANKS		1048576
 #define COLLSOCK_MAX_LOCAL_RANKS	1024	/* on one host */
+#define COLLSOCK_MAX_LOCAL_BYTES	4194304	/* these times max_bytes: folded in one go */
 #define COLLSOCK_MAX_WINDOW		64
 #define COLLSOCK_DEFAULT_WINDOW		16
 #define COLLSOCK_SEGMENT_QUANTUM	48	/* a segment is a multiple of it */
