@@ -91,7 +91,7 @@ static const struct advice advices[] = {
 		"use one of the two",
 	}, {
 		E2BIG, 0, "too many hosts, ranks, or ranks on one host",
-		"65536 hosts, 1048576 ranks, and 1024 ranks on one host are the most",
+		"65536 hosts, 1048576 ranks, 1024 on one host; these times max_bytes: 4 MiB",
 	}, {
 		ENODEV, 0, "there is no network interface of this name here",
 		"see ip link",
