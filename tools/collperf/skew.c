@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "compute.h"
 #include "skew.h"
 
 #define NS_PER_SECOND 1000000000ULL
@@ -20,15 +21,6 @@ static double read_ns(clockid_t clock)
 	if (clock_gettime(clock, &now))
 		err(EXIT_FAILED, "clock %d", (int)clock);
 	return (double)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
-}
-
-/* Use the processor for so many rounds, however long that takes. */
-static void compute(unsigned long rounds)
-{
-	unsigned long i;
-
-	for (i = 0; i < rounds; i++)
-		__asm__ volatile("" : : : "memory");
 }
 
 /* The best of several: what interrupted the others is not the loop's. */
