@@ -79,11 +79,15 @@ sim: setup-build	## simulator: SEEDS=n, or SEED=s (class and seed decide all), A
 check-mutants: setup-build setup-test	## every planted bug must turn a test red
 	@selftests/run mutants
 
-bench: setup-vm all	## instructions and latency of a barrier, beside a host-based one
+bench: setup-vm all	## latency, cost when hosts are late, instructions, beside a host-based program
 	@selftests/bench/bench latency
+	@selftests/bench/bench skew
 	@selftests/bench/bench check
 
-bench-check: setup-vm all	## fails when a barrier costs more instructions than committed
+bench-skew: setup-vm all	## processor time of a reduce when hosts are late
+	@selftests/bench/bench skew
+
+bench-check: setup-vm all	## fails when an operation costs more instructions than committed
 	@selftests/bench/bench check $(if $(UPDATE),--update)
 
 lint: setup-build setup-lint	## checkpatch, sparse, kernel-doc, shellcheck
@@ -96,4 +100,4 @@ setup-%:
 	@tools/setup $*
 
 .PHONY: all help module install uninstall vm demo-values demo check check-debug check-mutants \
-	sim fuzz soak bench bench-check lint clean $(PARTS)
+	sim fuzz soak bench bench-check bench-skew lint clean $(PARTS)

@@ -33,8 +33,19 @@ static __u64 percentile(const __u64 *sorted, unsigned long count, unsigned int p
 	return sorted[(count * percent + 99) / 100 - 1];
 }
 
+/*
+ * In an operation with a root some hosts wait for nothing. A barrier after it keeps
+ * them from running ahead.
+ */
+static void run_in_step(const struct options *options, const struct work *work)
+{
+	work->operation(work->context);
+	if (options_rooted(options->operation))
+		work->barrier(work->context);
+}
+
 static void measure_each(struct figures *figures, const struct options *options,
-			 void (*operation)(void *context), void *context)
+			 const struct work *work)
 {
 	unsigned long i, count = options->iterations;
 	__u64 *samples;
@@ -45,8 +56,10 @@ static void measure_each(struct figures *figures, const struct options *options,
 	for (i = 0; i < count; i++) {
 		__u64 begin = now_ns();
 
-		operation(context);
+		work->operation(work->context);
 		samples[i] = now_ns() - begin;
+		if (options_rooted(options->operation))
+			work->barrier(work->context);
 	}
 	qsort(samples, count, sizeof(*samples), by_size);
 	figures->min_ns = samples[0];
@@ -55,13 +68,12 @@ static void measure_each(struct figures *figures, const struct options *options,
 	free(samples);
 }
 
-void measure_warm_up(const struct options *options, void (*operation)(void *context),
-		     void *context)
+void measure_warm_up(const struct options *options, const struct work *work)
 {
 	unsigned long i;
 
 	for (i = 0; i < options->warm_up; i++)
-		operation(context);
+		run_in_step(options, work);
 }
 
 /*
@@ -78,19 +90,18 @@ static void use_cpu(void)
 }
 
 /* One clock around @count operations. */
-static __u64 measure_stretch(unsigned long count, void (*operation)(void *context),
-			     void *context)
+static __u64 measure_stretch(unsigned long count, const struct options *options,
+			     const struct work *work)
 {
 	__u64 begin = now_ns();
 	unsigned long i;
 
 	for (i = 0; i < count; i++)
-		operation(context);
+		run_in_step(options, work);
 	return now_ns() - begin;
 }
 
-void measure(struct figures *figures, const struct options *options,
-	     void (*operation)(void *context), void *context)
+void measure(struct figures *figures, const struct options *options, const struct work *work)
 {
 	unsigned long left = options->iterations, count;
 	__u64 sum_ns = 0;
@@ -102,29 +113,41 @@ void measure(struct figures *figures, const struct options *options,
 		if (options->shuffle) {
 			use_cpu();
 			/* Everybody is back, and what is late by now has been said */
-			operation(context);
-			operation(context);
+			run_in_step(options, work);
+			run_in_step(options, work);
 			if (count > STRETCH)
 				count = STRETCH;
 		}
-		sum_ns += measure_stretch(count, operation, context);
+		sum_ns += measure_stretch(count, options, work);
 		/* Nobody goes on, which is work too, before all have looked at the clock */
-		operation(context);
+		run_in_step(options, work);
 	}
 	figures->mean_ns = (double)sum_ns / options->iterations;
 	if (options->mean_only)
 		return;
-	measure_each(figures, options, operation, context);
-	operation(context);
+	measure_each(figures, options, work);
+	run_in_step(options, work);
 }
 
-static void print_json(const struct figures *figures, const struct options *options,
-		       const char *program, const char *operation)
+void measure_print_head(const struct options *options, const char *program)
 {
-	printf("{\"program\": \"%s\", \"operation\": \"%s\", \"algorithm\": \"%s\"", program,
-	       operation, options_algorithm_name(options->algorithm));
-	printf(", \"rank\": %u, \"hosts\": %u, \"iterations\": %lu, \"spin_us\": %u",
-	       options->rank, options->hosts.count, options->iterations, options->spin_us);
+	const char *operation = options_operation_name(options->operation);
+	const char *algorithm = options_algorithm_name(options->algorithm);
+
+	if (options->json) {
+		printf("{\"program\": \"%s\", \"operation\": \"%s\", \"algorithm\": \"%s\"",
+		       program, operation, algorithm);
+		printf(", \"rank\": %u, \"hosts\": %u, \"iterations\": %lu, \"spin_us\": %u",
+		       options->rank, options->hosts.count, options->iterations,
+		       options->spin_us);
+	} else {
+		printf("%s: %s, %s, rank %u of %u, spinning %u us", program, operation, algorithm,
+		       options->rank, options->hosts.count, options->spin_us);
+	}
+}
+
+static void print_json(const struct figures *figures, const struct options *options)
+{
 	printf(", \"mean_ns\": %.1f", figures->mean_ns);
 	if (!options->mean_only)
 		printf(", \"min_ns\": %llu, \"p50_ns\": %llu, \"p99_ns\": %llu",
@@ -132,15 +155,14 @@ static void print_json(const struct figures *figures, const struct options *opti
 }
 
 void measure_print(const struct figures *figures, const struct options *options,
-		   const char *program, const char *operation)
+		   const char *program)
 {
+	measure_print_head(options, program);
 	if (options->json) {
-		print_json(figures, options, program, operation);
+		print_json(figures, options);
 		return;
 	}
-	printf("%s: %s, %s, rank %u of %u, spinning %u us: mean %.2f us", program, operation,
-	       options_algorithm_name(options->algorithm), options->rank, options->hosts.count,
-	       options->spin_us, figures->mean_ns / NS_PER_US);
+	printf(": mean %.2f us", figures->mean_ns / NS_PER_US);
 	if (!options->mean_only)
 		printf(", min %.2f, p50 %.2f, p99 %.2f", figures->min_ns / NS_PER_US,
 		       figures->p50_ns / NS_PER_US, figures->p99_ns / NS_PER_US);

@@ -22,23 +22,34 @@ struct figures {
 	__u64	p99_ns;
 };
 
-/*
- * Every host makes the same calls. @operation gets @context and exits if it fails.
+/**
+ * struct work - what a program can do; exits if it fails
+ * @operation: that is measured
+ * @barrier: of the same hosts
+ * @context: handed to both
  */
+struct work {
+	void	(*operation)(void *context);
+	void	(*barrier)(void *context);
+	void	*context;
+};
+
+/* Every host makes the same calls. */
 
 /* Run the operation as often as @options say, before it is measured. */
-void measure_warm_up(const struct options *options, void (*operation)(void *context),
-		     void *context);
+void measure_warm_up(const struct options *options, const struct work *work);
 
 /* Run the operation as often as @options say, and take its time. */
-void measure(struct figures *figures, const struct options *options,
-	     void (*operation)(void *context), void *context);
+void measure(struct figures *figures, const struct options *options, const struct work *work);
 
 /*
- * Print @figures of @operation, for a reader or as the first members of a JSON
- * object, which is left open: "{...".
+ * Print @figures for a reader, or as the first members of a JSON object, which is
+ * left open: "{...".
  */
 void measure_print(const struct figures *figures, const struct options *options,
-		   const char *program, const char *operation);
+		   const char *program);
+
+/* The part of it that says what was measured. */
+void measure_print_head(const struct options *options, const char *program);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <err.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,13 @@
 
 #define MAX_PORT 65535
 #define MAX_ITERATIONS 1000000000UL
-#define MAX_OPTIONS 32
+#define MAX_OPTIONS 40
+#define MAX_DELAY_US 1000000
+#define NO_ALGORITHM (-1)	/* none was named */
+#define DEFAULT_COUNT 4
+#define DEFAULT_ITERATIONS 1000
+#define DEFAULT_SKEWED_ITERATIONS 10000
+#define DEFAULT_REDUCE_US 500
 #define ALGORITHMS (COLLSOCK_KARY + 1)
 
 static const char *const algorithm_names[ALGORITHMS] = {
@@ -18,6 +25,17 @@ static const char *const algorithm_names[ALGORITHMS] = {
 	[COLLSOCK_PAIRWISE_EXCHANGE]	= "pairwise",
 	[COLLSOCK_BINOMIAL]		= "binomial",
 	[COLLSOCK_KARY]			= "kary",
+};
+
+static const struct {
+	const char	*name;
+	bool		rooted;
+} operations[] = {
+	[COLLSOCK_BARRIER]	= { "barrier" },
+	[COLLSOCK_ALLREDUCE]	= { "allreduce" },
+	[COLLSOCK_REDUCE]	= { "reduce", true },
+	[COLLSOCK_BROADCAST]	= { "broadcast", true },
+	{ }
 };
 
 unsigned long long options_number(const char *what, const char *text, unsigned long long min,
@@ -39,6 +57,27 @@ const char *options_algorithm_name(int algorithm)
 	return algorithm_names[algorithm];
 }
 
+const char *options_operation_name(unsigned int operation)
+{
+	return operations[operation].name;
+}
+
+bool options_rooted(unsigned int operation)
+{
+	return operations[operation].rooted;
+}
+
+static unsigned int parse_operation(const char *name)
+{
+	unsigned int i;
+
+	for (i = COLLSOCK_BARRIER; operations[i].name; i++)
+		if (!strcmp(name, operations[i].name))
+			return i;
+	errx(EXIT_USAGE, "--operation: \"%s\" is not barrier, allreduce, reduce or broadcast",
+	     name);
+}
+
 static unsigned int parse_algorithm(const char *name)
 {
 	unsigned int i;
@@ -56,11 +95,18 @@ static const struct option shared[] = {
 	{ "ipv6",	no_argument,		NULL,	'6' },
 	{ "port",	required_argument,	NULL,	'p' },
 	{ "rank",	required_argument,	NULL,	'r' },
+	{ "operation",	required_argument,	NULL,	'o' },
+	{ "root",	required_argument,	NULL,	'R' },
+	{ "count",	required_argument,	NULL,	'c' },
 	{ "algorithm",	required_argument,	NULL,	'a' },
+	{ "fanout",	required_argument,	NULL,	'F' },
 	{ "iterations",	required_argument,	NULL,	'n' },
 	{ "warm-up",	required_argument,	NULL,	'w' },
 	{ "spin",	required_argument,	NULL,	's' },
 	{ "shuffle",	no_argument,		NULL,	'x' },
+	{ "skew",	required_argument,	NULL,	'S' },
+	{ "catch-up",	required_argument,	NULL,	'C' },
+	{ "seed",	required_argument,	NULL,	'e' },
 	{ "mean-only",	no_argument,		NULL,	'm' },
 	{ "json",	no_argument,		NULL,	'j' },
 	{ "help",	no_argument,		NULL,	'h' },
@@ -74,13 +120,29 @@ static const char shared_help[] =
 	"  -6, --ipv6            with --hosts: fd00:1::1 to fd00:1::N\n"
 	"  -p, --port N          UDP port of hosts that name none\n"
 	"  -r, --rank N          this host, counting from 0; found by its address\n"
-	"  -a, --algorithm NAME  auto, dissemination, pairwise, in collperf also binomial\n"
-	"                        and kary; of a barrier dissemination unless told otherwise\n"
-	"  -n, --iterations N    operations that are measured (default 1000)\n"
+	"  -o, --operation NAME  barrier, allreduce, reduce or broadcast (default barrier);\n"
+	"                        the data is doubles, and what comes out is checked. After\n"
+	"                        each reduce or broadcast, in which some hosts wait for\n"
+	"                        nothing, comes a barrier, which the mean includes\n"
+	"  -R, --root N          rank of the root of a reduce or broadcast (default 0)\n"
+	"  -c, --count N         elements of what has data, 1 to 1080 (default 4)\n"
+	"  -a, --algorithm NAME  auto, dissemination, pairwise (with data it is recursive\n"
+	"                        doubling), binomial or kary; of a barrier dissemination\n"
+	"                        unless told otherwise\n"
+	"  -F, --fanout N        children of a host with --algorithm kary, 2 to 64\n"
+	"  -n, --iterations N    operations that are measured (default 1000; 10000 with\n"
+	"                        --skew)\n"
 	"  -w, --warm-up N       operations before them (default 100)\n"
 	"  -s, --spin US         spin so long before sleeping (default 0)\n"
 	"  -x, --shuffle         compute for a random time before every 20 operations: hosts\n"
 	"                        that share a CPU then take turns in ever another order\n"
+	"  -S, --skew US         instead of latency, measure the processor time that an\n"
+	"                        operation takes when hosts are late: each computes for a\n"
+	"                        random time up to US, runs it, computes again for the\n"
+	"                        catch-up time, and all meet in a barrier. The same without\n"
+	"                        the operation is run before, and subtracted\n"
+	"  -C, --catch-up US     the catch-up time (default 500 more than --skew)\n"
+	"  -e, --seed N          of the random times (default 1)\n"
 	"  -m, --mean-only       one clock around all operations, none around each\n"
 	"  -j, --json            one JSON object\n"
 	"  -h, --help            this text\n";
@@ -103,6 +165,18 @@ static void take_shared(struct options *options, int letter, const char *value)
 	case 'r':
 		options->given_rank = options_number("--rank", value, 0, COLLSOCK_MAX_HOSTS - 1);
 		break;
+	case 'o':
+		options->operation = parse_operation(value);
+		break;
+	case 'R':
+		options->root = options_number("--root", value, 0, COLLSOCK_MAX_HOSTS - 1);
+		break;
+	case 'c':
+		options->count = options_number("--count", value, 1, MAX_COUNT);
+		break;
+	case 'F':
+		options->fanout = options_number("--fanout", value, 2, COLLSOCK_MAX_FANOUT);
+		break;
 	case 'a':
 		options->algorithm = parse_algorithm(value);
 		break;
@@ -117,6 +191,15 @@ static void take_shared(struct options *options, int letter, const char *value)
 		break;
 	case 'x':
 		options->shuffle = true;
+		break;
+	case 'S':
+		options->skew_us = options_number("--skew", value, 0, MAX_DELAY_US);
+		break;
+	case 'C':
+		options->catch_up_us = options_number("--catch-up", value, 0, MAX_DELAY_US);
+		break;
+	case 'e':
+		options->seed = options_number("--seed", value, 0, UINT64_MAX);
 		break;
 	case 'm':
 		options->mean_only = true;
@@ -144,6 +227,45 @@ static void find_hosts(struct options *options, unsigned int default_port)
 		     options->given_rank, options->hosts.count);
 	options->rank = options->given_rank >= 0 ? options->given_rank :
 						   hosts_find_local(&options->hosts);
+}
+
+/* JOIN would say to most of it that it is not valid, and no more. */
+static void check_operation(const struct options *options)
+{
+	bool rooted = operations[options->operation].rooted;
+	int algorithm = options->algorithm;
+	bool fans_out = algorithm == COLLSOCK_KARY;
+
+	if (algorithm == COLLSOCK_DISSEMINATION && options->operation != COLLSOCK_BARRIER)
+		errx(EXIT_USAGE, "dissemination covers some hosts twice: only for a barrier");
+	if (algorithm == COLLSOCK_PAIRWISE_EXCHANGE && rooted)
+		errx(EXIT_USAGE, "pairwise exchange has no root: only for a barrier or allreduce");
+	if (!!options->fanout != fans_out)
+		errx(EXIT_USAGE, "--algorithm kary and --fanout need each other");
+	if (options->root && !rooted)
+		errx(EXIT_USAGE, "--root: only a reduce or broadcast has one");
+	if (options->root >= options->hosts.count)
+		errx(EXIT_USAGE, "--root %u: there are %u hosts, and ranks count from 0",
+		     options->root, options->hosts.count);
+}
+
+/* What depends on other options, wherever they stood. */
+static void complete_defaults(struct options *options)
+{
+	bool skewed = options->skew_us != NO_SKEW;
+
+	if (!skewed && options->catch_up_us != NO_SKEW)
+		errx(EXIT_USAGE, "--catch-up: only with --skew");
+	if (skewed && options->operation == COLLSOCK_BARRIER)
+		errx(EXIT_USAGE, "--skew: name an --operation with data; a barrier follows each");
+	if (skewed && options->catch_up_us == NO_SKEW)
+		options->catch_up_us = options->skew_us + DEFAULT_REDUCE_US;
+	if (!options->iterations)
+		options->iterations = skewed ? DEFAULT_SKEWED_ITERATIONS : DEFAULT_ITERATIONS;
+	if (options->algorithm == NO_ALGORITHM && options->operation == COLLSOCK_BARRIER)
+		options->algorithm = COLLSOCK_DISSEMINATION;
+	else if (options->algorithm == NO_ALGORITHM)
+		options->algorithm = COLLSOCK_AUTO;
 }
 
 /* The shared options and the program's own, and all their letters. */
@@ -183,9 +305,13 @@ void options_parse(struct options *options, const struct program *program, int a
 	int letter;
 
 	*options = (struct options){
+		.operation	= COLLSOCK_BARRIER,
+		.count		= DEFAULT_COUNT,
 		.algorithm	= NO_ALGORITHM,
-		.iterations	= 1000,
 		.warm_up	= 100,
+		.skew_us	= NO_SKEW,
+		.catch_up_us	= NO_SKEW,
+		.seed		= 1,
 		.given_rank	= -1,
 	};
 	merge(program, known, letters);
@@ -201,5 +327,7 @@ void options_parse(struct options *options, const struct program *program, int a
 	}
 	if (optind < argc)
 		errx(EXIT_USAGE, "\"%s\" is not an option; try --help", argv[optind]);
+	complete_defaults(options);
 	find_hosts(options, program->port);
+	check_operation(options);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The command line, as far as collperf and hostbarrier share it. */
+/* The command line, as far as collperf and hostbased share it. */
 #ifndef COLLPERF_OPTIONS_H
 #define COLLPERF_OPTIONS_H
 
@@ -16,28 +16,43 @@ enum {
 	EXIT_USAGE	= 2,
 };
 
-#define NO_ALGORITHM (-1)
+#define NO_SKEW (-1)
+#define MAX_COUNT (COLLSOCK_MAX_SEGMENT / sizeof(double))
 
 /**
  * struct options - what to measure
  * @hosts: that take part
  * @rank: of this host
- * @algorithm: enum collsock_algorithm, or NO_ALGORITHM: none was named
+ * @operation: enum collsock_operation
+ * @root: of a reduce or broadcast
+ * @count: elements of an operation with data
+ * @algorithm: enum collsock_algorithm
+ * @fanout: of k-ary trees, else 0
  * @iterations: operations that are measured
  * @warm_up: operations before them
  * @spin_us: spin so long before sleeping
  * @shuffle: let the hosts run in ever another order
+ * @skew_us: delay every host for up to so long, or NO_SKEW: another experiment
+ * @catch_up_us: delay behind the operation in it
+ * @seed: of its delays
  * @mean_only: leave out what needs a clock around every single operation
  * @json: print one JSON object
  */
 struct options {
 	struct hosts	hosts;
 	unsigned int	rank;
+	unsigned int	operation;
+	unsigned int	root;
+	unsigned int	count;
 	int		algorithm;
+	unsigned int	fanout;
 	unsigned long	iterations;
 	unsigned long	warm_up;
 	unsigned int	spin_us;
 	bool		shuffle;
+	long		skew_us;
+	long		catch_up_us;
+	unsigned long long seed;
 	bool		mean_only;
 	bool		json;
 	/* private: pieces that options_parse() puts together */
@@ -75,5 +90,10 @@ unsigned long long options_number(const char *what, const char *text, unsigned l
 				  unsigned long long max);
 
 const char *options_algorithm_name(int algorithm);
+
+const char *options_operation_name(unsigned int operation);
+
+/* Some hosts wait for nothing in it, and run ahead of others. */
+bool options_rooted(unsigned int operation);
 
 #endif

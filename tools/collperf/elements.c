@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <err.h>
+
+#include "elements.h"
+
+void elements_prepare(struct elements *elements, const struct options *options)
+{
+	unsigned int hosts = options->hosts.count, i;
+
+	elements->options = options;
+	elements->sum = (double)hosts * (hosts + 1) / 2;
+	for (i = 0; i < options->count; i++)
+		elements->mine[i] = options->rank + 1;
+}
+
+void elements_next(struct elements *elements, double *data)
+{
+	const struct options *options = elements->options;
+
+	elements->broadcasts++;
+	if (options->rank != options->root)
+		return;
+	data[0] = elements->broadcasts;
+	data[options->count - 1] = elements->broadcasts;
+}
+
+/* The first and the last: to look at all would be a part of what is measured. */
+void elements_check(const struct elements *elements, const double *data)
+{
+	const struct options *options = elements->options;
+	double wanted = elements->sum, first = data[0], last = data[options->count - 1];
+
+	if (options->operation == COLLSOCK_BROADCAST)
+		wanted = elements->broadcasts;
+	else if (options->operation == COLLSOCK_REDUCE && options->rank != options->root)
+		return;
+	if (first != wanted || last != wanted)
+		errx(EXIT_FAILED, "%s: the result is %g and %g, not %g",
+		     options_operation_name(options->operation), first, last, wanted);
+}

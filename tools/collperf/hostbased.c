@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The baseline: operations made by the hosts' programs themselves, over UDP sockets
+ * and nothing else. Messages are neither authenticated nor sent again, so it is as
+ * cheap as such a program can be, and a lost message ends it. It sleeps in recv(),
+ * or polls.
+ *
+ * Operations are numbered. A message names its operation and the slot of the
+ * receiver that it is for (plan.h). What comes early is kept: a host is at most one
+ * barrier or allreduce ahead of another, and one operation with a root more.
+ */
+#include <err.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "elements.h"
+#include "measure.h"
+#include "plan.h"
+#include "skew.h"
+
+#define PORT 7777
+#define WINDOW 4	/* an operation with a root, the barrier after it, the same again */
+#define SLOT_HELLO 0xfffffffeU	/* to rank 0: here I am; @operation is the rank */
+#define SLOT_GO 0xffffffffU	/* from rank 0: all are here */
+#define HELLO_INTERVAL_MS 10
+#define DEFAULT_LIMIT_SECONDS 300
+#define BUFFER_BYTES (8 << 20)
+
+struct message {
+	uint32_t	operation;
+	uint32_t	slot;
+	double		data[MAX_COUNT];
+};
+
+#define HEADER_BYTES offsetof(struct message, data)
+
+/**
+ * struct early - what came for one operation
+ * @came: the message of a slot
+ * @data: of all slots, one after the other
+ */
+struct early {
+	bool	came[PLAN_SLOTS];
+	double	*data;
+};
+
+/**
+ * struct hostbased - one host
+ * @options: of the command line
+ * @elements: what it brings
+ * @fd: its socket
+ * @flags: of recv() in the operation under way
+ * @current: number of the operation under way
+ * @plan: of the operation
+ * @barrier: the plan of one
+ * @early: by the number of the operation
+ * @data_bytes: in each message of the operation; in those of a barrier none
+ * @out: the result so far, and what is sent
+ * @in: what was received last
+ * @all_here: rank 0 has heard of everybody
+ */
+struct hostbased {
+	struct options	options;
+	struct elements	elements;
+	int		fd;
+	int		flags;
+	uint32_t	current;
+	struct plan	plan;
+	struct plan	barrier;
+	struct early	early[WINDOW];
+	size_t		data_bytes;
+	struct message	out;
+	struct message	in;
+	bool		all_here;
+};
+
+/* ---- messages ---- */
+
+static void transmit(struct hostbased *h, int to, uint32_t operation, uint32_t slot,
+		     size_t data_bytes)
+{
+	ssize_t bytes = HEADER_BYTES + data_bytes;
+
+	h->out.operation = operation;
+	h->out.slot = slot;
+	if (sendto(h->fd, &h->out, bytes, 0, (struct sockaddr *)&h->options.hosts.address[to],
+		   h->options.hosts.bytes) != bytes)
+		err(EXIT_FAILED, "message to rank %d", to);
+}
+
+/* Take one message; with MSG_DONTWAIT there may be none. */
+static void receive(struct hostbased *h)
+{
+	const struct message *in = &h->in;
+	ssize_t bytes;
+
+	bytes = recv(h->fd, &h->in, HEADER_BYTES + h->data_bytes, h->flags);
+	if (bytes < (ssize_t)HEADER_BYTES) {
+		if (bytes < 0 && errno != EAGAIN && errno != EINTR)
+			err(EXIT_FAILED, "receive");
+		return;
+	}
+	if (in->slot < PLAN_SLOTS && in->operation - h->current < WINDOW) {
+		struct early *early = &h->early[in->operation % WINDOW];
+
+		if (bytes > (ssize_t)HEADER_BYTES)
+			memcpy(early->data + in->slot * h->options.count, in->data,
+			       bytes - HEADER_BYTES);
+		early->came[in->slot] = true;
+		h->all_here = true;
+	} else if (in->slot == SLOT_GO) {
+		h->all_here = true;
+	} else if (in->slot == SLOT_HELLO && h->all_here && !h->options.rank &&
+		   in->operation < h->options.hosts.count) {
+		transmit(h, in->operation, 0, SLOT_GO, 0);
+	}
+}
+
+/* ---- operations ---- */
+
+static void take_data(struct hostbased *h, const struct step *step, const double *data)
+{
+	unsigned int i;
+
+	if (step->replaces) {
+		memcpy(h->out.data, data, h->data_bytes);
+		return;
+	}
+	for (i = 0; i < h->options.count; i++)
+		h->out.data[i] += data[i];
+}
+
+static void run(struct hostbased *h, const struct plan *plan, size_t data_bytes)
+{
+	struct early *early = &h->early[h->current % WINDOW];
+	unsigned int i;
+
+	for (i = 0; i < plan->steps; i++) {
+		const struct step *step = &plan->step[i];
+
+		if (step->to != NOBODY)
+			transmit(h, step->to, h->current, step->to_slot, data_bytes);
+		if (step->slot == NOBODY)
+			continue;
+		while (!early->came[step->slot])
+			receive(h);
+		early->came[step->slot] = false;
+		if (data_bytes)
+			take_data(h, step, early->data + step->slot * h->options.count);
+	}
+	h->current++;
+}
+
+static void run_barrier(void *context)
+{
+	struct hostbased *h = context;
+
+	run(h, &h->barrier, 0);
+}
+
+/* Whose waiting is not measured sleeps, and leaves the processor to the others. */
+static void run_sleeping_barrier(void *context)
+{
+	struct hostbased *h = context;
+	int flags = h->flags;
+
+	h->flags = 0;
+	run(h, &h->barrier, 0);
+	h->flags = flags;
+}
+
+static void run_with_data(void *context)
+{
+	struct hostbased *h = context;
+
+	if (h->options.operation == COLLSOCK_BROADCAST)
+		elements_next(&h->elements, h->out.data);
+	else
+		memcpy(h->out.data, h->elements.mine, h->data_bytes);
+	run(h, &h->plan, h->data_bytes);
+	elements_check(&h->elements, h->out.data);
+}
+
+static void make_plans(struct hostbased *h)
+{
+	const struct options *options = &h->options;
+	struct shape shape = {
+		.operation	= options->operation,
+		.algorithm	= options->algorithm,
+		.hosts		= options->hosts.count,
+		.rank		= options->rank,
+		.root		= options->root,
+		.fanout		= options->fanout,
+	};
+
+	plan_make(&h->plan, &shape);
+	shape.operation = COLLSOCK_BARRIER;
+	shape.root = 0;
+	if (options->operation != COLLSOCK_BARRIER)
+		shape.algorithm = COLLSOCK_DISSEMINATION;
+	plan_make(&h->barrier, &shape);
+}
+
+static void prepare(struct hostbased *h)
+{
+	unsigned int i;
+
+	make_plans(h);
+	if (h->options.operation == COLLSOCK_BARRIER)
+		return;
+	elements_prepare(&h->elements, &h->options);
+	h->data_bytes = h->options.count * sizeof(double);
+	for (i = 0; i < WINDOW; i++) {
+		h->early[i].data = calloc(PLAN_SLOTS, h->data_bytes);
+		if (!h->early[i].data)
+			err(EXIT_FAILED, "%u elements", h->options.count);
+	}
+}
+
+/* ---- start ---- */
+
+static void open_socket(struct hostbased *h)
+{
+	const struct hosts *hosts = &h->options.hosts;
+	int bytes = BUFFER_BYTES;
+	const struct sockaddr *own = (struct sockaddr *)&hosts->address[h->options.rank];
+
+	h->fd = socket(own->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (h->fd < 0 || bind(h->fd, own, hosts->bytes))
+		err(EXIT_FAILED, "socket of rank %u", h->options.rank);
+	/* A flat tree; the administrator may have what others may not */
+	if (setsockopt(h->fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) &&
+	    setsockopt(h->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes)))
+		err(EXIT_FAILED, "buffer of rank %u", h->options.rank);
+}
+
+/* Rank 0 lets everybody go when it has heard of everybody. */
+static void gather(struct hostbased *h)
+{
+	unsigned int hosts = h->options.hosts.count, missing = hosts - 1, i;
+	bool *heard = calloc(hosts, sizeof(*heard));
+	const struct message *in = &h->in;
+
+	if (!heard)
+		err(EXIT_FAILED, "%u hosts", hosts);
+	while (missing) {
+		if (recv(h->fd, &h->in, sizeof(h->in), 0) != HEADER_BYTES ||
+		    in->slot != SLOT_HELLO || !in->operation || in->operation >= hosts ||
+		    heard[in->operation])
+			continue;
+		heard[in->operation] = true;
+		missing--;
+	}
+	free(heard);
+	h->all_here = true;
+	for (i = 1; i < hosts; i++)
+		transmit(h, i, 0, SLOT_GO, 0);
+}
+
+/* The others knock until it does; a message of an operation says the same. */
+static void knock(struct hostbased *h)
+{
+	struct pollfd readable = { .fd = h->fd, .events = POLLIN };
+
+	while (!h->all_here) {
+		transmit(h, 0, h->options.rank, SLOT_HELLO, 0);
+		while (!h->all_here && poll(&readable, 1, HELLO_INTERVAL_MS) > 0)
+			receive(h);
+	}
+}
+
+static void give_up(int signal)
+{
+	static const char text[] =
+		"hostbased: the time is up: a host is missing, or a message was lost\n";
+
+	(void)signal;
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(EXIT_FAILED);
+	_exit(EXIT_FAILED);
+}
+
+static void take(void *context, int letter, const char *value)
+{
+	unsigned long *limit_seconds = context;
+
+	(void)letter;
+	*limit_seconds = options_number("--limit", value, 1, UINT32_MAX);
+}
+
+static int automatic(unsigned int operation)
+{
+	switch (operation) {
+	case COLLSOCK_BARRIER:
+		return COLLSOCK_DISSEMINATION;
+	case COLLSOCK_ALLREDUCE:
+		return COLLSOCK_PAIRWISE_EXCHANGE;
+	default:
+		return COLLSOCK_BINOMIAL;
+	}
+}
+
+static void parse(struct options *options, int argc, char **argv)
+{
+	static const struct option own[] = {
+		{ "limit", required_argument, NULL, 'l' },
+		{ }
+	};
+	unsigned long limit_seconds = DEFAULT_LIMIT_SECONDS;
+	const struct program program = {
+		.help = "hostbased: latency of operations over UDP sockets\n\n"
+			"usage: hostbased [OPTION]... --hosts N | --hosts-file FILE\n\n"
+			"Start it on every host with the same options. It is what collperf is to be\n"
+			"compared with: as cheap as can be. It has no security and does not repeat\n"
+			"lost messages. With --spin it polls without end; without, it sleeps. With\n"
+			"--skew its barriers sleep in any case.\n\n",
+		.own = own,
+		.own_help =
+			"  -l, --limit SECONDS   give up then (default 300)\n\n"
+			"Port: 7777. exit code: 0 done, 1 failed, 2 wrong usage\n",
+		.take = take,
+		.context = &limit_seconds,
+		.port = PORT,
+	};
+
+	options_parse(options, &program, argc, argv);
+	if (options->algorithm == COLLSOCK_AUTO)
+		options->algorithm = automatic(options->operation);
+	/* One alarm: a time-out of every recv() would make the baseline dearer */
+	signal(SIGALRM, give_up);
+	alarm(limit_seconds);
+}
+
+static void measure_latency(struct hostbased *h, const struct work *work)
+{
+	struct figures figures;
+
+	measure_warm_up(&h->options, work);
+	measure(&figures, &h->options, work);
+	measure_print(&figures, &h->options, "hostbased");
+}
+
+static void measure_skew(struct hostbased *h, struct work *work)
+{
+	struct skew_figures figures;
+
+	work->barrier = run_sleeping_barrier;
+	measure_warm_up(&h->options, work);
+	skew_measure(&figures, &h->options, work);
+	skew_print(&figures, &h->options, "hostbased");
+}
+
+int main(int argc, char **argv)
+{
+	static struct hostbased h;
+	struct work work = { .barrier = run_barrier, .context = &h };
+
+	parse(&h.options, argc, argv);
+	prepare(&h);
+	open_socket(&h);
+	if (h.options.rank)
+		knock(&h);
+	else
+		gather(&h);
+	h.flags = h.options.spin_us ? MSG_DONTWAIT : 0;
+	work.operation = h.options.operation == COLLSOCK_BARRIER ? run_barrier : run_with_data;
+	if (h.options.skew_us == NO_SKEW)
+		measure_latency(&h, &work);
+	else
+		measure_skew(&h, &work);
+	if (h.options.json)
+		printf("}\n");
+	return EXIT_DONE;
+}

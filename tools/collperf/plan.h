@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a program does in an operation that hosts make themselves: a list of steps,
+ * made once. A step sends to a host, waits for a message, or first the one and then
+ * the other. Pure: no messages, no time.
+ */
+#ifndef COLLPERF_PLAN_H
+#define COLLPERF_PLAN_H
+
+#include <stdbool.h>
+
+#include "options.h"
+
+#define NOBODY (-1)
+
+/* Messages that one host is sent in an operation: a slot for each */
+#define PLAN_SLOTS (COLLSOCK_MAX_FANOUT + 1)
+
+/* Up a k-ary tree and down again */
+#define PLAN_STEPS (2 * (COLLSOCK_MAX_FANOUT + 1))
+
+/**
+ * struct step - of an operation
+ * @to: rank to send to, or NOBODY
+ * @to_slot: which of the receiver's slots the message is for
+ * @slot: whose message the step waits for, or NOBODY
+ * @replaces: its data replaces what is here, instead of being added
+ */
+struct step {
+	int	to;
+	int	to_slot;
+	int	slot;
+	bool	replaces;
+};
+
+/**
+ * struct plan - one host's side of an operation
+ * @steps: how many
+ * @step: they
+ */
+struct plan {
+	unsigned int	steps;
+	struct step	step[PLAN_STEPS];
+};
+
+/**
+ * struct shape - what a plan is made from
+ * @operation: enum collsock_operation
+ * @algorithm: enum collsock_algorithm, one that the operation has
+ * @hosts: how many
+ * @rank: of this one
+ * @root: of a reduce or broadcast, else 0
+ * @fanout: of a k-ary tree, else 0
+ */
+struct shape {
+	unsigned int	operation;
+	int		algorithm;
+	unsigned int	hosts;
+	unsigned int	rank;
+	unsigned int	root;
+	unsigned int	fanout;
+};
+
+void plan_make(struct plan *plan, const struct shape *shape);
+
+#endif
