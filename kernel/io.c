@@ -261,7 +261,8 @@ static int io_finish(struct coll_sock *csk, struct coll_place *place, u32 spin_u
 	if (!err && place->completion.bytes > room)
 		err = -EMSGSIZE;
 	if (!err && (copy_to_user(completion, &place->completion, sizeof(*completion)) ||
-		     copy_to_user(result, place->buffer, place->completion.bytes)))
+		     (place->completion.bytes &&
+		      copy_to_user(result, place->buffer, place->completion.bytes))))
 		err = -EFAULT;
 	if (err)
 		io_unclaim(csk, place);

@@ -205,9 +205,10 @@ static void op_fold_entry(struct coll_op *op, u32 lane, u32 edge)
 
 /*
  * Apply the fold list in its order. The results go into buffers of their own,
- * so that what this round has sent stays as it was until it is acknowledged.
+ * so that what this round has sent stays as it was until it is acknowledged. Inlined
+ * it would make a barrier's rounds dearer, which do not come here.
  */
-static void op_fold(struct coll_op *op, u32 index)
+static noinline void op_fold(struct coll_op *op, u32 index)
 {
 	const struct coll_schedule *s = op->schedule;
 	struct coll_lane *lane = &op->lanes[index];
@@ -282,13 +283,10 @@ static void op_fold_local(struct coll_op *op, const u8 *payload)
 }
 
 /* Contributions are folded in the order of ranks: an early one waits its turn. */
-static void op_contribute(struct coll_op *op, u32 local, const void *payload)
+static noinline void op_contribute(struct coll_op *op, u32 local, const void *payload)
 {
 	const struct coll_group *g = op->group;
 
-	op->contributed++;
-	if (!op->bytes)
-		return;
 	if (op->contributors > 1 && local != op->folded) {
 		memcpy(op->local + (size_t)local * g->room, payload, op->bytes);
 		return;
@@ -376,7 +374,8 @@ void coll_op_post(struct coll_op *op, const struct coll_post *post, u64 now)
 	part->takes = post->takes;
 	part->waits = true;
 	op->unposted--;
-	if (post->contributes)
+	op->contributed += post->contributes;
+	if (op->bytes && post->contributes)
 		op_contribute(op, post->local, post->payload);
 	if (unlikely(!post->takes))
 		op_answer(op, post->local, 0, COLLSOCK_NO_RANK);
