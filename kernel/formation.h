@@ -20,7 +20,7 @@
  * coll_formation_leave(): under the lock, with bottom halves off, at one time
  * that is read once. What the core asks for meanwhile is collected; leaving
  * drops the lock and then transmits and wakes. Lock order: lock_sock, the
- * namespace's mutex, a formation's lock; no two of the latter.
+ * namespace's mutexes (joining first), a formation's lock; no two of the latter.
  */
 #ifndef COLL_FORMATION_H
 #define COLL_FORMATION_H
@@ -69,6 +69,7 @@ struct coll_seat {
  * @quiet: the tidying knows of it
  * @cn: namespace; constant, like the next
  * @members: addresses of the hosts
+ * @request: of the first rank that joined; key and rank are zero
  * @charge: its part of coll_net.memory
  * @timer: of the group's deadline
  * @node: in the table by which packets find it
@@ -87,6 +88,7 @@ struct coll_formation {
 	bool			quiet;
 	struct coll_net		*cn;
 	struct coll_members	*members;
+	struct collsock_join	request;
 	u64			charge;
 	struct hrtimer		timer;
 	struct hlist_node	node;

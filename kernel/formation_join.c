@@ -31,7 +31,7 @@ static u32 formation_incarnation(void)
 	return incarnation;
 }
 
-/* What is left for a group. Others may join meanwhile: formation_charge() decides. */
+/* What is left for a group. */
 static u64 formation_allowance(struct coll_net *cn)
 {
 	u64 most = coll_policy_max_memory(&cn->policy), used;
@@ -61,6 +61,9 @@ static int formation_init_group(struct coll_formation *f, const struct coll_join
 	memzero_explicit(&config, sizeof(config));
 	if (err)
 		return err;
+	f->request = join->fixed;
+	f->request.rank = 0;
+	memset(f->request.key, 0, sizeof(f->request.key));
 	f->seats = kvcalloc(f->group.locals, sizeof(*f->seats), GFP_KERNEL_ACCOUNT);
 	return f->seats ? 0 : -ENOMEM;
 }
@@ -213,54 +216,62 @@ static int formation_publish(struct coll_formation *f, struct coll_sock *csk, u3
 }
 
 /*
- * Another rank of this host has made the formation, or @fresh becomes it, if it is
- * there. NULL if neither; an error pointer, -EPROTO if the other one described the
- * group otherwise. The namespace's mutex is held.
+ * Does the request describe the group as the first one on this host did? Its socket
+ * relies on it, so no hash decides: whoever joins may have chosen what is hashed.
  */
-static struct coll_formation *formation_find_or_publish(struct coll_net *cn,
-							const struct formation_identity *identity,
-							struct coll_formation *fresh,
-							struct coll_sock *csk, u32 self, u32 rank)
+static bool formation_agrees(const struct coll_formation *f, const struct coll_join *join,
+			     const struct formation_identity *identity)
+{
+	const struct coll_members *m = f->members;
+	struct collsock_join request = join->fixed;
+
+	request.rank = 0;
+	memset(request.key, 0, sizeof(request.key));
+	return !memcmp(&request, &f->request, sizeof(request)) &&
+	       !memcmp(&identity->secret, &f->group.secret, sizeof(identity->secret)) &&
+	       !memcmp(join->members, m->member, m->hosts * sizeof(*m->member)) &&
+	       !memcmp(join->host_of_rank, m->host_of_rank, m->ranks * sizeof(*m->host_of_rank));
+}
+
+/* The seat is in what another rank of this host has made; NULL if there is none. */
+static struct coll_formation *formation_join_other(struct coll_net *cn,
+						   const struct coll_join *join,
+						   const struct formation_identity *identity,
+						   struct coll_sock *csk)
 {
 	struct coll_formation *f;
 	int err = 0;
 
+	mutex_lock(&cn->mutex);
 	/* Formations end under the mutex. */
 	rcu_read_lock();
-	f = coll_formation_find(cn, identity->secret.tag, self);
+	f = coll_formation_find(cn, identity->secret.tag, coll_join_self(join));
 	rcu_read_unlock();
-	if (f && f->group.descriptor != identity->descriptor)
-		err = -EPROTO;
-	else if (f)
-		err = formation_seat(f, csk, rank);
-	else if (fresh)
-		err = formation_publish(fresh, csk, rank);
-	return err ? ERR_PTR(err) : f ?: fresh;
+	if (f)
+		err = formation_agrees(f, join, identity) ?
+		      formation_seat(f, csk, join->fixed.rank) : -EPROTO;
+	mutex_unlock(&cn->mutex);
+	return err ? ERR_PTR(err) : f;
 }
 
-static struct coll_formation *formation_join(struct coll_net *cn, struct coll_join *join,
-					     const struct formation_identity *identity,
-					     struct coll_sock *csk)
+/* The first rank of a host makes the formation. */
+static struct coll_formation *formation_join_first(struct coll_net *cn, struct coll_join *join,
+						   const struct formation_identity *identity,
+						   struct coll_sock *csk)
 {
-	u32 self = coll_join_self(join), rank = join->fixed.rank;
-	struct coll_formation *f, *fresh;
+	struct coll_formation *f = formation_new(cn, join, identity);
+	int err;
 
-	mutex_lock(&cn->mutex);
-	f = formation_find_or_publish(cn, identity, NULL, csk, self, rank);
-	mutex_unlock(&cn->mutex);
-	if (f)
+	if (IS_ERR(f))
 		return f;
-	/* Making one takes long. If another rank is faster meanwhile it is for nothing. */
-	fresh = formation_new(cn, join, identity);
-	if (IS_ERR(fresh))
-		return fresh;
 	mutex_lock(&cn->mutex);
-	f = formation_find_or_publish(cn, identity, fresh, csk, self, rank);
+	err = formation_publish(f, csk, join->fixed.rank);
 	mutex_unlock(&cn->mutex);
-	if (f == fresh)
-		formation_nudge(f);
-	else
-		coll_formation_free(fresh);
+	if (err) {
+		coll_formation_free(f);
+		return ERR_PTR(err);
+	}
+	formation_nudge(f);
 	return f;
 }
 
@@ -272,8 +283,9 @@ static struct coll_formation *formation_join(struct coll_net *cn, struct coll_jo
  *
  * Return: the formation, JOINED, in which the socket has a seat; or an error pointer:
  * -EADDRINUSE if the rank has joined before or the group was here until a moment ago,
- * -EPROTO if another rank of this host has described the group otherwise, -ENOMEM, or
- * why packets cannot be exchanged with the members. Context: process.
+ * -EPROTO if another rank of this host has described the group otherwise, -ENOMEM,
+ * -EINTR if the process is being killed, or why packets cannot be exchanged with the
+ * members. Context: process.
  */
 struct coll_formation *coll_formation_join(struct coll_net *cn, struct coll_join *join,
 					   struct coll_sock *csk)
@@ -284,7 +296,15 @@ struct coll_formation *coll_formation_join(struct coll_net *cn, struct coll_join
 	identity.descriptor = coll_descriptor_hash(&join->fixed, join->members,
 						   join->host_of_rank);
 	coll_wire_derive(&identity.secret, join->fixed.key, join->fixed.id, join->fixed.nonce);
-	f = formation_join(cn, join, &identity, csk);
+	/* One after the other: ranks that are started together shall make one formation. */
+	if (mutex_lock_killable(&cn->joining)) {
+		f = ERR_PTR(-EINTR);
+	} else {
+		f = formation_join_other(cn, join, &identity, csk);
+		if (!f)
+			f = formation_join_first(cn, join, &identity, csk);
+		mutex_unlock(&cn->joining);
+	}
 	memzero_explicit(&identity, sizeof(identity));
 	return f;
 }

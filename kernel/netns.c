@@ -131,6 +131,7 @@ static int __net_init net_begin(struct net *net)
 
 	cn->net = net;
 	cn->port = port;
+	mutex_init(&cn->joining);
 	mutex_init(&cn->mutex);
 	INIT_LIST_HEAD(&cn->formations);
 	INIT_HLIST_HEAD(&cn->members);

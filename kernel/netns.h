@@ -31,6 +31,8 @@ struct coll_formation;
 /**
  * struct coll_net - a namespace
  * @net: it
+ * @joining: held by who joins, for the first rank of a host makes what the others find;
+ *	taken before @mutex
  * @mutex: serialises joining and tidying; taken before any lock of a group
  * @formations: all groups; under @mutex
  * @members: all tables of members; under @mutex
@@ -47,6 +49,7 @@ struct coll_formation;
  */
 struct coll_net {
 	struct net			*net;
+	struct mutex			joining; /* making a formation takes long */
 	struct mutex			mutex;	/* joining and tidying */
 	struct list_head		formations;
 	struct hlist_head		members;

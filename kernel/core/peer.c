@@ -337,9 +337,12 @@ static void peer_sample(struct coll_peer *peer, u64 rtt_ns)
 void coll_peer_forget(struct coll_message *m, bool sample, u64 now)
 {
 	struct coll_peer *peer = m->peer;
+	bool full;
 
 	if (!peer)
 		return;
+	/* What waits for credit does not leave for that; what waits for the window may. */
+	full = unlikely(!list_empty(&peer->held)) && m->seq && peer_window_full(peer);
 	if (sample && m->tries == 1 && (!peer->srtt_ns || m->seq % SAMPLE_EVERY == 0))
 		peer_sample(peer, now - m->sent_ns);
 	if (!m->seq)
@@ -348,7 +351,7 @@ void coll_peer_forget(struct coll_message *m, bool sample, u64 now)
 	m->peer = NULL;
 	if (m->op)
 		m->op->unacked--;
-	if (unlikely(!list_empty(&peer->held)) && !peer->group->failed && !peer->dead)
+	if (unlikely(full) && !peer->group->failed && !peer->dead)
 		coll_peer_push(peer, now);
 }
 
@@ -541,15 +544,17 @@ static void peer_owe_ack_now(struct coll_peer *peer, u64 now)
  */
 void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
-	if (likely(peer_mark(peer, body->seq)))
+	if (likely(peer_mark(peer, body->seq))) {
 		peer->heard_ns = now;
+		peer->ack_messages++;
+	}
 	if (!peer->ack_owed || coll_after(body->operation, peer->ack_operation))
 		peer->ack_operation = body->operation;
 	if (unlikely(!peer->knows_us || body->type == COLL_PACKET_GOODBYE))
 		peer_owe_ack_now(peer, now);
 	else if (!peer->ack_owed)
 		peer_owe_ack(peer, now + peer->group->timing.ack_delay);
-	if (++peer->ack_messages >= peer->group->ack_every) {
+	if (peer->ack_messages >= peer->group->ack_every) {
 		peer->ack_messages = 0;
 		peer->ack_now |= !peer_ack_expected(peer);
 	}

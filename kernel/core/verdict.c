@@ -33,7 +33,7 @@ void coll_group_blame(const struct coll_group *g, struct coll_signature *goodbye
 		goodbye->root = g->verdict.rank;
 		goodbye->count = g->verdict.reason;
 	} else {
-		goodbye->root = coll_group_rank(g, g->self);
+		goodbye->root = g->ranks[0].rank;
 		goodbye->count = COLL_REASON_LEFT;
 	}
 }
@@ -113,6 +113,9 @@ static void verdict_abort(struct coll_group *g, u64 now)
 			coll_op_abort(op, now);
 		else if (op->state == COLL_OP_EARLY)
 			coll_op_stop(op, now);
+		else if (op->state == COLL_OP_DONE)
+			/* Our ranks were answered, and nobody can use it any more. */
+			coll_op_forget(op, false, now);
 	}
 }
 
@@ -230,7 +233,7 @@ void coll_group_break(struct coll_group *g, enum coll_reason reason, u32 rank, u
 void coll_group_accuse(struct coll_group *g, struct coll_peer *peer, u64 now)
 {
 	peer->dead = true;
-	if (!g->leaving || g->running || peer_owes_messages(peer))
+	if (!g->failed && (!g->leaving || g->running || peer_owes_messages(peer)))
 		coll_group_break(g, COLL_REASON_SILENT, coll_group_rank(g, peer->host), now);
 	peer_drop_all(peer, now);
 	coll_group_advance_window(g, now);

@@ -203,6 +203,45 @@ TEST_F(net, packets_in_the_name_of_a_host_never_heard_make_nobody_send_more)
 		free(seen[i]);
 }
 
+static struct world_packet *early_packet;
+static u32 packets_of_1;
+
+static bool keep_one(struct unit_network *n, struct world_packet *p)
+{
+	if (p->from == 1 && ++packets_of_1 == 20) {
+		early_packet = world_packet_new(p->bytes);
+		early_packet->from = p->from;
+		memcpy(early_packet->data, p->data, p->bytes);
+	}
+	return false;
+}
+
+TEST_F(net, replays_bring_one_acknowledgment_in_each_delay)
+{
+	u64 acks;
+	u32 i;
+
+	unit_network_init(&self->n, 2, 1);
+	self->n.join.window = 4;
+	self->n.tap = keep_one;
+	packets_of_1 = 0;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	for (i = 0; i < 200; i++) {
+		ASSERT_EQ(0, unit_barrier(&self->n, 0));
+		ASSERT_EQ(0, unit_barrier(&self->n, 1));
+		ASSERT_TRUE(unit_await_all(&self->n, i, SECOND));
+	}
+	unit_run(&self->n, SECOND / 10);
+	acks = self->n.hosts[0].member->group.stats.lone_acks;
+	for (i = 0; i < 1000; i++) {
+		send_copy(&self->n, early_packet, 0, -1);
+		unit_run(&self->n, 1000);
+	}
+	free(early_packet);
+	/* All within a millisecond, which is less than the delay */
+	EXPECT_GE(acks + 2, self->n.hosts[0].member->group.stats.lone_acks);
+}
+
 static bool reflect(struct unit_network *n, struct world_packet *p)
 {
 	if (p->to == 2 && p->from < 2)

@@ -503,6 +503,31 @@ static void contribute(struct __test_metadata *_metadata, struct unit_ranks *n, 
 	}
 }
 
+/*
+ * A rank of the root's host closes while its sibling stays: nobody there will ever take
+ * what is beyond. Whoever has contributed that, and closes too, must not keep sending.
+ */
+TEST_F(net, nobody_lingers_for_what_cannot_be_used)
+{
+	static const u32 hosts[] = { 0, 0, 1 };
+	u32 window = 4, posted = 0;
+
+	ranks_init(&self->n, hosts, ARRAY_SIZE(hosts), seed_start());
+	self->n.join.window = window;
+	ASSERT_EQ(0, ranks_join_all(&self->n));
+	while (posted < 2 * window) {
+		if (reduce(&self->n, 2, 0, 1))
+			ranks_run(&self->n, MS);
+		else
+			posted++;
+	}
+	ranks_leave(&self->n, 1);
+	ranks_run(&self->n, SECOND);
+	ranks_leave(&self->n, 2);
+	ranks_run(&self->n, 10 * SECOND);
+	EXPECT_EQ(WORLD_ENTOMBED, self->n.group.members[1].state);
+}
+
 /* A million, and ten when it soaks. */
 TEST_F_TIMEOUT(net, leaves_that_never_wait_lose_nothing_and_leave_no_memory, 3600)
 {

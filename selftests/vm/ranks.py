@@ -177,6 +177,32 @@ def a_seat_is_taken_once_and_only_with_the_same_description():
 
 
 @test
+def no_hash_decides_whether_descriptions_agree():
+    # Chosen so that the hashes of 32 bits are equal; the payloads are not
+    def description(other, max_bytes):
+        return Descriptor((1, other), placement=(0, 0, 1), id=7, nonce=99, key=b"k" * 16,
+                          window=64, max_bytes=max_bytes)
+
+    first, second = rank_on(1), rank_on(1)
+    first.join(description("10.10.61.143", 65536), 0)
+    refused(errno.EPROTO, "another description", second.join, description("10.2.44.80", 8), 1)
+    second.join(description("10.10.61.143", 65536), 1)
+
+
+@test
+def ranks_that_join_at_the_same_time_make_one_group():
+    descriptor = Descriptor((1, 2), placement=(0,) * 16 + (1,))
+    children = [Child(1, post_and_wait, descriptor, number) for number in range(16)]
+    other = rank_on(2)
+    other.join(descriptor, 16)
+    other.post(integers(16))
+    one_result(other, integers(136))
+    for child in children:
+        equal("child", (child.get(), child.get()), ("joined", "once"))
+    equal("groups", rank_on(1).net_stats().groups, 1)
+
+
+@test
 def what_a_rank_posted_before_it_left_completes_and_no_more():
     group = group_of((0, 0, 1, 1))
     for number in (0, 1, 2):
