@@ -4,8 +4,6 @@
 # suites: check soak
 """Every operation by every algorithm, on hosts of one rank and of several, under loss."""
 
-import struct
-
 from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 SIZES = range(1, 17) if SOAK > 1 else (1, 2, 3, 6, 16)
@@ -19,10 +17,6 @@ ALGORITHMS = {
     BROADCAST: (BINOMIAL, KARY),
 }
 OUTSTANDING = 8  # operations
-
-
-def pack(values):
-    return struct.pack(f"={len(values)}Q", *values)
 
 
 class Case:
