@@ -91,7 +91,8 @@ void coll_env_complete(struct coll_group *g, u32 local, void *token, const void 
 		       u32 bytes, u32 error, u32 failed_rank)
 {
 	struct coll_formation *f = coll_formation_of(g);
-	struct coll_sock *csk = f->seats[local].csk;
+	struct coll_seat *seat = &f->seats[local];
+	struct coll_sock *csk = seat->csk;
 	struct coll_place *place = token;
 	struct coll_places *places;
 
@@ -101,13 +102,13 @@ void coll_env_complete(struct coll_group *g, u32 local, void *token, const void 
 	places = csk->places;
 	if (place->quiet && !error) {
 		coll_place_release(places, place);
-		coll_formation_wake(f, local, 0, COLL_WAKE_WRITABLE);
+		coll_formation_wake(f, seat, 0, COLL_WAKE_WRITABLE);
 		return;
 	}
 	if (place->claimed)
-		coll_formation_wake(f, local, BIT_ULL(coll_place_index(places, place)), 0);
+		coll_formation_wake(f, seat, BIT_ULL(coll_place_index(places, place)), 0);
 	else
-		coll_formation_wake(f, local, 0, COLL_WAKE_READABLE);
+		coll_formation_wake(f, seat, 0, COLL_WAKE_READABLE);
 	coll_place_complete(places, place, result, bytes, error, failed_rank, f->now);
 }
 
@@ -115,12 +116,17 @@ void coll_env_writable(struct coll_group *g)
 {
 	struct coll_formation *f = coll_formation_of(g);
 	u8 wake = COLL_WAKE_WRITABLE;
-	u32 local;
+	struct coll_seat *seat;
 
 	if (unlikely(g->limited && !coll_group_settling(g)))
 		wake |= COLL_WAKE_ERROR;
-	for (local = 0; local < g->locals; local++)
-		coll_formation_wake(f, local, 0, wake);
+	/*
+	 * Most events make the group writable, and hardly ever somebody waits. Who begins
+	 * to takes the lock to see whether he must, and so comes after this.
+	 */
+	for (seat = f->seats; seat < f->seats + g->locals; seat++)
+		if (seat->csk && unlikely(coll_sock_sleeps(seat->csk)))
+			coll_formation_wake(f, seat, 0, wake);
 }
 
 /*

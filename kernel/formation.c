@@ -53,27 +53,6 @@ static void formation_check_quiet(struct coll_formation *f)
 	coll_net_became_quiet(f->cn, f);
 }
 
-/**
- * coll_formation_wake() - somebody who sleeps is to be woken when the event is over
- * @f: the formation
- * @local: rank of this host, with a socket
- * @claimed_done: completion places whose claimants are meant, a bit each
- * @wake: COLL_WAKE_*
- *
- * Context: between coll_formation_enter() and coll_formation_leave().
- */
-void coll_formation_wake(struct coll_formation *f, u32 local, u64 claimed_done, u8 wake)
-{
-	struct coll_seat *seat = &f->seats[local];
-
-	if (!(seat->claimed_done | seat->wake)) {
-		seat->next = f->woken;
-		f->woken = seat;
-	}
-	seat->claimed_done |= claimed_done;
-	seat->wake |= wake;
-}
-
 /*
  * Whom to wake when the lock is dropped: the socket of the next seat where somebody
  * sleeps, with a reference, or NULL. What is meant is in @claimed_done and @wake.
@@ -89,7 +68,7 @@ static struct coll_sock *formation_take_sleeper(struct coll_formation *f, u64 *c
 		*wake = seat->wake;
 		seat->claimed_done = 0;
 		seat->wake = 0;
-		/* Most events make the group writable, and hardly ever somebody waits. */
+		/* Who is to receive a completion that nobody has claimed need not sleep. */
 		if (seat->csk && (*claimed_done || coll_sock_sleeps(seat->csk))) {
 			sock_hold(&seat->csk->sk);
 			return seat->csk;
@@ -107,31 +86,30 @@ static void formation_leave(struct coll_formation *f)
 	__releases(&f->lock)
 {
 	struct sk_buff *queue = f->queue;
-	struct coll_sock *csk = NULL;
+	struct coll_sock *csk;
 	u64 claimed_done;
 	bool more;
 	u8 wake;
 
 	f->queue = NULL;
 	f->queue_end = &f->queue;
-	if (f->woken)
-		csk = formation_take_sleeper(f, &claimed_done, &wake);
-	more = f->woken;
 	if (unlikely(f->group.leaving))
 		formation_check_quiet(f);
-	spin_unlock(&f->lock);
-	if (queue)
-		coll_udp_transmit(f->cn, queue);
-	while (csk) {
-		coll_sock_wake(csk, claimed_done, wake);
-		sock_put(&csk->sk);
-		if (likely(!more))
-			break;
-		/* One at a time, where several ranks live. */
-		spin_lock(&f->lock);
+	for (;;) {
 		csk = formation_take_sleeper(f, &claimed_done, &wake);
 		more = f->woken;
 		spin_unlock(&f->lock);
+		if (queue)
+			coll_udp_transmit(f->cn, queue);
+		if (!csk)
+			return;
+		coll_sock_wake(csk, claimed_done, wake);
+		sock_put(&csk->sk);
+		if (likely(!more))
+			return;
+		/* One at a time, where several ranks live. */
+		queue = NULL;
+		spin_lock(&f->lock);
 	}
 }
 

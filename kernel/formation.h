@@ -105,7 +105,21 @@ static inline struct coll_formation *coll_formation_of(struct coll_group *g)
 u64 coll_formation_enter(struct coll_formation *f);
 void coll_formation_leave(struct coll_formation *f);
 
-void coll_formation_wake(struct coll_formation *f, u32 local, u64 claimed_done, u8 wake);
+/*
+ * Somebody who sleeps is to be woken when the event is over: who has claimed one of the
+ * completion places in @claimed_done, a bit each, or sleeps on the socket for COLL_WAKE_*.
+ */
+static inline void coll_formation_wake(struct coll_formation *f, struct coll_seat *seat,
+				       u64 claimed_done, u8 wake)
+{
+	if (!(seat->claimed_done | seat->wake)) {
+		seat->next = f->woken;
+		f->woken = seat;
+	}
+	seat->claimed_done |= claimed_done;
+	seat->wake |= wake;
+}
+
 enum hrtimer_restart coll_formation_expire(struct hrtimer *timer);
 
 /* formation_join.c */

@@ -79,9 +79,10 @@ static void io_release_place(struct coll_sock *csk, struct coll_place *place)
 {
 	coll_place_release(csk->places, place);
 	/* Whether there was room before is no matter: another may just have taken it. */
+	if (likely(!coll_sock_sleeps(csk)))
+		return;
 	local_bh_disable();
-	if (coll_sock_sleeps(csk))
-		coll_sock_wake(csk, 0, COLL_WAKE_WRITABLE);
+	coll_sock_wake(csk, 0, COLL_WAKE_WRITABLE);
 	local_bh_enable();
 }
 
@@ -326,7 +327,7 @@ int coll_io_run(struct socket *sock, void __user *arg)
 	if (bytes < 0)
 		return bytes;
 	/* The payload, if there is one, is as long as the result. */
-	if ((u64)sig.count * coll_type_bytes(sig.type) > run.buffer_bytes)
+	if (sig.count && (u64)sig.count * coll_type_bytes(sig.type) > run.buffer_bytes)
 		return -EMSGSIZE;
 
 	place = io_run_post(csk, &run.post, &sig, user + 1, bytes, nonblocking);

@@ -45,11 +45,11 @@ static inline struct coll_formation *coll_sock_formation(const struct coll_sock 
 	return smp_load_acquire(&csk->formation);
 }
 
-/* Does anybody sleep on the socket? Context: BH disabled. */
+/* Does anybody sleep on the socket? It is in use, or sits in a seat of the locked formation. */
 static inline bool coll_sock_sleeps(struct coll_sock *csk)
 {
 	/* The barrier in it pairs with those of sock_poll_wait() and io_sleep(). */
-	return skwq_has_sleeper(rcu_dereference_bh(csk->sk.sk_wq)) ||
+	return skwq_has_sleeper(rcu_dereference_raw(csk->sk.sk_wq)) ||
 	       sock_flag(&csk->sk, SOCK_FASYNC);
 }
 

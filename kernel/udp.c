@@ -62,9 +62,10 @@ static struct dst_entry *udp_lookup6(struct net *net, const struct collsock_memb
 	return ipv6_stub->ipv6_dst_lookup_flow(net, NULL, &fl, NULL);
 }
 
-static u32 udp_cookie6(struct dst_entry *dst)
+static void udp_route_set6(struct coll_route *route, struct dst_entry *dst)
 {
-	return rt6_get_cookie((struct rt6_info *)dst);
+	route->cookie = rt6_get_cookie((struct rt6_info *)dst);
+	route->hops = ip6_dst_hoplimit(dst);
 }
 #else
 static struct dst_entry *udp_lookup6(struct net *net, const struct collsock_member *self,
@@ -73,11 +74,16 @@ static struct dst_entry *udp_lookup6(struct net *net, const struct collsock_memb
 	return ERR_PTR(-EAFNOSUPPORT);
 }
 
-static u32 udp_cookie6(struct dst_entry *dst)
+static void udp_route_set6(struct coll_route *route, struct dst_entry *dst)
 {
-	return 0;
 }
 #endif
+
+static void udp_route_set4(struct coll_route *route, struct dst_entry *dst)
+{
+	route->cookie = 0;
+	route->hops = ip4_dst_hoplimit(dst);
+}
 
 static struct dst_entry *udp_lookup(struct coll_net *cn, const struct collsock_member *self,
 				    const struct collsock_member *to)
@@ -112,8 +118,11 @@ static struct dst_entry *udp_route_dst(struct coll_net *cn, struct coll_route *r
 	dst = udp_lookup(cn, self, to);
 	if (IS_ERR(dst))
 		return NULL;
+	if (to->family == AF_INET6)
+		udp_route_set6(route, dst);
+	else
+		udp_route_set4(route, dst);
 	route->dst = dst;
-	route->cookie = to->family == AF_INET6 ? udp_cookie6(dst) : 0;
 	return dst;
 }
 
@@ -148,25 +157,30 @@ struct sk_buff *coll_udp_packet(u32 bytes)
 	return skb;
 }
 
-static void udp_push_header(struct sk_buff *skb, const struct collsock_member *self,
-			    const struct collsock_member *to)
+/* Make room for the headers; returns the one of IP, behind which stands the one of UDP. */
+static void *udp_push_headers(struct sk_buff *skb, u32 ip_bytes,
+			      const struct collsock_member *self,
+			      const struct collsock_member *to)
 {
-	struct udphdr *uh = __skb_push(skb, sizeof(*uh));
+	u32 bytes = skb->len + sizeof(struct udphdr);
+	u8 *ip = __skb_push(skb, ip_bytes + sizeof(struct udphdr));
+	struct udphdr *uh = (struct udphdr *)(ip + ip_bytes);
 
-	skb_reset_transport_header(skb);
+	skb_reset_network_header(skb);
+	skb_set_transport_header(skb, ip_bytes);
 	uh->source = htons(self->port);
 	uh->dest = htons(to->port);
-	uh->len = htons(skb->len);
+	uh->len = htons(bytes);
 	uh->check = 0;
+	return ip;
 }
 
 /* Never fragmented, so it needs no identification (RFC 6864). */
-static void udp_push_ipv4(struct sk_buff *skb, const struct dst_entry *dst,
-			  const struct collsock_member *self, const struct collsock_member *to)
+static void udp_push_ipv4(struct sk_buff *skb, u8 hops, const struct collsock_member *self,
+			  const struct collsock_member *to)
 {
-	struct iphdr *ip = __skb_push(skb, sizeof(*ip));
+	struct iphdr *ip = udp_push_headers(skb, sizeof(*ip), self, to);
 
-	skb_reset_network_header(skb);
 	skb->protocol = htons(ETH_P_IP);
 	memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
 	ip->version = 4;
@@ -174,26 +188,24 @@ static void udp_push_ipv4(struct sk_buff *skb, const struct dst_entry *dst,
 	ip->tos = 0;
 	ip->id = 0;
 	ip->frag_off = htons(IP_DF);
-	ip->ttl = ip4_dst_hoplimit(dst);
+	ip->ttl = hops;
 	ip->protocol = IPPROTO_UDP;
 	ip->saddr = member_ipv4(self);
 	ip->daddr = member_ipv4(to);
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static void udp_push_ipv6(struct sk_buff *skb, struct dst_entry *dst,
-			  const struct collsock_member *self, const struct collsock_member *to)
+static void udp_push_ipv6(struct sk_buff *skb, u8 hops, const struct collsock_member *self,
+			  const struct collsock_member *to)
 {
-	u32 bytes = skb->len;
-	struct ipv6hdr *ip = __skb_push(skb, sizeof(*ip));
+	struct ipv6hdr *ip = udp_push_headers(skb, sizeof(*ip), self, to);
 
-	skb_reset_network_header(skb);
 	skb->protocol = htons(ETH_P_IPV6);
 	memset(IP6CB(skb), 0, sizeof(*IP6CB(skb)));
 	ip6_flow_hdr(ip, 0, 0);
-	ip->payload_len = htons(bytes);
+	ip->payload_len = htons(skb->len - sizeof(*ip));
 	ip->nexthdr = IPPROTO_UDP;
-	ip->hop_limit = ip6_dst_hoplimit(dst);
+	ip->hop_limit = hops;
 	ip->saddr = *member_ipv6(self);
 	ip->daddr = *member_ipv6(to);
 }
@@ -203,8 +215,8 @@ static void udp_output6(struct net *net, struct sock *sk, struct sk_buff *skb)
 	ip6_local_out(net, sk, skb);
 }
 #else
-static void udp_push_ipv6(struct sk_buff *skb, struct dst_entry *dst,
-			  const struct collsock_member *self, const struct collsock_member *to)
+static void udp_push_ipv6(struct sk_buff *skb, u8 hops, const struct collsock_member *self,
+			  const struct collsock_member *to)
 {
 }
 
@@ -240,11 +252,10 @@ bool coll_udp_address(struct coll_net *cn, struct coll_route *route, struct sk_b
 		return false;
 	}
 	skb_dst_set_noref(skb, dst);
-	udp_push_header(skb, self, to);
 	if (likely(to->family == AF_INET))
-		udp_push_ipv4(skb, dst, self, to);
+		udp_push_ipv4(skb, route->hops, self, to);
 	else
-		udp_push_ipv6(skb, dst, self, to);
+		udp_push_ipv6(skb, route->hops, self, to);
 	return true;
 }
 
@@ -346,10 +357,15 @@ static void udp_count_refusal(struct coll_net *cn, enum coll_refusal refusal)
 								  COLL_COUNT_WRONG_DESCRIPTOR);
 }
 
-/* No group of that name is here: perhaps not yet, perhaps not any more. */
-static void udp_receive_unknown(struct coll_net *cn, const struct sk_buff *skb,
-				const struct coll_prefix *prefix, const u8 *packet, u32 bytes)
+/*
+ * No group of that name is here: perhaps not yet, perhaps not any more. Inlined it
+ * would make the packets of groups dearer, which do not come here.
+ */
+static noinline void udp_receive_unknown(struct coll_net *cn, const struct sk_buff *skb,
+					 const u8 *packet, u32 bytes)
 {
+	u16 source = coll_wire_source(packet);
+	u64 tag = coll_wire_tag(packet);
 	u8 answer[COLL_TOMBSTONE_ANSWER] __aligned(8);
 	const struct coll_tombstone *tombstone;
 	const struct coll_members *members;
@@ -358,14 +374,14 @@ static void udp_receive_unknown(struct coll_net *cn, const struct sk_buff *skb,
 	u32 answer_bytes;
 
 	udp_ends(skb, &from, &self);
-	tombstone = coll_graveyard_find(&cn->graveyard, prefix->tag, prefix->destination,
+	tombstone = coll_graveyard_find(&cn->graveyard, tag, coll_wire_destination(packet),
 					&members);
 	if (!tombstone) {
 		coll_count(cn->counters, COLL_COUNT_UNKNOWN_GROUP);
-		coll_knock_note(&cn->knocks, prefix->tag, prefix->source, &from);
+		coll_knock_note(&cn->knocks, tag, source, &from);
 		return;
 	}
-	if (!udp_is_member(skb, members, tombstone->self, prefix->source)) {
+	if (!udp_is_member(skb, members, tombstone->self, source)) {
 		coll_count(cn->counters, COLL_COUNT_WRONG_SOURCE);
 		return;
 	}
@@ -398,7 +414,6 @@ static int udp_receive(struct sock *sk, struct sk_buff *skb)
 {
 	struct coll_net *cn = rcu_dereference_sk_user_data(sk);
 	struct coll_formation *f;
-	struct coll_prefix prefix;
 	const u8 *packet;
 	u32 bytes;
 
@@ -413,12 +428,11 @@ static int udp_receive(struct sock *sk, struct sk_buff *skb)
 	if (unlikely(!coll_wire_formed(packet, bytes)))
 		goto malformed;
 
-	coll_wire_read_prefix(packet, &prefix);
-	f = coll_formation_find(cn, prefix.tag, prefix.destination);
+	f = coll_formation_find(cn, coll_wire_tag(packet), coll_wire_destination(packet));
 	if (likely(f))
-		udp_deliver(cn, f, skb, prefix.source, packet, bytes);
+		udp_deliver(cn, f, skb, coll_wire_source(packet), packet, bytes);
 	else
-		udp_receive_unknown(cn, skb, &prefix, packet, bytes);
+		udp_receive_unknown(cn, skb, packet, bytes);
 	/* Back to the cache that coll_udp_packet() takes from. */
 	napi_consume_skb(skb, 1);
 	return 0;

@@ -38,10 +38,12 @@ struct coll_udp {
  * struct coll_route - the way to one host, under the lock of its group
  * @dst: with a reference, NULL if not looked up
  * @cookie: for dst_check()
+ * @hops: how many it may take, as it was when @dst was looked up
  */
 struct coll_route {
 	struct dst_entry	*dst;
 	u32			cookie;
+	u8			hops;
 };
 
 int coll_udp_open(struct coll_net *cn, u16 family);

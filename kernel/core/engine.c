@@ -106,35 +106,6 @@ bool coll_op_misses(const struct coll_op *op, u32 edge)
 	return false;
 }
 
-/**
- * coll_op_make() - somebody spoke of the operation first
- * @op: FREE; its number, source and contributors are set
- * @s: what its signature names
- * @sig: its signature
- * @bytes: of its payload
- */
-void coll_op_make(struct coll_op *op, const struct coll_schedule *s,
-		  const struct coll_signature *sig, u32 bytes)
-{
-	const struct coll_group *g = op->group;
-
-	op->schedule = s;
-	op->signature = *sig;
-	op->bytes = bytes;
-	op->done = op->number - 1;
-	op->unacked = 0;
-	op->segments = likely(bytes <= g->segment_bytes) ? 1 :
-		       DIV_ROUND_UP(bytes, g->segment_bytes);
-	op->unfinished = op->segments;
-	op->contributed = 0;
-	op->folded = 0;
-	op->unposted = g->locals;
-	op->state = COLL_OP_EARLY;
-	op->probed = false;
-	op->begun = false;
-	memset(op->lanes, 0, op->segments * sizeof(*op->lanes));
-}
-
 /* ---- rounds ---- */
 
 /* Send along the edges of the present round, and see what it waits for. */
@@ -164,17 +135,27 @@ static void op_send(struct coll_op *op, u32 index, u32 edge, u64 now)
 	coll_peer_send(peer, m, now);
 }
 
-static void op_begin_round(struct coll_op *op, u32 index, u64 now)
+static noinline void op_send_round(struct coll_op *op, u32 index, u64 now)
+{
+	const struct coll_round *r = &op->schedule->round[op->lanes[index].round];
+	u32 i, end = r->send_first + r->sends;
+
+	for (i = r->send_first; i < end; i++)
+		op_send(op, index, i, now);
+}
+
+/* In most rounds of a tree a host has nothing to do. */
+static inline void op_begin_round(struct coll_op *op, u32 index, u64 now)
 {
 	struct coll_lane *lane = &op->lanes[index];
 	const struct coll_round *r = &op->schedule->round[lane->round];
-	u32 i;
+	u32 i, end = r->fold_first + r->folds, missing = r->recvs;
 
-	lane->missing = r->recvs;
-	for (i = r->fold_first; i < r->fold_first + r->folds; i++)
-		lane->missing -= lane_arrived(lane, i);
-	for (i = r->send_first; i < r->send_first + r->sends; i++)
-		op_send(op, index, i, now);
+	for (i = r->fold_first; i < end; i++)
+		missing -= lane_arrived(lane, i);
+	lane->missing = missing;
+	if (r->sends)
+		op_send_round(op, index, now);
 }
 
 /* A line of the fold list: a message, or what the register held, goes into it. */
@@ -345,7 +326,8 @@ void coll_op_begin(struct coll_op *op, u64 now)
 	for (i = 0; i < op->segments; i++) {
 		if (likely(op->schedule->rounds))
 			op_begin_round(op, i, now);
-		coll_op_advance(op, i, now);
+		if (!op->lanes[i].missing)
+			coll_op_advance(op, i, now);
 	}
 }
 

@@ -151,9 +151,25 @@ struct coll_op_size {
 
 void coll_op_size_add(struct coll_op_size *size, const struct coll_schedule *s);
 
-/* Somebody spoke of the operation first: make it, EARLY. */
-void coll_op_make(struct coll_op *op, const struct coll_schedule *s,
-		  const struct coll_signature *sig, u32 bytes);
+/*
+ * Somebody spoke of the operation first: make it, EARLY. Its number and source are set,
+ * its signature and what follows from that, and how many have not posted.
+ */
+static inline void coll_op_make(struct coll_op *op)
+{
+	op->done = op->number - 1;
+	op->unacked = 0;
+	op->unfinished = op->segments;
+	op->contributed = 0;
+	op->folded = 0;
+	op->state = COLL_OP_EARLY;
+	op->probed = false;
+	op->begun = false;
+	if (likely(op->segments == 1))
+		op->lanes[0] = (struct coll_lane) { };
+	else
+		memset(op->lanes, 0, op->segments * sizeof(*op->lanes));
+}
 
 /* Nothing of this host is needed for it: begin. */
 void coll_op_begin(struct coll_op *op, u64 now);

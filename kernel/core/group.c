@@ -29,24 +29,6 @@ void coll_group_arm(struct coll_group *g, u64 at)
 	}
 }
 
-/**
- * coll_group_schedule() - call coll_peer_expire() at @at, or earlier
- * @g: the group
- * @peer: for whom
- * @at: time in ns
- *
- * In the usual case the peer is due earlier already, and this is one
- * comparison: deadlines are not taken back when they are no longer needed.
- */
-void coll_group_schedule(struct coll_group *g, struct coll_peer *peer, u64 at)
-{
-	at = (at | (COLL_DEADLINE_GRAIN - 1)) + 1;
-	if (likely(at >= peer->due_ns))
-		return;
-	peer->due_ns = at;
-	coll_group_arm(g, at);
-}
-
 /*
  * Put back the peers that have nothing to say, not even since they were looked at. When
  * is the first of the others due?
@@ -191,14 +173,15 @@ static void peer_tell_room(struct coll_group *g, struct coll_peer *peer, u64 now
 	coll_peer_nudge(peer, now);
 }
 
-/* Free the slots of operations that nobody needs any more, in order. */
-void coll_group_advance_window(struct coll_group *g, u64 now)
+/**
+ * coll_group_free_slots() - free the slots of operations that nobody needs any more
+ * @g: the group, whose window can advance
+ * @now: time in ns
+ */
+void coll_group_free_slots(struct coll_group *g, u64 now)
 {
-	if (!coll_group_advances(g))
-		return;
 	do {
-		coll_group_slot(g, g->oldest)->state = COLL_OP_FREE;
-		g->oldest++;
+		coll_group_slot(g, g->oldest++)->state = COLL_OP_FREE;
 	} while (coll_group_advances(g));
 	coll_env_writable(g);
 	if (unlikely(g->refusals))
@@ -462,17 +445,37 @@ static const struct coll_schedule *group_schedule_of(struct coll_group *g, struc
 	return s;
 }
 
-/* Make a slot the operation's: EARLY, for no rank of this host has posted it. */
+/* Was the operation that the slot served before one like this, too? */
+static bool group_remembers(const struct coll_op *op, const struct coll_signature *sig)
+{
+	return op->schedule && coll_signature_equal(&op->signature, sig);
+}
+
+/* What follows from a signature. */
+static noinline void group_plan_operation(struct coll_group *g, struct coll_op *op,
+					  const struct coll_signature *sig)
+{
+	op->schedule = group_schedule_of(g, op, sig);
+	op->signature = *sig;
+	op->bytes = sig->count ? sig->count * coll_type_bytes(sig->type) : 0;
+	op->segments = likely(op->bytes <= g->segment_bytes) ? 1 :
+		       DIV_ROUND_UP(op->bytes, g->segment_bytes);
+	op->contributors = group_contributors(g, op->schedule, sig);
+}
+
+/*
+ * Make a slot the operation's: EARLY, for no rank of this host has posted it. Most are
+ * like those before them, so what follows from the signature is there already.
+ */
 static void group_make_operation(struct coll_group *g, struct coll_op *op, u32 number,
 				 const struct coll_signature *sig, u32 source)
 {
-	const struct coll_schedule *s = group_schedule_of(g, op, sig);
-	u32 bytes = sig->count ? sig->count * coll_type_bytes(sig->type) : 0;
-
+	if (unlikely(!group_remembers(op, sig)))
+		group_plan_operation(g, op, sig);
 	op->number = number;
 	op->source = source;
-	op->contributors = group_contributors(g, s, sig);
-	coll_op_make(op, s, sig, bytes);
+	op->unposted = g->locals;
+	coll_op_make(op);
 }
 
 /* A rank that has posted or sent the operation. */
@@ -550,7 +553,7 @@ int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature
 		coll_group_break(g, COLL_REASON_DISAGREES, group_rank_that_spoke(g, op),
 				 now);
 	g->stats.posted++;
-	if (coll_group_ended(g, local)) {
+	if (unlikely(coll_group_ended(g, local))) {
 		group_post_ended(g, local, op, sig, token);
 		return 0;
 	}
@@ -564,6 +567,20 @@ int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature
 }
 
 /* ---- receiving ---- */
+
+/* Another host spoke of the operation first. False if its signature makes no sense. */
+static noinline bool group_make_early(struct coll_group *g, struct coll_op *op, u32 source,
+				      const struct coll_body *body, u64 now)
+{
+	if (!group_remembers(op, &body->signature) &&
+	    group_payload_bytes(g, &body->signature) < 0)
+		return false;
+	group_make_operation(g, op, body->operation, &body->signature, source);
+	if (!op->contributors &&
+	    !(g->limited && coll_after(op->number, g->verdict.limit)))
+		coll_op_begin(op, now);
+	return true;
+}
 
 /**
  * coll_group_slot_for() - the slot of an operation, created if need be
@@ -581,15 +598,9 @@ struct coll_op *coll_group_slot_for(struct coll_group *g, u32 source,
 {
 	struct coll_op *op = coll_group_slot(g, body->operation);
 
-	if (op->state != COLL_OP_FREE)
+	if (op->state != COLL_OP_FREE || group_make_early(g, op, source, body, now))
 		return op;
-	if (group_payload_bytes(g, &body->signature) < 0)
-		return NULL;
-	group_make_operation(g, op, body->operation, &body->signature, source);
-	if (!op->contributors &&
-	    !(g->limited && coll_after(op->number, g->verdict.limit)))
-		coll_op_begin(op, now);
-	return op;
+	return NULL;
 }
 
 /**
@@ -696,8 +707,7 @@ static void group_receive_body(struct coll_group *g, struct coll_peer *peer,
 		peer->dead = false;
 		coll_group_say_goodbye(g, peer, now);
 	}
-	if (coll_group_advances(g))
-		coll_group_advance_window(g, now);
+	coll_group_advance_window(g, now);
 	coll_peer_flush(peer, now);
 }
 

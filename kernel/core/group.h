@@ -353,10 +353,36 @@ struct coll_op *coll_group_slot_for(struct coll_group *g, u32 source,
 				    const struct coll_body *body, u64 now);
 void coll_group_recall(struct coll_group *g, struct coll_peer *peer,
 		       const struct coll_body *body, u64 now);
-void coll_group_advance_window(struct coll_group *g, u64 now);
+void coll_group_free_slots(struct coll_group *g, u64 now);
 void coll_group_arm(struct coll_group *g, u64 at);
 struct coll_peer *coll_group_peer(struct coll_group *g, u32 host, u64 now);
-void coll_group_schedule(struct coll_group *g, struct coll_peer *peer, u64 at);
 void coll_group_completed(struct coll_group *g, struct coll_op *op, u64 now);
+
+static inline void coll_group_advance_window(struct coll_group *g, u64 now)
+{
+	if (coll_group_advances(g))
+		coll_group_free_slots(g, now);
+}
+
+/* An operation waits: look after a while whether those it waits for are there. */
+static inline void coll_watch_start(struct coll_group *g, u64 now)
+{
+	if (unlikely(g->watch_ns == COLL_NEVER))
+		coll_watch_arm(g, now);
+}
+
+/*
+ * Call coll_peer_expire() at @at, or earlier. In the usual case the peer is due earlier
+ * already, and this is one comparison: deadlines are not taken back when they are no
+ * longer needed.
+ */
+static inline void coll_group_schedule(struct coll_group *g, struct coll_peer *peer, u64 at)
+{
+	at = (at | (COLL_DEADLINE_GRAIN - 1)) + 1;
+	if (likely(at >= peer->due_ns))
+		return;
+	peer->due_ns = at;
+	coll_group_arm(g, at);
+}
 
 #endif

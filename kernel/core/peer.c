@@ -134,14 +134,8 @@ static void peer_attach_ack(struct coll_peer *peer, struct coll_body *body)
 	peer_ack_settled(peer);
 }
 
-/**
- * coll_peer_emit() - send a packet
- * @peer: to whom
- * @side: the direction, usually the peer's
- * @body: what it says
- */
-void coll_peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
-		    const struct coll_body *body)
+static inline void peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
+			     const struct coll_body *body)
 {
 	struct coll_packet *packet;
 	u8 *start;
@@ -153,6 +147,18 @@ void coll_peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
 	}
 	coll_wire_write(start, side, body);
 	coll_env_transmit(peer, packet);
+}
+
+/**
+ * coll_peer_emit() - send a packet
+ * @peer: to whom
+ * @side: the direction, usually the peer's
+ * @body: what it says
+ */
+void coll_peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
+		    const struct coll_body *body)
+{
+	peer_emit(peer, side, body);
 }
 
 /**
@@ -173,9 +179,11 @@ static u64 peer_timeout(const struct coll_peer *peer, const struct coll_message 
 {
 	const struct coll_timing *t = &peer->group->timing;
 	u64 ceiling = peer->incarnation ? t->rto_ceiling : t->rto_unheard;
-	u32 doublings = m->tries > 1 ? min_t(u32, m->tries - 1, 16) : 0;
 
-	return min((u64)peer->rto_ns << doublings, max_t(u64, ceiling, peer->rto_ns));
+	if (likely(m->tries <= 1))
+		return peer->rto_ns;
+	return min((u64)peer->rto_ns << min_t(u32, m->tries - 1, 16),
+		   max_t(u64, ceiling, peer->rto_ns));
 }
 
 static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 now)
@@ -208,16 +216,17 @@ static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 no
 	if (peer->ack_owed)
 		peer_attach_ack(peer, &body);
 
-	if (m->tries++) {
+	if (unlikely(m->tries)) {
 		g->stats.retransmits++;
 		if (!peer->incarnation)
 			coll_watch_asked(peer, now);
 	} else {
 		g->stats.messages_sent++;
 	}
-	m->tries = min_t(u8, m->tries, COLL_MAX_TRIES);
+	if (likely(m->tries < COLL_MAX_TRIES))
+		m->tries++;
 	m->sent_ns = now;
-	coll_peer_emit(peer, &peer->tx, &body);
+	peer_emit(peer, &peer->tx, &body);
 	coll_group_schedule(g, peer, now + peer_timeout(peer, m));
 }
 
@@ -228,7 +237,7 @@ static bool peer_beyond_credit(const struct coll_peer *peer, const struct coll_m
 	       coll_after(m->op->number, peer->group->common_credit);
 }
 
-static void peer_transmit_first(struct coll_peer *peer, struct coll_message *m, u64 now)
+static inline void peer_transmit_first(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
 	list_add_tail(&m->link, &peer->sent);
 	m->seq = peer->next_seq++;
@@ -237,8 +246,6 @@ static void peer_transmit_first(struct coll_peer *peer, struct coll_message *m, 
 		m->seq = peer->next_seq++;
 	m->tries = 0;
 	m->first_ns = now;
-	if (peer_beyond_credit(peer, m))
-		peer->forced = true;
 	peer_transmit(peer, m, now);
 }
 
@@ -355,7 +362,8 @@ void coll_peer_forget(struct coll_message *m, bool sample, u64 now)
 		coll_peer_push(peer, now);
 }
 
-static void peer_hear_ack(struct coll_peer *peer, const struct coll_body *body, u64 now)
+static noinline void peer_hear_ack(struct coll_peer *peer, const struct coll_body *body,
+				   u64 now)
 {
 	struct coll_message *m, *next;
 
@@ -374,29 +382,42 @@ static void peer_hear_ack(struct coll_peer *peer, const struct coll_body *body, 
 	}
 }
 
-static void peer_hear_done(struct coll_peer *peer, u32 done, u64 now)
+static noinline void peer_forget_through(struct coll_peer *peer, u32 done, u64 now)
 {
 	struct coll_message *m, *next;
 
-	peer->done = done;
-	peer->heard_ns = now;
 	list_for_each_entry_safe(m, next, &peer->sent, link)
 		if (m->op && !coll_after(m->op->number, done))
 			coll_peer_forget(m, true, now);
 }
 
-static void peer_hear_credit(struct coll_peer *peer, u32 credit, u64 now)
+/* The other side has done something. A host that is only sent to has nothing to forget. */
+static inline void peer_hear_done(struct coll_peer *peer, u32 done, u64 now)
 {
-	u32 before = peer->credit;
+	peer->done = done;
+	peer->heard_ns = now;
+	if (!list_empty(&peer->sent))
+		peer_forget_through(peer, done, now);
+}
+
+/* What was sent beyond the credit of @before has its turn. */
+static noinline void peer_send_forced(struct coll_peer *peer, u32 before, u64 now)
+{
 	struct coll_message *m;
 
+	peer->forced = false;
+	list_for_each_entry(m, &peer->sent, link)
+		if (m->op && coll_after(m->op->number, before))
+			peer_transmit(peer, m, now);
+}
+
+static inline void peer_hear_credit(struct coll_peer *peer, u32 credit, u64 now)
+{
+	u32 before = peer->credit;
+
 	peer->credit = credit;
-	if (unlikely(peer->forced)) {
-		peer->forced = false;
-		list_for_each_entry(m, &peer->sent, link)
-			if (m->op && coll_after(m->op->number, before))
-				peer_transmit(peer, m, now);
-	}
+	if (unlikely(peer->forced))
+		peer_send_forced(peer, before, now);
 	if (unlikely(!list_empty(&peer->held)))
 		coll_peer_push(peer, now);
 }
@@ -660,6 +681,7 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 	/* Without credit the oldest goes nevertheless: the answer brings some. */
 	if (list_empty(&peer->sent) && !list_empty(&peer->held)) {
 		m = list_first_entry(&peer->held, struct coll_message, link);
+		peer->forced |= peer_beyond_credit(peer, m);
 		peer_release(peer, m, now);
 	}
 }

@@ -137,14 +137,12 @@ void coll_watch_ask(struct coll_peer *peer, u64 now)
 /* ---- whom to watch ---- */
 
 /**
- * coll_watch_start() - an operation waits
+ * coll_watch_arm() - an operation waits, the first one for a while
  * @g: the group
  * @now: time in ns
  */
-void coll_watch_start(struct coll_group *g, u64 now)
+void coll_watch_arm(struct coll_group *g, u64 now)
 {
-	if (likely(g->watch_ns != COLL_NEVER))
-		return;
 	g->watch_ns = now + watch_quiet_ns(g);
 	coll_group_arm(g, g->watch_ns);
 }

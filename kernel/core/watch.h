@@ -13,8 +13,8 @@
 struct coll_group;
 struct coll_peer;
 
-/* An operation waits: look after a while whether those it waits for are there. */
-void coll_watch_start(struct coll_group *g, u64 now);
+/* Look after a while whether those that an operation waits for are there. */
+void coll_watch_arm(struct coll_group *g, u64 now);
 
 /* Look for whom operations wait. */
 void coll_watch_look(struct coll_group *g, u64 now);

@@ -6,8 +6,7 @@
  * packet may begin at any multiple of two bytes.
  */
 struct coll_wire_header {
-	u8	version;
-	u8	reserved[3];
+	__be32	version;	/* one byte, and three that are 0 */
 	__be16	source;
 	__be16	destination;
 	__be64	tag;
@@ -40,6 +39,9 @@ struct coll_wire_ack {
 	__be64	bits;
 } __packed __aligned(2);
 
+static_assert(offsetof(struct coll_wire_header, source) == COLL_WIRE_AT_SOURCE);
+static_assert(offsetof(struct coll_wire_header, destination) == COLL_WIRE_AT_DESTINATION);
+static_assert(offsetof(struct coll_wire_header, tag) == COLL_WIRE_AT_TAG);
 static_assert(offsetof(struct coll_wire_header, type) == COLL_WIRE_PREFIX);
 static_assert(sizeof(struct coll_wire_header) == COLL_WIRE_HEADER);
 static_assert(sizeof(struct coll_wire_operands) == COLL_WIRE_OPERANDS);
@@ -137,7 +139,7 @@ void coll_wire_side_set(struct coll_wire_side *side, const struct coll_prefix *p
 			const siphash_key_t *mac)
 {
 	struct coll_wire_header w = {
-		.version	= COLL_WIRE_VERSION,
+		.version	= cpu_to_be32(COLL_WIRE_VERSION << 24),
 		.source		= cpu_to_be16(prefix->source),
 		.destination	= cpu_to_be16(prefix->destination),
 		.tag		= cpu_to_be64(prefix->tag),
@@ -187,23 +189,6 @@ bool coll_wire_authentic(const u8 *packet, u32 bytes, const struct coll_wire_sid
 
 /* ---- writing ---- */
 
-static bool body_has_operands(const struct coll_body *body)
-{
-	return body->signature.count | body->signature.root;
-}
-
-/**
- * coll_wire_bytes() - length of a packet
- * @body: what it says
- *
- * Return: bytes, MAC included.
- */
-u32 coll_wire_bytes(const struct coll_body *body)
-{
-	return COLL_WIRE_MIN + (body_has_operands(body) ? COLL_WIRE_OPERANDS : 0) +
-	       (body->acknowledges ? COLL_WIRE_ACK : 0) + body->payload_bytes;
-}
-
 /**
  * coll_wire_write() - write a packet
  * @packet: coll_wire_bytes() long
@@ -229,7 +214,7 @@ void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
 	w->data_type = body->signature.type;
 	w->op = body->signature.op;
 	w->schedule = body->signature.schedule;
-	if (body_has_operands(body)) {
+	if (coll_body_has_operands(body)) {
 		struct coll_wire_operands *o = (struct coll_wire_operands *)end;
 
 		w->type |= COLL_FLAG_OPERANDS;
@@ -327,7 +312,7 @@ bool coll_wire_formed(const u8 *packet, u32 bytes)
 
 	if (bytes < COLL_WIRE_MIN || bytes > COLL_WIRE_MAX)
 		return false;
-	if (w->version != COLL_WIRE_VERSION || w->reserved[0] | w->reserved[1] | w->reserved[2])
+	if (w->version != cpu_to_be32(COLL_WIRE_VERSION << 24))
 		return false;
 	if (w->type & COLL_FLAG_OPERANDS)
 		least += COLL_WIRE_OPERANDS;

@@ -167,8 +167,17 @@ struct coll_wire_side {
 void coll_wire_derive(struct coll_secret *secret, const u8 key[16], u64 id,
 		      u64 nonce);
 
-/* Length of a packet with this payload and acknowledgment. */
-u32 coll_wire_bytes(const struct coll_body *body);
+static inline bool coll_body_has_operands(const struct coll_body *body)
+{
+	return body->signature.count | body->signature.root;
+}
+
+/* Length of a packet that says this, MAC included. */
+static inline u32 coll_wire_bytes(const struct coll_body *body)
+{
+	return COLL_WIRE_MIN + (coll_body_has_operands(body) ? COLL_WIRE_OPERANDS : 0) +
+	       (body->acknowledges ? COLL_WIRE_ACK : 0) + body->payload_bytes;
+}
 
 /* Learn a direction from its prefix. */
 void coll_wire_side_set(struct coll_wire_side *side, const struct coll_prefix *prefix,
@@ -190,6 +199,36 @@ void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
  * coll_wire_authentic().
  */
 bool coll_wire_formed(const u8 *packet, u32 bytes);
+
+/* Where the fields of the prefix stand by which a packet finds its group. */
+#define COLL_WIRE_AT_SOURCE		4
+#define COLL_WIRE_AT_DESTINATION	6
+#define COLL_WIRE_AT_TAG		8
+
+static inline u16 coll_wire_source(const u8 *packet)
+{
+	__be16 source;
+
+	memcpy(&source, packet + COLL_WIRE_AT_SOURCE, sizeof(source));
+	return be16_to_cpu(source);
+}
+
+static inline u16 coll_wire_destination(const u8 *packet)
+{
+	__be16 destination;
+
+	memcpy(&destination, packet + COLL_WIRE_AT_DESTINATION, sizeof(destination));
+	return be16_to_cpu(destination);
+}
+
+static inline u64 coll_wire_tag(const u8 *packet)
+{
+	__be64 tag;
+
+	memcpy(&tag, packet + COLL_WIRE_AT_TAG, sizeof(tag));
+	return be64_to_cpu(tag);
+}
+
 void coll_wire_read_prefix(const u8 *packet, struct coll_prefix *prefix);
 void coll_wire_read_body(const u8 *packet, u32 bytes, struct coll_body *body);
 
