@@ -109,7 +109,8 @@ static bool blame_fits(const struct sim_rank *r, const struct sim_rank *named, u
 	case ETIMEDOUT:
 		return suspect(named);
 	case ECONNRESET:
-		return sim_host_restarted(named->member) || (named->left && named->posted <= number) ||
+		return sim_host_restarted(named->member) ||
+		       (named->left && named->posted <= number) ||
 		       (g->disagreed_from != COLL_NOTHING_DONE && left_behind(g, number));
 	case EPROTO:
 		/*

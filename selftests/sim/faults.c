@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What goes wrong while ranks work. */
-#include <stdlib.h>
-
 #include "sim.h"
 
 /* ---- hosts ---- */

@@ -310,7 +310,7 @@ static void bound_waits(struct sim_group *g)
 	g->heard_bound_ns = 2 * liveness + hops * (1 + depth) * (liveness / 4 + SECOND / 2);
 }
 
-/* How long are so many questions asked in vain, and one more? */
+/* In which time does a message get through that was lost so many times? */
 static u64 retransmission_ns(const struct coll_timing *t, u32 lost)
 {
 	u64 interval = t->rto_initial, sum = 0;
@@ -323,13 +323,13 @@ static u64 retransmission_ns(const struct coll_timing *t, u32 lost)
 }
 
 /*
- * How many transmissions are lost on a way of many, but once in 10^9? None takes longer
- * than if all are those of one message. And each host on the way takes its time.
+ * But once in 10^9 ways fewer transmissions are lost than this; it takes longest if all
+ * are those of one message. And each host on the way takes its time.
  */
 static void bound_news(struct sim *s, struct sim_group *g)
 {
 	u32 from, to, worst = 0, lost = 0, hops = 2 + fls(g->hosts);
-	double chance = 1;
+	double rare = 1000000000;
 
 	for (from = 0; from < s->world.count; from++)
 		for (to = 0; to < s->world.count; to++) {
@@ -337,10 +337,8 @@ static void bound_news(struct sim *s, struct sim_group *g)
 
 			worst = max(worst, l->loss + l->corruption);
 		}
-	while (worst && chance > 1e-9) {
-		chance *= worst / 1000.0;
-		lost++;
-	}
+	for (; worst && rare > 1; lost++)
+		rare *= worst / 1000.0;
 	g->spread_ns = retransmission_ns(&g->common.timing, lost) + hops * (SECOND / 4);
 }
 
