@@ -89,12 +89,15 @@ static bool host_tells(const struct world_member *m)
 	       coll_group_last(core) == core->verdict.limit;
 }
 
-/* A rank that left has perhaps ended the group before the failure could. */
+/*
+ * A rank that left has perhaps ended the group before the failure could, also where the
+ * host has found out by itself that another one restarted.
+ */
 static bool host_knows(const struct sim_group *g, const struct world_member *m)
 {
 	const struct coll_group *core = &m->group;
 
-	return m->state != WORLD_JOINED || coll_group_broken(core) ||
+	return m->state != WORLD_JOINED || coll_group_broken(core) || core->failed ||
 	       (core->limited && !coll_after(core->verdict.limit, g->broken_limit));
 }
 
