@@ -221,19 +221,33 @@ void coll_group_break(struct coll_group *g, enum coll_reason reason, u32 rank, u
 	verdict_tell(g, now);
 }
 
+/*
+ * Must it be alive? Whoever has left, waits for nothing and owes it but a goodbye cannot
+ * tell; others may still hear it. Nor must a host that has left, if nobody waits for it.
+ */
+static bool peer_is_missed(const struct coll_peer *peer)
+{
+	const struct coll_group *g = peer->group;
+
+	if (peer_owes_messages(peer))
+		return true;
+	if (peer->gone && peer->watched != g->watch_round)
+		return false;
+	return !g->leaving || g->running;
+}
+
 /**
  * coll_group_accuse() - a host is silent
  * @g: the group
  * @peer: the host
  * @now: time in ns
  *
- * It is not told, for it would not answer. A rank that has left, waits for nothing
- * and owes it but a goodbye accuses nobody: others may still hear that host.
+ * It is not told, for it would not answer.
  */
 void coll_group_accuse(struct coll_group *g, struct coll_peer *peer, u64 now)
 {
 	peer->dead = true;
-	if (!g->failed && (!g->leaving || g->running || peer_owes_messages(peer)))
+	if (!g->failed && peer_is_missed(peer))
 		coll_group_break(g, COLL_REASON_SILENT, coll_group_rank(g, peer->host), now);
 	peer_drop_all(peer, now);
 	coll_group_advance_window(g, now);

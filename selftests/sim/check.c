@@ -45,7 +45,7 @@ static bool forgotten(const struct sim_rank *r)
 	return false;
 }
 
-static bool never_joins(const struct world_member *m)
+bool sim_never_joins(const struct world_member *m)
 {
 	const struct sim_rank *r;
 
@@ -62,11 +62,11 @@ static bool host_suspect(const struct world_member *m)
 	for (r = sim_lowest_of(m); r; r = r->sibling)
 		if (r->crashed || r->restarted || r->cut || r->paused)
 			return true;
-	return never_joins(m) || forgotten(sim_lowest_of(m));
+	return sim_never_joins(m) || forgotten(sim_lowest_of(m));
 }
 
 /* Did its host come back? */
-static bool host_restarted(const struct world_member *m)
+bool sim_host_restarted(const struct world_member *m)
 {
 	const struct sim_rank *r;
 
@@ -109,7 +109,8 @@ static bool blame_fits(const struct sim_rank *r, const struct sim_rank *named, u
 	case ETIMEDOUT:
 		return suspect(named);
 	case ECONNRESET:
-		return host_restarted(named->member) || (named->left && named->posted <= number) ||
+		return sim_host_restarted(named->member) ||
+		       (named->left && named->posted <= number) ||
 		       (g->disagreed_from != COLL_NOTHING_DONE && left_behind(g, number));
 	case EPROTO:
 		/*
@@ -117,7 +118,7 @@ static bool blame_fits(const struct sim_rank *r, const struct sim_rank *named, u
 		 * back begins anew, and learns how the group has ended.
 		 */
 		return g->disagreed_from != COLL_NOTHING_DONE &&
-		       (host_restarted(r->member) ||
+		       (sim_host_restarted(r->member) ||
 			number + 2 * g->common.join.window >= g->disagreed_from);
 	default:
 		return false;
@@ -152,6 +153,12 @@ static void check_blame(struct sim_rank *r, u32 number, u32 error, u32 failed_ra
 			     r->number, number, error);
 }
 
+static void check_failure(struct sim_rank *r, u32 number, u32 error, u32 failed_rank)
+{
+	check_blame(r, number, error, failed_rank);
+	sim_check_error(r, number, error, failed_rank);
+}
+
 /* ---- results ---- */
 
 /* Have all those posted without whom there is no result? */
@@ -172,7 +179,10 @@ static void check_result(struct sim_rank *r, u32 number, const void *result, u32
 	bool takes = sim_values_takes(op, r->number);
 	struct sim *s = g->sim;
 
-	if (takes && !may_complete(op, r))
+	if (number == r->dissent)
+		sim_violated(s, "rank %u completes operation %u, about which it disagrees",
+			     r->number, number);
+	else if (takes && !may_complete(op, r))
 		sim_violated(s, "rank %u completes operation %u, which %u of %u have posted",
 			     r->number, number, op->posted, g->size);
 	else if (takes && op->disputed && op->post.operation != COLLSOCK_BROADCAST)
@@ -198,10 +208,10 @@ void sim_check_completion(const struct world_member *m, struct sim_rank *r,
 	if (p->done || p->life != r->life || r->member != m)
 		sim_violated(s, "rank %u: operation %u completes twice", r->number,
 			     p->number);
-	else if (error)
-		check_blame(r, p->number, error, failed_rank);
-	else
+	else if (!error)
 		check_result(r, p->number, result, bytes);
+	else
+		check_failure(r, p->number, error, failed_rank);
 }
 
 /* ---- a member, after each of its events ---- */
@@ -219,6 +229,7 @@ void sim_check_member(struct world_member *m)
 {
 	const struct coll_group *g = &m->group;
 
+	sim_check_verdict(m);
 	if (m->state == WORLD_ENTOMBED)
 		check_counters(m, &m->last_stats);
 	else if (g->next - g->oldest > g->window)
@@ -236,238 +247,6 @@ void sim_check_damaged(struct world_member *m, enum coll_refusal refusal, bool c
 	else if (changed)
 		sim_violated(s, "host %u is changed by a packet that nobody has written",
 			     m->index);
-}
-
-/* ---- waiting for a rank that is gone ---- */
-
-/* What is looked for: a chain of hosts, of which all is true @since. */
-struct chain {
-	const struct sim_group	*group;
-	u32			number;
-	u32			schedule;
-	u64			since;
-	bool			heard;	/* along hosts only that have heard each other */
-	u64			seen;
-};
-
-/* For good; others learn of it when they ask. */
-static bool rank_gone(const struct chain *c, const struct sim_rank *r)
-{
-	return r->gone_ns <= c->since && (r->crashed || (r->left && r->posted <= c->number));
-}
-
-static bool host_joined(const struct chain *c, const struct world_member *m)
-{
-	const struct sim_rank *r;
-
-	if (m->state == WORLD_JOINED)
-		for (r = sim_lowest_of(m); r; r = r->sibling)
-			if (r->joined && r->joined_ns <= c->since)
-				return true;
-	return false;
-}
-
-/*
- * One that never joins is missed by its siblings, a join time-out after the operation
- * has waited for it: when they have posted, or others ask for what it has to bring.
- */
-static bool sibling_missed(const struct chain *c, const struct sim_rank *r)
-{
-	const struct coll_group *core = &r->member->group;
-	const struct coll_op *op = coll_group_slot(core, c->number);
-
-	if (c->heard || !r->missing || !host_joined(c, r->member) ||
-	    c->number - core->oldest >= core->window)
-		return false;
-	if (op->state == COLL_OP_RUNNING)
-		return op->awaited_ns <= c->since;
-	return op->state <= COLL_OP_EARLY &&
-	       sim_values_contributes(&c->group->ops[c->number], r->number);
-}
-
-static bool is_gone(const struct chain *c, const struct world_member *m)
-{
-	const struct sim_rank *r;
-
-	for (r = sim_lowest_of(m); r; r = r->sibling)
-		if (rank_gone(c, r) || sibling_missed(c, r))
-			return true;
-	return never_joins(m) && sim_lowest_of(m)->gone_ns <= c->since;
-}
-
-static bool has_heard(const struct coll_group *g, u32 host)
-{
-	const struct coll_peer *peer;
-
-	for (peer = g->all_peers; peer; peer = peer->all)
-		if (peer->host == host)
-			return peer->incarnation;
-	for (peer = g->spare; peer; peer = peer->next)
-		if (peer->host == host)
-			return peer->incarnation;
-	return false;
-}
-
-/* Can a message for the operation be missing on this host, now or later? */
-static bool may_miss(const struct chain *c, const struct coll_group *core)
-{
-	const struct coll_op *op = coll_group_slot(core, c->number);
-
-	if (coll_before(c->number, core->oldest))
-		return false;
-	if (op->state == COLL_OP_FREE)
-		return true;
-	return op->number == c->number && op->state <= COLL_OP_RUNNING;
-}
-
-/* What a host does in the operation; one that has not heard of it will. */
-static const struct coll_schedule *schedule_of(const struct chain *c,
-					       const struct coll_group *core,
-					       struct coll_schedule *room)
-{
-	const struct coll_op *op = coll_group_slot(core, c->number);
-	const struct coll_shape shape = {
-		.hosts	= core->hosts,
-		.self	= core->self,
-		.root	= coll_group_host(core, c->group->ops[c->number].post.root),
-		.fanout	= core->fanout,
-	};
-
-	if (op->state != COLL_OP_FREE)
-		return op->schedule;
-	if (coll_algorithms[c->schedule].build(room, &shape))
-		abort();
-	return room;
-}
-
-/*
- * Does a host need one that is gone, through any chain of hosts? One that has begun
- * needs those of its present and later rounds, another one those of all rounds.
- */
-static bool needs_gone(struct chain *c, const struct world_member *m)
-{
-	const struct coll_group *core = &m->group;
-	const struct coll_schedule *s;
-	struct coll_schedule room;
-	const struct coll_op *op;
-	u32 i;
-
-	if (is_gone(c, m))
-		return true;
-	if (c->seen >> m->index & 1 || !host_joined(c, m) || !may_miss(c, core))
-		return false;
-	c->seen |= 1ULL << m->index;
-	op = coll_group_slot(core, c->number);
-	for (i = 0, s = schedule_of(c, core, &room); i < s->folds; i++)
-		if (s->fold[i].host != s->self &&
-		    (op->state == COLL_OP_FREE || coll_op_misses(op, i)) &&
-		    (!c->heard || has_heard(core, s->fold[i].host)) &&
-		    needs_gone(c, &m->common->members[s->fold[i].host]))
-			return true;
-	return false;
-}
-
-static void waits_too_long(const struct sim_rank *r, u32 number)
-{
-	sim_violated(r->group->sim,
-		     "rank %u of group %u waits for operation %u, but one that it needs is gone",
-		     r->number, r->group->id, number);
-}
-
-/*
- * Nothing that was posted before the bound needs what was gone before it: it has
- * ended, whatever others compute meanwhile.
- */
-static void check_waits(struct sim_group *g, const struct sim_rank *r, u64 since, bool heard)
-{
-	u32 i;
-
-	for (i = 0; i < r->posted; i++) {
-		const struct coll_op *op = coll_group_slot(&r->member->group, i);
-		struct chain c = { g, i, 0, since, heard, 0 };
-
-		if (r->posts[i].done || r->posts[i].posted_ns > since || op->number != i ||
-		    op->state != COLL_OP_RUNNING)
-			continue;
-		c.schedule = op->schedule->id;
-		if (needs_gone(&c, r->member))
-			waits_too_long(r, i);
-	}
-}
-
-static void check_group_waits(struct sim_group *g, u64 bound, bool heard)
-{
-	u64 since = g->sim->world.now - bound;
-	u32 i;
-
-	/* Nobody stood still, no link was cut since. */
-	if (g->sim->over || g->sim->world.now < bound || g->sim->calm_ns > since)
-		return;
-	for (i = 0; i < g->size; i++)
-		if (g->ranks[i].member->state == WORLD_JOINED)
-			check_waits(g, &g->ranks[i], since, heard);
-}
-
-static void check_heard(struct world *w, void *what)
-{
-	struct sim_group *g = what;
-
-	check_group_waits(g, g->heard_bound_ns, true);
-}
-
-static void check_unheard(struct world *w, void *what)
-{
-	struct sim_group *g = what;
-
-	check_group_waits(g, g->heard_bound_ns + g->common.timing.join_timeout, false);
-}
-
-static void check_later(struct sim_group *g, u64 since)
-{
-	struct world *w = &g->sim->world;
-	u64 heard = since + g->heard_bound_ns;
-
-	world_at(w, heard, check_heard, g);
-	world_at(w, heard + g->common.timing.join_timeout, check_unheard, g);
-}
-
-/* The rank has left, its host is dead, or it will never join. */
-void sim_check_gone(struct sim_rank *r)
-{
-	struct sim_group *g = r->group;
-	u32 from = r->crashed || r->missing ? 0 : r->posted;
-
-	r->gone_ns = g->sim->world.now;
-	g->gone_from = min(g->gone_from, from);
-	check_later(g, r->gone_ns);
-}
-
-/* The rank has posted what needs, perhaps, one that is gone. */
-void sim_check_posted(struct sim_rank *r)
-{
-	if (r->posted > r->group->gone_from)
-		check_later(r->group, r->group->sim->world.now);
-}
-
-/* From now on it answers. */
-void sim_check_joined(struct sim_rank *r)
-{
-	r->joined_ns = r->group->sim->world.now;
-	if (r->group->gone_from != COLL_NOTHING_DONE)
-		check_later(r->group, r->joined_ns);
-}
-
-/* Until then some stand still, or are cut off. */
-void sim_check_calm(struct sim *s, u64 at)
-{
-	u32 i;
-
-	if (at <= s->calm_ns)
-		return;
-	s->calm_ns = at;
-	for (i = 0; i < s->group_count; i++)
-		if (s->groups[i].gone_from != COLL_NOTHING_DONE)
-			check_later(&s->groups[i], at);
 }
 
 /* ---- the end ---- */

@@ -1,31 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What must come out of an operation. Contributions of a host are folded in the order
- * of its ranks. The order of hosts matters for rough values only; then the schedules of all
- * hosts are run here, round by round, for they say which order that is.
+ * of its ranks. The order of hosts matters for rough values only.
  */
 #include <stdlib.h>
 
 #include "sim.h"
 
 /**
- * struct expected - the registers of all hosts in one operation
+ * struct expected - an operation
  * @group: whose
  * @op: the operation
  * @number: of it
  * @life: of the contributions of a host that has restarted
- * @schedules: of each host
- * @before: registers of each host at the beginning of a round
- * @after: and at its end
+ * @root: host from which they are counted, where the order matters
  */
 struct expected {
 	const struct sim_group	*group;
 	const struct sim_op	*op;
 	u32			number;
 	u32			life;
-	struct coll_schedule	*schedules;
-	u8			*before;
-	u8			*after;
+	u32			root;
 };
 
 /* What a host brings to the operation. */
@@ -69,91 +64,88 @@ static void expect_exact(const struct expected *x, u8 *result)
 
 /* ---- where it does ---- */
 
-static u8 *register_of(const struct expected *x, u8 *registers, u32 host, u32 reg)
+/*
+ * The orders of Documentation/reductions.md. Hosts are counted from the root on; some that
+ * follow each other are folded into one value, the lower ones on the left.
+ */
+static void fold_node(const struct expected *x, u32 node, u8 *result)
 {
-	return registers + ((size_t)host * COLL_MAX_REGISTERS + reg) * x->op->bytes;
+	fold_host(x, (node + x->root) % x->group->hosts, result);
 }
 
-/* The register that a host sends to another in a round. */
-static u8 *sent_to(const struct expected *x, u32 from, u32 to, u32 round)
+/* Behind the first node stand 1, 2, 4... of them, the last time what is left. */
+static void fold_binomial(const struct expected *x, u32 node, u32 nodes, u8 *result)
 {
-	const struct coll_schedule *s = &x->schedules[from];
-	const struct coll_round *r = &s->round[round];
-	u32 i;
+	u8 operand[SIM_MAX_BYTES];
+	u32 size;
 
-	for (i = r->send_first; i < r->send_first + r->sends; i++)
-		if (s->send[i].host == to)
-			return register_of(x, x->before, from, s->send[i].reg);
-	abort();
+	fold_node(x, node, result);
+	for (size = 1; size < nodes; size *= 2) {
+		fold_binomial(x, node + size, min(size, nodes - size), operand);
+		sim_values_fold(&x->op->post, result, result, operand);
+	}
 }
 
-static void run_round(const struct expected *x, u32 host, u32 round)
+/* Behind the first node stand as many parts as the fan-out is, the larger ones first. */
+static void fold_kary(const struct expected *x, u32 node, u32 nodes, u8 *result)
 {
-	const struct coll_schedule *s = &x->schedules[host];
-	const struct coll_round *r = &s->round[round];
-	u32 i;
+	u8 operand[SIM_MAX_BYTES];
+	u32 part, parts = min(nodes - 1, x->group->common.join.fanout);
 
-	if (round >= s->rounds)
+	fold_node(x, node++, result);
+	for (nodes--; parts; parts--) {
+		part = DIV_ROUND_UP(nodes, parts);
+		fold_kary(x, node, part, operand);
+		sim_values_fold(&x->op->post, result, result, operand);
+		node += part;
+		nodes -= part;
+	}
+}
+
+/*
+ * Halves of halves. What one host is there, the first ones are two: as many as there are
+ * more than a power of two.
+ */
+static void fold_halves(const struct expected *x, u32 first, u32 count, u32 pairs, u8 *result)
+{
+	u8 operand[SIM_MAX_BYTES];
+
+	if (count > 1) {
+		fold_halves(x, first, count / 2, pairs, result);
+		fold_halves(x, first + count / 2, count / 2, pairs, operand);
+	} else if (first < pairs) {
+		fold_node(x, 2 * first, result);
+		fold_node(x, 2 * first + 1, operand);
+	} else {
+		fold_node(x, first + pairs, result);
 		return;
-	for (i = r->fold_first; i < r->fold_first + r->folds; i++) {
-		const struct coll_edge *e = &s->fold[i];
-		u8 *result = register_of(x, x->after, host, e->reg);
-		const u8 *operand = e->host == host ?
-				    register_of(x, x->before, host, e->reg) :
-				    sent_to(x, e->host, host, round);
-
-		if (e->action == COLL_PLACE)
-			memcpy(result, operand, x->op->bytes);
-		else if (e->action == COLL_FOLD_LEFT)
-			sim_values_fold(&x->op->post, result, operand, result);
-		else
-			sim_values_fold(&x->op->post, result, result, operand);
 	}
+	sim_values_fold(&x->op->post, result, result, operand);
 }
 
-/* Returns the rounds of the host that has the most. */
-static u32 build_schedules(const struct expected *x)
+/* Operations whose order is not known here have exact values only. */
+bool sim_expect_order_known(u8 algorithm)
 {
-	const struct sim_group *g = x->group;
-	const struct collsock_post *post = &x->op->post;
-	const struct coll_algorithm *a;
-	struct coll_shape shape = { .hosts = g->hosts, .fanout = g->common.join.fanout };
-	u32 rounds = 0;
-
-	a = coll_algorithm_find(post->operation, post->algorithm ?:
-				coll_algorithm_auto(post->operation, g->hosts));
-	shape.root = a->rooted ? g->host_of_rank[post->root] : 0;
-	for (shape.self = 0; shape.self < g->hosts; shape.self++) {
-		if (a->build(&x->schedules[shape.self], &shape) ||
-		    x->schedules[shape.self].blocks != 1)
-			abort();
-		rounds = max_t(u32, rounds, x->schedules[shape.self].rounds);
-	}
-	return rounds;
+	return algorithm == COLLSOCK_BINOMIAL || algorithm == COLLSOCK_KARY ||
+	       algorithm == COLLSOCK_PAIRWISE_EXCHANGE;
 }
 
 static void expect_rough(struct expected *x, u8 *result)
 {
-	const struct sim_group *g = x->group;
-	size_t bytes = (size_t)g->hosts * COLL_MAX_REGISTERS * x->op->bytes;
-	u32 host, round, rounds;
+	const struct collsock_post *post = &x->op->post;
+	u32 hosts = x->group->hosts, power = 1;
+	u8 algorithm = post->algorithm ?: coll_algorithm_auto(post->operation, hosts);
 
-	x->schedules = calloc(g->hosts, sizeof(*x->schedules));
-	x->before = calloc(1, bytes);
-	x->after = calloc(1, bytes);
-	rounds = build_schedules(x);
-	for (host = 0; host < g->hosts; host++)
-		fold_host(x, host, register_of(x, x->after, host, 0));
-	for (round = 0; round < rounds; round++) {
-		memcpy(x->before, x->after, bytes);
-		for (host = 0; host < g->hosts; host++)
-			run_round(x, host, round);
-	}
-	host = x->op->post.operation == COLLSOCK_REDUCE ? g->host_of_rank[x->op->post.root] : 0;
-	memcpy(result, register_of(x, x->after, host, 0), x->op->bytes);
-	free(x->schedules);
-	free(x->before);
-	free(x->after);
+	if (post->operation == COLLSOCK_REDUCE)
+		x->root = x->group->host_of_rank[post->root];
+	while (2 * power <= hosts)
+		power *= 2;
+	if (algorithm == COLLSOCK_BINOMIAL)
+		fold_binomial(x, 0, hosts, result);
+	else if (algorithm == COLLSOCK_KARY)
+		fold_kary(x, 0, hosts, result);
+	else
+		fold_halves(x, 0, power, hosts - power, result);
 }
 
 /* ---- comparing ---- */

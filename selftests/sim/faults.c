@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What goes wrong while ranks work. */
-#include <stdlib.h>
-
 #include "sim.h"
 
 /* ---- hosts ---- */
@@ -83,6 +81,7 @@ static void crash(struct sim *s, struct sim_fault *f)
 	for (m = h->members; m; m = m->next)
 		crash_member(s, m, f);
 	world_crash(&s->world, h);
+	sim_attacker_crashed(s, h);
 	if (f->duration_ns)
 		sim_at(s, f->duration_ns, restart, h);
 }
@@ -227,40 +226,7 @@ void sim_faults_posted(struct sim_rank *r)
 	}
 }
 
-/* ---- strangers and replays ---- */
-
-static struct world_packet *copy_of(const struct world_packet *p)
-{
-	struct world_packet *copy = world_packet_new(p->bytes);
-
-	memcpy(copy, p, sizeof(*p) + p->bytes);
-	return copy;
-}
-
-static void inject(struct world *w, void *packet)
-{
-	world_inject(w, packet);
-	sim_acted(w->owner);
-}
-
-/* Somebody without the key writes something that looks like a packet of a member. */
-static void forge(struct sim *s, struct world_packet *p)
-{
-	struct sim_group *g = &s->groups[world_below(&s->random, s->group_count)];
-	u32 i, bytes = 1 + world_below(&s->random, 8);
-	__be64 tag = cpu_to_be64(g->common.secret.tag);
-	u32 self = world_below(&s->random, g->hosts), other = world_below(&s->random, g->hosts);
-	__be16 ends[2] = { cpu_to_be16(other), cpu_to_be16(self) };
-
-	memcpy(p->data + 4, ends, sizeof(ends));
-	memcpy(p->data + 8, &tag, sizeof(tag));
-	p->from = g->common.host_of[other];
-	p->to = g->common.host_of[self];
-	for (i = 0; i < bytes; i++)
-		p->data[16 + world_below(&s->random, p->bytes - 16)] ^=
-			1 + world_below(&s->random, 255);
-	p->damaged = true;
-}
+/* ---- in the middle of a question ---- */
 
 /* A question is on its way: now the one that asked does not run for a while. */
 static void pause_asker(struct sim *s, const struct world_packet *p)
@@ -278,23 +244,10 @@ static void pause_asker(struct sim *s, const struct world_packet *p)
 	}
 }
 
-/* Each packet that is sent may inspire an attacker; what he sends does not. */
-bool sim_faults_tap(struct world *w, struct world_packet *p)
+/* A packet is sent: what waited for that happens. */
+void sim_faults_sent(struct sim *s, const struct world_packet *p)
 {
-	struct sim *s = w->owner;
-	struct world_packet *copy;
-	u64 delay;
-
 	if (s->trouble & SIM_PAUSE &&
 	    (p->data[COLL_WIRE_PREFIX] & ~COLL_FLAGS) == COLL_PACKET_PROBE)
 		pause_asker(s, p);
-	if (!s->replays || !world_chance(&s->random, 100))
-		return false;
-	s->replays--;
-	copy = copy_of(p);
-	if (world_chance(&s->random, 500))
-		forge(s, copy);
-	delay = world_chance(&s->random, 500) ? NSEC_PER_MSEC : 20 * (u64)NSEC_PER_SEC;
-	sim_at(s, world_below(&s->random, delay), inject, copy);
-	return false;
 }

@@ -77,7 +77,7 @@ static void rank_post(struct sim_rank *r)
 
 	sim_values_payload(r, r->posted, r->life, payload);
 	if (r->posted == r->dissent)
-		bytes = sim_values_dissent(r->group, &post);
+		bytes = sim_values_dissent(r, &post);
 	*p = (struct sim_post){ .number = r->posted, .rank = r->number,
 				.life = r->life, .posted_ns = s->world.now };
 	if (!coll_group_writable(&r->member->group, r->local))
@@ -93,7 +93,7 @@ static void rank_post(struct sim_rank *r)
 	err = world_post_rank(r->member, r->local, &post, payload, bytes, p);
 	if (err)
 		sim_violated(s, "rank %u cannot post %u: %d", r->number, p->number, err);
-	sim_check_posted(r);
+	sim_check_posted(r, p);
 	sim_faults_posted(r);
 }
 
@@ -254,9 +254,16 @@ static void user_after(struct world_member *m)
 	}
 }
 
+static bool user_tap(struct world *w, struct world_packet *p)
+{
+	sim_faults_sent(w->owner, p);
+	sim_attacker_sent(w->owner, p);
+	return false;
+}
+
 const struct world_user sim_user = {
 	.complete	= user_complete,
 	.after		= user_after,
-	.tap		= sim_faults_tap,
+	.tap		= user_tap,
 	.damaged	= sim_check_damaged,
 };

@@ -5,6 +5,8 @@
 #include "sim.h"
 
 #define SECOND	((u64)NSEC_PER_SEC)
+/* Timers of a slow host */
+#define MOST_LATE	(50 * NSEC_PER_MSEC)
 
 const struct sim_class sim_classes[] = {
 	{ "calm", 0, "nothing goes wrong" },
@@ -24,6 +26,8 @@ const struct sim_class sim_classes[] = {
 	{ "disagree", SIM_DISAGREE | SIM_LOSS | SIM_DELAY, "ranks post different things" },
 	{ "groups", SIM_GROUPS | SIM_LOSS | SIM_DELAY | SIM_DAMAGE | SIM_SLOW | SIM_EXIT,
 	  "several groups on the same hosts" },
+	{ "quiet", SIM_QUIET | SIM_CRASH | SIM_LOSS, "one host dies when few have posted" },
+	{ "replay", SIM_REPLAY | SIM_CRASH | SIM_DELAY, "what a dead host sent comes again" },
 	{ "any", SIM_ANY, "a choice of all of these" },
 };
 
@@ -100,7 +104,7 @@ static void choose_hosts(struct sim *s, u32 hosts)
 			h->send_ns = below(s, h->receive_ns);
 		}
 		if (chance(s, 300))
-			h->late_ns = below(s, 50 * NSEC_PER_MSEC);
+			h->late_ns = below(s, MOST_LATE);
 	}
 }
 
@@ -222,11 +226,46 @@ static void link_ranks(struct sim_group *g)
 	}
 }
 
+/* Some may be done with an operation that has a root when others have not heard of it. */
+static u32 choose_disputed(struct sim *s, const struct sim_group *g, u32 ops)
+{
+	u32 i, number = below(s, ops);
+	bool rooted = chance(s, 700);
+
+	for (i = 0; rooted && i < ops; i++) {
+		u32 at = (number + i) % ops;
+
+		if (g->ops[at].post.operation == COLLSOCK_REDUCE ||
+		    g->ops[at].post.operation == COLLSOCK_BROADCAST)
+			return at;
+	}
+	return number;
+}
+
+/*
+ * The one that most wait for, or any other, is late: the others may be over with the
+ * operation when somebody comes with another one.
+ */
+static void delay_disputed(struct sim *s, struct sim_group *g, u32 number)
+{
+	struct sim_rank *r = &g->ranks[g->ops[number].post.root];
+
+	if (chance(s, 300))
+		return;
+	if (chance(s, 300))
+		r = &g->ranks[below(s, g->size)];
+	if (r->dissent == number)
+		return;
+	r->skew_ns = 5 * g->common.timing.liveness;
+	r->skew_at = number;
+}
+
 static void choose_dissent(struct sim *s, struct sim_group *g, u32 ops)
 {
 	struct sim_rank *r = &g->ranks[below(s, g->size)];
 
-	r->dissent = below(s, ops);
+	r->dissent = choose_disputed(s, g, ops);
+	delay_disputed(s, g, r->dissent);
 	g->disagreed_from = r->dissent;
 	g->ops[r->dissent].disputed = true;
 	g->other_trouble |= SIM_DISAGREE;
@@ -269,6 +308,38 @@ static void bound_waits(struct sim_group *g)
 		depth = max(depth, g->ranks[i].depth);
 	depth = min(depth, g->common.join.window);
 	g->heard_bound_ns = 2 * liveness + hops * (1 + depth) * (liveness / 4 + SECOND / 2);
+}
+
+/* In which time does a message get through that was lost so many times? */
+static u64 retransmission_ns(const struct coll_timing *t, u32 lost)
+{
+	u64 interval = t->rto_initial, sum = 0;
+
+	for (; lost; lost--) {
+		sum += interval + MOST_LATE;
+		interval = min(2 * interval, t->rto_unheard);
+	}
+	return sum;
+}
+
+/*
+ * But once in 10^9 ways fewer transmissions are lost than this; it takes longest if all
+ * are those of one message. And each host on the way takes its time.
+ */
+static void bound_news(struct sim *s, struct sim_group *g)
+{
+	u32 from, to, worst = 0, lost = 0, hops = 2 + fls(g->hosts);
+	double rare = 1000000000;
+
+	for (from = 0; from < s->world.count; from++)
+		for (to = 0; to < s->world.count; to++) {
+			const struct world_link *l = world_link(&s->world, from, to);
+
+			worst = max(worst, l->loss + l->corruption);
+		}
+	for (; worst && rare > 1; lost++)
+		rare *= worst / 1000.0;
+	g->spread_ns = retransmission_ns(&g->common.timing, lost) + hops * (SECOND / 4);
 }
 
 static u32 choose_size(struct sim *s)
@@ -438,6 +509,47 @@ static void add_pause(struct sim *s)
 	r->skew_at = below(s, r->ops);
 }
 
+/*
+ * Few post, and the others have not spoken to anybody when one dies: nobody waits for
+ * them, nor asks them.
+ */
+static void add_quiet(struct sim *s, struct sim_fault *crash)
+{
+	struct sim_group *g = crash->trigger->group;
+	u32 i;
+
+	for (i = 0; i < g->size; i++)
+		if (chance(s, 700))
+			idle(&g->ranks[i], 0);
+	crash->at_post = 0;
+	crash->delay_ns = below(s, 5 * SECOND);
+}
+
+/*
+ * It has done with everything when it dies, and so have the others. When it comes back they
+ * have left, and it begins anew.
+ */
+static void crash_last(struct sim *s, struct sim_fault *f)
+{
+	f->at_post = f->trigger->ops;
+	f->delay_ns = below(s, SECOND / 2);
+	f->duration_ns = SECOND + below(s, 3 * SECOND);
+}
+
+static void add_crash(struct sim *s, bool comes_back)
+{
+	struct sim_fault *f = add_fault(s, SIM_FAULT_CRASH);
+
+	if (comes_back)
+		f->duration_ns = 1 + any_scale(s, 8) * NSEC_PER_USEC;
+	if (comes_back && chance(s, 300))
+		crash_last(s, f);
+	else if (s->trouble & SIM_QUIET)
+		add_quiet(s, f);
+	else if (!comes_back && chance(s, 500))
+		add_idlers(s, f);
+}
+
 static void choose_faults(struct sim *s)
 {
 	u32 i, most = 1 + below(s, 3);
@@ -449,15 +561,9 @@ static void choose_faults(struct sim *s)
 	for (i = 0; s->trouble & SIM_PAUSE && i < most; i++)
 		add_pause(s);
 	most = s->trouble & SIM_CRASHES ? 1 + most : !!(s->trouble & SIM_CRASH);
-	for (i = 0; i < most; i++) {
-		struct sim_fault *f = add_fault(s, SIM_FAULT_CRASH);
-
+	for (i = 0; i < most; i++)
 		/* Of hosts that all come back none remembers: they are another group. */
-		if (s->trouble & SIM_RESTART && !i)
-			f->duration_ns = 1 + any_scale(s, 8) * NSEC_PER_USEC;
-		else if (chance(s, 500))
-			add_idlers(s, f);
-	}
+		add_crash(s, s->trouble & SIM_RESTART && !i);
 }
 
 /* ---- all of it ---- */
@@ -499,8 +605,10 @@ void sim_scenario(struct sim *s, const struct sim_class *class, u64 seed)
 		liveness = max(liveness, s->groups[i].common.timing.liveness);
 	}
 	choose_faults(s);
-	for (i = 0; i < s->group_count; i++)
+	for (i = 0; i < s->group_count; i++) {
 		bound_waits(&s->groups[i]);
+		bound_news(s, &s->groups[i]);
+	}
 	s->bound_ns = 2 * join + 20 * liveness + 60 * SECOND;
 }
 
@@ -556,5 +664,6 @@ void sim_scenario_free(struct sim *s)
 		world_group_free(&s->groups[i].common);
 		free(s->groups[i].ranks);
 	}
+	sim_attacker_free(s);
 	world_free(&s->world);
 }

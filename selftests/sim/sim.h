@@ -26,7 +26,9 @@ enum sim_trouble {
 	SIM_MISSING	= 1 << 12,	/* some never join */
 	SIM_DISAGREE	= 1 << 13,
 	SIM_GROUPS	= 1 << 14,	/* several */
-	SIM_ANY		= 1 << 15,	/* a choice of all these */
+	SIM_REPLAY	= 1 << 15,	/* of what was recorded from hosts that died */
+	SIM_QUIET	= 1 << 16,	/* most compute before they post anything */
+	SIM_ANY		= 1 << 17,	/* a choice of all these */
 };
 
 struct sim_class {
@@ -45,6 +47,7 @@ extern const u32 sim_classes_count;
 #define SIM_MAX_GROUPS	4
 #define SIM_MAX_OPS	128
 #define SIM_MAX_FAULTS	16
+#define SIM_RECORDED	512
 
 /**
  * struct sim_op - one operation of a group, as it should be
@@ -146,6 +149,22 @@ struct sim_rank {
 };
 
 /**
+ * struct sim_known - what a host knows of the end of its group
+ * @incarnation: life of the host
+ * @limited: there is an operation that cannot complete
+ * @settling: errors are held
+ * @verdict: which one, and who is to blame
+ * @held_ns: errors are held until then
+ */
+struct sim_known {
+	u32			incarnation;
+	bool			limited;
+	bool			settling;
+	struct coll_verdict	verdict;
+	u64			held_ns;
+};
+
+/**
  * struct sim_group - a group
  * @common: the world's
  * @sim: the simulation
@@ -164,6 +183,11 @@ struct sim_rank {
  * @heard_bound_ns: whoever needs one that is gone, and has heard it, as have all in
  *	the chain, waits no longer
  * @acted_ns: when a rank has joined, posted or, after a pause, come to itself last
+ * @known: what each host knows of the group's end
+ * @broken_ns: when the first one knew of a failure; 0 if none does
+ * @broken_limit: the last operation that could complete then
+ * @spread_ns: in this time all know of it
+ * @given: for a host that came back: with so many operations each other had done
  */
 struct sim_group {
 	struct world_group	common;
@@ -182,6 +206,11 @@ struct sim_group {
 	u32			gone_from;
 	u64			heard_bound_ns;
 	u64			acted_ns;
+	struct sim_known	known[SIM_MAX_HOSTS];
+	u64			broken_ns;
+	u32			broken_limit;
+	u64			spread_ns;
+	u32			given[SIM_MAX_HOSTS];
 };
 
 enum sim_fault_kind {
@@ -237,6 +266,9 @@ struct sim_fault {
  * @watching: somebody will look what has become of those who wait
  * @active: ranks that have not come to their end
  * @replays: packets that may still be replayed
+ * @recorded: the latest packets, if an attacker records them
+ * @recorded_count: so many he has seen
+ * @passes: so often he still sends again what a dead host has sent
  * @damaged: packets of which it was checked that they change nothing
  * @over: it is
  * @failed: a promise was broken
@@ -259,6 +291,9 @@ struct sim {
 	bool			watching;
 	u32			active;
 	u32			replays;
+	struct world_packet	*recorded[SIM_RECORDED];
+	u32			recorded_count;
+	u32			passes;
 	u64			damaged;
 	bool			over;
 	bool			failed;
@@ -294,11 +329,16 @@ void sim_acted(struct sim *s);
 
 /* faults.c: what goes wrong */
 void sim_faults_posted(struct sim_rank *r);
-bool sim_faults_tap(struct world *w, struct world_packet *p);
+void sim_faults_sent(struct sim *s, const struct world_packet *p);
+
+/* attacker.c: what somebody does who has no key */
+void sim_attacker_crashed(struct sim *s, struct world_host *h);
+void sim_attacker_sent(struct sim *s, const struct world_packet *p);
+void sim_attacker_free(struct sim *s);
 
 /* values.c: what is posted, and how it is folded */
 u32 sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op);
-u32 sim_values_dissent(const struct sim_group *g, struct collsock_post *post);
+u32 sim_values_dissent(const struct sim_rank *r, struct collsock_post *post);
 void sim_values_payload(const struct sim_rank *r, u32 number, u32 life, void *payload);
 bool sim_values_contributes(const struct sim_op *op, u32 rank);
 bool sim_values_takes(const struct sim_op *op, u32 rank);
@@ -306,21 +346,30 @@ void sim_values_fold(const struct collsock_post *post, u8 *result, const u8 *lef
 		     const u8 *right);
 
 /* expect.c: what must come out */
+bool sim_expect_order_known(u8 algorithm);
 bool sim_expect_right(struct sim_rank *r, u32 number, const void *result);
 
 /* check.c: promises */
 void sim_violated(struct sim *s, const char *format, ...);
+bool sim_never_joins(const struct world_member *m);
+bool sim_host_restarted(const struct world_member *m);
 void sim_check_completion(const struct world_member *m, struct sim_rank *r,
 			  const struct sim_post *p, const void *result, u32 bytes, u32 error,
 			  u32 failed_rank);
 void sim_check_member(struct world_member *m);
 void sim_check_damaged(struct world_member *m, enum coll_refusal refusal, bool changed);
-void sim_check_gone(struct sim_rank *r);
-void sim_check_posted(struct sim_rank *r);
-void sim_check_joined(struct sim_rank *r);
-void sim_check_calm(struct sim *s, u64 at);
 void sim_check_stuck(struct sim *s);
 void sim_check_end(struct sim *s);
+
+/* check_waits.c: nothing waits for what will never come */
+void sim_check_gone(struct sim_rank *r);
+void sim_check_posted(struct sim_rank *r, const struct sim_post *p);
+void sim_check_joined(struct sim_rank *r);
+void sim_check_calm(struct sim *s, u64 at);
+
+/* check_verdict.c: what hosts know of the end of their group */
+void sim_check_verdict(struct world_member *m);
+void sim_check_error(struct sim_rank *r, u32 number, u32 error, u32 failed_rank);
 
 /* sim.c: true if every promise was kept */
 bool sim_run(const struct sim_class *class, u64 seed, FILE *trace);

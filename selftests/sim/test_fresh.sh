@@ -4,4 +4,4 @@
 # repeats them. COLLSOCK_SOAK=n does n times the work, on all processors.
 jobs=1
 [ "${COLLSOCK_SOAK:-1}" = 1 ] || jobs=$(nproc)
-exec "$OUTPUT/sim" --first "$COLLSOCK_SEED" --seeds $((510 * ${COLLSOCK_SOAK:-1})) --jobs "$jobs"
+exec "$OUTPUT/sim" --first "$COLLSOCK_SEED" --seeds $((570 * ${COLLSOCK_SOAK:-1})) --jobs "$jobs"

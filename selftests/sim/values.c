@@ -4,7 +4,7 @@
  * Which operations and operators there are the registries say; types are those of a
  * table here. Integers wrap. Of floats and doubles some operations have values whose sums
  * and products are exact, so that the order of folding does not matter; the others
- * are rough, and tell every order from every other.
+ * are rough, and tell every order from every other, and left from right.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -120,11 +120,29 @@ static double choose_real(const struct type *t, u8 op, u64 random)
 	return ((s64)(random % (2 * half)) - half) * 0.25 + 0.125;
 }
 
-/* All bits of the mantissa are in use; for a sum magnitudes differ, too. */
-static double choose_rough(u8 op, u64 random)
+/* Any quiet NaN that a float can hold, too. */
+static double choose_nan(u64 random)
+{
+	u64 bits = 0x7ff8000000000000ULL | (random & 0x8007ffffe0000000ULL);
+	double value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+/*
+ * All bits of the mantissa are in use; for a sum magnitudes differ, too. One in eight is
+ * no number: of several the leftmost comes out, which tells left from right. One in four is
+ * so little above 3/4 that the product of two such is often next to a tie.
+ */
+static double choose_rough(const struct type *t, u8 op, u64 random)
 {
 	double value = 0.75 + ldexp(random >> 12, -53);
 
+	if (!(random >> 5 & 7))
+		return choose_nan(random);
+	if (!(random >> 8 & 3))
+		value = 0.75 + ldexp(random >> 12 & 7, t->bytes == sizeof(float) ? -24 : -53);
 	return op == COLLSOCK_SUM ? ldexp(random & 1 ? value : -value, random >> 1 & 15) : value;
 }
 
@@ -150,7 +168,7 @@ static struct element choose(const struct sim_group *g, u32 rank, u32 life, u32 
 	if (t->pair)
 		return choose_pair(random);
 	if (t->real && g->ops[number].rough)
-		return (struct element){ .real = choose_rough(post->op, random) };
+		return (struct element){ .real = choose_rough(t, post->op, random) };
 	if (t->real)
 		return (struct element){ .real = choose_real(t, post->op, random) };
 	return (struct element){ .integer = choose_integer(post->op, random) };
@@ -184,8 +202,12 @@ bool sim_values_takes(const struct sim_op *op, u32 rank)
 
 static void choose_reduction(struct sim *s, struct collsock_post *post, u32 max_bytes)
 {
+	bool real = world_chance(&s->random, 250);
+
 	do {
 		post->type = world_below(&s->random, ARRAY_SIZE(types));
+		if (real)
+			post->type = post->type & 1 ? COLLSOCK_FLOAT : COLLSOCK_DOUBLE;
 		post->op = world_below(&s->random, COLLSOCK_MAXLOC + 1);
 	} while (!coll_reduce_valid(post->type, post->op) ||
 		 coll_type_bytes(post->type) > max_bytes);
@@ -212,7 +234,7 @@ u32 sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op)
 	if (a->operation == COLLSOCK_BROADCAST)
 		op->post.op = COLLSOCK_NOP;
 	op->rough = types[op->post.type].real && !types[op->post.type].pair &&
-		    (op->post.op == COLLSOCK_SUM || op->post.op == COLLSOCK_PRODUCT) &&
+		    op->post.op != COLLSOCK_NOP && sim_expect_order_known(a->algorithm) &&
 		    world_chance(&s->random, 500);
 	size = coll_type_bytes(op->post.type);
 	most = join->max_bytes / size;
@@ -222,21 +244,40 @@ u32 sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op)
 	return op->post.count * size;
 }
 
-/* Make it another operation than the others post. Returns the bytes of the payload. */
-u32 sim_values_dissent(const struct sim_group *g, struct collsock_post *post)
-{
-	struct collsock_post barrier = { .size = sizeof(barrier), .operation = COLLSOCK_BARRIER };
+/* Ways to differ: all wait for each other; the rank waits for all; it waits for one. */
+enum dissent {
+	FOR_EACH_OTHER,
+	AS_ROOT,
+	FOR_ROOT,
+	DISSENTS,
+};
 
-	if (post->operation != COLLSOCK_BARRIER) {
-		*post = barrier;
-		return 0;
+/* Make it another operation than the others post. Returns the bytes that the rank brings. */
+u32 sim_values_dissent(const struct sim_rank *r, struct collsock_post *post)
+{
+	struct collsock_post other = { .size = sizeof(other), .operation = COLLSOCK_BARRIER };
+	u64 state = r->group->common.join.nonce + r->dissent;
+	enum dissent how = min_t(u32, world_below(&state, 2 * DISSENTS), FOR_ROOT);
+	u8 operation = post->operation;
+
+	if (how == AS_ROOT && operation != COLLSOCK_REDUCE) {
+		other.operation = COLLSOCK_REDUCE;
+		other.root = r->number;
+	} else if (how == FOR_ROOT && operation != COLLSOCK_BROADCAST) {
+		other.operation = COLLSOCK_BROADCAST;
+		other.root = (r->number + 1 + world_below(&state, r->group->size - 1)) %
+			     r->group->size;
+	} else if (operation == COLLSOCK_BARRIER) {
+		other.operation = COLLSOCK_ALLREDUCE;
 	}
-	post->operation = COLLSOCK_ALLREDUCE;
-	post->root = 0;
-	post->algorithm = COLLSOCK_AUTO;
+	*post = other;
+	if (other.operation == COLLSOCK_BARRIER)
+		return 0;
 	post->type = COLLSOCK_INT64;
-	post->op = COLLSOCK_SUM;
 	post->count = 1;
+	if (other.operation == COLLSOCK_BROADCAST)
+		return 0;
+	post->op = COLLSOCK_SUM;
 	return 8;
 }
 
@@ -272,6 +313,8 @@ static u64 fold_integer(const struct type *t, u8 op, u64 left, u64 right)
 
 static double fold_real(u8 op, double left, double right)
 {
+	if (isnan(left) || isnan(right))
+		return isnan(left) ? left : right;
 	switch (op) {
 	case COLLSOCK_SUM:
 		return left + right;

@@ -226,6 +226,42 @@ TEST_F(net, a_live_host_that_is_accused_fails_too)
 	EXPECT_TRUE(group_of(&self->n, 2)->failed);
 }
 
+/* A rank takes or gives the data of a broadcast from rank 0. */
+static int broadcast(struct unit_network *n, u32 host, u64 value)
+{
+	struct collsock_post post = {
+		.size = sizeof(post), .operation = COLLSOCK_BROADCAST,
+		.type = COLLSOCK_UINT64, .count = 1,
+	};
+	struct unit_host *h = &n->hosts[host];
+
+	return world_post(h->member, &post, &value, host ? 0 : sizeof(value),
+			  &h->ops[h->posted++]);
+}
+
+TEST_F(net, a_host_that_left_long_ago_is_not_accused_when_it_does_not_hear_of_a_failure)
+{
+	u32 i;
+
+	begin(_metadata, &self->n, 4);
+	ASSERT_EQ(0, broadcast(&self->n, 0, 7));
+	ASSERT_EQ(0, broadcast(&self->n, 0, 8));
+	unit_leave(&self->n, 0);
+	ASSERT_EQ(0, broadcast(&self->n, 3, 0));
+	unit_run(&self->n, 20 * SECOND);
+	ASSERT_TRUE(unit_entombed(&self->n, 0));
+	/* The others may still do 3; 0, which had posted 4, shall know that this fails. */
+	coll_group_break(group_of(&self->n, 3), COLL_REASON_SILENT, 3, self->n.world.now);
+	unit_run(&self->n, 20 * SECOND);
+	for (i = 1; i < 3; i++) {
+		EXPECT_FALSE(group_of(&self->n, i)->failed);
+		ASSERT_EQ(0, broadcast(&self->n, i, 0));
+		ends_with(_metadata, &self->n, i, 3, 0, COLLSOCK_NO_RANK);
+		ASSERT_EQ(0, broadcast(&self->n, i, 0));
+		ends_with(_metadata, &self->n, i, 4, ETIMEDOUT, 3);
+	}
+}
+
 TEST_F(net, a_host_that_restarted_is_named_by_all)
 {
 	u32 i;

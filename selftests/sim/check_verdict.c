@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The promises about the end of a group: what hosts know of it, that errors wait until
+ * it has settled, and that a failure comes to all.
+ */
+#include "sim.h"
+
+/* ---- settling ---- */
+
+/* The lower limit wins, then the lower rank; a limit that was known is not taken back. */
+static bool takes_back(const struct coll_verdict *known, const struct coll_verdict *v)
+{
+	return coll_after(v->limit, known->limit) ||
+	       (v->limit == known->limit && v->rank > known->rank);
+}
+
+/* Did a sibling end the operation with an error? What was reported stays. */
+static bool was_reported(const struct sim_rank *r, u32 number)
+{
+	const struct sim_rank *sibling;
+
+	for (sibling = sim_lowest_of(r->member); sibling; sibling = sibling->sibling)
+		if (sibling != r && sibling->failed <= number)
+			return true;
+	return false;
+}
+
+/**
+ * sim_check_error() - an operation ends with an error
+ * @r: the rank that has posted it
+ * @number: of the operation
+ * @error: errno
+ * @failed_rank: who is to blame
+ *
+ * What others know may come for the settling time; then the lowest verdict is named.
+ */
+void sim_check_error(struct sim_rank *r, u32 number, u32 error, u32 failed_rank)
+{
+	const struct sim_known *known = &r->group->known[r->member->index];
+	struct sim *s = r->group->sim;
+
+	sim_check_verdict(r->member);
+	if (!known->limited || !coll_after(number, known->verdict.limit))
+		sim_violated(s, "rank %u: operation %u fails with %u, but nothing has failed",
+			     r->number, number, error);
+	else if (error != coll_verdict_error(&known->verdict) ||
+		 failed_rank != known->verdict.rank)
+		sim_violated(s, "rank %u: operation %u fails with %u and names %u instead of %u",
+			     r->number, number, error, failed_rank, known->verdict.rank);
+	else if (s->world.now < known->held_ns && !was_reported(r, number))
+		sim_violated(s, "rank %u: operation %u fails before the failure has settled",
+			     r->number, number);
+}
+
+/* ---- news of a failure ---- */
+
+/* Hosts at the distances 2^k on both sides. */
+static u32 count_neighbours(u32 hosts)
+{
+	u64 seen = 0;
+	u32 distance;
+
+	for (distance = 1; distance < hosts; distance *= 2)
+		seen |= 1ULL << distance | 1ULL << (hosts - distance);
+	return __builtin_popcountll(seen);
+}
+
+/* When the failure was first known, and in its first life. */
+static bool host_was_there(const struct sim_group *g, const struct world_member *m)
+{
+	const struct sim_rank *r;
+
+	if (sim_host_restarted(m))
+		return false;
+	for (r = sim_lowest_of(m); r; r = r->sibling)
+		if (r->joined && r->joined_ns <= g->broken_ns)
+			return true;
+	return false;
+}
+
+/* Has it told its neighbours of a failure? Whoever left before one has said only that. */
+static bool host_tells(const struct world_member *m)
+{
+	const struct coll_group *core = &m->group;
+
+	if (m->state == WORLD_ENTOMBED)
+		return m->tombstone.goodbye.count != COLL_REASON_LEFT;
+	return m->state == WORLD_JOINED && coll_group_broken(core) &&
+	       coll_group_last(core) == core->verdict.limit;
+}
+
+/*
+ * A rank that left has perhaps ended the group before the failure could, also where the
+ * host has found out by itself that another one restarted.
+ */
+static bool host_knows(const struct sim_group *g, const struct world_member *m)
+{
+	const struct coll_group *core = &m->group;
+
+	return m->state != WORLD_JOINED || coll_group_broken(core) || core->failed ||
+	       (core->limited && !coll_after(core->verdict.limit, g->broken_limit));
+}
+
+/*
+ * Each host tells its neighbours, to whom it may never have spoken. Fewer mute hosts than
+ * each has neighbours keep the news from nobody.
+ */
+static void check_news(struct world *w, void *what)
+{
+	struct sim_group *g = what;
+	u32 i, mute = 0, unaware = COLL_NOBODY;
+
+	if (g->sim->calm_ns > g->broken_ns)
+		return;
+	for (i = 0; i < g->hosts; i++) {
+		const struct world_member *m = &g->common.members[i];
+		bool there = host_was_there(g, m);
+
+		if (there && !host_knows(g, m))
+			unaware = i;
+		else if (!there || !host_tells(m))
+			mute++;
+	}
+	if (unaware != COLL_NOBODY && mute < count_neighbours(g->hosts))
+		sim_violated(g->sim, "host %u of group %u has not heard of the failure at %.6f s",
+			     unaware, g->id, (double)g->broken_ns / NSEC_PER_SEC);
+}
+
+/* ---- who takes itself for another ---- */
+
+/*
+ * Can the host not tell a rank that waits for what it has done with whether that one
+ * disagrees? Its slot serves another operation, or it has left, or the group has ended.
+ */
+static bool cannot_tell(const struct world_member *m, u32 number)
+{
+	const struct coll_group *core = &m->group;
+
+	if (m->state != WORLD_JOINED || sim_host_restarted(m))
+		return true;
+	return coll_before(number, core->oldest) &&
+	       (core->limited || core->leaving || coll_group_slot(core, number)->number != number);
+}
+
+static bool misses_lost(const struct world_member *m, const struct coll_op *op)
+{
+	const struct coll_schedule *s = op->schedule;
+	u32 i;
+
+	for (i = 0; i < s->folds; i++)
+		if (coll_op_misses(op, i) &&
+		    cannot_tell(&m->common->members[s->fold[i].host], op->number))
+			return true;
+	return false;
+}
+
+/* A host takes itself for the next life of one that restarted: does nobody know better? */
+static void check_succession(const struct world_member *m)
+{
+	const struct coll_group *core = &m->group;
+	u32 i;
+
+	for (i = 0; i < core->window; i++) {
+		const struct coll_op *op = coll_group_slot(core, core->oldest + i);
+
+		if (op->number == core->oldest + i && op->schedule &&
+		    (op->state == COLL_OP_ABORTED || op->state == COLL_OP_EARLY) &&
+		    misses_lost(m, op))
+			return;
+	}
+	sim_violated(m->world->owner, "host %u takes itself for one that restarted",
+		     m->index);
+}
+
+/* ---- what a host knows ---- */
+
+static void learns(struct world_member *m, struct sim_known *known, bool lower)
+{
+	const struct coll_group *core = &m->group;
+	struct sim_group *g = sim_group_of(m);
+	u64 now = m->world->now;
+
+	if (lower && !known->settling)
+		known->held_ns = now + g->common.timing.settle;
+	known->limited = true;
+	known->verdict = core->verdict;
+	if (core->verdict.reason == COLL_REASON_RESTARTED && !sim_host_restarted(m) &&
+	    g->host_of_rank[core->verdict.rank] == m->index)
+		check_succession(m);
+	if (coll_group_broken(core) && !g->broken_ns) {
+		g->broken_ns = now;
+		g->broken_limit = core->verdict.limit;
+		world_at(m->world, now + g->spread_ns, check_news, g);
+	}
+}
+
+/**
+ * sim_check_verdict() - does a host know more of the end of its group?
+ * @m: something has happened to it
+ */
+void sim_check_verdict(struct world_member *m)
+{
+	const struct coll_group *core = &m->group;
+	struct sim_known *known = &sim_group_of(m)->known[m->index];
+	bool lower;
+
+	if (m->state != WORLD_JOINED)
+		return;
+	if (known->incarnation != core->incarnation)
+		*known = (struct sim_known){ .incarnation = core->incarnation };
+	if (known->limited && takes_back(&known->verdict, &core->verdict))
+		sim_violated(m->world->owner, "host %u names %u from %u, and %u from %u before",
+			     m->index, core->verdict.rank, core->verdict.limit + 1,
+			     known->verdict.rank, known->verdict.limit + 1);
+	lower = core->limited &&
+		(!known->limited || coll_before(core->verdict.limit, known->verdict.limit));
+	if (lower || (core->limited && core->verdict.rank != known->verdict.rank))
+		learns(m, known, lower);
+	known->settling = coll_group_settling(core);
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The promises about waiting: nothing waits for what will never come. */
+#include <stdlib.h>
+
+#include "sim.h"
+
+/* ---- waiting for a rank that is gone ---- */
+
+/* What is looked for: a chain of hosts, of which all is true @since. */
+struct chain {
+	const struct sim_group	*group;
+	u32			number;
+	const struct coll_signature *signature;
+	u64			since;
+	bool			heard;	/* along hosts only that have heard each other */
+	u64			seen;
+};
+
+/* For good; others learn of it when they ask. */
+static bool rank_gone(const struct chain *c, const struct sim_rank *r)
+{
+	return r->gone_ns <= c->since && (r->crashed || (r->left && r->posted <= c->number));
+}
+
+static bool host_joined(const struct chain *c, const struct world_member *m)
+{
+	const struct sim_rank *r;
+
+	if (m->state == WORLD_JOINED)
+		for (r = sim_lowest_of(m); r; r = r->sibling)
+			if (r->joined && r->joined_ns <= c->since)
+				return true;
+	return false;
+}
+
+/*
+ * One that never joins is missed by its siblings, a join time-out after the operation
+ * has waited for it: when they have posted, or others ask for what it has to bring.
+ */
+static bool sibling_missed(const struct chain *c, const struct sim_rank *r)
+{
+	const struct coll_group *core = &r->member->group;
+	const struct coll_op *op = coll_group_slot(core, c->number);
+
+	if (c->heard || !r->missing || !host_joined(c, r->member) ||
+	    c->number - core->oldest >= core->window)
+		return false;
+	if (op->state == COLL_OP_RUNNING)
+		return op->awaited_ns <= c->since;
+	return op->state <= COLL_OP_EARLY &&
+	       coll_rank_contributes(r->number, c->signature);
+}
+
+static bool is_gone(const struct chain *c, const struct world_member *m)
+{
+	const struct sim_rank *r;
+
+	for (r = sim_lowest_of(m); r; r = r->sibling)
+		if (rank_gone(c, r) || sibling_missed(c, r))
+			return true;
+	return sim_never_joins(m) && sim_lowest_of(m)->gone_ns <= c->since;
+}
+
+static bool has_heard(const struct coll_group *g, u32 host)
+{
+	const struct coll_peer *peer;
+
+	for (peer = g->all_peers; peer; peer = peer->all)
+		if (peer->host == host)
+			return peer->incarnation;
+	for (peer = g->spare; peer; peer = peer->next)
+		if (peer->host == host)
+			return peer->incarnation;
+	return false;
+}
+
+/*
+ * Can a message for the operation be missing on this host, now or later? It hears of none
+ * beyond its window.
+ */
+static bool may_miss(const struct chain *c, const struct coll_group *core)
+{
+	const struct coll_op *op = coll_group_slot(core, c->number);
+
+	if (coll_before(c->number, core->oldest) || c->number - core->oldest >= core->window)
+		return false;
+	if (op->state == COLL_OP_FREE)
+		return true;
+	return op->number == c->number && op->state <= COLL_OP_RUNNING;
+}
+
+/* What a host does in the operation; one that has not heard of it will. */
+static const struct coll_schedule *schedule_of(const struct chain *c,
+					       const struct coll_group *core,
+					       struct coll_schedule *room)
+{
+	const struct coll_op *op = coll_group_slot(core, c->number);
+	const struct coll_shape shape = {
+		.hosts	= core->hosts,
+		.self	= core->self,
+		.root	= coll_group_host(core, c->signature->root),
+		.fanout	= core->fanout,
+	};
+
+	if (op->state != COLL_OP_FREE)
+		return op->schedule;
+	if (coll_algorithms[c->signature->schedule].build(room, &shape))
+		abort();
+	return room;
+}
+
+/*
+ * Does a host need one that is gone, through any chain of hosts? One that has begun
+ * needs those of its present and later rounds, another one those of all rounds.
+ */
+static bool needs_gone(struct chain *c, const struct world_member *m)
+{
+	const struct coll_group *core = &m->group;
+	const struct coll_schedule *s;
+	struct coll_schedule room;
+	const struct coll_op *op;
+	u32 i;
+
+	if (is_gone(c, m))
+		return true;
+	if (c->seen >> m->index & 1 || !host_joined(c, m) || !may_miss(c, core))
+		return false;
+	c->seen |= 1ULL << m->index;
+	op = coll_group_slot(core, c->number);
+	for (i = 0, s = schedule_of(c, core, &room); i < s->folds; i++)
+		if (s->fold[i].host != s->self &&
+		    (op->state == COLL_OP_FREE || coll_op_misses(op, i)) &&
+		    (!c->heard || has_heard(core, s->fold[i].host)) &&
+		    needs_gone(c, &m->common->members[s->fold[i].host]))
+			return true;
+	return false;
+}
+
+static void waits_too_long(const struct sim_rank *r, u32 number)
+{
+	sim_violated(r->group->sim,
+		     "rank %u of group %u waits for operation %u, but one that it needs is gone",
+		     r->number, r->group->id, number);
+}
+
+/*
+ * Nothing that was posted before the bound needs what was gone before it: it has
+ * ended, whatever others compute meanwhile.
+ */
+static void check_waits(struct sim_group *g, const struct sim_rank *r, u64 since, bool heard)
+{
+	u32 i;
+
+	for (i = 0; i < r->posted; i++) {
+		const struct coll_op *op = coll_group_slot(&r->member->group, i);
+		struct chain c = { g, i, &op->signature, since, heard, 0 };
+
+		if (r->posts[i].done || r->posts[i].posted_ns > since || op->number != i ||
+		    op->state != COLL_OP_RUNNING)
+			continue;
+		if (needs_gone(&c, r->member))
+			waits_too_long(r, i);
+	}
+}
+
+static void check_group_waits(struct sim_group *g, u64 bound, bool heard)
+{
+	u64 since = g->sim->world.now - bound;
+	u32 i;
+
+	/* Nobody stood still, no link was cut since. */
+	if (g->sim->over || g->sim->world.now < bound || g->sim->calm_ns > since)
+		return;
+	for (i = 0; i < g->size; i++)
+		if (g->ranks[i].member->state == WORLD_JOINED)
+			check_waits(g, &g->ranks[i], since, heard);
+}
+
+static void check_heard(struct world *w, void *what)
+{
+	struct sim_group *g = what;
+
+	check_group_waits(g, g->heard_bound_ns, true);
+}
+
+static void check_unheard(struct world *w, void *what)
+{
+	struct sim_group *g = what;
+
+	check_group_waits(g, g->heard_bound_ns + g->common.timing.join_timeout, false);
+}
+
+static void check_later(struct sim_group *g, u64 since)
+{
+	struct world *w = &g->sim->world;
+	u64 heard = since + g->heard_bound_ns;
+
+	world_at(w, heard, check_heard, g);
+	world_at(w, heard + g->common.timing.join_timeout, check_unheard, g);
+}
+
+/* ---- waiting for what was given before ---- */
+
+/* With how many operations has a host done, all its messages being acknowledged? */
+static u32 host_done(const struct world_member *m)
+{
+	const struct coll_group *core = &m->group;
+
+	if (m->state == WORLD_ENTOMBED)
+		return m->tombstone.last + 1;
+	if (m->state == WORLD_ABSENT)
+		return 0;
+	return coll_group_credit(core) - core->window + 1;
+}
+
+static void note_given(struct sim_group *g)
+{
+	u32 i;
+
+	for (i = 0; i < g->hosts; i++)
+		g->given[i] = host_done(&g->common.members[i]);
+}
+
+/* In its first life, by itself or by its tombstone */
+static bool host_answers(const struct world_member *m)
+{
+	if (sim_host_restarted(m))
+		return false;
+	return m->state == WORLD_JOINED ||
+	       (m->state == WORLD_ENTOMBED &&
+		m->world->now <= m->buried_ns + 2 * m->common->timing.liveness);
+}
+
+/* Has the former life had what the operation misses? */
+static bool misses_given(const struct sim_group *g, const struct coll_op *op)
+{
+	const struct coll_schedule *s = op->schedule;
+	u32 i;
+
+	for (i = 0; i < s->folds; i++)
+		if (coll_op_misses(op, i) && op->number < g->given[s->fold[i].host] &&
+		    host_answers(&g->common.members[s->fold[i].host]))
+			return true;
+	return false;
+}
+
+/* So long it takes until it asks, is answered, and the error has settled. */
+static u64 bound_of_successor(const struct sim_group *g)
+{
+	return g->common.timing.liveness + g->spread_ns;
+}
+
+static void check_successor(struct world *w, void *what)
+{
+	const struct sim_rank *r = what;
+	u64 since = w->now - bound_of_successor(r->group);
+	u32 i;
+
+	if (r->member->state != WORLD_JOINED || r->group->sim->calm_ns > since)
+		return;
+	for (i = 0; i < r->posted; i++) {
+		const struct coll_op *op = coll_group_slot(&r->member->group, i);
+
+		if (!r->posts[i].done && r->posts[i].posted_ns <= since && op->number == i &&
+		    op->state == COLL_OP_RUNNING && misses_given(r->group, op))
+			sim_violated(r->group->sim,
+				     "rank %u waits for operation %u, which its former life was given",
+				     r->number, i);
+	}
+}
+
+/* ---- what happens ---- */
+
+/* The rank has left, its host is dead, or it will never join. */
+void sim_check_gone(struct sim_rank *r)
+{
+	struct sim_group *g = r->group;
+	u32 from = r->crashed || r->missing ? 0 : r->posted;
+
+	r->gone_ns = g->sim->world.now;
+	g->gone_from = min(g->gone_from, from);
+	check_later(g, r->gone_ns);
+}
+
+/*
+ * Who takes no result has done its part. Where the operation cannot complete the error may
+ * be held.
+ */
+static void check_answered(const struct sim_rank *r, const struct sim_post *p)
+{
+	const struct coll_group *core = &r->member->group;
+
+	if (p->done || p->number == r->dissent ||
+	    sim_values_takes(&r->group->ops[p->number], r->number))
+		return;
+	if (!coll_group_settling(core) || !coll_after(p->number, core->verdict.limit))
+		sim_violated(r->group->sim, "rank %u takes no result of operation %u, and waits",
+			     r->number, p->number);
+}
+
+/* The rank has posted what needs, perhaps, one that is gone. */
+void sim_check_posted(struct sim_rank *r, const struct sim_post *p)
+{
+	struct world *w = &r->group->sim->world;
+
+	check_answered(r, p);
+	if (r->posted > r->group->gone_from)
+		check_later(r->group, w->now);
+	if (r->life)
+		world_at(w, w->now + bound_of_successor(r->group), check_successor, r);
+}
+
+/* From now on it answers. */
+void sim_check_joined(struct sim_rank *r)
+{
+	if (r->life && r->member->group.joined == 1)
+		note_given(r->group);
+	r->joined_ns = r->group->sim->world.now;
+	if (r->group->gone_from != COLL_NOTHING_DONE)
+		check_later(r->group, r->joined_ns);
+}
+
+/* Until then some stand still, or are cut off. */
+void sim_check_calm(struct sim *s, u64 at)
+{
+	u32 i;
+
+	if (at <= s->calm_ns)
+		return;
+	s->calm_ns = at;
+	for (i = 0; i < s->group_count; i++)
+		if (s->groups[i].gone_from != COLL_NOTHING_DONE)
+			check_later(&s->groups[i], at);
+}
