@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <stdio.h>
+#include <time.h>
+
+#include "below.h"
+#include "comm.h"
+#include "progress.h"
+
+#define SHORTEST_NAP_NS	50000L
+#define LONGEST_NAP_NS	1000000L
+#define MOST_DOUBLINGS	5
+#define SUSPICIOUS_S	30
+
+void cm_drive(void)
+{
+	int found;
+
+	cm_inside++;
+	PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
+	cm_inside--;
+}
+
+void cm_pace_sleep(struct cm_pace *pace, struct pollfd *sockets, unsigned int count)
+{
+	struct timespec nap = { .tv_nsec = SHORTEST_NAP_NS };
+
+	if (pace->naps < MOST_DOUBLINGS)
+		nap.tv_nsec <<= pace->naps++;
+	else
+		nap.tv_nsec = LONGEST_NAP_NS;
+	ppoll(sockets, count, &nap, NULL);
+}
+
+static time_t seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
+int cm_await_below(MPI_Request *request, const char *what, int rank, int ranks)
+{
+	time_t suspicious = seconds() + SUSPICIOUS_S;
+	struct cm_pace pace = { };
+	int done, err;
+
+	cm_inside++;
+	for (;;) {
+		err = below.Test(request, &done, MPI_STATUS_IGNORE);
+		if (err || done)
+			break;
+		cm_pace_sleep(&pace, NULL, 0);
+		if (suspicious && seconds() >= suspicious) {
+			fprintf(stderr,
+				"collsock: rank %d waits for %s of %d ranks since %d s. Is this library preloaded in all of them?\n",
+				rank, what, ranks, SUSPICIOUS_S);
+			suspicious = 0;
+		}
+	}
+	cm_inside--;
+	return err;
+}
