@@ -220,10 +220,14 @@ static void advance(struct cm_comm *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-bool cm_op_test(struct cm_op *op)
+bool cm_op_test(struct cm_op *op, struct cm_comm **looked)
 {
-	if (!op_is_done(op))
-		advance(op->comm);
+	if (op_is_done(op))
+		return true;
+	if (op->comm == *looked)
+		return false;
+	*looked = op->comm;
+	advance(op->comm);
 	return op_is_done(op);
 }
 
@@ -266,6 +270,7 @@ void cm_op_run(struct cm_op *op)
 			   op->result, op->result_bytes);
 	if (!err) {
 		op_complete(op, &completion, op->result);
+		cm_drive_sometimes();
 		return;
 	}
 	if (err == -EINPROGRESS) {

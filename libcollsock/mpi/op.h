@@ -71,8 +71,11 @@ void cm_op_run(struct cm_op *op);
 /* Post and go on; never blocks. */
 void cm_op_post(struct cm_op *op);
 
-/* Has it ended? */
-bool cm_op_test(struct cm_op *op);
+/*
+ * Has it ended? @looked is the communicator whose completions the caller has just taken, or
+ * NULL at first.
+ */
+bool cm_op_test(struct cm_op *op, struct cm_comm **looked);
 
 /* Wait, and drive the MPI below meanwhile. */
 void cm_op_wait(struct cm_op *op);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -10,6 +12,18 @@
 #define LONGEST_NAP_NS	1000000L
 #define MOST_DOUBLINGS	5
 #define SUSPICIOUS_S	30
+#define DRIVE_AGAIN_NS	1000000ULL
+#define NS_PER_S	1000000000ULL
+
+static atomic_ullong driven_ns;
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * NS_PER_S + t.tv_nsec;
+}
 
 void cm_drive(void)
 {
@@ -18,6 +32,16 @@ void cm_drive(void)
 	cm_inside++;
 	PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
 	cm_inside--;
+}
+
+void cm_drive_sometimes(void)
+{
+	uint64_t time = now();
+
+	if (time - atomic_load_explicit(&driven_ns, memory_order_relaxed) < DRIVE_AGAIN_NS)
+		return;
+	atomic_store_explicit(&driven_ns, time, memory_order_relaxed);
+	cm_drive();
 }
 
 void cm_pace_sleep(struct cm_pace *pace, struct pollfd *sockets, unsigned int count)
@@ -31,17 +55,9 @@ void cm_pace_sleep(struct cm_pace *pace, struct pollfd *sockets, unsigned int co
 	ppoll(sockets, count, &nap, NULL);
 }
 
-static time_t seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec;
-}
-
 int cm_await_below(MPI_Request *request, const char *what, int rank, int ranks)
 {
-	time_t suspicious = seconds() + SUSPICIOUS_S;
+	uint64_t suspicious = now() + SUSPICIOUS_S * NS_PER_S;
 	struct cm_pace pace = { };
 	int done, err;
 
@@ -51,7 +67,7 @@ int cm_await_below(MPI_Request *request, const char *what, int rank, int ranks)
 		if (err || done)
 			break;
 		cm_pace_sleep(&pace, NULL, 0);
-		if (suspicious && seconds() >= suspicious) {
+		if (suspicious && now() >= suspicious) {
 			fprintf(stderr,
 				"collsock: rank %d waits for %s of %d ranks since %d s. Is this library preloaded in all of them?\n",
 				rank, what, ranks, SUSPICIOUS_S);

@@ -14,6 +14,12 @@
 /* Let the MPI below do what it has to do. */
 void cm_drive(void);
 
+/*
+ * The same if it was not done for a while. Calls that need not wait make progress, too:
+ * a program may have no others.
+ */
+void cm_drive_sometimes(void);
+
 /**
  * struct cm_pace - of one wait that sleeps now and then
  * @naps: so far

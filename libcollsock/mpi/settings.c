@@ -119,8 +119,11 @@ static int read_algorithms(struct cm_settings *s, char *error, size_t bytes)
 	if (!text || !*text)
 		return 0;
 	copy = rest = strdup(text);
-	while (copy && *rest && !err)
-		err = read_word(s, getsubopt(&rest, words, &value), value);
+	while (copy && *rest && !err) {
+		int word = getsubopt(&rest, words, &value);
+
+		err = read_word(s, word, value);
+	}
 	free(copy);
 	if (!copy || err) {
 		snprintf(error, bytes,

@@ -16,20 +16,13 @@
 #define MOST_SOCKETS 16
 #define LOOKS_BEFORE_SLEEP 100
 
-/* Has the request, if it is ours, come to its end? */
-static bool try_one(MPI_Request request)
+/* If the request is ours and has come to its end, MPI learns of it. */
+static void try_one(MPI_Request request, struct cm_comm **looked)
 {
 	struct cm_op *op = cm_request_find(request);
 
-	if (!op || !cm_op_test(op))
-		return !op;
-	cm_request_tell(op);
-	return true;
-}
-
-static bool is_ours(MPI_Request request)
-{
-	return cm_request_find(request);
+	if (op && cm_op_test(op, looked))
+		cm_request_tell(op);
 }
 
 static void await_one(MPI_Request request)
@@ -40,14 +33,16 @@ static void await_one(MPI_Request request)
 		return;
 	cm_op_wait(op);
 	cm_request_tell(op);
+	cm_drive_sometimes();
 }
 
 static void try_all(int count, const MPI_Request *requests)
 {
+	struct cm_comm *looked = NULL;
 	int i;
 
-	for (i = 0; i < count; i++)
-		try_one(requests[i]);
+	for (i = 0; cm_request_any() && i < count; i++)
+		try_one(requests[i], &looked);
 }
 
 static bool any_ours(int count, const MPI_Request *requests)
@@ -55,7 +50,7 @@ static bool any_ours(int count, const MPI_Request *requests)
 	int i;
 
 	for (i = 0; cm_request_any() && i < count; i++)
-		if (is_ours(requests[i]))
+		if (cm_request_find(requests[i]))
 			return true;
 	return false;
 }
@@ -166,26 +161,27 @@ static int failures_of_many(int err, struct many *m, const int *indices, int end
 
 static int wait_one(MPI_Request *request, MPI_Status *status)
 {
-	await_one(*request);
+	if (cm_request_any())
+		await_one(*request);
 	return failure_of_one(below.Wait(request, status), status);
 }
 
 static int test_one(MPI_Request *request, int *flag, MPI_Status *status)
 {
-	try_one(*request);
+	try_all(1, request);
 	return failure_of_one(below.Test(request, flag, status), status);
 }
 
 static int get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
-	try_one(request);
+	try_all(1, &request);
 	return below.Request_get_status(request, flag, status);
 }
 
 /* MPI forbids it for collectives. */
 static int request_free(MPI_Request *request)
 {
-	struct cm_op *op = cm_request_find(*request);
+	struct cm_op *op = cm_request_any() ? cm_request_find(*request) : NULL;
 
 	return op ? cm_raise(op->comm->handle, MPI_ERR_REQUEST) : below.Request_free(request);
 }
