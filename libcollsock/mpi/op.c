@@ -87,6 +87,7 @@ static void op_complete(struct cm_op *op, const struct collsock_completion *comp
 			const void *result)
 {
 	atomic_fetch_sub(&op->comm->under_way, 1);
+	op->completed_ns = completion->completed_ns;
 	op_done(op, completion->error, completion->failed_rank, result);
 }
 
@@ -270,7 +271,7 @@ void cm_op_run(struct cm_op *op)
 			   op->result, op->result_bytes);
 	if (!err) {
 		op_complete(op, &completion, op->result);
-		cm_drive_sometimes();
+		cm_drive_sometimes(op->completed_ns);
 		return;
 	}
 	if (err == -EINPROGRESS) {

@@ -32,6 +32,7 @@ enum cm_op_state {
  * @state: enum cm_op_state
  * @error: 0, or a positive errno; valid when it is done
  * @failed_rank: whom @error speaks of
+ * @completed_ns: when it did
  * @next: in the queue
  * @request: of a nonblocking one
  * @told: MPI knows that the request is complete
@@ -51,6 +52,7 @@ struct cm_op {
 	atomic_int		state;
 	int			error;
 	uint32_t		failed_rank;
+	uint64_t		completed_ns;
 	struct cm_op		*next;
 
 	MPI_Request		request;

@@ -34,13 +34,11 @@ void cm_drive(void)
 	cm_inside--;
 }
 
-void cm_drive_sometimes(void)
+void cm_drive_sometimes(uint64_t now_ns)
 {
-	uint64_t time = now();
-
-	if (time - atomic_load_explicit(&driven_ns, memory_order_relaxed) < DRIVE_AGAIN_NS)
+	if (now_ns < atomic_load_explicit(&driven_ns, memory_order_relaxed) + DRIVE_AGAIN_NS)
 		return;
-	atomic_store_explicit(&driven_ns, time, memory_order_relaxed);
+	atomic_store_explicit(&driven_ns, now_ns, memory_order_relaxed);
 	cm_drive();
 }
 

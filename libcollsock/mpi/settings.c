@@ -184,6 +184,8 @@ int cm_settings_read(struct cm_settings *s, char *error, size_t bytes)
 	for (i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
 		if (read_number(&variables[i], error, bytes))
 			return -1;
+	/* Groups round it down, too. */
+	s->max_bytes -= s->max_bytes % sizeof(uint64_t);
 	s->liveness_ms = liveness_s * MS_PER_S;
 	s->verbose = verbose;
 	s->summary = summary;

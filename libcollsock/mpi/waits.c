@@ -32,8 +32,8 @@ static void await_one(MPI_Request request)
 	if (!op)
 		return;
 	cm_op_wait(op);
+	cm_drive_sometimes(op->completed_ns);
 	cm_request_tell(op);
-	cm_drive_sometimes();
 }
 
 static void try_all(int count, const MPI_Request *requests)
