@@ -53,7 +53,9 @@ static int begin(void)
 	err = announce();
 	if (!err && cm_settings.mode != CM_OFF) {
 		cm_kinds_init();
-		err = cm_comm_init();
+		err = cm_progress_init();
+		if (!err)
+			err = cm_comm_init();
 		if (!err && !cm_settings.after)
 			cm_comm_join_world();
 	}
@@ -179,6 +181,7 @@ static int finalize(void)
 	if (cm_settings.summary && cm_settings.mode != CM_OFF && !rank)
 		cm_summary_print();
 	cm_comm_exit();
+	cm_progress_exit();
 	return below.Finalize();
 }
 

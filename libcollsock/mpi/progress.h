@@ -12,6 +12,10 @@
 
 #include <mpi.h>
 
+/* In MPI_Init and MPI_Finalize of all ranks. An MPI error code. */
+int cm_progress_init(void);
+void cm_progress_exit(void);
+
 /* Let the MPI below do what it has to do. */
 void cm_drive(void);
 
