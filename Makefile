@@ -11,8 +11,8 @@ DESTDIR ?=
 SOAK ?= 20
 
 # User-space parts; each has the targets all, install, uninstall and clean.
-PARTS := $(patsubst %/Makefile,%,$(wildcard libcollsock/Makefile tools/Makefile \
-	tools/*/Makefile))
+PARTS := $(patsubst %/Makefile,%,$(wildcard libcollsock/Makefile libcollsock/mpi/Makefile \
+	tools/Makefile tools/*/Makefile))
 
 all: module $(PARTS)	## module, library and commands
 
@@ -26,7 +26,7 @@ module: setup-build	## kernel module for KVER, in build/KVER
 	@tools/vm/build-module $(KVER)
 
 # They are linked with the library
-tools/collperf tools/demo: libcollsock
+libcollsock/mpi tools/collperf tools/demo: libcollsock
 
 $(PARTS): setup-build
 	@$(MAKE) -C $@ all PREFIX=$(PREFIX)

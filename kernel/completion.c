@@ -258,8 +258,8 @@ static bool place_spin(const struct coll_place *place, u32 spin_us)
 /**
  * coll_place_await() - wait until a claimed operation has ended
  * @place: claimed by the caller
- * @spin_us: spin so long before sleeping
- * @timeout: sleep so long, in jiffies
+ * @spin_us: spin so long first
+ * @timeout: then sleep so long, in jiffies
  *
  * Return: 0, -EAGAIN if the time is up, -EINTR if there is a signal.
  * Context: process; no lock.
@@ -270,10 +270,10 @@ int coll_place_await(struct coll_place *place, u32 spin_us, long timeout)
 
 	if (place_done(place))
 		return 0;
-	if (!timeout)
-		return -EAGAIN;
 	if (spin_us && place_spin(place, spin_us))
 		return 0;
+	if (!timeout)
+		return -EAGAIN;
 
 	prepare_to_rcuwait(&place->claimant);
 	for (;;) {

@@ -57,6 +57,8 @@ static int formation_init_group(struct coll_formation *f, const struct coll_join
 	int err;
 
 	coll_tunables_timing(&config.timing);
+	if (join->fixed.liveness_ms)
+		config.timing.liveness = join->fixed.liveness_ms * (u64)NSEC_PER_MSEC;
 	err = coll_group_init(&f->group, &config);
 	memzero_explicit(&config, sizeof(config));
 	if (err)

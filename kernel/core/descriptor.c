@@ -48,6 +48,9 @@ int coll_descriptor_normalise(struct collsock_join *j)
 	if (j->fanout == 1 || j->fanout > COLLSOCK_MAX_FANOUT ||
 	    (j->fanout && j->hosts > COLLSOCK_MAX_KARY_HOSTS))
 		return -EINVAL;
+	if (j->liveness_ms && (j->liveness_ms < COLLSOCK_MIN_LIVENESS_MS ||
+			       j->liveness_ms > COLLSOCK_MAX_LIVENESS_MS))
+		return -EINVAL;
 	if (!algorithm_exists(j, COLLSOCK_BARRIER, j->barrier_algorithm) ||
 	    !algorithm_exists(j, COLLSOCK_ALLREDUCE, j->allreduce_algorithm) ||
 	    !algorithm_exists(j, COLLSOCK_REDUCE, j->reduce_algorithm) ||

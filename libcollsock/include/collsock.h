@@ -37,8 +37,8 @@ void collsock_close(struct collsock *socket);
 int collsock_fd(const struct collsock *socket);
 
 /*
- * How long collsock_wait(), and what posts and waits, spin before they sleep: 0
- * at first, at most COLLSOCK_MAX_SPIN_US.
+ * How long collsock_wait(), and what posts and waits, spin before they sleep or, if the
+ * socket is nonblocking, give up: 0 at first, at most COLLSOCK_MAX_SPIN_US.
  */
 int collsock_set_spin(struct collsock *socket, unsigned int spin_us);
 
@@ -163,6 +163,15 @@ int collsock_reduce(struct collsock *socket, const void *data, void *result, __u
 int collsock_broadcast(struct collsock *socket, void *data, __u32 count,
 		       enum collsock_type type, __u32 root,
 		       struct collsock_completion *completion);
+
+/*
+ * The general form: @post as for collsock_post(), and its cookie comes back. Returns 0
+ * if a completion was taken, as collsock_wait() does; -EINPROGRESS if the socket is
+ * nonblocking, and it has been posted.
+ */
+int collsock_run(struct collsock *socket, const struct collsock_post *post,
+		 const void *payload, size_t payload_bytes,
+		 struct collsock_completion *completion, void *result, size_t result_bytes);
 
 /* ---- looking ---- */
 

@@ -86,20 +86,32 @@ COLLSOCK_PUBLIC int collsock_wait(struct collsock *s, __u64 cookie,
 	return err;
 }
 
+/**
+ * struct outgoing - what RUN posts
+ * @post: its head
+ * @payload: behind it
+ * @bytes: of @payload, not more than there is room
+ */
+struct outgoing {
+	const struct collsock_post	*post;
+	const void			*payload;
+	size_t				bytes;
+};
+
 /* One RUN: as wait_once(). */
-static int run_once(struct collsock *s, struct flat *flat, const struct collsock_post *post,
-		    const void *data, struct collsock_completion *completion, void *result)
+static int run_once(struct collsock *s, struct flat *flat, const struct outgoing *out,
+		    struct collsock_completion *completion, void *result)
 {
 	struct collsock_run run = {
 		.size		= sizeof(run),
 		.buffer_bytes	= flat->room,
 		.spin_us	= s->spin_us,
-		.post		= *post,
+		.post		= *out->post,
 	};
 
 	memcpy(flat->bytes, &run, sizeof(run));
-	if (flat->room)
-		memcpy(flat->bytes + sizeof(run), data, flat->room);
+	if (out->bytes)
+		memcpy(flat->bytes + sizeof(run), out->payload, out->bytes);
 	if (ioctl(s->fd, COLLSOCK_RUN, flat->bytes))
 		return -errno;
 	memcpy(&run, flat->bytes, sizeof(run));
@@ -127,21 +139,38 @@ static int may_give_up_posting(const struct collsock *s)
  * afterwards with EINTR, and it must not: what is left to do is to wait. A
  * handler of the signal has run by then.
  */
-static int run_to_end(struct collsock *s, struct flat *flat, const struct collsock_post *post,
-		      const void *data, struct collsock_completion *completion, void *result)
+static int run_to_end(struct collsock *s, struct flat *flat, const struct outgoing *out,
+		      struct collsock_completion *completion, void *result)
 {
 	int err;
 
 	do {
-		err = run_once(s, flat, post, data, completion, result);
+		err = run_once(s, flat, out, completion, result);
 	} while (err == -EAGAIN && !may_give_up_posting(s));
 	if (err != -EINTR)
 		return err;
 	do {
-		err = wait_once(s, flat, post->cookie, completion, result);
+		err = wait_once(s, flat, out->post->cookie, completion, result);
 	} while (err == -EINTR);
 	/* It has been posted, and EAGAIN would deny that. */
 	return err == -EAGAIN ? -EINPROGRESS : err;
+}
+
+COLLSOCK_PUBLIC int collsock_run(struct collsock *s, const struct collsock_post *post,
+				 const void *payload, size_t payload_bytes,
+				 struct collsock_completion *completion, void *result,
+				 size_t result_bytes)
+{
+	const struct outgoing out = { post, payload, payload_bytes };
+	struct flat flat;
+	int err;
+
+	err = flat_init(&flat, payload_bytes > result_bytes ? payload_bytes : result_bytes);
+	if (err)
+		return err;
+	err = run_to_end(s, &flat, &out, completion, result);
+	flat_free(&flat);
+	return err;
 }
 
 /* @wanted is filled in whatever happens; negative @bytes are an error already. */
@@ -149,17 +178,12 @@ static int run(struct collsock *s, struct collsock_post *post, const void *data,
 	       struct collsock_completion *wanted, void *result)
 {
 	struct collsock_completion completion = { .failed_rank = COLLSOCK_NO_RANK };
-	struct flat flat;
 	int err;
 
 	post->size = sizeof(*post);
 	post->cookie = atomic_fetch_add(&s->next_cookie, 1) | COLLSOCK_LIBRARY_COOKIES;
 	completion.cookie = post->cookie;
-	err = bytes < 0 ? bytes : flat_init(&flat, bytes);
-	if (!err) {
-		err = run_to_end(s, &flat, post, data, &completion, result);
-		flat_free(&flat);
-	}
+	err = bytes < 0 ? bytes : collsock_run(s, post, data, bytes, &completion, result, bytes);
 	if (wanted)
 		*wanted = completion;
 	return err ? err : -(int)completion.error;

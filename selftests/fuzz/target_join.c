@@ -45,6 +45,7 @@ static void read_head(struct request *r, struct fuzz_input *in, u8 mend)
 		j->size = sizeof(*j);
 		j->flags = 0;
 		memset(j->reserved, 0, sizeof(j->reserved));
+		j->liveness_ms = j->liveness_ms % 8 * 1000;
 	}
 	if (mend & MEND_COUNTS) {
 		j->hosts = 1 + j->hosts % 16;

@@ -51,6 +51,7 @@ static const struct layout layouts[] = {
 	FIELD(struct collsock_join, broadcast_algorithm, 63),
 	FIELD(struct collsock_join, fanout, 64),
 	FIELD(struct collsock_join, reserved, 65),
+	FIELD(struct collsock_join, liveness_ms, 68),
 	SIZE(struct collsock_post, 32),
 	FIELD(struct collsock_post, size, 0),
 	FIELD(struct collsock_post, operation, 4),

@@ -292,6 +292,33 @@ TEST_F(calls, wait_hands_a_signal_on)
 
 /* ---- post and wait ---- */
 
+TEST_F(calls, run_takes_the_post_as_it_is)
+{
+	const struct collsock_post post = {
+		.size		= sizeof(post),
+		.operation	= COLLSOCK_BROADCAST,
+		.type		= COLLSOCK_UINT8,
+		.root		= 1,
+		.count		= 8,
+		.cookie		= 42,
+	};
+	const __s64 sum = 5050;
+	struct collsock_run run;
+	__s64 result = 0;
+
+	fake.answers[0].completion.bytes = sizeof(sum);
+	fake.answers[0].completion.error = ETIMEDOUT;
+	fake.answers[0].result = &sum;
+	ASSERT_EQ(0, collsock_run(self->socket, &post, NULL, 0, &self->completion, &result,
+				  sizeof(result)));
+	memcpy(&run, fake.sent, sizeof(run));
+	EXPECT_EQ(COLLSOCK_RUN, fake.requests[0]);
+	EXPECT_EQ(sizeof(result), run.buffer_bytes);
+	EXPECT_EQ(0, memcmp(&post, &run.post, sizeof(post)));
+	EXPECT_EQ(ETIMEDOUT, self->completion.error);
+	EXPECT_EQ(5050, result);
+}
+
 TEST_F(calls, barrier_is_one_run)
 {
 	struct collsock_run run;

@@ -77,7 +77,9 @@ TEST_F(join, a_bad_fixed_part_is_refused)
 	REFUSED(fanout, COLLSOCK_MAX_FANOUT + 1);
 	REFUSED(allreduce_algorithm, COLLSOCK_DISSEMINATION);
 	REFUSED(reserved[0], 1);
-	REFUSED(reserved[6], 1);
+	REFUSED(reserved[2], 1);
+	REFUSED(liveness_ms, COLLSOCK_MIN_LIVENESS_MS - 1);
+	REFUSED(liveness_ms, COLLSOCK_MAX_LIVENESS_MS + 1);
 }
 
 #define TABLE_REFUSED(change, error) ({ \

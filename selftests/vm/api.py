@@ -95,7 +95,8 @@ BAD_FIELDS = {
     "broadcast_algorithm": (DISSEMINATION, PAIRWISE_EXCHANGE, KARY, KARY + 1, 255),
     "fanout": (1, MAX_FANOUT + 1, 255),
     "reserved0": (1,),
-    "reserved6": (255,),
+    "reserved2": (255,),
+    "liveness_ms": (1, 99, 600001, 0xffffffff),
 }
 
 

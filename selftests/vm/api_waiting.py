@@ -142,6 +142,26 @@ def run_of_a_non_blocking_socket_is_einprogress_and_its_completion_comes_later()
 
 
 @test
+def a_non_blocking_socket_spins_before_it_gives_up():
+    rank, other = two()
+    nonblocking(rank)
+    begin = time.monotonic()
+    refused(errno.EINPROGRESS, "RUN", rank.run, spin_us=MAX_SPIN_US, cookie=1)
+    refused(errno.EAGAIN, "WAIT", rank.wait, 1, spin_us=MAX_SPIN_US)
+    at_least("seconds that it took", time.monotonic() - begin, 2 * MAX_SPIN_US / 1e6)
+    later = threading.Timer(0.002, other.post)
+    later.start()
+    for _ in range(1000):
+        try:
+            equal("the barrier", outcome(rank.wait(1, spin_us=MAX_SPIN_US)), "success")
+            break
+        except BlockingIOError:
+            pass
+    later.join()
+    refused(errno.ENOENT, "WAIT once more", rank.wait, 1)
+
+
+@test
 def run_and_wait_give_up_after_the_time_out_of_the_socket():
     rank, other = two()
     rank.patience(0.1)

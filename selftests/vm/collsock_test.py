@@ -67,10 +67,10 @@ class Layout(struct.Struct):
         return types.SimpleNamespace(**dict(zip(self.names, self.unpack_from(data, offset))))
 
 
-JOIN_HEAD = Layout("IIQQ16sIIIIHH5B7B",
+JOIN_HEAD = Layout("IIQQ16sIIIIHH5B3BI",
                    "size flags id nonce key hosts ranks rank max_bytes window segment_bytes "
                    "barrier_algorithm allreduce_algorithm reduce_algorithm broadcast_algorithm "
-                   "fanout reserved0 reserved1 reserved2 reserved3 reserved4 reserved5 reserved6")
+                   "fanout reserved0 reserved1 reserved2 liveness_ms")
 MEMBER = struct.Struct("=HHI16s")  # family, port, scope_id, address
 POST = Layout("IBBBBIIIIQ",
               "size operation type op algorithm flags root count reserved cookie")

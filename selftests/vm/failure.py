@@ -193,6 +193,27 @@ def a_host_that_is_cut_off_is_named_by_all_after_the_liveness_time(size, algorit
     Group(group.hosts).barrier()
 
 
+@test
+def a_group_may_have_a_liveness_time_of_its_own():
+    """It, and not that of the host, which groups without one have."""
+    with tunables(liveness_ms=50 * LIVENESS_MS):
+        own, usual = Group([1, 2], liveness_ms=LIVENESS_MS), Group([1, 2])
+    own.barrier()
+    usual.barrier()
+    with link_down(2):
+        own[0].post()
+        usual[0].post()
+        completion = own[0].complete()
+        equal("with its own", outcome(completion), "ETIMEDOUT rank 1")
+        took_ms = (completion.completed_ns - completion.posted_ns) / 1e6
+        at_least("milliseconds that it took", took_ms, LIVENESS_MS)
+        at_most("milliseconds that it took", took_ms, 10 * LIVENESS_MS)
+        refused(errno.EAGAIN, "that without", usual[0].complete, socket.MSG_DONTWAIT)
+    usual[1].post()
+    for number, rank in enumerate(usual):
+        equal(f"rank {number} of that without", outcome(rank.complete()), "success")
+
+
 def post_and_meet(line, descriptor, number):
     rank = Rank()
     rank.join(descriptor, number)

@@ -44,6 +44,8 @@
 #define COLLSOCK_MAX_FANOUT		64
 #define COLLSOCK_MAX_KARY_HOSTS		4096	/* hosts of a group with a fan-out */
 #define COLLSOCK_MAX_SPIN_US		10000
+#define COLLSOCK_MIN_LIVENESS_MS	100
+#define COLLSOCK_MAX_LIVENESS_MS	600000
 #define COLLSOCK_NO_RANK		0xffffffffU
 
 /* Socket options at SOL_COLLSOCK */
@@ -142,6 +144,8 @@ struct collsock_member {
  * @fanout: children of a host in k-ary trees, 2…COLLSOCK_MAX_FANOUT; 0 if the
  *	group is to have none
  * @reserved: 0
+ * @liveness_ms: silence after which a host of this group counts as dead,
+ *	COLLSOCK_MIN_LIVENESS_MS…COLLSOCK_MAX_LIVENESS_MS; 0 is each host's setting
  *
  * All of it but @rank, and the scope ids of members, is equal on all ranks of
  * the group.
@@ -163,7 +167,8 @@ struct collsock_join {
 	__u8	reduce_algorithm;
 	__u8	broadcast_algorithm;
 	__u8	fanout;
-	__u8	reserved[7];
+	__u8	reserved[3];
+	__u32	liveness_ms;
 };
 
 /*
@@ -223,7 +228,7 @@ struct collsock_completion {
  * struct collsock_run - COLLSOCK_RUN: post and wait, in one buffer
  * @size: sizeof(struct collsock_run)
  * @buffer_bytes: room for data behind this structure
- * @spin_us: spin so long before sleeping, at most COLLSOCK_MAX_SPIN_US
+ * @spin_us: spin so long before sleeping or giving up, at most COLLSOCK_MAX_SPIN_US
  * @reserved: 0
  * @post: as for send(); its payload stands behind this structure
  * @completion: out; its result stands behind this structure
@@ -241,7 +246,7 @@ struct collsock_run {
  * struct collsock_wait - COLLSOCK_WAIT: take the completion of one cookie
  * @size: sizeof(struct collsock_wait)
  * @buffer_bytes: room for the result behind this structure
- * @spin_us: spin so long before sleeping, at most COLLSOCK_MAX_SPIN_US
+ * @spin_us: spin so long before sleeping or giving up, at most COLLSOCK_MAX_SPIN_US
  * @reserved: 0
  * @cookie: whose; the oldest if several operations carry it
  * @completion: out; its result stands behind this structure

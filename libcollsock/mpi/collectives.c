@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* The collectives that are taken, each under both names. */
+#include "below.h"
+#include "comm.h"
+#include "error.h"
+#include "export.h"
+#include "request.h"
+#include "settings.h"
+
+/**
+ * struct arguments - of a collective
+ * @call: which
+ * @comm: as the program named it
+ * @root: of it, or 0
+ * @type: of the elements as collsock calls them
+ * @op: the same of the operator
+ * @in: what this rank brings, or NULL
+ * @out: what it gets, or NULL
+ * @count: elements of a payload
+ * @request: where a nonblocking one goes
+ */
+struct arguments {
+	enum cm_call		call;
+	struct cm_comm		*comm;
+	int			root;
+	enum collsock_type	type;
+	enum collsock_operator	op;
+	const struct cm_data	*in;
+	const struct cm_data	*out;
+	uint32_t		count;
+	MPI_Request		*request;
+};
+
+static enum collsock_operation operation_of(enum cm_call call)
+{
+	switch (call) {
+	case CM_BCAST:
+	case CM_IBCAST:
+		return COLLSOCK_BROADCAST;
+	case CM_REDUCE:
+	case CM_IREDUCE:
+		return COLLSOCK_REDUCE;
+	case CM_ALLREDUCE:
+	case CM_IALLREDUCE:
+		return COLLSOCK_ALLREDUCE;
+	default:
+		return COLLSOCK_BARRIER;
+	}
+}
+
+static int op_prepare(struct cm_op *op, const struct arguments *a)
+{
+	op->call = a->call;
+	op->post.operation = operation_of(a->call);
+	op->post.type = a->type;
+	op->post.op = a->op;
+	op->post.root = a->root;
+	op->post.count = a->count;
+	return cm_op_init(op, a->comm, a->in, a->out);
+}
+
+static int run(const struct arguments *a)
+{
+	uint64_t begin = cm_summary_begin();
+	struct cm_op op = { };
+	int err;
+
+	err = op_prepare(&op, a);
+	if (err)
+		return cm_raise(a->comm->handle, err);
+	cm_op_run(&op);
+	err = cm_op_finish(&op);
+	cm_summary_end(a->call, begin);
+	if (op.error)
+		err = cm_error_code(&op);
+	return err ? cm_raise(a->comm->handle, err) : MPI_SUCCESS;
+}
+
+static int begin(const struct arguments *a)
+{
+	struct cm_op *op = cm_request_new(a->comm, a->call);
+	int err = MPI_ERR_NO_MEM;
+
+	if (op)
+		err = op_prepare(op, a);
+	if (!err)
+		err = cm_request_start(op, a->request);
+	if (err) {
+		if (op)
+			cm_request_discard(op);
+		return cm_raise(a->comm->handle, err);
+	}
+	cm_op_post(op);
+	return MPI_SUCCESS;
+}
+
+static int serve(const struct arguments *a)
+{
+	return cm_call_is_nonblocking(a->call) ? begin(a) : run(a);
+}
+
+/* ---- what can be taken ---- */
+
+static enum cm_reason size_obstacle(const struct cm_data *d)
+{
+	if (!d->bytes)
+		return CM_EMPTY;
+	return d->bytes > cm_settings.max_bytes ? CM_LARGE : CM_TAKEN;
+}
+
+static enum cm_reason reduction_obstacle(const struct cm_data *d, enum collsock_operator op)
+{
+	if (op == COLLSOCK_NOP)
+		return CM_OPERATOR;
+	if (!d->kind || !cm_kind_takes(d->kind, op))
+		return CM_DATATYPE;
+	return size_obstacle(d);
+}
+
+/* These return true if the call has been served, and how in @err. */
+
+static bool barrier_taken(MPI_Comm comm, enum cm_call call, MPI_Request *request, int *err)
+{
+	struct arguments a = { .call = call, .request = request };
+
+	a.comm = cm_comm_take(comm, call, CM_TAKEN);
+	if (!a.comm)
+		return false;
+	*err = serve(&a);
+	return true;
+}
+
+static bool bcast_taken(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
+			MPI_Comm comm, enum cm_call call, MPI_Request *request, int *err)
+{
+	struct arguments a = {
+		.call		= call,
+		.root		= root,
+		.type		= COLLSOCK_UINT8,
+		.request	= request,
+	};
+	enum cm_reason obstacle = CM_ARGUMENTS;
+	struct cm_data data;
+
+	if (cm_data_describe(&data, buffer, count, datatype))
+		obstacle = size_obstacle(&data);
+	a.comm = cm_comm_take(comm, call, obstacle);
+	if (!a.comm || root < 0 || root >= a.comm->size)
+		return false;
+	a.count = data.bytes;
+	if (root == a.comm->rank)
+		a.in = &data;
+	else
+		a.out = &data;
+	*err = serve(&a);
+	return true;
+}
+
+/* @root is 0 if all ranks get the result. */
+static bool reduction_taken(const void *from, void *to, MPI_Count count, MPI_Datatype datatype,
+			    MPI_Op op, int root, MPI_Comm comm, enum cm_call call,
+			    MPI_Request *request, int *err)
+{
+	bool for_all = call == CM_ALLREDUCE || call == CM_IALLREDUCE;
+	struct arguments a = { .call = call, .root = root, .request = request };
+	enum cm_reason obstacle = CM_ARGUMENTS;
+	struct cm_data in, out;
+
+	a.op = cm_operator_of(op);
+	if (cm_data_describe(&in, from == MPI_IN_PLACE ? to : from, count, datatype))
+		obstacle = reduction_obstacle(&in, a.op);
+	a.comm = cm_comm_take(comm, call, obstacle);
+	if (!a.comm || root < 0 || root >= a.comm->size)
+		return false;
+	out = in;
+	out.buffer = to;
+	a.type = in.kind->type;
+	a.count = count;
+	a.in = &in;
+	if (for_all || root == a.comm->rank)
+		a.out = &out;
+	*err = serve(&a);
+	return true;
+}
+
+/* ---- what is exported ---- */
+
+static int barrier(MPI_Comm comm)
+{
+	int err;
+
+	return barrier_taken(comm, CM_BARRIER, NULL, &err) ? err : below.Barrier(comm);
+}
+
+static int ibarrier(MPI_Comm comm, MPI_Request *request)
+{
+	int err;
+
+	return barrier_taken(comm, CM_IBARRIER, request, &err) ? err :
+	       below.Ibarrier(comm, request);
+}
+
+EXPORT(Barrier, (MPI_Comm comm), (comm), barrier)
+EXPORT(Ibarrier, (MPI_Comm comm, MPI_Request *request), (comm, request), ibarrier)
+
+/* A function with a request or without, for counts of one width. */
+#define COLLECTIVE(name, parameters, arguments, taken) \
+	static int serve_##name parameters \
+	{ \
+		int err; \
+		return taken ? err : below.name arguments; \
+	} \
+	EXPORT(name, parameters, arguments, serve_##name)
+
+#define COLLECTIVES(suffix, number) \
+	COLLECTIVE(Bcast##suffix, \
+		   (void *buffer, number count, MPI_Datatype type, int root, MPI_Comm comm), \
+		   (buffer, count, type, root, comm), \
+		   bcast_taken(buffer, count, type, root, comm, CM_BCAST, NULL, &err)) \
+	COLLECTIVE(Ibcast##suffix, \
+		   (void *buffer, number count, MPI_Datatype type, int root, MPI_Comm comm, \
+		    MPI_Request *request), \
+		   (buffer, count, type, root, comm, request), \
+		   bcast_taken(buffer, count, type, root, comm, CM_IBCAST, request, &err)) \
+	COLLECTIVE(Reduce##suffix, \
+		   (const void *from, void *to, number count, MPI_Datatype type, MPI_Op op, \
+		    int root, MPI_Comm comm), \
+		   (from, to, count, type, op, root, comm), \
+		   reduction_taken(from, to, count, type, op, root, comm, CM_REDUCE, NULL, &err)) \
+	COLLECTIVE(Ireduce##suffix, \
+		   (const void *from, void *to, number count, MPI_Datatype type, MPI_Op op, \
+		    int root, MPI_Comm comm, MPI_Request *request), \
+		   (from, to, count, type, op, root, comm, request), \
+		   reduction_taken(from, to, count, type, op, root, comm, CM_IREDUCE, request, \
+				   &err)) \
+	COLLECTIVE(Allreduce##suffix, \
+		   (const void *from, void *to, number count, MPI_Datatype type, MPI_Op op, \
+		    MPI_Comm comm), \
+		   (from, to, count, type, op, comm), \
+		   reduction_taken(from, to, count, type, op, 0, comm, CM_ALLREDUCE, NULL, &err)) \
+	COLLECTIVE(Iallreduce##suffix, \
+		   (const void *from, void *to, number count, MPI_Datatype type, MPI_Op op, \
+		    MPI_Comm comm, MPI_Request *request), \
+		   (from, to, count, type, op, comm, request), \
+		   reduction_taken(from, to, count, type, op, 0, comm, CM_IALLREDUCE, request, \
+				   &err))
+
+COLLECTIVES(, int)
+#if CM_LARGE_COUNTS
+COLLECTIVES(_c, MPI_Count)
+#endif

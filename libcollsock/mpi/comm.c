@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <stdlib.h>
+
+#include "comm.h"
+#include "settings.h"
+
+_Thread_local unsigned int cm_inside;
+
+struct cm_comm *cm_comm_all;
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int keyval = MPI_KEYVAL_INVALID;
+static MPI_Group world;
+static bool ready;
+
+/* Changes when a communicator is freed: its handle may be given to another one. */
+static atomic_uint generation;
+
+/* The communicator that this thread used last */
+static _Thread_local struct {
+	MPI_Comm		handle;
+	struct cm_comm		*comm;
+	unsigned int		generation;
+} last;
+
+void cm_comm_lock_all(void)
+{
+	pthread_mutex_lock(&all_lock);
+}
+
+void cm_comm_unlock_all(void)
+{
+	pthread_mutex_unlock(&all_lock);
+}
+
+static void list(struct cm_comm *c)
+{
+	cm_comm_lock_all();
+	c->next = cm_comm_all;
+	if (c->next)
+		c->next->link = &c->next;
+	c->link = &cm_comm_all;
+	cm_comm_all = c;
+	cm_comm_unlock_all();
+}
+
+static void unlist(struct cm_comm *c)
+{
+	cm_comm_lock_all();
+	*c->link = c->next;
+	if (c->next)
+		c->next->link = c->link;
+	cm_comm_unlock_all();
+}
+
+void cm_comm_put(struct cm_comm *c)
+{
+	if (atomic_fetch_sub(&c->references, 1) > 1)
+		return;
+	unlist(c);
+	collsock_close(c->socket);
+	pthread_mutex_destroy(&c->lock);
+	free(c->scratch);
+	free(c);
+}
+
+/* MPI frees the communicator, or all of them at its end. */
+static int forget(MPI_Comm handle, int key, void *value, void *extra)
+{
+	struct cm_comm *c = value;
+
+	(void)handle;
+	(void)key;
+	(void)extra;
+	atomic_fetch_add(&generation, 1);
+	/* MPI_Finalize walks the list, and has no business with it any more. */
+	cm_comm_lock_all();
+	c->handle = MPI_COMM_NULL;
+	cm_comm_unlock_all();
+	cm_comm_put(c);
+	return MPI_SUCCESS;
+}
+
+/* Does it reach into the world of other programs, whose settings may differ? */
+static bool spans_worlds(MPI_Comm handle)
+{
+	MPI_Group group, foreign;
+	int size;
+
+	if (handle == MPI_COMM_WORLD)
+		return false;
+	PMPI_Comm_group(handle, &group);
+	PMPI_Group_difference(group, world, &foreign);
+	PMPI_Group_size(foreign, &size);
+	PMPI_Group_free(&group);
+	if (foreign != MPI_GROUP_EMPTY)
+		PMPI_Group_free(&foreign);
+	return size > 0;
+}
+
+/* Is there anything that keeps collsock from ever serving it? */
+static enum cm_reason obstacle_of(struct cm_comm *c)
+{
+	int inter;
+
+	PMPI_Comm_test_inter(c->handle, &inter);
+	if (inter)
+		return CM_INTER;
+	if (c->size == 1)
+		return CM_ALONE;
+	return spans_worlds(c->handle) ? CM_FOREIGN : CM_TAKEN;
+}
+
+static struct cm_comm *comm_new(MPI_Comm handle)
+{
+	struct cm_comm *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->handle = handle;
+	PMPI_Comm_rank(handle, &c->rank);
+	PMPI_Comm_size(handle, &c->size);
+	c->reason = obstacle_of(c);
+	c->state = c->reason == CM_TAKEN ? CM_COUNTING : CM_PASSING;
+	c->queue_end = &c->queue;
+	pthread_mutex_init(&c->lock, NULL);
+	atomic_init(&c->references, 1);
+	list(c);
+	if (PMPI_Comm_set_attr(handle, keyval, c)) {
+		cm_comm_put(c);
+		return NULL;
+	}
+	return c;
+}
+
+static struct cm_comm *comm_find(MPI_Comm handle)
+{
+	unsigned int now = atomic_load(&generation);
+	struct cm_comm *c;
+	int found;
+
+	if (handle == last.handle && now == last.generation && last.comm)
+		return last.comm;
+	if (handle == MPI_COMM_NULL || PMPI_Comm_get_attr(handle, keyval, &c, &found))
+		return NULL;
+	if (!found)
+		c = comm_new(handle);
+	last.handle = handle;
+	last.comm = c;
+	last.generation = now;
+	return c;
+}
+
+static void join(struct cm_comm *c)
+{
+	cm_inside++;
+	cm_join(c);
+	cm_inside--;
+}
+
+/* Nonblocking calls never join: their callers need not wait for one another. */
+static enum cm_reason count_call(struct cm_comm *c, enum cm_call call)
+{
+	if (++c->calls < cm_settings.after || cm_call_is_nonblocking(call))
+		return CM_NOT_YET;
+	join(c);
+	return c->reason;
+}
+
+struct cm_comm *cm_comm_take(MPI_Comm handle, enum cm_call call, enum cm_reason obstacle)
+{
+	struct cm_comm *c;
+
+	if (!ready || cm_inside)
+		return NULL;
+	cm_inside++;
+	c = comm_find(handle);
+	cm_inside--;
+	if (!c)
+		return NULL;
+	if (c->state == CM_PASSING)
+		obstacle = c->reason;
+	else if (c->state == CM_COUNTING && obstacle == CM_TAKEN)
+		obstacle = count_call(c, call);
+	cm_summary_count(call, obstacle);
+	return obstacle == CM_TAKEN ? c : NULL;
+}
+
+void cm_comm_join_world(void)
+{
+	struct cm_comm *c;
+
+	if (!ready)
+		return;
+	c = comm_find(MPI_COMM_WORLD);
+	if (c && c->state == CM_COUNTING)
+		join(c);
+}
+
+int cm_comm_init(void)
+{
+	int err;
+
+	err = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL);
+	if (!err)
+		err = PMPI_Comm_group(MPI_COMM_WORLD, &world);
+	ready = !err;
+	return err;
+}
+
+/* Attributes of communicators that were not freed go in MPI_Finalize. */
+void cm_comm_exit(void)
+{
+	if (!ready)
+		return;
+	ready = false;
+	PMPI_Group_free(&world);
+	PMPI_Comm_free_keyval(&keyval);
+}

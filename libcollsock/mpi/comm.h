@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Communicators. What collsock knows of one hangs on it as an attribute, is not copied
+ * to its duplicates, and goes when it is freed and its last request has ended.
+ *
+ * Whether a call is taken depends on what MPI makes equal on all ranks, and on nothing
+ * else: all of them take it, or all pass it on.
+ */
+#ifndef COLLSOCK_MPI_COMM_H
+#define COLLSOCK_MPI_COMM_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <collsock.h>
+#include <mpi.h>
+
+#include "summary.h"
+
+struct cm_op;
+
+enum cm_state {
+	CM_COUNTING,	/* its collectives */
+	CM_JOINED,
+	CM_PASSING,	/* for good */
+};
+
+/**
+ * struct cm_comm - a communicator
+ * @handle: of it; MPI_COMM_NULL when it has been freed
+ * @rank: of this process
+ * @size: ranks
+ * @state: enum cm_state; changes in collectives of it
+ * @reason: why it is CM_PASSING
+ * @calls: collectives so far that could have been taken
+ * @references: the attribute, and each operation with a request
+ * @next: in the list of all
+ * @link: what points to this one there
+ *
+ * From here on only if it is CM_JOINED:
+ * @socket: nonblocking
+ * @scratch: room for a result; under @lock
+ * @spins: how often a wait spins before it sleeps
+ * @under_way: operations that were posted, their completions not taken
+ * @lock: of what follows, and of taking completions of any cookie
+ * @queue: operations for which the window has no room yet
+ * @queue_end: where the next one goes
+ * @queued: there are some; may be read without the lock
+ * @failed: an operation has failed, and so will all others
+ * @code: the MPI error code of the failure, or MPI_SUCCESS
+ */
+struct cm_comm {
+	MPI_Comm		handle;
+	int			rank;
+	int			size;
+	enum cm_state		state;
+	enum cm_reason		reason;
+	unsigned int		calls;
+	atomic_uint		references;
+	struct cm_comm		*next;
+	struct cm_comm		**link;
+
+	struct collsock		*socket;
+	void			*scratch;
+	unsigned int		spins;
+	atomic_uint		under_way;
+	pthread_mutex_t		lock;
+	struct cm_op		*queue;
+	struct cm_op		**queue_end;
+	atomic_bool		queued;
+	atomic_bool		failed;
+	int			code;
+};
+
+/* After MPI_Init and the exchange of settings; before MPI_Finalize. */
+int cm_comm_init(void);
+void cm_comm_exit(void);
+
+/*
+ * A collective of the program begins; @obstacle is why it cannot be taken, or CM_TAKEN.
+ * The first blocking one after the agreed number joins. NULL: pass it on.
+ */
+struct cm_comm *cm_comm_take(MPI_Comm handle, enum cm_call call, enum cm_reason obstacle);
+
+/* Join now, in a collective call of all ranks: MPI_Init. */
+void cm_comm_join_world(void);
+
+void cm_comm_put(struct cm_comm *c);
+
+/* The list of all; the lock is held while it is walked. */
+extern struct cm_comm *cm_comm_all;
+void cm_comm_lock_all(void);
+void cm_comm_unlock_all(void);
+
+/* join.c: the state is CM_JOINED or CM_PASSING afterwards, the same on all ranks. */
+void cm_join(struct cm_comm *c);
+
+/*
+ * Calls from inside pass: of the MPI below and of tools while a call is served. One that
+ * belongs to nobody else than this thread.
+ */
+extern _Thread_local unsigned int cm_inside;
+
+#endif

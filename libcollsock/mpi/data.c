@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * Pairs are packed here, derived datatypes by MPI. In a broadcast ranks may describe the
+ * same bytes by different datatypes, so derived ones are packed and never passed on: the
+ * others cannot know of them.
+ */
+#include <limits.h>
+#include <string.h>
+
+#include "data.h"
+
+bool cm_data_describe(struct cm_data *d, const void *buffer, MPI_Count count,
+		      MPI_Datatype datatype)
+{
+	MPI_Count bytes = 0;
+
+	d->buffer = (void *)buffer;
+	d->count = count;
+	d->datatype = datatype;
+	d->kind = cm_kind_of(datatype);
+	if (count < 0 || datatype == MPI_DATATYPE_NULL)
+		return false;
+	if (d->kind)
+		bytes = d->kind->bytes;
+	else if (PMPI_Type_size_x(datatype, &bytes) || bytes < 0)
+		return false;
+	/* Nobody can have so much; it is far more than is taken. */
+	if (bytes && count > LLONG_MAX / bytes)
+		return false;
+	d->bytes = count * bytes;
+	return true;
+}
+
+static void pack_pairs(const struct cm_data *d, char *packed)
+{
+	const struct cm_kind *k = d->kind;
+	const uint32_t value = k->bytes - sizeof(int);
+	const char *pair = d->buffer;
+	MPI_Count i;
+
+	for (i = 0; i < d->count; i++, pair += k->extent, packed += k->bytes) {
+		memcpy(packed, pair, value);
+		memcpy(packed + value, pair + k->index_offset, sizeof(int));
+	}
+}
+
+static void unpack_pairs(const struct cm_data *d, const char *packed)
+{
+	const struct cm_kind *k = d->kind;
+	const uint32_t value = k->bytes - sizeof(int);
+	char *pair = d->buffer;
+	MPI_Count i;
+
+	for (i = 0; i < d->count; i++, pair += k->extent, packed += k->bytes) {
+		memcpy(pair, packed, value);
+		memcpy(pair + k->index_offset, packed + value, sizeof(int));
+	}
+}
+
+int cm_data_pack(const struct cm_data *d, void *packed)
+{
+	int position = 0;
+
+	if (!d->kind)
+		return PMPI_Pack(d->buffer, d->count, d->datatype, packed, d->bytes, &position,
+				 MPI_COMM_SELF);
+	if (d->kind->index_offset)
+		pack_pairs(d, packed);
+	else
+		memcpy(packed, d->buffer, d->bytes);
+	return MPI_SUCCESS;
+}
+
+int cm_data_unpack(const struct cm_data *d, const void *packed)
+{
+	int position = 0;
+
+	if (!d->kind)
+		return PMPI_Unpack(packed, d->bytes, &position, d->buffer, d->count, d->datatype,
+				   MPI_COMM_SELF);
+	if (d->kind->index_offset)
+		unpack_pairs(d, packed);
+	else
+		memcpy(d->buffer, packed, d->bytes);
+	return MPI_SUCCESS;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Failures of operations, as MPI's programs learn of them. */
+#ifndef COLLSOCK_MPI_ERROR_H
+#define COLLSOCK_MPI_ERROR_H
+
+#include "op.h"
+
+/* An error code for a failed operation; its string names the rank. */
+int cm_error_code(const struct cm_op *op);
+
+/*
+ * Call the communicator's error handler, and return what the call shall return. Of one
+ * that has been freed (MPI_COMM_NULL) the program hears as of all the rest.
+ */
+int cm_raise(MPI_Comm handle, int code);
+
+#endif

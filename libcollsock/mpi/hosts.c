@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <errno.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hosts.h"
+
+#define BITS_PER_BYTE 8
+
+/* ---- this host ---- */
+
+static int read_identity(uint64_t identity[4])
+{
+	unsigned char id[16];
+	char text[64] = "";
+	struct stat space;
+	ssize_t bytes;
+	int fd, i, k = 0;
+
+	fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	bytes = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	for (i = 0; i < bytes && k < 16; i++)
+		if (text[i] != '-' && sscanf(text + i++, "%2hhx", &id[k++]) != 1)
+			return -EBADMSG;
+	if (k < 16 || stat("/proc/self/ns/net", &space))
+		return -ENOENT;
+	memcpy(identity, id, sizeof(id));
+	identity[2] = space.st_dev;
+	identity[3] = space.st_ino;
+	return 0;
+}
+
+static bool same_network(const uint8_t *one, const uint8_t *other, unsigned int prefix)
+{
+	unsigned int whole = prefix / BITS_PER_BYTE, rest = prefix % BITS_PER_BYTE;
+
+	if (memcmp(one, other, whole))
+		return false;
+	return !rest || !((one[whole] ^ other[whole]) >> (BITS_PER_BYTE - rest));
+}
+
+static bool is_wanted(const struct cm_address *a, const struct cm_settings *s)
+{
+	return !s->network_family || (a->family == s->network_family &&
+				      same_network(a->bytes, s->network, s->network_prefix));
+}
+
+static unsigned int prefix_of(const uint8_t *mask, unsigned int bytes)
+{
+	unsigned int bit;
+
+	for (bit = 0; bit < bytes * BITS_PER_BYTE; bit++)
+		if (!(mask[bit / BITS_PER_BYTE] << bit % BITS_PER_BYTE & 0x80))
+			break;
+	return bit;
+}
+
+/* False for what others cannot reach. */
+static bool read_address(const struct ifaddrs *i, struct cm_address *a)
+{
+	const struct sockaddr_in6 *in6 = (const void *)i->ifa_addr;
+	const struct sockaddr_in *in = (const void *)i->ifa_addr;
+
+	memset(a, 0, sizeof(*a));
+	if (!i->ifa_addr || !i->ifa_netmask || !(i->ifa_flags & IFF_UP) ||
+	    i->ifa_flags & IFF_LOOPBACK)
+		return false;
+	a->family = i->ifa_addr->sa_family;
+	if (a->family == AF_INET) {
+		memcpy(a->bytes, &in->sin_addr, sizeof(in->sin_addr));
+		in = (const void *)i->ifa_netmask;
+		a->prefix = prefix_of((const void *)&in->sin_addr, sizeof(in->sin_addr));
+		return true;
+	}
+	if (a->family != AF_INET6 || IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr))
+		return false;
+	memcpy(a->bytes, &in6->sin6_addr, sizeof(in6->sin6_addr));
+	in6 = (const void *)i->ifa_netmask;
+	a->prefix = prefix_of((const void *)&in6->sin6_addr, sizeof(in6->sin6_addr));
+	return true;
+}
+
+int cm_host_here(struct cm_host *host, const struct cm_settings *s)
+{
+	struct ifaddrs *all, *i;
+	struct cm_address a;
+	int family, err;
+
+	memset(host, 0, sizeof(*host));
+	err = read_identity(host->identity);
+	if (err)
+		return err;
+	if (getifaddrs(&all))
+		return -errno;
+	/* IPv4 first: headers are shorter. */
+	for (family = AF_INET; family; family = family == AF_INET ? AF_INET6 : 0)
+		for (i = all; i && host->addresses < CM_MOST_ADDRESSES; i = i->ifa_next)
+			if (read_address(i, &a) && a.family == family && is_wanted(&a, s))
+				host->address[host->addresses++] = a;
+	freeifaddrs(all);
+	return host->addresses ? 0 : -EADDRNOTAVAIL;
+}
+
+/* ---- all hosts ---- */
+
+/* The first address of a host in a network; all addresses of a family if @prefix is 0 */
+static int find_address(const struct cm_host *host, const struct cm_address *network,
+			unsigned int prefix)
+{
+	unsigned int i;
+
+	for (i = 0; i < host->addresses && i < CM_MOST_ADDRESSES; i++)
+		if (host->address[i].family == network->family &&
+		    same_network(host->address[i].bytes, network->bytes, prefix))
+			return i;
+	return -1;
+}
+
+static int compare_bytes(const void *one, const void *other)
+{
+	return memcmp(one, other, sizeof(((struct cm_address *)NULL)->bytes));
+}
+
+/* Private networks of machines (those of containers, say) have the same addresses on each. */
+static bool all_differ(const struct cm_host *const *hosts, unsigned int count,
+		       const unsigned int *chosen)
+{
+	uint8_t (*sorted)[16] = calloc(count, sizeof(*sorted));
+	bool differ = sorted;
+	unsigned int i;
+
+	if (!sorted)
+		return false;
+	for (i = 0; i < count; i++)
+		memcpy(sorted[i], hosts[i]->address[chosen[i]].bytes, sizeof(*sorted));
+	qsort(sorted, count, sizeof(*sorted), compare_bytes);
+	for (i = 1; i < count && differ; i++)
+		differ = compare_bytes(sorted[i - 1], sorted[i]);
+	free(sorted);
+	return differ;
+}
+
+static bool choose_in(const struct cm_host *const *hosts, unsigned int count,
+		      unsigned int *chosen, const struct cm_address *network,
+		      unsigned int prefix)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		int found = find_address(hosts[i], network, prefix);
+
+		if (found < 0)
+			return false;
+		chosen[i] = found;
+	}
+	return all_differ(hosts, count, chosen);
+}
+
+bool cm_hosts_choose(const struct cm_host *const *hosts, unsigned int count,
+		     unsigned int *chosen)
+{
+	const struct cm_host *first = hosts[0];
+	unsigned int i;
+
+	for (i = 0; i < first->addresses; i++)
+		if (choose_in(hosts, count, chosen, &first->address[i], first->address[i].prefix))
+			return true;
+	/* Networks that routers join */
+	for (i = 0; i < first->addresses; i++)
+		if (choose_in(hosts, count, chosen, &first->address[i], 0))
+			return true;
+	return false;
+}

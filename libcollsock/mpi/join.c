@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * A communicator joins: in a collective call of all of its ranks. They exchange where
+ * they live and a secret, each joins, and they agree on whether all have. What is
+ * exchanged travels by the communicator itself; nobody waits without driving the MPI.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "below.h"
+#include "comm.h"
+#include "hosts.h"
+#include "progress.h"
+#include "settings.h"
+
+/* The version of what is exchanged */
+#define RECORD_VERSION 1
+
+#define SPIN_US		100	/* a wait, where each rank has a processor of its own */
+#define SPIN_ONCE_US	50	/* then the MPI below is driven */
+
+/**
+ * struct record - what a rank tells the others
+ * @version: RECORD_VERSION
+ * @error: 0, or why it cannot join: a negative errno
+ * @id: of the group; that of rank 0 counts, as of all that follows
+ * @nonce: of it
+ * @key: of it
+ * @host: where the rank lives
+ */
+struct record {
+	uint32_t	version;
+	int32_t		error;
+	uint64_t	id;
+	uint64_t	nonce;
+	uint8_t		key[COLLSOCK_KEY_BYTES];
+	struct cm_host	host;
+};
+
+/**
+ * struct plan - what follows from all records, the same on all ranks
+ * @records: of all ranks
+ * @host_of_rank: index of the host of each
+ * @hosts: of each, what its lowest rank has told
+ * @chosen: index of its address
+ * @host_count: hosts
+ */
+struct plan {
+	struct record		*records;
+	unsigned int		*host_of_rank;
+	const struct cm_host	**hosts;
+	unsigned int		*chosen;
+	unsigned int		host_count;
+};
+
+static void say(const struct cm_comm *c, const char *what, const char *why)
+{
+	fprintf(stderr, "collsock: rank %d of a communicator of %d ranks: %s%s%s\n", c->rank,
+		c->size, what, why ? ": " : "", why ? why : "");
+}
+
+static void say_error(const struct cm_comm *c, const char *what, int err)
+{
+	char text[512];
+
+	if (!cm_settings.verbose && cm_settings.mode != CM_REQUIRE)
+		return;
+	if (err == -EADDRNOTAVAIL)
+		say(c, what, "this host has no address that others could reach (COLLSOCK_MPI_NETWORK?)");
+	else
+		say(c, what, collsock_strerror(err, COLLSOCK_NO_RANK, text, sizeof(text)));
+}
+
+/* ---- the exchange ---- */
+
+static void fill_record(struct cm_comm *c, struct record *r)
+{
+	memset(r, 0, sizeof(*r));
+	r->version = RECORD_VERSION;
+	r->error = collsock_open(&c->socket, COLLSOCK_OPEN_NONBLOCK);
+	if (!r->error)
+		r->error = cm_host_here(&r->host, &cm_settings);
+	if (!r->error && !c->rank &&
+	    (getrandom(&r->id, sizeof(r->id), 0) != sizeof(r->id) ||
+	     getrandom(&r->nonce, sizeof(r->nonce), 0) != sizeof(r->nonce) ||
+	     getrandom(r->key, sizeof(r->key), 0) != sizeof(r->key)))
+		r->error = -errno;
+	if (r->error)
+		say_error(c, "cannot join", r->error);
+}
+
+/* NULL only without memory, or if the MPI below fails: then it ends the program. */
+static struct record *exchange(struct cm_comm *c)
+{
+	struct record *records = calloc(c->size, sizeof(*records)), own;
+	MPI_Request request;
+
+	fill_record(c, &own);
+	if (!records) {
+		say_error(c, "cannot exchange addresses", -ENOMEM);
+		PMPI_Abort(c->handle, 1);
+	} else if (PMPI_Iallgather(&own, sizeof(own), MPI_BYTE, records, sizeof(own), MPI_BYTE,
+				   c->handle, &request) ||
+		   cm_await_below(&request, "joining", c->rank, c->size)) {
+		free(records);
+		records = NULL;
+	}
+	explicit_bzero(&own, sizeof(own));
+	return records;
+}
+
+/* All or none: the worst of what all ranks say. */
+static int agree(struct cm_comm *c, int err)
+{
+	MPI_Request request;
+	int worst = -EIO;
+
+	if (below.Iallreduce(&err, &worst, 1, MPI_INT, MPI_MIN, c->handle, &request) ||
+	    cm_await_below(&request, "agreement on joining", c->rank, c->size))
+		return -EIO;
+	return worst;
+}
+
+/* ---- the plan ---- */
+
+static void plan_free(struct plan *p, int ranks)
+{
+	if (p->records)
+		explicit_bzero(p->records, ranks * sizeof(*p->records));
+	free(p->records);
+	free(p->host_of_rank);
+	free(p->hosts);
+	free(p->chosen);
+}
+
+/**
+ * struct seen - to find a host by its identity
+ * @host: as a rank has told it
+ * @rank: which
+ */
+struct seen {
+	const struct cm_host	*host;
+	unsigned int		rank;
+};
+
+static int compare_seen(const void *one, const void *other)
+{
+	const struct seen *a = one, *b = other;
+	int order = memcmp(a->host->identity, b->host->identity, sizeof(a->host->identity));
+
+	return order ? order : a->rank < b->rank ? -1 : 1;
+}
+
+/* Hosts stand in the order of their lowest rank. */
+static int plan_hosts(struct plan *p, unsigned int ranks)
+{
+	struct seen *seen = calloc(ranks, sizeof(*seen));
+	unsigned int *lowest = calloc(ranks, sizeof(*lowest));
+	unsigned int i;
+
+	if (!seen || !lowest) {
+		free(seen);
+		free(lowest);
+		return -ENOMEM;
+	}
+	for (i = 0; i < ranks; i++)
+		seen[i] = (struct seen){ &p->records[i].host, i };
+	qsort(seen, ranks, sizeof(*seen), compare_seen);
+	for (i = 0; i < ranks; i++)
+		lowest[seen[i].rank] = i && cm_host_same(seen[i - 1].host, seen[i].host) ?
+				       lowest[seen[i - 1].rank] : seen[i].rank;
+	for (i = 0; i < ranks; i++) {
+		if (lowest[i] == i) {
+			p->host_of_rank[i] = p->host_count;
+			p->hosts[p->host_count++] = &p->records[i].host;
+		} else {
+			p->host_of_rank[i] = p->host_of_rank[lowest[i]];
+		}
+	}
+	free(seen);
+	free(lowest);
+	return 0;
+}
+
+/* Errors of other ranks are theirs to tell. */
+static int plan_make(struct plan *p, unsigned int ranks)
+{
+	unsigned int i;
+	int err;
+
+	p->host_of_rank = calloc(ranks, sizeof(*p->host_of_rank));
+	p->hosts = calloc(ranks, sizeof(*p->hosts));
+	p->chosen = calloc(ranks, sizeof(*p->chosen));
+	if (!p->host_of_rank || !p->hosts || !p->chosen)
+		return -ENOMEM;
+	for (i = 0; i < ranks; i++)
+		if (p->records[i].version != RECORD_VERSION)
+			return -EPROTO;
+	err = plan_hosts(p, ranks);
+	if (!err && !cm_hosts_choose(p->hosts, p->host_count, p->chosen))
+		err = -EADDRNOTAVAIL;
+	return err;
+}
+
+static bool anybody_unable(const struct plan *p, unsigned int ranks)
+{
+	unsigned int i;
+
+	for (i = 0; i < ranks; i++)
+		if (p->records[i].error)
+			return true;
+	return false;
+}
+
+static unsigned int local_ranks(const struct plan *p, unsigned int rank, unsigned int ranks)
+{
+	unsigned int i, count = 0;
+
+	for (i = 0; i < ranks; i++)
+		count += p->host_of_rank[i] == p->host_of_rank[rank];
+	return count;
+}
+
+/* ---- the group ---- */
+
+static int add_rank(struct collsock_group *group, const struct cm_address *a)
+{
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
+	struct sockaddr_in in = { .sin_family = AF_INET };
+
+	if (a->family == AF_INET) {
+		memcpy(&in.sin_addr, a->bytes, sizeof(in.sin_addr));
+		return collsock_group_add_sockaddr(group, (struct sockaddr *)&in, sizeof(in));
+	}
+	memcpy(&in6.sin6_addr, a->bytes, sizeof(in6.sin6_addr));
+	return collsock_group_add_sockaddr(group, (struct sockaddr *)&in6, sizeof(in6));
+}
+
+static void set_request(struct collsock_join *join)
+{
+	join->max_bytes = cm_settings.max_bytes;
+	join->window = cm_settings.window;
+	join->liveness_ms = cm_settings.liveness_ms;
+	join->barrier_algorithm = cm_settings.algorithm[0];
+	join->allreduce_algorithm = cm_settings.algorithm[1];
+	join->reduce_algorithm = cm_settings.algorithm[2];
+	join->broadcast_algorithm = cm_settings.algorithm[3];
+	join->fanout = cm_settings.fanout;
+}
+
+static int join_group(struct cm_comm *c, const struct plan *p)
+{
+	const struct record *first = &p->records[0];
+	struct collsock_group *group;
+	int err, rank;
+
+	err = collsock_group_new(&group, first->id, first->nonce, first->key);
+	if (err)
+		return err;
+	for (rank = 0; !err && rank < c->size; rank++) {
+		unsigned int host = p->host_of_rank[rank];
+
+		err = add_rank(group, &p->hosts[host]->address[p->chosen[host]]);
+	}
+	if (!err) {
+		set_request(collsock_group_request(group));
+		err = collsock_join(c->socket, group, c->rank);
+	}
+	collsock_group_free(group);
+	return err;
+}
+
+/* Where processors are short, spinning takes from others what they would need. */
+static void set_spin(struct cm_comm *c, const struct plan *p)
+{
+	unsigned int spin_us = cm_settings.spin_us;
+
+	if (spin_us == CM_SPIN_AUTO)
+		spin_us = local_ranks(p, c->rank, c->size) <= sysconf(_SC_NPROCESSORS_ONLN) ?
+			  SPIN_US : 0;
+	collsock_set_spin(c->socket, spin_us < SPIN_ONCE_US ? spin_us : SPIN_ONCE_US);
+	c->spins = spin_us / SPIN_ONCE_US;
+}
+
+static int join_this_rank(struct cm_comm *c, const struct plan *p)
+{
+	int err;
+
+	c->scratch = malloc(cm_settings.max_bytes);
+	err = c->scratch ? join_group(c, p) : -ENOMEM;
+	if (err)
+		say_error(c, "cannot join", err);
+	else
+		set_spin(c, p);
+	return err;
+}
+
+static void pass_for_good(struct cm_comm *c, enum cm_reason reason)
+{
+	collsock_close(c->socket);
+	c->socket = NULL;
+	c->state = CM_PASSING;
+	c->reason = reason;
+	if (reason == CM_UNABLE && !c->rank &&
+	    (cm_settings.verbose || cm_settings.mode == CM_REQUIRE))
+		say(c, "its collectives are left to the MPI library", NULL);
+	if (reason == CM_UNABLE && cm_settings.mode == CM_REQUIRE) {
+		say(c, "COLLSOCK_MPI=require does not allow that", NULL);
+		PMPI_Abort(c->handle, 1);
+	}
+}
+
+void cm_join(struct cm_comm *c)
+{
+	struct plan plan = { .records = exchange(c) };
+	enum cm_reason reason = CM_UNABLE;
+	int err = -EIO;
+
+	if (plan.records && !anybody_unable(&plan, c->size)) {
+		err = plan_make(&plan, c->size);
+		if (err)
+			say_error(c, "cannot join", err);
+		if (!err && plan.host_count == 1)
+			reason = CM_ONE_HOST;
+		else
+			err = agree(c, err ? err : join_this_rank(c, &plan));
+	}
+	if (!err && reason != CM_ONE_HOST) {
+		c->state = CM_JOINED;
+		if (cm_settings.verbose && !c->rank)
+			say(c, "joined", NULL);
+	} else {
+		pass_for_good(c, reason);
+	}
+	plan_free(&plan, c->size);
+}

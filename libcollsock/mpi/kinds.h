@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What MPI's predefined datatypes and operators are called by collsock. */
+#ifndef COLLSOCK_MPI_KINDS_H
+#define COLLSOCK_MPI_KINDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <mpi.h>
+#include <linux/collsock.h>
+
+/**
+ * struct cm_kind - a predefined datatype
+ * @type: of its elements in reductions, or COLLSOCK_NONE
+ * @operators: bits of the operators that MPI has for it, by enum collsock_operator
+ * @bytes: of an element, without gaps
+ * @extent: bytes from one element to the next
+ * @index_offset: of a pair with a gap: where its index begins; else 0
+ */
+struct cm_kind {
+	enum collsock_type	type;
+	uint32_t		operators;
+	uint32_t		bytes;
+	uint32_t		extent;
+	uint32_t		index_offset;
+};
+
+/* Once, after MPI_Init. */
+void cm_kinds_init(void);
+
+/* NULL for a derived datatype; one that duplicates a predefined one is that. */
+const struct cm_kind *cm_kind_of(MPI_Datatype datatype);
+
+/* COLLSOCK_NOP for what a user has defined, and for what collsock has not. */
+enum collsock_operator cm_operator_of(MPI_Op op);
+
+static inline bool cm_kind_takes(const struct cm_kind *kind, enum collsock_operator op)
+{
+	return kind->type != COLLSOCK_NONE && kind->operators >> op & 1;
+}
+
+#endif

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "request.h"
+
+#define BUCKETS 256
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct cm_op *table[BUCKETS];
+static atomic_uint active;
+static atomic_uint failed;
+
+/* Ended with an error while this thread was in MPI */
+static _Thread_local struct cm_op *ended;
+
+static struct cm_op **bucket(MPI_Request request)
+{
+	uint64_t number = 0;
+
+	memcpy(&number, &request, sizeof(request));
+	return &table[(number * 0x9e3779b97f4a7c15ULL) >> 56];
+}
+
+static void enter(struct cm_op *op)
+{
+	struct cm_op **first = bucket(op->request);
+
+	pthread_mutex_lock(&lock);
+	op->next_request = *first;
+	*first = op;
+	pthread_mutex_unlock(&lock);
+	atomic_fetch_add(&active, 1);
+}
+
+static void leave(struct cm_op *op)
+{
+	struct cm_op **link;
+
+	pthread_mutex_lock(&lock);
+	for (link = bucket(op->request); *link != op; link = &(*link)->next_request)
+		;
+	*link = op->next_request;
+	pthread_mutex_unlock(&lock);
+	atomic_fetch_sub(&active, 1);
+}
+
+bool cm_request_any(void)
+{
+	return atomic_load_explicit(&active, memory_order_relaxed);
+}
+
+struct cm_op *cm_request_find(MPI_Request request)
+{
+	struct cm_op *op;
+
+	if (!cm_request_any() || request == MPI_REQUEST_NULL)
+		return NULL;
+	pthread_mutex_lock(&lock);
+	for (op = *bucket(request); op && op->request != request; op = op->next_request)
+		;
+	pthread_mutex_unlock(&lock);
+	return op;
+}
+
+struct cm_op *cm_request_new(struct cm_comm *c, enum cm_call call)
+{
+	struct cm_op *op = calloc(1, sizeof(*op));
+
+	if (!op)
+		return NULL;
+	op->call = call;
+	op->comm = c;
+	atomic_fetch_add(&c->references, 1);
+	return op;
+}
+
+void cm_request_discard(struct cm_op *op)
+{
+	cm_comm_put(op->comm);
+	free(op);
+}
+
+/* ---- what MPI asks ---- */
+
+static int query(void *extra, MPI_Status *status)
+{
+	(void)extra;
+	PMPI_Status_set_elements(status, MPI_BYTE, 0);
+	PMPI_Status_set_cancelled(status, 0);
+	status->MPI_SOURCE = MPI_UNDEFINED;
+	status->MPI_TAG = MPI_UNDEFINED;
+	return MPI_SUCCESS;
+}
+
+/* The program has been given its end. */
+static int end(void *extra)
+{
+	struct cm_op *op = extra;
+
+	leave(op);
+	if (op->error) {
+		op->next_request = ended;
+		ended = op;
+	} else {
+		cm_request_discard(op);
+	}
+	return MPI_SUCCESS;
+}
+
+/* MPI forbids it for collectives. */
+static int cancel(void *extra, int complete)
+{
+	(void)extra;
+	return complete ? MPI_SUCCESS : MPI_ERR_REQUEST;
+}
+
+int cm_request_start(struct cm_op *op, MPI_Request *request)
+{
+	int err = PMPI_Grequest_start(query, end, cancel, op, &op->request);
+
+	if (err)
+		return err;
+	enter(op);
+	*request = op->request;
+	return MPI_SUCCESS;
+}
+
+void cm_request_tell(struct cm_op *op)
+{
+	if (atomic_exchange(&op->told, true))
+		return;
+	/* What MPI says of unpacking is of no group's failure, but as bad. */
+	if (cm_op_finish(op) && !op->error)
+		op->error = EIO;
+	if (op->error)
+		atomic_fetch_add(&failed, 1);
+	PMPI_Grequest_complete(op->request);
+}
+
+bool cm_request_any_failed(void)
+{
+	return atomic_load_explicit(&failed, memory_order_relaxed);
+}
+
+int cm_request_failure(MPI_Request *request, MPI_Comm *comm)
+{
+	struct cm_op *op = ended;
+	int code;
+
+	if (!op)
+		return MPI_SUCCESS;
+	ended = op->next_request;
+	atomic_fetch_sub(&failed, 1);
+	code = cm_error_code(op);
+	*request = op->request;
+	*comm = op->comm->handle;
+	cm_request_discard(op);
+	return code;
+}

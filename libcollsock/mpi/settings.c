@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Environment variables: COLLSOCK_MPI and what begins with COLLSOCK_MPI_. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/collsock.h>
+
+#include "settings.h"
+
+#define DEFAULT_AFTER		4
+#define DEFAULT_MAX_BYTES	4096
+#define DEFAULT_LIVENESS_S	60
+#define MS_PER_S		1000
+
+struct cm_settings cm_settings;
+
+/**
+ * struct variable - one that holds a number
+ * @name: of it
+ * @least: smallest value
+ * @most: largest value
+ * @value: where it goes; keeps its default if the variable is not set
+ */
+struct variable {
+	const char	*name;
+	unsigned long	least;
+	unsigned long	most;
+	uint32_t	*value;
+};
+
+static int read_number(const struct variable *v, char *error, size_t bytes)
+{
+	const char *text = getenv(v->name);
+	unsigned long number;
+	char *end;
+
+	if (!text || !*text)
+		return 0;
+	errno = 0;
+	number = strtoul(text, &end, 10);
+	if (errno || *end || *text == '-' || number < v->least || number > v->most) {
+		snprintf(error, bytes, "%s=%s: a number from %lu to %lu is wanted", v->name, text,
+			 v->least, v->most);
+		return -1;
+	}
+	*v->value = number;
+	return 0;
+}
+
+static int read_mode(struct cm_settings *s, char *error, size_t bytes)
+{
+	static const char *const names[] = {
+		[CM_OFF] = "off", [CM_ON] = "on", [CM_REQUIRE] = "require",
+	};
+	const char *text = getenv("COLLSOCK_MPI");
+
+	s->mode = CM_ON;
+	if (!text || !*text)
+		return 0;
+	for (s->mode = 0; s->mode <= CM_REQUIRE; s->mode++)
+		if (!strcmp(text, names[s->mode]))
+			return 0;
+	snprintf(error, bytes, "COLLSOCK_MPI=%s: it is on, off or require", text);
+	return -1;
+}
+
+/* ---- COLLSOCK_MPI_ALGORITHM=barrier=dissemination,reduce=kary,fanout=4 ---- */
+
+enum { BARRIER, ALLREDUCE, REDUCE, BROADCAST, FANOUT, WORDS };
+
+static int algorithm_number(const char *name)
+{
+	static const char *const names[] = {
+		[COLLSOCK_AUTO] = "auto",
+		[COLLSOCK_DISSEMINATION] = "dissemination",
+		[COLLSOCK_PAIRWISE_EXCHANGE] = "pairwise",
+		[COLLSOCK_BINOMIAL] = "binomial",
+		[COLLSOCK_KARY] = "kary",
+	};
+	size_t i;
+
+	for (i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return i;
+	return -1;
+}
+
+static int read_word(struct cm_settings *s, int word, const char *value)
+{
+	int number;
+
+	if (word == FANOUT) {
+		number = value ? atoi(value) : 0;
+		if (number < 2 || number > COLLSOCK_MAX_FANOUT)
+			return -1;
+		s->fanout = number;
+		return 0;
+	}
+	number = algorithm_number(value);
+	if (word < 0 || number < 0)
+		return -1;
+	s->algorithm[word] = number;
+	return 0;
+}
+
+static int read_algorithms(struct cm_settings *s, char *error, size_t bytes)
+{
+	static char *const words[] = {
+		[BARRIER] = "barrier", [ALLREDUCE] = "allreduce", [REDUCE] = "reduce",
+		[BROADCAST] = "broadcast", [FANOUT] = "fanout", [WORDS] = NULL,
+	};
+	const char *text = getenv("COLLSOCK_MPI_ALGORITHM");
+	char *copy, *rest, *value;
+	int err = 0;
+
+	if (!text || !*text)
+		return 0;
+	copy = rest = strdup(text);
+	while (copy && *rest && !err) {
+		int word = getsubopt(&rest, words, &value);
+
+		err = read_word(s, word, value);
+	}
+	free(copy);
+	if (!copy || err) {
+		snprintf(error, bytes,
+			 "COLLSOCK_MPI_ALGORITHM=%s: wanted is, for instance, barrier=pairwise,allreduce=kary,fanout=4; algorithms are auto, dissemination, pairwise, binomial, kary (with a fanout from 2 to %d)",
+			 text, COLLSOCK_MAX_FANOUT);
+		return -1;
+	}
+	return 0;
+}
+
+/* ---- COLLSOCK_MPI_NETWORK=10.1.0.0/16 ---- */
+
+static int read_network(struct cm_settings *s, char *error, size_t bytes)
+{
+	const char *text = getenv("COLLSOCK_MPI_NETWORK"), *slash;
+	char address[INET6_ADDRSTRLEN] = "";
+	char *end = "?";
+	unsigned long prefix = 0;
+
+	if (!text || !*text)
+		return 0;
+	slash = strchr(text, '/');
+	if (slash && slash - text < (int)sizeof(address)) {
+		memcpy(address, text, slash - text);
+		prefix = strtoul(slash + 1, &end, 10);
+	}
+	s->network_family = strchr(address, ':') ? AF_INET6 : AF_INET;
+	s->network_prefix = prefix;
+	if (*end || end == slash + 1 || prefix > (s->network_family == AF_INET ? 32 : 128) ||
+	    inet_pton(s->network_family, address, s->network) != 1) {
+		snprintf(error, bytes,
+			 "COLLSOCK_MPI_NETWORK=%s: an address and the bits of it that count are wanted, as in 10.1.0.0/16",
+			 text);
+		return -1;
+	}
+	return 0;
+}
+
+int cm_settings_read(struct cm_settings *s, char *error, size_t bytes)
+{
+	uint32_t liveness_s = DEFAULT_LIVENESS_S, verbose = 0, summary = 0;
+	const struct variable variables[] = {
+		{ "COLLSOCK_MPI_AFTER", 0, INT32_MAX, &s->after },
+		{ "COLLSOCK_MPI_MAX_BYTES", 8, COLLSOCK_MAX_PAYLOAD, &s->max_bytes },
+		{ "COLLSOCK_MPI_WINDOW", 1, COLLSOCK_MAX_WINDOW, &s->window },
+		{ "COLLSOCK_MPI_LIVENESS", 1, COLLSOCK_MAX_LIVENESS_MS / MS_PER_S, &liveness_s },
+		{ "COLLSOCK_MPI_SPIN", 0, INT32_MAX, &s->spin_us },
+		{ "COLLSOCK_MPI_VERBOSE", 0, 1, &verbose },
+		{ "COLLSOCK_MPI_SUMMARY", 0, 1, &summary },
+	};
+	size_t i;
+
+	memset(s, 0, sizeof(*s));
+	s->after = DEFAULT_AFTER;
+	s->max_bytes = DEFAULT_MAX_BYTES;
+	s->window = COLLSOCK_DEFAULT_WINDOW;
+	s->spin_us = CM_SPIN_AUTO;
+	for (i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+		if (read_number(&variables[i], error, bytes))
+			return -1;
+	/* Groups round it down, too. */
+	s->max_bytes -= s->max_bytes % sizeof(uint64_t);
+	s->liveness_ms = liveness_s * MS_PER_S;
+	s->verbose = verbose;
+	s->summary = summary;
+	if (read_mode(s, error, bytes) || read_algorithms(s, error, bytes))
+		return -1;
+	return read_network(s, error, bytes);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What users set, by environment variables of rank 0 of MPI_COMM_WORLD. */
+#ifndef COLLSOCK_MPI_SETTINGS_H
+#define COLLSOCK_MPI_SETTINGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum cm_mode {
+	CM_OFF,
+	CM_ON,
+	CM_REQUIRE,	/* a communicator that cannot be served ends the program */
+};
+
+/* CM_SPIN_AUTO: spin where each rank has a processor of its own */
+#define CM_SPIN_AUTO UINT32_MAX
+
+/**
+ * struct cm_settings - the same on all ranks of MPI_COMM_WORLD
+ * @mode: enum cm_mode
+ * @after: join at this collective of a communicator; 0: MPI_COMM_WORLD in MPI_Init
+ * @max_bytes: largest payload that is taken
+ * @window: operations under way at once
+ * @liveness_ms: silence after which a host counts as dead
+ * @spin_us: how long a wait spins before it sleeps, or CM_SPIN_AUTO
+ * @algorithm: of barrier, allreduce, reduce, broadcast: enum collsock_algorithm
+ * @fanout: of k-ary trees
+ * @verbose: say what is joined and what is not
+ * @summary: a page at MPI_Finalize
+ * @network_family: AF_INET, AF_INET6, or 0 if hosts may be reached over any network
+ * @network_prefix: bits of @network that count
+ * @network: the network over which hosts speak
+ */
+struct cm_settings {
+	uint32_t	mode;
+	uint32_t	after;
+	uint32_t	max_bytes;
+	uint32_t	window;
+	uint32_t	liveness_ms;
+	uint32_t	spin_us;
+	uint8_t		algorithm[4];
+	uint8_t		fanout;
+	uint8_t		verbose;
+	uint8_t		summary;
+	uint8_t		network_prefix;
+	uint16_t	network_family;
+	uint8_t		network[16];
+};
+
+extern struct cm_settings cm_settings;
+
+/* From the environment. 0, or -1 and in @error what is wrong with which variable. */
+int cm_settings_read(struct cm_settings *settings, char *error, size_t bytes);
+
+#endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "settings.h"
+#include "summary.h"
+
+#define NS_PER_S 1000000000ULL
+#define NS_PER_US 1000.0
+
+const char *const cm_call_names[CM_CALLS] = {
+	[CM_BARRIER] = "MPI_Barrier",		[CM_BCAST] = "MPI_Bcast",
+	[CM_REDUCE] = "MPI_Reduce",		[CM_ALLREDUCE] = "MPI_Allreduce",
+	[CM_IBARRIER] = "MPI_Ibarrier",		[CM_IBCAST] = "MPI_Ibcast",
+	[CM_IREDUCE] = "MPI_Ireduce",		[CM_IALLREDUCE] = "MPI_Iallreduce",
+};
+
+static const char *const reason_names[CM_REASONS] = {
+	[CM_NOT_YET] = "before the communicator joined",
+	[CM_LARGE] = "larger than COLLSOCK_MPI_MAX_BYTES",
+	[CM_EMPTY] = "no data",
+	[CM_DATATYPE] = "datatype",
+	[CM_OPERATOR] = "operator",
+	[CM_ARGUMENTS] = "arguments that are wrong",
+	[CM_ALONE] = "communicator of one rank",
+	[CM_ONE_HOST] = "all ranks on one host",
+	[CM_INTER] = "inter-communicator",
+	[CM_FOREIGN] = "ranks of another MPI_COMM_WORLD",
+	[CM_UNABLE] = "the communicator could not join",
+};
+
+static atomic_ullong counts[CM_CALLS][CM_REASONS];
+static atomic_ullong times[CM_CALLS];
+
+void cm_summary_count(enum cm_call call, enum cm_reason reason)
+{
+	atomic_fetch_add_explicit(&counts[call][reason], 1, memory_order_relaxed);
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+uint64_t cm_summary_begin(void)
+{
+	return cm_settings.summary ? now() : 0;
+}
+
+void cm_summary_end(enum cm_call call, uint64_t begin)
+{
+	if (begin)
+		atomic_fetch_add_explicit(&times[call], now() - begin, memory_order_relaxed);
+}
+
+static unsigned long long passed(enum cm_call call)
+{
+	unsigned long long sum = 0;
+	unsigned int reason;
+
+	for (reason = CM_TAKEN + 1; reason < CM_REASONS; reason++)
+		sum += counts[call][reason];
+	return sum;
+}
+
+static void print_call(enum cm_call call)
+{
+	unsigned long long taken = counts[call][CM_TAKEN], rest = passed(call);
+	unsigned int reason;
+
+	if (!taken && !rest)
+		return;
+	fprintf(stderr, "collsock: %-14s %12llu taken %12llu passed on", cm_call_names[call], taken,
+		rest);
+	if (taken && !cm_call_is_nonblocking(call))
+		fprintf(stderr, "   %10.1f us on average", times[call] / NS_PER_US / taken);
+	fprintf(stderr, "\n");
+	for (reason = CM_TAKEN + 1; reason < CM_REASONS; reason++)
+		if (counts[call][reason])
+			fprintf(stderr, "collsock: %42llu %s\n",
+				(unsigned long long)counts[call][reason], reason_names[reason]);
+}
+
+void cm_summary_print(void)
+{
+	unsigned int call;
+
+	fprintf(stderr, "collsock: collectives of rank 0, and why they were passed on:\n");
+	for (call = 0; call < CM_CALLS; call++)
+		print_call(call);
+}

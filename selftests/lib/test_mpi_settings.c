@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the environment says to the library for MPI, and what it says to nonsense. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <linux/collsock.h>
+
+#include "../../libcollsock/mpi/settings.h"
+#include "kselftest_harness.h"
+
+static const char *const variables[] = {
+	"COLLSOCK_MPI", "COLLSOCK_MPI_AFTER", "COLLSOCK_MPI_MAX_BYTES", "COLLSOCK_MPI_WINDOW",
+	"COLLSOCK_MPI_LIVENESS", "COLLSOCK_MPI_SPIN", "COLLSOCK_MPI_VERBOSE",
+	"COLLSOCK_MPI_SUMMARY", "COLLSOCK_MPI_ALGORITHM", "COLLSOCK_MPI_NETWORK",
+};
+
+FIXTURE(settings)
+{
+	struct cm_settings	got;
+	char			error[512];
+};
+
+FIXTURE_SETUP(settings)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+		unsetenv(variables[i]);
+}
+
+FIXTURE_TEARDOWN(settings)
+{
+}
+
+#define READ(name, text) ({ \
+	setenv(name, text, 1); \
+	cm_settings_read(&self->got, self->error, sizeof(self->error)); \
+})
+
+/* The message names the variable and repeats what it was. */
+#define REFUSED(name, text) ({ \
+	EXPECT_EQ(-1, READ(name, text)) TH_LOG("%s=%s", name, text); \
+	EXPECT_NE(NULL, strstr(self->error, name "=" text)) TH_LOG("%s", self->error); \
+	unsetenv(name); \
+})
+
+TEST_F(settings, without_any_all_is_on)
+{
+	ASSERT_EQ(0, cm_settings_read(&self->got, self->error, sizeof(self->error)));
+	EXPECT_EQ(CM_ON, self->got.mode);
+	EXPECT_EQ(60000, self->got.liveness_ms);
+	EXPECT_EQ(CM_SPIN_AUTO, self->got.spin_us);
+	EXPECT_EQ(COLLSOCK_DEFAULT_WINDOW, self->got.window);
+	EXPECT_EQ(0, self->got.network_family);
+}
+
+TEST_F(settings, an_empty_variable_is_none)
+{
+	ASSERT_EQ(0, READ("COLLSOCK_MPI", ""));
+	EXPECT_EQ(CM_ON, self->got.mode);
+	ASSERT_EQ(0, READ("COLLSOCK_MPI_WINDOW", ""));
+	EXPECT_EQ(COLLSOCK_DEFAULT_WINDOW, self->got.window);
+}
+
+TEST_F(settings, modes)
+{
+	ASSERT_EQ(0, READ("COLLSOCK_MPI", "off"));
+	EXPECT_EQ(CM_OFF, self->got.mode);
+	ASSERT_EQ(0, READ("COLLSOCK_MPI", "require"));
+	EXPECT_EQ(CM_REQUIRE, self->got.mode);
+	REFUSED("COLLSOCK_MPI", "yes");
+	REFUSED("COLLSOCK_MPI", "ON");
+}
+
+TEST_F(settings, numbers_have_bounds)
+{
+	ASSERT_EQ(0, READ("COLLSOCK_MPI_AFTER", "0"));
+	EXPECT_EQ(0, self->got.after);
+	ASSERT_EQ(0, READ("COLLSOCK_MPI_MAX_BYTES", "65536"));
+	EXPECT_EQ(65536, self->got.max_bytes);
+	ASSERT_EQ(0, READ("COLLSOCK_MPI_LIVENESS", "600"));
+	EXPECT_EQ(600000, self->got.liveness_ms);
+	REFUSED("COLLSOCK_MPI_MAX_BYTES", "65537");
+	REFUSED("COLLSOCK_MPI_MAX_BYTES", "7");
+	REFUSED("COLLSOCK_MPI_WINDOW", "0");
+	REFUSED("COLLSOCK_MPI_WINDOW", "65");
+	REFUSED("COLLSOCK_MPI_LIVENESS", "601");
+	REFUSED("COLLSOCK_MPI_AFTER", "-1");
+	REFUSED("COLLSOCK_MPI_AFTER", "3x");
+	REFUSED("COLLSOCK_MPI_AFTER", "99999999999999999999");
+	REFUSED("COLLSOCK_MPI_SUMMARY", "2");
+}
+
+TEST_F(settings, algorithms)
+{
+	ASSERT_EQ(0, READ("COLLSOCK_MPI_ALGORITHM", "barrier=dissemination,reduce=kary,fanout=4"));
+	EXPECT_EQ(COLLSOCK_DISSEMINATION, self->got.algorithm[0]);
+	EXPECT_EQ(COLLSOCK_AUTO, self->got.algorithm[1]);
+	EXPECT_EQ(COLLSOCK_KARY, self->got.algorithm[2]);
+	EXPECT_EQ(COLLSOCK_AUTO, self->got.algorithm[3]);
+	EXPECT_EQ(4, self->got.fanout);
+	REFUSED("COLLSOCK_MPI_ALGORITHM", "barrier=fast");
+	REFUSED("COLLSOCK_MPI_ALGORITHM", "barrier");
+	REFUSED("COLLSOCK_MPI_ALGORITHM", "gather=binomial");
+	REFUSED("COLLSOCK_MPI_ALGORITHM", "fanout=1");
+	REFUSED("COLLSOCK_MPI_ALGORITHM", "fanout=65");
+}
+
+TEST_F(settings, a_network_is_an_address_and_its_bits)
+{
+	ASSERT_EQ(0, READ("COLLSOCK_MPI_NETWORK", "10.1.0.0/16"));
+	EXPECT_EQ(AF_INET, self->got.network_family);
+	EXPECT_EQ(16, self->got.network_prefix);
+	EXPECT_EQ(10, self->got.network[0]);
+	ASSERT_EQ(0, READ("COLLSOCK_MPI_NETWORK", "fd00::/64"));
+	EXPECT_EQ(AF_INET6, self->got.network_family);
+	REFUSED("COLLSOCK_MPI_NETWORK", "eth0");
+	REFUSED("COLLSOCK_MPI_NETWORK", "10.1.0.0");
+	REFUSED("COLLSOCK_MPI_NETWORK", "10.1.0.0/33");
+	REFUSED("COLLSOCK_MPI_NETWORK", "10.1.0.0/");
+	REFUSED("COLLSOCK_MPI_NETWORK", "10.1.0.0/16x");
+	REFUSED("COLLSOCK_MPI_NETWORK", "10.1.0/16");
+	REFUSED("COLLSOCK_MPI_NETWORK", "fd00::/129");
+}
+
+TEST_HARNESS_MAIN

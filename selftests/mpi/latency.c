@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * latency ITERATIONS OPERATION[:BYTES]...: what collectives of MPI_COMM_WORLD take, in
+ * this MPI as it is called. Operations are barrier, bcast, reduce and allreduce, of
+ * doubles; the root goes round, so that nobody runs ahead. Rank 0 prints one JSON object:
+ * medians and means in nanoseconds, averaged over the ranks.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mpi.h>
+
+#define WARM_UP 300
+#define MOST_BYTES 65536
+#define NS_PER_S 1e9
+
+static double in[MOST_BYTES / sizeof(double)], out[MOST_BYTES / sizeof(double)];
+static int rank, size;
+
+static void barrier(int count, int root)
+{
+	(void)count;
+	(void)root;
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void bcast(int count, int root)
+{
+	MPI_Bcast(in, count, MPI_DOUBLE, root, MPI_COMM_WORLD);
+}
+
+static void reduce(int count, int root)
+{
+	MPI_Reduce(in, out, count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
+}
+
+static void allreduce(int count, int root)
+{
+	(void)root;
+	MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static const struct operation {
+	const char	*name;
+	void		(*run)(int count, int root);
+} operations[] = {
+	{ "barrier", barrier },
+	{ "bcast", bcast },
+	{ "reduce", reduce },
+	{ "allreduce", allreduce },
+};
+
+static void fail(const char *what, const char *why)
+{
+	fprintf(stderr, "latency: %s: %s\n", what, why);
+	MPI_Abort(MPI_COMM_WORLD, 2);
+}
+
+static const struct operation *find(const char *word)
+{
+	size_t i, length = strcspn(word, ":");
+
+	for (i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
+		if (strlen(operations[i].name) == length &&
+		    !strncmp(word, operations[i].name, length))
+			return &operations[i];
+	fail(word, "it is barrier, bcast, reduce or allreduce");
+	return NULL;
+}
+
+static int bytes_of(const char *word)
+{
+	const char *colon = strchr(word, ':');
+	int bytes = colon ? atoi(colon + 1) : 0;
+
+	if (bytes < 0 || bytes > MOST_BYTES || bytes % sizeof(double))
+		fail(word, "whole doubles, up to 65536 bytes");
+	return bytes;
+}
+
+static int compare(const void *one, const void *other)
+{
+	double a = *(const double *)one, b = *(const double *)other;
+
+	return (a > b) - (a < b);
+}
+
+static double average(double value)
+{
+	double sum;
+
+	PMPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+	return sum / size;
+}
+
+static void measure(const char *word, int iterations, double *times)
+{
+	const struct operation *operation = find(word);
+	int i, count = bytes_of(word) / sizeof(double);
+	double begin, first, median, mean;
+
+	for (i = 0; i < WARM_UP; i++)
+		operation->run(count, i % size);
+	first = MPI_Wtime();
+	for (i = 0; i < iterations; i++) {
+		begin = MPI_Wtime();
+		operation->run(count, i % size);
+		times[i] = MPI_Wtime() - begin;
+	}
+	mean = average((MPI_Wtime() - first) / iterations);
+	qsort(times, iterations, sizeof(*times), compare);
+	median = average(times[iterations / 2]);
+	if (!rank)
+		printf("\"%s\": {\"p50_ns\": %.0f, \"mean_ns\": %.0f}", word, median * NS_PER_S,
+		       mean * NS_PER_S);
+}
+
+int main(int argc, char **argv)
+{
+	int iterations = argc > 2 ? atoi(argv[1]) : 0, i;
+	double *times;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	if (iterations < 1)
+		fail("usage", "latency ITERATIONS OPERATION[:BYTES]...");
+	times = calloc(iterations, sizeof(*times));
+	if (!times)
+		fail(argv[1], "no memory for so many");
+	for (i = 2; i < argc; i++) {
+		if (!rank)
+			printf(i == 2 ? "{" : ", ");
+		measure(argv[i], iterations, times);
+	}
+	if (!rank)
+		printf("}\n");
+	free(times);
+	MPI_Finalize();
+	return 0;
+}
