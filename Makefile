@@ -57,13 +57,13 @@ demo-values:
 demo: demo-values setup-vm all	## what it is for, in a minute: HOSTS=8 INPUT=file
 	@tools/demo/demo
 
-check: setup-build setup-test setup-vm setup-debug	## all tests, a fixed sample
+check: setup-build setup-test setup-vm setup-debug setup-mpi	## all tests, a fixed sample
 	@selftests/run unit sim fuzz lib $(KVER):check uml:debug
 
 check-debug: setup-build setup-vm setup-debug	## the kernel tests on the debug kernel; KVER=smp: on that for two CPUs
 	@selftests/run $(if $(filter smp,$(KVER)),smp,uml):debug
 
-soak: setup-build setup-test setup-vm setup-debug setup-k612 setup-fuzz	## SOAK=n times the work, on 6.1, 6.12 and the debug kernels
+soak: setup-build setup-test setup-vm setup-debug setup-k612 setup-fuzz setup-mpi	## SOAK=n times the work, on 6.1, 6.12 and the debug kernels
 	@selftests/run --soak $(SOAK) unit sim fuzz $(KVER):soak 6.12:soak uml:soak smp:soak
 	@RUNS=$$(($(SOAK) * 500000)) selftests/fuzz/run
 

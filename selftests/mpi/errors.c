@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Arguments that make no sense are refused with the class of error that MPI names, and a rank
+ * that is killed makes the next operations of the others fail.
+ *
+ *	errors [--victim RANK]
+ *
+ * With a victim each rank that is left says what it is told, and all end without MPI_Finalize.
+ */
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common.h"
+
+#define OPERATIONS_BEFORE 5
+#define OPERATIONS_AFTER 3
+
+static void expect_class(const char *call, int result, int wanted)
+{
+	int class;
+
+	MPI_Error_class(result, &class);
+	if (class != wanted)
+		fail("%s: class %d of error, not %d", call, class, wanted);
+}
+
+#define EXPECT(class, call) expect_class(#call, call, class)
+
+static void refused_arguments(MPI_Comm comm)
+{
+	int value = 1, result = 0;
+	MPI_Request request;
+
+	EXPECT(MPI_ERR_COMM, MPI_Barrier(MPI_COMM_NULL));
+	EXPECT(MPI_ERR_ROOT, MPI_Bcast(&value, 1, MPI_INT, world_size, comm));
+	EXPECT(MPI_ERR_ROOT, MPI_Reduce(&value, &result, 1, MPI_INT, MPI_SUM, -9, comm));
+	EXPECT(MPI_ERR_COUNT, MPI_Bcast(&value, -1, MPI_INT, 0, comm));
+	EXPECT(MPI_ERR_TYPE, MPI_Bcast(&value, 1, MPI_DATATYPE_NULL, 0, comm));
+	EXPECT(MPI_ERR_ROOT, MPI_Ibcast(&value, 1, MPI_INT, world_size, comm, &request));
+#ifndef MPICH_VERSION
+	/* MPICH 4.0 writes beyond the end of an array when it says what is wrong here */
+	EXPECT(MPI_ERR_COUNT, MPI_Allreduce(&value, &result, -1, MPI_INT, MPI_SUM, comm));
+	EXPECT(MPI_ERR_OP, MPI_Allreduce(&value, &result, 1, MPI_INT, MPI_OP_NULL, comm));
+	EXPECT(MPI_ERR_OP, MPI_Iallreduce(&value, &result, 1, MPI_INT, MPI_OP_NULL, comm,
+					  &request));
+#endif
+}
+
+static int next_sum(MPI_Comm comm)
+{
+	int value = world_rank, sum = -1, result;
+
+	result = MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, comm);
+	if (result == MPI_SUCCESS && sum != world_size * (world_size - 1) / 2)
+		fail("the sum is %d", sum);
+	return result;
+}
+
+static void tell(int number, int result)
+{
+	char text[MPI_MAX_ERROR_STRING] = "";
+	int class, length;
+
+	MPI_Error_class(result, &class);
+	MPI_Error_string(result, text, &length);
+	printf("rank %d: operation %d: class %d%s: %s\n", world_rank, number, class,
+	       class == MPI_SUCCESS ? " (MPI_SUCCESS)" : "", text);
+	fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "victim", required_argument, NULL, 'v' },
+		{ }
+	};
+	int victim = -1, option, i;
+	MPI_Comm comm;
+
+	begin(&argc, &argv, MPI_THREAD_SINGLE);
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (option != 'v')
+			fail("usage: errors [--victim RANK]");
+		victim = atoi(optarg);
+	}
+	CHECK_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+	for (i = 0; i < OPERATIONS_BEFORE; i++)
+		CHECK_MPI(next_sum(comm));
+	if (victim < 0) {
+		refused_arguments(comm);
+		CHECK_MPI(next_sum(comm));
+		CHECK_MPI(MPI_Comm_free(&comm));
+		pass();
+		MPI_Finalize();
+		return EXIT_SUCCESS;
+	}
+	if (world_rank == victim)
+		raise(SIGKILL);
+	for (i = 0; i < OPERATIONS_AFTER; i++)
+		tell(i, next_sum(comm));
+	_exit(EXIT_SUCCESS);
+}

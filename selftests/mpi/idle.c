@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Preloaded into the ranks of an MPI program that have to share processors, so that a rank
+ * which waits does not keep the one that it waits for from running.
+ *
+ * MPI libraries ask for news of their connections in a tight loop, by poll() or epoll_wait()
+ * with no time to wait. Here, the question waits for news, though not for long, when it has
+ * been asked a few times in vain. What a program is told is what it would have been told
+ * a little later. VM_MPI_PATIENCE is how many milliseconds later: 0 for a rank
+ * that is alone.
+ *
+ * MPICH 4.0 closes its connections in MPI_Finalize, where a rank needs the help of others
+ * that are done already and wait for the launcher's word, without a look at connections: now
+ * and then the job never ends. Here they do look.
+ */
+#include <dlfcn.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define QUESTIONS_IN_VAIN 4
+#define LOOK_AGAIN_MS 10
+
+static __thread unsigned int in_vain;
+static int patience_ms;
+
+static __attribute__((constructor)) void begin(void)
+{
+	const char *setting = getenv("VM_MPI_PATIENCE");
+
+	patience_ms = setting ? atoi(setting) : 0;
+}
+
+/* How long to wait when the caller would not. */
+static int patience(int timeout)
+{
+	return !timeout && in_vain >= QUESTIONS_IN_VAIN ? patience_ms : timeout;
+}
+
+static int note(int answer, int timeout)
+{
+	if (answer)
+		in_vain = 0;
+	else if (!timeout && in_vain < QUESTIONS_IN_VAIN)
+		in_vain++;
+	return answer;
+}
+
+int poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+	static int (*real)(struct pollfd *fds, nfds_t count, int timeout);
+
+	if (!real)
+		real = dlsym(RTLD_NEXT, "poll");
+	return note(real(fds, count, patience(timeout)), timeout);
+}
+
+int epoll_wait(int fd, struct epoll_event *events, int room, int timeout)
+{
+	static int (*real)(int fd, struct epoll_event *events, int room, int timeout);
+
+	if (!real)
+		real = dlsym(RTLD_NEXT, "epoll_wait");
+	return note(real(fd, events, room, patience(timeout)), timeout);
+}
+
+/* ---- MPICH's connections ---- */
+
+struct ucp_worker;
+
+/* Of this thread, as long as there is one. */
+static __thread struct ucp_worker *worker;
+
+unsigned int ucp_worker_progress(struct ucp_worker *which)
+{
+	static unsigned int (*real)(struct ucp_worker *which);
+
+	if (!real)
+		real = dlsym(RTLD_NEXT, "ucp_worker_progress");
+	worker = which;
+	return real(which);
+}
+
+void ucp_worker_destroy(struct ucp_worker *which)
+{
+	static void (*real)(struct ucp_worker *which);
+
+	if (!real)
+		real = dlsym(RTLD_NEXT, "ucp_worker_destroy");
+	worker = NULL;
+	real(which);
+}
+
+ssize_t read(int fd, void *buffer, size_t room)
+{
+	static ssize_t (*real)(int fd, void *buffer, size_t room);
+	struct pollfd readable = { .fd = fd, .events = POLLIN };
+
+	if (!real)
+		real = dlsym(RTLD_NEXT, "read");
+	while (worker && !poll(&readable, 1, LOOK_AGAIN_MS))
+		ucp_worker_progress(worker);
+	return real(fd, buffer, room);
+}

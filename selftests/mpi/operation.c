@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "operation.h"
+
+#define FENCE_BYTES 32
+#define FENCE 0x5a
+#define LARGE_BYTES 100000
+#define TAG_CHECKSUM 32000
+
+static const char *const kind_names[] = { "barrier", "bcast", "reduce", "allreduce" };
+
+static bool is_reduction(const struct operation *operation)
+{
+	return operation->kind == KIND_REDUCE || operation->kind == KIND_ALLREDUCE;
+}
+
+/* Of an operation that has a root, whether it is here. */
+static bool is_root(const struct operation *operation)
+{
+	const struct communicator *in = operation->communicator;
+
+	return in->rank == operation->root && (!in->is_inter || in->half == operation->root_half);
+}
+
+static bool is_contributing(const struct operation *operation)
+{
+	return operation->kind == KIND_ALLREDUCE || !operation->communicator->is_inter ||
+	       operation->communicator->half != operation->root_half;
+}
+
+static bool has_result(const struct operation *operation)
+{
+	return operation->kind == KIND_ALLREDUCE || is_root(operation);
+}
+
+static void wrong(const struct operation *operation, const char *what)
+{
+	const struct communicator *in = operation->communicator;
+	char type[200] = "";
+
+	if (is_reduction(operation) && operation->element)
+		snprintf(type, sizeof(type), "%s of %u %s%s", operation->reducer->name,
+			 operation->count, operation->element->name,
+			 operation->in_place ? " in place" : "");
+	else if (is_reduction(operation))
+		snprintf(type, sizeof(type), "own operator on %u %s%s", operation->count,
+			 operation->own.name, operation->in_place ? " in place" : "");
+	else if (operation->kind == KIND_BCAST)
+		snprintf(type, sizeof(type), "%u %s, %s here", operation->layout.elements,
+			 operation->layout.signature->name, operation->layout.name);
+	fail("%s%s %s, root %d of half %d, on '%s' (rank %d of %d): %s",
+	     operation->is_nonblocking ? "nonblocking " : "", kind_names[operation->kind], type,
+	     operation->root, operation->root_half, in->name, in->rank, in->size, what);
+}
+
+/* ---- what it is to be ---- */
+
+static unsigned int random_count(struct random *random, unsigned int bytes)
+{
+	if (random_one_in(random, 25))
+		return random_below(random, LARGE_BYTES / bytes + 1);
+	if (random_one_in(random, 3))
+		return random_below(random, 4);
+	return random_below(random, 300);
+}
+
+static void choose_reduction(struct operation *operation, struct random *common)
+{
+	const struct communicator *in = operation->communicator;
+	unsigned int extent;
+
+	if (random_one_in(common, 5)) {
+		own_operator_make(&operation->own, common);
+		operation->own_kept = true;
+		extent = operation->own.extent * sizeof(__u32);
+	} else {
+		operation->element = element_random(common);
+		operation->reducer = reducer_random(common, operation->element);
+		extent = operation->element->bytes;
+	}
+	operation->count = random_count(common, extent);
+	operation->bytes = (size_t)operation->count * extent;
+	operation->in_place = random_one_in(common, 3) && !in->is_inter &&
+			      (operation->kind == KIND_ALLREDUCE || is_root(operation));
+}
+
+static void *with_fence(size_t bytes)
+{
+	unsigned char *buffer = allocate(bytes + FENCE_BYTES);
+
+	memset(buffer, FENCE, bytes + FENCE_BYTES);
+	return buffer;
+}
+
+static bool is_fenced(const void *buffer, size_t bytes, size_t begin)
+{
+	const unsigned char *byte = buffer;
+	size_t i;
+
+	for (i = begin; i < bytes + FENCE_BYTES; i++)
+		if (byte[i] != FENCE)
+			return false;
+	return true;
+}
+
+static void contribute_here(const struct operation *operation, void *buffer)
+{
+	if (operation->element)
+		contribute(buffer, operation->element, operation->reducer, operation->count,
+			   operation->seed, world_rank);
+	else
+		own_contribute(buffer, &operation->own, operation->count, operation->seed,
+			       world_rank);
+}
+
+static void make_buffers(struct operation *operation)
+{
+	if (operation->kind == KIND_BCAST) {
+		operation->send = allocate(operation->layout.bytes);
+		if (is_root(operation))
+			layout_fill(&operation->layout, operation->send, operation->seed);
+		else
+			layout_clear(&operation->layout, operation->send);
+	} else if (is_reduction(operation)) {
+		operation->receive = with_fence(operation->bytes);
+		if (operation->in_place)
+			contribute_here(operation, operation->receive);
+		operation->send = with_fence(operation->bytes);
+		contribute_here(operation, operation->send);
+	}
+}
+
+/*
+ * Each rank describes the elements as it likes, says MPI. Open MPI 4.1 cuts them into pieces
+ * that depend on the description, so that its ranks do not agree.
+ */
+#ifdef OPEN_MPI
+#define LAYOUTS_MAY_DIFFER strict
+#else
+#define LAYOUTS_MAY_DIFFER true
+#endif
+
+void operation_make(struct operation *operation, const struct communicator *communicator,
+		    struct random *common, struct random *own)
+{
+	const struct communicator *in = communicator;
+	int lower = world_size / 2, sizes[] = { lower, world_size - lower };
+
+	*operation = (struct operation){
+		.communicator = communicator,
+		.kind = random_below(common, KINDS_OF_OPERATIONS),
+		.is_nonblocking = random_below(common, 2),
+		.seed = random_bits(common),
+		.request = MPI_REQUEST_NULL,
+	};
+#ifdef MPICH_VERSION
+	/* MPICH 4.0 delivers something else when elements are not at their usual places */
+	if (operation->kind == KIND_BCAST && in->is_inter)
+		operation->is_nonblocking = false;
+#endif
+	operation->root_half = random_below(common, 2);
+	operation->root = random_below(common, in->is_inter ? sizes[operation->root_half] :
+							      in->size);
+	if (is_reduction(operation)) {
+		choose_reduction(operation, common);
+	} else if (operation->kind == KIND_BCAST) {
+		const struct signature *signature = signature_random(common);
+
+		layout_make(&operation->layout, signature, random_count(common, 16),
+			    LAYOUTS_MAY_DIFFER ? own : common);
+	}
+	make_buffers(operation);
+}
+
+/* ---- how MPI is told ---- */
+
+/* The root's own half takes no part but for the root. */
+static int root_argument(const struct operation *operation)
+{
+	const struct communicator *in = operation->communicator;
+
+	if (!in->is_inter || in->half != operation->root_half)
+		return operation->root;
+	return is_root(operation) ? MPI_ROOT : MPI_PROC_NULL;
+}
+
+static void post_bcast(struct operation *operation)
+{
+	struct layout *layout = &operation->layout;
+	int root = root_argument(operation);
+
+	if (operation->is_nonblocking)
+		CHECK_MPI(MPI_Ibcast(operation->send, layout->count, layout->type, root,
+				     operation->communicator->comm, &operation->request));
+	else
+		CHECK_MPI(MPI_Bcast(operation->send, layout->count, layout->type, root,
+				    operation->communicator->comm));
+}
+
+static void post_reduction(struct operation *operation, const void *send, void *receive)
+{
+	MPI_Datatype type = operation->element ? operation->element->type : operation->own.type;
+	MPI_Op op = operation->element ? operation->reducer->op : operation->own.op;
+	MPI_Comm comm = operation->communicator->comm;
+	int count = operation->count, root = root_argument(operation);
+
+	if (operation->kind == KIND_REDUCE && operation->is_nonblocking)
+		CHECK_MPI(MPI_Ireduce(send, receive, count, type, op, root, comm,
+				      &operation->request));
+	else if (operation->kind == KIND_REDUCE)
+		CHECK_MPI(MPI_Reduce(send, receive, count, type, op, root, comm));
+	else if (operation->is_nonblocking)
+		CHECK_MPI(MPI_Iallreduce(send, receive, count, type, op, comm,
+					 &operation->request));
+	else
+		CHECK_MPI(MPI_Allreduce(send, receive, count, type, op, comm));
+}
+
+void operation_post(struct operation *operation, struct random *own)
+{
+	MPI_Comm comm = operation->communicator->comm;
+
+	if (operation->kind == KIND_BARRIER && operation->is_nonblocking) {
+		CHECK_MPI(MPI_Ibarrier(comm, &operation->request));
+	} else if (operation->kind == KIND_BARRIER) {
+		CHECK_MPI(MPI_Barrier(comm));
+	} else if (operation->kind == KIND_BCAST) {
+		post_bcast(operation);
+		/* MPI keeps a type as long as an operation needs it */
+		if (random_one_in(own, 2))
+			layout_free_type(&operation->layout);
+	} else {
+		bool unused = !has_result(operation) && random_one_in(own, 2);
+
+		post_reduction(operation, operation->in_place ? MPI_IN_PLACE : operation->send,
+			       unused ? NULL : operation->receive);
+		if (!operation->element && random_one_in(own, 2)) {
+			own_operator_free(&operation->own);
+			operation->own_kept = false;
+		}
+	}
+}
+
+/* ---- what has come out ---- */
+
+static void check_elements(const struct operation *operation, const int *ranks, int count)
+{
+	char text[300];
+	unsigned int i;
+
+	if (!operation->element) {
+		if (!own_result_right(operation->receive, &operation->own, operation->count,
+				      operation->seed, ranks, count, text, sizeof(text)))
+			wrong(operation, text);
+		return;
+	}
+	for (i = 0; i < operation->count; i++)
+		if (!result_right(operation->receive, operation->element, operation->reducer, i,
+				  operation->seed, ranks, count, text, sizeof(text)))
+			wrong(operation, text);
+}
+
+/* All have the same bits, also of fractions, whose roundings differ with the order. */
+static void check_sameness(const struct operation *operation)
+{
+	const struct communicator *in = operation->communicator;
+	__u64 own, first;
+	int i;
+
+	own = elements_checksum(operation->receive, operation->element, operation->count);
+	if (in->rank) {
+		CHECK_MPI(MPI_Send(&own, 1, MPI_UINT64_T, in->world_ranks[0], TAG_CHECKSUM,
+				   MPI_COMM_WORLD));
+		return;
+	}
+	for (i = 1; i < in->size; i++) {
+		CHECK_MPI(MPI_Recv(&first, 1, MPI_UINT64_T, in->world_ranks[i], TAG_CHECKSUM,
+				   MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+		if (first != own)
+			wrong(operation, "the bits of the result differ between ranks");
+	}
+}
+
+/* MPI must not write to what it was to read. */
+static void check_untouched(const struct operation *operation)
+{
+	void *again = with_fence(operation->bytes);
+
+	contribute_here(operation, again);
+	if (memcmp(again, operation->send, operation->bytes))
+		wrong(operation, "the contribution has changed");
+	free(again);
+	if (!is_fenced(operation->send, operation->bytes, operation->bytes) ||
+	    !is_fenced(operation->receive, operation->bytes, operation->bytes))
+		wrong(operation, "the memory behind a buffer has changed");
+}
+
+static void check_reduction(const struct operation *operation)
+{
+	const struct communicator *in = operation->communicator;
+
+	if (is_contributing(operation))
+		check_untouched(operation);
+	if (!has_result(operation)) {
+		if (!operation->in_place && !is_fenced(operation->receive, operation->bytes, 0))
+			wrong(operation, "a result where there is none to be");
+		return;
+	}
+	check_elements(operation, in->is_inter ? in->remote_world_ranks : in->world_ranks,
+		       in->is_inter ? in->remote_size : in->size);
+	if (operation->kind == KIND_ALLREDUCE && operation->element)
+		check_sameness(operation);
+}
+
+static void check_bcast(const struct operation *operation)
+{
+	const struct communicator *in = operation->communicator;
+	const struct layout *layout = &operation->layout;
+	char text[200];
+
+	/* In the root's own half nobody gets anything */
+	if (in->is_inter && in->half == operation->root_half && !is_root(operation))
+		return;
+	if (!layout_right(layout, operation->send, operation->seed, text, sizeof(text)))
+		wrong(operation, text);
+}
+
+void operation_check(struct operation *operation)
+{
+	if (operation->request != MPI_REQUEST_NULL)
+		wrong(operation, "the request is not null when the operation is complete");
+	if (operation->kind == KIND_BCAST) {
+		check_bcast(operation);
+		layout_free(&operation->layout);
+	} else if (is_reduction(operation)) {
+		check_reduction(operation);
+		if (operation->own_kept)
+			own_operator_free(&operation->own);
+	}
+	free(operation->send);
+	free(operation->receive);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* One collective operation on one communicator, from its making to the check of its result. */
+#ifndef MPI_TEST_OPERATION_H
+#define MPI_TEST_OPERATION_H
+
+#include "communicators.h"
+#include "elements.h"
+#include "layouts.h"
+#include "operators.h"
+
+enum operation_kind {
+	KIND_BARRIER,
+	KIND_BCAST,
+	KIND_REDUCE,
+	KIND_ALLREDUCE,
+	KINDS_OF_OPERATIONS,
+};
+
+struct operation {
+	enum operation_kind kind;
+	const struct communicator *communicator;
+	bool is_nonblocking;
+	bool in_place;
+	int root;			/* its rank, in half root_half if there are two */
+	int root_half;
+	unsigned int count;
+	__u64 seed;
+	const struct element *element;	/* NULL: an operator of its own */
+	const struct reducer *reducer;
+	struct own_operator own;
+	bool own_kept;			/* it has not been freed yet */
+	struct layout layout;		/* of a broadcast */
+	void *send, *receive;
+	size_t bytes;			/* of a reduction's buffers, without their fence */
+	MPI_Request request;
+};
+
+/*
+ * Decides on everything: the first random numbers are the same on all ranks, the others are
+ * this rank's own.
+ */
+void operation_make(struct operation *operation, const struct communicator *communicator,
+		    struct random *common, struct random *own);
+
+/* Posts it; a blocking one is complete then. What MPI may forget early is freed here. */
+void operation_post(struct operation *operation, struct random *own);
+
+/* Fails when the result is not right, and frees everything. */
+void operation_check(struct operation *operation);
+
+#endif

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=8 limit=300
+# suites: check soak
+"""Unchanged MPI programs with the library that takes their collective operations.
+
+Both MPIs, with everything that selftests/mpi checks. COLLSOCK_BASELINE=1 runs all of that
+with nothing preloaded: what fails then is not the library's fault.
+"""
+
+from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+
+KINDS = "openmpi", "mpich"
+PROGRAMS = "build/mpi"
+BASELINE = os.environ.get("COLLSOCK_BASELINE") == "1"
+# The library does everything that it can do, and says so
+SETTINGS = "COLLSOCK_MPI=on", "COLLSOCK_MPI_AFTER=0"
+IN_SOAK = SOAK > 1 and not ON_DEBUG_KERNEL
+PATIENCE = 50 * SLOWDOWN * (1 + SOAK // 4)
+LOSS = "delay", "1ms", "0.5ms", "loss", "2%"
+ROUNDS = 6  # of collectives, in a check
+
+
+def preloaded(kind):
+    """What the launcher is told about it."""
+    if BASELINE:
+        return []
+    library = f"build/lib/mpi/libcollsock-mpi-{kind}.so"
+    if not os.path.exists(library):
+        raise Failed(f"{library} is missing: make -C libcollsock/mpi, or COLLSOCK_BASELINE=1")
+    settings = [word for setting in SETTINGS for word in ("--env", setting)]
+    return ["--preload", library, *settings]
+
+
+def launch(kind, hosts, ranks, program, *args, launcher=()):
+    """Run it; returns its status and what it said."""
+    done = subprocess.run(
+        ["mpi", kind, "--hosts", str(hosts), "--ranks", str(ranks), "--timeout", str(PATIENCE),
+         *preloaded(kind), *launcher, f"{PROGRAMS}/{kind}/{program}", *args],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    return done.returncode, done.stdout.decode(errors="replace")
+
+
+def passes(kind, hosts, ranks, program, *args, launcher=()):
+    """It must say that all is well, and end well."""
+    status, said = launch(kind, hosts, ranks, program, *args, launcher=launcher)
+    if status or "PASS\n" not in said:
+        raise Failed(f"{program} {' '.join(args)}: status {status}:\n{said[-3000:]}")
+    return said
+
+
+def seed_of(*purpose):
+    return hex(seeded("mpi", *purpose).getrandbits(60))
+
+
+# ---- every result, by every way that there is ----
+
+SHAPES = [(2, 1), (2, 2)]
+if IN_SOAK:
+    SHAPES = [(hosts, ranks) for hosts in (2, 4, 8) for ranks in (1, 2, 3)]
+
+
+@test_each(*((kind, hosts, ranks) for kind, (hosts, ranks) in
+             (zip(KINDS, SHAPES) if not IN_SOAK else
+              ((kind, shape) for kind in KINDS for shape in SHAPES))))
+def random_operations_give_what_each_rank_computes_alone(kind, hosts, ranks):
+    seed = seed_of(kind, hosts, ranks)
+    print(f"# --seed {seed}")
+    passes(kind, hosts, ranks, "collectives", "--seed", seed, "--rounds",
+           str(ROUNDS * (1 + SOAK // 4)))
+
+
+if IN_SOAK:
+    @test_each(*((kind, hosts, ranks) for kind in KINDS for hosts, ranks in SHAPES))
+    def and_so_they_do_under_loss(kind, hosts, ranks):
+        seed = seed_of(kind, hosts, ranks, "loss")
+        print(f"# --seed {seed}")
+        netem(range(1, hosts + 1), *LOSS)
+        try:
+            passes(kind, hosts, ranks, "collectives", "--seed", seed, "--rounds", str(ROUNDS))
+        finally:
+            netem(range(1, hosts + 1))
+
+    @test_each(*KINDS)
+    def and_so_they_do_with_neighbours_on_different_hosts(kind):
+        passes(kind, 3, 2, "collectives", "--seed", seed_of(kind, "by node"), "--rounds",
+               str(ROUNDS), launcher=["--by-node"])
+
+
+# ---- what programs rely on ----
+
+ALL_KINDS = KINDS if IN_SOAK else KINDS[1:]
+
+
+@test_each(*ALL_KINDS)
+def a_long_message_gets_through_while_its_sender_is_in_an_operation(kind):
+    passes(kind, 2, 1, "rendezvous")
+
+
+@test_each(*ALL_KINDS)
+def a_reduction_makes_progress_while_nobody_calls_mpi(kind):
+    said = passes(kind, 2, 1, "overlap", *([] if BASELINE else ["--require"]))
+    print(f"# {said.splitlines()[0]}")
+
+
+@test_each(*(KINDS if IN_SOAK else KINDS[:1]))
+def who_has_done_its_part_may_finalize(kind):
+    passes(kind, 2, 1, "finalize", "--rounds", str(work(20)))
+
+
+@test_each(*(KINDS if IN_SOAK else KINDS[:1]))
+def fortran_programs_take_part(kind):
+    for program in ("fortran_mpif", "fortran_mpi", "fortran_f08") if IN_SOAK else ("fortran_f08",):
+        passes(kind, 2, 1, program)
+
+
+if IN_SOAK:
+    @test_each(*KINDS)
+    def several_threads_have_their_own_operations(kind):
+        passes(kind, 3, 2, "threads", "--seed", seed_of(kind, "threads"))
+
+    @test_each(*KINDS)
+    def programs_in_c_plus_plus_take_part(kind):
+        passes(kind, 3, 2, "cxx")
+
+    @test_each(*KINDS)
+    def arguments_without_sense_are_refused(kind):
+        passes(kind, 2, 1, "errors")
+
+    @test_each(*KINDS)
+    def a_killed_rank_is_an_error_and_no_hang(kind):
+        if BASELINE:
+            raise Skipped("without the library they hang")
+        _, said = launch(kind, 3, 1, "errors", "--victim", "1", launcher=["--survivors"])
+        for rank in 0, 2:
+            lines = [line for line in said.splitlines()
+                     if line.startswith(f"rank {rank}: operation 2:")]
+            if len(lines) != 1 or "MPI_SUCCESS" in lines[0]:
+                raise Failed(f"rank {rank} did not learn of it:\n{said[-3000:]}")
+
+    @test_each(*((kind, hosts) for kind in KINDS for hosts in (2, 4)))
+    def tests_of_mpich_itself(kind, hosts):
+        signal.setitimer(signal.ITIMER_REAL, 0)  # it has a time-out for each
+        options = preloaded(kind)
+        done = subprocess.run(
+            ["selftests/mpi/mpich_suite.py", *options, "--compare", "--hosts", str(hosts),
+             "--timeout", str(PATIENCE), kind, f"{PROGRAMS}/suite"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False)
+        print("\n".join(f"# {line}" for line in done.stdout.splitlines()))
+        equal("status of the suite", done.returncode, 0)
+
+
+main(PATIENCE + 10)
