@@ -36,7 +36,7 @@ NO_RANK = 0xffffffff
 MAX_PAYLOAD = 65536
 
 # The structures of <linux/collsock.h>: native byte order, no padding.
-JOIN_FORMAT = "=IIQQ16sIIIIHHBBBBB7s"
+JOIN_FORMAT = "=IIQQ16sIIIIHHBBBBB3sI"
 MEMBER_FORMAT = "=HHI16s"
 POST_FORMAT = "=IBBBBIIIIQ"
 COMPLETION_FORMAT = "=IIIIQQQ"
@@ -77,7 +77,7 @@ def join_request(hosts, rank, group_id, nonce, key=bytes(16), window=0, max_byte
                     for address, port in hosts]
     head = struct.pack(JOIN_FORMAT, struct.calcsize(JOIN_FORMAT), 0, group_id, nonce, key,
                        len(index), len(hosts), rank, max_bytes, window, 0, 0, 0, 0, 0, 0,
-                       bytes(7))
+                       bytes(3), 0)
     return head + b"".join(index) + struct.pack(f"={len(hosts)}I", *host_of_rank)
 
 

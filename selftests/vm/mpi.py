@@ -21,22 +21,27 @@ LOSS = "delay", "1ms", "0.5ms", "loss", "2%"
 ROUNDS = 6  # of collectives, in a check
 
 
+def library_of(kind):
+    library = f"build/lib/mpi/libcollsock-mpi-{kind}.so"
+    if not os.path.exists(library):
+        raise Failed(f"{library} is missing: make -C libcollsock/mpi, or COLLSOCK_BASELINE=1")
+    return library
+
+
 def preloaded(kind):
     """What the launcher is told about it."""
     if BASELINE:
         return []
-    library = f"build/lib/mpi/libcollsock-mpi-{kind}.so"
-    if not os.path.exists(library):
-        raise Failed(f"{library} is missing: make -C libcollsock/mpi, or COLLSOCK_BASELINE=1")
     settings = [word for setting in SETTINGS for word in ("--env", setting)]
-    return ["--preload", library, *settings]
+    return ["--preload", library_of(kind), *settings]
 
 
-def launch(kind, hosts, ranks, program, *args, launcher=()):
+def launch(kind, hosts, ranks, program, *args, launcher=(), preload=None):
     """Run it; returns its status and what it said."""
+    preload = preloaded(kind) if preload is None else preload
     done = subprocess.run(
         ["mpi", kind, "--hosts", str(hosts), "--ranks", str(ranks), "--timeout", str(PATIENCE),
-         *preloaded(kind), *launcher, f"{PROGRAMS}/{kind}/{program}", *args],
+         *preload, *launcher, f"{PROGRAMS}/{kind}/{program}", *args],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     return done.returncode, done.stdout.decode(errors="replace")
 
@@ -114,7 +119,63 @@ def fortran_programs_take_part(kind):
         passes(kind, 2, 1, program)
 
 
+@test_each(*((kind, order) for kind in KINDS for order in ("before", "behind"))
+           if IN_SOAK else (("openmpi", "behind"), ("mpich", "before")))
+def a_tool_sees_all_calls_and_they_are_taken(kind, order):
+    """It counts what the program calls, by the profiling interface."""
+    if BASELINE:
+        raise Skipped("it is about the library")
+    tool = ["--preload", f"{PROGRAMS}/{kind}/tool.so"]
+    library = preloaded(kind)
+    status, said = launch(kind, 2, 1, "latency", "10", "barrier", "allreduce:8",
+                          preload=tool + library if order == "before" else library + tool,
+                          launcher=["--env", "COLLSOCK_MPI_SUMMARY=1"])
+    equal("status", status, 0)
+    # Each is called 300 times to warm up, 10 times to be measured
+    for line in ("tool: 310 barriers, 310 allreduces, 0 iallreduces, 0 waits",
+                 r"MPI_Barrier +310 taken +0 passed on", r"MPI_Allreduce +310 taken"):
+        equal(f"lines with {line}", len(re.findall(line, said)), 1)
+
+
+@test_each(("openmpi", "spawn", ("--by-node", "--np", "2")), ("mpich", "sessions", ()))
+def what_reaches_beyond_the_world_of_a_program_is_left_to_mpi(kind, program, launcher):
+    """MPICH's spawning does not work over this launcher; Open MPI has no sessions."""
+    passes(kind, 2, 2, program, launcher=launcher)
+
+
+@test
+def without_the_module_or_with_bad_settings_programs_hear_of_it():
+    def run(*settings):
+        env = [word for setting in settings for word in ("--env", setting)]
+        return launch("mpich", 2, 1, "latency", "1", "barrier", launcher=env)
+
+    if BASELINE:
+        raise Skipped("it is about the library")
+    status, said = run("COLLSOCK_MPI_WINDOW=100")
+    equal("ends", status != 0, True)
+    equal("it says", "COLLSOCK_MPI_WINDOW=100: a number from 1 to 64 is wanted" in said, True)
+    status, said = run("COLLSOCK_MPI=require", "COLLSOCK_MPI_NETWORK=10.99.0.0/16")
+    equal("ends", status != 0, True)
+    equal("it says", "this host has no address that others could reach" in said, True)
+    status, said = run("COLLSOCK_MPI_VERBOSE=1", "COLLSOCK_MPI_NETWORK=10.99.0.0/16")
+    equal("status of one that is only passed on", status, 0)
+    equal("it says", "its collectives are left to the MPI library" in said, True)
+
+
 if IN_SOAK:
+    @test_each(*KINDS)
+    def a_rank_without_the_library_is_suspected_after_a_while(kind):
+        if BASELINE:
+            raise Skipped("it is about the library")
+        script = (f'test "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 || '
+                  f'export LD_PRELOAD={os.path.abspath(library_of(kind))}; '
+                  f'exec {PROGRAMS}/{kind}/latency 1 barrier')
+        done = subprocess.run(["mpi", kind, "--hosts", "2", "--timeout", str(40 * SLOWDOWN),
+                               "sh", "-c", script], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        equal("lines that suspect it",
+              done.stdout.decode(errors="replace").count("Is this library preloaded in all"), 1)
+
     @test_each(*KINDS)
     def several_threads_have_their_own_operations(kind):
         passes(kind, 3, 2, "threads", "--seed", seed_of(kind, "threads"))
