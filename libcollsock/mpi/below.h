@@ -23,7 +23,7 @@
 #endif
 
 #define CM_INTERPOSED(X) \
-	X(Init) X(Init_thread) X(Finalize) \
+	X(Init) X(Init_thread) X(Comm_free) X(Comm_disconnect) \
 	X(Barrier) X(Bcast) X(Reduce) X(Allreduce) \
 	X(Ibarrier) X(Ibcast) X(Ireduce) X(Iallreduce) \
 	X(Wait) X(Waitall) X(Waitany) X(Waitsome) \

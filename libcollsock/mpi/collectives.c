@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The collectives that are taken, each under both names. */
+#include <errno.h>
+
 #include "below.h"
 #include "comm.h"
 #include "error.h"
@@ -59,6 +61,13 @@ static int op_prepare(struct cm_op *op, const struct arguments *a)
 	return cm_op_init(op, a->comm, a->in, a->out);
 }
 
+/* This rank cannot post what all others have taken. */
+static int give_up(const struct arguments *a, int err)
+{
+	cm_comm_break(a->comm, err == MPI_ERR_NO_MEM ? ENOMEM : EINVAL);
+	return cm_raise(a->comm->handle, err);
+}
+
 static int run(const struct arguments *a)
 {
 	uint64_t begin = cm_summary_begin();
@@ -67,28 +76,31 @@ static int run(const struct arguments *a)
 
 	err = op_prepare(&op, a);
 	if (err)
-		return cm_raise(a->comm->handle, err);
+		return give_up(a, err);
 	cm_op_run(&op);
 	err = cm_op_finish(&op);
 	cm_summary_end(a->call, begin);
 	if (op.error)
-		err = cm_error_code(&op);
+		err = cm_error_code(a->comm, a->call, op.error, op.failed_rank);
 	return err ? cm_raise(a->comm->handle, err) : MPI_SUCCESS;
 }
 
 static int begin(const struct arguments *a)
 {
 	struct cm_op *op = cm_request_new(a->comm, a->call);
-	int err = MPI_ERR_NO_MEM;
+	int err;
 
-	if (op)
-		err = op_prepare(op, a);
-	if (!err)
+	if (!op)
+		return give_up(a, MPI_ERR_NO_MEM);
+	err = op_prepare(op, a);
+	if (!err) {
 		err = cm_request_start(op, a->request);
+		if (err)
+			cm_op_release(op);
+	}
 	if (err) {
-		if (op)
-			cm_request_discard(op);
-		return cm_raise(a->comm->handle, err);
+		cm_request_discard(op);
+		return give_up(a, err);
 	}
 	cm_op_post(op);
 	return MPI_SUCCESS;
@@ -96,6 +108,11 @@ static int begin(const struct arguments *a)
 
 static int serve(const struct arguments *a)
 {
+	int broken = atomic_load_explicit(&a->comm->broken, memory_order_relaxed);
+
+	if (broken)
+		return cm_raise(a->comm->handle,
+				cm_error_code(a->comm, a->call, broken, COLLSOCK_NO_RANK));
 	return cm_call_is_nonblocking(a->call) ? begin(a) : run(a);
 }
 
@@ -117,14 +134,19 @@ static enum cm_reason reduction_obstacle(const struct cm_data *d, enum collsock_
 	return size_obstacle(d);
 }
 
+static bool is_rank(const struct cm_comm *c, int root)
+{
+	return root >= 0 && root < c->size;
+}
+
 /* These return true if the call has been served, and how in @err. */
 
 static bool barrier_taken(MPI_Comm comm, enum cm_call call, MPI_Request *request, int *err)
 {
 	struct arguments a = { .call = call, .request = request };
 
-	a.comm = cm_comm_take(comm, call, CM_TAKEN);
-	if (!a.comm)
+	a.comm = cm_comm_find(comm, call);
+	if (!a.comm || !cm_comm_take(a.comm, call, CM_TAKEN))
 		return false;
 	*err = serve(&a);
 	return true;
@@ -142,10 +164,12 @@ static bool bcast_taken(void *buffer, MPI_Count count, MPI_Datatype datatype, in
 	enum cm_reason obstacle = CM_ARGUMENTS;
 	struct cm_data data;
 
-	if (cm_data_describe(&data, buffer, count, datatype))
+	a.comm = cm_comm_find(comm, call);
+	if (!a.comm)
+		return false;
+	if (is_rank(a.comm, root) && cm_data_describe(&data, buffer, count, datatype))
 		obstacle = size_obstacle(&data);
-	a.comm = cm_comm_take(comm, call, obstacle);
-	if (!a.comm || root < 0 || root >= a.comm->size)
+	if (!cm_comm_take(a.comm, call, obstacle))
 		return false;
 	a.count = data.bytes;
 	if (root == a.comm->rank)
@@ -166,11 +190,14 @@ static bool reduction_taken(const void *from, void *to, MPI_Count count, MPI_Dat
 	enum cm_reason obstacle = CM_ARGUMENTS;
 	struct cm_data in, out;
 
+	a.comm = cm_comm_find(comm, call);
+	if (!a.comm)
+		return false;
 	a.op = cm_operator_of(op);
-	if (cm_data_describe(&in, from == MPI_IN_PLACE ? to : from, count, datatype))
+	if (is_rank(a.comm, root) &&
+	    cm_data_describe(&in, from == MPI_IN_PLACE ? to : from, count, datatype))
 		obstacle = reduction_obstacle(&in, a.op);
-	a.comm = cm_comm_take(comm, call, obstacle);
-	if (!a.comm || root < 0 || root >= a.comm->size)
+	if (!cm_comm_take(a.comm, call, obstacle))
 		return false;
 	out = in;
 	out.buffer = to;

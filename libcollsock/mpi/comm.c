@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "comm.h"
 #include "settings.h"
-
-_Thread_local unsigned int cm_inside;
 
 struct cm_comm *cm_comm_all;
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -64,7 +65,19 @@ void cm_comm_put(struct cm_comm *c)
 	free(c);
 }
 
-/* MPI frees the communicator, or all of them at its end. */
+/* Nobody has any business with the handle any more. */
+static void unname(struct cm_comm *c)
+{
+	atomic_fetch_add(&generation, 1);
+	cm_comm_lock_all();
+	c->handle = MPI_COMM_NULL;
+	cm_comm_unlock_all();
+}
+
+/*
+ * MPI lets go of the communicator: perhaps long after the program has freed it, for it
+ * may still be needed by requests.
+ */
 static int forget(MPI_Comm handle, int key, void *value, void *extra)
 {
 	struct cm_comm *c = value;
@@ -72,13 +85,36 @@ static int forget(MPI_Comm handle, int key, void *value, void *extra)
 	(void)handle;
 	(void)key;
 	(void)extra;
-	atomic_fetch_add(&generation, 1);
-	/* MPI_Finalize walks the list, and has no business with it any more. */
-	cm_comm_lock_all();
-	c->handle = MPI_COMM_NULL;
-	cm_comm_unlock_all();
+	unname(c);
 	cm_comm_put(c);
 	return MPI_SUCCESS;
+}
+
+void cm_comm_freed(MPI_Comm handle)
+{
+	struct cm_comm *c;
+	int found;
+
+	if (ready && handle != MPI_COMM_NULL &&
+	    !PMPI_Comm_get_attr(handle, keyval, &c, &found) && found)
+		unname(c);
+}
+
+void cm_comm_break(struct cm_comm *c, int error)
+{
+	int none = 0, fd;
+
+	if (!atomic_compare_exchange_strong(&c->broken, &none, error))
+		return;
+	atomic_store(&c->failed, true);
+	/* Other threads may just be about to use the descriptor: it stays one. */
+	fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (fd < 0 || dup3(fd, collsock_fd(c->socket), O_CLOEXEC) < 0) {
+		fprintf(stderr, "collsock: rank %d cannot leave a group in which it cannot take part\n",
+			c->rank);
+		PMPI_Abort(MPI_COMM_WORLD, 1);
+	}
+	close(fd);
 }
 
 /* Does it reach into the world of other programs, whose settings may differ? */
@@ -115,8 +151,12 @@ static struct cm_comm *comm_new(MPI_Comm handle)
 {
 	struct cm_comm *c = calloc(1, sizeof(*c));
 
-	if (!c)
+	/* The others would wait for a rank that passes for want of memory. */
+	if (!c) {
+		fprintf(stderr, "collsock: no memory for a communicator\n");
+		PMPI_Abort(handle, 1);
 		return NULL;
+	}
 	c->handle = handle;
 	PMPI_Comm_rank(handle, &c->rank);
 	PMPI_Comm_size(handle, &c->size);
@@ -151,39 +191,34 @@ static struct cm_comm *comm_find(MPI_Comm handle)
 	return c;
 }
 
-static void join(struct cm_comm *c)
-{
-	cm_inside++;
-	cm_join(c);
-	cm_inside--;
-}
-
 /* Nonblocking calls never join: their callers need not wait for one another. */
 static enum cm_reason count_call(struct cm_comm *c, enum cm_call call)
 {
 	if (++c->calls < cm_settings.after || cm_call_is_nonblocking(call))
 		return CM_NOT_YET;
-	join(c);
-	return c->reason;
+	cm_join(c);
+	return c->state == CM_COUNTING ? CM_NOT_YET : c->reason;
 }
 
-struct cm_comm *cm_comm_take(MPI_Comm handle, enum cm_call call, enum cm_reason obstacle)
+struct cm_comm *cm_comm_find(MPI_Comm handle, enum cm_call call)
 {
 	struct cm_comm *c;
 
-	if (!ready || cm_inside)
+	if (!ready)
 		return NULL;
-	cm_inside++;
 	c = comm_find(handle);
-	cm_inside--;
-	if (!c)
-		return NULL;
-	if (c->state == CM_PASSING)
-		obstacle = c->reason;
-	else if (c->state == CM_COUNTING && obstacle == CM_TAKEN)
+	if (!c || c->state != CM_PASSING)
+		return c;
+	cm_summary_count(call, c->reason);
+	return NULL;
+}
+
+bool cm_comm_take(struct cm_comm *c, enum cm_call call, enum cm_reason obstacle)
+{
+	if (c->state == CM_COUNTING && obstacle == CM_TAKEN)
 		obstacle = count_call(c, call);
 	cm_summary_count(call, obstacle);
-	return obstacle == CM_TAKEN ? c : NULL;
+	return obstacle == CM_TAKEN;
 }
 
 void cm_comm_join_world(void)
@@ -194,7 +229,7 @@ void cm_comm_join_world(void)
 		return;
 	c = comm_find(MPI_COMM_WORLD);
 	if (c && c->state == CM_COUNTING)
-		join(c);
+		cm_join(c);
 }
 
 int cm_comm_init(void)
@@ -208,7 +243,7 @@ int cm_comm_init(void)
 	return err;
 }
 
-/* Attributes of communicators that were not freed go in MPI_Finalize. */
+/* Attributes of communicators that were not freed go later in MPI_Finalize. */
 void cm_comm_exit(void)
 {
 	if (!ready)

@@ -49,6 +49,7 @@ enum cm_state {
  * @queue_end: where the next one goes
  * @queued: there are some; may be read without the lock
  * @failed: an operation has failed, and so will all others
+ * @broken: 0, or the errno because of which this rank has left the group
  * @code: the MPI error code of the failure, or MPI_SUCCESS
  */
 struct cm_comm {
@@ -71,18 +72,31 @@ struct cm_comm {
 	struct cm_op		**queue_end;
 	atomic_bool		queued;
 	atomic_bool		failed;
+	atomic_int		broken;
 	int			code;
 };
 
-/* After MPI_Init and the exchange of settings; before MPI_Finalize. */
+/* After MPI_Init and the exchange of settings; at the beginning of MPI_Finalize. */
 int cm_comm_init(void);
 void cm_comm_exit(void);
 
+/* A collective of the program begins. NULL: pass it on, whatever it is. */
+struct cm_comm *cm_comm_find(MPI_Comm handle, enum cm_call call);
+
 /*
- * A collective of the program begins; @obstacle is why it cannot be taken, or CM_TAKEN.
- * The first blocking one after the agreed number joins. NULL: pass it on.
+ * Is it taken? @obstacle is why it cannot be, or CM_TAKEN. The first blocking one after
+ * the agreed number joins.
  */
-struct cm_comm *cm_comm_take(MPI_Comm handle, enum cm_call call, enum cm_reason obstacle);
+bool cm_comm_take(struct cm_comm *c, enum cm_call call, enum cm_reason obstacle);
+
+/*
+ * This rank cannot do its part of an operation that the others have taken: it leaves the
+ * group, so that they hear of it, and all that it calls later fails. Takes no lock.
+ */
+void cm_comm_break(struct cm_comm *c, int error);
+
+/* The program frees the communicator, and may not name it any more. */
+void cm_comm_freed(MPI_Comm handle);
 
 /* Join now, in a collective call of all ranks: MPI_Init. */
 void cm_comm_join_world(void);
@@ -96,11 +110,5 @@ void cm_comm_unlock_all(void);
 
 /* join.c: the state is CM_JOINED or CM_PASSING afterwards, the same on all ranks. */
 void cm_join(struct cm_comm *c);
-
-/*
- * Calls from inside pass: of the MPI below and of tools while a call is served. One that
- * belongs to nobody else than this thread.
- */
-extern _Thread_local unsigned int cm_inside;
 
 #endif

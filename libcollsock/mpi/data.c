@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "data.h"
+#include "progress.h"
 
 bool cm_data_describe(struct cm_data *d, const void *buffer, MPI_Count count,
 		      MPI_Datatype datatype)
@@ -57,13 +58,29 @@ static void unpack_pairs(const struct cm_data *d, const char *packed)
 	}
 }
 
-int cm_data_pack(const struct cm_data *d, void *packed)
+/*
+ * MPICH packs nothing that begins at MPI_BOTTOM, though absolute addresses are in the
+ * datatype: so elements are described from a place that is somewhere. And whatever the
+ * program has attached to its datatype is not copied, as a duplicate would do.
+ */
+int cm_data_seen_from(const struct cm_data *d, void *base, MPI_Datatype *type)
+{
+	MPI_Aint distance = (MPI_Aint)d->buffer - (MPI_Aint)base;
+	int err, count = d->count;
+
+	*type = MPI_DATATYPE_NULL;
+	if (d->kind)
+		return MPI_SUCCESS;
+	err = PMPI_Type_create_hindexed(1, &count, &distance, d->datatype, type);
+	return err ? err : PMPI_Type_commit(type);
+}
+
+int cm_data_pack(const struct cm_data *d, void *packed, MPI_Datatype type)
 {
 	int position = 0;
 
 	if (!d->kind)
-		return PMPI_Pack(d->buffer, d->count, d->datatype, packed, d->bytes, &position,
-				 MPI_COMM_SELF);
+		return PMPI_Pack(packed, 1, type, packed, d->bytes, &position, cm_own_comm);
 	if (d->kind->index_offset)
 		pack_pairs(d, packed);
 	else
@@ -71,13 +88,12 @@ int cm_data_pack(const struct cm_data *d, void *packed)
 	return MPI_SUCCESS;
 }
 
-int cm_data_unpack(const struct cm_data *d, const void *packed)
+int cm_data_unpack(const struct cm_data *d, void *packed, MPI_Datatype type)
 {
 	int position = 0;
 
 	if (!d->kind)
-		return PMPI_Unpack(packed, d->bytes, &position, d->buffer, d->count, d->datatype,
-				   MPI_COMM_SELF);
+		return PMPI_Unpack(packed, d->bytes, &position, packed, 1, type, cm_own_comm);
 	if (d->kind->index_offset)
 		unpack_pairs(d, packed);
 	else

@@ -33,8 +33,18 @@ static inline bool cm_data_plain(const struct cm_data *data)
 	return data->kind && !data->kind->index_offset;
 }
 
-/* Both return an MPI error code. @packed has @data->bytes bytes. */
-int cm_data_pack(const struct cm_data *data, void *packed);
-int cm_data_unpack(const struct cm_data *data, const void *packed);
+/*
+ * How elements of a derived datatype lie seen from @base, as one element of @type: it is
+ * committed, the caller's to free, and outlives @data->datatype. MPI_DATATYPE_NULL for a
+ * predefined one. An MPI error code.
+ */
+int cm_data_seen_from(const struct cm_data *data, void *base, MPI_Datatype *type);
+
+/*
+ * @packed has @data->bytes bytes; @type is as seen from it, and is not freed. Both return
+ * an MPI error code.
+ */
+int cm_data_pack(const struct cm_data *data, void *packed, MPI_Datatype type);
+int cm_data_unpack(const struct cm_data *data, void *packed, MPI_Datatype type);
 
 #endif

@@ -25,35 +25,40 @@ static int error_class(void)
 }
 
 /* MPI's strings are short: who and where must be at their beginning. */
-static void describe(const struct cm_op *op, char *text, size_t bytes)
+static void describe(const struct cm_comm *c, enum cm_call call, int error,
+		     uint32_t failed_rank, char *text, size_t bytes)
 {
 	char what[LONGEST_TEXT];
 	int used;
 
-	used = snprintf(text, bytes, "collsock: %s of rank %d: ", cm_call_names[op->call],
-			op->comm->rank);
-	if (op->failed_rank != COLLSOCK_NO_RANK)
-		used += snprintf(text + used, bytes - used, "rank %u failed: ", op->failed_rank);
-	collsock_strerror(op->error, op->failed_rank, what, sizeof(what));
+	used = snprintf(text, bytes, "collsock: %s of rank %d: ", cm_call_names[call], c->rank);
+	if (failed_rank != COLLSOCK_NO_RANK)
+		used += snprintf(text + used, bytes - used, "rank %u failed: ", failed_rank);
+	collsock_strerror(error, failed_rank, what, sizeof(what));
 	snprintf(text + used, bytes - used, "%s", what);
 }
 
-int cm_error_code(const struct cm_op *op)
+static int new_code(const char *text)
+{
+	int code;
+
+	if (PMPI_Add_error_code(error_class(), &code))
+		return MPI_ERR_OTHER;
+	PMPI_Add_error_string(code, text);
+	return code;
+}
+
+int cm_error_code(struct cm_comm *c, enum cm_call call, int error, uint32_t failed_rank)
 {
 	char text[MPI_MAX_ERROR_STRING];
-	struct cm_comm *c = op->comm;
 	int code;
 
 	pthread_mutex_lock(&lock);
-	code = c->code;
-	if (code == MPI_SUCCESS) {
-		if (PMPI_Add_error_code(error_class(), &code))
-			code = MPI_ERR_OTHER;
-		describe(op, text, sizeof(text));
-		if (code != MPI_ERR_OTHER)
-			PMPI_Add_error_string(code, text);
-		c->code = code;
+	if (c->code == MPI_SUCCESS) {
+		describe(c, call, error, failed_rank, text, sizeof(text));
+		c->code = new_code(text);
 	}
+	code = c->code;
 	pthread_mutex_unlock(&lock);
 	return code;
 }

@@ -13,6 +13,7 @@
 #include "hosts.h"
 
 #define BITS_PER_BYTE 8
+#define ADDRESS_BITS 128
 
 /* ---- this host ---- */
 
@@ -44,6 +45,8 @@ static bool same_network(const uint8_t *one, const uint8_t *other, unsigned int 
 {
 	unsigned int whole = prefix / BITS_PER_BYTE, rest = prefix % BITS_PER_BYTE;
 
+	if (prefix > ADDRESS_BITS)
+		return false;
 	if (memcmp(one, other, whole))
 		return false;
 	return !rest || !((one[whole] ^ other[whole]) >> (BITS_PER_BYTE - rest));
@@ -90,16 +93,18 @@ static bool read_address(const struct ifaddrs *i, struct cm_address *a)
 	return true;
 }
 
-int cm_host_here(struct cm_host *host, const struct cm_settings *s)
+int cm_host_identify(struct cm_host *host)
+{
+	memset(host, 0, sizeof(*host));
+	return read_identity(host->identity);
+}
+
+int cm_host_add_addresses(struct cm_host *host, const struct cm_settings *s)
 {
 	struct ifaddrs *all, *i;
 	struct cm_address a;
-	int family, err;
+	int family;
 
-	memset(host, 0, sizeof(*host));
-	err = read_identity(host->identity);
-	if (err)
-		return err;
 	if (getifaddrs(&all))
 		return -errno;
 	/* IPv4 first: headers are shorter. */
@@ -113,13 +118,18 @@ int cm_host_here(struct cm_host *host, const struct cm_settings *s)
 
 /* ---- all hosts ---- */
 
+static unsigned int addresses_of(const struct cm_host *host)
+{
+	return host->addresses < CM_MOST_ADDRESSES ? host->addresses : CM_MOST_ADDRESSES;
+}
+
 /* The first address of a host in a network; all addresses of a family if @prefix is 0 */
 static int find_address(const struct cm_host *host, const struct cm_address *network,
 			unsigned int prefix)
 {
 	unsigned int i;
 
-	for (i = 0; i < host->addresses && i < CM_MOST_ADDRESSES; i++)
+	for (i = 0; i < addresses_of(host); i++)
 		if (host->address[i].family == network->family &&
 		    same_network(host->address[i].bytes, network->bytes, prefix))
 			return i;
@@ -170,13 +180,13 @@ bool cm_hosts_choose(const struct cm_host *const *hosts, unsigned int count,
 		     unsigned int *chosen)
 {
 	const struct cm_host *first = hosts[0];
-	unsigned int i;
+	unsigned int i, addresses = addresses_of(first);
 
-	for (i = 0; i < first->addresses; i++)
+	for (i = 0; i < addresses; i++)
 		if (choose_in(hosts, count, chosen, &first->address[i], first->address[i].prefix))
 			return true;
 	/* Networks that routers join */
-	for (i = 0; i < first->addresses; i++)
+	for (i = 0; i < addresses; i++)
 		if (choose_in(hosts, count, chosen, &first->address[i], 0))
 			return true;
 	return false;

@@ -35,8 +35,11 @@ struct cm_host {
 	struct cm_address	address[CM_MOST_ADDRESSES];
 };
 
-/* This host. 0, or a negative errno. */
-int cm_host_here(struct cm_host *host, const struct cm_settings *settings);
+/* This host, as yet without addresses. 0, or a negative errno: then the identity is 0. */
+int cm_host_identify(struct cm_host *host);
+
+/* Those that others may reach. 0, or a negative errno. */
+int cm_host_add_addresses(struct cm_host *host, const struct cm_settings *settings);
 
 static inline bool cm_host_same(const struct cm_host *one, const struct cm_host *other)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* MPI_Init, MPI_Finalize, and what all ranks must know before the first collective. */
+/* The beginning, the end, and what all ranks must know before the first collective. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "below.h"
 #include "comm.h"
@@ -10,6 +11,13 @@
 #include "op.h"
 #include "progress.h"
 #include "settings.h"
+
+/* What the MPI for which this is built calls itself */
+#ifdef MPICH_VERSION
+#define CM_LIBRARY "MPICH"
+#else
+#define CM_LIBRARY "Open MPI"
+#endif
 
 /**
  * struct announcement - of rank 0
@@ -21,15 +29,15 @@ struct announcement {
 	uint32_t		valid;
 };
 
+static int rank, size;
+
 static int announce(void)
 {
 	struct announcement a = { };
 	MPI_Request request;
 	char error[512];
-	int rank, size, err;
+	int err;
 
-	PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	PMPI_Comm_size(MPI_COMM_WORLD, &size);
 	if (!rank)
 		a.valid = !cm_settings_read(&a.settings, error, sizeof(error));
 	if (!rank && !a.valid)
@@ -43,44 +51,6 @@ static int announce(void)
 		PMPI_Abort(MPI_COMM_WORLD, 2);
 	cm_settings = a.settings;
 	return MPI_SUCCESS;
-}
-
-static int begin(void)
-{
-	int err;
-
-	cm_inside++;
-	err = announce();
-	if (!err && cm_settings.mode != CM_OFF) {
-		cm_kinds_init();
-		err = cm_progress_init();
-		if (!err)
-			err = cm_comm_init();
-		if (!err && !cm_settings.after)
-			cm_comm_join_world();
-	}
-	cm_inside--;
-	return err;
-}
-
-static int init(int *argc, char ***argv)
-{
-	int err;
-
-	cm_inside++;
-	err = below.Init(argc, argv);
-	cm_inside--;
-	return err ? err : begin();
-}
-
-static int init_thread(int *argc, char ***argv, int required, int *provided)
-{
-	int err;
-
-	cm_inside++;
-	err = below.Init_thread(argc, argv, required, provided);
-	cm_inside--;
-	return err ? err : begin();
 }
 
 /* ---- the end ---- */
@@ -171,21 +141,102 @@ static void leave_all(void)
 	free(all);
 }
 
-static int finalize(void)
+/*
+ * MPI_Finalize frees MPI_COMM_SELF first, while MPI can still be used. What was attached
+ * to it first goes last: the program's own, which may wait for requests, are over.
+ */
+static int at_end(MPI_Comm comm, int key, void *value, void *extra)
 {
-	int rank;
-
-	cm_inside++;
-	PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	(void)comm;
+	(void)key;
+	(void)value;
+	(void)extra;
 	leave_all();
-	if (cm_settings.summary && cm_settings.mode != CM_OFF && !rank)
+	if (cm_settings.summary && !rank)
 		cm_summary_print();
 	cm_comm_exit();
 	cm_progress_exit();
-	return below.Finalize();
+	return MPI_SUCCESS;
+}
+
+/* ---- the beginning ---- */
+
+static int attach_end(void)
+{
+	int key, err;
+
+	err = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &key, NULL);
+	if (!err)
+		err = PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+	return err ? err : PMPI_Comm_free_keyval(&key);
+}
+
+static int begin(void)
+{
+	int err;
+
+	PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	PMPI_Comm_size(MPI_COMM_WORLD, &size);
+	err = announce();
+	if (err || cm_settings.mode == CM_OFF)
+		return err;
+	cm_kinds_init();
+	err = cm_progress_init(rank, size);
+	if (!err)
+		err = attach_end();
+	if (!err)
+		err = cm_comm_init();
+	if (!err && !cm_settings.after)
+		cm_comm_join_world();
+	return err;
+}
+
+/* Handles of another MPI are of another size. */
+static void check_library(void)
+{
+	char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+	int length;
+
+	PMPI_Get_library_version(version, &length);
+	if (!strncmp(version, CM_LIBRARY, strlen(CM_LIBRARY)))
+		return;
+	fprintf(stderr, "collsock: this library is for " CM_LIBRARY ", but the program runs on %.40s\n",
+		version);
+	exit(2);
+}
+
+static int init(int *argc, char ***argv)
+{
+	int err;
+
+	check_library();
+	err = below.Init(argc, argv);
+	return err ? err : begin();
+}
+
+static int init_thread(int *argc, char ***argv, int required, int *provided)
+{
+	int err;
+
+	check_library();
+	err = below.Init_thread(argc, argv, required, provided);
+	return err ? err : begin();
+}
+
+static int comm_free(MPI_Comm *comm)
+{
+	cm_comm_freed(*comm);
+	return below.Comm_free(comm);
+}
+
+static int comm_disconnect(MPI_Comm *comm)
+{
+	cm_comm_freed(*comm);
+	return below.Comm_disconnect(comm);
 }
 
 EXPORT(Init, (int *argc, char ***argv), (argc, argv), init)
 EXPORT(Init_thread, (int *argc, char ***argv, int required, int *provided),
        (argc, argv, required, provided), init_thread)
-EXPORT(Finalize, (void), (), finalize)
+EXPORT(Comm_free, (MPI_Comm *comm), (comm), comm_free)
+EXPORT(Comm_disconnect, (MPI_Comm *comm), (comm), comm_disconnect)

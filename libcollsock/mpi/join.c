@@ -10,11 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "below.h"
 #include "comm.h"
+#include "clock.h"
 #include "hosts.h"
+#include "op.h"
 #include "progress.h"
 #include "settings.h"
 
@@ -23,6 +26,9 @@
 
 #define SPIN_US		100	/* a wait, where each rank has a processor of its own */
 #define SPIN_ONCE_US	50	/* then the MPI below is driven */
+
+#define TRY_OUT_S	10	/* for the first packets to arrive */
+#define DESCRIPTORS_LEFT 64	/* for the program */
 
 /**
  * struct record - what a rank tells the others
@@ -72,29 +78,53 @@ static void say_error(const struct cm_comm *c, const char *what, int err)
 		return;
 	if (err == -EADDRNOTAVAIL)
 		say(c, what, "this host has no address that others could reach (COLLSOCK_MPI_NETWORK?)");
+	else if (err == -EHOSTUNREACH)
+		say(c, what, "no packets from the others arrive: is UDP port 7607 open between all hosts?");
 	else
 		say(c, what, collsock_strerror(err, COLLSOCK_NO_RANK, text, sizeof(text)));
 }
 
 /* ---- the exchange ---- */
 
+/* What the program opens itself must not fail because of us. */
+static int open_socket(struct cm_comm *c)
+{
+	struct rlimit most;
+	int err;
+
+	err = collsock_open(&c->socket, COLLSOCK_OPEN_NONBLOCK);
+	if (err || getrlimit(RLIMIT_NOFILE, &most) ||
+	    (rlim_t)collsock_fd(c->socket) + DESCRIPTORS_LEFT < most.rlim_cur)
+		return err;
+	collsock_close(c->socket);
+	c->socket = NULL;
+	return -EMFILE;
+}
+
 static void fill_record(struct cm_comm *c, struct record *r)
 {
 	memset(r, 0, sizeof(*r));
 	r->version = RECORD_VERSION;
-	r->error = collsock_open(&c->socket, COLLSOCK_OPEN_NONBLOCK);
+	r->error = cm_host_identify(&r->host);
 	if (!r->error)
-		r->error = cm_host_here(&r->host, &cm_settings);
+		r->error = open_socket(c);
+	if (!r->error)
+		r->error = cm_host_add_addresses(&r->host, &cm_settings);
 	if (!r->error && !c->rank &&
 	    (getrandom(&r->id, sizeof(r->id), 0) != sizeof(r->id) ||
 	     getrandom(&r->nonce, sizeof(r->nonce), 0) != sizeof(r->nonce) ||
 	     getrandom(r->key, sizeof(r->key), 0) != sizeof(r->key)))
 		r->error = -errno;
-	if (r->error)
-		say_error(c, "cannot join", r->error);
 }
 
-/* NULL only without memory, or if the MPI below fails: then it ends the program. */
+/* What only this rank cannot do, the others would wait for. */
+static void give_up(const struct cm_comm *c, const char *what)
+{
+	say(c, what, NULL);
+	PMPI_Abort(c->handle, 1);
+}
+
+/* NULL only if the program is at its end. */
 static struct record *exchange(struct cm_comm *c)
 {
 	struct record *records = calloc(c->size, sizeof(*records)), own;
@@ -102,11 +132,11 @@ static struct record *exchange(struct cm_comm *c)
 
 	fill_record(c, &own);
 	if (!records) {
-		say_error(c, "cannot exchange addresses", -ENOMEM);
-		PMPI_Abort(c->handle, 1);
+		give_up(c, "no memory for addresses");
 	} else if (PMPI_Iallgather(&own, sizeof(own), MPI_BYTE, records, sizeof(own), MPI_BYTE,
 				   c->handle, &request) ||
 		   cm_await_below(&request, "joining", c->rank, c->size)) {
+		give_up(c, "addresses could not be exchanged");
 		free(records);
 		records = NULL;
 	}
@@ -187,24 +217,25 @@ static int plan_hosts(struct plan *p, unsigned int ranks)
 	return 0;
 }
 
-/* Errors of other ranks are theirs to tell. */
-static int plan_make(struct plan *p, unsigned int ranks)
+static bool all_speak_this_version(const struct plan *p, unsigned int ranks)
 {
 	unsigned int i;
-	int err;
 
+	for (i = 0; i < ranks; i++)
+		if (p->records[i].version != RECORD_VERSION)
+			return false;
+	return true;
+}
+
+/* Memory for the plan: then hosts are known. */
+static int plan_make(struct plan *p, unsigned int ranks)
+{
 	p->host_of_rank = calloc(ranks, sizeof(*p->host_of_rank));
 	p->hosts = calloc(ranks, sizeof(*p->hosts));
 	p->chosen = calloc(ranks, sizeof(*p->chosen));
 	if (!p->host_of_rank || !p->hosts || !p->chosen)
 		return -ENOMEM;
-	for (i = 0; i < ranks; i++)
-		if (p->records[i].version != RECORD_VERSION)
-			return -EPROTO;
-	err = plan_hosts(p, ranks);
-	if (!err && !cm_hosts_choose(p->hosts, p->host_count, p->chosen))
-		err = -EADDRNOTAVAIL;
-	return err;
+	return plan_hosts(p, ranks);
 }
 
 static bool anybody_unable(const struct plan *p, unsigned int ranks)
@@ -293,11 +324,51 @@ static int join_this_rank(struct cm_comm *c, const struct plan *p)
 
 	c->scratch = malloc(cm_settings.max_bytes);
 	err = c->scratch ? join_group(c, p) : -ENOMEM;
-	if (err)
-		say_error(c, "cannot join", err);
-	else
+	if (!err)
 		set_spin(c, p);
 	return err;
+}
+
+/*
+ * Joining asks nobody whether packets arrive: a first barrier does. Where they do not the
+ * program shall not hear of it as a failure.
+ */
+static int try_out(struct cm_comm *c)
+{
+	struct cm_op op = { .call = CM_BARRIER, .post.operation = COLLSOCK_BARRIER };
+	uint64_t end = cm_now_ns() + TRY_OUT_S * CM_NS_PER_S;
+	struct cm_comm *looked = NULL;
+	struct cm_pace pace = { };
+
+	cm_op_init(&op, c, NULL, NULL);
+	cm_op_post(&op);
+	while (!cm_op_test(&op, &looked) && cm_now_ns() < end) {
+		cm_drive();
+		cm_pace_sleep(&pace, NULL, 0);
+		looked = NULL;
+	}
+	if (atomic_load(&op.state) != CM_OP_DONE)
+		return -EHOSTUNREACH;
+	return -op.error;
+}
+
+/* Each step is one of all ranks, or of none. */
+static int join_all(struct cm_comm *c, struct plan *p)
+{
+	int err = 0, worst;
+
+	if (!cm_hosts_choose(p->hosts, p->host_count, p->chosen))
+		err = -EADDRNOTAVAIL;
+	if (!err)
+		err = join_this_rank(c, p);
+	worst = agree(c, err);
+	if (!worst) {
+		err = try_out(c);
+		worst = agree(c, err);
+	}
+	if (err)
+		say_error(c, "cannot join", err);
+	return worst;
 }
 
 static void pass_for_good(struct cm_comm *c, enum cm_reason reason)
@@ -315,22 +386,43 @@ static void pass_for_good(struct cm_comm *c, enum cm_reason reason)
 	}
 }
 
+/* 0, or why this communicator is none for collsock */
+static enum cm_reason join(struct cm_comm *c, struct plan *p)
+{
+	if (!p->records)
+		return CM_UNABLE;
+	if (!all_speak_this_version(p, c->size)) {
+		say_error(c, "cannot join", -EPROTO);
+		return CM_UNABLE;
+	}
+	if (plan_make(p, c->size)) {
+		give_up(c, "no memory for joining");
+		return CM_UNABLE;
+	}
+	if (p->host_count == 1)
+		return CM_ONE_HOST;
+	if (anybody_unable(p, c->size)) {
+		if (p->records[c->rank].error)
+			say_error(c, "cannot join", p->records[c->rank].error);
+		return CM_UNABLE;
+	}
+	return join_all(c, p) ? CM_UNABLE : CM_TAKEN;
+}
+
+static _Thread_local bool joining;
+
 void cm_join(struct cm_comm *c)
 {
-	struct plan plan = { .records = exchange(c) };
-	enum cm_reason reason = CM_UNABLE;
-	int err = -EIO;
+	struct plan plan = { };
+	enum cm_reason reason;
 
-	if (plan.records && !anybody_unable(&plan, c->size)) {
-		err = plan_make(&plan, c->size);
-		if (err)
-			say_error(c, "cannot join", err);
-		if (!err && plan.host_count == 1)
-			reason = CM_ONE_HOST;
-		else
-			err = agree(c, err ? err : join_this_rank(c, &plan));
-	}
-	if (!err && reason != CM_ONE_HOST) {
+	/* Whatever the MPI below calls meanwhile is its own business. */
+	if (joining)
+		return;
+	joining = true;
+	plan.records = exchange(c);
+	reason = join(c, &plan);
+	if (reason == CM_TAKEN) {
 		c->state = CM_JOINED;
 		if (cm_settings.verbose && !c->rank)
 			say(c, "joined", NULL);
@@ -338,4 +430,5 @@ void cm_join(struct cm_comm *c)
 		pass_for_good(c, reason);
 	}
 	plan_free(&plan, c->size);
+	joining = false;
 }

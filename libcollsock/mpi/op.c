@@ -12,26 +12,24 @@
 
 static int init_in(struct cm_op *op, const struct cm_data *in)
 {
+	int err;
+
 	op->payload = in->buffer;
 	op->payload_bytes = in->bytes;
 	if (cm_data_plain(in))
 		return MPI_SUCCESS;
 	op->payload = op->scratch;
-	return cm_data_pack(in, op->scratch);
+	err = cm_data_seen_from(in, op->scratch, &op->seen);
+	return err ? err : cm_data_pack(in, op->scratch, op->seen);
 }
 
+/* Reductions bring and get elements of a predefined datatype; in a broadcast nobody does both. */
 static int init_out(struct cm_op *op, const struct cm_data *out)
 {
 	op->out = *out;
 	op->result = cm_data_plain(out) ? out->buffer : op->scratch;
 	op->result_bytes = out->bytes;
-	/* The program may free a datatype as soon as it has posted. */
-	if (out->kind || !cm_call_is_nonblocking(op->call))
-		return MPI_SUCCESS;
-	if (PMPI_Type_dup(out->datatype, &op->duplicate))
-		return MPI_ERR_TYPE;
-	op->out.datatype = op->duplicate;
-	return MPI_SUCCESS;
+	return cm_data_seen_from(out, op->scratch, &op->seen);
 }
 
 int cm_op_init(struct cm_op *op, struct cm_comm *c, const struct cm_data *in,
@@ -40,7 +38,7 @@ int cm_op_init(struct cm_op *op, struct cm_comm *c, const struct cm_data *in,
 	int err = MPI_SUCCESS;
 
 	op->comm = c;
-	op->duplicate = MPI_DATATYPE_NULL;
+	op->seen = MPI_DATATYPE_NULL;
 	op->post.size = sizeof(op->post);
 	op->post.cookie = (uintptr_t)op;
 	if ((in && !cm_data_plain(in)) || (out && !cm_data_plain(out))) {
@@ -53,8 +51,16 @@ int cm_op_init(struct cm_op *op, struct cm_comm *c, const struct cm_data *in,
 	if (!err && out)
 		err = init_out(op, out);
 	if (err)
-		free(op->scratch);
+		cm_op_release(op);
 	return err;
+}
+
+void cm_op_release(struct cm_op *op)
+{
+	free(op->scratch);
+	op->scratch = NULL;
+	if (op->seen != MPI_DATATYPE_NULL)
+		PMPI_Type_free(&op->seen);
 }
 
 int cm_op_finish(struct cm_op *op)
@@ -62,10 +68,8 @@ int cm_op_finish(struct cm_op *op)
 	int err = MPI_SUCCESS;
 
 	if (!op->error && op->result_bytes && op->result == op->scratch)
-		err = cm_data_unpack(&op->out, op->scratch);
-	free(op->scratch);
-	if (op->duplicate != MPI_DATATYPE_NULL)
-		PMPI_Type_free(&op->duplicate);
+		err = cm_data_unpack(&op->out, op->scratch, op->seen);
+	cm_op_release(op);
 	return err;
 }
 
@@ -91,15 +95,28 @@ static void op_complete(struct cm_op *op, const struct collsock_completion *comp
 	op_done(op, completion->error, completion->failed_rank, result);
 }
 
-/* The call itself has failed; nothing was posted, and the group is of no use any more. */
-static void op_refused(struct cm_op *op, int err)
+/*
+ * The kernel will not end this operation, because a call has failed that must not: this
+ * rank would be one operation behind all others from now on. So it leaves.
+ */
+static void op_lost(struct cm_op *op, int err)
 {
-	op_done(op, -err, COLLSOCK_NO_RANK, NULL);
+	cm_comm_break(op->comm, -err);
+	op_done(op, atomic_load(&op->comm->broken), COLLSOCK_NO_RANK, NULL);
 }
 
 static bool op_is_done(const struct cm_op *op)
 {
 	return atomic_load_explicit(&op->state, memory_order_acquire) == CM_OP_DONE;
+}
+
+/* Unless somebody has its completion in hand: he has the lock. */
+static void op_lose(struct cm_op *op, int err)
+{
+	pthread_mutex_lock(&op->comm->lock);
+	if (!op_is_done(op))
+		op_lost(op, err);
+	pthread_mutex_unlock(&op->comm->lock);
 }
 
 static void take_completions(struct cm_comm *c)
@@ -145,14 +162,14 @@ static void post_queued(struct cm_comm *c)
 		err = op_try(op);
 		if (has_no_room(err))
 			return;
-		/* Whoever waits for it may have freed it by now, unless it was refused. */
+		/* Whoever waits for it may have freed it by now, unless that has failed. */
 		c->queue = next;
 		if (!next) {
 			c->queue_end = &c->queue;
 			atomic_store(&c->queued, false);
 		}
 		if (err)
-			op_refused(op, err);
+			op_lost(op, err);
 	}
 }
 
@@ -187,7 +204,7 @@ void cm_op_post(struct cm_op *op)
 		/* Perhaps there are completions to be taken. */
 		cm_op_advance(c);
 	} else if (err) {
-		op_refused(op, err);
+		op_lost(op, err);
 	}
 	queued = c->queue;
 	pthread_mutex_unlock(&c->lock);
@@ -196,6 +213,13 @@ void cm_op_post(struct cm_op *op)
 }
 
 /* ---- waiting ---- */
+
+static void advance(struct cm_comm *c)
+{
+	pthread_mutex_lock(&c->lock);
+	cm_op_advance(c);
+	pthread_mutex_unlock(&c->lock);
+}
 
 /* Spin for its completion. */
 static void op_take(struct cm_op *op)
@@ -207,18 +231,14 @@ static void op_take(struct cm_op *op)
 		return;
 	err = collsock_wait(op->comm->socket, op->post.cookie, &completion, op->result,
 			    op->result_bytes);
-	/* -ENOENT: somebody takes all completions just now. */
 	if (!err)
 		op_complete(op, &completion, op->result);
+	else if (err == -ENOMEM)
+		/* That takes all completions, and needs none. */
+		advance(op->comm);
 	else if (err != -EAGAIN && err != -EINTR && err != -ENOENT)
-		op_refused(op, err);
-}
-
-static void advance(struct cm_comm *c)
-{
-	pthread_mutex_lock(&c->lock);
-	cm_op_advance(c);
-	pthread_mutex_unlock(&c->lock);
+		op_lose(op, err);
+	/* -ENOENT: somebody takes all completions just now. */
 }
 
 bool cm_op_test(struct cm_op *op, struct cm_comm **looked)
@@ -229,6 +249,9 @@ bool cm_op_test(struct cm_op *op, struct cm_comm **looked)
 		return false;
 	*looked = op->comm;
 	advance(op->comm);
+	/* Whoever waits notices by itself. */
+	if (atomic_load(&op->comm->broken))
+		op_lose(op, -atomic_load(&op->comm->broken));
 	return op_is_done(op);
 }
 
@@ -284,6 +307,6 @@ void cm_op_run(struct cm_op *op)
 		cm_op_post(op);
 		cm_op_wait(op);
 	} else {
-		op_refused(op, err);
+		op_lost(op, err);
 	}
 }

@@ -28,7 +28,7 @@ enum cm_op_state {
  * @result: as collsock gives it; may be @out.buffer
  * @result_bytes: of it, 0 if this rank gets none
  * @scratch: for data that does not lie in memory as it travels, or NULL
- * @duplicate: of a derived datatype that the program may free, or MPI_DATATYPE_NULL
+ * @seen: derived elements, seen from @scratch, or MPI_DATATYPE_NULL
  * @state: enum cm_op_state
  * @error: 0, or a positive errno; valid when it is done
  * @failed_rank: whom @error speaks of
@@ -48,7 +48,7 @@ struct cm_op {
 	void			*result;
 	size_t			result_bytes;
 	void			*scratch;
-	MPI_Datatype		duplicate;
+	MPI_Datatype		seen;
 	atomic_int		state;
 	int			error;
 	uint32_t		failed_rank;
@@ -84,6 +84,9 @@ void cm_op_wait(struct cm_op *op);
 
 /* It is done: put the result where the program wants it. An MPI error code. */
 int cm_op_finish(struct cm_op *op);
+
+/* What cm_op_init() has made; cm_op_finish() does it, too. */
+void cm_op_release(struct cm_op *op);
 
 /* Take completions and post what is queued. The lock of @c is held. */
 void cm_op_advance(struct cm_comm *c);

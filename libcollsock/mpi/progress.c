@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include <stdatomic.h>
-#include <stdint.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "below.h"
-#include "comm.h"
+#include "clock.h"
 #include "progress.h"
 
 #define SHORTEST_NAP_NS	50000L
@@ -13,43 +12,37 @@
 #define MOST_DOUBLINGS	5
 #define SUSPICIOUS_S	30
 #define DRIVE_AGAIN_NS	1000000ULL
-#define NS_PER_S	1000000000ULL
+
+/*
+ * Nobody ever sends over it. On another communicator MPICH drives nothing where it finds
+ * a message that the program has not received yet, and on MPI_COMM_SELF nothing at all.
+ */
+MPI_Comm cm_own_comm = MPI_COMM_NULL;
 
 static atomic_ullong driven_ns;
 
-/*
- * A communicator of all ranks over which nobody ever sends. MPICH looks for messages to
- * oneself only on MPI_COMM_SELF, and drives nothing where it finds one that the program
- * has not received yet.
- */
-static MPI_Comm quiet = MPI_COMM_NULL;
-
-int cm_progress_init(void)
+int cm_progress_init(int rank, int ranks)
 {
-	return PMPI_Comm_dup(MPI_COMM_WORLD, &quiet);
+	MPI_Request request;
+	int err;
+
+	err = PMPI_Comm_idup(MPI_COMM_WORLD, &cm_own_comm, &request);
+	if (!err)
+		err = cm_await_below(&request, "the first step", rank, ranks);
+	return err ? err : PMPI_Comm_set_errhandler(cm_own_comm, MPI_ERRORS_RETURN);
 }
 
 void cm_progress_exit(void)
 {
-	if (quiet != MPI_COMM_NULL)
-		PMPI_Comm_free(&quiet);
-}
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * NS_PER_S + t.tv_nsec;
+	if (cm_own_comm != MPI_COMM_NULL)
+		PMPI_Comm_free(&cm_own_comm);
 }
 
 void cm_drive(void)
 {
 	int found;
 
-	cm_inside++;
-	PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, quiet, &found, MPI_STATUS_IGNORE);
-	cm_inside--;
+	PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, cm_own_comm, &found, MPI_STATUS_IGNORE);
 }
 
 void cm_drive_sometimes(uint64_t now_ns)
@@ -60,6 +53,17 @@ void cm_drive_sometimes(uint64_t now_ns)
 	cm_drive();
 }
 
+/* Did a socket wake us only to say that its group has failed, as it will each time? */
+static bool woken_for_nothing(const struct pollfd *sockets, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (sockets[i].revents & POLLIN)
+			return false;
+	return true;
+}
+
 void cm_pace_sleep(struct cm_pace *pace, struct pollfd *sockets, unsigned int count)
 {
 	struct timespec nap = { .tv_nsec = SHORTEST_NAP_NS };
@@ -68,28 +72,26 @@ void cm_pace_sleep(struct cm_pace *pace, struct pollfd *sockets, unsigned int co
 		nap.tv_nsec <<= pace->naps++;
 	else
 		nap.tv_nsec = LONGEST_NAP_NS;
-	ppoll(sockets, count, &nap, NULL);
+	if (ppoll(sockets, count, &nap, NULL) > 0 && woken_for_nothing(sockets, count))
+		nanosleep(&nap, NULL);
 }
 
 int cm_await_below(MPI_Request *request, const char *what, int rank, int ranks)
 {
-	uint64_t suspicious = now() + SUSPICIOUS_S * NS_PER_S;
+	uint64_t suspicious = cm_now_ns() + SUSPICIOUS_S * CM_NS_PER_S;
 	struct cm_pace pace = { };
 	int done, err;
 
-	cm_inside++;
 	for (;;) {
 		err = below.Test(request, &done, MPI_STATUS_IGNORE);
 		if (err || done)
-			break;
+			return err;
 		cm_pace_sleep(&pace, NULL, 0);
-		if (suspicious && now() >= suspicious) {
+		if (suspicious && cm_now_ns() >= suspicious) {
 			fprintf(stderr,
 				"collsock: rank %d waits for %s of %d ranks since %d s. Is this library preloaded in all of them?\n",
 				rank, what, ranks, SUSPICIOUS_S);
 			suspicious = 0;
 		}
 	}
-	cm_inside--;
-	return err;
 }

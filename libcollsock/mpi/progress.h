@@ -12,8 +12,14 @@
 
 #include <mpi.h>
 
+/*
+ * A communicator of all ranks that belongs to this library. Errors return: it is for
+ * whatever is none of the program's error handlers' business.
+ */
+extern MPI_Comm cm_own_comm;
+
 /* In MPI_Init and MPI_Finalize of all ranks. An MPI error code. */
-int cm_progress_init(void);
+int cm_progress_init(int rank, int ranks);
 void cm_progress_exit(void);
 
 /* Let the MPI below do what it has to do. */

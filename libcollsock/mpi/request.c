@@ -154,7 +154,7 @@ int cm_request_failure(MPI_Request *request, MPI_Comm *comm)
 		return MPI_SUCCESS;
 	ended = op->next_request;
 	atomic_fetch_sub(&failed, 1);
-	code = cm_error_code(op);
+	code = cm_error_code(op->comm, op->call, op->error, op->failed_rank);
 	*request = op->request;
 	*comm = op->comm->handle;
 	cm_request_discard(op);

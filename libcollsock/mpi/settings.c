@@ -90,13 +90,15 @@ static int algorithm_number(const char *name)
 
 static int read_word(struct cm_settings *s, int word, const char *value)
 {
+	unsigned long fanout;
+	char *end = NULL;
 	int number;
 
 	if (word == FANOUT) {
-		number = value ? atoi(value) : 0;
-		if (number < 2 || number > COLLSOCK_MAX_FANOUT)
+		fanout = value ? strtoul(value, &end, 10) : 0;
+		if (fanout < 2 || fanout > COLLSOCK_MAX_FANOUT || *end)
 			return -1;
-		s->fanout = number;
+		s->fanout = fanout;
 		return 0;
 	}
 	number = algorithm_number(value);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include <stdatomic.h>
 #include <stdio.h>
-#include <time.h>
 
+#include "clock.h"
 #include "settings.h"
 #include "summary.h"
 
-#define NS_PER_S 1000000000ULL
 #define NS_PER_US 1000.0
 
 const char *const cm_call_names[CM_CALLS] = {
@@ -38,23 +37,15 @@ void cm_summary_count(enum cm_call call, enum cm_reason reason)
 	atomic_fetch_add_explicit(&counts[call][reason], 1, memory_order_relaxed);
 }
 
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * NS_PER_S + t.tv_nsec;
-}
-
 uint64_t cm_summary_begin(void)
 {
-	return cm_settings.summary ? now() : 0;
+	return cm_settings.summary ? cm_now_ns() : 0;
 }
 
 void cm_summary_end(enum cm_call call, uint64_t begin)
 {
 	if (begin)
-		atomic_fetch_add_explicit(&times[call], now() - begin, memory_order_relaxed);
+		atomic_fetch_add_explicit(&times[call], cm_now_ns() - begin, memory_order_relaxed);
 }
 
 static unsigned long long passed(enum cm_call call)

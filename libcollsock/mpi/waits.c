@@ -84,77 +84,76 @@ static void pause_for(struct cm_pace *pace, int count, const MPI_Request *reques
  * MPI knows nothing of our failures, because it would call the error handler of another
  * communicator: they are put in afterwards.
  */
-static int failure_of_one(int err, MPI_Status *status)
+static int failure_of_one(int err)
 {
 	MPI_Request request;
 	MPI_Comm comm;
 	int code;
 
-	if (err || !cm_request_any_failed())
+	if (!cm_request_any_failed())
 		return err;
 	code = cm_request_failure(&request, &comm);
-	if (code == MPI_SUCCESS)
-		return err;
-	if (status != MPI_STATUS_IGNORE)
-		status->MPI_ERROR = code;
-	return cm_raise(comm, code);
+	return err || code == MPI_SUCCESS ? err : cm_raise(comm, code);
 }
 
-/**
- * struct many - requests of a call that completes some of them
- * @count: of them
- * @before: a copy, if it may be needed
- */
-struct many {
-	int		count;
-	MPI_Request	*before;
-};
-
-static struct many remember(int count, const MPI_Request *requests)
+/* A copy of the requests of a call that completes some, if it may be needed, or NULL. */
+static MPI_Request *remember(int count, const MPI_Request *requests)
 {
-	struct many m = { .count = count };
+	MPI_Request *before;
 
 	if (!cm_request_any_failed() || count <= 0)
-		return m;
-	m.before = malloc(count * sizeof(*m.before));
-	if (m.before)
-		memcpy(m.before, requests, count * sizeof(*m.before));
-	return m;
+		return NULL;
+	before = malloc(count * sizeof(*before));
+	if (before)
+		memcpy(before, requests, count * sizeof(*before));
+	return before;
 }
 
-/* Where the status of a request is, or -1 */
-static int place_of(const struct many *m, MPI_Request request, const int *indices, int ended)
+/* Put a code where the status of the request is. @indices: as below. */
+static void put_code(const MPI_Request *before, MPI_Request request, const int *indices,
+		     int ended, MPI_Status *statuses, int code)
 {
 	int i;
 
-	for (i = 0; i < ended; i++)
-		if (m->before[indices ? indices[i] : i] == request)
-			return i;
-	return -1;
+	for (i = 0; before && statuses != MPI_STATUSES_IGNORE && i < ended; i++)
+		if (before[indices ? indices[i] : i] == request)
+			statuses[i].MPI_ERROR = code;
 }
 
-/* @indices of those that have ended, or NULL if all have. */
-static int failures_of_many(int err, struct many *m, const int *indices, int ended,
+/* Does MPI say that some have failed, and that it has told which? */
+static bool is_in_status(int err)
+{
+	int class = MPI_SUCCESS;
+
+	return err && !PMPI_Error_class(err, &class) && class == MPI_ERR_IN_STATUS;
+}
+
+/*
+ * @err is what MPI has said, @ended how many requests have ended: those at @indices, or
+ * all. Frees @before.
+ */
+static int failures_of_many(int err, MPI_Request *before, const int *indices, int ended,
 			    MPI_Status *statuses)
 {
-	MPI_Comm comm, first = MPI_COMM_NULL;
+	MPI_Comm comm, first_comm = MPI_COMM_NULL;
+	int i, code, first_code = MPI_SUCCESS;
 	MPI_Request request;
-	bool any = false;
-	int i, code;
 
-	while (!err && m->before && (code = cm_request_failure(&request, &comm))) {
-		if (!any && statuses != MPI_STATUSES_IGNORE)
-			for (i = 0; i < ended; i++)
+	while (cm_request_any_failed() && (code = cm_request_failure(&request, &comm))) {
+		if (first_code == MPI_SUCCESS) {
+			first_code = code;
+			first_comm = comm;
+			/* MPI sets them only if something has failed that it knows. */
+			for (i = 0; !err && statuses != MPI_STATUSES_IGNORE && i < ended; i++)
 				statuses[i].MPI_ERROR = MPI_SUCCESS;
-		i = place_of(m, request, indices, ended);
-		if (i >= 0 && statuses != MPI_STATUSES_IGNORE)
-			statuses[i].MPI_ERROR = code;
-		if (!any)
-			first = comm;
-		any = true;
+		}
+		put_code(before, request, indices, ended, statuses, code);
 	}
-	free(m->before);
-	return any ? cm_raise(first, MPI_ERR_IN_STATUS) : err;
+	free(before);
+	if (first_code == MPI_SUCCESS || (err && !is_in_status(err)))
+		return err;
+	cm_raise(first_comm, first_code);
+	return MPI_ERR_IN_STATUS;
 }
 
 /* ---- one ---- */
@@ -163,13 +162,13 @@ static int wait_one(MPI_Request *request, MPI_Status *status)
 {
 	if (cm_request_any())
 		await_one(*request);
-	return failure_of_one(below.Wait(request, status), status);
+	return failure_of_one(below.Wait(request, status));
 }
 
 static int test_one(MPI_Request *request, int *flag, MPI_Status *status)
 {
 	try_all(1, request);
-	return failure_of_one(below.Test(request, flag, status), status);
+	return failure_of_one(below.Test(request, flag, status));
 }
 
 static int get_status(MPI_Request request, int *flag, MPI_Status *status)
@@ -190,25 +189,25 @@ static int request_free(MPI_Request *request)
 
 static int wait_all(int count, MPI_Request requests[], MPI_Status statuses[])
 {
-	struct many m;
+	MPI_Request *before;
 	int i;
 
 	for (i = 0; cm_request_any() && i < count; i++)
 		await_one(requests[i]);
-	m = remember(count, requests);
-	return failures_of_many(below.Waitall(count, requests, statuses), &m, NULL, count,
+	before = remember(count, requests);
+	return failures_of_many(below.Waitall(count, requests, statuses), before, NULL, count,
 				statuses);
 }
 
 static int test_all(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
-	struct many m;
+	MPI_Request *before;
 	int err;
 
 	try_all(count, requests);
-	m = remember(count, requests);
+	before = remember(count, requests);
 	err = below.Testall(count, requests, flag, statuses);
-	return failures_of_many(err, &m, NULL, !err && *flag ? count : 0,
+	return failures_of_many(err, before, NULL, is_in_status(err) || (!err && *flag) ? count : 0,
 				statuses);
 }
 
@@ -218,7 +217,7 @@ static int test_any(int count, MPI_Request requests[], int *index, int *flag,
 		    MPI_Status *status)
 {
 	try_all(count, requests);
-	return failure_of_one(below.Testany(count, requests, index, flag, status), status);
+	return failure_of_one(below.Testany(count, requests, index, flag, status));
 }
 
 static int wait_any(int count, MPI_Request requests[], int *index, MPI_Status *status)
@@ -241,13 +240,14 @@ static int wait_any(int count, MPI_Request requests[], int *index, MPI_Status *s
 static int test_some(int count, MPI_Request requests[], int *ended, int indices[],
 		     MPI_Status statuses[])
 {
-	struct many m;
+	MPI_Request *before;
 	int err;
 
+	*ended = 0;
 	try_all(count, requests);
-	m = remember(count, requests);
+	before = remember(count, requests);
 	err = below.Testsome(count, requests, ended, indices, statuses);
-	return failures_of_many(err, &m, indices, err || *ended == MPI_UNDEFINED ? 0 : *ended,
+	return failures_of_many(err, before, indices, *ended == MPI_UNDEFINED ? 0 : *ended,
 				statuses);
 }
 

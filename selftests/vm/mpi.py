@@ -131,16 +131,17 @@ def a_tool_sees_all_calls_and_they_are_taken(kind, order):
                           preload=tool + library if order == "before" else library + tool,
                           launcher=["--env", "COLLSOCK_MPI_SUMMARY=1"])
     equal("status", status, 0)
-    # Each is called 300 times to warm up, 10 times to be measured
+    # Each is called 300 times to warm up, 10 times to be measured; means are computed by a
+    # few calls of PMPI_Allreduce, which no tool sees
     for line in ("tool: 310 barriers, 310 allreduces, 0 iallreduces, 0 waits",
-                 r"MPI_Barrier +310 taken +0 passed on", r"MPI_Allreduce +310 taken"):
+                 r"MPI_Barrier +310 taken +0 passed on", r"MPI_Allreduce +31[0-9] taken"):
         equal(f"lines with {line}", len(re.findall(line, said)), 1)
 
 
-@test_each(("openmpi", "spawn", ("--by-node", "--np", "2")), ("mpich", "sessions", ()))
-def what_reaches_beyond_the_world_of_a_program_is_left_to_mpi(kind, program, launcher):
+@test_each(("openmpi", "spawn", 3, ("--np", "4")), ("mpich", "sessions", 1, ()))
+def what_reaches_beyond_the_world_of_a_program_is_left_to_mpi(kind, program, ranks, launcher):
     """MPICH's spawning does not work over this launcher; Open MPI has no sessions."""
-    passes(kind, 2, 2, program, launcher=launcher)
+    passes(kind, 2, ranks, program, launcher=launcher)
 
 
 @test
