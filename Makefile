@@ -87,6 +87,10 @@ bench: setup-vm all	## latency, cost when hosts are late, instructions, beside a
 bench-skew: setup-vm all	## processor time of a reduce when hosts are late
 	@selftests/bench/bench skew
 
+bench-mpi: setup-vm setup-mpi all	## MPI programs with the library for MPI and without
+	@$(MAKE) -s -C selftests/mpi
+	@selftests/bench/mpi
+
 bench-check: setup-vm all	## fails when an operation costs more instructions than committed
 	@selftests/bench/bench check $(if $(UPDATE),--update)
 
@@ -100,4 +104,4 @@ setup-%:
 	@tools/setup $*
 
 .PHONY: all help module install uninstall vm demo-values demo check check-debug check-mutants \
-	sim fuzz soak bench bench-check bench-skew lint clean $(PARTS)
+	sim fuzz soak bench bench-check bench-mpi bench-skew lint clean $(PARTS)

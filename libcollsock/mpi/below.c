@@ -40,8 +40,7 @@ static function find_below(const char *pmpi_name)
 
 	if (found)
 		return found;
-	fprintf(stderr, "collsock: the MPI library has no %s: another MPI than this was built for?\n",
-		pmpi_name);
+	fprintf(stderr, "collsock: MPI has no %s: is this library for another MPI?\n", pmpi_name);
 	abort();
 }
 

@@ -2,13 +2,13 @@
 #ifndef COLLSOCK_MPI_CLOCK_H
 #define COLLSOCK_MPI_CLOCK_H
 
-#include <stdint.h>
+#include <linux/types.h>
 #include <time.h>
 
 #define CM_NS_PER_S 1000000000ULL
 
 /* CLOCK_MONOTONIC, as in completions */
-static inline uint64_t cm_now_ns(void)
+static inline __u64 cm_now_ns(void)
 {
 	struct timespec t;
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The collectives that are taken, each under both names. */
+/* Which collectives are taken, and serving them. */
 #include <errno.h>
 
-#include "below.h"
+#include "collectives.h"
 #include "comm.h"
 #include "error.h"
-#include "export.h"
 #include "request.h"
 #include "settings.h"
 
@@ -29,7 +28,7 @@ struct arguments {
 	enum collsock_operator	op;
 	const struct cm_data	*in;
 	const struct cm_data	*out;
-	uint32_t		count;
+	__u32		count;
 	MPI_Request		*request;
 };
 
@@ -70,7 +69,7 @@ static int give_up(const struct arguments *a, int err)
 
 static int run(const struct arguments *a)
 {
-	uint64_t begin = cm_summary_begin();
+	__u64 begin = cm_summary_begin();
 	struct cm_op op = { };
 	int err;
 
@@ -139,9 +138,7 @@ static bool is_rank(const struct cm_comm *c, int root)
 	return root >= 0 && root < c->size;
 }
 
-/* These return true if the call has been served, and how in @err. */
-
-static bool barrier_taken(MPI_Comm comm, enum cm_call call, MPI_Request *request, int *err)
+bool cm_barrier_taken(MPI_Comm comm, enum cm_call call, MPI_Request *request, int *err)
 {
 	struct arguments a = { .call = call, .request = request };
 
@@ -152,8 +149,8 @@ static bool barrier_taken(MPI_Comm comm, enum cm_call call, MPI_Request *request
 	return true;
 }
 
-static bool bcast_taken(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
-			MPI_Comm comm, enum cm_call call, MPI_Request *request, int *err)
+bool cm_bcast_taken(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
+		    MPI_Comm comm, enum cm_call call, MPI_Request *request, int *err)
 {
 	struct arguments a = {
 		.call		= call,
@@ -180,10 +177,9 @@ static bool bcast_taken(void *buffer, MPI_Count count, MPI_Datatype datatype, in
 	return true;
 }
 
-/* @root is 0 if all ranks get the result. */
-static bool reduction_taken(const void *from, void *to, MPI_Count count, MPI_Datatype datatype,
-			    MPI_Op op, int root, MPI_Comm comm, enum cm_call call,
-			    MPI_Request *request, int *err)
+bool cm_reduction_taken(const void *from, void *to, MPI_Count count, MPI_Datatype datatype,
+			MPI_Op op, int root, MPI_Comm comm, enum cm_call call,
+			MPI_Request *request, int *err)
 {
 	bool for_all = call == CM_ALLREDUCE || call == CM_IALLREDUCE;
 	struct arguments a = { .call = call, .root = root, .request = request };
@@ -209,70 +205,3 @@ static bool reduction_taken(const void *from, void *to, MPI_Count count, MPI_Dat
 	*err = serve(&a);
 	return true;
 }
-
-/* ---- what is exported ---- */
-
-static int barrier(MPI_Comm comm)
-{
-	int err;
-
-	return barrier_taken(comm, CM_BARRIER, NULL, &err) ? err : below.Barrier(comm);
-}
-
-static int ibarrier(MPI_Comm comm, MPI_Request *request)
-{
-	int err;
-
-	return barrier_taken(comm, CM_IBARRIER, request, &err) ? err :
-	       below.Ibarrier(comm, request);
-}
-
-EXPORT(Barrier, (MPI_Comm comm), (comm), barrier)
-EXPORT(Ibarrier, (MPI_Comm comm, MPI_Request *request), (comm, request), ibarrier)
-
-/* A function with a request or without, for counts of one width. */
-#define COLLECTIVE(name, parameters, arguments, taken) \
-	static int serve_##name parameters \
-	{ \
-		int err; \
-		return taken ? err : below.name arguments; \
-	} \
-	EXPORT(name, parameters, arguments, serve_##name)
-
-#define COLLECTIVES(suffix, number) \
-	COLLECTIVE(Bcast##suffix, \
-		   (void *buffer, number count, MPI_Datatype type, int root, MPI_Comm comm), \
-		   (buffer, count, type, root, comm), \
-		   bcast_taken(buffer, count, type, root, comm, CM_BCAST, NULL, &err)) \
-	COLLECTIVE(Ibcast##suffix, \
-		   (void *buffer, number count, MPI_Datatype type, int root, MPI_Comm comm, \
-		    MPI_Request *request), \
-		   (buffer, count, type, root, comm, request), \
-		   bcast_taken(buffer, count, type, root, comm, CM_IBCAST, request, &err)) \
-	COLLECTIVE(Reduce##suffix, \
-		   (const void *from, void *to, number count, MPI_Datatype type, MPI_Op op, \
-		    int root, MPI_Comm comm), \
-		   (from, to, count, type, op, root, comm), \
-		   reduction_taken(from, to, count, type, op, root, comm, CM_REDUCE, NULL, &err)) \
-	COLLECTIVE(Ireduce##suffix, \
-		   (const void *from, void *to, number count, MPI_Datatype type, MPI_Op op, \
-		    int root, MPI_Comm comm, MPI_Request *request), \
-		   (from, to, count, type, op, root, comm, request), \
-		   reduction_taken(from, to, count, type, op, root, comm, CM_IREDUCE, request, \
-				   &err)) \
-	COLLECTIVE(Allreduce##suffix, \
-		   (const void *from, void *to, number count, MPI_Datatype type, MPI_Op op, \
-		    MPI_Comm comm), \
-		   (from, to, count, type, op, comm), \
-		   reduction_taken(from, to, count, type, op, 0, comm, CM_ALLREDUCE, NULL, &err)) \
-	COLLECTIVE(Iallreduce##suffix, \
-		   (const void *from, void *to, number count, MPI_Datatype type, MPI_Op op, \
-		    MPI_Comm comm, MPI_Request *request), \
-		   (from, to, count, type, op, comm, request), \
-		   reduction_taken(from, to, count, type, op, 0, comm, CM_IALLREDUCE, request, \
-				   &err))
-
-COLLECTIVES(, int)
-#if CM_LARGE_COUNTS
-COLLECTIVES(_c, MPI_Count)
-#endif

@@ -18,7 +18,7 @@ static bool ready;
 static atomic_uint generation;
 
 /* The communicator that this thread used last */
-static _Thread_local struct {
+static __thread struct {
 	MPI_Comm		handle;
 	struct cm_comm		*comm;
 	unsigned int		generation;
@@ -110,8 +110,7 @@ void cm_comm_break(struct cm_comm *c, int error)
 	/* Other threads may just be about to use the descriptor: it stays one. */
 	fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (fd < 0 || dup3(fd, collsock_fd(c->socket), O_CLOEXEC) < 0) {
-		fprintf(stderr, "collsock: rank %d cannot leave a group in which it cannot take part\n",
-			c->rank);
+		fprintf(stderr, "collsock: rank %d cannot leave its group\n", c->rank);
 		PMPI_Abort(MPI_COMM_WORLD, 1);
 	}
 	close(fd);

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
+#include <linux/types.h>
 
 #include <collsock.h>
 #include <mpi.h>

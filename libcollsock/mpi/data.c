@@ -35,7 +35,7 @@ bool cm_data_describe(struct cm_data *d, const void *buffer, MPI_Count count,
 static void pack_pairs(const struct cm_data *d, char *packed)
 {
 	const struct cm_kind *k = d->kind;
-	const uint32_t value = k->bytes - sizeof(int);
+	const __u32 value = k->bytes - sizeof(int);
 	const char *pair = d->buffer;
 	MPI_Count i;
 
@@ -48,7 +48,7 @@ static void pack_pairs(const struct cm_data *d, char *packed)
 static void unpack_pairs(const struct cm_data *d, const char *packed)
 {
 	const struct cm_kind *k = d->kind;
-	const uint32_t value = k->bytes - sizeof(int);
+	const __u32 value = k->bytes - sizeof(int);
 	char *pair = d->buffer;
 	MPI_Count i;
 

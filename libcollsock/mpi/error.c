@@ -26,7 +26,7 @@ static int error_class(void)
 
 /* MPI's strings are short: who and where must be at their beginning. */
 static void describe(const struct cm_comm *c, enum cm_call call, int error,
-		     uint32_t failed_rank, char *text, size_t bytes)
+		     __u32 failed_rank, char *text, size_t bytes)
 {
 	char what[LONGEST_TEXT];
 	int used;
@@ -48,7 +48,7 @@ static int new_code(const char *text)
 	return code;
 }
 
-int cm_error_code(struct cm_comm *c, enum cm_call call, int error, uint32_t failed_rank)
+int cm_error_code(struct cm_comm *c, enum cm_call call, int error, __u32 failed_rank)
 {
 	char text[MPI_MAX_ERROR_STRING];
 	int code;

@@ -9,7 +9,7 @@
  * An error code for an operation that has failed with an errno because of a rank, or
  * COLLSOCK_NO_RANK; its string names the rank. Of a communicator it is always the first.
  */
-int cm_error_code(struct cm_comm *c, enum cm_call call, int error, uint32_t failed_rank);
+int cm_error_code(struct cm_comm *c, enum cm_call call, int error, __u32 failed_rank);
 
 /*
  * Call the communicator's error handler, and return what the call shall return. Of one

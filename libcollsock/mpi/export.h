@@ -11,7 +11,7 @@
 
 #define CM_PUBLIC __attribute__((visibility("default")))
 
-#define EXPORT(name, parameters, arguments, function) \
+#define CM_EXPORT(name, parameters, arguments, function) \
 	CM_PUBLIC int PMPI_##name parameters \
 	{ \
 		return function arguments; \

@@ -17,7 +17,7 @@
 
 /* ---- this host ---- */
 
-static int read_identity(uint64_t identity[4])
+static int read_identity(__u64 identity[4])
 {
 	unsigned char id[16];
 	char text[64] = "";
@@ -41,7 +41,7 @@ static int read_identity(uint64_t identity[4])
 	return 0;
 }
 
-static bool same_network(const uint8_t *one, const uint8_t *other, unsigned int prefix)
+static bool same_network(const __u8 *one, const __u8 *other, unsigned int prefix)
 {
 	unsigned int whole = prefix / BITS_PER_BYTE, rest = prefix % BITS_PER_BYTE;
 
@@ -58,7 +58,7 @@ static bool is_wanted(const struct cm_address *a, const struct cm_settings *s)
 				      same_network(a->bytes, s->network, s->network_prefix));
 }
 
-static unsigned int prefix_of(const uint8_t *mask, unsigned int bytes)
+static unsigned int prefix_of(const __u8 *mask, unsigned int bytes)
 {
 	unsigned int bit;
 
@@ -145,7 +145,7 @@ static int compare_bytes(const void *one, const void *other)
 static bool all_differ(const struct cm_host *const *hosts, unsigned int count,
 		       const unsigned int *chosen)
 {
-	uint8_t (*sorted)[16] = calloc(count, sizeof(*sorted));
+	__u8 (*sorted)[16] = calloc(count, sizeof(*sorted));
 	bool differ = sorted;
 	unsigned int i;
 

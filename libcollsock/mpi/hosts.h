@@ -4,7 +4,7 @@
 #define COLLSOCK_MPI_HOSTS_H
 
 #include <stdbool.h>
-#include <stdint.h>
+#include <linux/types.h>
 
 #include "settings.h"
 
@@ -17,9 +17,9 @@
  * @bytes: as they stand in a packet, the rest 0
  */
 struct cm_address {
-	uint16_t	family;
-	uint16_t	prefix;
-	uint8_t		bytes[16];
+	__u16	family;
+	__u16	prefix;
+	__u8		bytes[16];
 };
 
 /**
@@ -29,9 +29,9 @@ struct cm_address {
  * @address: they
  */
 struct cm_host {
-	uint64_t		identity[4];
-	uint32_t		addresses;
-	uint32_t		reserved;
+	__u64		identity[4];
+	__u32		addresses;
+	__u32		reserved;
 	struct cm_address	address[CM_MOST_ADDRESSES];
 };
 

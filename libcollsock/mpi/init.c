@@ -26,7 +26,7 @@
  */
 struct announcement {
 	struct cm_settings	settings;
-	uint32_t		valid;
+	__u32		valid;
 };
 
 static int rank, size;
@@ -200,7 +200,7 @@ static void check_library(void)
 	PMPI_Get_library_version(version, &length);
 	if (!strncmp(version, CM_LIBRARY, strlen(CM_LIBRARY)))
 		return;
-	fprintf(stderr, "collsock: this library is for " CM_LIBRARY ", but the program runs on %.40s\n",
+	fprintf(stderr, "collsock: this library is for " CM_LIBRARY ", the program runs on %.40s\n",
 		version);
 	exit(2);
 }
@@ -235,8 +235,8 @@ static int comm_disconnect(MPI_Comm *comm)
 	return below.Comm_disconnect(comm);
 }
 
-EXPORT(Init, (int *argc, char ***argv), (argc, argv), init)
-EXPORT(Init_thread, (int *argc, char ***argv, int required, int *provided),
-       (argc, argv, required, provided), init_thread)
-EXPORT(Comm_free, (MPI_Comm *comm), (comm), comm_free)
-EXPORT(Comm_disconnect, (MPI_Comm *comm), (comm), comm_disconnect)
+CM_EXPORT(Init, (int *argc, char ***argv), (argc, argv), init)
+CM_EXPORT(Init_thread, (int *argc, char ***argv, int required, int *provided),
+	  (argc, argv, required, provided), init_thread)
+CM_EXPORT(Comm_free, (MPI_Comm *comm), (comm), comm_free)
+CM_EXPORT(Comm_disconnect, (MPI_Comm *comm), (comm), comm_disconnect)

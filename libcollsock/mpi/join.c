@@ -40,11 +40,11 @@
  * @host: where the rank lives
  */
 struct record {
-	uint32_t	version;
-	int32_t		error;
-	uint64_t	id;
-	uint64_t	nonce;
-	uint8_t		key[COLLSOCK_KEY_BYTES];
+	__u32	version;
+	__s32		error;
+	__u64	id;
+	__u64	nonce;
+	__u8		key[COLLSOCK_KEY_BYTES];
 	struct cm_host	host;
 };
 
@@ -77,9 +77,9 @@ static void say_error(const struct cm_comm *c, const char *what, int err)
 	if (!cm_settings.verbose && cm_settings.mode != CM_REQUIRE)
 		return;
 	if (err == -EADDRNOTAVAIL)
-		say(c, what, "this host has no address that others could reach (COLLSOCK_MPI_NETWORK?)");
+		say(c, what, "no address that others could reach (COLLSOCK_MPI_NETWORK?)");
 	else if (err == -EHOSTUNREACH)
-		say(c, what, "no packets from the others arrive: is UDP port 7607 open between all hosts?");
+		say(c, what, "nothing arrives from others: is UDP port 7607 open?");
 	else
 		say(c, what, collsock_strerror(err, COLLSOCK_NO_RANK, text, sizeof(text)));
 }
@@ -336,7 +336,7 @@ static int join_this_rank(struct cm_comm *c, const struct plan *p)
 static int try_out(struct cm_comm *c)
 {
 	struct cm_op op = { .call = CM_BARRIER, .post.operation = COLLSOCK_BARRIER };
-	uint64_t end = cm_now_ns() + TRY_OUT_S * CM_NS_PER_S;
+	__u64 end = cm_now_ns() + TRY_OUT_S * CM_NS_PER_S;
 	struct cm_comm *looked = NULL;
 	struct cm_pace pace = { };
 
@@ -387,7 +387,7 @@ static void pass_for_good(struct cm_comm *c, enum cm_reason reason)
 }
 
 /* 0, or why this communicator is none for collsock */
-static enum cm_reason join(struct cm_comm *c, struct plan *p)
+static enum cm_reason follow(struct cm_comm *c, struct plan *p)
 {
 	if (!p->records)
 		return CM_UNABLE;
@@ -409,7 +409,7 @@ static enum cm_reason join(struct cm_comm *c, struct plan *p)
 	return join_all(c, p) ? CM_UNABLE : CM_TAKEN;
 }
 
-static _Thread_local bool joining;
+static __thread bool joining;
 
 void cm_join(struct cm_comm *c)
 {
@@ -421,7 +421,7 @@ void cm_join(struct cm_comm *c)
 		return;
 	joining = true;
 	plan.records = exchange(c);
-	reason = join(c, &plan);
+	reason = follow(c, &plan);
 	if (reason == CM_TAKEN) {
 		c->state = CM_JOINED;
 		if (cm_settings.verbose && !c->rank)

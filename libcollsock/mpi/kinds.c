@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "kinds.h"
+#include "settings.h"
 
 #define BIT(op) (1U << (op))
 
@@ -74,7 +75,7 @@ static enum collsock_type type_of(enum family family, unsigned int bytes)
 	}
 }
 
-static uint32_t operators_of(enum family family)
+static __u32 operators_of(enum family family)
 {
 	switch (family) {
 	case SIGNED:
@@ -103,11 +104,16 @@ static void add(MPI_Datatype datatype, struct cm_kind kind)
 	count++;
 }
 
+static bool is_null(MPI_Datatype datatype)
+{
+	return datatype == MPI_DATATYPE_NULL;
+}
+
 static void add_plain(MPI_Datatype datatype, enum family family)
 {
 	int bytes = 0;
 
-	if (datatype == MPI_DATATYPE_NULL || PMPI_Type_size(datatype, &bytes) || bytes <= 0)
+	if (is_null(datatype) || PMPI_Type_size(datatype, &bytes) || bytes <= 0)
 		return;
 	add(datatype, (struct cm_kind){
 		.type		= type_of(family, bytes),
@@ -120,7 +126,7 @@ static void add_plain(MPI_Datatype datatype, enum family family)
 /* A C structure of a value and an int, as compilers lay it out */
 #define ADD_PAIR(datatype, value, collsock_type) do { \
 	struct pair { value v; int i; }; \
-	const uint32_t packed = sizeof(value) + sizeof(int); \
+	const __u32 packed = sizeof(value) + sizeof(int); \
 	add(datatype, (struct cm_kind){ \
 		.type		= collsock_type, \
 		.operators	= LOCATING, \
@@ -194,7 +200,7 @@ static void add_pairs(void)
 	ADD_PAIR(MPI_2INT, int, COLLSOCK_INT32_INT);
 	ADD_PAIR(MPI_SHORT_INT, short, COLLSOCK_INT16_INT);
 	/* Two Fortran integers; they may be wider. */
-	if (MPI_2INTEGER != MPI_DATATYPE_NULL && !PMPI_Type_size(MPI_2INTEGER, &bytes) &&
+	if (!is_null(MPI_2INTEGER) && !PMPI_Type_size(MPI_2INTEGER, &bytes) &&
 	    bytes == 2 * sizeof(int))
 		ADD_PAIR(MPI_2INTEGER, int, COLLSOCK_INT32_INT);
 }
@@ -269,7 +275,7 @@ enum collsock_operator cm_operator_of(MPI_Op op)
 	};
 	unsigned int i;
 
-	for (i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(operators); i++)
 		if (operators[i].mpi == op)
 			return operators[i].collsock;
 	return COLLSOCK_NOP;

@@ -4,7 +4,7 @@
 #define COLLSOCK_MPI_KINDS_H
 
 #include <stdbool.h>
-#include <stdint.h>
+#include <linux/types.h>
 
 #include <mpi.h>
 #include <linux/collsock.h>
@@ -19,10 +19,10 @@
  */
 struct cm_kind {
 	enum collsock_type	type;
-	uint32_t		operators;
-	uint32_t		bytes;
-	uint32_t		extent;
-	uint32_t		index_offset;
+	__u32		operators;
+	__u32		bytes;
+	__u32		extent;
+	__u32		index_offset;
 };
 
 /* Once, after MPI_Init. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include <errno.h>
 #include <poll.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,7 +77,7 @@ int cm_op_finish(struct cm_op *op)
 /* ---- completions ---- */
 
 /* The result may be elsewhere. Whoever sees the state sees all of it. */
-static void op_done(struct cm_op *op, int error, uint32_t failed_rank, const void *result)
+static void op_done(struct cm_op *op, int error, __u32 failed_rank, const void *result)
 {
 	op->error = error;
 	op->failed_rank = failed_rank;

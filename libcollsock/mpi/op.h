@@ -51,8 +51,8 @@ struct cm_op {
 	MPI_Datatype		seen;
 	atomic_int		state;
 	int			error;
-	uint32_t		failed_rank;
-	uint64_t		completed_ns;
+	__u32		failed_rank;
+	__u64		completed_ns;
 	struct cm_op		*next;
 
 	MPI_Request		request;

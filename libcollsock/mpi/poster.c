@@ -8,7 +8,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdint.h>
+#include <linux/types.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static int wake_fd = -1;
 
 static void drain_wake_up(void)
 {
-	uint64_t times;
+	__u64 times;
 
 	if (read(wake_fd, &times, sizeof(times)) < 0 && errno != EAGAIN)
 		abort();
@@ -92,7 +92,7 @@ static int start(void)
 
 static void wake(void)
 {
-	const uint64_t once = 1;
+	const __u64 once = 1;
 
 	if (write(wake_fd, &once, sizeof(once)) < 0)
 		abort();

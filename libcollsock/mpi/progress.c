@@ -45,7 +45,7 @@ void cm_drive(void)
 	PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, cm_own_comm, &found, MPI_STATUS_IGNORE);
 }
 
-void cm_drive_sometimes(uint64_t now_ns)
+void cm_drive_sometimes(__u64 now_ns)
 {
 	if (now_ns < atomic_load_explicit(&driven_ns, memory_order_relaxed) + DRIVE_AGAIN_NS)
 		return;
@@ -78,7 +78,7 @@ void cm_pace_sleep(struct cm_pace *pace, struct pollfd *sockets, unsigned int co
 
 int cm_await_below(MPI_Request *request, const char *what, int rank, int ranks)
 {
-	uint64_t suspicious = cm_now_ns() + SUSPICIOUS_S * CM_NS_PER_S;
+	__u64 suspicious = cm_now_ns() + SUSPICIOUS_S * CM_NS_PER_S;
 	struct cm_pace pace = { };
 	int done, err;
 

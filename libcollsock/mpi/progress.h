@@ -8,7 +8,7 @@
 #define COLLSOCK_MPI_PROGRESS_H
 
 #include <poll.h>
-#include <stdint.h>
+#include <linux/types.h>
 
 #include <mpi.h>
 
@@ -29,7 +29,7 @@ void cm_drive(void);
  * The same if it was not done for a while. Calls that need not wait make progress, too:
  * a program may have no others. @now_ns is when one has completed: it costs no call.
  */
-void cm_drive_sometimes(uint64_t now_ns);
+void cm_drive_sometimes(__u64 now_ns);
 
 /**
  * struct cm_pace - of one wait that sleeps now and then

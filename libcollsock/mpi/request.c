@@ -14,11 +14,11 @@ static atomic_uint active;
 static atomic_uint failed;
 
 /* Ended with an error while this thread was in MPI */
-static _Thread_local struct cm_op *ended;
+static __thread struct cm_op *ended;
 
 static struct cm_op **bucket(MPI_Request request)
 {
-	uint64_t number = 0;
+	__u64 number = 0;
 
 	memcpy(&number, &request, sizeof(request));
 	return &table[(number * 0x9e3779b97f4a7c15ULL) >> 56];

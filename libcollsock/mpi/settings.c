@@ -2,6 +2,7 @@
 /* Environment variables: COLLSOCK_MPI and what begins with COLLSOCK_MPI_. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ struct variable {
 	const char	*name;
 	unsigned long	least;
 	unsigned long	most;
-	uint32_t	*value;
+	__u32	*value;
 };
 
 static int read_number(const struct variable *v, char *error, size_t bytes)
@@ -82,7 +83,7 @@ static int algorithm_number(const char *name)
 	};
 	size_t i;
 
-	for (i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
+	for (i = 0; name && i < ARRAY_SIZE(names); i++)
 		if (!strcmp(name, names[i]))
 			return i;
 	return -1;
@@ -120,7 +121,8 @@ static int read_algorithms(struct cm_settings *s, char *error, size_t bytes)
 
 	if (!text || !*text)
 		return 0;
-	copy = rest = strdup(text);
+	copy = strdup(text);
+	rest = copy;
 	while (copy && *rest && !err) {
 		int word = getsubopt(&rest, words, &value);
 
@@ -166,7 +168,7 @@ static int read_network(struct cm_settings *s, char *error, size_t bytes)
 
 int cm_settings_read(struct cm_settings *s, char *error, size_t bytes)
 {
-	uint32_t liveness_s = DEFAULT_LIVENESS_S, verbose = 0, summary = 0;
+	__u32 liveness_s = DEFAULT_LIVENESS_S, verbose = 0, summary = 0;
 	const struct variable variables[] = {
 		{ "COLLSOCK_MPI_AFTER", 0, INT32_MAX, &s->after },
 		{ "COLLSOCK_MPI_MAX_BYTES", 8, COLLSOCK_MAX_PAYLOAD, &s->max_bytes },
@@ -183,11 +185,11 @@ int cm_settings_read(struct cm_settings *s, char *error, size_t bytes)
 	s->max_bytes = DEFAULT_MAX_BYTES;
 	s->window = COLLSOCK_DEFAULT_WINDOW;
 	s->spin_us = CM_SPIN_AUTO;
-	for (i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(variables); i++)
 		if (read_number(&variables[i], error, bytes))
 			return -1;
 	/* Groups round it down, too. */
-	s->max_bytes -= s->max_bytes % sizeof(uint64_t);
+	s->max_bytes -= s->max_bytes % sizeof(__u64);
 	s->liveness_ms = liveness_s * MS_PER_S;
 	s->verbose = verbose;
 	s->summary = summary;

@@ -4,7 +4,9 @@
 #define COLLSOCK_MPI_SETTINGS_H
 
 #include <stddef.h>
-#include <stdint.h>
+#include <linux/types.h>
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 enum cm_mode {
 	CM_OFF,
@@ -13,7 +15,7 @@ enum cm_mode {
 };
 
 /* CM_SPIN_AUTO: spin where each rank has a processor of its own */
-#define CM_SPIN_AUTO UINT32_MAX
+#define CM_SPIN_AUTO 0xffffffffU
 
 /**
  * struct cm_settings - the same on all ranks of MPI_COMM_WORLD
@@ -32,19 +34,19 @@ enum cm_mode {
  * @network: the network over which hosts speak
  */
 struct cm_settings {
-	uint32_t	mode;
-	uint32_t	after;
-	uint32_t	max_bytes;
-	uint32_t	window;
-	uint32_t	liveness_ms;
-	uint32_t	spin_us;
-	uint8_t		algorithm[4];
-	uint8_t		fanout;
-	uint8_t		verbose;
-	uint8_t		summary;
-	uint8_t		network_prefix;
-	uint16_t	network_family;
-	uint8_t		network[16];
+	__u32	mode;
+	__u32	after;
+	__u32	max_bytes;
+	__u32	window;
+	__u32	liveness_ms;
+	__u32	spin_us;
+	__u8		algorithm[4];
+	__u8		fanout;
+	__u8		verbose;
+	__u8		summary;
+	__u8		network_prefix;
+	__u16	network_family;
+	__u8		network[16];
 };
 
 extern struct cm_settings cm_settings;

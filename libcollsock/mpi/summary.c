@@ -37,12 +37,12 @@ void cm_summary_count(enum cm_call call, enum cm_reason reason)
 	atomic_fetch_add_explicit(&counts[call][reason], 1, memory_order_relaxed);
 }
 
-uint64_t cm_summary_begin(void)
+__u64 cm_summary_begin(void)
 {
 	return cm_settings.summary ? cm_now_ns() : 0;
 }
 
-void cm_summary_end(enum cm_call call, uint64_t begin)
+void cm_summary_end(enum cm_call call, __u64 begin)
 {
 	if (begin)
 		atomic_fetch_add_explicit(&times[call], cm_now_ns() - begin, memory_order_relaxed);

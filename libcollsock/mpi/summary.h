@@ -4,7 +4,7 @@
 #define COLLSOCK_MPI_SUMMARY_H
 
 #include <stdbool.h>
-#include <stdint.h>
+#include <linux/types.h>
 
 enum cm_call {
 	CM_BARRIER,
@@ -45,8 +45,8 @@ enum cm_reason {
 void cm_summary_count(enum cm_call call, enum cm_reason reason);
 
 /* Nanoseconds that a blocking call took that was taken; 0 if nobody wants to know. */
-uint64_t cm_summary_begin(void);
-void cm_summary_end(enum cm_call call, uint64_t begin);
+__u64 cm_summary_begin(void);
+void cm_summary_end(enum cm_call call, __u64 begin);
 
 /* One page of this rank. */
 void cm_summary_print(void);

@@ -271,23 +271,23 @@ static int wait_some(int count, MPI_Request requests[], int *ended, int indices[
 
 #include "export.h"
 
-EXPORT(Wait, (MPI_Request *request, MPI_Status *status), (request, status), wait_one)
-EXPORT(Waitall, (int count, MPI_Request requests[], MPI_Status statuses[]),
-       (count, requests, statuses), wait_all)
-EXPORT(Waitany, (int count, MPI_Request requests[], int *index, MPI_Status *status),
-       (count, requests, index, status), wait_any)
-EXPORT(Waitsome, (int count, MPI_Request requests[], int *ended, int indices[],
-		  MPI_Status statuses[]),
-       (count, requests, ended, indices, statuses), wait_some)
-EXPORT(Test, (MPI_Request *request, int *flag, MPI_Status *status), (request, flag, status),
-       test_one)
-EXPORT(Testall, (int count, MPI_Request requests[], int *flag, MPI_Status statuses[]),
-       (count, requests, flag, statuses), test_all)
-EXPORT(Testany, (int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status),
-       (count, requests, index, flag, status), test_any)
-EXPORT(Testsome, (int count, MPI_Request requests[], int *ended, int indices[],
-		  MPI_Status statuses[]),
-       (count, requests, ended, indices, statuses), test_some)
-EXPORT(Request_get_status, (MPI_Request request, int *flag, MPI_Status *status),
-       (request, flag, status), get_status)
-EXPORT(Request_free, (MPI_Request *request), (request), request_free)
+CM_EXPORT(Wait, (MPI_Request *request, MPI_Status *status), (request, status), wait_one)
+CM_EXPORT(Waitall, (int count, MPI_Request requests[], MPI_Status statuses[]),
+	  (count, requests, statuses), wait_all)
+CM_EXPORT(Waitany, (int count, MPI_Request requests[], int *index, MPI_Status *status),
+	  (count, requests, index, status), wait_any)
+CM_EXPORT(Waitsome,
+	  (int count, MPI_Request requests[], int *ended, int indices[], MPI_Status statuses[]),
+	  (count, requests, ended, indices, statuses), wait_some)
+CM_EXPORT(Test, (MPI_Request *request, int *flag, MPI_Status *status), (request, flag, status),
+	  test_one)
+CM_EXPORT(Testall, (int count, MPI_Request requests[], int *flag, MPI_Status statuses[]),
+	  (count, requests, flag, statuses), test_all)
+CM_EXPORT(Testany, (int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status),
+	  (count, requests, index, flag, status), test_any)
+CM_EXPORT(Testsome,
+	  (int count, MPI_Request requests[], int *ended, int indices[], MPI_Status statuses[]),
+	  (count, requests, ended, indices, statuses), test_some)
+CM_EXPORT(Request_get_status, (MPI_Request request, int *flag, MPI_Status *status),
+	  (request, flag, status), get_status)
+CM_EXPORT(Request_free, (MPI_Request *request), (request), request_free)

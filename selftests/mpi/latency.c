@@ -11,9 +11,10 @@
 
 #include <mpi.h>
 
-#define WARM_UP 300
+#define MOST_WARM_UP 300
 #define MOST_BYTES 65536
 #define NS_PER_S 1e9
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 static double in[MOST_BYTES / sizeof(double)], out[MOST_BYTES / sizeof(double)];
 static int rank, size;
@@ -61,7 +62,7 @@ static const struct operation *find(const char *word)
 {
 	size_t i, length = strcspn(word, ":");
 
-	for (i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(operations); i++)
 		if (strlen(operations[i].name) == length &&
 		    !strncmp(word, operations[i].name, length))
 			return &operations[i];
@@ -100,7 +101,7 @@ static void measure(const char *word, int iterations, double *times)
 	int i, count = bytes_of(word) / sizeof(double);
 	double begin, first, median, mean;
 
-	for (i = 0; i < WARM_UP; i++)
+	for (i = 0; i < iterations && i < MOST_WARM_UP; i++)
 		operation->run(count, i % size);
 	first = MPI_Wtime();
 	for (i = 0; i < iterations; i++) {

@@ -77,6 +77,9 @@ def main():
     parser.add_argument("--most-ranks", type=int, default=16, metavar="N")
     parser.add_argument("--timeout", type=int, default=120, metavar="SECONDS")
     options = parser.parse_args()
+    # Tests are started in their own folder
+    options.tests = options.tests.resolve()
+    options.preload = options.preload and str(pathlib.Path(options.preload).resolve())
 
     chosen = [test for test in tests_of(options.tests / options.kind, options.folder or FOLDERS)
               if test.ranks <= options.most_ranks
