@@ -12,8 +12,8 @@
 
 #include "summary.h"
 
-bool cm_barrier_taken(MPI_Comm comm, enum cm_call call, MPI_Request *request,
-		      int *err);
+bool cm_barrier_taken(MPI_Comm comm, enum cm_call call,
+		      MPI_Request *request, int *err);
 bool cm_bcast_taken(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
 		    MPI_Comm comm, enum cm_call call, MPI_Request *request, int *err);
 /* @root is 0 if all ranks get the result. */
