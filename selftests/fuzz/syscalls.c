@@ -43,6 +43,7 @@
 #define MAX_THREADS	64
 #define MAX_DATA	(COLLSOCK_DEFAULT_SEGMENT + 64)
 #define LARGE_HOSTS	2000
+#define MOST_LIVENESS_MS 1000	/* that a request may ask for */
 #define GENERATION_MS	250	/* a new group is begun so often */
 #define INTERRUPT_MS	60
 #define TIMEOUT_US	50000
@@ -263,6 +264,9 @@ static void join(struct fuzzer *f, int fd)
 	}
 	while (spoiled--)
 		spoil(f, &r, bytes);
+	/* A host remembers such a group for twice the time, and who counts what is left waits. */
+	if (r.join.liveness_ms <= COLLSOCK_MAX_LIVENESS_MS)
+		r.join.liveness_ms %= MOST_LIVENESS_MS;
 	if (one_in(f, 15))
 		bytes = one_in(f, 2) ? odd_number(f) : below(f, sizeof(r));
 	if (!setsockopt(fd, SOL_COLLSOCK, one_in(f, 50) ? odd_number(f) : COLLSOCK_JOIN,

@@ -13,7 +13,7 @@ the model; here they do, so what is measured without loss is added to it.
 from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
 from mixed_load import MixedLoad, percentile
 
-SIZES = 2, 3, 5, 8, 13
+SIZES = (2, 3, 5, 8, 13) if SOAK > 1 else (2, 5, 13)
 HOSTS = range(1, max(SIZES) + 1)
 LOSSES = 0, 5, 20
 AMOUNT = 60  # operations, in a check
