@@ -12,7 +12,7 @@
 #include "settings.h"
 
 #define DEFAULT_AFTER		4
-#define DEFAULT_MAX_BYTES	COLLSOCK_DEFAULT_SEGMENT	/* more is not faster: performance.md */
+#define DEFAULT_MAX_BYTES	COLLSOCK_DEFAULT_SEGMENT	/* more is not faster */
 #define DEFAULT_LIVENESS_S	60
 #define MS_PER_S		1000
 
