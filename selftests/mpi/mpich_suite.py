@@ -10,6 +10,7 @@ it fails there as well it is skipped: then it says nothing about what is preload
 import argparse
 import pathlib
 import subprocess
+import sys
 
 FOLDERS = "coll", "comm", "attr", "threads/coll", "threads/comm"
 
@@ -84,6 +85,8 @@ def main():
     chosen = [test for test in tests_of(options.tests / options.kind, options.folder or FOLDERS)
               if test.ranks <= options.most_ranks
               and (not options.only or test.program.name in options.only)]
+    if not chosen:
+        sys.exit(f"mpich_suite: no test was built in {options.tests}")
     print(f"TAP version 13\n1..{len(chosen)}", flush=True)
     failed = 0
     for number, test in enumerate(chosen, 1):

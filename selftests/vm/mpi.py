@@ -124,7 +124,7 @@ def fortran_programs_take_part(kind):
 
 
 @test
-def without_the_module_or_with_bad_settings_programs_hear_of_it():
+def bad_settings_and_hosts_without_an_address_are_told():
     def run(*settings):
         env = [word for setting in settings for word in ("--env", setting)]
         return launch("mpich", 2, 1, "latency", "1", "barrier", launcher=env)
