@@ -7,6 +7,7 @@
 #include "formation.h"
 #include "netns.h"
 #include "socket.h"
+#include "trace.h"
 
 /*
  * All formations that packets may find, of all namespaces, by tag and own host:
@@ -197,10 +198,12 @@ int coll_formation_hash(struct coll_formation *f)
 	int err = 0;
 
 	spin_lock_bh(&formations_lock);
-	if (coll_formation_find(f->cn, f->group.secret.tag, f->group.self))
+	if (coll_formation_find(f->cn, f->group.secret.tag, f->group.self)) {
 		err = -EADDRINUSE;
-	else
+	} else {
+		trace_coll_group_began(&f->group);
 		hash_add_rcu(formations, &f->node, f->group.secret.tag + f->group.self);
+	}
 	spin_unlock_bh(&formations_lock);
 	return err;
 }
@@ -265,6 +268,7 @@ void coll_formation_stop(struct coll_formation *f)
  */
 void coll_formation_unhash(struct coll_formation *f)
 {
+	trace_coll_group_ended(&f->group);
 	hrtimer_cancel(&f->timer);
 	spin_lock_bh(&formations_lock);
 	hash_del_rcu(&f->node);

@@ -7,6 +7,7 @@
 #include "core/reduce.h"
 #include "io.h"
 #include "socket.h"
+#include "trace.h"
 
 /* ---- sleeping ---- */
 
@@ -93,6 +94,8 @@ static int io_try_post(struct coll_sock *csk, struct coll_place *place,
 	u64 now = coll_formation_enter(f);
 	int err;
 
+	if (trace_coll_post_enabled() && coll_group_writable(&f->group, csk->local))
+		trace_coll_post(&f->group, csk->local, sig);
 	coll_place_post(csk->places, place, cookie, how, now);
 	err = coll_group_post(&f->group, csk->local, sig, place->buffer, place, now);
 	if (err)

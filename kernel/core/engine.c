@@ -221,7 +221,7 @@ static void op_answer(struct coll_op *op, u32 local, u32 error, u32 failed_rank)
 		g->stats.failed++;
 	else
 		g->stats.completed++;
-	coll_env_complete(g, local, part->token,
+	coll_env_complete(g, local, op->number, part->token,
 			  result ? op_value(op, op->lanes[0].value, 0) : NULL,
 			  result ? op->bytes : 0, error, failed_rank);
 }
@@ -297,7 +297,7 @@ void coll_op_advance(struct coll_op *op, u32 index, u64 now)
 	while (lane->round < s->rounds) {
 		if (lane->missing)
 			return;
-		if (!coll_env_round(g))
+		if (!coll_env_round(g, op->number, index, lane->round))
 			g->stats.rounds_misplaced++;
 		g->stats.rounds++;
 		if (op->bytes && s->round[lane->round].folds)

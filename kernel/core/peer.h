@@ -220,10 +220,10 @@ bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 no
 void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 now);
 
 /* The message came again: the acknowledgment must have been lost. */
-void coll_peer_repeat(struct coll_peer *peer, u64 now);
+void coll_peer_repeat(struct coll_peer *peer, const struct coll_body *body, u64 now);
 
 /* The message cannot be stored now: answer with the credit. */
-void coll_peer_refuse(struct coll_peer *peer, u64 now);
+void coll_peer_refuse(struct coll_peer *peer, const struct coll_body *body, u64 now);
 
 /* Let the other side know that we are here, or what we have received. */
 void coll_peer_nudge(struct coll_peer *peer, u64 now);

@@ -137,6 +137,7 @@ static void verdict_learn(struct coll_group *g, const struct coll_verdict *v, u6
 		return;
 	g->limited = true;
 	g->verdict = *v;
+	coll_env_limit(g);
 	/* All hosts are on the way to know the limit; another rank is no news. */
 	if (!lower)
 		return;

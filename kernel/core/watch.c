@@ -286,6 +286,7 @@ static void watch_compare(struct coll_group *g, struct coll_peer *peer,
 	op = coll_group_slot_for(g, peer->host, body, now);
 	if (!op) {
 		g->stats.invalid++;
+		coll_env_drop(g, peer->host, g->self, body, COLL_DROP_INVALID);
 	} else if (!coll_signature_equal(&op->signature, &body->signature)) {
 		coll_group_break(g, COLL_REASON_DISAGREES, coll_group_rank(g, peer->host), now);
 	} else if (op->state == COLL_OP_EARLY) {
@@ -379,6 +380,7 @@ void coll_watch_answered(struct coll_peer *peer, const struct coll_body *body, u
 	coll_wire_read_answer(body->payload, &answer);
 	if (answer.nonce <= peer->answers || answer.nonce > peer->probes) {
 		g->stats.stale++;
+		coll_env_drop(g, peer->host, g->self, body, COLL_DROP_STALE);
 		return;
 	}
 	peer->answers = answer.nonce;
