@@ -100,6 +100,7 @@ typedef void (*exp_step)(struct exp_host *h);
  * @mark_ns: what softirq had worked when it asked, or began to spin
  * @since_ns: when it began to spin
  * @used_ns: of the CPU, by the program
+ * @apart_ns: so much of it is not counted
  * @state: enum exp_state
  * @then: what follows the operation
  * @operation: which one it is in
@@ -127,6 +128,7 @@ struct exp_host {
 	u64				mark_ns;
 	u64				since_ns;
 	u64				used_ns;
+	u64				apart_ns;
 	enum exp_state			state;
 	exp_step			then;
 	enum exp_operation		operation;
@@ -184,7 +186,7 @@ struct exp_settings {
  * @hosts: hosts, and their programs
  * @schedules: host-based: of each operation and host
  * @running: programs that have not come to their end
- * @wrong: results that are not the sum, and errors
+ * @wrong: results that are not the sum, errors, CPUs that did more than they can
  * @checked: results that are
  */
 struct experiment {
@@ -217,7 +219,7 @@ void exp_operate(struct exp_host *h, enum exp_operation operation, bool spins, e
 /* Its last step. */
 void exp_end(struct exp_host *h);
 
-/* All that the CPUs of all hosts have done. */
+/* All that the CPUs of all hosts have done, and is counted. */
 u64 exp_worked(const struct experiment *x);
 
 /* Run from the first step of every host until all have ended, and all is quiet. */

@@ -2,7 +2,7 @@
 /*
  * What things cost. One instruction counts as one nanosecond, so these are counted
  * instructions (Linux 6.1, QEMU's -icount), and a network that was chosen.
- * Documentation/performance.md, "Prices", shows how each was found.
+ * costs/measure counts them; Documentation/performance.md, "Prices", says how.
  */
 #include <stdlib.h>
 
@@ -11,21 +11,21 @@
 const struct exp_costs exp_costs_default = {
 	.wire		= 2000,
 	.byte		= 800,
-	.post		= 1600,
-	.answered	= 1300,
+	.post		= 1580,
+	.answered	= 1370,
 	.send		= 3050,
 	.receive	= 3050,
-	.data		= 890,
+	.data		= 800,
 	.fold		= 200,
 	.timer		= 1500,
-	.sleep		= 2025,
-	.wake		= 2025,
-	.sendto		= 6450,
-	.arrive		= 2330,
-	.recv		= 1600,
+	.sleep		= 2060,
+	.wake		= 2060,
+	.sendto		= 6530,
+	.arrive		= 2230,
+	.recv		= 1610,
 	.poll		= 800,
 	.element	= 36,
-	.mpi		= 830,
+	.mpi		= 800,
 	.message	= 940,
 };
 

@@ -87,7 +87,7 @@ u64 exp_worked(const struct experiment *x)
 	u32 i;
 
 	for (i = 0; i < x->settings.hosts; i++)
-		ns += x->hosts[i].used_ns + x->hosts[i].cpu->worked_ns;
+		ns += x->hosts[i].used_ns - x->hosts[i].apart_ns + x->hosts[i].cpu->worked_ns;
 	return ns;
 }
 
@@ -116,20 +116,35 @@ static void start(struct experiment *x)
 	}
 }
 
+/* Nobody's CPU has done more than there was time for. */
+static bool possible(const struct experiment *x, u64 begin_ns)
+{
+	u32 i;
+
+	for (i = 0; i < x->settings.hosts; i++) {
+		const struct exp_host *h = &x->hosts[i];
+
+		if (h->used_ns + h->cpu->worked_ns > free_at(h) - begin_ns)
+			return false;
+	}
+	return true;
+}
+
 void exp_run(struct experiment *x, const struct exp_settings *settings, exp_step first)
 {
-	u64 quiet_ns;
+	u64 begin_ns, quiet_ns;
 	u32 i;
 
 	memset(x, 0, sizeof(*x));
 	x->settings = *settings;
 	start(x);
+	begin_ns = x->world.now;
 	x->running = settings->hosts;
 	for (i = 0; i < settings->hosts; i++)
 		exp_compute(&x->hosts[i], 0, first);
 	while (x->running && !x->wrong && world_step(&x->world, COLL_NEVER))
 		;
-	x->wrong += !!x->running;
+	x->wrong += x->running || !possible(x, begin_ns);
 	quiet_ns = x->world.now + QUIET_NS;
 	while (world_step(&x->world, quiet_ns))
 		;
