@@ -36,7 +36,8 @@ static const struct table {
 	{ "skew", exp_skew,
 	  "Processor time of a reduce on one host, in us, its delays subtracted. waiting: what\n"
 	  "the delays alone make a polling host wait; alone: acknowledgments that found no packet\n"
-	  "to travel with, for a host and reduce; again: messages sent again, in all.",
+	  "to travel with, of a host and reduce; again: messages sent again, in all. factor:\n"
+	  "polling / collsock.",
 	  LIST(2, 4, 8, 16, 32), LIST(4, 32, 128), LIST(1000), SKEW_ITERATIONS },
 	{ "skew", exp_skew, NULL,
 	  LIST(32), LIST(4, 32, 128), LIST(0, 200, 400, 600, 800), SKEW_ITERATIONS },
@@ -63,7 +64,7 @@ static void explain(FILE *to)
 	exp_costs_explain(to, &exp_costs_default, "    ");
 }
 
-static u32 number(const char *text, u32 least, u32 most)
+static u32 read_number(const char *text, u32 least, u32 most)
 {
 	unsigned long long value;
 	char *end;
@@ -76,7 +77,7 @@ static u32 number(const char *text, u32 least, u32 most)
 	return value;
 }
 
-static const u32 *list(u32 numbers[MOST_LISTED + 1], char *text, u32 least, u32 most)
+static const u32 *read_list(u32 numbers[MOST_LISTED + 1], char *text, u32 least, u32 most)
 {
 	u32 count = 0;
 	char *word;
@@ -86,14 +87,14 @@ static const u32 *list(u32 numbers[MOST_LISTED + 1], char *text, u32 least, u32 
 			fprintf(stderr, "sim: lists have up to %u numbers\n", MOST_LISTED);
 			exit(2);
 		}
-		numbers[count++] = number(word, least, most);
+		numbers[count++] = read_number(word, least, most);
 	}
 	numbers[count] = EXP_LIST_END;
 	return numbers;
 }
 
 /* The beginning of its name will do. */
-static u8 algorithm(const char *name)
+static u8 find_algorithm(const char *name)
 {
 	u32 i;
 
@@ -132,17 +133,17 @@ static void parse(struct exp_choice *choice, int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "", known, NULL)) != -1) {
 		if (c == 'n')
-			choice->hosts = list(hosts, optarg, 2, EXP_MOST_HOSTS);
+			choice->hosts = read_list(hosts, optarg, 2, EXP_MOST_HOSTS);
 		else if (c == 'd')
-			choice->doubles = list(doubles, optarg, 1, EXP_MOST_DOUBLES);
+			choice->doubles = read_list(doubles, optarg, 1, EXP_MOST_DOUBLES);
 		else if (c == 'l')
-			choice->late_us = list(late_us, optarg, 0, MOST_LATE_US);
+			choice->late_us = read_list(late_us, optarg, 0, MOST_LATE_US);
 		else if (c == 'i')
-			choice->settings.iterations = number(optarg, 1, MOST_ITERATIONS);
+			choice->settings.iterations = read_number(optarg, 1, MOST_ITERATIONS);
 		else if (c == 's')
-			choice->settings.seed = number(optarg, 0, UINT32_MAX);
+			choice->settings.seed = read_number(optarg, 0, UINT32_MAX);
 		else if (c == 'a')
-			choice->settings.barrier = algorithm(optarg);
+			choice->settings.barrier = find_algorithm(optarg);
 		else if (c == 'c')
 			set_cost(&choice->settings.costs, optarg);
 		else

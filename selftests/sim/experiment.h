@@ -115,6 +115,7 @@ typedef void (*exp_step)(struct exp_host *h);
  * @queue: what is in the socket, in order of arrival
  * @last: end of that list
  * @iteration: of the experiment
+ * @warm: collsock's counters when what is counted began
  * @begin_ns: of what is measured
  * @latency_ns: sum of what was measured
  * @sleeps: how often the program slept
@@ -143,6 +144,7 @@ struct exp_host {
 	struct exp_datagram		*queue;
 	struct exp_datagram		**last;
 	u32				iteration;
+	struct collsock_stats		warm;
 	u64				begin_ns;
 	u64				latency_ns;
 	u64				sleeps;

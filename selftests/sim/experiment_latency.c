@@ -110,14 +110,17 @@ static bool barrier_row(struct exp_settings *s)
 	return right;
 }
 
+static const char barrier_heading[] = "\n"
+	"      ------ sleeping ------ ------ spinning ------ ------- in MPI -------- MPI\n"
+	"hosts collsock hostbas. factor collsock hostbas. factor collsock hostbas. factor   adds";
+
 bool exp_barrier(const struct exp_choice *choice)
 {
 	struct exp_settings s = choice->settings;
 	bool right = true;
 	const u32 *hosts;
 
-	printf("\n      ------ sleeping ------ ------ spinning ------ ---- MPI, spinning ---- more for\n"
-	       "hosts collsock hostbas. factor collsock hostbas. factor collsock hostbas. factor    MPI\n");
+	puts(barrier_heading);
 	for (hosts = choice->hosts; *hosts != EXP_LIST_END; hosts++) {
 		s.hosts = *hosts;
 		right &= barrier_row(&s);

@@ -13,6 +13,8 @@
 #define MOST_REDUCES	320000
 /* A reduce takes no longer when nobody is late; the paper's "conservative estimate". */
 #define LONGEST_US	500
+/* Before anything is counted: connections are made, round-trip times are learned. */
+#define WARM_UP		300
 
 /* ---- the program ---- */
 
@@ -56,7 +58,12 @@ static void iterates(struct exp_host *h)
 {
 	const struct exp_settings *s = &h->x->settings;
 
-	if (h->iteration == s->iterations)
+	if (h->iteration == WARM_UP) {
+		h->apart_ns = h->used_ns + h->cpu->worked_ns;
+		if (h->member)
+			h->warm = h->member->group.stats;
+	}
+	if (h->iteration == WARM_UP + s->iterations)
 		exp_end(h);
 	else
 		exp_compute(h, late_ns(s, h->id, h->iteration++), reduces);
@@ -81,8 +88,11 @@ static void count_packets(const struct experiment *x, struct cost *cost, int sig
 	u32 i;
 
 	for (i = 0; x->settings.maker == EXP_COLLSOCK && i < x->settings.hosts; i++) {
-		cost->alone += sign * (double)x->group.members[i].group.stats.lone_acks;
-		cost->again += x->group.members[i].group.stats.retransmits;
+		const struct collsock_stats *stats = &x->group.members[i].group.stats;
+		const struct exp_host *h = &x->hosts[i];
+
+		cost->alone += sign * (double)(stats->lone_acks - h->warm.lone_acks);
+		cost->again += stats->retransmits - h->warm.retransmits;
 	}
 }
 
@@ -104,7 +114,7 @@ static bool measure(struct exp_settings *s, enum exp_maker maker, bool spins, st
 		count_packets(&x, cost, sign);
 		right &= !x.wrong;
 		if (maker == EXP_COLLSOCK && s->reduces)
-			right &= x.checked == s->iterations;
+			right &= x.checked == WARM_UP + s->iterations;
 		exp_free(&x);
 	}
 	cost->alone /= all;
@@ -117,7 +127,7 @@ static double waiting_us(const struct exp_settings *s)
 	u64 ready[EXP_MOST_HOSTS], waits = 0;
 	u32 i, k, iteration;
 
-	for (iteration = 0; iteration < s->iterations; iteration++) {
+	for (iteration = WARM_UP; iteration < WARM_UP + s->iterations; iteration++) {
 		for (i = 0; i < s->hosts; i++)
 			waits -= ready[i] = late_ns(s, i, iteration);
 		for (k = 1; k < s->hosts; k *= 2)
@@ -143,20 +153,22 @@ static bool skew_row(const struct exp_choice *choice, u32 hosts, u32 doubles, u3
 	right = measure(&s, EXP_COLLSOCK, false, &collsock) &
 		measure(&s, EXP_HOSTBASED, false, &sleeping) &
 		measure(&s, EXP_HOSTBASED, true, &polling);
-	printf("%5u %7u %7u %10u %9.2f %9.2f %9.2f %9.2f %9.2f %7.3f %6llu%s\n", hosts, doubles,
+	printf("%5u %7u %5u %6u %9.2f %9.2f %9.2f %9.2f %7.2f %7.3f %6llu%s\n", hosts, doubles,
 	       late_us, s.iterations, collsock.cpu_us, sleeping.cpu_us, polling.cpu_us,
 	       waiting_us(&s), polling.cpu_us / collsock.cpu_us, collsock.alone,
 	       (unsigned long long)collsock.again, right ? "" : "  WRONG");
 	return right;
 }
 
+static const char heading[] = "\n"
+	"hosts doubles  late   runs  collsock  sleeping   polling   waiting  factor   alone  again";
+
 bool exp_skew(const struct exp_choice *choice)
 {
 	const u32 *hosts, *doubles, *late_us;
 	bool right = true;
 
-	printf("\nhosts doubles late us iterations  collsock  sleeping   polling   waiting poll/coll"
-	       "   alone  again\n");
+	puts(heading);
 	for (doubles = choice->doubles; *doubles != EXP_LIST_END; doubles++)
 		for (late_us = choice->late_us; *late_us != EXP_LIST_END; late_us++)
 			for (hosts = choice->hosts; *hosts != EXP_LIST_END; hosts++)

@@ -130,8 +130,12 @@ int main(void)
 	/* Whoever is woken waits for its turn */
 	sched_setscheduler(0, SCHED_BATCH, &equal);
 	for (i = -WARM_UP; i < BURSTS; i++) {
-		if (!i)
-			sent = lost = taken = empty = 0;
+		if (!i) {
+			sent = 0;
+			lost = 0;
+			taken = 0;
+			empty = 0;
+		}
 		TIME_BURST(sent, sends(one, &to_other));
 		TIME_BURST(taken, takes(other));
 		TIME_BURST(empty, polls(other));
