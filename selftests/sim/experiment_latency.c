@@ -8,9 +8,7 @@
 #include "experiment.h"
 
 /* Connections are made, and hosts fall into step, before anything is measured. */
-#define WARM_UP		20
-/* No host is in the barrier while another reduces. */
-#define PAUSE_US	500
+#define WARM_UP	20
 
 /* ---- programs ---- */
 
@@ -135,7 +133,6 @@ bool exp_reduce(const struct exp_choice *choice)
 	struct latency l, host;
 	bool right = true;
 
-	s.catch_up_us = PAUSE_US;
 	printf("\n              ------ sleeping ------ ------ spinning ------\n"
 	       "hosts doubles collsock hostbas. factor collsock hostbas. factor\n");
 	for (doubles = choice->doubles; *doubles != EXP_LIST_END; doubles++)
@@ -166,6 +163,7 @@ static bool work_of(struct exp_settings *s, enum exp_maker maker, exp_step progr
 
 	s->maker = maker;
 	s->spins = false;
+	s->catch_up_us = 0;
 	exp_run(&x, s, program);
 	*us = exp_worked(&x) / operations / NSEC_PER_USEC;
 	*sleeps = 0;

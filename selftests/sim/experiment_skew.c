@@ -11,8 +11,6 @@
 
 /* What all hosts together reduce, at most: large groups take fewer iterations. */
 #define MOST_REDUCES	320000
-/* A reduce takes no longer when nobody is late; the paper's "conservative estimate". */
-#define LONGEST_US	500
 /* Before anything is counted: connections are made, round-trip times are learned. */
 #define WARM_UP		300
 
@@ -148,7 +146,7 @@ static bool skew_row(const struct exp_choice *choice, u32 hosts, u32 doubles, u3
 	s.hosts = hosts;
 	s.doubles = doubles;
 	s.late_us = late_us;
-	s.catch_up_us = late_us + LONGEST_US;
+	s.catch_up_us += late_us;
 	s.iterations = clamp(MOST_REDUCES / hosts, 1U, s.iterations);
 	right = measure(&s, EXP_COLLSOCK, false, &collsock) &
 		measure(&s, EXP_HOSTBASED, false, &sleeping) &
