@@ -76,7 +76,7 @@ sim: setup-build	## simulator: SEEDS=n, or SEED=s (class and seed decide all), A
 	@$(MAKE) -s -C selftests/sim OUTPUT=$(CURDIR)/build/sim $(CURDIR)/build/sim/sim
 	@build/sim/sim $(SIM_ARGS)
 
-sim-bench: setup-build	## figures of a model: costs and latencies of up to 1,024 hosts with a CPU each
+sim-bench: setup-build	## figures of a model: costs and latencies for hosts with a CPU each: ARGS=--help
 	@$(MAKE) -s -C selftests/sim OUTPUT=$(CURDIR)/build/sim $(CURDIR)/build/sim/sim
 	@build/sim/sim --experiment $(ARGS)
 
