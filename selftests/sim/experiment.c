@@ -44,7 +44,7 @@ static const struct table {
 	{ "skew", exp_skew, NULL,
 	  LIST(32), LIST(4, 32, 128), LIST(0, 200, 400, 600, 800), SKEW_ITERATIONS },
 	{ "skew", exp_skew, NULL,
-	  LIST(64, 128), LIST(4), LIST(1000), SKEW_ITERATIONS },
+	  LIST(64, 128, 256), LIST(4), LIST(1000), SKEW_ITERATIONS },
 };
 
 static void explain(FILE *to)
