@@ -76,6 +76,10 @@ sim: setup-build	## simulator: SEEDS=n, or SEED=s (class and seed decide all), A
 	@$(MAKE) -s -C selftests/sim OUTPUT=$(CURDIR)/build/sim $(CURDIR)/build/sim/sim
 	@build/sim/sim $(SIM_ARGS)
 
+sim-bench: setup-build	## figures of a model: costs and latencies for hosts with a CPU each: ARGS=--help
+	@$(MAKE) -s -C selftests/sim OUTPUT=$(CURDIR)/build/sim $(CURDIR)/build/sim/sim
+	@build/sim/sim --experiment $(ARGS)
+
 check-mutants: setup-build setup-test	## every planted bug must turn a test red
 	@selftests/run mutants
 
@@ -104,4 +108,4 @@ setup-%:
 	@tools/setup $*
 
 .PHONY: all help module install uninstall vm demo-values demo check check-debug check-mutants \
-	sim fuzz soak bench bench-check bench-mpi bench-skew lint clean $(PARTS)
+	sim sim-bench fuzz soak bench bench-check bench-mpi bench-skew lint clean $(PARTS)
