@@ -2,8 +2,7 @@
 """The picture: a row for each host, time from left to right, an arrow for each packet."""
 
 import math
-import statistics
-from xml.sax.saxutils import escape
+from html import escape
 
 from events import Unreadable
 from scale import Scale, WIDTH, duration, unit_of
@@ -61,13 +60,13 @@ def element(name, content=None, **attributes):
         key = "class" if key == "cls" else key.replace("_", "-")
         if isinstance(value, float):
             value = f"{value:.1f}"
-        words.append(f'{key}="{escape(str(value), {chr(34): "&quot;"})}"')
+        words.append(f'{key}="{escape(str(value))}"')
     head = " ".join(words)
     return f"<{head}/>" if content is None else f"<{head}>{content}</{name}>"
 
 
 def text(x, y, words, cls=""):
-    return element("text", escape(words), x=float(x), y=float(y), **({"cls": cls} if cls else {}))
+    return element("text", escape(words, quote=False), x=float(x), y=float(y), **({"cls": cls} if cls else {}))
 
 
 def line(x1, y1, x2, y2, cls):
@@ -79,7 +78,7 @@ def polygon(points, cls):
 
 
 def group(cls, title, *parts):
-    return element("g", element("title", escape(title)) + "".join(parts), cls=cls)
+    return element("g", element("title", escape(title, quote=False)) + "".join(parts), cls=cls)
 
 
 def width_of(words, size=FONT):
@@ -147,9 +146,9 @@ class Picture:
         self.axis = TOP + self.row * (rows + 0.2)
         self.right = LEFT + WIDTH + 24
         # What is lost would have taken as long as the others
-        took = [flight.received.at - flight.sent.at for flight in operation.flights
-                if flight.sent and flight.received]
-        self.usual_ns = statistics.median(took) if took else 0
+        took = sorted(flight.received.at - flight.sent.at for flight in operation.flights
+                      if flight.sent and flight.received)
+        self.usual_ns = took[len(took) // 2] if took else 0
 
     def x(self, time):
         return LEFT + 12 + self.scale.x(time)
@@ -369,12 +368,12 @@ class Picture:
         width, height = self.right + RIGHT - 10, bottom + 24
         name = f"{self.kind().capitalize()} {operation.number} of group {operation.tag}"
         described, packets = self.heading()
-        parts = [element("title", escape(name), id="title"),
+        parts = [element("title", escape(name, quote=False), id="title"),
                  element("desc", escape(f"{described}; {packets}. Time goes from left to right; "
                                         "each host has a line, each packet an arrow from the "
                                         "host that sends it to the one that receives it."),
                          id="desc"),
-                 element("style", escape(STYLE)),
+                 element("style", STYLE),
                  element("rect", width="100%", height="100%", fill="#fff"),
                  text(LEFT, 30, name, "name"), text(LEFT, 50, described),
                  text(LEFT, 66, packets), self.grid()]
