@@ -14,8 +14,8 @@ import sys
 from xml.etree import ElementTree
 
 from collsock_test import (
-    DISSEMINATION, PORT, Group, at_least, equal, eventually, main, netem, on, outcome,
-    rank_on, read_file, test, write_file)
+    DISSEMINATION, PORT, Group, at_least, equal, main, netem, on, outcome, read_file, test,
+    write_file)
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/picture/src"))
@@ -67,15 +67,6 @@ def recorded(function):
     path.write_text(read_file(f"{TRACEFS}/trace"), encoding="ascii")
     write_file(f"{TRACEFS}/trace", "")
     return Trace(path)
-
-
-def end(group):
-    """Close it, and wait until nothing of it is under way: then nothing is left to trace."""
-    witnesses = [rank_on(host) for host in group.hosts]
-    group.close()
-    for host, witness in zip(group.hosts, witnesses):
-        eventually(f"groups on host {host}", lambda w=witness: w.net_stats().groups, 0)
-        witness.close()
 
 
 # ---- what must be in a trace of barriers ----
@@ -144,7 +135,7 @@ def run_barriers(lossy):
         group.barrier()
     if lossy:
         netem(lossy)
-    end(group)
+    group.end()
 
 
 def trace_barriers(lossy=()):
@@ -194,7 +185,7 @@ def run_trouble(peers):
     group[0].close()
     group[1].post()
     equal("what becomes of a post", outcome(group[1].complete()), "ECONNRESET rank 0")
-    end(group)
+    group.end()
 
 
 @test
