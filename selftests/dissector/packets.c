@@ -97,23 +97,35 @@ static void any_body(struct coll_body *b, const u8 *payload)
 	}
 }
 
-/* Returns the new length: a few bits change, or bytes are missing or too many. */
-static u32 damage(u8 *packet, u32 bytes)
+/* One kind of damage after the other, each somewhere else. Returns the new length. */
+static u32 damage(u8 *packet, u32 bytes, u32 kind)
 {
 	u64 r = seed_next(&state);
 
-	switch (r % 4) {
+	switch (kind % 8) {
 	case 0:
-		return 1 + (r >> 8) % bytes;
+		return 1 + r % bytes;
 	case 1:
-		return min_t(u32, bytes + 1 + (r >> 8) % 16, ROOM);
+		return min_t(u32, bytes + 1 + r % 16, ROOM);
 	case 2:
-		packet[COLL_WIRE_PREFIX] = r >> 8;	/* type and flags */
-		return bytes;
+		packet[0] = r;			/* version */
+		break;
+	case 3:
+		packet[1 + r % 3] ^= 1;		/* reserved */
+		break;
+	case 4:
+		memset(packet + 20, 0, 4);	/* incarnation */
+		break;
+	case 5:
+		packet[COLL_WIRE_PREFIX] = r;	/* type and flags */
+		break;
+	case 6:
+		packet[36] ^= 1;		/* sequence number */
+		break;
 	default:
-		packet[(r >> 8) % COLL_WIRE_HEADER] ^= 1 << (r >> 16) % 8;
-		return bytes;
+		packet[r % COLL_WIRE_HEADER] ^= 1 << (r >> 16) % 8;
 	}
+	return bytes;
 }
 
 /* ---- what the core reads ---- */
@@ -207,7 +219,7 @@ int main(int argc, char **argv)
 		coll_wire_write(packet, &side, &body);
 		bytes = coll_wire_bytes(&body);
 		if (i % 3 == 2)
-			bytes = damage(packet, bytes);
+			bytes = damage(packet, bytes, i / 3);
 		put_packet(file, i, packet, bytes);
 		tell(packet, bytes);
 	}

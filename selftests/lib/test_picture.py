@@ -180,6 +180,22 @@ def what_is_lost_ends_in_a_cross_and_is_drawn_again():
     check_arrows(drawn)
 
 
+def packets_that_look_alike_are_paired_in_order():
+    trace = Trace(3)
+    trace.barrier(0, 0)
+    # Sent again before the first was received; and one that the network has repeated
+    for again in False, True:
+        trace.message(200 + 10 * again, 0, 4, 0, 50, again)
+    trace.message(300, 0, 5, 0, 50)
+    trace.lines.append((370, 0, trace.lines[-1][2]))
+    drawn = Drawn(trace.write("alike.txt"))
+    same("messages, repetitions, lost ones", drawn.count("message", "again", "lost"), (9, 1, 0))
+    took = [float(times[2]) - float(times[1]) for times in (re.search(
+        r"round 4 .* at (\S+) µs, received at (\S+) µs", title.text)
+        for title in drawn.root.iter(f"{SVG}title")) if times]
+    same("times on the way", [round(time) for time in took], [50, 50])
+
+
 def no_two_labels_overlap():
     for hosts in 2, 5, 16, 64:
         trace = Trace(hosts)
@@ -300,7 +316,8 @@ def it_is_installed_and_goes_away():
 
 
 TESTS = (a_barrier_has_a_line_for_each_host_and_an_arrow_for_each_message,
-         what_is_lost_ends_in_a_cross_and_is_drawn_again, no_two_labels_overlap,
+         what_is_lost_ends_in_a_cross_and_is_drawn_again,
+         packets_that_look_alike_are_paired_in_order, no_two_labels_overlap,
          the_first_whole_operation_is_drawn, clocks_of_several_machines_are_compared,
          hosts_that_are_not_traced_are_said_to_be_so, nanoseconds_and_other_tools_are_read,
          what_cannot_be_done_is_said, it_is_installed_and_goes_away)
