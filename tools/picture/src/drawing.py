@@ -5,7 +5,7 @@ import math
 from html import escape
 
 from events import Unreadable
-from scale import Scale, WIDTH, duration, unit_of
+from scale import Scale, WIDTH, duration, exact, unit_of
 
 LEFT, RIGHT, TOP, BOTTOM = 110, 250, 92, 40
 COLUMNS = (("posted", 64), ("completed", 152), ("took", 222))
@@ -233,16 +233,16 @@ class Picture:
         y, parts = self.row_of[host], []
         for event in self.marks_at(self.operation.rounds, host):
             parts.append(group("mark", f"host {host}: round {event.fields['round']} is over, "
-                               f"{duration(event.at)}", round_sign(self.x(event.at), y)))
+                               f"{exact(event.at)}", round_sign(self.x(event.at), y)))
         for event in self.marks_at(self.operation.completions, host):
             error = event.fields["error"]
             what = f"fails with error {error}" if error else "completes"
             parts.append(group("mark", f"rank {event.fields['rank']} {what}, "
-                               f"{duration(event.at)}",
+                               f"{exact(event.at)}",
                                completion_sign(self.x(event.at), y, bool(error))))
         for event in self.marks_at(self.operation.posts, host):
             parts.append(group("mark", f"rank {event.fields['rank']} posts, "
-                               f"{duration(event.at)}", post_sign(self.x(event.at), y)))
+                               f"{exact(event.at)}", post_sign(self.x(event.at), y)))
         return "".join([*parts, *self.round_names(host)])
 
     def round_names(self, host):
@@ -265,23 +265,22 @@ class Picture:
 
     def flight_title(self, flight):
         fields = flight.fields
-        words = [flight.type]
+        which = ""
         if flight.type == "message":
-            words.append(f"of round {fields['round']}")
-            if fields["segment"]:
-                words.append(f"segment {fields['segment']}")
-        words.append(f"from host {fields['source']} to host {fields['destination']}")
-        words.append("sent again" if flight.again else "sent" if flight.sent else "")
-        if flight.sent:
-            words.append(f"at {duration(flight.sent.at)}")
-        if flight.received:
-            words.append(f"received at {duration(flight.received.at)}")
-        words.append({"lost": "lost", "unknown": "its receiver is not traced",
-                      "from unknown": "its sender is not traced"}.get(self.fate(flight), ""))
-        words.append(f"dropped: {flight.dropped}" if flight.dropped else "")
-        words.append(f"sequence number {fields['seq']}" if fields["seq"] else "")
-        words.append(f"acknowledges {fields['ack']}" if fields["ack"] else "")
-        return ", ".join(filter(None, [*words, f"{fields['bytes']} bytes"]))
+            which = f" of round {fields['round']}"
+            which += f", segment {fields['segment']}," if fields["segment"] else ""
+        ends = f"from host {fields['source']} to host {fields['destination']}"
+        facts = [
+            flight.sent and f"sent {'again ' if flight.again else ''}at "
+                            f"{exact(flight.sent.at)}",
+            flight.received and f"received at {exact(flight.received.at)}",
+            {"lost": "lost", "unknown": "its receiver is not traced",
+             "from unknown": "its sender is not traced"}.get(self.fate(flight)),
+            flight.dropped and f"dropped: {flight.dropped}",
+            fields["seq"] and f"sequence number {fields['seq']}",
+            fields["ack"] and f"acknowledges {fields['ack']}",
+            f"{fields['bytes']} bytes"]
+        return f"{flight.type}{which} {ends}: {', '.join(filter(None, facts))}"
 
     def flight(self, flight):
         fate, cls = self.fate(flight), flight_class(flight)
