@@ -63,8 +63,8 @@ check: setup-build setup-test setup-vm setup-debug setup-mpi	## all tests, a fix
 check-debug: setup-build setup-vm setup-debug	## the kernel tests on the debug kernel; KVER=smp: on that for two CPUs
 	@selftests/run $(if $(filter smp,$(KVER)),smp,uml):debug
 
-soak: setup-build setup-test setup-vm setup-debug setup-k612 setup-fuzz setup-mpi	## SOAK=n times the work, on 6.1, 6.12 and the debug kernels
-	@selftests/run --soak $(SOAK) unit sim fuzz $(KVER):soak 6.12:soak uml:soak smp:soak
+soak: setup-build setup-test setup-vm setup-debug setup-k612 setup-fuzz setup-mpi setup-capture	## SOAK=n times the work, on 6.1, 6.12 and the debug kernels
+	@selftests/run --soak $(SOAK) unit sim fuzz dissector $(KVER):soak 6.12:soak uml:soak smp:soak
 	@RUNS=$$(($(SOAK) * 500000)) selftests/fuzz/run
 
 fuzz: setup-fuzz	## libFuzzer on the core: FUZZ_SECONDS=60 in all, or RUNS=n inputs

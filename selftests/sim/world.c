@@ -55,7 +55,6 @@ void coll_env_peer_free(struct coll_peer *peer)
 	coll_env_free(peer);
 }
 
-
 static u64 digest_bytes(u64 digest, const void *data, size_t bytes)
 {
 	const u8 *at = data;
