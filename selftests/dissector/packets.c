@@ -153,12 +153,13 @@ static void tell_payload(const struct coll_body *b)
 			printf("%02x", b->payload[i]);
 	if (b->type == COLL_PACKET_ANSWER) {
 		coll_wire_read_answer(b->payload, &answer);
-		printf("\t%llu\t%u\t%u\t%u", (unsigned long long)answer.nonce, answer.host,
-		       answer.operation, answer.waited_ms);
+		printf("\t%llu\t%u\t%u\t%u\t%u\t%u\t%u", (unsigned long long)answer.nonce,
+		       answer.wait.host, answer.wait.rank, answer.wait.operation,
+		       answer.wait.waited_ms, answer.wait.age_ms, answer.wait.hops);
 	} else if (b->type == COLL_PACKET_PROBE) {
-		printf("\t%llu\t\t\t", (unsigned long long)coll_wire_read_nonce(b->payload));
+		printf("\t%llu\t\t\t\t\t\t", (unsigned long long)coll_wire_read_nonce(b->payload));
 	} else {
-		printf("\t\t\t\t");
+		printf("\t\t\t\t\t\t\t");
 	}
 }
 

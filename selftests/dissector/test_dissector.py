@@ -15,7 +15,7 @@ FIELDS = ("source", "destination", "tag", "descriptor", "incarnation", "known", 
           "type", "flags.ack", "flags.operands", "round", "segment", "seq", "done", "credit",
           "operation", "kind", "data_type", "operator", "schedule", "count", "root", "reason",
           "rank", "ack.connection", "ack.seq", "ack.bits", "payload", "nonce", "waits_for",
-          "waits_operation", "waited_ms", "mac")
+          "waits_rank", "waits_operation", "waited_ms", "age_ms", "hops", "mac")
 MALFORMED = ("short", "long", "version", "reserved", "incarnation", "type", "seq")
 
 

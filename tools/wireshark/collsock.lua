@@ -36,7 +36,7 @@ local schedules = {
 	"binomial reduce", "k-ary reduce", "binomial broadcast", "k-ary broadcast",
 }
 
-local reasons = { [0] = "left", "silent", "disagrees", "restarted" }
+local reasons = { [0] = "left", "silent", "disagrees", "restarted", "ended" }
 
 -- Operations are counted from 0: one before the first one is none. No host has this index.
 local NONE = 0xffffffff
@@ -78,7 +78,10 @@ local f = {
 	nonce = ProtoField.uint64("collsock.nonce", "Nonce"),
 	waits_for = ProtoField.uint32("collsock.waits_for", "Waits for host"),
 	waits_operation = ProtoField.uint32("collsock.waits_operation", "In operation"),
+	waits_rank = ProtoField.uint32("collsock.waits_rank", "For rank"),
 	waited_ms = ProtoField.uint32("collsock.waited_ms", "Milliseconds"),
+	age_ms = ProtoField.uint32("collsock.age_ms", "As it was so many milliseconds ago"),
+	hops = ProtoField.uint32("collsock.hops", "Hosts that passed it on"),
 	mac = ProtoField.uint64("collsock.mac", "MAC", base.HEX),
 	same_as = ProtoField.framenum("collsock.same_as", "The same message as"),
 }
@@ -111,7 +114,7 @@ local MAX_SEGMENT = 8640
 local MIN = HEADER + MAC
 local MAX = MIN + OPERANDS + ACK + MAX_SEGMENT
 -- Bytes of payload that a type has; messages have any
-local payloads = { [ACKNOWLEDGMENT] = 0, [GOODBYE] = 0, [PROBE] = 8, [ANSWER] = 24 }
+local payloads = { [ACKNOWLEDGMENT] = 0, [GOODBYE] = 0, [PROBE] = 8, [ANSWER] = 32 }
 
 -- What coll_wire_formed() refuses, and why; nil for a packet.
 local function fault(tvb)
@@ -216,8 +219,11 @@ local function payload(tvb, at, bytes, kind, tree)
 	end
 	if kind == ANSWER then
 		add_number(tree, f.waits_for, tvb(at + 8, 4), NONE, "nobody")
-		tree:add(f.waits_operation, tvb(at + 12, 4))
-		tree:add(f.waited_ms, tvb(at + 16, 4))
+		add_number(tree, f.waits_rank, tvb(at + 12, 4), NONE, "unknown")
+		tree:add(f.waits_operation, tvb(at + 16, 4))
+		tree:add(f.waited_ms, tvb(at + 20, 4))
+		tree:add(f.age_ms, tvb(at + 24, 4))
+		tree:add(f.hops, tvb(at + 28, 4))
 	end
 end
 
@@ -246,8 +252,8 @@ local function answer_of(tvb, at)
 	if host == NONE then
 		return "waits for nobody"
 	end
-	return string.format("waits for h%d in op %d since %d ms", host, tvb(at + 12, 4):uint(),
-		tvb(at + 16, 4):uint())
+	return string.format("waits for h%d in op %d since %d ms", host, tvb(at + 16, 4):uint(),
+		tvb(at + 20, 4):uint() + tvb(at + 24, 4):uint())
 end
 
 -- kind, then of what, from and to whom, then what its type tells
