@@ -9,7 +9,12 @@
 #include <linux/hrtimer.h>
 #include <linux/sysctl.h>
 #include <linux/version.h>
+#include <net/ip6_route.h>
 #include <net/net_namespace.h>
+#include <net/udp_tunnel.h>
+#if KERNEL_VERSION(7, 1, 0) > LINUX_VERSION_CODE
+#include <net/ipv6_stubs.h>
+#endif
 
 /* 6.11: handlers of sysctls get a constant table. */
 #if KERNEL_VERSION(6, 11, 0) <= LINUX_VERSION_CODE
@@ -42,5 +47,24 @@ static inline void coll_hrtimer_setup(struct hrtimer *timer,
 	timer->function = function;
 #endif
 }
+
+/* 7.1: IPv6 is no module any more, so its functions are called without a detour. */
+static inline struct dst_entry *coll_ip6_route(struct net *net, struct flowi6 *flow)
+{
+#if KERNEL_VERSION(7, 1, 0) <= LINUX_VERSION_CODE
+	return ip6_dst_lookup_flow(net, NULL, flow, NULL);
+#else
+	return ipv6_stub->ipv6_dst_lookup_flow(net, NULL, flow, NULL);
+#endif
+}
+
+/*
+ * 7.2: the functions of UDP tunnels take a struct sock instead of its struct socket. It
+ * came to stable kernels before that, too: their type tells, the version does not.
+ */
+#define COLL_TUNNEL_TAKES_SOCK \
+	__builtin_types_compatible_p(typeof(udp_tunnel_sock_release), void (struct sock *))
+#define coll_tunnel_sock(sk) \
+	__builtin_choose_expr(COLL_TUNNEL_TAKES_SOCK, (sk), (sk)->sk_socket)
 
 #endif
