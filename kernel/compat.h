@@ -9,6 +9,7 @@
 #include <linux/hrtimer.h>
 #include <linux/sysctl.h>
 #include <linux/version.h>
+#include <linux/workqueue.h>
 #include <net/ip6_route.h>
 #include <net/net_namespace.h>
 #include <net/udp_tunnel.h>
@@ -47,6 +48,13 @@ static inline void coll_hrtimer_setup(struct hrtimer *timer,
 	timer->function = function;
 #endif
 }
+
+/* 6.18: the work queue for the CPU at hand has a name of its own, and the old one complains. */
+#if KERNEL_VERSION(6, 18, 0) <= LINUX_VERSION_CODE
+#define coll_work_queue	system_percpu_wq
+#else
+#define coll_work_queue	system_wq
+#endif
 
 /* 7.1: IPv6 is no module any more, so its functions are called without a detour. */
 static inline struct dst_entry *coll_ip6_route(struct net *net, struct flowi6 *flow)

@@ -3,6 +3,7 @@
 #include <linux/module.h>
 #include <net/netns/generic.h>
 
+#include "compat.h"
 #include "formation.h"
 #include "netns.h"
 
@@ -31,7 +32,7 @@ struct coll_net *coll_net_of(const struct net *net)
  */
 void coll_net_tidy_soon(struct coll_net *cn)
 {
-	mod_delayed_work(system_wq, &cn->tidy, 0);
+	mod_delayed_work(coll_work_queue, &cn->tidy, 0);
 }
 
 /**
@@ -90,7 +91,7 @@ static void net_tidy(struct work_struct *work)
 	now = ktime_get_ns();
 	due = coll_graveyard_forget(&cn->graveyard, now);
 	if (due != U64_MAX)
-		queue_delayed_work(system_wq, &cn->tidy, nsecs_to_jiffies(due - now) + 1);
+		queue_delayed_work(coll_work_queue, &cn->tidy, nsecs_to_jiffies(due - now) + 1);
 	else if (list_empty(&cn->formations))
 		coll_udp_close(cn);
 	mutex_unlock(&cn->mutex);
