@@ -72,7 +72,10 @@ static inline struct dst_entry *coll_ip6_route(struct net *net, struct flowi6 *f
  */
 #define COLL_TUNNEL_TAKES_SOCK \
 	__builtin_types_compatible_p(typeof(udp_tunnel_sock_release), void (struct sock *))
-#define coll_tunnel_sock(sk) \
-	__builtin_choose_expr(COLL_TUNNEL_TAKES_SOCK, (sk), (sk)->sk_socket)
+
+static inline void *coll_tunnel_sock(struct sock *sk)
+{
+	return COLL_TUNNEL_TAKES_SOCK ? (void *)sk : (void *)sk->sk_socket;
+}
 
 #endif
