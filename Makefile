@@ -2,11 +2,15 @@
 # Every command that a person types. What a target needs from the distribution it
 # installs itself (tools/setup), as root or with sudo.
 
-# Kernel to build for and to boot: the newest installed 6.1, a version, or a debug
-# kernel: uml, smp (several CPUs). Looked up at each use, because setup may install it.
-KVER ?= $(shell tools/vm/kver)
+# Kernel to build for and to boot: a version, the newest installed of a series (6.1, 6.12,
+# 7), or a debug kernel: uml, smp (several CPUs).
+KVER ?= 6.1
+# Which that is; looked up at each use, because setup may install it.
+RELEASE = $(shell tools/vm/kver $(KVER))
 PREFIX ?= /usr/local
 DESTDIR ?=
+# Installs what a target needs; SETUP=: for a system that has it
+SETUP ?= tools/setup
 # Times the work of "make soak"
 SOAK ?= 20
 
@@ -14,13 +18,15 @@ SOAK ?= 20
 PARTS := $(patsubst %/Makefile,%,$(wildcard libcollsock/Makefile libcollsock/mpi/Makefile \
 	tools/Makefile tools/*/Makefile))
 
-all: module $(PARTS)	## module, library and commands
+all: module parts	## module, library and commands
+
+parts: $(PARTS)	## library and commands
 
 help:	## this list
 	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | \
 		sed -E 's/^([a-z-]+):.*##[ \t]*(.*)/\1\t\2/' | expand -t 16
 	@echo
-	@echo "Variables: KVER=version|uml|smp PREFIX= DESTDIR= HOSTS= CMD= (tools/vm/vm --help)"
+	@echo "Variables: KVER=version|6.12|7|uml|smp PREFIX= DESTDIR= HOSTS= CMD= (tools/vm/vm --help)"
 
 module: setup-build	## kernel module for KVER, in build/KVER
 	@tools/vm/build-module $(KVER)
@@ -34,18 +40,24 @@ $(PARTS): setup-build
 # No socket family brings its module by itself when distributions say no to that
 LOADED_AT_BOOT = $(DESTDIR)/usr/lib/modules-load.d/collsock.conf
 
-install: all	## install into DESTDIR and PREFIX
-	install -D -m 644 build/$(KVER)/collsock.ko \
-		$(DESTDIR)/lib/modules/$(KVER)/updates/collsock.ko
-	install -d $(DESTDIR)/usr/lib/modules-load.d
+install: module install-parts	## install into DESTDIR and PREFIX
+	install -D -m 644 build/$(RELEASE)/collsock.ko \
+		$(DESTDIR)/lib/modules/$(RELEASE)/updates/collsock.ko
+	install -d $(dir $(LOADED_AT_BOOT))
 	echo collsock >$(LOADED_AT_BOOT)
-	$(if $(DESTDIR),,depmod $(KVER))
-	for part in $(PARTS); do $(MAKE) -C $$part install PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) || exit; done
+	$(if $(DESTDIR),,depmod $(RELEASE))
+
+install-parts: parts
+	set -e; for part in $(PARTS); do $(MAKE) -C $$part install PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); done
 
 uninstall:	## remove what install put there
-	rm -f $(DESTDIR)/lib/modules/$(KVER)/updates/collsock.ko $(LOADED_AT_BOOT)
-	$(if $(DESTDIR),,depmod $(KVER))
-	for part in $(PARTS); do $(MAKE) -C $$part uninstall PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) || exit; done
+	rm -f $(DESTDIR)/lib/modules/$(RELEASE)/updates/collsock.ko $(LOADED_AT_BOOT)
+	-rmdir $(DESTDIR)/lib/modules/$(RELEASE)/updates 2>/dev/null
+	$(if $(DESTDIR),,depmod $(RELEASE))
+	set -e; for part in $(PARTS); do $(MAKE) -C $$part uninstall PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); done
+
+deb: setup-deb	## Debian packages, in build/deb
+	@tools/debian/build
 
 # The vm script reads HOSTS, CMD, EACH, ICOUNT and so on itself.
 vm: setup-vm all	## shell (or CMD=...) in a test machine with HOSTS=n hosts
@@ -62,6 +74,13 @@ check: setup-build setup-test setup-vm setup-debug setup-mpi	## all tests, a fix
 
 check-debug: setup-build setup-vm setup-debug	## the kernel tests on the debug kernel; KVER=smp: on that for two CPUs
 	@selftests/run $(if $(filter smp,$(KVER)),smp,uml):debug
+
+matrix: setup-build setup-vm setup-mpi setup-k612 setup-tree	## the tests in the VM on Debian's 6.1, 6.12 and 7.x kernels: each a sample
+	@tools/vm/debian-kernel >/dev/null
+	@selftests/run 6.1:check 6.12:check 7:check
+
+check-deb: setup-vm setup-tree deb	## the packages, in a fresh Debian 12: install, build for two kernels, run, purge
+	@selftests/run deb
 
 soak: setup-build setup-test setup-vm setup-debug setup-k612 setup-fuzz setup-mpi setup-capture	## SOAK=n times the work, on 6.1, 6.12 and the debug kernels
 	@selftests/run --soak $(SOAK) unit sim fuzz dissector $(KVER):soak 6.12:soak uml:soak smp:soak
@@ -105,7 +124,8 @@ clean:	## remove build/
 	rm -rf build
 
 setup-%:
-	@tools/setup $*
+	@$(SETUP) $*
 
-.PHONY: all help module install uninstall vm demo-values demo check check-debug check-mutants \
-	sim sim-bench fuzz soak bench bench-check bench-mpi bench-skew lint clean $(PARTS)
+.PHONY: all parts help module install install-parts uninstall deb vm demo-values demo check \
+	check-debug check-deb check-mutants matrix sim sim-bench fuzz soak bench bench-check \
+	bench-mpi bench-skew lint clean $(PARTS)

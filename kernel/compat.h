@@ -8,7 +8,13 @@
 
 #include <linux/hrtimer.h>
 #include <linux/version.h>
+#include <linux/workqueue.h>
 #include <net/genetlink.h>
+#include <net/ip6_route.h>
+#include <net/udp_tunnel.h>
+#if KERNEL_VERSION(7, 1, 0) > LINUX_VERSION_CODE
+#include <net/ipv6_stubs.h>
+#endif
 
 /* 6.6: what a dump was asked is kept in a struct genl_info. */
 static inline struct nlattr **coll_genl_dump_attrs(struct netlink_callback *cb)
@@ -31,6 +37,35 @@ static inline void coll_hrtimer_setup(struct hrtimer *timer,
 	hrtimer_init(timer, clock, mode);
 	timer->function = function;
 #endif
+}
+
+/* 6.18: the work queue for the CPU at hand has a name of its own, and the old one complains. */
+#if KERNEL_VERSION(6, 18, 0) <= LINUX_VERSION_CODE
+#define coll_work_queue	system_percpu_wq
+#else
+#define coll_work_queue	system_wq
+#endif
+
+/* 7.1: IPv6 is no module any more, so its functions are called without a detour. */
+static inline struct dst_entry *coll_ip6_route(struct net *net, struct flowi6 *flow)
+{
+#if KERNEL_VERSION(7, 1, 0) <= LINUX_VERSION_CODE
+	return ip6_dst_lookup_flow(net, NULL, flow, NULL);
+#else
+	return ipv6_stub->ipv6_dst_lookup_flow(net, NULL, flow, NULL);
+#endif
+}
+
+/*
+ * 7.2: the functions of UDP tunnels take a struct sock instead of its struct socket. It
+ * came to stable kernels before that, too: their type tells, the version does not.
+ */
+#define COLL_TUNNEL_TAKES_SOCK \
+	__builtin_types_compatible_p(typeof(udp_tunnel_sock_release), void (struct sock *))
+
+static inline void *coll_tunnel_sock(struct sock *sk)
+{
+	return COLL_TUNNEL_TAKES_SOCK ? (void *)sk : (void *)sk->sk_socket;
 }
 
 #endif

@@ -51,10 +51,13 @@ static int netlink_put_tunable(struct sk_buff *skb, const struct coll_tunables *
 	return 0;
 }
 
+/* All that is told of one fits into so many bytes. */
+#define TUNABLE_ROOM	256
+
 static int netlink_get_tunables(struct sk_buff *request, struct genl_info *info)
 {
 	struct coll_net *cn = coll_net_of(genl_info_net(info));
-	struct sk_buff *skb = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	struct sk_buff *skb = genlmsg_new(COLL_TUNABLES * TUNABLE_ROOM, GFP_KERNEL);
 	enum coll_tunable which;
 	void *header;
 	int err = 0;

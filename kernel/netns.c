@@ -2,6 +2,7 @@
 #include <linux/ktime.h>
 #include <net/netns/generic.h>
 
+#include "compat.h"
 #include "event.h"
 #include "formation.h"
 #include "netns.h"
@@ -81,7 +82,7 @@ void coll_net_remove(struct coll_net *cn, struct coll_formation *f)
  */
 void coll_net_tidy_soon(struct coll_net *cn)
 {
-	mod_delayed_work(system_wq, &cn->tidy, 0);
+	mod_delayed_work(coll_work_queue, &cn->tidy, 0);
 }
 
 /**
@@ -142,7 +143,7 @@ static void net_tidy(struct work_struct *work)
 	now = ktime_get_ns();
 	due = coll_graveyard_forget(&cn->graveyard, now);
 	if (due != U64_MAX)
-		queue_delayed_work(system_wq, &cn->tidy, nsecs_to_jiffies(due - now) + 1);
+		queue_delayed_work(coll_work_queue, &cn->tidy, nsecs_to_jiffies(due - now) + 1);
 	else if (!cn->groups)
 		coll_udp_close(cn);
 	mutex_unlock(&cn->mutex);

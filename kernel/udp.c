@@ -3,10 +3,10 @@
 #include <net/addrconf.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
-#include <net/ipv6_stubs.h>
 #include <net/route.h>
 #include <net/udp_tunnel.h>
 
+#include "compat.h"
 #include "core/wire.h"
 #include "formation.h"
 #include "netns.h"
@@ -93,7 +93,7 @@ static struct dst_entry *udp_lookup6(struct net *net, const struct collsock_memb
 		.flowi6_proto	= IPPROTO_UDP,
 	};
 
-	return ipv6_stub->ipv6_dst_lookup_flow(net, NULL, &fl, NULL);
+	return coll_ip6_route(net, &fl);
 }
 
 static void udp_route_set6(struct coll_route *route, struct dst_entry *dst)
@@ -504,7 +504,7 @@ static int udp_sock_open(struct coll_net *cn, u16 family, u16 number,
 	if (err)
 		return err;
 	rcu_assign_pointer(*slot, sock->sk);
-	setup_udp_tunnel_sock(cn->net, sock, &tunnel);
+	setup_udp_tunnel_sock(cn->net, coll_tunnel_sock(sock->sk), &tunnel);
 	return 0;
 }
 
@@ -536,7 +536,7 @@ static void udp_sock_close(struct sock __rcu **slot)
 
 	/* It waits for the packets that are on their way, in either direction. */
 	if (sk)
-		udp_tunnel_sock_release(sk->sk_socket);
+		udp_tunnel_sock_release(coll_tunnel_sock(sk));
 }
 
 /**

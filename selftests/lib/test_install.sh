@@ -49,7 +49,7 @@ package() {
 }
 
 all_parts_are_there() {
-	for file in lib/multi/libcollsock.so lib/multi/libcollsock.so.0 lib/multi/libcollsock.a \
+	for file in lib/multi/libcollsock.so lib/multi/libcollsock.so.1 lib/multi/libcollsock.a \
 		lib/multi/pkgconfig/collsock.pc include/collsock.h include/linux/collsock.h \
 		share/man/man3/libcollsock.3 share/man/man7/collsock.7 \
 		share/doc/collsock/examples/collsock_plain.py; do
@@ -58,7 +58,7 @@ all_parts_are_there() {
 }
 
 soname_is_0_until_1_0() {
-	readelf -d "$root$prefix/lib/multi/libcollsock.so" | grep -F '[libcollsock.so.0]'
+	readelf -d "$root$prefix/lib/multi/libcollsock.so" | grep -F '[libcollsock.so.1]'
 }
 
 exported_are_the_functions_of_the_header() {

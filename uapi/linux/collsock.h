@@ -20,7 +20,7 @@
 #include <linux/types.h>
 #include <linux/ioctl.h>
 
-#define COLLSOCK_VERSION	"0.1.0"	/* of all parts */
+#define COLLSOCK_VERSION	"1.0.0"	/* of all parts */
 
 /*
  * There is no free family number for a module, so collsock takes one that the
