@@ -90,8 +90,8 @@ TEST(what_a_host_says_of_itself_counts_more_than_what_others_say)
 
 TEST(a_silent_host_is_the_end_of_its_chain_whatever_it_said_before)
 {
-	struct culprit c = blame(RUNNING "\"missing\":[{\"host\":2,\"state\":\"heard\",\"rank\":2,"
-				 "\"heard_ms\":1900,\"silent_ms\":1500,\"awaits_host\":5,"
+	struct culprit c = blame(RUNNING "\"missing\":[{\"host\":2,\"state\":\"heard\",\n"
+				 "\"rank\":2,\"heard_ms\":1900,\"silent_ms\":1500,\"awaits_host\":5,\n"
 				 "\"awaits_rank\":5,\"awaits_ms\":1,\"told_ms\":1900}]}");
 
 	EXPECT_EQ(CULPRIT_SILENT, c.reason);
@@ -99,10 +99,20 @@ TEST(a_silent_host_is_the_end_of_its_chain_whatever_it_said_before)
 	EXPECT_EQ(1500, c.silent_ms);
 }
 
+TEST(a_question_that_is_under_way_is_no_silence)
+{
+	struct culprit c = blame(RUNNING "\"missing\":[{\"host\":2,\"state\":\"heard\",\n"
+				 "\"rank\":2,\"heard_ms\":900,\"silent_ms\":20,\"awaits_host\":5,\n"
+				 "\"awaits_rank\":5,\"awaits_ms\":1,\"told_ms\":900}]}");
+
+	EXPECT_EQ(CULPRIT_TOLD, c.reason);
+	EXPECT_EQ(5, c.host);
+}
+
 TEST(a_host_never_heard_is_the_end_of_its_chain)
 {
-	struct culprit c = blame(RUNNING "\"missing\":[{\"host\":4,\"state\":\"unheard\",\"rank\":9,"
-				 "\"silent_ms\":1500}]}");
+	struct culprit c = blame(RUNNING "\"missing\":[{\"host\":4,\"state\":\"unheard\",\n"
+				 "\"rank\":9,\"silent_ms\":1500}]}");
 
 	EXPECT_EQ(CULPRIT_UNHEARD, c.reason);
 	EXPECT_EQ(4, c.host);
@@ -135,7 +145,7 @@ TEST(who_says_that_it_waits_for_us_has_not_heard_us)
 
 TEST(nobody_waits_for_those_that_a_broadcast_is_for)
 {
-	static const char form[] = "{\"number\":1,\"state\":\"running\",\"operation\":\"%s\","
+	static const char form[] = "{\"number\":1,\"state\":\"running\",\"operation\":\"%s\",\n"
 				   "\"root\":2,\"unposted\":1,\"missing_rank\":[%d]}";
 	char *broadcast = text_format(form, "broadcast", 3);
 	char *root = text_format(form, "broadcast", 2);
@@ -156,12 +166,29 @@ TEST(operations_that_are_over_wait_for_nobody)
 	EXPECT_FALSE(waits("{\"number\":1,\"state\":\"running\",\"missing\":[]}"));
 }
 
+TEST(what_others_have_sent_early_is_waited_for_if_they_must_or_say_so)
+{
+	static const char form[] = "{\"number\":1,\"state\":\"early\",\"operation\":\"%s\",\n"
+				   "\"missing_rank\":[0]%s}";
+	char *barrier = text_format(form, "barrier", "");
+	char *reduce = text_format(form, "reduce", "");
+	char *asked = text_format(form, "reduce", ",\"waited_ms\":3");
+
+	EXPECT_TRUE(waits(barrier));
+	EXPECT_FALSE(waits(reduce));
+	EXPECT_TRUE(waits(asked));
+	free(barrier);
+	free(reduce);
+	free(asked);
+}
+
 TEST(the_oldest_operation_that_waits_is_looked_at_though_numbers_wrap)
 {
-	struct json_object *all = json_tokener_parse(
-		"[{\"number\":1,\"state\":\"early\",\"missing_rank\":[1]},"
-		"{\"number\":4294967295,\"state\":\"running\",\"missing_rank\":[1]},"
-		"{\"number\":4294967290,\"state\":\"done\"}]");
+	static const char document[] =
+		"[{\"number\":1,\"state\":\"running\",\"missing_rank\":[1]},\n"
+		"{\"number\":4294967295,\"state\":\"running\",\"missing_rank\":[1]},\n"
+		"{\"number\":4294967290,\"state\":\"done\"}]";
+	struct json_object *all = json_tokener_parse(document);
 
 	EXPECT_EQ(4294967295, text_number(culprit_operation(all), "number", 0));
 	json_object_put(all);
@@ -170,7 +197,7 @@ TEST(the_oldest_operation_that_waits_is_looked_at_though_numbers_wrap)
 static bool says(const char *wait, const char *words)
 {
 	struct json_object *document = json_tokener_parse(wait);
-	char *text = sentence(document);
+	char *text = sentence_of(document);
 	bool found = strstr(text, words);
 
 	if (!found)
@@ -185,11 +212,16 @@ static bool says(const char *wait, const char *words)
 
 TEST(sentences_say_who_it_is_and_what_to_do)
 {
-	EXPECT_TRUE(says(WAIT "\"reason\":\"told\",\"via\":3,\"heard_ms\":400,\"told_ms\":100}",
-			 "group 7 (handle 1), operation 12 (barrier), running for 12.3 s: everyone waits for rank 5 on host 5 (10.0.0.6), which has not posted it; its kernel answers (400 ms ago); heard through host 3, 100 ms ago."));
+	static const char told[] =
+		WAIT "\"reason\":\"told\",\"via\":3,\"heard_ms\":400,\"told_ms\":100}";
+
+	EXPECT_TRUE(says(told, "group 7 (handle 1), operation 12 (barrier), running for 12.3 s: "));
+	EXPECT_TRUE(says(told, ": everyone waits for rank 5 on host 5 (10.0.0.6), which has not"));
+	EXPECT_TRUE(says(told, " not posted it; its kernel answers (400 ms ago); heard through"));
+	EXPECT_TRUE(says(told, " heard through host 3, 100 ms ago."));
 	EXPECT_TRUE(says(WAIT "\"reason\":\"not-posted\",\"awaited_operation\":11}",
 			 "which has not posted operation 11."));
-	EXPECT_TRUE(says(WAIT "\"reason\":\"here\",\"ranks\":[{\"rank\":5,\"state\":\"joined\","
+	EXPECT_TRUE(says(WAIT "\"reason\":\"here\",\"ranks\":[{\"rank\":5,\"state\":\"joined\",\n"
 			 "\"pid\":1234,\"command\":\"sleep\",\"process\":\"T\"}]}",
 			 "process 1234 (sleep) is stopped (T): kill -CONT 1234 lets it go on."));
 	EXPECT_TRUE(says(WAIT "\"reason\":\"here\",\"ranks\":[{\"rank\":5,\"state\":\"absent\"}]}",

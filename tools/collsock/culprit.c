@@ -7,6 +7,9 @@
 #include "culprit.h"
 #include "text.h"
 
+/* Who has not answered for this part of the liveness time is silent */
+#define SILENCE_OF_LIVENESS 8
+
 static bool is_state(struct json_object *object, const char *state)
 {
 	return !strcmp(text_string(object, "state", ""), state);
@@ -53,9 +56,22 @@ static uint64_t lowest_here(struct json_object *operation)
 	return lowest;
 }
 
+/*
+ * Where nobody has posted here, somebody waits elsewhere if it says so, or if it must: who
+ * contributes to a reduce or sends a broadcast need not wait.
+ */
+static bool is_awaited(struct json_object *operation)
+{
+	const char *name = text_string(operation, "operation", "");
+
+	return text_has(operation, "waited_ms") || !strcmp(name, "barrier") ||
+	       !strcmp(name, "allreduce");
+}
+
 bool culprit_waits(struct json_object *operation)
 {
-	if (!is_state(operation, "early") && !is_state(operation, "running"))
+	if (!is_state(operation, "running") &&
+	    !(is_state(operation, "early") && is_awaited(operation)))
 		return false;
 	return lowest_here(operation) != CULPRIT_UNKNOWN || has_some(operation, "missing");
 }
@@ -82,9 +98,18 @@ struct json_object *culprit_operation(struct json_object *operations)
 	return oldest;
 }
 
-/* Where the chain of waits ends that begins at a host whose message is missing. */
-static void follow(struct culprit *end, struct json_object *missing, uint64_t self)
+/* A question that is under way is no silence yet. */
+static bool is_silent(struct json_object *missing, struct json_object *group)
 {
+	uint64_t patience_ms = text_number(group, "liveness_ms", 0) / SILENCE_OF_LIVENESS;
+
+	return text_number(missing, "silent_ms", 0) > patience_ms;
+}
+
+/* Where the chain of waits ends that begins at a host whose message is missing. */
+static void follow(struct culprit *end, struct json_object *missing, struct json_object *group)
+{
+	uint64_t self = text_number(group, "host", CULPRIT_UNKNOWN);
 	uint64_t host = text_number(missing, "host", CULPRIT_UNKNOWN);
 	uint64_t awaits = text_number(missing, "awaits_host", CULPRIT_UNKNOWN);
 
@@ -93,7 +118,7 @@ static void follow(struct culprit *end, struct json_object *missing, uint64_t se
 		.rank		= text_number(missing, "rank", CULPRIT_UNKNOWN),
 		.via		= CULPRIT_UNKNOWN,
 		.operation	= CULPRIT_UNKNOWN,
-		.silent_ms	= text_number(missing, "silent_ms", CULPRIT_UNKNOWN),
+		.silent_ms	= CULPRIT_UNKNOWN,
 		.heard_ms	= text_number(missing, "heard_ms", CULPRIT_UNKNOWN),
 		.told_ms	= CULPRIT_UNKNOWN,
 	};
@@ -101,8 +126,9 @@ static void follow(struct culprit *end, struct json_object *missing, uint64_t se
 		end->reason = CULPRIT_GONE;
 	} else if (is_state(missing, "unheard") || is_state(missing, "unknown")) {
 		end->reason = CULPRIT_UNHEARD;
-	} else if (text_has(missing, "silent_ms")) {
+	} else if (is_silent(missing, group)) {
 		end->reason = CULPRIT_SILENT;
+		end->silent_ms = text_number(missing, "silent_ms", 0);
 		end->waited_ms = end->silent_ms;
 	} else if (awaits == CULPRIT_UNKNOWN) {
 		end->reason = CULPRIT_QUIET;
@@ -212,7 +238,7 @@ void culprit_find(struct culprit *culprit, struct json_object *group,
 	if (!ends)
 		err(EXIT_ERROR, "an operation");
 	for (i = 0; i < count; i++)
-		follow(&ends[i], json_object_array_get_idx(missing, i), self);
+		follow(&ends[i], json_object_array_get_idx(missing, i), group);
 	choose(culprit, ends, count);
 	free(ends);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <arpa/inet.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +55,7 @@ static struct json_object *decode_name(const char *const *names, uint64_t number
 	for (i = 0; names[i]; i++)
 		if (i == number && *names[i])
 			return text_json(names[i]);
-	snprintf(text, sizeof(text), "%" PRIu64, number);
+	snprintf(text, sizeof(text), "%ju", (uintmax_t)number);
 	return text_json(text);
 }
 
@@ -65,7 +64,7 @@ static struct json_object *decode_errno(uint64_t number)
 	const char *name = strerrorname_np(number);
 	char text[TEXT_BYTES];
 
-	snprintf(text, sizeof(text), "%" PRIu64, number);
+	snprintf(text, sizeof(text), "%ju", (uintmax_t)number);
 	return text_json(name ? name : text);
 }
 
@@ -73,7 +72,7 @@ static struct json_object *decode_hex(uint64_t number)
 {
 	char text[TEXT_BYTES];
 
-	snprintf(text, sizeof(text), "0x%016" PRIx64, number);
+	snprintf(text, sizeof(text), "0x%016jx", (uintmax_t)number);
 	return text_json(text);
 }
 

@@ -76,7 +76,7 @@ struct doctor {
 };
 
 /* What was found, and what to do, or NULL. */
-__attribute__((format(printf, 4, 5)))
+[[gnu::format(printf, 4, 5)]]
 void doctor_say(struct doctor *d, enum doctor_verdict verdict, const char *advice,
 		const char *form, ...);
 

@@ -37,7 +37,8 @@ void doctor_backlog(struct doctor *d)
 	if (dropped)
 		doctor_say(d, DOCTOR_WARNING,
 			   "sysctl net.core.netdev_max_backlog=10000, if it grows",
-			   "%lu packets found no room in a processor's queue since the boot", dropped);
+			   "since the boot %lu packets found no room in a processor's queue",
+			   dropped);
 	else
 		doctor_say(d, DOCTOR_OK, NULL, "every packet found room in a processor's queue");
 }

@@ -29,7 +29,7 @@ void doctor_module(struct doctor *d)
 		doctor_say(d, DOCTOR_OK, NULL, "loaded, and its netlink family is there");
 	else if (is_loaded())
 		doctor_say(d, DOCTOR_PROBLEM,
-			   "install a module as new as this command: rmmod collsock; modprobe collsock",
+			   "install a module as new as this command; rmmod collsock; modprobe collsock",
 			   "loaded, but it has no netlink family");
 	else if (doctor_read_number("/proc/sys/kernel/modules_disabled") == 1)
 		doctor_say(d, DOCTOR_PROBLEM,
@@ -71,7 +71,7 @@ void doctor_secure_boot(struct doctor *d)
 		return;
 	if (secure_boot_is_on())
 		doctor_say(d, DOCTOR_WARNING,
-			   "sign the module with a key that is enrolled (mokutil --import), or turn Secure Boot off",
+			   "sign the module with an enrolled key (mokutil --import), or turn it off",
 			   "on: the kernel loads signed modules only");
 	else
 		doctor_say(d, DOCTOR_OK, NULL, "off");
@@ -86,7 +86,7 @@ void doctor_family(struct doctor *d)
 		doctor_say(d, DOCTOR_OK, NULL, "%d, and sockets can be opened", family);
 		close(fd);
 	} else if (errno == EACCES || errno == EPERM) {
-		doctor_say(d, DOCTOR_PROBLEM, "a security module or a container's seccomp forbids it",
+		doctor_say(d, DOCTOR_PROBLEM, "a security module or a container forbids it",
 			   "%d, and this user may not open sockets: %m", family);
 	} else {
 		doctor_say(d, DOCTOR_PROBLEM,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <err.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include <linux/collsock_netlink.h>
@@ -65,9 +64,8 @@ static struct json_object *select_groups(struct netlink *n, const struct selecti
 	}
 	json_object_put(all);
 	if (!json_object_array_length(selected))
-		errx(EXIT_ERROR,
-		     "no group with the %s %" PRIu64 " is in this network namespace: collsock group lists them",
-		     selection->key, selection->number);
+		errx(EXIT_ERROR, "no group here has the %s %ju: collsock group lists them",
+		     selection->key, (uintmax_t)selection->number);
 	return selected;
 }
 

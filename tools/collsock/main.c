@@ -202,7 +202,7 @@ static int find(const char *word)
 		command_names[i] = commands[i].name;
 	found = match_prefix(word, command_names);
 	if (found == MATCH_SEVERAL)
-		errx(EXIT_ERROR, "\"%s\" may be several commands: collsock --help lists them", word);
+		errx(EXIT_ERROR, "\"%s\" may be several commands: collsock --help", word);
 	nearest = match_nearest(word, command_names);
 	if (found == MATCH_NONE && nearest != MATCH_NONE)
 		errx(EXIT_ERROR, "\"%s\" is not a command; is it \"%s\"?", word,
@@ -233,7 +233,7 @@ int main(int argc, char **argv)
 	found = find(argv[optind]);
 	for (word = own; *word; word++)
 		if (!strchr(commands[found].letters, *word))
-			errx(EXIT_ERROR, "%s: an option of another command was given: collsock --help",
+			errx(EXIT_ERROR, "%s does not take that option: collsock --help",
 			     commands[found].name);
 	status = commands[found].run(argv + optind + 1);
 	if (fflush(stdout) || ferror(stdout))

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <time.h>
 
 #include <netlink/errno.h>
@@ -18,15 +19,7 @@
 #include "netlink.h"
 #include "text.h"
 
-#define BUFFER_BYTES (4 << 20)
-
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int number)
-{
-	(void)number;
-	interrupted = 1;
-}
+#define BUFFER_BYTES 4194304
 
 /* 2026-11-21T12:00:00.123456+0000, as ip monitor -t has it but for the line. */
 static void timestamp(char text[TEXT_BYTES])
@@ -139,37 +132,47 @@ static void overrun(void)
 	tell(notice);
 }
 
-int command_monitor(char **words)
+static void receive(struct netlink *n)
 {
-	const struct sigaction action = { .sa_handler = on_signal };
-	sigset_t ends, before;
-	struct pollfd fd;
-	struct netlink n;
-	int status;
+	int status = nl_recvmsgs_default(n->socket);
 
-	command_no_more(words);
-	/* A signal comes while nothing is half printed, and is never missed */
+	/* What libnl makes of ENOBUFS */
+	if (status == -NLE_NOMEM)
+		overrun();
+	else if (status < 0 && status != -NLE_AGAIN)
+		errx(EXIT_ERROR, "events: %s", nl_geterror(status));
+}
+
+/* They come by a file: while nothing is half printed, and are never missed. */
+static int await_signals(void)
+{
+	sigset_t ends;
+	int fd;
+
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
-	sigprocmask(SIG_BLOCK, &ends, &before);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigdelset(&before, SIGINT);
-	sigdelset(&before, SIGTERM);
+	sigprocmask(SIG_BLOCK, &ends, NULL);
+	fd = signalfd(-1, &ends, SFD_CLOEXEC);
+	if (fd < 0)
+		err(EXIT_ERROR, "signals");
+	return fd;
+}
+
+int command_monitor(char **words)
+{
+	struct pollfd fds[2] = { { .events = POLLIN }, { .events = POLLIN } };
+	struct netlink n;
+
+	command_no_more(words);
+	fds[1].fd = await_signals();
 	subscribe(&n);
-	fd = (struct pollfd){ .fd = nl_socket_get_fd(n.socket), .events = POLLIN };
-	while (!interrupted) {
-		if (ppoll(&fd, 1, NULL, &before) < 0 && errno != EINTR)
+	fds[0].fd = nl_socket_get_fd(n.socket);
+	while (!fds[1].revents) {
+		if (fds[0].revents)
+			receive(&n);
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
 			err(EXIT_ERROR, "events");
-		if (interrupted)
-			break;
-		status = nl_recvmsgs_default(n.socket);
-		/* What libnl makes of ENOBUFS */
-		if (status == -NLE_NOMEM)
-			overrun();
-		else if (status < 0 && status != -NLE_AGAIN)
-			errx(EXIT_ERROR, "events: %s", nl_geterror(status));
 	}
 	netlink_close(&n);
 	return EXIT_DONE;

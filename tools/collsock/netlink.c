@@ -16,7 +16,7 @@
 #include "command.h"
 #include "netlink.h"
 
-#define RECEIVE_BYTES	(1 << 20)
+#define RECEIVE_BYTES	1048576
 #define DUMP_ATTEMPTS	10
 #define BETWEEN_DUMPS_US 20000
 
@@ -183,7 +183,7 @@ struct json_object *netlink_do(struct netlink *n, struct nl_msg *message,
 	struct reply reply = { .set = set };
 	int status;
 
-	/* One message is read: the reply. The acknowledgment, which then follows, is not asked for. */
+	/* One message is read: the reply, or else the acknowledgment */
 	if (set)
 		nl_socket_disable_auto_ack(n->socket);
 	else

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +28,7 @@ void process_describe(struct json_object *rank)
 	size_t bytes;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%" PRIu64 "/stat", pid);
+	snprintf(path, sizeof(path), "/proc/%ju/stat", (uintmax_t)pid);
 	file = pid ? fopen(path, "re") : NULL;
 	if (!file)
 		return;

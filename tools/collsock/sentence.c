@@ -135,8 +135,10 @@ static void put_unheard(FILE *file, struct json_object *wait)
 {
 	fprintf(file, "rank %s on ", text_string(wait, "rank", "?"));
 	put_host(file, wait);
-	fprintf(file, ", which has never been heard: it has not joined yet, or no packet gets through (collsock doctor %s)",
-		text_string(wait, "address", ""));
+	fputs(", which has never been heard: it has not joined yet, or no packet gets through",
+	      file);
+	if (text_has(wait, "address"))
+		fprintf(file, " (collsock doctor %s)", text_string(wait, "address", ""));
 }
 
 static void put_quiet(FILE *file, struct json_object *wait)
@@ -183,7 +185,7 @@ static void put_culprit(FILE *file, struct json_object *wait)
 			forms[i].put(file, wait);
 }
 
-char *sentence(struct json_object *wait)
+char *sentence_of(struct json_object *wait)
 {
 	uint64_t chains = text_number(wait, "chains", 0), of = text_number(wait, "of", 0);
 	char text[TEXT_BYTES], *words;
@@ -192,17 +194,18 @@ char *sentence(struct json_object *wait)
 
 	file = open_memstream(&words, &bytes);
 	if (!file)
-		err(EXIT_ERROR, "a sentence");
-	fprintf(file, "group %s (handle %s), operation %s (%s), running for %s: everyone waits for ",
+		err(EXIT_ERROR, "words");
+	fprintf(file, "group %s (handle %s), operation %s (%s), running for %s: ",
 		text_string(wait, "id", "?"), text_string(wait, "handle", "?"),
 		text_string(wait, "operation", "?"), text_string(wait, "kind", "?"),
 		ms_of(wait, "running_ms", text));
+	fputs("everyone waits for ", file);
 	put_culprit(file, wait);
 	if (chains < of)
 		fprintf(file, "; %ju of %ju chains of waits end there", (uintmax_t)chains,
 			(uintmax_t)of);
 	fputc('.', file);
 	if (fclose(file))
-		err(EXIT_ERROR, "a sentence");
+		err(EXIT_ERROR, "words");
 	return words;
 }

@@ -6,11 +6,11 @@
 #include "culprit.h"
 
 /**
- * sentence() - for whom everybody waits, in words
+ * sentence_of() - for whom everybody waits, in words
  * @wait: object with what is known of the wait, as "collsock -j wait" shows it
  *
  * Return: to be freed.
  */
-char *sentence(struct json_object *wait);
+char *sentence_of(struct json_object *wait);
 
 #endif

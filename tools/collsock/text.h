@@ -45,6 +45,7 @@ void text_put(struct json_object *object, const char *key, uint64_t value);
 void text_put_string(struct json_object *object, const char *key, const char *value);
 
 /* A string that grows; the end of the process without memory. */
-__attribute__((format(printf, 1, 2))) char *text_format(const char *form, ...);
+[[gnu::format(printf, 1, 2)]]
+char *text_format(const char *form, ...);
 
 #endif

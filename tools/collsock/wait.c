@@ -114,7 +114,7 @@ static struct json_object *describe(struct netlink *n, struct json_object *group
 	text_put(wait, "of", culprit.of);
 	if (culprit.reason == CULPRIT_HERE)
 		json_object_object_add(wait, "ranks", describe_ranks(n, group, operation));
-	words = sentence(wait);
+	words = sentence_of(wait);
 	text_put_string(wait, "sentence", words);
 	free(words);
 	json_object_put(hosts);
@@ -260,6 +260,12 @@ static void add_shares(struct json_object *entries)
 	}
 }
 
+/* An entry, for another array. */
+static struct json_object *take(struct json_object *entries, size_t i)
+{
+	return json_object_get(json_object_array_get_idx(entries, i));
+}
+
 static int tell_last(struct netlink *n, char **words)
 {
 	static const struct table_column columns[] = {
@@ -278,8 +284,7 @@ static int tell_last(struct netlink *n, char **words)
 		json_object_array_sort(entries, by_last);
 		add_shares(entries);
 		for (j = 0; j < json_object_array_length(entries); j++)
-			json_object_array_add(all,
-					      json_object_get(json_object_array_get_idx(entries, j)));
+			json_object_array_add(all, take(entries, j));
 		json_object_put(entries);
 	}
 	table_show(columns, all);
