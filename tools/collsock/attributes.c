@@ -203,7 +203,6 @@ const struct decode_field decode_peer[] = {
 	{ "group",	 COLLSOCK_A_PEER_GROUP },
 	{ "host",	 COLLSOCK_A_PEER_HOST },
 	{ "state",	 COLLSOCK_A_PEER_STATE, DECODE_NAME, host_states },
-	{ "resting",	 COLLSOCK_A_PEER_RESTING, DECODE_FLAG },
 	{ "connection",	 COLLSOCK_A_PEER_CONNECTION },
 	{ "srtt_us",	 COLLSOCK_A_PEER_SRTT_US },
 	{ "rttvar_us",	 COLLSOCK_A_PEER_RTTVAR_US },
@@ -288,6 +287,5 @@ const struct decode_field decode_notice[] = {
 	{ "operation",	COLLSOCK_A_NOTICE_OPERATION },
 	{ "rank",	COLLSOCK_A_NOTICE_RANK, DECODE_RANK },
 	{ "error",	COLLSOCK_A_NOTICE_ERROR, DECODE_ERRNO },
-	{ "lost",	COLLSOCK_A_NOTICE_LOST },
 	{ }
 };

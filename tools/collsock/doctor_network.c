@@ -117,18 +117,16 @@ void doctor_take_hosts(struct doctor *d, char **names)
 
 /* ---- this host ---- */
 
-/* Does a socket of user space hold the port? Those of the kernel have no inode. */
+/* Does a socket hold the port? */
 static bool port_is_taken(const char *path, unsigned int port)
 {
 	FILE *file = fopen(path, "re");
 	char line[LINE_BYTES];
-	unsigned long inode;
 	unsigned int bound;
 	bool taken = false;
 
 	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "%*s %*[0-9A-F]:%x %*s %*s %*s %*s %*s %*s %*s %lu", &bound,
-			   &inode) == 2 && bound == port && inode)
+		if (sscanf(line, "%*s %*[0-9A-F]:%x", &bound) == 1 && bound == port)
 			taken = true;
 	if (file)
 		fclose(file);
@@ -137,16 +135,19 @@ static bool port_is_taken(const char *path, unsigned int port)
 
 void doctor_port(struct doctor *d)
 {
-	uint64_t groups = d->net ? text_number(d->net, "groups", 0) : 0;
+	bool ours = d->net && (text_number(d->net, "groups", 0) ||
+			       text_number(d->net, "tombstones", 0));
 
-	if (port_is_taken("/proc/self/net/udp", d->port) ||
+	if (ours)
+		doctor_say(d, DOCTOR_OK, NULL, "groups use UDP port %u", d->port);
+	else if (port_is_taken("/proc/self/net/udp", d->port) ||
 	    port_is_taken("/proc/self/net/udp6", d->port))
 		doctor_say(d, DOCTOR_PROBLEM,
 			   "ss -ulpn finds it; or collsock set port NUMBER, on all hosts",
 			   "another program holds UDP port %u", d->port);
 	else
-		doctor_say(d, DOCTOR_OK, NULL, "UDP port %u is %s", d->port,
-			   groups ? "used by groups" : "free, and opens with the first group");
+		doctor_say(d, DOCTOR_OK, NULL, "UDP port %u is free, and opens with the first group",
+			   d->port);
 }
 
 /**

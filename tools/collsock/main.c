@@ -218,6 +218,8 @@ int main(int argc, char **argv)
 	char own[COMMANDS * 2] = "", letter[] = " ", *word;
 	int taken, found, status;
 
+	/* Whatever the file is called */
+	program_invocation_short_name = "collsock";
 	if (isatty(STDOUT_FILENO))
 		options.color = parse_color("auto");
 	while ((taken = getopt_long(argc, argv, letters, known, NULL)) != -1) {

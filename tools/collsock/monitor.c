@@ -75,8 +75,6 @@ static void print_line(struct json_object *notice)
 		printf(", %s", text_string(notice, "error", ""));
 	if (text_has(notice, "rank"))
 		printf(", because of rank %s", text_string(notice, "rank", ""));
-	if (text_number(notice, "lost", 0))
-		printf(" (%s events before it were not told)", text_string(notice, "lost", ""));
 	putchar('\n');
 }
 

@@ -127,6 +127,14 @@ static int on_finish(struct nl_msg *message, void *context)
 	return NL_STOP;
 }
 
+/* One request at a time; libnl counts only those that are acknowledged. */
+static int on_sequence(struct nl_msg *message, void *context)
+{
+	(void)message;
+	(void)context;
+	return NL_OK;
+}
+
 static int on_acknowledgment(struct nl_msg *message, void *context)
 {
 	(void)message;
@@ -164,6 +172,7 @@ static int converse(struct netlink *n, struct nl_msg *message, struct reply *rep
 	n->error = 0;
 	*n->text = '\0';
 	nl_cb_err(cb, NL_CB_CUSTOM, on_error, reply);
+	nl_cb_set(cb, NL_CB_SEQ_CHECK, NL_CB_CUSTOM, on_sequence, NULL);
 	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_reply, reply);
 	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, reply);
 	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_acknowledgment, reply);

@@ -145,7 +145,6 @@ int command_peer(char **words)
 		{ "HOST",	"host",		TABLE_NUMBER },
 		{ "ADDRESS",	"address" },
 		{ "STATE",	"state" },
-		{ "RESTING",	"resting" },
 		{ "RTT",	"srtt_us",	TABLE_US },
 		{ "VARIANCE",	"rttvar_us",	TABLE_US },
 		{ "TIME-OUT",	"rto_us",	TABLE_US },

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,14 +16,14 @@
 static void print_plain(struct json_object *net)
 {
 	const struct counter *c;
-	uint64_t value;
+	uintmax_t value;
 
 	printf("%-17s%s\n", "version", text_string(net, "version", "-"));
 	printf("%-17s%s\n", "socket family", text_string(net, "family", "-"));
 	printf("%-17s%s\n", "UDP port", text_string(net, "port", "-"));
 	for (c = counters_net; c->key; c++) {
 		value = text_number(net, c->key, 0);
-		printf("%-16s %s%" PRIu64 "%s", c->key,
+		printf("%-16s %s%ju%s", c->key,
 		       text_color(value && c->advice ? COLOR_WARNING : COLOR_PLAIN), value,
 		       text_color(COLOR_PLAIN));
 		if (options.statistics)
@@ -82,7 +81,7 @@ static void print_groups(const struct counter *counters, struct json_object *gro
 			from = nest ? json_object_object_get(group, nest) : group;
 			printf(PREFIX "%s", c->metric);
 			print_labels(group);
-			printf(" %" PRIu64 "\n", text_number(from, c->key, 0));
+			printf(" %ju\n", (uintmax_t)text_number(from, c->key, 0));
 		}
 	}
 }
@@ -98,7 +97,7 @@ static void print_prometheus(struct netlink *n, struct json_object *net)
 	printf("} 1\n");
 	for (c = counters_net; c->key; c++) {
 		describe(c);
-		printf(PREFIX "%s %" PRIu64 "\n", c->metric, text_number(net, c->key, 0));
+		printf(PREFIX "%s %ju\n", c->metric, (uintmax_t)text_number(net, c->key, 0));
 	}
 	groups = netlink_dump(n, COLLSOCK_CMD_GROUP_GET, 0, 0, decode_group);
 	print_groups(counters_group, groups, NULL);

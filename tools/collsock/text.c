@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <err.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,24 +65,24 @@ struct json_object *text_json(const char *text)
 const char *text_us(char text[TEXT_BYTES], uint64_t us)
 {
 	if (us < 1000)
-		snprintf(text, TEXT_BYTES, "%" PRIu64 " us", us);
+		snprintf(text, TEXT_BYTES, "%ju us", (uintmax_t)us);
 	else if (us < 1000000)
 		snprintf(text, TEXT_BYTES, "%.*f ms", us < 100000 ? 1 : 0, us / 1e3);
 	else if (us < 120000000)
 		snprintf(text, TEXT_BYTES, "%.1f s", us / 1e6);
 	else if (us < 7200000000)
-		snprintf(text, TEXT_BYTES, "%" PRIu64 " min %02" PRIu64 " s", us / 60000000,
-			 us / 1000000 % 60);
+		snprintf(text, TEXT_BYTES, "%ju min %02ju s", (uintmax_t)us / 60000000,
+			 (uintmax_t)us / 1000000 % 60);
 	else
-		snprintf(text, TEXT_BYTES, "%" PRIu64 " h %02" PRIu64 " min", us / 3600000000,
-			 us / 60000000 % 60);
+		snprintf(text, TEXT_BYTES, "%ju h %02ju min", (uintmax_t)us / 3600000000,
+			 (uintmax_t)us / 60000000 % 60);
 	return text;
 }
 
 const char *text_ms(char text[TEXT_BYTES], uint64_t ms)
 {
 	if (ms < 1000) {
-		snprintf(text, TEXT_BYTES, "%" PRIu64 " ms", ms);
+		snprintf(text, TEXT_BYTES, "%ju ms", (uintmax_t)ms);
 		return text;
 	}
 	return text_us(text, ms * 1000);
@@ -92,7 +91,7 @@ const char *text_ms(char text[TEXT_BYTES], uint64_t ms)
 const char *text_bytes(char text[TEXT_BYTES], uint64_t bytes)
 {
 	if (bytes < 1024)
-		snprintf(text, TEXT_BYTES, "%" PRIu64 " B", bytes);
+		snprintf(text, TEXT_BYTES, "%ju B", (uintmax_t)bytes);
 	else if (bytes < 1024 * 1024)
 		snprintf(text, TEXT_BYTES, "%.1f KiB", bytes / 1024.);
 	else
