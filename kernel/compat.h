@@ -7,26 +7,16 @@
 #define COLL_COMPAT_H
 
 #include <linux/hrtimer.h>
-#include <linux/sysctl.h>
 #include <linux/version.h>
-#include <net/net_namespace.h>
+#include <net/genetlink.h>
 
-/* 6.11: handlers of sysctls get a constant table. */
-#if KERNEL_VERSION(6, 11, 0) <= LINUX_VERSION_CODE
-#define COLL_CTL_TABLE	const struct ctl_table
-#else
-#define COLL_CTL_TABLE	struct ctl_table
-#endif
-
-/* 6.6: tables are counted, and need no empty entry at their end any more. */
-static inline struct ctl_table_header *
-coll_register_net_sysctl(struct net *net, const char *path, struct ctl_table *table,
-			 size_t entries)
+/* 6.6: what a dump was asked is kept in a struct genl_info. */
+static inline struct nlattr **coll_genl_dump_attrs(struct netlink_callback *cb)
 {
 #if KERNEL_VERSION(6, 6, 0) <= LINUX_VERSION_CODE
-	return register_net_sysctl_sz(net, path, table, entries);
+	return genl_info_dump(cb)->attrs;
 #else
-	return register_net_sysctl(net, path, table);
+	return genl_dumpit_info(cb)->attrs;
 #endif
 }
 

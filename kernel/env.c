@@ -10,12 +10,17 @@
 #include <linux/slab.h>
 
 #include "completion.h"
+#include "event.h"
 #include "formation.h"
 #include "netns.h"
 #include "socket.h"
+#include "trace.h"
 
 /* A deadline may be late by so much, if another timer fires then. */
 #define DEADLINE_SLACK_NS	(10 * NSEC_PER_USEC)
+
+/* A message that was sent so often, and is not acknowledged, is worth a look. */
+#define LOSSY_TRIES	4
 
 /**
  * struct env_peer - a peer of the core, and the way to it
@@ -52,8 +57,16 @@ void coll_env_peer_free(struct coll_peer *peer)
 	kfree(e);
 }
 
+void coll_env_peer_open(struct coll_peer *peer)
+{
+	trace_coll_peer_opened(peer);
+	coll_event_peer(peer, COLLSOCK_EVENT_PEER_MADE, 0);
+}
+
 void coll_env_peer_rest(struct coll_peer *peer)
 {
+	trace_coll_peer_rested(peer);
+	coll_event_peer(peer, COLLSOCK_EVENT_PEER_RECLAIMED, 0);
 	coll_udp_route_drop(&container_of(peer, struct env_peer, peer)->route);
 }
 
@@ -87,8 +100,8 @@ void coll_env_deadline(struct coll_group *g, u64 at)
 			       HRTIMER_MODE_ABS_SOFT);
 }
 
-void coll_env_complete(struct coll_group *g, u32 local, void *token, const void *result,
-		       u32 bytes, u32 error, u32 failed_rank)
+void coll_env_complete(struct coll_group *g, u32 local, u32 number, void *token,
+		       const void *result, u32 bytes, u32 error, u32 failed_rank)
 {
 	struct coll_formation *f = coll_formation_of(g);
 	struct coll_seat *seat = &f->seats[local];
@@ -96,6 +109,9 @@ void coll_env_complete(struct coll_group *g, u32 local, void *token, const void 
 	struct coll_place *place = token;
 	struct coll_places *places;
 
+	trace_coll_complete(g, local, number, bytes, error, failed_rank);
+	if (unlikely(error))
+		coll_event_failure(f, number, failed_rank, error);
 	/* Who posted it has closed the socket; the places went with it. */
 	if (!csk)
 		return;
@@ -133,11 +149,34 @@ void coll_env_writable(struct coll_group *g)
  * Rounds advance in softirq context, or where bottom halves are off: when a
  * rank posts, in threaded NAPI, in busy polling. They never wait for a worker.
  */
-bool coll_env_round(struct coll_group *g)
+bool coll_env_round(struct coll_group *g, u32 number, u32 lane, u32 round)
 {
 	bool placed = in_serving_softirq() ||
 		      (in_softirq() && !(current->flags & PF_WQ_WORKER));
 
+	trace_coll_round(g, number, lane, round);
 	WARN_ON_ONCE(!placed);
 	return placed;
+}
+
+void coll_env_drop(struct coll_group *g, u32 source, u32 destination,
+		   const struct coll_body *body, enum coll_drop drop)
+{
+	if (trace_coll_packet_dropped_enabled())
+		trace_coll_packet_dropped(g->secret.tag, source, destination, body,
+					  coll_wire_bytes(body), drop);
+}
+
+void coll_env_send_again(const struct coll_message *m)
+{
+	trace_coll_message_again(m);
+	/* A host that was never heard may not have joined yet. */
+	if (m->tries == LOSSY_TRIES && m->peer->incarnation && m->op)
+		coll_event_peer(m->peer, COLLSOCK_EVENT_PEER_LOSSY, m->op->number);
+}
+
+void coll_env_limit(struct coll_group *g)
+{
+	trace_coll_group_limited(g);
+	coll_event_limit(coll_formation_of(g));
 }

@@ -7,6 +7,7 @@
 #include "formation.h"
 #include "netns.h"
 #include "socket.h"
+#include "trace.h"
 
 /*
  * All formations that packets may find, of all namespaces, by tag and own host:
@@ -44,10 +45,16 @@ u64 coll_formation_enter(struct coll_formation *f)
 	return formation_enter(f);
 }
 
+/* Nothing of it is under way, or nobody wants it any more. */
+static bool formation_is_quiet(const struct coll_formation *f)
+{
+	return coll_group_quiet(&f->group) || (f->dropped && f->group.leaving);
+}
+
 /* The group may have become quiet with this event: only one that has left can. */
 static void formation_check_quiet(struct coll_formation *f)
 {
-	if (f->quiet || f->ended || !coll_group_quiet(&f->group))
+	if (f->quiet || f->ended || !formation_is_quiet(f))
 		return;
 	f->quiet = true;
 	coll_net_became_quiet(f->cn, f);
@@ -197,10 +204,12 @@ int coll_formation_hash(struct coll_formation *f)
 	int err = 0;
 
 	spin_lock_bh(&formations_lock);
-	if (coll_formation_find(f->cn, f->group.secret.tag, f->group.self))
+	if (coll_formation_find(f->cn, f->group.secret.tag, f->group.self)) {
 		err = -EADDRINUSE;
-	else
+	} else {
+		trace_coll_group_began(&f->group);
 		hash_add_rcu(formations, &f->node, f->group.secret.tag + f->group.self);
+	}
 	spin_unlock_bh(&formations_lock);
 	return err;
 }
@@ -235,10 +244,30 @@ void coll_formation_abandon(struct coll_formation *f, u32 local)
 bool coll_formation_retire(struct coll_formation *f)
 {
 	spin_lock_bh(&f->lock);
-	f->quiet = coll_group_quiet(&f->group);
+	f->quiet = formation_is_quiet(f);
 	f->ended |= f->quiet;
 	spin_unlock_bh(&f->lock);
 	return f->ended;
+}
+
+/**
+ * coll_formation_break() - the group is ended by order
+ * @f: JOINED or LINGERING
+ *
+ * What is under way fails, here and on all other hosts. They are told once; those that
+ * do not hear it learn when they ask.
+ *
+ * Context: process.
+ */
+void coll_formation_break(struct coll_formation *f)
+{
+	u64 now = coll_formation_enter(f);
+
+	if (!f->ended) {
+		f->dropped = true;
+		coll_group_break(&f->group, COLL_REASON_ENDED, f->group.ranks[0].rank, now);
+	}
+	coll_formation_leave(f);
 }
 
 /**
@@ -265,6 +294,7 @@ void coll_formation_stop(struct coll_formation *f)
  */
 void coll_formation_unhash(struct coll_formation *f)
 {
+	trace_coll_group_ended(&f->group);
 	hrtimer_cancel(&f->timer);
 	spin_lock_bh(&formations_lock);
 	hash_del_rcu(&f->node);

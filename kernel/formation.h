@@ -28,6 +28,7 @@
 #include <linux/hrtimer.h>
 #include <linux/llist.h>
 #include <linux/spinlock.h>
+#include <linux/uidgid.h>
 
 #include "core/group.h"
 #include "members.h"
@@ -67,13 +68,18 @@ struct coll_seat {
  * @queue_end: where the next one goes
  * @ended: ENDED
  * @quiet: the tidying knows of it
+ * @dropped: it was ended by order: when its sockets are gone, nothing is waited for
  * @cn: namespace; constant, like the next
  * @members: addresses of the hosts
  * @request: of the first rank that joined; key and rank are zero
  * @charge: its part of coll_net.memory
  * @timer: of the group's deadline
  * @node: in the table by which packets find it
- * @link: in coll_net.formations
+ * @handle: its number in coll_net.formations
+ * @made_ns: when
+ * @uid: by whom
+ * @keyed: its key is not all zero
+ * @link: among those that are to be freed
  * @quiet_node: in coll_net.quiet
  */
 struct coll_formation {
@@ -86,12 +92,17 @@ struct coll_formation {
 	struct sk_buff		**queue_end;
 	bool			ended;
 	bool			quiet;
+	bool			dropped;
 	struct coll_net		*cn;
 	struct coll_members	*members;
 	struct collsock_join	request;
 	u64			charge;
 	struct hrtimer		timer;
 	struct hlist_node	node;
+	u32			handle;
+	kuid_t			uid;
+	bool			keyed;
+	u64			made_ns;
 	struct list_head	link;
 	struct llist_node	quiet_node;
 };
@@ -129,6 +140,7 @@ struct coll_formation *coll_formation_join(struct coll_net *cn, struct coll_join
 int coll_formation_hash(struct coll_formation *f);
 void coll_formation_abandon(struct coll_formation *f, u32 local);
 bool coll_formation_retire(struct coll_formation *f);
+void coll_formation_break(struct coll_formation *f);
 void coll_formation_stop(struct coll_formation *f);
 void coll_formation_unhash(struct coll_formation *f);
 void coll_formation_free(struct coll_formation *f);

@@ -9,6 +9,7 @@
 
 #include "compat.h"
 #include "core/descriptor.h"
+#include "event.h"
 #include "formation.h"
 #include "join.h"
 #include "netns.h"
@@ -31,10 +32,16 @@ static u32 formation_incarnation(void)
 	return incarnation;
 }
 
+/* What all groups together may reserve. */
+static u64 formation_most_memory(const struct coll_net *cn)
+{
+	return coll_tunable(&cn->tunables, COLL_TUNABLE_MAX_MEMORY) * 1024ULL;
+}
+
 /* What is left for a group. */
 static u64 formation_allowance(struct coll_net *cn)
 {
-	u64 most = coll_policy_max_memory(&cn->policy), used;
+	u64 most = formation_most_memory(cn), used;
 
 	mutex_lock(&cn->mutex);
 	used = cn->memory;
@@ -56,13 +63,14 @@ static int formation_init_group(struct coll_formation *f, const struct coll_join
 	};
 	int err;
 
-	coll_tunables_timing(&config.timing);
+	coll_tunables_timing(&f->cn->tunables, &config.timing);
 	if (join->fixed.liveness_ms)
 		config.timing.liveness = join->fixed.liveness_ms * (u64)NSEC_PER_MSEC;
 	err = coll_group_init(&f->group, &config);
 	memzero_explicit(&config, sizeof(config));
 	if (err)
 		return err;
+	f->keyed = memchr_inv(join->fixed.key, 0, sizeof(join->fixed.key));
 	f->request = join->fixed;
 	f->request.rank = 0;
 	memset(f->request.key, 0, sizeof(f->request.key));
@@ -102,6 +110,8 @@ static struct coll_formation *formation_new(struct coll_net *cn, struct coll_joi
 		return ERR_PTR(-ENOMEM);
 	f->cn = cn;
 	f->queue_end = &f->queue;
+	f->made_ns = ktime_get_ns();
+	f->uid = current_uid();
 	spin_lock_init(&f->lock);
 	coll_hrtimer_setup(&f->timer, coll_formation_expire, CLOCK_MONOTONIC,
 			   HRTIMER_MODE_ABS_SOFT);
@@ -162,7 +172,7 @@ static int formation_charge(struct coll_formation *f)
 		    g->size * sizeof(*f->members->host_of_rank) +
 		    (u64)g->locals * (sizeof(*f->seats) + (u64)g->window * g->room);
 
-	if (cn->memory + bytes > coll_policy_max_memory(&cn->policy)) {
+	if (cn->memory + bytes > formation_most_memory(cn)) {
 		cn->over_memory++;
 		return -ENOMEM;
 	}
@@ -192,11 +202,12 @@ static int formation_seat(struct coll_formation *f, struct coll_sock *csk, u32 r
 
 /*
  * From now on packets find the formation. 0, -ENOMEM if the namespace's groups have too
- * much already, -EADDRINUSE if this host was in that group until a moment ago, or why
+ * much already, -ENFILE if there are too many of them, -EADDRINUSE if this host was in that group until a moment ago, or why
  * the port cannot be opened. The namespace's mutex is held.
  */
 static int formation_publish(struct coll_formation *f, struct coll_sock *csk, u32 rank)
 {
+	const struct collsock_member *self = &f->members->member[f->group.self];
 	struct coll_net *cn = f->cn;
 	int err;
 
@@ -204,16 +215,26 @@ static int formation_publish(struct coll_formation *f, struct coll_sock *csk, u3
 		return -EADDRINUSE;
 	err = formation_charge(f);
 	if (!err)
-		err = coll_udp_open(cn, f->members->member[f->group.self].family);
+		err = coll_udp_open(cn, self->family);
+	if (err)
+		return err;
+	/* The port was another one when it was looked at first. */
+	if (self->port != cn->port)
+		err = -EADDRNOTAVAIL;
 	if (!err)
 		err = formation_seat(f, csk, rank);
 	if (!err)
+		err = coll_net_add(cn, f);
+	if (!err) {
 		err = coll_formation_hash(f);
-	if (!err)
-		list_add_tail(&f->link, &cn->formations);
-	else
+		if (err)
+			coll_net_remove(cn, f);
+	}
+	if (err)
 		/* Perhaps the port was opened for nothing. */
 		coll_net_tidy_soon(cn);
+	else
+		coll_event_group(f, COLLSOCK_EVENT_GROUP_MADE);
 	return err;
 }
 
@@ -286,7 +307,7 @@ static struct coll_formation *formation_join_first(struct coll_net *cn, struct c
  * Return: the formation, JOINED, in which the socket has a seat; or an error pointer:
  * -EADDRINUSE if the rank has joined before or the group was here until a moment ago,
  * -EPROTO if another rank of this host has described the group otherwise, -ENOMEM,
- * -EINTR if the process is being killed, or why packets cannot be exchanged with the
+ * -ENFILE, -EINTR if the process is being killed, or why packets cannot be exchanged with the
  * members. Context: process.
  */
 struct coll_formation *coll_formation_join(struct coll_net *cn, struct coll_join *join,

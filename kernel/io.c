@@ -6,7 +6,9 @@
 
 #include "core/reduce.h"
 #include "io.h"
+#include "netns.h"
 #include "socket.h"
+#include "trace.h"
 
 /* ---- sleeping ---- */
 
@@ -93,6 +95,8 @@ static int io_try_post(struct coll_sock *csk, struct coll_place *place,
 	u64 now = coll_formation_enter(f);
 	int err;
 
+	if (trace_coll_post_enabled() && coll_group_writable(&f->group, csk->local))
+		trace_coll_post(&f->group, csk->local, sig);
 	coll_place_post(csk->places, place, cookie, how, now);
 	err = coll_group_post(&f->group, csk->local, sig, place->buffer, place, now);
 	if (err)
@@ -272,6 +276,14 @@ static int io_finish(struct coll_sock *csk, struct coll_place *place, u32 spin_u
 	return err;
 }
 
+/* How long to spin before sleeping: as the caller says, else as the namespace does. */
+static u32 io_spin_us(const struct coll_sock *csk, u32 spin_us, long timeout)
+{
+	if (spin_us || !timeout)
+		return spin_us;
+	return coll_tunable(&coll_net_of(sock_net(&csk->sk))->tunables, COLL_TUNABLE_BUSY_POLL);
+}
+
 static bool io_nonblocking(const struct socket *sock)
 {
 	return sock->file && sock->file->f_flags & O_NONBLOCK;
@@ -314,6 +326,7 @@ int coll_io_run(struct socket *sock, void __user *arg)
 	struct coll_signature sig;
 	struct coll_place *place;
 	struct collsock_run run;
+	long timeout;
 	int err, bytes;
 
 	if (!f)
@@ -333,7 +346,8 @@ int coll_io_run(struct socket *sock, void __user *arg)
 	place = io_run_post(csk, &run.post, &sig, user + 1, bytes, nonblocking);
 	if (IS_ERR(place))
 		return PTR_ERR(place);
-	err = io_finish(csk, place, run.spin_us, sock_rcvtimeo(&csk->sk, nonblocking),
+	timeout = sock_rcvtimeo(&csk->sk, nonblocking);
+	err = io_finish(csk, place, io_spin_us(csk, run.spin_us, timeout), timeout,
 			&user->completion, user + 1, run.buffer_bytes);
 	return err == -EAGAIN ? -EINPROGRESS : err;
 }
@@ -368,7 +382,7 @@ int coll_io_wait(struct socket *sock, void __user *arg)
 	if (!place)
 		return -ENOENT;
 	timeout = sock_rcvtimeo(&csk->sk, io_nonblocking(sock));
-	err = io_finish(csk, place, wait.spin_us, timeout, &user->completion, user + 1,
-			wait.buffer_bytes);
+	err = io_finish(csk, place, io_spin_us(csk, wait.spin_us, timeout), timeout,
+			&user->completion, user + 1, wait.buffer_bytes);
 	return io_restartable(err, timeout);
 }

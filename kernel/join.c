@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/cred.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -6,7 +7,7 @@
 #include "core/descriptor.h"
 #include "core/wire.h"
 #include "join.h"
-#include "policy.h"
+#include "netns.h"
 
 static int join_copy_tables(struct coll_join *join, sockptr_t from)
 {
@@ -26,7 +27,29 @@ static int join_copy_tables(struct coll_join *join, sockptr_t from)
 	return 0;
 }
 
-static int join_copy(struct coll_join *join, struct coll_policy *policy, sockptr_t from,
+/* Is one of the group ids of the process in the range that may join? */
+static bool join_permitted(struct coll_net *cn)
+{
+	struct group_info *groups = get_current_groups();
+	u32 low, high, gid = from_kgid(&init_user_ns, current_egid());
+	bool found;
+	int i;
+
+	/* The two change together. */
+	mutex_lock(&cn->mutex);
+	low = coll_tunable(&cn->tunables, COLL_TUNABLE_JOIN_GID_LOW);
+	high = coll_tunable(&cn->tunables, COLL_TUNABLE_JOIN_GID_HIGH);
+	mutex_unlock(&cn->mutex);
+	found = low <= gid && gid <= high;
+	for (i = 0; i < groups->ngroups && !found; i++) {
+		gid = from_kgid(&init_user_ns, groups->gid[i]);
+		found = low <= gid && gid <= high;
+	}
+	put_group_info(groups);
+	return found;
+}
+
+static int join_copy(struct coll_join *join, struct coll_net *cn, sockptr_t from,
 		     unsigned int bytes)
 {
 	struct collsock_join *fixed = &join->fixed;
@@ -36,14 +59,17 @@ static int join_copy(struct coll_join *join, struct coll_policy *policy, sockptr
 		return -EINVAL;
 	if (copy_from_sockptr(fixed, from, sizeof(*fixed)))
 		return -EFAULT;
+	if (!fixed->window)
+		fixed->window = coll_tunable(&cn->tunables, COLL_TUNABLE_WINDOW);
 	err = coll_descriptor_normalise(fixed);
 	if (err)
 		return err;
 	if (bytes != sizeof(*fixed) + coll_descriptor_tables(fixed))
 		return -EINVAL;
-	if (!coll_policy_may_join(policy))
+	if (!join_permitted(cn))
 		return -EPERM;
-	if (!memchr_inv(fixed->key, 0, sizeof(fixed->key)) && !coll_policy_keyless(policy))
+	if (!memchr_inv(fixed->key, 0, sizeof(fixed->key)) &&
+	    coll_tunable(&cn->tunables, COLL_TUNABLE_REQUIRE_KEYS))
 		return -EACCES;
 	err = join_copy_tables(join, from);
 	if (err)
@@ -54,19 +80,19 @@ static int join_copy(struct coll_join *join, struct coll_policy *policy, sockptr
 /**
  * coll_join_copy() - copy and check a request to join
  * @join: out
- * @policy: of the namespace
+ * @cn: the namespace
  * @from: the request
  * @bytes: its length
  *
  * Return: 0, or -errno and there is nothing to drop. Context: process.
  */
-int coll_join_copy(struct coll_join *join, struct coll_policy *policy, sockptr_t from,
+int coll_join_copy(struct coll_join *join, struct coll_net *cn, sockptr_t from,
 		   unsigned int bytes)
 {
 	int err;
 
 	memset(join, 0, sizeof(*join));
-	err = join_copy(join, policy, from, bytes);
+	err = join_copy(join, cn, from, bytes);
 	if (err)
 		coll_join_drop(join);
 	return err;

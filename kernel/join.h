@@ -11,7 +11,7 @@
 
 #include "core/base.h"
 
-struct coll_policy;
+struct coll_net;
 
 /**
  * struct coll_join - see above
@@ -25,7 +25,7 @@ struct coll_join {
 	u32			*host_of_rank;
 };
 
-int coll_join_copy(struct coll_join *join, struct coll_policy *policy, sockptr_t from,
+int coll_join_copy(struct coll_join *join, struct coll_net *cn, sockptr_t from,
 		   unsigned int bytes);
 void coll_join_drop(struct coll_join *join);
 

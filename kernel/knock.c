@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/hash.h>
+#include <linux/ktime.h>
 
 #include "knock.h"
 
@@ -30,8 +31,25 @@ void coll_knock_note(struct coll_knocks *knocks, u64 tag, u16 host,
 	k->tag = tag;
 	k->host = host;
 	k->from = *from;
+	k->at_ns = ktime_get_ns();
 	k->used = true;
 	spin_unlock(&knocks->lock);
+}
+
+/**
+ * coll_knock_look() - who has knocked?
+ * @knocks: of the namespace
+ * @index: entry of the table to look at, below COLL_KNOCKS
+ * @knock: out: what is there
+ *
+ * Return: whether there is anything. Context: process.
+ */
+bool coll_knock_look(struct coll_knocks *knocks, u32 index, struct coll_knock *knock)
+{
+	spin_lock_bh(&knocks->lock);
+	*knock = knocks->knock[index];
+	spin_unlock_bh(&knocks->lock);
+	return knock->used;
 }
 
 /**

@@ -21,12 +21,14 @@
  * @tag: of the group
  * @host: index of the host that it claims to come from
  * @used: the entry is in use
+ * @at_ns: when it came
  * @from: where it came from
  */
 struct coll_knock {
 	u64			tag;
 	u16			host;
 	bool			used;
+	u64			at_ns;
 	struct collsock_member	from;
 };
 
@@ -43,6 +45,7 @@ struct coll_knocks {
 void coll_knocks_init(struct coll_knocks *knocks);
 void coll_knock_note(struct coll_knocks *knocks, u64 tag, u16 host,
 		     const struct collsock_member *from);
+bool coll_knock_look(struct coll_knocks *knocks, u32 index, struct coll_knock *knock);
 bool coll_knock_take(struct coll_knocks *knocks, u32 index, u64 tag,
 		     const struct collsock_member *members, u32 hosts, u32 *host);
 

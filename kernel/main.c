@@ -3,6 +3,7 @@
 #include <linux/net.h>
 
 #include "core/base.h"
+#include "netlink.h"
 #include "netns.h"
 #include "socket.h"
 #include "tunables.h"
@@ -17,6 +18,10 @@ static int __init coll_init(void)
 	if (err)
 		return err;
 
+	err = coll_netlink_init();
+	if (err)
+		goto err_netlink;
+
 	err = coll_socket_init();
 	if (err)
 		goto err_socket;
@@ -24,6 +29,8 @@ static int __init coll_init(void)
 	return 0;
 
 err_socket:
+	coll_netlink_uninit();
+err_netlink:
 	coll_net_uninit();
 	return err;
 }
@@ -31,6 +38,7 @@ err_socket:
 static void __exit coll_exit(void)
 {
 	coll_socket_uninit();
+	coll_netlink_uninit();
 	coll_net_uninit();
 }
 
@@ -38,4 +46,5 @@ module_init(coll_init);
 module_exit(coll_exit);
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("Collective sockets: barriers and reductions in softirq");
+MODULE_VERSION(COLLSOCK_VERSION);
 MODULE_ALIAS_NETPROTO(AF_COLLSOCK);

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/ktime.h>
-#include <linux/module.h>
 #include <net/netns/generic.h>
 
+#include "event.h"
 #include "formation.h"
 #include "netns.h"
-
-static unsigned short port __ro_after_init = COLLSOCK_PORT;
-module_param(port, ushort, 0444);
-MODULE_PARM_DESC(port, "UDP port of every namespace");
 
 static unsigned int net_id;
 
@@ -19,6 +15,60 @@ static unsigned int net_id;
 struct coll_net *coll_net_of(const struct net *net)
 {
 	return net_generic(net, net_id);
+}
+
+/**
+ * coll_net_port() - the UDP port of a namespace
+ * @cn: the namespace
+ *
+ * Return: the port that is open, else the one that the next group opens; in the byte
+ * order of the host. Context: any.
+ */
+u16 coll_net_port(struct coll_net *cn)
+{
+	u16 port = READ_ONCE(cn->port);
+
+	return port ? port : coll_tunable(&cn->tunables, COLL_TUNABLE_PORT);
+}
+
+/* ---- groups ---- */
+
+/**
+ * coll_net_add() - a namespace has one more group
+ * @cn: the namespace; its mutex is held
+ * @f: gets a handle
+ *
+ * Return: 0, -ENOMEM, or -ENFILE if there are too many. Context: process.
+ */
+int coll_net_add(struct coll_net *cn, struct coll_formation *f)
+{
+	int err;
+
+	lockdep_assert_held(&cn->mutex);
+	if (cn->groups >= coll_tunable(&cn->tunables, COLL_TUNABLE_MAX_GROUPS))
+		return -ENFILE;
+	err = xa_alloc_cyclic(&cn->formations, &f->handle, f, XA_LIMIT(1, INT_MAX),
+			      &cn->next_handle, GFP_KERNEL_ACCOUNT);
+	if (err < 0)
+		return err;
+	cn->groups++;
+	cn->generation++;
+	return 0;
+}
+
+/**
+ * coll_net_remove() - undo coll_net_add()
+ * @cn: the namespace; its mutex is held
+ * @f: has its handle no more
+ *
+ * Context: process.
+ */
+void coll_net_remove(struct coll_net *cn, struct coll_formation *f)
+{
+	lockdep_assert_held(&cn->mutex);
+	xa_erase(&cn->formations, f->handle);
+	cn->groups--;
+	cn->generation++;
 }
 
 /* ---- tidying ---- */
@@ -60,7 +110,9 @@ static void net_bury_quiet(struct coll_net *cn, struct list_head *buried)
 		/* A packet finds the tombstone as soon as it misses the group. */
 		coll_graveyard_bury(&cn->graveyard, &f->group, f->members, ktime_get_ns());
 		coll_formation_unhash(f);
-		list_move(&f->link, buried);
+		coll_net_remove(cn, f);
+		coll_event_group(f, COLLSOCK_EVENT_GROUP_ENDED);
+		list_add(&f->link, buried);
 	}
 }
 
@@ -91,7 +143,7 @@ static void net_tidy(struct work_struct *work)
 	due = coll_graveyard_forget(&cn->graveyard, now);
 	if (due != U64_MAX)
 		queue_delayed_work(system_wq, &cn->tidy, nsecs_to_jiffies(due - now) + 1);
-	else if (list_empty(&cn->formations))
+	else if (!cn->groups)
 		coll_udp_close(cn);
 	mutex_unlock(&cn->mutex);
 }
@@ -108,14 +160,14 @@ static void net_tidy(struct work_struct *work)
 void coll_net_stats(struct coll_net *cn, struct collsock_net_stats *stats)
 {
 	struct coll_formation *f;
+	unsigned long handle;
 
 	memset(stats, 0, sizeof(*stats));
 	coll_counters_read(cn->counters, stats);
 	mutex_lock(&cn->mutex);
-	list_for_each_entry(f, &cn->formations, link) {
-		stats->groups++;
+	stats->groups = cn->groups;
+	xa_for_each(&cn->formations, handle, f)
 		stats->peers += READ_ONCE(f->group.stats.peers);
-	}
 	stats->tombstones = cn->graveyard.count;
 	stats->memory = cn->memory;
 	stats->over_memory = cn->over_memory;
@@ -127,25 +179,18 @@ void coll_net_stats(struct coll_net *cn, struct collsock_net_stats *stats)
 static int __net_init net_begin(struct net *net)
 {
 	struct coll_net *cn = coll_net_of(net);
-	int err;
 
 	cn->net = net;
-	cn->port = port;
 	mutex_init(&cn->joining);
 	mutex_init(&cn->mutex);
-	INIT_LIST_HEAD(&cn->formations);
+	xa_init_flags(&cn->formations, XA_FLAGS_ALLOC);
 	INIT_HLIST_HEAD(&cn->members);
 	init_llist_head(&cn->quiet);
 	INIT_DELAYED_WORK(&cn->tidy, net_tidy);
 	coll_graveyard_init(&cn->graveyard);
 	coll_knocks_init(&cn->knocks);
 	cn->counters = coll_counters_new();
-	if (!cn->counters)
-		return -ENOMEM;
-	err = coll_policy_init(&cn->policy, net);
-	if (err)
-		coll_counters_free(cn->counters);
-	return err;
+	return cn->counters ? 0 : -ENOMEM;
 }
 
 /*
@@ -159,25 +204,29 @@ static void __net_exit net_pre_end(struct net *net)
 {
 	struct coll_net *cn = coll_net_of(net);
 	struct coll_formation *f;
+	unsigned long handle;
 
 	mutex_lock(&cn->mutex);
 	coll_udp_close(cn);
-	list_for_each_entry(f, &cn->formations, link)
+	xa_for_each(&cn->formations, handle, f)
 		coll_formation_stop(f);
 	mutex_unlock(&cn->mutex);
 
 	cancel_delayed_work_sync(&cn->tidy);
-	list_for_each_entry(f, &cn->formations, link)
+	xa_for_each(&cn->formations, handle, f)
 		coll_formation_unhash(f);
 }
 
 static void __net_exit net_end(struct net *net)
 {
 	struct coll_net *cn = coll_net_of(net);
+	struct coll_formation *f;
+	unsigned long handle;
 
-	net_free(&cn->formations);
+	xa_for_each(&cn->formations, handle, f)
+		coll_formation_free(f);
+	xa_destroy(&cn->formations);
 	coll_graveyard_forget(&cn->graveyard, U64_MAX);
-	coll_policy_uninit(&cn->policy);
 	coll_counters_free(cn->counters);
 }
 
@@ -196,8 +245,6 @@ static struct pernet_operations net_operations = {
  */
 int __init coll_net_init(void)
 {
-	if (!port)
-		return -EINVAL;
 	return register_pernet_device(&net_operations);
 }
 

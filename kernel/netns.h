@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What a network namespace has of collsock: its groups, the UDP port that they
- * share, who knocked, whom it remembers, its policy and its counters.
+ * share, who knocked, whom it remembers, its tunables and its counters.
  *
  * Groups outlive their sockets while something of them is under way. Neither
  * they nor the port's socket hold a reference on the namespace or on the
@@ -18,12 +18,13 @@
 #include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/workqueue.h>
+#include <linux/xarray.h>
 #include <net/net_namespace.h>
 
 #include "counters.h"
 #include "graveyard.h"
 #include "knock.h"
-#include "policy.h"
+#include "tunables.h"
 #include "udp.h"
 
 struct coll_formation;
@@ -34,7 +35,10 @@ struct coll_formation;
  * @joining: held by who joins, for the first rank of a host makes what the others find;
  *	taken before @mutex
  * @mutex: serialises joining and tidying; taken before any lock of a group
- * @formations: all groups; under @mutex
+ * @formations: all groups by handle; under @mutex, like the next three
+ * @groups: how many
+ * @next_handle: where to look for a free one
+ * @generation: changes with @formations
  * @members: all tables of members; under @mutex
  * @memory: bytes that all groups have reserved; under @mutex
  * @over_memory: requests to join that would have made it too many; under @mutex
@@ -43,15 +47,18 @@ struct coll_formation;
  * @udp: the port
  * @graveyard: the tombstones
  * @knocks: who knocked
- * @policy: who may join
+ * @tunables: of it
  * @counters: what became of packets
- * @port: its number, in the byte order of the host
+ * @port: its number, in the byte order of the host, while it is open; under @mutex
  */
 struct coll_net {
 	struct net			*net;
 	struct mutex			joining; /* making a formation takes long */
 	struct mutex			mutex;	/* joining and tidying */
-	struct list_head		formations;
+	struct xarray			formations;
+	u32				groups;
+	u32				next_handle;
+	u32				generation;
 	struct hlist_head		members;
 	u64				memory;
 	u64				over_memory;
@@ -60,12 +67,15 @@ struct coll_net {
 	struct coll_udp			udp;
 	struct coll_graveyard		graveyard;
 	struct coll_knocks		knocks;
-	struct coll_policy		policy;
+	struct coll_tunables		tunables;
 	struct coll_counters __percpu	*counters;
 	u16				port;
 };
 
 struct coll_net *coll_net_of(const struct net *net);
+u16 coll_net_port(struct coll_net *cn);
+int coll_net_add(struct coll_net *cn, struct coll_formation *f);
+void coll_net_remove(struct coll_net *cn, struct coll_formation *f);
 void coll_net_became_quiet(struct coll_net *cn, struct coll_formation *f);
 void coll_net_tidy_soon(struct coll_net *cn);
 void coll_net_stats(struct coll_net *cn, struct collsock_net_stats *stats);

@@ -75,6 +75,8 @@ static int sock_join_group(struct coll_sock *csk, struct coll_join *join)
 	csk->places = coll_places_new(join->fixed.window, join->fixed.max_bytes);
 	if (!csk->places)
 		return -ENOMEM;
+	if (!csk->pid)
+		csk->pid = get_pid(task_tgid(current));
 	f = coll_formation_join(cn, join, csk);
 	if (IS_ERR(f)) {
 		coll_places_free(csk->places);
@@ -95,7 +97,7 @@ static int sock_join(struct coll_sock *csk, sockptr_t request, unsigned int byte
 
 	if (csk->formation)
 		return -EISCONN;
-	err = coll_join_copy(&join, &cn->policy, request, bytes);
+	err = coll_join_copy(&join, cn, request, bytes);
 	if (err)
 		return err;
 	err = sock_join_group(csk, &join);
@@ -188,7 +190,10 @@ static struct proto coll_proto = {
 
 static void sock_destruct(struct sock *sk)
 {
-	coll_places_free(container_of(sk, struct coll_sock, sk)->places);
+	struct coll_sock *csk = container_of(sk, struct coll_sock, sk);
+
+	coll_places_free(csk->places);
+	put_pid(csk->pid);
 }
 
 /*
@@ -255,6 +260,14 @@ static struct net_proto_family sock_family __ro_after_init = {
 	.create	= sock_create_coll,
 	.owner	= THIS_MODULE,
 };
+
+/**
+ * coll_socket_family() - the number that the socket family has
+ */
+u32 coll_socket_family(void)
+{
+	return family;
+}
 
 /**
  * coll_socket_init() - sockets of the family can be made

@@ -25,12 +25,14 @@
  * @formation: NULL until joined; read by coll_sock_formation()
  * @places: completion places; set before @formation, like the next
  * @local: its rank's number among those of this host
+ * @pid: the process that joined; NULL before
  */
 struct coll_sock {
 	struct sock		sk;
 	struct coll_formation	*formation;
 	struct coll_places	*places;
 	u32			local;
+	struct pid		*pid;
 };
 
 static inline struct coll_sock *coll_sock_of(const struct socket *sock)
@@ -54,6 +56,8 @@ static inline bool coll_sock_sleeps(struct coll_sock *csk)
 }
 
 void coll_sock_wake(struct coll_sock *csk, u64 claimed_done, u8 wake);
+
+u32 coll_socket_family(void);
 
 int coll_socket_init(void);
 void coll_socket_uninit(void);

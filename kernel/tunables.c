@@ -1,69 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/mm.h>
 #include <linux/moduleparam.h>
 
 #include "tunables.h"
 
-static int tunable_set_us(const char *value, const struct kernel_param *kp)
+#define TUNABLE(identifier, tunable, units, minimum, maximum, preset, text)	\
+	[COLL_TUNABLE_##identifier] = {						\
+		.name		= #tunable,					\
+		.unit		= units,					\
+		.description	= text,						\
+		.least		= minimum,					\
+		.most		= maximum,					\
+	},
+const struct coll_tunable_info coll_tunable_info[COLL_TUNABLES] = {
+#include "tunable_list.h"
+};
+#undef TUNABLE
+
+/* The parameters of the module. */
+#define TUNABLE(identifier, tunable, units, minimum, maximum, preset, text)	\
+	[COLL_TUNABLE_##identifier] = preset,
+static u32 tunable_defaults[COLL_TUNABLES] = {
+#include "tunable_list.h"
+};
+#undef TUNABLE
+
+static int tunable_param_set(const char *value, const struct kernel_param *kp)
 {
-	return param_set_uint_minmax(value, kp, 10, 10 * USEC_PER_SEC);
+	const struct coll_tunable_info *info;
+
+	info = &coll_tunable_info[(u32 *)kp->arg - tunable_defaults];
+	return param_set_uint_minmax(value, kp, info->least, info->most);
 }
 
-static int tunable_set_ms(const char *value, const struct kernel_param *kp)
-{
-	return param_set_uint_minmax(value, kp, 10, 86400 * MSEC_PER_SEC);
-}
-
-static const struct kernel_param_ops tunable_us = {
-	.set = tunable_set_us,
+static const struct kernel_param_ops tunable_operations = {
+	.set = tunable_param_set,
 	.get = param_get_uint,
 };
 
-static const struct kernel_param_ops tunable_ms = {
-	.set = tunable_set_ms,
-	.get = param_get_uint,
-};
+#define TUNABLE(identifier, tunable, units, minimum, maximum, preset, text)	\
+	MODULE_PARM_DESC(tunable, text);					\
+	module_param_cb(tunable, &tunable_operations,				\
+			&tunable_defaults[COLL_TUNABLE_##identifier], 0644);
+#include "tunable_list.h"
+#undef TUNABLE
 
-/* Zero until coll_tunables_init(): whatever was not given is the core's default. */
-static unsigned int rto_floor_us;
-module_param_cb(rto_floor_us, &tunable_us, &rto_floor_us, 0644);
-MODULE_PARM_DESC(rto_floor_us, "Least retransmission time-out");
-
-static unsigned int rto_initial_us;
-module_param_cb(rto_initial_us, &tunable_us, &rto_initial_us, 0644);
-MODULE_PARM_DESC(rto_initial_us, "Retransmission time-out before the round-trip time is known");
-
-static unsigned int rto_ceiling_us;
-module_param_cb(rto_ceiling_us, &tunable_us, &rto_ceiling_us, 0644);
-MODULE_PARM_DESC(rto_ceiling_us, "Greatest retransmission time-out");
-
-static unsigned int rto_unheard_us;
-module_param_cb(rto_unheard_us, &tunable_us, &rto_unheard_us, 0644);
-MODULE_PARM_DESC(rto_unheard_us, "Greatest retransmission time-out to a host never heard");
-
-static unsigned int ack_delay_us;
-module_param_cb(ack_delay_us, &tunable_us, &ack_delay_us, 0644);
-MODULE_PARM_DESC(ack_delay_us, "How long a lone answer waits for a packet to travel with");
-
-static unsigned int liveness_ms;
-module_param_cb(liveness_ms, &tunable_ms, &liveness_ms, 0644);
-MODULE_PARM_DESC(liveness_ms, "Silence after which a host counts as dead");
-
-static unsigned int join_timeout_ms;
-module_param_cb(join_timeout_ms, &tunable_ms, &join_timeout_ms, 0644);
-MODULE_PARM_DESC(join_timeout_ms, "The same for a host never heard");
-
-static unsigned int settle_us;
-module_param_cb(settle_us, &tunable_us, &settle_us, 0644);
-MODULE_PARM_DESC(settle_us, "How long an error is held, so that all hosts report the same");
-
-static unsigned int idle_ms;
-module_param_cb(idle_ms, &tunable_ms, &idle_ms, 0644);
-MODULE_PARM_DESC(idle_ms, "A connection over which nothing is said for so long is put back");
-
-static void tunable_default(unsigned int *tunable, u64 value_ns, u32 unit_ns)
+static void tunable_preset(enum coll_tunable which, u64 value)
 {
-	if (!*tunable)
-		*tunable = div_u64(value_ns, unit_ns);
+	if (!tunable_defaults[which])
+		tunable_defaults[which] = clamp_t(u64, value, coll_tunable_info[which].least,
+						  coll_tunable_info[which].most);
 }
 
 /**
@@ -75,36 +61,102 @@ void coll_tunables_init(void)
 {
 	const struct coll_timing *t = &coll_timing_default;
 
-	tunable_default(&rto_floor_us, t->rto_floor, NSEC_PER_USEC);
-	tunable_default(&rto_initial_us, t->rto_initial, NSEC_PER_USEC);
-	tunable_default(&rto_ceiling_us, t->rto_ceiling, NSEC_PER_USEC);
-	tunable_default(&rto_unheard_us, t->rto_unheard, NSEC_PER_USEC);
-	tunable_default(&ack_delay_us, t->ack_delay, NSEC_PER_USEC);
-	tunable_default(&liveness_ms, t->liveness, NSEC_PER_MSEC);
-	tunable_default(&join_timeout_ms, t->join_timeout, NSEC_PER_MSEC);
-	tunable_default(&settle_us, t->settle, NSEC_PER_USEC);
-	tunable_default(&idle_ms, t->idle, NSEC_PER_MSEC);
+	tunable_preset(COLL_TUNABLE_RTO_FLOOR, div_u64(t->rto_floor, NSEC_PER_USEC));
+	tunable_preset(COLL_TUNABLE_RTO_INITIAL, div_u64(t->rto_initial, NSEC_PER_USEC));
+	tunable_preset(COLL_TUNABLE_RTO_CEILING, div_u64(t->rto_ceiling, NSEC_PER_USEC));
+	tunable_preset(COLL_TUNABLE_RTO_UNHEARD, div_u64(t->rto_unheard, NSEC_PER_USEC));
+	tunable_preset(COLL_TUNABLE_ACK_DELAY, div_u64(t->ack_delay, NSEC_PER_USEC));
+	tunable_preset(COLL_TUNABLE_LIVENESS, div_u64(t->liveness, NSEC_PER_MSEC));
+	tunable_preset(COLL_TUNABLE_JOIN_TIMEOUT, div_u64(t->join_timeout, NSEC_PER_MSEC));
+	tunable_preset(COLL_TUNABLE_SETTLE, div_u64(t->settle, NSEC_PER_USEC));
+	tunable_preset(COLL_TUNABLE_IDLE, div_u64(t->idle, NSEC_PER_MSEC));
+	/* An eighth of the machine's memory */
+	tunable_preset(COLL_TUNABLE_MAX_MEMORY, totalram_pages() / 8 * (PAGE_SIZE / 1024));
+}
+
+/**
+ * coll_tunable_default() - what counts where nothing else was set
+ * @which: tunable
+ *
+ * Context: any.
+ */
+u32 coll_tunable_default(enum coll_tunable which)
+{
+	return READ_ONCE(tunable_defaults[which]);
+}
+
+/**
+ * coll_tunable() - what counts in a namespace
+ * @t: its tunables
+ * @which: tunable
+ *
+ * Context: any.
+ */
+u32 coll_tunable(const struct coll_tunables *t, enum coll_tunable which)
+{
+	if (test_bit_acquire(which, t->own))
+		return READ_ONCE(t->value[which]);
+	return coll_tunable_default(which);
+}
+
+/**
+ * coll_tunable_set() - give a namespace a value of its own
+ * @t: its tunables
+ * @which: tunable
+ * @value: in range
+ *
+ * Context: process; one at a time.
+ */
+void coll_tunable_set(struct coll_tunables *t, enum coll_tunable which, u32 value)
+{
+	WRITE_ONCE(t->value[which], value);
+	/* Pairs with the acquire in coll_tunable(). */
+	smp_mb__before_atomic();
+	set_bit(which, t->own);
+}
+
+/**
+ * coll_tunable_reset() - follow the module's parameter again
+ * @t: tunables of a namespace
+ * @which: tunable
+ *
+ * Context: process; one at a time.
+ */
+void coll_tunable_reset(struct coll_tunables *t, enum coll_tunable which)
+{
+	clear_bit(which, t->own);
+}
+
+static u64 tunable_us(const struct coll_tunables *t, enum coll_tunable which)
+{
+	return coll_tunable(t, which) * (u64)NSEC_PER_USEC;
+}
+
+static u64 tunable_ms(const struct coll_tunables *t, enum coll_tunable which)
+{
+	return coll_tunable(t, which) * (u64)NSEC_PER_MSEC;
 }
 
 /**
  * coll_tunables_timing() - the tunables of a group that is being joined
+ * @t: of its namespace
  * @timing: out; floor <= initial <= ceiling whatever the order of changes
  *
  * Context: any.
  */
-void coll_tunables_timing(struct coll_timing *timing)
+void coll_tunables_timing(const struct coll_tunables *t, struct coll_timing *timing)
 {
-	u64 floor = READ_ONCE(rto_floor_us) * (u64)NSEC_PER_USEC;
-	u64 ceiling = READ_ONCE(rto_ceiling_us) * (u64)NSEC_PER_USEC;
-	u64 initial = READ_ONCE(rto_initial_us) * (u64)NSEC_PER_USEC;
+	u64 floor = tunable_us(t, COLL_TUNABLE_RTO_FLOOR);
+	u64 ceiling = tunable_us(t, COLL_TUNABLE_RTO_CEILING);
+	u64 initial = tunable_us(t, COLL_TUNABLE_RTO_INITIAL);
 
 	timing->rto_floor = floor;
 	timing->rto_ceiling = max(floor, ceiling);
 	timing->rto_initial = clamp(initial, floor, timing->rto_ceiling);
-	timing->rto_unheard = READ_ONCE(rto_unheard_us) * (u64)NSEC_PER_USEC;
-	timing->ack_delay = READ_ONCE(ack_delay_us) * (u64)NSEC_PER_USEC;
-	timing->liveness = READ_ONCE(liveness_ms) * (u64)NSEC_PER_MSEC;
-	timing->join_timeout = READ_ONCE(join_timeout_ms) * (u64)NSEC_PER_MSEC;
-	timing->settle = READ_ONCE(settle_us) * (u64)NSEC_PER_USEC;
-	timing->idle = READ_ONCE(idle_ms) * (u64)NSEC_PER_MSEC;
+	timing->rto_unheard = tunable_us(t, COLL_TUNABLE_RTO_UNHEARD);
+	timing->ack_delay = tunable_us(t, COLL_TUNABLE_ACK_DELAY);
+	timing->liveness = tunable_ms(t, COLL_TUNABLE_LIVENESS);
+	timing->join_timeout = tunable_ms(t, COLL_TUNABLE_JOIN_TIMEOUT);
+	timing->settle = tunable_us(t, COLL_TUNABLE_SETTLE);
+	timing->idle = tunable_ms(t, COLL_TUNABLE_IDLE);
 }

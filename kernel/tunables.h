@@ -1,15 +1,59 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The tunables of the protocol, as module parameters: what a group gets when it
- * is joined. Changing them changes nothing in a group that exists. They decide
- * no schedule, so hosts may differ in them.
+ * The tunables of a network namespace. The default of each is a parameter of the
+ * module, which may change at any time (sysfs); a namespace follows it until it gets
+ * a value of its own (netlink).
+ *
+ * They are read when a group is joined, or a call begins, and never by what runs a group:
+ * changing them changes nothing in a group that exists. None decides a schedule.
  */
 #ifndef COLL_TUNABLES_H
 #define COLL_TUNABLES_H
 
+#include <linux/bitmap.h>
+
 #include "core/group.h"
 
+#define TUNABLE(identifier, ...)	COLL_TUNABLE_##identifier,
+enum coll_tunable {
+#include "tunable_list.h"
+	COLL_TUNABLES
+};
+#undef TUNABLE
+
+/**
+ * struct coll_tunables - those of a namespace
+ * @own: a bit for each that has a value here
+ * @value: these
+ */
+struct coll_tunables {
+	DECLARE_BITMAP(own, COLL_TUNABLES);
+	u32	value[COLL_TUNABLES];
+};
+
+/**
+ * struct coll_tunable_info - what is to know about a tunable
+ * @name: of it, and of the module's parameter
+ * @unit: us, ms, KiB or nothing
+ * @description: one line
+ * @least: its range begins here
+ * @most: and ends here
+ */
+struct coll_tunable_info {
+	const char	*name;
+	const char	*unit;
+	const char	*description;
+	u32		least;
+	u32		most;
+};
+
+extern const struct coll_tunable_info coll_tunable_info[COLL_TUNABLES];
+
 void coll_tunables_init(void);
-void coll_tunables_timing(struct coll_timing *timing);
+u32 coll_tunable_default(enum coll_tunable which);
+u32 coll_tunable(const struct coll_tunables *t, enum coll_tunable which);
+void coll_tunable_set(struct coll_tunables *t, enum coll_tunable which, u32 value);
+void coll_tunable_reset(struct coll_tunables *t, enum coll_tunable which);
+void coll_tunables_timing(const struct coll_tunables *t, struct coll_timing *timing);
 
 #endif

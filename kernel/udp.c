@@ -10,6 +10,7 @@
 #include "core/wire.h"
 #include "formation.h"
 #include "netns.h"
+#include "trace.h"
 #include "udp.h"
 
 /*
@@ -27,6 +28,39 @@ static __be32 member_ipv4(const struct collsock_member *m)
 static struct in6_addr *member_ipv6(const struct collsock_member *m)
 {
 	return (struct in6_addr *)m->address;
+}
+
+/* ---- dropping ---- */
+
+static void udp_trace_drop(const u8 *packet, u32 bytes, enum coll_drop drop)
+{
+	struct coll_prefix prefix = {};
+	struct coll_body body = {};
+
+	if (packet) {
+		coll_wire_read_prefix(packet, &prefix);
+		coll_wire_read_body(packet, bytes, &body);
+	}
+	trace_coll_packet_dropped(prefix.tag, prefix.source, prefix.destination, &body, bytes,
+				  drop);
+}
+
+/* A packet that no group has seen goes no further: count it. NULL: it is not formed. */
+static noinline void udp_drop(struct coll_net *cn, const u8 *packet, u32 bytes,
+			      enum coll_drop drop)
+{
+	static const u8 counters[] = {
+		[COLL_DROP_MALFORMED]		= COLL_COUNT_MALFORMED,
+		[COLL_DROP_UNKNOWN_GROUP]	= COLL_COUNT_UNKNOWN_GROUP,
+		[COLL_DROP_WRONG_SOURCE]	= COLL_COUNT_WRONG_SOURCE,
+		[COLL_DROP_FORGED]		= COLL_COUNT_FORGED,
+		[COLL_DROP_WRONG_DESCRIPTOR]	= COLL_COUNT_WRONG_DESCRIPTOR,
+		[COLL_DROP_NO_ROUTE]		= COLL_COUNT_NO_ROUTE,
+	};
+
+	coll_count(cn->counters, counters[drop]);
+	if (trace_coll_packet_dropped_enabled())
+		udp_trace_drop(packet, bytes, drop);
 }
 
 /* ---- routes ---- */
@@ -247,10 +281,11 @@ bool coll_udp_address(struct coll_net *cn, struct coll_route *route, struct sk_b
 	struct dst_entry *dst = udp_route_dst(cn, route, self, to);
 
 	if (unlikely(!dst)) {
-		coll_count(cn->counters, COLL_COUNT_NO_ROUTE);
+		udp_drop(cn, skb->data, skb->len, COLL_DROP_NO_ROUTE);
 		kfree_skb(skb);
 		return false;
 	}
+	trace_coll_packet_sent(skb->data, skb->len);
 	skb_dst_set_noref(skb, dst);
 	if (likely(to->family == AF_INET))
 		udp_push_ipv4(skb, route->hops, self, to);
@@ -350,11 +385,12 @@ static void udp_answer(struct coll_net *cn, const u8 *answer, u32 bytes,
 	coll_udp_route_drop(&route);
 }
 
-static void udp_count_refusal(struct coll_net *cn, enum coll_refusal refusal)
+static void udp_drop_refused(struct coll_net *cn, const u8 *packet, u32 bytes,
+			     enum coll_refusal refusal)
 {
 	if (unlikely(refusal != COLL_ACCEPTED))
-		coll_count(cn->counters, refusal == COLL_FORGED ? COLL_COUNT_FORGED :
-								  COLL_COUNT_WRONG_DESCRIPTOR);
+		udp_drop(cn, packet, bytes, refusal == COLL_FORGED ? COLL_DROP_FORGED :
+								     COLL_DROP_WRONG_DESCRIPTOR);
 }
 
 /*
@@ -377,16 +413,16 @@ static noinline void udp_receive_unknown(struct coll_net *cn, const struct sk_bu
 	tombstone = coll_graveyard_find(&cn->graveyard, tag, coll_wire_destination(packet),
 					&members);
 	if (!tombstone) {
-		coll_count(cn->counters, COLL_COUNT_UNKNOWN_GROUP);
+		udp_drop(cn, packet, bytes, COLL_DROP_UNKNOWN_GROUP);
 		coll_knock_note(&cn->knocks, tag, source, &from);
 		return;
 	}
 	if (!udp_is_member(skb, members, tombstone->self, source)) {
-		coll_count(cn->counters, COLL_COUNT_WRONG_SOURCE);
+		udp_drop(cn, packet, bytes, COLL_DROP_WRONG_SOURCE);
 		return;
 	}
 	refusal = coll_tombstone_answer(tombstone, packet, bytes, answer, &answer_bytes);
-	udp_count_refusal(cn, refusal);
+	udp_drop_refused(cn, packet, bytes, refusal);
 	if (refusal == COLL_ACCEPTED) {
 		coll_count(cn->counters, COLL_COUNT_ENTOMBED);
 		udp_answer(cn, answer, answer_bytes, &self, &from);
@@ -400,9 +436,10 @@ static void udp_deliver(struct coll_net *cn, struct coll_formation *f, const str
 	const struct coll_group *g = &f->group;
 
 	if (unlikely(!udp_is_member(skb, f->members, g->self, source)))
-		coll_count(cn->counters, COLL_COUNT_WRONG_SOURCE);
+		udp_drop(cn, packet, bytes, COLL_DROP_WRONG_SOURCE);
 	else
-		udp_count_refusal(cn, coll_formation_receive(f, source, packet, bytes));
+		udp_drop_refused(cn, packet, bytes,
+				 coll_formation_receive(f, source, packet, bytes));
 }
 
 /*
@@ -428,6 +465,7 @@ static int udp_receive(struct sock *sk, struct sk_buff *skb)
 	if (unlikely(!coll_wire_formed(packet, bytes)))
 		goto malformed;
 
+	trace_coll_packet_received(packet, bytes);
 	f = coll_formation_find(cn, coll_wire_tag(packet), coll_wire_destination(packet));
 	if (likely(f))
 		udp_deliver(cn, f, skb, coll_wire_source(packet), packet, bytes);
@@ -438,7 +476,7 @@ static int udp_receive(struct sock *sk, struct sk_buff *skb)
 	return 0;
 
 malformed:
-	coll_count(cn->counters, COLL_COUNT_MALFORMED);
+	udp_drop(cn, NULL, skb->len - sizeof(struct udphdr), COLL_DROP_MALFORMED);
 drop:
 	kfree_skb(skb);
 	return 0;
@@ -446,7 +484,8 @@ drop:
 
 /* ---- the port ---- */
 
-static int udp_sock_open(struct coll_net *cn, u16 family, struct sock __rcu **slot)
+static int udp_sock_open(struct coll_net *cn, u16 family, u16 number,
+			 struct sock __rcu **slot)
 {
 	struct udp_tunnel_sock_cfg tunnel = {
 		.sk_user_data	= cn,
@@ -455,7 +494,7 @@ static int udp_sock_open(struct coll_net *cn, u16 family, struct sock __rcu **sl
 	};
 	struct udp_port_cfg port = {
 		.family			= family,
-		.local_udp_port		= htons(cn->port),
+		.local_udp_port		= htons(number),
 		.ipv6_v6only		= true,
 	};
 	struct socket *sock;
@@ -479,9 +518,16 @@ static int udp_sock_open(struct coll_net *cn, u16 family, struct sock __rcu **sl
 int coll_udp_open(struct coll_net *cn, u16 family)
 {
 	struct sock __rcu **slot = family == AF_INET ? &cn->udp.sk4 : &cn->udp.sk6;
+	u16 port = coll_net_port(cn);
+	int err;
 
 	lockdep_assert_held(&cn->mutex);
-	return rcu_access_pointer(*slot) ? 0 : udp_sock_open(cn, family, slot);
+	if (rcu_access_pointer(*slot))
+		return 0;
+	err = udp_sock_open(cn, family, port, slot);
+	if (!err)
+		WRITE_ONCE(cn->port, port);
+	return err;
 }
 
 static void udp_sock_close(struct sock __rcu **slot)
@@ -504,6 +550,7 @@ void coll_udp_close(struct coll_net *cn)
 	lockdep_assert_held(&cn->mutex);
 	udp_sock_close(&cn->udp.sk4);
 	udp_sock_close(&cn->udp.sk6);
+	WRITE_ONCE(cn->port, 0);
 }
 
 /* ---- checks when a group is joined ---- */
@@ -541,7 +588,7 @@ int coll_udp_check_self(struct coll_net *cn, const struct collsock_member *self)
 {
 	if (self->family == AF_INET6 && !ipv6_mod_enabled())
 		return -EAFNOSUPPORT;
-	if (self->port != cn->port)
+	if (self->port != coll_net_port(cn))
 		return -EADDRNOTAVAIL;
 	if (self->family == AF_INET)
 		return inet_addr_type(cn->net, member_ipv4(self)) == RTN_LOCAL ?

@@ -221,7 +221,7 @@ static void op_answer(struct coll_op *op, u32 local, u32 error, u32 failed_rank)
 		g->stats.failed++;
 	else
 		g->stats.completed++;
-	coll_env_complete(g, local, part->token,
+	coll_env_complete(g, local, op->number, part->token,
 			  result ? op_value(op, op->lanes[0].value, 0) : NULL,
 			  result ? op->bytes : 0, error, failed_rank);
 }
@@ -297,7 +297,7 @@ void coll_op_advance(struct coll_op *op, u32 index, u64 now)
 	while (lane->round < s->rounds) {
 		if (lane->missing)
 			return;
-		if (!coll_env_round(g))
+		if (!coll_env_round(g, op->number, index, lane->round))
 			g->stats.rounds_misplaced++;
 		g->stats.rounds++;
 		if (op->bytes && s->round[lane->round].folds)
@@ -365,6 +365,10 @@ void coll_op_post(struct coll_op *op, const struct coll_post *post, u64 now)
 		coll_op_begin(op, now);
 	else
 		op_check_out(op, now);
+	/* Others have spoken of it or posted it, and nothing else was missing. */
+	if ((op->state == COLL_OP_DONE || op->state == COLL_OP_FREE) &&
+	    (op->source != op->schedule->self || op->group->locals > 1))
+		op->group->ranks[post->local].last++;
 }
 
 /**

@@ -14,7 +14,9 @@
 
 #include "base.h"
 
+struct coll_body;
 struct coll_group;
+struct coll_message;
 struct coll_peer;
 struct coll_packet;
 
@@ -40,17 +42,50 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet);
 void coll_env_deadline(struct coll_group *g, u64 at);
 
 /*
- * The operation that rank @local of this host posted with @token has ended: with
+ * Operation @number, which rank @local of this host posted with @token, has ended: with
  * @error (a positive errno) and @failed_rank, or with a result to be copied at once.
- * Cannot fail.
+ * What is posted when the group has ended has the number of the first that cannot
+ * complete. Cannot fail.
  */
-void coll_env_complete(struct coll_group *g, u32 local, void *token, const void *result,
-		       u32 bytes, u32 error, u32 failed_rank);
+void coll_env_complete(struct coll_group *g, u32 local, u32 number, void *token,
+		       const void *result, u32 bytes, u32 error, u32 failed_rank);
 
 /* An operation can be posted again, by any rank of this host. */
 void coll_env_writable(struct coll_group *g);
 
-/* A round advances. True if the home allows it in the present context. */
-bool coll_env_round(struct coll_group *g);
+/* A round of operation @number is over in that lane. May it be, in the present context? */
+bool coll_env_round(struct coll_group *g, u32 number, u32 lane, u32 round);
+
+/* ---- what a home may want to know, and need not ---- */
+
+/* Why a packet goes no further. Each has the name of its counter. */
+enum coll_drop {
+	/* found by the home */
+	COLL_DROP_MALFORMED,
+	COLL_DROP_UNKNOWN_GROUP,
+	COLL_DROP_WRONG_SOURCE,
+	COLL_DROP_FORGED,
+	COLL_DROP_WRONG_DESCRIPTOR,
+	COLL_DROP_NO_ROUTE,
+	/* told by the core */
+	COLL_DROP_INVALID,
+	COLL_DROP_STALE,
+	COLL_DROP_DUPLICATE,
+	COLL_DROP_BEYOND_WINDOW,
+	COLL_DROP_MEMORY_SHORT,
+};
+
+/* What @source said is not taken; or there was no memory to say it. */
+void coll_env_drop(struct coll_group *g, u32 source, u32 destination,
+		   const struct coll_body *body, enum coll_drop drop);
+
+/* The message leaves once more; its sequence number is set, its tries are those before. */
+void coll_env_send_again(const struct coll_message *m);
+
+/* The peer begins: a new one, or one that rests opens again. */
+void coll_env_peer_open(struct coll_peer *peer);
+
+/* Operations beyond a limit cannot complete: g->verdict is new, or another one. */
+void coll_env_limit(struct coll_group *g);
 
 #endif

@@ -95,7 +95,14 @@ void coll_group_expire(struct coll_group *g, u64 now)
 
 /* ---- peers ---- */
 
-static struct coll_peer *group_find_peer(const struct coll_group *g, u32 host)
+/**
+ * coll_group_find_peer() - the connection to a host
+ * @g: the group
+ * @host: the other side
+ *
+ * Return: the peer, or NULL if there is none now. Context: group lock held.
+ */
+struct coll_peer *coll_group_find_peer(const struct coll_group *g, u32 host)
 {
 	struct coll_peer *peer = g->peers[host & g->peer_mask];
 
@@ -115,7 +122,7 @@ static struct coll_peer *group_find_peer(const struct coll_group *g, u32 host)
  */
 struct coll_peer *coll_group_peer(struct coll_group *g, u32 host, u64 now)
 {
-	struct coll_peer *peer = group_find_peer(g, host), **link;
+	struct coll_peer *peer = coll_group_find_peer(g, host), **link;
 
 	if (likely(peer))
 		return peer;
@@ -131,6 +138,7 @@ struct coll_peer *coll_group_peer(struct coll_group *g, u32 host, u64 now)
 	peer->all = g->all_peers;
 	g->all_peers = peer;
 	g->stats.peers++;
+	coll_env_peer_open(peer);
 	if (unlikely(g->leaving && !g->failed))
 		coll_group_say_goodbye(g, peer, now);
 	return peer;
@@ -504,8 +512,8 @@ static void group_post_ended(struct coll_group *g, u32 local, struct coll_op *op
 
 	if (!coll_group_settling(g) || op->state == COLL_OP_DONE) {
 		g->stats.failed++;
-		coll_env_complete(g, local, token, NULL, 0, coll_verdict_error(&g->verdict),
-				  g->verdict.rank);
+		coll_env_complete(g, local, rank->next, token, NULL, 0,
+				  coll_verdict_error(&g->verdict), g->verdict.rank);
 		return;
 	}
 	if (op->state != COLL_OP_ABORTED) {
@@ -622,6 +630,12 @@ void coll_group_recall(struct coll_group *g, struct coll_peer *peer,
 		coll_group_break(g, COLL_REASON_DISAGREES, coll_group_rank(g, peer->host), now);
 }
 
+static void group_refuse_invalid(struct coll_group *g, u32 source, const struct coll_body *body)
+{
+	g->stats.invalid++;
+	coll_env_drop(g, source, g->self, body, COLL_DROP_INVALID);
+}
+
 static void group_receive_message(struct coll_group *g, struct coll_peer *peer,
 				  const struct coll_body *body, u64 now)
 {
@@ -631,12 +645,12 @@ static void group_receive_message(struct coll_group *g, struct coll_peer *peer,
 
 	if (ahead < 0) {
 		coll_peer_accept(peer, body, now);
-		coll_peer_repeat(peer, now);
+		coll_peer_repeat(peer, body, now);
 		coll_group_recall(g, peer, body, now);
 		return;
 	}
 	if (ahead >= (s32)g->window) {
-		coll_peer_refuse(peer, now);
+		coll_peer_refuse(peer, body, now);
 		return;
 	}
 	op = coll_group_slot_for(g, peer->host, body, now);
@@ -652,18 +666,21 @@ static void group_receive_message(struct coll_group *g, struct coll_peer *peer,
 		goto invalid;
 	if (op->state >= COLL_OP_ABORTED || !coll_op_store(op, edge, body)) {
 		coll_peer_accept(peer, body, now);
-		coll_peer_repeat(peer, now);
+		coll_peer_repeat(peer, body, now);
 		return;
 	}
 	g->stats.messages_received++;
 	coll_peer_accept(peer, body, now);
 	if (unlikely(op->state == COLL_OP_EARLY))
 		g->stats.early++;
-	if (likely(op->begun))
+	if (likely(op->begun)) {
 		coll_op_advance(op, body->segment, now);
+		/* Nothing else was missing. */
+		peer->last_arrivals += coll_op_finished(op);
+	}
 	return;
 invalid:
-	g->stats.invalid++;
+	group_refuse_invalid(g, peer->host, body);
 }
 
 /*
@@ -675,7 +692,7 @@ static void group_receive_failed(struct coll_peer *peer, const struct coll_body 
 	if (!body->seq)
 		return;
 	coll_peer_accept(peer, body, now);
-	coll_peer_repeat(peer, now);
+	coll_peer_repeat(peer, body, now);
 }
 
 static void group_receive_body(struct coll_group *g, struct coll_peer *peer,
@@ -684,7 +701,7 @@ static void group_receive_body(struct coll_group *g, struct coll_peer *peer,
 	bool repeated;
 
 	if (unlikely(!coll_peer_possible(peer, body))) {
-		g->stats.invalid++;
+		group_refuse_invalid(g, peer->host, body);
 		return;
 	}
 	repeated = coll_peer_hear(peer, body, now);
@@ -698,7 +715,7 @@ static void group_receive_body(struct coll_group *g, struct coll_peer *peer,
 		 !(body->type == COLL_PACKET_GOODBYE && coll_group_settling(g)))
 		group_receive_failed(peer, body, now);
 	else if (unlikely(repeated))
-		coll_peer_repeat(peer, now);
+		coll_peer_repeat(peer, body, now);
 	else if (likely(body->type == COLL_PACKET_MESSAGE))
 		group_receive_message(g, peer, body, now);
 	else
@@ -721,6 +738,7 @@ static enum coll_refusal group_introduce(struct coll_group *g, const u8 *packet,
 {
 	struct coll_wire_side side;
 	struct coll_prefix prefix;
+	struct coll_body body;
 
 	*peer = NULL;
 	coll_wire_read_prefix(packet, &prefix);
@@ -729,11 +747,13 @@ static enum coll_refusal group_introduce(struct coll_group *g, const u8 *packet,
 		return COLL_FORGED;
 	if (prefix.descriptor != g->descriptor)
 		return COLL_WRONG_DESCRIPTOR;
+	coll_wire_read_body(packet, bytes, &body);
 	*peer = coll_group_peer(g, prefix.source, now);
 	if (!*peer) {
-		g->stats.invalid++;
+		group_refuse_invalid(g, prefix.source, &body);
 	} else if (!coll_peer_meet(*peer, &prefix, &side, now)) {
 		g->stats.stale++;
+		coll_env_drop(g, prefix.source, g->self, &body, COLL_DROP_STALE);
 		if (coll_peer_changed(*peer, &prefix))
 			coll_watch_changed(*peer, &prefix, packet, bytes, now);
 		*peer = NULL;
@@ -756,7 +776,7 @@ static enum coll_refusal group_introduce(struct coll_group *g, const u8 *packet,
 enum coll_refusal coll_group_receive(struct coll_group *g, u32 source, const u8 *packet,
 				     u32 bytes, u64 now)
 {
-	struct coll_peer *peer = group_find_peer(g, source);
+	struct coll_peer *peer = coll_group_find_peer(g, source);
 	enum coll_refusal refusal;
 	struct coll_body body;
 

@@ -89,11 +89,13 @@ enum coll_rank_state {
  * struct coll_rank - a rank that lives on this host
  * @rank: its number in the group
  * @next: number of the next operation that it posts
+ * @last: how often everything else was there when it posted
  * @state: enum coll_rank_state
  */
 struct coll_rank {
 	u32	rank;
 	u32	next;
+	u32	last;
 	u8	state;
 };
 
@@ -349,6 +351,7 @@ static inline bool coll_group_advances(const struct coll_group *g)
 }
 
 /* For the other parts of the core */
+struct coll_peer *coll_group_find_peer(const struct coll_group *g, u32 host);
 struct coll_op *coll_group_slot_for(struct coll_group *g, u32 source,
 				    const struct coll_body *body, u64 now);
 void coll_group_recall(struct coll_group *g, struct coll_peer *peer,

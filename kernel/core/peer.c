@@ -143,6 +143,8 @@ static inline void peer_emit(struct coll_peer *peer, const struct coll_wire_side
 	start = coll_env_packet(peer->group, coll_wire_bytes(body), &packet);
 	if (unlikely(!start)) {
 		peer->group->stats.memory_short++;
+		coll_env_drop(peer->group, peer->group->self, peer->host, body,
+			      COLL_DROP_MEMORY_SHORT);
 		return;
 	}
 	coll_wire_write(start, side, body);
@@ -218,6 +220,8 @@ static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 no
 
 	if (unlikely(m->tries)) {
 		g->stats.retransmits++;
+		peer->retransmits++;
+		coll_env_send_again(m);
 		if (!peer->incarnation)
 			coll_watch_asked(peer, now);
 	} else {
@@ -584,27 +588,33 @@ void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 
 /**
  * coll_peer_repeat() - a message came again
  * @peer: who sent it
+ * @body: the message, or a goodbye
  * @now: time in ns
  */
-void coll_peer_repeat(struct coll_peer *peer, u64 now)
+void coll_peer_repeat(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
-	peer->group->stats.duplicates++;
+	struct coll_group *g = peer->group;
+
+	g->stats.duplicates++;
+	coll_env_drop(g, peer->host, g->self, body, COLL_DROP_DUPLICATE);
 	peer_owe_ack_now(peer, now);
 }
 
 /**
  * coll_peer_refuse() - there is no room for a message
  * @peer: who sent it
+ * @body: the message
  * @now: time in ns
  *
  * It is neither stored nor acknowledged. The answer carries the credit, and
  * another will follow as soon as there is room.
  */
-void coll_peer_refuse(struct coll_peer *peer, u64 now)
+void coll_peer_refuse(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
 	struct coll_group *g = peer->group;
 
 	g->stats.beyond_window++;
+	coll_env_drop(g, peer->host, g->self, body, COLL_DROP_BEYOND_WINDOW);
 	if (!peer->refused) {
 		peer->refused = true;
 		g->refusals++;

@@ -98,9 +98,10 @@ struct coll_message {
  * @watched_ns: since when one waits
  * @probes: probes sent, which is the nonce of the latest
  * @answers: the latest that was answered
- * @waits_for: host that the other side waited for then, COLL_NOBODY if for none
- * @waits_operation: in which operation
- * @waits_ms: for how long
+ * @wait: for whom it waited then
+ * @told_ms: when, in ms
+ * @retransmits: sent again
+ * @last_arrivals: how often its message was the last thing an operation waited for
  * @challenged_ns: when another incarnation was challenged
  * @goodbye: ours
  * @tx: our direction
@@ -153,9 +154,10 @@ struct coll_peer {
 	u32			probes;
 	u64			watched_ns;
 	u32			answers;
-	u32			waits_for;
-	u32			waits_operation;
-	u32			waits_ms;
+	u32			retransmits;
+	u32			last_arrivals;
+	struct coll_wait	wait;
+	u32			told_ms;
 	u64			challenged_ns;
 	struct coll_message	goodbye;
 	struct coll_wire_side	tx;
@@ -220,10 +222,10 @@ bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 no
 void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 now);
 
 /* The message came again: the acknowledgment must have been lost. */
-void coll_peer_repeat(struct coll_peer *peer, u64 now);
+void coll_peer_repeat(struct coll_peer *peer, const struct coll_body *body, u64 now);
 
 /* The message cannot be stored now: answer with the credit. */
-void coll_peer_refuse(struct coll_peer *peer, u64 now);
+void coll_peer_refuse(struct coll_peer *peer, const struct coll_body *body, u64 now);
 
 /* Let the other side know that we are here, or what we have received. */
 void coll_peer_nudge(struct coll_peer *peer, u64 now);

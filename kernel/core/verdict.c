@@ -15,6 +15,7 @@ u32 coll_verdict_error(const struct coll_verdict *v)
 		[COLL_REASON_SILENT]	= ETIMEDOUT,
 		[COLL_REASON_DISAGREES]	= EPROTO,
 		[COLL_REASON_RESTARTED]	= ECONNRESET,
+		[COLL_REASON_ENDED]	= ECANCELED,
 	};
 
 	return errors[v->reason];
@@ -137,6 +138,7 @@ static void verdict_learn(struct coll_group *g, const struct coll_verdict *v, u6
 		return;
 	g->limited = true;
 	g->verdict = *v;
+	coll_env_limit(g);
 	/* All hosts are on the way to know the limit; another rank is no news. */
 	if (!lower)
 		return;

@@ -6,11 +6,15 @@
 /* Enough questions: at least so many, though the time for which they went out were over. */
 #define LEAST_QUESTIONS	3
 #define LEAST_INTERVAL_NS	(50 * NSEC_PER_MSEC)
+/* However patient a group is, it knows for whom it waits. */
+#define MOST_QUIET_NS		((u64)NSEC_PER_SEC)
+/* What went a longer way than any schedule has rounds goes round in a circle. */
+#define MOST_HOPS		64
 
 /* Not heard for so long: ask. */
 static u64 watch_quiet_ns(const struct coll_group *g)
 {
-	return g->timing.liveness / 4;
+	return min_t(u64, g->timing.liveness / 4, MOST_QUIET_NS);
 }
 
 /*
@@ -286,6 +290,7 @@ static void watch_compare(struct coll_group *g, struct coll_peer *peer,
 	op = coll_group_slot_for(g, peer->host, body, now);
 	if (!op) {
 		g->stats.invalid++;
+		coll_env_drop(g, peer->host, g->self, body, COLL_DROP_INVALID);
 	} else if (!coll_signature_equal(&op->signature, &body->signature)) {
 		coll_group_break(g, COLL_REASON_DISAGREES, coll_group_rank(g, peer->host), now);
 	} else if (op->state == COLL_OP_EARLY) {
@@ -296,39 +301,103 @@ static void watch_compare(struct coll_group *g, struct coll_peer *peer,
 	}
 }
 
-/* For whom does an operation wait? Its own host stands for ranks that have not posted. */
-static u32 watch_missing(const struct coll_op *op)
+static u32 watch_ms(u64 since, u64 now)
+{
+	return (u32)min_t(u64, div_u64(now - since, NSEC_PER_MSEC), ~0U);
+}
+
+/* A rank of this host that has something to bring to the operation, and has not. */
+static u32 watch_missing_local(const struct coll_group *g, const struct coll_op *op)
 {
 	u32 i;
 
-	if (op->contributed < op->contributors)
-		return op->schedule->self;
-	for (i = 0; i < op->schedule->folds; i++)
-		if (coll_op_misses(op, i))
-			return op->schedule->fold[i].host;
-	return COLL_NOBODY;
+	for (i = 0; i < g->locals; i++)
+		if (!coll_after(g->ranks[i].next, op->number) &&
+		    coll_rank_contributes(g->ranks[i].rank, &op->signature))
+			return g->ranks[i].rank;
+	return COLLSOCK_NO_RANK;
+}
+
+/**
+ * coll_watch_told() - has the other side said where the chain of waits ends?
+ * @peer: the other side, for which an operation waits
+ * @operation: number of it
+ * @wait: out: what it said, as it is now
+ * @now: time in ns
+ *
+ * It may have said so a while ago: who waits for it is not to blame, nor is one that
+ * waits for a later operation.
+ */
+bool coll_watch_told(const struct coll_peer *peer, u32 operation, struct coll_wait *wait,
+		     u64 now)
+{
+	const struct coll_group *g = peer->group;
+
+	*wait = peer->wait;
+	if (!peer->answers || wait->host >= g->hosts || wait->host == g->self ||
+	    wait->hops >= MOST_HOPS || coll_after(wait->operation, operation))
+		return false;
+	wait->age_ms += (u32)div_u64(now, NSEC_PER_MSEC) - peer->told_ms;
+	wait->hops++;
+	return true;
+}
+
+/* For whom does an operation of ours wait in the end? False if it waits for nobody. */
+static bool watch_end(const struct coll_group *g, const struct coll_op *op,
+		      struct coll_wait *end, u64 now)
+{
+	const struct coll_peer *peer;
+	struct coll_wait told;
+	bool found = false;
+	u32 i;
+
+	*end = (struct coll_wait) {
+		.rank		= COLLSOCK_NO_RANK,
+		.operation	= op->number,
+		.waited_ms	= watch_ms(op->awaited_ns, now),
+	};
+	if (op->contributed < op->contributors) {
+		end->host = g->self;
+		end->rank = watch_missing_local(g, op);
+		return true;
+	}
+	for (i = 0; i < op->schedule->folds; i++) {
+		if (!coll_op_misses(op, i))
+			continue;
+		peer = coll_group_find_peer(g, op->schedule->fold[i].host);
+		if (peer && coll_watch_told(peer, op->number, &told, now)) {
+			*end = told;
+			return true;
+		}
+		if (!found)
+			end->host = op->schedule->fold[i].host;
+		found = true;
+	}
+	return found;
 }
 
 /* For whom does the oldest operation wait that waits for anybody? */
-static void watch_describe(const struct coll_group *g, struct coll_answer *answer, u64 now)
+static void watch_describe(const struct coll_group *g, const struct coll_body *probe,
+			   struct coll_wait *end, u64 now)
 {
+	const struct coll_op *op;
 	u32 number;
 
-	answer->host = COLL_NOBODY;
-	answer->operation = g->next;
-	answer->waited_ms = 0;
 	for (number = g->oldest; number != g->next; number++) {
-		const struct coll_op *op = coll_group_slot(g, number);
-
-		if (op->state != COLL_OP_RUNNING)
-			continue;
-		answer->host = watch_missing(op);
-		if (answer->host == COLL_NOBODY)
-			continue;
-		answer->operation = number;
-		answer->waited_ms = div_u64(now - op->awaited_ns, NSEC_PER_MSEC);
-		return;
+		op = coll_group_slot(g, number);
+		if (op->state == COLL_OP_RUNNING && watch_end(g, op, end, now))
+			return;
 	}
+	/* Has nobody here posted what the other side waits with? */
+	op = coll_group_slot(g, probe->operation);
+	if (op->number == probe->operation && op->state == COLL_OP_EARLY &&
+	    watch_end(g, op, end, now))
+		return;
+	*end = (struct coll_wait) {
+		.host		= COLL_NOBODY,
+		.rank		= COLLSOCK_NO_RANK,
+		.operation	= g->next,
+	};
 }
 
 /**
@@ -355,7 +424,7 @@ void coll_watch_probed(struct coll_group *g, struct coll_peer *peer,
 
 	g->stats.probes_received++;
 	watch_compare(g, peer, body, now);
-	watch_describe(g, &answer, now);
+	watch_describe(g, body, &answer.wait, now);
 	answer.nonce = coll_wire_read_nonce(body->payload);
 	coll_wire_write_answer(payload, &answer);
 	peer->quiet_ns = now + g->timing.idle;
@@ -379,13 +448,13 @@ void coll_watch_answered(struct coll_peer *peer, const struct coll_body *body, u
 	coll_wire_read_answer(body->payload, &answer);
 	if (answer.nonce <= peer->answers || answer.nonce > peer->probes) {
 		g->stats.stale++;
+		coll_env_drop(g, peer->host, g->self, body, COLL_DROP_STALE);
 		return;
 	}
 	peer->answers = answer.nonce;
 	peer->heard_ns = now;
-	peer->waits_for = answer.host;
-	peer->waits_operation = answer.operation;
-	peer->waits_ms = answer.waited_ms;
+	peer->wait = answer.wait;
+	peer->told_ms = (u32)div_u64(now, NSEC_PER_MSEC);
 	/* It does not disagree, and is ahead of us: what that means need not wait. */
 	if (op->number == peer->probed_operation && watch_wanted(g, op) &&
 	    watch_is_late(peer, op->number)) {

@@ -272,10 +272,14 @@ u64 coll_wire_read_nonce(const u8 *payload)
  */
 void coll_wire_write_answer(u8 payload[COLL_WIRE_ANSWER], const struct coll_answer *answer)
 {
-	__be32 values[4] = {
-		cpu_to_be32(answer->host),
-		cpu_to_be32(answer->operation),
-		cpu_to_be32(answer->waited_ms),
+	const struct coll_wait *wait = &answer->wait;
+	__be32 values[6] = {
+		cpu_to_be32(wait->host),
+		cpu_to_be32(wait->rank),
+		cpu_to_be32(wait->operation),
+		cpu_to_be32(wait->waited_ms),
+		cpu_to_be32(wait->age_ms),
+		cpu_to_be32(wait->hops),
 	};
 
 	coll_wire_write_nonce(payload, answer->nonce);
@@ -289,13 +293,17 @@ void coll_wire_write_answer(u8 payload[COLL_WIRE_ANSWER], const struct coll_answ
  */
 void coll_wire_read_answer(const u8 *payload, struct coll_answer *answer)
 {
-	__be32 values[4];
+	struct coll_wait *wait = &answer->wait;
+	__be32 values[6];
 
 	memcpy(values, payload + COLL_WIRE_PROBE, sizeof(values));
 	answer->nonce = coll_wire_read_nonce(payload);
-	answer->host = be32_to_cpu(values[0]);
-	answer->operation = be32_to_cpu(values[1]);
-	answer->waited_ms = be32_to_cpu(values[2]);
+	wait->host = be32_to_cpu(values[0]);
+	wait->rank = be32_to_cpu(values[1]);
+	wait->operation = be32_to_cpu(values[2]);
+	wait->waited_ms = be32_to_cpu(values[3]);
+	wait->age_ms = be32_to_cpu(values[4]);
+	wait->hops = be32_to_cpu(values[5]);
 }
 
 /* ---- reading ---- */

@@ -26,7 +26,7 @@
 #define COLL_WIRE_ACK		16
 #define COLL_WIRE_MAC		8
 #define COLL_WIRE_PROBE		8	/* payload of a probe */
-#define COLL_WIRE_ANSWER	24	/* payload of an answer */
+#define COLL_WIRE_ANSWER	32	/* payload of an answer */
 #define COLL_WIRE_MIN		(COLL_WIRE_HEADER + COLL_WIRE_MAC)
 #define COLL_WIRE_MAX \
 	(COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK + COLLSOCK_MAX_SEGMENT)
@@ -50,6 +50,7 @@ enum coll_reason {
 	COLL_REASON_SILENT,	/* ETIMEDOUT */
 	COLL_REASON_DISAGREES,	/* EPROTO */
 	COLL_REASON_RESTARTED,	/* ECONNRESET */
+	COLL_REASON_ENDED,	/* ECANCELED: by order */
 	COLL_REASONS
 };
 
@@ -129,17 +130,31 @@ struct coll_body {
 };
 
 /**
- * struct coll_answer - payload of an answer; that of a probe is the nonce alone
- * @nonce: of the probe
- * @host: whom the answerer waits for, or COLL_NOBODY
- * @operation: in which operation; if it waits for nobody, the next one it will post
- * @waited_ms: for how long
+ * struct coll_wait - where a chain of waits ends, as far as is known
+ * @host: for whom all wait, or COLL_NOBODY
+ * @rank: a rank there that has not posted, COLLSOCK_NO_RANK if that host has not said
+ * @operation: in which operation
+ * @waited_ms: for how long, when that was said
+ * @age_ms: how long ago that was
+ * @hops: over how many hosts it was heard; 0 from the host itself or one that waits for it
  */
-struct coll_answer {
-	u64	nonce;
+struct coll_wait {
 	u32	host;
+	u32	rank;
 	u32	operation;
 	u32	waited_ms;
+	u32	age_ms;
+	u32	hops;
+};
+
+/**
+ * struct coll_answer - payload of an answer; that of a probe is the nonce alone
+ * @nonce: of the probe
+ * @wait: for whom the answerer waits in the end
+ */
+struct coll_answer {
+	u64			nonce;
+	struct coll_wait	wait;
 };
 
 #define COLL_NOBODY	(~0U)

@@ -183,8 +183,8 @@ def read_key(path):
 WHAT_TO_DO = {
     errno.EAFNOSUPPORT: "the module is not loaded: modprobe collsock",
     errno.EACCES: "give a key (--key-file), or allow keyless groups: "
-                  "sysctl net.collsock.keyless=1",
-    errno.EPERM: "this user may not join: see sysctl net.collsock.join_group_range",
+                  "collsock set require_keys 0",
+    errno.EPERM: "this user may not join: see collsock get join_gid_low join_gid_high",
     errno.EADDRNOTAVAIL: "the address of this rank is not one of this host: "
                          "compare RANK and the hosts file",
     errno.EADDRINUSE: "this rank has joined already: end the other process, "

@@ -25,7 +25,7 @@ static void print_usage(const struct example *e, const char *purpose)
 	       "  -n, --nonce N       of this formation of the group, equal on all ranks; take\n"
 	       "                      another one for every run (default %d)\n"
 	       "  -k, --key-file FILE shared secret: 32 hexadecimal digits, mode 600; without it\n"
-	       "                      hosts must allow it: sysctl net.collsock.keyless=1\n"
+	       "                      hosts must allow it: collsock set require_keys 0\n"
 	       "  -l, --local N       be the one at N, from 0, of the ranks of this host\n"
 	       "  -c, --count N       how often (default 1)\n"
 	       "  -h, --help          this text\n\n"

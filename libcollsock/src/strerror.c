@@ -65,10 +65,10 @@ static const struct advice advices[] = {
 		"open another: a socket is one rank of one group",
 	}, {
 		EPERM, 0, "this user may not join, or the key file is open to others",
-		"see sysctl net.collsock.join_group_range; chmod 600 the key file",
+		"see collsock get join_gid_low join_gid_high; chmod 600 the key file",
 	}, {
 		EACCES, 0, "this namespace refuses groups without a key, or a file may not be read",
-		"give a key (a key file), or set sysctl net.collsock.keyless=1",
+		"give a key (a key file), or allow it: collsock set require_keys 0",
 	}, {
 		EADDRNOTAVAIL, 0, "this address is not one of this host, or not of a host at all",
 		"see ip address: the rank that joins needs an address and the UDP port of this host",
@@ -80,7 +80,7 @@ static const struct advice advices[] = {
 		"see the errors in its manual page",
 	}, {
 		ENOMEM, 0, "no memory, or the groups here have all that they may",
-		"lower window or max_bytes; see sysctl net.collsock.max_memory_kib, memory cgroup",
+		"lower window or max_bytes; see collsock get max_memory_kib, memory cgroup",
 	},
 	/* of the library */
 	{

@@ -205,7 +205,11 @@ void sim_check_completion(const struct world_member *m, struct sim_rank *r,
 {
 	struct sim *s = r->group->sim;
 
-	if (p->done || p->life != r->life || r->member != m)
+	/* What is posted after the end has no number any more. */
+	if (error ? m->told.number > p->number : m->told.number != p->number)
+		sim_violated(s, "rank %u: operation %u completes and is called %u", r->number,
+			     p->number, m->told.number);
+	else if (p->done || p->life != r->life || r->member != m)
 		sim_violated(s, "rank %u: operation %u completes twice", r->number,
 			     p->number);
 	else if (!error)
@@ -216,10 +220,36 @@ void sim_check_completion(const struct world_member *m, struct sim_rank *r,
 
 /* ---- a member, after each of its events ---- */
 
+static void check_told_one(const struct world_member *m, const char *what, u64 told, u64 counted)
+{
+	if (told != counted)
+		sim_violated(m->world->owner, "host %u: %llu %s told, %llu counted", m->index,
+			     (unsigned long long)told, what, (unsigned long long)counted);
+}
+
+/* Whoever traces sees what is counted. */
+static void check_told(const struct world_member *m, const struct collsock_stats *stats)
+{
+	const struct world_told *told = &m->told;
+
+	check_told_one(m, "rounds", told->rounds, stats->rounds);
+	check_told_one(m, "retransmissions", told->again, stats->retransmits);
+	check_told_one(m, "peers", told->open, stats->peers);
+	check_told_one(m, "peers that rest", told->rested, stats->peers_rested);
+	check_told_one(m, "duplicates", told->drops[COLL_DROP_DUPLICATE], stats->duplicates);
+	check_told_one(m, "invalid packets", told->drops[COLL_DROP_INVALID], stats->invalid);
+	check_told_one(m, "stale packets", told->drops[COLL_DROP_STALE], stats->stale);
+	check_told_one(m, "packets beyond the window", told->drops[COLL_DROP_BEYOND_WINDOW],
+		       stats->beyond_window);
+	check_told_one(m, "packets without memory", told->drops[COLL_DROP_MEMORY_SHORT],
+		       stats->memory_short);
+}
+
 static void check_counters(const struct world_member *m, const struct collsock_stats *stats)
 {
 	struct sim *s = m->world->owner;
 
+	check_told(m, stats);
 	if (stats->invalid && !(s->trouble & (SIM_DISAGREE | SIM_RESTART)))
 		sim_violated(s, "host %u: %llu packets of members are invalid",
 			     m->index, (unsigned long long)stats->invalid);
@@ -229,6 +259,9 @@ void sim_check_member(struct world_member *m)
 {
 	const struct coll_group *g = &m->group;
 
+	if (m->state == WORLD_JOINED && g->limited &&
+	    memcmp(&m->told.verdict, &g->verdict, sizeof(g->verdict)))
+		sim_violated(m->world->owner, "host %u: its verdict was not told", m->index);
 	sim_check_verdict(m);
 	if (m->state == WORLD_ENTOMBED)
 		check_counters(m, &m->last_stats);

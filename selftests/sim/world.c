@@ -55,9 +55,6 @@ void coll_env_peer_free(struct coll_peer *peer)
 	coll_env_free(peer);
 }
 
-void coll_env_peer_rest(struct coll_peer *peer)
-{
-}
 
 static u64 digest_bytes(u64 digest, const void *data, size_t bytes)
 {
@@ -402,11 +399,12 @@ void coll_env_deadline(struct coll_group *g, u64 at)
 	world_at(m->world, at + world_below(&m->world->random, m->host->late_ns), member_timer, m);
 }
 
-void coll_env_complete(struct coll_group *g, u32 local, void *token, const void *result,
-		       u32 bytes, u32 error, u32 failed_rank)
+void coll_env_complete(struct coll_group *g, u32 local, u32 number, void *token,
+		       const void *result, u32 bytes, u32 error, u32 failed_rank)
 {
 	struct world_member *m = member_of(g);
 
+	m->told.number = number;
 	m->world->user->complete(m, token, result, bytes, error, failed_rank);
 }
 
@@ -418,9 +416,39 @@ void coll_env_writable(struct coll_group *g)
 		m->world->user->writable(m);
 }
 
-bool coll_env_round(struct coll_group *g)
+bool coll_env_round(struct coll_group *g, u32 number, u32 lane, u32 round)
 {
+	member_of(g)->told.rounds++;
 	return true;
+}
+
+void coll_env_drop(struct coll_group *g, u32 source, u32 destination,
+		   const struct coll_body *body, enum coll_drop drop)
+{
+	member_of(g)->told.drops[drop]++;
+}
+
+void coll_env_send_again(const struct coll_message *m)
+{
+	member_of(m->peer->group)->told.again++;
+}
+
+void coll_env_peer_open(struct coll_peer *peer)
+{
+	member_of(peer->group)->told.open++;
+}
+
+void coll_env_peer_rest(struct coll_peer *peer)
+{
+	struct world_told *told = &member_of(peer->group)->told;
+
+	told->open--;
+	told->rested++;
+}
+
+void coll_env_limit(struct coll_group *g)
+{
+	member_of(g)->told.verdict = g->verdict;
 }
 
 /* ---- arrival ---- */
@@ -545,6 +573,7 @@ static int member_make(struct world_member *m)
 
 	config.incarnation = (u32)world_random(&m->world->random) | 1;
 	memset(&m->group, 0, sizeof(m->group));
+	memset(&m->told, 0, sizeof(m->told));
 	INIT_LIST_HEAD(&m->memory);
 	m->deadline = COLL_NEVER;
 	joining = m;

@@ -169,6 +169,26 @@ enum world_state {
 };
 
 /**
+ * struct world_told - what the core has told of a group beside what it counts
+ * @drops: by enum coll_drop
+ * @again: messages sent again
+ * @rounds: that were over
+ * @open: peers
+ * @rested: of those that were open
+ * @verdict: the latest
+ * @number: of the operation that ended last
+ */
+struct world_told {
+	u64	drops[COLL_DROP_MEMORY_SHORT + 1];
+	u64	again;
+	u64	rounds;
+	u64	open;
+	u64	rested;
+	struct coll_verdict verdict;
+	u32	number;
+};
+
+/**
  * struct world_member - one host in one group
  * @group: the core's
  * @common: the group
@@ -182,6 +202,7 @@ enum world_state {
  * @tombstone: what is left then
  * @memory: what the core has allocated for it
  * @last_stats: of @group when it was buried
+ * @told: beside what @group counts
  */
 struct world_member {
 	struct coll_group	group;
@@ -196,6 +217,7 @@ struct world_member {
 	struct coll_tombstone	tombstone;
 	struct list_head	memory;
 	struct collsock_stats	last_stats;
+	struct world_told	told;
 };
 
 /**

@@ -89,9 +89,10 @@ TEST_F(net, a_crash_is_noticed_through_a_chain_of_hosts_that_have_not_posted)
 	self->n.hosts = NULL;
 }
 
-TEST_F(net, an_answer_tells_for_whom_the_answerer_waits)
+TEST_F(net, answers_tell_where_the_chain_of_waits_ends)
 {
 	struct coll_peer *peer;
+	struct coll_wait wait;
 
 	begin(_metadata, &self->n, 5);
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
@@ -101,14 +102,20 @@ TEST_F(net, an_answer_tells_for_whom_the_answerer_waits)
 	/* In round 1 0 waits for 3, which waits in round 0 for 2, which has not posted. */
 	peer = peer_of(&self->n, 0, 3);
 	ASSERT_NE(NULL, peer);
-	EXPECT_EQ(2, peer->waits_for);
-	EXPECT_EQ(3, peer->waits_operation);
-	EXPECT_GE(peer->waits_ms, 1000);
-	EXPECT_LE(peer->waits_ms, 3000);
+	ASSERT_TRUE(coll_watch_told(peer, 3, &wait, self->n.world.now));
+	EXPECT_EQ(2, wait.host);
+	EXPECT_EQ(2, wait.rank);
+	EXPECT_EQ(3, wait.operation);
+	EXPECT_EQ(2, wait.hops);
+	EXPECT_GE(wait.waited_ms + wait.age_ms, 1000);
+	EXPECT_LE(wait.waited_ms + wait.age_ms, 3000);
 	peer = peer_of(&self->n, 3, 2);
 	ASSERT_NE(NULL, peer);
-	EXPECT_EQ(COLL_NOBODY, peer->waits_for);
-	EXPECT_EQ(3, peer->waits_operation);
+	ASSERT_TRUE(coll_watch_told(peer, 3, &wait, self->n.world.now));
+	EXPECT_EQ(2, wait.host);
+	EXPECT_EQ(1, wait.hops);
+	/* An operation before that waits for somebody else. */
+	EXPECT_FALSE(coll_watch_told(peer, 2, &wait, self->n.world.now));
 }
 
 TEST_F(net, whoever_waits_with_another_operation_finds_out_by_probing)

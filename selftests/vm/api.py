@@ -225,18 +225,18 @@ def in_range(line, descriptor, gid, groups):
 @test
 def who_is_not_in_the_range_of_groups_may_not_join():
     try:
-        sysctl(1, "join_group_range", "2000 2999")
+        set_tunables(1, join_gid_low=2000, join_gid_high=2999)
         for gid, groups, expected in ((1999, [], "EPERM"), (2000, [], "joined"),
                                       (2999, [], "joined"), (3000, [], "EPERM"),
                                       (1000, [1999, 3000], "EPERM"), (1000, [5, 2500], "joined"),
                                       (0, [], "EPERM")):
             child = Child(1, in_range, Descriptor([1]), gid, groups)
             equal(f"joining with group {gid} and {groups}", child.get(), expected)
-        sysctl(1, "join_group_range", "1 0")
+        set_tunables(1, join_gid_low=1, join_gid_high=0)
         refused(errno.EPERM, "joining when nobody may", rank_on(1).join, Descriptor([1]), 0)
         Group([2]).barrier()
     finally:
-        sysctl(1, "join_group_range", "0 4294967294")
+        set_tunables(1, join_gid_low=None, join_gid_high=None)
     alone().run()
 
 
@@ -244,7 +244,7 @@ def who_is_not_in_the_range_of_groups_may_not_join():
 def without_a_key_a_group_forms_only_where_the_namespace_allows():
     keyless = Descriptor([1], key=bytes(16))
     refused(errno.EACCES, "a keyless group", rank_on(1).join, keyless, 0)
-    sysctl(1, "keyless", 1)
+    set_tunables(1, require_keys=0)
     try:
         rank = rank_on(1)
         rank.join(keyless, 0)
@@ -252,7 +252,7 @@ def without_a_key_a_group_forms_only_where_the_namespace_allows():
         refused(errno.EACCES, "a keyless group elsewhere", rank_on(2).join,
                 Descriptor([2], key=bytes(16)), 0)
     finally:
-        sysctl(1, "keyless", 0)
+        set_tunables(1, require_keys=None)
     # One byte is a key
     alone(key=bytes(15) + b"\1").run()
 

@@ -29,6 +29,8 @@ import traceback
 import types
 import weakref
 
+from collsock_netlink import Netlink
+
 # ---- the bytes ----
 
 AF_COLLSOCK, SOL_COLLSOCK, PORT = 25, 425, 7607
@@ -151,15 +153,20 @@ def read_file(path):
         return file.read()
 
 
-def sysctl(host, name, value):
-    """Set a setting of net.collsock on a host."""
+@contextlib.contextmanager
+def netlink_on(host):
     with on(host):
-        write_file(f"/proc/sys/net/collsock/{name}", str(value))
+        netlink = Netlink()
+    try:
+        yield netlink
+    finally:
+        netlink.close()
 
 
-def read_sysctl(host, name):
-    with on(host):
-        return int(read_file(f"/proc/sys/net/collsock/{name}"))
+def set_tunables(host, **values):
+    """Tunables of that host's namespace; None follows the module's parameter again."""
+    with netlink_on(host) as netlink:
+        netlink.set_tunables(**values)
 
 
 MODULE = "/sys/module/collsock"

@@ -25,19 +25,24 @@ LONG_LIVENESS_MS = 60000
 
 
 class Said:
-    """How a run of the command ended, and what it said."""
+    """How a run of the command ended, and what it said. It runs beside us until asked."""
 
     def __init__(self, words, user=None):
         switch = {"user": user, "group": user, "extra_groups": []} if user else {}
-        done = subprocess.run([TOOL, *words], stdin=subprocess.DEVNULL, text=True, check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, **switch)
-        self.words, self.status = " ".join(words), done.returncode
-        self.out, self.error = done.stdout, done.stderr
+        self.words = " ".join(words)
+        self.process = subprocess.Popen([TOOL, *words], stdin=subprocess.DEVNULL, text=True,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **switch)
+
+    def end(self):
+        self.out, self.error = self.process.communicate()
+        self.status = self.process.returncode
+        return self
 
     def json(self):
         return json.loads(self.out)
 
     def ended(self, status):
+        self.end()
         if self.status != status:
             raise Failed(f"collsock {self.words}: status {self.status}, expected {status}: "
                          f"{self.out}{self.error}")
@@ -47,6 +52,13 @@ class Said:
 def run(host, *words, status=DONE, user=None):
     with on(host):
         return Said(words, user).ended(status)
+
+
+def run_all(host, every, status=DONE, user=None):
+    """The same for many, beside each other; returns them in their order."""
+    with on(host):
+        running = [Said(words, user) for words in every]
+    return [said.ended(status) for said in running]
 
 
 def show(host, *words, status=DONE):
@@ -60,9 +72,14 @@ def contains(what, text, *parts):
 
 
 def refuses(host, *words, says, user=None):
-    said = run(host, *words, status=ERROR, user=user)
-    contains(f"collsock {said.words}", said.error, "collsock: ", *says)
-    equal("what it printed", said.out, "")
+    all_refused(host, {words: says}, user)
+
+
+def all_refused(host, mistakes, user=None):
+    """Each of these is refused with its words."""
+    for said, says in zip(run_all(host, mistakes, ERROR, user), mistakes.values()):
+        contains(f"collsock {said.words}", said.error, "collsock: ", *says)
+        equal("what it printed", said.out, "")
 
 
 def only(items):
@@ -120,7 +137,7 @@ def eventually_waits(host, check):
     seen = []
 
     def look():
-        said = Said(("-j", "wait"))
+        said = Said(("-j", "wait")).end()
         seen[:] = [said.out + said.error]
         waits = said.json()
         return said.status == WAITS and len(waits) == 1 and bool(check(waits[0]))
@@ -157,11 +174,12 @@ def groups_hosts_ranks_and_peers_are_as_they_are():
     for peer in peers:
         equal("a peer is", peer["state"], "heard")
         equal("its address", peer["address"], f"10.1.0.{peer['host'] + 1}")
-    for words, parts in {("group",): ("HANDLE", str(found["id"])), ("host",): ("10.1.0.4",),
-                         ("rank",): ("PID", str(os.getpid())), ("peer",): ("RTT",),
-                         ("-s", "group"): ("posted", "retransmits"), ("stat",): ("UDP port",),
-                         ("op",): (), ("wait", "--last"): ()}.items():
-        contains(f"collsock {words}", run(2, *words).out, *parts)
+    texts = {("group",): ("HANDLE", str(found["id"])), ("host",): ("10.1.0.4",),
+             ("rank",): ("PID", str(os.getpid())), ("peer",): ("RTT",),
+             ("-s", "group"): ("posted", "retransmits"), ("stat",): ("UDP port",),
+             ("op",): (), ("wait", "--last"): ()}
+    for said, parts in zip(run_all(2, texts), texts.values()):
+        contains(f"collsock {said.words}", said.out, *parts)
     equal("groups of the namespace", show(2, "stat")["groups"], 1)
     group.close()
 
@@ -187,7 +205,7 @@ def what_runs_is_shown_with_whom_it_waits_for():
 
 def run_status(host, *words):
     with on(host):
-        return Said(words).status
+        return Said(words).end().status
 
 
 @test
@@ -197,16 +215,14 @@ def commands_can_be_abbreviated_and_mistakes_are_said_in_words():
     run(1, "o", "-p")
     run(1, "-V")
     contains("help", run(1, "--help").out, "doctor", "--prometheus")
-    for words, says in {("g",): ("several",), ("grop",): ("\"group\"",),
-                        ("group", "99"): ("no group", "handle 99"),
-                        ("group", "1", "2"): ("too many",), ("group", "x"): ("whole number",),
-                        ("host", "group"): ("which group",), ("set",): ("which tunable",),
-                        ("set", "window"): ("which value",), ("end",): ("which group",),
-                        ("end", "show"): ("which group",), ("stat", "--last"): ("option",),
-                        ("wait", "--interval", "0"): ("--interval",),
-                        ("-n", "nowhere", "group"): ("nowhere",), ("--nonsense",): ("--help",),
-                        }.items():
-        refuses(1, *words, says=says)
+    all_refused(1, {("g",): ("several",), ("grop",): ("\"group\"",),
+                    ("group", "99"): ("no group", "handle 99"),
+                    ("group", "1", "2"): ("too many",), ("group", "x"): ("whole number",),
+                    ("host", "group"): ("which group",), ("set",): ("which tunable",),
+                    ("set", "window"): ("which value",), ("end",): ("which group",),
+                    ("end", "show"): ("which group",), ("stat", "--last"): ("option",),
+                    ("wait", "--interval", "0"): ("--interval",),
+                    ("-n", "nowhere", "group"): ("nowhere",), ("--nonsense",): ("--help",)})
     run(1, status=ERROR)
     with on(1):
         equal("namespace by name", Said(("-n", "h2", "-j", "stat")).ended(DONE).json()["groups"],
@@ -257,9 +273,7 @@ def groups_that_come_and_go_disturb_nobody_who_looks():
     thread.start()
     try:
         for _ in range(work(2)):
-            for words in ("group",), ("host",), ("rank",), ("peer",), ("op",):
-                show(1, *words)
-            equal("a wait", run_status(1, "wait") in (DONE, WAITS), True)
+            run_all(1, [("group",), ("host",), ("rank",), ("peer",), ("op",)])
     finally:
         over.set()
         thread.join()
@@ -465,12 +479,10 @@ def anybody_may_look_and_nobody_change():
     group = Group((1, 2))
     group.barrier()
     handle = handle_of(1, group)
-    for words in ("group",), ("-s", "group"), ("host",), ("rank",), ("peer",), ("op",), \
-            ("stat",), ("get",), ("wait",), ("wait", "--last"), ("stat", "--prometheus"):
-        run(1, *words, user=NOBODY)
-    contains("doctor", run(1, "doctor", "10.1.0.2", user=NOBODY).out, "ok ")
-    refuses(1, "set", "window", "4", says=("CAP_NET_ADMIN",), user=NOBODY)
-    refuses(1, "end", handle, says=("CAP_NET_ADMIN",), user=NOBODY)
+    run_all(1, [("group",), ("host",), ("rank",), ("peer",), ("op",), ("stat",), ("get",),
+                ("wait",), ("doctor", "10.1.0.2")], user=NOBODY)
+    all_refused(1, {("set", "window", "4"): ("CAP_NET_ADMIN",),
+                    ("end", handle): ("CAP_NET_ADMIN",)}, user=NOBODY)
     group.barrier()
 
 

@@ -212,7 +212,7 @@ check "C and Python form one group" c_and_python_together
 check "signals neither lose nor repeat an operation" signals
 check "a rank that left is named" who_left_is_named
 check "a group without a key is told how to be allowed" \
-	advised 1 net.collsock.keyless=1 $examples/barrier "$work/hosts"
+	advised 1 "collsock set require_keys 0" $examples/barrier "$work/hosts"
 check "an address of another host is told" \
 	advised 1 "see ip address" $examples/barrier -k "$key" "$work/hosts" 2
 check "a key that others can read is told" \
@@ -225,7 +225,7 @@ check "a rank that is taken is told" taken_rank
 check "a hosts file of names is told" \
 	advised 2 "names will not do" $examples/barrier -k "$key" /etc/hostname
 check "Python tells what to do about a missing key" \
-	advised 1 net.collsock.keyless=1 python3 -B libcollsock/examples/collsock_plain.py \
+	advised 1 "collsock set require_keys 0" python3 -B libcollsock/examples/collsock_plain.py \
 	"$work/hosts" 0
 check "a missing module is told" without_module
 tap_done

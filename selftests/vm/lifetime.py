@@ -40,13 +40,12 @@ def the_module_stays_while_a_socket_is_open():
 @test
 def groups_of_a_namespace_reserve_no_more_than_it_allows_though_they_linger():
     watcher = rank_on(1)
-    allowed = read_sysctl(1, "max_memory_kib")
     eventually("memory before", lambda: watcher.net_stats().memory, 0)
     first = Group([1])
     each = watcher.net_stats().memory
     at_least("bytes that the smallest group reserves", each, 1024)
     try:
-        sysctl(1, "max_memory_kib", -(-2 * each // 1024))
+        set_tunables(1, max_memory_kib=-(-2 * each // 1024))
         second = Group([1])
         refused(errno.ENOMEM, "a third group", rank_on(1).join, Descriptor([1]), 0)
         refused(errno.ENOMEM, "a large group", rank_on(1).join,
@@ -58,9 +57,9 @@ def groups_of_a_namespace_reserve_no_more_than_it_allows_though_they_linger():
         # Whom it waits for never joins: it lingers until the join time-out
         with tunables(join_timeout_ms=1500):
             lingering = rank_on(1)
-            sysctl(1, "max_memory_kib", 1 << 20)
+            set_tunables(1, max_memory_kib=1 << 20)
             lingering.join(Descriptor([1, 2]), 0)
-        sysctl(1, "max_memory_kib", watcher.net_stats().memory // 1024 + 1)
+        set_tunables(1, max_memory_kib=watcher.net_stats().memory // 1024 + 1)
         lingering.post()
         lingering.close()
         refused(errno.ENOMEM, "a group beside one that lingers", rank_on(1).join,
@@ -68,7 +67,7 @@ def groups_of_a_namespace_reserve_no_more_than_it_allows_though_they_linger():
         eventually("memory after it", lambda: watcher.net_stats().memory, each)
         Group([1]).barrier()
     finally:
-        sysctl(1, "max_memory_kib", allowed)
+        set_tunables(1, max_memory_kib=None)
 
 
 def objects_after_cycles(amount):

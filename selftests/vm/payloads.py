@@ -115,8 +115,7 @@ def the_limit_is_kept_to_the_byte(most):
 
 @test
 def a_group_that_is_too_large_is_refused_before_it_takes_the_memory():
-    allowed = read_sysctl(1, "max_memory_kib")
-    sysctl(1, "max_memory_kib", 8192)
+    set_tunables(1, max_memory_kib=8192)
     try:
         many = Descriptor((1, 2), placement=(0,) * 60 + (1,), max_bytes=MAX_PAYLOAD, window=64)
         before = int(re.search(r"MemFree: *(\d+)", read_file("/proc/meminfo"))[1])
@@ -125,7 +124,7 @@ def a_group_that_is_too_large_is_refused_before_it_takes_the_memory():
         at_most("KiB taken", before - after, 100000)
         equal("refusals", rank_on(1).net_stats().over_memory, 1)
     finally:
-        sysctl(1, "max_memory_kib", allowed)
+        set_tunables(1, max_memory_kib=None)
     refused(errno.E2BIG, "more ranks than can be folded in one go", rank_on(1).join,
             Descriptor((1, 2), placement=(0,) * 65 + (1,), max_bytes=MAX_PAYLOAD), 0)
 

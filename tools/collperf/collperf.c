@@ -248,7 +248,7 @@ static void parse(struct collperf *c, int argc, char **argv)
 			"                        every run (default 1)\n"
 			"  -k, --key-file FILE   shared secret: 32 hexadecimal digits, mode 600;\n"
 			"                        without it hosts must allow it:\n"
-			"                        sysctl net.collsock.keyless=1\n\n"
+			"                        collsock set require_keys 0\n\n"
 			"Port: 7607. exit code: 0 done, 1 failed, 2 wrong usage\n",
 		.take = take,
 		.context = c,

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <linux/collsock.h>
+
 #include "command.h"
 #include "match.h"
 #include "text.h"
@@ -183,7 +185,7 @@ static void take(int letter)
 		options.prometheus = true;
 		break;
 	case 'V':
-		puts("collsock " VERSION);
+		puts("collsock " COLLSOCK_VERSION);
 		exit(EXIT_DONE);
 	case 'h':
 		fputs(help, stdout);

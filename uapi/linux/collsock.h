@@ -20,6 +20,8 @@
 #include <linux/types.h>
 #include <linux/ioctl.h>
 
+#define COLLSOCK_VERSION	"0.1.0"	/* of all parts */
+
 /*
  * There is no free family number for a module, so collsock takes one that the
  * kernel defines (AF_WANPIPE) and no longer implements. The module parameter
@@ -332,7 +334,7 @@ struct collsock_stats {
  * @entombed: answered from a tombstone
  * @no_route: packets that found no route
  * @memory: bytes that all groups have reserved, those that linger included
- * @over_memory: requests to join that exceeded net.collsock.max_memory_kib
+ * @over_memory: requests to join that exceeded the tunable max_memory_kib
  */
 struct collsock_net_stats {
 	__u32	size;

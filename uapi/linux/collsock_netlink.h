@@ -24,7 +24,7 @@ enum collsock_group_state {
 
 /**
  * enum collsock_host_state - What this host knows of another one.
- * @COLLSOCK_HOST_STATE_UNKNOWN: Nothing was said between the two.
+ * @COLLSOCK_HOST_STATE_UNKNOWN: There is no connection to it.
  * @COLLSOCK_HOST_STATE_SELF: It is this host.
  * @COLLSOCK_HOST_STATE_UNHEARD: It was spoken to, and has not answered.
  * @COLLSOCK_HOST_STATE_HEARD: It was heard.
@@ -209,7 +209,6 @@ enum {
 	COLLSOCK_A_PEER_GROUP = 1,
 	COLLSOCK_A_PEER_HOST,
 	COLLSOCK_A_PEER_STATE,
-	COLLSOCK_A_PEER_RESTING,
 	COLLSOCK_A_PEER_CONNECTION,
 	COLLSOCK_A_PEER_SRTT_US,
 	COLLSOCK_A_PEER_RTTVAR_US,
@@ -306,7 +305,6 @@ enum {
 	COLLSOCK_A_NOTICE_OPERATION,
 	COLLSOCK_A_NOTICE_RANK,
 	COLLSOCK_A_NOTICE_ERROR,
-	COLLSOCK_A_NOTICE_LOST,
 	COLLSOCK_A_NOTICE_PAD,
 
 	__COLLSOCK_A_NOTICE_MAX,

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Events: what an operator may want to hear of, sent to who listens to the multicast
+ * group of the netlink family. Without a listener they cost a look; with one they are
+ * sent under the lock of the group. A listener that is too slow learns that it
+ * has missed some (ENOBUFS).
+ */
+#ifndef COLL_EVENT_H
+#define COLL_EVENT_H
+
+#include "../uapi/linux/collsock_netlink.h"
+#include "core/base.h"
+
+struct coll_formation;
+struct coll_peer;
+
+void coll_events_allow(bool allow);
+void coll_event_group(struct coll_formation *f, enum collsock_event kind);
+void coll_event_limit(struct coll_formation *f);
+void coll_event_failure(struct coll_formation *f, u32 operation, u32 rank, u32 error);
+void coll_event_peer(struct coll_peer *peer, enum collsock_event kind, u32 operation);
+
+#endif

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/module.h>
+
+#include "event.h"
+#include "formation.h"
+#include "netlink.h"
+#include "netns.h"
+#include "socket.h"
+
+/* ---- tunables ---- */
+
+/* What a request wants to change. */
+struct netlink_changes {
+	DECLARE_BITMAP(set, COLL_TUNABLES);
+	DECLARE_BITMAP(reset, COLL_TUNABLES);
+	u32	value[COLL_TUNABLES];
+};
+
+static bool tunable_is_gid(enum coll_tunable which)
+{
+	return which == COLL_TUNABLE_JOIN_GID_LOW || which == COLL_TUNABLE_JOIN_GID_HIGH;
+}
+
+/* Group ids are told, and taken, as the caller's user namespace numbers them. */
+static u32 tunable_shown(enum coll_tunable which, u32 value)
+{
+	if (!tunable_is_gid(which))
+		return value;
+	return from_kgid_munged(current_user_ns(), KGIDT_INIT(value));
+}
+
+static int netlink_put_tunable(struct sk_buff *skb, const struct coll_tunables *t,
+			       enum coll_tunable which)
+{
+	const struct coll_tunable_info *info = &coll_tunable_info[which];
+	struct nlattr *nest = nla_nest_start(skb, COLLSOCK_A_TUNABLES_TUNABLE);
+
+	if (!nest ||
+	    nla_put_string(skb, COLLSOCK_A_TUNABLE_NAME, info->name) ||
+	    nla_put_u32(skb, COLLSOCK_A_TUNABLE_VALUE,
+			tunable_shown(which, coll_tunable(t, which))) ||
+	    nla_put_u32(skb, COLLSOCK_A_TUNABLE_MINIMUM, info->least) ||
+	    nla_put_u32(skb, COLLSOCK_A_TUNABLE_MAXIMUM, info->most) ||
+	    nla_put_u32(skb, COLLSOCK_A_TUNABLE_DEFAULT,
+			tunable_shown(which, coll_tunable_default(which))) ||
+	    nla_put_string(skb, COLLSOCK_A_TUNABLE_UNIT, info->unit) ||
+	    nla_put_string(skb, COLLSOCK_A_TUNABLE_DESCRIPTION, info->description) ||
+	    (test_bit(which, t->own) && nla_put_flag(skb, COLLSOCK_A_TUNABLE_OWN)))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int netlink_get_tunables(struct sk_buff *request, struct genl_info *info)
+{
+	struct coll_net *cn = coll_net_of(genl_info_net(info));
+	struct sk_buff *skb = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	enum coll_tunable which;
+	void *header;
+	int err = 0;
+
+	if (!skb)
+		return -ENOMEM;
+	header = genlmsg_put_reply(skb, info, &coll_genl_family, 0, COLLSOCK_CMD_TUNABLE_GET);
+	if (!header)
+		err = -EMSGSIZE;
+	for (which = 0; !err && which < COLL_TUNABLES; which++)
+		err = netlink_put_tunable(skb, &cn->tunables, which);
+	if (err) {
+		nlmsg_free(skb);
+		return err;
+	}
+	genlmsg_end(skb, header);
+	return genlmsg_reply(skb, info);
+}
+
+static const struct nla_policy netlink_tunable_policy[COLLSOCK_A_TUNABLE_MAX + 1] = {
+	[COLLSOCK_A_TUNABLE_NAME]	= { .type = NLA_NUL_STRING,
+					    .len = COLLSOCK_TUNABLE_NAME_LENGTH },
+	[COLLSOCK_A_TUNABLE_VALUE]	= { .type = NLA_U32 },
+	[COLLSOCK_A_TUNABLE_RESET]	= { .type = NLA_FLAG },
+};
+
+static enum coll_tunable tunable_find(const char *name)
+{
+	enum coll_tunable which = 0;
+
+	while (which < COLL_TUNABLES && strcmp(name, coll_tunable_info[which].name))
+		which++;
+	return which;
+}
+
+/* May it be set to that, by this caller? The namespace's mutex is held. */
+static int tunable_check(const struct coll_net *cn, struct sk_buff *request,
+			 enum coll_tunable which, struct nlattr *attr, u32 *value,
+			 struct netlink_ext_ack *extack)
+{
+	const struct coll_tunable_info *info = &coll_tunable_info[which];
+	kgid_t gid;
+
+	if (*value < info->least || *value > info->most) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, "out of the tunable's range");
+		return -ERANGE;
+	}
+	if (tunable_is_gid(which)) {
+		gid = make_kgid(current_user_ns(), *value);
+		if (!gid_valid(gid)) {
+			NL_SET_ERR_MSG_ATTR(extack, attr, "no group id of this user namespace");
+			return -EINVAL;
+		}
+		*value = __kgid_val(gid);
+	}
+	if (which == COLL_TUNABLE_PORT && cn->port && *value != cn->port) {
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "groups use the port, or what is remembered of them");
+		return -EBUSY;
+	}
+	/* Who is root in a namespace of its own does not lift the machine's limit. */
+	if (which == COLL_TUNABLE_MAX_MEMORY && *value > coll_tunable(&cn->tunables, which) &&
+	    !netlink_capable(request, CAP_NET_ADMIN)) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, "only the machine's root raises it");
+		return -EPERM;
+	}
+	return 0;
+}
+
+static int tunable_change(const struct coll_net *cn, struct sk_buff *request,
+			  struct nlattr *nest, struct netlink_changes *changes,
+			  struct netlink_ext_ack *extack)
+{
+	struct nlattr *attrs[COLLSOCK_A_TUNABLE_MAX + 1], *attr;
+	enum coll_tunable which;
+	int err;
+
+	err = nla_parse_nested(attrs, COLLSOCK_A_TUNABLE_MAX, nest, netlink_tunable_policy,
+			       extack);
+	if (err)
+		return err;
+	attr = attrs[COLLSOCK_A_TUNABLE_NAME];
+	if (!attr || !attrs[COLLSOCK_A_TUNABLE_VALUE] == !attrs[COLLSOCK_A_TUNABLE_RESET]) {
+		NL_SET_ERR_MSG_ATTR(extack, nest, "a name, and either a value or a reset");
+		return -EINVAL;
+	}
+	which = tunable_find(nla_data(attr));
+	if (which == COLL_TUNABLES) {
+		NL_SET_ERR_MSG_ATTR(extack, attr, "no such tunable");
+		return -ENOENT;
+	}
+	attr = attrs[COLLSOCK_A_TUNABLE_VALUE];
+	changes->value[which] = attr ? nla_get_u32(attr) : coll_tunable_default(which);
+	__assign_bit(which, changes->set, attr);
+	__assign_bit(which, changes->reset, !attr);
+	if (tunable_is_gid(which) && !attr)
+		return 0;
+	return tunable_check(cn, request, which, attr ? attr : nest, &changes->value[which],
+			     extack);
+}
+
+static void tunables_apply(struct coll_tunables *t, const struct netlink_changes *changes)
+{
+	enum coll_tunable which;
+
+	for_each_set_bit(which, changes->set, COLL_TUNABLES)
+		coll_tunable_set(t, which, changes->value[which]);
+	for_each_set_bit(which, changes->reset, COLL_TUNABLES)
+		coll_tunable_reset(t, which);
+}
+
+/* All of it, or nothing. */
+static int netlink_set_tunables(struct sk_buff *request, struct genl_info *info)
+{
+	struct coll_net *cn = coll_net_of(genl_info_net(info));
+	struct netlink_changes changes = { };
+	struct nlattr *nest;
+	int rest, err = 0;
+
+	mutex_lock(&cn->mutex);
+	nlmsg_for_each_attr(nest, info->nlhdr, GENL_HDRLEN, rest) {
+		err = tunable_change(cn, request, nest, &changes, info->extack);
+		if (err)
+			break;
+	}
+	if (!err)
+		tunables_apply(&cn->tunables, &changes);
+	mutex_unlock(&cn->mutex);
+	return err;
+}
+
+/* ---- the namespace ---- */
+
+static int netlink_put_net(struct sk_buff *skb, struct coll_net *cn,
+			   const struct collsock_net_stats *s)
+{
+	const struct {
+		int	attribute;
+		u64	value;
+	} counters[] = {
+		{ COLLSOCK_A_NET_MEMORY,		s->memory },
+		{ COLLSOCK_A_NET_OVER_MEMORY,		s->over_memory },
+		{ COLLSOCK_A_NET_PACKETS,		s->packets },
+		{ COLLSOCK_A_NET_MALFORMED,		s->malformed },
+		{ COLLSOCK_A_NET_UNKNOWN_GROUP,		s->unknown_group },
+		{ COLLSOCK_A_NET_WRONG_SOURCE,		s->wrong_source },
+		{ COLLSOCK_A_NET_FORGED,		s->forged },
+		{ COLLSOCK_A_NET_WRONG_DESCRIPTOR,	s->wrong_descriptor },
+		{ COLLSOCK_A_NET_ENTOMBED,		s->entombed },
+		{ COLLSOCK_A_NET_NO_ROUTE,		s->no_route },
+	};
+	u32 i;
+
+	if (nla_put_string(skb, COLLSOCK_A_NET_VERSION, THIS_MODULE->version) ||
+	    nla_put_u32(skb, COLLSOCK_A_NET_FAMILY, coll_socket_family()) ||
+	    nla_put_u16(skb, COLLSOCK_A_NET_PORT, coll_net_port(cn)) ||
+	    nla_put_u32(skb, COLLSOCK_A_NET_GROUPS, s->groups) ||
+	    nla_put_u32(skb, COLLSOCK_A_NET_PEERS, s->peers) ||
+	    nla_put_u32(skb, COLLSOCK_A_NET_TOMBSTONES, s->tombstones))
+		return -EMSGSIZE;
+	for (i = 0; i < ARRAY_SIZE(counters); i++)
+		if (nla_put_u64_64bit(skb, counters[i].attribute, counters[i].value,
+				      COLLSOCK_A_NET_PAD))
+			return -EMSGSIZE;
+	return 0;
+}
+
+static int netlink_get_net(struct sk_buff *request, struct genl_info *info)
+{
+	struct coll_net *cn = coll_net_of(genl_info_net(info));
+	struct collsock_net_stats stats;
+	struct sk_buff *skb;
+	void *header;
+
+	coll_net_stats(cn, &stats);
+	skb = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	if (!skb)
+		return -ENOMEM;
+	header = genlmsg_put_reply(skb, info, &coll_genl_family, 0, COLLSOCK_CMD_NET_GET);
+	if (!header || netlink_put_net(skb, cn, &stats)) {
+		nlmsg_free(skb);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, header);
+	return genlmsg_reply(skb, info);
+}
+
+/* ---- groups ---- */
+
+static int netlink_end_group(struct sk_buff *request, struct genl_info *info)
+{
+	struct coll_net *cn = coll_net_of(genl_info_net(info));
+	struct nlattr *attr = info->attrs[COLLSOCK_A_GROUP_HANDLE];
+	struct coll_formation *f;
+
+	if (GENL_REQ_ATTR_CHECK(info, COLLSOCK_A_GROUP_HANDLE))
+		return -EINVAL;
+	mutex_lock(&cn->mutex);
+	f = xa_load(&cn->formations, nla_get_u32(attr));
+	if (f)
+		coll_formation_break(f);
+	mutex_unlock(&cn->mutex);
+	if (f)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(info->extack, attr, "no such group");
+	return -ENOENT;
+}
+
+/* ---- the family ---- */
+
+static const struct nla_policy netlink_tunables_policy[COLLSOCK_A_TUNABLES_MAX + 1] = {
+	[COLLSOCK_A_TUNABLES_TUNABLE]	= NLA_POLICY_NESTED(netlink_tunable_policy),
+};
+
+static const struct nla_policy netlink_group_policy[COLLSOCK_A_GROUP_HANDLE + 1] = {
+	[COLLSOCK_A_GROUP_HANDLE]	= NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+/* In all requests that are about one group or all, its handle is attribute 1. */
+static_assert((int)COLLSOCK_A_HOST_GROUP == COLLSOCK_A_GROUP_HANDLE);
+static_assert((int)COLLSOCK_A_RANK_GROUP == COLLSOCK_A_GROUP_HANDLE);
+static_assert((int)COLLSOCK_A_PEER_GROUP == COLLSOCK_A_GROUP_HANDLE);
+static_assert((int)COLLSOCK_A_OPERATION_GROUP == COLLSOCK_A_GROUP_HANDLE);
+
+#define NETLINK_OF_GROUP				\
+	.policy = netlink_group_policy,			\
+	.maxattr = COLLSOCK_A_GROUP_HANDLE
+
+static const struct genl_ops netlink_operations[] = {
+	{
+		.cmd	= COLLSOCK_CMD_TUNABLE_GET,
+		.doit	= netlink_get_tunables,
+	},
+	{
+		.cmd	= COLLSOCK_CMD_TUNABLE_SET,
+		.doit	= netlink_set_tunables,
+		.flags	= GENL_UNS_ADMIN_PERM,
+		.policy	= netlink_tunables_policy,
+		.maxattr = COLLSOCK_A_TUNABLES_MAX,
+	},
+	{
+		.cmd	= COLLSOCK_CMD_NET_GET,
+		.doit	= netlink_get_net,
+	},
+	{
+		.cmd	= COLLSOCK_CMD_GROUP_GET,
+		.doit	= coll_netlink_get_group,
+		.start	= coll_netlink_dump_start,
+		.dumpit	= coll_netlink_dump_groups,
+		NETLINK_OF_GROUP,
+	},
+	{
+		.cmd	= COLLSOCK_CMD_GROUP_END,
+		.doit	= netlink_end_group,
+		.flags	= GENL_UNS_ADMIN_PERM,
+		NETLINK_OF_GROUP,
+	},
+	{
+		.cmd	= COLLSOCK_CMD_HOST_GET,
+		.start	= coll_netlink_dump_start,
+		.dumpit	= coll_netlink_dump_hosts,
+		NETLINK_OF_GROUP,
+	},
+	{
+		.cmd	= COLLSOCK_CMD_RANK_GET,
+		.start	= coll_netlink_dump_start,
+		.dumpit	= coll_netlink_dump_ranks,
+		NETLINK_OF_GROUP,
+	},
+	{
+		.cmd	= COLLSOCK_CMD_PEER_GET,
+		.start	= coll_netlink_dump_start,
+		.dumpit	= coll_netlink_dump_peers,
+		NETLINK_OF_GROUP,
+	},
+	{
+		.cmd	= COLLSOCK_CMD_OPERATION_GET,
+		.start	= coll_netlink_dump_start,
+		.dumpit	= coll_netlink_dump_operations,
+		NETLINK_OF_GROUP,
+	},
+	{
+		.cmd	= COLLSOCK_CMD_KNOCK_GET,
+		.dumpit	= coll_netlink_dump_knocks,
+	},
+};
+
+static const struct genl_multicast_group netlink_multicast[] = {
+	{ .name = COLLSOCK_MCGRP_EVENTS },
+};
+
+struct genl_family coll_genl_family __ro_after_init = {
+	.name		= COLLSOCK_GENL_NAME,
+	.version	= COLLSOCK_GENL_VERSION,
+	.module		= THIS_MODULE,
+	.netnsok	= true,
+	.ops		= netlink_operations,
+	.n_ops		= ARRAY_SIZE(netlink_operations),
+	.resv_start_op	= __COLLSOCK_CMD_MAX,
+	.mcgrps		= netlink_multicast,
+	.n_mcgrps	= ARRAY_SIZE(netlink_multicast),
+};
+
+/**
+ * coll_netlink_init() - the family can be used
+ *
+ * Return: 0 or -errno. Context: process.
+ */
+int __init coll_netlink_init(void)
+{
+	int err = genl_register_family(&coll_genl_family);
+
+	if (!err)
+		coll_events_allow(true);
+	return err;
+}
+
+/**
+ * coll_netlink_uninit() - undo coll_netlink_init()
+ *
+ * Context: process.
+ */
+void coll_netlink_uninit(void)
+{
+	coll_events_allow(false);
+	genl_unregister_family(&coll_genl_family);
+}

@@ -1,0 +1,647 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What can be seen of groups. A dump goes by handles of groups and by indices of what
+ * is in them, so whatever is there all the time is told once, however much comes and
+ * goes meanwhile; that groups did is told, too (NLM_F_DUMP_INTR).
+ */
+#include <linux/cred.h>
+
+#include "compat.h"
+#include "formation.h"
+#include "netlink.h"
+#include "netns.h"
+#include "socket.h"
+
+/* So many are looked at under one lock. */
+#define BATCH		256
+#define MOST_MISSING	16
+#define MOST_RANKS	64
+
+/**
+ * struct dump_state - where a dump is
+ * @wanted: handle of the group that it is about, 0 for all
+ * @handle: of the group that it is at
+ * @next: what comes next there
+ * @extra: for the dump of hosts: the rank at which to look for their lowest ones
+ * @found: it has seen a group
+ */
+struct dump_state {
+	u32	wanted;
+	u32	handle;
+	u32	next;
+	u32	extra;
+	bool	found;
+};
+
+static struct dump_state *dump_state(struct netlink_callback *cb)
+{
+	BUILD_BUG_ON(sizeof(struct dump_state) > sizeof(cb->ctx));
+	return (struct dump_state *)cb->ctx;
+}
+
+static u32 ms_since(u64 then, u64 now)
+{
+	return min_t(u64, div_u64(now - then, NSEC_PER_MSEC), U32_MAX);
+}
+
+static void *dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 command)
+{
+	void *header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+				   &coll_genl_family, NLM_F_MULTI, command);
+
+	if (header)
+		genl_dump_check_consistent(cb, header);
+	return header;
+}
+
+/* A message is complete, or there was no room for it. */
+static int dump_end(struct sk_buff *skb, void *header, bool fits)
+{
+	if (fits) {
+		genlmsg_end(skb, header);
+		return 0;
+	}
+	genlmsg_cancel(skb, header);
+	return -EMSGSIZE;
+}
+
+/**
+ * coll_netlink_dump_start() - a dump begins
+ * @cb: with the handle of a group, perhaps
+ *
+ * Return: 0. Context: process.
+ */
+int coll_netlink_dump_start(struct netlink_callback *cb)
+{
+	struct nlattr **attrs = coll_genl_dump_attrs(cb);
+	struct dump_state *state = dump_state(cb);
+
+	memset(state, 0, sizeof(*state));
+	/* A command without attributes of its own has none here. */
+	if (attrs && attrs[COLLSOCK_A_GROUP_HANDLE])
+		state->wanted = nla_get_u32(attrs[COLLSOCK_A_GROUP_HANDLE]);
+	return 0;
+}
+
+/* Tells of a group from state->next on. -EMSGSIZE if there was no room for all of it. */
+typedef int (*dump_teller)(struct sk_buff *skb, struct netlink_callback *cb,
+			   struct coll_formation *f);
+
+static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb, dump_teller tell)
+{
+	struct coll_net *cn = coll_net_of(sock_net(skb->sk));
+	struct dump_state *state = dump_state(cb);
+	unsigned long handle;
+	struct coll_formation *f;
+	int err = 0;
+
+	mutex_lock(&cn->mutex);
+	cb->seq = cn->generation;
+	xa_for_each_start(&cn->formations, handle, f,
+			  state->wanted ? state->wanted : state->handle) {
+		if (state->wanted && handle != state->wanted)
+			break;
+		if (handle != state->handle) {
+			state->handle = handle;
+			state->next = 0;
+			state->extra = 0;
+		}
+		state->found = true;
+		/* Told before, and there was no room for the next one. */
+		if (state->next == U32_MAX)
+			continue;
+		err = tell(skb, cb, f);
+		if (err)
+			break;
+		state->next = U32_MAX;
+	}
+	mutex_unlock(&cn->mutex);
+	if (state->wanted && !state->found)
+		return -ENOENT;
+	return err && err != -EMSGSIZE ? err : skb->len;
+}
+
+/* ---- groups ---- */
+
+static bool put_stats(struct sk_buff *skb, const struct collsock_stats *s)
+{
+	const struct {
+		int	attribute;
+		u64	value;
+	} counters[] = {
+		{ COLLSOCK_A_STATS_POSTED,		s->posted },
+		{ COLLSOCK_A_STATS_COMPLETED,		s->completed },
+		{ COLLSOCK_A_STATS_FAILED,		s->failed },
+		{ COLLSOCK_A_STATS_ROUNDS,		s->rounds },
+		{ COLLSOCK_A_STATS_ROUNDS_MISPLACED,	s->rounds_misplaced },
+		{ COLLSOCK_A_STATS_MESSAGES_SENT,	s->messages_sent },
+		{ COLLSOCK_A_STATS_MESSAGES_RECEIVED,	s->messages_received },
+		{ COLLSOCK_A_STATS_RETRANSMITS,		s->retransmits },
+		{ COLLSOCK_A_STATS_DUPLICATES,		s->duplicates },
+		{ COLLSOCK_A_STATS_EARLY,		s->early },
+		{ COLLSOCK_A_STATS_LONE_ACKS,		s->lone_acks },
+		{ COLLSOCK_A_STATS_NO_CREDIT,		s->no_credit },
+		{ COLLSOCK_A_STATS_BEYOND_WINDOW,	s->beyond_window },
+		{ COLLSOCK_A_STATS_STALE,		s->stale },
+		{ COLLSOCK_A_STATS_INVALID,		s->invalid },
+		{ COLLSOCK_A_STATS_MEMORY_SHORT,	s->memory_short },
+		{ COLLSOCK_A_STATS_PROBES_SENT,		s->probes_sent },
+		{ COLLSOCK_A_STATS_PROBES_RECEIVED,	s->probes_received },
+		{ COLLSOCK_A_STATS_CHALLENGES,		s->challenges },
+		{ COLLSOCK_A_STATS_PEERS_RESTED,	s->peers_rested },
+	};
+	struct nlattr *nest = nla_nest_start(skb, COLLSOCK_A_GROUP_STATS);
+	u32 i;
+
+	if (!nest)
+		return false;
+	for (i = 0; i < ARRAY_SIZE(counters); i++)
+		if (nla_put_u64_64bit(skb, counters[i].attribute, counters[i].value,
+				      COLLSOCK_A_STATS_PAD))
+			return false;
+	nla_nest_end(skb, nest);
+	return true;
+}
+
+/* What does not change. */
+static bool put_group_constants(struct sk_buff *skb, const struct coll_formation *f)
+{
+	const struct collsock_join *request = &f->request;
+	const struct coll_group *g = &f->group;
+
+	return !nla_put_u32(skb, COLLSOCK_A_GROUP_HANDLE, f->handle) &&
+	       !nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_ID, request->id, COLLSOCK_A_GROUP_PAD) &&
+	       !nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_NONCE, request->nonce,
+				  COLLSOCK_A_GROUP_PAD) &&
+	       !nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_TAG, g->secret.tag,
+				  COLLSOCK_A_GROUP_PAD) &&
+	       !nla_put_u32(skb, COLLSOCK_A_GROUP_DESCRIPTOR, g->descriptor) &&
+	       !nla_put_u32(skb, COLLSOCK_A_GROUP_HOSTS, g->hosts) &&
+	       !nla_put_u32(skb, COLLSOCK_A_GROUP_RANKS, g->size) &&
+	       !nla_put_u32(skb, COLLSOCK_A_GROUP_HOST, g->self) &&
+	       !nla_put_u32(skb, COLLSOCK_A_GROUP_LOCAL_RANKS, g->locals) &&
+	       !nla_put_u32(skb, COLLSOCK_A_GROUP_UID,
+			    from_kuid_munged(current_user_ns(), f->uid)) &&
+	       !(f->keyed && nla_put_flag(skb, COLLSOCK_A_GROUP_KEYED)) &&
+	       !nla_put_u32(skb, COLLSOCK_A_GROUP_WINDOW, g->window) &&
+	       !nla_put_u32(skb, COLLSOCK_A_GROUP_MAX_BYTES, g->max_bytes) &&
+	       !nla_put_u32(skb, COLLSOCK_A_GROUP_SEGMENT_BYTES, g->segment_bytes) &&
+	       !nla_put_u32(skb, COLLSOCK_A_GROUP_FANOUT, g->fanout) &&
+	       !nla_put_u32(skb, COLLSOCK_A_GROUP_LIVENESS_MS,
+			    div_u64(g->timing.liveness, NSEC_PER_MSEC)) &&
+	       !nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_MEMORY, f->charge,
+				  COLLSOCK_A_GROUP_PAD);
+}
+
+static bool put_group_state(struct sk_buff *skb, const struct coll_group *g)
+{
+	enum collsock_group_state state = COLLSOCK_GROUP_STATE_RUNNING;
+
+	if (g->leaving)
+		state = COLLSOCK_GROUP_STATE_LINGERING;
+	else if (g->limited)
+		state = COLLSOCK_GROUP_STATE_FAILED;
+	if (nla_put_u32(skb, COLLSOCK_A_GROUP_STATE, state) ||
+	    nla_put_u32(skb, COLLSOCK_A_GROUP_JOINED, g->joined) ||
+	    nla_put_u32(skb, COLLSOCK_A_GROUP_NEXT, g->next) ||
+	    nla_put_u32(skb, COLLSOCK_A_GROUP_OLDEST, g->oldest) ||
+	    nla_put_u32(skb, COLLSOCK_A_GROUP_PEERS, g->stats.peers))
+		return false;
+	return !g->limited ||
+	       (!nla_put_u32(skb, COLLSOCK_A_GROUP_ERROR, coll_verdict_error(&g->verdict)) &&
+		!nla_put_u32(skb, COLLSOCK_A_GROUP_FAILED_RANK, g->verdict.rank) &&
+		!nla_put_u32(skb, COLLSOCK_A_GROUP_LIMIT, g->verdict.limit));
+}
+
+static bool put_group(struct sk_buff *skb, struct coll_formation *f)
+{
+	u64 age = div_u64(ktime_get_ns() - f->made_ns, NSEC_PER_MSEC);
+	bool fits;
+
+	if (nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_AGE_MS, age, COLLSOCK_A_GROUP_PAD) ||
+	    !put_group_constants(skb, f))
+		return false;
+	spin_lock_bh(&f->lock);
+	fits = put_group_state(skb, &f->group) && put_stats(skb, &f->group.stats);
+	spin_unlock_bh(&f->lock);
+	return fits;
+}
+
+static int tell_group(struct sk_buff *skb, struct netlink_callback *cb,
+		      struct coll_formation *f)
+{
+	void *header = dump_put(skb, cb, COLLSOCK_CMD_GROUP_GET);
+
+	return header ? dump_end(skb, header, put_group(skb, f)) : -EMSGSIZE;
+}
+
+int coll_netlink_dump_groups(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump_groups(skb, cb, tell_group);
+}
+
+/**
+ * coll_netlink_get_group() - one group, by its handle
+ * @request: has it
+ * @info: of the request
+ *
+ * Return: 0 or -errno. Context: process.
+ */
+int coll_netlink_get_group(struct sk_buff *request, struct genl_info *info)
+{
+	struct coll_net *cn = coll_net_of(genl_info_net(info));
+	struct coll_formation *f;
+	struct sk_buff *skb;
+	void *header;
+	int err = -EMSGSIZE;
+
+	if (GENL_REQ_ATTR_CHECK(info, COLLSOCK_A_GROUP_HANDLE))
+		return -EINVAL;
+	skb = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	if (!skb)
+		return -ENOMEM;
+	header = genlmsg_put_reply(skb, info, &coll_genl_family, 0, COLLSOCK_CMD_GROUP_GET);
+	mutex_lock(&cn->mutex);
+	f = xa_load(&cn->formations, nla_get_u32(info->attrs[COLLSOCK_A_GROUP_HANDLE]));
+	if (!f)
+		err = -ENOENT;
+	else if (header && put_group(skb, f))
+		err = 0;
+	mutex_unlock(&cn->mutex);
+	if (err) {
+		if (err == -ENOENT)
+			NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[COLLSOCK_A_GROUP_HANDLE],
+					    "no such group");
+		nlmsg_free(skb);
+		return err;
+	}
+	genlmsg_end(skb, header);
+	return genlmsg_reply(skb, info);
+}
+
+/* ---- hosts ---- */
+
+static enum collsock_host_state host_state(const struct coll_group *g, u32 host,
+					   const struct coll_peer *peer)
+{
+	if (host == g->self)
+		return COLLSOCK_HOST_STATE_SELF;
+	if (!peer)
+		return COLLSOCK_HOST_STATE_UNKNOWN;
+	if (peer->dead)
+		return COLLSOCK_HOST_STATE_DEAD;
+	if (peer->gone)
+		return COLLSOCK_HOST_STATE_LEFT;
+	return peer->incarnation ? COLLSOCK_HOST_STATE_HEARD : COLLSOCK_HOST_STATE_UNHEARD;
+}
+
+static int put_host(struct sk_buff *skb, struct netlink_callback *cb,
+		    const struct coll_formation *f, u32 host, u32 rank)
+{
+	const struct collsock_member *m = &f->members->member[host];
+	const struct coll_peer *peer = coll_group_find_peer(&f->group, host);
+	void *header = dump_put(skb, cb, COLLSOCK_CMD_HOST_GET);
+
+	if (!header)
+		return -EMSGSIZE;
+	return dump_end(skb, header,
+			!nla_put_u32(skb, COLLSOCK_A_HOST_GROUP, f->handle) &&
+			!nla_put_u32(skb, COLLSOCK_A_HOST_HOST, host) &&
+			!nla_put_u32(skb, COLLSOCK_A_HOST_STATE,
+				     host_state(&f->group, host, peer)) &&
+			!nla_put(skb, COLLSOCK_A_HOST_ADDRESS, m->family == AF_INET ? 4 : 16,
+				 m->address) &&
+			!nla_put_u16(skb, COLLSOCK_A_HOST_PORT, m->port) &&
+			!nla_put_u32(skb, COLLSOCK_A_HOST_RANK, rank));
+}
+
+/* Hosts stand in the order of their lowest ranks: both are gone through at once. */
+static int tell_hosts(struct sk_buff *skb, struct netlink_callback *cb,
+		      struct coll_formation *f)
+{
+	struct dump_state *state = dump_state(cb);
+	const struct coll_group *g = &f->group;
+	u32 batch;
+	int err = 0;
+
+	while (!err && state->next < g->hosts) {
+		spin_lock_bh(&f->lock);
+		for (batch = 0; !err && batch < BATCH && state->next < g->hosts; batch++) {
+			while (coll_group_host(g, state->extra) != state->next)
+				state->extra++;
+			err = put_host(skb, cb, f, state->next, state->extra);
+			state->next += !err;
+		}
+		spin_unlock_bh(&f->lock);
+	}
+	return err;
+}
+
+int coll_netlink_dump_hosts(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump_groups(skb, cb, tell_hosts);
+}
+
+/* ---- ranks ---- */
+
+static int put_rank(struct sk_buff *skb, struct netlink_callback *cb,
+		    const struct coll_formation *f, u32 local)
+{
+	static const u8 states[] = {
+		[COLL_RANK_ABSENT]	= COLLSOCK_RANK_STATE_ABSENT,
+		[COLL_RANK_JOINED]	= COLLSOCK_RANK_STATE_JOINED,
+		[COLL_RANK_LEFT]	= COLLSOCK_RANK_STATE_LEFT,
+	};
+	const struct coll_rank *rank = &f->group.ranks[local];
+	const struct coll_sock *csk = f->seats[local].csk;
+	void *header = dump_put(skb, cb, COLLSOCK_CMD_RANK_GET);
+	pid_t pid = csk ? pid_vnr(csk->pid) : 0;
+
+	if (!header)
+		return -EMSGSIZE;
+	return dump_end(skb, header,
+			!nla_put_u32(skb, COLLSOCK_A_RANK_GROUP, f->handle) &&
+			!nla_put_u32(skb, COLLSOCK_A_RANK_RANK, rank->rank) &&
+			!nla_put_u32(skb, COLLSOCK_A_RANK_STATE, states[rank->state]) &&
+			!nla_put_u32(skb, COLLSOCK_A_RANK_NEXT, rank->next) &&
+			!(pid && nla_put_u32(skb, COLLSOCK_A_RANK_PID, pid)) &&
+			!nla_put_u32(skb, COLLSOCK_A_RANK_LAST, rank->last));
+}
+
+static int tell_ranks(struct sk_buff *skb, struct netlink_callback *cb,
+		      struct coll_formation *f)
+{
+	struct dump_state *state = dump_state(cb);
+	int err = 0;
+
+	/* At most COLLSOCK_MAX_LOCAL_RANKS */
+	spin_lock_bh(&f->lock);
+	while (!err && state->next < f->group.locals) {
+		err = put_rank(skb, cb, f, state->next);
+		state->next += !err;
+	}
+	spin_unlock_bh(&f->lock);
+	return err;
+}
+
+int coll_netlink_dump_ranks(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump_groups(skb, cb, tell_ranks);
+}
+
+/* ---- peers ---- */
+
+static bool put_peer_times(struct sk_buff *skb, const struct coll_peer *peer, u64 now)
+{
+	if (peer->srtt_ns &&
+	    (nla_put_u32(skb, COLLSOCK_A_PEER_SRTT_US, peer->srtt_ns / NSEC_PER_USEC) ||
+	     nla_put_u32(skb, COLLSOCK_A_PEER_RTTVAR_US, peer->rttvar_ns / NSEC_PER_USEC)))
+		return false;
+	if (peer->incarnation &&
+	    nla_put_u32(skb, COLLSOCK_A_PEER_HEARD_MS, ms_since(peer->heard_ns, now)))
+		return false;
+	return !nla_put_u32(skb, COLLSOCK_A_PEER_RTO_US, peer->rto_ns / NSEC_PER_USEC);
+}
+
+static u32 count_messages(const struct list_head *list)
+{
+	const struct list_head *link;
+	u32 count = 0;
+
+	list_for_each(link, list)
+		count++;
+	return count;
+}
+
+static int put_peer(struct sk_buff *skb, struct netlink_callback *cb,
+		    const struct coll_formation *f, const struct coll_peer *peer)
+{
+	void *header = dump_put(skb, cb, COLLSOCK_CMD_PEER_GET);
+
+	if (!header)
+		return -EMSGSIZE;
+	return dump_end(skb, header,
+			!nla_put_u32(skb, COLLSOCK_A_PEER_GROUP, f->handle) &&
+			!nla_put_u32(skb, COLLSOCK_A_PEER_HOST, peer->host) &&
+			!nla_put_u32(skb, COLLSOCK_A_PEER_STATE,
+				     host_state(&f->group, peer->host, peer)) &&
+			!nla_put_u32(skb, COLLSOCK_A_PEER_CONNECTION, peer->connection) &&
+			!nla_put_u32(skb, COLLSOCK_A_PEER_UNACKED,
+				     count_messages(&peer->sent)) &&
+			!nla_put_u32(skb, COLLSOCK_A_PEER_HELD, count_messages(&peer->held)) &&
+			!nla_put_u32(skb, COLLSOCK_A_PEER_MESSAGES, peer->next_seq - 1) &&
+			!nla_put_u32(skb, COLLSOCK_A_PEER_RETRANSMITS, peer->retransmits) &&
+			!nla_put_u32(skb, COLLSOCK_A_PEER_LAST, peer->last_arrivals) &&
+			put_peer_times(skb, peer, ktime_get_ns()));
+}
+
+/* By index of the host, not by the list, which changes while connections come and go. */
+static int tell_peers(struct sk_buff *skb, struct netlink_callback *cb,
+		      struct coll_formation *f)
+{
+	struct dump_state *state = dump_state(cb);
+	const struct coll_peer *peer;
+	u32 batch;
+	int err = 0;
+
+	while (!err && state->next < f->group.hosts) {
+		spin_lock_bh(&f->lock);
+		for (batch = 0; batch < BATCH && state->next < f->group.hosts; batch++) {
+			peer = coll_group_find_peer(&f->group, state->next);
+			err = peer ? put_peer(skb, cb, f, peer) : 0;
+			if (err)
+				break;
+			state->next++;
+		}
+		spin_unlock_bh(&f->lock);
+	}
+	return err;
+}
+
+int coll_netlink_dump_peers(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump_groups(skb, cb, tell_peers);
+}
+
+/* ---- operations ---- */
+
+static bool put_missing_ranks(struct sk_buff *skb, const struct coll_group *g,
+			      const struct coll_op *op)
+{
+	u32 local, told = 0;
+
+	for (local = 0; local < g->locals && told < MOST_RANKS; local++) {
+		if (coll_after(g->ranks[local].next, op->number))
+			continue;
+		if (nla_put_u32(skb, COLLSOCK_A_OPERATION_MISSING_RANK, g->ranks[local].rank))
+			return false;
+		told++;
+	}
+	return true;
+}
+
+static bool put_awaits(struct sk_buff *skb, const struct coll_formation *f,
+		       const struct coll_wait *wait)
+{
+	u32 rank = wait->rank;
+
+	if (rank >= f->group.size)
+		rank = coll_group_rank(&f->group, wait->host);
+	return !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_HOST, wait->host) &&
+	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_RANK, rank) &&
+	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_OPERATION, wait->operation) &&
+	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_MS, wait->waited_ms) &&
+	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_HOPS, wait->hops) &&
+	       !nla_put_u32(skb, COLLSOCK_A_MISSING_TOLD_MS, wait->age_ms);
+}
+
+static bool put_missing_peer(struct sk_buff *skb, const struct coll_formation *f,
+			     const struct coll_op *op, const struct coll_peer *peer, u64 now)
+{
+	struct coll_wait wait;
+
+	if (peer->incarnation &&
+	    nla_put_u32(skb, COLLSOCK_A_MISSING_HEARD_MS, ms_since(peer->heard_ns, now)))
+		return false;
+	if (peer->asked_ns > peer->heard_ns &&
+	    nla_put_u32(skb, COLLSOCK_A_MISSING_SILENT_MS, ms_since(peer->first_asked_ns, now)))
+		return false;
+	return !coll_watch_told(peer, op->number, &wait, now) || put_awaits(skb, f, &wait);
+}
+
+static bool put_missing_host(struct sk_buff *skb, const struct coll_formation *f,
+			     const struct coll_op *op, u32 host, u64 now)
+{
+	const struct coll_peer *peer = coll_group_find_peer(&f->group, host);
+	struct nlattr *nest = nla_nest_start(skb, COLLSOCK_A_OPERATION_MISSING);
+
+	if (!nest ||
+	    nla_put_u32(skb, COLLSOCK_A_MISSING_HOST, host) ||
+	    nla_put_u32(skb, COLLSOCK_A_MISSING_RANK, coll_group_rank(&f->group, host)) ||
+	    nla_put_u32(skb, COLLSOCK_A_MISSING_STATE, host_state(&f->group, host, peer)) ||
+	    (peer && !put_missing_peer(skb, f, op, peer, now)))
+		return false;
+	nla_nest_end(skb, nest);
+	return true;
+}
+
+static bool put_missing_hosts(struct sk_buff *skb, const struct coll_formation *f,
+			      const struct coll_op *op, u64 now)
+{
+	u32 i, told = 0;
+
+	for (i = 0; i < op->schedule->folds && told < MOST_MISSING; i++) {
+		if (!coll_op_misses(op, i))
+			continue;
+		if (!put_missing_host(skb, f, op, op->schedule->fold[i].host, now))
+			return false;
+		told++;
+	}
+	return true;
+}
+
+static bool put_operation(struct sk_buff *skb, const struct coll_formation *f,
+			  const struct coll_op *op, u64 now)
+{
+	static const u8 states[] = {
+		[COLL_OP_EARLY]		= COLLSOCK_OPERATION_STATE_EARLY,
+		[COLL_OP_RUNNING]	= COLLSOCK_OPERATION_STATE_RUNNING,
+		[COLL_OP_ABORTED]	= COLLSOCK_OPERATION_STATE_ABORTED,
+		[COLL_OP_DONE]		= COLLSOCK_OPERATION_STATE_DONE,
+	};
+	const struct coll_signature *sig = &op->signature;
+	bool waits = op->state == COLL_OP_RUNNING || (op->state == COLL_OP_EARLY && op->probed);
+
+	if (nla_put_u32(skb, COLLSOCK_A_OPERATION_GROUP, f->handle) ||
+	    nla_put_u32(skb, COLLSOCK_A_OPERATION_NUMBER, op->number) ||
+	    nla_put_u32(skb, COLLSOCK_A_OPERATION_STATE, states[op->state]) ||
+	    nla_put_u8(skb, COLLSOCK_A_OPERATION_OPERATION, sig->operation) ||
+	    nla_put_u8(skb, COLLSOCK_A_OPERATION_TYPE, sig->type) ||
+	    nla_put_u8(skb, COLLSOCK_A_OPERATION_OP, sig->op) ||
+	    nla_put_u8(skb, COLLSOCK_A_OPERATION_ALGORITHM,
+		       coll_algorithms[sig->schedule].algorithm) ||
+	    nla_put_u32(skb, COLLSOCK_A_OPERATION_ROOT, sig->root) ||
+	    nla_put_u32(skb, COLLSOCK_A_OPERATION_COUNT, sig->count) ||
+	    nla_put_u32(skb, COLLSOCK_A_OPERATION_BYTES, op->bytes) ||
+	    nla_put_u32(skb, COLLSOCK_A_OPERATION_UNPOSTED, op->unposted) ||
+	    nla_put_u32(skb, COLLSOCK_A_OPERATION_UNACKED, op->unacked) ||
+	    (op->unposted && !put_missing_ranks(skb, &f->group, op)))
+		return false;
+	return !waits ||
+	       (!nla_put_u32(skb, COLLSOCK_A_OPERATION_WAITED_MS,
+			     ms_since(op->awaited_ns, now)) &&
+		put_missing_hosts(skb, f, op, now));
+}
+
+static int tell_operation(struct sk_buff *skb, struct netlink_callback *cb,
+			  const struct coll_formation *f, const struct coll_op *op)
+{
+	void *header = dump_put(skb, cb, COLLSOCK_CMD_OPERATION_GET);
+
+	if (!header)
+		return -EMSGSIZE;
+	return dump_end(skb, header, put_operation(skb, f, op, ktime_get_ns()));
+}
+
+/* state->next counts from the oldest that there was when the dump began. */
+static int tell_operations(struct sk_buff *skb, struct netlink_callback *cb,
+			   struct coll_formation *f)
+{
+	struct dump_state *state = dump_state(cb);
+	const struct coll_group *g = &f->group;
+	const struct coll_op *op;
+	u32 number;
+	int err = 0;
+
+	spin_lock_bh(&f->lock);
+	if (!state->next)
+		state->extra = g->oldest;
+	for (; !err && state->next <= g->window; state->next += !err) {
+		number = state->extra + state->next;
+		op = coll_group_slot(g, number);
+		if (op->number == number && op->state != COLL_OP_FREE)
+			err = tell_operation(skb, cb, f, op);
+	}
+	spin_unlock_bh(&f->lock);
+	return err;
+}
+
+int coll_netlink_dump_operations(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return dump_groups(skb, cb, tell_operations);
+}
+
+/* ---- knocks ---- */
+
+static int tell_knock(struct sk_buff *skb, struct netlink_callback *cb,
+		      const struct coll_knock *k)
+{
+	void *header = dump_put(skb, cb, COLLSOCK_CMD_KNOCK_GET);
+
+	if (!header)
+		return -EMSGSIZE;
+	return dump_end(skb, header,
+			!nla_put_u64_64bit(skb, COLLSOCK_A_KNOCK_TAG, k->tag,
+					   COLLSOCK_A_KNOCK_PAD) &&
+			!nla_put_u32(skb, COLLSOCK_A_KNOCK_HOST, k->host) &&
+			!nla_put(skb, COLLSOCK_A_KNOCK_ADDRESS,
+				 k->from.family == AF_INET ? 4 : 16, k->from.address) &&
+			!nla_put_u16(skb, COLLSOCK_A_KNOCK_PORT, k->from.port) &&
+			!nla_put_u32(skb, COLLSOCK_A_KNOCK_AGE_MS,
+				     ms_since(k->at_ns, ktime_get_ns())));
+}
+
+int coll_netlink_dump_knocks(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct coll_net *cn = coll_net_of(sock_net(skb->sk));
+	struct dump_state *state = dump_state(cb);
+	struct coll_knock knock;
+	int err = 0;
+
+	while (!err && state->next < COLL_KNOCKS) {
+		if (coll_knock_look(&cn->knocks, state->next, &knock))
+			err = tell_knock(skb, cb, &knock);
+		state->next += !err;
+	}
+	return skb->len;
+}

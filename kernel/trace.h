@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Tracepoints: what happens in the groups of this machine, of all namespaces. Their
+ * fields are explained in Documentation/tracing.md. A tracepoint that nobody has enabled
+ * is an instruction that does nothing: whatever an event tells is read and computed in
+ * its TP_fast_assign, or behind trace_..._enabled().
+ *
+ * A host is its index in the member table, as in packets; many hosts may be
+ * namespaces of one machine, so each event says whose it is.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM collsock
+
+#if !defined(COLL_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define COLL_TRACE_H
+
+#include <linux/tracepoint.h>
+
+#include "core/group.h"
+
+/* So that programs in user space, too, can read the names in the formats. */
+TRACE_DEFINE_ENUM(COLLSOCK_BARRIER);
+TRACE_DEFINE_ENUM(COLLSOCK_ALLREDUCE);
+TRACE_DEFINE_ENUM(COLLSOCK_REDUCE);
+TRACE_DEFINE_ENUM(COLLSOCK_BROADCAST);
+
+#define coll_trace_kind(kind) \
+	__print_symbolic(kind, \
+		{ COLLSOCK_BARRIER,	"barrier" }, \
+		{ COLLSOCK_ALLREDUCE,	"allreduce" }, \
+		{ COLLSOCK_REDUCE,	"reduce" }, \
+		{ COLLSOCK_BROADCAST,	"broadcast" })
+
+TRACE_DEFINE_ENUM(COLLSOCK_DISSEMINATION);
+TRACE_DEFINE_ENUM(COLLSOCK_PAIRWISE_EXCHANGE);
+TRACE_DEFINE_ENUM(COLLSOCK_BINOMIAL);
+TRACE_DEFINE_ENUM(COLLSOCK_KARY);
+
+#define coll_trace_algorithm(algorithm) \
+	__print_symbolic(algorithm, \
+		{ COLLSOCK_DISSEMINATION,	"dissemination" }, \
+		{ COLLSOCK_PAIRWISE_EXCHANGE,	"pairwise_exchange" }, \
+		{ COLLSOCK_BINOMIAL,		"binomial" }, \
+		{ COLLSOCK_KARY,		"kary" })
+
+TRACE_DEFINE_ENUM(COLL_PACKET_MESSAGE);
+TRACE_DEFINE_ENUM(COLL_PACKET_ACK);
+TRACE_DEFINE_ENUM(COLL_PACKET_GOODBYE);
+TRACE_DEFINE_ENUM(COLL_PACKET_PROBE);
+TRACE_DEFINE_ENUM(COLL_PACKET_ANSWER);
+
+#define coll_trace_type(type) \
+	__print_symbolic(type, \
+		{ 0,			"unknown" }, \
+		{ COLL_PACKET_MESSAGE,	"message" }, \
+		{ COLL_PACKET_ACK,	"acknowledgment" }, \
+		{ COLL_PACKET_GOODBYE,	"goodbye" }, \
+		{ COLL_PACKET_PROBE,	"probe" }, \
+		{ COLL_PACKET_ANSWER,	"answer" })
+
+TRACE_DEFINE_ENUM(COLL_DROP_MALFORMED);
+TRACE_DEFINE_ENUM(COLL_DROP_UNKNOWN_GROUP);
+TRACE_DEFINE_ENUM(COLL_DROP_WRONG_SOURCE);
+TRACE_DEFINE_ENUM(COLL_DROP_FORGED);
+TRACE_DEFINE_ENUM(COLL_DROP_WRONG_DESCRIPTOR);
+TRACE_DEFINE_ENUM(COLL_DROP_NO_ROUTE);
+TRACE_DEFINE_ENUM(COLL_DROP_INVALID);
+TRACE_DEFINE_ENUM(COLL_DROP_STALE);
+TRACE_DEFINE_ENUM(COLL_DROP_DUPLICATE);
+TRACE_DEFINE_ENUM(COLL_DROP_BEYOND_WINDOW);
+TRACE_DEFINE_ENUM(COLL_DROP_MEMORY_SHORT);
+
+#define coll_trace_drop(drop) \
+	__print_symbolic(drop, \
+		{ COLL_DROP_MALFORMED,		"malformed" }, \
+		{ COLL_DROP_UNKNOWN_GROUP,	"unknown_group" }, \
+		{ COLL_DROP_WRONG_SOURCE,	"wrong_source" }, \
+		{ COLL_DROP_FORGED,		"forged" }, \
+		{ COLL_DROP_WRONG_DESCRIPTOR,	"wrong_descriptor" }, \
+		{ COLL_DROP_NO_ROUTE,		"no_route" }, \
+		{ COLL_DROP_INVALID,		"invalid" }, \
+		{ COLL_DROP_STALE,		"stale" }, \
+		{ COLL_DROP_DUPLICATE,		"duplicate" }, \
+		{ COLL_DROP_BEYOND_WINDOW,	"beyond_window" }, \
+		{ COLL_DROP_MEMORY_SHORT,	"memory_short" })
+
+TRACE_DEFINE_ENUM(COLL_REASON_LEFT);
+TRACE_DEFINE_ENUM(COLL_REASON_SILENT);
+TRACE_DEFINE_ENUM(COLL_REASON_DISAGREES);
+TRACE_DEFINE_ENUM(COLL_REASON_RESTARTED);
+
+#define coll_trace_reason(reason) \
+	__print_symbolic(reason, \
+		{ COLL_REASON_LEFT,		"left" }, \
+		{ COLL_REASON_SILENT,		"silent" }, \
+		{ COLL_REASON_DISAGREES,	"disagrees" }, \
+		{ COLL_REASON_RESTARTED,	"restarted" })
+
+/* ---- operations ---- */
+
+TRACE_EVENT(coll_post,
+	TP_PROTO(const struct coll_group *g, u32 local, const struct coll_signature *sig),
+	TP_ARGS(g, local, sig),
+	TP_STRUCT__entry(
+		__field(u64,	tag)
+		__field(u32,	host)
+		__field(u32,	rank)
+		__field(u32,	operation)
+		__field(u32,	count)
+		__field(u32,	root)
+		__field(u8,	kind)
+		__field(u8,	algorithm)
+	),
+	TP_fast_assign(
+		__entry->tag = g->secret.tag;
+		__entry->host = g->self;
+		__entry->rank = g->ranks[local].rank;
+		__entry->operation = g->ranks[local].next;
+		__entry->count = sig->count;
+		__entry->root = sig->root;
+		__entry->kind = sig->operation;
+		__entry->algorithm = coll_algorithms[sig->schedule].algorithm;
+	),
+	TP_printk("tag=%016llx host=%u rank=%u operation=%u kind=%s algorithm=%s count=%u root=%u",
+		  __entry->tag, __entry->host, __entry->rank, __entry->operation,
+		  coll_trace_kind(__entry->kind), coll_trace_algorithm(__entry->algorithm),
+		  __entry->count, __entry->root)
+);
+
+TRACE_EVENT(coll_round,
+	TP_PROTO(const struct coll_group *g, u32 operation, u32 segment, u32 round),
+	TP_ARGS(g, operation, segment, round),
+	TP_STRUCT__entry(
+		__field(u64,	tag)
+		__field(u32,	host)
+		__field(u32,	operation)
+		__field(u16,	segment)
+		__field(u8,	round)
+	),
+	TP_fast_assign(
+		__entry->tag = g->secret.tag;
+		__entry->host = g->self;
+		__entry->operation = operation;
+		__entry->segment = segment;
+		__entry->round = round;
+	),
+	TP_printk("tag=%016llx host=%u operation=%u segment=%u round=%u", __entry->tag,
+		  __entry->host, __entry->operation, __entry->segment, __entry->round)
+);
+
+TRACE_EVENT(coll_complete,
+	TP_PROTO(const struct coll_group *g, u32 local, u32 operation, u32 bytes, u32 error,
+		 u32 failed_rank),
+	TP_ARGS(g, local, operation, bytes, error, failed_rank),
+	TP_STRUCT__entry(
+		__field(u64,	tag)
+		__field(u32,	host)
+		__field(u32,	rank)
+		__field(u32,	operation)
+		__field(u32,	bytes)
+		__field(u32,	error)
+		__field(s32,	failed_rank)
+	),
+	TP_fast_assign(
+		__entry->tag = g->secret.tag;
+		__entry->host = g->self;
+		__entry->rank = g->ranks[local].rank;
+		__entry->operation = operation;
+		__entry->bytes = bytes;
+		__entry->error = error;
+		__entry->failed_rank = failed_rank;
+	),
+	TP_printk("tag=%016llx host=%u rank=%u operation=%u bytes=%u error=%u failed_rank=%d",
+		  __entry->tag, __entry->host, __entry->rank, __entry->operation,
+		  __entry->bytes, __entry->error, __entry->failed_rank)
+);
+
+/* ---- packets ---- */
+
+DECLARE_EVENT_CLASS(coll_packet,
+	TP_PROTO(const u8 *packet, u32 bytes),
+	TP_ARGS(packet, bytes),
+	TP_STRUCT__entry(
+		__field(u64,	tag)
+		__field(u32,	operation)
+		__field(u32,	seq)
+		__field(u32,	ack)
+		__field(u32,	bytes)
+		__field(u16,	source)
+		__field(u16,	destination)
+		__field(u16,	segment)
+		__field(u8,	type)
+		__field(u8,	round)
+	),
+	TP_fast_assign(
+		struct coll_prefix prefix;
+		struct coll_body body;
+
+		coll_wire_read_prefix(packet, &prefix);
+		coll_wire_read_body(packet, bytes, &body);
+		__entry->tag = prefix.tag;
+		__entry->source = prefix.source;
+		__entry->destination = prefix.destination;
+		__entry->type = body.type;
+		__entry->operation = body.operation;
+		__entry->segment = body.segment;
+		__entry->round = body.round;
+		__entry->seq = body.seq;
+		__entry->ack = body.acknowledges ? body.ack_seq : 0;
+		__entry->bytes = bytes;
+	),
+	TP_printk("tag=%016llx source=%u destination=%u type=%s operation=%u segment=%u round=%u seq=%u ack=%u bytes=%u",
+		  __entry->tag, __entry->source, __entry->destination,
+		  coll_trace_type(__entry->type), __entry->operation, __entry->segment,
+		  __entry->round, __entry->seq, __entry->ack, __entry->bytes)
+);
+
+DEFINE_EVENT(coll_packet, coll_packet_sent,
+	TP_PROTO(const u8 *packet, u32 bytes),
+	TP_ARGS(packet, bytes)
+);
+
+DEFINE_EVENT(coll_packet, coll_packet_received,
+	TP_PROTO(const u8 *packet, u32 bytes),
+	TP_ARGS(packet, bytes)
+);
+
+TRACE_EVENT(coll_packet_dropped,
+	TP_PROTO(u64 tag, u32 source, u32 destination, const struct coll_body *body, u32 bytes,
+		 enum coll_drop reason),
+	TP_ARGS(tag, source, destination, body, bytes, reason),
+	TP_STRUCT__entry(
+		__field(u64,	tag)
+		__field(u32,	operation)
+		__field(u32,	seq)
+		__field(u32,	ack)
+		__field(u32,	bytes)
+		__field(u16,	source)
+		__field(u16,	destination)
+		__field(u16,	segment)
+		__field(u8,	type)
+		__field(u8,	round)
+		__field(u8,	reason)
+	),
+	TP_fast_assign(
+		__entry->tag = tag;
+		__entry->source = source;
+		__entry->destination = destination;
+		__entry->type = body->type;
+		__entry->operation = body->operation;
+		__entry->segment = body->segment;
+		__entry->round = body->round;
+		__entry->seq = body->seq;
+		__entry->ack = body->acknowledges ? body->ack_seq : 0;
+		__entry->bytes = bytes;
+		__entry->reason = reason;
+	),
+	TP_printk("tag=%016llx source=%u destination=%u type=%s operation=%u segment=%u round=%u seq=%u ack=%u bytes=%u reason=%s",
+		  __entry->tag, __entry->source, __entry->destination,
+		  coll_trace_type(__entry->type), __entry->operation, __entry->segment,
+		  __entry->round, __entry->seq, __entry->ack, __entry->bytes,
+		  coll_trace_drop(__entry->reason))
+);
+
+TRACE_EVENT(coll_message_again,
+	TP_PROTO(const struct coll_message *m),
+	TP_ARGS(m),
+	TP_STRUCT__entry(
+		__field(u64,	tag)
+		__field(u32,	source)
+		__field(u32,	destination)
+		__field(u32,	operation)
+		__field(u32,	seq)
+		__field(u16,	segment)
+		__field(u8,	type)
+		__field(u8,	round)
+		__field(u8,	tries)
+	),
+	TP_fast_assign(
+		__entry->tag = m->peer->group->secret.tag;
+		__entry->source = m->peer->group->self;
+		__entry->destination = m->peer->host;
+		__entry->type = m->op ? COLL_PACKET_MESSAGE : COLL_PACKET_GOODBYE;
+		__entry->operation = m->op ? m->op->number : coll_group_last(m->peer->group);
+		__entry->segment = m->op ? m->segment : 0;
+		__entry->round = m->op ? m->round : 0;
+		__entry->seq = m->seq;
+		__entry->tries = m->tries;
+	),
+	TP_printk("tag=%016llx source=%u destination=%u type=%s operation=%u segment=%u round=%u seq=%u tries=%u",
+		  __entry->tag, __entry->source, __entry->destination,
+		  coll_trace_type(__entry->type), __entry->operation, __entry->segment,
+		  __entry->round, __entry->seq, __entry->tries)
+);
+
+/* ---- peers and groups ---- */
+
+DECLARE_EVENT_CLASS(coll_peer,
+	TP_PROTO(const struct coll_peer *peer),
+	TP_ARGS(peer),
+	TP_STRUCT__entry(
+		__field(u64,	tag)
+		__field(u32,	host)
+		__field(u32,	peer)
+		__field(u32,	connection)
+	),
+	TP_fast_assign(
+		__entry->tag = peer->group->secret.tag;
+		__entry->host = peer->group->self;
+		__entry->peer = peer->host;
+		__entry->connection = peer->connection;
+	),
+	TP_printk("tag=%016llx host=%u peer=%u connection=%u", __entry->tag, __entry->host,
+		  __entry->peer, __entry->connection)
+);
+
+DEFINE_EVENT(coll_peer, coll_peer_opened,
+	TP_PROTO(const struct coll_peer *peer),
+	TP_ARGS(peer)
+);
+
+DEFINE_EVENT(coll_peer, coll_peer_rested,
+	TP_PROTO(const struct coll_peer *peer),
+	TP_ARGS(peer)
+);
+
+DECLARE_EVENT_CLASS(coll_group,
+	TP_PROTO(const struct coll_group *g),
+	TP_ARGS(g),
+	TP_STRUCT__entry(
+		__field(u64,	tag)
+		__field(u32,	host)
+		__field(u32,	hosts)
+		__field(u32,	ranks)
+		__field(u32,	ranks_here)
+		__field(u32,	posted)
+	),
+	TP_fast_assign(
+		__entry->tag = g->secret.tag;
+		__entry->host = g->self;
+		__entry->hosts = g->hosts;
+		__entry->ranks = g->size;
+		__entry->ranks_here = g->locals;
+		__entry->posted = g->next;
+	),
+	TP_printk("tag=%016llx host=%u hosts=%u ranks=%u ranks_here=%u posted=%u",
+		  __entry->tag, __entry->host, __entry->hosts, __entry->ranks,
+		  __entry->ranks_here, __entry->posted)
+);
+
+DEFINE_EVENT(coll_group, coll_group_began,
+	TP_PROTO(const struct coll_group *g),
+	TP_ARGS(g)
+);
+
+DEFINE_EVENT(coll_group, coll_group_ended,
+	TP_PROTO(const struct coll_group *g),
+	TP_ARGS(g)
+);
+
+TRACE_EVENT(coll_group_limited,
+	TP_PROTO(const struct coll_group *g),
+	TP_ARGS(g),
+	TP_STRUCT__entry(
+		__field(u64,	tag)
+		__field(u32,	host)
+		__field(s32,	last)
+		__field(u32,	rank)
+		__field(u32,	reason)
+	),
+	TP_fast_assign(
+		__entry->tag = g->secret.tag;
+		__entry->host = g->self;
+		__entry->last = g->verdict.limit;
+		__entry->rank = g->verdict.rank;
+		__entry->reason = g->verdict.reason;
+	),
+	TP_printk("tag=%016llx host=%u last=%d rank=%u reason=%s", __entry->tag, __entry->host,
+		  __entry->last, __entry->rank, coll_trace_reason(__entry->reason))
+);
+
+#endif
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Flights: which packet that was received is which that was sent."""
+
+import dataclasses
+
+from events import Event, is_packet
+
+# What a repetition has in common with what it repeats, and a drop with what it drops
+MESSAGE = ("source", "destination", "type", "operation", "segment", "round", "seq")
+PACKET = MESSAGE + ("ack", "bytes")
+
+
+def key(event, names):
+    return tuple(event.fields.get(name) for name in names)
+
+
+@dataclasses.dataclass
+class Flight:
+    """A packet on its way; what was not seen of it is None."""
+    sent: Event | None
+    received: Event | None
+    again: bool = False
+    dropped: str = ""
+
+    @property
+    def fields(self):
+        return (self.sent or self.received).fields
+
+    @property
+    def type(self):
+        return self.fields["type"]
+
+
+def pair(sends, receipts):
+    """Pair packets that look alike: in order, each as short on its way as can be.
+
+    A repetition looks like what it repeats. If one of them is lost it is most likely
+    the earlier, for whoever sends waits longer than a packet travels.
+    """
+    pairs, left = [], list(sends)
+    for receipt in reversed(receipts):
+        before = [send for send in left if send.at <= receipt.at]
+        if before:
+            send = before[-1]
+        elif left:
+            send = left[-1]  # clocks differ by a little
+        else:
+            # The network has repeated it
+            pairs.append((next((send for send in reversed(sends) if send.at <= receipt.at),
+                               None), receipt))
+            continue
+        pairs.append((send, receipt))
+        left = left[:left.index(send)]
+    seen = {id(send) for send, _ in pairs}
+    pairs.extend((send, None) for send in sends if id(send) not in seen)
+    return pairs
+
+
+def repetitions(events):
+    """Identities of the packets that the core has announced as sent again."""
+    announced, found = set(), set()
+    for event in events:
+        if event.name == "message_again":
+            announced.add((event.clock, *key(event, MESSAGE)))
+        elif event.name == "packet_sent":
+            identity = (event.clock, *key(event, MESSAGE))
+            if identity in announced:
+                announced.remove(identity)
+                found.add(id(event))
+    return found
+
+
+def refusals(events):
+    """Reasons why received packets were not taken, by identity of the receipt."""
+    latest, reasons = {}, {}
+    for event in events:
+        identity = (event.clock, *key(event, MESSAGE))
+        if event.name == "packet_received":
+            latest[identity] = event
+        elif event.name == "packet_dropped" and identity in latest:
+            reasons[id(latest.pop(identity))] = event.fields["reason"]
+    return reasons
+
+
+def flights_of(events):
+    """All packets of one group's events, in the order in which they left."""
+    alike = {}
+    for event in filter(is_packet, events):
+        sends, receipts = alike.setdefault(key(event, PACKET), ([], []))
+        (sends if event.name == "packet_sent" else receipts).append(event)
+    again, reasons = repetitions(events), refusals(events)
+    flights = [Flight(send, receipt, id(send) in again, reasons.get(id(receipt), ""))
+               for sends, receipts in alike.values() for send, receipt in pair(sends, receipts)]
+    return sorted(flights, key=lambda flight: (flight.sent or flight.received).at)
