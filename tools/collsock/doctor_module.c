@@ -99,9 +99,9 @@ void doctor_version(struct doctor *d)
 {
 	const char *version = text_string(d->net, "version", "");
 
-	if (!strcmp(version, VERSION))
-		doctor_say(d, DOCTOR_OK, NULL, "module and command are both %s", VERSION);
+	if (!strcmp(version, COLLSOCK_VERSION))
+		doctor_say(d, DOCTOR_OK, NULL, "module and command are both %s", COLLSOCK_VERSION);
 	else
 		doctor_say(d, DOCTOR_WARNING, "install both from the same release; rmmod, modprobe",
-			   "the module is %s, the command %s", version, VERSION);
+			   "the module is %s, the command %s", version, COLLSOCK_VERSION);
 }

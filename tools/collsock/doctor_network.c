@@ -141,12 +141,12 @@ void doctor_port(struct doctor *d)
 	if (ours)
 		doctor_say(d, DOCTOR_OK, NULL, "groups use UDP port %u", d->port);
 	else if (port_is_taken("/proc/self/net/udp", d->port) ||
-	    port_is_taken("/proc/self/net/udp6", d->port))
+		 port_is_taken("/proc/self/net/udp6", d->port))
 		doctor_say(d, DOCTOR_PROBLEM,
 			   "ss -ulpn finds it; or collsock set port NUMBER, on all hosts",
 			   "another program holds UDP port %u", d->port);
 	else
-		doctor_say(d, DOCTOR_OK, NULL, "UDP port %u is free, and opens with the first group",
+		doctor_say(d, DOCTOR_OK, NULL, "UDP port %u is free until a group is joined",
 			   d->port);
 }
 
@@ -162,6 +162,14 @@ struct firewall {
 	bool	named;
 };
 
+/* As iptables-save, as nft has it. */
+static bool refuses_by_default(const char *line)
+{
+	if (strstr(line, ":INPUT DROP"))
+		return true;
+	return strstr(line, "hook input") && strstr(line, "policy drop");
+}
+
 static void read_firewall(struct firewall *firewall, const char *command, unsigned int port)
 {
 	FILE *file = popen(command, "re");
@@ -171,8 +179,7 @@ static void read_firewall(struct firewall *firewall, const char *command, unsign
 		return;
 	snprintf(number, sizeof(number), "%u", port);
 	while (fgets(line, sizeof(line), file)) {
-		firewall->refuses |= strstr(line, ":INPUT DROP") ||
-			(strstr(line, "hook input") && strstr(line, "policy drop"));
+		firewall->refuses |= refuses_by_default(line);
 		firewall->named |= strstr(line, "udp") && strstr(line, number);
 	}
 	firewall->readable |= !pclose(file);
