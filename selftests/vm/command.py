@@ -386,7 +386,7 @@ class Monitor:
         with on(host):
             self.process = subprocess.Popen([TOOL, "monitor", *words], stdout=subprocess.PIPE,
                                             stderr=subprocess.STDOUT)
-            eventually("it listens", lambda: netlink_listeners(self.process.pid), True)
+            eventually("it listens", lambda: bool(self.listens()), True)
 
     def until(self, wanted):
         """Lines up to the first that is wanted."""
@@ -404,18 +404,20 @@ class Monitor:
             self.pending += more
         return lines
 
+    def listens(self):
+        """Its sockets that are subscribed to a group of generic netlink (protocol 16). Of the
+        port numbers that libnl chooses the lower 22 bits are those of the process."""
+        lines = read_file(f"/proc/{self.process.pid}/net/netlink").splitlines()[1:]
+        return [line for line in map(str.split, lines) if line[1] == "16" and
+                int(line[2]) & 0x3fffff == self.process.pid and int(line[3], 16)]
+
+    def drops(self):
+        return int(only(self.listens())[8])
+
     def end(self):
         self.process.send_signal(signal.SIGINT)
         equal("status after SIGINT", self.process.wait(), DONE)
         self.process.stdout.close()
-
-
-def netlink_listeners(pid):
-    """Has that process subscribed to a group of generic netlink (protocol 16)? Of the port
-    numbers that libnl chooses the lower 22 bits are those of the process."""
-    lines = [line.split() for line in read_file(f"/proc/{pid}/net/netlink").splitlines()[1:]]
-    return any(line[1] == "16" and int(line[2]) & 0x3fffff == pid and int(line[3], 16)
-               for line in lines)
 
 
 @test
@@ -438,6 +440,17 @@ def events_are_told_as_they_happen():
             r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}[+-]\d{4}", event["time"])), True)
     plain.end()
     timed.end()
+
+
+@test
+def events_that_were_lost_are_told():
+    monitor = Monitor(1)
+    monitor.process.send_signal(signal.SIGSTOP)
+    while not monitor.drops():
+        Group([1]).close()
+    monitor.process.send_signal(signal.SIGCONT)
+    contains("the last event", monitor.until(lambda line: "overrun" in line)[-1], "were lost")
+    monitor.end()
 
 
 # ---- changing ----
@@ -567,8 +580,12 @@ def the_doctor_finds_a_wrong_key():
                    lambda: (show(host, "stat")["unknown_group"] > 0,
                             [peer["state"] for peer in show(host, "peer")]), (True, ["unheard"]))
         finding = only(problems(findings(host, status=PROBLEMS)))
-        contains("finding", finding["finding"], other, "key, id or nonce differ")
+        contains("finding", finding["finding"], other,
+                 "it was never heard: key, id or nonce differ")
         contains("advice", finding["advice"], "compare")
+    # Or they would linger until the join time-out
+    for host in 1, 2:
+        run(host, "end", "id", str(right.fields["id"]))
     for rank in ranks:
         rank.close()
 
