@@ -63,8 +63,8 @@ check: setup-build setup-test setup-vm setup-debug setup-mpi	## all tests, a fix
 check-debug: setup-build setup-vm setup-debug	## the kernel tests on the debug kernel; KVER=smp: on that for two CPUs
 	@selftests/run $(if $(filter smp,$(KVER)),smp,uml):debug
 
-soak: setup-build setup-test setup-vm setup-debug setup-k612 setup-fuzz setup-mpi	## SOAK=n times the work, on 6.1, 6.12 and the debug kernels
-	@selftests/run --soak $(SOAK) unit sim fuzz $(KVER):soak 6.12:soak uml:soak smp:soak
+soak: setup-build setup-test setup-vm setup-debug setup-k612 setup-fuzz setup-mpi setup-capture	## SOAK=n times the work, on 6.1, 6.12 and the debug kernels
+	@selftests/run --soak $(SOAK) unit sim fuzz dissector $(KVER):soak 6.12:soak uml:soak smp:soak
 	@RUNS=$$(($(SOAK) * 500000)) selftests/fuzz/run
 
 fuzz: setup-fuzz	## libFuzzer on the core: FUZZ_SECONDS=60 in all, or RUNS=n inputs
@@ -75,6 +75,10 @@ SIM_ARGS = $(if $(SEED),--seed $(SEED)) $(if $(SEEDS),--seeds $(SEEDS)) $(ARGS)
 sim: setup-build	## simulator: SEEDS=n, or SEED=s (class and seed decide all), ARGS="--trace"
 	@$(MAKE) -s -C selftests/sim OUTPUT=$(CURDIR)/build/sim $(CURDIR)/build/sim/sim
 	@build/sim/sim $(SIM_ARGS)
+
+sim-bench: setup-build	## figures of a model: costs and latencies for hosts with a CPU each: ARGS=--help
+	@$(MAKE) -s -C selftests/sim OUTPUT=$(CURDIR)/build/sim $(CURDIR)/build/sim/sim
+	@build/sim/sim --experiment $(ARGS)
 
 check-mutants: setup-build setup-test	## every planted bug must turn a test red
 	@selftests/run mutants
@@ -104,4 +108,4 @@ setup-%:
 	@tools/setup $*
 
 .PHONY: all help module install uninstall vm demo-values demo check check-debug check-mutants \
-	sim fuzz soak bench bench-check bench-mpi bench-skew lint clean $(PARTS)
+	sim sim-bench fuzz soak bench bench-check bench-mpi bench-skew lint clean $(PARTS)

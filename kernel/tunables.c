@@ -15,6 +15,7 @@
 const struct coll_tunable_info coll_tunable_info[COLL_TUNABLES] = {
 #include "tunable_list.h"
 };
+
 #undef TUNABLE
 
 /* The parameters of the module. */
@@ -23,6 +24,7 @@ const struct coll_tunable_info coll_tunable_info[COLL_TUNABLES] = {
 static u32 tunable_defaults[COLL_TUNABLES] = {
 #include "tunable_list.h"
 };
+
 #undef TUNABLE
 
 static int tunable_param_set(const char *value, const struct kernel_param *kp)

@@ -19,6 +19,7 @@ enum coll_tunable {
 #include "tunable_list.h"
 	COLL_TUNABLES
 };
+
 #undef TUNABLE
 
 /**

@@ -58,7 +58,7 @@ bool coll_env_round(struct coll_group *g, u32 number, u32 lane, u32 round);
 
 /* ---- what a home may want to know, and need not ---- */
 
-/* Why a packet goes no further. Each has the name of its counter. */
+/* Why a packet goes no further. Each is named after its counter. */
 enum coll_drop {
 	/* found by the home */
 	COLL_DROP_MALFORMED,

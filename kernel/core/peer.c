@@ -339,6 +339,20 @@ static void peer_sample(struct coll_peer *peer, u64 rtt_ns)
 	peer->rto_ns = (u32)clamp(rto, t->rto_floor, t->rto_ceiling);
 }
 
+/*
+ * A message that was sent again is no sample. When the way has become longer than the
+ * time-out all are, and none would ever be: so the time-out stays as it was for this one
+ * until there is a sample, which is the first then (RFC 6298, 5.5 to 5.7). One
+ * transmission that is lost, once the time is known, says nothing about it.
+ */
+static noinline void peer_back_off(struct coll_peer *peer, const struct coll_message *m)
+{
+	if (peer->srtt_ns && m->tries == 2)
+		return;
+	peer->rto_ns = (u32)peer_timeout(peer, m);
+	peer->srtt_ns = 0;
+}
+
 /**
  * coll_peer_forget() - a message needs no further transmission
  * @m: any; nothing happens if it is not under way
@@ -354,7 +368,9 @@ void coll_peer_forget(struct coll_message *m, bool sample, u64 now)
 		return;
 	/* What waits for credit does not leave for that; what waits for the window may. */
 	full = unlikely(!list_empty(&peer->held)) && m->seq && peer_window_full(peer);
-	if (sample && m->tries == 1 && (!peer->srtt_ns || m->seq % SAMPLE_EVERY == 0))
+	if (sample && unlikely(m->tries > 1))
+		peer_back_off(peer, m);
+	else if (sample && m->tries == 1 && (!peer->srtt_ns || m->seq % SAMPLE_EVERY == 0))
 		peer_sample(peer, now - m->sent_ns);
 	if (!m->seq)
 		peer->group->held--;

@@ -144,6 +144,7 @@ static void explain(FILE *to)
 	fputs("usage: sim [--seeds N] [--first SEED] [--class CLASS] [--jobs N]\n"
 	      "       sim --seed SEED [--class CLASS] [--trace]\n"
 	      "       sim --large HOSTS [OPTION ...]    (sim --large --help)\n"
+	      "       sim --experiment [NAME] [OPTION ...]\n"
 	      "\n"
 	      "Groups on a virtual network in which things go wrong; every promise of the\n"
 	      "protocol is checked. Everything follows from class and seed. Speaks TAP.\n"
@@ -213,6 +214,8 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc > 1 && !strcmp(argv[1], "--large"))
 		return sim_large(argc - 1, argv + 1);
+	if (argc > 1 && !strcmp(argv[1], "--experiment"))
+		return sim_experiment(argc - 1, argv + 1);
 	parse(&o, argc, argv);
 	if (o.trace)
 		return !sim_run(class_of(&o, o.first), o.first, stdout);

@@ -374,7 +374,8 @@ void sim_check_error(struct sim_rank *r, u32 number, u32 error, u32 failed_rank)
 /* sim.c: true if every promise was kept */
 bool sim_run(const struct sim_class *class, u64 seed, FILE *trace);
 
-/* large.c */
+/* large.c, experiment.c */
 int sim_large(int argc, char **argv);
+int sim_experiment(int argc, char **argv);
 
 #endif

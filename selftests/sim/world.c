@@ -55,7 +55,6 @@ void coll_env_peer_free(struct coll_peer *peer)
 	coll_env_free(peer);
 }
 
-
 static u64 digest_bytes(u64 digest, const void *data, size_t bytes)
 {
 	const u8 *at = data;
@@ -168,9 +167,15 @@ struct world_job {
 	void			*what;
 };
 
+void world_work(struct world *w, struct world_host *h, u64 ns)
+{
+	h->busy_ns = max(h->busy_ns, w->now) + ns;
+	h->worked_ns += ns;
+}
+
 static void cpu_work(struct world *w, struct world_host *h, world_action run, void *what)
 {
-	h->busy_ns = w->now + h->receive_ns;
+	world_work(w, h, h->receive_ns);
 	run(w, what);
 }
 
@@ -313,7 +318,7 @@ static void host_send(struct world *w, struct world_host *h, struct world_packet
 {
 	u64 at;
 
-	h->busy_ns = max(h->busy_ns, w->now) + h->send_ns;
+	world_work(w, h, h->send_ns);
 	at = max(h->busy_ns, h->nic_ns);
 	h->nic_ns = at + h->gap_ns;
 	link_send(w, p, max(at, w->now));
@@ -376,6 +381,8 @@ static void member_expires(struct world *w, void *what)
 	if (m->state != WORLD_JOINED || m->deadline > w->now)
 		return;
 	m->deadline = COLL_NEVER;
+	if (w->user->before)
+		w->user->before(m, NULL);
 	coll_group_expire(&m->group, w->now);
 	member_after(m);
 }
@@ -514,6 +521,8 @@ static enum coll_refusal member_receive(struct world_member *m, const struct wor
 	}
 	if (p->damaged && user->damaged)
 		before = world_digest(m);
+	if (user->before)
+		user->before(m, p);
 	refusal = coll_group_receive(&m->group, prefix->source, p->data, p->bytes,
 				     m->world->now);
 	if (p->damaged && user->damaged)

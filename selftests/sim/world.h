@@ -111,6 +111,7 @@ struct world_knock {
  * @id: index in the world
  * @members: of groups, on this host
  * @busy_ns: the CPU is free from then on
+ * @worked_ns: so long it has worked, ever
  * @nic_ns: the next packet can leave from then on
  * @receive_ns: what an event costs the CPU
  * @send_ns: what a packet that is sent costs it
@@ -127,6 +128,7 @@ struct world_host {
 	u32			id;
 	struct world_member	*members;
 	u64			busy_ns;
+	u64			worked_ns;
 	u64			nic_ns;
 	u64			receive_ns;
 	u64			send_ns;
@@ -224,6 +226,7 @@ struct world_member {
  * struct world_user - who lives in it
  * @complete: see coll_env_complete()
  * @writable: see coll_env_writable(); may be NULL
+ * @before: the core is about to look at a packet, or NULL, at its deadlines; may be NULL
  * @after: an event of this member is over; may be NULL
  * @tap: looks at a packet that is sent; true drops it; may be NULL
  * @damaged: a packet that nobody has written came to a member, with this
@@ -233,6 +236,7 @@ struct world_user {
 	void (*complete)(struct world_member *m, void *token, const void *result,
 			 u32 bytes, u32 error, u32 failed_rank);
 	void (*writable)(struct world_member *m);
+	void (*before)(struct world_member *m, const struct world_packet *p);
 	void (*after)(struct world_member *m);
 	bool (*tap)(struct world *w, struct world_packet *p);
 	void (*damaged)(struct world_member *m, enum coll_refusal refusal, bool changed);
@@ -343,6 +347,9 @@ void world_pause(struct world *w, struct world_host *h, u64 ns, bool deaf);
 /* Do it at this time; or as soon as the CPU of this host can. */
 void world_at(struct world *w, u64 at, world_action run, void *what);
 void world_on_cpu(struct world *w, struct world_host *h, world_action run, void *what);
+
+/* What the CPU does now takes it so much longer. */
+void world_work(struct world *w, struct world_host *h, u64 ns);
 
 /* A packet appears on the wire as if its source had sent it; owned by the world. */
 struct world_packet *world_packet_new(u32 bytes);

@@ -406,6 +406,14 @@ class Group(list):
         for rank in self:
             rank.close()
 
+    def end(self):
+        """Close it, and wait until no host has anything of any group under way."""
+        witnesses = [rank_on(host) for host in self.hosts]
+        self.close()
+        for host, witness in zip(self.hosts, witnesses):
+            eventually(f"groups on host {host}", lambda w=witness: w.net_stats().groups, 0)
+            witness.close()
+
 
 # ---- processes ----
 

@@ -2,11 +2,10 @@
 """The picture: a row for each host, time from left to right, an arrow for each packet."""
 
 import math
-import statistics
-from xml.sax.saxutils import escape
+from html import escape
 
 from events import Unreadable
-from scale import Scale, WIDTH, duration, unit_of
+from scale import Scale, WIDTH, duration, exact, unit_of
 
 LEFT, RIGHT, TOP, BOTTOM = 110, 250, 92, 40
 COLUMNS = (("posted", 64), ("completed", 152), ("took", 222))
@@ -61,13 +60,13 @@ def element(name, content=None, **attributes):
         key = "class" if key == "cls" else key.replace("_", "-")
         if isinstance(value, float):
             value = f"{value:.1f}"
-        words.append(f'{key}="{escape(str(value), {chr(34): "&quot;"})}"')
+        words.append(f'{key}="{escape(str(value))}"')
     head = " ".join(words)
     return f"<{head}/>" if content is None else f"<{head}>{content}</{name}>"
 
 
 def text(x, y, words, cls=""):
-    return element("text", escape(words), x=float(x), y=float(y), **({"cls": cls} if cls else {}))
+    return element("text", escape(words, quote=False), x=float(x), y=float(y), **({"cls": cls} if cls else {}))
 
 
 def line(x1, y1, x2, y2, cls):
@@ -79,7 +78,7 @@ def polygon(points, cls):
 
 
 def group(cls, title, *parts):
-    return element("g", element("title", escape(title)) + "".join(parts), cls=cls)
+    return element("g", element("title", escape(title, quote=False)) + "".join(parts), cls=cls)
 
 
 def width_of(words, size=FONT):
@@ -147,9 +146,9 @@ class Picture:
         self.axis = TOP + self.row * (rows + 0.2)
         self.right = LEFT + WIDTH + 24
         # What is lost would have taken as long as the others
-        took = [flight.received.at - flight.sent.at for flight in operation.flights
-                if flight.sent and flight.received]
-        self.usual_ns = statistics.median(took) if took else 0
+        took = sorted(flight.received.at - flight.sent.at for flight in operation.flights
+                      if flight.sent and flight.received)
+        self.usual_ns = took[len(took) // 2] if took else 0
 
     def x(self, time):
         return LEFT + 12 + self.scale.x(time)
@@ -234,16 +233,16 @@ class Picture:
         y, parts = self.row_of[host], []
         for event in self.marks_at(self.operation.rounds, host):
             parts.append(group("mark", f"host {host}: round {event.fields['round']} is over, "
-                               f"{duration(event.at)}", round_sign(self.x(event.at), y)))
+                               f"{exact(event.at)}", round_sign(self.x(event.at), y)))
         for event in self.marks_at(self.operation.completions, host):
             error = event.fields["error"]
             what = f"fails with error {error}" if error else "completes"
             parts.append(group("mark", f"rank {event.fields['rank']} {what}, "
-                               f"{duration(event.at)}",
+                               f"{exact(event.at)}",
                                completion_sign(self.x(event.at), y, bool(error))))
         for event in self.marks_at(self.operation.posts, host):
             parts.append(group("mark", f"rank {event.fields['rank']} posts, "
-                               f"{duration(event.at)}", post_sign(self.x(event.at), y)))
+                               f"{exact(event.at)}", post_sign(self.x(event.at), y)))
         return "".join([*parts, *self.round_names(host)])
 
     def round_names(self, host):
@@ -266,23 +265,22 @@ class Picture:
 
     def flight_title(self, flight):
         fields = flight.fields
-        words = [flight.type]
+        which = ""
         if flight.type == "message":
-            words.append(f"of round {fields['round']}")
-            if fields["segment"]:
-                words.append(f"segment {fields['segment']}")
-        words.append(f"from host {fields['source']} to host {fields['destination']}")
-        words.append("sent again" if flight.again else "sent" if flight.sent else "")
-        if flight.sent:
-            words.append(f"at {duration(flight.sent.at)}")
-        if flight.received:
-            words.append(f"received at {duration(flight.received.at)}")
-        words.append({"lost": "lost", "unknown": "its receiver is not traced",
-                      "from unknown": "its sender is not traced"}.get(self.fate(flight), ""))
-        words.append(f"dropped: {flight.dropped}" if flight.dropped else "")
-        words.append(f"sequence number {fields['seq']}" if fields["seq"] else "")
-        words.append(f"acknowledges {fields['ack']}" if fields["ack"] else "")
-        return ", ".join(filter(None, [*words, f"{fields['bytes']} bytes"]))
+            which = f" of round {fields['round']}"
+            which += f", segment {fields['segment']}," if fields["segment"] else ""
+        ends = f"from host {fields['source']} to host {fields['destination']}"
+        facts = [
+            flight.sent and f"sent {'again ' if flight.again else ''}at "
+                            f"{exact(flight.sent.at)}",
+            flight.received and f"received at {exact(flight.received.at)}",
+            {"lost": "lost", "unknown": "its receiver is not traced",
+             "from unknown": "its sender is not traced"}.get(self.fate(flight)),
+            flight.dropped and f"dropped: {flight.dropped}",
+            fields["seq"] and f"sequence number {fields['seq']}",
+            fields["ack"] and f"acknowledges {fields['ack']}",
+            f"{fields['bytes']} bytes"]
+        return f"{flight.type}{which} {ends}: {', '.join(filter(None, facts))}"
 
     def flight(self, flight):
         fate, cls = self.fate(flight), flight_class(flight)
@@ -369,12 +367,12 @@ class Picture:
         width, height = self.right + RIGHT - 10, bottom + 24
         name = f"{self.kind().capitalize()} {operation.number} of group {operation.tag}"
         described, packets = self.heading()
-        parts = [element("title", escape(name), id="title"),
+        parts = [element("title", escape(name, quote=False), id="title"),
                  element("desc", escape(f"{described}; {packets}. Time goes from left to right; "
                                         "each host has a line, each packet an arrow from the "
                                         "host that sends it to the one that receives it."),
                          id="desc"),
-                 element("style", escape(STYLE)),
+                 element("style", STYLE),
                  element("rect", width="100%", height="100%", fill="#fff"),
                  text(LEFT, 30, name, "name"), text(LEFT, 50, described),
                  text(LEFT, 66, packets), self.grid()]

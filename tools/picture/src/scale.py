@@ -25,6 +25,11 @@ def duration(ns):
     return f"{value:.{digits}f} {name}"
 
 
+def exact(ns):
+    """A time with all digits that the trace had."""
+    return f"{ns / 1000:.3f}".rstrip("0").rstrip(".") + " µs"
+
+
 class Scale:
     """Pieces of time, of which each has as much room as it is long, but for cuts."""
 

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * packets FILE: write packets of all types into a file of the format pcap, some of them
+ * damaged, and say of each what the core reads in it: "formed" and its fields in the
+ * words of tshark, separated by tabs, or "malformed".
+ */
+#include "seed.h"
+#include "wire.h"
+
+#define PACKETS		400
+#define LINKTYPE_IPV4	228
+#define PORT		7607
+#define HEADERS		28	/* of IPv4 and UDP */
+/* So much more than the largest packet can be appended. */
+#define ROOM		(COLL_WIRE_MAX + 16)
+
+static u64 state;
+
+static void put(FILE *file, const void *data, size_t bytes)
+{
+	if (fwrite(data, bytes, 1, file) != 1) {
+		perror("packets");
+		exit(1);
+	}
+}
+
+static void put_file_head(FILE *file)
+{
+	static const u32 head[6] = { 0xa1b2c3d4, 2 | 4 << 16, 0, 0, 65535, LINKTYPE_IPV4 };
+
+	put(file, head, sizeof(head));
+}
+
+static void put_packet(FILE *file, u32 number, const u8 *packet, u32 bytes)
+{
+	u32 record[4] = { number, 0, HEADERS + bytes, HEADERS + bytes };
+	u8 head[HEADERS] = {
+		[0] = 0x45, [2] = (HEADERS + bytes) >> 8, [3] = HEADERS + bytes, [6] = 0x40,
+		[8] = 64, [9] = 17, [12] = 10, [13] = 1, [15] = 1, [16] = 10, [17] = 1, [19] = 2,
+		[20] = PORT >> 8, [21] = PORT & 255, [22] = PORT >> 8, [23] = PORT & 255,
+		[24] = (8 + bytes) >> 8, [25] = 8 + bytes,
+	};
+
+	put(file, record, sizeof(record));
+	put(file, head, sizeof(head));
+	put(file, packet, bytes);
+}
+
+static void any_prefix(struct coll_prefix *p)
+{
+	*p = (struct coll_prefix) {
+		.tag		= seed_next(&state),
+		.descriptor	= seed_next(&state),
+		.incarnation	= seed_next(&state) | 1,
+		.known		= seed_next(&state) % 2 ? seed_next(&state) : 0,
+		.connection	= seed_next(&state),
+		.source		= seed_next(&state),
+		.destination	= seed_next(&state),
+	};
+}
+
+static void any_body(struct coll_body *b, const u8 *payload)
+{
+	static const u32 bytes[] = { [COLL_PACKET_PROBE] = COLL_WIRE_PROBE,
+				     [COLL_PACKET_ANSWER] = COLL_WIRE_ANSWER };
+	u64 r = seed_next(&state);
+
+	*b = (struct coll_body) {
+		.type		= COLL_PACKET_MESSAGE + r % COLL_PACKET_ANSWER,
+		.done		= r & 64 ? ~0U : seed_next(&state),
+		.credit		= seed_next(&state),
+		.operation	= r & 128 ? ~0U : seed_next(&state),
+		.round		= seed_next(&state),
+		.segment	= seed_next(&state),
+		.acknowledges	= r & 256,
+		.payload	= payload,
+		.signature	= {
+			.operation	= (r >> 16) % 5,
+			.type		= (r >> 24) % 16,
+			.op		= (r >> 32) % 13,
+			.schedule	= (r >> 40) % 11,
+		},
+	};
+	b->payload_bytes = bytes[b->type];
+	if (b->type == COLL_PACKET_MESSAGE && r & 512)
+		b->payload_bytes = seed_next(&state) % (COLLSOCK_MAX_SEGMENT + 1);
+	if (b->type <= COLL_PACKET_GOODBYE)
+		b->seq = seed_next(&state);
+	if (r & 1024) {
+		b->signature.count = seed_next(&state) % 5;
+		b->signature.root = seed_next(&state);
+	}
+	if (b->acknowledges) {
+		b->ack_connection = seed_next(&state);
+		b->ack_seq = seed_next(&state);
+		b->ack_bits = seed_next(&state);
+	}
+}
+
+/* One kind of damage after the other, each somewhere else. Returns the new length. */
+static u32 damage(u8 *packet, u32 bytes, u32 kind)
+{
+	u64 r = seed_next(&state);
+
+	switch (kind % 8) {
+	case 0:
+		return 1 + r % bytes;
+	case 1:
+		return min_t(u32, bytes + 1 + r % 16, ROOM);
+	case 2:
+		packet[0] = r;			/* version */
+		break;
+	case 3:
+		packet[1 + r % 3] ^= 1;		/* reserved */
+		break;
+	case 4:
+		memset(packet + 20, 0, 4);	/* incarnation */
+		break;
+	case 5:
+		packet[COLL_WIRE_PREFIX] = r;	/* type and flags */
+		break;
+	case 6:
+		packet[36] ^= 1;		/* sequence number */
+		break;
+	default:
+		packet[r % COLL_WIRE_HEADER] ^= 1 << (r >> 16) % 8;
+	}
+	return bytes;
+}
+
+/* ---- what the core reads ---- */
+
+static void tell_operands(const u8 *packet, const struct coll_body *b)
+{
+	bool there = packet[COLL_WIRE_PREFIX] & COLL_FLAG_OPERANDS;
+
+	if (b->type == COLL_PACKET_GOODBYE)
+		printf("\t\t\t%u\t%u", b->signature.count, b->signature.root);
+	else if (there)
+		printf("\t%u\t%u\t\t", b->signature.count, b->signature.root);
+	else
+		printf("\t\t\t\t");
+}
+
+static void tell_payload(const struct coll_body *b)
+{
+	struct coll_answer answer;
+	u32 i;
+
+	putchar('\t');
+	if (b->type == COLL_PACKET_MESSAGE)
+		for (i = 0; i < b->payload_bytes; i++)
+			printf("%02x", b->payload[i]);
+	if (b->type == COLL_PACKET_ANSWER) {
+		coll_wire_read_answer(b->payload, &answer);
+		printf("\t%llu\t%u\t%u\t%u\t%u\t%u\t%u", (unsigned long long)answer.nonce,
+		       answer.wait.host, answer.wait.rank, answer.wait.operation,
+		       answer.wait.waited_ms, answer.wait.age_ms, answer.wait.hops);
+	} else if (b->type == COLL_PACKET_PROBE) {
+		printf("\t%llu\t\t\t\t\t\t", (unsigned long long)coll_wire_read_nonce(b->payload));
+	} else {
+		printf("\t\t\t\t\t\t\t");
+	}
+}
+
+static void tell(const u8 *packet, u32 bytes)
+{
+	struct coll_prefix p;
+	struct coll_body b;
+	u32 i;
+
+	if (!coll_wire_formed(packet, bytes)) {
+		puts("malformed");
+		return;
+	}
+	coll_wire_read_prefix(packet, &p);
+	coll_wire_read_body(packet, bytes, &b);
+	printf("formed\t%u\t%u\t0x%016llx\t0x%08x\t0x%08x\t0x%08x\t%u", p.source, p.destination,
+	       (unsigned long long)p.tag, p.descriptor, p.incarnation, p.known, p.connection);
+	printf("\t%u\t%u\t%u\t%u\t%u\t%u\t%u\t%u\t%u\t%u", b.type, b.acknowledges,
+	       !!(packet[COLL_WIRE_PREFIX] & COLL_FLAG_OPERANDS), b.round, b.segment, b.seq,
+	       b.done, b.credit, b.operation, b.signature.operation);
+	printf("\t%u\t%u\t%u", b.signature.type, b.signature.op, b.signature.schedule);
+	tell_operands(packet, &b);
+	if (b.acknowledges)
+		printf("\t%u\t%u\t0x%016llx", b.ack_connection, b.ack_seq,
+		       (unsigned long long)b.ack_bits);
+	else
+		printf("\t\t\t");
+	tell_payload(&b);
+	printf("\t0x");
+	for (i = bytes - COLL_WIRE_MAC; i < bytes; i++)
+		printf("%02x", packet[i]);
+	putchar('\n');
+}
+
+int main(int argc, char **argv)
+{
+	static u8 packet[ROOM] __aligned(8), payload[COLLSOCK_MAX_SEGMENT];
+	static const siphash_key_t key = { { 1, 2 } };
+	struct coll_wire_side side;
+	struct coll_prefix prefix;
+	struct coll_body body;
+	FILE *file;
+	u32 i, bytes;
+
+	file = argc == 2 ? fopen(argv[1], "w") : NULL;
+	if (!file) {
+		fputs("usage: packets FILE\n", stderr);
+		return 2;
+	}
+	state = seed_start();
+	for (i = 0; i < sizeof(payload); i++)
+		payload[i] = seed_next(&state);
+	put_file_head(file);
+	for (i = 0; i < PACKETS; i++) {
+		any_prefix(&prefix);
+		any_body(&body, payload);
+		coll_wire_side_set(&side, &prefix, &key);
+		coll_wire_write(packet, &side, &body);
+		bytes = coll_wire_bytes(&body);
+		if (i % 3 == 2)
+			bytes = damage(packet, bytes, i / 3);
+		put_packet(file, i, packet, bytes);
+		tell(packet, bytes);
+	}
+	return fclose(file) ? 1 : 0;
+}

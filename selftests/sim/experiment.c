@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The command line of experiments. */
+#include <getopt.h>
+#include <stdlib.h>
+
+#include "experiment.h"
+#include "sim.h"
+
+#define MOST_LISTED	32
+#define SKEW_ITERATIONS	10000	/* of the paper */
+#define ITERATIONS	200	/* chance is only in the delays */
+/* No reduce takes longer when nobody is late: the paper's "conservative estimate" */
+#define CATCH_UP_US	500
+#define MOST_ITERATIONS	1000000
+#define MOST_LATE_US	100000
+
+#define LIST(...)	((const u32[]){ __VA_ARGS__, EXP_LIST_END })
+
+/* The figures of the papers, and beyond: what is not chosen is taken from here. */
+static const struct table {
+	const char	*name;
+	bool		(*print)(const struct exp_choice *choice);
+	const char	*about;
+	const u32	*hosts;
+	const u32	*doubles;
+	const u32	*late_us;
+	u32		iterations;
+} tables[] = {
+	{ "work", exp_work,
+	  "What all CPUs together do for an operation, in us, and how often somebody sleeps.",
+	  LIST(2, 4, 8, 16), LIST(4), LIST(0), ITERATIONS },
+	{ "barrier", exp_barrier,
+	  "Latency of a barrier, in us.",
+	  LIST(2, 4, 8, 16, 32, 64, 128, 256, 512, 1024), LIST(4), LIST(0), ITERATIONS },
+	{ "reduce", exp_reduce,
+	  "Latency of a reduce, in us: from the call of the last host until the root has the sum.",
+	  LIST(2, 4, 8, 16, 32), LIST(4, 32, 128), LIST(0), ITERATIONS },
+	{ "skew", exp_skew,
+	  "Processor time of a reduce on one host, in us, its delays subtracted. waiting: what\n"
+	  "the delays alone make a polling host wait; alone: acknowledgments that found no packet\n"
+	  "to travel with, of a host and reduce; again: messages sent again, in all. factor:\n"
+	  "polling / collsock.",
+	  LIST(2, 4, 8, 16, 32), LIST(4, 32, 128), LIST(1000), SKEW_ITERATIONS },
+	{ "skew", exp_skew, NULL,
+	  LIST(32), LIST(4, 32, 128), LIST(0, 200, 400, 600, 800), SKEW_ITERATIONS },
+	{ "skew", exp_skew, NULL,
+	  LIST(64, 128, 256), LIST(4), LIST(1000), SKEW_ITERATIONS },
+};
+
+static void explain(FILE *to)
+{
+	fputs("usage: sim --experiment [work|barrier|reduce|skew] [OPTION ...]\n"
+	      "\n"
+	      "Figures of a model: what collsock costs beside operations that programs make over\n"
+	      "UDP, on hosts with one CPU each, on which everything has its price. Without a name\n"
+	      "all tables are printed. The same options print the same figures.\n"
+	      "\n"
+	      "  --hosts N[,N ...]    sizes, up to 4096\n"
+	      "  --doubles N[,N ...]  of a reduce\n"
+	      "  --late US[,US ...]   hosts are late by up to so much\n"
+	      "  --catch-up US        so much more than that they compute after a reduce (500)\n"
+	      "  --iterations N       of each figure; of skew less for more than 32 hosts\n"
+	      "  --seed SEED          of the delays\n"
+	      "  --algorithm NAME     of barriers: dissemination, pairwise or binomial\n"
+	      "  --cost NAME=NS       may be repeated; the defaults are:\n"
+	      "\n", to);
+	exp_costs_explain(to, &exp_costs_default, "    ");
+}
+
+static u32 read_number(const char *text, u32 least, u32 most)
+{
+	unsigned long long value;
+	char *end;
+
+	value = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || value < least || value > most) {
+		fprintf(stderr, "sim: %s is no number from %u to %u\n", text, least, most);
+		exit(2);
+	}
+	return value;
+}
+
+static const u32 *read_list(u32 numbers[MOST_LISTED + 1], char *text, u32 least, u32 most)
+{
+	u32 count = 0;
+	char *word;
+
+	for (word = strtok(text, ","); word; word = strtok(NULL, ",")) {
+		if (count == MOST_LISTED) {
+			fprintf(stderr, "sim: lists have up to %u numbers\n", MOST_LISTED);
+			exit(2);
+		}
+		numbers[count++] = read_number(word, least, most);
+	}
+	numbers[count] = EXP_LIST_END;
+	return numbers;
+}
+
+/* The beginning of its name will do. */
+static u8 find_algorithm(const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < coll_algorithms_count; i++)
+		if (coll_algorithms[i].operation == COLLSOCK_BARRIER &&
+		    !coll_algorithms[i].fans_out &&
+		    !strncmp(coll_algorithms[i].name, name, strlen(name)))
+			return coll_algorithms[i].algorithm;
+	fprintf(stderr, "sim: %s is no algorithm for a barrier (sim --experiment --help)\n", name);
+	exit(2);
+}
+
+static void set_cost(struct exp_costs *costs, const char *setting)
+{
+	if (exp_costs_set(costs, setting))
+		return;
+	fprintf(stderr, "sim: %s is no cost and its ns (sim --experiment --help)\n", setting);
+	exit(2);
+}
+
+static void parse(struct exp_choice *choice, int argc, char **argv)
+{
+	static u32 hosts[MOST_LISTED + 1], doubles[MOST_LISTED + 1], late_us[MOST_LISTED + 1];
+	static const struct option known[] = {
+		{ "hosts", required_argument, NULL, 'n' },
+		{ "doubles", required_argument, NULL, 'd' },
+		{ "late", required_argument, NULL, 'l' },
+		{ "catch-up", required_argument, NULL, 'u' },
+		{ "iterations", required_argument, NULL, 'i' },
+		{ "seed", required_argument, NULL, 's' },
+		{ "algorithm", required_argument, NULL, 'a' },
+		{ "cost", required_argument, NULL, 'c' },
+		{ "help", no_argument, NULL, 'h' },
+		{ }
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", known, NULL)) != -1) {
+		if (c == 'n')
+			choice->hosts = read_list(hosts, optarg, 2, EXP_MOST_HOSTS);
+		else if (c == 'd')
+			choice->doubles = read_list(doubles, optarg, 1, EXP_MOST_DOUBLES);
+		else if (c == 'l')
+			choice->late_us = read_list(late_us, optarg, 0, MOST_LATE_US);
+		else if (c == 'u')
+			choice->settings.catch_up_us = read_number(optarg, 0, MOST_LATE_US);
+		else if (c == 'i')
+			choice->settings.iterations = read_number(optarg, 1, MOST_ITERATIONS);
+		else if (c == 's')
+			choice->settings.seed = read_number(optarg, 0, UINT32_MAX);
+		else if (c == 'a')
+			choice->settings.barrier = find_algorithm(optarg);
+		else if (c == 'c')
+			set_cost(&choice->settings.costs, optarg);
+		else
+			explain(c == 'h' ? stdout : stderr);
+		if (c == 'h' || c == '?')
+			exit(c == 'h' ? 0 : 2);
+	}
+}
+
+/* What was chosen instead of what the table has. */
+static bool print(const struct table *t, const struct exp_choice *chosen)
+{
+	struct exp_choice choice = *chosen;
+
+	choice.hosts = chosen->hosts ?: t->hosts;
+	choice.doubles = chosen->doubles ?: t->doubles;
+	choice.late_us = chosen->late_us ?: t->late_us;
+	choice.settings.iterations = chosen->settings.iterations ?: t->iterations;
+	choice.settings.doubles = 1;
+	if (t->about)
+		printf("\n%s\n", t->about);
+	return t->print(&choice);
+}
+
+int sim_experiment(int argc, char **argv)
+{
+	struct exp_choice choice = { .settings = {
+		.costs = exp_costs_default, .barrier = COLLSOCK_DISSEMINATION, .seed = 1,
+		.catch_up_us = CATCH_UP_US,
+	} };
+	bool right = true, chosen;
+	const char *name;
+	u32 i, printed = 0;
+
+	parse(&choice, argc, argv);
+	name = optind < argc ? argv[optind] : NULL;
+	chosen = choice.hosts || choice.doubles || choice.late_us;
+	printf("A model, not hardware. Its prices, in ns:\n");
+	exp_costs_explain(stdout, &choice.settings.costs, "  ");
+	for (i = 0; i < ARRAY_SIZE(tables); i++) {
+		const struct table *t = &tables[i];
+
+		/* One table of each kind will do for what was chosen */
+		if ((name && strcmp(name, t->name)) || (chosen && !t->about))
+			continue;
+		right &= print(t, &choice);
+		printed++;
+	}
+	if (!printed || optind + 1 < argc) {
+		explain(stderr);
+		return 2;
+	}
+	return !right;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Experiments: hosts with one CPU each, on which everything has its price, run the
+ * core, or the same algorithms over datagrams by a program. What is compared is the
+ * CPU's time and the latency. Prices come from counted instructions; the results are
+ * those of a model.
+ *
+ * A host's CPU does one thing at a time. Softirq goes before the program and takes
+ * its time from it; what the program has begun in the kernel is not interrupted.
+ */
+#ifndef SIM_EXPERIMENT_H
+#define SIM_EXPERIMENT_H
+
+#include "algorithm.h"
+#include "world.h"
+
+/**
+ * struct exp_costs - what things cost, in ns; experiment_costs.c says where from
+ * @wire: a packet on its way from host to host; costs no CPU
+ * @byte: ps for each of its bytes; likewise
+ * @post: call that posts and waits, without its packets and its sleep
+ * @answered: more for the call of a rank that takes no result
+ * @send: the core writes a packet and hands it down
+ * @receive: a packet comes up to the core, which advances its operation
+ * @data: more if it brings data
+ * @fold: and for each double of it
+ * @timer: the core looks at what is due
+ * @sleep: a program goes to sleep
+ * @wake: and is woken
+ * @sendto: a program sends a datagram
+ * @arrive: a datagram comes up to a socket
+ * @recv: a program takes it from there
+ * @poll: there is none
+ * @element: a program copies and adds a double
+ * @mpi: what the library for MPI adds to the call of a collective
+ * @message: what an MPI adds to a datagram that is sent and another that is received
+ */
+struct exp_costs {
+	u64	wire;
+	u64	byte;
+	u64	post;
+	u64	answered;
+	u64	send;
+	u64	receive;
+	u64	data;
+	u64	fold;
+	u64	timer;
+	u64	sleep;
+	u64	wake;
+	u64	sendto;
+	u64	arrive;
+	u64	recv;
+	u64	poll;
+	u64	element;
+	u64	mpi;
+	u64	message;
+};
+
+extern const struct exp_costs exp_costs_default;
+
+/* Set what "NAME=NS" says: false if there is no such cost, or no number. */
+bool exp_costs_set(struct exp_costs *costs, const char *setting);
+void exp_costs_explain(FILE *to, const struct exp_costs *costs, const char *before);
+
+/* Who makes the operations. */
+enum exp_maker {
+	EXP_COLLSOCK,
+	EXP_HOSTBASED,
+};
+
+enum exp_operation {
+	EXP_BARRIER,
+	EXP_REDUCE,		/* to host 0, sum of doubles */
+	EXP_OPERATIONS,
+};
+
+enum exp_state {
+	EXP_RUNS,		/* or does not matter */
+	EXP_SLEEPS,
+	EXP_SPINS,
+};
+
+/* Operations that a message can be for: one with a root, a barrier, the same again. */
+#define EXP_WINDOW	4
+
+struct experiment;
+struct exp_host;
+struct exp_datagram;
+
+/* What the program of a host does next. */
+typedef void (*exp_step)(struct exp_host *h);
+
+/**
+ * struct exp_host - a host, and the program that runs there
+ * @x: the experiment
+ * @cpu: the host in the world
+ * @member: of collsock's group
+ * @id: its number
+ * @next: what the program does when it has had the CPU for as long as it asked
+ * @mark_ns: what softirq had worked when it asked, or began to spin
+ * @since_ns: when it began to spin
+ * @used_ns: of the CPU, by the program
+ * @apart_ns: so much of it is not counted
+ * @state: enum exp_state
+ * @then: what follows the operation
+ * @operation: which one it is in
+ * @spins: it spins while it waits
+ * @completed: collsock's has
+ * @number: of the operation, from 0
+ * @schedule: host-based: of the operation
+ * @round: there
+ * @sent: messages of this round
+ * @folded: fold entries of this round
+ * @came: messages of each operation in the window, by fold entry
+ * @queue: what is in the socket, in order of arrival
+ * @last: end of that list
+ * @iteration: of the experiment
+ * @warm: collsock's counters when what is counted began
+ * @begin_ns: of what is measured
+ * @latency_ns: sum of what was measured
+ * @sleeps: how often the program slept
+ */
+struct exp_host {
+	struct experiment		*x;
+	struct world_host		*cpu;
+	struct world_member		*member;
+	u32				id;
+	exp_step			next;
+	u64				mark_ns;
+	u64				since_ns;
+	u64				used_ns;
+	u64				apart_ns;
+	enum exp_state			state;
+	exp_step			then;
+	enum exp_operation		operation;
+	bool				spins;
+	bool				completed;
+	u32				number;
+	const struct coll_schedule	*schedule;
+	u32				round;
+	u32				sent;
+	u32				folded;
+	bool				came[EXP_WINDOW][COLL_MAX_EDGES];
+	struct exp_datagram		*queue;
+	struct exp_datagram		**last;
+	u32				iteration;
+	struct collsock_stats		warm;
+	u64				begin_ns;
+	u64				latency_ns;
+	u64				sleeps;
+};
+
+/**
+ * struct exp_settings - of one run
+ * @costs: of everything
+ * @maker: who makes the operations
+ * @hosts: how many
+ * @barrier: enum collsock_algorithm of barriers
+ * @doubles: of a reduce
+ * @iterations: how many
+ * @seed: of all chance
+ * @spins: programs spin in what is measured
+ * @mpi: they are MPI programs
+ * @late_us: hosts are late by so much, at most
+ * @catch_up_us: for so long they compute after a reduce
+ * @reduces: or they leave it out
+ */
+struct exp_settings {
+	struct exp_costs	costs;
+	enum exp_maker		maker;
+	u32			hosts;
+	u8			barrier;
+	u32			doubles;
+	u32			iterations;
+	u64			seed;
+	bool			spins;
+	bool			mpi;
+	u64			late_us;
+	u64			catch_up_us;
+	bool			reduces;
+};
+
+/**
+ * struct experiment - one run
+ * @settings: of it
+ * @world: where
+ * @group: collsock's
+ * @hosts: hosts, and their programs
+ * @schedules: host-based: of each operation and host
+ * @running: programs that have not come to their end
+ * @wrong: results that are not the sum, errors, CPUs that did more than they can
+ * @checked: results that are
+ */
+struct experiment {
+	struct exp_settings	settings;
+	struct world		world;
+	struct world_group	group;
+	struct exp_host		*hosts;
+	struct coll_schedule	*schedules[EXP_OPERATIONS];
+	u32			running;
+	u32			wrong;
+	u64			checked;
+};
+
+/* experiment_cpu.c: a program and its CPU */
+
+/* The program uses the CPU for so long, then takes the next step. */
+void exp_compute(struct exp_host *h, u64 ns, exp_step next);
+
+/* It spins from now on; that is over when softirq is, after so many ns of spinning. */
+void exp_spin(struct exp_host *h);
+u64 exp_spun(struct exp_host *h);
+
+/* It sleeps from now on; it is woken. */
+void exp_sleep(struct exp_host *h);
+void exp_wake(struct exp_host *h, exp_step next);
+
+/* It takes part in an operation, spinning or sleeping. */
+void exp_operate(struct exp_host *h, enum exp_operation operation, bool spins, exp_step then);
+
+/* Its last step. */
+void exp_end(struct exp_host *h);
+
+/* All that the CPUs of all hosts have done, and is counted. */
+u64 exp_worked(const struct experiment *x);
+
+/* Run from the first step of every host until all have ended, and all is quiet. */
+void exp_run(struct experiment *x, const struct exp_settings *settings, exp_step first);
+void exp_free(struct experiment *x);
+
+/* experiment_collsock.c, experiment_hostbased.c: how operations are made */
+int exp_collsock_start(struct experiment *x);
+void exp_collsock_operate(struct exp_host *h);
+int exp_hostbased_start(struct experiment *x);
+void exp_hostbased_operate(struct exp_host *h);
+
+extern const struct world_user exp_collsock_user;
+
+/* What the reduce of an iteration brings of a host, and its sum, in element i. */
+double exp_value(u32 host, u32 number, u32 i);
+double exp_sum(u32 hosts, u32 number, u32 i);
+
+/* Behind the last entry of a list of the command line. */
+#define EXP_LIST_END	(~0U)
+#define EXP_MOST_HOSTS	4096
+#define EXP_MOST_DOUBLES	(COLLSOCK_MAX_SEGMENT / sizeof(double))
+
+/**
+ * struct exp_choice - what the command line chose
+ * @settings: of all runs
+ * @hosts: sizes
+ * @doubles: of reduces
+ * @late_us: of hosts
+ */
+struct exp_choice {
+	struct exp_settings	settings;
+	const u32		*hosts;
+	const u32		*doubles;
+	const u32		*late_us;
+};
+
+/* experiment_skew.c, experiment_latency.c: print a table; false if a result was wrong */
+bool exp_skew(const struct exp_choice *choice);
+bool exp_reduce(const struct exp_choice *choice);
+bool exp_barrier(const struct exp_choice *choice);
+bool exp_work(const struct exp_choice *choice);
+
+#endif

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Operations made by the core: one call, one sleep; the rest is softirq. */
+#include "experiment.h"
+
+/* Whole numbers, so sums are exact in any order. */
+double exp_value(u32 host, u32 number, u32 i)
+{
+	return (double)(host + 1) * (i + 1) + number;
+}
+
+double exp_sum(u32 hosts, u32 number, u32 i)
+{
+	return (double)hosts * (hosts + 1) / 2 * (i + 1) + (double)hosts * number;
+}
+
+int exp_collsock_start(struct experiment *x)
+{
+	const struct exp_settings *s = &x->settings;
+	struct collsock_join join = {
+		.size = sizeof(join), .id = 7, .hosts = s->hosts, .ranks = s->hosts,
+		.max_bytes = max(s->doubles, 1U) * sizeof(double),
+		.barrier_algorithm = s->barrier, .reduce_algorithm = COLLSOCK_BINOMIAL,
+	};
+	u32 i;
+
+	if (world_group_init(&x->world, &x->group, &join, NULL, NULL))
+		return -EINVAL;
+	for (i = 0; i < s->hosts; i++) {
+		x->hosts[i].cpu->send_ns = s->costs.send;
+		x->hosts[i].member = &x->group.members[i];
+		if (world_join(x->hosts[i].member))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static void is_over(struct exp_host *h)
+{
+	h->number++;
+	h->then(h);
+}
+
+/* What comes while it falls asleep wakes it, too. */
+static void has_fallen_asleep(struct exp_host *h)
+{
+	exp_sleep(h);
+	if (h->completed)
+		exp_wake(h, is_over);
+}
+
+static int post_reduce(struct exp_host *h)
+{
+	struct collsock_post post = {
+		.size = sizeof(post), .operation = COLLSOCK_REDUCE, .type = COLLSOCK_DOUBLE,
+		.op = COLLSOCK_SUM, .count = h->x->settings.doubles,
+	};
+	double values[EXP_MOST_DOUBLES];
+	u32 i;
+
+	for (i = 0; i < post.count; i++)
+		values[i] = exp_value(h->id, h->number, i);
+	return world_post(h->member, &post, values, post.count * sizeof(double), h);
+}
+
+static void posts(struct exp_host *h)
+{
+	struct collsock_post barrier = { .size = sizeof(barrier), .operation = COLLSOCK_BARRIER };
+	int err;
+
+	h->completed = false;
+	err = h->operation == EXP_REDUCE ? post_reduce(h) :
+					   world_post(h->member, &barrier, NULL, 0, h);
+	h->x->wrong += !!err;
+	if (h->completed)
+		is_over(h);
+	else if (h->spins)
+		exp_spin(h);
+	else
+		exp_compute(h, h->x->settings.costs.sleep, has_fallen_asleep);
+}
+
+void exp_collsock_operate(struct exp_host *h)
+{
+	const struct exp_settings *s = &h->x->settings;
+	u64 ns = s->costs.post + (s->mpi ? s->costs.mpi : 0);
+
+	if (h->operation == EXP_REDUCE && h->id)
+		ns += s->costs.answered;
+	exp_compute(h, ns, posts);
+}
+
+/* ---- what the world tells ---- */
+
+static void check(struct exp_host *h, const double *result, u32 bytes)
+{
+	u32 i, doubles = h->x->settings.doubles;
+
+	if (h->operation != EXP_REDUCE || h->id)
+		return;
+	for (i = 0; bytes == doubles * sizeof(double) && i < doubles; i++)
+		if (result[i] != exp_sum(h->x->settings.hosts, h->number, i))
+			break;
+	if (i == doubles)
+		h->x->checked++;
+	else
+		h->x->wrong++;
+}
+
+static void completes(struct world_member *m, void *token, const void *result, u32 bytes,
+		      u32 error, u32 failed_rank)
+{
+	struct exp_host *h = token;
+
+	h->completed = true;
+	h->x->wrong += !!error;
+	check(h, result, bytes);
+	if (h->state == EXP_SPINS) {
+		exp_spun(h);
+		exp_compute(h, 0, is_over);
+	} else if (h->state == EXP_SLEEPS) {
+		exp_wake(h, is_over);
+	}
+}
+
+static void before(struct world_member *m, const struct world_packet *p)
+{
+	const struct experiment *x = m->world->owner;
+	const struct exp_costs *costs = &x->settings.costs;
+	struct coll_body body;
+	u64 ns = costs->timer;
+
+	if (p) {
+		coll_wire_read_body(p->data, p->bytes, &body);
+		ns = costs->receive;
+		if (body.type == COLL_PACKET_MESSAGE && body.payload_bytes)
+			ns += costs->data + body.payload_bytes / sizeof(double) * costs->fold;
+	}
+	world_work(m->world, m->host, ns);
+}
+
+const struct world_user exp_collsock_user = {
+	.complete	= completes,
+	.before		= before,
+};

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What things cost. One instruction counts as one nanosecond, so these are counted
+ * instructions (Linux 6.1, QEMU's -icount), and a network that was chosen.
+ * costs/measure counts them; Documentation/performance.md, "Prices", says how.
+ */
+#include <stdlib.h>
+
+#include "experiment.h"
+
+const struct exp_costs exp_costs_default = {
+	.wire		= 2000,
+	.byte		= 800,
+	.post		= 1580,
+	.answered	= 1370,
+	.send		= 3050,
+	.receive	= 3050,
+	.data		= 800,
+	.fold		= 200,
+	.timer		= 1500,
+	.sleep		= 2060,
+	.wake		= 2060,
+	.sendto		= 6530,
+	.arrive		= 2230,
+	.recv		= 1610,
+	.poll		= 800,
+	.element	= 36,
+	.mpi		= 800,
+	.message	= 940,
+};
+
+static const struct {
+	const char	*name;
+	size_t		at;
+	const char	*about;
+} known[] = {
+#define COST(name, about) { #name, offsetof(struct exp_costs, name), about }
+	COST(wire, "network: a packet on its way"),
+	COST(byte, "network: each of its bytes, in ps"),
+	COST(post, "collsock: a call, without its packets and its sleep"),
+	COST(answered, "collsock: more for the call of a rank that takes no result"),
+	COST(send, "collsock: a packet is written and handed down"),
+	COST(receive, "collsock: a packet comes up, its operation advances"),
+	COST(data, "collsock: more if it brings data"),
+	COST(fold, "collsock: and for each double of it"),
+	COST(timer, "collsock: a look at what is due"),
+	COST(sleep, "both: going to sleep"),
+	COST(wake, "both: being woken"),
+	COST(sendto, "host-based: a message is sent"),
+	COST(arrive, "host-based: a message comes up to the socket"),
+	COST(recv, "host-based: it is taken from there"),
+	COST(poll, "host-based: there is none"),
+	COST(element, "host-based: a double is copied and added"),
+	COST(mpi, "MPI: the library for MPI, in each call"),
+	COST(message, "MPI: more for a message that is sent and received"),
+#undef COST
+};
+
+static u64 *cost(const struct exp_costs *costs, size_t i)
+{
+	return (u64 *)((char *)costs + known[i].at);
+}
+
+bool exp_costs_set(struct exp_costs *costs, const char *setting)
+{
+	const char *value = strchr(setting, '=');
+	char *end;
+	size_t i;
+
+	if (!value || value[1] < '0' || value[1] > '9')
+		return false;
+	for (i = 0; i < ARRAY_SIZE(known); i++) {
+		if (strlen(known[i].name) != value - setting ||
+		    strncmp(known[i].name, setting, value - setting))
+			continue;
+		*cost(costs, i) = strtoull(value + 1, &end, 10);
+		/* A call takes time, or whoever polls never comes to an end */
+		return !*end && (cost(costs, i) != &costs->poll || costs->poll);
+	}
+	return false;
+}
+
+void exp_costs_explain(FILE *to, const struct exp_costs *costs, const char *before)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		fprintf(to, "%s%-9s %5llu  %s\n", before, known[i].name,
+			(unsigned long long)*cost(costs, i), known[i].about);
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Hosts that are in time: the latency of barriers, without an MPI and with one, as in
+ * the paper on the NIC-based barrier (§4.1, §4.2); that of a reduce, as in the paper on
+ * application-bypass reduction (§VI.B); and what all CPUs together do for an operation,
+ * which the counted instructions stand beside.
+ */
+#include "experiment.h"
+
+/* Connections are made, and hosts fall into step, before anything is measured. */
+#define WARM_UP	20
+
+/* ---- programs ---- */
+
+static void barriers(struct exp_host *h)
+{
+	const struct exp_settings *s = &h->x->settings;
+
+	if (h->iteration == WARM_UP)
+		h->begin_ns = h->x->world.now;
+	if (h->iteration++ < WARM_UP + s->iterations) {
+		exp_operate(h, EXP_BARRIER, s->spins, barriers);
+		return;
+	}
+	h->latency_ns = h->x->world.now - h->begin_ns;
+	exp_end(h);
+}
+
+static void reduces(struct exp_host *h);
+
+static void meets(struct exp_host *h)
+{
+	exp_operate(h, EXP_BARRIER, h->x->settings.spins, reduces);
+}
+
+/* Of the root: since the host that is furthest away has called. */
+static void has_reduced(struct exp_host *h)
+{
+	struct experiment *x = h->x;
+
+	if (!h->id && h->iteration > WARM_UP)
+		h->latency_ns += x->world.now - x->hosts[x->settings.hosts - 1].begin_ns;
+	exp_compute(h, x->settings.catch_up_us * NSEC_PER_USEC, meets);
+}
+
+static void reduces(struct exp_host *h)
+{
+	const struct exp_settings *s = &h->x->settings;
+
+	if (h->iteration++ == WARM_UP + s->iterations) {
+		exp_end(h);
+		return;
+	}
+	h->begin_ns = h->x->world.now;
+	exp_operate(h, EXP_REDUCE, s->spins, has_reduced);
+}
+
+/* ---- latencies ---- */
+
+/**
+ * struct latency - of one program
+ * @right: no result was wrong
+ * @us: of an operation, by whether the program spins
+ */
+struct latency {
+	bool	right;
+	double	us[2];
+};
+
+static struct latency measure(struct exp_settings *s, enum exp_maker maker, exp_step program)
+{
+	struct latency l = { .right = true };
+	struct experiment x;
+	u32 i, spins, sums;
+
+	s->maker = maker;
+	for (spins = 0; spins < 2; spins++) {
+		s->spins = spins;
+		exp_run(&x, s, program);
+		/* Of a reduce the root alone knows */
+		for (i = 0, sums = 0; i < s->hosts; i++) {
+			l.us[spins] += (double)x.hosts[i].latency_ns / NSEC_PER_USEC;
+			sums += !!x.hosts[i].latency_ns;
+		}
+		l.us[spins] /= (double)s->iterations * max(sums, 1U);
+		l.right &= !x.wrong;
+		exp_free(&x);
+	}
+	return l;
+}
+
+static bool barrier_row(struct exp_settings *s)
+{
+	struct latency raw, raw_host, mpi, mpi_host;
+	bool right;
+
+	s->mpi = false;
+	raw = measure(s, EXP_COLLSOCK, barriers);
+	raw_host = measure(s, EXP_HOSTBASED, barriers);
+	s->mpi = true;
+	mpi = measure(s, EXP_COLLSOCK, barriers);
+	mpi_host = measure(s, EXP_HOSTBASED, barriers);
+	right = raw.right && raw_host.right && mpi.right && mpi_host.right;
+	printf("%5u %8.2f %8.2f %6.2f %8.2f %8.2f %6.2f %8.2f %8.2f %6.2f %6.2f%s\n", s->hosts,
+	       raw.us[0], raw_host.us[0], raw_host.us[0] / raw.us[0], raw.us[1], raw_host.us[1],
+	       raw_host.us[1] / raw.us[1], mpi.us[1], mpi_host.us[1],
+	       mpi_host.us[1] / mpi.us[1], mpi.us[1] - raw.us[1], right ? "" : "  WRONG");
+	return right;
+}
+
+static const char barrier_heading[] = "\n"
+	"      ------ sleeping ------ ------ spinning ------ ------- in MPI -------- MPI\n"
+	"hosts collsock hostbas. factor collsock hostbas. factor collsock hostbas. factor   adds";
+
+bool exp_barrier(const struct exp_choice *choice)
+{
+	struct exp_settings s = choice->settings;
+	bool right = true;
+	const u32 *hosts;
+
+	puts(barrier_heading);
+	for (hosts = choice->hosts; *hosts != EXP_LIST_END; hosts++) {
+		s.hosts = *hosts;
+		right &= barrier_row(&s);
+	}
+	return right;
+}
+
+bool exp_reduce(const struct exp_choice *choice)
+{
+	struct exp_settings s = choice->settings;
+	const u32 *hosts, *doubles;
+	struct latency l, host;
+	bool right = true;
+
+	printf("\n              ------ sleeping ------ ------ spinning ------\n"
+	       "hosts doubles collsock hostbas. factor collsock hostbas. factor\n");
+	for (doubles = choice->doubles; *doubles != EXP_LIST_END; doubles++)
+		for (hosts = choice->hosts; *hosts != EXP_LIST_END; hosts++) {
+			s.hosts = *hosts;
+			s.doubles = *doubles;
+			l = measure(&s, EXP_COLLSOCK, reduces);
+			host = measure(&s, EXP_HOSTBASED, reduces);
+			printf("%5u %7u %8.2f %8.2f %6.2f %8.2f %8.2f %6.2f%s\n", s.hosts,
+			       s.doubles, l.us[0], host.us[0], host.us[0] / l.us[0], l.us[1],
+			       host.us[1], host.us[1] / l.us[1],
+			       l.right && host.right ? "" : "  WRONG");
+			right &= l.right && host.right;
+		}
+	return right;
+}
+
+/* ---- work ---- */
+
+/* Of all hosts together, for one operation: us, and how often somebody sleeps. */
+static bool work_of(struct exp_settings *s, enum exp_maker maker, exp_step program, double *us,
+		    double *sleeps)
+{
+	const double operations = WARM_UP + s->iterations;
+	struct experiment x;
+	bool right;
+	u32 i;
+
+	s->maker = maker;
+	s->spins = false;
+	s->catch_up_us = 0;
+	exp_run(&x, s, program);
+	*us = exp_worked(&x) / operations / NSEC_PER_USEC;
+	*sleeps = 0;
+	for (i = 0; i < s->hosts; i++)
+		*sleeps += x.hosts[i].sleeps / operations;
+	right = !x.wrong;
+	exp_free(&x);
+	return right;
+}
+
+bool exp_work(const struct exp_choice *choice)
+{
+	static const struct {
+		const char	*name;
+		exp_step	program;
+	} programs[] = { { "barrier", barriers }, { "reduce and barrier", reduces } };
+	struct exp_settings s = choice->settings;
+	double us[2], sleeps[2];
+	bool right = true;
+	const u32 *hosts;
+	u32 i, maker;
+
+	printf("\noperation           hosts collsock sleeps hostbas. sleeps\n");
+	for (i = 0; i < ARRAY_SIZE(programs); i++)
+		for (hosts = choice->hosts; *hosts != EXP_LIST_END; hosts++) {
+			s.hosts = *hosts;
+			for (maker = EXP_COLLSOCK; maker <= EXP_HOSTBASED; maker++)
+				right &= work_of(&s, maker, programs[i].program, &us[maker],
+						 &sleeps[maker]);
+			printf("%-18s %6u %8.1f %6.1f %8.1f %6.1f\n", programs[i].name, *hosts,
+			       us[EXP_COLLSOCK], sleeps[EXP_COLLSOCK], us[EXP_HOSTBASED],
+			       sleeps[EXP_HOSTBASED]);
+		}
+	return right;
+}

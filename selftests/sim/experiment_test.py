@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""experiment_test.py SIM: what the experiments of the simulator must show. Speaks TAP."""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+COMMITTED = pathlib.Path(__file__).resolve().parent.parent / "bench/committed.json"
+SMALL = "--iterations", "300"
+# The goal is the paper's 5.1 twice; the host-based work is what is counted, or less
+FACTOR, COUNTED = 10, 0.04
+SLEEP_US = 4.12  # what the counts say of one: sleep and wake
+
+tests = failed = 0
+
+
+def check(name, right, *seen):
+    global tests, failed
+    tests += 1
+    failed += not right
+    print(f"{'ok' if right else 'not ok'} {tests} {name}", flush=True)
+    if not right:
+        print("# " + ", ".join(map(str, seen)), flush=True)
+
+
+def run(*arguments):
+    return subprocess.run([sys.argv[1], "--experiment", *arguments], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
+                          check=False)
+
+
+def rows(text):
+    """The lines of a table: what they are called, then their numbers."""
+    found = re.findall(r"^ *((?:[a-z]+ )*[a-z]*)((?: +-?[0-9.]+){5,})$", text, re.MULTILINE)
+    return [(name.strip(), *map(float, numbers.split())) for name, numbers in found]
+
+
+# ---- hosts that are late ----
+
+def check_skew():
+    def skew(*arguments):
+        return run("skew", "--hosts", "32", "--doubles", "4", *arguments)
+
+    done = skew("--late", "0,500,1000", *SMALL)
+    table = {row[3]: dict(zip(("collsock", "sleeping", "polling", "waiting", "factor"), row[5:]))
+             for row in rows(done.stdout)}
+    check("every sum is right, and no CPU did more than there was time for", done.returncode == 0 and len(table) == 3 and
+          "WRONG" not in done.stdout, done.returncode, done.stdout)
+    if len(table) != 3:
+        return
+    early, late = table[0], table[1000]
+    check("the same seed prints the same figures",
+          skew("--late", "0,500,1000", *SMALL).stdout == done.stdout)
+    other = skew("--late", "1000", "--seed", "2", *SMALL)
+    check("another seed prints others", rows(other.stdout)[0][5:] !=
+          rows(done.stdout)[2][5:], other.stdout)
+    check(f"32 hosts late by up to 1,000 us: polling costs {FACTOR} times as much",
+          late["factor"] >= FACTOR and late["polling"] / late["collsock"] >= FACTOR - 0.1, late)
+    check("who polls pays for the lateness of others, and somewhat more",
+          all(row["waiting"] < row["polling"] < row["waiting"] + 30 for row in table.values()) and
+          early["polling"] < table[500]["polling"] / 2 < late["polling"] / 3, table)
+    check("collsock does not", late["collsock"] < 1.1 * early["collsock"], early, late)
+    check("nor does who sleeps, but for a sleep more or less",
+          abs(late["sleeping"] - early["sleeping"]) < SLEEP_US, early, late)
+    check("with 32 hosts collsock costs less than who sleeps, whether hosts are late or not",
+          all(row["collsock"] < row["sleeping"] for row in table.values()), table)
+
+
+# ---- hosts that are in time ----
+
+def check_latency():
+    reduce = rows(run("reduce", "--hosts", "2,4,32", "--doubles", "4", *SMALL).stdout)
+    check("a reduce of 4 doubles is not later than the host-based one, but for two hosts a draw",
+          len(reduce) == 3 and all(row[5] > (0.98 if row[1] == 2 else 1) and
+                                   row[8] > (0.98 if row[1] == 2 else 1) for row in reduce), reduce)
+    done = run("barrier", "--hosts", "2,8,16,128", *SMALL)
+    barrier = rows(done.stdout)
+    check("all barriers complete, and no CPU did more than there was time for", done.returncode == 0 and len(barrier) == 4, done.stdout)
+    for name, at in ("sleeping", 4), ("spinning", 7), ("spinning in MPI programs", 10):
+        factors = [row[at] for row in barrier]
+        check(f"{name}, a barrier beats the host-based one, the more the more hosts there are",
+              len(factors) == 4 and 1 < factors[0] < factors[1] < factors[2] < factors[3], factors)
+    dear = rows(run("barrier", "--hosts", "2,16", "--cost", "mpi=5000").stdout)
+    check("a chosen price is paid: a library for MPI that adds 5 us adds 5 us",
+          len(dear) == 2 and all(abs(row[11] - 5) < 0.1 for row in dear), dear)
+    for setting in "nothing=1", "post", "post=", "post=1us", "poll=0":
+        check(f"--cost {setting} is refused", run("--cost", setting).returncode == 2)
+
+
+# ---- what was counted ----
+
+def check_counts():
+    """All hosts there share one CPU: the last one to call sleeps not at all."""
+    committed = json.loads(COMMITTED.read_text(encoding="ascii"))
+    by_name = {"barrier": committed["hosts"],
+               "reduce and barrier": committed["operations"]["reduce and barrier"]}
+    seen = set()
+    for name, hosts, collsock, sleeps, hostbased, naps in rows(run("work").stdout):
+        counted = by_name[name].get(str(int(hosts)))
+        if not counted:
+            continue
+        seen.add((name, hosts))
+        model = collsock - SLEEP_US * (sleeps - hosts + (name == "barrier"))
+        check(f"{name} of {hosts:.0f} hosts: what was counted of collsock, "
+              f"{model / counted['kernel'] - 1:+.1%}",
+              abs(model / counted["kernel"] - 1) < COUNTED, model, counted)
+        least = hostbased - SLEEP_US * naps
+        check(f"{name} of {hosts:.0f} hosts: of the host-based program, if it sleeps in "
+              f"{(counted['host'] - least) / SLEEP_US / naps:.0%} of the waits",
+              least * (1 - COUNTED) < counted["host"] < hostbased * (1 + COUNTED),
+              least, hostbased, counted)
+    check("all that was counted is there", len(seen) == sum(map(len, by_name.values())), seen)
+
+
+def main():
+    print("TAP version 13")
+    check_skew()
+    check_latency()
+    check_counts()
+    print(f"1..{tests}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
