@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the command collsock decides by itself: whom it blames for a wait, what a word means, how
+ * a text is written. The kernel's part is a document here.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "culprit.h"
+#include "kselftest_harness.h"
+#include "match.h"
+#include "process.h"
+#include "sentence.h"
+#include "text.h"
+
+struct options options;
+
+#define GROUP "{\"handle\":1,\"id\":7,\"host\":0,\"hosts\":8,\"liveness_ms\":3000}"
+
+static struct culprit blame(const char *operation)
+{
+	struct json_object *group = json_tokener_parse(GROUP);
+	struct json_object *document = json_tokener_parse(operation);
+	struct culprit culprit;
+
+	culprit_find(&culprit, group, document);
+	json_object_put(document);
+	json_object_put(group);
+	return culprit;
+}
+
+static bool waits(const char *operation)
+{
+	struct json_object *document = json_tokener_parse(operation);
+	bool answer = culprit_waits(document);
+
+	json_object_put(document);
+	return answer;
+}
+
+#define RUNNING "{\"number\":12,\"state\":\"running\",\"operation\":\"barrier\",\"waited_ms\":5000,"
+#define TELLS(host, awaits, rank, ms)						\
+	"{\"host\":" #host ",\"state\":\"heard\",\"rank\":" #host ",\"heard_ms\":400,"	\
+	"\"awaits_host\":" #awaits ",\"awaits_rank\":" #rank ",\"awaits_operation\":12,"	\
+	"\"awaits_ms\":" #ms ",\"told_ms\":100}"
+
+TEST(own_ranks_are_blamed_before_other_hosts)
+{
+	struct culprit c = blame(RUNNING "\"unposted\":2,\"missing_rank\":[3,4],\"missing\":["
+				 TELLS(2, 5, 5, 9000) "]}");
+
+	EXPECT_EQ(CULPRIT_HERE, c.reason);
+	EXPECT_EQ(3, c.rank);
+	EXPECT_EQ(0, c.host);
+}
+
+TEST(the_end_of_most_chains_is_blamed)
+{
+	struct culprit c = blame(RUNNING "\"missing\":[" TELLS(1, 5, 5, 10) ","
+				 TELLS(2, 6, 6, 9000) "," TELLS(3, 5, 5, 20) "]}");
+
+	EXPECT_EQ(CULPRIT_TOLD, c.reason);
+	EXPECT_EQ(5, c.host);
+	EXPECT_EQ(5, c.rank);
+	EXPECT_EQ(3, c.via);
+	EXPECT_EQ(2, c.chains);
+	EXPECT_EQ(3, c.of);
+}
+
+TEST(of_as_many_chains_the_longer_wait_is_blamed)
+{
+	struct culprit c = blame(RUNNING "\"missing\":[" TELLS(1, 5, 5, 10) ","
+				 TELLS(2, 6, 6, 9000) "]}");
+
+	EXPECT_EQ(6, c.host);
+	EXPECT_EQ(2, c.via);
+}
+
+TEST(what_a_host_says_of_itself_counts_more_than_what_others_say)
+{
+	struct culprit c = blame(RUNNING "\"missing\":[" TELLS(1, 5, 5, 9000) ","
+				 TELLS(5, 5, 6, 10) "]}");
+
+	EXPECT_EQ(CULPRIT_NOT_POSTED, c.reason);
+	EXPECT_EQ(6, c.rank);
+	EXPECT_EQ(CULPRIT_UNKNOWN, c.via);
+	EXPECT_EQ(400, c.heard_ms);
+	EXPECT_EQ(2, c.chains);
+}
+
+TEST(a_silent_host_is_the_end_of_its_chain_whatever_it_said_before)
+{
+	struct culprit c = blame(RUNNING "\"missing\":[{\"host\":2,\"state\":\"heard\",\n"
+				 "\"rank\":2,\"heard_ms\":1900,\"silent_ms\":1500,\"awaits_host\":5,\n"
+				 "\"awaits_rank\":5,\"awaits_ms\":1,\"told_ms\":1900}]}");
+
+	EXPECT_EQ(CULPRIT_SILENT, c.reason);
+	EXPECT_EQ(2, c.host);
+	EXPECT_EQ(1500, c.silent_ms);
+}
+
+TEST(a_question_that_is_under_way_is_no_silence)
+{
+	struct culprit c = blame(RUNNING "\"missing\":[{\"host\":2,\"state\":\"heard\",\n"
+				 "\"rank\":2,\"heard_ms\":900,\"silent_ms\":20,\"awaits_host\":5,\n"
+				 "\"awaits_rank\":5,\"awaits_ms\":1,\"told_ms\":900}]}");
+
+	EXPECT_EQ(CULPRIT_TOLD, c.reason);
+	EXPECT_EQ(5, c.host);
+}
+
+TEST(a_host_never_heard_is_the_end_of_its_chain)
+{
+	struct culprit c = blame(RUNNING "\"missing\":[{\"host\":4,\"state\":\"unheard\",\n"
+				 "\"rank\":9,\"silent_ms\":1500}]}");
+
+	EXPECT_EQ(CULPRIT_UNHEARD, c.reason);
+	EXPECT_EQ(4, c.host);
+	EXPECT_EQ(9, c.rank);
+}
+
+TEST(who_has_said_nothing_is_blamed_only_if_nobody_else_is)
+{
+	static const char quiet[] = "{\"host\":1,\"state\":\"heard\",\"rank\":1,\"heard_ms\":7}";
+	char *both = text_format(RUNNING "\"missing\":[%s,%s,%s]}", quiet, quiet,
+				 TELLS(2, 6, 6, 1));
+	char *alone = text_format(RUNNING "\"missing\":[%s]}", quiet);
+	struct culprit c = blame(both);
+
+	EXPECT_EQ(6, c.host);
+	c = blame(alone);
+	EXPECT_EQ(CULPRIT_QUIET, c.reason);
+	EXPECT_EQ(1, c.host);
+	free(both);
+	free(alone);
+}
+
+TEST(who_says_that_it_waits_for_us_has_not_heard_us)
+{
+	struct culprit c = blame(RUNNING "\"missing\":[" TELLS(3, 0, 0, 100) "]}");
+
+	EXPECT_EQ(CULPRIT_LOST, c.reason);
+	EXPECT_EQ(3, c.host);
+}
+
+TEST(nobody_waits_for_those_that_a_broadcast_is_for)
+{
+	static const char form[] = "{\"number\":1,\"state\":\"running\",\"operation\":\"%s\",\n"
+				   "\"root\":2,\"unposted\":1,\"missing_rank\":[%d]}";
+	char *broadcast = text_format(form, "broadcast", 3);
+	char *root = text_format(form, "broadcast", 2);
+	char *reduce = text_format(form, "reduce", 3);
+
+	EXPECT_FALSE(waits(broadcast));
+	EXPECT_TRUE(waits(root));
+	EXPECT_TRUE(waits(reduce));
+	free(broadcast);
+	free(root);
+	free(reduce);
+}
+
+TEST(operations_that_are_over_wait_for_nobody)
+{
+	EXPECT_FALSE(waits("{\"number\":1,\"state\":\"done\",\"unposted\":0,\"unacked\":3}"));
+	EXPECT_FALSE(waits("{\"number\":1,\"state\":\"aborted\",\"missing_rank\":[1]}"));
+	EXPECT_FALSE(waits("{\"number\":1,\"state\":\"running\",\"missing\":[]}"));
+}
+
+TEST(what_others_have_sent_early_is_waited_for_if_they_must_or_say_so)
+{
+	static const char form[] = "{\"number\":1,\"state\":\"early\",\"operation\":\"%s\",\n"
+				   "\"missing_rank\":[0]%s}";
+	char *barrier = text_format(form, "barrier", "");
+	char *reduce = text_format(form, "reduce", "");
+	char *asked = text_format(form, "reduce", ",\"waited_ms\":3");
+
+	EXPECT_TRUE(waits(barrier));
+	EXPECT_FALSE(waits(reduce));
+	EXPECT_TRUE(waits(asked));
+	free(barrier);
+	free(reduce);
+	free(asked);
+}
+
+TEST(the_oldest_operation_that_waits_is_looked_at_though_numbers_wrap)
+{
+	static const char document[] =
+		"[{\"number\":1,\"state\":\"running\",\"missing_rank\":[1]},\n"
+		"{\"number\":4294967295,\"state\":\"running\",\"missing_rank\":[1]},\n"
+		"{\"number\":4294967290,\"state\":\"done\"}]";
+	struct json_object *all = json_tokener_parse(document);
+
+	EXPECT_EQ(4294967295, text_number(culprit_operation(all), "number", 0));
+	json_object_put(all);
+}
+
+static bool says(const char *wait, const char *words)
+{
+	struct json_object *document = json_tokener_parse(wait);
+	char *text = sentence_of(document);
+	bool found = strstr(text, words);
+
+	if (!found)
+		printf("# \"%s\" does not say \"%s\"\n", text, words);
+	free(text);
+	json_object_put(document);
+	return found;
+}
+
+#define WAIT "{\"handle\":1,\"id\":7,\"operation\":12,\"kind\":\"barrier\",\"running_ms\":12300," \
+	     "\"liveness_ms\":3000,\"host\":5,\"rank\":5,\"address\":\"10.0.0.6\","
+
+TEST(sentences_say_who_it_is_and_what_to_do)
+{
+	static const char told[] =
+		WAIT "\"reason\":\"told\",\"via\":3,\"heard_ms\":400,\"told_ms\":100}";
+
+	EXPECT_TRUE(says(told, "group 7 (handle 1), operation 12 (barrier), running for 12.3 s: "));
+	EXPECT_TRUE(says(told, ": everyone waits for rank 5 on host 5 (10.0.0.6), which has not"));
+	EXPECT_TRUE(says(told, " not posted it; its kernel answers (400 ms ago); heard through"));
+	EXPECT_TRUE(says(told, " heard through host 3, 100 ms ago."));
+	EXPECT_TRUE(says(WAIT "\"reason\":\"not-posted\",\"awaited_operation\":11}",
+			 "which has not posted operation 11."));
+	EXPECT_TRUE(says(WAIT "\"reason\":\"here\",\"ranks\":[{\"rank\":5,\"state\":\"joined\",\n"
+			 "\"pid\":1234,\"command\":\"sleep\",\"process\":\"T\"}]}",
+			 "process 1234 (sleep) is stopped (T): kill -CONT 1234 lets it go on."));
+	EXPECT_TRUE(says(WAIT "\"reason\":\"here\",\"ranks\":[{\"rank\":5,\"state\":\"absent\"}]}",
+			 "it has not joined yet."));
+	EXPECT_TRUE(says(WAIT "\"reason\":\"silent\",\"silent_ms\":1900}",
+			 "it has been silent for 1.9 s and counts as dead after 3.0 s."));
+	EXPECT_TRUE(says(WAIT "\"reason\":\"unheard\"}", "it has not joined yet, or"));
+}
+
+TEST(words_are_found_by_what_they_begin_with_if_only_one_does)
+{
+	static const char * const names[] = { "get", "group", "set", "settle", NULL };
+
+	EXPECT_EQ(1, match_prefix("gr", names));
+	EXPECT_EQ(2, match_prefix("set", names));
+	EXPECT_EQ(MATCH_SEVERAL, match_prefix("g", names));
+	EXPECT_EQ(MATCH_NONE, match_prefix("groups", names));
+	EXPECT_EQ(MATCH_NONE, match_prefix("", names));
+}
+
+TEST(the_nearest_name_is_near)
+{
+	static const char * const names[] = { "window", "liveness_ms", "port", NULL };
+
+	EXPECT_EQ(0, match_nearest("windwo", names));
+	EXPECT_EQ(1, match_nearest("livenes", names));
+	EXPECT_EQ(MATCH_NONE, match_nearest("elephant", names));
+}
+
+/* Written and read again. */
+static bool becomes(const char *text, const char *expected)
+{
+	struct json_object *json = text_json(text), *again;
+	bool same;
+
+	again = json_tokener_parse(json_object_to_json_string(json));
+	same = again && !strcmp(json_object_get_string(again), expected);
+	if (!same)
+		printf("# %s\n", json_object_to_json_string(json));
+	json_object_put(again);
+	json_object_put(json);
+	return same;
+}
+
+TEST(any_text_is_valid_json_and_steers_no_terminal)
+{
+	EXPECT_TRUE(becomes("a\"b\\c", "a\"b\\c"));
+	EXPECT_TRUE(becomes("\033[2J\n\x7f", "?[2J??"));
+	EXPECT_TRUE(becomes("Ümläut €", "Ümläut €"));
+	EXPECT_TRUE(becomes("cut \xe2\x82", "cut ??"));
+	EXPECT_TRUE(becomes("\xff\xc0\xaf\xed\xa0\x80\xc2\x9b", "????????"));
+}
+
+TEST(durations_and_amounts_have_units)
+{
+	char text[TEXT_BYTES];
+
+	EXPECT_STREQ("7 us", text_us(text, 7));
+	EXPECT_STREQ("1.5 ms", text_us(text, 1500));
+	EXPECT_STREQ("12.3 s", text_ms(text, 12300));
+	EXPECT_STREQ("3 min 01 s", text_ms(text, 181000));
+	EXPECT_STREQ("5 h 03 min", text_ms(text, 18180000));
+	EXPECT_STREQ("1.5 KiB", text_bytes(text, 1536));
+	EXPECT_STREQ("33.3 %", text_share(text, 1, 3));
+	EXPECT_STREQ("0.0 %", text_share(text, 0, 0));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,622 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=4 limit=240
+# suites: check debug soak
+"""The command collsock: what it shows is so, whom it names is the one, and anybody may look."""
+
+import json
+import re
+import select
+import shutil
+import signal
+import subprocess
+import threading
+
+from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from leftovers import load, unload
+
+HOSTS = 1, 2, 3, 4
+TOOL = "/run/collsock-command"  # where nobody, too, can start it
+DONE, ERROR, PROBLEMS, WAITS = range(4)
+NOBODY = 65534
+PR_SET_NAME = 15
+LIVENESS_MS = 2000  # hosts are asked after a quarter of it
+LONG_LIVENESS_MS = 60000
+
+
+class Said:
+    """How a run of the command ended, and what it said. It runs beside us until asked."""
+
+    def __init__(self, words, user=None):
+        switch = {"user": user, "group": user, "extra_groups": []} if user else {}
+        self.words = " ".join(words)
+        self.process = subprocess.Popen([TOOL, *words], stdin=subprocess.DEVNULL, text=True,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **switch)
+
+    def end(self):
+        self.out, self.error = self.process.communicate()
+        self.status = self.process.returncode
+        return self
+
+    def json(self):
+        return json.loads(self.out)
+
+    def ended(self, status):
+        self.end()
+        if self.status != status:
+            raise Failed(f"collsock {self.words}: status {self.status}, expected {status}: "
+                         f"{self.out}{self.error}")
+        return self
+
+
+def run(host, *words, status=DONE, user=None):
+    with on(host):
+        return Said(words, user).ended(status)
+
+
+def run_all(host, every, status=DONE, user=None):
+    """The same for many, beside each other; returns them in their order."""
+    with on(host):
+        running = [Said(words, user) for words in every]
+    return [said.ended(status) for said in running]
+
+
+def show(host, *words, status=DONE):
+    return run(host, "-j", *words, status=status).json()
+
+
+def contains(what, text, *parts):
+    for part in parts:
+        if part not in text:
+            raise Failed(f"{what}: is {text!r}, expected {part!r} in it")
+
+
+def refuses(host, *words, says, user=None):
+    all_refused(host, {words: says}, user)
+
+
+def all_refused(host, mistakes, user=None):
+    """Each of these is refused with its words."""
+    for said, says in zip(run_all(host, mistakes, ERROR, user), mistakes.values()):
+        contains(f"collsock {said.words}", said.error, "collsock: ", *says)
+        equal("what it printed", said.out, "")
+
+
+def only(items):
+    equal(f"number of {items}", len(items), 1)
+    return items[0]
+
+
+def handle_of(host, group):
+    return str(only([g["handle"] for g in show(host, "group")
+                     if g["id"] == group.descriptor.fields["id"]]))
+
+
+# ---- processes with a rank ----
+
+def meet(line, descriptor, number, name):
+    """Meets the others as often as it is told."""
+    if name:
+        libc.prctl(PR_SET_NAME, name)
+    rank = Rank()
+    rank.join(descriptor, number)
+    line.put("joined")
+    while line.get():
+        rank.run()
+        line.put("met")
+
+
+class Processes(list):
+    """A group whose ranks are processes, one on each host."""
+
+    def __init__(self, hosts=HOSTS, name=None, **fields):
+        super().__init__()
+        self.descriptor = Descriptor(hosts, **{"liveness_ms": LIVENESS_MS, **fields})
+        for number, host in enumerate(hosts):
+            self.append(Child(host, meet, self.descriptor, number, name))
+        for child in self:
+            equal("the child has", child.get(), "joined")
+
+    def begin(self, *others):
+        for child in others or self:
+            child.put(True)
+
+    def end(self):
+        for child in self:
+            equal("the child has", child.get(), "met")
+
+    def finish(self):
+        for child in self:
+            child.put(False)
+        for child in self:
+            child.finish()
+
+
+def eventually_waits(host, check):
+    """The one wait on that host passes the check."""
+    seen = []
+
+    def look():
+        said = Said(("-j", "wait")).end()
+        seen[:] = [said.out + said.error]
+        waits = said.json()
+        return said.status == WAITS and len(waits) == 1 and bool(check(waits[0]))
+
+    with on(host):
+        try:
+            eventually(f"wait on host {host}", look, True)
+        except Failed as failure:
+            raise Failed(f"{failure}; it says {seen[0]}") from failure
+        return json.loads(seen[0])[0]
+
+
+# ---- looking ----
+
+@test
+def groups_hosts_ranks_and_peers_are_as_they_are():
+    group = Group(HOSTS, window=8)
+    group.barrier()
+    found = only(show(2, "group"))
+    for key, value in {"id": group.descriptor.fields["id"], "hosts": 4, "ranks": 4, "host": 1,
+                       "local_ranks": 1, "joined": 1, "uid": 0, "keyed": True, "window": 8,
+                       "state": "running"}.items():
+        equal(key, found[key], value)
+    equal("posted", show(2, "-s", "group")[0]["stats"]["posted"], 1)
+    handle = str(found["handle"])
+    equal("hosts", [(h["host"], h["address"], h["port"], h["rank"])
+                    for h in show(2, "host", "group", handle)],
+          [(i, f"10.1.0.{i + 1}", PORT, i) for i in range(4)])
+    rank = only(show(2, "rank", handle))
+    equal("rank and process", (rank["rank"], rank["pid"], rank["state"]),
+          (1, os.getpid(), "joined"))
+    peers = show(2, "peer", "id", str(found["id"]))
+    at_least("peers", len(peers), 2)
+    for peer in peers:
+        equal("a peer is", peer["state"], "heard")
+        equal("its address", peer["address"], f"10.1.0.{peer['host'] + 1}")
+    texts = {("group",): ("HANDLE", str(found["id"])), ("host",): ("10.1.0.4",),
+             ("rank",): ("PID", str(os.getpid())), ("peer",): ("RTT",),
+             ("-s", "group"): ("posted", "retransmits"), ("stat",): ("UDP port",),
+             ("op",): (), ("wait", "--last"): ()}
+    for said, parts in zip(run_all(2, texts), texts.values()):
+        contains(f"collsock {said.words}", said.out, *parts)
+    equal("groups of the namespace", show(2, "stat")["groups"], 1)
+    group.close()
+
+
+@test
+def what_runs_is_shown_with_whom_it_waits_for():
+    group = Group(HOSTS)
+    group.barrier()
+    for rank in group[:3]:
+        rank.post(integers(1, 2))
+    operation = only([o for o in show(1, "op") if o["state"] == "running"])
+    equal("operation", [operation[key] for key in ("operation", "type", "op", "bytes")],
+          ["allreduce", "int64", "sum", 16])
+    at_least("hosts that it misses", len(operation["missing"]), 1)
+    contains("the same as text", run(1, "op").out, "allreduce", "host ")
+    eventually("rank that has not posted, on host 4",
+               lambda: [o["missing_rank"] for o in show(4, "op") if o["state"] == "early"], [[3]])
+    group[3].post(integers(1, 2))
+    group.complete()
+    eventually("status when nobody waits", lambda: run_status(1, "wait"), DONE)
+    equal("words when nobody waits", run(1, "wait").out, "nobody waits\n")
+
+
+def run_status(host, *words):
+    with on(host):
+        return Said(words).end().status
+
+
+@test
+def commands_can_be_abbreviated_and_mistakes_are_said_in_words():
+    equal("gr", show(1, "gr"), [])
+    equal("gr show", show(1, "gr", "show"), [])
+    run(1, "o", "-p")
+    run(1, "-V")
+    contains("help", run(1, "--help").out, "doctor", "--prometheus")
+    all_refused(1, {("g",): ("several",), ("grop",): ("\"group\"",),
+                    ("group", "99"): ("no group", "handle 99"),
+                    ("group", "1", "2"): ("too many",), ("group", "x"): ("whole number",),
+                    ("host", "group"): ("which group",), ("set",): ("which tunable",),
+                    ("set", "window"): ("which value",), ("end",): ("which group",),
+                    ("end", "show"): ("which group",), ("stat", "--last"): ("option",),
+                    ("wait", "--interval", "0"): ("--interval",),
+                    ("-n", "nowhere", "group"): ("nowhere",), ("--nonsense",): ("--help",)})
+    run(1, status=ERROR)
+    with on(1):
+        equal("namespace by name", Said(("-n", "h2", "-j", "stat")).ended(DONE).json()["groups"],
+              0)
+
+
+@test
+def the_module_is_missed_in_words():
+    unload()
+    try:
+        with on(1):
+            doctor, group = Said(("-j", "doctor")), Said(("group",))
+        contains("collsock group", group.ended(ERROR).error, "modprobe collsock")
+        equal("problem", [finding["check"] for finding in
+                          problems(doctor.ended(PROBLEMS).json())], ["module"])
+    finally:
+        load()
+
+
+@test
+def any_name_of_a_process_is_valid_json():
+    processes = Processes(name=b'a"\\\n\x1b)\xff\xc3\xa9')
+    equal("command", only(show(1, "rank"))["command"], 'a"\\??)?é')
+    contains("the same as text", run(1, "rank").out, 'a"\\??)?é')
+    processes.finish()
+
+
+@test
+def large_groups_are_shown_whole():
+    many = 5000
+    addresses = [f"10.{2 + i // 60000}.{i // 250 % 240}.{i % 250 + 1}" for i in range(1, many)]
+    rank = rank_on(1)
+    rank.join(Descriptor([1, *addresses]), 0)
+    hosts = show(1, "host")
+    equal("hosts", [host["host"] for host in hosts], list(range(many)))
+    equal("the last address", hosts[-1]["address"], addresses[-1])
+    rank.close()
+
+
+@test
+def groups_that_come_and_go_disturb_nobody_who_looks():
+    over = threading.Event()
+
+    def come_and_go():
+        while not over.is_set():
+            Group([1]).close()
+
+    thread = threading.Thread(target=come_and_go)
+    thread.start()
+    try:
+        for _ in range(work(2)):
+            run_all(1, [("group",), ("host",), ("rank",), ("peer",), ("op",)])
+    finally:
+        over.set()
+        thread.join()
+
+
+# ---- whom everybody waits for ----
+
+@test
+def a_stopped_rank_is_named_on_every_host():
+    processes = Processes()
+    culprit = processes[2]
+    processes.begin()
+    processes.end()
+    culprit.kill(signal.SIGSTOP)
+    processes.begin()
+    for host in HOSTS:
+        wait = eventually_waits(host, lambda w: w.get("rank") == 2 and (
+            w["reason"] == "here" if host == 3 else w["reason"] in ("not-posted", "told")))
+        equal("operation", wait["kind"], "barrier")
+        equal("address", wait["address"], "10.1.0.3")
+    here = eventually_waits(3, lambda w: w["ranks"][0].get("process") == "T")
+    equal("process", here["ranks"][0]["pid"], culprit.pid)
+    contains("sentence", here["sentence"], f"process {culprit.pid} (", "is stopped (T)",
+             f"kill -CONT {culprit.pid}")
+    text = run(1, "wait", "--count", "2", "--interval", "0.1", status=WAITS).out
+    equal("sentences of two looks", len(text.splitlines()), 2)
+    contains("sentence", text, "everyone waits for rank 2 on host 2 (10.1.0.3), which has not "
+             "posted it")
+    culprit.kill(signal.SIGCONT)
+    processes.end()
+    for host in HOSTS:
+        eventually("status when all have met", lambda: run_status(host, "wait"), DONE)
+    processes.finish()
+
+
+@test
+def a_rank_that_has_not_joined_is_named():
+    descriptor = Descriptor((1, 2), placement=(0, 0, 1), liveness_ms=LIVENESS_MS)
+    rank = rank_on(1)
+    rank.join(descriptor, 0)
+    rank.post()
+    wait = eventually_waits(1, lambda w: w["rank"] == 1)
+    contains("sentence", wait["sentence"], "rank 1, which is here", "has not joined")
+    sibling = rank_on(1)
+    sibling.join(descriptor, 1)
+    sibling.post()
+    wait = eventually_waits(1, lambda w: w["reason"] == "unheard")
+    equal("rank", wait["rank"], 2)
+    contains("sentence", wait["sentence"], "never been heard", "collsock doctor 10.1.0.2")
+    other = rank_on(2)
+    other.join(descriptor, 2)
+    other.post()
+    for one in (rank, sibling, other):
+        equal("barrier", outcome(one.complete()), "success")
+
+
+@test
+def a_host_that_is_cut_off_is_named_as_silent():
+    group = Group(HOSTS, liveness_ms=LONG_LIVENESS_MS // 6)
+    group.barrier()
+    with link_down(3):
+        for rank in group:
+            rank.post()
+        silent = 0
+        for host in 1, 2, 4:
+            wait = eventually_waits(host, lambda w: w.get("host") == 2 and
+                                    w["reason"] in ("silent", "told"))
+            silent += wait["reason"] == "silent"
+            if wait["reason"] == "silent":
+                contains("sentence", wait["sentence"], "10.1.0.3", "silent for", "counts as dead")
+        at_least("hosts that know it by themselves", silent, 1)
+    for completion in group.complete():
+        equal("barrier when the link is up again", outcome(completion), "success")
+
+
+@test
+def who_was_last_is_remembered():
+    group = Group((1, 2))
+    group.barrier()
+    before = [last(host) for host in (1, 2)]
+    times = 20
+    for _ in range(times):
+        come = group[1].stats().messages_received
+        group[0].post()
+        eventually("message at host 2", lambda: group[1].stats().messages_received, come + 1)
+        group[1].post()
+        group.complete()
+    equal("at host 1, host 1 was last", last(1) - before[0], times)
+    equal("at host 2, rank 1 was last", last(2) - before[1], times)
+    entry = show(1, "wait", "--last")[0]
+    equal("who at host 1", (entry["host"], entry["address"]), (1, "10.1.0.2"))
+    contains("as text", run(1, "wait", "--last").out, "SHARE", "host 1 (10.1.0.2)", " %")
+    contains("as text", run(2, "wait", "--last").out, "rank 1, here")
+
+
+def last(host):
+    """How often rank 1 or its host was last, as that host tells."""
+    return sum(entry["last"] for entry in show(host, "wait", "--last")
+               if entry.get("host", entry.get("rank")) == 1)
+
+
+# ---- what happens ----
+
+class Monitor:
+    """collsock monitor on a host, a line at a time."""
+
+    def __init__(self, host, *words):
+        self.pending = b""
+        with on(host):
+            self.process = subprocess.Popen([TOOL, "monitor", *words], stdout=subprocess.PIPE,
+                                            stderr=subprocess.STDOUT)
+            eventually("it listens", lambda: bool(self.listens()), True)
+
+    def until(self, wanted):
+        """Lines up to the first that is wanted."""
+        lines = []
+        while not lines or not wanted(lines[-1]):
+            if b"\n" in self.pending:
+                line, self.pending = self.pending.split(b"\n", 1)
+                lines.append(line.decode())
+                continue
+            if not select.select([self.process.stdout], [], [], 20)[0]:
+                raise Failed(f"events: {lines}, and no more within 20 s")
+            more = os.read(self.process.stdout.fileno(), 1 << 16)
+            if not more:
+                raise Failed(f"events: {lines}, and its end")
+            self.pending += more
+        return lines
+
+    def listens(self):
+        """Its sockets that are subscribed to a group of generic netlink (protocol 16). Of the
+        port numbers that libnl chooses the lower 22 bits are those of the process."""
+        lines = read_file(f"/proc/{self.process.pid}/net/netlink").splitlines()[1:]
+        return [line for line in map(str.split, lines) if line[1] == "16" and
+                int(line[2]) & 0x3fffff == self.process.pid and int(line[3], 16)]
+
+    def drops(self):
+        return int(only(self.listens())[8])
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        equal("status after SIGINT", self.process.wait(), DONE)
+        self.process.stdout.close()
+
+
+@test
+def events_are_told_as_they_happen():
+    plain, timed = Monitor(1), Monitor(1, "-j", "-t")
+    processes = Processes((1, 2))
+    processes.begin()
+    processes.end()
+    processes[1].kill()
+    equal("end of the child", processes[1].end(), -signal.SIGKILL)
+    processes.begin(processes[0])
+    said = plain.until(lambda line: "group-failed" in line)
+    contains("events", "".join(said), "group-made", "peer-made",
+             f"group {processes.descriptor.fields['id']} (handle ")
+    contains("the failure", said[-1], "ECONNRESET", "rank 1")
+    told = [json.loads(line) for line in timed.until(lambda line: "group-failed" in line)]
+    equal("error", (told[-1]["error"], told[-1]["rank"]), ("ECONNRESET", 1))
+    for event in told:
+        equal(f"time {event['time']}", bool(re.fullmatch(
+            r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}[+-]\d{4}", event["time"])), True)
+    plain.end()
+    timed.end()
+
+
+@test
+def events_that_were_lost_are_told():
+    monitor = Monitor(1)
+    monitor.process.send_signal(signal.SIGSTOP)
+    while not monitor.drops():
+        Group([1]).close()
+    monitor.process.send_signal(signal.SIGCONT)
+    contains("the last event", monitor.until(lambda line: "overrun" in line)[-1], "were lost")
+    monitor.end()
+
+
+# ---- changing ----
+
+def value_of(host, name):
+    return only(show(host, "get", name))["value"]
+
+
+@test
+def tunables_take_effect_all_of_them_or_none():
+    names = [tunable["name"] for tunable in show(1, "get")]
+    for name in "port window rto_floor_us liveness_ms max_memory_kib require_keys".split():
+        contains("names", names, name)
+    before = only(show(1, "get", "liveness_ms"))
+    try:
+        tunables_are_set(before)
+    finally:
+        run(1, "set", "liveness_ms", "default", "window", "default")
+    equal("afterwards", only(show(1, "get", "liveness_ms")), before)
+
+
+def tunables_are_set(before):
+    run(1, "set", "liveness_ms", "1234", "window", "4")
+    changed = only(show(1, "get", "liveness_ms"))
+    equal("value", (changed["value"], changed["own"]), (1234, True))
+    contains("as text", run(1, "get", "liveness_ms").out, "1234", "ms", "here")
+    equal("the same on host 2", only(show(2, "get", "liveness_ms")), before)
+    group = Group([1])
+    equal("liveness of a new group", only(show(1, "group"))["liveness_ms"], 1234)
+    group.close()
+    too_much = str(changed["maximum"] + 1)
+    refuses(1, "set", "window", "5", "liveness_ms", too_much, says=("range",))
+    equal("window, set in the same request", value_of(1, "window"), 4)
+    refuses(1, "set", "livenes_ms", "1", says=("liveness_ms",))
+    refuses(1, "set", "liveness_ms", "much", says=("whole number",))
+
+
+@test
+def anybody_may_look_and_nobody_change():
+    group = Group((1, 2))
+    group.barrier()
+    handle = handle_of(1, group)
+    run_all(1, [("group",), ("host",), ("rank",), ("peer",), ("op",), ("stat",), ("get",),
+                ("wait",), ("doctor", "10.1.0.2")], user=NOBODY)
+    all_refused(1, {("set", "window", "4"): ("CAP_NET_ADMIN",),
+                    ("end", handle): ("CAP_NET_ADMIN",)}, user=NOBODY)
+    group.barrier()
+
+
+@test
+def a_group_is_ended_everywhere_and_its_processes_are_named():
+    group = Group((1, 2))
+    group.barrier()
+    for rank in group:
+        rank.patience(20)
+    group[1].post()
+    ended = only(show(1, "end", handle_of(1, group)))
+    equal("who holds a socket", [(one["rank"], one["pid"]) for one in ended["holders"]],
+          [(0, os.getpid())])
+    equal("the other rank's barrier", errno_name(group[1].complete().error), "ECANCELED")
+    other = Group([1])
+    text = run(1, "end", "id", str(other.descriptor.fields["id"])).out
+    contains("as text", text, "has ended", f"process {os.getpid()} (python")
+
+
+# ---- for other programs, and for people with trouble ----
+
+@test
+def prometheus_is_given_what_its_format_wants():
+    group = Group((1, 2))
+    group.barrier()
+    text = run(1, "stat", "--prometheus").out
+    types, helps, samples = {}, set(), {}
+    for line in text.splitlines():
+        if line.startswith("# HELP "):
+            helps.add(line.split()[2])
+        elif line.startswith("# TYPE "):
+            name, kind = line.split()[2:]
+            equal(f"types of {name} so far", name in types, False)
+            types[name] = kind
+        else:
+            sample = re.fullmatch(r'([a-z_]+)(\{(?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)+\})? (\d+)',
+                                  line)
+            equal(f"{line!r} is a sample", bool(sample), True)
+            equal(f"{sample[1]} has type and help", sample[1] in types and sample[1] in helps,
+                  True)
+            equal(f"type of {sample[1]}", types[sample[1]],
+                  "counter" if sample[1].endswith("_total") else "gauge")
+            samples[sample[1] + (sample[2] or "")] = int(sample[3])
+    labels = f'{{handle="{handle_of(1, group)}",id="{group.descriptor.fields["id"]}"}}'
+    equal("groups", samples["collsock_groups"], 1)
+    equal("operations posted", samples["collsock_group_posted_operations_total" + labels], 1)
+
+
+def findings(host, *words, status):
+    return show(host, "doctor", *words, status=status)
+
+
+def problems(found):
+    return [finding for finding in found if finding["verdict"] == "problem"]
+
+
+@test
+def the_doctor_finds_nothing_where_all_is_well():
+    group = Group((1, 2))
+    group.barrier()
+    found = findings(1, "10.1.0.2", "fd00:1::2", status=DONE)
+    equal("problems", problems(found), [])
+    equal("checks", {"module", "version", "route", "packet size", "reachability"} <=
+          {finding["check"] for finding in found}, True)
+    for finding in found:
+        if finding["check"] in ("module", "version", "route", "packet size", "reachability"):
+            equal(str(finding), finding["verdict"], "ok")
+
+
+@test
+def the_doctor_finds_a_wrong_key():
+    right = Descriptor((1, 2), liveness_ms=LONG_LIVENESS_MS)
+    wrong = Descriptor((1, 2), liveness_ms=LONG_LIVENESS_MS,
+                       **{name: right.fields[name] for name in ("id", "nonce")})
+    ranks = [rank_on(1), rank_on(2)]
+    for number, (rank, descriptor) in enumerate(zip(ranks, (right, wrong))):
+        rank.join(descriptor, number)
+        rank.post()
+    for host, other in (1, "10.1.0.2"), (2, "10.1.0.1"):
+        eventually(f"{other} has knocked on host {host}, and was spoken to",
+                   lambda: (show(host, "stat")["unknown_group"] > 0,
+                            [peer["state"] for peer in show(host, "peer")]), (True, ["unheard"]))
+        finding = only(problems(findings(host, status=PROBLEMS)))
+        contains("finding", finding["finding"], other,
+                 "it was never heard: key, id or nonce differ")
+        contains("advice", finding["advice"], "compare")
+    # Or they would linger until the join time-out
+    for host in 1, 2:
+        run(host, "end", "id", str(right.fields["id"]))
+    for rank in ranks:
+        rank.close()
+
+
+@test
+def the_doctor_finds_packets_that_do_not_fit_and_hosts_without_a_route():
+    rank = rank_on(3)
+    rank.join(Descriptor([3], segment_bytes=MAX_SEGMENT, max_bytes=MAX_SEGMENT), 0)
+    too_large, no_route = problems(findings(3, "10.1.0.4", "192.0.2.1", status=PROBLEMS))
+    if too_large["check"] == "route":
+        too_large, no_route = no_route, too_large
+    contains("finding", too_large["finding"], "MTU of 1500", "8756")
+    contains("finding", no_route["finding"], "to 192.0.2.1")
+    rank.close()
+
+
+@test
+def the_doctor_finds_another_program_on_the_port():
+    with on(4):
+        taken = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        taken.bind(("", PORT))
+    eventually("groups that are remembered", lambda: show(4, "stat")["tombstones"], 0)
+    equal("check", only(problems(findings(4, status=PROBLEMS)))["check"], "port")
+    taken.close()
+
+
+def prepare():
+    shutil.copy("build/tools/collsock", TOOL)
+    os.chmod(TOOL, 0o755)
+
+
+if __name__ == "__main__":
+    prepare()
+    main()

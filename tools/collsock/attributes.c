@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The attribute sets of the specification, and the names of what they number. */
+#include <stddef.h>
+
+#include <linux/collsock.h>
+#include <linux/collsock_netlink.h>
+
+#include "decode.h"
+
+static const char *const group_states[] = {
+	[COLLSOCK_GROUP_STATE_RUNNING]		= "running",
+	[COLLSOCK_GROUP_STATE_FAILED]		= "failed",
+	[COLLSOCK_GROUP_STATE_LINGERING]	= "lingering",
+	NULL
+};
+
+static const char *const host_states[] = {
+	[COLLSOCK_HOST_STATE_UNKNOWN]	= "unknown",
+	[COLLSOCK_HOST_STATE_SELF]	= "self",
+	[COLLSOCK_HOST_STATE_UNHEARD]	= "unheard",
+	[COLLSOCK_HOST_STATE_HEARD]	= "heard",
+	[COLLSOCK_HOST_STATE_LEFT]	= "left",
+	[COLLSOCK_HOST_STATE_DEAD]	= "dead",
+	NULL
+};
+
+static const char *const rank_states[] = {
+	[COLLSOCK_RANK_STATE_ABSENT]	= "absent",
+	[COLLSOCK_RANK_STATE_JOINED]	= "joined",
+	[COLLSOCK_RANK_STATE_LEFT]	= "left",
+	NULL
+};
+
+static const char *const operation_states[] = {
+	[COLLSOCK_OPERATION_STATE_EARLY]	= "early",
+	[COLLSOCK_OPERATION_STATE_RUNNING]	= "running",
+	[COLLSOCK_OPERATION_STATE_ABORTED]	= "aborted",
+	[COLLSOCK_OPERATION_STATE_DONE]		= "done",
+	NULL
+};
+
+static const char *const events[] = {
+	"",
+	[COLLSOCK_EVENT_GROUP_MADE]		= "group-made",
+	[COLLSOCK_EVENT_GROUP_FAILED]		= "group-failed",
+	[COLLSOCK_EVENT_GROUP_ENDED]		= "group-ended",
+	[COLLSOCK_EVENT_PEER_MADE]		= "peer-made",
+	[COLLSOCK_EVENT_PEER_RECLAIMED]		= "peer-reclaimed",
+	[COLLSOCK_EVENT_PEER_LOSSY]		= "peer-lossy",
+	[COLLSOCK_EVENT_OPERATION_FAILED]	= "operation-failed",
+	[COLLSOCK_EVENT_DISAGREEMENT]		= "disagreement",
+	NULL
+};
+
+static const char *const operations[] = {
+	"",
+	[COLLSOCK_BARRIER]	= "barrier",
+	[COLLSOCK_ALLREDUCE]	= "allreduce",
+	[COLLSOCK_REDUCE]	= "reduce",
+	[COLLSOCK_BROADCAST]	= "broadcast",
+	NULL
+};
+
+static const char *const types[] = {
+	[COLLSOCK_NONE]		= "none",
+	[COLLSOCK_INT64]	= "int64",
+	[COLLSOCK_UINT64]	= "uint64",
+	[COLLSOCK_DOUBLE]	= "double",
+	[COLLSOCK_INT8]		= "int8",
+	[COLLSOCK_INT16]	= "int16",
+	[COLLSOCK_INT32]	= "int32",
+	[COLLSOCK_UINT8]	= "uint8",
+	[COLLSOCK_UINT16]	= "uint16",
+	[COLLSOCK_UINT32]	= "uint32",
+	[COLLSOCK_FLOAT]	= "float",
+	[COLLSOCK_FLOAT_INT]	= "float-int",
+	[COLLSOCK_DOUBLE_INT]	= "double-int",
+	[COLLSOCK_INT64_INT]	= "int64-int",
+	[COLLSOCK_INT32_INT]	= "int32-int",
+	[COLLSOCK_INT16_INT]	= "int16-int",
+	NULL
+};
+
+static const char *const operators[] = {
+	[COLLSOCK_NOP]		= "none",
+	[COLLSOCK_SUM]		= "sum",
+	[COLLSOCK_MIN]		= "min",
+	[COLLSOCK_MAX]		= "max",
+	[COLLSOCK_PRODUCT]	= "product",
+	[COLLSOCK_LOGICAL_AND]	= "logical-and",
+	[COLLSOCK_LOGICAL_OR]	= "logical-or",
+	[COLLSOCK_LOGICAL_XOR]	= "logical-xor",
+	[COLLSOCK_BITWISE_AND]	= "bitwise-and",
+	[COLLSOCK_BITWISE_OR]	= "bitwise-or",
+	[COLLSOCK_BITWISE_XOR]	= "bitwise-xor",
+	[COLLSOCK_MINLOC]	= "minloc",
+	[COLLSOCK_MAXLOC]	= "maxloc",
+	NULL
+};
+
+static const char *const algorithms[] = {
+	[COLLSOCK_AUTO]			= "auto",
+	[COLLSOCK_DISSEMINATION]	= "dissemination",
+	[COLLSOCK_PAIRWISE_EXCHANGE]	= "pairwise",
+	[COLLSOCK_BINOMIAL]		= "binomial",
+	[COLLSOCK_KARY]			= "kary",
+	NULL
+};
+
+static const struct decode_field decode_tunable[] = {
+	{ "name",	 COLLSOCK_A_TUNABLE_NAME, DECODE_STRING },
+	{ "value",	 COLLSOCK_A_TUNABLE_VALUE },
+	{ "unit",	 COLLSOCK_A_TUNABLE_UNIT, DECODE_STRING },
+	{ "minimum",	 COLLSOCK_A_TUNABLE_MINIMUM },
+	{ "maximum",	 COLLSOCK_A_TUNABLE_MAXIMUM },
+	{ "default",	 COLLSOCK_A_TUNABLE_DEFAULT },
+	{ "own",	 COLLSOCK_A_TUNABLE_OWN, DECODE_FLAG },
+	{ "description", COLLSOCK_A_TUNABLE_DESCRIPTION, DECODE_STRING },
+	{ }
+};
+
+const struct decode_field decode_tunables[] = {
+	{ "tunables", COLLSOCK_A_TUNABLES_TUNABLE, DECODE_NESTS, NULL, decode_tunable },
+	{ }
+};
+
+static const struct decode_field decode_stats[] = {
+	{ "posted",		COLLSOCK_A_STATS_POSTED },
+	{ "completed",		COLLSOCK_A_STATS_COMPLETED },
+	{ "failed",		COLLSOCK_A_STATS_FAILED },
+	{ "rounds",		COLLSOCK_A_STATS_ROUNDS },
+	{ "rounds_misplaced",	COLLSOCK_A_STATS_ROUNDS_MISPLACED },
+	{ "messages_sent",	COLLSOCK_A_STATS_MESSAGES_SENT },
+	{ "messages_received",	COLLSOCK_A_STATS_MESSAGES_RECEIVED },
+	{ "retransmits",	COLLSOCK_A_STATS_RETRANSMITS },
+	{ "duplicates",		COLLSOCK_A_STATS_DUPLICATES },
+	{ "early",		COLLSOCK_A_STATS_EARLY },
+	{ "lone_acks",		COLLSOCK_A_STATS_LONE_ACKS },
+	{ "no_credit",		COLLSOCK_A_STATS_NO_CREDIT },
+	{ "beyond_window",	COLLSOCK_A_STATS_BEYOND_WINDOW },
+	{ "stale",		COLLSOCK_A_STATS_STALE },
+	{ "invalid",		COLLSOCK_A_STATS_INVALID },
+	{ "memory_short",	COLLSOCK_A_STATS_MEMORY_SHORT },
+	{ "probes_sent",	COLLSOCK_A_STATS_PROBES_SENT },
+	{ "probes_received",	COLLSOCK_A_STATS_PROBES_RECEIVED },
+	{ "challenges",		COLLSOCK_A_STATS_CHALLENGES },
+	{ "peers_rested",	COLLSOCK_A_STATS_PEERS_RESTED },
+	{ }
+};
+
+const struct decode_field decode_group[] = {
+	{ "handle",	   COLLSOCK_A_GROUP_HANDLE },
+	{ "id",		   COLLSOCK_A_GROUP_ID },
+	{ "nonce",	   COLLSOCK_A_GROUP_NONCE, DECODE_HEX },
+	{ "tag",	   COLLSOCK_A_GROUP_TAG, DECODE_HEX },
+	{ "descriptor",	   COLLSOCK_A_GROUP_DESCRIPTOR, DECODE_HEX },
+	{ "state",	   COLLSOCK_A_GROUP_STATE, DECODE_NAME, group_states },
+	{ "hosts",	   COLLSOCK_A_GROUP_HOSTS },
+	{ "ranks",	   COLLSOCK_A_GROUP_RANKS },
+	{ "host",	   COLLSOCK_A_GROUP_HOST },
+	{ "local_ranks",   COLLSOCK_A_GROUP_LOCAL_RANKS },
+	{ "joined",	   COLLSOCK_A_GROUP_JOINED },
+	{ "uid",	   COLLSOCK_A_GROUP_UID },
+	{ "keyed",	   COLLSOCK_A_GROUP_KEYED, DECODE_FLAG },
+	{ "window",	   COLLSOCK_A_GROUP_WINDOW },
+	{ "max_bytes",	   COLLSOCK_A_GROUP_MAX_BYTES },
+	{ "segment_bytes", COLLSOCK_A_GROUP_SEGMENT_BYTES },
+	{ "fanout",	   COLLSOCK_A_GROUP_FANOUT },
+	{ "liveness_ms",   COLLSOCK_A_GROUP_LIVENESS_MS },
+	{ "next",	   COLLSOCK_A_GROUP_NEXT },
+	{ "oldest",	   COLLSOCK_A_GROUP_OLDEST },
+	{ "peers",	   COLLSOCK_A_GROUP_PEERS },
+	{ "memory",	   COLLSOCK_A_GROUP_MEMORY },
+	{ "age_ms",	   COLLSOCK_A_GROUP_AGE_MS },
+	{ "error",	   COLLSOCK_A_GROUP_ERROR, DECODE_ERRNO },
+	{ "failed_rank",   COLLSOCK_A_GROUP_FAILED_RANK, DECODE_RANK },
+	{ "limit",	   COLLSOCK_A_GROUP_LIMIT },
+	{ "stats",	   COLLSOCK_A_GROUP_STATS, DECODE_NEST, NULL, decode_stats },
+	{ }
+};
+
+const struct decode_field decode_host[] = {
+	{ "group",	COLLSOCK_A_HOST_GROUP },
+	{ "host",	COLLSOCK_A_HOST_HOST },
+	{ "state",	COLLSOCK_A_HOST_STATE, DECODE_NAME, host_states },
+	{ "address",	COLLSOCK_A_HOST_ADDRESS, DECODE_ADDRESS },
+	{ "port",	COLLSOCK_A_HOST_PORT },
+	{ "rank",	COLLSOCK_A_HOST_RANK },
+	{ }
+};
+
+const struct decode_field decode_rank[] = {
+	{ "group",	COLLSOCK_A_RANK_GROUP },
+	{ "rank",	COLLSOCK_A_RANK_RANK },
+	{ "state",	COLLSOCK_A_RANK_STATE, DECODE_NAME, rank_states },
+	{ "next",	COLLSOCK_A_RANK_NEXT },
+	{ "pid",	COLLSOCK_A_RANK_PID },
+	{ "last",	COLLSOCK_A_RANK_LAST },
+	{ }
+};
+
+const struct decode_field decode_peer[] = {
+	{ "group",	 COLLSOCK_A_PEER_GROUP },
+	{ "host",	 COLLSOCK_A_PEER_HOST },
+	{ "state",	 COLLSOCK_A_PEER_STATE, DECODE_NAME, host_states },
+	{ "connection",	 COLLSOCK_A_PEER_CONNECTION },
+	{ "srtt_us",	 COLLSOCK_A_PEER_SRTT_US },
+	{ "rttvar_us",	 COLLSOCK_A_PEER_RTTVAR_US },
+	{ "rto_us",	 COLLSOCK_A_PEER_RTO_US },
+	{ "unacked",	 COLLSOCK_A_PEER_UNACKED },
+	{ "held",	 COLLSOCK_A_PEER_HELD },
+	{ "heard_ms",	 COLLSOCK_A_PEER_HEARD_MS },
+	{ "messages",	 COLLSOCK_A_PEER_MESSAGES },
+	{ "retransmits", COLLSOCK_A_PEER_RETRANSMITS },
+	{ "last",	 COLLSOCK_A_PEER_LAST },
+	{ }
+};
+
+static const struct decode_field decode_missing[] = {
+	{ "host",		COLLSOCK_A_MISSING_HOST },
+	{ "state",		COLLSOCK_A_MISSING_STATE, DECODE_NAME, host_states },
+	{ "rank",		COLLSOCK_A_MISSING_RANK },
+	{ "heard_ms",		COLLSOCK_A_MISSING_HEARD_MS },
+	{ "silent_ms",		COLLSOCK_A_MISSING_SILENT_MS },
+	{ "awaits_host",	COLLSOCK_A_MISSING_AWAITS_HOST },
+	{ "awaits_rank",	COLLSOCK_A_MISSING_AWAITS_RANK, DECODE_RANK },
+	{ "awaits_operation",	COLLSOCK_A_MISSING_AWAITS_OPERATION },
+	{ "awaits_ms",		COLLSOCK_A_MISSING_AWAITS_MS },
+	{ "awaits_hops",	COLLSOCK_A_MISSING_AWAITS_HOPS },
+	{ "told_ms",		COLLSOCK_A_MISSING_TOLD_MS },
+	{ }
+};
+
+const struct decode_field decode_operation[] = {
+	{ "group",	  COLLSOCK_A_OPERATION_GROUP },
+	{ "number",	  COLLSOCK_A_OPERATION_NUMBER },
+	{ "state",	  COLLSOCK_A_OPERATION_STATE, DECODE_NAME, operation_states },
+	{ "operation",	  COLLSOCK_A_OPERATION_OPERATION, DECODE_NAME, operations },
+	{ "type",	  COLLSOCK_A_OPERATION_TYPE, DECODE_NAME, types },
+	{ "op",		  COLLSOCK_A_OPERATION_OP, DECODE_NAME, operators },
+	{ "algorithm",	  COLLSOCK_A_OPERATION_ALGORITHM, DECODE_NAME, algorithms },
+	{ "root",	  COLLSOCK_A_OPERATION_ROOT, DECODE_RANK },
+	{ "count",	  COLLSOCK_A_OPERATION_COUNT },
+	{ "bytes",	  COLLSOCK_A_OPERATION_BYTES },
+	{ "waited_ms",	  COLLSOCK_A_OPERATION_WAITED_MS },
+	{ "unposted",	  COLLSOCK_A_OPERATION_UNPOSTED },
+	{ "missing_rank", COLLSOCK_A_OPERATION_MISSING_RANK, DECODE_NUMBERS },
+	{ "missing",	  COLLSOCK_A_OPERATION_MISSING, DECODE_NESTS, NULL, decode_missing },
+	{ "unacked",	  COLLSOCK_A_OPERATION_UNACKED },
+	{ }
+};
+
+const struct decode_field decode_net[] = {
+	{ "version",	      COLLSOCK_A_NET_VERSION, DECODE_STRING },
+	{ "family",	      COLLSOCK_A_NET_FAMILY },
+	{ "port",	      COLLSOCK_A_NET_PORT },
+	{ "groups",	      COLLSOCK_A_NET_GROUPS },
+	{ "peers",	      COLLSOCK_A_NET_PEERS },
+	{ "tombstones",	      COLLSOCK_A_NET_TOMBSTONES },
+	{ "memory",	      COLLSOCK_A_NET_MEMORY },
+	{ "over_memory",      COLLSOCK_A_NET_OVER_MEMORY },
+	{ "packets",	      COLLSOCK_A_NET_PACKETS },
+	{ "malformed",	      COLLSOCK_A_NET_MALFORMED },
+	{ "unknown_group",    COLLSOCK_A_NET_UNKNOWN_GROUP },
+	{ "wrong_source",     COLLSOCK_A_NET_WRONG_SOURCE },
+	{ "forged",	      COLLSOCK_A_NET_FORGED },
+	{ "wrong_descriptor", COLLSOCK_A_NET_WRONG_DESCRIPTOR },
+	{ "entombed",	      COLLSOCK_A_NET_ENTOMBED },
+	{ "no_route",	      COLLSOCK_A_NET_NO_ROUTE },
+	{ }
+};
+
+const struct decode_field decode_knock[] = {
+	{ "tag",	COLLSOCK_A_KNOCK_TAG, DECODE_HEX },
+	{ "host",	COLLSOCK_A_KNOCK_HOST },
+	{ "address",	COLLSOCK_A_KNOCK_ADDRESS, DECODE_ADDRESS },
+	{ "port",	COLLSOCK_A_KNOCK_PORT },
+	{ "age_ms",	COLLSOCK_A_KNOCK_AGE_MS },
+	{ }
+};
+
+const struct decode_field decode_notice[] = {
+	{ "event",	COLLSOCK_A_NOTICE_EVENT, DECODE_NAME, events },
+	{ "group",	COLLSOCK_A_NOTICE_GROUP },
+	{ "id",		COLLSOCK_A_NOTICE_ID },
+	{ "host",	COLLSOCK_A_NOTICE_HOST },
+	{ "operation",	COLLSOCK_A_NOTICE_OPERATION },
+	{ "rank",	COLLSOCK_A_NOTICE_RANK, DECODE_RANK },
+	{ "error",	COLLSOCK_A_NOTICE_ERROR, DECODE_ERRNO },
+	{ }
+};

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What all sub-commands share. A sub-command is one function, which gets the words
+ * behind its name and returns the exit status. What goes wrong ends the process
+ * with a sentence on standard error (errx).
+ */
+#ifndef COMMAND_H
+#define COMMAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define EXIT_DONE	0
+#define EXIT_ERROR	1
+#define EXIT_PROBLEMS	2	/* doctor has found some */
+#define EXIT_WAITS	3	/* wait: somebody does */
+
+/**
+ * struct options - what the command line says before and after the words
+ * @json: JSON instead of text
+ * @pretty: JSON for people
+ * @statistics: more of it
+ * @color: colored text
+ * @timestamps: monitor: when
+ * @last: wait: the past instead of now
+ * @prometheus: stat: text exposition format
+ * @interval_s: wait: look again after so long; 0: look once
+ * @count: wait: look so often; 0: without end
+ */
+struct options {
+	bool		json;
+	bool		pretty;
+	bool		statistics;
+	bool		color;
+	bool		timestamps;
+	bool		last;
+	bool		prometheus;
+	double		interval_s;
+	unsigned long	count;
+};
+
+extern struct options options;
+
+int command_group(char **words);
+int command_host(char **words);
+int command_rank(char **words);
+int command_peer(char **words);
+int command_operation(char **words);
+int command_stat(char **words);
+int command_get(char **words);
+int command_set(char **words);
+int command_monitor(char **words);
+int command_end(char **words);
+int command_wait(char **words);
+int command_doctor(char **words);
+
+/* A sub-command that takes no more words. */
+void command_no_more(char **words);
+
+/* A whole number, or the end of the process. */
+uint64_t command_number(const char *what, const char *text, uint64_t most);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the numbers mean that the module tells of a namespace and of a group. */
+#ifndef COUNTERS_H
+#define COUNTERS_H
+
+#include <stdbool.h>
+
+/**
+ * struct counter - one number
+ * @key: its name in the object; NULL ends a list
+ * @metric: name for Prometheus, without "collsock_", with its unit
+ * @gauge: it also goes down
+ * @help: what it is
+ * @advice: what to do when it is not 0, or NULL if that is no trouble
+ */
+struct counter {
+	const char	*key;
+	const char	*metric;
+	bool		gauge;
+	const char	*help;
+	const char	*advice;
+};
+
+/* Of decode_net, of decode_group, and of its "stats". */
+extern const struct counter counters_net[];
+extern const struct counter counters_group[];
+extern const struct counter counters_stats[];
+
+#endif

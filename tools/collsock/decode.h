@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The attributes of the netlink family (Documentation/netlink/specs/collsock.yaml) as
+ * JSON objects. All commands work on these; printing them as JSON is then nothing more
+ * than that. Keys are the names of the specification, with _ for -. What the kernel did
+ * not tell is absent, but flags are true or false.
+ */
+#ifndef DECODE_H
+#define DECODE_H
+
+#include <stdint.h>
+
+#include <json-c/json.h>
+#include <netlink/attr.h>
+
+enum decode_kind {
+	DECODE_NUMBER,
+	DECODE_HEX,		/* a number that says nothing as one */
+	DECODE_RANK,		/* absent if it is COLLSOCK_NO_RANK */
+	DECODE_ERRNO,		/* absent if it is 0 */
+	DECODE_NAME,		/* a number that has a name */
+	DECODE_STRING,
+	DECODE_FLAG,
+	DECODE_ADDRESS,
+	DECODE_NEST,
+	DECODE_NUMBERS,		/* several attributes: an array */
+	DECODE_NESTS,
+};
+
+/**
+ * struct decode_field - one attribute
+ * @name: key in the object; NULL ends a set
+ * @type: of the attribute
+ * @kind: what it becomes
+ * @names: of DECODE_NAME, ended by NULL; empty ones are no names
+ * @set: of what is nested
+ */
+struct decode_field {
+	const char			*name;
+	int				type;
+	enum decode_kind		kind;
+	const char *const		*names;
+	const struct decode_field	*set;
+};
+
+extern const struct decode_field decode_tunables[];
+extern const struct decode_field decode_group[];
+extern const struct decode_field decode_host[];
+extern const struct decode_field decode_rank[];
+extern const struct decode_field decode_peer[];
+extern const struct decode_field decode_operation[];
+extern const struct decode_field decode_net[];
+extern const struct decode_field decode_knock[];
+extern const struct decode_field decode_notice[];
+
+/* Attributes as an object. */
+struct json_object *decode(const struct decode_field *set, struct nlattr *head, int bytes);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Checks with words that one can act on. A check is one function; it looks at one thing
+ * and says what it found by doctor_say(). What it must know is gathered once, before.
+ */
+#ifndef DOCTOR_H
+#define DOCTOR_H
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+
+#include "netlink.h"
+
+enum doctor_verdict {
+	DOCTOR_OK,
+	DOCTOR_NOTE,	/* as it should be, and could be faster */
+	DOCTOR_WARNING,
+	DOCTOR_PROBLEM,
+};
+
+#define DOCTOR_HOSTS 64
+#define DOCTOR_DEVICE_BYTES 64
+
+/**
+ * struct doctor_host - a host that was named, or one that groups here miss
+ * @name: as it was named
+ * @numeric: its address
+ * @address: the same
+ * @bytes: of @address
+ * @source: address of this host on the way there
+ * @device: through which it goes; empty if that is not known
+ * @mtu: of the way
+ * @routed: there is a way
+ */
+struct doctor_host {
+	char			name[NI_MAXHOST];
+	char			numeric[INET6_ADDRSTRLEN];
+	struct sockaddr_storage	address;
+	socklen_t		bytes;
+	char			source[INET6_ADDRSTRLEN];
+	char			device[DOCTOR_DEVICE_BYTES];
+	int			mtu;
+	bool			routed;
+};
+
+/**
+ * struct doctor - what the checks know
+ * @n: connection to the module, if @connected
+ * @connected: the netlink family is there
+ * @net: the namespace
+ * @groups: array
+ * @members: array of the hosts of all groups
+ * @knocks: array
+ * @hosts: to which the way is checked
+ * @host_count: so many
+ * @port: UDP port
+ * @findings: array of what was found
+ * @check: name of the check that runs
+ * @problems: so many were found
+ */
+struct doctor {
+	struct netlink		n;
+	bool			connected;
+	struct json_object	*net;
+	struct json_object	*groups;
+	struct json_object	*members;
+	struct json_object	*knocks;
+	struct doctor_host	hosts[DOCTOR_HOSTS];
+	unsigned int		host_count;
+	unsigned int		port;
+	struct json_object	*findings;
+	const char		*check;
+	unsigned int		problems;
+};
+
+/* What was found, and what to do, or NULL. */
+[[gnu::format(printf, 4, 5)]]
+void doctor_say(struct doctor *d, enum doctor_verdict verdict, const char *advice,
+		const char *form, ...);
+
+/* The first number of a file, or -1. */
+long doctor_read_number(const char *path);
+
+void doctor_module(struct doctor *d);
+void doctor_secure_boot(struct doctor *d);
+void doctor_family(struct doctor *d);
+void doctor_version(struct doctor *d);
+
+void doctor_counters(struct doctor *d);
+void doctor_groups(struct doctor *d);
+void doctor_knocks(struct doctor *d);
+
+/* Take the hosts that were named; without any, those that groups here have never heard. */
+void doctor_take_hosts(struct doctor *d, char **names);
+void doctor_port(struct doctor *d);
+void doctor_firewall(struct doctor *d);
+void doctor_route(struct doctor *d);
+void doctor_mtu(struct doctor *d);
+void doctor_reach(struct doctor *d);
+void doctor_coalescing(struct doctor *d);
+
+void doctor_timers(struct doctor *d);
+void doctor_backlog(struct doctor *d);
+void doctor_idle_states(struct doctor *d);
+
+#endif

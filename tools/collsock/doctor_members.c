@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the module has seen of other hosts: groups, knocks, counters. */
+#include <string.h>
+
+#include "counters.h"
+#include "doctor.h"
+#include "text.h"
+
+#define KNOCK_RECENT_MS 60000
+
+static bool is(struct json_object *object, const char *key, const char *value)
+{
+	return !strcmp(text_string(object, key, ""), value);
+}
+
+void doctor_groups(struct doctor *d)
+{
+	size_t i, count = json_object_array_length(d->groups), failed = 0;
+
+	for (i = 0; i < count; i++) {
+		struct json_object *group = json_object_array_get_idx(d->groups, i);
+
+		if (!is(group, "state", "failed"))
+			continue;
+		failed++;
+		doctor_say(d, DOCTOR_WARNING, "its processes see that error, and must join anew",
+			   "group %s (handle %s) has failed: %s because of rank %s",
+			   text_string(group, "id", ""), text_string(group, "handle", ""),
+			   text_string(group, "error", "?"),
+			   text_string(group, "failed_rank", "?"));
+	}
+	if (!failed)
+		doctor_say(d, DOCTOR_OK, NULL, "%zu here, none has failed", count);
+}
+
+/* ---- knocks ---- */
+
+/* Is it a packet of a group that has been joined meanwhile? */
+static bool is_of_a_group(struct doctor *d, struct json_object *knock)
+{
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(d->groups); i++)
+		if (is(json_object_array_get_idx(d->groups, i), "tag",
+		       text_string(knock, "tag", "-")))
+			return true;
+	return false;
+}
+
+/* The member of a group here that has that address, and was never heard; or NULL. */
+static struct json_object *unheard_member(struct doctor *d, const char *address)
+{
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(d->members); i++) {
+		struct json_object *member = json_object_array_get_idx(d->members, i);
+
+		if (is(member, "address", address) &&
+		    (is(member, "state", "unheard") || is(member, "state", "unknown")))
+			return member;
+	}
+	return NULL;
+}
+
+static bool was_named(const struct doctor *d, const char *address)
+{
+	unsigned int i;
+
+	for (i = 0; i < d->host_count; i++)
+		if (!strcmp(d->hosts[i].numeric, address))
+			return true;
+	return false;
+}
+
+static void judge_knock(struct doctor *d, struct json_object *knock)
+{
+	const char *address = text_string(knock, "address", "");
+	struct json_object *member = unheard_member(d, address);
+	char text[TEXT_BYTES];
+
+	text_ms(text, text_number(knock, "age_ms", 0));
+	if (member)
+		doctor_say(d, DOCTOR_PROBLEM,
+			   "compare key, id and nonce of the group on both hosts, byte by byte",
+			   "%s sent a packet for another group %s ago, and as host %s of the group with handle %s it was never heard: key, id or nonce differ",
+			   address, text, text_string(member, "host", "?"),
+			   text_string(member, "group", "?"));
+	else if (was_named(d, address))
+		doctor_say(d, DOCTOR_PROBLEM,
+			   "start the program here, or compare key, id and nonce of the group on both hosts",
+			   "%s sent a packet for a group that is not here %s ago: nobody has joined here, or key, id or nonce differ",
+			   address, text);
+	else
+		doctor_say(d, DOCTOR_WARNING, NULL,
+			   "%s sent a packet for a group that is not here %s ago", address, text);
+}
+
+void doctor_knocks(struct doctor *d)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < json_object_array_length(d->knocks); i++) {
+		struct json_object *knock = json_object_array_get_idx(d->knocks, i);
+
+		if (is_of_a_group(d, knock) || text_number(knock, "age_ms", 0) > KNOCK_RECENT_MS)
+			continue;
+		count++;
+		judge_knock(d, knock);
+	}
+	if (!count)
+		doctor_say(d, DOCTOR_OK, NULL, "nobody has sent for groups that are not here");
+}
+
+/* ---- counters ---- */
+
+/* While ranks join it is usual; who knocked is told by name. */
+static bool is_usual(const struct counter *c)
+{
+	return !strcmp(c->key, "unknown_group");
+}
+
+void doctor_counters(struct doctor *d)
+{
+	const struct counter *c;
+	unsigned int bad = 0;
+
+	for (c = counters_net; c->key; c++) {
+		if (!c->advice || is_usual(c) || !text_number(d->net, c->key, 0))
+			continue;
+		bad++;
+		doctor_say(d, DOCTOR_WARNING, c->advice, "%s is %s: %s", c->key,
+			   text_string(d->net, c->key, ""), c->help);
+	}
+	if (!bad)
+		doctor_say(d, DOCTOR_OK, NULL, "no packet was refused");
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Is the module there, and does it fit? */
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/collsock.h>
+
+#include "doctor.h"
+#include "text.h"
+
+static bool is_installed(void)
+{
+	return !system("PATH=$PATH:/usr/sbin:/sbin modinfo collsock >/dev/null 2>&1");
+}
+
+static bool is_loaded(void)
+{
+	return !access("/sys/module/collsock", F_OK);
+}
+
+void doctor_module(struct doctor *d)
+{
+	if (d->connected)
+		doctor_say(d, DOCTOR_OK, NULL, "loaded, and its netlink family is there");
+	else if (is_loaded())
+		doctor_say(d, DOCTOR_PROBLEM,
+			   "install a module as new as this command; rmmod collsock; modprobe collsock",
+			   "loaded, but it has no netlink family");
+	else if (doctor_read_number("/proc/sys/kernel/modules_disabled") == 1)
+		doctor_say(d, DOCTOR_PROBLEM,
+			   "reboot; have it loaded at boot: /etc/modules-load.d/collsock.conf",
+			   "not loaded, and this kernel takes no more modules (kernel.modules_disabled)");
+	else if (is_installed())
+		doctor_say(d, DOCTOR_PROBLEM,
+			   "modprobe collsock; if it is refused, dmesg says why",
+			   "installed, but not loaded");
+	else
+		doctor_say(d, DOCTOR_PROBLEM,
+			   "build and install it for the kernel that runs (uname -r)",
+			   "not loaded, and not installed for this kernel");
+}
+
+/* The variable is four bytes of attributes, and then 0 or 1. */
+static bool secure_boot_is_on(void)
+{
+	char value[5] = "";
+	glob_t found;
+	FILE *file;
+
+	if (glob("/sys/firmware/efi/efivars/SecureBoot-*", 0, NULL, &found))
+		return false;
+	file = fopen(found.gl_pathv[0], "re");
+	globfree(&found);
+	if (!file)
+		return false;
+	if (fread(value, 1, sizeof(value), file) != sizeof(value))
+		value[4] = 0;
+	fclose(file);
+	return value[4] == 1;
+}
+
+/* Of interest only to who cannot load it. */
+void doctor_secure_boot(struct doctor *d)
+{
+	if (d->connected || is_loaded())
+		return;
+	if (secure_boot_is_on())
+		doctor_say(d, DOCTOR_WARNING,
+			   "sign the module with an enrolled key (mokutil --import), or turn it off",
+			   "on: the kernel loads signed modules only");
+	else
+		doctor_say(d, DOCTOR_OK, NULL, "off");
+}
+
+void doctor_family(struct doctor *d)
+{
+	int family = text_number(d->net, "family", AF_COLLSOCK), fd;
+
+	fd = socket(family, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd >= 0) {
+		doctor_say(d, DOCTOR_OK, NULL, "%d, and sockets can be opened", family);
+		close(fd);
+	} else if (errno == EACCES || errno == EPERM) {
+		doctor_say(d, DOCTOR_PROBLEM, "a security module or a container forbids it",
+			   "%d, and this user may not open sockets: %m", family);
+	} else {
+		doctor_say(d, DOCTOR_PROBLEM,
+			   "modprobe collsock family=NUMBER chooses one that nothing else uses",
+			   "%d, and sockets cannot be opened: %m", family);
+	}
+}
+
+void doctor_version(struct doctor *d)
+{
+	const char *version = text_string(d->net, "version", "");
+
+	if (!strcmp(version, COLLSOCK_VERSION))
+		doctor_say(d, DOCTOR_OK, NULL, "module and command are both %s", COLLSOCK_VERSION);
+	else
+		doctor_say(d, DOCTOR_WARNING, "install both from the same release; rmmod, modprobe",
+			   "the module is %s, the command %s", version, COLLSOCK_VERSION);
+}

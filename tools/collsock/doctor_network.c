@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The way to other hosts: port, firewall, route, packet size, reachability. */
+#include <arpa/inet.h>
+#include <err.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <linux/collsock.h>
+
+#include "command.h"
+#include "doctor.h"
+#include "text.h"
+
+#define UNHEARD_MOST		8	/* of groups here, when no hosts are named */
+#define WIRE_OVERHEAD		88	/* of a packet with data: kernel/core/wire.h */
+#define OVERHEAD_4		28	/* IPv4 and UDP */
+#define OVERHEAD_6		48	/* IPv6 and UDP */
+#define COALESCING_US		10
+#define LINE_BYTES		512
+#define NO_PROGRAM		127	/* what a shell makes of that */
+
+/* ---- hosts ---- */
+
+static const void *bytes_of(const struct sockaddr_storage *address)
+{
+	if (address->ss_family == AF_INET)
+		return &((const struct sockaddr_in *)address)->sin_addr;
+	return &((const struct sockaddr_in6 *)address)->sin6_addr;
+}
+
+static void find_device(struct doctor_host *host, const struct sockaddr_storage *source)
+{
+	size_t bytes = source->ss_family == AF_INET ? sizeof(struct in_addr) :
+						      sizeof(struct in6_addr);
+	struct ifaddrs *all, *one;
+
+	if (getifaddrs(&all))
+		return;
+	for (one = all; one; one = one->ifa_next)
+		if (one->ifa_addr && one->ifa_addr->sa_family == source->ss_family &&
+		    !memcmp(bytes_of((struct sockaddr_storage *)one->ifa_addr), bytes_of(source),
+			    bytes))
+			snprintf(host->device, sizeof(host->device), "%s", one->ifa_name);
+	freeifaddrs(all);
+}
+
+/* A socket that is connected knows its route; nothing is sent. */
+static void find_route(struct doctor_host *host)
+{
+	bool ipv4 = host->address.ss_family == AF_INET;
+	struct sockaddr_storage source = { };
+	socklen_t bytes = sizeof(source);
+	int fd;
+
+	fd = socket(host->address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	if (!connect(fd, (struct sockaddr *)&host->address, host->bytes) &&
+	    !getsockname(fd, (struct sockaddr *)&source, &bytes)) {
+		host->routed = true;
+		inet_ntop(source.ss_family, bytes_of(&source), host->source,
+			  sizeof(host->source));
+		find_device(host, &source);
+		bytes = sizeof(host->mtu);
+		getsockopt(fd, ipv4 ? IPPROTO_IP : IPPROTO_IPV6, ipv4 ? IP_MTU : IPV6_MTU,
+			   &host->mtu, &bytes);
+	}
+	close(fd);
+}
+
+static void take_host(struct doctor *d, const char *name)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_DGRAM };
+	struct doctor_host *host = &d->hosts[d->host_count];
+	struct addrinfo *found;
+	char port[8];
+	int status;
+
+	if (d->host_count == DOCTOR_HOSTS)
+		errx(EXIT_ERROR, "doctor: at most %u hosts at a time", DOCTOR_HOSTS);
+	snprintf(port, sizeof(port), "%u", d->port);
+	status = getaddrinfo(name, port, &hints, &found);
+	if (status)
+		errx(EXIT_ERROR, "doctor: host %s: %s", name, gai_strerror(status));
+	d->host_count++;
+	snprintf(host->name, sizeof(host->name), "%s", name);
+	memcpy(&host->address, found->ai_addr, found->ai_addrlen);
+	host->bytes = found->ai_addrlen;
+	freeaddrinfo(found);
+	inet_ntop(host->address.ss_family, bytes_of(&host->address), host->numeric,
+		  sizeof(host->numeric));
+	find_route(host);
+}
+
+void doctor_take_hosts(struct doctor *d, char **names)
+{
+	size_t i, count = d->members && !*names ? json_object_array_length(d->members) : 0;
+
+	for (; *names; names++)
+		take_host(d, *names);
+	for (i = 0; i < count && d->host_count < UNHEARD_MOST; i++) {
+		struct json_object *member = json_object_array_get_idx(d->members, i);
+
+		if (!strcmp(text_string(member, "state", ""), "unheard"))
+			take_host(d, text_string(member, "address", ""));
+	}
+}
+
+/* ---- this host ---- */
+
+/* Does a socket hold the port? */
+static bool port_is_taken(const char *path, unsigned int port)
+{
+	FILE *file = fopen(path, "re");
+	char line[LINE_BYTES];
+	unsigned int bound;
+	bool taken = false;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "%*s %*[0-9A-F]:%x", &bound) == 1 && bound == port)
+			taken = true;
+	if (file)
+		fclose(file);
+	return taken;
+}
+
+void doctor_port(struct doctor *d)
+{
+	bool ours = d->net && (text_number(d->net, "groups", 0) ||
+			       text_number(d->net, "tombstones", 0));
+
+	if (ours)
+		doctor_say(d, DOCTOR_OK, NULL, "groups use UDP port %u", d->port);
+	else if (port_is_taken("/proc/self/net/udp", d->port) ||
+		 port_is_taken("/proc/self/net/udp6", d->port))
+		doctor_say(d, DOCTOR_PROBLEM,
+			   "ss -ulpn finds it; or collsock set port NUMBER, on all hosts",
+			   "another program holds UDP port %u", d->port);
+	else
+		doctor_say(d, DOCTOR_OK, NULL, "UDP port %u is free until a group is joined",
+			   d->port);
+}
+
+/**
+ * struct firewall - what the rules say, as far as a glance can tell
+ * @readable: they were listed
+ * @refuses: what no rule accepts
+ * @named: a rule speaks of the port
+ */
+struct firewall {
+	bool	readable;
+	bool	refuses;
+	bool	named;
+};
+
+/* As iptables-save, as nft has it. */
+static bool refuses_by_default(const char *line)
+{
+	if (strstr(line, ":INPUT DROP"))
+		return true;
+	return strstr(line, "hook input") && strstr(line, "policy drop");
+}
+
+static void read_firewall(struct firewall *firewall, const char *command, unsigned int port)
+{
+	FILE *file = popen(command, "re");
+	char line[LINE_BYTES], number[8];
+
+	if (!file)
+		return;
+	snprintf(number, sizeof(number), "%u", port);
+	while (fgets(line, sizeof(line), file)) {
+		firewall->refuses |= refuses_by_default(line);
+		firewall->named |= strstr(line, "udp") && strstr(line, number);
+	}
+	firewall->readable |= !pclose(file);
+}
+
+void doctor_firewall(struct doctor *d)
+{
+	struct firewall firewall = { };
+
+	read_firewall(&firewall, "PATH=$PATH:/usr/sbin:/sbin nft list ruleset 2>/dev/null",
+		      d->port);
+	read_firewall(&firewall, "PATH=$PATH:/usr/sbin:/sbin iptables-save 2>/dev/null", d->port);
+	if (!firewall.readable)
+		doctor_say(d, DOCTOR_NOTE, "as root, nft list ruleset shows what there is",
+			   "its rules cannot be read here");
+	else if (firewall.refuses && !firewall.named)
+		doctor_say(d, DOCTOR_WARNING,
+			   "nft add rule inet filter input udp dport 7607 accept, or what your firewall has for it",
+			   "packets are refused unless a rule accepts them, and none names UDP port %u",
+			   d->port);
+	else
+		doctor_say(d, DOCTOR_OK, NULL, "no sign that UDP port %u is refused", d->port);
+}
+
+/* ---- the way ---- */
+
+void doctor_route(struct doctor *d)
+{
+	struct doctor_host *host;
+
+	for (host = d->hosts; host < d->hosts + d->host_count; host++) {
+		if (!host->routed)
+			doctor_say(d, DOCTOR_PROBLEM, "ip route get ADDRESS; ip link; ip address",
+				   "to %s there is none", host->name);
+		else if (!strcmp(host->source, host->numeric))
+			doctor_say(d, DOCTOR_OK, NULL, "%s is this host", host->name);
+		else
+			doctor_say(d, DOCTOR_OK, NULL,
+				   "to %s from %s through %s; others must name this host %s",
+				   host->name, host->source, *host->device ? host->device : "?",
+				   host->source);
+	}
+}
+
+static int largest_segment(const struct doctor *d)
+{
+	int largest = COLLSOCK_DEFAULT_SEGMENT, segment;
+	size_t i, count = d->groups ? json_object_array_length(d->groups) : 0;
+
+	for (i = 0; i < count; i++) {
+		segment = text_number(json_object_array_get_idx(d->groups, i), "segment_bytes", 0);
+		if (segment > largest)
+			largest = segment;
+	}
+	return largest;
+}
+
+void doctor_mtu(struct doctor *d)
+{
+	struct doctor_host *host;
+	int segment = largest_segment(d), packet;
+
+	for (host = d->hosts; host < d->hosts + d->host_count; host++) {
+		if (!host->routed)
+			continue;
+		packet = segment + WIRE_OVERHEAD +
+			 (host->address.ss_family == AF_INET ? OVERHEAD_4 : OVERHEAD_6);
+		if (packet <= host->mtu)
+			doctor_say(d, DOCTOR_OK, NULL,
+				   "to %s: packets of at most %d bytes fit the MTU of %d",
+				   host->name, packet, host->mtu);
+		else
+			doctor_say(d, DOCTOR_PROBLEM,
+				   "join with a smaller segment_bytes, or raise the MTU on all hosts",
+				   "to %s: packets of %d bytes (segments of %d) exceed the MTU of %d",
+				   host->name, packet, segment, host->mtu);
+	}
+}
+
+void doctor_reach(struct doctor *d)
+{
+	struct doctor_host *host;
+	int status;
+	char *ping;
+
+	for (host = d->hosts; host < d->hosts + d->host_count; host++) {
+		if (!host->routed)
+			continue;
+		ping = text_format("ping -q -c 1 -W 1 %s >/dev/null 2>&1", host->numeric);
+		status = system(ping);
+		free(ping);
+		if (!status)
+			doctor_say(d, DOCTOR_OK, NULL, "%s answers a ping", host->name);
+		else if (WIFEXITED(status) && WEXITSTATUS(status) == 1)
+			doctor_say(d, DOCTOR_WARNING,
+				   "is it up, is the cable in? A firewall may also refuse pings alone",
+				   "%s does not answer a ping within 1 s", host->name);
+		else
+			doctor_say(d, DOCTOR_NOTE,
+				   WEXITSTATUS(status) == NO_PROGRAM ? "install ping" : NULL,
+				   "%s cannot be pinged from here", host->name);
+	}
+}
+
+/* ---- its devices ---- */
+
+static void check_device(struct doctor *d, const char *device)
+{
+	struct ethtool_coalesce coalesce = { .cmd = ETHTOOL_GCOALESCE };
+	struct ifreq request = { .ifr_data = (void *)&coalesce };
+	int fd, status;
+
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%.15s", device);
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	status = ioctl(fd, SIOCETHTOOL, &request);
+	close(fd);
+	if (status)
+		doctor_say(d, DOCTOR_OK, NULL, "%s does not hold any back", device);
+	else if (coalesce.rx_coalesce_usecs > COALESCING_US || coalesce.use_adaptive_rx_coalesce)
+		doctor_say(d, DOCTOR_NOTE,
+			   "for the least latency: ethtool -C DEVICE adaptive-rx off rx-usecs 0",
+			   "%s holds packets back for up to %u us%s", device,
+			   coalesce.rx_coalesce_usecs,
+			   coalesce.use_adaptive_rx_coalesce ? ", adaptively" : "");
+	else
+		doctor_say(d, DOCTOR_OK, NULL, "%s holds packets back for at most %u us", device,
+			   coalesce.rx_coalesce_usecs);
+}
+
+/* Each device once. */
+void doctor_coalescing(struct doctor *d)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < d->host_count; i++) {
+		for (j = 0; j < i; j++)
+			if (!strcmp(d->hosts[i].device, d->hosts[j].device))
+				break;
+		if (j == i && *d->hosts[i].device)
+			check_device(d, d->hosts[i].device);
+	}
+}

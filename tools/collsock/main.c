@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+/* collsock: what a network namespace has of collective sockets. See collsock(8). */
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <linux/collsock.h>
+
+#include "command.h"
+#include "match.h"
+#include "text.h"
+
+#define NAMESPACES "/run/netns/"
+#define INTERVAL_MOST_S 86400
+
+struct options options;
+
+/* Sub-commands, and the letters of the options that they alone take. */
+static const struct {
+	const char	*name;
+	int		(*run)(char **words);
+	const char	*letters;
+} commands[] = {
+	{ "group",	command_group,	   "" },
+	{ "host",	command_host,	   "" },
+	{ "rank",	command_rank,	   "" },
+	{ "peer",	command_peer,	   "" },
+	{ "op",		command_operation, "" },
+	{ "stat",	command_stat,	   "P" },
+	{ "get",	command_get,	   "" },
+	{ "set",	command_set,	   "" },
+	{ "monitor",	command_monitor,   "t" },
+	{ "end",	command_end,	   "" },
+	{ "wait",	command_wait,	   "liN" },
+	{ "doctor",	command_doctor,	   "" },
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(*commands))
+
+static const char *command_names[COMMANDS + 1];
+
+static const struct option known[] = {
+	{ "json",	no_argument,		NULL,	'j' },
+	{ "pretty",	no_argument,		NULL,	'p' },
+	{ "statistics",	no_argument,		NULL,	's' },
+	{ "netns",	required_argument,	NULL,	'n' },
+	{ "color",	optional_argument,	NULL,	'c' },
+	{ "timestamp",	no_argument,		NULL,	't' },
+	{ "last",	no_argument,		NULL,	'l' },
+	{ "interval",	required_argument,	NULL,	'i' },
+	{ "count",	required_argument,	NULL,	'N' },
+	{ "prometheus",	no_argument,		NULL,	'P' },
+	{ "version",	no_argument,		NULL,	'V' },
+	{ "help",	no_argument,		NULL,	'h' },
+	{ }
+};
+
+static const char help[] =
+	"usage: collsock [OPTIONS] COMMAND [WORDS]\n"
+	"\n"
+	"To look, as anybody:\n"
+	"  group [HANDLE|id ID]         groups of this network namespace\n"
+	"  host [group HANDLE|id ID]    their hosts\n"
+	"  rank [group HANDLE|id ID]    their ranks that live here, and whose they are\n"
+	"  peer [group HANDLE|id ID]    their connections\n"
+	"  op [group HANDLE|id ID]      operations under way, and for whom they wait\n"
+	"  stat [--prometheus]          counters; with -s advice\n"
+	"  get [NAME...]                tunables\n"
+	"  monitor [-t]                 what happens, until interrupted; -t: and when\n"
+	"  wait [group HANDLE|id ID] [--interval S] [--count N]\n"
+	"                               for which rank everybody waits: status 3 if so\n"
+	"  wait --last                  who was last in the past\n"
+	"  doctor [HOST...]             what is wrong: status 2 if something is\n"
+	"To change something, with CAP_NET_ADMIN:\n"
+	"  set NAME VALUE|default [NAME VALUE...]\n"
+	"                               tunables, all of them or none\n"
+	"  end HANDLE|id ID             a group on this host\n"
+	"\n"
+	"  -j, --json                   JSON\n"
+	"  -p, --pretty                 the same in many lines\n"
+	"  -s, --statistics             more of it\n"
+	"  -n, --netns NAME             in that network namespace\n"
+	"  -c, --color[=always|auto|never]\n"
+	"  -V, --version\n"
+	"  -h, --help                   this text\n"
+	"\n"
+	"Commands can be abbreviated. collsock(8) says it all.\n";
+
+void command_no_more(char **words)
+{
+	if (*words)
+		errx(EXIT_ERROR, "\"%s\" is one word too many: collsock --help", *words);
+}
+
+uint64_t command_number(const char *what, const char *text, uint64_t most)
+{
+	uint64_t number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(text, &end, 0);
+	if (errno || end == text || *end || strchr(text, '-') || number > most)
+		errx(EXIT_ERROR, "%s: \"%s\" is not a whole number from 0 to %ju", what, text,
+		     (uintmax_t)most);
+	return number;
+}
+
+static double parse_interval(const char *text)
+{
+	double seconds;
+	char *end;
+
+	seconds = strtod(text, &end);
+	/* Written so that it refuses what is no number at all */
+	if (end == text || *end || !(seconds > 0 && seconds <= INTERVAL_MOST_S))
+		errx(EXIT_ERROR, "--interval: \"%s\" is not a time from 0 to %u s", text,
+		     INTERVAL_MOST_S);
+	return seconds;
+}
+
+static bool parse_color(const char *when)
+{
+	if (!when || !strcmp(when, "always"))
+		return true;
+	if (!strcmp(when, "never"))
+		return false;
+	if (strcmp(when, "auto"))
+		errx(EXIT_ERROR, "--color: \"%s\" is not always, auto or never", when);
+	return isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+}
+
+/* As ip-netns(8) names them, or a path. */
+static void enter(const char *name)
+{
+	char *path = text_format("%s%s", strchr(name, '/') ? "" : NAMESPACES, name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		err(EXIT_ERROR, "network namespace %s", path);
+	if (setns(fd, CLONE_NEWNET))
+		err(EXIT_ERROR, "network namespace %s: %s", path,
+		    errno == EPERM ? "needs CAP_SYS_ADMIN (sudo)" : "cannot be entered");
+	close(fd);
+	free(path);
+}
+
+static void take(int letter)
+{
+	switch (letter) {
+	case 'j':
+		options.json = true;
+		break;
+	case 'p':
+		options.json = true;
+		options.pretty = true;
+		break;
+	case 's':
+		options.statistics = true;
+		break;
+	case 'n':
+		enter(optarg);
+		break;
+	case 'c':
+		options.color = parse_color(optarg);
+		break;
+	case 't':
+		options.timestamps = true;
+		break;
+	case 'l':
+		options.last = true;
+		break;
+	case 'i':
+		options.interval_s = parse_interval(optarg);
+		break;
+	case 'N':
+		options.count = command_number("--count", optarg, UINT32_MAX);
+		break;
+	case 'P':
+		options.prometheus = true;
+		break;
+	case 'V':
+		puts("collsock " COLLSOCK_VERSION);
+		exit(EXIT_DONE);
+	case 'h':
+		fputs(help, stdout);
+		exit(EXIT_DONE);
+	default:
+		errx(EXIT_ERROR, "try collsock --help");
+	}
+}
+
+static int find(const char *word)
+{
+	int found, nearest;
+	size_t i;
+
+	for (i = 0; i < COMMANDS; i++)
+		command_names[i] = commands[i].name;
+	found = match_prefix(word, command_names);
+	if (found == MATCH_SEVERAL)
+		errx(EXIT_ERROR, "\"%s\" may be several commands: collsock --help", word);
+	nearest = match_nearest(word, command_names);
+	if (found == MATCH_NONE && nearest != MATCH_NONE)
+		errx(EXIT_ERROR, "\"%s\" is not a command; is it \"%s\"?", word,
+		     command_names[nearest]);
+	if (found == MATCH_NONE)
+		errx(EXIT_ERROR, "\"%s\" is not a command: collsock --help lists them", word);
+	return found;
+}
+
+int main(int argc, char **argv)
+{
+	static const char letters[] = "jpsn:c::tVh", common[] = "jpsncVh";
+	char own[COMMANDS * 2] = "", letter[] = " ", *word;
+	int taken, found, status;
+
+	/* Whatever the file is called */
+	program_invocation_short_name = "collsock";
+	if (isatty(STDOUT_FILENO))
+		options.color = parse_color("auto");
+	while ((taken = getopt_long(argc, argv, letters, known, NULL)) != -1) {
+		take(taken);
+		*letter = taken;
+		if (!strchr(common, taken) && !strchr(own, taken))
+			strcat(own, letter);
+	}
+	if (optind == argc) {
+		fputs(help, stderr);
+		return EXIT_ERROR;
+	}
+	found = find(argv[optind]);
+	for (word = own; *word; word++)
+		if (!strchr(commands[found].letters, *word))
+			errx(EXIT_ERROR, "%s does not take that option: collsock --help",
+			     commands[found].name);
+	status = commands[found].run(argv + optind + 1);
+	if (fflush(stdout) || ferror(stdout))
+		err(EXIT_ERROR, "standard output");
+	return status;
+}

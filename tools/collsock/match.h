@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a word that a person typed may mean. */
+#ifndef MATCH_H
+#define MATCH_H
+
+#include <stddef.h>
+
+#define MATCH_NONE	(-1)
+#define MATCH_SEVERAL	(-2)
+
+/**
+ * match_prefix() - the name that a word is, or that alone begins with it
+ * @word: what was typed
+ * @names: ended by NULL
+ *
+ * Return: its index, MATCH_NONE, or MATCH_SEVERAL.
+ */
+int match_prefix(const char *word, const char *const *names);
+
+/**
+ * match_nearest() - the name that was probably meant
+ * @word: what was typed
+ * @names: ended by NULL
+ *
+ * Return: its index, or MATCH_NONE if no name is near.
+ */
+int match_nearest(const char *word, const char *const *names);
+
+#endif

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What happens, a line for each event, until interrupted. */
+#include <err.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+
+#include <netlink/errno.h>
+#include <netlink/genl/ctrl.h>
+#include <netlink/genl/genl.h>
+
+#include <linux/collsock_netlink.h>
+
+#include "command.h"
+#include "netlink.h"
+#include "text.h"
+
+#define BUFFER_BYTES 4194304
+
+/* 2026-11-21T12:00:00.123456+0000, as ip monitor -t has it but for the line. */
+static void timestamp(char text[TEXT_BYTES])
+{
+	char seconds[TEXT_BYTES / 2], zone[TEXT_BYTES / 8];
+	struct timespec now;
+	struct tm local;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	localtime_r(&now.tv_sec, &local);
+	strftime(seconds, sizeof(seconds), "%FT%T", &local);
+	strftime(zone, sizeof(zone), "%z", &local);
+	snprintf(text, TEXT_BYTES, "%s.%06ld%s", seconds, now.tv_nsec / 1000, zone);
+}
+
+static const char *meaning(const char *event)
+{
+	static const char *const meanings[][2] = {
+		{ "group-made",	      "the first rank of this host has joined" },
+		{ "group-failed",     "the group has failed" },
+		{ "group-ended",      "the group is not there any more" },
+		{ "peer-made",	      "a connection came into being" },
+		{ "peer-reclaimed",   "a connection was put back: nothing was said over it" },
+		{ "peer-lossy",	      "a message was sent several times and is not acknowledged" },
+		{ "operation-failed", "a rank of this host was told that its operation failed" },
+		{ "disagreement",     "two ranks mean different operations by the same number" },
+		{ "overrun",	      "events were lost: they came faster than they were read" },
+		{ }
+	};
+	size_t i;
+
+	for (i = 0; meanings[i][0]; i++)
+		if (!strcmp(meanings[i][0], event))
+			return meanings[i][1];
+	return event;
+}
+
+static void print_line(struct json_object *notice)
+{
+	const char *event = text_string(notice, "event", "-");
+
+	if (text_has(notice, "time"))
+		printf("%s ", text_string(notice, "time", ""));
+	if (text_has(notice, "id"))
+		printf("group %s (handle %s): ", text_string(notice, "id", "-"),
+		       text_string(notice, "group", "-"));
+	printf("%s: %s", event, meaning(event));
+	if (text_has(notice, "operation"))
+		printf(", operation %s", text_string(notice, "operation", ""));
+	if (text_has(notice, "host"))
+		printf(", host %s", text_string(notice, "host", ""));
+	if (text_has(notice, "error"))
+		printf(", %s", text_string(notice, "error", ""));
+	if (text_has(notice, "rank"))
+		printf(", because of rank %s", text_string(notice, "rank", ""));
+	putchar('\n');
+}
+
+static void tell(struct json_object *notice)
+{
+	char text[TEXT_BYTES];
+
+	if (options.timestamps) {
+		timestamp(text);
+		text_put_string(notice, "time", text);
+	}
+	if (options.json) {
+		text_print(notice);
+	} else {
+		print_line(notice);
+		json_object_put(notice);
+	}
+	if (fflush(stdout))
+		err(EXIT_ERROR, "standard output");
+}
+
+static int on_notice(struct nl_msg *message, void *context)
+{
+	struct genlmsghdr *head = nlmsg_data(nlmsg_hdr(message));
+
+	(void)context;
+	if (head->cmd == COLLSOCK_CMD_NOTICE)
+		tell(decode(decode_notice, genlmsg_attrdata(head, 0), genlmsg_attrlen(head, 0)));
+	return NL_OK;
+}
+
+static void subscribe(struct netlink *n)
+{
+	int events;
+
+	netlink_open(n);
+	events = genl_ctrl_resolve_grp(n->socket, COLLSOCK_GENL_NAME, COLLSOCK_MCGRP_EVENTS);
+	if (events < 0)
+		errx(EXIT_ERROR, "the module has no events: it is older than this command");
+	nl_socket_disable_seq_check(n->socket);
+	nl_socket_set_buffer_size(n->socket, BUFFER_BYTES, 0);
+	nl_socket_modify_cb(n->socket, NL_CB_VALID, NL_CB_CUSTOM, on_notice, NULL);
+	if (nl_socket_add_membership(n->socket, events))
+		errx(EXIT_ERROR, "the events cannot be listened to");
+	nl_socket_set_nonblocking(n->socket);
+}
+
+static void overrun(void)
+{
+	struct json_object *notice = json_object_new_object();
+
+	text_put_string(notice, "event", "overrun");
+	tell(notice);
+}
+
+static void receive(struct netlink *n)
+{
+	int status = nl_recvmsgs_default(n->socket);
+
+	/* What libnl makes of ENOBUFS */
+	if (status == -NLE_NOMEM)
+		overrun();
+	else if (status < 0 && status != -NLE_AGAIN)
+		errx(EXIT_ERROR, "events: %s", nl_geterror(status));
+}
+
+/* They come by a file: while nothing is half printed, and are never missed. */
+static int await_signals(void)
+{
+	sigset_t ends;
+	int fd;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigprocmask(SIG_BLOCK, &ends, NULL);
+	fd = signalfd(-1, &ends, SFD_CLOEXEC);
+	if (fd < 0)
+		err(EXIT_ERROR, "signals");
+	return fd;
+}
+
+int command_monitor(char **words)
+{
+	struct pollfd fds[2] = { { .events = POLLIN }, { .events = POLLIN } };
+	struct netlink n;
+
+	command_no_more(words);
+	fds[1].fd = await_signals();
+	subscribe(&n);
+	fds[0].fd = nl_socket_get_fd(n.socket);
+	while (!fds[1].revents) {
+		if (fds[0].revents)
+			receive(&n);
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			err(EXIT_ERROR, "events");
+	}
+	netlink_close(&n);
+	return EXIT_DONE;
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <err.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/netlink.h>
+#include <netlink/errno.h>
+#include <netlink/genl/ctrl.h>
+#include <netlink/genl/genl.h>
+
+#include <linux/collsock_netlink.h>
+
+#include "command.h"
+#include "netlink.h"
+
+#define RECEIVE_BYTES	1048576
+#define DUMP_ATTEMPTS	10
+#define BETWEEN_DUMPS_US 20000
+
+/**
+ * struct reply - what a request brings
+ * @n: the connection
+ * @set: what replies have, or NULL
+ * @one: the reply
+ * @all: array of them, of a dump
+ */
+struct reply {
+	struct netlink			*n;
+	const struct decode_field	*set;
+	struct json_object		*one;
+	struct json_object		*all;
+};
+
+int netlink_connect(struct netlink *n)
+{
+	int on = 1;
+
+	*n = (struct netlink){ .socket = nl_socket_alloc() };
+	if (!n->socket)
+		err(EXIT_ERROR, "netlink");
+	if (genl_connect(n->socket)) {
+		n->error = errno;
+		return n->error;
+	}
+	/* Large dumps: what does not fit would be lost. Older kernels say no more than errno. */
+	nl_socket_set_buffer_size(n->socket, RECEIVE_BYTES, 0);
+	nl_socket_set_msg_buf_size(n->socket, RECEIVE_BYTES);
+	setsockopt(nl_socket_get_fd(n->socket), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
+	n->family = genl_ctrl_resolve(n->socket, COLLSOCK_GENL_NAME);
+	n->error = n->family < 0 ? ENOENT : 0;
+	return n->error;
+}
+
+void netlink_open(struct netlink *n)
+{
+	switch (netlink_connect(n)) {
+	case 0:
+		return;
+	case ENOENT:
+		errx(EXIT_ERROR,
+		     "the module is not loaded: modprobe collsock (collsock doctor says more)");
+	default:
+		errno = n->error;
+		err(EXIT_ERROR, "generic netlink");
+	}
+}
+
+void netlink_close(struct netlink *n)
+{
+	nl_socket_free(n->socket);
+}
+
+struct nl_msg *netlink_message(struct netlink *n, uint8_t command, int flags)
+{
+	struct nl_msg *message = nlmsg_alloc();
+
+	if (!message || !genlmsg_put(message, NL_AUTO_PORT, NL_AUTO_SEQ, n->family, 0, flags,
+				     command, COLLSOCK_GENL_VERSION))
+		errx(EXIT_ERROR, "no memory for a request");
+	return message;
+}
+
+/* ---- what comes back ---- */
+
+static void take_text(struct netlink *n, const void *attributes, int bytes)
+{
+	const struct nlattr *text = nla_find(attributes, bytes, NLMSGERR_ATTR_MSG);
+
+	if (text)
+		nla_strlcpy(n->text, text, sizeof(n->text));
+}
+
+/* An acknowledgment that is none. The request may stand in it, then the attributes. */
+static int on_error(struct sockaddr_nl *from, struct nlmsgerr *error, void *context)
+{
+	const struct nlmsghdr *head = (const struct nlmsghdr *)error - 1;
+	size_t skip = sizeof(*head) + sizeof(*error);
+	struct reply *reply = context;
+
+	(void)from;
+	reply->n->error = -error->error;
+	if (!(head->nlmsg_flags & NLM_F_CAPPED))
+		skip += NLMSG_ALIGN(error->msg.nlmsg_len - sizeof(error->msg));
+	if (head->nlmsg_flags & NLM_F_ACK_TLVS && head->nlmsg_len > skip)
+		take_text(reply->n, (const char *)head + skip, head->nlmsg_len - skip);
+	return NL_STOP;
+}
+
+/* The end of a dump says whether it went well. */
+static int on_finish(struct nl_msg *message, void *context)
+{
+	const struct nlmsghdr *head = nlmsg_hdr(message);
+	struct reply *reply = context;
+	int status = 0;
+
+	if (nlmsg_datalen(head) >= (int)sizeof(status))
+		memcpy(&status, nlmsg_data(head), sizeof(status));
+	if (status < 0) {
+		reply->n->error = -status;
+		if (head->nlmsg_flags & NLM_F_ACK_TLVS)
+			take_text(reply->n, (const char *)nlmsg_data(head) + sizeof(status),
+				  nlmsg_datalen(head) - sizeof(status));
+	}
+	return NL_STOP;
+}
+
+/* One request at a time; libnl counts only those that are acknowledged. */
+static int on_sequence(struct nl_msg *message, void *context)
+{
+	(void)message;
+	(void)context;
+	return NL_OK;
+}
+
+static int on_acknowledgment(struct nl_msg *message, void *context)
+{
+	(void)message;
+	(void)context;
+	return NL_STOP;
+}
+
+static int on_reply(struct nl_msg *message, void *context)
+{
+	struct genlmsghdr *head = nlmsg_data(nlmsg_hdr(message));
+	struct reply *reply = context;
+	struct json_object *object;
+
+	if (!reply->set)
+		return NL_OK;
+	object = decode(reply->set, genlmsg_attrdata(head, 0), genlmsg_attrlen(head, 0));
+	if (reply->all) {
+		json_object_array_add(reply->all, object);
+	} else {
+		json_object_put(reply->one);
+		reply->one = object;
+	}
+	return NL_OK;
+}
+
+/* Send, and take what comes. Return: what libnl says; the kernel's word is in @n. */
+static int converse(struct netlink *n, struct nl_msg *message, struct reply *reply)
+{
+	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
+	int status;
+
+	if (!cb)
+		errx(EXIT_ERROR, "no memory for a request");
+	reply->n = n;
+	n->error = 0;
+	*n->text = '\0';
+	nl_cb_err(cb, NL_CB_CUSTOM, on_error, reply);
+	nl_cb_set(cb, NL_CB_SEQ_CHECK, NL_CB_CUSTOM, on_sequence, NULL);
+	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_reply, reply);
+	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, reply);
+	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_acknowledgment, reply);
+	status = nl_send_auto(n->socket, message);
+	if (status >= 0)
+		status = nl_recvmsgs(n->socket, cb);
+	nl_cb_put(cb);
+	nlmsg_free(message);
+	return status;
+}
+
+/* ---- requests ---- */
+
+struct json_object *netlink_do(struct netlink *n, struct nl_msg *message,
+			       const struct decode_field *set)
+{
+	struct reply reply = { .set = set };
+	int status;
+
+	/* One message is read: the reply, or else the acknowledgment */
+	if (set)
+		nl_socket_disable_auto_ack(n->socket);
+	else
+		nl_socket_enable_auto_ack(n->socket);
+	status = converse(n, message, &reply);
+	if (status < 0 && !n->error) {
+		n->error = EIO;
+		snprintf(n->text, sizeof(n->text), "netlink: %s", nl_geterror(status));
+	}
+	return reply.one;
+}
+
+struct json_object *netlink_get(struct netlink *n, uint8_t command,
+				const struct decode_field *set)
+{
+	struct json_object *object;
+
+	object = netlink_do(n, netlink_message(n, command, 0), set);
+	if (n->error || !object)
+		netlink_fail(n, "the module's answer");
+	return object;
+}
+
+/* Has the group gone while it was looked at? */
+static bool is_gone(const struct netlink *n, int attribute)
+{
+	return attribute && (n->error == ENOENT || n->error == ESRCH);
+}
+
+struct json_object *netlink_dump(struct netlink *n, uint8_t command, int attribute,
+				 uint32_t handle, const struct decode_field *set)
+{
+	struct reply reply = { .set = set };
+	struct nl_msg *message;
+	int attempt, status;
+
+	for (attempt = 0; attempt < DUMP_ATTEMPTS; attempt++) {
+		json_object_put(reply.all);
+		reply.all = json_object_new_array();
+		message = netlink_message(n, command, NLM_F_DUMP);
+		if (attribute && nla_put_u32(message, attribute, handle))
+			errx(EXIT_ERROR, "no memory for a request");
+		nl_socket_disable_auto_ack(n->socket);
+		status = converse(n, message, &reply);
+		if (is_gone(n, attribute))
+			return reply.all;
+		if (n->error)
+			netlink_fail(n, "the module's answer");
+		if (status != -NLE_DUMP_INTR && status < 0)
+			errx(EXIT_ERROR, "netlink: %s", nl_geterror(status));
+		if (status >= 0)
+			return reply.all;
+		usleep(BETWEEN_DUMPS_US);
+	}
+	warnx("groups came and went while they were listed: the list may not be complete");
+	return reply.all;
+}
+
+noreturn void netlink_fail(const struct netlink *n, const char *what)
+{
+	const char *said = *n->text ? n->text : strerror(n->error);
+
+	switch (n->error) {
+	case EPERM:
+	case EACCES:
+		errx(EXIT_ERROR, "%s: %s%s", what, said,
+		     *n->text ? "" : ": needs CAP_NET_ADMIN in this network namespace (sudo)");
+	case EOPNOTSUPP:
+		errx(EXIT_ERROR,
+		     "%s: %s: the module is older than this command (collsock doctor)", what, said);
+	default:
+		errx(EXIT_ERROR, "%s: %s", what, said);
+	}
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <string.h>
+
+#include <linux/collsock_netlink.h>
+
+#include "command.h"
+#include "counters.h"
+#include "netlink.h"
+#include "text.h"
+
+#define PREFIX "collsock_"
+
+/* ---- for people ---- */
+
+static void print_plain(struct json_object *net)
+{
+	const struct counter *c;
+	uintmax_t value;
+
+	printf("%-17s%s\n", "version", text_string(net, "version", "-"));
+	printf("%-17s%s\n", "socket family", text_string(net, "family", "-"));
+	printf("%-17s%s\n", "UDP port", text_string(net, "port", "-"));
+	for (c = counters_net; c->key; c++) {
+		value = text_number(net, c->key, 0);
+		printf("%-16s %s%ju%s", c->key,
+		       text_color(value && c->advice ? COLOR_WARNING : COLOR_PLAIN), value,
+		       text_color(COLOR_PLAIN));
+		if (options.statistics)
+			printf("%s%s", "\t", c->help);
+		putchar('\n');
+		if (options.statistics && value && c->advice)
+			printf("%17s%s\n", "-> ", c->advice);
+	}
+}
+
+/* ---- for Prometheus: text exposition format 0.0.4 ---- */
+
+static void describe(const struct counter *c)
+{
+	printf("# HELP " PREFIX "%s %s\n# TYPE " PREFIX "%s %s\n", c->metric, c->help, c->metric,
+	       c->gauge ? "gauge" : "counter");
+}
+
+/* A label's value, escaped. */
+static void print_label(const char *name, const char *value)
+{
+	printf("%s=\"", name);
+	for (; *value; value++) {
+		if (*value == '\n')
+			fputs("\\n", stdout);
+		else if (*value == '\\' || *value == '"')
+			printf("\\%c", *value);
+		else
+			putchar(*value);
+	}
+	putchar('"');
+}
+
+static void print_labels(struct json_object *group)
+{
+	putchar('{');
+	print_label("handle", text_string(group, "handle", ""));
+	putchar(',');
+	print_label("id", text_string(group, "id", ""));
+	putchar('}');
+}
+
+/* Of each metric all samples stand together. */
+static void print_groups(const struct counter *counters, struct json_object *groups,
+			 const char *nest)
+{
+	size_t i, count = json_object_array_length(groups);
+	const struct counter *c;
+
+	for (c = counters; c->key && count; c++) {
+		describe(c);
+		for (i = 0; i < count; i++) {
+			struct json_object *group = json_object_array_get_idx(groups, i), *from;
+
+			from = nest ? json_object_object_get(group, nest) : group;
+			printf(PREFIX "%s", c->metric);
+			print_labels(group);
+			printf(" %ju\n", (uintmax_t)text_number(from, c->key, 0));
+		}
+	}
+}
+
+static void print_prometheus(struct netlink *n, struct json_object *net)
+{
+	struct json_object *groups;
+	const struct counter *c;
+
+	printf("# HELP " PREFIX "info The module that is loaded.\n# TYPE " PREFIX "info gauge\n");
+	printf(PREFIX "info{");
+	print_label("version", text_string(net, "version", ""));
+	printf("} 1\n");
+	for (c = counters_net; c->key; c++) {
+		describe(c);
+		printf(PREFIX "%s %ju\n", c->metric, (uintmax_t)text_number(net, c->key, 0));
+	}
+	groups = netlink_dump(n, COLLSOCK_CMD_GROUP_GET, 0, 0, decode_group);
+	print_groups(counters_group, groups, NULL);
+	print_groups(counters_stats, groups, "stats");
+	json_object_put(groups);
+}
+
+int command_stat(char **words)
+{
+	struct json_object *net;
+	struct netlink n;
+
+	command_no_more(words);
+	netlink_open(&n);
+	net = netlink_get(&n, COLLSOCK_CMD_NET_GET, decode_net);
+	if (options.prometheus)
+		print_prometheus(&n, net);
+	else if (options.json)
+		text_print(json_object_get(net));
+	else
+		print_plain(net);
+	json_object_put(net);
+	netlink_close(&n);
+	return EXIT_DONE;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/collsock_netlink.h>
+
+#include "command.h"
+#include "match.h"
+#include "netlink.h"
+#include "table.h"
+#include "text.h"
+
+/* The tunables as the kernel tells them; no command has a list of its own. */
+static struct json_object *tunables(struct netlink *n)
+{
+	struct json_object *reply, *all;
+
+	reply = netlink_get(n, COLLSOCK_CMD_TUNABLE_GET, decode_tunables);
+	all = json_object_get(json_object_object_get(reply, "tunables"));
+	json_object_put(reply);
+	return all;
+}
+
+/* Their names, ended by NULL; they live as long as @all does. */
+static const char **names_of(struct json_object *all)
+{
+	size_t i, count = json_object_array_length(all);
+	const char **names = calloc(count + 1, sizeof(*names));
+
+	if (!names)
+		err(EXIT_ERROR, "the tunables");
+	for (i = 0; i < count; i++)
+		names[i] = text_string(json_object_array_get_idx(all, i), "name", "");
+	return names;
+}
+
+/* The tunable of that name, or the end of the process. */
+static struct json_object *find(struct json_object *all, const char *name)
+{
+	const char **names = names_of(all);
+	struct json_object *found;
+	int i, nearest;
+
+	for (i = 0; names[i]; i++)
+		if (!strcmp(names[i], name))
+			break;
+	nearest = match_nearest(name, names);
+	if (!names[i] && nearest != MATCH_NONE)
+		errx(EXIT_ERROR, "\"%s\" is not a tunable; is it %s? collsock get lists all", name,
+		     names[nearest]);
+	if (!names[i])
+		errx(EXIT_ERROR, "\"%s\" is not a tunable: collsock get lists them", name);
+	found = json_object_array_get_idx(all, i);
+	free(names);
+	return found;
+}
+
+static void add_range(struct json_object *tunable)
+{
+	char *range = text_format("%s to %s", text_string(tunable, "minimum", "-"),
+				  text_string(tunable, "maximum", "-"));
+
+	text_put_string(tunable, "range", range);
+	text_put_string(tunable, "set", text_flag(tunable, "own") ? "here" : "-");
+	free(range);
+}
+
+int command_get(char **words)
+{
+	static const struct table_column columns[] = {
+		{ "NAME",	 "name" },
+		{ "VALUE",	 "value",	TABLE_NUMBER },
+		{ "UNIT",	 "unit" },
+		{ "RANGE",	 "range" },
+		{ "DEFAULT",	 "default",	TABLE_NUMBER },
+		{ "SET",	 "set" },
+		{ "DESCRIPTION", "description" },
+		{ }
+	};
+	struct json_object *all, *chosen;
+	struct netlink n;
+	size_t i;
+
+	netlink_open(&n);
+	all = tunables(&n);
+	chosen = *words ? json_object_new_array() : json_object_get(all);
+	for (; *words; words++)
+		json_object_array_add(chosen, json_object_get(find(all, *words)));
+	for (i = 0; !options.json && i < json_object_array_length(chosen); i++)
+		add_range(json_object_array_get_idx(chosen, i));
+	table_show(columns, chosen);
+	json_object_put(all);
+	netlink_close(&n);
+	return EXIT_DONE;
+}
+
+static void put_tunable(struct nl_msg *message, const char *name, const char *value)
+{
+	struct nlattr *nest = nla_nest_start(message, COLLSOCK_A_TUNABLES_TUNABLE);
+	int status;
+
+	status = nest ? nla_put_string(message, COLLSOCK_A_TUNABLE_NAME, name) : -1;
+	if (!status && !strcmp(value, "default"))
+		status = nla_put_flag(message, COLLSOCK_A_TUNABLE_RESET);
+	else if (!status)
+		status = nla_put_u32(message, COLLSOCK_A_TUNABLE_VALUE,
+				     command_number(name, value, UINT32_MAX));
+	if (status)
+		errx(EXIT_ERROR, "too many tunables at once");
+	nla_nest_end(message, nest);
+}
+
+int command_set(char **words)
+{
+	struct json_object *all;
+	struct nl_msg *message;
+	struct netlink n;
+
+	if (!*words)
+		errx(EXIT_ERROR, "set: which tunable? collsock get lists them");
+	netlink_open(&n);
+	all = tunables(&n);
+	message = netlink_message(&n, COLLSOCK_CMD_TUNABLE_SET, 0);
+	for (; *words; words += 2) {
+		find(all, *words);
+		if (!words[1])
+			errx(EXIT_ERROR, "%s: to which value? \"default\" is one, too", *words);
+		put_tunable(message, words[0], words[1]);
+	}
+	netlink_do(&n, message, NULL);
+	if (n.error)
+		netlink_fail(&n, "nothing was set");
+	json_object_put(all);
+	netlink_close(&n);
+	return EXIT_DONE;
+}
