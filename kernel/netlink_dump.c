@@ -483,11 +483,11 @@ static bool put_missing_ranks(struct sk_buff *skb, const struct coll_group *g,
 static bool put_awaits(struct sk_buff *skb, const struct coll_formation *f,
 		       const struct coll_wait *wait)
 {
-	u32 rank = wait->rank;
+	bool said = wait->rank < f->group.size;
+	u32 rank = said ? wait->rank : coll_group_rank(&f->group, wait->host);
 
-	if (rank >= f->group.size)
-		rank = coll_group_rank(&f->group, wait->host);
-	return !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_HOST, wait->host) &&
+	return !(said && nla_put_flag(skb, COLLSOCK_A_MISSING_AWAITS_SAID)) &&
+	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_HOST, wait->host) &&
 	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_RANK, rank) &&
 	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_OPERATION, wait->operation) &&
 	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_MS, wait->waited_ms) &&

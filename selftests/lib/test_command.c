@@ -42,7 +42,7 @@ static bool waits(const char *operation)
 #define TELLS(host, awaits, rank, ms)						\
 	"{\"host\":" #host ",\"state\":\"heard\",\"rank\":" #host ",\"heard_ms\":400,"	\
 	"\"awaits_host\":" #awaits ",\"awaits_rank\":" #rank ",\"awaits_operation\":12,"	\
-	"\"awaits_ms\":" #ms ",\"told_ms\":100}"
+	"\"awaits_ms\":" #ms ",\"awaits_said\":true,\"told_ms\":100}"
 
 TEST(own_ranks_are_blamed_before_other_hosts)
 {
@@ -105,7 +105,7 @@ TEST(a_question_that_is_under_way_is_no_silence)
 				 "\"rank\":2,\"heard_ms\":900,\"silent_ms\":20,\"awaits_host\":5,\n"
 				 "\"awaits_rank\":5,\"awaits_ms\":1,\"told_ms\":900}]}");
 
-	EXPECT_EQ(CULPRIT_TOLD, c.reason);
+	EXPECT_EQ(CULPRIT_MISSED, c.reason);
 	EXPECT_EQ(5, c.host);
 }
 

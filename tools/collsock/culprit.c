@@ -106,6 +106,13 @@ static bool is_silent(struct json_object *missing, struct json_object *group)
 	return text_number(missing, "silent_ms", 0) > patience_ms;
 }
 
+static enum culprit_reason told_reason(struct json_object *missing, bool itself)
+{
+	if (!json_object_get_boolean(json_object_object_get(missing, "awaits_said")))
+		return CULPRIT_MISSED;
+	return itself ? CULPRIT_NOT_POSTED : CULPRIT_TOLD;
+}
+
 /* Where the chain of waits ends that begins at a host whose message is missing. */
 static void follow(struct culprit *end, struct json_object *missing, struct json_object *group)
 {
@@ -135,7 +142,7 @@ static void follow(struct culprit *end, struct json_object *missing, struct json
 	} else if (awaits == self) {
 		end->reason = CULPRIT_LOST;
 	} else {
-		end->reason = awaits == host ? CULPRIT_NOT_POSTED : CULPRIT_TOLD;
+		end->reason = told_reason(missing, awaits == host);
 		end->host = awaits;
 		end->rank = text_number(missing, "awaits_rank", end->rank);
 		end->via = awaits == host ? CULPRIT_UNKNOWN : host;
@@ -152,10 +159,15 @@ static bool is_guess(const struct culprit *end)
 	return end->reason == CULPRIT_QUIET || end->reason == CULPRIT_LOST;
 }
 
+static bool is_told(const struct culprit *end)
+{
+	return end->reason == CULPRIT_TOLD || end->reason == CULPRIT_MISSED;
+}
+
 /* What is known at first hand counts more than what was told, and that more than nothing. */
 static bool is_better(const struct culprit *a, const struct culprit *b)
 {
-	bool told_a = a->reason == CULPRIT_TOLD, told_b = b->reason == CULPRIT_TOLD;
+	bool told_a = is_told(a), told_b = is_told(b);
 
 	if (is_guess(a) != is_guess(b))
 		return is_guess(b);
@@ -250,6 +262,7 @@ const char *culprit_reason_name(enum culprit_reason reason)
 		[CULPRIT_HERE]		= "here",
 		[CULPRIT_NOT_POSTED]	= "not-posted",
 		[CULPRIT_TOLD]		= "told",
+		[CULPRIT_MISSED]	= "missed",
 		[CULPRIT_SILENT]	= "silent",
 		[CULPRIT_UNHEARD]	= "unheard",
 		[CULPRIT_GONE]		= "gone",

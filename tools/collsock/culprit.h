@@ -21,7 +21,8 @@ enum culprit_reason {
 	CULPRIT_NOBODY,		/* the operation waits for nothing but acknowledgments */
 	CULPRIT_HERE,		/* ranks of this host have not posted */
 	CULPRIT_NOT_POSTED,	/* a rank there has not posted: its host says so */
-	CULPRIT_TOLD,		/* another host says so; or that host is silent to it */
+	CULPRIT_TOLD,		/* another host has heard it say so */
+	CULPRIT_MISSED,		/* another host waits for it, and has not heard it say why */
 	CULPRIT_SILENT,		/* it was heard, and does not answer any more */
 	CULPRIT_UNHEARD,	/* it was never heard */
 	CULPRIT_GONE,		/* it has left, or counts as dead */

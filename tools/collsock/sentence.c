@@ -111,10 +111,12 @@ static void put_not_posted(FILE *file, struct json_object *wait)
 
 	fprintf(file, "rank %s on ", text_string(wait, "rank", "?"));
 	put_host(file, wait);
-	fputs(", which has not posted ", file);
-	put_operation(file, wait);
-	if (is(wait, "told") && !text_has(wait, "heard_ms"))
-		fputs(", or whose host is silent", file);
+	if (is(wait, "missed")) {
+		fputs(", which says nothing to a host that waits for it", file);
+	} else {
+		fputs(", which has not posted ", file);
+		put_operation(file, wait);
+	}
 	put_heard(file, wait);
 	if (text_has(wait, "via"))
 		fprintf(file, "; heard through host %s, %s ago", text_string(wait, "via", ""),
@@ -172,6 +174,7 @@ static void put_culprit(FILE *file, struct json_object *wait)
 		{ "here",	put_here },
 		{ "not-posted",	put_not_posted },
 		{ "told",	put_not_posted },
+		{ "missed",	put_not_posted },
 		{ "silent",	put_silent },
 		{ "unheard",	put_unheard },
 		{ "quiet",	put_quiet },

@@ -89,7 +89,7 @@ static struct json_object *describe(struct netlink *n, struct json_object *group
 	char *words;
 
 	culprit_find(&culprit, group, operation);
-	if (culprit.reason == CULPRIT_TOLD)
+	if (culprit.reason == CULPRIT_TOLD || culprit.reason == CULPRIT_MISSED)
 		ask_peers(n, group, &culprit);
 	hosts = groups_hosts(n, group);
 	address = groups_address(hosts, culprit.host);
