@@ -72,14 +72,14 @@ class Filter:
 
 
 def some_families_refused():
-    """Docker 23 to 29, containerd: all but AF_ALG and AF_VSOCK."""
+    """Docker's profile for long, and containerd's: all families but AF_ALG and AF_VSOCK."""
     made = Filter()
     made.refuse_families(Comparison.EQUAL, 38, 40)
     return made
 
 
 def listed_families_allowed():
-    """Docker's profile since the summer of 2026 lists families; these are not on it."""
+    """Docker's newest profile lists families that may be used; these are not on it."""
     made = Filter()
     made.refuse_families(Comparison.EQUAL, 12, 19, 20, 23, 25, 34, 37, 38, 40)
     made.refuse_families(Comparison.GREATER, 45)
