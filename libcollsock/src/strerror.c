@@ -32,6 +32,9 @@ static const struct advice advices[] = {
 	}, {
 		EPROTO, 1, "does another operation, or (in joining) describes the group otherwise",
 		"let all ranks join alike and post the same in the same order, with a new nonce",
+	}, {
+		ECANCELED, 1, "is on the host where the group was ended by order (collsock end)",
+		"ask there why, then form the group again with a new nonce",
 	},
 	/* of posting and completing */
 	{
@@ -64,7 +67,7 @@ static const struct advice advices[] = {
 		EISCONN, 0, "this socket has joined already",
 		"open another: a socket is one rank of one group",
 	}, {
-		EPERM, 0, "this user may not join, or the key file is open to others",
+		EPERM, 0, "this user or container may not, or the key file is open to others",
 		"see collsock get join_gid_low join_gid_high; chmod 600 the key file",
 	}, {
 		EACCES, 0, "this namespace refuses groups without a key, or a file may not be read",
@@ -81,6 +84,9 @@ static const struct advice advices[] = {
 	}, {
 		ENOMEM, 0, "no memory, or the groups here have all that they may",
 		"lower window or max_bytes; see collsock get max_memory_kib, memory cgroup",
+	}, {
+		ENFILE, 0, "this namespace has as many groups as it may, or too many files are open",
+		"see what is there, collsock group; allow more: collsock set max_groups",
 	},
 	/* of the library */
 	{

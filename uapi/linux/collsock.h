@@ -131,13 +131,14 @@ struct collsock_member {
  * @flags: 0
  * @id: number of the group, chosen by its users
  * @nonce: fresh for each time the group is formed, equal on all ranks
- * @key: shared secret; all zero only where the namespace allows keyless groups
+ * @key: shared secret; all zero only where the tunable require_keys is 0
  * @hosts: number of struct collsock_member that follow
  * @ranks: number of __u32 that follow them: the host of each rank. Hosts stand
  *	in the order of their lowest rank.
  * @rank: the rank of this socket
  * @max_bytes: largest payload of one operation; 0 is one segment
- * @window: operations under way at once, 1…COLLSOCK_MAX_WINDOW; 0 is the default
+ * @window: operations under way at once, 1…COLLSOCK_MAX_WINDOW; 0 is the tunable "window"
+ *	of each host's namespace, COLLSOCK_DEFAULT_WINDOW unless set
  * @segment_bytes: largest payload of one packet; 0 is the default
  * @barrier_algorithm: enum collsock_algorithm
  * @allreduce_algorithm: enum collsock_algorithm
@@ -147,7 +148,7 @@ struct collsock_member {
  *	group is to have none
  * @reserved: 0
  * @liveness_ms: silence after which a host of this group counts as dead,
- *	COLLSOCK_MIN_LIVENESS_MS…COLLSOCK_MAX_LIVENESS_MS; 0 is each host's setting
+ *	COLLSOCK_MIN_LIVENESS_MS…COLLSOCK_MAX_LIVENESS_MS; 0 is each host's tunable
  *
  * All of it but @rank, and the scope ids of members, is equal on all ranks of
  * the group.
@@ -230,7 +231,8 @@ struct collsock_completion {
  * struct collsock_run - COLLSOCK_RUN: post and wait, in one buffer
  * @size: sizeof(struct collsock_run)
  * @buffer_bytes: room for data behind this structure
- * @spin_us: spin so long before sleeping or giving up, at most COLLSOCK_MAX_SPIN_US
+ * @spin_us: spin so long before sleeping or giving up, at most COLLSOCK_MAX_SPIN_US;
+ *	0: the tunable busy_poll_us before sleeping, not at all before giving up
  * @reserved: 0
  * @post: as for send(); its payload stands behind this structure
  * @completion: out; its result stands behind this structure
@@ -248,7 +250,8 @@ struct collsock_run {
  * struct collsock_wait - COLLSOCK_WAIT: take the completion of one cookie
  * @size: sizeof(struct collsock_wait)
  * @buffer_bytes: room for the result behind this structure
- * @spin_us: spin so long before sleeping or giving up, at most COLLSOCK_MAX_SPIN_US
+ * @spin_us: spin so long before sleeping or giving up, at most COLLSOCK_MAX_SPIN_US;
+ *	0: the tunable busy_poll_us before sleeping, not at all before giving up
  * @reserved: 0
  * @cookie: whose; the oldest if several operations carry it
  * @completion: out; its result stands behind this structure

@@ -1,0 +1,353 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=3 limit=90
+# suites: check soak
+"""A rank in a container without privileges: it takes part, it looks, and it rules its own only.
+
+A container here is what runtimes make of namespaces, and no program: the process of an
+ordinary user who becomes root of a user namespace, with a network namespace that belongs to
+that; /sys and /proc/sys are read-only, its eth0 is a macvlan device that the machine's
+root has put there. Then it gives up root, and takes a filter for system calls.
+"""
+
+from collsock_netlink import NetlinkError
+from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+
+USER = 1000             # who starts it
+FIRST_ID = 100000       # its ids 0 to 65535 are these outside
+INSIDE = 1234           # user and group of the program in it
+ADDRESS = "10.1.0.100"
+CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER = 0x20000, 0x4000000, 0x8000000, 0x10000000
+MS_RDONLY, MS_NOSUID, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 2, 32, 4096, 16384, 1 << 18
+PR_SET_NO_NEW_PRIVS = 38
+ANOTHER_FAMILY = 22     # AF_SNA: defined, never implemented, on the lists of runtimes
+
+
+# ---- filters for system calls ----
+
+class Comparison(ctypes.Structure):
+    """struct scmp_arg_cmp"""
+
+    EQUAL, GREATER = 4, 6
+    _fields_ = [("argument", ctypes.c_uint), ("way", ctypes.c_int),
+                ("value", ctypes.c_uint64), ("value2", ctypes.c_uint64)]
+
+
+class Filter:
+    """A filter made by libseccomp, which apt brings along."""
+
+    ALLOW, REFUSE = 0x7fff0000, 0x50000 | errno.EPERM
+    # What the runtimes' default profiles refuse to who has no capabilities, as far as it is
+    # near to here. They list what is allowed; this does not, and tells of sockets alone.
+    REFUSED = ("mount", "umount2", "unshare", "setns", "pivot_root", "init_module",
+               "finit_module", "delete_module", "bpf", "perf_event_open", "keyctl", "add_key",
+               "request_key", "open_by_handle_at", "kexec_load", "reboot", "swapon", "acct")
+
+    def __init__(self):
+        self.library = ctypes.CDLL("libseccomp.so.2", use_errno=True)
+        self.library.seccomp_init.restype = ctypes.c_void_p
+        self.filter = ctypes.c_void_p(self.library.seccomp_init(ctypes.c_uint32(self.ALLOW)))
+        for call in self.REFUSED:
+            self.rule(self.REFUSE, call)
+
+    def rule(self, action, call, *comparisons):
+        number = self.library.seccomp_syscall_resolve_name(call.encode("ascii"))
+        array = (Comparison * len(comparisons))(*comparisons)
+        self.check(call, self.library.seccomp_rule_add_array(
+            self.filter, ctypes.c_uint32(action), number, len(comparisons), array))
+
+    def refuse_families(self, way, *families):
+        for family in families:
+            self.rule(self.REFUSE, "socket", Comparison(0, way, family, 0))
+
+    def load(self):
+        """For this process, from now on."""
+        libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        self.check("load", self.library.seccomp_load(self.filter))
+
+    @staticmethod
+    def check(what, status):
+        if status:
+            raise OSError(-status, f"seccomp: {what}: {os.strerror(-status)}")
+
+
+def some_families_refused():
+    """Docker's profile for long, and containerd's: all families but AF_ALG and AF_VSOCK."""
+    made = Filter()
+    made.refuse_families(Comparison.EQUAL, 38, 40)
+    return made
+
+
+def listed_families_allowed():
+    """Docker's newest profile lists families that may be used; these are not on it."""
+    made = Filter()
+    made.refuse_families(Comparison.EQUAL, 12, 19, 20, 23, 25, 34, 37, 38, 40)
+    made.refuse_families(Comparison.GREATER, 45)
+    return made
+
+
+# ---- containers ----
+
+def succeed(what, status):
+    if status:
+        raise OSError(ctypes.get_errno(), f"{what}: {os.strerror(ctypes.get_errno())}")
+
+
+def mount(source, target, kind, flags):
+    succeed(f"mount {target}", libc.mount(source, target, kind, flags, None))
+
+
+def be_user(number):
+    os.setgroups([])
+    os.setresgid(number, number, number)
+    os.setresuid(number, number, number)
+
+
+def contained(line, address, make_filter, function, *args):
+    """What runs in a container: first as its root, then as anybody."""
+    be_user(USER)
+    if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC):
+        line.put(os.strerror(ctypes.get_errno()))
+        return
+    line.put(None)
+    line.get()  # the machine's root gives ids and a network device
+    be_user(0)
+    mount(None, b"/", None, MS_REC | MS_PRIVATE)
+    mount(b"sysfs", b"/sys", b"sysfs", MS_RDONLY | MS_NOSUID)
+    mount(b"/proc/sys", b"/proc/sys", None, MS_BIND)
+    mount(None, b"/proc/sys", None, MS_BIND | MS_REMOUNT | MS_RDONLY)
+    ip_batch((), f"address add {address}/24 dev eth0", "link set eth0 up", "link set lo up")
+    function(line, make_filter, *args)
+
+
+class Container(Child):
+    """A container in which function(line, make_filter, ...) runs, as its root."""
+
+    def __init__(self, function, *args, make_filter=some_families_refused, address=ADDRESS):
+        super().__init__(None, contained, address, make_filter, function, *args)
+        refusal = self.get()
+        if refusal:
+            raise Skipped(f"no user namespaces here: {refusal}")
+        for ids in "uid_map", "gid_map":
+            write_file(f"/proc/{self.pid}/{ids}", f"0 {FIRST_ID} 65536")
+        ip_batch((), f"link add link switch name eth0 netns {self.pid} type macvlan mode bridge")
+        self.put("go on")
+
+
+def become_anybody(make_filter, number=INSIDE):
+    """No capability is left, and none can be had again."""
+    made = make_filter()
+    be_user(number)
+    try:
+        made.load()
+    except OSError as error:
+        raise Skipped(f"no filters for system calls here: {error}") from error
+
+
+def family_number():
+    return int(read_file(f"{MODULE}/parameters/family"))
+
+
+def status_of_process():
+    rows = dict(row.split(":\t", 1) for row in read_file("/proc/self/status").splitlines())
+    return int(rows["CapEff"], 16) | int(rows["CapPrm"], 16), rows["NoNewPrivs"], rows["Seccomp"]
+
+
+def what_happens(function, *args, **fields):
+    try:
+        function(*args, **fields)
+    except OSError as error:
+        return errno_name(error.errno)
+    return "done"
+
+
+# ---- taking part ----
+
+def takes_part(line, make_filter, descriptor, number):
+    """A rank that does what it is told, until that is None."""
+    become_anybody(make_filter)
+    line.put([status_of_process(),
+              what_happens(write_file, f"{MODULE}/parameters/settle_us", "1"),
+              what_happens(write_file, "/proc/sys/net/ipv4/ip_forward", "1"),
+              what_happens(mount, None, b"/sys", None, MS_BIND | MS_REMOUNT),
+              what_happens(socket.socket, 40, socket.SOCK_STREAM)])
+    rank = Rank(family_number())
+    rank.join(descriptor, number)
+    line.put("joined")
+    while True:
+        order = line.get()
+        if order is None:
+            return
+        payload, fields = order
+        completion = rank.run(payload, **fields)
+        line.put((outcome(completion), completion.result))
+
+
+def group_with(function, **fields):
+    """A group of hosts 1, 2 and a container, whose rank is 2 and does that."""
+    descriptor = Descriptor([1, 2, ADDRESS])
+    container = Container(function, descriptor, 2, **fields)
+    ranks = []
+    for number, host in enumerate((1, 2)):
+        with on(host):
+            ranks.append(Rank(family_number()))
+        ranks[-1].join(descriptor, number)
+    return container, ranks, descriptor
+
+
+@test
+def an_unprivileged_container_takes_part():
+    container, ranks, _ = group_with(takes_part)
+    equal("what confines it", container.get(),
+          [(0, "1", "2"), "EROFS", "EROFS", "EPERM", "EPERM"])
+    equal("the container has", container.get(), "joined")
+    for _ in range(work(20)):
+        container.put((b"", {}))
+        barrier(ranks)
+        equal("a barrier there", container.get(), ("success", b""))
+    total = integers(111)
+    for fields, results in (({}, [total] * 3),
+                            ({"operation": REDUCE, "root": 2}, [b"", b"", total]),
+                            ({"operation": REDUCE, "root": 0}, [total, b"", b""])):
+        container.put((integers(100), fields))
+        for rank, value in zip(ranks, (1, 10)):
+            rank.post(integers(value), **fields)
+        equal(f"here, {fields}", [rank.complete().result for rank in ranks], results[:2])
+        equal(f"there, {fields}", container.get(), ("success", results[2]))
+    container.put(None)
+    container.finish()
+
+
+@test
+def a_container_that_is_killed_is_named():
+    container, ranks, _ = group_with(takes_part)
+    container.get()
+    equal("the container has", container.get(), "joined")
+    container.put((b"", {}))
+    barrier(ranks)
+    equal("a barrier there", container.get(), ("success", b""))
+    for rank in ranks:
+        rank.post()
+    container.kill()
+    for rank in ranks:
+        equal("after the kill", outcome(rank.complete()), "ECONNRESET rank 2")
+
+
+# ---- looking, and ruling its own ----
+
+def looks(line, make_filter, descriptor, number):
+    become_anybody(make_filter)
+    rank = Rank(family_number())
+    rank.join(descriptor, number)
+    rank.run()
+    netlink = Netlink()
+    (group,) = netlink.all("group")
+    (own,) = netlink.all("rank")
+    line.put([group["id"], group["uid"], own["rank"], own["pid"] == os.getpid(),
+              netlink.tunables()["settle_us"]["value"],
+              what_happens(netlink.set_tunables, settle_us=30_000),
+              what_happens(netlink.end, group["handle"])])
+    line.get()
+
+
+@test
+def it_sees_its_own_groups_and_changes_nothing():
+    other = Group([1, 2])
+    container, ranks, descriptor = group_with(looks)
+    for rank in ranks:
+        rank.post()
+    equal("what it sees, and may", container.get(),
+          [descriptor.fields["id"], INSIDE, 2, True, 20_000, "EPERM", "EPERM"])
+    equal("barriers", [outcome(rank.complete()) for rank in ranks], ["success"] * 2)
+    other.barrier()
+    container.put("end")
+    container.finish()
+
+
+def rules(line, _):
+    """Root of the container."""
+    netlink = Netlink()
+    memory = netlink.tunables()["max_memory_kib"]["value"]
+    large = Descriptor([ADDRESS], max_bytes=65536, window=64)
+    line.put([what_happens(netlink.set_tunables, settle_us=30_000),
+              what_happens(netlink.set_tunables, max_memory_kib=memory + 1),
+              what_happens(netlink.set_tunables, max_memory_kib=1024),
+              what_happens(netlink.set_tunables, max_memory_kib=None),
+              what_happens(Rank().join, large, 0),
+              what_happens(netlink.set_tunables, join_gid_low=5, join_gid_high=5),
+              netlink.tunables()["join_gid_low"]["value"]])
+    for gid in INSIDE, 5:
+        os.setegid(gid)
+        line.put(what_happens(Rank().join, Descriptor([ADDRESS]), 0))
+    line.get()
+
+
+@contextlib.contextmanager
+def netlink_in(container):
+    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    there = os.open(f"/proc/{container.pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    setns(there)
+    try:
+        netlink = Netlink()
+    finally:
+        setns(home)
+        os.close(home)
+        os.close(there)
+    try:
+        yield netlink
+    finally:
+        netlink.close()
+
+
+@test
+def its_root_rules_its_own_namespace_and_does_not_lift_the_machines_limit():
+    container = Container(rules)
+    equal("what root may there", container.get(),
+          ["done", "EPERM", "done", "EPERM", "ENOMEM", "done", 5])
+    equal("joining with another group id", container.get(), "EPERM")
+    equal("joining with that group id", container.get(), "done")
+    with netlink_in(container) as netlink:
+        told = netlink.tunables()
+        equal("the range as the machine numbers it",
+              [told[name]["value"] for name in ("join_gid_low", "join_gid_high")],
+              [FIRST_ID + 5] * 2)
+        netlink.set_tunables(max_memory_kib=None)
+        equal("the machine's root lifts the limit", "own" in netlink.tunables()["max_memory_kib"],
+              False)
+    with netlink_on(1) as netlink:
+        equal("tunables of their own on a host",
+              [name for name, row in netlink.tunables().items() if "own" in row], [])
+    container.put("end")
+    container.finish()
+
+
+# ---- runtimes that list families ----
+
+def opens(line, make_filter, family):
+    become_anybody(make_filter)
+    line.put(what_happens(Rank, family))
+
+
+@test
+def where_a_runtime_refuses_the_family_another_number_serves():
+    for family, outcome_there in (AF_COLLSOCK, "EPERM"), (ANOTHER_FAMILY, "EAFNOSUPPORT"):
+        container = Container(opens, family, make_filter=listed_families_allowed)
+        equal(f"family {family}", container.get(), outcome_there)
+        container.finish()
+    command("module", f"family={ANOTHER_FAMILY}")
+    try:
+        container, ranks, _ = group_with(takes_part, make_filter=listed_families_allowed)
+        container.get()
+        equal("the container has", container.get(), "joined")
+        container.put((b"", {}))
+        barrier(ranks)
+        equal("a barrier there", container.get(), ("success", b""))
+        container.put(None)
+        container.finish()
+    finally:
+        clean_up()
+        command("module")
+
+
+if __name__ == "__main__":
+    main()
