@@ -82,7 +82,8 @@ matrix: setup-build setup-vm setup-mpi setup-k612 setup-tree	## the tests in the
 check-deb: setup-vm setup-tree deb	## the packages, in a fresh Debian 12: install, build for two kernels, run, purge
 	@selftests/run deb
 
-soak: setup-build setup-test setup-vm setup-debug setup-k612 setup-fuzz setup-mpi setup-capture	## SOAK=n times the work, on 6.1, 6.12 and the debug kernels
+soak: setup-build setup-test setup-vm setup-debug setup-k612 setup-fuzz setup-mpi setup-capture setup-ynl	## SOAK=n times the work, on 6.1, 6.12 and the debug kernels
+	@tools/vm/ynl >/dev/null
 	@selftests/run --soak $(SOAK) unit sim fuzz dissector $(KVER):soak 6.12:soak uml:soak smp:soak
 	@RUNS=$$(($(SOAK) * 500000)) selftests/fuzz/run
 
@@ -117,7 +118,7 @@ bench-mpi: setup-vm setup-mpi all	## MPI programs with the library for MPI and w
 bench-check: setup-vm all	## fails when an operation costs more instructions than committed
 	@selftests/bench/bench check $(if $(UPDATE),--update)
 
-lint: setup-build setup-lint	## checkpatch, sparse, kernel-doc, shellcheck
+lint: setup-build setup-lint setup-ynl	## checkpatch, sparse, kernel-doc, shellcheck
 	@tools/lint $(KVER)
 
 clean:	## remove build/

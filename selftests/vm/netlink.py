@@ -280,7 +280,8 @@ def a_bad_value_is_refused_in_words_and_nothing_changes():
             for value in (row["minimum"] - 1, row["maximum"] + 1):
                 if not 0 <= value < 1 << 32:
                     continue
-                asked(errno.ERANGE, "range", netlink.set_tunables, idle_ms=1234, **{name: value})
+                asked(errno.ERANGE, "range", netlink.set_tunables,
+                      **{"idle_ms": 1234, name: value})
                 refused(errno.EINVAL, f"{name} in sysfs", write_file,
                         f"{MODULE}/parameters/{name}", str(value))
         first = attribute(TUNABLE, [attribute(NAME, "settle_us"), attribute(VALUE, 20_000)])

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=2 limit=90
+# suites: soak
+"""The specification of the netlink family is right: the kernel's own client speaks by it."""
+
+import pathlib
+import subprocess
+import sys
+
+from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+SPEC = TREE / "Documentation/netlink/specs/collsock.yaml"
+
+
+def client():
+    ynl = subprocess.run([TREE / "tools/vm/ynl"], stdout=subprocess.PIPE, text=True,
+                         check=True).stdout.strip()
+    sys.path.insert(0, f"{ynl}/tools/net/ynl")
+    from lib import YnlFamily  # pylint: disable=import-error,import-outside-toplevel
+    with on(1):
+        return YnlFamily(str(SPEC), f"{ynl}/Documentation/netlink/genetlink-legacy.yaml")
+
+
+FAMILY = client()
+
+
+@test
+def tunables_are_read_and_set_by_the_specification():
+    FAMILY.do("tunable-set", {"tunable": [{"name": "settle_us", "value": 12345}]})
+    told = {row["name"]: row for row in FAMILY.do("tunable-get", {})["tunable"]}
+    equal("settle_us", (told["settle_us"]["value"], told["settle_us"]["unit"]), (12345, "us"))
+    FAMILY.do("tunable-set", {"tunable": [{"name": "settle_us", "reset": True}]})
+
+
+@test
+def all_that_there_is_is_read_by_the_specification():
+    group = Group([1, 2], id=7)
+    for _ in range(3):
+        group.barrier()
+    group[0].post()
+    group[1].post(send_flags=socket.MSG_DONTWAIT)
+    (told,) = FAMILY.dump("group-get", {})
+    equal("group", (told["id"], told["state"], told["stats"]["posted"]), (7, "running", 4))
+    handle = told["handle"]
+    equal("the same alone", FAMILY.do("group-get", {"handle": handle})["nonce"], told["nonce"])
+    equal("hosts", [row["state"] for row in FAMILY.dump("host-get", {"group": handle})],
+          ["self", "heard"])
+    equal("ranks", [row["state"] for row in FAMILY.dump("rank-get", {"group": handle})],
+          ["joined"])
+    equal("peers", [row["host"] for row in FAMILY.dump("peer-get", {"group": handle})], [1])
+    equal("port", FAMILY.do("net-get", {})["port"], PORT)
+    equal("knocks", FAMILY.dump("knock-get", {}), [])
+    for rank in group:
+        rank.complete()
+
+
+@test
+def who_is_missing_is_read_by_the_specification():
+    group = Group([1, 2])
+    group[0].post()
+
+    def ends():
+        (operation,) = FAMILY.dump("operation-get", {})
+        (missing,) = operation["missing"]
+        return operation["state"], missing["host"], missing.get("awaits-rank")
+
+    eventually("operation", ends, ("running", 1, 1))
+    group[1].run()
+
+
+@test
+def a_group_is_ended_and_heard_of_by_the_specification():
+    FAMILY.ntf_subscribe("events")
+    group = Group([1, 2], id=8)
+    (told,) = [row for row in FAMILY.dump("group-get", {}) if row["id"] == 8]
+    FAMILY.do("group-end", {"handle": told["handle"]})
+    equal("after that", outcome(group[0].run()), "ECANCELED rank 0")
+    FAMILY.check_ntf()
+    events = [message["msg"]["event"] for message in FAMILY.async_msg_queue]
+    for event in ("group-made", "group-failed", "operation-failed"):
+        equal(f"{event} heard", event in events, True)
+
+
+if __name__ == "__main__":
+    main()
