@@ -202,8 +202,9 @@ static int formation_seat(struct coll_formation *f, struct coll_sock *csk, u32 r
 
 /*
  * From now on packets find the formation. 0, -ENOMEM if the namespace's groups have too
- * much already, -ENFILE if there are too many of them, -EADDRINUSE if this host was in that group until a moment ago, or why
- * the port cannot be opened. The namespace's mutex is held.
+ * much already, -ENFILE if there are too many of them, -EADDRINUSE if this host was in
+ * that group until a moment ago, or why the port cannot be opened. The namespace's mutex
+ * is held.
  */
 static int formation_publish(struct coll_formation *f, struct coll_sock *csk, u32 rank)
 {

@@ -85,7 +85,7 @@ static const struct advice advices[] = {
 		ENOMEM, 0, "no memory, or the groups here have all that they may",
 		"lower window or max_bytes; see collsock get max_memory_kib, memory cgroup",
 	}, {
-		ENFILE, 0, "this namespace has as many groups as it may, or too many files are open",
+		ENFILE, 0, "this namespace has all the groups that it may, or too many files",
 		"see what is there, collsock group; allow more: collsock set max_groups",
 	},
 	/* of the library */
