@@ -155,6 +155,29 @@ TEST_F(net, after_the_last_barrier_everything_gets_acknowledged_and_silence_fall
 	EXPECT_EQ(0, TOTAL(&self->n, retransmits));
 }
 
+/* Every message is sent again at first, so none is a sample (RFC 6298, 5.5 to 5.7). */
+TEST_F(net, a_way_longer_than_the_first_time_out_is_learned)
+{
+	static const u8 algorithms[] = { COLLSOCK_PAIRWISE_EXCHANGE, COLLSOCK_DISSEMINATION };
+	u64 again[2];
+	u32 k;
+
+	for (k = 0; k < 2 * ARRAY_SIZE(algorithms); k++) {
+		unit_network_init(&self->n, 8, 1);
+		self->n.world.link.delay_ns = 20 * NSEC_PER_MSEC;
+		self->n.join.barrier_algorithm = algorithms[k / 2];
+		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+		skewed_barriers(_metadata, &self->n, k % 2 ? 40 : 10, COLLSOCK_AUTO);
+		unit_run(&self->n, SECOND);
+		again[k % 2] = TOTAL(&self->n, retransmits);
+		EXPECT_GT(again[k % 2], 0);
+		if (k % 2)
+			EXPECT_EQ(again[0], again[1]);
+		unit_network_free(&self->n);
+	}
+	self->n.hosts = NULL;
+}
+
 TEST_F(net, a_group_of_1024_makes_exactly_the_peers_its_schedule_names)
 {
 	static const u8 algorithms[] = { COLLSOCK_PAIRWISE_EXCHANGE, COLLSOCK_DISSEMINATION };

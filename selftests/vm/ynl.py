@@ -72,13 +72,15 @@ def who_is_missing_is_read_by_the_specification():
 
 @test
 def a_group_is_ended_and_heard_of_by_the_specification():
-    FAMILY.ntf_subscribe("events")
+    # It takes an address when it subscribes, so it cannot have asked before
+    listener = client()
+    listener.ntf_subscribe("events")
     group = Group([1, 2], id=8)
     (told,) = [row for row in FAMILY.dump("group-get", {}) if row["id"] == 8]
     FAMILY.do("group-end", {"handle": told["handle"]})
     equal("after that", outcome(group[0].run()), "ECANCELED rank 0")
-    FAMILY.check_ntf()
-    events = [message["msg"]["event"] for message in FAMILY.async_msg_queue]
+    listener.check_ntf()
+    events = [message["msg"]["event"] for message in listener.async_msg_queue]
     for event in ("group-made", "group-failed", "operation-failed"):
         equal(f"{event} heard", event in events, True)
 
