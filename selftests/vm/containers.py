@@ -107,9 +107,9 @@ def contained(line, address, make_filter, function, *args):
     """What runs in a container: first as its root, then as anybody."""
     be_user(USER)
     if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC):
-        line.put(os.strerror(ctypes.get_errno()))
+        line.put(Skipped(f"no user namespaces here: {os.strerror(ctypes.get_errno())}"))
         return
-    line.put(None)
+    line.put("in namespaces of its own")
     line.get()  # the machine's root gives ids and a network device
     be_user(0)
     mount(None, b"/", None, MS_REC | MS_PRIVATE)
@@ -117,7 +117,10 @@ def contained(line, address, make_filter, function, *args):
     mount(b"/proc/sys", b"/proc/sys", None, MS_BIND)
     mount(None, b"/proc/sys", None, MS_BIND | MS_REMOUNT | MS_RDONLY)
     ip_batch((), f"address add {address}/24 dev eth0", "link set eth0 up", "link set lo up")
-    function(line, make_filter, *args)
+    try:
+        function(line, make_filter, *args)
+    except Skipped as reason:
+        line.put(reason)
 
 
 class Container(Child):
@@ -125,13 +128,17 @@ class Container(Child):
 
     def __init__(self, function, *args, make_filter=some_families_refused, address=ADDRESS):
         super().__init__(None, contained, address, make_filter, function, *args)
-        refusal = self.get()
-        if refusal:
-            raise Skipped(f"no user namespaces here: {refusal}")
+        self.get()
         for ids in "uid_map", "gid_map":
             write_file(f"/proc/{self.pid}/{ids}", f"0 {FIRST_ID} 65536")
         ip_batch((), f"link add link switch name eth0 netns {self.pid} type macvlan mode bridge")
         self.put("go on")
+
+    def get(self):
+        said = super().get()
+        if isinstance(said, Skipped):
+            raise said
+        return said
 
 
 def become_anybody(make_filter, number=INSIDE):
