@@ -31,8 +31,10 @@ static struct sk_buff *event_begin(struct coll_formation *f, enum collsock_event
 	    !genl_has_listeners(&coll_genl_family, f->cn->net, 0))
 		return NULL;
 	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
-	if (!skb)
+	if (!skb) {
+		genl_set_err(&coll_genl_family, f->cn->net, 0, 0, ENOBUFS);
 		return NULL;
+	}
 	*header = genlmsg_put(skb, 0, 0, &coll_genl_family, 0, COLLSOCK_CMD_NOTICE);
 	if (*header && !nla_put_u32(skb, COLLSOCK_A_NOTICE_EVENT, kind) &&
 	    !nla_put_u32(skb, COLLSOCK_A_NOTICE_GROUP, f->handle) &&
@@ -102,7 +104,8 @@ void coll_event_limit(struct coll_formation *f)
 		return;
 	if (v->reason == COLL_REASON_DISAGREES)
 		event_blame(f, COLLSOCK_EVENT_DISAGREEMENT, v->limit + 1, v->rank, error);
-	event_blame(f, COLLSOCK_EVENT_GROUP_FAILED, v->limit, v->rank, error);
+	event_blame(f, v->reason == COLL_REASON_LEFT ? COLLSOCK_EVENT_RANK_LEFT :
+		    COLLSOCK_EVENT_GROUP_FAILED, v->limit, v->rank, error);
 }
 
 /**

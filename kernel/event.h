@@ -2,8 +2,8 @@
 /*
  * Events: what an operator may want to hear of, sent to who listens to the multicast
  * group of the netlink family. Without a listener they cost a look; with one they are
- * sent under the lock of the group. A listener that is too slow learns that it
- * has missed some (ENOBUFS).
+ * sent under the lock of the group. A listener that is too slow, or for which there is no
+ * memory, learns that it has missed some (ENOBUFS).
  */
 #ifndef COLL_EVENT_H
 #define COLL_EVENT_H

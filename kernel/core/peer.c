@@ -249,6 +249,7 @@ static inline void peer_transmit_first(struct coll_peer *peer, struct coll_messa
 	if (unlikely(!m->seq))
 		m->seq = peer->next_seq++;
 	m->tries = 0;
+	m->answers = peer->answers;
 	m->first_ns = now;
 	peer_transmit(peer, m, now);
 }
@@ -681,6 +682,28 @@ static bool peer_gives_up(struct coll_peer *peer, const struct coll_message *m, 
 	return true;
 }
 
+/* A message was sent so often, and the other side has answered so many probes meanwhile. */
+#define BLOCKED_TRIES	64
+#define BLOCKED_ANSWERS	40
+
+/*
+ * The other side is there, and what it needs does not get through to it: packets above a
+ * size are lost on the way, perhaps. Without credit nothing is stored, so that is no sign.
+ */
+static bool peer_blocked(struct coll_peer *peer)
+{
+	struct coll_message *m;
+
+	if (likely(list_empty(&peer->sent)) || !peer->incarnation)
+		return false;
+	m = list_first_entry(&peer->sent, struct coll_message, link);
+	if (!m->op || coll_after(m->op->number, peer->credit)) {
+		m->answers = peer->answers;
+		return false;
+	}
+	return m->tries >= BLOCKED_TRIES && peer->answers - m->answers >= BLOCKED_ANSWERS;
+}
+
 /* Send again what is due; to a host never heard only the oldest message. */
 static void peer_retransmit(struct coll_peer *peer, u64 now)
 {
@@ -742,6 +765,10 @@ bool coll_peer_expire(struct coll_peer *peer, u64 now)
 {
 	if (coll_watch_silent(peer, now))
 		return false;
+	/* It answers, so it is told, too. */
+	if (unlikely(peer_blocked(peer)))
+		coll_group_break(peer->group, COLL_REASON_SILENT,
+				 coll_group_rank(peer->group, peer->host), now);
 	peer_retransmit(peer, now);
 	if (peer_ack_due(peer, now))
 		coll_peer_nudge(peer, now);

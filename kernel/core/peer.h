@@ -32,6 +32,7 @@ struct coll_op;
  * @sent_ns: latest transmission
  * @bytes: of the payload
  * @seq: sequence number, given at the first transmission; 0 before it
+ * @answers: probes that the other side had answered then, or when it last had no room
  * @tries: transmissions so far, COLL_MAX_TRIES at most
  * @round: round of the schedule
  * @segment: lane of the operation
@@ -45,6 +46,7 @@ struct coll_message {
 	u64			sent_ns;
 	u32			bytes;
 	u32			seq;
+	u32			answers;
 	u8			tries;
 	u8			round;
 	u16			segment;

@@ -191,6 +191,8 @@ WHAT_TO_DO = {
                       "or take another --nonce",
     errno.EINVAL: "the hosts file mixes IPv4 and IPv6",
     errno.E2BIG: "too many ranks on this host",
+    errno.ENFILE: "too many groups here: see collsock group, collsock get max_groups",
+    errno.ECANCELED: "somebody ended the group there: collsock end",
     errno.ECONNRESET: "that rank has closed its socket: look there for the reason",
     errno.ETIMEDOUT: "that rank does not answer: see that it runs, that UDP port 7607 is open, "
                      "that id, nonce, key and hosts are equal",

@@ -89,6 +89,30 @@ TEST_F(net, a_crash_is_noticed_through_a_chain_of_hosts_that_have_not_posted)
 	self->n.hosts = NULL;
 }
 
+static bool drop_large_to_1(struct unit_network *n, struct world_packet *p)
+{
+	return p->to == 1 && p->bytes > 1000;
+}
+
+/* A switch of a smaller MTU than the interfaces: questions get through, payloads do not. */
+TEST_F(net, what_alone_does_not_get_through_is_an_error_on_both_sides)
+{
+	static const s64 values[144];
+	u32 host;
+
+	begin(_metadata, &self->n, 2);
+	self->n.tap = drop_large_to_1;
+	for (host = 0; host < 2; host++)
+		ASSERT_EQ(0, unit_post(&self->n, host, COLLSOCK_ALLREDUCE, COLLSOCK_INT64,
+				       COLLSOCK_SUM, 144, COLLSOCK_AUTO, values));
+	/* Host 0 has all that it needs for the first one. */
+	ASSERT_TRUE(unit_await(&self->n, 0, 3, SECOND));
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	unit_run(&self->n, 60 * SECOND);
+	ends_with(_metadata, &self->n, 0, 4, ETIMEDOUT, 1);
+	ends_with(_metadata, &self->n, 1, 3, ETIMEDOUT, 1);
+}
+
 TEST_F(net, answers_tell_where_the_chain_of_waits_ends)
 {
 	struct coll_peer *peer;

@@ -429,11 +429,11 @@ def events_are_told_as_they_happen():
     processes[1].kill()
     equal("end of the child", processes[1].end(), -signal.SIGKILL)
     processes.begin(processes[0])
-    said = plain.until(lambda line: "group-failed" in line)
+    said = plain.until(lambda line: "rank-left" in line)
     contains("events", "".join(said), "group-made", "peer-made",
              f"group {processes.descriptor.fields['id']} (handle ")
     contains("the failure", said[-1], "ECONNRESET", "rank 1")
-    told = [json.loads(line) for line in timed.until(lambda line: "group-failed" in line)]
+    told = [json.loads(line) for line in timed.until(lambda line: "rank-left" in line)]
     equal("error", (told[-1]["error"], told[-1]["rank"]), ("ECONNRESET", 1))
     for event in told:
         equal(f"time {event['time']}", bool(re.fullmatch(

@@ -524,7 +524,7 @@ def events_tell_of_groups_peers_and_failures():
         equal("peer", (peer["group"], peer["host"]), (made["group"], 1))
         group[1].close()
         equal("after that", outcome(group[0].run()), "ECONNRESET rank 1")
-        for event in heard(netlink, "group_failed", "operation_failed"):
+        for event in heard(netlink, "rank_left", "operation_failed"):
             equal(event["event"], (event["rank"], event["error"]), (1, errno.ECONNRESET))
         group[0].close()
         ended, = heard(netlink, "group_ended")

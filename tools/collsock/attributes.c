@@ -49,6 +49,7 @@ static const char *const events[] = {
 	[COLLSOCK_EVENT_PEER_LOSSY]		= "peer-lossy",
 	[COLLSOCK_EVENT_OPERATION_FAILED]	= "operation-failed",
 	[COLLSOCK_EVENT_DISAGREEMENT]		= "disagreement",
+	[COLLSOCK_EVENT_RANK_LEFT]		= "rank-left",
 	NULL
 };
 

@@ -46,6 +46,7 @@ static const char *meaning(const char *event)
 		{ "peer-lossy",	      "a message was sent several times and is not acknowledged" },
 		{ "operation-failed", "a rank of this host was told that its operation failed" },
 		{ "disagreement",     "two ranks mean different operations by the same number" },
+		{ "rank-left",	      "a rank has left" },
 		{ "overrun",	      "events were lost: they came faster than they were read" },
 		{ }
 	};

@@ -72,8 +72,8 @@ enum collsock_operation_state {
 /**
  * enum collsock_event - What an event message is about.
  * @COLLSOCK_EVENT_GROUP_MADE: The first rank of this host has joined.
- * @COLLSOCK_EVENT_GROUP_FAILED: Operations beyond a limit fail; error and rank
- *   say why.
+ * @COLLSOCK_EVENT_GROUP_FAILED: Operations beyond a limit fail, and not for a
+ *   rank that left.
  * @COLLSOCK_EVENT_GROUP_ENDED: The group is not there any more.
  * @COLLSOCK_EVENT_PEER_MADE: A connection came into being.
  * @COLLSOCK_EVENT_PEER_RECLAIMED: A connection was put back, for nothing was
@@ -84,6 +84,8 @@ enum collsock_operation_state {
  *   operation failed.
  * @COLLSOCK_EVENT_DISAGREEMENT: Two ranks mean different operations by the
  *   same number.
+ * @COLLSOCK_EVENT_RANK_LEFT: A rank has closed, others are still here.
+ *   Operations beyond a limit fail.
  */
 enum collsock_event {
 	COLLSOCK_EVENT_GROUP_MADE = 1,
@@ -94,6 +96,7 @@ enum collsock_event {
 	COLLSOCK_EVENT_PEER_LOSSY,
 	COLLSOCK_EVENT_OPERATION_FAILED,
 	COLLSOCK_EVENT_DISAGREEMENT,
+	COLLSOCK_EVENT_RANK_LEFT,
 };
 
 #define COLLSOCK_TUNABLE_NAME_LENGTH	32
