@@ -219,7 +219,8 @@ void world_pause(struct world *w, struct world_host *h, u64 ns, bool deaf)
 {
 	world_trace(w, "host %u pauses for %llu ms%s", h->id,
 		    (unsigned long long)(ns / NSEC_PER_MSEC), deaf ? ", deaf" : "");
-	h->busy_ns = max(h->busy_ns, w->now) + ns;
+	/* Pauses that begin at the same time are over with the longest. */
+	h->busy_ns = max(h->busy_ns, w->now + ns);
 	if (deaf)
 		h->deaf_ns = h->busy_ns;
 }
