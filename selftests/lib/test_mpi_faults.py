@@ -49,9 +49,7 @@ def launch(kind, ranks, settings, *words):
     """Returns status, standard output and standard error."""
     launcher = {
         "openmpi": ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none",
-                    "--mca", "mpi_yield_when_idle", "1",
-                    # It loses what ranks say at their end when it collects that
-                    "--mca", "orte_base_help_aggregate", "0"],
+                    "--mca", "mpi_yield_when_idle", "1"],
         "mpich": ["mpiexec.mpich"],
     }[kind]
     with tempfile.TemporaryDirectory(prefix="mpi-faults.") as folder:
