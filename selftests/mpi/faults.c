@@ -129,7 +129,7 @@ static int (*const calls[])(MPI_Comm comm, int number) = {
 
 static void tell(const char *word, int right, int code)
 {
-	unsigned long (*taken)(void) = dlsym(RTLD_DEFAULT, "stand_in_taken");
+	__typeof__(stand_in_taken) *taken = dlsym(RTLD_DEFAULT, "stand_in_taken");
 	char class_text[MPI_MAX_ERROR_STRING] = "", text[MPI_MAX_ERROR_STRING] = "";
 	int class = MPI_SUCCESS, length;
 
@@ -145,7 +145,7 @@ static void tell(const char *word, int right, int code)
 
 static void meet(const char *word, bool fatal)
 {
-	void (*set)(const struct stand_in_fault *) = dlsym(RTLD_DEFAULT, "stand_in_fail");
+	__typeof__(stand_in_fail) *set = dlsym(RTLD_DEFAULT, "stand_in_fail");
 	struct stand_in_fault fault = read_fault(word);
 	int right = 0, code = MPI_SUCCESS, number, result;
 	MPI_Comm comm;

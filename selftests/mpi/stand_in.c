@@ -43,9 +43,9 @@
 
 /* What is next behind this library; the name is declared by the C library. */
 #define NEXT(name) ({ \
-	static __typeof__(&(name)) next; \
+	static __typeof__(name) *next; \
 	if (!next) \
-		next = (__typeof__(&(name)))dlsym(RTLD_NEXT, #name); \
+		next = dlsym(RTLD_NEXT, #name); \
 	next; \
 })
 
@@ -161,10 +161,11 @@ static __u64 now_ns(void)
 	return t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
-static int answer(int error)
+/* Of a system call: @err is 0 or a negative errno. */
+static int answer(int err)
 {
-	errno = error;
-	return error ? -1 : 0;
+	errno = -err;
+	return err ? -1 : 0;
 }
 
 static struct seat *seat_of(int fd)
@@ -230,12 +231,12 @@ static void group_fail(struct group *g, __u32 error, __u32 from, __u32 rank)
 static int join(struct seat *s, const struct collsock_join *join)
 {
 	if (fails(STAND_IN_JOIN, 0))
-		return fault.error;
+		return -(int)fault.error;
 	if (join->ranks > MOST_RANKS)
-		return E2BIG;
+		return -E2BIG;
 	s->group = group_find(join);
 	if (!s->group)
-		return ENOMEM;
+		return -ENOMEM;
 	s->rank = join->rank;
 	s->window = join->window;
 	return 0;
@@ -274,12 +275,12 @@ static int check(const struct seat *s, const struct collsock_post *post)
 	bool sums = post->operation == COLLSOCK_ALLREDUCE || post->operation == COLLSOCK_REDUCE;
 
 	if (!s->group)
-		return ENOTCONN;
+		return -ENOTCONN;
 	if (s->count == s->window)
-		return EAGAIN;
+		return -EAGAIN;
 	if (s->group->posted[s->rank] == MOST_OPERATIONS || bytes_of(post) > MOST_BYTES)
-		return EMSGSIZE;
-	return sums && (post->type != COLLSOCK_INT32 || post->op != COLLSOCK_SUM) ? EINVAL : 0;
+		return -EMSGSIZE;
+	return sums && (post->type != COLLSOCK_INT32 || post->op != COLLSOCK_SUM) ? -EINVAL : 0;
 }
 
 static void contribute(struct operation *o, const struct collsock_post *post,
@@ -305,14 +306,14 @@ static int post(struct seat *s, const struct collsock_post *post, const __u8 *pa
 	struct group *g = s->group;
 	struct operation *o;
 	__u32 number;
-	int error = check(s, post);
+	int err = check(s, post);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	number = g->posted[s->rank];
 	if (fails(STAND_IN_POST, number)) {
 		fault.place = STAND_IN_NOWHERE;	/* once */
-		return fault.error;
+		return -(int)fault.error;
 	}
 	if (fault.place == STAND_IN_END && fault.number == number)
 		group_fail(g, fault.error, number, fault.rank);
@@ -383,7 +384,7 @@ static int take(struct seat *s, __u32 index, struct collsock_completion *c, void
 		c->bytes = result_bytes(s, &o->post);
 	}
 	if (c->bytes > room)
-		return EMSGSIZE;
+		return -EMSGSIZE;
 	if (c->bytes)
 		memcpy(result, o->data, c->bytes);
 	memmove(&s->pending[index], &s->pending[index + 1],
@@ -411,27 +412,27 @@ static int take_cookie(struct seat *s, __u64 cookie, struct collsock_completion 
 	for (i = 0; i < s->count; i++)
 		if (s->pending[i].cookie == cookie)
 			return is_complete(s, s->pending[i].number) ?
-			       take(s, i, c, result, room) : EAGAIN;
-	return ENOENT;
+			       take(s, i, c, result, room) : -EAGAIN;
+	return -ENOENT;
 }
 
 static int run(struct seat *s, struct collsock_run *r)
 {
-	int error = post(s, &r->post, (__u8 *)(r + 1));
+	int err = post(s, &r->post, (__u8 *)(r + 1));
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	/* It may always say that it is not complete yet: then a call fails that waits. */
 	if (fault.place == STAND_IN_WAIT)
-		return EINPROGRESS;
-	error = take_cookie(s, r->post.cookie, &r->completion, r + 1, r->buffer_bytes);
-	return error == EAGAIN ? EINPROGRESS : error;
+		return -EINPROGRESS;
+	err = take_cookie(s, r->post.cookie, &r->completion, r + 1, r->buffer_bytes);
+	return err == -EAGAIN ? -EINPROGRESS : err;
 }
 
 static int wait_for(struct seat *s, struct collsock_wait *w)
 {
 	if (fails(STAND_IN_WAIT, s->waits++))
-		return fault.error;
+		return -(int)fault.error;
 	return take_cookie(s, w->cookie, &w->completion, w + 1, w->buffer_bytes);
 }
 
@@ -444,7 +445,7 @@ int socket(int family, int type, int protocol)
 	if (family != AF_COLLSOCK || file < 0)
 		return NEXT(socket)(family, type, protocol);
 	if (fails(STAND_IN_SOCKET, 0))
-		return answer(fault.error);
+		return answer(-(int)fault.error);
 	fd = open("/dev/null", O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	if (fd >= MOST_DESCRIPTORS)
 		abort();
@@ -470,34 +471,34 @@ int dup3(int from, int to, int flags)
 int setsockopt(int fd, int level, int option, const void *value, socklen_t bytes)
 {
 	struct seat *s = seat_of(fd);
-	int error;
+	int err;
 
 	if (!s || level != SOL_COLLSOCK || option != COLLSOCK_JOIN)
 		return NEXT(setsockopt)(fd, level, option, value, bytes);
 	lock();
-	error = join(s, value);
+	err = join(s, value);
 	unlock();
-	return answer(error);
+	return answer(err);
 }
 
 ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 {
 	struct seat *s = seat_of(fd);
-	int error;
+	int err;
 
 	if (!s)
 		return NEXT(sendmsg)(fd, m, flags);
 	lock();
-	error = post(s, m->msg_iov[0].iov_base,
-		     m->msg_iovlen > 1 ? m->msg_iov[1].iov_base : NULL);
+	err = post(s, m->msg_iov[0].iov_base,
+		   m->msg_iovlen > 1 ? m->msg_iov[1].iov_base : NULL);
 	unlock();
-	return answer(error) ? -1 : (ssize_t)m->msg_iov[0].iov_len;
+	return answer(err) ? -1 : (ssize_t)m->msg_iov[0].iov_len;
 }
 
 ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 {
 	struct seat *s = seat_of(fd);
-	int error = EAGAIN;
+	int err = -EAGAIN;
 	__u32 i;
 
 	if (!s)
@@ -505,11 +506,11 @@ ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 	lock();
 	i = first_complete(s);
 	if (i < s->count)
-		error = take(s, i, m->msg_iov[0].iov_base,
-			     m->msg_iovlen > 1 ? m->msg_iov[1].iov_base : NULL,
-			     m->msg_iovlen > 1 ? m->msg_iov[1].iov_len : 0);
+		err = take(s, i, m->msg_iov[0].iov_base,
+			   m->msg_iovlen > 1 ? m->msg_iov[1].iov_base : NULL,
+			   m->msg_iovlen > 1 ? m->msg_iov[1].iov_len : 0);
 	unlock();
-	return answer(error) ? -1 : (ssize_t)m->msg_iov[0].iov_len;
+	return answer(err) ? -1 : (ssize_t)m->msg_iov[0].iov_len;
 }
 
 int ioctl(int fd, unsigned long request, ...)
@@ -517,7 +518,7 @@ int ioctl(int fd, unsigned long request, ...)
 	struct seat *s = seat_of(fd);
 	va_list arguments;
 	void *buffer;
-	int error;
+	int err;
 
 	va_start(arguments, request);
 	buffer = va_arg(arguments, void *);
@@ -525,9 +526,9 @@ int ioctl(int fd, unsigned long request, ...)
 	if (!s)
 		return NEXT(ioctl)(fd, request, buffer);
 	lock();
-	error = request == COLLSOCK_RUN ? run(s, buffer) : wait_for(s, buffer);
+	err = request == COLLSOCK_RUN ? run(s, buffer) : wait_for(s, buffer);
 	unlock();
-	return answer(error);
+	return answer(err);
 }
 
 static short events_of(const struct seat *s, short wanted)
@@ -632,7 +633,7 @@ int getifaddrs(struct ifaddrs **addresses)
 		return NEXT(getifaddrs)(addresses);
 	i = calloc(1, sizeof(*i));
 	if (!i)
-		return answer(ENOMEM);
+		return answer(-ENOMEM);
 	i->address.sin_family = AF_INET;
 	i->address.sin_addr.s_addr = htonl(0x0a630001 + own_rank);	/* 10.99.0.1 */
 	i->netmask.sin_addr.s_addr = htonl(0xffffff00);
