@@ -8,6 +8,7 @@ Both MPIs, with everything that selftests/mpi checks. COLLSOCK_BASELINE=1 runs a
 with nothing preloaded: what fails then is not the library's fault.
 """
 
+import itertools
 import tempfile
 
 from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
@@ -257,9 +258,9 @@ if IN_SOAK:
                                   launcher=["--env", "COLLSOCK_MPI_SUMMARY=1"])
             equal(f"status of hpcc, which said {said[-2000:]}", status, 0)
             report = read_file(f"{folder}/hpccoutf.txt")
-        # What a line of PTRANS begins with are times
-        return [re.sub(r".*(PASSED|FAILED)", r"\1", line) for line in
-                VERDICTS.findall(report)], said
+        # What a line of PTRANS begins with are times, and there is none for a time of 0
+        lines = (re.sub(r".*(PASSED|FAILED)", r"\1", line) for line in VERDICTS.findall(report))
+        return [line for line, _ in itertools.groupby(lines)], said
 
     @test
     def a_benchmark_of_others_finds_the_same_with_the_library_as_without():
