@@ -63,8 +63,25 @@ int cm_error_code(struct cm_comm *c, enum cm_call call, int error, __u32 failed_
 	return code;
 }
 
+/* Launchers may lose what an MPI says of its end. */
+static void say_if_fatal(MPI_Comm handle, int code)
+{
+	char text[MPI_MAX_ERROR_STRING];
+	MPI_Errhandler handler;
+	int length;
+
+	if (PMPI_Comm_get_errhandler(handle, &handler))
+		return;
+	if (handler == MPI_ERRORS_ARE_FATAL && !PMPI_Error_string(code, text, &length))
+		fprintf(stderr, "%s\n", text);
+	PMPI_Errhandler_free(&handler);
+}
+
 int cm_raise(MPI_Comm handle, int code)
 {
-	PMPI_Comm_call_errhandler(handle == MPI_COMM_NULL ? MPI_COMM_WORLD : handle, code);
+	if (handle == MPI_COMM_NULL)
+		handle = MPI_COMM_WORLD;
+	say_if_fatal(handle, code);
+	PMPI_Comm_call_errhandler(handle, code);
 	return code;
 }

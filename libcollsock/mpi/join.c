@@ -64,27 +64,51 @@ struct plan {
 	unsigned int		host_count;
 };
 
-static void say(const struct cm_comm *c, const char *what, const char *why)
+/**
+ * struct verdict - on joining, as MPI_2INT
+ * @error: 0, or a negative errno
+ * @rank: whom it speaks of
+ */
+struct verdict {
+	int	error;
+	int	rank;
+};
+
+/* What errors mean in joining; of all others the library below knows it. */
+static const char *reason(const struct verdict *v, char *text, size_t bytes)
 {
-	fprintf(stderr, "collsock: rank %d of a communicator of %d ranks: %s%s%s\n", c->rank,
-		c->size, what, why ? ": " : "", why ? why : "");
+	switch (v->error) {
+	case -EADDRNOTAVAIL:
+		return "no address that others could reach (COLLSOCK_MPI_NETWORK?)";
+	case -EHOSTUNREACH:
+		return "nothing arrives from others: is UDP port 7607 open between all hosts?";
+	case -EMFILE:
+		return "too few file descriptors are left (ulimit -n)";
+	case -ENOTSUP:
+		return "its libcollsock-mpi is of another version";
+	default:
+		return collsock_strerror(v->error, v->rank, text, bytes);
+	}
 }
 
-static void say_error(const struct cm_comm *c, const char *what, int err)
+/* In one line: once, or for each communicator if the user wants to know. */
+static void say_why(const struct cm_comm *c, const struct verdict *v)
 {
+	static bool said;
 	char text[512];
 
-	if (!cm_settings.verbose && cm_settings.mode != CM_REQUIRE)
+	if (said && !cm_settings.verbose)
 		return;
-	if (err == -EADDRNOTAVAIL)
-		say(c, what, "no address that others could reach (COLLSOCK_MPI_NETWORK?)");
-	else if (err == -EHOSTUNREACH)
-		say(c, what, "nothing arrives from others: is UDP port 7607 open?");
-	else
-		say(c, what, collsock_strerror(err, COLLSOCK_NO_RANK, text, sizeof(text)));
+	said = true;
+	fprintf(stderr,
+		"collsock: a communicator of %d ranks is left to the MPI library, because of rank %d: %s\n",
+		c->size, v->rank, reason(v, text, sizeof(text)));
 }
 
 /* ---- the exchange ---- */
+
+/* A communicator of this process has found that out, and the next need not wait again. */
+static bool nothing_arrives;
 
 /* What the program opens itself must not fail because of us. */
 static int open_socket(struct cm_comm *c)
@@ -107,7 +131,7 @@ static void fill_record(struct cm_comm *c, struct record *r)
 	r->version = RECORD_VERSION;
 	r->error = cm_host_identify(&r->host);
 	if (!r->error)
-		r->error = open_socket(c);
+		r->error = nothing_arrives ? -EHOSTUNREACH : open_socket(c);
 	if (!r->error)
 		r->error = cm_host_add_addresses(&r->host, &cm_settings);
 	if (!r->error && !c->rank &&
@@ -120,7 +144,8 @@ static void fill_record(struct cm_comm *c, struct record *r)
 /* What only this rank cannot do, the others would wait for. */
 static void give_up(const struct cm_comm *c, const char *what)
 {
-	say(c, what, NULL);
+	fprintf(stderr, "collsock: rank %d of a communicator of %d ranks: %s\n", c->rank, c->size,
+		what);
 	PMPI_Abort(c->handle, 1);
 }
 
@@ -145,14 +170,14 @@ static struct record *exchange(struct cm_comm *c)
 }
 
 /* All or none: the worst of what all ranks say. */
-static int agree(struct cm_comm *c, int err)
+static struct verdict agree(struct cm_comm *c, struct verdict own)
 {
+	struct verdict worst;
 	MPI_Request request;
-	int worst = -EIO;
 
-	if (below.Iallreduce(&err, &worst, 1, MPI_INT, MPI_MIN, c->handle, &request) ||
+	if (below.Iallreduce(&own, &worst, 1, MPI_2INT, MPI_MINLOC, c->handle, &request) ||
 	    cm_await_below(&request, "agreement on joining", c->rank, c->size))
-		return -EIO;
+		return (struct verdict){ -EIO, c->rank };
 	return worst;
 }
 
@@ -217,16 +242,6 @@ static int plan_hosts(struct plan *p, unsigned int ranks)
 	return 0;
 }
 
-static bool all_speak_this_version(const struct plan *p, unsigned int ranks)
-{
-	unsigned int i;
-
-	for (i = 0; i < ranks; i++)
-		if (p->records[i].version != RECORD_VERSION)
-			return false;
-	return true;
-}
-
 /* Memory for the plan: then hosts are known. */
 static int plan_make(struct plan *p, unsigned int ranks)
 {
@@ -238,14 +253,18 @@ static int plan_make(struct plan *p, unsigned int ranks)
 	return plan_hosts(p, ranks);
 }
 
-static bool anybody_unable(const struct plan *p, unsigned int ranks)
+/* Of another version there may be nothing but the number. */
+static struct verdict verdict_of_records(const struct plan *p, int ranks)
 {
-	unsigned int i;
+	int i;
 
 	for (i = 0; i < ranks; i++)
+		if (p->records[i].version != RECORD_VERSION)
+			return (struct verdict){ -ENOTSUP, i };
+	for (i = 0; i < ranks; i++)
 		if (p->records[i].error)
-			return true;
-	return false;
+			return (struct verdict){ p->records[i].error, i };
+	return (struct verdict){ };
 }
 
 static unsigned int local_ranks(const struct plan *p, unsigned int rank, unsigned int ranks)
@@ -333,7 +352,7 @@ static int join_this_rank(struct cm_comm *c, const struct plan *p)
  * Joining asks nobody whether packets arrive: a first barrier does. Where they do not the
  * program shall not hear of it as a failure.
  */
-static int try_out(struct cm_comm *c)
+static struct verdict try_out(struct cm_comm *c)
 {
 	struct cm_op op = { .call = CM_BARRIER, .post.operation = COLLSOCK_BARRIER };
 	__u64 end = cm_now_ns() + TRY_OUT_S * CM_NS_PER_S;
@@ -348,27 +367,23 @@ static int try_out(struct cm_comm *c)
 		looked = NULL;
 	}
 	if (atomic_load(&op.state) != CM_OP_DONE)
-		return -EHOSTUNREACH;
-	return -op.error;
+		return (struct verdict){ -EHOSTUNREACH, c->rank };
+	return (struct verdict){
+		-op.error, op.failed_rank == COLLSOCK_NO_RANK ? c->rank : (int)op.failed_rank
+	};
 }
 
 /* Each step is one of all ranks, or of none. */
-static int join_all(struct cm_comm *c, struct plan *p)
+static struct verdict join_all(struct cm_comm *c, struct plan *p)
 {
-	int err = 0, worst;
+	struct verdict v = { .rank = c->rank };
 
 	if (!cm_hosts_choose(p->hosts, p->host_count, p->chosen))
-		err = -EADDRNOTAVAIL;
-	if (!err)
-		err = join_this_rank(c, p);
-	worst = agree(c, err);
-	if (!worst) {
-		err = try_out(c);
-		worst = agree(c, err);
-	}
-	if (err)
-		say_error(c, "cannot join", err);
-	return worst;
+		v.error = -EADDRNOTAVAIL;
+	else
+		v.error = join_this_rank(c, p);
+	v = agree(c, v);
+	return v.error ? v : agree(c, try_out(c));
 }
 
 static void pass_for_good(struct cm_comm *c, enum cm_reason reason)
@@ -377,36 +392,39 @@ static void pass_for_good(struct cm_comm *c, enum cm_reason reason)
 	c->socket = NULL;
 	c->state = CM_PASSING;
 	c->reason = reason;
-	if (reason == CM_UNABLE && !c->rank &&
-	    (cm_settings.verbose || cm_settings.mode == CM_REQUIRE))
-		say(c, "its collectives are left to the MPI library", NULL);
-	if (reason == CM_UNABLE && cm_settings.mode == CM_REQUIRE) {
-		say(c, "COLLSOCK_MPI=require does not allow that", NULL);
-		PMPI_Abort(c->handle, 1);
-	}
 }
 
-/* 0, or why this communicator is none for collsock */
-static enum cm_reason follow(struct cm_comm *c, struct plan *p)
+/* The same on all ranks; rank 0 speaks for them, before the program ends if it has to. */
+static void pass_because(struct cm_comm *c, const struct verdict *v)
 {
-	if (!p->records)
-		return CM_UNABLE;
-	if (!all_speak_this_version(p, c->size)) {
-		say_error(c, "cannot join", -EPROTO);
-		return CM_UNABLE;
-	}
-	if (plan_make(p, c->size)) {
+	pass_for_good(c, CM_UNABLE);
+	if (v->error == -EHOSTUNREACH)
+		nothing_arrives = true;
+	if (c->rank)
+		return;
+	say_why(c, v);
+	if (cm_settings.mode == CM_REQUIRE)
+		give_up(c, "COLLSOCK_MPI=require does not allow that");
+}
+
+static void follow(struct cm_comm *c, struct plan *p)
+{
+	struct verdict v = verdict_of_records(p, c->size);
+
+	if (v.error != -ENOTSUP && plan_make(p, c->size)) {
 		give_up(c, "no memory for joining");
-		return CM_UNABLE;
+		return;
 	}
-	if (p->host_count == 1)
-		return CM_ONE_HOST;
-	if (anybody_unable(p, c->size)) {
-		if (p->records[c->rank].error)
-			say_error(c, "cannot join", p->records[c->rank].error);
-		return CM_UNABLE;
+	if (p->host_count == 1) {
+		pass_for_good(c, CM_ONE_HOST);
+		return;
 	}
-	return join_all(c, p) ? CM_UNABLE : CM_TAKEN;
+	if (!v.error)
+		v = join_all(c, p);
+	if (v.error)
+		pass_because(c, &v);
+	else
+		c->state = CM_JOINED;
 }
 
 static __thread bool joining;
@@ -414,21 +432,18 @@ static __thread bool joining;
 void cm_join(struct cm_comm *c)
 {
 	struct plan plan = { };
-	enum cm_reason reason;
 
 	/* Whatever the MPI below calls meanwhile is its own business. */
 	if (joining)
 		return;
 	joining = true;
 	plan.records = exchange(c);
-	reason = follow(c, &plan);
-	if (reason == CM_TAKEN) {
-		c->state = CM_JOINED;
-		if (cm_settings.verbose && !c->rank)
-			say(c, "joined", NULL);
-	} else {
-		pass_for_good(c, reason);
-	}
+	if (plan.records)
+		follow(c, &plan);
+	if (c->state == CM_COUNTING)
+		pass_for_good(c, CM_UNABLE);
+	if (c->state == CM_JOINED && cm_settings.verbose && !c->rank)
+		fprintf(stderr, "collsock: a communicator of %d ranks has joined\n", c->size);
 	plan_free(&plan, c->size);
 	joining = false;
 }

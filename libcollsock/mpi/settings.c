@@ -13,6 +13,11 @@
 
 #define DEFAULT_AFTER		4
 #define DEFAULT_MAX_BYTES	COLLSOCK_DEFAULT_SEGMENT	/* more is not faster */
+/*
+ * Broadcasts and reductions by turns are acknowledged late where nothing goes back: in a
+ * smaller window programs wait for that.
+ */
+#define DEFAULT_WINDOW		COLLSOCK_MAX_WINDOW
 #define DEFAULT_LIVENESS_S	60
 #define MS_PER_S		1000
 
@@ -183,7 +188,7 @@ int cm_settings_read(struct cm_settings *s, char *error, size_t bytes)
 	memset(s, 0, sizeof(*s));
 	s->after = DEFAULT_AFTER;
 	s->max_bytes = DEFAULT_MAX_BYTES;
-	s->window = COLLSOCK_DEFAULT_WINDOW;
+	s->window = DEFAULT_WINDOW;
 	s->spin_us = CM_SPIN_AUTO;
 	for (i = 0; i < ARRAY_SIZE(variables); i++)
 		if (read_number(&variables[i], error, bytes))

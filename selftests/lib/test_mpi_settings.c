@@ -59,7 +59,7 @@ TEST_F(settings, without_any_all_is_on)
 	EXPECT_EQ(CM_ON, self->got.mode);
 	EXPECT_EQ(60000, self->got.liveness_ms);
 	EXPECT_EQ(CM_SPIN_AUTO, self->got.spin_us);
-	EXPECT_EQ(COLLSOCK_DEFAULT_WINDOW, self->got.window);
+	EXPECT_EQ(COLLSOCK_MAX_WINDOW, self->got.window);
 	EXPECT_EQ(0, self->got.network_family);
 }
 
@@ -68,7 +68,7 @@ TEST_F(settings, an_empty_variable_is_none)
 	ASSERT_EQ(0, READ("COLLSOCK_MPI", ""));
 	EXPECT_EQ(CM_ON, self->got.mode);
 	ASSERT_EQ(0, READ("COLLSOCK_MPI_WINDOW", ""));
-	EXPECT_EQ(COLLSOCK_DEFAULT_WINDOW, self->got.window);
+	EXPECT_EQ(COLLSOCK_MAX_WINDOW, self->got.window);
 }
 
 TEST_F(settings, modes)

@@ -2,8 +2,9 @@
 /*
  * latency ITERATIONS OPERATION[:BYTES]...: what collectives of MPI_COMM_WORLD take, in
  * this MPI as it is called. Operations are barrier, bcast, reduce and allreduce, of
- * doubles; the root goes round, so that nobody runs ahead. Rank 0 prints one JSON object:
- * medians and means in nanoseconds, averaged over the ranks.
+ * doubles, and bcast+barrier, reduce+barrier; the root goes round. Rank 0 prints one JSON
+ * object: medians and means in nanoseconds, averaged over the ranks, and for how long
+ * of each the machine of rank 0 had nothing to do.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,18 @@ static void allreduce(int count, int root)
 	MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
+static void bcast_barrier(int count, int root)
+{
+	bcast(count, root);
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void reduce_barrier(int count, int root)
+{
+	reduce(count, root);
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static const struct operation {
 	const char	*name;
 	void		(*run)(int count, int root);
@@ -50,6 +63,8 @@ static const struct operation {
 	{ "bcast", bcast },
 	{ "reduce", reduce },
 	{ "allreduce", allreduce },
+	{ "bcast+barrier", bcast_barrier },
+	{ "reduce+barrier", reduce_barrier },
 };
 
 static void fail(const char *what, const char *why)
@@ -66,7 +81,7 @@ static const struct operation *find(const char *word)
 		if (strlen(operations[i].name) == length &&
 		    !strncmp(word, operations[i].name, length))
 			return &operations[i];
-	fail(word, "it is barrier, bcast, reduce or allreduce");
+	fail(word, "it is barrier, bcast, reduce, allreduce, bcast+barrier or reduce+barrier");
 	return NULL;
 }
 
@@ -95,14 +110,27 @@ static double average(double value)
 	return sum / size;
 }
 
+/* Seconds that processors have been idle, of all together */
+static double idle(void)
+{
+	FILE *file = fopen("/proc/uptime", "r");
+	double up, seconds = 0;
+
+	if (!file || fscanf(file, "%lf %lf", &up, &seconds) != 2)
+		fail("/proc/uptime", "cannot be read");
+	fclose(file);
+	return seconds;
+}
+
 static void measure(const char *word, int iterations, double *times)
 {
 	const struct operation *operation = find(word);
 	int i, count = bytes_of(word) / sizeof(double);
-	double begin, first, median, mean;
+	double begin, first, idle_before, median, mean;
 
 	for (i = 0; i < iterations && i < MOST_WARM_UP; i++)
 		operation->run(count, i % size);
+	idle_before = idle();
 	first = MPI_Wtime();
 	for (i = 0; i < iterations; i++) {
 		begin = MPI_Wtime();
@@ -110,11 +138,12 @@ static void measure(const char *word, int iterations, double *times)
 		times[i] = MPI_Wtime() - begin;
 	}
 	mean = average((MPI_Wtime() - first) / iterations);
+	idle_before = idle() - idle_before;
 	qsort(times, iterations, sizeof(*times), compare);
 	median = average(times[iterations / 2]);
 	if (!rank)
-		printf("\"%s\": {\"p50_ns\": %.0f, \"mean_ns\": %.0f}", word, median * NS_PER_S,
-		       mean * NS_PER_S);
+		printf("\"%s\": {\"p50_ns\": %.0f, \"mean_ns\": %.0f, \"idle_ns\": %.0f}", word,
+		       median * NS_PER_S, mean * NS_PER_S, idle_before / iterations * NS_PER_S);
 }
 
 int main(int argc, char **argv)

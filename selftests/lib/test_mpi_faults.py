@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""What an MPI program is told of faults that the kernel cannot be made to show.
+
+Open MPI and MPICH run selftests/mpi/faults.c on this machine, with the library for MPI and,
+in the place of the kernel, stand_in.c. Whatever goes wrong on one rank: all ranks take a call
+or all pass it, results are right, nobody waits for ever, and who failed is named. TAP.
+"""
+import concurrent.futures
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import types
+
+TREE = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = TREE / "build"
+KINDS = "openmpi", "mpich"
+IN_SOAK = int(os.environ.get("COLLSOCK_SOAK") or 1) > 1
+# The network is given up after 10 s; beyond that there is but the start of some processes
+PATIENCE_SECONDS = 100
+AT_ONCE = 4
+CALLS = 15  # that faults.c makes for each fault; the group has one operation more
+
+UNABLE = {
+    "socket=EMFILE": "too few file descriptors are left",
+    "socket=EAFNOSUPPORT": "this kernel has no collective sockets",
+    "join=ENOMEM": "no memory, or the groups here have all that they may",
+    "join=EPERM": "this user may not join",
+    "join=EACCES": "this namespace refuses groups without a key",
+    "join=EADDRINUSE": "this rank has joined",
+    "end=ECONNRESET": "has left the group",
+}
+LEFT, SILENT, NO_MEMORY = "has left the group", "does not answer", "no memory"
+
+
+def settings_of(kind, settings, folder):
+    """How to tell a launcher; the library is preloaded into ranks, and into nothing else."""
+    preload = [BUILD / "mpi/idle.so", BUILD / "mpi/stand_in.so",
+               BUILD / f"lib/mpi/libcollsock-mpi-{kind}.so"]
+    return ["env", f"STAND_IN_FILE={folder}/groups", "VM_MPI_PATIENCE=1",
+            f"LD_PRELOAD={':'.join(map(str, preload))}", "COLLSOCK_MPI_AFTER=1", *settings]
+
+
+def launch(kind, ranks, settings, *words):
+    """Returns status, standard output and standard error."""
+    launcher = {
+        "openmpi": ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none",
+                    "--mca", "mpi_yield_when_idle", "1"],
+        "mpich": ["mpiexec.mpich"],
+    }[kind]
+    with tempfile.TemporaryDirectory(prefix="mpi-faults.") as folder:
+        command = ["timeout", "--kill-after=5", str(PATIENCE_SECONDS), *launcher,
+                   "-np", str(ranks), *settings_of(kind, settings, folder),
+                   BUILD / "mpi" / kind / "faults", *words]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              errors="replace", check=False,
+                              env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                                   "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+    return types.SimpleNamespace(status=done.returncode, out=done.stdout, err=done.stderr,
+                                 ranks=ranks)
+
+
+def equal(what, found, wanted):
+    if found != wanted:
+        raise AssertionError(f"{what}: {found!r}, not {wanted!r}")
+
+
+def has(what, text, wanted):
+    if wanted not in text:
+        raise AssertionError(f"{what}: {text!r} without {wanted!r}")
+
+
+def told(run, word):
+    """Of each rank: calls that were right, completions taken, what the failure was."""
+    by_rank = {}
+    for rank, right, taken, text in re.findall(
+            rf"^{re.escape(word)}: rank (\d+): (\d+) right, (\d+) taken: (.*)$", run.out, re.M):
+        by_rank[int(rank)] = types.SimpleNamespace(right=int(right), taken=int(taken), text=text)
+    equal(f"ranks that came through {word}", sorted(by_rank), list(range(run.ranks)))
+    return by_rank
+
+
+def reasons(run):
+    return re.findall(r"collsock: a communicator of \d+ ranks is left to the MPI library, "
+                      r"because of rank (\d+): (.*)", run.err)
+
+
+# ---- what each fault must lead to ----
+
+def all_take(run, word):
+    for rank, one in told(run, word).items():
+        equal(f"rank {rank}: right, taken, failure", (one.right, one.taken, one.text),
+              (CALLS, CALLS + 1, ": "))
+
+
+def all_pass(run, word):
+    """Nothing was taken but, perhaps, the barrier by which joining is tried out."""
+    for rank, one in told(run, word).items():
+        equal(f"rank {rank}: right, failure", (one.right, one.text), (CALLS, ": "))
+        if one.taken > 1:
+            raise AssertionError(f"rank {rank} has taken {one.taken} operations")
+
+
+def all_pass_and_say_why(run, word, rank, text):
+    all_pass(run, word)
+    if not any(int(who) == rank and text in why for who, why in reasons(run)):
+        raise AssertionError(f"rank {rank} and {text!r} in none of {reasons(run)}")
+
+
+def all_fail(run, word, call, victim, texts, right=None):
+    """With a class and a string; @texts is what the victim and what the others say."""
+    for rank, one in told(run, word).items():
+        if right is not None:
+            equal(f"rank {rank}: right", one.right, right)
+        has(f"rank {rank}", one.text, "collsock: a collective operation has failed: "
+            f"collsock: {call}")
+        has(f"rank {rank}", one.text, texts[rank != victim])
+        if rank != victim:
+            has(f"rank {rank}", one.text, f"rank {victim} failed: rank {victim} ")
+
+
+def outcomes(ranks):
+    """Faults and what must come of them, for so many ranks."""
+    first, middle, last = 0, ranks // 2, ranks - 1
+    victims = first, middle, last
+    for number, (fault, text) in enumerate(UNABLE.items()):
+        rank = victims[number % 3]
+        yield f"{fault}@{rank}", all_pass_and_say_why, rank, text
+    yield f"post=ENOMEM@{middle}", all_pass_and_say_why, middle, LEFT
+    for word in ("nothing", "slow#5", f"post=ENOBUFS@{middle}#4", f"post=EAGAIN@{first}#2",
+                 f"post=EAGAIN@{last}#5", f"post=ENOBUFS@{last}", f"wait=ENOMEM@{last}"):
+        yield word, all_take
+    own = NO_MEMORY, LEFT
+    yield f"post=ENOMEM@{middle}#4", all_fail, "MPI_Allreduce", middle, own, 3
+    yield f"post=ENOMEM@{last}#5", all_fail, "MPI_Iallreduce", last, own, 4
+    yield f"wait=EBADMSG@{first}", all_fail, "", first, ("another version", LEFT)
+    yield f"end=ETIMEDOUT@{last}#4", all_fail, "MPI_Allreduce", last, (SILENT, SILENT), 3
+    yield f"end=ETIMEDOUT@{first}#1", all_fail, "MPI_Barrier", first, (SILENT, SILENT), 0
+    yield f"end=ECONNRESET@{middle}#5", all_fail, "MPI_Iallreduce", middle, (LEFT, LEFT), 4
+
+
+# ---- programs, each with its tests ----
+
+def ended_well(run):
+    equal("status", run.status, 0)
+    has("output", run.out, "PASS\n")
+
+
+def counts_are_told(run):
+    """The summary of rank 0, of which some were taken and some passed on."""
+    wanted = outcomes(run.ranks)
+    unable = 3 * sum(outcome[1] is all_pass_and_say_why for outcome in wanted)
+    equal("barriers passed on",
+          re.findall(r"MPI_Barrier +\d+ taken +(\d+) passed on", run.err), [str(unable)])
+    has("summary", run.err, f"{unable} the communicator could not join")
+
+
+def many_faults(kind, ranks):
+    wanted = list(outcomes(ranks))
+    run = launch(kind, ranks, ["COLLSOCK_MPI_VERBOSE=1", "COLLSOCK_MPI_SUMMARY=1"],
+                 *(outcome[0] for outcome in wanted))
+    yield "the program ends well", run, ended_well
+    yield "the summary counts what was passed on, and why", run, counts_are_told
+    for word, judge, *args in wanted:
+        yield f"{judge.__name__.replace('_', ' ')}, {word}", run, judge, word, *args
+
+
+def said_once(run, text):
+    equal("lines that say why", len(reasons(run)), 1)
+    has("it", reasons(run)[0][1], text)
+
+
+def blocked_network(kind, ranks, silent):
+    run = launch(kind, ranks, [], silent, "nothing")
+    yield f"the program ends well, {silent}", run, ended_well
+    yield f"all pass, {silent}", run, all_pass, silent
+    yield "the next communicator does not wait for the network again", run, all_pass, "nothing"
+    yield "one line says why", run, said_once, "is UDP port 7607 open"
+
+
+def ends_and_says(run, *texts):
+    if run.status in (0, 124, 137):
+        raise AssertionError(f"status {run.status}")
+    for text in texts:
+        has("it says", run.out + run.err, text)
+
+
+def fatal_failure(kind, ranks):
+    run = launch(kind, ranks, [], "fatal", "end=ETIMEDOUT@1#4")
+    yield ("MPI_ERRORS_ARE_FATAL ends the program and names the rank", run, ends_and_says,
+           "rank 1 failed: rank 1 does not answer")
+
+
+def required(kind, ranks):
+    run = launch(kind, ranks, ["COLLSOCK_MPI=require"], "join=EPERM@1")
+    yield ("COLLSOCK_MPI=require ends the program and says why", run, ends_and_says,
+           "because of rank 1: this user may not join", "require does not allow that")
+
+
+def programs():
+    """In a check one of each; the longest first."""
+    for number, kind in enumerate(KINDS):
+        silent = ["silent", "silent@1"]
+        for word in silent if IN_SOAK else silent[number:][:1]:
+            yield blocked_network, kind, 2, word
+        for ranks in (2, 3, 4) if IN_SOAK else (3,):
+            yield many_faults, kind, ranks
+        yield fatal_failure, kind, 2
+        yield required, kind, 2
+
+
+# ---- running them ----
+
+def judge_all(program, kind, ranks, *args):
+    """Lines of TAP without their numbers: whether it is well, and what is said."""
+    if not shutil.which(f"mpicc.{kind}"):
+        return [(True, f"{program.__name__} # SKIP no mpicc.{kind}: tools/setup mpi", "")]
+    results = []
+    for name, run, judge, *rest in program(kind, ranks, *args):
+        name = f"{name}, {kind}, {ranks} ranks"
+        try:
+            judge(run, *rest)
+            results.append((True, name, ""))
+        except AssertionError as error:
+            results.append((False, name, f"{error}\nstatus {run.status}\n"
+                                         f"{run.out[-1500:]}\n{run.err[-1500:]}"))
+    return results
+
+
+def build():
+    for part in "libcollsock", "libcollsock/mpi", "selftests/mpi":
+        subprocess.run(["make", "-s", "-C", TREE / part], check=True, stdout=sys.stderr)
+
+
+def main():
+    build()
+    with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        running = [pool.submit(judge_all, *program) for program in programs()]
+        results = [result for one in running for result in one.result()]
+    print(f"TAP version 13\n1..{len(results)}")
+    for number, (well, name, said) in enumerate(results, 1):
+        if not well:
+            print("\n".join(f"# {line}" for line in said.splitlines()))
+        print(f"{'' if well else 'not '}ok {number} {name}")
+    return 0 if all(well for well, _, _ in results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,648 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Preloaded into the ranks of an MPI program on one machine, in the place of the kernel: it
+ * answers what the library for MPI asks of sockets of the family, and fails as it is told,
+ * at places where the real thing cannot be made to fail. All else goes to the C library.
+ *
+ * Each rank is a host of its own. Groups are in a file that all ranks share, STAND_IN_FILE;
+ * there are no packets. A descriptor is one of /dev/null. Of the operations it knows what
+ * faults.c uses: barriers, and sums or broadcasts of a few integers.
+ */
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/collsock.h>
+
+#include "stand_in.h"
+
+#define MOST_GROUPS 64
+#define MOST_OPERATIONS 128	/* of a group, from its beginning to its end */
+#define MOST_RANKS 8
+#define MOST_BYTES 32
+#define MOST_DESCRIPTORS 1024
+#define LOOK_AGAIN_NS 200000L
+#define NS_PER_MS 1000000ULL
+#define NS_PER_S 1000000000ULL
+
+/* What is next behind this library; the name is declared by the C library. */
+#define NEXT(name) ({ \
+	static __typeof__(name) *next; \
+	if (!next) \
+		next = dlsym(RTLD_NEXT, #name); \
+	next; \
+})
+
+/**
+ * struct operation - of a group
+ * @post: as the first rank has posted it
+ * @arrived: ranks that have posted, a bit each
+ * @last_ns: when the last one did
+ * @data: sum so far, or what the root brings
+ */
+struct operation {
+	struct collsock_post	post;
+	__u32		arrived;
+	__u64		last_ns;
+	__s32			data[MOST_BYTES / sizeof(__s32)];
+};
+
+/**
+ * struct group - of which all processes know
+ * @id: of it; 0 if it is not there
+ * @nonce: of it
+ * @ranks: of it
+ * @left: ranks that have left, a bit each
+ * @posted: operations that each rank has posted
+ * @error: from @failed_from on, or 0
+ * @failed_from: number of the first operation that fails
+ * @failed_rank: why
+ * @operations: all
+ */
+struct group {
+	__u64		id;
+	__u64		nonce;
+	__u32		ranks;
+	__u32		left;
+	__u32		posted[MOST_RANKS];
+	__u32		error;
+	__u32		failed_from;
+	__u32		failed_rank;
+	struct operation	operations[MOST_OPERATIONS];
+};
+
+/**
+ * struct pending - a completion that has not been taken
+ * @cookie: of the post
+ * @number: of the operation
+ */
+struct pending {
+	__u64	cookie;
+	__u32	number;
+};
+
+/**
+ * struct seat - a socket of this process
+ * @group: NULL before it has joined
+ * @rank: of it
+ * @window: of the group
+ * @waits: calls of COLLSOCK_WAIT so far
+ * @count: of @pending
+ * @pending: in the order of posting
+ */
+struct seat {
+	struct group	*group;
+	__u32		rank;
+	__u32		window;
+	__u32		waits;
+	__u32		count;
+	struct pending	pending[COLLSOCK_MAX_WINDOW];
+};
+
+static struct seat *seats[MOST_DESCRIPTORS];
+static struct group *groups;
+static struct stand_in_fault fault;
+static unsigned long taken;
+static int file = -1;
+static unsigned int own_rank;
+static pthread_mutex_t threads = PTHREAD_MUTEX_INITIALIZER;
+
+static __attribute__((constructor)) void begin(void)
+{
+	const size_t bytes = MOST_GROUPS * sizeof(struct group);
+	const char *name = getenv("STAND_IN_FILE"), *rank = getenv("OMPI_COMM_WORLD_RANK");
+
+	if (!rank)
+		rank = getenv("PMI_RANK");
+	if (!name || !rank)
+		return;
+	own_rank = atoi(rank);
+	file = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (file < 0 || ftruncate(file, bytes))
+		abort();
+	groups = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	if (groups == MAP_FAILED)
+		abort();
+}
+
+static void lock(void)
+{
+	pthread_mutex_lock(&threads);
+	flock(file, LOCK_EX);
+}
+
+static void unlock(void)
+{
+	flock(file, LOCK_UN);
+	pthread_mutex_unlock(&threads);
+}
+
+static __u64 now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+/* Of a system call: @err is 0 or a negative errno. */
+static int answer(int err)
+{
+	errno = -err;
+	return err ? -1 : 0;
+}
+
+static struct seat *seat_of(int fd)
+{
+	return fd >= 0 && fd < MOST_DESCRIPTORS ? seats[fd] : NULL;
+}
+
+/* ---- faults ---- */
+
+__attribute__((visibility("default"))) void stand_in_fail(const struct stand_in_fault *wanted)
+{
+	fault = *wanted;
+	taken = 0;
+}
+
+__attribute__((visibility("default"))) unsigned long stand_in_taken(void)
+{
+	return taken;
+}
+
+/* Does it fail here? */
+static bool fails(enum stand_in_place place, unsigned int number)
+{
+	return fault.place == place && fault.rank == own_rank && fault.number == number;
+}
+
+/* Nothing arrives at this rank any more, or at none of them. */
+static bool is_cut_off(unsigned int number)
+{
+	return fault.place == STAND_IN_SILENT && number >= fault.number &&
+	       (fault.rank == own_rank || fault.rank == STAND_IN_EVERY_RANK);
+}
+
+/* ---- groups ---- */
+
+static struct group *group_find(const struct collsock_join *join)
+{
+	unsigned int i;
+
+	for (i = 0; i < MOST_GROUPS; i++) {
+		struct group *g = &groups[i];
+
+		if (!g->id) {
+			g->id = join->id;
+			g->nonce = join->nonce;
+			g->ranks = join->ranks;
+		}
+		if (g->id == join->id && g->nonce == join->nonce)
+			return g;
+	}
+	return NULL;
+}
+
+static void group_fail(struct group *g, __u32 error, __u32 from, __u32 rank)
+{
+	if (g->error && g->failed_from <= from)
+		return;
+	g->error = error;
+	g->failed_from = from;
+	g->failed_rank = rank;
+}
+
+static int join(struct seat *s, const struct collsock_join *join)
+{
+	if (fails(STAND_IN_JOIN, 0))
+		return -(int)fault.error;
+	if (join->ranks > MOST_RANKS)
+		return -E2BIG;
+	s->group = group_find(join);
+	if (!s->group)
+		return -ENOMEM;
+	s->rank = join->rank;
+	s->window = join->window;
+	return 0;
+}
+
+/* What it has posted completes; what it has not can never. */
+static void leave(int fd)
+{
+	struct seat *s = seats[fd];
+
+	lock();
+	seats[fd] = NULL;
+	if (s->group) {
+		s->group->left |= 1U << s->rank;
+		group_fail(s->group, ECONNRESET, s->group->posted[s->rank], s->rank);
+	}
+	unlock();
+	free(s);
+}
+
+/* ---- operations ---- */
+
+static bool is_other(const struct collsock_post *one, const struct collsock_post *other)
+{
+	return one->operation != other->operation || one->type != other->type ||
+	       one->op != other->op || one->root != other->root || one->count != other->count;
+}
+
+static size_t bytes_of(const struct collsock_post *post)
+{
+	return post->type == COLLSOCK_INT32 ? post->count * sizeof(__s32) : post->count;
+}
+
+static int check(const struct seat *s, const struct collsock_post *post)
+{
+	bool sums = post->operation == COLLSOCK_ALLREDUCE || post->operation == COLLSOCK_REDUCE;
+
+	if (!s->group)
+		return -ENOTCONN;
+	if (s->count == s->window)
+		return -EAGAIN;
+	if (s->group->posted[s->rank] == MOST_OPERATIONS || bytes_of(post) > MOST_BYTES)
+		return -EMSGSIZE;
+	return sums && (post->type != COLLSOCK_INT32 || post->op != COLLSOCK_SUM) ? -EINVAL : 0;
+}
+
+static void contribute(struct operation *o, const struct collsock_post *post,
+		       const __u8 *payload, __u32 rank)
+{
+	__s32 value;
+	__u32 i;
+
+	if (post->operation == COLLSOCK_BROADCAST) {
+		if (rank == post->root)
+			memcpy(o->data, payload, bytes_of(post));
+		return;
+	}
+	for (i = 0; i < post->count; i++) {
+		memcpy(&value, payload + i * sizeof(value), sizeof(value));
+		o->data[i] += value;
+	}
+}
+
+/* @payload is not read where this rank brings none. */
+static int post(struct seat *s, const struct collsock_post *post, const __u8 *payload)
+{
+	struct group *g = s->group;
+	struct operation *o;
+	__u32 number;
+	int err = check(s, post);
+
+	if (err)
+		return err;
+	number = g->posted[s->rank];
+	if (fails(STAND_IN_POST, number)) {
+		fault.place = STAND_IN_NOWHERE;	/* once */
+		return -(int)fault.error;
+	}
+	if (fault.place == STAND_IN_END && fault.number == number)
+		group_fail(g, fault.error, number, fault.rank);
+	o = &g->operations[number];
+	if (!o->arrived)
+		o->post = *post;
+	else if (is_other(&o->post, post))
+		group_fail(g, EPROTO, number, s->rank);
+	contribute(o, post, payload, s->rank);
+	o->arrived |= 1U << s->rank;
+	o->last_ns = now_ns();
+	g->posted[s->rank]++;
+	s->pending[s->count++] = (struct pending){ post->cookie, number };
+	return 0;
+}
+
+/* Does anything keep this rank waiting? */
+static bool is_complete(const struct seat *s, __u32 number)
+{
+	const struct operation *o = &s->group->operations[number];
+	__u32 all = (1U << s->group->ranks) - 1, needed = all;
+
+	if (is_cut_off(number))
+		return false;
+	if (s->group->error && number >= s->group->failed_from)
+		return true;
+	if (o->post.operation == COLLSOCK_BROADCAST)
+		needed = 1U << o->post.root;
+	else if (o->post.operation == COLLSOCK_REDUCE && s->rank != o->post.root)
+		needed = 1U << s->rank;
+	if ((o->arrived & needed) != needed)
+		return false;
+	return fault.place != STAND_IN_SLOW || now_ns() >= o->last_ns + fault.number * NS_PER_MS;
+}
+
+static size_t result_bytes(const struct seat *s, const struct collsock_post *post)
+{
+	switch (post->operation) {
+	case COLLSOCK_ALLREDUCE:
+		return bytes_of(post);
+	case COLLSOCK_REDUCE:
+		return s->rank == post->root ? bytes_of(post) : 0;
+	case COLLSOCK_BROADCAST:
+		return s->rank == post->root ? 0 : bytes_of(post);
+	default:
+		return 0;
+	}
+}
+
+/* The completion of a pending operation that is complete. */
+static int take(struct seat *s, __u32 index, struct collsock_completion *c, void *result,
+		size_t room)
+{
+	struct pending p = s->pending[index];
+	const struct group *g = s->group;
+	const struct operation *o = &g->operations[p.number];
+
+	*c = (struct collsock_completion){
+		.size		= sizeof(*c),
+		.failed_rank	= COLLSOCK_NO_RANK,
+		.cookie		= p.cookie,
+		.completed_ns	= now_ns(),
+	};
+	if (g->error && p.number >= g->failed_from) {
+		c->error = g->error;
+		c->failed_rank = g->failed_rank;
+	} else {
+		c->bytes = result_bytes(s, &o->post);
+	}
+	if (c->bytes > room)
+		return -EMSGSIZE;
+	if (c->bytes)
+		memcpy(result, o->data, c->bytes);
+	memmove(&s->pending[index], &s->pending[index + 1],
+		(--s->count - index) * sizeof(*s->pending));
+	taken++;
+	return 0;
+}
+
+/* The first of which one could take the completion; @s->count if there is none. */
+static __u32 first_complete(const struct seat *s)
+{
+	__u32 i;
+
+	for (i = 0; i < s->count; i++)
+		if (is_complete(s, s->pending[i].number))
+			break;
+	return i;
+}
+
+static int take_cookie(struct seat *s, __u64 cookie, struct collsock_completion *c,
+		       void *result, size_t room)
+{
+	__u32 i;
+
+	for (i = 0; i < s->count; i++)
+		if (s->pending[i].cookie == cookie)
+			return is_complete(s, s->pending[i].number) ?
+			       take(s, i, c, result, room) : -EAGAIN;
+	return -ENOENT;
+}
+
+static int run(struct seat *s, struct collsock_run *r)
+{
+	int err = post(s, &r->post, (__u8 *)(r + 1));
+
+	if (err)
+		return err;
+	/* It may always say that it is not complete yet: then a call fails that waits. */
+	if (fault.place == STAND_IN_WAIT)
+		return -EINPROGRESS;
+	err = take_cookie(s, r->post.cookie, &r->completion, r + 1, r->buffer_bytes);
+	return err == -EAGAIN ? -EINPROGRESS : err;
+}
+
+static int wait_for(struct seat *s, struct collsock_wait *w)
+{
+	if (fails(STAND_IN_WAIT, s->waits++))
+		return -(int)fault.error;
+	return take_cookie(s, w->cookie, &w->completion, w + 1, w->buffer_bytes);
+}
+
+/* ---- what the C library is called for ---- */
+
+int socket(int family, int type, int protocol)
+{
+	int fd;
+
+	if (family != AF_COLLSOCK || file < 0)
+		return NEXT(socket)(family, type, protocol);
+	if (fails(STAND_IN_SOCKET, 0))
+		return answer(-(int)fault.error);
+	fd = open("/dev/null", O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	if (fd >= MOST_DESCRIPTORS)
+		abort();
+	if (fd >= 0)
+		seats[fd] = calloc(1, sizeof(*seats[fd]));
+	return fd;
+}
+
+int close(int fd)
+{
+	if (seat_of(fd))
+		leave(fd);
+	return NEXT(close)(fd);
+}
+
+int dup3(int from, int to, int flags)
+{
+	if (seat_of(to))
+		leave(to);
+	return NEXT(dup3)(from, to, flags);
+}
+
+int setsockopt(int fd, int level, int option, const void *value, socklen_t bytes)
+{
+	struct seat *s = seat_of(fd);
+	int err;
+
+	if (!s || level != SOL_COLLSOCK || option != COLLSOCK_JOIN)
+		return NEXT(setsockopt)(fd, level, option, value, bytes);
+	lock();
+	err = join(s, value);
+	unlock();
+	return answer(err);
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+{
+	struct seat *s = seat_of(fd);
+	int err;
+
+	if (!s)
+		return NEXT(sendmsg)(fd, m, flags);
+	lock();
+	err = post(s, m->msg_iov[0].iov_base,
+		   m->msg_iovlen > 1 ? m->msg_iov[1].iov_base : NULL);
+	unlock();
+	return answer(err) ? -1 : (ssize_t)m->msg_iov[0].iov_len;
+}
+
+ssize_t recvmsg(int fd, struct msghdr *m, int flags)
+{
+	struct seat *s = seat_of(fd);
+	int err = -EAGAIN;
+	__u32 i;
+
+	if (!s)
+		return NEXT(recvmsg)(fd, m, flags);
+	lock();
+	i = first_complete(s);
+	if (i < s->count)
+		err = take(s, i, m->msg_iov[0].iov_base,
+			   m->msg_iovlen > 1 ? m->msg_iov[1].iov_base : NULL,
+			   m->msg_iovlen > 1 ? m->msg_iov[1].iov_len : 0);
+	unlock();
+	return answer(err) ? -1 : (ssize_t)m->msg_iov[0].iov_len;
+}
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	struct seat *s = seat_of(fd);
+	va_list arguments;
+	void *buffer;
+	int err;
+
+	va_start(arguments, request);
+	buffer = va_arg(arguments, void *);
+	va_end(arguments);
+	if (!s)
+		return NEXT(ioctl)(fd, request, buffer);
+	lock();
+	err = request == COLLSOCK_RUN ? run(s, buffer) : wait_for(s, buffer);
+	unlock();
+	return answer(err);
+}
+
+static short events_of(const struct seat *s, short wanted)
+{
+	short events = 0;
+
+	if (!s->group)
+		return POLLERR;
+	if (first_complete(s) < s->count)
+		events |= wanted & POLLIN;
+	if (s->count < s->window)
+		events |= wanted & POLLOUT;
+	return s->group->error ? events | POLLERR : events;
+}
+
+/* One look at all; returns how many there are that have news, or -1. */
+static int look(struct pollfd *fds, nfds_t count)
+{
+	int found = NEXT(poll)(fds, count, 0);
+	nfds_t i;
+
+	for (i = 0; found >= 0 && i < count; i++) {
+		const struct seat *s = seat_of(fds[i].fd);
+
+		if (!s)
+			continue;
+		found -= !!fds[i].revents;
+		lock();
+		fds[i].revents = events_of(s, fds[i].events);
+		unlock();
+		found += !!fds[i].revents;
+	}
+	return found;
+}
+
+static bool has_seat(const struct pollfd *fds, nfds_t count)
+{
+	nfds_t i;
+
+	for (i = 0; i < count; i++)
+		if (seat_of(fds[i].fd))
+			return true;
+	return false;
+}
+
+static int look_until(struct pollfd *fds, nfds_t count, __u64 end)
+{
+	const struct timespec nap = { .tv_nsec = LOOK_AGAIN_NS };
+	int found;
+
+	for (;;) {
+		found = look(fds, count);
+		if (found || now_ns() >= end)
+			return found;
+		nanosleep(&nap, NULL);
+	}
+}
+
+int poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+	if (!has_seat(fds, count))
+		return NEXT(poll)(fds, count, timeout);
+	return look_until(fds, count, timeout < 0 ? ~0ULL : now_ns() + timeout * NS_PER_MS);
+}
+
+int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask)
+{
+	if (!has_seat(fds, count))
+		return NEXT(ppoll)(fds, count, timeout, mask);
+	return look_until(fds, count, timeout ? now_ns() + timeout->tv_sec * NS_PER_S +
+						timeout->tv_nsec : ~0ULL);
+}
+
+/* ---- each rank is a host ---- */
+
+int stat(const char *restrict path, struct stat *restrict found)
+{
+	int err = NEXT(stat)(path, found);
+
+	if (!err && file >= 0 && !strcmp(path, "/proc/self/ns/net"))
+		found->st_ino = own_rank + 1;
+	return err;
+}
+
+/**
+ * struct interface - the only one of a host; freeifaddrs() frees it as one piece
+ * @list: it
+ * @address: of it
+ * @netmask: of it
+ */
+struct interface {
+	struct ifaddrs		list;
+	struct sockaddr_in	address;
+	struct sockaddr_in	netmask;
+};
+
+int getifaddrs(struct ifaddrs **addresses)
+{
+	struct interface *i;
+
+	if (file < 0)
+		return NEXT(getifaddrs)(addresses);
+	i = calloc(1, sizeof(*i));
+	if (!i)
+		return answer(-ENOMEM);
+	i->address.sin_family = AF_INET;
+	i->address.sin_addr.s_addr = htonl(0x0a630001 + own_rank);	/* 10.99.0.1 */
+	i->netmask.sin_addr.s_addr = htonl(0xffffff00);
+	i->list = (struct ifaddrs){
+		.ifa_name	= "stand-in",
+		.ifa_flags	= IFF_UP,
+		.ifa_addr	= (struct sockaddr *)&i->address,
+		.ifa_netmask	= (struct sockaddr *)&i->netmask,
+	};
+	*addresses = &i->list;
+	return 0;
+}
