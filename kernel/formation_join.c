@@ -55,6 +55,7 @@ static int formation_init_group(struct coll_formation *f, const struct coll_join
 	struct coll_config config = {
 		.join		= &join->fixed,
 		.host_of_rank	= f->members->host_of_rank,
+		.lowest		= f->members->lowest,
 		.secret		= identity->secret,
 		.descriptor	= identity->descriptor,
 		.self		= self,
@@ -168,7 +169,8 @@ static int formation_charge(struct coll_formation *f)
 {
 	struct coll_net *cn = f->cn;
 	const struct coll_group *g = &f->group;
-	u64 bytes = sizeof(*f) + g->memory + g->hosts * sizeof(*f->members->member) +
+	u64 bytes = sizeof(*f) + g->memory +
+		    g->hosts * (sizeof(*f->members->member) + sizeof(*f->members->lowest)) +
 		    g->size * sizeof(*f->members->host_of_rank) +
 		    (u64)g->locals * (sizeof(*f->seats) + (u64)g->window * g->room);
 
@@ -227,15 +229,17 @@ static int formation_publish(struct coll_formation *f, struct coll_sock *csk, u3
 	if (!err)
 		err = coll_net_add(cn, f);
 	if (!err) {
+		/* Before packets find it, and more happens. */
+		coll_event_group(f, COLLSOCK_EVENT_GROUP_MADE);
 		err = coll_formation_hash(f);
-		if (err)
+		if (err) {
 			coll_net_remove(cn, f);
+			coll_event_group(f, COLLSOCK_EVENT_GROUP_ENDED);
+		}
 	}
 	if (err)
 		/* Perhaps the port was opened for nothing. */
 		coll_net_tidy_soon(cn);
-	else
-		coll_event_group(f, COLLSOCK_EVENT_GROUP_MADE);
 	return err;
 }
 

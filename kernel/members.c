@@ -16,7 +16,7 @@
  */
 struct coll_members *coll_members_get(struct hlist_head *tables, struct coll_join *join)
 {
-	u32 hosts = join->fixed.hosts, ranks = join->fixed.ranks;
+	u32 hosts = join->fixed.hosts, ranks = join->fixed.ranks, host, rank;
 	size_t member_bytes = hosts * sizeof(*join->members);
 	u32 hash = jhash2((u32 *)join->members, member_bytes / sizeof(u32), ranks);
 	struct coll_members *m;
@@ -35,6 +35,15 @@ struct coll_members *coll_members_get(struct hlist_head *tables, struct coll_joi
 	m = kmalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
 	if (!m)
 		return NULL;
+	m->lowest = kvmalloc_array(hosts, sizeof(*m->lowest), GFP_KERNEL_ACCOUNT);
+	if (!m->lowest) {
+		kfree(m);
+		return NULL;
+	}
+	/* Hosts stand in the order of their lowest ranks. */
+	for (host = 0, rank = 0; host < hosts; rank++)
+		if (join->host_of_rank[rank] == host)
+			m->lowest[host++] = rank;
 	m->references = 1;
 	m->hosts = hosts;
 	m->ranks = ranks;
@@ -53,6 +62,7 @@ static void members_free(struct rcu_head *rcu)
 
 	kvfree(members->member);
 	kvfree(members->host_of_rank);
+	kvfree(members->lowest);
 	kfree(members);
 }
 

@@ -26,6 +26,7 @@ struct coll_join;
  * @hash: of the table, to find an equal one
  * @member: they themselves
  * @host_of_rank: the host of each rank
+ * @lowest: the lowest rank of each host
  */
 struct coll_members {
 	struct hlist_node		node;
@@ -36,6 +37,7 @@ struct coll_members {
 	u32				hash;
 	struct collsock_member		*member;
 	u32				*host_of_rank;
+	u32				*lowest;
 };
 
 struct coll_members *coll_members_get(struct hlist_head *tables, struct coll_join *join);

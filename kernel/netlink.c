@@ -356,7 +356,7 @@ struct genl_family coll_genl_family __ro_after_init = {
 	.netnsok	= true,
 	.ops		= netlink_operations,
 	.n_ops		= ARRAY_SIZE(netlink_operations),
-	.resv_start_op	= __COLLSOCK_CMD_MAX,
+	.parallel_ops	= true,
 	.mcgrps		= netlink_multicast,
 	.n_mcgrps	= ARRAY_SIZE(netlink_multicast),
 };

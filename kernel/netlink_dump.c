@@ -22,14 +22,14 @@
  * @wanted: handle of the group that it is about, 0 for all
  * @handle: of the group that it is at
  * @next: what comes next there
- * @extra: for the dump of hosts: the rank at which to look for their lowest ones
+ * @oldest: of operations, the oldest there was when the dump came to the group
  * @found: it has seen a group
  */
 struct dump_state {
 	u32	wanted;
 	u32	handle;
 	u32	next;
-	u32	extra;
+	u32	oldest;
 	bool	found;
 };
 
@@ -104,7 +104,6 @@ static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb, dump_te
 		if (handle != state->handle) {
 			state->handle = handle;
 			state->next = 0;
-			state->extra = 0;
 		}
 		state->found = true;
 		/* Told before, and there was no room for the next one. */
@@ -296,7 +295,7 @@ static enum collsock_host_state host_state(const struct coll_group *g, u32 host,
 }
 
 static int put_host(struct sk_buff *skb, struct netlink_callback *cb,
-		    const struct coll_formation *f, u32 host, u32 rank)
+		    const struct coll_formation *f, u32 host)
 {
 	const struct collsock_member *m = &f->members->member[host];
 	const struct coll_peer *peer = coll_group_find_peer(&f->group, host);
@@ -312,10 +311,9 @@ static int put_host(struct sk_buff *skb, struct netlink_callback *cb,
 			!nla_put(skb, COLLSOCK_A_HOST_ADDRESS, m->family == AF_INET ? 4 : 16,
 				 m->address) &&
 			!nla_put_u16(skb, COLLSOCK_A_HOST_PORT, m->port) &&
-			!nla_put_u32(skb, COLLSOCK_A_HOST_RANK, rank));
+			!nla_put_u32(skb, COLLSOCK_A_HOST_RANK, f->members->lowest[host]));
 }
 
-/* Hosts stand in the order of their lowest ranks: both are gone through at once. */
 static int tell_hosts(struct sk_buff *skb, struct netlink_callback *cb,
 		      struct coll_formation *f)
 {
@@ -327,9 +325,7 @@ static int tell_hosts(struct sk_buff *skb, struct netlink_callback *cb,
 	while (!err && state->next < g->hosts) {
 		spin_lock_bh(&f->lock);
 		for (batch = 0; !err && batch < BATCH && state->next < g->hosts; batch++) {
-			while (coll_group_host(g, state->extra) != state->next)
-				state->extra++;
-			err = put_host(skb, cb, f, state->next, state->extra);
+			err = put_host(skb, cb, f, state->next);
 			state->next += !err;
 		}
 		spin_unlock_bh(&f->lock);
@@ -583,7 +579,7 @@ static int tell_operation(struct sk_buff *skb, struct netlink_callback *cb,
 	return dump_end(skb, header, put_operation(skb, f, op, ktime_get_ns()));
 }
 
-/* state->next counts from the oldest that there was when the dump began. */
+/* state->next counts from state->oldest. */
 static int tell_operations(struct sk_buff *skb, struct netlink_callback *cb,
 			   struct coll_formation *f)
 {
@@ -593,16 +589,16 @@ static int tell_operations(struct sk_buff *skb, struct netlink_callback *cb,
 	u32 number;
 	int err = 0;
 
-	spin_lock_bh(&f->lock);
-	if (!state->next)
-		state->extra = g->oldest;
 	for (; !err && state->next <= g->window; state->next += !err) {
-		number = state->extra + state->next;
+		spin_lock_bh(&f->lock);
+		if (!state->next)
+			state->oldest = g->oldest;
+		number = state->oldest + state->next;
 		op = coll_group_slot(g, number);
 		if (op->number == number && op->state != COLL_OP_FREE)
 			err = tell_operation(skb, cb, f, op);
+		spin_unlock_bh(&f->lock);
 	}
-	spin_unlock_bh(&f->lock);
 	return err;
 }
 

@@ -88,13 +88,15 @@ TRACE_DEFINE_ENUM(COLL_REASON_LEFT);
 TRACE_DEFINE_ENUM(COLL_REASON_SILENT);
 TRACE_DEFINE_ENUM(COLL_REASON_DISAGREES);
 TRACE_DEFINE_ENUM(COLL_REASON_RESTARTED);
+TRACE_DEFINE_ENUM(COLL_REASON_ENDED);
 
 #define coll_trace_reason(reason) \
 	__print_symbolic(reason, \
 		{ COLL_REASON_LEFT,		"left" }, \
 		{ COLL_REASON_SILENT,		"silent" }, \
 		{ COLL_REASON_DISAGREES,	"disagrees" }, \
-		{ COLL_REASON_RESTARTED,	"restarted" })
+		{ COLL_REASON_RESTARTED,	"restarted" }, \
+		{ COLL_REASON_ENDED,		"ended" })
 
 /* ---- operations ---- */
 

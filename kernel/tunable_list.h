@@ -4,19 +4,20 @@
  *
  *   TUNABLE(identifier, name, unit, least, most, default, description)
  *
- * A default of 0 where 0 is out of range is found out when the module is loaded.
+ * A default of 0 where 0 is out of range is found out when the module is loaded. The
+ * core counts retransmission time-outs in ns, with 32 bits.
  */
 TUNABLE(PORT, port, "", 1, 65535, COLLSOCK_PORT,
 	"UDP port; counts when the first group of a namespace is joined")
 TUNABLE(WINDOW, window, "", 1, COLLSOCK_MAX_WINDOW, COLLSOCK_DEFAULT_WINDOW,
 	"Operations under way at once, of groups that do not say; equal on all hosts")
-TUNABLE(RTO_FLOOR, rto_floor_us, "us", 10, 10000000, 0,
+TUNABLE(RTO_FLOOR, rto_floor_us, "us", 10, 4000000, 0,
 	"Least retransmission time-out")
-TUNABLE(RTO_INITIAL, rto_initial_us, "us", 10, 10000000, 0,
+TUNABLE(RTO_INITIAL, rto_initial_us, "us", 10, 4000000, 0,
 	"Retransmission time-out before the round-trip time is known")
-TUNABLE(RTO_CEILING, rto_ceiling_us, "us", 10, 10000000, 0,
+TUNABLE(RTO_CEILING, rto_ceiling_us, "us", 10, 4000000, 0,
 	"Greatest retransmission time-out")
-TUNABLE(RTO_UNHEARD, rto_unheard_us, "us", 10, 10000000, 0,
+TUNABLE(RTO_UNHEARD, rto_unheard_us, "us", 10, 4000000, 0,
 	"Greatest retransmission time-out to a host never heard")
 TUNABLE(ACK_DELAY, ack_delay_us, "us", 10, 10000000, 0,
 	"How long a lone answer waits for a packet to travel with")
@@ -31,7 +32,7 @@ TUNABLE(IDLE, idle_ms, "ms", 10, 86400000, 0,
 TUNABLE(BUSY_POLL, busy_poll_us, "us", 0, COLLSOCK_MAX_SPIN_US, 0,
 	"How long RUN and WAIT spin before they sleep, if the caller does not say")
 TUNABLE(MAX_MEMORY, max_memory_kib, "KiB", 1, U32_MAX, 0,
-	"What all groups of a namespace may reserve; only the machine's root raises it")
+	"What all groups of a namespace may reserve; its own value counts if it is less")
 TUNABLE(MAX_GROUPS, max_groups, "", 1, 1048576, 65536,
 	"Groups of a namespace, those that linger included")
 TUNABLE(JOIN_GID_LOW, join_gid_low, "", 0, U32_MAX - 1, 0,

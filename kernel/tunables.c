@@ -96,9 +96,13 @@ u32 coll_tunable_default(enum coll_tunable which)
  */
 u32 coll_tunable(const struct coll_tunables *t, enum coll_tunable which)
 {
-	if (test_bit_acquire(which, t->own))
-		return READ_ONCE(t->value[which]);
-	return coll_tunable_default(which);
+	u32 preset = coll_tunable_default(which), own;
+
+	if (!test_bit_acquire(which, t->own))
+		return preset;
+	own = READ_ONCE(t->value[which]);
+	/* Memory is the machine's: a namespace has less of it, never more. */
+	return which == COLL_TUNABLE_MAX_MEMORY ? min(own, preset) : own;
 }
 
 /**

@@ -306,12 +306,15 @@ bool coll_group_quiet(const struct coll_group *g)
  * @g: the group
  * @host: of it
  *
- * A search through all ranks: for what happens once in the life of a group.
+ * Without a table of the home it is a search through all ranks, for what happens once in
+ * the life of a group.
  */
 u32 coll_group_rank(const struct coll_group *g, u32 host)
 {
 	u32 rank = host;
 
+	if (g->lowest)
+		return g->lowest[host];
 	while (coll_group_host(g, rank) != host)
 		rank++;
 	return rank;

@@ -61,6 +61,7 @@ extern const struct coll_timing coll_timing_default;
  * struct coll_config - what makes a group
  * @join: normalised (descriptor.h)
  * @host_of_rank: checked; stays there as long as the group
+ * @lowest: the lowest rank of each host, likewise; NULL if nobody asks often
  * @secret: derived from key, id and nonce
  * @timing: see there
  * @descriptor: hash of the descriptor
@@ -71,6 +72,7 @@ extern const struct coll_timing coll_timing_default;
 struct coll_config {
 	const struct collsock_join	*join;
 	const u32			*host_of_rank;
+	const u32			*lowest;
 	struct coll_secret		secret;
 	struct coll_timing		timing;
 	u32				descriptor;
@@ -108,6 +110,7 @@ struct coll_rank {
  * @self: index of this one
  * @size: number of ranks
  * @host_of_rank: NULL if each host has one
+ * @lowest: see struct coll_config
  * @locals: ranks of this host
  * @joined: of these, those that have joined and not left
  * @ranks: they themselves
@@ -172,6 +175,7 @@ struct coll_group {
 	u32			locals;
 	u32			joined;
 	const u32		*host_of_rank;
+	const u32		*lowest;
 	struct coll_rank	*ranks;
 	struct coll_op		*slots;
 	struct coll_schedule	*schedules[COLL_MAX_SCHEDULES];
@@ -309,7 +313,7 @@ static inline u32 coll_group_host(const struct coll_group *g, u32 rank)
 	return g->host_of_rank ? g->host_of_rank[rank] : rank;
 }
 
-/* The lowest rank of a host: where there are several, it takes long to find. */
+/* The lowest rank of a host: it takes long to find if the home has no table of them. */
 u32 coll_group_rank(const struct coll_group *g, u32 host);
 
 static inline bool coll_signature_equal(const struct coll_signature *a,

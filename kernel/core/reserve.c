@@ -222,6 +222,7 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	g->size = j->ranks;
 	/* Hosts stand in the order of their ranks: then each has that of its number. */
 	g->host_of_rank = j->ranks > j->hosts ? config->host_of_rank : NULL;
+	g->lowest = config->lowest;
 	g->incarnation = config->incarnation;
 	g->window = j->window;
 	g->slot_mask = round_up_power_of_two(j->window) - 1;

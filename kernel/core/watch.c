@@ -318,6 +318,14 @@ static u32 watch_missing_local(const struct coll_group *g, const struct coll_op 
 	return COLLSOCK_NO_RANK;
 }
 
+/* A member may say anything: host, rank and the way to them must fit. */
+static bool watch_is_sane(const struct coll_group *g, const struct coll_wait *wait)
+{
+	return wait->host < g->hosts && wait->hops < MOST_HOPS &&
+	       (wait->rank == COLLSOCK_NO_RANK ||
+		(wait->rank < g->size && coll_group_host(g, wait->rank) == wait->host));
+}
+
 /**
  * coll_watch_told() - has the other side said where the chain of waits ends?
  * @peer: the other side, for which an operation waits
@@ -325,19 +333,23 @@ static u32 watch_missing_local(const struct coll_group *g, const struct coll_op 
  * @wait: out: what it said, as it is now
  * @now: time in ns
  *
- * It may have said so a while ago: who waits for it is not to blame, nor is one that
- * waits for a later operation.
+ * What it said before the operation waited is about another one: not heard for a short
+ * while, it is not asked, and may have said its last word an hour ago. One that waits for
+ * a later operation is not to blame.
  */
 bool coll_watch_told(const struct coll_peer *peer, u32 operation, struct coll_wait *wait,
 		     u64 now)
 {
 	const struct coll_group *g = peer->group;
+	const struct coll_op *op = coll_group_slot(g, operation);
+	u32 age_ms = (u32)div_u64(now, NSEC_PER_MSEC) - peer->told_ms;
 
 	*wait = peer->wait;
-	if (!peer->answers || wait->host >= g->hosts || wait->host == g->self ||
-	    wait->hops >= MOST_HOPS || coll_after(wait->operation, operation))
+	if (!peer->answers || op->number != operation ||
+	    age_ms > watch_ms(op->awaited_ns, now) || !watch_is_sane(g, wait) ||
+	    coll_after(wait->operation, operation))
 		return false;
-	wait->age_ms += (u32)div_u64(now, NSEC_PER_MSEC) - peer->told_ms;
+	wait->age_ms = wait->age_ms < ~0U - age_ms ? wait->age_ms + age_ms : ~0U;
 	wait->hops++;
 	return true;
 }
@@ -365,7 +377,8 @@ static bool watch_end(const struct coll_group *g, const struct coll_op *op,
 		if (!coll_op_misses(op, i))
 			continue;
 		peer = coll_group_find_peer(g, op->schedule->fold[i].host);
-		if (peer && coll_watch_told(peer, op->number, &told, now)) {
+		if (peer && coll_watch_told(peer, op->number, &told, now) &&
+		    told.host != g->self) {
 			*end = told;
 			return true;
 		}
@@ -376,13 +389,19 @@ static bool watch_end(const struct coll_group *g, const struct coll_op *op,
 	return found;
 }
 
-/* For whom does the oldest operation wait that waits for anybody? */
+/*
+ * For whom does the operation wait that is asked about? Where a rank of this host has not
+ * posted it: what does that rank do instead? It may wait with the oldest that waits.
+ */
 static void watch_describe(const struct coll_group *g, const struct coll_body *probe,
 			   struct coll_wait *end, u64 now)
 {
-	const struct coll_op *op;
+	const struct coll_op *op = coll_group_slot(g, probe->operation);
 	u32 number;
 
+	if (op->number == probe->operation && op->state == COLL_OP_RUNNING &&
+	    op->contributed >= op->contributors && watch_end(g, op, end, now))
+		return;
 	for (number = g->oldest; number != g->next; number++) {
 		op = coll_group_slot(g, number);
 		if (op->state == COLL_OP_RUNNING && watch_end(g, op, end, now))

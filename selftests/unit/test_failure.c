@@ -142,6 +142,140 @@ TEST_F(net, answers_tell_where_the_chain_of_waits_ends)
 	EXPECT_FALSE(coll_watch_told(peer, 2, &wait, self->n.world.now));
 }
 
+/* What was said of an operation that is over says nothing of the present one. */
+TEST_F(net, an_answer_about_an_operation_that_is_over_names_nobody)
+{
+	struct coll_wait wait = { };
+	struct coll_peer *peer;
+	u32 op, i;
+
+	begin(_metadata, &self->n, 5);
+	/* Once rank 2 is late, and 0 is told so by 3. */
+	for (i = 0; i < 5; i++)
+		if (i != 2)
+			ASSERT_EQ(0, unit_barrier(&self->n, i));
+	unit_run(&self->n, 3 * SECOND);
+	ASSERT_EQ(0, unit_barrier(&self->n, 2));
+	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
+	/* From now on rank 3 always is, by less than questions take to be asked. */
+	for (op = 4; op < 104; op++) {
+		for (i = 0; i < 5; i++)
+			if (i != 3)
+				ASSERT_EQ(0, unit_barrier(&self->n, i));
+		unit_run(&self->n, SECOND * 6 / 10);
+		peer = peer_of(&self->n, 0, 3);
+		ASSERT_NE(NULL, peer);
+		if (op == 103)
+			break;
+		ASSERT_EQ(0, unit_barrier(&self->n, 3));
+		ASSERT_TRUE(unit_await_all(&self->n, op, SECOND));
+	}
+	EXPECT_FALSE(coll_watch_told(peer, op, &wait, self->n.world.now)) {
+		TH_LOG("operation %u waits for rank %u in operation %u, said %u ms ago", op,
+		       wait.rank, wait.operation, wait.age_ms);
+	}
+}
+
+static int post_rooted(struct unit_network *n, u32 host, u8 operation, u32 root)
+{
+	struct collsock_post post = {
+		.size = sizeof(post), .operation = operation, .type = COLLSOCK_INT64,
+		.op = operation == COLLSOCK_REDUCE ? COLLSOCK_SUM : 0, .count = 1, .root = root,
+	};
+	struct unit_host *h = &n->hosts[host];
+	bool brings = operation == COLLSOCK_REDUCE || host == root;
+	s64 v = 1;
+	int err;
+
+	err = world_post(h->member, &post, brings ? &v : NULL, brings ? sizeof(v) : 0,
+			 &h->ops[h->posted]);
+	if (!err)
+		h->posted++;
+	return err;
+}
+
+/*
+ * Operation 3, a reduce to rank 1, waits for rank 5. Operation 4, a broadcast of rank 2,
+ * waits for rank 2 alone, and comes to some through host 1.
+ */
+TEST_F(net, of_several_operations_the_one_that_is_asked_about_is_told)
+{
+	const u32 hosts = 8, late = 5, root = 2;
+	const struct coll_op *op;
+	struct coll_peer *peer;
+	struct coll_wait wait;
+	u32 via, i, host, seen = 0;
+
+	for (via = 0; via < hosts; via++) {
+		if (via == late || via == root)
+			continue;
+		begin(_metadata, &self->n, hosts);
+		for (i = 0; i < hosts; i++)
+			if (i != late)
+				ASSERT_EQ(0, post_rooted(&self->n, i, COLLSOCK_REDUCE, via));
+		for (i = 0; i < hosts; i++)
+			if (i != late && i != root)
+				ASSERT_EQ(0, post_rooted(&self->n, i, COLLSOCK_BROADCAST, root));
+		unit_run(&self->n, 5 * SECOND);
+		/* The root itself may wait in operation 3, and not post for that. */
+		op = coll_group_slot(group_of(&self->n, root), 3);
+		for (host = op->state == COLL_OP_RUNNING ? hosts : 0; host < hosts; host++) {
+			op = coll_group_slot(group_of(&self->n, host), 4);
+			peer = peer_of(&self->n, host, via);
+			if (host == late || host == via || !peer ||
+			    op->state != COLL_OP_RUNNING || op->schedule->folds == 0 ||
+			    op->schedule->fold[0].host != via ||
+			    !coll_watch_told(peer, 4, &wait, self->n.world.now))
+				continue;
+			seen++;
+			EXPECT_EQ(root, wait.host) {
+				TH_LOG("host %u, via %u: rank %u in operation %u", host, via,
+				       wait.rank, wait.operation);
+			}
+		}
+		unit_network_free(&self->n);
+	}
+	self->n.hosts = NULL;
+	EXPECT_NE(0, seen);
+}
+
+/* Time-outs of the whole range of the tunables count as they are. */
+TEST_F(net, a_time_out_of_seconds_is_one)
+{
+	struct coll_timing timing = coll_timing_default;
+	struct coll_peer *peer;
+
+	timing.rto_initial = 4 * SECOND;
+	timing.rto_ceiling = 4 * SECOND;
+	timing.rto_unheard = 4 * SECOND;
+	unit_network_init(&self->n, 2, seed_start());
+	ASSERT_EQ(0, unit_join_all(&self->n, &timing));
+	unit_cut(&self->n, 1);
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	peer = peer_of(&self->n, 0, 1);
+	ASSERT_NE(NULL, peer);
+	EXPECT_EQ(timing.rto_initial, peer->rto_ns);
+	unit_run(&self->n, SECOND * 39 / 10);
+	EXPECT_EQ(0, group_of(&self->n, 0)->stats.retransmits);
+}
+
+/* Host and rank of an answer are of one member. */
+TEST_F(net, an_answer_whose_rank_lives_on_another_host_is_not_believed)
+{
+	struct coll_peer *peer;
+	struct coll_wait wait;
+
+	begin(_metadata, &self->n, 5);
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	unit_run(&self->n, 3 * SECOND);
+	peer = peer_of(&self->n, 0, 3);
+	ASSERT_NE(NULL, peer);
+	ASSERT_TRUE(coll_watch_told(peer, 3, &wait, self->n.world.now));
+	peer->wait.host = 3;
+	peer->wait.rank = 0;
+	EXPECT_FALSE(coll_watch_told(peer, 3, &wait, self->n.world.now));
+}
+
 TEST_F(net, whoever_waits_with_another_operation_finds_out_by_probing)
 {
 	s64 v = 1;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=4 limit=240
-# suites: check debug soak
+# suites: check soak
 """The command collsock: what it shows is so, whom it names is the one, and anybody may look."""
 
 import json

@@ -218,8 +218,14 @@ int main(int argc, char **argv)
 {
 	static const char letters[] = "jpsn:c::tVh", common[] = "jpsncVh";
 	char own[COMMANDS * 2] = "", letter[] = " ", *word;
-	int taken, found, status;
+	int taken, found, status, fd;
 
+	/* What is opened must not become standard output where that was closed. */
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
 	/* Whatever the file is called */
 	program_invocation_short_name = "collsock";
 	if (isatty(STDOUT_FILENO))
