@@ -29,7 +29,7 @@ UNABLE = {
     "socket=EMFILE": "too few file descriptors are left",
     "socket=EAFNOSUPPORT": "this kernel has no collective sockets",
     "join=ENOMEM": "no memory, or the groups here have all that they may",
-    "join=EPERM": "this user may not join",
+    "join=EPERM": "this user or container may not",
     "join=EACCES": "this namespace refuses groups without a key",
     "join=EADDRINUSE": "this rank has joined",
     "end=ECONNRESET": "has left the group",
@@ -198,7 +198,7 @@ def fatal_failure(kind, ranks):
 def required(kind, ranks):
     run = launch(kind, ranks, ["COLLSOCK_MPI=require"], "join=EPERM@1")
     yield ("COLLSOCK_MPI=require ends the program and says why", run, ends_and_says,
-           "because of rank 1: this user may not join", "require does not allow that")
+           "because of rank 1: this user or container may not", "require does not allow that")
 
 
 def programs():

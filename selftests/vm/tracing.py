@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=16 limit=60
-# suites: check debug soak
+# suites: check soak
 """What the tracepoints tell is what happens, and the picture shows it."""
 
 import collections
