@@ -103,7 +103,7 @@ void coll_event_limit(struct coll_formation *f)
 	if (!g->joined)
 		return;
 	if (v->reason == COLL_REASON_DISAGREES)
-		event_blame(f, COLLSOCK_EVENT_DISAGREEMENT, v->limit + 1, v->rank, error);
+		event_blame(f, COLLSOCK_EVENT_DISAGREEMENT, v->limit, v->rank, error);
 	event_blame(f, v->reason == COLL_REASON_LEFT ? COLLSOCK_EVENT_RANK_LEFT :
 		    COLLSOCK_EVENT_GROUP_FAILED, v->limit, v->rank, error);
 }

@@ -551,7 +551,9 @@ def events_tell_of_loss_idleness_and_disagreement():
         group[0].post()
         group[1].post(integers(1))
         event, = heard(netlink, "disagreement")
-        equal("disagreement", (event["operation"], event["error"]), (3, errno.EPROTO))
+        equal("error of the disagreement", event["error"], errno.EPROTO)
+        # Those before operation 3 can complete, though perhaps not all are acknowledged
+        equal(f"limit {event['operation']} is before 3", event["operation"] in (1, 2), True)
 
 
 # ---- many, and much ----
