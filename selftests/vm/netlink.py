@@ -331,6 +331,7 @@ def what_happens(function, *args, **fields):
 
 @test
 def who_has_no_privilege_looks_and_changes_nothing():
+    no_groups(1, 2, 3, 4)
     group = Group([1, 2])
     group.barrier()
     child = Child(1, unprivileged, False)
@@ -373,6 +374,7 @@ def no_key_and_no_payload_is_ever_told():
 
 @test
 def groups_hosts_ranks_and_peers_are_told():
+    no_groups(1, 2, 3, 4)
     group = Group([1, 2, 3], placement=[0, 0, 1, 2], id=4711, window=8, fanout=4)
     for _ in range(5):
         group.barrier()
@@ -407,6 +409,7 @@ def groups_hosts_ranks_and_peers_are_told():
 
 @test
 def who_posts_last_is_counted_where_it_posts_and_where_it_is_waited_for():
+    no_groups(1, 2, 3, 4)
     group = Group([1, 2])
     for _ in range(10):
         group[0].post()
@@ -427,6 +430,7 @@ def ends_of_chains(netlink):
 
 @test
 def everyone_knows_for_whom_all_wait_at_the_end_of_the_chain():
+    no_groups(1, 2, 3, 4)
     for late in range(4):
         group = Group([1, 2, 3, 4])
         group.barrier()
@@ -449,6 +453,7 @@ def everyone_knows_for_whom_all_wait_at_the_end_of_the_chain():
 
 @test
 def of_the_ranks_of_a_host_those_that_have_not_posted_are_told():
+    no_groups(1, 2, 3, 4)
     group = Group([1, 2], placement=[0, 0, 0, 1, 1, 1])
     for number in (0, 3, 4, 5):
         group[number].post()
@@ -460,6 +465,7 @@ def of_the_ranks_of_a_host_those_that_have_not_posted_are_told():
 
 @test
 def knocks_are_told():
+    no_groups(1, 2, 3, 4)
     rank = rank_on(2)
     rank.join(Descriptor([1, 2]), 1)
     descriptor = Descriptor([1])
@@ -476,6 +482,7 @@ def knocks_are_told():
 
 @test
 def a_group_is_ended_by_order_everywhere():
+    no_groups(1, 2, 3, 4)
     group = Group([1, 2, 3])
     group.barrier()
     group[0].post()
@@ -491,6 +498,7 @@ def a_group_is_ended_by_order_everywhere():
 
 @test
 def what_lingers_is_ended_by_order():
+    no_groups(1, 2, 3, 4)
     rank = rank_on(1)
     rank.join(Descriptor([1, 4]), 0)
     rank.post()
