@@ -234,6 +234,13 @@ static int tell_group(struct sk_buff *skb, struct netlink_callback *cb,
 	return header ? dump_end(skb, header, put_group(skb, f)) : -EMSGSIZE;
 }
 
+/**
+ * coll_netlink_dump_groups() - all groups, or one
+ * @skb: to be filled
+ * @cb: where the dump is
+ *
+ * Return: bytes in @skb, 0 at the end; -ENOENT if there is no such group. Context: process.
+ */
 int coll_netlink_dump_groups(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_groups(skb, cb, tell_group);
@@ -333,6 +340,13 @@ static int tell_hosts(struct sk_buff *skb, struct netlink_callback *cb,
 	return err;
 }
 
+/**
+ * coll_netlink_dump_hosts() - hosts of groups
+ * @skb: to be filled
+ * @cb: where the dump is
+ *
+ * Return: bytes in @skb, 0 at the end; -ENOENT if there is no such group. Context: process.
+ */
 int coll_netlink_dump_hosts(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_groups(skb, cb, tell_hosts);
@@ -380,6 +394,13 @@ static int tell_ranks(struct sk_buff *skb, struct netlink_callback *cb,
 	return err;
 }
 
+/**
+ * coll_netlink_dump_ranks() - ranks of this host
+ * @skb: to be filled
+ * @cb: where the dump is
+ *
+ * Return: bytes in @skb, 0 at the end; -ENOENT if there is no such group. Context: process.
+ */
 int coll_netlink_dump_ranks(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_groups(skb, cb, tell_ranks);
@@ -454,6 +475,13 @@ static int tell_peers(struct sk_buff *skb, struct netlink_callback *cb,
 	return err;
 }
 
+/**
+ * coll_netlink_dump_peers() - connections
+ * @skb: to be filled
+ * @cb: where the dump is
+ *
+ * Return: bytes in @skb, 0 at the end; -ENOENT if there is no such group. Context: process.
+ */
 int coll_netlink_dump_peers(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_groups(skb, cb, tell_peers);
@@ -602,6 +630,13 @@ static int tell_operations(struct sk_buff *skb, struct netlink_callback *cb,
 	return err;
 }
 
+/**
+ * coll_netlink_dump_operations() - operations under way
+ * @skb: to be filled
+ * @cb: where the dump is
+ *
+ * Return: bytes in @skb, 0 at the end; -ENOENT if there is no such group. Context: process.
+ */
 int coll_netlink_dump_operations(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_groups(skb, cb, tell_operations);
@@ -627,6 +662,13 @@ static int tell_knock(struct sk_buff *skb, struct netlink_callback *cb,
 				     ms_since(k->at_ns, ktime_get_ns())));
 }
 
+/**
+ * coll_netlink_dump_knocks() - who has knocked
+ * @skb: to be filled
+ * @cb: where the dump is
+ *
+ * Return: bytes in @skb, 0 at the end. Context: process.
+ */
 int coll_netlink_dump_knocks(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct coll_net *cn = coll_net_of(sock_net(skb->sk));

@@ -75,8 +75,9 @@ static int sock_join_group(struct coll_sock *csk, struct coll_join *join)
 	csk->places = coll_places_new(join->fixed.window, join->fixed.max_bytes);
 	if (!csk->places)
 		return -ENOMEM;
-	if (!csk->pid)
-		csk->pid = get_pid(task_tgid(current));
+	/* A descriptor may be handed on, and joined with by another process. */
+	put_pid(csk->pid);
+	csk->pid = get_pid(task_tgid(current));
 	f = coll_formation_join(cn, join, csk);
 	if (IS_ERR(f)) {
 		coll_places_free(csk->places);

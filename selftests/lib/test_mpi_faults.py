@@ -218,7 +218,7 @@ def programs():
 def judge_all(program, kind, ranks, *args):
     """Lines of TAP without their numbers: whether it is well, and what is said."""
     if not shutil.which(f"mpicc.{kind}"):
-        return [(True, f"{program.__name__} # SKIP no mpicc.{kind}: tools/setup mpi", "")]
+        return [(False, f"{program.__name__}, {kind}", f"no mpicc.{kind}: tools/setup mpi")]
     results = []
     for name, run, judge, *rest in program(kind, ranks, *args):
         name = f"{name}, {kind}, {ranks} ranks"

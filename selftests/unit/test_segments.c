@@ -63,10 +63,17 @@ static void fill(u64 *payload, u32 rank)
 		payload[i] = (u64)(rank + 1) << 48 | i * (rank + 3);
 }
 
+/* As a program does: a full window is waited for, others may still be at work. */
 static int post(struct unit_ranks *n, u32 rank, const struct collsock_post *p, u64 *payload)
 {
+	u64 until = n->world.now + 60 * SECOND;
+	int err;
+
 	fill(payload, rank);
-	return ranks_post(n, rank, p, payload);
+	do
+		err = ranks_post(n, rank, p, payload);
+	while (err == -EAGAIN && world_step(&n->world, until));
+	return err;
 }
 
 static void check_result(struct __test_metadata *_metadata, struct unit_ranks *n, u32 rank,

@@ -14,7 +14,7 @@ FONT = 12
 # Of the width of a letter to its height, at most: labels are placed by it
 LETTER = 0.62
 HEAD = 7  # of an arrow
-STUB = 26  # what is seen of a packet whose other end is in no trace
+LOOSE_END = 26  # what is seen of a packet whose other end is in no trace
 LOST_SHARE = 0.72  # of the way after which a lost packet ends
 MOST_HOSTS = 512
 
@@ -295,9 +295,9 @@ class Picture:
             end = cross_sign(x2, y2)
             cls += " lost"
         elif fate == "unknown":
-            x2, y2 = x1 + STUB / 2, y1 + math.copysign(STUB / 2, y2 - y1)
+            x2, y2 = x1 + LOOSE_END / 2, y1 + math.copysign(LOOSE_END / 2, y2 - y1)
         elif fate == "from unknown":
-            x1, y1 = x2 - STUB / 2, y2 - math.copysign(STUB / 2, y2 - y1)
+            x1, y1 = x2 - LOOSE_END / 2, y2 - math.copysign(LOOSE_END / 2, y2 - y1)
         if flight.dropped:
             end = ring_sign(x2, y2)
         return group(cls, self.flight_title(flight), arrow(x1, y1, x2, y2, fate != "lost"), end)
