@@ -443,6 +443,18 @@ def events_are_told_as_they_happen():
 
 
 @test
+def events_go_on_after_the_module_was_loaded_again():
+    monitor = Monitor(1)
+    unload()
+    load()
+    contains("the last line", monitor.until(lambda line: "module-" in line)[-1], "unloaded")
+    contains("the next one", monitor.until(lambda line: "module-" in line)[-1], "loaded")
+    Group([1]).close()
+    contains("the event", monitor.until(lambda line: "group-made" in line)[-1], "handle")
+    monitor.end()
+
+
+@test
 def events_that_were_lost_are_told():
     monitor = Monitor(1)
     monitor.process.send_signal(signal.SIGSTOP)

@@ -48,6 +48,8 @@ static const char *meaning(const char *event)
 		{ "disagreement",     "two ranks mean different operations by the same number" },
 		{ "rank-left",	      "a rank has left" },
 		{ "overrun",	      "events were lost: they came faster than they were read" },
+		{ "module-unloaded",  "the module is gone: no events until it is loaded again" },
+		{ "module-loaded",    "the module is loaded again" },
 		{ }
 	};
 	size_t i;
@@ -97,38 +99,84 @@ static void tell(struct json_object *notice)
 		err(EXIT_ERROR, "standard output");
 }
 
-static int on_notice(struct nl_msg *message, void *context)
+/* What the module does not tell itself. */
+static void tell_own(const char *event)
 {
-	struct genlmsghdr *head = nlmsg_data(nlmsg_hdr(message));
+	struct json_object *notice = json_object_new_object();
 
-	(void)context;
-	if (head->cmd == COLLSOCK_CMD_NOTICE)
+	text_put_string(notice, "event", event);
+	tell(notice);
+}
+
+static void listen_to(struct netlink *n, int events)
+{
+	if (events < 0)
+		errx(EXIT_ERROR, "the module has no events: it is older than this command");
+	if (nl_socket_add_membership(n->socket, events))
+		errx(EXIT_ERROR, "the events cannot be listened to");
+}
+
+/* The number of the module's events, in what generic netlink says of the family. */
+static int find_events(struct nlattr *groups)
+{
+	struct nlattr *attributes[CTRL_ATTR_MCAST_GRP_MAX + 1], *group;
+	int left;
+
+	if (!groups)
+		return -1;
+	nla_for_each_nested(group, groups, left) {
+		if (nla_parse_nested(attributes, CTRL_ATTR_MCAST_GRP_MAX, group, NULL) ||
+		    !attributes[CTRL_ATTR_MCAST_GRP_NAME] || !attributes[CTRL_ATTR_MCAST_GRP_ID])
+			continue;
+		if (!nla_strcmp(attributes[CTRL_ATTR_MCAST_GRP_NAME], COLLSOCK_MCGRP_EVENTS))
+			return nla_get_u32(attributes[CTRL_ATTR_MCAST_GRP_ID]);
+	}
+	return -1;
+}
+
+/* A family comes or goes. Events of a module that is loaded again have another number. */
+static void on_family(struct netlink *n, struct nlmsghdr *message)
+{
+	struct nlattr *attributes[CTRL_ATTR_MAX + 1];
+	uint8_t command = ((struct genlmsghdr *)nlmsg_data(message))->cmd;
+
+	if (genlmsg_parse(message, 0, attributes, CTRL_ATTR_MAX, NULL) ||
+	    !attributes[CTRL_ATTR_FAMILY_NAME] ||
+	    nla_strcmp(attributes[CTRL_ATTR_FAMILY_NAME], COLLSOCK_GENL_NAME))
+		return;
+	if (command == CTRL_CMD_DELFAMILY) {
+		tell_own("module-unloaded");
+	} else if (command == CTRL_CMD_NEWFAMILY) {
+		listen_to(n, find_events(attributes[CTRL_ATTR_MCAST_GROUPS]));
+		tell_own("module-loaded");
+	}
+}
+
+static int on_message(struct nl_msg *message, void *context)
+{
+	struct nlmsghdr *header = nlmsg_hdr(message);
+	struct genlmsghdr *head = nlmsg_data(header);
+
+	if (header->nlmsg_type == GENL_ID_CTRL)
+		on_family(context, header);
+	else if (head->cmd == COLLSOCK_CMD_NOTICE)
 		tell(decode(decode_notice, genlmsg_attrdata(head, 0), genlmsg_attrlen(head, 0)));
 	return NL_OK;
 }
 
 static void subscribe(struct netlink *n)
 {
-	int events;
+	int events, families;
 
 	netlink_open(n);
 	events = genl_ctrl_resolve_grp(n->socket, COLLSOCK_GENL_NAME, COLLSOCK_MCGRP_EVENTS);
-	if (events < 0)
-		errx(EXIT_ERROR, "the module has no events: it is older than this command");
+	families = genl_ctrl_resolve_grp(n->socket, "nlctrl", "notify");
 	nl_socket_disable_seq_check(n->socket);
 	nl_socket_set_buffer_size(n->socket, BUFFER_BYTES, 0);
-	nl_socket_modify_cb(n->socket, NL_CB_VALID, NL_CB_CUSTOM, on_notice, NULL);
-	if (nl_socket_add_membership(n->socket, events))
-		errx(EXIT_ERROR, "the events cannot be listened to");
+	nl_socket_modify_cb(n->socket, NL_CB_VALID, NL_CB_CUSTOM, on_message, n);
+	listen_to(n, families);
+	listen_to(n, events);
 	nl_socket_set_nonblocking(n->socket);
-}
-
-static void overrun(void)
-{
-	struct json_object *notice = json_object_new_object();
-
-	text_put_string(notice, "event", "overrun");
-	tell(notice);
 }
 
 static void receive(struct netlink *n)
@@ -137,7 +185,7 @@ static void receive(struct netlink *n)
 
 	/* What libnl makes of ENOBUFS */
 	if (status == -NLE_NOMEM)
-		overrun();
+		tell_own("overrun");
 	else if (status < 0 && status != -NLE_AGAIN)
 		errx(EXIT_ERROR, "events: %s", nl_geterror(status));
 }
