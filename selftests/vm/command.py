@@ -614,6 +614,42 @@ def the_doctor_finds_packets_that_do_not_fit_and_hosts_without_a_route():
     rank.close()
 
 
+def firewall_verdict(host, rules):
+    """What the doctor says of the firewall with these rules of nftables, and nothing else."""
+    with on(host):
+        command("nft", "flush ruleset; table inet guard { chain input { "
+                f"type filter hook input priority 0; {rules}; }}; }}")
+        said = [finding for finding in Said(("-j", "doctor")).end().json()
+                if finding["check"] == "firewall"]
+        command("nft", "flush ruleset")
+    return only(said)
+
+
+@test
+def the_doctor_finds_a_firewall_that_is_closed():
+    for rules, verdict, *words in (
+            ("policy drop", "warning", f"none accepts UDP port {PORT}"),
+            (f"policy drop; udp dport 1{PORT} accept", "warning", f"none accepts UDP port {PORT}"),
+            (f"policy drop; udp dport {PORT} accept", "ok"),
+            (f"policy drop; udp dport {{ 53, {PORT - 7}-{PORT + 1} }} accept", "ok"),
+            (f"ip saddr 10.1.0.2 udp dport {PORT} counter drop", "warning", "10.1.0.2", "drop"),
+            (f"udp dport {PORT + 1} drop", "ok")):
+        found = firewall_verdict(2, rules)
+        equal(f"verdict on {rules}", found["verdict"], verdict)
+        contains(f"finding on {rules}", found["finding"], *words)
+
+
+@test
+def the_doctor_pings_link_local_addresses():
+    with on(1):
+        shown = command("ip", "-6", "addr", "show", "dev", "eth0", "scope", "link")
+    name = re.search(r"inet6 ([0-9a-f:]+)", shown)[1] + "%eth0"
+    found = {finding["check"]: finding for finding in
+             findings(2, name, status=DONE)}
+    equal("verdict", found["reachability"]["verdict"], "ok")
+    contains("route", found["route"]["finding"], f"to {name} from fe80::", "%eth0 through eth0")
+
+
 def what_bind_says(taken):
     try:
         taken.bind(("", PORT))

@@ -6,6 +6,7 @@
 #ifndef DOCTOR_H
 #define DOCTOR_H
 
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -22,11 +23,12 @@ enum doctor_verdict {
 
 #define DOCTOR_HOSTS 64
 #define DOCTOR_DEVICE_BYTES 64
+#define DOCTOR_NUMERIC	(INET6_ADDRSTRLEN + IF_NAMESIZE)
 
 /**
  * struct doctor_host - a host that was named, or one that groups here miss
  * @name: as it was named
- * @numeric: its address
+ * @numeric: its address; a link-local one with its interface
  * @address: the same
  * @bytes: of @address
  * @source: address of this host on the way there
@@ -36,10 +38,10 @@ enum doctor_verdict {
  */
 struct doctor_host {
 	char			name[NI_MAXHOST];
-	char			numeric[INET6_ADDRSTRLEN];
+	char			numeric[DOCTOR_NUMERIC];
 	struct sockaddr_storage	address;
 	socklen_t		bytes;
-	char			source[INET6_ADDRSTRLEN];
+	char			source[DOCTOR_NUMERIC];
 	char			device[DOCTOR_DEVICE_BYTES];
 	int			mtu;
 	bool			routed;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The way to other hosts: port, firewall, route, packet size, reachability. */
-#include <arpa/inet.h>
+#include <ctype.h>
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ifaddrs.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
-#include <net/if.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@
 #define OVERHEAD_6		48	/* IPv6 and UDP */
 #define COALESCING_US		10
 #define LINE_BYTES		512
-#define NO_PROGRAM		127	/* what a shell makes of that */
+#define NO_PROGRAM		127	/* as a shell has it */
 
 /* ---- hosts ---- */
 
@@ -35,6 +36,14 @@ static const void *bytes_of(const struct sockaddr_storage *address)
 	if (address->ss_family == AF_INET)
 		return &((const struct sockaddr_in *)address)->sin_addr;
 	return &((const struct sockaddr_in6 *)address)->sin6_addr;
+}
+
+/* A link-local address has its interface behind it. */
+static void numeric_of(const struct sockaddr_storage *address, char text[DOCTOR_NUMERIC])
+{
+	if (getnameinfo((const struct sockaddr *)address, sizeof(*address), text, DOCTOR_NUMERIC,
+			NULL, 0, NI_NUMERICHOST))
+		snprintf(text, DOCTOR_NUMERIC, "?");
 }
 
 static void find_device(struct doctor_host *host, const struct sockaddr_storage *source)
@@ -67,8 +76,7 @@ static void find_route(struct doctor_host *host)
 	if (!connect(fd, (struct sockaddr *)&host->address, host->bytes) &&
 	    !getsockname(fd, (struct sockaddr *)&source, &bytes)) {
 		host->routed = true;
-		inet_ntop(source.ss_family, bytes_of(&source), host->source,
-			  sizeof(host->source));
+		numeric_of(&source, host->source);
 		find_device(host, &source);
 		bytes = sizeof(host->mtu);
 		getsockopt(fd, ipv4 ? IPPROTO_IP : IPPROTO_IPV6, ipv4 ? IP_MTU : IPV6_MTU,
@@ -96,8 +104,7 @@ static void take_host(struct doctor *d, const char *name)
 	memcpy(&host->address, found->ai_addr, found->ai_addrlen);
 	host->bytes = found->ai_addrlen;
 	freeaddrinfo(found);
-	inet_ntop(host->address.ss_family, bytes_of(&host->address), host->numeric,
-		  sizeof(host->numeric));
+	numeric_of(&host->address, host->numeric);
 	find_route(host);
 }
 
@@ -153,41 +160,71 @@ void doctor_port(struct doctor *d)
 /**
  * struct firewall - what the rules say, as far as a glance can tell
  * @readable: they were listed
- * @refuses: what no rule accepts
- * @named: a rule speaks of the port
+ * @closed: what no rule accepts is refused
+ * @accepts: a rule accepts the port
+ * @refuses: a rule that refuses it, perhaps to some only, or empty
  */
 struct firewall {
 	bool	readable;
-	bool	refuses;
-	bool	named;
+	bool	closed;
+	bool	accepts;
+	char	refuses[LINE_BYTES];
 };
 
 /* As iptables-save, as nft has it. */
-static bool refuses_by_default(const char *line)
+static bool closes(const char *line)
 {
 	if (strstr(line, ":INPUT DROP"))
 		return true;
 	return strstr(line, "hook input") && strstr(line, "policy drop");
 }
 
+/* Is the port among what follows dport: numbers, lists, ranges (of nft -, of iptables :)? */
+static bool names_port(const char *line, unsigned long port)
+{
+	const char *at = strstr(line, "dport");
+	unsigned long first, last;
+	char *end;
+
+	while (strstr(line, "udp") && at && *(at += strcspn(at, "0123456789"))) {
+		first = last = strtoul(at, &end, 10);
+		if ((*end == '-' || *end == ':') && isdigit(end[1]))
+			last = strtoul(end + 1, &end, 10);
+		if (first <= port && port <= last)
+			return true;
+		at = end;
+	}
+	return false;
+}
+
+static void read_rule(struct firewall *firewall, const char *line, unsigned int port)
+{
+	firewall->closed |= closes(line);
+	if (!names_port(line, port))
+		return;
+	if (strcasestr(line, "accept"))
+		firewall->accepts = true;
+	else if (strcasestr(line, "drop") || strcasestr(line, "reject"))
+		snprintf(firewall->refuses, sizeof(firewall->refuses), "%.*s",
+			 (int)strcspn(line, "\n"), line + strspn(line, " \t"));
+}
+
 static void read_firewall(struct firewall *firewall, const char *command, unsigned int port)
 {
 	FILE *file = popen(command, "re");
-	char line[LINE_BYTES], number[8];
+	char line[LINE_BYTES];
 
 	if (!file)
 		return;
-	snprintf(number, sizeof(number), "%u", port);
-	while (fgets(line, sizeof(line), file)) {
-		firewall->refuses |= refuses_by_default(line);
-		firewall->named |= strstr(line, "udp") && strstr(line, number);
-	}
+	while (fgets(line, sizeof(line), file))
+		read_rule(firewall, line, port);
 	firewall->readable |= !pclose(file);
 }
 
 void doctor_firewall(struct doctor *d)
 {
 	struct firewall firewall = { };
+	char *advice;
 
 	read_firewall(&firewall, "PATH=$PATH:/usr/sbin:/sbin nft list ruleset 2>/dev/null",
 		      d->port);
@@ -195,12 +232,17 @@ void doctor_firewall(struct doctor *d)
 	if (!firewall.readable)
 		doctor_say(d, DOCTOR_NOTE, "as root, nft list ruleset shows what there is",
 			   "its rules cannot be read here");
-	else if (firewall.refuses && !firewall.named)
-		doctor_say(d, DOCTOR_WARNING,
-			   "nft add rule inet filter input udp dport 7607 accept, or what your firewall has for it",
-			   "packets are refused unless a rule accepts them, and none names UDP port %u",
+	else if (*firewall.refuses)
+		doctor_say(d, DOCTOR_WARNING, "see that it spares the hosts of your groups",
+			   "a rule refuses UDP port %u: %s", d->port, firewall.refuses);
+	else if (firewall.closed && !firewall.accepts) {
+		advice = text_format("nft add rule inet filter input udp dport %u accept, or what your firewall has for it",
+				     d->port);
+		doctor_say(d, DOCTOR_WARNING, advice,
+			   "packets are refused unless a rule accepts them, and none accepts UDP port %u",
 			   d->port);
-	else
+		free(advice);
+	} else
 		doctor_say(d, DOCTOR_OK, NULL, "no sign that UDP port %u is refused", d->port);
 }
 
@@ -259,27 +301,42 @@ void doctor_mtu(struct doctor *d)
 	}
 }
 
+/* Ask once. Return: the status of ping(8). */
+static int ping(char *address)
+{
+	char *words[] = { "ping", "-q", "-c", "1", "-W", "1", address, NULL };
+	posix_spawn_file_actions_t silence;
+	int status;
+	pid_t pid;
+
+	posix_spawn_file_actions_init(&silence);
+	posix_spawn_file_actions_addopen(&silence, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+	posix_spawn_file_actions_addopen(&silence, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	status = posix_spawnp(&pid, *words, &silence, NULL, words, environ);
+	posix_spawn_file_actions_destroy(&silence);
+	if (status || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return NO_PROGRAM;
+	return WEXITSTATUS(status);
+}
+
 void doctor_reach(struct doctor *d)
 {
 	struct doctor_host *host;
 	int status;
-	char *ping;
 
 	for (host = d->hosts; host < d->hosts + d->host_count; host++) {
 		if (!host->routed)
 			continue;
-		ping = text_format("ping -q -c 1 -W 1 %s >/dev/null 2>&1", host->numeric);
-		status = system(ping);
-		free(ping);
+		status = ping(host->numeric);
 		if (!status)
 			doctor_say(d, DOCTOR_OK, NULL, "%s answers a ping", host->name);
-		else if (WIFEXITED(status) && WEXITSTATUS(status) == 1)
+		else if (status == 1)
 			doctor_say(d, DOCTOR_WARNING,
 				   "is it up, is the cable in? A firewall may also refuse pings alone",
 				   "%s does not answer a ping within 1 s", host->name);
 		else
 			doctor_say(d, DOCTOR_NOTE,
-				   WEXITSTATUS(status) == NO_PROGRAM ? "install ping" : NULL,
+				   status == NO_PROGRAM ? "install ping" : NULL,
 				   "%s cannot be pinged from here", host->name);
 	}
 }
