@@ -633,6 +633,7 @@ def the_doctor_finds_a_firewall_that_is_closed():
             (f"policy drop; udp dport {PORT} accept", "ok"),
             (f"policy drop; udp dport {{ 53, {PORT - 7}-{PORT + 1} }} accept", "ok"),
             (f"ip saddr 10.1.0.2 udp dport {PORT} counter drop", "warning", "10.1.0.2", "drop"),
+            (f"udp dport 53 counter packets {PORT} bytes {PORT} drop", "ok"),
             (f"udp dport {PORT + 1} drop", "ok")):
         found = firewall_verdict(2, rules)
         equal(f"verdict on {rules}", found["verdict"], verdict)

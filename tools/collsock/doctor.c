@@ -19,7 +19,7 @@ static const struct {
 	bool		needs_module;
 } checks[] = {
 	{ "module",		doctor_module },
-	{ "secure boot",	doctor_secure_boot },
+	{ "signatures",		doctor_signatures },
 	{ "socket family",	doctor_family,	true },
 	{ "version",		doctor_version,	true },
 	{ "port",		doctor_port },

@@ -86,7 +86,7 @@ void doctor_say(struct doctor *d, enum doctor_verdict verdict, const char *advic
 long doctor_read_number(const char *path);
 
 void doctor_module(struct doctor *d);
-void doctor_secure_boot(struct doctor *d);
+void doctor_signatures(struct doctor *d);
 void doctor_family(struct doctor *d);
 void doctor_version(struct doctor *d);
 

@@ -64,17 +64,46 @@ static bool secure_boot_is_on(void)
 	return value[4] == 1;
 }
 
-/* Of interest only to who cannot load it. */
-void doctor_secure_boot(struct doctor *d)
+static bool file_has(const char *path, const char *what)
 {
+	FILE *file = fopen(path, "re");
+	char line[64] = "";
+
+	if (!file)
+		return false;
+	if (!fgets(line, sizeof(line), file))
+		*line = 0;
+	fclose(file);
+	return strstr(line, what);
+}
+
+/* What makes the kernel refuse modules without a signature it trusts, or NULL. */
+static const char *who_wants_signatures(void)
+{
+	if (secure_boot_is_on())
+		return "Secure Boot is on";
+	if (file_has("/sys/module/module/parameters/sig_enforce", "Y"))
+		return "module.sig_enforce is set";
+	if (file_has("/sys/kernel/security/lockdown", "[integrity]") ||
+	    file_has("/sys/kernel/security/lockdown", "[confidentiality]"))
+		return "lockdown is on";
+	return NULL;
+}
+
+/* Of interest only to who cannot load it. */
+void doctor_signatures(struct doctor *d)
+{
+	const char *who;
+
 	if (d->connected || is_loaded())
 		return;
-	if (secure_boot_is_on())
+	who = who_wants_signatures();
+	if (who)
 		doctor_say(d, DOCTOR_WARNING,
-			   "sign the module with an enrolled key (mokutil --import), or turn it off",
-			   "on: the kernel loads signed modules only");
+			   "sign the module with an enrolled key (mokutil --import), or turn that off",
+			   "%s: the kernel loads signed modules only", who);
 	else
-		doctor_say(d, DOCTOR_OK, NULL, "off");
+		doctor_say(d, DOCTOR_OK, NULL, "the kernel loads modules without one");
 }
 
 void doctor_family(struct doctor *d)

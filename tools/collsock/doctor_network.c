@@ -182,23 +182,29 @@ static bool closes(const char *line)
 /* Is the port among what follows dport: numbers, lists, ranges (of nft -, of iptables :)? */
 static bool names_port(const char *line, unsigned long port)
 {
-	const char *at = strstr(line, "dport");
+	const char *at = strstr(line, "dport"), *behind;
 	unsigned long first, last;
 	char *end;
 
-	while (strstr(line, "udp") && at && *(at += strcspn(at, "0123456789"))) {
-		first = last = strtoul(at, &end, 10);
+	if (!at || !strstr(line, "udp"))
+		return false;
+	at += strcspn(at, " ");
+	behind = at + strspn(at, " {},-:0123456789");
+	for (; (at += strcspn(at, "0123456789")) < behind; at = end) {
+		first = strtoul(at, &end, 10);
+		last = first;
 		if ((*end == '-' || *end == ':') && isdigit(end[1]))
 			last = strtoul(end + 1, &end, 10);
 		if (first <= port && port <= last)
 			return true;
-		at = end;
 	}
 	return false;
 }
 
 static void read_rule(struct firewall *firewall, const char *line, unsigned int port)
 {
+	const char *rule = line + strspn(line, " \t");
+
 	firewall->closed |= closes(line);
 	if (!names_port(line, port))
 		return;
@@ -206,7 +212,7 @@ static void read_rule(struct firewall *firewall, const char *line, unsigned int 
 		firewall->accepts = true;
 	else if (strcasestr(line, "drop") || strcasestr(line, "reject"))
 		snprintf(firewall->refuses, sizeof(firewall->refuses), "%.*s",
-			 (int)strcspn(line, "\n"), line + strspn(line, " \t"));
+			 (int)strcspn(rule, "\n"), rule);
 }
 
 static void read_firewall(struct firewall *firewall, const char *command, unsigned int port)
@@ -224,7 +230,6 @@ static void read_firewall(struct firewall *firewall, const char *command, unsign
 void doctor_firewall(struct doctor *d)
 {
 	struct firewall firewall = { };
-	char *advice;
 
 	read_firewall(&firewall, "PATH=$PATH:/usr/sbin:/sbin nft list ruleset 2>/dev/null",
 		      d->port);
@@ -235,14 +240,12 @@ void doctor_firewall(struct doctor *d)
 	else if (*firewall.refuses)
 		doctor_say(d, DOCTOR_WARNING, "see that it spares the hosts of your groups",
 			   "a rule refuses UDP port %u: %s", d->port, firewall.refuses);
-	else if (firewall.closed && !firewall.accepts) {
-		advice = text_format("nft add rule inet filter input udp dport %u accept, or what your firewall has for it",
-				     d->port);
-		doctor_say(d, DOCTOR_WARNING, advice,
+	else if (firewall.closed && !firewall.accepts)
+		doctor_say(d, DOCTOR_WARNING,
+			   "nft add rule inet filter input udp dport PORT accept, or what your firewall has for it",
 			   "packets are refused unless a rule accepts them, and none accepts UDP port %u",
 			   d->port);
-		free(advice);
-	} else
+	else
 		doctor_say(d, DOCTOR_OK, NULL, "no sign that UDP port %u is refused", d->port);
 }
 
@@ -304,7 +307,7 @@ void doctor_mtu(struct doctor *d)
 /* Ask once. Return: the status of ping(8). */
 static int ping(char *address)
 {
-	char *words[] = { "ping", "-q", "-c", "1", "-W", "1", address, NULL };
+	char *const words[] = { "ping", "-q", "-c", "1", "-W", "1", address, NULL };
 	posix_spawn_file_actions_t silence;
 	int status;
 	pid_t pid;
