@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How MPI programs are run with the library that takes their collective operations."""
+
+from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+
+KINDS = "openmpi", "mpich"
+PROGRAMS = "build/mpi"
+BASELINE = os.environ.get("COLLSOCK_BASELINE") == "1"
+# The library does everything that it can do, and says so
+SETTINGS = "COLLSOCK_MPI=on", "COLLSOCK_MPI_AFTER=0"
+PATIENCE = 50 * SLOWDOWN * (1 + SOAK // 4)
+
+
+def library_of(kind):
+    library = f"build/lib/mpi/libcollsock-mpi-{kind}.so"
+    if not os.path.exists(library):
+        raise Failed(f"{library} is missing: make -C libcollsock/mpi, or COLLSOCK_BASELINE=1")
+    return library
+
+
+def preloaded(kind):
+    """What the launcher is told about it."""
+    if BASELINE:
+        return []
+    settings = [word for setting in SETTINGS for word in ("--env", setting)]
+    return ["--preload", library_of(kind), *settings]
+
+
+def launch(kind, hosts, ranks, program, *args, launcher=(), preload=None, patience=PATIENCE):
+    """Run it; returns its status and what it said."""
+    preload = preloaded(kind) if preload is None else preload
+    done = subprocess.run(
+        ["mpi", kind, "--hosts", str(hosts), "--ranks", str(ranks), "--timeout", str(patience),
+         *preload, *launcher, os.path.join(PROGRAMS, kind, program), *args],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    return done.returncode, done.stdout.decode(errors="replace")
+
+
+def passes(kind, hosts, ranks, program, *args, launcher=(), patience=PATIENCE):
+    """It must say that all is well, and end well."""
+    status, said = launch(kind, hosts, ranks, program, *args, launcher=launcher,
+                          patience=patience)
+    if status or "PASS\n" not in said:
+        raise Failed(f"{program} {' '.join(args)}: status {status}:\n{said[-3000:]}")
+    return said
+
+
+def seed_of(*purpose):
+    return hex(seeded("mpi", *purpose).getrandbits(60))

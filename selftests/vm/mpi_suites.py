@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=4 limit=2400
+# suites: soak
+"""MPI programs that others wrote to find mistakes: they find the same with the library."""
+
+import itertools
+import tempfile
+
+from mpi_launch import *  # pylint: disable=wildcard-import,unused-wildcard-import
+
+HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
+# Lines of its report that say whether something is right, and not how fast it was
+VERDICTS = re.compile(r"^(?:Begin|End) of .*|^Found \d+ errors.*|^Node\(s\) with error.*|"
+                      r".*\d tests completed and .*|.*(?:PASSED|FAILED)|"
+                      r"^Solution.*|^Success=.*|^\w+_Errors=.*", re.M)
+
+
+def verdicts_of_hpcc(preload):
+    """Small: 64 unknowns. Its report is a file in the current folder."""
+    with open(HPCC_INPUT, encoding="ascii") as file:
+        text = file.read()
+    for wanted in ("64 Ns", "8 NBs", "1 Ps", "2 Qs"):
+        text = re.sub(rf"^\S+ +{wanted.split()[1]}$", wanted, text, flags=re.M)
+    with tempfile.TemporaryDirectory() as folder:
+        write_file(f"{folder}/hpccinf.txt", text)
+        status, said = launch("openmpi", 2, 1, "/bin/sh", "-c", f"cd {folder} && exec hpcc",
+                              preload=preload, patience=4 * PATIENCE,
+                              launcher=["--env", "COLLSOCK_MPI_SUMMARY=1"])
+        equal(f"status of hpcc, which said {said[-2000:]}", status, 0)
+        report = read_file(f"{folder}/hpccoutf.txt")
+    # What a line of PTRANS begins with are times, and there is none for a time of 0
+    lines = (re.sub(r".*(PASSED|FAILED)", r"\1", line) for line in VERDICTS.findall(report))
+    return [line for line, _ in itertools.groupby(lines)], said
+
+
+@test
+def a_benchmark_of_others_finds_the_same_with_the_library_as_without():
+    """HPC Challenge; Debian's is for Open MPI. Two parts of it take a minute each."""
+    if BASELINE:
+        raise Skipped("it compares")
+    signal.setitimer(signal.ITIMER_REAL, 0)  # it has a time-out for each
+    alone, _ = verdicts_of_hpcc([])
+    ours, said = verdicts_of_hpcc(preloaded("openmpi"))
+    equal("what it finds", ours, alone)
+    equal("its own sum of that", "Success=1" in ours, True)
+    taken = sum(map(int, re.findall(r"(\d+) taken", said)))
+    at_least("operations taken", taken, 10)
+    print(f"# {len(ours)} lines agree; {taken} operations taken")
+
+
+@test_each(*((kind, hosts) for kind in KINDS for hosts in (2, 4)))
+def tests_of_mpich_itself(kind, hosts):
+    signal.setitimer(signal.ITIMER_REAL, 0)  # it has a time-out for each
+    options = preloaded(kind)
+    with subprocess.Popen(
+            ["selftests/mpi/mpich_suite.py", *options, "--compare", "--hosts", str(hosts),
+             "--timeout", str(PATIENCE), kind, f"{PROGRAMS}/suite"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as suite:
+        for line in suite.stdout:
+            print(f"# {line}", end="", flush=True)
+    equal("status of the suite", suite.returncode, 0)
+
+
+if ON_DEBUG_KERNEL:
+    print("1..0 # SKIP hours on a debug kernel, where the scenario mpi is run")
+else:
+    main(PATIENCE + 10)
