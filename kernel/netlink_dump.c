@@ -301,6 +301,12 @@ static enum collsock_host_state host_state(const struct coll_group *g, u32 host,
 	return peer->incarnation ? COLLSOCK_HOST_STATE_HEARD : COLLSOCK_HOST_STATE_UNHEARD;
 }
 
+/* A link-local address says nothing without its interface. */
+static bool put_scope(struct sk_buff *skb, int attribute, const struct collsock_member *m)
+{
+	return !m->scope_id || !nla_put_u32(skb, attribute, m->scope_id);
+}
+
 static int put_host(struct sk_buff *skb, struct netlink_callback *cb,
 		    const struct coll_formation *f, u32 host)
 {
@@ -318,7 +324,8 @@ static int put_host(struct sk_buff *skb, struct netlink_callback *cb,
 			!nla_put(skb, COLLSOCK_A_HOST_ADDRESS, m->family == AF_INET ? 4 : 16,
 				 m->address) &&
 			!nla_put_u16(skb, COLLSOCK_A_HOST_PORT, m->port) &&
-			!nla_put_u32(skb, COLLSOCK_A_HOST_RANK, f->members->lowest[host]));
+			!nla_put_u32(skb, COLLSOCK_A_HOST_RANK, f->members->lowest[host]) &&
+			put_scope(skb, COLLSOCK_A_HOST_SCOPE_ID, m));
 }
 
 static int tell_hosts(struct sk_buff *skb, struct netlink_callback *cb,
@@ -659,7 +666,8 @@ static int tell_knock(struct sk_buff *skb, struct netlink_callback *cb,
 				 k->from.family == AF_INET ? 4 : 16, k->from.address) &&
 			!nla_put_u16(skb, COLLSOCK_A_KNOCK_PORT, k->from.port) &&
 			!nla_put_u32(skb, COLLSOCK_A_KNOCK_AGE_MS,
-				     ms_since(k->at_ns, ktime_get_ns())));
+				     ms_since(k->at_ns, ktime_get_ns())) &&
+			put_scope(skb, COLLSOCK_A_KNOCK_SCOPE_ID, &k->from));
 }
 
 /**

@@ -20,7 +20,7 @@ TUNABLE(RTO_CEILING, rto_ceiling_us, "us", 10, 4000000, 0,
 TUNABLE(RTO_UNHEARD, rto_unheard_us, "us", 10, 4000000, 0,
 	"Greatest retransmission time-out to a host never heard")
 TUNABLE(ACK_DELAY, ack_delay_us, "us", 10, 10000000, 0,
-	"How long a lone answer waits for a packet to travel with")
+	"How long a lone acknowledgment waits for a packet to travel with")
 TUNABLE(LIVENESS, liveness_ms, "ms", 10, 86400000, 0,
 	"Silence after which a host counts as dead")
 TUNABLE(JOIN_TIMEOUT, join_timeout_ms, "ms", 10, 86400000, 0,

@@ -79,9 +79,15 @@ static const char *reason(const struct verdict *v, char *text, size_t bytes)
 {
 	switch (v->error) {
 	case -EADDRNOTAVAIL:
-		return "no address that others could reach (COLLSOCK_MPI_NETWORK?)";
+		snprintf(text, bytes,
+			 "no address that others could reach (COLLSOCK_MPI_NETWORK?), or groups there do not use UDP port %u (collsock get port; COLLSOCK_MPI_PORT)",
+			 cm_settings.port);
+		return text;
 	case -EHOSTUNREACH:
-		return "nothing arrives from others: is UDP port 7607 open between all hosts?";
+		snprintf(text, bytes,
+			 "nothing arrives from others: is UDP port %u open between all hosts?",
+			 cm_settings.port);
+		return text;
 	case -EMFILE:
 		return "too few file descriptors are left (ulimit -n)";
 	case -ENOTSUP:
@@ -280,8 +286,12 @@ static unsigned int local_ranks(const struct plan *p, unsigned int rank, unsigne
 
 static int add_rank(struct collsock_group *group, const struct cm_address *a)
 {
-	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
-	struct sockaddr_in in = { .sin_family = AF_INET };
+	struct sockaddr_in6 in6 = {
+		.sin6_family = AF_INET6, .sin6_port = htons(cm_settings.port),
+	};
+	struct sockaddr_in in = {
+		.sin_family = AF_INET, .sin_port = htons(cm_settings.port),
+	};
 
 	if (a->family == AF_INET) {
 		memcpy(&in.sin_addr, a->bytes, sizeof(in.sin_addr));

@@ -178,6 +178,7 @@ int cm_settings_read(struct cm_settings *s, char *error, size_t bytes)
 		{ "COLLSOCK_MPI_AFTER", 0, INT32_MAX, &s->after },
 		{ "COLLSOCK_MPI_MAX_BYTES", 8, COLLSOCK_MAX_PAYLOAD, &s->max_bytes },
 		{ "COLLSOCK_MPI_WINDOW", 1, COLLSOCK_MAX_WINDOW, &s->window },
+		{ "COLLSOCK_MPI_PORT", 1, UINT16_MAX, &s->port },
 		{ "COLLSOCK_MPI_LIVENESS", 1, COLLSOCK_MAX_LIVENESS_MS / MS_PER_S, &liveness_s },
 		{ "COLLSOCK_MPI_SPIN", 0, INT32_MAX, &s->spin_us },
 		{ "COLLSOCK_MPI_VERBOSE", 0, 1, &verbose },
@@ -189,6 +190,7 @@ int cm_settings_read(struct cm_settings *s, char *error, size_t bytes)
 	s->after = DEFAULT_AFTER;
 	s->max_bytes = DEFAULT_MAX_BYTES;
 	s->window = DEFAULT_WINDOW;
+	s->port = COLLSOCK_PORT;
 	s->spin_us = CM_SPIN_AUTO;
 	for (i = 0; i < ARRAY_SIZE(variables); i++)
 		if (read_number(&variables[i], error, bytes))

@@ -24,6 +24,7 @@ enum cm_mode {
  * @max_bytes: largest payload that is taken
  * @window: operations under way at once
  * @liveness_ms: silence after which a host counts as dead
+ * @port: UDP port of all hosts
  * @spin_us: how long a wait spins before it sleeps, or CM_SPIN_AUTO
  * @algorithm: of barrier, allreduce, reduce, broadcast: enum collsock_algorithm
  * @fanout: of k-ary trees
@@ -39,6 +40,7 @@ struct cm_settings {
 	__u32	max_bytes;
 	__u32	window;
 	__u32	liveness_ms;
+	__u32	port;
 	__u32	spin_us;
 	__u8		algorithm[4];
 	__u8		fanout;

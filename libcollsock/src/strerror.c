@@ -28,7 +28,7 @@ static const struct advice advices[] = {
 		"look there for the reason, then form the group again with a new nonce",
 	}, {
 		ETIMEDOUT, 1, "does not answer: it is down, cut off, or has never joined",
-		"see that it runs, UDP port 7607 is open, and id, nonce, key, hosts are equal on all",
+		"see that it runs, UDP port 7607 is open, large packets get through, and id, nonce, key, hosts are equal on all",
 	}, {
 		EPROTO, 1, "does another operation, or (in joining) describes the group otherwise",
 		"let all ranks join alike and post the same in the same order, with a new nonce",

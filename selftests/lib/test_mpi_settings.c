@@ -12,7 +12,7 @@
 
 static const char *const variables[] = {
 	"COLLSOCK_MPI", "COLLSOCK_MPI_AFTER", "COLLSOCK_MPI_MAX_BYTES", "COLLSOCK_MPI_WINDOW",
-	"COLLSOCK_MPI_LIVENESS", "COLLSOCK_MPI_SPIN", "COLLSOCK_MPI_VERBOSE",
+	"COLLSOCK_MPI_PORT", "COLLSOCK_MPI_LIVENESS", "COLLSOCK_MPI_SPIN", "COLLSOCK_MPI_VERBOSE",
 	"COLLSOCK_MPI_SUMMARY", "COLLSOCK_MPI_ALGORITHM", "COLLSOCK_MPI_NETWORK",
 };
 
@@ -60,6 +60,7 @@ TEST_F(settings, without_any_all_is_on)
 	EXPECT_EQ(60000, self->got.liveness_ms);
 	EXPECT_EQ(CM_SPIN_AUTO, self->got.spin_us);
 	EXPECT_EQ(COLLSOCK_MAX_WINDOW, self->got.window);
+	EXPECT_EQ(COLLSOCK_PORT, self->got.port);
 	EXPECT_EQ(0, self->got.network_family);
 }
 
@@ -89,6 +90,10 @@ TEST_F(settings, numbers_have_bounds)
 	EXPECT_EQ(65536, self->got.max_bytes);
 	ASSERT_EQ(0, READ("COLLSOCK_MPI_LIVENESS", "600"));
 	EXPECT_EQ(600000, self->got.liveness_ms);
+	ASSERT_EQ(0, READ("COLLSOCK_MPI_PORT", "65535"));
+	EXPECT_EQ(65535, self->got.port);
+	EXPECT_TRUE(refuses("COLLSOCK_MPI_PORT", "0"));
+	EXPECT_TRUE(refuses("COLLSOCK_MPI_PORT", "65536"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_MAX_BYTES", "65537"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_MAX_BYTES", "7"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_WINDOW", "0"));

@@ -640,15 +640,41 @@ def the_doctor_finds_a_firewall_that_is_closed():
         contains(f"finding on {rules}", found["finding"], *words)
 
 
-@test
-def the_doctor_pings_link_local_addresses():
-    with on(1):
+def link_local(host):
+    with on(host):
         shown = command("ip", "-6", "addr", "show", "dev", "eth0", "scope", "link")
-    name = re.search(r"inet6 ([0-9a-f:]+)", shown)[1] + "%eth0"
-    found = {finding["check"]: finding for finding in
-             findings(2, name, status=DONE)}
+    return re.search(r"inet6 ([0-9a-f:]+)", shown)[1]
+
+
+@test
+def link_local_addresses_have_their_interface():
+    """As a member that was never heard, because of its key; as a knock; as a word."""
+    rank, other = rank_on(1), rank_on(2)
+    descriptor = Descriptor([1, 2], liveness_ms=LONG_LIVENESS_MS)
+    with on(1):
+        scope = socket.if_nametoindex("eth0")
+    descriptor.members = [member(link_local(host), socket.AF_INET6, scope_id=scope)
+                          for host in (1, 2)]
+    name = f"{link_local(2)}%eth0"
+    rank.join(descriptor, 0)
+    rank.post(operation=BARRIER)
+    equal("address of host 1", show(1, "host", "id", str(descriptor.fields["id"]))[1]["address"],
+          name)
+    found = {finding["check"]: finding for finding in findings(1, status=DONE)}
     equal("verdict", found["reachability"]["verdict"], "ok")
     contains("route", found["route"]["finding"], f"to {name} from fe80::", "%eth0 through eth0")
+
+    with on(2):
+        scope = socket.if_nametoindex("eth0")
+    descriptor.members = [member(link_local(host), socket.AF_INET6, scope_id=scope)
+                          for host in (1, 2)]
+    other.join(descriptor, 1, key=b"another key here")
+    other.post(operation=BARRIER)
+    eventually("problem", lambda: [finding["finding"].split()[0] for finding in
+                                   problems(findings(1, name, status=PROBLEMS))], [name])
+    for host, member_of in ((1, rank), (2, other)):
+        run(host, "end", "id", str(descriptor.fields["id"]))
+        member_of.close()
 
 
 def what_bind_says(taken):

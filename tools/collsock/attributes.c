@@ -185,6 +185,7 @@ const struct decode_field decode_host[] = {
 	{ "host",	COLLSOCK_A_HOST_HOST },
 	{ "state",	COLLSOCK_A_HOST_STATE, DECODE_NAME, host_states },
 	{ "address",	COLLSOCK_A_HOST_ADDRESS, DECODE_ADDRESS },
+	{ "address",	COLLSOCK_A_HOST_SCOPE_ID, DECODE_SCOPE },
 	{ "port",	COLLSOCK_A_HOST_PORT },
 	{ "rank",	COLLSOCK_A_HOST_RANK },
 	{ }
@@ -276,6 +277,7 @@ const struct decode_field decode_knock[] = {
 	{ "tag",	COLLSOCK_A_KNOCK_TAG, DECODE_HEX },
 	{ "host",	COLLSOCK_A_KNOCK_HOST },
 	{ "address",	COLLSOCK_A_KNOCK_ADDRESS, DECODE_ADDRESS },
+	{ "address",	COLLSOCK_A_KNOCK_SCOPE_ID, DECODE_SCOPE },
 	{ "port",	COLLSOCK_A_KNOCK_PORT },
 	{ "age_ms",	COLLSOCK_A_KNOCK_AGE_MS },
 	{ }

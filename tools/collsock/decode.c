@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <arpa/inet.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,17 @@ static struct json_object *decode_address(const struct nlattr *attribute)
 	return text_json(text);
 }
 
+/* As getaddrinfo(3) takes it: fe80::1%eth0, or with the number of the interface. */
+static struct json_object *decode_scope(struct json_object *address, uint64_t index)
+{
+	char text[INET6_ADDRSTRLEN + 1 + IF_NAMESIZE], name[IF_NAMESIZE];
+
+	if (!if_indextoname(index, name))
+		snprintf(name, sizeof(name), "%u", (unsigned int)index);
+	snprintf(text, sizeof(text), "%s%%%s", json_object_get_string(address), name);
+	return text_json(text);
+}
+
 /* A number that a newer kernel has, and no name here, is shown as a number. */
 static struct json_object *decode_name(const char *const *names, uint64_t number)
 {
@@ -82,9 +94,10 @@ static struct json_object *decode_nest(const struct decode_field *set,
 	return decode(set, nla_data(attribute), nla_len(attribute));
 }
 
-/* NULL if it says nothing. */
+/* NULL if it says nothing. @object: what was decoded before. */
 static struct json_object *decode_attribute(const struct decode_field *field,
-					    const struct nlattr *attribute)
+					    const struct nlattr *attribute,
+					    struct json_object *object)
 {
 	uint64_t number = attribute_number(attribute);
 
@@ -103,6 +116,8 @@ static struct json_object *decode_attribute(const struct decode_field *field,
 		return json_object_new_boolean(1);
 	case DECODE_ADDRESS:
 		return decode_address(attribute);
+	case DECODE_SCOPE:
+		return decode_scope(json_object_object_get(object, field->name), number);
 	case DECODE_NEST:
 	case DECODE_NESTS:
 		return decode_nest(field->set, attribute);
@@ -133,7 +148,7 @@ struct json_object *decode(const struct decode_field *set, struct nlattr *head, 
 		nla_for_each_attr(attribute, head, bytes, left) {
 			if (nla_type(attribute) != field->type)
 				continue;
-			value = decode_attribute(field, attribute);
+			value = decode_attribute(field, attribute, object);
 			if (array)
 				json_object_array_add(array, value);
 			else if (value)

@@ -22,6 +22,7 @@ enum decode_kind {
 	DECODE_STRING,
 	DECODE_FLAG,
 	DECODE_ADDRESS,
+	DECODE_SCOPE,		/* the interface behind the address of that name */
 	DECODE_NEST,
 	DECODE_NUMBERS,		/* several attributes: an array */
 	DECODE_NESTS,

@@ -96,6 +96,7 @@ void doctor_knocks(struct doctor *d);
 
 /* Take the hosts that were named; without any, those that groups here have never heard. */
 void doctor_take_hosts(struct doctor *d, char **names);
+bool doctor_has_host(const struct doctor *d, const char *address);
 void doctor_port(struct doctor *d);
 void doctor_firewall(struct doctor *d);
 void doctor_route(struct doctor *d);

@@ -62,16 +62,6 @@ static struct json_object *unheard_member(struct doctor *d, const char *address)
 	return NULL;
 }
 
-static bool was_named(const struct doctor *d, const char *address)
-{
-	unsigned int i;
-
-	for (i = 0; i < d->host_count; i++)
-		if (!strcmp(d->hosts[i].numeric, address))
-			return true;
-	return false;
-}
-
 static void judge_knock(struct doctor *d, struct json_object *knock)
 {
 	const char *address = text_string(knock, "address", "");
@@ -85,7 +75,7 @@ static void judge_knock(struct doctor *d, struct json_object *knock)
 			   "%s sent a packet for another group %s ago, and as host %s of the group with handle %s it was never heard: key, id or nonce differ",
 			   address, text, text_string(member, "host", "?"),
 			   text_string(member, "group", "?"));
-	else if (was_named(d, address))
+	else if (doctor_has_host(d, address))
 		doctor_say(d, DOCTOR_PROBLEM,
 			   "start the program here, or compare key, id and nonce of the group on both hosts",
 			   "%s sent a packet for a group that is not here %s ago: nobody has joined here, or key, id or nonce differ",

@@ -108,6 +108,16 @@ static void take_host(struct doctor *d, const char *name)
 	find_route(host);
 }
 
+bool doctor_has_host(const struct doctor *d, const char *address)
+{
+	unsigned int i;
+
+	for (i = 0; i < d->host_count; i++)
+		if (!strcmp(d->hosts[i].numeric, address))
+			return true;
+	return false;
+}
+
 void doctor_take_hosts(struct doctor *d, char **names)
 {
 	size_t i, count = d->members && !*names ? json_object_array_length(d->members) : 0;
@@ -116,9 +126,11 @@ void doctor_take_hosts(struct doctor *d, char **names)
 		take_host(d, *names);
 	for (i = 0; i < count && d->host_count < UNHEARD_MOST; i++) {
 		struct json_object *member = json_object_array_get_idx(d->members, i);
+		const char *address = text_string(member, "address", "");
 
-		if (!strcmp(text_string(member, "state", ""), "unheard"))
-			take_host(d, text_string(member, "address", ""));
+		if (!strcmp(text_string(member, "state", ""), "unheard") &&
+		    !doctor_has_host(d, address))
+			take_host(d, address);
 	}
 }
 
@@ -242,7 +254,7 @@ void doctor_firewall(struct doctor *d)
 			   "a rule refuses UDP port %u: %s", d->port, firewall.refuses);
 	else if (firewall.closed && !firewall.accepts)
 		doctor_say(d, DOCTOR_WARNING,
-			   "nft add rule inet filter input udp dport PORT accept, or what your firewall has for it",
+			   "nft add rule inet filter input ip saddr NETWORK udp dport PORT accept, or what your firewall has for it",
 			   "packets are refused unless a rule accepts them, and none accepts UDP port %u",
 			   d->port);
 	else

@@ -283,7 +283,7 @@ struct collsock_wait {
  * @messages_received: messages accepted
  * @retransmits: messages sent again
  * @duplicates: messages received again
- * @early: messages that came before this rank had posted
+ * @early: messages that came before any rank of this host had posted
  * @lone_acks: packets sent for an acknowledgment alone
  * @no_credit: messages held back until the receiver has room
  * @beyond_window: messages refused for want of room
