@@ -117,20 +117,22 @@ static int serve(const struct arguments *a)
 
 /* ---- what can be taken ---- */
 
-static enum cm_reason size_obstacle(const struct cm_data *d)
+static enum cm_reason size_obstacle(const struct cm_data *d, bool rooted)
 {
 	if (!d->bytes)
 		return CM_EMPTY;
-	return d->bytes > cm_settings.max_bytes ? CM_LARGE : CM_TAKEN;
+	return d->bytes > (rooted ? cm_settings.max_rooted_bytes : cm_settings.max_bytes) ?
+	       CM_LARGE : CM_TAKEN;
 }
 
-static enum cm_reason reduction_obstacle(const struct cm_data *d, enum collsock_operator op)
+static enum cm_reason reduction_obstacle(const struct cm_data *d, enum collsock_operator op,
+					 bool rooted)
 {
 	if (op == COLLSOCK_NOP)
 		return CM_OPERATOR;
 	if (!d->kind || !cm_kind_takes(d->kind, op))
 		return CM_DATATYPE;
-	return size_obstacle(d);
+	return size_obstacle(d, rooted);
 }
 
 static bool is_rank(const struct cm_comm *c, int root)
@@ -165,7 +167,7 @@ bool cm_bcast_taken(void *buffer, MPI_Count count, MPI_Datatype datatype, int ro
 	if (!a.comm)
 		return false;
 	if (is_rank(a.comm, root) && cm_data_describe(&data, buffer, count, datatype))
-		obstacle = size_obstacle(&data);
+		obstacle = size_obstacle(&data, true);
 	if (!cm_comm_take(a.comm, call, obstacle))
 		return false;
 	a.count = data.bytes;
@@ -192,7 +194,7 @@ bool cm_reduction_taken(const void *from, void *to, MPI_Count count, MPI_Datatyp
 	a.op = cm_operator_of(op);
 	if (is_rank(a.comm, root) &&
 	    cm_data_describe(&in, from == MPI_IN_PLACE ? to : from, count, datatype))
-		obstacle = reduction_obstacle(&in, a.op);
+		obstacle = reduction_obstacle(&in, a.op, !for_all);
 	if (!cm_comm_take(a.comm, call, obstacle))
 		return false;
 	out = in;

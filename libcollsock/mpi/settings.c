@@ -12,7 +12,9 @@
 #include "settings.h"
 
 #define DEFAULT_AFTER		4
-#define DEFAULT_MAX_BYTES	COLLSOCK_DEFAULT_SEGMENT	/* more is not faster */
+/* Of more bytes there are MPIs that take less work: Documentation/performance.md, MPI */
+#define DEFAULT_MAX_BYTES	512
+#define DEFAULT_MAX_ROOTED_BYTES	256
 /*
  * Broadcasts and reductions by turns are acknowledged late where nothing goes back: in a
  * smaller window programs wait for that.
@@ -173,10 +175,10 @@ static int read_network(struct cm_settings *s, char *error, size_t bytes)
 
 int cm_settings_read(struct cm_settings *s, char *error, size_t bytes)
 {
-	__u32 liveness_s = DEFAULT_LIVENESS_S, verbose = 0, summary = 0;
+	__u32 liveness_s = DEFAULT_LIVENESS_S, verbose = 0, summary = 0, max_bytes = 0;
 	const struct variable variables[] = {
 		{ "COLLSOCK_MPI_AFTER", 0, INT32_MAX, &s->after },
-		{ "COLLSOCK_MPI_MAX_BYTES", 8, COLLSOCK_MAX_PAYLOAD, &s->max_bytes },
+		{ "COLLSOCK_MPI_MAX_BYTES", 8, COLLSOCK_MAX_PAYLOAD, &max_bytes },
 		{ "COLLSOCK_MPI_WINDOW", 1, COLLSOCK_MAX_WINDOW, &s->window },
 		{ "COLLSOCK_MPI_PORT", 1, UINT16_MAX, &s->port },
 		{ "COLLSOCK_MPI_LIVENESS", 1, COLLSOCK_MAX_LIVENESS_MS / MS_PER_S, &liveness_s },
@@ -188,7 +190,6 @@ int cm_settings_read(struct cm_settings *s, char *error, size_t bytes)
 
 	memset(s, 0, sizeof(*s));
 	s->after = DEFAULT_AFTER;
-	s->max_bytes = DEFAULT_MAX_BYTES;
 	s->window = DEFAULT_WINDOW;
 	s->port = COLLSOCK_PORT;
 	s->spin_us = CM_SPIN_AUTO;
@@ -196,7 +197,9 @@ int cm_settings_read(struct cm_settings *s, char *error, size_t bytes)
 		if (read_number(&variables[i], error, bytes))
 			return -1;
 	/* Groups round it down, too. */
-	s->max_bytes -= s->max_bytes % sizeof(__u64);
+	max_bytes -= max_bytes % sizeof(__u64);
+	s->max_bytes = max_bytes ? max_bytes : DEFAULT_MAX_BYTES;
+	s->max_rooted_bytes = max_bytes ? max_bytes : DEFAULT_MAX_ROOTED_BYTES;
 	s->liveness_ms = liveness_s * MS_PER_S;
 	s->verbose = verbose;
 	s->summary = summary;

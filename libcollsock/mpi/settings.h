@@ -22,6 +22,7 @@ enum cm_mode {
  * @mode: enum cm_mode
  * @after: join at this collective of a communicator; 0: MPI_COMM_WORLD in MPI_Init
  * @max_bytes: largest payload that is taken
+ * @max_rooted_bytes: the same of operations with a root
  * @window: operations under way at once
  * @liveness_ms: silence after which a host counts as dead
  * @port: UDP port of all hosts
@@ -38,6 +39,7 @@ struct cm_settings {
 	__u32	mode;
 	__u32	after;
 	__u32	max_bytes;
+	__u32	max_rooted_bytes;
 	__u32	window;
 	__u32	liveness_ms;
 	__u32	port;

@@ -17,7 +17,7 @@ const char *const cm_call_names[CM_CALLS] = {
 
 static const char *const reason_names[CM_REASONS] = {
 	[CM_NOT_YET] = "before the communicator joined",
-	[CM_LARGE] = "larger than COLLSOCK_MPI_MAX_BYTES",
+	[CM_LARGE] = "more bytes than COLLSOCK_MPI_MAX_BYTES",
 	[CM_EMPTY] = "no data",
 	[CM_DATATYPE] = "datatype",
 	[CM_OPERATOR] = "operator",

@@ -7,7 +7,7 @@ KINDS = "openmpi", "mpich"
 PROGRAMS = "build/mpi"
 BASELINE = os.environ.get("COLLSOCK_BASELINE") == "1"
 # The library does everything that it can do, and says so
-SETTINGS = "COLLSOCK_MPI=on", "COLLSOCK_MPI_AFTER=0"
+SETTINGS = "COLLSOCK_MPI=on", "COLLSOCK_MPI_AFTER=0", "COLLSOCK_MPI_MAX_BYTES=1152"
 PATIENCE = 50 * SLOWDOWN * (1 + SOAK // 4)
 
 
