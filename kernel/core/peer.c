@@ -249,7 +249,7 @@ static inline void peer_transmit_first(struct coll_peer *peer, struct coll_messa
 	if (unlikely(!m->seq))
 		m->seq = peer->next_seq++;
 	m->tries = 0;
-	m->answers = peer->answers;
+	m->answered = peer->answered;
 	m->first_ns = now;
 	peer_transmit(peer, m, now);
 }
@@ -698,10 +698,10 @@ static bool peer_blocked(struct coll_peer *peer)
 		return false;
 	m = list_first_entry(&peer->sent, struct coll_message, link);
 	if (!m->op || coll_after(m->op->number, peer->credit)) {
-		m->answers = peer->answers;
+		m->answered = peer->answered;
 		return false;
 	}
-	return m->tries >= BLOCKED_TRIES && peer->answers - m->answers >= BLOCKED_ANSWERS;
+	return m->tries >= BLOCKED_TRIES && peer->answered - m->answered >= BLOCKED_ANSWERS;
 }
 
 /* Send again what is due; to a host never heard only the oldest message. */
