@@ -77,6 +77,7 @@ struct coll_message {
  * @ack_messages: how many messages
  * @recv_seq: highest sequence number received
  * @recv_bits: bit i: recv_seq - i was received
+ * @unsampled: messages sent twice since the latest sample
  * @ack_owed: an acknowledgment is owed
  * @ack_now: it is to leave with this event
  * @ack_explicit: "done" cannot stand for it
@@ -136,6 +137,7 @@ struct coll_peer {
 	u32			last;
 	u32			told_last;
 	u8			ack_messages;
+	u8			unsampled;
 	bool			ack_owed;
 	bool			ack_now;
 	bool			ack_explicit;
