@@ -32,7 +32,7 @@ static struct sk_buff *event_begin(struct coll_formation *f, enum collsock_event
 		return NULL;
 	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
 	if (!skb) {
-		genl_set_err(&coll_genl_family, f->cn->net, 0, 0, ENOBUFS);
+		genl_set_err(&coll_genl_family, f->cn->net, 0, 0, -ENOBUFS);
 		return NULL;
 	}
 	*header = genlmsg_put(skb, 0, 0, &coll_genl_family, 0, COLLSOCK_CMD_NOTICE);

@@ -249,7 +249,7 @@ static inline void peer_transmit_first(struct coll_peer *peer, struct coll_messa
 	if (unlikely(!m->seq))
 		m->seq = peer->next_seq++;
 	m->tries = 0;
-	m->answers = peer->answers;
+	m->answered = peer->answered;
 	m->first_ns = now;
 	peer_transmit(peer, m, now);
 }
@@ -328,6 +328,7 @@ static void peer_sample(struct coll_peer *peer, u64 rtt_ns)
 	u32 rtt = (u32)min_t(u64, rtt_ns, NSEC_PER_SEC), off;
 	u64 rto;
 
+	peer->unsampled = 0;
 	if (!peer->srtt_ns) {
 		peer->srtt_ns = rtt;
 		peer->rttvar_ns = rtt / 2;
@@ -343,12 +344,12 @@ static void peer_sample(struct coll_peer *peer, u64 rtt_ns)
 /*
  * A message that was sent again is no sample. When the way has become longer than the
  * time-out all are, and none would ever be: so the time-out stays as it was for this one
- * until there is a sample, which is the first then (RFC 6298, 5.5 to 5.7). One
- * transmission that is lost, once the time is known, says nothing about it.
+ * until there is a sample, which is the first then (RFC 6298, 5.5 to 5.7). A few
+ * transmissions that are lost, once the time is known, say nothing about it.
  */
 static noinline void peer_back_off(struct coll_peer *peer, const struct coll_message *m)
 {
-	if (peer->srtt_ns && m->tries == 2)
+	if (peer->srtt_ns && m->tries == 2 && ++peer->unsampled < SAMPLE_EVERY)
 		return;
 	peer->rto_ns = (u32)peer_timeout(peer, m);
 	peer->srtt_ns = 0;
@@ -698,10 +699,10 @@ static bool peer_blocked(struct coll_peer *peer)
 		return false;
 	m = list_first_entry(&peer->sent, struct coll_message, link);
 	if (!m->op || coll_after(m->op->number, peer->credit)) {
-		m->answers = peer->answers;
+		m->answered = peer->answered;
 		return false;
 	}
-	return m->tries >= BLOCKED_TRIES && peer->answers - m->answers >= BLOCKED_ANSWERS;
+	return m->tries >= BLOCKED_TRIES && peer->answered - m->answered >= BLOCKED_ANSWERS;
 }
 
 /* Send again what is due; to a host never heard only the oldest message. */

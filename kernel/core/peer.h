@@ -32,7 +32,7 @@ struct coll_op;
  * @sent_ns: latest transmission
  * @bytes: of the payload
  * @seq: sequence number, given at the first transmission; 0 before it
- * @answers: probes that the other side had answered then, or when it last had no room
+ * @answered: answers that had come from the other side then, or when it last had no room
  * @tries: transmissions so far, COLL_MAX_TRIES at most
  * @round: round of the schedule
  * @segment: lane of the operation
@@ -46,7 +46,7 @@ struct coll_message {
 	u64			sent_ns;
 	u32			bytes;
 	u32			seq;
-	u32			answers;
+	u32			answered;
 	u8			tries;
 	u8			round;
 	u16			segment;
@@ -77,6 +77,7 @@ struct coll_message {
  * @ack_messages: how many messages
  * @recv_seq: highest sequence number received
  * @recv_bits: bit i: recv_seq - i was received
+ * @unsampled: messages sent twice since the latest sample
  * @ack_owed: an acknowledgment is owed
  * @ack_now: it is to leave with this event
  * @ack_explicit: "done" cannot stand for it
@@ -99,7 +100,8 @@ struct coll_message {
  * @probed_operation: that which it was asked about last
  * @watched_ns: since when one waits
  * @probes: probes sent, which is the nonce of the latest
- * @answers: the latest that was answered
+ * @answered: how many of them were answered
+ * @answers: the latest that was
  * @wait: for whom it waited then
  * @told_ms: when, in ms
  * @retransmits: sent again
@@ -135,6 +137,7 @@ struct coll_peer {
 	u32			last;
 	u32			told_last;
 	u8			ack_messages;
+	u8			unsampled;
 	bool			ack_owed;
 	bool			ack_now;
 	bool			ack_explicit;
@@ -154,6 +157,7 @@ struct coll_peer {
 	u32			watched_operation;
 	u32			probed_operation;
 	u32			probes;
+	u32			answered;
 	u64			watched_ns;
 	u32			answers;
 	u32			retransmits;

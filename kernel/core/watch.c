@@ -471,6 +471,7 @@ void coll_watch_answered(struct coll_peer *peer, const struct coll_body *body, u
 		return;
 	}
 	peer->answers = answer.nonce;
+	peer->answered++;
 	peer->heard_ns = now;
 	peer->wait = answer.wait;
 	peer->told_ms = (u32)div_u64(now, NSEC_PER_MSEC);

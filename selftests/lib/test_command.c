@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "culprit.h"
+#include "firewall.h"
 #include "kselftest_harness.h"
 #include "match.h"
 #include "process.h"
@@ -287,6 +288,68 @@ TEST(durations_and_amounts_have_units)
 	EXPECT_STREQ("1.5 KiB", text_bytes(text, 1536));
 	EXPECT_STREQ("33.3 %", text_share(text, 1, 3));
 	EXPECT_STREQ("0.0 %", text_share(text, 0, 0));
+}
+
+TEST(rules_of_a_firewall_are_read)
+{
+	static const struct {
+		const char		*line;
+		enum firewall_says	says;
+	} rules[] = {
+		{ "udp dport 7607 accept", FIREWALL_ACCEPTS },
+		{ "udp dport 7607 drop", FIREWALL_REFUSES },
+		{ "udp dport 17607 drop", FIREWALL_NOTHING },
+		{ "udp sport 7607 drop", FIREWALL_NOTHING },
+		{ "tcp dport 7607 drop", FIREWALL_NOTHING },
+		{ "\t\tudp dport { 22, 7000-7607 } counter packets 3 bytes 9 reject with icmp x\n",
+		  FIREWALL_REFUSES },
+		{ "udp dport 53 counter packets 7607 bytes 7607 drop", FIREWALL_NOTHING },
+		{ "udp dport != 7607 drop", FIREWALL_NOTHING },
+		{ "udp dport != { 53, 7000-7600 } drop", FIREWALL_REFUSES },
+		{ "udp dport >= 1024 accept", FIREWALL_ACCEPTS },
+		{ "udp dport < 7607 drop", FIREWALL_NOTHING },
+		{ "udp dport <= 7607 drop", FIREWALL_REFUSES },
+		{ "udp dport vmap { 53 : accept, 7000-8000 : drop }", FIREWALL_REFUSES },
+		{ "udp dport vmap { 7607 : accept, 53 : drop }", FIREWALL_ACCEPTS },
+		{ "udp dport vmap { 53 : jump c7607, 54 : drop }", FIREWALL_NOTHING },
+		{ "udp dport vmap @ports", FIREWALL_UNCLEAR },
+		{ "udp dport @ports accept", FIREWALL_UNCLEAR },
+		{ "udp dport . ip saddr { 7607 . 10.0.0.1 } accept", FIREWALL_UNCLEAR },
+		{ "meta l4proto { tcp, udp } th dport 7607 drop", FIREWALL_REFUSES },
+		{ "meta l4proto tcp th dport 7607 drop", FIREWALL_NOTHING },
+		{ "th dport 7607 drop", FIREWALL_REFUSES },
+		{ "tcp dport 7607 drop comment \"no udp\"", FIREWALL_NOTHING },
+		{ "udp dport 7607 drop comment \"do not \\\" accept\"", FIREWALL_REFUSES },
+		{ "udp dport 7607 log prefix \"drop \"", FIREWALL_NOTHING },
+		{ "udp dport 7607 jump drop_some", FIREWALL_NOTHING },
+		{ "udp dport 7607", FIREWALL_NOTHING },
+		{ "udp dport", FIREWALL_NOTHING },
+		{ "dport", FIREWALL_NOTHING },
+		{ "", FIREWALL_NOTHING },
+		{ "-A INPUT -p udp -m udp --dport 7607 -j DROP", FIREWALL_REFUSES },
+		{ "-A INPUT -p udp -m udp ! --dport 7607 -j DROP", FIREWALL_NOTHING },
+		{ "-A INPUT -p udp -m udp ! --dport 53 -j DROP", FIREWALL_REFUSES },
+		{ "-A INPUT -p udp -m udp --dport 7000:8000 -j ACCEPT", FIREWALL_ACCEPTS },
+		{ "-A INPUT -p udp -m multiport --dports 53,7600:7610 -j REJECT --reject-with x",
+		  FIREWALL_REFUSES },
+		{ "-A INPUT -p udp -m multiport ! --dports 53,7607 -j DROP", FIREWALL_NOTHING },
+		{ "-A INPUT -p udp -m udp --dport 7607 -m comment --comment accept -j DROP",
+		  FIREWALL_REFUSES },
+		{ "-A INPUT -p udp -m udp --dport 7607 -j LOG --log-prefix \"DROP \"",
+		  FIREWALL_NOTHING },
+		{ "-A no-udp -p tcp -m tcp --dport 7607 -j DROP", FIREWALL_NOTHING },
+		{ }
+	};
+	size_t i;
+
+	for (i = 0; rules[i].line; i++) {
+		EXPECT_EQ(rules[i].says, firewall_reads(rules[i].line, 7607)) {
+			TH_LOG("%s", rules[i].line);
+		}
+	}
+	EXPECT_TRUE(firewall_closes("\t\ttype filter hook input priority filter; policy drop;\n"));
+	EXPECT_TRUE(firewall_closes(":INPUT DROP [0:0]\n"));
+	EXPECT_FALSE(firewall_closes(":FORWARD DROP [0:0]\n"));
 }
 
 TEST_HARNESS_MAIN

@@ -113,6 +113,40 @@ TEST_F(net, what_alone_does_not_get_through_is_an_error_on_both_sides)
 	ends_with(_metadata, &self->n, 1, 3, ETIMEDOUT, 1);
 }
 
+static u64 outage_end;
+
+static bool drop_in_outage(struct unit_network *n, struct world_packet *p)
+{
+	return n->world.now < outage_end;
+}
+
+/* Whenever it ends: the answer to the last of many questions is one. */
+TEST_F(net, an_outage_that_a_patient_group_outlasts_is_no_blocked_way)
+{
+	struct coll_timing timing = coll_timing_default;
+	u32 host, ms;
+
+	timing.liveness = 60 * SECOND;
+	for (ms = 0; ms < 100; ms += 5) {
+		unit_network_init(&self->n, 2, seed_start());
+		ASSERT_EQ(0, unit_join_all(&self->n, &timing));
+		for (host = 0; host < 2; host++)
+			ASSERT_EQ(0, unit_barrier(&self->n, host));
+		ASSERT_TRUE(unit_await_all(&self->n, 0, SECOND));
+		outage_end = self->n.world.now + 20 * SECOND + ms * NSEC_PER_MSEC;
+		self->n.tap = drop_in_outage;
+		for (host = 0; host < 2; host++)
+			ASSERT_EQ(0, unit_barrier(&self->n, host));
+		for (host = 0; host < 2; host++)
+			{
+			ASSERT_TRUE(unit_await(&self->n, host, 1, 30 * SECOND));
+			EXPECT_EQ(0, self->n.hosts[host].ops[1].error);
+		}
+		unit_network_free(&self->n);
+	}
+	self->n.hosts = NULL;
+}
+
 TEST_F(net, answers_tell_where_the_chain_of_waits_ends)
 {
 	struct coll_peer *peer;

@@ -178,6 +178,27 @@ TEST_F(net, a_way_longer_than_the_first_time_out_is_learned)
 	self->n.hosts = NULL;
 }
 
+/* Longer than the time-out, shorter than two of them: each is sent twice, not more often. */
+TEST_F(net, a_way_that_became_longer_than_the_time_out_is_learned)
+{
+	u32 op, i, retransmits = 0;
+
+	unit_network_init(&self->n, 2, seed_start());
+	self->n.world.link.spread_ns = 0;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	for (op = 0; op < 300; op++) {
+		if (op == 100)
+			self->n.world.link.delay_ns = 9 * NSEC_PER_MSEC;
+		if (op == 200)
+			retransmits = self->n.hosts[0].member->group.stats.retransmits;
+		for (i = 0; i < 2; i++)
+			ASSERT_EQ(0, unit_barrier(&self->n, i));
+		ASSERT_TRUE(unit_await_all(&self->n, op, NSEC_PER_SEC));
+		unit_run(&self->n, 50 * NSEC_PER_MSEC);
+	}
+	EXPECT_EQ(retransmits, self->n.hosts[0].member->group.stats.retransmits);
+}
+
 TEST_F(net, a_group_of_1024_makes_exactly_the_peers_its_schedule_names)
 {
 	static const u8 algorithms[] = { COLLSOCK_PAIRWISE_EXCHANGE, COLLSOCK_DISSEMINATION };

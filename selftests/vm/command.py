@@ -465,6 +465,23 @@ def events_that_were_lost_are_told():
     monitor.end()
 
 
+@test
+def a_module_that_is_loaded_again_among_lost_events_is_noticed():
+    monitor = Monitor(1)
+    monitor.process.send_signal(signal.SIGSTOP)
+    while not monitor.drops():
+        Group([1]).close()
+    unload()
+    load()
+    monitor.process.send_signal(signal.SIGCONT)
+    monitor.until(lambda line: "overrun" in line)
+    contains("the last line", monitor.until(lambda line: "module-" in line)[-1], "unloaded")
+    contains("the next one", monitor.until(lambda line: "module-" in line)[-1], "loaded")
+    Group([1]).close()
+    contains("the event", monitor.until(lambda line: "group-made" in line)[-1], "handle")
+    monitor.end()
+
+
 # ---- changing ----
 
 def value_of(host, name):

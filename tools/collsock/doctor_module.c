@@ -64,6 +64,8 @@ static bool secure_boot_is_on(void)
 	return value[4] == 1;
 }
 
+#define LOCKDOWN "/sys/kernel/security/lockdown"
+
 static bool file_has(const char *path, const char *what)
 {
 	FILE *file = fopen(path, "re");
@@ -80,12 +82,12 @@ static bool file_has(const char *path, const char *what)
 /* What makes the kernel refuse modules without a signature it trusts, or NULL. */
 static const char *who_wants_signatures(void)
 {
-	if (secure_boot_is_on())
+	/* It refuses nothing itself, so it counts only where lockdown cannot be asked. */
+	if (secure_boot_is_on() && !file_has(LOCKDOWN, "[none]"))
 		return "Secure Boot is on";
 	if (file_has("/sys/module/module/parameters/sig_enforce", "Y"))
 		return "module.sig_enforce is set";
-	if (file_has("/sys/kernel/security/lockdown", "[integrity]") ||
-	    file_has("/sys/kernel/security/lockdown", "[confidentiality]"))
+	if (file_has(LOCKDOWN, "[integrity]") || file_has(LOCKDOWN, "[confidentiality]"))
 		return "lockdown is on";
 	return NULL;
 }

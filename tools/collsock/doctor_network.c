@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The way to other hosts: port, firewall, route, packet size, reachability. */
-#include <ctype.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +18,7 @@
 
 #include "command.h"
 #include "doctor.h"
+#include "firewall.h"
 #include "text.h"
 
 #define UNHEARD_MOST		8	/* of groups here, when no hosts are named */
@@ -174,68 +174,50 @@ void doctor_port(struct doctor *d)
  * @readable: they were listed
  * @closed: what no rule accepts is refused
  * @accepts: a rule accepts the port
+ * @unclear: a rule is about ports of UDP that stand elsewhere
  * @refuses: a rule that refuses it, perhaps to some only, or empty
  */
 struct firewall {
 	bool	readable;
 	bool	closed;
 	bool	accepts;
+	bool	unclear;
 	char	refuses[LINE_BYTES];
 };
-
-/* As iptables-save, as nft has it. */
-static bool closes(const char *line)
-{
-	if (strstr(line, ":INPUT DROP"))
-		return true;
-	return strstr(line, "hook input") && strstr(line, "policy drop");
-}
-
-/* Is the port among what follows dport: numbers, lists, ranges (of nft -, of iptables :)? */
-static bool names_port(const char *line, unsigned long port)
-{
-	const char *at = strstr(line, "dport"), *behind;
-	unsigned long first, last;
-	char *end;
-
-	if (!at || !strstr(line, "udp"))
-		return false;
-	at += strcspn(at, " ");
-	behind = at + strspn(at, " {},-:0123456789");
-	for (; (at += strcspn(at, "0123456789")) < behind; at = end) {
-		first = strtoul(at, &end, 10);
-		last = first;
-		if ((*end == '-' || *end == ':') && isdigit(end[1]))
-			last = strtoul(end + 1, &end, 10);
-		if (first <= port && port <= last)
-			return true;
-	}
-	return false;
-}
 
 static void read_rule(struct firewall *firewall, const char *line, unsigned int port)
 {
 	const char *rule = line + strspn(line, " \t");
 
-	firewall->closed |= closes(line);
-	if (!names_port(line, port))
-		return;
-	if (strcasestr(line, "accept"))
+	firewall->closed |= firewall_closes(line);
+	switch (firewall_reads(line, port)) {
+	case FIREWALL_ACCEPTS:
 		firewall->accepts = true;
-	else if (strcasestr(line, "drop") || strcasestr(line, "reject"))
+		break;
+	case FIREWALL_REFUSES:
 		snprintf(firewall->refuses, sizeof(firewall->refuses), "%.*s",
 			 (int)strcspn(rule, "\n"), rule);
+		break;
+	case FIREWALL_UNCLEAR:
+		firewall->unclear = true;
+		break;
+	default:
+		break;
+	}
 }
 
+/* A set of ports may make a line of any length. */
 static void read_firewall(struct firewall *firewall, const char *command, unsigned int port)
 {
 	FILE *file = popen(command, "re");
-	char line[LINE_BYTES];
+	char *line = NULL;
+	size_t room = 0;
 
 	if (!file)
 		return;
-	while (fgets(line, sizeof(line), file))
+	while (getline(&line, &room, file) > 0)
 		read_rule(firewall, line, port);
+	free(line);
 	firewall->readable |= !pclose(file);
 }
 
@@ -252,6 +234,10 @@ void doctor_firewall(struct doctor *d)
 	else if (*firewall.refuses)
 		doctor_say(d, DOCTOR_WARNING, "see that it spares the hosts of your groups",
 			   "a rule refuses UDP port %u: %s", d->port, firewall.refuses);
+	else if (firewall.closed && !firewall.accepts && firewall.unclear)
+		doctor_say(d, DOCTOR_NOTE, "nft list ruleset shows them",
+			   "packets are refused unless a rule accepts them; whether one accepts UDP port %u stands in sets that were not read",
+			   d->port);
 	else if (firewall.closed && !firewall.accepts)
 		doctor_say(d, DOCTOR_WARNING,
 			   "nft add rule inet filter input ip saddr NETWORK udp dport PORT accept, or what your firewall has for it",

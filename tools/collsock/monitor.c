@@ -134,32 +134,64 @@ static int find_events(struct nlattr *groups)
 	return -1;
 }
 
-/* A family comes or goes. Events of a module that is loaded again have another number. */
+static void on_unloaded(struct netlink *n)
+{
+	n->family = 0;
+	tell_own("module-unloaded");
+}
+
+/* Events of a module that is loaded again have another number. */
+static void on_loaded(struct netlink *n, int family, int events)
+{
+	n->family = family;
+	listen_to(n, events);
+	tell_own("module-loaded");
+}
+
+/* A family comes or goes. It may be known already: see look_again(). */
 static void on_family(struct netlink *n, struct nlmsghdr *message)
 {
 	struct nlattr *attributes[CTRL_ATTR_MAX + 1];
 	uint8_t command = ((struct genlmsghdr *)nlmsg_data(message))->cmd;
+	int family;
 
 	if (genlmsg_parse(message, 0, attributes, CTRL_ATTR_MAX, NULL) ||
-	    !attributes[CTRL_ATTR_FAMILY_NAME] ||
+	    !attributes[CTRL_ATTR_FAMILY_NAME] || !attributes[CTRL_ATTR_FAMILY_ID] ||
 	    nla_strcmp(attributes[CTRL_ATTR_FAMILY_NAME], COLLSOCK_GENL_NAME))
 		return;
-	if (command == CTRL_CMD_DELFAMILY) {
-		tell_own("module-unloaded");
-	} else if (command == CTRL_CMD_NEWFAMILY) {
-		listen_to(n, find_events(attributes[CTRL_ATTR_MCAST_GROUPS]));
-		tell_own("module-loaded");
+	family = nla_get_u16(attributes[CTRL_ATTR_FAMILY_ID]);
+	if (command == CTRL_CMD_DELFAMILY && family == n->family)
+		on_unloaded(n);
+	else if (command == CTRL_CMD_NEWFAMILY && family != n->family)
+		on_loaded(n, family, find_events(attributes[CTRL_ATTR_MCAST_GROUPS]));
+}
+
+/* That the module went or came was perhaps among what was lost. */
+static void look_again(struct netlink *n)
+{
+	struct netlink now;
+	int error = netlink_connect(&now);
+
+	if (!error && now.family != n->family) {
+		if (n->family)
+			on_unloaded(n);
+		on_loaded(n, now.family, genl_ctrl_resolve_grp(now.socket, COLLSOCK_GENL_NAME,
+							       COLLSOCK_MCGRP_EVENTS));
+	} else if (error == ENOENT && n->family) {
+		on_unloaded(n);
 	}
+	netlink_close(&now);
 }
 
 static int on_message(struct nl_msg *message, void *context)
 {
 	struct nlmsghdr *header = nlmsg_hdr(message);
 	struct genlmsghdr *head = nlmsg_data(header);
+	struct netlink *n = context;
 
 	if (header->nlmsg_type == GENL_ID_CTRL)
-		on_family(context, header);
-	else if (head->cmd == COLLSOCK_CMD_NOTICE)
+		on_family(n, header);
+	else if (header->nlmsg_type == n->family && head->cmd == COLLSOCK_CMD_NOTICE)
 		tell(decode(decode_notice, genlmsg_attrdata(head, 0), genlmsg_attrlen(head, 0)));
 	return NL_OK;
 }
@@ -179,15 +211,19 @@ static void subscribe(struct netlink *n)
 	nl_socket_set_nonblocking(n->socket);
 }
 
-static void receive(struct netlink *n)
+/* False if something was lost. */
+static bool receive(struct netlink *n)
 {
 	int status = nl_recvmsgs_default(n->socket);
 
 	/* What libnl makes of ENOBUFS */
-	if (status == -NLE_NOMEM)
+	if (status == -NLE_NOMEM) {
 		tell_own("overrun");
-	else if (status < 0 && status != -NLE_AGAIN)
+		return false;
+	}
+	if (status < 0 && status != -NLE_AGAIN)
 		errx(EXIT_ERROR, "events: %s", nl_geterror(status));
+	return true;
 }
 
 /* They come by a file: while nothing is half printed, and are never missed. */
@@ -209,17 +245,26 @@ static int await_signals(void)
 int command_monitor(char **words)
 {
 	struct pollfd fds[2] = { { .events = POLLIN }, { .events = POLLIN } };
+	/* It may be another module already than that which was asked. */
+	bool uncertain = true;
 	struct netlink n;
 
 	command_no_more(words);
 	fds[1].fd = await_signals();
 	subscribe(&n);
 	fds[0].fd = nl_socket_get_fd(n.socket);
-	while (!fds[1].revents) {
-		if (fds[0].revents)
-			receive(&n);
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+	for (;;) {
+		if (poll(fds, 2, uncertain ? 0 : -1) < 0 && errno != EINTR)
 			err(EXIT_ERROR, "events");
+		if (fds[1].revents)
+			break;
+		/* What came before the loss has its turn before the look. */
+		if (fds[0].revents) {
+			uncertain |= !receive(&n);
+		} else if (uncertain) {
+			uncertain = false;
+			look_again(&n);
+		}
 	}
 	netlink_close(&n);
 	return EXIT_DONE;

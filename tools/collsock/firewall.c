@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "firewall.h"
+
+#define DIGITS	"0123456789"
+#define BETWEEN	" \t\n;,{}"
+
+bool firewall_closes(const char *line)
+{
+	if (strstr(line, ":INPUT DROP"))
+		return true;
+	return strstr(line, "hook input") && strstr(line, "policy drop");
+}
+
+/* Comments and prefixes of logs say nothing. */
+static void blank_quoted(char *line)
+{
+	bool quoted = false;
+
+	for (; *line; line++) {
+		if (quoted && *line == '\\' && line[1]) {
+			*line++ = ' ';
+			*line = ' ';
+		} else if (*line == '"') {
+			quoted = !quoted;
+		} else if (quoted) {
+			*line = ' ';
+		}
+	}
+}
+
+/* Numbers and ranges, of nft with -, of iptables with :. Return: behind that with the port. */
+static const char *find_port(const char *at, const char *end, unsigned long port)
+{
+	unsigned long first, last;
+	bool number;
+	char *behind;
+
+	for (; (at += strcspn(at, DIGITS)) < end; at = behind) {
+		number = strchr(BETWEEN, at[-1]);
+		first = strtoul(at, &behind, 10);
+		last = first;
+		if ((*behind == '-' || *behind == ':') && isdigit(behind[1]))
+			last = strtoul(behind + 1, &behind, 10);
+		if (number && first <= port && port <= last)
+			return behind;
+	}
+	return NULL;
+}
+
+/* iptables names it behind -j, for nft it is a word of its own. */
+static enum firewall_says verdict_of(const char *text, const char *end)
+{
+	const char *jump = strstr(text, " -j ");
+	size_t length;
+
+	for (text = jump ? jump + 4 : text; text < end; text += length) {
+		text += strspn(text, BETWEEN);
+		length = strcspn(text, BETWEEN);
+		if (length == 6 && !strncasecmp(text, "accept", length))
+			return FIREWALL_ACCEPTS;
+		if ((length == 4 && !strncasecmp(text, "drop", length)) ||
+		    (length == 6 && !strncasecmp(text, "reject", length)))
+			return FIREWALL_REFUSES;
+		if (jump || !length)
+			break;
+	}
+	return FIREWALL_NOTHING;
+}
+
+static bool stands_before(const char *word, const char *line, const char *at)
+{
+	size_t length = strlen(word);
+
+	return (size_t)(at - line) >= length && !strncmp(at - length, word, length);
+}
+
+/* Where the ports of UDP stand in the rule, or NULL. */
+static const char *find_ports(const char *line)
+{
+	const char *at = strstr(line, "dport");
+	bool udp;
+
+	if (!at)
+		return NULL;
+	/* Of any protocol that has ports, but for what the rule says before */
+	if (stands_before("th ", line, at))
+		udp = strstr(line, "udp") || !strstr(line, "tcp");
+	else
+		udp = stands_before("udp ", line, at) || strstr(line, "-p udp ");
+	return udp ? at : NULL;
+}
+
+static enum firewall_says read_map(const char *at, unsigned long port)
+{
+	const char *end = at + strcspn(at, "}");
+
+	at = find_port(at, end, port);
+	return at ? verdict_of(at, at + strcspn(at, ",}")) : FIREWALL_NOTHING;
+}
+
+/* As nft has it: < <= > >= */
+static bool compares(const char *at, unsigned long port)
+{
+	unsigned long bound = strtoul(at + strcspn(at, DIGITS), NULL, 10);
+
+	if (port == bound)
+		return at[1] == '=';
+	return *at == '<' ? port < bound : port > bound;
+}
+
+static enum firewall_says read_ports(const char *line, const char *at, unsigned long port)
+{
+	bool negated = stands_before("! --", line, at), matches;
+	const char *ports;
+
+	at += strcspn(at, " ");
+	at += strspn(at, " ");
+	if (!strncmp(at, "vmap {", 6))
+		return read_map(at + 5, port);
+	if (!strncmp(at, "!= ", 3)) {
+		negated = true;
+		at += 3;
+	}
+	/* A set that has a name, or ports together with something else */
+	if (*at == '@' || *at == '.' || !strncmp(at, "vmap", 4))
+		return FIREWALL_UNCLEAR;
+	ports = at;
+	at += strspn(at, " {},-:" DIGITS);
+	if (*ports == '<' || *ports == '>')
+		matches = compares(ports, port);
+	else
+		matches = find_port(ports, at, port);
+	return matches != negated ? verdict_of(at, at + strlen(at)) : FIREWALL_NOTHING;
+}
+
+enum firewall_says firewall_reads(const char *line, unsigned long port)
+{
+	enum firewall_says says = FIREWALL_NOTHING;
+	char *words = strdup(line);
+	const char *ports;
+
+	if (!words)
+		err(EXIT_ERROR, "a rule");
+	blank_quoted(words);
+	ports = find_ports(words);
+	if (ports)
+		says = read_ports(words, ports, port);
+	free(words);
+	return says;
+}
