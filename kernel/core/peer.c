@@ -351,8 +351,12 @@ static noinline void peer_back_off(struct coll_peer *peer, const struct coll_mes
 {
 	if (peer->srtt_ns && m->tries == 2 && ++peer->unsampled < SAMPLE_EVERY)
 		return;
+	/* Others that were under way with it were late for the same reason. */
+	if (!peer->srtt_ns && (s32)(m->seq - peer->backed_off_seq) < 0)
+		return;
 	peer->rto_ns = (u32)peer_timeout(peer, m);
 	peer->srtt_ns = 0;
+	peer->backed_off_seq = peer->next_seq;
 }
 
 /**

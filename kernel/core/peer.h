@@ -77,6 +77,7 @@ struct coll_message {
  * @ack_messages: how many messages
  * @recv_seq: highest sequence number received
  * @recv_bits: bit i: recv_seq - i was received
+ * @backed_off_seq: what came before had been sent when the time-out was raised
  * @unsampled: messages sent twice since the latest sample
  * @ack_owed: an acknowledgment is owed
  * @ack_now: it is to leave with this event
@@ -136,6 +137,7 @@ struct coll_peer {
 	u32			recv_seq;
 	u32			last;
 	u32			told_last;
+	u32			backed_off_seq;
 	u8			ack_messages;
 	u8			unsampled;
 	bool			ack_owed;

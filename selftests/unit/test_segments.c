@@ -226,6 +226,29 @@ static bool lose_first_segment(struct unit_ranks *n, struct world_packet *p)
 	return body.type == COLL_PACKET_MESSAGE && !body.segment && body.round == 0;
 }
 
+/* A way of 40 ms, there and back, where it was short: each is sent until that has passed. */
+TEST_F(net, messages_that_were_late_together_raise_the_time_out_once)
+{
+	struct collsock_post p = post_of(COLLSOCK_BROADCAST, COLLSOCK_BINOMIAL, 0, ELEMENTS);
+	const struct coll_peer *peer;
+	u32 i;
+
+	begin(_metadata, &self->n, own_hosts, 2, 0);
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, post(&self->n, i, &p, self->payload));
+	ASSERT_TRUE(ranks_await(&self->n, SECOND));
+	ranks_run(&self->n, 10 * MS);
+	self->n.world.link.delay_ns = 20 * MS;
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, post(&self->n, i, &p, self->payload));
+	peer = ranks_group(&self->n, 0)->all_peers;
+	while (peer->srtt_ns)
+		ASSERT_TRUE(world_step(&self->n.world, self->n.world.now + SECOND));
+	ranks_run(&self->n, MS / 2);
+	EXPECT_LE(peer->rto_ns, 2 * 40 * MS);
+	ASSERT_TRUE(ranks_await(&self->n, 10 * SECOND));
+}
+
 TEST_F(net, lanes_do_not_wait_for_each_other)
 {
 	struct collsock_post p = post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 1440);
