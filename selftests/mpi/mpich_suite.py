@@ -43,7 +43,7 @@ def tests_of(root, folders):
 def run(test, options, preload):
     """Returns what is wrong, or nothing."""
     command = ["mpi", options.kind, "--hosts", str(min(options.hosts, test.ranks)),
-               "--np", str(test.ranks), "--timeout", str(options.timeout)]
+               "--np", str(test.ranks), "--timeout", str(options.timeout * max(1, test.ranks // 4))]
     for setting in test.settings + options.env:
         command += ["--env", setting]
     if preload:
@@ -76,7 +76,8 @@ def main():
     parser.add_argument("--folder", action="append", choices=FOLDERS)
     parser.add_argument("--only", action="append", metavar="PROGRAM")
     parser.add_argument("--most-ranks", type=int, default=16, metavar="N")
-    parser.add_argument("--timeout", type=int, default=120, metavar="SECONDS")
+    parser.add_argument("--timeout", type=int, default=120, metavar="SECONDS",
+                        help="for each four ranks; they share processors (default: 120)")
     options = parser.parse_args()
     # Tests are started in their own folder
     options.tests = options.tests.resolve()
