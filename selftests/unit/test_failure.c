@@ -137,8 +137,7 @@ TEST_F(net, an_outage_that_a_patient_group_outlasts_is_no_blocked_way)
 		self->n.tap = drop_in_outage;
 		for (host = 0; host < 2; host++)
 			ASSERT_EQ(0, unit_barrier(&self->n, host));
-		for (host = 0; host < 2; host++)
-			{
+		for (host = 0; host < 2; host++) {
 			ASSERT_TRUE(unit_await(&self->n, host, 1, 30 * SECOND));
 			EXPECT_EQ(0, self->n.hosts[host].ops[1].error);
 		}
