@@ -32,6 +32,14 @@ static void peer_know(struct coll_peer *peer, u32 incarnation)
 	coll_wire_side_set(&peer->tx, &prefix, &peer->group->secret.mac);
 }
 
+/* What is sent from now on belongs to another connection. */
+static void peer_renumber(struct coll_peer *peer)
+{
+	peer->connection++;
+	peer->next_seq = 1;
+	peer->backed_off_seq = 0;
+}
+
 /**
  * coll_peer_open() - a connection to @host begins
  * @peer: zeroed, or put back when it had nothing to say
@@ -48,8 +56,7 @@ void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 
 	peer->quiet_ns = now + g->timing.idle;
 	if (peer->rests) {
 		peer->rests = false;
-		peer->connection++;
-		peer->next_seq = 1;
+		peer_renumber(peer);
 		peer_know(peer, peer->incarnation);
 		return;
 	}
@@ -76,8 +83,7 @@ void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 
 void coll_peer_succeed(struct coll_peer *peer, const struct coll_prefix *prefix, u64 now)
 {
 	/* It numbers from the beginning, and so do we. */
-	peer->connection++;
-	peer->next_seq = 1;
+	peer_renumber(peer);
 	peer_know(peer, prefix->incarnation);
 	peer->their_connection = prefix->connection;
 	peer->recv_seq = 0;
@@ -352,7 +358,7 @@ static noinline void peer_back_off(struct coll_peer *peer, const struct coll_mes
 	if (peer->srtt_ns && m->tries == 2 && ++peer->unsampled < SAMPLE_EVERY)
 		return;
 	/* Others that were under way with it were late for the same reason. */
-	if (!peer->srtt_ns && (s32)(m->seq - peer->backed_off_seq) < 0)
+	if (!peer->srtt_ns && peer->backed_off_seq - m->seq - 1 < COLL_PEER_WINDOW)
 		return;
 	peer->rto_ns = (u32)peer_timeout(peer, m);
 	peer->srtt_ns = 0;

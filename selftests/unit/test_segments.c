@@ -249,6 +249,32 @@ TEST_F(net, messages_that_were_late_together_raise_the_time_out_once)
 	ASSERT_TRUE(ranks_await(&self->n, 10 * SECOND));
 }
 
+/* Then nothing is said for a while, and the way becomes longer again. */
+TEST_F(net, a_new_connection_learns_a_longer_way_too)
+{
+	struct collsock_post p = post_of(COLLSOCK_BROADCAST, COLLSOCK_BINOMIAL, 0, ELEMENTS);
+	static const u32 delays_ms[] = { 0, 5, 20 };
+	const struct coll_group *g;
+	const struct coll_peer *peer = NULL;
+	u32 i, k;
+
+	begin(_metadata, &self->n, own_hosts, 2, 0);
+	g = ranks_group(&self->n, 0);
+	for (k = 0; k < ARRAY_SIZE(delays_ms); k++) {
+		if (delays_ms[k])
+			self->n.world.link.delay_ns = delays_ms[k] * MS;
+		for (i = 0; i < 2; i++)
+			ASSERT_EQ(0, post(&self->n, i, &p, self->payload));
+		peer = g->all_peers;
+		ASSERT_TRUE(ranks_await(&self->n, 10 * SECOND));
+		ranks_run(&self->n, 2 * SECOND);
+		EXPECT_GE(peer->rto_ns, 2 * delays_ms[k] * MS);
+		ranks_run(&self->n, 2 * coll_timing_default.idle);
+		EXPECT_EQ(NULL, g->all_peers);
+	}
+	EXPECT_EQ(3, peer->connection);
+}
+
 TEST_F(net, lanes_do_not_wait_for_each_other)
 {
 	struct collsock_post p = post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 1440);
