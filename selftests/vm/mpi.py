@@ -85,27 +85,6 @@ def fortran_programs_take_part(kind):
         passes(kind, 2, 1, program)
 
 
-@test
-def bad_settings_and_hosts_without_an_address_are_told():
-    def run(*settings):
-        env = [word for setting in settings for word in ("--env", setting)]
-        return launch("mpich", 2, 1, "latency", "1", "barrier", launcher=env)
-
-    if BASELINE:
-        raise Skipped("it is about the library")
-    status, said = run("COLLSOCK_MPI_WINDOW=100")
-    equal("ends", status != 0, True)
-    equal("it says", "COLLSOCK_MPI_WINDOW=100: a number from 1 to 64 is wanted" in said, True)
-    status, said = run("COLLSOCK_MPI=require", "COLLSOCK_MPI_NETWORK=10.99.0.0/16")
-    equal("ends", status != 0, True)
-    equal("it says", "no address that others could reach" in said, True)
-    if not IN_SOAK:
-        return
-    status, said = run("COLLSOCK_MPI_VERBOSE=1", "COLLSOCK_MPI_NETWORK=10.99.0.0/16")
-    equal("status of one that is only passed on", status, 0)
-    equal("it says", "is left to the MPI library" in said, True)
-
-
 @contextlib.contextmanager
 def udp_blocked(host):
     """What collective sockets send does not get to it; what MPI libraries send does."""

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=2 limit=120
+# suites: check soak
+"""What users tell the library for MPI, and what it tells them when that cannot be."""
+
+from mpi_launch import *  # pylint: disable=wildcard-import,unused-wildcard-import
+
+IN_SOAK = SOAK > 1 and not ON_DEBUG_KERNEL
+OTHER_PORT = 7700
+
+
+def run(*settings):
+    env = [word for setting in settings for word in ("--env", setting)]
+    return launch("mpich", 2, 1, "latency", "1", "barrier", launcher=env)
+
+
+@test
+def bad_settings_and_hosts_without_an_address_are_told():
+    status, said = run("COLLSOCK_MPI_WINDOW=100")
+    equal("ends", status != 0, True)
+    equal("it says", "COLLSOCK_MPI_WINDOW=100: a number from 1 to 64 is wanted" in said, True)
+    status, said = run("COLLSOCK_MPI=require", "COLLSOCK_MPI_NETWORK=10.99.0.0/16")
+    equal("ends", status != 0, True)
+    equal("it says", "no address that others could reach" in said, True)
+    if not IN_SOAK:
+        return
+    status, said = run("COLLSOCK_MPI_VERBOSE=1", "COLLSOCK_MPI_NETWORK=10.99.0.0/16")
+    equal("status of one that is only passed on", status, 0)
+    equal("it says", "is left to the MPI library" in said, True)
+
+
+@test
+def where_groups_use_another_port_the_library_is_told():
+    """Which is then the port of these hosts as long as there are any."""
+    for host in 1, 2:
+        set_tunables(host, port=OTHER_PORT)
+    for port, well in (PORT, False), (OTHER_PORT, True):
+        status, said = run("COLLSOCK_MPI=require", f"COLLSOCK_MPI_PORT={port}")
+        equal(f"well with {port}", status == 0, well)
+        equal("it says", f"do not use UDP port {PORT}" in said, not well)
+
+
+main(PATIENCE + 10)
