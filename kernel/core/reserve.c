@@ -181,14 +181,17 @@ static int group_reserve_peers(struct coll_group *g)
 
 static int group_find_locals(struct coll_group *g)
 {
+	/* Without a map it is the one of the host's own number. */
+	u32 begin = g->host_of_rank ? 0 : g->self;
+	u32 end = g->host_of_rank ? g->size : begin + 1;
 	u32 rank, local = 0;
 
-	for (rank = 0; rank < g->size; rank++)
+	for (rank = begin; rank < end; rank++)
 		g->locals += coll_group_host(g, rank) == g->self;
 	g->ranks = group_alloc(g, g->locals * sizeof(*g->ranks));
 	if (!g->ranks)
 		return -ENOMEM;
-	for (rank = 0; rank < g->size; rank++)
+	for (rank = begin; rank < end; rank++)
 		if (coll_group_host(g, rank) == g->self)
 			g->ranks[local++].rank = rank;
 	return 0;
