@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=4 limit=120
-# suites: check debug soak
+# suites: check soak
 #
 # libcollsock and its examples on real sockets: what a user types first.
 . selftests/tap.sh
