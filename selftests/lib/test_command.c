@@ -338,6 +338,19 @@ TEST(rules_of_a_firewall_are_read)
 		{ "-A INPUT -p udp -m udp --dport 7607 -j LOG --log-prefix \"DROP \"",
 		  FIREWALL_NOTHING },
 		{ "-A no-udp -p tcp -m tcp --dport 7607 -j DROP", FIREWALL_NOTHING },
+		{ "ip saddr 10.1.0.0/24 accept", FIREWALL_ACCEPTS_SOME },
+		{ "\t\tiifname \"eth1\" counter packets 1 bytes 2 accept\n", FIREWALL_ACCEPTS_SOME },
+		{ "iifname \"lo\" accept", FIREWALL_NOTHING },
+		{ "ip saddr 10.1.0.0/24 drop", FIREWALL_NOTHING },
+		{ "ip saddr 10.1.0.0/24 tcp dport 22 accept", FIREWALL_NOTHING },
+		{ "iifname \"docker0\" oifname != \"docker0\" accept", FIREWALL_NOTHING },
+		{ "ct state established,related accept", FIREWALL_NOTHING },
+		{ "accept", FIREWALL_NOTHING },
+		{ "-A INPUT -s 10.1.0.0/24 -j ACCEPT", FIREWALL_ACCEPTS_SOME },
+		{ "-A INPUT -i eth1 -j ACCEPT", FIREWALL_ACCEPTS_SOME },
+		{ "-A INPUT -i lo -j ACCEPT", FIREWALL_NOTHING },
+		{ "-A FORWARD -i docker0 -j ACCEPT", FIREWALL_NOTHING },
+		{ "-A INPUT -s 10.1.0.0/24 -p tcp -j ACCEPT", FIREWALL_NOTHING },
 		{ }
 	};
 	size_t i;
@@ -347,9 +360,45 @@ TEST(rules_of_a_firewall_are_read)
 			TH_LOG("%s", rules[i].line);
 		}
 	}
-	EXPECT_TRUE(firewall_closes("\t\ttype filter hook input priority filter; policy drop;\n"));
-	EXPECT_TRUE(firewall_closes(":INPUT DROP [0:0]\n"));
-	EXPECT_FALSE(firewall_closes(":FORWARD DROP [0:0]\n"));
+}
+
+/* The last line decides. */
+TEST(a_firewall_that_refuses_what_it_does_not_accept_is_known)
+{
+	static const struct {
+		const char	*lines[4];
+		bool		closes;
+	} chains[] = {
+		{ { "\t\ttype filter hook input priority filter; policy drop;\n" }, true },
+		{ { "\t\ttype filter hook forward priority filter; policy drop;\n" }, false },
+		{ { "type filter hook input priority 0; policy accept;", "reject" }, true },
+		{ { "type filter hook input priority 10; policy accept;", "tcp dport 22 accept",
+		    "\t\tcounter packets 3 bytes 180 reject with icmpx admin-prohibited\n" }, true },
+		{ { "type filter hook input priority 0; policy accept;", "\t\tdrop\n" }, true },
+		{ { "type filter hook input priority 0; policy accept;", "tcp dport 1 drop" }, false },
+		{ { "type filter hook input priority 0; policy accept;", "counter packets 1 bytes 2" },
+		  false },
+		{ { "type filter hook input priority 0; policy accept;", "\t}\n", "drop" }, false },
+		{ { "type filter hook forward priority 0; policy accept;", "drop" }, false },
+		{ { ":INPUT DROP [0:0]\n" }, true },
+		{ { ":FORWARD DROP [0:0]\n" }, false },
+		{ { "-A INPUT -j REJECT --reject-with icmp-host-prohibited\n" }, true },
+		{ { "-A INPUT -j DROP\n" }, true },
+		{ { "-A INPUT -j ufw-before-input" }, false },
+		{ { "-A INPUT -i eth1 -j DROP" }, false },
+		{ { "-A FORWARD -j REJECT --reject-with icmp-host-prohibited" }, false },
+	};
+	bool input, closes;
+	size_t i, k;
+
+	for (i = 0; i < sizeof(chains) / sizeof(chains[0]); i++) {
+		input = closes = false;
+		for (k = 0; k < 4 && chains[i].lines[k]; k++)
+			closes = firewall_closes(chains[i].lines[k], &input);
+		EXPECT_EQ(chains[i].closes, closes) {
+			TH_LOG("%s", chains[i].lines[k - 1]);
+		}
+	}
 }
 
 TEST_HARNESS_MAIN

@@ -646,6 +646,10 @@ def firewall_verdict(host, rules):
 def the_doctor_finds_a_firewall_that_is_closed():
     for rules, verdict, *words in (
             ("policy drop", "warning", f"none accepts UDP port {PORT}"),
+            ("ct state established accept; counter reject", "warning",
+             f"none accepts UDP port {PORT}"),
+            ("ip saddr 10.1.0.0/24 accept; drop", "note", "ip saddr 10.1.0.0/24 accept"),
+            ("ip saddr 10.1.0.0/24 accept", "ok"),
             (f"policy drop; udp dport 1{PORT} accept", "warning", f"none accepts UDP port {PORT}"),
             (f"policy drop; udp dport {PORT} accept", "ok"),
             (f"policy drop; udp dport {{ 53, {PORT - 7}-{PORT + 1} }} accept", "ok"),

@@ -175,6 +175,8 @@ void doctor_port(struct doctor *d)
  * @closed: what no rule accepts is refused
  * @accepts: a rule accepts the port
  * @unclear: a rule is about ports of UDP that stand elsewhere
+ * @input: the present chain is one for what comes in
+ * @some: a rule that accepts all ports from some senders, or empty
  * @refuses: a rule that refuses it, perhaps to some only, or empty
  */
 struct firewall {
@@ -182,21 +184,29 @@ struct firewall {
 	bool	closed;
 	bool	accepts;
 	bool	unclear;
+	bool	input;
+	char	some[LINE_BYTES];
 	char	refuses[LINE_BYTES];
 };
 
+static void keep_rule(char kept[LINE_BYTES], const char *line)
+{
+	line += strspn(line, " \t");
+	snprintf(kept, LINE_BYTES, "%.*s", (int)strcspn(line, "\n"), line);
+}
+
 static void read_rule(struct firewall *firewall, const char *line, unsigned int port)
 {
-	const char *rule = line + strspn(line, " \t");
-
-	firewall->closed |= firewall_closes(line);
+	firewall->closed |= firewall_closes(line, &firewall->input);
 	switch (firewall_reads(line, port)) {
 	case FIREWALL_ACCEPTS:
 		firewall->accepts = true;
 		break;
 	case FIREWALL_REFUSES:
-		snprintf(firewall->refuses, sizeof(firewall->refuses), "%.*s",
-			 (int)strcspn(rule, "\n"), rule);
+		keep_rule(firewall->refuses, line);
+		break;
+	case FIREWALL_ACCEPTS_SOME:
+		keep_rule(firewall->some, line);
 		break;
 	case FIREWALL_UNCLEAR:
 		firewall->unclear = true;
@@ -234,6 +244,10 @@ void doctor_firewall(struct doctor *d)
 	else if (*firewall.refuses)
 		doctor_say(d, DOCTOR_WARNING, "see that it spares the hosts of your groups",
 			   "a rule refuses UDP port %u: %s", d->port, firewall.refuses);
+	else if (firewall.closed && !firewall.accepts && *firewall.some)
+		doctor_say(d, DOCTOR_NOTE, "see that it accepts the hosts of your groups",
+			   "packets are refused unless a rule accepts them, and none names UDP port %u; this one accepts all of some senders: %s",
+			   d->port, firewall.some);
 	else if (firewall.closed && !firewall.accepts && firewall.unclear)
 		doctor_say(d, DOCTOR_NOTE, "nft list ruleset shows them",
 			   "packets are refused unless a rule accepts them; whether one accepts UDP port %u stands in sets that were not read",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <ctype.h>
 #include <err.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,13 +10,6 @@
 
 #define DIGITS	"0123456789"
 #define BETWEEN	" \t\n;,{}"
-
-bool firewall_closes(const char *line)
-{
-	if (strstr(line, ":INPUT DROP"))
-		return true;
-	return strstr(line, "hook input") && strstr(line, "policy drop");
-}
 
 /* Comments and prefixes of logs say nothing. */
 static void blank_quoted(char *line)
@@ -139,6 +133,27 @@ static enum firewall_says read_ports(const char *line, const char *at, unsigned 
 	return matches != negated ? verdict_of(at, at + strlen(at)) : FIREWALL_NOTHING;
 }
 
+static bool has_one_of(const char *line, const char *const words[])
+{
+	while (*words && !strstr(line, *words))
+		words++;
+	return *words;
+}
+
+/* Some senders are named, and nothing else that a packet must be: "lo" sends none. */
+static bool is_of_senders_alone(const char *line)
+{
+	static const char *const senders[] = {
+		"saddr ", " -s ", "iifname ", "iif ", " -i ", NULL
+	};
+	static const char *const others[] = {
+		"dport", "sport", "tcp", "icmp", "proto", "daddr", " -d ", " -p ", "state", "type",
+		"oif", " -o ", "FORWARD", "\"lo\"", " -i lo ", NULL
+	};
+
+	return has_one_of(line, senders) && !has_one_of(line, others);
+}
+
 enum firewall_says firewall_reads(const char *line, unsigned long port)
 {
 	enum firewall_says says = FIREWALL_NOTHING;
@@ -151,6 +166,34 @@ enum firewall_says firewall_reads(const char *line, unsigned long port)
 	ports = find_ports(words);
 	if (ports)
 		says = read_ports(words, ports, port);
+	else if (is_of_senders_alone(line) &&
+		 verdict_of(words, words + strlen(words)) == FIREWALL_ACCEPTS)
+		says = FIREWALL_ACCEPTS_SOME;
 	free(words);
 	return says;
+}
+
+/* A rule of nft that meets every packet has nothing before its verdict but a counter. */
+static bool refuses_all(const char *rule)
+{
+	int counter = 0;
+
+	sscanf(rule, " counter packets %*u bytes %*u%n", &counter);
+	rule += counter;
+	rule += strspn(rule, BETWEEN);
+	return verdict_of(rule, rule + strcspn(rule, BETWEEN)) == FIREWALL_REFUSES;
+}
+
+bool firewall_closes(const char *line, bool *input)
+{
+	const char *rule = line + strspn(line, BETWEEN);
+
+	if (strstr(line, "hook input"))
+		*input = true;
+	else if (!*rule && strchr(line, '}'))
+		*input = false;
+	if (!strncmp(rule, "-A INPUT -j ", 12))
+		return verdict_of(line, line + strlen(line)) == FIREWALL_REFUSES;
+	return strstr(line, ":INPUT DROP") ||
+	       (*input && (strstr(line, "policy drop") || refuses_all(rule)));
 }

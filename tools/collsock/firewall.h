@@ -10,12 +10,16 @@ enum firewall_says {
 	FIREWALL_ACCEPTS,
 	FIREWALL_REFUSES,	/* perhaps to some only */
 	FIREWALL_UNCLEAR,	/* of UDP ports, which stand elsewhere */
+	FIREWALL_ACCEPTS_SOME,	/* all ports, of some senders */
 };
 
 /* What the line says of the port. */
 enum firewall_says firewall_reads(const char *line, unsigned long port);
 
-/* Is what no rule accepts refused? */
-bool firewall_closes(const char *line);
+/*
+ * Does the line refuse what no rule accepts? @input: whether the line stands in a chain of
+ * nft for what comes in, kept from one line to the next, false before the first.
+ */
+bool firewall_closes(const char *line, bool *input);
 
 #endif
