@@ -339,7 +339,7 @@ TEST(rules_of_a_firewall_are_read)
 		  FIREWALL_NOTHING },
 		{ "-A no-udp -p tcp -m tcp --dport 7607 -j DROP", FIREWALL_NOTHING },
 		{ "ip saddr 10.1.0.0/24 accept", FIREWALL_ACCEPTS_SOME },
-		{ "\t\tiifname \"eth1\" counter packets 1 bytes 2 accept\n", FIREWALL_ACCEPTS_SOME },
+		{ "\tiifname \"eth1\" counter packets 1 bytes 2 accept\n", FIREWALL_ACCEPTS_SOME },
 		{ "iifname \"lo\" accept", FIREWALL_NOTHING },
 		{ "ip saddr 10.1.0.0/24 drop", FIREWALL_NOTHING },
 		{ "ip saddr 10.1.0.0/24 tcp dport 22 accept", FIREWALL_NOTHING },
@@ -372,14 +372,13 @@ TEST(a_firewall_that_refuses_what_it_does_not_accept_is_known)
 		{ { "\t\ttype filter hook input priority filter; policy drop;\n" }, true },
 		{ { "\t\ttype filter hook forward priority filter; policy drop;\n" }, false },
 		{ { "type filter hook input priority 0; policy accept;", "reject" }, true },
-		{ { "type filter hook input priority 10; policy accept;", "tcp dport 22 accept",
-		    "\t\tcounter packets 3 bytes 180 reject with icmpx admin-prohibited\n" }, true },
-		{ { "type filter hook input priority 0; policy accept;", "\t\tdrop\n" }, true },
-		{ { "type filter hook input priority 0; policy accept;", "tcp dport 1 drop" }, false },
-		{ { "type filter hook input priority 0; policy accept;", "counter packets 1 bytes 2" },
-		  false },
-		{ { "type filter hook input priority 0; policy accept;", "\t}\n", "drop" }, false },
-		{ { "type filter hook forward priority 0; policy accept;", "drop" }, false },
+		{ { "hook input priority 10; policy accept;", "tcp dport 22 accept",
+		    "\tcounter packets 3 bytes 180 reject with icmpx admin-prohibited\n" }, true },
+		{ { "hook input priority 0; policy accept;", "\t\tdrop\n" }, true },
+		{ { "hook input priority 0; policy accept;", "tcp dport 1 drop" }, false },
+		{ { "hook input priority 0; policy accept;", "counter packets 1 bytes 2" }, false },
+		{ { "hook input priority 0; policy accept;", "\t}\n", "drop" }, false },
+		{ { "hook forward priority 0; policy accept;", "drop" }, false },
 		{ { ":INPUT DROP [0:0]\n" }, true },
 		{ { ":FORWARD DROP [0:0]\n" }, false },
 		{ { "-A INPUT -j REJECT --reject-with icmp-host-prohibited\n" }, true },
@@ -387,12 +386,13 @@ TEST(a_firewall_that_refuses_what_it_does_not_accept_is_known)
 		{ { "-A INPUT -j ufw-before-input" }, false },
 		{ { "-A INPUT -i eth1 -j DROP" }, false },
 		{ { "-A FORWARD -j REJECT --reject-with icmp-host-prohibited" }, false },
+		{ }
 	};
-	bool input, closes;
 	size_t i, k;
 
-	for (i = 0; i < sizeof(chains) / sizeof(chains[0]); i++) {
-		input = closes = false;
+	for (i = 0; chains[i].lines[0]; i++) {
+		bool input = false, closes = false;
+
 		for (k = 0; k < 4 && chains[i].lines[k]; k++)
 			closes = firewall_closes(chains[i].lines[k], &input);
 		EXPECT_EQ(chains[i].closes, closes) {

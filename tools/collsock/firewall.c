@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <ctype.h>
 #include <err.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,10 +175,10 @@ enum firewall_says firewall_reads(const char *line, unsigned long port)
 /* A rule of nft that meets every packet has nothing before its verdict but a counter. */
 static bool refuses_all(const char *rule)
 {
-	int counter = 0;
+	const char *counted = strncmp(rule, "counter ", 8) ? NULL : strstr(rule, " bytes ");
 
-	sscanf(rule, " counter packets %*u bytes %*u%n", &counter);
-	rule += counter;
+	if (counted)
+		rule = counted + 7 + strspn(counted + 7, DIGITS);
 	rule += strspn(rule, BETWEEN);
 	return verdict_of(rule, rule + strcspn(rule, BETWEEN)) == FIREWALL_REFUSES;
 }
