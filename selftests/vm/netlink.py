@@ -146,7 +146,9 @@ def busy_poll_counts(value):
         refused(errno.EINPROGRESS, "alone", group[0].run)
         return (time.thread_time_ns() - begin) / 1000
 
-    at_least("processor time of a call", processor_us(), value * 0.9)
+    # The clock of a debug kernel is its tick, which may come before or after a call
+    calls = 10 if ON_DEBUG_KERNEL else 1
+    at_least("processor time of a call", max(processor_us() for _ in range(calls)), value * 0.9)
 
 
 def max_memory_counts(value):
