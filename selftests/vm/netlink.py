@@ -146,9 +146,11 @@ def busy_poll_counts(value):
         refused(errno.EINPROGRESS, "alone", group[0].run)
         return (time.thread_time_ns() - begin) / 1000
 
-    # The clock of a debug kernel is its tick, which may come before or after a call
-    calls = 10 if ON_DEBUG_KERNEL else 1
-    at_least("processor time of a call", max(processor_us() for _ in range(calls)), value * 0.9)
+    if not ON_DEBUG_KERNEL:
+        at_least("processor time of a call", processor_us(), value * 0.9)
+        return
+    # The clock is its tick there, longer than a call spins: the mean of many says which it is
+    at_least("mean of processor time", sum(processor_us() for _ in range(20)) / 20, value / 2)
 
 
 def max_memory_counts(value):

@@ -147,7 +147,7 @@ static bool is_of_senders_alone(const char *line)
 	};
 	static const char *const others[] = {
 		"dport", "sport", "tcp", "icmp", "proto", "daddr", " -d ", " -p ", "state", "type",
-		"oif", " -o ", "FORWARD", "\"lo\"", " -i lo ", NULL
+		"oif", " -o ", "FORWARD", "OUTPUT", "\"lo\"", " -i lo ", NULL
 	};
 
 	return has_one_of(line, senders) && !has_one_of(line, others);
