@@ -625,6 +625,14 @@ def eventually(what, read, expected, seconds=20):
         time.sleep(0.02)
 
 
+def until_nothing_lingers(*hosts):
+    """What earlier groups have left behind has been freed."""
+    for host in hosts:
+        watcher = rank_on(host)
+        eventually(f"memory of earlier groups on host {host}",
+                   lambda w=watcher: w.net_stats().memory, 0)
+
+
 # ---- running tests ----
 
 tests = []

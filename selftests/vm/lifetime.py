@@ -40,7 +40,7 @@ def the_module_stays_while_a_socket_is_open():
 @test
 def groups_of_a_namespace_reserve_no_more_than_it_allows_though_they_linger():
     watcher = rank_on(1)
-    eventually("memory before", lambda: watcher.net_stats().memory, 0)
+    until_nothing_lingers(1)
     first = Group([1])
     each = watcher.net_stats().memory
     at_least("bytes that the smallest group reserves", each, 1024)

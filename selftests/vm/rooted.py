@@ -120,6 +120,7 @@ def contribute(line, descriptor, number, amount):
 def ranks_that_never_wait_lose_nothing_and_leave_no_memory():
     descriptor, amount = Descriptor(hosts(4)), work(1000)
     children = [Child(host, contribute, descriptor, host - 1, amount) for host in (2, 3, 4)]
+    until_nothing_lingers(1)
     root = rank_on(1)
     root.join(descriptor, 0)
     memory = root.net_stats().memory
