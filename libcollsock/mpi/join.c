@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,8 +114,12 @@ static void say_why(const struct cm_comm *c, const struct verdict *v)
 
 /* ---- the exchange ---- */
 
-/* A communicator of this process has found that out, and the next need not wait again. */
-static bool nothing_arrives;
+/*
+ * Why no communicator of this process can join, as an earlier one has found out: a
+ * negative errno. The next need not wait again, be it for packets or for the kernel, which
+ * starts a program each time to look for a module.
+ */
+static atomic_int found_out;
 
 /* What the program opens itself must not fail because of us. */
 static int open_socket(struct cm_comm *c)
@@ -123,6 +128,8 @@ static int open_socket(struct cm_comm *c)
 	int err;
 
 	err = collsock_open(&c->socket, COLLSOCK_OPEN_NONBLOCK);
+	if (err == -EAFNOSUPPORT)
+		atomic_store(&found_out, err);
 	if (err || getrlimit(RLIMIT_NOFILE, &most) ||
 	    (rlim_t)collsock_fd(c->socket) + DESCRIPTORS_LEFT < most.rlim_cur)
 		return err;
@@ -137,7 +144,9 @@ static void fill_record(struct cm_comm *c, struct record *r)
 	r->version = RECORD_VERSION;
 	r->error = cm_host_identify(&r->host);
 	if (!r->error)
-		r->error = nothing_arrives ? -EHOSTUNREACH : open_socket(c);
+		r->error = atomic_load(&found_out);
+	if (!r->error)
+		r->error = open_socket(c);
 	if (!r->error)
 		r->error = cm_host_add_addresses(&r->host, &cm_settings);
 	if (!r->error && !c->rank &&
@@ -409,7 +418,7 @@ static void pass_because(struct cm_comm *c, const struct verdict *v)
 {
 	pass_for_good(c, CM_UNABLE);
 	if (v->error == -EHOSTUNREACH)
-		nothing_arrives = true;
+		atomic_store(&found_out, v->error);
 	if (c->rank)
 		return;
 	say_why(c, v);
