@@ -64,7 +64,9 @@ def launch(kind, ranks, settings, *words):
                    BUILD / "mpi" / kind / "faults", *words]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               errors="replace", check=False,
-                              env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                              # Launchers of Open MPI fight for the folder of their user
+                              env={**os.environ, "TMPDIR": folder,
+                                   "OMPI_ALLOW_RUN_AS_ROOT": "1",
                                    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
     return types.SimpleNamespace(status=done.returncode, out=done.stdout, err=done.stderr,
                                  ranks=ranks)
