@@ -401,4 +401,14 @@ TEST(a_firewall_that_refuses_what_it_does_not_accept_is_known)
 	}
 }
 
+TEST(who_keeps_the_rules_is_known)
+{
+	EXPECT_EQ(FIREWALL_OF_FIREWALLD, firewall_keeper_of("table inet firewalld {\n"));
+	EXPECT_EQ(FIREWALL_OF_FIREWALLD, firewall_keeper_of(":INPUT_ZONES - [0:0]\n"));
+	EXPECT_EQ(FIREWALL_OF_UFW, firewall_keeper_of(":ufw-user-input - [0:0]\n"));
+	EXPECT_EQ(FIREWALL_OF_UFW, firewall_keeper_of("\t\tcounter jump ufw-user-input\n"));
+	EXPECT_EQ(FIREWALL_OF_NOBODY, firewall_keeper_of("table inet filter {\n"));
+	EXPECT_EQ(FIREWALL_OF_NOBODY, firewall_keeper_of(":INPUT DROP [0:0]\n"));
+}
+
 TEST_HARNESS_MAIN

@@ -176,6 +176,7 @@ void doctor_port(struct doctor *d)
  * @accepts: a rule accepts the port
  * @unclear: a rule is about ports of UDP that stand elsewhere
  * @input: the present chain is one for what comes in
+ * @keeper: whose rules they are
  * @some: a rule that accepts all ports from some senders, or empty
  * @refuses: a rule that refuses it, perhaps to some only, or empty
  */
@@ -185,6 +186,7 @@ struct firewall {
 	bool	accepts;
 	bool	unclear;
 	bool	input;
+	enum firewall_keeper keeper;
 	char	some[LINE_BYTES];
 	char	refuses[LINE_BYTES];
 };
@@ -197,6 +199,10 @@ static void keep_rule(char kept[LINE_BYTES], const char *line)
 
 static void read_rule(struct firewall *firewall, const char *line, unsigned int port)
 {
+	enum firewall_keeper keeper = firewall_keeper_of(line);
+
+	if (keeper)
+		firewall->keeper = keeper;
 	firewall->closed |= firewall_closes(line, &firewall->input);
 	switch (firewall_reads(line, port)) {
 	case FIREWALL_ACCEPTS:
@@ -231,6 +237,24 @@ static void read_firewall(struct firewall *firewall, const char *command, unsign
 	firewall->readable |= !pclose(file);
 }
 
+/* A rule beside those of another keeper accepts nothing that they refuse. */
+static void say_closed(struct doctor *d, enum firewall_keeper keeper)
+{
+	static const char *const forms[] = {
+		[FIREWALL_OF_NOBODY] =
+			"nft add rule inet filter input ip saddr NETWORK udp dport %u accept, or what your firewall has for it",
+		[FIREWALL_OF_UFW] = "ufw allow proto udp from NETWORK to any port %u",
+		[FIREWALL_OF_FIREWALLD] =
+			"firewall-cmd --permanent --zone=ZONE --add-port=%u/udp; firewall-cmd --reload",
+	};
+	char advice[LINE_BYTES];
+
+	snprintf(advice, sizeof(advice), forms[keeper], d->port);
+	doctor_say(d, DOCTOR_WARNING, advice,
+		   "packets are refused unless a rule accepts them, and none accepts UDP port %u",
+		   d->port);
+}
+
 void doctor_firewall(struct doctor *d)
 {
 	struct firewall firewall = { };
@@ -253,10 +277,7 @@ void doctor_firewall(struct doctor *d)
 			   "packets are refused unless a rule accepts them; whether one accepts UDP port %u stands in sets that were not read",
 			   d->port);
 	else if (firewall.closed && !firewall.accepts)
-		doctor_say(d, DOCTOR_WARNING,
-			   "nft add rule inet filter input ip saddr NETWORK udp dport PORT accept, or what your firewall has for it",
-			   "packets are refused unless a rule accepts them, and none accepts UDP port %u",
-			   d->port);
+		say_closed(d, firewall.keeper);
 	else
 		doctor_say(d, DOCTOR_OK, NULL, "no sign that UDP port %u is refused", d->port);
 }

@@ -196,3 +196,10 @@ bool firewall_closes(const char *line, bool *input)
 	return strstr(line, ":INPUT DROP") ||
 	       (*input && (strstr(line, "policy drop") || refuses_all(rule)));
 }
+
+enum firewall_keeper firewall_keeper_of(const char *line)
+{
+	if (strstr(line, "table inet firewalld") || strstr(line, ":INPUT_ZONES "))
+		return FIREWALL_OF_FIREWALLD;
+	return strstr(line, "ufw-user-input") ? FIREWALL_OF_UFW : FIREWALL_OF_NOBODY;
+}

@@ -22,4 +22,13 @@ enum firewall_says firewall_reads(const char *line, unsigned long port);
  */
 bool firewall_closes(const char *line, bool *input);
 
+/* Whose rules are these, going by the names of tables and chains? */
+enum firewall_keeper {
+	FIREWALL_OF_NOBODY,	/* that the line would tell */
+	FIREWALL_OF_UFW,
+	FIREWALL_OF_FIREWALLD,
+};
+
+enum firewall_keeper firewall_keeper_of(const char *line);
+
 #endif
