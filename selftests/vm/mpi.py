@@ -11,7 +11,6 @@ with nothing preloaded: what fails then is not the library's fault.
 from mpi_launch import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 IN_SOAK = SOAK > 1 and not ON_DEBUG_KERNEL
-LOSS = "delay", "1ms", "0.5ms", "loss", "2%"
 ROUNDS = 6  # of collectives, in a check
 
 # ---- every result, by every way that there is ----

@@ -8,6 +8,7 @@ PROGRAMS = "build/mpi"
 BASELINE = os.environ.get("COLLSOCK_BASELINE") == "1"
 # The library does everything that it can do, and says so
 SETTINGS = "COLLSOCK_MPI=on", "COLLSOCK_MPI_AFTER=0", "COLLSOCK_MPI_MAX_BYTES=1152"
+LOSS = "delay", "1ms", "0.5ms", "loss", "2%"
 PATIENCE = 50 * SLOWDOWN * (1 + SOAK // 4)
 
 

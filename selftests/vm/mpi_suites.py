@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=4 limit=2400
+# vm: hosts=8 limit=3600
 # suites: soak
 """MPI programs that others wrote to find mistakes: they find the same with the library."""
 
@@ -49,17 +49,30 @@ def a_benchmark_of_others_finds_the_same_with_the_library_as_without():
     print(f"# {len(ours)} lines agree; {taken} operations taken")
 
 
-@test_each(*((kind, hosts) for kind in KINDS for hosts in (2, 4)))
-def tests_of_mpich_itself(kind, hosts):
+def suite_of_mpich(kind, hosts, *options):
     signal.setitimer(signal.ITIMER_REAL, 0)  # it has a time-out for each
-    options = preloaded(kind)
     with subprocess.Popen(
-            ["selftests/mpi/mpich_suite.py", *options, "--compare", "--hosts", str(hosts),
-             "--timeout", str(PATIENCE), kind, f"{PROGRAMS}/suite"],
+            ["selftests/mpi/mpich_suite.py", *preloaded(kind), "--compare", "--hosts", str(hosts),
+             "--timeout", str(PATIENCE), *options, kind, f"{PROGRAMS}/suite"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as suite:
         for line in suite.stdout:
             print(f"# {line}", end="", flush=True)
     equal("status of the suite", suite.returncode, 0)
+
+
+@test_each(*((kind, hosts) for kind in KINDS for hosts in (2, 4, 8)))
+def tests_of_mpich_itself(kind, hosts):
+    suite_of_mpich(kind, hosts)
+
+
+@test_each(*KINDS)
+def those_of_collectives_under_loss(kind):
+    hosts = 4
+    netem(range(1, hosts + 1), *LOSS)
+    try:
+        suite_of_mpich(kind, hosts, "--folder", "coll")
+    finally:
+        netem(range(1, hosts + 1))
 
 
 if ON_DEBUG_KERNEL:
