@@ -418,11 +418,13 @@ def groups_hosts_ranks_and_peers_are_told():
 def who_posts_last_is_counted_where_it_posts_and_where_it_is_waited_for():
     no_groups(1, 2, 3, 4)
     group = Group([1, 2])
-    for _ in range(10):
-        group[0].post()
-        group[1].run()
-        equal("barrier", outcome(group[0].complete()), "success")
     with netlink_on(1) as first, netlink_on(2) as second:
+        for _ in range(10):
+            group[0].post()
+            eventually("operations that the other host has heard of",
+                       lambda: [one["state"] for one in second.all("operation")], [0])
+            group[1].run()
+            equal("barrier", outcome(group[0].complete()), "success")
         equal("last of the ranks", [first.all("rank")[0]["last"], second.all("rank")[0]["last"]],
               [0, 10])
         equal("last of the messages", [first.all("peer")[0]["last"],
