@@ -350,6 +350,7 @@ TEST(rules_of_a_firewall_are_read)
 		{ "-A INPUT -i eth1 -j ACCEPT", FIREWALL_ACCEPTS_SOME },
 		{ "-A INPUT -i lo -j ACCEPT", FIREWALL_NOTHING },
 		{ "-A FORWARD -i docker0 -j ACCEPT", FIREWALL_NOTHING },
+		{ "-A OUTPUT -s 10.0.0.0/24 -j ACCEPT", FIREWALL_NOTHING },
 		{ "-A INPUT -s 10.1.0.0/24 -p tcp -j ACCEPT", FIREWALL_NOTHING },
 		{ }
 	};

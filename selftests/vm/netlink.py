@@ -153,7 +153,7 @@ def busy_poll_counts(value):
 
     calls = 10
     at_least("processor time of a call", sum(processor_us() for _ in range(calls)) / calls,
-             value / 2)
+             value * 0.9)
 
 
 def max_memory_counts(value):
