@@ -98,15 +98,18 @@ static const char *reason(const struct verdict *v, char *text, size_t bytes)
 	}
 }
 
-/* In one line: once, or for each communicator if the user wants to know. */
+/*
+ * In one line: once, or for each communicator if the user wants to know. Rank 0 speaks for
+ * all, and who has been spoken for is not rank 0 of another communicator to say it again.
+ */
 static void say_why(const struct cm_comm *c, const struct verdict *v)
 {
-	static bool said;
+	static atomic_bool said;
+	bool again = atomic_exchange(&said, true);
 	char text[512];
 
-	if (said && !cm_settings.verbose)
+	if (c->rank || (again && !cm_settings.verbose))
 		return;
-	said = true;
 	fprintf(stderr,
 		"collsock: a communicator of %d ranks is left to the MPI library, because of rank %d: %s\n",
 		c->size, v->rank, reason(v, text, sizeof(text)));
@@ -413,16 +416,14 @@ static void pass_for_good(struct cm_comm *c, enum cm_reason reason)
 	c->reason = reason;
 }
 
-/* The same on all ranks; rank 0 speaks for them, before the program ends if it has to. */
+/* The same on all ranks. */
 static void pass_because(struct cm_comm *c, const struct verdict *v)
 {
 	pass_for_good(c, CM_UNABLE);
 	if (v->error == -EHOSTUNREACH)
 		atomic_store(&found_out, v->error);
-	if (c->rank)
-		return;
 	say_why(c, v);
-	if (cm_settings.mode == CM_REQUIRE)
+	if (!c->rank && cm_settings.mode == CM_REQUIRE)
 		give_up(c, "COLLSOCK_MPI=require does not allow that");
 }
 

@@ -8,6 +8,7 @@
  *	end=ETIMEDOUT@1#4: rank 0: 3 right, 5 taken: collsock: ...: collsock: MPI_Reduce ...
  *
  * All other calls must then fail with the same. "fatal" as the first word: errors are.
+ * "reversed": from there on the last rank of the world is rank 0 of communicators.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -69,6 +70,8 @@ static void expect(int result, int value, int wanted)
 		fail("%d instead of %d", value, wanted);
 }
 
+static int rank;	/* in the communicator */
+
 static int sum_to(int count)
 {
 	return count * (count + 1) / 2;
@@ -82,16 +85,16 @@ static int barrier(MPI_Comm comm, int number)
 
 static int reduce(MPI_Comm comm, int number)
 {
-	int value = world_rank + 1, sum = -1, root = number % world_size;
+	int value = rank + 1, sum = -1, root = number % world_size;
 	int result = MPI_Reduce(&value, &sum, 1, MPI_INT, MPI_SUM, root, comm);
 
-	expect(result, sum, world_rank == root ? sum_to(world_size) : -1);
+	expect(result, sum, rank == root ? sum_to(world_size) : -1);
 	return result;
 }
 
 static int broadcast(MPI_Comm comm, int number)
 {
-	int root = number % world_size, value = world_rank == root ? number : -1;
+	int root = number % world_size, value = rank == root ? number : -1;
 	int result = MPI_Bcast(&value, 1, MPI_INT, root, comm);
 
 	expect(result, value, number);
@@ -100,7 +103,7 @@ static int broadcast(MPI_Comm comm, int number)
 
 static int allreduce(MPI_Comm comm, int number)
 {
-	int value = world_rank + 1 + number, sum = -1;
+	int value = rank + 1 + number, sum = -1;
 	int result = MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, comm);
 
 	expect(result, sum, sum_to(world_size) + number * world_size);
@@ -109,7 +112,7 @@ static int allreduce(MPI_Comm comm, int number)
 
 static int later_allreduce(MPI_Comm comm, int number)
 {
-	int value = world_rank + 1 + number, sum = -1, result;
+	int value = rank + 1 + number, sum = -1, result;
 	MPI_Request request = MPI_REQUEST_NULL;
 
 	result = MPI_Iallreduce(&value, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
@@ -143,7 +146,7 @@ static void tell(const char *word, int right, int code)
 	fflush(stdout);
 }
 
-static void meet(const char *word, bool fatal)
+static void meet(const char *word, bool fatal, bool reversed)
 {
 	__typeof__(stand_in_fail) *set = dlsym(RTLD_DEFAULT, "stand_in_fail");
 	struct stand_in_fault fault = read_fault(word);
@@ -152,7 +155,8 @@ static void meet(const char *word, bool fatal)
 
 	if (set)
 		set(&fault);
-	CHECK_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
+	CHECK_MPI(MPI_Comm_split(MPI_COMM_WORLD, 0, reversed ? -world_rank : world_rank, &comm));
+	MPI_Comm_rank(comm, &rank);
 	MPI_Comm_set_errhandler(comm, fatal ? MPI_ERRORS_ARE_FATAL : MPI_ERRORS_RETURN);
 	for (number = 1; number <= ROUNDS * CALLS; number++) {
 		result = calls[(number - 1) % CALLS](comm, number);
@@ -167,13 +171,17 @@ static void meet(const char *word, bool fatal)
 
 int main(int argc, char **argv)
 {
-	bool fatal = argc > 1 && !strcmp(argv[1], "fatal");
+	bool fatal = argc > 1 && !strcmp(argv[1], "fatal"), reversed = false;
 	int i;
 
 	begin(&argc, &argv, MPI_THREAD_SINGLE);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	for (i = 1 + fatal; i < argc; i++)
-		meet(argv[i], fatal);
+	for (i = 1 + fatal; i < argc; i++) {
+		if (!strcmp(argv[i], "reversed"))
+			reversed = true;
+		else
+			meet(argv[i], fatal, reversed);
+	}
 	pass();
 	MPI_Finalize();
 	return EXIT_SUCCESS;
