@@ -183,7 +183,7 @@ bool cm_reduction_taken(const void *from, void *to, MPI_Count count, MPI_Datatyp
 			MPI_Op op, int root, MPI_Comm comm, enum cm_call call,
 			MPI_Request *request, int *err)
 {
-	bool for_all = call == CM_ALLREDUCE || call == CM_IALLREDUCE;
+	bool for_all = call == CM_ALLREDUCE || call == CM_IALLREDUCE, gets;
 	struct arguments a = { .call = call, .root = root, .request = request };
 	enum cm_reason obstacle = CM_ARGUMENTS;
 	struct cm_data in, out;
@@ -192,17 +192,17 @@ bool cm_reduction_taken(const void *from, void *to, MPI_Count count, MPI_Datatyp
 	if (!a.comm)
 		return false;
 	a.op = cm_operator_of(op);
+	gets = for_all || root == a.comm->rank;
 	if (is_rank(a.comm, root) &&
-	    cm_data_describe(&in, from == MPI_IN_PLACE ? to : from, count, datatype))
+	    cm_data_describe(&in, gets && from == MPI_IN_PLACE ? to : from, count, datatype) &&
+	    (!gets || cm_data_describe(&out, to, count, datatype)))
 		obstacle = reduction_obstacle(&in, a.op, !for_all);
 	if (!cm_comm_take(a.comm, call, obstacle))
 		return false;
-	out = in;
-	out.buffer = to;
 	a.type = in.kind->type;
 	a.count = count;
 	a.in = &in;
-	if (for_all || root == a.comm->rank)
+	if (gets)
 		a.out = &out;
 	*err = serve(&a);
 	return true;

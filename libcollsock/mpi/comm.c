@@ -24,6 +24,16 @@ static __thread struct {
 	unsigned int		generation;
 } last;
 
+/*
+ * Communicators that this thread is freeing just now, one in a callback of another: the
+ * last so many. Values, not frames: an error handler may leave by longjmp().
+ */
+#define DEEPEST 16
+static __thread struct {
+	MPI_Comm		handle[DEEPEST];
+	unsigned int		depth;
+} freeing;
+
 void cm_comm_lock_all(void)
 {
 	pthread_mutex_lock(&all_lock);
@@ -74,10 +84,7 @@ static void unname(struct cm_comm *c)
 	cm_comm_unlock_all();
 }
 
-/*
- * MPI lets go of the communicator: perhaps long after the program has freed it, for it
- * may still be needed by requests.
- */
+/* The attribute goes. Requests may still need what hung on the communicator. */
 static int forget(MPI_Comm handle, int key, void *value, void *extra)
 {
 	struct cm_comm *c = value;
@@ -90,14 +97,41 @@ static int forget(MPI_Comm handle, int key, void *value, void *extra)
 	return MPI_SUCCESS;
 }
 
-void cm_comm_freed(MPI_Comm handle)
+static bool is_known(MPI_Comm handle)
 {
 	struct cm_comm *c;
-	int found;
 
-	if (ready && handle != MPI_COMM_NULL &&
-	    !PMPI_Comm_get_attr(handle, keyval, &c, &found) && found)
-		unname(c);
+	cm_comm_lock_all();
+	for (c = cm_comm_all; c && c->handle != handle; c = c->next)
+		;
+	cm_comm_unlock_all();
+	return c;
+}
+
+static bool is_being_freed(MPI_Comm handle)
+{
+	unsigned int depth = freeing.depth;
+
+	while (depth && freeing.depth - depth < DEEPEST)
+		if (freeing.handle[--depth % DEEPEST] == handle)
+			return true;
+	return false;
+}
+
+int cm_comm_free(MPI_Comm *handle, int (*free_below)(MPI_Comm *handle))
+{
+	unsigned int depth = freeing.depth;
+	int err;
+
+	if (!ready || !handle || *handle == MPI_COMM_NULL)
+		return free_below(handle);
+	freeing.handle[depth % DEEPEST] = *handle;
+	freeing.depth = depth + 1;
+	if (is_known(*handle))
+		PMPI_Comm_delete_attr(*handle, keyval);
+	err = free_below(handle);
+	freeing.depth = depth;
+	return err;
 }
 
 void cm_comm_break(struct cm_comm *c, int error)
@@ -146,16 +180,20 @@ static enum cm_reason obstacle_of(struct cm_comm *c)
 	return spans_worlds(c->handle) ? CM_FOREIGN : CM_TAKEN;
 }
 
+/* The others would wait for a rank that passes for want of memory. */
+static struct cm_comm *no_memory(MPI_Comm handle)
+{
+	fprintf(stderr, "collsock: no memory for a communicator\n");
+	PMPI_Abort(handle, 1);
+	return NULL;
+}
+
 static struct cm_comm *comm_new(MPI_Comm handle)
 {
 	struct cm_comm *c = calloc(1, sizeof(*c));
 
-	/* The others would wait for a rank that passes for want of memory. */
-	if (!c) {
-		fprintf(stderr, "collsock: no memory for a communicator\n");
-		PMPI_Abort(handle, 1);
-		return NULL;
-	}
+	if (!c)
+		return no_memory(handle);
 	c->handle = handle;
 	PMPI_Comm_rank(handle, &c->rank);
 	PMPI_Comm_size(handle, &c->size);
@@ -167,7 +205,7 @@ static struct cm_comm *comm_new(MPI_Comm handle)
 	list(c);
 	if (PMPI_Comm_set_attr(handle, keyval, c)) {
 		cm_comm_put(c);
-		return NULL;
+		return no_memory(handle);
 	}
 	return c;
 }
@@ -205,6 +243,10 @@ struct cm_comm *cm_comm_find(MPI_Comm handle, enum cm_call call)
 
 	if (!ready)
 		return NULL;
+	if (is_being_freed(handle)) {
+		cm_summary_count(call, CM_FREED);
+		return NULL;
+	}
 	c = comm_find(handle);
 	if (!c || c->state != CM_PASSING)
 		return c;

@@ -95,8 +95,12 @@ bool cm_comm_take(struct cm_comm *c, enum cm_call call, enum cm_reason obstacle)
  */
 void cm_comm_break(struct cm_comm *c, int error);
 
-/* The program frees the communicator, and may not name it any more. */
-void cm_comm_freed(MPI_Comm handle);
+/*
+ * The program frees the communicator, by that function of the MPI below. What collsock
+ * knows of it goes first, and what callbacks of the program call on it is passed on: MPI
+ * deletes attributes in the order in which they were set, which is each rank's own.
+ */
+int cm_comm_free(MPI_Comm *handle, int (*free_below)(MPI_Comm *handle));
 
 /* Join now, in a collective call of all ranks: MPI_Init. */
 void cm_comm_join_world(void);

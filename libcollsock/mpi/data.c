@@ -10,6 +10,12 @@
 #include "data.h"
 #include "progress.h"
 
+/* In derived datatypes addresses may be absolute. */
+static bool has_place(const struct cm_data *d)
+{
+	return d->buffer != MPI_IN_PLACE && (d->buffer || !d->kind || !d->bytes);
+}
+
 bool cm_data_describe(struct cm_data *d, const void *buffer, MPI_Count count,
 		      MPI_Datatype datatype)
 {
@@ -29,7 +35,7 @@ bool cm_data_describe(struct cm_data *d, const void *buffer, MPI_Count count,
 	if (bytes && count > LLONG_MAX / bytes)
 		return false;
 	d->bytes = count * bytes;
-	return true;
+	return has_place(d);
 }
 
 static void pack_pairs(const struct cm_data *d, char *packed)

@@ -3,6 +3,7 @@
  * A class of its own, "collsock", for all failures, and a code for each communicator's:
  * failure of a group is terminal, so there is one.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +25,29 @@ static int error_class(void)
 	return class;
 }
 
+/* What a rank has done, where advice to users of sockets would not help. */
+static const char *deed_of(int error)
+{
+	switch (error) {
+	case ECONNRESET:
+		return "has left the group: its process ended, or could not go on: look there why";
+	case EPROTO:
+		return "calls another collective, or with other counts, datatypes or operators";
+	default:
+		return NULL;
+	}
+}
+
+const char *cm_strerror(int error, __u32 failed_rank, char *text, size_t bytes)
+{
+	const char *deed = failed_rank == COLLSOCK_NO_RANK ? NULL : deed_of(error);
+
+	if (!deed)
+		return collsock_strerror(error, failed_rank, text, bytes);
+	snprintf(text, bytes, "rank %u %s", failed_rank, deed);
+	return text;
+}
+
 /* MPI's strings are short: who and where must be at their beginning. */
 static void describe(const struct cm_comm *c, enum cm_call call, int error,
 		     __u32 failed_rank, char *text, size_t bytes)
@@ -34,8 +58,8 @@ static void describe(const struct cm_comm *c, enum cm_call call, int error,
 	used = snprintf(text, bytes, "collsock: %s of rank %d: ", cm_call_names[call], c->rank);
 	if (failed_rank != COLLSOCK_NO_RANK)
 		used += snprintf(text + used, bytes - used, "rank %u failed: ", failed_rank);
-	collsock_strerror(error, failed_rank, what, sizeof(what));
-	snprintf(text + used, bytes - used, "%s", what);
+	snprintf(text + used, bytes - used, "%s",
+		 cm_strerror(error, failed_rank, what, sizeof(what)));
 }
 
 static int new_code(const char *text)
@@ -63,6 +87,15 @@ int cm_error_code(struct cm_comm *c, enum cm_call call, int error, __u32 failed_
 	return code;
 }
 
+static bool is_fatal(MPI_Errhandler handler)
+{
+#if MPI_VERSION >= 4
+	if (handler == MPI_ERRORS_ABORT)
+		return true;
+#endif
+	return handler == MPI_ERRORS_ARE_FATAL;
+}
+
 /* Launchers may lose what an MPI says of its end. */
 static void say_if_fatal(MPI_Comm handle, int code)
 {
@@ -72,7 +105,7 @@ static void say_if_fatal(MPI_Comm handle, int code)
 
 	if (PMPI_Comm_get_errhandler(handle, &handler))
 		return;
-	if (handler == MPI_ERRORS_ARE_FATAL && !PMPI_Error_string(code, text, &length))
+	if (is_fatal(handler) && !PMPI_Error_string(code, text, &length))
 		fprintf(stderr, "%s\n", text);
 	PMPI_Errhandler_free(&handler);
 }

@@ -5,6 +5,9 @@
 
 #include "op.h"
 
+/* As collsock_strerror(), in words for programs of MPI. @error is positive. */
+const char *cm_strerror(int error, __u32 failed_rank, char *text, size_t bytes);
+
 /*
  * An error code for an operation that has failed with an errno because of a rank, or
  * COLLSOCK_NO_RANK; its string names the rank. Of a communicator it is always the first.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "below.h"
+#include "clock.h"
 #include "comm.h"
 #include "export.h"
 #include "kinds.h"
@@ -19,35 +20,61 @@
 #define CM_LIBRARY "Open MPI"
 #endif
 
+/* Of what ranks tell each other: settings here, and where they live */
+#define VERSION 1
+#define ANNOUNCEMENT_BYTES 256	/* in all versions */
+
+/* For the barrier at the end, where it seems that somebody is missing */
+#define GRACE_S 3
+
 /**
- * struct announcement - of rank 0
- * @settings: which all ranks take
+ * union announcement - of rank 0
+ * @version: VERSION, at this place in all versions
  * @valid: the environment made sense
+ * @settings: which all ranks take
+ * @bytes: as it travels
  */
-struct announcement {
-	struct cm_settings	settings;
-	__u32		valid;
+union announcement {
+	struct {
+		__u32			version;
+		__u32			valid;
+		struct cm_settings	settings;
+	};
+	__u8			bytes[ANNOUNCEMENT_BYTES];
 };
+
+_Static_assert(sizeof(union announcement) == ANNOUNCEMENT_BYTES, "they do not fit");
 
 static int rank, size;
 
+static void fill_announcement(union announcement *a)
+{
+	char error[512];
+
+	a->version = VERSION;
+	a->valid = !cm_settings_read(&a->settings, error, sizeof(error));
+	if (!a->valid)
+		fprintf(stderr, "collsock: %s\n", error);
+}
+
 static int announce(void)
 {
-	struct announcement a = { };
+	union announcement a = { };
 	MPI_Request request;
-	char error[512];
 	int err;
 
 	if (!rank)
-		a.valid = !cm_settings_read(&a.settings, error, sizeof(error));
-	if (!rank && !a.valid)
-		fprintf(stderr, "collsock: %s\n", error);
+		fill_announcement(&a);
 	err = below.Ibcast(&a, sizeof(a), MPI_BYTE, 0, MPI_COMM_WORLD, &request);
 	if (!err)
 		err = cm_await_below(&request, "settings", rank, size);
 	if (err)
 		return err;
-	if (!a.valid)
+	if (a.version != VERSION)
+		fprintf(stderr,
+			"collsock: libcollsock-mpi of rank %d is of another version than that of rank 0: install the same on all hosts\n",
+			rank);
+	if (a.version != VERSION || !a.valid)
 		PMPI_Abort(MPI_COMM_WORLD, 2);
 	cm_settings = a.settings;
 	return MPI_SUCCESS;
@@ -97,21 +124,35 @@ static void drain(struct cm_comm *c)
 	}
 }
 
-/* Of one that has failed somebody may be missing. */
-static bool has_failed(const struct cm_comm *c)
+/* Somebody may be missing. */
+static bool has_ended(const struct cm_comm *c)
 {
 	struct pollfd socket = { .fd = collsock_fd(c->socket) };
 
 	return atomic_load(&c->failed) || (poll(&socket, 1, 0) > 0 && socket.revents & POLLERR);
 }
 
+/*
+ * Of a group that has failed somebody may never come. Whoever has left it may be gone, too, or
+ * through the barrier before us: then there is no more to wait for than messages on their way.
+ */
+static bool is_hopeless(const struct cm_comm *c, __u64 *end)
+{
+	if (atomic_load(&c->failed))
+		return true;
+	if (!*end && has_ended(c))
+		*end = cm_now_ns() + GRACE_S * CM_NS_PER_S;
+	return *end && cm_now_ns() >= *end;
+}
+
 static void await_barrier(struct leaving *l)
 {
 	struct cm_pace pace = { };
+	__u64 end = 0;
 	int done = 0;
 
 	while (!below.Test(&l->barrier, &done, MPI_STATUS_IGNORE) && !done &&
-	       !has_failed(l->comm))
+	       !is_hopeless(l->comm, &end))
 		cm_pace_sleep(&pace, NULL, 0);
 }
 
@@ -128,7 +169,7 @@ static void leave_all(void)
 		drain(all[i].comm);
 	for (i = 0; i < count; i++) {
 		all[i].barrier = MPI_REQUEST_NULL;
-		if (!has_failed(all[i].comm))
+		if (!has_ended(all[i].comm))
 			below.Ibarrier(all[i].comm->handle, &all[i].barrier);
 	}
 	for (i = 0; i < count; i++)
@@ -225,14 +266,12 @@ static int init_thread(int *argc, char ***argv, int required, int *provided)
 
 static int comm_free(MPI_Comm *comm)
 {
-	cm_comm_freed(*comm);
-	return below.Comm_free(comm);
+	return cm_comm_free(comm, below.Comm_free);
 }
 
 static int comm_disconnect(MPI_Comm *comm)
 {
-	cm_comm_freed(*comm);
-	return below.Comm_disconnect(comm);
+	return cm_comm_free(comm, below.Comm_disconnect);
 }
 
 CM_EXPORT(Init, (int *argc, char ***argv), (argc, argv), init)

@@ -17,13 +17,11 @@
 #include "below.h"
 #include "comm.h"
 #include "clock.h"
+#include "error.h"
 #include "hosts.h"
 #include "op.h"
 #include "progress.h"
 #include "settings.h"
-
-/* The version of what is exchanged */
-#define RECORD_VERSION 1
 
 #define SPIN_US		100	/* a wait, where each rank has a processor of its own */
 #define SPIN_ONCE_US	50	/* then the MPI below is driven */
@@ -33,19 +31,19 @@
 
 /**
  * struct record - what a rank tells the others
- * @version: RECORD_VERSION
+ * @id: of the group; that of rank 0 counts
+ * @nonce: of it; the same
+ * @key: of it; the same
  * @error: 0, or why it cannot join: a negative errno
- * @id: of the group; that of rank 0 counts, as of all that follows
- * @nonce: of it
- * @key: of it
+ * @reserved: 0
  * @host: where the rank lives
  */
 struct record {
-	__u32	version;
-	__s32		error;
 	__u64	id;
 	__u64	nonce;
 	__u8		key[COLLSOCK_KEY_BYTES];
+	__s32		error;
+	__u32	reserved;
 	struct cm_host	host;
 };
 
@@ -91,10 +89,8 @@ static const char *reason(const struct verdict *v, char *text, size_t bytes)
 		return text;
 	case -EMFILE:
 		return "too few file descriptors are left (ulimit -n)";
-	case -ENOTSUP:
-		return "its libcollsock-mpi is of another version";
 	default:
-		return collsock_strerror(v->error, v->rank, text, bytes);
+		return cm_strerror(-v->error, v->rank, text, bytes);
 	}
 }
 
@@ -144,7 +140,6 @@ static int open_socket(struct cm_comm *c)
 static void fill_record(struct cm_comm *c, struct record *r)
 {
 	memset(r, 0, sizeof(*r));
-	r->version = RECORD_VERSION;
 	r->error = cm_host_identify(&r->host);
 	if (!r->error)
 		r->error = atomic_load(&found_out);
@@ -271,14 +266,10 @@ static int plan_make(struct plan *p, unsigned int ranks)
 	return plan_hosts(p, ranks);
 }
 
-/* Of another version there may be nothing but the number. */
 static struct verdict verdict_of_records(const struct plan *p, int ranks)
 {
 	int i;
 
-	for (i = 0; i < ranks; i++)
-		if (p->records[i].version != RECORD_VERSION)
-			return (struct verdict){ -ENOTSUP, i };
 	for (i = 0; i < ranks; i++)
 		if (p->records[i].error)
 			return (struct verdict){ p->records[i].error, i };
@@ -388,8 +379,10 @@ static struct verdict try_out(struct cm_comm *c)
 		cm_pace_sleep(&pace, NULL, 0);
 		looked = NULL;
 	}
-	if (atomic_load(&op.state) != CM_OP_DONE)
+	if (atomic_load(&op.state) != CM_OP_DONE) {
+		cm_op_abandon(&op);
 		return (struct verdict){ -EHOSTUNREACH, c->rank };
+	}
 	return (struct verdict){
 		-op.error, op.failed_rank == COLLSOCK_NO_RANK ? c->rank : (int)op.failed_rank
 	};
@@ -431,7 +424,7 @@ static void follow(struct cm_comm *c, struct plan *p)
 {
 	struct verdict v = verdict_of_records(p, c->size);
 
-	if (v.error != -ENOTSUP && plan_make(p, c->size)) {
+	if (plan_make(p, c->size)) {
 		give_up(c, "no memory for joining");
 		return;
 	}

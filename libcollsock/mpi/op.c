@@ -111,13 +111,41 @@ static bool op_is_done(const struct cm_op *op)
 	return atomic_load_explicit(&op->state, memory_order_acquire) == CM_OP_DONE;
 }
 
+/* It leaves the queue, if it stands there. */
+static void op_unqueue(struct cm_op *op)
+{
+	struct cm_comm *c = op->comm;
+	struct cm_op **link = &c->queue;
+
+	while (*link && *link != op)
+		link = &(*link)->next;
+	if (!*link)
+		return;
+	*link = op->next;
+	if (!*link)
+		c->queue_end = link;
+	atomic_store(&c->queued, c->queue);
+}
+
 /* Unless somebody has its completion in hand: he has the lock. */
 static void op_lose(struct cm_op *op, int err)
 {
 	pthread_mutex_lock(&op->comm->lock);
-	if (!op_is_done(op))
+	if (!op_is_done(op)) {
+		op_unqueue(op);
 		op_lost(op, err);
+	}
 	pthread_mutex_unlock(&op->comm->lock);
+}
+
+void cm_op_abandon(struct cm_op *op)
+{
+	struct cm_comm *c = op->comm;
+
+	pthread_mutex_lock(&c->lock);
+	op_unqueue(op);
+	atomic_store(&c->under_way, 0);
+	pthread_mutex_unlock(&c->lock);
 }
 
 static void take_completions(struct cm_comm *c)

@@ -82,6 +82,9 @@ bool cm_op_test(struct cm_op *op, struct cm_comm **looked);
 /* Wait, and drive the MPI below meanwhile. */
 void cm_op_wait(struct cm_op *op);
 
+/* Nobody waits for it any more, the only one: the communicator will not use its socket again. */
+void cm_op_abandon(struct cm_op *op);
+
 /* It is done: put the result where the program wants it. An MPI error code. */
 int cm_op_finish(struct cm_op *op);
 

@@ -21,6 +21,9 @@
 #define MOST_SOCKETS 64
 #define LOOK_AGAIN_MS 10
 
+/* A socket whose group has lost somebody is always ready, perhaps with nothing to do. */
+#define ERROR_NAP_MS 1
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t thread;
 static bool running;
@@ -58,6 +61,18 @@ static unsigned int post_all(struct pollfd *sockets)
 	return count;
 }
 
+static bool has_error_alone(const struct pollfd *sockets, unsigned int count)
+{
+	bool error = false;
+
+	for (; count; count--, sockets++) {
+		if (sockets->revents & (POLLIN | POLLOUT))
+			return false;
+		error |= sockets->revents;
+	}
+	return error;
+}
+
 static void *post(void *unused)
 {
 	struct pollfd sockets[1 + MOST_SOCKETS] = { { .fd = wake_fd, .events = POLLIN } };
@@ -68,6 +83,8 @@ static void *post(void *unused)
 		drain_wake_up();
 		count = post_all(sockets + 1);
 		poll(sockets, 1 + count, count == MOST_SOCKETS ? LOOK_AGAIN_MS : -1);
+		if (has_error_alone(sockets, 1 + count))
+			poll(sockets, 1, ERROR_NAP_MS);
 	}
 	return NULL;
 }
@@ -100,6 +117,7 @@ static void wake(void)
 
 void cm_poster_kick(void)
 {
+	static bool said;
 	int err = 0;
 
 	pthread_mutex_lock(&lock);
@@ -108,10 +126,12 @@ void cm_poster_kick(void)
 	running = !err;
 	if (running)
 		wake();
+	else if (!said)
+		fprintf(stderr,
+			"collsock: no thread for posting, so operations are posted while the program waits: %s\n",
+			strerror(err));
+	said |= err;
 	pthread_mutex_unlock(&lock);
-	/* Calls of this program that wait or test post as well. */
-	if (err)
-		fprintf(stderr, "collsock: no thread for posting: %s\n", strerror(err));
 }
 
 void cm_poster_stop(void)

@@ -2,6 +2,7 @@
 /* Environment variables: COLLSOCK_MPI and what begins with COLLSOCK_MPI_. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,6 +97,29 @@ static int algorithm_number(const char *name)
 	return -1;
 }
 
+/* As the kernel has them: collsock(7) */
+static bool has_algorithm(int word, enum collsock_algorithm algorithm)
+{
+	switch (algorithm) {
+	case COLLSOCK_DISSEMINATION:
+		return word == BARRIER;
+	case COLLSOCK_PAIRWISE_EXCHANGE:
+		return word == BARRIER || word == ALLREDUCE;
+	default:
+		return true;
+	}
+}
+
+static bool lacks_fanout(const struct cm_settings *s)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(s->algorithm); i++)
+		if (s->algorithm[i] == COLLSOCK_KARY && !s->fanout)
+			return true;
+	return false;
+}
+
 static int read_word(struct cm_settings *s, int word, const char *value)
 {
 	unsigned long fanout;
@@ -110,7 +134,7 @@ static int read_word(struct cm_settings *s, int word, const char *value)
 		return 0;
 	}
 	number = algorithm_number(value);
-	if (word < 0 || number < 0)
+	if (word < 0 || number < 0 || !has_algorithm(word, number))
 		return -1;
 	s->algorithm[word] = number;
 	return 0;
@@ -136,9 +160,9 @@ static int read_algorithms(struct cm_settings *s, char *error, size_t bytes)
 		err = read_word(s, word, value);
 	}
 	free(copy);
-	if (!copy || err) {
+	if (!copy || err || lacks_fanout(s)) {
 		snprintf(error, bytes,
-			 "COLLSOCK_MPI_ALGORITHM=%s: wanted is, for instance, barrier=pairwise,allreduce=kary,fanout=4; algorithms are auto, dissemination, pairwise, binomial, kary (with a fanout from 2 to %d)",
+			 "COLLSOCK_MPI_ALGORITHM=%s: wanted is, for instance, barrier=pairwise,allreduce=kary,fanout=4; algorithms are auto, binomial, kary (with a fanout from 2 to %d), for barrier and allreduce pairwise, for barrier dissemination",
 			 text, COLLSOCK_MAX_FANOUT);
 		return -1;
 	}

@@ -27,6 +27,7 @@ static const char *const reason_names[CM_REASONS] = {
 	[CM_INTER] = "inter-communicator",
 	[CM_FOREIGN] = "ranks of another MPI_COMM_WORLD",
 	[CM_UNABLE] = "the communicator could not join",
+	[CM_FREED] = "in a callback while the communicator is freed",
 };
 
 static atomic_ullong counts[CM_CALLS][CM_REASONS];

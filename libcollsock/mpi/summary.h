@@ -39,6 +39,7 @@ enum cm_reason {
 	CM_INTER,	/* inter-communicator */
 	CM_FOREIGN,	/* ranks of another MPI_COMM_WORLD */
 	CM_UNABLE,	/* joining has failed */
+	CM_FREED,	/* called while the communicator is freed */
 	CM_REASONS,
 };
 

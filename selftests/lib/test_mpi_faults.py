@@ -51,8 +51,8 @@ def settings_of(kind, settings, folder):
             f"LD_PRELOAD={':'.join(map(str, preload))}", "COLLSOCK_MPI_AFTER=1", *settings]
 
 
-def launch(kind, ranks, settings, *words):
-    """Returns status, standard output and standard error."""
+def launch(kind, ranks, settings, *words, program="faults", shell=None):
+    """Returns status, standard output and standard error. @shell is run in front of it."""
     launcher = {
         "openmpi": ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none",
                     "--mca", "mpi_yield_when_idle", "1"],
@@ -61,7 +61,8 @@ def launch(kind, ranks, settings, *words):
     with tempfile.TemporaryDirectory(prefix="mpi-faults.") as folder:
         command = ["timeout", "--kill-after=5", str(PATIENCE_SECONDS), *launcher,
                    "-np", str(ranks), *settings_of(kind, settings, folder),
-                   BUILD / "mpi" / kind / "faults", *words]
+                   *(["sh", "-c", f'{shell}; exec "$0" "$@"'] if shell else []),
+                   BUILD / "mpi" / kind / program, *words]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               errors="replace", check=False,
                               # Launchers of Open MPI fight for the folder of their user
@@ -210,6 +211,53 @@ def required(kind, ranks):
            "because of rank 1: this user or container may not", "require does not allow that")
 
 
+def callbacks(kind, ranks):
+    run = launch(kind, ranks, ["COLLSOCK_MPI_SUMMARY=1"], program="callbacks")
+    yield "callbacks may use a communicator while it is freed", run, ended_well
+    yield "the summary tells of them", run, lambda run: has(
+        "summary", run.err, "in a callback while the communicator is freed")
+
+
+def nothing_is_left(kind, ranks):
+    """Who leaves first must not keep the others from the end of the barrier in MPI_Finalize.
+    It did so in three runs of four, and UCX told of messages that nobody had received."""
+    for number in range(3):
+        run = launch(kind, ranks, [], program="callbacks")
+        yield f"MPI_Finalize leaves nothing behind in the MPI below, {number}", run, (
+            lambda run: equal("warnings", re.findall("UCX +WARN.*", run.out + run.err), []))
+
+
+def full_for_ever(kind, ranks):
+    """Not even the first barrier can be posted, and all goes on without the socket."""
+    run = launch(kind, ranks, [], "full")
+    yield "the program ends well, full", run, ended_well
+    yield "all pass, full", run, all_pass, "full"
+
+
+def library_of_another_version(kind, folder):
+    for part in "libcollsock", "uapi":
+        shutil.copytree(TREE / part, f"{folder}/{part}")
+    source = pathlib.Path(folder, "libcollsock/mpi/init.c")
+    text = source.read_text()
+    if "#define VERSION 1\n" not in text:
+        raise AssertionError("no version")
+    source.write_text(text.replace("#define VERSION 1\n", "#define VERSION 2\n"))
+    subprocess.run(["make", "-s", "-C", source.parent, f"MPIS={kind}", f"OUTPUT={folder}/lib"],
+                   check=True, stdout=sys.stderr)
+    return f"{folder}/lib/mpi/libcollsock-mpi-{kind}.so"
+
+
+def other_version(kind, ranks):
+    with tempfile.TemporaryDirectory(prefix="mpi-version.") as folder:
+        other = library_of_another_version(kind, folder)
+        run = launch(kind, ranks, ["LD_PRELOAD="], "nothing", shell=(
+            f'test "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 0 && '
+            f'export LD_PRELOAD={BUILD}/lib/mpi/libcollsock-mpi-{kind}.so || '
+            f'export LD_PRELOAD={other}'))
+    yield ("another version on a rank ends the program and says so", run, ends_and_says,
+           "of rank 1 is of another version than that of rank 0")
+
+
 def programs():
     """In a check one of each; the longest first."""
     for number, kind in enumerate(KINDS):
@@ -217,6 +265,12 @@ def programs():
             yield found_out_once, kind, 2, word
         for ranks in (2, 3, 4) if IN_SOAK else (3,):
             yield many_faults, kind, ranks
+        yield callbacks, kind, 3
+        yield full_for_ever, kind, 2
+        if kind == "mpich":
+            yield nothing_is_left, kind, 4
+        if IN_SOAK or kind == "mpich":
+            yield other_version, kind, 2
         yield fatal_failure, kind, 2
         yield required, kind, 2
 

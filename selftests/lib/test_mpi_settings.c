@@ -119,6 +119,10 @@ TEST_F(settings, algorithms)
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier=fast"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "gather=binomial"));
+	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "allreduce=dissemination"));
+	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "broadcast=pairwise"));
+	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier=kary"));
+	EXPECT_FALSE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier=pairwise,allreduce=pairwise"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "fanout=1"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "fanout=65"));
 }

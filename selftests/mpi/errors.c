@@ -40,7 +40,12 @@ static void refused_arguments(MPI_Comm comm)
 	EXPECT(MPI_ERR_COUNT, MPI_Bcast(&value, -1, MPI_INT, 0, comm));
 	EXPECT(MPI_ERR_TYPE, MPI_Bcast(&value, 1, MPI_DATATYPE_NULL, 0, comm));
 	EXPECT(MPI_ERR_ROOT, MPI_Ibcast(&value, 1, MPI_INT, world_size, comm, &request));
-#ifndef MPICH_VERSION
+#ifdef MPICH_VERSION
+	/* Open MPI believes in such addresses, and crashes */
+	EXPECT(MPI_ERR_BUFFER, MPI_Bcast(NULL, 1, MPI_INT, 0, comm));
+	EXPECT(MPI_ERR_BUFFER, MPI_Allreduce(&value, NULL, 1, MPI_INT, MPI_SUM, comm));
+	EXPECT(MPI_ERR_BUFFER, MPI_Allreduce(&value, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm));
+#else
 	/* MPICH 4.0 writes beyond the end of an array when it says what is wrong here */
 	EXPECT(MPI_ERR_COUNT, MPI_Allreduce(&value, &result, -1, MPI_INT, MPI_SUM, comm));
 	EXPECT(MPI_ERR_OP, MPI_Allreduce(&value, &result, 1, MPI_INT, MPI_OP_NULL, comm));

@@ -276,7 +276,7 @@ static int check(const struct seat *s, const struct collsock_post *post)
 
 	if (!s->group)
 		return -ENOTCONN;
-	if (s->count == s->window)
+	if (s->count == s->window || fault.place == STAND_IN_FULL)
 		return -EAGAIN;
 	if (s->group->posted[s->rank] == MOST_OPERATIONS || bytes_of(post) > MOST_BYTES)
 		return -EMSGSIZE;

@@ -14,6 +14,7 @@ enum stand_in_place {
 	STAND_IN_END,		/* operation @number fails on all ranks and names @rank */
 	STAND_IN_SILENT,	/* from operation @number on nothing arrives at @rank */
 	STAND_IN_SLOW,		/* everything ends @number milliseconds late */
+	STAND_IN_FULL,		/* no window ever has room */
 };
 
 /**

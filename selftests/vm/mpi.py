@@ -156,6 +156,10 @@ if IN_SOAK:
         passes(kind, 3, 2, "cxx")
 
     @test_each(*KINDS)
+    def callbacks_may_use_a_communicator_while_it_is_freed(kind):
+        passes(kind, 3, 1, "callbacks")
+
+    @test_each(*KINDS)
     def arguments_without_sense_are_refused(kind):
         passes(kind, 2, 1, "errors")
 
