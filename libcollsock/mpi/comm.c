@@ -123,7 +123,8 @@ int cm_comm_free(MPI_Comm *handle, int (*free_below)(MPI_Comm *handle))
 	unsigned int depth = freeing.depth;
 	int err;
 
-	if (!ready || !handle || *handle == MPI_COMM_NULL)
+	/* What cannot be freed is only refused. */
+	if (!ready || !handle || *handle == MPI_COMM_NULL || *handle == MPI_COMM_WORLD)
 		return free_below(handle);
 	freeing.handle[depth % DEEPEST] = *handle;
 	freeing.depth = depth + 1;

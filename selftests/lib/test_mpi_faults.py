@@ -218,6 +218,11 @@ def callbacks(kind, ranks):
         "summary", run.err, "in a callback while the communicator is freed")
 
 
+def arguments_without_sense(kind, ranks):
+    run = launch(kind, ranks, [], program="errors")
+    yield "arguments without sense are refused as by the MPI below", run, ended_well
+
+
 def nothing_is_left(kind, ranks):
     """Who leaves first must not keep the others from the end of the barrier in MPI_Finalize.
     It did so in three runs of four, and UCX told of messages that nobody had received."""
@@ -266,6 +271,7 @@ def programs():
         for ranks in (2, 3, 4) if IN_SOAK else (3,):
             yield many_faults, kind, ranks
         yield callbacks, kind, 3
+        yield arguments_without_sense, kind, 2
         yield full_for_ever, kind, 2
         if kind == "mpich":
             yield nothing_is_left, kind, 4

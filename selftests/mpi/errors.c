@@ -32,9 +32,13 @@ static void expect_class(const char *call, int result, int wanted)
 static void refused_arguments(MPI_Comm comm)
 {
 	int value = 1, result = 0;
+	MPI_Comm world = MPI_COMM_WORLD, none = MPI_COMM_NULL;
 	MPI_Request request;
 
 	EXPECT(MPI_ERR_COMM, MPI_Barrier(MPI_COMM_NULL));
+	EXPECT(MPI_ERR_COMM, MPI_Comm_free(&none));
+	if (!world_rank)
+		EXPECT(MPI_ERR_COMM, MPI_Comm_free(&world));
 	EXPECT(MPI_ERR_ROOT, MPI_Bcast(&value, 1, MPI_INT, world_size, comm));
 	EXPECT(MPI_ERR_ROOT, MPI_Reduce(&value, &result, 1, MPI_INT, MPI_SUM, -9, comm));
 	EXPECT(MPI_ERR_COUNT, MPI_Bcast(&value, -1, MPI_INT, 0, comm));
@@ -97,8 +101,10 @@ int main(int argc, char **argv)
 	for (i = 0; i < OPERATIONS_BEFORE; i++)
 		CHECK_MPI(next_sum(comm));
 	if (victim < 0) {
+		CHECK_MPI(next_sum(MPI_COMM_WORLD));
 		refused_arguments(comm);
 		CHECK_MPI(next_sum(comm));
+		CHECK_MPI(next_sum(MPI_COMM_WORLD));
 		CHECK_MPI(MPI_Comm_free(&comm));
 		pass();
 		MPI_Finalize();
