@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "comm.h"
@@ -25,14 +26,14 @@ static __thread struct {
 } last;
 
 /*
- * Communicators that this thread is freeing just now, one in a callback of another: the
- * last so many. Values, not frames: an error handler may leave by longjmp().
+ * The last character of the name of a communicator that is being freed. MPICH does so when
+ * its last request has ended, perhaps much later than MPI_Comm_free, and calls callbacks
+ * then; another communicator with the same handle has another name.
  */
-#define DEEPEST 16
-static __thread struct {
-	MPI_Comm		handle[DEEPEST];
-	unsigned int		depth;
-} freeing;
+#define FREED_MARK '\1'
+
+/* What is being freed passes everything. */
+static struct cm_comm freed = { .state = CM_PASSING, .reason = CM_FREED };
 
 void cm_comm_lock_all(void)
 {
@@ -110,28 +111,46 @@ static bool is_known(MPI_Comm handle)
 
 static bool is_being_freed(MPI_Comm handle)
 {
-	unsigned int depth = freeing.depth;
+	char name[MPI_MAX_OBJECT_NAME] = "";
+	int length = 0;
 
-	while (depth && freeing.depth - depth < DEEPEST)
-		if (freeing.handle[--depth % DEEPEST] == handle)
-			return true;
-	return false;
+	return !PMPI_Comm_get_name(handle, name, &length) && length &&
+	       name[length - 1] == FREED_MARK;
+}
+
+/* @name is what it was. */
+static int mark_freed(MPI_Comm handle, char name[MPI_MAX_OBJECT_NAME])
+{
+	char marked[MPI_MAX_OBJECT_NAME] = "";
+	int err, length;
+
+	err = PMPI_Comm_get_name(handle, name, &length);
+	if (err)
+		return err;
+	if (length > MPI_MAX_OBJECT_NAME - 2)
+		length = MPI_MAX_OBJECT_NAME - 2;
+	memcpy(marked, name, length);
+	marked[length] = FREED_MARK;
+	return PMPI_Comm_set_name(handle, marked);
 }
 
 int cm_comm_free(MPI_Comm *handle, int (*free_below)(MPI_Comm *handle))
 {
-	unsigned int depth = freeing.depth;
+	char name[MPI_MAX_OBJECT_NAME];
+	MPI_Comm given;
 	int err;
 
 	/* What cannot be freed is only refused. */
 	if (!ready || !handle || *handle == MPI_COMM_NULL || *handle == MPI_COMM_WORLD)
 		return free_below(handle);
-	freeing.handle[depth % DEEPEST] = *handle;
-	freeing.depth = depth + 1;
-	if (is_known(*handle))
-		PMPI_Comm_delete_attr(*handle, keyval);
+	given = *handle;
+	if (mark_freed(given, name))
+		return free_below(handle);
+	if (is_known(given))
+		PMPI_Comm_delete_attr(given, keyval);
 	err = free_below(handle);
-	freeing.depth = depth;
+	if (err)
+		PMPI_Comm_set_name(given, name);
 	return err;
 }
 
@@ -221,6 +240,8 @@ static struct cm_comm *comm_find(MPI_Comm handle)
 		return last.comm;
 	if (handle == MPI_COMM_NULL || PMPI_Comm_get_attr(handle, keyval, &c, &found))
 		return NULL;
+	if (!found && is_being_freed(handle))
+		return &freed;
 	if (!found)
 		c = comm_new(handle);
 	last.handle = handle;
@@ -244,10 +265,6 @@ struct cm_comm *cm_comm_find(MPI_Comm handle, enum cm_call call)
 
 	if (!ready)
 		return NULL;
-	if (is_being_freed(handle)) {
-		cm_summary_count(call, CM_FREED);
-		return NULL;
-	}
 	c = comm_find(handle);
 	if (!c || c->state != CM_PASSING)
 		return c;

@@ -21,7 +21,7 @@
 #endif
 
 /* Of what ranks tell each other: settings here, and where they live */
-#define VERSION 1
+#define VERSION 0xc0110001U
 #define ANNOUNCEMENT_BYTES 256	/* in all versions */
 
 /* For the barrier at the end, where it seems that somebody is missing */
@@ -135,24 +135,26 @@ static bool has_ended(const struct cm_comm *c)
 /*
  * Of a group that has failed somebody may never come. Whoever has left it may be gone, too, or
  * through the barrier before us: then there is no more to wait for than messages on their way.
+ * @end is when that has been long enough, for all communicators together.
  */
 static bool is_hopeless(const struct cm_comm *c, __u64 *end)
 {
 	if (atomic_load(&c->failed))
 		return true;
-	if (!*end && has_ended(c))
+	if (!has_ended(c))
+		return false;
+	if (!*end)
 		*end = cm_now_ns() + GRACE_S * CM_NS_PER_S;
-	return *end && cm_now_ns() >= *end;
+	return cm_now_ns() >= *end;
 }
 
-static void await_barrier(struct leaving *l)
+static void await_barrier(struct leaving *l, __u64 *end)
 {
 	struct cm_pace pace = { };
-	__u64 end = 0;
 	int done = 0;
 
 	while (!below.Test(&l->barrier, &done, MPI_STATUS_IGNORE) && !done &&
-	       !is_hopeless(l->comm, &end))
+	       !is_hopeless(l->comm, end))
 		cm_pace_sleep(&pace, NULL, 0);
 }
 
@@ -164,6 +166,7 @@ static void leave_all(void)
 {
 	struct leaving *all;
 	unsigned int count = list_joined(&all), i;
+	__u64 end = 0;
 
 	for (i = 0; i < count; i++)
 		drain(all[i].comm);
@@ -173,7 +176,7 @@ static void leave_all(void)
 			below.Ibarrier(all[i].comm->handle, &all[i].barrier);
 	}
 	for (i = 0; i < count; i++)
-		await_barrier(&all[i]);
+		await_barrier(&all[i], &end);
 	cm_poster_stop();
 	for (i = 0; i < count; i++) {
 		collsock_close(all[i].comm->socket);

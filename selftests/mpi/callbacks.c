@@ -2,14 +2,15 @@
 /*
  * Callbacks that MPI calls while it frees a communicator may use it: for collectives, and to
  * free a communicator that hangs on it. MPI deletes attributes in an order that depends on
- * when each rank has set them, and here ranks set them at different times.
+ * when each rank has set them, and here ranks set them at different times. While a request
+ * needs the communicator MPICH waits with all that.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "common.h"
 
-#define COMMUNICATORS 4
+#define COMMUNICATORS 2
 #define CALLS 6		/* enough to join */
 
 static int keyval, inner_keyval;
@@ -68,9 +69,11 @@ static void attach(MPI_Comm comm, MPI_Comm inner)
 	CHECK_MPI(MPI_Comm_set_attr(comm, keyval, value));
 }
 
-static void come_and_go(bool before, int (*let_go)(MPI_Comm *comm))
+static void come_and_go(bool before, bool needed, int (*let_go)(MPI_Comm *comm))
 {
+	int *ranks = allocate(world_size * sizeof(*ranks));
 	MPI_Comm comm = duplicate(), inner = duplicate();
+	MPI_Request request = MPI_REQUEST_NULL;
 
 	called = 0;
 	if (before)
@@ -79,9 +82,14 @@ static void come_and_go(bool before, int (*let_go)(MPI_Comm *comm))
 	sum(inner, "new");
 	if (!before)
 		attach(comm, inner);
+	if (needed)
+		CHECK_MPI(MPI_Iallgather(&world_rank, 1, MPI_INT, ranks, 1, MPI_INT, comm,
+					 &request));
 	CHECK_MPI(let_go(&comm));
+	CHECK_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
 	if (called != 2)
 		fail("%d callbacks were called", called);
+	free(ranks);
 }
 
 int main(int argc, char **argv)
@@ -91,9 +99,11 @@ int main(int argc, char **argv)
 	begin(&argc, &argv, MPI_THREAD_SINGLE);
 	CHECK_MPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_inner, &keyval, NULL));
 	CHECK_MPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, use_it, &inner_keyval, NULL));
-	for (i = 0; i < COMMUNICATORS; i++)
-		come_and_go((world_rank + i) % 2, i < COMMUNICATORS / 2 ? MPI_Comm_free :
-									  MPI_Comm_disconnect);
+	for (i = 0; i < COMMUNICATORS; i++) {
+		come_and_go((world_rank + i) % 2, false, MPI_Comm_free);
+		come_and_go((world_rank + i) % 2, false, MPI_Comm_disconnect);
+		come_and_go((world_rank + i) % 2, true, MPI_Comm_free);
+	}
 	sum(MPI_COMM_WORLD, "the world");
 	pass();
 	MPI_Finalize();
