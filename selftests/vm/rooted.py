@@ -111,8 +111,8 @@ def contribute(line, descriptor, number, amount):
     rank.join(descriptor, number)
     for value in range(amount):
         rank.post(integers(value), **reduce_fields(0, flags=QUIET))
-    line.put("all are posted")
     equal("completions", select.select([rank], [], [], 0)[0], [])
+    line.put("all are posted")
     line.get()
 
 
