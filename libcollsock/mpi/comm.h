@@ -98,7 +98,7 @@ void cm_comm_break(struct cm_comm *c, int error);
 /*
  * The program frees the communicator, by that function of the MPI below. What collsock
  * knows of it goes first, and what callbacks of the program call on it is passed on: MPI
- * deletes attributes in the order in which they were set, which is each rank's own.
+ * deletes attributes in an order that depends on when each rank has set them.
  */
 int cm_comm_free(MPI_Comm *handle, int (*free_below)(MPI_Comm *handle));
 
