@@ -7,246 +7,247 @@
 #include "completion.h"
 
 /**
- * coll_places_new() - make the places of a socket
+ * coll_completions_new() - make the slots of a socket
  * @count: how many, at most COLLSOCK_MAX_WINDOW
  * @max_bytes: room in each
  *
  * Return: them, or NULL if there is no memory. Context: may sleep.
  */
-struct coll_places *coll_places_new(u32 count, u32 max_bytes)
+struct coll_completions *coll_completions_new(u32 count, u32 max_bytes)
 {
-	struct coll_places *places;
+	struct coll_completions *slots;
 	u32 i;
 
-	places = kzalloc(struct_size(places, place, count), GFP_KERNEL_ACCOUNT);
-	if (!places)
+	slots = kzalloc(struct_size(slots, slot, count), GFP_KERNEL_ACCOUNT);
+	if (!slots)
 		return NULL;
 	/* Operands of reductions lie there. */
 	max_bytes = round_up(max_bytes, sizeof(u64));
-	places->buffers = kvcalloc(count, max_bytes, GFP_KERNEL_ACCOUNT);
-	if (!places->buffers) {
-		kfree(places);
+	slots->buffers = kvcalloc(count, max_bytes, GFP_KERNEL_ACCOUNT);
+	if (!slots->buffers) {
+		kfree(slots);
 		return NULL;
 	}
-	INIT_LIST_HEAD(&places->ready);
-	places->count = count;
-	bitmap_set(places->free, 0, count);
+	INIT_LIST_HEAD(&slots->ready);
+	slots->count = count;
+	bitmap_set(slots->free, 0, count);
 	for (i = 0; i < count; i++) {
-		rcuwait_init(&places->place[i].claimant);
-		places->place[i].buffer = places->buffers + (size_t)i * max_bytes;
-		places->place[i].completion.size = sizeof(struct collsock_completion);
+		rcuwait_init(&slots->slot[i].claimant);
+		slots->slot[i].buffer = slots->buffers + (size_t)i * max_bytes;
+		slots->slot[i].completion.size = sizeof(struct collsock_completion);
 	}
-	return places;
+	return slots;
 }
 
 /**
- * coll_places_free() - undo coll_places_new()
- * @places: nobody uses them; may be NULL
+ * coll_completions_free() - undo coll_completions_new()
+ * @slots: nobody uses them; may be NULL
  *
  * Context: any but NMI.
  */
-void coll_places_free(struct coll_places *places)
+void coll_completions_free(struct coll_completions *slots)
 {
-	if (!places)
+	if (!slots)
 		return;
-	kvfree(places->buffers);
-	kfree(places);
+	kvfree(slots->buffers);
+	kfree(slots);
 }
 
 /**
- * coll_place_take() - a place for a post
- * @places: of the socket
+ * coll_completion_take() - a slot for a post
+ * @slots: of the socket
  *
- * Return: the place, TAKEN and the caller's, or NULL if none is free.
+ * Return: the slot, TAKEN and the caller's, or NULL if none is free.
  * Context: any.
  */
-struct coll_place *coll_place_take(struct coll_places *places)
+struct coll_completion *coll_completion_take(struct coll_completions *slots)
 {
 	unsigned long bit;
 
 	do {
-		bit = find_first_bit(places->free, COLLSOCK_MAX_WINDOW);
-		if (bit >= places->count)
+		bit = find_first_bit(slots->free, COLLSOCK_MAX_WINDOW);
+		if (bit >= slots->count)
 			return NULL;
-	} while (!test_and_clear_bit(bit, places->free));
-	places->place[bit].state = COLL_PLACE_TAKEN;
-	return &places->place[bit];
+	} while (!test_and_clear_bit(bit, slots->free));
+	slots->slot[bit].state = COLL_COMPLETION_TAKEN;
+	return &slots->slot[bit];
 }
 
 /**
- * coll_place_release() - the place can serve another post
- * @places: of the socket
- * @place: TAKEN, or claimed and DONE
+ * coll_completion_release() - the slot can serve another post
+ * @slots: of the socket
+ * @slot: TAKEN, or claimed and DONE
  *
  * The caller wakes who waits for room.
  *
  * Context: any.
  */
-void coll_place_release(struct coll_places *places, struct coll_place *place)
+void coll_completion_release(struct coll_completions *slots, struct coll_completion *slot)
 {
 	/* "Claimed" stays, so that nobody claims what looks DONE until here. */
-	WRITE_ONCE(place->state, COLL_PLACE_FREE);
+	WRITE_ONCE(slot->state, COLL_COMPLETION_FREE);
 	/* Whoever takes it must find it as it was left here. */
 	smp_mb__before_atomic();
-	set_bit(coll_place_index(places, place), places->free);
+	set_bit(coll_completion_index(slots, slot), slots->free);
 }
 
 /**
- * coll_place_post() - the operation is about to be posted
- * @places: of the socket
- * @place: TAKEN
+ * coll_completion_post() - the operation is about to be posted
+ * @slots: of the socket
+ * @slot: TAKEN
  * @cookie: of the post
- * @how: COLL_PLACE_*
+ * @how: COLL_COMPLETION_*
  * @now: time in ns
  *
  * Context: group lock held.
  */
-void coll_place_post(struct coll_places *places, struct coll_place *place, u64 cookie,
-		     u32 how, u64 now)
+void coll_completion_post(struct coll_completions *slots, struct coll_completion *slot, u64 cookie,
+			  u32 how, u64 now)
 {
-	place->posted = ++places->posted;
-	place->claimed = how & COLL_PLACE_CLAIMED;
-	place->quiet = how & COLL_PLACE_QUIET;
-	place->completion.cookie = cookie;
-	place->completion.posted_ns = now;
-	WRITE_ONCE(place->state, COLL_PLACE_POSTED);
+	slot->posted = ++slots->posted;
+	slot->claimed = how & COLL_COMPLETION_CLAIMED;
+	slot->quiet = how & COLL_COMPLETION_QUIET;
+	slot->completion.cookie = cookie;
+	slot->completion.posted_ns = now;
+	WRITE_ONCE(slot->state, COLL_COMPLETION_POSTED);
 }
 
 /**
- * coll_place_unpost() - the group did not accept it
- * @place: POSTED
+ * coll_completion_unpost() - the group did not accept it
+ * @slot: POSTED
  *
- * Context: group lock held since coll_place_post().
+ * Context: group lock held since coll_completion_post().
  */
-void coll_place_unpost(struct coll_place *place)
+void coll_completion_unpost(struct coll_completion *slot)
 {
-	WRITE_ONCE(place->state, COLL_PLACE_TAKEN);
+	WRITE_ONCE(slot->state, COLL_COMPLETION_TAKEN);
 }
 
 /* The ready list is in the order in which operations ended. */
-static void place_make_ready(struct coll_places *places, struct coll_place *place)
+static void completion_make_ready(struct coll_completions *slots, struct coll_completion *slot)
 {
-	struct coll_place *before;
+	struct coll_completion *before;
 
-	list_for_each_entry_reverse(before, &places->ready, link)
-		if (before->ended < place->ended)
+	list_for_each_entry_reverse(before, &slots->ready, link)
+		if (before->ended < slot->ended)
 			break;
-	list_add(&place->link, &before->link);
+	list_add(&slot->link, &before->link);
 }
 
 /**
- * coll_place_complete() - the operation has ended
- * @places: of the socket
- * @place: POSTED
+ * coll_completion_finish() - the operation has ended
+ * @slots: of the socket
+ * @slot: POSTED
  * @result: @bytes of it, copied here
- * @bytes: at most the room of the place
+ * @bytes: at most the room of the slot
  * @error: errno, positive, or 0
  * @failed_rank: who is to blame
  * @now: time in ns
  *
  * Context: group lock held. Who is waiting is woken by the caller, later.
  */
-void coll_place_complete(struct coll_places *places, struct coll_place *place,
-			 const void *result, u32 bytes, u32 error, u32 failed_rank, u64 now)
+void coll_completion_finish(struct coll_completions *slots, struct coll_completion *slot,
+			    const void *result, u32 bytes, u32 error, u32 failed_rank, u64 now)
 {
-	struct collsock_completion *c = &place->completion;
+	struct collsock_completion *c = &slot->completion;
 
 	c->error = error;
 	c->failed_rank = failed_rank;
 	c->bytes = bytes;
 	c->completed_ns = now;
 	if (bytes)
-		memcpy(place->buffer, result, bytes);
-	place->ended = ++places->ended;
+		memcpy(slot->buffer, result, bytes);
+	slot->ended = ++slots->ended;
 	/* The claimant reads all of the above when it sees DONE. */
-	smp_store_release(&place->state, COLL_PLACE_DONE);
-	if (!place->claimed)
-		place_make_ready(places, place);
+	smp_store_release(&slot->state, COLL_COMPLETION_DONE);
+	if (!slot->claimed)
+		completion_make_ready(slots, slot);
 }
 
 /**
- * coll_place_claim_oldest() - claim the completion that ended first
- * @places: of the socket
+ * coll_completion_claim_oldest() - claim the completion that ended first
+ * @slots: of the socket
  * @room: bytes that the caller has for completion and result
  * @error: out if there is none: -EAGAIN, or -EMSGSIZE if @room is too small
  *
- * Return: the place, DONE, or NULL. Context: group lock held.
+ * Return: the slot, DONE, or NULL. Context: group lock held.
  */
-struct coll_place *coll_place_claim_oldest(struct coll_places *places, size_t room, int *error)
+struct coll_completion *coll_completion_claim_oldest(struct coll_completions *slots, size_t room,
+						     int *error)
 {
-	struct coll_place *place;
+	struct coll_completion *slot;
 
-	place = list_first_entry_or_null(&places->ready, struct coll_place, link);
-	if (!place) {
+	slot = list_first_entry_or_null(&slots->ready, struct coll_completion, link);
+	if (!slot) {
 		*error = -EAGAIN;
 		return NULL;
 	}
-	if (room < sizeof(place->completion) + place->completion.bytes) {
+	if (room < sizeof(slot->completion) + slot->completion.bytes) {
 		*error = -EMSGSIZE;
 		return NULL;
 	}
-	list_del(&place->link);
-	place->claimed = true;
-	return place;
+	list_del(&slot->link);
+	slot->claimed = true;
+	return slot;
 }
 
 /**
- * coll_place_claim_cookie() - claim an operation by its cookie
- * @places: of the socket
+ * coll_completion_claim_cookie() - claim an operation by its cookie
+ * @slots: of the socket
  * @cookie: of the post
  *
  * Operations that another call has claimed do not count. Of several with that
  * cookie it is the one that was posted first.
  *
- * Return: the place, POSTED or DONE, or NULL. Context: group lock held.
+ * Return: the slot, POSTED or DONE, or NULL. Context: group lock held.
  */
-struct coll_place *coll_place_claim_cookie(struct coll_places *places, u64 cookie)
+struct coll_completion *coll_completion_claim_cookie(struct coll_completions *slots, u64 cookie)
 {
-	struct coll_place *place, *found = NULL;
+	struct coll_completion *slot, *found = NULL;
 
-	for (place = places->place; place < places->place + places->count; place++) {
-		if (READ_ONCE(place->state) < COLL_PLACE_POSTED || place->claimed ||
-		    place->completion.cookie != cookie)
+	for (slot = slots->slot; slot < slots->slot + slots->count; slot++) {
+		if (READ_ONCE(slot->state) < COLL_COMPLETION_POSTED || slot->claimed ||
+		    slot->completion.cookie != cookie)
 			continue;
-		if (!found || place->posted < found->posted)
-			found = place;
+		if (!found || slot->posted < found->posted)
+			found = slot;
 	}
 	if (!found)
 		return NULL;
-	if (found->state == COLL_PLACE_DONE)
+	if (found->state == COLL_COMPLETION_DONE)
 		list_del(&found->link);
 	found->claimed = true;
 	return found;
 }
 
 /**
- * coll_place_unclaim() - the claimant gives up
- * @places: of the socket
- * @place: claimed
+ * coll_completion_unclaim() - the claimant gives up
+ * @slots: of the socket
+ * @slot: claimed
  *
  * Return: true if the completion waits, and whoever sleeps for one must know.
  * Context: group lock held.
  */
-bool coll_place_unclaim(struct coll_places *places, struct coll_place *place)
+bool coll_completion_unclaim(struct coll_completions *slots, struct coll_completion *slot)
 {
-	place->claimed = false;
-	if (place->state != COLL_PLACE_DONE)
+	slot->claimed = false;
+	if (slot->state != COLL_COMPLETION_DONE)
 		return false;
-	place_make_ready(places, place);
+	completion_make_ready(slots, slot);
 	return true;
 }
 
-static bool place_done(const struct coll_place *place)
+static bool completion_ended(const struct coll_completion *slot)
 {
-	/* Pairs with the release in coll_place_complete(). */
-	return smp_load_acquire(&place->state) == COLL_PLACE_DONE;
+	/* Pairs with the release in coll_completion_finish(). */
+	return smp_load_acquire(&slot->state) == COLL_COMPLETION_DONE;
 }
 
-static bool place_spin(const struct coll_place *place, u32 spin_us)
+static bool completion_spin(const struct coll_completion *slot, u32 spin_us)
 {
 	u64 until = ktime_get_ns() + spin_us * NSEC_PER_USEC;
 
-	while (!place_done(place)) {
+	while (!completion_ended(slot)) {
 		if (ktime_get_ns() >= until || signal_pending(current))
 			return false;
 		cpu_relax();
@@ -256,30 +257,30 @@ static bool place_spin(const struct coll_place *place, u32 spin_us)
 }
 
 /**
- * coll_place_await() - wait until a claimed operation has ended
- * @place: claimed by the caller
+ * coll_completion_await() - wait until a claimed operation has ended
+ * @slot: claimed by the caller
  * @spin_us: spin so long first
  * @timeout: then sleep so long, in jiffies
  *
  * Return: 0, -EAGAIN if the time is up, -EINTR if there is a signal.
  * Context: process; no lock.
  */
-int coll_place_await(struct coll_place *place, u32 spin_us, long timeout)
+int coll_completion_await(struct coll_completion *slot, u32 spin_us, long timeout)
 {
 	int err = 0;
 
-	if (place_done(place))
+	if (completion_ended(slot))
 		return 0;
-	if (spin_us && place_spin(place, spin_us))
+	if (spin_us && completion_spin(slot, spin_us))
 		return 0;
 	if (!timeout)
 		return -EAGAIN;
 
-	prepare_to_rcuwait(&place->claimant);
+	prepare_to_rcuwait(&slot->claimant);
 	for (;;) {
 		/* The barrier in it pairs with the one in rcuwait_wake_up(). */
 		set_current_state(TASK_INTERRUPTIBLE | TASK_FREEZABLE);
-		if (place_done(place))
+		if (completion_ended(slot))
 			break;
 		if (signal_pending(current)) {
 			err = -EINTR;
@@ -291,6 +292,6 @@ int coll_place_await(struct coll_place *place, u32 spin_us, long timeout)
 		}
 		timeout = schedule_timeout(timeout);
 	}
-	finish_rcuwait(&place->claimant);
+	finish_rcuwait(&slot->claimant);
 	return err;
 }

@@ -58,6 +58,6 @@ void coll_counters_read(struct coll_counters __percpu *counters,
 	stats->wrong_source = counters_sum(counters, COLL_COUNT_WRONG_SOURCE);
 	stats->forged = counters_sum(counters, COLL_COUNT_FORGED);
 	stats->wrong_descriptor = counters_sum(counters, COLL_COUNT_WRONG_DESCRIPTOR);
-	stats->entombed = counters_sum(counters, COLL_COUNT_ENTOMBED);
+	stats->timewait_answered = counters_sum(counters, COLL_COUNT_TIMEWAIT_ANSWERED);
 	stats->no_route = counters_sum(counters, COLL_COUNT_NO_ROUTE);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The core's home: what core/env.h asks for, done by the kernel. All of it is
- * called between coll_formation_enter() and coll_formation_leave(), but for
+ * The core's platform: what core/env.h asks for, done by the kernel. All of it is
+ * called between coll_instance_enter() and coll_instance_leave(), but for
  * the functions that allocate and free.
  */
 #include <linux/mm.h>
@@ -11,7 +11,7 @@
 
 #include "completion.h"
 #include "event.h"
-#include "formation.h"
+#include "instance.h"
 #include "netns.h"
 #include "socket.h"
 #include "trace.h"
@@ -63,10 +63,10 @@ void coll_env_peer_open(struct coll_peer *peer)
 	coll_event_peer(peer, COLLSOCK_EVENT_PEER_MADE, 0);
 }
 
-void coll_env_peer_rest(struct coll_peer *peer)
+void coll_env_peer_idle(struct coll_peer *peer)
 {
-	trace_coll_peer_rested(peer);
-	coll_event_peer(peer, COLLSOCK_EVENT_PEER_RECLAIMED, 0);
+	trace_coll_peer_idle(peer);
+	coll_event_peer(peer, COLLSOCK_EVENT_PEER_IDLE, 0);
 	coll_udp_route_drop(&container_of(peer, struct env_peer, peer)->route);
 }
 
@@ -83,56 +83,56 @@ u8 *coll_env_packet(struct coll_group *g, u32 bytes, struct coll_packet **packet
 void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 {
 	struct env_peer *e = container_of(peer, struct env_peer, peer);
-	struct coll_formation *f = coll_formation_of(peer->group);
-	const struct collsock_member *members = f->members->member;
+	struct coll_instance *gi = coll_instance_of(peer->group);
+	const struct collsock_member *members = gi->members->member;
 	struct sk_buff *skb = (struct sk_buff *)packet;
 
-	if (!coll_udp_address(f->cn, &e->route, skb, &members[f->group.self],
+	if (!coll_udp_address(gi->cn, &e->route, skb, &members[gi->group.self],
 			      &members[peer->host]))
 		return;
-	*f->queue_end = skb;
-	f->queue_end = &skb->next;
+	*gi->queue_end = skb;
+	gi->queue_end = &skb->next;
 }
 
 void coll_env_deadline(struct coll_group *g, u64 at)
 {
-	hrtimer_start_range_ns(&coll_formation_of(g)->timer, ns_to_ktime(at), DEADLINE_SLACK_NS,
+	hrtimer_start_range_ns(&coll_instance_of(g)->timer, ns_to_ktime(at), DEADLINE_SLACK_NS,
 			       HRTIMER_MODE_ABS_SOFT);
 }
 
 void coll_env_complete(struct coll_group *g, u32 local, u32 number, void *token,
 		       const void *result, u32 bytes, u32 error, u32 failed_rank)
 {
-	struct coll_formation *f = coll_formation_of(g);
-	struct coll_seat *seat = &f->seats[local];
-	struct coll_sock *csk = seat->csk;
-	struct coll_place *place = token;
-	struct coll_places *places;
+	struct coll_instance *gi = coll_instance_of(g);
+	struct coll_local_member *lm = &gi->local_members[local];
+	struct coll_sock *csk = lm->csk;
+	struct coll_completion *slot = token;
+	struct coll_completions *slots;
 
 	trace_coll_complete(g, local, number, bytes, error, failed_rank);
 	if (unlikely(error))
-		coll_event_failure(f, number, failed_rank, error);
-	/* Who posted it has closed the socket; the places went with it. */
+		coll_event_operation_failed(gi, number, failed_rank, error);
+	/* Who posted it has closed the socket; the slots went with it. */
 	if (!csk)
 		return;
-	places = csk->places;
-	if (place->quiet && !error) {
-		coll_place_release(places, place);
-		coll_formation_wake(f, seat, 0, COLL_WAKE_WRITABLE);
+	slots = csk->slots;
+	if (slot->quiet && !error) {
+		coll_completion_release(slots, slot);
+		coll_instance_wake(gi, lm, 0, COLL_WAKE_WRITABLE);
 		return;
 	}
-	if (place->claimed)
-		coll_formation_wake(f, seat, BIT_ULL(coll_place_index(places, place)), 0);
+	if (slot->claimed)
+		coll_instance_wake(gi, lm, BIT_ULL(coll_completion_index(slots, slot)), 0);
 	else
-		coll_formation_wake(f, seat, 0, COLL_WAKE_READABLE);
-	coll_place_complete(places, place, result, bytes, error, failed_rank, f->now);
+		coll_instance_wake(gi, lm, 0, COLL_WAKE_READABLE);
+	coll_completion_finish(slots, slot, result, bytes, error, failed_rank, gi->now);
 }
 
 void coll_env_writable(struct coll_group *g)
 {
-	struct coll_formation *f = coll_formation_of(g);
+	struct coll_instance *gi = coll_instance_of(g);
 	u8 wake = COLL_WAKE_WRITABLE;
-	struct coll_seat *seat;
+	struct coll_local_member *lm;
 
 	if (unlikely(g->limited && !coll_group_settling(g)))
 		wake |= COLL_WAKE_ERROR;
@@ -140,9 +140,9 @@ void coll_env_writable(struct coll_group *g)
 	 * Most events make the group writable, and hardly ever somebody waits. Who begins
 	 * to takes the lock to see whether he must, and so comes after this.
 	 */
-	for (seat = f->seats; seat < f->seats + g->locals; seat++)
-		if (seat->csk && unlikely(coll_sock_sleeps(seat->csk)))
-			coll_formation_wake(f, seat, 0, wake);
+	for (lm = gi->local_members; lm < gi->local_members + g->locals; lm++)
+		if (lm->csk && unlikely(coll_sock_sleeps(lm->csk)))
+			coll_instance_wake(gi, lm, 0, wake);
 }
 
 /*
@@ -175,8 +175,8 @@ void coll_env_send_again(const struct coll_message *m)
 		coll_event_peer(m->peer, COLLSOCK_EVENT_PEER_LOSSY, m->op->number);
 }
 
-void coll_env_limit(struct coll_group *g)
+void coll_env_failure(struct coll_group *g)
 {
-	trace_coll_group_limited(g);
-	coll_event_limit(coll_formation_of(g));
+	trace_coll_group_failed(g);
+	coll_event_group_failed(coll_instance_of(g));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "event.h"
-#include "formation.h"
+#include "instance.h"
 #include "netlink.h"
 #include "netns.h"
 
@@ -22,60 +22,60 @@ void coll_events_allow(bool allow)
 }
 
 /* Every event says what it is, and of which group. */
-static struct sk_buff *event_begin(struct coll_formation *f, enum collsock_event kind,
+static struct sk_buff *event_begin(struct coll_instance *gi, enum collsock_event kind,
 				   void **header)
 {
 	struct sk_buff *skb;
 
 	if (!READ_ONCE(events_allowed) ||
-	    !genl_has_listeners(&coll_genl_family, f->cn->net, 0))
+	    !genl_has_listeners(&coll_genl_family, gi->cn->net, 0))
 		return NULL;
 	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
 	if (!skb) {
-		genl_set_err(&coll_genl_family, f->cn->net, 0, 0, -ENOBUFS);
+		genl_set_err(&coll_genl_family, gi->cn->net, 0, 0, -ENOBUFS);
 		return NULL;
 	}
 	*header = genlmsg_put(skb, 0, 0, &coll_genl_family, 0, COLLSOCK_CMD_NOTICE);
 	if (*header && !nla_put_u32(skb, COLLSOCK_A_NOTICE_EVENT, kind) &&
-	    !nla_put_u32(skb, COLLSOCK_A_NOTICE_GROUP, f->handle) &&
-	    !nla_put_u64_64bit(skb, COLLSOCK_A_NOTICE_ID, f->request.id, COLLSOCK_A_NOTICE_PAD))
+	    !nla_put_u32(skb, COLLSOCK_A_NOTICE_GROUP, gi->handle) &&
+	    !nla_put_u64_64bit(skb, COLLSOCK_A_NOTICE_ID, gi->request.id, COLLSOCK_A_NOTICE_PAD))
 		return skb;
 	nlmsg_free(skb);
 	return NULL;
 }
 
-static void event_send(struct coll_formation *f, struct sk_buff *skb, void *header)
+static void event_send(struct coll_instance *gi, struct sk_buff *skb, void *header)
 {
 	genlmsg_end(skb, header);
-	genlmsg_multicast_netns(&coll_genl_family, f->cn->net, skb, 0, 0, GFP_ATOMIC);
+	genlmsg_multicast_netns(&coll_genl_family, gi->cn->net, skb, 0, 0, GFP_ATOMIC);
 }
 
 /**
  * coll_event_group() - a group begins, or is not there any more
- * @f: the group
+ * @gi: the group
  * @kind: which of it
  *
  * Context: process.
  */
-void coll_event_group(struct coll_formation *f, enum collsock_event kind)
+void coll_event_group(struct coll_instance *gi, enum collsock_event kind)
 {
 	struct sk_buff *skb;
 	void *header;
 
 	rcu_read_lock();
-	skb = event_begin(f, kind, &header);
+	skb = event_begin(gi, kind, &header);
 	if (skb)
-		event_send(f, skb, header);
+		event_send(gi, skb, header);
 	rcu_read_unlock();
 }
 
-static void event_blame(struct coll_formation *f, enum collsock_event kind, u32 operation,
+static void event_blame(struct coll_instance *gi, enum collsock_event kind, u32 operation,
 			u32 rank, u32 error)
 {
 	struct sk_buff *skb;
 	void *header;
 
-	skb = event_begin(f, kind, &header);
+	skb = event_begin(gi, kind, &header);
 	if (!skb)
 		return;
 	if (nla_put_u32(skb, COLLSOCK_A_NOTICE_OPERATION, operation) ||
@@ -83,43 +83,43 @@ static void event_blame(struct coll_formation *f, enum collsock_event kind, u32 
 	    nla_put_u32(skb, COLLSOCK_A_NOTICE_ERROR, error))
 		nlmsg_free(skb);
 	else
-		event_send(f, skb, header);
+		event_send(gi, skb, header);
 }
 
 /**
- * coll_event_limit() - operations beyond a limit cannot complete
- * @f: the group; its verdict is new
+ * coll_event_group_failed() - operations beyond a limit cannot complete
+ * @gi: the group; its failure is new
  *
  * That the last rank of this host has left is no event.
  *
  * Context: under the lock of the group.
  */
-void coll_event_limit(struct coll_formation *f)
+void coll_event_group_failed(struct coll_instance *gi)
 {
-	const struct coll_group *g = &f->group;
-	const struct coll_verdict *v = &g->verdict;
-	u32 error = coll_verdict_error(v);
+	const struct coll_group *g = &gi->group;
+	const struct coll_failure *v = &g->failure;
+	u32 error = coll_failure_error(v);
 
 	if (!g->joined)
 		return;
 	if (v->reason == COLL_REASON_DISAGREES)
-		event_blame(f, COLLSOCK_EVENT_DISAGREEMENT, v->limit, v->rank, error);
-	event_blame(f, v->reason == COLL_REASON_LEFT ? COLLSOCK_EVENT_RANK_LEFT :
+		event_blame(gi, COLLSOCK_EVENT_DISAGREEMENT, v->limit, v->rank, error);
+	event_blame(gi, v->reason == COLL_REASON_LEFT ? COLLSOCK_EVENT_RANK_LEFT :
 		    COLLSOCK_EVENT_GROUP_FAILED, v->limit, v->rank, error);
 }
 
 /**
- * coll_event_failure() - a rank of this host is told that its operation failed
- * @f: the group
+ * coll_event_operation_failed() - a rank of this host is told that its operation failed
+ * @gi: the group
  * @operation: number of it
  * @rank: who is to blame
  * @error: errno, positive
  *
  * Context: under the lock of the group.
  */
-void coll_event_failure(struct coll_formation *f, u32 operation, u32 rank, u32 error)
+void coll_event_operation_failed(struct coll_instance *gi, u32 operation, u32 rank, u32 error)
 {
-	event_blame(f, COLLSOCK_EVENT_OPERATION_FAILED, operation, rank, error);
+	event_blame(gi, COLLSOCK_EVENT_OPERATION_FAILED, operation, rank, error);
 }
 
 /**
@@ -132,11 +132,11 @@ void coll_event_failure(struct coll_formation *f, u32 operation, u32 rank, u32 e
  */
 void coll_event_peer(struct coll_peer *peer, enum collsock_event kind, u32 operation)
 {
-	struct coll_formation *f = coll_formation_of(peer->group);
+	struct coll_instance *gi = coll_instance_of(peer->group);
 	struct sk_buff *skb;
 	void *header;
 
-	skb = event_begin(f, kind, &header);
+	skb = event_begin(gi, kind, &header);
 	if (!skb)
 		return;
 	if (nla_put_u32(skb, COLLSOCK_A_NOTICE_HOST, peer->host) ||
@@ -144,5 +144,5 @@ void coll_event_peer(struct coll_peer *peer, enum collsock_event kind, u32 opera
 	     nla_put_u32(skb, COLLSOCK_A_NOTICE_OPERATION, operation)))
 		nlmsg_free(skb);
 	else
-		event_send(f, skb, header);
+		event_send(gi, skb, header);
 }

@@ -11,13 +11,13 @@
 #include "../uapi/linux/collsock_netlink.h"
 #include "core/base.h"
 
-struct coll_formation;
+struct coll_instance;
 struct coll_peer;
 
 void coll_events_allow(bool allow);
-void coll_event_group(struct coll_formation *f, enum collsock_event kind);
-void coll_event_limit(struct coll_formation *f);
-void coll_event_failure(struct coll_formation *f, u32 operation, u32 rank, u32 error);
+void coll_event_group(struct coll_instance *gi, enum collsock_event kind);
+void coll_event_group_failed(struct coll_instance *gi);
+void coll_event_operation_failed(struct coll_instance *gi, u32 operation, u32 rank, u32 error);
 void coll_event_peer(struct coll_peer *peer, enum collsock_event kind, u32 operation);
 
 #endif

@@ -2,7 +2,7 @@
 #include <linux/module.h>
 
 #include "event.h"
-#include "formation.h"
+#include "instance.h"
 #include "netlink.h"
 #include "netns.h"
 #include "socket.h"
@@ -206,7 +206,7 @@ static int netlink_put_net(struct sk_buff *skb, struct coll_net *cn,
 		{ COLLSOCK_A_NET_WRONG_SOURCE,		s->wrong_source },
 		{ COLLSOCK_A_NET_FORGED,		s->forged },
 		{ COLLSOCK_A_NET_WRONG_DESCRIPTOR,	s->wrong_descriptor },
-		{ COLLSOCK_A_NET_ENTOMBED,		s->entombed },
+		{ COLLSOCK_A_NET_TIMEWAIT_ANSWERED,		s->timewait_answered },
 		{ COLLSOCK_A_NET_NO_ROUTE,		s->no_route },
 	};
 	u32 i;
@@ -216,7 +216,7 @@ static int netlink_put_net(struct sk_buff *skb, struct coll_net *cn,
 	    nla_put_u16(skb, COLLSOCK_A_NET_PORT, coll_net_port(cn)) ||
 	    nla_put_u32(skb, COLLSOCK_A_NET_GROUPS, s->groups) ||
 	    nla_put_u32(skb, COLLSOCK_A_NET_PEERS, s->peers) ||
-	    nla_put_u32(skb, COLLSOCK_A_NET_TOMBSTONES, s->tombstones))
+	    nla_put_u32(skb, COLLSOCK_A_NET_TIMEWAIT_ENTRIES, s->timewait_entries))
 		return -EMSGSIZE;
 	for (i = 0; i < ARRAY_SIZE(counters); i++)
 		if (nla_put_u64_64bit(skb, counters[i].attribute, counters[i].value,
@@ -251,16 +251,16 @@ static int netlink_end_group(struct sk_buff *request, struct genl_info *info)
 {
 	struct coll_net *cn = coll_net_of(genl_info_net(info));
 	struct nlattr *attr = info->attrs[COLLSOCK_A_GROUP_HANDLE];
-	struct coll_formation *f;
+	struct coll_instance *gi;
 
 	if (GENL_REQ_ATTR_CHECK(info, COLLSOCK_A_GROUP_HANDLE))
 		return -EINVAL;
 	mutex_lock(&cn->mutex);
-	f = xa_load(&cn->formations, nla_get_u32(attr));
-	if (f)
-		coll_formation_break(f);
+	gi = xa_load(&cn->instances, nla_get_u32(attr));
+	if (gi)
+		coll_instance_break(gi);
 	mutex_unlock(&cn->mutex);
-	if (f)
+	if (gi)
 		return 0;
 	NL_SET_ERR_MSG_ATTR(info->extack, attr, "no such group");
 	return -ENOENT;
@@ -340,8 +340,8 @@ static const struct genl_ops netlink_operations[] = {
 		NETLINK_OF_GROUP,
 	},
 	{
-		.cmd	= COLLSOCK_CMD_KNOCK_GET,
-		.dumpit	= coll_netlink_dump_knocks,
+		.cmd	= COLLSOCK_CMD_EARLY_PACKET_GET,
+		.dumpit	= coll_netlink_dump_early_packets,
 	},
 };
 

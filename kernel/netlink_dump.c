@@ -7,7 +7,7 @@
 #include <linux/cred.h>
 
 #include "compat.h"
-#include "formation.h"
+#include "instance.h"
 #include "netlink.h"
 #include "netns.h"
 #include "socket.h"
@@ -85,19 +85,19 @@ int coll_netlink_dump_start(struct netlink_callback *cb)
 
 /* Tells of a group from state->next on. -EMSGSIZE if there was no room for all of it. */
 typedef int (*dump_teller)(struct sk_buff *skb, struct netlink_callback *cb,
-			   struct coll_formation *f);
+			   struct coll_instance *gi);
 
 static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb, dump_teller tell)
 {
 	struct coll_net *cn = coll_net_of(sock_net(skb->sk));
 	struct dump_state *state = dump_state(cb);
 	unsigned long handle;
-	struct coll_formation *f;
+	struct coll_instance *gi;
 	int err = 0;
 
 	mutex_lock(&cn->mutex);
 	cb->seq = cn->generation;
-	xa_for_each_start(&cn->formations, handle, f,
+	xa_for_each_start(&cn->instances, handle, gi,
 			  state->wanted ? state->wanted : state->handle) {
 		if (state->wanted && handle != state->wanted)
 			break;
@@ -109,7 +109,7 @@ static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb, dump_te
 		/* Told before, and there was no room for the next one. */
 		if (state->next == U32_MAX)
 			continue;
-		err = tell(skb, cb, f);
+		err = tell(skb, cb, gi);
 		if (err)
 			break;
 		state->next = U32_MAX;
@@ -147,7 +147,7 @@ static bool put_stats(struct sk_buff *skb, const struct collsock_stats *s)
 		{ COLLSOCK_A_STATS_PROBES_SENT,		s->probes_sent },
 		{ COLLSOCK_A_STATS_PROBES_RECEIVED,	s->probes_received },
 		{ COLLSOCK_A_STATS_CHALLENGES,		s->challenges },
-		{ COLLSOCK_A_STATS_PEERS_RESTED,	s->peers_rested },
+		{ COLLSOCK_A_STATS_PEERS_IDLE,	s->peers_idle },
 	};
 	struct nlattr *nest = nla_nest_start(skb, COLLSOCK_A_GROUP_STATS);
 	u32 i;
@@ -163,12 +163,12 @@ static bool put_stats(struct sk_buff *skb, const struct collsock_stats *s)
 }
 
 /* What does not change. */
-static bool put_group_constants(struct sk_buff *skb, const struct coll_formation *f)
+static bool put_group_constants(struct sk_buff *skb, const struct coll_instance *gi)
 {
-	const struct collsock_join *request = &f->request;
-	const struct coll_group *g = &f->group;
+	const struct collsock_join *request = &gi->request;
+	const struct coll_group *g = &gi->group;
 
-	return !nla_put_u32(skb, COLLSOCK_A_GROUP_HANDLE, f->handle) &&
+	return !nla_put_u32(skb, COLLSOCK_A_GROUP_HANDLE, gi->handle) &&
 	       !nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_ID, request->id, COLLSOCK_A_GROUP_PAD) &&
 	       !nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_NONCE, request->nonce,
 				  COLLSOCK_A_GROUP_PAD) &&
@@ -180,15 +180,15 @@ static bool put_group_constants(struct sk_buff *skb, const struct coll_formation
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_HOST, g->self) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_LOCAL_RANKS, g->locals) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_UID,
-			    from_kuid_munged(current_user_ns(), f->uid)) &&
-	       !(f->keyed && nla_put_flag(skb, COLLSOCK_A_GROUP_KEYED)) &&
+			    from_kuid_munged(current_user_ns(), gi->uid)) &&
+	       !(gi->keyed && nla_put_flag(skb, COLLSOCK_A_GROUP_KEYED)) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_WINDOW, g->window) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_MAX_BYTES, g->max_bytes) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_SEGMENT_BYTES, g->segment_bytes) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_FANOUT, g->fanout) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_LIVENESS_MS,
 			    div_u64(g->timing.liveness, NSEC_PER_MSEC)) &&
-	       !nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_MEMORY, f->charge,
+	       !nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_MEMORY, gi->charge,
 				  COLLSOCK_A_GROUP_PAD);
 }
 
@@ -207,31 +207,31 @@ static bool put_group_state(struct sk_buff *skb, const struct coll_group *g)
 	    nla_put_u32(skb, COLLSOCK_A_GROUP_PEERS, g->stats.peers))
 		return false;
 	return !g->limited ||
-	       (!nla_put_u32(skb, COLLSOCK_A_GROUP_ERROR, coll_verdict_error(&g->verdict)) &&
-		!nla_put_u32(skb, COLLSOCK_A_GROUP_FAILED_RANK, g->verdict.rank) &&
-		!nla_put_u32(skb, COLLSOCK_A_GROUP_LIMIT, g->verdict.limit));
+	       (!nla_put_u32(skb, COLLSOCK_A_GROUP_ERROR, coll_failure_error(&g->failure)) &&
+		!nla_put_u32(skb, COLLSOCK_A_GROUP_FAILED_RANK, g->failure.rank) &&
+		!nla_put_u32(skb, COLLSOCK_A_GROUP_LIMIT, g->failure.limit));
 }
 
-static bool put_group(struct sk_buff *skb, struct coll_formation *f)
+static bool put_group(struct sk_buff *skb, struct coll_instance *gi)
 {
-	u64 age = div_u64(ktime_get_ns() - f->made_ns, NSEC_PER_MSEC);
+	u64 age = div_u64(ktime_get_ns() - gi->made_ns, NSEC_PER_MSEC);
 	bool fits;
 
 	if (nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_AGE_MS, age, COLLSOCK_A_GROUP_PAD) ||
-	    !put_group_constants(skb, f))
+	    !put_group_constants(skb, gi))
 		return false;
-	spin_lock_bh(&f->lock);
-	fits = put_group_state(skb, &f->group) && put_stats(skb, &f->group.stats);
-	spin_unlock_bh(&f->lock);
+	spin_lock_bh(&gi->lock);
+	fits = put_group_state(skb, &gi->group) && put_stats(skb, &gi->group.stats);
+	spin_unlock_bh(&gi->lock);
 	return fits;
 }
 
 static int tell_group(struct sk_buff *skb, struct netlink_callback *cb,
-		      struct coll_formation *f)
+		      struct coll_instance *gi)
 {
 	void *header = dump_put(skb, cb, COLLSOCK_CMD_GROUP_GET);
 
-	return header ? dump_end(skb, header, put_group(skb, f)) : -EMSGSIZE;
+	return header ? dump_end(skb, header, put_group(skb, gi)) : -EMSGSIZE;
 }
 
 /**
@@ -256,7 +256,7 @@ int coll_netlink_dump_groups(struct sk_buff *skb, struct netlink_callback *cb)
 int coll_netlink_get_group(struct sk_buff *request, struct genl_info *info)
 {
 	struct coll_net *cn = coll_net_of(genl_info_net(info));
-	struct coll_formation *f;
+	struct coll_instance *gi;
 	struct sk_buff *skb;
 	void *header;
 	int err = -EMSGSIZE;
@@ -268,10 +268,10 @@ int coll_netlink_get_group(struct sk_buff *request, struct genl_info *info)
 		return -ENOMEM;
 	header = genlmsg_put_reply(skb, info, &coll_genl_family, 0, COLLSOCK_CMD_GROUP_GET);
 	mutex_lock(&cn->mutex);
-	f = xa_load(&cn->formations, nla_get_u32(info->attrs[COLLSOCK_A_GROUP_HANDLE]));
-	if (!f)
+	gi = xa_load(&cn->instances, nla_get_u32(info->attrs[COLLSOCK_A_GROUP_HANDLE]));
+	if (!gi)
 		err = -ENOENT;
-	else if (header && put_group(skb, f))
+	else if (header && put_group(skb, gi))
 		err = 0;
 	mutex_unlock(&cn->mutex);
 	if (err) {
@@ -308,41 +308,41 @@ static bool put_scope(struct sk_buff *skb, int attribute, const struct collsock_
 }
 
 static int put_host(struct sk_buff *skb, struct netlink_callback *cb,
-		    const struct coll_formation *f, u32 host)
+		    const struct coll_instance *gi, u32 host)
 {
-	const struct collsock_member *m = &f->members->member[host];
-	const struct coll_peer *peer = coll_group_find_peer(&f->group, host);
+	const struct collsock_member *m = &gi->members->member[host];
+	const struct coll_peer *peer = coll_group_find_peer(&gi->group, host);
 	void *header = dump_put(skb, cb, COLLSOCK_CMD_HOST_GET);
 
 	if (!header)
 		return -EMSGSIZE;
 	return dump_end(skb, header,
-			!nla_put_u32(skb, COLLSOCK_A_HOST_GROUP, f->handle) &&
+			!nla_put_u32(skb, COLLSOCK_A_HOST_GROUP, gi->handle) &&
 			!nla_put_u32(skb, COLLSOCK_A_HOST_HOST, host) &&
 			!nla_put_u32(skb, COLLSOCK_A_HOST_STATE,
-				     host_state(&f->group, host, peer)) &&
+				     host_state(&gi->group, host, peer)) &&
 			!nla_put(skb, COLLSOCK_A_HOST_ADDRESS, m->family == AF_INET ? 4 : 16,
 				 m->address) &&
 			!nla_put_u16(skb, COLLSOCK_A_HOST_PORT, m->port) &&
-			!nla_put_u32(skb, COLLSOCK_A_HOST_RANK, f->members->lowest[host]) &&
+			!nla_put_u32(skb, COLLSOCK_A_HOST_RANK, gi->members->lowest[host]) &&
 			put_scope(skb, COLLSOCK_A_HOST_SCOPE_ID, m));
 }
 
 static int tell_hosts(struct sk_buff *skb, struct netlink_callback *cb,
-		      struct coll_formation *f)
+		      struct coll_instance *gi)
 {
 	struct dump_state *state = dump_state(cb);
-	const struct coll_group *g = &f->group;
+	const struct coll_group *g = &gi->group;
 	u32 batch;
 	int err = 0;
 
 	while (!err && state->next < g->hosts) {
-		spin_lock_bh(&f->lock);
+		spin_lock_bh(&gi->lock);
 		for (batch = 0; !err && batch < BATCH && state->next < g->hosts; batch++) {
-			err = put_host(skb, cb, f, state->next);
+			err = put_host(skb, cb, gi, state->next);
 			state->next += !err;
 		}
-		spin_unlock_bh(&f->lock);
+		spin_unlock_bh(&gi->lock);
 	}
 	return err;
 }
@@ -362,22 +362,22 @@ int coll_netlink_dump_hosts(struct sk_buff *skb, struct netlink_callback *cb)
 /* ---- ranks ---- */
 
 static int put_rank(struct sk_buff *skb, struct netlink_callback *cb,
-		    const struct coll_formation *f, u32 local)
+		    const struct coll_instance *gi, u32 local)
 {
 	static const u8 states[] = {
 		[COLL_RANK_ABSENT]	= COLLSOCK_RANK_STATE_ABSENT,
 		[COLL_RANK_JOINED]	= COLLSOCK_RANK_STATE_JOINED,
 		[COLL_RANK_LEFT]	= COLLSOCK_RANK_STATE_LEFT,
 	};
-	const struct coll_rank *rank = &f->group.ranks[local];
-	const struct coll_sock *csk = f->seats[local].csk;
+	const struct coll_rank *rank = &gi->group.ranks[local];
+	const struct coll_sock *csk = gi->local_members[local].csk;
 	void *header = dump_put(skb, cb, COLLSOCK_CMD_RANK_GET);
 	pid_t pid = csk ? pid_vnr(csk->pid) : 0;
 
 	if (!header)
 		return -EMSGSIZE;
 	return dump_end(skb, header,
-			!nla_put_u32(skb, COLLSOCK_A_RANK_GROUP, f->handle) &&
+			!nla_put_u32(skb, COLLSOCK_A_RANK_GROUP, gi->handle) &&
 			!nla_put_u32(skb, COLLSOCK_A_RANK_RANK, rank->rank) &&
 			!nla_put_u32(skb, COLLSOCK_A_RANK_STATE, states[rank->state]) &&
 			!nla_put_u32(skb, COLLSOCK_A_RANK_NEXT, rank->next) &&
@@ -386,18 +386,18 @@ static int put_rank(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 static int tell_ranks(struct sk_buff *skb, struct netlink_callback *cb,
-		      struct coll_formation *f)
+		      struct coll_instance *gi)
 {
 	struct dump_state *state = dump_state(cb);
 	int err = 0;
 
 	/* At most COLLSOCK_MAX_LOCAL_RANKS */
-	spin_lock_bh(&f->lock);
-	while (!err && state->next < f->group.locals) {
-		err = put_rank(skb, cb, f, state->next);
+	spin_lock_bh(&gi->lock);
+	while (!err && state->next < gi->group.locals) {
+		err = put_rank(skb, cb, gi, state->next);
 		state->next += !err;
 	}
-	spin_unlock_bh(&f->lock);
+	spin_unlock_bh(&gi->lock);
 	return err;
 }
 
@@ -438,17 +438,17 @@ static u32 count_messages(const struct list_head *list)
 }
 
 static int put_peer(struct sk_buff *skb, struct netlink_callback *cb,
-		    const struct coll_formation *f, const struct coll_peer *peer)
+		    const struct coll_instance *gi, const struct coll_peer *peer)
 {
 	void *header = dump_put(skb, cb, COLLSOCK_CMD_PEER_GET);
 
 	if (!header)
 		return -EMSGSIZE;
 	return dump_end(skb, header,
-			!nla_put_u32(skb, COLLSOCK_A_PEER_GROUP, f->handle) &&
+			!nla_put_u32(skb, COLLSOCK_A_PEER_GROUP, gi->handle) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_HOST, peer->host) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_STATE,
-				     host_state(&f->group, peer->host, peer)) &&
+				     host_state(&gi->group, peer->host, peer)) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_CONNECTION, peer->connection) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_UNACKED,
 				     count_messages(&peer->sent)) &&
@@ -461,23 +461,23 @@ static int put_peer(struct sk_buff *skb, struct netlink_callback *cb,
 
 /* By index of the host, not by the list, which changes while connections come and go. */
 static int tell_peers(struct sk_buff *skb, struct netlink_callback *cb,
-		      struct coll_formation *f)
+		      struct coll_instance *gi)
 {
 	struct dump_state *state = dump_state(cb);
 	const struct coll_peer *peer;
 	u32 batch;
 	int err = 0;
 
-	while (!err && state->next < f->group.hosts) {
-		spin_lock_bh(&f->lock);
-		for (batch = 0; batch < BATCH && state->next < f->group.hosts; batch++) {
-			peer = coll_group_find_peer(&f->group, state->next);
-			err = peer ? put_peer(skb, cb, f, peer) : 0;
+	while (!err && state->next < gi->group.hosts) {
+		spin_lock_bh(&gi->lock);
+		for (batch = 0; batch < BATCH && state->next < gi->group.hosts; batch++) {
+			peer = coll_group_find_peer(&gi->group, state->next);
+			err = peer ? put_peer(skb, cb, gi, peer) : 0;
 			if (err)
 				break;
 			state->next++;
 		}
-		spin_unlock_bh(&f->lock);
+		spin_unlock_bh(&gi->lock);
 	}
 	return err;
 }
@@ -511,11 +511,11 @@ static bool put_missing_ranks(struct sk_buff *skb, const struct coll_group *g,
 	return true;
 }
 
-static bool put_awaits(struct sk_buff *skb, const struct coll_formation *f,
+static bool put_awaits(struct sk_buff *skb, const struct coll_instance *gi,
 		       const struct coll_wait *wait)
 {
-	bool said = wait->rank < f->group.size;
-	u32 rank = said ? wait->rank : coll_group_rank(&f->group, wait->host);
+	bool said = wait->rank < gi->group.size;
+	u32 rank = said ? wait->rank : coll_group_rank(&gi->group, wait->host);
 
 	return !(said && nla_put_flag(skb, COLLSOCK_A_MISSING_AWAITS_SAID)) &&
 	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_HOST, wait->host) &&
@@ -526,7 +526,7 @@ static bool put_awaits(struct sk_buff *skb, const struct coll_formation *f,
 	       !nla_put_u32(skb, COLLSOCK_A_MISSING_TOLD_MS, wait->age_ms);
 }
 
-static bool put_missing_peer(struct sk_buff *skb, const struct coll_formation *f,
+static bool put_missing_peer(struct sk_buff *skb, const struct coll_instance *gi,
 			     const struct coll_op *op, const struct coll_peer *peer, u64 now)
 {
 	struct coll_wait wait;
@@ -537,26 +537,26 @@ static bool put_missing_peer(struct sk_buff *skb, const struct coll_formation *f
 	if (peer->asked_ns > peer->heard_ns &&
 	    nla_put_u32(skb, COLLSOCK_A_MISSING_SILENT_MS, ms_since(peer->first_asked_ns, now)))
 		return false;
-	return !coll_watch_told(peer, op->number, &wait, now) || put_awaits(skb, f, &wait);
+	return !coll_watch_told(peer, op->number, &wait, now) || put_awaits(skb, gi, &wait);
 }
 
-static bool put_missing_host(struct sk_buff *skb, const struct coll_formation *f,
+static bool put_missing_host(struct sk_buff *skb, const struct coll_instance *gi,
 			     const struct coll_op *op, u32 host, u64 now)
 {
-	const struct coll_peer *peer = coll_group_find_peer(&f->group, host);
+	const struct coll_peer *peer = coll_group_find_peer(&gi->group, host);
 	struct nlattr *nest = nla_nest_start(skb, COLLSOCK_A_OPERATION_MISSING);
 
 	if (!nest ||
 	    nla_put_u32(skb, COLLSOCK_A_MISSING_HOST, host) ||
-	    nla_put_u32(skb, COLLSOCK_A_MISSING_RANK, coll_group_rank(&f->group, host)) ||
-	    nla_put_u32(skb, COLLSOCK_A_MISSING_STATE, host_state(&f->group, host, peer)) ||
-	    (peer && !put_missing_peer(skb, f, op, peer, now)))
+	    nla_put_u32(skb, COLLSOCK_A_MISSING_RANK, coll_group_rank(&gi->group, host)) ||
+	    nla_put_u32(skb, COLLSOCK_A_MISSING_STATE, host_state(&gi->group, host, peer)) ||
+	    (peer && !put_missing_peer(skb, gi, op, peer, now)))
 		return false;
 	nla_nest_end(skb, nest);
 	return true;
 }
 
-static bool put_missing_hosts(struct sk_buff *skb, const struct coll_formation *f,
+static bool put_missing_hosts(struct sk_buff *skb, const struct coll_instance *gi,
 			      const struct coll_op *op, u64 now)
 {
 	u32 i, told = 0;
@@ -564,14 +564,14 @@ static bool put_missing_hosts(struct sk_buff *skb, const struct coll_formation *
 	for (i = 0; i < op->schedule->folds && told < MOST_MISSING; i++) {
 		if (!coll_op_misses(op, i))
 			continue;
-		if (!put_missing_host(skb, f, op, op->schedule->fold[i].host, now))
+		if (!put_missing_host(skb, gi, op, op->schedule->fold[i].host, now))
 			return false;
 		told++;
 	}
 	return true;
 }
 
-static bool put_operation(struct sk_buff *skb, const struct coll_formation *f,
+static bool put_operation(struct sk_buff *skb, const struct coll_instance *gi,
 			  const struct coll_op *op, u64 now)
 {
 	static const u8 states[] = {
@@ -583,7 +583,7 @@ static bool put_operation(struct sk_buff *skb, const struct coll_formation *f,
 	const struct coll_signature *sig = &op->signature;
 	bool waits = op->state == COLL_OP_RUNNING || (op->state == COLL_OP_EARLY && op->probed);
 
-	if (nla_put_u32(skb, COLLSOCK_A_OPERATION_GROUP, f->handle) ||
+	if (nla_put_u32(skb, COLLSOCK_A_OPERATION_GROUP, gi->handle) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_NUMBER, op->number) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_STATE, states[op->state]) ||
 	    nla_put_u8(skb, COLLSOCK_A_OPERATION_OPERATION, sig->operation) ||
@@ -596,43 +596,43 @@ static bool put_operation(struct sk_buff *skb, const struct coll_formation *f,
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_BYTES, op->bytes) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_UNPOSTED, op->unposted) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_UNACKED, op->unacked) ||
-	    (op->unposted && !put_missing_ranks(skb, &f->group, op)))
+	    (op->unposted && !put_missing_ranks(skb, &gi->group, op)))
 		return false;
 	return !waits ||
 	       (!nla_put_u32(skb, COLLSOCK_A_OPERATION_WAITED_MS,
 			     ms_since(op->awaited_ns, now)) &&
-		put_missing_hosts(skb, f, op, now));
+		put_missing_hosts(skb, gi, op, now));
 }
 
 static int tell_operation(struct sk_buff *skb, struct netlink_callback *cb,
-			  const struct coll_formation *f, const struct coll_op *op)
+			  const struct coll_instance *gi, const struct coll_op *op)
 {
 	void *header = dump_put(skb, cb, COLLSOCK_CMD_OPERATION_GET);
 
 	if (!header)
 		return -EMSGSIZE;
-	return dump_end(skb, header, put_operation(skb, f, op, ktime_get_ns()));
+	return dump_end(skb, header, put_operation(skb, gi, op, ktime_get_ns()));
 }
 
 /* state->next counts from state->oldest. */
 static int tell_operations(struct sk_buff *skb, struct netlink_callback *cb,
-			   struct coll_formation *f)
+			   struct coll_instance *gi)
 {
 	struct dump_state *state = dump_state(cb);
-	const struct coll_group *g = &f->group;
+	const struct coll_group *g = &gi->group;
 	const struct coll_op *op;
 	u32 number;
 	int err = 0;
 
 	for (; !err && state->next <= g->window; state->next += !err) {
-		spin_lock_bh(&f->lock);
+		spin_lock_bh(&gi->lock);
 		if (!state->next)
 			state->oldest = g->oldest;
 		number = state->oldest + state->next;
 		op = coll_group_slot(g, number);
 		if (op->number == number && op->state != COLL_OP_FREE)
-			err = tell_operation(skb, cb, f, op);
-		spin_unlock_bh(&f->lock);
+			err = tell_operation(skb, cb, gi, op);
+		spin_unlock_bh(&gi->lock);
 	}
 	return err;
 }
@@ -649,44 +649,44 @@ int coll_netlink_dump_operations(struct sk_buff *skb, struct netlink_callback *c
 	return dump_groups(skb, cb, tell_operations);
 }
 
-/* ---- knocks ---- */
+/* ---- early packets ---- */
 
-static int tell_knock(struct sk_buff *skb, struct netlink_callback *cb,
-		      const struct coll_knock *k)
+static int tell_early_packet(struct sk_buff *skb, struct netlink_callback *cb,
+			     const struct coll_early_packet *k)
 {
-	void *header = dump_put(skb, cb, COLLSOCK_CMD_KNOCK_GET);
+	void *header = dump_put(skb, cb, COLLSOCK_CMD_EARLY_PACKET_GET);
 
 	if (!header)
 		return -EMSGSIZE;
 	return dump_end(skb, header,
-			!nla_put_u64_64bit(skb, COLLSOCK_A_KNOCK_TAG, k->tag,
-					   COLLSOCK_A_KNOCK_PAD) &&
-			!nla_put_u32(skb, COLLSOCK_A_KNOCK_HOST, k->host) &&
-			!nla_put(skb, COLLSOCK_A_KNOCK_ADDRESS,
+			!nla_put_u64_64bit(skb, COLLSOCK_A_EARLY_PACKET_TAG, k->tag,
+					   COLLSOCK_A_EARLY_PACKET_PAD) &&
+			!nla_put_u32(skb, COLLSOCK_A_EARLY_PACKET_HOST, k->host) &&
+			!nla_put(skb, COLLSOCK_A_EARLY_PACKET_ADDRESS,
 				 k->from.family == AF_INET ? 4 : 16, k->from.address) &&
-			!nla_put_u16(skb, COLLSOCK_A_KNOCK_PORT, k->from.port) &&
-			!nla_put_u32(skb, COLLSOCK_A_KNOCK_AGE_MS,
+			!nla_put_u16(skb, COLLSOCK_A_EARLY_PACKET_PORT, k->from.port) &&
+			!nla_put_u32(skb, COLLSOCK_A_EARLY_PACKET_AGE_MS,
 				     ms_since(k->at_ns, ktime_get_ns())) &&
-			put_scope(skb, COLLSOCK_A_KNOCK_SCOPE_ID, &k->from));
+			put_scope(skb, COLLSOCK_A_EARLY_PACKET_SCOPE_ID, &k->from));
 }
 
 /**
- * coll_netlink_dump_knocks() - who has knocked
+ * coll_netlink_dump_early_packets() - early packets
  * @skb: to be filled
  * @cb: where the dump is
  *
  * Return: bytes in @skb, 0 at the end. Context: process.
  */
-int coll_netlink_dump_knocks(struct sk_buff *skb, struct netlink_callback *cb)
+int coll_netlink_dump_early_packets(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct coll_net *cn = coll_net_of(sock_net(skb->sk));
 	struct dump_state *state = dump_state(cb);
-	struct coll_knock knock;
+	struct coll_early_packet early;
 	int err = 0;
 
-	while (!err && state->next < COLL_KNOCKS) {
-		if (coll_knock_look(&cn->knocks, state->next, &knock))
-			err = tell_knock(skb, cb, &knock);
+	while (!err && state->next < COLL_EARLY_PACKETS) {
+		if (coll_early_packet_look(&cn->early_packets, state->next, &early))
+			err = tell_early_packet(skb, cb, &early);
 		state->next += !err;
 	}
 	return skb->len;

@@ -17,10 +17,10 @@ MODULE_PARM_DESC(family, "Number of the socket family");
 /**
  * coll_sock_wake() - wake who waits for what has happened
  * @csk: the socket; perhaps released since the caller took its reference
- * @claimed_done: places whose claimants are to be woken, a bit each
+ * @claimed_done: slots whose claimants are to be woken, a bit each
  * @wake: COLL_WAKE_*
  *
- * A claimant that was woken by a completion before may have released the place,
+ * A claimant that was woken by a completion before may have released the slot,
  * and another may wait for it now: everybody looks again after waking.
  *
  * Context: BH disabled; no lock.
@@ -30,7 +30,7 @@ void coll_sock_wake(struct coll_sock *csk, u64 claimed_done, u8 wake)
 	struct sock *sk = &csk->sk;
 
 	for (; claimed_done; claimed_done &= claimed_done - 1)
-		rcuwait_wake_up(&csk->places->place[__ffs64(claimed_done)].claimant);
+		rcuwait_wake_up(&csk->slots->slot[__ffs64(claimed_done)].claimant);
 	if (wake & COLL_WAKE_READABLE)
 		sk->sk_data_ready(sk);
 	if (wake & COLL_WAKE_WRITABLE)
@@ -39,30 +39,30 @@ void coll_sock_wake(struct coll_sock *csk, u64 claimed_done, u8 wake)
 		sk_error_report(sk);
 }
 
-static __poll_t sock_poll_joined(struct coll_sock *csk, struct coll_formation *f)
+static __poll_t sock_poll_joined(struct coll_sock *csk, struct coll_instance *gi)
 {
-	const struct coll_group *g = &f->group;
+	const struct coll_group *g = &gi->group;
 	__poll_t mask = 0;
 
-	spin_lock_bh(&f->lock);
-	if (!list_empty(&csk->places->ready))
+	spin_lock_bh(&gi->lock);
+	if (!list_empty(&csk->slots->ready))
 		mask |= EPOLLIN | EPOLLRDNORM;
-	if (coll_group_writable(g, csk->local) && coll_places_room(csk->places))
+	if (coll_group_writable(g, csk->local) && coll_completions_room(csk->slots))
 		mask |= EPOLLOUT | EPOLLWRNORM;
 	if (g->limited && !coll_group_settling(g))
 		mask |= EPOLLERR;
-	spin_unlock_bh(&f->lock);
+	spin_unlock_bh(&gi->lock);
 	return mask;
 }
 
 static __poll_t sock_poll(struct file *file, struct socket *sock, poll_table *wait)
 {
 	struct coll_sock *csk = coll_sock_of(sock);
-	struct coll_formation *f;
+	struct coll_instance *gi;
 
 	sock_poll_wait(file, sock, wait);
-	f = coll_sock_formation(csk);
-	return f ? sock_poll_joined(csk, f) : EPOLLHUP;
+	gi = coll_sock_instance(csk);
+	return gi ? sock_poll_joined(csk, gi) : EPOLLHUP;
 }
 
 /* ---- options ---- */
@@ -70,22 +70,22 @@ static __poll_t sock_poll(struct file *file, struct socket *sock, poll_table *wa
 static int sock_join_group(struct coll_sock *csk, struct coll_join *join)
 {
 	struct coll_net *cn = coll_net_of(sock_net(&csk->sk));
-	struct coll_formation *f;
+	struct coll_instance *gi;
 
-	csk->places = coll_places_new(join->fixed.window, join->fixed.max_bytes);
-	if (!csk->places)
+	csk->slots = coll_completions_new(join->fixed.window, join->fixed.max_bytes);
+	if (!csk->slots)
 		return -ENOMEM;
 	/* A descriptor may be handed on, and joined with by another process. */
 	put_pid(csk->pid);
 	csk->pid = get_pid(task_tgid(current));
-	f = coll_formation_join(cn, join, csk);
-	if (IS_ERR(f)) {
-		coll_places_free(csk->places);
-		csk->places = NULL;
-		return PTR_ERR(f);
+	gi = coll_instance_join(cn, join, csk);
+	if (IS_ERR(gi)) {
+		coll_completions_free(csk->slots);
+		csk->slots = NULL;
+		return PTR_ERR(gi);
 	}
-	/* Who sees the formation sees the places too. */
-	smp_store_release(&csk->formation, f);
+	/* Who sees the instance sees the slots too. */
+	smp_store_release(&csk->instance, gi);
 	csk->sk.sk_write_space(&csk->sk);
 	return 0;
 }
@@ -96,7 +96,7 @@ static int sock_join(struct coll_sock *csk, sockptr_t request, unsigned int byte
 	struct coll_join join;
 	int err;
 
-	if (csk->formation)
+	if (csk->instance)
 		return -EISCONN;
 	err = coll_join_copy(&join, cn, request, bytes);
 	if (err)
@@ -129,7 +129,7 @@ static int sock_getsockopt_coll(struct socket *sock, int level, int option,
 		struct collsock_net_stats	net;
 	} stats;
 	struct coll_sock *csk = coll_sock_of(sock);
-	struct coll_formation *f;
+	struct coll_instance *gi;
 	int room, bytes;
 
 	if (level != SOL_COLLSOCK)
@@ -141,10 +141,10 @@ static int sock_getsockopt_coll(struct socket *sock, int level, int option,
 	memset(&stats, 0, sizeof(stats));
 	switch (option) {
 	case COLLSOCK_STATS:
-		f = coll_sock_formation(csk);
-		if (!f)
+		gi = coll_sock_instance(csk);
+		if (!gi)
 			return -ENOTCONN;
-		coll_formation_stats(f, &stats.group);
+		coll_instance_stats(gi, &stats.group);
 		bytes = sizeof(stats.group);
 		break;
 	case COLLSOCK_NET_STATS:
@@ -193,13 +193,13 @@ static void sock_destruct(struct sock *sk)
 {
 	struct coll_sock *csk = container_of(sk, struct coll_sock, sk);
 
-	coll_places_free(csk->places);
+	coll_completions_free(csk->slots);
 	put_pid(csk->pid);
 }
 
 /*
  * Nobody else has the socket any more, but for events that took a reference
- * before the formation was abandoned.
+ * before the instance was abandoned.
  */
 static int sock_release_coll(struct socket *sock)
 {
@@ -211,8 +211,8 @@ static int sock_release_coll(struct socket *sock)
 	csk = coll_sock_of(sock);
 	sock_orphan(sk);
 	sock->sk = NULL;
-	if (csk->formation)
-		coll_formation_abandon(csk->formation, csk->local);
+	if (csk->instance)
+		coll_instance_abandon(csk->instance, csk->local);
 	sock_put(sk);
 	return 0;
 }

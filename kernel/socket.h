@@ -2,13 +2,13 @@
 /*
  * A socket of the family: one rank of a group.
  *
- * It is made without a group. A JOIN that succeeds gives it its formation and
- * its completion places, once and until its release; so whoever has a
- * reference on the socket and has seen the formation needs no lock to use it.
+ * It is made without a group. A JOIN that succeeds gives it its instance and
+ * its completion slots, once and until its release; so whoever has a
+ * reference on the socket and has seen the instance needs no lock to use it.
  * lock_sock serialises JOINs and nothing else.
  *
  * An event that has something to wake takes a reference while it holds the
- * formation's lock: release takes the socket out of the formation under that
+ * instance's lock: release takes the socket out of the instance under that
  * lock before it drops its own.
  */
 #ifndef COLL_SOCKET_H
@@ -17,20 +17,20 @@
 #include <net/sock.h>
 
 #include "completion.h"
-#include "formation.h"
+#include "instance.h"
 
 /**
  * struct coll_sock - see above
  * @sk: must be the first
- * @formation: NULL until joined; read by coll_sock_formation()
- * @places: completion places; set before @formation, like the next
+ * @instance: NULL until joined; read by coll_sock_instance()
+ * @slots: completion slots; set before @instance, like the next
  * @local: its rank's number among those of this host
  * @pid: the process that joined; NULL before
  */
 struct coll_sock {
 	struct sock		sk;
-	struct coll_formation	*formation;
-	struct coll_places	*places;
+	struct coll_instance	*instance;
+	struct coll_completions	*slots;
 	u32			local;
 	struct pid		*pid;
 };
@@ -40,14 +40,14 @@ static inline struct coll_sock *coll_sock_of(const struct socket *sock)
 	return container_of(sock->sk, struct coll_sock, sk);
 }
 
-/* The formation, or NULL if the socket has not joined. */
-static inline struct coll_formation *coll_sock_formation(const struct coll_sock *csk)
+/* The instance, or NULL if the socket has not joined. */
+static inline struct coll_instance *coll_sock_instance(const struct coll_sock *csk)
 {
 	/* Pairs with the release in sock_join_group(): the rest is there too. */
-	return smp_load_acquire(&csk->formation);
+	return smp_load_acquire(&csk->instance);
 }
 
-/* Does anybody sleep on the socket? It is in use, or sits in a seat of the locked formation. */
+/* Does anybody sleep on the socket? It is in use, or a local member of the locked instance. */
 static inline bool coll_sock_sleeps(struct coll_sock *csk)
 {
 	/* The barrier in it pairs with those of sock_poll_wait() and io_sleep(). */

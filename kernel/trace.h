@@ -101,7 +101,7 @@ TRACE_DEFINE_ENUM(COLL_REASON_ENDED);
 /* ---- operations ---- */
 
 TRACE_EVENT(coll_post,
-	TP_PROTO(const struct coll_group *g, u32 local, const struct coll_signature *sig),
+	    TP_PROTO(const struct coll_group *g, u32 local, const struct coll_signature *sig),
 	TP_ARGS(g, local, sig),
 	TP_STRUCT__entry(
 		__field(u64,	tag)
@@ -130,7 +130,7 @@ TRACE_EVENT(coll_post,
 );
 
 TRACE_EVENT(coll_round,
-	TP_PROTO(const struct coll_group *g, u32 operation, u32 segment, u32 round),
+	    TP_PROTO(const struct coll_group *g, u32 operation, u32 segment, u32 round),
 	TP_ARGS(g, operation, segment, round),
 	TP_STRUCT__entry(
 		__field(u64,	tag)
@@ -151,7 +151,7 @@ TRACE_EVENT(coll_round,
 );
 
 TRACE_EVENT(coll_complete,
-	TP_PROTO(const struct coll_group *g, u32 local, u32 operation, u32 bytes, u32 error,
+	    TP_PROTO(const struct coll_group *g, u32 local, u32 operation, u32 bytes, u32 error,
 		 u32 failed_rank),
 	TP_ARGS(g, local, operation, bytes, error, failed_rank),
 	TP_STRUCT__entry(
@@ -180,7 +180,7 @@ TRACE_EVENT(coll_complete,
 /* ---- packets ---- */
 
 DECLARE_EVENT_CLASS(coll_packet,
-	TP_PROTO(const u8 *packet, u32 bytes),
+		    TP_PROTO(const u8 *packet, u32 bytes),
 	TP_ARGS(packet, bytes),
 	TP_STRUCT__entry(
 		__field(u64,	tag)
@@ -218,17 +218,17 @@ DECLARE_EVENT_CLASS(coll_packet,
 );
 
 DEFINE_EVENT(coll_packet, coll_packet_sent,
-	TP_PROTO(const u8 *packet, u32 bytes),
+	     TP_PROTO(const u8 *packet, u32 bytes),
 	TP_ARGS(packet, bytes)
 );
 
 DEFINE_EVENT(coll_packet, coll_packet_received,
-	TP_PROTO(const u8 *packet, u32 bytes),
+	     TP_PROTO(const u8 *packet, u32 bytes),
 	TP_ARGS(packet, bytes)
 );
 
 TRACE_EVENT(coll_packet_dropped,
-	TP_PROTO(u64 tag, u32 source, u32 destination, const struct coll_body *body, u32 bytes,
+	    TP_PROTO(u64 tag, u32 source, u32 destination, const struct coll_body *body, u32 bytes,
 		 enum coll_drop reason),
 	TP_ARGS(tag, source, destination, body, bytes, reason),
 	TP_STRUCT__entry(
@@ -265,7 +265,7 @@ TRACE_EVENT(coll_packet_dropped,
 );
 
 TRACE_EVENT(coll_message_again,
-	TP_PROTO(const struct coll_message *m),
+	    TP_PROTO(const struct coll_message *m),
 	TP_ARGS(m),
 	TP_STRUCT__entry(
 		__field(u64,	tag)
@@ -298,7 +298,7 @@ TRACE_EVENT(coll_message_again,
 /* ---- peers and groups ---- */
 
 DECLARE_EVENT_CLASS(coll_peer,
-	TP_PROTO(const struct coll_peer *peer),
+		    TP_PROTO(const struct coll_peer *peer),
 	TP_ARGS(peer),
 	TP_STRUCT__entry(
 		__field(u64,	tag)
@@ -317,17 +317,17 @@ DECLARE_EVENT_CLASS(coll_peer,
 );
 
 DEFINE_EVENT(coll_peer, coll_peer_opened,
-	TP_PROTO(const struct coll_peer *peer),
+	     TP_PROTO(const struct coll_peer *peer),
 	TP_ARGS(peer)
 );
 
-DEFINE_EVENT(coll_peer, coll_peer_rested,
-	TP_PROTO(const struct coll_peer *peer),
+DEFINE_EVENT(coll_peer, coll_peer_idle,
+	     TP_PROTO(const struct coll_peer *peer),
 	TP_ARGS(peer)
 );
 
 DECLARE_EVENT_CLASS(coll_group,
-	TP_PROTO(const struct coll_group *g),
+		    TP_PROTO(const struct coll_group *g),
 	TP_ARGS(g),
 	TP_STRUCT__entry(
 		__field(u64,	tag)
@@ -351,17 +351,17 @@ DECLARE_EVENT_CLASS(coll_group,
 );
 
 DEFINE_EVENT(coll_group, coll_group_began,
-	TP_PROTO(const struct coll_group *g),
+	     TP_PROTO(const struct coll_group *g),
 	TP_ARGS(g)
 );
 
 DEFINE_EVENT(coll_group, coll_group_ended,
-	TP_PROTO(const struct coll_group *g),
+	     TP_PROTO(const struct coll_group *g),
 	TP_ARGS(g)
 );
 
-TRACE_EVENT(coll_group_limited,
-	TP_PROTO(const struct coll_group *g),
+TRACE_EVENT(coll_group_failed,
+	    TP_PROTO(const struct coll_group *g),
 	TP_ARGS(g),
 	TP_STRUCT__entry(
 		__field(u64,	tag)
@@ -373,9 +373,9 @@ TRACE_EVENT(coll_group_limited,
 	TP_fast_assign(
 		__entry->tag = g->secret.tag;
 		__entry->host = g->self;
-		__entry->last = g->verdict.limit;
-		__entry->rank = g->verdict.rank;
-		__entry->reason = g->verdict.reason;
+		__entry->last = g->failure.limit;
+		__entry->rank = g->failure.rank;
+		__entry->reason = g->failure.reason;
 	),
 	TP_printk("tag=%016llx host=%u last=%d rank=%u reason=%s", __entry->tag, __entry->host,
 		  __entry->last, __entry->rank, coll_trace_reason(__entry->reason))

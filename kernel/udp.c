@@ -8,7 +8,7 @@
 
 #include "compat.h"
 #include "core/wire.h"
-#include "formation.h"
+#include "instance.h"
 #include "netns.h"
 #include "trace.h"
 #include "udp.h"
@@ -395,51 +395,51 @@ static void udp_drop_refused(struct coll_net *cn, const u8 *packet, u32 bytes,
 
 /*
  * No group of that name is here: perhaps not yet, perhaps not any more. Inlined it
- * would make the packets of groups dearer, which do not come here.
+ * would make the packets of groups more expensive, which do not come here.
  */
 static noinline void udp_receive_unknown(struct coll_net *cn, const struct sk_buff *skb,
 					 const u8 *packet, u32 bytes)
 {
 	u16 source = coll_wire_source(packet);
 	u64 tag = coll_wire_tag(packet);
-	u8 answer[COLL_TOMBSTONE_ANSWER] __aligned(8);
-	const struct coll_tombstone *tombstone;
+	u8 answer[COLL_TIMEWAIT_ANSWER] __aligned(8);
+	const struct coll_timewait *timewait;
 	const struct coll_members *members;
 	struct collsock_member from, self;
 	enum coll_refusal refusal;
 	u32 answer_bytes;
 
 	udp_ends(skb, &from, &self);
-	tombstone = coll_graveyard_find(&cn->graveyard, tag, coll_wire_destination(packet),
-					&members);
-	if (!tombstone) {
+	timewait = coll_timewait_table_find(&cn->timewait, tag, coll_wire_destination(packet),
+					    &members);
+	if (!timewait) {
 		udp_drop(cn, packet, bytes, COLL_DROP_UNKNOWN_GROUP);
-		coll_knock_note(&cn->knocks, tag, source, &from);
+		coll_early_packet_note(&cn->early_packets, tag, source, &from);
 		return;
 	}
-	if (!udp_is_member(skb, members, tombstone->self, source)) {
+	if (!udp_is_member(skb, members, timewait->self, source)) {
 		udp_drop(cn, packet, bytes, COLL_DROP_WRONG_SOURCE);
 		return;
 	}
-	refusal = coll_tombstone_answer(tombstone, packet, bytes, answer, &answer_bytes);
+	refusal = coll_timewait_answer(timewait, packet, bytes, answer, &answer_bytes);
 	udp_drop_refused(cn, packet, bytes, refusal);
 	if (refusal == COLL_ACCEPTED) {
-		coll_count(cn->counters, COLL_COUNT_ENTOMBED);
+		coll_count(cn->counters, COLL_COUNT_TIMEWAIT_ANSWERED);
 		udp_answer(cn, answer, answer_bytes, &self, &from);
 	}
 }
 
 /* Give a packet to its group, if it comes from whom it says. */
-static void udp_deliver(struct coll_net *cn, struct coll_formation *f, const struct sk_buff *skb,
+static void udp_deliver(struct coll_net *cn, struct coll_instance *gi, const struct sk_buff *skb,
 			u32 source, const u8 *packet, u32 bytes)
 {
-	const struct coll_group *g = &f->group;
+	const struct coll_group *g = &gi->group;
 
-	if (unlikely(!udp_is_member(skb, f->members, g->self, source)))
+	if (unlikely(!udp_is_member(skb, gi->members, g->self, source)))
 		udp_drop(cn, packet, bytes, COLL_DROP_WRONG_SOURCE);
 	else
 		udp_drop_refused(cn, packet, bytes,
-				 coll_formation_receive(f, source, packet, bytes));
+				 coll_instance_receive(gi, source, packet, bytes));
 }
 
 /*
@@ -450,7 +450,7 @@ static void udp_deliver(struct coll_net *cn, struct coll_formation *f, const str
 static int udp_receive(struct sock *sk, struct sk_buff *skb)
 {
 	struct coll_net *cn = rcu_dereference_sk_user_data(sk);
-	struct coll_formation *f;
+	struct coll_instance *gi;
 	const u8 *packet;
 	u32 bytes;
 
@@ -466,9 +466,9 @@ static int udp_receive(struct sock *sk, struct sk_buff *skb)
 		goto malformed;
 
 	trace_coll_packet_received(packet, bytes);
-	f = coll_formation_find(cn, coll_wire_tag(packet), coll_wire_destination(packet));
-	if (likely(f))
-		udp_deliver(cn, f, skb, coll_wire_source(packet), packet, bytes);
+	gi = coll_instance_find(cn, coll_wire_tag(packet), coll_wire_destination(packet));
+	if (likely(gi))
+		udp_deliver(cn, gi, skb, coll_wire_source(packet), packet, bytes);
 	else
 		udp_receive_unknown(cn, skb, packet, bytes);
 	/* Back to the cache that coll_udp_packet() takes from. */

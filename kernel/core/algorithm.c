@@ -2,7 +2,7 @@
 /*
  * The registry of algorithms, and what "auto" chooses from it. The choice is a
  * function of operation and number of hosts alone: all hosts know these alike, and
- * two that chose differently would wait for each other for ever.
+ * two that chose differently would wait for each other indefinitely.
  */
 #include "algorithm.h"
 

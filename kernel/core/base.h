@@ -2,7 +2,7 @@
 /*
  * The few words of the kernel that the core uses. In the module they come
  * from the kernel; in user space (simulator, fuzzers, unit tests) from the
- * stand-ins in user_base.h. Core files include nothing else of their home.
+ * stand-ins in user_base.h. Core files include nothing else of their platform.
  */
 #ifndef COLL_CORE_BASE_H
 #define COLL_CORE_BASE_H

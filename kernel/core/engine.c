@@ -187,7 +187,7 @@ static void op_fold_entry(struct coll_op *op, u32 lane, u32 edge)
 /*
  * Apply the fold list in its order. The results go into buffers of their own,
  * so that what this round has sent stays as it was until it is acknowledged. Inlined
- * it would make a barrier's rounds dearer, which do not come here.
+ * it would make a barrier's rounds more expensive, which do not come here.
  */
 static noinline void op_fold(struct coll_op *op, u32 index)
 {

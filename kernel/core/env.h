@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the core asks of its home: the kernel module, the simulator, a unit
- * test. Ordinary functions, bound when the home is linked.
+ * What the core asks of its platform: the kernel module, the simulator, a unit
+ * test. Ordinary functions, bound when the platform is linked.
  *
- * The home calls the core under the group's lock, and the core calls these
+ * The platform calls the core under the group's lock, and the core calls these
  * back under it; none of them may call the core. Those that allocate and free
  * memory are called only from coll_group_init() and coll_group_destroy(),
  * which hold no lock: all that a group needs to run is reserved when it is
@@ -29,7 +29,7 @@ struct coll_peer *coll_env_peer_new(struct coll_group *g);
 void coll_env_peer_free(struct coll_peer *peer);
 
 /* The peer rests: nothing is sent over it until it opens again. */
-void coll_env_peer_rest(struct coll_peer *peer);
+void coll_env_peer_idle(struct coll_peer *peer);
 
 /*
  * A packet of @bytes to write into, NULL if there is no memory; it goes to
@@ -56,11 +56,11 @@ void coll_env_writable(struct coll_group *g);
 /* A round of operation @number is over in that lane. May it be, in the present context? */
 bool coll_env_round(struct coll_group *g, u32 number, u32 lane, u32 round);
 
-/* ---- what a home may want to know, and need not ---- */
+/* ---- what a platform may want to know ---- */
 
 /* Why a packet goes no further. Each is named after its counter. */
 enum coll_drop {
-	/* found by the home */
+	/* found by the platform */
 	COLL_DROP_MALFORMED,
 	COLL_DROP_UNKNOWN_GROUP,
 	COLL_DROP_WRONG_SOURCE,
@@ -85,7 +85,7 @@ void coll_env_send_again(const struct coll_message *m);
 /* The peer begins: a new one, or one that rests opens again. */
 void coll_env_peer_open(struct coll_peer *peer);
 
-/* Operations beyond a limit cannot complete: g->verdict is new, or another one. */
-void coll_env_limit(struct coll_group *g);
+/* Operations beyond a limit cannot complete: g->failure is new, or another one. */
+void coll_env_failure(struct coll_group *g);
 
 #endif

@@ -33,14 +33,14 @@ void coll_group_arm(struct coll_group *g, u64 at)
  * Put back the peers that have nothing to say, not even since they were looked at. When
  * is the first of the others due?
  */
-static u64 group_rest_peers(struct coll_group *g)
+static u64 group_release_idle_peers(struct coll_group *g)
 {
 	struct coll_peer **link = &g->all_peers, **bucket, *peer;
 	u64 next = COLL_NEVER;
 
 	while ((peer = *link)) {
-		peer->rests &= peer->due_ns == COLL_NEVER;
-		if (likely(!peer->rests)) {
+		peer->idle &= peer->due_ns == COLL_NEVER;
+		if (likely(!peer->idle)) {
 			next = min(next, peer->due_ns);
 			link = &peer->all;
 			continue;
@@ -52,9 +52,9 @@ static u64 group_rest_peers(struct coll_group *g)
 		*bucket = peer->next;
 		peer->next = g->spare;
 		g->spare = peer;
-		coll_env_peer_rest(peer);
+		coll_env_peer_idle(peer);
 		g->stats.peers--;
-		g->stats.peers_rested++;
+		g->stats.peers_idle++;
 	}
 	return next;
 }
@@ -88,7 +88,7 @@ void coll_group_expire(struct coll_group *g, u64 now)
 		}
 	}
 	/* Only now: a failure makes peers due that were passed before. */
-	next = group_rest_peers(g);
+	next = group_release_idle_peers(g);
 	g->armed_ns = COLL_NEVER;
 	coll_group_arm(g, min(next, min(g->settle_ns, g->watch_ns)));
 }
@@ -155,19 +155,19 @@ static void group_each_peer(struct coll_group *g, peer_visitor visit, u64 now)
 }
 
 /**
- * coll_group_nudge() - tell a host that knocked before we existed that we do
+ * coll_group_notify_join() - tell a host whose packet came before the group that the group is here
  * @g: the group
  * @host: that host
  * @now: time in ns
  *
  * Context: BH disabled; group lock held.
  */
-void coll_group_nudge(struct coll_group *g, u32 host, u64 now)
+void coll_group_notify_join(struct coll_group *g, u32 host, u64 now)
 {
 	struct coll_peer *peer = coll_group_peer(g, host, now);
 
 	if (peer && !peer->incarnation)
-		coll_peer_nudge(peer, now);
+		coll_peer_send_ack(peer, now);
 }
 
 /* ---- the window ---- */
@@ -178,7 +178,7 @@ static void peer_tell_room(struct coll_group *g, struct coll_peer *peer, u64 now
 		return;
 	peer->refused = false;
 	g->refusals--;
-	coll_peer_nudge(peer, now);
+	coll_peer_send_ack(peer, now);
 }
 
 /**
@@ -219,7 +219,7 @@ static void group_age_peers(struct coll_group *g)
 	for (peer = g->all_peers; peer; peer = peer->all)
 		peer_age(g, peer);
 	for (peer = g->spare; peer; peer = peer->next)
-		if (peer->rests)
+		if (peer->idle)
 			peer_age(g, peer);
 }
 
@@ -294,7 +294,7 @@ bool coll_group_quiet(const struct coll_group *g)
 	if (!g->leaving || g->running)
 		return false;
 	for (peer = g->all_peers; peer; peer = peer->all)
-		if (!coll_peer_idle(peer) || peer->ack_owed)
+		if (!coll_peer_settled(peer) || peer->ack_owed)
 			return false;
 	return true;
 }
@@ -306,7 +306,7 @@ bool coll_group_quiet(const struct coll_group *g)
  * @g: the group
  * @host: of it
  *
- * Without a table of the home it is a search through all ranks, for what happens once in
+ * Without a table of the platform it is a search through all ranks, for what happens once in
  * the life of a group.
  */
 u32 coll_group_rank(const struct coll_group *g, u32 host)
@@ -516,7 +516,7 @@ static void group_post_ended(struct coll_group *g, u32 local, struct coll_op *op
 	if (!coll_group_settling(g) || op->state == COLL_OP_DONE) {
 		g->stats.failed++;
 		coll_env_complete(g, local, rank->next, token, NULL, 0,
-				  coll_verdict_error(&g->verdict), g->verdict.rank);
+				  coll_failure_error(&g->failure), g->failure.rank);
 		return;
 	}
 	if (op->state != COLL_OP_ABORTED) {
@@ -588,7 +588,7 @@ static noinline bool group_make_early(struct coll_group *g, struct coll_op *op, 
 		return false;
 	group_make_operation(g, op, body->operation, &body->signature, source);
 	if (!op->contributors &&
-	    !(g->limited && coll_after(op->number, g->verdict.limit)))
+	    !(g->limited && coll_after(op->number, g->failure.limit)))
 		coll_op_begin(op, now);
 	return true;
 }

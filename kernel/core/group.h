@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A group on one host: its descriptor, the window of operations, its peers,
- * and what became of it. This is the core's face towards its home: the home
+ * and what became of it. This is the core's interface for its platform: the platform
  * embeds struct coll_group, and calls the functions below under one lock of
  * the group with bottom halves off. They never sleep, but for init and destroy,
  * which need no lock.
  *
  * A group works until it fails (terminal, sticky) or until its rank leaves.
- * When it has left and nothing is under way any more it is quiet: the home
- * replaces it by a tombstone (tombstone.h).
+ * When it has left and nothing is under way any more it is quiet: the platform
+ * replaces it by a time-wait entry (timewait.h).
  *
  * Several ranks may live on a host; they are counted from 0 in the order of their
  * numbers ("local"). Each joins, posts and leaves for itself; the network sees
@@ -21,7 +21,7 @@
 #include "algorithm.h"
 #include "engine.h"
 #include "env.h"
-#include "verdict.h"
+#include "failure.h"
 #include "watch.h"
 
 /* Nothing has completed yet: one before the first operation, number 0. */
@@ -130,7 +130,7 @@ struct coll_rank {
  * @peer_mask: size of the table - 1
  * @spare: memory for the peers that the schedules name, until first use
  * @all_peers: the same as a list
- * @armed_ns: the deadline that the home knows
+ * @armed_ns: the deadline that the platform knows
  * @next: number of the first operation that no rank of this host has posted
  * @oldest: oldest operation whose slot is in use
  * @completed: all operations through this one are complete
@@ -145,7 +145,7 @@ struct coll_rank {
  * @settle_ns: when aborted operations report; COLL_NEVER if there are none
  * @watch_ns: when to look next for whom operations wait
  * @watch_round: number of the latest look
- * @verdict: operations beyond its limit cannot complete,
+ * @failure: operations beyond its limit cannot complete,
  * @limited: if there is one
  * @failed: terminal: this host takes part in nothing any more
  * @leaving: our ranks have left
@@ -154,7 +154,7 @@ struct coll_rank {
  * @memory: bytes that were reserved when it was made; more than @max_memory if that
  *	was why it could not be made
  * @max_memory: the most
- * @stats: counters (uapi); the home adds hosts, host and size
+ * @stats: counters (uapi); the platform adds hosts, host and size
  */
 struct coll_group {
 	struct coll_secret	secret;
@@ -197,7 +197,7 @@ struct coll_group {
 	u64			settle_ns;
 	u64			watch_ns;
 	u32			watch_round;
-	struct coll_verdict	verdict;
+	struct coll_failure	failure;
 	bool			limited;
 	bool			failed;
 	bool			leaving;
@@ -243,8 +243,8 @@ enum coll_refusal coll_group_receive(struct coll_group *g, u32 source, const u8 
 /* The deadline asked for with coll_env_deadline() has passed. */
 void coll_group_expire(struct coll_group *g, u64 now);
 
-/* @host has knocked before this group existed: tell it that we are here. */
-void coll_group_nudge(struct coll_group *g, u32 host, u64 now);
+/* A packet of @host came before this group existed: send a join notice. */
+void coll_group_notify_join(struct coll_group *g, u32 host, u64 now);
 
 /* A rank closes: what it has posted completes, others learn of it. */
 void coll_group_leave(struct coll_group *g, u32 local, u64 now);
@@ -255,7 +255,7 @@ bool coll_group_quiet(const struct coll_group *g);
 /* Will the rank's next operation fail? One that left had not posted it. */
 static inline bool coll_group_ended(const struct coll_group *g, u32 local)
 {
-	return g->limited && coll_after(g->ranks[local].next, g->verdict.limit);
+	return g->limited && coll_after(g->ranks[local].next, g->failure.limit);
 }
 
 /* Are errors held? */
@@ -267,7 +267,7 @@ static inline bool coll_group_settling(const struct coll_group *g)
 /* Is it a failure, and not a rank that left, that limits the group? */
 static inline bool coll_group_broken(const struct coll_group *g)
 {
-	return g->limited && g->verdict.reason != COLL_REASON_LEFT;
+	return g->limited && g->failure.reason != COLL_REASON_LEFT;
 }
 
 /* Is there room for the rank to post? */
@@ -286,8 +286,8 @@ static inline u32 coll_group_credit(const struct coll_group *g)
 {
 	u32 oldest = g->oldest;
 
-	if (unlikely(g->limited && coll_after(oldest, g->verdict.limit)))
-		oldest = g->verdict.limit + 1;
+	if (unlikely(g->limited && coll_after(oldest, g->failure.limit)))
+		oldest = g->failure.limit + 1;
 	return oldest + g->window - 1;
 }
 
@@ -302,8 +302,8 @@ static inline struct coll_op *coll_group_slot(const struct coll_group *g, u32 nu
  */
 static inline u32 coll_group_last(const struct coll_group *g)
 {
-	if (g->limited && (!g->leaving || coll_before(g->verdict.limit, g->next - 1)))
-		return g->verdict.limit;
+	if (g->limited && (!g->leaving || coll_before(g->failure.limit, g->next - 1)))
+		return g->failure.limit;
 	return g->next - 1;
 }
 
@@ -313,7 +313,7 @@ static inline u32 coll_group_host(const struct coll_group *g, u32 rank)
 	return g->host_of_rank ? g->host_of_rank[rank] : rank;
 }
 
-/* The lowest rank of a host: it takes long to find if the home has no table of them. */
+/* The lowest rank of a host: it takes long to find if the platform has no table of them. */
 u32 coll_group_rank(const struct coll_group *g, u32 host);
 
 static inline bool coll_signature_equal(const struct coll_signature *a,

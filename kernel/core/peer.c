@@ -54,8 +54,8 @@ void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 
 {
 	peer->due_ns = COLL_NEVER;
 	peer->quiet_ns = now + g->timing.idle;
-	if (peer->rests) {
-		peer->rests = false;
+	if (peer->idle) {
+		peer->idle = false;
 		peer_renumber(peer);
 		peer_know(peer, peer->incarnation);
 		return;
@@ -651,11 +651,11 @@ void coll_peer_refuse(struct coll_peer *peer, const struct coll_body *body, u64 
 }
 
 /**
- * coll_peer_nudge() - let the other side know that we are here, or what we received
+ * coll_peer_send_ack() - let the other side know that we are here, or what we received
  * @peer: to whom
  * @now: time in ns
  */
-void coll_peer_nudge(struct coll_peer *peer, u64 now)
+void coll_peer_send_ack(struct coll_peer *peer, u64 now)
 {
 	struct coll_body body = { .type = COLL_PACKET_ACK };
 
@@ -747,14 +747,14 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 }
 
 /* Nothing else is due: if nothing is said for long enough, the peer rests. */
-static void peer_rest(struct coll_peer *peer, u64 now)
+static void peer_check_idle(struct coll_peer *peer, u64 now)
 {
 	u32 mark = peer->next_seq + peer->recv_seq + peer->probes;
 
 	if (peer->due_ns != COLL_NEVER)
 		return;
 	if (mark == peer->quiet_mark && peer->quiet_ns <= now && !peer->refused) {
-		peer->rests = true;
+		peer->idle = true;
 		return;
 	}
 	if (mark != peer->quiet_mark || peer->quiet_ns <= now)
@@ -782,10 +782,10 @@ bool coll_peer_expire(struct coll_peer *peer, u64 now)
 				 coll_group_rank(peer->group, peer->host), now);
 	peer_retransmit(peer, now);
 	if (peer_ack_due(peer, now))
-		coll_peer_nudge(peer, now);
+		coll_peer_send_ack(peer, now);
 	else if (peer->ack_owed)
 		coll_group_schedule(peer->group, peer, peer->ack_due_ns);
 	coll_watch_ask(peer, now);
-	peer_rest(peer, now);
+	peer_check_idle(peer, now);
 	return true;
 }

@@ -90,7 +90,7 @@ struct coll_message {
  * @told_last: with this last operation
  * @knows_us: the other side has heard this incarnation of ours
  * @dead: it was silent for too long
- * @rests: put back until there is something to say
+ * @idle: put back until there is something to say
  * @quiet_ns: if nothing is said until then, it rests
  * @quiet_mark: changes when something is said
  * @asked_ns: latest question whether the other side is there
@@ -149,7 +149,7 @@ struct coll_peer {
 	bool			told;
 	bool			knows_us;
 	bool			dead;
-	bool			rests;
+	bool			idle;
 	u32			quiet_mark;
 	u64			quiet_ns;
 	u64			asked_ns;
@@ -236,20 +236,20 @@ void coll_peer_repeat(struct coll_peer *peer, const struct coll_body *body, u64 
 void coll_peer_refuse(struct coll_peer *peer, const struct coll_body *body, u64 now);
 
 /* Let the other side know that we are here, or what we have received. */
-void coll_peer_nudge(struct coll_peer *peer, u64 now);
+void coll_peer_send_ack(struct coll_peer *peer, u64 now);
 
 /* The event is over: send the acknowledgment that is due with it. */
 static inline void coll_peer_flush(struct coll_peer *peer, u64 now)
 {
 	if (unlikely(peer->ack_now))
-		coll_peer_nudge(peer, now);
+		coll_peer_send_ack(peer, now);
 }
 
 /* The peer is due. False: the other side is silent too long. */
 bool coll_peer_expire(struct coll_peer *peer, u64 now);
 
 /* Nothing is owed to the other side. */
-static inline bool coll_peer_idle(const struct coll_peer *peer)
+static inline bool coll_peer_settled(const struct coll_peer *peer)
 {
 	return list_empty(&peer->sent) && list_empty(&peer->held);
 }

@@ -219,7 +219,7 @@ static void watch_operation(struct coll_group *g, const struct coll_op *op, u64 
 
 static bool watch_wanted(const struct coll_group *g, const struct coll_op *op)
 {
-	if (g->limited && coll_after(op->number, g->verdict.limit))
+	if (g->limited && coll_after(op->number, g->failure.limit))
 		return false;
 	return op->state == COLL_OP_RUNNING || (op->state == COLL_OP_EARLY && op->probed);
 }

@@ -60,11 +60,11 @@ static u64 wire_derive_one(const siphash_key_t *key, u64 id, u64 nonce, u64 labe
 }
 
 /**
- * coll_wire_derive() - the secrets of one formation of a group
+ * coll_wire_derive() - the secrets of one instance of a group
  * @secret: out
  * @key: shared by the members; may be zero
  * @id: number of the group
- * @nonce: fresh for each formation, so that packets of an earlier one fail
+ * @nonce: fresh for each instance, so that packets of an earlier one fail
  *
  * Equal on hosts of either byte order. Context: any.
  */

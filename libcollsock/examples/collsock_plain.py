@@ -233,7 +233,7 @@ def main():
     parser.add_argument("rank", metavar="RANK", type=int)
     parser.add_argument("--id", type=int, default=1, help="number of the group (default 1)")
     parser.add_argument("--nonce", type=int, default=1,
-                        help="of this formation of the group, equal on all ranks; take another "
+                        help="of this instance of the group, equal on all ranks; take another "
                              "one for every run (default 1)")
     parser.add_argument("--key-file", help="32 hexadecimal digits, mode 600")
     options = parser.parse_args()

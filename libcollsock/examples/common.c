@@ -22,7 +22,7 @@ static void print_usage(const struct example *e, const char *purpose)
 	       "once for each line, on that host, with the same file. Without RANK it is one of\n"
 	       "the ranks whose address is local: the first, unless --local says which.\n\n"
 	       "  -i, --id N          number of the group (default %d)\n"
-	       "  -n, --nonce N       of this formation of the group, equal on all ranks; take\n"
+	       "  -n, --nonce N       of this instance of the group, equal on all ranks; take\n"
 	       "                      another one for every run (default %d)\n"
 	       "  -k, --key-file FILE shared secret: 32 hexadecimal digits, mode 600; without it\n"
 	       "                      hosts must allow it: collsock set require_keys 0\n"

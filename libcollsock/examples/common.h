@@ -21,7 +21,7 @@ enum {
  * @rank: or -1: one of this host
  * @local: then which of these, from 0
  * @id: of the group
- * @nonce: of this formation of the group
+ * @nonce: of this instance of the group
  * @count: how often
  */
 struct example {

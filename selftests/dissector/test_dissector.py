@@ -45,8 +45,8 @@ def same(what, found, expected):
 def all_fields_are_those_that_the_core_reads(capture, told):
     read = fields_of(capture, *(f"collsock.{name}" for name in FIELDS))
     same("packets", len(read), len(told))
-    for number, (row, (verdict, *expected)) in enumerate(zip(read, told), 1):
-        if verdict == "formed":
+    for number, (row, (form, *expected)) in enumerate(zip(read, told), 1):
+        if form == "formed":
             for name, value, right in zip(FIELDS, row, expected, strict=True):
                 same(f"{name} of packet {number}", value, right)
         else:
@@ -57,10 +57,10 @@ def what_the_core_refuses_is_malformed_with_one_reason(capture, told):
     rows = fields_of(capture, "_ws.col.Info", *(f"collsock.malformed.{name}"
                                                 for name in MALFORMED))
     reasons = set()
-    for number, ((info, *found), (verdict, *_)) in enumerate(zip(rows, told, strict=True), 1):
+    for number, ((info, *found), (form, *_)) in enumerate(zip(rows, told, strict=True), 1):
         given = [name for name, value in zip(MALFORMED, found) if value]
-        same(f"reasons of packet {number}", len(given), verdict == "malformed")
-        same(f"summary of packet {number}", info.startswith("malformed"), verdict == "malformed")
+        same(f"reasons of packet {number}", len(given), form == "malformed")
+        same(f"summary of packet {number}", info.startswith("malformed"), form == "malformed")
         reasons.update(given)
     same("reasons seen", reasons, set(MALFORMED))
 

@@ -15,7 +15,7 @@ enum fuzz_event {
 	EVENT_STEP,		/* packets or deadlines */
 	EVENT_LEAVE,		/* rank: leaves, or joins if it has not yet */
 	EVENT_FAIL,		/* host, reason, rank */
-	EVENT_NUDGE,		/* host, host that knocked */
+	EVENT_JOIN_NOTICE,		/* host, host that sent an early packet */
 	EVENT_CUT,		/* host: cut off, or back */
 	EVENT_RESTART,		/* host: forgets all and joins again */
 	EVENT_EXPIRE,		/* host: the timer is early */

@@ -240,7 +240,7 @@ static void scripts_of_hosts(void)
 	post(EVENT_BARRIER, 1, 1);
 	post(EVENT_BARRIER, 1, 1);
 	run(ABOUT_1_MS);
-	ADD(EVENT_NUDGE, 0, 1, EVENT_EXPIRE, 0);
+	ADD(EVENT_JOIN_NOTICE, 0, 1, EVENT_EXPIRE, 0);
 	run(ABOUT_130_MS);
 	end("window");
 }

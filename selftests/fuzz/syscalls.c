@@ -734,7 +734,7 @@ static void interrupt_all(void)
 		pthread_kill(thread_ids[i], SIGUSR1);
 }
 
-/* So that no call that has no time-out lasts for ever. */
+/* So that no call that has no time-out lasts indefinitely. */
 static void watch_over(__u64 until)
 {
 	while (now_ms() < until) {

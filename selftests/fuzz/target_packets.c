@@ -485,12 +485,12 @@ static void fail(struct siege *s)
 	coll_group_break(&s->group.members[host].group, reason, rank, s->world.now);
 }
 
-static void nudge(struct siege *s)
+static void notify_join(struct siege *s)
 {
 	u32 host = fuzz_below(&s->in, s->hosts), other = fuzz_below(&s->in, s->hosts);
 
 	if (joined(s, host) && other != host)
-		coll_group_nudge(&s->group.members[host].group, other, s->world.now);
+		coll_group_notify_join(&s->group.members[host].group, other, s->world.now);
 }
 
 /* The timer is early. */
@@ -517,7 +517,7 @@ static void leave_or_join(struct siege *s, u32 rank)
 {
 	if (s->local[rank] >= 0)
 		leave(s, rank);
-	else if (member_of_rank(s, rank)->state != WORLD_ENTOMBED)
+	else if (member_of_rank(s, rank)->state != WORLD_TIMEWAIT)
 		join(s, rank);
 }
 
@@ -743,8 +743,8 @@ static void one_event(struct siege *s)
 		return;
 	case EVENT_FAIL:
 		return fail(s);
-	case EVENT_NUDGE:
-		return nudge(s);
+	case EVENT_JOIN_NOTICE:
+		return notify_join(s);
 	case EVENT_EXPIRE:
 		return expire(s);
 	case EVENT_RAW:
@@ -814,7 +814,7 @@ static void free_results(struct siege *s)
 				free(s->life[rank][life].posts[i].result);
 }
 
-/* All faults end and everyone leaves: nothing may be owed for ever. */
+/* All faults end and everyone leaves: nothing may be owed indefinitely. */
 static void end(struct siege *s)
 {
 	u32 i;
@@ -832,7 +832,7 @@ static void end(struct siege *s)
 	check_all(s);
 	for (i = 0; i < s->hosts; i++)
 		FUZZ_EXPECT(!must_end(s, i) || coll_group_quiet(&s->group.members[i].group),
-			    "host %u has left and lingers for ever", i);
+			    "host %u has left and lingers indefinitely", i);
 	world_group_free(&s->group);
 	world_free(&s->world);
 	free_results(s);

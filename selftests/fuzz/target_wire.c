@@ -2,10 +2,10 @@
 /*
  * One packet: reading it stays inside of it, what is read is what was written, and
  * it is authentic only by its last eight bytes. The first byte of the input says
- * where the packet begins in memory and whether it is sealed; a tombstone answers it.
+ * where the packet begins in memory and whether it is sealed; a time-wait entry answers it.
  */
 #include "fuzz.h"
-#include "tombstone.h"
+#include "timewait.h"
 #include "wire.h"
 
 #define SEAL	0x80
@@ -62,28 +62,28 @@ static void check_packet(const u8 *packet, u32 bytes)
 }
 
 /* One answer at most, to what asks for one, little longer, and itself no question. */
-static void check_tombstone(const u8 *packet, u32 bytes)
+static void check_timewait(const u8 *packet, u32 bytes)
 {
-	struct coll_tombstone t = { .secret.mac = key, .descriptor = 0x1234, .incarnation = 1001,
+	struct coll_timewait t = { .secret.mac = key, .descriptor = 0x1234, .incarnation = 1001,
 				    .last = 5, .completed = 4 };
-	u8 *answer = malloc(COLL_TOMBSTONE_ANSWER), *second = malloc(COLL_TOMBSTONE_ANSWER);
+	u8 *answer = malloc(COLL_TIMEWAIT_ANSWER), *second = malloc(COLL_TIMEWAIT_ANSWER);
 	u32 answer_bytes = ~0U, second_bytes = ~0U;
 	enum coll_refusal refusal;
 
 	if (!answer || !second)
 		abort();
 	if (coll_wire_formed(packet, bytes)) {
-		refusal = coll_tombstone_answer(&t, packet, bytes, answer, &answer_bytes);
+		refusal = coll_timewait_answer(&t, packet, bytes, answer, &answer_bytes);
 		if (refusal != COLL_ACCEPTED)
 			FUZZ_EQUAL(answer_bytes, 0, "answer to what is refused");
-		FUZZ_EXPECT(answer_bytes <= COLL_TOMBSTONE_ANSWER, "%u bytes", answer_bytes);
+		FUZZ_EXPECT(answer_bytes <= COLL_TIMEWAIT_ANSWER, "%u bytes", answer_bytes);
 		FUZZ_EXPECT(answer_bytes <= bytes + COLL_WIRE_OPERANDS + COLL_WIRE_ACK,
 			    "%u bytes to %u", answer_bytes, bytes);
 		if (answer_bytes) {
 			check_packet(answer, answer_bytes);
 			t.incarnation = 0;
-			refusal = coll_tombstone_answer(&t, answer, answer_bytes, second,
-							&second_bytes);
+			refusal = coll_timewait_answer(&t, answer, answer_bytes, second,
+						       &second_bytes);
 			FUZZ_EQUAL(refusal, COLL_ACCEPTED, "refusal of an answer");
 			FUZZ_EQUAL(second_bytes, 0, "answer to an answer");
 		}
@@ -113,7 +113,7 @@ int fuzz_target(const u8 *data, size_t bytes)
 		memcpy(packet + length - COLL_WIRE_MAC, &code, sizeof(code));
 	}
 	check_packet(packet, length);
-	check_tombstone(packet, length);
+	check_timewait(packet, length);
 	free(memory);
 	return 0;
 }

@@ -27,7 +27,7 @@ void sim_violated(struct sim *s, const char *format, ...)
 /* ---- blame ---- */
 
 /*
- * Does nobody answer for its host any more, though it did nothing wrong? Its tombstone
+ * Does nobody answer for its host any more, though it did nothing wrong? Its time-wait entry
  * has crumbled, or was lost with the host.
  */
 static bool forgotten(const struct sim_rank *r)
@@ -36,8 +36,8 @@ static bool forgotten(const struct sim_rank *r)
 	u64 liveness = r->group->common.timing.liveness;
 
 	/* Whoever has begun to ask in time had an answer. */
-	if (m->state == WORLD_ENTOMBED)
-		return r->group->acted_ns > m->buried_ns + liveness;
+	if (m->state == WORLD_TIMEWAIT)
+		return r->group->acted_ns > m->timewait_ns + liveness;
 	if (m->state == WORLD_ABSENT)
 		for (r = sim_lowest_of(m); r; r = r->sibling)
 			if (r->left)
@@ -235,7 +235,7 @@ static void check_told(const struct world_member *m, const struct collsock_stats
 	check_told_one(m, "rounds", told->rounds, stats->rounds);
 	check_told_one(m, "retransmissions", told->again, stats->retransmits);
 	check_told_one(m, "peers", told->open, stats->peers);
-	check_told_one(m, "peers that rest", told->rested, stats->peers_rested);
+	check_told_one(m, "peers that rest", told->rested, stats->peers_idle);
 	check_told_one(m, "duplicates", told->drops[COLL_DROP_DUPLICATE], stats->duplicates);
 	check_told_one(m, "invalid packets", told->drops[COLL_DROP_INVALID], stats->invalid);
 	check_told_one(m, "stale packets", told->drops[COLL_DROP_STALE], stats->stale);
@@ -260,10 +260,10 @@ void sim_check_member(struct world_member *m)
 	const struct coll_group *g = &m->group;
 
 	if (m->state == WORLD_JOINED && g->limited &&
-	    memcmp(&m->told.verdict, &g->verdict, sizeof(g->verdict)))
-		sim_violated(m->world->owner, "host %u: its verdict was not told", m->index);
-	sim_check_verdict(m);
-	if (m->state == WORLD_ENTOMBED)
+	    memcmp(&m->told.failure, &g->failure, sizeof(g->failure)))
+		sim_violated(m->world->owner, "host %u: its failure was not told", m->index);
+	sim_check_failure(m);
+	if (m->state == WORLD_TIMEWAIT)
 		check_counters(m, &m->last_stats);
 	else if (g->next - g->oldest > g->window)
 		sim_violated(m->world->owner, "host %u: %u operations in a window of %u",
@@ -307,7 +307,7 @@ static void check_rank_stuck(struct sim *s, const struct sim_rank *r)
 		return;
 	trace_group(s, g);
 	if (r->completed < r->posted)
-		sim_violated(s, "rank %u of group %u waits for ever for operation %u of %u posted",
+		sim_violated(s, "rank %u of group %u waits indefinitely for operation %u of %u posted",
 			     r->number, r->group->id, r->completed, r->posted);
 	else
 		sim_violated(s, "rank %u of group %u lingers: %s, next %u, oldest %u",

@@ -206,8 +206,8 @@ static u32 host_done(const struct world_member *m)
 {
 	const struct coll_group *core = &m->group;
 
-	if (m->state == WORLD_ENTOMBED)
-		return m->tombstone.last + 1;
+	if (m->state == WORLD_TIMEWAIT)
+		return m->timewait.last + 1;
 	if (m->state == WORLD_ABSENT)
 		return 0;
 	return coll_group_credit(core) - core->window + 1;
@@ -221,14 +221,14 @@ static void note_given(struct sim_group *g)
 		g->given[i] = host_done(&g->common.members[i]);
 }
 
-/* In its first life, by itself or by its tombstone */
+/* In its first life, by itself or by its time-wait entry */
 static bool host_answers(const struct world_member *m)
 {
 	if (sim_host_restarted(m))
 		return false;
 	return m->state == WORLD_JOINED ||
-	       (m->state == WORLD_ENTOMBED &&
-		m->world->now <= m->buried_ns + 2 * m->common->timing.liveness);
+	       (m->state == WORLD_TIMEWAIT &&
+		m->world->now <= m->timewait_ns + 2 * m->common->timing.liveness);
 }
 
 /* Has the former life had what the operation misses? */
@@ -293,7 +293,7 @@ static void check_answered(const struct sim_rank *r, const struct sim_post *p)
 	if (p->done || p->number == r->dissent ||
 	    sim_values_takes(&r->group->ops[p->number], r->number))
 		return;
-	if (!coll_group_settling(core) || !coll_after(p->number, core->verdict.limit))
+	if (!coll_group_settling(core) || !coll_after(p->number, core->failure.limit))
 		sim_violated(r->group->sim, "rank %u takes no result of operation %u, and waits",
 			     r->number, p->number);
 }

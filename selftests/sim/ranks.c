@@ -191,7 +191,7 @@ static void rank_joins_on_cpu(struct world *w, void *what)
 {
 	struct sim_rank *r = what;
 
-	if (r->member->state == WORLD_ENTOMBED)
+	if (r->member->state == WORLD_TIMEWAIT)
 		sim_rank_over(r);
 	else if (!r->member->host->down && !r->joined)
 		rank_joins_now(r);
@@ -247,7 +247,7 @@ static void user_after(struct world_member *m)
 
 	sim_check_member(m);
 	for (r = sim_lowest_of(m); r; r = r->sibling) {
-		if (m->state != WORLD_ENTOMBED)
+		if (m->state != WORLD_TIMEWAIT)
 			rank_next(r);
 		else if (r->left)
 			sim_rank_over(r);

@@ -434,7 +434,7 @@ static struct sim_fault *add_fault(struct sim *s, enum sim_fault_kind kind)
 
 /*
  * Half of them are short enough to harm nobody. Of the others many end when those
- * that have given the host up have left, and their tombstones still stand.
+ * that have given the host up have left, and their time-wait entries still stand.
  */
 static u64 choose_duration(struct sim *s)
 {

@@ -153,14 +153,14 @@ struct sim_rank {
  * @incarnation: life of the host
  * @limited: there is an operation that cannot complete
  * @settling: errors are held
- * @verdict: which one, and who is to blame
+ * @failure: which one, and who is to blame
  * @held_ns: errors are held until then
  */
 struct sim_known {
 	u32			incarnation;
 	bool			limited;
 	bool			settling;
-	struct coll_verdict	verdict;
+	struct coll_failure	failure;
 	u64			held_ns;
 };
 
@@ -367,8 +367,8 @@ void sim_check_posted(struct sim_rank *r, const struct sim_post *p);
 void sim_check_joined(struct sim_rank *r);
 void sim_check_calm(struct sim *s, u64 at);
 
-/* check_verdict.c: what hosts know of the end of their group */
-void sim_check_verdict(struct world_member *m);
+/* check_failure.c: what hosts know of the end of their group */
+void sim_check_failure(struct world_member *m);
 void sim_check_error(struct sim_rank *r, u32 number, u32 error, u32 failed_rank);
 
 /* sim.c: true if every promise was kept */

@@ -332,7 +332,7 @@ void world_inject(struct world *w, struct world_packet *p)
 	world_at(w, w->now + link_delay(w, world_link(w, p->from, p->to)), packet_arrives, p);
 }
 
-/* ---- the home of a group ---- */
+/* ---- the platform of a group ---- */
 
 static struct world_member *member_of(struct coll_group *g)
 {
@@ -357,20 +357,20 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 	host_send(m->world, m->host, p);
 }
 
-static void member_bury(struct world_member *m)
+static void member_enter_timewait(struct world_member *m)
 {
-	world_trace(m->world, "host %u: %u is entombed", m->host->id, m->index);
-	coll_group_entomb(&m->group, &m->tombstone);
+	world_trace(m->world, "host %u: %u enters time-wait", m->host->id, m->index);
+	coll_timewait_set(&m->group, &m->timewait);
 	m->last_stats = m->group.stats;
 	coll_group_destroy(&m->group);
-	m->state = WORLD_ENTOMBED;
-	m->buried_ns = m->world->now;
+	m->state = WORLD_TIMEWAIT;
+	m->timewait_ns = m->world->now;
 }
 
 static void member_after(struct world_member *m)
 {
 	if (m->state == WORLD_JOINED && m->group.leaving && coll_group_quiet(&m->group))
-		member_bury(m);
+		member_enter_timewait(m);
 	if (m->world->user->after)
 		m->world->user->after(m);
 }
@@ -446,7 +446,7 @@ void coll_env_peer_open(struct coll_peer *peer)
 	member_of(peer->group)->told.open++;
 }
 
-void coll_env_peer_rest(struct coll_peer *peer)
+void coll_env_peer_idle(struct coll_peer *peer)
 {
 	struct world_told *told = &member_of(peer->group)->told;
 
@@ -454,9 +454,9 @@ void coll_env_peer_rest(struct coll_peer *peer)
 	told->rested++;
 }
 
-void coll_env_limit(struct coll_group *g)
+void coll_env_failure(struct coll_group *g)
 {
-	member_of(g)->told.verdict = g->verdict;
+	member_of(g)->told.failure = g->failure;
 }
 
 /* ---- arrival ---- */
@@ -472,17 +472,17 @@ static struct world_member *host_find(const struct world_host *h, u64 tag, u32 i
 
 static bool member_answers(const struct world_member *m)
 {
-	return m->state == WORLD_ENTOMBED &&
-	       m->world->now - m->buried_ns <= 2 * m->common->timing.liveness;
+	return m->state == WORLD_TIMEWAIT &&
+	       m->world->now - m->timewait_ns <= 2 * m->common->timing.liveness;
 }
 
 static enum coll_refusal member_answer(struct world_member *m, const struct world_packet *p)
 {
-	struct world_packet *answer = world_packet_new(COLL_TOMBSTONE_ANSWER);
+	struct world_packet *answer = world_packet_new(COLL_TIMEWAIT_ANSWER);
 	enum coll_refusal refusal;
 
-	refusal = coll_tombstone_answer(&m->tombstone, p->data, p->bytes, answer->data,
-					&answer->bytes);
+	refusal = coll_timewait_answer(&m->timewait, p->data, p->bytes, answer->data,
+				       &answer->bytes);
 	answer->from = p->to;
 	answer->to = p->from;
 	if (answer->bytes)
@@ -496,10 +496,11 @@ static void host_remember(struct world_host *h, u64 tag, u32 source)
 {
 	u32 i;
 
-	for (i = 0; i < WORLD_KNOCKS; i++)
-		if (h->knocks[i].tag == tag && h->knocks[i].source == source)
+	for (i = 0; i < WORLD_EARLY_PACKETS; i++)
+		if (h->early_packets[i].tag == tag && h->early_packets[i].source == source)
 			return;
-	h->knocks[h->knocked++ % WORLD_KNOCKS] = (struct world_knock){ tag, source };
+	h->early_packets[h->early_count++ % WORLD_EARLY_PACKETS] =
+		(struct world_early_packet){ tag, source };
 }
 
 static enum coll_refusal member_receive(struct world_member *m, const struct world_packet *p,
@@ -532,7 +533,7 @@ static enum coll_refusal member_receive(struct world_member *m, const struct wor
 	return refusal;
 }
 
-/* Form, group, source address: what the home looks at before the core does. */
+/* Form, group, source address: what the platform looks at before the core does. */
 static void packet_received(struct world *w, void *what)
 {
 	struct world_packet *p = what;
@@ -595,16 +596,16 @@ static int member_make(struct world_member *m)
 	return err;
 }
 
-static void member_nudge(struct world_member *m)
+static void member_notify_join(struct world_member *m)
 {
 	struct world_host *h = m->host;
 	u32 i;
 
-	for (i = 0; i < WORLD_KNOCKS; i++) {
-		if (h->knocks[i].tag != m->common->secret.tag)
+	for (i = 0; i < WORLD_EARLY_PACKETS; i++) {
+		if (h->early_packets[i].tag != m->common->secret.tag)
 			continue;
-		h->knocks[i].tag = 0;
-		coll_group_nudge(&m->group, h->knocks[i].source, m->world->now);
+		h->early_packets[i].tag = 0;
+		coll_group_notify_join(&m->group, h->early_packets[i].source, m->world->now);
 	}
 }
 
@@ -616,7 +617,7 @@ int world_join_rank(struct world_member *m, u32 rank)
 	if (!local)
 		local = coll_group_join(&m->group, rank);
 	if (first && local >= 0)
-		member_nudge(m);
+		member_notify_join(m);
 	return local;
 }
 
@@ -653,7 +654,7 @@ void world_crash(struct world *w, struct world_host *h)
 			coll_group_destroy(&m->group);
 		m->state = WORLD_ABSENT;
 	}
-	memset(h->knocks, 0, sizeof(h->knocks));
+	memset(h->early_packets, 0, sizeof(h->early_packets));
 	h->down = true;
 }
 

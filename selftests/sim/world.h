@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A home for the core outside the kernel: hosts on a virtual network and a
+ * A platform for the core outside the kernel: hosts on a virtual network and a
  * virtual clock. Packets are written, sealed, read and checked as on a real
  * wire; links lose, repeat, delay, damage and cut; each host has one CPU, which
  * takes its time, and may pause or die. All chance comes from one number, so a
@@ -19,7 +19,7 @@
 #include "descriptor.h"
 #include "env.h"
 #include "group.h"
-#include "tombstone.h"
+#include "timewait.h"
 
 struct world;
 struct world_member;
@@ -99,9 +99,9 @@ struct world_packet {
 struct world_job;
 
 /* Somebody sent to a group that was not there yet; a small, lossy table. */
-#define WORLD_KNOCKS	64
+#define WORLD_EARLY_PACKETS	64
 
-struct world_knock {
+struct world_early_packet {
 	u64	tag;
 	u32	source;
 };
@@ -121,8 +121,8 @@ struct world_knock {
  * @last: end of that list
  * @deaf_ns: packets that arrive before are lost
  * @down: crashed
- * @knocks: for groups not here
- * @knocked: number of them, ever
+ * @early_packets: for groups not here
+ * @early_count: number of them, ever
  */
 struct world_host {
 	u32			id;
@@ -138,8 +138,8 @@ struct world_host {
 	struct world_job	**last;
 	u64			deaf_ns;
 	bool			down;
-	struct world_knock	knocks[WORLD_KNOCKS];
-	u32			knocked;
+	struct world_early_packet	early_packets[WORLD_EARLY_PACKETS];
+	u32			early_count;
 };
 
 /* ---- groups ---- */
@@ -167,7 +167,7 @@ struct world_group {
 enum world_state {
 	WORLD_ABSENT,
 	WORLD_JOINED,
-	WORLD_ENTOMBED,		/* has left; for twice the liveness time it answers */
+	WORLD_TIMEWAIT,		/* has left; for twice the liveness time it answers */
 };
 
 /**
@@ -177,7 +177,7 @@ enum world_state {
  * @rounds: that were over
  * @open: peers
  * @rested: of those that were open
- * @verdict: the latest
+ * @failure: the latest
  * @number: of the operation that ended last
  */
 struct world_told {
@@ -186,7 +186,7 @@ struct world_told {
 	u64	rounds;
 	u64	open;
 	u64	rested;
-	struct coll_verdict verdict;
+	struct coll_failure failure;
 	u32	number;
 };
 
@@ -200,8 +200,8 @@ struct world_told {
  * @index: in the group
  * @state: enum world_state
  * @deadline: asked for, or COLL_NEVER
- * @buried_ns: when it became a tombstone
- * @tombstone: what is left then
+ * @timewait_ns: when it became a time-wait entry
+ * @timewait: what is left then
  * @memory: what the core has allocated for it
  * @last_stats: of @group when it was buried
  * @told: beside what @group counts
@@ -215,8 +215,8 @@ struct world_member {
 	u32			index;
 	enum world_state	state;
 	u64			deadline;
-	u64			buried_ns;
-	struct coll_tombstone	tombstone;
+	u64			timewait_ns;
+	struct coll_timewait	timewait;
 	struct list_head	memory;
 	struct collsock_stats	last_stats;
 	struct world_told	told;
@@ -268,9 +268,9 @@ struct world_event {
  * @room: for so many
  * @order: events so far: those of equal time happen in the order of their making
  * @sent: packets
- * @forged: packets that no member or tombstone accepted
+ * @forged: packets that no member or time-wait entry accepted
  * @strangers: of these, packets for no group that is here
- * @knocks_lost: too many
+ * @early_packets_lost: too many
  */
 struct world {
 	u64			now;
@@ -312,8 +312,8 @@ int world_group_init(struct world *w, struct world_group *group,
 void world_group_free(struct world_group *group);
 
 /*
- * A rank joins. The first one makes the member, with a new incarnation, which nudges
- * those that have knocked. The rank's number on its host, or errno.
+ * A rank joins. The first one makes the member, with a new incarnation, which sends a join
+ * notice to hosts whose early packets came. The rank's number on its host, or errno.
  */
 int world_join_rank(struct world_member *m, u32 rank);
 int world_post_rank(struct world_member *m, u32 local, const struct collsock_post *post,

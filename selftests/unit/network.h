@@ -149,9 +149,9 @@ static inline bool unit_joined(const struct unit_network *n, u32 host)
 	return n->hosts[host].member && n->hosts[host].member->state == WORLD_JOINED;
 }
 
-static inline bool unit_entombed(const struct unit_network *n, u32 host)
+static inline bool unit_timewait(const struct unit_network *n, u32 host)
 {
-	return n->hosts[host].member && n->hosts[host].member->state == WORLD_ENTOMBED;
+	return n->hosts[host].member && n->hosts[host].member->state == WORLD_TIMEWAIT;
 }
 
 /* Nothing goes in or out any more. */

@@ -131,7 +131,7 @@ struct symbolic_group {
 	struct coll_shape shape;
 	u32 hosts;		/* of the shape */
 	struct symbolic_host *host;
-	bool built;		/* else a fault of building is in the verdict */
+	bool built;		/* else a fault of building is in the result */
 
 	struct symbolic_message *message;
 	u32 messages;
@@ -163,19 +163,19 @@ struct symbolic_group {
 		enum symbolic_fault fault;
 		u32 host, round;
 		u64 expected, seen;
-	} verdict;
+	} outcome;
 };
 
 static inline void symbolic_judge(struct symbolic_group *g, enum symbolic_fault fault,
 				  u32 host, u64 expected, u64 seen)
 {
-	if (expected == seen || g->verdict.fault != SYMBOLIC_SOUND)
+	if (expected == seen || g->outcome.fault != SYMBOLIC_SOUND)
 		return;
-	g->verdict.fault = fault;
-	g->verdict.host = host;
-	g->verdict.round = g->host[host].round;
-	g->verdict.expected = expected;
-	g->verdict.seen = seen;
+	g->outcome.fault = fault;
+	g->outcome.host = host;
+	g->outcome.round = g->host[host].round;
+	g->outcome.expected = expected;
+	g->outcome.seen = seen;
 }
 
 /* Expressions */
@@ -515,7 +515,7 @@ static inline void symbolic_make_room(struct symbolic_group *g, u32 messages, u3
 
 /*
  * Build the schedules of a group, to be run as often as wanted. @g is all zero or
- * holds another group. A fault of building is in the verdict, and stays there.
+ * holds another group. A fault of building is in the result, and stays there.
  */
 static inline void symbolic_build(struct symbolic_group *g,
 				  const struct coll_algorithm *algorithm,
@@ -525,13 +525,13 @@ static inline void symbolic_build(struct symbolic_group *g,
 	u32 folds = 0;
 	u32 h;
 
-	memset(&g->verdict, 0, sizeof(g->verdict));
+	memset(&g->outcome, 0, sizeof(g->outcome));
 	g->algorithm = algorithm;
 	g->adversary = NULL;
 	g->shape = *shape;
 	g->hosts = shape->hosts;
 	g->host = symbolic_grow(g->host, &g->room.host, g->hosts, sizeof(*g->host));
-	for (h = 0; h < g->hosts && g->verdict.fault == SYMBOLIC_SOUND; h++) {
+	for (h = 0; h < g->hosts && g->outcome.fault == SYMBOLIC_SOUND; h++) {
 		struct coll_schedule *s = &g->host[h].schedule;
 
 		g->shape.self = h;
@@ -542,7 +542,7 @@ static inline void symbolic_build(struct symbolic_group *g,
 		messages += s->sends;
 		folds += s->folds;
 	}
-	g->built = g->verdict.fault == SYMBOLIC_SOUND;
+	g->built = g->outcome.fault == SYMBOLIC_SOUND;
 	if (!g->built)
 		return;
 	symbolic_make_room(g, messages, folds);
@@ -577,7 +577,7 @@ static inline void symbolic_reset(struct symbolic_group *g)
 		me->begun = false;
 	}
 	memset(g->known_by_host, 0, (size_t)g->hosts * g->words * sizeof(u64));
-	memset(&g->verdict, 0, sizeof(g->verdict));
+	memset(&g->outcome, 0, sizeof(g->outcome));
 	g->ready.first = 0;
 	g->ready.end = 0;
 	g->held.first = 0;
@@ -605,7 +605,7 @@ static inline u32 symbolic_next_victim(const struct symbolic_group *g, u32 victi
 	return victim;
 }
 
-/* Run one operation against an adversary; then see g->verdict. */
+/* Run one operation against an adversary; then see g->outcome. */
 static inline void symbolic_run(struct symbolic_group *g,
 				const struct symbolic_adversary *adversary)
 {
@@ -618,13 +618,13 @@ static inline void symbolic_run(struct symbolic_group *g,
 	g->random = adversary->seed + ((u64)g->hosts << 32);
 	for (h = 0; h < g->hosts; h++)
 		symbolic_can_move(g, h);
-	while (g->verdict.fault == SYMBOLIC_SOUND && symbolic_next_move(g, &move)) {
+	while (g->outcome.fault == SYMBOLIC_SOUND && symbolic_next_move(g, &move)) {
 		if (move < g->hosts)
 			symbolic_arrive(g, move);
 		else
 			symbolic_deliver(g, move - g->hosts);
 	}
-	if (g->verdict.fault == SYMBOLIC_SOUND)
+	if (g->outcome.fault == SYMBOLIC_SOUND)
 		symbolic_judge_end(g);
 }
 
@@ -637,14 +637,14 @@ static inline void symbolic_run_victims(struct symbolic_group *g,
 	for (victim = 0; victim < g->hosts; victim = symbolic_next_victim(g, victim)) {
 		adversary->victim = (g->shape.root + victim) % g->hosts;
 		symbolic_run(g, adversary);
-		if (g->verdict.fault != SYMBOLIC_SOUND ||
+		if (g->outcome.fault != SYMBOLIC_SOUND ||
 		    adversary->hold == SYMBOLIC_HOLD_NOTHING)
 			break;
 	}
 }
 
-/* The verdict in words, with both values and all that is needed to see it again. */
-static inline const char *symbolic_verdict(const struct symbolic_group *g)
+/* The result in words, with both values and all that is needed to see it again. */
+static inline const char *symbolic_outcome(const struct symbolic_group *g)
 {
 	const struct symbolic_adversary *a = g->adversary;
 	static const struct symbolic_adversary none;
@@ -655,9 +655,9 @@ static inline const char *symbolic_verdict(const struct symbolic_group *g)
 	snprintf(text, sizeof(text),
 		 "%s: %s: expected %llu, seen %llu (host %u, round %u; order %u, hold %u, victim %u, seed %#llx)",
 		 shapes_text(g->algorithm, &g->shape),
-		 symbolic_fault_text[g->verdict.fault],
-		 (unsigned long long)g->verdict.expected,
-		 (unsigned long long)g->verdict.seen, g->verdict.host, g->verdict.round,
+		 symbolic_fault_text[g->outcome.fault],
+		 (unsigned long long)g->outcome.expected,
+		 (unsigned long long)g->outcome.seen, g->outcome.host, g->outcome.round,
 		 a->order, a->hold, a->victim, (unsigned long long)a->seed);
 	return text;
 }

@@ -153,8 +153,8 @@ static void prove(struct __test_metadata *_metadata, struct proof *proof)
 
 	for (run = 0; run < proof->runs; run++, adversary.seed++) {
 		symbolic_run_victims(&proof->group, &adversary);
-		ASSERT_EQ(SYMBOLIC_SOUND, proof->group.verdict.fault)
-			TH_LOG("%s", symbolic_verdict(&proof->group));
+		ASSERT_EQ(SYMBOLIC_SOUND, proof->group.outcome.fault)
+			TH_LOG("%s", symbolic_outcome(&proof->group));
 	}
 }
 

@@ -147,7 +147,7 @@ static bool keep_packets(struct unit_network *n, struct world_packet *p)
 }
 
 /* What the same hosts have said to each other under an earlier nonce. */
-static void keep_an_earlier_formation(struct __test_metadata *_metadata, struct unit_network *n)
+static void keep_an_earlier_instance(struct __test_metadata *_metadata, struct unit_network *n)
 {
 	u32 i;
 
@@ -173,7 +173,7 @@ TEST_F(net, packets_in_the_name_of_a_host_never_heard_make_nobody_send_more)
 	u64 undisturbed, unheard, received = 0;
 	u32 round, i;
 
-	keep_an_earlier_formation(_metadata, &self->n);
+	keep_an_earlier_instance(_metadata, &self->n);
 	begin_without_2(_metadata, &self->n, 2);
 	unit_run(&self->n, 20 * SECOND);
 	undisturbed = bytes_to_2;
@@ -185,7 +185,7 @@ TEST_F(net, packets_in_the_name_of_a_host_never_heard_make_nobody_send_more)
 	for (round = 0; round < 20000; round++) {
 		const struct world_packet *p = seen[round % ARRAY_SIZE(seen)];
 
-		/* replayed from the earlier formation; changed; to its very writer */
+		/* replayed from the earlier instance; changed; to its very writer */
 		for (i = 0; i < 2; i++)
 			send_copy(&self->n, p, i, round % 3 - 1 ? -1 :
 				  (s32)(unit_random(&self->n) % (p->bytes * 8)));
@@ -265,8 +265,8 @@ TEST_F(net, a_mirror_in_the_place_of_a_host_is_told_nothing_more)
 	EXPECT_LT(0, self->n.world.forged);
 }
 
-/* Who knocks before the group is there is told once that it is, however often. */
-TEST_F(net, a_thousand_knocks_are_answered_once)
+/* A host whose packets come before the group is told once that it is there, however many came. */
+TEST_F(net, a_thousand_early_packets_are_answered_once)
 {
 	struct coll_body body = { .type = COLL_PACKET_MESSAGE };
 	struct coll_prefix prefix = { .incarnation = 1, .connection = 1, .source = 2 };

@@ -173,7 +173,7 @@ TEST_F(net, a_host_folds_and_forwards_when_its_rank_has_closed)
 	ASSERT_TRUE(unit_await(&self->n, 0, 0, SECOND));
 	EXPECT_EQ(16, result_of(last_of(&self->n, 0)));
 	unit_run(&self->n, SECOND);
-	EXPECT_TRUE(unit_entombed(&self->n, 2));
+	EXPECT_TRUE(unit_timewait(&self->n, 2));
 }
 
 TEST_F(net, several_reductions_overlap_and_end_in_any_order)

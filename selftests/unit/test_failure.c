@@ -59,7 +59,7 @@ static void ends_with(struct __test_metadata *_metadata, struct unit_network *n,
 		      u32 op, u32 error, u32 rank)
 {
 	ASSERT_TRUE(unit_await(n, host, op, 20 * SECOND)) {
-		TH_LOG("host %u waits for ever", host);
+		TH_LOG("host %u waits indefinitely", host);
 	}
 	EXPECT_EQ(error, n->hosts[host].ops[op].error);
 	EXPECT_EQ(rank, n->hosts[host].ops[op].failed_rank);
@@ -447,7 +447,7 @@ TEST_F(net, a_host_that_left_long_ago_is_not_accused_when_it_does_not_hear_of_a_
 	unit_leave(&self->n, 0);
 	ASSERT_EQ(0, broadcast(&self->n, 3, 0));
 	unit_run(&self->n, 20 * SECOND);
-	ASSERT_TRUE(unit_entombed(&self->n, 0));
+	ASSERT_TRUE(unit_timewait(&self->n, 0));
 	/* The others may still do 3; 0, which had posted 4, shall know that this fails. */
 	coll_group_break(group_of(&self->n, 3), COLL_REASON_SILENT, 3, self->n.world.now);
 	unit_run(&self->n, 20 * SECOND);
@@ -598,7 +598,7 @@ TEST_F(net, silence_is_noticed_whatever_the_retransmission_time_outs)
 		unit_cut(&self->n, 3);
 		ASSERT_EQ(0, unit_barrier(&self->n, 0));
 		ASSERT_TRUE(unit_await(&self->n, 0, 1, 60 * SECOND)) {
-			TH_LOG("ceiling of %llu us: waits for ever", ceilings_us[i]);
+			TH_LOG("ceiling of %llu us: waits indefinitely", ceilings_us[i]);
 		}
 		EXPECT_EQ(3, self->n.hosts[0].ops[1].failed_rank);
 		unit_network_free(&self->n);
@@ -687,7 +687,7 @@ TEST_F(net, a_host_that_restarts_after_half_of_all_sequence_numbers_is_told_once
 	unit_run(&self->n, 10 * SECOND);
 	unit_leave(&self->n, 0);
 	unit_run(&self->n, 10 * SECOND);
-	EXPECT_TRUE(unit_entombed(&self->n, 0));
+	EXPECT_TRUE(unit_timewait(&self->n, 0));
 }
 
 TEST_F(net, idle_peers_rest_and_open_again)
@@ -699,7 +699,7 @@ TEST_F(net, idle_peers_rest_and_open_again)
 	unit_run(&self->n, 2 * coll_timing_default.idle + SECOND);
 	for (i = 0; i < 8; i++) {
 		EXPECT_EQ(0, group_of(&self->n, i)->stats.peers);
-		EXPECT_EQ(5, group_of(&self->n, i)->stats.peers_rested);
+		EXPECT_EQ(5, group_of(&self->n, i)->stats.peers_idle);
 		EXPECT_EQ(COLL_NEVER, group_of(&self->n, i)->armed_ns);
 	}
 	for (i = 0; i < 8; i++)
@@ -726,8 +726,8 @@ TEST_F(net, a_peer_that_one_side_has_put_back_opens_again)
 		ASSERT_TRUE(unit_await_all(&self->n, op, SECOND));
 		ASSERT_EQ(0, self->n.hosts[0].ops[op].error);
 	}
-	EXPECT_GT(group_of(&self->n, 0)->stats.peers_rested, 3);
-	EXPECT_EQ(0, group_of(&self->n, 1)->stats.peers_rested);
+	EXPECT_GT(group_of(&self->n, 0)->stats.peers_idle, 3);
+	EXPECT_EQ(0, group_of(&self->n, 1)->stats.peers_idle);
 }
 
 TEST_F(net, a_sequence_number_that_cannot_be_changes_nothing)

@@ -387,7 +387,7 @@ TEST_F(net, a_host_that_joins_late_gets_what_was_sent_before)
 	EXPECT_LE(self->n.world.sent, 30);
 	ASSERT_EQ(0, unit_join_host(&self->n, 1, NULL));
 	begin = self->n.world.now;
-	coll_group_nudge(&self->n.hosts[1].member->group, 0, self->n.world.now);
+	coll_group_notify_join(&self->n.hosts[1].member->group, 0, self->n.world.now);
 	ASSERT_EQ(0, unit_barrier(&self->n, 1));
 	ASSERT_TRUE(unit_await_all(&self->n, 0, 10 * SECOND));
 	EXPECT_LT(self->n.world.now - begin, 10 * NSEC_PER_MSEC);
@@ -458,7 +458,7 @@ TEST_F(net, what_a_leaving_rank_posted_completes_and_later_operations_fail_with_
 	for (i = 0; i < 4; i++)
 		EXPECT_EQ(0, self->n.hosts[i].ops[3].error);
 	unit_run(&self->n, 2 * SECOND);
-	EXPECT_TRUE(unit_entombed(&self->n, 2));
+	EXPECT_TRUE(unit_timewait(&self->n, 2));
 	/* Hosts 0 and 3 have a peer to host 2: 2 ^ 1, 2 ^ 2. */
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	ASSERT_EQ(0, unit_barrier(&self->n, 3));
@@ -487,7 +487,7 @@ static bool drop_acks_of_1(struct unit_network *n, struct world_packet *p)
 	       (p->data[COLL_WIRE_PREFIX] & ~COLL_FLAG_ACK) == COLL_PACKET_ACK;
 }
 
-TEST_F(net, a_tombstone_answers_when_the_last_acknowledgment_was_lost)
+TEST_F(net, a_timewait_entry_answers_when_the_last_acknowledgment_was_lost)
 {
 	unit_network_init(&self->n, 2, 1);
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
@@ -498,11 +498,11 @@ TEST_F(net, a_tombstone_answers_when_the_last_acknowledgment_was_lost)
 	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
 	unit_leave(&self->n, 1);
 	unit_run(&self->n, SECOND);
-	EXPECT_TRUE(unit_entombed(&self->n, 1));
+	EXPECT_TRUE(unit_timewait(&self->n, 1));
 	EXPECT_FALSE(self->n.hosts[0].member->group.failed);
 	unit_leave(&self->n, 0);
 	unit_run(&self->n, 10 * SECOND);
-	EXPECT_TRUE(unit_entombed(&self->n, 0));
+	EXPECT_TRUE(unit_timewait(&self->n, 0));
 }
 
 TEST_F(net, all_leave_at_once_under_loss_and_no_memory_remains)
@@ -517,7 +517,7 @@ TEST_F(net, all_leave_at_once_under_loss_and_no_memory_remains)
 		unit_leave(&self->n, i);
 	unit_run(&self->n, 30 * SECOND);
 	for (i = 0; i < 8; i++)
-		EXPECT_TRUE(unit_entombed(&self->n, i));
+		EXPECT_TRUE(unit_timewait(&self->n, i));
 	EXPECT_EQ(0, world_memory);
 }
 
@@ -540,7 +540,7 @@ static void leave_in_mid_traffic(struct __test_metadata *_metadata, struct unit_
 	}
 	unit_run(n, 30 * SECOND);
 	for (i = 0; i < n->count; i++)
-		ASSERT_TRUE(unit_entombed(n, i)) {
+		ASSERT_TRUE(unit_timewait(n, i)) {
 			TH_LOG("host %u of %u lingers", i, n->count);
 		}
 }
@@ -595,7 +595,7 @@ static void all_but_one_end_with(struct __test_metadata *_metadata, struct unit_
 		if (i == one)
 			continue;
 		ASSERT_TRUE(unit_await(n, i, op, 20 * SECOND)) {
-			TH_LOG("host %u of %u waits for ever", i, n->count);
+			TH_LOG("host %u of %u waits indefinitely", i, n->count);
 		}
 		ASSERT_EQ(error, n->hosts[i].ops[op].error);
 		ASSERT_EQ(one, n->hosts[i].ops[op].failed_rank);
@@ -648,7 +648,7 @@ TEST_F(net, a_failed_group_that_closed_does_not_leave_others_waiting)
 	EXPECT_EQ(ETIMEDOUT, self->n.hosts[2].ops[2].error);
 	unit_leave(&self->n, 2);
 	unit_run(&self->n, 10 * SECOND);
-	EXPECT_TRUE(unit_entombed(&self->n, 2));
+	EXPECT_TRUE(unit_timewait(&self->n, 2));
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	ASSERT_EQ(0, unit_barrier(&self->n, 1));
 	ASSERT_TRUE(unit_await(&self->n, 0, 2, 10 * SECOND));

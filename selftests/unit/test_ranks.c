@@ -429,11 +429,11 @@ TEST_F(net, when_all_have_left_what_they_posted_completes)
 	ASSERT_TRUE(ranks_await(&self->n, SECOND));
 	EXPECT_EQ(10, result_of(ranks_last(&self->n, 0)));
 	ranks_run(&self->n, SECOND);
-	EXPECT_EQ(WORLD_ENTOMBED, self->n.rank[2].member->state);
+	EXPECT_EQ(WORLD_TIMEWAIT, self->n.rank[2].member->state);
 	EXPECT_EQ(WORLD_JOINED, self->n.rank[0].member->state);
 	ranks_leave(&self->n, 0);
 	ranks_run(&self->n, SECOND);
-	EXPECT_EQ(WORLD_ENTOMBED, self->n.rank[0].member->state);
+	EXPECT_EQ(WORLD_TIMEWAIT, self->n.rank[0].member->state);
 }
 
 /* ---- disagreement ---- */
@@ -525,7 +525,7 @@ TEST_F(net, nobody_lingers_for_what_cannot_be_used)
 	ranks_run(&self->n, SECOND);
 	ranks_leave(&self->n, 2);
 	ranks_run(&self->n, 10 * SECOND);
-	EXPECT_EQ(WORLD_ENTOMBED, self->n.group.members[1].state);
+	EXPECT_EQ(WORLD_TIMEWAIT, self->n.group.members[1].state);
 }
 
 /* A million, and ten when it soaks. */

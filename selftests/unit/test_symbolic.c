@@ -515,8 +515,8 @@ TEST(every_planted_bug_is_seen_as_what_it_is)
 
 		symbolic_build(&group, &algorithm, &planted[i].shape);
 		symbolic_run_victims(&group, &adversary);
-		EXPECT_EQ(planted[i].fault, group.verdict.fault)
-			TH_LOG("%s", symbolic_verdict(&group));
+		EXPECT_EQ(planted[i].fault, group.outcome.fault)
+			TH_LOG("%s", symbolic_outcome(&group));
 	}
 	symbolic_free(&group);
 }
@@ -530,7 +530,7 @@ TEST(an_operation_that_the_executor_cannot_judge_is_not_sound)
 
 	symbolic_build(&group, &unknown, &three);
 	symbolic_run(&group, &adversary);
-	EXPECT_EQ(SYMBOLIC_OPERATION, group.verdict.fault);
+	EXPECT_EQ(SYMBOLIC_OPERATION, group.outcome.fault);
 	symbolic_free(&group);
 }
 

@@ -186,7 +186,7 @@ class Netlink:
         self.do("GROUP_END", attribute(1, handle))
 
     def all(self, what, group=None):
-        """Of group, host, rank, peer, operation, knock: all, or those of one group."""
+        """Of group, host, rank, peer, operation, early-packet: all, or those of one group."""
         body = () if group is None else (attribute(1, group),)
         nested = {"group": {"stats": "A_STATS_"}, "operation": {"missing": "A_MISSING_"}}
         return [named(data, f"A_{what.upper()}_", nested.get(what))

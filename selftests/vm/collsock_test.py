@@ -84,10 +84,10 @@ STATS_ALL = Layout("IIII20Q",
                    "size hosts host peers posted completed failed rounds rounds_misplaced "
                    "messages_sent messages_received retransmits duplicates early lone_acks "
                    "no_credit beyond_window stale invalid memory_short "
-                   "probes_sent probes_received challenges peers_rested")
+                   "probes_sent probes_received challenges peers_idle")
 NET_STATS_ALL = Layout("IIII10Q",
-                       "size groups peers tombstones packets malformed unknown_group "
-                       "wrong_source forged wrong_descriptor entombed no_route "
+                       "size groups peers timewait_entries packets malformed unknown_group "
+                       "wrong_source forged wrong_descriptor timewait_answered no_route "
                        "memory over_memory")
 RUN_BYTES = RUN_HEAD.size + POST.size + COMPLETION.size
 WAIT_BYTES = WAIT_HEAD.size + COMPLETION.size
@@ -339,7 +339,7 @@ class Rank(socket.socket):
         return Completion(data, WAIT_HEAD.size, WAIT_BYTES)
 
     def patience(self, seconds):
-        """SO_RCVTIMEO; 0 is for ever."""
+        """SO_RCVTIMEO; 0 is indefinitely."""
         self.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO,
                         struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6)))
 

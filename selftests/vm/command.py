@@ -579,7 +579,7 @@ def findings(host, *words, status):
 
 
 def problems(found):
-    return [finding for finding in found if finding["verdict"] == "problem"]
+    return [finding for finding in found if finding["result"] == "problem"]
 
 
 @test
@@ -592,7 +592,7 @@ def the_doctor_finds_nothing_where_all_is_well():
           {finding["check"] for finding in found}, True)
     for finding in found:
         if finding["check"] in ("module", "version", "route", "packet size", "reachability"):
-            equal(str(finding), finding["verdict"], "ok")
+            equal(str(finding), finding["result"], "ok")
 
 
 @test
@@ -605,7 +605,7 @@ def the_doctor_finds_a_wrong_key():
         rank.join(descriptor, number)
         rank.post()
     for host, other in (1, "10.1.0.2"), (2, "10.1.0.1"):
-        eventually(f"{other} has knocked on host {host}, and was spoken to",
+        eventually(f"{other} has sent an early packet to host {host}, and was spoken to",
                    lambda: (show(host, "stat")["unknown_group"] > 0,
                             [peer["state"] for peer in show(host, "peer")]), (True, ["unheard"]))
         finding = only(problems(findings(host, status=PROBLEMS)))
@@ -631,7 +631,7 @@ def the_doctor_finds_packets_that_do_not_fit_and_hosts_without_a_route():
     rank.close()
 
 
-def firewall_verdict(host, rules):
+def firewall_result(host, rules):
     """What the doctor says of the firewall with these rules of nftables, and nothing else."""
     with on(host):
         command("nft", "flush ruleset; table inet guard { chain input { "
@@ -644,7 +644,7 @@ def firewall_verdict(host, rules):
 
 @test
 def the_doctor_finds_a_firewall_that_is_closed():
-    for rules, verdict, *words in (
+    for rules, result, *words in (
             ("policy drop", "warning", f"none accepts UDP port {PORT}"),
             ("ct state established accept; counter reject", "warning",
              f"none accepts UDP port {PORT}"),
@@ -656,8 +656,8 @@ def the_doctor_finds_a_firewall_that_is_closed():
             (f"ip saddr 10.1.0.2 udp dport {PORT} counter drop", "warning", "10.1.0.2", "drop"),
             (f"udp dport 53 counter packets {PORT} bytes {PORT} drop", "ok"),
             (f"udp dport {PORT + 1} drop", "ok")):
-        found = firewall_verdict(2, rules)
-        equal(f"verdict on {rules}", found["verdict"], verdict)
+        found = firewall_result(2, rules)
+        equal(f"result for {rules}", found["result"], result)
         contains(f"finding on {rules}", found["finding"], *words)
 
 
@@ -669,7 +669,7 @@ def link_local(host):
 
 @test
 def link_local_addresses_have_their_interface():
-    """As a member that was never heard, because of its key; as a knock; as a word."""
+    """As a member that was never heard, because of its key; as an early packet; as a word."""
     rank, other = rank_on(1), rank_on(2)
     descriptor = Descriptor([1, 2], liveness_ms=LONG_LIVENESS_MS)
     with on(1):
@@ -682,7 +682,7 @@ def link_local_addresses_have_their_interface():
     equal("address of host 1", show(1, "host", "id", str(descriptor.fields["id"]))[1]["address"],
           name)
     found = {finding["check"]: finding for finding in findings(1, status=DONE)}
-    equal("verdict", found["reachability"]["verdict"], "ok")
+    equal("result", found["reachability"]["result"], "ok")
     contains("route", found["route"]["finding"], f"to {name} from fe80::", "%eth0 through eth0")
 
     with on(2):

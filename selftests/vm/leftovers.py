@@ -42,4 +42,4 @@ def left(*hosts):
     for watcher in watchers:
         watcher.close()
     return {name: [getattr(one, name) for one in stats]
-            for name in ("groups", "peers", "tombstones")}
+            for name in ("groups", "peers", "timewait_entries")}

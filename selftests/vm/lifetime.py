@@ -13,9 +13,9 @@ from leftovers import left, load, loaded, references, udp_sockets, unload
 
 HOSTS = 1, 2, 3, 4
 DEVICES = "/sys/class/net"
-LIVENESS_MS = 300  # tombstones stay for twice as long
+LIVENESS_MS = 300  # time-wait entries stay for twice as long
 CYCLES = 50 if ON_DEBUG_KERNEL else 200
-NOTHING = {"groups": [0] * 4, "peers": [0] * 4, "tombstones": [0] * 4}
+NOTHING = {"groups": [0] * 4, "peers": [0] * 4, "timewait_entries": [0] * 4}
 
 
 @test

@@ -11,12 +11,12 @@ from mpi_launch import *  # pylint: disable=wildcard-import,unused-wildcard-impo
 
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 # Lines of its report that say whether something is right, and not how fast it was
-VERDICTS = re.compile(r"^(?:Begin|End) of .*|^Found \d+ errors.*|^Node\(s\) with error.*|"
+RESULTS = re.compile(r"^(?:Begin|End) of .*|^Found \d+ errors.*|^Node\(s\) with error.*|"
                       r".*\d tests completed and .*|.*(?:PASSED|FAILED)|"
                       r"^Solution.*|^Success=.*|^\w+_Errors=.*", re.M)
 
 
-def verdicts_of_hpcc(preload):
+def results_of_hpcc(preload):
     """Small: 64 unknowns. Its report is a file in the current folder."""
     with open(HPCC_INPUT, encoding="ascii") as file:
         text = file.read()
@@ -30,7 +30,7 @@ def verdicts_of_hpcc(preload):
         equal(f"status of hpcc, which said {said[-2000:]}", status, 0)
         report = read_file(f"{folder}/hpccoutf.txt")
     # What a line of PTRANS begins with are times, and there is none for a time of 0
-    lines = (re.sub(r".*(PASSED|FAILED)", r"\1", line) for line in VERDICTS.findall(report))
+    lines = (re.sub(r".*(PASSED|FAILED)", r"\1", line) for line in RESULTS.findall(report))
     return [line for line, _ in itertools.groupby(lines)], said
 
 
@@ -40,8 +40,8 @@ def a_benchmark_of_others_finds_the_same_with_the_library_as_without():
     if BASELINE:
         raise Skipped("it compares")
     signal.setitimer(signal.ITIMER_REAL, 0)  # it has a time-out for each
-    alone, _ = verdicts_of_hpcc([])
-    ours, said = verdicts_of_hpcc(preloaded("openmpi"))
+    alone, _ = results_of_hpcc([])
+    ours, said = results_of_hpcc(preloaded("openmpi"))
     equal("what it finds", ours, alone)
     equal("its own sum of that", "Success=1" in ours, True)
     taken = sum(map(int, re.findall(r"(\d+) taken", said)))

@@ -133,7 +133,7 @@ def idle_counts(value):
     group.barrier()
     with netlink_on(1) as netlink:
         eventually("connections", lambda: netlink.all("peer"), [])
-    equal("peers put back", group[0].stats().peers_rested, 1)
+    equal("peers put back", group[0].stats().peers_idle, 1)
     group.barrier()
 
 
@@ -368,7 +368,7 @@ def no_key_and_no_payload_is_ever_told():
     group[0].post(secret)
     with netlink_on(1) as netlink:
         seen = b"".join(netlink.do("TUNABLE_GET") + netlink.do("NET_GET") + [
-            data for what in ("GROUP", "HOST", "RANK", "PEER", "OPERATION", "KNOCK")
+            data for what in ("GROUP", "HOST", "RANK", "PEER", "OPERATION", "EARLY_PACKET")
             for data in netlink.dump(f"{what}_GET")])
     at_least("bytes told", len(seen), 2000)
     for what, bytes_of_it in (("key", KEY), ("payload", secret)):
@@ -473,7 +473,7 @@ def of_the_ranks_of_a_host_those_that_have_not_posted_are_told():
 
 
 @test
-def knocks_are_told():
+def early_packets_are_told():
     no_groups(1, 2, 3, 4)
     rank = rank_on(2)
     rank.join(Descriptor([1, 2]), 1)
@@ -481,8 +481,8 @@ def knocks_are_told():
     rank_on(1).join(descriptor, 0)
     rank.post()
     with netlink_on(1) as netlink, netlink_on(2) as other:
-        eventually("who knocked", lambda: [(one["host"], one["address"], one["port"])
-                                           for one in netlink.all("knock")
+        eventually("early packets", lambda: [(one["host"], one["address"], one["port"])
+                                           for one in netlink.all("early-packet")
                                            if one["tag"] == other.all("group")[0]["tag"]],
                    [(1, socket.inet_aton("10.1.0.2"), PORT)])
 
@@ -558,7 +558,7 @@ def events_tell_of_loss_idleness_and_disagreement():
         netlink.listen()
         group = Group([1, 2])
         group.barrier()
-        heard(netlink, "peer_reclaimed")
+        heard(netlink, "peer_idle")
         group.barrier()
         with link_down(2):
             group[0].post()

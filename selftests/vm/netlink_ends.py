@@ -90,7 +90,7 @@ def dumps(line, seed, host, until):
     numbers = random.Random(seed)
     with netlink_on(host) as netlink:
         while time.monotonic() < until:
-            what = numbers.choice(("group", "host", "rank", "peer", "operation", "knock"))
+            what = numbers.choice(("group", "host", "rank", "peer", "operation", "early-packet"))
             netlink.all(what)
             netlink.net()
 

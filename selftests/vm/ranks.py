@@ -163,7 +163,7 @@ def ranks_join_when_they_like():
 
 
 @test
-def a_seat_is_taken_once_and_only_with_the_same_description():
+def a_rank_is_joined_once_and_only_with_the_same_description():
     descriptor = Descriptor((1, 2), placement=(0, 0, 1, 1))
     first = rank_on(1)
     first.join(descriptor, 0)

@@ -300,7 +300,7 @@ def a_reflected_packet_is_refused():
 
 
 @test
-def a_packet_of_an_earlier_formation_is_refused():
+def a_packet_of_an_earlier_instance_is_refused():
     sniffer = Sniffer(1)
     group = Group(MEMBERS)
     for _ in range(5):
@@ -396,9 +396,9 @@ def a_late_packet_for_a_closed_group_is_answered_once():
         group = Group((1, 2))
     group.barrier()
     watchers = [rank_on(1), rank_on(2)]
-    before = [watcher.net_stats().tombstones for watcher in watchers]
+    before = [watcher.net_stats().timewait_entries for watcher in watchers]
     group.close()
-    eventually("tombstones", lambda: [watcher.net_stats().tombstones for watcher in watchers],
+    eventually("timewait_entries", lambda: [watcher.net_stats().timewait_entries for watcher in watchers],
                [count + 1 for count in before])
     late = [payload for outgoing, _, payload in sniffers[1].packets()
             if outgoing and payload[TYPE] & 63 == MESSAGE][0]

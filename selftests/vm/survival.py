@@ -112,7 +112,7 @@ def a_nonce_is_refused_while_the_host_remembers_it():
         refused(errno.EADDRINUSE, "joining again with the same nonce", rank.join,
                 group.descriptor, 0)
         rank.join(Descriptor((7, 8)), 0)
-        eventually("tombstones", lambda: rank.net_stats().tombstones, 0)
+        eventually("timewait_entries", lambda: rank.net_stats().timewait_entries, 0)
         rank_on(7).join(group.descriptor, 0)
 
 
@@ -148,7 +148,7 @@ def connections_that_are_idle_rest_and_open_again():
         eventually("peers after a while", lambda: [rank.stats().peers for rank in group],
                    [0, 0, 0])
         for rank in group:
-            at_least("peers that rest", rank.stats().peers_rested, turn)
+            at_least("peers that rest", rank.stats().peers_idle, turn)
         equal("peers of the namespace", group[0].net_stats().peers, 0)
 
 

@@ -12,7 +12,7 @@ from leftovers import left, load, loaded, references, udp_sockets, unload
 
 HOSTS = 1, 2, 3
 THREADS = 12
-NOTHING = {"groups": [0] * 3, "peers": [0] * 3, "tombstones": [0] * 3}
+NOTHING = {"groups": [0] * 3, "peers": [0] * 3, "timewait_entries": [0] * 3}
 LIVENESS_MS = 300
 # Time-outs so short that groups that never come together end before the test does
 TUNABLES = {"liveness_ms": LIVENESS_MS, "join_timeout_ms": 1000}

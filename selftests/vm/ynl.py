@@ -51,7 +51,7 @@ def all_that_there_is_is_read_by_the_specification():
           ["joined"])
     equal("peers", [row["host"] for row in FAMILY.dump("peer-get", {"group": handle})], [1])
     equal("port", FAMILY.do("net-get", {})["port"], PORT)
-    equal("knocks", FAMILY.dump("knock-get", {}), [])
+    equal("early packets", FAMILY.dump("early-packet-get", {}), [])
     for rank in group:
         rank.complete()
 

@@ -27,7 +27,7 @@
  * @socket: of this rank
  * @key_file: or NULL
  * @id: of the group
- * @nonce: of this formation of the group
+ * @nonce: of this instance of the group
  * @all: the sums, or what is broadcast
  */
 struct collperf {
@@ -244,7 +244,7 @@ static void parse(struct collperf *c, int argc, char **argv)
 		.own = own,
 		.own_help =
 			"  -i, --id N            number of the group (default 1)\n"
-			"  -N, --nonce N         of this formation of the group, another one for\n"
+			"  -N, --nonce N         of this instance of the group, another one for\n"
 			"                        every run (default 1)\n"
 			"  -k, --key-file FILE   shared secret: 32 hexadecimal digits, mode 600;\n"
 			"                        without it hosts must allow it:\n"

@@ -264,8 +264,8 @@ static void gather(struct hostbased *h)
 		transmit(h, i, 0, SLOT_GO, 0);
 }
 
-/* The others knock until it does; a message of an operation says the same. */
-static void knock(struct hostbased *h)
+/* The others send hello until it does; a message of an operation says the same. */
+static void hello(struct hostbased *h)
 {
 	struct pollfd readable = { .fd = h->fd, .events = POLLIN };
 
@@ -333,7 +333,7 @@ static void parse(struct options *options, int argc, char **argv)
 	options_parse(options, &program, argc, argv);
 	if (options->algorithm == COLLSOCK_AUTO)
 		options->algorithm = automatic(options->operation);
-	/* One alarm: a time-out of every recv() would make the baseline dearer */
+	/* One alarm: a time-out of every recv() would make the baseline more expensive */
 	signal(SIGALRM, give_up);
 	alarm(limit_seconds);
 }
@@ -366,7 +366,7 @@ int main(int argc, char **argv)
 	prepare(&h);
 	open_socket(&h);
 	if (h.options.rank)
-		knock(&h);
+		hello(&h);
 	else
 		gather(&h);
 	h.flags = h.options.spin_us ? MSG_DONTWAIT : 0;

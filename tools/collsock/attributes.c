@@ -45,7 +45,7 @@ static const char *const events[] = {
 	[COLLSOCK_EVENT_GROUP_FAILED]		= "group-failed",
 	[COLLSOCK_EVENT_GROUP_ENDED]		= "group-ended",
 	[COLLSOCK_EVENT_PEER_MADE]		= "peer-made",
-	[COLLSOCK_EVENT_PEER_RECLAIMED]		= "peer-reclaimed",
+	[COLLSOCK_EVENT_PEER_IDLE]		= "peer-idle",
 	[COLLSOCK_EVENT_PEER_LOSSY]		= "peer-lossy",
 	[COLLSOCK_EVENT_OPERATION_FAILED]	= "operation-failed",
 	[COLLSOCK_EVENT_DISAGREEMENT]		= "disagreement",
@@ -145,7 +145,7 @@ static const struct decode_field decode_stats[] = {
 	{ "probes_sent",	COLLSOCK_A_STATS_PROBES_SENT },
 	{ "probes_received",	COLLSOCK_A_STATS_PROBES_RECEIVED },
 	{ "challenges",		COLLSOCK_A_STATS_CHALLENGES },
-	{ "peers_rested",	COLLSOCK_A_STATS_PEERS_RESTED },
+	{ "peers_idle",	COLLSOCK_A_STATS_PEERS_IDLE },
 	{ }
 };
 
@@ -259,7 +259,7 @@ const struct decode_field decode_net[] = {
 	{ "port",	      COLLSOCK_A_NET_PORT },
 	{ "groups",	      COLLSOCK_A_NET_GROUPS },
 	{ "peers",	      COLLSOCK_A_NET_PEERS },
-	{ "tombstones",	      COLLSOCK_A_NET_TOMBSTONES },
+	{ "timewait_entries",	      COLLSOCK_A_NET_TIMEWAIT_ENTRIES },
 	{ "memory",	      COLLSOCK_A_NET_MEMORY },
 	{ "over_memory",      COLLSOCK_A_NET_OVER_MEMORY },
 	{ "packets",	      COLLSOCK_A_NET_PACKETS },
@@ -268,18 +268,18 @@ const struct decode_field decode_net[] = {
 	{ "wrong_source",     COLLSOCK_A_NET_WRONG_SOURCE },
 	{ "forged",	      COLLSOCK_A_NET_FORGED },
 	{ "wrong_descriptor", COLLSOCK_A_NET_WRONG_DESCRIPTOR },
-	{ "entombed",	      COLLSOCK_A_NET_ENTOMBED },
+	{ "timewait_answered",	      COLLSOCK_A_NET_TIMEWAIT_ANSWERED },
 	{ "no_route",	      COLLSOCK_A_NET_NO_ROUTE },
 	{ }
 };
 
-const struct decode_field decode_knock[] = {
-	{ "tag",	COLLSOCK_A_KNOCK_TAG, DECODE_HEX },
-	{ "host",	COLLSOCK_A_KNOCK_HOST },
-	{ "address",	COLLSOCK_A_KNOCK_ADDRESS, DECODE_ADDRESS },
-	{ "address",	COLLSOCK_A_KNOCK_SCOPE_ID, DECODE_SCOPE },
-	{ "port",	COLLSOCK_A_KNOCK_PORT },
-	{ "age_ms",	COLLSOCK_A_KNOCK_AGE_MS },
+const struct decode_field decode_early_packet[] = {
+	{ "tag",	COLLSOCK_A_EARLY_PACKET_TAG, DECODE_HEX },
+	{ "host",	COLLSOCK_A_EARLY_PACKET_HOST },
+	{ "address",	COLLSOCK_A_EARLY_PACKET_ADDRESS, DECODE_ADDRESS },
+	{ "address",	COLLSOCK_A_EARLY_PACKET_SCOPE_ID, DECODE_SCOPE },
+	{ "port",	COLLSOCK_A_EARLY_PACKET_PORT },
+	{ "age_ms",	COLLSOCK_A_EARLY_PACKET_AGE_MS },
 	{ }
 };
 

@@ -7,7 +7,8 @@ const struct counter counters_net[] = {
 	{ "groups", "groups", true,
 	  "Groups that exist, those that linger after close included." },
 	{ "peers", "peers", true, "Connections of all groups." },
-	{ "tombstones", "tombstones", true, "Closed groups that are still remembered." },
+	{ "timewait_entries", "timewait_entries", true,
+	  "Closed groups whose late packets are answered." },
 	{ "memory", "memory_bytes", true, "Bytes that all groups have reserved." },
 	{ "over_memory", "over_memory_total", false,
 	  "Requests to join that exceeded max_memory_kib.",
@@ -27,8 +28,8 @@ const struct counter counters_net[] = {
 	{ "wrong_descriptor", "wrong_descriptor_packets_total", false,
 	  "Packets of a group whose description differs.",
 	  "all ranks must join with the same hosts, ranks, sizes, window and algorithms" },
-	{ "entombed", "entombed_packets_total", false,
-	  "Packets for closed groups, answered from a tombstone." },
+	{ "timewait_answered", "timewait_answered_packets_total", false,
+	  "Packets for closed groups, answered from a time-wait entry." },
 	{ "no_route", "no_route_packets_total", false, "Packets that found no route.",
 	  "ip route get ADDRESS for each of the hosts; collsock doctor ADDRESS says more" },
 	{ }
@@ -75,7 +76,7 @@ const struct counter counters_stats[] = {
 	  "Such questions of others, all answered." },
 	{ "challenges", "group_challenges_total", false,
 	  "Questions to a host that spoke with another incarnation." },
-	{ "peers_rested", "group_rested_peers_total", false,
+	{ "peers_idle", "group_idle_peers_total", false,
 	  "Connections put back because nothing was said over them." },
 	{ }
 };

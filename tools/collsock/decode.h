@@ -51,7 +51,7 @@ extern const struct decode_field decode_rank[];
 extern const struct decode_field decode_peer[];
 extern const struct decode_field decode_operation[];
 extern const struct decode_field decode_net[];
-extern const struct decode_field decode_knock[];
+extern const struct decode_field decode_early_packet[];
 extern const struct decode_field decode_notice[];
 
 /* Attributes as an object. */

@@ -25,7 +25,7 @@ static const struct {
 	{ "port",		doctor_port },
 	{ "firewall",		doctor_firewall },
 	{ "groups",		doctor_groups,	true },
-	{ "knocks",		doctor_knocks,	true },
+	{ "early packets",		doctor_early_packets,	true },
 	{ "counters",		doctor_counters, true },
 	{ "route",		doctor_route },
 	{ "packet size",	doctor_mtu },
@@ -36,20 +36,20 @@ static const struct {
 	{ "idle states",	doctor_idle_states },
 };
 
-static const char *verdict_name(enum doctor_verdict verdict)
+static const char *result_name(enum doctor_result result)
 {
 	static const char *const names[] = { "ok", "note", "warning", "problem" };
 
-	return names[verdict];
+	return names[result];
 }
 
-static void print(enum doctor_verdict verdict, struct json_object *finding)
+static void print(enum doctor_result result, struct json_object *finding)
 {
 	static const enum text_color colors[] = {
 		COLOR_GOOD, COLOR_NAME, COLOR_WARNING, COLOR_BAD
 	};
 
-	printf("%s%-8s%s %-14s %s\n", text_color(colors[verdict]), verdict_name(verdict),
+	printf("%s%-8s%s %-14s %s\n", text_color(colors[result]), result_name(result),
 	       text_color(COLOR_PLAIN), text_string(finding, "check", ""),
 	       text_string(finding, "finding", ""));
 	if (text_has(finding, "advice"))
@@ -57,7 +57,7 @@ static void print(enum doctor_verdict verdict, struct json_object *finding)
 	fflush(stdout);
 }
 
-void doctor_say(struct doctor *d, enum doctor_verdict verdict, const char *advice,
+void doctor_say(struct doctor *d, enum doctor_result result, const char *advice,
 		const char *form, ...)
 {
 	struct json_object *finding = json_object_new_object();
@@ -69,14 +69,14 @@ void doctor_say(struct doctor *d, enum doctor_verdict verdict, const char *advic
 		abort();
 	va_end(arguments);
 	text_put_string(finding, "check", d->check);
-	text_put_string(finding, "verdict", verdict_name(verdict));
+	text_put_string(finding, "result", result_name(result));
 	text_put_string(finding, "finding", text);
 	if (advice)
 		text_put_string(finding, "advice", advice);
 	free(text);
-	d->problems += verdict == DOCTOR_PROBLEM;
+	d->problems += result == DOCTOR_PROBLEM;
 	if (!options.json)
-		print(verdict, finding);
+		print(result, finding);
 	json_object_array_add(d->findings, finding);
 }
 
@@ -105,7 +105,8 @@ static void gather(struct doctor *d)
 	d->groups = netlink_dump(&d->n, COLLSOCK_CMD_GROUP_GET, 0, 0, decode_group);
 	d->members = groups_dump(&d->n, d->groups, COLLSOCK_CMD_HOST_GET, COLLSOCK_A_HOST_GROUP,
 				 decode_host);
-	d->knocks = netlink_dump(&d->n, COLLSOCK_CMD_KNOCK_GET, 0, 0, decode_knock);
+	d->early_packets = netlink_dump(&d->n, COLLSOCK_CMD_EARLY_PACKET_GET, 0, 0,
+					decode_early_packet);
 }
 
 static void release(struct doctor *d)
@@ -114,7 +115,7 @@ static void release(struct doctor *d)
 	json_object_put(d->net);
 	json_object_put(d->groups);
 	json_object_put(d->members);
-	json_object_put(d->knocks);
+	json_object_put(d->early_packets);
 	netlink_close(&d->n);
 	free(d);
 }

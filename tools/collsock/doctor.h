@@ -14,7 +14,7 @@
 
 #include "netlink.h"
 
-enum doctor_verdict {
+enum doctor_result {
 	DOCTOR_OK,
 	DOCTOR_NOTE,	/* as it should be, and could be faster */
 	DOCTOR_WARNING,
@@ -54,7 +54,7 @@ struct doctor_host {
  * @net: the namespace
  * @groups: array
  * @members: array of the hosts of all groups
- * @knocks: array
+ * @early_packets: array
  * @hosts: to which the way is checked
  * @host_count: so many
  * @port: UDP port
@@ -68,7 +68,7 @@ struct doctor {
 	struct json_object	*net;
 	struct json_object	*groups;
 	struct json_object	*members;
-	struct json_object	*knocks;
+	struct json_object	*early_packets;
 	struct doctor_host	hosts[DOCTOR_HOSTS];
 	unsigned int		host_count;
 	unsigned int		port;
@@ -79,7 +79,7 @@ struct doctor {
 
 /* What was found, and what to do, or NULL. */
 [[gnu::format(printf, 4, 5)]]
-void doctor_say(struct doctor *d, enum doctor_verdict verdict, const char *advice,
+void doctor_say(struct doctor *d, enum doctor_result result, const char *advice,
 		const char *form, ...);
 
 /* The first number of a file, or -1. */
@@ -92,7 +92,7 @@ void doctor_version(struct doctor *d);
 
 void doctor_counters(struct doctor *d);
 void doctor_groups(struct doctor *d);
-void doctor_knocks(struct doctor *d);
+void doctor_early_packets(struct doctor *d);
 
 /* Take the hosts that were named; without any, those that groups here have never heard. */
 void doctor_take_hosts(struct doctor *d, char **names);

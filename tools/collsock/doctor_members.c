@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the module has seen of other hosts: groups, knocks, counters. */
+/* What the module has seen of other hosts: groups, early packets, counters. */
 #include <string.h>
 
 #include "counters.h"
 #include "doctor.h"
 #include "text.h"
 
-#define KNOCK_RECENT_MS 60000
+#define EARLY_RECENT_MS 60000
 
 static bool is(struct json_object *object, const char *key, const char *value)
 {
@@ -33,16 +33,16 @@ void doctor_groups(struct doctor *d)
 		doctor_say(d, DOCTOR_OK, NULL, "%zu here, none has failed", count);
 }
 
-/* ---- knocks ---- */
+/* ---- early packets ---- */
 
 /* Is it a packet of a group that has been joined meanwhile? */
-static bool is_of_a_group(struct doctor *d, struct json_object *knock)
+static bool is_of_a_group(struct doctor *d, struct json_object *packet)
 {
 	size_t i;
 
 	for (i = 0; i < json_object_array_length(d->groups); i++)
 		if (is(json_object_array_get_idx(d->groups, i), "tag",
-		       text_string(knock, "tag", "-")))
+		       text_string(packet, "tag", "-")))
 			return true;
 	return false;
 }
@@ -62,13 +62,13 @@ static struct json_object *unheard_member(struct doctor *d, const char *address)
 	return NULL;
 }
 
-static void judge_knock(struct doctor *d, struct json_object *knock)
+static void judge_early_packet(struct doctor *d, struct json_object *packet)
 {
-	const char *address = text_string(knock, "address", "");
+	const char *address = text_string(packet, "address", "");
 	struct json_object *member = unheard_member(d, address);
 	char text[TEXT_BYTES];
 
-	text_ms(text, text_number(knock, "age_ms", 0));
+	text_ms(text, text_number(packet, "age_ms", 0));
 	if (member)
 		doctor_say(d, DOCTOR_PROBLEM,
 			   "compare key, id and nonce of the group on both hosts, byte by byte",
@@ -85,17 +85,17 @@ static void judge_knock(struct doctor *d, struct json_object *knock)
 			   "%s sent a packet for a group that is not here %s ago", address, text);
 }
 
-void doctor_knocks(struct doctor *d)
+void doctor_early_packets(struct doctor *d)
 {
 	size_t i, count = 0;
 
-	for (i = 0; i < json_object_array_length(d->knocks); i++) {
-		struct json_object *knock = json_object_array_get_idx(d->knocks, i);
+	for (i = 0; i < json_object_array_length(d->early_packets); i++) {
+		struct json_object *packet = json_object_array_get_idx(d->early_packets, i);
 
-		if (is_of_a_group(d, knock) || text_number(knock, "age_ms", 0) > KNOCK_RECENT_MS)
+		if (is_of_a_group(d, packet) || text_number(packet, "age_ms", 0) > EARLY_RECENT_MS)
 			continue;
 		count++;
-		judge_knock(d, knock);
+		judge_early_packet(d, packet);
 	}
 	if (!count)
 		doctor_say(d, DOCTOR_OK, NULL, "nobody has sent for groups that are not here");
@@ -103,7 +103,7 @@ void doctor_knocks(struct doctor *d)
 
 /* ---- counters ---- */
 
-/* While ranks join it is usual; who knocked is told by name. */
+/* While ranks join it is usual; hosts that sent early packets are named. */
 static bool is_usual(const struct counter *c)
 {
 	return !strcmp(c->key, "unknown_group");

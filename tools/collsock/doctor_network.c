@@ -155,7 +155,7 @@ static bool port_is_taken(const char *path, unsigned int port)
 void doctor_port(struct doctor *d)
 {
 	bool ours = d->net && (text_number(d->net, "groups", 0) ||
-			       text_number(d->net, "tombstones", 0));
+			       text_number(d->net, "timewait_entries", 0));
 
 	if (ours)
 		doctor_say(d, DOCTOR_OK, NULL, "groups use UDP port %u", d->port);

@@ -42,7 +42,7 @@ static const char *meaning(const char *event)
 		{ "group-failed",     "the group has failed" },
 		{ "group-ended",      "the group is not there any more" },
 		{ "peer-made",	      "a connection came into being" },
-		{ "peer-reclaimed",   "a connection was put back: nothing was said over it" },
+		{ "peer-idle",   "a connection was put back: nothing was said over it" },
 		{ "peer-lossy",	      "a message was sent several times and is not acknowledged" },
 		{ "operation-failed", "a rank of this host was told that its operation failed" },
 		{ "disagreement",     "two ranks mean different operations by the same number" },

@@ -365,7 +365,7 @@ static struct collsock *join(struct host *host, unsigned int id, const char *key
 	error = collsock_key_from_file(key_file, key);
 	if (error)
 		fail(key_file, error, COLLSOCK_NO_RANK);
-	/* The machine is fresh: no earlier formation of the group to be told from */
+	/* The machine is fresh: no earlier instance of the group to be told from */
 	error = collsock_group_new(&group, id, 0, key);
 	/* An address again is another rank there */
 	for (i = 0; !error && i < host->ranks; i++) {

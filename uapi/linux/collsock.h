@@ -293,7 +293,7 @@ struct collsock_wait {
  * @probes_sent: questions whether a host is there
  * @probes_received: such questions of others, all answered
  * @challenges: questions to a host that spoke with another incarnation
- * @peers_rested: connections put back because nothing was said over them
+ * @peers_idle: connections put back because nothing was said over them
  */
 struct collsock_stats {
 	__u32	size;
@@ -319,7 +319,7 @@ struct collsock_stats {
 	__u64	probes_sent;
 	__u64	probes_received;
 	__u64	challenges;
-	__u64	peers_rested;
+	__u64	peers_idle;
 };
 
 /**
@@ -327,14 +327,14 @@ struct collsock_stats {
  * @size: bytes of this structure that were filled
  * @groups: groups that exist now, those that linger after close included
  * @peers: connections of all of them
- * @tombstones: closed groups still remembered
+ * @timewait_entries: closed groups whose late packets are answered
  * @packets: packets received on the port
  * @malformed: not a packet of collsock: length, version, type
  * @unknown_group: no such group here (yet)
  * @wrong_source: source address is not the member's
  * @forged: authentication failed
  * @wrong_descriptor: group known, descriptor differs
- * @entombed: answered from a tombstone
+ * @timewait_answered: packets answered from time-wait
  * @no_route: packets that found no route
  * @memory: bytes that all groups have reserved, those that linger included
  * @over_memory: requests to join that exceeded the tunable max_memory_kib
@@ -343,14 +343,14 @@ struct collsock_net_stats {
 	__u32	size;
 	__u32	groups;
 	__u32	peers;
-	__u32	tombstones;
+	__u32	timewait_entries;
 	__u64	packets;
 	__u64	malformed;
 	__u64	unknown_group;
 	__u64	wrong_source;
 	__u64	forged;
 	__u64	wrong_descriptor;
-	__u64	entombed;
+	__u64	timewait_answered;
 	__u64	no_route;
 	__u64	memory;
 	__u64	over_memory;

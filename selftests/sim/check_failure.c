@@ -8,7 +8,7 @@
 /* ---- settling ---- */
 
 /* The lower limit wins, then the lower rank; a limit that was known is not taken back. */
-static bool takes_back(const struct coll_verdict *known, const struct coll_verdict *v)
+static bool takes_back(const struct coll_failure *known, const struct coll_failure *v)
 {
 	return coll_after(v->limit, known->limit) ||
 	       (v->limit == known->limit && v->rank > known->rank);
@@ -32,21 +32,21 @@ static bool was_reported(const struct sim_rank *r, u32 number)
  * @error: errno
  * @failed_rank: who is to blame
  *
- * What others know may come for the settling time; then the lowest verdict is named.
+ * What others know may come for the settling time; then the lowest failure is named.
  */
 void sim_check_error(struct sim_rank *r, u32 number, u32 error, u32 failed_rank)
 {
 	const struct sim_known *known = &r->group->known[r->member->index];
 	struct sim *s = r->group->sim;
 
-	sim_check_verdict(r->member);
-	if (!known->limited || !coll_after(number, known->verdict.limit))
+	sim_check_failure(r->member);
+	if (!known->limited || !coll_after(number, known->failure.limit))
 		sim_violated(s, "rank %u: operation %u fails with %u, but nothing has failed",
 			     r->number, number, error);
-	else if (error != coll_verdict_error(&known->verdict) ||
-		 failed_rank != known->verdict.rank)
+	else if (error != coll_failure_error(&known->failure) ||
+		 failed_rank != known->failure.rank)
 		sim_violated(s, "rank %u: operation %u fails with %u and names %u instead of %u",
-			     r->number, number, error, failed_rank, known->verdict.rank);
+			     r->number, number, error, failed_rank, known->failure.rank);
 	else if (s->world.now < known->held_ns && !was_reported(r, number))
 		sim_violated(s, "rank %u: operation %u fails before the failure has settled",
 			     r->number, number);
@@ -83,10 +83,10 @@ static bool host_tells(const struct world_member *m)
 {
 	const struct coll_group *core = &m->group;
 
-	if (m->state == WORLD_ENTOMBED)
-		return m->tombstone.goodbye.count != COLL_REASON_LEFT;
+	if (m->state == WORLD_TIMEWAIT)
+		return m->timewait.goodbye.count != COLL_REASON_LEFT;
 	return m->state == WORLD_JOINED && coll_group_broken(core) &&
-	       coll_group_last(core) == core->verdict.limit;
+	       coll_group_last(core) == core->failure.limit;
 }
 
 /*
@@ -98,7 +98,7 @@ static bool host_knows(const struct sim_group *g, const struct world_member *m)
 	const struct coll_group *core = &m->group;
 
 	return m->state != WORLD_JOINED || coll_group_broken(core) || core->failed ||
-	       (core->limited && !coll_after(core->verdict.limit, g->broken_limit));
+	       (core->limited && !coll_after(core->failure.limit, g->broken_limit));
 }
 
 /*
@@ -183,22 +183,22 @@ static void learns(struct world_member *m, struct sim_known *known, bool lower)
 	if (lower && !known->settling)
 		known->held_ns = now + g->common.timing.settle;
 	known->limited = true;
-	known->verdict = core->verdict;
-	if (core->verdict.reason == COLL_REASON_RESTARTED && !sim_host_restarted(m) &&
-	    g->host_of_rank[core->verdict.rank] == m->index)
+	known->failure = core->failure;
+	if (core->failure.reason == COLL_REASON_RESTARTED && !sim_host_restarted(m) &&
+	    g->host_of_rank[core->failure.rank] == m->index)
 		check_succession(m);
 	if (coll_group_broken(core) && !g->broken_ns) {
 		g->broken_ns = now;
-		g->broken_limit = core->verdict.limit;
+		g->broken_limit = core->failure.limit;
 		world_at(m->world, now + g->spread_ns, check_news, g);
 	}
 }
 
 /**
- * sim_check_verdict() - does a host know more of the end of its group?
+ * sim_check_failure() - does a host know more of the end of its group?
  * @m: something has happened to it
  */
-void sim_check_verdict(struct world_member *m)
+void sim_check_failure(struct world_member *m)
 {
 	const struct coll_group *core = &m->group;
 	struct sim_known *known = &sim_group_of(m)->known[m->index];
@@ -208,13 +208,13 @@ void sim_check_verdict(struct world_member *m)
 		return;
 	if (known->incarnation != core->incarnation)
 		*known = (struct sim_known){ .incarnation = core->incarnation };
-	if (known->limited && takes_back(&known->verdict, &core->verdict))
+	if (known->limited && takes_back(&known->failure, &core->failure))
 		sim_violated(m->world->owner, "host %u names %u from %u, and %u from %u before",
-			     m->index, core->verdict.rank, core->verdict.limit + 1,
-			     known->verdict.rank, known->verdict.limit + 1);
+			     m->index, core->failure.rank, core->failure.limit + 1,
+			     known->failure.rank, known->failure.limit + 1);
 	lower = core->limited &&
-		(!known->limited || coll_before(core->verdict.limit, known->verdict.limit));
-	if (lower || (core->limited && core->verdict.rank != known->verdict.rank))
+		(!known->limited || coll_before(core->failure.limit, known->failure.limit));
+	if (lower || (core->limited && core->failure.rank != known->failure.rank))
 		learns(m, known, lower);
 	known->settling = coll_group_settling(core);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A formation: one group of the core on this host, with what the kernel adds to
- * it: the lock, the timer, the members' addresses, a seat for each rank of this host
+ * An instance: one group of the core on this host, with what the kernel adds to
+ * it: the lock, the timer, the members' addresses, a local member for each rank of this host
  * and the sockets that sit there.
  *
  * States:
@@ -12,18 +12,18 @@
  *   ENDED		nothing enters the core any more; packets do not find it
  *
  * LINGERING ends when the group is quiet, or with the namespace or the module.
- * A socket that joined is a user of the formation until its release; RCU
+ * A socket that joined is a user of the instance until its release; RCU
  * readers are until a grace period after ENDED, so who ends it waits for one
  * before freeing. The steps are retire or stop, unhash, grace period, free.
  *
- * Whatever enters the core does so between coll_formation_enter() and
- * coll_formation_leave(): under the lock, with bottom halves off, at one time
+ * Whatever enters the core does so between coll_instance_enter() and
+ * coll_instance_leave(): under the lock, with bottom halves off, at one time
  * that is read once. What the core asks for meanwhile is collected; leaving
  * drops the lock and then transmits and wakes. Lock order: lock_sock, the
- * namespace's mutexes (joining first), a formation's lock; no two of the latter.
+ * namespace's mutexes (joining first), an instance's lock; no two of the latter.
  */
-#ifndef COLL_FORMATION_H
-#define COLL_FORMATION_H
+#ifndef COLL_INSTANCE_H
+#define COLL_INSTANCE_H
 
 #include <linux/hrtimer.h>
 #include <linux/llist.h>
@@ -43,26 +43,26 @@ struct sk_buff;
 #define COLL_WAKE_ERROR		0x04	/* the group has failed */
 
 /**
- * struct coll_seat - a rank of this host; under the formation's lock
+ * struct coll_local_member - a rank of this host; under the instance's lock
  * @csk: its socket; NULL before it joins and after it closes. Whoever uses it after
  *	the lock is dropped takes a reference
  * @claimed_done: completion places whose claimants are to be woken, a bit each
  * @wake: COLL_WAKE_*, for who sleeps on the socket
- * @next: in coll_formation.woken, if one of these is not 0
+ * @next: in coll_instance.woken, if one of these is not 0
  */
-struct coll_seat {
+struct coll_local_member {
 	struct coll_sock	*csk;
 	u64			claimed_done;
 	u8			wake;
-	struct coll_seat	*next;
+	struct coll_local_member	*next;
 };
 
 /**
- * struct coll_formation - see above; under @lock unless said otherwise
+ * struct coll_instance - see above; under @lock unless said otherwise
  * @group: the core's
  * @lock: taken with bottom halves off
- * @seats: one for each rank of this host; the pointer is constant
- * @woken: seats where somebody is to be woken
+ * @local_members: one for each rank of this host; the pointer is constant
+ * @woken: local members where somebody is to be woken
  * @now: time of the present event, ns
  * @queue: packets of the present event
  * @queue_end: where the next one goes
@@ -75,18 +75,18 @@ struct coll_seat {
  * @charge: its part of coll_net.memory
  * @timer: of the group's deadline
  * @node: in the table by which packets find it
- * @handle: its number in coll_net.formations
+ * @handle: its number in coll_net.instances
  * @made_ns: when
  * @uid: by whom
  * @keyed: its key is not all zero
  * @link: among those that are to be freed
  * @quiet_node: in coll_net.quiet
  */
-struct coll_formation {
+struct coll_instance {
 	struct coll_group	group;
 	spinlock_t		lock;	/* of most of what is here */
-	struct coll_seat	*seats;
-	struct coll_seat	*woken;
+	struct coll_local_member	*local_members;
+	struct coll_local_member	*woken;
 	u64			now;
 	struct sk_buff		*queue;
 	struct sk_buff		**queue_end;
@@ -108,46 +108,46 @@ struct coll_formation {
 };
 
 /* The core's group is the first thing in it: the two are one address. */
-static inline struct coll_formation *coll_formation_of(struct coll_group *g)
+static inline struct coll_instance *coll_instance_of(struct coll_group *g)
 {
-	return container_of(g, struct coll_formation, group);
+	return container_of(g, struct coll_instance, group);
 }
 
-u64 coll_formation_enter(struct coll_formation *f);
-void coll_formation_leave(struct coll_formation *f);
+u64 coll_instance_enter(struct coll_instance *gi);
+void coll_instance_leave(struct coll_instance *gi);
 
 /*
  * Somebody who sleeps is to be woken when the event is over: who has claimed one of the
  * completion places in @claimed_done, a bit each, or sleeps on the socket for COLL_WAKE_*.
  */
-static inline void coll_formation_wake(struct coll_formation *f, struct coll_seat *seat,
-				       u64 claimed_done, u8 wake)
+static inline void coll_instance_wake(struct coll_instance *gi, struct coll_local_member *lm,
+				      u64 claimed_done, u8 wake)
 {
-	if (!(seat->claimed_done | seat->wake)) {
-		seat->next = f->woken;
-		f->woken = seat;
+	if (!(lm->claimed_done | lm->wake)) {
+		lm->next = gi->woken;
+		gi->woken = lm;
 	}
-	seat->claimed_done |= claimed_done;
-	seat->wake |= wake;
+	lm->claimed_done |= claimed_done;
+	lm->wake |= wake;
 }
 
-enum hrtimer_restart coll_formation_expire(struct hrtimer *timer);
+enum hrtimer_restart coll_instance_expire(struct hrtimer *timer);
 
-/* formation_join.c */
-struct coll_formation *coll_formation_join(struct coll_net *cn, struct coll_join *join,
-					   struct coll_sock *csk);
+/* instance_join.c */
+struct coll_instance *coll_instance_join(struct coll_net *cn, struct coll_join *join,
+					 struct coll_sock *csk);
 
-int coll_formation_hash(struct coll_formation *f);
-void coll_formation_abandon(struct coll_formation *f, u32 local);
-bool coll_formation_retire(struct coll_formation *f);
-void coll_formation_break(struct coll_formation *f);
-void coll_formation_stop(struct coll_formation *f);
-void coll_formation_unhash(struct coll_formation *f);
-void coll_formation_free(struct coll_formation *f);
+int coll_instance_hash(struct coll_instance *gi);
+void coll_instance_abandon(struct coll_instance *gi, u32 local);
+bool coll_instance_retire(struct coll_instance *gi);
+void coll_instance_break(struct coll_instance *gi);
+void coll_instance_stop(struct coll_instance *gi);
+void coll_instance_unhash(struct coll_instance *gi);
+void coll_instance_free(struct coll_instance *gi);
 
-struct coll_formation *coll_formation_find(struct coll_net *cn, u64 tag, u32 self);
-enum coll_refusal coll_formation_receive(struct coll_formation *f, u32 source,
-					 const u8 *packet, u32 bytes);
-void coll_formation_stats(struct coll_formation *f, struct collsock_stats *stats);
+struct coll_instance *coll_instance_find(struct coll_net *cn, u64 tag, u32 self);
+enum coll_refusal coll_instance_receive(struct coll_instance *gi, u32 source,
+					const u8 *packet, u32 bytes);
+void coll_instance_stats(struct coll_instance *gi, struct collsock_stats *stats);
 
 #endif

@@ -4,8 +4,8 @@
  * blame, and how the other hosts come to know. Documentation/failure.md says
  * what is promised. Everything here is called under the group's lock.
  */
-#ifndef COLL_CORE_VERDICT_H
-#define COLL_CORE_VERDICT_H
+#ifndef COLL_CORE_FAILURE_H
+#define COLL_CORE_FAILURE_H
 
 #include "wire.h"
 
@@ -13,19 +13,19 @@ struct coll_group;
 struct coll_peer;
 
 /**
- * struct coll_verdict - operations beyond @limit cannot complete
+ * struct coll_failure - operations beyond @limit cannot complete
  * @limit: the last that can
  * @rank: who is to blame
  * @reason: enum coll_reason
  */
-struct coll_verdict {
+struct coll_failure {
 	u32	limit;
 	u32	rank;
 	u32	reason;
 };
 
-/* The errno of a verdict, positive as completions have it. */
-u32 coll_verdict_error(const struct coll_verdict *v);
+/* The errno of a failure, positive as completions have it. */
+u32 coll_failure_error(const struct coll_failure *v);
 
 /* The group ends on this host: @rank is to blame. */
 void coll_group_break(struct coll_group *g, enum coll_reason reason, u32 rank, u64 now);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "group.h"
-#include "verdict.h"
+#include "failure.h"
 
 /**
- * coll_verdict_error() - the errno of a verdict
- * @v: the verdict
+ * coll_failure_error() - the errno of a failure
+ * @v: the failure
  *
  * Return: errno, positive as completions have it.
  */
-u32 coll_verdict_error(const struct coll_verdict *v)
+u32 coll_failure_error(const struct coll_failure *v)
 {
 	static const u8 errors[COLL_REASONS] = {
 		[COLL_REASON_LEFT]	= ECONNRESET,
@@ -30,9 +30,9 @@ u32 coll_verdict_error(const struct coll_verdict *v)
  */
 void coll_group_blame(const struct coll_group *g, struct coll_signature *goodbye)
 {
-	if (g->limited && coll_group_last(g) == g->verdict.limit) {
-		goodbye->root = g->verdict.rank;
-		goodbye->count = g->verdict.reason;
+	if (g->limited && coll_group_last(g) == g->failure.limit) {
+		goodbye->root = g->failure.rank;
+		goodbye->count = g->failure.reason;
 	} else {
 		goodbye->root = g->ranks[0].rank;
 		goodbye->count = COLL_REASON_LEFT;
@@ -66,7 +66,7 @@ void coll_group_say_goodbye(struct coll_group *g, struct coll_peer *peer, u64 no
 	coll_peer_send(peer, &peer->goodbye, now);
 }
 
-static void verdict_tell_host(struct coll_group *g, u32 host, u64 now)
+static void failure_tell_host(struct coll_group *g, u32 host, u64 now)
 {
 	struct coll_peer *peer = coll_group_peer(g, host, now);
 
@@ -79,7 +79,7 @@ static void verdict_tell_host(struct coll_group *g, u32 host, u64 now)
  * at the distances 2^k on both sides, each of which tells its own: so fewer
  * crashes than a host has such neighbours cut nobody off from the news.
  */
-static void verdict_tell(struct coll_group *g, u64 now)
+static void failure_tell(struct coll_group *g, u64 now)
 {
 	struct coll_peer *peer;
 	u32 distance;
@@ -89,8 +89,8 @@ static void verdict_tell(struct coll_group *g, u64 now)
 	if (!coll_group_broken(g))
 		return;
 	for (distance = 1; distance < g->hosts; distance *= 2) {
-		verdict_tell_host(g, (g->self + distance) % g->hosts, now);
-		verdict_tell_host(g, (g->self + g->hosts - distance) % g->hosts, now);
+		failure_tell_host(g, (g->self + distance) % g->hosts, now);
+		failure_tell_host(g, (g->self + g->hosts - distance) % g->hosts, now);
 	}
 }
 
@@ -100,7 +100,7 @@ static void verdict_tell(struct coll_group *g, u64 now)
  * Nothing more is sent for what cannot complete; what was posted reports when all
  * is settled.
  */
-static void verdict_abort(struct coll_group *g, u64 now)
+static void failure_abort(struct coll_group *g, u64 now)
 {
 	u32 number;
 
@@ -108,7 +108,7 @@ static void verdict_abort(struct coll_group *g, u64 now)
 	for (number = g->oldest + g->window - 1; !coll_before(number, g->oldest); number--) {
 		struct coll_op *op = coll_group_slot(g, number);
 
-		if (op->number != number || !coll_after(number, g->verdict.limit))
+		if (op->number != number || !coll_after(number, g->failure.limit))
 			continue;
 		if (op->state == COLL_OP_RUNNING)
 			coll_op_abort(op, now);
@@ -121,33 +121,33 @@ static void verdict_abort(struct coll_group *g, u64 now)
 }
 
 /* Does it say more than what we know? The lower limit wins, then the lower rank. */
-static bool verdict_wins(const struct coll_group *g, const struct coll_verdict *v)
+static bool failure_wins(const struct coll_group *g, const struct coll_failure *v)
 {
-	if (!g->limited || coll_before(v->limit, g->verdict.limit))
+	if (!g->limited || coll_before(v->limit, g->failure.limit))
 		return true;
 	/* What has been reported stays. */
-	return v->limit == g->verdict.limit && v->rank < g->verdict.rank &&
+	return v->limit == g->failure.limit && v->rank < g->failure.rank &&
 	       coll_group_settling(g);
 }
 
-static void verdict_learn(struct coll_group *g, const struct coll_verdict *v, u64 now)
+static void failure_learn(struct coll_group *g, const struct coll_failure *v, u64 now)
 {
-	bool lower = !g->limited || v->limit != g->verdict.limit;
+	bool lower = !g->limited || v->limit != g->failure.limit;
 
-	if (!verdict_wins(g, v))
+	if (!failure_wins(g, v))
 		return;
 	g->limited = true;
-	g->verdict = *v;
-	coll_env_limit(g);
+	g->failure = *v;
+	coll_env_failure(g);
 	/* All hosts are on the way to know the limit; another rank is no news. */
 	if (!lower)
 		return;
-	verdict_abort(g, now);
+	failure_abort(g, now);
 	if (!coll_group_settling(g)) {
 		g->settle_ns = now + g->timing.settle;
 		coll_group_arm(g, g->settle_ns);
 	}
-	verdict_tell(g, now);
+	failure_tell(g, now);
 }
 
 /**
@@ -155,7 +155,7 @@ static void verdict_learn(struct coll_group *g, const struct coll_verdict *v, u6
  * @g: the group
  * @now: time in ns
  *
- * All that was aborted reports the verdict that won.
+ * All that was aborted reports the failure that won.
  */
 void coll_group_settle(struct coll_group *g, u64 now)
 {
@@ -166,7 +166,7 @@ void coll_group_settle(struct coll_group *g, u64 now)
 		struct coll_op *op = coll_group_slot(g, number);
 
 		if (op->state == COLL_OP_ABORTED)
-			coll_op_report(op, coll_verdict_error(&g->verdict), g->verdict.rank, now);
+			coll_op_report(op, coll_failure_error(&g->failure), g->failure.rank, now);
 	}
 	coll_group_advance_window(g, now);
 	coll_env_writable(g);
@@ -210,7 +210,7 @@ static bool peer_owes_messages(const struct coll_peer *peer)
  */
 void coll_group_break(struct coll_group *g, enum coll_reason reason, u32 rank, u64 now)
 {
-	struct coll_verdict v = { .limit = g->oldest - 1, .rank = rank, .reason = reason };
+	struct coll_failure v = { .limit = g->oldest - 1, .rank = rank, .reason = reason };
 	struct coll_peer *peer;
 
 	if (g->failed)
@@ -218,9 +218,9 @@ void coll_group_break(struct coll_group *g, enum coll_reason reason, u32 rank, u
 	g->failed = true;
 	for (peer = g->all_peers; peer; peer = peer->all)
 		peer_drop_all(peer, now);
-	verdict_learn(g, &v, now);
+	failure_learn(g, &v, now);
 	/* If nothing is new: what was dropped was perhaps the news. */
-	verdict_tell(g, now);
+	failure_tell(g, now);
 }
 
 /*
@@ -265,7 +265,7 @@ void coll_group_accuse(struct coll_group *g, struct coll_peer *peer, u64 now)
 void coll_group_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
 				const struct coll_body *body, u64 now)
 {
-	struct coll_verdict v = {
+	struct coll_failure v = {
 		.limit	= body->operation,
 		.rank	= body->signature.root,
 		.reason	= body->signature.count,
@@ -289,7 +289,7 @@ void coll_group_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
 		/* Others have given us up: whatever we send, they take nothing. */
 		coll_group_break(g, v.reason, v.rank, now);
 	}
-	verdict_learn(g, &v, now);
+	failure_learn(g, &v, now);
 }
 
 /**
@@ -306,7 +306,7 @@ void coll_group_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
 void coll_group_leave(struct coll_group *g, u32 local, u64 now)
 {
 	struct coll_rank *rank = &g->ranks[local];
-	struct coll_verdict v = {
+	struct coll_failure v = {
 		.limit	= rank->next - 1,
 		.rank	= rank->rank,
 		.reason	= COLL_REASON_LEFT,
@@ -316,14 +316,14 @@ void coll_group_leave(struct coll_group *g, u32 local, u64 now)
 	rank->state = COLL_RANK_LEFT;
 	g->joined--;
 	if (g->locals > 1)
-		verdict_learn(g, &v, now);
+		failure_learn(g, &v, now);
 	if (g->joined)
 		return;
 	g->leaving = true;
 	/* Connections that rest open again: each host that was ever heard is told. */
 	for (peer = g->spare; peer; peer = next) {
 		next = peer->next;
-		if (peer->rests && peer->incarnation)
+		if (peer->idle && peer->incarnation)
 			coll_group_peer(g, peer->host, now);
 	}
 	for (peer = g->all_peers; peer; peer = peer->all)

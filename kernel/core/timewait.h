@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A tombstone: what is remembered of a group after its rank has left and all
+ * A time-wait entry: what is remembered of a group after its rank has left and all
  * was acknowledged. It answers late packets of the other members, so that a
  * lost acknowledgment does not make a host that closed look dead, and so that
  * a member that had no peer here learns that the rank is gone. It has no peers
  * and sends nothing by itself; only authenticated packets are answered, each with
  * one that is 24 bytes longer at most.
  */
-#ifndef COLL_CORE_TOMBSTONE_H
-#define COLL_CORE_TOMBSTONE_H
+#ifndef COLL_CORE_TIMEWAIT_H
+#define COLL_CORE_TIMEWAIT_H
 
 #include "group.h"
 
-#define COLL_TOMBSTONE_ANSWER	(COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK)
+#define COLL_TIMEWAIT_ANSWER	(COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK)
 
 /**
- * struct coll_tombstone - what is remembered
+ * struct coll_timewait - what is remembered
  * @secret: MAC key and tag
  * @descriptor: hash of the descriptor
  * @self: index of this host
@@ -25,7 +25,7 @@
  * @window: of the group
  * @goodbye: reason and rank
  */
-struct coll_tombstone {
+struct coll_timewait {
 	struct coll_secret	secret;
 	u32			descriptor;
 	u32			self;
@@ -37,14 +37,14 @@ struct coll_tombstone {
 };
 
 /* What is to be remembered of a quiet group. */
-void coll_group_entomb(const struct coll_group *g, struct coll_tombstone *t);
+void coll_timewait_set(const struct coll_group *g, struct coll_timewait *t);
 
 /*
- * Answer a formed packet whose tag and destination are those of the tombstone:
- * writes into @answer, which has COLL_TOMBSTONE_ANSWER bytes; @answer_bytes are 0
+ * Answer a formed packet whose tag and destination are those of the time-wait entry:
+ * writes into @answer, which has COLL_TIMEWAIT_ANSWER bytes; @answer_bytes are 0
  * if nothing is to be said.
  */
-enum coll_refusal coll_tombstone_answer(const struct coll_tombstone *t, const u8 *packet,
-					u32 bytes, u8 *answer, u32 *answer_bytes);
+enum coll_refusal coll_timewait_answer(const struct coll_timewait *t, const u8 *packet,
+				       u32 bytes, u8 *answer, u32 *answer_bytes);
 
 #endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "tombstone.h"
+#include "timewait.h"
 
 /**
- * coll_group_entomb() - what is to be remembered of a group
+ * coll_timewait_set() - what is to be remembered of a group
  * @g: quiet
  * @t: out
  *
  * Context: under the group's lock.
  */
-void coll_group_entomb(const struct coll_group *g, struct coll_tombstone *t)
+void coll_timewait_set(const struct coll_group *g, struct coll_timewait *t)
 {
 	memset(&t->goodbye, 0, sizeof(t->goodbye));
 	t->secret = g->secret;
@@ -22,11 +22,11 @@ void coll_group_entomb(const struct coll_group *g, struct coll_tombstone *t)
 }
 
 /**
- * coll_tombstone_answer() - answer a late packet
- * @t: the tombstone that the packet's tag and destination name
+ * coll_timewait_answer() - answer a late packet
+ * @t: the time-wait entry that the packet's tag and destination name
  * @packet: formed
  * @bytes: its length
- * @answer: where the answer goes, COLL_TOMBSTONE_ANSWER bytes
+ * @answer: where the answer goes, COLL_TIMEWAIT_ANSWER bytes
  * @answer_bytes: out: its length, 0 for none
  *
  * What asks for an acknowledgment gets one, and the goodbye with it; so does a
@@ -36,8 +36,8 @@ void coll_group_entomb(const struct coll_group *g, struct coll_tombstone *t)
  *
  * Return: what was wrong with the packet. Context: any.
  */
-enum coll_refusal coll_tombstone_answer(const struct coll_tombstone *t, const u8 *packet,
-					u32 bytes, u8 *answer, u32 *answer_bytes)
+enum coll_refusal coll_timewait_answer(const struct coll_timewait *t, const u8 *packet,
+				       u32 bytes, u8 *answer, u32 *answer_bytes)
 {
 	struct coll_wire_side side;
 	struct coll_prefix prefix;
@@ -51,7 +51,7 @@ enum coll_refusal coll_tombstone_answer(const struct coll_tombstone *t, const u8
 	if (prefix.descriptor != t->descriptor)
 		return COLL_WRONG_DESCRIPTOR;
 	coll_wire_read_body(packet, bytes, &body);
-	/* Two tombstones would answer each other's answers for ever. */
+	/* Two time-wait entries would answer each other's answers indefinitely. */
 	if ((!body.seq && body.type != COLL_PACKET_PROBE) ||
 	    (prefix.known && prefix.known != t->incarnation))
 		return COLL_ACCEPTED;

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How instances begin: a rank joins. The first one of a host makes the instance, with
+ * a local member for each, the others find it.
+ */
+#include <linux/ktime.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include "compat.h"
+#include "core/descriptor.h"
+#include "event.h"
+#include "instance.h"
+#include "join.h"
+#include "netns.h"
+#include "socket.h"
+#include "tunables.h"
+
+/* Which group is meant: what its packets show, and what checks them. */
+struct instance_identity {
+	struct coll_secret	secret;
+	u32			descriptor;
+};
+
+static u32 instance_incarnation(void)
+{
+	u32 incarnation;
+
+	do {
+		incarnation = get_random_u32();
+	} while (!incarnation);
+	return incarnation;
+}
+
+/* What all groups together may reserve. */
+static u64 instance_most_memory(const struct coll_net *cn)
+{
+	return coll_tunable(&cn->tunables, COLL_TUNABLE_MAX_MEMORY) * 1024ULL;
+}
+
+/* What is left for a group. */
+static u64 instance_allowance(struct coll_net *cn)
+{
+	u64 most = instance_most_memory(cn), used;
+
+	mutex_lock(&cn->mutex);
+	used = cn->memory;
+	mutex_unlock(&cn->mutex);
+	return most > used ? most - used : 1;
+}
+
+static int instance_init_group(struct coll_instance *gi, const struct coll_join *join,
+			       const struct instance_identity *identity, u32 self)
+{
+	struct coll_config config = {
+		.join		= &join->fixed,
+		.host_of_rank	= gi->members->host_of_rank,
+		.lowest		= gi->members->lowest,
+		.secret		= identity->secret,
+		.descriptor	= identity->descriptor,
+		.self		= self,
+		.incarnation	= instance_incarnation(),
+		.max_memory	= instance_allowance(gi->cn),
+	};
+	int err;
+
+	coll_tunables_timing(&gi->cn->tunables, &config.timing);
+	if (join->fixed.liveness_ms)
+		config.timing.liveness = join->fixed.liveness_ms * (u64)NSEC_PER_MSEC;
+	err = coll_group_init(&gi->group, &config);
+	memzero_explicit(&config, sizeof(config));
+	if (err)
+		return err;
+	gi->keyed = memchr_inv(join->fixed.key, 0, sizeof(join->fixed.key));
+	gi->request = join->fixed;
+	gi->request.rank = 0;
+	memset(gi->request.key, 0, sizeof(gi->request.key));
+	gi->local_members = kvcalloc(gi->group.locals, sizeof(*gi->local_members),
+				     GFP_KERNEL_ACCOUNT);
+	return gi->local_members ? 0 : -ENOMEM;
+}
+
+/* Can this host be the member, and will its packets get to the others? */
+static int instance_check_addresses(struct coll_net *cn, const struct coll_join *join)
+{
+	const struct collsock_member *self = &join->members[coll_join_self(join)];
+	u32 bytes = coll_join_packet_bytes(join), host;
+	int err;
+
+	err = coll_udp_check_self(cn, self);
+	for (host = 0; !err && host < join->fixed.hosts; host++) {
+		if (&join->members[host] != self)
+			err = coll_udp_check_path(cn, self, &join->members[host], bytes);
+		cond_resched();
+	}
+	return err;
+}
+
+/* A NEW instance, or an error pointer. The request's tables may be taken over. */
+static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join *join,
+					  const struct instance_identity *identity)
+{
+	u32 self = coll_join_self(join);
+	struct coll_instance *gi;
+	int err;
+
+	err = instance_check_addresses(cn, join);
+	if (err)
+		return ERR_PTR(err);
+	gi = kzalloc(sizeof(*gi), GFP_KERNEL_ACCOUNT);
+	if (!gi)
+		return ERR_PTR(-ENOMEM);
+	gi->cn = cn;
+	gi->queue_end = &gi->queue;
+	gi->made_ns = ktime_get_ns();
+	gi->uid = current_uid();
+	spin_lock_init(&gi->lock);
+	coll_hrtimer_setup(&gi->timer, coll_instance_expire, CLOCK_MONOTONIC,
+			   HRTIMER_MODE_ABS_SOFT);
+	mutex_lock(&cn->mutex);
+	gi->members = coll_members_get(&cn->members, join);
+	mutex_unlock(&cn->mutex);
+	err = gi->members ? instance_init_group(gi, join, identity, self) : -ENOMEM;
+	if (!err)
+		return gi;
+	if (gi->group.memory > gi->group.max_memory) {
+		mutex_lock(&cn->mutex);
+		cn->over_memory++;
+		mutex_unlock(&cn->mutex);
+	}
+	coll_instance_free(gi);
+	return ERR_PTR(err);
+}
+
+/* Members whose early packets came before need not wait for their next retransmission. */
+static void instance_notify_join(struct coll_instance *gi)
+{
+	u32 index, host;
+	u64 now;
+
+	for (index = 0; index < COLL_EARLY_PACKETS; index++) {
+		if (!coll_early_packet_take(&gi->cn->early_packets, index, gi->group.secret.tag,
+					    gi->members->member, gi->group.hosts, &host) ||
+		    host == gi->group.self)
+			continue;
+		now = coll_instance_enter(gi);
+		coll_group_notify_join(&gi->group, host, now);
+		coll_instance_leave(gi);
+	}
+}
+
+/* A second life under the same nonce would be taken for the first by nobody. */
+static bool instance_remembered(struct coll_instance *gi)
+{
+	const struct coll_members *members;
+	bool found;
+
+	rcu_read_lock();
+	found = coll_timewait_table_find(&gi->cn->timewait, gi->group.secret.tag, gi->group.self,
+					 &members);
+	rcu_read_unlock();
+	return found;
+}
+
+/*
+ * What lingers still has its memory, though its socket is gone and counts for no
+ * limit of its user any more.
+ */
+static int instance_charge(struct coll_instance *gi)
+{
+	struct coll_net *cn = gi->cn;
+	const struct coll_group *g = &gi->group;
+	u64 bytes = sizeof(*gi) + g->memory +
+		    g->hosts * (sizeof(*gi->members->member) + sizeof(*gi->members->lowest)) +
+		    g->size * sizeof(*gi->members->host_of_rank) +
+		    (u64)g->locals * (sizeof(*gi->local_members) + (u64)g->window * g->room);
+
+	if (cn->memory + bytes > instance_most_memory(cn)) {
+		cn->over_memory++;
+		return -ENOMEM;
+	}
+	gi->charge = bytes;
+	cn->memory += bytes;
+	return 0;
+}
+
+/*
+ * The socket becomes the local member of its rank. -EADDRINUSE if the rank has joined before,
+ * or the group is over. The namespace's mutex is held.
+ */
+static int instance_add_member(struct coll_instance *gi, struct coll_sock *csk, u32 rank)
+{
+	int local = -EEXIST;
+
+	coll_instance_enter(gi);
+	if (!gi->ended)
+		local = coll_group_join(&gi->group, rank);
+	if (local >= 0) {
+		csk->local = local;
+		gi->local_members[local].csk = csk;
+	}
+	coll_instance_leave(gi);
+	return local < 0 ? -EADDRINUSE : 0;
+}
+
+/*
+ * From now on packets find the instance. 0, -ENOMEM if the namespace's groups have too
+ * much already, -ENFILE if there are too many of them, -EADDRINUSE if this host was in
+ * that group until a moment ago, or why the port cannot be opened. The namespace's mutex
+ * is held.
+ */
+static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32 rank)
+{
+	const struct collsock_member *self = &gi->members->member[gi->group.self];
+	struct coll_net *cn = gi->cn;
+	int err;
+
+	if (instance_remembered(gi))
+		return -EADDRINUSE;
+	err = instance_charge(gi);
+	if (!err)
+		err = coll_udp_open(cn, self->family);
+	if (err)
+		return err;
+	/* The port was another one when it was looked at first. */
+	if (self->port != cn->port)
+		err = -EADDRNOTAVAIL;
+	if (!err)
+		err = instance_add_member(gi, csk, rank);
+	if (!err)
+		err = coll_net_add(cn, gi);
+	if (!err) {
+		/* Before packets find it, and more happens. */
+		coll_event_group(gi, COLLSOCK_EVENT_GROUP_MADE);
+		err = coll_instance_hash(gi);
+		if (err) {
+			coll_net_remove(cn, gi);
+			coll_event_group(gi, COLLSOCK_EVENT_GROUP_ENDED);
+		}
+	}
+	if (err)
+		/* Perhaps the port was opened for nothing. */
+		coll_net_tidy_soon(cn);
+	return err;
+}
+
+/*
+ * Does the request describe the group as the first one on this host did? Its socket
+ * relies on it, so no hash decides: whoever joins may have chosen what is hashed.
+ */
+static bool instance_agrees(const struct coll_instance *gi, const struct coll_join *join,
+			    const struct instance_identity *identity)
+{
+	const struct coll_members *m = gi->members;
+	struct collsock_join request = join->fixed;
+
+	request.rank = 0;
+	memset(request.key, 0, sizeof(request.key));
+	return !memcmp(&request, &gi->request, sizeof(request)) &&
+	       !memcmp(&identity->secret, &gi->group.secret, sizeof(identity->secret)) &&
+	       !memcmp(join->members, m->member, m->hosts * sizeof(*m->member)) &&
+	       !memcmp(join->host_of_rank, m->host_of_rank, m->ranks * sizeof(*m->host_of_rank));
+}
+
+/* Join the instance that another rank of this host has made; NULL if there is none. */
+static struct coll_instance *instance_join_other(struct coll_net *cn,
+						 const struct coll_join *join,
+						   const struct instance_identity *identity,
+						   struct coll_sock *csk)
+{
+	struct coll_instance *gi;
+	int err = 0;
+
+	mutex_lock(&cn->mutex);
+	/* Instances end under the mutex. */
+	rcu_read_lock();
+	gi = coll_instance_find(cn, identity->secret.tag, coll_join_self(join));
+	rcu_read_unlock();
+	if (gi)
+		err = instance_agrees(gi, join, identity) ?
+		      instance_add_member(gi, csk, join->fixed.rank) : -EPROTO;
+	mutex_unlock(&cn->mutex);
+	return err ? ERR_PTR(err) : gi;
+}
+
+/* The first rank of a host makes the instance. */
+static struct coll_instance *instance_join_first(struct coll_net *cn, struct coll_join *join,
+						 const struct instance_identity *identity,
+						   struct coll_sock *csk)
+{
+	struct coll_instance *gi = instance_new(cn, join, identity);
+	int err;
+
+	if (IS_ERR(gi))
+		return gi;
+	mutex_lock(&cn->mutex);
+	err = instance_publish(gi, csk, join->fixed.rank);
+	mutex_unlock(&cn->mutex);
+	if (err) {
+		coll_instance_free(gi);
+		return ERR_PTR(err);
+	}
+	instance_notify_join(gi);
+	return gi;
+}
+
+/**
+ * coll_instance_join() - a rank joins
+ * @cn: the namespace
+ * @join: the request; its tables may be taken over
+ * @csk: the socket; its completion places are there
+ *
+ * Return: the instance, JOINED, in which the socket has a lm; or an error pointer:
+ * -EADDRINUSE if the rank has joined before or the group was here until a moment ago,
+ * -EPROTO if another rank of this host has described the group otherwise, -ENOMEM,
+ * -ENFILE, -EINTR if the process is being killed, or why packets cannot be exchanged with the
+ * members. Context: process.
+ */
+struct coll_instance *coll_instance_join(struct coll_net *cn, struct coll_join *join,
+					 struct coll_sock *csk)
+{
+	struct instance_identity identity;
+	struct coll_instance *gi;
+
+	identity.descriptor = coll_descriptor_hash(&join->fixed, join->members,
+						   join->host_of_rank);
+	coll_wire_derive(&identity.secret, join->fixed.key, join->fixed.id, join->fixed.nonce);
+	/* One after the other: ranks that are started together shall make one instance. */
+	if (mutex_lock_killable(&cn->joining)) {
+		gi = ERR_PTR(-EINTR);
+	} else {
+		gi = instance_join_other(cn, join, &identity, csk);
+		if (!gi)
+			gi = instance_join_first(cn, join, &identity, csk);
+		mutex_unlock(&cn->joining);
+	}
+	memzero_explicit(&identity, sizeof(identity));
+	return gi;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/rculist.h>
+#include <linux/slab.h>
+
+#include "timewait_table.h"
+
+/**
+ * struct timewait_entry - one time-wait entry of a namespace
+ * @link: in coll_timewait_table.entries
+ * @rcu: softirqs may look at it while it is taken out
+ * @until_ns: when it is forgotten
+ * @members: the table of the group
+ * @timewait: the time-wait entry
+ */
+struct timewait_entry {
+	struct list_head	link;
+	struct rcu_head		rcu;
+	u64			until_ns;
+	struct coll_members	*members;
+	struct coll_timewait	timewait;
+};
+
+/**
+ * coll_timewait_table_init() - nobody is remembered
+ * @table: zeroed
+ */
+void coll_timewait_table_init(struct coll_timewait_table *table)
+{
+	INIT_LIST_HEAD(&table->entries);
+}
+
+static void entry_free(struct rcu_head *rcu)
+{
+	/* It holds a key. */
+	kfree_sensitive(container_of(rcu, struct timewait_entry, rcu));
+}
+
+static void entry_remove(struct coll_timewait_table *table, struct timewait_entry *entry)
+{
+	list_del_rcu(&entry->link);
+	WRITE_ONCE(table->count, table->count - 1);
+	coll_members_put(entry->members);
+	call_rcu(&entry->rcu, entry_free);
+}
+
+/**
+ * coll_timewait_table_add() - remember a group
+ * @table: of the namespace; its mutex is held
+ * @g: quiet; its lock is not needed, for nothing happens in it any more
+ * @members: its table
+ * @now: time in ns
+ *
+ * Without memory the group is forgotten at once: its late packets find nobody.
+ *
+ * Context: process.
+ */
+void coll_timewait_table_add(struct coll_timewait_table *table, const struct coll_group *g,
+			     struct coll_members *members, u64 now)
+{
+	struct timewait_entry *entry = kmalloc(sizeof(*entry), GFP_KERNEL);
+
+	if (!entry)
+		return;
+	coll_timewait_set(g, &entry->timewait);
+	members->references++;
+	entry->members = members;
+	entry->until_ns = now + 2 * g->timing.liveness;
+	if (table->count == COLL_TIMEWAIT_ENTRIES)
+		entry_remove(table, list_first_entry(&table->entries, struct timewait_entry, link));
+	list_add_tail_rcu(&entry->link, &table->entries);
+	WRITE_ONCE(table->count, table->count + 1);
+}
+
+/**
+ * coll_timewait_table_expire() - forget what is old enough
+ * @table: of the namespace; its mutex is held
+ * @now: time in ns; U64_MAX forgets everything
+ *
+ * Groups may differ in their liveness time, so those that are due may stand
+ * anywhere.
+ *
+ * Return: when the next one is due, U64_MAX if there is none. Context: process.
+ */
+u64 coll_timewait_table_expire(struct coll_timewait_table *table, u64 now)
+{
+	struct timewait_entry *entry, *next;
+	u64 due = U64_MAX;
+
+	list_for_each_entry_safe(entry, next, &table->entries, link) {
+		if (entry->until_ns <= now)
+			entry_remove(table, entry);
+		else
+			due = min(due, entry->until_ns);
+	}
+	return due;
+}
+
+/**
+ * coll_timewait_table_find() - the time-wait entry of a group that was closed
+ * @table: of the namespace
+ * @tag: of the group
+ * @self: index of this host in it
+ * @members: out: its table, if it is found
+ *
+ * Return: the time-wait entry or NULL. Context: RCU read side.
+ */
+const struct coll_timewait *coll_timewait_table_find(const struct coll_timewait_table *table,
+						     u64 tag, u32 self,
+						 const struct coll_members **members)
+{
+	struct timewait_entry *entry;
+
+	list_for_each_entry_rcu(entry, &table->entries, link) {
+		if (entry->timewait.secret.tag != tag || entry->timewait.self != self)
+			continue;
+		*members = entry->members;
+		return &entry->timewait;
+	}
+	return NULL;
+}
