@@ -134,13 +134,13 @@ void coll_env_writable(struct coll_group *g)
 	u8 wake = COLL_WAKE_WRITABLE;
 	struct coll_local_member *lm;
 
-	if (unlikely(g->limited && !coll_group_settling(g)))
+	if (unlikely(g->failure.known && !coll_group_settling(g)))
 		wake |= COLL_WAKE_ERROR;
 	/*
 	 * Most events make the group writable, and hardly ever somebody waits. Who begins
 	 * to takes the lock to see whether he must, and so comes after this.
 	 */
-	for (lm = gi->local_members; lm < gi->local_members + g->locals; lm++)
+	for (lm = gi->local_members; lm < gi->local_members + g->ranks.locals; lm++)
 		if (lm->csk && unlikely(coll_sock_sleeps(lm->csk)))
 			coll_instance_wake(gi, lm, 0, wake);
 }
@@ -171,8 +171,9 @@ void coll_env_send_again(const struct coll_message *m)
 {
 	trace_coll_message_again(m);
 	/* A host that was never heard may not have joined yet. */
-	if (m->tries == LOSSY_TRIES && m->peer->incarnation && m->op)
-		coll_event_peer(m->peer, COLLSOCK_EVENT_PEER_LOSSY, m->op->number);
+	if (m->tries == LOSSY_TRIES && m->peer->conn.incarnation &&
+	    m->head->type == COLL_PACKET_MESSAGE)
+		coll_event_peer(m->peer, COLLSOCK_EVENT_PEER_LOSSY, m->head->number);
 }
 
 void coll_env_failure(struct coll_group *g)

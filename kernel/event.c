@@ -97,10 +97,10 @@ static void event_blame(struct coll_instance *gi, enum collsock_event kind, u32 
 void coll_event_group_failed(struct coll_instance *gi)
 {
 	const struct coll_group *g = &gi->group;
-	const struct coll_failure *v = &g->failure;
+	const struct coll_failure *v = &g->failure.what;
 	u32 error = coll_failure_error(v);
 
-	if (!g->joined)
+	if (!g->ranks.joined)
 		return;
 	if (v->reason == COLL_REASON_DISAGREES)
 		event_blame(gi, COLLSOCK_EVENT_DISAGREEMENT, v->limit, v->rank, error);

@@ -48,7 +48,7 @@ u64 coll_instance_enter(struct coll_instance *gi)
 /* Nothing of it is under way, or nobody wants it any more. */
 static bool instance_is_quiet(const struct coll_instance *gi)
 {
-	return coll_group_quiet(&gi->group) || (gi->dropped && gi->group.leaving);
+	return coll_group_quiet(&gi->group) || (gi->dropped && gi->group.ranks.leaving);
 }
 
 /* The group may have become quiet with this event: only one that has left can. */
@@ -100,7 +100,7 @@ static void instance_leave(struct coll_instance *gi)
 
 	gi->queue = NULL;
 	gi->queue_end = &gi->queue;
-	if (unlikely(gi->group.leaving))
+	if (unlikely(gi->group.ranks.leaving))
 		instance_check_quiet(gi);
 	for (;;) {
 		csk = instance_take_sleeper(gi, &claimed_done, &wake);
@@ -265,7 +265,7 @@ void coll_instance_break(struct coll_instance *gi)
 
 	if (!gi->ended) {
 		gi->dropped = true;
-		coll_group_break(&gi->group, COLL_REASON_ENDED, gi->group.ranks[0].rank, now);
+		coll_group_end(&gi->group, now);
 	}
 	coll_instance_leave(gi);
 }

@@ -75,7 +75,7 @@ static int instance_init_group(struct coll_instance *gi, const struct coll_join 
 	gi->request = join->fixed;
 	gi->request.rank = 0;
 	memset(gi->request.key, 0, sizeof(gi->request.key));
-	gi->local_members = kvcalloc(gi->group.locals, sizeof(*gi->local_members),
+	gi->local_members = kvcalloc(gi->group.ranks.locals, sizeof(*gi->local_members),
 				     GFP_KERNEL_ACCOUNT);
 	return gi->local_members ? 0 : -ENOMEM;
 }
@@ -123,7 +123,7 @@ static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join 
 	err = gi->members ? instance_init_group(gi, join, identity, self) : -ENOMEM;
 	if (!err)
 		return gi;
-	if (gi->group.memory > gi->group.max_memory) {
+	if (gi->group.memory.bytes > gi->group.memory.most) {
 		mutex_lock(&cn->mutex);
 		cn->over_memory++;
 		mutex_unlock(&cn->mutex);
@@ -170,10 +170,10 @@ static int instance_charge(struct coll_instance *gi)
 {
 	struct coll_net *cn = gi->cn;
 	const struct coll_group *g = &gi->group;
-	u64 bytes = sizeof(*gi) + g->memory +
+	u64 bytes = sizeof(*gi) + g->memory.bytes +
 		    g->hosts * (sizeof(*gi->members->member) + sizeof(*gi->members->lowest)) +
-		    g->size * sizeof(*gi->members->host_of_rank) +
-		    (u64)g->locals * (sizeof(*gi->local_members) + (u64)g->window * g->room);
+		    g->ranks.size * sizeof(*gi->members->host_of_rank) +
+		    (u64)g->ranks.locals * (sizeof(*gi->local_members) + (u64)g->window.size * g->payload.room);
 
 	if (cn->memory + bytes > instance_most_memory(cn)) {
 		cn->over_memory++;

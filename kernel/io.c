@@ -158,7 +158,7 @@ int coll_io_send(struct socket *sock, struct msghdr *msg, size_t bytes)
 	if (!copy_from_iter_full(&post, sizeof(post), &msg->msg_iter))
 		return -EFAULT;
 	bytes -= sizeof(post);
-	err = coll_group_signature(&gi->group, csk->local, &post, &sig);
+	err = coll_signature_of_post(&gi->group, csk->local, &post, &sig);
 	if (err < 0)
 		return err;
 	if (bytes != err)
@@ -336,7 +336,7 @@ int coll_io_run(struct socket *sock, void __user *arg)
 	if (run.size != sizeof(run) || run.reserved || run.spin_us > COLLSOCK_MAX_SPIN_US ||
 	    run.post.flags)
 		return -EINVAL;
-	bytes = coll_group_signature(&gi->group, csk->local, &run.post, &sig);
+	bytes = coll_signature_of_post(&gi->group, csk->local, &run.post, &sig);
 	if (bytes < 0)
 		return bytes;
 	/* The payload, if there is one, is as long as the result. */

@@ -176,16 +176,16 @@ static bool put_group_constants(struct sk_buff *skb, const struct coll_instance 
 				  COLLSOCK_A_GROUP_PAD) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_DESCRIPTOR, g->descriptor) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_HOSTS, g->hosts) &&
-	       !nla_put_u32(skb, COLLSOCK_A_GROUP_RANKS, g->size) &&
+	       !nla_put_u32(skb, COLLSOCK_A_GROUP_RANKS, g->ranks.size) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_HOST, g->self) &&
-	       !nla_put_u32(skb, COLLSOCK_A_GROUP_LOCAL_RANKS, g->locals) &&
+	       !nla_put_u32(skb, COLLSOCK_A_GROUP_LOCAL_RANKS, g->ranks.locals) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_UID,
 			    from_kuid_munged(current_user_ns(), gi->uid)) &&
 	       !(gi->keyed && nla_put_flag(skb, COLLSOCK_A_GROUP_KEYED)) &&
-	       !nla_put_u32(skb, COLLSOCK_A_GROUP_WINDOW, g->window) &&
-	       !nla_put_u32(skb, COLLSOCK_A_GROUP_MAX_BYTES, g->max_bytes) &&
-	       !nla_put_u32(skb, COLLSOCK_A_GROUP_SEGMENT_BYTES, g->segment_bytes) &&
-	       !nla_put_u32(skb, COLLSOCK_A_GROUP_FANOUT, g->fanout) &&
+	       !nla_put_u32(skb, COLLSOCK_A_GROUP_WINDOW, g->window.size) &&
+	       !nla_put_u32(skb, COLLSOCK_A_GROUP_MAX_BYTES, g->payload.max_bytes) &&
+	       !nla_put_u32(skb, COLLSOCK_A_GROUP_SEGMENT_BYTES, g->payload.segment_bytes) &&
+	       !nla_put_u32(skb, COLLSOCK_A_GROUP_FANOUT, g->plan.fanout) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_LIVENESS_MS,
 			    div_u64(g->timing.liveness, NSEC_PER_MSEC)) &&
 	       !nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_MEMORY, gi->charge,
@@ -196,20 +196,20 @@ static bool put_group_state(struct sk_buff *skb, const struct coll_group *g)
 {
 	enum collsock_group_state state = COLLSOCK_GROUP_STATE_RUNNING;
 
-	if (g->leaving)
+	if (g->ranks.leaving)
 		state = COLLSOCK_GROUP_STATE_LINGERING;
-	else if (g->limited)
+	else if (g->failure.known)
 		state = COLLSOCK_GROUP_STATE_FAILED;
 	if (nla_put_u32(skb, COLLSOCK_A_GROUP_STATE, state) ||
-	    nla_put_u32(skb, COLLSOCK_A_GROUP_JOINED, g->joined) ||
-	    nla_put_u32(skb, COLLSOCK_A_GROUP_NEXT, g->next) ||
-	    nla_put_u32(skb, COLLSOCK_A_GROUP_OLDEST, g->oldest) ||
+	    nla_put_u32(skb, COLLSOCK_A_GROUP_JOINED, g->ranks.joined) ||
+	    nla_put_u32(skb, COLLSOCK_A_GROUP_NEXT, g->window.next) ||
+	    nla_put_u32(skb, COLLSOCK_A_GROUP_OLDEST, g->window.oldest) ||
 	    nla_put_u32(skb, COLLSOCK_A_GROUP_PEERS, g->stats.peers))
 		return false;
-	return !g->limited ||
-	       (!nla_put_u32(skb, COLLSOCK_A_GROUP_ERROR, coll_failure_error(&g->failure)) &&
-		!nla_put_u32(skb, COLLSOCK_A_GROUP_FAILED_RANK, g->failure.rank) &&
-		!nla_put_u32(skb, COLLSOCK_A_GROUP_LIMIT, g->failure.limit));
+	return !g->failure.known ||
+	       (!nla_put_u32(skb, COLLSOCK_A_GROUP_ERROR, coll_failure_error(&g->failure.what)) &&
+		!nla_put_u32(skb, COLLSOCK_A_GROUP_FAILED_RANK, g->failure.what.rank) &&
+		!nla_put_u32(skb, COLLSOCK_A_GROUP_LIMIT, g->failure.what.limit));
 }
 
 static bool put_group(struct sk_buff *skb, struct coll_instance *gi)
@@ -294,11 +294,11 @@ static enum collsock_host_state host_state(const struct coll_group *g, u32 host,
 		return COLLSOCK_HOST_STATE_SELF;
 	if (!peer)
 		return COLLSOCK_HOST_STATE_UNKNOWN;
-	if (peer->dead)
+	if (peer->conn.dead)
 		return COLLSOCK_HOST_STATE_DEAD;
-	if (peer->gone)
+	if (peer->recv.gone)
 		return COLLSOCK_HOST_STATE_LEFT;
-	return peer->incarnation ? COLLSOCK_HOST_STATE_HEARD : COLLSOCK_HOST_STATE_UNHEARD;
+	return peer->conn.incarnation ? COLLSOCK_HOST_STATE_HEARD : COLLSOCK_HOST_STATE_UNHEARD;
 }
 
 /* A link-local address says nothing without its interface. */
@@ -311,7 +311,7 @@ static int put_host(struct sk_buff *skb, struct netlink_callback *cb,
 		    const struct coll_instance *gi, u32 host)
 {
 	const struct collsock_member *m = &gi->members->member[host];
-	const struct coll_peer *peer = coll_group_find_peer(&gi->group, host);
+	const struct coll_peer *peer = coll_peers_find(&gi->group, host);
 	void *header = dump_put(skb, cb, COLLSOCK_CMD_HOST_GET);
 
 	if (!header)
@@ -369,7 +369,7 @@ static int put_rank(struct sk_buff *skb, struct netlink_callback *cb,
 		[COLL_RANK_JOINED]	= COLLSOCK_RANK_STATE_JOINED,
 		[COLL_RANK_LEFT]	= COLLSOCK_RANK_STATE_LEFT,
 	};
-	const struct coll_rank *rank = &gi->group.ranks[local];
+	const struct coll_rank *rank = &gi->group.ranks.local[local];
 	const struct coll_sock *csk = gi->local_members[local].csk;
 	void *header = dump_put(skb, cb, COLLSOCK_CMD_RANK_GET);
 	pid_t pid = csk ? pid_vnr(csk->pid) : 0;
@@ -393,7 +393,7 @@ static int tell_ranks(struct sk_buff *skb, struct netlink_callback *cb,
 
 	/* At most COLLSOCK_MAX_LOCAL_RANKS */
 	spin_lock_bh(&gi->lock);
-	while (!err && state->next < gi->group.locals) {
+	while (!err && state->next < gi->group.ranks.locals) {
 		err = put_rank(skb, cb, gi, state->next);
 		state->next += !err;
 	}
@@ -417,14 +417,14 @@ int coll_netlink_dump_ranks(struct sk_buff *skb, struct netlink_callback *cb)
 
 static bool put_peer_times(struct sk_buff *skb, const struct coll_peer *peer, u64 now)
 {
-	if (peer->srtt_ns &&
-	    (nla_put_u32(skb, COLLSOCK_A_PEER_SRTT_US, peer->srtt_ns / NSEC_PER_USEC) ||
-	     nla_put_u32(skb, COLLSOCK_A_PEER_RTTVAR_US, peer->rttvar_ns / NSEC_PER_USEC)))
+	if (peer->rtt.srtt_ns &&
+	    (nla_put_u32(skb, COLLSOCK_A_PEER_SRTT_US, peer->rtt.srtt_ns / NSEC_PER_USEC) ||
+	     nla_put_u32(skb, COLLSOCK_A_PEER_RTTVAR_US, peer->rtt.rttvar_ns / NSEC_PER_USEC)))
 		return false;
-	if (peer->incarnation &&
-	    nla_put_u32(skb, COLLSOCK_A_PEER_HEARD_MS, ms_since(peer->heard_ns, now)))
+	if (peer->conn.incarnation &&
+	    nla_put_u32(skb, COLLSOCK_A_PEER_HEARD_MS, ms_since(peer->live.heard_ns, now)))
 		return false;
-	return !nla_put_u32(skb, COLLSOCK_A_PEER_RTO_US, peer->rto_ns / NSEC_PER_USEC);
+	return !nla_put_u32(skb, COLLSOCK_A_PEER_RTO_US, peer->rtt.rto_ns / NSEC_PER_USEC);
 }
 
 static u32 count_messages(const struct list_head *list)
@@ -449,13 +449,13 @@ static int put_peer(struct sk_buff *skb, struct netlink_callback *cb,
 			!nla_put_u32(skb, COLLSOCK_A_PEER_HOST, peer->host) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_STATE,
 				     host_state(&gi->group, peer->host, peer)) &&
-			!nla_put_u32(skb, COLLSOCK_A_PEER_CONNECTION, peer->connection) &&
+			!nla_put_u32(skb, COLLSOCK_A_PEER_CONNECTION, peer->conn.number) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_UNACKED,
-				     count_messages(&peer->sent)) &&
-			!nla_put_u32(skb, COLLSOCK_A_PEER_HELD, count_messages(&peer->held)) &&
-			!nla_put_u32(skb, COLLSOCK_A_PEER_MESSAGES, peer->next_seq - 1) &&
+				     count_messages(&peer->send.sent)) &&
+			!nla_put_u32(skb, COLLSOCK_A_PEER_HELD, count_messages(&peer->send.held)) &&
+			!nla_put_u32(skb, COLLSOCK_A_PEER_MESSAGES, peer->send.next_seq - 1) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_RETRANSMITS, peer->retransmits) &&
-			!nla_put_u32(skb, COLLSOCK_A_PEER_LAST, peer->last_arrivals) &&
+			!nla_put_u32(skb, COLLSOCK_A_PEER_LAST, peer->watch.last_arrivals) &&
 			put_peer_times(skb, peer, ktime_get_ns()));
 }
 
@@ -471,7 +471,7 @@ static int tell_peers(struct sk_buff *skb, struct netlink_callback *cb,
 	while (!err && state->next < gi->group.hosts) {
 		spin_lock_bh(&gi->lock);
 		for (batch = 0; batch < BATCH && state->next < gi->group.hosts; batch++) {
-			peer = coll_group_find_peer(&gi->group, state->next);
+			peer = coll_peers_find(&gi->group, state->next);
 			err = peer ? put_peer(skb, cb, gi, peer) : 0;
 			if (err)
 				break;
@@ -501,10 +501,10 @@ static bool put_missing_ranks(struct sk_buff *skb, const struct coll_group *g,
 {
 	u32 local, told = 0;
 
-	for (local = 0; local < g->locals && told < MOST_RANKS; local++) {
-		if (coll_after(g->ranks[local].next, op->number))
+	for (local = 0; local < g->ranks.locals && told < MOST_RANKS; local++) {
+		if (coll_after(g->ranks.local[local].next, op->head.number))
 			continue;
-		if (nla_put_u32(skb, COLLSOCK_A_OPERATION_MISSING_RANK, g->ranks[local].rank))
+		if (nla_put_u32(skb, COLLSOCK_A_OPERATION_MISSING_RANK, g->ranks.local[local].rank))
 			return false;
 		told++;
 	}
@@ -514,8 +514,8 @@ static bool put_missing_ranks(struct sk_buff *skb, const struct coll_group *g,
 static bool put_awaits(struct sk_buff *skb, const struct coll_instance *gi,
 		       const struct coll_wait *wait)
 {
-	bool said = wait->rank < gi->group.size;
-	u32 rank = said ? wait->rank : coll_group_rank(&gi->group, wait->host);
+	bool said = wait->rank < gi->group.ranks.size;
+	u32 rank = said ? wait->rank : coll_ranks_lowest(&gi->group, wait->host);
 
 	return !(said && nla_put_flag(skb, COLLSOCK_A_MISSING_AWAITS_SAID)) &&
 	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_HOST, wait->host) &&
@@ -531,24 +531,24 @@ static bool put_missing_peer(struct sk_buff *skb, const struct coll_instance *gi
 {
 	struct coll_wait wait;
 
-	if (peer->incarnation &&
-	    nla_put_u32(skb, COLLSOCK_A_MISSING_HEARD_MS, ms_since(peer->heard_ns, now)))
+	if (peer->conn.incarnation &&
+	    nla_put_u32(skb, COLLSOCK_A_MISSING_HEARD_MS, ms_since(peer->live.heard_ns, now)))
 		return false;
-	if (peer->asked_ns > peer->heard_ns &&
-	    nla_put_u32(skb, COLLSOCK_A_MISSING_SILENT_MS, ms_since(peer->first_asked_ns, now)))
+	if (peer->live.asked_ns > peer->live.heard_ns &&
+	    nla_put_u32(skb, COLLSOCK_A_MISSING_SILENT_MS, ms_since(peer->live.first_asked_ns, now)))
 		return false;
-	return !coll_watch_told(peer, op->number, &wait, now) || put_awaits(skb, gi, &wait);
+	return !coll_watch_told(peer, op->head.number, &wait, now) || put_awaits(skb, gi, &wait);
 }
 
 static bool put_missing_host(struct sk_buff *skb, const struct coll_instance *gi,
 			     const struct coll_op *op, u32 host, u64 now)
 {
-	const struct coll_peer *peer = coll_group_find_peer(&gi->group, host);
+	const struct coll_peer *peer = coll_peers_find(&gi->group, host);
 	struct nlattr *nest = nla_nest_start(skb, COLLSOCK_A_OPERATION_MISSING);
 
 	if (!nest ||
 	    nla_put_u32(skb, COLLSOCK_A_MISSING_HOST, host) ||
-	    nla_put_u32(skb, COLLSOCK_A_MISSING_RANK, coll_group_rank(&gi->group, host)) ||
+	    nla_put_u32(skb, COLLSOCK_A_MISSING_RANK, coll_ranks_lowest(&gi->group, host)) ||
 	    nla_put_u32(skb, COLLSOCK_A_MISSING_STATE, host_state(&gi->group, host, peer)) ||
 	    (peer && !put_missing_peer(skb, gi, op, peer, now)))
 		return false;
@@ -580,11 +580,11 @@ static bool put_operation(struct sk_buff *skb, const struct coll_instance *gi,
 		[COLL_OP_ABORTED]	= COLLSOCK_OPERATION_STATE_ABORTED,
 		[COLL_OP_DONE]		= COLLSOCK_OPERATION_STATE_DONE,
 	};
-	const struct coll_signature *sig = &op->signature;
+	const struct coll_signature *sig = &op->head.signature;
 	bool waits = op->state == COLL_OP_RUNNING || (op->state == COLL_OP_EARLY && op->probed);
 
 	if (nla_put_u32(skb, COLLSOCK_A_OPERATION_GROUP, gi->handle) ||
-	    nla_put_u32(skb, COLLSOCK_A_OPERATION_NUMBER, op->number) ||
+	    nla_put_u32(skb, COLLSOCK_A_OPERATION_NUMBER, op->head.number) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_STATE, states[op->state]) ||
 	    nla_put_u8(skb, COLLSOCK_A_OPERATION_OPERATION, sig->operation) ||
 	    nla_put_u8(skb, COLLSOCK_A_OPERATION_TYPE, sig->type) ||
@@ -594,9 +594,9 @@ static bool put_operation(struct sk_buff *skb, const struct coll_instance *gi,
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_ROOT, sig->root) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_COUNT, sig->count) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_BYTES, op->bytes) ||
-	    nla_put_u32(skb, COLLSOCK_A_OPERATION_UNPOSTED, op->unposted) ||
-	    nla_put_u32(skb, COLLSOCK_A_OPERATION_UNACKED, op->unacked) ||
-	    (op->unposted && !put_missing_ranks(skb, &gi->group, op)))
+	    nla_put_u32(skb, COLLSOCK_A_OPERATION_UNPOSTED, op->locals.unposted) ||
+	    nla_put_u32(skb, COLLSOCK_A_OPERATION_UNACKED, op->head.unacked) ||
+	    (op->locals.unposted && !put_missing_ranks(skb, &gi->group, op)))
 		return false;
 	return !waits ||
 	       (!nla_put_u32(skb, COLLSOCK_A_OPERATION_WAITED_MS,
@@ -624,13 +624,13 @@ static int tell_operations(struct sk_buff *skb, struct netlink_callback *cb,
 	u32 number;
 	int err = 0;
 
-	for (; !err && state->next <= g->window; state->next += !err) {
+	for (; !err && state->next <= g->window.size; state->next += !err) {
 		spin_lock_bh(&gi->lock);
 		if (!state->next)
-			state->oldest = g->oldest;
+			state->oldest = g->window.oldest;
 		number = state->oldest + state->next;
 		op = coll_group_slot(g, number);
-		if (op->number == number && op->state != COLL_OP_FREE)
+		if (op->head.number == number && op->state != COLL_OP_FREE)
 			err = tell_operation(skb, cb, gi, op);
 		spin_unlock_bh(&gi->lock);
 	}

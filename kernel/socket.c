@@ -49,7 +49,7 @@ static __poll_t sock_poll_joined(struct coll_sock *csk, struct coll_instance *gi
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if (coll_group_writable(g, csk->local) && coll_completions_room(csk->slots))
 		mask |= EPOLLOUT | EPOLLWRNORM;
-	if (g->limited && !coll_group_settling(g))
+	if (g->failure.known && !coll_group_settling(g))
 		mask |= EPOLLERR;
 	spin_unlock_bh(&gi->lock);
 	return mask;

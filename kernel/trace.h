@@ -116,8 +116,8 @@ TRACE_EVENT(coll_post,
 	TP_fast_assign(
 		__entry->tag = g->secret.tag;
 		__entry->host = g->self;
-		__entry->rank = g->ranks[local].rank;
-		__entry->operation = g->ranks[local].next;
+		__entry->rank = g->ranks.local[local].rank;
+		__entry->operation = g->ranks.local[local].next;
 		__entry->count = sig->count;
 		__entry->root = sig->root;
 		__entry->kind = sig->operation;
@@ -166,7 +166,7 @@ TRACE_EVENT(coll_complete,
 	TP_fast_assign(
 		__entry->tag = g->secret.tag;
 		__entry->host = g->self;
-		__entry->rank = g->ranks[local].rank;
+		__entry->rank = g->ranks.local[local].rank;
 		__entry->operation = operation;
 		__entry->bytes = bytes;
 		__entry->error = error;
@@ -282,10 +282,10 @@ TRACE_EVENT(coll_message_again,
 		__entry->tag = m->peer->group->secret.tag;
 		__entry->source = m->peer->group->self;
 		__entry->destination = m->peer->host;
-		__entry->type = m->op ? COLL_PACKET_MESSAGE : COLL_PACKET_GOODBYE;
-		__entry->operation = m->op ? m->op->number : coll_group_last(m->peer->group);
-		__entry->segment = m->op ? m->segment : 0;
-		__entry->round = m->op ? m->round : 0;
+		__entry->type = m->head->type;
+		__entry->operation = m->head->number;
+		__entry->segment = m->segment;
+		__entry->round = m->round;
 		__entry->seq = m->seq;
 		__entry->tries = m->tries;
 	),
@@ -310,7 +310,7 @@ DECLARE_EVENT_CLASS(coll_peer,
 		__entry->tag = peer->group->secret.tag;
 		__entry->host = peer->group->self;
 		__entry->peer = peer->host;
-		__entry->connection = peer->connection;
+		__entry->connection = peer->conn.number;
 	),
 	TP_printk("tag=%016llx host=%u peer=%u connection=%u", __entry->tag, __entry->host,
 		  __entry->peer, __entry->connection)
@@ -341,9 +341,9 @@ DECLARE_EVENT_CLASS(coll_group,
 		__entry->tag = g->secret.tag;
 		__entry->host = g->self;
 		__entry->hosts = g->hosts;
-		__entry->ranks = g->size;
-		__entry->ranks_here = g->locals;
-		__entry->posted = g->next;
+		__entry->ranks = g->ranks.size;
+		__entry->ranks_here = g->ranks.locals;
+		__entry->posted = g->window.next;
 	),
 	TP_printk("tag=%016llx host=%u hosts=%u ranks=%u ranks_here=%u posted=%u",
 		  __entry->tag, __entry->host, __entry->hosts, __entry->ranks,
@@ -373,9 +373,9 @@ TRACE_EVENT(coll_group_failed,
 	TP_fast_assign(
 		__entry->tag = g->secret.tag;
 		__entry->host = g->self;
-		__entry->last = g->failure.limit;
-		__entry->rank = g->failure.rank;
-		__entry->reason = g->failure.reason;
+		__entry->last = g->failure.what.limit;
+		__entry->rank = g->failure.what.rank;
+		__entry->reason = g->failure.what.reason;
 	),
 	TP_printk("tag=%016llx host=%u last=%d rank=%u reason=%s", __entry->tag, __entry->host,
 		  __entry->last, __entry->rank, coll_trace_reason(__entry->reason))

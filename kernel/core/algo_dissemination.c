@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Dissemination barrier: in round k host i sends to host i + 2^k and hears from
  * host i - 2^k, both modulo n. After round k it knows of the 2^(k+1) hosts that

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Pairwise exchange: groups of hosts merge two at a time, each host of one
  * exchanging with one host of the other, until there is one group. With data it

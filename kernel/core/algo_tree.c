@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Trees: reduce to a root, broadcast from it, and both after each other, which is
  * an allreduce, or without data a barrier.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * The registry of algorithms, and what "auto" chooses from it. The choice is a
  * function of operation and number of hosts alone: all hosts know these alike, and

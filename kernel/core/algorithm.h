@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Algorithms: pure functions from a shape (hosts, self, root, fan-out) to a
  * schedule. All of them are in one registry, so that the proofs,

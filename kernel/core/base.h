@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The few words of the kernel that the core uses. In the module they come
  * from the kernel; in user space (simulator, fuzzers, unit tests) from the

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The group descriptor: whatever decides a schedule is in it, so that all
  * hosts decide alike. It is what JOIN brought, with the defaults filled in.

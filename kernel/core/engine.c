@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "engine.h"
-#include "group.h"
+#include "env.h"
+#include "peers.h"
 #include "reduce.h"
 
 /**
@@ -22,12 +23,12 @@ void coll_op_size_add(struct coll_op_size *size, const struct coll_schedule *s)
 /* The registers as they were after so many rounds that fold. */
 static u8 *op_value(const struct coll_op *op, u32 index, u32 reg)
 {
-	return op->values + (size_t)(index * op->schedule->registers + reg) * op->group->room;
+	return op->values + (size_t)(index * op->schedule->registers + reg) * op->group->payload.room;
 }
 
 static u8 *op_early(const struct coll_op *op, u32 edge)
 {
-	return op->early + (size_t)edge * op->group->room;
+	return op->early + (size_t)edge * op->group->payload.room;
 }
 
 /* The part of the payload that an edge concerns. */
@@ -42,8 +43,8 @@ static struct op_range op_segment(const struct coll_op *op, u32 lane)
 	struct op_range range = { 0, op->bytes };
 
 	if (unlikely(op->segments > 1)) {
-		range.first = lane * op->group->segment_bytes;
-		range.bytes = min(op->bytes - range.first, op->group->segment_bytes);
+		range.first = lane * op->group->payload.segment_bytes;
+		range.bytes = min(op->bytes - range.first, op->group->payload.segment_bytes);
 	}
 	return range;
 }
@@ -51,7 +52,7 @@ static struct op_range op_segment(const struct coll_op *op, u32 lane)
 /* Where a block of a segment begins: blocks have equally many elements, but the last. */
 static u32 op_block_start(const struct coll_op *op, u32 segment_bytes, u32 block)
 {
-	u32 element = coll_type_bytes(op->signature.type), count = segment_bytes / element;
+	u32 element = coll_type_bytes(op->head.signature.type), count = segment_bytes / element;
 	u32 each = (count + op->schedule->blocks - 1) / op->schedule->blocks;
 
 	return min(block * each, count) * element;
@@ -115,14 +116,13 @@ static void op_send(struct coll_op *op, u32 index, u32 edge, u64 now)
 	const struct coll_edge *e = &s->send[edge];
 	const struct coll_lane *lane = &op->lanes[index];
 	struct coll_message *m = &op->messages[index * s->sends + edge];
-	struct coll_peer *peer = coll_group_peer(op->group, e->host, now);
+	struct coll_peer *peer = coll_peers_get(op->group, e->host, now);
 	struct op_range range;
 
 	/* Memory was reserved for the peers of every schedule. */
 	if (WARN_ON_ONCE(!peer))
 		return;
-	m->peer = peer;
-	m->op = op;
+	m->head = &op->head;
 	m->segment = index;
 	m->round = lane->round;
 	m->bytes = 0;
@@ -131,7 +131,6 @@ static void op_send(struct coll_op *op, u32 index, u32 edge, u64 now)
 		m->payload = op_value(op, lane->value, e->reg) + range.first;
 		m->bytes = range.bytes;
 	}
-	op->unacked++;
 	coll_peer_send(peer, m, now);
 }
 
@@ -162,7 +161,7 @@ static inline void op_begin_round(struct coll_op *op, u32 index, u64 now)
 static void op_fold_entry(struct coll_op *op, u32 lane, u32 edge)
 {
 	const struct coll_schedule *s = op->schedule;
-	const struct coll_signature *sig = &op->signature;
+	const struct coll_signature *sig = &op->head.signature;
 	const struct coll_edge *e = &s->fold[edge];
 	struct op_range range = op_range(op, lane, e);
 	u32 value = op->lanes[lane].value, count = range.bytes / coll_type_bytes(sig->type);
@@ -212,16 +211,16 @@ static noinline void op_fold(struct coll_op *op, u32 index)
 /* What becomes of a post. */
 static void op_answer(struct coll_op *op, u32 local, u32 error, u32 failed_rank)
 {
-	struct coll_part *part = &op->parts[local];
+	struct coll_local_post *post = &op->locals.post[local];
 	struct coll_group *g = op->group;
-	bool result = !error && part->takes;
+	bool result = !error && post->receives;
 
-	part->waits = false;
+	post->waits = false;
 	if (error)
 		g->stats.failed++;
 	else
 		g->stats.completed++;
-	coll_env_complete(g, local, op->number, part->token,
+	coll_env_complete(g, local, op->head.number, post->token,
 			  result ? op_value(op, op->lanes[0].value, 0) : NULL,
 			  result ? op->bytes : 0, error, failed_rank);
 }
@@ -230,34 +229,35 @@ static void op_answer_all(struct coll_op *op, u32 error, u32 failed_rank)
 {
 	u32 i;
 
-	for (i = 0; i < op->group->locals; i++)
-		if (op->parts[i].waits)
+	for (i = 0; i < op->group->ranks.locals; i++)
+		if (op->locals.post[i].waits)
 			op_answer(op, i, error, failed_rank);
 }
 
-static void op_done(struct coll_op *op, u64 now)
+static void op_done(struct coll_op *op)
 {
 	op->state = COLL_OP_DONE;
-	op->group->running--;
-	coll_group_completed(op->group, op, now);
+	op->group->window.running--;
 }
 
-/* Check out, if the rounds are over. */
-static void op_check_out(struct coll_op *op, u64 now)
+/* Check out, if the rounds are over. True if the operation is DONE with that. */
+static bool op_check_out(struct coll_op *op)
 {
 	if (!coll_op_finished(op) || op->state != COLL_OP_RUNNING)
-		return;
+		return false;
 	op_answer_all(op, 0, COLLSOCK_NO_RANK);
-	if (likely(!op->unposted))
-		op_done(op, now);
+	if (unlikely(op->locals.unposted))
+		return false;
+	op_done(op);
+	return true;
 }
 
 static void op_fold_local(struct coll_op *op, const u8 *payload)
 {
-	const struct coll_signature *sig = &op->signature;
+	const struct coll_signature *sig = &op->head.signature;
 	u8 *value = op_value(op, 0, 0);
 
-	if (op->folded++)
+	if (op->locals.folded++)
 		coll_reduce(value, value, payload, sig->count, sig->type, sig->op);
 	else
 		memcpy(value, payload, op->bytes);
@@ -268,16 +268,16 @@ static noinline void op_contribute(struct coll_op *op, u32 local, const void *pa
 {
 	const struct coll_group *g = op->group;
 
-	if (op->contributors > 1 && local != op->folded) {
-		memcpy(op->local + (size_t)local * g->room, payload, op->bytes);
+	if (op->locals.contributors > 1 && local != op->locals.folded) {
+		memcpy(op->locals.buffers + (size_t)local * g->payload.room, payload, op->bytes);
 		return;
 	}
 	op_fold_local(op, payload);
-	if (op->contributors == 1)
+	if (op->locals.contributors == 1)
 		return;
-	while (op->folded < g->locals &&
-	       coll_after(g->ranks[op->folded].next, op->number))
-		op_fold_local(op, op->local + (size_t)op->folded * g->room);
+	while (op->locals.folded < g->ranks.locals &&
+	       coll_after(g->ranks.local[op->locals.folded].next, op->head.number))
+		op_fold_local(op, op->locals.buffers + (size_t)op->locals.folded * g->payload.room);
 }
 
 /**
@@ -286,9 +286,10 @@ static noinline void op_contribute(struct coll_op *op, u32 local, const void *pa
  * @index: of the lane; it has rounds left
  * @now: time in ns
  *
+ * Return: true if the operation is DONE with that.
  * Context: softirq, or BH disabled outside work queues; group lock held.
  */
-void coll_op_advance(struct coll_op *op, u32 index, u64 now)
+bool coll_op_advance(struct coll_op *op, u32 index, u64 now)
 {
 	const struct coll_schedule *s = op->schedule;
 	struct coll_lane *lane = &op->lanes[index];
@@ -296,8 +297,8 @@ void coll_op_advance(struct coll_op *op, u32 index, u64 now)
 
 	while (lane->round < s->rounds) {
 		if (lane->missing)
-			return;
-		if (!coll_env_round(g, op->number, index, lane->round))
+			return false;
+		if (!coll_env_round(g, op->head.number, index, lane->round))
 			g->stats.rounds_misplaced++;
 		g->stats.rounds++;
 		if (op->bytes && s->round[lane->round].folds)
@@ -305,8 +306,7 @@ void coll_op_advance(struct coll_op *op, u32 index, u64 now)
 		if (++lane->round < s->rounds)
 			op_begin_round(op, index, now);
 	}
-	if (likely(!--op->unfinished))
-		op_check_out(op, now);
+	return likely(!--op->unfinished) && op_check_out(op);
 }
 
 /**
@@ -314,21 +314,23 @@ void coll_op_advance(struct coll_op *op, u32 index, u64 now)
  * @op: EARLY or RUNNING; of the ranks of this host all that contribute have posted
  * @now: time in ns
  *
- * Context: as coll_op_advance().
+ * Return: true if the operation is DONE with that. Context: as coll_op_advance().
  */
-void coll_op_begin(struct coll_op *op, u64 now)
+bool coll_op_begin(struct coll_op *op, u64 now)
 {
+	bool done = false;
 	u32 i;
 
-	if (coll_before(op->group->completed, op->done))
-		op->done = op->group->completed;
+	if (coll_before(op->group->window.completed, op->head.done))
+		op->head.done = op->group->window.completed;
 	op->begun = true;
 	for (i = 0; i < op->segments; i++) {
 		if (likely(op->schedule->rounds))
 			op_begin_round(op, i, now);
 		if (!op->lanes[i].missing)
-			coll_op_advance(op, i, now);
+			done = coll_op_advance(op, i, now);
 	}
+	return done;
 }
 
 /**
@@ -337,38 +339,40 @@ void coll_op_begin(struct coll_op *op, u64 now)
  * @post: what it has posted: if it contributes, op->bytes of payload
  * @now: time in ns
  *
- * Who takes no result has done its part: its post is answered at once, and what
- * is left to do goes on without it (the application-bypass paper, §4).
+ * A rank that receives no result has done its part: its post is answered at once, and
+ * what is left to do goes on without it (the application-bypass paper, §4).
  *
+ * Return: true if the operation is DONE with that.
  * Context: BH disabled outside work queues; group lock held.
  */
-void coll_op_post(struct coll_op *op, const struct coll_post *post, u64 now)
+bool coll_op_post(struct coll_op *op, const struct coll_post *post, u64 now)
 {
-	struct coll_part *part = &op->parts[post->local];
+	struct coll_local_post *own = &op->locals.post[post->local];
+	bool done;
 
 	if (op->state == COLL_OP_EARLY) {
 		op->state = COLL_OP_RUNNING;
 		if (likely(!op->probed))
 			op->awaited_ns = now;
-		op->group->running++;
+		op->group->window.running++;
 	}
-	part->token = post->token;
-	part->takes = post->takes;
-	part->waits = true;
-	op->unposted--;
-	op->contributed += post->contributes;
+	own->token = post->token;
+	own->receives = post->receives;
+	own->waits = true;
+	op->locals.unposted--;
+	op->locals.contributed += post->contributes;
 	if (op->bytes && post->contributes)
 		op_contribute(op, post->local, post->payload);
-	if (unlikely(!post->takes))
+	if (unlikely(!post->receives))
 		op_answer(op, post->local, 0, COLLSOCK_NO_RANK);
-	if (!op->begun && op->contributed == op->contributors)
-		coll_op_begin(op, now);
+	if (!op->begun && op->locals.contributed == op->locals.contributors)
+		done = coll_op_begin(op, now);
 	else
-		op_check_out(op, now);
+		done = op_check_out(op);
 	/* Others have spoken of it or posted it, and nothing else was missing. */
-	if ((op->state == COLL_OP_DONE || op->state == COLL_OP_FREE) &&
-	    (op->source != op->schedule->self || op->group->locals > 1))
-		op->group->ranks[post->local].last++;
+	if (done && (op->source != op->schedule->self || op->group->ranks.locals > 1))
+		op->group->ranks.local[post->local].last++;
+	return done;
 }
 
 /**
@@ -387,8 +391,8 @@ bool coll_op_store(struct coll_op *op, u32 edge, const struct coll_body *body)
 	if (lane_arrived(lane, edge))
 		return false;
 	lane->arrived[edge / 64] |= 1ULL << (edge % 64);
-	if (coll_before(body->done, op->done))
-		op->done = body->done;
+	if (coll_before(body->done, op->head.done))
+		op->head.done = body->done;
 	if (op->bytes) {
 		first = op_range(op, body->segment, &op->schedule->fold[edge]).first;
 		memcpy(op_early(op, edge) + first, body->payload, body->payload_bytes);
@@ -402,7 +406,7 @@ static void op_forget_messages(struct coll_op *op, bool held, bool sample, u64 n
 {
 	u32 i;
 
-	for (i = 0; op->unacked && i < (u32)op->segments * op->schedule->sends; i++)
+	for (i = 0; op->head.unacked && i < (u32)op->segments * op->schedule->sends; i++)
 		if (op->messages[i].peer && held == !op->messages[i].seq)
 			coll_peer_forget(&op->messages[i], sample, now);
 }
@@ -417,7 +421,7 @@ static void op_forget_messages(struct coll_op *op, bool held, bool sample, u64 n
  */
 void coll_op_forget(struct coll_op *op, bool sample, u64 now)
 {
-	if (unlikely(op->group->held))
+	if (unlikely(op->group->peers.held))
 		op_forget_messages(op, true, sample, now);
 	op_forget_messages(op, false, sample, now);
 }
@@ -449,10 +453,11 @@ void coll_op_abort(struct coll_op *op, u64 now)
  * @op: ABORTED
  * @error: errno, positive
  * @failed_rank: who is to blame
- * @now: time in ns
+ *
+ * It is DONE with that.
  */
-void coll_op_report(struct coll_op *op, u32 error, u32 failed_rank, u64 now)
+void coll_op_report(struct coll_op *op, u32 error, u32 failed_rank)
 {
 	op_answer_all(op, error, failed_rank);
-	op_done(op, now);
+	op_done(op);
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * What the core asks of its platform: the kernel module, the simulator, a unit
  * test. Ordinary functions, bound when the platform is linked.
@@ -85,7 +85,7 @@ void coll_env_send_again(const struct coll_message *m);
 /* The peer begins: a new one, or one that rests opens again. */
 void coll_env_peer_open(struct coll_peer *peer);
 
-/* Operations beyond a limit cannot complete: g->failure is new, or another one. */
+/* Operations beyond a limit cannot complete: g->failure.what is new, or another one. */
 void coll_env_failure(struct coll_group *g);
 
 #endif

@@ -1,14 +1,18 @@
-// SPDX-License-Identifier: GPL-2.0
-#include "group.h"
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "deadline.h"
+#include "env.h"
 #include "failure.h"
+#include "peers.h"
+#include "ranks.h"
+#include "window.h"
 
 /**
  * coll_failure_error() - the errno of a failure
- * @v: the failure
+ * @f: the failure
  *
- * Return: errno, positive as completions have it.
+ * Return: errno, positive as completions have it. Context: any.
  */
-u32 coll_failure_error(const struct coll_failure *v)
+u32 coll_failure_error(const struct coll_failure *f)
 {
 	static const u8 errors[COLL_REASONS] = {
 		[COLL_REASON_LEFT]	= ECONNRESET,
@@ -18,60 +22,43 @@ u32 coll_failure_error(const struct coll_failure *v)
 		[COLL_REASON_ENDED]	= ECANCELED,
 	};
 
-	return errors[v->reason];
+	return errors[f->reason];
 }
 
 /* ---- telling ---- */
 
-/**
- * coll_group_blame() - why does this host say goodbye?
- * @g: the group
- * @goodbye: out: its count is the reason, its root the rank that is to blame
- */
-void coll_group_blame(const struct coll_group *g, struct coll_signature *goodbye)
+/* What the other hosts are told from now on. */
+static void failure_compose_goodbye(struct coll_group *g)
 {
-	if (g->limited && coll_group_last(g) == g->failure.limit) {
-		goodbye->root = g->failure.rank;
-		goodbye->count = g->failure.reason;
+	struct coll_failure_state *f = &g->failure;
+	struct coll_message_head *goodbye = &f->goodbye;
+
+	goodbye->type = COLL_PACKET_GOODBYE;
+	goodbye->number = coll_group_last(g);
+	goodbye->expires = coll_group_failed(g);
+	if (f->known && goodbye->number == f->what.limit) {
+		goodbye->signature.root = f->what.rank;
+		goodbye->signature.count = f->what.reason;
 	} else {
-		goodbye->root = g->ranks[0].rank;
-		goodbye->count = COLL_REASON_LEFT;
+		goodbye->signature.root = g->ranks.local[0].rank;
+		goodbye->signature.count = COLL_REASON_LEFT;
 	}
 }
 
-/**
- * coll_group_say_goodbye() - tell the other side what we know, unless it knows
- * @g: left, or limited
- * @peer: to whom
- * @now: time in ns
- *
- * One that has left too must still hear it if it has posted more than we have:
- * those operations of it wait for us. A goodbye that is under way becomes
- * another one, for it may have been heard. A host that nobody has heard is told
- * of a rank that left by that rank only: the others answer when it speaks.
- */
-void coll_group_say_goodbye(struct coll_group *g, struct coll_peer *peer, u64 now)
+static void failure_tell_connected(struct coll_group *g, u64 now)
 {
-	u32 last = coll_group_last(g);
+	struct coll_peer *peer;
 
-	if (peer->dead || (peer->gone && !coll_after(peer->last, last)) ||
-	    (peer->told && peer->told_last == last))
-		return;
-	if (!peer->incarnation && !g->leaving && !coll_group_broken(g))
-		return;
-	peer->told = true;
-	peer->told_last = last;
-	coll_peer_forget(&peer->goodbye, false, now);
-	peer->goodbye.peer = peer;
-	coll_peer_send(peer, &peer->goodbye, now);
+	for (peer = g->peers.all; peer; peer = peer->all)
+		coll_peer_say_goodbye(peer, now);
 }
 
 static void failure_tell_host(struct coll_group *g, u32 host, u64 now)
 {
-	struct coll_peer *peer = coll_group_peer(g, host, now);
+	struct coll_peer *peer = coll_peers_get(g, host, now);
 
 	if (peer)
-		coll_group_say_goodbye(g, peer, now);
+		coll_peer_say_goodbye(peer, now);
 }
 
 /*
@@ -81,12 +68,10 @@ static void failure_tell_host(struct coll_group *g, u32 host, u64 now)
  */
 static void failure_tell(struct coll_group *g, u64 now)
 {
-	struct coll_peer *peer;
 	u32 distance;
 
-	for (peer = g->all_peers; peer; peer = peer->all)
-		coll_group_say_goodbye(g, peer, now);
-	if (!coll_group_broken(g))
+	failure_tell_connected(g, now);
+	if (!coll_group_failed(g))
 		return;
 	for (distance = 1; distance < g->hosts; distance *= 2) {
 		failure_tell_host(g, (g->self + distance) % g->hosts, now);
@@ -102,13 +87,14 @@ static void failure_tell(struct coll_group *g, u64 now)
  */
 static void failure_abort(struct coll_group *g, u64 now)
 {
+	const struct coll_window *w = &g->window;
 	u32 number;
 
 	/* The latest first: what waits for room is not sent when others make it. */
-	for (number = g->oldest + g->window - 1; !coll_before(number, g->oldest); number--) {
+	for (number = w->oldest + w->size - 1; !coll_before(number, w->oldest); number--) {
 		struct coll_op *op = coll_group_slot(g, number);
 
-		if (op->number != number || !coll_after(number, g->failure.limit))
+		if (op->head.number != number || !coll_after(number, g->failure.what.limit))
 			continue;
 		if (op->state == COLL_OP_RUNNING)
 			coll_op_abort(op, now);
@@ -121,83 +107,68 @@ static void failure_abort(struct coll_group *g, u64 now)
 }
 
 /* Does it say more than what we know? The lower limit wins, then the lower rank. */
-static bool failure_wins(const struct coll_group *g, const struct coll_failure *v)
+static bool failure_wins(const struct coll_group *g, const struct coll_failure *f)
 {
-	if (!g->limited || coll_before(v->limit, g->failure.limit))
+	const struct coll_failure *known = &g->failure.what;
+
+	if (!g->failure.known || coll_before(f->limit, known->limit))
 		return true;
 	/* What has been reported stays. */
-	return v->limit == g->failure.limit && v->rank < g->failure.rank &&
-	       coll_group_settling(g);
+	return f->limit == known->limit && f->rank < known->rank && coll_group_settling(g);
 }
 
-static void failure_learn(struct coll_group *g, const struct coll_failure *v, u64 now)
+static void failure_learn(struct coll_group *g, const struct coll_failure *f, u64 now)
 {
-	bool lower = !g->limited || v->limit != g->failure.limit;
+	bool lower = !g->failure.known || f->limit != g->failure.what.limit;
 
-	if (!failure_wins(g, v))
+	if (!failure_wins(g, f))
 		return;
-	g->limited = true;
-	g->failure = *v;
+	g->failure.known = true;
+	g->failure.what = *f;
+	failure_compose_goodbye(g);
 	coll_env_failure(g);
 	/* All hosts are on the way to know the limit; another rank is no news. */
 	if (!lower)
 		return;
 	failure_abort(g, now);
 	if (!coll_group_settling(g)) {
-		g->settle_ns = now + g->timing.settle;
-		coll_group_arm(g, g->settle_ns);
+		g->failure.settle_ns = now + g->timing.settle;
+		coll_deadline_arm(g, g->failure.settle_ns);
 	}
 	failure_tell(g, now);
 }
 
 /**
- * coll_group_settle() - the settling time is over
+ * coll_failure_settle() - the settling time is over
  * @g: the group
  * @now: time in ns
  *
  * All that was aborted reports the failure that won.
+ *
+ * Context: BH disabled; group lock held.
  */
-void coll_group_settle(struct coll_group *g, u64 now)
+void coll_failure_settle(struct coll_group *g, u64 now)
 {
+	const struct coll_failure *f = &g->failure.what;
 	u32 number;
 
-	g->settle_ns = COLL_NEVER;
-	for (number = g->oldest; number != g->next; number++) {
+	g->failure.settle_ns = COLL_NEVER;
+	for (number = g->window.oldest; number != g->window.next; number++) {
 		struct coll_op *op = coll_group_slot(g, number);
 
-		if (op->state == COLL_OP_ABORTED)
-			coll_op_report(op, coll_failure_error(&g->failure), g->failure.rank, now);
+		if (op->state != COLL_OP_ABORTED)
+			continue;
+		coll_op_report(op, coll_failure_error(f), f->rank);
+		coll_window_completed(g, op, now);
 	}
-	coll_group_advance_window(g, now);
+	coll_window_advance(g, now);
 	coll_env_writable(g);
 }
 
-/* Nothing that is under way with this host needs to arrive any more. */
-static void peer_drop_all(struct coll_peer *peer, u64 now)
-{
-	while (!list_empty(&peer->sent))
-		coll_peer_forget(list_first_entry(&peer->sent, struct coll_message, link),
-				 false, now);
-	while (!list_empty(&peer->held))
-		coll_peer_forget(list_first_entry(&peer->held, struct coll_message, link),
-				 false, now);
-	peer->told = false;
-	peer->ack_owed = false;
-	peer->ack_now = false;
-}
-
-static bool peer_owes_messages(const struct coll_peer *peer)
-{
-	const struct coll_message *m;
-
-	list_for_each_entry(m, &peer->sent, link)
-		if (m->op)
-			return true;
-	return !list_empty(&peer->held);
-}
+/* ---- where failures come from ---- */
 
 /**
- * coll_group_break() - the group ends on this host
+ * coll_failure_end() - the group ends on this host
  * @g: the group
  * @reason: why
  * @rank: the rank that is to blame
@@ -208,64 +179,119 @@ static bool peer_owes_messages(const struct coll_peer *peer)
  *
  * Context: BH disabled; group lock held.
  */
-void coll_group_break(struct coll_group *g, enum coll_reason reason, u32 rank, u64 now)
+void coll_failure_end(struct coll_group *g, enum coll_reason reason, u32 rank, u64 now)
 {
-	struct coll_failure v = { .limit = g->oldest - 1, .rank = rank, .reason = reason };
+	struct coll_failure f = { .limit = g->window.oldest - 1, .rank = rank, .reason = reason };
 	struct coll_peer *peer;
 
-	if (g->failed)
+	if (g->failure.terminal)
 		return;
-	g->failed = true;
-	for (peer = g->all_peers; peer; peer = peer->all)
-		peer_drop_all(peer, now);
-	failure_learn(g, &v, now);
+	g->failure.terminal = true;
+	for (peer = g->peers.all; peer; peer = peer->all)
+		coll_peer_drop_all(peer, now);
+	failure_learn(g, &f, now);
 	/* If nothing is new: what was dropped was perhaps the news. */
+	failure_compose_goodbye(g);
 	failure_tell(g, now);
 }
 
-/*
- * Must it be alive? Whoever has left, waits for nothing and owes it but a goodbye cannot
- * tell; others may still hear it. Nor must a host that has left, if nobody waits for it.
+/**
+ * coll_failure_disagree() - another host means another operation by the same number
+ * @g: the group
+ * @peer: that host
+ * @now: time in ns
+ *
+ * Context: BH disabled; group lock held.
  */
-static bool peer_is_missed(const struct coll_peer *peer)
+void coll_failure_disagree(struct coll_group *g, const struct coll_peer *peer, u64 now)
 {
-	const struct coll_group *g = peer->group;
-
-	if (peer_owes_messages(peer))
-		return true;
-	if (peer->gone && peer->watched != g->watch_round)
-		return false;
-	return !g->leaving || g->running;
+	coll_failure_end(g, COLL_REASON_DISAGREES, coll_ranks_lowest(g, peer->host), now);
 }
 
 /**
- * coll_group_accuse() - a host is silent
+ * coll_failure_recall() - was an operation that is over what another host speaks of?
+ * @g: the group
+ * @peer: that host
+ * @body: number and signature
+ * @now: time in ns
+ *
+ * A slot remembers its operation until it serves another one.
+ *
+ * Context: BH disabled; group lock held.
+ */
+void coll_failure_recall(struct coll_group *g, const struct coll_peer *peer,
+			 const struct coll_body *body, u64 now)
+{
+	const struct coll_op *op = coll_group_slot(g, body->operation);
+
+	if (op->head.number == body->operation && !g->failure.known &&
+	    !coll_signature_equal(&op->head.signature, &body->signature))
+		coll_failure_disagree(g, peer, now);
+}
+
+/*
+ * Must it be alive? Nobody can tell of a host that has left, waits for nothing and is owed
+ * but a goodbye; others may still hear it. Nor must a host that has left, if nobody waits
+ * for it.
+ */
+static bool failure_is_missed(const struct coll_peer *peer)
+{
+	const struct coll_group *g = peer->group;
+
+	if (coll_peer_owes_messages(peer))
+		return true;
+	if (peer->recv.gone && peer->watch.round != g->watch.round)
+		return false;
+	return !g->ranks.leaving || g->window.running;
+}
+
+/**
+ * coll_failure_accuse() - a host is silent
  * @g: the group
  * @peer: the host
  * @now: time in ns
  *
  * It is not told, for it would not answer.
+ *
+ * Context: BH disabled; group lock held.
  */
-void coll_group_accuse(struct coll_group *g, struct coll_peer *peer, u64 now)
+void coll_failure_accuse(struct coll_group *g, struct coll_peer *peer, u64 now)
 {
-	peer->dead = true;
-	if (!g->failed && peer_is_missed(peer))
-		coll_group_break(g, COLL_REASON_SILENT, coll_group_rank(g, peer->host), now);
-	peer_drop_all(peer, now);
-	coll_group_advance_window(g, now);
+	peer->conn.dead = true;
+	if (!g->failure.terminal && failure_is_missed(peer))
+		coll_failure_end(g, COLL_REASON_SILENT, coll_ranks_lowest(g, peer->host), now);
+	coll_peer_drop_all(peer, now);
+	coll_window_advance(g, now);
 }
 
 /**
- * coll_group_receive_goodbye() - a goodbye came
+ * coll_failure_blocked() - a host is there, and what it needs does not get through to it
+ * @g: the group
+ * @peer: the host
+ * @now: time in ns
+ *
+ * It answers, so it is told, too.
+ *
+ * Context: BH disabled; group lock held.
+ */
+void coll_failure_blocked(struct coll_group *g, struct coll_peer *peer, u64 now)
+{
+	coll_failure_end(g, COLL_REASON_SILENT, coll_ranks_lowest(g, peer->host), now);
+}
+
+/**
+ * coll_failure_receive_goodbye() - a goodbye came
  * @g: works still, or its errors have not settled
  * @peer: who sent it
  * @body: authenticated; not heard before
  * @now: time in ns
+ *
+ * Context: BH disabled; group lock held.
  */
-void coll_group_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
-				const struct coll_body *body, u64 now)
+void coll_failure_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
+				  const struct coll_body *body, u64 now)
 {
-	struct coll_failure v = {
+	struct coll_failure f = {
 		.limit	= body->operation,
 		.rank	= body->signature.root,
 		.reason	= body->signature.count,
@@ -274,58 +300,50 @@ void coll_group_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
 	if (body->seq)
 		coll_peer_accept(peer, body, now);
 	/* A later goodbye of the same host may name an earlier operation. */
-	if (peer->gone && !coll_before(v.limit, peer->last))
+	if (peer->recv.gone && !coll_before(f.limit, peer->goodbye.last))
 		return;
-	peer->gone = true;
-	peer->last = v.limit;
-	if (v.rank >= g->size || v.reason >= COLL_REASONS) {
-		v.rank = coll_group_rank(g, peer->host);
-		v.reason = COLL_REASON_LEFT;
+	peer->recv.gone = true;
+	peer->goodbye.last = f.limit;
+	if (f.rank >= g->ranks.size || f.reason >= COLL_REASONS) {
+		f.rank = coll_ranks_lowest(g, peer->host);
+		f.reason = COLL_REASON_LEFT;
 	}
-	if (v.reason != COLL_REASON_LEFT && coll_group_host(g, v.rank) == g->self) {
+	if (f.reason != COLL_REASON_LEFT && coll_group_host(g, f.rank) == g->self) {
 		/* Nobody disagrees with itself. */
-		if (v.reason == COLL_REASON_DISAGREES)
-			v.rank = coll_group_rank(g, peer->host);
-		/* Others have given us up: whatever we send, they take nothing. */
-		coll_group_break(g, v.reason, v.rank, now);
+		if (f.reason == COLL_REASON_DISAGREES)
+			f.rank = coll_ranks_lowest(g, peer->host);
+		/* Others have given us up: they take nothing that we send. */
+		coll_failure_end(g, f.reason, f.rank, now);
 	}
-	failure_learn(g, &v, now);
+	failure_learn(g, &f, now);
 }
 
 /**
- * coll_group_leave() - a rank closes
+ * coll_failure_rank_left() - a rank of this host has left
  * @g: the group
- * @local: which one of this host
+ * @rank: the rank
  * @now: time in ns
  *
- * What it has posted completes. The peers there are learn that it left; as long as
- * other ranks are here, or have posted more, it limits what they can do.
+ * The other hosts learn that it left; as long as other ranks are here, or have posted
+ * more, it limits what they can do. When the last one leaves, each host that was ever
+ * heard is told.
  *
  * Context: BH disabled; group lock held.
  */
-void coll_group_leave(struct coll_group *g, u32 local, u64 now)
+void coll_failure_rank_left(struct coll_group *g, const struct coll_rank *rank, u64 now)
 {
-	struct coll_rank *rank = &g->ranks[local];
-	struct coll_failure v = {
+	struct coll_failure f = {
 		.limit	= rank->next - 1,
 		.rank	= rank->rank,
 		.reason	= COLL_REASON_LEFT,
 	};
-	struct coll_peer *peer, *next;
 
-	rank->state = COLL_RANK_LEFT;
-	g->joined--;
-	if (g->locals > 1)
-		failure_learn(g, &v, now);
-	if (g->joined)
+	if (g->ranks.locals > 1)
+		failure_learn(g, &f, now);
+	if (g->ranks.joined)
 		return;
-	g->leaving = true;
-	/* Connections that rest open again: each host that was ever heard is told. */
-	for (peer = g->spare; peer; peer = next) {
-		next = peer->next;
-		if (peer->idle && peer->incarnation)
-			coll_group_peer(g, peer->host, now);
-	}
-	for (peer = g->all_peers; peer; peer = peer->all)
-		coll_group_say_goodbye(g, peer, now);
+	g->ranks.leaving = true;
+	failure_compose_goodbye(g);
+	coll_peers_reopen(g, now);
+	failure_tell_connected(g, now);
 }

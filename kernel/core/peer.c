@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "deadline.h"
 #include "env.h"
-#include "group.h"
+#include "liveness.h"
 #include "peer.h"
-#include "watch.h"
 
 /**
  * coll_peer_prefix() - the prefix of what is said to the other side
@@ -18,7 +18,7 @@ struct coll_prefix coll_peer_prefix(const struct coll_peer *peer, u32 incarnatio
 		.descriptor	= g->descriptor,
 		.incarnation	= g->incarnation,
 		.known		= incarnation,
-		.connection	= peer->connection,
+		.connection	= peer->conn.number,
 		.source		= g->self,
 		.destination	= peer->host,
 	};
@@ -28,16 +28,16 @@ static void peer_know(struct coll_peer *peer, u32 incarnation)
 {
 	struct coll_prefix prefix = coll_peer_prefix(peer, incarnation);
 
-	peer->incarnation = incarnation;
-	coll_wire_side_set(&peer->tx, &prefix, &peer->group->secret.mac);
+	peer->conn.incarnation = incarnation;
+	coll_wire_side_set(&peer->conn.tx, &prefix, &peer->group->secret.mac);
 }
 
 /* What is sent from now on belongs to another connection. */
 static void peer_renumber(struct coll_peer *peer)
 {
-	peer->connection++;
-	peer->next_seq = 1;
-	peer->backed_off_seq = 0;
+	peer->conn.number++;
+	peer->send.next_seq = 1;
+	peer->rtt.backed_off_seq = 0;
 }
 
 /**
@@ -53,24 +53,24 @@ static void peer_renumber(struct coll_peer *peer)
 void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 now)
 {
 	peer->due_ns = COLL_NEVER;
-	peer->quiet_ns = now + g->timing.idle;
-	if (peer->idle) {
-		peer->idle = false;
+	peer->live.idle_at_ns = now + g->timing.idle;
+	if (peer->conn.idle) {
+		peer->conn.idle = false;
 		peer_renumber(peer);
-		peer_know(peer, peer->incarnation);
+		peer_know(peer, peer->conn.incarnation);
 		return;
 	}
-	INIT_LIST_HEAD(&peer->sent);
-	INIT_LIST_HEAD(&peer->held);
+	INIT_LIST_HEAD(&peer->send.sent);
+	INIT_LIST_HEAD(&peer->send.held);
 	peer->group = g;
 	peer->host = host;
-	peer->connection = 1;
-	peer->next_seq = 1;
+	peer->conn.number = 1;
+	peer->send.next_seq = 1;
 	/* All hosts begin with the same window: no word is needed for it. */
-	peer->credit = g->common_credit;
-	peer->done = g->acknowledged;
-	peer->probed_operation = COLL_NOTHING_DONE;
-	peer->rto_ns = g->timing.rto_initial;
+	peer->send.credit = g->credit.common;
+	peer->send.done = g->credit.acknowledged;
+	peer->watch.probed_operation = COLL_NOTHING_DONE;
+	peer->rtt.rto_ns = g->timing.rto_initial;
 	peer_know(peer, 0);
 }
 
@@ -85,29 +85,29 @@ void coll_peer_succeed(struct coll_peer *peer, const struct coll_prefix *prefix,
 	/* It numbers from the beginning, and so do we. */
 	peer_renumber(peer);
 	peer_know(peer, prefix->incarnation);
-	peer->their_connection = prefix->connection;
-	peer->recv_seq = 0;
-	peer->recv_bits = 0;
-	peer->heard_ns = now;
-	peer->knows_us = true;
-	peer->credit = peer->group->window - 1;
-	peer->done = COLL_NOTHING_DONE;
-	peer->told = false;
-	peer->gone = false;
-	peer->dead = false;
-	memset(&peer->rx, 0, sizeof(peer->rx));
+	peer->conn.their_number = prefix->connection;
+	peer->recv.seq = 0;
+	peer->recv.bits = 0;
+	peer->live.heard_ns = now;
+	peer->conn.knows_us = true;
+	peer->send.credit = peer->group->window.size - 1;
+	peer->send.done = COLL_NOTHING_DONE;
+	peer->send.told = false;
+	peer->recv.gone = false;
+	peer->conn.dead = false;
+	memset(&peer->conn.rx, 0, sizeof(peer->conn.rx));
 }
 
 static void peer_body(const struct coll_peer *peer, struct coll_body *body)
 {
-	body->done = peer->group->completed;
+	body->done = peer->group->window.completed;
 	body->credit = coll_group_credit(peer->group);
 }
 
 /* Does "done" tell the other side that the message was received? */
 static bool peer_ack_covered(const struct coll_peer *peer, u32 done)
 {
-	return !peer->ack_explicit && !coll_after(peer->ack_operation, done);
+	return !peer->ack.explicit && !coll_after(peer->ack.operation, done);
 }
 
 /*
@@ -117,15 +117,15 @@ static bool peer_ack_covered(const struct coll_peer *peer, u32 done)
  */
 static bool peer_ack_expected(const struct coll_peer *peer)
 {
-	return peer_ack_covered(peer, peer->group->cover_done + 2);
+	return peer_ack_covered(peer, peer->group->credit.cover_done + 2);
 }
 
 static void peer_ack_settled(struct coll_peer *peer)
 {
-	peer->ack_messages = 0;
-	peer->ack_owed = false;
-	peer->ack_now = false;
-	peer->ack_explicit = false;
+	peer->ack.messages = 0;
+	peer->ack.owed = false;
+	peer->ack.now = false;
+	peer->ack.explicit = false;
 }
 
 /* Attach the acknowledgment that is owed, unless the packet implies it. */
@@ -133,9 +133,9 @@ static void peer_attach_ack(struct coll_peer *peer, struct coll_body *body)
 {
 	if (!peer_ack_covered(peer, body->done)) {
 		body->acknowledges = true;
-		body->ack_connection = peer->their_connection;
-		body->ack_seq = peer->recv_seq;
-		body->ack_bits = peer->recv_bits;
+		body->ack_connection = peer->conn.their_number;
+		body->ack_seq = peer->recv.seq;
+		body->ack_bits = peer->recv.bits;
 	}
 	peer_ack_settled(peer);
 }
@@ -177,85 +177,91 @@ void coll_peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
 void coll_peer_speak(struct coll_peer *peer, struct coll_body *body)
 {
 	peer_body(peer, body);
-	if (peer->ack_owed)
+	if (peer->ack.owed)
 		peer_attach_ack(peer, body);
-	coll_peer_emit(peer, &peer->tx, body);
+	coll_peer_emit(peer, &peer->conn.tx, body);
 }
 
 /* How long to wait for an acknowledgment after so many transmissions. */
 static u64 peer_timeout(const struct coll_peer *peer, const struct coll_message *m)
 {
 	const struct coll_timing *t = &peer->group->timing;
-	u64 ceiling = peer->incarnation ? t->rto_ceiling : t->rto_unheard;
+	u64 ceiling = peer->conn.incarnation ? t->rto_ceiling : t->rto_unheard;
 
 	if (likely(m->tries <= 1))
-		return peer->rto_ns;
-	return min((u64)peer->rto_ns << min_t(u32, m->tries - 1, 16),
-		   max_t(u64, ceiling, peer->rto_ns));
+		return peer->rtt.rto_ns;
+	return min((u64)peer->rtt.rto_ns << min_t(u32, m->tries - 1, 16),
+		   max_t(u64, ceiling, peer->rtt.rto_ns));
+}
+
+static void peer_count_repeat(struct coll_peer *peer, const struct coll_message *m, u64 now)
+{
+	peer->group->stats.retransmits++;
+	peer->retransmits++;
+	coll_env_send_again(m);
+	/* A host that was never heard is asked by sending again. */
+	if (!peer->conn.incarnation)
+		coll_liveness_asked(peer, now);
 }
 
 static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
-	struct coll_group *g = peer->group;
+	const struct coll_message_head *head = m->head;
+	struct coll_credit *credit = &peer->group->credit;
 	struct coll_body body = {
-		.type	= m->op ? COLL_PACKET_MESSAGE : COLL_PACKET_GOODBYE,
-		.seq	= m->seq,
+		.type		= head->type,
+		.seq		= m->seq,
+		.operation	= head->number,
+		.signature	= head->signature,
+		.segment	= m->segment,
+		.round		= m->round,
+		.payload	= m->payload,
+		.payload_bytes	= m->bytes,
 	};
 
 	peer_body(peer, &body);
-	if (m->op) {
-		body.operation = m->op->number;
-		body.signature = m->op->signature;
-		body.segment = m->segment;
-		body.round = m->round;
-		body.payload = m->payload;
-		body.payload_bytes = m->bytes;
-		if (m->op->schedule->all_to_all) {
-			body.done = m->op->done;
-			if (!coll_before(body.done, g->cover_done)) {
-				g->cover_done = body.done;
-				g->cover_ns = now;
-			}
+	if (head->carries_done) {
+		body.done = head->done;
+		if (!coll_before(body.done, credit->cover_done)) {
+			credit->cover_done = body.done;
+			credit->cover_ns = now;
 		}
-	} else {
-		body.operation = coll_group_last(g);
-		coll_group_blame(g, &body.signature);
 	}
-	if (peer->ack_owed)
+	if (peer->ack.owed)
 		peer_attach_ack(peer, &body);
 
-	if (unlikely(m->tries)) {
-		g->stats.retransmits++;
-		peer->retransmits++;
-		coll_env_send_again(m);
-		if (!peer->incarnation)
-			coll_watch_asked(peer, now);
-	} else {
-		g->stats.messages_sent++;
-	}
+	if (unlikely(m->tries))
+		peer_count_repeat(peer, m, now);
+	else
+		peer->group->stats.messages_sent++;
 	if (likely(m->tries < COLL_MAX_TRIES))
 		m->tries++;
 	m->sent_ns = now;
-	peer_emit(peer, &peer->tx, &body);
-	coll_group_schedule(g, peer, now + peer_timeout(peer, m));
+	peer_emit(peer, &peer->conn.tx, &body);
+	coll_deadline_peer(peer, now + peer_timeout(peer, m));
+}
+
+static bool peer_is_operation(const struct coll_message *m)
+{
+	return m->head->type == COLL_PACKET_MESSAGE;
 }
 
 /* Is there no room at the other side, as far as we know? */
 static bool peer_beyond_credit(const struct coll_peer *peer, const struct coll_message *m)
 {
-	return m->op && coll_after(m->op->number, peer->credit) &&
-	       coll_after(m->op->number, peer->group->common_credit);
+	return peer_is_operation(m) && coll_after(m->head->number, peer->send.credit) &&
+	       coll_after(m->head->number, peer->group->credit.common);
 }
 
 static inline void peer_transmit_first(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
-	list_add_tail(&m->link, &peer->sent);
-	m->seq = peer->next_seq++;
+	list_add_tail(&m->link, &peer->send.sent);
+	m->seq = peer->send.next_seq++;
 	/* 0 is no sequence number: it marks what was not sent yet. */
 	if (unlikely(!m->seq))
-		m->seq = peer->next_seq++;
+		m->seq = peer->send.next_seq++;
 	m->tries = 0;
-	m->answered = peer->answered;
+	m->answered = peer->watch.answered;
 	m->first_ns = now;
 	peer_transmit(peer, m, now);
 }
@@ -265,10 +271,10 @@ static bool peer_window_full(const struct coll_peer *peer)
 {
 	const struct coll_message *oldest;
 
-	if (list_empty(&peer->sent))
+	if (list_empty(&peer->send.sent))
 		return false;
-	oldest = list_first_entry(&peer->sent, struct coll_message, link);
-	return peer->next_seq - oldest->seq >= COLL_PEER_WINDOW;
+	oldest = list_first_entry(&peer->send.sent, struct coll_message, link);
+	return peer->send.next_seq - oldest->seq >= COLL_PEER_WINDOW;
 }
 
 static bool peer_may_send(const struct coll_peer *peer, const struct coll_message *m)
@@ -279,29 +285,31 @@ static bool peer_may_send(const struct coll_peer *peer, const struct coll_messag
 /**
  * coll_peer_send() - give a message to the peer
  * @peer: to whom
- * @m: the message; its peer, op, round and payload are set
+ * @m: the message; its head, round and payload are set
  * @now: time in ns
  *
  * It leaves at once, or, when the other side has no room, as soon as it has.
  */
 void coll_peer_send(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
+	m->peer = peer;
+	m->head->unacked++;
 	if (likely(peer_may_send(peer, m))) {
 		peer_transmit_first(peer, m, now);
 		return;
 	}
 	peer->group->stats.no_credit++;
-	peer->group->held++;
+	peer->group->peers.held++;
 	m->seq = 0;
-	list_add_tail(&m->link, &peer->held);
-	coll_group_schedule(peer->group, peer, now + peer->rto_ns);
+	list_add_tail(&m->link, &peer->send.held);
+	coll_deadline_peer(peer, now + peer->rtt.rto_ns);
 }
 
 /* Take a message that was held, and send it. */
 static void peer_release(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
 	list_del(&m->link);
-	peer->group->held--;
+	peer->group->peers.held--;
 	peer_transmit_first(peer, m, now);
 }
 
@@ -316,7 +324,7 @@ void coll_peer_push(struct coll_peer *peer, u64 now)
 {
 	struct coll_message *m, *next;
 
-	list_for_each_entry_safe(m, next, &peer->held, link) {
+	list_for_each_entry_safe(m, next, &peer->send.held, link) {
 		if (peer_window_full(peer))
 			break;
 		if (!peer_beyond_credit(peer, m))
@@ -334,17 +342,17 @@ static void peer_sample(struct coll_peer *peer, u64 rtt_ns)
 	u32 rtt = (u32)min_t(u64, rtt_ns, NSEC_PER_SEC), off;
 	u64 rto;
 
-	peer->unsampled = 0;
-	if (!peer->srtt_ns) {
-		peer->srtt_ns = rtt;
-		peer->rttvar_ns = rtt / 2;
+	peer->send.unsampled = 0;
+	if (!peer->rtt.srtt_ns) {
+		peer->rtt.srtt_ns = rtt;
+		peer->rtt.rttvar_ns = rtt / 2;
 	} else {
-		off = rtt > peer->srtt_ns ? rtt - peer->srtt_ns : peer->srtt_ns - rtt;
-		peer->rttvar_ns += off / 4 - peer->rttvar_ns / 4;
-		peer->srtt_ns += rtt / 8 - peer->srtt_ns / 8;
+		off = rtt > peer->rtt.srtt_ns ? rtt - peer->rtt.srtt_ns : peer->rtt.srtt_ns - rtt;
+		peer->rtt.rttvar_ns += off / 4 - peer->rtt.rttvar_ns / 4;
+		peer->rtt.srtt_ns += rtt / 8 - peer->rtt.srtt_ns / 8;
 	}
-	rto = (u64)peer->srtt_ns + 4ULL * peer->rttvar_ns + t->ack_delay + COLL_DEADLINE_GRAIN;
-	peer->rto_ns = (u32)clamp(rto, t->rto_floor, t->rto_ceiling);
+	rto = (u64)peer->rtt.srtt_ns + 4ULL * peer->rtt.rttvar_ns + t->ack_delay + COLL_DEADLINE_GRAIN;
+	peer->rtt.rto_ns = (u32)clamp(rto, t->rto_floor, t->rto_ceiling);
 }
 
 /*
@@ -355,14 +363,14 @@ static void peer_sample(struct coll_peer *peer, u64 rtt_ns)
  */
 static noinline void peer_back_off(struct coll_peer *peer, const struct coll_message *m)
 {
-	if (peer->srtt_ns && m->tries == 2 && ++peer->unsampled < SAMPLE_EVERY)
+	if (peer->rtt.srtt_ns && m->tries == 2 && ++peer->send.unsampled < SAMPLE_EVERY)
 		return;
 	/* Others that were under way with it were late for the same reason. */
-	if (!peer->srtt_ns && peer->backed_off_seq - m->seq - 1 < COLL_PEER_WINDOW)
+	if (!peer->rtt.srtt_ns && peer->rtt.backed_off_seq - m->seq - 1 < COLL_PEER_WINDOW)
 		return;
-	peer->rto_ns = (u32)peer_timeout(peer, m);
-	peer->srtt_ns = 0;
-	peer->backed_off_seq = peer->next_seq;
+	peer->rtt.rto_ns = (u32)peer_timeout(peer, m);
+	peer->rtt.srtt_ns = 0;
+	peer->rtt.backed_off_seq = peer->send.next_seq;
 }
 
 /**
@@ -379,18 +387,17 @@ void coll_peer_forget(struct coll_message *m, bool sample, u64 now)
 	if (!peer)
 		return;
 	/* What waits for credit does not leave for that; what waits for the window may. */
-	full = unlikely(!list_empty(&peer->held)) && m->seq && peer_window_full(peer);
+	full = unlikely(!list_empty(&peer->send.held)) && m->seq && peer_window_full(peer);
 	if (sample && unlikely(m->tries > 1))
 		peer_back_off(peer, m);
-	else if (sample && m->tries == 1 && (!peer->srtt_ns || m->seq % SAMPLE_EVERY == 0))
+	else if (sample && m->tries == 1 && (!peer->rtt.srtt_ns || m->seq % SAMPLE_EVERY == 0))
 		peer_sample(peer, now - m->sent_ns);
 	if (!m->seq)
-		peer->group->held--;
+		peer->group->peers.held--;
 	list_del(&m->link);
 	m->peer = NULL;
-	if (m->op)
-		m->op->unacked--;
-	if (unlikely(full) && !peer->group->failed && !peer->dead)
+	m->head->unacked--;
+	if (unlikely(full) && !peer->group->failure.terminal && !peer->conn.dead)
 		coll_peer_push(peer, now);
 }
 
@@ -399,9 +406,9 @@ static noinline void peer_hear_ack(struct coll_peer *peer, const struct coll_bod
 {
 	struct coll_message *m, *next;
 
-	if (body->ack_connection != peer->connection)
+	if (body->ack_connection != peer->conn.number)
 		return;
-	list_for_each_entry_safe(m, next, &peer->sent, link) {
+	list_for_each_entry_safe(m, next, &peer->send.sent, link) {
 		u32 back = body->ack_seq - m->seq;
 
 		/* A negative distance ends the list, which is in order of seq. */
@@ -409,7 +416,7 @@ static noinline void peer_hear_ack(struct coll_peer *peer, const struct coll_bod
 			break;
 		if (back < COLL_PEER_WINDOW && body->ack_bits >> back & 1) {
 			coll_peer_forget(m, true, now);
-			peer->heard_ns = now;
+			peer->live.heard_ns = now;
 		}
 	}
 }
@@ -418,17 +425,17 @@ static noinline void peer_forget_through(struct coll_peer *peer, u32 done, u64 n
 {
 	struct coll_message *m, *next;
 
-	list_for_each_entry_safe(m, next, &peer->sent, link)
-		if (m->op && !coll_after(m->op->number, done))
+	list_for_each_entry_safe(m, next, &peer->send.sent, link)
+		if (peer_is_operation(m) && !coll_after(m->head->number, done))
 			coll_peer_forget(m, true, now);
 }
 
 /* The other side has done something. A host that is only sent to has nothing to forget. */
 static inline void peer_hear_done(struct coll_peer *peer, u32 done, u64 now)
 {
-	peer->done = done;
-	peer->heard_ns = now;
-	if (!list_empty(&peer->sent))
+	peer->send.done = done;
+	peer->live.heard_ns = now;
+	if (!list_empty(&peer->send.sent))
 		peer_forget_through(peer, done, now);
 }
 
@@ -437,20 +444,20 @@ static noinline void peer_send_forced(struct coll_peer *peer, u32 before, u64 no
 {
 	struct coll_message *m;
 
-	peer->forced = false;
-	list_for_each_entry(m, &peer->sent, link)
-		if (m->op && coll_after(m->op->number, before))
+	peer->send.forced = false;
+	list_for_each_entry(m, &peer->send.sent, link)
+		if (peer_is_operation(m) && coll_after(m->head->number, before))
 			peer_transmit(peer, m, now);
 }
 
 static inline void peer_hear_credit(struct coll_peer *peer, u32 credit, u64 now)
 {
-	u32 before = peer->credit;
+	u32 before = peer->send.credit;
 
-	peer->credit = credit;
-	if (unlikely(peer->forced))
+	peer->send.credit = credit;
+	if (unlikely(peer->send.forced))
 		peer_send_forced(peer, before, now);
-	if (unlikely(!list_empty(&peer->held)))
+	if (unlikely(!list_empty(&peer->send.held)))
 		coll_peer_push(peer, now);
 }
 
@@ -462,7 +469,7 @@ static void peer_send_again(struct coll_peer *peer, u64 now)
 {
 	struct coll_message *m;
 
-	list_for_each_entry(m, &peer->sent, link) {
+	list_for_each_entry(m, &peer->send.sent, link) {
 		if (now - m->sent_ns < peer->group->timing.ack_delay)
 			continue;
 		m->tries = 1;
@@ -484,24 +491,24 @@ bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
 {
 	if (prefix->known && prefix->known != peer->group->incarnation)
 		return false;
-	if (!peer->incarnation) {
+	if (!peer->conn.incarnation) {
 		peer_know(peer, prefix->incarnation);
-		peer->their_connection = prefix->connection;
-		peer->heard_ns = now;
+		peer->conn.their_number = prefix->connection;
+		peer->live.heard_ns = now;
 		if (!prefix->known)
 			peer_send_again(peer, now);
 	}
-	if (prefix->incarnation != peer->incarnation ||
-	    coll_before(prefix->connection, peer->their_connection))
+	if (prefix->incarnation != peer->conn.incarnation ||
+	    coll_before(prefix->connection, peer->conn.their_number))
 		return false;
-	if (prefix->connection != peer->their_connection) {
-		peer->their_connection = prefix->connection;
-		peer->recv_seq = 0;
-		peer->recv_bits = 0;
-		peer->heard_ns = now;
+	if (prefix->connection != peer->conn.their_number) {
+		peer->conn.their_number = prefix->connection;
+		peer->recv.seq = 0;
+		peer->recv.bits = 0;
+		peer->live.heard_ns = now;
 	}
-	peer->knows_us = prefix->known;
-	peer->rx = *side;
+	peer->conn.knows_us = prefix->known;
+	peer->conn.rx = *side;
 	return true;
 }
 
@@ -512,7 +519,7 @@ bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
  */
 bool coll_peer_changed(const struct coll_peer *peer, const struct coll_prefix *prefix)
 {
-	return prefix->incarnation != peer->incarnation &&
+	return prefix->incarnation != peer->conn.incarnation &&
 	       (!prefix->known || prefix->known == peer->group->incarnation);
 }
 
@@ -532,43 +539,43 @@ bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 no
 {
 	u32 back;
 
-	if (likely(peer->knows_us)) {
+	if (likely(peer->conn.knows_us)) {
 		if (body->acknowledges)
 			peer_hear_ack(peer, body, now);
-		if (coll_after(body->done, peer->done))
+		if (coll_after(body->done, peer->send.done))
 			peer_hear_done(peer, body->done, now);
-		if (coll_after(body->credit, peer->credit))
+		if (coll_after(body->credit, peer->send.credit))
 			peer_hear_credit(peer, body->credit, now);
 	}
-	back = peer->recv_seq - body->seq;
-	return back < COLL_PEER_WINDOW && peer->recv_bits >> back & 1;
+	back = peer->recv.seq - body->seq;
+	return back < COLL_PEER_WINDOW && peer->recv.bits >> back & 1;
 }
 
 /* False if that number was received before, or perhaps was. */
 static bool peer_mark(struct coll_peer *peer, u32 seq)
 {
-	u32 ahead = seq - peer->recv_seq, back = peer->recv_seq - seq;
+	u32 ahead = seq - peer->recv.seq, back = peer->recv.seq - seq;
 
 	if ((s32)ahead > 0) {
-		peer->recv_bits = ahead < COLL_PEER_WINDOW ? peer->recv_bits << ahead : 0;
-		peer->recv_bits |= 1;
-		peer->recv_seq = seq;
+		peer->recv.bits = ahead < COLL_PEER_WINDOW ? peer->recv.bits << ahead : 0;
+		peer->recv.bits |= 1;
+		peer->recv.seq = seq;
 		return true;
 	}
-	if (back >= COLL_PEER_WINDOW || peer->recv_bits >> back & 1)
+	if (back >= COLL_PEER_WINDOW || peer->recv.bits >> back & 1)
 		return false;
-	peer->recv_bits |= 1ULL << back;
+	peer->recv.bits |= 1ULL << back;
 	return true;
 }
 
 /* An acknowledgment is owed; it may leave alone at @at. */
 static void peer_owe_ack(struct coll_peer *peer, u64 at)
 {
-	if (peer->ack_owed)
-		at = min(at, peer->ack_due_ns);
-	peer->ack_owed = true;
-	peer->ack_due_ns = at;
-	coll_group_schedule(peer->group, peer, at);
+	if (peer->ack.owed)
+		at = min(at, peer->ack.due_ns);
+	peer->ack.owed = true;
+	peer->ack.due_ns = at;
+	coll_deadline_peer(peer, at);
 }
 
 /*
@@ -577,12 +584,12 @@ static void peer_owe_ack(struct coll_peer *peer, u64 at)
  */
 static void peer_owe_ack_now(struct coll_peer *peer, u64 now)
 {
-	u64 earliest = peer->lone_ack_ns + peer->group->timing.ack_delay;
+	u64 earliest = peer->ack.lone_ns + peer->group->timing.ack_delay;
 
-	peer->ack_explicit = true;
-	if (!peer->lone_ack_ns || now >= earliest)
-		peer->ack_now = true;
-	peer_owe_ack(peer, peer->ack_now ? now + peer->group->timing.ack_delay : earliest);
+	peer->ack.explicit = true;
+	if (!peer->ack.lone_ns || now >= earliest)
+		peer->ack.now = true;
+	peer_owe_ack(peer, peer->ack.now ? now + peer->group->timing.ack_delay : earliest);
 }
 
 /**
@@ -598,18 +605,18 @@ static void peer_owe_ack_now(struct coll_peer *peer, u64 now)
 void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
 	if (likely(peer_mark(peer, body->seq))) {
-		peer->heard_ns = now;
-		peer->ack_messages++;
+		peer->live.heard_ns = now;
+		peer->ack.messages++;
 	}
-	if (!peer->ack_owed || coll_after(body->operation, peer->ack_operation))
-		peer->ack_operation = body->operation;
-	if (unlikely(!peer->knows_us || body->type == COLL_PACKET_GOODBYE))
+	if (!peer->ack.owed || coll_after(body->operation, peer->ack.operation))
+		peer->ack.operation = body->operation;
+	if (unlikely(!peer->conn.knows_us || body->type == COLL_PACKET_GOODBYE))
 		peer_owe_ack_now(peer, now);
-	else if (!peer->ack_owed)
+	else if (!peer->ack.owed)
 		peer_owe_ack(peer, now + peer->group->timing.ack_delay);
-	if (peer->ack_messages >= peer->group->ack_every) {
-		peer->ack_messages = 0;
-		peer->ack_now |= !peer_ack_expected(peer);
+	if (peer->ack.messages >= peer->group->peers.ack_every) {
+		peer->ack.messages = 0;
+		peer->ack.now |= !peer_ack_expected(peer);
 	}
 }
 
@@ -643,9 +650,9 @@ void coll_peer_refuse(struct coll_peer *peer, const struct coll_body *body, u64 
 
 	g->stats.beyond_window++;
 	coll_env_drop(g, peer->host, g->self, body, COLL_DROP_BEYOND_WINDOW);
-	if (!peer->refused) {
-		peer->refused = true;
-		g->refusals++;
+	if (!peer->recv.refused) {
+		peer->recv.refused = true;
+		g->peers.refusals++;
 	}
 	peer_owe_ack_now(peer, now);
 }
@@ -659,9 +666,9 @@ void coll_peer_send_ack(struct coll_peer *peer, u64 now)
 {
 	struct coll_body body = { .type = COLL_PACKET_ACK };
 
-	peer->ack_explicit = true;
-	peer->ack_owed = true;
-	peer->lone_ack_ns = now;
+	peer->ack.explicit = true;
+	peer->ack.owed = true;
+	peer->ack.lone_ns = now;
 	peer->group->stats.lone_acks++;
 	coll_peer_speak(peer, &body);
 }
@@ -671,121 +678,191 @@ static bool peer_ack_due(struct coll_peer *peer, u64 now)
 {
 	const struct coll_group *g = peer->group;
 
-	if (!peer->ack_owed)
+	if (!peer->ack.owed)
 		return false;
-	if (peer_ack_covered(peer, g->acknowledged)) {
+	if (peer_ack_covered(peer, g->credit.acknowledged)) {
 		peer_ack_settled(peer);
 		return false;
 	}
 	if (peer_ack_expected(peer))
-		peer->ack_due_ns = max(peer->ack_due_ns,
-				       g->cover_ns + g->timing.ack_delay);
-	return peer->ack_due_ns <= now;
+		peer->ack.due_ns = max(peer->ack.due_ns,
+				       g->credit.cover_ns + g->timing.ack_delay);
+	return peer->ack.due_ns <= now;
 }
 
 /* A host that perhaps never joins is told of a failure for a while only. */
 static bool peer_gives_up(struct coll_peer *peer, const struct coll_message *m, u64 now)
 {
-	if (m->op || peer->incarnation || !coll_group_broken(peer->group) ||
+	if (!m->head->expires || peer->conn.incarnation ||
 	    now - m->first_ns <= peer->group->timing.liveness)
 		return false;
-	peer->told = false;
+	peer->send.told = false;
 	return true;
+}
+
+/* Send again what is due; to a host never heard only the oldest message. */
+static void peer_retransmit(struct coll_peer *peer, u64 now)
+{
+	struct coll_message *m;
+
+	list_for_each_entry(m, &peer->send.sent, link) {
+		u64 due = m->sent_ns + peer_timeout(peer, m);
+
+		if (peer_gives_up(peer, m, now)) {
+			coll_peer_forget(m, false, now);
+			/* What stands behind it has its turn. */
+			if (!list_empty(&peer->send.sent))
+				coll_deadline_peer(peer, now + peer->rtt.rto_ns);
+			break;
+		}
+		if (due <= now)
+			peer_transmit(peer, m, now);
+		else
+			coll_deadline_peer(peer, due);
+		if (!peer->conn.incarnation)
+			break;
+	}
+	/* Without credit the oldest goes nevertheless: the answer brings some. */
+	if (list_empty(&peer->send.sent) && !list_empty(&peer->send.held)) {
+		m = list_first_entry(&peer->send.held, struct coll_message, link);
+		peer->send.forced |= peer_beyond_credit(peer, m);
+		peer_release(peer, m, now);
+	}
+}
+
+/**
+ * coll_peer_check_idle() - if nothing is due, and nothing was said for long enough, it is idle
+ * @peer: the connection
+ * @now: time in ns
+ *
+ * Context: group lock held.
+ */
+void coll_peer_check_idle(struct coll_peer *peer, u64 now)
+{
+	u32 mark = peer->send.next_seq + peer->recv.seq + peer->watch.probes;
+	struct coll_peer_liveness *live = &peer->live;
+
+	if (peer->due_ns != COLL_NEVER)
+		return;
+	if (mark == live->idle_mark && live->idle_at_ns <= now && !peer->recv.refused) {
+		peer->conn.idle = true;
+		return;
+	}
+	if (mark != live->idle_mark || live->idle_at_ns <= now)
+		live->idle_at_ns = now + peer->group->timing.idle;
+	live->idle_mark = mark;
+	coll_deadline_peer(peer, live->idle_at_ns);
 }
 
 /* A message was sent so often, and the other side has answered so many probes meanwhile. */
 #define BLOCKED_TRIES	64
 #define BLOCKED_ANSWERS	40
 
-/*
- * The other side is there, and what it needs does not get through to it: packets above a
- * size are lost on the way, perhaps. Without credit nothing is stored, so that is no sign.
+/**
+ * coll_peer_blocked() - is the other side there, and messages do not get through to it?
+ * @peer: the other side
+ *
+ * Packets above a size are lost on the path, perhaps. Without credit nothing is stored, so
+ * that is no sign.
+ *
+ * Context: group lock held.
  */
-static bool peer_blocked(struct coll_peer *peer)
+bool coll_peer_blocked(struct coll_peer *peer)
 {
 	struct coll_message *m;
 
-	if (likely(list_empty(&peer->sent)) || !peer->incarnation)
+	if (likely(list_empty(&peer->send.sent)) || !peer->conn.incarnation)
 		return false;
-	m = list_first_entry(&peer->sent, struct coll_message, link);
-	if (!m->op || coll_after(m->op->number, peer->credit)) {
-		m->answered = peer->answered;
+	m = list_first_entry(&peer->send.sent, struct coll_message, link);
+	if (!peer_is_operation(m) || coll_after(m->head->number, peer->send.credit)) {
+		m->answered = peer->watch.answered;
 		return false;
 	}
-	return m->tries >= BLOCKED_TRIES && peer->answered - m->answered >= BLOCKED_ANSWERS;
-}
-
-/* Send again what is due; to a host never heard only the oldest message. */
-static void peer_retransmit(struct coll_peer *peer, u64 now)
-{
-	struct coll_group *g = peer->group;
-	struct coll_message *m;
-
-	list_for_each_entry(m, &peer->sent, link) {
-		u64 due = m->sent_ns + peer_timeout(peer, m);
-
-		if (peer_gives_up(peer, m, now)) {
-			coll_peer_forget(m, false, now);
-			/* What stands behind it has its turn. */
-			if (!list_empty(&peer->sent))
-				coll_group_schedule(g, peer, now + peer->rto_ns);
-			break;
-		}
-		if (due <= now)
-			peer_transmit(peer, m, now);
-		else
-			coll_group_schedule(g, peer, due);
-		if (!peer->incarnation)
-			break;
-	}
-	/* Without credit the oldest goes nevertheless: the answer brings some. */
-	if (list_empty(&peer->sent) && !list_empty(&peer->held)) {
-		m = list_first_entry(&peer->held, struct coll_message, link);
-		peer->forced |= peer_beyond_credit(peer, m);
-		peer_release(peer, m, now);
-	}
-}
-
-/* Nothing else is due: if nothing is said for long enough, the peer rests. */
-static void peer_check_idle(struct coll_peer *peer, u64 now)
-{
-	u32 mark = peer->next_seq + peer->recv_seq + peer->probes;
-
-	if (peer->due_ns != COLL_NEVER)
-		return;
-	if (mark == peer->quiet_mark && peer->quiet_ns <= now && !peer->refused) {
-		peer->idle = true;
-		return;
-	}
-	if (mark != peer->quiet_mark || peer->quiet_ns <= now)
-		peer->quiet_ns = now + peer->group->timing.idle;
-	peer->quiet_mark = mark;
-	coll_group_schedule(peer->group, peer, peer->quiet_ns);
+	return m->tries >= BLOCKED_TRIES && peer->watch.answered - m->answered >= BLOCKED_ANSWERS;
 }
 
 /**
- * coll_peer_expire() - the peer is due
+ * coll_peer_expire() - send again, and acknowledge, what is due
  * @peer: its due_ns has been cleared
  * @now: time in ns
  *
  * Deadlines are lower bounds: what was acknowledged since is not due any more.
  *
- * Return: false if the other side has been silent too long.
+ * Context: group lock held.
  */
-bool coll_peer_expire(struct coll_peer *peer, u64 now)
+void coll_peer_expire(struct coll_peer *peer, u64 now)
 {
-	if (coll_watch_silent(peer, now))
-		return false;
-	/* It answers, so it is told, too. */
-	if (unlikely(peer_blocked(peer)))
-		coll_group_break(peer->group, COLL_REASON_SILENT,
-				 coll_group_rank(peer->group, peer->host), now);
 	peer_retransmit(peer, now);
 	if (peer_ack_due(peer, now))
 		coll_peer_send_ack(peer, now);
-	else if (peer->ack_owed)
-		coll_group_schedule(peer->group, peer, peer->ack_due_ns);
-	coll_watch_ask(peer, now);
-	peer_check_idle(peer, now);
-	return true;
+	else if (peer->ack.owed)
+		coll_deadline_peer(peer, peer->ack.due_ns);
+}
+
+/* ---- goodbyes ---- */
+
+/**
+ * coll_peer_say_goodbye() - tell the other side what cannot complete, unless it knows
+ * @peer: to whom
+ * @now: time in ns
+ *
+ * One that has left too must still hear it if it has posted more than we have:
+ * those operations of it wait for us. A goodbye that is under way becomes
+ * another one, for it may have been heard. A host that nobody has heard is told
+ * of a rank that left by that rank only: the others answer when it speaks.
+ *
+ * Context: group lock held.
+ */
+void coll_peer_say_goodbye(struct coll_peer *peer, u64 now)
+{
+	struct coll_peer_goodbye *goodbye = &peer->goodbye;
+	struct coll_group *g = peer->group;
+	u32 last = g->failure.goodbye.number;
+
+	if (peer->conn.dead || (peer->recv.gone && !coll_after(goodbye->last, last)) ||
+	    (peer->send.told && goodbye->told_last == last))
+		return;
+	if (!peer->conn.incarnation && !g->ranks.leaving && !coll_group_failed(g))
+		return;
+	peer->send.told = true;
+	goodbye->told_last = last;
+	coll_peer_forget(&goodbye->message, false, now);
+	goodbye->message.head = &g->failure.goodbye;
+	coll_peer_send(peer, &goodbye->message, now);
+}
+
+/**
+ * coll_peer_drop_all() - nothing that is under way with this host needs to arrive any more
+ * @peer: the other side
+ * @now: time in ns
+ *
+ * Context: group lock held.
+ */
+void coll_peer_drop_all(struct coll_peer *peer, u64 now)
+{
+	while (!list_empty(&peer->send.sent))
+		coll_peer_forget(list_first_entry(&peer->send.sent, struct coll_message, link),
+				 false, now);
+	while (!list_empty(&peer->send.held))
+		coll_peer_forget(list_first_entry(&peer->send.held, struct coll_message, link),
+				 false, now);
+	peer->send.told = false;
+	peer->ack.owed = false;
+	peer->ack.now = false;
+}
+
+/**
+ * coll_peer_owes_messages() - is a message of an operation under way to the other side?
+ * @peer: the other side
+ *
+ * Context: group lock held.
+ */
+bool coll_peer_owes_messages(const struct coll_peer *peer)
+{
+	const struct coll_message *m;
+
+	list_for_each_entry(m, &peer->send.sent, link)
+		if (peer_is_operation(m))
+			return true;
+	return !list_empty(&peer->send.held);
 }

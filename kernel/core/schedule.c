@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Building, checking and searching schedules. The rules of a line are written
  * once: the builder asks them of each line as it is added, validate of each line

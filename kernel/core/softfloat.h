@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * IEEE 754 binary64 (double) and binary32 (float) in integer code: the same
  * bits as hardware that rounds to nearest even, subnormals and infinities

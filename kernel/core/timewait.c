@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "timewait.h"
 
 /**
@@ -10,15 +10,14 @@
  */
 void coll_timewait_set(const struct coll_group *g, struct coll_timewait *t)
 {
-	memset(&t->goodbye, 0, sizeof(t->goodbye));
 	t->secret = g->secret;
 	t->descriptor = g->descriptor;
 	t->self = g->self;
 	t->incarnation = g->incarnation;
-	t->last = coll_group_last(g);
-	t->completed = g->completed;
-	t->window = g->window;
-	coll_group_blame(g, &t->goodbye);
+	t->last = g->failure.goodbye.number;
+	t->completed = g->window.completed;
+	t->window = g->window.size;
+	t->goodbye = g->failure.goodbye.signature;
 }
 
 /**

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A time-wait entry: what is remembered of a group after its rank has left and all
  * was acknowledged. It answers late packets of the other members, so that a

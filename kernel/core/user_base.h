@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Stand-ins for base.h outside the kernel: the same names, nothing more. */
 #ifndef COLL_CORE_USER_BASE_H
 #define COLL_CORE_USER_BASE_H

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * SipHash-2-4 outside the kernel: siphash() as in <linux/siphash.h>, bit for
  * bit. The module uses the kernel's own; this file is no part of it.

@@ -1,94 +1,31 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "deadline.h"
 #include "env.h"
-#include "group.h"
+#include "failure.h"
+#include "liveness.h"
+#include "peers.h"
+#include "ranks.h"
 #include "watch.h"
+#include "window.h"
 
-/* Enough questions: at least so many, though the time for which they went out were over. */
-#define LEAST_QUESTIONS	3
-#define LEAST_INTERVAL_NS	(50 * NSEC_PER_MSEC)
-/* However patient a group is, it knows for whom it waits. */
-#define MOST_QUIET_NS		((u64)NSEC_PER_SEC)
-/* What went a longer way than any schedule has rounds goes round in a circle. */
+/* What went over more hosts than any schedule has rounds goes round in a circle. */
 #define MOST_HOPS		64
 
-/* Not heard for so long: ask. */
-static u64 watch_quiet_ns(const struct coll_group *g)
-{
-	return min_t(u64, g->timing.liveness / 4, MOST_QUIET_NS);
-}
-
-/*
- * Between questions that are not answered. Far longer than timers are late, or
- * each would seem to follow a pause of ours.
- */
-static u64 watch_interval_ns(const struct coll_peer *peer)
-{
-	const struct coll_timing *t = &peer->group->timing;
-	u64 interval = t->rto_unheard;
-
-	if (peer->incarnation)
-		interval = max_t(u64, t->rto_ceiling, peer->rto_ns);
-	return max_t(u64, interval, LEAST_INTERVAL_NS);
-}
-
 /* ---- asking ---- */
-
-/**
- * coll_watch_asked() - a question went to the other side
- * @peer: the other side
- * @now: time in ns
- *
- * Questions that follow each other closely count once. After a pause they count
- * anew: it was us who did not run.
- */
-void coll_watch_asked(struct coll_peer *peer, u64 now)
-{
-	u64 interval = watch_interval_ns(peer), since = now - peer->asked_ns;
-
-	if (peer->heard_ns >= peer->asked_ns || since > 4 * interval) {
-		peer->first_asked_ns = now;
-		peer->questions = 0;
-	} else if (since < interval / 2) {
-		return;
-	}
-	peer->asked_ns = now;
-	peer->questions++;
-}
-
-/**
- * coll_watch_silent() - have there been enough questions, and no answer?
- * @peer: the other side
- * @now: time in ns
- *
- * For a host never heard the join time-out counts.
- */
-bool coll_watch_silent(const struct coll_peer *peer, u64 now)
-{
-	const struct coll_group *g = peer->group;
-	u64 interval, patience;
-
-	if (likely(peer->heard_ns >= peer->asked_ns))
-		return false;
-	interval = watch_interval_ns(peer);
-	patience = peer->incarnation ? g->timing.liveness : g->timing.join_timeout;
-	if (now - peer->first_asked_ns <= patience || now - peer->asked_ns > 4 * interval)
-		return false;
-	return peer->questions >= max_t(u64, LEAST_QUESTIONS, div64_u64(patience, 2 * interval));
-}
 
 /* Is there a reason to ask? Since when? */
 static bool watch_reason(const struct coll_peer *peer, u64 *since)
 {
-	bool waited_for = peer->watched == peer->group->watch_round;
+	bool waited_for = peer->watch.round == peer->group->watch.round;
 	const struct coll_message *oldest;
 
-	*since = peer->watched_ns;
-	if (list_empty(&peer->sent))
+	*since = peer->watch.since_ns;
+	if (list_empty(&peer->send.sent))
 		return waited_for;
 	/* A host never heard is asked by sending again: it must hear that first. */
-	if (!peer->incarnation)
+	if (!peer->conn.incarnation)
 		return false;
-	oldest = list_first_entry(&peer->sent, struct coll_message, link);
+	oldest = list_first_entry(&peer->send.sent, struct coll_message, link);
 	*since = waited_for ? min(*since, oldest->first_ns) : oldest->first_ns;
 	return true;
 }
@@ -102,15 +39,15 @@ static void watch_probe(struct coll_peer *peer, u64 now)
 		.payload	= payload,
 		.payload_bytes	= sizeof(payload),
 	};
-	const struct coll_op *op = coll_group_slot(g, peer->watched_operation);
+	const struct coll_op *op = coll_group_slot(g, peer->watch.operation);
 
-	if (peer->watched == g->watch_round && op->number == peer->watched_operation &&
+	if (peer->watch.round == g->watch.round && op->head.number == peer->watch.operation &&
 	    (op->state == COLL_OP_RUNNING || op->state == COLL_OP_EARLY)) {
-		body.operation = op->number;
-		body.signature = op->signature;
-		peer->probed_operation = op->number;
+		body.operation = op->head.number;
+		body.signature = op->head.signature;
+		peer->watch.probed_operation = op->head.number;
 	}
-	coll_wire_write_nonce(payload, ++peer->probes);
+	coll_wire_write_nonce(payload, ++peer->watch.probes);
 	peer->group->stats.probes_sent++;
 	coll_peer_speak(peer, &body);
 }
@@ -126,16 +63,16 @@ void coll_watch_ask(struct coll_peer *peer, u64 now)
 
 	if (!watch_reason(peer, &since))
 		return;
-	if (unlikely(peer->asked_ns > peer->heard_ns))
-		due = peer->asked_ns + watch_interval_ns(peer);
+	if (unlikely(peer->live.asked_ns > peer->live.heard_ns))
+		due = peer->live.asked_ns + coll_liveness_interval_ns(peer);
 	else
-		due = max(peer->heard_ns, since) + watch_quiet_ns(peer->group);
+		due = max(peer->live.heard_ns, since) + coll_liveness_quiet_ns(peer->group);
 	if (unlikely(due <= now)) {
 		watch_probe(peer, now);
-		coll_watch_asked(peer, now);
-		due = now + watch_interval_ns(peer);
+		coll_liveness_asked(peer, now);
+		due = now + coll_liveness_interval_ns(peer);
 	}
-	coll_group_schedule(peer->group, peer, due);
+	coll_deadline_peer(peer, due);
 }
 
 /* ---- whom to watch ---- */
@@ -147,25 +84,25 @@ void coll_watch_ask(struct coll_peer *peer, u64 now)
  */
 void coll_watch_arm(struct coll_group *g, u64 now)
 {
-	g->watch_ns = now + watch_quiet_ns(g);
-	coll_group_arm(g, g->watch_ns);
+	g->watch.next_ns = now + coll_liveness_quiet_ns(g);
+	coll_deadline_arm(g, g->watch.next_ns);
 }
 
 static void watch_peer(struct coll_peer *peer, const struct coll_op *op, u64 now)
 {
 	struct coll_group *g = peer->group;
 
-	if (peer->watched != g->watch_round) {
-		if (peer->watched != g->watch_round - 1)
-			peer->watched_ns = now;
-		peer->watched = g->watch_round;
-		peer->watched_operation = op->number;
-	} else if (op->number - peer->probed_operation - 1 <
-		   peer->watched_operation - peer->probed_operation - 1) {
+	if (peer->watch.round != g->watch.round) {
+		if (peer->watch.round != g->watch.round - 1)
+			peer->watch.since_ns = now;
+		peer->watch.round = g->watch.round;
+		peer->watch.operation = op->head.number;
+	} else if (op->head.number - peer->watch.probed_operation - 1 <
+		   peer->watch.operation - peer->watch.probed_operation - 1) {
 		/* All that wait for it get their turn. */
-		peer->watched_operation = op->number;
+		peer->watch.operation = op->head.number;
 	}
-	coll_group_schedule(g, peer, now);
+	coll_deadline_peer(peer, now);
 }
 
 /*
@@ -176,22 +113,22 @@ static void watch_peer(struct coll_peer *peer, const struct coll_op *op, u64 now
  */
 static bool watch_is_late(const struct coll_peer *peer, u32 number)
 {
-	return !coll_before(number, peer->group->oldest) &&
-	       !coll_after(number, peer->credit - peer->group->window);
+	return !coll_before(number, peer->group->window.oldest) &&
+	       !coll_after(number, peer->send.credit - peer->group->window.size);
 }
 
 static bool watch_succeeds(struct coll_peer *peer, const struct coll_op *op, u64 now)
 {
-	if (!watch_is_late(peer, op->number))
+	if (!watch_is_late(peer, op->head.number))
 		return false;
-	if (peer->gone)
+	if (peer->recv.gone)
 		return true;
 	/* One question at a time: the next one follows when it is due. */
-	if (peer->answers != peer->probes)
+	if (peer->watch.answers != peer->watch.probes)
 		return false;
-	if (watch_is_late(peer, peer->probed_operation))
+	if (watch_is_late(peer, peer->watch.probed_operation))
 		return true;
-	peer->watched_operation = op->number;
+	peer->watch.operation = op->head.number;
 	watch_probe(peer, now);
 	return false;
 }
@@ -204,14 +141,14 @@ static void watch_operation(struct coll_group *g, const struct coll_op *op, u64 
 	for (i = 0; i < op->schedule->folds; i++) {
 		if (!coll_op_misses(op, i))
 			continue;
-		peer = coll_group_peer(g, op->schedule->fold[i].host, now);
+		peer = coll_peers_get(g, op->schedule->fold[i].host, now);
 		/* Memory was reserved for the peers of every schedule. */
 		if (WARN_ON_ONCE(!peer))
 			continue;
 		watch_peer(peer, op, now);
 		if (watch_succeeds(peer, op, now)) {
-			coll_group_break(g, COLL_REASON_RESTARTED,
-					 coll_group_rank(g, g->self), now);
+			coll_failure_end(g, COLL_REASON_RESTARTED,
+					 coll_ranks_lowest(g, g->self), now);
 			return;
 		}
 	}
@@ -219,7 +156,7 @@ static void watch_operation(struct coll_group *g, const struct coll_op *op, u64 
 
 static bool watch_wanted(const struct coll_group *g, const struct coll_op *op)
 {
-	if (g->limited && coll_after(op->number, g->failure.limit))
+	if (g->failure.known && coll_after(op->head.number, g->failure.what.limit))
 		return false;
 	return op->state == COLL_OP_RUNNING || (op->state == COLL_OP_EARLY && op->probed);
 }
@@ -232,7 +169,7 @@ static bool watch_misses(const struct coll_op *op, const struct coll_rank *rank)
 {
 	return rank->state == COLL_RANK_ABSENT &&
 	       (op->state == COLL_OP_RUNNING ||
-		coll_rank_contributes(rank->rank, &op->signature));
+		coll_signature_contributes(&op->head.signature, rank->rank));
 }
 
 /* Ranks of this host that have joined may take their time, others only so long. */
@@ -240,11 +177,11 @@ static void watch_locals(struct coll_group *g, const struct coll_op *op, u64 now
 {
 	u32 i;
 
-	if (!op->unposted || now - op->awaited_ns <= g->timing.join_timeout)
+	if (!op->locals.unposted || now - op->awaited_ns <= g->timing.join_timeout)
 		return;
-	for (i = 0; i < g->locals; i++) {
-		if (watch_misses(op, &g->ranks[i])) {
-			coll_group_break(g, COLL_REASON_SILENT, g->ranks[i].rank, now);
+	for (i = 0; i < g->ranks.locals; i++) {
+		if (watch_misses(op, &g->ranks.local[i])) {
+			coll_failure_end(g, COLL_REASON_SILENT, g->ranks.local[i].rank, now);
 			return;
 		}
 	}
@@ -259,16 +196,16 @@ void coll_watch_look(struct coll_group *g, u64 now)
 {
 	u32 i;
 
-	g->watch_ns = COLL_NEVER;
-	g->watch_round++;
-	for (i = 0; i <= g->slot_mask && !g->failed; i++) {
-		const struct coll_op *op = &g->slots[i];
+	g->watch.next_ns = COLL_NEVER;
+	g->watch.round++;
+	for (i = 0; i <= g->window.mask && !g->failure.terminal; i++) {
+		const struct coll_op *op = &g->window.slots[i];
 
 		if (!watch_wanted(g, op))
 			continue;
 		watch_operation(g, op, now);
 		watch_locals(g, op, now);
-		g->watch_ns = now + watch_quiet_ns(g);
+		g->watch.next_ns = now + coll_liveness_quiet_ns(g);
 	}
 }
 
@@ -278,21 +215,21 @@ void coll_watch_look(struct coll_group *g, u64 now)
 static void watch_compare(struct coll_group *g, struct coll_peer *peer,
 			  const struct coll_body *body, u64 now)
 {
-	s32 ahead = body->operation - g->oldest;
+	s32 ahead = body->operation - g->window.oldest;
 	struct coll_op *op;
 
-	if (!body->signature.operation || g->failed || ahead >= (s32)g->window)
+	if (!body->signature.operation || g->failure.terminal || ahead >= (s32)g->window.size)
 		return;
 	if (ahead < 0) {
-		coll_group_recall(g, peer, body, now);
+		coll_failure_recall(g, peer, body, now);
 		return;
 	}
-	op = coll_group_slot_for(g, peer->host, body, now);
+	op = coll_window_open_early(g, peer->host, body, now);
 	if (!op) {
 		g->stats.invalid++;
 		coll_env_drop(g, peer->host, g->self, body, COLL_DROP_INVALID);
-	} else if (!coll_signature_equal(&op->signature, &body->signature)) {
-		coll_group_break(g, COLL_REASON_DISAGREES, coll_group_rank(g, peer->host), now);
+	} else if (!coll_signature_equal(&op->head.signature, &body->signature)) {
+		coll_failure_disagree(g, peer, now);
 	} else if (op->state == COLL_OP_EARLY) {
 		if (!op->probed)
 			op->awaited_ns = now;
@@ -311,10 +248,10 @@ static u32 watch_missing_local(const struct coll_group *g, const struct coll_op 
 {
 	u32 i;
 
-	for (i = 0; i < g->locals; i++)
-		if (!coll_after(g->ranks[i].next, op->number) &&
-		    coll_rank_contributes(g->ranks[i].rank, &op->signature))
-			return g->ranks[i].rank;
+	for (i = 0; i < g->ranks.locals; i++)
+		if (!coll_after(g->ranks.local[i].next, op->head.number) &&
+		    coll_signature_contributes(&op->head.signature, g->ranks.local[i].rank))
+			return g->ranks.local[i].rank;
 	return COLLSOCK_NO_RANK;
 }
 
@@ -323,7 +260,7 @@ static bool watch_is_sane(const struct coll_group *g, const struct coll_wait *wa
 {
 	return wait->host < g->hosts && wait->hops < MOST_HOPS &&
 	       (wait->rank == COLLSOCK_NO_RANK ||
-		(wait->rank < g->size && coll_group_host(g, wait->rank) == wait->host));
+		(wait->rank < g->ranks.size && coll_group_host(g, wait->rank) == wait->host));
 }
 
 /**
@@ -342,10 +279,10 @@ bool coll_watch_told(const struct coll_peer *peer, u32 operation, struct coll_wa
 {
 	const struct coll_group *g = peer->group;
 	const struct coll_op *op = coll_group_slot(g, operation);
-	u32 age_ms = (u32)div_u64(now, NSEC_PER_MSEC) - peer->told_ms;
+	u32 age_ms = (u32)div_u64(now, NSEC_PER_MSEC) - peer->watch.told_ms;
 
-	*wait = peer->wait;
-	if (!peer->answers || op->number != operation ||
+	*wait = peer->watch.wait;
+	if (!peer->watch.answers || op->head.number != operation ||
 	    age_ms > watch_ms(op->awaited_ns, now) || !watch_is_sane(g, wait) ||
 	    coll_after(wait->operation, operation))
 		return false;
@@ -365,10 +302,10 @@ static bool watch_end(const struct coll_group *g, const struct coll_op *op,
 
 	*end = (struct coll_wait) {
 		.rank		= COLLSOCK_NO_RANK,
-		.operation	= op->number,
+		.operation	= op->head.number,
 		.waited_ms	= watch_ms(op->awaited_ns, now),
 	};
-	if (op->contributed < op->contributors) {
+	if (op->locals.contributed < op->locals.contributors) {
 		end->host = g->self;
 		end->rank = watch_missing_local(g, op);
 		return true;
@@ -376,8 +313,8 @@ static bool watch_end(const struct coll_group *g, const struct coll_op *op,
 	for (i = 0; i < op->schedule->folds; i++) {
 		if (!coll_op_misses(op, i))
 			continue;
-		peer = coll_group_find_peer(g, op->schedule->fold[i].host);
-		if (peer && coll_watch_told(peer, op->number, &told, now) &&
+		peer = coll_peers_find(g, op->schedule->fold[i].host);
+		if (peer && coll_watch_told(peer, op->head.number, &told, now) &&
 		    told.host != g->self) {
 			*end = told;
 			return true;
@@ -399,23 +336,23 @@ static void watch_describe(const struct coll_group *g, const struct coll_body *p
 	const struct coll_op *op = coll_group_slot(g, probe->operation);
 	u32 number;
 
-	if (op->number == probe->operation && op->state == COLL_OP_RUNNING &&
-	    op->contributed >= op->contributors && watch_end(g, op, end, now))
+	if (op->head.number == probe->operation && op->state == COLL_OP_RUNNING &&
+	    op->locals.contributed >= op->locals.contributors && watch_end(g, op, end, now))
 		return;
-	for (number = g->oldest; number != g->next; number++) {
+	for (number = g->window.oldest; number != g->window.next; number++) {
 		op = coll_group_slot(g, number);
 		if (op->state == COLL_OP_RUNNING && watch_end(g, op, end, now))
 			return;
 	}
 	/* Has nobody here posted what the other side waits with? */
 	op = coll_group_slot(g, probe->operation);
-	if (op->number == probe->operation && op->state == COLL_OP_EARLY &&
+	if (op->head.number == probe->operation && op->state == COLL_OP_EARLY &&
 	    watch_end(g, op, end, now))
 		return;
 	*end = (struct coll_wait) {
 		.host		= COLL_NOBODY,
 		.rank		= COLLSOCK_NO_RANK,
-		.operation	= g->next,
+		.operation	= g->window.next,
 	};
 }
 
@@ -446,7 +383,7 @@ void coll_watch_probed(struct coll_group *g, struct coll_peer *peer,
 	watch_describe(g, body, &answer.wait, now);
 	answer.nonce = coll_wire_read_nonce(body->payload);
 	coll_wire_write_answer(payload, &answer);
-	peer->quiet_ns = now + g->timing.idle;
+	peer->live.idle_at_ns = now + g->timing.idle;
 	coll_peer_speak(peer, &reply);
 }
 
@@ -461,25 +398,25 @@ void coll_watch_probed(struct coll_group *g, struct coll_peer *peer,
 void coll_watch_answered(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
 	struct coll_group *g = peer->group;
-	const struct coll_op *op = coll_group_slot(g, peer->probed_operation);
+	const struct coll_op *op = coll_group_slot(g, peer->watch.probed_operation);
 	struct coll_answer answer;
 
 	coll_wire_read_answer(body->payload, &answer);
-	if (answer.nonce <= peer->answers || answer.nonce > peer->probes) {
+	if (answer.nonce <= peer->watch.answers || answer.nonce > peer->watch.probes) {
 		g->stats.stale++;
 		coll_env_drop(g, peer->host, g->self, body, COLL_DROP_STALE);
 		return;
 	}
-	peer->answers = answer.nonce;
-	peer->answered++;
-	peer->heard_ns = now;
-	peer->wait = answer.wait;
-	peer->told_ms = (u32)div_u64(now, NSEC_PER_MSEC);
+	peer->watch.answers = answer.nonce;
+	peer->watch.answered++;
+	peer->live.heard_ns = now;
+	peer->watch.wait = answer.wait;
+	peer->watch.told_ms = (u32)div_u64(now, NSEC_PER_MSEC);
 	/* It does not disagree, and is ahead of us: what that means need not wait. */
-	if (op->number == peer->probed_operation && watch_wanted(g, op) &&
-	    watch_is_late(peer, op->number)) {
-		g->watch_ns = now;
-		coll_group_arm(g, now);
+	if (op->head.number == peer->watch.probed_operation && watch_wanted(g, op) &&
+	    watch_is_late(peer, op->head.number)) {
+		g->watch.next_ns = now;
+		coll_deadline_arm(g, now);
 	}
 }
 
@@ -502,7 +439,7 @@ static void watch_send_challenge(struct coll_peer *peer, const struct coll_prefi
 	struct coll_body body = {
 		.type		= COLL_PACKET_PROBE,
 		.done		= COLL_NOTHING_DONE,
-		.credit		= g->window - 1,
+		.credit		= g->window.size - 1,
 		.payload	= payload,
 		.payload_bytes	= sizeof(payload),
 	};
@@ -533,8 +470,8 @@ void coll_watch_changed(struct coll_peer *peer, const struct coll_prefix *prefix
 
 	coll_wire_read_body(packet, bytes, &body);
 	if (body.type != COLL_PACKET_ANSWER) {
-		if (now - peer->challenged_ns >= g->timing.rto_initial) {
-			peer->challenged_ns = now;
+		if (now - peer->live.challenged_ns >= g->timing.rto_initial) {
+			peer->live.challenged_ns = now;
 			watch_send_challenge(peer, prefix);
 		}
 		return;
@@ -542,6 +479,6 @@ void coll_watch_changed(struct coll_peer *peer, const struct coll_prefix *prefix
 	if (coll_wire_read_nonce(body.payload) != watch_challenge(peer, prefix->incarnation))
 		return;
 	coll_peer_succeed(peer, prefix, now);
-	coll_group_break(g, COLL_REASON_RESTARTED, coll_group_rank(g, peer->host), now);
-	coll_group_say_goodbye(g, peer, now);
+	coll_failure_end(g, COLL_REASON_RESTARTED, coll_ranks_lowest(g, peer->host), now);
+	coll_peer_say_goodbye(peer, now);
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Watching: whoever waits for a message asks whether the other side is there,
  * by probes, and whoever is probed about an operation that it has not posted
@@ -8,25 +8,23 @@
 #ifndef COLL_CORE_WATCH_H
 #define COLL_CORE_WATCH_H
 
-#include "wire.h"
+#include "state.h"
 
-struct coll_group;
-struct coll_peer;
-
-/* Look after a while whether those that an operation waits for are there. */
+/* An operation waits, the first one for a while: look later for whom. */
 void coll_watch_arm(struct coll_group *g, u64 now);
+
+/* An operation waits: look after a while whether those it waits for are there. */
+static inline void coll_watch_start(struct coll_group *g, u64 now)
+{
+	if (unlikely(g->watch.next_ns == COLL_NEVER))
+		coll_watch_arm(g, now);
+}
 
 /* Look for whom operations wait. */
 void coll_watch_look(struct coll_group *g, u64 now);
 
-/* A question went to the other side. */
-void coll_watch_asked(struct coll_peer *peer, u64 now);
-
 /* Ask the other side, if that is due. */
 void coll_watch_ask(struct coll_peer *peer, u64 now);
-
-/* Have there been enough questions, and no answer? */
-bool coll_watch_silent(const struct coll_peer *peer, u64 now);
 
 /* A probe, an answer came. */
 void coll_watch_probed(struct coll_group *g, struct coll_peer *peer,

@@ -11,13 +11,15 @@
 
 static void check_message(const struct coll_peer *peer, const struct coll_message *m)
 {
+	const struct coll_op *op = container_of(m->head, struct coll_op, head);
+
 	FUZZ_EXPECT(m->peer == peer, "message in the list of another peer");
-	if (m->op)
-		FUZZ_EXPECT(m >= m->op->messages &&
-			    m < m->op->messages + m->op->segments * m->op->schedule->sends,
-			    "message of no operation");
+	if (m->head == &peer->group->failure.goodbye)
+		FUZZ_EXPECT(m == &peer->goodbye.message, "goodbye of another peer");
 	else
-		FUZZ_EXPECT(m == &peer->goodbye, "goodbye of another peer");
+		FUZZ_EXPECT(m >= op->messages &&
+			    m < op->messages + op->segments * op->schedule->sends,
+			    "message of no operation");
 }
 
 static u32 check_sent(const struct coll_peer *peer)
@@ -25,7 +27,7 @@ static u32 check_sent(const struct coll_peer *peer)
 	const struct coll_message *m, *before = NULL;
 	u32 count = 0;
 
-	list_for_each_entry(m, &peer->sent, link) {
+	list_for_each_entry(m, &peer->send.sent, link) {
 		check_message(peer, m);
 		FUZZ_EXPECT(m->seq && m->tries, "seq %u, tries %u", m->seq, m->tries);
 		if (before)
@@ -43,7 +45,7 @@ static u32 check_held(const struct coll_peer *peer)
 	const struct coll_message *m;
 	u32 count = 0;
 
-	list_for_each_entry(m, &peer->held, link) {
+	list_for_each_entry(m, &peer->send.held, link) {
 		check_message(peer, m);
 		FUZZ_EQUAL(m->seq, 0, "seq of a message that was not sent");
 		count++;
@@ -64,18 +66,18 @@ static void check_peers(const struct coll_group *g)
 	u32 peers = 0, held = 0, refused = 0;
 	const struct coll_peer *peer;
 
-	for (peer = g->all_peers; peer; peer = peer->all) {
+	for (peer = g->peers.all; peer; peer = peer->all) {
 		u32 waiting = check_sent(peer), kept = check_held(peer);
 
-		if (waiting || kept || peer->ack_owed)
+		if (waiting || kept || peer->ack.owed)
 			check_deadline(g, peer);
 		FUZZ_EXPECT(peer->host < g->hosts && peer->host != g->self, "peer %u", peer->host);
 		held += kept;
-		refused += peer->refused;
+		refused += peer->recv.refused;
 		peers++;
 	}
-	FUZZ_EQUAL(g->held, held, "messages held");
-	FUZZ_EQUAL(g->refusals, refused, "peers refused");
+	FUZZ_EQUAL(g->peers.held, held, "messages held");
+	FUZZ_EQUAL(g->peers.refusals, refused, "peers refused");
 	FUZZ_EQUAL(g->stats.peers, peers, "peers counted");
 	FUZZ_EXPECT(peers < g->hosts, "%u peers of %u hosts", peers, g->hosts);
 }
@@ -103,18 +105,18 @@ static void check_parts(const struct coll_group *g, const struct coll_op *op)
 
 	if (op->state != COLL_OP_EARLY && op->state != COLL_OP_RUNNING)
 		return;
-	for (i = 0; i < g->locals; i++) {
-		bool posted = coll_after(g->ranks[i].next, op->number);
+	for (i = 0; i < g->ranks.locals; i++) {
+		bool posted = coll_after(g->ranks.local[i].next, op->head.number);
 
 		unposted += !posted;
-		contributed += posted && coll_rank_contributes(g->ranks[i].rank, &op->signature);
-		FUZZ_EXPECT(posted || !op->parts[i].waits, "local %u waits for nothing", i);
+		contributed += posted && coll_signature_contributes(&op->head.signature, g->ranks.local[i].rank);
+		FUZZ_EXPECT(posted || !op->locals.post[i].waits, "local %u waits for nothing", i);
 	}
-	FUZZ_EQUAL(op->unposted, unposted, "ranks that have not posted");
-	FUZZ_EQUAL(op->contributed, contributed, "ranks that have contributed");
-	FUZZ_EXPECT(op->state == COLL_OP_EARLY || op->begun == (contributed == op->contributors),
+	FUZZ_EQUAL(op->locals.unposted, unposted, "ranks that have not posted");
+	FUZZ_EQUAL(op->locals.contributed, contributed, "ranks that have contributed");
+	FUZZ_EXPECT(op->state == COLL_OP_EARLY || op->begun == (contributed == op->locals.contributors),
 		    "begun %u, %u of %u have contributed", op->begun, contributed,
-		    op->contributors);
+		    op->locals.contributors);
 	for (i = 0; op->begun && i < op->segments; i++) {
 		check_lane(op, &op->lanes[i]);
 		over += op->lanes[i].round == op->schedule->rounds;
@@ -122,7 +124,7 @@ static void check_parts(const struct coll_group *g, const struct coll_op *op)
 	if (op->begun)
 		FUZZ_EQUAL(op->unfinished, op->segments - over, "lanes that have rounds left");
 	FUZZ_EXPECT(op->state == COLL_OP_EARLY || op->unfinished || unposted,
-		    "operation %u has nothing to wait for", op->number);
+		    "operation %u has nothing to wait for", op->head.number);
 }
 
 static void check_op(const struct coll_group *g, const struct coll_op *op)
@@ -131,15 +133,15 @@ static void check_op(const struct coll_group *g, const struct coll_op *op)
 
 	if (op->state == COLL_OP_FREE)
 		return;
-	FUZZ_EXPECT(op->number - g->oldest < g->window, "operation %u in a window from %u",
-		    op->number, g->oldest);
-	FUZZ_EXPECT(coll_group_slot(g, op->number) == op, "operation %u in a foreign slot",
-		    op->number);
-	FUZZ_EQUAL(op->state == COLL_OP_EARLY, !coll_before(op->number, g->next),
+	FUZZ_EXPECT(op->head.number - g->window.oldest < g->window.size, "operation %u in a window from %u",
+		    op->head.number, g->window.oldest);
+	FUZZ_EXPECT(coll_group_slot(g, op->head.number) == op, "operation %u in a foreign slot",
+		    op->head.number);
+	FUZZ_EQUAL(op->state == COLL_OP_EARLY, !coll_before(op->head.number, g->window.next),
 		   "operation that has not been posted is early");
 	for (i = 0; i < op->segments * op->schedule->sends; i++)
 		unacked += !!op->messages[i].peer;
-	FUZZ_EQUAL(op->unacked, unacked, "messages not acknowledged");
+	FUZZ_EQUAL(op->head.unacked, unacked, "messages not acknowledged");
 	check_parts(g, op);
 }
 
@@ -147,22 +149,22 @@ static void check_window(const struct coll_group *g)
 {
 	u32 i, k, running = 0, waiting = 0;
 
-	FUZZ_EXPECT(g->next - g->oldest <= g->window, "window from %u to %u", g->oldest, g->next);
-	FUZZ_EXPECT(coll_before(g->completed, g->next), "completed %u, next %u", g->completed,
-		    g->next);
-	for (i = 0; i <= g->slot_mask; i++) {
-		check_op(g, &g->slots[i]);
-		if (g->slots[i].state != COLL_OP_RUNNING && g->slots[i].state != COLL_OP_ABORTED)
+	FUZZ_EXPECT(g->window.next - g->window.oldest <= g->window.size, "window from %u to %u", g->window.oldest, g->window.next);
+	FUZZ_EXPECT(coll_before(g->window.completed, g->window.next), "completed %u, next %u", g->window.completed,
+		    g->window.next);
+	for (i = 0; i <= g->window.mask; i++) {
+		check_op(g, &g->window.slots[i]);
+		if (g->window.slots[i].state != COLL_OP_RUNNING && g->window.slots[i].state != COLL_OP_ABORTED)
 			continue;
 		running++;
-		for (k = 0; k < g->locals; k++)
-			waiting += g->slots[i].parts[k].waits;
+		for (k = 0; k < g->ranks.locals; k++)
+			waiting += g->window.slots[i].locals.post[k].waits;
 	}
-	FUZZ_EQUAL(g->running, running, "operations running");
-	FUZZ_EXPECT(!g->failed || coll_group_settling(g) || !running,
+	FUZZ_EQUAL(g->window.running, running, "operations running");
+	FUZZ_EXPECT(!g->failure.terminal || coll_group_settling(g) || !running,
 		    "%u operations run in a group that failed", running);
-	FUZZ_EXPECT(!coll_group_settling(g) || g->armed_ns <= g->settle_ns,
-		    "settles at %llu, armed for %llu", (unsigned long long)g->settle_ns,
+	FUZZ_EXPECT(!coll_group_settling(g) || g->armed_ns <= g->failure.settle_ns,
+		    "settles at %llu, armed for %llu", (unsigned long long)g->failure.settle_ns,
 		    (unsigned long long)g->armed_ns);
 	FUZZ_EQUAL(g->stats.posted, g->stats.completed + g->stats.failed + waiting,
 		   "operations posted");
@@ -174,15 +176,15 @@ static void check_ranks(const struct coll_group *g)
 {
 	u32 i, joined = 0, next = 0;
 
-	for (i = 0; i < g->locals; i++) {
-		joined += g->ranks[i].state == COLL_RANK_JOINED;
-		next = max(next, g->ranks[i].next);
-		FUZZ_EXPECT(g->ranks[i].state != COLL_RANK_ABSENT || !g->ranks[i].next,
-			    "rank %u has posted before it joined", g->ranks[i].rank);
+	for (i = 0; i < g->ranks.locals; i++) {
+		joined += g->ranks.local[i].state == COLL_RANK_JOINED;
+		next = max(next, g->ranks.local[i].next);
+		FUZZ_EXPECT(g->ranks.local[i].state != COLL_RANK_ABSENT || !g->ranks.local[i].next,
+			    "rank %u has posted before it joined", g->ranks.local[i].rank);
 	}
-	FUZZ_EQUAL(g->joined, joined, "ranks that have joined");
-	FUZZ_EQUAL(g->next, next, "next operation");
-	FUZZ_EQUAL(g->leaving, !joined, "all ranks have left");
+	FUZZ_EQUAL(g->ranks.joined, joined, "ranks that have joined");
+	FUZZ_EQUAL(g->window.next, next, "next operation");
+	FUZZ_EQUAL(g->ranks.leaving, !joined, "all ranks have left");
 }
 
 /* Between two events. */

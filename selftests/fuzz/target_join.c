@@ -167,7 +167,7 @@ static void check_accepted(struct world_member *m, u32 local, const struct colls
 			   u32 bytes)
 {
 	static u8 payload[COLLSOCK_DEFAULT_SEGMENT] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
-	const struct coll_rank *rank = &m->group.ranks[local];
+	const struct coll_rank *rank = &m->group.ranks.local[local];
 	u8 *exact = fuzz_exact(payload, bytes);
 	struct outcome *o;
 	int err;
@@ -175,20 +175,20 @@ static void check_accepted(struct world_member *m, u32 local, const struct colls
 	FUZZ_EXPECT(bytes == (u64)p->count * coll_type_bytes(p->type) ||
 		    (!bytes && p->operation == COLLSOCK_BROADCAST && p->root != rank->rank),
 		    "%u bytes accepted", bytes);
-	FUZZ_EXPECT(bytes <= m->group.max_bytes, "%u bytes of %u", bytes, m->group.max_bytes);
+	FUZZ_EXPECT(bytes <= m->group.payload.max_bytes, "%u bytes of %u", bytes, m->group.payload.max_bytes);
 	/* Alone, or if it takes no result, it completes at once. */
 	o = &outcomes[outcome_count++];
 	*o = (struct outcome){};
 	err = world_post_rank(m, local, p, exact, bytes, o);
 	if (err) {
 		FUZZ_EQUAL(-err, EAGAIN, "errno of a post");
-		FUZZ_EQUAL(rank->next - m->group.oldest, m->group.window, "window");
+		FUZZ_EQUAL(rank->next - m->group.window.oldest, m->group.window.size, "window");
 	} else if (o->done) {
-		FUZZ_EXPECT(!o->bytes || m->group.size > 1 ||
+		FUZZ_EXPECT(!o->bytes || m->group.ranks.size > 1 ||
 			    (o->bytes == bytes && !memcmp(o->result, payload, bytes)),
 			    "the result is not what was posted");
 	} else {
-		FUZZ_EXPECT(m->group.size > 1, "nothing comes of a post");
+		FUZZ_EXPECT(m->group.ranks.size > 1, "nothing comes of a post");
 	}
 	free(exact);
 }
@@ -198,7 +198,7 @@ static void post(struct world_member *m, struct fuzz_input *in)
 	struct collsock_post p = {};
 	struct coll_signature sig;
 	u8 form = fuzz_byte(in);
-	u32 local = (form >> 3) % m->group.locals;
+	u32 local = (form >> 3) % m->group.ranks.locals;
 	int bytes;
 
 	fuzz_copy(in, &p, sizeof(p));
@@ -209,7 +209,7 @@ static void post(struct world_member *m, struct fuzz_input *in)
 	}
 	if (form & 2)
 		p.count %= 16;
-	bytes = coll_group_signature(&m->group, local, &p, &sig);
+	bytes = coll_signature_of_post(&m->group, local, &p, &sig);
 	FUZZ_EXPECT(bytes >= 0 || bytes == -EINVAL || bytes == -EMSGSIZE, "errno %d", -bytes);
 	if (bytes < 0)
 		return;

@@ -139,7 +139,7 @@ static bool lives(const struct siege *s, u32 rank)
 	const struct world_member *m = &s->group.members[s->host_of_rank[rank]];
 
 	return m->state == WORLD_JOINED && s->local[rank] >= 0 &&
-	       m->group.ranks[s->local[rank]].state == COLL_RANK_JOINED;
+	       m->group.ranks.local[s->local[rank]].state == COLL_RANK_JOINED;
 }
 
 /* ---- what the world tells ---- */
@@ -406,13 +406,13 @@ static void post(struct siege *s, u32 rank, const struct collsock_post *request)
 
 	if (!lives(s, rank))
 		return;
-	poster = &m->group.ranks[s->local[rank]];
+	poster = &m->group.ranks.local[s->local[rank]];
 	number = poster->next;
 	l = &s->life[rank][s->lives[rank] - 1];
 	p = &l->posts[l->posted];
 	if (l->posted == MAX_POSTS)
 		return;
-	bytes = coll_group_signature(&m->group, s->local[rank], request, &p->signature);
+	bytes = coll_signature_of_post(&m->group, s->local[rank], request, &p->signature);
 	if (bytes < 0)
 		return;
 	FUZZ_EXPECT(bytes <= MAX_BYTES, "%u bytes", bytes);
@@ -482,7 +482,7 @@ static void fail(struct siege *s)
 	if (!joined(s, host))
 		return;
 	s->broken = true;
-	coll_group_break(&s->group.members[host].group, reason, rank, s->world.now);
+	coll_failure_end(&s->group.members[host].group, reason, rank, s->world.now);
 }
 
 static void notify_join(struct siege *s)
@@ -575,9 +575,9 @@ static void inject_sealed(struct siege *s)
 	body.round = fuzz_byte(&s->in);
 	body.segment = what & 0x20 ? fuzz_byte(&s->in) : 0;
 	body.seq = fuzz_near(&s->in, 0);
-	body.operation = fuzz_near(&s->in, g->oldest);
-	body.done = fuzz_near(&s->in, g->oldest);
-	body.credit = fuzz_near(&s->in, g->oldest + g->window);
+	body.operation = fuzz_near(&s->in, g->window.oldest);
+	body.done = fuzz_near(&s->in, g->window.oldest);
+	body.credit = fuzz_near(&s->in, g->window.oldest + g->window.size);
 	body.signature.operation = fuzz_byte(&s->in);
 	body.signature.type = fuzz_byte(&s->in);
 	body.signature.op = fuzz_byte(&s->in);
@@ -778,7 +778,7 @@ static bool may_wait(const struct siege *s, u32 number)
 		const struct coll_group *g = &s->group.members[s->host_of_rank[i]].group;
 
 		if (lives(s, i) && !coll_group_ended(g, s->local[i]) &&
-		    !coll_before(number, g->ranks[s->local[i]].next))
+		    !coll_before(number, g->ranks.local[s->local[i]].next))
 			return true;
 	}
 	return false;

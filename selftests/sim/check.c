@@ -259,15 +259,15 @@ void sim_check_member(struct world_member *m)
 {
 	const struct coll_group *g = &m->group;
 
-	if (m->state == WORLD_JOINED && g->limited &&
-	    memcmp(&m->told.failure, &g->failure, sizeof(g->failure)))
+	if (m->state == WORLD_JOINED && g->failure.known &&
+	    memcmp(&m->told.failure, &g->failure.what, sizeof(g->failure.what)))
 		sim_violated(m->world->owner, "host %u: its failure was not told", m->index);
 	sim_check_failure(m);
 	if (m->state == WORLD_TIMEWAIT)
 		check_counters(m, &m->last_stats);
-	else if (g->next - g->oldest > g->window)
+	else if (g->window.next - g->window.oldest > g->window.size)
 		sim_violated(m->world->owner, "host %u: %u operations in a window of %u",
-			     m->index, g->next - g->oldest, g->window);
+			     m->index, g->window.next - g->window.oldest, g->window.size);
 }
 
 void sim_check_damaged(struct world_member *m, enum coll_refusal refusal, bool changed)
@@ -289,14 +289,14 @@ static void trace_group(const struct sim *s, const struct coll_group *g)
 	const struct coll_peer *peer;
 
 	world_trace(&s->world, "group of %u: next %u, oldest %u, running %u, deadline %.6f s",
-		    g->self, g->next, g->oldest, g->running,
+		    g->self, g->window.next, g->window.oldest, g->window.running,
 		    (double)g->armed_ns / NSEC_PER_SEC);
-	for (peer = g->all_peers; peer; peer = peer->all)
+	for (peer = g->peers.all; peer; peer = peer->all)
 		world_trace(&s->world, "peer %u: %s%s%s%s%sdue %.6f s", peer->host,
-			    list_empty(&peer->sent) ? "" : "sent, ",
-			    list_empty(&peer->held) ? "" : "held, ",
-			    peer->ack_owed ? "owed, " : "", peer->gone ? "gone, " : "",
-			    peer->dead ? "dead, " : "", (double)peer->due_ns / NSEC_PER_SEC);
+			    list_empty(&peer->send.sent) ? "" : "sent, ",
+			    list_empty(&peer->send.held) ? "" : "held, ",
+			    peer->ack.owed ? "owed, " : "", peer->recv.gone ? "gone, " : "",
+			    peer->conn.dead ? "dead, " : "", (double)peer->due_ns / NSEC_PER_SEC);
 }
 
 static void check_rank_stuck(struct sim *s, const struct sim_rank *r)
@@ -312,7 +312,7 @@ static void check_rank_stuck(struct sim *s, const struct sim_rank *r)
 	else
 		sim_violated(s, "rank %u of group %u lingers: %s, next %u, oldest %u",
 			     r->number, r->group->id, r->left ? "left" : "stays",
-			     g->next, g->oldest);
+			     g->window.next, g->window.oldest);
 }
 
 /* Nothing has been owed by ranks for longer than anything may take. */

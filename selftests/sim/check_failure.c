@@ -85,8 +85,8 @@ static bool host_tells(const struct world_member *m)
 
 	if (m->state == WORLD_TIMEWAIT)
 		return m->timewait.goodbye.count != COLL_REASON_LEFT;
-	return m->state == WORLD_JOINED && coll_group_broken(core) &&
-	       coll_group_last(core) == core->failure.limit;
+	return m->state == WORLD_JOINED && coll_group_failed(core) &&
+	       coll_group_last(core) == core->failure.what.limit;
 }
 
 /*
@@ -97,8 +97,8 @@ static bool host_knows(const struct sim_group *g, const struct world_member *m)
 {
 	const struct coll_group *core = &m->group;
 
-	return m->state != WORLD_JOINED || coll_group_broken(core) || core->failed ||
-	       (core->limited && !coll_after(core->failure.limit, g->broken_limit));
+	return m->state != WORLD_JOINED || coll_group_failed(core) || core->failure.terminal ||
+	       (core->failure.known && !coll_after(core->failure.what.limit, g->broken_limit));
 }
 
 /*
@@ -138,8 +138,8 @@ static bool cannot_tell(const struct world_member *m, u32 number)
 
 	if (m->state != WORLD_JOINED || sim_host_restarted(m))
 		return true;
-	return coll_before(number, core->oldest) &&
-	       (core->limited || core->leaving || coll_group_slot(core, number)->number != number);
+	return coll_before(number, core->window.oldest) &&
+	       (core->failure.known || core->ranks.leaving || coll_group_slot(core, number)->head.number != number);
 }
 
 static bool misses_lost(const struct world_member *m, const struct coll_op *op)
@@ -149,7 +149,7 @@ static bool misses_lost(const struct world_member *m, const struct coll_op *op)
 
 	for (i = 0; i < s->folds; i++)
 		if (coll_op_misses(op, i) &&
-		    cannot_tell(&m->common->members[s->fold[i].host], op->number))
+		    cannot_tell(&m->common->members[s->fold[i].host], op->head.number))
 			return true;
 	return false;
 }
@@ -160,10 +160,10 @@ static void check_succession(const struct world_member *m)
 	const struct coll_group *core = &m->group;
 	u32 i;
 
-	for (i = 0; i < core->window; i++) {
-		const struct coll_op *op = coll_group_slot(core, core->oldest + i);
+	for (i = 0; i < core->window.size; i++) {
+		const struct coll_op *op = coll_group_slot(core, core->window.oldest + i);
 
-		if (op->number == core->oldest + i && op->schedule &&
+		if (op->head.number == core->window.oldest + i && op->schedule &&
 		    (op->state == COLL_OP_ABORTED || op->state == COLL_OP_EARLY) &&
 		    misses_lost(m, op))
 			return;
@@ -183,13 +183,13 @@ static void learns(struct world_member *m, struct sim_known *known, bool lower)
 	if (lower && !known->settling)
 		known->held_ns = now + g->common.timing.settle;
 	known->limited = true;
-	known->failure = core->failure;
-	if (core->failure.reason == COLL_REASON_RESTARTED && !sim_host_restarted(m) &&
-	    g->host_of_rank[core->failure.rank] == m->index)
+	known->failure = core->failure.what;
+	if (core->failure.what.reason == COLL_REASON_RESTARTED && !sim_host_restarted(m) &&
+	    g->host_of_rank[core->failure.what.rank] == m->index)
 		check_succession(m);
-	if (coll_group_broken(core) && !g->broken_ns) {
+	if (coll_group_failed(core) && !g->broken_ns) {
 		g->broken_ns = now;
-		g->broken_limit = core->failure.limit;
+		g->broken_limit = core->failure.what.limit;
 		world_at(m->world, now + g->spread_ns, check_news, g);
 	}
 }
@@ -208,13 +208,13 @@ void sim_check_failure(struct world_member *m)
 		return;
 	if (known->incarnation != core->incarnation)
 		*known = (struct sim_known){ .incarnation = core->incarnation };
-	if (known->limited && takes_back(&known->failure, &core->failure))
+	if (known->limited && takes_back(&known->failure, &core->failure.what))
 		sim_violated(m->world->owner, "host %u names %u from %u, and %u from %u before",
-			     m->index, core->failure.rank, core->failure.limit + 1,
+			     m->index, core->failure.what.rank, core->failure.what.limit + 1,
 			     known->failure.rank, known->failure.limit + 1);
-	lower = core->limited &&
-		(!known->limited || coll_before(core->failure.limit, known->failure.limit));
-	if (lower || (core->limited && core->failure.rank != known->failure.rank))
+	lower = core->failure.known &&
+		(!known->limited || coll_before(core->failure.what.limit, known->failure.limit));
+	if (lower || (core->failure.known && core->failure.what.rank != known->failure.rank))
 		learns(m, known, lower);
 	known->settling = coll_group_settling(core);
 }

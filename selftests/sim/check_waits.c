@@ -43,12 +43,12 @@ static bool sibling_missed(const struct chain *c, const struct sim_rank *r)
 	const struct coll_op *op = coll_group_slot(core, c->number);
 
 	if (c->heard || !r->missing || !host_joined(c, r->member) ||
-	    c->number - core->oldest >= core->window)
+	    c->number - core->window.oldest >= core->window.size)
 		return false;
 	if (op->state == COLL_OP_RUNNING)
 		return op->awaited_ns <= c->since;
 	return op->state <= COLL_OP_EARLY &&
-	       coll_rank_contributes(r->number, c->signature);
+	       coll_signature_contributes(c->signature, r->number);
 }
 
 static bool is_gone(const struct chain *c, const struct world_member *m)
@@ -65,12 +65,12 @@ static bool has_heard(const struct coll_group *g, u32 host)
 {
 	const struct coll_peer *peer;
 
-	for (peer = g->all_peers; peer; peer = peer->all)
+	for (peer = g->peers.all; peer; peer = peer->all)
 		if (peer->host == host)
-			return peer->incarnation;
-	for (peer = g->spare; peer; peer = peer->next)
+			return peer->conn.incarnation;
+	for (peer = g->peers.spare; peer; peer = peer->next)
 		if (peer->host == host)
-			return peer->incarnation;
+			return peer->conn.incarnation;
 	return false;
 }
 
@@ -82,11 +82,11 @@ static bool may_miss(const struct chain *c, const struct coll_group *core)
 {
 	const struct coll_op *op = coll_group_slot(core, c->number);
 
-	if (coll_before(c->number, core->oldest) || c->number - core->oldest >= core->window)
+	if (coll_before(c->number, core->window.oldest) || c->number - core->window.oldest >= core->window.size)
 		return false;
 	if (op->state == COLL_OP_FREE)
 		return true;
-	return op->number == c->number && op->state <= COLL_OP_RUNNING;
+	return op->head.number == c->number && op->state <= COLL_OP_RUNNING;
 }
 
 /* What a host does in the operation; one that has not heard of it will. */
@@ -99,7 +99,7 @@ static const struct coll_schedule *schedule_of(const struct chain *c,
 		.hosts	= core->hosts,
 		.self	= core->self,
 		.root	= coll_group_host(core, c->signature->root),
-		.fanout	= core->fanout,
+		.fanout	= core->plan.fanout,
 	};
 
 	if (op->state != COLL_OP_FREE)
@@ -153,9 +153,9 @@ static void check_waits(struct sim_group *g, const struct sim_rank *r, u64 since
 
 	for (i = 0; i < r->posted; i++) {
 		const struct coll_op *op = coll_group_slot(&r->member->group, i);
-		struct chain c = { g, i, &op->signature, since, heard, 0 };
+		struct chain c = { g, i, &op->head.signature, since, heard, 0 };
 
-		if (r->posts[i].done || r->posts[i].posted_ns > since || op->number != i ||
+		if (r->posts[i].done || r->posts[i].posted_ns > since || op->head.number != i ||
 		    op->state != COLL_OP_RUNNING)
 			continue;
 		if (needs_gone(&c, r->member))
@@ -210,7 +210,7 @@ static u32 host_done(const struct world_member *m)
 		return m->timewait.last + 1;
 	if (m->state == WORLD_ABSENT)
 		return 0;
-	return coll_group_credit(core) - core->window + 1;
+	return coll_group_credit(core) - core->window.size + 1;
 }
 
 static void note_given(struct sim_group *g)
@@ -238,7 +238,7 @@ static bool misses_given(const struct sim_group *g, const struct coll_op *op)
 	u32 i;
 
 	for (i = 0; i < s->folds; i++)
-		if (coll_op_misses(op, i) && op->number < g->given[s->fold[i].host] &&
+		if (coll_op_misses(op, i) && op->head.number < g->given[s->fold[i].host] &&
 		    host_answers(&g->common.members[s->fold[i].host]))
 			return true;
 	return false;
@@ -261,7 +261,7 @@ static void check_successor(struct world *w, void *what)
 	for (i = 0; i < r->posted; i++) {
 		const struct coll_op *op = coll_group_slot(&r->member->group, i);
 
-		if (!r->posts[i].done && r->posts[i].posted_ns <= since && op->number == i &&
+		if (!r->posts[i].done && r->posts[i].posted_ns <= since && op->head.number == i &&
 		    op->state == COLL_OP_RUNNING && misses_given(r->group, op))
 			sim_violated(r->group->sim,
 				     "rank %u waits for operation %u, which its former life was given",
@@ -293,7 +293,7 @@ static void check_answered(const struct sim_rank *r, const struct sim_post *p)
 	if (p->done || p->number == r->dissent ||
 	    sim_values_takes(&r->group->ops[p->number], r->number))
 		return;
-	if (!coll_group_settling(core) || !coll_after(p->number, core->failure.limit))
+	if (!coll_group_settling(core) || !coll_after(p->number, core->failure.what.limit))
 		sim_violated(r->group->sim, "rank %u takes no result of operation %u, and waits",
 			     r->number, p->number);
 }
@@ -313,7 +313,7 @@ void sim_check_posted(struct sim_rank *r, const struct sim_post *p)
 /* From now on it answers. */
 void sim_check_joined(struct sim_rank *r)
 {
-	if (r->life && r->member->group.joined == 1)
+	if (r->life && r->member->group.ranks.joined == 1)
 		note_given(r->group);
 	r->joined_ns = r->group->sim->world.now;
 	if (r->group->gone_from != COLL_NOTHING_DONE)

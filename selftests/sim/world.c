@@ -369,7 +369,7 @@ static void member_enter_timewait(struct world_member *m)
 
 static void member_after(struct world_member *m)
 {
-	if (m->state == WORLD_JOINED && m->group.leaving && coll_group_quiet(&m->group))
+	if (m->state == WORLD_JOINED && m->group.ranks.leaving && coll_group_quiet(&m->group))
 		member_enter_timewait(m);
 	if (m->world->user->after)
 		m->world->user->after(m);
@@ -456,7 +456,7 @@ void coll_env_peer_idle(struct coll_peer *peer)
 
 void coll_env_failure(struct coll_group *g)
 {
-	member_of(g)->told.failure = g->failure;
+	member_of(g)->told.failure = g->failure.what;
 }
 
 /* ---- arrival ---- */
@@ -627,7 +627,7 @@ int world_post_rank(struct world_member *m, u32 local, const struct collsock_pos
 	struct coll_signature sig;
 	int err;
 
-	err = coll_group_signature(&m->group, local, post, &sig);
+	err = coll_signature_of_post(&m->group, local, post, &sig);
 	if (err >= 0 && err != bytes)
 		err = -EINVAL;
 	if (err >= 0)
@@ -639,7 +639,7 @@ int world_post_rank(struct world_member *m, u32 local, const struct collsock_pos
 void world_leave_rank(struct world_member *m, u32 local)
 {
 	world_trace(m->world, "host %u: rank %u leaves, has posted %u", m->host->id,
-		    m->group.ranks[local].rank, m->group.ranks[local].next);
+		    m->group.ranks.local[local].rank, m->group.ranks.local[local].next);
 	coll_group_leave(&m->group, local, m->world->now);
 	member_after(m);
 }

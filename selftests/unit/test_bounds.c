@@ -41,7 +41,7 @@ TEST_F(net, a_group_says_how_much_memory_it_has_reserved)
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		for (i = 0; i < sizes[k]; i++)
 			EXPECT_EQ(world_reserved(self->n.hosts[i].member),
-				  group_of(&self->n, i)->memory);
+				  group_of(&self->n, i)->memory.bytes);
 		unit_network_free(&self->n);
 	}
 }
@@ -84,7 +84,7 @@ TEST_F(net, of_a_million_operations_ahead_as_many_as_the_window_are_kept)
 	for (i = 1; i <= million; i++) {
 		body.operation = i;
 		body.seq = 1 + i;
-		send_message(&self->n, &group_of(&self->n, 0)->all_peers->tx, 0, 1, &body);
+		send_message(&self->n, &group_of(&self->n, 0)->peers.all->conn.tx, 0, 1, &body);
 		unit_run(&self->n, 20 * NSEC_PER_USEC);
 	}
 	unit_run(&self->n, SECOND / 10);

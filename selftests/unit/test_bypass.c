@@ -202,7 +202,7 @@ static void contribute(struct __test_metadata *_metadata, struct unit_network *n
 {
 	struct coll_group *g = group_of(n, host);
 
-	while (g->next < amount && !reduce(n, host, 0, g->next)) {
+	while (g->window.next < amount && !reduce(n, host, 0, g->window.next)) {
 		ASSERT_TRUE(last_of(n, host)->done);
 		memset(last_of(n, host), 0, sizeof(*last_of(n, host)));
 		n->hosts[host].posted = 0;
@@ -279,8 +279,8 @@ TEST_F(net, what_was_passed_on_early_survives_that_the_group_fails_before_the_po
 	ASSERT_EQ(0, broadcast(&self->n, 0, 0, 5));
 	unit_cut(&self->n, 3);
 	unit_run(&self->n, 10 * MS);
-	ASSERT_EQ(COLL_OP_EARLY, group_of(&self->n, 2)->slots[0].state);
-	ASSERT_EQ(1, group_of(&self->n, 2)->slots[0].unacked);
+	ASSERT_EQ(COLL_OP_EARLY, group_of(&self->n, 2)->window.slots[0].state);
+	ASSERT_EQ(1, group_of(&self->n, 2)->window.slots[0].head.unacked);
 	/* A rank leaves before this operation. */
 	unit_leave(&self->n, 1);
 	unit_run(&self->n, 10 * MS);
@@ -288,7 +288,7 @@ TEST_F(net, what_was_passed_on_early_survives_that_the_group_fails_before_the_po
 	ASSERT_TRUE(unit_await(&self->n, 2, 0, SECOND));
 	EXPECT_EQ(ECONNRESET, last_of(&self->n, 2)->error);
 	unit_run(&self->n, 1000 * SECOND);
-	EXPECT_EQ(0, group_of(&self->n, 2)->slots[0].unacked);
+	EXPECT_EQ(0, group_of(&self->n, 2)->window.slots[0].head.unacked);
 }
 
 TEST_F(net, an_operation_that_is_over_is_not_taken_for_another)
@@ -298,7 +298,7 @@ TEST_F(net, an_operation_that_is_over_is_not_taken_for_another)
 	ASSERT_EQ(0, reduce(&self->n, 3, 0, 1));
 	ASSERT_EQ(0, reduce(&self->n, 2, 0, 1));
 	unit_run(&self->n, SECOND);
-	ASSERT_EQ(1, group_of(&self->n, 2)->oldest);
+	ASSERT_EQ(1, group_of(&self->n, 2)->window.oldest);
 	/* It sends to 2 first; nobody needs to ask. */
 	ASSERT_EQ(0, unit_post(&self->n, 1, COLLSOCK_BARRIER, 0, 0, 0, COLLSOCK_DISSEMINATION,
 			       NULL));
@@ -321,8 +321,8 @@ TEST_F(net, bad_posts_with_a_root_are_refused)
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	g = group_of(&self->n, 0);
 #define BECOMES(expected, ...) ({ post = good; __VA_ARGS__; \
-		EXPECT_EQ(expected, coll_group_signature(g, 0, &post, &sig)); })
-	EXPECT_EQ(24, coll_group_signature(g, 0, &good, &sig));
+		EXPECT_EQ(expected, coll_signature_of_post(g, 0, &post, &sig)); })
+	EXPECT_EQ(24, coll_signature_of_post(g, 0, &good, &sig));
 	BECOMES(24, post.root = 0);
 	BECOMES(24, post.flags = COLLSOCK_QUIET);
 	BECOMES(-EINVAL, post.root = 0; post.flags = COLLSOCK_QUIET);
@@ -335,7 +335,7 @@ TEST_F(net, bad_posts_with_a_root_are_refused)
 	BECOMES(-EINVAL, post.algorithm = COLLSOCK_KARY);
 	good.operation = COLLSOCK_BROADCAST;
 	good.op = COLLSOCK_NOP;
-	EXPECT_EQ(0, coll_group_signature(g, 0, &good, &sig));
+	EXPECT_EQ(0, coll_signature_of_post(g, 0, &good, &sig));
 	BECOMES(24, post.root = 0);
 	BECOMES(-EINVAL, post.flags = COLLSOCK_QUIET);
 	BECOMES(24, post.root = 0; post.flags = COLLSOCK_QUIET);

@@ -32,7 +32,7 @@ static struct coll_group *group_of(struct unit_network *n, u32 host)
 
 static struct coll_peer *peer_of(struct unit_network *n, u32 host, u32 other)
 {
-	struct coll_peer *peer = group_of(n, host)->all_peers;
+	struct coll_peer *peer = group_of(n, host)->peers.all;
 
 	while (peer && peer->host != other)
 		peer = peer->all;
@@ -287,7 +287,7 @@ TEST_F(net, a_time_out_of_seconds_is_one)
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	peer = peer_of(&self->n, 0, 1);
 	ASSERT_NE(NULL, peer);
-	EXPECT_EQ(timing.rto_initial, peer->rto_ns);
+	EXPECT_EQ(timing.rto_initial, peer->rtt.rto_ns);
 	unit_run(&self->n, SECOND * 39 / 10);
 	EXPECT_EQ(0, group_of(&self->n, 0)->stats.retransmits);
 }
@@ -304,8 +304,8 @@ TEST_F(net, an_answer_whose_rank_lives_on_another_host_is_not_believed)
 	peer = peer_of(&self->n, 0, 3);
 	ASSERT_NE(NULL, peer);
 	ASSERT_TRUE(coll_watch_told(peer, 3, &wait, self->n.world.now));
-	peer->wait.host = 3;
-	peer->wait.rank = 0;
+	peer->watch.wait.host = 3;
+	peer->watch.wait.rank = 0;
 	EXPECT_FALSE(coll_watch_told(peer, 3, &wait, self->n.world.now));
 }
 
@@ -390,7 +390,7 @@ TEST_F(net, a_failure_reaches_all_hosts_though_as_many_are_dead_as_one_has_neigh
 			if (self->n.hosts[i].cut)
 				continue;
 			reached++;
-			EXPECT_TRUE(coll_group_broken(group_of(&self->n, i))) {
+			EXPECT_TRUE(coll_group_failed(group_of(&self->n, i))) {
 				TH_LOG("host %u has not heard of it", i);
 			}
 		}
@@ -407,10 +407,10 @@ TEST_F(net, a_failure_reaches_hosts_to_which_nobody_has_spoken)
 	unit_network_init(&self->n, 17, seed_start());
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	unit_cut(&self->n, 16);
-	coll_group_break(group_of(&self->n, 0), COLL_REASON_SILENT, 16, self->n.world.now);
+	coll_failure_end(group_of(&self->n, 0), COLL_REASON_SILENT, 16, self->n.world.now);
 	unit_run(&self->n, SECOND);
 	for (i = 0; i < 16; i++)
-		EXPECT_TRUE(coll_group_broken(group_of(&self->n, i))) {
+		EXPECT_TRUE(coll_group_failed(group_of(&self->n, i))) {
 			TH_LOG("host %u has not heard of it", i);
 		}
 }
@@ -419,9 +419,9 @@ TEST_F(net, a_live_host_that_is_accused_fails_too)
 {
 	begin(_metadata, &self->n, 4);
 	ASSERT_EQ(0, unit_barrier(&self->n, 2));
-	coll_group_break(group_of(&self->n, 0), COLL_REASON_SILENT, 2, self->n.world.now);
+	coll_failure_end(group_of(&self->n, 0), COLL_REASON_SILENT, 2, self->n.world.now);
 	ends_with(_metadata, &self->n, 2, 3, ETIMEDOUT, 2);
-	EXPECT_TRUE(group_of(&self->n, 2)->failed);
+	EXPECT_TRUE(group_of(&self->n, 2)->failure.terminal);
 }
 
 /* A rank takes or gives the data of a broadcast from rank 0. */
@@ -449,10 +449,10 @@ TEST_F(net, a_host_that_left_long_ago_is_not_accused_when_it_does_not_hear_of_a_
 	unit_run(&self->n, 20 * SECOND);
 	ASSERT_TRUE(unit_timewait(&self->n, 0));
 	/* The others may still do 3; 0, which had posted 4, shall know that this fails. */
-	coll_group_break(group_of(&self->n, 3), COLL_REASON_SILENT, 3, self->n.world.now);
+	coll_failure_end(group_of(&self->n, 3), COLL_REASON_SILENT, 3, self->n.world.now);
 	unit_run(&self->n, 20 * SECOND);
 	for (i = 1; i < 3; i++) {
-		EXPECT_FALSE(group_of(&self->n, i)->failed);
+		EXPECT_FALSE(group_of(&self->n, i)->failure.terminal);
 		ASSERT_EQ(0, broadcast(&self->n, i, 0));
 		ends_with(_metadata, &self->n, i, 3, 0, COLLSOCK_NO_RANK);
 		ASSERT_EQ(0, broadcast(&self->n, i, 0));
@@ -537,7 +537,7 @@ TEST_F(net, a_packet_of_an_earlier_life_changes_nothing)
 	EXPECT_EQ(stale + 1, group_of(&self->n, 0)->stats.stale);
 	EXPECT_EQ(1, group_of(&self->n, 0)->stats.challenges);
 	unit_run(&self->n, 10 * SECOND);
-	EXPECT_FALSE(group_of(&self->n, 0)->limited);
+	EXPECT_FALSE(group_of(&self->n, 0)->failure.known);
 }
 
 TEST_F(net, replayed_packets_do_not_keep_the_dead_alive)
@@ -628,18 +628,18 @@ static void age(struct unit_network *n, u32 ops)
 
 	for (i = 0; i < n->count; i++) {
 		g = group_of(n, i);
-		g->next += ops;
-		g->ranks[0].next += ops;
-		g->oldest += ops;
-		g->completed += ops;
-		g->cover_done += ops;
-		g->acknowledged += ops;
-		g->floor_operation += ops;
-		g->floor += ops;
-		g->common_credit += ops;
-		for (peer = g->all_peers; peer; peer = peer->all) {
-			peer->credit += ops;
-			peer->done += ops;
+		g->window.next += ops;
+		g->ranks.local[0].next += ops;
+		g->window.oldest += ops;
+		g->window.completed += ops;
+		g->credit.cover_done += ops;
+		g->credit.acknowledged += ops;
+		g->credit.floor_operation += ops;
+		g->credit.floor += ops;
+		g->credit.common += ops;
+		for (peer = g->peers.all; peer; peer = peer->all) {
+			peer->send.credit += ops;
+			peer->send.done += ops;
 		}
 	}
 }
@@ -660,7 +660,7 @@ TEST_F(net, peers_of_the_first_barrier_after_half_of_all_operation_numbers_are_b
 			sum_all(_metadata, &self->n, op++);
 		unit_run(&self->n, SECOND);
 	}
-	EXPECT_GT(group_of(&self->n, 0)->next, 1U << 31);
+	EXPECT_GT(group_of(&self->n, 0)->window.next, 1U << 31);
 	for (i = 1; i < 11; i++)
 		ASSERT_EQ(0, unit_barrier(&self->n, i));
 	unit_run(&self->n, 2 * SECOND);
@@ -673,8 +673,8 @@ TEST_F(net, peers_of_the_first_barrier_after_half_of_all_operation_numbers_are_b
 TEST_F(net, a_host_that_restarts_after_half_of_all_sequence_numbers_is_told_once)
 {
 	begin(_metadata, &self->n, 2);
-	peer_of(&self->n, 0, 1)->next_seq += (1U << 31) + 5;
-	peer_of(&self->n, 1, 0)->recv_seq += (1U << 31) + 5;
+	peer_of(&self->n, 0, 1)->send.next_seq += (1U << 31) + 5;
+	peer_of(&self->n, 1, 0)->recv.seq += (1U << 31) + 5;
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	ASSERT_EQ(0, unit_barrier(&self->n, 1));
 	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
@@ -706,8 +706,8 @@ TEST_F(net, idle_peers_rest_and_open_again)
 		ASSERT_EQ(0, unit_barrier(&self->n, i));
 	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
 	EXPECT_EQ(5, group_of(&self->n, 0)->stats.peers);
-	EXPECT_EQ(2, peer_of(&self->n, 0, 1)->connection);
-	EXPECT_EQ(2, peer_of(&self->n, 0, 7)->their_connection);
+	EXPECT_EQ(2, peer_of(&self->n, 0, 1)->conn.number);
+	EXPECT_EQ(2, peer_of(&self->n, 0, 7)->conn.their_number);
 	for (i = 0; i < 8; i++)
 		EXPECT_EQ(0, self->n.hosts[i].ops[3].error);
 }
@@ -741,7 +741,7 @@ TEST_F(net, a_sequence_number_that_cannot_be_changes_nothing)
 	peer = peer_of(&self->n, 1, 0);
 	p = world_packet_new(coll_wire_bytes(&body));
 	body.signature.operation = COLLSOCK_BARRIER;
-	coll_wire_write(p->data, &peer->tx, &body);
+	coll_wire_write(p->data, &peer->conn.tx, &body);
 	p->from = 1;
 	p->to = 0;
 	before = world_digest(self->n.hosts[0].member);

@@ -148,7 +148,7 @@ TEST_F(net, after_the_last_barrier_everything_gets_acknowledged_and_silence_fall
 	skewed_barriers(_metadata, &self->n, 20, COLLSOCK_AUTO);
 	unit_run(&self->n, SECOND);
 	for (i = 0; i < 8; i++)
-		EXPECT_EQ(20, self->n.hosts[i].member->group.oldest);
+		EXPECT_EQ(20, self->n.hosts[i].member->group.window.oldest);
 	sent = self->n.world.sent;
 	unit_run(&self->n, 100 * SECOND);
 	EXPECT_EQ(sent, self->n.world.sent);
@@ -383,7 +383,7 @@ TEST_F(net, a_host_that_joins_late_gets_what_was_sent_before)
 	ASSERT_EQ(0, unit_join_host(&self->n, 0, NULL));
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	unit_run(&self->n, 20 * SECOND + 700 * NSEC_PER_MSEC);
-	EXPECT_FALSE(self->n.hosts[0].member->group.failed);
+	EXPECT_FALSE(self->n.hosts[0].member->group.failure.terminal);
 	EXPECT_LE(self->n.world.sent, 30);
 	ASSERT_EQ(0, unit_join_host(&self->n, 1, NULL));
 	begin = self->n.world.now;
@@ -499,7 +499,7 @@ TEST_F(net, a_timewait_entry_answers_when_the_last_acknowledgment_was_lost)
 	unit_leave(&self->n, 1);
 	unit_run(&self->n, SECOND);
 	EXPECT_TRUE(unit_timewait(&self->n, 1));
-	EXPECT_FALSE(self->n.hosts[0].member->group.failed);
+	EXPECT_FALSE(self->n.hosts[0].member->group.failure.terminal);
 	unit_leave(&self->n, 0);
 	unit_run(&self->n, 10 * SECOND);
 	EXPECT_TRUE(unit_timewait(&self->n, 0));
@@ -528,7 +528,7 @@ static void leave_in_mid_traffic(struct __test_metadata *_metadata, struct unit_
 
 	for (turn = 0; left < n->count; turn++) {
 		i = unit_random(n) % n->count;
-		if (unit_joined(n, i) && !n->hosts[i].member->group.leaving) {
+		if (unit_joined(n, i) && !n->hosts[i].member->group.ranks.leaving) {
 			if (turn > 100 && unit_random(n) % 8 == 0) {
 				unit_leave(n, i);
 				left++;
@@ -668,7 +668,7 @@ TEST_F(net, a_host_that_did_not_run_for_long_accuses_nobody)
 	self->n.world.now += 4 * SECOND;
 	self->n.hosts[0].member->deadline = COLL_NEVER;
 	coll_group_expire(&self->n.hosts[0].member->group, self->n.world.now);
-	EXPECT_FALSE(self->n.hosts[0].member->group.failed);
+	EXPECT_FALSE(self->n.hosts[0].member->group.failure.terminal);
 	ASSERT_EQ(0, unit_barrier(&self->n, 1));
 	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
 	EXPECT_EQ(0, self->n.hosts[0].ops[3].error);
@@ -704,8 +704,8 @@ TEST_F(net, a_lie_about_done_acknowledges_nothing)
 		ASSERT_EQ(0, unit_barrier(&self->n, i));
 	ASSERT_TRUE(unit_await_all(&self->n, 0, SECOND));
 	for (i = 0; i < 4; i++)
-		EXPECT_FALSE(coll_after(self->n.hosts[i].member->group.acknowledged, 0)) {
-			TH_LOG("%u", self->n.hosts[i].member->group.acknowledged);
+		EXPECT_FALSE(coll_after(self->n.hosts[i].member->group.credit.acknowledged, 0)) {
+			TH_LOG("%u", self->n.hosts[i].member->group.credit.acknowledged);
 		}
 }
 
@@ -788,7 +788,7 @@ TEST_F(net, edges_of_blocks_fold_and_place_their_part_only)
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	for (host = 0; host < 2; host++) {
 		struct coll_group *g = &self->n.hosts[host].member->group;
-		struct coll_schedule *s = g->schedules[g->default_schedule[COLLSOCK_ALLREDUCE]];
+		struct coll_schedule *s = g->plan.schedules[g->plan.default_schedule[COLLSOCK_ALLREDUCE]];
 
 		blocks_schedule(s, host);
 		ASSERT_EQ(0, coll_schedule_validate(s));
@@ -835,12 +835,12 @@ TEST_F(net, registers_are_sent_and_folded_each_for_itself)
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	for (host = 0; host < 2; host++) {
 		struct coll_group *g = &self->n.hosts[host].member->group;
-		struct coll_schedule *s = g->schedules[g->default_schedule[COLLSOCK_ALLREDUCE]];
+		struct coll_schedule *s = g->plan.schedules[g->plan.default_schedule[COLLSOCK_ALLREDUCE]];
 
 		/* Memory is for one register in four rounds: two in one less. */
 		registers_schedule(s, host);
 		ASSERT_EQ(0, coll_schedule_validate(s));
-		g->max_bytes /= 2;
+		g->payload.max_bytes /= 2;
 		ASSERT_EQ(0, unit_post(&self->n, host, COLLSOCK_ALLREDUCE, COLLSOCK_INT64,
 				       COLLSOCK_SUM, 1, COLLSOCK_AUTO, &in[host]));
 	}
@@ -864,9 +864,9 @@ TEST_F(net, bad_posts_are_refused_and_change_nothing)
 	unit_network_init(&self->n, 2, 1);
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	g = &self->n.hosts[0].member->group;
-	EXPECT_EQ(24, coll_group_signature(g, 0, &good, &sig));
+	EXPECT_EQ(24, coll_signature_of_post(g, 0, &good, &sig));
 #define REFUSED(field, value, error) ({ bad = good; bad.field = value; \
-		EXPECT_EQ(error, coll_group_signature(g, 0, &bad, &sig)); })
+		EXPECT_EQ(error, coll_signature_of_post(g, 0, &bad, &sig)); })
 	REFUSED(size, 16, -EINVAL);
 	REFUSED(operation, 0, -EINVAL);
 	REFUSED(operation, 200, -EINVAL);
@@ -883,7 +883,7 @@ TEST_F(net, bad_posts_are_refused_and_change_nothing)
 	REFUSED(count, 0xffffffff, -EMSGSIZE);
 	REFUSED(count, 145, -EMSGSIZE);
 	REFUSED(reserved, 1, -EINVAL);
-	EXPECT_EQ(0, g->next);
+	EXPECT_EQ(0, g->window.next);
 	EXPECT_EQ(0, g->stats.posted);
 }
 

@@ -305,7 +305,7 @@ TEST_F(net, a_rank_may_join_when_the_others_of_its_host_have_left)
 	/* What they have posted waits for it. */
 	ASSERT_EQ(WORLD_JOINED, self->n.rank[3].member->state);
 	EXPECT_EQ(2, ranks_join(&self->n, 4));
-	EXPECT_FALSE(ranks_group(&self->n, 1)->leaving);
+	EXPECT_FALSE(ranks_group(&self->n, 1)->ranks.leaving);
 	ASSERT_EQ(0, barrier(&self->n, 4));
 	ASSERT_TRUE(ranks_await(&self->n, SECOND));
 	for (i = 0; i < self->n.count; i++)
@@ -396,7 +396,7 @@ TEST_F(net, a_rank_that_leaves_is_named_by_its_siblings_and_by_others)
 	for (i = 0; i < self->n.count; i++)
 		if (i != 3)
 			expect_failure(_metadata, &self->n, i, ECONNRESET, 3);
-	EXPECT_FALSE(ranks_group(&self->n, 1)->leaving);
+	EXPECT_FALSE(ranks_group(&self->n, 1)->ranks.leaving);
 }
 
 TEST_F(net, of_ranks_that_leave_one_after_the_other_the_one_that_posted_least_is_named)
@@ -486,7 +486,7 @@ TEST_F(net, a_group_says_how_much_memory_its_ranks_and_lanes_have_reserved)
 		ASSERT_EQ(0, ranks_join_all(&self->n));
 		for (i = 0; i < self->n.hosts; i++)
 			EXPECT_EQ(world_reserved(&self->n.group.members[i]),
-				  ranks_group(&self->n, i)->memory);
+				  ranks_group(&self->n, i)->memory.bytes);
 		ranks_free(&self->n);
 	}
 }
@@ -495,7 +495,7 @@ TEST_F(net, a_group_says_how_much_memory_its_ranks_and_lanes_have_reserved)
 static void contribute(struct __test_metadata *_metadata, struct unit_ranks *n, u32 rank,
 		       u32 amount)
 {
-	const struct coll_rank *r = &n->rank[rank].member->group.ranks[n->rank[rank].local];
+	const struct coll_rank *r = &n->rank[rank].member->group.ranks.local[n->rank[rank].local];
 
 	while (r->next < amount && !reduce(n, rank, 0, (u64)r->next * rank)) {
 		ASSERT_TRUE(ranks_last(n, rank)->done);

@@ -150,10 +150,10 @@ TEST_F(net, a_payload_beyond_the_largest_is_refused)
 	struct coll_signature sig;
 
 	begin(_metadata, &self->n, own_hosts, 2, 0);
-	EXPECT_EQ(-EMSGSIZE, coll_group_signature(ranks_group(&self->n, 0), 0, &p, &sig));
+	EXPECT_EQ(-EMSGSIZE, coll_signature_of_post(ranks_group(&self->n, 0), 0, &p, &sig));
 	p.count--;
 	EXPECT_EQ(COLLSOCK_MAX_PAYLOAD,
-		  coll_group_signature(ranks_group(&self->n, 0), 0, &p, &sig));
+		  coll_signature_of_post(ranks_group(&self->n, 0), 0, &p, &sig));
 }
 
 TEST_F(net, a_group_without_room_for_data_has_barriers)
@@ -187,8 +187,8 @@ static bool count_under_way(struct unit_ranks *n, struct world_packet *p)
 
 	if (n->group.members[p->from].state != WORLD_JOINED)
 		return false;
-	for (peer = g->all_peers; peer; peer = peer->all) {
-		list_for_each_entry(m, &peer->sent, link)
+	for (peer = g->peers.all; peer; peer = peer->all) {
+		list_for_each_entry(m, &peer->send.sent, link)
 			count++;
 		most_under_way = max(most_under_way, count);
 		count = 0;
@@ -207,14 +207,14 @@ TEST_F(net, messages_beyond_the_window_of_a_peer_wait)
 	ASSERT_EQ(0, post(&self->n, 1, &p, self->payload));
 	EXPECT_EQ(64, self->n.world.sent);
 	EXPECT_EQ(DIV_ROUND_UP(COLLSOCK_MAX_PAYLOAD, COLLSOCK_SEGMENT_QUANTUM) - 64,
-		  ranks_group(&self->n, 1)->held);
+		  ranks_group(&self->n, 1)->peers.held);
 	ASSERT_EQ(0, post(&self->n, 0, &p, self->payload));
 	ASSERT_TRUE(ranks_await(&self->n, 60 * SECOND));
 	check_result(_metadata, &self->n, 0, &p);
 	check_result(_metadata, &self->n, 1, &p);
 	EXPECT_EQ(COLL_PEER_WINDOW, most_under_way);
 	ranks_run(&self->n, SECOND);
-	EXPECT_EQ(0, ranks_group(&self->n, 0)->held + ranks_group(&self->n, 1)->held);
+	EXPECT_EQ(0, ranks_group(&self->n, 0)->peers.held + ranks_group(&self->n, 1)->peers.held);
 }
 
 /* A lane whose first message is lost does not hold up the others. */
@@ -241,11 +241,11 @@ TEST_F(net, messages_that_were_late_together_raise_the_time_out_once)
 	self->n.world.link.delay_ns = 20 * MS;
 	for (i = 0; i < 2; i++)
 		ASSERT_EQ(0, post(&self->n, i, &p, self->payload));
-	peer = ranks_group(&self->n, 0)->all_peers;
-	while (peer->srtt_ns)
+	peer = ranks_group(&self->n, 0)->peers.all;
+	while (peer->rtt.srtt_ns)
 		ASSERT_TRUE(world_step(&self->n.world, self->n.world.now + SECOND));
 	ranks_run(&self->n, MS / 2);
-	EXPECT_LE(peer->rto_ns, 2 * 40 * MS);
+	EXPECT_LE(peer->rtt.rto_ns, 2 * 40 * MS);
 	ASSERT_TRUE(ranks_await(&self->n, 10 * SECOND));
 }
 
@@ -265,14 +265,14 @@ TEST_F(net, a_new_connection_learns_a_longer_way_too)
 			self->n.world.link.delay_ns = delays_ms[k] * MS;
 		for (i = 0; i < 2; i++)
 			ASSERT_EQ(0, post(&self->n, i, &p, self->payload));
-		peer = g->all_peers;
+		peer = g->peers.all;
 		ASSERT_TRUE(ranks_await(&self->n, 10 * SECOND));
 		ranks_run(&self->n, 2 * SECOND);
-		EXPECT_GE(peer->rto_ns, 2 * delays_ms[k] * MS);
+		EXPECT_GE(peer->rtt.rto_ns, 2 * delays_ms[k] * MS);
 		ranks_run(&self->n, 2 * coll_timing_default.idle);
-		EXPECT_EQ(NULL, g->all_peers);
+		EXPECT_EQ(NULL, g->peers.all);
 	}
-	EXPECT_EQ(3, peer->connection);
+	EXPECT_EQ(3, peer->conn.number);
 }
 
 TEST_F(net, lanes_do_not_wait_for_each_other)
@@ -286,7 +286,7 @@ TEST_F(net, lanes_do_not_wait_for_each_other)
 	for (i = 0; i < 4; i++)
 		ASSERT_EQ(0, post(&self->n, i, &p, self->payload));
 	ranks_run(&self->n, 500 * MS);
-	op = &ranks_group(&self->n, 2)->slots[0];
+	op = &ranks_group(&self->n, 2)->window.slots[0];
 	EXPECT_EQ(10, op->segments);
 	EXPECT_EQ(1, op->unfinished);
 	EXPECT_EQ(0, op->lanes[0].round);
@@ -318,11 +318,11 @@ TEST_F(net, segments_that_wait_are_not_sent_when_the_operation_cannot_complete)
 	messages_from_1 = 0;
 	ASSERT_EQ(0, post(&self->n, 1, &p, self->payload));
 	EXPECT_EQ(64, messages_from_1);
-	coll_group_break(ranks_group(&self->n, 1), COLL_REASON_SILENT, 2, self->n.world.now);
+	coll_failure_end(ranks_group(&self->n, 1), COLL_REASON_SILENT, 2, self->n.world.now);
 	EXPECT_EQ(64, messages_from_1);
 	ranks_run(&self->n, SECOND);
 	EXPECT_EQ(64, messages_from_1);
-	EXPECT_EQ(0, ranks_group(&self->n, 1)->held);
+	EXPECT_EQ(0, ranks_group(&self->n, 1)->peers.held);
 }
 
 TEST_F(net, segments_that_wait_are_not_sent_when_their_receiver_leaves)
@@ -337,7 +337,7 @@ TEST_F(net, segments_that_wait_are_not_sent_when_their_receiver_leaves)
 	ranks_run(&self->n, SECOND);
 	/* Its first packet acknowledges some before it says goodbye. */
 	EXPECT_GE(2 * 64, messages_from_1);
-	EXPECT_EQ(0, ranks_group(&self->n, 1)->held);
+	EXPECT_EQ(0, ranks_group(&self->n, 1)->peers.held);
 }
 
 /* ---- whoever has the key and keeps no rule ---- */
@@ -362,7 +362,7 @@ static void receive_hostile(struct unit_ranks *n, const struct hostile *h,
 	};
 	u8 packet[COLL_WIRE_MAX];
 
-	coll_wire_write(packet, &ranks_group(n, 0)->all_peers->tx, &body);
+	coll_wire_write(packet, &ranks_group(n, 0)->peers.all->conn.tx, &body);
 	coll_group_receive(ranks_group(n, 1), 0, packet, coll_wire_bytes(&body), n->world.now);
 }
 
@@ -396,7 +396,7 @@ TEST_F(net, impossible_segments_and_lengths_are_invalid_and_change_nothing)
 	ASSERT_EQ(0, post(&self->n, 1, &p, self->payload));
 	before = world_digest(&self->n.group.members[1]);
 	for (i = 0; i < ARRAY_SIZE(messages); i++) {
-		receive_hostile(&self->n, &messages[i], &g->slots[1].signature);
+		receive_hostile(&self->n, &messages[i], &g->window.slots[1].head.signature);
 		EXPECT_EQ(i + 1, g->stats.invalid);
 		EXPECT_EQ(before, world_digest(&self->n.group.members[1])) {
 			TH_LOG("%s", messages[i].what);

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Making and unmaking a group: all memory that running it needs is reserved here, for
  * every algorithm and every root, so that nothing is allocated in softirq context.
@@ -10,8 +10,8 @@
 
 static void *group_alloc(struct coll_group *g, size_t bytes)
 {
-	g->memory += bytes;
-	return g->memory <= g->max_memory ? coll_env_alloc(bytes) : NULL;
+	g->memory.bytes += bytes;
+	return g->memory.bytes <= g->memory.most ? coll_env_alloc(bytes) : NULL;
 }
 
 static int group_build_schedules(struct coll_group *g)
@@ -26,12 +26,12 @@ static int group_build_schedules(struct coll_group *g)
 		const struct coll_algorithm *a = &coll_algorithms[i];
 		struct coll_schedule *s;
 
-		if (a->rooted || !coll_group_has(g, a))
+		if (a->rooted || !coll_plan_has(&g->plan, a))
 			continue;
 		s = group_alloc(g, sizeof(*s));
 		if (!s)
 			return -ENOMEM;
-		g->schedules[i] = s;
+		g->plan.schedules[i] = s;
 		err = a->build(s, &shape);
 		if (err)
 			return err;
@@ -53,7 +53,7 @@ static void group_choose_defaults(struct coll_group *g, const struct collsock_jo
 	for (operation = COLLSOCK_BARRIER; operation < ARRAY_SIZE(wanted); operation++) {
 		u8 algorithm = wanted[operation] ?: coll_algorithm_auto(operation, g->hosts);
 
-		g->default_schedule[operation] =
+		g->plan.default_schedule[operation] =
 			coll_algorithm_find(operation, algorithm) - coll_algorithms;
 	}
 }
@@ -87,9 +87,9 @@ static int group_size_operation(const struct coll_group *g, struct coll_schedule
 	int err = 0;
 
 	for (i = 0; !err && i < coll_algorithms_count; i++) {
-		if (g->schedules[i])
-			coll_op_size_add(size, g->schedules[i]);
-		else if (coll_group_has(g, &coll_algorithms[i]))
+		if (g->plan.schedules[i])
+			coll_op_size_add(size, g->plan.schedules[i]);
+		else if (coll_plan_has(&g->plan, &coll_algorithms[i]))
 			err = group_size_rooted(g, &coll_algorithms[i], scratch, size);
 	}
 	return err;
@@ -98,47 +98,47 @@ static int group_size_operation(const struct coll_group *g, struct coll_schedule
 static int group_build_slot(struct coll_group *g, struct coll_op *op,
 			    const struct coll_op_size *size)
 {
-	u32 lanes = DIV_ROUND_UP(g->max_bytes, g->segment_bytes);
-	u32 local = g->locals > 1 ? g->locals : 0;
+	u32 lanes = DIV_ROUND_UP(g->payload.max_bytes, g->payload.segment_bytes);
+	u32 local = g->ranks.locals > 1 ? g->ranks.locals : 0;
 
 	op->group = g;
-	op->values = group_alloc(g, (size_t)(size->values + size->early + local) * g->room);
+	op->values = group_alloc(g, (size_t)(size->values + size->early + local) * g->payload.room);
 	op->messages = group_alloc(g, (size_t)lanes * size->messages * sizeof(*op->messages) + 1);
 	op->lanes = group_alloc(g, lanes * sizeof(*op->lanes));
-	op->parts = group_alloc(g, g->locals * sizeof(*op->parts));
-	if (!op->values || !op->messages || !op->lanes || !op->parts)
+	op->locals.post = group_alloc(g, g->ranks.locals * sizeof(*op->locals.post));
+	if (!op->values || !op->messages || !op->lanes || !op->locals.post)
 		return -ENOMEM;
-	op->early = op->values + (size_t)size->values * g->room;
-	op->local = op->early + (size_t)size->early * g->room;
+	op->early = op->values + (size_t)size->values * g->payload.room;
+	op->locals.buffers = op->early + (size_t)size->early * g->payload.room;
 	return 0;
 }
 
 static int group_build_slots(struct coll_group *g)
 {
-	u32 i, slots = g->slot_mask + 1;
+	u32 i, slots = g->window.mask + 1;
 	struct coll_op_size size = {};
 	int err = 0;
 
-	g->slots = group_alloc(g, slots * sizeof(*g->slots));
-	if (!g->slots)
+	g->window.slots = group_alloc(g, slots * sizeof(*g->window.slots));
+	if (!g->window.slots)
 		return -ENOMEM;
 	for (i = 0; i < slots; i++) {
-		g->slots[i].own = group_alloc(g, sizeof(*g->slots[i].own));
-		if (!g->slots[i].own)
+		g->window.slots[i].own = group_alloc(g, sizeof(*g->window.slots[i].own));
+		if (!g->window.slots[i].own)
 			return -ENOMEM;
 	}
-	err = group_size_operation(g, g->slots[0].own, &size);
+	err = group_size_operation(g, g->window.slots[0].own, &size);
 	/* It holds no schedule that an operation could take for its own. */
-	g->slots[0].own->hosts = 0;
+	g->window.slots[0].own->hosts = 0;
 	for (i = 0; !err && i < slots; i++)
-		err = group_build_slot(g, &g->slots[i], &size);
+		err = group_build_slot(g, &g->window.slots[i], &size);
 	return err;
 }
 
 /* A peer for a host that has none yet. */
 static int group_reserve_peer(struct coll_group *g, u32 host)
 {
-	struct coll_peer *spare = g->spare;
+	struct coll_peer *spare = g->peers.spare;
 
 	while (spare && spare->host != host)
 		spare = spare->next;
@@ -147,10 +147,10 @@ static int group_reserve_peer(struct coll_group *g, u32 host)
 	spare = coll_env_peer_new(g);
 	if (!spare)
 		return -ENOMEM;
-	g->memory += sizeof(*spare);
+	g->memory.bytes += sizeof(*spare);
 	spare->host = host;
-	spare->next = g->spare;
-	g->spare = spare;
+	spare->next = g->peers.spare;
+	g->peers.spare = spare;
 	return 0;
 }
 
@@ -160,16 +160,16 @@ static int group_reserve_peer(struct coll_group *g, u32 host)
  */
 static int group_reserve_peers(struct coll_group *g)
 {
-	u32 i, k, hosts = g->fanout ? g->hosts : 0;
+	u32 i, k, hosts = g->plan.fanout ? g->hosts : 0;
 	int err = 0;
 
-	g->peers = group_alloc(g, (g->peer_mask + 1) * sizeof(struct coll_peer *));
-	if (!g->peers)
+	g->peers.bucket = group_alloc(g, (g->peers.mask + 1) * sizeof(struct coll_peer *));
+	if (!g->peers.bucket)
 		return -ENOMEM;
 	for (i = 0; !err && i < hosts; i++)
 		err = group_reserve_peer(g, i);
 	for (i = 0; i < coll_algorithms_count; i++) {
-		const struct coll_schedule *s = g->schedules[i];
+		const struct coll_schedule *s = g->plan.schedules[i];
 
 		for (k = 0; !err && s && k < s->sends; k++)
 			err = group_reserve_peer(g, s->send[k].host);
@@ -182,18 +182,18 @@ static int group_reserve_peers(struct coll_group *g)
 static int group_find_locals(struct coll_group *g)
 {
 	/* Without a map it is the one of the host's own number. */
-	u32 begin = g->host_of_rank ? 0 : g->self;
-	u32 end = g->host_of_rank ? g->size : begin + 1;
+	u32 begin = g->ranks.host_of ? 0 : g->self;
+	u32 end = g->ranks.host_of ? g->ranks.size : begin + 1;
 	u32 rank, local = 0;
 
 	for (rank = begin; rank < end; rank++)
-		g->locals += coll_group_host(g, rank) == g->self;
-	g->ranks = group_alloc(g, g->locals * sizeof(*g->ranks));
-	if (!g->ranks)
+		g->ranks.locals += coll_group_host(g, rank) == g->self;
+	g->ranks.local = group_alloc(g, g->ranks.locals * sizeof(*g->ranks.local));
+	if (!g->ranks.local)
 		return -ENOMEM;
 	for (rank = begin; rank < end; rank++)
 		if (coll_group_host(g, rank) == g->self)
-			g->ranks[local++].rank = rank;
+			g->ranks.local[local++].rank = rank;
 	return 0;
 }
 
@@ -222,32 +222,32 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	g->descriptor = config->descriptor;
 	g->hosts = j->hosts;
 	g->self = config->self;
-	g->size = j->ranks;
+	g->ranks.size = j->ranks;
 	/* Hosts stand in the order of their ranks: then each has that of its number. */
-	g->host_of_rank = j->ranks > j->hosts ? config->host_of_rank : NULL;
-	g->lowest = config->lowest;
+	g->ranks.host_of = j->ranks > j->hosts ? config->host_of_rank : NULL;
+	g->ranks.lowest = config->lowest;
 	g->incarnation = config->incarnation;
-	g->window = j->window;
-	g->slot_mask = round_up_power_of_two(j->window) - 1;
-	g->peer_mask = round_up_power_of_two(min_t(u32, j->hosts, MAX_PEER_BUCKETS)) - 1;
-	g->max_bytes = j->max_bytes;
-	g->room = round_up(j->max_bytes, 8);
-	g->max_memory = config->max_memory ?: ~0ULL;
-	g->segment_bytes = j->segment_bytes;
+	g->window.size = j->window;
+	g->window.mask = round_up_power_of_two(j->window) - 1;
+	g->peers.mask = round_up_power_of_two(min_t(u32, j->hosts, MAX_PEER_BUCKETS)) - 1;
+	g->payload.max_bytes = j->max_bytes;
+	g->payload.room = round_up(j->max_bytes, 8);
+	g->memory.most = config->max_memory ?: ~0ULL;
+	g->payload.segment_bytes = j->segment_bytes;
 	/* The sender gets to know of room before its window is full. */
-	g->ack_every = clamp(j->window / 2, 1, COLL_PEER_WINDOW / 4);
-	g->fanout = j->fanout;
-	g->completed = COLL_NOTHING_DONE;
-	g->cover_done = COLL_NOTHING_DONE;
-	g->acknowledged = COLL_NOTHING_DONE;
-	g->floor_operation = COLL_NOTHING_DONE;
-	g->floor = COLL_NOTHING_DONE;
-	g->common_credit = g->window - 1;
+	g->peers.ack_every = clamp(j->window / 2, 1, COLL_PEER_WINDOW / 4);
+	g->plan.fanout = j->fanout;
+	g->window.completed = COLL_NOTHING_DONE;
+	g->credit.cover_done = COLL_NOTHING_DONE;
+	g->credit.acknowledged = COLL_NOTHING_DONE;
+	g->credit.floor_operation = COLL_NOTHING_DONE;
+	g->credit.floor = COLL_NOTHING_DONE;
+	g->credit.common = g->window.size - 1;
 	g->armed_ns = COLL_NEVER;
-	g->settle_ns = COLL_NEVER;
-	g->watch_ns = COLL_NEVER;
+	g->failure.settle_ns = COLL_NEVER;
+	g->watch.next_ns = COLL_NEVER;
 	/* No peer was watched in this round of looking, nor in the one before. */
-	g->watch_round = 2;
+	g->watch.round = 2;
 
 	group_choose_defaults(g, j);
 	err = group_find_locals(g);
@@ -280,19 +280,19 @@ void coll_group_destroy(struct coll_group *g)
 {
 	u32 i;
 
-	for (i = 0; g->peers && i <= g->peer_mask; i++)
-		group_free_peer_list(g->peers[i]);
-	coll_env_free(g->peers);
-	group_free_peer_list(g->spare);
-	for (i = 0; g->slots && i <= g->slot_mask; i++) {
-		coll_env_free(g->slots[i].own);
-		coll_env_free(g->slots[i].values);
-		coll_env_free(g->slots[i].messages);
-		coll_env_free(g->slots[i].lanes);
-		coll_env_free(g->slots[i].parts);
+	for (i = 0; g->peers.bucket && i <= g->peers.mask; i++)
+		group_free_peer_list(g->peers.bucket[i]);
+	coll_env_free(g->peers.bucket);
+	group_free_peer_list(g->peers.spare);
+	for (i = 0; g->window.slots && i <= g->window.mask; i++) {
+		coll_env_free(g->window.slots[i].own);
+		coll_env_free(g->window.slots[i].values);
+		coll_env_free(g->window.slots[i].messages);
+		coll_env_free(g->window.slots[i].lanes);
+		coll_env_free(g->window.slots[i].locals.post);
 	}
-	coll_env_free(g->slots);
-	coll_env_free(g->ranks);
+	coll_env_free(g->window.slots);
+	coll_env_free(g->ranks.local);
 	for (i = 0; i < COLL_MAX_SCHEDULES; i++)
-		coll_env_free(g->schedules[i]);
+		coll_env_free(g->plan.schedules[i]);
 }

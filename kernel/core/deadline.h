@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The deadline of a group: one timer of the platform for all that a group has to do
+ * later. Each connection knows when it is due; the group is due when the first of them
+ * is, or when errors settle, or when it looks for whom operations wait.
+ *
+ * A deadline is never taken back: what was acknowledged meanwhile is not due any more
+ * when it passes.
+ */
+#ifndef COLL_CORE_DEADLINE_H
+#define COLL_CORE_DEADLINE_H
+
+#include "env.h"
+#include "state.h"
+
+/* Deadlines are rounded up to multiples of so many ns, so that they fall together. */
+#define COLL_DEADLINE_GRAIN	BIT_ULL(19)
+
+/**
+ * coll_deadline_arm() - call coll_group_expire() at @at, or earlier
+ * @g: the group
+ * @at: time in ns
+ *
+ * Context: group lock held.
+ */
+static inline void coll_deadline_arm(struct coll_group *g, u64 at)
+{
+	if (at < g->armed_ns) {
+		g->armed_ns = at;
+		coll_env_deadline(g, at);
+	}
+}
+
+/**
+ * coll_deadline_peer() - look after a connection at @at, or earlier
+ * @peer: the connection
+ * @at: time in ns
+ *
+ * In the usual case the peer is due earlier already, and this is one comparison.
+ *
+ * Context: group lock held.
+ */
+static inline void coll_deadline_peer(struct coll_peer *peer, u64 at)
+{
+	at = (at | (COLL_DEADLINE_GRAIN - 1)) + 1;
+	if (likely(at >= peer->due_ns))
+		return;
+	peer->due_ns = at;
+	coll_deadline_arm(peer->group, at);
+}
+
+#endif

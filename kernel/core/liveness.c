@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "liveness.h"
+
+/* Enough questions: at least so many, though the time for which they went out is over. */
+#define LEAST_QUESTIONS		3
+#define LEAST_INTERVAL_NS	(50 * NSEC_PER_MSEC)
+/* However patient a group is, it knows for whom it waits. */
+#define MOST_QUIET_NS		((u64)NSEC_PER_SEC)
+
+/**
+ * coll_liveness_quiet_ns() - how long a host may be silent before it is asked
+ * @g: the group
+ *
+ * Return: time in ns. Context: group lock held.
+ */
+u64 coll_liveness_quiet_ns(const struct coll_group *g)
+{
+	return min_t(u64, g->timing.liveness / 4, MOST_QUIET_NS);
+}
+
+/**
+ * coll_liveness_interval_ns() - time between questions that are not answered
+ * @peer: the other side
+ *
+ * Far longer than timers are late, or each would seem to follow a pause of ours.
+ *
+ * Return: time in ns. Context: group lock held.
+ */
+u64 coll_liveness_interval_ns(const struct coll_peer *peer)
+{
+	const struct coll_timing *t = &peer->group->timing;
+	u64 interval = t->rto_unheard;
+
+	if (peer->conn.incarnation)
+		interval = max_t(u64, t->rto_ceiling, peer->rtt.rto_ns);
+	return max_t(u64, interval, LEAST_INTERVAL_NS);
+}
+
+/**
+ * coll_liveness_asked() - a question went to the other side
+ * @peer: the other side
+ * @now: time in ns
+ *
+ * Questions that follow each other closely count once. After a pause they count
+ * anew: it was us who did not run.
+ */
+void coll_liveness_asked(struct coll_peer *peer, u64 now)
+{
+	u64 interval = coll_liveness_interval_ns(peer), since = now - peer->live.asked_ns;
+
+	if (peer->live.heard_ns >= peer->live.asked_ns || since > 4 * interval) {
+		peer->live.first_asked_ns = now;
+		peer->live.questions = 0;
+	} else if (since < interval / 2) {
+		return;
+	}
+	peer->live.asked_ns = now;
+	peer->live.questions++;
+}
+
+/**
+ * coll_liveness_silent() - have there been enough questions, and no answer?
+ * @peer: the other side
+ * @now: time in ns
+ *
+ * For a host never heard the join time-out counts.
+ */
+bool coll_liveness_silent(const struct coll_peer *peer, u64 now)
+{
+	const struct coll_group *g = peer->group;
+	u64 interval, patience;
+
+	if (likely(peer->live.heard_ns >= peer->live.asked_ns))
+		return false;
+	interval = coll_liveness_interval_ns(peer);
+	patience = peer->conn.incarnation ? g->timing.liveness : g->timing.join_timeout;
+	if (now - peer->live.first_asked_ns <= patience || now - peer->live.asked_ns > 4 * interval)
+		return false;
+	return peer->live.questions >= max_t(u64, LEAST_QUESTIONS, div64_u64(patience, 2 * interval));
+}

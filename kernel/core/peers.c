@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "env.h"
+#include "peers.h"
+
+static struct coll_peer **peers_bucket(const struct coll_group *g, u32 host)
+{
+	return &g->peers.bucket[host & g->peers.mask];
+}
+
+/**
+ * coll_peers_find() - the connection to a host
+ * @g: the group
+ * @host: the other side
+ *
+ * Return: the peer, or NULL if there is none now. Context: group lock held.
+ */
+struct coll_peer *coll_peers_find(const struct coll_group *g, u32 host)
+{
+	struct coll_peer *peer = *peers_bucket(g, host);
+
+	while (peer && peer->host != host)
+		peer = peer->next;
+	return peer;
+}
+
+/* Take the memory that was reserved for a host out of the list. */
+static struct coll_peer *peers_take_spare(struct coll_group *g, u32 host)
+{
+	struct coll_peer **link = &g->peers.spare, *peer;
+
+	while (*link && (*link)->host != host)
+		link = &(*link)->next;
+	peer = *link;
+	if (peer)
+		*link = peer->next;
+	return peer;
+}
+
+static noinline struct coll_peer *peers_open(struct coll_group *g, u32 host, u64 now)
+{
+	struct coll_peer *peer = peers_take_spare(g, host);
+	struct coll_peer **bucket = peers_bucket(g, host);
+
+	if (!peer)
+		return NULL;
+	coll_peer_open(peer, g, host, now);
+	peer->next = *bucket;
+	*bucket = peer;
+	peer->all = g->peers.all;
+	g->peers.all = peer;
+	g->stats.peers++;
+	coll_env_peer_open(peer);
+	if (unlikely(g->ranks.leaving && !g->failure.terminal))
+		coll_peer_say_goodbye(peer, now);
+	return peer;
+}
+
+/**
+ * coll_peers_get() - the connection to a host, which begins now if there is none
+ * @g: the group
+ * @host: the other side
+ * @now: time in ns
+ *
+ * Return: the peer, or NULL if no schedule ever names that host.
+ * Context: group lock held.
+ */
+struct coll_peer *coll_peers_get(struct coll_group *g, u32 host, u64 now)
+{
+	struct coll_peer *peer = coll_peers_find(g, host);
+
+	return likely(peer) ? peer : peers_open(g, host, now);
+}
+
+static void peers_release(struct coll_group *g, struct coll_peer *peer)
+{
+	struct coll_peer **link = peers_bucket(g, peer->host);
+
+	while (*link != peer)
+		link = &(*link)->next;
+	*link = peer->next;
+	peer->next = g->peers.spare;
+	g->peers.spare = peer;
+	coll_env_peer_idle(peer);
+	g->stats.peers--;
+	g->stats.peers_idle++;
+}
+
+/**
+ * coll_peers_release_idle() - release the connections that are idle
+ * @g: the group
+ *
+ * Something may have been said over one since it was found idle.
+ *
+ * Return: when the first of the others is due, in ns. Context: group lock held.
+ */
+u64 coll_peers_release_idle(struct coll_group *g)
+{
+	struct coll_peer **link = &g->peers.all, *peer;
+	u64 next = COLL_NEVER;
+
+	while ((peer = *link)) {
+		peer->conn.idle &= peer->due_ns == COLL_NEVER;
+		if (likely(!peer->conn.idle)) {
+			next = min(next, peer->due_ns);
+			link = &peer->all;
+			continue;
+		}
+		*link = peer->all;
+		peers_release(g, peer);
+	}
+	return next;
+}
+
+/**
+ * coll_peers_reopen() - open the connections of all hosts that were ever heard
+ * @g: the group
+ * @now: time in ns
+ *
+ * Context: group lock held.
+ */
+void coll_peers_reopen(struct coll_group *g, u64 now)
+{
+	struct coll_peer *peer, *next;
+
+	for (peer = g->peers.spare; peer; peer = next) {
+		next = peer->next;
+		if (peer->conn.idle && peer->conn.incarnation)
+			coll_peers_get(g, peer->host, now);
+	}
+}
+
+/**
+ * coll_peers_push() - credit came for all: send what may leave now
+ * @g: the group
+ * @now: time in ns
+ *
+ * Context: group lock held.
+ */
+void coll_peers_push(struct coll_group *g, u64 now)
+{
+	struct coll_peer *peer;
+
+	for (peer = g->peers.all; peer; peer = peer->all)
+		coll_peer_push(peer, now);
+}
+
+/**
+ * coll_peers_tell_room() - there is room: tell those that were refused
+ * @g: the group
+ * @now: time in ns
+ *
+ * Context: group lock held.
+ */
+void coll_peers_tell_room(struct coll_group *g, u64 now)
+{
+	struct coll_peer *peer;
+
+	for (peer = g->peers.all; peer; peer = peer->all) {
+		if (!peer->recv.refused)
+			continue;
+		peer->recv.refused = false;
+		g->peers.refusals--;
+		coll_peer_send_ack(peer, now);
+	}
+}
+
+static void peers_age(const struct coll_group *g, struct coll_peer *peer)
+{
+	if (coll_after(g->credit.common, peer->send.credit))
+		peer->send.credit = g->credit.common;
+	if (coll_after(g->credit.acknowledged, peer->send.done))
+		peer->send.done = g->credit.acknowledged;
+}
+
+/**
+ * coll_peers_age() - what all hosts have done is known of each
+ * @g: the group
+ *
+ * Numbers of a peer that is not heard must not fall half of their range behind.
+ *
+ * Context: group lock held.
+ */
+void coll_peers_age(struct coll_group *g)
+{
+	struct coll_peer *peer;
+
+	for (peer = g->peers.all; peer; peer = peer->all)
+		peers_age(g, peer);
+	for (peer = g->peers.spare; peer; peer = peer->next)
+		if (peer->conn.idle)
+			peers_age(g, peer);
+}
+
+/**
+ * coll_peers_settled() - is nothing owed to any other host?
+ * @g: the group
+ *
+ * Context: group lock held.
+ */
+bool coll_peers_settled(const struct coll_group *g)
+{
+	const struct coll_peer *peer;
+
+	for (peer = g->peers.all; peer; peer = peer->all)
+		if (!coll_peer_settled(peer) || peer->ack.owed)
+			return false;
+	return true;
+}

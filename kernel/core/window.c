@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "env.h"
+#include "peers.h"
+#include "reduce.h"
+#include "window.h"
+
+/* ---- opening slots ---- */
+
+/* Ranks of this host without which an operation cannot begin. */
+static u32 window_contributors(const struct coll_group *g, const struct coll_schedule *s,
+			       const struct coll_signature *sig)
+{
+	if (!s->contributes)
+		return 0;
+	return sig->operation == COLLSOCK_BROADCAST ? 1 : g->ranks.locals;
+}
+
+/* What this host does in an operation. The slot has room for what depends on the root. */
+static const struct coll_schedule *window_schedule(struct coll_group *g, struct coll_op *op,
+						   const struct coll_signature *sig)
+{
+	struct coll_schedule *s = op->own;
+	struct coll_shape shape;
+	u32 root;
+
+	if (likely(g->plan.schedules[sig->schedule]))
+		return g->plan.schedules[sig->schedule];
+	root = coll_group_host(g, sig->root);
+	if (s->hosts && s->id == sig->schedule && op->own_root == root)
+		return s;
+	shape = coll_group_shape(g, root);
+	/* It was built for other roots, and all are alike. */
+	WARN_ON_ONCE(coll_algorithms[sig->schedule].build(s, &shape));
+	s->id = sig->schedule;
+	op->own_root = root;
+	return s;
+}
+
+/* Was the operation that the slot served before one like this, too? */
+static bool window_remembers(const struct coll_op *op, const struct coll_signature *sig)
+{
+	return op->schedule && coll_signature_equal(&op->head.signature, sig);
+}
+
+/* What follows from a signature. */
+static noinline void window_plan(struct coll_group *g, struct coll_op *op,
+				 const struct coll_signature *sig)
+{
+	u32 segment_bytes = g->payload.segment_bytes;
+
+	op->schedule = window_schedule(g, op, sig);
+	op->head.signature = *sig;
+	op->head.type = COLL_PACKET_MESSAGE;
+	op->head.carries_done = op->schedule->all_to_all;
+	op->bytes = sig->count ? sig->count * coll_type_bytes(sig->type) : 0;
+	op->segments = likely(op->bytes <= segment_bytes) ? 1 :
+		       DIV_ROUND_UP(op->bytes, segment_bytes);
+	op->locals.contributors = window_contributors(g, op->schedule, sig);
+}
+
+/**
+ * coll_window_open() - make a slot the operation's
+ * @g: the group
+ * @op: the slot; FREE
+ * @number: of the operation
+ * @sig: its signature, which makes sense in this group
+ * @source: host that speaks of it
+ *
+ * It is EARLY then, for no rank of this host has posted it. Most operations are like
+ * those before them, so what follows from the signature is there already.
+ *
+ * Context: group lock held.
+ */
+void coll_window_open(struct coll_group *g, struct coll_op *op, u32 number,
+		      const struct coll_signature *sig, u32 source)
+{
+	if (unlikely(!window_remembers(op, sig)))
+		window_plan(g, op, sig);
+	op->head.number = number;
+	op->source = source;
+	op->locals.unposted = g->ranks.locals;
+	coll_op_make(op);
+}
+
+/* Another host spoke of the operation first. False if its signature makes no sense. */
+static noinline bool window_make_early(struct coll_group *g, struct coll_op *op, u32 source,
+				       const struct coll_body *body, u64 now)
+{
+	if (!window_remembers(op, &body->signature) &&
+	    coll_signature_bytes(g, &body->signature) < 0)
+		return false;
+	coll_window_open(g, op, body->operation, &body->signature, source);
+	/* It is not DONE with that: no rank of this host has posted it. */
+	if (!op->locals.contributors &&
+	    !(g->failure.known && coll_after(op->head.number, g->failure.what.limit)))
+		coll_op_begin(op, now);
+	return true;
+}
+
+/**
+ * coll_window_open_early() - the slot of an operation that another host speaks of
+ * @g: the group
+ * @source: that host
+ * @body: number, within the window, and signature
+ * @now: time in ns
+ *
+ * If no rank of this host is needed the operation begins.
+ *
+ * Return: the slot, or NULL if the signature makes no sense in this group.
+ * Context: group lock held.
+ */
+struct coll_op *coll_window_open_early(struct coll_group *g, u32 source,
+				       const struct coll_body *body, u64 now)
+{
+	struct coll_op *op = coll_group_slot(g, body->operation);
+
+	if (op->state != COLL_OP_FREE || window_make_early(g, op, source, body, now))
+		return op;
+	return NULL;
+}
+
+/* ---- freeing slots ---- */
+
+/**
+ * coll_window_free_slots() - free the slots of operations that nobody needs any more
+ * @g: the group, whose window can advance
+ * @now: time in ns
+ *
+ * Context: group lock held.
+ */
+void coll_window_free_slots(struct coll_group *g, u64 now)
+{
+	do {
+		coll_group_slot(g, g->window.oldest++)->state = COLL_OP_FREE;
+	} while (coll_window_advances(g));
+	coll_env_writable(g);
+	if (unlikely(g->peers.refusals))
+		coll_peers_tell_room(g, now);
+}
+
+/* ---- what all hosts have done ---- */
+
+/* Numbers of a peer that is not heard must not fall half of their range behind. */
+#define AGE_EVERY	BIT(24)
+
+/*
+ * All hosts have completed through @through, this one learns by completing
+ * @operation. Each host that completes that one learns the same (the minimum is over
+ * the same posts), and frees the slots through @through. So if all hosts have
+ * completed through an @operation of before, all have the room that its
+ * @through gave them. Without this a host that is only sent to, and never sends
+ * back, as in dissemination, had to tell its credit in packets of its own.
+ */
+static void window_learn_credit(struct coll_group *g, u32 operation, u32 through, u64 now)
+{
+	struct coll_credit *credit = &g->credit;
+
+	if (unlikely(operation % AGE_EVERY == 0))
+		coll_peers_age(g);
+	if (coll_before(through, credit->floor_operation) ||
+	    coll_after(through, g->window.completed))
+		return;
+	credit->common = credit->floor + g->window.size;
+	credit->floor_operation = operation;
+	credit->floor = through;
+	if (unlikely(g->peers.held))
+		coll_peers_push(g, now);
+}
+
+/* Every host has completed the operations through @through. */
+static void window_acknowledge_through(struct coll_group *g, u32 through, u64 now)
+{
+	u32 number;
+
+	/* Not even the own post told of more: such a minimum is no honest one. */
+	if (!coll_after(through, g->credit.acknowledged) ||
+	    coll_after(through, g->window.completed))
+		return;
+	g->credit.acknowledged = through;
+	for (number = g->window.oldest; !coll_after(number, through); number++)
+		coll_op_forget(coll_group_slot(g, number), true, now);
+}
+
+/**
+ * coll_window_completed() - an operation has ended
+ * @g: the group
+ * @op: it; DONE
+ * @now: time in ns
+ *
+ * When an all-to-all operation completes, every host has told, directly or
+ * through others, up to where it has completed: the minimum is acknowledged.
+ *
+ * Context: group lock held.
+ */
+void coll_window_completed(struct coll_group *g, struct coll_op *op, u64 now)
+{
+	struct coll_window *w = &g->window;
+
+	if (op->schedule->all_to_all && coll_op_finished(op)) {
+		window_acknowledge_through(g, op->head.done, now);
+		window_learn_credit(g, op->head.number, op->head.done, now);
+	}
+	while (w->completed + 1 != w->next) {
+		op = coll_group_slot(g, w->completed + 1);
+		if (op->head.number != w->completed + 1 || op->state != COLL_OP_DONE ||
+		    !coll_op_finished(op))
+			break;
+		w->completed++;
+	}
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The window of a group: which operations are open, which are complete here, and what
+ * all-to-all operations tell of all hosts. A slot is opened by the first post of a rank
+ * of this host or the first message of another host, whichever comes first, and is free
+ * again when nobody needs the operation any more. A free slot remembers its operation
+ * until it serves another one.
+ *
+ * Everything here is called under the group's lock.
+ */
+#ifndef COLL_CORE_WINDOW_H
+#define COLL_CORE_WINDOW_H
+
+#include "engine.h"
+#include "signature.h"
+
+/* Open the slot of an operation that a rank of this host posts. */
+void coll_window_open(struct coll_group *g, struct coll_op *op, u32 number,
+		      const struct coll_signature *sig, u32 source);
+
+/* The slot of an operation that another host speaks of; NULL if it makes no sense. */
+struct coll_op *coll_window_open_early(struct coll_group *g, u32 source,
+				       const struct coll_body *body, u64 now);
+
+/* An operation is DONE: learn from it what all hosts have done. */
+void coll_window_completed(struct coll_group *g, struct coll_op *op, u64 now);
+
+/* Free the slots that nobody needs any more; called when the oldest one is such. */
+void coll_window_free_slots(struct coll_group *g, u64 now);
+
+/* Does nobody need the oldest operation any more? */
+static inline bool coll_window_advances(const struct coll_group *g)
+{
+	const struct coll_op *op = coll_group_slot(g, g->window.oldest);
+
+	return g->window.oldest != g->window.next && op->state == COLL_OP_DONE &&
+	       !op->head.unacked;
+}
+
+static inline void coll_window_advance(struct coll_group *g, u64 now)
+{
+	if (coll_window_advances(g))
+		coll_window_free_slots(g, now);
+}
+
+#endif
