@@ -31,7 +31,8 @@ enum collsock_group_state {
  *   received.
  * @COLLSOCK_HOST_STATE_HEARD: Packets were received from it.
  * @COLLSOCK_HOST_STATE_LEFT: It has said goodbye.
- * @COLLSOCK_HOST_STATE_DEAD: It was silent for the liveness time.
+ * @COLLSOCK_HOST_STATE_DEAD: It did not answer for the liveness time, or the
+ *   join time-out.
  */
 enum collsock_host_state {
 	COLLSOCK_HOST_STATE_UNKNOWN,
