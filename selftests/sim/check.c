@@ -311,7 +311,7 @@ static void check_rank_stuck(struct sim *s, const struct sim_rank *r)
 		return;
 	trace_group(s, g);
 	if (r->completed < r->posted)
-		sim_violated(s, "rank %u of group %u waits indefinitely for operation %u of %u posted",
+		sim_violated(s, "rank %u of group %u still waits for operation %u of %u posted",
 			     r->number, r->group->id, r->completed, r->posted);
 	else
 		sim_violated(s, "rank %u of group %u lingers: %s, next %u, oldest %u",
