@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=4 limit=90
 # suites: check debug soak
-"""Several ranks on a host: they meet in the kernel, and the network sees hosts."""
+"""Several ranks on a host: they combine in the kernel, and the network sees hosts."""
 
 import errno
 import socket
@@ -83,7 +83,7 @@ def the_network_sees_hosts():
         rank.post(integers(1))
     for rank in group:
         one_result(rank, integers(9))
-    # Three hosts: a pair, and one that joins it and is told
+    # Three hosts: a pair, and one that sends to it and receives from it
     sent = sum(group[number].stats().messages_sent - stats.messages_sent
                for number, stats in zip((0, 3, 6), before))
     equal("messages", sent, 4)
