@@ -180,7 +180,7 @@ bool sim_expect_right(struct sim_rank *r, u32 number, const void *result)
 	if (!op->expected)
 		expect(g, number, 0);
 	right = !memcmp(op->expected, result, op->bytes);
-	/* A host to which the root had sent nothing in its first life accepts the second. */
+	/* Whom a root had not spoken to in its first life believes the second. */
 	if (op->post.operation == COLLSOCK_BROADCAST && !right)
 		op->agreed = 0;
 	if (!right && !op->agreed) {

@@ -447,7 +447,7 @@ static inline void symbolic_judge_end(struct symbolic_group *g)
 			symbolic_judge_result(g, h);
 }
 
-/* Which ranks contribute and receive depends on the operation, not on the algorithm. */
+/* Who contributes and who takes is a matter of the operation, not of the algorithm. */
 static inline void symbolic_judge_part(struct symbolic_group *g, u32 host)
 {
 	const struct coll_schedule *s = &g->host[host].schedule;

@@ -112,7 +112,7 @@ static int build_side_swapped(struct coll_schedule *s, const struct coll_shape *
 	return err;
 }
 
-/* The hosts that had contributed are not told. */
+/* The hosts that had handed in are not told. */
 static int build_nothing_handed_out(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	int err = coll_pairwise_build(s, shape);
@@ -122,7 +122,7 @@ static int build_nothing_handed_out(struct coll_schedule *s, const struct coll_s
 	return err;
 }
 
-/* … or they fold the result to what they had instead of replacing it. */
+/* … or they fold the outcome to what they had instead of taking it. */
 static int build_folded_twice(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	int err = coll_pairwise_build(s, shape);
@@ -137,7 +137,7 @@ static int build_folded_twice(struct coll_schedule *s, const struct coll_shape *
 	return coll_schedule_combine(s, other, 0, COLL_FOLD_LEFT);
 }
 
-/* … or they do not know that they will be told. */
+/* … or nobody has told them that they will be told. */
 static int build_handed_out_unawaited(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	int err = coll_pairwise_build(s, shape);
@@ -310,7 +310,7 @@ static int build_broadcast_not_taken(struct coll_schedule *s, const struct coll_
 	return err;
 }
 
-/* A chain in one round: all but the root send before they have received. */
+/* A chain in one round: all but the root send before they have been told. */
 static int build_broadcast_too_soon(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	int err = coll_schedule_start(s, shape->hosts, shape->self);
