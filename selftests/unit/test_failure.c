@@ -121,7 +121,7 @@ static bool drop_in_outage(struct unit_network *n, struct world_packet *p)
 }
 
 /* Whenever the outage ends: the answer to the last of many probes counts. */
-TEST_F(net, an_outage_that_a_patient_group_outlasts_is_no_blocked_way)
+TEST_F(net, an_outage_that_a_patient_group_outlasts_is_no_blocked_path)
 {
 	struct coll_timing timing = coll_timing_default;
 	u32 host, ms;
@@ -309,7 +309,7 @@ TEST_F(net, an_answer_whose_rank_lives_on_another_host_is_not_believed)
 	EXPECT_FALSE(coll_watch_told(peer, 3, &wait, self->n.world.now));
 }
 
-TEST_F(net, whoever_waits_with_another_operation_finds_out_by_probing)
+TEST_F(net, a_host_that_waits_with_another_operation_finds_out_by_probing)
 {
 	s64 v = 1;
 
@@ -718,7 +718,7 @@ TEST_F(net, idle_peers_rest_and_open_again)
 		EXPECT_EQ(0, self->n.hosts[i].ops[3].error);
 }
 
-TEST_F(net, a_peer_that_one_side_has_put_back_opens_again)
+TEST_F(net, a_peer_that_one_side_has_released_opens_again)
 {
 	u32 op, i;
 

@@ -179,7 +179,7 @@ TEST_F(net, a_way_longer_than_the_first_time_out_is_learned)
 }
 
 /* Longer than the time-out, shorter than two of them: each is sent twice, not more often. */
-TEST_F(net, a_way_that_became_longer_than_the_time_out_is_learned)
+TEST_F(net, a_round_trip_that_became_longer_than_the_time_out_is_learned)
 {
 	u32 op, i, retransmits = 0;
 

@@ -148,7 +148,7 @@ TEST_F(net, every_operation_gives_every_rank_what_it_is_to_get_wherever_ranks_li
 }
 
 /* (1e308 - 1e308) + 1 is 1; in any other order it is 0. */
-TEST_F(net, contributions_are_folded_in_the_order_of_ranks_whoever_posts_first)
+TEST_F(net, contributions_are_folded_in_the_order_of_ranks_whichever_posts_first)
 {
 	static const u32 orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 },
 					 { 2, 0, 1 }, { 2, 1, 0 } };
@@ -229,7 +229,7 @@ TEST_F(net, each_rank_has_a_window_of_its_own)
 	}
 }
 
-TEST_F(net, who_takes_nothing_waits_for_no_sibling)
+TEST_F(net, a_rank_that_receives_nothing_waits_for_no_sibling)
 {
 	begin(_metadata, &self->n);
 	ASSERT_EQ(0, reduce(&self->n, 3, 0, 3));
@@ -359,7 +359,7 @@ TEST_F(net, a_rank_that_never_joins_is_missed_by_others_though_its_siblings_comp
 	expect_failure(_metadata, &self->n, 1, ETIMEDOUT, 3);
 }
 
-TEST_F(net, a_rank_that_brings_nothing_is_not_missed_by_others)
+TEST_F(net, a_rank_that_contributes_nothing_is_not_missed_by_others)
 {
 	u64 patience = coll_timing_default.join_timeout;
 

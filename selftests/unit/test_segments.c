@@ -250,7 +250,7 @@ TEST_F(net, messages_that_were_late_together_raise_the_time_out_once)
 }
 
 /* Then nothing is sent for a while, and the round-trip time grows again. */
-TEST_F(net, a_new_connection_learns_a_longer_way_too)
+TEST_F(net, a_new_connection_learns_a_longer_round_trip_too)
 {
 	struct collsock_post p = post_of(COLLSOCK_BROADCAST, COLLSOCK_BINOMIAL, 0, ELEMENTS);
 	static const u32 delays_ms[] = { 0, 5, 20 };

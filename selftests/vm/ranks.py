@@ -90,7 +90,7 @@ def the_network_sees_hosts():
 
 
 @test
-def contributions_are_folded_in_the_order_of_ranks_whoever_comes_first():
+def contributions_are_folded_in_the_order_of_ranks_whichever_comes_first():
     # (1e308 + -1e308) + 1 is 1; in any other order it is 0
     values = [1e308, -1e308, 1.0]
     group = group_of((0, 0, 0))

@@ -139,7 +139,7 @@ def a_process_that_is_stopped_for_long_is_not_accused():
 
 
 @test
-def connections_that_are_idle_rest_and_open_again():
+def connections_that_are_idle_are_released_and_open_again():
     with tunables(idle_ms=200):
         group = Group((1, 2, 3))
     for turn in range(1, 4):
