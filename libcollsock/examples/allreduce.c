@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Sum, least and greatest of what all ranks bring. */
+/* Sum, minimum and maximum of the contributions of all ranks. */
 #include <stdio.h>
 
 #include "common.h"
@@ -14,7 +14,7 @@ static const char * const operators[] = {
 
 static void reduce(const struct example *e, struct collsock *socket, int operator)
 {
-	/* Every rank brings its number and a half; the lowest first. */
+	/* Every rank contributes its number and a half; the operators apply to each element. */
 	const double mine[ELEMENTS] = { e->rank, 0.5 };
 	struct collsock_completion completion;
 	double all[ELEMENTS];

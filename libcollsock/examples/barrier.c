@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Wait until all ranks are here. */
+/* Wait until all ranks have reached the barrier. */
 #include <stdio.h>
 
 #include "common.h"

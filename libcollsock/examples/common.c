@@ -110,7 +110,7 @@ noreturn void example_fail(const char *what, int error, __u32 failed_rank)
 	     collsock_strerror(error, failed_rank, text, sizeof(text)));
 }
 
-/* One line of the hosts file; changes it. */
+/* Parse one line of the hosts file, which is modified. */
 static void add_line(const struct example *e, struct collsock_group *group, char *line,
 		     unsigned int number)
 {

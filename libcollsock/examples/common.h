@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What the examples share: the command line, the hosts file, errors. */
+/* Common code of the examples: the command line, the hosts file, errors. */
 #ifndef EXAMPLE_COMMON_H
 #define EXAMPLE_COMMON_H
 
@@ -14,15 +14,15 @@ enum {
 };
 
 /**
- * struct example - what the command line said
+ * struct example - values of the command line
  * @name: of the program
  * @hosts_file: the host of each rank, one a line
  * @key_file: or NULL
  * @rank: or -1: one of this host
- * @local: then which of these, from 0
+ * @local: index of that rank among those of this host, from 0
  * @id: of the group
  * @nonce: of this instance of the group
- * @count: how often
+ * @count: number of repetitions
  */
 struct example {
 	const char	*name;
@@ -41,7 +41,7 @@ void example_parse(struct example *e, int argc, char **argv, const char *purpose
 /* Join the group of the hosts file; sets @e->rank. Exits if that fails. */
 struct collsock *example_join(struct example *e, unsigned int open_flags);
 
-/* Say what failed and what to do, and exit. */
+/* Print what failed and what to do, and exit. */
 noreturn void example_fail(const char *what, int error, __u32 failed_rank);
 
 #endif

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Nobody waits who needs nothing. In every round each rank hands its number to rank
- * 0 and goes on at once; the kernels add up, and rank 0 computes until poll() says
- * that the sum is there. In the end it tells everybody.
+ * Ranks that take no result do not block. In every round each rank contributes
+ * its number to a reduce to rank 0 and continues at once; the kernels add up,
+ * and rank 0 computes until poll() reports the sum. In the end it broadcasts
+ * the sum.
  */
 #include <errno.h>
 #include <poll.h>
@@ -39,7 +40,7 @@ static int completed(struct collsock *socket, int timeout_ms)
 	return ready;
 }
 
-/* The root takes a result; of the others nobody wants to hear that they have posted. */
+/* The root receives a result; the others need no completion for their posts. */
 static void hand_in(const struct example *e, struct collsock *socket, __u64 round)
 {
 	const __s64 mine = e->rank;

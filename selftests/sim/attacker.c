@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What somebody does who sees every packet and has no key: he changes packets, and sends
- * recorded ones again.
+ * An attacker who sees every packet and has no key: he changes packets, and
+ * replays recorded ones.
  */
 #include <stdlib.h>
 
 #include "sim.h"
 
-/* What he sends again of a dead host: so often, so many packets to each other host. */
+/* Passes over what a dead host sent, and packets in each pass to each other host. */
 #define PASSES		120
 #define PASS_PACKETS	4
 
@@ -46,7 +46,7 @@ static void forge(struct sim *s, struct world_packet *p)
 	p->damaged = true;
 }
 
-/* Forged, or as it is, a little later or much. */
+/* Forged, or unchanged; a little later or much later. */
 static void send_again(struct sim *s, const struct world_packet *p)
 {
 	struct world_packet *copy = copy_of(p);
@@ -70,8 +70,8 @@ static void record(struct sim *s, const struct world_packet *p)
 }
 
 /*
- * Keep the dead host alive. All packets come at once, so that none is heard for the
- * first time long after it was sent.
+ * Keep the dead host alive. All packets come at once, so that none is heard for
+ * the first time long after it was sent.
  */
 static void replay_dead(struct world *w, void *what)
 {
@@ -93,7 +93,7 @@ static void replay_dead(struct world *w, void *what)
 }
 
 /**
- * sim_attacker_crashed() - a host has died: now its packets are of use
+ * sim_attacker_crashed() - a host has died: replaying its packets may now have an effect
  * @s: the simulation
  * @h: the host
  */
@@ -106,9 +106,11 @@ void sim_attacker_crashed(struct sim *s, struct world_host *h)
 }
 
 /**
- * sim_attacker_sent() - each packet that is sent may inspire him; what he sends does not
+ * sim_attacker_sent() - a packet is sent, which the attacker may record or forge
  * @s: the simulation
  * @p: the packet
+ *
+ * His own packets do not come here.
  */
 void sim_attacker_sent(struct sim *s, const struct world_packet *p)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The promises. Whatever breaks one says so in one line, with the way to see it again. */
+/*
+ * The promises. A broken promise is reported in one line, with the command that
+ * reproduces it.
+ */
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -27,15 +30,15 @@ void sim_violated(struct sim *s, const char *format, ...)
 /* ---- blame ---- */
 
 /*
- * Does nobody answer for its host any more, though it did nothing wrong? Its time-wait entry
- * has crumbled, or was lost with the host.
+ * Does no host answer for it any more, though it did nothing wrong? Its
+ * time-wait entry has expired, or was lost with the host.
  */
 static bool forgotten(const struct sim_rank *r)
 {
 	const struct world_member *m = r->member;
 	u64 liveness = r->group->common.timing.liveness;
 
-	/* Whoever has begun to ask in time had an answer. */
+	/* A host that began to ask in time had an answer. */
 	if (m->state == WORLD_TIMEWAIT)
 		return r->group->acted_ns > m->timewait_ns + liveness;
 	if (m->state == WORLD_ABSENT)
@@ -77,9 +80,9 @@ bool sim_host_restarted(const struct world_member *m)
 }
 
 /*
- * May this rank be taken for dead? One that never joins, by its siblings; the lowest one
- * of a host for all of them. One that joins late may be late for its siblings, if the
- * host stood still meanwhile.
+ * May this rank be taken for dead? One that never joins, by its siblings; the
+ * lowest one of a host for all of them. One that joins late may be late for its
+ * siblings, if the host was paused meanwhile.
  */
 static bool suspect(const struct sim_rank *r)
 {
@@ -88,9 +91,9 @@ static bool suspect(const struct sim_rank *r)
 }
 
 /*
- * Ranks disagree about an operation in which not everybody waits for everybody: some
- * may be done with it, and have forgotten it, when one still waits for them. That one
- * cannot tell whether it has restarted.
+ * Ranks disagree about an operation in which not every rank waits for every
+ * other: some may have finished it, and have forgotten it, when one still waits
+ * for them. That one cannot tell whether it has restarted.
  */
 static bool left_behind(const struct sim_group *g, u32 number)
 {
@@ -114,8 +117,9 @@ static bool blame_fits(const struct sim_rank *r, const struct sim_rank *named, u
 		       (g->disagreed_from != COLL_NOTHING_DONE && left_behind(g, number));
 	case EPROTO:
 		/*
-		 * With it fails all that is not acknowledged everywhere. Who comes
-		 * back begins anew, and learns how the group has ended.
+		 * Everything fails with it that is not acknowledged everywhere.
+		 * A host that comes back starts anew, and learns how the group
+		 * has ended.
 		 */
 		return g->disagreed_from != COLL_NOTHING_DONE &&
 		       (sim_host_restarted(r->member) ||
@@ -161,7 +165,7 @@ static void check_failure(struct sim_rank *r, u32 number, u32 error, u32 failed_
 
 /* ---- results ---- */
 
-/* Have all those posted without whom there is no result? */
+/* Have all ranks posted on which the result depends? */
 static bool may_complete(const struct sim_op *op, const struct sim_rank *r)
 {
 	u32 rank;
@@ -205,7 +209,7 @@ void sim_check_completion(const struct world_member *m, struct sim_rank *r,
 {
 	struct sim *s = r->group->sim;
 
-	/* What is posted after the end has no number any more. */
+	/* An operation that is posted after the end has no number any more. */
 	if (error ? m->told.number > p->number : m->told.number != p->number)
 		sim_violated(s, "rank %u: operation %u completes and is called %u", r->number,
 			     p->number, m->told.number);
@@ -227,7 +231,7 @@ static void check_told_one(const struct world_member *m, const char *what, u64 t
 			     (unsigned long long)told, what, (unsigned long long)counted);
 }
 
-/* Whoever traces sees what is counted. */
+/* Traces agree with counters. */
 static void check_told(const struct world_member *m, const struct collsock_stats *stats)
 {
 	const struct world_told *told = &m->told;
@@ -307,7 +311,7 @@ static void check_rank_stuck(struct sim *s, const struct sim_rank *r)
 		return;
 	trace_group(s, g);
 	if (r->completed < r->posted)
-		sim_violated(s, "rank %u of group %u waits indefinitely for operation %u of %u posted",
+		sim_violated(s, "rank %u of group %u still waits for operation %u of %u posted",
 			     r->number, r->group->id, r->completed, r->posted);
 	else
 		sim_violated(s, "rank %u of group %u lingers: %s, next %u, oldest %u",
@@ -315,7 +319,7 @@ static void check_rank_stuck(struct sim *s, const struct sim_rank *r)
 			     g->window.next, g->window.oldest);
 }
 
-/* Nothing has been owed by ranks for longer than anything may take. */
+/* For longer than any bound no rank has had anything left to do. */
 void sim_check_stuck(struct sim *s)
 {
 	u32 g, i;

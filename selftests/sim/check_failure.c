@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The promises about the end of a group: what hosts know of it, that errors wait until
- * it has settled, and that a failure comes to all.
+ * The promises about the end of a group: what hosts know of it, that errors are
+ * held for the settling time, and that every host learns of a failure.
  */
 #include "sim.h"
 
 /* ---- settling ---- */
 
-/* The lower limit wins, then the lower rank; a limit that was known is not taken back. */
+/* The lower limit wins, then the lower rank; a known limit is never raised. */
 static bool takes_back(const struct coll_failure *known, const struct coll_failure *v)
 {
 	return coll_after(v->limit, known->limit) ||
 	       (v->limit == known->limit && v->rank > known->rank);
 }
 
-/* Did a sibling end the operation with an error? What was reported stays. */
+/* Did a sibling end the operation with an error? A reported error stays. */
 static bool was_reported(const struct sim_rank *r, u32 number)
 {
 	const struct sim_rank *sibling;
@@ -30,9 +30,9 @@ static bool was_reported(const struct sim_rank *r, u32 number)
  * @r: the rank that has posted it
  * @number: of the operation
  * @error: errno
- * @failed_rank: who is to blame
+ * @failed_rank: the rank to blame
  *
- * What others know may come for the settling time; then the lowest failure is named.
+ * Reports of others may come within the settling time; then the lowest failure is named.
  */
 void sim_check_error(struct sim_rank *r, u32 number, u32 error, u32 failed_rank)
 {
@@ -78,7 +78,10 @@ static bool host_was_there(const struct sim_group *g, const struct world_member 
 	return false;
 }
 
-/* Has it told its neighbours of a failure? Whoever left before one has said only that. */
+/*
+ * Has it told its neighbours of a failure? A host that left before one has said
+ * only that it left.
+ */
 static bool host_tells(const struct world_member *m)
 {
 	const struct coll_group *core = &m->group;
@@ -90,8 +93,8 @@ static bool host_tells(const struct world_member *m)
 }
 
 /*
- * A rank that left has perhaps ended the group before the failure could, also where the
- * host has found out by itself that another one restarted.
+ * A rank that left has perhaps ended the group before the failure could, also
+ * where the host has found out by itself that another one restarted.
  */
 static bool host_knows(const struct sim_group *g, const struct world_member *m)
 {
@@ -102,8 +105,8 @@ static bool host_knows(const struct sim_group *g, const struct world_member *m)
 }
 
 /*
- * Each host tells its neighbours, to whom it may never have spoken. Fewer mute hosts than
- * each has neighbours keep the news from nobody.
+ * Each host tells its neighbours, also those to which it has never sent
+ * anything. With fewer mute hosts than each has neighbours, every host is told.
  */
 static void check_news(struct world *w, void *what)
 {
@@ -129,8 +132,9 @@ static void check_news(struct world *w, void *what)
 /* ---- who takes itself for another ---- */
 
 /*
- * Can the host not tell a rank that waits for what it has done with whether that one
- * disagrees? Its slot serves another operation, or it has left, or the group has ended.
+ * Is the host unable to tell whether a rank that waits for an operation which
+ * it has finished disagrees? Its slot serves another operation, or it has left,
+ * or the group has ended.
  */
 static bool cannot_tell(const struct world_member *m, u32 number)
 {
@@ -154,7 +158,7 @@ static bool misses_lost(const struct world_member *m, const struct coll_op *op)
 	return false;
 }
 
-/* A host takes itself for the next life of one that restarted: does nobody know better? */
+/* A host concludes that it is the next life of one that restarted: could no other host tell? */
 static void check_succession(const struct world_member *m)
 {
 	const struct coll_group *core = &m->group;

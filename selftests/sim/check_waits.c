@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The promises about waiting: nothing waits for what will never come. */
+/* The promises about waiting: no operation waits for what will never come. */
 #include <stdlib.h>
 
 #include "sim.h"
 
 /* ---- waiting for a rank that is gone ---- */
 
-/* What is looked for: a chain of hosts, of which all is true @since. */
+/* The object of the search: a chain of hosts, of which all is true @since. */
 struct chain {
 	const struct sim_group	*group;
 	u32			number;
@@ -16,7 +16,7 @@ struct chain {
 	u64			seen;
 };
 
-/* For good; others learn of it when they ask. */
+/* Permanently; others learn of it when they probe. */
 static bool rank_gone(const struct chain *c, const struct sim_rank *r)
 {
 	return r->gone_ns <= c->since && (r->crashed || (r->left && r->posted <= c->number));
@@ -34,8 +34,9 @@ static bool host_joined(const struct chain *c, const struct world_member *m)
 }
 
 /*
- * One that never joins is missed by its siblings, a join time-out after the operation
- * has waited for it: when they have posted, or others ask for what it has to bring.
+ * A rank that never joins is missed by its siblings, a join time-out after the
+ * operation began to wait for it: when they have posted, or others ask for its
+ * contribution.
  */
 static bool sibling_missed(const struct chain *c, const struct sim_rank *r)
 {
@@ -75,8 +76,8 @@ static bool has_heard(const struct coll_group *g, u32 host)
 }
 
 /*
- * Can a message for the operation be missing on this host, now or later? It hears of none
- * beyond its window.
+ * Can a message for the operation be missing on this host, now or later? It is
+ * not told of operations beyond its window.
  */
 static bool may_miss(const struct chain *c, const struct coll_group *core)
 {
@@ -89,7 +90,7 @@ static bool may_miss(const struct chain *c, const struct coll_group *core)
 	return op->head.number == c->number && op->state <= COLL_OP_RUNNING;
 }
 
-/* What a host does in the operation; one that has not heard of it will. */
+/* What a host does in the operation; one that has not heard of it will do the same. */
 static const struct coll_schedule *schedule_of(const struct chain *c,
 					       const struct coll_group *core,
 					       struct coll_schedule *room)
@@ -110,8 +111,9 @@ static const struct coll_schedule *schedule_of(const struct chain *c,
 }
 
 /*
- * Does a host need one that is gone, through any chain of hosts? One that has begun
- * needs those of its present and later rounds, another one those of all rounds.
+ * Does a host need one that is gone, through any chain of hosts? One that has
+ * begun needs those of its present and later rounds, another one those of all
+ * rounds.
  */
 static bool needs_gone(struct chain *c, const struct world_member *m)
 {
@@ -144,8 +146,8 @@ static void waits_too_long(const struct sim_rank *r, u32 number)
 }
 
 /*
- * Nothing that was posted before the bound needs what was gone before it: it has
- * ended, whatever others compute meanwhile.
+ * An operation that was posted before the bound and needs a rank that was gone
+ * before it has ended, even if others compute meanwhile.
  */
 static void check_waits(struct sim_group *g, const struct sim_rank *r, u64 since, bool heard)
 {
@@ -168,7 +170,7 @@ static void check_group_waits(struct sim_group *g, u64 bound, bool heard)
 	u64 since = g->sim->world.now - bound;
 	u32 i;
 
-	/* Nobody stood still, no link was cut since. */
+	/* No host was paused and no link was cut since. */
 	if (g->sim->over || g->sim->world.now < bound || g->sim->calm_ns > since)
 		return;
 	for (i = 0; i < g->size; i++)
@@ -201,7 +203,7 @@ static void check_later(struct sim_group *g, u64 since)
 
 /* ---- waiting for what was given before ---- */
 
-/* With how many operations has a host done, all its messages being acknowledged? */
+/* How many operations has a host finished, with all its messages acknowledged? */
 static u32 host_done(const struct world_member *m)
 {
 	const struct coll_group *core = &m->group;
@@ -231,7 +233,7 @@ static bool host_answers(const struct world_member *m)
 		m->world->now <= m->timewait_ns + 2 * m->common->timing.liveness);
 }
 
-/* Has the former life had what the operation misses? */
+/* Did the former life receive what the operation misses? */
 static bool misses_given(const struct sim_group *g, const struct coll_op *op)
 {
 	const struct coll_schedule *s = op->schedule;
@@ -244,7 +246,7 @@ static bool misses_given(const struct sim_group *g, const struct coll_op *op)
 	return false;
 }
 
-/* So long it takes until it asks, is answered, and the error has settled. */
+/* The time until it asks, is answered, and the error has settled. */
 static u64 bound_of_successor(const struct sim_group *g)
 {
 	return g->common.timing.liveness + g->spread_ns;
@@ -283,8 +285,8 @@ void sim_check_gone(struct sim_rank *r)
 }
 
 /*
- * Who takes no result has done its part. Where the operation cannot complete the error may
- * be held.
+ * A rank that takes no result has done its part. If the operation cannot
+ * complete, the error may be held.
  */
 static void check_answered(const struct sim_rank *r, const struct sim_post *p)
 {
@@ -298,7 +300,7 @@ static void check_answered(const struct sim_rank *r, const struct sim_post *p)
 			     r->number, p->number);
 }
 
-/* The rank has posted what needs, perhaps, one that is gone. */
+/* The rank has posted an operation that needs, perhaps, a rank that is gone. */
 void sim_check_posted(struct sim_rank *r, const struct sim_post *p)
 {
 	struct world *w = &r->group->sim->world;
@@ -320,7 +322,7 @@ void sim_check_joined(struct sim_rank *r)
 		check_later(r->group, r->joined_ns);
 }
 
-/* Until then some stand still, or are cut off. */
+/* Until then some are paused or cut off. */
 void sim_check_calm(struct sim *s, u64 at)
 {
 	u32 i;

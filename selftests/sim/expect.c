@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What must come out of an operation. Contributions of a host are folded in the order
- * of its ranks. The order of hosts matters for rough values only.
+ * The expected result of an operation. Contributions of a host are folded in
+ * the order of its ranks. The order of hosts matters for rough values only.
  */
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ struct expected {
 	u32			root;
 };
 
-/* What a host brings to the operation. */
+/* What a host contributes to the operation. */
 static void fold_host(const struct expected *x, u32 host, u8 *result)
 {
 	const struct collsock_post *post = &x->op->post;
@@ -65,15 +65,15 @@ static void expect_exact(const struct expected *x, u8 *result)
 /* ---- where it does ---- */
 
 /*
- * The orders of Documentation/reductions.md. Hosts are counted from the root on; some that
- * follow each other are folded into one value, the lower ones on the left.
+ * The orders of Documentation/reductions.md. Hosts are counted from the root;
+ * consecutive ones are folded into one value, the lower ones on the left.
  */
 static void fold_node(const struct expected *x, u32 node, u8 *result)
 {
 	fold_host(x, (node + x->root) % x->group->hosts, result);
 }
 
-/* Behind the first node stand 1, 2, 4... of them, the last time what is left. */
+/* Behind the first node stand 1, 2, 4... of them, the last part has what is left. */
 static void fold_binomial(const struct expected *x, u32 node, u32 nodes, u8 *result)
 {
 	u8 operand[SIM_MAX_BYTES];
@@ -103,8 +103,8 @@ static void fold_kary(const struct expected *x, u32 node, u32 nodes, u8 *result)
 }
 
 /*
- * Halves of halves. What one host is there, the first ones are two: as many as there are
- * more than a power of two.
+ * Halves of halves. A value is that of one host, except that the first ones are
+ * those of two: as many as there are hosts beyond a power of two.
  */
 static void fold_halves(const struct expected *x, u32 first, u32 count, u32 pairs, u8 *result)
 {
@@ -166,8 +166,8 @@ static void expect(struct sim_group *g, u32 number, u32 life)
 }
 
 /*
- * A host that restarted may take part in its new life if nobody has heard of the
- * old one; but all ranks must have the same result.
+ * A host that restarted may take part in its new life if no host has heard of
+ * the old one; but all ranks must have the same result.
  */
 bool sim_expect_right(struct sim_rank *r, u32 number, const void *result)
 {

@@ -16,7 +16,10 @@
 
 #define LIST(...)	((const u32[]){ __VA_ARGS__, EXP_LIST_END })
 
-/* The figures of the papers, and beyond: what is not chosen is taken from here. */
+/*
+ * The figures of the papers, and larger ones: defaults for what the command
+ * line does not choose.
+ */
 static const struct table {
 	const char	*name;
 	bool		(*print)(const struct exp_choice *choice);
@@ -96,7 +99,7 @@ static const u32 *read_list(u32 numbers[MOST_LISTED + 1], char *text, u32 least,
 	return numbers;
 }
 
-/* The beginning of its name will do. */
+/* The beginning of its name is enough. */
 static u8 find_algorithm(const char *name)
 {
 	u32 i;
@@ -159,7 +162,7 @@ static void parse(struct exp_choice *choice, int argc, char **argv)
 	}
 }
 
-/* What was chosen instead of what the table has. */
+/* What was chosen instead of the defaults. */
 static bool print(const struct table *t, const struct exp_choice *chosen)
 {
 	struct exp_choice choice = *chosen;

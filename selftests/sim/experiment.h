@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Experiments: hosts with one CPU each, on which everything has its price, run the
- * core, or the same algorithms over datagrams by a program. What is compared is the
- * CPU's time and the latency. Prices come from counted instructions; the results are
- * those of a model.
+ * Experiments: hosts with one CPU each, on which every step has a cost, run the
+ * core, or the same algorithms over datagrams by a program. The CPU's time and
+ * the latency are compared. Costs come from counted instructions; the results
+ * are those of a model.
  *
- * A host's CPU does one thing at a time. Softirq goes before the program and takes
- * its time from it; what the program has begun in the kernel is not interrupted.
+ * A host's CPU does one thing at a time. Softirq runs before the program and
+ * delays it; what the program has begun in the kernel is not interrupted.
  */
 #ifndef SIM_EXPERIMENT_H
 #define SIM_EXPERIMENT_H
@@ -15,14 +15,14 @@
 #include "world.h"
 
 /**
- * struct exp_costs - what things cost, in ns; experiment_costs.c says where from
- * @wire: a packet on its way from host to host; costs no CPU
+ * struct exp_costs - cost of each step, in ns; experiment_costs.c has their origin
+ * @wire: transit of a packet from host to host; costs no CPU
  * @byte: ps for each of its bytes; likewise
  * @post: call that posts and waits, without its packets and its sleep
  * @answered: more for the call of a rank that takes no result
  * @send: the core writes a packet and hands it down
  * @receive: a packet comes up to the core, which advances its operation
- * @data: more if it brings data
+ * @data: more if it carries data
  * @fold: and for each double of it
  * @timer: the core looks at what is due
  * @sleep: a program goes to sleep
@@ -62,7 +62,7 @@ extern const struct exp_costs exp_costs_default;
 bool exp_costs_set(struct exp_costs *costs, const char *setting);
 void exp_costs_explain(FILE *to, const struct exp_costs *costs, const char *before);
 
-/* Who makes the operations. */
+/* The maker of the operations: the core, or programs. */
 enum exp_maker {
 	EXP_COLLSOCK,
 	EXP_HOSTBASED,
@@ -97,10 +97,10 @@ typedef void (*exp_step)(struct exp_host *h);
  * @member: of collsock's group
  * @id: its number
  * @next: what the program does when it has had the CPU for as long as it asked
- * @mark_ns: what softirq had worked when it asked, or began to spin
+ * @mark_ns: time that softirq had worked when it asked, or began to spin
  * @since_ns: when it began to spin
  * @used_ns: of the CPU, by the program
- * @apart_ns: so much of it is not counted
+ * @apart_ns: the part of it that is not counted
  * @state: enum exp_state
  * @then: what follows the operation
  * @operation: which one it is in
@@ -161,8 +161,8 @@ struct exp_host {
  * @seed: of all chance
  * @spins: programs spin in what is measured
  * @mpi: they are MPI programs
- * @late_us: hosts are late by so much, at most
- * @catch_up_us: for so long they compute after a reduce
+ * @late_us: maximum delay of a host
+ * @catch_up_us: time for which they compute after a reduce
  * @reduces: or they leave it out
  */
 struct exp_settings {
@@ -187,7 +187,7 @@ struct exp_settings {
  * @group: collsock's
  * @hosts: hosts, and their programs
  * @schedules: host-based: of each operation and host
- * @running: programs that have not come to their end
+ * @running: programs that have not ended
  * @wrong: results that are not the sum, errors, CPUs that did more than they can
  * @checked: results that are
  */
@@ -204,10 +204,10 @@ struct experiment {
 
 /* experiment_cpu.c: a program and its CPU */
 
-/* The program uses the CPU for so long, then takes the next step. */
+/* The program uses the CPU for this time, then takes the next step. */
 void exp_compute(struct exp_host *h, u64 ns, exp_step next);
 
-/* It spins from now on; that is over when softirq is, after so many ns of spinning. */
+/* It spins from now on, until softirq has run; exp_spun() then returns for how many ns. */
 void exp_spin(struct exp_host *h);
 u64 exp_spun(struct exp_host *h);
 
@@ -221,7 +221,7 @@ void exp_operate(struct exp_host *h, enum exp_operation operation, bool spins, e
 /* Its last step. */
 void exp_end(struct exp_host *h);
 
-/* All that the CPUs of all hosts have done, and is counted. */
+/* The CPU time of all hosts that is counted. */
 u64 exp_worked(const struct experiment *x);
 
 /* Run from the first step of every host until all have ended, and all is quiet. */
@@ -236,7 +236,7 @@ void exp_hostbased_operate(struct exp_host *h);
 
 extern const struct world_user exp_collsock_user;
 
-/* What the reduce of an iteration brings of a host, and its sum, in element i. */
+/* The contribution of a host to the reduce of an iteration, and the sum, in element i. */
 double exp_value(u32 host, u32 number, u32 i);
 double exp_sum(u32 hosts, u32 number, u32 i);
 

@@ -40,7 +40,7 @@ static void is_over(struct exp_host *h)
 	h->then(h);
 }
 
-/* What comes while it falls asleep wakes it, too. */
+/* An event that arrives while it falls asleep wakes it, too. */
 static void has_fallen_asleep(struct exp_host *h)
 {
 	exp_sleep(h);
@@ -89,7 +89,7 @@ void exp_collsock_operate(struct exp_host *h)
 	exp_compute(h, ns, posts);
 }
 
-/* ---- what the world tells ---- */
+/* ---- callbacks of the world ---- */
 
 static void check(struct exp_host *h, const double *result, u32 bytes)
 {

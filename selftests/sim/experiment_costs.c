@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What things cost. One instruction counts as one nanosecond, so these are counted
- * instructions (Linux 6.1, QEMU's -icount), and a network that was chosen.
- * costs/measure counts them; Documentation/performance.md, "Prices", says how.
+ * What each step costs. One instruction counts as one nanosecond, so these are
+ * counted instructions (Linux 6.1, QEMU's -icount), and a network that was
+ * chosen. costs/measure counts them; Documentation/performance.md, "Costs",
+ * describes how.
  */
 #include <stdlib.h>
 
@@ -74,7 +75,7 @@ bool exp_costs_set(struct exp_costs *costs, const char *setting)
 		    strncmp(known[i].name, setting, value - setting))
 			continue;
 		*cost(costs, i) = strtoull(value + 1, &end, 10);
-		/* A call takes time, or whoever polls never comes to an end */
+		/* A call takes time, or a program that polls never ends */
 		return !*end && (cost(costs, i) != &costs->poll || costs->poll);
 	}
 	return false;

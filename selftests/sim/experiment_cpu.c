@@ -4,7 +4,7 @@
 
 #include "experiment.h"
 
-/* After that nothing of the operations is under way: acknowledgments wait for less. */
+/* After that no operation is under way: acknowledgments wait for less. */
 #define QUIET_NS	(20 * NSEC_PER_MSEC)
 
 /* ---- a program on a CPU ---- */
@@ -116,7 +116,7 @@ static void start(struct experiment *x)
 	}
 }
 
-/* Nobody's CPU has done more than there was time for. */
+/* No CPU has done more than there was time for. */
 static bool possible(const struct experiment *x, u64 begin_ns)
 {
 	u32 i;

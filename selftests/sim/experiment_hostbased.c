@@ -12,7 +12,7 @@
 #define HEADER_BYTES	8
 
 /**
- * struct exp_datagram - on its way, or in a socket
+ * struct exp_datagram - in transit, or in a socket
  * @next: there
  * @to: host
  * @from: host
@@ -71,7 +71,7 @@ static void takes(struct exp_host *h)
 	advances(h);
 }
 
-/* What comes while it falls asleep wakes it, too. */
+/* A datagram that arrives while it falls asleep wakes it, too. */
 static void has_fallen_asleep(struct exp_host *h)
 {
 	exp_sleep(h);
@@ -79,7 +79,7 @@ static void has_fallen_asleep(struct exp_host *h)
 		exp_wake(h, receives);
 }
 
-/* One call; it takes what is there, or waits. */
+/* One call; it receives a datagram, or waits. */
 static void receives(struct exp_host *h)
 {
 	const struct exp_costs *costs = &h->x->settings.costs;
@@ -93,7 +93,7 @@ static void receives(struct exp_host *h)
 		exp_compute(h, costs->sleep, has_fallen_asleep);
 }
 
-/* Who polls has begun with a call that finds nothing. */
+/* A polling program has begun with a call that finds nothing. */
 static void arrives_on_cpu(struct world *w, void *what)
 {
 	struct exp_datagram *d = what;

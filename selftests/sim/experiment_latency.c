@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hosts that are in time: the latency of barriers, without an MPI and with one, as in
- * the paper on the NIC-based barrier (§4.1, §4.2); that of a reduce, as in the paper on
- * application-bypass reduction (§VI.B); and what all CPUs together do for an operation,
- * which the counted instructions stand beside.
+ * Hosts that are in time: the latency of barriers, without an MPI and with one,
+ * as in the paper on the NIC-based barrier (§4.1, §4.2); that of a reduce, as
+ * in the paper on application-bypass reduction (§VI.B); and the work of all
+ * CPUs together for an operation, to be compared with the counted instructions.
  */
 #include "experiment.h"
 
-/* Connections are made, and hosts fall into step, before anything is measured. */
+/* Connections are made, and hosts synchronize, before anything is measured. */
 #define WARM_UP	20
 
 /* ---- programs ---- */
@@ -33,7 +33,7 @@ static void meets(struct exp_host *h)
 	exp_operate(h, EXP_BARRIER, h->x->settings.spins, reduces);
 }
 
-/* Of the root: since the host that is furthest away has called. */
+/* At the root: since the most distant host has called. */
 static void has_reduced(struct exp_host *h)
 {
 	struct experiment *x = h->x;
@@ -77,7 +77,7 @@ static struct latency measure(struct exp_settings *s, enum exp_maker maker, exp_
 	for (spins = 0; spins < 2; spins++) {
 		s->spins = spins;
 		exp_run(&x, s, program);
-		/* Of a reduce the root alone knows */
+		/* Of a reduce only the root knows */
 		for (i = 0, sums = 0; i < s->hosts; i++) {
 			l.us[spins] += (double)x.hosts[i].latency_ns / NSEC_PER_USEC;
 			sums += !!x.hosts[i].latency_ns;
@@ -152,7 +152,7 @@ bool exp_reduce(const struct exp_choice *choice)
 
 /* ---- work ---- */
 
-/* Of all hosts together, for one operation: us, and how often somebody sleeps. */
+/* Of all hosts together, for one operation: us, and the number of sleeps. */
 static bool work_of(struct exp_settings *s, enum exp_maker maker, exp_step program, double *us,
 		    double *sleeps)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hosts that are late: the experiments of the paper on application-bypass reduction
- * (§VI). In each iteration a host computes for a random time, reduces, computes until
- * all must be done, and meets the others in a barrier. Everything that the CPUs did,
- * less what they do when the reduces are left out, is what the reduces cost; but for
- * what programs do in barriers, which is calls and sleeps: of these there are more
- * or less as hosts come in step or not.
+ * Hosts that are late: the experiments of the paper on application-bypass
+ * reduction (§VI). In each iteration a host computes for a random time,
+ * reduces, computes until all must have finished, and enters a barrier. The
+ * cost of the reduces is the time of all CPUs, less that of a run without
+ * reduces. It excludes what programs do in barriers, which is calls and sleeps:
+ * their number depends on whether hosts come in step.
  */
 #include "experiment.h"
 
-/* What all hosts together reduce, at most: large groups take fewer iterations. */
+/* Reduces of all hosts together, at most: large groups run fewer iterations. */
 #define MOST_REDUCES	320000
 /* Before anything is counted: connections are made, round-trip times are learned. */
 #define WARM_UP		300
@@ -119,7 +119,7 @@ static bool measure(struct exp_settings *s, enum exp_maker maker, bool spins, st
 	return right;
 }
 
-/* What the delays alone make the hosts wait in a binomial tree, on average. */
+/* The average time for which the delays alone make the hosts wait in a binomial tree. */
 static double waiting_us(const struct exp_settings *s)
 {
 	u64 ready[EXP_MOST_HOSTS], waits = 0;

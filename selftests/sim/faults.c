@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What goes wrong while ranks work. */
+/* Faults while ranks work. */
 #include "sim.h"
 
 /* ---- hosts ---- */
 
-/* The rank begins anew: nobody remembers what it has done. */
+/* The rank starts anew: no host remembers what it has done. */
 static void begin_anew(struct sim_rank *r)
 {
 	u32 i;
@@ -157,7 +157,7 @@ static void mark_pair(struct sim_group *g, u32 one, u32 other)
 	g->other_trouble |= SIM_PARTITION;
 }
 
-/* Whoever has a member of its group on the other side is cut off. */
+/* A host with a member of its group on the other side is cut off. */
 static void mark_cut(struct sim *s, struct sim_fault *f)
 {
 	u32 g, i, k;
@@ -210,7 +210,7 @@ static void happen(struct world *w, void *what)
 	sim_acted(s);
 }
 
-/* The rank has posted: what waited for that happens. */
+/* The rank has posted: trigger the faults that waited for that. */
 void sim_faults_posted(struct sim_rank *r)
 {
 	struct sim *s = r->group->sim;
@@ -228,7 +228,7 @@ void sim_faults_posted(struct sim_rank *r)
 
 /* ---- in the middle of a question ---- */
 
-/* A question is on its way: now the one that asked does not run for a while. */
+/* A probe is in flight: now the host that sent it is paused for a while. */
 static void pause_asker(struct sim *s, const struct world_packet *p)
 {
 	u32 i;
@@ -244,7 +244,7 @@ static void pause_asker(struct sim *s, const struct world_packet *p)
 	}
 }
 
-/* A packet is sent: what waited for that happens. */
+/* A packet is sent: trigger the faults that waited for that. */
 void sim_faults_sent(struct sim *s, const struct world_packet *p)
 {
 	if (s->trouble & SIM_PAUSE &&

@@ -88,7 +88,7 @@ static bool large_begin(struct large *l)
 	return true;
 }
 
-/* Returns the latency, or 0 if somebody did not complete. */
+/* Returns the latency, or 0 if a rank did not complete. */
 static u64 large_barrier(struct large *l)
 {
 	u64 begin = l->world.now;

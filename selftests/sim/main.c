@@ -14,7 +14,10 @@
 #define DEFAULT_SEEDS	380
 #define MAX_JOBS	64
 #define MAX_CLASSES	32
-/* Of the CPU. Hours with many forged packets take some; what takes so long never ends. */
+/*
+ * Of CPU time. Hours with many forged packets take some; a seed that takes
+ * longer never ends.
+ */
 #define SEED_SECONDS	120
 
 struct options {
@@ -25,7 +28,7 @@ struct options {
 	bool			trace;
 };
 
-/* What the processes tell each other. */
+/* Messages between the processes. */
 struct shared {
 	u64	at[MAX_JOBS];
 	u32	ran[MAX_CLASSES];
@@ -71,7 +74,7 @@ static pid_t start(const struct options *o, struct shared *shared, u32 job)
 	return pid;
 }
 
-/* A process that a seed has killed is followed by one that goes on after it. */
+/* A process that a seed has killed is replaced by one that continues after it. */
 static void work_all(const struct options *o, struct shared *shared)
 {
 	pid_t pids[MAX_JOBS];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What ranks do: join, compute, post, take what completes, close. Each has a
- * number of operations to post and keeps a number of them under way.
+ * What ranks do: join, compute, post, receive completions, close. Each has a
+ * number of operations to post and keeps several of them under way.
  */
 #include <math.h>
 
@@ -33,8 +33,8 @@ static void nobody_acts(struct world *w, void *what)
 }
 
 /*
- * An action has happened. When none is owed any more, all that waits must end
- * by itself, from now on within the bound.
+ * An action has happened. When none is left, everything that waits must end by
+ * itself, within the bound from now on.
  */
 void sim_acted(struct sim *s)
 {
@@ -143,7 +143,7 @@ static u64 think(struct sim_rank *r)
 	return r->think_ns ? world_below(&s->random, 2 * r->think_ns) : 0;
 }
 
-/* What will it do next? Nothing, while it waits for a completion or for room. */
+/* Its next action: none while it waits for a completion or for room. */
 static void rank_next(struct sim_rank *r)
 {
 	struct sim *s = r->group->sim;
@@ -186,7 +186,7 @@ static void rank_joins_now(struct sim_rank *r)
 	rank_next(r);
 }
 
-/* All the others of its host have left, and that was the end of the group there. */
+/* All others of its host have left, and that was the end of the group there. */
 static void rank_joins_on_cpu(struct world *w, void *what)
 {
 	struct sim_rank *r = what;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is chosen before a simulation begins. */
+/* The parameters that are chosen before a simulation begins. */
 #include <stdlib.h>
 
 #include "sim.h"
@@ -109,8 +109,8 @@ static void choose_hosts(struct sim *s, u32 hosts)
 }
 
 /*
- * The liveness time is such that nobody is silent for it by chance: of the
- * questions that fit into it one is answered.
+ * The liveness time is long enough that no host is silent for it by chance: of
+ * the probes that fit into it one is answered.
  */
 static void choose_timing(struct sim *s, struct coll_timing *t)
 {
@@ -147,7 +147,7 @@ static void choose_locals(struct sim *s, struct sim_group *g, u32 *locals)
 	}
 }
 
-/* Which host has the next rank? */
+/* The host of the next rank */
 static u32 next_host(struct sim *s, const struct sim_group *g, enum placement how,
 		     const u32 *locals, u32 last)
 {
@@ -159,7 +159,7 @@ static u32 next_host(struct sim *s, const struct sim_group *g, enum placement ho
 	return host;
 }
 
-/* Hosts are numbered in the order of their lowest ranks, whichever those are. */
+/* Hosts are numbered in the order of their lowest ranks. */
 static void choose_placement(struct sim *s, struct sim_group *g)
 {
 	enum placement how = below(s, PLACEMENTS);
@@ -226,7 +226,7 @@ static void link_ranks(struct sim_group *g)
 	}
 }
 
-/* Some may be done with an operation that has a root when others have not heard of it. */
+/* Some may have finished an operation that has a root before others have heard of it. */
 static u32 choose_disputed(struct sim *s, const struct sim_group *g, u32 ops)
 {
 	u32 i, number = below(s, ops);
@@ -243,8 +243,8 @@ static u32 choose_disputed(struct sim *s, const struct sim_group *g, u32 ops)
 }
 
 /*
- * The one that most wait for, or any other, is late: the others may be over with the
- * operation when somebody comes with another one.
+ * The rank that most wait for, or any other, is late: the others may have
+ * finished the operation when another one is posted in its place.
  */
 static void delay_disputed(struct sim *s, struct sim_group *g, u32 number)
 {
@@ -295,9 +295,8 @@ static void choose_missing(struct sim *s, struct sim_group *g)
 }
 
 /*
- * From host to host the question takes the time until it is asked, and that for
- * each operation that wants to be asked about. No chain is longer than the way
- * through all rounds.
+ * From host to host a probe takes the time until it is sent, for each operation
+ * that it may be about. No chain is longer than the path through all rounds.
  */
 static void bound_waits(struct sim_group *g)
 {
@@ -310,7 +309,7 @@ static void bound_waits(struct sim_group *g)
 	g->heard_bound_ns = 2 * liveness + hops * (1 + depth) * (liveness / 4 + SECOND / 2);
 }
 
-/* In which time does a message get through that was lost so many times? */
+/* The time in which a message gets through that was lost @lost times */
 static u64 retransmission_ns(const struct coll_timing *t, u32 lost)
 {
 	u64 interval = t->rto_initial, sum = 0;
@@ -323,8 +322,8 @@ static u64 retransmission_ns(const struct coll_timing *t, u32 lost)
 }
 
 /*
- * But once in 10^9 ways fewer transmissions are lost than this; it takes longest if all
- * are those of one message. And each host on the way takes its time.
+ * Except once in 10^9 cases fewer transmissions are lost than this; it takes
+ * longest if all are those of one message. Each host on the path adds its time.
  */
 static void bound_news(struct sim *s, struct sim_group *g)
 {
@@ -433,8 +432,9 @@ static struct sim_fault *add_fault(struct sim *s, enum sim_fault_kind kind)
 }
 
 /*
- * Half of them are short enough to harm nobody. Of the others many end when those
- * that have given the host up have left, and their time-wait entries still stand.
+ * Half of them are short enough to have no effect. Of the others many end when
+ * those that have given the host up have left, and their time-wait entries
+ * still exist.
  */
 static u64 choose_duration(struct sim *s)
 {
@@ -458,7 +458,7 @@ static void add_partition(struct sim *s)
 	f->duration_ns = choose_duration(s);
 }
 
-/* It computes, others shall not wait for it. */
+/* It computes; others must not wait for it. */
 static void idle(struct sim_rank *r, u32 at_post)
 {
 	r->skew_ns = 3000 * SECOND;
@@ -466,9 +466,10 @@ static void idle(struct sim_rank *r, u32 at_post)
 }
 
 /*
- * The one that dies computes, having acknowledged what others sent. Another rank
- * computes, too: the others shall not wait for it, though often it is the only one
- * that waits for the dead one. Or many do, each with some operations under way.
+ * The host that dies computes, having acknowledged what others sent. Another
+ * rank computes, too: the others must not wait for it, though often it is the
+ * only one that waits for the dead host. Or many wait, each with several
+ * operations under way.
  */
 static void add_idlers(struct sim *s, struct sim_fault *crash)
 {
@@ -502,7 +503,7 @@ static void add_pause(struct sim *s)
 	f->deaf = chance(s, 500);
 	if (chance(s, 500))
 		return;
-	/* Somebody computes, so others ask. */
+	/* A rank computes, so others send probes. */
 	f->at_probe = 1 + below(s, 4);
 	f->delay_ns = 0;
 	r->skew_ns = 200 * SECOND;
@@ -510,8 +511,8 @@ static void add_pause(struct sim *s)
 }
 
 /*
- * Few post, and the others have not spoken to anybody when one dies: nobody waits for
- * them, nor asks them.
+ * Few post, and the others have sent nothing to any host when one dies: no host
+ * waits for them, or probes them.
  */
 static void add_quiet(struct sim *s, struct sim_fault *crash)
 {
@@ -526,8 +527,8 @@ static void add_quiet(struct sim *s, struct sim_fault *crash)
 }
 
 /*
- * It has done with everything when it dies, and so have the others. When it comes back they
- * have left, and it begins anew.
+ * It has finished everything when it dies, and so have the others. When it
+ * comes back they have left, and it starts anew.
  */
 static void crash_last(struct sim *s, struct sim_fault *f)
 {
@@ -562,7 +563,7 @@ static void choose_faults(struct sim *s)
 		add_pause(s);
 	most = s->trouble & SIM_CRASHES ? 1 + most : !!(s->trouble & SIM_CRASH);
 	for (i = 0; i < most; i++)
-		/* Of hosts that all come back none remembers: they are another group. */
+		/* If all hosts come back none remembers: they are another group. */
 		add_crash(s, s->trouble & SIM_RESTART && !i);
 }
 
@@ -576,10 +577,10 @@ static u32 choose_trouble(struct sim *s)
 }
 
 /**
- * sim_scenario() - choose
+ * sim_scenario() - choose the parameters of a simulation
  * @s: out
- * @class: what may go wrong
- * @seed: decides all else
+ * @class: the faults that may happen
+ * @seed: determines everything else
  */
 void sim_scenario(struct sim *s, const struct sim_class *class, u64 seed)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The simulator: ranks of some groups post operations in a world in which
- * things go wrong, and everything that the protocol promises is checked. A
- * scenario is made from its class, which says what may go wrong, and a seed.
+ * The simulator: ranks of several groups post operations in a world with
+ * faults, and everything that the protocol promises is checked. A scenario is
+ * made from its class, which says which faults may happen, and a seed.
  */
 #ifndef SIM_H
 #define SIM_H
 
 #include "world.h"
 
-/* What may go wrong. */
+/* Faults that may happen. */
 enum sim_trouble {
 	SIM_LOSS	= 1 << 0,
 	SIM_DELAY	= 1 << 1,	/* any distribution, repetition, reordering */
@@ -26,7 +26,7 @@ enum sim_trouble {
 	SIM_MISSING	= 1 << 12,	/* some never join */
 	SIM_DISAGREE	= 1 << 13,
 	SIM_GROUPS	= 1 << 14,	/* several */
-	SIM_REPLAY	= 1 << 15,	/* of what was recorded from hosts that died */
+	SIM_REPLAY	= 1 << 15,	/* of hosts that died, from recorded packets */
 	SIM_QUIET	= 1 << 16,	/* most compute before they post anything */
 	SIM_ANY		= 1 << 17,	/* a choice of all these */
 };
@@ -55,7 +55,7 @@ extern const u32 sim_classes_count;
  * @bytes: of the payload
  * @posted: ranks that have posted it, in any life
  * @seen: a rank counts once
- * @expected: result, when somebody has asked for it
+ * @expected: result, once it was computed
  * @life: of the contributions in it: 0, or 1 for that of the host that restarted
  * @agreed: ranks that have completed with it and did not restart since
  * @disputed: some post it otherwise
@@ -112,7 +112,7 @@ struct sim_post {
  * @missing: never joins
  * @crashed: its host has
  * @restarted: and came back
- * @cut: a partition has cut it off for longer than the half of the liveness time
+ * @cut: a partition has cut it off for longer than half of the liveness time
  * @paused: its host did not run for so long
  */
 struct sim_rank {
@@ -178,16 +178,16 @@ struct sim_known {
  * @crashes: hosts that crashed
  * @victim: the lowest rank of one of them
  * @other_trouble: what else may be blamed: sim_trouble
- * @disagreed_from: first operation that somebody disagrees about
+ * @disagreed_from: first operation that ranks disagree about
  * @gone_from: first operation that may need a rank that is gone
- * @heard_bound_ns: whoever needs one that is gone, and has heard it, as have all in
- *	the chain, waits no longer
- * @acted_ns: when a rank has joined, posted or, after a pause, come to itself last
+ * @heard_bound_ns: bound of a wait for a rank that is gone, if all hosts of the chain
+ *	have heard each other
+ * @acted_ns: when a rank last joined, posted or resumed after a pause
  * @known: what each host knows of the group's end
  * @broken_ns: when the first one knew of a failure; 0 if none does
  * @broken_limit: the last operation that could complete then
  * @spread_ns: in this time all know of it
- * @given: for a host that came back: with so many operations each other had done
+ * @given: for a host that came back: operations that each other host had finished
  */
 struct sim_group {
 	struct world_group	common;
@@ -259,16 +259,16 @@ struct sim_fault {
  * @faults: what will go wrong
  * @fault_count: number of them
  * @trouble: enum sim_trouble
- * @bound_ns: what waits and is owed nothing by a rank ends within this time
+ * @bound_ns: bound of a wait when no rank has anything left to do
  * @calm_ns: when the last pause or partition is over
  * @actions: things that ranks and faults will still do
  * @idle_ns: when the last of them was done
- * @watching: somebody will look what has become of those who wait
+ * @watching: a check of those that wait is scheduled
  * @active: ranks that have not come to their end
  * @replays: packets that may still be replayed
  * @recorded: the latest packets, if an attacker records them
- * @recorded_count: so many he has seen
- * @passes: so often he still sends again what a dead host has sent
+ * @recorded_count: packets that he has seen
+ * @passes: replays that he still makes of what a dead host has sent
  * @damaged: packets of which it was checked that they change nothing
  * @over: it is
  * @failed: a promise was broken
@@ -323,15 +323,15 @@ void sim_rank_leave(struct world *w, void *rank);
 void sim_rank_over(struct sim_rank *r);
 extern const struct world_user sim_user;
 
-/* An action of a rank or a fault: it is owed until it has happened. */
+/* An action of a rank or a fault: pending until it has happened. */
 void sim_at(struct sim *s, u64 delay, world_action run, void *what);
 void sim_acted(struct sim *s);
 
-/* faults.c: what goes wrong */
+/* faults.c: faults during a run */
 void sim_faults_posted(struct sim_rank *r);
 void sim_faults_sent(struct sim *s, const struct world_packet *p);
 
-/* attacker.c: what somebody does who has no key */
+/* attacker.c: an attacker without the key */
 void sim_attacker_crashed(struct sim *s, struct world_host *h);
 void sim_attacker_sent(struct sim *s, const struct world_packet *p);
 void sim_attacker_free(struct sim *s);
@@ -345,7 +345,7 @@ bool sim_values_takes(const struct sim_op *op, u32 rank);
 void sim_values_fold(const struct collsock_post *post, u8 *result, const u8 *left,
 		     const u8 *right);
 
-/* expect.c: what must come out */
+/* expect.c: the expected results */
 bool sim_expect_order_known(u8 algorithm);
 bool sim_expect_right(struct sim_rank *r, u32 number, const void *result);
 
@@ -361,7 +361,7 @@ void sim_check_damaged(struct world_member *m, enum coll_refusal refusal, bool c
 void sim_check_stuck(struct sim *s);
 void sim_check_end(struct sim *s);
 
-/* check_waits.c: nothing waits for what will never come */
+/* check_waits.c: no operation waits for what will never come */
 void sim_check_gone(struct sim_rank *r);
 void sim_check_posted(struct sim_rank *r, const struct sim_post *p);
 void sim_check_joined(struct sim_rank *r);

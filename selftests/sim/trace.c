@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What happens, a line each. */
+/* The trace: a line for each event. */
 #include <stdarg.h>
 
 #include "world.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What ranks contribute, and how two payloads are folded, without the code under test.
- * Which operations and operators there are the registries say; types are those of a
- * table here. Integers wrap. Of floats and doubles some operations have values whose sums
- * and products are exact, so that the order of folding does not matter; the others
- * are rough, and tell every order from every other, and left from right.
+ * What ranks contribute, and how two payloads are folded, without the code
+ * under test. Operations and operators are taken from the registries; types
+ * from a table here. Integers wrap. For floats and doubles some operations have
+ * values whose sums and products are exact, so that the order of folding does
+ * not matter; the others are rough, and distinguish every order from every
+ * other, and left from right.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -86,7 +87,7 @@ static void element_put(const struct type *t, struct element e, u8 *to)
 
 /* ---- contributing ---- */
 
-/* Logical operators shall see 0 so often that they come to both results. */
+/* Logical operators must see 0 often enough to have both results. */
 static s64 choose_logical(u8 op, u64 random)
 {
 	bool zero = op == COLLSOCK_LOGICAL_AND ? !(random & 15) :
@@ -131,9 +132,10 @@ static double choose_nan(u64 random)
 }
 
 /*
- * All bits of the mantissa are in use; for a sum magnitudes differ, too. One in eight is
- * no number: of several the leftmost comes out, which tells left from right. One in four is
- * so little above 3/4 that the product of two such is often next to a tie.
+ * All bits of the mantissa are in use; for a sum magnitudes differ, too. One in
+ * eight is a NaN: of several the leftmost is the result, which distinguishes
+ * left from right. One in four is so little above 3/4 that the product of two
+ * of them is often next to a tie.
  */
 static double choose_rough(const struct type *t, u8 op, u64 random)
 {
@@ -184,7 +186,7 @@ void sim_values_payload(const struct sim_rank *r, u32 number, u32 life, void *pa
 			    (u8 *)payload + i * size);
 }
 
-/* ---- who brings what, who gets what ---- */
+/* ---- which ranks contribute, which receive ---- */
 
 bool sim_values_contributes(const struct sim_op *op, u32 rank)
 {
@@ -244,7 +246,7 @@ u32 sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op)
 	return op->post.count * size;
 }
 
-/* Ways to differ: all wait for each other; the rank waits for all; it waits for one. */
+/* Cases of disagreement: all wait for each other; the rank waits for all; it waits for one. */
 enum dissent {
 	FOR_EACH_OTHER,
 	AS_ROOT,
@@ -252,7 +254,10 @@ enum dissent {
 	DISSENTS,
 };
 
-/* Make it another operation than the others post. Returns the bytes that the rank brings. */
+/*
+ * Make it an operation that differs from those of others. Returns the bytes
+ * that the rank contributes.
+ */
 u32 sim_values_dissent(const struct sim_rank *r, struct collsock_post *post)
 {
 	struct collsock_post other = { .size = sizeof(other), .operation = COLLSOCK_BARRIER };
@@ -352,7 +357,7 @@ static void fold_one(const struct collsock_post *post, u8 *result, const u8 *lef
 	element_put(t, l, result);
 }
 
-/* What the operator makes of two payloads; @result may be one of them. */
+/* The fold of two payloads; @result may be one of them. */
 void sim_values_fold(const struct collsock_post *post, u8 *result, const u8 *left,
 		     const u8 *right)
 {

@@ -4,7 +4,7 @@
 
 #include "world.h"
 
-/* No packet is later than that: the time-outs of the core are longer. */
+/* No packet is later than this: the time-outs of the core are longer. */
 #define LONGEST_DELAY	(200 * NSEC_PER_MSEC)
 
 long world_memory;
@@ -18,7 +18,7 @@ struct allocation {
 	size_t			unused;
 };
 
-/* The member that is joining: what is allocated is its. */
+/* The member that is joining: allocations are accounted to it. */
 static struct world_member *joining;
 
 void *coll_env_alloc(size_t bytes)
@@ -219,7 +219,7 @@ void world_pause(struct world *w, struct world_host *h, u64 ns, bool deaf)
 {
 	world_trace(w, "host %u pauses for %llu ms%s", h->id,
 		    (unsigned long long)(ns / NSEC_PER_MSEC), deaf ? ", deaf" : "");
-	/* Pauses that begin at the same time are over with the longest. */
+	/* Pauses that begin at the same time end with the longest. */
 	h->busy_ns = max(h->busy_ns, w->now + ns);
 	if (deaf)
 		h->deaf_ns = h->busy_ns;
@@ -388,7 +388,7 @@ static void member_expires(struct world *w, void *what)
 	member_after(m);
 }
 
-/* Deadlines move to earlier times only; what was later finds it done. */
+/* Deadlines move to earlier times only; a later one finds nothing to do. */
 static void member_timer(struct world *w, void *what)
 {
 	struct world_member *m = what;
@@ -533,7 +533,7 @@ static enum coll_refusal member_receive(struct world_member *m, const struct wor
 	return refusal;
 }
 
-/* Form, group, source address: what the platform looks at before the core does. */
+/* Form, group, source address: what the platform checks before the core does. */
 static void packet_received(struct world *w, void *what)
 {
 	struct world_packet *p = what;
@@ -567,7 +567,7 @@ static void packet_arrives(struct world *w, void *what)
 		world_on_cpu(w, h, packet_received, p);
 }
 
-/* ---- what a user does ---- */
+/* ---- calls of the user ---- */
 
 static int member_make(struct world_member *m)
 {

@@ -3,13 +3,13 @@
  * A platform for the core outside the kernel: hosts on a virtual network and a
  * virtual clock. Packets are written, sealed, read and checked as on a real
  * wire; links lose, repeat, delay, damage and cut; each host has one CPU, which
- * takes its time, and may pause or die. All chance comes from one number, so a
- * run can be repeated.
+ * takes time for each event, and may pause or die. All randomness comes from
+ * one number, so a run can be repeated.
  *
  * The world does not know what is posted and why: its user does (struct
- * world_user), the simulator or a unit test. What is global, the count of
- * allocations, is so because the core allocates without saying for whom: worlds
- * of several threads need a process each.
+ * world_user), the simulator or a unit test. The count of allocations is global
+ * because the core allocates without saying for which world: worlds of several
+ * threads need a process each.
  */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
@@ -81,7 +81,7 @@ struct world_link {
 };
 
 /**
- * struct world_packet - on its way
+ * struct world_packet - in transit
  * @from: host that its source address names
  * @to: host
  * @bytes: length
@@ -98,7 +98,7 @@ struct world_packet {
 
 struct world_job;
 
-/* Somebody sent to a group that was not there yet; a small, lossy table. */
+/* A packet for a group that did not exist here yet; the table is small and lossy. */
 #define WORLD_EARLY_PACKETS	64
 
 struct world_early_packet {
@@ -111,12 +111,12 @@ struct world_early_packet {
  * @id: index in the world
  * @members: of groups, on this host
  * @busy_ns: the CPU is free from then on
- * @worked_ns: so long it has worked, ever
+ * @worked_ns: total time that it has worked
  * @nic_ns: the next packet can leave from then on
  * @receive_ns: what an event costs the CPU
  * @send_ns: what a packet that is sent costs it
  * @gap_ns: least time between two packets sent
- * @late_ns: timers may be so late
+ * @late_ns: maximum delay of timers
  * @waiting: what the CPU has to do, in order of arrival
  * @last: end of that list
  * @deaf_ns: packets that arrive before are lost
@@ -203,7 +203,7 @@ struct world_told {
  * @timewait_ns: when it became a time-wait entry
  * @timewait: what is left then
  * @memory: what the core has allocated for it
- * @last_stats: of @group when it was buried
+ * @last_stats: of @group when it ended here
  * @told: beside what @group counts
  */
 struct world_member {
@@ -223,7 +223,7 @@ struct world_member {
 };
 
 /**
- * struct world_user - who lives in it
+ * struct world_user - the user of a world
  * @complete: see coll_env_complete()
  * @writable: see coll_env_writable(); may be NULL
  * @before: the core is about to look at a packet, or NULL, at its deadlines; may be NULL
@@ -262,10 +262,10 @@ struct world_event {
  * @links: a link for each ordered pair
  * @user: who lives in it
  * @owner: of the user
- * @trace: where every event is told, or NULL
+ * @trace: where every event is printed, or NULL
  * @events: heap of what is to come
  * @pending: length of the heap
- * @room: for so many
+ * @room: its capacity
  * @order: events so far: those of equal time happen in the order of their making
  * @sent: packets
  * @forged: packets that no member or time-wait entry accepted
@@ -337,18 +337,18 @@ static inline void world_leave(struct world_member *m)
 	world_leave_rank(m, 0);
 }
 
-/* The machine dies: what it knew is gone. It may be started again. */
+/* The machine dies: its state is lost. It may be started again. */
 void world_crash(struct world *w, struct world_host *h);
 void world_start(struct world_host *h);
 
-/* For so long its CPU does nothing; deaf: and packets to it are lost. */
+/* Its CPU does nothing for this time; deaf: packets to it are lost. */
 void world_pause(struct world *w, struct world_host *h, u64 ns, bool deaf);
 
 /* Do it at this time; or as soon as the CPU of this host can. */
 void world_at(struct world *w, u64 at, world_action run, void *what);
 void world_on_cpu(struct world *w, struct world_host *h, world_action run, void *what);
 
-/* What the CPU does now takes it so much longer. */
+/* What the CPU does now takes this much longer. */
 void world_work(struct world *w, struct world_host *h, u64 ns);
 
 /* A packet appears on the wire as if its source had sent it; owned by the world. */

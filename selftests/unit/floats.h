@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pairs of floats or doubles that are hard to add and to multiply, and what is
- * checked with each of them. Operands are bit patterns, of either format in a u64.
+ * Pairs of floats or doubles that are hard to add and to multiply, and the
+ * checks of each pair. Operands are bit patterns, of either format in a u64.
  */
 #ifndef COLL_UNIT_FLOATS_H
 #define COLL_UNIT_FLOATS_H
@@ -135,7 +135,7 @@ static inline void draw_subnormals(const struct format *f, u64 *random, u64 *lef
 }
 
 /*
- * What of the right operand lies below the last bit of the left is exactly one
+ * What of the right operand is below the last bit of the left is exactly one
  * half of that bit, or every other time a little more or less.
  */
 static inline void draw_ties(const struct format *f, u64 *random, u64 *left, u64 *right)

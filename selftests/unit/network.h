@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Hosts of one group in the simulator's world (../sim/world.h), for a test that
- * says itself what happens when.
+ * determines the order of events itself.
  */
 #ifndef UNIT_NETWORK_H
 #define UNIT_NETWORK_H
@@ -42,7 +42,7 @@ struct unit_network {
 	struct collsock_join	join;
 	u32			count;
 	bool			made;
-	/* a test looks at, changes (returns true: drops) a packet */
+	/* a test inspects or changes a packet; true drops it */
 	bool			(*tap)(struct unit_network *n, struct world_packet *p);
 };
 
@@ -105,7 +105,7 @@ static inline void unit_network_init(struct unit_network *n, u32 hosts, u64 seed
 	n->join.ranks = hosts;
 }
 
-/* The first one to join settles what they all join, and @timing. */
+/* The first host to join determines the request of all, and @timing. */
 static inline int unit_join_host(struct unit_network *n, u32 i, const struct coll_timing *timing)
 {
 	if (!n->made && world_group_init(&n->world, &n->group, &n->join, timing, NULL))

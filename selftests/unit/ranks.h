@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Ranks of one group in the simulator's world (../sim/world.h), several on a host, for a
- * test that says itself what happens when. Payloads may have any size.
+ * Ranks of one group in the simulator's world (../sim/world.h), several on a
+ * host, for a test that determines the order of events itself. Payloads may
+ * have any size.
  */
 #ifndef UNIT_RANKS_H
 #define UNIT_RANKS_H
@@ -39,7 +40,7 @@ struct unit_ranks {
 	u32			count;
 	u32			hosts;
 	bool			made;
-	/* a test looks at, changes (returns true: drops) a packet */
+	/* a test inspects or changes a packet; true drops it */
 	bool			(*tap)(struct unit_ranks *n, struct world_packet *p);
 };
 
@@ -94,7 +95,7 @@ static inline void ranks_init(struct unit_ranks *n, const u32 *host_of_rank, u32
 	n->join.ranks = count;
 }
 
-/* The first one to join settles what they all join. Its number on its host, or errno. */
+/* The first rank to join determines the request of all. Its number on its host, or errno. */
 static inline int ranks_join(struct unit_ranks *n, u32 rank)
 {
 	struct unit_rank *r = &n->rank[rank];
@@ -145,7 +146,7 @@ static inline struct coll_group *ranks_group(struct unit_ranks *n, u32 host)
 	return &n->group.members[host].group;
 }
 
-/* @payload: what the rank brings, if it brings something. */
+/* @payload: the contribution of the rank, if it has one. */
 static inline int ranks_post(struct unit_ranks *n, u32 rank, const struct collsock_post *post,
 			     const void *payload)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reduces what stands on its input, for tests that compute in another language.
+ * Reduces elements from its input, for tests that compute in another language.
  *
- * A piece of input is type, operator (a byte each), count (a u32), then the left
- * and the right elements; the piece of output is a byte that says whether there is
- * such an operator of the type, and if so, the elements of the result.
+ * A piece of input is type, operator (a byte each), count (a u32), then the
+ * left and the right elements; the piece of output is a byte that says whether
+ * there is such an operator of the type, and if so, the elements of the result.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ int main(void)
 			fflush(stdout);
 			continue;
 		}
-		/* Of their exact size, so that nobody reads or writes beside them unseen. */
+		/* Of exact size, so that ASan sees every access beyond them. */
 		left = must_read(bytes);
 		right = must_read(bytes);
 		coll_reduce(left, left, right, count, type, op);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The shapes of groups in which an algorithm is proved: numbers of hosts, fan-outs
- * where it has one, roots where it has one.
+ * The shapes of groups in which an algorithm is proved: numbers of hosts,
+ * fan-outs where it has one, roots where it has one.
  */
 #ifndef COLL_UNIT_SHAPES_H
 #define COLL_UNIT_SHAPES_H

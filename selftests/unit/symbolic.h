@@ -81,7 +81,7 @@ enum symbolic_order {
 	SYMBOLIC_RANDOM,
 };
 
-/* What stays undone for as long as anything else can be done. */
+/* What is postponed for as long as anything else can be done. */
 enum symbolic_hold {
 	SYMBOLIC_HOLD_NOTHING,
 	SYMBOLIC_HOLD_ARRIVAL,	/* of the victim */
@@ -131,7 +131,7 @@ struct symbolic_group {
 	struct coll_shape shape;
 	u32 hosts;		/* of the shape */
 	struct symbolic_host *host;
-	bool built;		/* else a fault of building is in the result */
+	bool built;		/* otherwise a fault of building is in the result */
 
 	struct symbolic_message *message;
 	u32 messages;
@@ -149,7 +149,7 @@ struct symbolic_group {
 	u32 hash_mask;
 
 	u32 arrived;
-	u32 result;		/* the expression that all who take must hold; 0 as yet */
+	u32 result;		/* the expression that all who receive must hold; 0 as yet */
 
 	/* Elements that the arrays have room for; they grow and are used again. */
 	struct {
@@ -317,7 +317,7 @@ static inline bool symbolic_round_has_come(const struct symbolic_host *me, u32 h
 	return true;
 }
 
-/* The value that a fold entry stands for; a message is used up by it. */
+/* The value that a fold entry stands for; a message is consumed by it. */
 static inline u32 symbolic_entry_value(struct symbolic_group *g, u32 host, u32 entry,
 				       const u32 *at_begin)
 {
@@ -360,7 +360,7 @@ static inline void symbolic_fold_round(struct symbolic_group *g, u32 host)
 	}
 }
 
-/* If the rank waits for nothing more: may it complete? */
+/* Does the rank wait for nothing more, so that it may complete? */
 static inline void symbolic_complete(struct symbolic_group *g, u32 host)
 {
 	const struct symbolic_host *me = &g->host[host];
@@ -643,7 +643,7 @@ static inline void symbolic_run_victims(struct symbolic_group *g,
 	}
 }
 
-/* The result in words, with both values and all that is needed to see it again. */
+/* The result as text, with both values and all that is needed to reproduce it. */
 static inline const char *symbolic_outcome(const struct symbolic_group *g)
 {
 	const struct symbolic_adversary *a = g->adversary;

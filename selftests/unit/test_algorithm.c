@@ -24,7 +24,7 @@ static struct coll_shape smallest(const struct coll_algorithm *a, u32 hosts, u32
 	return (struct coll_shape){ .hosts = hosts, .self = self, .fanout = a->fans_out ? 2 : 0 };
 }
 
-/* The papers' logarithms, reckoned another way than the code under test does. */
+/* The papers' logarithms, computed differently than in the code under test. */
 static u32 floor_log2(u32 n)
 {
 	u32 log = 0;
@@ -44,9 +44,10 @@ static u32 ceil_log2(u32 n)
 }
 
 /*
- * The adversaries: an order in which things happen, and what is held back. The first
- * meets every fan-out of every size, and every root of the small ones; the others
- * some that are drawn, for what they might find they would find in any tree.
+ * The adversaries: an order of events, and what is held back. The first is
+ * tried with every fan-out of every size, and every root of the small ones; the
+ * others with a random choice, since what they might find they would find in
+ * any tree.
  */
 struct proof {
 	struct symbolic_adversary adversary;
@@ -199,7 +200,7 @@ TEST_F_TIMEOUT(delivery, broadcast_brings_what_the_root_has_to_all_and_nothing_e
 	prove_all(_metadata, &self->proof, COLLSOCK_BROADCAST);
 }
 
-/* Structure: what can be said without running */
+/* Structure: what can be checked without running */
 
 static int compare_u64(const void *a, const void *b)
 {
@@ -246,7 +247,7 @@ static void edges_collect(const struct coll_schedule *s, struct edges *sends,
  */
 struct survey {
 	int err, valid;
-	u32 host;			/* where the first of these was not as it must be */
+	u32 host;			/* where the first of these was wrong */
 	u32 rounds_expected, rounds_seen;
 	u64 messages;
 	u64 only_sent, only_awaited;	/* the first of each, 0 if none */
@@ -298,7 +299,7 @@ static struct survey survey(const struct coll_algorithm *a, struct coll_shape sh
 	return result;
 }
 
-/* Sorted, the first difference is the one of the lowest round and sender. */
+/* After sorting, the first difference is the one of the lowest round and sender. */
 static const char *edge_text(u64 edge, char *text, size_t size)
 {
 	if (edge)
@@ -385,7 +386,7 @@ TEST(pairwise_exchange_is_within_the_papers_formulas)
 	}
 }
 
-/* Hosts that a host sends to or hears from. */
+/* Hosts that a host sends to or receives from. */
 static u32 peers(const struct coll_schedule *s)
 {
 	static u8 seen[COLLSOCK_MAX_HOSTS];
@@ -467,7 +468,7 @@ TEST(what_is_not_in_the_registry_is_not_found)
 	EXPECT_EQ(COLLSOCK_AUTO, coll_algorithm_auto(255, 8));
 }
 
-/* So auto is there for groups without one, too. */
+/* So auto exists for groups without one, too. */
 TEST(auto_is_an_entry_without_a_fanout_for_every_operation_and_number_of_hosts)
 {
 	static const u8 operations[] = {

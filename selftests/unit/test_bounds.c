@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What anybody can make a host do is bounded: the memory of a group, what a
- * member makes it keep, what it sends to an address from which nobody was heard.
+ * Bounds on what anyone can make a host do: the memory of a group, what a
+ * member makes it keep, what it sends to an address from which no member was
+ * heard.
  */
 #include "kselftest_harness.h"
 #include "network.h"
@@ -29,7 +30,7 @@ static struct coll_group *group_of(struct unit_network *n, u32 host)
 	return &n->hosts[host].member->group;
 }
 
-/* The limit of a namespace counts what groups say. */
+/* The limit of a namespace uses what groups report. */
 TEST_F(net, a_group_says_how_much_memory_it_has_reserved)
 {
 	static const u32 sizes[] = { 1, 2, 3, 17, 100 };
@@ -57,7 +58,7 @@ static void send_message(struct unit_network *n, struct coll_wire_side *side, u3
 	world_inject(&n->world, p);
 }
 
-/* A member that keeps no rule: it sends its part of all operations there are. */
+/* A member that ignores all rules: it sends its part of all operations there are. */
 TEST_F(net, of_a_million_operations_ahead_as_many_as_the_window_are_kept)
 {
 	const u32 million = 1000000, window = 4;
@@ -91,7 +92,7 @@ TEST_F(net, of_a_million_operations_ahead_as_many_as_the_window_are_kept)
 	EXPECT_EQ(window, stats->early);
 	EXPECT_EQ(million, stats->beyond_window + stats->invalid + window - 1);
 	EXPECT_EQ(memory, world_memory);
-	/* Whoever ignores its credit is not told of it each time. */
+	/* A host that ignores its credit is not told of it each time. */
 	EXPECT_LT(self->n.world.sent - sent, million / 4);
 }
 
@@ -146,7 +147,7 @@ static bool keep_packets(struct unit_network *n, struct world_packet *p)
 	return false;
 }
 
-/* What the same hosts have said to each other under an earlier nonce. */
+/* What the same hosts have sent to each other under an earlier nonce. */
 static void keep_an_earlier_instance(struct __test_metadata *_metadata, struct unit_network *n)
 {
 	u32 i;
@@ -165,8 +166,8 @@ static void keep_an_earlier_instance(struct __test_metadata *_metadata, struct u
 
 /*
  * Amplification: bytes sent to an address from which no member was heard, for
- * each byte received from there. None is the answer: that host gets what it gets
- * anyhow, because operations wait for it, whatever is sent in its name.
+ * each byte received from there. There must be none: what that host is sent
+ * depends on the operations that wait for it, not on packets in its name.
  */
 TEST_F(net, packets_in_the_name_of_a_host_never_heard_make_nobody_send_more)
 {
@@ -177,7 +178,7 @@ TEST_F(net, packets_in_the_name_of_a_host_never_heard_make_nobody_send_more)
 	begin_without_2(_metadata, &self->n, 2);
 	unit_run(&self->n, 20 * SECOND);
 	undisturbed = bytes_to_2;
-	unheard = self->n.world.forged; /* nobody is there to hear them */
+	unheard = self->n.world.forged; /* no host is there to receive them */
 	EXPECT_LT(0, undisturbed);
 	unit_network_free(&self->n);
 
@@ -265,7 +266,7 @@ TEST_F(net, a_mirror_in_the_place_of_a_host_is_told_nothing_more)
 	EXPECT_LT(0, self->n.world.forged);
 }
 
-/* A host whose packets come before the group is told once that it is there, however many came. */
+/* A host whose packets come before the group gets one join notice, however many came. */
 TEST_F(net, a_thousand_early_packets_are_answered_once)
 {
 	struct coll_body body = { .type = COLL_PACKET_MESSAGE };

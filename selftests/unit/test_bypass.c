@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reductions and broadcasts: who needs no result does not wait, who is not needed is
- * not waited for (Documentation/reductions.md).
+ * Reductions and broadcasts: a rank that takes no result does not wait, one
+ * that does not contribute is not waited for (Documentation/reductions.md).
  */
 #include "kselftest_harness.h"
 #include "network.h"
@@ -90,7 +90,7 @@ static void check_reduce(struct __test_metadata *_metadata, struct unit_network 
 		host = (i + root + 1) % n->count;
 		ASSERT_EQ(0, post_root(n, host, COLLSOCK_REDUCE, algorithm, root, host * 7 + 1));
 		sum += host * 7 + 1;
-		/* The root posts last: nobody has waited for it. */
+		/* The root posts last: no rank has waited for it. */
 		ASSERT_EQ(host != root || n->count == 1, last_of(n, host)->done);
 		ASSERT_EQ(n->count == 1 ? 8 : 0, last_of(n, host)->bytes);
 	}
@@ -146,7 +146,7 @@ TEST_F(net, a_broadcast_passes_hosts_whose_ranks_compute)
 
 	begin(_metadata, &self->n, 8);
 	ASSERT_EQ(0, broadcast(&self->n, 0, 0, 42));
-	/* 7 hangs below 6, and 6 below 4. */
+	/* 7 is a child of 6, and 6 of 4. */
 	ASSERT_EQ(0, broadcast(&self->n, 7, 0, 0));
 	ASSERT_TRUE(unit_await(&self->n, 7, 0, SECOND));
 	EXPECT_EQ(42, result_of(last_of(&self->n, 7)));
@@ -161,7 +161,7 @@ TEST_F(net, a_broadcast_passes_hosts_whose_ranks_compute)
 TEST_F(net, a_host_folds_and_forwards_when_its_rank_has_closed)
 {
 	begin(_metadata, &self->n, 4);
-	/* 3 hangs below 2, which has gone before 3 comes. */
+	/* 3 is a child of 2, which has left before 3 joins. */
 	ASSERT_EQ(0, reduce(&self->n, 2, 0, 2));
 	ASSERT_EQ(0, reduce(&self->n, 0, 0, 10));
 	unit_leave(&self->n, 2);
@@ -181,7 +181,7 @@ TEST_F(net, several_reductions_overlap_and_end_in_any_order)
 	u32 root, i;
 
 	begin(_metadata, &self->n, 6);
-	/* Host 5 is late with all of them; those without it below cannot end either. */
+	/* Host 5 is late with all of them; its ancestors cannot end either. */
 	for (root = 0; root < 6; root++)
 		for (i = 0; i < 5; i++)
 			ASSERT_EQ(0, reduce(&self->n, i, root, 1ULL << (8 * i)));
@@ -196,7 +196,7 @@ TEST_F(net, several_reductions_overlap_and_end_in_any_order)
 	}
 }
 
-/* The rank posts what the window lets it, and looks at no completion but to forget it. */
+/* The rank posts up to its window, and reads completions only to discard them. */
 static void contribute(struct __test_metadata *_metadata, struct unit_network *n, u32 host,
 		       u32 amount)
 {
@@ -272,7 +272,7 @@ TEST_F(net, two_ranks_that_both_wait_as_root_find_out)
 	EXPECT_EQ(EPROTO, last_of(&self->n, 1)->error);
 }
 
-/* What was passed on early is in somebody's queue when the post comes too late. */
+/* The message that was forwarded early is in a queue when the post comes too late. */
 TEST_F(net, what_was_passed_on_early_survives_that_the_group_fails_before_the_post)
 {
 	begin(_metadata, &self->n, 4);
@@ -294,12 +294,12 @@ TEST_F(net, what_was_passed_on_early_survives_that_the_group_fails_before_the_po
 TEST_F(net, an_operation_that_is_over_is_not_taken_for_another)
 {
 	begin(_metadata, &self->n, 4);
-	/* 2 has done with it, below the root, when 1 comes with something else. */
+	/* 2, a child of the root, has finished it when 1 comes with another operation. */
 	ASSERT_EQ(0, reduce(&self->n, 3, 0, 1));
 	ASSERT_EQ(0, reduce(&self->n, 2, 0, 1));
 	unit_run(&self->n, SECOND);
 	ASSERT_EQ(1, group_of(&self->n, 2)->window.oldest);
-	/* It sends to 2 first; nobody needs to ask. */
+	/* It sends to 2 first; no probe is needed. */
 	ASSERT_EQ(0, unit_post(&self->n, 1, COLLSOCK_BARRIER, 0, 0, 0, COLLSOCK_DISSEMINATION,
 			       NULL));
 	ASSERT_TRUE(unit_await(&self->n, 1, 0, 100 * MS));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What JOIN brings: what is refused, and what must be equal on all ranks. */
+/* The JOIN request: what is refused, and what must be equal on all ranks. */
 #include "kselftest_harness.h"
 #include "descriptor.h"
 

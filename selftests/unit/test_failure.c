@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Failure of groups, promise by promise (Documentation/failure.md). The simulator
- * looks for what nobody has thought of; here each rule is seen at work.
+ * Failure of groups, promise by promise (Documentation/failure.md). The
+ * simulator searches for unforeseen cases; here each rule is tested alone.
  */
 #include "kselftest_harness.h"
 #include "network.h"
@@ -39,7 +39,7 @@ static struct coll_peer *peer_of(struct unit_network *n, u32 host, u32 other)
 	return peer;
 }
 
-/* A group in which everybody knows everybody that dissemination names. */
+/* A group in which all connections that dissemination names are open. */
 static void begin(struct __test_metadata *_metadata, struct unit_network *n, u32 hosts)
 {
 	u32 op, i;
@@ -94,7 +94,7 @@ static bool drop_large_to_1(struct unit_network *n, struct world_packet *p)
 	return p->to == 1 && p->bytes > 1000;
 }
 
-/* A switch of a smaller MTU than the interfaces: questions get through, payloads do not. */
+/* A switch with a smaller MTU than the interfaces: probes get through, payloads do not. */
 TEST_F(net, what_alone_does_not_get_through_is_an_error_on_both_sides)
 {
 	static const s64 values[144];
@@ -105,7 +105,7 @@ TEST_F(net, what_alone_does_not_get_through_is_an_error_on_both_sides)
 	for (host = 0; host < 2; host++)
 		ASSERT_EQ(0, unit_post(&self->n, host, COLLSOCK_ALLREDUCE, COLLSOCK_INT64,
 				       COLLSOCK_SUM, 144, COLLSOCK_AUTO, values));
-	/* Host 0 has all that it needs for the first one. */
+	/* Host 0 has received everything that it needs for the first one. */
 	ASSERT_TRUE(unit_await(&self->n, 0, 3, SECOND));
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	unit_run(&self->n, 60 * SECOND);
@@ -120,8 +120,8 @@ static bool drop_in_outage(struct unit_network *n, struct world_packet *p)
 	return n->world.now < outage_end;
 }
 
-/* Whenever it ends: the answer to the last of many questions is one. */
-TEST_F(net, an_outage_that_a_patient_group_outlasts_is_no_blocked_way)
+/* Whenever the outage ends: the answer to the last of many probes counts. */
+TEST_F(net, an_outage_that_a_patient_group_outlasts_is_no_blocked_path)
 {
 	struct coll_timing timing = coll_timing_default;
 	u32 host, ms;
@@ -171,11 +171,11 @@ TEST_F(net, answers_tell_where_the_chain_of_waits_ends)
 	ASSERT_TRUE(coll_watch_told(peer, 3, &wait, self->n.world.now));
 	EXPECT_EQ(2, wait.host);
 	EXPECT_EQ(1, wait.hops);
-	/* An operation before that waits for somebody else. */
+	/* An operation before that waits for another rank. */
 	EXPECT_FALSE(coll_watch_told(peer, 2, &wait, self->n.world.now));
 }
 
-/* What was said of an operation that is over says nothing of the present one. */
+/* A report about an operation that is over says nothing about the present one. */
 TEST_F(net, an_answer_about_an_operation_that_is_over_names_nobody)
 {
 	struct coll_wait wait = { };
@@ -183,14 +183,14 @@ TEST_F(net, an_answer_about_an_operation_that_is_over_names_nobody)
 	u32 op, i;
 
 	begin(_metadata, &self->n, 5);
-	/* Once rank 2 is late, and 0 is told so by 3. */
+	/* Once rank 2 is late, and 3 reports it to 0. */
 	for (i = 0; i < 5; i++)
 		if (i != 2)
 			ASSERT_EQ(0, unit_barrier(&self->n, i));
 	unit_run(&self->n, 3 * SECOND);
 	ASSERT_EQ(0, unit_barrier(&self->n, 2));
 	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
-	/* From now on rank 3 always is, by less than questions take to be asked. */
+	/* From now on rank 3 is always late, by less than the time until it is probed. */
 	for (op = 4; op < 104; op++) {
 		for (i = 0; i < 5; i++)
 			if (i != 3)
@@ -228,8 +228,8 @@ static int post_rooted(struct unit_network *n, u32 host, u8 operation, u32 root)
 }
 
 /*
- * Operation 3, a reduce to rank 1, waits for rank 5. Operation 4, a broadcast of rank 2,
- * waits for rank 2 alone, and comes to some through host 1.
+ * Operation 3, a reduce to rank 1, waits for rank 5. Operation 4, a broadcast
+ * of rank 2, waits for rank 2 alone, and reaches some hosts through host 1.
  */
 TEST_F(net, of_several_operations_the_one_that_is_asked_about_is_told)
 {
@@ -250,7 +250,7 @@ TEST_F(net, of_several_operations_the_one_that_is_asked_about_is_told)
 			if (i != late && i != root)
 				ASSERT_EQ(0, post_rooted(&self->n, i, COLLSOCK_BROADCAST, root));
 		unit_run(&self->n, 5 * SECOND);
-		/* The root itself may wait in operation 3, and not post for that. */
+		/* The root itself may wait in operation 3, and therefore not post. */
 		op = coll_group_slot(group_of(&self->n, root), 3);
 		for (host = op->state == COLL_OP_RUNNING ? hosts : 0; host < hosts; host++) {
 			op = coll_group_slot(group_of(&self->n, host), 4);
@@ -272,7 +272,7 @@ TEST_F(net, of_several_operations_the_one_that_is_asked_about_is_told)
 	EXPECT_NE(0, seen);
 }
 
-/* Time-outs of the whole range of the tunables count as they are. */
+/* Time-outs of the whole range of the tunables are used unchanged. */
 TEST_F(net, a_time_out_of_seconds_is_one)
 {
 	struct coll_timing timing = coll_timing_default;
@@ -292,7 +292,7 @@ TEST_F(net, a_time_out_of_seconds_is_one)
 	EXPECT_EQ(0, group_of(&self->n, 0)->stats.retransmits);
 }
 
-/* Host and rank of an answer are of one member. */
+/* Host and rank of an answer belong to one member. */
 TEST_F(net, an_answer_whose_rank_lives_on_another_host_is_not_believed)
 {
 	struct coll_peer *peer;
@@ -309,12 +309,12 @@ TEST_F(net, an_answer_whose_rank_lives_on_another_host_is_not_believed)
 	EXPECT_FALSE(coll_watch_told(peer, 3, &wait, self->n.world.now));
 }
 
-TEST_F(net, whoever_waits_with_another_operation_finds_out_by_probing)
+TEST_F(net, a_host_that_waits_with_another_operation_finds_out_by_probing)
 {
 	s64 v = 1;
 
 	begin(_metadata, &self->n, 5);
-	/* Not one message of host 0 gets to host 4: 0 sends to 1, 4 to 0. */
+	/* No message of host 0 reaches host 4: 0 sends to 1, 4 to 0. */
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	unit_run(&self->n, 2 * SECOND);
 	ASSERT_EQ(0, unit_post(&self->n, 4, COLLSOCK_ALLREDUCE, COLLSOCK_INT64, COLLSOCK_SUM,
@@ -336,7 +336,7 @@ TEST_F(net, errors_are_held_until_they_have_settled)
 	unit_leave(&self->n, 1);
 	unit_run(&self->n, coll_timing_default.settle / 2);
 	EXPECT_FALSE(self->n.hosts[0].ops[3].done);
-	/* What is posted meanwhile fails with the others, in its turn. */
+	/* What is posted meanwhile fails with the others, in order. */
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	EXPECT_FALSE(self->n.hosts[0].ops[5].done);
 	ends_with(_metadata, &self->n, 0, 5, ECONNRESET, 1);
@@ -360,7 +360,7 @@ TEST_F(net, of_ranks_that_leave_at_once_who_hears_of_both_names_the_lowest)
 	for (i = 0; i < 9; i++) {
 		if (i == 3 || i == 6)
 			continue;
-		/* All but 0 are connected with 3; 0 hears of it by way of others, or of 6. */
+		/* All but 0 are connected with 3; 0 is told by others, or by 6. */
 		if (i)
 			ends_with(_metadata, &self->n, i, 3, ECONNRESET, 3);
 		ASSERT_TRUE(unit_await(&self->n, i, 3, SECOND));
@@ -424,7 +424,7 @@ TEST_F(net, a_live_host_that_is_accused_fails_too)
 	EXPECT_TRUE(group_of(&self->n, 2)->failure.terminal);
 }
 
-/* A rank takes or gives the data of a broadcast from rank 0. */
+/* A rank receives or contributes the data of a broadcast from rank 0. */
 static int broadcast(struct unit_network *n, u32 host, u64 value)
 {
 	struct collsock_post post = {
@@ -448,7 +448,10 @@ TEST_F(net, a_host_that_left_long_ago_is_not_accused_when_it_does_not_hear_of_a_
 	ASSERT_EQ(0, broadcast(&self->n, 3, 0));
 	unit_run(&self->n, 20 * SECOND);
 	ASSERT_TRUE(unit_timewait(&self->n, 0));
-	/* The others may still do 3; 0, which had posted 4, shall know that this fails. */
+	/*
+	 * The others may still complete 3; 0, which had posted 4, must be told
+	 * that this fails.
+	 */
 	coll_failure_end(group_of(&self->n, 3), COLL_REASON_SILENT, 3, self->n.world.now);
 	unit_run(&self->n, 20 * SECOND);
 	for (i = 1; i < 3; i++) {
@@ -470,7 +473,7 @@ TEST_F(net, a_host_that_restarted_is_named_by_all)
 	ASSERT_EQ(0, world_join(self->n.hosts[2].member));
 	for (i = 0; i < 6; i++)
 		ASSERT_EQ(0, unit_barrier(&self->n, i));
-	/* It begins anew, the others do not: its operation is their first. */
+	/* It starts anew, the others do not: its operation is their first. */
 	for (i = 0; i < 6; i++)
 		ends_with(_metadata, &self->n, i, 3, ECONNRESET, 2);
 }
@@ -518,7 +521,7 @@ TEST_F(net, a_packet_of_an_earlier_life_changes_nothing)
 	self->n.tap = keep_a_packet_of_1;
 	ASSERT_EQ(0, unit_barrier(&self->n, 1));
 	ASSERT_NE(NULL, old_packet);
-	/* Host 1 starts again before anybody has heard it. */
+	/* Host 1 restarts before any host has heard it. */
 	world_crash(&self->n.world, self->n.hosts[1].member->host);
 	unit_run(&self->n, SECOND);
 	world_crash(&self->n.world, self->n.hosts[0].member->host);
@@ -619,7 +622,10 @@ static void sum_all(struct __test_metadata *_metadata, struct unit_network *n, u
 		ASSERT_EQ(0, n->hosts[i].ops[op].error);
 }
 
-/* All is acknowledged: as if so many operations more had been, in which every peer spoke. */
+/*
+ * All is acknowledged: as if many more operations had completed, in which every
+ * peer sent messages.
+ */
 static void age(struct unit_network *n, u32 ops)
 {
 	struct coll_group *g;
@@ -712,7 +718,7 @@ TEST_F(net, idle_peers_rest_and_open_again)
 		EXPECT_EQ(0, self->n.hosts[i].ops[3].error);
 }
 
-TEST_F(net, a_peer_that_one_side_has_put_back_opens_again)
+TEST_F(net, a_peer_that_one_side_has_released_opens_again)
 {
 	u32 op, i;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Groups of real cores on a virtual network: what a group promises, in the
- * absence and in the presence of loss, repetition and reordering.
+ * Groups of real cores on a virtual network: the promises of a group, without
+ * and with loss, repetition and reordering.
  */
 #include "kselftest_harness.h"
 #include "network.h"
@@ -179,7 +179,7 @@ TEST_F(net, a_way_longer_than_the_first_time_out_is_learned)
 }
 
 /* Longer than the time-out, shorter than two of them: each is sent twice, not more often. */
-TEST_F(net, a_way_that_became_longer_than_the_time_out_is_learned)
+TEST_F(net, a_round_trip_that_became_longer_than_the_time_out_is_learned)
 {
 	u32 op, i, retransmits = 0;
 
@@ -222,7 +222,7 @@ TEST_F(net, a_group_of_1024_makes_exactly_the_peers_its_schedule_names)
 	EXPECT_LE(sizeof(struct coll_peer), 512 - 32);
 }
 
-/* What post number op of a host carries, known to everyone. */
+/* The contribution of a host to post number @op, known to all. */
 static s64 contribution(u32 host, u32 op, u32 element)
 {
 	return (s64)(host + 1) * 1000003 * (op + 7) - element * 77;
@@ -326,7 +326,7 @@ TEST_F_TIMEOUT(faults, every_result_is_right_and_none_is_early, 120)
 	struct coll_timing t = coll_timing_default;
 	u32 k;
 
-	/* When half of all packets get lost, three seconds of silence happen. */
+	/* When half of all packets are lost, three seconds of silence may happen. */
 	t.liveness = 60 * SECOND;
 	for (k = 0; k < ARRAY_SIZE(sizes); k++) {
 		unit_network_init(&self->n, sizes[k], seed_start() + 10 * k);
@@ -575,14 +575,14 @@ TEST_F(net, disagreement_about_an_operation_is_eproto_with_the_rank)
 	ASSERT_TRUE(unit_await(&self->n, 1, 0, SECOND));
 	EXPECT_EQ(EPROTO, self->n.hosts[1].ops[0].error);
 	EXPECT_EQ(0, self->n.hosts[1].ops[0].failed_rank);
-	/* The other one hears of it, though the first closes at once. */
+	/* The other one is told, though the first closes at once. */
 	unit_leave(&self->n, 1);
 	ASSERT_TRUE(unit_await(&self->n, 0, 0, SECOND));
 	EXPECT_EQ(EPROTO, self->n.hosts[0].ops[0].error);
 	EXPECT_EQ(1, self->n.hosts[0].ops[0].failed_rank);
 }
 
-/* Everybody who stays posts on, and ends with this error and rank. */
+/* Each that stays continues to post, and ends with this error and rank. */
 static void all_but_one_end_with(struct __test_metadata *_metadata, struct unit_network *n,
 				 u32 one, u32 op, u32 error)
 {
@@ -664,7 +664,7 @@ TEST_F(net, a_host_that_did_not_run_for_long_accuses_nobody)
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	skewed_barriers(_metadata, &self->n, 3, COLLSOCK_AUTO);
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
-	/* Its timer runs before the packets that came in the meantime. */
+	/* Its timer runs before the packets that arrived in the meantime. */
 	self->n.world.now += 4 * SECOND;
 	self->n.hosts[0].member->deadline = COLL_NEVER;
 	coll_group_expire(&self->n.hosts[0].member->group, self->n.world.now);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Several ranks on a host: they meet in its group, and the network sees hosts. Each
- * joins, posts and leaves for itself.
+ * Several ranks on a host: they combine in its group, and the network sees
+ * hosts. Each joins, posts and leaves by itself.
  */
 #include "kselftest_harness.h"
 #include "ranks.h"
@@ -148,7 +148,7 @@ TEST_F(net, every_operation_gives_every_rank_what_it_is_to_get_wherever_ranks_li
 }
 
 /* (1e308 - 1e308) + 1 is 1; in any other order it is 0. */
-TEST_F(net, contributions_are_folded_in_the_order_of_ranks_whoever_posts_first)
+TEST_F(net, contributions_are_folded_in_the_order_of_ranks_whichever_posts_first)
 {
 	static const u32 orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 },
 					 { 2, 0, 1 }, { 2, 1, 0 } };
@@ -208,13 +208,13 @@ TEST_F(net, each_rank_has_a_window_of_its_own)
 	for (i = 0; i < 4; i++)
 		ASSERT_EQ(0, reduce(&self->n, 2, 0, 2));
 	EXPECT_EQ(-EAGAIN, reduce(&self->n, 2, 0, 2));
-	/* The others have theirs, though the host is at the end of it. */
+	/* The others have theirs, though their host is last in the schedule. */
 	for (i = 0; i < 4; i++)
 		ASSERT_EQ(0, reduce(&self->n, 3, 0, 3));
 	EXPECT_EQ(-EAGAIN, reduce(&self->n, 3, 0, 3));
 	ASSERT_EQ(0, reduce(&self->n, 4, 0, 4));
 	ranks_run(&self->n, SECOND);
-	/* The first is over everywhere but at its root: each may post one more. */
+	/* The first is over on all hosts but that of its root: each rank may post one more. */
 	EXPECT_EQ(0, reduce(&self->n, 2, 0, 2));
 	EXPECT_EQ(-EAGAIN, reduce(&self->n, 2, 0, 2));
 	for (i = 0; i < 5; i++) {
@@ -229,7 +229,7 @@ TEST_F(net, each_rank_has_a_window_of_its_own)
 	}
 }
 
-TEST_F(net, who_takes_nothing_waits_for_no_sibling)
+TEST_F(net, a_rank_that_receives_nothing_waits_for_no_sibling)
 {
 	begin(_metadata, &self->n);
 	ASSERT_EQ(0, reduce(&self->n, 3, 0, 3));
@@ -251,7 +251,7 @@ TEST_F(net, a_broadcast_waits_for_the_root_alone)
 
 	ranks_init(&self->n, chain, ARRAY_SIZE(chain), seed_start());
 	ASSERT_EQ(0, ranks_join_all(&self->n));
-	/* A sibling of the root was first; 3 hangs below 2, none of whose ranks posts. */
+	/* A sibling of the root was first; 3 is a child of 2, none of whose ranks posts. */
 	ASSERT_EQ(0, broadcast(&self->n, 1, 0, 0));
 	ASSERT_EQ(0, broadcast(&self->n, 7, 0, 0));
 	ranks_run(&self->n, 100 * MS);
@@ -261,7 +261,7 @@ TEST_F(net, a_broadcast_waits_for_the_root_alone)
 	EXPECT_EQ(42, result_of(ranks_last(&self->n, 1)));
 	ASSERT_TRUE(ranks_await(&self->n, SECOND));
 	EXPECT_EQ(42, result_of(ranks_last(&self->n, 7)));
-	/* Whoever posts an hour later has it at once, one after the other. */
+	/* A rank that posts an hour later has the result at once, one after the other. */
 	ranks_run(&self->n, 3600 * SECOND);
 	ASSERT_EQ(0, broadcast(&self->n, 6, 0, 0));
 	ASSERT_EQ(0, broadcast(&self->n, 4, 0, 0));
@@ -310,7 +310,7 @@ TEST_F(net, a_rank_may_join_when_the_others_of_its_host_have_left)
 	ASSERT_TRUE(ranks_await(&self->n, SECOND));
 	for (i = 0; i < self->n.count; i++)
 		EXPECT_EQ(0, ranks_last(&self->n, i)->error);
-	/* But no more than that. */
+	/* But only up to that. */
 	ASSERT_EQ(0, barrier(&self->n, 4));
 	ASSERT_TRUE(ranks_await(&self->n, SECOND));
 	expect_failure(_metadata, &self->n, 4, ECONNRESET, 2);
@@ -359,7 +359,7 @@ TEST_F(net, a_rank_that_never_joins_is_missed_by_others_though_its_siblings_comp
 	expect_failure(_metadata, &self->n, 1, ETIMEDOUT, 3);
 }
 
-TEST_F(net, a_rank_that_brings_nothing_is_not_missed_by_others)
+TEST_F(net, a_rank_that_contributes_nothing_is_not_missed_by_others)
 {
 	u64 patience = coll_timing_default.join_timeout;
 
@@ -384,7 +384,7 @@ TEST_F(net, a_rank_that_leaves_is_named_by_its_siblings_and_by_others)
 	begin(_metadata, &self->n);
 	for (i = 0; i < self->n.count; i++)
 		ASSERT_EQ(0, barrier(&self->n, i));
-	/* One goes while what it has posted is under way. */
+	/* One leaves while what it has posted is under way. */
 	ranks_leave(&self->n, 3);
 	ASSERT_TRUE(ranks_await(&self->n, SECOND));
 	for (i = 0; i < self->n.count; i++)
@@ -469,7 +469,7 @@ TEST_F(net, hosts_that_disagree_name_the_lowest_rank_of_each_other)
 
 /* ---- bounds ---- */
 
-/* The limit of a namespace counts what groups say. */
+/* The limit of a namespace uses what groups report. */
 TEST_F(net, a_group_says_how_much_memory_its_ranks_and_lanes_have_reserved)
 {
 	const struct placement *p;
@@ -491,7 +491,7 @@ TEST_F(net, a_group_says_how_much_memory_its_ranks_and_lanes_have_reserved)
 	}
 }
 
-/* It posts what the window lets it, and its sibling follows. */
+/* It posts up to its window, and its sibling follows. */
 static void contribute(struct __test_metadata *_metadata, struct unit_ranks *n, u32 rank,
 		       u32 amount)
 {
@@ -504,8 +504,9 @@ static void contribute(struct __test_metadata *_metadata, struct unit_ranks *n, 
 }
 
 /*
- * A rank of the root's host closes while its sibling stays: nobody there will ever take
- * what is beyond. Whoever has contributed that, and closes too, must not keep sending.
+ * A rank of the root's host closes while its sibling stays: no rank there will
+ * ever receive what is beyond. A rank that has contributed to that, and closes
+ * too, must not keep sending.
  */
 TEST_F(net, nobody_lingers_for_what_cannot_be_used)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Schedules: the builder lets through what schedule.h allows and nothing else,
+ * Schedules: the builder accepts what schedule.h allows and nothing else,
  * validate likewise, and find leads each message to its entry.
  */
 #include "kselftest_harness.h"
@@ -9,9 +9,9 @@
 #include "seed.h"
 
 /*
- * Host 1 of 4, registers 0 and 1. Round 0 tells hosts 0 and 2, hears from them and
- * folds in rank order, and keeps what it had in register 1; round 1 is empty; round
- * 2 tells host 3; round 3 takes what host 3 says.
+ * Host 1 of 4, registers 0 and 1. Round 0 sends to hosts 0 and 2, receives from
+ * them and folds in rank order, and keeps what it had in register 1; round 1 is
+ * empty; round 2 sends to host 3; round 3 receives from host 3.
  */
 FIXTURE(schedule)
 {

@@ -63,7 +63,7 @@ static void fill(u64 *payload, u32 rank)
 		payload[i] = (u64)(rank + 1) << 48 | i * (rank + 3);
 }
 
-/* As a program does: a full window is waited for, others may still be at work. */
+/* As a program does: it waits while the window is full; others may still be at work. */
 static int post(struct unit_ranks *n, u32 rank, const struct collsock_post *p, u64 *payload)
 {
 	u64 until = n->world.now + 60 * SECOND;
@@ -226,7 +226,7 @@ static bool lose_first_segment(struct unit_ranks *n, struct world_packet *p)
 	return body.type == COLL_PACKET_MESSAGE && !body.segment && body.round == 0;
 }
 
-/* A way of 40 ms, there and back, where it was short: each is sent until that has passed. */
+/* A round-trip time of 40 ms, where it was short: each is sent again until that has passed. */
 TEST_F(net, messages_that_were_late_together_raise_the_time_out_once)
 {
 	struct collsock_post p = post_of(COLLSOCK_BROADCAST, COLLSOCK_BINOMIAL, 0, ELEMENTS);
@@ -249,8 +249,8 @@ TEST_F(net, messages_that_were_late_together_raise_the_time_out_once)
 	ASSERT_TRUE(ranks_await(&self->n, 10 * SECOND));
 }
 
-/* Then nothing is said for a while, and the way becomes longer again. */
-TEST_F(net, a_new_connection_learns_a_longer_way_too)
+/* Then nothing is sent for a while, and the round-trip time grows again. */
+TEST_F(net, a_new_connection_learns_a_longer_round_trip_too)
 {
 	struct collsock_post p = post_of(COLLSOCK_BROADCAST, COLLSOCK_BINOMIAL, 0, ELEMENTS);
 	static const u32 delays_ms[] = { 0, 5, 20 };
@@ -387,7 +387,7 @@ TEST_F(net, impossible_segments_and_lengths_are_invalid_and_change_nothing)
 	u32 i;
 
 	begin(_metadata, &self->n, own_hosts, 2, 0);
-	/* Host 1 has what host 0 sent first, and nothing is owed to anybody. */
+	/* Host 1 has what host 0 sent first, and nothing is pending. */
 	for (i = 0; i < 2; i++)
 		ASSERT_EQ(0, post(&self->n, i, &p, self->payload));
 	ASSERT_TRUE(ranks_await(&self->n, SECOND));
@@ -402,7 +402,7 @@ TEST_F(net, impossible_segments_and_lengths_are_invalid_and_change_nothing)
 			TH_LOG("%s", messages[i].what);
 		}
 	}
-	/* Host 0 does as it should, and nothing was lost. */
+	/* Host 0 behaves correctly, and nothing was lost. */
 	ASSERT_EQ(0, post(&self->n, 0, &p, self->payload));
 	ASSERT_TRUE(ranks_await(&self->n, SECOND));
 	check_result(_metadata, &self->n, 1, &p);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Doubles in integer code against the hardware's. NaN goes by our rule (see
- * reduce.h), not by the hardware's, which differs from one to the next.
+ * Doubles in integer code against the hardware's. NaN follows our rule (see
+ * reduce.h), not the hardware's, which differs between processors.
  */
 #include <fenv.h>
 #include <float.h>

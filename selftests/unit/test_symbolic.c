@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The symbolic executor judges all algorithms; here it is judged itself. Each
+ * The symbolic executor checks all algorithms; here it is checked itself. Each
  * schedule has one planted bug, and the executor must find that fault in it.
  */
 #include "kselftest_harness.h"
 
 #include "symbolic.h"
 
-/* All tell all, and each folds in rank order: sound, in one round. */
+/* Every host sends to every other, and each folds in rank order: correct, in one round. */
 static int build_star(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	u32 host;
@@ -59,7 +59,7 @@ static int build_star_sent_twice(struct coll_schedule *s, const struct coll_shap
 	return err;
 }
 
-/* A round more, in which only host 0 sends, to host 1 that knows nothing of it. */
+/* One more round, in which only host 0 sends, to host 1 that does not expect it. */
 static int build_star_and_unawaited(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	int err = build_star(s, shape);
@@ -216,7 +216,7 @@ static int build_reduce_all_to_all(struct coll_schedule *s, const struct coll_sh
 	return err;
 }
 
-/* To the host after the root; the root is none the wiser. */
+/* To the host after the root; the root does not notice. */
 static int build_reduce_to_another(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	struct coll_shape other = *shape;
@@ -275,7 +275,7 @@ static int build_reduce_root_in_haste(struct coll_schedule *s, const struct coll
 	return err;
 }
 
-/* A leaf that has handed in waits on. Its rank does not: only the schedule hangs. */
+/* A leaf that has contributed continues to wait. Its rank does not: only the schedule hangs. */
 static int build_reduce_leaf_waits(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	int err = coll_binomial_build_reduce(s, shape);
@@ -326,7 +326,7 @@ static int build_broadcast_too_soon(struct coll_schedule *s, const struct coll_s
 	return err;
 }
 
-/* A leaf folds what it is told to what it has, which is nothing. */
+/* A leaf folds what it receives to what it has, which is nothing. */
 static int build_broadcast_folded(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	int err = coll_binomial_build_broadcast(s, shape);
@@ -340,7 +340,7 @@ static int build_broadcast_folded(struct coll_schedule *s, const struct coll_sha
 	return coll_schedule_combine(s, host_of(shape, 4), 0, COLL_FOLD_RIGHT);
 }
 
-/* The last node is told once more, and makes the sum of both. */
+/* The last node receives once more, and makes the sum of both. */
 static int build_broadcast_told_twice(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	int err = coll_kary_build_broadcast(s, shape);
@@ -366,7 +366,7 @@ static int build_broadcast_without_one(struct coll_schedule *s, const struct col
 	return err;
 }
 
-/* Who has handed in goes on: the way up without the way down. */
+/* A host that has contributed continues: up the tree without down. */
 static int build_barrier_half(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	int err = coll_binomial_build_reduce(s, shape);
@@ -376,7 +376,7 @@ static int build_barrier_half(struct coll_schedule *s, const struct coll_shape *
 	return err;
 }
 
-/* The first child is let go with what the root knows before the last has come. */
+/* The first child is released with what the root knows before the last message arrives. */
 static int build_barrier_in_haste(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	int err = coll_schedule_start(s, shape->hosts, shape->self);

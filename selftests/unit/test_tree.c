@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Trees: what is true of them beyond the proofs that every algorithm has to pass. A
- * group reserves memory by some of it: for the peers at the distances 2^k, and for
- * what the schedules of the root and of the host after it need.
+ * Trees: properties beyond the proofs that every algorithm has to pass. A group
+ * reserves memory based on some of them: for the peers at the distances 2^k,
+ * and for what the schedules of the root and of the host after it need.
  */
 #include "kselftest_harness.h"
 
@@ -31,7 +31,10 @@ static bool next_from_host_0(struct shapes *shapes)
 	return false;
 }
 
-/* Children of a host: whom it hears from on the way up or tells on the way down. */
+/*
+ * Children of a host: those from which it receives on the path up or to which
+ * it sends on the path down.
+ */
 static u32 children(const struct coll_algorithm *a, const struct coll_shape *shape)
 {
 	struct coll_schedule s;
@@ -47,7 +50,7 @@ static u32 children(const struct coll_algorithm *a, const struct coll_shape *sha
 	case COLLSOCK_BROADCAST:
 		return s.sends;
 	default:
-		/* Each tells its parent once, and is told once. */
+		/* Each sends to its parent once, and receives from it once. */
 		return max_t(u32, recvs, s.sends) - !!shape->self;
 	}
 }
@@ -77,7 +80,7 @@ static u32 ceil_log2(u32 n)
 	return log;
 }
 
-/* Rounds of a tree one way. */
+/* Rounds of a tree in one direction. */
 static u32 depth(const struct coll_algorithm *a, const struct coll_shape *shape)
 {
 	return a->rounds(shape) / (a->rooted ? 1 : 2);
@@ -174,7 +177,7 @@ TEST(the_largest_group_with_a_fanout_fits_whatever_the_fanout)
 	}
 }
 
-/* Peers: a group has those of dissemination anyway */
+/* Peers: a group has those of dissemination in any case */
 
 static bool is_at_power_of_two(u32 hosts, u32 self, u32 other)
 {
@@ -224,7 +227,7 @@ TEST(peers_in_binomial_trees_are_at_the_distances_of_dissemination_from_any_root
 	}
 }
 
-/* Roots: a tree from another root is the same tree, turned */
+/* Roots: a tree from another root is the same tree, rotated */
 
 static bool same_edge(const struct coll_edge *a, const struct coll_edge *b, u32 hosts, u32 root)
 {

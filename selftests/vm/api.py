@@ -486,7 +486,7 @@ def a_full_window_is_eagain_and_unread_completions_are_enobufs():
 
 @contextlib.contextmanager
 def window_filled_by_lost_acknowledgments(window):
-    """Rank 0 has received all its completions, and hears nothing of rank 1."""
+    """Rank 0 has received all its completions, and no packet of rank 1 arrives."""
     with tunables(liveness_ms=60000):
         rank, other = two(window=window)
     barrier([rank, other])
@@ -506,7 +506,7 @@ def window_filled_by_lost_acknowledgments(window):
 
 
 def slots_free(*ranks):
-    """Nothing of the past is unacknowledged: silence on the network."""
+    """Everything posted so far is acknowledged: the network is silent."""
     def sent():
         return [rank.stats().lone_acks + rank.stats().messages_sent for rank in ranks]
     before = sent()

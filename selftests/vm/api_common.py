@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the scenarios of the socket interface share."""
+"""Common code of the scenarios of the socket interface."""
 
 import os
 

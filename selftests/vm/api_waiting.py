@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=3 limit=60
 # suites: check debug soak
-"""The socket interface: waiting, several operations, who holds a socket, addresses."""
+"""The socket interface: waiting, several operations, sharing a socket, addresses."""
 
 import errno
 import fcntl
@@ -26,7 +26,7 @@ ATTEMPTS = 5
 
 
 def gives_up(error, name, call):
-    """Not before its time, 0.1 s, is over.
+    """The call ends after its time-out of 0.1 s, not before.
 
     Time-outs count ticks, and those of a busy emulated CPU stop and then catch up
     at once: the longest of some attempts counts.
@@ -301,7 +301,7 @@ def threads_that_wait_for_different_cookies_do_not_steal_from_each_other():
 
 @test
 def threads_share_a_socket():
-    """Each runs operations of a single kind: all ranks must post in one order."""
+    """Each rank runs operations of a single kind: all ranks must post in the same order."""
     rank, other = two(window=MAX_WINDOW)
     amount, threads = work(40), 4
 
@@ -379,7 +379,7 @@ def a_call_that_waits_outlives_the_close_by_another_thread():
 
 
 def close_at_any_moment(line, seed):
-    """Threads use a socket in every way while another closes it."""
+    """Threads use a socket by every call while another closes it."""
     pause = seed % 13 / 1000
     group = two(window=4)
     fds = [rank.detach() for rank in group]

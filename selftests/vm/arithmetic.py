@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What every operator makes of every type, in every bit.
+"""The result of every operator on every type, bit by bit.
 
-Whole numbers and fractions of them alone: a float or double is its bit pattern,
-its value a Fraction, and rounding is done here. No hardware's or library's
-floating point has a say.
+Integers and fractions only: a float or double is its bit pattern,
+its value a Fraction, and rounding is done here, without the floating point of
+hardware or a library.
 """
 
 import struct
@@ -75,7 +75,7 @@ class Reals:
         return pattern & ~self.sign == self.infinity
 
     def number(self, pattern):
-        """The number that a finite pattern stands for."""
+        """The value of a finite pattern."""
         exponent = (pattern & ~self.sign) >> self.fraction_bits
         fraction = pattern & (1 << self.fraction_bits) - 1
         if exponent:
@@ -84,7 +84,7 @@ class Reals:
         return -number if pattern & self.sign else number
 
     def nearest(self, number, sign_of_zero):
-        """The pattern of what is nearest to a number, the even one of two."""
+        """The pattern nearest to a number, ties to even."""
         if not number:
             return sign_of_zero
         sign, number = self.sign if number < 0 else 0, abs(number)
@@ -239,12 +239,12 @@ def element_bytes(kind):
 
 
 def draw(kind, chance):
-    """An element, often one that is hard to work with."""
+    """An element, often an edge case."""
     return TYPES[kind].draw(chance)
 
 
 def draw_operands(kind, op, chance):
-    """Two elements, which together are often harder than each alone."""
+    """Two elements, which together are often an edge case."""
     if isinstance(TYPES[kind], Reals) and op in (SUM, PRODUCT) and chance.randrange(2):
         return TYPES[kind].draw_tie(op, chance)
     return draw(kind, chance), draw(kind, chance)

@@ -3,7 +3,7 @@
 # vm: hosts=3 limit=60
 # suites: check debug soak
 #
-# The test machine itself: what every other scenario takes for granted.
+# The test machine itself: what every other scenario relies on.
 . selftests/tap.sh
 
 names() {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=4 limit=180
 # suites: soak
-"""What the recorder records and the dissector for Wireshark reads is what was sent."""
+"""The trace and the Wireshark dissector agree with the packets that were sent."""
 
 import collections
 import os
@@ -27,7 +27,7 @@ LINKTYPE_RAW = 101
 
 
 def traffic():
-    """Packets of all types: operations, a rank that keeps the others waiting, the end."""
+    """Packets of all types: operations, a rank for which the others wait, the end."""
     group = Group(range(1, 5), barrier_algorithm=DISSEMINATION, max_bytes=4096)
     group.barrier()
     group.post(*[integers(*range(300))] * 4)
@@ -70,7 +70,7 @@ def write_capture(path, packets):
 
 
 def traced(path):
-    """The packets that were sent, by all that the trace tells of them."""
+    """The packets that were sent, with all fields that the trace has."""
     found = collections.Counter()
     for line in path.read_text(encoding="ascii").splitlines():
         event = re.search(r" coll_packet_sent: (.*)", line)
@@ -81,7 +81,7 @@ def traced(path):
 
 
 def dissected(path):
-    """The same by all that the dissector tells; and its complaints."""
+    """The same with all fields of the dissector; and its expert messages."""
     names = ("tag", "source", "destination", "type", "operation", "segment", "round", "seq",
              "ack.seq")
     words = [word for name in names for word in ("-e", f"collsock.{name}")]

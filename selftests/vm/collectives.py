@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=13 limit=60
 # suites: check soak
-"""Barriers and allreduces: every result is right, and none comes early."""
+"""Barriers and allreduces: every result is right, and none is early."""
 
 import errno
 import math
@@ -107,7 +107,7 @@ def every_pair_of_special_doubles_gives_the_promised_bits(size):
 
 @test_each(2, 5)
 def every_operator_of_every_type_is_exact(size):
-    """Elements that are hard to work with, in softirq's own arithmetic."""
+    """Elements that are edge cases, in softirq's own arithmetic."""
     chance, group = seeded("types", size), Group(hosts(size))
     for kind, op in arithmetic.REDUCTIONS:
         count = chance.randint(1, 40)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Generic netlink in plain bytes: what the scenarios ask of the family "collsock".
+"""Generic netlink in plain bytes: the family "collsock" for the scenarios.
 
-Numbers of commands and attributes come from the header that programs use. Whatever
-a test wants to send goes out as it is, well-formed or not.
+Numbers of commands and attributes come from the header that programs use. Requests
+of a test are sent unchanged, well-formed or not.
 """
 
 import itertools
@@ -38,7 +38,7 @@ NUMBERS = numbers()
 
 
 class NetlinkError(OSError):
-    """What the kernel answered, in words too; offset is that of the attribute it means."""
+    """The kernel's answer, with its text; offset is that of the attribute that caused it."""
 
     def __init__(self, number, text, offset):
         super().__init__(number, f"{os.strerror(number)}: {text}")
@@ -73,9 +73,9 @@ def integer(data):
 
 
 def named(data, prefix, nested=None):
-    """Attributes by their names; nested ones likewise, those that come often in lists.
+    """Attributes by their names; nested ones likewise, repeated ones as lists.
 
-    Numbers are integers, nested is {name: prefix of what is in it}.
+    Numbers are integers, nested is {name: prefix of its attributes}.
     """
     names = {value: name[len(prefix):].lower() for name, value in NUMBERS.items()
              if name.startswith(prefix) and not name.startswith("_")}

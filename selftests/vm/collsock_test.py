@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Collective sockets in plain bytes, and what the scenarios here have in common.
+"""Collective sockets in plain bytes, and common code of the scenarios.
 
-Only the standard library, and none of the project's headers: whoever can open a
-socket can take part, and the bytes written down here are what is promised.
+It uses only the standard library, and none of the project's headers: any program
+that can open a socket can take part, and the bytes below are the interface.
 
 A host is a network namespace hN (tools/vm/guest/hosts). A socket stays on the
 host where it was opened, so one process can hold sockets of many hosts.
 
 A test is a function whose name is the promise that it checks. It fails by an
-exception that shows the value and what was expected; main() speaks TAP.
+exception that shows the value and what was expected; main() writes TAP.
 """
 
 import contextlib
@@ -51,7 +51,7 @@ MAX_FANOUT, MAX_KARY_HOSTS = 64, 4096
 
 
 class Layout(struct.Struct):
-    """A structure with names; what is not named when packing is zero."""
+    """A structure with names; fields that are not named when packing are zero."""
 
     def __init__(self, form, names):
         super().__init__("=" + form)
@@ -133,7 +133,7 @@ def enter(host):
 
 @contextlib.contextmanager
 def on(host):
-    """Whatever this thread opens inside, it opens on that host."""
+    """Sockets and files that this thread opens inside are opened on that host."""
     home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     try:
         enter(host)
@@ -194,7 +194,7 @@ def command(*words):
 
 
 def netem(hosts, *words):
-    """What these hosts send suffers so; without words, nothing does any more."""
+    """Apply netem with these arguments to what these hosts send; without arguments, remove it."""
     action = ["replace", "dev", "eth0", "root", "netem", *words] if words else \
         ["delete", "dev", "eth0", "root"]
     running = [subprocess.Popen(["tc", "-n", f"h{host}", "qdisc", *action]) for host in hosts]
@@ -203,7 +203,7 @@ def netem(hosts, *words):
 
 
 def make_namespace(name, address):
-    """It has a device to the other hosts, and one whose end out here goes with it."""
+    """It has a device to the other hosts, and a veth pair that is removed with it."""
     ip_batch((), f"netns add {name}",
              f"link add link switch name eth0 netns {name} type macvlan mode bridge",
              f"link add of-{name} type veth peer name pair netns {name}")
@@ -228,7 +228,7 @@ def link_down(host):
 
 
 def active_objects():
-    """Objects in use, by cache, when all caches have given back what they keep."""
+    """Objects in use, by cache, after all caches have freed what they keep."""
     for cache in os.listdir("/sys/kernel/slab"):
         with contextlib.suppress(OSError):
             write_file(f"/sys/kernel/slab/{cache}/shrink", "1")
@@ -250,13 +250,13 @@ SOAK = int(os.environ.get("COLLSOCK_SOAK") or 1)
 
 
 def work(amount):
-    """So much in a check, COLLSOCK_SOAK times as much in a soak; less where it is slow."""
+    """An amount in a check, COLLSOCK_SOAK times as much in a soak; less on a slow machine."""
     amount *= SOAK
     return max(1, amount // 4) if ON_DEBUG_KERNEL else amount
 
 
 def seeded(*purpose):
-    """Random numbers that COLLSOCK_SEED repeats."""
+    """Random numbers that COLLSOCK_SEED reproduces."""
     return random.Random(f"{os.environ.get('COLLSOCK_SEED', '1')} {purpose}")
 
 
@@ -271,8 +271,8 @@ def member(host, family=socket.AF_INET, port=0, scope_id=0):
 
 
 class Descriptor:
-    """What all ranks of a group join with; each host has one, unless placement says
-    on which of the hosts each rank lives."""
+    """The request of all ranks of a group; each host has one rank, unless placement lists
+    the host of each rank."""
 
     numbers = iter(range(1, 1 << 32))
 
@@ -290,7 +290,7 @@ class Descriptor:
 
 
 class Completion:
-    """What recv, WAIT and RUN give: the fields and the result."""
+    """The result of recv, WAIT and RUN: the fields and the payload."""
 
     def __init__(self, data, offset=0, result_offset=COMPLETION.size):
         self.__dict__.update(vars(COMPLETION.read(data, offset)))
@@ -301,7 +301,7 @@ class Completion:
 
 
 def outcome(completion):
-    """An error and the rank that it speaks of, as text."""
+    """An error and the rank that it names, as text."""
     if not completion.error:
         return "success"
     rank = "no rank" if completion.failed_rank == NO_RANK else f"rank {completion.failed_rank}"
@@ -309,7 +309,7 @@ def outcome(completion):
 
 
 class Rank(socket.socket):
-    """A collective socket, opened on the host where its maker is."""
+    """A collective socket, opened on the host of the calling thread."""
 
     opened = weakref.WeakSet()
 
@@ -372,7 +372,7 @@ def rank_on(host):
 
 
 def barrier(ranks, **fields):
-    """All of these ranks, which this process holds, meet."""
+    """All of these ranks, which this process holds, complete a barrier."""
     for rank in ranks:
         rank.post(**fields)
     for number, rank in enumerate(ranks):
@@ -436,7 +436,7 @@ class Line:
 class Child(Line):
     """A process on a host that calls function(line, ...).
 
-    It holds no collective socket and no sniffer of ours but those among the
+    It holds none of our collective sockets and sniffers except those among the
     arguments. It is killed when its maker ends.
     """
 
@@ -483,7 +483,7 @@ class Child(Line):
         return self.status
 
     def finish(self):
-        """It must end well by itself."""
+        """It must exit with status 0 by itself."""
         equal("exit status of a process", self.end(), 0)
 
 
@@ -505,7 +505,7 @@ class Sniffer:
         self.socket.setblocking(False)
 
     def packets(self):
-        """What came since the last call: (outgoing, IP packet, UDP payload)."""
+        """The packets since the last call: (outgoing, IP packet, UDP payload)."""
         found = []
         while True:
             try:
@@ -532,7 +532,7 @@ def udp_payload(data):
 
 
 class KernelLog:
-    """What the kernel says from now on, but for programs' words and a slow machine's."""
+    """The kernel's log from now on, except lines of programs and about a slow machine."""
 
     SLOW_MACHINE = re.compile("hrtimer: interrupt took|clocksource|perf: interrupt took")
 
@@ -561,7 +561,7 @@ class Failed(Exception):
 
 
 class Skipped(Exception):
-    """This machine cannot show it."""
+    """This machine cannot test it."""
 
 
 def errno_name(number):
@@ -669,7 +669,7 @@ def clean_up():
 
 
 def run_test(function, args, limit):
-    """Returns what stands behind the name, or raises."""
+    """Returns the rest of the line after the name, or raises."""
     def too_long(*_):
         raise Failed(f"not done after {limit} s: " +
                      "".join(traceback.format_stack(limit=8)))

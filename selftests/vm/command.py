@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=4 limit=240
 # suites: check soak
-"""The command collsock: what it shows is so, whom it names is the one, and anybody may look."""
+"""The command collsock: it shows what is so, names the right rank, and needs no privilege."""
 
 import json
 import re
@@ -25,7 +25,7 @@ LONG_LIVENESS_MS = 60000
 
 
 class Said:
-    """How a run of the command ended, and what it said. It runs beside us until asked."""
+    """The status and output of a run of the command, which runs in the background until asked."""
 
     def __init__(self, words, user=None):
         switch = {"user": user, "group": user, "extra_groups": []} if user else {}
@@ -55,7 +55,7 @@ def run(host, *words, status=DONE, user=None):
 
 
 def run_all(host, every, status=DONE, user=None):
-    """The same for many, beside each other; returns them in their order."""
+    """The same for many, in parallel; returns them in order."""
     with on(host):
         running = [Said(words, user) for words in every]
     return [said.ended(status) for said in running]
@@ -76,7 +76,7 @@ def refuses(host, *words, says, user=None):
 
 
 def all_refused(host, mistakes, user=None):
-    """Each of these is refused with its words."""
+    """Each of these is refused with its message."""
     for said, says in zip(run_all(host, mistakes, ERROR, user), mistakes.values()):
         contains(f"collsock {said.words}", said.error, "collsock: ", *says)
         equal("what it printed", said.out, "")
@@ -95,7 +95,7 @@ def handle_of(host, group):
 # ---- processes with a rank ----
 
 def meet(line, descriptor, number, name):
-    """Meets the others as often as it is told."""
+    """Runs the given number of barriers."""
     if name:
         libc.prctl(PR_SET_NAME, name)
     rank = Rank()
@@ -280,7 +280,7 @@ def groups_that_come_and_go_disturb_nobody_who_looks():
         thread.join()
 
 
-# ---- whom everybody waits for ----
+# ---- finding the straggler ----
 
 @test
 def a_stopped_rank_is_named_on_every_host():
@@ -371,7 +371,7 @@ def who_was_last_is_remembered():
 
 
 def last(host):
-    """How often rank 1 or its host was last, as that host tells."""
+    """How often rank 1 or its host was last, according to that host."""
     return sum(entry["last"] for entry in show(host, "wait", "--last")
                if entry.get("host", entry.get("rank")) == 1)
 
@@ -632,7 +632,7 @@ def the_doctor_finds_packets_that_do_not_fit_and_hosts_without_a_route():
 
 
 def firewall_result(host, rules):
-    """What the doctor says of the firewall with these rules of nftables, and nothing else."""
+    """The doctor's output about the firewall with these rules of nftables, and nothing else."""
     with on(host):
         command("nft", "flush ruleset; table inet guard { chain input { "
                 f"type filter hook input priority 0; {rules}; }}; }}")
@@ -669,7 +669,7 @@ def link_local(host):
 
 @test
 def link_local_addresses_have_their_interface():
-    """As a member that was never heard, because of its key; as an early packet; as a word."""
+    """As a member that was never heard, because of its key; as an early packet; as an argument."""
     rank, other = rank_on(1), rank_on(2)
     descriptor = Descriptor([1, 2], liveness_ms=LONG_LIVENESS_MS)
     with on(1):

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=3 limit=90
 # suites: check soak
-"""A rank in a container without privileges: it takes part, it looks, and it rules its own only.
+"""A rank in a container without privileges: it takes part, looks, and tunes only its own namespace.
 
-A container here is what runtimes make of namespaces, and no program: the process of an
-ordinary user who becomes root of a user namespace, with a network namespace that belongs to
-that; /sys and /proc/sys are read-only, its eth0 is a macvlan device that the machine's
-root has put there. Then it gives up root, and takes a filter for system calls.
+A container here consists of namespaces as runtimes set them up, without a runtime: the process
+of an ordinary user who becomes root of a user namespace that owns a network namespace. /sys and
+/proc/sys are read-only, and its eth0 is a macvlan device that the machine's root has created.
+Then it drops root, and installs a filter for system calls.
 """
 
 from collsock_netlink import NetlinkError
@@ -34,11 +34,11 @@ class Comparison(ctypes.Structure):
 
 
 class Filter:
-    """A filter made by libseccomp, which apt brings along."""
+    """A filter made by libseccomp, on which apt depends."""
 
     ALLOW, REFUSE = 0x7fff0000, 0x50000 | errno.EPERM
     # What the runtimes' default profiles refuse to who has no capabilities, as far as it is
-    # near to here. They list what is allowed; this does not, and tells of sockets alone.
+    # near to here. They list what is allowed; this does not, and covers sockets alone.
     REFUSED = ("mount", "umount2", "unshare", "setns", "pivot_root", "init_module",
                "finit_module", "delete_module", "bpf", "perf_event_open", "keyctl", "add_key",
                "request_key", "open_by_handle_at", "kexec_load", "reboot", "swapon", "acct")
@@ -72,7 +72,7 @@ class Filter:
 
 
 def some_families_refused():
-    """Docker's profile for long, and containerd's: all families but AF_ALG and AF_VSOCK."""
+    """Docker's profile until recently, and containerd's: all families but AF_ALG and AF_VSOCK."""
     made = Filter()
     made.refuse_families(Comparison.EQUAL, 38, 40)
     return made
@@ -104,7 +104,7 @@ def be_user(number):
 
 
 def contained(line, address, make_filter, function, *args):
-    """What runs in a container: first as its root, then as anybody."""
+    """What runs in a container: first as its root, then as an ordinary user."""
     be_user(USER)
     if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC):
         line.put(Skipped(f"no user namespaces here: {os.strerror(ctypes.get_errno())}"))
@@ -142,7 +142,7 @@ class Container(Child):
 
 
 def become_anybody(make_filter, number=INSIDE):
-    """No capability is left, and none can be had again."""
+    """No capability is left, and none can be regained."""
     made = make_filter()
     be_user(number)
     try:
@@ -171,7 +171,7 @@ def what_happens(function, *args, **fields):
 # ---- taking part ----
 
 def takes_part(line, make_filter, descriptor, number):
-    """A rank that does what it is told, until that is None."""
+    """A rank that executes commands until it receives None."""
     become_anybody(make_filter)
     line.put([status_of_process(),
               what_happens(write_file, f"{MODULE}/parameters/settle_us", "1"),
@@ -191,7 +191,7 @@ def takes_part(line, make_filter, descriptor, number):
 
 
 def group_with(function, **fields):
-    """A group of hosts 1, 2 and a container, whose rank is 2 and does that."""
+    """A group of hosts 1, 2 and a container, whose rank is 2 and executes commands."""
     descriptor = Descriptor([1, 2, ADDRESS])
     container = Container(function, descriptor, 2, **fields)
     ranks = []

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=4 limit=90
 # suites: check debug soak
-"""When a rank leaves, is killed, is cut off or is stopped: errors are answers."""
+"""A rank leaves, is killed, is cut off or is stopped: the others get an error that names it."""
 
 import select
 import signal
@@ -14,7 +14,7 @@ LIVENESS_MS = 600
 
 
 def rank_in_child(line, descriptor, number, meetings, payloads):
-    """Meets the others, posts more, and waits to be told to close, or killed."""
+    """Completes barriers, posts more, and waits to be told to close, or killed."""
     rank = Rank()
     rank.join(descriptor, number)
     line.put("joined")
@@ -166,7 +166,7 @@ def a_failure_stays():
 
 @test_each((2, PAIRWISE_EXCHANGE), (3, DISSEMINATION), (4, DISSEMINATION), (4, PAIRWISE_EXCHANGE))
 def a_host_that_is_cut_off_is_named_by_all_after_the_liveness_time(size, algorithm):
-    """Not before that time, and not long after it, whether they send to it or not."""
+    """The error comes not before that time and not long after, whether they send to it or not."""
     equal("default of the liveness time", read_file(f"{MODULE}/parameters/liveness_ms"), "3000\n")
     with tunables(liveness_ms=LIVENESS_MS):
         group = Group(range(1, size + 1), barrier_algorithm=algorithm)
@@ -195,7 +195,7 @@ def a_host_that_is_cut_off_is_named_by_all_after_the_liveness_time(size, algorit
 
 @test
 def a_group_may_have_a_liveness_time_of_its_own():
-    """It, and not that of the host, which groups without one have."""
+    """The group's liveness time applies, not that of the host, which groups without one have."""
     with tunables(liveness_ms=50 * LIVENESS_MS):
         own, usual = Group([1, 2], liveness_ms=LIVENESS_MS), Group([1, 2])
     own.barrier()

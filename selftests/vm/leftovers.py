@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the end of groups and of the module leaves, for the scenarios that look at it."""
+"""What is left after the end of groups and of the module, for scenarios that check it."""
 
 import ctypes
 import os
@@ -36,7 +36,7 @@ def udp_sockets(host):
 
 
 def left(*hosts):
-    """What the namespaces still have of groups."""
+    """The groups that the namespaces still have."""
     watchers = [rank_on(host) for host in hosts]
     stats = [watcher.net_stats() for watcher in watchers]
     for watcher in watchers:

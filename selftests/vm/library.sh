@@ -3,7 +3,7 @@
 # vm: hosts=4 limit=120
 # suites: check soak
 #
-# libcollsock and its examples on real sockets: what a user types first.
+# libcollsock and its examples on real sockets: the first commands of a user.
 . selftests/tap.sh
 
 examples=build/lib/examples

@@ -71,7 +71,7 @@ def groups_of_a_namespace_reserve_no_more_than_it_allows_though_they_linger():
 
 
 def objects_after_cycles(amount):
-    """Objects in use, by cache, when so many groups have come and gone."""
+    """Objects in use, by cache, after this number of groups was created and destroyed."""
     for _ in range(amount):
         group = Group(HOSTS)
         group.barrier()
@@ -82,7 +82,7 @@ def objects_after_cycles(amount):
 
 
 def objects_left_by_cycles(amount):
-    """Caches of which more objects are in use after so many groups than before."""
+    """Caches of which more objects are in use after this number of groups than before."""
     before, after = objects_after_cycles(50), objects_after_cycles(amount)
     growth = {cache: active - before.get(cache, 0) for cache, active in after.items()}
     print(f"# {amount} cycles: objects more in each cache: {max(growth.values())}")

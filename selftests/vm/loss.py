@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=13 limit=120
 # suites: check soak
-"""Loss, reordering and repetition: still every result is right and none is early.
+"""Under loss, reordering and repetition every result is right and none is early.
 
 The latency is printed beside that of a model: the same schedules, each message
 lost with the same probability, sent again after the initial time-out and then
-after twice the time, up to the ceiling. Processing and waking up take no time in
+after twice the time, up to the ceiling. Processing and wake-ups take no time in
 the model; here they do, so what is measured without loss is added to it.
 """
 
@@ -46,7 +46,7 @@ def pairwise_exchange(size):
 
 
 def crossing_ms(chance, loss):
-    """How long a message takes to get to the other side."""
+    """The time until a message reaches the other side."""
     waited, timeout = 0, RTO_MS
     while chance.random() * 100 < loss:
         waited += timeout
@@ -55,7 +55,7 @@ def crossing_ms(chance, loss):
 
 
 def model_ms(chance, size, loss):
-    """How long one operation takes that all hosts post at the same time."""
+    """The duration of one operation that all hosts post at the same time."""
     algorithm = chance.choice((dissemination, pairwise_exchange, pairwise_exchange))
     at = [0] * size
     for edges in algorithm(size):
@@ -68,7 +68,7 @@ def model_ms(chance, size, loss):
 # ---- the real thing ----
 
 def latency_ms(size, amount, chance):
-    """The load is right, or this fails; its latency that 99 of 100 do not exceed."""
+    """Checks the results of the load, and returns the 99th percentile of its latency."""
     group = Group(range(1, size + 1))
     load = MixedLoad(group, amount, chance).run()
     for number, rank in enumerate(group):
@@ -87,7 +87,7 @@ without_loss_ms = {}
 
 
 def let_lose(loss):
-    """What every host sends is delayed, reordered, repeated and lost."""
+    """The packets of every host are delayed, reordered, repeated and lost."""
     global present_loss  # pylint: disable=global-statement
     if present_loss != loss:
         netem(HOSTS, "delay", f"{DELAY_MS}ms", f"{JITTER_MS}ms", "reorder", "10%",

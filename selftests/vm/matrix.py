@@ -46,7 +46,7 @@ class Case:
 
 
 def run_cases(group, cases, chance):
-    """All ranks post all of them, in an order of the ranks that differs each time."""
+    """All ranks post all operations; the order of ranks differs each time."""
     ranks = list(range(len(group)))
     for cookie, case in enumerate(cases):
         chance.shuffle(ranks)

@@ -2,7 +2,7 @@
 """A load of mixed operations whose results are known beforehand.
 
 One process holds all ranks, posts in random order with several operations
-outstanding, and judges each operation when its last completion has come: the
+outstanding, and checks each operation when its last completion has arrived: the
 result is right in every bit at every rank, and no completion is earlier than
 the last post (all hosts share CLOCK_MONOTONIC).
 """
@@ -68,7 +68,7 @@ SPECIAL_DOUBLES = (0, 1 << 63, 1, 1 << 63 | 1, (1 << 52) - 1, 1 << 52, bits(1.0)
 # ---- operations ----
 
 class Operation:
-    """What the ranks post as one operation, and what they must get."""
+    """The posts of one operation, and the expected results."""
 
     def __init__(self, chance, ranks, number):
         self.number = number
@@ -127,7 +127,7 @@ class Operation:
         return f"operation {self.number} of {len(self.posted)} ranks, {self.fields}"
 
     def judge(self):
-        """All completions are there; returns how long the last one took, in ns."""
+        """All completions have arrived; returns the time of the last one, in ns."""
         last = max(self.posted)
         for rank, completion in enumerate(self.completions):
             equal(f"rank {rank} in {self}", outcome(completion), "success")
@@ -137,7 +137,7 @@ class Operation:
 
 
 class MixedLoad:
-    """Run so many operations on a group; latencies_ns holds one for each."""
+    """Run this number of operations on a group; latencies_ns has one for each."""
 
     def __init__(self, group, amount, chance, outstanding=4):
         self.group, self.amount, self.chance = group, amount, chance

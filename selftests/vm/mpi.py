@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=8 limit=1200
 # suites: check soak
-"""Unchanged MPI programs with the library that takes their collective operations.
+"""Unmodified MPI programs with the library that handles their collective operations.
 
 Both MPIs, with everything that selftests/mpi checks. COLLSOCK_BASELINE=1 runs all of that
-with nothing preloaded: what fails then is not the library's fault.
+with nothing preloaded: what fails then is not caused by the library.
 """
 
 from mpi_launch import *  # pylint: disable=wildcard-import,unused-wildcard-import
@@ -21,7 +21,7 @@ if IN_SOAK:
 
 
 def patience_with(hosts, ranks):
-    """All share two processors. Such a test has no other time-out than its program's."""
+    """All share two processors. Such a test has no time-out other than its program's."""
     signal.setitimer(signal.ITIMER_REAL, 0)
     return PATIENCE * max(1, hosts * ranks // 6)
 
@@ -86,7 +86,7 @@ def fortran_programs_take_part(kind):
 
 @contextlib.contextmanager
 def udp_blocked(host):
-    """What collective sockets send does not get to it; what MPI libraries send does."""
+    """Packets of collective sockets do not reach it; those of MPI libraries do."""
     tc = "tc", "-n", f"h{host}"
     command(*tc, "qdisc", "add", "dev", "eth0", "clsact")
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How MPI programs are run with the library that takes their collective operations."""
+"""Launches MPI programs with the library that handles their collective operations."""
 
 from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
@@ -20,7 +20,7 @@ def library_of(kind):
 
 
 def preloaded(kind):
-    """What the launcher is told about it."""
+    """Arguments of the launcher for it."""
     if BASELINE:
         return []
     settings = [word for setting in SETTINGS for word in ("--env", setting)]
@@ -28,7 +28,7 @@ def preloaded(kind):
 
 
 def launch(kind, hosts, ranks, program, *args, launcher=(), preload=None, patience=PATIENCE):
-    """Run it; returns its status and what it said."""
+    """Run it; returns its status and its output."""
     preload = preloaded(kind) if preload is None else preload
     done = subprocess.run(
         ["mpi", kind, "--hosts", str(hosts), "--ranks", str(ranks), "--timeout", str(patience),
@@ -38,7 +38,7 @@ def launch(kind, hosts, ranks, program, *args, launcher=(), preload=None, patien
 
 
 def passes(kind, hosts, ranks, program, *args, launcher=(), patience=PATIENCE):
-    """It must say that all is well, and end well."""
+    """It must report success, and exit with status 0."""
     status, said = launch(kind, hosts, ranks, program, *args, launcher=launcher,
                           patience=patience)
     if status or "PASS\n" not in said:

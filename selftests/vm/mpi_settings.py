@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=2 limit=120
 # suites: check soak
-"""What users tell the library for MPI, and what it tells them when that cannot be."""
+"""Settings of the library for MPI, and its messages when they are impossible."""
 
 from mpi_launch import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
@@ -34,7 +34,7 @@ def bad_settings_and_hosts_without_an_address_are_told():
 
 @test
 def where_groups_use_another_port_the_library_is_told():
-    """Which is then the port of these hosts as long as there are any."""
+    """The port of these hosts as long as they exist."""
     for host in 1, 2:
         set_tunables(host, port=OTHER_PORT)
     for port, well in (PORT, False), (OTHER_PORT, True):

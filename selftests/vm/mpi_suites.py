@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=8 limit=4800
 # suites: soak
-"""MPI programs that others wrote to find mistakes: they find the same with the library."""
+"""MPI conformance tests of others find the same with the library as without."""
 
 import itertools
 import tempfile

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=4 limit=240
 # suites: check debug soak
-"""The netlink family: what it tells is so, what it sets counts, strangers only look."""
+"""The netlink family: reports are true, settings take effect, unprivileged users can only look."""
 
 from collsock_netlink import NUMBERS, NetlinkError, attribute
 from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
@@ -13,7 +13,7 @@ NAME, VALUE, RESET = (NUMBERS[f"A_TUNABLE_{name}"] for name in ("NAME", "VALUE",
 
 
 def asked(error, words, function, *args, **fields):
-    """It fails so, and says why."""
+    """It fails with this error, and says why."""
     try:
         function(*args, **fields)
     except NetlinkError as failure:
@@ -31,7 +31,7 @@ def only_group(host):
 
 
 def no_groups(*hosts):
-    """End what lingers."""
+    """End the groups that linger."""
     for host in hosts:
         with netlink_on(host) as netlink:
             for group in netlink.all("group"):
@@ -43,7 +43,7 @@ def no_groups(*hosts):
 # ---- tunables: what each changes ----
 
 def port_counts(host, address, value):
-    """It is open as long as something of a group is remembered: in a fresh namespace."""
+    """It is open as long as a group or its time-wait entry exists: use a new namespace."""
     rank = rank_on(host)
     descriptor = Descriptor([address])
     refused(errno.EADDRNOTAVAIL, "another port", rank.join, descriptor, 0)
@@ -312,7 +312,7 @@ def a_bad_value_is_refused_in_words_and_nothing_changes():
 # ---- who may ----
 
 def unprivileged(line, namespace):
-    """Without privilege; with a user namespace of its own, too, if that is said."""
+    """Without privilege; optionally with a user namespace of its own."""
     os.setgroups([])
     os.setresgid(1000, 1000, 1000)
     os.setresuid(1000, 1000, 1000)

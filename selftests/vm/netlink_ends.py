@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=3 limit=240
 # suites: soak
-"""Looking at groups while they begin, are ended by order and go, with the module and the namespace."""
+"""Dumps and events while groups, namespaces and the module come and go."""
 
 import random
 import threading
@@ -16,7 +16,7 @@ SECONDS = 12
 
 
 def linger(host, count):
-    """Groups without sockets, which speak to nobody."""
+    """Groups without sockets, which send to no host."""
     for _ in range(count):
         rank = rank_on(host)
         rank.join(Descriptor([host, "10.1.9.9"] if False else [host, 4]), 0)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=1 limit=200
 # suites: soak
-"""Looking at operations costs those that work no more in a group of many ranks."""
+"""A dump of operations slows running groups no more if a group has many ranks."""
 
 import time
 
@@ -12,7 +12,7 @@ HOSTS = 18
 
 
 def seconds(ranks, what):
-    """The least of a few dumps of a group with so many ranks, most of them on host 1."""
+    """The shortest of a few dumps of a group with this number of ranks, most of them on host 1."""
     placement = [0] + [1] * (ranks - HOSTS + 1) + list(range(2, HOSTS))
     hosts = [1] + [f"10.1.0.{100 + one}" for one in range(HOSTS - 1)]
     rank = rank_on(1)

@@ -28,7 +28,7 @@ def expect(rank, result):
 
 
 def operations(group, chance):
-    """One of each with the largest payload."""
+    """One operation of each kind with the largest payload."""
     values = [words(chance) for _ in group]
     total = pack([sum(column) & (1 << 64) - 1 for column in zip(*values)])
     root = chance.randrange(len(group))
@@ -38,7 +38,7 @@ def operations(group, chance):
         rank.post(pack(mine) if rank is group[root] else b"", type=UINT64, op=NOP, count=COUNT,
                   operation=BROADCAST, root=root)
     for rank in group:
-        # Who takes nothing has its completions first
+        # Ranks that receive nothing have their completions first
         got = sorted((rank.complete() for _ in range(3)), key=lambda c: len(c.result))
         equal("outcomes", [outcome(one) for one in got], ["success"] * 3)
         results = [one.result for one in got if one.result]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=4 limit=90
 # suites: check debug soak
-"""Several ranks on a host: they meet in the kernel, and the network sees hosts."""
+"""Several ranks on a host: they combine in the kernel, and the network sees hosts."""
 
 import errno
 import socket
@@ -83,14 +83,14 @@ def the_network_sees_hosts():
         rank.post(integers(1))
     for rank in group:
         one_result(rank, integers(9))
-    # Three hosts: a pair, and one that joins it and is told
+    # Three hosts: a pair, and one that sends to it and receives from it
     sent = sum(group[number].stats().messages_sent - stats.messages_sent
                for number, stats in zip((0, 3, 6), before))
     equal("messages", sent, 4)
 
 
 @test
-def contributions_are_folded_in_the_order_of_ranks_whoever_comes_first():
+def contributions_are_folded_in_the_order_of_ranks_whichever_comes_first():
     # (1e308 + -1e308) + 1 is 1; in any other order it is 0
     values = [1e308, -1e308, 1.0]
     group = group_of((0, 0, 0))

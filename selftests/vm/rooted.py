@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=16 limit=90
 # suites: check debug soak
-"""Reductions and broadcasts: who needs no result does not wait, and nothing is lost."""
+"""Reductions and broadcasts: ranks that take no result do not block, and nothing is lost."""
 
 import select
 import time
@@ -106,7 +106,7 @@ def a_host_folds_and_forwards_after_its_rank_has_closed():
 
 
 def contribute(line, descriptor, number, amount):
-    """A rank that posts, and never waits for anything but room."""
+    """A rank that posts, and waits only for room in the window."""
     rank = Rank()
     rank.join(descriptor, number)
     for value in range(amount):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=8 limit=60
 # suites: check soak
-"""What the protocol promises about packets, peers and the place where it runs."""
+"""What the protocol promises about packets, peers and the context in which it runs."""
 
 import errno
 import socket
@@ -45,7 +45,7 @@ def joining_sends_nothing(version):
 
 
 def addresses(sniffer):
-    """Where packets went, as host numbers."""
+    """Destinations of packets, as host numbers."""
     found = set()
     for outgoing, packet, _ in sniffer.packets():
         if outgoing:
@@ -132,7 +132,7 @@ def a_smaller_path_is_emsgsize():
 
 @test
 def in_a_tight_loop_messages_acknowledge_each_other():
-    """How many packets are acknowledgments alone is told, not judged."""
+    """The number of lone acknowledgments is printed, not checked."""
     for name, algorithm in (("dissemination", DISSEMINATION),
                             ("pairwise exchange", PAIRWISE_EXCHANGE)):
         group, amount = Group(HOSTS, barrier_algorithm=algorithm), work(50)

@@ -3,7 +3,7 @@
 # vm: module=no limit=60
 # suites: soak
 #
-# A kernel that wants signed modules refuses ours in the words that
+# A kernel that requires signed modules refuses ours with the messages that
 # Documentation/installing.md explains, and collsock doctor says what to do. It is asked
 # last for what cannot be taken back.
 . selftests/tap.sh

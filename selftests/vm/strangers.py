@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=4 limit=90
 # suites: check soak
-"""What strangers send changes nothing, is counted for what it is, and is not answered.
+"""Packets of strangers change nothing, are counted by their kind, and are not answered.
 
 Hosts 1 to 3 run operations all the time. Packets are forged on host 1, which is
 a member, and on host 4, which is not. A packet is
@@ -65,7 +65,7 @@ class Forger:
         self.tell(self.SEND, packet, source, destination, port)
 
     def forge(self, amount, packets, sources, destinations, seed):
-        """Make so many of these packets, none of them what a member has written."""
+        """Forge this number of these packets, none of them written by a member."""
         for source, destination, packet in packets:
             self.tell(self.SAMPLE, packet, source, destination)
         for source in sources:
@@ -75,7 +75,7 @@ class Forger:
         self.tell(self.FORGE, amount=amount, seed=seed)
 
     def forged(self):
-        """How many it was, when they are sent."""
+        """The number of packets, after they were sent."""
         return int(self.process.stdout.readline())
 
     def close(self):
@@ -84,7 +84,7 @@ class Forger:
 
 
 class AnswerWatch:
-    """Sees what a member sends, or wants to send, to those who are no members."""
+    """Captures what a member sends, or tries to send, to addresses that are no members."""
 
     SO_ATTACH_FILTER, IPV4, ARP, ARP_REQUEST = 26, 0x0800, 0x0806, 1
     LOAD, LOAD_SHORT, AND, EQUAL, RETURN = 0x20, 0x28, 0x54, 0x15, 0x06
@@ -125,7 +125,7 @@ class AnswerWatch:
 
 
 def run_load(line, hosts):
-    """Mixed operations until the maker speaks; what is wrong ends the process."""
+    """Mixed operations until the parent sends a message; an error ends the process."""
     group = Group(hosts)
     chance, amount = seeded("strangers"), 0
     group.barrier()
@@ -139,7 +139,7 @@ def run_load(line, hosts):
 
 
 class Siege:
-    """The load, what it sends, and who counts what is refused."""
+    """The load, a capture of what it sends, and the counters of refused packets."""
 
     def __init__(self):
         self.log = KernelLog()
@@ -165,7 +165,7 @@ class Siege:
         return {name: getattr(stats, name) for name in REFUSALS}
 
     def attack(self, packets, target, forger=STRANGER, source=STRANGER, port=PORT):
-        """Send them; returns how often each counter has counted one of them."""
+        """Send them; returns by how much each counter has grown."""
         before = self.refused(target)
 
         def counted():
@@ -181,7 +181,7 @@ class Siege:
         return {name: count for name, count in counted().items() if count}
 
     def end(self):
-        """Nothing of it has changed anything."""
+        """None of it has changed anything."""
         equal("groups and peers", self.state(), self.groups)
         sniffer = self.sniffers[STRANGER]
         answers = [payload for outgoing, _, payload in sniffer.packets() if not outgoing] \
@@ -202,7 +202,7 @@ class Siege:
 
 
 def samples(siege, source, destination):
-    """A packet of each length and type that was seen on this way."""
+    """A packet of each length and type that was captured on this path."""
     return list({(len(packet), packet[TYPE]): packet
                  for packet in siege.captured[source, destination]}.values())
 
@@ -380,7 +380,7 @@ def a_flood_changes_nothing_is_not_answered_and_leaves_no_memory_behind():
 
 @test
 def the_watch_for_answers_sees_them():
-    """What the test before takes for silence is no blindness."""
+    """The silence that the test before requires is not a failure to capture."""
     watch = AnswerWatch(1)
     with on(1), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as talker:
         for host in (2, STRANGER, NOBODY):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=8 limit=120
 # suites: check debug soak
-"""It never hangs and never lies: crashes, restarts, long waits, a bad network."""
+"""No hang and no wrong result: crashes, restarts, long waits, a bad network."""
 
 import errno
 import signal
@@ -17,7 +17,7 @@ X1 = "10.1.0.201"
 
 
 def post_once(line, descriptor, number):
-    """Join and post a barrier; say how it ends."""
+    """Join and post a barrier; report how it ends."""
     rank = Rank()
     rank.join(descriptor, number)
     line.put("joined")
@@ -56,7 +56,7 @@ def a_killed_process_is_named_by_all_other_hosts_within_tens_of_milliseconds():
 
 @test_each(2, 5, 7)
 def a_crash_is_noticed_though_nobody_but_one_rank_has_posted(lost):
-    """Nobody sends to the host that is cut off: it is found by asking."""
+    """No host sends to the one that is cut off: probes detect it."""
     with tunables(liveness_ms=LIVENESS_MS):
         group = Group(HOSTS, barrier_algorithm=DISSEMINATION)
     group.barrier()
@@ -118,7 +118,7 @@ def a_nonce_is_refused_while_the_host_remembers_it():
 
 @test
 def a_process_that_is_stopped_for_long_is_not_accused():
-    """A minute in a soak, with the liveness time as it is."""
+    """A minute in a soak, with the default liveness time."""
     seconds = 60 if IN_SOAK else 5
     group_of = Descriptor((1, 2, 3))
     child = Child(3, post_once, group_of, 2)
@@ -139,7 +139,7 @@ def a_process_that_is_stopped_for_long_is_not_accused():
 
 
 @test
-def connections_that_are_idle_rest_and_open_again():
+def connections_that_are_idle_are_released_and_open_again():
     with tunables(idle_ms=200):
         group = Group((1, 2, 3))
     for turn in range(1, 4):
@@ -153,7 +153,7 @@ def connections_that_are_idle_rest_and_open_again():
 
 
 def know_neighbours(hosts):
-    """Address resolution that fails would cut hosts off for seconds."""
+    """A failed address resolution would cut hosts off for seconds."""
     addresses = {host: command("ip", "-n", f"h{host}", "-br", "link", "show", "eth0").split()[2]
                  for host in hosts}
     for host in hosts:

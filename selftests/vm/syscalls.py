@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=3 limit=120
 # suites: check debug soak
-"""Whatever programs do to collective sockets, the kernel does not complain and leaves nothing."""
+"""Whatever programs do to collective sockets, the kernel logs no warning and leaks nothing."""
 
 import re
 import time
@@ -19,7 +19,7 @@ TUNABLES = {"liveness_ms": LIVENESS_MS, "join_timeout_ms": 1000}
 
 
 def run_calls(seconds, *purpose):
-    """Returns how many calls, joins, posts, successes and failures there were."""
+    """Returns the numbers of calls, joins, posts, successes and failures."""
     seed = seeded("system calls", *purpose).getrandbits(32)
     said = command("build/fuzz/syscalls", str(seconds), str(seed), str(len(HOSTS)), str(THREADS))
     print(f"# {said.strip()}", flush=True)

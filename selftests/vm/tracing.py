@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=16 limit=60
 # suites: check soak
-"""What the tracepoints tell is what happens, and the picture shows it."""
+"""The tracepoints report what happens, and the picture shows it."""
 
 import collections
 import errno
@@ -33,7 +33,7 @@ EVENT = re.compile(r" coll_(\w+): (.*)")
 # ---- recording ----
 
 class Trace:
-    """What was recorded: the text, and of each line the event's name and fields."""
+    """A recording: the text, and the event's name and fields of each line."""
 
     def __init__(self, path):
         self.path = path
@@ -49,7 +49,7 @@ class Trace:
                 all(fields[key] == str(value) for key, value in wanted.items())]
 
     def count(self, name, *keys, **wanted):
-        """How many of them for each value, or tuple of values, of these fields."""
+        """The number of them for each value, or tuple of values, of these fields."""
         return collections.Counter(
             int(fields[keys[0]]) if len(keys) == 1 else tuple(fields[key] for key in keys)
             for fields in self.of(name, **wanted))
@@ -83,7 +83,7 @@ def check_operations(trace):
 
 
 def packets(trace, name, **wanted):
-    """Packets as their fields tell them apart."""
+    """Packets identified by their fields."""
     return collections.Counter(tuple(sorted(fields.items())) for fields in trace.of(name, **wanted))
 
 
@@ -94,7 +94,7 @@ def lost_of(trace, number):
 
 
 def check_messages(trace):
-    """Of each edge one, and one more each time that it is announced."""
+    """One for each edge, and one more for each reported retransmission."""
     names = ("source", "destination", "operation", "round")
     expected = collections.Counter(
         (str(host), str((host + 2 ** rnd) % HOSTS), str(number), str(rnd))
@@ -127,7 +127,7 @@ def check_picture(trace, number):
 
 
 def run_barriers(lossy):
-    """Meanwhile half of what some hosts send is lost."""
+    """Meanwhile half of the packets of some hosts are lost."""
     group = Group(range(1, HOSTS + 1), barrier_algorithm=DISSEMINATION)
     if lossy:
         netem(lossy, "delay", "1ms", "loss", "50%")
@@ -169,13 +169,13 @@ def what_is_lost_is_sent_again_and_drawn_so():
 
 
 def formed_packet(tag, source, destination):
-    """A lone acknowledgment as its form wants it, with no MAC that anybody could check."""
+    """A well-formed lone acknowledgment, with an invalid MAC."""
     return struct.pack("!B3xHHQIIII", 1, source, destination, tag, 0, 1, 0, 1) + \
         bytes([2]) + bytes(31)
 
 
 def run_trouble(peers):
-    """Strange packets, and a rank that leaves too early; fills in how many peers hosts have."""
+    """Forged packets, and a rank that leaves too early; fills in the number of peers of hosts."""
     group = Group(range(1, 5), barrier_algorithm=DISSEMINATION)
     group.barrier()
     peers.update({number: rank.stats().peers for number, rank in enumerate(group)})

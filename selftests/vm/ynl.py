@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=2 limit=90
 # suites: soak
-"""The specification of the netlink family is right: the kernel's own client speaks by it."""
+"""The specification of the netlink family is right: the kernel's own client works with it."""
 
 import pathlib
 import subprocess

@@ -10,11 +10,12 @@
 #define COLLSOCK_GENL_VERSION	1
 
 /**
- * enum collsock_group_state - What a group is about on this host.
- * @COLLSOCK_GROUP_STATE_RUNNING: It works.
- * @COLLSOCK_GROUP_STATE_FAILED: Operations beyond its limit fail. Terminal.
- * @COLLSOCK_GROUP_STATE_LINGERING: No socket is left; what they have posted
- *   still completes.
+ * enum collsock_group_state - State of a group on this host.
+ * @COLLSOCK_GROUP_STATE_RUNNING: Operations can be posted and complete.
+ * @COLLSOCK_GROUP_STATE_FAILED: Operations beyond its failure limit fail.
+ *   Terminal.
+ * @COLLSOCK_GROUP_STATE_LINGERING: No socket is left; posted operations still
+ *   complete.
  */
 enum collsock_group_state {
 	COLLSOCK_GROUP_STATE_RUNNING,
@@ -23,13 +24,15 @@ enum collsock_group_state {
 };
 
 /**
- * enum collsock_host_state - What this host knows of another one.
+ * enum collsock_host_state - State of a host, as this host knows it.
  * @COLLSOCK_HOST_STATE_UNKNOWN: There is no connection to it.
  * @COLLSOCK_HOST_STATE_SELF: It is this host.
- * @COLLSOCK_HOST_STATE_UNHEARD: It was spoken to, and has not answered.
- * @COLLSOCK_HOST_STATE_HEARD: It was heard.
+ * @COLLSOCK_HOST_STATE_UNHEARD: Packets were sent to it, and none was
+ *   received.
+ * @COLLSOCK_HOST_STATE_HEARD: Packets were received from it.
  * @COLLSOCK_HOST_STATE_LEFT: It has said goodbye.
- * @COLLSOCK_HOST_STATE_DEAD: It was silent for too long.
+ * @COLLSOCK_HOST_STATE_DEAD: It did not answer for the liveness time, or the
+ *   join time-out.
  */
 enum collsock_host_state {
 	COLLSOCK_HOST_STATE_UNKNOWN,
@@ -43,7 +46,7 @@ enum collsock_host_state {
 /**
  * enum collsock_rank_state
  * @COLLSOCK_RANK_STATE_ABSENT: It has not joined.
- * @COLLSOCK_RANK_STATE_JOINED: A socket is there.
+ * @COLLSOCK_RANK_STATE_JOINED: Its socket is open.
  * @COLLSOCK_RANK_STATE_LEFT: Its socket was closed.
  */
 enum collsock_rank_state {
@@ -54,8 +57,8 @@ enum collsock_rank_state {
 
 /**
  * enum collsock_operation_state
- * @COLLSOCK_OPERATION_STATE_EARLY: Others have sent for it, no rank of this
- *   host has posted it.
+ * @COLLSOCK_OPERATION_STATE_EARLY: Packets for it have arrived, and no rank of
+ *   this host has posted it.
  * @COLLSOCK_OPERATION_STATE_RUNNING: A rank of this host has posted it.
  * @COLLSOCK_OPERATION_STATE_ABORTED: It cannot complete; its error is held for
  *   the settling time.
@@ -70,21 +73,20 @@ enum collsock_operation_state {
 };
 
 /**
- * enum collsock_event - What an event message is about.
+ * enum collsock_event - Kind of an event message.
  * @COLLSOCK_EVENT_GROUP_MADE: The first rank of this host has joined.
- * @COLLSOCK_EVENT_GROUP_FAILED: Operations beyond a limit fail, and not for a
- *   rank that left.
- * @COLLSOCK_EVENT_GROUP_ENDED: The group is not there any more.
- * @COLLSOCK_EVENT_PEER_MADE: A connection came into being.
- * @COLLSOCK_EVENT_PEER_IDLE: A connection was put back, for nothing was said
- *   over it.
- * @COLLSOCK_EVENT_PEER_LOSSY: A message was sent several times, and is not
+ * @COLLSOCK_EVENT_GROUP_FAILED: Operations beyond a failure limit fail, for a
+ *   reason other than a rank that left.
+ * @COLLSOCK_EVENT_GROUP_ENDED: The group does not exist any more.
+ * @COLLSOCK_EVENT_PEER_MADE: A connection opened.
+ * @COLLSOCK_EVENT_PEER_IDLE: An idle connection was released.
+ * @COLLSOCK_EVENT_PEER_LOSSY: A message was sent several times and is not
  *   acknowledged.
- * @COLLSOCK_EVENT_OPERATION_FAILED: A rank of this host was told that its
- *   operation failed.
- * @COLLSOCK_EVENT_DISAGREEMENT: Two ranks mean different operations by the
+ * @COLLSOCK_EVENT_OPERATION_FAILED: An operation failed for a rank of this
+ *   host.
+ * @COLLSOCK_EVENT_DISAGREEMENT: Two ranks posted different operations with the
  *   same number.
- * @COLLSOCK_EVENT_RANK_LEFT: A rank has closed, others are still here.
+ * @COLLSOCK_EVENT_RANK_LEFT: A rank has closed while others are here.
  *   Operations beyond a limit fail.
  */
 enum collsock_event {
