@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""selftests/mutants/run says what has come of each mutant, in a small tree; TAP."""
+"""selftests/mutants/run tells the outcome of each mutant, in a small tree; all mutants of our
+own tree apply; TAP."""
 
 import pathlib
 import re
@@ -9,7 +10,12 @@ import subprocess
 import sys
 import tempfile
 
-MUTANTS = pathlib.Path(__file__).resolve().parents[1] / "mutants"
+TREE = pathlib.Path(__file__).resolve().parents[2]
+MUTANTS = TREE / "selftests/mutants"
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(MUTANTS))
+import mutant  # noqa: E402
+
 WORK = pathlib.Path(tempfile.mkdtemp(prefix="mutants-"))
 
 OTHER_SOURCE = """\
@@ -72,7 +78,7 @@ test: unit test_sum
 says: not ok.*twice_two_is_four
 """
 
-# What comes of each, and what it is
+# By name: the outcome, and the file
 EXPECTED = {
     "function-changed": ("killed", HEAD + """
 in add:
@@ -231,7 +237,7 @@ def run(*names):
 
 
 def results():
-    """Names of promises, and what was seen, which is None where it is right."""
+    """Yields promises, and what was seen where one is broken."""
     lines, status = run()
     for name, (kind, _) in EXPECTED.items():
         start = re.compile(rf"{'' if kind == 'killed' else 'not '}ok \d+ {name}: {re.escape(kind)}")
@@ -255,12 +261,25 @@ def results():
     yield "a tree that does not build by itself is told", \
         None if any(line.startswith("Bail out! Without a mutant the tree does not build: ")
                     for line in lines) and status == 1 else [f"status {status}", *lines]
+    yield "all mutants of our tree apply", list(misfits())
+
+
+def misfits():
+    """Yields why mutants do not apply to our tree."""
+    for path in sorted(MUTANTS.glob("*.mutant")):
+        with tempfile.TemporaryDirectory(dir=WORK) as copy:
+            for folder in mutant.FOLDERS:
+                shutil.copytree(TREE / folder, pathlib.Path(copy, folder))
+            try:
+                mutant.Mutant(path).apply(pathlib.Path(copy))
+            except mutant.DoesNotApply as error:
+                yield f"{path.stem}: {error}"
 
 
 def main():
     failed = 0
     make_tree()
-    print(f"TAP version 13\n1..{len(EXPECTED) + 5}")
+    print(f"TAP version 13\n1..{len(EXPECTED) + 6}")
     for number, (name, seen) in enumerate(results(), 1):
         print(f"{'not ok' if seen else 'ok'} {number} {name}")
         if seen:
