@@ -198,6 +198,26 @@ in add:
 -	return sum;
 +	return 5;
 """),
+    "no-such-suite": (
+        "does not apply: no-such-suite.mutant: test check test_sum, says a: not understood", """\
+promise: twice two is four
+test: check test_sum
+says: a
+
+in add:
+-	return sum;
++	return 5;
+"""),
+    "no-expression": (
+        "does not apply: no-expression.mutant: test unit test_sum, says (a: not understood", """\
+promise: twice two is four
+test: unit test_sum
+says: (a
+
+in add:
+-	return sum;
++	return 5;
+"""),
     "not-understood": (
         "does not apply: not-understood.mutant:5: not understood: inside add:", HEAD + """
 inside add:
