@@ -100,7 +100,7 @@ sim-bench: setup-build	## figures of a model: costs and latencies for hosts with
 	@$(MAKE) -s -C selftests/sim OUTPUT=$(CURDIR)/build/sim $(CURDIR)/build/sim/sim
 	@build/sim/sim --experiment $(ARGS)
 
-check-mutants: setup-build setup-test	## every planted bug must turn a test red
+check-mutants: setup-build setup-test	## every planted bug must fail a test
 	@selftests/run mutants
 
 bench: setup-vm all	## latency, cost when hosts are late, instructions, beside a host-based program

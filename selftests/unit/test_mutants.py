@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""selftests/mutants/run tells the outcome of each mutant, in a small tree; all mutants of our
+own tree apply; TAP."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+MUTANTS = TREE / "selftests/mutants"
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(MUTANTS))
+import mutant  # noqa: E402
+
+WORK = pathlib.Path(tempfile.mkdtemp(prefix="mutants-"))
+
+OTHER_SOURCE = """\
+static inline int same(void)
+{
+	return 2;
+}
+"""
+
+SOURCE = OTHER_SOURCE + """
+struct pair {
+	int	left, right;
+};
+
+static const int weight[] = {
+	1,
+};
+
+static int add(const struct pair *p)
+{
+	int sum;
+
+	sum = p->left * weight[0] +
+	      p->right;
+	return sum;
+}
+
+/* Zero is twice what it was given. */
+int twice(int value)
+{
+	value = value;
+	value = value;
+	return add(&(struct pair){ value, value });
+}
+"""
+
+TEST = """\
+#include <stdio.h>
+int twice(int value);
+
+int main(void)
+{
+	int seen = twice(2);
+
+	printf("TAP version 13\\n1..1\\n%sok 1 twice_two_is_four\\n", seen == 4 ? "" : "not ");
+	return seen != 4;
+}
+"""
+
+MAKEFILE = """\
+CORE := ../../kernel/core
+$(OUTPUT)/test_sum: test_sum.c $(wildcard $(CORE)/*.c)
+	@mkdir -p $(@D)
+	cc -o $@ $^
+"""
+
+HEAD = """\
+promise: twice two is four
+test: unit test_sum
+says: not ok.*twice_two_is_four
+"""
+
+# By name: the outcome, and the file
+EXPECTED = {
+    "function-changed": ("killed", HEAD + """
+in add:
+-	sum = p->left * weight[0] + p->right;
++	sum = p->left * weight[0] - p->right;
+"""),
+    "table-changed": ("killed", HEAD + """
+in weight:
+-	1,
++	2,
+"""),
+    "struct-changed": ("killed", HEAD + """
+in struct pair:
+-	int	left, right;
++	int	left;
++	unsigned int right : 1;
+"""),
+    "line-inserted": ("killed", HEAD + """
+in add:
++	sum = 0;
+ 	return sum;
+"""),
+    "function-inserted": ("killed", HEAD + """
+before twice:
++static int three(void)
++{
++	return 3;
++}
+
+in twice:
+-	return add(&(struct pair){ value, value });
++	return three();
+"""),
+    "function-replaced": ("killed", HEAD + """
+in twice:
+-int twice(int value)
++static int twice_before(int value)
+
+after twice_before:
++int twice(int value)
++{
++	return twice_before(value) + 1;
++}
+"""),
+    "changes-nothing-that-counts": ("survived: unit test_sum passes", HEAD + """
+in add:
+-	return sum;
++	return sum + 0;
+"""),
+    "says-something-else": (
+        "fails for another reason: unit test_sum does not say: three",
+        HEAD.replace("not ok.*twice_two_is_four", "three") + """
+in add:
+-	return sum;
++	return 5;
+"""),
+    "survives-the-second-test": (
+        "survived: unit test_sum test_sum.py passes",
+        HEAD + "test: unit test_sum test_sum.py\nsays: no matter\n" + """
+in add:
+-	return sum;
++	return 5;
+"""),
+    "syntax-error": ("does not build: ../../kernel/core/sum.c:20:19: error: expected", HEAD + """
+in add:
+-	return sum;
++	return sum
+"""),
+    "no-such-function": ("does not apply: subtract is not defined in kernel or uapi", HEAD + """
+in subtract:
+-	return sum;
++	return 5;
+"""),
+    "two-such-functions": (
+        "does not apply: same is defined 2 times: kernel/core/sum.c, kernel/other.c", HEAD + """
+in same:
+-	return 2;
++	return 5;
+"""),
+    "no-such-text": (
+        "does not apply: add (kernel/core/sum.c): the text occurs 0 times: return total;",
+        HEAD + """
+in add:
+-	return total;
++	return 5;
+"""),
+    "text-of-another-function": (
+        "does not apply: twice (kernel/core/sum.c): the text occurs 0 times: return sum;",
+        HEAD + """
+in twice:
+-	return sum;
++	return 5;
+"""),
+    "part-of-a-line": (
+        "does not apply: add (kernel/core/sum.c): the text occurs 0 times: p->right", HEAD + """
+in add:
+-	p->right
++	5
+"""),
+    "text-twice": (
+        "does not apply: twice (kernel/core/sum.c): the text occurs 2 times: value = value;",
+        HEAD + """
+in twice:
+-	value = value;
++	value = 5;
+"""),
+    "nothing-to-change": (
+        "does not apply: nothing-to-change.mutant: in add: nothing to change", HEAD + """
+in add:
+ 	return sum;
+"""),
+    "no-test": (
+        "does not apply: no-test.mutant: promise, test or edit is missing", """\
+promise: twice two is four
+
+in add:
+-	return sum;
++	return 5;
+"""),
+    "no-such-suite": (
+        "does not apply: no-such-suite.mutant: test check test_sum, says a: not understood", """\
+promise: twice two is four
+test: check test_sum
+says: a
+
+in add:
+-	return sum;
++	return 5;
+"""),
+    "no-expression": (
+        "does not apply: no-expression.mutant: test unit test_sum, says (a: not understood", """\
+promise: twice two is four
+test: unit test_sum
+says: (a
+
+in add:
+-	return sum;
++	return 5;
+"""),
+    "not-understood": (
+        "does not apply: not-understood.mutant:5: not understood: inside add:", HEAD + """
+inside add:
+-	return sum;
++	return 5;
+"""),
+}
+
+
+def write(name, text):
+    path = WORK / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def make_tree():
+    for name in ("run", "mutant.py"):
+        to = write(f"selftests/mutants/{name}", "")
+        shutil.copy(MUTANTS / name, to)
+    write("kernel/core/sum.c", SOURCE)
+    write("kernel/other.c", OTHER_SOURCE)
+    write("selftests/unit/test_sum.c", TEST)
+    write("selftests/unit/test_sum.py", "#!/bin/true\n").chmod(0o755)
+    write("selftests/unit/Makefile", MAKEFILE)
+    write(".gitignore", "build/\n")
+    for name, (_, text) in EXPECTED.items():
+        write(f"selftests/mutants/{name}.mutant", text)
+    subprocess.run(["git", "init", "-q"], cwd=WORK, check=True)
+
+
+def run(*names):
+    """Returns what was said and the status."""
+    done = subprocess.run([WORK / "selftests/mutants/run", *names], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    return done.stdout.splitlines(), done.returncode
+
+
+def results():
+    """Yields promises, and what was seen where one is broken."""
+    lines, status = run()
+    for name, (kind, _) in EXPECTED.items():
+        start = re.compile(rf"{'' if kind == 'killed' else 'not '}ok \d+ {name}: {re.escape(kind)}")
+        seen = [line for line in lines if f" {name}: " in line]
+        yield f"{name}: {kind}", None if len(seen) == 1 and start.match(seen[0]) else seen
+
+    kinds = [kind.partition(":")[0] for kind, _ in EXPECTED.values()]
+    want = "# " + ", ".join(f"{kind}: {kinds.count(kind)}" for kind in (
+        "killed", "survived", "fails for another reason", "does not apply", "does not build"))
+    yield "each kind is counted", None if want in lines else [f"expected {want}", *lines[-1:]]
+    yield "mutants that are not killed fail", None if status == 1 else [f"status {status}"]
+
+    lines, status = run("function-changed", "table-changed")
+    yield "mutants can be chosen, and all are killed", \
+        None if "1..2" in lines and status == 0 else [f"status {status}", *lines]
+    left = sorted(path.name for path in (WORK / "build/mutants").iterdir())
+    yield "nothing is left of what was killed", None if left == ["base.log"] else left
+
+    write("kernel/core/sum.c", SOURCE.replace("return sum;", "return sum"))
+    lines, status = run("function-changed")
+    yield "a tree that does not build by itself is told", \
+        None if any(line.startswith("Bail out! Without a mutant the tree does not build: ")
+                    for line in lines) and status == 1 else [f"status {status}", *lines]
+    yield "all mutants of our tree apply", list(misfits())
+
+
+def misfits():
+    """Yields why mutants do not apply to our tree."""
+    for path in sorted(MUTANTS.glob("*.mutant")):
+        with tempfile.TemporaryDirectory(dir=WORK) as copy:
+            for folder in mutant.FOLDERS:
+                shutil.copytree(TREE / folder, pathlib.Path(copy, folder))
+            try:
+                mutant.Mutant(path).apply(pathlib.Path(copy))
+            except mutant.DoesNotApply as error:
+                yield f"{path.stem}: {error}"
+
+
+def main():
+    failed = 0
+    make_tree()
+    print(f"TAP version 13\n1..{len(EXPECTED) + 6}")
+    for number, (name, seen) in enumerate(results(), 1):
+        print(f"{'not ok' if seen else 'ok'} {number} {name}")
+        if seen:
+            failed += 1
+            print("\n".join(f"# {line}" for line in seen))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    finally:
+        shutil.rmtree(WORK)
