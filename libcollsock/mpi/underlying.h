@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The underlying MPI, and profiling tools. This library exports each function that it
+ * interposes under both names, MPI_X and PMPI_X, so a plain call of either would come back
+ * here: the underlying MPI's own function is called as cm_underlying.X. All others are called
+ * as PMPI_X.
+ *
+ * A tool that is loaded behind this library has an MPI_X of its own and calls PMPI_X,
+ * which is ours. cm_underlying_tool.X is that MPI_X, or NULL.
+ */
+#ifndef COLLSOCK_MPI_UNDERLYING_H
+#define COLLSOCK_MPI_UNDERLYING_H
+
+#include <mpi.h>
+
+/* Forms with counts of type MPI_Count came with MPI-4. */
+#if MPI_VERSION >= 4
+#define CM_LARGE_COUNTS 1
+#define CM_INTERPOSED_LARGE(X) \
+	X(Bcast_c) X(Reduce_c) X(Allreduce_c) X(Ibcast_c) X(Ireduce_c) X(Iallreduce_c)
+#else
+#define CM_LARGE_COUNTS 0
+#define CM_INTERPOSED_LARGE(X)
+#endif
+
+#define CM_INTERPOSED(X) \
+	X(Init) X(Init_thread) X(Comm_free) X(Comm_disconnect) \
+	X(Barrier) X(Bcast) X(Reduce) X(Allreduce) \
+	X(Ibarrier) X(Ibcast) X(Ireduce) X(Iallreduce) \
+	X(Wait) X(Waitall) X(Waitany) X(Waitsome) \
+	X(Test) X(Testall) X(Testany) X(Testsome) \
+	X(Request_get_status) X(Request_free) \
+	CM_INTERPOSED_LARGE(X)
+
+#define CM_UNDERLYING_MEMBER(name) __typeof__(&PMPI_##name) name;
+
+struct cm_underlying {
+	CM_INTERPOSED(CM_UNDERLYING_MEMBER)
+};
+
+extern struct cm_underlying cm_underlying;
+extern struct cm_underlying cm_underlying_tool;
+
+#endif
