@@ -91,8 +91,8 @@ int cm_progress_await(MPI_Request *request, const char *what, int rank, int rank
 		cm_progress_sleep(&pace, NULL, 0);
 		if (suspicious && cm_clock_ns() >= suspicious) {
 			fprintf(stderr,
-				"collsock: rank %d waits for %s of %d ranks since %d s. Is this library preloaded in all of them?\n",
-				rank, what, ranks, SUSPICIOUS_S);
+				"collsock: rank %d has waited %d s for %s of %d ranks. Is this library preloaded in all of them?\n",
+				rank, SUSPICIOUS_S, what, ranks);
 			suspicious = 0;
 		}
 	}

@@ -48,8 +48,8 @@ struct cm_pace {
 void cm_progress_sleep(struct cm_pace *pace, struct pollfd *sockets, unsigned int count);
 
 /*
- * Wait for a request of the underlying MPI. If that takes 30 s, print once that rank @rank
- * waits for @what of @ranks ranks, and go on. Returns an MPI error code.
+ * Wait for a request of the underlying MPI. If that takes 30 s, print once that rank @rank has
+ * waited for @what of @ranks ranks, and go on. Returns an MPI error code.
  */
 int cm_progress_await(MPI_Request *request, const char *what, int rank, int ranks);
 
