@@ -95,7 +95,7 @@ bool cm_op_post(struct cm_op *op);
 /* NEW: the same, and wait in the kernel. It may still be POSTED when this returns true. */
 bool cm_op_run(struct cm_op *op);
 
-/* NEW: somebody has put it into the window's queue. */
+/* NEW: it is put into the window's queue. */
 void cm_op_queued(struct cm_op *op);
 
 /* POSTED: its completion, and the result, which is copied if it is not in @op->result */

@@ -58,7 +58,7 @@ void cm_run_wait(struct cm_op *op)
 
 	while (!cm_op_is_done(op)) {
 		cm_progress_drive();
-		/* Completions that nobody takes would keep us from sleeping. */
+		/* Completions that are left in the socket would keep us from sleeping. */
 		if (cm_window_is_queued(c) || atomic_load(&c->window.under_way) > 1)
 			cm_window_advance(c);
 		if (cm_op_is_done(op))

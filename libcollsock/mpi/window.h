@@ -13,7 +13,7 @@ void cm_window_advance(struct cm_comm *c);
 
 /*
  * Post a new operation, or put it behind those that are queued; never blocks. True if
- * the queue is not empty then: somebody has to advance the window later.
+ * the queue is not empty then, so that the window has to be advanced later.
  */
 bool cm_window_post(struct cm_op *op);
 
