@@ -118,7 +118,7 @@ bench-mpi: setup-vm setup-mpi all	## MPI programs with the library for MPI and w
 bench-check: setup-vm all	## fails when an operation costs more instructions than committed
 	@selftests/bench/bench check $(if $(UPDATE),--update)
 
-lint: setup-build setup-lint setup-ynl	## checkpatch, sparse, kernel-doc, shellcheck, manual pages
+lint: setup-build setup-lint setup-ynl setup-mpi	## checkpatch, sparse, kernel-doc, layers, shellcheck, manual pages
 	@tools/lint $(KVER)
 
 clean:	## remove build/

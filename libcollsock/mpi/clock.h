@@ -8,7 +8,7 @@
 #define CM_NS_PER_S 1000000000ULL
 
 /* CLOCK_MONOTONIC, as in completions */
-static inline __u64 cm_now_ns(void)
+static inline __u64 cm_clock_ns(void)
 {
 	struct timespec t;
 

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Which collectives are taken, and serving them. */
+/* Decides which collectives are taken, and serves them. */
 #include <errno.h>
 
 #include "collectives.h"
 #include "comm.h"
 #include "error.h"
+#include "join.h"
 #include "request.h"
+#include "run.h"
 #include "settings.h"
+#include "summary.h"
 
 /**
- * struct arguments - of a collective
- * @call: which
- * @comm: as the program named it
- * @root: of it, or 0
- * @type: of the elements as collsock calls them
- * @op: the same of the operator
- * @in: what this rank brings, or NULL
- * @out: what it gets, or NULL
+ * struct collective - a call and its arguments
+ * @call: the function
+ * @comm: its communicator
+ * @root: its root, or 0
+ * @type: collsock's type of its elements
+ * @op: collsock's operator
+ * @in: what this rank contributes, or NULL
+ * @out: what it receives, or NULL
  * @count: elements of a payload
- * @request: where a nonblocking one goes
+ * @request: where the request of a nonblocking one goes
  */
-struct arguments {
+struct collective {
 	enum cm_call		call;
 	struct cm_comm		*comm;
 	int			root;
@@ -32,7 +35,66 @@ struct arguments {
 	MPI_Request		*request;
 };
 
-static enum collsock_operation operation_of(enum cm_call call)
+/* ---- is it taken? ---- */
+
+/* NULL: all its calls are passed on. */
+static struct cm_comm *collective_comm(MPI_Comm handle, enum cm_call call)
+{
+	struct cm_comm *c = cm_comm_find(handle);
+
+	if (!c || c->state != CM_PASSING)
+		return c;
+	cm_summary_count(call, c->reason);
+	return NULL;
+}
+
+/*
+ * The first blocking call from the agreed number on joins. Nonblocking calls never do: their
+ * callers need not wait for one another.
+ */
+static enum cm_reason collective_count(struct cm_comm *c, enum cm_call call)
+{
+	if (++c->calls < cm_settings.after || cm_call_is_nonblocking(call))
+		return CM_NOT_YET;
+	cm_join(c);
+	return c->state == CM_COUNTING ? CM_NOT_YET : c->reason;
+}
+
+/* @obstacle is why it cannot be taken, or CM_TAKEN. */
+static bool collective_is_taken(const struct collective *a, enum cm_reason obstacle)
+{
+	if (a->comm->state == CM_COUNTING && obstacle == CM_TAKEN)
+		obstacle = collective_count(a->comm, a->call);
+	cm_summary_count(a->call, obstacle);
+	return obstacle == CM_TAKEN;
+}
+
+static enum cm_reason collective_size_obstacle(const struct cm_data *d, bool rooted)
+{
+	if (!d->bytes)
+		return CM_EMPTY;
+	return d->bytes > (rooted ? cm_settings.max_rooted_bytes : cm_settings.max_bytes) ?
+	       CM_LARGE : CM_TAKEN;
+}
+
+static enum cm_reason collective_reduction_obstacle(const struct cm_data *d,
+						    enum collsock_operator op, bool rooted)
+{
+	if (op == COLLSOCK_NOP)
+		return CM_OPERATOR;
+	if (!d->kind || !cm_kind_has(d->kind, op))
+		return CM_DATATYPE;
+	return collective_size_obstacle(d, rooted);
+}
+
+static bool collective_is_rank(const struct cm_comm *c, int root)
+{
+	return root >= 0 && root < c->size;
+}
+
+/* ---- serving it ---- */
+
+static enum collsock_operation collective_operation(enum cm_call call)
 {
 	switch (call) {
 	case CM_BCAST:
@@ -49,10 +111,10 @@ static enum collsock_operation operation_of(enum cm_call call)
 	}
 }
 
-static int op_prepare(struct cm_op *op, const struct arguments *a)
+static int collective_init_op(struct cm_op *op, const struct collective *a)
 {
 	op->call = a->call;
-	op->post.operation = operation_of(a->call);
+	op->post.operation = collective_operation(a->call);
 	op->post.type = a->type;
 	op->post.op = a->op;
 	op->post.root = a->root;
@@ -61,37 +123,37 @@ static int op_prepare(struct cm_op *op, const struct arguments *a)
 }
 
 /* This rank cannot post what all others have taken. */
-static int give_up(const struct arguments *a, int err)
+static int collective_leave(const struct collective *a, int err)
 {
-	cm_comm_break(a->comm, err == MPI_ERR_NO_MEM ? ENOMEM : EINVAL);
-	return cm_raise(a->comm->handle, err);
+	cm_comm_leave(a->comm, err == MPI_ERR_NO_MEM ? ENOMEM : EINVAL);
+	return cm_error_raise(a->comm->handle, err);
 }
 
-static int run(const struct arguments *a)
+static int collective_run(const struct collective *a)
 {
 	__u64 begin = cm_summary_begin();
 	struct cm_op op = { };
 	int err;
 
-	err = op_prepare(&op, a);
+	err = collective_init_op(&op, a);
 	if (err)
-		return give_up(a, err);
-	cm_op_run(&op);
+		return collective_leave(a, err);
+	cm_run(&op);
 	err = cm_op_finish(&op);
 	cm_summary_end(a->call, begin);
 	if (op.error)
 		err = cm_error_code(a->comm, a->call, op.error, op.failed_rank);
-	return err ? cm_raise(a->comm->handle, err) : MPI_SUCCESS;
+	return err ? cm_error_raise(a->comm->handle, err) : MPI_SUCCESS;
 }
 
-static int begin(const struct arguments *a)
+static int collective_begin(const struct collective *a)
 {
 	struct cm_op *op = cm_request_new(a->comm, a->call);
 	int err;
 
 	if (!op)
-		return give_up(a, MPI_ERR_NO_MEM);
-	err = op_prepare(op, a);
+		return collective_leave(a, MPI_ERR_NO_MEM);
+	err = collective_init_op(op, a);
 	if (!err) {
 		err = cm_request_start(op, a->request);
 		if (err)
@@ -99,62 +161,39 @@ static int begin(const struct arguments *a)
 	}
 	if (err) {
 		cm_request_discard(op);
-		return give_up(a, err);
+		return collective_leave(a, err);
 	}
-	cm_op_post(op);
+	cm_run_start(op);
 	return MPI_SUCCESS;
 }
 
-static int serve(const struct arguments *a)
+static int collective_serve(const struct collective *a)
 {
-	int broken = atomic_load_explicit(&a->comm->broken, memory_order_relaxed);
+	int left = atomic_load_explicit(&a->comm->failure.left, memory_order_relaxed);
 
-	if (broken)
-		return cm_raise(a->comm->handle,
-				cm_error_code(a->comm, a->call, broken, COLLSOCK_NO_RANK));
-	return cm_call_is_nonblocking(a->call) ? begin(a) : run(a);
+	if (left)
+		return cm_error_raise(a->comm->handle,
+				      cm_error_code(a->comm, a->call, left, COLLSOCK_NO_RANK));
+	return cm_call_is_nonblocking(a->call) ? collective_begin(a) : collective_run(a);
 }
 
-/* ---- what can be taken ---- */
+/* ---- each ---- */
 
-static enum cm_reason size_obstacle(const struct cm_data *d, bool rooted)
+bool cm_collective_barrier(MPI_Comm comm, enum cm_call call, MPI_Request *request, int *err)
 {
-	if (!d->bytes)
-		return CM_EMPTY;
-	return d->bytes > (rooted ? cm_settings.max_rooted_bytes : cm_settings.max_bytes) ?
-	       CM_LARGE : CM_TAKEN;
-}
+	struct collective a = { .call = call, .request = request };
 
-static enum cm_reason reduction_obstacle(const struct cm_data *d, enum collsock_operator op,
-					 bool rooted)
-{
-	if (op == COLLSOCK_NOP)
-		return CM_OPERATOR;
-	if (!d->kind || !cm_kind_takes(d->kind, op))
-		return CM_DATATYPE;
-	return size_obstacle(d, rooted);
-}
-
-static bool is_rank(const struct cm_comm *c, int root)
-{
-	return root >= 0 && root < c->size;
-}
-
-bool cm_barrier_taken(MPI_Comm comm, enum cm_call call, MPI_Request *request, int *err)
-{
-	struct arguments a = { .call = call, .request = request };
-
-	a.comm = cm_comm_find(comm, call);
-	if (!a.comm || !cm_comm_take(a.comm, call, CM_TAKEN))
+	a.comm = collective_comm(comm, call);
+	if (!a.comm || !collective_is_taken(&a, CM_TAKEN))
 		return false;
-	*err = serve(&a);
+	*err = collective_serve(&a);
 	return true;
 }
 
-bool cm_bcast_taken(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
-		    MPI_Comm comm, enum cm_call call, MPI_Request *request, int *err)
+bool cm_collective_bcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
+			 MPI_Comm comm, enum cm_call call, MPI_Request *request, int *err)
 {
-	struct arguments a = {
+	struct collective a = {
 		.call		= call,
 		.root		= root,
 		.type		= COLLSOCK_UINT8,
@@ -163,47 +202,48 @@ bool cm_bcast_taken(void *buffer, MPI_Count count, MPI_Datatype datatype, int ro
 	enum cm_reason obstacle = CM_ARGUMENTS;
 	struct cm_data data;
 
-	a.comm = cm_comm_find(comm, call);
+	a.comm = collective_comm(comm, call);
 	if (!a.comm)
 		return false;
-	if (is_rank(a.comm, root) && cm_data_describe(&data, buffer, count, datatype))
-		obstacle = size_obstacle(&data, true);
-	if (!cm_comm_take(a.comm, call, obstacle))
+	if (collective_is_rank(a.comm, root) && cm_data_describe(&data, buffer, count, datatype))
+		obstacle = collective_size_obstacle(&data, true);
+	if (!collective_is_taken(&a, obstacle))
 		return false;
 	a.count = data.bytes;
 	if (root == a.comm->rank)
 		a.in = &data;
 	else
 		a.out = &data;
-	*err = serve(&a);
+	*err = collective_serve(&a);
 	return true;
 }
 
-bool cm_reduction_taken(const void *from, void *to, MPI_Count count, MPI_Datatype datatype,
-			MPI_Op op, int root, MPI_Comm comm, enum cm_call call,
-			MPI_Request *request, int *err)
+bool cm_collective_reduction(const void *from, void *to, MPI_Count count,
+			     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm,
+			     enum cm_call call, MPI_Request *request, int *err)
 {
-	bool for_all = call == CM_ALLREDUCE || call == CM_IALLREDUCE, gets;
-	struct arguments a = { .call = call, .root = root, .request = request };
+	bool for_all = call == CM_ALLREDUCE || call == CM_IALLREDUCE, receives;
+	struct collective a = { .call = call, .root = root, .request = request };
 	enum cm_reason obstacle = CM_ARGUMENTS;
 	struct cm_data in, out;
 
-	a.comm = cm_comm_find(comm, call);
+	a.comm = collective_comm(comm, call);
 	if (!a.comm)
 		return false;
-	a.op = cm_operator_of(op);
-	gets = for_all || root == a.comm->rank;
-	if (is_rank(a.comm, root) &&
-	    cm_data_describe(&in, gets && from == MPI_IN_PLACE ? to : from, count, datatype) &&
-	    (!gets || cm_data_describe(&out, to, count, datatype)))
-		obstacle = reduction_obstacle(&in, a.op, !for_all);
-	if (!cm_comm_take(a.comm, call, obstacle))
+	a.op = cm_kind_operator(op);
+	receives = for_all || root == a.comm->rank;
+	if (collective_is_rank(a.comm, root) &&
+	    cm_data_describe(&in, receives && from == MPI_IN_PLACE ? to : from, count,
+			     datatype) &&
+	    (!receives || cm_data_describe(&out, to, count, datatype)))
+		obstacle = collective_reduction_obstacle(&in, a.op, !for_all);
+	if (!collective_is_taken(&a, obstacle))
 		return false;
 	a.type = in.kind->type;
 	a.count = count;
 	a.in = &in;
-	if (gets)
+	if (receives)
 		a.out = &out;
-	*err = serve(&a);
+	*err = collective_serve(&a);
 	return true;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A collective of the program, with the arguments of MPI: true if it has been served, and
- * how, in @err; false if it is to be passed on. @request is NULL for blocking forms.
+ * A collective of the program, with the arguments of MPI. Returns true if it has been served,
+ * and in @err what it returns; false if it is to be passed on. @request is NULL for
+ * blocking forms.
  */
 #ifndef COLLSOCK_MPI_COLLECTIVES_H
 #define COLLSOCK_MPI_COLLECTIVES_H
@@ -10,15 +11,14 @@
 
 #include <mpi.h>
 
-#include "summary.h"
+#include "call.h"
 
-bool cm_barrier_taken(MPI_Comm comm, enum cm_call call,
-		      MPI_Request *request, int *err);
-bool cm_bcast_taken(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
-		    MPI_Comm comm, enum cm_call call, MPI_Request *request, int *err);
-/* @root is 0 if all ranks get the result. */
-bool cm_reduction_taken(const void *from, void *to, MPI_Count count, MPI_Datatype datatype,
-			MPI_Op op, int root, MPI_Comm comm, enum cm_call call,
-			MPI_Request *request, int *err);
+bool cm_collective_barrier(MPI_Comm comm, enum cm_call call, MPI_Request *request, int *err);
+bool cm_collective_bcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
+			 MPI_Comm comm, enum cm_call call, MPI_Request *request, int *err);
+/* @root is 0 if all ranks receive the result. */
+bool cm_collective_reduction(const void *from, void *to, MPI_Count count,
+			     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm,
+			     enum cm_call call, MPI_Request *request, int *err);
 
 #endif

@@ -6,46 +6,48 @@
 #include <unistd.h>
 
 #include "comm.h"
-#include "settings.h"
+#include "export.h"
 
 struct cm_comm *cm_comm_all;
-static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t comm_all_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static int keyval = MPI_KEYVAL_INVALID;
-static MPI_Group world;
-static bool ready;
+static int comm_keyval = MPI_KEYVAL_INVALID;
+static MPI_Group comm_world;
+static bool comm_ready;
 
-/* Changes when a communicator is freed: its handle may be given to another one. */
-static atomic_uint generation;
+/* Changes when a communicator is freed: another one may get its handle. */
+static atomic_uint comm_generation;
 
 /* The communicator that this thread used last */
 static __thread struct {
 	MPI_Comm		handle;
 	struct cm_comm		*comm;
 	unsigned int		generation;
-} last;
+} comm_last;
 
 /*
- * The last character of the name of a communicator that is being freed. MPICH does so when
+ * The last character of the name of a communicator that is being freed. MPICH frees it when
  * its last request has ended, perhaps much later than MPI_Comm_free, and calls callbacks
  * then; another communicator with the same handle has another name.
  */
-#define FREED_MARK '\1'
+#define COMM_FREED_MARK '\1'
 
-/* What is being freed passes everything. */
-static struct cm_comm freed = { .state = CM_PASSING, .reason = CM_FREED };
+/* Stands for each communicator that is being freed. */
+static struct cm_comm comm_freed = { .state = CM_PASSING, .reason = CM_FREED };
+
+/* ---- the list of all ---- */
 
 void cm_comm_lock_all(void)
 {
-	pthread_mutex_lock(&all_lock);
+	pthread_mutex_lock(&comm_all_lock);
 }
 
 void cm_comm_unlock_all(void)
 {
-	pthread_mutex_unlock(&all_lock);
+	pthread_mutex_unlock(&comm_all_lock);
 }
 
-static void list(struct cm_comm *c)
+static void comm_list(struct cm_comm *c)
 {
 	cm_comm_lock_all();
 	c->next = cm_comm_all;
@@ -56,7 +58,7 @@ static void list(struct cm_comm *c)
 	cm_comm_unlock_all();
 }
 
-static void unlist(struct cm_comm *c)
+static void comm_unlist(struct cm_comm *c)
 {
 	cm_comm_lock_all();
 	*c->link = c->next;
@@ -65,40 +67,7 @@ static void unlist(struct cm_comm *c)
 	cm_comm_unlock_all();
 }
 
-void cm_comm_put(struct cm_comm *c)
-{
-	if (atomic_fetch_sub(&c->references, 1) > 1)
-		return;
-	unlist(c);
-	collsock_close(c->socket);
-	pthread_mutex_destroy(&c->lock);
-	free(c->scratch);
-	free(c);
-}
-
-/* Nobody has any business with the handle any more. */
-static void unname(struct cm_comm *c)
-{
-	atomic_fetch_add(&generation, 1);
-	cm_comm_lock_all();
-	c->handle = MPI_COMM_NULL;
-	cm_comm_unlock_all();
-}
-
-/* The attribute goes. Requests may still need what hung on the communicator. */
-static int forget(MPI_Comm handle, int key, void *value, void *extra)
-{
-	struct cm_comm *c = value;
-
-	(void)handle;
-	(void)key;
-	(void)extra;
-	unname(c);
-	cm_comm_put(c);
-	return MPI_SUCCESS;
-}
-
-static bool is_known(MPI_Comm handle)
+static bool comm_is_known(MPI_Comm handle)
 {
 	struct cm_comm *c;
 
@@ -109,69 +78,50 @@ static bool is_known(MPI_Comm handle)
 	return c;
 }
 
-static bool is_being_freed(MPI_Comm handle)
-{
-	char name[MPI_MAX_OBJECT_NAME] = "";
-	int length = 0;
+/* ---- references ---- */
 
-	return !PMPI_Comm_get_name(handle, name, &length) && length &&
-	       name[length - 1] == FREED_MARK;
+void cm_comm_get(struct cm_comm *c)
+{
+	atomic_fetch_add(&c->references, 1);
 }
 
-/* @name is what it was. */
-static int mark_freed(MPI_Comm handle, char name[MPI_MAX_OBJECT_NAME])
+void cm_comm_put(struct cm_comm *c)
 {
-	char marked[MPI_MAX_OBJECT_NAME] = "";
-	int err, length;
-
-	err = PMPI_Comm_get_name(handle, name, &length);
-	if (err)
-		return err;
-	if (length > MPI_MAX_OBJECT_NAME - 2)
-		length = MPI_MAX_OBJECT_NAME - 2;
-	memcpy(marked, name, length);
-	marked[length] = FREED_MARK;
-	return PMPI_Comm_set_name(handle, marked);
-}
-
-int cm_comm_free(MPI_Comm *handle, int (*free_below)(MPI_Comm *handle))
-{
-	char name[MPI_MAX_OBJECT_NAME];
-	MPI_Comm given;
-	int err;
-
-	/* What cannot be freed is only refused. */
-	if (!ready || !handle || *handle == MPI_COMM_NULL || *handle == MPI_COMM_WORLD)
-		return free_below(handle);
-	given = *handle;
-	if (mark_freed(given, name))
-		return free_below(handle);
-	if (is_known(given))
-		PMPI_Comm_delete_attr(given, keyval);
-	err = free_below(handle);
-	if (err)
-		PMPI_Comm_set_name(given, name);
-	return err;
-}
-
-void cm_comm_break(struct cm_comm *c, int error)
-{
-	int none = 0, fd;
-
-	if (!atomic_compare_exchange_strong(&c->broken, &none, error))
+	if (atomic_fetch_sub(&c->references, 1) > 1)
 		return;
-	atomic_store(&c->failed, true);
-	/* Other threads may just be about to use the descriptor: it stays one. */
-	fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (fd < 0 || dup3(fd, collsock_fd(c->socket), O_CLOEXEC) < 0) {
-		fprintf(stderr, "collsock: rank %d cannot leave its group\n", c->rank);
-		PMPI_Abort(MPI_COMM_WORLD, 1);
-	}
-	close(fd);
+	comm_unlist(c);
+	collsock_close(c->socket);
+	pthread_mutex_destroy(&c->window.lock);
+	free(c->window.scratch);
+	free(c);
 }
 
-/* Does it reach into the world of other programs, whose settings may differ? */
-static bool spans_worlds(MPI_Comm handle)
+/* The handle is not to be used any more. */
+static void comm_forget_handle(struct cm_comm *c)
+{
+	atomic_fetch_add(&comm_generation, 1);
+	cm_comm_lock_all();
+	c->handle = MPI_COMM_NULL;
+	cm_comm_unlock_all();
+}
+
+/* MPI deletes the attribute. Requests may still hold references. */
+static int comm_deleted(MPI_Comm handle, int key, void *value, void *extra)
+{
+	struct cm_comm *c = value;
+
+	(void)handle;
+	(void)key;
+	(void)extra;
+	comm_forget_handle(c);
+	cm_comm_put(c);
+	return MPI_SUCCESS;
+}
+
+/* ---- a new one ---- */
+
+/* Does it contain ranks of other programs, whose settings may differ? */
+static bool comm_spans_worlds(MPI_Comm handle)
 {
 	MPI_Group group, foreign;
 	int size;
@@ -179,7 +129,7 @@ static bool spans_worlds(MPI_Comm handle)
 	if (handle == MPI_COMM_WORLD)
 		return false;
 	PMPI_Comm_group(handle, &group);
-	PMPI_Group_difference(group, world, &foreign);
+	PMPI_Group_difference(group, comm_world, &foreign);
 	PMPI_Group_size(foreign, &size);
 	PMPI_Group_free(&group);
 	if (foreign != MPI_GROUP_EMPTY)
@@ -187,8 +137,8 @@ static bool spans_worlds(MPI_Comm handle)
 	return size > 0;
 }
 
-/* Is there anything that keeps collsock from ever serving it? */
-static enum cm_reason obstacle_of(struct cm_comm *c)
+/* Why collsock can never serve it, or CM_TAKEN */
+static enum cm_reason comm_obstacle(struct cm_comm *c)
 {
 	int inter;
 
@@ -197,11 +147,11 @@ static enum cm_reason obstacle_of(struct cm_comm *c)
 		return CM_INTER;
 	if (c->size == 1)
 		return CM_ALONE;
-	return spans_worlds(c->handle) ? CM_FOREIGN : CM_TAKEN;
+	return comm_spans_worlds(c->handle) ? CM_FOREIGN : CM_TAKEN;
 }
 
-/* The others would wait for a rank that passes for want of memory. */
-static struct cm_comm *no_memory(MPI_Comm handle)
+/* If this rank passed its calls, the others would wait for it. */
+static struct cm_comm *comm_no_memory(MPI_Comm handle)
 {
 	fprintf(stderr, "collsock: no memory for a communicator\n");
 	PMPI_Abort(handle, 1);
@@ -213,101 +163,160 @@ static struct cm_comm *comm_new(MPI_Comm handle)
 	struct cm_comm *c = calloc(1, sizeof(*c));
 
 	if (!c)
-		return no_memory(handle);
+		return comm_no_memory(handle);
 	c->handle = handle;
 	PMPI_Comm_rank(handle, &c->rank);
 	PMPI_Comm_size(handle, &c->size);
-	c->reason = obstacle_of(c);
+	c->reason = comm_obstacle(c);
 	c->state = c->reason == CM_TAKEN ? CM_COUNTING : CM_PASSING;
-	c->queue_end = &c->queue;
-	pthread_mutex_init(&c->lock, NULL);
+	c->window.queue_end = &c->window.queue;
+	pthread_mutex_init(&c->window.lock, NULL);
 	atomic_init(&c->references, 1);
-	list(c);
-	if (PMPI_Comm_set_attr(handle, keyval, c)) {
+	comm_list(c);
+	if (PMPI_Comm_set_attr(handle, comm_keyval, c)) {
 		cm_comm_put(c);
-		return no_memory(handle);
+		return comm_no_memory(handle);
 	}
 	return c;
 }
 
-static struct cm_comm *comm_find(MPI_Comm handle)
+static bool comm_is_being_freed(MPI_Comm handle)
 {
-	unsigned int now = atomic_load(&generation);
+	char name[MPI_MAX_OBJECT_NAME] = "";
+	int length = 0;
+
+	return !PMPI_Comm_get_name(handle, name, &length) && length &&
+	       name[length - 1] == COMM_FREED_MARK;
+}
+
+struct cm_comm *cm_comm_find(MPI_Comm handle)
+{
+	unsigned int now = atomic_load(&comm_generation);
 	struct cm_comm *c;
 	int found;
 
-	if (handle == last.handle && now == last.generation && last.comm)
-		return last.comm;
-	if (handle == MPI_COMM_NULL || PMPI_Comm_get_attr(handle, keyval, &c, &found))
+	if (!comm_ready)
 		return NULL;
-	if (!found && is_being_freed(handle))
-		return &freed;
+	if (handle == comm_last.handle && now == comm_last.generation && comm_last.comm)
+		return comm_last.comm;
+	if (handle == MPI_COMM_NULL || PMPI_Comm_get_attr(handle, comm_keyval, &c, &found))
+		return NULL;
+	if (!found && comm_is_being_freed(handle))
+		return &comm_freed;
 	if (!found)
 		c = comm_new(handle);
-	last.handle = handle;
-	last.comm = c;
-	last.generation = now;
+	comm_last.handle = handle;
+	comm_last.comm = c;
+	comm_last.generation = now;
 	return c;
 }
 
-/* Nonblocking calls never join: their callers need not wait for one another. */
-static enum cm_reason count_call(struct cm_comm *c, enum cm_call call)
+/* ---- its end, and the group's ---- */
+
+void cm_comm_pass(struct cm_comm *c, enum cm_reason reason)
 {
-	if (++c->calls < cm_settings.after || cm_call_is_nonblocking(call))
-		return CM_NOT_YET;
-	cm_join(c);
-	return c->state == CM_COUNTING ? CM_NOT_YET : c->reason;
+	collsock_close(c->socket);
+	c->socket = NULL;
+	c->state = CM_PASSING;
+	c->reason = reason;
 }
 
-struct cm_comm *cm_comm_find(MPI_Comm handle, enum cm_call call)
+void cm_comm_leave(struct cm_comm *c, int error)
 {
-	struct cm_comm *c;
+	int none = 0, fd;
 
-	if (!ready)
-		return NULL;
-	c = comm_find(handle);
-	if (!c || c->state != CM_PASSING)
-		return c;
-	cm_summary_count(call, c->reason);
-	return NULL;
-}
-
-bool cm_comm_take(struct cm_comm *c, enum cm_call call, enum cm_reason obstacle)
-{
-	if (c->state == CM_COUNTING && obstacle == CM_TAKEN)
-		obstacle = count_call(c, call);
-	cm_summary_count(call, obstacle);
-	return obstacle == CM_TAKEN;
-}
-
-void cm_comm_join_world(void)
-{
-	struct cm_comm *c;
-
-	if (!ready)
+	if (!atomic_compare_exchange_strong(&c->failure.left, &none, error))
 		return;
-	c = comm_find(MPI_COMM_WORLD);
-	if (c && c->state == CM_COUNTING)
-		cm_join(c);
+	atomic_store(&c->failure.seen, true);
+	/* Other threads may be about to use the descriptor, so it must stay open. */
+	fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (fd < 0 || dup3(fd, collsock_fd(c->socket), O_CLOEXEC) < 0) {
+		fprintf(stderr, "collsock: rank %d cannot leave its group\n", c->rank);
+		PMPI_Abort(MPI_COMM_WORLD, 1);
+	}
+	close(fd);
 }
+
+void cm_comm_abort(const struct cm_comm *c, const char *why)
+{
+	fprintf(stderr, "collsock: rank %d of a communicator of %d ranks: %s\n", c->rank, c->size,
+		why);
+	PMPI_Abort(c->handle, 1);
+}
+
+/* Returns an MPI error code, and in @name the previous name. */
+static int comm_mark_freed(MPI_Comm handle, char name[MPI_MAX_OBJECT_NAME])
+{
+	char marked[MPI_MAX_OBJECT_NAME] = "";
+	int err, length;
+
+	err = PMPI_Comm_get_name(handle, name, &length);
+	if (err)
+		return err;
+	if (length > MPI_MAX_OBJECT_NAME - 2)
+		length = MPI_MAX_OBJECT_NAME - 2;
+	memcpy(marked, name, length);
+	marked[length] = COMM_FREED_MARK;
+	return PMPI_Comm_set_name(handle, marked);
+}
+
+/*
+ * The program frees it, with that function of the underlying MPI. The attribute is deleted
+ * first, and what callbacks of the program call is passed on: MPI deletes attributes in an
+ * order that depends on when each rank has set them.
+ */
+static int comm_free_with(int (*underlying_free)(MPI_Comm *), MPI_Comm *handle)
+{
+	char name[MPI_MAX_OBJECT_NAME];
+	MPI_Comm given;
+	int err;
+
+	/* MPI refuses these. */
+	if (!comm_ready || !handle || *handle == MPI_COMM_NULL || *handle == MPI_COMM_WORLD)
+		return underlying_free(handle);
+	given = *handle;
+	if (comm_mark_freed(given, name))
+		return underlying_free(handle);
+	if (comm_is_known(given))
+		PMPI_Comm_delete_attr(given, comm_keyval);
+	err = underlying_free(handle);
+	if (err)
+		PMPI_Comm_set_name(given, name);
+	return err;
+}
+
+static int comm_free(MPI_Comm *handle)
+{
+	return comm_free_with(cm_underlying.Comm_free, handle);
+}
+
+static int comm_disconnect(MPI_Comm *handle)
+{
+	return comm_free_with(cm_underlying.Comm_disconnect, handle);
+}
+
+CM_EXPORT(Comm_free, (MPI_Comm *comm), (comm), comm_free)
+CM_EXPORT(Comm_disconnect, (MPI_Comm *comm), (comm), comm_disconnect)
+
+/* ---- the library's beginning and end ---- */
 
 int cm_comm_init(void)
 {
 	int err;
 
-	err = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL);
+	err = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, comm_deleted, &comm_keyval, NULL);
 	if (!err)
-		err = PMPI_Comm_group(MPI_COMM_WORLD, &world);
-	ready = !err;
+		err = PMPI_Comm_group(MPI_COMM_WORLD, &comm_world);
+	comm_ready = !err;
 	return err;
 }
 
-/* Attributes of communicators that were not freed go later in MPI_Finalize. */
+/* MPI_Finalize deletes the attributes of communicators that were not freed later. */
 void cm_comm_exit(void)
 {
-	if (!ready)
+	if (!comm_ready)
 		return;
-	ready = false;
-	PMPI_Group_free(&world);
-	PMPI_Comm_free_keyval(&keyval);
+	comm_ready = false;
+	PMPI_Group_free(&comm_world);
+	PMPI_Comm_free_keyval(&comm_keyval);
 }

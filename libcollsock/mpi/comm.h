@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Communicators. What collsock knows of one hangs on it as an attribute, is not copied
- * to its duplicates, and goes when it is freed and its last request has ended.
+ * Communicators. The state that collsock keeps for one is an attribute of it: duplicates
+ * do not copy it, and it is freed when the communicator has been freed and its last request
+ * has ended.
  *
- * Whether a call is taken depends on what MPI makes equal on all ranks, and on nothing
- * else: all of them take it, or all pass it on.
+ *	CM_COUNTING ---- joins ----> CM_JOINED
+ *	     |
+ *	     +------- cannot ------> CM_PASSING
+ *
+ * The state changes in collectives of the communicator only, and on all ranks alike
+ * (join.h). It and the arguments that MPI makes equal on all ranks decide whether a call is
+ * taken, nothing else: all ranks take it, or all pass it on.
  */
 #ifndef COLLSOCK_MPI_COMM_H
 #define COLLSOCK_MPI_COMM_H
@@ -17,46 +23,50 @@
 #include <collsock.h>
 #include <mpi.h>
 
-#include "summary.h"
+#include "call.h"
 
 struct cm_op;
 
-enum cm_state {
+enum cm_comm_state {
 	CM_COUNTING,	/* its collectives */
 	CM_JOINED,
-	CM_PASSING,	/* for good */
+	CM_PASSING,	/* all its calls, from now on */
 };
 
 /**
  * struct cm_comm - a communicator
- * @handle: of it; MPI_COMM_NULL when it has been freed
+ * @handle: its handle; MPI_COMM_NULL when it has been freed
  * @rank: of this process
- * @size: ranks
- * @state: enum cm_state; changes in collectives of it
+ * @size: number of ranks
+ * @state: enum cm_comm_state
  * @reason: why it is CM_PASSING
  * @calls: collectives so far that could have been taken
- * @references: the attribute, and each operation with a request
+ * @references: one of the attribute, one of each operation with a request
  * @next: in the list of all
  * @link: what points to this one there
  *
- * From here on only if it is CM_JOINED:
+ * Valid if it is CM_JOINED:
  * @socket: nonblocking
- * @scratch: room for a result; under @lock
  * @spins: how often a wait spins before it sleeps
- * @under_way: operations that were posted, their completions not taken
- * @lock: of what follows, and of taking completions of any cookie
- * @queue: operations for which the window has no room yet
- * @queue_end: where the next one goes
- * @queued: there are some; may be read without the lock
- * @failed: an operation has failed, and so will all others
- * @broken: 0, or the errno because of which this rank has left the group
- * @code: the MPI error code of the failure, or MPI_SUCCESS
+ *
+ * @window: its operations (window.h)
+ * @window.lock: of the queue, and of taking completions of any cookie
+ * @window.scratch: room for a result; under @window.lock
+ * @window.under_way: operations that were posted, their completions not taken
+ * @window.queue: operations for which there is no room yet
+ * @window.queue_end: where the next one goes
+ * @window.queued: the queue is not empty; may be read without the lock
+ *
+ * @failure: of its group, which is terminal
+ * @failure.seen: an operation has failed, so all later ones will
+ * @failure.left: 0, or the errno because of which this rank left the group
+ * @failure.code: MPI error code of the first failed operation, or MPI_SUCCESS (error.h)
  */
 struct cm_comm {
 	MPI_Comm		handle;
 	int			rank;
 	int			size;
-	enum cm_state		state;
+	enum cm_comm_state	state;
 	enum cm_reason		reason;
 	unsigned int		calls;
 	atomic_uint		references;
@@ -64,55 +74,54 @@ struct cm_comm {
 	struct cm_comm		**link;
 
 	struct collsock		*socket;
-	void			*scratch;
 	unsigned int		spins;
-	atomic_uint		under_way;
-	pthread_mutex_t		lock;
-	struct cm_op		*queue;
-	struct cm_op		**queue_end;
-	atomic_bool		queued;
-	atomic_bool		failed;
-	atomic_int		broken;
-	int			code;
+
+	struct {
+		pthread_mutex_t	lock;
+		void		*scratch;
+		atomic_uint	under_way;
+		struct cm_op	*queue;
+		struct cm_op	**queue_end;
+		atomic_bool	queued;
+	} window;
+
+	struct {
+		atomic_bool	seen;
+		atomic_int	left;
+		int		code;
+	} failure;
 };
 
 /* After MPI_Init and the exchange of settings; at the beginning of MPI_Finalize. */
 int cm_comm_init(void);
 void cm_comm_exit(void);
 
-/* A collective of the program begins. NULL: pass it on, whatever it is. */
-struct cm_comm *cm_comm_find(MPI_Comm handle, enum cm_call call);
+/*
+ * The communicator of a handle, new if it is the first time. NULL before cm_comm_init(), after
+ * cm_comm_exit(), and if the handle is not valid.
+ */
+struct cm_comm *cm_comm_find(MPI_Comm handle);
 
 /*
- * Is it taken? @obstacle is why it cannot be, or CM_TAKEN. The first blocking one after
- * the agreed number joins.
+ * It is CM_PASSING from now on. In a collective of it, on all ranks, before it has joined.
  */
-bool cm_comm_take(struct cm_comm *c, enum cm_call call, enum cm_reason obstacle);
+void cm_comm_pass(struct cm_comm *c, enum cm_reason reason);
 
 /*
  * This rank cannot do its part of an operation that the others have taken: it leaves the
- * group, so that they hear of it, and all that it calls later fails. Takes no lock.
+ * group, which the others learn, and its later calls fail. Takes no lock.
  */
-void cm_comm_break(struct cm_comm *c, int error);
+void cm_comm_leave(struct cm_comm *c, int error);
 
-/*
- * The program frees the communicator, by that function of the MPI below. What collsock
- * knows of it goes first, and what callbacks of the program call on it is passed on: MPI
- * deletes attributes in an order that depends on when each rank has set them.
- */
-int cm_comm_free(MPI_Comm *handle, int (*free_below)(MPI_Comm *handle));
+/* This rank cannot do what the others will wait for: end the program. */
+void cm_comm_abort(const struct cm_comm *c, const char *why);
 
-/* Join now, in a collective call of all ranks: MPI_Init. */
-void cm_comm_join_world(void);
-
+void cm_comm_get(struct cm_comm *c);
 void cm_comm_put(struct cm_comm *c);
 
 /* The list of all; the lock is held while it is walked. */
 extern struct cm_comm *cm_comm_all;
 void cm_comm_lock_all(void);
 void cm_comm_unlock_all(void);
-
-/* join.c: the state is CM_JOINED or CM_PASSING afterwards, the same on all ranks. */
-void cm_join(struct cm_comm *c);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Pairs are packed here, derived datatypes by MPI. In a broadcast ranks may describe the
- * same bytes by different datatypes, so derived ones are packed and never passed on: the
- * others cannot know of them.
+ * same bytes by different datatypes, so derived ones are packed and never a reason to pass a
+ * call on: the other ranks cannot know of them.
  */
 #include <limits.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "progress.h"
 
 /* In derived datatypes addresses may be absolute. */
-static bool has_place(const struct cm_data *d)
+static bool data_has_place(const struct cm_data *d)
 {
 	return d->buffer != MPI_IN_PLACE && (d->buffer || !d->kind || !d->bytes);
 }
@@ -31,14 +31,14 @@ bool cm_data_describe(struct cm_data *d, const void *buffer, MPI_Count count,
 		bytes = d->kind->bytes;
 	else if (PMPI_Type_size_x(datatype, &bytes) || bytes < 0)
 		return false;
-	/* Nobody can have so much; it is far more than is taken. */
+	/* No buffer is that large, and no call with so much is taken. */
 	if (bytes && count > LLONG_MAX / bytes)
 		return false;
 	d->bytes = count * bytes;
-	return has_place(d);
+	return data_has_place(d);
 }
 
-static void pack_pairs(const struct cm_data *d, char *packed)
+static void data_pack_pairs(const struct cm_data *d, char *packed)
 {
 	const struct cm_kind *k = d->kind;
 	const __u32 value = k->bytes - sizeof(int);
@@ -51,7 +51,7 @@ static void pack_pairs(const struct cm_data *d, char *packed)
 	}
 }
 
-static void unpack_pairs(const struct cm_data *d, const char *packed)
+static void data_unpack_pairs(const struct cm_data *d, const char *packed)
 {
 	const struct cm_kind *k = d->kind;
 	const __u32 value = k->bytes - sizeof(int);
@@ -65,9 +65,9 @@ static void unpack_pairs(const struct cm_data *d, const char *packed)
 }
 
 /*
- * MPICH packs nothing that begins at MPI_BOTTOM, though absolute addresses are in the
- * datatype: so elements are described from a place that is somewhere. And whatever the
- * program has attached to its datatype is not copied, as a duplicate would do.
+ * MPICH packs nothing from MPI_BOTTOM, where a datatype holds absolute addresses, so elements
+ * are described relative to a buffer. Unlike a duplicate, this copies no attributes of the
+ * program's datatype.
  */
 int cm_data_seen_from(const struct cm_data *d, void *base, MPI_Datatype *type)
 {
@@ -86,9 +86,9 @@ int cm_data_pack(const struct cm_data *d, void *packed, MPI_Datatype type)
 	int position = 0;
 
 	if (!d->kind)
-		return PMPI_Pack(packed, 1, type, packed, d->bytes, &position, cm_own_comm);
+		return PMPI_Pack(packed, 1, type, packed, d->bytes, &position, cm_progress_comm);
 	if (d->kind->index_offset)
-		pack_pairs(d, packed);
+		data_pack_pairs(d, packed);
 	else
 		memcpy(packed, d->buffer, d->bytes);
 	return MPI_SUCCESS;
@@ -99,9 +99,9 @@ int cm_data_unpack(const struct cm_data *d, void *packed, MPI_Datatype type)
 	int position = 0;
 
 	if (!d->kind)
-		return PMPI_Unpack(packed, d->bytes, &position, packed, 1, type, cm_own_comm);
+		return PMPI_Unpack(packed, d->bytes, &position, packed, 1, type, cm_progress_comm);
 	if (d->kind->index_offset)
-		unpack_pairs(d, packed);
+		data_unpack_pairs(d, packed);
 	else
 		memcpy(d->buffer, packed, d->bytes);
 	return MPI_SUCCESS;

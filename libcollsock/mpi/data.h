@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* A program's data, which travels without gaps. */
+/* A program's data, and how it is packed: it travels without gaps. */
 #ifndef COLLSOCK_MPI_DATA_H
 #define COLLSOCK_MPI_DATA_H
 
@@ -10,9 +10,9 @@
 /**
  * struct cm_data - elements as the program describes them
  * @buffer: where they are; never MPI_IN_PLACE
- * @count: of elements
+ * @count: number of elements
  * @datatype: of each
- * @kind: of it, or NULL for a derived one
+ * @kind: of the datatype, or NULL if it is derived
  * @bytes: of all, without gaps
  */
 struct cm_data {
@@ -23,7 +23,7 @@ struct cm_data {
 	MPI_Count		bytes;
 };
 
-/* False if the arguments make no sense: MPI shall say so. */
+/* False if the arguments are invalid: the underlying MPI reports that. */
 bool cm_data_describe(struct cm_data *data, const void *buffer, MPI_Count count,
 		      MPI_Datatype datatype);
 
@@ -34,15 +34,15 @@ static inline bool cm_data_plain(const struct cm_data *data)
 }
 
 /*
- * How elements of a derived datatype lie seen from @base, as one element of @type: it is
- * committed, the caller's to free, and outlives @data->datatype. MPI_DATATYPE_NULL for a
- * predefined one. An MPI error code.
+ * Describe elements of a derived datatype relative to @base, as one element of @type. That is
+ * committed, the caller's to free, and outlives @data->datatype. It is MPI_DATATYPE_NULL for
+ * elements of a predefined datatype. Returns an MPI error code.
  */
 int cm_data_seen_from(const struct cm_data *data, void *base, MPI_Datatype *type);
 
 /*
- * @packed has @data->bytes bytes; @type is as seen from it, and is not freed. Both return
- * an MPI error code.
+ * @packed has @data->bytes bytes; @type is relative to it, and is not freed. Both return an
+ * MPI error code.
  */
 int cm_data_pack(const struct cm_data *data, void *packed, MPI_Datatype type);
 int cm_data_unpack(const struct cm_data *data, void *packed, MPI_Datatype type);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * A class of its own, "collsock", for all failures, and a code for each communicator's:
- * failure of a group is terminal, so there is one.
+ * All failures belong to one error class, "collsock". The failure of a group is terminal, so
+ * each communicator needs one code.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,26 +11,27 @@
 
 #define LONGEST_TEXT 512
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int class = MPI_SUCCESS;
+static pthread_mutex_t error_lock = PTHREAD_MUTEX_INITIALIZER;
+static int error_class = MPI_SUCCESS;
 
-static int error_class(void)
+static int error_get_class(void)
 {
-	if (class == MPI_SUCCESS) {
-		if (PMPI_Add_error_class(&class))
-			class = MPI_ERR_OTHER;
+	if (error_class == MPI_SUCCESS) {
+		if (PMPI_Add_error_class(&error_class))
+			error_class = MPI_ERR_OTHER;
 		else
-			PMPI_Add_error_string(class, "collsock: a collective operation has failed");
+			PMPI_Add_error_string(error_class,
+					      "collsock: a collective operation has failed");
 	}
-	return class;
+	return error_class;
 }
 
-/* What a rank has done, where advice to users of sockets would not help. */
-static const char *deed_of(int error)
+/* What the failed rank did, where advice to users of sockets would not help. */
+static const char *error_cause(int error)
 {
 	switch (error) {
 	case ECONNRESET:
-		return "has left the group: its process ended, or could not go on: look there why";
+		return "has left the group: its process ended or could not go on; see its output";
 	case EPROTO:
 		return "calls another collective, or with other counts, datatypes or operators";
 	default:
@@ -38,19 +39,19 @@ static const char *deed_of(int error)
 	}
 }
 
-const char *cm_strerror(int error, __u32 failed_rank, char *text, size_t bytes)
+const char *cm_error_text(int error, __u32 failed_rank, char *text, size_t bytes)
 {
-	const char *deed = failed_rank == COLLSOCK_NO_RANK ? NULL : deed_of(error);
+	const char *cause = failed_rank == COLLSOCK_NO_RANK ? NULL : error_cause(error);
 
-	if (!deed)
+	if (!cause)
 		return collsock_strerror(error, failed_rank, text, bytes);
-	snprintf(text, bytes, "rank %u %s", failed_rank, deed);
+	snprintf(text, bytes, "rank %u %s", failed_rank, cause);
 	return text;
 }
 
-/* MPI's strings are short: who and where must be at their beginning. */
-static void describe(const struct cm_comm *c, enum cm_call call, int error,
-		     __u32 failed_rank, char *text, size_t bytes)
+/* MPI's strings are short: they must begin with the call and the ranks. */
+static void error_describe(const struct cm_comm *c, enum cm_call call, int error,
+			   __u32 failed_rank, char *text, size_t bytes)
 {
 	char what[LONGEST_TEXT];
 	int used;
@@ -59,14 +60,14 @@ static void describe(const struct cm_comm *c, enum cm_call call, int error,
 	if (failed_rank != COLLSOCK_NO_RANK)
 		used += snprintf(text + used, bytes - used, "rank %u failed: ", failed_rank);
 	snprintf(text + used, bytes - used, "%s",
-		 cm_strerror(error, failed_rank, what, sizeof(what)));
+		 cm_error_text(error, failed_rank, what, sizeof(what)));
 }
 
-static int new_code(const char *text)
+static int error_new_code(const char *text)
 {
 	int code;
 
-	if (PMPI_Add_error_code(error_class(), &code))
+	if (PMPI_Add_error_code(error_get_class(), &code))
 		return MPI_ERR_OTHER;
 	PMPI_Add_error_string(code, text);
 	return code;
@@ -77,17 +78,17 @@ int cm_error_code(struct cm_comm *c, enum cm_call call, int error, __u32 failed_
 	char text[MPI_MAX_ERROR_STRING];
 	int code;
 
-	pthread_mutex_lock(&lock);
-	if (c->code == MPI_SUCCESS) {
-		describe(c, call, error, failed_rank, text, sizeof(text));
-		c->code = new_code(text);
+	pthread_mutex_lock(&error_lock);
+	if (c->failure.code == MPI_SUCCESS) {
+		error_describe(c, call, error, failed_rank, text, sizeof(text));
+		c->failure.code = error_new_code(text);
 	}
-	code = c->code;
-	pthread_mutex_unlock(&lock);
+	code = c->failure.code;
+	pthread_mutex_unlock(&error_lock);
 	return code;
 }
 
-static bool is_fatal(MPI_Errhandler handler)
+static bool error_is_fatal(MPI_Errhandler handler)
 {
 #if MPI_VERSION >= 4
 	if (handler == MPI_ERRORS_ABORT)
@@ -96,8 +97,8 @@ static bool is_fatal(MPI_Errhandler handler)
 	return handler == MPI_ERRORS_ARE_FATAL;
 }
 
-/* Launchers may lose what an MPI says of its end. */
-static void say_if_fatal(MPI_Comm handle, int code)
+/* Launchers may lose what an MPI prints when it ends the program. */
+static void error_say_if_fatal(MPI_Comm handle, int code)
 {
 	char text[MPI_MAX_ERROR_STRING];
 	MPI_Errhandler handler;
@@ -105,16 +106,16 @@ static void say_if_fatal(MPI_Comm handle, int code)
 
 	if (PMPI_Comm_get_errhandler(handle, &handler))
 		return;
-	if (is_fatal(handler) && !PMPI_Error_string(code, text, &length))
+	if (error_is_fatal(handler) && !PMPI_Error_string(code, text, &length))
 		fprintf(stderr, "%s\n", text);
 	PMPI_Errhandler_free(&handler);
 }
 
-int cm_raise(MPI_Comm handle, int code)
+int cm_error_raise(MPI_Comm handle, int code)
 {
 	if (handle == MPI_COMM_NULL)
 		handle = MPI_COMM_WORLD;
-	say_if_fatal(handle, code);
+	error_say_if_fatal(handle, code);
 	PMPI_Comm_call_errhandler(handle, code);
 	return code;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A function under both of its names. Programs call MPI_X, or PMPI_X as Open MPI's
- * Fortran does; a tool behind this library wants to see the call as MPI_X first, and comes
- * back through PMPI_X. One before it comes by PMPI_X anyway.
+ * Exports a function under both of its names. Programs call MPI_X, or PMPI_X as Open MPI's
+ * Fortran does. A tool loaded behind this library sees the call first, as MPI_X, and calls
+ * PMPI_X in turn. A tool loaded before it calls PMPI_X anyway.
  */
 #ifndef COLLSOCK_MPI_EXPORT_H
 #define COLLSOCK_MPI_EXPORT_H
 
-#include "below.h"
+#include "underlying.h"
 
 #define CM_PUBLIC __attribute__((visibility("default")))
 
@@ -18,7 +18,8 @@
 	} \
 	CM_PUBLIC int MPI_##name parameters \
 	{ \
-		return tool.name ? tool.name arguments : function arguments; \
+		return cm_underlying_tool.name ? cm_underlying_tool.name arguments : \
+		       function arguments; \
 	}
 
 #endif

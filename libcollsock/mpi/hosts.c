@@ -17,7 +17,7 @@
 
 /* ---- this host ---- */
 
-static int read_identity(__u64 identity[4])
+static int host_read_identity(__u64 identity[4])
 {
 	unsigned char id[16];
 	char text[64] = "";
@@ -41,7 +41,7 @@ static int read_identity(__u64 identity[4])
 	return 0;
 }
 
-static bool same_network(const __u8 *one, const __u8 *other, unsigned int prefix)
+static bool host_same_network(const __u8 *one, const __u8 *other, unsigned int prefix)
 {
 	unsigned int whole = prefix / BITS_PER_BYTE, rest = prefix % BITS_PER_BYTE;
 
@@ -52,13 +52,13 @@ static bool same_network(const __u8 *one, const __u8 *other, unsigned int prefix
 	return !rest || !((one[whole] ^ other[whole]) >> (BITS_PER_BYTE - rest));
 }
 
-static bool is_wanted(const struct cm_address *a, const struct cm_settings *s)
+static bool host_is_wanted(const struct cm_address *a, const struct cm_settings *s)
 {
 	return !s->network_family || (a->family == s->network_family &&
-				      same_network(a->bytes, s->network, s->network_prefix));
+				      host_same_network(a->bytes, s->network, s->network_prefix));
 }
 
-static unsigned int prefix_of(const __u8 *mask, unsigned int bytes)
+static unsigned int host_prefix_of(const __u8 *mask, unsigned int bytes)
 {
 	unsigned int bit;
 
@@ -68,8 +68,8 @@ static unsigned int prefix_of(const __u8 *mask, unsigned int bytes)
 	return bit;
 }
 
-/* False for what others cannot reach. */
-static bool read_address(const struct ifaddrs *i, struct cm_address *a)
+/* False if others cannot reach it. */
+static bool host_read_address(const struct ifaddrs *i, struct cm_address *a)
 {
 	const struct sockaddr_in6 *in6 = (const void *)i->ifa_addr;
 	const struct sockaddr_in *in = (const void *)i->ifa_addr;
@@ -82,21 +82,21 @@ static bool read_address(const struct ifaddrs *i, struct cm_address *a)
 	if (a->family == AF_INET) {
 		memcpy(a->bytes, &in->sin_addr, sizeof(in->sin_addr));
 		in = (const void *)i->ifa_netmask;
-		a->prefix = prefix_of((const void *)&in->sin_addr, sizeof(in->sin_addr));
+		a->prefix = host_prefix_of((const void *)&in->sin_addr, sizeof(in->sin_addr));
 		return true;
 	}
 	if (a->family != AF_INET6 || IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr))
 		return false;
 	memcpy(a->bytes, &in6->sin6_addr, sizeof(in6->sin6_addr));
 	in6 = (const void *)i->ifa_netmask;
-	a->prefix = prefix_of((const void *)&in6->sin6_addr, sizeof(in6->sin6_addr));
+	a->prefix = host_prefix_of((const void *)&in6->sin6_addr, sizeof(in6->sin6_addr));
 	return true;
 }
 
 int cm_host_identify(struct cm_host *host)
 {
 	memset(host, 0, sizeof(*host));
-	return read_identity(host->identity);
+	return host_read_identity(host->identity);
 }
 
 int cm_host_add_addresses(struct cm_host *host, const struct cm_settings *s)
@@ -107,10 +107,10 @@ int cm_host_add_addresses(struct cm_host *host, const struct cm_settings *s)
 
 	if (getifaddrs(&all))
 		return -errno;
-	/* IPv4 first: headers are shorter. */
+	/* IPv4 first: its headers are shorter. */
 	for (family = AF_INET; family; family = family == AF_INET ? AF_INET6 : 0)
 		for (i = all; i && host->addresses < CM_MOST_ADDRESSES; i = i->ifa_next)
-			if (read_address(i, &a) && a.family == family && is_wanted(&a, s))
+			if (host_read_address(i, &a) && a.family == family && host_is_wanted(&a, s))
 				host->address[host->addresses++] = a;
 	freeifaddrs(all);
 	return host->addresses ? 0 : -EADDRNOTAVAIL;
@@ -118,32 +118,32 @@ int cm_host_add_addresses(struct cm_host *host, const struct cm_settings *s)
 
 /* ---- all hosts ---- */
 
-static unsigned int addresses_of(const struct cm_host *host)
+static unsigned int host_addresses(const struct cm_host *host)
 {
 	return host->addresses < CM_MOST_ADDRESSES ? host->addresses : CM_MOST_ADDRESSES;
 }
 
-/* The first address of a host in a network; all addresses of a family if @prefix is 0 */
-static int find_address(const struct cm_host *host, const struct cm_address *network,
-			unsigned int prefix)
+/* The first address of a host in a network; any of its family if @prefix is 0 */
+static int host_find_address(const struct cm_host *host, const struct cm_address *network,
+			     unsigned int prefix)
 {
 	unsigned int i;
 
-	for (i = 0; i < addresses_of(host); i++)
+	for (i = 0; i < host_addresses(host); i++)
 		if (host->address[i].family == network->family &&
-		    same_network(host->address[i].bytes, network->bytes, prefix))
+		    host_same_network(host->address[i].bytes, network->bytes, prefix))
 			return i;
 	return -1;
 }
 
-static int compare_bytes(const void *one, const void *other)
+static int hosts_compare_bytes(const void *one, const void *other)
 {
 	return memcmp(one, other, sizeof(((struct cm_address *)NULL)->bytes));
 }
 
-/* Private networks of machines (those of containers, say) have the same addresses on each. */
-static bool all_differ(const struct cm_host *const *hosts, unsigned int count,
-		       const unsigned int *chosen)
+/* Private networks, such as those of containers, use the same addresses on each host. */
+static bool hosts_all_differ(const struct cm_host *const *hosts, unsigned int count,
+			     const unsigned int *chosen)
 {
 	__u8 (*sorted)[16] = calloc(count, sizeof(*sorted));
 	bool differ = sorted;
@@ -153,41 +153,42 @@ static bool all_differ(const struct cm_host *const *hosts, unsigned int count,
 		return false;
 	for (i = 0; i < count; i++)
 		memcpy(sorted[i], hosts[i]->address[chosen[i]].bytes, sizeof(*sorted));
-	qsort(sorted, count, sizeof(*sorted), compare_bytes);
+	qsort(sorted, count, sizeof(*sorted), hosts_compare_bytes);
 	for (i = 1; i < count && differ; i++)
-		differ = compare_bytes(sorted[i - 1], sorted[i]);
+		differ = hosts_compare_bytes(sorted[i - 1], sorted[i]);
 	free(sorted);
 	return differ;
 }
 
-static bool choose_in(const struct cm_host *const *hosts, unsigned int count,
-		      unsigned int *chosen, const struct cm_address *network,
-		      unsigned int prefix)
+static bool hosts_choose_in(const struct cm_host *const *hosts, unsigned int count,
+			    unsigned int *chosen, const struct cm_address *network,
+			    unsigned int prefix)
 {
 	unsigned int i;
 
 	for (i = 0; i < count; i++) {
-		int found = find_address(hosts[i], network, prefix);
+		int found = host_find_address(hosts[i], network, prefix);
 
 		if (found < 0)
 			return false;
 		chosen[i] = found;
 	}
-	return all_differ(hosts, count, chosen);
+	return hosts_all_differ(hosts, count, chosen);
 }
 
 bool cm_hosts_choose(const struct cm_host *const *hosts, unsigned int count,
 		     unsigned int *chosen)
 {
 	const struct cm_host *first = hosts[0];
-	unsigned int i, addresses = addresses_of(first);
+	const struct cm_address *network = first->address;
+	unsigned int i, addresses = host_addresses(first);
 
 	for (i = 0; i < addresses; i++)
-		if (choose_in(hosts, count, chosen, &first->address[i], first->address[i].prefix))
+		if (hosts_choose_in(hosts, count, chosen, &network[i], network[i].prefix))
 			return true;
-	/* Networks that routers join */
+	/* Networks connected by routers */
 	for (i = 0; i < addresses; i++)
-		if (choose_in(hosts, count, chosen, &first->address[i], 0))
+		if (hosts_choose_in(hosts, count, chosen, &network[i], 0))
 			return true;
 	return false;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Datatypes are the same for a reduction if kind and width are: MPI_LONG is MPI_INT64_T.
- * Which operators a kind has is told by MPI 4.0, 6.9.2 and 6.9.4; what MPI does not know
- * is left to it to refuse.
+ * Two datatypes are the same for a reduction if their family and width are: MPI_LONG is
+ * MPI_INT64_T. MPI 4.0, 6.9.2 and 6.9.4, says which operators a family has; the underlying
+ * MPI refuses all others.
  */
 #include <stddef.h>
 
@@ -17,7 +17,7 @@
 #define BITWISE (BIT(COLLSOCK_BITWISE_AND) | BIT(COLLSOCK_BITWISE_OR) | BIT(COLLSOCK_BITWISE_XOR))
 #define LOCATING (BIT(COLLSOCK_MINLOC) | BIT(COLLSOCK_MAXLOC))
 
-enum family {
+enum kind_family {
 	RAW,		/* broadcast only */
 	SIGNED,		/* of C */
 	UNSIGNED,
@@ -31,25 +31,25 @@ enum family {
 #define MOST_KINDS 96
 
 /**
- * struct entry - a predefined datatype and its kind
- * @datatype: as programs name it
- * @kind: of it
+ * struct kind_entry - a predefined datatype and its kind
+ * @datatype: its handle
+ * @kind: its kind
  */
-struct entry {
+struct kind_entry {
 	MPI_Datatype	datatype;
 	struct cm_kind	kind;
 };
 
-static struct entry entries[MOST_KINDS];
-static unsigned int count;
+static struct kind_entry kind_entries[MOST_KINDS];
+static unsigned int kind_count;
 
 /* By the logarithm of the width */
-static unsigned int step_of(unsigned int bytes)
+static unsigned int kind_step(unsigned int bytes)
 {
 	return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3;
 }
 
-static enum collsock_type type_of(enum family family, unsigned int bytes)
+static enum collsock_type kind_type(enum kind_family family, unsigned int bytes)
 {
 	static const enum collsock_type with_sign[] = {
 		COLLSOCK_INT8, COLLSOCK_INT16, COLLSOCK_INT32, COLLSOCK_INT64,
@@ -63,11 +63,11 @@ static enum collsock_type type_of(enum family family, unsigned int bytes)
 	switch (family) {
 	case SIGNED:
 	case OTHER_INTEGER:
-		return with_sign[step_of(bytes)];
+		return with_sign[kind_step(bytes)];
 	case UNSIGNED:
 	case BOOLEAN:
 	case BYTES:
-		return without_sign[step_of(bytes)];
+		return without_sign[kind_step(bytes)];
 	case FLOATING:
 		return bytes == 8 ? COLLSOCK_DOUBLE : bytes == 4 ? COLLSOCK_FLOAT : COLLSOCK_NONE;
 	default:
@@ -75,7 +75,7 @@ static enum collsock_type type_of(enum family family, unsigned int bytes)
 	}
 }
 
-static __u32 operators_of(enum family family)
+static __u32 kind_operators(enum kind_family family)
 {
 	switch (family) {
 	case SIGNED:
@@ -94,40 +94,40 @@ static __u32 operators_of(enum family family)
 	}
 }
 
-/* An MPI without Fortran, or without a width, has a null or empty datatype there. */
-static void add(MPI_Datatype datatype, struct cm_kind kind)
+/* Without Fortran, or without a width, MPI's datatype is null or empty. */
+static void kind_add(MPI_Datatype datatype, struct cm_kind kind)
 {
-	if (datatype == MPI_DATATYPE_NULL || !kind.bytes || count == MOST_KINDS)
+	if (datatype == MPI_DATATYPE_NULL || !kind.bytes || kind_count == MOST_KINDS)
 		return;
-	entries[count].datatype = datatype;
-	entries[count].kind = kind;
-	count++;
+	kind_entries[kind_count].datatype = datatype;
+	kind_entries[kind_count].kind = kind;
+	kind_count++;
 }
 
-static bool is_null(MPI_Datatype datatype)
+static bool kind_is_null(MPI_Datatype datatype)
 {
 	return datatype == MPI_DATATYPE_NULL;
 }
 
-static void add_plain(MPI_Datatype datatype, enum family family)
+static void kind_add_plain(MPI_Datatype datatype, enum kind_family family)
 {
 	int bytes = 0;
 
-	if (is_null(datatype) || PMPI_Type_size(datatype, &bytes) || bytes <= 0)
+	if (kind_is_null(datatype) || PMPI_Type_size(datatype, &bytes) || bytes <= 0)
 		return;
-	add(datatype, (struct cm_kind){
-		.type		= type_of(family, bytes),
-		.operators	= operators_of(family),
+	kind_add(datatype, (struct cm_kind){
+		.type		= kind_type(family, bytes),
+		.operators	= kind_operators(family),
 		.bytes		= bytes,
 		.extent		= bytes,
 	});
 }
 
 /* A C structure of a value and an int, as compilers lay it out */
-#define ADD_PAIR(datatype, value, collsock_type) do { \
+#define KIND_ADD_PAIR(datatype, value, collsock_type) do { \
 	struct pair { value v; int i; }; \
 	const __u32 packed = sizeof(value) + sizeof(int); \
-	add(datatype, (struct cm_kind){ \
+	kind_add(datatype, (struct cm_kind){ \
 		.type		= collsock_type, \
 		.operators	= LOCATING, \
 		.bytes		= packed, \
@@ -136,94 +136,94 @@ static void add_plain(MPI_Datatype datatype, enum family family)
 	}); \
 } while (0)
 
-static void add_c(void)
+static void kind_add_c(void)
 {
-	add_plain(MPI_DOUBLE, FLOATING);
-	add_plain(MPI_INT, SIGNED);
-	add_plain(MPI_FLOAT, FLOATING);
-	add_plain(MPI_LONG, SIGNED);
-	add_plain(MPI_BYTE, BYTES);
-	add_plain(MPI_CHAR, RAW);
-	add_plain(MPI_SIGNED_CHAR, SIGNED);
-	add_plain(MPI_SHORT, SIGNED);
-	add_plain(MPI_LONG_LONG_INT, SIGNED);
-	add_plain(MPI_UNSIGNED_CHAR, UNSIGNED);
-	add_plain(MPI_UNSIGNED_SHORT, UNSIGNED);
-	add_plain(MPI_UNSIGNED, UNSIGNED);
-	add_plain(MPI_UNSIGNED_LONG, UNSIGNED);
-	add_plain(MPI_UNSIGNED_LONG_LONG, UNSIGNED);
-	add_plain(MPI_INT8_T, SIGNED);
-	add_plain(MPI_INT16_T, SIGNED);
-	add_plain(MPI_INT32_T, SIGNED);
-	add_plain(MPI_INT64_T, SIGNED);
-	add_plain(MPI_UINT8_T, UNSIGNED);
-	add_plain(MPI_UINT16_T, UNSIGNED);
-	add_plain(MPI_UINT32_T, UNSIGNED);
-	add_plain(MPI_UINT64_T, UNSIGNED);
-	add_plain(MPI_C_BOOL, BOOLEAN);
-	add_plain(MPI_AINT, OTHER_INTEGER);
-	add_plain(MPI_OFFSET, OTHER_INTEGER);
-	add_plain(MPI_COUNT, OTHER_INTEGER);
-	add_plain(MPI_WCHAR, RAW);
-	add_plain(MPI_LONG_DOUBLE, RAW);
-	add_plain(MPI_C_FLOAT_COMPLEX, RAW);
-	add_plain(MPI_C_DOUBLE_COMPLEX, RAW);
-	add_plain(MPI_C_LONG_DOUBLE_COMPLEX, RAW);
-	add_plain(MPI_PACKED, RAW);
+	kind_add_plain(MPI_DOUBLE, FLOATING);
+	kind_add_plain(MPI_INT, SIGNED);
+	kind_add_plain(MPI_FLOAT, FLOATING);
+	kind_add_plain(MPI_LONG, SIGNED);
+	kind_add_plain(MPI_BYTE, BYTES);
+	kind_add_plain(MPI_CHAR, RAW);
+	kind_add_plain(MPI_SIGNED_CHAR, SIGNED);
+	kind_add_plain(MPI_SHORT, SIGNED);
+	kind_add_plain(MPI_LONG_LONG_INT, SIGNED);
+	kind_add_plain(MPI_UNSIGNED_CHAR, UNSIGNED);
+	kind_add_plain(MPI_UNSIGNED_SHORT, UNSIGNED);
+	kind_add_plain(MPI_UNSIGNED, UNSIGNED);
+	kind_add_plain(MPI_UNSIGNED_LONG, UNSIGNED);
+	kind_add_plain(MPI_UNSIGNED_LONG_LONG, UNSIGNED);
+	kind_add_plain(MPI_INT8_T, SIGNED);
+	kind_add_plain(MPI_INT16_T, SIGNED);
+	kind_add_plain(MPI_INT32_T, SIGNED);
+	kind_add_plain(MPI_INT64_T, SIGNED);
+	kind_add_plain(MPI_UINT8_T, UNSIGNED);
+	kind_add_plain(MPI_UINT16_T, UNSIGNED);
+	kind_add_plain(MPI_UINT32_T, UNSIGNED);
+	kind_add_plain(MPI_UINT64_T, UNSIGNED);
+	kind_add_plain(MPI_C_BOOL, BOOLEAN);
+	kind_add_plain(MPI_AINT, OTHER_INTEGER);
+	kind_add_plain(MPI_OFFSET, OTHER_INTEGER);
+	kind_add_plain(MPI_COUNT, OTHER_INTEGER);
+	kind_add_plain(MPI_WCHAR, RAW);
+	kind_add_plain(MPI_LONG_DOUBLE, RAW);
+	kind_add_plain(MPI_C_FLOAT_COMPLEX, RAW);
+	kind_add_plain(MPI_C_DOUBLE_COMPLEX, RAW);
+	kind_add_plain(MPI_C_LONG_DOUBLE_COMPLEX, RAW);
+	kind_add_plain(MPI_PACKED, RAW);
 }
 
-static void add_fortran(void)
+static void kind_add_fortran(void)
 {
-	add_plain(MPI_INTEGER, OTHER_INTEGER);
-	add_plain(MPI_INTEGER1, OTHER_INTEGER);
-	add_plain(MPI_INTEGER2, OTHER_INTEGER);
-	add_plain(MPI_INTEGER4, OTHER_INTEGER);
-	add_plain(MPI_INTEGER8, OTHER_INTEGER);
-	add_plain(MPI_REAL, FLOATING);
-	add_plain(MPI_REAL4, FLOATING);
-	add_plain(MPI_REAL8, FLOATING);
-	add_plain(MPI_DOUBLE_PRECISION, FLOATING);
-	add_plain(MPI_CHARACTER, RAW);
-	add_plain(MPI_LOGICAL, RAW);
-	add_plain(MPI_COMPLEX, RAW);
-	add_plain(MPI_DOUBLE_COMPLEX, RAW);
+	kind_add_plain(MPI_INTEGER, OTHER_INTEGER);
+	kind_add_plain(MPI_INTEGER1, OTHER_INTEGER);
+	kind_add_plain(MPI_INTEGER2, OTHER_INTEGER);
+	kind_add_plain(MPI_INTEGER4, OTHER_INTEGER);
+	kind_add_plain(MPI_INTEGER8, OTHER_INTEGER);
+	kind_add_plain(MPI_REAL, FLOATING);
+	kind_add_plain(MPI_REAL4, FLOATING);
+	kind_add_plain(MPI_REAL8, FLOATING);
+	kind_add_plain(MPI_DOUBLE_PRECISION, FLOATING);
+	kind_add_plain(MPI_CHARACTER, RAW);
+	kind_add_plain(MPI_LOGICAL, RAW);
+	kind_add_plain(MPI_COMPLEX, RAW);
+	kind_add_plain(MPI_DOUBLE_COMPLEX, RAW);
 }
 
-static void add_pairs(void)
+static void kind_add_pairs(void)
 {
 	int bytes = 0;
 
-	ADD_PAIR(MPI_FLOAT_INT, float, COLLSOCK_FLOAT_INT);
-	ADD_PAIR(MPI_DOUBLE_INT, double, COLLSOCK_DOUBLE_INT);
-	ADD_PAIR(MPI_LONG_INT, long,
-		 sizeof(long) == 8 ? COLLSOCK_INT64_INT : COLLSOCK_INT32_INT);
-	ADD_PAIR(MPI_2INT, int, COLLSOCK_INT32_INT);
-	ADD_PAIR(MPI_SHORT_INT, short, COLLSOCK_INT16_INT);
-	/* Two Fortran integers; they may be wider. */
-	if (!is_null(MPI_2INTEGER) && !PMPI_Type_size(MPI_2INTEGER, &bytes) &&
+	KIND_ADD_PAIR(MPI_FLOAT_INT, float, COLLSOCK_FLOAT_INT);
+	KIND_ADD_PAIR(MPI_DOUBLE_INT, double, COLLSOCK_DOUBLE_INT);
+	KIND_ADD_PAIR(MPI_LONG_INT, long,
+		      sizeof(long) == 8 ? COLLSOCK_INT64_INT : COLLSOCK_INT32_INT);
+	KIND_ADD_PAIR(MPI_2INT, int, COLLSOCK_INT32_INT);
+	KIND_ADD_PAIR(MPI_SHORT_INT, short, COLLSOCK_INT16_INT);
+	/* Two Fortran integers, which may be wider */
+	if (!kind_is_null(MPI_2INTEGER) && !PMPI_Type_size(MPI_2INTEGER, &bytes) &&
 	    bytes == 2 * sizeof(int))
-		ADD_PAIR(MPI_2INTEGER, int, COLLSOCK_INT32_INT);
+		KIND_ADD_PAIR(MPI_2INTEGER, int, COLLSOCK_INT32_INT);
 }
 
 void cm_kinds_init(void)
 {
-	add_c();
-	add_fortran();
-	add_pairs();
+	kind_add_c();
+	kind_add_fortran();
+	kind_add_pairs();
 }
 
-static const struct cm_kind *predefined(MPI_Datatype datatype)
+static const struct cm_kind *kind_predefined(MPI_Datatype datatype)
 {
 	unsigned int i;
 
-	for (i = 0; i < count; i++)
-		if (entries[i].datatype == datatype)
-			return &entries[i].kind;
+	for (i = 0; i < kind_count; i++)
+		if (kind_entries[i].datatype == datatype)
+			return &kind_entries[i].kind;
 	return NULL;
 }
 
 /* The datatype of which this is a duplicate, or MPI_DATATYPE_NULL */
-static MPI_Datatype duplicated(MPI_Datatype datatype)
+static MPI_Datatype kind_duplicated(MPI_Datatype datatype)
 {
 	int integers, addresses, datatypes, combiner;
 	MPI_Datatype original;
@@ -237,24 +237,24 @@ static MPI_Datatype duplicated(MPI_Datatype datatype)
 
 const struct cm_kind *cm_kind_of(MPI_Datatype datatype)
 {
-	const struct cm_kind *kind = predefined(datatype);
+	const struct cm_kind *kind = kind_predefined(datatype);
 	MPI_Datatype original;
 
 	if (kind || datatype == MPI_DATATYPE_NULL)
 		return kind;
-	original = duplicated(datatype);
+	original = kind_duplicated(datatype);
 	if (original == MPI_DATATYPE_NULL)
 		return NULL;
-	kind = predefined(original);
+	kind = kind_predefined(original);
 	if (kind)
 		return kind;
-	/* MPI made a handle of a derived datatype for us. */
+	/* For a derived datatype MPI has made a handle, which is ours to free. */
 	kind = cm_kind_of(original);
 	PMPI_Type_free(&original);
 	return kind;
 }
 
-enum collsock_operator cm_operator_of(MPI_Op op)
+enum collsock_operator cm_kind_operator(MPI_Op op)
 {
 	static const struct {
 		MPI_Op			mpi;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What MPI's predefined datatypes and operators are called by collsock. */
+/* Collsock's types and operators for MPI's predefined datatypes and operators */
 #ifndef COLLSOCK_MPI_KINDS_H
 #define COLLSOCK_MPI_KINDS_H
 
@@ -15,7 +15,7 @@
  * @operators: bits of the operators that MPI has for it, by enum collsock_operator
  * @bytes: of an element, without gaps
  * @extent: bytes from one element to the next
- * @index_offset: of a pair with a gap: where its index begins; else 0
+ * @index_offset: for a pair with a gap, where its index begins; else 0
  */
 struct cm_kind {
 	enum collsock_type	type;
@@ -28,13 +28,13 @@ struct cm_kind {
 /* Once, after MPI_Init. */
 void cm_kinds_init(void);
 
-/* NULL for a derived datatype; one that duplicates a predefined one is that. */
+/* NULL for a derived datatype; a duplicate counts as its original. */
 const struct cm_kind *cm_kind_of(MPI_Datatype datatype);
 
-/* COLLSOCK_NOP for what a user has defined, and for what collsock has not. */
-enum collsock_operator cm_operator_of(MPI_Op op);
+/* COLLSOCK_NOP for user-defined operators, and for those that collsock does not have */
+enum collsock_operator cm_kind_operator(MPI_Op op);
 
-static inline bool cm_kind_takes(const struct cm_kind *kind, enum collsock_operator op)
+static inline bool cm_kind_has(const struct cm_kind *kind, enum collsock_operator op)
 {
 	return kind->type != COLLSOCK_NONE && kind->operators >> op & 1;
 }

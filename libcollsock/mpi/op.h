@@ -1,9 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * One operation of a communicator that has joined: from the program's arguments to its
- * end. Where the window has no room it stands in the communicator's queue, and a thread
- * of its own posts it when there is some: a program that has posted may then wait for
- * whatever it likes.
+ * An operation of a communicator that has joined, from the program's arguments to its result.
+ *
+ *	            posted             completed
+ *	NEW ----------------> POSTED ------------> DONE
+ *	 |                      ^                   ^
+ *	 | no room              | posted            |
+ *	 +----------> QUEUED ---+                   |
+ *	                                            |
+ *	NEW, QUEUED, POSTED ---------- lost --------+
+ *
+ * state   event                        next    moved by
+ * NEW     the kernel accepts the post  POSTED  cm_op_post(), cm_op_run(): the caller of MPI
+ * NEW     the window has no room       QUEUED  cm_op_queued(): the same, window locked
+ * QUEUED  the kernel accepts the post  POSTED  cm_op_post(): any thread, window locked
+ * POSTED  its completion is taken      DONE    cm_op_complete(): the thread that takes it
+ * each    the kernel cannot do it      DONE    cm_op_lost(): the thread that learns it
+ *
+ * It becomes POSTED just before the call that posts it, because another thread may take its
+ * completion before that call returns; if the kernel does not accept the post that is undone.
+ * Only the thread that calls MPI knows a NEW operation. It frees a DONE one, so other threads
+ * must not use an operation after moving it there.
  */
 #ifndef COLLSOCK_MPI_OP_H
 #define COLLSOCK_MPI_OP_H
@@ -12,30 +29,31 @@
 #include "data.h"
 
 enum cm_op_state {
+	CM_OP_NEW,
 	CM_OP_QUEUED,
 	CM_OP_POSTED,
-	CM_OP_DONE,	/* its result is there */
+	CM_OP_DONE,
 };
 
 /**
  * struct cm_op - an operation
  * @comm: its communicator
- * @call: which function was called
+ * @call: the function that was called
  * @post: what is posted; its cookie is the address of this structure
  * @out: where the program wants the result
  * @payload: as it is posted
  * @payload_bytes: of it
- * @result: as collsock gives it; may be @out.buffer
- * @result_bytes: of it, 0 if this rank gets none
+ * @result: as collsock returns it; may be @out.buffer
+ * @result_bytes: of it, 0 if this rank receives none
  * @scratch: for data that does not lie in memory as it travels, or NULL
- * @seen: derived elements, seen from @scratch, or MPI_DATATYPE_NULL
+ * @seen: derived elements, as seen from @scratch, or MPI_DATATYPE_NULL
  * @state: enum cm_op_state
  * @error: 0, or a positive errno; valid when it is done
- * @failed_rank: whom @error speaks of
- * @completed_ns: when it did
- * @next: in the queue
+ * @failed_rank: the rank that caused @error
+ * @completed_ns: when it completed
+ * @next: in the window's queue
  * @request: of a nonblocking one
- * @told: MPI knows that the request is complete
+ * @told: the underlying MPI knows that the request is complete
  * @next_request: in the table of requests
  */
 struct cm_op {
@@ -61,41 +79,51 @@ struct cm_op {
 };
 
 /*
- * @in is what this rank brings, @out what it gets, or NULL. The operation's kind, type,
- * operator, root and count are in @op->post. An MPI error code.
+ * A zeroed operation becomes NEW. @in is what this rank contributes, @out what it receives,
+ * or NULL. The operation's kind, type, operator, root and count are in @op->post already.
+ * Returns an MPI error code.
  */
 int cm_op_init(struct cm_op *op, struct cm_comm *c, const struct cm_data *in,
 	       const struct cm_data *out);
 
-/* Post and wait. */
-void cm_op_run(struct cm_op *op);
+/*
+ * NEW or QUEUED: post it. False if the window has no room for it, and then its state is as
+ * before; otherwise it is POSTED, or DONE.
+ */
+bool cm_op_post(struct cm_op *op);
 
-/* Post and go on; never blocks. */
-void cm_op_post(struct cm_op *op);
+/* NEW: the same, and wait in the kernel. It may still be POSTED when this returns true. */
+bool cm_op_run(struct cm_op *op);
+
+/* NEW: it is put into the window's queue. */
+void cm_op_queued(struct cm_op *op);
+
+/* POSTED: its completion, and the result, which is copied if it is not in @op->result */
+void cm_op_complete(struct cm_op *op, const struct collsock_completion *completion,
+		    const void *result);
 
 /*
- * Has it ended? @looked is the communicator whose completions the caller has just taken, or
- * NULL at first.
+ * Not DONE: the kernel cannot complete it, because a call that must not fail has failed with
+ * @err, a negative errno. This rank would be one operation behind all others from now on, so
+ * it leaves the group.
  */
-bool cm_op_test(struct cm_op *op, struct cm_comm **looked);
+void cm_op_lost(struct cm_op *op, int err);
 
-/* Wait, and drive the MPI below meanwhile. */
-void cm_op_wait(struct cm_op *op);
+static inline bool cm_op_is_posted(const struct cm_op *op)
+{
+	return atomic_load(&op->state) == CM_OP_POSTED;
+}
 
-/* Nobody waits for it any more, the only one: the communicator will not use its socket again. */
-void cm_op_abandon(struct cm_op *op);
+/* Then all that was written before it was moved there is visible. */
+static inline bool cm_op_is_done(const struct cm_op *op)
+{
+	return atomic_load_explicit(&op->state, memory_order_acquire) == CM_OP_DONE;
+}
 
-/* It is done: put the result where the program wants it. An MPI error code. */
+/* DONE: put the result where the program wants it. Returns an MPI error code. */
 int cm_op_finish(struct cm_op *op);
 
-/* What cm_op_init() has made; cm_op_finish() does it, too. */
+/* Free what cm_op_init() allocated; cm_op_finish() does so, too. */
 void cm_op_release(struct cm_op *op);
-
-/* Take completions and post what is queued. The lock of @c is held. */
-void cm_op_advance(struct cm_comm *c);
-
-/* poster.c: something has been queued; the thread's end */
-void cm_poster_kick(void);
-void cm_poster_stop(void);
 
 #endif

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/*
- * The thread that posts what the windows had no room for. It calls no MPI function, so
- * it may run in programs that know nothing of threads. It is there from the first time
- * that a window is full.
- */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -15,43 +10,50 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "op.h"
+#include "poster.h"
+#include "window.h"
 
-/* Sockets beyond them are looked after as often as this. */
+/* With as many sockets the thread looks again after this time, for there may be more. */
 #define MOST_SOCKETS 64
 #define LOOK_AGAIN_MS 10
 
-/* A socket whose group has lost somebody is always ready, perhaps with nothing to do. */
+/* The socket of a failed group is always ready, perhaps with nothing to do. */
 #define ERROR_NAP_MS 1
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_t thread;
-static bool running;
-static atomic_bool stopping;
-static int wake_fd = -1;
+static pthread_mutex_t poster_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_t poster_thread;
+static bool poster_running;
+static atomic_bool poster_stopping;
+static int poster_event_fd = -1;
 
-static void drain_wake_up(void)
+static void poster_drain_event(void)
 {
 	__u64 times;
 
-	if (read(wake_fd, &times, sizeof(times)) < 0 && errno != EAGAIN)
+	if (read(poster_event_fd, &times, sizeof(times)) < 0 && errno != EAGAIN)
 		abort();
 }
 
-/* Post for all communicators; returns how many sockets are worth looking at. */
-static unsigned int post_all(struct pollfd *sockets)
+static void poster_send_event(void)
+{
+	const __u64 once = 1;
+
+	if (write(poster_event_fd, &once, sizeof(once)) < 0)
+		abort();
+}
+
+/* Post for all communicators; returns the number of sockets to wait for. */
+static unsigned int poster_post_all(struct pollfd *sockets)
 {
 	unsigned int count = 0;
 	struct cm_comm *c;
 
 	cm_comm_lock_all();
 	for (c = cm_comm_all; c; c = c->next) {
-		if (!atomic_load(&c->queued))
+		if (!cm_window_is_queued(c))
 			continue;
-		pthread_mutex_lock(&c->lock);
-		cm_op_advance(c);
-		pthread_mutex_unlock(&c->lock);
-		if (atomic_load(&c->queued) && count < MOST_SOCKETS)
+		cm_window_advance(c);
+		if (cm_window_is_queued(c) && count < MOST_SOCKETS)
 			sockets[count++] = (struct pollfd){
 				.fd	= collsock_fd(c->socket),
 				.events	= POLLIN | POLLOUT,
@@ -61,7 +63,7 @@ static unsigned int post_all(struct pollfd *sockets)
 	return count;
 }
 
-static bool has_error_alone(const struct pollfd *sockets, unsigned int count)
+static bool poster_has_error_alone(const struct pollfd *sockets, unsigned int count)
 {
 	bool error = false;
 
@@ -73,74 +75,66 @@ static bool has_error_alone(const struct pollfd *sockets, unsigned int count)
 	return error;
 }
 
-static void *post(void *unused)
+static void *poster_run(void *unused)
 {
-	struct pollfd sockets[1 + MOST_SOCKETS] = { { .fd = wake_fd, .events = POLLIN } };
+	struct pollfd sockets[1 + MOST_SOCKETS] = { { .fd = poster_event_fd, .events = POLLIN } };
 	unsigned int count;
 
 	(void)unused;
-	while (!atomic_load(&stopping)) {
-		drain_wake_up();
-		count = post_all(sockets + 1);
+	while (!atomic_load(&poster_stopping)) {
+		poster_drain_event();
+		count = poster_post_all(sockets + 1);
 		poll(sockets, 1 + count, count == MOST_SOCKETS ? LOOK_AGAIN_MS : -1);
-		if (has_error_alone(sockets, 1 + count))
+		if (poster_has_error_alone(sockets, 1 + count))
 			poll(sockets, 1, ERROR_NAP_MS);
 	}
 	return NULL;
 }
 
-/* It must not run the program's signal handlers. */
-static int start(void)
+/* The thread must not run the program's signal handlers. */
+static int poster_start(void)
 {
 	sigset_t all, before;
 	int err;
 
-	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (wake_fd < 0)
+	poster_event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (poster_event_fd < 0)
 		return errno;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&thread, NULL, post, NULL);
+	err = pthread_create(&poster_thread, NULL, poster_run, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (err)
-		close(wake_fd);
+		close(poster_event_fd);
 	return err;
 }
 
-static void wake(void)
-{
-	const __u64 once = 1;
-
-	if (write(wake_fd, &once, sizeof(once)) < 0)
-		abort();
-}
-
-void cm_poster_kick(void)
+void cm_poster_wake(void)
 {
 	static bool said;
 	int err = 0;
 
-	pthread_mutex_lock(&lock);
-	if (!running)
-		err = start();
-	running = !err;
-	if (running)
-		wake();
+	pthread_mutex_lock(&poster_lock);
+	if (!poster_running)
+		err = poster_start();
+	poster_running = !err;
+	if (poster_running)
+		poster_send_event();
 	else if (!said)
 		fprintf(stderr,
 			"collsock: no thread for posting, so operations are posted while the program waits: %s\n",
 			strerror(err));
 	said |= err;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&poster_lock);
 }
 
 void cm_poster_stop(void)
 {
-	if (!running)
+	if (!poster_running)
 		return;
-	atomic_store(&stopping, true);
-	wake();
-	pthread_join(thread, NULL);
-	close(wake_fd);
-	running = false;
+	atomic_store(&poster_stopping, true);
+	poster_send_event();
+	pthread_join(poster_thread, NULL);
+	close(poster_event_fd);
+	poster_running = false;
 }

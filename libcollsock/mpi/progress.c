@@ -3,9 +3,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "below.h"
 #include "clock.h"
 #include "progress.h"
+#include "underlying.h"
 
 #define SHORTEST_NAP_NS	50000L
 #define LONGEST_NAP_NS	1000000L
@@ -14,57 +14,59 @@
 #define DRIVE_AGAIN_NS	1000000ULL
 
 /*
- * Nobody ever sends over it. On another communicator MPICH drives nothing where it finds
- * a message that the program has not received yet, and on MPI_COMM_SELF nothing at all.
+ * Nothing is ever sent over it. On another communicator MPICH makes no progress where it
+ * finds a message that the program has not received yet, and on MPI_COMM_SELF none at all.
  */
-MPI_Comm cm_own_comm = MPI_COMM_NULL;
+MPI_Comm cm_progress_comm = MPI_COMM_NULL;
 
-static atomic_ullong driven_ns;
+static atomic_ullong progress_driven_ns;
 
 int cm_progress_init(int rank, int ranks)
 {
 	MPI_Request request;
 	int err;
 
-	err = PMPI_Comm_idup(MPI_COMM_WORLD, &cm_own_comm, &request);
+	err = PMPI_Comm_idup(MPI_COMM_WORLD, &cm_progress_comm, &request);
 	if (!err)
-		err = cm_await_below(&request, "the first step", rank, ranks);
-	return err ? err : PMPI_Comm_set_errhandler(cm_own_comm, MPI_ERRORS_RETURN);
+		err = cm_progress_await(&request, "the first step", rank, ranks);
+	return err ? err : PMPI_Comm_set_errhandler(cm_progress_comm, MPI_ERRORS_RETURN);
 }
 
 void cm_progress_exit(void)
 {
-	if (cm_own_comm != MPI_COMM_NULL)
-		PMPI_Comm_free(&cm_own_comm);
+	if (cm_progress_comm != MPI_COMM_NULL)
+		cm_underlying.Comm_free(&cm_progress_comm);
 }
 
-void cm_drive(void)
+void cm_progress_drive(void)
 {
 	int found;
 
-	PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, cm_own_comm, &found, MPI_STATUS_IGNORE);
+	PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, cm_progress_comm, &found, MPI_STATUS_IGNORE);
 }
 
-void cm_drive_sometimes(__u64 now_ns)
+void cm_progress_drive_sometimes(__u64 now_ns)
 {
-	if (now_ns < atomic_load_explicit(&driven_ns, memory_order_relaxed) + DRIVE_AGAIN_NS)
+	__u64 last_ns = atomic_load_explicit(&progress_driven_ns, memory_order_relaxed);
+
+	if (now_ns < last_ns + DRIVE_AGAIN_NS)
 		return;
-	atomic_store_explicit(&driven_ns, now_ns, memory_order_relaxed);
-	cm_drive();
+	atomic_store_explicit(&progress_driven_ns, now_ns, memory_order_relaxed);
+	cm_progress_drive();
 }
 
-/* Did a socket wake us only to say that its group has failed, as it will each time? */
-static bool woken_for_nothing(const struct pollfd *sockets, unsigned int count)
+/* The socket of a failed group wakes us each time, without anything to read. */
+static bool progress_has_input(const struct pollfd *sockets, unsigned int count)
 {
 	unsigned int i;
 
 	for (i = 0; i < count; i++)
 		if (sockets[i].revents & POLLIN)
-			return false;
-	return true;
+			return true;
+	return false;
 }
 
-void cm_pace_sleep(struct cm_pace *pace, struct pollfd *sockets, unsigned int count)
+void cm_progress_sleep(struct cm_pace *pace, struct pollfd *sockets, unsigned int count)
 {
 	struct timespec nap = { .tv_nsec = SHORTEST_NAP_NS };
 
@@ -72,25 +74,25 @@ void cm_pace_sleep(struct cm_pace *pace, struct pollfd *sockets, unsigned int co
 		nap.tv_nsec <<= pace->naps++;
 	else
 		nap.tv_nsec = LONGEST_NAP_NS;
-	if (ppoll(sockets, count, &nap, NULL) > 0 && woken_for_nothing(sockets, count))
+	if (ppoll(sockets, count, &nap, NULL) > 0 && !progress_has_input(sockets, count))
 		nanosleep(&nap, NULL);
 }
 
-int cm_await_below(MPI_Request *request, const char *what, int rank, int ranks)
+int cm_progress_await(MPI_Request *request, const char *what, int rank, int ranks)
 {
-	__u64 suspicious = cm_now_ns() + SUSPICIOUS_S * CM_NS_PER_S;
+	__u64 suspicious = cm_clock_ns() + SUSPICIOUS_S * CM_NS_PER_S;
 	struct cm_pace pace = { };
 	int done, err;
 
 	for (;;) {
-		err = below.Test(request, &done, MPI_STATUS_IGNORE);
+		err = cm_underlying.Test(request, &done, MPI_STATUS_IGNORE);
 		if (err || done)
 			return err;
-		cm_pace_sleep(&pace, NULL, 0);
-		if (suspicious && cm_now_ns() >= suspicious) {
+		cm_progress_sleep(&pace, NULL, 0);
+		if (suspicious && cm_clock_ns() >= suspicious) {
 			fprintf(stderr,
-				"collsock: rank %d waits for %s of %d ranks since %d s. Is this library preloaded in all of them?\n",
-				rank, what, ranks, SUSPICIOUS_S);
+				"collsock: rank %d has waited %d s for %s of %d ranks. Is this library preloaded in all of them?\n",
+				rank, SUSPICIOUS_S, what, ranks);
 			suspicious = 0;
 		}
 	}

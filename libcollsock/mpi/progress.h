@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Progress of the MPI below. Sends that have completed locally may still be queued there,
- * and others may wait for what this process has posted: whoever waits here drives it, or
- * correct programs deadlock.
+ * Progress of the underlying MPI. Sends that have completed locally may still be queued in
+ * it, and other ranks may wait for them: a call that waits here must drive the underlying
+ * MPI, or correct programs deadlock.
  */
 #ifndef COLLSOCK_MPI_PROGRESS_H
 #define COLLSOCK_MPI_PROGRESS_H
@@ -13,28 +13,28 @@
 #include <mpi.h>
 
 /*
- * A communicator of all ranks that belongs to this library. Errors return: it is for
- * whatever is none of the program's error handlers' business.
+ * A communicator of all ranks that belongs to this library. Its errors are returned: it is
+ * for what does not concern the program's error handlers.
  */
-extern MPI_Comm cm_own_comm;
+extern MPI_Comm cm_progress_comm;
 
-/* In MPI_Init and MPI_Finalize of all ranks. An MPI error code. */
+/* In MPI_Init and MPI_Finalize of all ranks. Returns an MPI error code. */
 int cm_progress_init(int rank, int ranks);
 void cm_progress_exit(void);
 
-/* Let the MPI below do what it has to do. */
-void cm_drive(void);
+/* Let the underlying MPI make progress. */
+void cm_progress_drive(void);
 
 /*
- * The same if it was not done for a while. Calls that need not wait make progress, too:
- * a program may have no others. @now_ns is when one has completed: it costs no call.
+ * The same, unless it was done a short while ago. For calls that need not wait: a program
+ * may have no others. @now_ns is the time of a completion, which saves reading the clock.
  */
-void cm_drive_sometimes(__u64 now_ns);
+void cm_progress_drive_sometimes(__u64 now_ns);
 
 /**
  * struct cm_pace - of one wait that sleeps now and then
  * @naps: so far
- * @looks: whether there is reason to sleep; for the caller
+ * @looks: for the caller, who decides when to sleep
  */
 struct cm_pace {
 	unsigned int naps;
@@ -42,15 +42,15 @@ struct cm_pace {
 };
 
 /*
- * Sleep until one of the sockets is ready, but not for long: 50 us the first time, up to
- * 1 ms later, for the MPI below wakes nobody.
+ * Sleep until one of the sockets is ready, but only 50 us the first time, up to 1 ms later:
+ * the underlying MPI has no way to wake us.
  */
-void cm_pace_sleep(struct cm_pace *pace, struct pollfd *sockets, unsigned int count);
+void cm_progress_sleep(struct cm_pace *pace, struct pollfd *sockets, unsigned int count);
 
 /*
- * Wait for what was begun in the MPI below. If that takes 30 s, one line says that rank
- * @rank waits for @what of @ranks ranks, and it goes on. An MPI error code.
+ * Wait for a request of the underlying MPI. If that takes 30 s, print once that rank @rank has
+ * waited for @what of @ranks ranks, and go on. Returns an MPI error code.
  */
-int cm_await_below(MPI_Request *request, const char *what, int rank, int ranks);
+int cm_progress_await(MPI_Request *request, const char *what, int rank, int ranks);
 
 #endif

@@ -8,48 +8,48 @@
 
 #define BUCKETS 256
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct cm_op *table[BUCKETS];
-static atomic_uint active;
-static atomic_uint failed;
+static pthread_mutex_t request_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct cm_op *request_table[BUCKETS];
+static atomic_uint request_active;
+static atomic_uint request_failed;
 
-/* Ended with an error while this thread was in MPI */
-static __thread struct cm_op *ended;
+/* Those that ended with an error during this thread's call of the underlying MPI */
+static __thread struct cm_op *request_ended;
 
-static struct cm_op **bucket(MPI_Request request)
+static struct cm_op **request_bucket(MPI_Request request)
 {
 	__u64 number = 0;
 
 	memcpy(&number, &request, sizeof(request));
-	return &table[(number * 0x9e3779b97f4a7c15ULL) >> 56];
+	return &request_table[(number * 0x9e3779b97f4a7c15ULL) >> 56];
 }
 
-static void enter(struct cm_op *op)
+static void request_insert(struct cm_op *op)
 {
-	struct cm_op **first = bucket(op->request);
+	struct cm_op **first = request_bucket(op->request);
 
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&request_lock);
 	op->next_request = *first;
 	*first = op;
-	pthread_mutex_unlock(&lock);
-	atomic_fetch_add(&active, 1);
+	pthread_mutex_unlock(&request_lock);
+	atomic_fetch_add(&request_active, 1);
 }
 
-static void leave(struct cm_op *op)
+static void request_remove(struct cm_op *op)
 {
 	struct cm_op **link;
 
-	pthread_mutex_lock(&lock);
-	for (link = bucket(op->request); *link != op; link = &(*link)->next_request)
+	pthread_mutex_lock(&request_lock);
+	for (link = request_bucket(op->request); *link != op; link = &(*link)->next_request)
 		;
 	*link = op->next_request;
-	pthread_mutex_unlock(&lock);
-	atomic_fetch_sub(&active, 1);
+	pthread_mutex_unlock(&request_lock);
+	atomic_fetch_sub(&request_active, 1);
 }
 
 bool cm_request_any(void)
 {
-	return atomic_load_explicit(&active, memory_order_relaxed);
+	return atomic_load_explicit(&request_active, memory_order_relaxed);
 }
 
 struct cm_op *cm_request_find(MPI_Request request)
@@ -58,10 +58,10 @@ struct cm_op *cm_request_find(MPI_Request request)
 
 	if (!cm_request_any() || request == MPI_REQUEST_NULL)
 		return NULL;
-	pthread_mutex_lock(&lock);
-	for (op = *bucket(request); op && op->request != request; op = op->next_request)
+	pthread_mutex_lock(&request_lock);
+	for (op = *request_bucket(request); op && op->request != request; op = op->next_request)
 		;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&request_lock);
 	return op;
 }
 
@@ -73,7 +73,7 @@ struct cm_op *cm_request_new(struct cm_comm *c, enum cm_call call)
 		return NULL;
 	op->call = call;
 	op->comm = c;
-	atomic_fetch_add(&c->references, 1);
+	cm_comm_get(c);
 	return op;
 }
 
@@ -83,9 +83,9 @@ void cm_request_discard(struct cm_op *op)
 	free(op);
 }
 
-/* ---- what MPI asks ---- */
+/* ---- callbacks of the underlying MPI ---- */
 
-static int query(void *extra, MPI_Status *status)
+static int request_query(void *extra, MPI_Status *status)
 {
 	(void)extra;
 	PMPI_Status_set_elements(status, MPI_BYTE, 0);
@@ -95,23 +95,23 @@ static int query(void *extra, MPI_Status *status)
 	return MPI_SUCCESS;
 }
 
-/* The program has been given its end. */
-static int end(void *extra)
+/* The program has completed the request. */
+static int request_free(void *extra)
 {
 	struct cm_op *op = extra;
 
-	leave(op);
+	request_remove(op);
 	if (op->error) {
-		op->next_request = ended;
-		ended = op;
+		op->next_request = request_ended;
+		request_ended = op;
 	} else {
 		cm_request_discard(op);
 	}
 	return MPI_SUCCESS;
 }
 
-/* MPI forbids it for collectives. */
-static int cancel(void *extra, int complete)
+/* MPI does not allow it for collectives. */
+static int request_cancel(void *extra, int complete)
 {
 	(void)extra;
 	return complete ? MPI_SUCCESS : MPI_ERR_REQUEST;
@@ -119,11 +119,12 @@ static int cancel(void *extra, int complete)
 
 int cm_request_start(struct cm_op *op, MPI_Request *request)
 {
-	int err = PMPI_Grequest_start(query, end, cancel, op, &op->request);
+	int err = PMPI_Grequest_start(request_query, request_free, request_cancel, op,
+				      &op->request);
 
 	if (err)
 		return err;
-	enter(op);
+	request_insert(op);
 	*request = op->request;
 	return MPI_SUCCESS;
 }
@@ -132,28 +133,28 @@ void cm_request_tell(struct cm_op *op)
 {
 	if (atomic_exchange(&op->told, true))
 		return;
-	/* What MPI says of unpacking is of no group's failure, but as bad. */
+	/* Unpacking has failed: not a failure of the group, but reported like one. */
 	if (cm_op_finish(op) && !op->error)
 		op->error = EIO;
 	if (op->error)
-		atomic_fetch_add(&failed, 1);
+		atomic_fetch_add(&request_failed, 1);
 	PMPI_Grequest_complete(op->request);
 }
 
 bool cm_request_any_failed(void)
 {
-	return atomic_load_explicit(&failed, memory_order_relaxed);
+	return atomic_load_explicit(&request_failed, memory_order_relaxed);
 }
 
 int cm_request_failure(MPI_Request *request, MPI_Comm *comm)
 {
-	struct cm_op *op = ended;
+	struct cm_op *op = request_ended;
 	int code;
 
 	if (!op)
 		return MPI_SUCCESS;
-	ended = op->next_request;
-	atomic_fetch_sub(&failed, 1);
+	request_ended = op->next_request;
+	atomic_fetch_sub(&request_failed, 1);
 	code = cm_error_code(op->comm, op->call, op->error, op->failed_rank);
 	*request = op->request;
 	*comm = op->comm->handle;

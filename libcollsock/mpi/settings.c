@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Environment variables: COLLSOCK_MPI and what begins with COLLSOCK_MPI_. */
+/* Reads COLLSOCK_MPI and COLLSOCK_MPI_*. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -13,12 +13,12 @@
 #include "settings.h"
 
 #define DEFAULT_AFTER		4
-/* Of more bytes there are MPIs that take less work: Documentation/performance.md, MPI */
+/* Beyond these some MPIs need less work: Documentation/performance.md, MPI */
 #define DEFAULT_MAX_BYTES	512
 #define DEFAULT_MAX_ROOTED_BYTES	256
 /*
- * Broadcasts and reductions by turns are acknowledged late where nothing goes back: in a
- * smaller window programs wait for that.
+ * A stream of broadcasts or reductions is acknowledged late, because nothing goes back to the
+ * senders: with a smaller window programs wait for that.
  */
 #define DEFAULT_WINDOW		COLLSOCK_MAX_WINDOW
 #define DEFAULT_LIVENESS_S	60
@@ -27,20 +27,20 @@
 struct cm_settings cm_settings;
 
 /**
- * struct variable - one that holds a number
- * @name: of it
+ * struct settings_variable - an environment variable that holds a number
+ * @name: its name
  * @least: smallest value
  * @most: largest value
  * @value: where it goes; keeps its default if the variable is not set
  */
-struct variable {
+struct settings_variable {
 	const char	*name;
 	unsigned long	least;
 	unsigned long	most;
 	__u32	*value;
 };
 
-static int read_number(const struct variable *v, char *error, size_t bytes)
+static int settings_read_number(const struct settings_variable *v, char *error, size_t bytes)
 {
 	const char *text = getenv(v->name);
 	unsigned long number;
@@ -51,7 +51,7 @@ static int read_number(const struct variable *v, char *error, size_t bytes)
 	errno = 0;
 	number = strtoul(text, &end, 10);
 	if (errno || *end || *text == '-' || number < v->least || number > v->most) {
-		snprintf(error, bytes, "%s=%s: a number from %lu to %lu is wanted", v->name, text,
+		snprintf(error, bytes, "%s=%s: not a number from %lu to %lu", v->name, text,
 			 v->least, v->most);
 		return -1;
 	}
@@ -59,7 +59,7 @@ static int read_number(const struct variable *v, char *error, size_t bytes)
 	return 0;
 }
 
-static int read_mode(struct cm_settings *s, char *error, size_t bytes)
+static int settings_read_mode(struct cm_settings *s, char *error, size_t bytes)
 {
 	static const char *const names[] = {
 		[CM_OFF] = "off", [CM_ON] = "on", [CM_REQUIRE] = "require",
@@ -72,7 +72,7 @@ static int read_mode(struct cm_settings *s, char *error, size_t bytes)
 	for (s->mode = 0; s->mode <= CM_REQUIRE; s->mode++)
 		if (!strcmp(text, names[s->mode]))
 			return 0;
-	snprintf(error, bytes, "COLLSOCK_MPI=%s: it is on, off or require", text);
+	snprintf(error, bytes, "COLLSOCK_MPI=%s: not on, off or require", text);
 	return -1;
 }
 
@@ -80,7 +80,7 @@ static int read_mode(struct cm_settings *s, char *error, size_t bytes)
 
 enum { BARRIER, ALLREDUCE, REDUCE, BROADCAST, FANOUT, WORDS };
 
-static int algorithm_number(const char *name)
+static int settings_algorithm_number(const char *name)
 {
 	static const char *const names[] = {
 		[COLLSOCK_AUTO] = "auto",
@@ -97,8 +97,8 @@ static int algorithm_number(const char *name)
 	return -1;
 }
 
-/* As the kernel has them: collsock(7) */
-static bool has_algorithm(int word, enum collsock_algorithm algorithm)
+/* Which operation has which algorithm: collsock(7) */
+static bool settings_has_algorithm(int word, enum collsock_algorithm algorithm)
 {
 	switch (algorithm) {
 	case COLLSOCK_DISSEMINATION:
@@ -110,7 +110,7 @@ static bool has_algorithm(int word, enum collsock_algorithm algorithm)
 	}
 }
 
-static bool lacks_fanout(const struct cm_settings *s)
+static bool settings_lacks_fanout(const struct cm_settings *s)
 {
 	size_t i;
 
@@ -120,7 +120,7 @@ static bool lacks_fanout(const struct cm_settings *s)
 	return false;
 }
 
-static int read_word(struct cm_settings *s, int word, const char *value)
+static int settings_read_word(struct cm_settings *s, int word, const char *value)
 {
 	unsigned long fanout;
 	char *end = NULL;
@@ -133,14 +133,14 @@ static int read_word(struct cm_settings *s, int word, const char *value)
 		s->fanout = fanout;
 		return 0;
 	}
-	number = algorithm_number(value);
-	if (word < 0 || number < 0 || !has_algorithm(word, number))
+	number = settings_algorithm_number(value);
+	if (word < 0 || number < 0 || !settings_has_algorithm(word, number))
 		return -1;
 	s->algorithm[word] = number;
 	return 0;
 }
 
-static int read_algorithms(struct cm_settings *s, char *error, size_t bytes)
+static int settings_read_algorithms(struct cm_settings *s, char *error, size_t bytes)
 {
 	static char *const words[] = {
 		[BARRIER] = "barrier", [ALLREDUCE] = "allreduce", [REDUCE] = "reduce",
@@ -157,12 +157,12 @@ static int read_algorithms(struct cm_settings *s, char *error, size_t bytes)
 	while (copy && *rest && !err) {
 		int word = getsubopt(&rest, words, &value);
 
-		err = read_word(s, word, value);
+		err = settings_read_word(s, word, value);
 	}
 	free(copy);
-	if (!copy || err || lacks_fanout(s)) {
+	if (!copy || err || settings_lacks_fanout(s)) {
 		snprintf(error, bytes,
-			 "COLLSOCK_MPI_ALGORITHM=%s: wanted is, for instance, barrier=pairwise,allreduce=kary,fanout=4; algorithms are auto, binomial, kary (with a fanout from 2 to %d), for barrier and allreduce pairwise, for barrier dissemination",
+			 "COLLSOCK_MPI_ALGORITHM=%s: not of the form barrier=pairwise,allreduce=kary,fanout=4; algorithms are auto, binomial, kary (with a fanout from 2 to %d), for barrier and allreduce also pairwise, for barrier also dissemination",
 			 text, COLLSOCK_MAX_FANOUT);
 		return -1;
 	}
@@ -171,7 +171,7 @@ static int read_algorithms(struct cm_settings *s, char *error, size_t bytes)
 
 /* ---- COLLSOCK_MPI_NETWORK=10.1.0.0/16 ---- */
 
-static int read_network(struct cm_settings *s, char *error, size_t bytes)
+static int settings_read_network(struct cm_settings *s, char *error, size_t bytes)
 {
 	const char *text = getenv("COLLSOCK_MPI_NETWORK"), *slash;
 	char address[INET6_ADDRSTRLEN] = "";
@@ -190,7 +190,7 @@ static int read_network(struct cm_settings *s, char *error, size_t bytes)
 	if (*end || end == slash + 1 || prefix > (s->network_family == AF_INET ? 32 : 128) ||
 	    inet_pton(s->network_family, address, s->network) != 1) {
 		snprintf(error, bytes,
-			 "COLLSOCK_MPI_NETWORK=%s: an address and the bits of it that count are wanted, as in 10.1.0.0/16",
+			 "COLLSOCK_MPI_NETWORK=%s: not an address and a prefix length, as in 10.1.0.0/16",
 			 text);
 		return -1;
 	}
@@ -200,7 +200,7 @@ static int read_network(struct cm_settings *s, char *error, size_t bytes)
 int cm_settings_read(struct cm_settings *s, char *error, size_t bytes)
 {
 	__u32 liveness_s = DEFAULT_LIVENESS_S, verbose = 0, summary = 0, max_bytes = 0;
-	const struct variable variables[] = {
+	const struct settings_variable variables[] = {
 		{ "COLLSOCK_MPI_AFTER", 0, INT32_MAX, &s->after },
 		{ "COLLSOCK_MPI_MAX_BYTES", 8, COLLSOCK_MAX_PAYLOAD, &max_bytes },
 		{ "COLLSOCK_MPI_WINDOW", 1, COLLSOCK_MAX_WINDOW, &s->window },
@@ -218,16 +218,16 @@ int cm_settings_read(struct cm_settings *s, char *error, size_t bytes)
 	s->port = COLLSOCK_PORT;
 	s->spin_us = CM_SPIN_AUTO;
 	for (i = 0; i < ARRAY_SIZE(variables); i++)
-		if (read_number(&variables[i], error, bytes))
+		if (settings_read_number(&variables[i], error, bytes))
 			return -1;
-	/* Groups round it down, too. */
+	/* A multiple of the widest element */
 	max_bytes -= max_bytes % sizeof(__u64);
 	s->max_bytes = max_bytes ? max_bytes : DEFAULT_MAX_BYTES;
 	s->max_rooted_bytes = max_bytes ? max_bytes : DEFAULT_MAX_ROOTED_BYTES;
 	s->liveness_ms = liveness_s * MS_PER_S;
 	s->verbose = verbose;
 	s->summary = summary;
-	if (read_mode(s, error, bytes) || read_algorithms(s, error, bytes))
+	if (settings_read_mode(s, error, bytes) || settings_read_algorithms(s, error, bytes))
 		return -1;
-	return read_network(s, error, bytes);
+	return settings_read_network(s, error, bytes);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What users set, by environment variables of rank 0 of MPI_COMM_WORLD. */
+/* The settings: environment variables of rank 0 of MPI_COMM_WORLD. */
 #ifndef COLLSOCK_MPI_SETTINGS_H
 #define COLLSOCK_MPI_SETTINGS_H
 
@@ -11,7 +11,7 @@
 enum cm_mode {
 	CM_OFF,
 	CM_ON,
-	CM_REQUIRE,	/* a communicator that cannot be served ends the program */
+	CM_REQUIRE,	/* end the program if a communicator cannot join */
 };
 
 /* CM_SPIN_AUTO: spin where each rank has a processor of its own */
@@ -20,7 +20,7 @@ enum cm_mode {
 /**
  * struct cm_settings - the same on all ranks of MPI_COMM_WORLD
  * @mode: enum cm_mode
- * @after: join at this collective of a communicator; 0: MPI_COMM_WORLD in MPI_Init
+ * @after: a communicator joins at this collective; 0: MPI_COMM_WORLD in MPI_Init
  * @max_bytes: largest payload that is taken
  * @max_rooted_bytes: the same of operations with a root
  * @window: operations under way at once
@@ -29,11 +29,11 @@ enum cm_mode {
  * @spin_us: how long a wait spins before it sleeps, or CM_SPIN_AUTO
  * @algorithm: of barrier, allreduce, reduce, broadcast: enum collsock_algorithm
  * @fanout: of k-ary trees
- * @verbose: say what is joined and what is not
- * @summary: a page at MPI_Finalize
- * @network_family: AF_INET, AF_INET6, or 0 if hosts may be reached over any network
- * @network_prefix: bits of @network that count
- * @network: the network over which hosts speak
+ * @verbose: print which communicators have joined, and why others have not
+ * @summary: print one at MPI_Finalize
+ * @network_family: AF_INET, AF_INET6, or 0 for any network
+ * @network_prefix: length of the prefix of @network
+ * @network: over which hosts communicate
  */
 struct cm_settings {
 	__u32	mode;
@@ -55,7 +55,7 @@ struct cm_settings {
 
 extern struct cm_settings cm_settings;
 
-/* From the environment. 0, or -1 and in @error what is wrong with which variable. */
+/* From the environment. Returns 0, or -1 with a message in @error. */
 int cm_settings_read(struct cm_settings *settings, char *error, size_t bytes);
 
 #endif

@@ -8,20 +8,13 @@
 
 #define NS_PER_US 1000.0
 
-const char *const cm_call_names[CM_CALLS] = {
-	[CM_BARRIER] = "MPI_Barrier",		[CM_BCAST] = "MPI_Bcast",
-	[CM_REDUCE] = "MPI_Reduce",		[CM_ALLREDUCE] = "MPI_Allreduce",
-	[CM_IBARRIER] = "MPI_Ibarrier",		[CM_IBCAST] = "MPI_Ibcast",
-	[CM_IREDUCE] = "MPI_Ireduce",		[CM_IALLREDUCE] = "MPI_Iallreduce",
-};
-
-static const char *const reason_names[CM_REASONS] = {
+static const char *const summary_reasons[CM_REASONS] = {
 	[CM_NOT_YET] = "before the communicator joined",
 	[CM_LARGE] = "more bytes than COLLSOCK_MPI_MAX_BYTES",
 	[CM_EMPTY] = "no data",
 	[CM_DATATYPE] = "datatype",
 	[CM_OPERATOR] = "operator",
-	[CM_ARGUMENTS] = "arguments that are wrong",
+	[CM_ARGUMENTS] = "invalid arguments",
 	[CM_ALONE] = "communicator of one rank",
 	[CM_ONE_HOST] = "all ranks on one host",
 	[CM_INTER] = "inter-communicator",
@@ -30,51 +23,53 @@ static const char *const reason_names[CM_REASONS] = {
 	[CM_FREED] = "in a callback while the communicator is freed",
 };
 
-static atomic_ullong counts[CM_CALLS][CM_REASONS];
-static atomic_ullong times[CM_CALLS];
+static atomic_ullong summary_counts[CM_CALLS][CM_REASONS];
+static atomic_ullong summary_times[CM_CALLS];
 
 void cm_summary_count(enum cm_call call, enum cm_reason reason)
 {
-	atomic_fetch_add_explicit(&counts[call][reason], 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&summary_counts[call][reason], 1, memory_order_relaxed);
 }
 
 __u64 cm_summary_begin(void)
 {
-	return cm_settings.summary ? cm_now_ns() : 0;
+	return cm_settings.summary ? cm_clock_ns() : 0;
 }
 
 void cm_summary_end(enum cm_call call, __u64 begin)
 {
 	if (begin)
-		atomic_fetch_add_explicit(&times[call], cm_now_ns() - begin, memory_order_relaxed);
+		atomic_fetch_add_explicit(&summary_times[call], cm_clock_ns() - begin,
+					  memory_order_relaxed);
 }
 
-static unsigned long long passed(enum cm_call call)
+static unsigned long long summary_passed(enum cm_call call)
 {
 	unsigned long long sum = 0;
 	unsigned int reason;
 
 	for (reason = CM_TAKEN + 1; reason < CM_REASONS; reason++)
-		sum += counts[call][reason];
+		sum += summary_counts[call][reason];
 	return sum;
 }
 
-static void print_call(enum cm_call call)
+static void summary_print_call(enum cm_call call)
 {
-	unsigned long long taken = counts[call][CM_TAKEN], rest = passed(call);
+	unsigned long long taken = summary_counts[call][CM_TAKEN], passed = summary_passed(call);
 	unsigned int reason;
 
-	if (!taken && !rest)
+	if (!taken && !passed)
 		return;
 	fprintf(stderr, "collsock: %-14s %12llu taken %12llu passed on", cm_call_names[call], taken,
-		rest);
+		passed);
 	if (taken && !cm_call_is_nonblocking(call))
-		fprintf(stderr, "   %10.1f us on average", times[call] / NS_PER_US / taken);
+		fprintf(stderr, "   %10.1f us on average", summary_times[call] / NS_PER_US / taken);
 	fprintf(stderr, "\n");
 	for (reason = CM_TAKEN + 1; reason < CM_REASONS; reason++)
-		if (counts[call][reason])
+		if (summary_counts[call][reason])
 			fprintf(stderr, "collsock: %42llu %s\n",
-				(unsigned long long)counts[call][reason], reason_names[reason]);
+				(unsigned long long)summary_counts[call][reason],
+				summary_reasons[reason]);
 }
 
 void cm_summary_print(void)
@@ -83,5 +78,5 @@ void cm_summary_print(void)
 
 	fprintf(stderr, "collsock: collectives of rank 0, and why they were passed on:\n");
 	for (call = 0; call < CM_CALLS; call++)
-		print_call(call);
+		summary_print_call(call);
 }

@@ -1,51 +1,52 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The calls that complete requests. Those of ours are brought forward first, then MPI is
- * asked about all of them: so any mixture does what it always did. Each function is
- * exported as MPI_X and as PMPI_X.
+ * The calls that complete requests. Our requests make progress first, then the underlying MPI
+ * handles all of them: so mixtures of ours and its own work as before.
  */
+#include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "below.h"
 #include "error.h"
+#include "export.h"
 #include "progress.h"
 #include "request.h"
+#include "run.h"
 
 #define MOST_SOCKETS 16
 #define LOOKS_BEFORE_SLEEP 100
 
-/* If the request is ours and has come to its end, MPI learns of it. */
-static void try_one(MPI_Request request, struct cm_comm **looked)
+/* If the request is ours and its operation is done, tell the underlying MPI. */
+static void wait_try_one(MPI_Request request, struct cm_comm **looked)
 {
 	struct cm_op *op = cm_request_find(request);
 
-	if (op && cm_op_test(op, looked))
+	if (op && cm_run_test(op, looked))
 		cm_request_tell(op);
 }
 
-static void await_one(MPI_Request request)
+static void wait_await_one(MPI_Request request)
 {
 	struct cm_op *op = cm_request_find(request);
 
 	if (!op)
 		return;
-	cm_op_wait(op);
-	cm_drive_sometimes(op->completed_ns);
+	cm_run_wait(op);
+	cm_progress_drive_sometimes(op->completed_ns);
 	cm_request_tell(op);
 }
 
-static void try_all(int count, const MPI_Request *requests)
+static void wait_try_all(int count, const MPI_Request *requests)
 {
 	struct cm_comm *looked = NULL;
 	int i;
 
 	for (i = 0; cm_request_any() && i < count; i++)
-		try_one(requests[i], &looked);
+		wait_try_one(requests[i], &looked);
 }
 
-static bool any_ours(int count, const MPI_Request *requests)
+static bool wait_has_ours(int count, const MPI_Request *requests)
 {
 	int i;
 
@@ -55,8 +56,8 @@ static bool any_ours(int count, const MPI_Request *requests)
 	return false;
 }
 
-/* Give way, later sleep a little; the end of one of ours wakes. */
-static void pause_for(struct cm_pace *pace, int count, const MPI_Request *requests)
+/* Yield, later sleep a little; a completion of one of ours wakes us. */
+static void wait_pause(struct cm_pace *pace, int count, const MPI_Request *requests)
 {
 	struct pollfd sockets[MOST_SOCKETS];
 	unsigned int used = 0;
@@ -75,16 +76,16 @@ static void pause_for(struct cm_pace *pace, int count, const MPI_Request *reques
 				.events	= POLLIN,
 			};
 	}
-	cm_pace_sleep(pace, sockets, used);
+	cm_progress_sleep(pace, sockets, used);
 }
 
 /* ---- failures ---- */
 
 /*
- * MPI knows nothing of our failures, because it would call the error handler of another
- * communicator: they are put in afterwards.
+ * The underlying MPI does not learn of our failures, because it would call the error handler
+ * of another communicator: they are added afterwards.
  */
-static int failure_of_one(int err)
+static int wait_failure(int err)
 {
 	MPI_Request request;
 	MPI_Comm comm;
@@ -93,11 +94,11 @@ static int failure_of_one(int err)
 	if (!cm_request_any_failed())
 		return err;
 	code = cm_request_failure(&request, &comm);
-	return err || code == MPI_SUCCESS ? err : cm_raise(comm, code);
+	return err || code == MPI_SUCCESS ? err : cm_error_raise(comm, code);
 }
 
-/* A copy of the requests of a call that completes some, if it may be needed, or NULL. */
-static MPI_Request *remember(int count, const MPI_Request *requests)
+/* A copy of the requests before a call that completes some; NULL if it is not needed. */
+static MPI_Request *wait_remember(int count, const MPI_Request *requests)
 {
 	MPI_Request *before;
 
@@ -109,9 +110,9 @@ static MPI_Request *remember(int count, const MPI_Request *requests)
 	return before;
 }
 
-/* Put a code where the status of the request is. @indices: as below. */
-static void put_code(const MPI_Request *before, MPI_Request request, const int *indices,
-		     int ended, MPI_Status *statuses, int code)
+/* Put a code where the status of the request is. @indices: as for wait_failures() */
+static void wait_put_code(const MPI_Request *before, MPI_Request request, const int *indices,
+			  int ended, MPI_Status *statuses, int code)
 {
 	int i;
 
@@ -120,8 +121,8 @@ static void put_code(const MPI_Request *before, MPI_Request request, const int *
 			statuses[i].MPI_ERROR = code;
 }
 
-/* Does MPI say that some have failed, and that it has told which? */
-static bool is_in_status(int err)
+/* Has the underlying MPI put errors into the statuses? */
+static bool wait_is_in_status(int err)
 {
 	int class = MPI_SUCCESS;
 
@@ -129,11 +130,11 @@ static bool is_in_status(int err)
 }
 
 /*
- * @err is what MPI has said, @ended how many requests have ended: those at @indices, or
- * all. Frees @before.
+ * @err is what the underlying MPI has returned, @ended how many requests have ended: those at
+ * @indices, or all. Frees @before.
  */
-static int failures_of_many(int err, MPI_Request *before, const int *indices, int ended,
-			    MPI_Status *statuses)
+static int wait_failures(int err, MPI_Request *before, const int *indices, int ended,
+			 MPI_Status *statuses)
 {
 	MPI_Comm comm, first_comm = MPI_COMM_NULL;
 	int i, code, first_code = MPI_SUCCESS;
@@ -143,16 +144,16 @@ static int failures_of_many(int err, MPI_Request *before, const int *indices, in
 		if (first_code == MPI_SUCCESS) {
 			first_code = code;
 			first_comm = comm;
-			/* MPI sets them only if something has failed that it knows. */
+			/* The underlying MPI sets them only if a request of its own fails. */
 			for (i = 0; !err && statuses != MPI_STATUSES_IGNORE && i < ended; i++)
 				statuses[i].MPI_ERROR = MPI_SUCCESS;
 		}
-		put_code(before, request, indices, ended, statuses, code);
+		wait_put_code(before, request, indices, ended, statuses, code);
 	}
 	free(before);
-	if (first_code == MPI_SUCCESS || (err && !is_in_status(err)))
+	if (first_code == MPI_SUCCESS || (err && !wait_is_in_status(err)))
 		return err;
-	cm_raise(first_comm, first_code);
+	cm_error_raise(first_comm, first_code);
 	return MPI_ERR_IN_STATUS;
 }
 
@@ -161,28 +162,29 @@ static int failures_of_many(int err, MPI_Request *before, const int *indices, in
 static int wait_one(MPI_Request *request, MPI_Status *status)
 {
 	if (cm_request_any())
-		await_one(*request);
-	return failure_of_one(below.Wait(request, status));
+		wait_await_one(*request);
+	return wait_failure(cm_underlying.Wait(request, status));
 }
 
-static int test_one(MPI_Request *request, int *flag, MPI_Status *status)
+static int wait_test_one(MPI_Request *request, int *flag, MPI_Status *status)
 {
-	try_all(1, request);
-	return failure_of_one(below.Test(request, flag, status));
+	wait_try_all(1, request);
+	return wait_failure(cm_underlying.Test(request, flag, status));
 }
 
-static int get_status(MPI_Request request, int *flag, MPI_Status *status)
+static int wait_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
-	try_all(1, &request);
-	return below.Request_get_status(request, flag, status);
+	wait_try_all(1, &request);
+	return cm_underlying.Request_get_status(request, flag, status);
 }
 
-/* MPI forbids it for collectives. */
-static int request_free(MPI_Request *request)
+/* MPI does not allow it for collectives. */
+static int wait_request_free(MPI_Request *request)
 {
 	struct cm_op *op = cm_request_any() ? cm_request_find(*request) : NULL;
 
-	return op ? cm_raise(op->comm->handle, MPI_ERR_REQUEST) : below.Request_free(request);
+	return op ? cm_error_raise(op->comm->handle, MPI_ERR_REQUEST) :
+	       cm_underlying.Request_free(request);
 }
 
 /* ---- all ---- */
@@ -193,31 +195,32 @@ static int wait_all(int count, MPI_Request requests[], MPI_Status statuses[])
 	int i;
 
 	for (i = 0; cm_request_any() && i < count; i++)
-		await_one(requests[i]);
-	before = remember(count, requests);
-	return failures_of_many(below.Waitall(count, requests, statuses), before, NULL, count,
-				statuses);
+		wait_await_one(requests[i]);
+	before = wait_remember(count, requests);
+	return wait_failures(cm_underlying.Waitall(count, requests, statuses), before, NULL, count,
+			     statuses);
 }
 
-static int test_all(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
+static int wait_test_all(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
 	MPI_Request *before;
 	int err;
 
-	try_all(count, requests);
-	before = remember(count, requests);
-	err = below.Testall(count, requests, flag, statuses);
-	return failures_of_many(err, before, NULL, is_in_status(err) || (!err && *flag) ? count : 0,
-				statuses);
+	wait_try_all(count, requests);
+	before = wait_remember(count, requests);
+	err = cm_underlying.Testall(count, requests, flag, statuses);
+	if (err ? !wait_is_in_status(err) : !*flag)
+		count = 0;
+	return wait_failures(err, before, NULL, count, statuses);
 }
 
 /* ---- any ---- */
 
-static int test_any(int count, MPI_Request requests[], int *index, int *flag,
-		    MPI_Status *status)
+static int wait_test_any(int count, MPI_Request requests[], int *index, int *flag,
+			 MPI_Status *status)
 {
-	try_all(count, requests);
-	return failure_of_one(below.Testany(count, requests, index, flag, status));
+	wait_try_all(count, requests);
+	return wait_failure(cm_underlying.Testany(count, requests, index, flag, status));
 }
 
 static int wait_any(int count, MPI_Request requests[], int *index, MPI_Status *status)
@@ -225,30 +228,30 @@ static int wait_any(int count, MPI_Request requests[], int *index, MPI_Status *s
 	struct cm_pace pace = { };
 	int done, err;
 
-	if (!any_ours(count, requests))
-		return below.Waitany(count, requests, index, status);
+	if (!wait_has_ours(count, requests))
+		return cm_underlying.Waitany(count, requests, index, status);
 	for (;;) {
-		err = test_any(count, requests, index, &done, status);
+		err = wait_test_any(count, requests, index, &done, status);
 		if (err || done)
 			return err;
-		pause_for(&pace, count, requests);
+		wait_pause(&pace, count, requests);
 	}
 }
 
 /* ---- some ---- */
 
-static int test_some(int count, MPI_Request requests[], int *ended, int indices[],
-		     MPI_Status statuses[])
+static int wait_test_some(int count, MPI_Request requests[], int *ended, int indices[],
+			  MPI_Status statuses[])
 {
 	MPI_Request *before;
 	int err;
 
 	*ended = 0;
-	try_all(count, requests);
-	before = remember(count, requests);
-	err = below.Testsome(count, requests, ended, indices, statuses);
-	return failures_of_many(err, before, indices, *ended == MPI_UNDEFINED ? 0 : *ended,
-				statuses);
+	wait_try_all(count, requests);
+	before = wait_remember(count, requests);
+	err = cm_underlying.Testsome(count, requests, ended, indices, statuses);
+	return wait_failures(err, before, indices, *ended == MPI_UNDEFINED ? 0 : *ended,
+			     statuses);
 }
 
 static int wait_some(int count, MPI_Request requests[], int *ended, int indices[],
@@ -257,19 +260,17 @@ static int wait_some(int count, MPI_Request requests[], int *ended, int indices[
 	struct cm_pace pace = { };
 	int err;
 
-	if (!any_ours(count, requests))
-		return below.Waitsome(count, requests, ended, indices, statuses);
+	if (!wait_has_ours(count, requests))
+		return cm_underlying.Waitsome(count, requests, ended, indices, statuses);
 	for (;;) {
-		err = test_some(count, requests, ended, indices, statuses);
+		err = wait_test_some(count, requests, ended, indices, statuses);
 		if (err || *ended)
 			return err;
-		pause_for(&pace, count, requests);
+		wait_pause(&pace, count, requests);
 	}
 }
 
-/* ---- what is exported ---- */
-
-#include "export.h"
+/* ---- exported ---- */
 
 CM_EXPORT(Wait, (MPI_Request *request, MPI_Status *status), (request, status), wait_one)
 CM_EXPORT(Waitall, (int count, MPI_Request requests[], MPI_Status statuses[]),
@@ -279,15 +280,15 @@ CM_EXPORT(Waitany, (int count, MPI_Request requests[], int *index, MPI_Status *s
 CM_EXPORT(Waitsome,
 	  (int count, MPI_Request requests[], int *ended, int indices[], MPI_Status statuses[]),
 	  (count, requests, ended, indices, statuses), wait_some)
-CM_EXPORT(Test, (MPI_Request *request, int *flag, MPI_Status *status), (request, flag, status),
-	  test_one)
+CM_EXPORT(Test, (MPI_Request *request, int *flag, MPI_Status *status),
+	  (request, flag, status), wait_test_one)
 CM_EXPORT(Testall, (int count, MPI_Request requests[], int *flag, MPI_Status statuses[]),
-	  (count, requests, flag, statuses), test_all)
+	  (count, requests, flag, statuses), wait_test_all)
 CM_EXPORT(Testany, (int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status),
-	  (count, requests, index, flag, status), test_any)
+	  (count, requests, index, flag, status), wait_test_any)
 CM_EXPORT(Testsome,
 	  (int count, MPI_Request requests[], int *ended, int indices[], MPI_Status statuses[]),
-	  (count, requests, ended, indices, statuses), test_some)
+	  (count, requests, ended, indices, statuses), wait_test_some)
 CM_EXPORT(Request_get_status, (MPI_Request request, int *flag, MPI_Status *status),
-	  (request, flag, status), get_status)
-CM_EXPORT(Request_free, (MPI_Request *request), (request), request_free)
+	  (request, flag, status), wait_get_status)
+CM_EXPORT(Request_free, (MPI_Request *request), (request), wait_request_free)

@@ -50,7 +50,4 @@ struct collsock_group {
 	__u32		capacity;
 };
 
-/* Bytes of @count elements, -EINVAL if there is no such type, or -EMSGSIZE. */
-int collsock_payload_bytes(enum collsock_type type, __u32 count);
-
 #endif

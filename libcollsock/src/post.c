@@ -4,6 +4,7 @@
 #include <sys/uio.h>
 
 #include "internal.h"
+#include "post.h"
 
 static int element_bytes(enum collsock_type type)
 {

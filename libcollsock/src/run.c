@@ -12,6 +12,7 @@
 #include <sys/time.h>
 
 #include "internal.h"
+#include "post.h"
 
 /**
  * struct flat - the buffer of one call

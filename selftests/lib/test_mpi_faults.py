@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""What an MPI program is told of faults that the kernel cannot be made to show.
+"""How MPI programs learn of faults that the kernel cannot be made to have.
 
-Open MPI and MPICH run selftests/mpi/faults.c on this machine, with the library for MPI and,
-in the place of the kernel, stand_in.c. Whatever goes wrong on one rank: all ranks take a call
-or all pass it, results are right, nobody waits for ever, and who failed is named. TAP.
+Open MPI and MPICH run selftests/mpi/faults.c on this machine, with libcollsock-mpi and, in
+place of the kernel, stand_in.c. Whatever goes wrong on one rank, all ranks take a call or all
+pass it on, results are right, no rank hangs, and errors name the failed rank. TAP.
 """
 import concurrent.futures
 import os
@@ -20,10 +20,10 @@ TREE = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = TREE / "build"
 KINDS = "openmpi", "mpich"
 IN_SOAK = int(os.environ.get("COLLSOCK_SOAK") or 1) > 1
-# The network is given up after 10 s; beyond that there is but the start of some processes
+# Joining gives up the network after 10 s; the rest is starting some processes
 PATIENCE_SECONDS = 100
 AT_ONCE = 4
-CALLS = 15  # that faults.c makes for each fault; the group has one operation more
+CALLS = 15  # of faults.c for each fault; the group has one operation more
 
 UNABLE = {
     "socket=EMFILE": "too few file descriptors are left",
@@ -33,7 +33,7 @@ UNABLE = {
     "join=EADDRINUSE": "this rank has joined",
     "end=ECONNRESET": "has left the group",
 }
-# What no later communicator of such a process tries again
+# After these no later communicator of the process tries to join
 FOR_GOOD = {
     "silent": "is UDP port 7607 open",
     "silent@1": "is UDP port 7607 open",
@@ -44,7 +44,7 @@ LEFT, SILENT, NO_MEMORY = "has left the group", "does not answer", "no memory"
 
 
 def settings_of(kind, settings, folder):
-    """How to tell a launcher; the library is preloaded into ranks, and into nothing else."""
+    """Settings as words for a launcher; only ranks preload the library."""
     preload = [BUILD / "mpi/idle.so", BUILD / "mpi/stand_in.so",
                BUILD / f"lib/mpi/libcollsock-mpi-{kind}.so"]
     return ["env", f"STAND_IN_FILE={folder}/groups", "VM_MPI_PATIENCE=1",
@@ -52,7 +52,7 @@ def settings_of(kind, settings, folder):
 
 
 def launch(kind, ranks, settings, *words, program="faults", shell=None):
-    """Returns status, standard output and standard error. @shell is run in front of it."""
+    """Returns status, standard output and standard error. @shell is run before the program."""
     launcher = {
         "openmpi": ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none",
                     "--mca", "mpi_yield_when_idle", "1"],
@@ -65,7 +65,7 @@ def launch(kind, ranks, settings, *words, program="faults", shell=None):
                    BUILD / "mpi" / kind / program, *words]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               errors="replace", check=False,
-                              # Launchers of Open MPI fight for the folder of their user
+                              # Launchers of Open MPI would share the folder of their user
                               env={**os.environ, "TMPDIR": folder,
                                    "OMPI_ALLOW_RUN_AS_ROOT": "1",
                                    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
@@ -98,7 +98,7 @@ def reasons(run):
                       r"because of rank (\d+): (.*)", run.err)
 
 
-# ---- what each fault must lead to ----
+# ---- the outcome of each fault ----
 
 def all_take(run, word):
     for rank, one in told(run, word).items():
@@ -107,7 +107,7 @@ def all_take(run, word):
 
 
 def all_pass(run, word):
-    """Nothing was taken but, perhaps, the barrier by which joining is tried out."""
+    """Nothing was taken except, perhaps, the barrier that tries out joining."""
     for rank, one in told(run, word).items():
         equal(f"rank {rank}: right, failure", (one.right, one.text), (CALLS, ": "))
         if one.taken > 1:
@@ -121,7 +121,7 @@ def all_pass_and_say_why(run, word, rank, text):
 
 
 def all_fail(run, word, call, victim, texts, right=None):
-    """With a class and a string; @texts is what the victim and what the others say."""
+    """With a class and a string; @texts are those of the victim and of the others."""
     for rank, one in told(run, word).items():
         if right is not None:
             equal(f"rank {rank}: right", one.right, right)
@@ -133,7 +133,7 @@ def all_fail(run, word, call, victim, texts, right=None):
 
 
 def outcomes(ranks):
-    """Faults and what must come of them, for so many ranks."""
+    """Faults and their outcomes, for that number of ranks."""
     first, middle, last = 0, ranks // 2, ranks - 1
     victims = first, middle, last
     for number, (fault, text) in enumerate(UNABLE.items()):
@@ -160,7 +160,7 @@ def ended_well(run):
 
 
 def counts_are_told(run):
-    """The summary of rank 0, of which some were taken and some passed on."""
+    """In the summary of rank 0, where some calls were taken and some passed on."""
     wanted = outcomes(run.ranks)
     unable = 3 * sum(outcome[1] is all_pass_and_say_why for outcome in wanted)
     equal("barriers passed on",
@@ -183,8 +183,8 @@ def said_once(run, text):
     has("it", reasons(run)[0][1], text)
 
 
-def found_out_once(kind, ranks, word):
-    """Of the next communicator another process is rank 0, which speaks for all."""
+def remembered(kind, ranks, word):
+    """In the next communicator another process is rank 0, which reports for all."""
     run = launch(kind, ranks, [], word, "reversed", "nothing")
     yield f"the program ends well, {word}", run, ended_well
     yield f"all pass, {word}", run, all_pass, word
@@ -214,27 +214,28 @@ def required(kind, ranks):
 def callbacks(kind, ranks):
     run = launch(kind, ranks, ["COLLSOCK_MPI_SUMMARY=1"], program="callbacks")
     yield "callbacks may use a communicator while it is freed", run, ended_well
-    yield "the summary tells of them", run, lambda run: has(
+    yield "the summary counts them", run, lambda run: has(
         "summary", run.err, "in a callback while the communicator is freed")
 
 
-def arguments_without_sense(kind, ranks):
+def invalid_arguments(kind, ranks):
     run = launch(kind, ranks, [], program="errors")
-    yield "arguments without sense are refused as by the MPI below", run, ended_well
+    yield "invalid arguments are refused as by the underlying MPI", run, ended_well
 
 
 def nothing_is_left(kind, ranks):
-    """Who leaves first must not keep the others from the end of the barrier in MPI_Finalize.
-    It did so in three runs of four, and UCX told of messages that nobody had received."""
+    """The first rank to leave must not keep the others from completing the barrier in
+    MPI_Finalize. It once did so in three runs of four, and UCX warned of messages that were
+    never received."""
     for number in range(3):
         run = launch(kind, ranks, [], program="callbacks")
         yield f"the program ends well, {number}", run, ended_well
-        yield f"MPI_Finalize leaves nothing behind in the MPI below, {number}", run, (
+        yield f"MPI_Finalize leaves nothing behind in the underlying MPI, {number}", run, (
             lambda run: equal("warnings", re.findall("UCX +WARN.*", run.out + run.err), []))
 
 
-def full_for_ever(kind, ranks):
-    """Not even the first barrier can be posted, and all goes on without the socket."""
+def always_full(kind, ranks):
+    """Not even the first barrier can be posted, and the program runs without the socket."""
     run = launch(kind, ranks, [], "full")
     yield "the program ends well, full", run, ended_well
     yield "all pass, full", run, all_pass, "full"
@@ -260,20 +261,20 @@ def other_version(kind, ranks):
             f'test "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 0 && '
             f'export LD_PRELOAD={BUILD}/lib/mpi/libcollsock-mpi-{kind}.so || '
             f'export LD_PRELOAD={other}'))
-    yield ("another version on a rank ends the program and says so", run, ends_and_says,
+    yield ("another version on a rank ends the program with a message", run, ends_and_says,
            "of rank 1 is of another version than that of rank 0")
 
 
 def programs():
-    """In a check one of each; the longest first."""
+    """One of each in a check; the longest first."""
     for number, kind in enumerate(KINDS):
         for word in list(FOR_GOOD) if IN_SOAK else list(FOR_GOOD)[number::2]:
-            yield found_out_once, kind, 2, word
+            yield remembered, kind, 2, word
         for ranks in (2, 3, 4) if IN_SOAK else (3,):
             yield many_faults, kind, ranks
         yield callbacks, kind, 3
-        yield arguments_without_sense, kind, 2
-        yield full_for_ever, kind, 2
+        yield invalid_arguments, kind, 2
+        yield always_full, kind, 2
         if kind == "mpich":
             yield nothing_is_left, kind, 4
         if IN_SOAK or kind == "mpich":
@@ -285,7 +286,7 @@ def programs():
 # ---- running them ----
 
 def judge_all(program, kind, ranks, *args):
-    """Lines of TAP without their numbers: whether it is well, and what is said."""
+    """Results for TAP: whether it passed, its name, and comments."""
     if not shutil.which(f"mpicc.{kind}"):
         return [(False, f"{program.__name__}, {kind}", f"no mpicc.{kind}: tools/setup mpi")]
     results = []
@@ -301,7 +302,7 @@ def judge_all(program, kind, ranks, *args):
 
 
 def build():
-    """Where it is for use; the folder of these tests is that of others, who build now."""
+    """In the usual folders: other tests build in that of these tests now."""
     os.environ.pop("OUTPUT", None)
     for part in "libcollsock", "libcollsock/mpi", "selftests/mpi":
         subprocess.run(["make", "-s", "-C", TREE / part], check=True, stdout=sys.stderr)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* By which addresses the hosts of an MPI program speak to each other. */
+/* The addresses by which the hosts of an MPI program reach each other */
 #include <arpa/inet.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static void add(struct cm_host *host, const char *address, int prefix)
 	EXPECT_EQ(two, self->chosen[2]); \
 })
 
-TEST_F(hosts, a_network_in_which_all_are_is_taken)
+TEST_F(hosts, a_network_that_all_share_is_chosen)
 {
 	add(&self->host[0], "192.168.7.1", 24);
 	add(&self->host[0], "10.1.0.1", 20);
@@ -69,7 +69,7 @@ TEST_F(hosts, networks_end_where_their_prefix_says)
 	EXPECT_CHOSEN(1, 1, 1);
 }
 
-TEST_F(hosts, an_address_that_two_hosts_have_is_of_no_use)
+TEST_F(hosts, an_address_that_two_hosts_have_is_not_chosen)
 {
 	int i;
 
@@ -82,7 +82,7 @@ TEST_F(hosts, an_address_that_two_hosts_have_is_of_no_use)
 	EXPECT_CHOSEN(1, 1, 1);
 }
 
-TEST_F(hosts, networks_may_be_joined_by_routers)
+TEST_F(hosts, networks_may_be_connected_by_routers)
 {
 	add(&self->host[0], "10.1.0.1", 24);
 	add(&self->host[1], "10.2.0.1", 24);
@@ -90,7 +90,7 @@ TEST_F(hosts, networks_may_be_joined_by_routers)
 	EXPECT_CHOSEN(0, 0, 0);
 }
 
-TEST_F(hosts, all_speak_the_same_family)
+TEST_F(hosts, all_use_the_same_family)
 {
 	add(&self->host[0], "10.1.0.1", 24);
 	add(&self->host[0], "fd00::1", 64);

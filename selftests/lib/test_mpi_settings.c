@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the environment says to the library for MPI, and what it says to nonsense. */
+/* Settings of libcollsock-mpi from the environment, and messages for invalid ones */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ FIXTURE_TEARDOWN(settings)
 	cm_settings_read(&self->got, self->error, sizeof(self->error)); \
 })
 
-/* The message names the variable and repeats what it was. */
+/* The message names the variable and repeats its value. */
 static bool refuses(const char *name, const char *text)
 {
 	struct cm_settings got;
@@ -53,7 +53,7 @@ static bool refuses(const char *name, const char *text)
 	return status == -1 && strstr(error, said);
 }
 
-TEST_F(settings, without_any_all_is_on)
+TEST_F(settings, defaults)
 {
 	ASSERT_EQ(0, cm_settings_read(&self->got, self->error, sizeof(self->error)));
 	EXPECT_EQ(CM_ON, self->got.mode);
@@ -66,7 +66,7 @@ TEST_F(settings, without_any_all_is_on)
 	EXPECT_EQ(0, self->got.network_family);
 }
 
-TEST_F(settings, an_empty_variable_is_none)
+TEST_F(settings, an_empty_variable_is_not_set)
 {
 	ASSERT_EQ(0, READ("COLLSOCK_MPI", ""));
 	EXPECT_EQ(CM_ON, self->got.mode);
@@ -127,7 +127,7 @@ TEST_F(settings, algorithms)
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "fanout=65"));
 }
 
-TEST_F(settings, a_network_is_an_address_and_its_bits)
+TEST_F(settings, a_network_is_an_address_and_a_prefix_length)
 {
 	ASSERT_EQ(0, READ("COLLSOCK_MPI_NETWORK", "10.1.0.0/16"));
 	EXPECT_EQ(AF_INET, self->got.network_family);

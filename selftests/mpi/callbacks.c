@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Callbacks that MPI calls while it frees a communicator may use it: for collectives, and to
- * free a communicator that hangs on it. MPI deletes attributes in an order that depends on
- * when each rank has set them, and here ranks set them at different times. While a request
- * needs the communicator MPICH waits with all that.
+ * free a communicator that is an attribute of it. MPI deletes attributes in an order that
+ * depends on when each rank has set them, and here ranks set them at different times. MPICH
+ * delays all that while a request needs the communicator.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void sum(MPI_Comm comm, const char *where)
 	}
 }
 
-/* @value is another communicator, which nobody but the first knows. */
+/* @value is another communicator, known only to the first. */
 static int free_inner(MPI_Comm comm, int key, void *value, void *extra)
 {
 	MPI_Comm *inner = value;

@@ -5,7 +5,7 @@
  *
  *	collectives [--seed S] [--rounds N] [--strict]
  *
- * --strict: also what Open MPI and MPICH themselves do not do as MPI says.
+ * --strict: also what Open MPI and MPICH themselves do wrong.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -78,7 +78,7 @@ static void check_message(struct batch *batch)
 			     batch->received[i], batch->sent[i]);
 }
 
-/* ---- completion, in any order and by every function that there is ---- */
+/* ---- completion, in any order and with every function ---- */
 
 static bool all_null(const MPI_Request *requests, unsigned int count)
 {

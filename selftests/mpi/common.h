@@ -22,16 +22,16 @@ __u64 checksum(const void *bytes, size_t count, __u64 before);
 
 extern int world_rank, world_size;
 
-/* Demand also what an MPI library of today does not do, as the places that ask for it say. */
+/* Also demand what current MPI libraries do not do; comments say where. */
 extern bool strict;
 
 /* Initializes MPI; fails when it cannot give the level of threads. */
 void begin(int *argc, char ***argv, int threads);
 
-/* Says which rank saw what, and ends the whole job. */
+/* Prints which rank saw what, and ends the whole job. */
 void fail(const char *format, ...);
 
-/* Rank 0 says that all is well when all have got there, which needs no collective. */
+/* Rank 0 prints PASS when all ranks have called this, which needs no collective. */
 void pass(void);
 
 void check_mpi(int result, const char *call);

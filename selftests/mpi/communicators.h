@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Communicators of many kinds, and who is who in them. */
+/* Communicators of many kinds, and their members. */
 #ifndef MPI_TEST_COMMUNICATORS_H
 #define MPI_TEST_COMMUNICATORS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// C++ programs call what C programs call: containers, complex numbers, a request in an object.
+// C++ programs use the C interface: containers, complex numbers, a request in an object.
 #include <complex>
 #include <iostream>
 #include <numeric>

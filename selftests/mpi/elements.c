@@ -304,7 +304,7 @@ void contribute(void *buffer, const struct element *element, const struct reduce
 	}
 }
 
-/* ---- the second opinion ---- */
+/* ---- the expected result ---- */
 
 static bool integer_less(const struct element *element, __s64 a, __s64 b)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The elements that reductions work on, and a second opinion on what comes out.
+ * The elements that reductions work on, and the results to expect.
  *
  * What rank r contributes as element i follows from a seed, so that every rank knows the
  * contributions of all.

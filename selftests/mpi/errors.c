@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Arguments that make no sense are refused with the class of error that MPI names, and a rank
- * that is killed makes the next operations of the others fail.
+ * Invalid arguments are refused with the error class that MPI specifies, and operations fail
+ * after a rank was killed.
  *
  *	errors [--victim RANK]
  *
- * With a victim each rank that is left says what it is told, and all end without MPI_Finalize.
+ * With a victim each other rank prints the error it gets, and all end without MPI_Finalize.
  */
 #include <getopt.h>
 #include <signal.h>
@@ -45,7 +45,7 @@ static void refused_arguments(MPI_Comm comm)
 	EXPECT(MPI_ERR_TYPE, MPI_Bcast(&value, 1, MPI_DATATYPE_NULL, 0, comm));
 	EXPECT(MPI_ERR_ROOT, MPI_Ibcast(&value, 1, MPI_INT, world_size, comm, &request));
 #ifdef MPICH_VERSION
-	/* Open MPI believes in such addresses, and crashes */
+	/* Open MPI uses such addresses, and crashes */
 	EXPECT(MPI_ERR_BUFFER, MPI_Bcast(NULL, 1, MPI_INT, 0, comm));
 	EXPECT(MPI_ERR_BUFFER, MPI_Allreduce(&value, NULL, 1, MPI_INT, MPI_SUM, comm));
 	EXPECT(MPI_ERR_BUFFER, MPI_Allreduce(&value, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm));

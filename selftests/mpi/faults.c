@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * faults [PLACE[=ERROR][@RANK][#NUMBER]]...: collectives on a new communicator for each
- * fault, which stand_in.c brings about; see its header for the places. Results must be
+ * fault, which stand_in.c causes; its header lists the places. Results must be
  * right. Each rank says for each fault how many calls were right, how many of the socket's
  * completions it has taken, and what the first failure was:
  *

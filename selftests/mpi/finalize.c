@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who has done its part of a reduction or broadcast may finalize MPI at once: the others get
- * there later, and lose nothing.
+ * A rank that has done its part of a reduction or broadcast may finalize MPI at once: the
+ * others finish later, and lose nothing.
  *
  *	finalize [--rounds N]
  */

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Preloaded into the ranks of an MPI program that have to share processors, so that a rank
- * which waits does not keep the one that it waits for from running.
+ * Preloaded into ranks of an MPI program that share processors, so that a waiting rank does
+ * not keep the one that it waits for from running.
  *
- * MPI libraries ask for news of their connections in a tight loop, by poll() or epoll_wait()
- * with no time to wait. Here, the question waits for news, though not for long, when it has
- * been asked a few times in vain. What a program is told is what it would have been told
- * a little later. VM_MPI_PATIENCE is how many milliseconds later: 0 for a rank
- * that is alone.
+ * MPI libraries poll their connections in a tight loop, with poll() or epoll_wait() and no
+ * time-out. Here, after a few such calls without an event, the next one waits for a short time.
+ * It returns what the program would have seen a little later. VM_MPI_PATIENCE is that time
+ * in milliseconds: 0 for a rank that is alone.
  *
  * MPICH 4.0 closes its connections in MPI_Finalize, where a rank needs the help of others
  * that are done already and wait for the launcher's word, without a look at connections: now

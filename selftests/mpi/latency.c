@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 		fail("usage", "latency ITERATIONS OPERATION[:BYTES]...");
 	times = calloc(iterations, sizeof(*times));
 	if (!times)
-		fail(argv[1], "no memory for so many");
+		fail(argv[1], "no memory for the samples");
 	for (i = 2; i < argc; i++) {
 		if (!rank)
 			printf(i == 2 ? "{" : ", ");

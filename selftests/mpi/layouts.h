@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Many ways to describe the same elements to MPI: a broadcast may bring them from gaps in a
- * buffer at its root into another order at another rank.
+ * Many descriptions of the same elements for MPI: a broadcast may move them from a buffer with
+ * gaps at its root into another order at another rank.
  */
 #ifndef MPI_TEST_LAYOUTS_H
 #define MPI_TEST_LAYOUTS_H
@@ -10,7 +10,7 @@
 
 #define PARTS_MAX 2
 
-/* What every rank describes: so many elements, each of the same parts. */
+/* What every rank describes: a number of elements, all of the same parts. */
 struct signature {
 	const char *name;
 	unsigned int parts;

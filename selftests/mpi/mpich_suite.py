@@ -57,8 +57,8 @@ def run(test, options, preload):
     return f"{said}\nstatus {done.returncode}"
 
 
-def verdict(test, options):
-    """Returns whether it is fine, a remark, and what is to be said before."""
+def judge(test, options):
+    """Returns whether it passes, a remark, and what to print before."""
     wrong = run(test, options, options.preload)
     if wrong and options.preload and options.compare and run(test, options, None):
         return True, " # SKIP fails with nothing preloaded, too", wrong
@@ -91,7 +91,7 @@ def main():
     print(f"TAP version 13\n1..{len(chosen)}", flush=True)
     failed = 0
     for number, test in enumerate(chosen, 1):
-        fine, remark, wrong = verdict(test, options)
+        fine, remark, wrong = judge(test, options)
         if wrong:
             print("\n".join(f"# {line}" for line in wrong.splitlines()[-20:]))
         print(f"{'ok' if fine else 'not ok'} {number} {options.kind} {test.name}{remark}",

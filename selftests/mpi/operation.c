@@ -56,7 +56,7 @@ static void wrong(const struct operation *operation, const char *what)
 	     operation->root, operation->root_half, in->name, in->rank, in->size, what);
 }
 
-/* ---- what it is to be ---- */
+/* ---- making one ---- */
 
 static unsigned int random_count(struct random *random, unsigned int bytes)
 {
@@ -175,9 +175,9 @@ void operation_make(struct operation *operation, const struct communicator *comm
 	make_buffers(operation);
 }
 
-/* ---- how MPI is told ---- */
+/* ---- calling MPI ---- */
 
-/* The root's own half takes no part but for the root. */
+/* In the root's own half only the root takes part. */
 static int root_argument(const struct operation *operation)
 {
 	const struct communicator *in = operation->communicator;
@@ -244,7 +244,7 @@ void operation_post(struct operation *operation, struct random *own)
 	}
 }
 
-/* ---- what has come out ---- */
+/* ---- checking the result ---- */
 
 static void check_elements(const struct operation *operation, const int *ranks, int count)
 {
@@ -284,7 +284,7 @@ static void check_sameness(const struct operation *operation)
 	}
 }
 
-/* MPI must not write to what it was to read. */
+/* MPI must not write to an input buffer. */
 static void check_untouched(const struct operation *operation)
 {
 	void *again = with_fence(operation->bytes);
@@ -321,7 +321,7 @@ static void check_bcast(const struct operation *operation)
 	const struct layout *layout = &operation->layout;
 	char text[200];
 
-	/* In the root's own half nobody gets anything */
+	/* The root's own half receives nothing */
 	if (in->is_inter && in->half == operation->root_half && !is_root(operation))
 		return;
 	if (!layout_right(layout, operation->send, operation->seed, text, sizeof(text)))

@@ -45,7 +45,7 @@ static void fold_sums(__u32 *left, const __u32 *right)
 		left[i] += right[i];
 }
 
-/* The second vector is that of the higher ranks, and takes the result. */
+/* The second vector is that of the higher ranks, and receives the result. */
 static void apply(void *in, void *in_out, int count, unsigned int words, unsigned int extent,
 		  void (*fold)(__u32 *left, const __u32 *right))
 {
@@ -107,7 +107,7 @@ void own_operator_make(struct own_operator *own, struct random *random)
 
 	*own = all[number].own;
 	CHECK_MPI(MPI_Op_create(all[number].apply, own->is_commutative, &own->op));
-	/* A predefined type with an operator of one's own is usual, too */
+	/* User-defined operators on predefined types are common, too */
 	if (own->words == 1) {
 		own->type = MPI_UINT32_T;
 		return;

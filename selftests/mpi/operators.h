@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Operators and types that a program brings: what is not commutative has to be taken in the
- * order of the ranks.
+ * User-defined operators and types: non-commutative ones must be applied in the order of the
+ * ranks.
  */
 #ifndef MPI_TEST_OPERATORS_H
 #define MPI_TEST_OPERATORS_H

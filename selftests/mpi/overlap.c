@@ -5,8 +5,8 @@
  *
  *	overlap [--times N] [--delay MS] [--compute MS] [--require]
  *
- * Says how often it was. With --require all compute longer and longer until it was so on all
- * ranks, for a busy machine takes its time: it fails when no time is enough.
+ * Prints how often it was. With --require all compute longer and longer until it is so on all
+ * ranks, because the machine may be busy; the test fails if no time is enough.
  */
 #include <getopt.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A long message needs its sender until its end, and the sender is in a collective operation
- * that its receiver enters when it has the message: MPI has to care for messages there.
- * Each operation has its turn, blocking and not, and so has a long message to rank 0.
+ * A long message needs its sender until it is delivered, but the sender is in a collective
+ * operation that the receiver enters only afterwards: MPI must progress messages in collectives.
+ * Tried with each operation, blocking and not, and with long messages to and from rank 0.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 static const char *const names[OPERATIONS] = { "barrier", "bcast", "reduce", "allreduce" };
 
-/* Rank 1 is the root: the others cannot be done without it, or it not without them. */
+/* Rank 1 is the root: the others need it to complete, or it needs them. */
 static void collective(int operation, bool nonblocking)
 {
 	int value = world_rank == 1 ? 77 : world_rank, result = -1;
@@ -62,7 +62,7 @@ static void check(const unsigned char *bytes, int seed)
 			fail("byte %d of the message is wrong", i);
 }
 
-/* Rank 0 has only begun; rank 1 wants it done before it comes. */
+/* Rank 0 only begins the message; rank 1 completes it before it enters the collective. */
 static void one_turn(int operation, bool nonblocking, bool sends, unsigned char *bytes)
 {
 	MPI_Request request = MPI_REQUEST_NULL;
@@ -88,15 +88,15 @@ static void one_turn(int operation, bool nonblocking, bool sends, unsigned char 
 int main(int argc, char **argv)
 {
 	unsigned char *bytes;
-	int operation, way;
+	int operation, variant;
 
 	begin(&argc, &argv, MPI_THREAD_SINGLE);
 	bytes = allocate(LONG_BYTES);
 	if (world_size < 2)
 		fail("needs two ranks");
 	for (operation = 0; operation < OPERATIONS; operation++)
-		for (way = 0; way < 4; way++)
-			one_turn(operation, way & 2, !(way & 1), bytes);
+		for (variant = 0; variant < 4; variant++)
+			one_turn(operation, variant & 2, !(variant & 1), bytes);
 	free(bytes);
 	pass();
 	MPI_Finalize();

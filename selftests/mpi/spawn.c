@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Programs that others have started: collectives of the children's own world, with the
- * parents, and of both as one communicator. Run on two hosts or more.
+ * Spawned programs: collectives in the world of the children, between them and their parents,
+ * and of both as one communicator. Run on two hosts or more.
  */
 #include <stdio.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Preloaded into the ranks of an MPI program on one machine, in the place of the kernel: it
- * answers what the library for MPI asks of sockets of the family, and fails as it is told,
- * at places where the real thing cannot be made to fail. All else goes to the C library.
+ * Preloaded into the ranks of an MPI program on one machine, in place of the kernel: it answers
+ * the calls that libcollsock-mpi makes on sockets of the family, and fails as it is told, where
+ * the kernel cannot be made to fail. All other calls go to the C library.
  *
  * Each rank is a host of its own. Groups are in a file that all ranks share, STAND_IN_FILE;
- * there are no packets. A descriptor is one of /dev/null. Of the operations it knows what
- * faults.c uses: barriers, and sums or broadcasts of a few integers.
+ * there are no packets. Descriptors are of /dev/null. It has the operations that faults.c uses:
+ * barriers, and sums and broadcasts of a few integers.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -41,7 +41,7 @@
 #define NS_PER_MS 1000000ULL
 #define NS_PER_S 1000000000ULL
 
-/* What is next behind this library; the name is declared by the C library. */
+/* The next definition of a function; the C library declares its name. */
 #define NEXT(name) ({ \
 	static __typeof__(name) *next; \
 	if (!next) \
@@ -54,7 +54,7 @@
  * @post: as the first rank has posted it
  * @arrived: ranks that have posted, a bit each
  * @last_ns: when the last one did
- * @data: sum so far, or what the root brings
+ * @data: sum so far, or the root's contribution
  */
 struct operation {
 	struct collsock_post	post;
@@ -64,16 +64,16 @@ struct operation {
 };
 
 /**
- * struct group - of which all processes know
- * @id: of it; 0 if it is not there
- * @nonce: of it
- * @ranks: of it
+ * struct group - shared by all processes
+ * @id: its id; 0 if the entry is free
+ * @nonce: its nonce
+ * @ranks: number of ranks
  * @left: ranks that have left, a bit each
  * @posted: operations that each rank has posted
  * @error: from @failed_from on, or 0
  * @failed_from: number of the first operation that fails
- * @failed_rank: why
- * @operations: all
+ * @failed_rank: the rank that caused it
+ * @operations: all of them
  */
 struct group {
 	__u64		id;
@@ -98,15 +98,15 @@ struct pending {
 };
 
 /**
- * struct seat - a socket of this process
+ * struct member - a socket of this process
  * @group: NULL before it has joined
- * @rank: of it
+ * @rank: in the group
  * @window: of the group
  * @waits: calls of COLLSOCK_WAIT so far
  * @count: of @pending
  * @pending: in the order of posting
  */
-struct seat {
+struct member {
 	struct group	*group;
 	__u32		rank;
 	__u32		window;
@@ -115,7 +115,7 @@ struct seat {
 	struct pending	pending[COLLSOCK_MAX_WINDOW];
 };
 
-static struct seat *seats[MOST_DESCRIPTORS];
+static struct member *members[MOST_DESCRIPTORS];
 static struct group *groups;
 static struct stand_in_fault fault;
 static unsigned long taken;
@@ -168,9 +168,9 @@ static int answer(int err)
 	return err ? -1 : 0;
 }
 
-static struct seat *seat_of(int fd)
+static struct member *member_of(int fd)
 {
-	return fd >= 0 && fd < MOST_DESCRIPTORS ? seats[fd] : NULL;
+	return fd >= 0 && fd < MOST_DESCRIPTORS ? members[fd] : NULL;
 }
 
 /* ---- faults ---- */
@@ -228,7 +228,7 @@ static void group_fail(struct group *g, __u32 error, __u32 from, __u32 rank)
 	g->failed_rank = rank;
 }
 
-static int join(struct seat *s, const struct collsock_join *join)
+static int join(struct member *s, const struct collsock_join *join)
 {
 	if (fails(STAND_IN_JOIN, 0))
 		return -(int)fault.error;
@@ -242,13 +242,13 @@ static int join(struct seat *s, const struct collsock_join *join)
 	return 0;
 }
 
-/* What it has posted completes; what it has not can never. */
+/* Operations that it has posted complete; all others cannot. */
 static void leave(int fd)
 {
-	struct seat *s = seats[fd];
+	struct member *s = members[fd];
 
 	lock();
-	seats[fd] = NULL;
+	members[fd] = NULL;
 	if (s->group) {
 		s->group->left |= 1U << s->rank;
 		group_fail(s->group, ECONNRESET, s->group->posted[s->rank], s->rank);
@@ -270,7 +270,7 @@ static size_t bytes_of(const struct collsock_post *post)
 	return post->type == COLLSOCK_INT32 ? post->count * sizeof(__s32) : post->count;
 }
 
-static int check(const struct seat *s, const struct collsock_post *post)
+static int check(const struct member *s, const struct collsock_post *post)
 {
 	bool sums = post->operation == COLLSOCK_ALLREDUCE || post->operation == COLLSOCK_REDUCE;
 
@@ -300,8 +300,8 @@ static void contribute(struct operation *o, const struct collsock_post *post,
 	}
 }
 
-/* @payload is not read where this rank brings none. */
-static int post(struct seat *s, const struct collsock_post *post, const __u8 *payload)
+/* @payload is not read if this rank does not contribute. */
+static int post(struct member *s, const struct collsock_post *post, const __u8 *payload)
 {
 	struct group *g = s->group;
 	struct operation *o;
@@ -330,8 +330,8 @@ static int post(struct seat *s, const struct collsock_post *post, const __u8 *pa
 	return 0;
 }
 
-/* Does anything keep this rank waiting? */
-static bool is_complete(const struct seat *s, __u32 number)
+/* Can this rank take the completion? */
+static bool is_complete(const struct member *s, __u32 number)
 {
 	const struct operation *o = &s->group->operations[number];
 	__u32 all = (1U << s->group->ranks) - 1, needed = all;
@@ -349,7 +349,7 @@ static bool is_complete(const struct seat *s, __u32 number)
 	return fault.place != STAND_IN_SLOW || now_ns() >= o->last_ns + fault.number * NS_PER_MS;
 }
 
-static size_t result_bytes(const struct seat *s, const struct collsock_post *post)
+static size_t result_bytes(const struct member *s, const struct collsock_post *post)
 {
 	switch (post->operation) {
 	case COLLSOCK_ALLREDUCE:
@@ -364,7 +364,7 @@ static size_t result_bytes(const struct seat *s, const struct collsock_post *pos
 }
 
 /* The completion of a pending operation that is complete. */
-static int take(struct seat *s, __u32 index, struct collsock_completion *c, void *result,
+static int take(struct member *s, __u32 index, struct collsock_completion *c, void *result,
 		size_t room)
 {
 	struct pending p = s->pending[index];
@@ -393,8 +393,8 @@ static int take(struct seat *s, __u32 index, struct collsock_completion *c, void
 	return 0;
 }
 
-/* The first of which one could take the completion; @s->count if there is none. */
-static __u32 first_complete(const struct seat *s)
+/* The first one whose completion can be taken; @s->count if there is none */
+static __u32 first_complete(const struct member *s)
 {
 	__u32 i;
 
@@ -404,7 +404,7 @@ static __u32 first_complete(const struct seat *s)
 	return i;
 }
 
-static int take_cookie(struct seat *s, __u64 cookie, struct collsock_completion *c,
+static int take_cookie(struct member *s, __u64 cookie, struct collsock_completion *c,
 		       void *result, size_t room)
 {
 	__u32 i;
@@ -416,27 +416,27 @@ static int take_cookie(struct seat *s, __u64 cookie, struct collsock_completion 
 	return -ENOENT;
 }
 
-static int run(struct seat *s, struct collsock_run *r)
+static int run(struct member *s, struct collsock_run *r)
 {
 	int err = post(s, &r->post, (__u8 *)(r + 1));
 
 	if (err)
 		return err;
-	/* It may always say that it is not complete yet: then a call fails that waits. */
+	/* RUN may always report that the operation is not complete yet: then a wait fails. */
 	if (fault.place == STAND_IN_WAIT)
 		return -EINPROGRESS;
 	err = take_cookie(s, r->post.cookie, &r->completion, r + 1, r->buffer_bytes);
 	return err == -EAGAIN ? -EINPROGRESS : err;
 }
 
-static int wait_for(struct seat *s, struct collsock_wait *w)
+static int wait_for(struct member *s, struct collsock_wait *w)
 {
 	if (fails(STAND_IN_WAIT, s->waits++))
 		return -(int)fault.error;
 	return take_cookie(s, w->cookie, &w->completion, w + 1, w->buffer_bytes);
 }
 
-/* ---- what the C library is called for ---- */
+/* ---- calls of the C library ---- */
 
 int socket(int family, int type, int protocol)
 {
@@ -450,27 +450,27 @@ int socket(int family, int type, int protocol)
 	if (fd >= MOST_DESCRIPTORS)
 		abort();
 	if (fd >= 0)
-		seats[fd] = calloc(1, sizeof(*seats[fd]));
+		members[fd] = calloc(1, sizeof(*members[fd]));
 	return fd;
 }
 
 int close(int fd)
 {
-	if (seat_of(fd))
+	if (member_of(fd))
 		leave(fd);
 	return NEXT(close)(fd);
 }
 
 int dup3(int from, int to, int flags)
 {
-	if (seat_of(to))
+	if (member_of(to))
 		leave(to);
 	return NEXT(dup3)(from, to, flags);
 }
 
 int setsockopt(int fd, int level, int option, const void *value, socklen_t bytes)
 {
-	struct seat *s = seat_of(fd);
+	struct member *s = member_of(fd);
 	int err;
 
 	if (!s || level != SOL_COLLSOCK || option != COLLSOCK_JOIN)
@@ -483,7 +483,7 @@ int setsockopt(int fd, int level, int option, const void *value, socklen_t bytes
 
 ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 {
-	struct seat *s = seat_of(fd);
+	struct member *s = member_of(fd);
 	int err;
 
 	if (!s)
@@ -497,7 +497,7 @@ ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 
 ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 {
-	struct seat *s = seat_of(fd);
+	struct member *s = member_of(fd);
 	int err = -EAGAIN;
 	__u32 i;
 
@@ -515,7 +515,7 @@ ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 
 int ioctl(int fd, unsigned long request, ...)
 {
-	struct seat *s = seat_of(fd);
+	struct member *s = member_of(fd);
 	va_list arguments;
 	void *buffer;
 	int err;
@@ -531,7 +531,7 @@ int ioctl(int fd, unsigned long request, ...)
 	return answer(err);
 }
 
-static short events_of(const struct seat *s, short wanted)
+static short events_of(const struct member *s, short wanted)
 {
 	short events = 0;
 
@@ -544,14 +544,14 @@ static short events_of(const struct seat *s, short wanted)
 	return s->group->error ? events | POLLERR : events;
 }
 
-/* One look at all; returns how many there are that have news, or -1. */
+/* Look at all once; returns how many have events, or -1. */
 static int look(struct pollfd *fds, nfds_t count)
 {
 	int found = NEXT(poll)(fds, count, 0);
 	nfds_t i;
 
 	for (i = 0; found >= 0 && i < count; i++) {
-		const struct seat *s = seat_of(fds[i].fd);
+		const struct member *s = member_of(fds[i].fd);
 
 		if (!s)
 			continue;
@@ -564,12 +564,12 @@ static int look(struct pollfd *fds, nfds_t count)
 	return found;
 }
 
-static bool has_seat(const struct pollfd *fds, nfds_t count)
+static bool has_member(const struct pollfd *fds, nfds_t count)
 {
 	nfds_t i;
 
 	for (i = 0; i < count; i++)
-		if (seat_of(fds[i].fd))
+		if (member_of(fds[i].fd))
 			return true;
 	return false;
 }
@@ -589,14 +589,14 @@ static int look_until(struct pollfd *fds, nfds_t count, __u64 end)
 
 int poll(struct pollfd *fds, nfds_t count, int timeout)
 {
-	if (!has_seat(fds, count))
+	if (!has_member(fds, count))
 		return NEXT(poll)(fds, count, timeout);
 	return look_until(fds, count, timeout < 0 ? ~0ULL : now_ns() + timeout * NS_PER_MS);
 }
 
 int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask)
 {
-	if (!has_seat(fds, count))
+	if (!has_member(fds, count))
 		return NEXT(ppoll)(fds, count, timeout, mask);
 	return look_until(fds, count, timeout ? now_ns() + timeout->tv_sec * NS_PER_S +
 						timeout->tv_nsec : ~0ULL);
@@ -614,10 +614,10 @@ int stat(const char *restrict path, struct stat *restrict found)
 }
 
 /**
- * struct interface - the only one of a host; freeifaddrs() frees it as one piece
- * @list: it
- * @address: of it
- * @netmask: of it
+ * struct interface - the only one of a host; freeifaddrs() frees it at once
+ * @list: the list of interfaces, of one
+ * @address: its address
+ * @netmask: its netmask
  */
 struct interface {
 	struct ifaddrs		list;

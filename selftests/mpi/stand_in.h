@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a program tells the library that stands in the place of the kernel. */
+/* How a program tells the library that stands in for the kernel what is to fail. */
 #ifndef MPI_TEST_STAND_IN_H
 #define MPI_TEST_STAND_IN_H
 
@@ -18,11 +18,11 @@ enum stand_in_place {
 };
 
 /**
- * struct stand_in_fault - what goes wrong
+ * struct stand_in_fault - a fault
  * @place: where
  * @error: errno
- * @rank: whose; the number of the process in MPI_COMM_WORLD
- * @number: of the operation in its group, 0 is the one by which joining is tried out
+ * @rank: that it concerns, in MPI_COMM_WORLD
+ * @number: of the operation in its group; 0 is the barrier that tries out joining
  */
 struct stand_in_fault {
 	enum stand_in_place	place;
@@ -31,7 +31,7 @@ struct stand_in_fault {
 	unsigned int		number;
 };
 
-/* On all ranks, with equal arguments: from now on. The count of stand_in_taken() begins anew. */
+/* All ranks call it, with equal arguments. Resets the count of stand_in_taken(). */
 void stand_in_fail(const struct stand_in_fault *fault);
 
 /* Completions that this rank has taken from its sockets */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A tool as those that profile MPI programs are: it has functions MPI_X that count and
- * call PMPI_X. At the end rank 0 says what it has seen.
+ * A profiling tool: its functions MPI_X count calls and call PMPI_X. At the end rank 0 prints
+ * the counts.
  */
 #include <stdio.h>
 

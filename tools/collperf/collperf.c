@@ -14,6 +14,7 @@
 
 #include "elements.h"
 #include "measure.h"
+#include "number.h"
 #include "skew.h"
 
 #define DEFAULT_ID 1
@@ -218,10 +219,10 @@ static void take(void *context, int letter, const char *value)
 
 	switch (letter) {
 	case 'i':
-		c->id = options_number("--id", value, 0, UINT64_MAX);
+		c->id = number_parse("--id", value, 0, UINT64_MAX);
 		break;
 	case 'N':
-		c->nonce = options_number("--nonce", value, 0, UINT64_MAX);
+		c->nonce = number_parse("--nonce", value, 0, UINT64_MAX);
 		break;
 	case 'k':
 		c->key_file = value;

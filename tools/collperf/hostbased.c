@@ -22,6 +22,7 @@
 
 #include "elements.h"
 #include "measure.h"
+#include "number.h"
 #include "plan.h"
 #include "skew.h"
 
@@ -292,7 +293,7 @@ static void take(void *context, int letter, const char *value)
 	unsigned long *limit_seconds = context;
 
 	(void)letter;
-	*limit_seconds = options_number("--limit", value, 1, UINT32_MAX);
+	*limit_seconds = number_parse("--limit", value, 1, UINT32_MAX);
 }
 
 static int automatic(unsigned int operation)

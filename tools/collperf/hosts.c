@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 #include "hosts.h"
-#include "options.h"
+#include "number.h"
+#include "status.h"
 
 #define MAX_PORT 65535
 
@@ -72,7 +73,7 @@ static void hosts_add_line(struct hosts *hosts, char *line, const char *path, un
 	if (strtok_r(NULL, " \t\r\n", &rest))
 		errx(EXIT_USAGE, "%s, line %u: want ADDRESS [PORT]", path, number);
 	if (port)
-		value = options_number("port", port, 1, MAX_PORT);
+		value = number_parse("port", port, 1, MAX_PORT);
 
 	family = strchr(address, ':') ? AF_INET6 : AF_INET;
 	if (hosts->count && hosts->address[0].ss_family != family)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <err.h>
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "number.h"
 #include "options.h"
 
 #define MAX_PORT 65535
@@ -37,20 +37,6 @@ static const struct {
 	[COLLSOCK_BROADCAST]	= { "broadcast", true },
 	{ }
 };
-
-unsigned long long options_number(const char *what, const char *text, unsigned long long min,
-				  unsigned long long max)
-{
-	unsigned long long number;
-	char *end;
-
-	errno = 0;
-	number = strtoull(text, &end, 0);
-	if (errno || end == text || *end || strchr(text, '-') || number < min || number > max)
-		errx(EXIT_USAGE, "%s: \"%s\" is not a whole number from %llu to %llu", what, text,
-		     min, max);
-	return number;
-}
 
 const char *options_algorithm_name(int algorithm)
 {
@@ -151,7 +137,7 @@ static void take_shared(struct options *options, int letter, const char *value)
 {
 	switch (letter) {
 	case 'H':
-		options->numbered = options_number("--hosts", value, 1, HOSTS_NUMBERED_MAX);
+		options->numbered = number_parse("--hosts", value, 1, HOSTS_NUMBERED_MAX);
 		break;
 	case 'f':
 		options->file = value;
@@ -160,46 +146,46 @@ static void take_shared(struct options *options, int letter, const char *value)
 		options->ipv6 = true;
 		break;
 	case 'p':
-		options->port = options_number("--port", value, 1, MAX_PORT);
+		options->port = number_parse("--port", value, 1, MAX_PORT);
 		break;
 	case 'r':
-		options->given_rank = options_number("--rank", value, 0, COLLSOCK_MAX_HOSTS - 1);
+		options->given_rank = number_parse("--rank", value, 0, COLLSOCK_MAX_HOSTS - 1);
 		break;
 	case 'o':
 		options->operation = parse_operation(value);
 		break;
 	case 'R':
-		options->root = options_number("--root", value, 0, COLLSOCK_MAX_HOSTS - 1);
+		options->root = number_parse("--root", value, 0, COLLSOCK_MAX_HOSTS - 1);
 		break;
 	case 'c':
-		options->count = options_number("--count", value, 1, MAX_COUNT);
+		options->count = number_parse("--count", value, 1, MAX_COUNT);
 		break;
 	case 'F':
-		options->fanout = options_number("--fanout", value, 2, COLLSOCK_MAX_FANOUT);
+		options->fanout = number_parse("--fanout", value, 2, COLLSOCK_MAX_FANOUT);
 		break;
 	case 'a':
 		options->algorithm = parse_algorithm(value);
 		break;
 	case 'n':
-		options->iterations = options_number("--iterations", value, 1, MAX_ITERATIONS);
+		options->iterations = number_parse("--iterations", value, 1, MAX_ITERATIONS);
 		break;
 	case 'w':
-		options->warm_up = options_number("--warm-up", value, 0, MAX_ITERATIONS);
+		options->warm_up = number_parse("--warm-up", value, 0, MAX_ITERATIONS);
 		break;
 	case 's':
-		options->spin_us = options_number("--spin", value, 0, COLLSOCK_MAX_SPIN_US);
+		options->spin_us = number_parse("--spin", value, 0, COLLSOCK_MAX_SPIN_US);
 		break;
 	case 'x':
 		options->shuffle = true;
 		break;
 	case 'S':
-		options->skew_us = options_number("--skew", value, 0, MAX_DELAY_US);
+		options->skew_us = number_parse("--skew", value, 0, MAX_DELAY_US);
 		break;
 	case 'C':
-		options->catch_up_us = options_number("--catch-up", value, 0, MAX_DELAY_US);
+		options->catch_up_us = number_parse("--catch-up", value, 0, MAX_DELAY_US);
 		break;
 	case 'e':
-		options->seed = options_number("--seed", value, 0, UINT64_MAX);
+		options->seed = number_parse("--seed", value, 0, UINT64_MAX);
 		break;
 	case 'm':
 		options->mean_only = true;

@@ -9,12 +9,7 @@
 #include <linux/collsock.h>
 
 #include "hosts.h"
-
-enum {
-	EXIT_DONE	= 0,
-	EXIT_FAILED	= 1,
-	EXIT_USAGE	= 2,
-};
+#include "status.h"
 
 #define NO_SKEW (-1)
 #define MAX_COUNT (COLLSOCK_MAX_SEGMENT / sizeof(double))
@@ -84,10 +79,6 @@ struct program {
 /* Read the command line. Exits if it is wrong, or asks for help. */
 void options_parse(struct options *options, const struct program *program, int argc,
 		   char **argv);
-
-/* A whole number in a range. Exits if @text is none. */
-unsigned long long options_number(const char *what, const char *text, unsigned long long min,
-				  unsigned long long max);
 
 const char *options_algorithm_name(int algorithm);
 

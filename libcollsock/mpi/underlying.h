@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The MPI below, and the tools behind. What is interposed here is exported under both
- * names, MPI_X and PMPI_X, so a plain call of either would come back: the MPI's own is
- * reached through below.X. Everything else is called as PMPI_X.
+ * The underlying MPI, and profiling tools. This library exports each function that it
+ * interposes under both names, MPI_X and PMPI_X, so a plain call of either would come back
+ * here: the underlying MPI's own function is called as cm_underlying.X. All others are called
+ * as PMPI_X.
  *
  * A tool that is loaded behind this library has an MPI_X of its own and calls PMPI_X,
- * which is ours. tool.X is that MPI_X, or NULL.
+ * which is ours. cm_underlying_tool.X is that MPI_X, or NULL.
  */
-#ifndef COLLSOCK_MPI_BELOW_H
-#define COLLSOCK_MPI_BELOW_H
+#ifndef COLLSOCK_MPI_UNDERLYING_H
+#define COLLSOCK_MPI_UNDERLYING_H
 
 #include <mpi.h>
 
@@ -31,12 +32,13 @@
 	X(Request_get_status) X(Request_free) \
 	CM_INTERPOSED_LARGE(X)
 
-#define CM_BELOW_MEMBER(name) __typeof__(&PMPI_##name) name;
+#define CM_UNDERLYING_MEMBER(name) __typeof__(&PMPI_##name) name;
 
-struct cm_below {
-	CM_INTERPOSED(CM_BELOW_MEMBER)
+struct cm_underlying {
+	CM_INTERPOSED(CM_UNDERLYING_MEMBER)
 };
 
-extern struct cm_below below, tool;
+extern struct cm_underlying cm_underlying;
+extern struct cm_underlying cm_underlying_tool;
 
 #endif

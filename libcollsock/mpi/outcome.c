@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <errno.h>
+#include <stdio.h>
+
+#include "error.h"
+#include "outcome.h"
+#include "progress.h"
+#include "settings.h"
+#include "underlying.h"
+
+struct cm_outcome cm_outcome_agree(const struct cm_comm *c, struct cm_outcome own)
+{
+	struct cm_outcome worst;
+	MPI_Request request;
+
+	if (cm_underlying.Iallreduce(&own, &worst, 1, MPI_2INT, MPI_MINLOC, c->handle, &request) ||
+	    cm_progress_await(&request, "agreement on joining", c->rank, c->size))
+		return (struct cm_outcome){ -EIO, c->rank };
+	return worst;
+}
+
+/* What some errors mean in joining; libcollsock explains all others. */
+static const char *outcome_text(const struct cm_outcome *o, char *text, size_t bytes)
+{
+	switch (o->error) {
+	case -EADDRNOTAVAIL:
+		snprintf(text, bytes,
+			 "no address that others could reach (COLLSOCK_MPI_NETWORK?), or groups there do not use UDP port %u (collsock get port; COLLSOCK_MPI_PORT)",
+			 cm_settings.port);
+		return text;
+	case -EHOSTUNREACH:
+		snprintf(text, bytes,
+			 "nothing arrives from others: is UDP port %u open between all hosts?",
+			 cm_settings.port);
+		return text;
+	case -EMFILE:
+		return "too few file descriptors are left (ulimit -n)";
+	default:
+		return cm_error_text(-o->error, o->rank, text, bytes);
+	}
+}
+
+void cm_outcome_report(const struct cm_comm *c, const struct cm_outcome *o)
+{
+	static atomic_bool said;
+	bool again = atomic_exchange(&said, true);
+	char text[512];
+
+	if (c->rank || (again && !cm_settings.verbose))
+		return;
+	fprintf(stderr,
+		"collsock: a communicator of %d ranks is left to the MPI library, because of rank %d: %s\n",
+		c->size, o->rank, outcome_text(o, text, sizeof(text)));
+}

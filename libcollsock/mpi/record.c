@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+
+#include "progress.h"
+#include "record.h"
+#include "settings.h"
+
+#define DESCRIPTORS_LEFT 64	/* for the program */
+
+static atomic_int record_known_error;
+
+void cm_record_remember(int error)
+{
+	atomic_store(&record_known_error, error);
+}
+
+/* What the program opens must not fail because of this library. */
+static int record_open_socket(struct cm_comm *c)
+{
+	struct rlimit most;
+	int err;
+
+	err = collsock_open(&c->socket, COLLSOCK_OPEN_NONBLOCK);
+	if (err == -EAFNOSUPPORT)
+		cm_record_remember(err);
+	if (err || getrlimit(RLIMIT_NOFILE, &most) ||
+	    (rlim_t)collsock_fd(c->socket) + DESCRIPTORS_LEFT < most.rlim_cur)
+		return err;
+	collsock_close(c->socket);
+	c->socket = NULL;
+	return -EMFILE;
+}
+
+static int record_draw_random(struct cm_record *r)
+{
+	if (getrandom(&r->id, sizeof(r->id), 0) != sizeof(r->id) ||
+	    getrandom(&r->nonce, sizeof(r->nonce), 0) != sizeof(r->nonce) ||
+	    getrandom(r->key, sizeof(r->key), 0) != sizeof(r->key))
+		return -errno;
+	return 0;
+}
+
+static void record_fill(struct cm_comm *c, struct cm_record *r)
+{
+	memset(r, 0, sizeof(*r));
+	r->error = cm_host_identify(&r->host);
+	if (!r->error)
+		r->error = atomic_load(&record_known_error);
+	if (!r->error)
+		r->error = record_open_socket(c);
+	if (!r->error)
+		r->error = cm_host_add_addresses(&r->host, &cm_settings);
+	if (!r->error && !c->rank)
+		r->error = record_draw_random(r);
+}
+
+/* Returns an MPI error code. */
+static int record_allgather(const struct cm_comm *c, const struct cm_record *own,
+			    struct cm_record *all)
+{
+	MPI_Request request;
+	int err;
+
+	err = PMPI_Iallgather(own, sizeof(*own), MPI_BYTE, all, sizeof(*own), MPI_BYTE, c->handle,
+			      &request);
+	return err ? err : cm_progress_await(&request, "joining", c->rank, c->size);
+}
+
+struct cm_record *cm_record_exchange(struct cm_comm *c)
+{
+	struct cm_record *records = calloc(c->size, sizeof(*records)), own;
+
+	record_fill(c, &own);
+	if (!records) {
+		cm_comm_abort(c, "no memory for addresses");
+	} else if (record_allgather(c, &own, records)) {
+		cm_comm_abort(c, "addresses could not be exchanged");
+		free(records);
+		records = NULL;
+	}
+	explicit_bzero(&own, sizeof(own));
+	return records;
+}
+
+void cm_record_free(struct cm_record *records, int ranks)
+{
+	if (records)
+		explicit_bzero(records, ranks * sizeof(*records));
+	free(records);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <errno.h>
+#include <poll.h>
+
+#include "poster.h"
+#include "progress.h"
+#include "run.h"
+#include "window.h"
+
+void cm_run_start(struct cm_op *op)
+{
+	if (cm_window_post(op))
+		cm_poster_wake();
+}
+
+bool cm_run_test(struct cm_op *op, struct cm_comm **looked)
+{
+	struct cm_comm *c = op->comm;
+
+	if (cm_op_is_done(op))
+		return true;
+	if (c == *looked)
+		return false;
+	*looked = c;
+	cm_window_advance(c);
+	/* Unlike a wait, nothing here learns from the socket that this rank has left. */
+	if (atomic_load(&c->failure.left))
+		cm_window_lose(op, -atomic_load(&c->failure.left));
+	return cm_op_is_done(op);
+}
+
+/* Spin for its completion, as long as the socket is set to. */
+static void run_spin(struct cm_op *op)
+{
+	struct collsock_completion completion;
+	int err;
+
+	if (!cm_op_is_posted(op))
+		return;
+	err = collsock_wait(op->comm->socket, op->post.cookie, &completion, op->result,
+			    op->result_bytes);
+	if (!err)
+		cm_op_complete(op, &completion, op->result);
+	else if (err == -ENOMEM)
+		/* Taking all completions needs no memory. */
+		cm_window_advance(op->comm);
+	else if (err != -EAGAIN && err != -EINTR && err != -ENOENT)
+		cm_window_lose(op, err);
+	/* -ENOENT: another thread is taking all completions. */
+}
+
+void cm_run_wait(struct cm_op *op)
+{
+	struct cm_comm *c = op->comm;
+	struct pollfd socket = { .fd = collsock_fd(c->socket), .events = POLLIN };
+	unsigned int spins = c->spins;
+	struct cm_pace pace = { };
+
+	while (!cm_op_is_done(op)) {
+		cm_progress_drive();
+		/* Completions that are left in the socket would keep us from sleeping. */
+		if (cm_window_is_queued(c) || atomic_load(&c->window.under_way) > 1)
+			cm_window_advance(c);
+		if (cm_op_is_done(op))
+			return;
+		if (spins)
+			spins--;
+		else
+			cm_progress_sleep(&pace, &socket, 1);
+		run_spin(op);
+	}
+}
+
+void cm_run(struct cm_op *op)
+{
+	if (cm_window_is_queued(op->comm) || !cm_op_run(op))
+		cm_run_start(op);
+	else if (cm_op_is_done(op))
+		cm_progress_drive_sometimes(op->completed_ns);
+	cm_run_wait(op);
+}

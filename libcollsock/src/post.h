@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+#ifndef COLLSOCK_POST_H
+#define COLLSOCK_POST_H
+
+#include "collsock.h"
+
+/* Bytes of @count elements, -EINVAL if there is no such type, or -EMSGSIZE. */
+int collsock_payload_bytes(enum collsock_type type, __u32 count);
+
+#endif
