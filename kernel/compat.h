@@ -26,6 +26,16 @@ static inline struct nlattr **coll_genl_dump_attrs(struct netlink_callback *cb)
 #endif
 }
 
+/* 6.6: so is the family that was asked. */
+static inline const struct genl_family *coll_genl_dump_family(struct netlink_callback *cb)
+{
+#if KERNEL_VERSION(6, 6, 0) <= LINUX_VERSION_CODE
+	return genl_info_dump(cb)->family;
+#else
+	return genl_dumpit_info(cb)->family;
+#endif
+}
+
 /* 6.13: the function of a timer is given when it is set up. */
 static inline void coll_hrtimer_setup(struct hrtimer *timer,
 				      enum hrtimer_restart (*function)(struct hrtimer *),

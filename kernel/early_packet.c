@@ -2,6 +2,7 @@
 #include <linux/hash.h>
 #include <linux/ktime.h>
 
+#include "bearer.h"
 #include "early_packet.h"
 
 /**
@@ -18,7 +19,7 @@ void coll_early_packets_init(struct coll_early_packets *early_packets)
  * @early_packets: of the namespace
  * @tag: of the unknown group
  * @host: index that the sender claims
- * @from: address and port that the packet came from
+ * @from: the member that it comes from, whatever its index
  *
  * Context: softirq.
  */
@@ -70,13 +71,12 @@ bool coll_early_packet_look(struct coll_early_packets *early_packets, u32 index,
 bool coll_early_packet_take(struct coll_early_packets *early_packets, u32 index, u64 tag,
 			    const struct collsock_member *members, u32 hosts, u32 *host)
 {
-	struct coll_early_packet *k =
-		&early_packets->entry[index];
+	struct coll_early_packet *k = &early_packets->entry[index];
 	bool taken = false;
 
 	spin_lock_bh(&early_packets->lock);
 	if (k->used && k->tag == tag && k->host < hosts &&
-	    !memcmp(&k->from, &members[k->host], sizeof(k->from))) {
+	    coll_bearer_same(&k->from, &members[k->host])) {
 		*host = k->host;
 		k->used = false;
 		taken = true;

@@ -2,14 +2,16 @@
 /*
  * The core's platform: what core/env.h asks for, done by the kernel. All of it is
  * called between coll_instance_enter() and coll_instance_leave(), but for
- * the functions that allocate and free.
+ * coll_env_bearer() and the functions that allocate and free.
  */
 #include <linux/mm.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
+#include "bearer.h"
 #include "completion.h"
+#include "drop.h"
 #include "event.h"
 #include "instance.h"
 #include "netns.h"
@@ -23,13 +25,13 @@
 #define LOSSY_TRIES	4
 
 /**
- * struct env_peer - a peer of the core, and the way to it
+ * struct env_peer - a peer of the core, and the route to it
  * @peer: the core's
  * @route: where its packets go
  */
 struct env_peer {
 	struct coll_peer	peer;
-	struct coll_route	route;
+	union coll_route	route;
 };
 
 void *coll_env_alloc(size_t bytes)
@@ -53,7 +55,7 @@ void coll_env_peer_free(struct coll_peer *peer)
 {
 	struct env_peer *e = container_of(peer, struct env_peer, peer);
 
-	coll_udp_route_drop(&e->route);
+	coll_bearer_route_drop(&e->route);
 	kfree(e);
 }
 
@@ -67,12 +69,12 @@ void coll_env_peer_idle(struct coll_peer *peer)
 {
 	trace_coll_peer_idle(peer);
 	coll_event_peer(peer, COLLSOCK_EVENT_PEER_IDLE, 0);
-	coll_udp_route_drop(&container_of(peer, struct env_peer, peer)->route);
+	coll_bearer_route_drop(&container_of(peer, struct env_peer, peer)->route);
 }
 
 u8 *coll_env_packet(struct coll_group *g, u32 bytes, struct coll_packet **packet)
 {
-	struct sk_buff *skb = coll_udp_packet(bytes);
+	struct sk_buff *skb = coll_bearer_packet(bytes);
 
 	if (unlikely(!skb))
 		return NULL;
@@ -86,10 +88,17 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 	struct coll_instance *gi = coll_instance_of(peer->group);
 	const struct collsock_member *members = gi->members->member;
 	struct sk_buff *skb = (struct sk_buff *)packet;
+	const u8 *data = skb->data;
+	u32 bytes = skb->len;
 
-	if (!coll_udp_address(gi->cn, &e->route, skb, &members[gi->group.self],
-			      &members[peer->host]))
+	lockdep_assert_held(&gi->lock);
+	if (unlikely(!coll_bearer_address(&gi->cn->bearers, &e->route, skb,
+					  &members[gi->group.self], &members[peer->host]))) {
+		coll_drop_packet(gi->cn->counters, data, bytes, COLL_DROP_NO_ROUTE);
+		kfree_skb(skb);
 		return;
+	}
+	trace_coll_packet_sent(data, bytes);
 	*gi->queue_end = skb;
 	gi->queue_end = &skb->next;
 }
@@ -109,6 +118,7 @@ void coll_env_complete(struct coll_group *g, u32 local, u32 number, void *token,
 	struct coll_completion *slot = token;
 	struct coll_completions *slots;
 
+	lockdep_assert_held(&gi->lock);
 	trace_coll_complete(g, local, number, bytes, error, failed_rank);
 	if (unlikely(error))
 		coll_event_operation_failed(gi, number, failed_rank, error);
@@ -180,4 +190,9 @@ void coll_env_failure(struct coll_group *g)
 {
 	trace_coll_group_failed(g);
 	coll_event_group_failed(coll_instance_of(g));
+}
+
+const struct coll_bearer *coll_env_bearer(u16 family)
+{
+	return coll_bearer_of(family);
 }

@@ -1,53 +1,63 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "event.h"
 #include "instance.h"
-#include "netlink.h"
 #include "netns.h"
 
-/* Is the family there? Groups may outlive it by a moment when the module goes. */
-static bool events_allowed;
+/* Through which events are sent; NULL if none is. */
+static const struct genl_family *event_family;
 
 /**
- * coll_events_allow() - events can be sent from now on, or none is any more
- * @allow: which of it
+ * struct event - one that is being written
+ * @family: through which it is sent
+ * @skb: the message
+ * @header: in it
+ */
+struct event {
+	const struct genl_family	*family;
+	struct sk_buff			*skb;
+	void				*header;
+};
+
+/**
+ * coll_event_allow() - events can be sent from now on, or none is any more
+ * @family: through which they are sent; NULL stops them: groups may outlive the family
+ *	by a moment when the module goes
  *
  * Context: process.
  */
-void coll_events_allow(bool allow)
+void coll_event_allow(const struct genl_family *family)
 {
-	WRITE_ONCE(events_allowed, allow);
+	WRITE_ONCE(event_family, family);
 	/* They are sent with bottom halves off, or under RCU. */
-	if (!allow)
+	if (!family)
 		synchronize_rcu();
 }
 
-/* Every event says what it is, and of which group. */
-static struct sk_buff *event_begin(struct coll_instance *gi, enum collsock_event kind,
-				   void **header)
+/* Every event says what it is, and of which group. False: it is not to be sent. */
+static bool event_begin(struct event *e, struct coll_instance *gi, enum collsock_event kind)
 {
-	struct sk_buff *skb;
-
-	if (!READ_ONCE(events_allowed) ||
-	    !genl_has_listeners(&coll_genl_family, gi->cn->net, 0))
-		return NULL;
-	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
-	if (!skb) {
-		genl_set_err(&coll_genl_family, gi->cn->net, 0, 0, -ENOBUFS);
-		return NULL;
+	e->family = READ_ONCE(event_family);
+	if (!e->family || !genl_has_listeners(e->family, gi->cn->net, 0))
+		return false;
+	e->skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
+	if (!e->skb) {
+		genl_set_err(e->family, gi->cn->net, 0, 0, -ENOBUFS);
+		return false;
 	}
-	*header = genlmsg_put(skb, 0, 0, &coll_genl_family, 0, COLLSOCK_CMD_NOTICE);
-	if (*header && !nla_put_u32(skb, COLLSOCK_A_NOTICE_EVENT, kind) &&
-	    !nla_put_u32(skb, COLLSOCK_A_NOTICE_GROUP, gi->handle) &&
-	    !nla_put_u64_64bit(skb, COLLSOCK_A_NOTICE_ID, gi->request.id, COLLSOCK_A_NOTICE_PAD))
-		return skb;
-	nlmsg_free(skb);
-	return NULL;
+	e->header = genlmsg_put(e->skb, 0, 0, e->family, 0, COLLSOCK_CMD_NOTICE);
+	if (e->header && !nla_put_u32(e->skb, COLLSOCK_A_NOTICE_EVENT, kind) &&
+	    !nla_put_u32(e->skb, COLLSOCK_A_NOTICE_GROUP, gi->handle) &&
+	    !nla_put_u64_64bit(e->skb, COLLSOCK_A_NOTICE_ID, gi->request.id,
+			       COLLSOCK_A_NOTICE_PAD))
+		return true;
+	nlmsg_free(e->skb);
+	return false;
 }
 
-static void event_send(struct coll_instance *gi, struct sk_buff *skb, void *header)
+static void event_send(struct event *e, struct coll_instance *gi)
 {
-	genlmsg_end(skb, header);
-	genlmsg_multicast_netns(&coll_genl_family, gi->cn->net, skb, 0, 0, GFP_ATOMIC);
+	genlmsg_end(e->skb, e->header);
+	genlmsg_multicast_netns(e->family, gi->cn->net, e->skb, 0, 0, GFP_ATOMIC);
 }
 
 /**
@@ -59,31 +69,28 @@ static void event_send(struct coll_instance *gi, struct sk_buff *skb, void *head
  */
 void coll_event_group(struct coll_instance *gi, enum collsock_event kind)
 {
-	struct sk_buff *skb;
-	void *header;
+	struct event e;
 
 	rcu_read_lock();
-	skb = event_begin(gi, kind, &header);
-	if (skb)
-		event_send(gi, skb, header);
+	if (event_begin(&e, gi, kind))
+		event_send(&e, gi);
 	rcu_read_unlock();
 }
 
 static void event_blame(struct coll_instance *gi, enum collsock_event kind, u32 operation,
 			u32 rank, u32 error)
 {
-	struct sk_buff *skb;
-	void *header;
+	struct event e;
 
-	skb = event_begin(gi, kind, &header);
-	if (!skb)
+	lockdep_assert_held(&gi->lock);
+	if (!event_begin(&e, gi, kind))
 		return;
-	if (nla_put_u32(skb, COLLSOCK_A_NOTICE_OPERATION, operation) ||
-	    (rank != COLLSOCK_NO_RANK && nla_put_u32(skb, COLLSOCK_A_NOTICE_RANK, rank)) ||
-	    nla_put_u32(skb, COLLSOCK_A_NOTICE_ERROR, error))
-		nlmsg_free(skb);
+	if (nla_put_u32(e.skb, COLLSOCK_A_NOTICE_OPERATION, operation) ||
+	    (rank != COLLSOCK_NO_RANK && nla_put_u32(e.skb, COLLSOCK_A_NOTICE_RANK, rank)) ||
+	    nla_put_u32(e.skb, COLLSOCK_A_NOTICE_ERROR, error))
+		nlmsg_free(e.skb);
 	else
-		event_send(gi, skb, header);
+		event_send(&e, gi);
 }
 
 /**
@@ -133,16 +140,15 @@ void coll_event_operation_failed(struct coll_instance *gi, u32 operation, u32 ra
 void coll_event_peer(struct coll_peer *peer, enum collsock_event kind, u32 operation)
 {
 	struct coll_instance *gi = coll_instance_of(peer->group);
-	struct sk_buff *skb;
-	void *header;
+	struct event e;
 
-	skb = event_begin(gi, kind, &header);
-	if (!skb)
+	lockdep_assert_held(&gi->lock);
+	if (!event_begin(&e, gi, kind))
 		return;
-	if (nla_put_u32(skb, COLLSOCK_A_NOTICE_HOST, peer->host) ||
+	if (nla_put_u32(e.skb, COLLSOCK_A_NOTICE_HOST, peer->host) ||
 	    (kind == COLLSOCK_EVENT_PEER_LOSSY &&
-	     nla_put_u32(skb, COLLSOCK_A_NOTICE_OPERATION, operation)))
-		nlmsg_free(skb);
+	     nla_put_u32(e.skb, COLLSOCK_A_NOTICE_OPERATION, operation)))
+		nlmsg_free(e.skb);
 	else
-		event_send(gi, skb, header);
+		event_send(&e, gi);
 }

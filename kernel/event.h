@@ -8,13 +8,15 @@
 #ifndef COLL_EVENT_H
 #define COLL_EVENT_H
 
+#include <net/genetlink.h>
+
 #include "../uapi/linux/collsock_netlink.h"
 #include "core/base.h"
 
 struct coll_instance;
 struct coll_peer;
 
-void coll_events_allow(bool allow);
+void coll_event_allow(const struct genl_family *family);
 void coll_event_group(struct coll_instance *gi, enum collsock_event kind);
 void coll_event_group_failed(struct coll_instance *gi);
 void coll_event_operation_failed(struct coll_instance *gi, u32 operation, u32 rank, u32 error);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/hashtable.h>
-#include <linux/ktime.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
 
@@ -20,15 +19,6 @@ static DEFINE_SPINLOCK(instances_lock);
 
 /* ---- events ---- */
 
-/* An event begins, with bottom halves off: coll_instance_enter(). */
-static u64 instance_enter(struct coll_instance *gi)
-	__acquires(&gi->lock)
-{
-	spin_lock(&gi->lock);
-	gi->now = ktime_get_ns();
-	return gi->now;
-}
-
 /**
  * coll_instance_enter() - an event begins
  * @gi: the instance
@@ -42,7 +32,7 @@ u64 coll_instance_enter(struct coll_instance *gi)
 	__acquires(&gi->lock)
 {
 	local_bh_disable();
-	return instance_enter(gi);
+	return coll_instance_enter_bh_off(gi);
 }
 
 /* Nothing of it is under way, or nobody wants it any more. */
@@ -51,13 +41,17 @@ static bool instance_is_quiet(const struct coll_instance *gi)
 	return coll_group_quiet(&gi->group) || (gi->dropped && gi->group.ranks.leaving);
 }
 
-/* The group may have become quiet with this event: only one that has left can. */
+/*
+ * The group may have become quiet with this event: only one that has left can. Then the
+ * tidying is to replace it.
+ */
 static void instance_check_quiet(struct coll_instance *gi)
 {
 	if (gi->quiet || gi->ended || !instance_is_quiet(gi))
 		return;
 	gi->quiet = true;
-	coll_net_became_quiet(gi->cn, gi);
+	if (llist_add(&gi->quiet_node, &gi->cn->quiet))
+		coll_net_tidy_soon(gi->cn);
 }
 
 /*
@@ -85,11 +79,35 @@ static struct coll_sock *instance_take_sleeper(struct coll_instance *gi, u64 *cl
 }
 
 /*
- * An event ends: drop the lock, then do what the core has asked for. Bottom halves stay
- * off until all of it is done, which is a read-side section of RCU: if the instance
- * is ended as soon as the lock is dropped, it is not freed before this is over.
+ * A claimant that was woken by a completion before may have released the slot, and another
+ * may wait for it now: everybody looks again after waking. The socket may have been
+ * released since the caller took its reference.
  */
-static void instance_leave(struct coll_instance *gi)
+static void instance_wake_socket(struct coll_sock *csk, u64 claimed_done, u8 wake)
+{
+	struct sock *sk = &csk->sk;
+
+	for (; claimed_done; claimed_done &= claimed_done - 1)
+		rcuwait_wake_up(&csk->slots->slot[__ffs64(claimed_done)].claimant);
+	if (wake & COLL_WAKE_READABLE)
+		sk->sk_data_ready(sk);
+	if (wake & COLL_WAKE_WRITABLE)
+		sk->sk_write_space(sk);
+	if (wake & COLL_WAKE_ERROR)
+		sk_error_report(sk);
+}
+
+/**
+ * coll_instance_leave_bh_off() - coll_instance_leave() after coll_instance_enter_bh_off()
+ * @gi: the instance
+ *
+ * Bottom halves stay off until all that the core has asked for is done, which is a
+ * read-side section of RCU: if the instance is ended as soon as the lock is dropped, it
+ * is not freed before this is over.
+ *
+ * Context: BH disabled.
+ */
+void coll_instance_leave_bh_off(struct coll_instance *gi)
 	__releases(&gi->lock)
 {
 	struct sk_buff *queue = gi->queue;
@@ -107,10 +125,10 @@ static void instance_leave(struct coll_instance *gi)
 		more = gi->woken;
 		spin_unlock(&gi->lock);
 		if (queue)
-			coll_udp_transmit(gi->cn, queue);
+			coll_bearer_transmit(&gi->cn->bearers, queue);
 		if (!csk)
 			return;
-		coll_sock_wake(csk, claimed_done, wake);
+		instance_wake_socket(csk, claimed_done, wake);
 		sock_put(&csk->sk);
 		if (likely(!more))
 			return;
@@ -131,7 +149,7 @@ static void instance_leave(struct coll_instance *gi)
 void coll_instance_leave(struct coll_instance *gi)
 	__releases(&gi->lock)
 {
-	instance_leave(gi);
+	coll_instance_leave_bh_off(gi);
 	local_bh_enable();
 }
 
@@ -146,33 +164,12 @@ void coll_instance_leave(struct coll_instance *gi)
 enum hrtimer_restart coll_instance_expire(struct hrtimer *timer)
 {
 	struct coll_instance *gi = container_of(timer, struct coll_instance, timer);
-	u64 now = instance_enter(gi);
+	u64 now = coll_instance_enter_bh_off(gi);
 
 	if (likely(!gi->ended))
 		coll_group_expire(&gi->group, now);
-	instance_leave(gi);
+	coll_instance_leave_bh_off(gi);
 	return HRTIMER_NORESTART;
-}
-
-/**
- * coll_instance_receive() - a packet for the group
- * @gi: found by its tag and destination
- * @source: the member that it says it is from; it came from that one's address
- * @packet: formed
- * @bytes: its length
- *
- * Return: what was wrong with it. Context: BH disabled, RCU read side.
- */
-enum coll_refusal coll_instance_receive(struct coll_instance *gi, u32 source,
-					const u8 *packet, u32 bytes)
-{
-	enum coll_refusal refusal = COLL_ACCEPTED;
-	u64 now = instance_enter(gi);
-
-	if (likely(!gi->ended))
-		refusal = coll_group_receive(&gi->group, source, packet, bytes, now);
-	instance_leave(gi);
-	return refusal;
 }
 
 /**
@@ -238,7 +235,7 @@ void coll_instance_abandon(struct coll_instance *gi, u32 local)
  *
  * A late packet may have woken it. If so it will be quiet again.
  *
- * Return: true if it has ENDED: it is to be buried, then unhashed.
+ * Return: true if it has ENDED: it is to be remembered in time-wait, then unhashed.
  * Context: process.
  */
 bool coll_instance_retire(struct coll_instance *gi)

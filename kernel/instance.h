@@ -26,6 +26,7 @@
 #define COLL_INSTANCE_H
 
 #include <linux/hrtimer.h>
+#include <linux/ktime.h>
 #include <linux/llist.h>
 #include <linux/spinlock.h>
 #include <linux/uidgid.h>
@@ -33,7 +34,6 @@
 #include "core/group.h"
 #include "members.h"
 
-struct coll_join;
 struct coll_net;
 struct coll_sock;
 struct sk_buff;
@@ -116,6 +116,17 @@ static inline struct coll_instance *coll_instance_of(struct coll_group *g)
 u64 coll_instance_enter(struct coll_instance *gi);
 void coll_instance_leave(struct coll_instance *gi);
 
+/* coll_instance_enter() where bottom halves are off already. */
+static inline u64 coll_instance_enter_bh_off(struct coll_instance *gi)
+	__acquires(&gi->lock)
+{
+	spin_lock(&gi->lock);
+	gi->now = ktime_get_ns();
+	return gi->now;
+}
+
+void coll_instance_leave_bh_off(struct coll_instance *gi);
+
 /*
  * Somebody who sleeps is to be woken when the event is over: who has claimed one of the
  * completion places in @claimed_done, a bit each, or sleeps on the socket for COLL_WAKE_*.
@@ -123,6 +134,7 @@ void coll_instance_leave(struct coll_instance *gi);
 static inline void coll_instance_wake(struct coll_instance *gi, struct coll_local_member *lm,
 				      u64 claimed_done, u8 wake)
 {
+	lockdep_assert_held(&gi->lock);
 	if (!(lm->claimed_done | lm->wake)) {
 		lm->next = gi->woken;
 		gi->woken = lm;
@@ -133,10 +145,6 @@ static inline void coll_instance_wake(struct coll_instance *gi, struct coll_loca
 
 enum hrtimer_restart coll_instance_expire(struct hrtimer *timer);
 
-/* instance_join.c */
-struct coll_instance *coll_instance_join(struct coll_net *cn, struct coll_join *join,
-					 struct coll_sock *csk);
-
 int coll_instance_hash(struct coll_instance *gi);
 void coll_instance_abandon(struct coll_instance *gi, u32 local);
 bool coll_instance_retire(struct coll_instance *gi);
@@ -146,8 +154,6 @@ void coll_instance_unhash(struct coll_instance *gi);
 void coll_instance_free(struct coll_instance *gi);
 
 struct coll_instance *coll_instance_find(struct coll_net *cn, u64 tag, u32 self);
-enum coll_refusal coll_instance_receive(struct coll_instance *gi, u32 source,
-					const u8 *packet, u32 bytes);
 void coll_instance_stats(struct coll_instance *gi, struct collsock_stats *stats);
 
 #endif

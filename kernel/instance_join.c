@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * How instances begin: a rank joins. The first one of a host makes the instance, with
- * a local member for each, the others find it.
- */
 #include <linux/ktime.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -11,10 +7,10 @@
 #include "core/descriptor.h"
 #include "event.h"
 #include "instance.h"
+#include "instance_join.h"
 #include "join.h"
 #include "netns.h"
 #include "socket.h"
-#include "tunables.h"
 
 /* Which group is meant: what its packets show, and what checks them. */
 struct instance_identity {
@@ -84,13 +80,14 @@ static int instance_init_group(struct coll_instance *gi, const struct coll_join 
 static int instance_check_addresses(struct coll_net *cn, const struct coll_join *join)
 {
 	const struct collsock_member *self = &join->members[coll_join_self(join)];
-	u32 bytes = coll_join_packet_bytes(join), host;
+	u32 bytes = coll_descriptor_packet_bytes(&join->fixed), host;
 	int err;
 
-	err = coll_udp_check_self(cn, self);
+	err = coll_bearer_check_self(&cn->bearers, self);
 	for (host = 0; !err && host < join->fixed.hosts; host++) {
 		if (&join->members[host] != self)
-			err = coll_udp_check_path(cn, self, &join->members[host], bytes);
+			err = coll_bearer_check_path(&cn->bearers, self, &join->members[host],
+						     bytes);
 		cond_resched();
 	}
 	return err;
@@ -118,7 +115,8 @@ static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join 
 	coll_hrtimer_setup(&gi->timer, coll_instance_expire, CLOCK_MONOTONIC,
 			   HRTIMER_MODE_ABS_SOFT);
 	mutex_lock(&cn->mutex);
-	gi->members = coll_members_get(&cn->members, join);
+	gi->members = coll_members_get(&cn->members, join->fixed.hosts, join->fixed.ranks,
+				       &join->members, &join->host_of_rank);
 	mutex_unlock(&cn->mutex);
 	err = gi->members ? instance_init_group(gi, join, identity, self) : -ENOMEM;
 	if (!err)
@@ -175,6 +173,7 @@ static int instance_charge(struct coll_instance *gi)
 		    g->ranks.size * sizeof(*gi->members->host_of_rank) +
 		    (u64)g->ranks.locals * (sizeof(*gi->local_members) + (u64)g->window.size * g->payload.room);
 
+	lockdep_assert_held(&cn->mutex);
 	if (cn->memory + bytes > instance_most_memory(cn)) {
 		cn->over_memory++;
 		return -ENOMEM;
@@ -192,6 +191,7 @@ static int instance_add_member(struct coll_instance *gi, struct coll_sock *csk, 
 {
 	int local = -EEXIST;
 
+	lockdep_assert_held(&gi->cn->mutex);
 	coll_instance_enter(gi);
 	if (!gi->ended)
 		local = coll_group_join(&gi->group, rank);
@@ -206,8 +206,8 @@ static int instance_add_member(struct coll_instance *gi, struct coll_sock *csk, 
 /*
  * From now on packets find the instance. 0, -ENOMEM if the namespace's groups have too
  * much already, -ENFILE if there are too many of them, -EADDRINUSE if this host was in
- * that group until a moment ago, or why the port cannot be opened. The namespace's mutex
- * is held.
+ * that group until a moment ago, or why the bearer cannot be opened. The namespace's
+ * mutex is held.
  */
 static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32 rank)
 {
@@ -215,31 +215,28 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 	struct coll_net *cn = gi->cn;
 	int err;
 
+	lockdep_assert_held(&cn->mutex);
 	if (instance_remembered(gi))
 		return -EADDRINUSE;
 	err = instance_charge(gi);
-	if (!err)
-		err = coll_udp_open(cn, self->family);
 	if (err)
 		return err;
-	/* The port was another one when it was looked at first. */
-	if (self->port != cn->port)
-		err = -EADDRNOTAVAIL;
+	err = coll_bearer_open(&cn->bearers, self);
 	if (!err)
 		err = instance_add_member(gi, csk, rank);
 	if (!err)
-		err = coll_net_add(cn, gi);
+		err = coll_net_add(cn, gi, &gi->handle);
 	if (!err) {
 		/* Before packets find it, and more happens. */
 		coll_event_group(gi, COLLSOCK_EVENT_GROUP_MADE);
 		err = coll_instance_hash(gi);
 		if (err) {
-			coll_net_remove(cn, gi);
+			coll_net_remove(cn, gi->handle);
 			coll_event_group(gi, COLLSOCK_EVENT_GROUP_ENDED);
 		}
 	}
 	if (err)
-		/* Perhaps the port was opened for nothing. */
+		/* Perhaps the bearer was opened for nothing. */
 		coll_net_tidy_soon(cn);
 	return err;
 }
@@ -310,7 +307,7 @@ static struct coll_instance *instance_join_first(struct coll_net *cn, struct col
  * @join: the request; its tables may be taken over
  * @csk: the socket; its completion places are there
  *
- * Return: the instance, JOINED, in which the socket has a lm; or an error pointer:
+ * Return: the instance, JOINED, of which the socket is a local member; or an error pointer:
  * -EADDRINUSE if the rank has joined before or the group was here until a moment ago,
  * -EPROTO if another rank of this host has described the group otherwise, -ENOMEM,
  * -ENFILE, -EINTR if the process is being killed, or why packets cannot be exchanged with the

@@ -5,6 +5,7 @@
 #include <linux/uio.h>
 
 #include "core/reduce.h"
+#include "instance.h"
 #include "io.h"
 #include "netns.h"
 #include "socket.h"
@@ -83,9 +84,7 @@ static void io_release_slot(struct coll_sock *csk, struct coll_completion *slot)
 	/* Whether there was room before is no matter: another may just have taken it. */
 	if (likely(!coll_sock_sleeps(csk)))
 		return;
-	local_bh_disable();
-	coll_sock_wake(csk, 0, COLL_WAKE_WRITABLE);
-	local_bh_enable();
+	csk->sk.sk_write_space(&csk->sk);
 }
 
 static int io_try_post(struct coll_sock *csk, struct coll_completion *slot,

@@ -5,7 +5,6 @@
 #include <linux/string.h>
 
 #include "core/descriptor.h"
-#include "core/wire.h"
 #include "join.h"
 #include "netns.h"
 
@@ -110,14 +109,4 @@ void coll_join_drop(struct coll_join *join)
 	kvfree(join->host_of_rank);
 	/* It holds a key. */
 	memzero_explicit(join, sizeof(*join));
-}
-
-/**
- * coll_join_packet_bytes() - the largest packet that the group will send
- * @join: the request
- */
-u32 coll_join_packet_bytes(const struct coll_join *join)
-{
-	return COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK +
-	       min_t(u32, join->fixed.segment_bytes, join->fixed.max_bytes);
 }

@@ -35,7 +35,4 @@ static inline u32 coll_join_self(const struct coll_join *join)
 	return join->host_of_rank[join->fixed.rank];
 }
 
-/* The largest packet of the group, without the headers of its bearer. */
-u32 coll_join_packet_bytes(const struct coll_join *join);
-
 #endif

@@ -3,9 +3,9 @@
 #include <linux/net.h>
 
 #include "core/base.h"
+#include "family.h"
 #include "netlink.h"
-#include "netns.h"
-#include "socket.h"
+#include "pernet.h"
 #include "tunables.h"
 
 static int __init coll_init(void)
@@ -14,7 +14,7 @@ static int __init coll_init(void)
 
 	coll_tunables_init();
 
-	err = coll_net_init();
+	err = coll_pernet_init();
 	if (err)
 		return err;
 
@@ -22,24 +22,24 @@ static int __init coll_init(void)
 	if (err)
 		goto err_netlink;
 
-	err = coll_socket_init();
+	err = coll_family_init();
 	if (err)
-		goto err_socket;
+		goto err_family;
 
 	return 0;
 
-err_socket:
+err_family:
 	coll_netlink_uninit();
 err_netlink:
-	coll_net_uninit();
+	coll_pernet_uninit();
 	return err;
 }
 
 static void __exit coll_exit(void)
 {
-	coll_socket_uninit();
+	coll_family_uninit();
 	coll_netlink_uninit();
-	coll_net_uninit();
+	coll_pernet_uninit();
 }
 
 module_init(coll_init);

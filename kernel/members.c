@@ -3,31 +3,46 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "join.h"
 #include "members.h"
+
+/* The lowest rank of each host, or NULL if there is no memory. */
+static u32 *members_lowest(u32 hosts, const u32 *host_of_rank)
+{
+	u32 *lowest = kvmalloc_array(hosts, sizeof(*lowest), GFP_KERNEL_ACCOUNT);
+	u32 host, rank;
+
+	/* Hosts stand in the order of their lowest ranks. */
+	for (host = 0, rank = 0; lowest && host < hosts; rank++)
+		if (host_of_rank[rank] == host)
+			lowest[host++] = rank;
+	return lowest;
+}
 
 /**
  * coll_members_get() - the shared table that equals the one of a request
  * @tables: of the namespace; its mutex is held
- * @join: the request; if its tables become the shared one, they are no longer its
+ * @hosts: number of hosts
+ * @ranks: number of ranks
+ * @member: the hosts; NULL afterwards if they have become the shared table
+ * @host_of_rank: the host of each rank, likewise
  *
  * Return: the table with a reference for the caller, NULL if there is no memory.
  * Context: process.
  */
-struct coll_members *coll_members_get(struct hlist_head *tables, struct coll_join *join)
+struct coll_members *coll_members_get(struct hlist_head *tables, u32 hosts, u32 ranks,
+				      struct collsock_member **member, u32 **host_of_rank)
 {
-	u32 hosts = join->fixed.hosts, ranks = join->fixed.ranks, host, rank;
-	size_t member_bytes = hosts * sizeof(*join->members);
-	u32 hash = jhash2((u32 *)join->members, member_bytes / sizeof(u32), ranks);
+	size_t member_bytes = hosts * sizeof(**member);
+	u32 hash = jhash2((u32 *)*member, member_bytes / sizeof(u32), ranks);
 	struct coll_members *m;
 
-	static_assert(sizeof(*join->members) % sizeof(u32) == 0);
+	static_assert(sizeof(**member) % sizeof(u32) == 0);
 
-	hash = jhash2(join->host_of_rank, ranks, hash);
+	hash = jhash2(*host_of_rank, ranks, hash);
 	hlist_for_each_entry(m, tables, node) {
 		if (m->hash == hash && m->hosts == hosts && m->ranks == ranks &&
-		    !memcmp(m->member, join->members, member_bytes) &&
-		    !memcmp(m->host_of_rank, join->host_of_rank, ranks * sizeof(u32))) {
+		    !memcmp(m->member, *member, member_bytes) &&
+		    !memcmp(m->host_of_rank, *host_of_rank, ranks * sizeof(u32))) {
 			m->references++;
 			return m;
 		}
@@ -35,23 +50,19 @@ struct coll_members *coll_members_get(struct hlist_head *tables, struct coll_joi
 	m = kmalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
 	if (!m)
 		return NULL;
-	m->lowest = kvmalloc_array(hosts, sizeof(*m->lowest), GFP_KERNEL_ACCOUNT);
+	m->lowest = members_lowest(hosts, *host_of_rank);
 	if (!m->lowest) {
 		kfree(m);
 		return NULL;
 	}
-	/* Hosts stand in the order of their lowest ranks. */
-	for (host = 0, rank = 0; host < hosts; rank++)
-		if (join->host_of_rank[rank] == host)
-			m->lowest[host++] = rank;
 	m->references = 1;
 	m->hosts = hosts;
 	m->ranks = ranks;
 	m->hash = hash;
-	m->member = join->members;
-	m->host_of_rank = join->host_of_rank;
-	join->members = NULL;
-	join->host_of_rank = NULL;
+	m->member = *member;
+	m->host_of_rank = *host_of_rank;
+	*member = NULL;
+	*host_of_rank = NULL;
 	hlist_add_head(&m->node, tables);
 	return m;
 }

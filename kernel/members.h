@@ -14,8 +14,6 @@
 
 #include "core/base.h"
 
-struct coll_join;
-
 /**
  * struct coll_members - the table
  * @node: in the namespace's list of tables
@@ -40,7 +38,8 @@ struct coll_members {
 	u32				*lowest;
 };
 
-struct coll_members *coll_members_get(struct hlist_head *tables, struct coll_join *join);
+struct coll_members *coll_members_get(struct hlist_head *tables, u32 hosts, u32 ranks,
+				      struct collsock_member **member, u32 **host_of_rank);
 void coll_members_put(struct coll_members *members);
 
 #endif

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/module.h>
+#include <net/genetlink.h>
 
+#include "../uapi/linux/collsock_netlink.h"
 #include "event.h"
+#include "family.h"
 #include "instance.h"
 #include "netlink.h"
+#include "netlink_dump.h"
 #include "netns.h"
-#include "socket.h"
+#include "pernet.h"
+
+static struct genl_family netlink_family;
 
 /* ---- tunables ---- */
 
@@ -64,7 +70,7 @@ static int netlink_get_tunables(struct sk_buff *request, struct genl_info *info)
 
 	if (!skb)
 		return -ENOMEM;
-	header = genlmsg_put_reply(skb, info, &coll_genl_family, 0, COLLSOCK_CMD_TUNABLE_GET);
+	header = genlmsg_put_reply(skb, info, &netlink_family, 0, COLLSOCK_CMD_TUNABLE_GET);
 	if (!header)
 		err = -EMSGSIZE;
 	for (which = 0; !err && which < COLL_TUNABLES; which++)
@@ -113,7 +119,8 @@ static int tunable_check(const struct coll_net *cn, struct sk_buff *request,
 		}
 		*value = __kgid_val(gid);
 	}
-	if (which == COLL_TUNABLE_PORT && cn->port && *value != cn->port) {
+	if (which == COLL_TUNABLE_PORT && coll_bearer_is_open(&cn->bearers) &&
+	    *value != coll_bearer_port(&cn->bearers)) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "groups use the port, or what is remembered of them");
 		return -EBUSY;
@@ -212,8 +219,8 @@ static int netlink_put_net(struct sk_buff *skb, struct coll_net *cn,
 	u32 i;
 
 	if (nla_put_string(skb, COLLSOCK_A_NET_VERSION, THIS_MODULE->version) ||
-	    nla_put_u32(skb, COLLSOCK_A_NET_FAMILY, coll_socket_family()) ||
-	    nla_put_u16(skb, COLLSOCK_A_NET_PORT, coll_net_port(cn)) ||
+	    nla_put_u32(skb, COLLSOCK_A_NET_FAMILY, coll_family_number()) ||
+	    nla_put_u16(skb, COLLSOCK_A_NET_PORT, coll_bearer_port(&cn->bearers)) ||
 	    nla_put_u32(skb, COLLSOCK_A_NET_GROUPS, s->groups) ||
 	    nla_put_u32(skb, COLLSOCK_A_NET_PEERS, s->peers) ||
 	    nla_put_u32(skb, COLLSOCK_A_NET_TIMEWAIT_ENTRIES, s->timewait_entries))
@@ -232,11 +239,11 @@ static int netlink_get_net(struct sk_buff *request, struct genl_info *info)
 	struct sk_buff *skb;
 	void *header;
 
-	coll_net_stats(cn, &stats);
+	coll_pernet_stats(cn, &stats);
 	skb = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
 	if (!skb)
 		return -ENOMEM;
-	header = genlmsg_put_reply(skb, info, &coll_genl_family, 0, COLLSOCK_CMD_NET_GET);
+	header = genlmsg_put_reply(skb, info, &netlink_family, 0, COLLSOCK_CMD_NET_GET);
 	if (!header || netlink_put_net(skb, cn, &stats)) {
 		nlmsg_free(skb);
 		return -EMSGSIZE;
@@ -246,6 +253,38 @@ static int netlink_get_net(struct sk_buff *request, struct genl_info *info)
 }
 
 /* ---- groups ---- */
+
+static int netlink_get_group(struct sk_buff *request, struct genl_info *info)
+{
+	struct coll_net *cn = coll_net_of(genl_info_net(info));
+	struct coll_instance *gi;
+	struct sk_buff *skb;
+	void *header;
+	int err = -EMSGSIZE;
+
+	if (GENL_REQ_ATTR_CHECK(info, COLLSOCK_A_GROUP_HANDLE))
+		return -EINVAL;
+	skb = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
+	if (!skb)
+		return -ENOMEM;
+	header = genlmsg_put_reply(skb, info, &netlink_family, 0, COLLSOCK_CMD_GROUP_GET);
+	mutex_lock(&cn->mutex);
+	gi = xa_load(&cn->instances, nla_get_u32(info->attrs[COLLSOCK_A_GROUP_HANDLE]));
+	if (!gi)
+		err = -ENOENT;
+	else if (header && coll_netlink_dump_put_group(skb, gi))
+		err = 0;
+	mutex_unlock(&cn->mutex);
+	if (err) {
+		if (err == -ENOENT)
+			NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[COLLSOCK_A_GROUP_HANDLE],
+					    "no such group");
+		nlmsg_free(skb);
+		return err;
+	}
+	genlmsg_end(skb, header);
+	return genlmsg_reply(skb, info);
+}
 
 static int netlink_end_group(struct sk_buff *request, struct genl_info *info)
 {
@@ -304,7 +343,7 @@ static const struct genl_ops netlink_operations[] = {
 	},
 	{
 		.cmd	= COLLSOCK_CMD_GROUP_GET,
-		.doit	= coll_netlink_get_group,
+		.doit	= netlink_get_group,
 		.start	= coll_netlink_dump_start,
 		.dumpit	= coll_netlink_dump_groups,
 		NETLINK_OF_GROUP,
@@ -349,7 +388,7 @@ static const struct genl_multicast_group netlink_multicast[] = {
 	{ .name = COLLSOCK_MCGRP_EVENTS },
 };
 
-struct genl_family coll_genl_family __ro_after_init = {
+static struct genl_family netlink_family __ro_after_init = {
 	.name		= COLLSOCK_GENL_NAME,
 	.version	= COLLSOCK_GENL_VERSION,
 	.module		= THIS_MODULE,
@@ -368,10 +407,10 @@ struct genl_family coll_genl_family __ro_after_init = {
  */
 int __init coll_netlink_init(void)
 {
-	int err = genl_register_family(&coll_genl_family);
+	int err = genl_register_family(&netlink_family);
 
 	if (!err)
-		coll_events_allow(true);
+		coll_event_allow(&netlink_family);
 	return err;
 }
 
@@ -382,6 +421,6 @@ int __init coll_netlink_init(void)
  */
 void coll_netlink_uninit(void)
 {
-	coll_events_allow(false);
-	genl_unregister_family(&coll_genl_family);
+	coll_event_allow(NULL);
+	genl_unregister_family(&netlink_family);
 }

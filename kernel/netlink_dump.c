@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * What can be seen of groups. A dump goes by handles of groups and by indices of what
- * is in them, so whatever is there all the time is told once, however much comes and
- * goes meanwhile; that groups did is told, too (NLM_F_DUMP_INTR).
- */
 #include <linux/cred.h>
 
+#include "../uapi/linux/collsock_netlink.h"
 #include "compat.h"
 #include "instance.h"
-#include "netlink.h"
+#include "netlink_dump.h"
 #include "netns.h"
 #include "socket.h"
 
@@ -47,7 +43,7 @@ static u32 ms_since(u64 then, u64 now)
 static void *dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 command)
 {
 	void *header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-				   &coll_genl_family, NLM_F_MULTI, command);
+				   coll_genl_dump_family(cb), NLM_F_MULTI, command);
 
 	if (header)
 		genl_dump_check_consistent(cb, header);
@@ -212,7 +208,14 @@ static bool put_group_state(struct sk_buff *skb, const struct coll_group *g)
 		!nla_put_u32(skb, COLLSOCK_A_GROUP_LIMIT, g->failure.what.limit));
 }
 
-static bool put_group(struct sk_buff *skb, struct coll_instance *gi)
+/**
+ * coll_netlink_dump_put_group() - a group, into a message
+ * @skb: the message
+ * @gi: the group; the namespace's mutex is held
+ *
+ * Return: was there room? Context: process.
+ */
+bool coll_netlink_dump_put_group(struct sk_buff *skb, struct coll_instance *gi)
 {
 	u64 age = div_u64(ktime_get_ns() - gi->made_ns, NSEC_PER_MSEC);
 	bool fits;
@@ -231,7 +234,7 @@ static int tell_group(struct sk_buff *skb, struct netlink_callback *cb,
 {
 	void *header = dump_put(skb, cb, COLLSOCK_CMD_GROUP_GET);
 
-	return header ? dump_end(skb, header, put_group(skb, gi)) : -EMSGSIZE;
+	return header ? dump_end(skb, header, coll_netlink_dump_put_group(skb, gi)) : -EMSGSIZE;
 }
 
 /**
@@ -244,45 +247,6 @@ static int tell_group(struct sk_buff *skb, struct netlink_callback *cb,
 int coll_netlink_dump_groups(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return dump_groups(skb, cb, tell_group);
-}
-
-/**
- * coll_netlink_get_group() - one group, by its handle
- * @request: has it
- * @info: of the request
- *
- * Return: 0 or -errno. Context: process.
- */
-int coll_netlink_get_group(struct sk_buff *request, struct genl_info *info)
-{
-	struct coll_net *cn = coll_net_of(genl_info_net(info));
-	struct coll_instance *gi;
-	struct sk_buff *skb;
-	void *header;
-	int err = -EMSGSIZE;
-
-	if (GENL_REQ_ATTR_CHECK(info, COLLSOCK_A_GROUP_HANDLE))
-		return -EINVAL;
-	skb = genlmsg_new(NLMSG_GOODSIZE, GFP_KERNEL);
-	if (!skb)
-		return -ENOMEM;
-	header = genlmsg_put_reply(skb, info, &coll_genl_family, 0, COLLSOCK_CMD_GROUP_GET);
-	mutex_lock(&cn->mutex);
-	gi = xa_load(&cn->instances, nla_get_u32(info->attrs[COLLSOCK_A_GROUP_HANDLE]));
-	if (!gi)
-		err = -ENOENT;
-	else if (header && put_group(skb, gi))
-		err = 0;
-	mutex_unlock(&cn->mutex);
-	if (err) {
-		if (err == -ENOENT)
-			NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[COLLSOCK_A_GROUP_HANDLE],
-					    "no such group");
-		nlmsg_free(skb);
-		return err;
-	}
-	genlmsg_end(skb, header);
-	return genlmsg_reply(skb, info);
 }
 
 /* ---- hosts ---- */
@@ -321,7 +285,7 @@ static int put_host(struct sk_buff *skb, struct netlink_callback *cb,
 			!nla_put_u32(skb, COLLSOCK_A_HOST_HOST, host) &&
 			!nla_put_u32(skb, COLLSOCK_A_HOST_STATE,
 				     host_state(&gi->group, host, peer)) &&
-			!nla_put(skb, COLLSOCK_A_HOST_ADDRESS, m->family == AF_INET ? 4 : 16,
+			!nla_put(skb, COLLSOCK_A_HOST_ADDRESS, coll_bearer_address_bytes(m),
 				 m->address) &&
 			!nla_put_u16(skb, COLLSOCK_A_HOST_PORT, m->port) &&
 			!nla_put_u32(skb, COLLSOCK_A_HOST_RANK, gi->members->lowest[host]) &&
@@ -663,7 +627,7 @@ static int tell_early_packet(struct sk_buff *skb, struct netlink_callback *cb,
 					   COLLSOCK_A_EARLY_PACKET_PAD) &&
 			!nla_put_u32(skb, COLLSOCK_A_EARLY_PACKET_HOST, k->host) &&
 			!nla_put(skb, COLLSOCK_A_EARLY_PACKET_ADDRESS,
-				 k->from.family == AF_INET ? 4 : 16, k->from.address) &&
+				 coll_bearer_address_bytes(&k->from), k->from.address) &&
 			!nla_put_u16(skb, COLLSOCK_A_EARLY_PACKET_PORT, k->from.port) &&
 			!nla_put_u32(skb, COLLSOCK_A_EARLY_PACKET_AGE_MS,
 				     ms_since(k->at_ns, ktime_get_ns())) &&

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a network namespace has of collsock: its groups, the UDP port that they
- * share, early packets, time-wait entries, its tunables and its counters.
- *
- * Groups outlive their sockets while something of them is under way. Neither
- * they nor the port's socket hold a reference on the namespace or on the
- * module: coll_net_exit(), which both wait for, ends them.
- *
- * A group that has become quiet is put on a list in softirq context, and one
- * work item of the namespace, the tidying, does the rest: it replaces the group
- * by a time-wait entry, forgets time-wait entries that are old enough, and closes the port
- * when nothing needs it any more.
+ * What a network namespace has of collsock: its groups, its bearers, early packets,
+ * time-wait entries, its tunables and its counters. pernet.h begins, tidies and ends
+ * it. Nothing here holds a reference on the namespace or on the module.
  */
 #ifndef COLL_NETNS_H
 #define COLL_NETNS_H
@@ -21,11 +13,11 @@
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
 
+#include "bearer.h"
 #include "counters.h"
-#include "timewait_table.h"
 #include "early_packet.h"
+#include "timewait_table.h"
 #include "tunables.h"
-#include "udp.h"
 
 struct coll_instance;
 
@@ -44,12 +36,11 @@ struct coll_instance;
  * @over_memory: requests to join that would have made it too many; under @mutex
  * @quiet: groups that the tidying is to replace
  * @tidy: the tidying
- * @udp: the port
+ * @bearers: opened and closed under @mutex
  * @timewait: the time-wait entries
  * @early_packets: see early_packet.h
  * @tunables: of it
  * @counters: what became of packets
- * @port: its number, in the byte order of the host, while it is open; under @mutex
  */
 struct coll_net {
 	struct net			*net;
@@ -64,23 +55,19 @@ struct coll_net {
 	u64				over_memory;
 	struct llist_head		quiet;
 	struct delayed_work		tidy;
-	struct coll_udp			udp;
-	struct coll_timewait_table		timewait;
-	struct coll_early_packets		early_packets;
+	struct coll_bearers		bearers;
+	struct coll_timewait_table	timewait;
+	struct coll_early_packets	early_packets;
 	struct coll_tunables		tunables;
 	struct coll_counters __percpu	*counters;
-	u16				port;
 };
 
-struct coll_net *coll_net_of(const struct net *net);
-u16 coll_net_port(struct coll_net *cn);
-int coll_net_add(struct coll_net *cn, struct coll_instance *gi);
-void coll_net_remove(struct coll_net *cn, struct coll_instance *gi);
-void coll_net_became_quiet(struct coll_net *cn, struct coll_instance *gi);
-void coll_net_tidy_soon(struct coll_net *cn);
-void coll_net_stats(struct coll_net *cn, struct collsock_net_stats *stats);
+/* Of struct coll_net; for net_generic() */
+extern unsigned int coll_net_id;
 
-int coll_net_init(void);
-void coll_net_uninit(void);
+struct coll_net *coll_net_of(const struct net *net);
+int coll_net_add(struct coll_net *cn, struct coll_instance *gi, u32 *handle);
+void coll_net_remove(struct coll_net *cn, u32 handle);
+void coll_net_tidy_soon(struct coll_net *cn);
 
 #endif

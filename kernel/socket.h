@@ -17,7 +17,8 @@
 #include <net/sock.h>
 
 #include "completion.h"
-#include "instance.h"
+
+struct coll_instance;
 
 /**
  * struct coll_sock - see above
@@ -54,12 +55,5 @@ static inline bool coll_sock_sleeps(struct coll_sock *csk)
 	return skwq_has_sleeper(rcu_dereference_raw(csk->sk.sk_wq)) ||
 	       sock_flag(&csk->sk, SOCK_FASYNC);
 }
-
-void coll_sock_wake(struct coll_sock *csk, u64 claimed_done, u8 wake);
-
-u32 coll_socket_family(void);
-
-int coll_socket_init(void);
-void coll_socket_uninit(void);
 
 #endif

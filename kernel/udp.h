@@ -1,62 +1,118 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The UDP bearer: how packets of the core leave and reach this host. All groups
- * of a namespace share one port, for IPv4 and IPv6 each a kernel socket with a
- * tunnel's receive hook; it is opened by the first group of its family and
- * closed by the tidying (netns.h). Checksums are off: the MAC covers more.
+ * The UDP bearer (bearer.h): packets of groups whose members have IPv4 or IPv6
+ * addresses. All groups of a namespace share one port, for IPv4 and IPv6 each a
+ * kernel socket with a tunnel's receive hook. Checksums are off: the MAC covers more.
+ * Nothing is fragmented.
  *
- * Receiving runs in softirq context under RCU. A packet goes to a group only
- * when its source is the member that it claims to come from and its MAC is
- * right; no state is made before that.
- *
- * Sending has two halves: under the group's lock a packet gets its route and its
- * headers and is queued; after the lock is dropped, still with bottom halves off,
- * the queue is transmitted. Nothing is fragmented.
+ * Nothing else knows UDP or IP but udp_bearer.[ch], the part of it that the core and
+ * other platforms use.
  */
 #ifndef COLL_UDP_H
 #define COLL_UDP_H
 
+#include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/skbuff.h>
+#include <linux/udp.h>
+#include <net/ipv6.h>
 #include <net/sock.h>
 
-#include "core/base.h"
+#include "tunables.h"
+#include "udp_bearer.h"
 
-struct coll_net;
 struct dst_entry;
+
+/* What a socket of the port does with a packet; in softirq, or with BH disabled. */
+typedef int (*coll_udp_hook)(struct sock *sk, struct sk_buff *skb);
 
 /**
  * struct coll_udp - the port of a namespace
+ * @net: the namespace
+ * @tunables: of it
+ * @hook: of both sockets
+ * @owner: what @hook finds in a socket
  * @sk4: its IPv4 socket; changed under the namespace's mutex, used under RCU
  * @sk6: its IPv6 socket, likewise
+ * @number: of the port while it is open, in the byte order of the host; changed under
+ *	the namespace's mutex
  */
 struct coll_udp {
-	struct sock __rcu	*sk4;
-	struct sock __rcu	*sk6;
+	struct net			*net;
+	const struct coll_tunables	*tunables;
+	coll_udp_hook			hook;
+	void				*owner;
+	struct sock __rcu		*sk4;
+	struct sock __rcu		*sk6;
+	u16				number;
 };
 
 /**
- * struct coll_route - the way to one host, under the lock of its group
+ * struct coll_udp_route - the route to one host, under the lock of its group
  * @dst: with a reference, NULL if not looked up
  * @cookie: for dst_check()
  * @hops: how many it may take, as it was when @dst was looked up
  */
-struct coll_route {
+struct coll_udp_route {
 	struct dst_entry	*dst;
 	u32			cookie;
 	u8			hops;
 };
 
-int coll_udp_open(struct coll_net *cn, u16 family);
-void coll_udp_close(struct coll_net *cn);
+void coll_udp_init(struct coll_udp *udp, struct net *net, const struct coll_tunables *tunables,
+		   coll_udp_hook hook, void *owner);
+int coll_udp_open(struct coll_udp *udp, const struct collsock_member *self);
+void coll_udp_close(struct coll_udp *udp);
+bool coll_udp_is_open(const struct coll_udp *udp);
+u16 coll_udp_port(const struct coll_udp *udp);
 
-int coll_udp_check_self(struct coll_net *cn, const struct collsock_member *self);
-int coll_udp_check_path(struct coll_net *cn, const struct collsock_member *self,
+int coll_udp_check_self(const struct coll_udp *udp, const struct collsock_member *self);
+int coll_udp_check_path(const struct coll_udp *udp, const struct collsock_member *self,
 			const struct collsock_member *to, u32 bytes);
 
-struct sk_buff *coll_udp_packet(u32 bytes);
-bool coll_udp_address(struct coll_net *cn, struct coll_route *route, struct sk_buff *skb,
+bool coll_udp_address(struct coll_udp *udp, struct coll_udp_route *route, struct sk_buff *skb,
 		      const struct collsock_member *self, const struct collsock_member *to);
-void coll_udp_route_drop(struct coll_route *route);
-void coll_udp_transmit(struct coll_net *cn, struct sk_buff *queue);
+void coll_udp_route_drop(struct coll_udp_route *route);
+void coll_udp_transmit(struct coll_udp *udp, struct sk_buff *queue);
+
+void coll_udp_ends(const struct sk_buff *skb, struct collsock_member *from,
+		   struct collsock_member *self);
+
+/* The port's owner, and a packet that begins with its UDP header, go to @receive. */
+static __always_inline int coll_udp_receive(struct sock *sk, struct sk_buff *skb,
+					    void (*receive)(void *owner, struct sk_buff *skb,
+							    u32 header_bytes))
+{
+	void *owner = rcu_dereference_sk_user_data(sk);
+
+	if (likely(owner))
+		receive(owner, skb, sizeof(struct udphdr));
+	else
+		kfree_skb(skb);
+	return 0;
+}
+
+static inline __be32 coll_udp_ipv4(const struct collsock_member *m)
+{
+	return *(const __be32 *)m->address;
+}
+
+static inline struct in6_addr *coll_udp_ipv6(const struct collsock_member *m)
+{
+	return (struct in6_addr *)m->address;
+}
+
+/* Is the packet that was received from this member? */
+static inline bool coll_udp_is_from(const struct sk_buff *skb, const struct collsock_member *m)
+{
+	if (udp_hdr(skb)->source != htons(m->port))
+		return false;
+	if (m->family == AF_INET)
+		return skb->protocol == htons(ETH_P_IP) &&
+		       ip_hdr(skb)->saddr == coll_udp_ipv4(m);
+	return skb->protocol == htons(ETH_P_IPV6) &&
+	       ipv6_addr_equal(&ipv6_hdr(skb)->saddr, coll_udp_ipv6(m)) &&
+	       (!m->scope_id || m->scope_id == inet6_iif(skb));
+}
 
 #endif

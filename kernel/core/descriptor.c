@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "algorithm.h"
+#include "bearer.h"
 #include "descriptor.h"
-
-#define FAMILY_INET	2
-#define FAMILY_INET6	10
+#include "env.h"
+#include "wire.h"
 
 /* Is there such an algorithm, and does the group have what it needs? */
 static bool algorithm_exists(const struct collsock_join *j, u8 operation, u8 algorithm)
@@ -59,50 +59,56 @@ int coll_descriptor_normalise(struct collsock_join *j)
 	return 0;
 }
 
-static bool member_valid(const struct collsock_member *m, const struct collsock_member *first)
+/**
+ * coll_descriptor_packet_bytes() - the largest packet that the group sends
+ * @j: normalised
+ *
+ * Return: its length, without the headers of its bearer. Context: any.
+ */
+u32 coll_descriptor_packet_bytes(const struct collsock_join *j)
 {
-	static const u8 zero[16];
-	u32 length;
+	return COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK +
+	       min_t(u32, j->segment_bytes, j->max_bytes);
+}
 
-	if (m->family == FAMILY_INET)
-		length = 4;
-	else if (m->family == FAMILY_INET6)
-		length = 16;
-	else
-		return false;
-	if (m->family != first->family)
-		return false;
-	if (m->family == FAMILY_INET && m->scope_id)
-		return false;
-	return memcmp(m->address, zero, length) &&
-	       !memcmp(m->address + length, zero, 16 - length);
+/* All are of one family, and valid to its bearer, which fills in their defaults. */
+static int descriptor_complete_members(const struct collsock_join *j,
+				       struct collsock_member *members,
+				       const struct coll_bearer *bearer)
+{
+	u32 i;
+
+	for (i = 0; i < j->hosts; i++)
+		if (members[i].family != members->family ||
+		    !bearer->member_complete(&members[i]))
+			return -EINVAL;
+	return 0;
 }
 
 /**
- * coll_descriptor_check() - check the tables of JOIN, fill in default ports
+ * coll_descriptor_check() - check the tables of JOIN, complete the members
  * @j: normalised
  * @members: j->hosts of them
  * @host_of_rank: j->ranks of them
  *
- * All hosts are of one address family. Hosts stand in the order of their lowest
- * rank, so that the order of hosts is the order of ranks. No other host has the
- * address and port of this one: as every host checks it, no two are equal.
+ * All hosts are of one address family, which some bearer carries. Hosts stand in
+ * the order of their lowest rank, so that the order of hosts is the order of ranks.
+ * No other host has the address of this one: as every host checks it, no two are
+ * equal.
  *
- * Return: 0, -EINVAL, or -E2BIG for too many ranks on this host. Context: may take
- * long for large tables; no lock.
+ * Return: 0, -EINVAL, -E2BIG for too many ranks on this host, or -EMSGSIZE for
+ * segments that the bearer does not carry. Context: may take long for large tables;
+ * no lock.
  */
 int coll_descriptor_check(const struct collsock_join *j,
 			  struct collsock_member *members, const u32 *host_of_rank)
 {
 	u32 own = host_of_rank[j->rank], i, seen = 0, locals = 0;
+	const struct coll_bearer *bearer = coll_env_bearer(members->family);
 	const struct collsock_member *self;
 
-	for (i = 0; i < j->hosts; i++) {
-		if (!member_valid(&members[i], members))
-			return -EINVAL;
-		if (!members[i].port)
-			members[i].port = COLLSOCK_PORT;
-	}
+	if (!bearer || descriptor_complete_members(j, members, bearer))
+		return -EINVAL;
 	for (i = 0; i < j->ranks; i++) {
 		if (host_of_rank[i] > seen || host_of_rank[i] >= j->hosts)
 			return -EINVAL;
@@ -114,12 +120,12 @@ int coll_descriptor_check(const struct collsock_join *j,
 		return -EINVAL;
 	self = &members[own];
 	for (i = 0; i < j->hosts; i++)
-		if (&members[i] != self && !memcmp(&members[i], self, sizeof(*self)))
+		if (&members[i] != self && bearer->member_same(&members[i], self))
 			return -EINVAL;
 	if (locals > COLLSOCK_MAX_LOCAL_RANKS ||
 	    (u64)locals * j->max_bytes > COLLSOCK_MAX_LOCAL_BYTES)
 		return -E2BIG;
-	return 0;
+	return coll_descriptor_packet_bytes(j) <= bearer->packet_bytes ? 0 : -EMSGSIZE;
 }
 
 /**

@@ -20,7 +20,10 @@ static inline u64 coll_descriptor_tables(const struct collsock_join *j)
 /* Check the fixed part and fill in defaults. */
 int coll_descriptor_normalise(struct collsock_join *j);
 
-/* Check the tables and fill in default ports. The fixed part is normalised. */
+/* The largest packet that the group sends, without the headers of its bearer. */
+u32 coll_descriptor_packet_bytes(const struct collsock_join *j);
+
+/* Check the tables and complete the members. The fixed part is normalised. */
 int coll_descriptor_check(const struct collsock_join *j,
 			  struct collsock_member *members, const u32 *host_of_rank);
 

@@ -14,6 +14,7 @@
 
 #include "base.h"
 
+struct coll_bearer;
 struct coll_body;
 struct coll_group;
 struct coll_message;
@@ -55,6 +56,9 @@ void coll_env_writable(struct coll_group *g);
 
 /* A round of operation @number is over in that lane. May it be, in the present context? */
 bool coll_env_round(struct coll_group *g, u32 number, u32 lane, u32 round);
+
+/* What carries packets between members of that family, or NULL. Any context. */
+const struct coll_bearer *coll_env_bearer(u16 family);
 
 /* ---- what a platform may want to know ---- */
 

@@ -2,7 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../../kernel/udp_bearer.h"
 #include "world.h"
+#include "world_bearer.h"
 
 /* No packet is later than this: the time-outs of the core are longer. */
 #define LONGEST_DELAY	(200 * NSEC_PER_MSEC)
@@ -281,7 +283,7 @@ static void link_damage(struct world *w, struct world_packet *p)
 static void link_carry(struct world *w, const struct world_link *l, struct world_packet *p,
 		       u64 at)
 {
-	at += link_delay(w, l) + p->bytes * l->byte_ps / 1000;
+	at += link_delay(w, l) + (p->header_bytes + p->bytes) * l->byte_ps / 1000;
 	if (world_chance(&w->random, l->corruption))
 		link_damage(w, p);
 	world_at(w, at, packet_arrives, p);
@@ -350,10 +352,13 @@ u8 *coll_env_packet(struct coll_group *g, u32 bytes, struct coll_packet **packet
 void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 {
 	struct world_member *m = member_of(peer->group);
+	const struct collsock_member *member = m->common->member;
 	struct world_packet *p = (struct world_packet *)packet;
 
 	p->from = m->host->id;
 	p->to = m->common->host_of[peer->host];
+	if (member)
+		world_bearer_address(p, &member[m->index], &member[peer->host]);
 	host_send(m->world, m->host, p);
 }
 
@@ -459,6 +464,17 @@ void coll_env_failure(struct coll_group *g)
 	member_of(g)->told.failure = g->failure.what;
 }
 
+const struct coll_bearer *coll_env_bearer(u16 family)
+{
+	static const struct coll_bearer *const bearers[] = { &world_bearer, &coll_udp_bearer };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(bearers); i++)
+		if (bearers[i]->carries(family))
+			return bearers[i];
+	return NULL;
+}
+
 /* ---- arrival ---- */
 
 static struct world_member *host_find(const struct world_host *h, u64 tag, u32 index)
@@ -479,12 +495,17 @@ static bool member_answers(const struct world_member *m)
 static enum coll_refusal member_answer(struct world_member *m, const struct world_packet *p)
 {
 	struct world_packet *answer = world_packet_new(COLL_TIMEWAIT_ANSWER);
+	struct collsock_member from, self;
 	enum coll_refusal refusal;
 
 	refusal = coll_timewait_answer(&m->timewait, p->data, p->bytes, answer->data,
 				       &answer->bytes);
 	answer->from = p->to;
 	answer->to = p->from;
+	if (m->common->member) {
+		world_bearer_ends(p, &from, &self);
+		world_bearer_address(answer, &self, &from);
+	}
 	if (answer->bytes)
 		host_send(m->world, m->host, answer);
 	else
@@ -533,6 +554,16 @@ static enum coll_refusal member_receive(struct world_member *m, const struct wor
 	return refusal;
 }
 
+static bool member_is_from(const struct world_member *m, const struct world_packet *p, u32 source)
+{
+	const struct world_group *common = m->common;
+
+	if (source >= common->join.hosts)
+		return false;
+	return common->member ? world_bearer_is_from(p, &common->member[source]) :
+				common->host_of[source] == p->from;
+}
+
 /* Form, group, source address: what the platform checks before the core does. */
 static void packet_received(struct world *w, void *what)
 {
@@ -546,8 +577,7 @@ static void packet_received(struct world *w, void *what)
 		coll_wire_read_prefix(p->data, &prefix);
 		m = host_find(h, prefix.tag, prefix.destination);
 	}
-	if (m && prefix.source < m->common->join.hosts &&
-	    m->common->host_of[prefix.source] == p->from) {
+	if (m && member_is_from(m, p, prefix.source)) {
 		if (w->trace)
 			world_trace_packet(w, "received", p);
 		refusal = member_receive(m, p, &prefix);

@@ -21,6 +21,9 @@
 #include "group.h"
 #include "timewait.h"
 
+/* Room for the header of any bearer */
+#define WORLD_HEADER_ROOM	48
+
 struct world;
 struct world_member;
 
@@ -86,6 +89,8 @@ struct world_link {
  * @to: host
  * @bytes: length
  * @damaged: no member has written it as it is
+ * @header_bytes: length of @header
+ * @header: of its bearer, if its group has one
  * @data: it
  */
 struct world_packet {
@@ -93,6 +98,8 @@ struct world_packet {
 	u32	to;
 	u32	bytes;
 	bool	damaged;
+	u32	header_bytes;
+	u8	header[WORLD_HEADER_ROOM];
 	u8	data[] __aligned(8);
 };
 
@@ -152,6 +159,8 @@ struct world_host {
  * @descriptor: hash
  * @host_of: the host of each member
  * @host_of_rank: the member of each rank; NULL if each has one. For the user to set
+ * @member: addresses of the members, of the world's own bearer (world_bearer.h); NULL if they are
+ *	known by their hosts alone. For the user to set
  * @members: as many as @join has hosts
  */
 struct world_group {
@@ -161,6 +170,7 @@ struct world_group {
 	u32			descriptor;
 	u32			*host_of;
 	const u32		*host_of_rank;
+	const struct collsock_member *member;
 	struct world_member	*members;
 };
 

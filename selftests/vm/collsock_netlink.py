@@ -189,8 +189,9 @@ class Netlink:
         """Of group, host, rank, peer, operation, early-packet: all, or those of one group."""
         body = () if group is None else (attribute(1, group),)
         nested = {"group": {"stats": "A_STATS_"}, "operation": {"missing": "A_MISSING_"}}
-        return [named(data, f"A_{what.upper()}_", nested.get(what))
-                for data in self.dump(f"{what.upper()}_GET", *body)]
+        name = what.upper().replace("-", "_")
+        return [named(data, f"A_{name}_", nested.get(what))
+                for data in self.dump(f"{name}_GET", *body)]
 
     # ---- what happens ----
 

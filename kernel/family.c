@@ -3,41 +3,20 @@
 #include <linux/module.h>
 #include <linux/poll.h>
 
+#include "family.h"
+#include "instance.h"
+#include "instance_join.h"
 #include "io.h"
 #include "join.h"
 #include "netns.h"
+#include "pernet.h"
 #include "socket.h"
 
 static int family __ro_after_init = AF_COLLSOCK;
 module_param(family, int, 0444);
 MODULE_PARM_DESC(family, "Number of the socket family");
 
-/* ---- waking ---- */
-
-/**
- * coll_sock_wake() - wake who waits for what has happened
- * @csk: the socket; perhaps released since the caller took its reference
- * @claimed_done: slots whose claimants are to be woken, a bit each
- * @wake: COLL_WAKE_*
- *
- * A claimant that was woken by a completion before may have released the slot,
- * and another may wait for it now: everybody looks again after waking.
- *
- * Context: BH disabled; no lock.
- */
-void coll_sock_wake(struct coll_sock *csk, u64 claimed_done, u8 wake)
-{
-	struct sock *sk = &csk->sk;
-
-	for (; claimed_done; claimed_done &= claimed_done - 1)
-		rcuwait_wake_up(&csk->slots->slot[__ffs64(claimed_done)].claimant);
-	if (wake & COLL_WAKE_READABLE)
-		sk->sk_data_ready(sk);
-	if (wake & COLL_WAKE_WRITABLE)
-		sk->sk_write_space(sk);
-	if (wake & COLL_WAKE_ERROR)
-		sk_error_report(sk);
-}
+/* ---- waiting ---- */
 
 static __poll_t sock_poll_joined(struct coll_sock *csk, struct coll_instance *gi)
 {
@@ -148,7 +127,7 @@ static int sock_getsockopt_coll(struct socket *sock, int level, int option,
 		bytes = sizeof(stats.group);
 		break;
 	case COLLSOCK_NET_STATS:
-		coll_net_stats(coll_net_of(sock_net(&csk->sk)), &stats.net);
+		coll_pernet_stats(coll_net_of(sock_net(&csk->sk)), &stats.net);
 		bytes = sizeof(stats.net);
 		break;
 	default:
@@ -263,19 +242,21 @@ static struct net_proto_family sock_family __ro_after_init = {
 };
 
 /**
- * coll_socket_family() - the number that the socket family has
+ * coll_family_number() - the number that the socket family has
+ *
+ * Context: any.
  */
-u32 coll_socket_family(void)
+u32 coll_family_number(void)
 {
 	return family;
 }
 
 /**
- * coll_socket_init() - sockets of the family can be made
+ * coll_family_init() - sockets of the family can be made
  *
  * Return: 0 or -errno. Context: process.
  */
-int __init coll_socket_init(void)
+int __init coll_family_init(void)
 {
 	int err;
 
@@ -292,11 +273,11 @@ int __init coll_socket_init(void)
 }
 
 /**
- * coll_socket_uninit() - undo coll_socket_init()
+ * coll_family_uninit() - undo coll_family_init()
  *
  * Context: process; no socket exists, for each holds the module.
  */
-void coll_socket_uninit(void)
+void coll_family_uninit(void)
 {
 	sock_unregister(family);
 	proto_unregister(&coll_proto);

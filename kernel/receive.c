@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The path of a packet, from the hook of its bearer to the wake-up, in softirq context or
+ * with bottom halves off, under RCU:
+ *
+ * accept	receive_packet(): has it the form of a packet, and is its group here? If not,
+ *		receive_unknown() looks for a time-wait entry, or notes an early packet.
+ *		receive_for_group(): does it come from the member that it says it is from?
+ *		Then the group's lock is taken, and coll_group_receive() checks the MAC and
+ *		the descriptor, and stores what is new. Nothing changes any state before that,
+ *		except that an early packet is noted.
+ * advance	coll_group_receive() runs the rounds that can run now. Packets that they send
+ *		get their route and headers at once (coll_env_transmit()), and wait in the
+ *		instance, as does whom to wake (coll_env_complete(), coll_env_writable()).
+ * leave	coll_instance_leave_bh_off() drops the lock, transmits these packets, and
+ *		wakes.
+ */
+#include "drop.h"
+#include "instance.h"
+#include "netns.h"
+#include "receive.h"
+#include "trace.h"
+
+/* Does it come from the member that it says it is from, which is another host? */
+static bool receive_is_member(const struct sk_buff *skb, const struct coll_members *members,
+			      u32 self, u32 source)
+{
+	return source < members->hosts && source != self &&
+	       coll_bearer_is_from(skb, &members->member[source]);
+}
+
+static void receive_count_refused(struct coll_net *cn, const u8 *packet, u32 bytes,
+				  enum coll_refusal refusal)
+{
+	if (unlikely(refusal != COLL_ACCEPTED))
+		coll_drop_packet(cn->counters, packet, bytes,
+				 refusal == COLL_FORGED ? COLL_DROP_FORGED :
+							  COLL_DROP_WRONG_DESCRIPTOR);
+}
+
+/* ---- no group is here ---- */
+
+static void receive_answer(struct coll_net *cn, const u8 *answer, u32 bytes,
+			   const struct collsock_member *self, const struct collsock_member *to)
+{
+	union coll_route route = {};
+	struct sk_buff *skb;
+
+	skb = bytes ? coll_bearer_packet(bytes) : NULL;
+	if (!skb)
+		return;
+	memcpy(skb->data, answer, bytes);
+	if (coll_bearer_address(&cn->bearers, &route, skb, self, to)) {
+		trace_coll_packet_sent(answer, bytes);
+		coll_bearer_transmit(&cn->bearers, skb);
+	} else {
+		coll_drop_packet(cn->counters, answer, bytes, COLL_DROP_NO_ROUTE);
+		kfree_skb(skb);
+	}
+	coll_bearer_route_drop(&route);
+}
+
+/*
+ * No group of that name is here: perhaps not yet, perhaps not any more. Inlined it
+ * would make the packets of groups more expensive, which do not come here.
+ */
+static noinline void receive_unknown(struct coll_net *cn, const struct sk_buff *skb,
+				     const u8 *packet, u32 bytes)
+{
+	u16 source = coll_wire_source(packet);
+	u64 tag = coll_wire_tag(packet);
+	u8 answer[COLL_TIMEWAIT_ANSWER] __aligned(8);
+	const struct coll_timewait *timewait;
+	const struct coll_members *members;
+	struct collsock_member from, self;
+	enum coll_refusal refusal;
+	u32 answer_bytes;
+
+	coll_bearer_ends(skb, &from, &self);
+	timewait = coll_timewait_table_find(&cn->timewait, tag, coll_wire_destination(packet),
+					    &members);
+	if (!timewait) {
+		coll_drop_packet(cn->counters, packet, bytes, COLL_DROP_UNKNOWN_GROUP);
+		coll_early_packet_note(&cn->early_packets, tag, source, &from);
+		return;
+	}
+	if (!receive_is_member(skb, members, timewait->self, source)) {
+		coll_drop_packet(cn->counters, packet, bytes, COLL_DROP_WRONG_SOURCE);
+		return;
+	}
+	refusal = coll_timewait_answer(timewait, packet, bytes, answer, &answer_bytes);
+	receive_count_refused(cn, packet, bytes, refusal);
+	if (refusal == COLL_ACCEPTED) {
+		coll_count(cn->counters, COLL_COUNT_TIMEWAIT_ANSWERED);
+		receive_answer(cn, answer, answer_bytes, &self, &from);
+	}
+}
+
+/* ---- a group is here ---- */
+
+static void receive_for_group(struct coll_net *cn, struct coll_instance *gi,
+			      const struct sk_buff *skb, const u8 *packet, u32 bytes)
+{
+	u32 source = coll_wire_source(packet);
+	enum coll_refusal refusal = COLL_ACCEPTED;
+	u64 now;
+
+	if (unlikely(!receive_is_member(skb, gi->members, gi->group.self, source))) {
+		coll_drop_packet(cn->counters, packet, bytes, COLL_DROP_WRONG_SOURCE);
+		return;
+	}
+	now = coll_instance_enter_bh_off(gi);
+	if (likely(!gi->ended))
+		refusal = coll_group_receive(&gi->group, source, packet, bytes, now);
+	coll_instance_leave_bh_off(gi);
+	receive_count_refused(cn, packet, bytes, refusal);
+}
+
+/* ---- from the bearers ---- */
+
+/* The packet, if it has the form of one. */
+static const u8 *receive_form(struct sk_buff *skb, u32 header_bytes, u32 bytes)
+{
+	const u8 *packet;
+
+	if (unlikely(bytes < COLL_WIRE_MIN || bytes > COLL_WIRE_MAX || skb_linearize(skb)))
+		return NULL;
+	packet = skb->data + header_bytes;
+	return likely(coll_wire_formed(packet, bytes)) ? packet : NULL;
+}
+
+/* A packet of a bearer, behind the last of its headers; it is always consumed. */
+static void receive_packet(void *owner, struct sk_buff *skb, u32 header_bytes)
+{
+	u32 bytes = skb->len - header_bytes;
+	struct coll_net *cn = owner;
+	struct coll_instance *gi;
+	const u8 *packet;
+
+	coll_count(cn->counters, COLL_COUNT_PACKETS);
+	packet = receive_form(skb, header_bytes, bytes);
+	if (unlikely(!packet)) {
+		coll_drop_packet(cn->counters, NULL, bytes, COLL_DROP_MALFORMED);
+		kfree_skb(skb);
+		return;
+	}
+	trace_coll_packet_received(packet, bytes);
+	gi = coll_instance_find(cn, coll_wire_tag(packet), coll_wire_destination(packet));
+	if (likely(gi))
+		receive_for_group(cn, gi, skb, packet, bytes);
+	else
+		receive_unknown(cn, skb, packet, bytes);
+	/* Back to the cache that coll_bearer_packet() takes from. */
+	napi_consume_skb(skb, 1);
+}
+
+static int receive_udp(struct sock *sk, struct sk_buff *skb)
+{
+	return coll_udp_receive(sk, skb, receive_packet);
+}
+
+const struct coll_bearer_hooks coll_receive_hooks = {
+	.udp	= receive_udp,
+};

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0
+#ifdef __KERNEL__
+#include <linux/socket.h>
+#else
+#include <sys/socket.h>
+#endif
+
+#include "udp_bearer.h"
+
+#define IP_BYTES		65535
+#define IPV4_HEADER_BYTES	20
+#define UDP_HEADER_BYTES	8
+
+static bool udp_carries(u16 family)
+{
+	return family == AF_INET || family == AF_INET6;
+}
+
+static u32 udp_address_bytes(const struct collsock_member *m)
+{
+	return m->family == AF_INET ? 4 : 16;
+}
+
+/* The port's default is the same on all hosts: it is in the descriptor's hash. */
+static bool udp_member_complete(struct collsock_member *m)
+{
+	static const u8 zero[sizeof(m->address)];
+	u32 bytes = udp_address_bytes(m);
+
+	if (m->family == AF_INET && m->scope_id)
+		return false;
+	if (!memcmp(m->address, zero, bytes) ||
+	    memcmp(m->address + bytes, zero, sizeof(zero) - bytes))
+		return false;
+	if (!m->port)
+		m->port = COLLSOCK_PORT;
+	return true;
+}
+
+/* Another port is another host. */
+static bool udp_member_same(const struct collsock_member *a, const struct collsock_member *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}
+
+const struct coll_bearer coll_udp_bearer = {
+	.packet_bytes		= IP_BYTES - IPV4_HEADER_BYTES - UDP_HEADER_BYTES,
+	.carries		= udp_carries,
+	.member_complete	= udp_member_complete,
+	.member_same		= udp_member_same,
+	.address_bytes		= udp_address_bytes,
+};
