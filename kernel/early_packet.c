@@ -1,86 +1,70 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/hash.h>
 #include <linux/ktime.h>
 
-#include "bearer.h"
 #include "early_packet.h"
 
 /**
- * coll_early_packets_init() - no early packet has come
- * @early_packets: zeroed
+ * coll_early_packet_init() - none has come
+ * @table: zeroed
  */
-void coll_early_packets_init(struct coll_early_packets *early_packets)
+void coll_early_packet_init(struct coll_early_table *table)
 {
-	spin_lock_init(&early_packets->lock);
+	spin_lock_init(&table->lock);
 }
 
 /**
  * coll_early_packet_note() - a packet came for a group that is not here
- * @early_packets: of the namespace
+ * @table: of the namespace
  * @tag: of the unknown group
  * @host: index that the sender claims
- * @from: the member that it comes from, whatever its index
+ * @from: address that the packet came from
  *
  * Context: softirq.
  */
-void coll_early_packet_note(struct coll_early_packets *early_packets, u64 tag, u16 host,
+void coll_early_packet_note(struct coll_early_table *table, u64 tag, u16 host,
 			    const struct collsock_member *from)
 {
-	struct coll_early_packet *k =
-		&early_packets->entry[hash_64(tag + host, COLL_EARLY_PACKETS_BITS)];
-
-	spin_lock(&early_packets->lock);
-	k->tag = tag;
-	k->host = host;
-	k->from = *from;
-	k->at_ns = ktime_get_ns();
-	k->used = true;
-	spin_unlock(&early_packets->lock);
+	spin_lock(&table->lock);
+	coll_endpoint_note_early(&table->packets, tag, host, from, ktime_get_ns());
+	spin_unlock(&table->lock);
 }
 
 /**
  * coll_early_packet_look() - read an entry of the table
- * @early_packets: of the namespace
- * @index: entry of the table to look at, below COLL_EARLY_PACKETS
+ * @table: of the namespace
+ * @index: of the entry, below COLL_EARLY_PACKETS
  * @early: out: what is there
  *
  * Return: whether there is anything. Context: process.
  */
-bool coll_early_packet_look(struct coll_early_packets *early_packets, u32 index,
+bool coll_early_packet_look(struct coll_early_table *table, u32 index,
 			    struct coll_early_packet *early)
 {
-	spin_lock_bh(&early_packets->lock);
-	*early = early_packets->entry[index];
-	spin_unlock_bh(&early_packets->lock);
+	spin_lock_bh(&table->lock);
+	*early = table->packets.entry[index];
+	spin_unlock_bh(&table->lock);
 	return early->used;
 }
 
 /**
  * coll_early_packet_take() - take the early packet of a member of a group
- * @early_packets: of the namespace
- * @index: entry of the table to look at, below COLL_EARLY_PACKETS
- * @tag: of the group
+ * @table: of the namespace
+ * @index: of the entry, below COLL_EARLY_PACKETS
+ * @id: of the group's instance
  * @members: its hosts
  * @hosts: number of them
  * @host: out: index of the host that sent it
  *
- * The entry is free afterwards.
- *
- * Return: whether that entry is of one. Context: process.
+ * Return: as coll_endpoint_take_early(). Context: process.
  */
-bool coll_early_packet_take(struct coll_early_packets *early_packets, u32 index, u64 tag,
+bool coll_early_packet_take(struct coll_early_table *table, u32 index,
+			    const struct coll_identity *id,
 			    const struct collsock_member *members, u32 hosts, u32 *host)
 {
-	struct coll_early_packet *k = &early_packets->entry[index];
-	bool taken = false;
+	bool taken;
 
-	spin_lock_bh(&early_packets->lock);
-	if (k->used && k->tag == tag && k->host < hosts &&
-	    coll_bearer_same(&k->from, &members[k->host])) {
-		*host = k->host;
-		k->used = false;
-		taken = true;
-	}
-	spin_unlock_bh(&early_packets->lock);
+	spin_lock_bh(&table->lock);
+	taken = coll_endpoint_take_early(&table->packets, index, id, members, hosts, host);
+	spin_unlock_bh(&table->lock);
 	return taken;
 }

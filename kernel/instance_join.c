@@ -5,18 +5,13 @@
 
 #include "compat.h"
 #include "core/descriptor.h"
+#include "core/endpoint.h"
 #include "event.h"
 #include "instance.h"
 #include "instance_join.h"
 #include "join.h"
 #include "netns.h"
 #include "socket.h"
-
-/* Which group is meant: what its packets show, and what checks them. */
-struct instance_identity {
-	struct coll_secret	secret;
-	u32			descriptor;
-};
 
 static u32 instance_incarnation(void)
 {
@@ -46,7 +41,7 @@ static u64 instance_allowance(struct coll_net *cn)
 }
 
 static int instance_init_group(struct coll_instance *gi, const struct coll_join *join,
-			       const struct instance_identity *identity, u32 self)
+			       const struct coll_identity *identity)
 {
 	struct coll_config config = {
 		.join		= &join->fixed,
@@ -54,7 +49,7 @@ static int instance_init_group(struct coll_instance *gi, const struct coll_join 
 		.lowest		= gi->members->lowest,
 		.secret		= identity->secret,
 		.descriptor	= identity->descriptor,
-		.self		= self,
+		.self		= identity->self,
 		.incarnation	= instance_incarnation(),
 		.max_memory	= instance_allowance(gi->cn),
 	};
@@ -95,9 +90,8 @@ static int instance_check_addresses(struct coll_net *cn, const struct coll_join 
 
 /* A NEW instance, or an error pointer. The request's tables may be taken over. */
 static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join *join,
-					  const struct instance_identity *identity)
+					  const struct coll_identity *identity)
 {
-	u32 self = coll_join_self(join);
 	struct coll_instance *gi;
 	int err;
 
@@ -118,7 +112,7 @@ static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join 
 	gi->members = coll_members_get(&cn->members, join->fixed.hosts, join->fixed.ranks,
 				       &join->members, &join->host_of_rank);
 	mutex_unlock(&cn->mutex);
-	err = gi->members ? instance_init_group(gi, join, identity, self) : -ENOMEM;
+	err = gi->members ? instance_init_group(gi, join, identity) : -ENOMEM;
 	if (!err)
 		return gi;
 	if (gi->group.memory.bytes > gi->group.memory.most) {
@@ -131,15 +125,14 @@ static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join 
 }
 
 /* Members whose early packets came before need not wait for their next retransmission. */
-static void instance_notify_join(struct coll_instance *gi)
+static void instance_notify_join(struct coll_instance *gi, const struct coll_identity *identity)
 {
 	u32 index, host;
 	u64 now;
 
 	for (index = 0; index < COLL_EARLY_PACKETS; index++) {
-		if (!coll_early_packet_take(&gi->cn->early_packets, index, gi->group.secret.tag,
-					    gi->members->member, gi->group.hosts, &host) ||
-		    host == gi->group.self)
+		if (!coll_early_packet_take(&gi->cn->early_packets, index, identity,
+					    gi->members->member, gi->group.hosts, &host))
 			continue;
 		now = coll_instance_enter(gi);
 		coll_group_notify_join(&gi->group, host, now);
@@ -241,29 +234,24 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 	return err;
 }
 
-/*
- * Does the request describe the group as the first one on this host did? Its socket
- * relies on it, so no hash decides: whoever joins may have chosen what is hashed.
- */
-static bool instance_agrees(const struct coll_instance *gi, const struct coll_join *join,
-			    const struct instance_identity *identity)
+/* Does the request describe the group as the first one on this host did? */
+static bool instance_agrees(const struct coll_instance *gi, const struct coll_request *request,
+			    const struct coll_identity *identity)
 {
-	const struct coll_members *m = gi->members;
-	struct collsock_join request = join->fixed;
+	const struct coll_request own = {
+		.join		= &gi->request,
+		.members	= gi->members->member,
+		.host_of_rank	= gi->members->host_of_rank,
+	};
 
-	request.rank = 0;
-	memset(request.key, 0, sizeof(request.key));
-	return !memcmp(&request, &gi->request, sizeof(request)) &&
-	       !memcmp(&identity->secret, &gi->group.secret, sizeof(identity->secret)) &&
-	       !memcmp(join->members, m->member, m->hosts * sizeof(*m->member)) &&
-	       !memcmp(join->host_of_rank, m->host_of_rank, m->ranks * sizeof(*m->host_of_rank));
+	return coll_endpoint_agrees(request, &identity->secret, &own, &gi->group.secret);
 }
 
 /* Join the instance that another rank of this host has made; NULL if there is none. */
 static struct coll_instance *instance_join_other(struct coll_net *cn,
-						 const struct coll_join *join,
-						   const struct instance_identity *identity,
-						   struct coll_sock *csk)
+						 const struct coll_request *request,
+						 const struct coll_identity *identity,
+						 struct coll_sock *csk)
 {
 	struct coll_instance *gi;
 	int err = 0;
@@ -271,19 +259,19 @@ static struct coll_instance *instance_join_other(struct coll_net *cn,
 	mutex_lock(&cn->mutex);
 	/* Instances end under the mutex. */
 	rcu_read_lock();
-	gi = coll_instance_find(cn, identity->secret.tag, coll_join_self(join));
+	gi = coll_instance_find(cn, identity->secret.tag, identity->self);
 	rcu_read_unlock();
 	if (gi)
-		err = instance_agrees(gi, join, identity) ?
-		      instance_add_member(gi, csk, join->fixed.rank) : -EPROTO;
+		err = instance_agrees(gi, request, identity) ?
+		      instance_add_member(gi, csk, request->join->rank) : -EPROTO;
 	mutex_unlock(&cn->mutex);
 	return err ? ERR_PTR(err) : gi;
 }
 
 /* The first rank of a host makes the instance. */
 static struct coll_instance *instance_join_first(struct coll_net *cn, struct coll_join *join,
-						 const struct instance_identity *identity,
-						   struct coll_sock *csk)
+						 const struct coll_identity *identity,
+						 struct coll_sock *csk)
 {
 	struct coll_instance *gi = instance_new(cn, join, identity);
 	int err;
@@ -297,7 +285,7 @@ static struct coll_instance *instance_join_first(struct coll_net *cn, struct col
 		coll_instance_free(gi);
 		return ERR_PTR(err);
 	}
-	instance_notify_join(gi);
+	instance_notify_join(gi, identity);
 	return gi;
 }
 
@@ -305,7 +293,7 @@ static struct coll_instance *instance_join_first(struct coll_net *cn, struct col
  * coll_instance_join() - a rank joins
  * @cn: the namespace
  * @join: the request; its tables may be taken over
- * @csk: the socket; its completion places are there
+ * @csk: the socket; its completion slots are there
  *
  * Return: the instance, JOINED, of which the socket is a local member; or an error pointer:
  * -EADDRINUSE if the rank has joined before or the group was here until a moment ago,
@@ -316,17 +304,20 @@ static struct coll_instance *instance_join_first(struct coll_net *cn, struct col
 struct coll_instance *coll_instance_join(struct coll_net *cn, struct coll_join *join,
 					 struct coll_sock *csk)
 {
-	struct instance_identity identity;
+	const struct coll_request request = {
+		.join		= &join->fixed,
+		.members	= join->members,
+		.host_of_rank	= join->host_of_rank,
+	};
+	struct coll_identity identity;
 	struct coll_instance *gi;
 
-	identity.descriptor = coll_descriptor_hash(&join->fixed, join->members,
-						   join->host_of_rank);
-	coll_wire_derive(&identity.secret, join->fixed.key, join->fixed.id, join->fixed.nonce);
+	coll_endpoint_identify(&request, &identity);
 	/* One after the other: ranks that are started together shall make one instance. */
 	if (mutex_lock_killable(&cn->joining)) {
 		gi = ERR_PTR(-EINTR);
 	} else {
-		gi = instance_join_other(cn, join, &identity, csk);
+		gi = instance_join_other(cn, &request, &identity, csk);
 		if (!gi)
 			gi = instance_join_first(cn, join, &identity, csk);
 		mutex_unlock(&cn->joining);

@@ -57,7 +57,7 @@ struct coll_net {
 	struct delayed_work		tidy;
 	struct coll_bearers		bearers;
 	struct coll_timewait_table	timewait;
-	struct coll_early_packets	early_packets;
+	struct coll_early_table		early_packets;
 	struct coll_tunables		tunables;
 	struct coll_counters __percpu	*counters;
 };

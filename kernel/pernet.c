@@ -103,7 +103,7 @@ static int __net_init pernet_begin(struct net *net)
 	init_llist_head(&cn->quiet);
 	INIT_DELAYED_WORK(&cn->tidy, pernet_tidy);
 	coll_timewait_table_init(&cn->timewait);
-	coll_early_packets_init(&cn->early_packets);
+	coll_early_packet_init(&cn->early_packets);
 	cn->counters = coll_counters_new();
 	return cn->counters ? 0 : -ENOMEM;
 }

@@ -15,6 +15,7 @@
  * leave	coll_instance_leave_bh_off() drops the lock, transmits these packets, and
  *		wakes.
  */
+#include "core/endpoint.h"
 #include "drop.h"
 #include "instance.h"
 #include "netns.h"
@@ -25,17 +26,21 @@
 static bool receive_is_member(const struct sk_buff *skb, const struct coll_members *members,
 			      u32 self, u32 source)
 {
-	return source < members->hosts && source != self &&
+	return coll_endpoint_may_be_from(source, self, members->hosts) &&
 	       coll_bearer_is_from(skb, &members->member[source]);
 }
 
-static void receive_count_refused(struct coll_net *cn, const u8 *packet, u32 bytes,
-				  enum coll_refusal refusal)
+static noinline void receive_refuse(struct coll_net *cn, const u8 *packet, u32 bytes,
+				    enum coll_refusal refusal)
 {
-	if (unlikely(refusal != COLL_ACCEPTED))
-		coll_drop_packet(cn->counters, packet, bytes,
-				 refusal == COLL_FORGED ? COLL_DROP_FORGED :
-							  COLL_DROP_WRONG_DESCRIPTOR);
+	static const u8 drop[] = {
+		[COLL_FORGED]		= COLL_DROP_FORGED,
+		[COLL_WRONG_DESCRIPTOR]	= COLL_DROP_WRONG_DESCRIPTOR,
+		[COLL_UNKNOWN_GROUP]	= COLL_DROP_UNKNOWN_GROUP,
+		[COLL_WRONG_SOURCE]	= COLL_DROP_WRONG_SOURCE,
+	};
+
+	coll_drop_packet(cn->counters, packet, bytes, drop[refusal]);
 }
 
 /* ---- no group is here ---- */
@@ -74,26 +79,23 @@ static noinline void receive_unknown(struct coll_net *cn, const struct sk_buff *
 	const struct coll_members *members;
 	struct collsock_member from, self;
 	enum coll_refusal refusal;
+	bool from_member;
 	u32 answer_bytes;
 
 	coll_bearer_ends(skb, &from, &self);
 	timewait = coll_timewait_table_find(&cn->timewait, tag, coll_wire_destination(packet),
 					    &members);
-	if (!timewait) {
-		coll_drop_packet(cn->counters, packet, bytes, COLL_DROP_UNKNOWN_GROUP);
+	from_member = timewait && receive_is_member(skb, members, timewait->self, source);
+	refusal = coll_endpoint_receive(timewait, from_member, packet, bytes, answer,
+					&answer_bytes);
+	if (refusal == COLL_UNKNOWN_GROUP)
 		coll_early_packet_note(&cn->early_packets, tag, source, &from);
+	if (refusal != COLL_ACCEPTED) {
+		receive_refuse(cn, packet, bytes, refusal);
 		return;
 	}
-	if (!receive_is_member(skb, members, timewait->self, source)) {
-		coll_drop_packet(cn->counters, packet, bytes, COLL_DROP_WRONG_SOURCE);
-		return;
-	}
-	refusal = coll_timewait_answer(timewait, packet, bytes, answer, &answer_bytes);
-	receive_count_refused(cn, packet, bytes, refusal);
-	if (refusal == COLL_ACCEPTED) {
-		coll_count(cn->counters, COLL_COUNT_TIMEWAIT_ANSWERED);
-		receive_answer(cn, answer, answer_bytes, &self, &from);
-	}
+	coll_count(cn->counters, COLL_COUNT_TIMEWAIT_ANSWERED);
+	receive_answer(cn, answer, answer_bytes, &self, &from);
 }
 
 /* ---- a group is here ---- */
@@ -106,14 +108,15 @@ static void receive_for_group(struct coll_net *cn, struct coll_instance *gi,
 	u64 now;
 
 	if (unlikely(!receive_is_member(skb, gi->members, gi->group.self, source))) {
-		coll_drop_packet(cn->counters, packet, bytes, COLL_DROP_WRONG_SOURCE);
+		receive_refuse(cn, packet, bytes, COLL_WRONG_SOURCE);
 		return;
 	}
 	now = coll_instance_enter_bh_off(gi);
 	if (likely(!gi->ended))
 		refusal = coll_group_receive(&gi->group, source, packet, bytes, now);
 	coll_instance_leave_bh_off(gi);
-	receive_count_refused(cn, packet, bytes, refusal);
+	if (unlikely(refusal != COLL_ACCEPTED))
+		receive_refuse(cn, packet, bytes, refusal);
 }
 
 /* ---- from the bearers ---- */

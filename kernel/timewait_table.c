@@ -8,14 +8,12 @@
  * struct timewait_entry - one time-wait entry of a namespace
  * @link: in coll_timewait_table.entries
  * @rcu: softirqs may look at it while it is taken out
- * @until_ns: when it is forgotten
  * @members: the table of the group
  * @timewait: the time-wait entry
  */
 struct timewait_entry {
 	struct list_head	link;
 	struct rcu_head		rcu;
-	u64			until_ns;
 	struct coll_members	*members;
 	struct coll_timewait	timewait;
 };
@@ -61,10 +59,9 @@ void coll_timewait_table_add(struct coll_timewait_table *table, const struct col
 
 	if (!entry)
 		return;
-	coll_timewait_set(g, &entry->timewait);
+	coll_timewait_set(g, &entry->timewait, now);
 	members->references++;
 	entry->members = members;
-	entry->until_ns = now + 2 * g->timing.liveness;
 	if (table->count == COLL_TIMEWAIT_ENTRIES)
 		entry_remove(table, list_first_entry(&table->entries, struct timewait_entry, link));
 	list_add_tail_rcu(&entry->link, &table->entries);
@@ -87,10 +84,10 @@ u64 coll_timewait_table_expire(struct coll_timewait_table *table, u64 now)
 	u64 due = U64_MAX;
 
 	list_for_each_entry_safe(entry, next, &table->entries, link) {
-		if (entry->until_ns <= now)
+		if (coll_timewait_over(&entry->timewait, now))
 			entry_remove(table, entry);
 		else
-			due = min(due, entry->until_ns);
+			due = min(due, entry->timewait.until_ns);
 	}
 	return due;
 }

@@ -65,11 +65,13 @@ int coll_group_join(struct coll_group *g, u32 rank);
 int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature *sig,
 		    const void *payload, void *token, u64 now);
 
-/* What was wrong with a packet. */
+/* What was wrong with a packet; the last two are for endpoint.h. */
 enum coll_refusal {
 	COLL_ACCEPTED,
 	COLL_FORGED,
 	COLL_WRONG_DESCRIPTOR,
+	COLL_UNKNOWN_GROUP,
+	COLL_WRONG_SOURCE,
 };
 
 /* A packet for this group and host, which came from the address of @source. */

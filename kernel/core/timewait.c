@@ -5,10 +5,11 @@
  * coll_timewait_set() - what is to be remembered of a group
  * @g: quiet
  * @t: out
+ * @now: time in ns
  *
- * Context: under the group's lock.
+ * Context: under the group's lock, or nothing happens in it any more.
  */
-void coll_timewait_set(const struct coll_group *g, struct coll_timewait *t)
+void coll_timewait_set(const struct coll_group *g, struct coll_timewait *t, u64 now)
 {
 	t->secret = g->secret;
 	t->descriptor = g->descriptor;
@@ -18,6 +19,7 @@ void coll_timewait_set(const struct coll_group *g, struct coll_timewait *t)
 	t->completed = g->window.completed;
 	t->window = g->window.size;
 	t->goodbye = g->failure.goodbye.signature;
+	t->until_ns = now + 2 * g->timing.liveness;
 }
 
 /**

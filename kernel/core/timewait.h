@@ -24,6 +24,7 @@
  * @completed: operations through this one were complete here
  * @window: of the group
  * @goodbye: reason and rank
+ * @until_ns: when it is over
  */
 struct coll_timewait {
 	struct coll_secret	secret;
@@ -34,10 +35,16 @@ struct coll_timewait {
 	u32			completed;
 	u32			window;
 	struct coll_signature	goodbye;
+	u64			until_ns;
 };
 
-/* What is to be remembered of a quiet group. */
-void coll_timewait_set(const struct coll_group *g, struct coll_timewait *t);
+/* What is to be remembered of a quiet group, from now on for twice its liveness time. */
+void coll_timewait_set(const struct coll_group *g, struct coll_timewait *t, u64 now);
+
+static inline bool coll_timewait_over(const struct coll_timewait *t, u64 now)
+{
+	return t->until_ns <= now;
+}
 
 /*
  * Answer a formed packet whose tag and destination are those of the time-wait entry:

@@ -3,7 +3,6 @@
 #ifndef COLL_CORE_USER_BASE_H
 #define COLL_CORE_USER_BASE_H
 
-#include <assert.h>
 #include <endian.h>
 #include <errno.h>
 #include <limits.h>
@@ -36,7 +35,11 @@ typedef int64_t s64;
 #define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))
 #define noinline		__attribute__((noinline))
 #define WRITE_ONCE(x, v)	(*(volatile typeof(x) *)&(x) = (v))
-#define WARN_ON_ONCE(condition)	({ assert(!(condition)); false; })
+#define WARN_ON_ONCE(condition) ({ \
+	bool _warn = (condition); \
+	if (unlikely(_warn)) \
+		coll_env_warn(__FILE__, __LINE__, #condition); \
+	_warn; })
 #define container_of(ptr, type, member) \
 	((type *)((char *)(ptr) - offsetof(type, member)))
 #define struct_size(p, member, n) \
@@ -91,6 +94,9 @@ static inline int ilog2(u64 n)
 #define be16_to_cpu(x)		be16toh((u16)(x))
 #define be32_to_cpu(x)		be32toh((u32)(x))
 #define be64_to_cpu(x)		be64toh((u64)(x))
+
+/* What must not be is: see user_env.c. */
+void coll_env_warn(const char *file, int line, const char *condition);
 
 /* Doubly linked lists, as in <linux/list.h> */
 struct list_head {

@@ -230,7 +230,7 @@ static bool host_answers(const struct world_member *m)
 		return false;
 	return m->state == WORLD_JOINED ||
 	       (m->state == WORLD_TIMEWAIT &&
-		m->world->now <= m->timewait_ns + 2 * m->common->timing.liveness);
+		!coll_timewait_over(&m->timewait, m->world->now));
 }
 
 /* Did the former life receive what the operation misses? */

@@ -365,7 +365,7 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 static void member_enter_timewait(struct world_member *m)
 {
 	world_trace(m->world, "host %u: %u enters time-wait", m->host->id, m->index);
-	coll_timewait_set(&m->group, &m->timewait);
+	coll_timewait_set(&m->group, &m->timewait, m->world->now);
 	m->last_stats = m->group.stats;
 	coll_group_destroy(&m->group);
 	m->state = WORLD_TIMEWAIT;
@@ -486,20 +486,25 @@ static struct world_member *host_find(const struct world_host *h, u64 tag, u32 i
 	return m;
 }
 
-static bool member_answers(const struct world_member *m)
-{
-	return m->state == WORLD_TIMEWAIT &&
-	       m->world->now - m->timewait_ns <= 2 * m->common->timing.liveness;
-}
-
-static enum coll_refusal member_answer(struct world_member *m, const struct world_packet *p)
+/* No instance is here: not yet, or not any more. */
+static enum coll_refusal member_receive_unknown(struct world_member *m,
+						const struct world_packet *p,
+						const struct coll_prefix *prefix)
 {
 	struct world_packet *answer = world_packet_new(COLL_TIMEWAIT_ANSWER);
+	const struct coll_timewait *t = &m->timewait;
 	struct collsock_member from, self;
 	enum coll_refusal refusal;
 
-	refusal = coll_timewait_answer(&m->timewait, p->data, p->bytes, answer->data,
-				       &answer->bytes);
+	if (m->state != WORLD_TIMEWAIT || coll_timewait_over(t, m->world->now))
+		t = NULL;
+	refusal = coll_endpoint_receive(t, true, p->data, p->bytes, answer->data, &answer->bytes);
+	if (refusal == COLL_UNKNOWN_GROUP) {
+		m->world->strangers++;
+		world_bearer_member(&from, p->from);
+		coll_endpoint_note_early(&m->host->early_packets, prefix->tag, prefix->source,
+					 &from, m->world->now);
+	}
 	answer->from = p->to;
 	answer->to = p->from;
 	if (m->common->member) {
@@ -513,17 +518,6 @@ static enum coll_refusal member_answer(struct world_member *m, const struct worl
 	return refusal;
 }
 
-static void host_remember(struct world_host *h, u64 tag, u32 source)
-{
-	u32 i;
-
-	for (i = 0; i < WORLD_EARLY_PACKETS; i++)
-		if (h->early_packets[i].tag == tag && h->early_packets[i].source == source)
-			return;
-	h->early_packets[h->early_count++ % WORLD_EARLY_PACKETS] =
-		(struct world_early_packet){ tag, source };
-}
-
 static enum coll_refusal member_receive(struct world_member *m, const struct world_packet *p,
 					const struct coll_prefix *prefix)
 {
@@ -531,16 +525,11 @@ static enum coll_refusal member_receive(struct world_member *m, const struct wor
 	enum coll_refusal refusal;
 	u64 before = 0;
 
-	if (member_answers(m)) {
-		refusal = member_answer(m, p);
+	if (m->state != WORLD_JOINED) {
+		refusal = member_receive_unknown(m, p, prefix);
 		if (p->damaged && user->damaged)
 			user->damaged(m, refusal, false);
 		return refusal;
-	}
-	if (m->state != WORLD_JOINED) {
-		m->world->strangers++;
-		host_remember(m->host, prefix->tag, prefix->source);
-		return COLL_FORGED;
 	}
 	if (p->damaged && user->damaged)
 		before = world_digest(m);
@@ -558,7 +547,7 @@ static bool member_is_from(const struct world_member *m, const struct world_pack
 {
 	const struct world_group *common = m->common;
 
-	if (source >= common->join.hosts)
+	if (!coll_endpoint_may_be_from(source, m->index, common->join.hosts))
 		return false;
 	return common->member ? world_bearer_is_from(p, &common->member[source]) :
 				common->host_of[source] == p->from;
@@ -628,15 +617,14 @@ static int member_make(struct world_member *m)
 
 static void member_notify_join(struct world_member *m)
 {
-	struct world_host *h = m->host;
-	u32 i;
+	const struct world_group *common = m->common;
+	const struct coll_identity id = { .secret = common->secret, .self = m->index };
+	u32 i, host;
 
-	for (i = 0; i < WORLD_EARLY_PACKETS; i++) {
-		if (h->early_packets[i].tag != m->common->secret.tag)
-			continue;
-		h->early_packets[i].tag = 0;
-		coll_group_notify_join(&m->group, h->early_packets[i].source, m->world->now);
-	}
+	for (i = 0; i < COLL_EARLY_PACKETS; i++)
+		if (coll_endpoint_take_early(&m->host->early_packets, i, &id, common->machine,
+					     common->join.hosts, &host))
+			coll_group_notify_join(&m->group, host, m->world->now);
 }
 
 int world_join_rank(struct world_member *m, u32 rank)
@@ -684,7 +672,7 @@ void world_crash(struct world *w, struct world_host *h)
 			coll_group_destroy(&m->group);
 		m->state = WORLD_ABSENT;
 	}
-	memset(h->early_packets, 0, sizeof(h->early_packets));
+	memset(&h->early_packets, 0, sizeof(h->early_packets));
 	h->down = true;
 }
 
@@ -759,11 +747,13 @@ int world_group_init(struct world *w, struct world_group *group,
 	group->descriptor = 0x1234;
 	coll_wire_derive(&group->secret, join->key, join->id, join->nonce);
 	group->host_of = calloc(join->hosts, sizeof(*group->host_of));
+	group->machine = calloc(join->hosts, sizeof(*group->machine));
 	group->members = calloc(join->hosts, sizeof(*group->members));
 	for (i = 0; i < join->hosts; i++) {
 		struct world_member *m = &group->members[i];
 
 		group->host_of[i] = host_of ? host_of[i] : i;
+		world_bearer_member(&group->machine[i], group->host_of[i]);
 		m->common = group;
 		m->world = w;
 		m->host = &w->hosts[group->host_of[i]];
@@ -784,5 +774,6 @@ void world_group_free(struct world_group *group)
 		if (group->members[i].state == WORLD_JOINED)
 			coll_group_destroy(&group->members[i].group);
 	free(group->members);
+	free(group->machine);
 	free(group->host_of);
 }

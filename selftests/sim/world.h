@@ -19,7 +19,7 @@
 #include "descriptor.h"
 #include "env.h"
 #include "group.h"
-#include "timewait.h"
+#include "endpoint.h"
 
 /* Room for the header of any bearer */
 #define WORLD_HEADER_ROOM	48
@@ -105,14 +105,6 @@ struct world_packet {
 
 struct world_job;
 
-/* A packet for a group that did not exist here yet; the table is small and lossy. */
-#define WORLD_EARLY_PACKETS	64
-
-struct world_early_packet {
-	u64	tag;
-	u32	source;
-};
-
 /**
  * struct world_host - one machine
  * @id: index in the world
@@ -129,7 +121,6 @@ struct world_early_packet {
  * @deaf_ns: packets that arrive before are lost
  * @down: crashed
  * @early_packets: for groups not here
- * @early_count: number of them, ever
  */
 struct world_host {
 	u32			id;
@@ -145,8 +136,7 @@ struct world_host {
 	struct world_job	**last;
 	u64			deaf_ns;
 	bool			down;
-	struct world_early_packet	early_packets[WORLD_EARLY_PACKETS];
-	u32			early_count;
+	struct coll_early_packets	early_packets;
 };
 
 /* ---- groups ---- */
@@ -158,6 +148,7 @@ struct world_host {
  * @timing: of all members
  * @descriptor: hash
  * @host_of: the host of each member
+ * @machine: the same, as the addresses from which their packets come
  * @host_of_rank: the member of each rank; NULL if each has one. For the user to set
  * @member: addresses of the members, of the world's own bearer (world_bearer.h); NULL if they are
  *	known by their hosts alone. For the user to set
@@ -169,6 +160,7 @@ struct world_group {
 	struct coll_timing	timing;
 	u32			descriptor;
 	u32			*host_of;
+	struct collsock_member	*machine;
 	const u32		*host_of_rank;
 	const struct collsock_member *member;
 	struct world_member	*members;

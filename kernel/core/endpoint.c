@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "descriptor.h"
+#include "endpoint.h"
+
+/**
+ * coll_endpoint_identify() - which group instance does a request describe?
+ * @request: checked
+ * @id: out; holds a key
+ *
+ * Context: any.
+ */
+void coll_endpoint_identify(const struct coll_request *request, struct coll_identity *id)
+{
+	const struct collsock_join *j = request->join;
+
+	id->self = request->host_of_rank[j->rank];
+	id->descriptor = coll_descriptor_hash(j, request->members, request->host_of_rank);
+	coll_wire_derive(&id->secret, j->key, j->id, j->nonce);
+}
+
+/* The fixed parts may differ in the rank; keys are compared by what is derived from them. */
+static bool endpoint_same_join(const struct collsock_join *a, const struct collsock_join *b)
+{
+	struct collsock_join x = *a, y = *b;
+
+	x.rank = 0;
+	y.rank = 0;
+	memset(x.key, 0, sizeof(x.key));
+	memset(y.key, 0, sizeof(y.key));
+	return !memcmp(&x, &y, sizeof(x));
+}
+
+/**
+ * coll_endpoint_agrees() - do two requests of one host describe a group alike?
+ * @a: one
+ * @a_secret: derived from it; its key may be gone since
+ * @b: the other one
+ * @b_secret: likewise
+ *
+ * The sockets of one host rely on it, so no hash decides: whoever joins may have chosen
+ * what is hashed.
+ *
+ * Context: any.
+ */
+bool coll_endpoint_agrees(const struct coll_request *a, const struct coll_secret *a_secret,
+			  const struct coll_request *b, const struct coll_secret *b_secret)
+{
+	return !memcmp(a_secret, b_secret, sizeof(*a_secret)) &&
+	       endpoint_same_join(a->join, b->join) &&
+	       !memcmp(a->members, b->members, a->join->hosts * sizeof(*a->members)) &&
+	       !memcmp(a->host_of_rank, b->host_of_rank,
+		       a->join->ranks * sizeof(*a->host_of_rank));
+}
+
+/**
+ * coll_endpoint_receive() - a packet came for which there is no group instance
+ * @t: the time-wait entry that its tag and destination name, or NULL
+ * @from_member: with an entry: it comes from the member that it says it is from
+ * @packet: formed
+ * @bytes: its length
+ * @answer: where an answer goes, COLL_TIMEWAIT_ANSWER bytes
+ * @answer_bytes: out: its length, 0 for none
+ *
+ * Return: what was wrong with it. For COLL_UNKNOWN_GROUP the platform notes an early
+ * packet. Context: any.
+ */
+enum coll_refusal coll_endpoint_receive(const struct coll_timewait *t, bool from_member,
+					const u8 *packet, u32 bytes, u8 *answer,
+					u32 *answer_bytes)
+{
+	*answer_bytes = 0;
+	if (!t)
+		return COLL_UNKNOWN_GROUP;
+	if (!from_member)
+		return COLL_WRONG_SOURCE;
+	return coll_timewait_answer(t, packet, bytes, answer, answer_bytes);
+}
+
+/* Tags are the output of a keyed hash: their low bits are as good as any. */
+static u32 endpoint_early_index(u64 tag, u16 host)
+{
+	return (u32)(tag + host) & (COLL_EARLY_PACKETS - 1);
+}
+
+/**
+ * coll_endpoint_note_early() - a packet came for a group that is not here
+ * @table: of the endpoint
+ * @tag: of the unknown group
+ * @host: index that the sender claims
+ * @from: where the packet came from
+ * @now: time in ns
+ *
+ * Context: any; the platform's lock of the table held.
+ */
+void coll_endpoint_note_early(struct coll_early_packets *table, u64 tag, u16 host,
+			      const struct collsock_member *from, u64 now)
+{
+	table->entry[endpoint_early_index(tag, host)] = (struct coll_early_packet) {
+		.tag	= tag,
+		.at_ns	= now,
+		.from	= *from,
+		.host	= host,
+		.used	= true,
+	};
+}
+
+/**
+ * coll_endpoint_take_early() - has a member of this new instance sent an early packet?
+ * @table: of the endpoint
+ * @index: entry of the table to look at, below COLL_EARLY_PACKETS
+ * @id: of the instance
+ * @members: its hosts
+ * @hosts: number of them
+ * @host: out: which one has; it is to get a join notice (coll_group_notify_join())
+ *
+ * The entry is free afterwards.
+ *
+ * Return: whether that entry is of one. Context: any; the platform's lock of the table
+ * held.
+ */
+bool coll_endpoint_take_early(struct coll_early_packets *table, u32 index,
+			      const struct coll_identity *id,
+			      const struct collsock_member *members, u32 hosts, u32 *host)
+{
+	struct coll_early_packet *early = &table->entry[index];
+
+	if (!early->used || early->tag != id->secret.tag ||
+	    !coll_endpoint_may_be_from(early->host, id->self, hosts) ||
+	    memcmp(&early->from, &members[early->host], sizeof(early->from)))
+		return false;
+	early->used = false;
+	*host = early->host;
+	return true;
+}

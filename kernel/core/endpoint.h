@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * An endpoint: the rules of a host that hold outside the life of a group instance. Which
+ * group does a request describe, and do two requests describe the same one? What becomes
+ * of a packet for which there is no instance? Whom does a new instance tell that it is
+ * here?
+ *
+ * These are functions and small structures. Containers, look-up and locks are the
+ * platform's: on the packet path a platform may look up without any lock.
+ */
+#ifndef COLL_CORE_ENDPOINT_H
+#define COLL_CORE_ENDPOINT_H
+
+#include "group.h"
+#include "timewait.h"
+
+/* ---- joining ---- */
+
+/**
+ * struct coll_request - what a rank joins with: what JOIN brought, checked (descriptor.h)
+ * @join: the fixed part, normalised
+ * @members: the hosts
+ * @host_of_rank: the ranks
+ */
+struct coll_request {
+	const struct collsock_join	*join;
+	const struct collsock_member	*members;
+	const u32			*host_of_rank;
+};
+
+/**
+ * struct coll_identity - which group instance a request describes
+ * @secret: its tag, and the key of its packets
+ * @descriptor: hash of what must be equal on all ranks
+ * @self: index of this host
+ */
+struct coll_identity {
+	struct coll_secret	secret;
+	u32			descriptor;
+	u32			self;
+};
+
+void coll_endpoint_identify(const struct coll_request *request, struct coll_identity *id);
+bool coll_endpoint_agrees(const struct coll_request *a, const struct coll_secret *a_secret,
+			  const struct coll_request *b, const struct coll_secret *b_secret);
+
+/* ---- packets ---- */
+
+/* May a packet of host @source be for host @self of a group of so many hosts? */
+static inline bool coll_endpoint_may_be_from(u32 source, u32 self, u32 hosts)
+{
+	return source < hosts && source != self;
+}
+
+enum coll_refusal coll_endpoint_receive(const struct coll_timewait *t, bool from_member,
+					const u8 *packet, u32 bytes, u8 *answer,
+					u32 *answer_bytes);
+
+/* ---- early packets ---- */
+
+#define COLL_EARLY_PACKETS_BITS	6
+#define COLL_EARLY_PACKETS	BIT(COLL_EARLY_PACKETS_BITS)
+
+/**
+ * struct coll_early_packet - one packet for a group that is not here (yet)
+ * @tag: of the group
+ * @at_ns: when it came
+ * @from: where it came from
+ * @host: index of the host that it claims to come from
+ * @used: the entry is in use
+ *
+ * Such a packet is never answered and nothing in it is authenticated.
+ */
+struct coll_early_packet {
+	u64			tag;
+	u64			at_ns;
+	struct collsock_member	from;
+	u16			host;
+	bool			used;
+};
+
+/**
+ * struct coll_early_packets - a table of them, of fixed size: a later packet may displace
+ *	an earlier one
+ * @entry: hashed by tag and host
+ */
+struct coll_early_packets {
+	struct coll_early_packet	entry[COLL_EARLY_PACKETS];
+};
+
+void coll_endpoint_note_early(struct coll_early_packets *table, u64 tag, u16 host,
+			      const struct collsock_member *from, u64 now);
+bool coll_endpoint_take_early(struct coll_early_packets *table, u32 index,
+			      const struct coll_identity *id,
+			      const struct collsock_member *members, u32 hosts, u32 *host);
+
+#endif

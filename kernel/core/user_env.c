@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * What a platform in user space need not supply of env.h: it is told of what it may want
+ * to know, and where it does not, these stand in. Each is weak: a platform that defines
+ * the function replaces it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "env.h"
+
+#define DEFAULT	__attribute__((weak))
+
+/* Something is wrong with the core. It goes on: a daemon must not die of it. */
+DEFAULT void coll_env_warn(const char *file, int line, const char *condition)
+{
+	static bool warned;
+
+	if (!warned)
+		fprintf(stderr, "collsock: %s:%d: %s\n", file, line, condition);
+	warned = true;
+}
+
+DEFAULT void *coll_env_alloc(size_t bytes)
+{
+	return calloc(1, bytes);
+}
+
+DEFAULT void coll_env_free(void *memory)
+{
+	free(memory);
+}
+
+DEFAULT bool coll_env_round(struct coll_group *g, u32 number, u32 lane, u32 round)
+{
+	return true;
+}
+
+DEFAULT void coll_env_peer_open(struct coll_peer *peer)
+{
+}
+
+DEFAULT void coll_env_peer_idle(struct coll_peer *peer)
+{
+}
+
+DEFAULT void coll_env_drop(struct coll_group *g, u32 source, u32 destination,
+			   const struct coll_body *body, enum coll_drop drop)
+{
+}
+
+DEFAULT void coll_env_send_again(const struct coll_message *m)
+{
+}
+
+DEFAULT void coll_env_failure(struct coll_group *g)
+{
+}
