@@ -6,8 +6,10 @@
 #include "early_packet.h"
 
 /**
- * coll_early_packets_init() - no early packet has come
+ * coll_early_packets_init() - the table is empty
  * @early_packets: zeroed
+ *
+ * Context: process.
  */
 void coll_early_packets_init(struct coll_early_packets *early_packets)
 {

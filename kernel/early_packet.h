@@ -3,8 +3,8 @@
  * Early packets: the sources of packets for groups that do not exist here (yet).
  * Such packets are never answered and nothing in them is authenticated, so
  * this is a small table of fixed size, and a later packet may displace an
- * earlier one. When a group is joined, those of its members that stand here
- * are sent a join notice, once: they need not wait for their next retransmission.
+ * earlier one. When a group is joined, a join notice is sent to each of its members
+ * that the table names, once: they need not wait for their next retransmission.
  */
 #ifndef COLL_EARLY_PACKET_H
 #define COLL_EARLY_PACKET_H
@@ -14,7 +14,7 @@
 #include "core/base.h"
 
 #define COLL_EARLY_PACKETS_BITS	6
-#define COLL_EARLY_PACKETS		BIT(COLL_EARLY_PACKETS_BITS)
+#define COLL_EARLY_PACKETS	BIT(COLL_EARLY_PACKETS_BITS)
 
 /**
  * struct coll_early_packet - one packet for an unknown group
@@ -38,7 +38,7 @@ struct coll_early_packet {
  * @entry: hashed by tag and host
  */
 struct coll_early_packets {
-	spinlock_t		lock;	/* of the table */
+	spinlock_t			lock;	/* of the table */
 	struct coll_early_packet	entry[COLL_EARLY_PACKETS];
 };
 

@@ -12,7 +12,7 @@
 #include "netns.h"
 #include "socket.h"
 
-/* Which group is meant: what its packets show, and what checks them. */
+/* What identifies a group in its packets, and what authenticates them. */
 struct instance_identity {
 	struct coll_secret	secret;
 	u32			descriptor;
@@ -28,13 +28,13 @@ static u32 instance_incarnation(void)
 	return incarnation;
 }
 
-/* What all groups together may reserve. */
+/* The memory that all groups of the namespace together may reserve. */
 static u64 instance_most_memory(const struct coll_net *cn)
 {
 	return coll_tunable(&cn->tunables, COLL_TUNABLE_MAX_MEMORY) * 1024ULL;
 }
 
-/* What is left for a group. */
+/* The part of it that is left for another group; 1 if none is, as 0 is no limit. */
 static u64 instance_allowance(struct coll_net *cn)
 {
 	u64 most = instance_most_memory(cn), used;
@@ -76,7 +76,7 @@ static int instance_init_group(struct coll_instance *gi, const struct coll_join 
 	return gi->local_members ? 0 : -ENOMEM;
 }
 
-/* Can this host be the member, and will its packets get to the others? */
+/* Can this host be that member, and do the largest packets reach the others? */
 static int instance_check_addresses(struct coll_net *cn, const struct coll_join *join)
 {
 	const struct collsock_member *self = &join->members[coll_join_self(join)];
@@ -93,7 +93,7 @@ static int instance_check_addresses(struct coll_net *cn, const struct coll_join 
 	return err;
 }
 
-/* A NEW instance, or an error pointer. The request's tables may be taken over. */
+/* A NEW instance, or an error pointer. The request's tables may become its own. */
 static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join *join,
 					  const struct instance_identity *identity)
 {
@@ -130,7 +130,7 @@ static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join 
 	return ERR_PTR(err);
 }
 
-/* Members whose early packets came before need not wait for their next retransmission. */
+/* Members that have sent early packets need not wait for their next retransmission. */
 static void instance_notify_join(struct coll_instance *gi)
 {
 	u32 index, host;
@@ -147,7 +147,10 @@ static void instance_notify_join(struct coll_instance *gi)
 	}
 }
 
-/* A second life under the same nonce would be taken for the first by nobody. */
+/*
+ * Is the group in time-wait? Other hosts would take an instance with the same nonce for
+ * this host after a restart.
+ */
 static bool instance_remembered(struct coll_instance *gi)
 {
 	const struct coll_members *members;
@@ -161,8 +164,8 @@ static bool instance_remembered(struct coll_instance *gi)
 }
 
 /*
- * What lingers still has its memory, though its socket is gone and counts for no
- * limit of its user any more.
+ * A group that lingers has its memory, though its sockets are closed and count for no
+ * limit of their user any more; so the namespace has a limit.
  */
 static int instance_charge(struct coll_instance *gi)
 {
@@ -185,7 +188,7 @@ static int instance_charge(struct coll_instance *gi)
 
 /*
  * The socket becomes the local member of its rank. -EADDRINUSE if the rank has joined before,
- * or the group is over. The namespace's mutex is held.
+ * or the group has ended.
  */
 static int instance_add_member(struct coll_instance *gi, struct coll_sock *csk, u32 rank)
 {
@@ -204,10 +207,9 @@ static int instance_add_member(struct coll_instance *gi, struct coll_sock *csk, 
 }
 
 /*
- * From now on packets find the instance. 0, -ENOMEM if the namespace's groups have too
- * much already, -ENFILE if there are too many of them, -EADDRINUSE if this host was in
- * that group until a moment ago, or why the bearer cannot be opened. The namespace's
- * mutex is held.
+ * From now on packets find the instance. 0; -ENOMEM if the namespace's groups have too
+ * much memory already, -ENFILE if there are too many of them, -EADDRINUSE if this host
+ * left that group a moment ago, or why the bearer cannot be opened.
  */
 static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32 rank)
 {
@@ -227,7 +229,7 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 	if (!err)
 		err = coll_net_add(cn, gi, &gi->handle);
 	if (!err) {
-		/* Before packets find it, and more happens. */
+		/* Before packets find it and cause other events. */
 		coll_event_group(gi, COLLSOCK_EVENT_GROUP_MADE);
 		err = coll_instance_hash(gi);
 		if (err) {
@@ -236,14 +238,14 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 		}
 	}
 	if (err)
-		/* Perhaps the bearer was opened for nothing. */
+		/* It closes the bearer if that was opened for this instance alone. */
 		coll_net_tidy_soon(cn);
 	return err;
 }
 
 /*
- * Does the request describe the group as the first one on this host did? Its socket
- * relies on it, so no hash decides: whoever joins may have chosen what is hashed.
+ * Does the request describe the group as the first one on this host did? The socket
+ * relies on it, so no hash decides: a process may have chosen what is hashed.
  */
 static bool instance_agrees(const struct coll_instance *gi, const struct coll_join *join,
 			    const struct instance_identity *identity)
@@ -269,7 +271,7 @@ static struct coll_instance *instance_join_other(struct coll_net *cn,
 	int err = 0;
 
 	mutex_lock(&cn->mutex);
-	/* Instances end under the mutex. */
+	/* Instances end under the mutex, so it stays after the RCU section. */
 	rcu_read_lock();
 	gi = coll_instance_find(cn, identity->secret.tag, coll_join_self(join));
 	rcu_read_unlock();
@@ -304,8 +306,8 @@ static struct coll_instance *instance_join_first(struct coll_net *cn, struct col
 /**
  * coll_instance_join() - a rank joins
  * @cn: the namespace
- * @join: the request; its tables may be taken over
- * @csk: the socket; its completion places are there
+ * @join: the request; its tables may become those of the instance
+ * @csk: the socket; it has its completion slots
  *
  * Return: the instance, JOINED, of which the socket is a local member; or an error pointer:
  * -EADDRINUSE if the rank has joined before or the group was here until a moment ago,
@@ -322,7 +324,7 @@ struct coll_instance *coll_instance_join(struct coll_net *cn, struct coll_join *
 	identity.descriptor = coll_descriptor_hash(&join->fixed, join->members,
 						   join->host_of_rank);
 	coll_wire_derive(&identity.secret, join->fixed.key, join->fixed.id, join->fixed.nonce);
-	/* One after the other: ranks that are started together shall make one instance. */
+	/* One after the other, so that ranks that start together make one instance. */
 	if (mutex_lock_killable(&cn->joining)) {
 		gi = ERR_PTR(-EINTR);
 	} else {
