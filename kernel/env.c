@@ -18,21 +18,30 @@
 #include "socket.h"
 #include "trace.h"
 
-/* A deadline may be late by so much, if another timer fires then. */
+/* A deadline may be this late, so that it can share another timer's interrupt. */
 #define DEADLINE_SLACK_NS	(10 * NSEC_PER_USEC)
 
-/* A message that was sent so often, and is not acknowledged, is worth a look. */
+/* An event tells of a message that was sent this often and is not acknowledged. */
 #define LOSSY_TRIES	4
 
 /**
  * struct env_peer - a peer of the core, and the route to it
- * @peer: the core's
- * @route: where its packets go
+ * @peer: the core's part
+ * @route: of its packets; under the lock of the group
  */
 struct env_peer {
 	struct coll_peer	peer;
 	union coll_route	route;
 };
+
+/* The instance of a group of the core, which calls under its lock. */
+static struct coll_instance *env_instance(struct coll_group *g)
+{
+	struct coll_instance *gi = coll_instance_of(g);
+
+	lockdep_assert_held(&gi->lock);
+	return gi;
+}
 
 void *coll_env_alloc(size_t bytes)
 {
@@ -85,13 +94,12 @@ u8 *coll_env_packet(struct coll_group *g, u32 bytes, struct coll_packet **packet
 void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 {
 	struct env_peer *e = container_of(peer, struct env_peer, peer);
-	struct coll_instance *gi = coll_instance_of(peer->group);
+	struct coll_instance *gi = env_instance(peer->group);
 	const struct collsock_member *members = gi->members->member;
 	struct sk_buff *skb = (struct sk_buff *)packet;
 	const u8 *data = skb->data;
 	u32 bytes = skb->len;
 
-	lockdep_assert_held(&gi->lock);
 	if (unlikely(!coll_bearer_address(&gi->cn->bearers, &e->route, skb,
 					  &members[gi->group.self], &members[peer->host]))) {
 		coll_drop_packet(gi->cn->counters, data, bytes, COLL_DROP_NO_ROUTE);
@@ -105,24 +113,23 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 
 void coll_env_deadline(struct coll_group *g, u64 at)
 {
-	hrtimer_start_range_ns(&coll_instance_of(g)->timer, ns_to_ktime(at), DEADLINE_SLACK_NS,
+	hrtimer_start_range_ns(&env_instance(g)->timer, ns_to_ktime(at), DEADLINE_SLACK_NS,
 			       HRTIMER_MODE_ABS_SOFT);
 }
 
 void coll_env_complete(struct coll_group *g, u32 local, u32 number, void *token,
 		       const void *result, u32 bytes, u32 error, u32 failed_rank)
 {
-	struct coll_instance *gi = coll_instance_of(g);
+	struct coll_instance *gi = env_instance(g);
 	struct coll_local_member *lm = &gi->local_members[local];
 	struct coll_sock *csk = lm->csk;
 	struct coll_completion *slot = token;
 	struct coll_completions *slots;
 
-	lockdep_assert_held(&gi->lock);
 	trace_coll_complete(g, local, number, bytes, error, failed_rank);
 	if (unlikely(error))
 		coll_event_operation_failed(gi, number, failed_rank, error);
-	/* Who posted it has closed the socket; the slots went with it. */
+	/* The socket that posted it is closed, and its slots are freed. */
 	if (!csk)
 		return;
 	slots = csk->slots;
@@ -189,7 +196,7 @@ void coll_env_send_again(const struct coll_message *m)
 void coll_env_failure(struct coll_group *g)
 {
 	trace_coll_group_failed(g);
-	coll_event_group_failed(coll_instance_of(g));
+	coll_event_group_failed(env_instance(g));
 }
 
 const struct coll_bearer *coll_env_bearer(u16 family)

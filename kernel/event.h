@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Events: what an operator may want to hear of, sent to who listens to the multicast
- * group of the netlink family. Without a listener they cost a look; with one they are
- * sent under the lock of the group. A listener that is too slow, or for which there is no
- * memory, learns that it has missed some (ENOBUFS).
+ * Events for operators, sent to the multicast group of the netlink family. Without a
+ * listener an event costs one check. With one it is sent under the lock of the group, so
+ * listeners see events in the order in which they happened. A listener that is too slow,
+ * or for which there is no memory, is told that it has missed some (ENOBUFS).
  */
 #ifndef COLL_EVENT_H
 #define COLL_EVENT_H

@@ -55,8 +55,8 @@ static void instance_check_quiet(struct coll_instance *gi)
 }
 
 /*
- * Whom to wake when the lock is dropped: the socket of the next local member where somebody
- * sleeps, with a reference, or NULL. What is meant is in @claimed_done and @wake.
+ * The next socket to wake when the lock is dropped, with a reference, or NULL; what to
+ * wake it for is in @claimed_done and @wake.
  */
 static struct coll_sock *instance_take_sleeper(struct coll_instance *gi, u64 *claimed_done,
 					       u8 *wake)
@@ -69,7 +69,7 @@ static struct coll_sock *instance_take_sleeper(struct coll_instance *gi, u64 *cl
 		*wake = lm->wake;
 		lm->claimed_done = 0;
 		lm->wake = 0;
-		/* Who is to receive a completion that nobody has claimed need not sleep. */
+		/* A completion that no call has claimed need not have a sleeper. */
 		if (lm->csk && (*claimed_done || coll_sock_sleeps(lm->csk))) {
 			sock_hold(&lm->csk->sk);
 			return lm->csk;
@@ -79,9 +79,9 @@ static struct coll_sock *instance_take_sleeper(struct coll_instance *gi, u64 *cl
 }
 
 /*
- * A claimant that was woken by a completion before may have released the slot, and another
- * may wait for it now: everybody looks again after waking. The socket may have been
- * released since the caller took its reference.
+ * Wake claimants and sleepers of a socket, which may have been released since the caller
+ * took its reference. A claimant that was woken before may have released its slot, and
+ * another call may wait for it now: all of them check again after waking.
  */
 static void instance_wake_socket(struct coll_sock *csk, u64 claimed_done, u8 wake)
 {
@@ -132,7 +132,7 @@ void coll_instance_leave_bh_off(struct coll_instance *gi)
 		sock_put(&csk->sk);
 		if (likely(!more))
 			return;
-		/* One at a time, where several ranks live. */
+		/* One socket at a time, where a host has several ranks. */
 		queue = NULL;
 		spin_lock(&gi->lock);
 	}
@@ -252,7 +252,7 @@ bool coll_instance_retire(struct coll_instance *gi)
  * @gi: JOINED or LINGERING
  *
  * What is under way fails, here and on all other hosts. They are told once; those that
- * do not hear it learn when they ask.
+ * miss it are told when they probe.
  *
  * Context: process.
  */
@@ -299,7 +299,7 @@ void coll_instance_unhash(struct coll_instance *gi)
 }
 
 /**
- * coll_instance_free() - give back what an instance has
+ * coll_instance_free() - free an instance
  * @gi: NEW, or ENDED and unhashed a grace period ago
  *
  * Context: process; takes the namespace's mutex.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * An instance: one group of the core on this host, with what the kernel adds to
- * it: the lock, the timer, the members' addresses, a local member for each rank of this host
- * and the sockets that sit there.
+ * it: the lock, the timer, the members' addresses, and a local member with its socket
+ * for each rank of this host.
  *
  * States:
- *   NEW		made by a JOIN that may still fail; nobody else knows it
+ *   NEW		made by a JOIN that may still fail; nothing else can find it
  *   JOINED	packets find it (by tag and own host), sockets post to it
  *   LINGERING	no socket is there; what they have posted still completes. A rank
  *			that has not joined before may still do it
@@ -13,14 +13,14 @@
  *
  * LINGERING ends when the group is quiet, or with the namespace or the module.
  * A socket that joined is a user of the instance until its release; RCU
- * readers are until a grace period after ENDED, so who ends it waits for one
- * before freeing. The steps are retire or stop, unhash, grace period, free.
+ * readers are until a grace period after ENDED. The steps of ending it are therefore
+ * retire or stop, unhash, grace period, free.
  *
- * Whatever enters the core does so between coll_instance_enter() and
- * coll_instance_leave(): under the lock, with bottom halves off, at one time
- * that is read once. What the core asks for meanwhile is collected; leaving
- * drops the lock and then transmits and wakes. Lock order: lock_sock, the
- * namespace's mutexes (joining first), an instance's lock; no two of the latter.
+ * All calls into the core are between coll_instance_enter() and coll_instance_leave():
+ * under the lock, with bottom halves off, and with one reading of the clock. What the
+ * core asks for meanwhile is collected; leaving drops the lock and then transmits and
+ * wakes. Lock order: lock_sock, the namespace's mutexes (joining first), an instance's
+ * lock; no two of the latter.
  */
 #ifndef COLL_INSTANCE_H
 #define COLL_INSTANCE_H
@@ -44,10 +44,10 @@ struct sk_buff;
 
 /**
  * struct coll_local_member - a rank of this host; under the instance's lock
- * @csk: its socket; NULL before it joins and after it closes. Whoever uses it after
- *	the lock is dropped takes a reference
- * @claimed_done: completion places whose claimants are to be woken, a bit each
- * @wake: COLL_WAKE_*, for who sleeps on the socket
+ * @csk: its socket; NULL before it joins and after it closes. To use it after the lock
+ *	is dropped takes a reference
+ * @claimed_done: completion slots whose claimants are to be woken, a bit each
+ * @wake: COLL_WAKE_*, for threads that sleep on the socket
  * @next: in coll_instance.woken, if one of these is not 0
  */
 struct coll_local_member {
@@ -125,11 +125,12 @@ static inline u64 coll_instance_enter_bh_off(struct coll_instance *gi)
 	return gi->now;
 }
 
-void coll_instance_leave_bh_off(struct coll_instance *gi);
+void coll_instance_leave_bh_off(struct coll_instance *gi)
+	__releases(&gi->lock);
 
 /*
- * Somebody who sleeps is to be woken when the event is over: who has claimed one of the
- * completion places in @claimed_done, a bit each, or sleeps on the socket for COLL_WAKE_*.
+ * Wake when the event is over: the claimants of the completion slots in @claimed_done, a
+ * bit each, and threads that sleep on the socket for COLL_WAKE_*.
  */
 static inline void coll_instance_wake(struct coll_instance *gi, struct coll_local_member *lm,
 				      u64 claimed_done, u8 wake)

@@ -23,13 +23,13 @@ static u32 instance_incarnation(void)
 	return incarnation;
 }
 
-/* What all groups together may reserve. */
+/* The memory that all groups of the namespace together may reserve. */
 static u64 instance_most_memory(const struct coll_net *cn)
 {
 	return coll_tunable(&cn->tunables, COLL_TUNABLE_MAX_MEMORY) * 1024ULL;
 }
 
-/* What is left for a group. */
+/* The part of it that is left for another group; 1 if none is, as 0 is no limit. */
 static u64 instance_allowance(struct coll_net *cn)
 {
 	u64 most = instance_most_memory(cn), used;
@@ -71,7 +71,7 @@ static int instance_init_group(struct coll_instance *gi, const struct coll_join 
 	return gi->local_members ? 0 : -ENOMEM;
 }
 
-/* Can this host be the member, and will its packets get to the others? */
+/* Can this host be that member, and do the largest packets reach the others? */
 static int instance_check_addresses(struct coll_net *cn, const struct coll_join *join)
 {
 	const struct collsock_member *self = &join->members[coll_join_self(join)];
@@ -88,7 +88,7 @@ static int instance_check_addresses(struct coll_net *cn, const struct coll_join 
 	return err;
 }
 
-/* A NEW instance, or an error pointer. The request's tables may be taken over. */
+/* A NEW instance, or an error pointer. The request's tables may become its own. */
 static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join *join,
 					  const struct coll_identity *identity)
 {
@@ -140,7 +140,10 @@ static void instance_notify_join(struct coll_instance *gi, const struct coll_ide
 	}
 }
 
-/* A second life under the same nonce would be taken for the first by nobody. */
+/*
+ * Is the group in time-wait? Other hosts would take an instance with the same nonce for
+ * this host after a restart.
+ */
 static bool instance_remembered(struct coll_instance *gi)
 {
 	const struct coll_members *members;
@@ -154,8 +157,8 @@ static bool instance_remembered(struct coll_instance *gi)
 }
 
 /*
- * What lingers still has its memory, though its socket is gone and counts for no
- * limit of its user any more.
+ * A group that lingers has its memory, though its sockets are closed and count for no
+ * limit of their user any more; so the namespace has a limit.
  */
 static int instance_charge(struct coll_instance *gi)
 {
@@ -178,7 +181,7 @@ static int instance_charge(struct coll_instance *gi)
 
 /*
  * The socket becomes the local member of its rank. -EADDRINUSE if the rank has joined before,
- * or the group is over. The namespace's mutex is held.
+ * or the group has ended.
  */
 static int instance_add_member(struct coll_instance *gi, struct coll_sock *csk, u32 rank)
 {
@@ -197,10 +200,9 @@ static int instance_add_member(struct coll_instance *gi, struct coll_sock *csk, 
 }
 
 /*
- * From now on packets find the instance. 0, -ENOMEM if the namespace's groups have too
- * much already, -ENFILE if there are too many of them, -EADDRINUSE if this host was in
- * that group until a moment ago, or why the bearer cannot be opened. The namespace's
- * mutex is held.
+ * From now on packets find the instance. 0; -ENOMEM if the namespace's groups have too
+ * much memory already, -ENFILE if there are too many of them, -EADDRINUSE if this host
+ * left that group a moment ago, or why the bearer cannot be opened.
  */
 static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32 rank)
 {
@@ -220,7 +222,7 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 	if (!err)
 		err = coll_net_add(cn, gi, &gi->handle);
 	if (!err) {
-		/* Before packets find it, and more happens. */
+		/* Before packets find it and cause other events. */
 		coll_event_group(gi, COLLSOCK_EVENT_GROUP_MADE);
 		err = coll_instance_hash(gi);
 		if (err) {
@@ -229,7 +231,7 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 		}
 	}
 	if (err)
-		/* Perhaps the bearer was opened for nothing. */
+		/* It closes the bearer if that was opened for this instance alone. */
 		coll_net_tidy_soon(cn);
 	return err;
 }
@@ -257,7 +259,7 @@ static struct coll_instance *instance_join_other(struct coll_net *cn,
 	int err = 0;
 
 	mutex_lock(&cn->mutex);
-	/* Instances end under the mutex. */
+	/* Instances end under the mutex, so it stays after the RCU section. */
 	rcu_read_lock();
 	gi = coll_instance_find(cn, identity->secret.tag, identity->self);
 	rcu_read_unlock();
@@ -292,8 +294,8 @@ static struct coll_instance *instance_join_first(struct coll_net *cn, struct col
 /**
  * coll_instance_join() - a rank joins
  * @cn: the namespace
- * @join: the request; its tables may be taken over
- * @csk: the socket; its completion slots are there
+ * @join: the request; its tables may become those of the instance
+ * @csk: the socket; it has its completion slots
  *
  * Return: the instance, JOINED, of which the socket is a local member; or an error pointer:
  * -EADDRINUSE if the rank has joined before or the group was here until a moment ago,
@@ -313,7 +315,7 @@ struct coll_instance *coll_instance_join(struct coll_net *cn, struct coll_join *
 	struct coll_instance *gi;
 
 	coll_endpoint_identify(&request, &identity);
-	/* One after the other: ranks that are started together shall make one instance. */
+	/* One after the other, so that ranks that start together make one instance. */
 	if (mutex_lock_killable(&cn->joining)) {
 		gi = ERR_PTR(-EINTR);
 	} else {

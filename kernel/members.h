@@ -4,7 +4,7 @@
  * and groups of one namespace that have equal tables share one, for a table may
  * be large and a program may make many groups of the same hosts.
  *
- * Packets read it under RCU: who drops the last reference has waited for them.
+ * The receive path reads it under RCU; a grace period precedes the last put.
  */
 #ifndef COLL_MEMBERS_H
 #define COLL_MEMBERS_H

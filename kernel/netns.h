@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a network namespace has of collsock: its groups, its bearers, early packets,
- * time-wait entries, its tunables and its counters. pernet.h begins, tidies and ends
- * it. Nothing here holds a reference on the namespace or on the module.
+ * The part of a network namespace that is collsock's: groups, bearers, early packets,
+ * time-wait entries, tunables and counters. It begins, is tidied and ends in pernet.h.
+ * Nothing in it holds a reference on the namespace or on the module.
  */
 #ifndef COLL_NETNS_H
 #define COLL_NETNS_H
@@ -23,9 +23,9 @@ struct coll_instance;
 
 /**
  * struct coll_net - a namespace
- * @net: it
- * @joining: held by who joins, for the first rank of a host makes what the others find;
- *	taken before @mutex
+ * @net: the namespace
+ * @joining: held while a rank joins: the first one of a host makes the instance that the
+ *	others find; taken before @mutex
  * @mutex: serialises joining and tidying; taken before any lock of a group
  * @instances: all groups by handle; under @mutex, like the next three
  * @groups: how many
@@ -39,7 +39,7 @@ struct coll_instance;
  * @bearers: opened and closed under @mutex
  * @timewait: the time-wait entries
  * @early_packets: see early_packet.h
- * @tunables: of it
+ * @tunables: of the namespace
  * @counters: what became of packets
  */
 struct coll_net {

@@ -19,26 +19,28 @@ struct timewait_entry {
 };
 
 /**
- * coll_timewait_table_init() - nobody is remembered
+ * coll_timewait_table_init() - the table is empty
  * @table: zeroed
+ *
+ * Context: process.
  */
 void coll_timewait_table_init(struct coll_timewait_table *table)
 {
 	INIT_LIST_HEAD(&table->entries);
 }
 
-static void entry_free(struct rcu_head *rcu)
+static void timewait_entry_free(struct rcu_head *rcu)
 {
 	/* It holds a key. */
 	kfree_sensitive(container_of(rcu, struct timewait_entry, rcu));
 }
 
-static void entry_remove(struct coll_timewait_table *table, struct timewait_entry *entry)
+static void timewait_entry_remove(struct coll_timewait_table *table, struct timewait_entry *entry)
 {
 	list_del_rcu(&entry->link);
 	WRITE_ONCE(table->count, table->count - 1);
 	coll_members_put(entry->members);
-	call_rcu(&entry->rcu, entry_free);
+	call_rcu(&entry->rcu, timewait_entry_free);
 }
 
 /**
@@ -48,7 +50,7 @@ static void entry_remove(struct coll_timewait_table *table, struct timewait_entr
  * @members: its table
  * @now: time in ns
  *
- * Without memory the group is forgotten at once: its late packets find nobody.
+ * Without memory the group is forgotten at once: its late packets are not answered.
  *
  * Context: process.
  */
@@ -63,7 +65,8 @@ void coll_timewait_table_add(struct coll_timewait_table *table, const struct col
 	members->references++;
 	entry->members = members;
 	if (table->count == COLL_TIMEWAIT_ENTRIES)
-		entry_remove(table, list_first_entry(&table->entries, struct timewait_entry, link));
+		timewait_entry_remove(table, list_first_entry(&table->entries,
+							      struct timewait_entry, link));
 	list_add_tail_rcu(&entry->link, &table->entries);
 	WRITE_ONCE(table->count, table->count + 1);
 }
@@ -73,8 +76,7 @@ void coll_timewait_table_add(struct coll_timewait_table *table, const struct col
  * @table: of the namespace; its mutex is held
  * @now: time in ns; U64_MAX forgets everything
  *
- * Groups may differ in their liveness time, so those that are due may stand
- * anywhere.
+ * Groups may differ in their liveness time, so entries do not end in their order.
  *
  * Return: when the next one is due, U64_MAX if there is none. Context: process.
  */
@@ -85,7 +87,7 @@ u64 coll_timewait_table_expire(struct coll_timewait_table *table, u64 now)
 
 	list_for_each_entry_safe(entry, next, &table->entries, link) {
 		if (coll_timewait_over(&entry->timewait, now))
-			entry_remove(table, entry);
+			timewait_entry_remove(table, entry);
 		else
 			due = min(due, entry->timewait.until_ns);
 	}
@@ -103,7 +105,7 @@ u64 coll_timewait_table_expire(struct coll_timewait_table *table, u64 now)
  */
 const struct coll_timewait *coll_timewait_table_find(const struct coll_timewait_table *table,
 						     u64 tag, u32 self,
-						 const struct coll_members **members)
+						     const struct coll_members **members)
 {
 	struct timewait_entry *entry;
 

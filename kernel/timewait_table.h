@@ -2,7 +2,8 @@
 /*
  * The time-wait table of a namespace: time-wait entries (core/timewait.h) of the groups
  * that were closed here. They answer late packets of other members for twice the
- * liveness time; there are COLL_TIMEWAIT_ENTRIES at most, and the oldest gives way.
+ * liveness time; there are COLL_TIMEWAIT_ENTRIES at most, and a new one replaces the
+ * oldest.
  *
  * Softirqs look them up under RCU. They are added and forgotten under the
  * namespace's mutex.
@@ -16,9 +17,6 @@
 #include "members.h"
 
 #define COLL_TIMEWAIT_ENTRIES		64
-
-struct coll_net;
-struct sk_buff;
 
 /**
  * struct coll_timewait_table - see above
@@ -36,6 +34,6 @@ void coll_timewait_table_add(struct coll_timewait_table *table, const struct col
 u64 coll_timewait_table_expire(struct coll_timewait_table *table, u64 now);
 const struct coll_timewait *coll_timewait_table_find(const struct coll_timewait_table *table,
 						     u64 tag, u32 self,
-						 const struct coll_members **members);
+						     const struct coll_members **members);
 
 #endif

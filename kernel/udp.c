@@ -108,7 +108,7 @@ static struct dst_entry *udp_route_dst(const struct coll_udp *udp, struct coll_u
 
 /* ---- sending ---- */
 
-/* Make room for the headers; returns the one of IP, behind which stands the one of UDP. */
+/* Make room for the headers; returns the IP header, which the UDP header follows. */
 static void *udp_push_headers(struct sk_buff *skb, u32 ip_bytes,
 			      const struct collsock_member *self,
 			      const struct collsock_member *to)
