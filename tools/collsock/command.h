@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What all sub-commands share. A sub-command is one function, which gets the words
- * behind its name and returns the exit status. What goes wrong ends the process
+ * behind its name and returns the exit status; main.c lists them. An error ends the process
  * with a sentence on standard error (errx).
  */
 #ifndef COMMAND_H
@@ -41,20 +41,7 @@ struct options {
 
 extern struct options options;
 
-int command_group(char **words);
-int command_host(char **words);
-int command_rank(char **words);
-int command_peer(char **words);
-int command_operation(char **words);
-int command_stat(char **words);
-int command_get(char **words);
-int command_set(char **words);
-int command_monitor(char **words);
-int command_end(char **words);
-int command_wait(char **words);
-int command_doctor(char **words);
-
-/* A sub-command that takes no more words. */
+/* Ends the process if there are more words. */
 void command_no_more(char **words);
 
 /* A whole number, or the end of the process. */

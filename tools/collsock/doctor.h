@@ -77,6 +77,9 @@ struct doctor {
 	unsigned int		problems;
 };
 
+/* The sub-command "doctor". */
+int doctor_command(char **words);
+
 /* What was found, and what to do, or NULL. */
 [[gnu::format(printf, 4, 5)]]
 void doctor_say(struct doctor *d, enum doctor_result result, const char *advice,

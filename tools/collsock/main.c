@@ -13,13 +13,18 @@
 #include <linux/collsock.h>
 
 #include "command.h"
+#include "doctor.h"
+#include "end.h"
 #include "match.h"
+#include "monitor.h"
+#include "show.h"
+#include "stat.h"
 #include "text.h"
+#include "tunable.h"
+#include "wait.h"
 
 #define NAMESPACES "/run/netns/"
 #define INTERVAL_MOST_S 86400
-
-struct options options;
 
 /* Sub-commands, and the letters of the options that they alone take. */
 static const struct {
@@ -27,18 +32,18 @@ static const struct {
 	int		(*run)(char **words);
 	const char	*letters;
 } commands[] = {
-	{ "group",	command_group,	   "" },
-	{ "host",	command_host,	   "" },
-	{ "rank",	command_rank,	   "" },
-	{ "peer",	command_peer,	   "" },
-	{ "op",		command_operation, "" },
-	{ "stat",	command_stat,	   "P" },
-	{ "get",	command_get,	   "" },
-	{ "set",	command_set,	   "" },
-	{ "monitor",	command_monitor,   "t" },
-	{ "end",	command_end,	   "" },
-	{ "wait",	command_wait,	   "liN" },
-	{ "doctor",	command_doctor,	   "" },
+	{ "group",	show_group,	   "" },
+	{ "host",	show_host,	   "" },
+	{ "rank",	show_rank,	   "" },
+	{ "peer",	show_peer,	   "" },
+	{ "op",		show_operation, "" },
+	{ "stat",	stat_command,	   "P" },
+	{ "get",	tunable_get,	   "" },
+	{ "set",	tunable_set,	   "" },
+	{ "monitor",	monitor_command,   "t" },
+	{ "end",	end_command,	   "" },
+	{ "wait",	wait_command,	   "liN" },
+	{ "doctor",	doctor_command,	   "" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
@@ -92,26 +97,7 @@ static const char help[] =
 	"\n"
 	"Commands can be abbreviated. collsock(8) says it all.\n";
 
-void command_no_more(char **words)
-{
-	if (*words)
-		errx(EXIT_ERROR, "\"%s\" is one word too many: collsock --help", *words);
-}
-
-uint64_t command_number(const char *what, const char *text, uint64_t most)
-{
-	uint64_t number;
-	char *end;
-
-	errno = 0;
-	number = strtoull(text, &end, 0);
-	if (errno || end == text || *end || strchr(text, '-') || number > most)
-		errx(EXIT_ERROR, "%s: \"%s\" is not a whole number from 0 to %ju", what, text,
-		     (uintmax_t)most);
-	return number;
-}
-
-static double parse_interval(const char *text)
+static double main_parse_interval(const char *text)
 {
 	double seconds;
 	char *end;
@@ -124,7 +110,7 @@ static double parse_interval(const char *text)
 	return seconds;
 }
 
-static bool parse_color(const char *when)
+static bool main_parse_color(const char *when)
 {
 	if (!when || !strcmp(when, "always"))
 		return true;
@@ -136,7 +122,7 @@ static bool parse_color(const char *when)
 }
 
 /* As ip-netns(8) names them, or a path. */
-static void enter(const char *name)
+static void main_enter(const char *name)
 {
 	char *path = text_format("%s%s", strchr(name, '/') ? "" : NAMESPACES, name);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -150,7 +136,7 @@ static void enter(const char *name)
 	free(path);
 }
 
-static void take(int letter)
+static void main_take(int letter)
 {
 	switch (letter) {
 	case 'j':
@@ -164,10 +150,10 @@ static void take(int letter)
 		options.statistics = true;
 		break;
 	case 'n':
-		enter(optarg);
+		main_enter(optarg);
 		break;
 	case 'c':
-		options.color = parse_color(optarg);
+		options.color = main_parse_color(optarg);
 		break;
 	case 't':
 		options.timestamps = true;
@@ -176,7 +162,7 @@ static void take(int letter)
 		options.last = true;
 		break;
 	case 'i':
-		options.interval_s = parse_interval(optarg);
+		options.interval_s = main_parse_interval(optarg);
 		break;
 	case 'N':
 		options.count = command_number("--count", optarg, UINT32_MAX);
@@ -195,7 +181,7 @@ static void take(int letter)
 	}
 }
 
-static int find(const char *word)
+static int main_find(const char *word)
 {
 	int found, nearest;
 	size_t i;
@@ -229,9 +215,9 @@ int main(int argc, char **argv)
 	/* Whatever the file is called */
 	program_invocation_short_name = "collsock";
 	if (isatty(STDOUT_FILENO))
-		options.color = parse_color("auto");
+		options.color = main_parse_color("auto");
 	while ((taken = getopt_long(argc, argv, letters, known, NULL)) != -1) {
-		take(taken);
+		main_take(taken);
 		*letter = taken;
 		if (!strchr(common, taken) && !strchr(own, taken))
 			strcat(own, letter);
@@ -240,7 +226,7 @@ int main(int argc, char **argv)
 		fputs(help, stderr);
 		return EXIT_ERROR;
 	}
-	found = find(argv[optind]);
+	found = main_find(argv[optind]);
 	for (word = own; *word; word++)
 		if (!strchr(commands[found].letters, *word))
 			errx(EXIT_ERROR, "%s does not take that option: collsock --help",

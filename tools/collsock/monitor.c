@@ -16,6 +16,7 @@
 #include <linux/collsock_netlink.h>
 
 #include "command.h"
+#include "monitor.h"
 #include "netlink.h"
 #include "text.h"
 
@@ -242,7 +243,7 @@ static int await_signals(void)
 	return fd;
 }
 
-int command_monitor(char **words)
+int monitor_command(char **words)
 {
 	struct pollfd fds[2] = { { .events = POLLIN }, { .events = POLLIN } };
 	/* It may be another module already than that which was asked. */
