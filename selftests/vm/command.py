@@ -13,12 +13,14 @@ import subprocess
 import threading
 
 from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from held import Held, holdable
 from leftovers import load, unload
 
 HOSTS = 1, 2, 3, 4
 TOOL = "/run/collsock-command"  # where nobody, too, can start it
 DONE, ERROR, PROBLEMS, WAITS = range(4)
 NOBODY = 65534
+NETLINK_GENERIC = 16
 PR_SET_NAME = 15
 LIVENESS_MS = 2000  # hosts are asked after a quarter of it
 LONG_LIVENESS_MS = 60000
@@ -381,12 +383,21 @@ def last(host):
 class Monitor:
     """collsock monitor on a host, a line at a time."""
 
-    def __init__(self, host, *words):
+    def __init__(self, host, *words, preexec_fn=None):
         self.pending = b""
         with on(host):
             self.process = subprocess.Popen([TOOL, "monitor", *words], stdout=subprocess.PIPE,
-                                            stderr=subprocess.STDOUT)
-            eventually("it listens", lambda: bool(self.listens()), True)
+                                            stderr=subprocess.STDOUT, preexec_fn=preexec_fn)
+            self.begin()
+
+    def begin(self):
+        eventually("it listens", lambda: bool(self.listens()), True)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
 
     def until(self, wanted):
         """Lines up to the first that is wanted."""
@@ -420,6 +431,32 @@ class Monitor:
         self.process.stdout.close()
 
 
+class MonitorBeforeALook(Monitor):
+    """It has subscribed and found nothing to read. Now it is about to ask which module there is:
+    it opens its second socket of generic netlink."""
+
+    def __init__(self, host):
+        super().__init__(host, preexec_fn=holdable)
+
+    def begin(self):
+        sockets = []
+
+        def is_second(arguments):
+            family, _, protocol = arguments[:3]
+            if (family, protocol) == (socket.AF_NETLINK, NETLINK_GENERIC):
+                sockets.append(protocol)
+            return len(sockets) == 2
+
+        self.held = Held(self.process.pid)
+        self.held.run_to(is_second)
+
+    def stop(self):
+        equal("it listens", bool(self.listens()), True)
+
+    def go_on(self):
+        self.held.release()
+
+
 @test
 def events_are_told_as_they_happen():
     plain, timed = Monitor(1), Monitor(1, "-j", "-t")
@@ -447,39 +484,59 @@ def events_go_on_after_the_module_was_loaded_again():
     monitor = Monitor(1)
     unload()
     load()
+    is_reloaded(monitor)
+
+
+def is_reloaded(monitor):
     contains("the last line", monitor.until(lambda line: "module-" in line)[-1], "unloaded")
     contains("the next one", monitor.until(lambda line: "module-" in line)[-1], "loaded")
     Group([1]).close()
     contains("the event", monitor.until(lambda line: "group-made" in line)[-1], "handle")
     monitor.end()
+
+
+@test
+def events_of_a_module_are_told_before_it_is_found_to_be_loaded_again():
+    monitor = MonitorBeforeALook(1)
+    monitor.stop()
+    Group([1]).close()
+    unload()
+    load()
+    monitor.go_on()
+    contains("the first line", monitor.until(lambda line: True)[0], "group-made")
+    is_reloaded(monitor)
 
 
 @test
 def events_that_were_lost_are_told():
     monitor = Monitor(1)
-    monitor.process.send_signal(signal.SIGSTOP)
+    monitor.stop()
     while not monitor.drops():
         Group([1]).close()
-    monitor.process.send_signal(signal.SIGCONT)
+    monitor.go_on()
     contains("the last event", monitor.until(lambda line: "overrun" in line)[-1], "were lost")
     monitor.end()
 
 
-@test
-def a_module_that_is_loaded_again_among_lost_events_is_noticed():
-    monitor = Monitor(1)
-    monitor.process.send_signal(signal.SIGSTOP)
+def is_reloaded_among_lost_events(monitor):
+    monitor.stop()
     while not monitor.drops():
         Group([1]).close()
     unload()
     load()
-    monitor.process.send_signal(signal.SIGCONT)
-    monitor.until(lambda line: "overrun" in line)
-    contains("the last line", monitor.until(lambda line: "module-" in line)[-1], "unloaded")
-    contains("the next one", monitor.until(lambda line: "module-" in line)[-1], "loaded")
-    Group([1]).close()
-    contains("the event", monitor.until(lambda line: "group-made" in line)[-1], "handle")
-    monitor.end()
+    monitor.go_on()
+    contains("the first line", monitor.until(lambda line: True)[0], "overrun")
+    is_reloaded(monitor)
+
+
+@test
+def a_module_that_is_loaded_again_among_lost_events_is_noticed():
+    is_reloaded_among_lost_events(Monitor(1))
+
+
+@test
+def a_module_that_is_loaded_again_among_lost_events_is_noticed_before_a_look():
+    is_reloaded_among_lost_events(MonitorBeforeALook(1))
 
 
 # ---- changing ----
