@@ -5,11 +5,13 @@
 """The command collsock: what it shows is so, whom it names is the one, and anybody may look."""
 
 import json
+import pathlib
 import re
 import select
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 
 from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
@@ -602,6 +604,33 @@ def a_group_is_ended_everywhere_and_its_processes_are_named():
     contains("as text", text, "has ended", f"process {os.getpid()} (python")
 
 
+# ---- collperf ----
+
+def begin_collperf(host, key):
+    with on(host):
+        return subprocess.Popen(["build/tools/collperf", "--hosts", "3", "--key-file", key,
+                                 "--iterations", "10"], text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+@test
+def collperf_says_at_once_which_hosts_it_waits_for_and_for_how_long():
+    with tempfile.NamedTemporaryFile("w") as key:  # of mode 600
+        key.write("00112233445566778899aabbccddeeff")
+        key.flush()
+        programs = [begin_collperf(1, key.name)]
+        contains("on host 1 alone", programs[0].stderr.readline(),
+                 "waiting for 10.1.0.2 (rank 1), 10.1.0.3 (rank 2) for up to 4 min 5")
+        programs.append(begin_collperf(2, key.name))
+        contains("on host 1 when host 2 is there", programs[0].stderr.readline(),
+                 "waiting for 10.1.0.3 (rank 2) for up to 4 min 5")
+        programs.append(begin_collperf(3, key.name))
+        for program in programs:
+            out, error = program.communicate()
+            equal(f"status, with {error!r}", program.returncode, DONE)
+            contains("figures", out, "barrier", "of 3", "mean")
+
+
 # ---- for other programs, and for people with trouble ----
 
 @test
@@ -716,6 +745,56 @@ def the_doctor_finds_a_firewall_that_is_closed():
         found = firewall_result(2, rules)
         equal(f"result for {rules}", found["result"], result)
         contains(f"finding on {rules}", found["finding"], *words)
+
+
+def recipes(page):
+    """The commands of nft that a page gives, for the hosts of this machine."""
+    text = pathlib.Path(page).read_text(encoding="utf-8")
+    found = re.findall(r"^ +(nft '[^']+'|nft [^\n|]+\|(?:.*\\\n)*.*\| nft -f -)$", text, re.M)
+    return [recipe.replace("10.0.0.0/24", "10.1.0.0/24") for recipe in found]
+
+
+INPUT = "table inet filter {{ chain input {{ type filter hook input priority 0; {} }}; }}"
+CLOSED = (INPUT.format("policy drop;"), INPUT.format("tcp dport 22 accept; drop;"),
+          INPUT.format(f"udp dport {PORT} drop;"))
+CLOSED_ELSEWHERE = (
+    "table ip guard { chain c { type filter hook input priority 5; policy drop; }; }",
+    INPUT.format("policy drop;") + """
+    table inet other {
+        chain last { type filter hook input priority 9; udp dport 7000-8000 reject; }
+        chain out { type filter hook output priority 9; }
+    }
+    table ip6 six { chain input { type filter hook input priority 0; policy drop; }; }""")
+
+
+def opens(recipe, rules):
+    """These rules on host 2 keep it from a barrier until the recipe has been followed."""
+    with on(2):
+        command("nft", "flush ruleset; " + rules)
+    group = Group((1, 2))
+    group.post()
+    if rules:
+        equal(f"completions with {rules}", select.select([group[1]], [], [], 0.3)[0], [])
+    with on(2):
+        command("sh", "-c", recipe)
+    for rank in group:
+        rank.patience(20)
+        equal(f"barrier with {rules} after {recipe}", outcome(rank.complete()), "success")
+    group.close()
+
+
+@test
+def recipes_for_nftables_open_the_port_whatever_rules_there_are():
+    simple, general = recipes("Documentation/firewall.md")
+    equal("recipes of README.md", recipes("README.md"), [simple])
+    try:
+        for rules in ("", *CLOSED):
+            opens(simple, rules)
+        for rules in ("", *CLOSED, *CLOSED_ELSEWHERE):
+            opens(general, rules)
+    finally:
+        with on(2):
+            command("nft", "flush ruleset")
 
 
 def link_local(host):

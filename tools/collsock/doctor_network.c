@@ -242,7 +242,7 @@ static void doctor_say_closed(struct doctor *d, enum firewall_keeper keeper)
 {
 	static const char *const forms[] = {
 		[FIREWALL_OF_NOBODY] =
-			"nft add rule inet filter input ip saddr NETWORK udp dport %u accept, or what your firewall has for it",
+			"insert a rule before those that drop: nft insert rule inet filter input ip saddr NETWORK udp dport %u accept, or what your firewall has for it",
 		[FIREWALL_OF_UFW] = "ufw allow proto udp from NETWORK to any port %u",
 		[FIREWALL_OF_FIREWALLD] =
 			"firewall-cmd --permanent --zone=ZONE --add-port=%u/udp; firewall-cmd --reload",
