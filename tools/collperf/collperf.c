@@ -28,7 +28,7 @@
 /**
  * struct collperf - what is measured
  * @options: shared with hostbased
- * @elements: what this host brings
+ * @elements: what this host contributes
  * @socket: of this rank
  * @key_file: or NULL
  * @id: of the group

@@ -6,7 +6,7 @@
  * or polls.
  *
  * Operations are numbered. A message names its operation and the slot of the
- * receiver that it is for (plan.h). What comes early is kept: a host is at most one
+ * receiver that it is for (plan.h). A message that arrives early is kept: a host is at most one
  * barrier or allreduce ahead of another, and one operation with a root more.
  */
 #include <err.h>
@@ -54,7 +54,7 @@ struct early {
 /**
  * struct hostbased - one host
  * @options: of the command line
- * @elements: what it brings
+ * @elements: what it contributes
  * @fd: its socket
  * @flags: of recv() in the operation under way
  * @current: number of the operation under way
@@ -95,7 +95,7 @@ static void transmit(struct hostbased *h, int to, uint32_t operation, uint32_t s
 		err(EXIT_FAILED, "message to rank %d", to);
 }
 
-/* Take one message; with MSG_DONTWAIT there may be none. */
+/* Receive one message; with MSG_DONTWAIT there may be none. */
 static void receive(struct hostbased *h)
 {
 	const struct message *in = &h->in;

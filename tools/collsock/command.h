@@ -13,19 +13,19 @@
 #define EXIT_DONE	0
 #define EXIT_ERROR	1
 #define EXIT_PROBLEMS	2	/* doctor has found some */
-#define EXIT_WAITS	3	/* wait: somebody does */
+#define EXIT_WAITS	3	/* wait: somebody waits */
 
 /**
  * struct options - what the command line says before and after the words
- * @json: JSON instead of text
- * @pretty: JSON for people
- * @statistics: more of it
+ * @json: print JSON instead of text
+ * @pretty: indented JSON
+ * @statistics: more details
  * @color: colored text
- * @timestamps: monitor: when
- * @last: wait: the past instead of now
- * @prometheus: stat: text exposition format
- * @interval_s: wait: look again after so long; 0: look once
- * @count: wait: look so often; 0: without end
+ * @timestamps: monitor: print times
+ * @last: wait: past operations instead of the present ones
+ * @prometheus: stat: Prometheus' text exposition format
+ * @interval_s: wait: time between two looks; 0: look once
+ * @count: wait: number of looks; 0: no limit
  */
 struct options {
 	bool		json;

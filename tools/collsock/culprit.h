@@ -24,8 +24,8 @@ enum culprit_reason {
 	CULPRIT_SILENT,		/* it was heard, and does not answer any more */
 	CULPRIT_UNHEARD,	/* it was never heard */
 	CULPRIT_GONE,		/* it has left, or counts as dead */
-	CULPRIT_QUIET,		/* it was heard, and has not said for whom it waits */
-	CULPRIT_LOST,		/* it says that it waits for us: messages are under way, or lost */
+	CULPRIT_QUIET,		/* it was heard, and has not said whom it waits for */
+	CULPRIT_LOST,		/* it says that it waits for us: messages are in flight, or lost */
 };
 
 /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the module has seen of other hosts: groups, early packets, counters. */
+/* What the module knows of other hosts: groups, early packets, counters. */
 #include <string.h>
 
 #include "counters.h"
@@ -23,7 +23,7 @@ void doctor_groups(struct doctor *d)
 		if (!doctor_object_is(group, "state", "failed"))
 			continue;
 		failed++;
-		doctor_say(d, DOCTOR_WARNING, "its processes see that error, and must join anew",
+		doctor_say(d, DOCTOR_WARNING, "its processes get that error, and must join a new group",
 			   "group %s (handle %s) has failed: %s because of rank %s",
 			   text_string(group, "id", ""), text_string(group, "handle", ""),
 			   text_string(group, "error", "?"),
@@ -100,12 +100,12 @@ void doctor_early_packets(struct doctor *d)
 		doctor_judge_early_packet(d, packet);
 	}
 	if (!count)
-		doctor_say(d, DOCTOR_OK, NULL, "nobody has sent for groups that are not here");
+		doctor_say(d, DOCTOR_OK, NULL, "no packet for a group that is not here");
 }
 
 /* ---- counters ---- */
 
-/* While ranks join it is usual; hosts that sent early packets are named. */
+/* Usual while ranks join; hosts that sent early packets are reported already. */
 static bool doctor_is_usual(const struct counter *c)
 {
 	return !strcmp(c->key, "unknown_group");

@@ -34,14 +34,14 @@ void doctor_module(struct doctor *d)
 	else if (doctor_read_number("/proc/sys/kernel/modules_disabled") == 1)
 		doctor_say(d, DOCTOR_PROBLEM,
 			   "reboot; have it loaded at boot: /etc/modules-load.d/collsock.conf",
-			   "not loaded, and this kernel takes no more modules (kernel.modules_disabled)");
+			   "not loaded, and this kernel loads no more modules (kernel.modules_disabled)");
 	else if (doctor_is_installed())
 		doctor_say(d, DOCTOR_PROBLEM,
 			   "modprobe collsock; if it is refused, dmesg says why",
 			   "installed, but not loaded");
 	else
 		doctor_say(d, DOCTOR_PROBLEM,
-			   "build and install it for the kernel that runs (uname -r)",
+			   "build and install it for the running kernel (uname -r)",
 			   "not loaded, and not installed for this kernel");
 }
 
@@ -93,7 +93,7 @@ static const char *doctor_who_wants_signatures(void)
 	return NULL;
 }
 
-/* Of interest only to who cannot load it. */
+/* Of interest only while the module is not loaded. */
 void doctor_signatures(struct doctor *d)
 {
 	const char *who;
@@ -104,9 +104,9 @@ void doctor_signatures(struct doctor *d)
 	if (who)
 		doctor_say(d, DOCTOR_WARNING,
 			   "sign the module with an enrolled key (mokutil --import), or turn that off",
-			   "%s: the kernel loads signed modules only", who);
+			   "%s: the kernel requires signed modules", who);
 	else
-		doctor_say(d, DOCTOR_OK, NULL, "the kernel loads modules without one");
+		doctor_say(d, DOCTOR_OK, NULL, "the kernel does not require signed modules");
 }
 
 void doctor_family(struct doctor *d)

@@ -175,7 +175,7 @@ void doctor_port(struct doctor *d)
  * @closed: what no rule accepts is refused
  * @accepts: a rule accepts the port
  * @unclear: a rule is about ports of UDP that stand elsewhere
- * @input: the present chain is one for what comes in
+ * @input: the current chain is one for incoming packets
  * @keeper: whose rules they are
  * @some: a rule that accepts all ports from some senders, or empty
  * @refuses: a rule that refuses it, perhaps to some only, or empty

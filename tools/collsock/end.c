@@ -19,12 +19,12 @@ static void end_group(struct netlink *n, struct json_object *group)
 	if (nla_put_u32(message, COLLSOCK_A_GROUP_HANDLE, text_number(group, "handle", 0)))
 		errx(EXIT_ERROR, "no memory for a request");
 	netlink_do(n, message, NULL);
-	/* That it ended by itself meanwhile is no less. */
+	/* It may have ended by itself meanwhile. */
 	if (n->error && n->error != ENOENT)
 		netlink_fail(n, "the group was not ended");
 }
 
-/* The ranks that are there, with their processes. */
+/* The ranks that have joined, with their processes. */
 static struct json_object *end_holders(struct netlink *n, struct json_object *group)
 {
 	struct json_object *ranks, *there = json_object_new_array();

@@ -10,7 +10,7 @@
 #define DIGITS	"0123456789"
 #define BETWEEN	" \t\n;,{}"
 
-/* Comments and prefixes of logs say nothing. */
+/* Comments and prefixes of log messages have no effect. */
 static void firewall_blank_quoted(char *line)
 {
 	bool quoted = false;
@@ -27,7 +27,7 @@ static void firewall_blank_quoted(char *line)
 	}
 }
 
-/* Numbers and ranges, of nft with -, of iptables with :. Return: behind that with the port. */
+/* Numbers and ranges, nft's with -, iptables' with :. Return: the end of the one with the port. */
 static const char *firewall_find_port(const char *at, const char *end, unsigned long port)
 {
 	unsigned long first, last;
@@ -46,7 +46,7 @@ static const char *firewall_find_port(const char *at, const char *end, unsigned 
 	return NULL;
 }
 
-/* iptables names it behind -j, for nft it is a word of its own. */
+/* Of iptables it follows -j, of nft it is a word by itself. */
 static enum firewall_says firewall_decision(const char *text, const char *end)
 {
 	const char *jump = strstr(text, " -j ");
@@ -73,7 +73,7 @@ static bool firewall_stands_before(const char *word, const char *line, const cha
 	return (size_t)(at - line) >= length && !strncmp(at - length, word, length);
 }
 
-/* Where the ports of UDP stand in the rule, or NULL. */
+/* The UDP ports in the rule, or NULL. */
 static const char *firewall_find_ports(const char *line)
 {
 	const char *at = strstr(line, "dport");
@@ -81,7 +81,7 @@ static const char *firewall_find_ports(const char *line)
 
 	if (!at)
 		return NULL;
-	/* Of any protocol that has ports, but for what the rule says before */
+	/* Of any protocol that has ports, unless the rule names one before */
 	if (firewall_stands_before("th ", line, at))
 		udp = strstr(line, "udp") || !strstr(line, "tcp");
 	else
@@ -139,7 +139,7 @@ static bool firewall_has_one_of(const char *line, const char *const words[])
 	return *words;
 }
 
-/* Some senders are named, and nothing else that a packet must be: "lo" sends none. */
+/* The rule matches by sender only; nothing comes from "lo". */
 static bool firewall_is_of_senders_alone(const char *line)
 {
 	static const char *const senders[] = {
@@ -172,7 +172,7 @@ enum firewall_says firewall_reads(const char *line, unsigned long port)
 	return says;
 }
 
-/* A rule of nft that meets every packet has nothing before its verdict but a counter. */
+/* A rule of nft that matches every packet has only a counter before its decision. */
 static bool firewall_refuses_all(const char *rule)
 {
 	const char *counted = strncmp(rule, "counter ", 8) ? NULL : strstr(rule, " bytes ");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* collsock: what a network namespace has of collective sockets. See collsock(8). */
+/* collsock: show and control the collective sockets of a network namespace, see collsock(8). */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 #define NAMESPACES "/run/netns/"
 #define INTERVAL_MOST_S 86400
 
-/* Sub-commands, and the letters of the options that they alone take. */
+/* Sub-commands, and the letters of options that only they accept. */
 static const struct {
 	const char	*name;
 	int		(*run)(char **words);
@@ -69,33 +69,34 @@ static const struct option known[] = {
 static const char help[] =
 	"usage: collsock [OPTIONS] COMMAND [WORDS]\n"
 	"\n"
-	"To look, as anybody:\n"
+	"Show, without privileges:\n"
 	"  group [HANDLE|id ID]         groups of this network namespace\n"
 	"  host [group HANDLE|id ID]    their hosts\n"
-	"  rank [group HANDLE|id ID]    their ranks that live here, and whose they are\n"
+	"  rank [group HANDLE|id ID]    ranks on this host, and their processes\n"
 	"  peer [group HANDLE|id ID]    their connections\n"
-	"  op [group HANDLE|id ID]      operations under way, and for whom they wait\n"
-	"  stat [--prometheus]          counters; with -s advice\n"
+	"  op [group HANDLE|id ID]      operations in progress, and whom they wait for\n"
+	"  stat [--prometheus]          counters; with -s explained\n"
 	"  get [NAME...]                tunables\n"
-	"  monitor [-t]                 what happens, until interrupted; -t: and when\n"
+	"  monitor [-t]                 events, until interrupted; -t: with the time\n"
 	"  wait [group HANDLE|id ID] [--interval S] [--count N]\n"
-	"                               for which rank everybody waits: status 3 if so\n"
-	"  wait --last                  who was last in the past\n"
-	"  doctor [HOST...]             what is wrong: status 2 if something is\n"
-	"To change something, with CAP_NET_ADMIN:\n"
+	"                               the straggler: which rank everyone waits for;\n"
+	"                               exit status 3 if somebody waits\n"
+	"  wait --last                  which ranks were last most often\n"
+	"  doctor [HOST...]             find problems: exit status 2 if there are any\n"
+	"Change, with CAP_NET_ADMIN:\n"
 	"  set NAME VALUE|default [NAME VALUE...]\n"
-	"                               tunables, all of them or none\n"
-	"  end HANDLE|id ID             a group on this host\n"
+	"                               change tunables, all of them or none\n"
+	"  end HANDLE|id ID             end a group\n"
 	"\n"
 	"  -j, --json                   JSON\n"
-	"  -p, --pretty                 the same in many lines\n"
-	"  -s, --statistics             more of it\n"
-	"  -n, --netns NAME             in that network namespace\n"
+	"  -p, --pretty                 indented JSON\n"
+	"  -s, --statistics             more details\n"
+	"  -n, --netns NAME             work in this network namespace\n"
 	"  -c, --color[=always|auto|never]\n"
 	"  -V, --version\n"
 	"  -h, --help                   this text\n"
 	"\n"
-	"Commands can be abbreviated. collsock(8) says it all.\n";
+	"Commands can be abbreviated. The manual page is collsock(8).\n";
 
 static double main_parse_interval(const char *text)
 {
@@ -103,7 +104,7 @@ static double main_parse_interval(const char *text)
 	char *end;
 
 	seconds = strtod(text, &end);
-	/* Written so that it refuses what is no number at all */
+	/* Written so that it refuses NaN */
 	if (end == text || *end || !(seconds > 0 && seconds <= INTERVAL_MOST_S))
 		errx(EXIT_ERROR, "--interval: \"%s\" is not a time from 0 to %u s", text,
 		     INTERVAL_MOST_S);
@@ -206,13 +207,13 @@ int main(int argc, char **argv)
 	char own[COMMANDS * 2] = "", letter[] = " ", *word;
 	int taken, found, status, fd;
 
-	/* What is opened must not become standard output where that was closed. */
+	/* If standard output is closed, no file that is opened later may become it. */
 	do {
 		fd = open("/dev/null", O_RDWR);
 	} while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);
-	/* Whatever the file is called */
+	/* Whatever name the file has */
 	program_invocation_short_name = "collsock";
 	if (isatty(STDOUT_FILENO))
 		options.color = main_parse_color("auto");
@@ -229,7 +230,7 @@ int main(int argc, char **argv)
 	found = main_find(argv[optind]);
 	for (word = own; *word; word++)
 		if (!strchr(commands[found].letters, *word))
-			errx(EXIT_ERROR, "%s does not take that option: collsock --help",
+			errx(EXIT_ERROR, "%s does not accept that option: collsock --help",
 			     commands[found].name);
 	status = commands[found].run(argv + optind + 1);
 	if (fflush(stdout) || ferror(stdout))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What happens, a line for each event, until interrupted. */
+/* Events, a line each, until interrupted. */
 #include <err.h>
 #include <errno.h>
 #include <poll.h>
@@ -41,14 +41,14 @@ static void monitor_timestamp(char text[TEXT_BYTES])
 static const char *monitor_meaning(const char *event)
 {
 	static const char *const meanings[][2] = {
-		{ "group-made",	      "the first rank of this host has joined" },
+		{ "group-made",	      "a rank of this host has joined, the first one" },
 		{ "group-failed",     "the group has failed" },
-		{ "group-ended",      "the group is not there any more" },
-		{ "peer-made",	      "a connection came into being" },
+		{ "group-ended",      "the group has ended on this host" },
+		{ "peer-made",	      "a connection was made" },
 		{ "peer-idle",	      "a connection was released: it was idle" },
-		{ "peer-lossy",	      "a message was sent several times and is not acknowledged" },
-		{ "operation-failed", "a rank of this host was told that its operation failed" },
-		{ "disagreement",     "two ranks mean different operations by the same number" },
+		{ "peer-lossy",	      "a message was sent several times and not acknowledged" },
+		{ "operation-failed", "an operation has failed at a rank of this host" },
+		{ "disagreement",     "two ranks posted different operations with the same number" },
 		{ "rank-left",	      "a rank has left" },
 		{ "overrun",	      "events were lost: they came faster than they were read" },
 		{ "module-unloaded",  "the module is gone: no events until it is loaded again" },
@@ -102,7 +102,7 @@ static void monitor_tell(struct json_object *notice)
 		err(EXIT_ERROR, "standard output");
 }
 
-/* What the module does not tell itself. */
+/* An event of this command, not of the module. */
 static void monitor_tell_own(const char *event)
 {
 	struct json_object *notice = json_object_new_object();
@@ -111,7 +111,7 @@ static void monitor_tell_own(const char *event)
 	monitor_tell(notice);
 }
 
-/* ---- the module comes and goes ---- */
+/* ---- loading and unloading ---- */
 
 /**
  * struct registration - the module, as generic netlink knows it

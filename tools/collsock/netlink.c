@@ -21,7 +21,7 @@
 #define BETWEEN_DUMPS_US 20000
 
 /**
- * struct reply - what a request brings
+ * struct reply - the reply to a request
  * @n: the connection
  * @set: what replies have, or NULL
  * @one: the reply
@@ -83,7 +83,7 @@ struct nl_msg *netlink_message(struct netlink *n, uint8_t command, int flags)
 	return message;
 }
 
-/* ---- what comes back ---- */
+/* ---- replies ---- */
 
 static void netlink_take_text(struct netlink *n, const void *attributes, int bytes)
 {
@@ -160,7 +160,7 @@ static int netlink_on_reply(struct nl_msg *message, void *context)
 	return NL_OK;
 }
 
-/* Send, and take what comes. Return: what libnl says; the kernel's word is in @n. */
+/* Send, and receive the reply. Return: libnl's status; that of the kernel is in @n. */
 static int netlink_converse(struct netlink *n, struct nl_msg *message, struct reply *reply)
 {
 	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
@@ -216,7 +216,7 @@ struct json_object *netlink_get(struct netlink *n, uint8_t command,
 	return object;
 }
 
-/* Has the group gone while it was looked at? */
+/* Has the group ended during the dump? */
 static bool netlink_is_gone(const struct netlink *n, int attribute)
 {
 	return attribute && (n->error == ENOENT || n->error == ESRCH);
@@ -247,7 +247,7 @@ struct json_object *netlink_dump(struct netlink *n, uint8_t command, int attribu
 			return reply.all;
 		usleep(BETWEEN_DUMPS_US);
 	}
-	warnx("groups came and went while they were listed: the list may not be complete");
+	warnx("groups changed while they were listed: the list may be incomplete");
 	return reply.all;
 }
 

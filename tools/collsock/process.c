@@ -71,6 +71,6 @@ const char *process_state(char letter)
 	case 'Z':
 		return "has ended (Z)";
 	default:
-		return "is in a state of its own";
+		return "is in an unknown state";
 	}
 }

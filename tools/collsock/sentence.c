@@ -144,7 +144,7 @@ static void sentence_quiet(FILE *file, const struct report *r)
 	char text[TEXT_BYTES];
 
 	sentence_rank_on_host(file, r);
-	fputs(", or for whom that waits: it has not said yet", file);
+	fputs(", or the rank that this one waits for: it has not said yet", file);
 	if (r->culprit.heard_ms != NUMBER_UNKNOWN)
 		fprintf(file, "; its kernel was heard %s ago",
 			text_ms(text, r->culprit.heard_ms));
@@ -153,7 +153,7 @@ static void sentence_quiet(FILE *file, const struct report *r)
 static void sentence_lost(FILE *file, const struct report *r)
 {
 	sentence_rank_on_host(file, r);
-	fputs(", which waits for this host: messages are under way, or are lost", file);
+	fputs(", which waits for this host: messages are in flight, or lost", file);
 }
 
 static void sentence_gone(FILE *file, const struct report *r)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is there: groups, hosts, ranks, peers, operations. */
+/* Lists of groups, hosts, ranks, peers and operations. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -173,7 +173,7 @@ int show_peer(char **words)
 
 /* ---- operations ---- */
 
-/* "ranks 0 3, hosts 1 2": whom it waits for, the first few of them. */
+/* "ranks 0 3, hosts 1 2": the first few that it waits for. */
 static char *show_waits_for(struct json_object *operation)
 {
 	static const size_t shown = 4;

@@ -13,7 +13,7 @@
 #include "text.h"
 #include "tunable.h"
 
-/* The tunables as the kernel tells them; no command has a list of its own. */
+/* The tunables as the kernel lists them; this command has no list of its own. */
 static struct json_object *tunable_all(struct netlink *n)
 {
 	struct json_object *reply, *all;
@@ -49,7 +49,7 @@ static struct json_object *tunable_find(struct json_object *all, const char *nam
 			break;
 	nearest = match_nearest(name, names);
 	if (!names[i] && nearest != MATCH_NONE)
-		errx(EXIT_ERROR, "\"%s\" is not a tunable; is it %s? collsock get lists all", name,
+		errx(EXIT_ERROR, "\"%s\" is not a tunable; did you mean %s? collsock get lists all", name,
 		     names[nearest]);
 	if (!names[i])
 		errx(EXIT_ERROR, "\"%s\" is not a tunable: collsock get lists them", name);
@@ -127,7 +127,7 @@ int tunable_set(char **words)
 	for (; *words; words += 2) {
 		tunable_find(all, *words);
 		if (!words[1])
-			errx(EXIT_ERROR, "%s: to which value? \"default\" is one, too", *words);
+			errx(EXIT_ERROR, "%s: which value? \"default\" is one, too", *words);
 		tunable_put(message, words[0], words[1]);
 	}
 	netlink_do(&n, message, NULL);
