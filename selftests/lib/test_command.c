@@ -262,37 +262,37 @@ static struct report report_of(enum culprit_reason reason)
 
 TEST(sentences_say_who_it_is)
 {
-	struct report report = report_of(CULPRIT_TOLD);
+	struct report r = report_of(CULPRIT_TOLD);
 
-	report.culprit.via = 3;
-	report.culprit.heard_ms = 400;
-	report.culprit.told_ms = 100;
-	EXPECT_TRUE(says(&report, "group 7 (handle 1), operation 12 (barrier), running for 12.3 s: "));
-	EXPECT_TRUE(says(&report, ": everyone waits for rank 5 on host 5 (10.0.0.6), which has not"));
-	EXPECT_TRUE(says(&report, " not posted it; its kernel answers (400 ms ago); heard through"));
-	EXPECT_TRUE(says(&report, " heard through host 3, 100 ms ago."));
-	report = report_of(CULPRIT_NOT_POSTED);
-	report.culprit.operation = 11;
-	EXPECT_TRUE(says(&report, "which has not posted operation 11."));
-	report.culprit.chains = 2;
-	report.culprit.of = 3;
-	EXPECT_TRUE(says(&report, "operation 11; 2 of 3 chains of waits end there."));
-	report = report_of(CULPRIT_SILENT);
-	report.culprit.silent_ms = 1900;
-	EXPECT_TRUE(says(&report, "it has been silent for 1.9 s and counts as dead after 3.0 s."));
-	report = report_of(CULPRIT_UNHEARD);
-	EXPECT_TRUE(says(&report, "it has not joined yet, or"));
+	r.culprit.via = 3;
+	r.culprit.heard_ms = 400;
+	r.culprit.told_ms = 100;
+	EXPECT_TRUE(says(&r, "group 7 (handle 1), operation 12 (barrier), running for 12.3 s: "));
+	EXPECT_TRUE(says(&r, ": everyone waits for rank 5 on host 5 (10.0.0.6), which has not"));
+	EXPECT_TRUE(says(&r, " not posted it; its kernel answers (400 ms ago); heard through"));
+	EXPECT_TRUE(says(&r, " heard through host 3, 100 ms ago."));
+	r = report_of(CULPRIT_NOT_POSTED);
+	r.culprit.operation = 11;
+	EXPECT_TRUE(says(&r, "which has not posted operation 11."));
+	r.culprit.chains = 2;
+	r.culprit.of = 3;
+	EXPECT_TRUE(says(&r, "operation 11; 2 of 3 chains of waits end there."));
+	r = report_of(CULPRIT_SILENT);
+	r.culprit.silent_ms = 1900;
+	EXPECT_TRUE(says(&r, "it has been silent for 1.9 s and counts as dead after 3.0 s."));
+	r = report_of(CULPRIT_UNHEARD);
+	EXPECT_TRUE(says(&r, "it has not joined yet, or"));
 }
 
 TEST(every_reason_is_a_sentence_and_a_word)
 {
 	enum culprit_reason reason;
-	struct report report;
+	struct report r;
 	char *text;
 
 	for (reason = CULPRIT_NOBODY; reason <= CULPRIT_LOST; reason++) {
-		report = report_of(reason);
-		text = sentence_of(&report);
+		r = report_of(reason);
+		text = sentence_of(&r);
 		EXPECT_TRUE(!strstr(text, "18446744073709551615")) {
 			TH_LOG("%s", text);
 		}
@@ -308,15 +308,15 @@ TEST(sentences_say_what_a_process_here_does_and_what_to_do)
 		.rank = 5, .state = "joined",
 		.process = { .pid = 1234, .command = "sleep", .state = 'T' },
 	};
-	struct report report = report_of(CULPRIT_HERE);
+	struct report r = report_of(CULPRIT_HERE);
 
-	report.ranks = &rank;
-	report.rank_count = 1;
-	EXPECT_TRUE(says(&report, "process 1234 (sleep) is stopped (T): kill -CONT 1234 lets it go on."));
+	r.ranks = &rank;
+	r.rank_count = 1;
+	EXPECT_TRUE(says(&r, "process 1234 (sleep) is stopped (T): kill -CONT 1234 lets it"));
 	rank.process = (struct process){ .pid = 1234 };
-	EXPECT_TRUE(says(&report, "process 1234 is not seen from here."));
+	EXPECT_TRUE(says(&r, "process 1234 is not seen from here."));
 	strcpy(rank.state, "absent");
-	EXPECT_TRUE(says(&report, "it has not joined yet."));
+	EXPECT_TRUE(says(&r, "it has not joined yet."));
 }
 
 TEST(a_process_is_read_and_one_that_is_not_there_has_no_state)

@@ -11,7 +11,7 @@ struct options options;
 void command_no_more(char **words)
 {
 	if (*words)
-		errx(EXIT_ERROR, "unexpected argument \"%s\": collsock --help", *words);
+		errx(EXIT_ERROR, "too many arguments, from \"%s\" on: collsock --help", *words);
 }
 
 uint64_t command_number(const char *what, const char *text, uint64_t most)

@@ -37,10 +37,10 @@ void doctor_backlog(struct doctor *d)
 	if (dropped)
 		doctor_say(d, DOCTOR_WARNING,
 			   "if it grows: sysctl net.core.netdev_max_backlog=10000",
-			   "%lu packets were dropped since boot because a processor's queue was full",
+			   "%lu packets were dropped since boot at a processor's queue",
 			   dropped);
 	else
-		doctor_say(d, DOCTOR_OK, NULL, "no packet was dropped because a processor's queue was full");
+		doctor_say(d, DOCTOR_OK, NULL, "no packet was dropped at a processor's queue");
 }
 
 void doctor_idle_states(struct doctor *d)

@@ -23,7 +23,8 @@ void doctor_groups(struct doctor *d)
 		if (!doctor_object_is(group, "state", "failed"))
 			continue;
 		failed++;
-		doctor_say(d, DOCTOR_WARNING, "its processes get that error, and must join a new group",
+		doctor_say(d, DOCTOR_WARNING,
+			   "its processes get that error, and must join a new group",
 			   "group %s (handle %s) has failed: %s because of rank %s",
 			   text_string(group, "id", ""), text_string(group, "handle", ""),
 			   text_string(group, "error", "?"),

@@ -48,7 +48,7 @@ static const char *monitor_meaning(const char *event)
 		{ "peer-idle",	      "a connection was released: it was idle" },
 		{ "peer-lossy",	      "a message was sent several times and not acknowledged" },
 		{ "operation-failed", "an operation has failed at a rank of this host" },
-		{ "disagreement",     "two ranks posted different operations with the same number" },
+		{ "disagreement",     "two ranks posted different operations with one number" },
 		{ "rank-left",	      "a rank has left" },
 		{ "overrun",	      "events were lost: they came faster than they were read" },
 		{ "module-unloaded",  "the module is gone: no events until it is loaded again" },

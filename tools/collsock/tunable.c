@@ -49,7 +49,7 @@ static struct json_object *tunable_find(struct json_object *all, const char *nam
 			break;
 	nearest = match_nearest(name, names);
 	if (!names[i] && nearest != MATCH_NONE)
-		errx(EXIT_ERROR, "\"%s\" is not a tunable; did you mean %s? collsock get lists all", name,
+		errx(EXIT_ERROR, "\"%s\" is not a tunable; is it %s? collsock get lists all", name,
 		     names[nearest]);
 	if (!names[i])
 		errx(EXIT_ERROR, "\"%s\" is not a tunable: collsock get lists them", name);
