@@ -317,9 +317,9 @@ static void parse(struct options *options, int argc, char **argv)
 	const struct program program = {
 		.help = "hostbased: latency of operations over UDP sockets\n\n"
 			"usage: hostbased [OPTION]... --hosts N | --hosts-file FILE\n\n"
-			"Start it on every host with the same options. It is what collperf is to be\n"
-			"compared with: as cheap as can be. It has no security and does not repeat\n"
-			"lost messages. With --spin it polls without end; without, it sleeps. With\n"
+			"Start it on every host with the same options. It is the baseline for\n"
+			"collperf, as cheap as possible: it neither authenticates messages nor\n"
+			"retransmits lost ones. With --spin it polls, otherwise it sleeps; with\n"
 			"--skew its barriers sleep in any case.\n\n",
 		.own = own,
 		.own_help =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The way to other hosts: port, firewall, route, packet size, reachability. */
+/* The path to other hosts: port, firewall, route, packet size, reachability. */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
