@@ -31,8 +31,9 @@ help:	## this list
 module: setup-build	## kernel module for KVER, in build/KVER
 	@tools/vm/build-module $(KVER)
 
-# They are linked with the library
+# They are linked with the library, and with parts of the command
 libcollsock/mpi tools/collperf tools/demo: libcollsock
+tools/collperf: tools/collsock
 
 $(PARTS): setup-build
 	@$(MAKE) -C $@ all PREFIX=$(PREFIX)
@@ -59,14 +60,23 @@ uninstall:	## remove what install put there
 deb: setup-deb	## Debian packages, in build/deb
 	@tools/debian/build
 
+# As "all", but says nothing unless it fails: what matters is the output of what follows
+built: setup-build
+	@$(MAKE) -s all >/dev/null
+
+# Dollar signs in CMD are the shell's, not make's
+ifdef CMD
+override export CMD := $(value CMD)
+endif
+
 # The vm script reads HOSTS, CMD, EACH, ICOUNT and so on itself.
-vm: setup-vm all	## shell (or CMD=...) in a test machine with HOSTS=n hosts
+vm: setup-vm built	## shell (or CMD=...) in a test machine with HOSTS=n hosts
 	@HOSTS=$${HOSTS:-4} tools/vm/vm --kver '$(KVER)'
 
 demo-values:
 	@tools/demo/check-values
 
-demo: demo-values setup-vm all	## what it is for, in a minute: HOSTS=8 INPUT=file
+demo: demo-values setup-vm built	## what it is for, in a minute: HOSTS=8 INPUT=file
 	@tools/demo/demo
 
 check: setup-build setup-test setup-vm setup-debug setup-mpi	## all tests, a fixed sample
@@ -103,19 +113,19 @@ sim-bench: setup-build	## figures of a model: costs and latencies for hosts with
 check-mutants: setup-build setup-test	## every planted bug must fail a test
 	@selftests/run mutants
 
-bench: setup-vm all	## latency, cost when hosts are late, instructions, beside a host-based program
+bench: setup-vm built	## latency, cost when hosts are late, instructions, beside a host-based program
 	@selftests/bench/bench latency
 	@selftests/bench/bench skew
 	@selftests/bench/bench check
 
-bench-skew: setup-vm all	## processor time of a reduce when hosts are late
+bench-skew: setup-vm built	## processor time of a reduce when hosts are late
 	@selftests/bench/bench skew
 
-bench-mpi: setup-vm setup-mpi all	## MPI programs with the library for MPI and without
+bench-mpi: setup-vm setup-mpi built	## MPI programs with the library for MPI and without
 	@$(MAKE) -s -C selftests/mpi
 	@selftests/bench/mpi
 
-bench-check: setup-vm all	## fails when an operation costs more instructions than committed
+bench-check: setup-vm built	## fails when an operation costs more instructions than committed
 	@selftests/bench/bench check $(if $(UPDATE),--update)
 
 lint: setup-build setup-lint setup-ynl setup-mpi	## checkpatch, sparse, kernel-doc, layers, shellcheck, manual pages
@@ -127,6 +137,6 @@ clean:	## remove build/
 setup-%:
 	@$(SETUP) $*
 
-.PHONY: all parts help module install install-parts uninstall deb vm demo-values demo check \
+.PHONY: all built parts help module install install-parts uninstall deb vm demo-values demo check \
 	check-debug check-deb check-mutants matrix sim sim-bench fuzz soak bench bench-check \
 	bench-mpi bench-skew lint clean $(PARTS)

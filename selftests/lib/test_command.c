@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "culprit.h"
@@ -14,28 +15,45 @@
 #include "sentence.h"
 #include "text.h"
 
-struct options options;
+#define SELF 0
+#define LIVENESS_MS 3000
 
-#define GROUP "{\"handle\":1,\"id\":7,\"host\":0,\"hosts\":8,\"liveness_ms\":3000}"
-
-static struct culprit blame(const char *operation)
+static struct operation parse(const char *reply)
 {
-	struct json_object *group = json_tokener_parse(GROUP);
-	struct json_object *document = json_tokener_parse(operation);
+	struct json_object *document = json_tokener_parse(reply);
+	struct operation o;
+
+	operation_read(&o, document);
+	json_object_put(document);
+	return o;
+}
+
+static struct culprit blame(const char *reply)
+{
+	struct operation o = parse(reply);
 	struct culprit culprit;
 
-	culprit_find(&culprit, group, document);
-	json_object_put(document);
-	json_object_put(group);
+	culprit_find(&culprit, &o, SELF, LIVENESS_MS);
+	operation_free(&o);
 	return culprit;
 }
 
-static bool waits(const char *operation)
+static bool waits(const char *reply)
 {
-	struct json_object *document = json_tokener_parse(operation);
-	bool answer = culprit_waits(document);
+	struct operation o = parse(reply);
+	bool answer = operation_waits(&o);
 
-	json_object_put(document);
+	operation_free(&o);
+	return answer;
+}
+
+static bool is_older(const char *a, const char *b)
+{
+	struct operation one = parse(a), other = parse(b);
+	bool answer = operation_is_older(&one, &other);
+
+	operation_free(&one);
+	operation_free(&other);
 	return answer;
 }
 
@@ -84,7 +102,7 @@ TEST(what_a_host_says_of_itself_counts_more_than_what_others_say)
 
 	EXPECT_EQ(CULPRIT_NOT_POSTED, c.reason);
 	EXPECT_EQ(6, c.rank);
-	EXPECT_EQ(CULPRIT_UNKNOWN, c.via);
+	EXPECT_EQ(NUMBER_UNKNOWN, c.via);
 	EXPECT_EQ(400, c.heard_ms);
 	EXPECT_EQ(2, c.chains);
 }
@@ -183,53 +201,133 @@ TEST(what_others_have_sent_early_is_waited_for_if_they_must_or_say_so)
 	free(asked);
 }
 
-TEST(the_oldest_operation_that_waits_is_looked_at_though_numbers_wrap)
+TEST(the_older_of_two_operations_is_known_though_numbers_wrap)
 {
-	static const char document[] =
-		"[{\"number\":1,\"state\":\"running\",\"missing_rank\":[1]},\n"
-		"{\"number\":4294967295,\"state\":\"running\",\"missing_rank\":[1]},\n"
-		"{\"number\":4294967290,\"state\":\"done\"}]";
-	struct json_object *all = json_tokener_parse(document);
-
-	EXPECT_EQ(4294967295, text_number(culprit_operation(all), "number", 0));
-	json_object_put(all);
+	EXPECT_TRUE(is_older("{\"number\":1}", "{\"number\":2}"));
+	EXPECT_FALSE(is_older("{\"number\":2}", "{\"number\":1}"));
+	EXPECT_FALSE(is_older("{\"number\":2}", "{\"number\":2}"));
+	EXPECT_TRUE(is_older("{\"number\":4294967295}", "{\"number\":1}"));
+	EXPECT_FALSE(is_older("{\"number\":1}", "{\"number\":4294967295}"));
 }
 
-static bool says(const char *wait, const char *words)
+TEST(an_operation_is_read_as_the_kernel_tells_it)
 {
-	struct json_object *document = json_tokener_parse(wait);
-	char *text = sentence_of(document);
+	struct operation o = parse(RUNNING "\"root\":2,\"missing_rank\":[3,4],\"missing\":["
+				   TELLS(2, 5, 6, 9000) ",{\"host\":4,\"state\":\"dead\"}]}");
+
+	EXPECT_EQ(12, o.number);
+	EXPECT_STREQ("barrier", o.kind);
+	EXPECT_EQ(OPERATION_RUNNING, o.state);
+	EXPECT_EQ(5000, o.waited_ms);
+	ASSERT_EQ(2, o.rank_count);
+	EXPECT_EQ(4, o.ranks[1]);
+	ASSERT_EQ(2, o.host_count);
+	EXPECT_EQ(2, o.hosts[0].host);
+	EXPECT_EQ(OPERATION_HOST_HEARD, o.hosts[0].state);
+	EXPECT_EQ(5, o.hosts[0].awaits_host);
+	EXPECT_EQ(6, o.hosts[0].awaits_rank);
+	EXPECT_EQ(9000, o.hosts[0].awaits_ms);
+	EXPECT_TRUE(o.hosts[0].awaits_said);
+	EXPECT_EQ(100, o.hosts[0].told_ms);
+	EXPECT_EQ(OPERATION_HOST_GONE, o.hosts[1].state);
+	EXPECT_EQ(NUMBER_UNKNOWN, o.hosts[1].heard_ms);
+	operation_free(&o);
+}
+
+static bool says(const struct report *report, const char *words)
+{
+	char *text = sentence_of(report);
 	bool found = strstr(text, words);
 
 	if (!found)
 		printf("# \"%s\" does not say \"%s\"\n", text, words);
 	free(text);
-	json_object_put(document);
 	return found;
 }
 
-#define WAIT "{\"handle\":1,\"id\":7,\"operation\":12,\"kind\":\"barrier\",\"running_ms\":12300," \
-	     "\"liveness_ms\":3000,\"host\":5,\"rank\":5,\"address\":\"10.0.0.6\","
-
-TEST(sentences_say_who_it_is_and_what_to_do)
+/* Of group 7, whose operation 12 waits for rank 5 on host 5 for that reason. */
+static struct report report_of(enum culprit_reason reason)
 {
-	static const char told[] =
-		WAIT "\"reason\":\"told\",\"via\":3,\"heard_ms\":400,\"told_ms\":100}";
+	return (struct report){
+		.handle = 1, .id = 7, .liveness_ms = 3000,
+		.operation = 12, .kind = "barrier", .running_ms = 12300,
+		.address = "10.0.0.6",
+		.culprit = {
+			.reason = reason, .host = 5, .rank = 5, .via = NUMBER_UNKNOWN,
+			.operation = 12, .silent_ms = NUMBER_UNKNOWN,
+			.heard_ms = NUMBER_UNKNOWN, .told_ms = NUMBER_UNKNOWN,
+		},
+	};
+}
 
-	EXPECT_TRUE(says(told, "group 7 (handle 1), operation 12 (barrier), running for 12.3 s: "));
-	EXPECT_TRUE(says(told, ": everyone waits for rank 5 on host 5 (10.0.0.6), which has not"));
-	EXPECT_TRUE(says(told, " not posted it; its kernel answers (400 ms ago); heard through"));
-	EXPECT_TRUE(says(told, " heard through host 3, 100 ms ago."));
-	EXPECT_TRUE(says(WAIT "\"reason\":\"not-posted\",\"awaited_operation\":11}",
-			 "which has not posted operation 11."));
-	EXPECT_TRUE(says(WAIT "\"reason\":\"here\",\"ranks\":[{\"rank\":5,\"state\":\"joined\",\n"
-			 "\"pid\":1234,\"command\":\"sleep\",\"process\":\"T\"}]}",
-			 "process 1234 (sleep) is stopped (T): kill -CONT 1234 lets it go on."));
-	EXPECT_TRUE(says(WAIT "\"reason\":\"here\",\"ranks\":[{\"rank\":5,\"state\":\"absent\"}]}",
-			 "it has not joined yet."));
-	EXPECT_TRUE(says(WAIT "\"reason\":\"silent\",\"silent_ms\":1900}",
-			 "it has been silent for 1.9 s and counts as dead after 3.0 s."));
-	EXPECT_TRUE(says(WAIT "\"reason\":\"unheard\"}", "it has not joined yet, or"));
+TEST(sentences_say_who_it_is)
+{
+	struct report r = report_of(CULPRIT_TOLD);
+
+	r.culprit.via = 3;
+	r.culprit.heard_ms = 400;
+	r.culprit.told_ms = 100;
+	EXPECT_TRUE(says(&r, "group 7 (handle 1), operation 12 (barrier), running for 12.3 s: "));
+	EXPECT_TRUE(says(&r, ": everyone waits for rank 5 on host 5 (10.0.0.6), which has not"));
+	EXPECT_TRUE(says(&r, " not posted it; its kernel answers (400 ms ago); heard through"));
+	EXPECT_TRUE(says(&r, " heard through host 3, 100 ms ago."));
+	r = report_of(CULPRIT_NOT_POSTED);
+	r.culprit.operation = 11;
+	EXPECT_TRUE(says(&r, "which has not posted operation 11."));
+	r.culprit.chains = 2;
+	r.culprit.of = 3;
+	EXPECT_TRUE(says(&r, "operation 11; 2 of 3 chains of waits end there."));
+	r = report_of(CULPRIT_SILENT);
+	r.culprit.silent_ms = 1900;
+	EXPECT_TRUE(says(&r, "it has been silent for 1.9 s and counts as dead after 3.0 s."));
+	r = report_of(CULPRIT_UNHEARD);
+	EXPECT_TRUE(says(&r, "it has not joined yet, or"));
+}
+
+TEST(every_reason_is_a_sentence_and_a_word)
+{
+	enum culprit_reason reason;
+	struct report r;
+	char *text;
+
+	for (reason = CULPRIT_NOBODY; reason <= CULPRIT_LOST; reason++) {
+		r = report_of(reason);
+		text = sentence_of(&r);
+		EXPECT_TRUE(!strstr(text, "18446744073709551615")) {
+			TH_LOG("%s", text);
+		}
+		EXPECT_EQ('.', text[strlen(text) - 1]);
+		EXPECT_NE(NULL, culprit_reason_name(reason));
+		free(text);
+	}
+}
+
+TEST(sentences_say_what_a_process_here_does_and_what_to_do)
+{
+	struct report_rank rank = {
+		.rank = 5, .state = "joined",
+		.process = { .pid = 1234, .command = "sleep", .state = 'T' },
+	};
+	struct report r = report_of(CULPRIT_HERE);
+
+	r.ranks = &rank;
+	r.rank_count = 1;
+	EXPECT_TRUE(says(&r, "process 1234 (sleep) is stopped (T): kill -CONT 1234 lets it"));
+	rank.process = (struct process){ .pid = 1234 };
+	EXPECT_TRUE(says(&r, "process 1234 is not seen from here."));
+	strcpy(rank.state, "absent");
+	EXPECT_TRUE(says(&r, "it has not joined yet."));
+}
+
+TEST(a_process_is_read_and_one_that_is_not_there_has_no_state)
+{
+	struct process process;
+
+	process_read(&process, getpid());
+	EXPECT_EQ('R', process.state);
+	EXPECT_STREQ("test_command", process.command);
+	process_read(&process, 0);
+	EXPECT_EQ('\0', process.state);
 }
 
 TEST(words_are_found_by_what_they_begin_with_if_only_one_does)

@@ -52,7 +52,7 @@ all_parts_are_there() {
 	for file in lib/multi/libcollsock.so lib/multi/libcollsock.so.1 lib/multi/libcollsock.a \
 		lib/multi/pkgconfig/collsock.pc include/collsock.h include/linux/collsock.h \
 		share/man/man3/libcollsock.3 share/man/man7/collsock.7 \
-		share/doc/collsock/examples/collsock_plain.py; do
+		share/doc/libcollsock-dev/examples/collsock_plain.py; do
 		[ -e "$root$prefix/$file" ] || { echo "no $file"; return 1; }
 	done
 }
@@ -123,7 +123,7 @@ program_runs_static() {
 }
 
 example_builds() {
-	examples=$root$prefix/share/doc/collsock/examples
+	examples=$root$prefix/share/doc/libcollsock-dev/examples
 	# shellcheck disable=SC2046
 	gcc -D_GNU_SOURCE "$examples/barrier.c" "$examples/common.c" $(package --cflags --libs) \
 		-o "$work/example" &&

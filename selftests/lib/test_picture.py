@@ -287,10 +287,10 @@ def what_cannot_be_done_is_said():
             (1, [__file__], "no event of collsock"),
             (1, halves, "cannot be compared; tell with --offsets"),
             (1, [whole, "-o", "/nowhere/picture.svg"], "/nowhere/picture.svg: No such file"),
-            (2, [], "tell a trace"),
+            (2, [], "give a trace"),
             (2, [*paths, "--offsets", "1"], "1 offsets for 2 traces"),
             (2, [whole, "--operation", "-1"], "invalid"),
-            (2, [whole, "--record", "1"], "--record takes no trace")):
+            (2, [whole, "--record", "1"], "--record needs no trace")):
         done = picture(*words)
         same(f"status of {words}", done.returncode, status)
         same(f"output of {words}", done.stdout, "")

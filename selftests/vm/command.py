@@ -5,20 +5,24 @@
 """The command collsock: it shows what is so, names the right rank, and needs no privilege."""
 
 import json
+import pathlib
 import re
 import select
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 
 from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from held import Held, holdable
 from leftovers import load, unload
 
 HOSTS = 1, 2, 3, 4
 TOOL = "/run/collsock-command"  # where nobody, too, can start it
 DONE, ERROR, PROBLEMS, WAITS = range(4)
 NOBODY = 65534
+NETLINK_GENERIC = 16
 PR_SET_NAME = 15
 LIVENESS_MS = 2000  # hosts are asked after a quarter of it
 LONG_LIVENESS_MS = 60000
@@ -381,12 +385,21 @@ def last(host):
 class Monitor:
     """collsock monitor on a host, a line at a time."""
 
-    def __init__(self, host, *words):
+    def __init__(self, host, *words, preexec_fn=None):
         self.pending = b""
         with on(host):
             self.process = subprocess.Popen([TOOL, "monitor", *words], stdout=subprocess.PIPE,
-                                            stderr=subprocess.STDOUT)
-            eventually("it listens", lambda: bool(self.listens()), True)
+                                            stderr=subprocess.STDOUT, preexec_fn=preexec_fn)
+            self.begin()
+
+    def begin(self):
+        eventually("it listens", lambda: bool(self.listens()), True)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
 
     def until(self, wanted):
         """Lines up to the first that is wanted."""
@@ -420,6 +433,32 @@ class Monitor:
         self.process.stdout.close()
 
 
+class MonitorBeforeALook(Monitor):
+    """It has subscribed and found nothing to read. Now it is about to ask which module there is:
+    it opens its second socket of generic netlink."""
+
+    def __init__(self, host):
+        super().__init__(host, preexec_fn=holdable)
+
+    def begin(self):
+        sockets = []
+
+        def is_second(arguments):
+            family, _, protocol = arguments[:3]
+            if (family, protocol) == (socket.AF_NETLINK, NETLINK_GENERIC):
+                sockets.append(protocol)
+            return len(sockets) == 2
+
+        self.held = Held(self.process.pid)
+        self.held.run_to(is_second)
+
+    def stop(self):
+        equal("it listens", bool(self.listens()), True)
+
+    def go_on(self):
+        self.held.release()
+
+
 @test
 def events_are_told_as_they_happen():
     plain, timed = Monitor(1), Monitor(1, "-j", "-t")
@@ -447,39 +486,59 @@ def events_go_on_after_the_module_was_loaded_again():
     monitor = Monitor(1)
     unload()
     load()
+    is_reloaded(monitor)
+
+
+def is_reloaded(monitor):
     contains("the last line", monitor.until(lambda line: "module-" in line)[-1], "unloaded")
     contains("the next one", monitor.until(lambda line: "module-" in line)[-1], "loaded")
     Group([1]).close()
     contains("the event", monitor.until(lambda line: "group-made" in line)[-1], "handle")
     monitor.end()
+
+
+@test
+def events_of_a_module_are_told_before_it_is_found_to_be_loaded_again():
+    monitor = MonitorBeforeALook(1)
+    monitor.stop()
+    Group([1]).close()
+    unload()
+    load()
+    monitor.go_on()
+    contains("the first line", monitor.until(lambda line: True)[0], "group-made")
+    is_reloaded(monitor)
 
 
 @test
 def events_that_were_lost_are_told():
     monitor = Monitor(1)
-    monitor.process.send_signal(signal.SIGSTOP)
+    monitor.stop()
     while not monitor.drops():
         Group([1]).close()
-    monitor.process.send_signal(signal.SIGCONT)
+    monitor.go_on()
     contains("the last event", monitor.until(lambda line: "overrun" in line)[-1], "were lost")
     monitor.end()
 
 
-@test
-def a_module_that_is_loaded_again_among_lost_events_is_noticed():
-    monitor = Monitor(1)
-    monitor.process.send_signal(signal.SIGSTOP)
+def is_reloaded_among_lost_events(monitor):
+    monitor.stop()
     while not monitor.drops():
         Group([1]).close()
     unload()
     load()
-    monitor.process.send_signal(signal.SIGCONT)
-    monitor.until(lambda line: "overrun" in line)
-    contains("the last line", monitor.until(lambda line: "module-" in line)[-1], "unloaded")
-    contains("the next one", monitor.until(lambda line: "module-" in line)[-1], "loaded")
-    Group([1]).close()
-    contains("the event", monitor.until(lambda line: "group-made" in line)[-1], "handle")
-    monitor.end()
+    monitor.go_on()
+    contains("the first line", monitor.until(lambda line: True)[0], "overrun")
+    is_reloaded(monitor)
+
+
+@test
+def a_module_that_is_loaded_again_among_lost_events_is_noticed():
+    is_reloaded_among_lost_events(Monitor(1))
+
+
+@test
+def a_module_that_is_loaded_again_among_lost_events_is_noticed_before_a_look():
+    is_reloaded_among_lost_events(MonitorBeforeALook(1))
 
 
 # ---- changing ----
@@ -543,6 +602,33 @@ def a_group_is_ended_everywhere_and_its_processes_are_named():
     other = Group([1])
     text = run(1, "end", "id", str(other.descriptor.fields["id"])).out
     contains("as text", text, "has ended", f"process {os.getpid()} (python")
+
+
+# ---- collperf ----
+
+def begin_collperf(host, key):
+    with on(host):
+        return subprocess.Popen(["build/tools/collperf", "--hosts", "3", "--key-file", key,
+                                 "--iterations", "10"], text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+@test
+def collperf_says_at_once_which_hosts_it_waits_for_and_for_how_long():
+    with tempfile.NamedTemporaryFile("w") as key:  # of mode 600
+        key.write("00112233445566778899aabbccddeeff")
+        key.flush()
+        programs = [begin_collperf(1, key.name)]
+        contains("on host 1 alone", programs[0].stderr.readline(),
+                 "waiting for 10.1.0.2 (rank 1), 10.1.0.3 (rank 2) for up to 4 min 5")
+        programs.append(begin_collperf(2, key.name))
+        contains("on host 1 when host 2 is there", programs[0].stderr.readline(),
+                 "waiting for 10.1.0.3 (rank 2) for up to 4 min 5")
+        programs.append(begin_collperf(3, key.name))
+        for program in programs:
+            out, error = program.communicate()
+            equal(f"status, with {error!r}", program.returncode, DONE)
+            contains("figures", out, "barrier", "of 3", "mean")
 
 
 # ---- for other programs, and for people with trouble ----
@@ -659,6 +745,56 @@ def the_doctor_finds_a_firewall_that_is_closed():
         found = firewall_result(2, rules)
         equal(f"result for {rules}", found["result"], result)
         contains(f"finding on {rules}", found["finding"], *words)
+
+
+def recipes(page):
+    """The commands of nft that a page gives, for the hosts of this machine."""
+    text = pathlib.Path(page).read_text(encoding="utf-8")
+    found = re.findall(r"^ +(nft '[^']+'|nft [^\n|]+\|(?:.*\\\n)*.*\| nft -f -)$", text, re.M)
+    return [recipe.replace("10.0.0.0/24", "10.1.0.0/24") for recipe in found]
+
+
+INPUT = "table inet filter {{ chain input {{ type filter hook input priority 0; {} }}; }}"
+CLOSED = (INPUT.format("policy drop;"), INPUT.format("tcp dport 22 accept; drop;"),
+          INPUT.format(f"udp dport {PORT} drop;"))
+CLOSED_ELSEWHERE = (
+    "table ip guard { chain c { type filter hook input priority 5; policy drop; }; }",
+    INPUT.format("policy drop;") + """
+    table inet other {
+        chain last { type filter hook input priority 9; udp dport 7000-8000 reject; }
+        chain out { type filter hook output priority 9; }
+    }
+    table ip6 six { chain input { type filter hook input priority 0; policy drop; }; }""")
+
+
+def opens(recipe, rules):
+    """These rules on host 2 keep it from a barrier until the recipe has been followed."""
+    with on(2):
+        command("nft", "flush ruleset; " + rules)
+    group = Group((1, 2))
+    group.post()
+    if rules:
+        equal(f"completions with {rules}", select.select([group[1]], [], [], 0.3)[0], [])
+    with on(2):
+        command("sh", "-c", recipe)
+    for rank in group:
+        rank.patience(20)
+        equal(f"barrier with {rules} after {recipe}", outcome(rank.complete()), "success")
+    group.close()
+
+
+@test
+def recipes_for_nftables_open_the_port_whatever_rules_there_are():
+    simple, general = recipes("Documentation/firewall.md")
+    equal("recipes of README.md", recipes("README.md"), [simple])
+    try:
+        for rules in ("", *CLOSED):
+            opens(simple, rules)
+        for rules in ("", CLOSED[0], *CLOSED_ELSEWHERE):
+            opens(general, rules)
+    finally:
+        with on(2):
+            command("nft", "flush ruleset")
 
 
 def link_local(host):

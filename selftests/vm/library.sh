@@ -140,6 +140,20 @@ c_and_python_together() {
 	wait $! && saying "done after" 1 "$work/log"
 }
 
+# As a new user does it in this tree: README's own programs and commands, in its order.
+readme() {
+	local tree=$PWD folder=$work/readme
+	mkdir "$folder"
+	selftests/lib/test_readme.py --extract "$folder" || return
+	# The paths of tree.sh are those of the tree
+	for name in libcollsock uapi build; do
+		ln -s "$tree/$name" "$folder/$name"
+	done
+	(cd "$folder" && cat tree.sh key.sh c.sh python.sh >all.sh &&
+		onhost h1 sh -e all.sh) >"$work/log" 2>&1 || { cat "$work/log"; return 1; }
+	saying "all are here" 4 "$work/log" && saying "the sum of their ranks is 1" 2 "$work/log"
+}
+
 # A process that is stopped and continued finds its system call interrupted.
 signals() {
 	local pid
@@ -197,7 +211,7 @@ without_module() {
 			--key-file "$key" "$work/hosts" 0
 }
 
-plan 22
+plan 23
 check "barriers over the hosts of a file" barrier
 check "barrier over IPv6" barrier_over_ipv6
 check "allreduce gives sum, min and max" allreduce
@@ -209,6 +223,7 @@ check "plain Python does all of that" plain_python
 check "plain Python has three ranks on each of two hosts" ranks_in_plain_python
 check "C and Python are ranks of one host" c_and_python_on_one_host
 check "C and Python form one group" c_and_python_together
+check "the programs and commands of README do what it says" readme
 check "signals neither lose nor repeat an operation" signals
 check "a rank that left is named" who_left_is_named
 check "a group without a key is told how to be allowed" \

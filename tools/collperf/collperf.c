@@ -4,6 +4,8 @@
  * is the same for operations that the programs make themselves.
  */
 #include <err.h>
+#include <errno.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,17 +16,20 @@
 
 #include "elements.h"
 #include "measure.h"
+#include "missing.h"
 #include "number.h"
 #include "skew.h"
 
 #define DEFAULT_ID 1
 #define DEFAULT_NONCE 1
-#define TEXT_BYTES 512
+#define MESSAGE_BYTES 512
+#define FIRST_WORD_MS 1000
+#define WORDS_EVERY_MS 5000
 
 /**
  * struct collperf - what is measured
  * @options: shared with hostbased
- * @elements: what this host brings
+ * @elements: what this host contributes
  * @socket: of this rank
  * @key_file: or NULL
  * @id: of the group
@@ -43,7 +48,7 @@ struct collperf {
 
 static noreturn void fail(const char *what, int error, uint32_t failed_rank)
 {
-	char text[TEXT_BYTES];
+	char text[MESSAGE_BYTES];
 
 	errx(EXIT_FAILED, "%s: %s", what,
 	     collsock_strerror(error, failed_rank, text, sizeof(text)));
@@ -186,6 +191,29 @@ static void join(struct collperf *c)
 	explicit_bzero(key, sizeof(key));
 }
 
+/* The first barrier; says whom it waits for if others have not been started. */
+static void meet(struct collperf *c)
+{
+	struct pollfd socket = { .fd = collsock_fd(c->socket), .events = POLLIN };
+	int error = collsock_post_barrier(c->socket, 0), ready;
+	struct collsock_completion completion = { };
+	uint64_t waited_ms = FIRST_WORD_MS;
+
+	if (error)
+		fail("barrier", error, COLLSOCK_NO_RANK);
+	ready = poll(&socket, 1, FIRST_WORD_MS);
+	while (!ready || (ready < 0 && errno == EINTR)) {
+		missing_print(c->id, &c->options.hosts, waited_ms);
+		waited_ms += WORDS_EVERY_MS;
+		ready = poll(&socket, 1, WORDS_EVERY_MS);
+	}
+	error = collsock_wait(c->socket, 0, &completion, NULL, 0);
+	if (!error)
+		error = completion.error;
+	if (error)
+		fail("barrier", error, completion.failed_rank);
+}
+
 static struct collsock_stats read_stats(const struct collperf *c)
 {
 	struct collsock_stats stats;
@@ -241,7 +269,8 @@ static void parse(struct collperf *c, int argc, char **argv)
 	const struct program program = {
 		.help = "collperf: latency of collective sockets\n\n"
 			"usage: collperf [OPTION]... --hosts N | --hosts-file FILE\n\n"
-			"Start it on every host with the same options.\n\n",
+			"Start it on every host with the same options. Until all have joined, it says\n"
+			"on standard error which hosts it waits for.\n\n",
 		.own = own,
 		.own_help =
 			"  -i, --id N            number of the group (default 1)\n"
@@ -295,6 +324,7 @@ int main(int argc, char **argv)
 	parse(&c, argc, argv);
 	elements_prepare(&c.elements, &c.options);
 	join(&c);
+	meet(&c);
 	work.operation = run_operation[c.options.operation];
 	if (c.options.skew_us == NO_SKEW)
 		measure_latency(&c, &work);

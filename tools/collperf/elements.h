@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a host brings to an operation with data, and what must come out. */
+/* What a host contributes to an operation with data, and what the result must be. */
 #ifndef COLLPERF_ELEMENTS_H
 #define COLLPERF_ELEMENTS_H
 
@@ -9,8 +9,8 @@
  * struct elements - of one host
  * @options: which operation, how many
  * @sum: that every element of a reduction must come to
- * @broadcasts: that were run: what the next one brings
- * @mine: what this host brings to a reduction
+ * @broadcasts: number of broadcasts so far, from which the next one's data follows
+ * @mine: what this host contributes to a reduction
  */
 struct elements {
 	const struct options	*options;

@@ -6,7 +6,7 @@
  * or polls.
  *
  * Operations are numbered. A message names its operation and the slot of the
- * receiver that it is for (plan.h). What comes early is kept: a host is at most one
+ * receiver that it is for (plan.h). A message that arrives early is kept: a host is at most one
  * barrier or allreduce ahead of another, and one operation with a root more.
  */
 #include <err.h>
@@ -55,7 +55,7 @@ struct early {
 /**
  * struct hostbased - one host
  * @options: of the command line
- * @elements: what it brings
+ * @elements: what it contributes
  * @fd: its socket
  * @flags: of recv() in the operation under way
  * @current: number of the operation under way
@@ -96,7 +96,7 @@ static void transmit(struct hostbased *h, int to, uint32_t operation, uint32_t s
 		err(EXIT_FAILED, "message to rank %d", to);
 }
 
-/* Take one message; with MSG_DONTWAIT there may be none. */
+/* Receive one message; with MSG_DONTWAIT there may be none. */
 static void receive(struct hostbased *h)
 {
 	const struct message *in = &h->in;
@@ -318,9 +318,9 @@ static void parse(struct options *options, int argc, char **argv)
 	const struct program program = {
 		.help = "hostbased: latency of operations over UDP sockets\n\n"
 			"usage: hostbased [OPTION]... --hosts N | --hosts-file FILE\n\n"
-			"Start it on every host with the same options. It is what collperf is to be\n"
-			"compared with: as cheap as can be. It has no security and does not repeat\n"
-			"lost messages. With --spin it polls without end; without, it sleeps. With\n"
+			"Start it on every host with the same options. It is the baseline for\n"
+			"collperf, as cheap as possible: it neither authenticates messages nor\n"
+			"retransmits lost ones. With --spin it polls, otherwise it sleeps; with\n"
 			"--skew its barriers sleep in any case.\n\n",
 		.own = own,
 		.own_help =

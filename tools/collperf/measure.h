@@ -39,7 +39,7 @@ struct work {
 /* Run the operation as often as @options say, before it is measured. */
 void measure_warm_up(const struct options *options, const struct work *work);
 
-/* Run the operation as often as @options say, and take its time. */
+/* Run the operation as often as @options say, and measure its time. */
 void measure(struct figures *figures, const struct options *options, const struct work *work);
 
 /*

@@ -25,9 +25,9 @@
  * @fanout: of k-ary trees, else 0
  * @iterations: operations that are measured
  * @warm_up: operations before them
- * @spin_us: spin so long before sleeping
- * @shuffle: let the hosts run in ever another order
- * @skew_us: delay every host for up to so long, or NO_SKEW: another experiment
+ * @spin_us: time to spin before sleeping
+ * @shuffle: let the hosts run in a different order each time
+ * @skew_us: greatest delay of a host, or NO_SKEW to measure latency
  * @catch_up_us: delay behind the operation in it
  * @seed: of its delays
  * @mean_only: leave out what needs a clock around every single operation
@@ -63,7 +63,7 @@ struct options {
  * @help: printed before the list of options
  * @own: its own options, ended by an empty one; their letters are not shared ones
  * @own_help: printed behind the shared options
- * @take: take one of its own options; exits if @value is wrong
+ * @take: handle one of its own options; exits if @value is wrong
  * @context: handed to it
  * @port: of hosts that name none
  */

@@ -135,7 +135,7 @@ static void plan_up(struct plan *plan, const struct place *place)
 		add_send(plan, place->parent, place->index);
 }
 
-/* The largest subtree, which takes longest, is told first. */
+/* The largest subtree, which needs the most time, is sent to first. */
 static void plan_down(struct plan *plan, const struct place *place, bool binomial)
 {
 	int i;

@@ -9,7 +9,7 @@
  *
  * The time from begin to end without the delays is the operation's: the waiting of
  * those who poll, and whatever softirq does in the midst of the computing. Delays
- * are numbers of rounds of an empty loop, so whoever interrupts it makes it longer.
+ * are numbers of rounds of an empty loop, so an interrupt makes it longer.
  * To subtract them exactly, all is run first without the operation.
  */
 #ifndef COLLPERF_SKEW_H

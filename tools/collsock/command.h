@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What all sub-commands share. A sub-command is one function, which gets the words
- * behind its name and returns the exit status. What goes wrong ends the process
+ * behind its name and returns the exit status; main.c lists them. An error ends the process
  * with a sentence on standard error (errx).
  */
 #ifndef COMMAND_H
@@ -13,19 +13,19 @@
 #define EXIT_DONE	0
 #define EXIT_ERROR	1
 #define EXIT_PROBLEMS	2	/* doctor has found some */
-#define EXIT_WAITS	3	/* wait: somebody does */
+#define EXIT_WAITS	3	/* wait: somebody waits */
 
 /**
  * struct options - what the command line says before and after the words
- * @json: JSON instead of text
- * @pretty: JSON for people
- * @statistics: more of it
+ * @json: print JSON instead of text
+ * @pretty: indented JSON
+ * @statistics: more details
  * @color: colored text
- * @timestamps: monitor: when
- * @last: wait: the past instead of now
- * @prometheus: stat: text exposition format
- * @interval_s: wait: look again after so long; 0: look once
- * @count: wait: look so often; 0: without end
+ * @timestamps: monitor: print times
+ * @last: wait: past operations instead of the present ones
+ * @prometheus: stat: Prometheus' text exposition format
+ * @interval_s: wait: time between two looks; 0: look once
+ * @count: wait: number of looks; 0: no limit
  */
 struct options {
 	bool		json;
@@ -41,20 +41,7 @@ struct options {
 
 extern struct options options;
 
-int command_group(char **words);
-int command_host(char **words);
-int command_rank(char **words);
-int command_peer(char **words);
-int command_operation(char **words);
-int command_stat(char **words);
-int command_get(char **words);
-int command_set(char **words);
-int command_monitor(char **words);
-int command_end(char **words);
-int command_wait(char **words);
-int command_doctor(char **words);
-
-/* A sub-command that takes no more words. */
+/* Ends the process if there are more words. */
 void command_no_more(char **words);
 
 /* A whole number, or the end of the process. */

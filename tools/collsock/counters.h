@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the numbers mean that the module tells of a namespace and of a group. */
+/* The meaning of the counters of a namespace and of a group. */
 #ifndef COUNTERS_H
 #define COUNTERS_H
 
@@ -11,7 +11,7 @@
  * @metric: name for Prometheus, without "collsock_", with its unit
  * @gauge: it also goes down
  * @help: what it is
- * @advice: what to do when it is not 0, or NULL if that is no trouble
+ * @advice: what to do when it is not 0, or NULL if that is harmless
  */
 struct counter {
 	const char	*key;

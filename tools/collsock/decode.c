@@ -11,7 +11,7 @@
 #include "text.h"
 
 /* An unsigned number of any width; 0 for what has no such width. */
-static uint64_t attribute_number(const struct nlattr *attribute)
+static uint64_t decode_number(const struct nlattr *attribute)
 {
 	switch (nla_len(attribute)) {
 	case sizeof(uint8_t):
@@ -99,7 +99,7 @@ static struct json_object *decode_attribute(const struct decode_field *field,
 					    const struct nlattr *attribute,
 					    struct json_object *object)
 {
-	uint64_t number = attribute_number(attribute);
+	uint64_t number = decode_number(attribute);
 
 	switch (field->kind) {
 	case DECODE_HEX:
@@ -126,7 +126,7 @@ static struct json_object *decode_attribute(const struct decode_field *field,
 	}
 }
 
-static bool is_array(const struct decode_field *field)
+static bool decode_is_array(const struct decode_field *field)
 {
 	return field->kind == DECODE_NUMBERS || field->kind == DECODE_NESTS;
 }
@@ -140,7 +140,7 @@ struct json_object *decode(const struct decode_field *set, struct nlattr *head, 
 
 	/* In the order of the set, whatever that of the kernel is */
 	for (field = set; field->name; field++) {
-		array = is_array(field) ? json_object_new_array() : NULL;
+		array = decode_is_array(field) ? json_object_new_array() : NULL;
 		if (array)
 			json_object_object_add(object, field->name, array);
 		if (field->kind == DECODE_FLAG)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The attributes of the netlink family (Documentation/netlink/specs/collsock.yaml) as
- * JSON objects. All commands work on these; printing them as JSON is then nothing more
- * than that. Keys are the names of the specification, with _ for -. What the kernel did
- * not tell is absent, but flags are true or false.
+ * JSON objects: what commands that list things print, as JSON or as a table. A command that
+ * decides something reads them into a structure first (operation.h). Keys are the names of the
+ * specification, with _ for -. Attributes that the kernel did not send are absent, but flags
+ * are true or false.
  */
 #ifndef DECODE_H
 #define DECODE_H
@@ -15,7 +16,7 @@
 
 enum decode_kind {
 	DECODE_NUMBER,
-	DECODE_HEX,		/* a number that says nothing as one */
+	DECODE_HEX,		/* a number that nobody reads as one */
 	DECODE_RANK,		/* absent if it is COLLSOCK_NO_RANK */
 	DECODE_ERRNO,		/* absent if it is 0 */
 	DECODE_NAME,		/* a number that has a name */

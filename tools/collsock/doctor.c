@@ -36,20 +36,20 @@ static const struct {
 	{ "idle states",	doctor_idle_states },
 };
 
-static const char *result_name(enum doctor_result result)
+static const char *doctor_result_name(enum doctor_result result)
 {
 	static const char *const names[] = { "ok", "note", "warning", "problem" };
 
 	return names[result];
 }
 
-static void print(enum doctor_result result, struct json_object *finding)
+static void doctor_print(enum doctor_result result, struct json_object *finding)
 {
 	static const enum text_color colors[] = {
 		COLOR_GOOD, COLOR_NAME, COLOR_WARNING, COLOR_BAD
 	};
 
-	printf("%s%-8s%s %-14s %s\n", text_color(colors[result]), result_name(result),
+	printf("%s%-8s%s %-14s %s\n", text_color(colors[result]), doctor_result_name(result),
 	       text_color(COLOR_PLAIN), text_string(finding, "check", ""),
 	       text_string(finding, "finding", ""));
 	if (text_has(finding, "advice"))
@@ -69,14 +69,14 @@ void doctor_say(struct doctor *d, enum doctor_result result, const char *advice,
 		abort();
 	va_end(arguments);
 	text_put_string(finding, "check", d->check);
-	text_put_string(finding, "result", result_name(result));
+	text_put_string(finding, "result", doctor_result_name(result));
 	text_put_string(finding, "finding", text);
 	if (advice)
 		text_put_string(finding, "advice", advice);
 	free(text);
 	d->problems += result == DOCTOR_PROBLEM;
 	if (!options.json)
-		print(result, finding);
+		doctor_print(result, finding);
 	json_object_array_add(d->findings, finding);
 }
 
@@ -93,7 +93,7 @@ long doctor_read_number(const char *path)
 	return number;
 }
 
-static void gather(struct doctor *d)
+static void doctor_gather(struct doctor *d)
 {
 	d->findings = json_object_new_array();
 	d->port = COLLSOCK_PORT;
@@ -109,7 +109,7 @@ static void gather(struct doctor *d)
 					decode_early_packet);
 }
 
-static void release(struct doctor *d)
+static void doctor_release(struct doctor *d)
 {
 	json_object_put(d->findings);
 	json_object_put(d->net);
@@ -120,7 +120,7 @@ static void release(struct doctor *d)
 	free(d);
 }
 
-int command_doctor(char **words)
+int doctor_command(char **words)
 {
 	struct doctor *d = calloc(1, sizeof(*d));
 	int status;
@@ -128,7 +128,7 @@ int command_doctor(char **words)
 
 	if (!d)
 		abort();
-	gather(d);
+	doctor_gather(d);
 	doctor_take_hosts(d, words);
 	for (i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
 		d->check = checks[i].name;
@@ -138,6 +138,6 @@ int command_doctor(char **words)
 	if (options.json)
 		text_print(json_object_get(d->findings));
 	status = d->problems ? EXIT_PROBLEMS : EXIT_DONE;
-	release(d);
+	doctor_release(d);
 	return status;
 }

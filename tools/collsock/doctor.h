@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Checks with words that one can act on. A check is one function; it looks at one thing
- * and says what it found by doctor_say(). What it must know is gathered once, before.
+ * Checks whose findings say what to do. A check is one function; it looks at one thing
+ * and reports what it found by doctor_say(). The facts are gathered once, before.
  */
 #ifndef DOCTOR_H
 #define DOCTOR_H
@@ -16,7 +16,7 @@
 
 enum doctor_result {
 	DOCTOR_OK,
-	DOCTOR_NOTE,	/* as it should be, and could be faster */
+	DOCTOR_NOTE,	/* correct, but could be faster */
 	DOCTOR_WARNING,
 	DOCTOR_PROBLEM,
 };
@@ -31,10 +31,10 @@ enum doctor_result {
  * @numeric: its address; a link-local one with its interface
  * @address: the same
  * @bytes: of @address
- * @source: address of this host on the way there
- * @device: through which it goes; empty if that is not known
- * @mtu: of the way
- * @routed: there is a way
+ * @source: address of this host on the route to it
+ * @device: network device of the route; empty if that is not known
+ * @mtu: of the route
+ * @routed: there is a route
  */
 struct doctor_host {
 	char			name[NI_MAXHOST];
@@ -55,12 +55,12 @@ struct doctor_host {
  * @groups: array
  * @members: array of the hosts of all groups
  * @early_packets: array
- * @hosts: to which the way is checked
- * @host_count: so many
+ * @hosts: whose routes are checked
+ * @host_count: number of @hosts
  * @port: UDP port
  * @findings: array of what was found
  * @check: name of the check that runs
- * @problems: so many were found
+ * @problems: number of problems found
  */
 struct doctor {
 	struct netlink		n;
@@ -76,6 +76,9 @@ struct doctor {
 	const char		*check;
 	unsigned int		problems;
 };
+
+/* The sub-command "doctor". */
+int doctor_command(char **words);
 
 /* What was found, and what to do, or NULL. */
 [[gnu::format(printf, 4, 5)]]
@@ -94,7 +97,7 @@ void doctor_counters(struct doctor *d);
 void doctor_groups(struct doctor *d);
 void doctor_early_packets(struct doctor *d);
 
-/* Take the hosts that were named; without any, those that groups here have never heard. */
+/* Add the hosts that are named; without any, those that groups here have never heard. */
 void doctor_take_hosts(struct doctor *d, char **names);
 bool doctor_has_host(const struct doctor *d, const char *address);
 void doctor_port(struct doctor *d);

@@ -18,7 +18,7 @@ void doctor_timers(struct doctor *d)
 	if (resolution.tv_sec || resolution.tv_nsec > COARSE_NS)
 		doctor_say(d, DOCTOR_WARNING,
 			   "boot without highres=off, with a clock source that can (CONFIG_HIGH_RES_TIMERS)",
-			   "not of high resolution: what is lost is sent again only %ld us later",
+			   "not of high resolution: retransmissions are %ld us late",
 			   resolution.tv_nsec / 1000);
 	else
 		doctor_say(d, DOCTOR_OK, NULL, "of high resolution");
@@ -36,11 +36,11 @@ void doctor_backlog(struct doctor *d)
 		fclose(file);
 	if (dropped)
 		doctor_say(d, DOCTOR_WARNING,
-			   "sysctl net.core.netdev_max_backlog=10000, if it grows",
-			   "since the boot %lu packets found no room in a processor's queue",
+			   "if it grows: sysctl net.core.netdev_max_backlog=10000",
+			   "%lu packets were dropped since boot at a processor's queue",
 			   dropped);
 	else
-		doctor_say(d, DOCTOR_OK, NULL, "every packet found room in a processor's queue");
+		doctor_say(d, DOCTOR_OK, NULL, "no packet was dropped at a processor's queue");
 }
 
 void doctor_idle_states(struct doctor *d)
@@ -61,7 +61,7 @@ void doctor_idle_states(struct doctor *d)
 			deepest = latency;
 	}
 	if (deepest > DEEP_US)
-		doctor_say(d, DOCTOR_NOTE, "for the least latency: cpupower idle-set -D 50",
+		doctor_say(d, DOCTOR_NOTE, "for the lowest latency: cpupower idle-set -D 50",
 			   "a processor takes up to %ld us to wake up", deepest);
 	else
 		doctor_say(d, DOCTOR_OK, NULL, "a processor wakes up within %ld us", deepest);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the module has seen of other hosts: groups, early packets, counters. */
+/* What the module knows of other hosts: groups, early packets, counters. */
 #include <string.h>
 
 #include "counters.h"
@@ -8,7 +8,7 @@
 
 #define EARLY_RECENT_MS 60000
 
-static bool is(struct json_object *object, const char *key, const char *value)
+static bool doctor_object_is(struct json_object *object, const char *key, const char *value)
 {
 	return !strcmp(text_string(object, key, ""), value);
 }
@@ -20,10 +20,11 @@ void doctor_groups(struct doctor *d)
 	for (i = 0; i < count; i++) {
 		struct json_object *group = json_object_array_get_idx(d->groups, i);
 
-		if (!is(group, "state", "failed"))
+		if (!doctor_object_is(group, "state", "failed"))
 			continue;
 		failed++;
-		doctor_say(d, DOCTOR_WARNING, "its processes see that error, and must join anew",
+		doctor_say(d, DOCTOR_WARNING,
+			   "its processes get that error, and must join a new group",
 			   "group %s (handle %s) has failed: %s because of rank %s",
 			   text_string(group, "id", ""), text_string(group, "handle", ""),
 			   text_string(group, "error", "?"),
@@ -36,36 +37,37 @@ void doctor_groups(struct doctor *d)
 /* ---- early packets ---- */
 
 /* Is it a packet of a group that has been joined meanwhile? */
-static bool is_of_a_group(struct doctor *d, struct json_object *packet)
+static bool doctor_is_of_a_group(struct doctor *d, struct json_object *packet)
 {
 	size_t i;
 
 	for (i = 0; i < json_object_array_length(d->groups); i++)
-		if (is(json_object_array_get_idx(d->groups, i), "tag",
-		       text_string(packet, "tag", "-")))
+		if (doctor_object_is(json_object_array_get_idx(d->groups, i), "tag",
+				     text_string(packet, "tag", "-")))
 			return true;
 	return false;
 }
 
 /* The member of a group here that has that address, and was never heard; or NULL. */
-static struct json_object *unheard_member(struct doctor *d, const char *address)
+static struct json_object *doctor_unheard_member(struct doctor *d, const char *address)
 {
 	size_t i;
 
 	for (i = 0; i < json_object_array_length(d->members); i++) {
 		struct json_object *member = json_object_array_get_idx(d->members, i);
 
-		if (is(member, "address", address) &&
-		    (is(member, "state", "unheard") || is(member, "state", "unknown")))
+		if (doctor_object_is(member, "address", address) &&
+		    (doctor_object_is(member, "state", "unheard") ||
+		     doctor_object_is(member, "state", "unknown")))
 			return member;
 	}
 	return NULL;
 }
 
-static void judge_early_packet(struct doctor *d, struct json_object *packet)
+static void doctor_judge_early_packet(struct doctor *d, struct json_object *packet)
 {
 	const char *address = text_string(packet, "address", "");
-	struct json_object *member = unheard_member(d, address);
+	struct json_object *member = doctor_unheard_member(d, address);
 	char text[TEXT_BYTES];
 
 	text_ms(text, text_number(packet, "age_ms", 0));
@@ -92,19 +94,20 @@ void doctor_early_packets(struct doctor *d)
 	for (i = 0; i < json_object_array_length(d->early_packets); i++) {
 		struct json_object *packet = json_object_array_get_idx(d->early_packets, i);
 
-		if (is_of_a_group(d, packet) || text_number(packet, "age_ms", 0) > EARLY_RECENT_MS)
+		if (doctor_is_of_a_group(d, packet) ||
+		    text_number(packet, "age_ms", 0) > EARLY_RECENT_MS)
 			continue;
 		count++;
-		judge_early_packet(d, packet);
+		doctor_judge_early_packet(d, packet);
 	}
 	if (!count)
-		doctor_say(d, DOCTOR_OK, NULL, "nobody has sent for groups that are not here");
+		doctor_say(d, DOCTOR_OK, NULL, "no packet for a group that is not here");
 }
 
 /* ---- counters ---- */
 
-/* While ranks join it is usual; hosts that sent early packets are named. */
-static bool is_usual(const struct counter *c)
+/* Usual while ranks join; hosts that sent early packets are reported already. */
+static bool doctor_is_usual(const struct counter *c)
 {
 	return !strcmp(c->key, "unknown_group");
 }
@@ -115,7 +118,7 @@ void doctor_counters(struct doctor *d)
 	unsigned int bad = 0;
 
 	for (c = counters_net; c->key; c++) {
-		if (!c->advice || is_usual(c) || !text_number(d->net, c->key, 0))
+		if (!c->advice || doctor_is_usual(c) || !text_number(d->net, c->key, 0))
 			continue;
 		bad++;
 		doctor_say(d, DOCTOR_WARNING, c->advice, "%s is %s: %s", c->key,

@@ -13,12 +13,12 @@
 #include "doctor.h"
 #include "text.h"
 
-static bool is_installed(void)
+static bool doctor_is_installed(void)
 {
 	return !system("PATH=$PATH:/usr/sbin:/sbin modinfo collsock >/dev/null 2>&1");
 }
 
-static bool is_loaded(void)
+static bool doctor_is_loaded(void)
 {
 	return !access("/sys/module/collsock", F_OK);
 }
@@ -27,26 +27,26 @@ void doctor_module(struct doctor *d)
 {
 	if (d->connected)
 		doctor_say(d, DOCTOR_OK, NULL, "loaded, and its netlink family is there");
-	else if (is_loaded())
+	else if (doctor_is_loaded())
 		doctor_say(d, DOCTOR_PROBLEM,
 			   "install a module as new as this command; rmmod collsock; modprobe collsock",
 			   "loaded, but it has no netlink family");
 	else if (doctor_read_number("/proc/sys/kernel/modules_disabled") == 1)
 		doctor_say(d, DOCTOR_PROBLEM,
 			   "reboot; have it loaded at boot: /etc/modules-load.d/collsock.conf",
-			   "not loaded, and this kernel takes no more modules (kernel.modules_disabled)");
-	else if (is_installed())
+			   "not loaded, and this kernel loads no more modules (kernel.modules_disabled)");
+	else if (doctor_is_installed())
 		doctor_say(d, DOCTOR_PROBLEM,
 			   "modprobe collsock; if it is refused, dmesg says why",
 			   "installed, but not loaded");
 	else
 		doctor_say(d, DOCTOR_PROBLEM,
-			   "build and install it for the kernel that runs (uname -r)",
+			   "build and install it for the running kernel (uname -r)",
 			   "not loaded, and not installed for this kernel");
 }
 
 /* The variable is four bytes of attributes, and then 0 or 1. */
-static bool secure_boot_is_on(void)
+static bool doctor_secure_boot_is_on(void)
 {
 	char value[5] = "";
 	glob_t found;
@@ -66,7 +66,7 @@ static bool secure_boot_is_on(void)
 
 #define LOCKDOWN "/sys/kernel/security/lockdown"
 
-static bool file_has(const char *path, const char *what)
+static bool doctor_file_has(const char *path, const char *what)
 {
 	FILE *file = fopen(path, "re");
 	char line[64] = "";
@@ -80,32 +80,33 @@ static bool file_has(const char *path, const char *what)
 }
 
 /* What makes the kernel refuse modules without a signature it trusts, or NULL. */
-static const char *who_wants_signatures(void)
+static const char *doctor_who_wants_signatures(void)
 {
 	/* It refuses nothing itself, so it counts only where lockdown cannot be asked. */
-	if (secure_boot_is_on() && !file_has(LOCKDOWN, "[none]"))
+	if (doctor_secure_boot_is_on() && !doctor_file_has(LOCKDOWN, "[none]"))
 		return "Secure Boot is on";
-	if (file_has("/sys/module/module/parameters/sig_enforce", "Y"))
+	if (doctor_file_has("/sys/module/module/parameters/sig_enforce", "Y"))
 		return "module.sig_enforce is set";
-	if (file_has(LOCKDOWN, "[integrity]") || file_has(LOCKDOWN, "[confidentiality]"))
+	if (doctor_file_has(LOCKDOWN, "[integrity]") ||
+	    doctor_file_has(LOCKDOWN, "[confidentiality]"))
 		return "lockdown is on";
 	return NULL;
 }
 
-/* Of interest only to who cannot load it. */
+/* Of interest only while the module is not loaded. */
 void doctor_signatures(struct doctor *d)
 {
 	const char *who;
 
-	if (d->connected || is_loaded())
+	if (d->connected || doctor_is_loaded())
 		return;
-	who = who_wants_signatures();
+	who = doctor_who_wants_signatures();
 	if (who)
 		doctor_say(d, DOCTOR_WARNING,
 			   "sign the module with an enrolled key (mokutil --import), or turn that off",
-			   "%s: the kernel loads signed modules only", who);
+			   "%s: the kernel requires signed modules", who);
 	else
-		doctor_say(d, DOCTOR_OK, NULL, "the kernel loads modules without one");
+		doctor_say(d, DOCTOR_OK, NULL, "the kernel does not require signed modules");
 }
 
 void doctor_family(struct doctor *d)

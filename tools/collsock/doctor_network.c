@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The way to other hosts: port, firewall, route, packet size, reachability. */
+/* The path to other hosts: port, firewall, route, packet size, reachability. */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@
 
 /* ---- hosts ---- */
 
-static const void *bytes_of(const struct sockaddr_storage *address)
+static const void *doctor_address_bytes(const struct sockaddr_storage *address)
 {
 	if (address->ss_family == AF_INET)
 		return &((const struct sockaddr_in *)address)->sin_addr;
@@ -39,14 +39,14 @@ static const void *bytes_of(const struct sockaddr_storage *address)
 }
 
 /* A link-local address has its interface behind it. */
-static void numeric_of(const struct sockaddr_storage *address, char text[DOCTOR_NUMERIC])
+static void doctor_write_numeric(const struct sockaddr_storage *address, char text[DOCTOR_NUMERIC])
 {
 	if (getnameinfo((const struct sockaddr *)address, sizeof(*address), text, DOCTOR_NUMERIC,
 			NULL, 0, NI_NUMERICHOST))
 		snprintf(text, DOCTOR_NUMERIC, "?");
 }
 
-static void find_device(struct doctor_host *host, const struct sockaddr_storage *source)
+static void doctor_find_device(struct doctor_host *host, const struct sockaddr_storage *source)
 {
 	size_t bytes = source->ss_family == AF_INET ? sizeof(struct in_addr) :
 						      sizeof(struct in6_addr);
@@ -56,14 +56,14 @@ static void find_device(struct doctor_host *host, const struct sockaddr_storage 
 		return;
 	for (one = all; one; one = one->ifa_next)
 		if (one->ifa_addr && one->ifa_addr->sa_family == source->ss_family &&
-		    !memcmp(bytes_of((struct sockaddr_storage *)one->ifa_addr), bytes_of(source),
-			    bytes))
+		    !memcmp(doctor_address_bytes((struct sockaddr_storage *)one->ifa_addr),
+			    doctor_address_bytes(source), bytes))
 			snprintf(host->device, sizeof(host->device), "%s", one->ifa_name);
 	freeifaddrs(all);
 }
 
 /* A socket that is connected knows its route; nothing is sent. */
-static void find_route(struct doctor_host *host)
+static void doctor_find_route(struct doctor_host *host)
 {
 	bool ipv4 = host->address.ss_family == AF_INET;
 	struct sockaddr_storage source = { };
@@ -76,8 +76,8 @@ static void find_route(struct doctor_host *host)
 	if (!connect(fd, (struct sockaddr *)&host->address, host->bytes) &&
 	    !getsockname(fd, (struct sockaddr *)&source, &bytes)) {
 		host->routed = true;
-		numeric_of(&source, host->source);
-		find_device(host, &source);
+		doctor_write_numeric(&source, host->source);
+		doctor_find_device(host, &source);
 		bytes = sizeof(host->mtu);
 		getsockopt(fd, ipv4 ? IPPROTO_IP : IPPROTO_IPV6, ipv4 ? IP_MTU : IPV6_MTU,
 			   &host->mtu, &bytes);
@@ -85,7 +85,7 @@ static void find_route(struct doctor_host *host)
 	close(fd);
 }
 
-static void take_host(struct doctor *d, const char *name)
+static void doctor_add_host(struct doctor *d, const char *name)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_DGRAM };
 	struct doctor_host *host = &d->hosts[d->host_count];
@@ -104,8 +104,8 @@ static void take_host(struct doctor *d, const char *name)
 	memcpy(&host->address, found->ai_addr, found->ai_addrlen);
 	host->bytes = found->ai_addrlen;
 	freeaddrinfo(found);
-	numeric_of(&host->address, host->numeric);
-	find_route(host);
+	doctor_write_numeric(&host->address, host->numeric);
+	doctor_find_route(host);
 }
 
 bool doctor_has_host(const struct doctor *d, const char *address)
@@ -123,21 +123,21 @@ void doctor_take_hosts(struct doctor *d, char **names)
 	size_t i, count = d->members && !*names ? json_object_array_length(d->members) : 0;
 
 	for (; *names; names++)
-		take_host(d, *names);
+		doctor_add_host(d, *names);
 	for (i = 0; i < count && d->host_count < UNHEARD_MOST; i++) {
 		struct json_object *member = json_object_array_get_idx(d->members, i);
 		const char *address = text_string(member, "address", "");
 
 		if (!strcmp(text_string(member, "state", ""), "unheard") &&
 		    !doctor_has_host(d, address))
-			take_host(d, address);
+			doctor_add_host(d, address);
 	}
 }
 
 /* ---- this host ---- */
 
 /* Does a socket hold the port? */
-static bool port_is_taken(const char *path, unsigned int port)
+static bool doctor_port_is_taken(const char *path, unsigned int port)
 {
 	FILE *file = fopen(path, "re");
 	char line[LINE_BYTES];
@@ -159,8 +159,8 @@ void doctor_port(struct doctor *d)
 
 	if (ours)
 		doctor_say(d, DOCTOR_OK, NULL, "groups use UDP port %u", d->port);
-	else if (port_is_taken("/proc/self/net/udp", d->port) ||
-		 port_is_taken("/proc/self/net/udp6", d->port))
+	else if (doctor_port_is_taken("/proc/self/net/udp", d->port) ||
+		 doctor_port_is_taken("/proc/self/net/udp6", d->port))
 		doctor_say(d, DOCTOR_PROBLEM,
 			   "ss -ulpn finds it; or collsock set port NUMBER, on all hosts",
 			   "another program holds UDP port %u", d->port);
@@ -175,7 +175,7 @@ void doctor_port(struct doctor *d)
  * @closed: what no rule accepts is refused
  * @accepts: a rule accepts the port
  * @unclear: a rule is about ports of UDP that stand elsewhere
- * @input: the present chain is one for what comes in
+ * @input: the current chain is one for incoming packets
  * @keeper: whose rules they are
  * @some: a rule that accepts all ports from some senders, or empty
  * @refuses: a rule that refuses it, perhaps to some only, or empty
@@ -191,13 +191,13 @@ struct firewall {
 	char	refuses[LINE_BYTES];
 };
 
-static void keep_rule(char kept[LINE_BYTES], const char *line)
+static void doctor_keep_rule(char kept[LINE_BYTES], const char *line)
 {
 	line += strspn(line, " \t");
 	snprintf(kept, LINE_BYTES, "%.*s", (int)strcspn(line, "\n"), line);
 }
 
-static void read_rule(struct firewall *firewall, const char *line, unsigned int port)
+static void doctor_read_rule(struct firewall *firewall, const char *line, unsigned int port)
 {
 	enum firewall_keeper keeper = firewall_keeper_of(line);
 
@@ -209,10 +209,10 @@ static void read_rule(struct firewall *firewall, const char *line, unsigned int 
 		firewall->accepts = true;
 		break;
 	case FIREWALL_REFUSES:
-		keep_rule(firewall->refuses, line);
+		doctor_keep_rule(firewall->refuses, line);
 		break;
 	case FIREWALL_ACCEPTS_SOME:
-		keep_rule(firewall->some, line);
+		doctor_keep_rule(firewall->some, line);
 		break;
 	case FIREWALL_UNCLEAR:
 		firewall->unclear = true;
@@ -223,7 +223,7 @@ static void read_rule(struct firewall *firewall, const char *line, unsigned int 
 }
 
 /* A set of ports may make a line of any length. */
-static void read_firewall(struct firewall *firewall, const char *command, unsigned int port)
+static void doctor_read_firewall(struct firewall *firewall, const char *command, unsigned int port)
 {
 	FILE *file = popen(command, "re");
 	char *line = NULL;
@@ -232,17 +232,17 @@ static void read_firewall(struct firewall *firewall, const char *command, unsign
 	if (!file)
 		return;
 	while (getline(&line, &room, file) > 0)
-		read_rule(firewall, line, port);
+		doctor_read_rule(firewall, line, port);
 	free(line);
 	firewall->readable |= !pclose(file);
 }
 
 /* A rule beside those of another keeper accepts nothing that they refuse. */
-static void say_closed(struct doctor *d, enum firewall_keeper keeper)
+static void doctor_say_closed(struct doctor *d, enum firewall_keeper keeper)
 {
 	static const char *const forms[] = {
 		[FIREWALL_OF_NOBODY] =
-			"nft add rule inet filter input ip saddr NETWORK udp dport %u accept, or what your firewall has for it",
+			"insert a rule before those that drop: nft insert rule inet filter input ip saddr NETWORK udp dport %u accept, or what your firewall has for it",
 		[FIREWALL_OF_UFW] = "ufw allow proto udp from NETWORK to any port %u",
 		[FIREWALL_OF_FIREWALLD] =
 			"firewall-cmd --permanent --zone=ZONE --add-port=%u/udp; firewall-cmd --reload",
@@ -259,9 +259,10 @@ void doctor_firewall(struct doctor *d)
 {
 	struct firewall firewall = { };
 
-	read_firewall(&firewall, "PATH=$PATH:/usr/sbin:/sbin nft list ruleset 2>/dev/null",
-		      d->port);
-	read_firewall(&firewall, "PATH=$PATH:/usr/sbin:/sbin iptables-save 2>/dev/null", d->port);
+	doctor_read_firewall(&firewall, "PATH=$PATH:/usr/sbin:/sbin nft list ruleset 2>/dev/null",
+			     d->port);
+	doctor_read_firewall(&firewall, "PATH=$PATH:/usr/sbin:/sbin iptables-save 2>/dev/null",
+			     d->port);
 	if (!firewall.readable)
 		doctor_say(d, DOCTOR_NOTE, "as root, nft list ruleset shows what there is",
 			   "its rules cannot be read here");
@@ -277,7 +278,7 @@ void doctor_firewall(struct doctor *d)
 			   "packets are refused unless a rule accepts them; whether one accepts UDP port %u stands in sets that were not read",
 			   d->port);
 	else if (firewall.closed && !firewall.accepts)
-		say_closed(d, firewall.keeper);
+		doctor_say_closed(d, firewall.keeper);
 	else
 		doctor_say(d, DOCTOR_OK, NULL, "no sign that UDP port %u is refused", d->port);
 }
@@ -302,7 +303,7 @@ void doctor_route(struct doctor *d)
 	}
 }
 
-static int largest_segment(const struct doctor *d)
+static int doctor_largest_segment(const struct doctor *d)
 {
 	int largest = COLLSOCK_DEFAULT_SEGMENT, segment;
 	size_t i, count = d->groups ? json_object_array_length(d->groups) : 0;
@@ -318,7 +319,7 @@ static int largest_segment(const struct doctor *d)
 void doctor_mtu(struct doctor *d)
 {
 	struct doctor_host *host;
-	int segment = largest_segment(d), packet;
+	int segment = doctor_largest_segment(d), packet;
 
 	for (host = d->hosts; host < d->hosts + d->host_count; host++) {
 		if (!host->routed)
@@ -338,7 +339,7 @@ void doctor_mtu(struct doctor *d)
 }
 
 /* Ask once. Return: the status of ping(8). */
-static int ping(char *address)
+static int doctor_ping(char *address)
 {
 	char *const words[] = { "ping", "-q", "-c", "1", "-W", "1", address, NULL };
 	posix_spawn_file_actions_t silence;
@@ -363,7 +364,7 @@ void doctor_reach(struct doctor *d)
 	for (host = d->hosts; host < d->hosts + d->host_count; host++) {
 		if (!host->routed)
 			continue;
-		status = ping(host->numeric);
+		status = doctor_ping(host->numeric);
 		if (!status)
 			doctor_say(d, DOCTOR_OK, NULL, "%s answers a ping", host->name);
 		else if (status == 1)
@@ -379,7 +380,7 @@ void doctor_reach(struct doctor *d)
 
 /* ---- its devices ---- */
 
-static void check_device(struct doctor *d, const char *device)
+static void doctor_check_device(struct doctor *d, const char *device)
 {
 	struct ethtool_coalesce coalesce = { .cmd = ETHTOOL_GCOALESCE };
 	struct ifreq request = { .ifr_data = (void *)&coalesce };
@@ -414,6 +415,6 @@ void doctor_coalescing(struct doctor *d)
 			if (!strcmp(d->hosts[i].device, d->hosts[j].device))
 				break;
 		if (j == i && *d->hosts[i].device)
-			check_device(d, d->hosts[i].device);
+			doctor_check_device(d, d->hosts[i].device);
 	}
 }

@@ -7,6 +7,7 @@
 #include <linux/collsock_netlink.h>
 
 #include "command.h"
+#include "end.h"
 #include "groups.h"
 #include "process.h"
 #include "text.h"
@@ -18,13 +19,13 @@ static void end_group(struct netlink *n, struct json_object *group)
 	if (nla_put_u32(message, COLLSOCK_A_GROUP_HANDLE, text_number(group, "handle", 0)))
 		errx(EXIT_ERROR, "no memory for a request");
 	netlink_do(n, message, NULL);
-	/* That it ended by itself meanwhile is no less. */
+	/* It may have ended by itself meanwhile. */
 	if (n->error && n->error != ENOENT)
 		netlink_fail(n, "the group was not ended");
 }
 
-/* The ranks that are there, with their processes. */
-static struct json_object *holders(struct netlink *n, struct json_object *group)
+/* The ranks that have joined, with their processes. */
+static struct json_object *end_holders(struct netlink *n, struct json_object *group)
 {
 	struct json_object *ranks, *there = json_object_new_array();
 	size_t i;
@@ -43,7 +44,7 @@ static struct json_object *holders(struct netlink *n, struct json_object *group)
 	return there;
 }
 
-static void print(struct json_object *ended)
+static void end_print(struct json_object *ended)
 {
 	struct json_object *ranks = json_object_object_get(ended, "holders");
 	size_t i;
@@ -59,7 +60,7 @@ static void print(struct json_object *ended)
 	}
 }
 
-int command_end(char **words)
+int end_command(char **words)
 {
 	struct json_object *groups, *ended = json_object_new_array();
 	struct netlink n;
@@ -73,11 +74,11 @@ int command_end(char **words)
 		one = json_object_new_object();
 		text_put(one, "handle", text_number(group, "handle", 0));
 		text_put(one, "id", text_number(group, "id", 0));
-		json_object_object_add(one, "holders", holders(&n, group));
+		json_object_object_add(one, "holders", end_holders(&n, group));
 		end_group(&n, group);
 		json_object_array_add(ended, one);
 		if (!options.json)
-			print(one);
+			end_print(one);
 	}
 	if (options.json)
 		text_print(json_object_get(ended));

@@ -10,8 +10,8 @@
 #define DIGITS	"0123456789"
 #define BETWEEN	" \t\n;,{}"
 
-/* Comments and prefixes of logs say nothing. */
-static void blank_quoted(char *line)
+/* Comments and prefixes of log messages have no effect. */
+static void firewall_blank_quoted(char *line)
 {
 	bool quoted = false;
 
@@ -27,8 +27,8 @@ static void blank_quoted(char *line)
 	}
 }
 
-/* Numbers and ranges, of nft with -, of iptables with :. Return: behind that with the port. */
-static const char *find_port(const char *at, const char *end, unsigned long port)
+/* Numbers and ranges, nft's with -, iptables' with :. Return: the end of the one with the port. */
+static const char *firewall_find_port(const char *at, const char *end, unsigned long port)
 {
 	unsigned long first, last;
 	bool number;
@@ -46,8 +46,8 @@ static const char *find_port(const char *at, const char *end, unsigned long port
 	return NULL;
 }
 
-/* iptables names it behind -j, for nft it is a word of its own. */
-static enum firewall_says verdict_of(const char *text, const char *end)
+/* Of iptables it follows -j, of nft it is a word by itself. */
+static enum firewall_says firewall_decision(const char *text, const char *end)
 {
 	const char *jump = strstr(text, " -j ");
 	size_t length;
@@ -66,39 +66,39 @@ static enum firewall_says verdict_of(const char *text, const char *end)
 	return FIREWALL_NOTHING;
 }
 
-static bool stands_before(const char *word, const char *line, const char *at)
+static bool firewall_stands_before(const char *word, const char *line, const char *at)
 {
 	size_t length = strlen(word);
 
 	return (size_t)(at - line) >= length && !strncmp(at - length, word, length);
 }
 
-/* Where the ports of UDP stand in the rule, or NULL. */
-static const char *find_ports(const char *line)
+/* The UDP ports in the rule, or NULL. */
+static const char *firewall_find_ports(const char *line)
 {
 	const char *at = strstr(line, "dport");
 	bool udp;
 
 	if (!at)
 		return NULL;
-	/* Of any protocol that has ports, but for what the rule says before */
-	if (stands_before("th ", line, at))
+	/* Of any protocol that has ports, unless the rule names one before */
+	if (firewall_stands_before("th ", line, at))
 		udp = strstr(line, "udp") || !strstr(line, "tcp");
 	else
-		udp = stands_before("udp ", line, at) || strstr(line, "-p udp ");
+		udp = firewall_stands_before("udp ", line, at) || strstr(line, "-p udp ");
 	return udp ? at : NULL;
 }
 
-static enum firewall_says read_map(const char *at, unsigned long port)
+static enum firewall_says firewall_read_map(const char *at, unsigned long port)
 {
 	const char *end = at + strcspn(at, "}");
 
-	at = find_port(at, end, port);
-	return at ? verdict_of(at, at + strcspn(at, ",}")) : FIREWALL_NOTHING;
+	at = firewall_find_port(at, end, port);
+	return at ? firewall_decision(at, at + strcspn(at, ",}")) : FIREWALL_NOTHING;
 }
 
 /* As nft has it: < <= > >= */
-static bool compares(const char *at, unsigned long port)
+static bool firewall_compares(const char *at, unsigned long port)
 {
 	unsigned long bound = strtoul(at + strcspn(at, DIGITS), NULL, 10);
 
@@ -107,15 +107,15 @@ static bool compares(const char *at, unsigned long port)
 	return *at == '<' ? port < bound : port > bound;
 }
 
-static enum firewall_says read_ports(const char *line, const char *at, unsigned long port)
+static enum firewall_says firewall_read_ports(const char *line, const char *at, unsigned long port)
 {
-	bool negated = stands_before("! --", line, at), matches;
+	bool negated = firewall_stands_before("! --", line, at), matches;
 	const char *ports;
 
 	at += strcspn(at, " ");
 	at += strspn(at, " ");
 	if (!strncmp(at, "vmap {", 6))
-		return read_map(at + 5, port);
+		return firewall_read_map(at + 5, port);
 	if (!strncmp(at, "!= ", 3)) {
 		negated = true;
 		at += 3;
@@ -126,21 +126,21 @@ static enum firewall_says read_ports(const char *line, const char *at, unsigned 
 	ports = at;
 	at += strspn(at, " {},-:" DIGITS);
 	if (*ports == '<' || *ports == '>')
-		matches = compares(ports, port);
+		matches = firewall_compares(ports, port);
 	else
-		matches = find_port(ports, at, port);
-	return matches != negated ? verdict_of(at, at + strlen(at)) : FIREWALL_NOTHING;
+		matches = firewall_find_port(ports, at, port);
+	return matches != negated ? firewall_decision(at, at + strlen(at)) : FIREWALL_NOTHING;
 }
 
-static bool has_one_of(const char *line, const char *const words[])
+static bool firewall_has_one_of(const char *line, const char *const words[])
 {
 	while (*words && !strstr(line, *words))
 		words++;
 	return *words;
 }
 
-/* Some senders are named, and nothing else that a packet must be: "lo" sends none. */
-static bool is_of_senders_alone(const char *line)
+/* The rule matches by sender only; nothing comes from "lo". */
+static bool firewall_is_of_senders_alone(const char *line)
 {
 	static const char *const senders[] = {
 		"saddr ", " -s ", "iifname ", "iif ", " -i ", NULL
@@ -150,7 +150,7 @@ static bool is_of_senders_alone(const char *line)
 		"oif", " -o ", "FORWARD", "OUTPUT", "\"lo\"", " -i lo ", NULL
 	};
 
-	return has_one_of(line, senders) && !has_one_of(line, others);
+	return firewall_has_one_of(line, senders) && !firewall_has_one_of(line, others);
 }
 
 enum firewall_says firewall_reads(const char *line, unsigned long port)
@@ -161,26 +161,26 @@ enum firewall_says firewall_reads(const char *line, unsigned long port)
 
 	if (!words)
 		err(EXIT_ERROR, "a rule");
-	blank_quoted(words);
-	ports = find_ports(words);
+	firewall_blank_quoted(words);
+	ports = firewall_find_ports(words);
 	if (ports)
-		says = read_ports(words, ports, port);
-	else if (is_of_senders_alone(line) &&
-		 verdict_of(words, words + strlen(words)) == FIREWALL_ACCEPTS)
+		says = firewall_read_ports(words, ports, port);
+	else if (firewall_is_of_senders_alone(line) &&
+		 firewall_decision(words, words + strlen(words)) == FIREWALL_ACCEPTS)
 		says = FIREWALL_ACCEPTS_SOME;
 	free(words);
 	return says;
 }
 
-/* A rule of nft that meets every packet has nothing before its verdict but a counter. */
-static bool refuses_all(const char *rule)
+/* A rule of nft that matches every packet has only a counter before its decision. */
+static bool firewall_refuses_all(const char *rule)
 {
 	const char *counted = strncmp(rule, "counter ", 8) ? NULL : strstr(rule, " bytes ");
 
 	if (counted)
 		rule = counted + 7 + strspn(counted + 7, DIGITS);
 	rule += strspn(rule, BETWEEN);
-	return verdict_of(rule, rule + strcspn(rule, BETWEEN)) == FIREWALL_REFUSES;
+	return firewall_decision(rule, rule + strcspn(rule, BETWEEN)) == FIREWALL_REFUSES;
 }
 
 bool firewall_closes(const char *line, bool *input)
@@ -192,9 +192,9 @@ bool firewall_closes(const char *line, bool *input)
 	else if (!*rule && strchr(line, '}'))
 		*input = false;
 	if (!strncmp(rule, "-A INPUT -j ", 12))
-		return verdict_of(line, line + strlen(line)) == FIREWALL_REFUSES;
+		return firewall_decision(line, line + strlen(line)) == FIREWALL_REFUSES;
 	return strstr(line, ":INPUT DROP") ||
-	       (*input && (strstr(line, "policy drop") || refuses_all(rule)));
+	       (*input && (strstr(line, "policy drop") || firewall_refuses_all(rule)));
 }
 
 enum firewall_keeper firewall_keeper_of(const char *line)

@@ -17,8 +17,8 @@ enum firewall_says {
 enum firewall_says firewall_reads(const char *line, unsigned long port);
 
 /*
- * Does the line refuse what no rule accepts? @input: whether the line stands in a chain of
- * nft for what comes in, kept from one line to the next, false before the first.
+ * Does the line refuse what no rule accepts? @input: whether the line is in a chain of
+ * nft for incoming packets, kept from one line to the next, false before the first.
  */
 bool firewall_closes(const char *line, bool *input);
 

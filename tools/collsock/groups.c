@@ -21,7 +21,7 @@ struct selection {
 	uint64_t	number;
 };
 
-static struct selection parse(char **words)
+static struct selection groups_parse(char **words)
 {
 	static const char *const shows[] = { "show", "list", NULL };
 	static const char *const names[] = { "group", "handle", "id", NULL };
@@ -47,7 +47,7 @@ static struct selection parse(char **words)
 	return selection;
 }
 
-static struct json_object *select_groups(struct netlink *n, const struct selection *selection)
+static struct json_object *groups_matching(struct netlink *n, const struct selection *selection)
 {
 	struct json_object *all, *selected;
 	size_t i;
@@ -71,18 +71,18 @@ static struct json_object *select_groups(struct netlink *n, const struct selecti
 
 struct json_object *groups_select(struct netlink *n, char **words)
 {
-	struct selection selection = parse(words);
+	struct selection selection = groups_parse(words);
 
-	return select_groups(n, &selection);
+	return groups_matching(n, &selection);
 }
 
 struct json_object *groups_named(struct netlink *n, char **words)
 {
-	struct selection selection = parse(words);
+	struct selection selection = groups_parse(words);
 
 	if (!selection.key)
 		errx(EXIT_ERROR, "which group? collsock group lists them");
-	return select_groups(n, &selection);
+	return groups_matching(n, &selection);
 }
 
 struct json_object *groups_dump(struct netlink *n, struct json_object *groups, uint8_t command,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which groups a person means, and what belongs to one. */
+/* Selecting groups by handle or id, and what belongs to a group. */
 #ifndef GROUPS_H
 #define GROUPS_H
 
@@ -10,13 +10,13 @@
  * @n: the connection
  * @words: [show] [[group] HANDLE | id ID], and no more; none of them means all groups
  *
- * Who names a group that is not there is told so, and the process ends.
+ * Ends the process with a message if there is no such group.
  *
  * Return: an array of groups.
  */
 struct json_object *groups_select(struct netlink *n, char **words);
 
-/* The same, but all groups are not meant by no words. */
+/* The same, but the words must name a group. */
 struct json_object *groups_named(struct netlink *n, char **words);
 
 /* The objects of all these groups in one array: COLLSOCK_CMD_*_GET, its attribute of the group. */

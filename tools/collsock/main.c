@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* collsock: what a network namespace has of collective sockets. See collsock(8). */
+/* collsock: show and control the collective sockets of a network namespace, see collsock(8). */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,32 +13,37 @@
 #include <linux/collsock.h>
 
 #include "command.h"
+#include "doctor.h"
+#include "end.h"
 #include "match.h"
+#include "monitor.h"
+#include "show.h"
+#include "stat.h"
 #include "text.h"
+#include "tunable.h"
+#include "wait.h"
 
 #define NAMESPACES "/run/netns/"
 #define INTERVAL_MOST_S 86400
 
-struct options options;
-
-/* Sub-commands, and the letters of the options that they alone take. */
+/* Sub-commands, and the letters of options that only they accept. */
 static const struct {
 	const char	*name;
 	int		(*run)(char **words);
 	const char	*letters;
 } commands[] = {
-	{ "group",	command_group,	   "" },
-	{ "host",	command_host,	   "" },
-	{ "rank",	command_rank,	   "" },
-	{ "peer",	command_peer,	   "" },
-	{ "op",		command_operation, "" },
-	{ "stat",	command_stat,	   "P" },
-	{ "get",	command_get,	   "" },
-	{ "set",	command_set,	   "" },
-	{ "monitor",	command_monitor,   "t" },
-	{ "end",	command_end,	   "" },
-	{ "wait",	command_wait,	   "liN" },
-	{ "doctor",	command_doctor,	   "" },
+	{ "group",	show_group,	   "" },
+	{ "host",	show_host,	   "" },
+	{ "rank",	show_rank,	   "" },
+	{ "peer",	show_peer,	   "" },
+	{ "op",		show_operation, "" },
+	{ "stat",	stat_command,	   "P" },
+	{ "get",	tunable_get,	   "" },
+	{ "set",	tunable_set,	   "" },
+	{ "monitor",	monitor_command,   "t" },
+	{ "end",	end_command,	   "" },
+	{ "wait",	wait_command,	   "liN" },
+	{ "doctor",	doctor_command,	   "" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
@@ -64,67 +69,49 @@ static const struct option known[] = {
 static const char help[] =
 	"usage: collsock [OPTIONS] COMMAND [WORDS]\n"
 	"\n"
-	"To look, as anybody:\n"
+	"Show, without privileges:\n"
 	"  group [HANDLE|id ID]         groups of this network namespace\n"
 	"  host [group HANDLE|id ID]    their hosts\n"
-	"  rank [group HANDLE|id ID]    their ranks that live here, and whose they are\n"
+	"  rank [group HANDLE|id ID]    ranks on this host, and their processes\n"
 	"  peer [group HANDLE|id ID]    their connections\n"
-	"  op [group HANDLE|id ID]      operations under way, and for whom they wait\n"
-	"  stat [--prometheus]          counters; with -s advice\n"
+	"  op [group HANDLE|id ID]      operations in progress, and whom they wait for\n"
+	"  stat [--prometheus]          counters; with -s explained\n"
 	"  get [NAME...]                tunables\n"
-	"  monitor [-t]                 what happens, until interrupted; -t: and when\n"
+	"  monitor [-t]                 events, until interrupted; -t: with the time\n"
 	"  wait [group HANDLE|id ID] [--interval S] [--count N]\n"
-	"                               for which rank everybody waits: status 3 if so\n"
-	"  wait --last                  who was last in the past\n"
-	"  doctor [HOST...]             what is wrong: status 2 if something is\n"
-	"To change something, with CAP_NET_ADMIN:\n"
+	"                               the straggler: which rank everyone waits for;\n"
+	"                               exit status 3 if somebody waits\n"
+	"  wait --last                  which ranks were last most often\n"
+	"  doctor [HOST...]             find problems: exit status 2 if there are any\n"
+	"Change, with CAP_NET_ADMIN:\n"
 	"  set NAME VALUE|default [NAME VALUE...]\n"
-	"                               tunables, all of them or none\n"
-	"  end HANDLE|id ID             a group on this host\n"
+	"                               change tunables, all of them or none\n"
+	"  end HANDLE|id ID             end a group\n"
 	"\n"
 	"  -j, --json                   JSON\n"
-	"  -p, --pretty                 the same in many lines\n"
-	"  -s, --statistics             more of it\n"
-	"  -n, --netns NAME             in that network namespace\n"
+	"  -p, --pretty                 indented JSON\n"
+	"  -s, --statistics             more details\n"
+	"  -n, --netns NAME             work in this network namespace\n"
 	"  -c, --color[=always|auto|never]\n"
 	"  -V, --version\n"
 	"  -h, --help                   this text\n"
 	"\n"
-	"Commands can be abbreviated. collsock(8) says it all.\n";
+	"Commands can be abbreviated. The manual page is collsock(8).\n";
 
-void command_no_more(char **words)
-{
-	if (*words)
-		errx(EXIT_ERROR, "\"%s\" is one word too many: collsock --help", *words);
-}
-
-uint64_t command_number(const char *what, const char *text, uint64_t most)
-{
-	uint64_t number;
-	char *end;
-
-	errno = 0;
-	number = strtoull(text, &end, 0);
-	if (errno || end == text || *end || strchr(text, '-') || number > most)
-		errx(EXIT_ERROR, "%s: \"%s\" is not a whole number from 0 to %ju", what, text,
-		     (uintmax_t)most);
-	return number;
-}
-
-static double parse_interval(const char *text)
+static double main_parse_interval(const char *text)
 {
 	double seconds;
 	char *end;
 
 	seconds = strtod(text, &end);
-	/* Written so that it refuses what is no number at all */
+	/* Written so that it refuses NaN */
 	if (end == text || *end || !(seconds > 0 && seconds <= INTERVAL_MOST_S))
 		errx(EXIT_ERROR, "--interval: \"%s\" is not a time from 0 to %u s", text,
 		     INTERVAL_MOST_S);
 	return seconds;
 }
 
-static bool parse_color(const char *when)
+static bool main_parse_color(const char *when)
 {
 	if (!when || !strcmp(when, "always"))
 		return true;
@@ -136,7 +123,7 @@ static bool parse_color(const char *when)
 }
 
 /* As ip-netns(8) names them, or a path. */
-static void enter(const char *name)
+static void main_enter(const char *name)
 {
 	char *path = text_format("%s%s", strchr(name, '/') ? "" : NAMESPACES, name);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -150,7 +137,7 @@ static void enter(const char *name)
 	free(path);
 }
 
-static void take(int letter)
+static void main_take(int letter)
 {
 	switch (letter) {
 	case 'j':
@@ -164,10 +151,10 @@ static void take(int letter)
 		options.statistics = true;
 		break;
 	case 'n':
-		enter(optarg);
+		main_enter(optarg);
 		break;
 	case 'c':
-		options.color = parse_color(optarg);
+		options.color = main_parse_color(optarg);
 		break;
 	case 't':
 		options.timestamps = true;
@@ -176,7 +163,7 @@ static void take(int letter)
 		options.last = true;
 		break;
 	case 'i':
-		options.interval_s = parse_interval(optarg);
+		options.interval_s = main_parse_interval(optarg);
 		break;
 	case 'N':
 		options.count = command_number("--count", optarg, UINT32_MAX);
@@ -195,7 +182,7 @@ static void take(int letter)
 	}
 }
 
-static int find(const char *word)
+static int main_find(const char *word)
 {
 	int found, nearest;
 	size_t i;
@@ -220,18 +207,18 @@ int main(int argc, char **argv)
 	char own[COMMANDS * 2] = "", letter[] = " ", *word;
 	int taken, found, status, fd;
 
-	/* What is opened must not become standard output where that was closed. */
+	/* If standard output is closed, no file that is opened later may become it. */
 	do {
 		fd = open("/dev/null", O_RDWR);
 	} while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);
-	/* Whatever the file is called */
+	/* Whatever name the file has */
 	program_invocation_short_name = "collsock";
 	if (isatty(STDOUT_FILENO))
-		options.color = parse_color("auto");
+		options.color = main_parse_color("auto");
 	while ((taken = getopt_long(argc, argv, letters, known, NULL)) != -1) {
-		take(taken);
+		main_take(taken);
 		*letter = taken;
 		if (!strchr(common, taken) && !strchr(own, taken))
 			strcat(own, letter);
@@ -240,10 +227,10 @@ int main(int argc, char **argv)
 		fputs(help, stderr);
 		return EXIT_ERROR;
 	}
-	found = find(argv[optind]);
+	found = main_find(argv[optind]);
 	for (word = own; *word; word++)
 		if (!strchr(commands[found].letters, *word))
-			errx(EXIT_ERROR, "%s does not take that option: collsock --help",
+			errx(EXIT_ERROR, "%s does not accept that option: collsock --help",
 			     commands[found].name);
 	status = commands[found].run(argv + optind + 1);
 	if (fflush(stdout) || ferror(stdout))

@@ -20,7 +20,7 @@ int match_prefix(const char *word, const char *const *names)
 	return found;
 }
 
-static unsigned int least(unsigned int a, unsigned int b, unsigned int c)
+static unsigned int match_least(unsigned int a, unsigned int b, unsigned int c)
 {
 	if (b < a)
 		a = b;
@@ -28,7 +28,7 @@ static unsigned int least(unsigned int a, unsigned int b, unsigned int c)
 }
 
 /* Letters to insert, remove or replace (Levenshtein). */
-static unsigned int distance(const char *a, const char *b)
+static unsigned int match_distance(const char *a, const char *b)
 {
 	unsigned int row[LONGEST + 1], i, j, diagonal, above;
 	size_t width = strlen(b);
@@ -42,7 +42,7 @@ static unsigned int distance(const char *a, const char *b)
 		row[0] = i + 1;
 		for (j = 0; j < width; j++) {
 			above = row[j + 1];
-			row[j + 1] = least(above + 1, row[j] + 1, diagonal + (a[i] != b[j]));
+			row[j + 1] = match_least(above + 1, row[j] + 1, diagonal + (a[i] != b[j]));
 			diagonal = above;
 		}
 	}
@@ -59,7 +59,7 @@ int match_nearest(const char *word, const char *const *names)
 		return found;
 	found = MATCH_NONE;
 	for (i = 0; names[i]; i++) {
-		d = distance(word, names[i]);
+		d = match_distance(word, names[i]);
 		if (d < nearest) {
 			nearest = d;
 			found = i;

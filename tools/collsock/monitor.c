@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What happens, a line for each event, until interrupted. */
+/* Events, a line each, until interrupted. */
 #include <err.h>
 #include <errno.h>
 #include <poll.h>
@@ -16,13 +16,16 @@
 #include <linux/collsock_netlink.h>
 
 #include "command.h"
+#include "monitor.h"
 #include "netlink.h"
 #include "text.h"
 
 #define BUFFER_BYTES 4194304
 
+/* ---- output ---- */
+
 /* 2026-11-21T12:00:00.123456+0000, as ip monitor -t has it but for the line. */
-static void timestamp(char text[TEXT_BYTES])
+static void monitor_timestamp(char text[TEXT_BYTES])
 {
 	char seconds[TEXT_BYTES / 2], zone[TEXT_BYTES / 8];
 	struct timespec now;
@@ -35,17 +38,17 @@ static void timestamp(char text[TEXT_BYTES])
 	snprintf(text, TEXT_BYTES, "%s.%06ld%s", seconds, now.tv_nsec / 1000, zone);
 }
 
-static const char *meaning(const char *event)
+static const char *monitor_meaning(const char *event)
 {
 	static const char *const meanings[][2] = {
-		{ "group-made",	      "the first rank of this host has joined" },
+		{ "group-made",	      "a rank of this host has joined, the first one" },
 		{ "group-failed",     "the group has failed" },
-		{ "group-ended",      "the group is not there any more" },
-		{ "peer-made",	      "a connection came into being" },
-		{ "peer-idle",   "a connection was put back: nothing was said over it" },
-		{ "peer-lossy",	      "a message was sent several times and is not acknowledged" },
-		{ "operation-failed", "a rank of this host was told that its operation failed" },
-		{ "disagreement",     "two ranks mean different operations by the same number" },
+		{ "group-ended",      "the group has ended on this host" },
+		{ "peer-made",	      "a connection was made" },
+		{ "peer-idle",	      "a connection was released: it was idle" },
+		{ "peer-lossy",	      "a message was sent several times and not acknowledged" },
+		{ "operation-failed", "an operation has failed at a rank of this host" },
+		{ "disagreement",     "two ranks posted different operations with one number" },
 		{ "rank-left",	      "a rank has left" },
 		{ "overrun",	      "events were lost: they came faster than they were read" },
 		{ "module-unloaded",  "the module is gone: no events until it is loaded again" },
@@ -60,7 +63,7 @@ static const char *meaning(const char *event)
 	return event;
 }
 
-static void print_line(struct json_object *notice)
+static void monitor_print(struct json_object *notice)
 {
 	const char *event = text_string(notice, "event", "-");
 
@@ -69,7 +72,7 @@ static void print_line(struct json_object *notice)
 	if (text_has(notice, "id"))
 		printf("group %s (handle %s): ", text_string(notice, "id", "-"),
 		       text_string(notice, "group", "-"));
-	printf("%s: %s", event, meaning(event));
+	printf("%s: %s", event, monitor_meaning(event));
 	if (text_has(notice, "operation"))
 		printf(", operation %s", text_string(notice, "operation", ""));
 	if (text_has(notice, "host"))
@@ -81,43 +84,71 @@ static void print_line(struct json_object *notice)
 	putchar('\n');
 }
 
-static void tell(struct json_object *notice)
+static void monitor_tell(struct json_object *notice)
 {
 	char text[TEXT_BYTES];
 
 	if (options.timestamps) {
-		timestamp(text);
+		monitor_timestamp(text);
 		text_put_string(notice, "time", text);
 	}
 	if (options.json) {
 		text_print(notice);
 	} else {
-		print_line(notice);
+		monitor_print(notice);
 		json_object_put(notice);
 	}
 	if (fflush(stdout))
 		err(EXIT_ERROR, "standard output");
 }
 
-/* What the module does not tell itself. */
-static void tell_own(const char *event)
+/* An event of this command, not of the module. */
+static void monitor_tell_own(const char *event)
 {
 	struct json_object *notice = json_object_new_object();
 
 	text_put_string(notice, "event", event);
-	tell(notice);
+	monitor_tell(notice);
 }
 
-static void listen_to(struct netlink *n, int events)
+/* ---- loading and unloading ---- */
+
+/**
+ * struct registration - the module, as generic netlink knows it
+ * @family: its number, another one each time it is loaded; 0 while it is not
+ * @events: number of its multicast group; negative if it has none
+ */
+struct registration {
+	int	family;
+	int	events;
+};
+
+/**
+ * struct monitor - what is known of the module
+ * @n: the connection that is subscribed to events; @n.family is 0 while the module is not loaded
+ * @uncertain: the module may have been unloaded or loaded without our seeing it
+ * @asked: @answer is valid, and what was queued before it is being read
+ * @answer: how the module was registered when it was asked for
+ * @family_then: @n.family at that time
+ */
+struct monitor {
+	struct netlink		n;
+	bool			uncertain;
+	bool			asked;
+	struct registration	answer;
+	int			family_then;
+};
+
+static void monitor_join(struct netlink *n, int events)
 {
 	if (events < 0)
 		errx(EXIT_ERROR, "the module has no events: it is older than this command");
 	if (nl_socket_add_membership(n->socket, events))
-		errx(EXIT_ERROR, "the events cannot be listened to");
+		errx(EXIT_ERROR, "cannot subscribe to the events");
 }
 
 /* The number of the module's events, in what generic netlink says of the family. */
-static int find_events(struct nlattr *groups)
+static int monitor_find_events(struct nlattr *groups)
 {
 	struct nlattr *attributes[CTRL_ATTR_MCAST_GRP_MAX + 1], *group;
 	int left;
@@ -134,25 +165,26 @@ static int find_events(struct nlattr *groups)
 	return -1;
 }
 
-static void on_unloaded(struct netlink *n)
+/* The module is registered like this now. Its events must be joined again each time. */
+static void monitor_adopt(struct netlink *n, const struct registration *now)
 {
-	n->family = 0;
-	tell_own("module-unloaded");
+	if (now->family == n->family)
+		return;
+	if (n->family)
+		monitor_tell_own("module-unloaded");
+	n->family = now->family;
+	if (!n->family)
+		return;
+	monitor_join(n, now->events);
+	monitor_tell_own("module-loaded");
 }
 
-/* Events of a module that is loaded again have another number. */
-static void on_loaded(struct netlink *n, int family, int events)
-{
-	n->family = family;
-	listen_to(n, events);
-	tell_own("module-loaded");
-}
-
-/* A family comes or goes. It may be known already: see look_again(). */
-static void on_family(struct netlink *n, struct nlmsghdr *message)
+/* A family comes or goes. It may be known already: see monitor_look(). */
+static void monitor_on_family(struct netlink *n, struct nlmsghdr *message)
 {
 	struct nlattr *attributes[CTRL_ATTR_MAX + 1];
 	uint8_t command = ((struct genlmsghdr *)nlmsg_data(message))->cmd;
+	struct registration now = { };
 	int family;
 
 	if (genlmsg_parse(message, 0, attributes, CTRL_ATTR_MAX, NULL) ||
@@ -160,44 +192,76 @@ static void on_family(struct netlink *n, struct nlmsghdr *message)
 	    nla_strcmp(attributes[CTRL_ATTR_FAMILY_NAME], COLLSOCK_GENL_NAME))
 		return;
 	family = nla_get_u16(attributes[CTRL_ATTR_FAMILY_ID]);
-	if (command == CTRL_CMD_DELFAMILY && family == n->family)
-		on_unloaded(n);
-	else if (command == CTRL_CMD_NEWFAMILY && family != n->family)
-		on_loaded(n, family, find_events(attributes[CTRL_ATTR_MCAST_GROUPS]));
-}
-
-/* That the module went or came was perhaps among what was lost. */
-static void look_again(struct netlink *n)
-{
-	struct netlink now;
-	int error = netlink_connect(&now);
-
-	if (!error && now.family != n->family) {
-		if (n->family)
-			on_unloaded(n);
-		on_loaded(n, now.family, genl_ctrl_resolve_grp(now.socket, COLLSOCK_GENL_NAME,
-							       COLLSOCK_MCGRP_EVENTS));
-	} else if (error == ENOENT && n->family) {
-		on_unloaded(n);
+	if (command == CTRL_CMD_NEWFAMILY) {
+		now.family = family;
+		now.events = monitor_find_events(attributes[CTRL_ATTR_MCAST_GROUPS]);
+		monitor_adopt(n, &now);
+	} else if (command == CTRL_CMD_DELFAMILY && family == n->family) {
+		monitor_adopt(n, &now);
 	}
-	netlink_close(&now);
 }
 
-static int on_message(struct nl_msg *message, void *context)
+/* How the module is registered. */
+static struct registration monitor_ask(void)
+{
+	struct registration now = { };
+	struct netlink n;
+	int error = netlink_connect(&n);
+
+	if (error && error != ENOENT)
+		errx(EXIT_ERROR, "generic netlink: %s", strerror(error));
+	if (!error) {
+		now.events = genl_ctrl_resolve_grp(n.socket, COLLSOCK_GENL_NAME,
+						   COLLSOCK_MCGRP_EVENTS);
+		/* Unless it was unloaded between the two requests */
+		if (genl_ctrl_resolve(n.socket, COLLSOCK_GENL_NAME) == n.family)
+			now.family = n.family;
+	}
+	netlink_close(&n);
+	return now;
+}
+
+/*
+ * Find out about the module, when nothing is left to be read. What was queued before the
+ * answer is older than it, and belongs to the module that was known until then: it is read
+ * before the answer counts. The answer is void if meanwhile the family changed, or events were
+ * lost (monitor_receive()).
+ */
+static void monitor_look(struct monitor *m)
+{
+	if (!m->asked) {
+		m->asked = true;
+		m->family_then = m->n.family;
+		m->answer = monitor_ask();
+		return;
+	}
+	m->asked = false;
+	if (m->n.family != m->family_then)
+		return;
+	m->uncertain = false;
+	monitor_adopt(&m->n, &m->answer);
+}
+
+/* ---- events ---- */
+
+static int monitor_on_message(struct nl_msg *message, void *context)
 {
 	struct nlmsghdr *header = nlmsg_hdr(message);
 	struct genlmsghdr *head = nlmsg_data(header);
 	struct netlink *n = context;
 
 	if (header->nlmsg_type == GENL_ID_CTRL)
-		on_family(n, header);
+		monitor_on_family(n, header);
 	else if (header->nlmsg_type == n->family && head->cmd == COLLSOCK_CMD_NOTICE)
-		tell(decode(decode_notice, genlmsg_attrdata(head, 0), genlmsg_attrlen(head, 0)));
+		monitor_tell(decode(decode_notice, genlmsg_attrdata(head, 0),
+				    genlmsg_attrlen(head, 0)));
 	return NL_OK;
 }
 
-static void subscribe(struct netlink *n)
+/* The module may be loaded again before its family is watched: @m is uncertain until a look. */
+static void monitor_subscribe(struct monitor *m)
 {
+	struct netlink *n = &m->n;
 	int events, families;
 
 	netlink_open(n);
@@ -205,29 +269,29 @@ static void subscribe(struct netlink *n)
 	families = genl_ctrl_resolve_grp(n->socket, "nlctrl", "notify");
 	nl_socket_disable_seq_check(n->socket);
 	nl_socket_set_buffer_size(n->socket, BUFFER_BYTES, 0);
-	nl_socket_modify_cb(n->socket, NL_CB_VALID, NL_CB_CUSTOM, on_message, n);
-	listen_to(n, families);
-	listen_to(n, events);
+	nl_socket_modify_cb(n->socket, NL_CB_VALID, NL_CB_CUSTOM, monitor_on_message, n);
+	monitor_join(n, events);
+	monitor_join(n, families);
 	nl_socket_set_nonblocking(n->socket);
+	m->uncertain = true;
 }
 
-/* False if something was lost. */
-static bool receive(struct netlink *n)
+static void monitor_receive(struct monitor *m)
 {
-	int status = nl_recvmsgs_default(n->socket);
+	int status = nl_recvmsgs_default(m->n.socket);
 
 	/* What libnl makes of ENOBUFS */
 	if (status == -NLE_NOMEM) {
-		tell_own("overrun");
-		return false;
-	}
-	if (status < 0 && status != -NLE_AGAIN)
+		monitor_tell_own("overrun");
+		m->uncertain = true;
+		m->asked = false;
+	} else if (status < 0 && status != -NLE_AGAIN) {
 		errx(EXIT_ERROR, "events: %s", nl_geterror(status));
-	return true;
+	}
 }
 
-/* They come by a file: while nothing is half printed, and are never missed. */
-static int await_signals(void)
+/* Signals are read from a file: no line is left half printed, and none is missed. */
+static int monitor_block_signals(void)
 {
 	sigset_t ends;
 	int fd;
@@ -242,30 +306,28 @@ static int await_signals(void)
 	return fd;
 }
 
-int command_monitor(char **words)
+int monitor_command(char **words)
 {
 	struct pollfd fds[2] = { { .events = POLLIN }, { .events = POLLIN } };
-	/* It may be another module already than that which was asked. */
-	bool uncertain = true;
-	struct netlink n;
+	struct monitor m = { };
 
 	command_no_more(words);
-	fds[1].fd = await_signals();
-	subscribe(&n);
-	fds[0].fd = nl_socket_get_fd(n.socket);
+	fds[1].fd = monitor_block_signals();
+	monitor_subscribe(&m);
+	fds[0].fd = nl_socket_get_fd(m.n.socket);
 	for (;;) {
-		if (poll(fds, 2, uncertain ? 0 : -1) < 0 && errno != EINTR)
+		if (poll(fds, 2, m.uncertain ? 0 : -1) < 0) {
+			if (errno == EINTR)
+				continue;
 			err(EXIT_ERROR, "events");
+		}
 		if (fds[1].revents)
 			break;
-		/* What came before the loss has its turn before the look. */
-		if (fds[0].revents) {
-			uncertain |= !receive(&n);
-		} else if (uncertain) {
-			uncertain = false;
-			look_again(&n);
-		}
+		if (fds[0].revents)
+			monitor_receive(&m);
+		else if (m.uncertain)
+			monitor_look(&m);
 	}
-	netlink_close(&n);
+	netlink_close(&m.n);
 	return EXIT_DONE;
 }

@@ -21,7 +21,7 @@
 #define BETWEEN_DUMPS_US 20000
 
 /**
- * struct reply - what a request brings
+ * struct reply - the reply to a request
  * @n: the connection
  * @set: what replies have, or NULL
  * @one: the reply
@@ -83,9 +83,9 @@ struct nl_msg *netlink_message(struct netlink *n, uint8_t command, int flags)
 	return message;
 }
 
-/* ---- what comes back ---- */
+/* ---- replies ---- */
 
-static void take_text(struct netlink *n, const void *attributes, int bytes)
+static void netlink_take_text(struct netlink *n, const void *attributes, int bytes)
 {
 	const struct nlattr *text = nla_find(attributes, bytes, NLMSGERR_ATTR_MSG);
 
@@ -94,7 +94,7 @@ static void take_text(struct netlink *n, const void *attributes, int bytes)
 }
 
 /* An acknowledgment that is none. The request may stand in it, then the attributes. */
-static int on_error(struct sockaddr_nl *from, struct nlmsgerr *error, void *context)
+static int netlink_on_error(struct sockaddr_nl *from, struct nlmsgerr *error, void *context)
 {
 	const struct nlmsghdr *head = (const struct nlmsghdr *)error - 1;
 	size_t skip = sizeof(*head) + sizeof(*error);
@@ -105,12 +105,12 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *error, void *cont
 	if (!(head->nlmsg_flags & NLM_F_CAPPED))
 		skip += NLMSG_ALIGN(error->msg.nlmsg_len - sizeof(error->msg));
 	if (head->nlmsg_flags & NLM_F_ACK_TLVS && head->nlmsg_len > skip)
-		take_text(reply->n, (const char *)head + skip, head->nlmsg_len - skip);
+		netlink_take_text(reply->n, (const char *)head + skip, head->nlmsg_len - skip);
 	return NL_STOP;
 }
 
 /* The end of a dump says whether it went well. */
-static int on_finish(struct nl_msg *message, void *context)
+static int netlink_on_finish(struct nl_msg *message, void *context)
 {
 	const struct nlmsghdr *head = nlmsg_hdr(message);
 	struct reply *reply = context;
@@ -121,28 +121,28 @@ static int on_finish(struct nl_msg *message, void *context)
 	if (status < 0) {
 		reply->n->error = -status;
 		if (head->nlmsg_flags & NLM_F_ACK_TLVS)
-			take_text(reply->n, (const char *)nlmsg_data(head) + sizeof(status),
-				  nlmsg_datalen(head) - sizeof(status));
+			netlink_take_text(reply->n, (const char *)nlmsg_data(head) + sizeof(status),
+					  nlmsg_datalen(head) - sizeof(status));
 	}
 	return NL_STOP;
 }
 
 /* One request at a time; libnl counts only those that are acknowledged. */
-static int on_sequence(struct nl_msg *message, void *context)
+static int netlink_on_sequence(struct nl_msg *message, void *context)
 {
 	(void)message;
 	(void)context;
 	return NL_OK;
 }
 
-static int on_acknowledgment(struct nl_msg *message, void *context)
+static int netlink_on_acknowledgment(struct nl_msg *message, void *context)
 {
 	(void)message;
 	(void)context;
 	return NL_STOP;
 }
 
-static int on_reply(struct nl_msg *message, void *context)
+static int netlink_on_reply(struct nl_msg *message, void *context)
 {
 	struct genlmsghdr *head = nlmsg_data(nlmsg_hdr(message));
 	struct reply *reply = context;
@@ -160,8 +160,8 @@ static int on_reply(struct nl_msg *message, void *context)
 	return NL_OK;
 }
 
-/* Send, and take what comes. Return: what libnl says; the kernel's word is in @n. */
-static int converse(struct netlink *n, struct nl_msg *message, struct reply *reply)
+/* Send, and receive the reply. Return: libnl's status; that of the kernel is in @n. */
+static int netlink_converse(struct netlink *n, struct nl_msg *message, struct reply *reply)
 {
 	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
 	int status;
@@ -171,11 +171,11 @@ static int converse(struct netlink *n, struct nl_msg *message, struct reply *rep
 	reply->n = n;
 	n->error = 0;
 	*n->text = '\0';
-	nl_cb_err(cb, NL_CB_CUSTOM, on_error, reply);
-	nl_cb_set(cb, NL_CB_SEQ_CHECK, NL_CB_CUSTOM, on_sequence, NULL);
-	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_reply, reply);
-	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_finish, reply);
-	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_acknowledgment, reply);
+	nl_cb_err(cb, NL_CB_CUSTOM, netlink_on_error, reply);
+	nl_cb_set(cb, NL_CB_SEQ_CHECK, NL_CB_CUSTOM, netlink_on_sequence, NULL);
+	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, netlink_on_reply, reply);
+	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, netlink_on_finish, reply);
+	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, netlink_on_acknowledgment, reply);
 	status = nl_send_auto(n->socket, message);
 	if (status >= 0)
 		status = nl_recvmsgs(n->socket, cb);
@@ -197,7 +197,7 @@ struct json_object *netlink_do(struct netlink *n, struct nl_msg *message,
 		nl_socket_disable_auto_ack(n->socket);
 	else
 		nl_socket_enable_auto_ack(n->socket);
-	status = converse(n, message, &reply);
+	status = netlink_converse(n, message, &reply);
 	if (status < 0 && !n->error) {
 		n->error = EIO;
 		snprintf(n->text, sizeof(n->text), "netlink: %s", nl_geterror(status));
@@ -216,8 +216,8 @@ struct json_object *netlink_get(struct netlink *n, uint8_t command,
 	return object;
 }
 
-/* Has the group gone while it was looked at? */
-static bool is_gone(const struct netlink *n, int attribute)
+/* Has the group ended during the dump? */
+static bool netlink_is_gone(const struct netlink *n, int attribute)
 {
 	return attribute && (n->error == ENOENT || n->error == ESRCH);
 }
@@ -236,8 +236,8 @@ struct json_object *netlink_dump(struct netlink *n, uint8_t command, int attribu
 		if (attribute && nla_put_u32(message, attribute, handle))
 			errx(EXIT_ERROR, "no memory for a request");
 		nl_socket_disable_auto_ack(n->socket);
-		status = converse(n, message, &reply);
-		if (is_gone(n, attribute))
+		status = netlink_converse(n, message, &reply);
+		if (netlink_is_gone(n, attribute))
 			return reply.all;
 		if (n->error)
 			netlink_fail(n, "the module's answer");
@@ -247,7 +247,7 @@ struct json_object *netlink_dump(struct netlink *n, uint8_t command, int attribu
 			return reply.all;
 		usleep(BETWEEN_DUMPS_US);
 	}
-	warnx("groups came and went while they were listed: the list may not be complete");
+	warnx("groups changed while they were listed: the list may be incomplete");
 	return reply.all;
 }
 

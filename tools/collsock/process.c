@@ -8,26 +8,24 @@
 #define LINE_BYTES 512
 
 /* "pid (command) state …": the command may hold anything, parentheses too. */
-static void describe(struct json_object *rank, char *line)
+static void process_parse(struct process *process, char *line)
 {
 	char *command = strchr(line, '('), *end = strrchr(line, ')');
-	char letter[2] = "";
 
 	if (!command || !end || end < command || end[1] != ' ')
 		return;
 	*end = '\0';
-	*letter = end[2];
-	text_put_string(rank, "command", command + 1);
-	text_put_string(rank, "process", letter);
+	snprintf(process->command, sizeof(process->command), "%s", command + 1);
+	process->state = end[2];
 }
 
-void process_describe(struct json_object *rank)
+void process_read(struct process *process, uint64_t pid)
 {
-	uint64_t pid = text_number(rank, "pid", 0);
 	char path[TEXT_BYTES], line[LINE_BYTES];
 	size_t bytes;
 	FILE *file;
 
+	*process = (struct process){ .pid = pid };
 	snprintf(path, sizeof(path), "/proc/%ju/stat", (uintmax_t)pid);
 	file = pid ? fopen(path, "re") : NULL;
 	if (!file)
@@ -36,12 +34,30 @@ void process_describe(struct json_object *rank)
 	bytes = fread(line, 1, sizeof(line) - 1, file);
 	line[bytes] = '\0';
 	fclose(file);
-	describe(rank, line);
+	process_parse(process, line);
 }
 
-const char *process_state(const char *letter)
+void process_put(struct json_object *object, const struct process *process)
 {
-	switch (*letter) {
+	const char letter[] = { process->state, '\0' };
+
+	if (!process->state)
+		return;
+	text_put_string(object, "command", process->command);
+	text_put_string(object, "process", letter);
+}
+
+void process_describe(struct json_object *rank)
+{
+	struct process process;
+
+	process_read(&process, text_number(rank, "pid", 0));
+	process_put(rank, &process);
+}
+
+const char *process_state(char letter)
+{
+	switch (letter) {
 	case 'R':
 		return "runs (R)";
 	case 'S':
@@ -55,6 +71,6 @@ const char *process_state(const char *letter)
 	case 'Z':
 		return "has ended (Z)";
 	default:
-		return "is in a state of its own";
+		return "is in an unknown state";
 	}
 }

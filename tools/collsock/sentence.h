@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A wait in words that one can act on. */
+/* A report as a sentence: who is waited for, why, and what to do. */
 #ifndef SENTENCE_H
 #define SENTENCE_H
 
-#include "culprit.h"
+#include "report.h"
 
-/**
- * sentence_of() - for whom everybody waits, in words
- * @wait: object with what is known of the wait, as "collsock -j wait" shows it
- *
- * Return: to be freed.
- */
-char *sentence_of(struct json_object *wait);
+/* In memory that the caller frees. */
+char *sentence_of(const struct report *report);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What is there: groups, hosts, ranks, peers, operations. */
+/* Lists of groups, hosts, ranks, peers and operations. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,12 +8,13 @@
 #include "command.h"
 #include "groups.h"
 #include "process.h"
+#include "show.h"
 #include "table.h"
 #include "text.h"
 
 /* ---- groups ---- */
 
-static void print_counters(struct json_object *group)
+static void show_print_counters(struct json_object *group)
 {
 	struct json_object *stats = json_object_object_get(group, "stats");
 
@@ -23,7 +24,7 @@ static void print_counters(struct json_object *group)
 		printf("  %-18s %s\n", key, json_object_get_string(value));
 }
 
-int command_group(char **words)
+int show_group(char **words)
 {
 	static const struct table_column columns[] = {
 		{ "HANDLE",	"handle",	TABLE_NUMBER },
@@ -55,7 +56,7 @@ int command_group(char **words)
 		if (!options.statistics)
 			json_object_object_del(group, "stats");
 		else if (!options.json)
-			print_counters(group);
+			show_print_counters(group);
 	}
 	if (options.json || !options.statistics)
 		table_show(columns, groups);
@@ -67,7 +68,7 @@ int command_group(char **words)
 
 /* ---- what groups have ---- */
 
-int command_host(char **words)
+int show_host(char **words)
 {
 	static const struct table_column columns[] = {
 		{ "GROUP",	"group",	TABLE_NUMBER },
@@ -90,7 +91,7 @@ int command_host(char **words)
 	return EXIT_DONE;
 }
 
-int command_rank(char **words)
+int show_rank(char **words)
 {
 	static const struct table_column columns[] = {
 		{ "GROUP",	"group",	TABLE_NUMBER },
@@ -119,7 +120,7 @@ int command_rank(char **words)
 }
 
 /* The peers of a group, with their addresses. */
-static void add_peers(struct netlink *n, struct json_object *group, struct json_object *all)
+static void show_add_peers(struct netlink *n, struct json_object *group, struct json_object *all)
 {
 	struct json_object *hosts = groups_hosts(n, group), *peers;
 	size_t i;
@@ -138,7 +139,7 @@ static void add_peers(struct netlink *n, struct json_object *group, struct json_
 	json_object_put(hosts);
 }
 
-int command_peer(char **words)
+int show_peer(char **words)
 {
 	static const struct table_column columns[] = {
 		{ "GROUP",	"group",	TABLE_NUMBER },
@@ -163,7 +164,7 @@ int command_peer(char **words)
 	netlink_open(&n);
 	groups = groups_select(&n, words);
 	for (i = 0; i < json_object_array_length(groups); i++)
-		add_peers(&n, json_object_array_get_idx(groups, i), peers);
+		show_add_peers(&n, json_object_array_get_idx(groups, i), peers);
 	table_show(columns, peers);
 	json_object_put(groups);
 	netlink_close(&n);
@@ -172,8 +173,8 @@ int command_peer(char **words)
 
 /* ---- operations ---- */
 
-/* "ranks 0 3, hosts 1 2": whom it waits for, the first few of them. */
-static char *waits_for(struct json_object *operation)
+/* "ranks 0 3, hosts 1 2": the first few that it waits for. */
+static char *show_waits_for(struct json_object *operation)
 {
 	static const size_t shown = 4;
 	struct json_object *ranks = json_object_object_get(operation, "missing_rank");
@@ -201,7 +202,7 @@ static char *waits_for(struct json_object *operation)
 	return text;
 }
 
-int command_operation(char **words)
+int show_operation(char **words)
 {
 	static const struct table_column columns[] = {
 		{ "GROUP",	"group",	TABLE_NUMBER },
@@ -228,7 +229,7 @@ int command_operation(char **words)
 			  decode_operation);
 	for (i = 0; !options.json && i < json_object_array_length(all); i++) {
 		struct json_object *operation = json_object_array_get_idx(all, i);
-		char *text = waits_for(operation);
+		char *text = show_waits_for(operation);
 
 		if (text && *text)
 			text_put_string(operation, "waits_for", text);

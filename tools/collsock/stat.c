@@ -7,13 +7,14 @@
 #include "command.h"
 #include "counters.h"
 #include "netlink.h"
+#include "stat.h"
 #include "text.h"
 
 #define PREFIX "collsock_"
 
 /* ---- for people ---- */
 
-static void print_plain(struct json_object *net)
+static void stat_print_plain(struct json_object *net)
 {
 	const struct counter *c;
 	uintmax_t value;
@@ -36,14 +37,14 @@ static void print_plain(struct json_object *net)
 
 /* ---- for Prometheus: text exposition format 0.0.4 ---- */
 
-static void describe(const struct counter *c)
+static void stat_describe(const struct counter *c)
 {
 	printf("# HELP " PREFIX "%s %s\n# TYPE " PREFIX "%s %s\n", c->metric, c->help, c->metric,
 	       c->gauge ? "gauge" : "counter");
 }
 
 /* A label's value, escaped. */
-static void print_label(const char *name, const char *value)
+static void stat_print_label(const char *name, const char *value)
 {
 	printf("%s=\"", name);
 	for (; *value; value++) {
@@ -57,55 +58,55 @@ static void print_label(const char *name, const char *value)
 	putchar('"');
 }
 
-static void print_labels(struct json_object *group)
+static void stat_print_labels(struct json_object *group)
 {
 	putchar('{');
-	print_label("handle", text_string(group, "handle", ""));
+	stat_print_label("handle", text_string(group, "handle", ""));
 	putchar(',');
-	print_label("id", text_string(group, "id", ""));
+	stat_print_label("id", text_string(group, "id", ""));
 	putchar('}');
 }
 
 /* Of each metric all samples stand together. */
-static void print_groups(const struct counter *counters, struct json_object *groups,
-			 const char *nest)
+static void stat_print_groups(const struct counter *counters, struct json_object *groups,
+			      const char *nest)
 {
 	size_t i, count = json_object_array_length(groups);
 	const struct counter *c;
 
 	for (c = counters; c->key && count; c++) {
-		describe(c);
+		stat_describe(c);
 		for (i = 0; i < count; i++) {
 			struct json_object *group = json_object_array_get_idx(groups, i), *from;
 
 			from = nest ? json_object_object_get(group, nest) : group;
 			printf(PREFIX "%s", c->metric);
-			print_labels(group);
+			stat_print_labels(group);
 			printf(" %ju\n", (uintmax_t)text_number(from, c->key, 0));
 		}
 	}
 }
 
-static void print_prometheus(struct netlink *n, struct json_object *net)
+static void stat_print_prometheus(struct netlink *n, struct json_object *net)
 {
 	struct json_object *groups;
 	const struct counter *c;
 
 	printf("# HELP " PREFIX "info The module that is loaded.\n# TYPE " PREFIX "info gauge\n");
 	printf(PREFIX "info{");
-	print_label("version", text_string(net, "version", ""));
+	stat_print_label("version", text_string(net, "version", ""));
 	printf("} 1\n");
 	for (c = counters_net; c->key; c++) {
-		describe(c);
+		stat_describe(c);
 		printf(PREFIX "%s %ju\n", c->metric, (uintmax_t)text_number(net, c->key, 0));
 	}
 	groups = netlink_dump(n, COLLSOCK_CMD_GROUP_GET, 0, 0, decode_group);
-	print_groups(counters_group, groups, NULL);
-	print_groups(counters_stats, groups, "stats");
+	stat_print_groups(counters_group, groups, NULL);
+	stat_print_groups(counters_stats, groups, "stats");
 	json_object_put(groups);
 }
 
-int command_stat(char **words)
+int stat_command(char **words)
 {
 	struct json_object *net;
 	struct netlink n;
@@ -114,11 +115,11 @@ int command_stat(char **words)
 	netlink_open(&n);
 	net = netlink_get(&n, COLLSOCK_CMD_NET_GET, decode_net);
 	if (options.prometheus)
-		print_prometheus(&n, net);
+		stat_print_prometheus(&n, net);
 	else if (options.json)
 		text_print(json_object_get(net));
 	else
-		print_plain(net);
+		stat_print_plain(net);
 	json_object_put(net);
 	netlink_close(&n);
 	return EXIT_DONE;

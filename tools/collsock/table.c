@@ -9,8 +9,8 @@
 #define COLUMNS_MAX	16
 #define GAP		2
 
-static const char *cell(const struct table_column *column, struct json_object *row,
-			char text[TEXT_BYTES])
+static const char *table_cell(const struct table_column *column, struct json_object *row,
+			      char text[TEXT_BYTES])
 {
 	struct json_object *value;
 
@@ -31,7 +31,7 @@ static const char *cell(const struct table_column *column, struct json_object *r
 }
 
 /* Characters, not bytes. */
-static int width_of(const char *text)
+static int table_width(const char *text)
 {
 	int width = 0;
 
@@ -40,9 +40,9 @@ static int width_of(const char *text)
 	return width;
 }
 
-static void print_cell(const struct table_column *column, const char *text, int width)
+static void table_print_cell(const struct table_column *column, const char *text, int width)
 {
-	int room = width - width_of(text);
+	int room = width - table_width(text);
 	bool last = !column[1].title;
 
 	if (column->shape == TABLE_PLAIN)
@@ -55,32 +55,47 @@ static void print_cell(const struct table_column *column, const char *text, int 
 		printf("%*s", GAP, "");
 }
 
+/* As wide as the widest cell. */
+static int table_column_width(const struct table_column *column, struct json_object *rows)
+{
+	int width = table_width(column->title), w;
+	char text[TEXT_BYTES];
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(rows); i++) {
+		w = table_width(table_cell(column, json_object_array_get_idx(rows, i), text));
+		if (w > width)
+			width = w;
+	}
+	return width;
+}
+
+static void table_print_row(const struct table_column *columns, const int *widths,
+			    struct json_object *row)
+{
+	const struct table_column *column;
+	char text[TEXT_BYTES];
+
+	for (column = columns; column->title; column++)
+		table_print_cell(column, table_cell(column, row, text), *widths++);
+}
+
 void table_print(const struct table_column *columns, struct json_object *rows)
 {
 	size_t i, count = json_object_array_length(rows);
 	const struct table_column *column;
 	int widths[COLUMNS_MAX], *width;
-	char text[TEXT_BYTES];
 
 	if (!count)
 		return;
-	for (column = columns, width = widths; column->title; column++, width++) {
-		*width = width_of(column->title);
-		for (i = 0; i < count; i++) {
-			int w = width_of(cell(column, json_object_array_get_idx(rows, i), text));
-
-			if (w > *width)
-				*width = w;
-		}
-	}
+	for (column = columns, width = widths; column->title; column++, width++)
+		*width = table_column_width(column, rows);
 	fputs(text_color(COLOR_NAME), stdout);
 	for (column = columns, width = widths; column->title; column++, width++)
-		print_cell(column, column->title, *width);
+		table_print_cell(column, column->title, *width);
 	fputs(text_color(COLOR_PLAIN), stdout);
 	for (i = 0; i < count; i++)
-		for (column = columns, width = widths; column->title; column++, width++)
-			print_cell(column, cell(column, json_object_array_get_idx(rows, i), text),
-				   *width);
+		table_print_row(columns, widths, json_object_array_get_idx(rows, i));
 }
 
 void table_show(const struct table_column *columns, struct json_object *rows)

@@ -10,7 +10,7 @@
 #define REPLACEMENT '?'
 
 /* Bytes of the UTF-8 character that stands there; 0 if none does. */
-static size_t character_bytes(const unsigned char *at, size_t left)
+static size_t text_character_bytes(const unsigned char *at, size_t left)
 {
 	static const struct {
 		unsigned char	mask, lead;
@@ -51,7 +51,7 @@ struct json_object *text_json(const char *text)
 	if (!clean)
 		err(EXIT_ERROR, "a text");
 	for (i = 0; left; i += bytes, left -= bytes) {
-		bytes = character_bytes((unsigned char *)clean + i, left);
+		bytes = text_character_bytes((unsigned char *)clean + i, left);
 		if (bytes)
 			continue;
 		clean[i] = REPLACEMENT;

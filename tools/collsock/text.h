@@ -11,6 +11,9 @@
 
 #define TEXT_BYTES 64
 
+/* Of a number that the kernel did not tell */
+#define NUMBER_UNKNOWN UINT64_MAX
+
 enum text_color {
 	COLOR_PLAIN,
 	COLOR_GOOD,

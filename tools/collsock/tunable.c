@@ -11,9 +11,10 @@
 #include "netlink.h"
 #include "table.h"
 #include "text.h"
+#include "tunable.h"
 
-/* The tunables as the kernel tells them; no command has a list of its own. */
-static struct json_object *tunables(struct netlink *n)
+/* The tunables as the kernel lists them; this command has no list of its own. */
+static struct json_object *tunable_all(struct netlink *n)
 {
 	struct json_object *reply, *all;
 
@@ -24,7 +25,7 @@ static struct json_object *tunables(struct netlink *n)
 }
 
 /* Their names, ended by NULL; they live as long as @all does. */
-static const char **names_of(struct json_object *all)
+static const char **tunable_names(struct json_object *all)
 {
 	size_t i, count = json_object_array_length(all);
 	const char **names = calloc(count + 1, sizeof(*names));
@@ -37,9 +38,9 @@ static const char **names_of(struct json_object *all)
 }
 
 /* The tunable of that name, or the end of the process. */
-static struct json_object *find(struct json_object *all, const char *name)
+static struct json_object *tunable_find(struct json_object *all, const char *name)
 {
-	const char **names = names_of(all);
+	const char **names = tunable_names(all);
 	struct json_object *found;
 	int i, nearest;
 
@@ -57,7 +58,7 @@ static struct json_object *find(struct json_object *all, const char *name)
 	return found;
 }
 
-static void add_range(struct json_object *tunable)
+static void tunable_add_range(struct json_object *tunable)
 {
 	char *range = text_format("%s to %s", text_string(tunable, "minimum", "-"),
 				  text_string(tunable, "maximum", "-"));
@@ -67,7 +68,7 @@ static void add_range(struct json_object *tunable)
 	free(range);
 }
 
-int command_get(char **words)
+int tunable_get(char **words)
 {
 	static const struct table_column columns[] = {
 		{ "NAME",	 "name" },
@@ -84,19 +85,19 @@ int command_get(char **words)
 	size_t i;
 
 	netlink_open(&n);
-	all = tunables(&n);
+	all = tunable_all(&n);
 	chosen = *words ? json_object_new_array() : json_object_get(all);
 	for (; *words; words++)
-		json_object_array_add(chosen, json_object_get(find(all, *words)));
+		json_object_array_add(chosen, json_object_get(tunable_find(all, *words)));
 	for (i = 0; !options.json && i < json_object_array_length(chosen); i++)
-		add_range(json_object_array_get_idx(chosen, i));
+		tunable_add_range(json_object_array_get_idx(chosen, i));
 	table_show(columns, chosen);
 	json_object_put(all);
 	netlink_close(&n);
 	return EXIT_DONE;
 }
 
-static void put_tunable(struct nl_msg *message, const char *name, const char *value)
+static void tunable_put(struct nl_msg *message, const char *name, const char *value)
 {
 	struct nlattr *nest = nla_nest_start(message, COLLSOCK_A_TUNABLES_TUNABLE);
 	int status;
@@ -112,7 +113,7 @@ static void put_tunable(struct nl_msg *message, const char *name, const char *va
 	nla_nest_end(message, nest);
 }
 
-int command_set(char **words)
+int tunable_set(char **words)
 {
 	struct json_object *all;
 	struct nl_msg *message;
@@ -121,13 +122,13 @@ int command_set(char **words)
 	if (!*words)
 		errx(EXIT_ERROR, "set: which tunable? collsock get lists them");
 	netlink_open(&n);
-	all = tunables(&n);
+	all = tunable_all(&n);
 	message = netlink_message(&n, COLLSOCK_CMD_TUNABLE_SET, 0);
 	for (; *words; words += 2) {
-		find(all, *words);
+		tunable_find(all, *words);
 		if (!words[1])
-			errx(EXIT_ERROR, "%s: to which value? \"default\" is one, too", *words);
-		put_tunable(message, words[0], words[1]);
+			errx(EXIT_ERROR, "%s: which value? \"default\" is one, too", *words);
+		tunable_put(message, words[0], words[1]);
 	}
 	netlink_do(&n, message, NULL);
 	if (n.error)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* For which rank everybody waits; and who was last in the past. */
+#include <err.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,157 +9,237 @@
 #include <linux/collsock_netlink.h>
 
 #include "command.h"
-#include "culprit.h"
 #include "groups.h"
-#include "process.h"
+#include "report.h"
 #include "sentence.h"
 #include "table.h"
 #include "text.h"
+#include "wait.h"
 
 #define DEFAULT_INTERVAL_S 1
 
-/* ---- now ---- */
-
-static void put_known(struct json_object *wait, const char *key, uint64_t value)
+static void *wait_array(size_t count, size_t bytes)
 {
-	if (value != CULPRIT_UNKNOWN)
-		text_put(wait, key, value);
+	void *array = calloc(count ? count : 1, bytes);
+
+	if (!array)
+		err(EXIT_ERROR, "what was found");
+	return array;
 }
+
+/* ---- now: what is found out ---- */
 
 /* What is known of a rank of this host. */
-static struct json_object *describe_rank(struct json_object *ranks, uint64_t number)
+static void wait_read_rank(struct report_rank *found, uint64_t number, struct json_object *ranks)
 {
-	struct json_object *rank;
+	struct json_object *rank = NULL;
 	size_t i;
 
+	*found = (struct report_rank){
+		.rank = number, .next = NUMBER_UNKNOWN, .last = NUMBER_UNKNOWN
+	};
 	for (i = 0; i < json_object_array_length(ranks); i++) {
 		rank = json_object_array_get_idx(ranks, i);
-		if (text_number(rank, "rank", CULPRIT_UNKNOWN) == number) {
-			process_describe(rank);
-			return json_object_get(rank);
-		}
+		if (text_number(rank, "rank", NUMBER_UNKNOWN) == number)
+			break;
 	}
-	rank = json_object_new_object();
-	text_put(rank, "rank", number);
-	return rank;
+	if (i == json_object_array_length(ranks))
+		return;
+	snprintf(found->state, sizeof(found->state), "%s", text_string(rank, "state", ""));
+	found->next = text_number(rank, "next", NUMBER_UNKNOWN);
+	found->last = text_number(rank, "last", NUMBER_UNKNOWN);
+	process_read(&found->process, text_number(rank, "pid", 0));
 }
 
-static struct json_object *describe_ranks(struct netlink *n, struct json_object *group,
-					  struct json_object *operation)
+static void wait_read_ranks(struct netlink *n, struct report *report, const struct operation *o)
 {
-	struct json_object *missing = culprit_ranks(operation), *ranks, *found;
-	size_t i;
+	struct json_object *ranks;
 
-	found = json_object_new_array();
-	ranks = netlink_dump(n, COLLSOCK_CMD_RANK_GET, COLLSOCK_A_RANK_GROUP,
-			     text_number(group, "handle", 0), decode_rank);
-	for (i = 0; i < json_object_array_length(missing); i++) {
-		struct json_object *number = json_object_array_get_idx(missing, i);
-
-		json_object_array_add(found, describe_rank(ranks, json_object_get_uint64(number)));
-	}
+	report->ranks = wait_array(o->rank_count, sizeof(*report->ranks));
+	ranks = netlink_dump(n, COLLSOCK_CMD_RANK_GET, COLLSOCK_A_RANK_GROUP, report->handle,
+			     decode_rank);
+	for (; report->rank_count < o->rank_count; report->rank_count++)
+		wait_read_rank(&report->ranks[report->rank_count], o->ranks[report->rank_count],
+			       ranks);
 	json_object_put(ranks);
-	json_object_put(missing);
-	return found;
 }
 
-/* The end of a chain may be a host that this one speaks to as well. */
-static void ask_peers(struct netlink *n, struct json_object *group, struct culprit *culprit)
+/* The end of a chain may be a host that this one has heard itself. */
+static void wait_read_peers(struct netlink *n, struct report *report)
 {
 	struct json_object *peers;
 	size_t i;
 
-	peers = netlink_dump(n, COLLSOCK_CMD_PEER_GET, COLLSOCK_A_PEER_GROUP,
-			     text_number(group, "handle", 0), decode_peer);
+	peers = netlink_dump(n, COLLSOCK_CMD_PEER_GET, COLLSOCK_A_PEER_GROUP, report->handle,
+			     decode_peer);
 	for (i = 0; i < json_object_array_length(peers); i++) {
 		struct json_object *peer = json_object_array_get_idx(peers, i);
 
-		if (text_number(peer, "host", CULPRIT_UNKNOWN) == culprit->host &&
+		if (text_number(peer, "host", NUMBER_UNKNOWN) == report->culprit.host &&
 		    !strcmp(text_string(peer, "state", ""), "heard"))
-			culprit->heard_ms = text_number(peer, "heard_ms", CULPRIT_UNKNOWN);
+			report->culprit.heard_ms = text_number(peer, "heard_ms", NUMBER_UNKNOWN);
 	}
 	json_object_put(peers);
 }
 
-static struct json_object *describe(struct netlink *n, struct json_object *group,
-				    struct json_object *operation)
+static void wait_read_address(struct netlink *n, struct report *report, struct json_object *group)
 {
-	struct json_object *wait = json_object_new_object(), *hosts;
-	struct culprit culprit;
-	const char *address;
-	char *words;
+	struct json_object *hosts = groups_hosts(n, group);
+	const char *address = groups_address(hosts, report->culprit.host);
 
-	culprit_find(&culprit, group, operation);
-	if (culprit.reason == CULPRIT_TOLD || culprit.reason == CULPRIT_MISSED)
-		ask_peers(n, group, &culprit);
-	hosts = groups_hosts(n, group);
-	address = groups_address(hosts, culprit.host);
-
-	text_put(wait, "handle", text_number(group, "handle", 0));
-	text_put(wait, "id", text_number(group, "id", 0));
-	text_put(wait, "operation", text_number(operation, "number", 0));
-	text_put_string(wait, "kind", text_string(operation, "operation", "?"));
-	text_put(wait, "running_ms", text_number(operation, "waited_ms", 0));
-	text_put_string(wait, "reason", culprit_reason_name(culprit.reason));
-	put_known(wait, "rank", culprit.rank);
-	put_known(wait, "host", culprit.host);
 	if (address)
-		text_put_string(wait, "address", address);
-	put_known(wait, "via", culprit.via);
-	put_known(wait, "awaited_operation", culprit.operation);
-	put_known(wait, "silent_ms", culprit.silent_ms);
-	put_known(wait, "heard_ms", culprit.heard_ms);
-	put_known(wait, "told_ms", culprit.told_ms);
-	text_put(wait, "liveness_ms", text_number(group, "liveness_ms", 0));
-	text_put(wait, "chains", culprit.chains);
-	text_put(wait, "of", culprit.of);
-	if (culprit.reason == CULPRIT_HERE)
-		json_object_object_add(wait, "ranks", describe_ranks(n, group, operation));
-	words = sentence_of(wait);
-	text_put_string(wait, "sentence", words);
-	free(words);
+		report->address = text_format("%s", address);
 	json_object_put(hosts);
-	return wait;
 }
 
-/* One object for each group in which somebody waits. */
-static struct json_object *look(struct netlink *n, struct json_object *groups)
+static void wait_report(struct netlink *n, struct report *report, struct json_object *group,
+			const struct operation *o)
 {
-	struct json_object *waits = json_object_new_array();
+	*report = (struct report){
+		.handle		= text_number(group, "handle", 0),
+		.id		= text_number(group, "id", 0),
+		.liveness_ms	= text_number(group, "liveness_ms", 0),
+		.operation	= o->number,
+		.kind		= text_format("%s", o->kind),
+		.running_ms	= o->waited_ms == NUMBER_UNKNOWN ? 0 : o->waited_ms,
+	};
+	culprit_find(&report->culprit, o, text_number(group, "host", NUMBER_UNKNOWN),
+		     report->liveness_ms);
+	if (report->culprit.reason == CULPRIT_TOLD || report->culprit.reason == CULPRIT_MISSED)
+		wait_read_peers(n, report);
+	if (report->culprit.reason == CULPRIT_HERE)
+		wait_read_ranks(n, report, o);
+	wait_read_address(n, report, group);
+}
+
+/* The oldest operation of a group that waits for somebody. Return: whether there is one. */
+static bool wait_find_operation(struct netlink *n, uint64_t handle, struct operation *oldest)
+{
+	struct json_object *replies;
+	struct operation o;
+	bool found = false;
 	size_t i;
+
+	replies = netlink_dump(n, COLLSOCK_CMD_OPERATION_GET, COLLSOCK_A_OPERATION_GROUP, handle,
+			       decode_operation);
+	for (i = 0; i < json_object_array_length(replies); i++) {
+		operation_read(&o, json_object_array_get_idx(replies, i));
+		if (!operation_waits(&o) || (found && !operation_is_older(&o, oldest))) {
+			operation_free(&o);
+			continue;
+		}
+		if (found)
+			operation_free(oldest);
+		*oldest = o;
+		found = true;
+	}
+	json_object_put(replies);
+	return found;
+}
+
+/* A report for each group in which somebody waits. Return: how many. */
+static size_t wait_look(struct netlink *n, struct json_object *groups, struct report *reports)
+{
+	struct operation oldest;
+	size_t i, count = 0;
 
 	for (i = 0; i < json_object_array_length(groups); i++) {
 		struct json_object *group = json_object_array_get_idx(groups, i);
-		struct json_object *operations, *oldest;
 
-		operations = netlink_dump(n, COLLSOCK_CMD_OPERATION_GET,
-					  COLLSOCK_A_OPERATION_GROUP,
-					  text_number(group, "handle", 0), decode_operation);
-		oldest = culprit_operation(operations);
-		if (oldest)
-			json_object_array_add(waits, describe(n, group, oldest));
-		json_object_put(operations);
+		if (!wait_find_operation(n, text_number(group, "handle", 0), &oldest))
+			continue;
+		wait_report(n, &reports[count++], group, &oldest);
+		operation_free(&oldest);
 	}
-	return waits;
+	return count;
 }
 
-static void tell(struct json_object *waits)
+/* ---- now: what is printed ---- */
+
+static void wait_put_known(struct json_object *object, const char *key, uint64_t value)
 {
+	if (value != NUMBER_UNKNOWN)
+		text_put(object, key, value);
+}
+
+static struct json_object *wait_ranks_json(const struct report *report)
+{
+	struct json_object *ranks = json_object_new_array(), *object;
+	const struct report_rank *rank;
 	size_t i;
 
-	if (options.json) {
-		text_print(json_object_get(waits));
-		fflush(stdout);
-		return;
+	for (i = 0; i < report->rank_count; i++) {
+		rank = &report->ranks[i];
+		object = json_object_new_object();
+		text_put(object, "rank", rank->rank);
+		if (*rank->state)
+			text_put_string(object, "state", rank->state);
+		wait_put_known(object, "next", rank->next);
+		wait_put_known(object, "last", rank->last);
+		if (rank->process.pid)
+			text_put(object, "pid", rank->process.pid);
+		process_put(object, &rank->process);
+		json_object_array_add(ranks, object);
 	}
-	if (!json_object_array_length(waits))
-		puts("nobody waits");
-	for (i = 0; i < json_object_array_length(waits); i++)
-		puts(text_string(json_object_array_get_idx(waits, i), "sentence", ""));
-	fflush(stdout);
+	return ranks;
 }
 
-static void pause_for(double seconds)
+static struct json_object *wait_json(const struct report *report)
+{
+	struct json_object *object = json_object_new_object();
+	const struct culprit *culprit = &report->culprit;
+	char *words = sentence_of(report);
+
+	text_put(object, "handle", report->handle);
+	text_put(object, "id", report->id);
+	text_put(object, "operation", report->operation);
+	text_put_string(object, "kind", report->kind);
+	text_put(object, "running_ms", report->running_ms);
+	text_put_string(object, "reason", culprit_reason_name(culprit->reason));
+	wait_put_known(object, "rank", culprit->rank);
+	wait_put_known(object, "host", culprit->host);
+	if (report->address)
+		text_put_string(object, "address", report->address);
+	wait_put_known(object, "via", culprit->via);
+	wait_put_known(object, "awaited_operation", culprit->operation);
+	wait_put_known(object, "silent_ms", culprit->silent_ms);
+	wait_put_known(object, "heard_ms", culprit->heard_ms);
+	wait_put_known(object, "told_ms", culprit->told_ms);
+	text_put(object, "liveness_ms", report->liveness_ms);
+	text_put(object, "chains", culprit->chains);
+	text_put(object, "of", culprit->of);
+	if (culprit->reason == CULPRIT_HERE)
+		json_object_object_add(object, "ranks", wait_ranks_json(report));
+	text_put_string(object, "sentence", words);
+	free(words);
+	return object;
+}
+
+static void wait_print_json(const struct report *reports, size_t count)
+{
+	struct json_object *all = json_object_new_array();
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		json_object_array_add(all, wait_json(&reports[i]));
+	text_print(all);
+}
+
+static void wait_print(const struct report *reports, size_t count)
+{
+	char *words;
+	size_t i;
+
+	if (!count)
+		puts("nobody waits");
+	for (i = 0; i < count; i++) {
+		words = sentence_of(&reports[i]);
+		puts(words);
+		free(words);
+	}
+}
+
+static void wait_pause(double seconds)
 {
 	struct timespec rest = { .tv_sec = seconds };
 
@@ -166,107 +247,157 @@ static void pause_for(double seconds)
 	nanosleep(&rest, NULL);
 }
 
-static int look_on(struct netlink *n, char **words)
+/* Look once, and print. Return: whether anybody waits. */
+static bool wait_once(struct netlink *n, char **words)
+{
+	struct json_object *groups = groups_select(n, words);
+	struct report *reports;
+	size_t i, count;
+
+	reports = wait_array(json_object_array_length(groups), sizeof(*reports));
+	count = wait_look(n, groups, reports);
+	if (options.json)
+		wait_print_json(reports, count);
+	else
+		wait_print(reports, count);
+	fflush(stdout);
+	for (i = 0; i < count; i++)
+		report_free(&reports[i]);
+	free(reports);
+	json_object_put(groups);
+	return count;
+}
+
+static int wait_now(struct netlink *n, char **words)
 {
 	double interval_s = options.interval_s ? options.interval_s : DEFAULT_INTERVAL_S;
 	unsigned long looks = options.count ? options.count : !options.interval_s;
-	struct json_object *groups, *waits;
-	int status;
+	bool waits;
 
 	for (;;) {
-		groups = groups_select(n, words);
-		waits = look(n, groups);
-		tell(waits);
-		status = json_object_array_length(waits) ? EXIT_WAITS : EXIT_DONE;
-		json_object_put(waits);
-		json_object_put(groups);
+		waits = wait_once(n, words);
 		if (looks && !--looks)
-			return status;
-		pause_for(interval_s);
+			return waits ? EXIT_WAITS : EXIT_DONE;
+		wait_pause(interval_s);
 	}
 }
 
 /* ---- in the past ---- */
 
-static void add_last(struct json_object *all, struct json_object *group,
-		     struct json_object *one, const char *what, const char *address)
-{
-	struct json_object *entry;
-	char *who;
+/**
+ * struct last - a rank of this host, or another host, that was last
+ * @number: of the rank or the host
+ * @times: how often it was last
+ * @address: of the host; NULL for a rank of this one
+ */
+struct last {
+	uint64_t	number;
+	uint64_t	times;
+	char		*address;
+};
 
-	if (!text_number(one, "last", 0))
+/**
+ * struct lasts - all that were ever last in a group
+ * @handle: of the group on this host
+ * @id: of the group
+ * @entry: they; the most frequent ones first
+ * @count: number of @entry
+ * @times: sum of their times
+ */
+struct lasts {
+	uint64_t	handle;
+	uint64_t	id;
+	struct last	*entry;
+	size_t		count;
+	uint64_t	times;
+};
+
+static void wait_add_last(struct lasts *lasts, struct json_object *object, const char *what,
+			  const char *address)
+{
+	struct last last = {
+		.number = text_number(object, what, 0),
+		.times = text_number(object, "last", 0),
+	};
+
+	if (!last.times)
 		return;
-	entry = json_object_new_object();
-	text_put(entry, "handle", text_number(group, "handle", 0));
-	text_put(entry, "id", text_number(group, "id", 0));
-	text_put(entry, what, text_number(one, what, 0));
 	if (address)
-		text_put_string(entry, "address", address);
-	text_put(entry, "last", text_number(one, "last", 0));
-	who = address ? text_format("%s %s (%s)", what, text_string(one, what, ""), address) :
-			text_format("%s %s, here", what, text_string(one, what, ""));
-	text_put_string(entry, "who", who);
-	free(who);
-	json_object_array_add(all, entry);
+		last.address = text_format("%s", address);
+	lasts->entry[lasts->count++] = last;
+	lasts->times += last.times;
+}
+
+static int wait_compare_last(const void *a, const void *b)
+{
+	const struct last *one = a, *other = b;
+
+	return (one->times < other->times) - (one->times > other->times);
 }
 
 /* Of one group: ranks of this host, and other hosts. */
-static struct json_object *last_of(struct netlink *n, struct json_object *group)
+static void wait_read_lasts(struct netlink *n, struct lasts *lasts, struct json_object *group)
 {
-	uint64_t handle = text_number(group, "handle", 0);
-	struct json_object *all = json_object_new_array(), *ranks, *peers, *hosts;
+	struct json_object *ranks, *peers, *hosts = groups_hosts(n, group), *peer;
+	const char *address;
 	size_t i;
 
-	ranks = netlink_dump(n, COLLSOCK_CMD_RANK_GET, COLLSOCK_A_RANK_GROUP, handle, decode_rank);
-	peers = netlink_dump(n, COLLSOCK_CMD_PEER_GET, COLLSOCK_A_PEER_GROUP, handle, decode_peer);
-	hosts = groups_hosts(n, group);
+	*lasts = (struct lasts){
+		.handle = text_number(group, "handle", 0), .id = text_number(group, "id", 0)
+	};
+	ranks = netlink_dump(n, COLLSOCK_CMD_RANK_GET, COLLSOCK_A_RANK_GROUP, lasts->handle,
+			     decode_rank);
+	peers = netlink_dump(n, COLLSOCK_CMD_PEER_GET, COLLSOCK_A_PEER_GROUP, lasts->handle,
+			     decode_peer);
+	lasts->entry = wait_array(json_object_array_length(ranks) +
+				  json_object_array_length(peers), sizeof(*lasts->entry));
 	for (i = 0; i < json_object_array_length(ranks); i++)
-		add_last(all, group, json_object_array_get_idx(ranks, i), "rank", NULL);
+		wait_add_last(lasts, json_object_array_get_idx(ranks, i), "rank", NULL);
 	for (i = 0; i < json_object_array_length(peers); i++) {
-		struct json_object *peer = json_object_array_get_idx(peers, i);
-		const char *address = groups_address(hosts, text_number(peer, "host", 0));
-
-		add_last(all, group, peer, "host", address ? address : "?");
+		peer = json_object_array_get_idx(peers, i);
+		address = groups_address(hosts, text_number(peer, "host", 0));
+		wait_add_last(lasts, peer, "host", address ? address : "?");
 	}
-	json_object_put(hosts);
+	qsort(lasts->entry, lasts->count, sizeof(*lasts->entry), wait_compare_last);
 	json_object_put(peers);
 	json_object_put(ranks);
-	return all;
+	json_object_put(hosts);
 }
 
-static int by_last(const void *a, const void *b)
+static void wait_free_lasts(struct lasts *lasts)
 {
-	uint64_t last_a = text_number(*(struct json_object *const *)a, "last", 0);
-	uint64_t last_b = text_number(*(struct json_object *const *)b, "last", 0);
+	size_t i;
 
-	return (last_a < last_b) - (last_a > last_b);
+	for (i = 0; i < lasts->count; i++)
+		free(lasts->entry[i].address);
+	free(lasts->entry);
 }
 
-static void add_shares(struct json_object *entries)
+static struct json_object *wait_last_json(const struct lasts *lasts, const struct last *last)
 {
-	size_t i, count = json_object_array_length(entries);
-	uint64_t sum = 0, last;
-	char text[TEXT_BYTES];
+	struct json_object *row = json_object_new_object();
+	const char *what = last->address ? "host" : "rank";
+	uintmax_t number = last->number;
+	char text[TEXT_BYTES], *who;
 
-	for (i = 0; i < count; i++)
-		sum += text_number(json_object_array_get_idx(entries, i), "last", 0);
-	for (i = 0; i < count; i++) {
-		struct json_object *entry = json_object_array_get_idx(entries, i);
-
-		last = text_number(entry, "last", 0);
-		json_object_object_add(entry, "share", json_object_new_double(100. * last / sum));
-		if (!options.json)
-			text_put_string(entry, "percent", text_share(text, last, sum));
-	}
+	text_put(row, "handle", lasts->handle);
+	text_put(row, "id", lasts->id);
+	text_put(row, what, last->number);
+	if (last->address)
+		text_put_string(row, "address", last->address);
+	text_put(row, "last", last->times);
+	who = last->address ? text_format("host %ju (%s)", number, last->address) :
+			      text_format("rank %ju, here", number);
+	text_put_string(row, "who", who);
+	free(who);
+	json_object_object_add(row, "share",
+			       json_object_new_double(100. * last->times / lasts->times));
+	if (!options.json)
+		text_put_string(row, "percent", text_share(text, last->times, lasts->times));
+	return row;
 }
 
-/* An entry, for another array. */
-static struct json_object *take(struct json_object *entries, size_t i)
-{
-	return json_object_get(json_object_array_get_idx(entries, i));
-}
-
-static int tell_last(struct netlink *n, char **words)
+static int wait_last(struct netlink *n, char **words)
 {
 	static const struct table_column columns[] = {
 		{ "GROUP",	"handle",	TABLE_NUMBER },
@@ -275,30 +406,28 @@ static int tell_last(struct netlink *n, char **words)
 		{ "WHO",	"who" },
 		{ }
 	};
-	struct json_object *groups = groups_select(n, words), *all = json_object_new_array();
+	struct json_object *groups = groups_select(n, words), *rows = json_object_new_array();
+	struct lasts lasts;
 	size_t i, j;
 
 	for (i = 0; i < json_object_array_length(groups); i++) {
-		struct json_object *entries = last_of(n, json_object_array_get_idx(groups, i));
-
-		json_object_array_sort(entries, by_last);
-		add_shares(entries);
-		for (j = 0; j < json_object_array_length(entries); j++)
-			json_object_array_add(all, take(entries, j));
-		json_object_put(entries);
+		wait_read_lasts(n, &lasts, json_object_array_get_idx(groups, i));
+		for (j = 0; j < lasts.count; j++)
+			json_object_array_add(rows, wait_last_json(&lasts, &lasts.entry[j]));
+		wait_free_lasts(&lasts);
 	}
-	table_show(columns, all);
+	table_show(columns, rows);
 	json_object_put(groups);
 	return EXIT_DONE;
 }
 
-int command_wait(char **words)
+int wait_command(char **words)
 {
 	struct netlink n;
 	int status;
 
 	netlink_open(&n);
-	status = options.last ? tell_last(&n, words) : look_on(&n, words);
+	status = options.last ? wait_last(&n, words) : wait_now(&n, words);
 	netlink_close(&n);
 	return status;
 }

@@ -28,8 +28,8 @@
 #define PIECE_BYTES (256 * 1024)
 #define PIECE_DARTS 2000
 #define SUMS 20		/* all-reduces that are under way while the hosts compute */
-#define LATE_PIECES 5	/* of darts, before the late rank of a sum takes part */
-#define LATE_MS 20	/* so much later does the late host of the reduction take part */
+#define LATE_PIECES 5	/* of darts, before the late rank of a sum joins in */
+#define LATE_MS 20	/* by which the late host of the reduction is late */
 #define NS_PER_SECOND 1000000000ULL
 #define NS_PER_MS 1000000ULL
 #define TEXT_BYTES 512
@@ -246,7 +246,7 @@ static bool completed(int epoll)
 	return ready;
 }
 
-/* Compute until what was posted has completed, and take the result. Returns when it had. */
+/* Compute until the operation has completed, and read the result. Returns when it had. */
 static __u64 compute_and_take(struct collsock *socket, struct darts *darts, void *result,
 			      size_t bytes, const char *what)
 {
@@ -300,7 +300,7 @@ static void do_sums(struct host *host)
 	fprintf(host->seen, "]");
 }
 
-/* ---- 4. a reduction that does not wait for who is late ---- */
+/* ---- 4. a reduction in which nobody waits for a late host ---- */
 
 static void wait_for_all(struct collsock *socket)
 {

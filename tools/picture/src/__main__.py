@@ -42,35 +42,35 @@ def options():
         prog="collsock-picture", description="Draw one operation of a collective socket as "
         "SVG: a line of time for each host, an arrow for each packet.",
         epilog="Several traces are those of several machines; their clocks are compared by "
-        "the packets that they have exchanged. Exit status: 0, 1 if it cannot be done, 2 if "
-        "the command line makes no sense.")
+        "the packets that they exchanged. Exit status: 0 done, 1 it cannot be done, 2 wrong "
+        "usage.")
     parser.add_argument("trace", nargs="*", metavar="TRACE",
                         help="text of a trace, of all hosts or of those of one machine")
     parser.add_argument("--operation", type=number, metavar="N",
-                        help="the number of the operation; else the first that was traced as "
-                        "a whole")
+                        help="number of the operation; by default the first that was traced "
+                        "completely")
     parser.add_argument("--group", metavar="TAG",
-                        help="the tag of its group, or how it begins; needed if several are "
-                        "in the trace")
+                        help="tag of its group, or the beginning of it; required if the trace "
+                        "has several groups")
     parser.add_argument("--offsets", type=microseconds, metavar="US,...",
-                        help="add so many microseconds to the times of each trace")
+                        help="microseconds to add to the times of each trace")
     parser.add_argument("--record", type=seconds, metavar="SECONDS",
                         help="draw nothing, but record a trace (as root)")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there; else to the "
+    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of to "
                         "standard output")
     chosen = parser.parse_args()
     if chosen.record and (chosen.trace or chosen.group or chosen.operation is not None or
                           chosen.offsets):
-        parser.error("--record takes no trace, and nothing but -o beside it")
+        parser.error("--record needs no trace, and no other option but -o")
     if not chosen.record and not chosen.trace:
-        parser.error("tell a trace, or --record SECONDS to make one")
+        parser.error("give a trace, or --record SECONDS to make one")
     if chosen.offsets and len(chosen.offsets) != len(chosen.trace):
         parser.error(f"{len(chosen.offsets)} offsets for {len(chosen.trace)} traces")
     return chosen
 
 
 def compare_clocks(events, chosen):
-    """Bring the events of all machines to one clock, and into one order."""
+    """Put the events of all machines on one clock, and in order."""
     offsets = chosen.offsets or [0]
     if not chosen.offsets and len(chosen.trace) > 1:
         tags = {event.fields.get("tag") for event in events}
@@ -111,7 +111,7 @@ def main():
         warn(error)
         return 1
     except BrokenPipeError:
-        # Whoever reads has seen enough
+        # The reader has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:

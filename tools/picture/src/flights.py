@@ -35,7 +35,7 @@ def pair(sends, receipts):
     """Pair packets that look alike: in order, each as short on its way as can be.
 
     A repetition looks like what it repeats. If one of them is lost it is most likely
-    the earlier, for whoever sends waits longer than a packet travels.
+    the earlier, for a sender waits longer than a packet travels.
     """
     pairs, left = [], list(sends)
     for receipt in reversed(receipts):

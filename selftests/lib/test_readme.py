@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""The programs in README.md compile, and its links lead somewhere; TAP.
+
+With --extract FOLDER: write what README.md shows, for the scenario that follows it: barrier.c,
+barrier.py, and its shell commands as key.sh, c.sh, python.sh and tree.sh.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+TREE = pathlib.Path(__file__).resolve().parent.parent.parent
+TEXT = (TREE / "README.md").read_text(encoding="utf-8")
+SHELL = "key.sh", "c.sh", "python.sh", "tree.sh"
+
+
+def blocks(language):
+    """What stands in README.md between the marks of a program in that language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", TEXT, re.M | re.S)
+
+
+def only(items):
+    assert len(items) == 1, f"{len(items)} blocks, not 1"
+    return items[0]
+
+
+def run(*command, source=None):
+    done = subprocess.run(command, input=source, text=True, check=False, cwd=TREE,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert not done.returncode, f"{' '.join(map(str, command))}: {done.stdout}"
+
+
+def test_c_compiles_without_a_warning():
+    run("gcc", "-std=gnu11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror",
+        "-Ilibcollsock/include", "-Iuapi", "-x", "c", "-", source=only(blocks("c")))
+
+
+def test_python_compiles():
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder, "barrier.py")
+        program.write_text(only(blocks("python")), encoding="utf-8")
+        run(sys.executable, "-m", "py_compile", program)
+
+
+def test_shell_commands_are_known():
+    assert len(blocks("sh")) == len(SHELL), f"{len(blocks('sh'))} blocks, not {len(SHELL)}"
+    for block in blocks("sh"):
+        run("sh", "-n", source=block)
+
+
+def test_links_lead_to_files():
+    for link in re.findall(r"\]\(([^)#]+)", TEXT):
+        assert (TREE / link).exists(), f"no {link}"
+
+
+def test_paths_of_the_examples_are_those_of_installation():
+    makefile = (TREE / "libcollsock/Makefile").read_text(encoding="utf-8")
+    place = re.search(r"^EXAMPLEDIR \?= \$\(PREFIX\)/(.*)$", makefile, re.M)[1]
+    for prefix in "/usr", "/usr/local":
+        assert f"{prefix}/{place}" in TEXT, f"no {prefix}/{place}"
+    page = (TREE / "libcollsock/man/collsock.7").read_text(encoding="utf-8")
+    assert place in page, f"no {place} in collsock.7"
+
+
+def extract(folder):
+    folder = pathlib.Path(folder)
+    files = {"barrier.c": only(blocks("c")), "barrier.py": only(blocks("python")),
+             **dict(zip(SHELL, blocks("sh"), strict=True))}
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def main():
+    if sys.argv[1:2] == ["--extract"]:
+        extract(sys.argv[2])
+        return 0
+    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
+    failed = 0
+    print(f"TAP version 13\n1..{len(tests)}")
+    for number, (name, test) in enumerate(tests, 1):
+        try:
+            test()
+            print(f"ok {number} {name.removeprefix('test_')}")
+        except AssertionError as error:
+            failed += 1
+            print("# " + str(error).replace("\n", "\n# "))
+            print(f"not ok {number} {name.removeprefix('test_')}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

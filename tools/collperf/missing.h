@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Which hosts a group waits for, as the kernel of this host knows it. */
+#ifndef COLLPERF_MISSING_H
+#define COLLPERF_MISSING_H
+
+#include <stdint.h>
+
+#include "hosts.h"
+
+/**
+ * missing_print() - say on standard error which hosts are waited for, and for how long
+ * @id: of the group
+ * @hosts: of the group, by index
+ * @waited_ms: since the operation was posted
+ *
+ * What the kernel does not tell is left out.
+ */
+void missing_print(uint64_t id, const struct hosts *hosts, uint64_t waited_ms);
+
+#endif

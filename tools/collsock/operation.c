@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "operation.h"
+#include "text.h"
+
+/*
+ * Who waits for whom in an operation. One that is not listed is newer than this command: all
+ * of its ranks may be waited for, and none must wait.
+ */
+static const struct {
+	const char	*kind;
+	bool		root_contributes;	/* and nobody else */
+	bool		all_receive;		/* what the others contribute */
+} operation_kinds[] = {
+	{ .kind = "barrier",	.all_receive = true },
+	{ .kind = "allreduce",	.all_receive = true },
+	{ .kind = "reduce" },
+	{ .kind = "broadcast",	.root_contributes = true },
+};
+
+#define OPERATION_KINDS (sizeof(operation_kinds) / sizeof(*operation_kinds))
+
+static size_t operation_find_kind(const char *kind)
+{
+	size_t i;
+
+	for (i = 0; i < OPERATION_KINDS; i++)
+		if (!strcmp(operation_kinds[i].kind, kind))
+			break;
+	return i;
+}
+
+static void *operation_array(size_t count, size_t bytes)
+{
+	void *array = calloc(count ? count : 1, bytes);
+
+	if (!array)
+		err(EXIT_ERROR, "an operation");
+	return array;
+}
+
+static size_t operation_length(struct json_object *array)
+{
+	return array ? json_object_array_length(array) : 0;
+}
+
+static enum operation_state operation_read_state(struct json_object *reply)
+{
+	const char *state = text_string(reply, "state", "");
+
+	if (!strcmp(state, "running"))
+		return OPERATION_RUNNING;
+	return strcmp(state, "early") ? OPERATION_OVER : OPERATION_EARLY;
+}
+
+/* The ranks here that have not posted, without those that nobody waits for. */
+static void operation_read_ranks(struct operation *o, struct json_object *reply,
+				 bool root_contributes)
+{
+	struct json_object *missing = json_object_object_get(reply, "missing_rank");
+	uint64_t root = text_number(reply, "root", NUMBER_UNKNOWN), rank;
+	size_t i, count = operation_length(missing);
+
+	o->ranks = operation_array(count, sizeof(*o->ranks));
+	for (i = 0; i < count; i++) {
+		rank = json_object_get_uint64(json_object_array_get_idx(missing, i));
+		if (!root_contributes || rank == root)
+			o->ranks[o->rank_count++] = rank;
+	}
+}
+
+static enum operation_host_state operation_read_host_state(struct json_object *missing)
+{
+	const char *state = text_string(missing, "state", "");
+
+	if (!strcmp(state, "left") || !strcmp(state, "dead"))
+		return OPERATION_HOST_GONE;
+	if (!strcmp(state, "unheard") || !strcmp(state, "unknown"))
+		return OPERATION_HOST_UNHEARD;
+	return OPERATION_HOST_HEARD;
+}
+
+static void operation_read_host(struct operation_host *host, struct json_object *missing)
+{
+	*host = (struct operation_host){
+		.host		  = text_number(missing, "host", NUMBER_UNKNOWN),
+		.state		  = operation_read_host_state(missing),
+		.rank		  = text_number(missing, "rank", NUMBER_UNKNOWN),
+		.heard_ms	  = text_number(missing, "heard_ms", NUMBER_UNKNOWN),
+		.silent_ms	  = text_number(missing, "silent_ms", 0),
+		.awaits_host	  = text_number(missing, "awaits_host", NUMBER_UNKNOWN),
+		.awaits_rank	  = text_number(missing, "awaits_rank", NUMBER_UNKNOWN),
+		.awaits_operation = text_number(missing, "awaits_operation", NUMBER_UNKNOWN),
+		.awaits_ms	  = text_number(missing, "awaits_ms", 0),
+		.awaits_said	  = text_flag(missing, "awaits_said"),
+		.told_ms	  = text_number(missing, "told_ms", 0),
+	};
+}
+
+void operation_read(struct operation *o, struct json_object *reply)
+{
+	struct json_object *missing = json_object_object_get(reply, "missing");
+	const char *kind = text_string(reply, "operation", "?");
+	size_t i, found = operation_find_kind(kind);
+	bool known = found < OPERATION_KINDS;
+
+	*o = (struct operation){
+		.number		= text_number(reply, "number", 0),
+		.kind		= text_format("%s", kind),
+		.state		= operation_read_state(reply),
+		.waited_ms	= text_number(reply, "waited_ms", NUMBER_UNKNOWN),
+		.all_receive	= known && operation_kinds[found].all_receive,
+		.host_count	= operation_length(missing),
+	};
+	operation_read_ranks(o, reply, known && operation_kinds[found].root_contributes);
+	o->hosts = operation_array(o->host_count, sizeof(*o->hosts));
+	for (i = 0; i < o->host_count; i++)
+		operation_read_host(&o->hosts[i], json_object_array_get_idx(missing, i));
+}
+
+void operation_free(struct operation *o)
+{
+	free(o->hosts);
+	free(o->ranks);
+	free(o->kind);
+}
+
+/*
+ * Where nobody has posted here, somebody waits elsewhere if it says so, or if it must: a rank that
+ * contributes to a reduce or sends a broadcast need not wait.
+ */
+bool operation_waits(const struct operation *o)
+{
+	bool awaited = o->waited_ms != NUMBER_UNKNOWN || o->all_receive;
+
+	if (o->state != OPERATION_RUNNING && !(o->state == OPERATION_EARLY && awaited))
+		return false;
+	return o->rank_count || o->host_count;
+}
+
+bool operation_is_older(const struct operation *a, const struct operation *b)
+{
+	/* Numbers wrap: the older one is less than half of all numbers behind */
+	return a->number - b->number > UINT32_MAX / 2;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One operation as the kernel of this host sees it: read once from its reply
+ * (decode_operation), so that what is decided from it needs no names of attributes.
+ */
+#ifndef OPERATION_H
+#define OPERATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <json-c/json.h>
+
+enum operation_state {
+	OPERATION_EARLY,	/* others have sent for it, no rank here has posted it */
+	OPERATION_RUNNING,
+	OPERATION_OVER,		/* done, or aborted */
+};
+
+enum operation_host_state {
+	OPERATION_HOST_UNHEARD,
+	OPERATION_HOST_HEARD,
+	OPERATION_HOST_GONE,	/* it has left, or counts as dead */
+};
+
+/**
+ * struct operation_host - another host whose message is missing
+ * @host: its index
+ * @state: of the connection
+ * @rank: the lowest one of that host
+ * @heard_ms: since it was last heard
+ * @silent_ms: since it was first asked without an answer
+ * @awaits_host: whom it waits for itself, as far as it has said
+ * @awaits_rank: of that host, the rank
+ * @awaits_operation: the operation that this rank has not posted
+ * @awaits_ms: for how long it had waited when it said so
+ * @awaits_said: that host itself says that the rank has not posted
+ * @told_ms: since it said so
+ *
+ * Numbers that are not known are NUMBER_UNKNOWN, of @silent_ms, @awaits_ms and @told_ms 0.
+ */
+struct operation_host {
+	uint64_t			host;
+	enum operation_host_state	state;
+	uint64_t			rank;
+	uint64_t			heard_ms;
+	uint64_t			silent_ms;
+	uint64_t			awaits_host;
+	uint64_t			awaits_rank;
+	uint64_t			awaits_operation;
+	uint64_t			awaits_ms;
+	bool				awaits_said;
+	uint64_t			told_ms;
+};
+
+/**
+ * struct operation - one operation of a group
+ * @number: its number, which wraps
+ * @kind: name of what it does
+ * @state: how far it is
+ * @waited_ms: for how long somebody here has waited; NUMBER_UNKNOWN if nobody does
+ * @all_receive: every rank needs the others, so each waits
+ * @ranks: those of this host that have not posted, and that it waits for
+ * @rank_count: number of @ranks
+ * @hosts: those whose messages are missing
+ * @host_count: number of @hosts
+ */
+struct operation {
+	uint32_t		number;
+	char			*kind;
+	enum operation_state	state;
+	uint64_t		waited_ms;
+	bool			all_receive;
+	uint64_t		*ranks;
+	size_t			rank_count;
+	struct operation_host	*hosts;
+	size_t			host_count;
+};
+
+/* Read what the kernel said of an operation. */
+void operation_read(struct operation *o, struct json_object *reply);
+void operation_free(struct operation *o);
+
+/* Does it wait for anybody? */
+bool operation_waits(const struct operation *o);
+
+/* Of two operations of a group: was @a posted before @b? */
+bool operation_is_older(const struct operation *a, const struct operation *b);
+
+#endif

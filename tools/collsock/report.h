@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What "wait" found out about one group: whom its oldest operation waits for. */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "culprit.h"
+#include "process.h"
+
+/**
+ * struct report_rank - a rank of this host that has not posted
+ * @rank: its number
+ * @state: "absent", "joined" or "left"; empty if that is not known
+ * @next: the operation that it posts next, or NUMBER_UNKNOWN
+ * @last: how often it was the last to post, or NUMBER_UNKNOWN
+ * @process: that holds it
+ */
+struct report_rank {
+	uint64_t	rank;
+	char		state[8];
+	uint64_t	next;
+	uint64_t	last;
+	struct process	process;
+};
+
+/**
+ * struct report - a group in which somebody waits
+ * @handle: of the group on this host
+ * @id: of the group
+ * @liveness_ms: after this time without an answer a host counts as dead
+ * @operation: number of the operation
+ * @kind: what it does
+ * @running_ms: for how long somebody has waited
+ * @culprit: for whom
+ * @address: of its host, or empty
+ * @ranks: of this host, if the reason is CULPRIT_HERE
+ * @rank_count: number of @ranks
+ */
+struct report {
+	uint64_t		handle;
+	uint64_t		id;
+	uint64_t		liveness_ms;
+	uint64_t		operation;
+	char			*kind;
+	uint64_t		running_ms;
+	struct culprit		culprit;
+	char			*address;
+	struct report_rank	*ranks;
+	size_t			rank_count;
+};
+
+/* Frees what it points to. */
+void report_free(struct report *report);
+
+#endif

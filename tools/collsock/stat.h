@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The sub-command "stat": counters, for people, as JSON, and for Prometheus. */
+#ifndef STAT_H
+#define STAT_H
+
+int stat_command(char **words);
+
+#endif
