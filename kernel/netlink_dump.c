@@ -589,8 +589,7 @@ static bool put_operation(struct sk_buff *skb, const struct coll_instance *gi,
 	    nla_put_u8(skb, COLLSOCK_A_OPERATION_OPERATION, sig->operation) ||
 	    nla_put_u8(skb, COLLSOCK_A_OPERATION_TYPE, sig->type) ||
 	    nla_put_u8(skb, COLLSOCK_A_OPERATION_OP, sig->op) ||
-	    nla_put_u8(skb, COLLSOCK_A_OPERATION_ALGORITHM,
-		       coll_algorithms[sig->schedule].algorithm) ||
+	    nla_put_u8(skb, COLLSOCK_A_OPERATION_ALGORITHM, sig->algorithm) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_ROOT, sig->root) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_COUNT, sig->count) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_BYTES, op->bytes) ||

@@ -39,7 +39,7 @@ TRACE_DEFINE_ENUM(COLLSOCK_KARY);
 #define coll_trace_algorithm(algorithm) \
 	__print_symbolic(algorithm, \
 		{ COLLSOCK_DISSEMINATION,	"dissemination" }, \
-		{ COLLSOCK_PAIRWISE_EXCHANGE,	"pairwise_exchange" }, \
+		{ COLLSOCK_PAIRWISE_EXCHANGE,	"pairwise" }, \
 		{ COLLSOCK_BINOMIAL,		"binomial" }, \
 		{ COLLSOCK_KARY,		"kary" })
 
@@ -121,7 +121,7 @@ TRACE_EVENT(coll_post,
 		__entry->count = sig->count;
 		__entry->root = sig->root;
 		__entry->kind = sig->operation;
-		__entry->algorithm = coll_algorithms[sig->schedule].algorithm;
+		__entry->algorithm = sig->algorithm;
 	),
 	TP_printk("tag=%016llx host=%u rank=%u operation=%u kind=%s algorithm=%s count=%u root=%u",
 		  __entry->tag, __entry->host, __entry->rank, __entry->operation,

@@ -232,7 +232,7 @@ static int kary_broadcast(struct tree *t)
 	return err;
 }
 
-/* ---- what the registry offers ---- */
+/* ---- the operations ---- */
 
 static int tree_reduce(struct tree *t)
 {
@@ -249,10 +249,7 @@ static int build_reduce(struct coll_schedule *s, const struct coll_shape *shape,
 	struct tree t;
 	int err = tree_start(&t, s, shape, fanout);
 
-	if (err)
-		return err;
-	s->takes = !t.node;
-	return tree_reduce(&t);
+	return err ?: tree_reduce(&t);
 }
 
 static int build_broadcast(struct coll_schedule *s, const struct coll_shape *shape, u32 fanout)
@@ -260,13 +257,10 @@ static int build_broadcast(struct coll_schedule *s, const struct coll_shape *sha
 	struct tree t;
 	int err = tree_start(&t, s, shape, fanout);
 
-	if (err)
-		return err;
-	s->contributes = !t.node;
-	s->takes = t.node;
-	return tree_broadcast(&t);
+	return err ?: tree_broadcast(&t);
 }
 
+/* A reduction, and a broadcast of its result. */
 static int build_both(struct coll_schedule *s, const struct coll_shape *shape, u32 fanout)
 {
 	struct tree t;
@@ -279,134 +273,145 @@ static int build_both(struct coll_schedule *s, const struct coll_shape *shape, u
 	return err ?: tree_broadcast(&t);
 }
 
-/**
- * coll_binomial_build_reduce() - the schedule of one host in a reduction
- * @s: where to write it
- * @shape: of the group
- *
- * Return: 0, -EINVAL if there is no such host, -E2BIG if it does not fit.
- */
-int coll_binomial_build_reduce(struct coll_schedule *s, const struct coll_shape *shape)
-{
-	return build_reduce(s, shape, 0);
-}
-
-/**
- * coll_binomial_build_broadcast() - the schedule of one host in a broadcast
- * @s: where to write it
- * @shape: of the group
- *
- * Return: as coll_binomial_build_reduce().
- */
-int coll_binomial_build_broadcast(struct coll_schedule *s, const struct coll_shape *shape)
-{
-	return build_broadcast(s, shape, 0);
-}
-
-/**
- * coll_binomial_build_both() - the schedule of one host in both, one after the other
- * @s: where to write it
- * @shape: of the group
- *
- * Return: as coll_binomial_build_reduce().
- */
-int coll_binomial_build_both(struct coll_schedule *s, const struct coll_shape *shape)
-{
-	return build_both(s, shape, 0);
-}
-
-/**
- * coll_binomial_rounds() - ceil(log2 n)
- * @shape: of a group of n hosts
- *
- * Return: rounds of a reduction or of a broadcast.
- */
-u32 coll_binomial_rounds(const struct coll_shape *shape)
-{
-	return binomial_depth(shape->hosts);
-}
-
-/**
- * coll_binomial_rounds_both() - twice as many
- * @shape: of the group
- */
-u32 coll_binomial_rounds_both(const struct coll_shape *shape)
-{
-	return 2 * binomial_depth(shape->hosts);
-}
-
-/**
- * coll_kary_build_reduce() - the schedule of one host in a reduction
- * @s: where to write it
- * @shape: of the group
- *
- * Return: as coll_binomial_build_reduce(); -EINVAL without a fan-out, too.
- */
-int coll_kary_build_reduce(struct coll_schedule *s, const struct coll_shape *shape)
-{
-	return shape->fanout ? build_reduce(s, shape, shape->fanout) : -EINVAL;
-}
-
-/**
- * coll_kary_build_broadcast() - the schedule of one host in a broadcast
- * @s: where to write it
- * @shape: of the group
- *
- * Return: as coll_kary_build_reduce().
- */
-int coll_kary_build_broadcast(struct coll_schedule *s, const struct coll_shape *shape)
-{
-	return shape->fanout ? build_broadcast(s, shape, shape->fanout) : -EINVAL;
-}
-
-/**
- * coll_kary_build_both() - the schedule of one host in both, one after the other
- * @s: where to write it
- * @shape: of the group
- *
- * Return: as coll_kary_build_reduce().
- */
-int coll_kary_build_both(struct coll_schedule *s, const struct coll_shape *shape)
-{
-	return shape->fanout ? build_both(s, shape, shape->fanout) : -EINVAL;
-}
-
-/**
- * coll_kary_rounds() - the depth of the tree
- * @shape: of the group
- *
- * Return: rounds of a reduction or of a broadcast.
- */
-u32 coll_kary_rounds(const struct coll_shape *shape)
-{
-	return kary_depth(shape->hosts, shape->fanout);
-}
-
-/**
- * coll_kary_rounds_both() - twice as many
- * @shape: of the group
- */
-u32 coll_kary_rounds_both(const struct coll_shape *shape)
-{
-	return 2 * kary_depth(shape->hosts, shape->fanout);
-}
-
-/**
- * coll_tree_messages() - n - 1
- * @shape: of a group of n hosts
- *
- * Return: messages of all hosts together, in a reduction or a broadcast.
- */
-u64 coll_tree_messages(const struct coll_shape *shape)
+/* n - 1, in a reduction or in a broadcast */
+static u64 tree_messages(const struct coll_shape *shape)
 {
 	return shape->hosts - 1;
 }
 
-/**
- * coll_tree_messages_both() - 2 (n - 1)
- * @shape: of a group of n hosts
- */
-u64 coll_tree_messages_both(const struct coll_shape *shape)
+static u64 tree_messages_both(const struct coll_shape *shape)
 {
-	return 2 * (u64)(shape->hosts - 1);
+	return 2 * tree_messages(shape);
 }
+
+/* ---- what the registry offers: binomial trees ---- */
+
+static int binomial_build_reduce(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return build_reduce(s, shape, 0);
+}
+
+static int binomial_build_broadcast(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return build_broadcast(s, shape, 0);
+}
+
+static int binomial_build_both(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return build_both(s, shape, 0);
+}
+
+/* ceil(log2 n), of a reduction or of a broadcast */
+static u32 binomial_rounds(const struct coll_shape *shape)
+{
+	return binomial_depth(shape->hosts);
+}
+
+static u32 binomial_rounds_both(const struct coll_shape *shape)
+{
+	return 2 * binomial_rounds(shape);
+}
+
+const struct coll_algorithm coll_binomial_barrier = {
+	.name		= "binomial tree",
+	.operation	= COLLSOCK_BARRIER,
+	.algorithm	= COLLSOCK_BINOMIAL,
+	.build		= binomial_build_both,
+	.rounds		= binomial_rounds_both,
+	.messages	= tree_messages_both,
+};
+
+const struct coll_algorithm coll_binomial_allreduce = {
+	.name		= "binomial reduce and broadcast",
+	.operation	= COLLSOCK_ALLREDUCE,
+	.algorithm	= COLLSOCK_BINOMIAL,
+	.build		= binomial_build_both,
+	.rounds		= binomial_rounds_both,
+	.messages	= tree_messages_both,
+};
+
+const struct coll_algorithm coll_binomial_reduce = {
+	.name		= "binomial reduce",
+	.operation	= COLLSOCK_REDUCE,
+	.algorithm	= COLLSOCK_BINOMIAL,
+	.build		= binomial_build_reduce,
+	.rounds		= binomial_rounds,
+	.messages	= tree_messages,
+};
+
+const struct coll_algorithm coll_binomial_broadcast = {
+	.name		= "binomial broadcast",
+	.operation	= COLLSOCK_BROADCAST,
+	.algorithm	= COLLSOCK_BINOMIAL,
+	.build		= binomial_build_broadcast,
+	.rounds		= binomial_rounds,
+	.messages	= tree_messages,
+};
+
+/* ---- k-ary trees: -EINVAL without a fan-out ---- */
+
+static int kary_build_reduce(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return shape->fanout ? build_reduce(s, shape, shape->fanout) : -EINVAL;
+}
+
+static int kary_build_broadcast(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return shape->fanout ? build_broadcast(s, shape, shape->fanout) : -EINVAL;
+}
+
+static int kary_build_both(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return shape->fanout ? build_both(s, shape, shape->fanout) : -EINVAL;
+}
+
+/* The depth of the tree, of a reduction or of a broadcast */
+static u32 kary_rounds(const struct coll_shape *shape)
+{
+	return kary_depth(shape->hosts, shape->fanout);
+}
+
+static u32 kary_rounds_both(const struct coll_shape *shape)
+{
+	return 2 * kary_rounds(shape);
+}
+
+const struct coll_algorithm coll_kary_barrier = {
+	.name		= "k-ary tree",
+	.operation	= COLLSOCK_BARRIER,
+	.algorithm	= COLLSOCK_KARY,
+	.fans_out	= true,
+	.build		= kary_build_both,
+	.rounds		= kary_rounds_both,
+	.messages	= tree_messages_both,
+};
+
+const struct coll_algorithm coll_kary_allreduce = {
+	.name		= "k-ary reduce and broadcast",
+	.operation	= COLLSOCK_ALLREDUCE,
+	.algorithm	= COLLSOCK_KARY,
+	.fans_out	= true,
+	.build		= kary_build_both,
+	.rounds		= kary_rounds_both,
+	.messages	= tree_messages_both,
+};
+
+const struct coll_algorithm coll_kary_reduce = {
+	.name		= "k-ary reduce",
+	.operation	= COLLSOCK_REDUCE,
+	.algorithm	= COLLSOCK_KARY,
+	.fans_out	= true,
+	.build		= kary_build_reduce,
+	.rounds		= kary_rounds,
+	.messages	= tree_messages,
+};
+
+const struct coll_algorithm coll_kary_broadcast = {
+	.name		= "k-ary broadcast",
+	.operation	= COLLSOCK_BROADCAST,
+	.algorithm	= COLLSOCK_KARY,
+	.fans_out	= true,
+	.build		= kary_build_broadcast,
+	.rounds		= kary_rounds,
+	.messages	= tree_messages,
+};

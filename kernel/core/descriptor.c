@@ -16,6 +16,17 @@ static bool algorithm_exists(const struct collsock_join *j, u8 operation, u8 alg
 	return a && (j->fanout || !a->fans_out);
 }
 
+static bool algorithms_exist(const struct collsock_join *j)
+{
+	u8 i;
+
+	for (i = 0; i < COLL_MAX_OPERATIONS; i++)
+		if (coll_operation_find(i) &&
+		    !algorithm_exists(j, i, coll_operation_joined_with(i, j)))
+			return false;
+	return true;
+}
+
 /**
  * coll_descriptor_normalise() - check the fixed part of JOIN, fill in defaults
  * @j: as user space gave it
@@ -51,12 +62,7 @@ int coll_descriptor_normalise(struct collsock_join *j)
 	if (j->liveness_ms && (j->liveness_ms < COLLSOCK_MIN_LIVENESS_MS ||
 			       j->liveness_ms > COLLSOCK_MAX_LIVENESS_MS))
 		return -EINVAL;
-	if (!algorithm_exists(j, COLLSOCK_BARRIER, j->barrier_algorithm) ||
-	    !algorithm_exists(j, COLLSOCK_ALLREDUCE, j->allreduce_algorithm) ||
-	    !algorithm_exists(j, COLLSOCK_REDUCE, j->reduce_algorithm) ||
-	    !algorithm_exists(j, COLLSOCK_BROADCAST, j->broadcast_algorithm))
-		return -EINVAL;
-	return 0;
+	return algorithms_exist(j) ? 0 : -EINVAL;
 }
 
 static bool member_valid(const struct collsock_member *m, const struct collsock_member *first)

@@ -32,6 +32,8 @@
 #include "peer.h"
 #include "schedule.h"
 
+struct coll_algorithm;
+
 enum coll_op_state {
 	COLL_OP_FREE,
 	COLL_OP_EARLY,
@@ -110,7 +112,8 @@ struct coll_post {
  * @state: enum coll_op_state
  * @probed: while EARLY: others wait for this host
  * @begun: its rounds run
- * @own: room for a schedule that depends on the root, and what was built there last
+ * @own: room for a schedule that depends on the root
+ * @own_algorithm: what was built there last, NULL if nothing was
  * @own_root: root of that
  */
 struct coll_op {
@@ -139,6 +142,7 @@ struct coll_op {
 	bool				probed;
 	bool				begun;
 	struct coll_schedule		*own;
+	const struct coll_algorithm	*own_algorithm;
 	u32				own_root;
 };
 

@@ -346,45 +346,32 @@ int coll_group_join(struct coll_group *g, u32 rank)
 
 /* ---- posting ---- */
 
-/* What an operation is, whatever the algorithm. */
-static bool rank_takes(u32 rank, const struct coll_signature *sig)
-{
-	bool root = sig->root == rank;
-
-	return sig->operation == COLLSOCK_BROADCAST ? !root :
-	       sig->operation != COLLSOCK_REDUCE || root;
-}
-
 /* Ranks of this host without which an operation cannot begin. */
-static u32 group_contributors(const struct coll_group *g, const struct coll_schedule *s,
-			      const struct coll_signature *sig)
+static u32 group_contributors(const struct coll_group *g, const struct coll_signature *sig)
 {
-	if (!s->contributes)
-		return 0;
-	return sig->operation == COLLSOCK_BROADCAST ? 1 : g->locals;
+	if (coll_operation_contributes(sig->operation, false))
+		return g->locals;
+	return coll_group_host(g, sig->root) == g->self;
 }
 
-static bool group_operands_valid(const struct coll_signature *sig)
+static bool group_operands_valid(const struct coll_operation *operation,
+				 const struct coll_signature *sig)
 {
-	switch (sig->operation) {
-	case COLLSOCK_BARRIER:
+	if (!operation->typed)
 		return !sig->type && !sig->op && !sig->count;
-	case COLLSOCK_BROADCAST:
+	if (!operation->reduces)
 		return coll_type_bytes(sig->type) && !sig->op && sig->count;
-	default:
-		return coll_reduce_valid(sig->type, sig->op) && sig->count;
-	}
+	return coll_reduce_valid(sig->type, sig->op) && sig->count;
 }
 
 /* Bytes of the payload that a signature speaks of, or -EINVAL. */
-static int group_payload_bytes(const struct coll_group *g, const struct coll_signature *sig)
+static int group_payload_bytes(const struct coll_group *g, const struct coll_operation *operation,
+			       const struct coll_signature *sig)
 {
-	const struct coll_algorithm *a = &coll_algorithms[sig->schedule];
 	u32 element;
 
-	if (sig->schedule >= coll_algorithms_count || a->operation != sig->operation ||
-	    !coll_group_has(g, a) || sig->root >= (a->rooted ? g->size : 1) ||
-	    !group_operands_valid(sig))
+	if (sig->root >= (operation->rooted ? g->size : 1) ||
+	    !group_operands_valid(operation, sig))
 		return -EINVAL;
 	if (!sig->count)
 		return 0;
@@ -392,6 +379,14 @@ static int group_payload_bytes(const struct coll_group *g, const struct coll_sig
 	if (sig->count > g->max_bytes / element)
 		return -EMSGSIZE;
 	return sig->count * element;
+}
+
+/* Is there the algorithm, and does the group have what it needs? */
+static bool group_runs(const struct coll_group *g, u8 operation, u8 algorithm)
+{
+	const struct coll_algorithm *a = coll_algorithm_find(operation, algorithm);
+
+	return a && coll_group_has(g, a);
 }
 
 /**
@@ -408,13 +403,13 @@ static int group_payload_bytes(const struct coll_group *g, const struct coll_sig
 int coll_group_signature(const struct coll_group *g, u32 local,
 			 const struct collsock_post *post, struct coll_signature *sig)
 {
+	const struct coll_operation *operation = coll_operation_find(post->operation);
 	u32 rank = g->ranks[local].rank;
-	const struct coll_algorithm *a;
 	int bytes;
 
 	if (post->size != sizeof(*post) || post->flags & ~COLLSOCK_QUIET || post->reserved)
 		return -EINVAL;
-	if (post->operation < COLLSOCK_BARRIER || post->operation > COLLSOCK_BROADCAST)
+	if (!operation)
 		return -EINVAL;
 	memset(sig, 0, sizeof(*sig));
 	sig->operation = post->operation;
@@ -422,15 +417,11 @@ int coll_group_signature(const struct coll_group *g, u32 local,
 	sig->op = post->op;
 	sig->count = post->count;
 	sig->root = post->root;
-	sig->schedule = g->default_schedule[post->operation];
-	if (post->algorithm != COLLSOCK_AUTO) {
-		a = coll_algorithm_find(post->operation, post->algorithm);
-		if (!a)
-			return -EINVAL;
-		sig->schedule = a - coll_algorithms;
-	}
-	bytes = group_payload_bytes(g, sig);
-	if (bytes >= 0 && post->flags & COLLSOCK_QUIET && rank_takes(rank, sig))
+	sig->algorithm = post->algorithm ?: g->default_algorithm[post->operation];
+	if (post->algorithm && !group_runs(g, post->operation, post->algorithm))
+		return -EINVAL;
+	bytes = group_payload_bytes(g, operation, sig);
+	if (bytes >= 0 && post->flags & COLLSOCK_QUIET && coll_rank_receives(rank, sig))
 		return -EINVAL;
 	return bytes < 0 || coll_rank_contributes(rank, sig) ? bytes : 0;
 }
@@ -439,21 +430,22 @@ int coll_group_signature(const struct coll_group *g, u32 local,
 static const struct coll_schedule *group_schedule_of(struct coll_group *g, struct coll_op *op,
 						     const struct coll_signature *sig)
 {
-	struct coll_schedule *s = op->own;
+	int position = coll_algorithm_position(sig->operation, sig->algorithm);
+	const struct coll_algorithm *a = coll_algorithms[position];
 	struct coll_shape shape;
 	u32 root;
 
-	if (likely(g->schedules[sig->schedule]))
-		return g->schedules[sig->schedule];
+	if (likely(g->schedules[position]))
+		return g->schedules[position];
 	root = coll_group_host(g, sig->root);
-	if (s->hosts && s->id == sig->schedule && op->own_root == root)
-		return s;
+	if (op->own_algorithm == a && op->own_root == root)
+		return op->own;
 	shape = coll_group_shape(g, root);
 	/* It was built for other roots, and all are alike. */
-	WARN_ON_ONCE(coll_algorithms[sig->schedule].build(s, &shape));
-	s->id = sig->schedule;
+	WARN_ON_ONCE(a->build(op->own, &shape));
+	op->own_algorithm = a;
 	op->own_root = root;
-	return s;
+	return op->own;
 }
 
 /* Was the operation that the slot served before one like this, too? */
@@ -471,7 +463,7 @@ static noinline void group_plan_operation(struct coll_group *g, struct coll_op *
 	op->bytes = sig->count ? sig->count * coll_type_bytes(sig->type) : 0;
 	op->segments = likely(op->bytes <= g->segment_bytes) ? 1 :
 		       DIV_ROUND_UP(op->bytes, g->segment_bytes);
-	op->contributors = group_contributors(g, op->schedule, sig);
+	op->contributors = group_contributors(g, sig);
 }
 
 /*
@@ -551,7 +543,7 @@ int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature
 	struct coll_op *op = coll_group_slot(g, rank->next);
 	const struct coll_post post = {
 		.local		= local,
-		.takes		= rank_takes(rank->rank, sig),
+		.takes		= coll_rank_receives(rank->rank, sig),
 		.contributes	= coll_rank_contributes(rank->rank, sig),
 		.payload	= payload,
 		.token		= token,
@@ -579,12 +571,20 @@ int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature
 
 /* ---- receiving ---- */
 
+/* A member may say anything. */
+static bool group_makes_sense(const struct coll_group *g, const struct coll_signature *sig)
+{
+	const struct coll_operation *operation = coll_operation_find(sig->operation);
+
+	return operation && group_runs(g, sig->operation, sig->algorithm) &&
+	       group_payload_bytes(g, operation, sig) >= 0;
+}
+
 /* Another host spoke of the operation first. False if its signature makes no sense. */
 static noinline bool group_make_early(struct coll_group *g, struct coll_op *op, u32 source,
 				      const struct coll_body *body, u64 now)
 {
-	if (!group_remembers(op, &body->signature) &&
-	    group_payload_bytes(g, &body->signature) < 0)
+	if (!group_remembers(op, &body->signature) && !group_makes_sense(g, &body->signature))
 		return false;
 	group_make_operation(g, op, body->operation, &body->signature, source);
 	if (!op->contributors &&

@@ -123,8 +123,8 @@ struct coll_rank {
  * @segment_bytes: of it in one packet
  * @ack_every: messages of one host that are acknowledged before the delay is over
  * @fanout: of k-ary trees; 0 if there are none
- * @default_schedule: what COLLSOCK_AUTO means, by operation
- * @schedules: by index in coll_algorithms[]; those of operations with a root are
+ * @default_algorithm: what COLLSOCK_AUTO means, by operation
+ * @schedules: by position in coll_algorithms[]; those of operations with a root are
  *	built when it is known
  * @peers: hash table by host
  * @peer_mask: size of the table - 1
@@ -179,7 +179,7 @@ struct coll_group {
 	struct coll_rank	*ranks;
 	struct coll_op		*slots;
 	struct coll_schedule	*schedules[COLL_MAX_SCHEDULES];
-	u8			default_schedule[COLLSOCK_BROADCAST + 1];
+	u8			default_algorithm[COLL_MAX_OPERATIONS];
 	struct coll_peer	**peers;
 	struct coll_peer	*spare;
 	struct coll_peer	*all_peers;
@@ -323,10 +323,15 @@ static inline bool coll_signature_equal(const struct coll_signature *a,
 	return !memcmp(a, b, sizeof(*a));
 }
 
-/* Does the rank bring something to the operation, whatever the algorithm? */
+/* Does the rank contribute to the operation, and does it receive the result? */
 static inline bool coll_rank_contributes(u32 rank, const struct coll_signature *sig)
 {
-	return sig->operation != COLLSOCK_BROADCAST || sig->root == rank;
+	return coll_operation_contributes(sig->operation, sig->root == rank);
+}
+
+static inline bool coll_rank_receives(u32 rank, const struct coll_signature *sig)
+{
+	return coll_operation_receives(sig->operation, sig->root == rank);
 }
 
 /* What its schedules depend on. */

@@ -23,10 +23,10 @@ static int group_build_schedules(struct coll_group *g)
 	if (coll_algorithms_count > COLL_MAX_SCHEDULES)
 		return -E2BIG;
 	for (i = 0; i < coll_algorithms_count; i++) {
-		const struct coll_algorithm *a = &coll_algorithms[i];
+		const struct coll_algorithm *a = coll_algorithms[i];
 		struct coll_schedule *s;
 
-		if (a->rooted || !coll_group_has(g, a))
+		if (coll_algorithm_rooted(a) || !coll_group_has(g, a))
 			continue;
 		s = group_alloc(g, sizeof(*s));
 		if (!s)
@@ -35,27 +35,18 @@ static int group_build_schedules(struct coll_group *g)
 		err = a->build(s, &shape);
 		if (err)
 			return err;
-		s->id = i;
 	}
 	return 0;
 }
 
 static void group_choose_defaults(struct coll_group *g, const struct collsock_join *j)
 {
-	const u8 wanted[] = {
-		[COLLSOCK_BARRIER]	= j->barrier_algorithm,
-		[COLLSOCK_ALLREDUCE]	= j->allreduce_algorithm,
-		[COLLSOCK_REDUCE]	= j->reduce_algorithm,
-		[COLLSOCK_BROADCAST]	= j->broadcast_algorithm,
-	};
-	u32 operation;
+	u8 i;
 
-	for (operation = COLLSOCK_BARRIER; operation < ARRAY_SIZE(wanted); operation++) {
-		u8 algorithm = wanted[operation] ?: coll_algorithm_auto(operation, g->hosts);
-
-		g->default_schedule[operation] =
-			coll_algorithm_find(operation, algorithm) - coll_algorithms;
-	}
+	for (i = 0; i < COLL_MAX_OPERATIONS; i++)
+		if (coll_operation_find(i))
+			g->default_algorithm[i] = coll_operation_joined_with(i, j) ?:
+						  coll_operations[i].choose(g->hosts);
 }
 
 /*
@@ -89,8 +80,8 @@ static int group_size_operation(const struct coll_group *g, struct coll_schedule
 	for (i = 0; !err && i < coll_algorithms_count; i++) {
 		if (g->schedules[i])
 			coll_op_size_add(size, g->schedules[i]);
-		else if (coll_group_has(g, &coll_algorithms[i]))
-			err = group_size_rooted(g, &coll_algorithms[i], scratch, size);
+		else if (coll_group_has(g, coll_algorithms[i]))
+			err = group_size_rooted(g, coll_algorithms[i], scratch, size);
 	}
 	return err;
 }
@@ -128,8 +119,6 @@ static int group_build_slots(struct coll_group *g)
 			return -ENOMEM;
 	}
 	err = group_size_operation(g, g->slots[0].own, &size);
-	/* It holds no schedule that an operation could take for its own. */
-	g->slots[0].own->hosts = 0;
 	for (i = 0; !err && i < slots; i++)
 		err = group_build_slot(g, &g->slots[i], &size);
 	return err;

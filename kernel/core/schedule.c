@@ -82,9 +82,6 @@ int coll_schedule_start(struct coll_schedule *s, u32 hosts, u32 self)
 	s->registers = 1;
 	s->blocks = 1;
 	s->all_to_all = false;
-	s->contributes = true;
-	s->takes = true;
-	s->id = 0;
 	return 0;
 }
 

@@ -84,10 +84,6 @@ struct coll_round {
  * @registers: registers used
  * @blocks: blocks that a payload is divided into
  * @all_to_all: completion here implies that every host has begun
- * @contributes: what this host contributes is used; else the operation can run
- *	before it has posted
- * @takes: the rounds bring this host the result
- * @id: number of the schedule within its group: goes into signatures
  * @round: the rounds
  * @send: send edges, in the order of their rounds
  * @fold: fold entries, in the order of their rounds
@@ -101,9 +97,6 @@ struct coll_schedule {
 	u8			registers;
 	u16			blocks;
 	bool			all_to_all;
-	bool			contributes;
-	bool			takes;
-	u8			id;
 	struct coll_round	round[COLL_MAX_ROUNDS];
 	struct coll_edge	send[COLL_MAX_EDGES];
 	struct coll_edge	fold[COLL_MAX_EDGES];

@@ -59,7 +59,7 @@ enum coll_reason {
  * @operation: enum collsock_operation
  * @type: enum collsock_type
  * @op: enum collsock_operator
- * @schedule: id of the schedule within the group
+ * @algorithm: enum collsock_algorithm, never COLLSOCK_AUTO
  * @count: elements
  * @root: rank
  */
@@ -67,7 +67,7 @@ struct coll_signature {
 	u8	operation;
 	u8	type;
 	u8	op;
-	u8	schedule;
+	u8	algorithm;
 	u32	count;
 	u32	root;
 };

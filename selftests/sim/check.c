@@ -97,7 +97,7 @@ static bool left_behind(const struct sim_group *g, u32 number)
 	const struct sim_op *op = &g->ops[g->disagreed_from];
 
 	return number >= g->disagreed_from &&
-	       (op->post.operation == COLLSOCK_REDUCE || op->post.operation == COLLSOCK_BROADCAST);
+	       coll_operations[op->post.operation].rooted;
 }
 
 static bool blame_fits(const struct sim_rank *r, const struct sim_rank *named, u32 number,
@@ -185,7 +185,8 @@ static void check_result(struct sim_rank *r, u32 number, const void *result, u32
 	else if (takes && !may_complete(op, r))
 		sim_violated(s, "rank %u completes operation %u, which %u of %u have posted",
 			     r->number, number, op->posted, g->size);
-	else if (takes && op->disputed && op->post.operation != COLLSOCK_BROADCAST)
+	else if (takes && op->disputed &&
+		 coll_operations[op->post.operation].contributes == COLL_ALL)
 		sim_violated(s, "rank %u completes operation %u, about which they disagree",
 			     r->number, number);
 	else if (bytes != (takes ? op->bytes : 0))

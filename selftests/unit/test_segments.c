@@ -111,7 +111,7 @@ static void check_operation(struct __test_metadata *_metadata, struct unit_ranks
 	for (k = 0; k < ARRAY_SIZE(counts); k++) {
 		struct collsock_post p = post_of(a->operation, a->algorithm, 0, counts[k]);
 
-		if (a->rooted)
+		if (coll_algorithm_rooted(a))
 			p.root = world_below(&n->world.random, n->count);
 		for (i = 0; i < n->count; i++)
 			ASSERT_EQ(0, post(n, i, &p, payload));
@@ -126,8 +126,8 @@ static void check_all(struct __test_metadata *_metadata, struct unit_ranks *n, u
 	u32 a;
 
 	for (a = 0; a < coll_algorithms_count; a++)
-		if (coll_algorithms[a].operation != COLLSOCK_BARRIER)
-			check_operation(_metadata, n, &coll_algorithms[a], payload);
+		if (coll_algorithms[a]->operation != COLLSOCK_BARRIER)
+			check_operation(_metadata, n, coll_algorithms[a], payload);
 }
 
 TEST_F(net, sixty_four_kib_are_exact_with_every_algorithm_under_loss_and_reordering)

@@ -20,6 +20,8 @@
 #include <linux/types.h>
 #include <linux/ioctl.h>
 
+#include "collsock_lists.h"
+
 #define COLLSOCK_VERSION	"1.0.0"	/* of all parts */
 
 /*
@@ -55,61 +57,11 @@
 #define COLLSOCK_STATS			2	/* get: struct collsock_stats */
 #define COLLSOCK_NET_STATS		3	/* get: struct collsock_net_stats */
 
-enum collsock_operation {
-	COLLSOCK_BARRIER	= 1,
-	COLLSOCK_ALLREDUCE	= 2,
-	COLLSOCK_REDUCE		= 3,	/* the root takes the result */
-	COLLSOCK_BROADCAST	= 4,	/* the root contributes, all others take */
-};
-
-enum collsock_type {
-	COLLSOCK_NONE		= 0,	/* of a barrier */
-	COLLSOCK_INT64		= 1,
-	COLLSOCK_UINT64		= 2,
-	COLLSOCK_DOUBLE		= 3,
-	COLLSOCK_INT8		= 4,
-	COLLSOCK_INT16		= 5,
-	COLLSOCK_INT32		= 6,
-	COLLSOCK_UINT8		= 7,
-	COLLSOCK_UINT16		= 8,
-	COLLSOCK_UINT32		= 9,
-	COLLSOCK_FLOAT		= 10,
-
-	/* A value and an int32, its index, without padding: 8, 12, 12, 8, 6 bytes */
-	COLLSOCK_FLOAT_INT	= 11,
-	COLLSOCK_DOUBLE_INT	= 12,
-	COLLSOCK_INT64_INT	= 13,
-	COLLSOCK_INT32_INT	= 14,
-	COLLSOCK_INT16_INT	= 15,
-};
-
-enum collsock_operator {
-	COLLSOCK_NOP		= 0,	/* of a barrier */
-	COLLSOCK_SUM		= 1,
-	COLLSOCK_MIN		= 2,
-	COLLSOCK_MAX		= 3,
-	COLLSOCK_PRODUCT	= 4,
-
-	/* Of integers. Logical: what is not 0 is true, the result is 0 or 1. */
-	COLLSOCK_LOGICAL_AND	= 5,
-	COLLSOCK_LOGICAL_OR	= 6,
-	COLLSOCK_LOGICAL_XOR	= 7,
-	COLLSOCK_BITWISE_AND	= 8,
-	COLLSOCK_BITWISE_OR	= 9,
-	COLLSOCK_BITWISE_XOR	= 10,
-
-	/* Of pairs: the least or greatest value; of equal ones the smallest index */
-	COLLSOCK_MINLOC		= 11,
-	COLLSOCK_MAXLOC		= 12,
-};
-
-enum collsock_algorithm {
-	COLLSOCK_AUTO			= 0,
-	COLLSOCK_DISSEMINATION		= 1,	/* barrier */
-	COLLSOCK_PAIRWISE_EXCHANGE	= 2,	/* recursive doubling if it carries data */
-	COLLSOCK_BINOMIAL		= 3,	/* tree; up and down where all take the result */
-	COLLSOCK_KARY			= 4,	/* the same with the group's fan-out */
-};
+/* What these numbers are, and their names, is listed in collsock_lists.h */
+enum collsock_operation { COLLSOCK_OPERATION_LIST(COLLSOCK_NUMBER) };
+enum collsock_type { COLLSOCK_TYPE_LIST(COLLSOCK_NUMBER) };
+enum collsock_operator { COLLSOCK_OPERATOR_LIST(COLLSOCK_NUMBER) };
+enum collsock_algorithm { COLLSOCK_AUTO = 0, COLLSOCK_ALGORITHM_LIST(COLLSOCK_NUMBER) };
 
 /**
  * struct collsock_member - one host of the group
