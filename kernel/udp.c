@@ -45,18 +45,13 @@ static void udp_trace_drop(const u8 *packet, u32 bytes, enum coll_drop drop)
 				  drop);
 }
 
+#define COLL_DROP_COUNTER(identifier, name)	[COLL_DROP_##identifier] = COLL_COUNT_##identifier,
+
 /* A packet that no group has seen goes no further: count it. NULL: it is not formed. */
 static noinline void udp_drop(struct coll_net *cn, const u8 *packet, u32 bytes,
 			      enum coll_drop drop)
 {
-	static const u8 counters[] = {
-		[COLL_DROP_MALFORMED]		= COLL_COUNT_MALFORMED,
-		[COLL_DROP_UNKNOWN_GROUP]	= COLL_COUNT_UNKNOWN_GROUP,
-		[COLL_DROP_WRONG_SOURCE]	= COLL_COUNT_WRONG_SOURCE,
-		[COLL_DROP_FORGED]		= COLL_COUNT_FORGED,
-		[COLL_DROP_WRONG_DESCRIPTOR]	= COLL_COUNT_WRONG_DESCRIPTOR,
-		[COLL_DROP_NO_ROUTE]		= COLL_COUNT_NO_ROUTE,
-	};
+	static const u8 counters[] = { COLL_NET_DROP_LIST(COLL_DROP_COUNTER) };
 
 	coll_count(cn->counters, counters[drop]);
 	if (trace_coll_packet_dropped_enabled())

@@ -2,6 +2,8 @@
 #include "group.h"
 #include "failure.h"
 
+#define COLL_REASON_ERROR(identifier, number, name, error)	[number] = error,
+
 /**
  * coll_failure_error() - the errno of a failure
  * @v: the failure
@@ -10,13 +12,7 @@
  */
 u32 coll_failure_error(const struct coll_failure *v)
 {
-	static const u8 errors[COLL_REASONS] = {
-		[COLL_REASON_LEFT]	= ECONNRESET,
-		[COLL_REASON_SILENT]	= ETIMEDOUT,
-		[COLL_REASON_DISAGREES]	= EPROTO,
-		[COLL_REASON_RESTARTED]	= ECONNRESET,
-		[COLL_REASON_ENDED]	= ECANCELED,
-	};
+	static const u8 errors[COLL_REASONS] = { COLL_REASON_LIST(COLL_REASON_ERROR) };
 
 	return errors[v->reason];
 }

@@ -237,13 +237,10 @@ static void check_told(const struct world_member *m, const struct collsock_stats
 	check_told_one(m, "retransmissions", told->again, stats->retransmits);
 	check_told_one(m, "peers", told->open, stats->peers);
 	check_told_one(m, "peers that rest", told->rested, stats->peers_idle);
-	check_told_one(m, "duplicates", told->drops[COLL_DROP_DUPLICATE], stats->duplicates);
-	check_told_one(m, "invalid packets", told->drops[COLL_DROP_INVALID], stats->invalid);
-	check_told_one(m, "stale packets", told->drops[COLL_DROP_STALE], stats->stale);
-	check_told_one(m, "packets beyond the window", told->drops[COLL_DROP_BEYOND_WINDOW],
-		       stats->beyond_window);
-	check_told_one(m, "packets without memory", told->drops[COLL_DROP_MEMORY_SHORT],
-		       stats->memory_short);
+#define DROP(identifier, name) \
+	check_told_one(m, #name, told->drops[COLL_DROP_##identifier], stats->name);
+	COLL_GROUP_DROP_LIST(DROP)
+#undef DROP
 }
 
 static void check_counters(const struct world_member *m, const struct collsock_stats *stats)
