@@ -284,6 +284,13 @@ static u64 tree_messages_both(const struct coll_shape *shape)
 	return 2 * tree_messages(shape);
 }
 
+/* The hosts that are so many nodes before and behind this one, whatever the root */
+static void tree_add_peers(const struct coll_shape *shape, u32 distance, u64 *hosts)
+{
+	coll_hosts_add(hosts, (shape->self + distance) % shape->hosts);
+	coll_hosts_add(hosts, (shape->self + shape->hosts - distance) % shape->hosts);
+}
+
 /* ---- what the registry offers: binomial trees ---- */
 
 static int binomial_build_reduce(struct coll_schedule *s, const struct coll_shape *shape)
@@ -312,6 +319,31 @@ static u32 binomial_rounds_both(const struct coll_shape *shape)
 	return 2 * binomial_rounds(shape);
 }
 
+/* As any node, a host has to do with those 2^k nodes before and behind it. */
+static void binomial_peers(const struct coll_shape *shape, u64 *hosts)
+{
+	u32 distance;
+
+	for (distance = 1; distance < shape->hosts; distance *= 2)
+		tree_add_peers(shape, distance, hosts);
+}
+
+/* The root has a child in each round. */
+static void binomial_room_reduce(const struct coll_shape *shape, struct coll_room *room)
+{
+	u32 depth = binomial_depth(shape->hosts);
+
+	coll_room_grow(room, depth ? 1 : 0, 1 + depth, 2 * depth);
+}
+
+/* The root sends in each round; the others are sent one message. */
+static void binomial_room_broadcast(const struct coll_shape *shape, struct coll_room *room)
+{
+	u32 depth = binomial_depth(shape->hosts);
+
+	coll_room_grow(room, depth, depth ? 2 : 1, depth ? 1 : 0);
+}
+
 const struct coll_algorithm coll_binomial_barrier = {
 	.name		= "binomial tree",
 	.operation	= COLLSOCK_BARRIER,
@@ -337,6 +369,8 @@ const struct coll_algorithm coll_binomial_reduce = {
 	.build		= binomial_build_reduce,
 	.rounds		= binomial_rounds,
 	.messages	= tree_messages,
+	.peers		= binomial_peers,
+	.room		= binomial_room_reduce,
 };
 
 const struct coll_algorithm coll_binomial_broadcast = {
@@ -346,6 +380,8 @@ const struct coll_algorithm coll_binomial_broadcast = {
 	.build		= binomial_build_broadcast,
 	.rounds		= binomial_rounds,
 	.messages	= tree_messages,
+	.peers		= binomial_peers,
+	.room		= binomial_room_broadcast,
 };
 
 /* ---- k-ary trees: -EINVAL without a fan-out ---- */
@@ -376,6 +412,43 @@ static u32 kary_rounds_both(const struct coll_shape *shape)
 	return 2 * kary_rounds(shape);
 }
 
+/* Above and below the nodes that are roots of subtrees of this size */
+static void kary_add_peers(const struct coll_shape *shape, u32 nodes, u64 *hosts)
+{
+	const struct subtree tree = { .nodes = nodes };
+	u32 child;
+
+	for (child = 0; child < kary_children(&tree, shape->fanout); child++)
+		tree_add_peers(shape, kary_child(&tree, shape->fanout, child).node, hosts);
+}
+
+/* Of one depth the largest subtree has at most one node more than the smallest. */
+static void kary_peers(const struct coll_shape *shape, u64 *hosts)
+{
+	u32 most = shape->hosts, least = most, nodes;
+
+	while (most > 1) {
+		for (nodes = max(least, 2U); nodes <= most; nodes++)
+			kary_add_peers(shape, nodes, hosts);
+		most = DIV_ROUND_UP(most - 1, shape->fanout);
+		least = max((least - 1) / shape->fanout, 1U);
+	}
+}
+
+static void kary_room_reduce(const struct coll_shape *shape, struct coll_room *room)
+{
+	u32 children = min(shape->fanout, shape->hosts - 1);
+
+	coll_room_grow(room, children ? 1 : 0, children ? 2 : 1, children ? 1 + children : 0);
+}
+
+static void kary_room_broadcast(const struct coll_shape *shape, struct coll_room *room)
+{
+	u32 children = min(shape->fanout, shape->hosts - 1);
+
+	coll_room_grow(room, children, children ? 2 : 1, children ? 1 : 0);
+}
+
 const struct coll_algorithm coll_kary_barrier = {
 	.name		= "k-ary tree",
 	.operation	= COLLSOCK_BARRIER,
@@ -404,6 +477,8 @@ const struct coll_algorithm coll_kary_reduce = {
 	.build		= kary_build_reduce,
 	.rounds		= kary_rounds,
 	.messages	= tree_messages,
+	.peers		= kary_peers,
+	.room		= kary_room_reduce,
 };
 
 const struct coll_algorithm coll_kary_broadcast = {
@@ -414,4 +489,6 @@ const struct coll_algorithm coll_kary_broadcast = {
 	.build		= kary_build_broadcast,
 	.rounds		= kary_rounds,
 	.messages	= tree_messages,
+	.peers		= kary_peers,
+	.room		= kary_room_broadcast,
 };

@@ -16,6 +16,7 @@
 
 /* Numbers of algorithms are less. */
 #define COLL_MAX_ALGORITHMS	16
+#define COLL_ALL_ALGORITHMS	(~0ULL)
 
 /**
  * struct coll_shape - what a schedule depends on
@@ -31,6 +32,29 @@ struct coll_shape {
 	u32	fanout;
 };
 
+/* Hosts of a group as a set: a bit for each. */
+#define COLL_HOSTS_WORDS(hosts)	DIV_ROUND_UP(hosts, 64)
+
+static inline void coll_hosts_add(u64 *set, u32 host)
+{
+	set[host / 64] |= BIT_ULL(host % 64);
+}
+
+static inline bool coll_hosts_has(const u64 *set, u32 host)
+{
+	return set[host / 64] & BIT_ULL(host % 64);
+}
+
+/**
+ * struct coll_needs - what is reserved when a group is made
+ * @room: for any operation
+ * @hosts: those with which this host may exchange messages
+ */
+struct coll_needs {
+	struct coll_room	room;
+	u64			*hosts;
+};
+
 /**
  * struct coll_algorithm - one row of the registry
  * @name: the field's name for it
@@ -40,6 +64,10 @@ struct coll_shape {
  * @build: write the schedule of a host into @s; 0, -EINVAL or -E2BIG
  * @rounds: our exact formula: rounds of the slowest host
  * @messages: our exact formula: messages of all hosts together
+ * @peers: if the operation has a root: add the hosts with which @shape->self may exchange
+ *	messages, whatever the root
+ * @room: likewise, what it needs whatever the root. Where there is no root, the one
+ *	schedule tells both.
  */
 struct coll_algorithm {
 	const char	*name;
@@ -49,6 +77,8 @@ struct coll_algorithm {
 	int		(*build)(struct coll_schedule *s, const struct coll_shape *shape);
 	u32		(*rounds)(const struct coll_shape *shape);
 	u64		(*messages)(const struct coll_shape *shape);
+	void		(*peers)(const struct coll_shape *shape, u64 *hosts);
+	void		(*room)(const struct coll_shape *shape, struct coll_room *room);
 };
 
 COLL_ALGORITHM_LIST(COLL_REGISTRY_DECLARATION)
@@ -80,6 +110,16 @@ static inline bool coll_algorithm_rooted(const struct coll_algorithm *a)
 {
 	return coll_operations[a->operation].rooted;
 }
+
+/* May posts name it, in a group with this mask of algorithms and this fan-out? */
+static inline bool coll_algorithm_usable(const struct coll_algorithm *a, u64 algorithms,
+					 u32 fanout)
+{
+	return algorithms >> a->algorithm & 1 && (fanout || !a->fans_out);
+}
+
+int coll_algorithms_need(u64 algorithms, const struct coll_shape *shape,
+			 struct coll_schedule *scratch, struct coll_needs *needs);
 
 /* What COLLSOCK_AUTO means; COLLSOCK_AUTO if there is no such operation. */
 static inline u8 coll_algorithm_auto(u8 operation, u32 hosts)

@@ -13,7 +13,7 @@ static bool algorithm_exists(const struct collsock_join *j, u8 operation, u8 alg
 	if (algorithm == COLLSOCK_AUTO)
 		return true;
 	a = coll_algorithm_find(operation, algorithm);
-	return a && (j->fanout || !a->fans_out);
+	return a && coll_algorithm_usable(a, COLL_ALL_ALGORITHMS, j->fanout);
 }
 
 static bool algorithms_exist(const struct collsock_join *j)

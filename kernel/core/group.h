@@ -123,6 +123,7 @@ struct coll_rank {
  * @segment_bytes: of it in one packet
  * @ack_every: messages of one host that are acknowledged before the delay is over
  * @fanout: of k-ary trees; 0 if there are none
+ * @algorithms: those that posts may name, a bit each
  * @default_algorithm: what COLLSOCK_AUTO means, by operation
  * @schedules: by position in coll_algorithms[]; those of operations with a root are
  *	built when it is known
@@ -179,6 +180,7 @@ struct coll_group {
 	struct coll_rank	*ranks;
 	struct coll_op		*slots;
 	struct coll_schedule	*schedules[COLL_MAX_SCHEDULES];
+	u64			algorithms;
 	u8			default_algorithm[COLL_MAX_OPERATIONS];
 	struct coll_peer	**peers;
 	struct coll_peer	*spare;
@@ -345,10 +347,10 @@ static inline struct coll_shape coll_group_shape(const struct coll_group *g, u32
 	};
 }
 
-/* Does the group have what the algorithm needs? */
+/* May posts of the group name the algorithm? */
 static inline bool coll_group_has(const struct coll_group *g, const struct coll_algorithm *a)
 {
-	return g->fanout || !a->fans_out;
+	return coll_algorithm_usable(a, g->algorithms, g->fanout);
 }
 
 /* Can the window advance: does nobody need its oldest operation any more? */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Making and unmaking a group: all memory that running it needs is reserved here, for
- * every algorithm and every root, so that nothing is allocated in softirq context.
+ * every algorithm and every root, so that nothing is allocated in softirq context. How
+ * much that is, and for which hosts, the algorithms say (coll_algorithms_need()).
  */
 #include "group.h"
 
@@ -49,66 +50,28 @@ static void group_choose_defaults(struct coll_group *g, const struct collsock_jo
 						  coll_operations[i].choose(g->hosts);
 }
 
-/*
- * Of the hosts of a tree its root and the first child of that have the most to do,
- * so this is what a schedule needs whatever the root.
- */
-static int group_size_rooted(const struct coll_group *g, const struct coll_algorithm *a,
-			     struct coll_schedule *s, struct coll_op_size *size)
-{
-	struct coll_shape shape;
-	u32 node;
-	int err;
-
-	for (node = 0; node < min(g->hosts, 2U); node++) {
-		shape = coll_group_shape(g, (g->self + g->hosts - node) % g->hosts);
-		err = a->build(s, &shape);
-		if (err)
-			return err;
-		coll_op_size_add(size, s);
-	}
-	return 0;
-}
-
-/* @scratch is room for any schedule. */
-static int group_size_operation(const struct coll_group *g, struct coll_schedule *scratch,
-				struct coll_op_size *size)
-{
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; !err && i < coll_algorithms_count; i++) {
-		if (g->schedules[i])
-			coll_op_size_add(size, g->schedules[i]);
-		else if (coll_group_has(g, coll_algorithms[i]))
-			err = group_size_rooted(g, coll_algorithms[i], scratch, size);
-	}
-	return err;
-}
-
 static int group_build_slot(struct coll_group *g, struct coll_op *op,
-			    const struct coll_op_size *size)
+			    const struct coll_room *room)
 {
 	u32 lanes = DIV_ROUND_UP(g->max_bytes, g->segment_bytes);
 	u32 local = g->locals > 1 ? g->locals : 0;
 
 	op->group = g;
-	op->values = group_alloc(g, (size_t)(size->values + size->early + local) * g->room);
-	op->messages = group_alloc(g, (size_t)lanes * size->messages * sizeof(*op->messages) + 1);
+	op->values = group_alloc(g, (size_t)(room->values + room->early + local) * g->room);
+	op->messages = group_alloc(g, (size_t)lanes * room->messages * sizeof(*op->messages) + 1);
 	op->lanes = group_alloc(g, lanes * sizeof(*op->lanes));
 	op->parts = group_alloc(g, g->locals * sizeof(*op->parts));
 	if (!op->values || !op->messages || !op->lanes || !op->parts)
 		return -ENOMEM;
-	op->early = op->values + (size_t)size->values * g->room;
-	op->local = op->early + (size_t)size->early * g->room;
+	op->early = op->values + (size_t)room->values * g->room;
+	op->local = op->early + (size_t)room->early * g->room;
 	return 0;
 }
 
-static int group_build_slots(struct coll_group *g)
+/* The ring, and in each slot room for a schedule that depends on the root. */
+static int group_build_ring(struct coll_group *g)
 {
 	u32 i, slots = g->slot_mask + 1;
-	struct coll_op_size size = {};
-	int err = 0;
 
 	g->slots = group_alloc(g, slots * sizeof(*g->slots));
 	if (!g->slots)
@@ -118,22 +81,23 @@ static int group_build_slots(struct coll_group *g)
 		if (!g->slots[i].own)
 			return -ENOMEM;
 	}
-	err = group_size_operation(g, g->slots[0].own, &size);
-	for (i = 0; !err && i < slots; i++)
-		err = group_build_slot(g, &g->slots[i], &size);
+	return 0;
+}
+
+static int group_build_slots(struct coll_group *g, const struct coll_room *room)
+{
+	u32 i;
+	int err = 0;
+
+	for (i = 0; !err && i <= g->slot_mask; i++)
+		err = group_build_slot(g, &g->slots[i], room);
 	return err;
 }
 
-/* A peer for a host that has none yet. */
 static int group_reserve_peer(struct coll_group *g, u32 host)
 {
-	struct coll_peer *spare = g->spare;
+	struct coll_peer *spare = coll_env_peer_new(g);
 
-	while (spare && spare->host != host)
-		spare = spare->next;
-	if (spare || host == g->self)
-		return 0;
-	spare = coll_env_peer_new(g);
 	if (!spare)
 		return -ENOMEM;
 	g->memory += sizeof(*spare);
@@ -143,28 +107,36 @@ static int group_reserve_peer(struct coll_group *g, u32 host)
 	return 0;
 }
 
-/*
- * All whom the schedules name: binomial trees to any root name no others than
- * dissemination does. Trees with a fan-out may name anybody.
- */
-static int group_reserve_peers(struct coll_group *g)
+static int group_reserve_peers(struct coll_group *g, const u64 *hosts)
 {
-	u32 i, k, hosts = g->fanout ? g->hosts : 0;
+	u32 host;
 	int err = 0;
 
 	g->peers = group_alloc(g, (g->peer_mask + 1) * sizeof(struct coll_peer *));
 	if (!g->peers)
 		return -ENOMEM;
-	for (i = 0; !err && i < hosts; i++)
-		err = group_reserve_peer(g, i);
-	for (i = 0; i < coll_algorithms_count; i++) {
-		const struct coll_schedule *s = g->schedules[i];
+	for (host = 0; !err && host < g->hosts; host++)
+		if (coll_hosts_has(hosts, host))
+			err = group_reserve_peer(g, host);
+	return err;
+}
 
-		for (k = 0; !err && s && k < s->sends; k++)
-			err = group_reserve_peer(g, s->send[k].host);
-		for (k = 0; !err && s && k < s->folds; k++)
-			err = group_reserve_peer(g, s->fold[k].host);
-	}
+/* Slots and peers for every algorithm that posts may name, and every root. */
+static int group_reserve(struct coll_group *g)
+{
+	struct coll_shape shape = coll_group_shape(g, 0);
+	struct coll_needs needs = {
+		.hosts = coll_env_alloc(COLL_HOSTS_WORDS(g->hosts) * sizeof(*needs.hosts)),
+	};
+	int err = needs.hosts ? group_build_ring(g) : -ENOMEM;
+
+	if (!err)
+		err = coll_algorithms_need(g->algorithms, &shape, g->slots[0].own, &needs);
+	if (!err)
+		err = group_build_slots(g, &needs.room);
+	if (!err)
+		err = group_reserve_peers(g, needs.hosts);
+	coll_env_free(needs.hosts);
 	return err;
 }
 
@@ -226,6 +198,7 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	/* The sender gets to know of room before its window is full. */
 	g->ack_every = clamp(j->window / 2, 1, COLL_PEER_WINDOW / 4);
 	g->fanout = j->fanout;
+	g->algorithms = COLL_ALL_ALGORITHMS;
 	g->completed = COLL_NOTHING_DONE;
 	g->cover_done = COLL_NOTHING_DONE;
 	g->acknowledged = COLL_NOTHING_DONE;
@@ -243,9 +216,7 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	if (!err)
 		err = group_build_schedules(g);
 	if (!err)
-		err = group_build_slots(g);
-	if (!err)
-		err = group_reserve_peers(g);
+		err = group_reserve(g);
 	return err;
 }
 

@@ -277,6 +277,34 @@ int coll_schedule_validate(const struct coll_schedule *s)
 }
 
 /**
+ * coll_room_grow - make room for something else as well
+ * @room: grows
+ * @messages: what that needs
+ * @values: likewise
+ * @early: likewise
+ */
+void coll_room_grow(struct coll_room *room, u32 messages, u32 values, u32 early)
+{
+	room->messages = max(room->messages, messages);
+	room->values = max(room->values, values);
+	room->early = max(room->early, early);
+}
+
+/**
+ * coll_schedule_room - make room for a schedule as well
+ * @s: a valid schedule
+ * @room: grows
+ */
+void coll_schedule_room(const struct coll_schedule *s, struct coll_room *room)
+{
+	u32 i, values = 1;
+
+	for (i = 0; i < s->rounds; i++)
+		values += !!s->round[i].folds;
+	coll_room_grow(room, s->sends, values * s->registers, s->folds);
+}
+
+/**
  * coll_schedule_find - which fold entry takes a message?
  * @s: a valid schedule
  * @round: round that the message names; any number

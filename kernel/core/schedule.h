@@ -102,6 +102,18 @@ struct coll_schedule {
 	struct coll_edge	fold[COLL_MAX_EDGES];
 };
 
+/**
+ * struct coll_room - memory that running a schedule takes
+ * @messages: one for each send edge
+ * @values: registers at the beginning, and again after each round that folds
+ * @early: a buffer for each fold entry
+ */
+struct coll_room {
+	u32	messages;
+	u32	values;
+	u32	early;
+};
+
 /*
  * Building: start, then for each round begin and its lines. Whoever builds stops
  * at the first error; what it has built until then is of no use.
@@ -120,6 +132,10 @@ int coll_schedule_combine(struct coll_schedule *s, u32 host, u8 reg,
  * hosts fit each other, shows only when all schedules run together.
  */
 int coll_schedule_validate(const struct coll_schedule *s);
+
+/* @room grows to what the schedule needs as well. */
+void coll_schedule_room(const struct coll_schedule *s, struct coll_room *room);
+void coll_room_grow(struct coll_room *room, u32 messages, u32 values, u32 early);
 
 /* Index in coll_schedule.fold of what takes the message of (round, host), or -ENOENT. */
 int coll_schedule_find(const struct coll_schedule *s, u8 round, u32 host);

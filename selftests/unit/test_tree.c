@@ -276,64 +276,6 @@ TEST(from_another_root_it_is_the_same_tree_turned)
 	}
 }
 
-/* Needs: what a group makes room for */
-
-struct needs {
-	u32 sends;
-	u32 folds;
-	u32 folding;	/* rounds that fold: as many values, and one, are kept */
-	u32 registers;
-};
-
-static void needs_add(struct needs *needs, const struct coll_schedule *s)
-{
-	u32 folding = 0;
-	u32 i;
-
-	for (i = 0; i < s->rounds; i++)
-		folding += !!s->round[i].folds;
-	needs->sends = max_t(u32, needs->sends, s->sends);
-	needs->folds = max_t(u32, needs->folds, s->folds);
-	needs->folding = max(needs->folding, folding);
-	needs->registers = max_t(u32, needs->registers, s->registers);
-}
-
-/* What the hosts of a group need, from 0 up to but not including @end. */
-static struct needs needs_of(const struct coll_algorithm *a, struct coll_shape shape, u32 end)
-{
-	struct needs needs = {};
-	struct coll_schedule s;
-
-	for (shape.self = 0; shape.self < end; shape.self++) {
-		a->build(&s, &shape);
-		needs_add(&needs, &s);
-	}
-	return needs;
-}
-
-TEST(no_host_needs_more_than_the_root_or_the_host_after_it)
-{
-	const struct coll_algorithm *a = NULL;
-	struct needs first, all;
-	struct shapes shapes;
-
-	while ((a = next_algorithm(a))) {
-		shapes = walk(a, COLLSOCK_MAX_HOSTS);
-		while (next_from_host_0(&shapes)) {
-			first = needs_of(a, shapes.shape, min(2U, shapes.shape.hosts));
-			all = needs_of(a, shapes.shape, shapes.shape.hosts);
-			ASSERT_EQ(first.sends, all.sends)
-				TH_LOG("%s", shapes_text(a, &shapes.shape));
-			ASSERT_EQ(first.folds, all.folds)
-				TH_LOG("%s", shapes_text(a, &shapes.shape));
-			ASSERT_EQ(first.folding, all.folding)
-				TH_LOG("%s", shapes_text(a, &shapes.shape));
-			ASSERT_EQ(first.registers, all.registers)
-				TH_LOG("%s", shapes_text(a, &shapes.shape));
-		}
-	}
-}
-
 /* What cannot be */
 
 TEST(a_root_outside_the_group_is_refused)
