@@ -213,8 +213,8 @@ static void post(struct world_member *m, struct fuzz_input *in)
 	FUZZ_EXPECT(bytes >= 0 || bytes == -EINVAL || bytes == -EMSGSIZE, "errno %d", -bytes);
 	if (bytes < 0)
 		return;
-	FUZZ_EXPECT(coll_algorithm_find(sig.operation, sig.algorithm), "algorithm %u of operation %u",
-		    sig.algorithm, sig.operation);
+	FUZZ_EXPECT(coll_algorithm_find(sig.operation, sig.algorithm),
+		    "algorithm %u of operation %u", sig.algorithm, sig.operation);
 	check_accepted(m, local, &p, bytes);
 }
 

@@ -77,10 +77,16 @@ static u32 ceil_log2(u32 n)
 	return log;
 }
 
+/* Up or down, or both. */
+static u32 ways(const struct coll_algorithm *a)
+{
+	return coll_algorithm_rooted(a) ? 1 : 2;
+}
+
 /* Rounds of a tree one way. */
 static u32 depth(const struct coll_algorithm *a, const struct coll_shape *shape)
 {
-	return a->rounds(shape) / (coll_algorithm_rooted(a) ? 1 : 2);
+	return a->rounds(shape) / ways(a);
 }
 
 TEST(binomial_trees_take_ceil_log2_rounds_each_way)
@@ -92,7 +98,7 @@ TEST(binomial_trees_take_ceil_log2_rounds_each_way)
 		if (a->algorithm != COLLSOCK_BINOMIAL)
 			continue;
 		for (shape.hosts = 1; shape.hosts <= COLLSOCK_MAX_HOSTS; shape.hosts++) {
-			ASSERT_EQ(ceil_log2(shape.hosts) * (coll_algorithm_rooted(a) ? 1 : 2), a->rounds(&shape))
+			ASSERT_EQ(ceil_log2(shape.hosts) * ways(a), a->rounds(&shape))
 				TH_LOG("%s", shapes_text(a, &shape));
 		}
 	}
@@ -339,7 +345,7 @@ TEST(trees_go_one_way_with_a_root_and_both_ways_without)
 		EXPECT_EQ(a->operation == COLLSOCK_REDUCE || a->operation == COLLSOCK_BROADCAST,
 			  coll_algorithm_rooted(a))
 			TH_LOG("%s", shapes_text(a, &shape));
-		EXPECT_EQ((coll_algorithm_rooted(a) ? 1 : 2) * (shape.hosts - 1), a->messages(&shape))
+		EXPECT_EQ(ways(a) * (shape.hosts - 1), a->messages(&shape))
 			TH_LOG("%s", shapes_text(a, &shape));
 	}
 	EXPECT_EQ(8, trees);

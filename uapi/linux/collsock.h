@@ -220,92 +220,32 @@ struct collsock_wait {
 #define COLLSOCK_RUN	_IOWR('K', 0x70, struct collsock_run)
 #define COLLSOCK_WAIT	_IOWR('K', 0x71, struct collsock_wait)
 
-/**
- * struct collsock_stats - counters of the group of this socket on this host
- * @size: bytes of this structure that were filled
- * @hosts: hosts of the group
- * @host: index of this host
- * @peers: connections that exist now
- * @posted: operations posted
- * @completed: operations completed without error
- * @failed: operations completed with an error
- * @rounds: rounds advanced
- * @rounds_misplaced: rounds advanced outside softirq context (never)
- * @messages_sent: first transmissions
- * @messages_received: messages accepted
- * @retransmits: messages sent again
- * @duplicates: messages received again
- * @early: messages that came before any rank of this host had posted
- * @lone_acks: packets sent for an acknowledgment alone
- * @no_credit: messages held back until the receiver has room
- * @beyond_window: messages refused for want of room
- * @stale: packets of another incarnation or an older connection
- * @invalid: packets of a member that make no sense in this group
- * @memory_short: packets not sent for want of memory
- * @probes_sent: questions whether a host is there
- * @probes_received: such questions of others, all answered
- * @challenges: questions to a host that spoke with another incarnation
- * @peers_idle: connections put back because nothing was said over them
+/*
+ * struct collsock_stats: the group of this socket on this host. The counters, of 64 bits
+ * each, and what they mean, are COLLSOCK_GROUP_COUNTER_LIST in collsock_lists.h.
  */
 struct collsock_stats {
-	__u32	size;
-	__u32	hosts;
-	__u32	host;
-	__u32	peers;
-	__u64	posted;
-	__u64	completed;
-	__u64	failed;
-	__u64	rounds;
-	__u64	rounds_misplaced;
-	__u64	messages_sent;
-	__u64	messages_received;
-	__u64	retransmits;
-	__u64	duplicates;
-	__u64	early;
-	__u64	lone_acks;
-	__u64	no_credit;
-	__u64	beyond_window;
-	__u64	stale;
-	__u64	invalid;
-	__u64	memory_short;
-	__u64	probes_sent;
-	__u64	probes_received;
-	__u64	challenges;
-	__u64	peers_idle;
+	__u32	size;	/* bytes of this structure that were filled */
+	__u32	hosts;	/* hosts of the group */
+	__u32	host;	/* index of this host */
+	__u32	peers;	/* connections that exist now */
+
+	COLLSOCK_GROUP_COUNTER_LIST(COLLSOCK_COUNTER)
 };
 
-/**
- * struct collsock_net_stats - counters of the network namespace
- * @size: bytes of this structure that were filled
- * @groups: groups that exist now, those that linger after close included
- * @peers: connections of all of them
- * @timewait_entries: closed groups whose late packets are answered
- * @packets: packets received on the port
- * @malformed: not a packet of collsock: length, version, type
- * @unknown_group: no such group here (yet)
- * @wrong_source: source address is not the member's
- * @forged: authentication failed
- * @wrong_descriptor: group known, descriptor differs
- * @timewait_answered: packets answered from time-wait
- * @no_route: packets that found no route
- * @memory: bytes that all groups have reserved, those that linger included
- * @over_memory: requests to join that exceeded the tunable max_memory_kib
+/*
+ * struct collsock_net_stats: the network namespace. The counters of packets are
+ * COLLSOCK_NET_COUNTER_LIST in collsock_lists.h.
  */
 struct collsock_net_stats {
-	__u32	size;
-	__u32	groups;
-	__u32	peers;
-	__u32	timewait_entries;
-	__u64	packets;
-	__u64	malformed;
-	__u64	unknown_group;
-	__u64	wrong_source;
-	__u64	forged;
-	__u64	wrong_descriptor;
-	__u64	timewait_answered;
-	__u64	no_route;
-	__u64	memory;
-	__u64	over_memory;
+	__u32	size;			/* bytes of this structure that were filled */
+	__u32	groups;			/* that exist now, those that linger after close included */
+	__u32	peers;			/* connections of all of them */
+	__u32	timewait_entries;	/* closed groups whose late packets are answered */
+
+	COLLSOCK_NET_COUNTER_LIST(COLLSOCK_COUNTER)
+	__u64	memory;			/* bytes that all groups have reserved */
+	__u64	over_memory;		/* requests to join that exceeded max_memory_kib */
 };
 
 #endif /* _UAPI_LINUX_COLLSOCK_H */

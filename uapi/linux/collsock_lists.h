@@ -61,6 +61,52 @@
 	LINE(BINOMIAL,		3,	"binomial") /* tree; up and down where all receive */ \
 	LINE(KARY,		4,	"kary")	/* the same with the group's fan-out */
 
+/*
+ * Counters of a group on a host: LINE(name, IDENTIFIER, meaning). These are the fields of
+ * struct collsock_stats, the attributes COLLSOCK_A_STATS_IDENTIFIER, and what tools print.
+ */
+#define COLLSOCK_GROUP_COUNTER_LIST(LINE)						\
+	LINE(posted, POSTED, "operations posted")					\
+	LINE(completed, COMPLETED, "operations completed without error")		\
+	LINE(failed, FAILED, "operations completed with an error")			\
+	LINE(rounds, ROUNDS, "rounds advanced")						\
+	LINE(rounds_misplaced, ROUNDS_MISPLACED,					\
+	     "rounds advanced outside softirq context (never)")				\
+	LINE(messages_sent, MESSAGES_SENT, "first transmissions")			\
+	LINE(messages_received, MESSAGES_RECEIVED, "messages accepted")			\
+	LINE(retransmits, RETRANSMITS, "messages sent again")				\
+	LINE(duplicates, DUPLICATES, "messages received again")				\
+	LINE(early, EARLY, "messages that came before any rank of this host had posted") \
+	LINE(lone_acks, LONE_ACKS, "packets sent for an acknowledgment alone")		\
+	LINE(no_credit, NO_CREDIT, "messages held back until the receiver has room")	\
+	LINE(beyond_window, BEYOND_WINDOW, "messages refused for want of room")		\
+	LINE(stale, STALE, "packets of another incarnation or an older connection")	\
+	LINE(invalid, INVALID, "packets of a member that make no sense in this group")	\
+	LINE(memory_short, MEMORY_SHORT, "packets not sent for want of memory")		\
+	LINE(probes_sent, PROBES_SENT, "questions whether a host is there")		\
+	LINE(probes_received, PROBES_RECEIVED, "such questions of others, all answered") \
+	LINE(challenges, CHALLENGES,							\
+	     "questions to a host that spoke with another incarnation")			\
+	LINE(peers_idle, PEERS_IDLE,							\
+	     "connections released because nothing was said over them")
+
+/*
+ * Counters of packets of a network namespace, likewise: struct collsock_net_stats,
+ * COLLSOCK_A_NET_IDENTIFIER.
+ */
+#define COLLSOCK_NET_COUNTER_LIST(LINE)							\
+	LINE(packets, PACKETS, "packets received on the port")				\
+	LINE(malformed, MALFORMED, "not a packet of collsock: length, version, type")	\
+	LINE(unknown_group, UNKNOWN_GROUP, "no such group here (yet)")			\
+	LINE(wrong_source, WRONG_SOURCE, "source address is not the member's")		\
+	LINE(forged, FORGED, "authentication failed")					\
+	LINE(wrong_descriptor, WRONG_DESCRIPTOR, "group known, descriptor differs")	\
+	LINE(timewait_answered, TIMEWAIT_ANSWERED, "packets answered from time-wait")	\
+	LINE(no_route, NO_ROUTE, "packets that found no route")
+
+/* A line of a structure */
+#define COLLSOCK_COUNTER(name, IDENTIFIER, meaning)	__u64 name;
+
 /* A line of an enumeration */
 #define COLLSOCK_NUMBER(identifier, number, name)	COLLSOCK_##identifier = number,
 
