@@ -90,9 +90,10 @@ static void check_numbers(struct __test_metadata *_metadata, const struct number
 	u32 i;
 
 	EXPECT_EQ(lines, count);
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
 		EXPECT_EQ(numbers[i].promised, numbers[i].seen)
 			TH_LOG("%s", numbers[i].name);
+	}
 }
 
 #define EXPECT_NUMBERS(LIST, numbers) \
