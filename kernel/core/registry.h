@@ -2,6 +2,9 @@
 /*
  * The registry: which algorithm can do what, a line for each. Its number, on the wire
  * and in the interface, is that of the algorithm; lines of the list may move.
+ *
+ * A new algorithm is a file algo_*.c with its rows, a line here for each operation, its
+ * object in Kbuild, and its number and name in uapi/linux/collsock_lists.h.
  */
 #ifndef COLL_CORE_REGISTRY_H
 #define COLL_CORE_REGISTRY_H
