@@ -42,6 +42,9 @@ static u64 counters_sum(struct coll_counters __percpu *counters, enum coll_count
 	return sum;
 }
 
+#define COUNTER_SUM(name, IDENTIFIER, meaning) \
+	stats->name = counters_sum(counters, COLL_COUNT_##IDENTIFIER);
+
 /**
  * coll_counters_read() - sum over all CPUs
  * @counters: of the namespace
@@ -52,12 +55,5 @@ static u64 counters_sum(struct coll_counters __percpu *counters, enum coll_count
 void coll_counters_read(struct coll_counters __percpu *counters,
 			struct collsock_net_stats *stats)
 {
-	stats->packets = counters_sum(counters, COLL_COUNT_PACKETS);
-	stats->malformed = counters_sum(counters, COLL_COUNT_MALFORMED);
-	stats->unknown_group = counters_sum(counters, COLL_COUNT_UNKNOWN_GROUP);
-	stats->wrong_source = counters_sum(counters, COLL_COUNT_WRONG_SOURCE);
-	stats->forged = counters_sum(counters, COLL_COUNT_FORGED);
-	stats->wrong_descriptor = counters_sum(counters, COLL_COUNT_WRONG_DESCRIPTOR);
-	stats->timewait_answered = counters_sum(counters, COLL_COUNT_TIMEWAIT_ANSWERED);
-	stats->no_route = counters_sum(counters, COLL_COUNT_NO_ROUTE);
+	COLLSOCK_NET_COUNTER_LIST(COUNTER_SUM)
 }

@@ -2,7 +2,7 @@
 /*
  * The counters of a namespace: what became of the packets that no group can
  * count. One set for each CPU; written with bottom halves off, read by anybody.
- * Their names and meanings are those of struct collsock_net_stats.
+ * Their names and meanings are those of COLLSOCK_NET_COUNTER_LIST.
  */
 #ifndef COLL_COUNTERS_H
 #define COLL_COUNTERS_H
@@ -12,17 +12,8 @@
 
 #include "core/base.h"
 
-enum coll_counter {
-	COLL_COUNT_PACKETS,
-	COLL_COUNT_MALFORMED,
-	COLL_COUNT_UNKNOWN_GROUP,
-	COLL_COUNT_WRONG_SOURCE,
-	COLL_COUNT_FORGED,
-	COLL_COUNT_WRONG_DESCRIPTOR,
-	COLL_COUNT_TIMEWAIT_ANSWERED,
-	COLL_COUNT_NO_ROUTE,
-	COLL_COUNTERS
-};
+#define COLL_COUNTER_NUMBER(name, IDENTIFIER, meaning)	COLL_COUNT_##IDENTIFIER,
+enum coll_counter { COLLSOCK_NET_COUNTER_LIST(COLL_COUNTER_NUMBER) COLL_COUNTERS };
 
 struct coll_counters {
 	u64_stats_t		count[COLL_COUNTERS];

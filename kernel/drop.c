@@ -15,6 +15,8 @@ static void drop_trace(const u8 *packet, u32 bytes, enum coll_drop reason)
 				  reason);
 }
 
+#define DROP_COUNTER(identifier, name)	[COLL_DROP_##identifier] = COLL_COUNT_##identifier,
+
 /**
  * coll_drop_packet() - count and trace a packet that goes no further
  * @counters: of the namespace
@@ -27,14 +29,7 @@ static void drop_trace(const u8 *packet, u32 bytes, enum coll_drop reason)
 void coll_drop_packet(struct coll_counters __percpu *counters, const u8 *packet, u32 bytes,
 		      enum coll_drop reason)
 {
-	static const u8 counter[] = {
-		[COLL_DROP_MALFORMED]		= COLL_COUNT_MALFORMED,
-		[COLL_DROP_UNKNOWN_GROUP]	= COLL_COUNT_UNKNOWN_GROUP,
-		[COLL_DROP_WRONG_SOURCE]	= COLL_COUNT_WRONG_SOURCE,
-		[COLL_DROP_FORGED]		= COLL_COUNT_FORGED,
-		[COLL_DROP_WRONG_DESCRIPTOR]	= COLL_COUNT_WRONG_DESCRIPTOR,
-		[COLL_DROP_NO_ROUTE]		= COLL_COUNT_NO_ROUTE,
-	};
+	static const u8 counter[] = { COLL_NET_DROP_LIST(DROP_COUNTER) };
 
 	coll_count(counters, counter[reason]);
 	if (trace_coll_packet_dropped_enabled())

@@ -198,6 +198,8 @@ static int netlink_set_tunables(struct sk_buff *request, struct genl_info *info)
 
 /* ---- the namespace ---- */
 
+#define NETLINK_COUNTER(name, IDENTIFIER, meaning)	{ COLLSOCK_A_NET_##IDENTIFIER, s->name },
+
 static int netlink_put_net(struct sk_buff *skb, struct coll_net *cn,
 			   const struct collsock_net_stats *s)
 {
@@ -207,14 +209,7 @@ static int netlink_put_net(struct sk_buff *skb, struct coll_net *cn,
 	} counters[] = {
 		{ COLLSOCK_A_NET_MEMORY,		s->memory },
 		{ COLLSOCK_A_NET_OVER_MEMORY,		s->over_memory },
-		{ COLLSOCK_A_NET_PACKETS,		s->packets },
-		{ COLLSOCK_A_NET_MALFORMED,		s->malformed },
-		{ COLLSOCK_A_NET_UNKNOWN_GROUP,		s->unknown_group },
-		{ COLLSOCK_A_NET_WRONG_SOURCE,		s->wrong_source },
-		{ COLLSOCK_A_NET_FORGED,		s->forged },
-		{ COLLSOCK_A_NET_WRONG_DESCRIPTOR,	s->wrong_descriptor },
-		{ COLLSOCK_A_NET_TIMEWAIT_ANSWERED,		s->timewait_answered },
-		{ COLLSOCK_A_NET_NO_ROUTE,		s->no_route },
+		COLLSOCK_NET_COUNTER_LIST(NETLINK_COUNTER)
 	};
 	u32 i;
 

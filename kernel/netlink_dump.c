@@ -118,32 +118,15 @@ static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb, dump_te
 
 /* ---- groups ---- */
 
+#define DUMP_COUNTER(name, IDENTIFIER, meaning)	{ COLLSOCK_A_STATS_##IDENTIFIER, s->name },
+
 static bool put_stats(struct sk_buff *skb, const struct collsock_stats *s)
 {
 	const struct {
 		int	attribute;
 		u64	value;
 	} counters[] = {
-		{ COLLSOCK_A_STATS_POSTED,		s->posted },
-		{ COLLSOCK_A_STATS_COMPLETED,		s->completed },
-		{ COLLSOCK_A_STATS_FAILED,		s->failed },
-		{ COLLSOCK_A_STATS_ROUNDS,		s->rounds },
-		{ COLLSOCK_A_STATS_ROUNDS_MISPLACED,	s->rounds_misplaced },
-		{ COLLSOCK_A_STATS_MESSAGES_SENT,	s->messages_sent },
-		{ COLLSOCK_A_STATS_MESSAGES_RECEIVED,	s->messages_received },
-		{ COLLSOCK_A_STATS_RETRANSMITS,		s->retransmits },
-		{ COLLSOCK_A_STATS_DUPLICATES,		s->duplicates },
-		{ COLLSOCK_A_STATS_EARLY,		s->early },
-		{ COLLSOCK_A_STATS_LONE_ACKS,		s->lone_acks },
-		{ COLLSOCK_A_STATS_NO_CREDIT,		s->no_credit },
-		{ COLLSOCK_A_STATS_BEYOND_WINDOW,	s->beyond_window },
-		{ COLLSOCK_A_STATS_STALE,		s->stale },
-		{ COLLSOCK_A_STATS_INVALID,		s->invalid },
-		{ COLLSOCK_A_STATS_MEMORY_SHORT,	s->memory_short },
-		{ COLLSOCK_A_STATS_PROBES_SENT,		s->probes_sent },
-		{ COLLSOCK_A_STATS_PROBES_RECEIVED,	s->probes_received },
-		{ COLLSOCK_A_STATS_CHALLENGES,		s->challenges },
-		{ COLLSOCK_A_STATS_PEERS_IDLE,	s->peers_idle },
+		COLLSOCK_GROUP_COUNTER_LIST(DUMP_COUNTER)
 	};
 	struct nlattr *nest = nla_nest_start(skb, COLLSOCK_A_GROUP_STATS);
 	u32 i;
@@ -553,8 +536,7 @@ static bool put_operation(struct sk_buff *skb, const struct coll_instance *gi,
 	    nla_put_u8(skb, COLLSOCK_A_OPERATION_OPERATION, sig->operation) ||
 	    nla_put_u8(skb, COLLSOCK_A_OPERATION_TYPE, sig->type) ||
 	    nla_put_u8(skb, COLLSOCK_A_OPERATION_OP, sig->op) ||
-	    nla_put_u8(skb, COLLSOCK_A_OPERATION_ALGORITHM,
-		       coll_algorithms[sig->schedule].algorithm) ||
+	    nla_put_u8(skb, COLLSOCK_A_OPERATION_ALGORITHM, sig->algorithm) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_ROOT, sig->root) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_COUNT, sig->count) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_BYTES, op->bytes) ||

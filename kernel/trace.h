@@ -18,85 +18,46 @@
 
 #include "core/group.h"
 
-/* So that programs in user space, too, can read the names in the formats. */
-TRACE_DEFINE_ENUM(COLLSOCK_BARRIER);
-TRACE_DEFINE_ENUM(COLLSOCK_ALLREDUCE);
-TRACE_DEFINE_ENUM(COLLSOCK_REDUCE);
-TRACE_DEFINE_ENUM(COLLSOCK_BROADCAST);
+/*
+ * Names come from the lists of what they name. TRACE_DEFINE_ENUM, so that programs in user
+ * space, too, can read them in the formats; the list is an argument of a macro of ours,
+ * and so is expanded before __print_symbolic() counts its own.
+ */
+#define coll_trace_names(...)	__print_symbolic(__VA_ARGS__)
 
+#define COLL_TRACE_ENUM(identifier, ...)		TRACE_DEFINE_ENUM(COLLSOCK_##identifier);
+#define COLL_TRACE_NAME(identifier, number, name)	, { COLLSOCK_##identifier, name }
+
+COLLSOCK_OPERATION_LIST(COLL_TRACE_ENUM)
 #define coll_trace_kind(kind) \
-	__print_symbolic(kind, \
-		{ COLLSOCK_BARRIER,	"barrier" }, \
-		{ COLLSOCK_ALLREDUCE,	"allreduce" }, \
-		{ COLLSOCK_REDUCE,	"reduce" }, \
-		{ COLLSOCK_BROADCAST,	"broadcast" })
+	coll_trace_names(kind COLLSOCK_OPERATION_LIST(COLL_TRACE_NAME))
 
-TRACE_DEFINE_ENUM(COLLSOCK_DISSEMINATION);
-TRACE_DEFINE_ENUM(COLLSOCK_PAIRWISE_EXCHANGE);
-TRACE_DEFINE_ENUM(COLLSOCK_BINOMIAL);
-TRACE_DEFINE_ENUM(COLLSOCK_KARY);
-
+COLLSOCK_ALGORITHM_LIST(COLL_TRACE_ENUM)
 #define coll_trace_algorithm(algorithm) \
-	__print_symbolic(algorithm, \
-		{ COLLSOCK_DISSEMINATION,	"dissemination" }, \
-		{ COLLSOCK_PAIRWISE_EXCHANGE,	"pairwise_exchange" }, \
-		{ COLLSOCK_BINOMIAL,		"binomial" }, \
-		{ COLLSOCK_KARY,		"kary" })
+	coll_trace_names(algorithm COLLSOCK_ALGORITHM_LIST(COLL_TRACE_NAME))
 
-TRACE_DEFINE_ENUM(COLL_PACKET_MESSAGE);
-TRACE_DEFINE_ENUM(COLL_PACKET_ACK);
-TRACE_DEFINE_ENUM(COLL_PACKET_GOODBYE);
-TRACE_DEFINE_ENUM(COLL_PACKET_PROBE);
-TRACE_DEFINE_ENUM(COLL_PACKET_ANSWER);
+#define COLL_TRACE_PACKET_ENUM(identifier, ...)		TRACE_DEFINE_ENUM(COLL_PACKET_##identifier);
+#define COLL_TRACE_PACKET(identifier, number, name)	, { COLL_PACKET_##identifier, name }
 
+COLL_PACKET_LIST(COLL_TRACE_PACKET_ENUM)
 #define coll_trace_type(type) \
-	__print_symbolic(type, \
-		{ 0,			"unknown" }, \
-		{ COLL_PACKET_MESSAGE,	"message" }, \
-		{ COLL_PACKET_ACK,	"acknowledgment" }, \
-		{ COLL_PACKET_GOODBYE,	"goodbye" }, \
-		{ COLL_PACKET_PROBE,	"probe" }, \
-		{ COLL_PACKET_ANSWER,	"answer" })
+	coll_trace_names(type, { 0, "unknown" } COLL_PACKET_LIST(COLL_TRACE_PACKET))
 
-TRACE_DEFINE_ENUM(COLL_DROP_MALFORMED);
-TRACE_DEFINE_ENUM(COLL_DROP_UNKNOWN_GROUP);
-TRACE_DEFINE_ENUM(COLL_DROP_WRONG_SOURCE);
-TRACE_DEFINE_ENUM(COLL_DROP_FORGED);
-TRACE_DEFINE_ENUM(COLL_DROP_WRONG_DESCRIPTOR);
-TRACE_DEFINE_ENUM(COLL_DROP_NO_ROUTE);
-TRACE_DEFINE_ENUM(COLL_DROP_INVALID);
-TRACE_DEFINE_ENUM(COLL_DROP_STALE);
-TRACE_DEFINE_ENUM(COLL_DROP_DUPLICATE);
-TRACE_DEFINE_ENUM(COLL_DROP_BEYOND_WINDOW);
-TRACE_DEFINE_ENUM(COLL_DROP_MEMORY_SHORT);
+#define COLL_TRACE_DROP_ENUM(identifier, name)		TRACE_DEFINE_ENUM(COLL_DROP_##identifier);
+#define COLL_TRACE_DROP(identifier, name)		, { COLL_DROP_##identifier, #name }
 
+COLL_NET_DROP_LIST(COLL_TRACE_DROP_ENUM)
+COLL_GROUP_DROP_LIST(COLL_TRACE_DROP_ENUM)
 #define coll_trace_drop(drop) \
-	__print_symbolic(drop, \
-		{ COLL_DROP_MALFORMED,		"malformed" }, \
-		{ COLL_DROP_UNKNOWN_GROUP,	"unknown_group" }, \
-		{ COLL_DROP_WRONG_SOURCE,	"wrong_source" }, \
-		{ COLL_DROP_FORGED,		"forged" }, \
-		{ COLL_DROP_WRONG_DESCRIPTOR,	"wrong_descriptor" }, \
-		{ COLL_DROP_NO_ROUTE,		"no_route" }, \
-		{ COLL_DROP_INVALID,		"invalid" }, \
-		{ COLL_DROP_STALE,		"stale" }, \
-		{ COLL_DROP_DUPLICATE,		"duplicate" }, \
-		{ COLL_DROP_BEYOND_WINDOW,	"beyond_window" }, \
-		{ COLL_DROP_MEMORY_SHORT,	"memory_short" })
+	coll_trace_names(drop COLL_NET_DROP_LIST(COLL_TRACE_DROP) \
+			 COLL_GROUP_DROP_LIST(COLL_TRACE_DROP))
 
-TRACE_DEFINE_ENUM(COLL_REASON_LEFT);
-TRACE_DEFINE_ENUM(COLL_REASON_SILENT);
-TRACE_DEFINE_ENUM(COLL_REASON_DISAGREES);
-TRACE_DEFINE_ENUM(COLL_REASON_RESTARTED);
-TRACE_DEFINE_ENUM(COLL_REASON_ENDED);
+#define COLL_TRACE_REASON_ENUM(identifier, ...)		TRACE_DEFINE_ENUM(COLL_REASON_##identifier);
+#define COLL_TRACE_REASON(identifier, number, name, error) , { COLL_REASON_##identifier, name }
 
+COLL_REASON_LIST(COLL_TRACE_REASON_ENUM)
 #define coll_trace_reason(reason) \
-	__print_symbolic(reason, \
-		{ COLL_REASON_LEFT,		"left" }, \
-		{ COLL_REASON_SILENT,		"silent" }, \
-		{ COLL_REASON_DISAGREES,	"disagrees" }, \
-		{ COLL_REASON_RESTARTED,	"restarted" }, \
-		{ COLL_REASON_ENDED,		"ended" })
+	coll_trace_names(reason COLL_REASON_LIST(COLL_TRACE_REASON))
 
 /* ---- operations ---- */
 
@@ -121,7 +82,7 @@ TRACE_EVENT(coll_post,
 		__entry->count = sig->count;
 		__entry->root = sig->root;
 		__entry->kind = sig->operation;
-		__entry->algorithm = coll_algorithms[sig->schedule].algorithm;
+		__entry->algorithm = sig->algorithm;
 	),
 	TP_printk("tag=%016llx host=%u rank=%u operation=%u kind=%s algorithm=%s count=%u root=%u",
 		  __entry->tag, __entry->host, __entry->rank, __entry->operation,

@@ -13,14 +13,7 @@
  */
 #include "algorithm.h"
 
-/**
- * coll_dissemination_build - the schedule of one host
- * @s: where to write it
- * @shape: of the group
- *
- * Return: 0, -EINVAL if there is no such host, -E2BIG if it does not fit.
- */
-int coll_dissemination_build(struct coll_schedule *s, const struct coll_shape *shape)
+static int dissemination_build(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	u32 hosts = shape->hosts, self = shape->self, distance;
 	int err;
@@ -43,24 +36,23 @@ int coll_dissemination_build(struct coll_schedule *s, const struct coll_shape *s
 	return 0;
 }
 
-/**
- * coll_dissemination_rounds - ceil(log2 n)
- * @shape: of a group of n hosts
- *
- * Return: rounds of every host.
- */
-u32 coll_dissemination_rounds(const struct coll_shape *shape)
+/* ceil(log2 n), of every host */
+static u32 dissemination_rounds(const struct coll_shape *shape)
 {
 	return fls(shape->hosts - 1);
 }
 
-/**
- * coll_dissemination_messages - n * ceil(log2 n)
- * @shape: of a group of n hosts
- *
- * Return: messages of all hosts together: each sends one in each round.
- */
-u64 coll_dissemination_messages(const struct coll_shape *shape)
+/* n * ceil(log2 n): each host sends one in each round. */
+static u64 dissemination_messages(const struct coll_shape *shape)
 {
-	return (u64)shape->hosts * coll_dissemination_rounds(shape);
+	return (u64)shape->hosts * dissemination_rounds(shape);
 }
+
+const struct coll_algorithm coll_dissemination_barrier = {
+	.name		= "dissemination",
+	.operation	= COLLSOCK_BARRIER,
+	.algorithm	= COLLSOCK_DISSEMINATION,
+	.build		= dissemination_build,
+	.rounds		= dissemination_rounds,
+	.messages	= dissemination_messages,
+};

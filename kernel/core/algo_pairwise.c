@@ -26,19 +26,19 @@
 #include "algorithm.h"
 
 /* Hosts that exchange: the largest power of two that is not more than n. */
-static u32 coll_pairwise_partners(u32 hosts)
+static u32 pairwise_partners(u32 hosts)
 {
 	return 1U << ilog2(hosts);
 }
 
 /* Hosts that hand in; they are the odd ones of twice as many. */
-static u32 coll_pairwise_extra(u32 hosts)
+static u32 pairwise_extra(u32 hosts)
 {
-	return hosts - coll_pairwise_partners(hosts);
+	return hosts - pairwise_partners(hosts);
 }
 
 /* First round of a group that is no power of two. */
-static int coll_pairwise_hand_in(struct coll_schedule *s, u32 extra)
+static int pairwise_hand_in(struct coll_schedule *s, u32 extra)
 {
 	int err = coll_schedule_round(s);
 
@@ -50,7 +50,7 @@ static int coll_pairwise_hand_in(struct coll_schedule *s, u32 extra)
 }
 
 /* The partners exchange at this distance, counted in partners. */
-static int coll_pairwise_exchange(struct coll_schedule *s, u32 extra, u32 distance)
+static int pairwise_exchange(struct coll_schedule *s, u32 extra, u32 distance)
 {
 	bool paired = s->self < 2 * extra;
 	u32 number, other;
@@ -70,7 +70,7 @@ static int coll_pairwise_exchange(struct coll_schedule *s, u32 extra, u32 distan
 }
 
 /* Last round of such a group: who handed in is answered with the outcome. */
-static int coll_pairwise_hand_out(struct coll_schedule *s, u32 extra)
+static int pairwise_hand_out(struct coll_schedule *s, u32 extra)
 {
 	int err = coll_schedule_round(s);
 
@@ -81,14 +81,7 @@ static int coll_pairwise_hand_out(struct coll_schedule *s, u32 extra)
 	return coll_schedule_send(s, s->self + 1, 0);
 }
 
-/**
- * coll_pairwise_build - the schedule of one host
- * @s: where to write it
- * @shape: of the group
- *
- * Return: 0, -EINVAL if there is no such host, -E2BIG if it does not fit.
- */
-int coll_pairwise_build(struct coll_schedule *s, const struct coll_shape *shape)
+static int pairwise_build(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	u32 partners, extra, distance;
 	int err;
@@ -97,38 +90,48 @@ int coll_pairwise_build(struct coll_schedule *s, const struct coll_shape *shape)
 	if (err)
 		return err;
 	s->all_to_all = true;
-	partners = coll_pairwise_partners(shape->hosts);
-	extra = coll_pairwise_extra(shape->hosts);
+	partners = pairwise_partners(shape->hosts);
+	extra = pairwise_extra(shape->hosts);
 
 	if (extra)
-		err = coll_pairwise_hand_in(s, extra);
+		err = pairwise_hand_in(s, extra);
 	for (distance = 1; !err && distance < partners; distance <<= 1)
-		err = coll_pairwise_exchange(s, extra, distance);
+		err = pairwise_exchange(s, extra, distance);
 	if (!err && extra)
-		err = coll_pairwise_hand_out(s, extra);
+		err = pairwise_hand_out(s, extra);
 	return err;
 }
 
-/**
- * coll_pairwise_rounds - log2 n, or floor(log2 n) + 2 if that is not whole
- * @shape: of a group of n hosts
- *
- * Return: rounds of every host; of some, a few are empty.
- */
-u32 coll_pairwise_rounds(const struct coll_shape *shape)
+/* log2 n, or floor(log2 n) + 2 if that is not whole; of some hosts a few are empty. */
+static u32 pairwise_rounds(const struct coll_shape *shape)
 {
-	return ilog2(shape->hosts) + (coll_pairwise_extra(shape->hosts) ? 2 : 0);
+	return ilog2(shape->hosts) + (pairwise_extra(shape->hosts) ? 2 : 0);
 }
 
-/**
- * coll_pairwise_messages - 2^m * m + 2 * (n - 2^m), where m = floor(log2 n)
- * @shape: of a group of n hosts
- *
- * Return: messages of all hosts together: each partner sends one in each exchange,
- * and each other host hands in and is answered.
+/*
+ * 2^m * m + 2 * (n - 2^m), where m = floor(log2 n): each partner sends one in each
+ * exchange, and each other host hands in and is answered.
  */
-u64 coll_pairwise_messages(const struct coll_shape *shape)
+static u64 pairwise_messages(const struct coll_shape *shape)
 {
-	return (u64)coll_pairwise_partners(shape->hosts) * ilog2(shape->hosts) +
-	       2 * coll_pairwise_extra(shape->hosts);
+	return (u64)pairwise_partners(shape->hosts) * ilog2(shape->hosts) +
+	       2 * pairwise_extra(shape->hosts);
 }
+
+const struct coll_algorithm coll_pairwise_barrier = {
+	.name		= "pairwise exchange",
+	.operation	= COLLSOCK_BARRIER,
+	.algorithm	= COLLSOCK_PAIRWISE_EXCHANGE,
+	.build		= pairwise_build,
+	.rounds		= pairwise_rounds,
+	.messages	= pairwise_messages,
+};
+
+const struct coll_algorithm coll_pairwise_allreduce = {
+	.name		= "recursive doubling",
+	.operation	= COLLSOCK_ALLREDUCE,
+	.algorithm	= COLLSOCK_PAIRWISE_EXCHANGE,
+	.build		= pairwise_build,
+	.rounds		= pairwise_rounds,
+	.messages	= pairwise_messages,
+};

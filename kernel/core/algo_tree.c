@@ -232,7 +232,7 @@ static int kary_broadcast(struct tree *t)
 	return err;
 }
 
-/* ---- what the registry offers ---- */
+/* ---- the operations ---- */
 
 static int tree_reduce(struct tree *t)
 {
@@ -249,10 +249,7 @@ static int build_reduce(struct coll_schedule *s, const struct coll_shape *shape,
 	struct tree t;
 	int err = tree_start(&t, s, shape, fanout);
 
-	if (err)
-		return err;
-	s->takes = !t.node;
-	return tree_reduce(&t);
+	return err ?: tree_reduce(&t);
 }
 
 static int build_broadcast(struct coll_schedule *s, const struct coll_shape *shape, u32 fanout)
@@ -260,13 +257,10 @@ static int build_broadcast(struct coll_schedule *s, const struct coll_shape *sha
 	struct tree t;
 	int err = tree_start(&t, s, shape, fanout);
 
-	if (err)
-		return err;
-	s->contributes = !t.node;
-	s->takes = t.node;
-	return tree_broadcast(&t);
+	return err ?: tree_broadcast(&t);
 }
 
+/* A reduction, and a broadcast of its result. */
 static int build_both(struct coll_schedule *s, const struct coll_shape *shape, u32 fanout)
 {
 	struct tree t;
@@ -279,134 +273,222 @@ static int build_both(struct coll_schedule *s, const struct coll_shape *shape, u
 	return err ?: tree_broadcast(&t);
 }
 
-/**
- * coll_binomial_build_reduce() - the schedule of one host in a reduction
- * @s: where to write it
- * @shape: of the group
- *
- * Return: 0, -EINVAL if there is no such host, -E2BIG if it does not fit.
- */
-int coll_binomial_build_reduce(struct coll_schedule *s, const struct coll_shape *shape)
-{
-	return build_reduce(s, shape, 0);
-}
-
-/**
- * coll_binomial_build_broadcast() - the schedule of one host in a broadcast
- * @s: where to write it
- * @shape: of the group
- *
- * Return: as coll_binomial_build_reduce().
- */
-int coll_binomial_build_broadcast(struct coll_schedule *s, const struct coll_shape *shape)
-{
-	return build_broadcast(s, shape, 0);
-}
-
-/**
- * coll_binomial_build_both() - the schedule of one host in both, one after the other
- * @s: where to write it
- * @shape: of the group
- *
- * Return: as coll_binomial_build_reduce().
- */
-int coll_binomial_build_both(struct coll_schedule *s, const struct coll_shape *shape)
-{
-	return build_both(s, shape, 0);
-}
-
-/**
- * coll_binomial_rounds() - ceil(log2 n)
- * @shape: of a group of n hosts
- *
- * Return: rounds of a reduction or of a broadcast.
- */
-u32 coll_binomial_rounds(const struct coll_shape *shape)
-{
-	return binomial_depth(shape->hosts);
-}
-
-/**
- * coll_binomial_rounds_both() - twice as many
- * @shape: of the group
- */
-u32 coll_binomial_rounds_both(const struct coll_shape *shape)
-{
-	return 2 * binomial_depth(shape->hosts);
-}
-
-/**
- * coll_kary_build_reduce() - the schedule of one host in a reduction
- * @s: where to write it
- * @shape: of the group
- *
- * Return: as coll_binomial_build_reduce(); -EINVAL without a fan-out, too.
- */
-int coll_kary_build_reduce(struct coll_schedule *s, const struct coll_shape *shape)
-{
-	return shape->fanout ? build_reduce(s, shape, shape->fanout) : -EINVAL;
-}
-
-/**
- * coll_kary_build_broadcast() - the schedule of one host in a broadcast
- * @s: where to write it
- * @shape: of the group
- *
- * Return: as coll_kary_build_reduce().
- */
-int coll_kary_build_broadcast(struct coll_schedule *s, const struct coll_shape *shape)
-{
-	return shape->fanout ? build_broadcast(s, shape, shape->fanout) : -EINVAL;
-}
-
-/**
- * coll_kary_build_both() - the schedule of one host in both, one after the other
- * @s: where to write it
- * @shape: of the group
- *
- * Return: as coll_kary_build_reduce().
- */
-int coll_kary_build_both(struct coll_schedule *s, const struct coll_shape *shape)
-{
-	return shape->fanout ? build_both(s, shape, shape->fanout) : -EINVAL;
-}
-
-/**
- * coll_kary_rounds() - the depth of the tree
- * @shape: of the group
- *
- * Return: rounds of a reduction or of a broadcast.
- */
-u32 coll_kary_rounds(const struct coll_shape *shape)
-{
-	return kary_depth(shape->hosts, shape->fanout);
-}
-
-/**
- * coll_kary_rounds_both() - twice as many
- * @shape: of the group
- */
-u32 coll_kary_rounds_both(const struct coll_shape *shape)
-{
-	return 2 * kary_depth(shape->hosts, shape->fanout);
-}
-
-/**
- * coll_tree_messages() - n - 1
- * @shape: of a group of n hosts
- *
- * Return: messages of all hosts together, in a reduction or a broadcast.
- */
-u64 coll_tree_messages(const struct coll_shape *shape)
+/* n - 1, in a reduction or in a broadcast */
+static u64 tree_messages(const struct coll_shape *shape)
 {
 	return shape->hosts - 1;
 }
 
-/**
- * coll_tree_messages_both() - 2 (n - 1)
- * @shape: of a group of n hosts
- */
-u64 coll_tree_messages_both(const struct coll_shape *shape)
+static u64 tree_messages_both(const struct coll_shape *shape)
 {
-	return 2 * (u64)(shape->hosts - 1);
+	return 2 * tree_messages(shape);
 }
+
+/* The hosts that are so many nodes before and behind this one, whatever the root */
+static void tree_add_peers(const struct coll_shape *shape, u32 distance, u64 *hosts)
+{
+	coll_hosts_add(hosts, (shape->self + distance) % shape->hosts);
+	coll_hosts_add(hosts, (shape->self + shape->hosts - distance) % shape->hosts);
+}
+
+/* ---- what the registry offers: binomial trees ---- */
+
+static int binomial_build_reduce(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return build_reduce(s, shape, 0);
+}
+
+static int binomial_build_broadcast(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return build_broadcast(s, shape, 0);
+}
+
+static int binomial_build_both(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return build_both(s, shape, 0);
+}
+
+/* ceil(log2 n), of a reduction or of a broadcast */
+static u32 binomial_rounds(const struct coll_shape *shape)
+{
+	return binomial_depth(shape->hosts);
+}
+
+static u32 binomial_rounds_both(const struct coll_shape *shape)
+{
+	return 2 * binomial_rounds(shape);
+}
+
+/* As any node, a host has to do with those 2^k nodes before and behind it. */
+static void binomial_peers(const struct coll_shape *shape, u64 *hosts)
+{
+	u32 distance;
+
+	for (distance = 1; distance < shape->hosts; distance *= 2)
+		tree_add_peers(shape, distance, hosts);
+}
+
+/* The root has a child in each round. */
+static void binomial_room_reduce(const struct coll_shape *shape, struct coll_room *room)
+{
+	u32 depth = binomial_depth(shape->hosts);
+
+	coll_room_grow(room, depth ? 1 : 0, 1 + depth, 2 * depth);
+}
+
+/* The root sends in each round; the others are sent one message. */
+static void binomial_room_broadcast(const struct coll_shape *shape, struct coll_room *room)
+{
+	u32 depth = binomial_depth(shape->hosts);
+
+	coll_room_grow(room, depth, depth ? 2 : 1, depth ? 1 : 0);
+}
+
+const struct coll_algorithm coll_binomial_barrier = {
+	.name		= "binomial tree",
+	.operation	= COLLSOCK_BARRIER,
+	.algorithm	= COLLSOCK_BINOMIAL,
+	.build		= binomial_build_both,
+	.rounds		= binomial_rounds_both,
+	.messages	= tree_messages_both,
+};
+
+const struct coll_algorithm coll_binomial_allreduce = {
+	.name		= "binomial reduce and broadcast",
+	.operation	= COLLSOCK_ALLREDUCE,
+	.algorithm	= COLLSOCK_BINOMIAL,
+	.build		= binomial_build_both,
+	.rounds		= binomial_rounds_both,
+	.messages	= tree_messages_both,
+};
+
+const struct coll_algorithm coll_binomial_reduce = {
+	.name		= "binomial reduce",
+	.operation	= COLLSOCK_REDUCE,
+	.algorithm	= COLLSOCK_BINOMIAL,
+	.build		= binomial_build_reduce,
+	.rounds		= binomial_rounds,
+	.messages	= tree_messages,
+	.peers		= binomial_peers,
+	.room		= binomial_room_reduce,
+};
+
+const struct coll_algorithm coll_binomial_broadcast = {
+	.name		= "binomial broadcast",
+	.operation	= COLLSOCK_BROADCAST,
+	.algorithm	= COLLSOCK_BINOMIAL,
+	.build		= binomial_build_broadcast,
+	.rounds		= binomial_rounds,
+	.messages	= tree_messages,
+	.peers		= binomial_peers,
+	.room		= binomial_room_broadcast,
+};
+
+/* ---- k-ary trees: -EINVAL without a fan-out ---- */
+
+static int kary_build_reduce(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return shape->fanout ? build_reduce(s, shape, shape->fanout) : -EINVAL;
+}
+
+static int kary_build_broadcast(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return shape->fanout ? build_broadcast(s, shape, shape->fanout) : -EINVAL;
+}
+
+static int kary_build_both(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return shape->fanout ? build_both(s, shape, shape->fanout) : -EINVAL;
+}
+
+/* The depth of the tree, of a reduction or of a broadcast */
+static u32 kary_rounds(const struct coll_shape *shape)
+{
+	return kary_depth(shape->hosts, shape->fanout);
+}
+
+static u32 kary_rounds_both(const struct coll_shape *shape)
+{
+	return 2 * kary_rounds(shape);
+}
+
+/* Above and below the nodes that are roots of subtrees of this size */
+static void kary_add_peers(const struct coll_shape *shape, u32 nodes, u64 *hosts)
+{
+	const struct subtree tree = { .nodes = nodes };
+	u32 child;
+
+	for (child = 0; child < kary_children(&tree, shape->fanout); child++)
+		tree_add_peers(shape, kary_child(&tree, shape->fanout, child).node, hosts);
+}
+
+/* Of one depth the largest subtree has at most one node more than the smallest. */
+static void kary_peers(const struct coll_shape *shape, u64 *hosts)
+{
+	u32 most = shape->hosts, least = most, nodes;
+
+	while (most > 1) {
+		for (nodes = max(least, 2U); nodes <= most; nodes++)
+			kary_add_peers(shape, nodes, hosts);
+		most = DIV_ROUND_UP(most - 1, shape->fanout);
+		least = max((least - 1) / shape->fanout, 1U);
+	}
+}
+
+static void kary_room_reduce(const struct coll_shape *shape, struct coll_room *room)
+{
+	u32 children = min(shape->fanout, shape->hosts - 1);
+
+	coll_room_grow(room, children ? 1 : 0, children ? 2 : 1, children ? 1 + children : 0);
+}
+
+static void kary_room_broadcast(const struct coll_shape *shape, struct coll_room *room)
+{
+	u32 children = min(shape->fanout, shape->hosts - 1);
+
+	coll_room_grow(room, children, children ? 2 : 1, children ? 1 : 0);
+}
+
+const struct coll_algorithm coll_kary_barrier = {
+	.name		= "k-ary tree",
+	.operation	= COLLSOCK_BARRIER,
+	.algorithm	= COLLSOCK_KARY,
+	.fans_out	= true,
+	.build		= kary_build_both,
+	.rounds		= kary_rounds_both,
+	.messages	= tree_messages_both,
+};
+
+const struct coll_algorithm coll_kary_allreduce = {
+	.name		= "k-ary reduce and broadcast",
+	.operation	= COLLSOCK_ALLREDUCE,
+	.algorithm	= COLLSOCK_KARY,
+	.fans_out	= true,
+	.build		= kary_build_both,
+	.rounds		= kary_rounds_both,
+	.messages	= tree_messages_both,
+};
+
+const struct coll_algorithm coll_kary_reduce = {
+	.name		= "k-ary reduce",
+	.operation	= COLLSOCK_REDUCE,
+	.algorithm	= COLLSOCK_KARY,
+	.fans_out	= true,
+	.build		= kary_build_reduce,
+	.rounds		= kary_rounds,
+	.messages	= tree_messages,
+	.peers		= kary_peers,
+	.room		= kary_room_reduce,
+};
+
+const struct coll_algorithm coll_kary_broadcast = {
+	.name		= "k-ary broadcast",
+	.operation	= COLLSOCK_BROADCAST,
+	.algorithm	= COLLSOCK_KARY,
+	.fans_out	= true,
+	.build		= kary_build_broadcast,
+	.rounds		= kary_rounds,
+	.messages	= tree_messages,
+	.peers		= kary_peers,
+	.room		= kary_room_broadcast,
+};

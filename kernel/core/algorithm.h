@@ -3,11 +3,20 @@
  * Algorithms: pure functions from a shape (hosts, self, root, fan-out) to a
  * schedule. All of them are in one registry, so that the proofs,
  * the module and the simulator work through the same list.
+ *
+ * An algorithm is a file algo_*.c, and a line in the registry for each operation that
+ * it can do.
  */
 #ifndef COLL_CORE_ALGORITHM_H
 #define COLL_CORE_ALGORITHM_H
 
+#include "operation.h"
+#include "registry.h"
 #include "schedule.h"
+
+/* Numbers of algorithms are less. */
+#define COLL_MAX_ALGORITHMS	16
+#define COLL_ALL_ALGORITHMS	(~0ULL)
 
 /**
  * struct coll_shape - what a schedule depends on
@@ -23,61 +32,101 @@ struct coll_shape {
 	u32	fanout;
 };
 
+/* Hosts of a group as a set: a bit for each. */
+#define COLL_HOSTS_WORDS(hosts)	DIV_ROUND_UP(hosts, 64)
+
+static inline void coll_hosts_add(u64 *set, u32 host)
+{
+	set[host / 64] |= BIT_ULL(host % 64);
+}
+
+static inline bool coll_hosts_has(const u64 *set, u32 host)
+{
+	return set[host / 64] & BIT_ULL(host % 64);
+}
+
 /**
- * struct coll_algorithm - one entry of the registry
+ * struct coll_needs - what is reserved when a group is made
+ * @room: for any operation
+ * @hosts: those with which this host may exchange messages
+ */
+struct coll_needs {
+	struct coll_room	room;
+	u64			*hosts;
+};
+
+/**
+ * struct coll_algorithm - one row of the registry
  * @name: the field's name for it
  * @operation: enum collsock_operation
  * @algorithm: enum collsock_algorithm, never COLLSOCK_AUTO
- * @rooted: the schedule depends on the root
  * @fans_out: it depends on the fan-out, which is not 0
  * @build: write the schedule of a host into @s; 0, -EINVAL or -E2BIG
  * @rounds: our exact formula: rounds of the slowest host
  * @messages: our exact formula: messages of all hosts together
+ * @peers: if the operation has a root: add the hosts with which @shape->self may exchange
+ *	messages, whatever the root
+ * @room: likewise, what it needs whatever the root. Where there is no root, the one
+ *	schedule tells both.
  */
 struct coll_algorithm {
 	const char	*name;
 	u8		operation;
 	u8		algorithm;
-	bool		rooted;
 	bool		fans_out;
 	int		(*build)(struct coll_schedule *s, const struct coll_shape *shape);
 	u32		(*rounds)(const struct coll_shape *shape);
 	u64		(*messages)(const struct coll_shape *shape);
+	void		(*peers)(const struct coll_shape *shape, u64 *hosts);
+	void		(*room)(const struct coll_shape *shape, struct coll_room *room);
 };
 
-extern const struct coll_algorithm coll_algorithms[];
+COLL_ALGORITHM_LIST(COLL_REGISTRY_DECLARATION)
+
+/* The rows, and by operation and algorithm the position of each among them, plus 1. */
+extern const struct coll_algorithm *const coll_algorithms[];
 extern const unsigned int coll_algorithms_count;
+extern const u8 coll_algorithm_index[COLL_MAX_OPERATIONS][COLL_MAX_ALGORITHMS];
 
-/*
- * What COLLSOCK_AUTO means for an operation on so many hosts; and the entry of
- * an operation and algorithm, NULL if there is none. Both are pure, so all
- * hosts decide alike.
- */
-u8 coll_algorithm_auto(u8 operation, u32 hosts);
-const struct coll_algorithm *coll_algorithm_find(u8 operation, u8 algorithm);
+/* The position of the row of any two numbers, or -ENOENT. COLLSOCK_AUTO has no row. */
+static inline int coll_algorithm_position(u8 operation, u8 algorithm)
+{
+	if (operation >= COLL_MAX_OPERATIONS || algorithm >= COLL_MAX_ALGORITHMS ||
+	    !coll_algorithm_index[operation][algorithm])
+		return -ENOENT;
+	return coll_algorithm_index[operation][algorithm] - 1;
+}
 
-/* algo_dissemination.c */
-int coll_dissemination_build(struct coll_schedule *s, const struct coll_shape *shape);
-u32 coll_dissemination_rounds(const struct coll_shape *shape);
-u64 coll_dissemination_messages(const struct coll_shape *shape);
+/* The row itself, or NULL. */
+static inline const struct coll_algorithm *coll_algorithm_find(u8 operation, u8 algorithm)
+{
+	int position = coll_algorithm_position(operation, algorithm);
 
-/* algo_pairwise.c */
-int coll_pairwise_build(struct coll_schedule *s, const struct coll_shape *shape);
-u32 coll_pairwise_rounds(const struct coll_shape *shape);
-u64 coll_pairwise_messages(const struct coll_shape *shape);
+	return position < 0 ? NULL : coll_algorithms[position];
+}
 
-/* algo_tree.c; "both" is a reduction and a broadcast of its result */
-int coll_binomial_build_reduce(struct coll_schedule *s, const struct coll_shape *shape);
-int coll_binomial_build_broadcast(struct coll_schedule *s, const struct coll_shape *shape);
-int coll_binomial_build_both(struct coll_schedule *s, const struct coll_shape *shape);
-u32 coll_binomial_rounds(const struct coll_shape *shape);
-u32 coll_binomial_rounds_both(const struct coll_shape *shape);
-int coll_kary_build_reduce(struct coll_schedule *s, const struct coll_shape *shape);
-int coll_kary_build_broadcast(struct coll_schedule *s, const struct coll_shape *shape);
-int coll_kary_build_both(struct coll_schedule *s, const struct coll_shape *shape);
-u32 coll_kary_rounds(const struct coll_shape *shape);
-u32 coll_kary_rounds_both(const struct coll_shape *shape);
-u64 coll_tree_messages(const struct coll_shape *shape);
-u64 coll_tree_messages_both(const struct coll_shape *shape);
+/* Does its schedule depend on the root? */
+static inline bool coll_algorithm_rooted(const struct coll_algorithm *a)
+{
+	return coll_operations[a->operation].rooted;
+}
+
+/* May posts name it, in a group with this mask of algorithms and this fan-out? */
+static inline bool coll_algorithm_usable(const struct coll_algorithm *a, u64 algorithms,
+					 u32 fanout)
+{
+	return algorithms >> a->algorithm & 1 && (fanout || !a->fans_out);
+}
+
+int coll_algorithms_need(u64 algorithms, const struct coll_shape *shape,
+			 struct coll_schedule *scratch, struct coll_needs *needs);
+
+/* What COLLSOCK_AUTO means; COLLSOCK_AUTO if there is no such operation. */
+static inline u8 coll_algorithm_auto(u8 operation, u32 hosts)
+{
+	const struct coll_operation *row = coll_operation_find(operation);
+
+	return row ? row->choose(hosts) : COLLSOCK_AUTO;
+}
 
 #endif

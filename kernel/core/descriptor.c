@@ -13,7 +13,18 @@ static bool algorithm_exists(const struct collsock_join *j, u8 operation, u8 alg
 	if (algorithm == COLLSOCK_AUTO)
 		return true;
 	a = coll_algorithm_find(operation, algorithm);
-	return a && (j->fanout || !a->fans_out);
+	return a && coll_algorithm_usable(a, COLL_ALL_ALGORITHMS, j->fanout);
+}
+
+static bool algorithms_exist(const struct collsock_join *j)
+{
+	u8 i;
+
+	for (i = 0; i < COLL_MAX_OPERATIONS; i++)
+		if (coll_operation_find(i) &&
+		    !algorithm_exists(j, i, coll_operation_joined_with(i, j)))
+			return false;
+	return true;
 }
 
 /**
@@ -51,12 +62,7 @@ int coll_descriptor_normalise(struct collsock_join *j)
 	if (j->liveness_ms && (j->liveness_ms < COLLSOCK_MIN_LIVENESS_MS ||
 			       j->liveness_ms > COLLSOCK_MAX_LIVENESS_MS))
 		return -EINVAL;
-	if (!algorithm_exists(j, COLLSOCK_BARRIER, j->barrier_algorithm) ||
-	    !algorithm_exists(j, COLLSOCK_ALLREDUCE, j->allreduce_algorithm) ||
-	    !algorithm_exists(j, COLLSOCK_REDUCE, j->reduce_algorithm) ||
-	    !algorithm_exists(j, COLLSOCK_BROADCAST, j->broadcast_algorithm))
-		return -EINVAL;
-	return 0;
+	return algorithms_exist(j) ? 0 : -EINVAL;
 }
 
 /**

@@ -4,22 +4,6 @@
 #include "peers.h"
 #include "reduce.h"
 
-/**
- * coll_op_size_add() - make room for a schedule
- * @size: grows to what an operation with @s needs as well
- * @s: the schedule
- */
-void coll_op_size_add(struct coll_op_size *size, const struct coll_schedule *s)
-{
-	u32 i, values = 1;
-
-	for (i = 0; i < s->rounds; i++)
-		values += !!s->round[i].folds;
-	size->messages = max_t(u32, size->messages, s->sends);
-	size->values = max(size->values, values * s->registers);
-	size->early = max_t(u32, size->early, s->folds);
-}
-
 /* The registers as they were after so many rounds that fold. */
 static u8 *op_value(const struct coll_op *op, u32 index, u32 reg)
 {

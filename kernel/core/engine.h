@@ -39,15 +39,6 @@ struct coll_post {
 	void		*token;
 };
 
-/* Memory that any operation of a group can need. */
-struct coll_op_size {
-	u32	messages;
-	u32	values;
-	u32	early;
-};
-
-void coll_op_size_add(struct coll_op_size *size, const struct coll_schedule *s);
-
 /*
  * Somebody spoke of the operation first: make it, EARLY. Its number and source are set,
  * its signature and what follows from that, and how many have not posted.

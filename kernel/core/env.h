@@ -62,21 +62,29 @@ const struct coll_bearer *coll_env_bearer(u16 family);
 
 /* ---- what a platform may want to know ---- */
 
-/* Why a packet goes no further. Each is named after its counter. */
+/*
+ * Why a packet goes no further: LINE(identifier, name). Each has the name of its counter,
+ * which is the namespace's if the platform finds it out, the group's if the core does.
+ */
+#define COLL_NET_DROP_LIST(LINE)			\
+	LINE(MALFORMED,		malformed)		\
+	LINE(UNKNOWN_GROUP,	unknown_group)		\
+	LINE(WRONG_SOURCE,	wrong_source)		\
+	LINE(FORGED,		forged)			\
+	LINE(WRONG_DESCRIPTOR,	wrong_descriptor)	\
+	LINE(NO_ROUTE,		no_route)
+#define COLL_GROUP_DROP_LIST(LINE)			\
+	LINE(INVALID,		invalid)		\
+	LINE(STALE,		stale)			\
+	LINE(DUPLICATE,		duplicates)		\
+	LINE(BEYOND_WINDOW,	beyond_window)		\
+	LINE(MEMORY_SHORT,	memory_short)
+
+#define COLL_DROP_NUMBER(identifier, name)	COLL_DROP_##identifier,
 enum coll_drop {
-	/* found by the platform */
-	COLL_DROP_MALFORMED,
-	COLL_DROP_UNKNOWN_GROUP,
-	COLL_DROP_WRONG_SOURCE,
-	COLL_DROP_FORGED,
-	COLL_DROP_WRONG_DESCRIPTOR,
-	COLL_DROP_NO_ROUTE,
-	/* told by the core */
-	COLL_DROP_INVALID,
-	COLL_DROP_STALE,
-	COLL_DROP_DUPLICATE,
-	COLL_DROP_BEYOND_WINDOW,
-	COLL_DROP_MEMORY_SHORT,
+	COLL_NET_DROP_LIST(COLL_DROP_NUMBER)
+	COLL_GROUP_DROP_LIST(COLL_DROP_NUMBER)
+	COLL_DROPS
 };
 
 /* What @source said is not taken; or there was no memory to say it. */

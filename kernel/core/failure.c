@@ -6,6 +6,8 @@
 #include "ranks.h"
 #include "window.h"
 
+#define COLL_REASON_ERROR(identifier, number, name, error)	[number] = error,
+
 /**
  * coll_failure_error() - the errno of a failure
  * @f: the failure
@@ -14,13 +16,7 @@
  */
 u32 coll_failure_error(const struct coll_failure *f)
 {
-	static const u8 errors[COLL_REASONS] = {
-		[COLL_REASON_LEFT]	= ECONNRESET,
-		[COLL_REASON_SILENT]	= ETIMEDOUT,
-		[COLL_REASON_DISAGREES]	= EPROTO,
-		[COLL_REASON_RESTARTED]	= ECONNRESET,
-		[COLL_REASON_ENDED]	= ECANCELED,
-	};
+	static const u8 errors[COLL_REASONS] = { COLL_REASON_LIST(COLL_REASON_ERROR) };
 
 	return errors[f->reason];
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Making and unmaking a group: all memory that running it needs is reserved here, for
- * every algorithm and every root, so that nothing is allocated in softirq context.
+ * every algorithm and every root, so that nothing is allocated in softirq context. How
+ * much that is, and for which hosts, the algorithms say (coll_algorithms_need()).
  */
 #include "group.h"
 
@@ -23,10 +24,10 @@ static int group_build_schedules(struct coll_group *g)
 	if (coll_algorithms_count > COLL_MAX_SCHEDULES)
 		return -E2BIG;
 	for (i = 0; i < coll_algorithms_count; i++) {
-		const struct coll_algorithm *a = &coll_algorithms[i];
+		const struct coll_algorithm *a = coll_algorithms[i];
 		struct coll_schedule *s;
 
-		if (a->rooted || !coll_plan_has(&g->plan, a))
+		if (coll_algorithm_rooted(a) || !coll_plan_has(&g->plan, a))
 			continue;
 		s = group_alloc(g, sizeof(*s));
 		if (!s)
@@ -35,89 +36,42 @@ static int group_build_schedules(struct coll_group *g)
 		err = a->build(s, &shape);
 		if (err)
 			return err;
-		s->id = i;
 	}
 	return 0;
 }
 
 static void group_choose_defaults(struct coll_group *g, const struct collsock_join *j)
 {
-	const u8 wanted[] = {
-		[COLLSOCK_BARRIER]	= j->barrier_algorithm,
-		[COLLSOCK_ALLREDUCE]	= j->allreduce_algorithm,
-		[COLLSOCK_REDUCE]	= j->reduce_algorithm,
-		[COLLSOCK_BROADCAST]	= j->broadcast_algorithm,
-	};
-	u32 operation;
+	u8 i;
 
-	for (operation = COLLSOCK_BARRIER; operation < ARRAY_SIZE(wanted); operation++) {
-		u8 algorithm = wanted[operation] ?: coll_algorithm_auto(operation, g->hosts);
-
-		g->plan.default_schedule[operation] =
-			coll_algorithm_find(operation, algorithm) - coll_algorithms;
-	}
-}
-
-/*
- * Of the hosts of a tree its root and the first child of that have the most to do,
- * so this is what a schedule needs whatever the root.
- */
-static int group_size_rooted(const struct coll_group *g, const struct coll_algorithm *a,
-			     struct coll_schedule *s, struct coll_op_size *size)
-{
-	struct coll_shape shape;
-	u32 node;
-	int err;
-
-	for (node = 0; node < min(g->hosts, 2U); node++) {
-		shape = coll_group_shape(g, (g->self + g->hosts - node) % g->hosts);
-		err = a->build(s, &shape);
-		if (err)
-			return err;
-		coll_op_size_add(size, s);
-	}
-	return 0;
-}
-
-/* @scratch is room for any schedule. */
-static int group_size_operation(const struct coll_group *g, struct coll_schedule *scratch,
-				struct coll_op_size *size)
-{
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; !err && i < coll_algorithms_count; i++) {
-		if (g->plan.schedules[i])
-			coll_op_size_add(size, g->plan.schedules[i]);
-		else if (coll_plan_has(&g->plan, &coll_algorithms[i]))
-			err = group_size_rooted(g, &coll_algorithms[i], scratch, size);
-	}
-	return err;
+	for (i = 0; i < COLL_MAX_OPERATIONS; i++)
+		if (coll_operation_find(i))
+			g->plan.default_algorithm[i] = coll_operation_joined_with(i, j) ?:
+						  coll_operations[i].choose(g->hosts);
 }
 
 static int group_build_slot(struct coll_group *g, struct coll_op *op,
-			    const struct coll_op_size *size)
+			    const struct coll_room *room)
 {
 	u32 lanes = DIV_ROUND_UP(g->payload.max_bytes, g->payload.segment_bytes);
 	u32 local = g->ranks.locals > 1 ? g->ranks.locals : 0;
 
 	op->group = g;
-	op->values = group_alloc(g, (size_t)(size->values + size->early + local) * g->payload.room);
-	op->messages = group_alloc(g, (size_t)lanes * size->messages * sizeof(*op->messages) + 1);
+	op->values = group_alloc(g, (size_t)(room->values + room->early + local) * g->payload.room);
+	op->messages = group_alloc(g, (size_t)lanes * room->messages * sizeof(*op->messages) + 1);
 	op->lanes = group_alloc(g, lanes * sizeof(*op->lanes));
 	op->locals.post = group_alloc(g, g->ranks.locals * sizeof(*op->locals.post));
 	if (!op->values || !op->messages || !op->lanes || !op->locals.post)
 		return -ENOMEM;
-	op->early = op->values + (size_t)size->values * g->payload.room;
-	op->locals.buffers = op->early + (size_t)size->early * g->payload.room;
+	op->early = op->values + (size_t)room->values * g->payload.room;
+	op->locals.buffers = op->early + (size_t)room->early * g->payload.room;
 	return 0;
 }
 
-static int group_build_slots(struct coll_group *g)
+/* The ring, and in each slot room for a schedule that depends on the root. */
+static int group_build_ring(struct coll_group *g)
 {
 	u32 i, slots = g->window.mask + 1;
-	struct coll_op_size size = {};
-	int err = 0;
 
 	g->window.slots = group_alloc(g, slots * sizeof(*g->window.slots));
 	if (!g->window.slots)
@@ -127,24 +81,23 @@ static int group_build_slots(struct coll_group *g)
 		if (!g->window.slots[i].own)
 			return -ENOMEM;
 	}
-	err = group_size_operation(g, g->window.slots[0].own, &size);
-	/* It holds no schedule that an operation could take for its own. */
-	g->window.slots[0].own->hosts = 0;
-	for (i = 0; !err && i < slots; i++)
-		err = group_build_slot(g, &g->window.slots[i], &size);
+	return 0;
+}
+
+static int group_build_slots(struct coll_group *g, const struct coll_room *room)
+{
+	u32 i;
+	int err = 0;
+
+	for (i = 0; !err && i <= g->window.mask; i++)
+		err = group_build_slot(g, &g->window.slots[i], room);
 	return err;
 }
 
-/* A peer for a host that has none yet. */
 static int group_reserve_peer(struct coll_group *g, u32 host)
 {
-	struct coll_peer *spare = g->peers.spare;
+	struct coll_peer *spare = coll_env_peer_new(g);
 
-	while (spare && spare->host != host)
-		spare = spare->next;
-	if (spare || host == g->self)
-		return 0;
-	spare = coll_env_peer_new(g);
 	if (!spare)
 		return -ENOMEM;
 	g->memory.bytes += sizeof(*spare);
@@ -154,28 +107,36 @@ static int group_reserve_peer(struct coll_group *g, u32 host)
 	return 0;
 }
 
-/*
- * All whom the schedules name: binomial trees to any root name no others than
- * dissemination does. Trees with a fan-out may name anybody.
- */
-static int group_reserve_peers(struct coll_group *g)
+static int group_reserve_peers(struct coll_group *g, const u64 *hosts)
 {
-	u32 i, k, hosts = g->plan.fanout ? g->hosts : 0;
+	u32 host;
 	int err = 0;
 
 	g->peers.bucket = group_alloc(g, (g->peers.mask + 1) * sizeof(struct coll_peer *));
 	if (!g->peers.bucket)
 		return -ENOMEM;
-	for (i = 0; !err && i < hosts; i++)
-		err = group_reserve_peer(g, i);
-	for (i = 0; i < coll_algorithms_count; i++) {
-		const struct coll_schedule *s = g->plan.schedules[i];
+	for (host = 0; !err && host < g->hosts; host++)
+		if (coll_hosts_has(hosts, host))
+			err = group_reserve_peer(g, host);
+	return err;
+}
 
-		for (k = 0; !err && s && k < s->sends; k++)
-			err = group_reserve_peer(g, s->send[k].host);
-		for (k = 0; !err && s && k < s->folds; k++)
-			err = group_reserve_peer(g, s->fold[k].host);
-	}
+/* Slots and peers for every algorithm that posts may name, and every root. */
+static int group_reserve(struct coll_group *g)
+{
+	struct coll_shape shape = coll_group_shape(g, 0);
+	struct coll_needs needs = {
+		.hosts = coll_env_alloc(COLL_HOSTS_WORDS(g->hosts) * sizeof(*needs.hosts)),
+	};
+	int err = needs.hosts ? group_build_ring(g) : -ENOMEM;
+
+	if (!err)
+		err = coll_algorithms_need(g->plan.algorithms, &shape, g->window.slots[0].own, &needs);
+	if (!err)
+		err = group_build_slots(g, &needs.room);
+	if (!err)
+		err = group_reserve_peers(g, needs.hosts);
+	coll_env_free(needs.hosts);
 	return err;
 }
 
@@ -237,6 +198,7 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	/* The sender gets to know of room before its window is full. */
 	g->peers.ack_every = clamp(j->window / 2, 1, COLL_PEER_WINDOW / 4);
 	g->plan.fanout = j->fanout;
+	g->plan.algorithms = COLL_ALL_ALGORITHMS;
 	g->window.completed = COLL_NOTHING_DONE;
 	g->credit.cover_done = COLL_NOTHING_DONE;
 	g->credit.acknowledged = COLL_NOTHING_DONE;
@@ -254,9 +216,7 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	if (!err)
 		err = group_build_schedules(g);
 	if (!err)
-		err = group_build_slots(g);
-	if (!err)
-		err = group_reserve_peers(g);
+		err = group_reserve(g);
 	return err;
 }
 

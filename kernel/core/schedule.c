@@ -82,9 +82,6 @@ int coll_schedule_start(struct coll_schedule *s, u32 hosts, u32 self)
 	s->registers = 1;
 	s->blocks = 1;
 	s->all_to_all = false;
-	s->contributes = true;
-	s->takes = true;
-	s->id = 0;
 	return 0;
 }
 
@@ -277,6 +274,34 @@ int coll_schedule_validate(const struct coll_schedule *s)
 			return -EINVAL;
 	}
 	return sends == s->sends && folds == s->folds ? 0 : -EINVAL;
+}
+
+/**
+ * coll_room_grow - make room for something else as well
+ * @room: grows
+ * @messages: what that needs
+ * @values: likewise
+ * @early: likewise
+ */
+void coll_room_grow(struct coll_room *room, u32 messages, u32 values, u32 early)
+{
+	room->messages = max(room->messages, messages);
+	room->values = max(room->values, values);
+	room->early = max(room->early, early);
+}
+
+/**
+ * coll_schedule_room - make room for a schedule as well
+ * @s: a valid schedule
+ * @room: grows
+ */
+void coll_schedule_room(const struct coll_schedule *s, struct coll_room *room)
+{
+	u32 i, values = 1;
+
+	for (i = 0; i < s->rounds; i++)
+		values += !!s->round[i].folds;
+	coll_room_grow(room, s->sends, values * s->registers, s->folds);
 }
 
 /**

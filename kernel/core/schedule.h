@@ -84,10 +84,6 @@ struct coll_round {
  * @registers: registers used
  * @blocks: blocks that a payload is divided into
  * @all_to_all: completion here implies that every host has begun
- * @contributes: what this host contributes is used; else the operation can run
- *	before it has posted
- * @takes: the rounds bring this host the result
- * @id: number of the schedule within its group: goes into signatures
  * @round: the rounds
  * @send: send edges, in the order of their rounds
  * @fold: fold entries, in the order of their rounds
@@ -101,12 +97,21 @@ struct coll_schedule {
 	u8			registers;
 	u16			blocks;
 	bool			all_to_all;
-	bool			contributes;
-	bool			takes;
-	u8			id;
 	struct coll_round	round[COLL_MAX_ROUNDS];
 	struct coll_edge	send[COLL_MAX_EDGES];
 	struct coll_edge	fold[COLL_MAX_EDGES];
+};
+
+/**
+ * struct coll_room - memory that running a schedule takes
+ * @messages: one for each send edge
+ * @values: registers at the beginning, and again after each round that folds
+ * @early: a buffer for each fold entry
+ */
+struct coll_room {
+	u32	messages;
+	u32	values;
+	u32	early;
 };
 
 /*
@@ -127,6 +132,10 @@ int coll_schedule_combine(struct coll_schedule *s, u32 host, u8 reg,
  * hosts fit each other, shows only when all schedules run together.
  */
 int coll_schedule_validate(const struct coll_schedule *s);
+
+/* @room grows to what the schedule needs as well. */
+void coll_schedule_room(const struct coll_schedule *s, struct coll_room *room);
+void coll_room_grow(struct coll_room *room, u32 messages, u32 values, u32 early);
 
 /* Index in coll_schedule.fold of what takes the message of (round, host), or -ENOENT. */
 int coll_schedule_find(const struct coll_schedule *s, u8 round, u32 host);

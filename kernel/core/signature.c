@@ -2,57 +2,24 @@
 #include "reduce.h"
 #include "signature.h"
 
-/**
- * coll_signature_contributes() - does a rank contribute to the operation?
- * @sig: of the operation
- * @rank: of the group
- */
-bool coll_signature_contributes(const struct coll_signature *sig, u32 rank)
+static bool signature_operands_valid(const struct coll_operation *operation,
+				     const struct coll_signature *sig)
 {
-	return sig->operation != COLLSOCK_BROADCAST || sig->root == rank;
-}
-
-/**
- * coll_signature_receives() - does a rank receive the result of the operation?
- * @sig: of the operation
- * @rank: of the group
- */
-bool coll_signature_receives(const struct coll_signature *sig, u32 rank)
-{
-	bool root = sig->root == rank;
-
-	return sig->operation == COLLSOCK_BROADCAST ? !root :
-	       sig->operation != COLLSOCK_REDUCE || root;
-}
-
-static bool signature_operands_valid(const struct coll_signature *sig)
-{
-	switch (sig->operation) {
-	case COLLSOCK_BARRIER:
+	if (!operation->typed)
 		return !sig->type && !sig->op && !sig->count;
-	case COLLSOCK_BROADCAST:
+	if (!operation->reduces)
 		return coll_type_bytes(sig->type) && !sig->op && sig->count;
-	default:
-		return coll_reduce_valid(sig->type, sig->op) && sig->count;
-	}
+	return coll_reduce_valid(sig->type, sig->op) && sig->count;
 }
 
-/**
- * coll_signature_bytes() - bytes of the payload that a signature speaks of
- * @g: the group
- * @sig: the signature; may hold anything
- *
- * Return: the bytes; -EINVAL if it makes no sense in this group, -EMSGSIZE if the payload
- * is larger than the group allows. Context: any.
- */
-int coll_signature_bytes(const struct coll_group *g, const struct coll_signature *sig)
+/* Bytes of the payload that a signature speaks of, or -EINVAL, -EMSGSIZE. */
+static int signature_bytes(const struct coll_group *g, const struct coll_operation *operation,
+			   const struct coll_signature *sig)
 {
-	const struct coll_algorithm *a = &coll_algorithms[sig->schedule];
 	u32 element;
 
-	if (sig->schedule >= coll_algorithms_count || a->operation != sig->operation ||
-	    !coll_plan_has(&g->plan, a) || sig->root >= (a->rooted ? g->ranks.size : 1) ||
-	    !signature_operands_valid(sig))
+	if (sig->root >= (operation->rooted ? g->ranks.size : 1) ||
+	    !signature_operands_valid(operation, sig))
 		return -EINVAL;
 	if (!sig->count)
 		return 0;
@@ -60,6 +27,29 @@ int coll_signature_bytes(const struct coll_group *g, const struct coll_signature
 	if (sig->count > g->payload.max_bytes / element)
 		return -EMSGSIZE;
 	return sig->count * element;
+}
+
+/* Is there the algorithm, and does the group have what it needs? */
+static bool signature_runs(const struct coll_group *g, u8 operation, u8 algorithm)
+{
+	const struct coll_algorithm *a = coll_algorithm_find(operation, algorithm);
+
+	return a && coll_plan_has(&g->plan, a);
+}
+
+/**
+ * coll_signature_makes_sense() - may an operation of this group have the signature?
+ * @g: the group
+ * @sig: the signature; may hold anything
+ *
+ * Context: any.
+ */
+bool coll_signature_makes_sense(const struct coll_group *g, const struct coll_signature *sig)
+{
+	const struct coll_operation *operation = coll_operation_find(sig->operation);
+
+	return operation && signature_runs(g, sig->operation, sig->algorithm) &&
+	       signature_bytes(g, operation, sig) >= 0;
 }
 
 /**
@@ -76,13 +66,13 @@ int coll_signature_bytes(const struct coll_group *g, const struct coll_signature
 int coll_signature_of_post(const struct coll_group *g, u32 local,
 			   const struct collsock_post *post, struct coll_signature *sig)
 {
+	const struct coll_operation *operation = coll_operation_find(post->operation);
 	u32 rank = g->ranks.local[local].rank;
-	const struct coll_algorithm *a;
 	int bytes;
 
 	if (post->size != sizeof(*post) || post->flags & ~COLLSOCK_QUIET || post->reserved)
 		return -EINVAL;
-	if (post->operation < COLLSOCK_BARRIER || post->operation > COLLSOCK_BROADCAST)
+	if (!operation)
 		return -EINVAL;
 	memset(sig, 0, sizeof(*sig));
 	sig->operation = post->operation;
@@ -90,14 +80,10 @@ int coll_signature_of_post(const struct coll_group *g, u32 local,
 	sig->op = post->op;
 	sig->count = post->count;
 	sig->root = post->root;
-	sig->schedule = g->plan.default_schedule[post->operation];
-	if (post->algorithm != COLLSOCK_AUTO) {
-		a = coll_algorithm_find(post->operation, post->algorithm);
-		if (!a)
-			return -EINVAL;
-		sig->schedule = a - coll_algorithms;
-	}
-	bytes = coll_signature_bytes(g, sig);
+	sig->algorithm = post->algorithm ?: g->plan.default_algorithm[post->operation];
+	if (post->algorithm && !signature_runs(g, post->operation, post->algorithm))
+		return -EINVAL;
+	bytes = signature_bytes(g, operation, sig);
 	if (bytes >= 0 && post->flags & COLLSOCK_QUIET && coll_signature_receives(sig, rank))
 		return -EINVAL;
 	return bytes < 0 || coll_signature_contributes(sig, rank) ? bytes : 0;

@@ -13,12 +13,19 @@
 int coll_signature_of_post(const struct coll_group *g, u32 local,
 			   const struct collsock_post *post, struct coll_signature *sig);
 
-/* Bytes of the payload that a signature speaks of, or -EINVAL, -EMSGSIZE. */
-int coll_signature_bytes(const struct coll_group *g, const struct coll_signature *sig);
+/* Does a signature of another host make sense in this group? It may hold anything. */
+bool coll_signature_makes_sense(const struct coll_group *g, const struct coll_signature *sig);
 
-/* Does a rank contribute to the operation, receive its result, whatever the algorithm? */
-bool coll_signature_contributes(const struct coll_signature *sig, u32 rank);
-bool coll_signature_receives(const struct coll_signature *sig, u32 rank);
+/* Does a rank contribute to the operation, and does it receive the result? */
+static inline bool coll_signature_contributes(const struct coll_signature *sig, u32 rank)
+{
+	return coll_operation_contributes(sig->operation, sig->root == rank);
+}
+
+static inline bool coll_signature_receives(const struct coll_signature *sig, u32 rank)
+{
+	return coll_operation_receives(sig->operation, sig->root == rank);
+}
 
 static inline bool coll_signature_equal(const struct coll_signature *a,
 					const struct coll_signature *b)

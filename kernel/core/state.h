@@ -346,7 +346,8 @@ struct coll_op_locals {
  * @state: enum coll_op_state
  * @probed: while EARLY: others wait for this host
  * @begun: its rounds run
- * @own: room for a schedule that depends on the root, and what was built there last
+ * @own: room for a schedule that depends on the root
+ * @own_algorithm: what was built there last, NULL if nothing was
  * @own_root: root of that
  */
 struct coll_op {
@@ -367,6 +368,7 @@ struct coll_op {
 	bool				probed;
 	bool				begun;
 	struct coll_schedule		*own;
+	const struct coll_algorithm	*own_algorithm;
 	u32				own_root;
 };
 
@@ -450,14 +452,16 @@ struct coll_payload {
 
 /**
  * struct coll_plan - how operations are carried out
+ * @algorithms: those that posts may name, a bit each
  * @fanout: of k-ary trees; 0 if there are none
- * @default_schedule: what COLLSOCK_AUTO means, by operation
- * @schedules: by index in coll_algorithms[]; those of operations with a root are
+ * @default_algorithm: what COLLSOCK_AUTO means, by operation
+ * @schedules: by position in coll_algorithms[]; those of operations with a root are
  *	built when it is known
  */
 struct coll_plan {
+	u64			algorithms;
 	u32			fanout;
-	u8			default_schedule[COLLSOCK_BROADCAST + 1];
+	u8			default_algorithm[COLL_MAX_OPERATIONS];
 	struct coll_schedule	*schedules[COLL_MAX_SCHEDULES];
 };
 
@@ -632,10 +636,10 @@ static inline struct coll_shape coll_group_shape(const struct coll_group *g, u32
 	};
 }
 
-/* Does the group have what the algorithm needs? */
+/* May posts of the group name the algorithm? */
 static inline bool coll_plan_has(const struct coll_plan *plan, const struct coll_algorithm *a)
 {
-	return plan->fanout || !a->fans_out;
+	return coll_algorithm_usable(a, plan->algorithms, plan->fanout);
 }
 
 /* Will the rank's next operation fail? One that left had not posted it. */

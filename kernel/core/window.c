@@ -7,33 +7,33 @@
 /* ---- opening slots ---- */
 
 /* Ranks of this host without which an operation cannot begin. */
-static u32 window_contributors(const struct coll_group *g, const struct coll_schedule *s,
-			       const struct coll_signature *sig)
+static u32 window_contributors(const struct coll_group *g, const struct coll_signature *sig)
 {
-	if (!s->contributes)
-		return 0;
-	return sig->operation == COLLSOCK_BROADCAST ? 1 : g->ranks.locals;
+	if (coll_operation_contributes(sig->operation, false))
+		return g->ranks.locals;
+	return coll_group_host(g, sig->root) == g->self;
 }
 
 /* What this host does in an operation. The slot has room for what depends on the root. */
 static const struct coll_schedule *window_schedule(struct coll_group *g, struct coll_op *op,
 						   const struct coll_signature *sig)
 {
-	struct coll_schedule *s = op->own;
+	int position = coll_algorithm_position(sig->operation, sig->algorithm);
+	const struct coll_algorithm *a = coll_algorithms[position];
 	struct coll_shape shape;
 	u32 root;
 
-	if (likely(g->plan.schedules[sig->schedule]))
-		return g->plan.schedules[sig->schedule];
+	if (likely(g->plan.schedules[position]))
+		return g->plan.schedules[position];
 	root = coll_group_host(g, sig->root);
-	if (s->hosts && s->id == sig->schedule && op->own_root == root)
-		return s;
+	if (op->own_algorithm == a && op->own_root == root)
+		return op->own;
 	shape = coll_group_shape(g, root);
 	/* It was built for other roots, and all are alike. */
-	WARN_ON_ONCE(coll_algorithms[sig->schedule].build(s, &shape));
-	s->id = sig->schedule;
+	WARN_ON_ONCE(a->build(op->own, &shape));
+	op->own_algorithm = a;
 	op->own_root = root;
-	return s;
+	return op->own;
 }
 
 /* Was the operation that the slot served before one like this, too? */
@@ -55,7 +55,7 @@ static noinline void window_plan(struct coll_group *g, struct coll_op *op,
 	op->bytes = sig->count ? sig->count * coll_type_bytes(sig->type) : 0;
 	op->segments = likely(op->bytes <= segment_bytes) ? 1 :
 		       DIV_ROUND_UP(op->bytes, segment_bytes);
-	op->locals.contributors = window_contributors(g, op->schedule, sig);
+	op->locals.contributors = window_contributors(g, sig);
 }
 
 /**
@@ -87,7 +87,7 @@ static noinline bool window_make_early(struct coll_group *g, struct coll_op *op,
 				       const struct coll_body *body, u64 now)
 {
 	if (!window_remembers(op, &body->signature) &&
-	    coll_signature_bytes(g, &body->signature) < 0)
+	    !coll_signature_makes_sense(g, &body->signature))
 		return false;
 	coll_window_open(g, op, body->operation, &body->signature, source);
 	/* It is not DONE with that: no rank of this host has posted it. */

@@ -25,7 +25,7 @@ struct coll_wire_header {
 	u8	kind;
 	u8	data_type;
 	u8	op;
-	u8	schedule;
+	u8	algorithm;
 } __packed __aligned(2);
 
 struct coll_wire_operands {
@@ -213,7 +213,7 @@ void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
 	w->kind = body->signature.operation;
 	w->data_type = body->signature.type;
 	w->op = body->signature.op;
-	w->schedule = body->signature.schedule;
+	w->algorithm = body->signature.algorithm;
 	if (coll_body_has_operands(body)) {
 		struct coll_wire_operands *o = (struct coll_wire_operands *)end;
 
@@ -383,7 +383,7 @@ void coll_wire_read_body(const u8 *packet, u32 bytes, struct coll_body *body)
 	body->signature.operation = w->kind;
 	body->signature.type = w->data_type;
 	body->signature.op = w->op;
-	body->signature.schedule = w->schedule;
+	body->signature.algorithm = w->algorithm;
 	body->signature.count = 0;
 	body->signature.root = 0;
 	if (w->type & COLL_FLAG_OPERANDS) {

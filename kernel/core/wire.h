@@ -31,35 +31,42 @@
 #define COLL_WIRE_MAX \
 	(COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK + COLLSOCK_MAX_SEGMENT)
 
-enum coll_packet_type {
-	COLL_PACKET_MESSAGE = 1,	/* one edge of a schedule */
-	COLL_PACKET_ACK = 2,		/* acknowledgment and credit alone */
-	COLL_PACKET_GOODBYE = 3,	/* operations beyond one cannot complete */
-	COLL_PACKET_PROBE = 4,		/* are you there? */
-	COLL_PACKET_ANSWER = 5,		/* yes */
-};
+/* LINE(identifier, number, name); lines are appended, none is changed. */
+#define COLL_PACKET_LIST(LINE)							\
+	LINE(MESSAGE,	1,	"message") /* one edge of a schedule */		\
+	LINE(ACK,	2,	"acknowledgment") /* and credit, alone */	\
+	LINE(GOODBYE,	3,	"goodbye") /* operations beyond one cannot complete */ \
+	LINE(PROBE,	4,	"probe") /* are you there? */			\
+	LINE(ANSWER,	5,	"answer") /* yes */
+
+#define COLL_PACKET_NUMBER(identifier, number, name)	COLL_PACKET_##identifier = number,
+enum coll_packet_type { COLL_PACKET_LIST(COLL_PACKET_NUMBER) };
 
 /* They stand with the type: what follows the body. */
 #define COLL_FLAG_ACK		0x80
 #define COLL_FLAG_OPERANDS	0x40
 #define COLL_FLAGS		(COLL_FLAG_ACK | COLL_FLAG_OPERANDS)
 
-/* Why operations beyond the last one cannot complete. */
-enum coll_reason {
-	COLL_REASON_LEFT,	/* ECONNRESET */
-	COLL_REASON_SILENT,	/* ETIMEDOUT */
-	COLL_REASON_DISAGREES,	/* EPROTO */
-	COLL_REASON_RESTARTED,	/* ECONNRESET */
-	COLL_REASON_ENDED,	/* ECANCELED: by order */
-	COLL_REASONS
-};
+/*
+ * Why operations beyond the last one cannot complete: LINE(identifier, number, name, errno).
+ * Lines are appended, none is changed.
+ */
+#define COLL_REASON_LIST(LINE)							\
+	LINE(LEFT,	0,	"left",		ECONNRESET)			\
+	LINE(SILENT,	1,	"silent",	ETIMEDOUT)			\
+	LINE(DISAGREES,	2,	"disagrees",	EPROTO)				\
+	LINE(RESTARTED,	3,	"restarted",	ECONNRESET)			\
+	LINE(ENDED,	4,	"ended",	ECANCELED) /* by order */
+
+#define COLL_REASON_NUMBER(identifier, number, name, error) COLL_REASON_##identifier = number,
+enum coll_reason { COLL_REASON_LIST(COLL_REASON_NUMBER) COLL_REASONS };
 
 /**
  * struct coll_signature - what the ranks must agree on about an operation
  * @operation: enum collsock_operation
  * @type: enum collsock_type
  * @op: enum collsock_operator
- * @schedule: id of the schedule within the group
+ * @algorithm: enum collsock_algorithm, never COLLSOCK_AUTO
  * @count: elements
  * @root: rank
  */
@@ -67,7 +74,7 @@ struct coll_signature {
 	u8	operation;
 	u8	type;
 	u8	op;
-	u8	schedule;
+	u8	algorithm;
 	u32	count;
 	u32	root;
 };

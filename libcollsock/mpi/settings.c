@@ -82,13 +82,7 @@ enum { BARRIER, ALLREDUCE, REDUCE, BROADCAST, FANOUT, WORDS };
 
 static int settings_algorithm_number(const char *name)
 {
-	static const char *const names[] = {
-		[COLLSOCK_AUTO] = "auto",
-		[COLLSOCK_DISSEMINATION] = "dissemination",
-		[COLLSOCK_PAIRWISE_EXCHANGE] = "pairwise",
-		[COLLSOCK_BINOMIAL] = "binomial",
-		[COLLSOCK_KARY] = "kary",
-	};
+	static const char *const names[] = { "auto", COLLSOCK_ALGORITHM_LIST(COLLSOCK_NAME) };
 	size_t i;
 
 	for (i = 0; name && i < ARRAY_SIZE(names); i++)

@@ -180,7 +180,7 @@ static void tell(const u8 *packet, u32 bytes)
 	printf("\t%u\t%u\t%u\t%u\t%u\t%u\t%u\t%u\t%u\t%u", b.type, b.acknowledges,
 	       !!(packet[COLL_WIRE_PREFIX] & COLL_FLAG_OPERANDS), b.round, b.segment, b.seq,
 	       b.done, b.credit, b.operation, b.signature.operation);
-	printf("\t%u\t%u\t%u", b.signature.type, b.signature.op, b.signature.schedule);
+	printf("\t%u\t%u\t%u", b.signature.type, b.signature.op, b.signature.algorithm);
 	tell_operands(packet, &b);
 	if (b.acknowledges)
 		printf("\t%u\t%u\t0x%016llx", b.ack_connection, b.ack_seq,

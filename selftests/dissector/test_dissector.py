@@ -13,7 +13,7 @@ SCRIPT = HERE.parent.parent / "tools/wireshark/collsock.lua"
 OUTPUT = pathlib.Path(os.environ.get("OUTPUT") or HERE.parent.parent / "build/test-dissector")
 FIELDS = ("source", "destination", "tag", "descriptor", "incarnation", "known", "connection",
           "type", "flags.ack", "flags.operands", "round", "segment", "seq", "done", "credit",
-          "operation", "kind", "data_type", "operator", "schedule", "count", "root", "reason",
+          "operation", "kind", "data_type", "operator", "algorithm", "count", "root", "reason",
           "rank", "ack.connection", "ack.seq", "ack.bits", "payload", "nonce", "waits_for",
           "waits_rank", "waits_operation", "waited_ms", "age_ms", "hops", "mac")
 MALFORMED = ("short", "long", "version", "reserved", "incarnation", "type", "seq")

@@ -181,7 +181,7 @@ static void check_accepted(struct world_member *m, u32 local, const struct colls
 	int err;
 
 	FUZZ_EXPECT(bytes == (u64)p->count * coll_type_bytes(p->type) ||
-		    (!bytes && p->operation == COLLSOCK_BROADCAST && p->root != rank->rank),
+		    (!bytes && !coll_operation_contributes(p->operation, p->root == rank->rank)),
 		    "%u bytes accepted", bytes);
 	FUZZ_EXPECT(bytes <= m->group.payload.max_bytes, "%u bytes of %u", bytes, m->group.payload.max_bytes);
 	/* Alone, or if it takes no result, it completes at once. */
@@ -221,7 +221,8 @@ static void post(struct world_member *m, struct fuzz_input *in)
 	FUZZ_EXPECT(bytes >= 0 || bytes == -EINVAL || bytes == -EMSGSIZE, "errno %d", -bytes);
 	if (bytes < 0)
 		return;
-	FUZZ_EXPECT(sig.schedule < coll_algorithms_count, "schedule %u", sig.schedule);
+	FUZZ_EXPECT(coll_algorithm_find(sig.operation, sig.algorithm),
+		    "algorithm %u of operation %u", sig.algorithm, sig.operation);
 	check_accepted(m, local, &p, bytes);
 }
 

@@ -258,7 +258,7 @@ static void check_result(const struct siege *s, const struct post *p)
 
 	FUZZ_EQUAL(p->bytes, size * sig->count, "bytes of the result");
 	fill_payload(expected, sig, 0, p->number);
-	if (sig->operation == COLLSOCK_BROADCAST)
+	if (!coll_operation_contributes(sig->operation, false))
 		fill_payload(expected, sig, sig->root, p->number);
 	for (rank = 1; rank < s->ranks && sig->op; rank++) {
 		fill_payload(other, sig, rank, p->number);
@@ -266,18 +266,6 @@ static void check_result(const struct siege *s, const struct post *p)
 	}
 	for (i = 0; i < p->bytes; i++)
 		FUZZ_EQUAL(p->result[i], expected[i], "byte of the result");
-}
-
-static bool takes(const struct coll_signature *sig, u32 rank)
-{
-	if (sig->operation == COLLSOCK_REDUCE)
-		return sig->root == rank;
-	return sig->operation != COLLSOCK_BROADCAST || sig->root != rank;
-}
-
-static bool contributes(const struct coll_signature *sig, u32 rank)
-{
-	return sig->operation != COLLSOCK_BROADCAST || sig->root == rank;
 }
 
 static bool life_has(const struct life *l, const struct post *p)
@@ -328,12 +316,12 @@ static void check_post(const struct siege *s, u32 poster, const struct post *p)
 	FUZZ_EXPECT(p->number != COLL_NOTHING_DONE, "success in a group that has ended");
 	if (!s->honest)
 		return;
-	if (!takes(&p->signature, poster)) {
+	if (!coll_signature_receives(&p->signature, poster)) {
 		FUZZ_EQUAL(p->bytes, 0, "bytes for who takes no result");
 		return;
 	}
 	for (rank = 0; rank < s->ranks; rank++)
-		FUZZ_EXPECT(!contributes(&p->signature, rank) || has_posted(s, rank, p),
+		FUZZ_EXPECT(!coll_signature_contributes(&p->signature, rank) || has_posted(s, rank, p),
 			    "operation %u has completed, rank %u has not posted it", p->number,
 			    rank);
 	check_result(s, p);
@@ -425,7 +413,7 @@ static void post(struct siege *s, u32 rank, const struct collsock_post *request)
 		return;
 	}
 	p->number = poster->next == number ? COLL_NOTHING_DONE : number;
-	s->rooted |= request->operation >= COLLSOCK_REDUCE;
+	s->rooted |= coll_operations[request->operation].rooted;
 	l->posted++;
 }
 
@@ -581,7 +569,7 @@ static void inject_sealed(struct siege *s)
 	body.signature.operation = fuzz_byte(&s->in);
 	body.signature.type = fuzz_byte(&s->in);
 	body.signature.op = fuzz_byte(&s->in);
-	body.signature.schedule = fuzz_byte(&s->in);
+	body.signature.algorithm = fuzz_byte(&s->in);
 	if (what & 0x40) {
 		body.signature.count = fuzz_near(&s->in, 0);
 		body.signature.root = fuzz_near(&s->in, 0);

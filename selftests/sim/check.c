@@ -100,7 +100,7 @@ static bool left_behind(const struct sim_group *g, u32 number)
 	const struct sim_op *op = &g->ops[g->disagreed_from];
 
 	return number >= g->disagreed_from &&
-	       (op->post.operation == COLLSOCK_REDUCE || op->post.operation == COLLSOCK_BROADCAST);
+	       coll_operations[op->post.operation].rooted;
 }
 
 static bool blame_fits(const struct sim_rank *r, const struct sim_rank *named, u32 number,
@@ -189,7 +189,8 @@ static void check_result(struct sim_rank *r, u32 number, const void *result, u32
 	else if (takes && !may_complete(op, r))
 		sim_violated(s, "rank %u completes operation %u, which %u of %u have posted",
 			     r->number, number, op->posted, g->size);
-	else if (takes && op->disputed && op->post.operation != COLLSOCK_BROADCAST)
+	else if (takes && op->disputed &&
+		 coll_operations[op->post.operation].contributes == COLL_ALL)
 		sim_violated(s, "rank %u completes operation %u, about which they disagree",
 			     r->number, number);
 	else if (bytes != (takes ? op->bytes : 0))
@@ -240,13 +241,10 @@ static void check_told(const struct world_member *m, const struct collsock_stats
 	check_told_one(m, "retransmissions", told->again, stats->retransmits);
 	check_told_one(m, "peers", told->open, stats->peers);
 	check_told_one(m, "peers that rest", told->rested, stats->peers_idle);
-	check_told_one(m, "duplicates", told->drops[COLL_DROP_DUPLICATE], stats->duplicates);
-	check_told_one(m, "invalid packets", told->drops[COLL_DROP_INVALID], stats->invalid);
-	check_told_one(m, "stale packets", told->drops[COLL_DROP_STALE], stats->stale);
-	check_told_one(m, "packets beyond the window", told->drops[COLL_DROP_BEYOND_WINDOW],
-		       stats->beyond_window);
-	check_told_one(m, "packets without memory", told->drops[COLL_DROP_MEMORY_SHORT],
-		       stats->memory_short);
+#define DROP(identifier, name) \
+	check_told_one(m, #name, told->drops[COLL_DROP_##identifier], stats->name);
+	COLL_GROUP_DROP_LIST(DROP)
+#undef DROP
 }
 
 static void check_counters(const struct world_member *m, const struct collsock_stats *stats)

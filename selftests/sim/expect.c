@@ -51,7 +51,7 @@ static void expect_exact(const struct expected *x, u8 *result)
 	u8 payload[SIM_MAX_BYTES];
 	u32 host;
 
-	if (post->operation == COLLSOCK_BROADCAST) {
+	if (!coll_operations[post->operation].reduces) {
 		fold_host(x, x->group->ranks[post->root].member->index, result);
 		return;
 	}
@@ -136,7 +136,7 @@ static void expect_rough(struct expected *x, u8 *result)
 	u32 hosts = x->group->hosts, power = 1;
 	u8 algorithm = post->algorithm ?: coll_algorithm_auto(post->operation, hosts);
 
-	if (post->operation == COLLSOCK_REDUCE)
+	if (coll_operations[post->operation].rooted)
 		x->root = x->group->host_of_rank[post->root];
 	while (2 * power <= hosts)
 		power *= 2;
@@ -181,7 +181,7 @@ bool sim_expect_right(struct sim_rank *r, u32 number, const void *result)
 		expect(g, number, 0);
 	right = !memcmp(op->expected, result, op->bytes);
 	/* Whom a root had not spoken to in its first life believes the second. */
-	if (op->post.operation == COLLSOCK_BROADCAST && !right)
+	if (!coll_operations[op->post.operation].reduces && !right)
 		op->agreed = 0;
 	if (!right && !op->agreed) {
 		expect(g, number, !op->life);

@@ -105,10 +105,10 @@ static u8 find_algorithm(const char *name)
 	u32 i;
 
 	for (i = 0; i < coll_algorithms_count; i++)
-		if (coll_algorithms[i].operation == COLLSOCK_BARRIER &&
-		    !coll_algorithms[i].fans_out &&
-		    !strncmp(coll_algorithms[i].name, name, strlen(name)))
-			return coll_algorithms[i].algorithm;
+		if (coll_algorithms[i]->operation == COLLSOCK_BARRIER &&
+		    !coll_algorithms[i]->fans_out &&
+		    !strncmp(coll_algorithms[i]->name, name, strlen(name)))
+			return coll_algorithms[i]->algorithm;
 	fprintf(stderr, "sim: %s is no algorithm for a barrier (sim --experiment --help)\n", name);
 	exit(2);
 }

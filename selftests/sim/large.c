@@ -224,10 +224,10 @@ static u32 large_size(const struct large *settings, u32 *number)
 	for (i = 0; i < coll_algorithms_count; i++) {
 		struct large l = *settings;
 
-		if (coll_algorithms[i].operation != COLLSOCK_BARRIER ||
-		    coll_algorithms[i].fans_out)
+		if (coll_algorithms[i]->operation != COLLSOCK_BARRIER ||
+		    coll_algorithms[i]->fans_out)
 			continue;
-		l.algorithm = &coll_algorithms[i];
+		l.algorithm = coll_algorithms[i];
 		failed += !large_run(&l, ++*number);
 	}
 	return failed;

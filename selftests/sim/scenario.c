@@ -235,8 +235,7 @@ static u32 choose_disputed(struct sim *s, const struct sim_group *g, u32 ops)
 	for (i = 0; rooted && i < ops; i++) {
 		u32 at = (number + i) % ops;
 
-		if (g->ops[at].post.operation == COLLSOCK_REDUCE ||
-		    g->ops[at].post.operation == COLLSOCK_BROADCAST)
+		if (coll_operations[g->ops[at].post.operation].rooted)
 			return at;
 	}
 	return number;

@@ -46,7 +46,7 @@ void world_trace_packet(const struct world *w, const char *what, const struct wo
 	else if (body.type != COLL_PACKET_ACK)
 		fprintf(w->trace, " op %d round %u segment %u sig %u.%u.%u.%u.%u", body.operation,
 			body.round, body.segment, body.signature.operation,
-			body.signature.schedule, body.signature.type, body.signature.op,
+			body.signature.algorithm, body.signature.type, body.signature.op,
 			body.signature.count);
 	fprintf(w->trace, " seq %u done %d credit %d", body.seq, body.done, body.credit);
 	if (body.acknowledges)

@@ -190,14 +190,12 @@ void sim_values_payload(const struct sim_rank *r, u32 number, u32 life, void *pa
 
 bool sim_values_contributes(const struct sim_op *op, u32 rank)
 {
-	return op->post.operation != COLLSOCK_BROADCAST || op->post.root == rank;
+	return coll_operation_contributes(op->post.operation, op->post.root == rank);
 }
 
 bool sim_values_takes(const struct sim_op *op, u32 rank)
 {
-	if (op->post.operation == COLLSOCK_REDUCE)
-		return op->post.root == rank;
-	return op->post.operation != COLLSOCK_BROADCAST || op->post.root != rank;
+	return coll_operation_receives(op->post.operation, op->post.root == rank);
 }
 
 /* ---- choosing ---- */
@@ -223,17 +221,17 @@ u32 sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op)
 	u32 size, most;
 
 	do {
-		a = &coll_algorithms[world_below(&s->random, coll_algorithms_count)];
+		a = coll_algorithms[world_below(&s->random, coll_algorithms_count)];
 	} while (a->fans_out && !join->fanout);
 	op->post = (struct collsock_post){ .size = sizeof(op->post), .operation = a->operation };
 	if (world_chance(&s->random, 700))
 		op->post.algorithm = a->algorithm;
-	if (a->rooted)
+	if (coll_algorithm_rooted(a))
 		op->post.root = world_below(&s->random, g->size);
-	if (a->operation == COLLSOCK_BARRIER)
+	if (!coll_operations[a->operation].typed)
 		return 0;
 	choose_reduction(s, &op->post, join->max_bytes);
-	if (a->operation == COLLSOCK_BROADCAST)
+	if (!coll_operations[a->operation].reduces)
 		op->post.op = COLLSOCK_NOP;
 	op->rough = types[op->post.type].real && !types[op->post.type].pair &&
 		    op->post.op != COLLSOCK_NOP && sim_expect_order_known(a->algorithm) &&
@@ -276,11 +274,11 @@ u32 sim_values_dissent(const struct sim_rank *r, struct collsock_post *post)
 		other.operation = COLLSOCK_ALLREDUCE;
 	}
 	*post = other;
-	if (other.operation == COLLSOCK_BARRIER)
+	if (!coll_operations[other.operation].typed)
 		return 0;
 	post->type = COLLSOCK_INT64;
 	post->count = 1;
-	if (other.operation == COLLSOCK_BROADCAST)
+	if (!coll_operations[other.operation].reduces)
 		return 0;
 	post->op = COLLSOCK_SUM;
 	return 8;

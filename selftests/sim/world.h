@@ -183,7 +183,7 @@ enum world_state {
  * @number: of the operation that ended last
  */
 struct world_told {
-	u64	drops[COLL_DROP_MEMORY_SHORT + 1];
+	u64	drops[COLL_DROPS];
 	u64	again;
 	u64	rounds;
 	u64	open;

@@ -37,8 +37,9 @@ struct shapes {
 /* The entry after @a, of NULL the first; NULL after the last. */
 static inline const struct coll_algorithm *next_algorithm(const struct coll_algorithm *a)
 {
-	a = a ? a + 1 : coll_algorithms;
-	return a < coll_algorithms + coll_algorithms_count ? a : NULL;
+	u32 next = a ? coll_algorithm_position(a->operation, a->algorithm) + 1 : 0;
+
+	return next < coll_algorithms_count ? coll_algorithms[next] : NULL;
 }
 
 /* Most hosts of a group for which the algorithm can be asked. */
@@ -95,13 +96,13 @@ static inline bool shapes_first_root(struct shapes *s)
 {
 	s->root = 0;
 	s->shape.root = 0;
-	return !s->algorithm->rooted || shapes_root(s, 0);
+	return !coll_algorithm_rooted(s->algorithm) || shapes_root(s, 0);
 }
 
 /* Another shape of the same size. */
 static inline bool shapes_next_of_size(struct shapes *s)
 {
-	if (s->algorithm->rooted && shapes_root(s, ++s->root))
+	if (coll_algorithm_rooted(s->algorithm) && shapes_root(s, ++s->root))
 		return true;
 	if (!s->algorithm->fans_out)
 		return false;
@@ -115,9 +116,9 @@ static inline bool shapes_draw(struct shapes *s)
 
 	if (a->fans_out)
 		s->shape.fanout = shapes_fanout(seed_next(&s->random) % 16, s->shape.hosts);
-	if (a->rooted)
+	if (coll_algorithm_rooted(a))
 		s->shape.root = seed_next(&s->random) % s->shape.hosts;
-	return s->drawn++ < (a->fans_out || a->rooted ? s->draws : 1);
+	return s->drawn++ < (a->fans_out || coll_algorithm_rooted(a) ? s->draws : 1);
 }
 
 /* The next shape, to begin with the first; false after the last. */

@@ -15,7 +15,7 @@
  *
  * A host that does not contribute begins with an empty register, and with the first
  * message if that comes before it has arrived; to read what is empty is a fault. One
- * that does not take completes when it arrives, whatever its schedule has still to do.
+ * that does not receive completes when it arrives, whatever its schedule has still to do.
  *
  * The order of a reduction with a root counts from the root on: node i is host
  * (root + i) mod n, and the lower node is on the left. Else the root is host 0.
@@ -38,8 +38,6 @@ enum symbolic_fault {
 	SYMBOLIC_SOUND,
 	SYMBOLIC_NOT_BUILT,
 	SYMBOLIC_BLOCKS,
-	SYMBOLIC_CONTRIBUTES,
-	SYMBOLIC_TAKES,
 	SYMBOLIC_ALL_TO_ALL,
 	SYMBOLIC_DEADLOCK,
 	SYMBOLIC_NOT_AWAITED,
@@ -59,8 +57,6 @@ static const char *const symbolic_fault_text[] = {
 	[SYMBOLIC_SOUND]	= "sound",
 	[SYMBOLIC_NOT_BUILT]	= "result of build",
 	[SYMBOLIC_BLOCKS]	= "blocks of a payload that the executor can follow",
-	[SYMBOLIC_CONTRIBUTES]	= "whether the host contributes",
-	[SYMBOLIC_TAKES]	= "whether the host takes the result",
 	[SYMBOLIC_ALL_TO_ALL]	= "whether completion says that all have begun",
 	[SYMBOLIC_DEADLOCK]	= "deadlock: hosts whose schedule ended",
 	[SYMBOLIC_NOT_AWAITED]	= "fold entries that await a message that came",
@@ -115,6 +111,8 @@ struct symbolic_host {
 	u32 reg[COLL_MAX_REGISTERS];
 	u32 came[COLL_MAX_EDGES];	/* by fold entry: 1 + number of the message */
 	u32 round;
+	bool contributes;
+	bool receives;
 	bool arrived;
 	bool begun;		/* its schedule */
 };
@@ -366,7 +364,7 @@ static inline void symbolic_complete(struct symbolic_group *g, u32 host)
 	const struct symbolic_host *me = &g->host[host];
 
 	if (!me->arrived || !me->schedule.all_to_all ||
-	    (me->schedule.takes && me->round < me->schedule.rounds))
+	    (me->receives && me->round < me->schedule.rounds))
 		return;
 	symbolic_judge(g, SYMBOLIC_TOO_EARLY, host, g->hosts, g->arrived);
 	symbolic_judge(g, SYMBOLIC_NOT_KNOWN, host, g->hosts, symbolic_known_count(g, host));
@@ -377,7 +375,7 @@ static inline void symbolic_advance(struct symbolic_group *g, u32 host)
 	struct symbolic_host *me = &g->host[host];
 
 	if (!me->begun) {
-		if (me->schedule.contributes && !me->arrived)
+		if (me->contributes && !me->arrived)
 			return;
 		me->begun = true;
 		symbolic_begin_round(g, host);
@@ -443,37 +441,25 @@ static inline void symbolic_judge_end(struct symbolic_group *g)
 	if (g->algorithm->operation == COLLSOCK_BARRIER)
 		return;
 	for (h = 0; h < g->hosts; h++)
-		if (g->host[h].schedule.takes)
+		if (g->host[h].receives)
 			symbolic_judge_result(g, h);
 }
 
-/* Who contributes and who takes is a matter of the operation, not of the algorithm. */
-static inline void symbolic_judge_part(struct symbolic_group *g, u32 host)
+/* What follows from the operation, whatever the algorithm. */
+static inline void symbolic_set_part(struct symbolic_group *g, u32 host)
 {
-	const struct coll_schedule *s = &g->host[host].schedule;
+	const struct coll_operation *operation = coll_operation_find(g->algorithm->operation);
+	struct symbolic_host *me = &g->host[host];
 	bool root = host == g->shape.root;
-	bool contributes = true;
-	bool takes = true;
-	bool all = false;
 
-	switch (g->algorithm->operation) {
-	case COLLSOCK_BARRIER:
-	case COLLSOCK_ALLREDUCE:
-		all = true;
-		break;
-	case COLLSOCK_REDUCE:
-		takes = root;
-		break;
-	case COLLSOCK_BROADCAST:
-		contributes = root;
-		takes = !root;
-		break;
-	default:
-		symbolic_judge(g, SYMBOLIC_OPERATION, host, 1, 0);
-	}
-	symbolic_judge(g, SYMBOLIC_CONTRIBUTES, host, contributes, s->contributes);
-	symbolic_judge(g, SYMBOLIC_TAKES, host, takes, s->takes);
-	symbolic_judge(g, SYMBOLIC_ALL_TO_ALL, host, all, s->all_to_all);
+	symbolic_judge(g, SYMBOLIC_OPERATION, host, 1, !!operation);
+	if (!operation)
+		return;
+	me->contributes = operation->contributes >> root & 1;
+	me->receives = operation->receives >> root & 1;
+	symbolic_judge(g, SYMBOLIC_ALL_TO_ALL, host,
+		       operation->contributes == COLL_ALL && operation->receives == COLL_ALL,
+		       me->schedule.all_to_all);
 }
 
 /* Memory that is used again costs a tenth of memory that is fresh each time. */
@@ -538,7 +524,7 @@ static inline void symbolic_build(struct symbolic_group *g,
 		g->host[h].round = 0;
 		symbolic_judge(g, SYMBOLIC_NOT_BUILT, h, 0, -algorithm->build(s, &g->shape));
 		symbolic_judge(g, SYMBOLIC_BLOCKS, h, 1, s->blocks);
-		symbolic_judge_part(g, h);
+		symbolic_set_part(g, h);
 		messages += s->sends;
 		folds += s->folds;
 	}
@@ -571,7 +557,7 @@ static inline void symbolic_reset(struct symbolic_group *g)
 
 		memset(me->reg, 0, sizeof(me->reg));
 		memset(me->came, 0, me->schedule.folds * sizeof(me->came[0]));
-		me->reg[0] = me->schedule.contributes ? 1 + h : 0;
+		me->reg[0] = me->contributes ? 1 + h : 0;
 		me->round = 0;
 		me->arrived = false;
 		me->begun = false;

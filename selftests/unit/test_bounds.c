@@ -65,6 +65,7 @@ TEST_F(net, of_a_million_operations_ahead_as_many_as_the_window_are_kept)
 	struct coll_body body = {
 		.type = COLL_PACKET_MESSAGE,
 		.signature.operation = COLLSOCK_BARRIER,
+		.signature.algorithm = COLLSOCK_DISSEMINATION,
 		.credit = COLL_NOTHING_DONE + window,
 		.done = COLL_NOTHING_DONE,
 	};
@@ -281,6 +282,7 @@ TEST_F(net, a_thousand_early_packets_are_answered_once)
 	bytes_to_2 = 0;
 	ASSERT_EQ(0, unit_join_host(&self->n, 0, NULL));
 	body.signature.operation = COLLSOCK_BARRIER;
+	body.signature.algorithm = COLLSOCK_DISSEMINATION;
 	prefix.tag = self->n.group.secret.tag;
 	prefix.descriptor = self->n.group.descriptor;
 	prefix.destination = 1;

@@ -747,6 +747,7 @@ TEST_F(net, a_sequence_number_that_cannot_be_changes_nothing)
 	peer = peer_of(&self->n, 1, 0);
 	p = world_packet_new(coll_wire_bytes(&body));
 	body.signature.operation = COLLSOCK_BARRIER;
+	body.signature.algorithm = COLLSOCK_DISSEMINATION;
 	coll_wire_write(p->data, &peer->conn.tx, &body);
 	p->from = 1;
 	p->to = 0;

@@ -119,15 +119,19 @@ static void check_operation(struct __test_metadata *_metadata, struct unit_ranks
 	}
 	ASSERT_TRUE(ranks_await(n, SECOND));
 	for (i = 0; i < n->count; i++) {
-		takes = a->operation == COLLSOCK_REDUCE ? i == root :
-			a->operation == COLLSOCK_BROADCAST ? i != root : true;
-		takes &= a->operation != COLLSOCK_BARRIER;
+		takes = coll_operation_receives(a->operation, i == root) &&
+			coll_operations[a->operation].typed;
 		expected = a->operation == COLLSOCK_BROADCAST ? 1ULL << 6 * root : sum;
 		ASSERT_EQ(0, ranks_last(n, i)->error);
 		ASSERT_EQ(takes ? 8 : 0, ranks_last(n, i)->bytes);
 		if (takes)
 			ASSERT_EQ(expected, result_of(ranks_last(n, i)));
 	}
+}
+
+static u32 roots_of(const struct coll_algorithm *a, u32 ranks)
+{
+	return coll_algorithm_rooted(a) ? ranks : 1;
 }
 
 TEST_F(net, every_operation_gives_every_rank_what_it_is_to_get_wherever_ranks_live)
@@ -141,8 +145,8 @@ TEST_F(net, every_operation_gives_every_rank_what_it_is_to_get_wherever_ranks_li
 		self->n.join.fanout = 3;
 		ASSERT_EQ(0, ranks_join_all(&self->n));
 		for (a = 0; a < coll_algorithms_count; a++)
-			for (root = 0; root < (coll_algorithms[a].rooted ? p->count : 1); root++)
-				check_operation(_metadata, &self->n, &coll_algorithms[a], root);
+			for (root = 0; root < roots_of(coll_algorithms[a], p->count); root++)
+				check_operation(_metadata, &self->n, coll_algorithms[a], root);
 		ranks_free(&self->n);
 	}
 }

@@ -111,7 +111,7 @@ static void check_operation(struct __test_metadata *_metadata, struct unit_ranks
 	for (k = 0; k < ARRAY_SIZE(counts); k++) {
 		struct collsock_post p = post_of(a->operation, a->algorithm, 0, counts[k]);
 
-		if (a->rooted)
+		if (coll_algorithm_rooted(a))
 			p.root = world_below(&n->world.random, n->count);
 		for (i = 0; i < n->count; i++)
 			ASSERT_EQ(0, post(n, i, &p, payload));
@@ -126,8 +126,8 @@ static void check_all(struct __test_metadata *_metadata, struct unit_ranks *n, u
 	u32 a;
 
 	for (a = 0; a < coll_algorithms_count; a++)
-		if (coll_algorithms[a].operation != COLLSOCK_BARRIER)
-			check_operation(_metadata, n, &coll_algorithms[a], payload);
+		if (coll_algorithms[a]->operation != COLLSOCK_BARRIER)
+			check_operation(_metadata, n, coll_algorithms[a], payload);
 }
 
 TEST_F(net, sixty_four_kib_are_exact_with_every_algorithm_under_loss_and_reordering)
@@ -406,6 +406,56 @@ TEST_F(net, impossible_segments_and_lengths_are_invalid_and_change_nothing)
 	ASSERT_EQ(0, post(&self->n, 0, &p, self->payload));
 	ASSERT_TRUE(ranks_await(&self->n, SECOND));
 	check_result(_metadata, &self->n, 1, &p);
+}
+
+/* Of an operation that host 1 has not posted: nothing says what it should be. */
+TEST_F(net, signatures_of_what_there_is_not_are_invalid_and_change_nothing)
+{
+	static const struct coll_signature good = {
+		COLLSOCK_ALLREDUCE, COLLSOCK_DOUBLE, COLLSOCK_SUM, COLLSOCK_PAIRWISE_EXCHANGE, 1, 0
+	};
+#define BUT(field, value) { #field " " #value, offsetof(struct coll_signature, field), value }
+	static const struct {
+		const char	*what;
+		size_t		offset;
+		u8		value;
+	} wrong[] = {
+		BUT(operation, 0), BUT(operation, COLLSOCK_BROADCAST + 1),
+		BUT(operation, COLL_MAX_OPERATIONS - 1), BUT(operation, COLL_MAX_OPERATIONS),
+		BUT(operation, 255), BUT(operation, COLLSOCK_BARRIER),
+		BUT(algorithm, COLLSOCK_AUTO), BUT(algorithm, COLLSOCK_DISSEMINATION),
+		BUT(algorithm, COLLSOCK_KARY + 1),
+		BUT(algorithm, COLL_MAX_ALGORITHMS - 1), BUT(algorithm, COLL_MAX_ALGORITHMS),
+		BUT(algorithm, 255), BUT(type, COLLSOCK_NONE), BUT(type, 255),
+		BUT(op, COLLSOCK_NOP), BUT(op, 255), BUT(root, 1),
+	};
+#undef BUT
+	struct collsock_post first = post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 1);
+	const struct hostile message = { "", 0, 0, 8 };
+	struct coll_signature sig;
+	struct coll_group *g;
+	u64 before;
+	u32 i;
+
+	begin(_metadata, &self->n, own_hosts, 2, 0);
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, post(&self->n, i, &first, self->payload));
+	ASSERT_TRUE(ranks_await(&self->n, SECOND));
+	ranks_run(&self->n, SECOND);
+	g = ranks_group(&self->n, 1);
+	before = world_digest(&self->n.group.members[1]);
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		sig = good;
+		((u8 *)&sig)[wrong[i].offset] = wrong[i].value;
+		receive_hostile(&self->n, &message, &sig);
+		EXPECT_EQ(i + 1, g->stats.invalid)
+			TH_LOG("%s", wrong[i].what);
+		EXPECT_EQ(before, world_digest(&self->n.group.members[1]))
+			TH_LOG("%s", wrong[i].what);
+	}
+	receive_hostile(&self->n, &message, &good);
+	EXPECT_EQ(ARRAY_SIZE(wrong), g->stats.invalid);
+	EXPECT_NE(before, world_digest(&self->n.group.members[1]));
 }
 
 TEST_HARNESS_MAIN

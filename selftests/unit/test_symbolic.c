@@ -73,7 +73,7 @@ static int build_star_and_unawaited(struct coll_schedule *s, const struct coll_s
 /* The last round at distance 1 instead of 2^k. */
 static int build_wrong_distance(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_dissemination_build(s, shape);
+	int err = coll_dissemination_barrier.build(s, shape);
 
 	if (err || !s->rounds)
 		return err;
@@ -84,7 +84,7 @@ static int build_wrong_distance(struct coll_schedule *s, const struct coll_shape
 
 static int build_one_round_short(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_dissemination_build(s, shape);
+	int err = coll_dissemination_barrier.build(s, shape);
 
 	if (s->rounds)
 		s->rounds--;
@@ -94,7 +94,7 @@ static int build_one_round_short(struct coll_schedule *s, const struct coll_shap
 /* Host 0 does not wait in its last round. */
 static int build_one_does_not_wait(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_dissemination_build(s, shape);
+	int err = coll_dissemination_barrier.build(s, shape);
 
 	if (!shape->self && s->rounds)
 		s->round[s->rounds - 1].folds = 0;
@@ -103,7 +103,7 @@ static int build_one_does_not_wait(struct coll_schedule *s, const struct coll_sh
 
 static int build_side_swapped(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_pairwise_build(s, shape);
+	int err = coll_pairwise_allreduce.build(s, shape);
 	u32 i;
 
 	for (i = 0; !shape->self && i < s->folds; i++)
@@ -115,7 +115,7 @@ static int build_side_swapped(struct coll_schedule *s, const struct coll_shape *
 /* The hosts that had handed in are not told. */
 static int build_nothing_handed_out(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_pairwise_build(s, shape);
+	int err = coll_pairwise_allreduce.build(s, shape);
 
 	if (s->rounds)
 		s->round[s->rounds - 1].sends = 0;
@@ -125,7 +125,7 @@ static int build_nothing_handed_out(struct coll_schedule *s, const struct coll_s
 /* … or they fold the outcome to what they had instead of taking it. */
 static int build_folded_twice(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_pairwise_build(s, shape);
+	int err = coll_pairwise_allreduce.build(s, shape);
 	struct coll_round *r = &s->round[s->rounds - 1];
 	u32 other;
 
@@ -140,7 +140,7 @@ static int build_folded_twice(struct coll_schedule *s, const struct coll_shape *
 /* … or nobody has told them that they will be told. */
 static int build_handed_out_unawaited(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_pairwise_build(s, shape);
+	int err = coll_pairwise_allreduce.build(s, shape);
 
 	if (shape->self % 2 && s->rounds)
 		s->round[s->rounds - 1].folds = 0;
@@ -156,7 +156,7 @@ static int build_pairs_apart(struct coll_schedule *s, const struct coll_shape *s
 
 	for (number = 0; natural[number] != shape->self; number++)
 		;
-	err = coll_pairwise_build(s, &(struct coll_shape){ .hosts = 6, .self = number });
+	err = coll_pairwise_allreduce.build(s, &(struct coll_shape){ .hosts = 6, .self = number });
 	s->self = shape->self;
 	for (i = 0; i < s->sends; i++)
 		s->send[i].host = natural[s->send[i].host];
@@ -180,6 +180,27 @@ static int build_in_blocks(struct coll_schedule *s, const struct coll_shape *sha
 	return err;
 }
 
+/* What stands in the registry. */
+static int build_dissemination(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return coll_dissemination_barrier.build(s, shape);
+}
+
+static int build_binomial_reduce(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return coll_binomial_reduce.build(s, shape);
+}
+
+static int build_kary_reduce(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return coll_kary_reduce.build(s, shape);
+}
+
+static int build_kary_broadcast(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return coll_kary_broadcast.build(s, shape);
+}
+
 /* Trees: of seven hosts with root 2, node i is host (i + 2) mod 7. */
 
 static u32 node_of(const struct coll_shape *shape)
@@ -192,25 +213,9 @@ static u32 host_of(const struct coll_shape *shape, u32 node)
 	return (node + shape->root) % shape->hosts;
 }
 
-static int build_reduce_that_all_take(struct coll_schedule *s, const struct coll_shape *shape)
-{
-	int err = coll_binomial_build_reduce(s, shape);
-
-	s->takes = true;
-	return err;
-}
-
-static int build_reduce_without_one(struct coll_schedule *s, const struct coll_shape *shape)
-{
-	int err = coll_binomial_build_reduce(s, shape);
-
-	s->contributes = node_of(shape) != 3;
-	return err;
-}
-
 static int build_reduce_all_to_all(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_binomial_build_reduce(s, shape);
+	int err = coll_binomial_reduce.build(s, shape);
 
 	s->all_to_all = true;
 	return err;
@@ -220,12 +225,9 @@ static int build_reduce_all_to_all(struct coll_schedule *s, const struct coll_sh
 static int build_reduce_to_another(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	struct coll_shape other = *shape;
-	int err;
 
 	other.root = host_of(shape, 1);
-	err = coll_binomial_build_reduce(s, &other);
-	s->takes = !node_of(shape);
-	return err;
+	return coll_binomial_reduce.build(s, &other);
 }
 
 /* The root folds all messages in the order of ranks, itself among them. */
@@ -235,7 +237,6 @@ static int build_reduce_by_rank(struct coll_schedule *s, const struct coll_shape
 	u32 host;
 
 	err = err ?: coll_schedule_round(s);
-	s->takes = !node_of(shape);
 	if (!err && node_of(shape))
 		return coll_schedule_send(s, shape->root, 0);
 	for (host = 0; !err && host < shape->hosts; host++)
@@ -245,7 +246,7 @@ static int build_reduce_by_rank(struct coll_schedule *s, const struct coll_shape
 
 static int build_reduce_from_the_left(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_kary_build_reduce(s, shape);
+	int err = coll_kary_reduce.build(s, shape);
 
 	if (node_of(shape) == 1)
 		s->fold[s->folds - 1].action = COLL_FOLD_LEFT;
@@ -255,7 +256,7 @@ static int build_reduce_from_the_left(struct coll_schedule *s, const struct coll
 /* The root puts the first message in the place of its own contribution. */
 static int build_reduce_of_the_others(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_binomial_build_reduce(s, shape);
+	int err = coll_binomial_reduce.build(s, shape);
 
 	if (!node_of(shape)) {
 		s->round[0].fold_first++;
@@ -268,7 +269,7 @@ static int build_reduce_of_the_others(struct coll_schedule *s, const struct coll
 /* The root does not wait for its last subtree. */
 static int build_reduce_root_in_haste(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_binomial_build_reduce(s, shape);
+	int err = coll_binomial_reduce.build(s, shape);
 
 	if (!node_of(shape))
 		s->rounds--;
@@ -278,35 +279,11 @@ static int build_reduce_root_in_haste(struct coll_schedule *s, const struct coll
 /* A leaf that has contributed continues to wait. Its rank does not: only the schedule hangs. */
 static int build_reduce_leaf_waits(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_binomial_build_reduce(s, shape);
+	int err = coll_binomial_reduce.build(s, shape);
 
 	err = err ?: coll_schedule_round(s);
 	if (!err && node_of(shape) == 1)
 		err = coll_schedule_fold(s, shape->root, 0, COLL_PLACE);
-	return err;
-}
-
-static int build_broadcast_of_all(struct coll_schedule *s, const struct coll_shape *shape)
-{
-	int err = coll_kary_build_broadcast(s, shape);
-
-	s->contributes = true;
-	return err;
-}
-
-static int build_broadcast_root_takes(struct coll_schedule *s, const struct coll_shape *shape)
-{
-	int err = coll_kary_build_broadcast(s, shape);
-
-	s->takes = true;
-	return err;
-}
-
-static int build_broadcast_not_taken(struct coll_schedule *s, const struct coll_shape *shape)
-{
-	int err = coll_kary_build_broadcast(s, shape);
-
-	s->takes = false;
 	return err;
 }
 
@@ -316,8 +293,6 @@ static int build_broadcast_too_soon(struct coll_schedule *s, const struct coll_s
 	int err = coll_schedule_start(s, shape->hosts, shape->self);
 	u32 node = node_of(shape);
 
-	s->contributes = !node;
-	s->takes = node;
 	err = err ?: coll_schedule_round(s);
 	if (!err && node + 1 < shape->hosts)
 		err = coll_schedule_send(s, host_of(shape, node + 1), 0);
@@ -329,7 +304,7 @@ static int build_broadcast_too_soon(struct coll_schedule *s, const struct coll_s
 /* A leaf folds what it receives to what it has, which is nothing. */
 static int build_broadcast_folded(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_binomial_build_broadcast(s, shape);
+	int err = coll_binomial_broadcast.build(s, shape);
 	struct coll_round *r = &s->round[s->rounds - 1];
 
 	if (err || node_of(shape) != 5)
@@ -343,7 +318,7 @@ static int build_broadcast_folded(struct coll_schedule *s, const struct coll_sha
 /* The last node receives once more, and makes the sum of both. */
 static int build_broadcast_told_twice(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_kary_build_broadcast(s, shape);
+	int err = coll_kary_broadcast.build(s, shape);
 	u32 last = shape->hosts - 1;
 
 	err = err ?: coll_schedule_round(s);
@@ -357,7 +332,7 @@ static int build_broadcast_told_twice(struct coll_schedule *s, const struct coll
 /* A leaf is not told, and waits for nothing. */
 static int build_broadcast_without_one(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_binomial_build_broadcast(s, shape);
+	int err = coll_binomial_broadcast.build(s, shape);
 
 	if (node_of(shape) <= 1) {
 		s->round[s->rounds - 1].sends = 0;
@@ -369,9 +344,8 @@ static int build_broadcast_without_one(struct coll_schedule *s, const struct col
 /* A host that has contributed continues: up the tree without down. */
 static int build_barrier_half(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_binomial_build_reduce(s, shape);
+	int err = coll_binomial_reduce.build(s, shape);
 
-	s->takes = true;
 	s->all_to_all = true;
 	return err;
 }
@@ -401,7 +375,7 @@ static int build_barrier_in_haste(struct coll_schedule *s, const struct coll_sha
 static int build_barrier_promises_nothing(struct coll_schedule *s,
 					  const struct coll_shape *shape)
 {
-	int err = coll_binomial_build_both(s, shape);
+	int err = coll_binomial_allreduce.build(s, shape);
 
 	s->all_to_all = false;
 	return err;
@@ -439,10 +413,10 @@ static const struct planted {
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_NOT_AWAITED },
 	{ "pairs apart", COLLSOCK_ALLREDUCE, { .hosts = 6 }, build_pairs_apart,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ORDER },
-	{ "dissemination of data", COLLSOCK_ALLREDUCE, { .hosts = 8 }, coll_dissemination_build,
+	{ "dissemination of data", COLLSOCK_ALLREDUCE, { .hosts = 8 }, build_dissemination,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ORDER },
 	{ "dissemination of data twice", COLLSOCK_ALLREDUCE, { .hosts = 6 },
-	  coll_dissemination_build, SYMBOLIC_HOLD_NOTHING, SYMBOLIC_COUNT },
+	  build_dissemination, SYMBOLIC_HOLD_NOTHING, SYMBOLIC_COUNT },
 	{ "not the same bits", COLLSOCK_ALLREDUCE, { .hosts = 4 }, build_star_from_the_right,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_DIFFERENT },
 	{ "empty register", COLLSOCK_ALLREDUCE, { .hosts = 3 }, build_star_of_empty_register,
@@ -454,14 +428,10 @@ static const struct planted {
 	{ "in blocks", COLLSOCK_ALLREDUCE, { .hosts = 3 }, build_in_blocks,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_BLOCKS },
 
-	{ "binomial reduce", COLLSOCK_REDUCE, TREE, coll_binomial_build_reduce,
+	{ "binomial reduce", COLLSOCK_REDUCE, TREE, build_binomial_reduce,
 	  SYMBOLIC_HOLD_ARRIVAL, SYMBOLIC_SOUND },
-	{ "k-ary broadcast", COLLSOCK_BROADCAST, TREE, coll_kary_build_broadcast,
+	{ "k-ary broadcast", COLLSOCK_BROADCAST, TREE, build_kary_broadcast,
 	  SYMBOLIC_HOLD_ARRIVAL, SYMBOLIC_SOUND },
-	{ "all take", COLLSOCK_REDUCE, TREE, build_reduce_that_all_take,
-	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_TAKES },
-	{ "one does not contribute", COLLSOCK_REDUCE, TREE, build_reduce_without_one,
-	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_CONTRIBUTES },
 	{ "reduce all to all", COLLSOCK_REDUCE, TREE, build_reduce_all_to_all,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ALL_TO_ALL },
 	{ "to another root", COLLSOCK_REDUCE, TREE, build_reduce_to_another,
@@ -476,14 +446,8 @@ static const struct planted {
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_NOT_AWAITED },
 	{ "a leaf waits", COLLSOCK_REDUCE, TREE, build_reduce_leaf_waits,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_DEADLOCK },
-	{ "reduce as broadcast", COLLSOCK_BROADCAST, TREE, coll_kary_build_reduce,
-	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_CONTRIBUTES },
-	{ "all contribute", COLLSOCK_BROADCAST, TREE, build_broadcast_of_all,
-	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_CONTRIBUTES },
-	{ "the root takes", COLLSOCK_BROADCAST, TREE, build_broadcast_root_takes,
-	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_TAKES },
-	{ "nobody takes", COLLSOCK_BROADCAST, TREE, build_broadcast_not_taken,
-	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_TAKES },
+	{ "reduce as broadcast", COLLSOCK_BROADCAST, TREE, build_kary_reduce,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_EMPTY },
 	{ "sent too soon", COLLSOCK_BROADCAST, TREE, build_broadcast_too_soon,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_EMPTY },
 	{ "folded to nothing", COLLSOCK_BROADCAST, TREE, build_broadcast_folded,

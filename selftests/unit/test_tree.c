@@ -80,10 +80,16 @@ static u32 ceil_log2(u32 n)
 	return log;
 }
 
+/* Up or down, or both. */
+static u32 ways(const struct coll_algorithm *a)
+{
+	return coll_algorithm_rooted(a) ? 1 : 2;
+}
+
 /* Rounds of a tree in one direction. */
 static u32 depth(const struct coll_algorithm *a, const struct coll_shape *shape)
 {
-	return a->rounds(shape) / (a->rooted ? 1 : 2);
+	return a->rounds(shape) / ways(a);
 }
 
 TEST(binomial_trees_take_ceil_log2_rounds_each_way)
@@ -95,7 +101,7 @@ TEST(binomial_trees_take_ceil_log2_rounds_each_way)
 		if (a->algorithm != COLLSOCK_BINOMIAL)
 			continue;
 		for (shape.hosts = 1; shape.hosts <= COLLSOCK_MAX_HOSTS; shape.hosts++) {
-			ASSERT_EQ(ceil_log2(shape.hosts) * (a->rooted ? 1 : 2), a->rounds(&shape))
+			ASSERT_EQ(ceil_log2(shape.hosts) * ways(a), a->rounds(&shape))
 				TH_LOG("%s", shapes_text(a, &shape));
 		}
 	}
@@ -242,8 +248,7 @@ static u32 first_difference(const struct coll_schedule *s, const struct coll_sch
 	u32 i;
 
 	if (s->sends != turned->sends || s->folds != turned->folds ||
-	    s->rounds != turned->rounds || s->contributes != turned->contributes ||
-	    s->takes != turned->takes || (s->self + root) % s->hosts != turned->self ||
+	    s->rounds != turned->rounds || (s->self + root) % s->hosts != turned->self ||
 	    memcmp(s->round, turned->round, s->rounds * sizeof(s->round[0])))
 		return 1;
 	for (i = 0; i < s->sends; i++)
@@ -265,7 +270,7 @@ TEST(from_another_root_it_is_the_same_tree_turned)
 	while ((a = next_algorithm(a))) {
 		shapes = walk(a, TREE_HOSTS);
 		shapes.draws = TREE_DRAWS;
-		while (a->rooted && shapes_next(&shapes)) {
+		while (coll_algorithm_rooted(a) && shapes_next(&shapes)) {
 			shape = shapes.shape;
 			other = shape;
 			other.root = 0;
@@ -280,64 +285,6 @@ TEST(from_another_root_it_is_the_same_tree_turned)
 	}
 }
 
-/* Needs: what a group makes room for */
-
-struct needs {
-	u32 sends;
-	u32 folds;
-	u32 folding;	/* rounds that fold: as many values, and one, are kept */
-	u32 registers;
-};
-
-static void needs_add(struct needs *needs, const struct coll_schedule *s)
-{
-	u32 folding = 0;
-	u32 i;
-
-	for (i = 0; i < s->rounds; i++)
-		folding += !!s->round[i].folds;
-	needs->sends = max_t(u32, needs->sends, s->sends);
-	needs->folds = max_t(u32, needs->folds, s->folds);
-	needs->folding = max(needs->folding, folding);
-	needs->registers = max_t(u32, needs->registers, s->registers);
-}
-
-/* What the hosts of a group need, from 0 up to but not including @end. */
-static struct needs needs_of(const struct coll_algorithm *a, struct coll_shape shape, u32 end)
-{
-	struct needs needs = {};
-	struct coll_schedule s;
-
-	for (shape.self = 0; shape.self < end; shape.self++) {
-		a->build(&s, &shape);
-		needs_add(&needs, &s);
-	}
-	return needs;
-}
-
-TEST(no_host_needs_more_than_the_root_or_the_host_after_it)
-{
-	const struct coll_algorithm *a = NULL;
-	struct needs first, all;
-	struct shapes shapes;
-
-	while ((a = next_algorithm(a))) {
-		shapes = walk(a, COLLSOCK_MAX_HOSTS);
-		while (next_from_host_0(&shapes)) {
-			first = needs_of(a, shapes.shape, min(2U, shapes.shape.hosts));
-			all = needs_of(a, shapes.shape, shapes.shape.hosts);
-			ASSERT_EQ(first.sends, all.sends)
-				TH_LOG("%s", shapes_text(a, &shapes.shape));
-			ASSERT_EQ(first.folds, all.folds)
-				TH_LOG("%s", shapes_text(a, &shapes.shape));
-			ASSERT_EQ(first.folding, all.folding)
-				TH_LOG("%s", shapes_text(a, &shapes.shape));
-			ASSERT_EQ(first.registers, all.registers)
-				TH_LOG("%s", shapes_text(a, &shapes.shape));
-		}
-	}
-}
-
 /* What cannot be */
 
 TEST(a_root_outside_the_group_is_refused)
@@ -348,7 +295,7 @@ TEST(a_root_outside_the_group_is_refused)
 	u32 i;
 
 	while ((a = next_algorithm(a)))
-		for (i = 0; a->rooted && i < ARRAY_SIZE(roots); i++) {
+		for (i = 0; coll_algorithm_rooted(a) && i < ARRAY_SIZE(roots); i++) {
 			struct coll_shape shape = { .hosts = 5, .root = roots[i], .fanout = 2 };
 
 			EXPECT_EQ(-EINVAL, a->build(&s, &shape))
@@ -399,9 +346,9 @@ TEST(trees_go_one_way_with_a_root_and_both_ways_without)
 			continue;
 		trees++;
 		EXPECT_EQ(a->operation == COLLSOCK_REDUCE || a->operation == COLLSOCK_BROADCAST,
-			  a->rooted)
+			  coll_algorithm_rooted(a))
 			TH_LOG("%s", shapes_text(a, &shape));
-		EXPECT_EQ((a->rooted ? 1 : 2) * (shape.hosts - 1), a->messages(&shape))
+		EXPECT_EQ(ways(a) * (shape.hosts - 1), a->messages(&shape))
 			TH_LOG("%s", shapes_text(a, &shape));
 	}
 	EXPECT_EQ(8, trees);

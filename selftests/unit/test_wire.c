@@ -44,7 +44,7 @@ static void write_any(struct unit_wire *u)
 	b->signature.operation = r >> 8;
 	b->signature.type = r >> 16;
 	b->signature.op = r >> 24;
-	b->signature.schedule = r >> 32;
+	b->signature.algorithm = r >> 32;
 	if (r & 8) {
 		b->signature.count = seed_next(&u->random);
 		b->signature.root = seed_next(&u->random);

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Collective sockets in plain bytes, and common code of the scenarios.
 
-It uses only the standard library, and none of the project's headers: any program
-that can open a socket can take part, and the bytes below are the interface.
+It uses only the standard library, and none of the project's headers but the list of
+counters: any program that can open a socket can take part, and the bytes below are the
+interface.
 
 A host is a network namespace hN (tools/vm/guest/hosts). A socket stays on the
 host where it was opened, so one process can hold sockets of many hosts.
@@ -16,6 +17,7 @@ import ctypes
 import errno
 import fcntl
 import os
+import pathlib
 import pickle
 import random
 import re
@@ -32,6 +34,8 @@ import weakref
 from collsock_netlink import Netlink
 
 # ---- the bytes ----
+
+LISTS = pathlib.Path(__file__).resolve().parents[2] / "uapi/linux/collsock_lists.h"
 
 AF_COLLSOCK, SOL_COLLSOCK, PORT = 25, 425, 7607
 JOIN, STATS, NET_STATS = 1, 2, 3
@@ -80,15 +84,23 @@ COMPLETION = Layout("IIIIQQQ",
                     "size error failed_rank bytes cookie posted_ns completed_ns")
 RUN_HEAD = Layout("IIII", "size buffer_bytes spin_us reserved")
 WAIT_HEAD = Layout("IIIIQ", "size buffer_bytes spin_us reserved cookie")
-STATS_ALL = Layout("IIII20Q",
-                   "size hosts host peers posted completed failed rounds rounds_misplaced "
-                   "messages_sent messages_received retransmits duplicates early lone_acks "
-                   "no_credit beyond_window stale invalid memory_short "
-                   "probes_sent probes_received challenges peers_idle")
-NET_STATS_ALL = Layout("IIII10Q",
-                       "size groups peers timewait_entries packets malformed unknown_group "
-                       "wrong_source forged wrong_descriptor timewait_answered no_route "
-                       "memory over_memory")
+
+
+def counters(which):
+    """The counters of a list of the header; what they are is not written down here again."""
+    text = LISTS.read_text(encoding="ascii")
+    lines = text.split(f"#define COLLSOCK_{which}_COUNTER_LIST(LINE)")[1].split("\n\n")[0]
+    return re.findall(r"LINE\((\w+),", lines)
+
+
+def stats(before, which, after=""):
+    """Numbers of 32 bits, the counters, and more numbers of 64 bits."""
+    names = counters(which) + after.split()
+    return Layout(f"{len(before.split())}I{len(names)}Q", f"{before} {' '.join(names)}")
+
+
+STATS_ALL = stats("size hosts host peers", "GROUP")
+NET_STATS_ALL = stats("size groups peers timewait_entries", "NET", "memory over_memory")
 RUN_BYTES = RUN_HEAD.size + POST.size + COMPLETION.size
 WAIT_BYTES = WAIT_HEAD.size + COMPLETION.size
 

@@ -657,7 +657,7 @@ def prometheus_is_given_what_its_format_wants():
             samples[sample[1] + (sample[2] or "")] = int(sample[3])
     labels = f'{{handle="{handle_of(1, group)}",id="{group.descriptor.fields["id"]}"}}'
     equal("groups", samples["collsock_groups"], 1)
-    equal("operations posted", samples["collsock_group_posted_operations_total" + labels], 1)
+    equal("operations posted", samples["collsock_group_posted_total" + labels], 1)
 
 
 def findings(host, *words, status):

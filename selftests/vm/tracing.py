@@ -197,7 +197,7 @@ def peers_failures_and_drops_are_told_with_their_reason():
           [(event["rank"], event["operation"], event["error"], event["failed_rank"])
            for event in trace.of("complete") if event["error"] != "0"],
           [("1", "1", str(errno.ECONNRESET), "0")])
-    equal("limits told on host 1 first", trace.of("group_limited", host=1)[0]["reason"], "left")
+    equal("failures told on host 1 first", trace.of("group_failed", host=1)[0]["reason"], "left")
     equal("malformed packets", len(trace.of("packet_dropped", reason="malformed", bytes=64)), 1)
     equal("packets for a group that is nowhere",
           len(trace.of("packet_dropped", reason="unknown_group", source=3, destination=1,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <err.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,26 +18,11 @@
 #define DEFAULT_ITERATIONS 1000
 #define DEFAULT_SKEWED_ITERATIONS 10000
 #define DEFAULT_REDUCE_US 500
-#define ALGORITHMS (COLLSOCK_KARY + 1)
 
-static const char *const algorithm_names[ALGORITHMS] = {
-	[COLLSOCK_AUTO]			= "auto",
-	[COLLSOCK_DISSEMINATION]	= "dissemination",
-	[COLLSOCK_PAIRWISE_EXCHANGE]	= "pairwise",
-	[COLLSOCK_BINOMIAL]		= "binomial",
-	[COLLSOCK_KARY]			= "kary",
-};
+static const char *const algorithm_names[] = { "auto", COLLSOCK_ALGORITHM_LIST(COLLSOCK_NAME) };
+static const char *const operation_names[] = { COLLSOCK_OPERATION_LIST(COLLSOCK_NAME) };
 
-static const struct {
-	const char	*name;
-	bool		rooted;
-} operations[] = {
-	[COLLSOCK_BARRIER]	= { "barrier" },
-	[COLLSOCK_ALLREDUCE]	= { "allreduce" },
-	[COLLSOCK_REDUCE]	= { "reduce", true },
-	[COLLSOCK_BROADCAST]	= { "broadcast", true },
-	{ }
-};
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 const char *options_algorithm_name(int algorithm)
 {
@@ -45,34 +31,39 @@ const char *options_algorithm_name(int algorithm)
 
 const char *options_operation_name(unsigned int operation)
 {
-	return operations[operation].name;
+	return operation_names[operation];
 }
 
 bool options_rooted(unsigned int operation)
 {
-	return operations[operation].rooted;
+	return operation == COLLSOCK_REDUCE || operation == COLLSOCK_BROADCAST;
+}
+
+/* The number of a name; some numbers have none. */
+static unsigned int parse_name(const char *option, const char *name, const char *const *names,
+			       unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (names[i] && !strcmp(name, names[i]))
+			return i;
+	fprintf(stderr, "%s: %s: \"%s\" is none of", program_invocation_short_name, option, name);
+	for (i = 0; i < count; i++)
+		if (names[i])
+			fprintf(stderr, " %s", names[i]);
+	fputc('\n', stderr);
+	exit(EXIT_USAGE);
 }
 
 static unsigned int parse_operation(const char *name)
 {
-	unsigned int i;
-
-	for (i = COLLSOCK_BARRIER; operations[i].name; i++)
-		if (!strcmp(name, operations[i].name))
-			return i;
-	errx(EXIT_USAGE, "--operation: \"%s\" is not barrier, allreduce, reduce or broadcast",
-	     name);
+	return parse_name("--operation", name, operation_names, COUNT(operation_names));
 }
 
 static unsigned int parse_algorithm(const char *name)
 {
-	unsigned int i;
-
-	for (i = 0; i < ALGORITHMS; i++)
-		if (!strcmp(name, algorithm_names[i]))
-			return i;
-	errx(EXIT_USAGE,
-	     "--algorithm: \"%s\" is not auto, dissemination, pairwise, binomial or kary", name);
+	return parse_name("--algorithm", name, algorithm_names, COUNT(algorithm_names));
 }
 
 static const struct option shared[] = {
@@ -218,7 +209,7 @@ static void find_hosts(struct options *options, unsigned int default_port)
 /* JOIN would say to most of it that it is not valid, and no more. */
 static void check_operation(const struct options *options)
 {
-	bool rooted = operations[options->operation].rooted;
+	bool rooted = options_rooted(options->operation);
 	int algorithm = options->algorithm;
 	bool fans_out = algorithm == COLLSOCK_KARY;
 

@@ -53,60 +53,13 @@ static const char *const events[] = {
 	NULL
 };
 
-static const char *const operations[] = {
-	"",
-	[COLLSOCK_BARRIER]	= "barrier",
-	[COLLSOCK_ALLREDUCE]	= "allreduce",
-	[COLLSOCK_REDUCE]	= "reduce",
-	[COLLSOCK_BROADCAST]	= "broadcast",
-	NULL
-};
+static const char *const operations[] = { "", COLLSOCK_OPERATION_LIST(COLLSOCK_NAME) NULL };
 
-static const char *const types[] = {
-	[COLLSOCK_NONE]		= "none",
-	[COLLSOCK_INT64]	= "int64",
-	[COLLSOCK_UINT64]	= "uint64",
-	[COLLSOCK_DOUBLE]	= "double",
-	[COLLSOCK_INT8]		= "int8",
-	[COLLSOCK_INT16]	= "int16",
-	[COLLSOCK_INT32]	= "int32",
-	[COLLSOCK_UINT8]	= "uint8",
-	[COLLSOCK_UINT16]	= "uint16",
-	[COLLSOCK_UINT32]	= "uint32",
-	[COLLSOCK_FLOAT]	= "float",
-	[COLLSOCK_FLOAT_INT]	= "float-int",
-	[COLLSOCK_DOUBLE_INT]	= "double-int",
-	[COLLSOCK_INT64_INT]	= "int64-int",
-	[COLLSOCK_INT32_INT]	= "int32-int",
-	[COLLSOCK_INT16_INT]	= "int16-int",
-	NULL
-};
+static const char *const types[] = { COLLSOCK_TYPE_LIST(COLLSOCK_NAME) NULL };
 
-static const char *const operators[] = {
-	[COLLSOCK_NOP]		= "none",
-	[COLLSOCK_SUM]		= "sum",
-	[COLLSOCK_MIN]		= "min",
-	[COLLSOCK_MAX]		= "max",
-	[COLLSOCK_PRODUCT]	= "product",
-	[COLLSOCK_LOGICAL_AND]	= "logical-and",
-	[COLLSOCK_LOGICAL_OR]	= "logical-or",
-	[COLLSOCK_LOGICAL_XOR]	= "logical-xor",
-	[COLLSOCK_BITWISE_AND]	= "bitwise-and",
-	[COLLSOCK_BITWISE_OR]	= "bitwise-or",
-	[COLLSOCK_BITWISE_XOR]	= "bitwise-xor",
-	[COLLSOCK_MINLOC]	= "minloc",
-	[COLLSOCK_MAXLOC]	= "maxloc",
-	NULL
-};
+static const char *const operators[] = { COLLSOCK_OPERATOR_LIST(COLLSOCK_NAME) NULL };
 
-static const char *const algorithms[] = {
-	[COLLSOCK_AUTO]			= "auto",
-	[COLLSOCK_DISSEMINATION]	= "dissemination",
-	[COLLSOCK_PAIRWISE_EXCHANGE]	= "pairwise",
-	[COLLSOCK_BINOMIAL]		= "binomial",
-	[COLLSOCK_KARY]			= "kary",
-	NULL
-};
+static const char *const algorithms[] = { "auto", COLLSOCK_ALGORITHM_LIST(COLLSOCK_NAME) NULL };
 
 static const struct decode_field decode_tunable[] = {
 	{ "name",	 COLLSOCK_A_TUNABLE_NAME, DECODE_STRING },
@@ -125,27 +78,10 @@ const struct decode_field decode_tunables[] = {
 	{ }
 };
 
+#define GROUP_COUNTER(name, IDENTIFIER, meaning)	{ #name, COLLSOCK_A_STATS_##IDENTIFIER },
+
 static const struct decode_field decode_stats[] = {
-	{ "posted",		COLLSOCK_A_STATS_POSTED },
-	{ "completed",		COLLSOCK_A_STATS_COMPLETED },
-	{ "failed",		COLLSOCK_A_STATS_FAILED },
-	{ "rounds",		COLLSOCK_A_STATS_ROUNDS },
-	{ "rounds_misplaced",	COLLSOCK_A_STATS_ROUNDS_MISPLACED },
-	{ "messages_sent",	COLLSOCK_A_STATS_MESSAGES_SENT },
-	{ "messages_received",	COLLSOCK_A_STATS_MESSAGES_RECEIVED },
-	{ "retransmits",	COLLSOCK_A_STATS_RETRANSMITS },
-	{ "duplicates",		COLLSOCK_A_STATS_DUPLICATES },
-	{ "early",		COLLSOCK_A_STATS_EARLY },
-	{ "lone_acks",		COLLSOCK_A_STATS_LONE_ACKS },
-	{ "no_credit",		COLLSOCK_A_STATS_NO_CREDIT },
-	{ "beyond_window",	COLLSOCK_A_STATS_BEYOND_WINDOW },
-	{ "stale",		COLLSOCK_A_STATS_STALE },
-	{ "invalid",		COLLSOCK_A_STATS_INVALID },
-	{ "memory_short",	COLLSOCK_A_STATS_MEMORY_SHORT },
-	{ "probes_sent",	COLLSOCK_A_STATS_PROBES_SENT },
-	{ "probes_received",	COLLSOCK_A_STATS_PROBES_RECEIVED },
-	{ "challenges",		COLLSOCK_A_STATS_CHALLENGES },
-	{ "peers_idle",	COLLSOCK_A_STATS_PEERS_IDLE },
+	COLLSOCK_GROUP_COUNTER_LIST(GROUP_COUNTER)
 	{ }
 };
 
@@ -253,6 +189,8 @@ const struct decode_field decode_operation[] = {
 	{ }
 };
 
+#define NET_COUNTER(name, IDENTIFIER, meaning)	{ #name, COLLSOCK_A_NET_##IDENTIFIER },
+
 const struct decode_field decode_net[] = {
 	{ "version",	      COLLSOCK_A_NET_VERSION, DECODE_STRING },
 	{ "family",	      COLLSOCK_A_NET_FAMILY },
@@ -262,14 +200,7 @@ const struct decode_field decode_net[] = {
 	{ "timewait_entries",	      COLLSOCK_A_NET_TIMEWAIT_ENTRIES },
 	{ "memory",	      COLLSOCK_A_NET_MEMORY },
 	{ "over_memory",      COLLSOCK_A_NET_OVER_MEMORY },
-	{ "packets",	      COLLSOCK_A_NET_PACKETS },
-	{ "malformed",	      COLLSOCK_A_NET_MALFORMED },
-	{ "unknown_group",    COLLSOCK_A_NET_UNKNOWN_GROUP },
-	{ "wrong_source",     COLLSOCK_A_NET_WRONG_SOURCE },
-	{ "forged",	      COLLSOCK_A_NET_FORGED },
-	{ "wrong_descriptor", COLLSOCK_A_NET_WRONG_DESCRIPTOR },
-	{ "timewait_answered",	      COLLSOCK_A_NET_TIMEWAIT_ANSWERED },
-	{ "no_route",	      COLLSOCK_A_NET_NO_ROUTE },
+	COLLSOCK_NET_COUNTER_LIST(NET_COUNTER)
 	{ }
 };
 

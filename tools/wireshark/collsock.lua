@@ -7,7 +7,7 @@ local proto = Proto("collsock", "Collective Sockets")
 proto.prefs.ports = Pref.range("UDP ports", "7607",
 	"net.collsock.port of the hosts", 65535)
 
--- ---- words ----
+-- ---- words: those of collsock_lists.h and kernel/core/wire.h ----
 
 local MESSAGE, ACKNOWLEDGMENT, GOODBYE, PROBE, ANSWER = 1, 2, 3, 4, 5
 
@@ -20,21 +20,15 @@ local kinds = { [0] = "none", "barrier", "allreduce", "reduce", "broadcast" }
 
 local data_types = {
 	[0] = "none", "int64", "uint64", "double", "int8", "int16", "int32", "uint8", "uint16",
-	"uint32", "float", "float and int", "double and int", "int64 and int", "int32 and int",
-	"int16 and int",
+	"uint32", "float", "float-int", "double-int", "int64-int", "int32-int", "int16-int",
 }
 
 local operators = {
-	[0] = "none", "sum", "min", "max", "product", "logical and", "logical or", "logical xor",
-	"bitwise and", "bitwise or", "bitwise xor", "minloc", "maxloc",
+	[0] = "none", "sum", "min", "max", "product", "logical-and", "logical-or", "logical-xor",
+	"bitwise-and", "bitwise-or", "bitwise-xor", "minloc", "maxloc",
 }
 
--- coll_algorithms[] in kernel/core/algorithm.c
-local schedules = {
-	[0] = "dissemination", "pairwise exchange", "recursive doubling", "binomial tree",
-	"k-ary tree", "binomial reduce and broadcast", "k-ary reduce and broadcast",
-	"binomial reduce", "k-ary reduce", "binomial broadcast", "k-ary broadcast",
-}
+local algorithms = { [0] = "none", "dissemination", "pairwise", "binomial", "kary" }
 
 local reasons = { [0] = "left", "silent", "disagrees", "restarted", "ended" }
 
@@ -66,7 +60,7 @@ local f = {
 	kind = ProtoField.uint8("collsock.kind", "Kind", base.DEC, kinds),
 	data_type = ProtoField.uint8("collsock.data_type", "Type", base.DEC, data_types),
 	operator = ProtoField.uint8("collsock.operator", "Operator", base.DEC, operators),
-	schedule = ProtoField.uint8("collsock.schedule", "Schedule", base.DEC, schedules),
+	algorithm = ProtoField.uint8("collsock.algorithm", "Algorithm", base.DEC, algorithms),
 	count = ProtoField.uint32("collsock.count", "Count"),
 	root = ProtoField.uint32("collsock.root", "Root"),
 	reason = ProtoField.uint32("collsock.reason", "Reason", base.DEC, reasons),
@@ -188,7 +182,7 @@ local function body(tvb, tree)
 	part:add(f.kind, tvb(52, 1))
 	part:add(f.data_type, tvb(53, 1))
 	part:add(f.operator, tvb(54, 1))
-	part:add(f.schedule, tvb(55, 1))
+	part:add(f.algorithm, tvb(55, 1))
 	return seq
 end
 

@@ -20,6 +20,8 @@
 #include <linux/types.h>
 #include <linux/ioctl.h>
 
+#include "collsock_lists.h"
+
 #define COLLSOCK_VERSION	"1.0.0"	/* of all parts */
 
 /*
@@ -55,61 +57,11 @@
 #define COLLSOCK_STATS			2	/* get: struct collsock_stats */
 #define COLLSOCK_NET_STATS		3	/* get: struct collsock_net_stats */
 
-enum collsock_operation {
-	COLLSOCK_BARRIER	= 1,
-	COLLSOCK_ALLREDUCE	= 2,
-	COLLSOCK_REDUCE		= 3,	/* the root takes the result */
-	COLLSOCK_BROADCAST	= 4,	/* the root contributes, all others take */
-};
-
-enum collsock_type {
-	COLLSOCK_NONE		= 0,	/* of a barrier */
-	COLLSOCK_INT64		= 1,
-	COLLSOCK_UINT64		= 2,
-	COLLSOCK_DOUBLE		= 3,
-	COLLSOCK_INT8		= 4,
-	COLLSOCK_INT16		= 5,
-	COLLSOCK_INT32		= 6,
-	COLLSOCK_UINT8		= 7,
-	COLLSOCK_UINT16		= 8,
-	COLLSOCK_UINT32		= 9,
-	COLLSOCK_FLOAT		= 10,
-
-	/* A value and an int32, its index, without padding: 8, 12, 12, 8, 6 bytes */
-	COLLSOCK_FLOAT_INT	= 11,
-	COLLSOCK_DOUBLE_INT	= 12,
-	COLLSOCK_INT64_INT	= 13,
-	COLLSOCK_INT32_INT	= 14,
-	COLLSOCK_INT16_INT	= 15,
-};
-
-enum collsock_operator {
-	COLLSOCK_NOP		= 0,	/* of a barrier */
-	COLLSOCK_SUM		= 1,
-	COLLSOCK_MIN		= 2,
-	COLLSOCK_MAX		= 3,
-	COLLSOCK_PRODUCT	= 4,
-
-	/* Of integers. Logical: what is not 0 is true, the result is 0 or 1. */
-	COLLSOCK_LOGICAL_AND	= 5,
-	COLLSOCK_LOGICAL_OR	= 6,
-	COLLSOCK_LOGICAL_XOR	= 7,
-	COLLSOCK_BITWISE_AND	= 8,
-	COLLSOCK_BITWISE_OR	= 9,
-	COLLSOCK_BITWISE_XOR	= 10,
-
-	/* Of pairs: the least or greatest value; of equal ones the smallest index */
-	COLLSOCK_MINLOC		= 11,
-	COLLSOCK_MAXLOC		= 12,
-};
-
-enum collsock_algorithm {
-	COLLSOCK_AUTO			= 0,
-	COLLSOCK_DISSEMINATION		= 1,	/* barrier */
-	COLLSOCK_PAIRWISE_EXCHANGE	= 2,	/* recursive doubling if it carries data */
-	COLLSOCK_BINOMIAL		= 3,	/* tree; up and down where all take the result */
-	COLLSOCK_KARY			= 4,	/* the same with the group's fan-out */
-};
+/* What these numbers are, and their names, is listed in collsock_lists.h */
+enum collsock_operation { COLLSOCK_OPERATION_LIST(COLLSOCK_NUMBER) };
+enum collsock_type { COLLSOCK_TYPE_LIST(COLLSOCK_NUMBER) };
+enum collsock_operator { COLLSOCK_OPERATOR_LIST(COLLSOCK_NUMBER) };
+enum collsock_algorithm { COLLSOCK_AUTO = 0, COLLSOCK_ALGORITHM_LIST(COLLSOCK_NUMBER) };
 
 /**
  * struct collsock_member - one host of the group
@@ -268,92 +220,32 @@ struct collsock_wait {
 #define COLLSOCK_RUN	_IOWR('K', 0x70, struct collsock_run)
 #define COLLSOCK_WAIT	_IOWR('K', 0x71, struct collsock_wait)
 
-/**
- * struct collsock_stats - counters of the group of this socket on this host
- * @size: bytes of this structure that were filled
- * @hosts: hosts of the group
- * @host: index of this host
- * @peers: connections that exist now
- * @posted: operations posted
- * @completed: operations completed without error
- * @failed: operations completed with an error
- * @rounds: rounds advanced
- * @rounds_misplaced: rounds advanced outside softirq context (never)
- * @messages_sent: first transmissions
- * @messages_received: messages accepted
- * @retransmits: messages sent again
- * @duplicates: messages received again
- * @early: messages that came before any rank of this host had posted
- * @lone_acks: packets sent for an acknowledgment alone
- * @no_credit: messages held back until the receiver has room
- * @beyond_window: messages refused for want of room
- * @stale: packets of another incarnation or an older connection
- * @invalid: packets of a member that make no sense in this group
- * @memory_short: packets not sent for want of memory
- * @probes_sent: questions whether a host is there
- * @probes_received: such questions of others, all answered
- * @challenges: questions to a host that spoke with another incarnation
- * @peers_idle: connections put back because nothing was said over them
+/*
+ * struct collsock_stats: the group of this socket on this host. The counters, of 64 bits
+ * each, and what they mean, are COLLSOCK_GROUP_COUNTER_LIST in collsock_lists.h.
  */
 struct collsock_stats {
-	__u32	size;
-	__u32	hosts;
-	__u32	host;
-	__u32	peers;
-	__u64	posted;
-	__u64	completed;
-	__u64	failed;
-	__u64	rounds;
-	__u64	rounds_misplaced;
-	__u64	messages_sent;
-	__u64	messages_received;
-	__u64	retransmits;
-	__u64	duplicates;
-	__u64	early;
-	__u64	lone_acks;
-	__u64	no_credit;
-	__u64	beyond_window;
-	__u64	stale;
-	__u64	invalid;
-	__u64	memory_short;
-	__u64	probes_sent;
-	__u64	probes_received;
-	__u64	challenges;
-	__u64	peers_idle;
+	__u32	size;	/* bytes of this structure that were filled */
+	__u32	hosts;	/* hosts of the group */
+	__u32	host;	/* index of this host */
+	__u32	peers;	/* connections that exist now */
+
+	COLLSOCK_GROUP_COUNTER_LIST(COLLSOCK_COUNTER)
 };
 
-/**
- * struct collsock_net_stats - counters of the network namespace
- * @size: bytes of this structure that were filled
- * @groups: groups that exist now, those that linger after close included
- * @peers: connections of all of them
- * @timewait_entries: closed groups whose late packets are answered
- * @packets: packets received on the port
- * @malformed: not a packet of collsock: length, version, type
- * @unknown_group: no such group here (yet)
- * @wrong_source: source address is not the member's
- * @forged: authentication failed
- * @wrong_descriptor: group known, descriptor differs
- * @timewait_answered: packets answered from time-wait
- * @no_route: packets that found no route
- * @memory: bytes that all groups have reserved, those that linger included
- * @over_memory: requests to join that exceeded the tunable max_memory_kib
+/*
+ * struct collsock_net_stats: the network namespace. The counters of packets are
+ * COLLSOCK_NET_COUNTER_LIST in collsock_lists.h.
  */
 struct collsock_net_stats {
-	__u32	size;
-	__u32	groups;
-	__u32	peers;
-	__u32	timewait_entries;
-	__u64	packets;
-	__u64	malformed;
-	__u64	unknown_group;
-	__u64	wrong_source;
-	__u64	forged;
-	__u64	wrong_descriptor;
-	__u64	timewait_answered;
-	__u64	no_route;
-	__u64	memory;
-	__u64	over_memory;
+	__u32	size;			/* bytes of this structure that were filled */
+	__u32	groups;			/* that exist now, those that linger after close included */
+	__u32	peers;			/* connections of all of them */
+	__u32	timewait_entries;	/* closed groups whose late packets are answered */
+
+	COLLSOCK_NET_COUNTER_LIST(COLLSOCK_COUNTER)
+	__u64	memory;			/* bytes that all groups have reserved */
+	__u64	over_memory;		/* requests to join that exceeded max_memory_kib */
 };
 
 #endif /* _UAPI_LINUX_COLLSOCK_H */

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "operation.h"
+
+/*
+ * Rounds decide, since each costs a crossing of the network, and a barrier waits
+ * for nothing else. With m = floor(log2 n):
+ *
+ *			n = 2^m			any other n
+ *	dissemination	m, n * m, 2m - 1	m + 1, n * (m + 1), 2m + 2 at most
+ *	pairwise	m, n * m, m		m + 2, 2^m * m + 2 * (n - 2^m), m + 1 at most
+ *
+ * (rounds, messages, hosts that one host has to do with). So for a power of two
+ * pairwise exchange is never worse: the same rounds and messages with half the
+ * peers, and of two messages that cross between two hosts each acknowledges what
+ * came before. For other n dissemination saves one round.
+ */
+static u8 choose_for_barrier(u32 hosts)
+{
+	return is_power_of_2(hosts) ? COLLSOCK_PAIRWISE_EXCHANGE : COLLSOCK_DISSEMINATION;
+}
+
+/* Dissemination folds some contributions twice, and trees have twice the rounds. */
+static u8 choose_for_allreduce(u32 hosts)
+{
+	return COLLSOCK_PAIRWISE_EXCHANGE;
+}
+
+static u8 choose_tree(u32 hosts)
+{
+	return COLLSOCK_BINOMIAL;
+}
+
+const struct coll_operation coll_operations[COLL_MAX_OPERATIONS] = {
+	[COLLSOCK_BARRIER] = {
+		.contributes	= COLL_ALL,
+		.receives	= COLL_ALL,
+		.join_field	= offsetof(struct collsock_join, barrier_algorithm),
+		.choose		= choose_for_barrier,
+	},
+	[COLLSOCK_ALLREDUCE] = {
+		.contributes	= COLL_ALL,
+		.receives	= COLL_ALL,
+		.typed		= true,
+		.reduces	= true,
+		.join_field	= offsetof(struct collsock_join, allreduce_algorithm),
+		.choose		= choose_for_allreduce,
+	},
+	[COLLSOCK_REDUCE] = {
+		.contributes	= COLL_ALL,
+		.receives	= COLL_ROOT,
+		.rooted		= true,
+		.typed		= true,
+		.reduces	= true,
+		.join_field	= offsetof(struct collsock_join, reduce_algorithm),
+		.choose		= choose_tree,
+	},
+	[COLLSOCK_BROADCAST] = {
+		.contributes	= COLL_ROOT,
+		.receives	= COLL_OTHERS,
+		.rooted		= true,
+		.typed		= true,
+		.join_field	= offsetof(struct collsock_join, broadcast_algorithm),
+		.choose		= choose_tree,
+	},
+};

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Operations as data: what is peculiar to a barrier or a broadcast stands in its row
+ * of one table, and nowhere else. A row that is added here, a line in collsock_lists.h
+ * and the algorithms that can do it make a new operation.
+ *
+ * An operation without a root has root 0 in posts and signatures; that rank is no
+ * different from others, as they all contribute and receive.
+ */
+#ifndef COLL_CORE_OPERATION_H
+#define COLL_CORE_OPERATION_H
+
+#include "base.h"
+
+/* Numbers of operations are less; JOIN and the tables of groups have room for so many. */
+#define COLL_MAX_OPERATIONS	16
+
+/* Ranks as the root sees them: bits, so that a question is one shift. */
+#define COLL_OTHERS		BIT(false)
+#define COLL_ROOT		BIT(true)
+#define COLL_ALL		(COLL_OTHERS | COLL_ROOT)
+
+/**
+ * struct coll_operation - a row of the table
+ * @contributes: whose payload goes into the result: COLL_ALL, COLL_ROOT
+ * @receives: who gets the result: COLL_ALL, COLL_ROOT, COLL_OTHERS
+ * @rooted: one rank is the root
+ * @typed: there are elements, which have a type
+ * @reduces: and are combined by an operator
+ * @join_field: where struct collsock_join names its algorithm
+ * @choose: what COLLSOCK_AUTO means for a number of hosts, a pure function: two hosts
+ *	that chose differently would wait for each other indefinitely
+ */
+struct coll_operation {
+	u8	contributes;
+	u8	receives;
+	bool	rooted;
+	bool	typed;
+	bool	reduces;
+	u16	join_field;
+	u8	(*choose)(u32 hosts);
+};
+
+/* By number; a row that is all zero is no operation. */
+extern const struct coll_operation coll_operations[COLL_MAX_OPERATIONS];
+
+/* The row of any number, or NULL. */
+static inline const struct coll_operation *coll_operation_find(u8 operation)
+{
+	if (unlikely(operation >= COLL_MAX_OPERATIONS || !coll_operations[operation].contributes))
+		return NULL;
+	return &coll_operations[operation];
+}
+
+/* Of an operation that exists: does the root, or another rank, contribute to it? */
+static inline bool coll_operation_contributes(u8 operation, bool root)
+{
+	return coll_operations[operation].contributes >> root & 1;
+}
+
+static inline bool coll_operation_receives(u8 operation, bool root)
+{
+	return coll_operations[operation].receives >> root & 1;
+}
+
+/* The algorithm that JOIN names for it; COLLSOCK_AUTO if it leaves the choice to us. */
+static inline u8 coll_operation_joined_with(u8 operation, const struct collsock_join *j)
+{
+	return ((const u8 *)j)[coll_operations[operation].join_field];
+}
+
+#endif

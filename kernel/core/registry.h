@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The registry: which algorithm can do what, a line for each. Its number, on the wire
+ * and in the interface, is that of the algorithm; lines of the list may move.
+ *
+ * A new algorithm is a file algo_*.c with its rows, a line here for each operation, its
+ * object in Kbuild, and its number and name in uapi/linux/collsock_lists.h.
+ */
+#ifndef COLL_CORE_REGISTRY_H
+#define COLL_CORE_REGISTRY_H
+
+/* LINE(operation, algorithm, row): the row is in the algorithm's own file */
+#define COLL_ALGORITHM_LIST(LINE)						\
+	LINE(BARRIER,	DISSEMINATION,		coll_dissemination_barrier)	\
+	LINE(BARRIER,	PAIRWISE_EXCHANGE,	coll_pairwise_barrier)		\
+	LINE(ALLREDUCE,	PAIRWISE_EXCHANGE,	coll_pairwise_allreduce)	\
+	LINE(BARRIER,	BINOMIAL,		coll_binomial_barrier)		\
+	LINE(BARRIER,	KARY,			coll_kary_barrier)		\
+	LINE(ALLREDUCE,	BINOMIAL,		coll_binomial_allreduce)	\
+	LINE(ALLREDUCE,	KARY,			coll_kary_allreduce)		\
+	LINE(REDUCE,	BINOMIAL,		coll_binomial_reduce)		\
+	LINE(REDUCE,	KARY,			coll_kary_reduce)		\
+	LINE(BROADCAST,	BINOMIAL,		coll_binomial_broadcast)	\
+	LINE(BROADCAST,	KARY,			coll_kary_broadcast)
+
+#define COLL_REGISTRY_DECLARATION(operation, algorithm, row)	\
+	extern const struct coll_algorithm row;
+#define COLL_REGISTRY_POSITION(operation, algorithm, row)	POSITION_##row,
+#define COLL_REGISTRY_ROW(operation, algorithm, row)		&row,
+#define COLL_REGISTRY_INDEX(operation, algorithm, row)		\
+	[COLLSOCK_##operation][COLLSOCK_##algorithm] = 1 + POSITION_##row,
+
+/* The tables of a list: one program has one registry, a test one of its own. */
+#define COLL_REGISTRY(LIST)							\
+	enum { LIST(COLL_REGISTRY_POSITION) };					\
+	const struct coll_algorithm *const coll_algorithms[] = {		\
+		LIST(COLL_REGISTRY_ROW)						\
+	};									\
+	const unsigned int coll_algorithms_count = ARRAY_SIZE(coll_algorithms);	\
+	const u8 coll_algorithm_index[COLL_MAX_OPERATIONS][COLL_MAX_ALGORITHMS] = { \
+		LIST(COLL_REGISTRY_INDEX)					\
+	}
+
+#endif

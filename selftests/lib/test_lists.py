@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""What is not C says the numbers and names of the lists of the headers; TAP."""
+import pathlib
+import re
+import sys
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(TREE / "selftests/vm"))
+import collsock_netlink  # noqa: E402
+import collsock_test  # noqa: E402
+
+
+def read(path):
+    return (TREE / path).read_text(encoding="utf-8")
+
+
+def lines_of(name, path="uapi/linux/collsock_lists.h"):
+    """The arguments of each LINE of a list."""
+    body = re.search(rf"^#define {name}\(LINE\)(.*?[^\\])$", read(path), re.DOTALL | re.MULTILINE)
+    return [[word.strip().strip('"') for word in line.split(",", 2)]
+            for line in re.findall(r'LINE\(((?:"[^"]*"|[^()"])*)\)', body[1])]
+
+
+def numbers_of(name, path="uapi/linux/collsock_lists.h"):
+    """{number: (identifier, name)}; what follows the name does not matter here."""
+    return {int(number): (identifier, rest.split('"')[0])
+            for identifier, number, rest in lines_of(name, path)}
+
+
+WIRE, ENV = "kernel/core/wire.h", "kernel/core/env.h"
+OPERATIONS = numbers_of("COLLSOCK_OPERATION_LIST")
+TYPES = numbers_of("COLLSOCK_TYPE_LIST")
+OPERATORS = numbers_of("COLLSOCK_OPERATOR_LIST")
+ALGORITHMS = numbers_of("COLLSOCK_ALGORITHM_LIST")
+PACKETS = numbers_of("COLL_PACKET_LIST", WIRE)
+REASONS = numbers_of("COLL_REASON_LIST", WIRE)
+GROUP_COUNTERS = lines_of("COLLSOCK_GROUP_COUNTER_LIST")
+NET_COUNTERS = lines_of("COLLSOCK_NET_COUNTER_LIST")
+DROPS = [name for _, name in
+         lines_of("COLL_NET_DROP_LIST", ENV) + lines_of("COLL_GROUP_DROP_LIST", ENV)]
+
+
+def equal(got, expected):
+    assert got == expected, f"{got!r} where {expected!r} is expected"
+
+
+def names(numbers):
+    return {number: name for number, (_, name) in numbers.items()}
+
+
+def lua_table(name):
+    """{number: name} of a table of the dissector; what has no number follows the one before."""
+    text = read("tools/wireshark/collsock.lua")
+    constants = re.search(r"^local ([A-Z, ]+) = ([\d, ]+)$", text, re.MULTILINE)
+    number_of = dict(zip(constants[1].split(", "), map(int, constants[2].split(", "))))
+    table, number = {}, 1
+    for key, value in re.findall(r'(?:\[(\w+)\] = )?"([^"]+)"',
+                                 re.search(rf"local {name} = {{(.*?)}}", text, re.DOTALL)[1]):
+        if key:
+            number = number_of[key] if key in number_of else int(key)
+        table[number] = value
+        number = number + 1 if number else 1
+    return table
+
+
+def test_lists_are_read():
+    equal((len(OPERATIONS) >= 4, len(TYPES) >= 16, len(OPERATORS) >= 13), (True, True, True))
+    equal((len(PACKETS) >= 5, len(REASONS) >= 5, len(DROPS) >= 11), (True, True, True))
+    equal((len(GROUP_COUNTERS) >= 20, len(NET_COUNTERS) >= 8), (True, True))
+
+
+def test_dissector_names_what_packets_carry():
+    none = {0: "none"}
+    equal(lua_table("kinds"), none | names(OPERATIONS))
+    equal(lua_table("data_types"), names(TYPES))
+    equal(lua_table("operators"), names(OPERATORS))
+    equal(lua_table("algorithms"), none | names(ALGORITHMS))
+    equal(lua_table("types"), names(PACKETS))
+    equal(lua_table("reasons"), names(REASONS))
+
+
+def test_tests_in_python_use_these_numbers():
+    for numbers in OPERATIONS, TYPES, OPERATORS, ALGORITHMS:
+        for number, (identifier, _) in numbers.items():
+            equal((identifier, getattr(collsock_test, identifier)), (identifier, number))
+
+
+def test_netlink_tells_every_counter():
+    known = collsock_netlink.NUMBERS
+    told = {name.removeprefix("A_STATS_") for name in known if name.startswith("A_STATS_")}
+    equal(told - {"PAD", "MAX"}, {identifier for _, identifier, _ in GROUP_COUNTERS})
+    equal([f"A_NET_{identifier}" for _, identifier, _ in NET_COUNTERS
+           if f"A_NET_{identifier}" not in known], [])
+
+
+def documented(heading):
+    """[(offset, counter)] of a table of uapi.md."""
+    table = read("Documentation/uapi.md").split(f"\n{heading} (")[1].split("|---|---|\n")[1]
+    found = []
+    for offsets, text in re.findall(r"^\| ([\d, ]+) \| (.*) \|$", table.split("\n\n")[0],
+                                    re.MULTILINE):
+        offsets = [int(offset) for offset in offsets.split(", ")]
+        found += zip(offsets, re.findall(r"`(\w+)`", text)[:len(offsets)])
+    return found
+
+
+def test_every_counter_is_documented_where_it_stands():
+    names_of_net = [name for name, *_ in NET_COUNTERS] + ["memory", "over_memory"]
+    equal(documented("COLLSOCK_STATS"),
+          [(16 + 8 * i, name) for i, (name, *_) in enumerate(GROUP_COUNTERS)])
+    equal(documented("COLLSOCK_NET_STATS"),
+          [(16 + 8 * i, name) for i, name in enumerate(names_of_net)])
+
+
+def traced(field):
+    """The words that tracing.md says a field of a tracepoint may have."""
+    row = re.search(rf"^\| {re.escape(field)} \| (.*) \|$", read("Documentation/tracing.md"),
+                    re.MULTILINE)
+    return re.findall(r"`([a-z_-]+)`", row[1])
+
+
+def test_words_of_tracepoints_are_documented():
+    equal(traced("`kind`"), list(names(OPERATIONS).values()))
+    equal(traced("`algorithm`"), list(names(ALGORITHMS).values()) + ["auto"])
+    equal(traced("`type`"), list(names(PACKETS).values()) + ["unknown"])
+    equal(traced("`reason` of a drop"), DROPS)
+    equal(traced("`reason` of a limit"), list(names(REASONS).values()))
+
+
+def main():
+    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
+    failed = 0
+    print(f"TAP version 13\n1..{len(tests)}")
+    for number, (name, test) in enumerate(tests, 1):
+        try:
+            test()
+            print(f"ok {number} {name.removeprefix('test_')}")
+        except Exception as error:  # whatever it is, the test has failed
+            failed += 1
+            print(f"# {type(error).__name__}: {error}")
+            print(f"not ok {number} {name.removeprefix('test_')}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What an algorithm says that it needs, whatever the root, is what its schedules need:
+ * nothing else is reserved when a group is made, and nothing more can be got later.
+ *
+ * The registry is one of this program's own. It has an algorithm more, in which neither
+ * the root nor the host after it has the most to do, and whose peers no other names.
+ */
+#include "kselftest_harness.h"
+
+#include "network.h"
+#include "shapes.h"
+
+#define SECOND	((u64)NSEC_PER_SEC)
+
+/* ---- a hub: all send to the host that stands HUB behind the root; that sends to the root ---- */
+
+#define COLLSOCK_HUB	15
+#define HUB		5
+#define HUB_HOSTS	16
+
+static u32 hub_of(const struct coll_shape *shape)
+{
+	return (shape->root + HUB) % shape->hosts;
+}
+
+static int hub_gather(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	u32 hub = hub_of(shape), host;
+	int err = coll_schedule_round(s);
+
+	if (!err && shape->self != hub && shape->self != shape->root)
+		err = coll_schedule_send(s, hub, 0);
+	if (shape->self != hub)
+		return err;
+	err = coll_schedule_fold(s, hub, 0, COLL_PLACE);
+	for (host = 0; !err && host < shape->hosts; host++)
+		if (host != hub && host != shape->root)
+			err = coll_schedule_fold(s, host, 0, COLL_FOLD_RIGHT);
+	return err;
+}
+
+static int hub_build(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	u32 hub = hub_of(shape);
+	int err = coll_schedule_start(s, shape->hosts, shape->self);
+
+	if (err || shape->hosts <= HUB)
+		return err ?: -EINVAL;
+	err = hub_gather(s, shape);
+	err = err ?: coll_schedule_round(s);
+	if (!err && shape->self == hub)
+		err = coll_schedule_send(s, shape->root, 0);
+	if (!err && shape->self == shape->root)
+		err = coll_schedule_combine(s, hub, 0, COLL_FOLD_RIGHT);
+	return err;
+}
+
+/* As the hub a host has to do with everybody. */
+static void hub_peers(const struct coll_shape *shape, u64 *hosts)
+{
+	u32 host;
+
+	for (host = 0; shape->hosts > HUB && host < shape->hosts; host++)
+		if (host != shape->self)
+			coll_hosts_add(hosts, host);
+}
+
+static void hub_room(const struct coll_shape *shape, struct coll_room *room)
+{
+	if (shape->hosts > HUB)
+		coll_room_grow(room, 1, 2, shape->hosts - 1);
+}
+
+static const struct coll_algorithm hub = {
+	.name		= "hub",
+	.operation	= COLLSOCK_REDUCE,
+	.algorithm	= COLLSOCK_HUB,
+	.build		= hub_build,
+	.peers		= hub_peers,
+	.room		= hub_room,
+};
+
+#define REGISTRY_WITH_HUB(LINE) COLL_ALGORITHM_LIST(LINE) LINE(REDUCE, HUB, hub)
+COLL_REGISTRY(REGISTRY_WITH_HUB);
+
+#define HUB_ONLY	BIT_ULL(COLLSOCK_HUB)
+
+/* ---- what is said, and what is so ---- */
+
+struct test_needs {
+	struct coll_needs	needs;
+	u64			hosts[COLL_HOSTS_WORDS(COLLSOCK_MAX_KARY_HOSTS)];
+};
+
+static void needs_clear(struct test_needs *n)
+{
+	memset(n, 0, sizeof(*n));
+	n->needs.hosts = n->hosts;
+}
+
+static void needs_add(struct test_needs *n, const struct coll_schedule *s)
+{
+	u32 i;
+
+	for (i = 0; i < s->sends; i++)
+		coll_hosts_add(n->hosts, s->send[i].host);
+	for (i = 0; i < s->folds; i++)
+		if (s->fold[i].host != s->self)
+			coll_hosts_add(n->hosts, s->fold[i].host);
+	coll_schedule_room(s, &n->needs.room);
+}
+
+/* All roots, whatever the algorithm says. */
+static void needs_of_schedules(struct test_needs *n, const struct coll_algorithm *a,
+			       struct coll_shape shape)
+{
+	u32 roots = coll_algorithm_rooted(a) ? shape.hosts : 1;
+	struct coll_schedule s;
+
+	needs_clear(n);
+	for (shape.root = 0; shape.root < roots; shape.root++)
+		if (!a->build(&s, &shape))
+			needs_add(n, &s);
+}
+
+/* Of one row alone: others of the same algorithm need something else. */
+static void needs_said(struct test_needs *n, const struct coll_algorithm *a,
+		       const struct coll_shape *shape)
+{
+	struct coll_schedule s;
+
+	needs_clear(n);
+	if (!coll_algorithm_rooted(a)) {
+		a->build(&s, shape);
+		needs_add(n, &s);
+		return;
+	}
+	a->peers(shape, n->hosts);
+	a->room(shape, &n->needs.room);
+}
+
+static void check_needs(struct __test_metadata *_metadata, const struct coll_algorithm *a,
+			const struct coll_shape *shape)
+{
+	static struct test_needs said, seen;
+
+	needs_said(&said, a, shape);
+	needs_of_schedules(&seen, a, *shape);
+	ASSERT_EQ(0, memcmp(said.hosts, seen.hosts, sizeof(seen.hosts)))
+		TH_LOG("%s: peers of host %u", shapes_text(a, shape), shape->self);
+	/* A schedule always keeps one value; who has none to run needs none. */
+	if (!seen.needs.room.values)
+		return;
+	ASSERT_EQ(seen.needs.room.messages, said.needs.room.messages)
+		TH_LOG("%s: host %u", shapes_text(a, shape), shape->self);
+	ASSERT_EQ(seen.needs.room.values, said.needs.room.values)
+		TH_LOG("%s: host %u", shapes_text(a, shape), shape->self);
+	ASSERT_EQ(seen.needs.room.early, said.needs.room.early)
+		TH_LOG("%s: host %u", shapes_text(a, shape), shape->self);
+}
+
+static void check_size(struct __test_metadata *_metadata, const struct coll_algorithm *a,
+		       u32 hosts)
+{
+	const u32 selves[] = { 0, 1, hosts / 2, hosts - 1 };
+	u32 i, k, fanout;
+
+	for (i = 0; i < ARRAY_SIZE(selves); i++)
+		for (k = 0; k < (a->fans_out ? 17 : 1); k++) {
+			fanout = a->fans_out ? shapes_fanout(k, hosts) : 0;
+			if (selves[i] < hosts && (fanout || !a->fans_out))
+				check_needs(_metadata, a, &(struct coll_shape) {
+					.hosts = hosts, .self = selves[i], .fanout = fanout,
+				});
+		}
+}
+
+TEST(peers_and_room_of_every_algorithm_are_those_of_its_schedules_for_all_roots)
+{
+	const struct coll_algorithm *a = NULL;
+	u32 hosts;
+
+	while ((a = next_algorithm(a)))
+		for (hosts = 1; hosts <= 64; hosts++)
+			check_size(_metadata, a, hosts);
+}
+
+TEST(so_they_are_in_large_groups)
+{
+	static const u32 sizes[] = { 100, 257, 1000 };
+	const struct coll_algorithm *a = NULL;
+	u32 i;
+
+	while ((a = next_algorithm(a)))
+		for (i = 0; i < (a == &hub ? 1 : ARRAY_SIZE(sizes)); i++)
+			check_size(_metadata, a, sizes[i]);
+}
+
+TEST(a_group_needs_what_each_of_its_algorithms_needs)
+{
+	const struct coll_shape shape = { .hosts = HUB_HOSTS, .self = 3, .root = 7, .fanout = 3 };
+	static struct test_needs all, one, sum;
+	const struct coll_algorithm *a = NULL;
+	struct coll_schedule scratch;
+	u32 i;
+
+	needs_clear(&all);
+	needs_clear(&sum);
+	ASSERT_EQ(0, coll_algorithms_need(COLL_ALL_ALGORITHMS, &shape, &scratch, &all.needs));
+	while ((a = next_algorithm(a))) {
+		needs_said(&one, a, &(struct coll_shape) {
+			.hosts = shape.hosts, .self = shape.self, .fanout = shape.fanout });
+		for (i = 0; i < ARRAY_SIZE(sum.hosts); i++)
+			sum.hosts[i] |= one.hosts[i];
+		coll_room_grow(&sum.needs.room, one.needs.room.messages, one.needs.room.values,
+			       one.needs.room.early);
+	}
+	EXPECT_EQ(0, memcmp(all.hosts, sum.hosts, sizeof(sum.hosts)));
+	EXPECT_EQ(0, memcmp(&all.needs.room, &sum.needs.room, sizeof(sum.needs.room)));
+}
+
+TEST(what_posts_may_not_name_needs_nothing)
+{
+	const struct coll_shape shape = { .hosts = HUB_HOSTS, .self = 3 };
+	static struct test_needs with, without, none;
+	struct coll_schedule scratch;
+
+	needs_clear(&with);
+	needs_clear(&without);
+	needs_clear(&none);
+	ASSERT_EQ(0, coll_algorithms_need(COLL_ALL_ALGORITHMS, &shape, &scratch, &with.needs));
+	ASSERT_EQ(0, coll_algorithms_need(~HUB_ONLY, &shape, &scratch, &without.needs));
+	ASSERT_EQ(0, coll_algorithms_need(0, &shape, &scratch, &none.needs));
+	/* Host 6 is three away: no power of two. */
+	EXPECT_TRUE(coll_hosts_has(with.hosts, 6));
+	EXPECT_FALSE(coll_hosts_has(without.hosts, 6));
+	EXPECT_LT(without.needs.room.early, with.needs.room.early);
+	EXPECT_EQ(0, none.hosts[0]);
+	EXPECT_EQ(0, none.needs.room.values);
+}
+
+/* ---- and a group runs it ---- */
+
+FIXTURE(net)
+{
+	struct unit_network n;
+};
+
+FIXTURE_SETUP(net)
+{
+}
+
+FIXTURE_TEARDOWN(net)
+{
+	unit_network_free(&self->n);
+	EXPECT_EQ(0, world_memory);
+}
+
+static int post_reduce(struct unit_network *n, u32 host, u32 root, const s64 *value)
+{
+	struct collsock_post post = {
+		.size = sizeof(post), .operation = COLLSOCK_REDUCE, .type = COLLSOCK_INT64,
+		.op = COLLSOCK_SUM, .algorithm = COLLSOCK_HUB, .count = 1, .root = root,
+	};
+	struct unit_host *h = &n->hosts[host];
+	int err = world_post(h->member, &post, value, sizeof(*value), &h->ops[h->posted]);
+
+	if (!err)
+		h->posted++;
+	return err;
+}
+
+TEST_F(net, a_rooted_algorithm_whose_peers_no_other_names_runs_from_every_root)
+{
+	s64 value, sum = (1LL << HUB_HOSTS) - 1;
+	u32 root, host;
+
+	unit_network_init(&self->n, HUB_HOSTS, 1);
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	for (root = 0; root < HUB_HOSTS; root++) {
+		for (host = 0; host < HUB_HOSTS; host++) {
+			value = 1LL << host;
+			ASSERT_EQ(0, post_reduce(&self->n, host, root, &value));
+		}
+		ASSERT_TRUE(unit_await_all(&self->n, root, SECOND));
+		EXPECT_EQ(sum, *(s64 *)self->n.hosts[root].ops[root].result)
+			TH_LOG("root %u", root);
+		unit_run(&self->n, SECOND / 10);
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The table of operations: each row says what Documentation/uapi.md promises. */
+#include "kselftest_harness.h"
+
+#include "algorithm.h"
+
+static const struct promise {
+	u8	operation;
+	u8	contributes;
+	u8	receives;
+	bool	rooted;
+	bool	typed;
+	bool	reduces;
+} promises[] = {
+	{ COLLSOCK_BARRIER, COLL_ALL, COLL_ALL, false, false, false },
+	{ COLLSOCK_ALLREDUCE, COLL_ALL, COLL_ALL, false, true, true },
+	{ COLLSOCK_REDUCE, COLL_ALL, COLL_ROOT, true, true, true },
+	{ COLLSOCK_BROADCAST, COLL_ROOT, COLL_OTHERS, true, true, false },
+};
+
+TEST(every_operation_asks_and_gives_what_is_promised)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(promises); i++) {
+		const struct promise *p = &promises[i];
+		const struct coll_operation *row = coll_operation_find(p->operation);
+
+		ASSERT_NE(NULL, row);
+		EXPECT_EQ(p->contributes, row->contributes);
+		EXPECT_EQ(p->receives, row->receives);
+		EXPECT_EQ(p->rooted, row->rooted);
+		EXPECT_EQ(p->typed, row->typed);
+		EXPECT_EQ(p->reduces, row->reduces);
+	}
+}
+
+TEST(the_root_and_the_others_are_told_apart)
+{
+	EXPECT_TRUE(coll_operation_contributes(COLLSOCK_BROADCAST, true));
+	EXPECT_FALSE(coll_operation_contributes(COLLSOCK_BROADCAST, false));
+	EXPECT_FALSE(coll_operation_receives(COLLSOCK_BROADCAST, true));
+	EXPECT_TRUE(coll_operation_receives(COLLSOCK_BROADCAST, false));
+	EXPECT_TRUE(coll_operation_contributes(COLLSOCK_REDUCE, false));
+	EXPECT_FALSE(coll_operation_receives(COLLSOCK_REDUCE, false));
+	EXPECT_TRUE(coll_operation_receives(COLLSOCK_REDUCE, true));
+}
+
+/* Any byte of a post or a packet may be asked for. */
+TEST(there_are_no_other_operations)
+{
+	u32 i, seen = 0;
+
+	for (i = 0; i < 256; i++)
+		seen += !!coll_operation_find(i);
+	EXPECT_EQ(ARRAY_SIZE(promises), seen);
+}
+
+TEST(only_what_the_registry_lists_is_found)
+{
+	u32 operation, algorithm, seen = 0;
+
+	for (operation = 0; operation < 256; operation++)
+		for (algorithm = 0; algorithm < 256; algorithm++) {
+			const struct coll_algorithm *a = coll_algorithm_find(operation, algorithm);
+
+			if (!a)
+				continue;
+			seen++;
+			EXPECT_EQ(operation, a->operation);
+			EXPECT_EQ(algorithm, a->algorithm);
+		}
+	EXPECT_EQ(coll_algorithms_count, seen);
+}
+
+/* A line of collsock_lists.h without a row would be an operation that cannot be posted. */
+TEST(every_operation_and_algorithm_that_has_a_name_exists)
+{
+#define OPERATION(identifier, number, name) EXPECT_NE(NULL, coll_operation_find(number));
+	COLLSOCK_OPERATION_LIST(OPERATION)
+#define ALGORITHM(identifier, number, name)					\
+	{									\
+		u32 i, operations = 0;						\
+										\
+		for (i = 0; i < COLL_MAX_OPERATIONS; i++)			\
+			operations += !!coll_algorithm_find(i, number);		\
+		EXPECT_NE(0, operations) TH_LOG("%s", name);			\
+	}
+	COLLSOCK_ALGORITHM_LIST(ALGORITHM)
+}
+
+TEST_HARNESS_MAIN

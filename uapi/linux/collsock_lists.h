@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * What collsock numbers and names, one line each: a list is a macro that hands its lines to
+ * another one. Enumerations, names in tools and traces, tables of counters are made
+ * from these.
+ *
+ * Numbers are on the wire or in the interface, so lines are appended and none is changed.
+ */
+#ifndef _UAPI_LINUX_COLLSOCK_LISTS_H
+#define _UAPI_LINUX_COLLSOCK_LISTS_H
+
+/* LINE(identifier, number, name) */
+#define COLLSOCK_OPERATION_LIST(LINE)						\
+	LINE(BARRIER,		1,	"barrier")				\
+	LINE(ALLREDUCE,		2,	"allreduce")				\
+	LINE(REDUCE,		3,	"reduce") /* the root receives */	\
+	LINE(BROADCAST,		4,	"broadcast") /* the root contributes, all others receive */
+
+/* What an element is; LINE(identifier, number, name) */
+#define COLLSOCK_TYPE_LIST(LINE)						\
+	LINE(NONE,		0,	"none")	/* of a barrier */		\
+	LINE(INT64,		1,	"int64")				\
+	LINE(UINT64,		2,	"uint64")				\
+	LINE(DOUBLE,		3,	"double")				\
+	LINE(INT8,		4,	"int8")					\
+	LINE(INT16,		5,	"int16")				\
+	LINE(INT32,		6,	"int32")				\
+	LINE(UINT8,		7,	"uint8")				\
+	LINE(UINT16,		8,	"uint16")				\
+	LINE(UINT32,		9,	"uint32")				\
+	LINE(FLOAT,		10,	"float")				\
+	/* A value and an int32, its index, without padding: 8, 12, 12, 8, 6 bytes */ \
+	LINE(FLOAT_INT,		11,	"float-int")				\
+	LINE(DOUBLE_INT,	12,	"double-int")				\
+	LINE(INT64_INT,		13,	"int64-int")				\
+	LINE(INT32_INT,		14,	"int32-int")				\
+	LINE(INT16_INT,		15,	"int16-int")
+
+/* LINE(identifier, number, name) */
+#define COLLSOCK_OPERATOR_LIST(LINE)						\
+	LINE(NOP,		0,	"none")	/* of a barrier */		\
+	LINE(SUM,		1,	"sum")					\
+	LINE(MIN,		2,	"min")					\
+	LINE(MAX,		3,	"max")					\
+	LINE(PRODUCT,		4,	"product")				\
+	/* Of integers. Logical: what is not 0 is true, the result is 0 or 1. */ \
+	LINE(LOGICAL_AND,	5,	"logical-and")				\
+	LINE(LOGICAL_OR,	6,	"logical-or")				\
+	LINE(LOGICAL_XOR,	7,	"logical-xor")				\
+	LINE(BITWISE_AND,	8,	"bitwise-and")				\
+	LINE(BITWISE_OR,	9,	"bitwise-or")				\
+	LINE(BITWISE_XOR,	10,	"bitwise-xor")				\
+	/* Of pairs: the least or greatest value; of equal ones the smallest index */ \
+	LINE(MINLOC,		11,	"minloc")				\
+	LINE(MAXLOC,		12,	"maxloc")
+
+/* LINE(identifier, number, name); the group's choice, AUTO, is number 0 */
+#define COLLSOCK_ALGORITHM_LIST(LINE)						\
+	LINE(DISSEMINATION,	1,	"dissemination") /* barrier */		\
+	LINE(PAIRWISE_EXCHANGE,	2,	"pairwise") /* recursive doubling if it carries data */ \
+	LINE(BINOMIAL,		3,	"binomial") /* tree; up and down where all receive */ \
+	LINE(KARY,		4,	"kary")	/* the same with the group's fan-out */
+
+/*
+ * Counters of a group on a host: LINE(name, IDENTIFIER, meaning). These are the fields of
+ * struct collsock_stats, the attributes COLLSOCK_A_STATS_IDENTIFIER, and what tools print.
+ */
+#define COLLSOCK_GROUP_COUNTER_LIST(LINE)						\
+	LINE(posted, POSTED, "operations posted")					\
+	LINE(completed, COMPLETED, "operations completed without error")		\
+	LINE(failed, FAILED, "operations completed with an error")			\
+	LINE(rounds, ROUNDS, "rounds advanced")						\
+	LINE(rounds_misplaced, ROUNDS_MISPLACED,					\
+	     "rounds advanced outside softirq context (never)")				\
+	LINE(messages_sent, MESSAGES_SENT, "first transmissions")			\
+	LINE(messages_received, MESSAGES_RECEIVED, "messages accepted")			\
+	LINE(retransmits, RETRANSMITS, "messages sent again")				\
+	LINE(duplicates, DUPLICATES, "messages received again")				\
+	LINE(early, EARLY, "messages that came before any rank of this host had posted") \
+	LINE(lone_acks, LONE_ACKS, "packets sent for an acknowledgment alone")		\
+	LINE(no_credit, NO_CREDIT, "messages held back until the receiver has room")	\
+	LINE(beyond_window, BEYOND_WINDOW, "messages refused for want of room")		\
+	LINE(stale, STALE, "packets of another incarnation or an older connection")	\
+	LINE(invalid, INVALID, "packets of a member that make no sense in this group")	\
+	LINE(memory_short, MEMORY_SHORT, "packets not sent for want of memory")		\
+	LINE(probes_sent, PROBES_SENT, "questions whether a host is there")		\
+	LINE(probes_received, PROBES_RECEIVED, "such questions of others, all answered") \
+	LINE(challenges, CHALLENGES,							\
+	     "questions to a host that spoke with another incarnation")			\
+	LINE(peers_idle, PEERS_IDLE,							\
+	     "connections released because nothing was said over them")
+
+/*
+ * Counters of packets of a network namespace, likewise: struct collsock_net_stats,
+ * COLLSOCK_A_NET_IDENTIFIER.
+ */
+#define COLLSOCK_NET_COUNTER_LIST(LINE)							\
+	LINE(packets, PACKETS, "packets received on the port")				\
+	LINE(malformed, MALFORMED, "not a packet of collsock: length, version, type")	\
+	LINE(unknown_group, UNKNOWN_GROUP, "no such group here (yet)")			\
+	LINE(wrong_source, WRONG_SOURCE, "source address is not the member's")		\
+	LINE(forged, FORGED, "authentication failed")					\
+	LINE(wrong_descriptor, WRONG_DESCRIPTOR, "group known, descriptor differs")	\
+	LINE(timewait_answered, TIMEWAIT_ANSWERED, "packets answered from time-wait")	\
+	LINE(no_route, NO_ROUTE, "packets that found no route")
+
+/* A line of a structure */
+#define COLLSOCK_COUNTER(name, IDENTIFIER, meaning)	__u64 name;
+
+/* A line of an enumeration */
+#define COLLSOCK_NUMBER(identifier, number, name)	COLLSOCK_##identifier = number,
+
+/* A line of a table of names: const char *names[] */
+#define COLLSOCK_NAME(identifier, number, name)		[number] = name,
+
+#endif /* _UAPI_LINUX_COLLSOCK_LISTS_H */
