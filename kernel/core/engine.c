@@ -241,7 +241,7 @@ static void op_done(struct coll_op *op)
 }
 
 /* Check out, if the rounds are over. True if the operation is DONE with that. */
-static bool op_check_out(struct coll_op *op)
+static inline bool op_check_out(struct coll_op *op)
 {
 	if (!coll_op_finished(op) || op->state != COLL_OP_RUNNING)
 		return false;

@@ -2,29 +2,6 @@
 #include "reduce.h"
 #include "signature.h"
 
-/**
- * coll_signature_contributes() - does a rank contribute to the operation?
- * @sig: of the operation
- * @rank: of the group
- */
-bool coll_signature_contributes(const struct coll_signature *sig, u32 rank)
-{
-	return sig->operation != COLLSOCK_BROADCAST || sig->root == rank;
-}
-
-/**
- * coll_signature_receives() - does a rank receive the result of the operation?
- * @sig: of the operation
- * @rank: of the group
- */
-bool coll_signature_receives(const struct coll_signature *sig, u32 rank)
-{
-	bool root = sig->root == rank;
-
-	return sig->operation == COLLSOCK_BROADCAST ? !root :
-	       sig->operation != COLLSOCK_REDUCE || root;
-}
-
 static bool signature_operands_valid(const struct coll_signature *sig)
 {
 	switch (sig->operation) {

@@ -16,9 +16,20 @@ int coll_signature_of_post(const struct coll_group *g, u32 local,
 /* Bytes of the payload that a signature speaks of, or -EINVAL, -EMSGSIZE. */
 int coll_signature_bytes(const struct coll_group *g, const struct coll_signature *sig);
 
-/* Does a rank contribute to the operation, receive its result, whatever the algorithm? */
-bool coll_signature_contributes(const struct coll_signature *sig, u32 rank);
-bool coll_signature_receives(const struct coll_signature *sig, u32 rank);
+/* Does a rank contribute to the operation, whatever the algorithm? */
+static inline bool coll_signature_contributes(const struct coll_signature *sig, u32 rank)
+{
+	return sig->operation != COLLSOCK_BROADCAST || sig->root == rank;
+}
+
+/* Does a rank receive the result of the operation? */
+static inline bool coll_signature_receives(const struct coll_signature *sig, u32 rank)
+{
+	bool root = sig->root == rank;
+
+	return sig->operation == COLLSOCK_BROADCAST ? !root :
+	       sig->operation != COLLSOCK_REDUCE || root;
+}
 
 static inline bool coll_signature_equal(const struct coll_signature *a,
 					const struct coll_signature *b)
