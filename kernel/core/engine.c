@@ -23,7 +23,9 @@ void coll_op_size_add(struct coll_op_size *size, const struct coll_schedule *s)
 /* The registers as they were after so many rounds that fold. */
 static u8 *op_value(const struct coll_op *op, u32 index, u32 reg)
 {
-	return op->values + (size_t)(index * op->schedule->registers + reg) * op->group->payload.room;
+	size_t room = op->group->payload.room;
+
+	return op->values + (size_t)(index * op->schedule->registers + reg) * room;
 }
 
 static u8 *op_early(const struct coll_op *op, u32 edge)

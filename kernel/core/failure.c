@@ -191,7 +191,6 @@ void coll_failure_end(struct coll_group *g, enum coll_reason reason, u32 rank, u
 		coll_peer_drop_all(peer, now);
 	failure_learn(g, &f, now);
 	/* If nothing is new: what was dropped was perhaps the news. */
-	failure_compose_goodbye(g);
 	failure_tell(g, now);
 }
 
