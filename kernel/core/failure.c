@@ -127,7 +127,7 @@ static void failure_learn(struct coll_group *g, const struct coll_failure *f, u6
 	g->failure.what = *f;
 	failure_compose_goodbye(g);
 	coll_env_failure(g);
-	/* All hosts are on the way to know the limit; another rank is no news. */
+	/* All hosts are about to know the limit; another rank to blame is no news. */
 	if (!lower)
 		return;
 	failure_abort(g, now);
