@@ -7,7 +7,9 @@
 /* The registers as they were after so many rounds that fold. */
 static u8 *op_value(const struct coll_op *op, u32 index, u32 reg)
 {
-	return op->values + (size_t)(index * op->schedule->registers + reg) * op->group->payload.room;
+	size_t room = op->group->payload.room;
+
+	return op->values + (size_t)(index * op->schedule->registers + reg) * room;
 }
 
 static u8 *op_early(const struct coll_op *op, u32 edge)
@@ -225,7 +227,7 @@ static void op_done(struct coll_op *op)
 }
 
 /* Check out, if the rounds are over. True if the operation is DONE with that. */
-static bool op_check_out(struct coll_op *op)
+static inline bool op_check_out(struct coll_op *op)
 {
 	if (!coll_op_finished(op) || op->state != COLL_OP_RUNNING)
 		return false;

@@ -5,9 +5,9 @@
  *
  * The ranks of a host check in when they post. What they contribute is folded in
  * the order of ranks, and when the last of those that contribute has posted the
- * rounds begin: for what needs no contribution of this host, with the first that
- * is heard of the operation (SCI collectives paper, §4.1; application-bypass paper,
- * §4). They check out when the rounds are over; who takes no result has done its
+ * rounds begin; if none of this host contributes they begin with the first post or
+ * message of the operation (SCI collectives paper, §4.1; application-bypass paper, §4).
+ * They check out when the rounds are over; a rank that receives no result has done its
  * part when it has posted.
  *
  * A payload larger than a segment is worked on in lanes, one for each segment. A
@@ -28,7 +28,7 @@
  * @local: which rank of this host
  * @receives: it receives the result
  * @contributes: it contributes
- * @payload: this
+ * @payload: what it contributes
  * @token: for coll_env_complete()
  */
 struct coll_post {
@@ -40,8 +40,9 @@ struct coll_post {
 };
 
 /*
- * Somebody spoke of the operation first: make it, EARLY. Its number and source are set,
- * its signature and what follows from that, and how many have not posted.
+ * A rank of this host, or another host, names the operation first: make it, EARLY. Its
+ * number and source are set, its signature and what follows from that, and how many ranks
+ * have not posted.
  */
 static inline void coll_op_make(struct coll_op *op)
 {

@@ -29,7 +29,7 @@ void coll_env_free(void *memory);
 struct coll_peer *coll_env_peer_new(struct coll_group *g);
 void coll_env_peer_free(struct coll_peer *peer);
 
-/* The peer rests: nothing is sent over it until it opens again. */
+/* The connection is idle: nothing is sent over it until it opens again. */
 void coll_env_peer_idle(struct coll_peer *peer);
 
 /*
@@ -94,7 +94,7 @@ void coll_env_drop(struct coll_group *g, u32 source, u32 destination,
 /* The message leaves once more; its sequence number is set, its tries are those before. */
 void coll_env_send_again(const struct coll_message *m);
 
-/* The peer begins: a new one, or one that rests opens again. */
+/* A connection opens: a new one, or one that was idle. */
 void coll_env_peer_open(struct coll_peer *peer);
 
 /* Operations beyond a limit cannot complete: g->failure.what is new, or another one. */

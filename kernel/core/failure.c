@@ -123,7 +123,7 @@ static void failure_learn(struct coll_group *g, const struct coll_failure *f, u6
 	g->failure.what = *f;
 	failure_compose_goodbye(g);
 	coll_env_failure(g);
-	/* All hosts are on the way to know the limit; another rank is no news. */
+	/* All hosts are about to know the limit; another rank to blame is no news. */
 	if (!lower)
 		return;
 	failure_abort(g, now);
@@ -187,7 +187,6 @@ void coll_failure_end(struct coll_group *g, enum coll_reason reason, u32 rank, u
 		coll_peer_drop_all(peer, now);
 	failure_learn(g, &f, now);
 	/* If nothing is new: what was dropped was perhaps the news. */
-	failure_compose_goodbye(g);
 	failure_tell(g, now);
 }
 

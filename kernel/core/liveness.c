@@ -76,5 +76,6 @@ bool coll_liveness_silent(const struct coll_peer *peer, u64 now)
 	patience = peer->conn.incarnation ? g->timing.liveness : g->timing.join_timeout;
 	if (now - peer->live.first_asked_ns <= patience || now - peer->live.asked_ns > 4 * interval)
 		return false;
-	return peer->live.questions >= max_t(u64, LEAST_QUESTIONS, div64_u64(patience, 2 * interval));
+	return peer->live.questions >=
+	       max_t(u64, LEAST_QUESTIONS, div64_u64(patience, 2 * interval));
 }

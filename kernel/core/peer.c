@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "ack.h"
 #include "deadline.h"
 #include "env.h"
 #include "liveness.h"
 #include "peer.h"
+#include "rtt.h"
 
 /**
  * coll_peer_prefix() - the prefix of what is said to the other side
@@ -42,7 +44,7 @@ static void peer_renumber(struct coll_peer *peer)
 
 /**
  * coll_peer_open() - a connection to @host begins
- * @peer: zeroed, or put back when it had nothing to say
+ * @peer: zeroed, or idle and released
  * @g: its group
  * @host: the other side
  * @now: time in ns
@@ -104,42 +106,6 @@ static void peer_body(const struct coll_peer *peer, struct coll_body *body)
 	body->credit = coll_group_credit(peer->group);
 }
 
-/* Does "done" tell the other side that the message was received? */
-static bool peer_ack_covered(const struct coll_peer *peer, u32 done)
-{
-	return !peer->ack.explicit && !coll_after(peer->ack.operation, done);
-}
-
-/*
- * While all-to-all operations follow each other each carries "done" for the one
- * before, which reaches the other side through others. A host may be two operations
- * ahead of what we have told: one that we run, one that we have not posted.
- */
-static bool peer_ack_expected(const struct coll_peer *peer)
-{
-	return peer_ack_covered(peer, peer->group->credit.cover_done + 2);
-}
-
-static void peer_ack_settled(struct coll_peer *peer)
-{
-	peer->ack.messages = 0;
-	peer->ack.owed = false;
-	peer->ack.now = false;
-	peer->ack.explicit = false;
-}
-
-/* Attach the acknowledgment that is owed, unless the packet implies it. */
-static void peer_attach_ack(struct coll_peer *peer, struct coll_body *body)
-{
-	if (!peer_ack_covered(peer, body->done)) {
-		body->acknowledges = true;
-		body->ack_connection = peer->conn.their_number;
-		body->ack_seq = peer->recv.seq;
-		body->ack_bits = peer->recv.bits;
-	}
-	peer_ack_settled(peer);
-}
-
 static inline void peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
 			     const struct coll_body *body)
 {
@@ -178,20 +144,8 @@ void coll_peer_speak(struct coll_peer *peer, struct coll_body *body)
 {
 	peer_body(peer, body);
 	if (peer->ack.owed)
-		peer_attach_ack(peer, body);
+		coll_ack_attach(peer, body);
 	coll_peer_emit(peer, &peer->conn.tx, body);
-}
-
-/* How long to wait for an acknowledgment after so many transmissions. */
-static u64 peer_timeout(const struct coll_peer *peer, const struct coll_message *m)
-{
-	const struct coll_timing *t = &peer->group->timing;
-	u64 ceiling = peer->conn.incarnation ? t->rto_ceiling : t->rto_unheard;
-
-	if (likely(m->tries <= 1))
-		return peer->rtt.rto_ns;
-	return min((u64)peer->rtt.rto_ns << min_t(u32, m->tries - 1, 16),
-		   max_t(u64, ceiling, peer->rtt.rto_ns));
 }
 
 static void peer_count_repeat(struct coll_peer *peer, const struct coll_message *m, u64 now)
@@ -228,7 +182,7 @@ static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 no
 		}
 	}
 	if (peer->ack.owed)
-		peer_attach_ack(peer, &body);
+		coll_ack_attach(peer, &body);
 
 	if (unlikely(m->tries))
 		peer_count_repeat(peer, m, now);
@@ -238,7 +192,7 @@ static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 no
 		m->tries++;
 	m->sent_ns = now;
 	peer_emit(peer, &peer->conn.tx, &body);
-	coll_deadline_peer(peer, now + peer_timeout(peer, m));
+	coll_deadline_peer(peer, now + coll_rtt_timeout(peer, m));
 }
 
 static bool peer_is_operation(const struct coll_message *m)
@@ -332,47 +286,6 @@ void coll_peer_push(struct coll_peer *peer, u64 now)
 	}
 }
 
-/* Of so many messages one is a sample of the round-trip time. */
-#define SAMPLE_EVERY	8
-
-/* Jacobson's estimator (RFC 6298), in ns; samples obey Karn's rule. */
-static void peer_sample(struct coll_peer *peer, u64 rtt_ns)
-{
-	const struct coll_timing *t = &peer->group->timing;
-	u32 rtt = (u32)min_t(u64, rtt_ns, NSEC_PER_SEC), off;
-	u64 rto;
-
-	peer->send.unsampled = 0;
-	if (!peer->rtt.srtt_ns) {
-		peer->rtt.srtt_ns = rtt;
-		peer->rtt.rttvar_ns = rtt / 2;
-	} else {
-		off = rtt > peer->rtt.srtt_ns ? rtt - peer->rtt.srtt_ns : peer->rtt.srtt_ns - rtt;
-		peer->rtt.rttvar_ns += off / 4 - peer->rtt.rttvar_ns / 4;
-		peer->rtt.srtt_ns += rtt / 8 - peer->rtt.srtt_ns / 8;
-	}
-	rto = (u64)peer->rtt.srtt_ns + 4ULL * peer->rtt.rttvar_ns + t->ack_delay + COLL_DEADLINE_GRAIN;
-	peer->rtt.rto_ns = (u32)clamp(rto, t->rto_floor, t->rto_ceiling);
-}
-
-/*
- * A message that was sent again is no sample. When the way has become longer than the
- * time-out all are, and none would ever be: so the time-out stays as it was for this one
- * until there is a sample, which is the first then (RFC 6298, 5.5 to 5.7). A few
- * transmissions that are lost, once the time is known, say nothing about it.
- */
-static noinline void peer_back_off(struct coll_peer *peer, const struct coll_message *m)
-{
-	if (peer->rtt.srtt_ns && m->tries == 2 && ++peer->send.unsampled < SAMPLE_EVERY)
-		return;
-	/* Others that were under way with it were late for the same reason. */
-	if (!peer->rtt.srtt_ns && peer->rtt.backed_off_seq - m->seq - 1 < COLL_PEER_WINDOW)
-		return;
-	peer->rtt.rto_ns = (u32)peer_timeout(peer, m);
-	peer->rtt.srtt_ns = 0;
-	peer->rtt.backed_off_seq = peer->send.next_seq;
-}
-
 /**
  * coll_peer_forget() - a message needs no further transmission
  * @m: any; nothing happens if it is not under way
@@ -388,10 +301,8 @@ void coll_peer_forget(struct coll_message *m, bool sample, u64 now)
 		return;
 	/* What waits for credit does not leave for that; what waits for the window may. */
 	full = unlikely(!list_empty(&peer->send.held)) && m->seq && peer_window_full(peer);
-	if (sample && unlikely(m->tries > 1))
-		peer_back_off(peer, m);
-	else if (sample && m->tries == 1 && (!peer->rtt.srtt_ns || m->seq % SAMPLE_EVERY == 0))
-		peer_sample(peer, now - m->sent_ns);
+	if (sample)
+		coll_rtt_received(peer, m, now);
 	if (!m->seq)
 		peer->group->peers.held--;
 	list_del(&m->link);
@@ -551,47 +462,6 @@ bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 no
 	return back < COLL_PEER_WINDOW && peer->recv.bits >> back & 1;
 }
 
-/* False if that number was received before, or perhaps was. */
-static bool peer_mark(struct coll_peer *peer, u32 seq)
-{
-	u32 ahead = seq - peer->recv.seq, back = peer->recv.seq - seq;
-
-	if ((s32)ahead > 0) {
-		peer->recv.bits = ahead < COLL_PEER_WINDOW ? peer->recv.bits << ahead : 0;
-		peer->recv.bits |= 1;
-		peer->recv.seq = seq;
-		return true;
-	}
-	if (back >= COLL_PEER_WINDOW || peer->recv.bits >> back & 1)
-		return false;
-	peer->recv.bits |= 1ULL << back;
-	return true;
-}
-
-/* An acknowledgment is owed; it may leave alone at @at. */
-static void peer_owe_ack(struct coll_peer *peer, u64 at)
-{
-	if (peer->ack.owed)
-		at = min(at, peer->ack.due_ns);
-	peer->ack.owed = true;
-	peer->ack.due_ns = at;
-	coll_deadline_peer(peer, at);
-}
-
-/*
- * Owe it at once, yet send at most one lone acknowledgment in each delay: a
- * flood of repetitions does not become a flood of answers.
- */
-static void peer_owe_ack_now(struct coll_peer *peer, u64 now)
-{
-	u64 earliest = peer->ack.lone_ns + peer->group->timing.ack_delay;
-
-	peer->ack.explicit = true;
-	if (!peer->ack.lone_ns || now >= earliest)
-		peer->ack.now = true;
-	peer_owe_ack(peer, peer->ack.now ? now + peer->group->timing.ack_delay : earliest);
-}
-
 /**
  * coll_peer_accept() - a message is stored and may be acknowledged
  * @peer: who sent it
@@ -604,19 +474,19 @@ static void peer_owe_ack_now(struct coll_peer *peer, u64 now)
  */
 void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
-	if (likely(peer_mark(peer, body->seq))) {
+	if (likely(coll_ack_mark(peer, body->seq))) {
 		peer->live.heard_ns = now;
 		peer->ack.messages++;
 	}
 	if (!peer->ack.owed || coll_after(body->operation, peer->ack.operation))
 		peer->ack.operation = body->operation;
 	if (unlikely(!peer->conn.knows_us || body->type == COLL_PACKET_GOODBYE))
-		peer_owe_ack_now(peer, now);
+		coll_ack_owe_now(peer, now);
 	else if (!peer->ack.owed)
-		peer_owe_ack(peer, now + peer->group->timing.ack_delay);
+		coll_ack_owe(peer, now + peer->group->timing.ack_delay);
 	if (peer->ack.messages >= peer->group->peers.ack_every) {
 		peer->ack.messages = 0;
-		peer->ack.now |= !peer_ack_expected(peer);
+		peer->ack.now |= !coll_ack_expected(peer);
 	}
 }
 
@@ -632,7 +502,7 @@ void coll_peer_repeat(struct coll_peer *peer, const struct coll_body *body, u64 
 
 	g->stats.duplicates++;
 	coll_env_drop(g, peer->host, g->self, body, COLL_DROP_DUPLICATE);
-	peer_owe_ack_now(peer, now);
+	coll_ack_owe_now(peer, now);
 }
 
 /**
@@ -654,7 +524,7 @@ void coll_peer_refuse(struct coll_peer *peer, const struct coll_body *body, u64 
 		peer->recv.refused = true;
 		g->peers.refusals++;
 	}
-	peer_owe_ack_now(peer, now);
+	coll_ack_owe_now(peer, now);
 }
 
 /**
@@ -673,23 +543,6 @@ void coll_peer_send_ack(struct coll_peer *peer, u64 now)
 	coll_peer_speak(peer, &body);
 }
 
-/* Is the acknowledgment still needed? If so, has its time come? */
-static bool peer_ack_due(struct coll_peer *peer, u64 now)
-{
-	const struct coll_group *g = peer->group;
-
-	if (!peer->ack.owed)
-		return false;
-	if (peer_ack_covered(peer, g->credit.acknowledged)) {
-		peer_ack_settled(peer);
-		return false;
-	}
-	if (peer_ack_expected(peer))
-		peer->ack.due_ns = max(peer->ack.due_ns,
-				       g->credit.cover_ns + g->timing.ack_delay);
-	return peer->ack.due_ns <= now;
-}
-
 /* A host that perhaps never joins is told of a failure for a while only. */
 static bool peer_gives_up(struct coll_peer *peer, const struct coll_message *m, u64 now)
 {
@@ -706,7 +559,7 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 	struct coll_message *m;
 
 	list_for_each_entry(m, &peer->send.sent, link) {
-		u64 due = m->sent_ns + peer_timeout(peer, m);
+		u64 due = m->sent_ns + coll_rtt_timeout(peer, m);
 
 		if (peer_gives_up(peer, m, now)) {
 			coll_peer_forget(m, false, now);
@@ -793,7 +646,7 @@ bool coll_peer_blocked(struct coll_peer *peer)
 void coll_peer_expire(struct coll_peer *peer, u64 now)
 {
 	peer_retransmit(peer, now);
-	if (peer_ack_due(peer, now))
+	if (coll_ack_due(peer, now))
 		coll_peer_send_ack(peer, now);
 	else if (peer->ack.owed)
 		coll_deadline_peer(peer, peer->ack.due_ns);

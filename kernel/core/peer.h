@@ -2,8 +2,8 @@
 /*
  * A peer: one connection to another host of a group. It comes into being when
  * the first message is sent to or received from that host; there is no
- * handshake and no state "open". It numbers messages, acknowledges, sends
- * again, estimates the round-trip time and watches that the other side answers.
+ * handshake and no state "open". It numbers messages, sends them again and
+ * acknowledges (ack.h); when to send again follows from the round-trip time (rtt.h).
  * It knows no operation: a message points to the head that it shares with the others
  * of its operation, from which packets are written and where it is counted.
  *

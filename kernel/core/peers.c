@@ -2,27 +2,6 @@
 #include "env.h"
 #include "peers.h"
 
-static struct coll_peer **peers_bucket(const struct coll_group *g, u32 host)
-{
-	return &g->peers.bucket[host & g->peers.mask];
-}
-
-/**
- * coll_peers_find() - the connection to a host
- * @g: the group
- * @host: the other side
- *
- * Return: the peer, or NULL if there is none now. Context: group lock held.
- */
-struct coll_peer *coll_peers_find(const struct coll_group *g, u32 host)
-{
-	struct coll_peer *peer = *peers_bucket(g, host);
-
-	while (peer && peer->host != host)
-		peer = peer->next;
-	return peer;
-}
-
 /* Take the memory that was reserved for a host out of the list. */
 static struct coll_peer *peers_take_spare(struct coll_group *g, u32 host)
 {
@@ -36,10 +15,19 @@ static struct coll_peer *peers_take_spare(struct coll_group *g, u32 host)
 	return peer;
 }
 
-static noinline struct coll_peer *peers_open(struct coll_group *g, u32 host, u64 now)
+/**
+ * coll_peers_open() - the connection to a host begins, for there is none now
+ * @g: the group
+ * @host: the other side
+ * @now: time in ns
+ *
+ * Return: the peer, or NULL if no schedule ever names that host.
+ * Context: group lock held.
+ */
+struct coll_peer *coll_peers_open(struct coll_group *g, u32 host, u64 now)
 {
 	struct coll_peer *peer = peers_take_spare(g, host);
-	struct coll_peer **bucket = peers_bucket(g, host);
+	struct coll_peer **bucket = coll_peers_bucket(g, host);
 
 	if (!peer)
 		return NULL;
@@ -55,25 +43,9 @@ static noinline struct coll_peer *peers_open(struct coll_group *g, u32 host, u64
 	return peer;
 }
 
-/**
- * coll_peers_get() - the connection to a host, which begins now if there is none
- * @g: the group
- * @host: the other side
- * @now: time in ns
- *
- * Return: the peer, or NULL if no schedule ever names that host.
- * Context: group lock held.
- */
-struct coll_peer *coll_peers_get(struct coll_group *g, u32 host, u64 now)
-{
-	struct coll_peer *peer = coll_peers_find(g, host);
-
-	return likely(peer) ? peer : peers_open(g, host, now);
-}
-
 static void peers_release(struct coll_group *g, struct coll_peer *peer)
 {
-	struct coll_peer **link = peers_bucket(g, peer->host);
+	struct coll_peer **link = coll_peers_bucket(g, peer->host);
 
 	while (*link != peer)
 		link = &(*link)->next;

@@ -12,11 +12,31 @@
 
 #include "peer.h"
 
-/* The connection to a host, or NULL if there is none now. */
-struct coll_peer *coll_peers_find(const struct coll_group *g, u32 host);
+static inline struct coll_peer **coll_peers_bucket(const struct coll_group *g, u32 host)
+{
+	return &g->peers.bucket[host & g->peers.mask];
+}
 
-/* The same; it begins now if there is none. NULL if no schedule ever names that host. */
-struct coll_peer *coll_peers_get(struct coll_group *g, u32 host, u64 now);
+/* The connection to a host, or NULL if there is none now. */
+static inline struct coll_peer *coll_peers_find(const struct coll_group *g, u32 host)
+{
+	struct coll_peer *peer = *coll_peers_bucket(g, host);
+
+	while (peer && peer->host != host)
+		peer = peer->next;
+	return peer;
+}
+
+/* The connection to a host begins. NULL if no schedule ever names that host. */
+struct coll_peer *coll_peers_open(struct coll_group *g, u32 host, u64 now);
+
+/* The connection to a host; it begins if there is none now. NULL as above. */
+static inline struct coll_peer *coll_peers_get(struct coll_group *g, u32 host, u64 now)
+{
+	struct coll_peer *peer = coll_peers_find(g, host);
+
+	return likely(peer) ? peer : coll_peers_open(g, host, now);
+}
 
 /* Release the connections that are idle. When is the first of the others due? */
 u64 coll_peers_release_idle(struct coll_group *g);

@@ -110,7 +110,8 @@ struct coll_peer_connection {
  * @done: operations through this one are complete at the other side
  * @forced: something was sent beyond the credit
  * @told: we have said goodbye
- * @unsampled: messages sent twice since the latest sample of the round-trip time
+ * @unsampled: messages sent twice since the latest sample of the round-trip time; here,
+ *	and not in struct coll_peer_rtt, for it fits into a hole
  */
 struct coll_peer_send_state {
 	struct list_head	sent;

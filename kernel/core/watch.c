@@ -255,7 +255,7 @@ static u32 watch_missing_local(const struct coll_group *g, const struct coll_op 
 	return COLLSOCK_NO_RANK;
 }
 
-/* A member may say anything: host, rank and the way to them must fit. */
+/* A member may say anything: the host, its rank and the hops must be possible. */
 static bool watch_is_sane(const struct coll_group *g, const struct coll_wait *wait)
 {
 	return wait->host < g->hosts && wait->hops < MOST_HOPS &&

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Watching: whoever waits for a message asks whether the other side is there,
- * by probes, and whoever is probed about an operation that it has not posted
- * watches in its turn. Documentation/failure.md says why. Everything here is
- * called under the group's lock.
+ * Watching: a host that waits for a message asks the other side by probes whether it is
+ * there, and a host that is probed about an operation that it has not posted watches in
+ * its turn. Documentation/failure.md says why. Everything here is called under the group's
+ * lock.
  */
 #ifndef COLL_CORE_WATCH_H
 #define COLL_CORE_WATCH_H

@@ -82,41 +82,30 @@ void coll_window_open(struct coll_group *g, struct coll_op *op, u32 number,
 	coll_op_make(op);
 }
 
-/* Another host spoke of the operation first. False if its signature makes no sense. */
-static noinline bool window_make_early(struct coll_group *g, struct coll_op *op, u32 source,
-				       const struct coll_body *body, u64 now)
+/**
+ * coll_window_make_early() - another host speaks of an operation first
+ * @g: the group
+ * @op: its slot; FREE
+ * @source: that host
+ * @body: number, within the window, and signature
+ * @now: time in ns
+ *
+ * If no rank of this host is needed the operation begins. It is not DONE with that, for no
+ * rank of this host has posted it.
+ *
+ * Return: false if the signature makes no sense in this group. Context: group lock held.
+ */
+bool coll_window_make_early(struct coll_group *g, struct coll_op *op, u32 source,
+			    const struct coll_body *body, u64 now)
 {
 	if (!window_remembers(op, &body->signature) &&
 	    !coll_signature_makes_sense(g, &body->signature))
 		return false;
 	coll_window_open(g, op, body->operation, &body->signature, source);
-	/* It is not DONE with that: no rank of this host has posted it. */
 	if (!op->locals.contributors &&
 	    !(g->failure.known && coll_after(op->head.number, g->failure.what.limit)))
 		coll_op_begin(op, now);
 	return true;
-}
-
-/**
- * coll_window_open_early() - the slot of an operation that another host speaks of
- * @g: the group
- * @source: that host
- * @body: number, within the window, and signature
- * @now: time in ns
- *
- * If no rank of this host is needed the operation begins.
- *
- * Return: the slot, or NULL if the signature makes no sense in this group.
- * Context: group lock held.
- */
-struct coll_op *coll_window_open_early(struct coll_group *g, u32 source,
-				       const struct coll_body *body, u64 now)
-{
-	struct coll_op *op = coll_group_slot(g, body->operation);
-
-	if (op->state != COLL_OP_FREE || window_make_early(g, op, source, body, now))
-		return op;
-	return NULL;
 }
 
 /* ---- freeing slots ---- */

@@ -18,9 +18,20 @@
 void coll_window_open(struct coll_group *g, struct coll_op *op, u32 number,
 		      const struct coll_signature *sig, u32 source);
 
-/* The slot of an operation that another host speaks of; NULL if it makes no sense. */
-struct coll_op *coll_window_open_early(struct coll_group *g, u32 source,
-				       const struct coll_body *body, u64 now);
+/* Open a slot for an operation that another host speaks of; false if it makes no sense. */
+bool coll_window_make_early(struct coll_group *g, struct coll_op *op, u32 source,
+			    const struct coll_body *body, u64 now);
+
+/* The slot of such an operation, opened if need be; NULL if it makes no sense. */
+static inline struct coll_op *coll_window_open_early(struct coll_group *g, u32 source,
+						     const struct coll_body *body, u64 now)
+{
+	struct coll_op *op = coll_group_slot(g, body->operation);
+
+	if (op->state != COLL_OP_FREE || coll_window_make_early(g, op, source, body, now))
+		return op;
+	return NULL;
+}
 
 /* An operation is DONE: learn from it what all hosts have done. */
 void coll_window_completed(struct coll_group *g, struct coll_op *op, u64 now);

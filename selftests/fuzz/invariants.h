@@ -109,12 +109,15 @@ static void check_parts(const struct coll_group *g, const struct coll_op *op)
 		bool posted = coll_after(g->ranks.local[i].next, op->head.number);
 
 		unposted += !posted;
-		contributed += posted && coll_signature_contributes(&op->head.signature, g->ranks.local[i].rank);
+		contributed += posted &&
+			       coll_signature_contributes(&op->head.signature,
+							  g->ranks.local[i].rank);
 		FUZZ_EXPECT(posted || !op->locals.post[i].waits, "local %u waits for nothing", i);
 	}
 	FUZZ_EQUAL(op->locals.unposted, unposted, "ranks that have not posted");
 	FUZZ_EQUAL(op->locals.contributed, contributed, "ranks that have contributed");
-	FUZZ_EXPECT(op->state == COLL_OP_EARLY || op->begun == (contributed == op->locals.contributors),
+	FUZZ_EXPECT(op->state == COLL_OP_EARLY ||
+		    op->begun == (contributed == op->locals.contributors),
 		    "begun %u, %u of %u have contributed", op->begun, contributed,
 		    op->locals.contributors);
 	for (i = 0; op->begun && i < op->segments; i++) {
@@ -133,8 +136,8 @@ static void check_op(const struct coll_group *g, const struct coll_op *op)
 
 	if (op->state == COLL_OP_FREE)
 		return;
-	FUZZ_EXPECT(op->head.number - g->window.oldest < g->window.size, "operation %u in a window from %u",
-		    op->head.number, g->window.oldest);
+	FUZZ_EXPECT(op->head.number - g->window.oldest < g->window.size,
+		    "operation %u in a window from %u", op->head.number, g->window.oldest);
 	FUZZ_EXPECT(coll_group_slot(g, op->head.number) == op, "operation %u in a foreign slot",
 		    op->head.number);
 	FUZZ_EQUAL(op->state == COLL_OP_EARLY, !coll_before(op->head.number, g->window.next),
@@ -147,20 +150,23 @@ static void check_op(const struct coll_group *g, const struct coll_op *op)
 
 static void check_window(const struct coll_group *g)
 {
+	const struct coll_window *w = &g->window;
 	u32 i, k, running = 0, waiting = 0;
 
-	FUZZ_EXPECT(g->window.next - g->window.oldest <= g->window.size, "window from %u to %u", g->window.oldest, g->window.next);
-	FUZZ_EXPECT(coll_before(g->window.completed, g->window.next), "completed %u, next %u", g->window.completed,
-		    g->window.next);
-	for (i = 0; i <= g->window.mask; i++) {
-		check_op(g, &g->window.slots[i]);
-		if (g->window.slots[i].state != COLL_OP_RUNNING && g->window.slots[i].state != COLL_OP_ABORTED)
+	FUZZ_EXPECT(w->next - w->oldest <= w->size, "window from %u to %u", w->oldest, w->next);
+	FUZZ_EXPECT(coll_before(w->completed, w->next), "completed %u, next %u", w->completed,
+		    w->next);
+	for (i = 0; i <= w->mask; i++) {
+		const struct coll_op *op = &w->slots[i];
+
+		check_op(g, op);
+		if (op->state != COLL_OP_RUNNING && op->state != COLL_OP_ABORTED)
 			continue;
 		running++;
 		for (k = 0; k < g->ranks.locals; k++)
-			waiting += g->window.slots[i].locals.post[k].waits;
+			waiting += op->locals.post[k].waits;
 	}
-	FUZZ_EQUAL(g->window.running, running, "operations running");
+	FUZZ_EQUAL(w->running, running, "operations running");
 	FUZZ_EXPECT(!g->failure.terminal || coll_group_settling(g) || !running,
 		    "%u operations run in a group that failed", running);
 	FUZZ_EXPECT(!coll_group_settling(g) || g->armed_ns <= g->failure.settle_ns,
@@ -187,10 +193,33 @@ static void check_ranks(const struct coll_group *g)
 	FUZZ_EQUAL(g->ranks.leaving, !joined, "all ranks have left");
 }
 
+/* It is composed once: at each transmission it says what is known then. */
+static void check_goodbye(const struct coll_group *g)
+{
+	const struct coll_message_head *goodbye = &g->failure.goodbye;
+	const struct coll_failure *f = &g->failure.what;
+	bool failure = g->failure.known && coll_group_last(g) == f->limit;
+	const struct coll_peer *peer;
+	u32 unacked = 0;
+
+	for (peer = g->peers.all; peer; peer = peer->all)
+		unacked += !!peer->goodbye.message.peer;
+	FUZZ_EQUAL(goodbye->unacked, unacked, "goodbyes not acknowledged");
+	if (!g->failure.known && !g->ranks.leaving)
+		return;
+	FUZZ_EQUAL(goodbye->number, coll_group_last(g), "last operation of the goodbye");
+	FUZZ_EQUAL(goodbye->signature.root, failure ? f->rank : g->ranks.local[0].rank,
+		   "rank of the goodbye");
+	FUZZ_EQUAL(goodbye->signature.count, failure ? f->reason : COLL_REASON_LEFT,
+		   "reason of the goodbye");
+	FUZZ_EQUAL(goodbye->expires, coll_group_failed(g), "goodbye that expires");
+}
+
 /* Between two events. */
 static void check_group(const struct coll_group *g)
 {
 	check_ranks(g);
+	check_goodbye(g);
 	check_window(g);
 	check_peers(g);
 }

@@ -198,6 +198,22 @@ static void learns(struct world_member *m, struct sim_known *known, bool lower)
 	}
 }
 
+/* It is composed once: at each transmission it says what is known then. */
+static void check_goodbye(const struct world_member *m)
+{
+	const struct coll_failure_state *f = &m->group.failure;
+	u32 last = coll_group_last(&m->group);
+	bool failure = f->known && last == f->what.limit;
+
+	if (!f->known && !m->group.ranks.leaving)
+		return;
+	if (f->goodbye.number != last || f->goodbye.expires != coll_group_failed(&m->group) ||
+	    f->goodbye.signature.count != (failure ? f->what.reason : COLL_REASON_LEFT) ||
+	    f->goodbye.signature.root != (failure ? f->what.rank : m->group.ranks.local[0].rank))
+		sim_violated(m->world->owner, "host %u: its goodbye names %u from %u, not from %u",
+			     m->index, f->goodbye.signature.root, f->goodbye.number + 1, last + 1);
+}
+
 /**
  * sim_check_failure() - does a host know more of the end of its group?
  * @m: something has happened to it
@@ -210,6 +226,7 @@ void sim_check_failure(struct world_member *m)
 
 	if (m->state != WORLD_JOINED)
 		return;
+	check_goodbye(m);
 	if (known->incarnation != core->incarnation)
 		*known = (struct sim_known){ .incarnation = core->incarnation };
 	if (known->limited && takes_back(&known->failure, &core->failure.what))

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "ack.h"
+
+/**
+ * coll_ack_owe_now() - an acknowledgment is owed at once
+ * @peer: to whom
+ * @now: time in ns
+ *
+ * Yet at most one is sent alone in each delay: a flood of repetitions does not become a
+ * flood of answers.
+ *
+ * Context: group lock held.
+ */
+void coll_ack_owe_now(struct coll_peer *peer, u64 now)
+{
+	u64 earliest = peer->ack.lone_ns + peer->group->timing.ack_delay;
+
+	peer->ack.explicit = true;
+	if (!peer->ack.lone_ns || now >= earliest)
+		peer->ack.now = true;
+	coll_ack_owe(peer, peer->ack.now ? now + peer->group->timing.ack_delay : earliest);
+}
+
+/**
+ * coll_ack_due() - is an acknowledgment to be sent alone now?
+ * @peer: to whom
+ * @now: time in ns
+ *
+ * If "done" has told the other side meanwhile, nothing is owed any more; while it is about
+ * to, the acknowledgment waits.
+ *
+ * Context: group lock held.
+ */
+bool coll_ack_due(struct coll_peer *peer, u64 now)
+{
+	const struct coll_group *g = peer->group;
+
+	if (!peer->ack.owed)
+		return false;
+	if (coll_ack_covered(peer, g->credit.acknowledged)) {
+		coll_ack_settle(peer);
+		return false;
+	}
+	if (coll_ack_expected(peer))
+		peer->ack.due_ns = max(peer->ack.due_ns,
+				       g->credit.cover_ns + g->timing.ack_delay);
+	return peer->ack.due_ns <= now;
+}

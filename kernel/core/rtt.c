@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "deadline.h"
+#include "rtt.h"
+
+/**
+ * coll_rtt_sample() - the other side has answered after this time
+ * @peer: the other side
+ * @rtt_ns: from the only transmission of a message to its acknowledgment
+ *
+ * Context: group lock held.
+ */
+void coll_rtt_sample(struct coll_peer *peer, u64 rtt_ns)
+{
+	const struct coll_timing *t = &peer->group->timing;
+	u32 rtt = (u32)min_t(u64, rtt_ns, NSEC_PER_SEC), off;
+	struct coll_peer_rtt *r = &peer->rtt;
+	u64 rto;
+
+	peer->send.unsampled = 0;
+	if (!r->srtt_ns) {
+		r->srtt_ns = rtt;
+		r->rttvar_ns = rtt / 2;
+	} else {
+		off = rtt > r->srtt_ns ? rtt - r->srtt_ns : r->srtt_ns - rtt;
+		r->rttvar_ns += off / 4 - r->rttvar_ns / 4;
+		r->srtt_ns += rtt / 8 - r->srtt_ns / 8;
+	}
+	rto = (u64)r->srtt_ns + 4ULL * r->rttvar_ns + t->ack_delay + COLL_DEADLINE_GRAIN;
+	r->rto_ns = (u32)clamp(rto, t->rto_floor, t->rto_ceiling);
+}
+
+/**
+ * coll_rtt_back_off() - the time-out was perhaps too short
+ * @peer: the other side
+ * @m: sent again, and received
+ *
+ * A message that was sent again is no sample (Karn). When the path has become longer than
+ * the time-out each message is sent again, and there would never be a sample: so the
+ * time-out stays as it was backed off to for this message until there is a sample, which
+ * counts as the first (RFC 6298, 5.5 to 5.7). A few transmissions that are lost, once the
+ * round-trip time is known, say nothing about it.
+ *
+ * Context: group lock held.
+ */
+void coll_rtt_back_off(struct coll_peer *peer, const struct coll_message *m)
+{
+	struct coll_peer_rtt *r = &peer->rtt;
+
+	if (r->srtt_ns && m->tries == 2 && ++peer->send.unsampled < COLL_RTT_SAMPLE_EVERY)
+		return;
+	/* Others that were under way with it were late for the same reason. */
+	if (!r->srtt_ns && r->backed_off_seq - m->seq - 1 < COLL_PEER_WINDOW)
+		return;
+	r->rto_ns = (u32)coll_rtt_timeout(peer, m);
+	r->srtt_ns = 0;
+	r->backed_off_seq = peer->send.next_seq;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Round-trip time of one connection, and its retransmission time-out (struct
+ * coll_peer_rtt): Jacobson's estimator with Karn's rule, as in RFC 6298.
+ *
+ * Everything here is called under the group's lock.
+ */
+#ifndef COLL_CORE_RTT_H
+#define COLL_CORE_RTT_H
+
+#include "state.h"
+
+/* One of this number of messages is a sample of the round-trip time. */
+#define COLL_RTT_SAMPLE_EVERY	8
+
+/* How long to wait for an acknowledgment of a message after its latest transmission. */
+static inline u64 coll_rtt_timeout(const struct coll_peer *peer, const struct coll_message *m)
+{
+	const struct coll_timing *t = &peer->group->timing;
+	u64 ceiling = peer->conn.incarnation ? t->rto_ceiling : t->rto_unheard;
+
+	if (likely(m->tries <= 1))
+		return peer->rtt.rto_ns;
+	return min((u64)peer->rtt.rto_ns << min_t(u32, m->tries - 1, 16),
+		   max_t(u64, ceiling, peer->rtt.rto_ns));
+}
+
+/* A sample of the round-trip time. */
+void coll_rtt_sample(struct coll_peer *peer, u64 rtt_ns);
+
+/* A message had to be sent again, and was received. */
+void coll_rtt_back_off(struct coll_peer *peer, const struct coll_message *m);
+
+/* A message was received: learn from it, if it says something. */
+static inline void coll_rtt_received(struct coll_peer *peer, const struct coll_message *m, u64 now)
+{
+	if (unlikely(m->tries > 1))
+		coll_rtt_back_off(peer, m);
+	else if (m->tries == 1 &&
+		 (!peer->rtt.srtt_ns || m->seq % COLL_RTT_SAMPLE_EVERY == 0))
+		coll_rtt_sample(peer, now - m->sent_ns);
+}
+
+#endif
