@@ -103,8 +103,6 @@ struct list_head {
 	struct list_head *next, *prev;
 };
 
-#define LIST_HEAD_INIT(name) { &(name), &(name) }
-
 static inline void INIT_LIST_HEAD(struct list_head *l)
 {
 	l->next = l;
@@ -125,12 +123,6 @@ static inline void list_del(struct list_head *entry)
 	entry->next->prev = entry->prev;
 	entry->next = NULL;
 	entry->prev = NULL;
-}
-
-static inline void list_del_init(struct list_head *entry)
-{
-	list_del(entry);
-	INIT_LIST_HEAD(entry);
 }
 
 static inline bool list_empty(const struct list_head *head)

@@ -4,6 +4,9 @@
  * damaged, and say of each what the core reads in it: "formed" and its fields in the
  * words of tshark, separated by tabs, or "malformed".
  */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "seed.h"
 #include "wire.h"
 

@@ -55,10 +55,10 @@ static void real_packets(void)
 			if (op % 2)
 				unit_barrier(&n, i);
 			else
-				unit_post(&n, i, COLLSOCK_ALLREDUCE, COLLSOCK_INT64, COLLSOCK_SUM,
-					  1 + op % 3, COLLSOCK_AUTO, values);
+				unit_allreduce(&n, i, COLLSOCK_INT64, COLLSOCK_SUM, 1 + op % 3,
+					       values);
 		}
-		unit_await_all(&n, op, NSEC_PER_SEC);
+		unit_await_all(&n, NSEC_PER_SEC);
 	}
 	for (i = 0; i < n.count; i++)
 		unit_leave(&n, i);

@@ -334,11 +334,6 @@ static inline int world_post(struct world_member *m, const struct collsock_post 
 	return world_post_rank(m, 0, post, payload, bytes, token);
 }
 
-static inline void world_leave(struct world_member *m)
-{
-	world_leave_rank(m, 0);
-}
-
 /* The machine dies: its state is lost. It may be started again. */
 void world_crash(struct world *w, struct world_host *h);
 void world_start(struct world_host *h);

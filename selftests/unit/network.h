@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Hosts of one group in the simulator's world (../sim/world.h), for a test that
- * determines the order of events itself.
+ * The ranks of one group in the simulator's world (../sim/world.h), one or several
+ * on a host, for a test that determines the order of events itself. Calls name a
+ * rank where the rank acts, and a host where its core or its link is meant; with
+ * one rank on each host the numbers are the same.
  */
 #ifndef UNIT_NETWORK_H
 #define UNIT_NETWORK_H
 
-#include <stdlib.h>
-
 #include "../sim/world.h"
-#include "reduce.h"
 
-#ifndef UNIT_MAX_OPS
-#define UNIT_MAX_OPS	4096
-#endif
+/* Posts of a rank, until they are forgotten */
+#define UNIT_MAX_POSTS	4096
 
 /* What became of one post. */
 struct unit_completion {
@@ -21,201 +19,146 @@ struct unit_completion {
 	u32	error;
 	u32	failed_rank;
 	u32	bytes;
-	u32	order;
+	u32	rank;
+	u32	order;		/* among those of its rank */
 	u64	at;
 	u64	posted;
-	u8	result[COLLSOCK_DEFAULT_SEGMENT] __aligned(8);
+	u8	*result;
 };
 
-struct unit_host {
-	struct world_member	*member;
+struct unit_rank {
+	struct world_member	*member;	/* from its join on */
+	int			local;
 	struct unit_completion	*ops;
 	u32			posted;
 	u32			completed;
-	bool			cut;
 };
 
 struct unit_network {
 	struct world		world;
 	struct world_group	group;
-	struct unit_host	*hosts;
-	struct collsock_join	join;
-	u32			count;
+	struct collsock_join	join;	/* a test may change it before the first rank joins */
+	struct unit_rank	*ranks;
+	u32			*host_of_rank;
+	bool			*cut;	/* by host */
+	u32			count;	/* of ranks */
+	u32			hosts;
 	bool			made;
 	/* a test inspects or changes a packet; true drops it */
 	bool			(*tap)(struct unit_network *n, struct world_packet *p);
 };
 
-static inline struct unit_network *unit_network_of(struct world *w)
+/* One rank on each host. */
+void unit_network_init(struct unit_network *n, u32 hosts, u64 seed);
+
+/* @host_of_rank: hosts in the order of their lowest ranks. */
+void unit_network_place(struct unit_network *n, const u32 *host_of_rank, u32 ranks, u64 seed);
+
+/* Of one that is all zero it frees nothing. */
+void unit_network_free(struct unit_network *n);
+
+/* ---- hosts ---- */
+
+static inline struct world_member *unit_member(const struct unit_network *n, u32 host)
 {
-	return container_of(w, struct unit_network, world);
+	return &n->group.members[host];
 }
 
-/* ---- what the world tells ---- */
-
-static void unit_complete(struct world_member *m, void *token, const void *result,
-			  u32 bytes, u32 error, u32 failed_rank)
+static inline struct coll_group *unit_group(const struct unit_network *n, u32 host)
 {
-	struct unit_network *n = unit_network_of(m->world);
-	struct unit_completion *c = token;
-
-	if (c->done) {
-		fprintf(stderr, "# host %u: operation completed twice\n", m->index);
-		abort();
-	}
-	c->done = true;
-	c->error = error;
-	c->failed_rank = failed_rank;
-	c->bytes = bytes;
-	c->order = n->hosts[m->index].completed++;
-	c->at = n->world.now;
-	if (bytes)
-		memcpy(c->result, result, bytes);
+	return &unit_member(n, host)->group;
 }
 
-static bool unit_tap(struct world *w, struct world_packet *p)
+static inline bool unit_joined(const struct unit_network *n, u32 host)
 {
-	struct unit_network *n = unit_network_of(w);
-
-	if (n->tap && n->tap(n, p))
-		return true;
-	return n->hosts[p->from].cut || n->hosts[p->to].cut;
+	return n->made && unit_member(n, host)->state == WORLD_JOINED;
 }
 
-static const struct world_user unit_user = {
-	.complete	= unit_complete,
-	.tap		= unit_tap,
-};
-
-/* ---- the network ---- */
-
-static inline void unit_network_init(struct unit_network *n, u32 hosts, u64 seed)
+static inline bool unit_timewait(const struct unit_network *n, u32 host)
 {
-	memset(n, 0, sizeof(*n));
-	world_init(&n->world, hosts, seed, &unit_user);
-	n->world.link.kind = WORLD_UNIFORM;
-	n->world.link.spread_ns = n->world.link.delay_ns / 4;
-	n->hosts = calloc(hosts, sizeof(*n->hosts));
-	n->count = hosts;
-	n->join.size = sizeof(n->join);
-	n->join.id = 7;
-	n->join.nonce = seed;
-	memcpy(n->join.key, "sixteen byte key", 16);
-	n->join.hosts = hosts;
-	n->join.ranks = hosts;
+	return n->made && unit_member(n, host)->state == WORLD_TIMEWAIT;
 }
 
-/* The first host to join determines the request of all, and @timing. */
-static inline int unit_join_host(struct unit_network *n, u32 i, const struct coll_timing *timing)
+/* The connection of a host to another one, or NULL. */
+struct coll_peer *unit_peer(const struct unit_network *n, u32 host, u32 other);
+
+/* Nothing goes in or out any more. */
+void unit_cut(struct unit_network *n, u32 host);
+
+/* ---- ranks ---- */
+
+/*
+ * The first one to join determines the request of all, and @timing, by default the
+ * core's. Its number on its host, or errno.
+ */
+int unit_join(struct unit_network *n, u32 rank, const struct coll_timing *timing);
+
+/* 0, or -EINVAL if any of them could not. */
+int unit_join_all(struct unit_network *n, const struct coll_timing *timing);
+
+void unit_leave(struct unit_network *n, u32 rank);
+
+/* ---- posts ---- */
+
+/* With u64 as elements, which reductions sum. */
+struct collsock_post unit_post_of(u8 operation, u8 algorithm, u32 root, u32 count);
+
+/* @payload: the contribution of the rank, if it has one. */
+int unit_post(struct unit_network *n, u32 rank, const struct collsock_post *post,
+	      const void *payload);
+
+/* One element, if the operation has any. */
+int unit_post_value(struct unit_network *n, u32 rank, u8 operation, u8 algorithm, u32 root,
+		    u64 value);
+
+static inline int unit_barrier_by(struct unit_network *n, u32 rank, u8 algorithm)
 {
-	if (!n->made && world_group_init(&n->world, &n->group, &n->join, timing, NULL))
-		return -EINVAL;
-	n->made = true;
-	n->hosts[i].member = &n->group.members[i];
-	n->hosts[i].ops = calloc(UNIT_MAX_OPS, sizeof(*n->hosts[i].ops));
-	return world_join(n->hosts[i].member);
+	return unit_post_value(n, rank, COLLSOCK_BARRIER, algorithm, 0, 0);
 }
 
-static inline int unit_join_all(struct unit_network *n, const struct coll_timing *timing)
+static inline int unit_barrier(struct unit_network *n, u32 rank)
 {
-	int err = 0;
-	u32 i;
-
-	for (i = 0; !err && i < n->count; i++)
-		err = unit_join_host(n, i, timing);
-	return err;
+	return unit_barrier_by(n, rank, COLLSOCK_AUTO);
 }
 
-static inline void unit_network_free(struct unit_network *n)
+static inline int unit_reduce(struct unit_network *n, u32 rank, u32 root, u64 value)
 {
-	u32 i;
-
-	if (n->made)
-		world_group_free(&n->group);
-	world_free(&n->world);
-	for (i = 0; i < n->count; i++)
-		free(n->hosts[i].ops);
-	free(n->hosts);
-	memset(n, 0, sizeof(*n));
+	return unit_post_value(n, rank, COLLSOCK_REDUCE, COLLSOCK_AUTO, root, value);
 }
+
+static inline int unit_broadcast(struct unit_network *n, u32 rank, u32 root, u64 value)
+{
+	return unit_post_value(n, rank, COLLSOCK_BROADCAST, COLLSOCK_AUTO, root, value);
+}
+
+int unit_allreduce(struct unit_network *n, u32 rank, u8 type, u8 op, u32 count,
+		   const void *payload);
+
+/* The latest post of a rank, which has posted. */
+static inline struct unit_completion *unit_last(const struct unit_network *n, u32 rank)
+{
+	return &n->ranks[rank].ops[n->ranks[rank].posted - 1];
+}
+
+/* The result of unit_post_value(), 0 if there is none. */
+u64 unit_value(const struct unit_completion *c);
+
+/* As if it had posted nothing so far. */
+void unit_forget(struct unit_network *n, u32 rank);
+
+/* ---- time ---- */
 
 static inline u64 unit_random(struct unit_network *n)
 {
 	return world_random(&n->world.random);
 }
 
-static inline bool unit_joined(const struct unit_network *n, u32 host)
-{
-	return n->hosts[host].member && n->hosts[host].member->state == WORLD_JOINED;
-}
+void unit_run(struct unit_network *n, u64 ns);
 
-static inline bool unit_timewait(const struct unit_network *n, u32 host)
-{
-	return n->hosts[host].member && n->hosts[host].member->state == WORLD_TIMEWAIT;
-}
+/* Run until this post of a rank has completed, or @ns have passed. */
+bool unit_await(struct unit_network *n, u32 rank, u32 op, u64 ns);
 
-/* Nothing goes in or out any more. */
-static inline void unit_cut(struct unit_network *n, u32 host)
-{
-	n->hosts[host].cut = true;
-	n->world.hosts[host].deaf_ns = COLL_NEVER;
-}
-
-static inline int unit_post(struct unit_network *n, u32 host, u8 operation, u8 type,
-			    u8 op, u32 count, u8 algorithm, const void *payload)
-{
-	struct collsock_post post = {
-		.size = sizeof(post), .operation = operation, .type = type, .op = op,
-		.algorithm = algorithm, .count = count,
-	};
-	struct unit_host *h = &n->hosts[host];
-	int err;
-
-	h->ops[h->posted].posted = n->world.now;
-	err = world_post(h->member, &post, payload, count * coll_type_bytes(type),
-			 &h->ops[h->posted]);
-	if (!err)
-		h->posted++;
-	return err;
-}
-
-static inline int unit_barrier(struct unit_network *n, u32 host)
-{
-	return unit_post(n, host, COLLSOCK_BARRIER, 0, 0, 0, COLLSOCK_AUTO, NULL);
-}
-
-static inline void unit_leave(struct unit_network *n, u32 host)
-{
-	world_leave(n->hosts[host].member);
-}
-
-static inline void unit_run(struct unit_network *n, u64 ns)
-{
-	u64 until = n->world.now + ns;
-
-	while (world_step(&n->world, until))
-		;
-}
-
-/* Run until host's operation has completed or @ns have passed. */
-static inline bool unit_await(struct unit_network *n, u32 host, u32 op, u64 ns)
-{
-	u64 until = n->world.now + ns;
-
-	while (!n->hosts[host].ops[op].done)
-		if (!world_step(&n->world, until))
-			return false;
-	return true;
-}
-
-static inline bool unit_await_all(struct unit_network *n, u32 op, u64 ns)
-{
-	u32 i;
-
-	for (i = 0; i < n->count; i++)
-		if (unit_joined(n, i) && !unit_await(n, i, op, ns))
-			return false;
-	return true;
-}
+/* Run until the latest posts of all ranks have completed, or @ns have passed. */
+bool unit_await_all(struct unit_network *n, u64 ns);
 
 #endif

@@ -8,6 +8,8 @@
  */
 #include "kselftest_harness.h"
 
+#include "seed.h"
+#include "shapes.h"
 #include "symbolic.h"
 
 #define PROOF_HOSTS	1024

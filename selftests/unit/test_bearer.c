@@ -136,14 +136,13 @@ TEST_F(bearer, a_group_works_over_it)
 	for (host = 0; host < HOSTS; host++) {
 		for (i = 0; i < count; i++)
 			values[i] = (u64)i << 8 * host;
-		ASSERT_EQ(0, unit_post(n, host, COLLSOCK_ALLREDUCE, COLLSOCK_UINT64, COLLSOCK_SUM,
-				       count, COLLSOCK_AUTO, values));
+		ASSERT_EQ(0, unit_allreduce(n, host, COLLSOCK_UINT64, COLLSOCK_SUM, count, values));
 	}
-	ASSERT_TRUE(unit_await_all(n, 0, MINUTE));
+	ASSERT_TRUE(unit_await_all(n, MINUTE));
 	for (host = 0; host < HOSTS; host++) {
-		EXPECT_EQ(0, n->hosts[host].ops[0].error);
-		ASSERT_EQ(sizeof(values), n->hosts[host].ops[0].bytes);
-		memcpy(values, n->hosts[host].ops[0].result, sizeof(values));
+		EXPECT_EQ(0, n->ranks[host].ops[0].error);
+		ASSERT_EQ(sizeof(values), n->ranks[host].ops[0].bytes);
+		memcpy(values, n->ranks[host].ops[0].result, sizeof(values));
 		for (i = 0; i < count; i++)
 			ASSERT_EQ(i * 0x01010101ULL, values[i]);
 	}
@@ -178,9 +177,9 @@ TEST_F(bearer, a_packet_from_the_address_of_another_member_is_not_received)
 	EXPECT_FALSE(unit_await(n, 0, 0, 100 * NSEC_PER_MSEC));
 	EXPECT_LT(0, tapped);
 	EXPECT_EQ(tapped, n->world.forged);
-	EXPECT_EQ(0, n->hosts[0].member->group.stats.stale);
+	EXPECT_EQ(0, unit_group(n, 0)->stats.stale);
 	n->tap = NULL;
-	EXPECT_TRUE(unit_await_all(n, 0, MINUTE));
+	EXPECT_TRUE(unit_await_all(n, MINUTE));
 }
 
 static struct world_packet *kept;
@@ -214,7 +213,7 @@ TEST_F(bearer, an_answer_from_time_wait_goes_where_the_packet_came_from)
 	ASSERT_EQ(0, join_all(n, self->members));
 	for (host = 0; host < HOSTS; host++)
 		ASSERT_EQ(0, unit_barrier(n, host));
-	ASSERT_TRUE(unit_await_all(n, 0, MINUTE));
+	ASSERT_TRUE(unit_await_all(n, MINUTE));
 	for (host = 0; host < HOSTS; host++)
 		unit_leave(n, host);
 	unit_run(n, 200 * NSEC_PER_MSEC);

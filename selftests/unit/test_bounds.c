@@ -4,31 +4,9 @@
  * member makes it keep, what it sends to an address from which no member was
  * heard.
  */
-#include "kselftest_harness.h"
-#include "network.h"
+#include "net_fixture.h"
 
 #define SECOND	((u64)NSEC_PER_SEC)
-
-FIXTURE(net)
-{
-	struct unit_network n;
-};
-
-FIXTURE_SETUP(net)
-{
-}
-
-FIXTURE_TEARDOWN(net)
-{
-	if (self->n.hosts)
-		unit_network_free(&self->n);
-	EXPECT_EQ(0, world_memory);
-}
-
-static struct coll_group *group_of(struct unit_network *n, u32 host)
-{
-	return &n->hosts[host].member->group;
-}
 
 /* The limit of a namespace uses what groups report. */
 TEST_F(net, a_group_says_how_much_memory_it_has_reserved)
@@ -41,8 +19,8 @@ TEST_F(net, a_group_says_how_much_memory_it_has_reserved)
 		self->n.join.window = 1 + 7 * k;
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		for (i = 0; i < sizes[k]; i++)
-			EXPECT_EQ(world_reserved(self->n.hosts[i].member),
-				  group_of(&self->n, i)->memory.bytes);
+			EXPECT_EQ(world_reserved(unit_member(&self->n, i)),
+				  unit_group(&self->n, i)->memory.bytes);
 		unit_network_free(&self->n);
 	}
 }
@@ -79,14 +57,14 @@ TEST_F(net, of_a_million_operations_ahead_as_many_as_the_window_are_kept)
 	/* Host 0 has posted what it may; from now on others write in its name. */
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	unit_run(&self->n, SECOND / 10);
-	stats = &group_of(&self->n, 1)->stats;
+	stats = &unit_group(&self->n, 1)->stats;
 	ASSERT_EQ(1, stats->early);
 	memory = world_memory;
 	sent = self->n.world.sent;
 	for (i = 1; i <= million; i++) {
 		body.operation = i;
 		body.seq = 1 + i;
-		send_message(&self->n, &group_of(&self->n, 0)->peers.all->conn.tx, 0, 1, &body);
+		send_message(&self->n, &unit_group(&self->n, 0)->peers.all->conn.tx, 0, 1, &body);
 		unit_run(&self->n, 20 * NSEC_PER_USEC);
 	}
 	unit_run(&self->n, SECOND / 10);
@@ -113,8 +91,8 @@ static void begin_without_2(struct __test_metadata *_metadata, struct unit_netwo
 	unit_network_init(n, 3, nonce);
 	n->tap = count_bytes_to_2;
 	bytes_to_2 = 0;
-	ASSERT_EQ(0, unit_join_host(n, 0, NULL));
-	ASSERT_EQ(0, unit_join_host(n, 1, NULL));
+	ASSERT_EQ(0, unit_join(n, 0, NULL));
+	ASSERT_EQ(0, unit_join(n, 1, NULL));
 	ASSERT_EQ(0, unit_barrier(n, 0));
 	ASSERT_EQ(0, unit_barrier(n, 1));
 }
@@ -159,7 +137,7 @@ static void keep_an_earlier_instance(struct __test_metadata *_metadata, struct u
 	ASSERT_EQ(0, unit_join_all(n, NULL));
 	for (i = 0; i < 3; i++)
 		ASSERT_EQ(0, unit_barrier(n, i));
-	ASSERT_TRUE(unit_await_all(n, 0, SECOND));
+	ASSERT_TRUE(unit_await_all(n, SECOND));
 	unit_run(n, SECOND);
 	unit_network_free(n);
 	ASSERT_EQ(ARRAY_SIZE(seen), seen_count);
@@ -231,17 +209,17 @@ TEST_F(net, replays_bring_one_acknowledgment_in_each_delay)
 	for (i = 0; i < 200; i++) {
 		ASSERT_EQ(0, unit_barrier(&self->n, 0));
 		ASSERT_EQ(0, unit_barrier(&self->n, 1));
-		ASSERT_TRUE(unit_await_all(&self->n, i, SECOND));
+		ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	}
 	unit_run(&self->n, SECOND / 10);
-	acks = self->n.hosts[0].member->group.stats.lone_acks;
+	acks = unit_group(&self->n, 0)->stats.lone_acks;
 	for (i = 0; i < 1000; i++) {
 		send_copy(&self->n, early_packet, 0, -1);
 		unit_run(&self->n, 1000);
 	}
 	free(early_packet);
 	/* All within a millisecond, which is less than the delay */
-	EXPECT_GE(acks + 2, self->n.hosts[0].member->group.stats.lone_acks);
+	EXPECT_GE(acks + 2, unit_group(&self->n, 0)->stats.lone_acks);
 }
 
 static bool reflect(struct unit_network *n, struct world_packet *p)
@@ -280,7 +258,7 @@ TEST_F(net, a_thousand_early_packets_are_answered_once)
 	unit_network_init(&self->n, 3, 1);
 	self->n.tap = count_bytes_to_2;
 	bytes_to_2 = 0;
-	ASSERT_EQ(0, unit_join_host(&self->n, 0, NULL));
+	ASSERT_EQ(0, unit_join(&self->n, 0, NULL));
 	body.signature.operation = COLLSOCK_BARRIER;
 	body.signature.algorithm = COLLSOCK_DISSEMINATION;
 	prefix.tag = self->n.group.secret.tag;
@@ -295,7 +273,7 @@ TEST_F(net, a_thousand_early_packets_are_answered_once)
 	}
 	free(p);
 	EXPECT_EQ(0, bytes_to_2);
-	ASSERT_EQ(0, unit_join_host(&self->n, 1, NULL));
+	ASSERT_EQ(0, unit_join(&self->n, 1, NULL));
 	unit_run(&self->n, 20 * SECOND);
 	EXPECT_LT(0, bytes_to_2);
 	EXPECT_GT(3 * COLL_WIRE_MAX, bytes_to_2);

@@ -1,75 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reductions and broadcasts: a rank that takes no result does not wait, one
+ * Reductions and broadcasts: a rank that receives no result does not wait, one
  * that does not contribute is not waited for (Documentation/reductions.md).
  */
-#include "kselftest_harness.h"
-#include "network.h"
+#include "net_fixture.h"
 #include "seed.h"
 
 #define SECOND	((u64)NSEC_PER_SEC)
 #define MS	((u64)NSEC_PER_MSEC)
-
-FIXTURE(net)
-{
-	struct unit_network n;
-};
-
-FIXTURE_SETUP(net)
-{
-}
-
-FIXTURE_TEARDOWN(net)
-{
-	if (self->n.hosts)
-		unit_network_free(&self->n);
-	EXPECT_EQ(0, world_memory);
-}
-
-static struct coll_group *group_of(struct unit_network *n, u32 host)
-{
-	return &n->hosts[host].member->group;
-}
-
-static struct unit_completion *last_of(struct unit_network *n, u32 host)
-{
-	return &n->hosts[host].ops[n->hosts[host].posted - 1];
-}
-
-static int post_root(struct unit_network *n, u32 host, u8 operation, u8 algorithm, u32 root,
-		     u64 value)
-{
-	struct collsock_post post = {
-		.size = sizeof(post), .operation = operation, .type = COLLSOCK_UINT64,
-		.op = operation == COLLSOCK_REDUCE ? COLLSOCK_SUM : COLLSOCK_NOP,
-		.algorithm = algorithm, .root = root, .count = 1,
-	};
-	bool brings = operation == COLLSOCK_REDUCE || host == root;
-	struct unit_host *h = &n->hosts[host];
-	int err = world_post(h->member, &post, &value, brings ? 8 : 0, &h->ops[h->posted]);
-
-	if (!err)
-		h->posted++;
-	return err;
-}
-
-static int reduce(struct unit_network *n, u32 host, u32 root, u64 value)
-{
-	return post_root(n, host, COLLSOCK_REDUCE, COLLSOCK_AUTO, root, value);
-}
-
-static int broadcast(struct unit_network *n, u32 host, u32 root, u64 value)
-{
-	return post_root(n, host, COLLSOCK_BROADCAST, COLLSOCK_AUTO, root, value);
-}
-
-static u64 result_of(const struct unit_completion *c)
-{
-	u64 value;
-
-	memcpy(&value, c->result, sizeof(value));
-	return value;
-}
 
 static void begin(struct __test_metadata *_metadata, struct unit_network *n, u32 hosts)
 {
@@ -88,16 +26,17 @@ static void check_reduce(struct __test_metadata *_metadata, struct unit_network 
 
 	for (i = 0; i < n->count; i++) {
 		host = (i + root + 1) % n->count;
-		ASSERT_EQ(0, post_root(n, host, COLLSOCK_REDUCE, algorithm, root, host * 7 + 1));
+		ASSERT_EQ(0, unit_post_value(n, host, COLLSOCK_REDUCE, algorithm, root,
+					     host * 7 + 1));
 		sum += host * 7 + 1;
 		/* The root posts last: no rank has waited for it. */
-		ASSERT_EQ(host != root || n->count == 1, last_of(n, host)->done);
-		ASSERT_EQ(n->count == 1 ? 8 : 0, last_of(n, host)->bytes);
+		ASSERT_EQ(host != root || n->count == 1, unit_last(n, host)->done);
+		ASSERT_EQ(n->count == 1 ? 8 : 0, unit_last(n, host)->bytes);
 	}
-	ASSERT_TRUE(unit_await(n, root, n->hosts[root].posted - 1, SECOND));
-	ASSERT_EQ(0, last_of(n, root)->error);
-	ASSERT_EQ(8, last_of(n, root)->bytes);
-	ASSERT_EQ(sum, result_of(last_of(n, root)));
+	ASSERT_TRUE(unit_await(n, root, n->ranks[root].posted - 1, SECOND));
+	ASSERT_EQ(0, unit_last(n, root)->error);
+	ASSERT_EQ(8, unit_last(n, root)->bytes);
+	ASSERT_EQ(sum, unit_value(unit_last(n, root)));
 }
 
 static void check_broadcast(struct __test_metadata *_metadata, struct unit_network *n, u32 root,
@@ -106,17 +45,17 @@ static void check_broadcast(struct __test_metadata *_metadata, struct unit_netwo
 	u64 value = unit_random(n);
 	u32 i;
 
-	ASSERT_EQ(0, post_root(n, root, COLLSOCK_BROADCAST, algorithm, root, value));
-	ASSERT_TRUE(last_of(n, root)->done);
-	ASSERT_EQ(0, last_of(n, root)->bytes);
+	ASSERT_EQ(0, unit_post_value(n, root, COLLSOCK_BROADCAST, algorithm, root, value));
+	ASSERT_TRUE(unit_last(n, root)->done);
+	ASSERT_EQ(0, unit_last(n, root)->bytes);
 	for (i = 0; i < n->count; i++)
 		if (i != root)
-			ASSERT_EQ(0, post_root(n, i, COLLSOCK_BROADCAST, algorithm, root, 0));
+			ASSERT_EQ(0, unit_post_value(n, i, COLLSOCK_BROADCAST, algorithm, root, 0));
 	for (i = 0; i < n->count; i++) {
-		ASSERT_TRUE(unit_await(n, i, n->hosts[i].posted - 1, SECOND));
-		ASSERT_EQ(0, last_of(n, i)->error);
+		ASSERT_TRUE(unit_await(n, i, n->ranks[i].posted - 1, SECOND));
+		ASSERT_EQ(0, unit_last(n, i)->error);
 		if (i != root)
-			ASSERT_EQ(value, result_of(last_of(n, i)));
+			ASSERT_EQ(value, unit_value(unit_last(n, i)));
 	}
 }
 
@@ -145,16 +84,16 @@ TEST_F(net, a_broadcast_passes_hosts_whose_ranks_compute)
 	u32 i;
 
 	begin(_metadata, &self->n, 8);
-	ASSERT_EQ(0, broadcast(&self->n, 0, 0, 42));
+	ASSERT_EQ(0, unit_broadcast(&self->n, 0, 0, 42));
 	/* 7 is a child of 6, and 6 of 4. */
-	ASSERT_EQ(0, broadcast(&self->n, 7, 0, 0));
+	ASSERT_EQ(0, unit_broadcast(&self->n, 7, 0, 0));
 	ASSERT_TRUE(unit_await(&self->n, 7, 0, SECOND));
-	EXPECT_EQ(42, result_of(last_of(&self->n, 7)));
+	EXPECT_EQ(42, unit_value(unit_last(&self->n, 7)));
 	unit_run(&self->n, 3600 * SECOND);
 	for (i = 1; i < 7; i++) {
-		ASSERT_EQ(0, broadcast(&self->n, i, 0, 0));
-		ASSERT_TRUE(last_of(&self->n, i)->done);
-		EXPECT_EQ(42, result_of(last_of(&self->n, i)));
+		ASSERT_EQ(0, unit_broadcast(&self->n, i, 0, 0));
+		ASSERT_TRUE(unit_last(&self->n, i)->done);
+		EXPECT_EQ(42, unit_value(unit_last(&self->n, i)));
 	}
 }
 
@@ -162,16 +101,16 @@ TEST_F(net, a_host_folds_and_forwards_when_its_rank_has_closed)
 {
 	begin(_metadata, &self->n, 4);
 	/* 3 is a child of 2, which has left before 3 joins. */
-	ASSERT_EQ(0, reduce(&self->n, 2, 0, 2));
-	ASSERT_EQ(0, reduce(&self->n, 0, 0, 10));
+	ASSERT_EQ(0, unit_reduce(&self->n, 2, 0, 2));
+	ASSERT_EQ(0, unit_reduce(&self->n, 0, 0, 10));
 	unit_leave(&self->n, 2);
 	unit_run(&self->n, 100 * SECOND);
 	EXPECT_TRUE(unit_joined(&self->n, 2));
-	EXPECT_FALSE(last_of(&self->n, 0)->done);
-	ASSERT_EQ(0, reduce(&self->n, 1, 0, 1));
-	ASSERT_EQ(0, reduce(&self->n, 3, 0, 3));
+	EXPECT_FALSE(unit_last(&self->n, 0)->done);
+	ASSERT_EQ(0, unit_reduce(&self->n, 1, 0, 1));
+	ASSERT_EQ(0, unit_reduce(&self->n, 3, 0, 3));
 	ASSERT_TRUE(unit_await(&self->n, 0, 0, SECOND));
-	EXPECT_EQ(16, result_of(last_of(&self->n, 0)));
+	EXPECT_EQ(16, unit_value(unit_last(&self->n, 0)));
 	unit_run(&self->n, SECOND);
 	EXPECT_TRUE(unit_timewait(&self->n, 2));
 }
@@ -184,15 +123,15 @@ TEST_F(net, several_reductions_overlap_and_end_in_any_order)
 	/* Host 5 is late with all of them; its ancestors cannot end either. */
 	for (root = 0; root < 6; root++)
 		for (i = 0; i < 5; i++)
-			ASSERT_EQ(0, reduce(&self->n, i, root, 1ULL << (8 * i)));
+			ASSERT_EQ(0, unit_reduce(&self->n, i, root, 1ULL << (8 * i)));
 	unit_run(&self->n, 10 * SECOND);
 	for (root = 0; root < 5; root++)
-		EXPECT_FALSE(self->n.hosts[root].ops[root].done);
+		EXPECT_FALSE(self->n.ranks[root].ops[root].done);
 	for (root = 0; root < 6; root++)
-		ASSERT_EQ(0, reduce(&self->n, 5, root, 1ULL << 40));
+		ASSERT_EQ(0, unit_reduce(&self->n, 5, root, 1ULL << 40));
 	for (root = 0; root < 6; root++) {
 		ASSERT_TRUE(unit_await(&self->n, root, root, SECOND));
-		EXPECT_EQ(0x10101010101ULL, result_of(&self->n.hosts[root].ops[root]));
+		EXPECT_EQ(0x10101010101ULL, unit_value(&self->n.ranks[root].ops[root]));
 	}
 }
 
@@ -200,12 +139,11 @@ TEST_F(net, several_reductions_overlap_and_end_in_any_order)
 static void contribute(struct __test_metadata *_metadata, struct unit_network *n, u32 host,
 		       u32 amount)
 {
-	struct coll_group *g = group_of(n, host);
+	struct coll_group *g = unit_group(n, host);
 
-	while (g->window.next < amount && !reduce(n, host, 0, g->window.next)) {
-		ASSERT_TRUE(last_of(n, host)->done);
-		memset(last_of(n, host), 0, sizeof(*last_of(n, host)));
-		n->hosts[host].posted = 0;
+	while (g->window.next < amount && !unit_reduce(n, host, 0, g->window.next)) {
+		ASSERT_TRUE(unit_last(n, host)->done);
+		unit_forget(n, host);
 	}
 }
 
@@ -220,20 +158,19 @@ TEST_F(net, ranks_that_only_contribute_never_wait_and_leave_no_memory)
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	memory = world_memory;
 	for (number = 0; number < amount; number++) {
-		self->n.hosts[0].posted = 0;
-		root = &self->n.hosts[0].ops[0];
-		memset(root, 0, sizeof(*root));
-		ASSERT_EQ(0, reduce(&self->n, 0, 0, number));
+		unit_forget(&self->n, 0);
+		ASSERT_EQ(0, unit_reduce(&self->n, 0, 0, number));
+		root = unit_last(&self->n, 0);
 		do {
 			for (host = 1; host < 4; host++)
 				contribute(_metadata, &self->n, host, amount);
 		} while (!root->done && world_step(&self->n.world, COLL_NEVER - 1));
 		ASSERT_EQ(0, root->error);
-		ASSERT_EQ(4ULL * number, result_of(root));
+		ASSERT_EQ(4ULL * number, unit_value(root));
 	}
 	EXPECT_EQ(memory, world_memory);
 	for (host = 0; host < 4; host++)
-		EXPECT_EQ(0, group_of(&self->n, host)->stats.invalid);
+		EXPECT_EQ(0, unit_group(&self->n, host)->stats.invalid);
 }
 
 /* ---- failure ---- */
@@ -245,66 +182,65 @@ TEST_F(net, who_was_answered_learns_of_the_failure_with_its_next_completion)
 	begin(_metadata, &self->n, 4);
 	for (i = 0; i < 4; i++)
 		ASSERT_EQ(0, unit_barrier(&self->n, i));
-	ASSERT_TRUE(unit_await_all(&self->n, 0, SECOND));
-	world_crash(&self->n.world, self->n.hosts[3].member->host);
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+	world_crash(&self->n.world, unit_member(&self->n, 3)->host);
 	/* 2 waits for 3 on behalf of the root, though its rank has its answer. */
-	ASSERT_EQ(0, reduce(&self->n, 2, 0, 2));
-	EXPECT_TRUE(last_of(&self->n, 2)->done);
-	EXPECT_EQ(0, last_of(&self->n, 2)->error);
+	ASSERT_EQ(0, unit_reduce(&self->n, 2, 0, 2));
+	EXPECT_TRUE(unit_last(&self->n, 2)->done);
+	EXPECT_EQ(0, unit_last(&self->n, 2)->error);
 	unit_run(&self->n, 20 * SECOND);
-	ASSERT_EQ(0, reduce(&self->n, 2, 0, 2));
-	EXPECT_TRUE(last_of(&self->n, 2)->done);
-	EXPECT_EQ(ETIMEDOUT, last_of(&self->n, 2)->error);
-	EXPECT_EQ(3, last_of(&self->n, 2)->failed_rank);
+	ASSERT_EQ(0, unit_reduce(&self->n, 2, 0, 2));
+	EXPECT_TRUE(unit_last(&self->n, 2)->done);
+	EXPECT_EQ(ETIMEDOUT, unit_last(&self->n, 2)->error);
+	EXPECT_EQ(3, unit_last(&self->n, 2)->failed_rank);
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	ASSERT_TRUE(unit_await(&self->n, 0, 1, SECOND));
-	EXPECT_EQ(3, last_of(&self->n, 0)->failed_rank);
+	EXPECT_EQ(3, unit_last(&self->n, 0)->failed_rank);
 }
 
 TEST_F(net, two_ranks_that_both_wait_as_root_find_out)
 {
 	begin(_metadata, &self->n, 2);
-	ASSERT_EQ(0, reduce(&self->n, 0, 0, 1));
-	ASSERT_EQ(0, reduce(&self->n, 1, 1, 1));
+	ASSERT_EQ(0, unit_reduce(&self->n, 0, 0, 1));
+	ASSERT_EQ(0, unit_reduce(&self->n, 1, 1, 1));
 	ASSERT_TRUE(unit_await(&self->n, 0, 0, 20 * SECOND));
 	ASSERT_TRUE(unit_await(&self->n, 1, 0, 20 * SECOND));
-	EXPECT_EQ(EPROTO, last_of(&self->n, 0)->error);
-	EXPECT_EQ(EPROTO, last_of(&self->n, 1)->error);
+	EXPECT_EQ(EPROTO, unit_last(&self->n, 0)->error);
+	EXPECT_EQ(EPROTO, unit_last(&self->n, 1)->error);
 }
 
 /* The message that was forwarded early is in a queue when the post comes too late. */
 TEST_F(net, what_was_passed_on_early_survives_that_the_group_fails_before_the_post)
 {
 	begin(_metadata, &self->n, 4);
-	ASSERT_EQ(0, broadcast(&self->n, 0, 0, 5));
+	ASSERT_EQ(0, unit_broadcast(&self->n, 0, 0, 5));
 	unit_cut(&self->n, 3);
 	unit_run(&self->n, 10 * MS);
-	ASSERT_EQ(COLL_OP_EARLY, group_of(&self->n, 2)->window.slots[0].state);
-	ASSERT_EQ(1, group_of(&self->n, 2)->window.slots[0].head.unacked);
+	ASSERT_EQ(COLL_OP_EARLY, unit_group(&self->n, 2)->window.slots[0].state);
+	ASSERT_EQ(1, unit_group(&self->n, 2)->window.slots[0].head.unacked);
 	/* A rank leaves before this operation. */
 	unit_leave(&self->n, 1);
 	unit_run(&self->n, 10 * MS);
-	ASSERT_EQ(0, broadcast(&self->n, 2, 0, 0));
+	ASSERT_EQ(0, unit_broadcast(&self->n, 2, 0, 0));
 	ASSERT_TRUE(unit_await(&self->n, 2, 0, SECOND));
-	EXPECT_EQ(ECONNRESET, last_of(&self->n, 2)->error);
+	EXPECT_EQ(ECONNRESET, unit_last(&self->n, 2)->error);
 	unit_run(&self->n, 1000 * SECOND);
-	EXPECT_EQ(0, group_of(&self->n, 2)->window.slots[0].head.unacked);
+	EXPECT_EQ(0, unit_group(&self->n, 2)->window.slots[0].head.unacked);
 }
 
 TEST_F(net, an_operation_that_is_over_is_not_taken_for_another)
 {
 	begin(_metadata, &self->n, 4);
 	/* 2, a child of the root, has finished it when 1 comes with another operation. */
-	ASSERT_EQ(0, reduce(&self->n, 3, 0, 1));
-	ASSERT_EQ(0, reduce(&self->n, 2, 0, 1));
+	ASSERT_EQ(0, unit_reduce(&self->n, 3, 0, 1));
+	ASSERT_EQ(0, unit_reduce(&self->n, 2, 0, 1));
 	unit_run(&self->n, SECOND);
-	ASSERT_EQ(1, group_of(&self->n, 2)->window.oldest);
+	ASSERT_EQ(1, unit_group(&self->n, 2)->window.oldest);
 	/* It sends to 2 first; no probe is needed. */
-	ASSERT_EQ(0, unit_post(&self->n, 1, COLLSOCK_BARRIER, 0, 0, 0, COLLSOCK_DISSEMINATION,
-			       NULL));
+	ASSERT_EQ(0, unit_barrier_by(&self->n, 1, COLLSOCK_DISSEMINATION));
 	ASSERT_TRUE(unit_await(&self->n, 1, 0, 100 * MS));
-	EXPECT_EQ(EPROTO, last_of(&self->n, 1)->error);
-	EXPECT_EQ(0, group_of(&self->n, 1)->stats.probes_sent);
+	EXPECT_EQ(EPROTO, unit_last(&self->n, 1)->error);
+	EXPECT_EQ(0, unit_group(&self->n, 1)->stats.probes_sent);
 }
 
 TEST_F(net, bad_posts_with_a_root_are_refused)
@@ -319,7 +255,7 @@ TEST_F(net, bad_posts_with_a_root_are_refused)
 
 	unit_network_init(&self->n, 2, 1);
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
-	g = group_of(&self->n, 0);
+	g = unit_group(&self->n, 0);
 #define BECOMES(expected, ...) ({ post = good; __VA_ARGS__; \
 		EXPECT_EQ(expected, coll_signature_of_post(g, 0, &post, &sig)); })
 	EXPECT_EQ(24, coll_signature_of_post(g, 0, &good, &sig));

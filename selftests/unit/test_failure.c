@@ -3,41 +3,10 @@
  * Failure of groups, promise by promise (Documentation/failure.md). The
  * simulator searches for unforeseen cases; here each rule is tested alone.
  */
-#include "kselftest_harness.h"
-#include "network.h"
+#include "net_fixture.h"
 #include "seed.h"
 
 #define SECOND	((u64)NSEC_PER_SEC)
-
-FIXTURE(net)
-{
-	struct unit_network n;
-};
-
-FIXTURE_SETUP(net)
-{
-}
-
-FIXTURE_TEARDOWN(net)
-{
-	if (self->n.hosts)
-		unit_network_free(&self->n);
-	EXPECT_EQ(0, world_memory);
-}
-
-static struct coll_group *group_of(struct unit_network *n, u32 host)
-{
-	return &n->hosts[host].member->group;
-}
-
-static struct coll_peer *peer_of(struct unit_network *n, u32 host, u32 other)
-{
-	struct coll_peer *peer = group_of(n, host)->peers.all;
-
-	while (peer && peer->host != other)
-		peer = peer->all;
-	return peer;
-}
 
 /* A group in which all connections that dissemination names are open. */
 static void begin(struct __test_metadata *_metadata, struct unit_network *n, u32 hosts)
@@ -50,7 +19,7 @@ static void begin(struct __test_metadata *_metadata, struct unit_network *n, u32
 	for (op = 0; op < 3; op++) {
 		for (i = 0; i < hosts; i++)
 			ASSERT_EQ(0, unit_barrier(n, i));
-		ASSERT_TRUE(unit_await_all(n, op, SECOND));
+		ASSERT_TRUE(unit_await_all(n, SECOND));
 	}
 	unit_run(n, SECOND);
 }
@@ -61,8 +30,8 @@ static void ends_with(struct __test_metadata *_metadata, struct unit_network *n,
 	ASSERT_TRUE(unit_await(n, host, op, 20 * SECOND)) {
 		TH_LOG("host %u waits indefinitely", host);
 	}
-	EXPECT_EQ(error, n->hosts[host].ops[op].error);
-	EXPECT_EQ(rank, n->hosts[host].ops[op].failed_rank);
+	EXPECT_EQ(error, n->ranks[host].ops[op].error);
+	EXPECT_EQ(rank, n->ranks[host].ops[op].failed_rank);
 }
 
 TEST_F(net, a_host_to_which_nobody_sends_is_probed)
@@ -72,7 +41,7 @@ TEST_F(net, a_host_to_which_nobody_sends_is_probed)
 	/* Host 0 sends to 1 and waits for 3. */
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	ends_with(_metadata, &self->n, 0, 3, ETIMEDOUT, 3);
-	EXPECT_GT(group_of(&self->n, 0)->stats.probes_sent, 10);
+	EXPECT_GT(unit_group(&self->n, 0)->stats.probes_sent, 10);
 }
 
 TEST_F(net, a_crash_is_noticed_through_a_chain_of_hosts_that_have_not_posted)
@@ -86,7 +55,6 @@ TEST_F(net, a_crash_is_noticed_through_a_chain_of_hosts_that_have_not_posted)
 		ends_with(_metadata, &self->n, 0, 3, ETIMEDOUT, dead);
 		unit_network_free(&self->n);
 	}
-	self->n.hosts = NULL;
 }
 
 static bool drop_large_to_1(struct unit_network *n, struct world_packet *p)
@@ -103,8 +71,8 @@ TEST_F(net, what_alone_does_not_get_through_is_an_error_on_both_sides)
 	begin(_metadata, &self->n, 2);
 	self->n.tap = drop_large_to_1;
 	for (host = 0; host < 2; host++)
-		ASSERT_EQ(0, unit_post(&self->n, host, COLLSOCK_ALLREDUCE, COLLSOCK_INT64,
-				       COLLSOCK_SUM, 144, COLLSOCK_AUTO, values));
+		ASSERT_EQ(0, unit_allreduce(&self->n, host, COLLSOCK_INT64, COLLSOCK_SUM, 144,
+					    values));
 	/* Host 0 has received everything that it needs for the first one. */
 	ASSERT_TRUE(unit_await(&self->n, 0, 3, SECOND));
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
@@ -132,18 +100,17 @@ TEST_F(net, an_outage_that_a_patient_group_outlasts_is_no_blocked_path)
 		ASSERT_EQ(0, unit_join_all(&self->n, &timing));
 		for (host = 0; host < 2; host++)
 			ASSERT_EQ(0, unit_barrier(&self->n, host));
-		ASSERT_TRUE(unit_await_all(&self->n, 0, SECOND));
+		ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 		outage_end = self->n.world.now + 20 * SECOND + ms * NSEC_PER_MSEC;
 		self->n.tap = drop_in_outage;
 		for (host = 0; host < 2; host++)
 			ASSERT_EQ(0, unit_barrier(&self->n, host));
 		for (host = 0; host < 2; host++) {
 			ASSERT_TRUE(unit_await(&self->n, host, 1, 30 * SECOND));
-			EXPECT_EQ(0, self->n.hosts[host].ops[1].error);
+			EXPECT_EQ(0, self->n.ranks[host].ops[1].error);
 		}
 		unit_network_free(&self->n);
 	}
-	self->n.hosts = NULL;
 }
 
 TEST_F(net, answers_tell_where_the_chain_of_waits_ends)
@@ -157,7 +124,7 @@ TEST_F(net, answers_tell_where_the_chain_of_waits_ends)
 	ASSERT_EQ(0, unit_barrier(&self->n, 3));
 	unit_run(&self->n, 3 * SECOND);
 	/* In round 1 0 waits for 3, which waits in round 0 for 2, which has not posted. */
-	peer = peer_of(&self->n, 0, 3);
+	peer = unit_peer(&self->n, 0, 3);
 	ASSERT_NE(NULL, peer);
 	ASSERT_TRUE(coll_watch_told(peer, 3, &wait, self->n.world.now));
 	EXPECT_EQ(2, wait.host);
@@ -166,7 +133,7 @@ TEST_F(net, answers_tell_where_the_chain_of_waits_ends)
 	EXPECT_EQ(2, wait.hops);
 	EXPECT_GE(wait.waited_ms + wait.age_ms, 1000);
 	EXPECT_LE(wait.waited_ms + wait.age_ms, 3000);
-	peer = peer_of(&self->n, 3, 2);
+	peer = unit_peer(&self->n, 3, 2);
 	ASSERT_NE(NULL, peer);
 	ASSERT_TRUE(coll_watch_told(peer, 3, &wait, self->n.world.now));
 	EXPECT_EQ(2, wait.host);
@@ -189,42 +156,24 @@ TEST_F(net, an_answer_about_an_operation_that_is_over_names_nobody)
 			ASSERT_EQ(0, unit_barrier(&self->n, i));
 	unit_run(&self->n, 3 * SECOND);
 	ASSERT_EQ(0, unit_barrier(&self->n, 2));
-	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	/* From now on rank 3 is always late, by less than the time until it is probed. */
 	for (op = 4; op < 104; op++) {
 		for (i = 0; i < 5; i++)
 			if (i != 3)
 				ASSERT_EQ(0, unit_barrier(&self->n, i));
 		unit_run(&self->n, SECOND * 6 / 10);
-		peer = peer_of(&self->n, 0, 3);
+		peer = unit_peer(&self->n, 0, 3);
 		ASSERT_NE(NULL, peer);
 		if (op == 103)
 			break;
 		ASSERT_EQ(0, unit_barrier(&self->n, 3));
-		ASSERT_TRUE(unit_await_all(&self->n, op, SECOND));
+		ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	}
 	EXPECT_FALSE(coll_watch_told(peer, op, &wait, self->n.world.now)) {
 		TH_LOG("operation %u waits for rank %u in operation %u, said %u ms ago", op,
 		       wait.rank, wait.operation, wait.age_ms);
 	}
-}
-
-static int post_rooted(struct unit_network *n, u32 host, u8 operation, u32 root)
-{
-	struct collsock_post post = {
-		.size = sizeof(post), .operation = operation, .type = COLLSOCK_INT64,
-		.op = operation == COLLSOCK_REDUCE ? COLLSOCK_SUM : 0, .count = 1, .root = root,
-	};
-	struct unit_host *h = &n->hosts[host];
-	bool brings = operation == COLLSOCK_REDUCE || host == root;
-	s64 v = 1;
-	int err;
-
-	err = world_post(h->member, &post, brings ? &v : NULL, brings ? sizeof(v) : 0,
-			 &h->ops[h->posted]);
-	if (!err)
-		h->posted++;
-	return err;
 }
 
 /*
@@ -245,16 +194,16 @@ TEST_F(net, of_several_operations_the_one_that_is_asked_about_is_told)
 		begin(_metadata, &self->n, hosts);
 		for (i = 0; i < hosts; i++)
 			if (i != late)
-				ASSERT_EQ(0, post_rooted(&self->n, i, COLLSOCK_REDUCE, via));
+				ASSERT_EQ(0, unit_reduce(&self->n, i, via, 1));
 		for (i = 0; i < hosts; i++)
 			if (i != late && i != root)
-				ASSERT_EQ(0, post_rooted(&self->n, i, COLLSOCK_BROADCAST, root));
+				ASSERT_EQ(0, unit_broadcast(&self->n, i, root, 1));
 		unit_run(&self->n, 5 * SECOND);
 		/* The root itself may wait in operation 3, and therefore not post. */
-		op = coll_group_slot(group_of(&self->n, root), 3);
+		op = coll_group_slot(unit_group(&self->n, root), 3);
 		for (host = op->state == COLL_OP_RUNNING ? hosts : 0; host < hosts; host++) {
-			op = coll_group_slot(group_of(&self->n, host), 4);
-			peer = peer_of(&self->n, host, via);
+			op = coll_group_slot(unit_group(&self->n, host), 4);
+			peer = unit_peer(&self->n, host, via);
 			if (host == late || host == via || !peer ||
 			    op->state != COLL_OP_RUNNING || op->schedule->folds == 0 ||
 			    op->schedule->fold[0].host != via ||
@@ -268,7 +217,6 @@ TEST_F(net, of_several_operations_the_one_that_is_asked_about_is_told)
 		}
 		unit_network_free(&self->n);
 	}
-	self->n.hosts = NULL;
 	EXPECT_NE(0, seen);
 }
 
@@ -285,11 +233,11 @@ TEST_F(net, a_time_out_of_seconds_is_one)
 	ASSERT_EQ(0, unit_join_all(&self->n, &timing));
 	unit_cut(&self->n, 1);
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
-	peer = peer_of(&self->n, 0, 1);
+	peer = unit_peer(&self->n, 0, 1);
 	ASSERT_NE(NULL, peer);
 	EXPECT_EQ(timing.rto_initial, peer->rtt.rto_ns);
 	unit_run(&self->n, SECOND * 39 / 10);
-	EXPECT_EQ(0, group_of(&self->n, 0)->stats.retransmits);
+	EXPECT_EQ(0, unit_group(&self->n, 0)->stats.retransmits);
 }
 
 /* Host and rank of an answer belong to one member. */
@@ -301,7 +249,7 @@ TEST_F(net, an_answer_whose_rank_lives_on_another_host_is_not_believed)
 	begin(_metadata, &self->n, 5);
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	unit_run(&self->n, 3 * SECOND);
-	peer = peer_of(&self->n, 0, 3);
+	peer = unit_peer(&self->n, 0, 3);
 	ASSERT_NE(NULL, peer);
 	ASSERT_TRUE(coll_watch_told(peer, 3, &wait, self->n.world.now));
 	peer->watch.wait.host = 3;
@@ -317,12 +265,11 @@ TEST_F(net, a_host_that_waits_with_another_operation_finds_out_by_probing)
 	/* No message of host 0 reaches host 4: 0 sends to 1, 4 to 0. */
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	unit_run(&self->n, 2 * SECOND);
-	ASSERT_EQ(0, unit_post(&self->n, 4, COLLSOCK_ALLREDUCE, COLLSOCK_INT64, COLLSOCK_SUM,
-			       1, COLLSOCK_AUTO, &v));
+	ASSERT_EQ(0, unit_allreduce(&self->n, 4, COLLSOCK_INT64, COLLSOCK_SUM, 1, &v));
 	ASSERT_TRUE(unit_await(&self->n, 0, 3, 20 * SECOND));
 	ASSERT_TRUE(unit_await(&self->n, 4, 3, 20 * SECOND));
-	EXPECT_EQ(EPROTO, self->n.hosts[0].ops[3].error);
-	EXPECT_EQ(EPROTO, self->n.hosts[4].ops[3].error);
+	EXPECT_EQ(EPROTO, self->n.ranks[0].ops[3].error);
+	EXPECT_EQ(EPROTO, self->n.ranks[4].ops[3].error);
 }
 
 TEST_F(net, errors_are_held_until_they_have_settled)
@@ -335,16 +282,16 @@ TEST_F(net, errors_are_held_until_they_have_settled)
 	left = self->n.world.now;
 	unit_leave(&self->n, 1);
 	unit_run(&self->n, coll_timing_default.settle / 2);
-	EXPECT_FALSE(self->n.hosts[0].ops[3].done);
+	EXPECT_FALSE(self->n.ranks[0].ops[3].done);
 	/* What is posted meanwhile fails with the others, in order. */
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
-	EXPECT_FALSE(self->n.hosts[0].ops[5].done);
+	EXPECT_FALSE(self->n.ranks[0].ops[5].done);
 	ends_with(_metadata, &self->n, 0, 5, ECONNRESET, 1);
-	EXPECT_GE(self->n.hosts[0].ops[3].at, left + coll_timing_default.settle);
-	EXPECT_EQ(ECONNRESET, self->n.hosts[0].ops[4].error);
-	EXPECT_LT(self->n.hosts[0].ops[4].order, self->n.hosts[0].ops[5].order);
+	EXPECT_GE(self->n.ranks[0].ops[3].at, left + coll_timing_default.settle);
+	EXPECT_EQ(ECONNRESET, self->n.ranks[0].ops[4].error);
+	EXPECT_LT(self->n.ranks[0].ops[4].order, self->n.ranks[0].ops[5].order);
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
-	EXPECT_TRUE(self->n.hosts[0].ops[6].done);
+	EXPECT_TRUE(self->n.ranks[0].ops[6].done);
 }
 
 TEST_F(net, of_ranks_that_leave_at_once_who_hears_of_both_names_the_lowest)
@@ -364,8 +311,8 @@ TEST_F(net, of_ranks_that_leave_at_once_who_hears_of_both_names_the_lowest)
 		if (i)
 			ends_with(_metadata, &self->n, i, 3, ECONNRESET, 3);
 		ASSERT_TRUE(unit_await(&self->n, i, 3, SECOND));
-		EXPECT_TRUE(self->n.hosts[i].ops[3].failed_rank == 3 ||
-			    self->n.hosts[i].ops[3].failed_rank == 6);
+		EXPECT_TRUE(self->n.ranks[i].ops[3].failed_rank == 3 ||
+			    self->n.ranks[i].ops[3].failed_rank == 6);
 	}
 }
 
@@ -387,17 +334,16 @@ TEST_F(net, a_failure_reaches_all_hosts_though_as_many_are_dead_as_one_has_neigh
 		ASSERT_TRUE(unit_await(&self->n, 0, 3, 20 * SECOND));
 		unit_run(&self->n, SECOND);
 		for (i = 0, reached = 0; i < 17; i++) {
-			if (self->n.hosts[i].cut)
+			if (self->n.cut[i])
 				continue;
 			reached++;
-			EXPECT_TRUE(coll_group_failed(group_of(&self->n, i))) {
+			EXPECT_TRUE(coll_group_failed(unit_group(&self->n, i))) {
 				TH_LOG("host %u has not heard of it", i);
 			}
 		}
 		EXPECT_GE(reached, 9);
 		unit_network_free(&self->n);
 	}
-	self->n.hosts = NULL;
 }
 
 TEST_F(net, a_failure_reaches_hosts_to_which_nobody_has_spoken)
@@ -407,10 +353,10 @@ TEST_F(net, a_failure_reaches_hosts_to_which_nobody_has_spoken)
 	unit_network_init(&self->n, 17, seed_start());
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	unit_cut(&self->n, 16);
-	coll_failure_end(group_of(&self->n, 0), COLL_REASON_SILENT, 16, self->n.world.now);
+	coll_failure_end(unit_group(&self->n, 0), COLL_REASON_SILENT, 16, self->n.world.now);
 	unit_run(&self->n, SECOND);
 	for (i = 0; i < 16; i++)
-		EXPECT_TRUE(coll_group_failed(group_of(&self->n, i))) {
+		EXPECT_TRUE(coll_group_failed(unit_group(&self->n, i))) {
 			TH_LOG("host %u has not heard of it", i);
 		}
 }
@@ -419,22 +365,9 @@ TEST_F(net, a_live_host_that_is_accused_fails_too)
 {
 	begin(_metadata, &self->n, 4);
 	ASSERT_EQ(0, unit_barrier(&self->n, 2));
-	coll_failure_end(group_of(&self->n, 0), COLL_REASON_SILENT, 2, self->n.world.now);
+	coll_failure_end(unit_group(&self->n, 0), COLL_REASON_SILENT, 2, self->n.world.now);
 	ends_with(_metadata, &self->n, 2, 3, ETIMEDOUT, 2);
-	EXPECT_TRUE(group_of(&self->n, 2)->failure.terminal);
-}
-
-/* A rank receives or contributes the data of a broadcast from rank 0. */
-static int broadcast(struct unit_network *n, u32 host, u64 value)
-{
-	struct collsock_post post = {
-		.size = sizeof(post), .operation = COLLSOCK_BROADCAST,
-		.type = COLLSOCK_UINT64, .count = 1,
-	};
-	struct unit_host *h = &n->hosts[host];
-
-	return world_post(h->member, &post, &value, host ? 0 : sizeof(value),
-			  &h->ops[h->posted++]);
+	EXPECT_TRUE(unit_group(&self->n, 2)->failure.terminal);
 }
 
 TEST_F(net, a_host_that_left_long_ago_is_not_accused_when_it_does_not_hear_of_a_failure)
@@ -442,23 +375,23 @@ TEST_F(net, a_host_that_left_long_ago_is_not_accused_when_it_does_not_hear_of_a_
 	u32 i;
 
 	begin(_metadata, &self->n, 4);
-	ASSERT_EQ(0, broadcast(&self->n, 0, 7));
-	ASSERT_EQ(0, broadcast(&self->n, 0, 8));
+	ASSERT_EQ(0, unit_broadcast(&self->n, 0, 0, 7));
+	ASSERT_EQ(0, unit_broadcast(&self->n, 0, 0, 8));
 	unit_leave(&self->n, 0);
-	ASSERT_EQ(0, broadcast(&self->n, 3, 0));
+	ASSERT_EQ(0, unit_broadcast(&self->n, 3, 0, 0));
 	unit_run(&self->n, 20 * SECOND);
 	ASSERT_TRUE(unit_timewait(&self->n, 0));
 	/*
 	 * The others may still complete 3; 0, which had posted 4, must be told
 	 * that this fails.
 	 */
-	coll_failure_end(group_of(&self->n, 3), COLL_REASON_SILENT, 3, self->n.world.now);
+	coll_failure_end(unit_group(&self->n, 3), COLL_REASON_SILENT, 3, self->n.world.now);
 	unit_run(&self->n, 20 * SECOND);
 	for (i = 1; i < 3; i++) {
-		EXPECT_FALSE(group_of(&self->n, i)->failure.terminal);
-		ASSERT_EQ(0, broadcast(&self->n, i, 0));
+		EXPECT_FALSE(unit_group(&self->n, i)->failure.terminal);
+		ASSERT_EQ(0, unit_broadcast(&self->n, i, 0, 0));
 		ends_with(_metadata, &self->n, i, 3, 0, COLLSOCK_NO_RANK);
-		ASSERT_EQ(0, broadcast(&self->n, i, 0));
+		ASSERT_EQ(0, unit_broadcast(&self->n, i, 0, 0));
 		ends_with(_metadata, &self->n, i, 4, ETIMEDOUT, 3);
 	}
 }
@@ -468,9 +401,9 @@ TEST_F(net, a_host_that_restarted_is_named_by_all)
 	u32 i;
 
 	begin(_metadata, &self->n, 6);
-	world_crash(&self->n.world, self->n.hosts[2].member->host);
-	world_start(self->n.hosts[2].member->host);
-	ASSERT_EQ(0, world_join(self->n.hosts[2].member));
+	world_crash(&self->n.world, unit_member(&self->n, 2)->host);
+	world_start(unit_member(&self->n, 2)->host);
+	ASSERT_EQ(0, unit_join(&self->n, 2, NULL));
 	for (i = 0; i < 6; i++)
 		ASSERT_EQ(0, unit_barrier(&self->n, i));
 	/* It starts anew, the others do not: its operation is their first. */
@@ -485,13 +418,13 @@ TEST_F(net, a_host_that_comes_back_does_not_wait_for_what_its_former_life_was_gi
 	begin(_metadata, &self->n, 4);
 	for (i = 0; i < 4; i++)
 		ASSERT_EQ(0, unit_barrier(&self->n, i));
-	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	unit_run(&self->n, SECOND);
-	world_crash(&self->n.world, self->n.hosts[2].member->host);
+	world_crash(&self->n.world, unit_member(&self->n, 2)->host);
 	for (i = 0; i < 4; i += 3)
 		unit_leave(&self->n, i);
-	world_start(self->n.hosts[2].member->host);
-	ASSERT_EQ(0, world_join(self->n.hosts[2].member));
+	world_start(unit_member(&self->n, 2)->host);
+	ASSERT_EQ(0, unit_join(&self->n, 2, NULL));
 	ASSERT_EQ(0, unit_barrier(&self->n, 2));
 	ends_with(_metadata, &self->n, 2, 4, ECONNRESET, 2);
 }
@@ -516,31 +449,31 @@ TEST_F(net, a_packet_of_an_earlier_life_changes_nothing)
 
 	old_packet = NULL;
 	unit_network_init(&self->n, 2, 1);
-	ASSERT_EQ(0, unit_join_host(&self->n, 0, NULL));
-	ASSERT_EQ(0, unit_join_host(&self->n, 1, NULL));
+	ASSERT_EQ(0, unit_join(&self->n, 0, NULL));
+	ASSERT_EQ(0, unit_join(&self->n, 1, NULL));
 	self->n.tap = keep_a_packet_of_1;
 	ASSERT_EQ(0, unit_barrier(&self->n, 1));
 	ASSERT_NE(NULL, old_packet);
 	/* Host 1 restarts before any host has heard it. */
-	world_crash(&self->n.world, self->n.hosts[1].member->host);
+	world_crash(&self->n.world, unit_member(&self->n, 1)->host);
 	unit_run(&self->n, SECOND);
-	world_crash(&self->n.world, self->n.hosts[0].member->host);
-	world_start(self->n.hosts[0].member->host);
-	world_start(self->n.hosts[1].member->host);
-	ASSERT_EQ(0, world_join(self->n.hosts[0].member));
-	ASSERT_EQ(0, world_join(self->n.hosts[1].member));
+	world_crash(&self->n.world, unit_member(&self->n, 0)->host);
+	world_start(unit_member(&self->n, 0)->host);
+	world_start(unit_member(&self->n, 1)->host);
+	ASSERT_EQ(0, unit_join(&self->n, 0, NULL));
+	ASSERT_EQ(0, unit_join(&self->n, 1, NULL));
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	ASSERT_EQ(0, unit_barrier(&self->n, 1));
 	ASSERT_TRUE(unit_await(&self->n, 0, 0, SECOND));
 	unit_run(&self->n, SECOND);
 
-	stale = group_of(&self->n, 0)->stats.stale;
+	stale = unit_group(&self->n, 0)->stats.stale;
 	world_inject(&self->n.world, old_packet);
 	unit_run(&self->n, 100 * NSEC_PER_USEC);
-	EXPECT_EQ(stale + 1, group_of(&self->n, 0)->stats.stale);
-	EXPECT_EQ(1, group_of(&self->n, 0)->stats.challenges);
+	EXPECT_EQ(stale + 1, unit_group(&self->n, 0)->stats.stale);
+	EXPECT_EQ(1, unit_group(&self->n, 0)->stats.challenges);
 	unit_run(&self->n, 10 * SECOND);
-	EXPECT_FALSE(group_of(&self->n, 0)->failure.known);
+	EXPECT_FALSE(unit_group(&self->n, 0)->failure.known);
 }
 
 TEST_F(net, replayed_packets_do_not_keep_the_dead_alive)
@@ -553,11 +486,11 @@ TEST_F(net, replayed_packets_do_not_keep_the_dead_alive)
 	self->n.tap = keep_a_packet_of_1;
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	ASSERT_EQ(0, unit_barrier(&self->n, 1));
-	ASSERT_TRUE(unit_await_all(&self->n, 0, SECOND));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	ASSERT_NE(NULL, old_packet);
-	world_crash(&self->n.world, self->n.hosts[1].member->host);
+	world_crash(&self->n.world, unit_member(&self->n, 1)->host);
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
-	for (i = 0; i < 100 && !self->n.hosts[0].ops[1].done; i++) {
+	for (i = 0; i < 100 && !self->n.ranks[0].ops[1].done; i++) {
 		struct world_packet *p = world_packet_new(old_packet->bytes);
 
 		memcpy(p->data, old_packet->data, old_packet->bytes);
@@ -597,16 +530,15 @@ TEST_F(net, silence_is_noticed_whatever_the_retransmission_time_outs)
 			self->n.world.hosts[host].late_ns = 5 * NSEC_PER_MSEC;
 			ASSERT_EQ(0, unit_barrier(&self->n, host));
 		}
-		ASSERT_TRUE(unit_await_all(&self->n, 0, SECOND));
+		ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 		unit_cut(&self->n, 3);
 		ASSERT_EQ(0, unit_barrier(&self->n, 0));
 		ASSERT_TRUE(unit_await(&self->n, 0, 1, 60 * SECOND)) {
 			TH_LOG("ceiling of %llu us: waits indefinitely", ceilings_us[i]);
 		}
-		EXPECT_EQ(3, self->n.hosts[0].ops[1].failed_rank);
+		EXPECT_EQ(3, self->n.ranks[0].ops[1].failed_rank);
 		unit_network_free(&self->n);
 	}
-	self->n.hosts = NULL;
 }
 
 static void sum_all(struct __test_metadata *_metadata, struct unit_network *n, u32 op)
@@ -615,11 +547,10 @@ static void sum_all(struct __test_metadata *_metadata, struct unit_network *n, u
 	u32 i;
 
 	for (i = 0; i < n->count; i++)
-		ASSERT_EQ(0, unit_post(n, i, COLLSOCK_ALLREDUCE, COLLSOCK_INT64, COLLSOCK_SUM,
-				       1, COLLSOCK_AUTO, &one));
-	ASSERT_TRUE(unit_await_all(n, op, SECOND));
+		ASSERT_EQ(0, unit_allreduce(n, i, COLLSOCK_INT64, COLLSOCK_SUM, 1, &one));
+	ASSERT_TRUE(unit_await_all(n, SECOND));
 	for (i = 0; i < n->count; i++)
-		ASSERT_EQ(0, n->hosts[i].ops[op].error);
+		ASSERT_EQ(0, n->ranks[i].ops[op].error);
 }
 
 /*
@@ -633,7 +564,7 @@ static void age(struct unit_network *n, u32 ops)
 	u32 i;
 
 	for (i = 0; i < n->count; i++) {
-		g = group_of(n, i);
+		g = unit_group(n, i);
 		g->window.next += ops;
 		g->ranks.local[0].next += ops;
 		g->window.oldest += ops;
@@ -666,28 +597,28 @@ TEST_F(net, peers_of_the_first_barrier_after_half_of_all_operation_numbers_are_b
 			sum_all(_metadata, &self->n, op++);
 		unit_run(&self->n, SECOND);
 	}
-	EXPECT_GT(group_of(&self->n, 0)->window.next, 1U << 31);
+	EXPECT_GT(unit_group(&self->n, 0)->window.next, 1U << 31);
 	for (i = 1; i < 11; i++)
 		ASSERT_EQ(0, unit_barrier(&self->n, i));
 	unit_run(&self->n, 2 * SECOND);
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
-	ASSERT_TRUE(unit_await_all(&self->n, op, SECOND));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	for (i = 0; i < 11; i++)
-		EXPECT_EQ(0, self->n.hosts[i].ops[op].error);
+		EXPECT_EQ(0, self->n.ranks[i].ops[op].error);
 }
 
 TEST_F(net, a_host_that_restarts_after_half_of_all_sequence_numbers_is_told_once)
 {
 	begin(_metadata, &self->n, 2);
-	peer_of(&self->n, 0, 1)->send.next_seq += (1U << 31) + 5;
-	peer_of(&self->n, 1, 0)->recv.seq += (1U << 31) + 5;
+	unit_peer(&self->n, 0, 1)->send.next_seq += (1U << 31) + 5;
+	unit_peer(&self->n, 1, 0)->recv.seq += (1U << 31) + 5;
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	ASSERT_EQ(0, unit_barrier(&self->n, 1));
-	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	unit_run(&self->n, SECOND);
-	world_crash(&self->n.world, self->n.hosts[1].member->host);
-	world_start(self->n.hosts[1].member->host);
-	ASSERT_EQ(0, world_join(self->n.hosts[1].member));
+	world_crash(&self->n.world, unit_member(&self->n, 1)->host);
+	world_start(unit_member(&self->n, 1)->host);
+	ASSERT_EQ(0, unit_join(&self->n, 1, NULL));
 	ASSERT_EQ(0, unit_barrier(&self->n, 1));
 	ASSERT_TRUE(unit_await(&self->n, 1, 4, 20 * SECOND));
 	unit_run(&self->n, 10 * SECOND);
@@ -701,21 +632,21 @@ TEST_F(net, idle_peers_rest_and_open_again)
 	u32 i;
 
 	begin(_metadata, &self->n, 8);
-	EXPECT_EQ(5, group_of(&self->n, 0)->stats.peers);
+	EXPECT_EQ(5, unit_group(&self->n, 0)->stats.peers);
 	unit_run(&self->n, 2 * coll_timing_default.idle + SECOND);
 	for (i = 0; i < 8; i++) {
-		EXPECT_EQ(0, group_of(&self->n, i)->stats.peers);
-		EXPECT_EQ(5, group_of(&self->n, i)->stats.peers_idle);
-		EXPECT_EQ(COLL_NEVER, group_of(&self->n, i)->armed_ns);
+		EXPECT_EQ(0, unit_group(&self->n, i)->stats.peers);
+		EXPECT_EQ(5, unit_group(&self->n, i)->stats.peers_idle);
+		EXPECT_EQ(COLL_NEVER, unit_group(&self->n, i)->armed_ns);
 	}
 	for (i = 0; i < 8; i++)
 		ASSERT_EQ(0, unit_barrier(&self->n, i));
-	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
-	EXPECT_EQ(5, group_of(&self->n, 0)->stats.peers);
-	EXPECT_EQ(2, peer_of(&self->n, 0, 1)->conn.number);
-	EXPECT_EQ(2, peer_of(&self->n, 0, 7)->conn.their_number);
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+	EXPECT_EQ(5, unit_group(&self->n, 0)->stats.peers);
+	EXPECT_EQ(2, unit_peer(&self->n, 0, 1)->conn.number);
+	EXPECT_EQ(2, unit_peer(&self->n, 0, 7)->conn.their_number);
 	for (i = 0; i < 8; i++)
-		EXPECT_EQ(0, self->n.hosts[i].ops[3].error);
+		EXPECT_EQ(0, self->n.ranks[i].ops[3].error);
 }
 
 TEST_F(net, a_peer_that_one_side_has_released_opens_again)
@@ -725,15 +656,15 @@ TEST_F(net, a_peer_that_one_side_has_released_opens_again)
 	begin(_metadata, &self->n, 2);
 	for (op = 3; op < 40; op++) {
 		/* Only host 0 forgets, now and then. */
-		group_of(&self->n, 0)->timing.idle = op % 3 ? coll_timing_default.idle : SECOND;
+		unit_group(&self->n, 0)->timing.idle = op % 3 ? coll_timing_default.idle : SECOND;
 		unit_run(&self->n, 3 * SECOND);
 		for (i = 0; i < 2; i++)
 			ASSERT_EQ(0, unit_barrier(&self->n, (op + i) % 2));
-		ASSERT_TRUE(unit_await_all(&self->n, op, SECOND));
-		ASSERT_EQ(0, self->n.hosts[0].ops[op].error);
+		ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+		ASSERT_EQ(0, self->n.ranks[0].ops[op].error);
 	}
-	EXPECT_GT(group_of(&self->n, 0)->stats.peers_idle, 3);
-	EXPECT_EQ(0, group_of(&self->n, 1)->stats.peers_idle);
+	EXPECT_GT(unit_group(&self->n, 0)->stats.peers_idle, 3);
+	EXPECT_EQ(0, unit_group(&self->n, 1)->stats.peers_idle);
 }
 
 TEST_F(net, a_sequence_number_that_cannot_be_changes_nothing)
@@ -744,18 +675,18 @@ TEST_F(net, a_sequence_number_that_cannot_be_changes_nothing)
 	u64 before;
 
 	begin(_metadata, &self->n, 2);
-	peer = peer_of(&self->n, 1, 0);
+	peer = unit_peer(&self->n, 1, 0);
 	p = world_packet_new(coll_wire_bytes(&body));
 	body.signature.operation = COLLSOCK_BARRIER;
 	body.signature.algorithm = COLLSOCK_DISSEMINATION;
 	coll_wire_write(p->data, &peer->conn.tx, &body);
 	p->from = 1;
 	p->to = 0;
-	before = world_digest(self->n.hosts[0].member);
+	before = world_digest(unit_member(&self->n, 0));
 	world_inject(&self->n.world, p);
 	unit_run(&self->n, 200 * NSEC_PER_USEC);
-	EXPECT_EQ(before, world_digest(self->n.hosts[0].member));
-	EXPECT_EQ(1, group_of(&self->n, 0)->stats.invalid);
+	EXPECT_EQ(before, world_digest(unit_member(&self->n, 0)));
+	EXPECT_EQ(1, unit_group(&self->n, 0)->stats.invalid);
 }
 
 TEST_HARNESS_MAIN

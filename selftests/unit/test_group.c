@@ -3,8 +3,7 @@
  * Groups of real cores on a virtual network: the promises of a group, without
  * and with loss, repetition and reordering.
  */
-#include "kselftest_harness.h"
-#include "network.h"
+#include "net_fixture.h"
 #include "seed.h"
 
 #define SECOND	((u64)NSEC_PER_SEC)
@@ -15,7 +14,7 @@ static u64 posted_last(const struct unit_network *n, u32 op)
 	u32 i;
 
 	for (i = 0; i < n->count; i++)
-		last = max(last, n->hosts[i].ops[op].posted);
+		last = max(last, n->ranks[i].ops[op].posted);
 	return last;
 }
 
@@ -25,27 +24,11 @@ static u64 total(const struct unit_network *n, size_t offset)
 	u32 i;
 
 	for (i = 0; i < n->count; i++)
-		sum += *(u64 *)((char *)&n->hosts[i].member->group.stats + offset);
+		sum += *(u64 *)((char *)&unit_group(n, i)->stats + offset);
 	return sum;
 }
 
 #define TOTAL(n, field) total(n, offsetof(struct collsock_stats, field))
-
-FIXTURE(net)
-{
-	struct unit_network n;
-};
-
-FIXTURE_SETUP(net)
-{
-}
-
-FIXTURE_TEARDOWN(net)
-{
-	if (self->n.hosts)
-		unit_network_free(&self->n);
-	EXPECT_EQ(0, world_memory);
-}
 
 TEST_F(net, joining_sends_nothing)
 {
@@ -53,7 +36,7 @@ TEST_F(net, joining_sends_nothing)
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	unit_run(&self->n, 10 * SECOND);
 	EXPECT_EQ(0, self->n.world.sent);
-	EXPECT_EQ(0, self->n.hosts[0].member->group.stats.peers);
+	EXPECT_EQ(0, unit_group(&self->n, 0)->stats.peers);
 }
 
 TEST_F(net, a_group_of_one_completes_at_once)
@@ -63,10 +46,9 @@ TEST_F(net, a_group_of_one_completes_at_once)
 	unit_network_init(&self->n, 1, 1);
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
-	ASSERT_EQ(0, unit_post(&self->n, 0, COLLSOCK_ALLREDUCE, COLLSOCK_INT64, COLLSOCK_SUM,
-			       1, COLLSOCK_AUTO, &value));
-	EXPECT_TRUE(self->n.hosts[0].ops[0].done && self->n.hosts[0].ops[1].done);
-	EXPECT_EQ(42, *(s64 *)self->n.hosts[0].ops[1].result);
+	ASSERT_EQ(0, unit_allreduce(&self->n, 0, COLLSOCK_INT64, COLLSOCK_SUM, 1, &value));
+	EXPECT_TRUE(self->n.ranks[0].ops[0].done && self->n.ranks[0].ops[1].done);
+	EXPECT_EQ(42, *(s64 *)self->n.ranks[0].ops[1].result);
 	EXPECT_EQ(0, self->n.world.sent);
 }
 
@@ -82,14 +64,13 @@ static void skewed_barriers(struct __test_metadata *_metadata, struct unit_netwo
 		for (i = 0; i < n->count; i++) {
 			u32 host = (first + i) % n->count;
 
-			ASSERT_EQ(0, unit_post(n, host, COLLSOCK_BARRIER, 0, 0, 0, algorithm,
-					       NULL));
+			ASSERT_EQ(0, unit_barrier_by(n, host, algorithm));
 			unit_run(n, unit_random(n) % (100 * NSEC_PER_USEC));
 		}
-		ASSERT_TRUE(unit_await_all(n, op, 60 * SECOND));
+		ASSERT_TRUE(unit_await_all(n, 60 * SECOND));
 		for (i = 0; i < n->count; i++) {
-			ASSERT_EQ(0, n->hosts[i].ops[op].error);
-			ASSERT_GE(n->hosts[i].ops[op].at, posted_last(n, op)) {
+			ASSERT_EQ(0, n->ranks[i].ops[op].error);
+			ASSERT_GE(n->ranks[i].ops[op].at, posted_last(n, op)) {
 				TH_LOG("host %u of %u left barrier %u early", i, n->count, op);
 			}
 		}
@@ -109,7 +90,6 @@ TEST_F(net, nobody_leaves_a_barrier_before_all_have_arrived)
 			unit_network_free(&self->n);
 		}
 	}
-	self->n.hosts = NULL;
 }
 
 TEST_F(net, a_tight_loop_of_barriers_needs_no_packet_beyond_the_schedule)
@@ -127,14 +107,13 @@ TEST_F(net, a_tight_loop_of_barriers_needs_no_packet_beyond_the_schedule)
 				sent = self->n.world.sent;
 			for (i = 0; i < 16; i++)
 				ASSERT_EQ(0, unit_barrier(&self->n, i));
-			ASSERT_TRUE(unit_await_all(&self->n, op, SECOND));
+			ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 		}
 		EXPECT_EQ((1000 - warm) * 16 * 4, self->n.world.sent - sent);
 		EXPECT_EQ(0, TOTAL(&self->n, retransmits));
 		EXPECT_EQ(0, TOTAL(&self->n, duplicates));
 		unit_network_free(&self->n);
 	}
-	self->n.hosts = NULL;
 }
 
 TEST_F(net, after_the_last_barrier_everything_gets_acknowledged_and_silence_falls)
@@ -148,7 +127,7 @@ TEST_F(net, after_the_last_barrier_everything_gets_acknowledged_and_silence_fall
 	skewed_barriers(_metadata, &self->n, 20, COLLSOCK_AUTO);
 	unit_run(&self->n, SECOND);
 	for (i = 0; i < 8; i++)
-		EXPECT_EQ(20, self->n.hosts[i].member->group.window.oldest);
+		EXPECT_EQ(20, unit_group(&self->n, i)->window.oldest);
 	sent = self->n.world.sent;
 	unit_run(&self->n, 100 * SECOND);
 	EXPECT_EQ(sent, self->n.world.sent);
@@ -175,7 +154,6 @@ TEST_F(net, a_way_longer_than_the_first_time_out_is_learned)
 			EXPECT_EQ(again[0], again[1]);
 		unit_network_free(&self->n);
 	}
-	self->n.hosts = NULL;
 }
 
 /* Longer than the time-out, shorter than two of them: each is sent twice, not more often. */
@@ -190,13 +168,13 @@ TEST_F(net, a_round_trip_that_became_longer_than_the_time_out_is_learned)
 		if (op == 100)
 			self->n.world.link.delay_ns = 9 * NSEC_PER_MSEC;
 		if (op == 200)
-			retransmits = self->n.hosts[0].member->group.stats.retransmits;
+			retransmits = unit_group(&self->n, 0)->stats.retransmits;
 		for (i = 0; i < 2; i++)
 			ASSERT_EQ(0, unit_barrier(&self->n, i));
-		ASSERT_TRUE(unit_await_all(&self->n, op, NSEC_PER_SEC));
+		ASSERT_TRUE(unit_await_all(&self->n, NSEC_PER_SEC));
 		unit_run(&self->n, 50 * NSEC_PER_MSEC);
 	}
-	EXPECT_EQ(retransmits, self->n.hosts[0].member->group.stats.retransmits);
+	EXPECT_EQ(retransmits, unit_group(&self->n, 0)->stats.retransmits);
 }
 
 TEST_F(net, a_group_of_1024_makes_exactly_the_peers_its_schedule_names)
@@ -213,12 +191,11 @@ TEST_F(net, a_group_of_1024_makes_exactly_the_peers_its_schedule_names)
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		for (i = 0; i < 1024; i++)
 			ASSERT_EQ(0, unit_barrier(&self->n, i));
-		ASSERT_TRUE(unit_await_all(&self->n, 0, 60 * SECOND));
+		ASSERT_TRUE(unit_await_all(&self->n, 60 * SECOND));
 		for (i = 0; i < 1024; i++)
-			ASSERT_EQ(peers[k], self->n.hosts[i].member->group.stats.peers);
+			ASSERT_EQ(peers[k], unit_group(&self->n, i)->stats.peers);
 		unit_network_free(&self->n);
 	}
-	self->n.hosts = NULL;
 	EXPECT_LE(sizeof(struct coll_peer), 512 - 32);
 }
 
@@ -234,16 +211,16 @@ static int post_mixed(struct unit_network *n, u32 host, u32 op)
 	u32 i, count = 1 + op % 20;
 
 	if (op % 3 == 0)
-		return unit_post(n, host, COLLSOCK_BARRIER, 0, 0, 0, 1 + op % 2, NULL);
+		return unit_barrier_by(n, host, 1 + op % 2);
 	for (i = 0; i < count; i++)
 		values[i] = contribution(host, op, i);
-	return unit_post(n, host, COLLSOCK_ALLREDUCE, COLLSOCK_INT64,
-			 op % 3 == 1 ? COLLSOCK_SUM : COLLSOCK_MAX, count, COLLSOCK_AUTO, values);
+	return unit_allreduce(n, host, COLLSOCK_INT64, op % 3 == 1 ? COLLSOCK_SUM : COLLSOCK_MAX,
+			      count, values);
 }
 
 static bool mixed_right(const struct unit_network *n, u32 host, u32 op)
 {
-	const struct unit_completion *c = &n->hosts[host].ops[op];
+	const struct unit_completion *c = &n->ranks[host].ops[op];
 	u32 i, h, count = 1 + op % 20;
 
 	if (c->error || c->at < posted_last(n, op))
@@ -275,14 +252,14 @@ static void mixed_operations(struct __test_metadata *_metadata, struct unit_netw
 	while (busy) {
 		busy = 0;
 		for (i = 0; i < n->count; i++) {
-			struct unit_host *h = &n->hosts[i];
+			struct unit_rank *r = &n->ranks[i];
 
-			if (h->posted < ops && unit_random(n) % 4 == 0) {
-				int err = post_mixed(n, i, h->posted);
+			if (r->posted < ops && unit_random(n) % 4 == 0) {
+				int err = post_mixed(n, i, r->posted);
 
 				ASSERT_TRUE(err == 0 || err == -EAGAIN);
 			}
-			busy += h->completed < ops;
+			busy += r->completed < ops;
 		}
 		unit_run(n, unit_random(n) % (30 * NSEC_PER_USEC));
 		ASSERT_LT(n->world.now, limit);
@@ -317,6 +294,7 @@ FIXTURE_SETUP(faults)
 
 FIXTURE_TEARDOWN(faults)
 {
+	unit_network_free(&self->n);
 	EXPECT_EQ(0, world_memory);
 }
 
@@ -352,14 +330,14 @@ TEST_F(net, a_rank_that_runs_ahead_stays_within_its_window)
 	for (i = 0; i < 4; i++)
 		ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	EXPECT_EQ(-EAGAIN, unit_barrier(&self->n, 0));
-	EXPECT_FALSE(coll_group_writable(&self->n.hosts[0].member->group, 0));
+	EXPECT_FALSE(coll_group_writable(unit_group(&self->n, 0), 0));
 	unit_run(&self->n, 100 * SECOND);
 	EXPECT_EQ(-EAGAIN, unit_barrier(&self->n, 0));
 	for (i = 0; i < 4; i++) {
 		ASSERT_EQ(0, unit_barrier(&self->n, 1));
 		ASSERT_EQ(0, unit_barrier(&self->n, 2));
 	}
-	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	unit_run(&self->n, SECOND);
 	EXPECT_EQ(0, unit_barrier(&self->n, 0));
 }
@@ -380,16 +358,16 @@ TEST_F(net, a_host_that_joins_late_gets_what_was_sent_before)
 	u64 begin;
 
 	unit_network_init(&self->n, 2, 1);
-	ASSERT_EQ(0, unit_join_host(&self->n, 0, NULL));
+	ASSERT_EQ(0, unit_join(&self->n, 0, NULL));
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	unit_run(&self->n, 20 * SECOND + 700 * NSEC_PER_MSEC);
-	EXPECT_FALSE(self->n.hosts[0].member->group.failure.terminal);
+	EXPECT_FALSE(unit_group(&self->n, 0)->failure.terminal);
 	EXPECT_LE(self->n.world.sent, 30);
-	ASSERT_EQ(0, unit_join_host(&self->n, 1, NULL));
+	ASSERT_EQ(0, unit_join(&self->n, 1, NULL));
 	begin = self->n.world.now;
-	coll_group_notify_join(&self->n.hosts[1].member->group, 0, self->n.world.now);
+	coll_group_notify_join(unit_group(&self->n, 1), 0, self->n.world.now);
 	ASSERT_EQ(0, unit_barrier(&self->n, 1));
-	ASSERT_TRUE(unit_await_all(&self->n, 0, 10 * SECOND));
+	ASSERT_TRUE(unit_await_all(&self->n, 10 * SECOND));
 	EXPECT_LT(self->n.world.now - begin, 10 * NSEC_PER_MSEC);
 }
 
@@ -399,14 +377,14 @@ TEST_F(net, a_host_never_heard_fails_the_group_after_the_join_timeout)
 
 	t.join_timeout = 20 * SECOND;
 	unit_network_init(&self->n, 2, 1);
-	ASSERT_EQ(0, unit_join_host(&self->n, 0, &t));
+	ASSERT_EQ(0, unit_join(&self->n, 0, &t));
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	unit_run(&self->n, 19 * SECOND);
-	EXPECT_FALSE(self->n.hosts[0].ops[0].done);
+	EXPECT_FALSE(self->n.ranks[0].ops[0].done);
 	unit_run(&self->n, 10 * SECOND);
-	EXPECT_TRUE(self->n.hosts[0].ops[0].done);
-	EXPECT_EQ(ETIMEDOUT, self->n.hosts[0].ops[0].error);
-	EXPECT_EQ(1, self->n.hosts[0].ops[0].failed_rank);
+	EXPECT_TRUE(self->n.ranks[0].ops[0].done);
+	EXPECT_EQ(ETIMEDOUT, self->n.ranks[0].ops[0].error);
+	EXPECT_EQ(1, self->n.ranks[0].ops[0].failed_rank);
 }
 
 TEST_F(net, a_silent_host_fails_the_group_after_the_liveness_time_with_its_rank)
@@ -417,13 +395,13 @@ TEST_F(net, a_silent_host_fails_the_group_after_the_liveness_time_with_its_rank)
 	unit_cut(&self->n, 1);
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	unit_run(&self->n, 2900 * NSEC_PER_MSEC);
-	EXPECT_FALSE(self->n.hosts[0].ops[3].done);
+	EXPECT_FALSE(self->n.ranks[0].ops[3].done);
 	unit_run(&self->n, SECOND);
-	EXPECT_EQ(ETIMEDOUT, self->n.hosts[0].ops[3].error);
-	EXPECT_EQ(1, self->n.hosts[0].ops[3].failed_rank);
+	EXPECT_EQ(ETIMEDOUT, self->n.ranks[0].ops[3].error);
+	EXPECT_EQ(1, self->n.ranks[0].ops[3].failed_rank);
 	/* It is sticky: later operations fail with it, at once. */
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
-	EXPECT_EQ(ETIMEDOUT, self->n.hosts[0].ops[4].error);
+	EXPECT_EQ(ETIMEDOUT, self->n.ranks[0].ops[4].error);
 }
 
 TEST_F(net, a_rank_that_computes_for_hours_is_not_accused)
@@ -435,8 +413,8 @@ TEST_F(net, a_rank_that_computes_for_hours_is_not_accused)
 	ASSERT_EQ(0, unit_barrier(&self->n, 2));
 	unit_run(&self->n, 7200 * SECOND);
 	ASSERT_EQ(0, unit_barrier(&self->n, 1));
-	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
-	EXPECT_EQ(0, self->n.hosts[0].ops[3].error);
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+	EXPECT_EQ(0, self->n.ranks[0].ops[3].error);
 }
 
 TEST_F(net, what_a_leaving_rank_posted_completes_and_later_operations_fail_with_it)
@@ -456,16 +434,16 @@ TEST_F(net, what_a_leaving_rank_posted_completes_and_later_operations_fail_with_
 		if (i != 2)
 			ASSERT_TRUE(unit_await(&self->n, i, 3, 10 * SECOND));
 	for (i = 0; i < 4; i++)
-		EXPECT_EQ(0, self->n.hosts[i].ops[3].error);
+		EXPECT_EQ(0, self->n.ranks[i].ops[3].error);
 	unit_run(&self->n, 2 * SECOND);
 	EXPECT_TRUE(unit_timewait(&self->n, 2));
 	/* Hosts 0 and 3 have a peer to host 2: 2 ^ 1, 2 ^ 2. */
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	ASSERT_EQ(0, unit_barrier(&self->n, 3));
-	EXPECT_EQ(ECONNRESET, self->n.hosts[0].ops[4].error);
-	EXPECT_EQ(2, self->n.hosts[0].ops[4].failed_rank);
-	EXPECT_EQ(ECONNRESET, self->n.hosts[3].ops[4].error);
-	EXPECT_EQ(2, self->n.hosts[3].ops[4].failed_rank);
+	EXPECT_EQ(ECONNRESET, self->n.ranks[0].ops[4].error);
+	EXPECT_EQ(2, self->n.ranks[0].ops[4].failed_rank);
+	EXPECT_EQ(ECONNRESET, self->n.ranks[3].ops[4].error);
+	EXPECT_EQ(2, self->n.ranks[3].ops[4].failed_rank);
 }
 
 TEST_F(net, an_operation_under_way_fails_when_a_rank_leaves_without_posting)
@@ -477,8 +455,8 @@ TEST_F(net, an_operation_under_way_fails_when_a_rank_leaves_without_posting)
 	unit_run(&self->n, SECOND);
 	unit_leave(&self->n, 1);
 	ASSERT_TRUE(unit_await(&self->n, 0, 2, SECOND));
-	EXPECT_EQ(ECONNRESET, self->n.hosts[0].ops[2].error);
-	EXPECT_EQ(1, self->n.hosts[0].ops[2].failed_rank);
+	EXPECT_EQ(ECONNRESET, self->n.ranks[0].ops[2].error);
+	EXPECT_EQ(1, self->n.ranks[0].ops[2].failed_rank);
 }
 
 static bool drop_acks_of_1(struct unit_network *n, struct world_packet *p)
@@ -495,11 +473,11 @@ TEST_F(net, a_timewait_entry_answers_when_the_last_acknowledgment_was_lost)
 	self->n.tap = drop_acks_of_1;
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	ASSERT_EQ(0, unit_barrier(&self->n, 1));
-	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	unit_leave(&self->n, 1);
 	unit_run(&self->n, SECOND);
 	EXPECT_TRUE(unit_timewait(&self->n, 1));
-	EXPECT_FALSE(self->n.hosts[0].member->group.failure.terminal);
+	EXPECT_FALSE(unit_group(&self->n, 0)->failure.terminal);
 	unit_leave(&self->n, 0);
 	unit_run(&self->n, 10 * SECOND);
 	EXPECT_TRUE(unit_timewait(&self->n, 0));
@@ -528,7 +506,7 @@ static void leave_in_mid_traffic(struct __test_metadata *_metadata, struct unit_
 
 	for (turn = 0; left < n->count; turn++) {
 		i = unit_random(n) % n->count;
-		if (unit_joined(n, i) && !n->hosts[i].member->group.ranks.leaving) {
+		if (unit_joined(n, i) && !unit_group(n, i)->ranks.leaving) {
 			if (turn > 100 && unit_random(n) % 8 == 0) {
 				unit_leave(n, i);
 				left++;
@@ -558,7 +536,6 @@ TEST_F(net, ranks_that_leave_in_mid_traffic_do_not_linger)
 		leave_in_mid_traffic(_metadata, &self->n);
 		unit_network_free(&self->n);
 	}
-	self->n.hosts = NULL;
 }
 
 TEST_F(net, disagreement_about_an_operation_is_eproto_with_the_rank)
@@ -567,19 +544,17 @@ TEST_F(net, disagreement_about_an_operation_is_eproto_with_the_rank)
 
 	unit_network_init(&self->n, 2, 1);
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
-	ASSERT_EQ(0, unit_post(&self->n, 0, COLLSOCK_ALLREDUCE, COLLSOCK_INT64, COLLSOCK_SUM,
-			       1, COLLSOCK_AUTO, v));
+	ASSERT_EQ(0, unit_allreduce(&self->n, 0, COLLSOCK_INT64, COLLSOCK_SUM, 1, v));
 	unit_run(&self->n, SECOND);
-	ASSERT_EQ(0, unit_post(&self->n, 1, COLLSOCK_ALLREDUCE, COLLSOCK_INT64, COLLSOCK_SUM,
-			       2, COLLSOCK_AUTO, v));
+	ASSERT_EQ(0, unit_allreduce(&self->n, 1, COLLSOCK_INT64, COLLSOCK_SUM, 2, v));
 	ASSERT_TRUE(unit_await(&self->n, 1, 0, SECOND));
-	EXPECT_EQ(EPROTO, self->n.hosts[1].ops[0].error);
-	EXPECT_EQ(0, self->n.hosts[1].ops[0].failed_rank);
+	EXPECT_EQ(EPROTO, self->n.ranks[1].ops[0].error);
+	EXPECT_EQ(0, self->n.ranks[1].ops[0].failed_rank);
 	/* The other one is told, though the first closes at once. */
 	unit_leave(&self->n, 1);
 	ASSERT_TRUE(unit_await(&self->n, 0, 0, SECOND));
-	EXPECT_EQ(EPROTO, self->n.hosts[0].ops[0].error);
-	EXPECT_EQ(1, self->n.hosts[0].ops[0].failed_rank);
+	EXPECT_EQ(EPROTO, self->n.ranks[0].ops[0].error);
+	EXPECT_EQ(1, self->n.ranks[0].ops[0].failed_rank);
 }
 
 /* Each that stays continues to post, and ends with this error and rank. */
@@ -597,8 +572,8 @@ static void all_but_one_end_with(struct __test_metadata *_metadata, struct unit_
 		ASSERT_TRUE(unit_await(n, i, op, 20 * SECOND)) {
 			TH_LOG("host %u of %u waits indefinitely", i, n->count);
 		}
-		ASSERT_EQ(error, n->hosts[i].ops[op].error);
-		ASSERT_EQ(one, n->hosts[i].ops[op].failed_rank);
+		ASSERT_EQ(error, n->ranks[i].ops[op].error);
+		ASSERT_EQ(one, n->ranks[i].ops[op].failed_rank);
 	}
 }
 
@@ -617,7 +592,6 @@ TEST_F(net, a_rank_that_left_is_named_by_all_hosts)
 		all_but_one_end_with(_metadata, &self->n, k % self->n.count, 3, ECONNRESET);
 		unit_network_free(&self->n);
 	}
-	self->n.hosts = NULL;
 }
 
 TEST_F(net, a_host_that_was_cut_off_is_named_by_all_hosts)
@@ -633,7 +607,6 @@ TEST_F(net, a_host_that_was_cut_off_is_named_by_all_hosts)
 		all_but_one_end_with(_metadata, &self->n, k % self->n.count, 3, ETIMEDOUT);
 		unit_network_free(&self->n);
 	}
-	self->n.hosts = NULL;
 }
 
 TEST_F(net, a_failed_group_that_closed_does_not_leave_others_waiting)
@@ -645,7 +618,7 @@ TEST_F(net, a_failed_group_that_closed_does_not_leave_others_waiting)
 	unit_cut(&self->n, 3);
 	ASSERT_EQ(0, unit_barrier(&self->n, 2));
 	ASSERT_TRUE(unit_await(&self->n, 2, 2, 10 * SECOND));
-	EXPECT_EQ(ETIMEDOUT, self->n.hosts[2].ops[2].error);
+	EXPECT_EQ(ETIMEDOUT, self->n.ranks[2].ops[2].error);
 	unit_leave(&self->n, 2);
 	unit_run(&self->n, 10 * SECOND);
 	EXPECT_TRUE(unit_timewait(&self->n, 2));
@@ -653,9 +626,9 @@ TEST_F(net, a_failed_group_that_closed_does_not_leave_others_waiting)
 	ASSERT_EQ(0, unit_barrier(&self->n, 1));
 	ASSERT_TRUE(unit_await(&self->n, 0, 2, 10 * SECOND));
 	ASSERT_TRUE(unit_await(&self->n, 1, 2, 10 * SECOND));
-	EXPECT_EQ(ETIMEDOUT, self->n.hosts[0].ops[2].error);
-	EXPECT_EQ(3, self->n.hosts[0].ops[2].failed_rank);
-	EXPECT_EQ(3, self->n.hosts[1].ops[2].failed_rank);
+	EXPECT_EQ(ETIMEDOUT, self->n.ranks[0].ops[2].error);
+	EXPECT_EQ(3, self->n.ranks[0].ops[2].failed_rank);
+	EXPECT_EQ(3, self->n.ranks[1].ops[2].failed_rank);
 }
 
 TEST_F(net, a_host_that_did_not_run_for_long_accuses_nobody)
@@ -666,18 +639,18 @@ TEST_F(net, a_host_that_did_not_run_for_long_accuses_nobody)
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	/* Its timer runs before the packets that arrived in the meantime. */
 	self->n.world.now += 4 * SECOND;
-	self->n.hosts[0].member->deadline = COLL_NEVER;
-	coll_group_expire(&self->n.hosts[0].member->group, self->n.world.now);
-	EXPECT_FALSE(self->n.hosts[0].member->group.failure.terminal);
+	unit_member(&self->n, 0)->deadline = COLL_NEVER;
+	coll_group_expire(unit_group(&self->n, 0), self->n.world.now);
+	EXPECT_FALSE(unit_group(&self->n, 0)->failure.terminal);
 	ASSERT_EQ(0, unit_barrier(&self->n, 1));
-	ASSERT_TRUE(unit_await_all(&self->n, 3, SECOND));
-	EXPECT_EQ(0, self->n.hosts[0].ops[3].error);
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+	EXPECT_EQ(0, self->n.ranks[0].ops[3].error);
 }
 
 /* A member lies about what it has completed: half of the circle each time. */
 static bool lie_about_done(struct unit_network *n, struct world_packet *p)
 {
-	struct coll_group *g = &n->hosts[p->from].member->group;
+	struct coll_group *g = unit_group(n, p->from);
 	struct coll_prefix prefix;
 	struct coll_wire_side side;
 	struct coll_body body;
@@ -702,10 +675,10 @@ TEST_F(net, a_lie_about_done_acknowledges_nothing)
 	self->n.tap = lie_about_done;
 	for (i = 0; i < 4; i++)
 		ASSERT_EQ(0, unit_barrier(&self->n, i));
-	ASSERT_TRUE(unit_await_all(&self->n, 0, SECOND));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	for (i = 0; i < 4; i++)
-		EXPECT_FALSE(coll_after(self->n.hosts[i].member->group.credit.acknowledged, 0)) {
-			TH_LOG("%u", self->n.hosts[i].member->group.credit.acknowledged);
+		EXPECT_FALSE(coll_after(unit_group(&self->n, i)->credit.acknowledged, 0)) {
+			TH_LOG("%u", unit_group(&self->n, i)->credit.acknowledged);
 		}
 }
 
@@ -732,9 +705,9 @@ TEST_F(net, a_packet_changed_in_any_bit_changes_nothing)
 	self->n.tap = NULL;
 	EXPECT_GT(self->n.world.forged, 30);
 	ASSERT_EQ(0, unit_barrier(&self->n, 3));
-	ASSERT_TRUE(unit_await_all(&self->n, 3, 10 * SECOND));
+	ASSERT_TRUE(unit_await_all(&self->n, 10 * SECOND));
 	for (i = 0; i < 4; i++)
-		EXPECT_EQ(0, self->n.hosts[i].ops[3].error);
+		EXPECT_EQ(0, self->n.ranks[i].ops[3].error);
 }
 
 /* What the group runs for an all-reduce, to be replaced. */
@@ -793,7 +766,7 @@ TEST_F(net, edges_of_blocks_fold_and_place_their_part_only)
 	self->n.tap = watch_length;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	for (host = 0; host < 2; host++) {
-		struct coll_group *g = &self->n.hosts[host].member->group;
+		struct coll_group *g = unit_group(&self->n, host);
 		struct coll_schedule *s = allreduce_schedule(g);
 
 		blocks_schedule(s, host);
@@ -801,11 +774,11 @@ TEST_F(net, edges_of_blocks_fold_and_place_their_part_only)
 	}
 	for (i = 0; i < 50; i++) {
 		for (host = 0; host < 2; host++)
-			ASSERT_EQ(0, unit_post(&self->n, host, COLLSOCK_ALLREDUCE, COLLSOCK_DOUBLE,
-					       COLLSOCK_SUM, 5, COLLSOCK_AUTO, in[host]));
+			ASSERT_EQ(0, unit_allreduce(&self->n, host, COLLSOCK_DOUBLE, COLLSOCK_SUM, 5,
+						    in[host]));
 		for (host = 0; host < 2; host++) {
 			ASSERT_TRUE(unit_await(&self->n, host, i, 10 * SECOND));
-			ASSERT_EQ(0, memcmp(sum, self->n.hosts[host].ops[i].result, sizeof(sum)));
+			ASSERT_EQ(0, memcmp(sum, self->n.ranks[host].ops[i].result, sizeof(sum)));
 		}
 		unit_run(&self->n, SECOND);
 	}
@@ -838,20 +811,20 @@ TEST_F(net, registers_are_sent_and_folded_each_for_itself)
 	unit_network_init(&self->n, 16, 1);
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	for (host = 0; host < 2; host++) {
-		struct coll_group *g = &self->n.hosts[host].member->group;
+		struct coll_group *g = unit_group(&self->n, host);
 		struct coll_schedule *s = allreduce_schedule(g);
 
 		/* Memory is for one register in four rounds: two in one less. */
 		registers_schedule(s, host);
 		ASSERT_EQ(0, coll_schedule_validate(s));
 		g->payload.max_bytes /= 2;
-		ASSERT_EQ(0, unit_post(&self->n, host, COLLSOCK_ALLREDUCE, COLLSOCK_INT64,
-				       COLLSOCK_SUM, 1, COLLSOCK_AUTO, &in[host]));
+		ASSERT_EQ(0, unit_allreduce(&self->n, host, COLLSOCK_INT64, COLLSOCK_SUM, 1,
+					    &in[host]));
 	}
 	/* Each got back in round 2 what it had sent in round 1: twice its own. */
 	for (host = 0; host < 2; host++) {
 		ASSERT_TRUE(unit_await(&self->n, host, 0, SECOND));
-		EXPECT_EQ(2 * in[host], *(s64 *)self->n.hosts[host].ops[0].result);
+		EXPECT_EQ(2 * in[host], *(s64 *)self->n.ranks[host].ops[0].result);
 	}
 }
 
@@ -867,7 +840,7 @@ TEST_F(net, bad_posts_are_refused_and_change_nothing)
 
 	unit_network_init(&self->n, 2, 1);
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
-	g = &self->n.hosts[0].member->group;
+	g = unit_group(&self->n, 0);
 	EXPECT_EQ(24, coll_signature_of_post(g, 0, &good, &sig));
 #define REFUSED(field, value, error) ({ bad = good; bad.field = value; \
 		EXPECT_EQ(error, coll_signature_of_post(g, 0, &bad, &sig)); })

@@ -6,9 +6,7 @@
  * The registry is one of this program's own. It has an algorithm more, in which neither
  * the root nor the host after it has the most to do, and whose peers no other names.
  */
-#include "kselftest_harness.h"
-
-#include "network.h"
+#include "net_fixture.h"
 #include "shapes.h"
 
 #define SECOND	((u64)NSEC_PER_SEC)
@@ -242,28 +240,13 @@ TEST(what_posts_may_not_name_needs_nothing)
 
 /* ---- and a group runs it ---- */
 
-FIXTURE(net)
-{
-	struct unit_network n;
-};
-
-FIXTURE_SETUP(net)
-{
-}
-
-FIXTURE_TEARDOWN(net)
-{
-	unit_network_free(&self->n);
-	EXPECT_EQ(0, world_memory);
-}
-
 static int post_reduce(struct unit_network *n, u32 host, u32 root, const s64 *value)
 {
 	struct collsock_post post = {
 		.size = sizeof(post), .operation = COLLSOCK_REDUCE, .type = COLLSOCK_INT64,
 		.op = COLLSOCK_SUM, .algorithm = COLLSOCK_HUB, .count = 1, .root = root,
 	};
-	struct unit_host *h = &n->hosts[host];
+	struct unit_rank *h = &n->ranks[host];
 	int err = world_post(h->member, &post, value, sizeof(*value), &h->ops[h->posted]);
 
 	if (!err)
@@ -283,8 +266,8 @@ TEST_F(net, a_rooted_algorithm_whose_peers_no_other_names_runs_from_every_root)
 			value = 1LL << host;
 			ASSERT_EQ(0, post_reduce(&self->n, host, root, &value));
 		}
-		ASSERT_TRUE(unit_await_all(&self->n, root, SECOND));
-		EXPECT_EQ(sum, *(s64 *)self->n.hosts[root].ops[root].result)
+		ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+		EXPECT_EQ(sum, *(s64 *)self->n.ranks[root].ops[root].result)
 			TH_LOG("root %u", root);
 		unit_run(&self->n, SECOND / 10);
 	}

@@ -3,8 +3,7 @@
  * Several ranks on a host: they combine in its group, and the network sees
  * hosts. Each joins, posts and leaves by itself.
  */
-#include "kselftest_harness.h"
-#include "ranks.h"
+#include "net_fixture.h"
 #include "seed.h"
 
 #define SECOND	((u64)NSEC_PER_SEC)
@@ -26,76 +25,20 @@ static const struct placement {
 /* Ranks 0 and 1 on host 0, 2 to 4 on host 1. */
 static const u32 two_hosts[] = { 0, 0, 1, 1, 1 };
 
-FIXTURE(net)
+static void begin(struct __test_metadata *_metadata, struct unit_network *n)
 {
-	struct unit_ranks n;
-};
-
-FIXTURE_SETUP(net)
-{
+	unit_network_place(n, two_hosts, ARRAY_SIZE(two_hosts), seed_start());
+	ASSERT_EQ(0, unit_join_all(n, NULL));
 }
 
-FIXTURE_TEARDOWN(net)
-{
-	if (self->n.count)
-		ranks_free(&self->n);
-	EXPECT_EQ(0, world_memory);
-}
-
-static void begin(struct __test_metadata *_metadata, struct unit_ranks *n)
-{
-	ranks_init(n, two_hosts, ARRAY_SIZE(two_hosts), seed_start());
-	ASSERT_EQ(0, ranks_join_all(n));
-}
-
-static int post_value(struct unit_ranks *n, u32 rank, u8 operation, u8 algorithm, u32 root,
-		      u64 value)
-{
-	struct collsock_post post = {
-		.size = sizeof(post), .operation = operation, .algorithm = algorithm,
-		.root = root,
-	};
-
-	if (operation != COLLSOCK_BARRIER) {
-		post.type = COLLSOCK_UINT64;
-		post.op = operation == COLLSOCK_BROADCAST ? COLLSOCK_NOP : COLLSOCK_SUM;
-		post.count = 1;
-	}
-	return ranks_post(n, rank, &post, &value);
-}
-
-static int barrier(struct unit_ranks *n, u32 rank)
-{
-	return post_value(n, rank, COLLSOCK_BARRIER, COLLSOCK_AUTO, 0, 0);
-}
-
-static int reduce(struct unit_ranks *n, u32 rank, u32 root, u64 value)
-{
-	return post_value(n, rank, COLLSOCK_REDUCE, COLLSOCK_AUTO, root, value);
-}
-
-static int broadcast(struct unit_ranks *n, u32 rank, u32 root, u64 value)
-{
-	return post_value(n, rank, COLLSOCK_BROADCAST, COLLSOCK_AUTO, root, value);
-}
-
-static u64 result_of(const struct unit_post *p)
-{
-	u64 value = 0;
-
-	if (p->bytes == sizeof(value))
-		memcpy(&value, p->result, sizeof(value));
-	return value;
-}
-
-static void expect_failure(struct __test_metadata *_metadata, struct unit_ranks *n, u32 rank,
+static void expect_failure(struct __test_metadata *_metadata, struct unit_network *n, u32 rank,
 			   u32 error, u32 failed_rank)
 {
-	EXPECT_TRUE(ranks_last(n, rank)->done);
-	EXPECT_EQ(error, ranks_last(n, rank)->error) {
+	EXPECT_TRUE(unit_last(n, rank)->done);
+	EXPECT_EQ(error, unit_last(n, rank)->error) {
 		TH_LOG("rank %u", rank);
 	}
-	EXPECT_EQ(failed_rank, ranks_last(n, rank)->failed_rank) {
+	EXPECT_EQ(failed_rank, unit_last(n, rank)->failed_rank) {
 		TH_LOG("rank %u", rank);
 	}
 }
@@ -103,7 +46,7 @@ static void expect_failure(struct __test_metadata *_metadata, struct unit_ranks 
 /* ---- results ---- */
 
 /* All ranks post, beginning with any of them. */
-static void check_operation(struct __test_metadata *_metadata, struct unit_ranks *n,
+static void check_operation(struct __test_metadata *_metadata, struct unit_network *n,
 			    const struct coll_algorithm *a, u32 root)
 {
 	u64 sum = 0, expected;
@@ -114,18 +57,18 @@ static void check_operation(struct __test_metadata *_metadata, struct unit_ranks
 		u32 rank = (first + i) % n->count;
 
 		sum += 1ULL << 6 * rank;
-		ASSERT_EQ(0, post_value(n, rank, a->operation, a->algorithm, root,
+		ASSERT_EQ(0, unit_post_value(n, rank, a->operation, a->algorithm, root,
 					1ULL << 6 * rank));
 	}
-	ASSERT_TRUE(ranks_await(n, SECOND));
+	ASSERT_TRUE(unit_await_all(n, SECOND));
 	for (i = 0; i < n->count; i++) {
 		takes = coll_operation_receives(a->operation, i == root) &&
 			coll_operations[a->operation].typed;
 		expected = a->operation == COLLSOCK_BROADCAST ? 1ULL << 6 * root : sum;
-		ASSERT_EQ(0, ranks_last(n, i)->error);
-		ASSERT_EQ(takes ? 8 : 0, ranks_last(n, i)->bytes);
+		ASSERT_EQ(0, unit_last(n, i)->error);
+		ASSERT_EQ(takes ? 8 : 0, unit_last(n, i)->bytes);
 		if (takes)
-			ASSERT_EQ(expected, result_of(ranks_last(n, i)));
+			ASSERT_EQ(expected, unit_value(unit_last(n, i)));
 	}
 }
 
@@ -141,13 +84,13 @@ TEST_F(net, every_operation_gives_every_rank_what_it_is_to_get_wherever_ranks_li
 
 	for (k = 0; k < ARRAY_SIZE(placements); k++) {
 		p = &placements[k];
-		ranks_init(&self->n, p->host_of_rank, p->count, seed_start() + k);
+		unit_network_place(&self->n, p->host_of_rank, p->count, seed_start() + k);
 		self->n.join.fanout = 3;
-		ASSERT_EQ(0, ranks_join_all(&self->n));
+		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		for (a = 0; a < coll_algorithms_count; a++)
 			for (root = 0; root < roots_of(coll_algorithms[a], p->count); root++)
 				check_operation(_metadata, &self->n, coll_algorithms[a], root);
-		ranks_free(&self->n);
+		unit_network_free(&self->n);
 	}
 }
 
@@ -167,16 +110,16 @@ TEST_F(net, contributions_are_folded_in_the_order_of_ranks_whichever_posts_first
 	for (k = 0; k < ARRAY_SIZE(orders); k++) {
 		static const double nothing;
 
-		ASSERT_EQ(0, ranks_post(&self->n, 0, &post, &nothing));
-		ASSERT_EQ(0, ranks_post(&self->n, 1, &post, &nothing));
+		ASSERT_EQ(0, unit_post(&self->n, 0, &post, &nothing));
+		ASSERT_EQ(0, unit_post(&self->n, 1, &post, &nothing));
 		for (i = 0; i < 3; i++)
-			ASSERT_EQ(0, ranks_post(&self->n, 2 + orders[k][i], &post,
+			ASSERT_EQ(0, unit_post(&self->n, 2 + orders[k][i], &post,
 						&values[orders[k][i]]));
-		ASSERT_TRUE(ranks_await(&self->n, SECOND));
+		ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 		for (i = 0; i < self->n.count; i++) {
 			double result = 0;
 
-			memcpy(&result, ranks_last(&self->n, i)->result, sizeof(result));
+			memcpy(&result, unit_last(&self->n, i)->result, sizeof(result));
 			EXPECT_EQ(1, result) {
 				TH_LOG("order %u, rank %u", k, i);
 			}
@@ -187,17 +130,17 @@ TEST_F(net, contributions_are_folded_in_the_order_of_ranks_whichever_posts_first
 TEST_F(net, an_operation_begins_when_the_last_sibling_has_posted)
 {
 	begin(_metadata, &self->n);
-	ASSERT_EQ(0, barrier(&self->n, 3));
-	ASSERT_EQ(0, barrier(&self->n, 2));
-	ranks_run(&self->n, 100 * MS);
+	ASSERT_EQ(0, unit_barrier(&self->n, 3));
+	ASSERT_EQ(0, unit_barrier(&self->n, 2));
+	unit_run(&self->n, 100 * MS);
 	EXPECT_EQ(0, self->n.world.sent);
-	ASSERT_EQ(0, barrier(&self->n, 4));
+	ASSERT_EQ(0, unit_barrier(&self->n, 4));
 	EXPECT_EQ(1, self->n.world.sent);
-	ASSERT_EQ(0, barrier(&self->n, 1));
-	ranks_run(&self->n, 100 * MS);
-	EXPECT_FALSE(ranks_last(&self->n, 4)->done);
-	ASSERT_EQ(0, barrier(&self->n, 0));
-	ASSERT_TRUE(ranks_await(&self->n, SECOND));
+	ASSERT_EQ(0, unit_barrier(&self->n, 1));
+	unit_run(&self->n, 100 * MS);
+	EXPECT_FALSE(unit_last(&self->n, 4)->done);
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 }
 
 /* ---- at its own pace ---- */
@@ -206,73 +149,73 @@ TEST_F(net, each_rank_has_a_window_of_its_own)
 {
 	u32 i;
 
-	ranks_init(&self->n, two_hosts, ARRAY_SIZE(two_hosts), seed_start());
+	unit_network_place(&self->n, two_hosts, ARRAY_SIZE(two_hosts), seed_start());
 	self->n.join.window = 4;
-	ASSERT_EQ(0, ranks_join_all(&self->n));
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	for (i = 0; i < 4; i++)
-		ASSERT_EQ(0, reduce(&self->n, 2, 0, 2));
-	EXPECT_EQ(-EAGAIN, reduce(&self->n, 2, 0, 2));
+		ASSERT_EQ(0, unit_reduce(&self->n, 2, 0, 2));
+	EXPECT_EQ(-EAGAIN, unit_reduce(&self->n, 2, 0, 2));
 	/* The others have theirs, though their host is last in the schedule. */
 	for (i = 0; i < 4; i++)
-		ASSERT_EQ(0, reduce(&self->n, 3, 0, 3));
-	EXPECT_EQ(-EAGAIN, reduce(&self->n, 3, 0, 3));
-	ASSERT_EQ(0, reduce(&self->n, 4, 0, 4));
-	ranks_run(&self->n, SECOND);
+		ASSERT_EQ(0, unit_reduce(&self->n, 3, 0, 3));
+	EXPECT_EQ(-EAGAIN, unit_reduce(&self->n, 3, 0, 3));
+	ASSERT_EQ(0, unit_reduce(&self->n, 4, 0, 4));
+	unit_run(&self->n, SECOND);
 	/* The first is over on all hosts but that of its root: each rank may post one more. */
-	EXPECT_EQ(0, reduce(&self->n, 2, 0, 2));
-	EXPECT_EQ(-EAGAIN, reduce(&self->n, 2, 0, 2));
+	EXPECT_EQ(0, unit_reduce(&self->n, 2, 0, 2));
+	EXPECT_EQ(-EAGAIN, unit_reduce(&self->n, 2, 0, 2));
 	for (i = 0; i < 5; i++) {
 		if (i)
-			ASSERT_EQ(0, reduce(&self->n, 4, 0, 4));
+			ASSERT_EQ(0, unit_reduce(&self->n, 4, 0, 4));
 		if (i == 4)
-			ASSERT_EQ(0, reduce(&self->n, 3, 0, 3));
-		ASSERT_EQ(0, reduce(&self->n, 1, 0, 1));
-		ASSERT_EQ(0, reduce(&self->n, 0, 0, 100));
-		ranks_run(&self->n, SECOND);
-		EXPECT_EQ(110, result_of(ranks_last(&self->n, 0)));
+			ASSERT_EQ(0, unit_reduce(&self->n, 3, 0, 3));
+		ASSERT_EQ(0, unit_reduce(&self->n, 1, 0, 1));
+		ASSERT_EQ(0, unit_reduce(&self->n, 0, 0, 100));
+		unit_run(&self->n, SECOND);
+		EXPECT_EQ(110, unit_value(unit_last(&self->n, 0)));
 	}
 }
 
 TEST_F(net, a_rank_that_receives_nothing_waits_for_no_sibling)
 {
 	begin(_metadata, &self->n);
-	ASSERT_EQ(0, reduce(&self->n, 3, 0, 3));
-	EXPECT_TRUE(ranks_last(&self->n, 3)->done);
-	ASSERT_EQ(0, reduce(&self->n, 1, 0, 1));
-	EXPECT_TRUE(ranks_last(&self->n, 1)->done);
-	ASSERT_EQ(0, reduce(&self->n, 0, 0, 10));
-	ASSERT_EQ(0, reduce(&self->n, 4, 0, 4));
-	ranks_run(&self->n, SECOND);
-	EXPECT_FALSE(ranks_last(&self->n, 0)->done);
-	ASSERT_EQ(0, reduce(&self->n, 2, 0, 2));
-	ASSERT_TRUE(ranks_await(&self->n, SECOND));
-	EXPECT_EQ(20, result_of(ranks_last(&self->n, 0)));
+	ASSERT_EQ(0, unit_reduce(&self->n, 3, 0, 3));
+	EXPECT_TRUE(unit_last(&self->n, 3)->done);
+	ASSERT_EQ(0, unit_reduce(&self->n, 1, 0, 1));
+	EXPECT_TRUE(unit_last(&self->n, 1)->done);
+	ASSERT_EQ(0, unit_reduce(&self->n, 0, 0, 10));
+	ASSERT_EQ(0, unit_reduce(&self->n, 4, 0, 4));
+	unit_run(&self->n, SECOND);
+	EXPECT_FALSE(unit_last(&self->n, 0)->done);
+	ASSERT_EQ(0, unit_reduce(&self->n, 2, 0, 2));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+	EXPECT_EQ(20, unit_value(unit_last(&self->n, 0)));
 }
 
 TEST_F(net, a_broadcast_waits_for_the_root_alone)
 {
 	static const u32 chain[] = { 0, 0, 1, 1, 2, 2, 3, 3 };
 
-	ranks_init(&self->n, chain, ARRAY_SIZE(chain), seed_start());
-	ASSERT_EQ(0, ranks_join_all(&self->n));
+	unit_network_place(&self->n, chain, ARRAY_SIZE(chain), seed_start());
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	/* A sibling of the root was first; 3 is a child of 2, none of whose ranks posts. */
-	ASSERT_EQ(0, broadcast(&self->n, 1, 0, 0));
-	ASSERT_EQ(0, broadcast(&self->n, 7, 0, 0));
-	ranks_run(&self->n, 100 * MS);
-	EXPECT_FALSE(ranks_last(&self->n, 1)->done);
-	ASSERT_EQ(0, broadcast(&self->n, 0, 0, 42));
-	EXPECT_TRUE(ranks_last(&self->n, 0)->done);
-	EXPECT_EQ(42, result_of(ranks_last(&self->n, 1)));
-	ASSERT_TRUE(ranks_await(&self->n, SECOND));
-	EXPECT_EQ(42, result_of(ranks_last(&self->n, 7)));
+	ASSERT_EQ(0, unit_broadcast(&self->n, 1, 0, 0));
+	ASSERT_EQ(0, unit_broadcast(&self->n, 7, 0, 0));
+	unit_run(&self->n, 100 * MS);
+	EXPECT_FALSE(unit_last(&self->n, 1)->done);
+	ASSERT_EQ(0, unit_broadcast(&self->n, 0, 0, 42));
+	EXPECT_TRUE(unit_last(&self->n, 0)->done);
+	EXPECT_EQ(42, unit_value(unit_last(&self->n, 1)));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+	EXPECT_EQ(42, unit_value(unit_last(&self->n, 7)));
 	/* A rank that posts an hour later has the result at once, one after the other. */
-	ranks_run(&self->n, 3600 * SECOND);
-	ASSERT_EQ(0, broadcast(&self->n, 6, 0, 0));
-	ASSERT_EQ(0, broadcast(&self->n, 4, 0, 0));
-	EXPECT_EQ(42, result_of(ranks_last(&self->n, 6)));
-	EXPECT_EQ(42, result_of(ranks_last(&self->n, 4)));
-	ASSERT_EQ(0, broadcast(&self->n, 5, 0, 0));
-	EXPECT_EQ(42, result_of(ranks_last(&self->n, 5)));
+	unit_run(&self->n, 3600 * SECOND);
+	ASSERT_EQ(0, unit_broadcast(&self->n, 6, 0, 0));
+	ASSERT_EQ(0, unit_broadcast(&self->n, 4, 0, 0));
+	EXPECT_EQ(42, unit_value(unit_last(&self->n, 6)));
+	EXPECT_EQ(42, unit_value(unit_last(&self->n, 4)));
+	ASSERT_EQ(0, unit_broadcast(&self->n, 5, 0, 0));
+	EXPECT_EQ(42, unit_value(unit_last(&self->n, 5)));
 }
 
 /* ---- joining ---- */
@@ -281,53 +224,53 @@ TEST_F(net, a_rank_joins_once_and_where_it_lives)
 {
 	struct coll_group *g;
 
-	ranks_init(&self->n, two_hosts, ARRAY_SIZE(two_hosts), seed_start());
-	EXPECT_EQ(1, ranks_join(&self->n, 3));
-	g = ranks_group(&self->n, 1);
+	unit_network_place(&self->n, two_hosts, ARRAY_SIZE(two_hosts), seed_start());
+	EXPECT_EQ(1, unit_join(&self->n, 3, NULL));
+	g = unit_group(&self->n, 1);
 	EXPECT_EQ(-EEXIST, coll_group_join(g, 3));
 	EXPECT_EQ(-ENOENT, coll_group_join(g, 0));
 	EXPECT_EQ(-ENOENT, coll_group_join(g, 5));
 	EXPECT_EQ(-ENOENT, coll_group_join(g, ~0U));
-	EXPECT_EQ(2, ranks_join(&self->n, 4));
-	ranks_leave(&self->n, 3);
+	EXPECT_EQ(2, unit_join(&self->n, 4, NULL));
+	unit_leave(&self->n, 3);
 	EXPECT_EQ(-EEXIST, coll_group_join(g, 3));
-	EXPECT_EQ(0, ranks_join(&self->n, 2));
+	EXPECT_EQ(0, unit_join(&self->n, 2, NULL));
 }
 
 TEST_F(net, a_rank_may_join_when_the_others_of_its_host_have_left)
 {
 	u32 i;
 
-	ranks_init(&self->n, two_hosts, ARRAY_SIZE(two_hosts), seed_start());
+	unit_network_place(&self->n, two_hosts, ARRAY_SIZE(two_hosts), seed_start());
 	for (i = 0; i < 4; i++)
-		ASSERT_LE(0, ranks_join(&self->n, i));
+		ASSERT_LE(0, unit_join(&self->n, i, NULL));
 	for (i = 0; i < 4; i++)
-		ASSERT_EQ(0, barrier(&self->n, i));
-	ranks_leave(&self->n, 2);
-	ranks_leave(&self->n, 3);
-	ranks_run(&self->n, SECOND);
+		ASSERT_EQ(0, unit_barrier(&self->n, i));
+	unit_leave(&self->n, 2);
+	unit_leave(&self->n, 3);
+	unit_run(&self->n, SECOND);
 	/* What they have posted waits for it. */
-	ASSERT_EQ(WORLD_JOINED, self->n.rank[3].member->state);
-	EXPECT_EQ(2, ranks_join(&self->n, 4));
-	EXPECT_FALSE(ranks_group(&self->n, 1)->ranks.leaving);
-	ASSERT_EQ(0, barrier(&self->n, 4));
-	ASSERT_TRUE(ranks_await(&self->n, SECOND));
+	ASSERT_EQ(WORLD_JOINED, self->n.ranks[3].member->state);
+	EXPECT_EQ(2, unit_join(&self->n, 4, NULL));
+	EXPECT_FALSE(unit_group(&self->n, 1)->ranks.leaving);
+	ASSERT_EQ(0, unit_barrier(&self->n, 4));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	for (i = 0; i < self->n.count; i++)
-		EXPECT_EQ(0, ranks_last(&self->n, i)->error);
+		EXPECT_EQ(0, unit_last(&self->n, i)->error);
 	/* But only up to that. */
-	ASSERT_EQ(0, barrier(&self->n, 4));
-	ASSERT_TRUE(ranks_await(&self->n, SECOND));
+	ASSERT_EQ(0, unit_barrier(&self->n, 4));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	expect_failure(_metadata, &self->n, 4, ECONNRESET, 2);
 }
 
-static void join_without_3(struct __test_metadata *_metadata, struct unit_ranks *n)
+static void join_without_3(struct __test_metadata *_metadata, struct unit_network *n)
 {
 	u32 i;
 
-	ranks_init(n, two_hosts, ARRAY_SIZE(two_hosts), seed_start());
+	unit_network_place(n, two_hosts, ARRAY_SIZE(two_hosts), seed_start());
 	for (i = 0; i < n->count; i++)
 		if (i != 3)
-			ASSERT_LE(0, ranks_join(n, i));
+			ASSERT_LE(0, unit_join(n, i, NULL));
 }
 
 TEST_F(net, a_rank_that_never_joins_is_named_after_the_join_timeout)
@@ -337,13 +280,13 @@ TEST_F(net, a_rank_that_never_joins_is_named_after_the_join_timeout)
 
 	join_without_3(_metadata, &self->n);
 	/* They may take their time before they post. */
-	ranks_run(&self->n, 2 * patience);
+	unit_run(&self->n, 2 * patience);
 	for (i = 0; i < self->n.count; i++)
 		if (i != 3)
-			ASSERT_EQ(0, barrier(&self->n, i));
-	ranks_run(&self->n, patience - SECOND);
-	EXPECT_FALSE(ranks_last(&self->n, 0)->done || ranks_last(&self->n, 2)->done);
-	ranks_run(&self->n, 10 * SECOND);
+			ASSERT_EQ(0, unit_barrier(&self->n, i));
+	unit_run(&self->n, patience - SECOND);
+	EXPECT_FALSE(unit_last(&self->n, 0)->done || unit_last(&self->n, 2)->done);
+	unit_run(&self->n, 10 * SECOND);
 	for (i = 0; i < self->n.count; i++)
 		if (i != 3)
 			expect_failure(_metadata, &self->n, i, ETIMEDOUT, 3);
@@ -354,11 +297,11 @@ TEST_F(net, a_rank_that_never_joins_is_missed_by_others_though_its_siblings_comp
 	u64 patience = coll_timing_default.join_timeout;
 
 	join_without_3(_metadata, &self->n);
-	ASSERT_EQ(0, barrier(&self->n, 0));
-	ASSERT_EQ(0, barrier(&self->n, 1));
-	ranks_run(&self->n, patience - SECOND);
-	EXPECT_FALSE(ranks_last(&self->n, 0)->done);
-	ranks_run(&self->n, 10 * SECOND);
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	ASSERT_EQ(0, unit_barrier(&self->n, 1));
+	unit_run(&self->n, patience - SECOND);
+	EXPECT_FALSE(unit_last(&self->n, 0)->done);
+	unit_run(&self->n, 10 * SECOND);
 	expect_failure(_metadata, &self->n, 0, ETIMEDOUT, 3);
 	expect_failure(_metadata, &self->n, 1, ETIMEDOUT, 3);
 }
@@ -369,14 +312,14 @@ TEST_F(net, a_rank_that_contributes_nothing_is_not_missed_by_others)
 
 	join_without_3(_metadata, &self->n);
 	/* Host 1 has what host 0 waits for, when 4 posts. */
-	ASSERT_EQ(0, broadcast(&self->n, 0, 4, 0));
-	ASSERT_EQ(0, broadcast(&self->n, 1, 4, 0));
-	ranks_run(&self->n, 3 * patience);
-	EXPECT_FALSE(ranks_last(&self->n, 0)->done);
-	ASSERT_EQ(0, broadcast(&self->n, 4, 4, 7));
-	ASSERT_TRUE(ranks_await(&self->n, SECOND));
-	EXPECT_EQ(7, result_of(ranks_last(&self->n, 0)));
-	EXPECT_EQ(7, result_of(ranks_last(&self->n, 1)));
+	ASSERT_EQ(0, unit_broadcast(&self->n, 0, 4, 0));
+	ASSERT_EQ(0, unit_broadcast(&self->n, 1, 4, 0));
+	unit_run(&self->n, 3 * patience);
+	EXPECT_FALSE(unit_last(&self->n, 0)->done);
+	ASSERT_EQ(0, unit_broadcast(&self->n, 4, 4, 7));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+	EXPECT_EQ(7, unit_value(unit_last(&self->n, 0)));
+	EXPECT_EQ(7, unit_value(unit_last(&self->n, 1)));
 }
 
 /* ---- leaving ---- */
@@ -387,20 +330,20 @@ TEST_F(net, a_rank_that_leaves_is_named_by_its_siblings_and_by_others)
 
 	begin(_metadata, &self->n);
 	for (i = 0; i < self->n.count; i++)
-		ASSERT_EQ(0, barrier(&self->n, i));
+		ASSERT_EQ(0, unit_barrier(&self->n, i));
 	/* One leaves while what it has posted is under way. */
-	ranks_leave(&self->n, 3);
-	ASSERT_TRUE(ranks_await(&self->n, SECOND));
+	unit_leave(&self->n, 3);
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	for (i = 0; i < self->n.count; i++)
-		EXPECT_EQ(0, ranks_last(&self->n, i)->error);
+		EXPECT_EQ(0, unit_last(&self->n, i)->error);
 	for (i = 0; i < self->n.count; i++)
 		if (i != 3)
-			ASSERT_EQ(0, barrier(&self->n, i));
-	ASSERT_TRUE(ranks_await(&self->n, SECOND));
+			ASSERT_EQ(0, unit_barrier(&self->n, i));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	for (i = 0; i < self->n.count; i++)
 		if (i != 3)
 			expect_failure(_metadata, &self->n, i, ECONNRESET, 3);
-	EXPECT_FALSE(ranks_group(&self->n, 1)->ranks.leaving);
+	EXPECT_FALSE(unit_group(&self->n, 1)->ranks.leaving);
 }
 
 TEST_F(net, of_ranks_that_leave_one_after_the_other_the_one_that_posted_least_is_named)
@@ -411,10 +354,10 @@ TEST_F(net, of_ranks_that_leave_one_after_the_other_the_one_that_posted_least_is
 	for (k = 0; k < 3; k++)
 		for (i = 0; i < self->n.count; i++)
 			if (i != 4 || k < 2)
-				ASSERT_EQ(0, barrier(&self->n, i));
-	ranks_leave(&self->n, 2);
-	ranks_leave(&self->n, 4);
-	ASSERT_TRUE(ranks_await(&self->n, SECOND));
+				ASSERT_EQ(0, unit_barrier(&self->n, i));
+	unit_leave(&self->n, 2);
+	unit_leave(&self->n, 4);
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	for (i = 0; i < self->n.count; i++)
 		if (i != 4)
 			expect_failure(_metadata, &self->n, i, ECONNRESET, 4);
@@ -426,18 +369,18 @@ TEST_F(net, when_all_have_left_what_they_posted_completes)
 
 	begin(_metadata, &self->n);
 	for (i = 0; i < self->n.count; i++)
-		ASSERT_EQ(0, reduce(&self->n, i, 0, i));
+		ASSERT_EQ(0, unit_reduce(&self->n, i, 0, i));
 	for (i = 1; i < self->n.count; i++)
-		ranks_leave(&self->n, i);
-	EXPECT_EQ(WORLD_JOINED, self->n.rank[2].member->state);
-	ASSERT_TRUE(ranks_await(&self->n, SECOND));
-	EXPECT_EQ(10, result_of(ranks_last(&self->n, 0)));
-	ranks_run(&self->n, SECOND);
-	EXPECT_EQ(WORLD_TIMEWAIT, self->n.rank[2].member->state);
-	EXPECT_EQ(WORLD_JOINED, self->n.rank[0].member->state);
-	ranks_leave(&self->n, 0);
-	ranks_run(&self->n, SECOND);
-	EXPECT_EQ(WORLD_TIMEWAIT, self->n.rank[0].member->state);
+		unit_leave(&self->n, i);
+	EXPECT_EQ(WORLD_JOINED, self->n.ranks[2].member->state);
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+	EXPECT_EQ(10, unit_value(unit_last(&self->n, 0)));
+	unit_run(&self->n, SECOND);
+	EXPECT_EQ(WORLD_TIMEWAIT, self->n.ranks[2].member->state);
+	EXPECT_EQ(WORLD_JOINED, self->n.ranks[0].member->state);
+	unit_leave(&self->n, 0);
+	unit_run(&self->n, SECOND);
+	EXPECT_EQ(WORLD_TIMEWAIT, self->n.ranks[0].member->state);
 }
 
 /* ---- disagreement ---- */
@@ -447,26 +390,26 @@ TEST_F(net, siblings_that_disagree_name_the_one_that_was_first)
 	u32 i;
 
 	begin(_metadata, &self->n);
-	ASSERT_EQ(0, barrier(&self->n, 3));
-	ASSERT_EQ(0, reduce(&self->n, 2, 0, 1));
+	ASSERT_EQ(0, unit_barrier(&self->n, 3));
+	ASSERT_EQ(0, unit_reduce(&self->n, 2, 0, 1));
 	for (i = 0; i < 2; i++)
-		ASSERT_EQ(0, barrier(&self->n, i));
-	ASSERT_TRUE(ranks_await(&self->n, SECOND));
+		ASSERT_EQ(0, unit_barrier(&self->n, i));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	for (i = 0; i < 4; i++)
 		expect_failure(_metadata, &self->n, i, EPROTO, 3);
-	ASSERT_EQ(0, barrier(&self->n, 4));
+	ASSERT_EQ(0, unit_barrier(&self->n, 4));
 	expect_failure(_metadata, &self->n, 4, EPROTO, 3);
 }
 
 TEST_F(net, hosts_that_disagree_name_the_lowest_rank_of_each_other)
 {
 	begin(_metadata, &self->n);
-	ASSERT_EQ(0, barrier(&self->n, 3));
-	ASSERT_EQ(0, barrier(&self->n, 4));
-	ASSERT_EQ(0, barrier(&self->n, 2));
-	ranks_run(&self->n, 10 * MS);
-	ASSERT_EQ(0, reduce(&self->n, 1, 0, 1));
-	ASSERT_TRUE(ranks_await(&self->n, SECOND));
+	ASSERT_EQ(0, unit_barrier(&self->n, 3));
+	ASSERT_EQ(0, unit_barrier(&self->n, 4));
+	ASSERT_EQ(0, unit_barrier(&self->n, 2));
+	unit_run(&self->n, 10 * MS);
+	ASSERT_EQ(0, unit_reduce(&self->n, 1, 0, 1));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	expect_failure(_metadata, &self->n, 1, EPROTO, 2);
 	expect_failure(_metadata, &self->n, 3, EPROTO, 0);
 }
@@ -481,29 +424,29 @@ TEST_F(net, a_group_says_how_much_memory_its_ranks_and_lanes_have_reserved)
 
 	for (k = 0; k < ARRAY_SIZE(placements); k++) {
 		p = &placements[k];
-		ranks_init(&self->n, p->host_of_rank, p->count, 1);
+		unit_network_place(&self->n, p->host_of_rank, p->count, 1);
 		self->n.join.segment_bytes = 96;
 		self->n.join.max_bytes = 1000 * k;
 		self->n.join.fanout = k;
 		if (k == 1)
 			self->n.join.fanout = 0;
-		ASSERT_EQ(0, ranks_join_all(&self->n));
+		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		for (i = 0; i < self->n.hosts; i++)
-			EXPECT_EQ(world_reserved(&self->n.group.members[i]),
-				  ranks_group(&self->n, i)->memory.bytes);
-		ranks_free(&self->n);
+			EXPECT_EQ(world_reserved(unit_member(&self->n, i)),
+				  unit_group(&self->n, i)->memory.bytes);
+		unit_network_free(&self->n);
 	}
 }
 
 /* It posts up to its window, and its sibling follows. */
-static void contribute(struct __test_metadata *_metadata, struct unit_ranks *n, u32 rank,
+static void contribute(struct __test_metadata *_metadata, struct unit_network *n, u32 rank,
 		       u32 amount)
 {
-	const struct coll_rank *r = &n->rank[rank].member->group.ranks.local[n->rank[rank].local];
+	const struct coll_rank *r = &n->ranks[rank].member->group.ranks.local[n->ranks[rank].local];
 
-	while (r->next < amount && !reduce(n, rank, 0, (u64)r->next * rank)) {
-		ASSERT_TRUE(ranks_last(n, rank)->done);
-		ranks_forget(&n->rank[rank]);
+	while (r->next < amount && !unit_reduce(n, rank, 0, (u64)r->next * rank)) {
+		ASSERT_TRUE(unit_last(n, rank)->done);
+		unit_forget(n, rank);
 	}
 }
 
@@ -517,19 +460,19 @@ TEST_F(net, nobody_lingers_for_what_cannot_be_used)
 	static const u32 hosts[] = { 0, 0, 1 };
 	u32 window = 4, posted = 0;
 
-	ranks_init(&self->n, hosts, ARRAY_SIZE(hosts), seed_start());
+	unit_network_place(&self->n, hosts, ARRAY_SIZE(hosts), seed_start());
 	self->n.join.window = window;
-	ASSERT_EQ(0, ranks_join_all(&self->n));
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	while (posted < 2 * window) {
-		if (reduce(&self->n, 2, 0, 1))
-			ranks_run(&self->n, MS);
+		if (unit_reduce(&self->n, 2, 0, 1))
+			unit_run(&self->n, MS);
 		else
 			posted++;
 	}
-	ranks_leave(&self->n, 1);
-	ranks_run(&self->n, SECOND);
-	ranks_leave(&self->n, 2);
-	ranks_run(&self->n, 10 * SECOND);
+	unit_leave(&self->n, 1);
+	unit_run(&self->n, SECOND);
+	unit_leave(&self->n, 2);
+	unit_run(&self->n, 10 * SECOND);
 	EXPECT_EQ(WORLD_TIMEWAIT, self->n.group.members[1].state);
 }
 
@@ -540,26 +483,26 @@ TEST_F_TIMEOUT(net, leaves_that_never_wait_lose_nothing_and_leave_no_memory, 360
 	u32 amount = 1000000 * min_t(u64, seed_soak(), 10), number, rank;
 	long memory;
 
-	ranks_init(&self->n, hosts, ARRAY_SIZE(hosts), seed_start());
+	unit_network_place(&self->n, hosts, ARRAY_SIZE(hosts), seed_start());
 	self->n.join.window = 64;
-	ASSERT_EQ(0, ranks_join_all(&self->n));
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	memory = world_memory;
 	for (number = 0; number < amount; number++) {
-		struct unit_post *root = &self->n.rank[0].posts[0];
+		struct unit_completion *root = &self->n.ranks[0].ops[0];
 
-		ASSERT_EQ(0, reduce(&self->n, 0, 0, 1));
+		ASSERT_EQ(0, unit_reduce(&self->n, 0, 0, 1));
 		do {
 			for (rank = 1; rank < 3; rank++)
 				contribute(_metadata, &self->n, rank, amount);
 		} while (!root->done && world_step(&self->n.world, COLL_NEVER - 1));
 		ASSERT_EQ(0, root->error);
-		ASSERT_EQ(1 + 3ULL * number, result_of(root));
-		ranks_forget(&self->n.rank[0]);
+		ASSERT_EQ(1 + 3ULL * number, unit_value(root));
+		unit_forget(&self->n, 0);
 	}
 	EXPECT_EQ(memory, world_memory);
 	for (rank = 0; rank < 2; rank++)
-		EXPECT_EQ(0, ranks_group(&self->n, rank)->stats.invalid);
-	EXPECT_EQ(2 * amount, ranks_group(&self->n, 1)->stats.completed);
+		EXPECT_EQ(0, unit_group(&self->n, rank)->stats.invalid);
+	EXPECT_EQ(2 * amount, unit_group(&self->n, 1)->stats.completed);
 	printf("# %u reduces\n", amount);
 	fflush(stdout);
 }

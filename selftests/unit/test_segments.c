@@ -3,8 +3,7 @@
  * Payloads larger than a segment: a lane for each, and lanes do not wait for each
  * other.
  */
-#include "kselftest_harness.h"
-#include "ranks.h"
+#include "net_fixture.h"
 #include "seed.h"
 
 #define SECOND	((u64)NSEC_PER_SEC)
@@ -12,50 +11,24 @@
 
 #define ELEMENTS	(COLLSOCK_MAX_PAYLOAD / 8)
 
-FIXTURE(net)
-{
-	struct unit_ranks n;
-	u64 *payload;
-};
-
-FIXTURE_SETUP(net)
-{
-	self->payload = calloc(ELEMENTS, sizeof(u64));
-}
-
-FIXTURE_TEARDOWN(net)
-{
-	free(self->payload);
-	if (self->n.count)
-		ranks_free(&self->n);
-	EXPECT_EQ(0, world_memory);
-}
+static u64 payload[ELEMENTS];
 
 static const u32 own_hosts[] = { 0, 1, 2, 3, 4 };
 static const u32 shared_hosts[] = { 0, 1, 0, 2, 2 };
 
-static void begin(struct __test_metadata *_metadata, struct unit_ranks *n,
+static void begin(struct __test_metadata *_metadata, struct unit_network *n,
 		  const u32 *host_of_rank, u32 count, u32 segment_bytes)
 {
-	ranks_init(n, host_of_rank, count, seed_start());
+	unit_network_place(n, host_of_rank, count, seed_start());
 	n->join.segment_bytes = segment_bytes;
 	n->join.max_bytes = COLLSOCK_MAX_PAYLOAD;
 	n->join.window = 4;
 	n->join.fanout = 3;
-	ASSERT_EQ(0, ranks_join_all(n));
-}
-
-static struct collsock_post post_of(u8 operation, u8 algorithm, u32 root, u32 count)
-{
-	return (struct collsock_post) {
-		.size = sizeof(struct collsock_post), .operation = operation,
-		.type = COLLSOCK_UINT64, .algorithm = algorithm, .root = root, .count = count,
-		.op = operation == COLLSOCK_BROADCAST ? COLLSOCK_NOP : COLLSOCK_SUM,
-	};
+	ASSERT_EQ(0, unit_join_all(n, NULL));
 }
 
 /* Each element tells its place, in its segment and among the segments. */
-static void fill(u64 *payload, u32 rank)
+static void fill(u32 rank)
 {
 	u32 i;
 
@@ -64,31 +37,31 @@ static void fill(u64 *payload, u32 rank)
 }
 
 /* As a program does: it waits while the window is full; others may still be at work. */
-static int post(struct unit_ranks *n, u32 rank, const struct collsock_post *p, u64 *payload)
+static int post(struct unit_network *n, u32 rank, const struct collsock_post *p)
 {
 	u64 until = n->world.now + 60 * SECOND;
 	int err;
 
-	fill(payload, rank);
+	fill(rank);
 	do
-		err = ranks_post(n, rank, p, payload);
+		err = unit_post(n, rank, p, payload);
 	while (err == -EAGAIN && world_step(&n->world, until));
 	return err;
 }
 
-static void check_result(struct __test_metadata *_metadata, struct unit_ranks *n, u32 rank,
+static void check_result(struct __test_metadata *_metadata, struct unit_network *n, u32 rank,
 			 const struct collsock_post *p)
 {
-	const u64 *result = (const u64 *)ranks_last(n, rank)->result;
+	const u64 *result = (const u64 *)unit_last(n, rank)->result;
 	u32 i, k;
 
-	ASSERT_EQ(0, ranks_last(n, rank)->error);
+	ASSERT_EQ(0, unit_last(n, rank)->error);
 	if (p->operation == COLLSOCK_REDUCE ? rank != p->root :
 	    p->operation == COLLSOCK_BROADCAST && rank == p->root) {
-		ASSERT_EQ(0, ranks_last(n, rank)->bytes);
+		ASSERT_EQ(0, unit_last(n, rank)->bytes);
 		return;
 	}
-	ASSERT_EQ(8 * p->count, ranks_last(n, rank)->bytes);
+	ASSERT_EQ(8 * p->count, unit_last(n, rank)->bytes);
 	for (i = 0; i < p->count; i++) {
 		u64 expected = 0;
 
@@ -101,33 +74,33 @@ static void check_result(struct __test_metadata *_metadata, struct unit_ranks *n
 	}
 }
 
-static void check_operation(struct __test_metadata *_metadata, struct unit_ranks *n,
-			    const struct coll_algorithm *a, u64 *payload)
+static void check_operation(struct __test_metadata *_metadata, struct unit_network *n,
+			    const struct coll_algorithm *a)
 {
 	/* Whole segments; a part of one; one element into the next. */
 	static const u32 counts[] = { ELEMENTS, ELEMENTS - 7, 145, 1 };
 	u32 k, i;
 
 	for (k = 0; k < ARRAY_SIZE(counts); k++) {
-		struct collsock_post p = post_of(a->operation, a->algorithm, 0, counts[k]);
+		struct collsock_post p = unit_post_of(a->operation, a->algorithm, 0, counts[k]);
 
 		if (coll_algorithm_rooted(a))
 			p.root = world_below(&n->world.random, n->count);
 		for (i = 0; i < n->count; i++)
-			ASSERT_EQ(0, post(n, i, &p, payload));
-		ASSERT_TRUE(ranks_await(n, 60 * SECOND));
+			ASSERT_EQ(0, post(n, i, &p));
+		ASSERT_TRUE(unit_await_all(n, 60 * SECOND));
 		for (i = 0; i < n->count; i++)
 			check_result(_metadata, n, i, &p);
 	}
 }
 
-static void check_all(struct __test_metadata *_metadata, struct unit_ranks *n, u64 *payload)
+static void check_all(struct __test_metadata *_metadata, struct unit_network *n)
 {
 	u32 a;
 
 	for (a = 0; a < coll_algorithms_count; a++)
 		if (coll_algorithms[a]->operation != COLLSOCK_BARRIER)
-			check_operation(_metadata, n, coll_algorithms[a], payload);
+			check_operation(_metadata, n, coll_algorithms[a]);
 }
 
 TEST_F(net, sixty_four_kib_are_exact_with_every_algorithm_under_loss_and_reordering)
@@ -136,24 +109,24 @@ TEST_F(net, sixty_four_kib_are_exact_with_every_algorithm_under_loss_and_reorder
 	self->n.world.link.loss = 50;
 	self->n.world.link.duplication = 50;
 	self->n.world.link.reordering = 200;
-	check_all(_metadata, &self->n, self->payload);
-	ranks_free(&self->n);
+	check_all(_metadata, &self->n);
+	unit_network_free(&self->n);
 	begin(_metadata, &self->n, shared_hosts, ARRAY_SIZE(shared_hosts), 0);
 	self->n.world.link.loss = 50;
 	self->n.world.link.reordering = 200;
-	check_all(_metadata, &self->n, self->payload);
+	check_all(_metadata, &self->n);
 }
 
 TEST_F(net, a_payload_beyond_the_largest_is_refused)
 {
-	struct collsock_post p = post_of(COLLSOCK_ALLREDUCE, 0, 0, ELEMENTS + 1);
+	struct collsock_post p = unit_post_of(COLLSOCK_ALLREDUCE, 0, 0, ELEMENTS + 1);
 	struct coll_signature sig;
 
 	begin(_metadata, &self->n, own_hosts, 2, 0);
-	EXPECT_EQ(-EMSGSIZE, coll_signature_of_post(ranks_group(&self->n, 0), 0, &p, &sig));
+	EXPECT_EQ(-EMSGSIZE, coll_signature_of_post(unit_group(&self->n, 0), 0, &p, &sig));
 	p.count--;
 	EXPECT_EQ(COLLSOCK_MAX_PAYLOAD,
-		  coll_signature_of_post(ranks_group(&self->n, 0), 0, &p, &sig));
+		  coll_signature_of_post(unit_group(&self->n, 0), 0, &p, &sig));
 }
 
 TEST_F(net, a_group_without_room_for_data_has_barriers)
@@ -162,15 +135,15 @@ TEST_F(net, a_group_without_room_for_data_has_barriers)
 	u32 bytes, i;
 
 	for (bytes = 1; bytes < 8; bytes++) {
-		ranks_init(&self->n, shared_hosts, ARRAY_SIZE(shared_hosts), bytes);
+		unit_network_place(&self->n, shared_hosts, ARRAY_SIZE(shared_hosts), bytes);
 		self->n.join.max_bytes = bytes;
-		ASSERT_EQ(0, ranks_join_all(&self->n));
+		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		for (i = 0; i < self->n.count; i++)
-			ASSERT_EQ(0, ranks_post(&self->n, i, &p, NULL));
-		ASSERT_TRUE(ranks_await(&self->n, SECOND));
+			ASSERT_EQ(0, unit_post(&self->n, i, &p, NULL));
+		ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 		for (i = 0; i < self->n.count; i++)
-			EXPECT_EQ(0, ranks_last(&self->n, i)->error);
-		ranks_free(&self->n);
+			EXPECT_EQ(0, unit_last(&self->n, i)->error);
+		unit_network_free(&self->n);
 	}
 }
 
@@ -178,9 +151,9 @@ TEST_F(net, a_group_without_room_for_data_has_barriers)
 
 static u32 most_under_way;
 
-static bool count_under_way(struct unit_ranks *n, struct world_packet *p)
+static bool count_under_way(struct unit_network *n, struct world_packet *p)
 {
-	const struct coll_group *g = ranks_group(n, p->from);
+	const struct coll_group *g = unit_group(n, p->from);
 	const struct coll_message *m;
 	const struct coll_peer *peer;
 	u32 count = 0;
@@ -198,27 +171,27 @@ static bool count_under_way(struct unit_ranks *n, struct world_packet *p)
 
 TEST_F(net, messages_beyond_the_window_of_a_peer_wait)
 {
-	struct collsock_post p = post_of(COLLSOCK_ALLREDUCE, COLLSOCK_BINOMIAL, 0, ELEMENTS);
+	struct collsock_post p = unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_BINOMIAL, 0, ELEMENTS);
 
 	begin(_metadata, &self->n, own_hosts, 2, COLLSOCK_SEGMENT_QUANTUM);
 	self->n.tap = count_under_way;
 	self->n.world.link.loss = 20;
 	most_under_way = 0;
-	ASSERT_EQ(0, post(&self->n, 1, &p, self->payload));
+	ASSERT_EQ(0, post(&self->n, 1, &p));
 	EXPECT_EQ(64, self->n.world.sent);
 	EXPECT_EQ(DIV_ROUND_UP(COLLSOCK_MAX_PAYLOAD, COLLSOCK_SEGMENT_QUANTUM) - 64,
-		  ranks_group(&self->n, 1)->peers.held);
-	ASSERT_EQ(0, post(&self->n, 0, &p, self->payload));
-	ASSERT_TRUE(ranks_await(&self->n, 60 * SECOND));
+		  unit_group(&self->n, 1)->peers.held);
+	ASSERT_EQ(0, post(&self->n, 0, &p));
+	ASSERT_TRUE(unit_await_all(&self->n, 60 * SECOND));
 	check_result(_metadata, &self->n, 0, &p);
 	check_result(_metadata, &self->n, 1, &p);
 	EXPECT_EQ(COLL_PEER_WINDOW, most_under_way);
-	ranks_run(&self->n, SECOND);
-	EXPECT_EQ(0, ranks_group(&self->n, 0)->peers.held + ranks_group(&self->n, 1)->peers.held);
+	unit_run(&self->n, SECOND);
+	EXPECT_EQ(0, unit_group(&self->n, 0)->peers.held + unit_group(&self->n, 1)->peers.held);
 }
 
 /* A lane whose first message is lost does not hold up the others. */
-static bool lose_first_segment(struct unit_ranks *n, struct world_packet *p)
+static bool lose_first_segment(struct unit_network *n, struct world_packet *p)
 {
 	struct coll_body body;
 
@@ -229,47 +202,47 @@ static bool lose_first_segment(struct unit_ranks *n, struct world_packet *p)
 /* A round-trip time of 40 ms, where it was short: each is sent again until that has passed. */
 TEST_F(net, messages_that_were_late_together_raise_the_time_out_once)
 {
-	struct collsock_post p = post_of(COLLSOCK_BROADCAST, COLLSOCK_BINOMIAL, 0, ELEMENTS);
+	struct collsock_post p = unit_post_of(COLLSOCK_BROADCAST, COLLSOCK_BINOMIAL, 0, ELEMENTS);
 	const struct coll_peer *peer;
 	u32 i;
 
 	begin(_metadata, &self->n, own_hosts, 2, 0);
 	for (i = 0; i < 2; i++)
-		ASSERT_EQ(0, post(&self->n, i, &p, self->payload));
-	ASSERT_TRUE(ranks_await(&self->n, SECOND));
-	ranks_run(&self->n, 10 * MS);
+		ASSERT_EQ(0, post(&self->n, i, &p));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+	unit_run(&self->n, 10 * MS);
 	self->n.world.link.delay_ns = 20 * MS;
 	for (i = 0; i < 2; i++)
-		ASSERT_EQ(0, post(&self->n, i, &p, self->payload));
-	peer = ranks_group(&self->n, 0)->peers.all;
+		ASSERT_EQ(0, post(&self->n, i, &p));
+	peer = unit_group(&self->n, 0)->peers.all;
 	while (peer->rtt.srtt_ns)
 		ASSERT_TRUE(world_step(&self->n.world, self->n.world.now + SECOND));
-	ranks_run(&self->n, MS / 2);
+	unit_run(&self->n, MS / 2);
 	EXPECT_LE(peer->rtt.rto_ns, 2 * 40 * MS);
-	ASSERT_TRUE(ranks_await(&self->n, 10 * SECOND));
+	ASSERT_TRUE(unit_await_all(&self->n, 10 * SECOND));
 }
 
 /* Then nothing is sent for a while, and the round-trip time grows again. */
 TEST_F(net, a_new_connection_learns_a_longer_round_trip_too)
 {
-	struct collsock_post p = post_of(COLLSOCK_BROADCAST, COLLSOCK_BINOMIAL, 0, ELEMENTS);
+	struct collsock_post p = unit_post_of(COLLSOCK_BROADCAST, COLLSOCK_BINOMIAL, 0, ELEMENTS);
 	static const u32 delays_ms[] = { 0, 5, 20 };
 	const struct coll_group *g;
 	const struct coll_peer *peer = NULL;
 	u32 i, k;
 
 	begin(_metadata, &self->n, own_hosts, 2, 0);
-	g = ranks_group(&self->n, 0);
+	g = unit_group(&self->n, 0);
 	for (k = 0; k < ARRAY_SIZE(delays_ms); k++) {
 		if (delays_ms[k])
 			self->n.world.link.delay_ns = delays_ms[k] * MS;
 		for (i = 0; i < 2; i++)
-			ASSERT_EQ(0, post(&self->n, i, &p, self->payload));
+			ASSERT_EQ(0, post(&self->n, i, &p));
 		peer = g->peers.all;
-		ASSERT_TRUE(ranks_await(&self->n, 10 * SECOND));
-		ranks_run(&self->n, 2 * SECOND);
+		ASSERT_TRUE(unit_await_all(&self->n, 10 * SECOND));
+		unit_run(&self->n, 2 * SECOND);
 		EXPECT_GE(peer->rtt.rto_ns, 2 * delays_ms[k] * MS);
-		ranks_run(&self->n, 2 * coll_timing_default.idle);
+		unit_run(&self->n, 2 * coll_timing_default.idle);
 		EXPECT_EQ(NULL, g->peers.all);
 	}
 	EXPECT_EQ(3, peer->conn.number);
@@ -277,21 +250,21 @@ TEST_F(net, a_new_connection_learns_a_longer_round_trip_too)
 
 TEST_F(net, lanes_do_not_wait_for_each_other)
 {
-	struct collsock_post p = post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 1440);
+	struct collsock_post p = unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 1440);
 	const struct coll_op *op;
 	u32 i;
 
 	begin(_metadata, &self->n, own_hosts, 4, 0);
 	self->n.tap = lose_first_segment;
 	for (i = 0; i < 4; i++)
-		ASSERT_EQ(0, post(&self->n, i, &p, self->payload));
-	ranks_run(&self->n, 500 * MS);
-	op = &ranks_group(&self->n, 2)->window.slots[0];
+		ASSERT_EQ(0, post(&self->n, i, &p));
+	unit_run(&self->n, 500 * MS);
+	op = &unit_group(&self->n, 2)->window.slots[0];
 	EXPECT_EQ(10, op->segments);
 	EXPECT_EQ(1, op->unfinished);
 	EXPECT_EQ(0, op->lanes[0].round);
 	self->n.tap = NULL;
-	ASSERT_TRUE(ranks_await(&self->n, SECOND));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	for (i = 0; i < 4; i++)
 		check_result(_metadata, &self->n, i, &p);
 }
@@ -300,7 +273,7 @@ TEST_F(net, lanes_do_not_wait_for_each_other)
 
 static u32 messages_from_1;
 
-static bool count_messages(struct unit_ranks *n, struct world_packet *p)
+static bool count_messages(struct unit_network *n, struct world_packet *p)
 {
 	struct coll_body body;
 
@@ -311,33 +284,33 @@ static bool count_messages(struct unit_ranks *n, struct world_packet *p)
 
 TEST_F(net, segments_that_wait_are_not_sent_when_the_operation_cannot_complete)
 {
-	struct collsock_post p = post_of(COLLSOCK_REDUCE, COLLSOCK_BINOMIAL, 0, ELEMENTS);
+	struct collsock_post p = unit_post_of(COLLSOCK_REDUCE, COLLSOCK_BINOMIAL, 0, ELEMENTS);
 
 	begin(_metadata, &self->n, own_hosts, 3, COLLSOCK_SEGMENT_QUANTUM);
 	self->n.tap = count_messages;
 	messages_from_1 = 0;
-	ASSERT_EQ(0, post(&self->n, 1, &p, self->payload));
+	ASSERT_EQ(0, post(&self->n, 1, &p));
 	EXPECT_EQ(64, messages_from_1);
-	coll_failure_end(ranks_group(&self->n, 1), COLL_REASON_SILENT, 2, self->n.world.now);
+	coll_failure_end(unit_group(&self->n, 1), COLL_REASON_SILENT, 2, self->n.world.now);
 	EXPECT_EQ(64, messages_from_1);
-	ranks_run(&self->n, SECOND);
+	unit_run(&self->n, SECOND);
 	EXPECT_EQ(64, messages_from_1);
-	EXPECT_EQ(0, ranks_group(&self->n, 1)->peers.held);
+	EXPECT_EQ(0, unit_group(&self->n, 1)->peers.held);
 }
 
 TEST_F(net, segments_that_wait_are_not_sent_when_their_receiver_leaves)
 {
-	struct collsock_post p = post_of(COLLSOCK_ALLREDUCE, COLLSOCK_BINOMIAL, 0, ELEMENTS);
+	struct collsock_post p = unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_BINOMIAL, 0, ELEMENTS);
 
 	begin(_metadata, &self->n, own_hosts, 3, COLLSOCK_SEGMENT_QUANTUM);
 	self->n.tap = count_messages;
 	messages_from_1 = 0;
-	ASSERT_EQ(0, post(&self->n, 1, &p, self->payload));
-	ranks_leave(&self->n, 0);
-	ranks_run(&self->n, SECOND);
+	ASSERT_EQ(0, post(&self->n, 1, &p));
+	unit_leave(&self->n, 0);
+	unit_run(&self->n, SECOND);
 	/* Its first packet acknowledges some before it says goodbye. */
 	EXPECT_GE(2 * 64, messages_from_1);
-	EXPECT_EQ(0, ranks_group(&self->n, 1)->peers.held);
+	EXPECT_EQ(0, unit_group(&self->n, 1)->peers.held);
 }
 
 /* ---- whoever has the key and keeps no rule ---- */
@@ -350,7 +323,7 @@ struct hostile {
 };
 
 /* From host 0 to host 1. */
-static void receive_hostile(struct unit_ranks *n, const struct hostile *h,
+static void receive_hostile(struct unit_network *n, const struct hostile *h,
 			    const struct coll_signature *sig)
 {
 	static const u8 payload[COLLSOCK_MAX_SEGMENT];
@@ -362,8 +335,8 @@ static void receive_hostile(struct unit_ranks *n, const struct hostile *h,
 	};
 	u8 packet[COLL_WIRE_MAX];
 
-	coll_wire_write(packet, &ranks_group(n, 0)->peers.all->conn.tx, &body);
-	coll_group_receive(ranks_group(n, 1), 0, packet, coll_wire_bytes(&body), n->world.now);
+	coll_wire_write(packet, &unit_group(n, 0)->peers.all->conn.tx, &body);
+	coll_group_receive(unit_group(n, 1), 0, packet, coll_wire_bytes(&body), n->world.now);
 }
 
 TEST_F(net, impossible_segments_and_lengths_are_invalid_and_change_nothing)
@@ -381,7 +354,7 @@ TEST_F(net, impossible_segments_and_lengths_are_invalid_and_change_nothing)
 		{ "a round that is not", 1, 1, 1152 },
 		{ "the last round there can be", 1, 255, 1152 },
 	};
-	struct collsock_post p = post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 289);
+	struct collsock_post p = unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 289);
 	struct coll_group *g;
 	u64 before;
 	u32 i;
@@ -389,22 +362,22 @@ TEST_F(net, impossible_segments_and_lengths_are_invalid_and_change_nothing)
 	begin(_metadata, &self->n, own_hosts, 2, 0);
 	/* Host 1 has what host 0 sent first, and nothing is pending. */
 	for (i = 0; i < 2; i++)
-		ASSERT_EQ(0, post(&self->n, i, &p, self->payload));
-	ASSERT_TRUE(ranks_await(&self->n, SECOND));
-	ranks_run(&self->n, SECOND);
-	g = ranks_group(&self->n, 1);
-	ASSERT_EQ(0, post(&self->n, 1, &p, self->payload));
-	before = world_digest(&self->n.group.members[1]);
+		ASSERT_EQ(0, post(&self->n, i, &p));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+	unit_run(&self->n, SECOND);
+	g = unit_group(&self->n, 1);
+	ASSERT_EQ(0, post(&self->n, 1, &p));
+	before = world_digest(unit_member(&self->n, 1));
 	for (i = 0; i < ARRAY_SIZE(messages); i++) {
 		receive_hostile(&self->n, &messages[i], &g->window.slots[1].head.signature);
 		EXPECT_EQ(i + 1, g->stats.invalid);
-		EXPECT_EQ(before, world_digest(&self->n.group.members[1])) {
+		EXPECT_EQ(before, world_digest(unit_member(&self->n, 1))) {
 			TH_LOG("%s", messages[i].what);
 		}
 	}
 	/* Host 0 behaves correctly, and nothing was lost. */
-	ASSERT_EQ(0, post(&self->n, 0, &p, self->payload));
-	ASSERT_TRUE(ranks_await(&self->n, SECOND));
+	ASSERT_EQ(0, post(&self->n, 0, &p));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	check_result(_metadata, &self->n, 1, &p);
 }
 
@@ -430,7 +403,7 @@ TEST_F(net, signatures_of_what_there_is_not_are_invalid_and_change_nothing)
 		BUT(op, COLLSOCK_NOP), BUT(op, 255), BUT(root, 1),
 	};
 #undef BUT
-	struct collsock_post first = post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 1);
+	struct collsock_post first = unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 1);
 	const struct hostile message = { "", 0, 0, 8 };
 	struct coll_signature sig;
 	struct coll_group *g;
@@ -439,23 +412,23 @@ TEST_F(net, signatures_of_what_there_is_not_are_invalid_and_change_nothing)
 
 	begin(_metadata, &self->n, own_hosts, 2, 0);
 	for (i = 0; i < 2; i++)
-		ASSERT_EQ(0, post(&self->n, i, &first, self->payload));
-	ASSERT_TRUE(ranks_await(&self->n, SECOND));
-	ranks_run(&self->n, SECOND);
-	g = ranks_group(&self->n, 1);
-	before = world_digest(&self->n.group.members[1]);
+		ASSERT_EQ(0, post(&self->n, i, &first));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+	unit_run(&self->n, SECOND);
+	g = unit_group(&self->n, 1);
+	before = world_digest(unit_member(&self->n, 1));
 	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
 		sig = good;
 		((u8 *)&sig)[wrong[i].offset] = wrong[i].value;
 		receive_hostile(&self->n, &message, &sig);
 		EXPECT_EQ(i + 1, g->stats.invalid)
 			TH_LOG("%s", wrong[i].what);
-		EXPECT_EQ(before, world_digest(&self->n.group.members[1]))
+		EXPECT_EQ(before, world_digest(unit_member(&self->n, 1)))
 			TH_LOG("%s", wrong[i].what);
 	}
 	receive_hostile(&self->n, &message, &good);
 	EXPECT_EQ(ARRAY_SIZE(wrong), g->stats.invalid);
-	EXPECT_NE(before, world_digest(&self->n.group.members[1]));
+	EXPECT_NE(before, world_digest(unit_member(&self->n, 1)));
 }
 
 TEST_HARNESS_MAIN

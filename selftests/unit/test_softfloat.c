@@ -1,135 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Doubles in integer code against the hardware's. NaN follows our rule (see
- * reduce.h), not the hardware's, which differs between processors.
- */
-#include <fenv.h>
-#include <float.h>
-#include <math.h>
-
-#include "floats.h"
+/* Doubles in integer code: the bits of hardware, and what no hardware defines. */
 #include "softfloat.h"
+#include "floats.h"
 
-#define PAIRS		10000000	/* of each kind of operands, for sum and for product */
-#define FEWER		5		/* times fewer for min and max, which round nothing */
+#define NUMBER		double
+#define BITS		u64
+#define OURS(function)	coll_double_##function
+#define NUMBER_NAN	COLL_DOUBLE_NAN
 
-static const struct format binary64 = {
+static const struct format format = {
 	.sign = BIT_ULL(63), .fraction_bits = 52, .largest_exponent = 2046,
 };
 
-/* Else hardware would round twice, and be no reference. */
-static_assert(FLT_EVAL_METHOD == 0, "doubles are used as doubles");
-
-static double as_double(u64 bits)
-{
-	double x;
-
-	memcpy(&x, &bits, sizeof(x));
-	return x;
-}
-
-static u64 as_bits(double x)
-{
-	u64 bits;
-
-	memcpy(&bits, &x, sizeof(bits));
-	return bits;
-}
-
-static u64 expected_sum(u64 left, u64 right)
-{
-	double sum = as_double(left) + as_double(right);
-
-	if (either_is_nan(&binary64, left, right))
-		return nan_by_rule(&binary64, left, right);
-	return isnan(sum) ? 0x7ff8000000000000ULL : as_bits(sum);
-}
-
-static u64 expected_product(u64 left, u64 right)
-{
-	double product = as_double(left) * as_double(right);
-
-	if (either_is_nan(&binary64, left, right))
-		return nan_by_rule(&binary64, left, right);
-	return isnan(product) ? 0x7ff8000000000000ULL : as_bits(product);
-}
-
-static u64 expected_min(u64 left, u64 right)
-{
-	double x = as_double(left), y = as_double(right);
-
-	if (either_is_nan(&binary64, left, right))
-		return nan_by_rule(&binary64, left, right);
-	if (x == y)
-		return signbit(x) ? left : right;
-	return x < y ? left : right;
-}
-
-static u64 expected_max(u64 left, u64 right)
-{
-	double x = as_double(left), y = as_double(right);
-
-	if (either_is_nan(&binary64, left, right))
-		return nan_by_rule(&binary64, left, right);
-	if (x == y)
-		return signbit(x) ? right : left;
-	return x > y ? left : right;
-}
-
-static const struct operator sum = { "sum", expected_sum, coll_double_add };
-static const struct operator product = { "product", expected_product, coll_double_multiply };
-static const struct operator least = { "min", expected_min, coll_double_min };
-static const struct operator greatest = { "max", expected_max, coll_double_max };
-
-FIXTURE(doubles) {
-	u64 pairs;
-};
-
-FIXTURE_VARIANT(doubles) {
-	draw_function draw;
-};
-
-FIXTURE_VARIANT_ADD(doubles, random_bits) { .draw = draw_random_bits };
-FIXTURE_VARIANT_ADD(doubles, near_exponents) { .draw = draw_near_exponents };
-FIXTURE_VARIANT_ADD(doubles, cancellation) { .draw = draw_cancellation };
-FIXTURE_VARIANT_ADD(doubles, subnormals) { .draw = draw_subnormals };
-FIXTURE_VARIANT_ADD(doubles, ties) { .draw = draw_ties };
-FIXTURE_VARIANT_ADD(doubles, overflow) { .draw = draw_overflow };
-FIXTURE_VARIANT_ADD(doubles, product_ties) { .draw = draw_product_ties };
-FIXTURE_VARIANT_ADD(doubles, product_underflow) { .draw = draw_product_underflow };
-FIXTURE_VARIANT_ADD(doubles, product_overflow) { .draw = draw_product_overflow };
-
-FIXTURE_SETUP(doubles)
-{
-	ASSERT_EQ(FE_TONEAREST, fegetround());
-	self->pairs = PAIRS * seed_soak();
-}
-
-FIXTURE_TEARDOWN(doubles)
-{
-}
-
-TEST_F_TIMEOUT(doubles, sum_has_the_bits_of_hardware, DAY_SECONDS)
-{
-	check_pairs(_metadata, &sum, &binary64, variant->draw, self->pairs);
-}
-
-TEST_F_TIMEOUT(doubles, product_has_the_bits_of_hardware, DAY_SECONDS)
-{
-	check_pairs(_metadata, &product, &binary64, variant->draw, self->pairs);
-}
-
-TEST_F_TIMEOUT(doubles, min_has_the_bits_of_hardware, DAY_SECONDS)
-{
-	check_pairs(_metadata, &least, &binary64, variant->draw, self->pairs / FEWER);
-}
-
-TEST_F_TIMEOUT(doubles, max_has_the_bits_of_hardware, DAY_SECONDS)
-{
-	check_pairs(_metadata, &greatest, &binary64, variant->draw, self->pairs / FEWER);
-}
-
-/* Each stands for two, with either sign. */
 static const u64 special_magnitudes[] = {
 	/* zero and subnormals */
 	0x0000000000000000ULL, 0x0000000000000001ULL, 0x0000000000000002ULL,
@@ -163,31 +45,7 @@ static const u64 special_magnitudes[] = {
 	0x7ff8000000000000ULL, 0x7ff8000000000001ULL, 0x7fffffffffffffffULL,
 };
 
-static void check_special(struct __test_metadata *_metadata, const struct operator *operator)
-{
-	check_special_pairs(_metadata, operator, &binary64, special_magnitudes,
-			    ARRAY_SIZE(special_magnitudes));
-}
-
-TEST(sum_of_any_two_special_values_has_the_bits_of_hardware)
-{
-	check_special(_metadata, &sum);
-}
-
-TEST(product_of_any_two_special_values_has_the_bits_of_hardware)
-{
-	check_special(_metadata, &product);
-}
-
-TEST(min_of_any_two_special_values_has_the_bits_of_hardware)
-{
-	check_special(_metadata, &least);
-}
-
-TEST(max_of_any_two_special_values_has_the_bits_of_hardware)
-{
-	check_special(_metadata, &greatest);
-}
+#include "hardware.h"
 
 /* From here on the expected bits are written out, and no hardware is asked. */
 
@@ -212,10 +70,10 @@ TEST(first_nan_wins_and_is_quieted)
 		{ 0xfff7ffffffffffff, 0x7ff0000000000001, 0xffffffffffffffff },
 	};
 
-	check_known(_metadata, "sum", coll_double_add, known, ARRAY_SIZE(known));
-	check_known(_metadata, "product", coll_double_multiply, known, ARRAY_SIZE(known));
-	check_known(_metadata, "min", coll_double_min, known, ARRAY_SIZE(known));
-	check_known(_metadata, "max", coll_double_max, known, ARRAY_SIZE(known));
+	check_known(_metadata, "sum", seen_sum, known, ARRAY_SIZE(known));
+	check_known(_metadata, "product", seen_product, known, ARRAY_SIZE(known));
+	check_known(_metadata, "min", seen_min, known, ARRAY_SIZE(known));
+	check_known(_metadata, "max", seen_max, known, ARRAY_SIZE(known));
 }
 
 TEST(infinity_minus_infinity_is_the_one_nan_made_from_numbers)
@@ -229,7 +87,7 @@ TEST(infinity_minus_infinity_is_the_one_nan_made_from_numbers)
 		{ 0x7fefffffffffffff, 0xfff0000000000000, 0xfff0000000000000 },
 	};
 
-	check_known(_metadata, "sum", coll_double_add, known, ARRAY_SIZE(known));
+	check_known(_metadata, "sum", seen_sum, known, ARRAY_SIZE(known));
 }
 
 TEST(sum_of_zeros_is_minus_zero_only_if_both_are)
@@ -242,7 +100,7 @@ TEST(sum_of_zeros_is_minus_zero_only_if_both_are)
 		{ 0xbff0000000000000, 0x3ff0000000000000, 0x0000000000000000 },
 	};
 
-	check_known(_metadata, "sum", coll_double_add, known, ARRAY_SIZE(known));
+	check_known(_metadata, "sum", seen_sum, known, ARRAY_SIZE(known));
 }
 
 TEST(sum_rounds_ties_to_even)
@@ -262,7 +120,7 @@ TEST(sum_rounds_ties_to_even)
 		{ 0x3ff0000000000000, 0x8000000000000001, 0x3ff0000000000000 },
 	};
 
-	check_known(_metadata, "sum", coll_double_add, known, ARRAY_SIZE(known));
+	check_known(_metadata, "sum", seen_sum, known, ARRAY_SIZE(known));
 }
 
 TEST(product_of_known_numbers)
@@ -295,7 +153,7 @@ TEST(product_of_known_numbers)
 		{ 0x7fe0000000000000, 0x3fffffffffffffff, 0x7fefffffffffffff },
 	};
 
-	check_known(_metadata, "product", coll_double_multiply, known, ARRAY_SIZE(known));
+	check_known(_metadata, "product", seen_product, known, ARRAY_SIZE(known));
 }
 
 TEST(minus_zero_is_less_than_plus_zero)
@@ -309,8 +167,8 @@ TEST(minus_zero_is_less_than_plus_zero)
 		{ 0x8000000000000000, 0x0000000000000000, 0x0000000000000000 },
 	};
 
-	check_known(_metadata, "min", coll_double_min, lesser, ARRAY_SIZE(lesser));
-	check_known(_metadata, "max", coll_double_max, greater, ARRAY_SIZE(greater));
+	check_known(_metadata, "min", seen_min, lesser, ARRAY_SIZE(lesser));
+	check_known(_metadata, "max", seen_max, greater, ARRAY_SIZE(greater));
 }
 
 TEST_HARNESS_MAIN

@@ -1,153 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Floats in integer code against the hardware's. NaN follows our rule (see
- * reduce.h), not the hardware's, which differs between processors.
- */
-#include <fenv.h>
-#include <float.h>
-#include <math.h>
-
-#include "floats.h"
+/* Floats in integer code: the bits of hardware, and what no hardware defines. */
 #include "softfloat.h"
+#include "floats.h"
 
-#define PAIRS		10000000	/* of each kind of operands, for sum and for product */
-#define FEWER		5		/* times fewer for min and max, which round nothing */
+#define NUMBER		float
+#define BITS		u32
+#define OURS(function)	coll_float_##function
+#define NUMBER_NAN	COLL_FLOAT_NAN
 
-static const struct format binary32 = {
+static const struct format format = {
 	.sign = BIT_ULL(31), .fraction_bits = 23, .largest_exponent = 254,
 };
-
-/* Else hardware would round twice, and be no reference. */
-static_assert(FLT_EVAL_METHOD == 0, "floats are used as floats");
-
-static float as_float(u32 bits)
-{
-	float x;
-
-	memcpy(&x, &bits, sizeof(x));
-	return x;
-}
-
-static u32 as_bits(float x)
-{
-	u32 bits;
-
-	memcpy(&bits, &x, sizeof(bits));
-	return bits;
-}
-
-static u64 expected_sum(u64 left, u64 right)
-{
-	float sum = as_float(left) + as_float(right);
-
-	if (either_is_nan(&binary32, left, right))
-		return nan_by_rule(&binary32, left, right);
-	return isnan(sum) ? 0x7fc00000 : as_bits(sum);
-}
-
-static u64 expected_product(u64 left, u64 right)
-{
-	float product = as_float(left) * as_float(right);
-
-	if (either_is_nan(&binary32, left, right))
-		return nan_by_rule(&binary32, left, right);
-	return isnan(product) ? 0x7fc00000 : as_bits(product);
-}
-
-static u64 expected_min(u64 left, u64 right)
-{
-	float x = as_float(left), y = as_float(right);
-
-	if (either_is_nan(&binary32, left, right))
-		return nan_by_rule(&binary32, left, right);
-	if (x == y)
-		return signbit(x) ? left : right;
-	return x < y ? left : right;
-}
-
-static u64 expected_max(u64 left, u64 right)
-{
-	float x = as_float(left), y = as_float(right);
-
-	if (either_is_nan(&binary32, left, right))
-		return nan_by_rule(&binary32, left, right);
-	if (x == y)
-		return signbit(x) ? right : left;
-	return x > y ? left : right;
-}
-
-static u64 seen_sum(u64 left, u64 right)
-{
-	return coll_float_add(left, right);
-}
-
-static u64 seen_product(u64 left, u64 right)
-{
-	return coll_float_multiply(left, right);
-}
-
-static u64 seen_min(u64 left, u64 right)
-{
-	return coll_float_min(left, right);
-}
-
-static u64 seen_max(u64 left, u64 right)
-{
-	return coll_float_max(left, right);
-}
-
-static const struct operator sum = { "sum", expected_sum, seen_sum };
-static const struct operator product = { "product", expected_product, seen_product };
-static const struct operator least = { "min", expected_min, seen_min };
-static const struct operator greatest = { "max", expected_max, seen_max };
-
-FIXTURE(floats) {
-	u64 pairs;
-};
-
-FIXTURE_VARIANT(floats) {
-	draw_function draw;
-};
-
-FIXTURE_VARIANT_ADD(floats, random_bits) { .draw = draw_random_bits };
-FIXTURE_VARIANT_ADD(floats, near_exponents) { .draw = draw_near_exponents };
-FIXTURE_VARIANT_ADD(floats, cancellation) { .draw = draw_cancellation };
-FIXTURE_VARIANT_ADD(floats, subnormals) { .draw = draw_subnormals };
-FIXTURE_VARIANT_ADD(floats, ties) { .draw = draw_ties };
-FIXTURE_VARIANT_ADD(floats, overflow) { .draw = draw_overflow };
-FIXTURE_VARIANT_ADD(floats, product_ties) { .draw = draw_product_ties };
-FIXTURE_VARIANT_ADD(floats, product_underflow) { .draw = draw_product_underflow };
-FIXTURE_VARIANT_ADD(floats, product_overflow) { .draw = draw_product_overflow };
-
-FIXTURE_SETUP(floats)
-{
-	ASSERT_EQ(FE_TONEAREST, fegetround());
-	self->pairs = PAIRS * seed_soak();
-}
-
-FIXTURE_TEARDOWN(floats)
-{
-}
-
-TEST_F_TIMEOUT(floats, sum_has_the_bits_of_hardware, DAY_SECONDS)
-{
-	check_pairs(_metadata, &sum, &binary32, variant->draw, self->pairs);
-}
-
-TEST_F_TIMEOUT(floats, product_has_the_bits_of_hardware, DAY_SECONDS)
-{
-	check_pairs(_metadata, &product, &binary32, variant->draw, self->pairs);
-}
-
-TEST_F_TIMEOUT(floats, min_has_the_bits_of_hardware, DAY_SECONDS)
-{
-	check_pairs(_metadata, &least, &binary32, variant->draw, self->pairs / FEWER);
-}
-
-TEST_F_TIMEOUT(floats, max_has_the_bits_of_hardware, DAY_SECONDS)
-{
-	check_pairs(_metadata, &greatest, &binary32, variant->draw, self->pairs / FEWER);
-}
 
 static const u64 special_magnitudes[] = {
 	/* zero and subnormals */
@@ -174,31 +37,7 @@ static const u64 special_magnitudes[] = {
 	0x7f800000, 0x7f800001, 0x7fbfffff, 0x7fc00000, 0x7fc00001, 0x7fffffff,
 };
 
-static void check_special(struct __test_metadata *_metadata, const struct operator *operator)
-{
-	check_special_pairs(_metadata, operator, &binary32, special_magnitudes,
-			    ARRAY_SIZE(special_magnitudes));
-}
-
-TEST(sum_of_any_two_special_values_has_the_bits_of_hardware)
-{
-	check_special(_metadata, &sum);
-}
-
-TEST(product_of_any_two_special_values_has_the_bits_of_hardware)
-{
-	check_special(_metadata, &product);
-}
-
-TEST(min_of_any_two_special_values_has_the_bits_of_hardware)
-{
-	check_special(_metadata, &least);
-}
-
-TEST(max_of_any_two_special_values_has_the_bits_of_hardware)
-{
-	check_special(_metadata, &greatest);
-}
+#include "hardware.h"
 
 /* From here on the expected bits are written out, and no hardware is asked. */
 

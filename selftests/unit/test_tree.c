@@ -6,6 +6,7 @@
  */
 #include "kselftest_harness.h"
 
+#include "seed.h"
 #include "shapes.h"
 
 #define TREE_HOSTS	512

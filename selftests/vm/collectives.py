@@ -11,8 +11,11 @@ import struct
 import time
 
 import arithmetic
-from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
-from mixed_load import MixedLoad, SPECIAL_DOUBLES, double_operate, fold
+from collsock_test import (
+    DISSEMINATION, DOUBLE, INT16_INT, MAX, MAXLOC, MAX_SEGMENT, MIN, SUM, Child, Descriptor, Group,
+    Rank, at_least, at_most, equal, integers, main, member, outcome, rank_on, refused, seeded, test,
+    test_each, work)
+from mixed_load import SPECIAL_DOUBLES, MixedLoad, double_operate, fold
 
 SIZES = 2, 3, 5, 8, 13
 

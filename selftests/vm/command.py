@@ -5,16 +5,21 @@
 """The command collsock: it shows what is so, names the right rank, and needs no privilege."""
 
 import json
+import os
 import pathlib
 import re
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
 
-from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from collsock_test import (
+    BARRIER, MAX_SEGMENT, PORT, Child, Descriptor, Failed, Group, Rank, at_least, command, equal,
+    errno_name, eventually, integers, libc, link_down, main, member, on, outcome, rank_on,
+    read_file, test, work)
 from held import Held, holdable
 from leftovers import load, unload
 

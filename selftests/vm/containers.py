@@ -10,8 +10,17 @@ of an ordinary user who becomes root of a user namespace that owns a network nam
 Then it drops root, and installs a filter for system calls.
 """
 
-from collsock_netlink import NetlinkError
-from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+import contextlib
+import ctypes
+import errno
+import os
+import socket
+
+from collsock_netlink import Netlink
+from collsock_test import (
+    AF_COLLSOCK, CLONE_NEWNET, MODULE, REDUCE, Child, Descriptor, Group, Rank, Skipped, barrier,
+    clean_up, command, equal, errno_name, integers, ip_batch, libc, main, netlink_on, on, outcome,
+    read_file, setns, test, work, write_file)
 
 USER = 1000             # who starts it
 FIRST_ID = 100000       # its ids 0 to 65535 are these outside

@@ -4,11 +4,17 @@
 # suites: check debug soak
 """A rank leaves, is killed, is cut off or is stopped: the others get an error that names it."""
 
+import errno
 import select
 import signal
+import socket
 import threading
+import time
 
-from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from collsock_test import (
+    DISSEMINATION, INT64, MAX, MIN, MODULE, PAIRWISE_EXCHANGE, UINT64, Child, Descriptor, Group,
+    Rank, at_least, at_most, barrier, equal, errno_name, eventually, eventually_in, integers,
+    link_down, main, outcome, rank_on, read_file, refused, test, test_each, tunables, work)
 
 LIVENESS_MS = 600
 

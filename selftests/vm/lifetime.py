@@ -4,11 +4,15 @@
 # suites: check debug soak
 """Sockets, groups, namespaces and the module end in any order and leave nothing."""
 
+import errno
 import os
 import signal
 import time
 
-from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from collsock_test import (
+    ON_DEBUG_KERNEL, Child, Descriptor, Group, KernelLog, Rank, active_objects, at_least, command,
+    equal, eventually, inexact_objects, integers, ip_batch, main, make_namespace, netem, rank_on,
+    refused, seeded, set_tunables, test, test_each, tunables, until_nothing_lingers, work)
 from leftovers import left, load, loaded, references, udp_sockets, unload
 
 HOSTS = 1, 2, 3, 4

@@ -10,7 +10,8 @@ after twice the time, up to the ceiling. Processing and wake-ups take no time in
 the model; here they do, so what is measured without loss is added to it.
 """
 
-from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from collsock_test import (
+    SOAK, Group, at_least, at_most, equal, main, netem, seeded, test_each, work)
 from mixed_load import MixedLoad, percentile
 
 SIZES = (2, 3, 5, 8, 13) if SOAK > 1 else (2, 5, 13)

@@ -4,7 +4,9 @@
 # suites: check soak
 """Every operation by every algorithm, on hosts of one rank and of several, under loss."""
 
-from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from collsock_test import (
+    ALLREDUCE, BARRIER, BINOMIAL, BITWISE_XOR, BROADCAST, DEFAULT_SEGMENT, DISSEMINATION, KARY, NOP,
+    PAIRWISE_EXCHANGE, REDUCE, SOAK, UINT64, Group, equal, main, netem, outcome, seeded, test_each)
 
 SIZES = range(1, 17) if SOAK > 1 else (1, 2, 3, 6, 16)
 RANKS_PER_HOST = 1, 3

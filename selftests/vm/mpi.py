@@ -8,7 +8,17 @@ Both MPIs, with everything that selftests/mpi checks. COLLSOCK_BASELINE=1 runs a
 with nothing preloaded: what fails then is not caused by the library.
 """
 
-from mpi_launch import *  # pylint: disable=wildcard-import,unused-wildcard-import
+import contextlib
+import os
+import re
+import signal
+import subprocess
+
+from collsock_test import (
+    ON_DEBUG_KERNEL, PORT, SLOWDOWN, SOAK, Failed, Skipped, command, equal, main, netem, test_each,
+    work)
+from mpi_launch import (
+    BASELINE, KINDS, LOSS, PATIENCE, PROGRAMS, launch, library_of, passes, preloaded, seed_of)
 
 IN_SOAK = SOAK > 1 and not ON_DEBUG_KERNEL
 ROUNDS = 6  # of collectives, in a check

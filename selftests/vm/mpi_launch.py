@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Launches MPI programs with the library that handles their collective operations."""
 
-from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+import os
+import subprocess
+
+from collsock_test import SLOWDOWN, SOAK, Failed, seeded
 
 KINDS = "openmpi", "mpich"
 PROGRAMS = "build/mpi"

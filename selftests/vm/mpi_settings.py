@@ -4,7 +4,8 @@
 # suites: check soak
 """Settings of the library for MPI, and its messages when they are impossible."""
 
-from mpi_launch import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from collsock_test import ON_DEBUG_KERNEL, PORT, SOAK, Skipped, equal, main, set_tunables, test
+from mpi_launch import BASELINE, PATIENCE, launch
 
 IN_SOAK = SOAK > 1 and not ON_DEBUG_KERNEL
 OTHER_PORT = 7700

@@ -5,9 +5,14 @@
 """MPI conformance tests of others find the same with the library as without."""
 
 import itertools
+import re
+import signal
+import subprocess
 import tempfile
 
-from mpi_launch import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from collsock_test import (
+    ON_DEBUG_KERNEL, Skipped, at_least, equal, main, netem, read_file, test, test_each, write_file)
+from mpi_launch import BASELINE, KINDS, LOSS, PATIENCE, PROGRAMS, launch, preloaded
 
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 # Lines of its report that say whether something is right, and not how fast it was

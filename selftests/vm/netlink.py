@@ -4,8 +4,19 @@
 # suites: check debug soak
 """The netlink family: reports are true, settings take effect, unprivileged users can only look."""
 
-from collsock_netlink import NUMBERS, NetlinkError, attribute
-from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+import contextlib
+import ctypes
+import errno
+import os
+import socket
+import time
+
+from collsock_netlink import NUMBERS, Netlink, NetlinkError, attribute
+from collsock_test import (
+    CLONE_NEWNET, DEFAULT_SEGMENT, MODULE, ON_DEBUG_KERNEL, PORT, SOAK, Child, Descriptor, Failed,
+    Group, Rank, Skipped, at_least, at_most, clean_up, equal, errno_name, eventually, integers,
+    ip_batch, libc, link_down, main, make_namespace, member, netlink_on, outcome, rank_on,
+    read_file, refused, seeded, set_tunables, shown, test, test_each, tunables, work, write_file)
 
 KEY = bytes.fromhex("5ecd17f1a95be0889c21d7e3b6f00d42")
 TUNABLE = NUMBERS["A_TUNABLES_TUNABLE"]

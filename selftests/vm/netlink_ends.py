@@ -4,12 +4,14 @@
 # suites: soak
 """Dumps and events while groups, namespaces and the module come and go."""
 
+import contextlib
 import random
-import threading
+import socket
 import time
 
-from collsock_netlink import NUMBERS, REQUEST, DUMP, NetlinkError
-from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from collsock_netlink import DUMP, NUMBERS, REQUEST, Netlink
+from collsock_test import (
+    Child, Descriptor, command, main, netlink_on, on, rank_on, set_tunables, test)
 from leftovers import load, references, unload
 
 SECONDS = 12

@@ -4,9 +4,11 @@
 # suites: soak
 """A dump of operations slows running groups no more if a group has many ranks."""
 
+import contextlib
+import socket
 import time
 
-from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from collsock_test import Descriptor, at_most, eventually, main, netlink_on, rank_on, test
 
 HOSTS = 18
 

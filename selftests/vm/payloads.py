@@ -4,11 +4,16 @@
 # suites: check debug soak
 """Payloads of up to 64 KiB: many segments, and nothing is fragmented."""
 
+import errno
 import random
 import re
+import socket
 import struct
 
-from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from collsock_test import (
+    BROADCAST, DEFAULT_SEGMENT, INT8, MAX_PAYLOAD, NOP, REDUCE, SUM, UINT64, Descriptor, Group,
+    Sniffer, at_least, at_most, equal, main, netem, outcome, rank_on, read_file, refused, seeded,
+    set_tunables, test, test_each, until_nothing_lingers)
 
 COUNT = MAX_PAYLOAD // 8
 

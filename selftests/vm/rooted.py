@@ -4,10 +4,14 @@
 # suites: check debug soak
 """Reductions and broadcasts: ranks that take no result do not block, and nothing is lost."""
 
+import errno
 import select
 import time
 
-from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from collsock_test import (
+    BINOMIAL, BROADCAST, INT64, KARY, NOP, ON_DEBUG_KERNEL, QUIET, REDUCE, Child, Descriptor, Group,
+    Rank, equal, eventually, integers, main, netem, outcome, rank_on, refused, seeded, test,
+    test_each, tunables, until_nothing_lingers, work)
 
 SIZES = (1, 2, 3, 5) if ON_DEBUG_KERNEL else (1, 2, 3, 5, 16)
 TREES = {"binomial": BINOMIAL, "kary": KARY}

@@ -10,7 +10,9 @@ import struct
 import threading
 import time
 
-from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from collsock_test import (
+    DISSEMINATION, PAIRWISE_EXCHANGE, Descriptor, Group, Sniffer, at_least, at_most, command, equal,
+    integers, main, rank_on, refused, seeded, test, test_each, work)
 from mixed_load import MixedLoad
 
 HOSTS = range(1, 9)

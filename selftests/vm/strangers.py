@@ -21,7 +21,10 @@ import struct
 import subprocess
 import time
 
-from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from collsock_test import (
+    ON_DEBUG_KERNEL, PORT, Child, Group, KernelLog, Sniffer, active_objects, at_least, at_most,
+    barrier, equal, eventually, inexact_objects, main, on, rank_on, seeded, test, test_each,
+    tunables, work)
 from mixed_load import MixedLoad
 
 MEMBERS = 1, 2, 3

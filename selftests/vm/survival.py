@@ -6,8 +6,12 @@
 
 import errno
 import signal
+import time
 
-from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from collsock_test import (
+    DISSEMINATION, SOAK, Child, Descriptor, Group, Rank, at_least, at_most, barrier, command, equal,
+    eventually, ip_batch, link_down, main, make_namespace, netem, outcome, rank_on, refused, seeded,
+    test, test_each, tunables, work)
 from mixed_load import MixedLoad
 
 HOSTS = range(1, 9)

@@ -7,7 +7,9 @@
 import re
 import time
 
-from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from collsock_test import (
+    ON_DEBUG_KERNEL, SOAK, Group, KernelLog, Skipped, active_objects, at_least, command, equal,
+    eventually, inexact_objects, main, netem, seeded, test, test_each, tunables, work)
 from leftovers import left, load, loaded, references, udp_sockets, unload
 
 HOSTS = 1, 2, 3

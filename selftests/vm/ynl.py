@@ -5,10 +5,11 @@
 """The specification of the netlink family is right: the kernel's own client works with it."""
 
 import pathlib
+import socket
 import subprocess
 import sys
 
-from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from collsock_test import PORT, Group, equal, eventually, main, on, outcome, test
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 SPEC = TREE / "Documentation/netlink/specs/collsock.yaml"

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Numbers in integer code against the hardware's, of one format: the file that includes
+ * this says which. NaN follows our rule (see reduce.h), not the hardware's, which differs
+ * between processors.
+ *
+ * NUMBER	float or double
+ * BITS		unsigned integers of that size
+ * OURS(f)	our function, such as OURS(add)
+ * NUMBER_NAN	the NaN that is made from numbers
+ * format	struct format
+ * special_magnitudes	numbers that deserve to be met by each other, without their signs
+ */
+#ifndef COLL_UNIT_HARDWARE_H
+#define COLL_UNIT_HARDWARE_H
+
+#include <fenv.h>
+#include <float.h>
+#include <math.h>
+
+#include "floats.h"
+#include "seed.h"
+
+#define PAIRS		10000000	/* of each kind of operands, for sum and for product */
+#define FEWER		5		/* times fewer for min and max, which round nothing */
+
+/* Else hardware would round twice, and be no reference. */
+static_assert(FLT_EVAL_METHOD == 0, "numbers are used in their own format");
+
+static NUMBER as_number(BITS bits)
+{
+	NUMBER x;
+
+	memcpy(&x, &bits, sizeof(x));
+	return x;
+}
+
+static BITS as_bits(NUMBER x)
+{
+	BITS bits;
+
+	memcpy(&bits, &x, sizeof(bits));
+	return bits;
+}
+
+static u64 expected_sum(u64 left, u64 right)
+{
+	NUMBER sum = as_number(left) + as_number(right);
+
+	if (either_is_nan(&format, left, right))
+		return nan_by_rule(&format, left, right);
+	return isnan(sum) ? NUMBER_NAN : as_bits(sum);
+}
+
+static u64 expected_product(u64 left, u64 right)
+{
+	NUMBER product = as_number(left) * as_number(right);
+
+	if (either_is_nan(&format, left, right))
+		return nan_by_rule(&format, left, right);
+	return isnan(product) ? NUMBER_NAN : as_bits(product);
+}
+
+static u64 expected_min(u64 left, u64 right)
+{
+	NUMBER x = as_number(left), y = as_number(right);
+
+	if (either_is_nan(&format, left, right))
+		return nan_by_rule(&format, left, right);
+	if (x == y)
+		return signbit(x) ? left : right;
+	return x < y ? left : right;
+}
+
+static u64 expected_max(u64 left, u64 right)
+{
+	NUMBER x = as_number(left), y = as_number(right);
+
+	if (either_is_nan(&format, left, right))
+		return nan_by_rule(&format, left, right);
+	if (x == y)
+		return signbit(x) ? right : left;
+	return x > y ? left : right;
+}
+
+/* Ours */
+
+#define SEEN(name, function) \
+	static u64 seen_##name(u64 left, u64 right) \
+	{ \
+		return function(left, right); \
+	}
+
+SEEN(sum, OURS(add))
+SEEN(product, OURS(multiply))
+SEEN(min, OURS(min))
+SEEN(max, OURS(max))
+
+static const struct operator sum = { "sum", expected_sum, seen_sum };
+static const struct operator product = { "product", expected_product, seen_product };
+static const struct operator least = { "min", expected_min, seen_min };
+static const struct operator greatest = { "max", expected_max, seen_max };
+
+FIXTURE(numbers) {
+	u64 pairs;
+};
+
+FIXTURE_VARIANT(numbers) {
+	draw_function draw;
+};
+
+FIXTURE_VARIANT_ADD(numbers, random_bits) { .draw = draw_random_bits };
+FIXTURE_VARIANT_ADD(numbers, near_exponents) { .draw = draw_near_exponents };
+FIXTURE_VARIANT_ADD(numbers, cancellation) { .draw = draw_cancellation };
+FIXTURE_VARIANT_ADD(numbers, subnormals) { .draw = draw_subnormals };
+FIXTURE_VARIANT_ADD(numbers, ties) { .draw = draw_ties };
+FIXTURE_VARIANT_ADD(numbers, overflow) { .draw = draw_overflow };
+FIXTURE_VARIANT_ADD(numbers, product_ties) { .draw = draw_product_ties };
+FIXTURE_VARIANT_ADD(numbers, product_underflow) { .draw = draw_product_underflow };
+FIXTURE_VARIANT_ADD(numbers, product_overflow) { .draw = draw_product_overflow };
+
+FIXTURE_SETUP(numbers)
+{
+	ASSERT_EQ(FE_TONEAREST, fegetround());
+	self->pairs = PAIRS * seed_soak();
+}
+
+FIXTURE_TEARDOWN(numbers)
+{
+}
+
+TEST_F_TIMEOUT(numbers, sum_has_the_bits_of_hardware, DAY_SECONDS)
+{
+	check_pairs(_metadata, &sum, &format, variant->draw, self->pairs);
+}
+
+TEST_F_TIMEOUT(numbers, product_has_the_bits_of_hardware, DAY_SECONDS)
+{
+	check_pairs(_metadata, &product, &format, variant->draw, self->pairs);
+}
+
+TEST_F_TIMEOUT(numbers, min_has_the_bits_of_hardware, DAY_SECONDS)
+{
+	check_pairs(_metadata, &least, &format, variant->draw, self->pairs / FEWER);
+}
+
+TEST_F_TIMEOUT(numbers, max_has_the_bits_of_hardware, DAY_SECONDS)
+{
+	check_pairs(_metadata, &greatest, &format, variant->draw, self->pairs / FEWER);
+}
+
+static void check_special(struct __test_metadata *_metadata, const struct operator *operator)
+{
+	check_special_pairs(_metadata, operator, &format, special_magnitudes,
+			    ARRAY_SIZE(special_magnitudes));
+}
+
+TEST(sum_of_any_two_special_values_has_the_bits_of_hardware)
+{
+	check_special(_metadata, &sum);
+}
+
+TEST(product_of_any_two_special_values_has_the_bits_of_hardware)
+{
+	check_special(_metadata, &product);
+}
+
+TEST(min_of_any_two_special_values_has_the_bits_of_hardware)
+{
+	check_special(_metadata, &least);
+}
+
+TEST(max_of_any_two_special_values_has_the_bits_of_hardware)
+{
+	check_special(_metadata, &greatest);
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The fixture "net": a network that a test makes itself. After each test the core
+ * has freed all memory.
+ */
+#ifndef UNIT_NET_FIXTURE_H
+#define UNIT_NET_FIXTURE_H
+
+#include "kselftest_harness.h"
+#include "network.h"
+
+FIXTURE(net)
+{
+	struct unit_network n;
+};
+
+FIXTURE_SETUP(net)
+{
+}
+
+FIXTURE_TEARDOWN(net)
+{
+	unit_network_free(&self->n);
+	EXPECT_EQ(0, world_memory);
+}
+
+#endif

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+
+#include "seed.h"
+#include "shapes.h"
+
+const struct coll_algorithm *next_algorithm(const struct coll_algorithm *a)
+{
+	u32 next = a ? coll_algorithm_position(a->operation, a->algorithm) + 1 : 0;
+
+	return next < coll_algorithms_count ? coll_algorithms[next] : NULL;
+}
+
+/* Most hosts of a group for which the algorithm can be asked. */
+static u32 shapes_limit(const struct coll_algorithm *a)
+{
+	return a->fans_out ? COLLSOCK_MAX_KARY_HOSTS : COLLSOCK_MAX_HOSTS;
+}
+
+/* Every number of hosts, then larger ones up to @most; 0 after the last. */
+static u32 shapes_size(u32 i, u32 most)
+{
+	static const u32 larger[] = {
+		767, 1000, 1024, COLLSOCK_MAX_KARY_HOSTS, 4097, COLLSOCK_MAX_HOSTS,
+	};
+
+	if (i < SHAPES_EACH_SIZE)
+		return i + 1;
+	i -= SHAPES_EACH_SIZE;
+	return i < ARRAY_SIZE(larger) && larger[i] <= most ? larger[i] : 0;
+}
+
+u32 shapes_fanout(u32 i, u32 hosts)
+{
+	if (i < 15)
+		return i + 2;
+	if (i == 15)
+		return COLLSOCK_MAX_FANOUT;
+	return i == 16 && hosts > 17 && hosts <= COLLSOCK_MAX_FANOUT ? hosts - 1 : 0;
+}
+
+/*
+ * Every root of a small group; of a larger one both ends, the middle, and any. With
+ * a fan-out the larger ones have one of these in turn, unless there is time for all.
+ */
+static bool shapes_root(struct shapes *s, u32 i)
+{
+	u32 hosts = s->shape.hosts;
+	const u32 some[] = { 0, 1, hosts / 2, hosts - 1, seed_next(&s->random) % hosts };
+
+	if (hosts <= SHAPES_EACH_ROOT) {
+		s->shape.root = i;
+		return i < hosts;
+	}
+	if (s->algorithm->fans_out && seed_soak() == 1) {
+		s->shape.root = some[(hosts + s->fanout) % ARRAY_SIZE(some)];
+		return !i;
+	}
+	s->shape.root = some[i % ARRAY_SIZE(some)];
+	return i < ARRAY_SIZE(some);
+}
+
+static bool shapes_first_root(struct shapes *s)
+{
+	s->root = 0;
+	s->shape.root = 0;
+	return !coll_algorithm_rooted(s->algorithm) || shapes_root(s, 0);
+}
+
+/* Another shape of the same size. */
+static bool shapes_next_of_size(struct shapes *s)
+{
+	if (coll_algorithm_rooted(s->algorithm) && shapes_root(s, ++s->root))
+		return true;
+	if (!s->algorithm->fans_out)
+		return false;
+	s->shape.fanout = shapes_fanout(++s->fanout, s->shape.hosts);
+	return s->shape.fanout && shapes_first_root(s);
+}
+
+static bool shapes_draw(struct shapes *s)
+{
+	const struct coll_algorithm *a = s->algorithm;
+
+	if (a->fans_out)
+		s->shape.fanout = shapes_fanout(seed_next(&s->random) % 16, s->shape.hosts);
+	if (coll_algorithm_rooted(a))
+		s->shape.root = seed_next(&s->random) % s->shape.hosts;
+	return s->drawn++ < (a->fans_out || coll_algorithm_rooted(a) ? s->draws : 1);
+}
+
+bool shapes_next(struct shapes *s)
+{
+	const struct coll_algorithm *a = s->algorithm;
+
+	if (s->shape.hosts) {
+		if (s->draws ? shapes_draw(s) : shapes_next_of_size(s))
+			return true;
+		s->size++;
+	}
+	s->shape.hosts = shapes_size(s->size, min(s->most_hosts, shapes_limit(a)));
+	if (!s->shape.hosts)
+		return false;
+	s->fanout = 0;
+	s->drawn = 0;
+	s->shape.fanout = a->fans_out ? shapes_fanout(0, s->shape.hosts) : 0;
+	return s->draws ? shapes_draw(s) : shapes_first_root(s);
+}
+
+const char *shapes_text(const struct coll_algorithm *a, const struct coll_shape *shape)
+{
+	static char text[200];
+
+	snprintf(text, sizeof(text), "%s of operation %u, %u hosts, root %u, fan-out %u", a->name,
+		 a->operation, shape->hosts, shape->root, shape->fanout);
+	return text;
+}

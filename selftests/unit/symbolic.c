@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "seed.h"
+#include "shapes.h"
+#include "symbolic.h"
+
+/* What a fault's two values are; the first is what should have been. */
+static const char *const symbolic_fault_text[] = {
+	[SYMBOLIC_SOUND]	= "sound",
+	[SYMBOLIC_NOT_BUILT]	= "result of build",
+	[SYMBOLIC_BLOCKS]	= "blocks of a payload that the executor can follow",
+	[SYMBOLIC_ALL_TO_ALL]	= "whether completion says that all have begun",
+	[SYMBOLIC_DEADLOCK]	= "deadlock: hosts whose schedule ended",
+	[SYMBOLIC_NOT_AWAITED]	= "fold entries that await a message that came",
+	[SYMBOLIC_TWICE]	= "messages of one host in one round",
+	[SYMBOLIC_LEFT_OVER]	= "messages folded of those sent",
+	[SYMBOLIC_TOO_EARLY]	= "hosts that had arrived when this one completed",
+	[SYMBOLIC_NOT_KNOWN]	= "hosts whose arrival this one knew of when it completed",
+	[SYMBOLIC_EMPTY]	= "registers with nothing in them that were read",
+	[SYMBOLIC_COUNT]	= "contributions folded",
+	[SYMBOLIC_ORDER]	= "pairs of neighbours out of order",
+	[SYMBOLIC_DIFFERENT]	= "number of the result's expression",
+	[SYMBOLIC_OPERATION]	= "operations that the executor can judge",
+};
+
+static void symbolic_judge(struct symbolic_group *g, enum symbolic_fault fault, u32 host,
+			   u64 expected, u64 seen)
+{
+	if (expected == seen || g->outcome.fault != SYMBOLIC_SOUND)
+		return;
+	g->outcome.fault = fault;
+	g->outcome.host = host;
+	g->outcome.round = g->host[host].round;
+	g->outcome.expected = expected;
+	g->outcome.seen = seen;
+}
+
+/* Expressions */
+
+static void symbolic_contributions(struct symbolic_group *g)
+{
+	u32 h, node;
+
+	g->expressions = 1;
+	for (h = 0; h < g->hosts; h++) {
+		node = (h + g->hosts - g->shape.root) % g->hosts;
+		g->expression[g->expressions++] = (struct symbolic_expression){
+			.first = node, .last = node, .contributions = 1,
+		};
+	}
+	g->result = g->algorithm->operation == COLLSOCK_BROADCAST ? 1 + g->shape.root : 0;
+}
+
+/* The expression "left op right", made if there is none yet. */
+static u32 symbolic_operate(struct symbolic_group *g, u32 left, u32 right)
+{
+	u32 slot = ((left * 0x9e3779b1U) ^ (right * 0x85ebca77U)) >> 7 & g->hash_mask;
+	const struct symbolic_expression *l = &g->expression[left];
+	const struct symbolic_expression *r = &g->expression[right];
+
+	for (; g->hash[slot]; slot = (slot + 1) & g->hash_mask) {
+		const struct symbolic_expression *e = &g->expression[g->hash[slot]];
+
+		if (e->left == left && e->right == right)
+			return g->hash[slot];
+	}
+	g->hash[slot] = g->expressions;
+	g->expression[g->expressions] = (struct symbolic_expression){
+		.left = left, .right = right, .first = l->first, .last = r->last,
+		.contributions = l->contributions + r->contributions,
+		.disorders = l->disorders + r->disorders + (l->last + 1 != r->first),
+	};
+	return g->expressions++;
+}
+
+/* Moves */
+
+static bool symbolic_holds(const struct symbolic_group *g, u32 move)
+{
+	const struct symbolic_adversary *a = g->adversary;
+
+	if (move < g->hosts)
+		return a->hold == SYMBOLIC_HOLD_ARRIVAL && move == a->victim;
+	move -= g->hosts;
+	return (a->hold == SYMBOLIC_HOLD_TO && g->message[move].to == a->victim) ||
+	       (a->hold == SYMBOLIC_HOLD_FROM && g->message[move].from == a->victim);
+}
+
+static void symbolic_can_move(struct symbolic_group *g, u32 move)
+{
+	struct symbolic_moves *m = symbolic_holds(g, move) ? &g->held : &g->ready;
+
+	m->move[m->end++] = move;
+}
+
+static bool symbolic_next_move(struct symbolic_group *g, u32 *move)
+{
+	struct symbolic_moves *m = g->ready.first < g->ready.end ? &g->ready : &g->held;
+	u32 chosen;
+
+	if (m->first == m->end)
+		return false;
+	switch (g->adversary->order) {
+	case SYMBOLIC_FIFO:
+		*move = m->move[m->first++];
+		break;
+	case SYMBOLIC_LIFO:
+		*move = m->move[--m->end];
+		break;
+	case SYMBOLIC_RANDOM:
+		chosen = m->first + seed_next(&g->random) % (m->end - m->first);
+		*move = m->move[chosen];
+		m->move[chosen] = m->move[--m->end];
+		break;
+	}
+	return true;
+}
+
+/* What hosts know of each other's arrival */
+
+static u64 *symbolic_known_by(struct symbolic_group *g, u32 host)
+{
+	return g->known_by_host + (size_t)host * g->words;
+}
+
+static u64 *symbolic_known_in(struct symbolic_group *g, u32 message)
+{
+	return g->known_in_message + (size_t)message * g->words;
+}
+
+static u64 symbolic_known_count(struct symbolic_group *g, u32 host)
+{
+	const u64 *known = symbolic_known_by(g, host);
+	u64 count = 0;
+	u32 i;
+
+	for (i = 0; i < g->words; i++)
+		count += __builtin_popcountll(known[i]);
+	return count;
+}
+
+/* Hosts */
+
+static void symbolic_begin_round(struct symbolic_group *g, u32 host)
+{
+	const struct symbolic_host *me = &g->host[host];
+	const struct coll_round *r = &me->schedule.round[me->round];
+	u32 i;
+
+	if (me->round == me->schedule.rounds)
+		return;
+	for (i = r->send_first; i < r->send_first + r->sends; i++) {
+		const struct coll_edge *e = &me->schedule.send[i];
+
+		symbolic_judge(g, SYMBOLIC_EMPTY, host, 0, !me->reg[e->reg]);
+		memcpy(symbolic_known_in(g, g->messages), symbolic_known_by(g, host),
+		       g->words * sizeof(u64));
+		g->message[g->messages] = (struct symbolic_message){
+			.from = host, .to = e->host, .round = me->round,
+			.value = me->reg[e->reg],
+		};
+		symbolic_can_move(g, g->hosts + g->messages++);
+	}
+}
+
+static bool symbolic_round_has_come(const struct symbolic_host *me, u32 host)
+{
+	const struct coll_round *r = &me->schedule.round[me->round];
+	u32 i;
+
+	for (i = r->fold_first; i < r->fold_first + r->folds; i++)
+		if (me->schedule.fold[i].host != host && !me->came[i])
+			return false;
+	return true;
+}
+
+/* The value that a fold entry stands for; a message is consumed by it. */
+static u32 symbolic_entry_value(struct symbolic_group *g, u32 host, u32 entry, const u32 *at_begin)
+{
+	const struct symbolic_host *me = &g->host[host];
+	const struct coll_edge *e = &me->schedule.fold[entry];
+	u64 *known = symbolic_known_by(g, host);
+	const u64 *told;
+	u32 message, i;
+
+	if (e->host == host)
+		return at_begin[e->reg];
+	message = me->came[entry] - 1;
+	told = symbolic_known_in(g, message);
+	for (i = 0; i < g->words; i++)
+		known[i] |= told[i];
+	g->folded++;
+	return g->message[message].value;
+}
+
+static void symbolic_fold_round(struct symbolic_group *g, u32 host)
+{
+	struct symbolic_host *me = &g->host[host];
+	const struct coll_round *r = &me->schedule.round[me->round];
+	u32 at_begin[COLL_MAX_REGISTERS];
+	u32 i;
+
+	memcpy(at_begin, me->reg, sizeof(at_begin));
+	for (i = r->fold_first; i < r->fold_first + r->folds; i++) {
+		const struct coll_edge *e = &me->schedule.fold[i];
+		u32 value = symbolic_entry_value(g, host, i, at_begin);
+		u32 *reg = &me->reg[e->reg];
+
+		symbolic_judge(g, SYMBOLIC_EMPTY, host, 0, !value);
+		if (e->action == COLL_PLACE)
+			*reg = value;
+		else if (e->action == COLL_FOLD_LEFT)
+			*reg = symbolic_operate(g, value, *reg);
+		else
+			*reg = symbolic_operate(g, *reg, value);
+	}
+}
+
+/* Does the rank wait for nothing more, so that it may complete? */
+static void symbolic_complete(struct symbolic_group *g, u32 host)
+{
+	const struct symbolic_host *me = &g->host[host];
+
+	if (!me->arrived || !me->schedule.all_to_all ||
+	    (me->receives && me->round < me->schedule.rounds))
+		return;
+	symbolic_judge(g, SYMBOLIC_TOO_EARLY, host, g->hosts, g->arrived);
+	symbolic_judge(g, SYMBOLIC_NOT_KNOWN, host, g->hosts, symbolic_known_count(g, host));
+}
+
+static void symbolic_advance(struct symbolic_group *g, u32 host)
+{
+	struct symbolic_host *me = &g->host[host];
+
+	if (!me->begun) {
+		if (me->contributes && !me->arrived)
+			return;
+		me->begun = true;
+		symbolic_begin_round(g, host);
+	}
+	while (me->round < me->schedule.rounds && symbolic_round_has_come(me, host)) {
+		symbolic_fold_round(g, host);
+		me->round++;
+		symbolic_begin_round(g, host);
+	}
+	symbolic_complete(g, host);
+}
+
+static void symbolic_arrive(struct symbolic_group *g, u32 host)
+{
+	symbolic_known_by(g, host)[host / 64] |= 1ULL << host % 64;
+	g->host[host].arrived = true;
+	g->arrived++;
+	symbolic_advance(g, host);
+}
+
+static void symbolic_deliver(struct symbolic_group *g, u32 message)
+{
+	const struct symbolic_message *m = &g->message[message];
+	struct symbolic_host *me = &g->host[m->to];
+	int entry = coll_schedule_find(&me->schedule, m->round, m->from);
+
+	symbolic_judge(g, SYMBOLIC_NOT_AWAITED, m->to, 1, entry >= 0);
+	if (entry < 0)
+		return;
+	symbolic_judge(g, SYMBOLIC_TWICE, m->to, 1, me->came[entry] ? 2 : 1);
+	me->came[entry] = 1 + message;
+	symbolic_advance(g, m->to);
+}
+
+/* Groups */
+
+/* What the result must be. */
+static void symbolic_judge_result(struct symbolic_group *g, u32 host)
+{
+	u32 seen = g->host[host].reg[0];
+	const struct symbolic_expression *e = &g->expression[seen];
+	bool one = g->algorithm->operation == COLLSOCK_BROADCAST;
+
+	symbolic_judge(g, SYMBOLIC_COUNT, host, one ? 1 : g->hosts, e->contributions);
+	symbolic_judge(g, SYMBOLIC_ORDER, host, 0, e->disorders);
+	if (!g->result)
+		g->result = seen;
+	symbolic_judge(g, SYMBOLIC_DIFFERENT, host, g->result, seen);
+}
+
+static void symbolic_judge_end(struct symbolic_group *g)
+{
+	u32 ended = 0;
+	u32 h;
+
+	for (h = 0; h < g->hosts; h++)
+		ended += g->host[h].round == g->host[h].schedule.rounds;
+	for (h = 0; h < g->hosts; h++)
+		if (g->host[h].round < g->host[h].schedule.rounds)
+			symbolic_judge(g, SYMBOLIC_DEADLOCK, h, g->hosts, ended);
+	symbolic_judge(g, SYMBOLIC_LEFT_OVER, 0, g->messages, g->folded);
+
+	if (g->algorithm->operation == COLLSOCK_BARRIER)
+		return;
+	for (h = 0; h < g->hosts; h++)
+		if (g->host[h].receives)
+			symbolic_judge_result(g, h);
+}
+
+/* What follows from the operation, whatever the algorithm. */
+static void symbolic_set_part(struct symbolic_group *g, u32 host)
+{
+	const struct coll_operation *operation = coll_operation_find(g->algorithm->operation);
+	struct symbolic_host *me = &g->host[host];
+	bool root = host == g->shape.root;
+
+	symbolic_judge(g, SYMBOLIC_OPERATION, host, 1, !!operation);
+	if (!operation)
+		return;
+	me->contributes = operation->contributes >> root & 1;
+	me->receives = operation->receives >> root & 1;
+	symbolic_judge(g, SYMBOLIC_ALL_TO_ALL, host,
+		       operation->contributes == COLL_ALL && operation->receives == COLL_ALL,
+		       me->schedule.all_to_all);
+}
+
+/* Memory that is used again costs a tenth of memory that is fresh each time. */
+static void *symbolic_grow(void *array, size_t *room, size_t count, size_t size)
+{
+	if (*room >= count)
+		return array;
+	free(array);
+	*room = 2 * count;
+	return calloc(*room, size);
+}
+
+/* Room for what a run of @messages messages and @folds fold entries makes. */
+static void symbolic_make_room(struct symbolic_group *g, u32 messages, u32 folds)
+{
+	size_t slots = 2;
+
+	while (slots < 2 * ((size_t)g->hosts + folds))
+		slots *= 2;
+	g->hash_mask = slots - 1;
+	g->words = (g->hosts + 63) / 64;
+
+	g->message = symbolic_grow(g->message, &g->room.message, messages + 1,
+				   sizeof(*g->message));
+	g->ready.move = symbolic_grow(g->ready.move, &g->room.ready, g->hosts + messages,
+				      sizeof(*g->ready.move));
+	g->held.move = symbolic_grow(g->held.move, &g->room.held, g->hosts + messages,
+				     sizeof(*g->held.move));
+	g->known_by_host = symbolic_grow(g->known_by_host, &g->room.known_by_host,
+					 (size_t)g->hosts * g->words, sizeof(u64));
+	g->known_in_message = symbolic_grow(g->known_in_message,
+					    &g->room.known_in_message,
+					    (size_t)(messages + 1) * g->words, sizeof(u64));
+	g->expression = symbolic_grow(g->expression, &g->room.expression,
+				      1 + g->hosts + folds, sizeof(*g->expression));
+	g->hash = symbolic_grow(g->hash, &g->room.hash, slots, sizeof(*g->hash));
+	memset(g->hash, 0, slots * sizeof(*g->hash));
+}
+
+void symbolic_build(struct symbolic_group *g, const struct coll_algorithm *algorithm,
+		    const struct coll_shape *shape)
+{
+	u32 messages = 0;
+	u32 folds = 0;
+	u32 h;
+
+	memset(&g->outcome, 0, sizeof(g->outcome));
+	g->algorithm = algorithm;
+	g->adversary = NULL;
+	g->shape = *shape;
+	g->hosts = shape->hosts;
+	g->host = symbolic_grow(g->host, &g->room.host, g->hosts, sizeof(*g->host));
+	for (h = 0; h < g->hosts && g->outcome.fault == SYMBOLIC_SOUND; h++) {
+		struct coll_schedule *s = &g->host[h].schedule;
+
+		g->shape.self = h;
+		g->host[h].round = 0;
+		symbolic_judge(g, SYMBOLIC_NOT_BUILT, h, 0, -algorithm->build(s, &g->shape));
+		symbolic_judge(g, SYMBOLIC_BLOCKS, h, 1, s->blocks);
+		symbolic_set_part(g, h);
+		messages += s->sends;
+		folds += s->folds;
+	}
+	g->built = g->outcome.fault == SYMBOLIC_SOUND;
+	if (!g->built)
+		return;
+	symbolic_make_room(g, messages, folds);
+	symbolic_contributions(g);
+}
+
+void symbolic_free(struct symbolic_group *g)
+{
+	free(g->host);
+	free(g->message);
+	free(g->ready.move);
+	free(g->held.move);
+	free(g->known_by_host);
+	free(g->known_in_message);
+	free(g->expression);
+	free(g->hash);
+	memset(g, 0, sizeof(*g));
+}
+
+static void symbolic_reset(struct symbolic_group *g)
+{
+	u32 h;
+
+	for (h = 0; h < g->hosts; h++) {
+		struct symbolic_host *me = &g->host[h];
+
+		memset(me->reg, 0, sizeof(me->reg));
+		memset(me->came, 0, me->schedule.folds * sizeof(me->came[0]));
+		me->reg[0] = me->contributes ? 1 + h : 0;
+		me->round = 0;
+		me->arrived = false;
+		me->begun = false;
+	}
+	memset(g->known_by_host, 0, (size_t)g->hosts * g->words * sizeof(u64));
+	memset(&g->outcome, 0, sizeof(g->outcome));
+	g->ready.first = 0;
+	g->ready.end = 0;
+	g->held.first = 0;
+	g->held.end = 0;
+	g->messages = 0;
+	g->folded = 0;
+	g->arrived = 0;
+}
+
+/*
+ * The next node to be the victim, or the number of hosts after the last. In large
+ * groups not all: both ends, the middle, and the hosts about 2 * (n - 2^m), where
+ * pairs end and single hosts begin. With another root than host 0 these suffice, as
+ * the group is the same, turned.
+ */
+static u32 symbolic_next_victim(const struct symbolic_group *g, u32 victim)
+{
+	u32 each = g->shape.root ? SYMBOLIC_ROOTED_VICTIM : SYMBOLIC_EACH_VICTIM;
+	u32 paired = 2 * (g->hosts - (1U << ilog2(g->hosts)));
+
+	for (victim++; g->hosts > each && victim < g->hosts; victim++)
+		if (victim == g->hosts / 2 || victim + 1 == g->hosts ||
+		    victim == paired || victim + 1 == paired)
+			break;
+	return victim;
+}
+
+void symbolic_run(struct symbolic_group *g, const struct symbolic_adversary *adversary)
+{
+	u32 h, move;
+
+	if (!g->built)
+		return;
+	symbolic_reset(g);
+	g->adversary = adversary;
+	g->random = adversary->seed + ((u64)g->hosts << 32);
+	for (h = 0; h < g->hosts; h++)
+		symbolic_can_move(g, h);
+	while (g->outcome.fault == SYMBOLIC_SOUND && symbolic_next_move(g, &move)) {
+		if (move < g->hosts)
+			symbolic_arrive(g, move);
+		else
+			symbolic_deliver(g, move - g->hosts);
+	}
+	if (g->outcome.fault == SYMBOLIC_SOUND)
+		symbolic_judge_end(g);
+}
+
+void symbolic_run_victims(struct symbolic_group *g, struct symbolic_adversary *adversary)
+{
+	u32 victim;
+
+	for (victim = 0; victim < g->hosts; victim = symbolic_next_victim(g, victim)) {
+		adversary->victim = (g->shape.root + victim) % g->hosts;
+		symbolic_run(g, adversary);
+		if (g->outcome.fault != SYMBOLIC_SOUND ||
+		    adversary->hold == SYMBOLIC_HOLD_NOTHING)
+			break;
+	}
+}
+
+const char *symbolic_outcome(const struct symbolic_group *g)
+{
+	const struct symbolic_adversary *a = g->adversary;
+	static const struct symbolic_adversary none;
+	static char text[500];
+
+	if (!a)
+		a = &none;
+	snprintf(text, sizeof(text),
+		 "%s: %s: expected %llu, seen %llu (host %u, round %u; order %u, hold %u, victim %u, seed %#llx)",
+		 shapes_text(g->algorithm, &g->shape),
+		 symbolic_fault_text[g->outcome.fault],
+		 (unsigned long long)g->outcome.expected,
+		 (unsigned long long)g->outcome.seen, g->outcome.host, g->outcome.round,
+		 a->order, a->hold, a->victim, (unsigned long long)a->seed);
+	return text;
+}
