@@ -45,10 +45,11 @@ u64 coll_instance_enter(struct coll_instance *gi)
 	return instance_enter(gi);
 }
 
-/* Nothing of it is under way, or nobody wants it any more. */
+/* Nothing of it is under way, or nobody wants it any more. Sockets that left still use it. */
 static bool instance_is_quiet(const struct coll_instance *gi)
 {
-	return coll_group_quiet(&gi->group) || (gi->dropped && gi->group.leaving);
+	return !gi->sockets &&
+	       (coll_group_quiet(&gi->group) || (gi->dropped && gi->group.leaving));
 }
 
 /* The group may have become quiet with this event: only one that has left can. */
@@ -226,9 +227,12 @@ int coll_instance_hash(struct coll_instance *gi)
 void coll_instance_abandon(struct coll_instance *gi, u32 local)
 {
 	u64 now = coll_instance_enter(gi);
+	struct coll_local_member *lm = &gi->local_members[local];
 
-	gi->local_members[local].csk = NULL;
-	coll_group_leave(&gi->group, local, now);
+	if (!(lm->csk->sk.sk_shutdown & SEND_SHUTDOWN))
+		coll_group_leave(&gi->group, local, now);
+	lm->csk = NULL;
+	gi->sockets--;
 	coll_instance_leave(gi);
 }
 

@@ -4,9 +4,8 @@
 #include <linux/poll.h>
 
 #include "io.h"
-#include "join.h"
-#include "netns.h"
 #include "socket.h"
+#include "sockopt.h"
 
 static int family __ro_after_init = AF_COLLSOCK;
 module_param(family, int, 0444);
@@ -35,9 +34,56 @@ void coll_sock_wake(struct coll_sock *csk, u64 claimed_done, u8 wake)
 		sk->sk_data_ready(sk);
 	if (wake & COLL_WAKE_WRITABLE)
 		sk->sk_write_space(sk);
-	if (wake & COLL_WAKE_ERROR)
-		sk_error_report(sk);
+	if (wake & COLL_WAKE_END)
+		sk->sk_state_change(sk);
 }
+
+/* ---- the failure of the group ---- */
+
+/**
+ * coll_sock_set_failed() - a completion reports that the group has failed
+ * @gi: the instance; its lock is held
+ * @csk: the socket
+ *
+ * SO_ERROR reports it, too, once.
+ */
+void coll_sock_set_failed(struct coll_instance *gi, struct coll_sock *csk)
+{
+	lockdep_assert_held(&gi->lock);
+	if (csk->failed)
+		return;
+	WRITE_ONCE(csk->failed, true);
+	WRITE_ONCE(csk->sk.sk_err, coll_failure_error(&gi->group.failure));
+}
+
+/**
+ * coll_sock_report_failure() - report once that the rank's next operation would fail
+ * @gi: the instance; its lock is held
+ * @csk: the socket
+ *
+ * What is under way reports it by itself, if it fails; so this is to be called when the
+ * group fails and when an operation has completed. Who has left is told of the end only.
+ */
+void coll_sock_report_failure(struct coll_instance *gi, struct coll_sock *csk)
+{
+	struct coll_local_member *lm = &gi->local_members[csk->local];
+	const struct coll_group *g = &gi->group;
+
+	lockdep_assert_held(&gi->lock);
+	if (csk->sk.sk_shutdown & SEND_SHUTDOWN) {
+		coll_instance_wake(gi, lm, 0, COLL_WAKE_END);
+		return;
+	}
+	if (csk->failed || !coll_group_ended(g, csk->local) || coll_group_settling(g) ||
+	    coll_completions_have(csk->slots, COLL_COMPLETION_POSTED, COLL_COMPLETION_POSTED))
+		return;
+	coll_sock_set_failed(gi, csk);
+	coll_completion_report(csk->slots, coll_failure_error(&g->failure), g->failure.rank,
+			       gi->now);
+	coll_instance_wake(gi, lm, 0, COLL_WAKE_READABLE);
+}
+
+/* ---- poll ---- */
 
 static __poll_t sock_poll_joined(struct coll_sock *csk, struct coll_instance *gi)
 {
@@ -47,10 +93,13 @@ static __poll_t sock_poll_joined(struct coll_sock *csk, struct coll_instance *gi
 	spin_lock_bh(&gi->lock);
 	if (!list_empty(&csk->slots->ready))
 		mask |= EPOLLIN | EPOLLRDNORM;
-	if (coll_group_writable(g, csk->local) && coll_completions_room(csk->slots))
+	if (coll_sock_at_eof(csk))
+		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
+	if ((coll_group_writable(g, csk->local) && coll_completions_room(csk->slots)) ||
+	    csk->sk.sk_shutdown & SEND_SHUTDOWN)
 		mask |= EPOLLOUT | EPOLLWRNORM;
-	if (g->limited && !coll_group_settling(g))
-		mask |= EPOLLERR;
+	if (csk->sk.sk_shutdown == SHUTDOWN_MASK)
+		mask |= EPOLLHUP;
 	spin_unlock_bh(&gi->lock);
 	return mask;
 }
@@ -65,99 +114,46 @@ static __poll_t sock_poll(struct file *file, struct socket *sock, poll_table *wa
 	return gi ? sock_poll_joined(csk, gi) : EPOLLHUP;
 }
 
-/* ---- options ---- */
+/* ---- names, commands, leaving ---- */
 
-static int sock_join_group(struct coll_sock *csk, struct coll_join *join)
+static int sock_getname_coll(struct socket *sock, struct sockaddr *address, int peer)
 {
-	struct coll_net *cn = coll_net_of(sock_net(&csk->sk));
+	struct sockaddr_collsock *name = (struct sockaddr_collsock *)address;
+	struct coll_sock *csk = coll_sock_of(sock);
 	struct coll_instance *gi;
 
-	csk->slots = coll_completions_new(join->fixed.window, join->fixed.max_bytes);
-	if (!csk->slots)
-		return -ENOMEM;
-	/* A descriptor may be handed on, and joined with by another process. */
-	put_pid(csk->pid);
-	csk->pid = get_pid(task_tgid(current));
-	gi = coll_instance_join(cn, join, csk);
-	if (IS_ERR(gi)) {
-		coll_completions_free(csk->slots);
-		csk->slots = NULL;
-		return PTR_ERR(gi);
+	if (peer)
+		return -EOPNOTSUPP;
+	*name = (struct sockaddr_collsock) { .family = family, .rank = COLLSOCK_NO_RANK };
+	gi = coll_sock_instance(csk);
+	if (gi) {
+		name->rank = gi->group.ranks[csk->local].rank;
+		name->id = gi->request.id;
 	}
-	/* Who sees the instance sees the slots too. */
-	smp_store_release(&csk->instance, gi);
-	csk->sk.sk_write_space(&csk->sk);
-	return 0;
+	return sizeof(*name);
 }
 
-static int sock_join(struct coll_sock *csk, sockptr_t request, unsigned int bytes)
-{
-	struct coll_net *cn = coll_net_of(sock_net(&csk->sk));
-	struct coll_join join;
-	int err;
-
-	if (csk->instance)
-		return -EISCONN;
-	err = coll_join_copy(&join, cn, request, bytes);
-	if (err)
-		return err;
-	err = sock_join_group(csk, &join);
-	coll_join_drop(&join);
-	return err;
-}
-
-static int sock_setsockopt_coll(struct socket *sock, int level, int option,
-				sockptr_t value, unsigned int bytes)
+/* SHUT_WR: the rank leaves, what it has posted completes. SHUT_RD: recv does not sleep. */
+static int sock_shutdown_coll(struct socket *sock, int how)
 {
 	struct coll_sock *csk = coll_sock_of(sock);
-	int err;
+	struct coll_instance *gi = coll_sock_instance(csk);
+	struct sock *sk = &csk->sk;
+	u64 now;
 
-	if (level != SOL_COLLSOCK || option != COLLSOCK_JOIN)
-		return -ENOPROTOOPT;
-	lock_sock(&csk->sk);
-	err = sock_join(csk, value, bytes);
-	release_sock(&csk->sk);
-	return err;
-}
-
-static int sock_getsockopt_coll(struct socket *sock, int level, int option,
-				char __user *value, int __user *length)
-{
-	union {
-		u32				size;
-		struct collsock_stats		group;
-		struct collsock_net_stats	net;
-	} stats;
-	struct coll_sock *csk = coll_sock_of(sock);
-	struct coll_instance *gi;
-	int room, bytes;
-
-	if (level != SOL_COLLSOCK)
-		return -ENOPROTOOPT;
-	if (get_user(room, length))
-		return -EFAULT;
-	if (room < (int)sizeof(stats.size))
+	if (how < SHUT_RD || how > SHUT_RDWR)
 		return -EINVAL;
-	memset(&stats, 0, sizeof(stats));
-	switch (option) {
-	case COLLSOCK_STATS:
-		gi = coll_sock_instance(csk);
-		if (!gi)
-			return -ENOTCONN;
-		coll_instance_stats(gi, &stats.group);
-		bytes = sizeof(stats.group);
-		break;
-	case COLLSOCK_NET_STATS:
-		coll_net_stats(coll_net_of(sock_net(&csk->sk)), &stats.net);
-		bytes = sizeof(stats.net);
-		break;
-	default:
-		return -ENOPROTOOPT;
-	}
-	bytes = min(room, bytes);
-	stats.size = bytes;
-	if (put_user(bytes, length) || copy_to_user(value, &stats, bytes))
-		return -EFAULT;
+	if (!gi)
+		return -ENOTCONN;
+	/* The numbers of the calls, as bits: RCV_SHUTDOWN, SEND_SHUTDOWN */
+	how++;
+	now = coll_instance_enter(gi);
+	how &= ~sk->sk_shutdown;
+	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
+	if (how & SEND_SHUTDOWN)
+		coll_group_leave(&gi->group, csk->local, now);
+	coll_instance_leave(gi);
+	sk->sk_state_change(sk);
 	return 0;
 }
 
@@ -225,16 +221,16 @@ static const struct proto_ops sock_operations = {
 	.connect	= sock_no_connect,
 	.socketpair	= sock_no_socketpair,
 	.accept		= sock_no_accept,
-	.getname	= sock_no_getname,
+	.getname	= sock_getname_coll,
 	.poll		= sock_poll,
 	.ioctl		= sock_ioctl_coll,
 #ifdef CONFIG_COMPAT
 	.compat_ioctl	= sock_compat_ioctl_coll,
 #endif
 	.listen		= sock_no_listen,
-	.shutdown	= sock_no_shutdown,
-	.setsockopt	= sock_setsockopt_coll,
-	.getsockopt	= sock_getsockopt_coll,
+	.shutdown	= sock_shutdown_coll,
+	.setsockopt	= coll_sockopt_set,
+	.getsockopt	= coll_sockopt_get,
 	.sendmsg	= coll_io_send,
 	.recvmsg	= coll_io_recv,
 	.mmap		= sock_no_mmap,
@@ -254,6 +250,7 @@ static int sock_create_coll(struct net *net, struct socket *sock, int protocol, 
 	sock->ops = &sock_operations;
 	sock_init_data(sock, sk);
 	sk->sk_destruct = sock_destruct;
+	coll_sock_of(sock)->completion_bytes = COLLSOCK_COMPLETION_VER0;
 	return 0;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include "descriptor.h"
 #include "group.h"
 #include "reduce.h"
 
@@ -425,7 +426,7 @@ int coll_group_signature(const struct coll_group *g, u32 local,
 	sig->schedule = g->default_schedule[post->operation];
 	if (post->algorithm != COLLSOCK_AUTO) {
 		a = coll_algorithm_find(post->operation, post->algorithm);
-		if (!a)
+		if (!a || !coll_descriptor_may_name(g->algorithms, post->algorithm))
 			return -EINVAL;
 		sig->schedule = a - coll_algorithms;
 	}

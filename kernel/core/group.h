@@ -123,6 +123,7 @@ struct coll_rank {
  * @segment_bytes: of it in one packet
  * @ack_every: messages of one host that are acknowledged before the delay is over
  * @fanout: of k-ary trees; 0 if there are none
+ * @algorithms: mask of those that posts may name; 0 for all
  * @default_schedule: what COLLSOCK_AUTO means, by operation
  * @schedules: by index in coll_algorithms[]; those of operations with a root are
  *	built when it is known
@@ -179,6 +180,7 @@ struct coll_group {
 	struct coll_rank	*ranks;
 	struct coll_op		*slots;
 	struct coll_schedule	*schedules[COLL_MAX_SCHEDULES];
+	u64			algorithms;
 	u8			default_schedule[COLLSOCK_BROADCAST + 1];
 	struct coll_peer	**peers;
 	struct coll_peer	*spare;

@@ -42,16 +42,12 @@ static int group_build_schedules(struct coll_group *g)
 
 static void group_choose_defaults(struct coll_group *g, const struct collsock_join *j)
 {
-	const u8 wanted[] = {
-		[COLLSOCK_BARRIER]	= j->barrier_algorithm,
-		[COLLSOCK_ALLREDUCE]	= j->allreduce_algorithm,
-		[COLLSOCK_REDUCE]	= j->reduce_algorithm,
-		[COLLSOCK_BROADCAST]	= j->broadcast_algorithm,
-	};
 	u32 operation;
 
-	for (operation = COLLSOCK_BARRIER; operation < ARRAY_SIZE(wanted); operation++) {
-		u8 algorithm = wanted[operation] ?: coll_algorithm_auto(operation, g->hosts);
+	g->algorithms = j->algorithms;
+	for (operation = COLLSOCK_BARRIER; operation < ARRAY_SIZE(g->default_schedule);
+	     operation++) {
+		u8 algorithm = j->algorithm[operation] ?: coll_algorithm_auto(operation, g->hosts);
 
 		g->default_schedule[operation] =
 			coll_algorithm_find(operation, algorithm) - coll_algorithms;

@@ -127,9 +127,10 @@ static void drain(struct cm_comm *c)
 /* Somebody may be missing. */
 static bool has_ended(const struct cm_comm *c)
 {
-	struct pollfd socket = { .fd = collsock_fd(c->socket) };
+	struct collsock_self self;
 
-	return atomic_load(&c->failed) || (poll(&socket, 1, 0) > 0 && socket.revents & POLLERR);
+	return atomic_load(&c->failed) ||
+	       (!collsock_self(c->socket, &self, sizeof(self)) && self.error);
 }
 
 /*

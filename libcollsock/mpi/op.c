@@ -106,6 +106,17 @@ static void op_lost(struct cm_op *op, int err)
 	op_done(op, atomic_load(&op->comm->broken), COLLSOCK_NO_RANK, NULL);
 }
 
+/* Posting fails, at the end of a group that has failed with the error of the group. */
+static void op_refused(struct cm_op *op, int err)
+{
+	struct collsock_self self;
+
+	if (err == -EPIPE && !collsock_self(op->comm->socket, &self, sizeof(self)) && self.error)
+		op_done(op, self.error, self.failed_rank, NULL);
+	else
+		op_lost(op, err);
+}
+
 static bool op_is_done(const struct cm_op *op)
 {
 	return atomic_load_explicit(&op->state, memory_order_acquire) == CM_OP_DONE;
@@ -154,7 +165,9 @@ static void take_completions(struct cm_comm *c)
 
 	while (atomic_load(&c->under_way) &&
 	       !collsock_complete(c->socket, &completion, c->scratch, cm_settings.max_bytes))
-		op_complete((struct cm_op *)(uintptr_t)completion.cookie, &completion, c->scratch);
+		if (completion.cookie != COLLSOCK_COOKIE_GROUP)
+			op_complete((struct cm_op *)(uintptr_t)completion.cookie, &completion,
+				    c->scratch);
 }
 
 /* ---- posting ---- */
@@ -198,7 +211,7 @@ static void post_queued(struct cm_comm *c)
 			atomic_store(&c->queued, false);
 		}
 		if (err)
-			op_lost(op, err);
+			op_refused(op, err);
 	}
 }
 
@@ -233,7 +246,7 @@ void cm_op_post(struct cm_op *op)
 		/* Perhaps there are completions to be taken. */
 		cm_op_advance(c);
 	} else if (err) {
-		op_lost(op, err);
+		op_refused(op, err);
 	}
 	queued = c->queue;
 	pthread_mutex_unlock(&c->lock);

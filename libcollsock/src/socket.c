@@ -35,7 +35,7 @@ COLLSOCK_PUBLIC int collsock_open(struct collsock **opened, unsigned int flags)
 	struct collsock *s;
 	int err;
 
-	if (flags & ~(COLLSOCK_OPEN_NONBLOCK | COLLSOCK_OPEN_INHERIT))
+	if (flags & ~(COLLSOCK_OPEN_NONBLOCK | COLLSOCK_OPEN_INHERIT | COLLSOCK_OPEN_KEEP))
 		return -EINVAL;
 	if (flags & COLLSOCK_OPEN_NONBLOCK)
 		type |= SOCK_NONBLOCK;
@@ -51,6 +51,8 @@ COLLSOCK_PUBLIC int collsock_open(struct collsock **opened, unsigned int flags)
 		return err;
 	}
 	atomic_init(&s->next_cookie, COLLSOCK_LIBRARY_COOKIES);
+	if (!(flags & (COLLSOCK_OPEN_INHERIT | COLLSOCK_OPEN_KEEP)))
+		collsock_close_in_child(s);
 	*opened = s;
 	return 0;
 }
@@ -59,7 +61,9 @@ COLLSOCK_PUBLIC void collsock_close(struct collsock *s)
 {
 	if (!s)
 		return;
-	close(s->fd);
+	collsock_forget_child(s);
+	if (s->fd >= 0)
+		close(s->fd);
 	free(s);
 }
 

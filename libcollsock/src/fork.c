@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * A forked child is not the rank. If it kept the socket open, the others would not learn that
+ * the parent has ended; so the library closes sockets in the child.
+ */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct collsock *sockets;
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void in_child(void)
+{
+	struct collsock *s;
+
+	for (s = sockets; s; s = s->next) {
+		close(s->fd);
+		s->fd = -1;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static void set_handlers(void)
+{
+	pthread_atfork(before_fork, after_fork, in_child);
+}
+
+void collsock_close_in_child(struct collsock *s)
+{
+	pthread_once(&once, set_handlers);
+	pthread_mutex_lock(&lock);
+	s->next = sockets;
+	s->link = &sockets;
+	if (s->next)
+		s->next->link = &s->next;
+	sockets = s;
+	pthread_mutex_unlock(&lock);
+}
+
+void collsock_forget_child(struct collsock *s)
+{
+	if (!s->link)
+		return;
+	pthread_mutex_lock(&lock);
+	*s->link = s->next;
+	if (s->next)
+		s->next->link = s->link;
+	pthread_mutex_unlock(&lock);
+}
