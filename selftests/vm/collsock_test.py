@@ -618,7 +618,7 @@ def refused(error, what, function, *args, **fields):
         raise Failed(f"{what}: is accepted ({shown(value)}), expected {errno_name(error)}")
 
 
-SYSTEM_CALLS = {"read": 0, "write": 1, "ioctl": 16, "sendto": 44, "epoll_wait": 232}
+SYSTEM_CALLS = {"read": 0, "write": 1, "ioctl": 16, "sendto": 44, "recvfrom": 45, "epoll_wait": 232}
 
 
 def eventually_in(call, thread):
