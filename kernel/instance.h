@@ -7,11 +7,12 @@
  * States:
  *   NEW		made by a JOIN that may still fail; nobody else knows it
  *   JOINED	packets find it (by tag and own host), sockets post to it
- *   LINGERING	no socket is there, or all have left by SHUT_WR; what they have posted still completes. A rank
- *			that has not joined before may still do it
+ *   LINGERING	no socket is there, or all have left by SHUT_WR; what they have posted still
+ *			completes. A rank that has not joined before may still do it
  *   ENDED		nothing enters the core any more; packets do not find it
  *
- * LINGERING ends when the group is quiet, or with the namespace or the module.
+ * LINGERING ends when the group is quiet and no socket is there, or with the namespace or the
+ * module.
  * A socket that joined is a user of the instance until its release; RCU
  * readers are until a grace period after ENDED, so who ends it waits for one
  * before freeing. The steps are retire or stop, unhash, grace period, free.

@@ -50,7 +50,7 @@ static const struct advice advices[] = {
 		ENOBUFS, 0, "every completion place of this socket is taken",
 		"take completions before you post more",
 	}, {
-		EPIPE, 0, "no completion is left and none will come: the group has failed, or this rank left it",
+		EPIPE, 0, "no completion will come: the group has failed, or this rank left it",
 		"ask collsock_self() for error and rank, then form the group again with a new nonce",
 	}, {
 		EBADF, 0, "the socket is closed, perhaps because this process is a forked child",

@@ -462,7 +462,8 @@ static void set_option(struct fuzzer *f, int fd)
 	if (one_in(f, 10))
 		setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter));
 	else if (one_in(f, 10))
-		setsockopt(fd, SOL_COLLSOCK, COLLSOCK_COMPLETION_BYTES, value, one_in(f, 4) ? 8 : 4);
+		setsockopt(fd, SOL_COLLSOCK, COLLSOCK_COMPLETION_BYTES, value,
+			   one_in(f, 4) ? 8 : 4);
 	else if (!rewrites_code(option))
 		setsockopt(fd, SOL_SOCKET, option, value, one_in(f, 4) ? 8 : 4);
 	if (one_in(f, 2))
