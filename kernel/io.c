@@ -19,7 +19,8 @@ static bool io_writable(struct coll_sock *csk)
 	bool writable;
 
 	spin_lock_bh(&gi->lock);
-	writable = coll_group_writable(&gi->group, csk->local);
+	writable = coll_group_writable(&gi->group, csk->local) ||
+		   csk->sk.sk_shutdown & SEND_SHUTDOWN;
 	spin_unlock_bh(&gi->lock);
 	return writable;
 }
@@ -82,7 +83,8 @@ static struct coll_completion *io_take_slot(struct coll_sock *csk, long *timeout
 		if (likely(slot))
 			return slot;
 		if (io_writable(csk))
-			return ERR_PTR(-ENOBUFS);
+			return ERR_PTR(READ_ONCE(csk->sk.sk_shutdown) & SEND_SHUTDOWN ?
+				       -EPIPE : -ENOBUFS);
 		err = io_sleep(csk, io_writable, timeout);
 		if (err)
 			return ERR_PTR(err);

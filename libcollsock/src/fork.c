@@ -26,9 +26,12 @@ static void in_child(void)
 {
 	struct collsock *s;
 
-	for (s = sockets; s; s = s->next) {
+	while (sockets) {
+		s = sockets;
+		sockets = s->next;
 		close(s->fd);
 		s->fd = -1;
+		s->link = NULL;
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -38,25 +41,31 @@ static void set_handlers(void)
 	pthread_atfork(before_fork, after_fork, in_child);
 }
 
-void collsock_close_in_child(struct collsock *s)
+void collsock_hold_forks(void)
 {
 	pthread_once(&once, set_handlers);
 	pthread_mutex_lock(&lock);
+}
+
+void collsock_release_forks(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+void collsock_close_in_child(struct collsock *s)
+{
 	s->next = sockets;
 	s->link = &sockets;
 	if (s->next)
 		s->next->link = &s->next;
 	sockets = s;
-	pthread_mutex_unlock(&lock);
 }
 
 void collsock_forget_child(struct collsock *s)
 {
 	if (!s->link)
 		return;
-	pthread_mutex_lock(&lock);
 	*s->link = s->next;
 	if (s->next)
 		s->next->link = s->link;
-	pthread_mutex_unlock(&lock);
 }

@@ -54,7 +54,12 @@ struct collsock_group {
 	__u32		capacity;
 };
 
-/* From now on a forked child closes the socket; and it need not any more. */
+/*
+ * Other threads do not fork in between, so a child has no socket that is not in the list. Then
+ * it closes those that are.
+ */
+void collsock_hold_forks(void);
+void collsock_release_forks(void);
 void collsock_close_in_child(struct collsock *s);
 void collsock_forget_child(struct collsock *s);
 

@@ -44,15 +44,17 @@ COLLSOCK_PUBLIC int collsock_open(struct collsock **opened, unsigned int flags)
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
+	collsock_hold_forks();
 	s->fd = socket(collsock_family(), type, 0);
-	if (s->fd < 0) {
-		err = -errno;
+	err = s->fd < 0 ? -errno : 0;
+	if (!err && !(flags & (COLLSOCK_OPEN_INHERIT | COLLSOCK_OPEN_KEEP)))
+		collsock_close_in_child(s);
+	collsock_release_forks();
+	if (err) {
 		free(s);
 		return err;
 	}
 	atomic_init(&s->next_cookie, COLLSOCK_LIBRARY_COOKIES);
-	if (!(flags & (COLLSOCK_OPEN_INHERIT | COLLSOCK_OPEN_KEEP)))
-		collsock_close_in_child(s);
 	*opened = s;
 	return 0;
 }
@@ -61,9 +63,11 @@ COLLSOCK_PUBLIC void collsock_close(struct collsock *s)
 {
 	if (!s)
 		return;
+	collsock_hold_forks();
 	collsock_forget_child(s);
 	if (s->fd >= 0)
 		close(s->fd);
+	collsock_release_forks();
 	free(s);
 }
 

@@ -341,6 +341,28 @@ def a_reader_sleeps_until_the_last_operation_of_who_left_is_over():
 
 
 @test
+def shut_wr_releases_those_who_wait_for_room():
+    rank, other = met(window=1)
+    rank.post()
+    threads, got = sleeping(2, lambda: error_of(rank.post), "sendto")
+    runs, ran = sleeping(1, lambda: error_of(rank.run), "ioctl")
+    rank.shutdown(socket.SHUT_WR)
+    for thread in threads + runs:
+        thread.join()
+    equal("errors", got + ran, ["EPIPE"] * 3)
+    other.post()
+    equal("what was posted before", outcome(rank.complete()), "success")
+    at_end(rank)
+
+
+def error_of(call):
+    try:
+        return call()
+    except OSError as error:
+        return errno_name(error.errno)
+
+
+@test
 def shut_rd_releases_readers_and_nothing_else():
     rank, other = met()
     threads, got = sleeping(2, lambda: rank.recv(ROOM), "recvfrom")
