@@ -128,7 +128,7 @@ void coll_env_complete(struct coll_group *g, u32 local, u32 number, void *token,
 	}
 	if (unlikely(error))
 		coll_sock_set_failed(gi, csk);
-	else if (unlikely(g->limited || csk->sk.sk_shutdown))
+	else if (unlikely(g->limited))
 		coll_sock_report_failure(gi, csk);
 }
 

@@ -62,7 +62,7 @@ void coll_sock_set_failed(struct coll_instance *gi, struct coll_sock *csk)
  * @csk: the socket
  *
  * What is under way reports it by itself, if it fails; so this is to be called when the
- * group fails and when an operation has completed. Who has left is told of the end only.
+ * group fails and when an operation has completed. A rank that has left is not told.
  */
 void coll_sock_report_failure(struct coll_instance *gi, struct coll_sock *csk)
 {
@@ -70,11 +70,8 @@ void coll_sock_report_failure(struct coll_instance *gi, struct coll_sock *csk)
 	const struct coll_group *g = &gi->group;
 
 	lockdep_assert_held(&gi->lock);
-	if (csk->sk.sk_shutdown & SEND_SHUTDOWN) {
-		coll_instance_wake(gi, lm, 0, COLL_WAKE_END);
-		return;
-	}
-	if (csk->failed || !coll_group_ended(g, csk->local) || coll_group_settling(g) ||
+	if (csk->failed || csk->sk.sk_shutdown & SEND_SHUTDOWN ||
+	    !coll_group_ended(g, csk->local) || coll_group_settling(g) ||
 	    coll_completions_have(csk->slots, COLL_COMPLETION_POSTED, COLL_COMPLETION_POSTED))
 		return;
 	coll_sock_set_failed(gi, csk);

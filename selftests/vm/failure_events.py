@@ -236,6 +236,23 @@ def a_group_ends_for_a_rank_when_its_next_operation_would_fail():
 
 
 @test
+def its_end_does_not_wait_for_other_ranks_of_the_host():
+    """Their slot is in use until all have posted; this rank is done with it."""
+    group = met(placement=[0, 0, 0, 1])
+    first, sibling = group[:2]
+    fields = {"operation": REDUCE, "root": 3}
+    sibling.post(integers(1), **fields)
+    sibling.close()
+    time.sleep(0.1)
+    first.post(integers(2), **fields, cookie=4)
+    first.patience(20)
+    got = [first.complete() for _ in range(2)]
+    equal("cookies", [one.cookie for one in got], [4, COOKIE_GROUP])
+    equal("outcomes", [outcome(one) for one in got], ["success", "ECONNRESET rank 1"])
+    at_end(first, "ECONNRESET")
+
+
+@test
 def who_joins_a_group_that_has_ended_is_told():
     descriptor = Descriptor([1, 2], placement=[0, 0, 0, 1])
     ranks = [rank_on(1) for _ in range(3)]
