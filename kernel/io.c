@@ -265,16 +265,26 @@ static struct coll_completion *io_claim_oldest(struct coll_sock *csk, size_t roo
 	}
 }
 
+/* Of another length than this kernel knows */
+static noinline bool io_copy_head_to_iter(const struct collsock_completion *c, struct iov_iter *to)
+{
+	u32 known = min_t(u32, c->size, sizeof(*c));
+
+	return copy_to_iter(c, known, to) == known &&
+	       iov_iter_zero(c->size - known, to) == c->size - known;
+}
+
 /* The claimed completion, with a structure of @head bytes: did all of it get there? */
 static bool io_copy_to_iter(struct coll_completion *slot, u32 head, struct iov_iter *to)
 {
 	struct collsock_completion *c = &slot->completion;
-	u32 known = min_t(u32, head, sizeof(*c));
+	bool copied;
 
 	c->size = head;
-	return copy_to_iter(c, known, to) == known &&
-	       iov_iter_zero(head - known, to) == head - known &&
-	       copy_to_iter(slot->buffer, c->bytes, to) == c->bytes;
+	/* A constant length needs no check at run time. */
+	copied = likely(head == sizeof(*c)) ? copy_to_iter(c, sizeof(*c), to) == sizeof(*c) :
+					      io_copy_head_to_iter(c, to);
+	return copied && copy_to_iter(slot->buffer, c->bytes, to) == c->bytes;
 }
 
 /**
@@ -342,17 +352,26 @@ static int io_room_init(struct io_room *r, void __user *completion, u32 head, u3
 	return coll_completion_bytes_valid(head) ? 0 : -EINVAL;
 }
 
+/* Of another length than this kernel knows: true if it fails */
+static noinline bool io_copy_head_to_user(const struct collsock_completion *c, void __user *to)
+{
+	u32 known = min_t(u32, c->size, sizeof(*c));
+
+	return copy_to_user(to, c, known) || clear_user(to + known, c->size - known);
+}
+
 static int io_copy_to_user(struct coll_completion *slot, const struct io_room *to)
 {
 	struct collsock_completion *c = &slot->completion;
-	u32 known = min_t(u32, to->head, sizeof(*c));
+	bool failed;
 
 	if (c->bytes > to->bytes)
 		return -EMSGSIZE;
 	c->size = to->head;
-	if (copy_to_user(to->completion, c, known) ||
-	    (to->head > known && clear_user(to->completion + known, to->head - known)) ||
-	    (c->bytes && copy_to_user(to->result, slot->buffer, c->bytes)))
+	/* A constant length needs no check at run time. */
+	failed = likely(to->head == sizeof(*c)) ? copy_to_user(to->completion, c, sizeof(*c)) :
+						  io_copy_head_to_user(c, to->completion);
+	if (failed || (c->bytes && copy_to_user(to->result, slot->buffer, c->bytes)))
 		return -EFAULT;
 	return 0;
 }
@@ -407,21 +426,38 @@ static struct coll_completion *io_run_post(struct coll_sock *csk, const struct c
 	return slot;
 }
 
-/* Copy what RUN is to do: the head, and the post behind it. -errno, or the offset of the room. */
-static int io_copy_run(struct collsock_run *run, struct collsock_post *post,
-		       const void __user *arg)
+/**
+ * struct io_run - what RUN is to do
+ * @head: of its buffer
+ * @post: behind that
+ */
+struct io_run {
+	struct collsock_run	head;
+	struct collsock_post	post;
+};
+
+/* -errno, or the offset of what follows. */
+static int io_copy_run(struct io_run *r, const void __user *arg)
 {
+	const u32 first = COLLSOCK_RUN_VER0 + COLLSOCK_POST_VER0;
 	int size, post_bytes;
 
-	size = coll_extensible_from_user(run, sizeof(*run), COLLSOCK_RUN_VER0, arg);
+	/* Every caller has that much, and most have nothing else. */
+	if (sizeof(*r) == first) {
+		if (copy_from_user(r, arg, first))
+			return -EFAULT;
+		if (likely(r->head.size == COLLSOCK_RUN_VER0 &&
+			   r->post.size == COLLSOCK_POST_VER0))
+			return r->head.post_bytes == COLLSOCK_POST_VER0 ? first : -EINVAL;
+	}
+	size = coll_extensible_from_user(&r->head, sizeof(r->head), COLLSOCK_RUN_VER0, arg);
 	if (size < 0)
 		return size;
-	if (run->flags || run->spin_us > COLLSOCK_MAX_SPIN_US)
-		return -EINVAL;
-	post_bytes = coll_extensible_from_user(post, sizeof(*post), COLLSOCK_POST_VER0, arg + size);
+	post_bytes = coll_extensible_from_user(&r->post, sizeof(r->post), COLLSOCK_POST_VER0,
+					       arg + size);
 	if (post_bytes < 0)
 		return post_bytes;
-	return run->post_bytes == post_bytes && !post->flags ? size + post_bytes : -EINVAL;
+	return r->head.post_bytes == post_bytes ? size + post_bytes : -EINVAL;
 }
 
 /**
@@ -437,32 +473,33 @@ int coll_io_run(struct socket *sock, void __user *arg)
 	bool nonblocking = io_nonblocking(sock);
 	struct coll_completion *slot;
 	struct coll_signature sig;
-	struct collsock_post post;
-	struct collsock_run run;
 	struct io_room room;
+	struct io_run run;
 	int err, bytes;
 	long timeout;
 
 	if (!coll_sock_instance(csk))
 		return -ENOTCONN;
-	err = io_copy_run(&run, &post, arg);
+	err = io_copy_run(&run, arg);
 	if (err < 0)
 		return err;
-	err = io_room_init(&room, arg + err, run.completion_bytes, run.buffer_bytes);
+	if (run.head.flags || run.head.spin_us > COLLSOCK_MAX_SPIN_US || run.post.flags)
+		return -EINVAL;
+	err = io_room_init(&room, arg + err, run.head.completion_bytes, run.head.buffer_bytes);
 	if (err)
 		return err;
-	bytes = io_signature(csk, &post, &sig);
+	bytes = io_signature(csk, &run.post, &sig);
 	if (bytes < 0)
 		return bytes;
 	/* The payload, if there is one, is as long as the result. */
 	if (sig.count && (u64)sig.count * coll_type_bytes(sig.type) > room.bytes)
 		return -EMSGSIZE;
 
-	slot = io_run_post(csk, &post, &sig, room.result, bytes, nonblocking);
+	slot = io_run_post(csk, &run.post, &sig, room.result, bytes, nonblocking);
 	if (IS_ERR(slot))
 		return PTR_ERR(slot);
 	timeout = sock_rcvtimeo(&csk->sk, nonblocking);
-	err = io_finish(csk, slot, io_spin_us(csk, run.spin_us, timeout), timeout, &room);
+	err = io_finish(csk, slot, io_spin_us(csk, run.head.spin_us, timeout), timeout, &room);
 	return err == -EAGAIN ? -EINPROGRESS : err;
 }
 
