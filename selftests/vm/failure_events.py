@@ -272,8 +272,9 @@ def who_joins_a_group_that_has_ended_is_told():
 def an_order_to_end_the_group_is_reported():
     group = met()
     with netlink_on(1) as netlink:
-        handle = netlink.all("group")[0]["handle"]
-        netlink.end(handle)
+        for one in netlink.all("group"):
+            if one["nonce"] == group.descriptor.fields["nonce"]:
+                netlink.end(one["handle"])
     for rank in group:
         completion = rank.complete()
         equal("completion", (completion.cookie, outcome(completion)),
