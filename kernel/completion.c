@@ -18,7 +18,7 @@ struct coll_completions *coll_completions_new(u32 count, u32 max_bytes)
 	struct coll_completions *slots;
 	u32 i;
 
-	slots = kzalloc(struct_size(slots, slot, count), GFP_KERNEL_ACCOUNT);
+	slots = kzalloc(struct_size(slots, slot, count + 1), GFP_KERNEL_ACCOUNT);
 	if (!slots)
 		return NULL;
 	/* Operands of reductions lie there. */
@@ -34,8 +34,8 @@ struct coll_completions *coll_completions_new(u32 count, u32 max_bytes)
 	for (i = 0; i < count; i++) {
 		rcuwait_init(&slots->slot[i].claimant);
 		slots->slot[i].buffer = slots->buffers + (size_t)i * max_bytes;
-		slots->slot[i].completion.size = sizeof(struct collsock_completion);
 	}
+	rcuwait_init(&slots->slot[count].claimant);
 	return slots;
 }
 
@@ -86,6 +86,8 @@ void coll_completion_release(struct coll_completions *slots, struct coll_complet
 {
 	/* "Claimed" stays, so that nobody claims what looks DONE until here. */
 	WRITE_ONCE(slot->state, COLL_COMPLETION_FREE);
+	if (unlikely(coll_completion_index(slots, slot) == slots->count))
+		return;
 	/* Whoever takes it must find it as it was left here. */
 	smp_mb__before_atomic();
 	set_bit(coll_completion_index(slots, slot), slots->free);
@@ -165,15 +167,54 @@ void coll_completion_finish(struct coll_completions *slots, struct coll_completi
 }
 
 /**
+ * coll_completion_report() - the group has failed, and no operation reports it
+ * @slots: of the socket; it has not been reported before
+ * @error: errno, positive
+ * @failed_rank: who is to blame
+ * @now: time in ns
+ *
+ * Context: group lock held. Who is waiting is woken by the caller, later.
+ */
+void coll_completion_report(struct coll_completions *slots, u32 error, u32 failed_rank, u64 now)
+{
+	struct coll_completion *slot = &slots->slot[slots->count];
+
+	coll_completion_post(slots, slot, COLLSOCK_COOKIE_GROUP, 0, now);
+	coll_completion_finish(slots, slot, NULL, 0, error, failed_rank, now);
+}
+
+/**
+ * coll_completions_have() - is there a slot in one of these states?
+ * @slots: of the socket
+ * @first: enum coll_completion_state
+ * @last: likewise
+ *
+ * Context: group lock held; a slot may become FREE meanwhile.
+ */
+bool coll_completions_have(const struct coll_completions *slots, u8 first, u8 last)
+{
+	u32 i;
+
+	for (i = 0; i <= slots->count; i++) {
+		u8 state = READ_ONCE(slots->slot[i].state);
+
+		if (first <= state && state <= last)
+			return true;
+	}
+	return false;
+}
+
+/**
  * coll_completion_claim_oldest() - claim the completion that ended first
  * @slots: of the socket
  * @room: bytes that the caller has for completion and result
+ * @head: length of the completion's structure that the caller has selected
  * @error: out if there is none: -EAGAIN, or -EMSGSIZE if @room is too small
  *
  * Return: the slot, DONE, or NULL. Context: group lock held.
  */
 struct coll_completion *coll_completion_claim_oldest(struct coll_completions *slots, size_t room,
-						     int *error)
+						     u32 head, int *error)
 {
 	struct coll_completion *slot;
 
@@ -182,7 +223,7 @@ struct coll_completion *coll_completion_claim_oldest(struct coll_completions *sl
 		*error = -EAGAIN;
 		return NULL;
 	}
-	if (room < sizeof(slot->completion) + slot->completion.bytes) {
+	if (room < (size_t)head + slot->completion.bytes) {
 		*error = -EMSGSIZE;
 		return NULL;
 	}
@@ -205,7 +246,7 @@ struct coll_completion *coll_completion_claim_cookie(struct coll_completions *sl
 {
 	struct coll_completion *slot, *found = NULL;
 
-	for (slot = slots->slot; slot < slots->slot + slots->count; slot++) {
+	for (slot = slots->slot; slot <= slots->slot + slots->count; slot++) {
 		if (READ_ONCE(slot->state) < COLL_COMPLETION_POSTED || slot->claimed ||
 		    slot->completion.cookie != cookie)
 			continue;

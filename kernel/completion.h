@@ -3,7 +3,8 @@
  * Completion slots: what a socket keeps of the operations it has posted and of
  * the completions that it has not received. A socket has as many as its group
  * has operations under way at once. They are made when it joins, with room for
- * the largest result, so a completion cannot fail.
+ * the largest result, so a completion cannot fail. One more is for the failure of the
+ * group, which is reported once.
  *
  * States of a slot:
  *   FREE -> TAKEN	a post begins; its payload is copied into the slot
@@ -72,7 +73,7 @@ struct coll_completion {
  * @buffers: of all slots
  * @count: number of slots
  * @free: a bit for each slot that is FREE
- * @slot: the slots
+ * @slot: the slots, and behind them the one for the failure of the group
  */
 struct coll_completions {
 	struct list_head	ready;
@@ -96,10 +97,13 @@ void coll_completion_post(struct coll_completions *slots, struct coll_completion
 void coll_completion_unpost(struct coll_completion *slot);
 void coll_completion_finish(struct coll_completions *slots, struct coll_completion *slot,
 			    const void *result, u32 bytes, u32 error, u32 failed_rank, u64 now);
+void coll_completion_report(struct coll_completions *slots, u32 error, u32 failed_rank, u64 now);
 struct coll_completion *coll_completion_claim_oldest(struct coll_completions *slots, size_t room,
-						     int *error);
+						     u32 head, int *error);
 struct coll_completion *coll_completion_claim_cookie(struct coll_completions *slots, u64 cookie);
 bool coll_completion_unclaim(struct coll_completions *slots, struct coll_completion *slot);
+
+bool coll_completions_have(const struct coll_completions *slots, u8 first, u8 last);
 
 int coll_completion_await(struct coll_completion *slot, u32 spin_us, long timeout);
 
@@ -107,6 +111,13 @@ int coll_completion_await(struct coll_completion *slot, u32 spin_us, long timeou
 static inline bool coll_completions_room(const struct coll_completions *slots)
 {
 	return !bitmap_empty(slots->free, COLLSOCK_MAX_WINDOW);
+}
+
+/* Can a caller select that length of the structure? */
+static inline bool coll_completion_bytes_valid(u32 bytes)
+{
+	return bytes >= COLLSOCK_COMPLETION_VER0 && bytes % sizeof(u64) == 0 &&
+	       bytes <= COLLSOCK_MAX_COMPLETION_BYTES;
 }
 
 static inline u32 coll_completion_index(const struct coll_completions *slots,

@@ -136,30 +136,36 @@ void coll_env_complete(struct coll_group *g, u32 local, u32 number, void *token,
 	if (slot->quiet && !error) {
 		coll_completion_release(slots, slot);
 		coll_instance_wake(gi, lm, 0, COLL_WAKE_WRITABLE);
-		return;
+	} else {
+		if (slot->claimed)
+			coll_instance_wake(gi, lm, BIT_ULL(coll_completion_index(slots, slot)), 0);
+		else
+			coll_instance_wake(gi, lm, 0, COLL_WAKE_READABLE);
+		coll_completion_finish(slots, slot, result, bytes, error, failed_rank, gi->now);
 	}
-	if (slot->claimed)
-		coll_instance_wake(gi, lm, BIT_ULL(coll_completion_index(slots, slot)), 0);
-	else
-		coll_instance_wake(gi, lm, 0, COLL_WAKE_READABLE);
-	coll_completion_finish(slots, slot, result, bytes, error, failed_rank, gi->now);
+	if (unlikely(error))
+		coll_instance_set_failed(gi, lm);
+	else if (unlikely(g->failure.known))
+		coll_instance_report_failure(gi, lm);
 }
 
 void coll_env_writable(struct coll_group *g)
 {
 	struct coll_instance *gi = coll_instance_of(g);
-	u8 wake = COLL_WAKE_WRITABLE;
 	struct coll_local_member *lm;
 
-	if (unlikely(g->failure.known && !coll_group_settling(g)))
-		wake |= COLL_WAKE_ERROR;
 	/*
 	 * Most events make the group writable, and hardly ever somebody waits. Who begins
 	 * to takes the lock to see whether he must, and so comes after this.
 	 */
-	for (lm = gi->local_members; lm < gi->local_members + g->ranks.locals; lm++)
-		if (lm->csk && unlikely(coll_sock_sleeps(lm->csk)))
-			coll_instance_wake(gi, lm, 0, wake);
+	for (lm = gi->local_members; lm < gi->local_members + g->ranks.locals; lm++) {
+		if (!lm->csk)
+			continue;
+		if (unlikely(g->failure.known))
+			coll_instance_report_failure(gi, lm);
+		if (unlikely(coll_sock_sleeps(lm->csk)))
+			coll_instance_wake(gi, lm, 0, COLL_WAKE_WRITABLE);
+	}
 }
 
 /*

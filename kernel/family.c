@@ -5,18 +5,15 @@
 
 #include "family.h"
 #include "instance.h"
-#include "instance_join.h"
 #include "io.h"
-#include "join.h"
-#include "netns.h"
-#include "pernet.h"
 #include "socket.h"
+#include "sockopt.h"
 
 static int family __ro_after_init = AF_COLLSOCK;
 module_param(family, int, 0444);
 MODULE_PARM_DESC(family, "Number of the socket family");
 
-/* ---- waiting ---- */
+/* ---- poll ---- */
 
 static __poll_t sock_poll_joined(struct coll_sock *csk, struct coll_instance *gi)
 {
@@ -26,10 +23,13 @@ static __poll_t sock_poll_joined(struct coll_sock *csk, struct coll_instance *gi
 	spin_lock_bh(&gi->lock);
 	if (!list_empty(&csk->slots->ready))
 		mask |= EPOLLIN | EPOLLRDNORM;
-	if (coll_group_writable(g, csk->local) && coll_completions_room(csk->slots))
+	if (coll_sock_at_eof(csk))
+		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
+	if ((coll_group_writable(g, csk->local) && coll_completions_room(csk->slots)) ||
+	    csk->sk.sk_shutdown & SEND_SHUTDOWN)
 		mask |= EPOLLOUT | EPOLLWRNORM;
-	if (g->failure.known && !coll_group_settling(g))
-		mask |= EPOLLERR;
+	if (csk->sk.sk_shutdown == SHUTDOWN_MASK)
+		mask |= EPOLLHUP;
 	spin_unlock_bh(&gi->lock);
 	return mask;
 }
@@ -44,99 +44,46 @@ static __poll_t sock_poll(struct file *file, struct socket *sock, poll_table *wa
 	return gi ? sock_poll_joined(csk, gi) : EPOLLHUP;
 }
 
-/* ---- options ---- */
+/* ---- names, commands, leaving ---- */
 
-static int sock_join_group(struct coll_sock *csk, struct coll_join *join)
+static int sock_getname_coll(struct socket *sock, struct sockaddr *address, int peer)
 {
-	struct coll_net *cn = coll_net_of(sock_net(&csk->sk));
+	struct sockaddr_collsock *name = (struct sockaddr_collsock *)address;
+	struct coll_sock *csk = coll_sock_of(sock);
 	struct coll_instance *gi;
 
-	csk->slots = coll_completions_new(join->fixed.window, join->fixed.max_bytes);
-	if (!csk->slots)
-		return -ENOMEM;
-	/* A descriptor may be handed on, and joined with by another process. */
-	put_pid(csk->pid);
-	csk->pid = get_pid(task_tgid(current));
-	gi = coll_instance_join(cn, join, csk);
-	if (IS_ERR(gi)) {
-		coll_completions_free(csk->slots);
-		csk->slots = NULL;
-		return PTR_ERR(gi);
+	if (peer)
+		return -EOPNOTSUPP;
+	*name = (struct sockaddr_collsock) { .family = family, .rank = COLLSOCK_NO_RANK };
+	gi = coll_sock_instance(csk);
+	if (gi) {
+		name->rank = gi->group.ranks.local[csk->local].rank;
+		name->id = gi->request.id;
 	}
-	/* Who sees the instance sees the slots too. */
-	smp_store_release(&csk->instance, gi);
-	csk->sk.sk_write_space(&csk->sk);
-	return 0;
+	return sizeof(*name);
 }
 
-static int sock_join(struct coll_sock *csk, sockptr_t request, unsigned int bytes)
-{
-	struct coll_net *cn = coll_net_of(sock_net(&csk->sk));
-	struct coll_join join;
-	int err;
-
-	if (csk->instance)
-		return -EISCONN;
-	err = coll_join_copy(&join, cn, request, bytes);
-	if (err)
-		return err;
-	err = sock_join_group(csk, &join);
-	coll_join_drop(&join);
-	return err;
-}
-
-static int sock_setsockopt_coll(struct socket *sock, int level, int option,
-				sockptr_t value, unsigned int bytes)
+/* SHUT_WR: the rank leaves, what it has posted completes. SHUT_RD: recv does not sleep. */
+static int sock_shutdown_coll(struct socket *sock, int how)
 {
 	struct coll_sock *csk = coll_sock_of(sock);
-	int err;
+	struct coll_instance *gi = coll_sock_instance(csk);
+	struct sock *sk = &csk->sk;
+	u64 now;
 
-	if (level != SOL_COLLSOCK || option != COLLSOCK_JOIN)
-		return -ENOPROTOOPT;
-	lock_sock(&csk->sk);
-	err = sock_join(csk, value, bytes);
-	release_sock(&csk->sk);
-	return err;
-}
-
-static int sock_getsockopt_coll(struct socket *sock, int level, int option,
-				char __user *value, int __user *length)
-{
-	union {
-		u32				size;
-		struct collsock_stats		group;
-		struct collsock_net_stats	net;
-	} stats;
-	struct coll_sock *csk = coll_sock_of(sock);
-	struct coll_instance *gi;
-	int room, bytes;
-
-	if (level != SOL_COLLSOCK)
-		return -ENOPROTOOPT;
-	if (get_user(room, length))
-		return -EFAULT;
-	if (room < (int)sizeof(stats.size))
+	if (how < SHUT_RD || how > SHUT_RDWR)
 		return -EINVAL;
-	memset(&stats, 0, sizeof(stats));
-	switch (option) {
-	case COLLSOCK_STATS:
-		gi = coll_sock_instance(csk);
-		if (!gi)
-			return -ENOTCONN;
-		coll_instance_stats(gi, &stats.group);
-		bytes = sizeof(stats.group);
-		break;
-	case COLLSOCK_NET_STATS:
-		coll_pernet_stats(coll_net_of(sock_net(&csk->sk)), &stats.net);
-		bytes = sizeof(stats.net);
-		break;
-	default:
-		return -ENOPROTOOPT;
-	}
-	bytes = min(room, bytes);
-	stats.size = bytes;
-	if (put_user(bytes, length) || copy_to_user(value, &stats, bytes))
-		return -EFAULT;
+	if (!gi)
+		return -ENOTCONN;
+	/* The numbers of the calls, as bits: RCV_SHUTDOWN, SEND_SHUTDOWN */
+	how++;
+	now = coll_instance_enter(gi);
+	how &= ~sk->sk_shutdown;
+	WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | how);
+	if (how & SEND_SHUTDOWN)
+		coll_group_leave(&gi->group, csk->local, now);
+	coll_instance_leave(gi);
+	sk->sk_state_change(sk);
 	return 0;
 }
 
@@ -204,16 +151,16 @@ static const struct proto_ops sock_operations = {
 	.connect	= sock_no_connect,
 	.socketpair	= sock_no_socketpair,
 	.accept		= sock_no_accept,
-	.getname	= sock_no_getname,
+	.getname	= sock_getname_coll,
 	.poll		= sock_poll,
 	.ioctl		= sock_ioctl_coll,
 #ifdef CONFIG_COMPAT
 	.compat_ioctl	= sock_compat_ioctl_coll,
 #endif
 	.listen		= sock_no_listen,
-	.shutdown	= sock_no_shutdown,
-	.setsockopt	= sock_setsockopt_coll,
-	.getsockopt	= sock_getsockopt_coll,
+	.shutdown	= sock_shutdown_coll,
+	.setsockopt	= coll_sockopt_set,
+	.getsockopt	= coll_sockopt_get,
 	.sendmsg	= coll_io_send,
 	.recvmsg	= coll_io_recv,
 	.mmap		= sock_no_mmap,
@@ -233,6 +180,7 @@ static int sock_create_coll(struct net *net, struct socket *sock, int protocol, 
 	sock->ops = &sock_operations;
 	sock_init_data(sock, sk);
 	sk->sk_destruct = sock_destruct;
+	coll_sock_of(sock)->completion_bytes = COLLSOCK_COMPLETION_VER0;
 	return 0;
 }
 

@@ -35,10 +35,11 @@ u64 coll_instance_enter(struct coll_instance *gi)
 	return coll_instance_enter_bh_off(gi);
 }
 
-/* Nothing of it is under way, or nobody wants it any more. */
+/* Nothing of it is under way, or nobody wants it any more. Sockets that left still use it. */
 static bool instance_is_quiet(const struct coll_instance *gi)
 {
-	return coll_group_quiet(&gi->group) || (gi->dropped && gi->group.ranks.leaving);
+	return !gi->sockets &&
+	       (coll_group_quiet(&gi->group) || (gi->dropped && gi->group.ranks.leaving));
 }
 
 /*
@@ -93,8 +94,8 @@ static void instance_wake_socket(struct coll_sock *csk, u64 claimed_done, u8 wak
 		sk->sk_data_ready(sk);
 	if (wake & COLL_WAKE_WRITABLE)
 		sk->sk_write_space(sk);
-	if (wake & COLL_WAKE_ERROR)
-		sk_error_report(sk);
+	if (wake & COLL_WAKE_END)
+		sk->sk_state_change(sk);
 }
 
 /**
@@ -173,6 +174,51 @@ enum hrtimer_restart coll_instance_expire(struct hrtimer *timer)
 }
 
 /**
+ * coll_instance_set_failed() - a completion reports that the group has failed
+ * @gi: the instance
+ * @lm: the local member; its socket is there
+ *
+ * SO_ERROR reports it, too, once.
+ *
+ * Context: the instance's lock held.
+ */
+void coll_instance_set_failed(struct coll_instance *gi, struct coll_local_member *lm)
+{
+	struct coll_sock *csk = lm->csk;
+
+	lockdep_assert_held(&gi->lock);
+	if (csk->failed)
+		return;
+	WRITE_ONCE(csk->failed, true);
+	WRITE_ONCE(csk->sk.sk_err, coll_failure_error(&gi->group.failure.what));
+}
+
+/**
+ * coll_instance_report_failure() - report once that a rank's next operation would fail
+ * @gi: the instance
+ * @lm: the local member of the rank; its socket is there
+ *
+ * What is under way reports it by itself, if it fails; so this is to be called when the
+ * group fails and when an operation has completed. A rank that has left is not told.
+ *
+ * Context: the instance's lock held.
+ */
+void coll_instance_report_failure(struct coll_instance *gi, struct coll_local_member *lm)
+{
+	const struct coll_failure *f = &gi->group.failure.what;
+	struct coll_sock *csk = lm->csk;
+
+	lockdep_assert_held(&gi->lock);
+	if (csk->failed || csk->sk.sk_shutdown & SEND_SHUTDOWN ||
+	    !coll_group_ended(&gi->group, csk->local) || coll_group_settling(&gi->group) ||
+	    coll_completions_have(csk->slots, COLL_COMPLETION_POSTED, COLL_COMPLETION_POSTED))
+		return;
+	coll_instance_set_failed(gi, lm);
+	coll_completion_report(csk->slots, coll_failure_error(f), f->rank, gi->now);
+	coll_instance_wake(gi, lm, 0, COLL_WAKE_READABLE);
+}
+
+/**
  * coll_instance_find() - the instance that a packet is for
  * @cn: namespace in which it came
  * @tag: of the group
@@ -223,9 +269,12 @@ int coll_instance_hash(struct coll_instance *gi)
 void coll_instance_abandon(struct coll_instance *gi, u32 local)
 {
 	u64 now = coll_instance_enter(gi);
+	struct coll_local_member *lm = &gi->local_members[local];
 
-	gi->local_members[local].csk = NULL;
-	coll_group_leave(&gi->group, local, now);
+	if (!(lm->csk->sk.sk_shutdown & SEND_SHUTDOWN))
+		coll_group_leave(&gi->group, local, now);
+	lm->csk = NULL;
+	gi->sockets--;
 	coll_instance_leave(gi);
 }
 

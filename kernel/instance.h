@@ -7,11 +7,12 @@
  * States:
  *   NEW		made by a JOIN that may still fail; nothing else can find it
  *   JOINED	packets find it (by tag and own host), sockets post to it
- *   LINGERING	no socket is there; what they have posted still completes. A rank
- *			that has not joined before may still do it
+ *   LINGERING	no socket is there, or all have left by SHUT_WR; what they have posted still
+ *			completes. A rank that has not joined before may still do it
  *   ENDED		nothing enters the core any more; packets do not find it
  *
- * LINGERING ends when the group is quiet, or with the namespace or the module.
+ * LINGERING ends when the group is quiet and no socket is there, or with the namespace or the
+ * module.
  * A socket that joined is a user of the instance until its release; RCU
  * readers are until a grace period after ENDED. The steps of ending it are therefore
  * retire or stop, unhash, grace period, free.
@@ -40,7 +41,7 @@ struct sk_buff;
 
 #define COLL_WAKE_READABLE	0x01	/* a completion waits */
 #define COLL_WAKE_WRITABLE	0x02	/* an operation can be posted */
-#define COLL_WAKE_ERROR		0x04	/* the group has failed */
+#define COLL_WAKE_END		0x04	/* perhaps no completion will come any more */
 
 /**
  * struct coll_local_member - a rank of this host; under the instance's lock
@@ -62,6 +63,7 @@ struct coll_local_member {
  * @group: the core's
  * @lock: taken with bottom halves off
  * @local_members: one for each rank of this host; the pointer is constant
+ * @sockets: of local members
  * @woken: local members where somebody is to be woken
  * @now: time of the present event, ns
  * @queue: packets of the present event
@@ -86,6 +88,7 @@ struct coll_instance {
 	struct coll_group	group;
 	spinlock_t		lock;	/* of most of what is here */
 	struct coll_local_member	*local_members;
+	u32			sockets;
 	struct coll_local_member	*woken;
 	u64			now;
 	struct sk_buff		*queue;
@@ -143,6 +146,9 @@ static inline void coll_instance_wake(struct coll_instance *gi, struct coll_loca
 	lm->claimed_done |= claimed_done;
 	lm->wake |= wake;
 }
+
+void coll_instance_set_failed(struct coll_instance *gi, struct coll_local_member *lm);
+void coll_instance_report_failure(struct coll_instance *gi, struct coll_local_member *lm);
 
 enum hrtimer_restart coll_instance_expire(struct hrtimer *timer);
 

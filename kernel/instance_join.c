@@ -194,6 +194,7 @@ static int instance_add_member(struct coll_instance *gi, struct coll_sock *csk, 
 	if (local >= 0) {
 		csk->local = local;
 		gi->local_members[local].csk = csk;
+		gi->sockets++;
 	}
 	coll_instance_leave(gi);
 	return local < 0 ? -EADDRINUSE : 0;

@@ -5,6 +5,7 @@
 #include <linux/uio.h>
 
 #include "core/reduce.h"
+#include "extensible.h"
 #include "instance.h"
 #include "io.h"
 #include "netns.h"
@@ -19,14 +20,26 @@ static bool io_writable(struct coll_sock *csk)
 	bool writable;
 
 	spin_lock_bh(&gi->lock);
-	writable = coll_group_writable(&gi->group, csk->local);
+	writable = coll_group_writable(&gi->group, csk->local) ||
+		   csk->sk.sk_shutdown & SEND_SHUTDOWN;
 	spin_unlock_bh(&gi->lock);
 	return writable;
 }
 
+static bool io_at_eof(struct coll_sock *csk)
+{
+	struct coll_instance *gi = csk->instance;
+	bool at_eof;
+
+	spin_lock_bh(&gi->lock);
+	at_eof = coll_sock_at_eof(csk);
+	spin_unlock_bh(&gi->lock);
+	return at_eof;
+}
+
 static bool io_readable(struct coll_sock *csk)
 {
-	return !list_empty_careful(&csk->slots->ready);
+	return !list_empty_careful(&csk->slots->ready) || io_at_eof(csk);
 }
 
 /*
@@ -71,7 +84,8 @@ static struct coll_completion *io_take_slot(struct coll_sock *csk, long *timeout
 		if (likely(slot))
 			return slot;
 		if (io_writable(csk))
-			return ERR_PTR(-ENOBUFS);
+			return ERR_PTR(READ_ONCE(csk->sk.sk_shutdown) & SEND_SHUTDOWN ?
+				       -EPIPE : -ENOBUFS);
 		err = io_sleep(csk, io_writable, timeout);
 		if (err)
 			return ERR_PTR(err);
@@ -85,6 +99,17 @@ static void io_release_slot(struct coll_sock *csk, struct coll_completion *slot)
 	if (likely(!coll_sock_sleeps(csk)))
 		return;
 	csk->sk.sk_write_space(&csk->sk);
+	/* It may have been the last one, and others wait for a completion. */
+	if (unlikely(READ_ONCE(csk->failed) || READ_ONCE(csk->sk.sk_shutdown)))
+		csk->sk.sk_state_change(&csk->sk);
+}
+
+/* RUN reports the failure of the group as often as it is called. Lock held. */
+static int io_check_end(const struct coll_sock *csk, u32 how)
+{
+	if (csk->sk.sk_shutdown & SEND_SHUTDOWN)
+		return -EPIPE;
+	return !(how & COLL_COMPLETION_CLAIMED) && coll_sock_at_end(csk) ? -EPIPE : 0;
 }
 
 static int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
@@ -92,8 +117,14 @@ static int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
 {
 	struct coll_instance *gi = csk->instance;
 	u64 now = coll_instance_enter(gi);
-	int err;
+	int err = 0;
 
+	if (unlikely(csk->failed || csk->sk.sk_shutdown))
+		err = io_check_end(csk, how);
+	if (unlikely(err)) {
+		coll_instance_leave(gi);
+		return err;
+	}
 	if (trace_coll_post_enabled() && coll_group_writable(&gi->group, csk->local))
 		trace_coll_post(&gi->group, csk->local, sig);
 	coll_completion_post(csk->slots, slot, cookie, how, now);
@@ -126,6 +157,45 @@ static int io_post(struct coll_sock *csk, struct coll_completion *slot,
 	return err;
 }
 
+/* What a post means: bytes of the payload that the rank contributes, or -errno. */
+static int io_signature(const struct coll_sock *csk, const struct collsock_post *post,
+			struct coll_signature *sig)
+{
+	if (post->cookie == COLLSOCK_COOKIE_GROUP)
+		return -EINVAL;
+	return coll_signature_of_post(&csk->instance->group, csk->local, post, sig);
+}
+
+static int io_send(struct coll_sock *csk, struct msghdr *msg)
+{
+	struct coll_completion *slot;
+	struct coll_signature sig;
+	struct collsock_post post;
+	int bytes, err;
+	long timeout;
+
+	err = coll_extensible_from_iter(&post, sizeof(post), COLLSOCK_POST_VER0, &msg->msg_iter);
+	if (err < 0)
+		return err;
+	bytes = io_signature(csk, &post, &sig);
+	if (bytes < 0)
+		return bytes;
+	if (iov_iter_count(&msg->msg_iter) != bytes)
+		return -EINVAL;
+
+	timeout = sock_sndtimeo(&csk->sk, msg->msg_flags & MSG_DONTWAIT);
+	slot = io_take_slot(csk, &timeout);
+	if (IS_ERR(slot))
+		return io_restartable(PTR_ERR(slot), timeout);
+	if (!copy_from_iter_full(slot->buffer, bytes, &msg->msg_iter)) {
+		io_release_slot(csk, slot);
+		return -EFAULT;
+	}
+	err = io_post(csk, slot, &sig, post.cookie,
+		      post.flags & COLLSOCK_QUIET ? COLL_COMPLETION_QUIET : 0, &timeout);
+	return io_restartable(err, timeout);
+}
+
 /**
  * coll_io_send() - post an operation
  * @sock: the socket
@@ -139,41 +209,18 @@ static int io_post(struct coll_sock *csk, struct coll_completion *slot,
 int coll_io_send(struct socket *sock, struct msghdr *msg, size_t bytes)
 {
 	struct coll_sock *csk = coll_sock_of(sock);
-	struct coll_instance *gi = coll_sock_instance(csk);
-	struct coll_signature sig;
-	struct collsock_post post;
-	struct coll_completion *slot;
-	long timeout;
 	int err;
 
 	if (msg->msg_flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR | MSG_CMSG_COMPAT))
 		return -EINVAL;
-	if (!gi)
+	if (!coll_sock_instance(csk))
 		return -ENOTCONN;
 	if (msg->msg_namelen)
 		return -EISCONN;
-	if (bytes < sizeof(post))
-		return -EINVAL;
-	if (!copy_from_iter_full(&post, sizeof(post), &msg->msg_iter))
-		return -EFAULT;
-	bytes -= sizeof(post);
-	err = coll_signature_of_post(&gi->group, csk->local, &post, &sig);
-	if (err < 0)
-		return err;
-	if (bytes != err)
-		return -EINVAL;
-
-	timeout = sock_sndtimeo(&csk->sk, msg->msg_flags & MSG_DONTWAIT);
-	slot = io_take_slot(csk, &timeout);
-	if (IS_ERR(slot))
-		return io_restartable(PTR_ERR(slot), timeout);
-	if (!copy_from_iter_full(slot->buffer, bytes, &msg->msg_iter)) {
-		io_release_slot(csk, slot);
-		return -EFAULT;
-	}
-	err = io_post(csk, slot, &sig, post.cookie,
-		      post.flags & COLLSOCK_QUIET ? COLL_COMPLETION_QUIET : 0, &timeout);
-	return err ? io_restartable(err, timeout) : sizeof(post) + bytes;
+	err = io_send(csk, msg);
+	if (unlikely(err == -EPIPE) && !(msg->msg_flags & MSG_NOSIGNAL))
+		send_sig(SIGPIPE, current, 0);
+	return err ?: bytes;
 }
 
 /* ---- completing ---- */
@@ -191,18 +238,24 @@ static void io_unclaim(struct coll_sock *csk, struct coll_completion *slot)
 		csk->sk.sk_data_ready(&csk->sk);
 }
 
-/* Sleep until a completion waits that nobody has claimed, and claim it. */
-static struct coll_completion *io_claim_oldest(struct coll_sock *csk, size_t room, long *timeout)
+/*
+ * Sleep until a completion waits that nobody has claimed, and claim it. NULL when none
+ * will come.
+ */
+static struct coll_completion *io_claim_oldest(struct coll_sock *csk, size_t room, u32 head,
+					       long *timeout)
 {
 	struct coll_instance *gi = csk->instance;
 	struct coll_completion *slot;
+	bool at_eof;
 	int err;
 
 	for (;;) {
 		spin_lock_bh(&gi->lock);
-		slot = coll_completion_claim_oldest(csk->slots, room, &err);
+		slot = coll_completion_claim_oldest(csk->slots, room, head, &err);
+		at_eof = !slot && err == -EAGAIN && coll_sock_at_eof(csk);
 		spin_unlock_bh(&gi->lock);
-		if (slot)
+		if (slot || at_eof)
 			return slot;
 		if (err == -EAGAIN)
 			err = io_sleep(csk, io_readable, timeout);
@@ -211,8 +264,30 @@ static struct coll_completion *io_claim_oldest(struct coll_sock *csk, size_t roo
 	}
 }
 
+/* Of another length than this kernel knows */
+static noinline bool io_copy_head_to_iter(const struct collsock_completion *c, struct iov_iter *to)
+{
+	u32 known = min_t(u32, c->size, sizeof(*c));
+
+	return copy_to_iter(c, known, to) == known &&
+	       iov_iter_zero(c->size - known, to) == c->size - known;
+}
+
+/* The claimed completion, with a structure of @head bytes: did all of it get there? */
+static bool io_copy_to_iter(struct coll_completion *slot, u32 head, struct iov_iter *to)
+{
+	struct collsock_completion *c = &slot->completion;
+	bool copied;
+
+	c->size = head;
+	/* A constant length needs no check at run time. */
+	copied = likely(head == sizeof(*c)) ? copy_to_iter(c, sizeof(*c), to) == sizeof(*c) :
+					      io_copy_head_to_iter(c, to);
+	return copied && copy_to_iter(slot->buffer, c->bytes, to) == c->bytes;
+}
+
 /**
- * coll_io_recv() - take the oldest completion
+ * coll_io_recv() - receive the oldest completion
  * @sock: the socket
  * @msg: where struct collsock_completion and the result go
  * @room: bytes there
@@ -221,15 +296,15 @@ static struct coll_completion *io_claim_oldest(struct coll_sock *csk, size_t roo
  * While it is copied it is claimed; if that fails, or was but a peek, it goes
  * back to where it was.
  *
- * Return: bytes of the completion or -errno. Context: process.
+ * Return: bytes of the completion, 0 if none will come, or -errno. Context: process.
  */
 int coll_io_recv(struct socket *sock, struct msghdr *msg, size_t room, int flags)
 {
 	struct coll_sock *csk = coll_sock_of(sock);
+	u32 bytes, head = READ_ONCE(csk->completion_bytes);
 	struct coll_completion *slot;
 	bool copied;
 	long timeout;
-	size_t bytes;
 
 	if (flags & ~(MSG_DONTWAIT | MSG_PEEK | MSG_NOSIGNAL | MSG_CMSG_COMPAT | MSG_CMSG_CLOEXEC))
 		return -EINVAL;
@@ -237,37 +312,78 @@ int coll_io_recv(struct socket *sock, struct msghdr *msg, size_t room, int flags
 		return -ENOTCONN;
 
 	timeout = sock_rcvtimeo(&csk->sk, flags & MSG_DONTWAIT);
-	slot = io_claim_oldest(csk, room, &timeout);
+	slot = io_claim_oldest(csk, room, head, &timeout);
+	if (!slot)
+		return 0;
 	if (IS_ERR(slot))
 		return io_restartable(PTR_ERR(slot), timeout);
-	bytes = slot->completion.bytes;
-	copied = copy_to_iter(&slot->completion, sizeof(slot->completion), &msg->msg_iter) ==
-			 sizeof(slot->completion) &&
-		 copy_to_iter(slot->buffer, bytes, &msg->msg_iter) == bytes;
+	bytes = head + slot->completion.bytes;
+	copied = io_copy_to_iter(slot, head, &msg->msg_iter);
 	if (!copied || flags & MSG_PEEK)
 		io_unclaim(csk, slot);
 	else
 		io_release_slot(csk, slot);
-	return copied ? sizeof(slot->completion) + bytes : -EFAULT;
+	return copied ? bytes : -EFAULT;
+}
+
+/**
+ * struct io_room - where RUN and WAIT put a completion
+ * @completion: its structure,
+ * @head: of so many bytes
+ * @result: behind it
+ * @bytes: there
+ */
+struct io_room {
+	void __user	*completion;
+	u32		head;
+	void __user	*result;
+	u32		bytes;
+};
+
+static int io_room_init(struct io_room *r, void __user *completion, u32 head, u32 bytes)
+{
+	*r = (struct io_room) {
+		.completion	= completion,
+		.head		= head,
+		.result		= completion + head,
+		.bytes		= bytes,
+	};
+	return coll_completion_bytes_valid(head) ? 0 : -EINVAL;
+}
+
+/* Of another length than this kernel knows: true if it fails */
+static noinline bool io_copy_head_to_user(const struct collsock_completion *c, void __user *to)
+{
+	u32 known = min_t(u32, c->size, sizeof(*c));
+
+	return copy_to_user(to, c, known) || clear_user(to + known, c->size - known);
+}
+
+static int io_copy_to_user(struct coll_completion *slot, const struct io_room *to)
+{
+	struct collsock_completion *c = &slot->completion;
+	bool failed;
+
+	if (c->bytes > to->bytes)
+		return -EMSGSIZE;
+	c->size = to->head;
+	/* A constant length needs no check at run time. */
+	failed = likely(to->head == sizeof(*c)) ? copy_to_user(to->completion, c, sizeof(*c)) :
+						  io_copy_head_to_user(c, to->completion);
+	if (failed || (c->bytes && copy_to_user(to->result, slot->buffer, c->bytes)))
+		return -EFAULT;
+	return 0;
 }
 
 /*
- * Wait for the claimed operation and give its completion to user space: it goes
- * to @completion, its result to @result, where there are @room bytes. If that
+ * Wait for the claimed operation and give its completion to user space. If that
  * fails the operation is not claimed any more.
  */
 static int io_finish(struct coll_sock *csk, struct coll_completion *slot, u32 spin_us, long timeout,
-		     struct collsock_completion __user *completion, void __user *result,
-		     u32 room)
+		     const struct io_room *to)
 {
-	int err = coll_completion_await(slot, spin_us, timeout);
+	int err = coll_completion_await(slot, spin_us, timeout) ?: io_copy_to_user(slot, to);
 
-	if (!err && slot->completion.bytes > room)
-		err = -EMSGSIZE;
-	if (!err && (copy_to_user(completion, &slot->completion, sizeof(*completion)) ||
-		     (slot->completion.bytes &&
-		      copy_to_user(result, slot->buffer, slot->completion.bytes))))
-		err = -EFAULT;
 	if (err)
 		io_unclaim(csk, slot);
 	else
@@ -310,6 +426,40 @@ static struct coll_completion *io_run_post(struct coll_sock *csk, const struct c
 }
 
 /**
+ * struct io_run - what RUN is to do
+ * @head: of its buffer
+ * @post: behind that
+ */
+struct io_run {
+	struct collsock_run	head;
+	struct collsock_post	post;
+};
+
+/* -errno, or the offset of what follows. */
+static int io_copy_run(struct io_run *r, const void __user *arg)
+{
+	const u32 first = COLLSOCK_RUN_VER0 + COLLSOCK_POST_VER0;
+	int size, post_bytes;
+
+	/* Every caller has that much, and most have nothing else. */
+	if (sizeof(*r) == first) {
+		if (copy_from_user(r, arg, first))
+			return -EFAULT;
+		if (likely(r->head.size == COLLSOCK_RUN_VER0 &&
+			   r->post.size == COLLSOCK_POST_VER0))
+			return r->head.post_bytes == COLLSOCK_POST_VER0 ? first : -EINVAL;
+	}
+	size = coll_extensible_from_user(&r->head, sizeof(r->head), COLLSOCK_RUN_VER0, arg);
+	if (size < 0)
+		return size;
+	post_bytes = coll_extensible_from_user(&r->post, sizeof(r->post), COLLSOCK_POST_VER0,
+					       arg + size);
+	if (post_bytes < 0)
+		return post_bytes;
+	return r->head.post_bytes == post_bytes ? size + post_bytes : -EINVAL;
+}
+
+/**
  * coll_io_run() - post an operation and wait for it
  * @sock: the socket
  * @arg: struct collsock_run and its buffer
@@ -319,35 +469,36 @@ static struct coll_completion *io_run_post(struct coll_sock *csk, const struct c
 int coll_io_run(struct socket *sock, void __user *arg)
 {
 	struct coll_sock *csk = coll_sock_of(sock);
-	struct coll_instance *gi = coll_sock_instance(csk);
 	bool nonblocking = io_nonblocking(sock);
-	struct collsock_run __user *user = arg;
-	struct coll_signature sig;
 	struct coll_completion *slot;
-	struct collsock_run run;
-	long timeout;
+	struct coll_signature sig;
+	struct io_room room;
+	struct io_run run;
 	int err, bytes;
+	long timeout;
 
-	if (!gi)
+	if (!coll_sock_instance(csk))
 		return -ENOTCONN;
-	if (copy_from_user(&run, user, offsetof(struct collsock_run, completion)))
-		return -EFAULT;
-	if (run.size != sizeof(run) || run.reserved || run.spin_us > COLLSOCK_MAX_SPIN_US ||
-	    run.post.flags)
+	err = io_copy_run(&run, arg);
+	if (err < 0)
+		return err;
+	if (run.head.flags || run.head.spin_us > COLLSOCK_MAX_SPIN_US || run.post.flags)
 		return -EINVAL;
-	bytes = coll_signature_of_post(&gi->group, csk->local, &run.post, &sig);
+	err = io_room_init(&room, arg + err, run.head.completion_bytes, run.head.buffer_bytes);
+	if (err)
+		return err;
+	bytes = io_signature(csk, &run.post, &sig);
 	if (bytes < 0)
 		return bytes;
 	/* The payload, if there is one, is as long as the result. */
-	if (sig.count && (u64)sig.count * coll_type_bytes(sig.type) > run.buffer_bytes)
+	if (sig.count && (u64)sig.count * coll_type_bytes(sig.type) > room.bytes)
 		return -EMSGSIZE;
 
-	slot = io_run_post(csk, &run.post, &sig, user + 1, bytes, nonblocking);
+	slot = io_run_post(csk, &run.post, &sig, room.result, bytes, nonblocking);
 	if (IS_ERR(slot))
 		return PTR_ERR(slot);
 	timeout = sock_rcvtimeo(&csk->sk, nonblocking);
-	err = io_finish(csk, slot, io_spin_us(csk, run.spin_us, timeout), timeout,
-			&user->completion, user + 1, run.buffer_bytes);
+	err = io_finish(csk, slot, io_spin_us(csk, run.head.spin_us, timeout), timeout, &room);
 	return err == -EAGAIN ? -EINPROGRESS : err;
 }
 
@@ -362,17 +513,19 @@ int coll_io_wait(struct socket *sock, void __user *arg)
 {
 	struct coll_sock *csk = coll_sock_of(sock);
 	struct coll_instance *gi = coll_sock_instance(csk);
-	struct collsock_wait __user *user = arg;
-	struct collsock_wait wait;
 	struct coll_completion *slot;
+	struct collsock_wait wait;
+	struct io_room room;
 	long timeout;
 	int err;
 
 	if (!gi)
 		return -ENOTCONN;
-	if (copy_from_user(&wait, user, offsetof(struct collsock_wait, completion)))
-		return -EFAULT;
-	if (wait.size != sizeof(wait) || wait.reserved || wait.spin_us > COLLSOCK_MAX_SPIN_US)
+	err = coll_extensible_from_user(&wait, sizeof(wait), COLLSOCK_WAIT_VER0, arg);
+	if (err < 0)
+		return err;
+	err = io_room_init(&room, arg + err, wait.completion_bytes, wait.buffer_bytes);
+	if (err || wait.spin_us > COLLSOCK_MAX_SPIN_US)
 		return -EINVAL;
 
 	spin_lock_bh(&gi->lock);
@@ -381,7 +534,6 @@ int coll_io_wait(struct socket *sock, void __user *arg)
 	if (!slot)
 		return -ENOENT;
 	timeout = sock_rcvtimeo(&csk->sk, io_nonblocking(sock));
-	err = io_finish(csk, slot, io_spin_us(csk, wait.spin_us, timeout), timeout,
-			&user->completion, user + 1, wait.buffer_bytes);
+	err = io_finish(csk, slot, io_spin_us(csk, wait.spin_us, timeout), timeout, &room);
 	return io_restartable(err, timeout);
 }

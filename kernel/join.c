@@ -5,14 +5,15 @@
 #include <linux/string.h>
 
 #include "core/descriptor.h"
+#include "extensible.h"
 #include "join.h"
 #include "netns.h"
 
-static int join_copy_tables(struct coll_join *join, sockptr_t from)
+/* The tables begin at @offset. */
+static int join_copy_tables(struct coll_join *join, sockptr_t from, size_t offset)
 {
 	size_t members_bytes = join->fixed.hosts * sizeof(*join->members);
 	size_t ranks_bytes = join->fixed.ranks * sizeof(*join->host_of_rank);
-	size_t offset = sizeof(join->fixed);
 
 	join->members = kvmalloc(members_bytes, GFP_KERNEL_ACCOUNT);
 	join->host_of_rank = kvmalloc(ranks_bytes, GFP_KERNEL_ACCOUNT);
@@ -52,25 +53,24 @@ static int join_copy(struct coll_join *join, struct coll_net *cn, sockptr_t from
 		     unsigned int bytes)
 {
 	struct collsock_join *fixed = &join->fixed;
-	int err;
+	int err, size;
 
-	if (bytes < sizeof(*fixed))
-		return -EINVAL;
-	if (copy_from_sockptr(fixed, from, sizeof(*fixed)))
-		return -EFAULT;
+	size = coll_extensible_from_sockptr(fixed, sizeof(*fixed), COLLSOCK_JOIN_VER0, from, bytes);
+	if (size < 0)
+		return size;
 	if (!fixed->window)
 		fixed->window = coll_tunable(&cn->tunables, COLL_TUNABLE_WINDOW);
 	err = coll_descriptor_normalise(fixed);
 	if (err)
 		return err;
-	if (bytes != sizeof(*fixed) + coll_descriptor_tables(fixed))
+	if (bytes != size + coll_descriptor_tables(fixed))
 		return -EINVAL;
 	if (!join_permitted(cn))
 		return -EPERM;
 	if (!memchr_inv(fixed->key, 0, sizeof(fixed->key)) &&
 	    coll_tunable(&cn->tunables, COLL_TUNABLE_REQUIRE_KEYS))
 		return -EACCES;
-	err = join_copy_tables(join, from);
+	err = join_copy_tables(join, from, size);
 	if (err)
 		return err;
 	return coll_descriptor_check(fixed, join->members, join->host_of_rank);

@@ -3,7 +3,11 @@
 #include "bearer.h"
 #include "descriptor.h"
 #include "env.h"
+#include "reduce.h"
 #include "wire.h"
+
+/* Bits of what the core knows; masks have one for each number. */
+#define MASK_BITS	64
 
 /* Is there such an algorithm, and does the group have what it needs? */
 static bool algorithm_exists(const struct collsock_join *j, u8 operation, u8 algorithm)
@@ -16,22 +20,36 @@ static bool algorithm_exists(const struct collsock_join *j, u8 operation, u8 alg
 	return a && coll_algorithm_usable(a, COLL_ALL_ALGORITHMS, j->fanout);
 }
 
-static bool algorithms_exist(const struct collsock_join *j)
+/* Does the group have what some operation's algorithm of that number needs? */
+static bool algorithm_is_any(const struct collsock_join *j, u8 algorithm)
 {
-	u8 i;
+	u8 operation;
 
-	for (i = 0; i < COLL_MAX_OPERATIONS; i++)
-		if (coll_operation_find(i) &&
-		    !algorithm_exists(j, i, coll_operation_joined_with(i, j)))
+	for (operation = 0; operation < COLLSOCK_MAX_OPERATIONS; operation++)
+		if (coll_algorithm_find(operation, algorithm) &&
+		    algorithm_exists(j, operation, algorithm))
+			return true;
+	return false;
+}
+
+static bool algorithms_valid(const struct collsock_join *j)
+{
+	u32 i;
+
+	for (i = 0; i < COLLSOCK_MAX_OPERATIONS; i++)
+		if (!algorithm_exists(j, i, j->algorithm[i]))
+			return false;
+	for (i = 0; i < MASK_BITS; i++)
+		if (j->algorithms & BIT_ULL(i) && !algorithm_is_any(j, i))
 			return false;
 	return true;
 }
 
 /**
  * coll_descriptor_normalise() - check the fixed part of JOIN, fill in defaults
- * @j: as user space gave it
+ * @j: as user space gave it; fields that the caller does not know are 0
  *
- * Return: 0 or -EINVAL. Context: any.
+ * Return: 0, -EINVAL, or -EOPNOTSUPP for features that are not there. Context: any.
  */
 int coll_descriptor_normalise(struct collsock_join *j)
 {
@@ -39,6 +57,8 @@ int coll_descriptor_normalise(struct collsock_join *j)
 
 	if (j->size != sizeof(*j) || j->flags || memcmp(j->reserved, zero, sizeof(zero)))
 		return -EINVAL;
+	if (j->features & ~COLL_FEATURES)
+		return -EOPNOTSUPP;
 	if (!j->hosts || j->hosts > COLLSOCK_MAX_HOSTS)
 		return -EINVAL;
 	if (j->ranks < j->hosts || j->ranks > COLLSOCK_MAX_RANKS || j->rank >= j->ranks)
@@ -62,7 +82,7 @@ int coll_descriptor_normalise(struct collsock_join *j)
 	if (j->liveness_ms && (j->liveness_ms < COLLSOCK_MIN_LIVENESS_MS ||
 			       j->liveness_ms > COLLSOCK_MAX_LIVENESS_MS))
 		return -EINVAL;
-	return algorithms_exist(j) ? 0 : -EINVAL;
+	return algorithms_valid(j) ? 0 : -EINVAL;
 }
 
 /**
@@ -134,9 +154,56 @@ int coll_descriptor_check(const struct collsock_join *j,
 	return coll_descriptor_packet_bytes(j) <= bearer->packet_bytes ? 0 : -EMSGSIZE;
 }
 
+/*
+ * Numbers of the fields that the hash covers. They never change, and new ones are added at
+ * the end: hosts with kernels of different age must agree.
+ */
+enum descriptor_field {
+	FIELD_ID		= 1,
+	FIELD_NONCE		= 2,
+	FIELD_HOSTS		= 3,
+	FIELD_RANKS		= 4,
+	FIELD_MAX_BYTES		= 5,
+	FIELD_WINDOW		= 6,
+	FIELD_SEGMENT_BYTES	= 7,
+	FIELD_LIVENESS_MS	= 8,
+	FIELD_FEATURES		= 9,
+	FIELD_ALGORITHMS	= 10,
+	FIELD_FANOUT		= 11,
+	FIELD_ALGORITHM		= 16,	/* and the operation's number */
+};
+
+/* A field adds to the hash only if it is not 0, so that a new one changes nothing. */
+static void hash_field(siphash_key_t *chain, u64 field, u64 value)
+{
+	const u64 words[] = { field, value };
+
+	if (value)
+		chain->key[0] = siphash(words, sizeof(words), chain);
+}
+
+static void hash_fixed(siphash_key_t *chain, const struct collsock_join *j)
+{
+	u32 operation;
+
+	hash_field(chain, FIELD_ID, j->id);
+	hash_field(chain, FIELD_NONCE, j->nonce);
+	hash_field(chain, FIELD_HOSTS, j->hosts);
+	hash_field(chain, FIELD_RANKS, j->ranks);
+	hash_field(chain, FIELD_MAX_BYTES, j->max_bytes);
+	hash_field(chain, FIELD_WINDOW, j->window);
+	hash_field(chain, FIELD_SEGMENT_BYTES, j->segment_bytes);
+	hash_field(chain, FIELD_LIVENESS_MS, j->liveness_ms);
+	hash_field(chain, FIELD_FEATURES, j->features);
+	hash_field(chain, FIELD_ALGORITHMS, j->algorithms);
+	hash_field(chain, FIELD_FANOUT, j->fanout);
+	for (operation = 0; operation < COLLSOCK_MAX_OPERATIONS; operation++)
+		hash_field(chain, FIELD_ALGORITHM + operation, j->algorithm[operation]);
+}
+
 /**
  * coll_descriptor_hash() - hash of what must be equal on all ranks
- * @j: normalised; its rank and key do not count (the key proves itself), nor
+ * @j: normalised; its size, rank and key do not count (the key proves itself), nor
  *	do the scope ids of members
  * @members: checked
  * @host_of_rank: checked
@@ -148,13 +215,10 @@ u32 coll_descriptor_hash(const struct collsock_join *j,
 			 const u32 *host_of_rank)
 {
 	siphash_key_t chain = { { j->id, j->nonce } };
-	struct collsock_join common = *j;
 	struct collsock_member member;
 	u32 i;
 
-	common.rank = 0;
-	memset(common.key, 0, sizeof(common.key));
-	chain.key[0] = siphash(&common, sizeof(common), &chain);
+	hash_fixed(&chain, j);
 	for (i = 0; i < j->hosts; i++) {
 		/* The index of an interface means something on its own host only. */
 		member = members[i];
@@ -163,4 +227,41 @@ u32 coll_descriptor_hash(const struct collsock_join *j,
 	}
 	chain.key[0] = siphash(host_of_rank, j->ranks * sizeof(*host_of_rank), &chain);
 	return (u32)chain.key[0];
+}
+
+/* ---- what there is ---- */
+
+static bool operator_exists(u8 op)
+{
+	u32 type;
+
+	for (type = 0; type < MASK_BITS; type++)
+		if (coll_reduce_valid(type, op))
+			return true;
+	return false;
+}
+
+/**
+ * coll_descriptor_features() - what operations, types, operators and algorithms are there?
+ * @f: out, complete but for its size
+ *
+ * Context: any.
+ */
+void coll_descriptor_features(struct collsock_features *f)
+{
+	u32 i;
+
+	memset(f, 0, sizeof(*f));
+	f->completion_bytes = sizeof(struct collsock_completion);
+	f->features = COLL_FEATURES;
+	for (i = 1; i < MASK_BITS; i++) {
+		if (coll_type_bytes(i))
+			f->types |= BIT_ULL(i);
+		if (operator_exists(i))
+			f->operators |= BIT_ULL(i);
+	}
+	for (i = 0; i < coll_algorithms_count; i++) {
+		f->operations |= BIT_ULL(coll_algorithms[i]->operation);
+		f->algorithms |= BIT_ULL(coll_algorithms[i]->algorithm);
+	}
 }

@@ -1,20 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The group descriptor: whatever decides a schedule is in it, so that all
- * hosts decide alike. It is what JOIN brought, with the defaults filled in.
- * Its hash is in every packet. The hash covers the bytes as they stand in
- * memory, so hosts of different byte order never form a group.
+ * hosts decide alike. It is JOIN's request with the defaults filled in.
+ * Its hash is in every packet. It covers the number and value of each field that is not 0,
+ * so that hosts agree though one knows fields that the other does not; and tables as they
+ * are in memory, so hosts of different byte order are never in one group.
  */
 #ifndef COLL_CORE_DESCRIPTOR_H
 #define COLL_CORE_DESCRIPTOR_H
 
 #include "base.h"
 
+/* What a request can ask for: bits of collsock_join.features. There is none yet. */
+#define COLL_FEATURES	0ULL
+
 /* Bytes that follow struct collsock_join. */
 static inline u64 coll_descriptor_tables(const struct collsock_join *j)
 {
 	return (u64)j->hosts * sizeof(struct collsock_member) +
 	       (u64)j->ranks * sizeof(u32);
+}
+
+/* May a post name the algorithm? @algorithms is the mask of the group, 0 for all. */
+static inline bool coll_descriptor_may_name(u64 algorithms, u8 algorithm)
+{
+	return !algorithms || algorithms & BIT_ULL(algorithm);
 }
 
 /* Check the fixed part and fill in defaults. */
@@ -31,5 +41,8 @@ int coll_descriptor_check(const struct collsock_join *j,
 u32 coll_descriptor_hash(const struct collsock_join *j,
 			 const struct collsock_member *members,
 			 const u32 *host_of_rank);
+
+/* What this kernel has. */
+void coll_descriptor_features(struct collsock_features *f);
 
 #endif

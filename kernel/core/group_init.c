@@ -40,14 +40,21 @@ static int group_build_schedules(struct coll_group *g)
 	return 0;
 }
 
-static void group_choose_defaults(struct coll_group *g, const struct collsock_join *j)
+/* AUTO may mean an algorithm that posts may not name. */
+static void group_choose_algorithms(struct coll_group *g, const struct collsock_join *j)
 {
+	struct coll_plan *plan = &g->plan;
 	u8 i;
 
-	for (i = 0; i < COLL_MAX_OPERATIONS; i++)
-		if (coll_operation_find(i))
-			g->plan.default_algorithm[i] = coll_operation_joined_with(i, j) ?:
-						  coll_operations[i].choose(g->hosts);
+	plan->nameable = j->algorithms ?: COLL_ALL_ALGORITHMS;
+	plan->algorithms = plan->nameable;
+	for (i = 0; i < COLL_MAX_OPERATIONS; i++) {
+		if (!coll_operation_find(i))
+			continue;
+		plan->default_algorithm[i] = j->algorithm[i] ?:
+					     coll_operations[i].choose(g->hosts);
+		plan->algorithms |= BIT_ULL(plan->default_algorithm[i]);
+	}
 }
 
 static int group_build_slot(struct coll_group *g, struct coll_op *op,
@@ -198,7 +205,6 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	/* The sender gets to know of room before its window is full. */
 	g->peers.ack_every = clamp(j->window / 2, 1, COLL_PEER_WINDOW / 4);
 	g->plan.fanout = j->fanout;
-	g->plan.algorithms = COLL_ALL_ALGORITHMS;
 	g->window.completed = COLL_NOTHING_DONE;
 	g->credit.cover_done = COLL_NOTHING_DONE;
 	g->credit.acknowledged = COLL_NOTHING_DONE;
@@ -211,7 +217,7 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	/* No peer was watched in this round of looking, nor in the one before. */
 	g->watch.round = 2;
 
-	group_choose_defaults(g, j);
+	group_choose_algorithms(g, j);
 	err = group_find_locals(g);
 	if (!err)
 		err = group_build_schedules(g);

@@ -34,7 +34,6 @@ const struct coll_operation coll_operations[COLL_MAX_OPERATIONS] = {
 	[COLLSOCK_BARRIER] = {
 		.contributes	= COLL_ALL,
 		.receives	= COLL_ALL,
-		.join_field	= offsetof(struct collsock_join, barrier_algorithm),
 		.choose		= choose_for_barrier,
 	},
 	[COLLSOCK_ALLREDUCE] = {
@@ -42,7 +41,6 @@ const struct coll_operation coll_operations[COLL_MAX_OPERATIONS] = {
 		.receives	= COLL_ALL,
 		.typed		= true,
 		.reduces	= true,
-		.join_field	= offsetof(struct collsock_join, allreduce_algorithm),
 		.choose		= choose_for_allreduce,
 	},
 	[COLLSOCK_REDUCE] = {
@@ -51,7 +49,6 @@ const struct coll_operation coll_operations[COLL_MAX_OPERATIONS] = {
 		.rooted		= true,
 		.typed		= true,
 		.reduces	= true,
-		.join_field	= offsetof(struct collsock_join, reduce_algorithm),
 		.choose		= choose_tree,
 	},
 	[COLLSOCK_BROADCAST] = {
@@ -59,7 +56,6 @@ const struct coll_operation coll_operations[COLL_MAX_OPERATIONS] = {
 		.receives	= COLL_OTHERS,
 		.rooted		= true,
 		.typed		= true,
-		.join_field	= offsetof(struct collsock_join, broadcast_algorithm),
 		.choose		= choose_tree,
 	},
 };

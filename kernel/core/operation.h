@@ -13,7 +13,7 @@
 #include "base.h"
 
 /* Numbers of operations are less; JOIN and the tables of groups have room for so many. */
-#define COLL_MAX_OPERATIONS	16
+#define COLL_MAX_OPERATIONS	COLLSOCK_MAX_OPERATIONS
 
 /* Ranks as the root sees them: bits, so that a question is one shift. */
 #define COLL_OTHERS		BIT(false)
@@ -27,7 +27,6 @@
  * @rooted: one rank is the root
  * @typed: there are elements, which have a type
  * @reduces: and are combined by an operator
- * @join_field: where struct collsock_join names its algorithm
  * @choose: what COLLSOCK_AUTO means for a number of hosts, a pure function: two hosts
  *	that chose differently would wait for each other indefinitely
  */
@@ -37,7 +36,6 @@ struct coll_operation {
 	bool	rooted;
 	bool	typed;
 	bool	reduces;
-	u16	join_field;
 	u8	(*choose)(u32 hosts);
 };
 
@@ -61,12 +59,6 @@ static inline bool coll_operation_contributes(u8 operation, bool root)
 static inline bool coll_operation_receives(u8 operation, bool root)
 {
 	return coll_operations[operation].receives >> root & 1;
-}
-
-/* The algorithm that JOIN names for it; COLLSOCK_AUTO if it leaves the choice to us. */
-static inline u8 coll_operation_joined_with(u8 operation, const struct collsock_join *j)
-{
-	return ((const u8 *)j)[coll_operations[operation].join_field];
 }
 
 #endif

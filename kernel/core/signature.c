@@ -37,6 +37,12 @@ static bool signature_runs(const struct coll_group *g, u8 operation, u8 algorith
 	return a && coll_plan_has(&g->plan, a);
 }
 
+/* May a post name it? */
+static bool signature_may_name(const struct coll_group *g, u8 operation, u8 algorithm)
+{
+	return signature_runs(g, operation, algorithm) && g->plan.nameable >> algorithm & 1;
+}
+
 /**
  * coll_signature_makes_sense() - may an operation of this group have the signature?
  * @g: the group
@@ -81,7 +87,7 @@ int coll_signature_of_post(const struct coll_group *g, u32 local,
 	sig->count = post->count;
 	sig->root = post->root;
 	sig->algorithm = post->algorithm ?: g->plan.default_algorithm[post->operation];
-	if (post->algorithm && !signature_runs(g, post->operation, post->algorithm))
+	if (post->algorithm && !signature_may_name(g, post->operation, post->algorithm))
 		return -EINVAL;
 	bytes = signature_bytes(g, operation, sig);
 	if (bytes >= 0 && post->flags & COLLSOCK_QUIET && coll_signature_receives(sig, rank))

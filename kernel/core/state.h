@@ -453,13 +453,15 @@ struct coll_payload {
 
 /**
  * struct coll_plan - how operations are carried out
- * @algorithms: those that posts may name, a bit each
+ * @nameable: algorithms that posts may name, a bit each
+ * @algorithms: these, and those that COLLSOCK_AUTO means: memory is reserved for them
  * @fanout: of k-ary trees; 0 if there are none
  * @default_algorithm: what COLLSOCK_AUTO means, by operation
  * @schedules: by position in coll_algorithms[]; those of operations with a root are
  *	built when it is known
  */
 struct coll_plan {
+	u64			nameable;
 	u64			algorithms;
 	u32			fanout;
 	u8			default_algorithm[COLL_MAX_OPERATIONS];
@@ -637,7 +639,7 @@ static inline struct coll_shape coll_group_shape(const struct coll_group *g, u32
 	};
 }
 
-/* May posts of the group name the algorithm? */
+/* Can operations of the group run with the algorithm? */
 static inline bool coll_plan_has(const struct coll_plan *plan, const struct coll_algorithm *a)
 {
 	return coll_algorithm_usable(a, plan->algorithms, plan->fanout);

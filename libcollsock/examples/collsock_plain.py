@@ -32,11 +32,13 @@ NOP, SUM, MIN, MAX, PRODUCT = 0, 1, 2, 3, 4
 LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR = 5, 6, 7
 BITWISE_AND, BITWISE_OR, BITWISE_XOR = 8, 9, 10
 QUIET = 1
+COOKIE_GROUP = 0xffffffffffffffff
 NO_RANK = 0xffffffff
 MAX_PAYLOAD = 65536
 
-# The structures of <linux/collsock.h>: native byte order, no padding.
-JOIN_FORMAT = "=IIQQ16sIIIIHHBBBBB3sI"
+# The structures of <linux/collsock.h>: native byte order, no padding. A newer kernel accepts
+# them as they are.
+JOIN_FORMAT = "=IIQQ16sIIIIHHIQQ16sB7s"
 MEMBER_FORMAT = "=HHI16s"
 POST_FORMAT = "=IBBBBIIIIQ"
 COMPLETION_FORMAT = "=IIIIQQQ"
@@ -66,18 +68,35 @@ def member(address, port):
     """One host of the group as bytes; port 0 is the usual one."""
     name, _, interface = address.partition("%")
     kind = socket.AF_INET6 if ":" in name else socket.AF_INET
-    scope = socket.if_nametoindex(interface) if interface else 0
-    return struct.pack(MEMBER_FORMAT, kind, port or PORT, scope, socket.inet_pton(kind, name))
+    if not 0 <= port <= 0xffff:
+        raise ValueError(f"{port} is not a UDP port")
+    try:
+        packed = socket.inet_pton(kind, name)
+    except OSError:
+        raise ValueError(f"{name!r} is not an IPv4 or IPv6 address") from None
+    try:
+        scope = socket.if_nametoindex(interface) if interface else 0
+    except OSError:
+        raise ValueError(f"{interface!r} is not a network interface of this host") from None
+    return struct.pack(MEMBER_FORMAT, kind, port or PORT, scope, packed)
+
+
+def members(hosts):
+    """The hosts of all ranks as bytes; an error names the rank."""
+    for rank, (address, port) in enumerate(hosts):
+        try:
+            yield member(address, port)
+        except ValueError as error:
+            raise ValueError(f"host of rank {rank}: {error}") from None
 
 
 def join_request(hosts, rank, group_id, nonce, key=bytes(16), window=0, max_bytes=0):
     """What JOIN takes: the request, the hosts, and the host of each rank."""
     index = {}
-    host_of_rank = [index.setdefault(member(address, port), len(index))
-                    for address, port in hosts]
+    host_of_rank = [index.setdefault(host, len(index)) for host in members(hosts)]
     head = struct.pack(JOIN_FORMAT, struct.calcsize(JOIN_FORMAT), 0, group_id, nonce, key,
-                       len(index), len(hosts), rank, max_bytes, window, 0, 0, 0, 0, 0, 0,
-                       bytes(3), 0)
+                       len(index), len(hosts), rank, max_bytes, window, 0, 0, 0, 0,
+                       bytes(16), 0, bytes(7))
     return head + b"".join(index) + struct.pack(f"={len(hosts)}I", *host_of_rank)
 
 
@@ -116,8 +135,13 @@ def post(sock, operation, cookie=0, values=(), element_type=NONE, operator=NOP,
 
 
 def complete(sock):
-    """Take the next completion: (cookie, bytes of the result). May wait."""
+    """Take the next completion: (cookie, bytes of the result). May wait.
+
+    A group that fails while no operation is under way reports it, too, once.
+    """
     data = sock.recv(struct.calcsize(COMPLETION_FORMAT) + MAX_PAYLOAD)
+    if not data:
+        raise BrokenPipeError(errno.EPIPE, "the group has failed, or this rank has left it")
     size, error, failed_rank, count, cookie, _, _ = struct.unpack_from(COMPLETION_FORMAT, data)
     if error:
         raise CollectiveError(error, failed_rank)
@@ -161,12 +185,25 @@ def poll_for_completion(sock, timeout_ms=None):
 def read_hosts(path):
     """[(address, port)] of a file with the host of a rank in each line: ADDRESS [PORT]."""
     hosts = []
-    with open(path, encoding="ascii") as lines:
-        for line in lines:
+    with open(path, encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
             words = line.partition("#")[0].split()
             if words:
-                hosts.append((words[0], int(words[1]) if len(words) > 1 else 0))
+                try:
+                    hosts.append(read_host(*words))
+                except ValueError as error:
+                    raise ValueError(f"{path}, line {number}: {error}") from None
     return hosts
+
+
+def read_host(address, port="0", *others):
+    """(address, port) of the words of a line."""
+    if others:
+        raise ValueError(f"{others[0]!r} is too much, a line is ADDRESS [PORT]")
+    if not port.isdecimal():
+        raise ValueError(f"{port!r} is not a UDP port")
+    member(address, int(port))
+    return address, int(port)
 
 
 def read_key(path):
@@ -196,6 +233,7 @@ WHAT_TO_DO = {
     errno.ECONNRESET: "that rank has closed its socket: look there for the reason",
     errno.ETIMEDOUT: "that rank does not answer: see that it runs, that UDP port 7607 is open, "
                      "that id, nonce, key and hosts are equal",
+    errno.EPIPE: "the failure was reported before",
     errno.EPROTO: "that rank, or one of this host when it joined, does something else: "
                   "run the same program with the same hosts file everywhere",
 }

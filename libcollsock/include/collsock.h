@@ -28,7 +28,8 @@ struct collsock_group;
 /* ---- the socket ---- */
 
 #define COLLSOCK_OPEN_NONBLOCK	1U	/* calls return at once with EAGAIN, EINPROGRESS */
-#define COLLSOCK_OPEN_INHERIT	2U	/* stay open across execve() */
+#define COLLSOCK_OPEN_INHERIT	2U	/* stay open across execve(), and fork() before it */
+#define COLLSOCK_OPEN_KEEP	4U	/* stay open in a forked child, which closes it else */
 
 int collsock_open(struct collsock **socket, unsigned int flags);
 void collsock_close(struct collsock *socket);
@@ -67,7 +68,8 @@ int collsock_group_add_sockaddr(struct collsock_group *group, const struct socka
 
 /*
  * The fixed part of the request, to be changed in place: max_bytes, window,
- * segment_bytes, liveness_ms, the algorithms, fanout. The library sets size, hosts, ranks and rank.
+ * segment_bytes, liveness_ms, features, algorithms, algorithm[], fanout. The library sets
+ * size, hosts, ranks and rank.
  */
 struct collsock_join *collsock_group_request(struct collsock_group *group);
 
@@ -135,7 +137,9 @@ int collsock_post_broadcast(struct collsock *socket, const void *data, __u32 cou
 
 /*
  * Take the next completion, or that of a cookie. 0 means that one was taken:
- * how the operation went is in @completion->error.
+ * how the operation went is in @completion->error. The cookie COLLSOCK_COOKIE_GROUP says that
+ * the group has failed while no operation was under way; thereafter, and after shutdown(),
+ * collsock_complete() returns -EPIPE when no completion is left.
  */
 int collsock_complete(struct collsock *socket, struct collsock_completion *completion,
 		      void *result, size_t result_bytes);
@@ -175,10 +179,17 @@ int collsock_run(struct collsock *socket, const struct collsock_post *post,
 
 /* ---- looking ---- */
 
-/* @bytes is sizeof(*stats) as the caller knows it. */
+/* @bytes is the size of the structure as the caller knows it. */
 int collsock_stats(const struct collsock *socket, struct collsock_stats *stats, size_t bytes);
 int collsock_net_stats(const struct collsock *socket, struct collsock_net_stats *stats,
 		       size_t bytes);
+
+/* Which rank this socket is, its group's limits, and the group's failure. */
+int collsock_self(const struct collsock *socket, struct collsock_self *self, size_t bytes);
+
+/* What this kernel supports; the socket need not have joined. */
+int collsock_features(const struct collsock *socket, struct collsock_features *features,
+		      size_t bytes);
 
 /*
  * What @error (of either sign) means here, which rank it speaks of (or

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include <poll.h>
 #include <stdlib.h>
 
 #include "clock.h"
@@ -63,10 +62,10 @@ static void finalize_post_queued(struct cm_comm *c)
 /* Is a rank missing? */
 static bool finalize_has_failed(const struct cm_comm *c)
 {
-	struct pollfd socket = { .fd = collsock_fd(c->socket) };
+	struct collsock_self self;
 
 	return atomic_load(&c->failure.seen) ||
-	       (poll(&socket, 1, 0) > 0 && socket.revents & POLLERR);
+	       (!collsock_self(c->socket, &self, sizeof(self)) && self.error);
 }
 
 /*

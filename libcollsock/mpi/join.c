@@ -45,10 +45,10 @@ static void join_set_request(struct collsock_join *join)
 	join->max_bytes = cm_settings.max_bytes;
 	join->window = cm_settings.window;
 	join->liveness_ms = cm_settings.liveness_ms;
-	join->barrier_algorithm = cm_settings.algorithm[0];
-	join->allreduce_algorithm = cm_settings.algorithm[1];
-	join->reduce_algorithm = cm_settings.algorithm[2];
-	join->broadcast_algorithm = cm_settings.algorithm[3];
+	join->algorithm[COLLSOCK_BARRIER] = cm_settings.algorithm[0];
+	join->algorithm[COLLSOCK_ALLREDUCE] = cm_settings.algorithm[1];
+	join->algorithm[COLLSOCK_REDUCE] = cm_settings.algorithm[2];
+	join->algorithm[COLLSOCK_BROADCAST] = cm_settings.algorithm[3];
 	join->fanout = cm_settings.fanout;
 }
 

@@ -112,11 +112,17 @@ static void op_posting(struct cm_op *op)
 /* The kernel has not accepted it. False if it may do so later. */
 static bool op_refused(struct cm_op *op, enum cm_op_state before, int err)
 {
+	struct collsock_self self;
+
 	atomic_fetch_sub(&op->comm->window.under_way, 1);
 	atomic_store(&op->state, before);
 	if (err == -EAGAIN || err == -ENOBUFS || err == -EINTR)
 		return false;
-	cm_op_lost(op, err);
+	/* In a group that has failed the socket takes no more: the error is the group's. */
+	if (err == -EPIPE && !collsock_self(op->comm->socket, &self, sizeof(self)) && self.error)
+		op_done(op, self.error, self.failed_rank, NULL);
+	else
+		cm_op_lost(op, err);
 	return true;
 }
 

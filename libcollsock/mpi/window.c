@@ -53,8 +53,9 @@ static void window_take_completions(struct cm_comm *c)
 	while (atomic_load(&c->window.under_way) &&
 	       !collsock_complete(c->socket, &completion, c->window.scratch,
 				  cm_settings.max_bytes))
-		cm_op_complete((struct cm_op *)(uintptr_t)completion.cookie, &completion,
-			       c->window.scratch);
+		if (completion.cookie != COLLSOCK_COOKIE_GROUP)
+			cm_op_complete((struct cm_op *)(uintptr_t)completion.cookie, &completion,
+				       c->window.scratch);
 }
 
 static void window_post_queued(struct cm_comm *c)

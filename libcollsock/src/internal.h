@@ -14,14 +14,18 @@
 
 /**
  * struct collsock - a socket
- * @fd: of the socket
+ * @fd: of the socket; -1 in a forked child
  * @spin_us: how long to spin before sleeping
  * @next_cookie: for the next collective that posts and waits
+ * @next: among the sockets that are closed in a forked child
+ * @link: where that list points to it; NULL if it stays open there
  */
 struct collsock {
 	int		fd;
 	atomic_uint	spin_us;
 	atomic_ullong	next_cookie;
+	struct collsock	*next;
+	struct collsock	**link;
 };
 
 /**
@@ -49,5 +53,14 @@ struct collsock_group {
 	struct group_host	**host_of_rank;
 	__u32		capacity;
 };
+
+/*
+ * Other threads do not fork in between, so a child has no socket that is not in the list. Then
+ * it closes those that are.
+ */
+void collsock_hold_forks(void);
+void collsock_release_forks(void);
+void collsock_close_in_child(struct collsock *s);
+void collsock_forget_child(struct collsock *s);
 
 #endif

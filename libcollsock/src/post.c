@@ -60,7 +60,7 @@ COLLSOCK_PUBLIC int collsock_post(struct collsock *s, const struct collsock_post
 				  const void *payload, size_t payload_bytes)
 {
 	struct iovec parts[2];
-	struct msghdr m = message(parts, (void *)post, sizeof(*post), (void *)payload,
+	struct msghdr m = message(parts, (void *)post, post->size, (void *)payload,
 				  payload_bytes);
 
 	return sendmsg(s->fd, &m, MSG_NOSIGNAL) < 0 ? -errno : 0;
@@ -146,5 +146,7 @@ COLLSOCK_PUBLIC int collsock_complete(struct collsock *s, struct collsock_comple
 
 	if (bytes < 0)
 		return -errno;
+	if (!bytes)
+		return -EPIPE;
 	return (size_t)bytes < sizeof(*completion) ? -EBADMSG : 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Post and wait in one call. The kernel wants one flat buffer: a structure with
- * the data behind it. It is on the stack as long as the data is of usual size.
+ * Post and wait in one call. The kernel expects one buffer: the structures, then the data.
+ * It is on the stack as long as the data is of usual size.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,62 +14,71 @@
 #include "internal.h"
 #include "post.h"
 
+/* No structure that grows will be longer. */
+#define MAX_STRUCT 4096
+
+#define USUAL_HEAD (sizeof(struct collsock_run) + sizeof(struct collsock_post) + \
+		    sizeof(struct collsock_completion))
+
 /**
  * struct flat - the buffer of one call
  * @bytes: where it is
- * @room: for data, behind the larger of the two structures
- * @usual: it, unless there is more data
+ * @room: for data
+ * @usual: the buffer, unless there is more data
  */
 struct flat {
-	__u8		*bytes;
+	__u8	*bytes;
 	__u32	room;
-	union {
-		struct collsock_run	run;
-		struct collsock_wait	wait;
-		__u8			bytes[sizeof(struct collsock_run) +
-					      COLLSOCK_DEFAULT_SEGMENT];
-	} usual;
+	__u8	usual[USUAL_HEAD + COLLSOCK_DEFAULT_SEGMENT];
 };
 
-static int flat_init(struct flat *flat, size_t room)
+/* @head: bytes of all structures */
+static int flat_init(struct flat *flat, size_t head, size_t room)
 {
-	flat->bytes = flat->usual.bytes;
+	flat->bytes = flat->usual;
 	flat->room = room;
 	if (room > INT_MAX)
 		return -EMSGSIZE;
-	if (room <= COLLSOCK_DEFAULT_SEGMENT)
+	if (head + room <= sizeof(flat->usual))
 		return 0;
-	flat->bytes = malloc(sizeof(struct collsock_run) + room);
+	flat->bytes = malloc(head + room);
 	return flat->bytes ? 0 : -ENOMEM;
 }
 
 static void flat_free(struct flat *flat)
 {
-	if (flat->bytes != flat->usual.bytes)
+	if (flat->bytes != flat->usual)
 		free(flat->bytes);
+}
+
+/* What the kernel has put at @at: a completion and its result. */
+static int flat_take(const struct flat *flat, const __u8 *at,
+		     struct collsock_completion *completion, void *result)
+{
+	memcpy(completion, at, sizeof(*completion));
+	if (completion->bytes > flat->room)
+		return -EBADMSG;
+	if (completion->bytes)
+		memcpy(result, at + sizeof(*completion), completion->bytes);
+	return 0;
 }
 
 /* One WAIT: the completion goes to @completion, the result to @result. */
 static int wait_once(struct collsock *s, struct flat *flat, __u64 cookie,
 		     struct collsock_completion *completion, void *result)
 {
-	struct collsock_wait wait = {
-		.size		= sizeof(wait),
-		.buffer_bytes	= flat->room,
-		.spin_us	= s->spin_us,
-		.cookie		= cookie,
+	const struct collsock_wait wait = {
+		.size			= sizeof(wait),
+		.completion_bytes	= sizeof(*completion),
+		.buffer_bytes		= flat->room,
+		.spin_us		= s->spin_us,
+		.cookie			= cookie,
 	};
 
 	memcpy(flat->bytes, &wait, sizeof(wait));
 	if (ioctl(s->fd, COLLSOCK_WAIT, flat->bytes))
 		return -errno;
-	memcpy(&wait, flat->bytes, sizeof(wait));
-	*completion = wait.completion;
-	if (completion->bytes > flat->room)
-		return -EBADMSG;
-	if (completion->bytes)
-		memcpy(result, flat->bytes + sizeof(wait), completion->bytes);
-	return 0;
+	return flat_take(flat, flat->bytes + sizeof(wait), completion, result);
 }
 
 COLLSOCK_PUBLIC int collsock_wait(struct collsock *s, __u64 cookie,
@@ -79,7 +88,7 @@ COLLSOCK_PUBLIC int collsock_wait(struct collsock *s, __u64 cookie,
 	struct flat flat;
 	int err;
 
-	err = flat_init(&flat, result_bytes);
+	err = flat_init(&flat, USUAL_HEAD, result_bytes);
 	if (err)
 		return err;
 	err = wait_once(s, &flat, cookie, completion, result);
@@ -103,25 +112,22 @@ struct outgoing {
 static int run_once(struct collsock *s, struct flat *flat, const struct outgoing *out,
 		    struct collsock_completion *completion, void *result)
 {
-	struct collsock_run run = {
-		.size		= sizeof(run),
-		.buffer_bytes	= flat->room,
-		.spin_us	= s->spin_us,
-		.post		= *out->post,
+	const struct collsock_run run = {
+		.size			= sizeof(run),
+		.post_bytes		= out->post->size,
+		.completion_bytes	= sizeof(*completion),
+		.buffer_bytes		= flat->room,
+		.spin_us		= s->spin_us,
 	};
+	__u8 *post = flat->bytes + sizeof(run), *at = post + out->post->size;
 
 	memcpy(flat->bytes, &run, sizeof(run));
+	memcpy(post, out->post, out->post->size);
 	if (out->bytes)
-		memcpy(flat->bytes + sizeof(run), out->payload, out->bytes);
+		memcpy(at + sizeof(*completion), out->payload, out->bytes);
 	if (ioctl(s->fd, COLLSOCK_RUN, flat->bytes))
 		return -errno;
-	memcpy(&run, flat->bytes, sizeof(run));
-	*completion = run.completion;
-	if (completion->bytes > flat->room)
-		return -EBADMSG;
-	if (completion->bytes)
-		memcpy(result, flat->bytes + sizeof(run), completion->bytes);
-	return 0;
+	return flat_take(flat, at, completion, result);
 }
 
 /* Was it the caller's wish that posting does not wait, or not so long? */
@@ -166,7 +172,10 @@ COLLSOCK_PUBLIC int collsock_run(struct collsock *s, const struct collsock_post 
 	struct flat flat;
 	int err;
 
-	err = flat_init(&flat, payload_bytes > result_bytes ? payload_bytes : result_bytes);
+	if (post->size > MAX_STRUCT)
+		return -E2BIG;
+	err = flat_init(&flat, USUAL_HEAD - sizeof(*post) + post->size,
+			payload_bytes > result_bytes ? payload_bytes : result_bytes);
 	if (err)
 		return err;
 	err = run_to_end(s, &flat, &out, completion, result);

@@ -35,7 +35,7 @@ COLLSOCK_PUBLIC int collsock_open(struct collsock **opened, unsigned int flags)
 	struct collsock *s;
 	int err;
 
-	if (flags & ~(COLLSOCK_OPEN_NONBLOCK | COLLSOCK_OPEN_INHERIT))
+	if (flags & ~(COLLSOCK_OPEN_NONBLOCK | COLLSOCK_OPEN_INHERIT | COLLSOCK_OPEN_KEEP))
 		return -EINVAL;
 	if (flags & COLLSOCK_OPEN_NONBLOCK)
 		type |= SOCK_NONBLOCK;
@@ -44,9 +44,13 @@ COLLSOCK_PUBLIC int collsock_open(struct collsock **opened, unsigned int flags)
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
+	collsock_hold_forks();
 	s->fd = socket(collsock_family(), type, 0);
-	if (s->fd < 0) {
-		err = -errno;
+	err = s->fd < 0 ? -errno : 0;
+	if (!err && !(flags & (COLLSOCK_OPEN_INHERIT | COLLSOCK_OPEN_KEEP)))
+		collsock_close_in_child(s);
+	collsock_release_forks();
+	if (err) {
 		free(s);
 		return err;
 	}
@@ -59,7 +63,11 @@ COLLSOCK_PUBLIC void collsock_close(struct collsock *s)
 {
 	if (!s)
 		return;
-	close(s->fd);
+	collsock_hold_forks();
+	collsock_forget_child(s);
+	if (s->fd >= 0)
+		close(s->fd);
+	collsock_release_forks();
 	free(s);
 }
 

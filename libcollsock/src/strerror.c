@@ -50,6 +50,15 @@ static const struct advice advices[] = {
 		ENOBUFS, 0, "every completion place of this socket is taken",
 		"take completions before you post more",
 	}, {
+		EPIPE, 0, "no completion will come: the group has failed, or this rank left it",
+		"ask collsock_self() for error and rank, then form the group again with a new nonce",
+	}, {
+		EBADF, 0, "the socket is closed, perhaps because this process is a forked child",
+		"join after you fork, or open with COLLSOCK_OPEN_KEEP",
+	}, {
+		EOPNOTSUPP, 0, "this kernel does not support what was asked for",
+		"compare with collsock_features(), or use a newer module",
+	}, {
 		ENOTCONN, 0, "this socket is not a rank of a group yet",
 		"join first",
 	}, {

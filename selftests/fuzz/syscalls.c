@@ -205,7 +205,7 @@ static unsigned int fill_request(struct request *r, __u64 generation, unsigned i
 		.size = sizeof(r->join), .id = generation, .nonce = what, .hosts = count,
 		.ranks = each * count, .rank = host + turn % each * count,
 		.window = 1 + what % 20, .segment_bytes = what >> 11 & 1 ? 48 : 0,
-		.barrier_algorithm = what >> 8 & 1, .max_bytes = what >> 9 & 1 ? 256 : 0,
+		.algorithm[COLLSOCK_BARRIER] = what >> 8 & 1, .max_bytes = what >> 9 & 1 ? 256 : 0,
 	};
 	memcpy(r->join.key, &what, sizeof(what));
 	for (i = 0; i < count; i++) {
@@ -338,16 +338,38 @@ static void receive(struct fuzzer *f, int fd)
 		heed(c);
 }
 
+/* What RUN and WAIT are given, without the data. */
+struct flat_run {
+	struct collsock_run		head;
+	struct collsock_post		post;
+	struct collsock_completion	completion;
+};
+
+struct flat_wait {
+	struct collsock_wait		head;
+	struct collsock_completion	completion;
+};
+
+static struct flat_run *begin_run(struct fuzzer *f)
+{
+	struct flat_run *r = (struct flat_run *)f->data;
+
+	memset(r, 0, sizeof(*r));
+	r->head.size = sizeof(r->head);
+	r->head.post_bytes = sizeof(r->post);
+	r->head.completion_bytes = sizeof(r->completion);
+	return r;
+}
+
 /* Several, as a program would do it. False if the group has failed. */
 static bool run_barriers(struct fuzzer *f, int fd)
 {
-	struct collsock_run *r = (struct collsock_run *)f->data;
 	unsigned int i, amount = 1 + below(f, 20);
+	struct flat_run *r;
 
 	for (i = 0; i < amount && !atomic_load(&over); i++) {
-		memset(r, 0, sizeof(*r));
-		r->size = sizeof(*r);
-		r->spin_us = one_in(f, 10) ? below(f, 2000) : 0;
+		r = begin_run(f);
+		r->head.spin_us = one_in(f, 10) ? below(f, 2000) : 0;
 		r->post.size = sizeof(r->post);
 		r->post.operation = COLLSOCK_BARRIER;
 		if (ioctl(fd, COLLSOCK_RUN, r))
@@ -362,11 +384,9 @@ static bool run_barriers(struct fuzzer *f, int fd)
 
 static void run_spoiled(struct fuzzer *f, int fd)
 {
-	struct collsock_run *r = (struct collsock_run *)f->data;
+	struct flat_run *r = begin_run(f);
 
-	memset(r, 0, sizeof(*r));
-	r->size = sizeof(*r);
-	r->buffer_bytes = below(f, 2) ? MAX_DATA : below(f, MAX_DATA);
+	r->head.buffer_bytes = below(f, 2) ? MAX_DATA : below(f, MAX_DATA);
 	fill_post(f, &r->post);
 	spoil(f, r, sizeof(*r));
 	ioctl(fd, COLLSOCK_RUN, one_in(f, 8) ? bad_pointer(f) : r);
@@ -374,13 +394,14 @@ static void run_spoiled(struct fuzzer *f, int fd)
 
 static void wait_for(struct fuzzer *f, int fd)
 {
-	struct collsock_wait *w = (struct collsock_wait *)f->data;
+	struct flat_wait *w = (struct flat_wait *)f->data;
 
 	memset(w, 0, sizeof(*w));
-	w->size = sizeof(*w);
-	w->buffer_bytes = one_in(f, 4) ? 0 : MAX_DATA;
-	w->spin_us = one_in(f, 10) ? below(f, 2000) : 0;
-	w->cookie = below(f, 8);
+	w->head.size = sizeof(w->head);
+	w->head.completion_bytes = one_in(f, 4) ? 8 * below(f, 32) : sizeof(w->completion);
+	w->head.buffer_bytes = one_in(f, 4) ? 0 : MAX_DATA;
+	w->head.spin_us = one_in(f, 10) ? below(f, 2000) : 0;
+	w->head.cookie = below(f, 8);
 	if (one_in(f, 6))
 		spoil(f, w, sizeof(*w));
 	if (!ioctl(fd, COLLSOCK_WAIT, one_in(f, 12) ? bad_pointer(f) : w))
@@ -406,7 +427,7 @@ static void look(struct fuzzer *f, int fd)
 		epoll_wait(f->epoll, found, 4, below(f, 3));
 		break;
 	default:
-		getsockopt(fd, one_in(f, 8) ? (int)odd_number(f) : SOL_COLLSOCK, below(f, 5),
+		getsockopt(fd, one_in(f, 8) ? (int)odd_number(f) : SOL_COLLSOCK, below(f, 8),
 			   one_in(f, 10) ? bad_pointer(f) : f->data, &length);
 	}
 }
@@ -435,11 +456,14 @@ static void set_option(struct fuzzer *f, int fd)
 {
 	struct sock_filter code[] = { BPF_STMT(BPF_RET | BPF_K, one_in(f, 2) ? 0 : ~0U) };
 	struct sock_fprog filter = { .len = 1, .filter = code };
-	__u32 value[2] = { odd_number(f), odd_number(f) };
+	__u32 value[2] = { one_in(f, 2) ? 8 * below(f, 40) : odd_number(f), odd_number(f) };
 	unsigned int option = below(f, 80);
 
 	if (one_in(f, 10))
 		setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter));
+	else if (one_in(f, 10))
+		setsockopt(fd, SOL_COLLSOCK, COLLSOCK_COMPLETION_BYTES, value,
+			   one_in(f, 4) ? 8 : 4);
 	else if (!rewrites_code(option))
 		setsockopt(fd, SOL_SOCKET, option, value, one_in(f, 4) ? 8 : 4);
 	if (one_in(f, 2))
@@ -779,6 +803,7 @@ int main(int argc, char **argv)
 	if (!hosts || hosts > MAX_HOSTS || !threads || threads > MAX_THREADS)
 		return 2;
 	handle_signals();
+	signal(SIGPIPE, SIG_IGN);
 	for (i = 0; i < threads; i++)
 		thread_ids[i] = pthread_self();
 	for (i = 0; i < threads; i++) {

@@ -694,7 +694,7 @@ static void begin(struct siege *s)
 		request.segment_bytes = COLLSOCK_SEGMENT_QUANTUM;
 		request.max_bytes = MAX_BYTES;
 	}
-	request.barrier_algorithm = choice % 3;
+	request.algorithm[COLLSOCK_BARRIER] = choice % 3;
 	s->honest = true;
 	world_init(&s->world, hosts, choice >> 4, &user);
 	s->world.link.loss = (faults & 3) * 100;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -67,6 +68,8 @@ ssize_t __wrap_recvmsg(int fd, struct msghdr *m, int flags)
 
 	if (a->error)
 		return answer(a->error, 0);
+	if (a->is_end)
+		return 0;
 	if (a->completion.bytes > room)
 		return answer(EMSGSIZE, 0);
 	memcpy(m->msg_iov[0].iov_base, &a->completion, sizeof(a->completion));
@@ -78,26 +81,28 @@ ssize_t __wrap_recvmsg(int fd, struct msghdr *m, int flags)
 int __wrap_ioctl(int fd, unsigned long request, ...)
 {
 	const struct fake_answer *a = &fake.answers[fake.calls];
-	size_t head = _IOC_SIZE(request);
-	struct collsock_run run;
+	bool is_run = request == COLLSOCK_RUN;
 	va_list arguments;
-	__u8 *buffer;
+	__u8 *buffer, *at;
+	__u32 head[4], room;
 
 	va_start(arguments, request);
 	buffer = va_arg(arguments, __u8 *);
 	va_end(arguments);
 	fake.requests[fake.calls++] = request;
-	/* Both structures begin with size and buffer_bytes and end with the completion. */
-	memcpy(&run, buffer, offsetof(struct collsock_run, post));
-	fake.sent_bytes = head + run.buffer_bytes;
-	memcpy(fake.sent, buffer, request == COLLSOCK_RUN ? fake.sent_bytes : head);
+	/* Both begin with the lengths of the parts, and the room for data. */
+	memcpy(head, buffer, sizeof(head));
+	room = head[is_run ? 3 : 2];
+	at = buffer + head[0] + (is_run ? head[1] : 0);
+	fake.sent_bytes = at - buffer + sizeof(a->completion) + room;
+	memcpy(fake.sent, buffer, is_run ? fake.sent_bytes : head[0]);
 	if (a->error)
 		return answer(a->error, 0);
-	if (a->completion.bytes > run.buffer_bytes)
+	if (a->completion.bytes > room)
 		return answer(EMSGSIZE, 0);
-	memcpy(buffer + head - sizeof(a->completion), &a->completion, sizeof(a->completion));
+	memcpy(at, &a->completion, sizeof(a->completion));
 	if (a->completion.bytes)
-		memcpy(buffer + head, a->result, a->completion.bytes);
+		memcpy(at + sizeof(a->completion), a->result, a->completion.bytes);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #define FAKE_KERNEL_H
 
 #include <ifaddrs.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <collsock.h>
@@ -15,13 +16,29 @@
 #define FAKE_ANSWERS 8
 
 /**
+ * struct fake_run - the buffer of RUN
+ * @head: of it
+ * @post: behind it
+ * @completion: behind that
+ * @data: behind that
+ */
+struct fake_run {
+	struct collsock_run		head;
+	struct collsock_post		post;
+	struct collsock_completion	completion;
+	__u8				data[];
+};
+
+/**
  * struct fake_answer - to one ioctl() or recvmsg()
  * @error: errno, or 0
+ * @is_end: recvmsg() gives 0
  * @completion: to be given
  * @result: its result, of @completion.bytes
  */
 struct fake_answer {
 	int				error;
+	bool				is_end;
 	struct collsock_completion	completion;
 	const void			*result;
 };

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "fake_kernel.h"
@@ -45,7 +46,7 @@ TEST_F(calls, socket_is_close_on_exec_unless_it_is_to_be_inherited)
 	ASSERT_EQ(0, collsock_open(&other, COLLSOCK_OPEN_INHERIT | COLLSOCK_OPEN_NONBLOCK));
 	EXPECT_EQ(SOCK_SEQPACKET | SOCK_NONBLOCK, fake.type);
 	collsock_close(other);
-	EXPECT_EQ(-EINVAL, collsock_open(&other, 4));
+	EXPECT_EQ(-EINVAL, collsock_open(&other, 8));
 }
 
 TEST_F(calls, open_without_the_module_says_so)
@@ -278,7 +279,7 @@ TEST_F(calls, wait_asks_for_the_cookie)
 	EXPECT_EQ(sizeof(wait), wait.size);
 	EXPECT_EQ(sizeof(result), wait.buffer_bytes);
 	EXPECT_EQ(50, wait.spin_us);
-	EXPECT_EQ(0, wait.reserved);
+	EXPECT_EQ(sizeof(struct collsock_completion), wait.completion_bytes);
 	EXPECT_EQ(42, wait.cookie);
 	EXPECT_EQ(5050, result);
 }
@@ -288,6 +289,32 @@ TEST_F(calls, wait_hands_a_signal_on)
 	fake.answers[0].error = EINTR;
 	EXPECT_EQ(-EINTR, collsock_wait(self->socket, 42, &self->completion, NULL, 0));
 	EXPECT_EQ(1, fake.calls);
+}
+
+TEST_F(calls, complete_at_the_end_is_epipe)
+{
+	fake.answers[0].is_end = true;
+	EXPECT_EQ(-EPIPE, collsock_complete(self->socket, &self->completion, NULL, 0));
+}
+
+/* A program that knows more fields than the library passes them on. */
+TEST_F(calls, a_newer_post_is_sent_as_it_is)
+{
+	struct {
+		struct collsock_post	known;
+		__u64			added;
+	} post = { { .size = sizeof(post), .operation = COLLSOCK_BARRIER }, 77 };
+	const struct collsock_run *head = (struct collsock_run *)fake.sent;
+
+	ASSERT_EQ(0, collsock_post(self->socket, &post.known, NULL, 0));
+	EXPECT_EQ(sizeof(post), fake.sent_bytes);
+	EXPECT_EQ(0, memcmp(&post, fake.sent, sizeof(post)));
+	ASSERT_EQ(0, collsock_run(self->socket, &post.known, NULL, 0, &self->completion, NULL, 0));
+	EXPECT_EQ(sizeof(post), head->post_bytes);
+	EXPECT_EQ(0, memcmp(&post, head + 1, sizeof(post)));
+	post.known.size = 1 << 20;
+	EXPECT_EQ(-E2BIG, collsock_run(self->socket, &post.known, NULL, 0, &self->completion,
+				       NULL, 0));
 }
 
 /* ---- post and wait ---- */
@@ -303,7 +330,7 @@ TEST_F(calls, run_takes_the_post_as_it_is)
 		.cookie		= 42,
 	};
 	const __s64 sum = 5050;
-	struct collsock_run run;
+	struct fake_run run;
 	__s64 result = 0;
 
 	fake.answers[0].completion.bytes = sizeof(sum);
@@ -313,7 +340,7 @@ TEST_F(calls, run_takes_the_post_as_it_is)
 				  sizeof(result)));
 	memcpy(&run, fake.sent, sizeof(run));
 	EXPECT_EQ(COLLSOCK_RUN, fake.requests[0]);
-	EXPECT_EQ(sizeof(result), run.buffer_bytes);
+	EXPECT_EQ(sizeof(result), run.head.buffer_bytes);
 	EXPECT_EQ(0, memcmp(&post, &run.post, sizeof(post)));
 	EXPECT_EQ(ETIMEDOUT, self->completion.error);
 	EXPECT_EQ(5050, result);
@@ -321,15 +348,18 @@ TEST_F(calls, run_takes_the_post_as_it_is)
 
 TEST_F(calls, barrier_is_one_run)
 {
-	struct collsock_run run;
+	struct fake_run run;
 
 	answer_run(0, 0, COLLSOCK_NO_RANK);
 	ASSERT_EQ(0, collsock_barrier(self->socket, NULL));
 	EXPECT_EQ(1, fake.calls);
 	EXPECT_EQ(COLLSOCK_RUN, fake.requests[0]);
 	memcpy(&run, fake.sent, sizeof(run));
-	EXPECT_EQ(sizeof(run), run.size);
-	EXPECT_EQ(0, run.buffer_bytes);
+	EXPECT_EQ(sizeof(run.head), run.head.size);
+	EXPECT_EQ(sizeof(run.post), run.head.post_bytes);
+	EXPECT_EQ(sizeof(run.completion), run.head.completion_bytes);
+	EXPECT_EQ(0, run.head.flags);
+	EXPECT_EQ(0, run.head.buffer_bytes);
 	EXPECT_EQ(sizeof(run.post), run.post.size);
 	EXPECT_EQ(COLLSOCK_BARRIER, run.post.operation);
 	EXPECT_LE(COLLSOCK_LIBRARY_COOKIES, run.post.cookie);
@@ -340,9 +370,9 @@ TEST_F(calls, each_run_has_its_own_cookie)
 	__u64 first;
 
 	ASSERT_EQ(0, collsock_barrier(self->socket, NULL));
-	first = ((struct collsock_run *)fake.sent)->post.cookie;
+	first = ((struct fake_run *)fake.sent)->post.cookie;
 	ASSERT_EQ(0, collsock_barrier(self->socket, NULL));
-	EXPECT_NE(first, ((struct collsock_run *)fake.sent)->post.cookie);
+	EXPECT_NE(first, ((struct fake_run *)fake.sent)->post.cookie);
 }
 
 TEST_F(calls, allreduce_leaves_its_data_alone_and_fills_the_result)
@@ -355,7 +385,7 @@ TEST_F(calls, allreduce_leaves_its_data_alone_and_fills_the_result)
 	fake.answers[0].result = sums;
 	ASSERT_EQ(0, collsock_allreduce(self->socket, data, result, 2, COLLSOCK_DOUBLE,
 					COLLSOCK_SUM, &self->completion));
-	EXPECT_EQ(0, memcmp(fake.sent + sizeof(struct collsock_run), mine, sizeof(mine)));
+	EXPECT_EQ(0, memcmp(fake.sent + sizeof(struct fake_run), mine, sizeof(mine)));
 	EXPECT_EQ(0, memcmp(data, mine, sizeof(mine)));
 	EXPECT_EQ(0, memcmp(result, sums, sizeof(sums)));
 	EXPECT_EQ(sizeof(sums), self->completion.bytes);
@@ -375,13 +405,13 @@ TEST_F(calls, allreduce_may_work_in_place_and_on_the_largest_payload)
 	fake.answers[0].result = sums;
 	ASSERT_EQ(0, collsock_allreduce(self->socket, data, data, ARRAY_SIZE(data),
 					COLLSOCK_UINT64, COLLSOCK_SUM, NULL));
-	EXPECT_EQ(sizeof(struct collsock_run) + sizeof(data), fake.sent_bytes);
+	EXPECT_EQ(sizeof(struct fake_run) + sizeof(data), fake.sent_bytes);
 	EXPECT_EQ(0, memcmp(data, sums, sizeof(sums)));
 }
 
-static struct collsock_run sent_run(void)
+static struct fake_run sent_run(void)
 {
-	struct collsock_run run;
+	struct fake_run run;
 
 	memcpy(&run, fake.sent, sizeof(run));
 	return run;
@@ -390,7 +420,7 @@ static struct collsock_run sent_run(void)
 TEST_F(calls, reduce_fills_the_result_of_the_root)
 {
 	const double sums[2] = { 3.5, 4.5 }, mine[2] = { 1.5, 2.5 };
-	struct collsock_run run;
+	struct fake_run run;
 	double result[2];
 
 	answer_run(0, 0, COLLSOCK_NO_RANK);
@@ -400,7 +430,7 @@ TEST_F(calls, reduce_fills_the_result_of_the_root)
 				     COLLSOCK_SUM, 3, &self->completion));
 	run = sent_run();
 	EXPECT_EQ(COLLSOCK_RUN, fake.requests[0]);
-	EXPECT_EQ(sizeof(mine), run.buffer_bytes);
+	EXPECT_EQ(sizeof(mine), run.head.buffer_bytes);
 	EXPECT_EQ(COLLSOCK_REDUCE, run.post.operation);
 	EXPECT_EQ(COLLSOCK_DOUBLE, run.post.type);
 	EXPECT_EQ(COLLSOCK_SUM, run.post.op);
@@ -425,7 +455,7 @@ TEST_F(calls, reduce_needs_no_room_for_a_result_but_at_the_root)
 TEST_F(calls, broadcast_leaves_the_data_of_the_root_alone)
 {
 	const __s64 mine[2] = { 7, 8 };
-	struct collsock_run run;
+	struct fake_run run;
 	__s64 data[2] = { 7, 8 };
 
 	answer_run(0, 0, COLLSOCK_NO_RANK);
@@ -452,7 +482,7 @@ TEST_F(calls, broadcast_fills_the_data_of_the_others)
 	fake.answers[0].result = theirs;
 	ASSERT_EQ(0, collsock_broadcast(self->socket, data, 2, COLLSOCK_INT64, 3,
 					&self->completion));
-	EXPECT_EQ(sizeof(theirs), sent_run().buffer_bytes);
+	EXPECT_EQ(sizeof(theirs), sent_run().head.buffer_bytes);
 	EXPECT_EQ(0, memcmp(data, theirs, sizeof(theirs)));
 	EXPECT_EQ(sizeof(theirs), self->completion.bytes);
 }
@@ -517,7 +547,7 @@ TEST_F(calls, operation_that_takes_longer_is_found_by_its_cookie)
 	fake.answers[0].error = EINPROGRESS;
 	EXPECT_EQ(-EINPROGRESS, collsock_barrier(self->socket, &self->completion));
 	EXPECT_EQ(1, fake.calls);
-	EXPECT_EQ(((struct collsock_run *)fake.sent)->post.cookie, self->completion.cookie);
+	EXPECT_EQ(((struct fake_run *)fake.sent)->post.cookie, self->completion.cookie);
 	EXPECT_EQ(COLLSOCK_NO_RANK, self->completion.failed_rank);
 }
 
@@ -568,10 +598,76 @@ TEST_F(calls, stats_of_an_older_program_stay_in_their_bounds)
 	EXPECT_EQ(-EINVAL, collsock_stats(self->socket, stats, 3));
 }
 
+TEST_F(calls, self_and_features_ask_for_their_options)
+{
+	struct collsock_features features;
+	struct collsock_self who;
+
+	ASSERT_EQ(0, collsock_self(self->socket, &who, sizeof(who)));
+	EXPECT_EQ(COLLSOCK_SELF, fake.option);
+	EXPECT_EQ(0xa5a5a5a5U, who.failed_rank);
+	ASSERT_EQ(0, collsock_features(self->socket, &features, sizeof(features)));
+	EXPECT_EQ(COLLSOCK_FEATURES, fake.option);
+	EXPECT_EQ(-EINVAL, collsock_self(self->socket, &who, 3));
+}
+
 TEST_F(calls, spinning_has_a_limit)
 {
 	EXPECT_EQ(0, collsock_set_spin(self->socket, COLLSOCK_MAX_SPIN_US));
 	EXPECT_EQ(-EINVAL, collsock_set_spin(self->socket, COLLSOCK_MAX_SPIN_US + 1));
+}
+
+/* ---- fork ---- */
+
+/* In a child: which of these is open? A bit each; descriptors have the same numbers there. */
+static int open_in_child(const int *fds, int count)
+{
+	int status, i, open = 0;
+	pid_t pid = fork();
+
+	if (!pid) {
+		for (i = 0; i < count; i++)
+			open |= (fcntl(fds[i], F_GETFD) >= 0) << i;
+		_exit(open);
+	}
+	waitpid(pid, &status, 0);
+	return WEXITSTATUS(status);
+}
+
+TEST_F(calls, a_forked_child_keeps_only_what_it_is_asked_to)
+{
+	static const unsigned int flags[] = { 0, COLLSOCK_OPEN_KEEP, COLLSOCK_OPEN_INHERIT, 0 };
+	struct collsock *s[4];
+	int fds[4], i;
+
+	for (i = 0; i < 4; i++) {
+		ASSERT_EQ(0, collsock_open(&s[i], flags[i]));
+		fds[i] = collsock_fd(s[i]);
+	}
+	EXPECT_EQ(6, open_in_child(fds, 4));
+	/* The parent's stay open, and what was closed is not closed again. */
+	for (i = 0; i < 4; i++)
+		EXPECT_LE(0, fcntl(fds[i], F_GETFD));
+	collsock_close(s[0]);
+	ASSERT_EQ(fds[0], dup(fds[1]));
+	EXPECT_EQ(7, open_in_child(fds, 4));
+	close(fds[0]);
+	for (i = 1; i < 4; i++)
+		collsock_close(s[i]);
+}
+
+TEST_F(calls, a_child_is_told_that_its_socket_is_closed)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		status = collsock_fd(self->socket) == -1;
+		collsock_close(self->socket);
+		_exit(status);
+	}
+	waitpid(pid, &status, 0);
+	EXPECT_EQ(1, WEXITSTATUS(status));
 }
 
 /* ---- what to do ---- */
@@ -580,9 +676,9 @@ TEST_F(calls, every_error_has_a_text_that_fits)
 {
 	static const int told[] = {
 		E2BIG, EACCES, EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, EAGAIN, EBADMSG,
-		ECANCELED, ECONNRESET, EINPROGRESS, EINTR, EINVAL, EISCONN, EMSGSIZE,
-		ENFILE, ENOBUFS, ENODEV, ENOENT, ENOMEM, ENOTCONN, ENOTUNIQ, EPERM, EPFNOSUPPORT,
-		EPROTO, ETIMEDOUT,
+		EBADF, ECANCELED, ECONNRESET, EINPROGRESS, EINTR, EINVAL, EISCONN, EMSGSIZE,
+		ENFILE, ENOBUFS, ENODEV, ENOENT, ENOMEM, ENOTCONN, ENOTUNIQ, EOPNOTSUPP, EPERM,
+		EPFNOSUPPORT, EPIPE, EPROTO, ETIMEDOUT,
 	};
 	char text[512], again[512];
 	int i;

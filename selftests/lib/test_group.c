@@ -42,8 +42,8 @@ TEST_F(group, request_is_what_was_said_then_hosts_then_ranks)
 	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 0));
 	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.4", 9000));
 	collsock_group_request(self->group)->window = 4;
-	collsock_group_request(self->group)->reduce_algorithm = COLLSOCK_BINOMIAL;
-	collsock_group_request(self->group)->broadcast_algorithm = COLLSOCK_KARY;
+	collsock_group_request(self->group)->algorithm[COLLSOCK_REDUCE] = COLLSOCK_BINOMIAL;
+	collsock_group_request(self->group)->algorithm[COLLSOCK_BROADCAST] = COLLSOCK_KARY;
 	collsock_group_request(self->group)->fanout = 3;
 	ASSERT_EQ(0, collsock_join(self->socket, self->group, 1));
 
@@ -63,10 +63,10 @@ TEST_F(group, request_is_what_was_said_then_hosts_then_ranks)
 	EXPECT_EQ(1, join.rank);
 	EXPECT_EQ(4, join.window);
 	EXPECT_EQ(0, join.max_bytes);
-	EXPECT_EQ(COLLSOCK_AUTO, join.barrier_algorithm);
-	EXPECT_EQ(COLLSOCK_AUTO, join.allreduce_algorithm);
-	EXPECT_EQ(COLLSOCK_BINOMIAL, join.reduce_algorithm);
-	EXPECT_EQ(COLLSOCK_KARY, join.broadcast_algorithm);
+	EXPECT_EQ(COLLSOCK_AUTO, join.algorithm[COLLSOCK_BARRIER]);
+	EXPECT_EQ(COLLSOCK_AUTO, join.algorithm[COLLSOCK_ALLREDUCE]);
+	EXPECT_EQ(COLLSOCK_BINOMIAL, join.algorithm[COLLSOCK_REDUCE]);
+	EXPECT_EQ(COLLSOCK_KARY, join.algorithm[COLLSOCK_BROADCAST]);
 	EXPECT_EQ(3, join.fanout);
 	EXPECT_EQ(AF_INET, members[0].family);
 	EXPECT_EQ(COLLSOCK_PORT, members[0].port);

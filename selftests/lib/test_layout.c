@@ -12,10 +12,24 @@ TEST(sizes_and_offsets_never_change)
 			TH_LOG("%s %s", l->structure, l->field);
 }
 
-TEST(ioctl_numbers_never_change)
+TEST(numbers_of_ioctls_and_options_never_change)
 {
-	EXPECT_EQ(0xc0584b70, COLLSOCK_RUN);
-	EXPECT_EQ(0xc0404b71, COLLSOCK_WAIT);
+	EXPECT_EQ(0x4b70, COLLSOCK_RUN);
+	EXPECT_EQ(0x4b71, COLLSOCK_WAIT);
+	EXPECT_EQ(4, COLLSOCK_SELF);
+	EXPECT_EQ(5, COLLSOCK_FEATURES);
+	EXPECT_EQ(6, COLLSOCK_COMPLETION_BYTES);
+	EXPECT_EQ(~0ULL, COLLSOCK_COOKIE_GROUP);
+}
+
+/* What every kernel accepts, however long the structures become. */
+TEST(the_first_versions_never_change)
+{
+	EXPECT_EQ(104, COLLSOCK_JOIN_VER0);
+	EXPECT_EQ(32, COLLSOCK_POST_VER0);
+	EXPECT_EQ(40, COLLSOCK_COMPLETION_VER0);
+	EXPECT_EQ(24, COLLSOCK_RUN_VER0);
+	EXPECT_EQ(24, COLLSOCK_WAIT_VER0);
 }
 
 TEST_HARNESS_MAIN

@@ -98,22 +98,23 @@ def test_numbers_are_those_of_c():
 def test_join_request_holds_hosts_then_ranks():
     request = plain.join_request([("10.0.0.1", 0), ("10.0.0.2", 9000)], 1, 5, 6, bytes(range(16)))
     head = struct.unpack_from(plain.JOIN_FORMAT, request)
-    equal(head[:5], (72, 0, 5, 6, bytes(range(16))))
+    fixed = SIZES["collsock_join"]
+    equal(head[:5], (fixed, 0, 5, 6, bytes(range(16))))
     equal(head[5:8], (2, 2, 1))
-    equal(request[72 + 24 + 8:72 + 24 + 12], bytes([10, 0, 0, 2]))
-    equal(struct.unpack_from("=H", request, 72 + 24 + 2), (9000,))
-    equal(request[72 + 48:], struct.pack("=2I", 0, 1))
+    equal(request[fixed + 24 + 8:fixed + 24 + 12], bytes([10, 0, 0, 2]))
+    equal(struct.unpack_from("=H", request, fixed + 24 + 2), (9000,))
+    equal(request[fixed + 48:], struct.pack("=2I", 0, 1))
 
 
 def test_hosts_that_repeat_have_several_ranks():
     hosts = [("10.0.0.2", 0), ("10.0.0.1", 0), ("10.0.0.2", 7607), ("10.0.0.2", 9000),
              ("10.0.0.1", 0)]
-    request = plain.join_request(hosts, 4, 5, 6, max_bytes=65536)
+    request, fixed = plain.join_request(hosts, 4, 5, 6, max_bytes=65536), SIZES["collsock_join"]
     equal(struct.unpack_from("=4I", request, 40), (3, 5, 4, 65536))
-    members = [struct.unpack_from("=2xH4x4s12x", request, 72 + 24 * i) for i in range(3)]
+    members = [struct.unpack_from("=2xH4x4s12x", request, fixed + 24 * i) for i in range(3)]
     equal(members, [(7607, bytes([10, 0, 0, 2])), (7607, bytes([10, 0, 0, 1])),
                     (9000, bytes([10, 0, 0, 2]))])
-    equal(request[72 + 3 * 24:], struct.pack("=5I", 0, 1, 0, 2, 1))
+    equal(request[fixed + 3 * 24:], struct.pack("=5I", 0, 1, 0, 2, 1))
 
 
 def test_join_hands_everything_on():
@@ -204,6 +205,46 @@ def test_failed_operation_names_the_rank():
         equal((error.errno, error.failed_rank), (104, 3))
     else:
         raise AssertionError("no error")
+
+
+def test_completion_of_the_group_is_an_error_and_its_end_another():
+    sock = FakeSocket(struct.pack(plain.COMPLETION_FORMAT, 40, 110, 2, 0, plain.COOKIE_GROUP, 1, 1))
+    refused_with(plain.CollectiveError, "rank 2", plain.complete, sock)
+    refused_with(BrokenPipeError, "the group has failed", plain.complete, FakeSocket())
+
+
+def refused_with(kind, words, function, *args):
+    """It raises such an error, and the error says that."""
+    try:
+        function(*args)
+    except kind as error:
+        assert words in str(error), f"{error}, not {words}"
+    else:
+        raise AssertionError(f"no {kind.__name__}")
+
+
+def hosts_file(text):
+    with tempfile.NamedTemporaryFile("w") as file:
+        file.write(text)
+        file.flush()
+        return file.name, plain.read_hosts(file.name)
+
+
+def test_bad_line_of_a_hosts_file_is_named():
+    equal(hosts_file("# all\n10.0.0.1\nfd00::1 9000 # second\n")[1],
+          [("10.0.0.1", 0), ("fd00::1", 9000)])
+    for line, words in (("10.0.0.256", "'10.0.0.256' is not an IPv4 or IPv6 address"),
+                        ("node7", "'node7' is not"), ("fd00::g", "'fd00::g' is not"),
+                        ("fe80::1%nowhere", "'nowhere' is not a network interface"),
+                        ("10.0.0.2 http", "'http' is not a UDP port"),
+                        ("10.0.0.2 70000", "70000 is not a UDP port"),
+                        ("10.0.0.2 1 2", "'2' is too much")):
+        refused_with(ValueError, f"line 3: {words}", hosts_file, f"10.0.0.1\n\n{line}\n")
+
+
+def test_bad_host_in_a_list_is_named():
+    refused_with(ValueError, "host of rank 1: 'localhost' is not", plain.join_request,
+                 [("10.0.0.1", 0), ("localhost", 0)], 0, 1, 1)
 
 
 def test_key_that_others_can_read_is_refused():

@@ -418,14 +418,17 @@ static int take_cookie(struct member *s, __u64 cookie, struct collsock_completio
 
 static int run(struct member *s, struct collsock_run *r)
 {
-	int err = post(s, &r->post, (__u8 *)(r + 1));
+	struct collsock_post *p = (void *)((__u8 *)r + r->size);
+	struct collsock_completion *completion = (void *)((__u8 *)p + r->post_bytes);
+	__u8 *data = (__u8 *)completion + r->completion_bytes;
+	int err = post(s, p, data);
 
 	if (err)
 		return err;
 	/* RUN may always report that the operation is not complete yet: then a wait fails. */
 	if (fault.place == STAND_IN_WAIT)
 		return -EINPROGRESS;
-	err = take_cookie(s, r->post.cookie, &r->completion, r + 1, r->buffer_bytes);
+	err = take_cookie(s, p->cookie, completion, data, r->buffer_bytes);
 	return err == -EAGAIN ? -EINPROGRESS : err;
 }
 
@@ -433,7 +436,8 @@ static int wait_for(struct member *s, struct collsock_wait *w)
 {
 	if (fails(STAND_IN_WAIT, s->waits++))
 		return -(int)fault.error;
-	return take_cookie(s, w->cookie, &w->completion, w + 1, w->buffer_bytes);
+	return take_cookie(s, w->cookie, (void *)((__u8 *)w + w->size),
+			   (__u8 *)w + w->size + w->completion_bytes, w->buffer_bytes);
 }
 
 /* ---- calls of the C library ---- */
@@ -479,6 +483,23 @@ int setsockopt(int fd, int level, int option, const void *value, socklen_t bytes
 	err = join(s, value);
 	unlock();
 	return answer(err);
+}
+
+/* Only whether the group has failed for the rank */
+int getsockopt(int fd, int level, int option, void *value, socklen_t *bytes)
+{
+	struct collsock_self *self = value;
+	struct seat *s = seat_of(fd);
+
+	if (!s || level != SOL_COLLSOCK || option != COLLSOCK_SELF)
+		return NEXT(getsockopt)(fd, level, option, value, bytes);
+	lock();
+	if (s->group && s->group->error && s->group->posted[s->rank] >= s->group->failed_from) {
+		self->error = s->group->error;
+		self->failed_rank = s->group->failed_rank;
+	}
+	unlock();
+	return 0;
 }
 
 ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
@@ -541,7 +562,7 @@ static short events_of(const struct member *s, short wanted)
 		events |= wanted & POLLIN;
 	if (s->count < s->window)
 		events |= wanted & POLLOUT;
-	return s->group->error ? events | POLLERR : events;
+	return events;
 }
 
 /* Look at all once; returns how many have events, or -1. */

@@ -68,16 +68,22 @@ TEST_F(join, a_bad_fixed_part_is_refused)
 	REFUSED(segment_bytes, 47);
 	REFUSED(segment_bytes, COLLSOCK_MAX_SEGMENT + COLLSOCK_SEGMENT_QUANTUM);
 	REFUSED(max_bytes, COLLSOCK_MAX_PAYLOAD + 1);
-	REFUSED(barrier_algorithm, 5);
-	REFUSED(barrier_algorithm, COLLSOCK_KARY);
-	REFUSED(reduce_algorithm, COLLSOCK_PAIRWISE_EXCHANGE);
-	REFUSED(reduce_algorithm, COLLSOCK_KARY);
-	REFUSED(broadcast_algorithm, COLLSOCK_DISSEMINATION);
+	REFUSED(algorithm[COLLSOCK_BARRIER], 5);
+	REFUSED(algorithm[COLLSOCK_BARRIER], COLLSOCK_KARY);
+	REFUSED(algorithm[COLLSOCK_REDUCE], COLLSOCK_PAIRWISE_EXCHANGE);
+	REFUSED(algorithm[COLLSOCK_REDUCE], COLLSOCK_KARY);
+	REFUSED(algorithm[COLLSOCK_BROADCAST], COLLSOCK_DISSEMINATION);
 	REFUSED(fanout, 1);
 	REFUSED(fanout, COLLSOCK_MAX_FANOUT + 1);
-	REFUSED(allreduce_algorithm, COLLSOCK_DISSEMINATION);
+	REFUSED(algorithm[COLLSOCK_ALLREDUCE], COLLSOCK_DISSEMINATION);
+	REFUSED(algorithm[0], COLLSOCK_BINOMIAL);
+	REFUSED(algorithm[COLLSOCK_BROADCAST + 1], COLLSOCK_BINOMIAL);
+	REFUSED(algorithm[COLLSOCK_MAX_OPERATIONS - 1], COLLSOCK_BINOMIAL);
+	REFUSED(algorithms, BIT_ULL(COLLSOCK_AUTO));
+	REFUSED(algorithms, BIT_ULL(COLLSOCK_KARY));
+	REFUSED(algorithms, BIT_ULL(COLLSOCK_BINOMIAL) | BIT_ULL(63));
 	REFUSED(reserved[0], 1);
-	REFUSED(reserved[2], 1);
+	REFUSED(reserved[6], 1);
 	REFUSED(liveness_ms, COLLSOCK_MIN_LIVENESS_MS - 1);
 	REFUSED(liveness_ms, COLLSOCK_MAX_LIVENESS_MS + 1);
 }
@@ -147,17 +153,71 @@ TEST_F(join, the_hash_covers_all_that_must_be_equal_and_nothing_else)
 	HASHED(self->fixed.window++, true);
 	HASHED(self->fixed.segment_bytes += 48, true);
 	HASHED(self->fixed.max_bytes--, true);
-	HASHED(self->fixed.barrier_algorithm++, true);
-	HASHED(self->fixed.allreduce_algorithm++, true);
-	HASHED(self->fixed.reduce_algorithm++, true);
-	HASHED(self->fixed.broadcast_algorithm++, true);
+	HASHED(self->fixed.algorithm[COLLSOCK_BARRIER]++, true);
+	HASHED(self->fixed.algorithm[COLLSOCK_ALLREDUCE]++, true);
+	HASHED(self->fixed.algorithm[COLLSOCK_REDUCE]++, true);
+	HASHED(self->fixed.algorithm[COLLSOCK_BROADCAST]++, true);
 	HASHED(self->fixed.fanout++, true);
+	HASHED(self->fixed.liveness_ms = 500, true);
+	HASHED(self->fixed.features++, true);
+	HASHED(self->fixed.algorithms++, true);
+	HASHED(self->fixed.algorithm[COLLSOCK_MAX_OPERATIONS - 1]++, true);
 	HASHED(self->members[3].address[3]++, true);
 	HASHED(self->members[0].port++, true);
 	HASHED(self->host_of_rank[3]--, true);
 	HASHED(self->fixed.rank++, false);
+	HASHED(self->fixed.size += 8, false);
 	HASHED(self->fixed.key[0]++, false);
 	HASHED(self->members[1].scope_id++, false);
+}
+
+/* Hosts with other versions of the kernel must compute the same. */
+TEST_F(join, the_hash_of_a_descriptor_never_changes)
+{
+	ASSERT_EQ(0, coll_descriptor_normalise(&self->fixed));
+	ASSERT_EQ(0, CHECK());
+	EXPECT_EQ(4171000407U, HASH());
+	self->fixed.fanout = 3;
+	self->fixed.algorithm[COLLSOCK_BARRIER] = COLLSOCK_KARY;
+	EXPECT_EQ(457959896U, HASH());
+}
+
+TEST_F(join, features_that_are_not_there_are_refused)
+{
+	self->fixed.features = COLL_FEATURES;
+	EXPECT_EQ(0, coll_descriptor_normalise(&self->fixed));
+	self->fixed.features = ~COLL_FEATURES & -~COLL_FEATURES;
+	EXPECT_EQ(-EOPNOTSUPP, coll_descriptor_normalise(&self->fixed));
+	self->fixed.features = BIT_ULL(63);
+	EXPECT_EQ(-EOPNOTSUPP, coll_descriptor_normalise(&self->fixed));
+}
+
+TEST_F(join, posts_name_the_algorithms_of_the_mask)
+{
+	u64 mask = BIT_ULL(COLLSOCK_BINOMIAL) | BIT_ULL(COLLSOCK_DISSEMINATION);
+
+	self->fixed.algorithms = mask;
+	EXPECT_EQ(0, coll_descriptor_normalise(&self->fixed));
+	EXPECT_EQ(mask, self->fixed.algorithms);
+	EXPECT_TRUE(coll_descriptor_may_name(mask, COLLSOCK_BINOMIAL));
+	EXPECT_FALSE(coll_descriptor_may_name(mask, COLLSOCK_PAIRWISE_EXCHANGE));
+	EXPECT_TRUE(coll_descriptor_may_name(0, COLLSOCK_PAIRWISE_EXCHANGE));
+	self->fixed.fanout = 2;
+	self->fixed.algorithms = BIT_ULL(COLLSOCK_KARY);
+	EXPECT_EQ(0, coll_descriptor_normalise(&self->fixed));
+}
+
+TEST(features_are_what_posts_may_name)
+{
+	struct collsock_features f;
+
+	coll_descriptor_features(&f);
+	EXPECT_EQ(0x1e, f.operations);
+	EXPECT_EQ(0xfffe, f.types);
+	EXPECT_EQ(0x1ffe, f.operators);
+	EXPECT_EQ(0x1e, f.algorithms);
+	EXPECT_EQ(COLL_FEATURES, f.features);
+	EXPECT_EQ(sizeof(struct collsock_completion), f.completion_bytes);
 }
 
 TEST_HARNESS_MAIN

@@ -14,7 +14,7 @@ static void begin(struct __test_metadata *_metadata, struct unit_network *n, u32
 	u32 op, i;
 
 	unit_network_init(n, hosts, seed_start());
-	n->join.barrier_algorithm = COLLSOCK_DISSEMINATION;
+	n->join.algorithm[COLLSOCK_BARRIER] = COLLSOCK_DISSEMINATION;
 	ASSERT_EQ(0, unit_join_all(n, NULL));
 	for (op = 0; op < 3; op++) {
 		for (i = 0; i < hosts; i++)

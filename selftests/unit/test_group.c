@@ -100,7 +100,7 @@ TEST_F(net, a_tight_loop_of_barriers_needs_no_packet_beyond_the_schedule)
 
 	for (k = 0; k < ARRAY_SIZE(algorithms); k++) {
 		unit_network_init(&self->n, 16, 1);
-		self->n.join.barrier_algorithm = algorithms[k];
+		self->n.join.algorithm[COLLSOCK_BARRIER] = algorithms[k];
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		for (op = 0; op < 1000; op++) {
 			if (op == warm)
@@ -122,7 +122,7 @@ TEST_F(net, after_the_last_barrier_everything_gets_acknowledged_and_silence_fall
 	u32 i;
 
 	unit_network_init(&self->n, 8, 1);
-	self->n.join.barrier_algorithm = COLLSOCK_DISSEMINATION;
+	self->n.join.algorithm[COLLSOCK_BARRIER] = COLLSOCK_DISSEMINATION;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	skewed_barriers(_metadata, &self->n, 20, COLLSOCK_AUTO);
 	unit_run(&self->n, SECOND);
@@ -144,7 +144,7 @@ TEST_F(net, a_way_longer_than_the_first_time_out_is_learned)
 	for (k = 0; k < 2 * ARRAY_SIZE(algorithms); k++) {
 		unit_network_init(&self->n, 8, 1);
 		self->n.world.link.delay_ns = 20 * NSEC_PER_MSEC;
-		self->n.join.barrier_algorithm = algorithms[k / 2];
+		self->n.join.algorithm[COLLSOCK_BARRIER] = algorithms[k / 2];
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		skewed_barriers(_metadata, &self->n, k % 2 ? 40 : 10, COLLSOCK_AUTO);
 		unit_run(&self->n, SECOND);
@@ -187,7 +187,7 @@ TEST_F(net, a_group_of_1024_makes_exactly_the_peers_its_schedule_names)
 		unit_network_init(&self->n, 1024, 1);
 		self->n.join.window = 2;
 		self->n.join.max_bytes = 8;
-		self->n.join.barrier_algorithm = algorithms[k];
+		self->n.join.algorithm[COLLSOCK_BARRIER] = algorithms[k];
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		for (i = 0; i < 1024; i++)
 			ASSERT_EQ(0, unit_barrier(&self->n, i));
@@ -531,7 +531,7 @@ TEST_F(net, ranks_that_leave_in_mid_traffic_do_not_linger)
 		unit_network_init(&self->n, 2 + k % 7, seed_start() + k);
 		self->n.world.link.loss = k % 3 * 100;
 		self->n.join.window = 1 + k % 4;
-		self->n.join.barrier_algorithm = k % 2 + 1;
+		self->n.join.algorithm[COLLSOCK_BARRIER] = k % 2 + 1;
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		leave_in_mid_traffic(_metadata, &self->n);
 		unit_network_free(&self->n);
@@ -583,7 +583,7 @@ TEST_F(net, a_rank_that_left_is_named_by_all_hosts)
 
 	for (k = 0; k < 40; k++) {
 		unit_network_init(&self->n, 2 + k % 9, seed_start() + k);
-		self->n.join.barrier_algorithm = COLLSOCK_PAIRWISE_EXCHANGE;
+		self->n.join.algorithm[COLLSOCK_BARRIER] = COLLSOCK_PAIRWISE_EXCHANGE;
 		self->n.world.link.loss = k % 2 * 200;
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		skewed_barriers(_metadata, &self->n, 3, COLLSOCK_AUTO);
@@ -600,7 +600,7 @@ TEST_F(net, a_host_that_was_cut_off_is_named_by_all_hosts)
 
 	for (k = 0; k < 40; k++) {
 		unit_network_init(&self->n, 2 + k % 9, seed_start() + k);
-		self->n.join.barrier_algorithm = COLLSOCK_PAIRWISE_EXCHANGE;
+		self->n.join.algorithm[COLLSOCK_BARRIER] = COLLSOCK_PAIRWISE_EXCHANGE;
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		skewed_barriers(_metadata, &self->n, 3, COLLSOCK_AUTO);
 		unit_cut(&self->n, k % self->n.count);
@@ -612,7 +612,7 @@ TEST_F(net, a_host_that_was_cut_off_is_named_by_all_hosts)
 TEST_F(net, a_failed_group_that_closed_does_not_leave_others_waiting)
 {
 	unit_network_init(&self->n, 4, 1);
-	self->n.join.barrier_algorithm = COLLSOCK_PAIRWISE_EXCHANGE;
+	self->n.join.algorithm[COLLSOCK_BARRIER] = COLLSOCK_PAIRWISE_EXCHANGE;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	skewed_barriers(_metadata, &self->n, 2, COLLSOCK_AUTO);
 	unit_cut(&self->n, 3);
@@ -670,7 +670,7 @@ TEST_F(net, a_lie_about_done_acknowledges_nothing)
 	u32 i;
 
 	unit_network_init(&self->n, 4, 1);
-	self->n.join.barrier_algorithm = COLLSOCK_PAIRWISE_EXCHANGE;
+	self->n.join.algorithm[COLLSOCK_BARRIER] = COLLSOCK_PAIRWISE_EXCHANGE;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	self->n.tap = lie_about_done;
 	for (i = 0; i < 4; i++)

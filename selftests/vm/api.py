@@ -15,9 +15,16 @@ import struct
 import threading
 import time
 
-from arithmetic import REDUCTIONS, element_bytes, name_of
-from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
 from api_common import blocking, nonblocking, post_of_three, two, unchanged_log
+from arithmetic import REDUCTIONS, element_bytes, name_of
+from collsock_test import (
+    AF_COLLSOCK, AUTO, BARRIER, BINOMIAL, COMPLETION, COOKIE_GROUP, DEFAULT_SEGMENT, DISSEMINATION,
+    INT16_INT, INT64, JOIN, KARY, MAXLOC, MAX_COMPLETION_BYTES, MAX_FANOUT, MAX_HOSTS, MAX_PAYLOAD,
+    MAX_RANKS, MAX_SEGMENT, MAX_SPIN_US, MAX_WINDOW, MINLOC, NO_RANK, PAIRWISE_EXCHANGE, PORT, POST,
+    QUIET, RUN, RUN_HEAD, SELF, SOL_COLLSOCK, STATS, SUM, WAIT, WAIT_HEAD, Child, Completion,
+    Descriptor, Group, KernelLog, Rank, at_least, at_most, barrier, equal, eventually,
+    eventually_in, integers, libc, main, member, netem, on, outcome, post_bytes, rank_on, read_file,
+    refused, run_bytes, set_tunables, test, tunables)
 
 
 def alone(**fields):
@@ -58,7 +65,7 @@ def calls_of_other_kinds_of_sockets_are_not_supported():
         fd = rank.fileno()
         for function, *args in (("bind", fd, address, 16), ("connect", fd, address, 16),
                                 ("listen", fd, 1), ("accept", fd, None, None),
-                                ("shutdown", fd, 2)):
+                                ("getpeername", fd, bytes(64), struct.pack("=I", 64))):
             refused(errno.EOPNOTSUPP, function, call, function, *args)
     refused(errno.EOPNOTSUPP, "socketpair", call, "socketpair", AF_COLLSOCK,
             socket.SOCK_SEQPACKET, 0, pair)
@@ -72,6 +79,8 @@ def a_socket_that_has_not_joined_does_nothing_but_join():
     refused(errno.ENOTCONN, "RUN", rank.run)
     refused(errno.ENOTCONN, "WAIT", rank.wait, 0)
     refused(errno.ENOTCONN, "STATS", rank.stats)
+    refused(errno.ENOTCONN, "SELF", rank.me)
+    refused(errno.ENOTCONN, "shutdown", rank.shutdown, socket.SHUT_WR)
     equal("groups in a fresh namespace", rank.net_stats().groups, 0)
     poll = select.poll()
     poll.register(rank)
@@ -81,7 +90,7 @@ def a_socket_that_has_not_joined_does_nothing_but_join():
 # ---- joining ----
 
 BAD_FIELDS = {
-    "size": (0, 64, 71, 73, 0xffffffff),
+    "size": (0, 96, 103, 105, 108),
     "flags": (1, 0x80000000),
     "hosts": (0, 1, 3, MAX_HOSTS, MAX_HOSTS + 1, 0xffffffff),
     "ranks": (0, 1, 3, MAX_RANKS, MAX_RANKS + 1, 0xffffffff),
@@ -93,9 +102,12 @@ BAD_FIELDS = {
     "allreduce_algorithm": (DISSEMINATION, KARY, KARY + 1, 255),
     "reduce_algorithm": (DISSEMINATION, PAIRWISE_EXCHANGE, KARY, KARY + 1, 255),
     "broadcast_algorithm": (DISSEMINATION, PAIRWISE_EXCHANGE, KARY, KARY + 1, 255),
+    "algorithm0": (BINOMIAL,),
+    "algorithm5": (BINOMIAL,),
+    "algorithm15": (BINOMIAL,),
+    "algorithms": (1 << AUTO, 1 << KARY, 1 << 5, 1 << 63),
     "fanout": (1, MAX_FANOUT + 1, 255),
-    "reserved0": (1,),
-    "reserved2": (255,),
+    "reserved": (b"\1", b"\0\0\0\0\0\0\1"),
     "liveness_ms": (1, 99, 600001, 0xffffffff),
 }
 
@@ -289,7 +301,7 @@ def a_bad_post_is_refused_and_changes_nothing():
     log, (rank, other) = KernelLog(), two()
     barrier = {"operation": BARRIER, "type": 0, "op": 0, "count": 0}
     for fields in ({"size": 0}, {"size": 31}, {"size": 33}, {"flags": QUIET}, {"flags": 2},
-                   {"reserved": 1}, {"operation": 0}, {"operation": 5}, {"operation": 255},
+                   {"zero": 1}, {"cookie": COOKIE_GROUP}, {"operation": 0}, {"operation": 5}, {"operation": 255},
                    {"type": 0}, {"type": INT16_INT + 1}, {"type": 255}, {"op": 0},
                    {"op": MINLOC}, {"op": MAXLOC + 1}, {"op": 255},
                    {"algorithm": DISSEMINATION}, {"algorithm": KARY}, {"algorithm": 5},
@@ -333,7 +345,11 @@ def a_bad_run_or_wait_is_refused_and_changes_nothing():
     def run(**fields):
         fcntl.ioctl(rank, RUN, bytearray(run_bytes(integers(1, 2, 3), fields)))
 
-    for fields in ({"size": 0}, {"size": RUN_BYTES - 1}, {"size": RUN_BYTES + 1}, {"reserved": 1},
+    for fields in ({"size": 0}, {"size": RUN_HEAD.size - 8}, {"size": RUN_HEAD.size + 1},
+                   {"post_bytes": 0}, {"post_bytes": POST.size + 8}, {"flags": 1},
+                   {"completion_bytes": 0}, {"completion_bytes": COMPLETION.size - 8},
+                   {"completion_bytes": COMPLETION.size + 4},
+                   {"completion_bytes": MAX_COMPLETION_BYTES + 8},
                    {"spin_us": MAX_SPIN_US + 1}, {"spin_us": 0xffffffff}):
         refused(errno.EINVAL, f"RUN with {fields}", run, **fields)
     for room in (0, 8, 23):
@@ -343,7 +359,9 @@ def a_bad_run_or_wait_is_refused_and_changes_nothing():
     equal("operations posted", rank.stats().posted, 0)
 
     rank.post(integers(5), cookie=1)
-    for fields in ({"size": 0}, {"size": WAIT_BYTES + 8}, {"reserved": 1},
+    for fields in ({"size": 0}, {"size": WAIT_HEAD.size - 8}, {"size": WAIT_HEAD.size + 4},
+                   {"completion_bytes": 0}, {"completion_bytes": COMPLETION.size + 4},
+                   {"completion_bytes": MAX_COMPLETION_BYTES + 8},
                    {"spin_us": MAX_SPIN_US + 1}):
         refused(errno.EINVAL, f"WAIT with {fields}", rank.wait, 1, **fields)
     refused(errno.ENOENT, "WAIT for what was not posted", rank.wait, 2)
@@ -358,12 +376,13 @@ def a_bad_run_or_wait_is_refused_and_changes_nothing():
 @test
 def unknown_options_and_commands_are_refused():
     rank = alone()
+    refused(errno.ENOPROTOOPT, "setting SELF", rank.setsockopt, SOL_COLLSOCK, SELF, b"1234")
     refused(errno.ENOPROTOOPT, "setting STATS", rank.setsockopt, SOL_COLLSOCK, STATS, b"1234")
     refused(errno.ENOPROTOOPT, "setting option 99", rank.setsockopt, SOL_COLLSOCK, 99, b"1234")
     refused(errno.ENOPROTOOPT, "getting JOIN", rank.getsockopt, SOL_COLLSOCK, JOIN, 64)
     refused(errno.ENOPROTOOPT, "getting option 99", rank.getsockopt, SOL_COLLSOCK, 99, 64)
     refused(errno.ENOPROTOOPT, "an option of UDP", rank.getsockopt, socket.IPPROTO_UDP, 1, 64)
-    for command in (RUN + 2, RUN - 0x10000, WAIT ^ 0x80000000, 0x4b70):
+    for command in (RUN + 2, RUN | 24 << 16, WAIT | 3 << 30, 0xc0584b70):
         refused(errno.ENOTTY, f"ioctl {command:#x}", fcntl.ioctl, rank, command, bytearray(256))
 
 

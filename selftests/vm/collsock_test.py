@@ -38,7 +38,7 @@ from collsock_netlink import Netlink
 LISTS = pathlib.Path(__file__).resolve().parents[2] / "uapi/linux/collsock_lists.h"
 
 AF_COLLSOCK, SOL_COLLSOCK, PORT = 25, 425, 7607
-JOIN, STATS, NET_STATS = 1, 2, 3
+JOIN, STATS, NET_STATS, SELF, FEATURES, COMPLETION_BYTES = range(1, 7)
 BARRIER, ALLREDUCE, REDUCE, BROADCAST = 1, 2, 3, 4
 (NONE, INT64, UINT64, DOUBLE, INT8, INT16, INT32, UINT8, UINT16, UINT32, FLOAT,
  FLOAT_INT, DOUBLE_INT, INT64_INT, INT32_INT, INT16_INT) = range(16)
@@ -47,15 +47,19 @@ BARRIER, ALLREDUCE, REDUCE, BROADCAST = 1, 2, 3, 4
 AUTO, DISSEMINATION, PAIRWISE_EXCHANGE, BINOMIAL, KARY = range(5)
 QUIET = 1
 NO_RANK = 0xffffffff
+COOKIE_GROUP = 0xffffffffffffffff
 MAX_HOSTS, MAX_RANKS = 65536, 1048576
 DEFAULT_WINDOW, MAX_WINDOW = 16, 64
 DEFAULT_SEGMENT, MAX_SEGMENT = 1152, 8640
 MAX_SPIN_US, MAX_PAYLOAD = 10000, 65536
 MAX_FANOUT, MAX_KARY_HOSTS = 64, 4096
+MAX_COMPLETION_BYTES = 256
 
 
 class Layout(struct.Struct):
     """A structure with names; fields that are not named when packing are zero."""
+
+    BYTES = ("key", "reserved")
 
     def __init__(self, form, names):
         super().__init__("=" + form)
@@ -66,24 +70,31 @@ class Layout(struct.Struct):
         unknown = set(fields) - set(self.names)
         if unknown:
             raise TypeError(f"no field {unknown}")
-        return self.pack(*(fields.get(name, b"" if name == "key" else 0)
+        return self.pack(*(fields.get(name, b"" if name in self.BYTES else 0)
                            for name in self.names))
 
     def read(self, data, offset=0):
         return types.SimpleNamespace(**dict(zip(self.names, self.unpack_from(data, offset))))
 
 
-JOIN_HEAD = Layout("IIQQ16sIIIIHH5B3BI",
+JOIN_HEAD = Layout("IIQQ16sIIIIHHIQQ16BB7s",
                    "size flags id nonce key hosts ranks rank max_bytes window segment_bytes "
-                   "barrier_algorithm allreduce_algorithm reduce_algorithm broadcast_algorithm "
-                   "fanout reserved0 reserved1 reserved2 liveness_ms")
+                   "liveness_ms features algorithms algorithm0 barrier_algorithm "
+                   "allreduce_algorithm reduce_algorithm broadcast_algorithm algorithm5 "
+                   "algorithm6 algorithm7 algorithm8 algorithm9 algorithm10 algorithm11 "
+                   "algorithm12 algorithm13 algorithm14 algorithm15 fanout reserved")
 MEMBER = struct.Struct("=HHI16s")  # family, port, scope_id, address
 POST = Layout("IBBBBIIIIQ",
-              "size operation type op algorithm flags root count reserved cookie")
+              "size operation type op algorithm flags root count zero cookie")
 COMPLETION = Layout("IIIIQQQ",
                     "size error failed_rank bytes cookie posted_ns completed_ns")
-RUN_HEAD = Layout("IIII", "size buffer_bytes spin_us reserved")
-WAIT_HEAD = Layout("IIIIQ", "size buffer_bytes spin_us reserved cookie")
+RUN_HEAD = Layout("IIIIII", "size post_bytes completion_bytes buffer_bytes spin_us flags")
+WAIT_HEAD = Layout("IIIIQ", "size completion_bytes buffer_bytes spin_us cookie")
+SELF_ALL = Layout("8I2H3I2Q", "size rank ranks host hosts local locals max_bytes window "
+                  "segment_bytes error failed_rank completion_bytes id nonce")
+FEATURES_ALL = Layout("II5Q", "size completion_bytes operations types operators algorithms "
+                      "features")
+NAME = Layout("HHIQ", "family zero rank id")
 
 
 def counters(which):
@@ -105,12 +116,7 @@ RUN_BYTES = RUN_HEAD.size + POST.size + COMPLETION.size
 WAIT_BYTES = WAIT_HEAD.size + COMPLETION.size
 
 
-def ioctl_number(number, size):
-    """_IOWR('K', number, size)"""
-    return 3 << 30 | size << 16 | ord("K") << 8 | number
-
-
-RUN, WAIT = ioctl_number(0x70, RUN_BYTES), ioctl_number(0x71, WAIT_BYTES)
+RUN, WAIT = ord("K") << 8 | 0x70, ord("K") << 8 | 0x71
 
 
 # Python lets other threads run only in an ioctl of at most 1,024 bytes
@@ -355,6 +361,18 @@ class Rank(socket.socket):
         self.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO,
                         struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6)))
 
+    def me(self):
+        """COLLSOCK_SELF."""
+        return SELF_ALL.read(self.getsockopt(SOL_COLLSOCK, SELF, SELF_ALL.size))
+
+    def features(self):
+        return FEATURES_ALL.read(self.getsockopt(SOL_COLLSOCK, FEATURES, FEATURES_ALL.size))
+
+    def error(self):
+        """SO_ERROR, as text."""
+        number = self.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        return errno_name(number) if number else "none"
+
     def stats(self):
         return STATS_ALL.read(self.getsockopt(SOL_COLLSOCK, STATS, STATS_ALL.size))
 
@@ -369,13 +387,14 @@ def post_bytes(payload, **fields):
 
 
 def run_bytes(payload=b"", head=None, **fields):
-    return (RUN_HEAD.make(**{"size": RUN_BYTES, "buffer_bytes": len(payload), **(head or {})}) +
+    return (RUN_HEAD.make(**{"post_bytes": POST.size, "completion_bytes": COMPLETION.size,
+                             "buffer_bytes": len(payload), **(head or {})}) +
             post_bytes(payload, **fields) + bytes(COMPLETION.size) + payload)
 
 
 def wait_bytes(cookie, room, **fields):
-    return WAIT_HEAD.make(**{"size": WAIT_BYTES, "buffer_bytes": room, "cookie": cookie,
-                             **fields}) + bytes(COMPLETION.size + room)
+    return WAIT_HEAD.make(**{"completion_bytes": COMPLETION.size, "buffer_bytes": room,
+                             "cookie": cookie, **fields}) + bytes(COMPLETION.size + room)
 
 
 def rank_on(host):
@@ -611,7 +630,7 @@ def refused(error, what, function, *args, **fields):
         raise Failed(f"{what}: is accepted ({shown(value)}), expected {errno_name(error)}")
 
 
-SYSTEM_CALLS = {"read": 0, "write": 1, "ioctl": 16, "sendto": 44, "epoll_wait": 232}
+SYSTEM_CALLS = {"read": 0, "write": 1, "ioctl": 16, "sendto": 44, "recvfrom": 45, "epoll_wait": 232}
 
 
 def eventually_in(call, thread):

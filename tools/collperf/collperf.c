@@ -141,19 +141,19 @@ static void configure(const struct collperf *c, struct collsock_join *request)
 	unsigned int quanta;
 
 	request->fanout = c->options.fanout;
-	request->barrier_algorithm = COLLSOCK_DISSEMINATION;
+	request->algorithm[COLLSOCK_BARRIER] = COLLSOCK_DISSEMINATION;
 	switch (c->options.operation) {
 	case COLLSOCK_BARRIER:
-		request->barrier_algorithm = c->options.algorithm;
+		request->algorithm[COLLSOCK_BARRIER] = c->options.algorithm;
 		return;
 	case COLLSOCK_ALLREDUCE:
-		request->allreduce_algorithm = c->options.algorithm;
+		request->algorithm[COLLSOCK_ALLREDUCE] = c->options.algorithm;
 		break;
 	case COLLSOCK_REDUCE:
-		request->reduce_algorithm = c->options.algorithm;
+		request->algorithm[COLLSOCK_REDUCE] = c->options.algorithm;
 		break;
 	case COLLSOCK_BROADCAST:
-		request->broadcast_algorithm = c->options.algorithm;
+		request->algorithm[COLLSOCK_BROADCAST] = c->options.algorithm;
 		break;
 	}
 	request->max_bytes = c->options.count * sizeof(double);

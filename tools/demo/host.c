@@ -375,7 +375,7 @@ static struct collsock *join(struct host *host, unsigned int id, const char *key
 	}
 	if (error)
 		fail("group", error, COLLSOCK_NO_RANK);
-	collsock_group_request(group)->barrier_algorithm = COLLSOCK_DISSEMINATION;
+	collsock_group_request(group)->algorithm[COLLSOCK_BARRIER] = COLLSOCK_DISSEMINATION;
 	error = collsock_open(&socket, 0);
 	if (error)
 		fail("socket", error, COLLSOCK_NO_RANK);

@@ -1,24 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * collsock: collective sockets. All that user space sees of the kernel.
+ * collsock: collective sockets. This is the interface between user space and the kernel.
  *
  * A socket of this family is one rank of a group. It joins the group with
- * setsockopt(COLLSOCK_JOIN), posts operations with send(), and takes their
- * completions with recv(). poll() says POLLIN when a completion waits,
- * POLLOUT when an operation can be posted, POLLERR when the group has failed or
- * a rank has left.
+ * setsockopt(COLLSOCK_JOIN), posts operations with send(), and receives their completions
+ * with recv(). poll() says POLLIN when a completion can be received and POLLOUT when an
+ * operation can be posted. When the group has failed and the last completion has been
+ * received, recv() returns 0, send() gives EPIPE and poll() says POLLIN | POLLRDHUP.
  *
- * Rules of every structure here: it holds no pointer and no hidden padding;
- * "size" is the size of the structure as the caller knows it; reserved bytes
- * are zero; a flag that is not defined here is refused with EINVAL. All numbers
- * are in the byte order of the host, addresses are bytes as they stand in a
- * packet.
+ * All numbers are in the byte order of the host; addresses are bytes as they stand in a
+ * packet. No structure contains a pointer or padding.
+ *
+ * How structures grow
+ *
+ * - Fields are only ever added, at the end. 0 in an added field means what the kernel did
+ *   before the field existed. A structure's length is a multiple of 8; COLLSOCK_*_VER0 is that
+ *   of its first version.
+ * - To the kernel (join, post, run, wait): "size" is the length that the caller knows, and
+ *   what follows the structure begins there. Shorter than the first version, or no multiple
+ *   of 8, is EINVAL. Longer than the kernel knows is fine if the additional bytes are 0, else
+ *   E2BIG: the caller relies on something that this kernel does not have.
+ * - From the kernel (completion): the caller selects the length, with the socket option
+ *   COLLSOCK_COMPLETION_BYTES for recv() and in each RUN and WAIT. The default of the option
+ *   is COLLSOCK_COMPLETION_VER0 and stays that. Bytes that the kernel does not know are 0.
+ * - From getsockopt(): the kernel fills as many bytes as both sides know; "size" says how many.
+ * - Reserved fields are 0. A flag that is not defined here is EINVAL.
+ * - struct collsock_member and the elements of tables do not grow.
  */
 #ifndef _UAPI_LINUX_COLLSOCK_H
 #define _UAPI_LINUX_COLLSOCK_H
 
 #include <linux/types.h>
 #include <linux/ioctl.h>
+#include <linux/socket.h>
 
 #include "collsock_lists.h"
 
@@ -50,12 +64,17 @@
 #define COLLSOCK_MAX_SPIN_US		10000
 #define COLLSOCK_MIN_LIVENESS_MS	100
 #define COLLSOCK_MAX_LIVENESS_MS	600000
+#define COLLSOCK_MAX_OPERATIONS		16	/* numbers of operations are less */
+#define COLLSOCK_MAX_COMPLETION_BYTES	256	/* length of a completion's structure */
 #define COLLSOCK_NO_RANK		0xffffffffU
 
 /* Socket options at SOL_COLLSOCK */
 #define COLLSOCK_JOIN			1	/* set: struct collsock_join */
 #define COLLSOCK_STATS			2	/* get: struct collsock_stats */
 #define COLLSOCK_NET_STATS		3	/* get: struct collsock_net_stats */
+#define COLLSOCK_SELF			4	/* get: struct collsock_self */
+#define COLLSOCK_FEATURES		5	/* get: struct collsock_features */
+#define COLLSOCK_COMPLETION_BYTES	6	/* set, get: __u32, as recv() gives it */
 
 /* What these numbers are, and their names, is listed in collsock_lists.h */
 enum collsock_operation { COLLSOCK_OPERATION_LIST(COLLSOCK_NUMBER) };
@@ -78,32 +97,34 @@ struct collsock_member {
 };
 
 /**
- * struct collsock_join - what JOIN takes: this, then the hosts, then the ranks
+ * struct collsock_join - COLLSOCK_JOIN: this, then the hosts, then the ranks
  * @size: sizeof(struct collsock_join)
  * @flags: 0
  * @id: number of the group, chosen by its users
- * @nonce: fresh for each time the group is formed, equal on all ranks
+ * @nonce: fresh for each instance of the group, equal on all ranks
  * @key: shared secret; all zero only where the tunable require_keys is 0
  * @hosts: number of struct collsock_member that follow
- * @ranks: number of __u32 that follow them: the host of each rank. Hosts stand
- *	in the order of their lowest rank.
+ * @ranks: number of __u32 that follow them: the host of each rank. Hosts are in the order
+ *	of their lowest rank.
  * @rank: the rank of this socket
- * @max_bytes: largest payload of one operation; 0 is one segment
- * @window: operations under way at once, 1…COLLSOCK_MAX_WINDOW; 0 is the tunable "window"
+ * @max_bytes: largest payload of one operation; 0: one segment
+ * @window: operations under way at once, 1…COLLSOCK_MAX_WINDOW; 0: the tunable "window"
  *	of each host's namespace, COLLSOCK_DEFAULT_WINDOW unless set
- * @segment_bytes: largest payload of one packet; 0 is the default
- * @barrier_algorithm: enum collsock_algorithm
- * @allreduce_algorithm: enum collsock_algorithm
- * @reduce_algorithm: enum collsock_algorithm
- * @broadcast_algorithm: enum collsock_algorithm
- * @fanout: children of a host in k-ary trees, 2…COLLSOCK_MAX_FANOUT; 0 if the
- *	group is to have none
- * @reserved: 0
+ * @segment_bytes: largest payload of one packet, a multiple of COLLSOCK_SEGMENT_QUANTUM up to
+ *	COLLSOCK_MAX_SEGMENT; 0: COLLSOCK_DEFAULT_SEGMENT
  * @liveness_ms: silence after which a host of this group counts as dead,
- *	COLLSOCK_MIN_LIVENESS_MS…COLLSOCK_MAX_LIVENESS_MS; 0 is each host's tunable
+ *	COLLSOCK_MIN_LIVENESS_MS…COLLSOCK_MAX_LIVENESS_MS; 0: each host's tunable
+ * @features: what this host must support, bits of struct collsock_features.features; else
+ *	EOPNOTSUPP
+ * @algorithms: algorithms that posts may name, bit 1 << enum collsock_algorithm; 0: all
+ * @algorithm: enum collsock_algorithm that COLLSOCK_AUTO means in a post, by operation number;
+ *	COLLSOCK_AUTO: chosen by operation and number of hosts. 0 where there is no operation
+ * @fanout: children of a host in k-ary trees, 2…COLLSOCK_MAX_FANOUT; 0: the group has no
+ *	k-ary trees
+ * @reserved: 0
  *
- * All of it but @rank, and the scope ids of members, is equal on all ranks of
- * the group.
+ * All of it but @size, @rank, and the scope ids of members, is equal on all ranks of the
+ * group, after defaults have been filled in.
  */
 struct collsock_join {
 	__u32	size;
@@ -117,34 +138,39 @@ struct collsock_join {
 	__u32	max_bytes;
 	__u16	window;
 	__u16	segment_bytes;
-	__u8	barrier_algorithm;
-	__u8	allreduce_algorithm;
-	__u8	reduce_algorithm;
-	__u8	broadcast_algorithm;
-	__u8	fanout;
-	__u8	reserved[3];
 	__u32	liveness_ms;
+	__u64	features;
+	__u64	algorithms;
+	__u8	algorithm[COLLSOCK_MAX_OPERATIONS];
+	__u8	fanout;
+	__u8	reserved[7];
 };
 
+#define COLLSOCK_JOIN_VER0		104
+
 /*
- * Flag of a post: no completion if it succeeds. For a rank that needs no result; that
- * send() has taken it says all. A failure is told as ever.
+ * Flag of a post: no completion if the operation succeeds. For a rank that receives no
+ * result: the success of send() says all. A failure has a completion.
  */
 #define COLLSOCK_QUIET			0x1
 
+/* Cookie of the completion that reports the failure of the group. Posts must not have it. */
+#define COLLSOCK_COOKIE_GROUP		0xffffffffffffffffULL
+
 /**
- * struct collsock_post - what send() takes: this, then the payload
+ * struct collsock_post - send(): this, then the payload
  * @size: sizeof(struct collsock_post)
  * @operation: enum collsock_operation
  * @type: enum collsock_type
  * @op: enum collsock_operator
- * @algorithm: enum collsock_algorithm; COLLSOCK_AUTO is what the group chose
+ * @algorithm: enum collsock_algorithm, one of the group's @algorithms; COLLSOCK_AUTO: what
+ *	the group has chosen
  * @flags: COLLSOCK_QUIET or 0
  * @root: rank of the root; 0 for an operation without one
- * @count: elements in the payload; the same on all ranks, though in a broadcast the
- *	root alone brings one
+ * @count: elements of the operation's vector, the same on all ranks. In a broadcast the root
+ *	alone has a payload
  * @reserved: 0
- * @cookie: comes back in the completion
+ * @cookie: returned in the completion; not COLLSOCK_COOKIE_GROUP
  */
 struct collsock_post {
 	__u32	size;
@@ -159,13 +185,16 @@ struct collsock_post {
 	__u64	cookie;
 };
 
+#define COLLSOCK_POST_VER0		32
+
 /**
- * struct collsock_completion - what recv() gives: this, then the result
- * @size: sizeof(struct collsock_completion)
+ * struct collsock_completion - recv(): this, then the result
+ * @size: length of this structure, as the caller selected it; the result begins there
  * @error: 0 or a (positive) errno
  * @failed_rank: the rank that @error speaks of, or COLLSOCK_NO_RANK
  * @bytes: bytes of the result
- * @cookie: of the post
+ * @cookie: of the post; COLLSOCK_COOKIE_GROUP: no operation was under way when the group
+ *	failed
  * @posted_ns: CLOCK_MONOTONIC when it was posted
  * @completed_ns: CLOCK_MONOTONIC when it completed
  */
@@ -179,46 +208,127 @@ struct collsock_completion {
 	__u64	completed_ns;
 };
 
+#define COLLSOCK_COMPLETION_VER0	40
+
 /**
- * struct collsock_run - COLLSOCK_RUN: post and wait, in one buffer
+ * struct collsock_run - COLLSOCK_RUN: post and wait
  * @size: sizeof(struct collsock_run)
- * @buffer_bytes: room for data behind this structure
- * @spin_us: spin so long before sleeping or giving up, at most COLLSOCK_MAX_SPIN_US;
+ * @post_bytes: sizeof(struct collsock_post), equal to its size
+ * @completion_bytes: sizeof(struct collsock_completion)
+ * @buffer_bytes: room for data
+ * @spin_us: spin for this long before sleeping or giving up, at most COLLSOCK_MAX_SPIN_US;
  *	0: the tunable busy_poll_us before sleeping, not at all before giving up
- * @reserved: 0
- * @post: as for send(); its payload stands behind this structure
- * @completion: out; its result stands behind this structure
+ * @flags: 0
+ *
+ * In one buffer: this; the post, at @size; room for the completion, at @size + @post_bytes;
+ * data, at @size + @post_bytes + @completion_bytes: first the payload, then the result.
  */
 struct collsock_run {
-	__u32				size;
-	__u32				buffer_bytes;
-	__u32				spin_us;
-	__u32				reserved;
-	struct collsock_post		post;
-	struct collsock_completion	completion;
+	__u32	size;
+	__u32	post_bytes;
+	__u32	completion_bytes;
+	__u32	buffer_bytes;
+	__u32	spin_us;
+	__u32	flags;
+};
+
+#define COLLSOCK_RUN_VER0		24
+
+/**
+ * struct collsock_wait - COLLSOCK_WAIT: receive the completion of one cookie
+ * @size: sizeof(struct collsock_wait)
+ * @completion_bytes: sizeof(struct collsock_completion)
+ * @buffer_bytes: room for the result
+ * @spin_us: as in struct collsock_run
+ * @cookie: of the post; if several operations have it, the one posted first
+ *
+ * In one buffer: this; room for the completion, at @size; the result, at @size +
+ * @completion_bytes.
+ */
+struct collsock_wait {
+	__u32	size;
+	__u32	completion_bytes;
+	__u32	buffer_bytes;
+	__u32	spin_us;
+	__u64	cookie;
+};
+
+#define COLLSOCK_WAIT_VER0		24
+
+/* The numbers contain no size, because the structures grow. */
+#define COLLSOCK_RUN			_IO('K', 0x70)
+#define COLLSOCK_WAIT			_IO('K', 0x71)
+
+/**
+ * struct sockaddr_collsock - getsockname()
+ * @family: number of the socket family
+ * @reserved: 0
+ * @rank: of this socket, COLLSOCK_NO_RANK before it has joined
+ * @id: number of its group, 0 before it has joined
+ */
+struct sockaddr_collsock {
+	__kernel_sa_family_t	family;
+	__u16			reserved;
+	__u32			rank;
+	__u64			id;
 };
 
 /**
- * struct collsock_wait - COLLSOCK_WAIT: take the completion of one cookie
- * @size: sizeof(struct collsock_wait)
- * @buffer_bytes: room for the result behind this structure
- * @spin_us: spin so long before sleeping or giving up, at most COLLSOCK_MAX_SPIN_US;
- *	0: the tunable busy_poll_us before sleeping, not at all before giving up
- * @reserved: 0
- * @cookie: whose; the oldest if several operations carry it
- * @completion: out; its result stands behind this structure
+ * struct collsock_self - COLLSOCK_SELF: which rank this socket is, and how its group is
+ * @size: bytes of this structure that were filled
+ * @rank: of this socket
+ * @ranks: of the group
+ * @host: index of this host
+ * @hosts: of the group
+ * @local: number of this rank among those of this host, counted from 0 in their order
+ * @locals: ranks of this host
+ * @max_bytes: largest payload of an operation
+ * @window: operations under way at once
+ * @segment_bytes: largest payload of a packet
+ * @error: 0, or the errno with which the next operation of this rank would complete
+ * @failed_rank: the rank that @error speaks of, or COLLSOCK_NO_RANK
+ * @completion_bytes: length of a completion's structure in recv()
+ * @id: number of the group
+ * @nonce: of this instance of the group
  */
-struct collsock_wait {
-	__u32				size;
-	__u32				buffer_bytes;
-	__u32				spin_us;
-	__u32				reserved;
-	__u64				cookie;
-	struct collsock_completion	completion;
+struct collsock_self {
+	__u32	size;
+	__u32	rank;
+	__u32	ranks;
+	__u32	host;
+	__u32	hosts;
+	__u32	local;
+	__u32	locals;
+	__u32	max_bytes;
+	__u16	window;
+	__u16	segment_bytes;
+	__u32	error;
+	__u32	failed_rank;
+	__u32	completion_bytes;
+	__u64	id;
+	__u64	nonce;
 };
 
-#define COLLSOCK_RUN	_IOWR('K', 0x70, struct collsock_run)
-#define COLLSOCK_WAIT	_IOWR('K', 0x71, struct collsock_wait)
+/**
+ * struct collsock_features - COLLSOCK_FEATURES: what this kernel supports; a bit, 1 << number,
+ *	for each
+ * @size: bytes of this structure that were filled
+ * @completion_bytes: sizeof(struct collsock_completion) of this kernel
+ * @operations: enum collsock_operation
+ * @types: enum collsock_type
+ * @operators: enum collsock_operator
+ * @algorithms: enum collsock_algorithm
+ * @features: what a join can ask for; there is none yet
+ */
+struct collsock_features {
+	__u32	size;
+	__u32	completion_bytes;
+	__u64	operations;
+	__u64	types;
+	__u64	operators;
+	__u64	algorithms;
+	__u64	features;
+};
 
 /*
  * struct collsock_stats: the group of this socket on this host. The counters, of 64 bits

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/uaccess.h>
+
+#include "core/descriptor.h"
+#include "instance.h"
+#include "instance_join.h"
+#include "join.h"
+#include "netns.h"
+#include "pernet.h"
+#include "socket.h"
+#include "sockopt.h"
+
+/* ---- set ---- */
+
+static int sockopt_join_group(struct coll_sock *csk, struct coll_join *join)
+{
+	struct coll_net *cn = coll_net_of(sock_net(&csk->sk));
+	struct coll_instance *gi;
+
+	csk->slots = coll_completions_new(join->fixed.window, join->fixed.max_bytes);
+	if (!csk->slots)
+		return -ENOMEM;
+	/* A descriptor may be handed on, and joined with by another process. */
+	put_pid(csk->pid);
+	csk->pid = get_pid(task_tgid(current));
+	gi = coll_instance_join(cn, join, csk);
+	if (IS_ERR(gi)) {
+		coll_completions_free(csk->slots);
+		csk->slots = NULL;
+		return PTR_ERR(gi);
+	}
+	/* Who sees the instance sees the slots too. */
+	smp_store_release(&csk->instance, gi);
+	csk->sk.sk_write_space(&csk->sk);
+	/* Another rank of this host may have left already. */
+	coll_instance_enter(gi);
+	coll_instance_report_failure(gi, &gi->local_members[csk->local]);
+	coll_instance_leave(gi);
+	return 0;
+}
+
+static int sockopt_join(struct coll_sock *csk, sockptr_t request, unsigned int bytes)
+{
+	struct coll_net *cn = coll_net_of(sock_net(&csk->sk));
+	struct coll_join join;
+	int err;
+
+	if (csk->instance)
+		return -EISCONN;
+	err = coll_join_copy(&join, cn, request, bytes);
+	if (err)
+		return err;
+	err = sockopt_join_group(csk, &join);
+	coll_join_drop(&join);
+	return err;
+}
+
+static int sockopt_set_completion_bytes(struct coll_sock *csk, sockptr_t value,
+					unsigned int bytes)
+{
+	u32 wanted;
+
+	if (bytes != sizeof(wanted))
+		return -EINVAL;
+	if (copy_from_sockptr(&wanted, value, sizeof(wanted)))
+		return -EFAULT;
+	if (!coll_completion_bytes_valid(wanted))
+		return -EINVAL;
+	WRITE_ONCE(csk->completion_bytes, wanted);
+	return 0;
+}
+
+/**
+ * coll_sockopt_set() - setsockopt
+ * @sock: the socket
+ * @level: of the option
+ * @option: its number
+ * @value: its value,
+ * @bytes: of so many bytes
+ *
+ * Return: 0 or -errno. Context: process.
+ */
+int coll_sockopt_set(struct socket *sock, int level, int option, sockptr_t value,
+		     unsigned int bytes)
+{
+	struct coll_sock *csk = coll_sock_of(sock);
+	int err;
+
+	if (level != SOL_COLLSOCK)
+		return -ENOPROTOOPT;
+	lock_sock(&csk->sk);
+	switch (option) {
+	case COLLSOCK_JOIN:
+		err = sockopt_join(csk, value, bytes);
+		break;
+	case COLLSOCK_COMPLETION_BYTES:
+		err = sockopt_set_completion_bytes(csk, value, bytes);
+		break;
+	default:
+		err = -ENOPROTOOPT;
+	}
+	release_sock(&csk->sk);
+	return err;
+}
+
+/* ---- get ---- */
+
+/* All answers begin with the number of bytes that were filled. */
+union sockopt_answer {
+	u32				size;
+	struct collsock_stats		stats;
+	struct collsock_net_stats	net_stats;
+	struct collsock_self		self;
+	struct collsock_features	features;
+};
+
+static void sockopt_self(struct coll_sock *csk, struct coll_instance *gi, struct collsock_self *s)
+{
+	const struct coll_group *g = &gi->group;
+
+	s->rank = g->ranks.local[csk->local].rank;
+	s->ranks = g->ranks.size;
+	s->host = g->self;
+	s->hosts = g->hosts;
+	s->local = csk->local;
+	s->locals = g->ranks.locals;
+	s->max_bytes = g->payload.max_bytes;
+	s->window = g->window.size;
+	s->segment_bytes = g->payload.segment_bytes;
+	s->failed_rank = COLLSOCK_NO_RANK;
+	s->completion_bytes = READ_ONCE(csk->completion_bytes);
+	s->id = gi->request.id;
+	s->nonce = gi->request.nonce;
+	spin_lock_bh(&gi->lock);
+	if (coll_group_ended(g, csk->local) && !coll_group_settling(g)) {
+		s->error = coll_failure_error(&g->failure.what);
+		s->failed_rank = g->failure.what.rank;
+	}
+	spin_unlock_bh(&gi->lock);
+}
+
+/* What is asked of the rank's group. */
+static int sockopt_get_joined(struct coll_sock *csk, int option, union sockopt_answer *a)
+{
+	struct coll_instance *gi = coll_sock_instance(csk);
+
+	if (!gi)
+		return -ENOTCONN;
+	if (option == COLLSOCK_STATS) {
+		coll_instance_stats(gi, &a->stats);
+		return sizeof(a->stats);
+	}
+	sockopt_self(csk, gi, &a->self);
+	return sizeof(a->self);
+}
+
+/* Length of the answer, or -errno. */
+static int sockopt_answer(struct coll_sock *csk, int option, union sockopt_answer *a)
+{
+	memset(a, 0, sizeof(*a));
+	switch (option) {
+	case COLLSOCK_STATS:
+	case COLLSOCK_SELF:
+		return sockopt_get_joined(csk, option, a);
+	case COLLSOCK_NET_STATS:
+		coll_pernet_stats(coll_net_of(sock_net(&csk->sk)), &a->net_stats);
+		return sizeof(a->net_stats);
+	case COLLSOCK_FEATURES:
+		coll_descriptor_features(&a->features);
+		return sizeof(a->features);
+	default:
+		return -ENOPROTOOPT;
+	}
+}
+
+/**
+ * coll_sockopt_get() - getsockopt
+ * @sock: the socket
+ * @level: of the option
+ * @option: its number
+ * @value: where its value goes
+ * @length: room there, then the bytes that were filled
+ *
+ * Return: 0 or -errno. Context: process.
+ */
+int coll_sockopt_get(struct socket *sock, int level, int option, char __user *value,
+		     int __user *length)
+{
+	struct coll_sock *csk = coll_sock_of(sock);
+	union sockopt_answer answer;
+	int room, bytes;
+
+	if (level != SOL_COLLSOCK)
+		return -ENOPROTOOPT;
+	if (get_user(room, length))
+		return -EFAULT;
+	if (room < (int)sizeof(answer.size))
+		return -EINVAL;
+	if (option == COLLSOCK_COMPLETION_BYTES) {
+		answer.size = READ_ONCE(csk->completion_bytes);
+		bytes = sizeof(answer.size);
+	} else {
+		bytes = sockopt_answer(csk, option, &answer);
+		if (bytes < 0)
+			return bytes;
+		bytes = min(room, bytes);
+		answer.size = bytes;
+	}
+	if (put_user(bytes, length) || copy_to_user(value, &answer, bytes))
+		return -EFAULT;
+	return 0;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * A forked child is not the rank. If it kept the socket open, the others would not learn that
+ * the parent has ended; so the library closes sockets in the child.
+ */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct collsock *sockets;
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void in_child(void)
+{
+	struct collsock *s;
+
+	while (sockets) {
+		s = sockets;
+		sockets = s->next;
+		close(s->fd);
+		s->fd = -1;
+		s->link = NULL;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static void set_handlers(void)
+{
+	pthread_atfork(before_fork, after_fork, in_child);
+}
+
+void collsock_hold_forks(void)
+{
+	pthread_once(&once, set_handlers);
+	pthread_mutex_lock(&lock);
+}
+
+void collsock_release_forks(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+void collsock_close_in_child(struct collsock *s)
+{
+	s->next = sockets;
+	s->link = &sockets;
+	if (s->next)
+		s->next->link = &s->next;
+	sockets = s;
+}
+
+void collsock_forget_child(struct collsock *s)
+{
+	if (!s->link)
+		return;
+	*s->link = s->next;
+	if (s->next)
+		s->next->link = s->link;
+}

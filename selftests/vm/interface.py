@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=2 limit=60
+# suites: check debug soak
+"""The socket interface grows: callers that know less and more, and what a socket says of itself."""
+
+import ctypes
+import errno
+import fcntl
+import socket
+import struct
+
+from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from api_common import nonblocking, post_of_three, two, unchanged_log
+from interface_common import grown, run_parts
+
+# How much longer the structure of a newer caller may be
+LONGER = (8, 16, 56, 64, 72, 1024)
+PAGE = 4096
+
+
+def not_zero(length):
+    """Tails in which one byte is not."""
+    for position in sorted({0, length // 2, length - 1}):
+        yield bytes(position) + b"\1" + bytes(length - position - 1)
+
+
+# ---- join ----
+
+@test
+def newer_callers_of_join_meet_each_other():
+    """Whoever knows more, and says 0 there, describes the same group."""
+    for longer in LONGER:
+        descriptor = Descriptor([1, 2], placement=[0, 1, 0])
+        ranks = [rank_on(1), rank_on(2), rank_on(1)]
+        for number, tail in enumerate((b"", bytes(longer), bytes(8))):
+            ranks[number].setsockopt(SOL_COLLSOCK, JOIN, grown(
+                descriptor.bytes(number), JOIN_HEAD.size, tail))
+        barrier(ranks)
+        for rank in ranks:
+            rank.close()
+
+
+def joining(data):
+    """Another socket each time, because one of them may be accepted."""
+    with rank_on(1) as rank:
+        rank.setsockopt(SOL_COLLSOCK, JOIN, data)
+
+
+@test
+def what_a_join_says_beyond_what_the_kernel_knows_is_e2big():
+    log, good = KernelLog(), Descriptor([1, 2]).bytes(0)
+    for longer in LONGER:
+        for tail in not_zero(longer):
+            refused(errno.E2BIG, f"{longer} bytes more, not zero", joining,
+                    grown(good, JOIN_HEAD.size, tail))
+    refused(errno.E2BIG, "more than a page", joining,
+            grown(good, JOIN_HEAD.size, bytes(PAGE - JOIN_HEAD.size + 8)))
+    for size in (PAGE, PAGE + 8, 0xfffffff8):
+        refused(errno.EINVAL if size <= PAGE else errno.E2BIG, f"size {size} of less", joining,
+                struct.pack("=I", size) + good[4:])
+    joining(grown(good, JOIN_HEAD.size, bytes(PAGE - JOIN_HEAD.size)))
+    unchanged_log(log)
+
+
+@test
+def callers_of_join_know_at_least_the_first_version():
+    good = Descriptor([1, 2]).bytes(0)
+    for size in range(0, JOIN_HEAD.size, 8):
+        refused(errno.EINVAL, f"size {size}", joining,
+                struct.pack("=I", size) + good[4:size] + good[JOIN_HEAD.size:])
+    for size in range(JOIN_HEAD.size + 1, JOIN_HEAD.size + 8):
+        refused(errno.EINVAL, f"size {size}", joining,
+                grown(good, JOIN_HEAD.size, bytes(size - JOIN_HEAD.size)))
+
+
+# ---- send ----
+
+@test
+def newer_callers_post_and_the_payload_begins_behind_what_they_know():
+    rank, other = two()
+    for longer in LONGER:
+        rank.send(grown(post_of_three(), POST.size, bytes(longer)))
+        other.send(post_of_three())
+        equal(f"sums, {longer} bytes more", rank.complete().result, integers(2, 4, 6))
+        equal(f"sums, {longer} bytes more", other.complete().result, integers(2, 4, 6))
+
+
+@test
+def what_a_post_says_beyond_what_the_kernel_knows_is_e2big():
+    rank, _ = two()
+    for longer in LONGER:
+        for tail in not_zero(longer):
+            refused(errno.E2BIG, f"{longer} bytes more, not zero", rank.send,
+                    grown(post_of_three(), POST.size, tail))
+    refused(errno.E2BIG, "more than a page", rank.send,
+            grown(post_of_three(), POST.size, bytes(PAGE)))
+    for size in (0, 8, 24, 31, 33, 36, 64, 0x1001):
+        refused(errno.EINVAL, f"size {size}", rank.send,
+                struct.pack("=I", size) + post_of_three()[4:])
+    equal("operations posted", rank.stats().posted, 0)
+
+
+# ---- RUN and WAIT ----
+
+@test
+def run_has_its_parts_where_its_head_says():
+    rank, other = two()
+    for longer in ((0, 0, 0), (8, 0, 0), (0, 8, 0), (0, 0, 8), (64, 16, 24), (8, 1024, 216)):
+        data, completion, result = run_parts(longer[0], longer[1], COMPLETION.size + longer[2],
+                                             integers(5, -5))
+        other.post(integers(1, 2))
+        fcntl.ioctl(rank, RUN, data)
+        one = Completion(data, completion, result)
+        equal(f"sums, longer by {longer}", one.result, integers(6, -3))
+        equal("size", one.size, COMPLETION.size + longer[2])
+        equal("what the kernel does not know", bytes(data[completion + COMPLETION.size:result]),
+              bytes(longer[2]))
+        other.complete()
+
+
+@test
+def what_a_run_says_beyond_what_the_kernel_knows_is_e2big():
+    rank, _ = two()
+    for position, longer in ((RUN_HEAD.size, (8, 0, 0)), (RUN_HEAD.size + 1023, (1024, 0, 0)),
+                             (RUN_HEAD.size + POST.size, (0, 8, 0)),
+                             (RUN_HEAD.size + POST.size + 70, (0, 72, 0))):
+        data, _, _ = run_parts(longer[0], longer[1], COMPLETION.size, integers(5))
+        data[position] = 1
+        refused(errno.E2BIG, f"byte {position} of parts longer by {longer}", fcntl.ioctl, rank,
+                RUN, data)
+    refused(errno.EINVAL, "a post of another length than the head says", rank.run, integers(5),
+            size=POST.size + 8)
+    equal("operations posted", rank.stats().posted, 0)
+
+
+@test
+def wait_has_its_parts_where_its_head_says():
+    rank, other = two()
+    for longer, completion_bytes in ((0, 40), (8, 40), (0, 48), (64, 256)):
+        rank.post(integers(3), cookie=9)
+        other.run(integers(4))
+        data = grown(wait_bytes(9, 8, completion_bytes=completion_bytes), WAIT_HEAD.size,
+                     bytes(longer))[:WAIT_HEAD.size + longer]
+        bad = bytearray(data + b"\xaa" * (completion_bytes + 8))
+        if longer:
+            bad[WAIT_HEAD.size + longer - 1] = 1
+            refused(errno.E2BIG, "what the kernel does not know, not zero", fcntl.ioctl, rank,
+                    WAIT, bad)
+        good = bytearray(data + b"\xaa" * (completion_bytes + 8))
+        fcntl.ioctl(rank, WAIT, good)
+        one = Completion(good, len(data), len(data) + completion_bytes)
+        equal("size and sum", (one.size, one.result), (completion_bytes, integers(7)))
+        equal("what the kernel does not know",
+              bytes(good[len(data) + COMPLETION.size:len(data) + completion_bytes]),
+              bytes(completion_bytes - COMPLETION.size))
+
+
+# ---- recv ----
+
+@test
+def callers_select_the_length_of_completions():
+    rank, other = two()
+    equal("at first", rank.getsockopt(SOL_COLLSOCK, COMPLETION_BYTES), COMPLETION.size)
+    for length in (48, 64, MAX_COMPLETION_BYTES, COMPLETION.size):
+        rank.setsockopt(SOL_COLLSOCK, COMPLETION_BYTES, length)
+        equal("as set", rank.getsockopt(SOL_COLLSOCK, COMPLETION_BYTES), length)
+        equal("as told", rank.me().completion_bytes, length)
+        rank.post(integers(3), cookie=9)
+        other.post(integers(4))
+        refused(errno.EMSGSIZE, "a buffer that is too short", rank.recv, length + 7)
+        data = rank.recv(1000)
+        equal("bytes", len(data), length + 8)
+        equal("what the kernel does not know", data[COMPLETION.size:length],
+              bytes(length - COMPLETION.size))
+        one = Completion(data, 0, length)
+        equal("size, cookie and sum", (one.size, one.cookie, one.result), (length, 9, integers(7)))
+        equal("at the other rank", other.complete().size, COMPLETION.size)
+
+
+@test
+def a_length_of_completions_that_no_kernel_gives_is_einval():
+    rank = Rank()
+    for length in (0, 8, 32, 39, 41, 44, MAX_COMPLETION_BYTES + 8, 0x7fffffff):
+        refused(errno.EINVAL, f"{length} bytes", rank.setsockopt, SOL_COLLSOCK,
+                COMPLETION_BYTES, length)
+    for value in (b"", b"\x30", struct.pack("=Q", 48)):
+        refused(errno.EINVAL, f"a value of {len(value)} bytes", rank.setsockopt, SOL_COLLSOCK,
+                COMPLETION_BYTES, value)
+    equal("as before", rank.getsockopt(SOL_COLLSOCK, COMPLETION_BYTES), COMPLETION.size)
+
+
+# ---- what a socket says of itself ----
+
+@test
+def self_tells_rank_and_limits():
+    group = Group([1, 2], placement=[0, 1, 0, 1, 1], max_bytes=4000, window=5, segment_bytes=96)
+    for number, (host, local) in enumerate(((0, 0), (1, 0), (0, 1), (1, 1), (1, 2))):
+        me = group[number].me()
+        equal(f"rank {number}", vars(me), {
+            "size": SELF_ALL.size, "rank": number, "ranks": 5, "host": host, "hosts": 2,
+            "local": local, "locals": 2 + host, "max_bytes": 4000, "window": 5,
+            "segment_bytes": 96, "error": 0, "failed_rank": NO_RANK,
+            "completion_bytes": COMPLETION.size, "id": group.descriptor.fields["id"],
+            "nonce": group.descriptor.fields["nonce"]})
+
+
+@test
+def getsockname_tells_group_and_rank():
+    rank, number = rank_on(2), 0xfedcba9876543210
+    equal("before it has joined", vars(NAME.read(sockname(rank))),
+          {"family": AF_COLLSOCK, "zero": 0, "rank": NO_RANK, "id": 0})
+    other = rank_on(1)
+    descriptor = Descriptor([1, 2], id=number)
+    other.join(descriptor, 0)
+    rank.join(descriptor, 1)
+    equal("afterwards", vars(NAME.read(sockname(rank))),
+          {"family": AF_COLLSOCK, "zero": 0, "rank": 1, "id": number})
+    copy = socket.socket(fileno=rank.dup().detach())
+    equal("what Python finds out", (copy.family, copy.type),
+          (AF_COLLSOCK, socket.SOCK_SEQPACKET))
+    copy.close()
+
+
+def sockname(rank):
+    """Python's own getsockname() gives addresses of families that it knows."""
+    name, length = ctypes.create_string_buffer(64), ctypes.c_uint32(64)
+    equal("getsockname", libc.getsockname(rank.fileno(), name, ctypes.byref(length)), 0)
+    equal("its length", length.value, NAME.size)
+    return name.raw[:NAME.size]
+
+
+@test
+def features_tell_what_there_is():
+    for rank in (Rank(), Group([1])[0]):
+        features = rank.features()
+        equal("completion", features.completion_bytes, COMPLETION.size)
+        equal("operations", features.operations,
+              sum(1 << number for number in (BARRIER, ALLREDUCE, REDUCE, BROADCAST)))
+        equal("types", features.types, sum(1 << number for number in range(1, INT16_INT + 1)))
+        equal("operators", features.operators, sum(1 << number for number in range(1, MAXLOC + 1)))
+        equal("algorithms", features.algorithms, sum(1 << number for number in range(1, KARY + 1)))
+        equal("features", features.features, 0)
+
+
+@test
+def who_knows_less_of_an_answer_gets_less():
+    rank = Group([1])[0]
+    for option, layout in ((SELF, SELF_ALL), (FEATURES, FEATURES_ALL)):
+        full = rank.getsockopt(SOL_COLLSOCK, option, 1000)
+        equal("bytes", (len(full), layout.read(full).size), (layout.size, layout.size))
+        short = rank.getsockopt(SOL_COLLSOCK, option, 16)
+        equal("of 16", short, struct.pack("=I", 16) + full[4:16])
+        refused(errno.EINVAL, "3 bytes", rank.getsockopt, SOL_COLLSOCK, option, 3)
+
+
+@test
+def a_feature_that_is_not_there_is_eopnotsupp():
+    rank, descriptor = rank_on(1), Descriptor([1])
+    for bit in (0, 1, 31, 32, 63):
+        refused(errno.EOPNOTSUPP, f"feature {bit}", rank.join, descriptor, 0, features=1 << bit)
+    rank.join(descriptor, 0, features=0)
+
+
+@test
+def posts_name_algorithms_of_the_mask_only():
+    group = two(algorithms=1 << DISSEMINATION | 1 << BINOMIAL, fanout=2,
+                barrier_algorithm=KARY)
+    for algorithm in (DISSEMINATION, BINOMIAL, AUTO):
+        group.barrier(algorithm=algorithm)
+    for algorithm in (PAIRWISE_EXCHANGE, KARY):
+        refused(errno.EINVAL, f"algorithm {algorithm}", group[0].post, algorithm=algorithm)
+        refused(errno.EINVAL, f"RUN, algorithm {algorithm}", group[0].run, algorithm=algorithm)
+    equal("operations posted", group[0].stats().posted, 3)
+    group = two(algorithms=1 << DISSEMINATION, fanout=2)
+    refused(errno.EINVAL, "an allreduce by name", group[0].post, integers(1),
+            algorithm=PAIRWISE_EXCHANGE)
+    group.post(integers(1), integers(2))
+    equal("without a name", [one.result for one in group.complete()], [integers(3)] * 2)
+
+
+@test
+def algorithms_and_mask_are_equal_on_all_ranks():
+    for fields in ({"algorithms": 1 << BINOMIAL}, {"allreduce_algorithm": BINOMIAL}):
+        base = Descriptor([1, 2])
+        first, stranger = rank_on(1), rank_on(2)
+        first.join(base, 0)
+        stranger.join(base, 1, **fields)
+        before = first.net_stats().wrong_descriptor
+        stranger.post()
+        eventually(f"packets with a wrong descriptor, {fields}",
+                   lambda f=first, b=before: f.net_stats().wrong_descriptor > b, True)
+        refused(errno.EAGAIN, "the barrier", nonblocking(stranger).complete)
+        first.close()
+        stranger.close()
+
+
+main()

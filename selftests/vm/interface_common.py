@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Structures of callers that know more fields than a kernel does."""
+
+import struct
+
+from collsock_test import POST, RUN_HEAD, run_bytes
+
+
+def grown(data, size, tail, at=0):
+    """The structure of that size at an offset has these bytes more, and says so."""
+    return (data[:at] + struct.pack("=I", size + len(tail)) + data[at + 4:at + size] + tail +
+            data[at + size:])
+
+
+def run_parts(longer_head, longer_post, completion_bytes, payload):
+    """The buffer of RUN, and where completion and data are in it."""
+    data = run_bytes(payload, {"post_bytes": POST.size + longer_post,
+                               "completion_bytes": completion_bytes})
+    data = grown(data, POST.size, bytes(longer_post), RUN_HEAD.size)
+    data = grown(data, RUN_HEAD.size, bytes(longer_head))
+    completion = RUN_HEAD.size + longer_head + POST.size + longer_post
+    return (bytearray(data[:completion] + b"\xaa" * completion_bytes + payload),
+            completion, completion + completion_bytes)

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=2 limit=90
+# suites: check debug soak
+"""Programs in many languages read a collective socket, and learn of a failure once."""
+
+import asyncio
+import contextlib
+import errno
+import os
+import socket
+import subprocess
+
+from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+
+READERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/readers")
+NO_IO_URING = 77
+TOLD = f"error {errno.ECONNRESET} rank 1 group 1"
+
+
+def met():
+    """A group whose hosts have heard each other: who leaves unheard is not missed."""
+    group = Group([1, 2])
+    group.barrier()
+    return group
+
+
+def read_by_program(rank, *words):
+    """What a program says that has the socket as a descriptor, and what it prints after "ready"."""
+    reader = subprocess.Popen([os.path.join(READERS, words[0]), *words[1:], str(rank.fileno())],
+                              pass_fds=[rank.fileno()], stdout=subprocess.PIPE, text=True)
+    with reader.stdout as said:
+        first = said.readline().strip()
+        if first != "ready":
+            if reader.wait() == NO_IO_URING:
+                raise Skipped(first)
+            raise Failed(f"{words}: {first}")
+        yield
+        yield said.read().split("\n")[:-1]
+    equal("status", reader.wait(), 0)
+
+
+# Requests that are answered, or calls that return: one for the completion, one for the end
+@test_each(("uring", "poll"), ("uring", "recv"), ("reader-go",), ("reader-rust",))
+def a_reader_is_told_once_and_does_not_spin(*words):
+    rank, other = met()
+    reader = read_by_program(rank, *words)
+    next(reader)
+    other.close()
+    polls = words[-1] == "poll"
+    one = ["events POLLIN"] * polls
+    equal("what it says", next(reader),
+          [*one, TOLD, *one, "end 0", f"wakeups {2 + 2 * polls}"])
+    equal("the rest", list(reader), [])
+    equal("SO_ERROR", rank.error(), "ECONNRESET")
+
+
+@test_each(("uring", "poll"), ("uring", "recv"), ("reader-go",), ("reader-rust",))
+def operations_under_way_tell_a_reader(*words):
+    rank, other = met()
+    for _ in range(3):
+        rank.post()
+    reader = read_by_program(rank, *words)
+    next(reader)
+    other.close()
+    polls = words[-1] == "poll"
+    one = ["events POLLIN"] * polls
+    equal("what it says", next(reader),
+          [*[*one, TOLD.replace("group 1", "group 0")] * 3, *one, "end 0",
+           f"wakeups {4 + 4 * polls}"])
+    equal("the rest", list(reader), [])
+
+
+@contextlib.contextmanager
+def plain_socket(rank):
+    """The same as Python has it that knows nothing of collective sockets."""
+    copy = socket.socket(fileno=os.dup(rank.fileno()))
+    copy.setblocking(False)
+    try:
+        yield copy
+    finally:
+        copy.close()
+
+
+def told(data):
+    completion = Completion(data)
+    return f"error {completion.error} rank {completion.failed_rank} " \
+           f"group {int(completion.cookie == COOKIE_GROUP)}"
+
+
+@test
+def a_plain_python_socket_is_told_once():
+    rank, other = met()
+    with plain_socket(rank) as plain:
+        plain.setblocking(True)
+        other.close()
+        equal("recv", told(plain.recv(4096)), TOLD)
+        equal("recv again", plain.recv(4096), b"")
+        equal("recv_into", plain.recv_into(bytearray(64)), 0)
+        refused(errno.EPIPE, "send", plain.send, post_bytes(b""))
+
+
+@test
+def a_callback_of_asyncio_is_called_for_the_completion_and_for_the_end():
+    async def read():
+        done, said = asyncio.get_running_loop().create_future(), []
+
+        def readable():
+            data = plain.recv(4096)
+            said.append(told(data) if data else "end")
+            if not data:
+                asyncio.get_running_loop().remove_reader(plain)
+                done.set_result(said)
+        asyncio.get_running_loop().add_reader(plain, readable)
+        await asyncio.sleep(0.1)
+        equal("calls before", said, [])
+        other.close()
+        return await done
+
+    rank, other = met()
+    with plain_socket(rank) as plain:
+        equal("calls", asyncio.run(read()), [TOLD, "end"])
+
+
+@test
+def a_writer_of_asyncio_is_not_called_because_of_a_failure():
+    """Who waits for room only is called for room only; and who has what it wanted, never."""
+    async def write():
+        loop, calls = asyncio.get_running_loop(), []
+        loop.add_writer(plain, lambda: (calls.append(1), loop.remove_writer(plain)))
+        await asyncio.sleep(0.1)
+        other.close()
+        data = await loop.sock_recv(plain, 4096)
+        await asyncio.sleep(0.1)
+        return told(data), len(calls)
+
+    rank, other = met()
+    with plain_socket(rank) as plain:
+        equal("recv, calls", asyncio.run(write()), (TOLD, 1))
+
+
+@test
+def sock_recv_of_asyncio_gives_the_completion_and_then_the_end():
+    async def read():
+        loop = asyncio.get_running_loop()
+        first = asyncio.create_task(loop.sock_recv(plain, 4096))
+        await asyncio.sleep(0.1)
+        equal("done before", first.done(), False)
+        other.close()
+        return told(await first), await loop.sock_recv(plain, 4096)
+
+    rank, other = met()
+    with plain_socket(rank) as plain:
+        equal("recv, recv", asyncio.run(read()), (TOLD, b""))
+
+
+main()
