@@ -14,7 +14,11 @@ import socket
 import threading
 import time
 
-from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from collsock_test import (
+    COOKIE_GROUP, INT64, JOIN, PR_SET_PDEATHSIG, QUIET, REDUCE, SOL_COLLSOCK, SUM, Child,
+    Completion, Descriptor, Group, Rank, at_most, equal, errno_name, eventually, eventually_in,
+    integers, libc, main, netlink_on, outcome, rank_on, refused, test, test_each,
+    until_nothing_lingers)
 
 RDHUP = select.POLLRDHUP
 ROOM = 4096

@@ -9,8 +9,11 @@ import fcntl
 import os
 import struct
 
-from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
 from api_common import post_of_three, two, unchanged_log
+from collsock_test import (
+    COMPLETION, COMPLETION_BYTES, FEATURES, FEATURES_ALL, JOIN, JOIN_HEAD, NET_STATS, NET_STATS_ALL,
+    POST, RUN, SELF, SELF_ALL, SOL_COLLSOCK, STATS, STATS_ALL, Completion, Descriptor, Group,
+    KernelLog, Rank, barrier, command, equal, integers, main, rank_on, refused, test)
 from interface_common import grown, run_parts
 
 ADDED = 16

@@ -11,7 +11,9 @@ import os
 import socket
 import subprocess
 
-from collsock_test import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from collsock_test import (
+    COOKIE_GROUP, Completion, Failed, Group, Skipped, equal, main, post_bytes, refused, test,
+    test_each)
 
 READERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/readers")
 NO_IO_URING = 77
