@@ -167,7 +167,8 @@ static int instance_charge(struct coll_instance *gi)
 	u64 bytes = sizeof(*gi) + g->memory.bytes +
 		    g->hosts * (sizeof(*gi->members->member) + sizeof(*gi->members->lowest)) +
 		    g->ranks.size * sizeof(*gi->members->host_of_rank) +
-		    (u64)g->ranks.locals * (sizeof(*gi->local_members) + (u64)g->window.size * g->payload.room);
+		    (u64)g->ranks.locals *
+		    (sizeof(*gi->local_members) + (u64)g->window.size * g->payload.room);
 
 	lockdep_assert_held(&cn->mutex);
 	if (cn->memory + bytes > instance_most_memory(cn)) {

@@ -482,7 +482,8 @@ static bool put_missing_peer(struct sk_buff *skb, const struct coll_instance *gi
 	    nla_put_u32(skb, COLLSOCK_A_MISSING_HEARD_MS, ms_since(peer->live.heard_ns, now)))
 		return false;
 	if (peer->live.asked_ns > peer->live.heard_ns &&
-	    nla_put_u32(skb, COLLSOCK_A_MISSING_SILENT_MS, ms_since(peer->live.first_asked_ns, now)))
+	    nla_put_u32(skb, COLLSOCK_A_MISSING_SILENT_MS,
+			ms_since(peer->live.first_asked_ns, now)))
 		return false;
 	return !coll_watch_told(peer, op->head.number, &wait, now) || put_awaits(skb, gi, &wait);
 }

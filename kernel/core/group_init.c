@@ -138,7 +138,8 @@ static int group_reserve(struct coll_group *g)
 	int err = needs.hosts ? group_build_ring(g) : -ENOMEM;
 
 	if (!err)
-		err = coll_algorithms_need(g->plan.algorithms, &shape, g->window.slots[0].own, &needs);
+		err = coll_algorithms_need(g->plan.algorithms, &shape, g->window.slots[0].own,
+					   &needs);
 	if (!err)
 		err = group_build_slots(g, &needs.room);
 	if (!err)

@@ -34,6 +34,7 @@ typedef int64_t s64;
 #define static_assert		_Static_assert
 #define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))
 #define noinline		__attribute__((noinline))
+#define __weak			__attribute__((weak))
 #define WRITE_ONCE(x, v)	(*(volatile typeof(x) *)&(x) = (v))
 #define WARN_ON_ONCE(condition) ({ \
 	bool _warn = (condition); \

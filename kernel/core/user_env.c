@@ -9,10 +9,8 @@
 
 #include "env.h"
 
-#define DEFAULT	__attribute__((weak))
-
 /* Something is wrong with the core. It goes on: a daemon must not die of it. */
-DEFAULT void coll_env_warn(const char *file, int line, const char *condition)
+__weak void coll_env_warn(const char *file, int line, const char *condition)
 {
 	static bool warned;
 
@@ -21,38 +19,38 @@ DEFAULT void coll_env_warn(const char *file, int line, const char *condition)
 	warned = true;
 }
 
-DEFAULT void *coll_env_alloc(size_t bytes)
+__weak void *coll_env_alloc(size_t bytes)
 {
 	return calloc(1, bytes);
 }
 
-DEFAULT void coll_env_free(void *memory)
+__weak void coll_env_free(void *memory)
 {
 	free(memory);
 }
 
-DEFAULT bool coll_env_round(struct coll_group *g, u32 number, u32 lane, u32 round)
+__weak bool coll_env_round(struct coll_group *g, u32 number, u32 lane, u32 round)
 {
 	return true;
 }
 
-DEFAULT void coll_env_peer_open(struct coll_peer *peer)
+__weak void coll_env_peer_open(struct coll_peer *peer)
 {
 }
 
-DEFAULT void coll_env_peer_idle(struct coll_peer *peer)
+__weak void coll_env_peer_idle(struct coll_peer *peer)
 {
 }
 
-DEFAULT void coll_env_drop(struct coll_group *g, u32 source, u32 destination,
+__weak void coll_env_drop(struct coll_group *g, u32 source, u32 destination,
 			   const struct coll_body *body, enum coll_drop drop)
 {
 }
 
-DEFAULT void coll_env_send_again(const struct coll_message *m)
+__weak void coll_env_send_again(const struct coll_message *m)
 {
 }
 
-DEFAULT void coll_env_failure(struct coll_group *g)
+__weak void coll_env_failure(struct coll_group *g)
 {
 }

@@ -187,7 +187,8 @@ static void check_accepted(struct world_member *m, u32 local, const struct colls
 	FUZZ_EXPECT(bytes == (u64)p->count * coll_type_bytes(p->type) ||
 		    (!bytes && !coll_operation_contributes(p->operation, p->root == rank->rank)),
 		    "%u bytes accepted", bytes);
-	FUZZ_EXPECT(bytes <= m->group.payload.max_bytes, "%u bytes of %u", bytes, m->group.payload.max_bytes);
+	FUZZ_EXPECT(bytes <= m->group.payload.max_bytes, "%u bytes of %u", bytes,
+		    m->group.payload.max_bytes);
 	/* Alone, or if it takes no result, it completes at once. */
 	o = &outcomes[outcome_count++];
 	*o = (struct outcome){};

@@ -489,7 +489,7 @@ int setsockopt(int fd, int level, int option, const void *value, socklen_t bytes
 int getsockopt(int fd, int level, int option, void *value, socklen_t *bytes)
 {
 	struct collsock_self *self = value;
-	struct seat *s = seat_of(fd);
+	struct member *s = member_of(fd);
 
 	if (!s || level != SOL_COLLSOCK || option != COLLSOCK_SELF)
 		return NEXT(getsockopt)(fd, level, option, value, bytes);

@@ -143,7 +143,8 @@ static bool cannot_tell(const struct world_member *m, u32 number)
 	if (m->state != WORLD_JOINED || sim_host_restarted(m))
 		return true;
 	return coll_before(number, core->window.oldest) &&
-	       (core->failure.known || core->ranks.leaving || coll_group_slot(core, number)->head.number != number);
+	       (core->failure.known || core->ranks.leaving ||
+		coll_group_slot(core, number)->head.number != number);
 }
 
 static bool misses_lost(const struct world_member *m, const struct coll_op *op)

@@ -83,7 +83,8 @@ static bool may_miss(const struct chain *c, const struct coll_group *core)
 {
 	const struct coll_op *op = coll_group_slot(core, c->number);
 
-	if (coll_before(c->number, core->window.oldest) || c->number - core->window.oldest >= core->window.size)
+	if (coll_before(c->number, core->window.oldest) ||
+	    c->number - core->window.oldest >= core->window.size)
 		return false;
 	if (op->state == COLL_OP_FREE)
 		return true;

@@ -19,7 +19,8 @@ int exp_collsock_start(struct experiment *x)
 	struct collsock_join join = {
 		.size = sizeof(join), .id = 7, .hosts = s->hosts, .ranks = s->hosts,
 		.max_bytes = max(s->doubles, 1U) * sizeof(double),
-		.algorithm[COLLSOCK_BARRIER] = s->barrier, .algorithm[COLLSOCK_REDUCE] = COLLSOCK_BINOMIAL,
+		.algorithm[COLLSOCK_BARRIER] = s->barrier,
+		.algorithm[COLLSOCK_REDUCE] = COLLSOCK_BINOMIAL,
 	};
 	u32 i;
 

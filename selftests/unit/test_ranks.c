@@ -58,7 +58,7 @@ static void check_operation(struct __test_metadata *_metadata, struct unit_netwo
 
 		sum += 1ULL << 6 * rank;
 		ASSERT_EQ(0, unit_post_value(n, rank, a->operation, a->algorithm, root,
-					1ULL << 6 * rank));
+					     1ULL << 6 * rank));
 	}
 	ASSERT_TRUE(unit_await_all(n, SECOND));
 	for (i = 0; i < n->count; i++) {
@@ -114,7 +114,7 @@ TEST_F(net, contributions_are_folded_in_the_order_of_ranks_whichever_posts_first
 		ASSERT_EQ(0, unit_post(&self->n, 1, &post, &nothing));
 		for (i = 0; i < 3; i++)
 			ASSERT_EQ(0, unit_post(&self->n, 2 + orders[k][i], &post,
-						&values[orders[k][i]]));
+					       &values[orders[k][i]]));
 		ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 		for (i = 0; i < self->n.count; i++) {
 			double result = 0;

@@ -250,7 +250,8 @@ TEST_F(net, a_new_connection_learns_a_longer_round_trip_too)
 
 TEST_F(net, lanes_do_not_wait_for_each_other)
 {
-	struct collsock_post p = unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 1440);
+	struct collsock_post p =
+		unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 1440);
 	const struct coll_op *op;
 	u32 i;
 
@@ -354,7 +355,8 @@ TEST_F(net, impossible_segments_and_lengths_are_invalid_and_change_nothing)
 		{ "a round that is not", 1, 1, 1152 },
 		{ "the last round there can be", 1, 255, 1152 },
 	};
-	struct collsock_post p = unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 289);
+	struct collsock_post p =
+		unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 289);
 	struct coll_group *g;
 	u64 before;
 	u32 i;
@@ -403,7 +405,8 @@ TEST_F(net, signatures_of_what_there_is_not_are_invalid_and_change_nothing)
 		BUT(op, COLLSOCK_NOP), BUT(op, 255), BUT(root, 1),
 	};
 #undef BUT
-	struct collsock_post first = unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 1);
+	struct collsock_post first =
+		unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 1);
 	const struct hostile message = { "", 0, 0, 8 };
 	struct coll_signature sig;
 	struct coll_group *g;
