@@ -9,9 +9,9 @@ import select
 import time
 
 from collsock_test import (
-    BINOMIAL, BROADCAST, INT64, KARY, NOP, ON_DEBUG_KERNEL, QUIET, REDUCE, Child, Descriptor, Group,
-    Rank, equal, eventually, integers, main, netem, outcome, rank_on, refused, seeded, test,
-    test_each, tunables, until_nothing_lingers, work)
+    BINOMIAL, BROADCAST, COOKIE_GROUP, INT64, KARY, NOP, ON_DEBUG_KERNEL, QUIET, REDUCE, Child,
+    Descriptor, Group, Rank, equal, eventually, integers, main, netem, outcome, rank_on, refused,
+    seeded, test, test_each, tunables, until_nothing_lingers, work)
 
 SIZES = (1, 2, 3, 5) if ON_DEBUG_KERNEL else (1, 2, 3, 5, 16)
 TREES = {"binomial": BINOMIAL, "kary": KARY}
