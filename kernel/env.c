@@ -133,6 +133,9 @@ void coll_env_complete(struct coll_group *g, u32 local, u32 number, void *token,
 	if (!csk)
 		return;
 	slots = csk->slots;
+	/* Before the claimant sees DONE: when it releases the slot it wakes those at the end. */
+	if (unlikely(error))
+		coll_instance_set_failed(gi, lm);
 	if (slot->quiet && !error) {
 		coll_completion_release(slots, slot);
 		coll_instance_wake(gi, lm, 0, COLL_WAKE_WRITABLE);
@@ -143,9 +146,7 @@ void coll_env_complete(struct coll_group *g, u32 local, u32 number, void *token,
 			coll_instance_wake(gi, lm, 0, COLL_WAKE_READABLE);
 		coll_completion_finish(slots, slot, result, bytes, error, failed_rank, gi->now);
 	}
-	if (unlikely(error))
-		coll_instance_set_failed(gi, lm);
-	else if (unlikely(g->failure.known))
+	if (unlikely(!error && g->failure.known))
 		coll_instance_report_failure(gi, lm);
 }
 

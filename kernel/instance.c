@@ -94,8 +94,6 @@ static void instance_wake_socket(struct coll_sock *csk, u64 claimed_done, u8 wak
 		sk->sk_data_ready(sk);
 	if (wake & COLL_WAKE_WRITABLE)
 		sk->sk_write_space(sk);
-	if (wake & COLL_WAKE_END)
-		sk->sk_state_change(sk);
 }
 
 /**

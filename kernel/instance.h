@@ -41,7 +41,6 @@ struct sk_buff;
 
 #define COLL_WAKE_READABLE	0x01	/* a completion waits */
 #define COLL_WAKE_WRITABLE	0x02	/* an operation can be posted */
-#define COLL_WAKE_END		0x04	/* perhaps no completion will come any more */
 
 /**
  * struct coll_local_member - a rank of this host; under the instance's lock

@@ -54,13 +54,4 @@ struct collsock_group {
 	__u32		capacity;
 };
 
-/*
- * Other threads do not fork in between, so a child has no socket that is not in the list. Then
- * it closes those that are.
- */
-void collsock_hold_forks(void);
-void collsock_release_forks(void);
-void collsock_close_in_child(struct collsock *s);
-void collsock_forget_child(struct collsock *s);
-
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "fork.h"
 #include "internal.h"
 
 #define FAMILY_PARAMETER "/sys/module/collsock/parameters/family"

@@ -864,4 +864,79 @@ TEST_F(net, bad_posts_are_refused_and_change_nothing)
 	EXPECT_EQ(0, g->stats.posted);
 }
 
+/* What a group has reserved memory for, and what posts may name of that. */
+struct allowed {
+	u8	operation;
+	u8	algorithm;
+	bool	runs;
+	bool	may_name;
+};
+
+static void check_allowed(struct __test_metadata *_metadata, const struct coll_group *g,
+			  const struct allowed *a)
+{
+	bool typed = a->operation != COLLSOCK_BARRIER;
+	struct collsock_post post = {
+		.size = sizeof(post), .operation = a->operation, .algorithm = a->algorithm,
+		.type = typed ? COLLSOCK_INT64 : 0, .count = typed,
+		.op = typed && a->operation != COLLSOCK_BROADCAST ? COLLSOCK_SUM : 0,
+	};
+	struct coll_signature posted, heard = {
+		.operation = post.operation, .algorithm = post.algorithm, .type = post.type,
+		.count = post.count, .op = post.op,
+	};
+
+	EXPECT_EQ(a->runs, coll_signature_makes_sense(g, &heard))
+		TH_LOG("operation %u by %u, heard", a->operation, a->algorithm);
+	EXPECT_EQ(a->may_name, coll_signature_of_post(g, 0, &post, &posted) >= 0)
+		TH_LOG("operation %u by %u, posted", a->operation, a->algorithm);
+}
+
+TEST_F(net, nobody_begins_an_operation_for_which_no_memory_was_reserved)
+{
+	/* Of five hosts; AUTO means dissemination in a barrier, binomial trees where rooted. */
+	static const struct allowed allowed[] = {
+		{ COLLSOCK_BARRIER,	COLLSOCK_DISSEMINATION,		true,	false },
+		{ COLLSOCK_BARRIER,	COLLSOCK_PAIRWISE_EXCHANGE,	true,	true },
+		{ COLLSOCK_BARRIER,	COLLSOCK_BINOMIAL,		false,	false },
+		{ COLLSOCK_BARRIER,	COLLSOCK_KARY,			true,	false },
+		{ COLLSOCK_BARRIER,	16,				false,	false },
+		{ COLLSOCK_BARRIER,	255,				false,	false },
+		{ COLLSOCK_ALLREDUCE,	COLLSOCK_DISSEMINATION,		false,	false },
+		{ COLLSOCK_ALLREDUCE,	COLLSOCK_PAIRWISE_EXCHANGE,	true,	true },
+		{ COLLSOCK_REDUCE,	COLLSOCK_PAIRWISE_EXCHANGE,	false,	false },
+		{ COLLSOCK_REDUCE,	COLLSOCK_BINOMIAL,		false,	false },
+		{ COLLSOCK_REDUCE,	COLLSOCK_KARY,			true,	false },
+		{ COLLSOCK_BROADCAST,	COLLSOCK_BINOMIAL,		false,	false },
+		{ COLLSOCK_BROADCAST,	COLLSOCK_KARY,			true,	false },
+	};
+	const struct coll_signature auto_heard = { .operation = COLLSOCK_BARRIER };
+	u32 i;
+
+	unit_network_init(&self->n, 5, 1);
+	self->n.join.algorithms = BIT_ULL(COLLSOCK_PAIRWISE_EXCHANGE);
+	self->n.join.algorithm[COLLSOCK_REDUCE] = COLLSOCK_KARY;
+	self->n.join.algorithm[COLLSOCK_BROADCAST] = COLLSOCK_KARY;
+	self->n.join.fanout = 2;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	for (i = 0; i < ARRAY_SIZE(allowed); i++)
+		check_allowed(_metadata, unit_group(&self->n, 0), &allowed[i]);
+	/* Who posts has chosen; a packet says what. */
+	EXPECT_FALSE(coll_signature_makes_sense(unit_group(&self->n, 0), &auto_heard));
+}
+
+TEST_F(net, without_a_fan_out_no_packet_begins_a_tree_that_needs_one)
+{
+	static const u8 operations[] = {
+		COLLSOCK_BARRIER, COLLSOCK_ALLREDUCE, COLLSOCK_REDUCE, COLLSOCK_BROADCAST,
+	};
+	u32 i;
+
+	unit_network_init(&self->n, 5, 1);
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	for (i = 0; i < ARRAY_SIZE(operations); i++)
+		check_allowed(_metadata, unit_group(&self->n, 0),
+			      &(struct allowed) { operations[i], COLLSOCK_KARY, false, false });
+}
+
 TEST_HARNESS_MAIN

@@ -15,7 +15,7 @@ import threading
 import time
 
 from collsock_test import (
-    COOKIE_GROUP, INT64, JOIN, PR_SET_PDEATHSIG, QUIET, REDUCE, SOL_COLLSOCK, SUM, Child,
+    COOKIE_GROUP, INT64, JOIN, MAX_SPIN_US, PR_SET_PDEATHSIG, QUIET, REDUCE, SOL_COLLSOCK, SUM, Child,
     Completion, Descriptor, Group, Rank, at_most, equal, errno_name, eventually, eventually_in,
     integers, libc, main, netlink_on, outcome, rank_on, refused, test, test_each,
     until_nothing_lingers)
@@ -213,6 +213,25 @@ def a_reader_sees_the_end_when_another_thread_has_received_the_last():
     threads[0].join()
     runs.join()
     equal("recv", got, [b""])
+
+
+@test
+def the_end_is_seen_when_another_thread_spins_for_the_last():
+    """It releases the completion at once; nothing wakes those who wait for the end later."""
+    rank, other = met()
+    rank.post(cookie=1)
+    os.set_blocking(rank.fileno(), False)
+    epoll = select.epoll()
+    epoll.register(rank, select.EPOLLRDHUP)
+    threads, got = sleeping(1, lambda: epoll.poll(20), "epoll_wait")
+    other.close()
+    completion = None
+    while not completion:
+        with contextlib.suppress(BlockingIOError):
+            completion = rank.wait(1, spin_us=MAX_SPIN_US)
+    equal("completion", outcome(completion), "ECONNRESET rank 1")
+    threads[0].join()
+    equal("events", got, [[(rank.fileno(), select.EPOLLRDHUP)]])
 
 
 # ---- a rank that leaves ends the group for each of the others where that one stopped ----
