@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0 OR MIT
 /* Nothing else is in this file, so that a test can be linked with another registry. */
 #include "algorithm.h"
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A bearer carries the packets of a group from host to host: UDP is one. It gives
  * the addresses of members their meaning; to the core a member is bytes.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Operations as data: what is peculiar to a barrier or a broadcast stands in its row
  * of one table, and nowhere else. A row that is added here, a line in collsock_lists.h

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The registry: which algorithm can do what, a line for each. Its number, on the wire
  * and in the interface, is that of the algorithm; lines of the list may move.

@@ -126,7 +126,7 @@ def test_words_of_tracepoints_are_documented():
     equal(traced("`algorithm`"), list(names(ALGORITHMS).values()) + ["auto"])
     equal(traced("`type`"), list(names(PACKETS).values()) + ["unknown"])
     equal(traced("`reason` of a drop"), DROPS)
-    equal(traced("`reason` of a limit"), list(names(REASONS).values()))
+    equal(traced("`reason` of a failure"), list(names(REASONS).values()))
 
 
 def main():
