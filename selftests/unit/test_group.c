@@ -774,8 +774,8 @@ TEST_F(net, edges_of_blocks_fold_and_place_their_part_only)
 	}
 	for (i = 0; i < 50; i++) {
 		for (host = 0; host < 2; host++)
-			ASSERT_EQ(0, unit_allreduce(&self->n, host, COLLSOCK_DOUBLE, COLLSOCK_SUM, 5,
-						    in[host]));
+			ASSERT_EQ(0, unit_allreduce(&self->n, host, COLLSOCK_DOUBLE,
+						    COLLSOCK_SUM, 5, in[host]));
 		for (host = 0; host < 2; host++) {
 			ASSERT_TRUE(unit_await(&self->n, host, i, 10 * SECOND));
 			ASSERT_EQ(0, memcmp(sum, self->n.ranks[host].ops[i].result, sizeof(sum)));
