@@ -25,7 +25,7 @@ static const struct advice advices[] = {
 	/* of an operation that has completed */
 	{
 		ECONNRESET, 1, "has left the group: it closed its socket, or its process ended",
-		"look there for the reason, then form the group again with a new nonce",
+		"look there for the reason, then join a new group with a new nonce",
 	}, {
 		ETIMEDOUT, 1, "does not answer: it is down, cut off, or has never joined",
 		"see that it runs, UDP port 7607 is open, large packets get through, and id, nonce, key, hosts are equal on all",
