@@ -78,7 +78,7 @@ struct coll_completion *coll_completion_take(struct coll_completions *slots)
  * @slots: of the socket
  * @slot: TAKEN, or claimed and DONE
  *
- * The caller wakes who waits for room.
+ * The caller wakes threads that wait for room.
  *
  * Context: any.
  */
@@ -88,7 +88,7 @@ void coll_completion_release(struct coll_completions *slots, struct coll_complet
 	WRITE_ONCE(slot->state, COLL_COMPLETION_FREE);
 	if (unlikely(coll_completion_index(slots, slot) == slots->count))
 		return;
-	/* Whoever takes it must find it as it was left here. */
+	/* The next post must find it as it was left here. */
 	smp_mb__before_atomic();
 	set_bit(coll_completion_index(slots, slot), slots->free);
 }
@@ -146,7 +146,7 @@ static void completion_make_ready(struct coll_completions *slots, struct coll_co
  * @failed_rank: who is to blame
  * @now: time in ns
  *
- * Context: group lock held. Who is waiting is woken by the caller, later.
+ * Context: group lock held. The caller wakes waiting threads, later.
  */
 void coll_completion_finish(struct coll_completions *slots, struct coll_completion *slot,
 			    const void *result, u32 bytes, u32 error, u32 failed_rank, u64 now)
@@ -173,7 +173,7 @@ void coll_completion_finish(struct coll_completions *slots, struct coll_completi
  * @failed_rank: who is to blame
  * @now: time in ns
  *
- * Context: group lock held. Who is waiting is woken by the caller, later.
+ * Context: group lock held. The caller wakes waiting threads, later.
  */
 void coll_completion_report(struct coll_completions *slots, u32 error, u32 failed_rank, u64 now)
 {
@@ -266,7 +266,7 @@ struct coll_completion *coll_completion_claim_cookie(struct coll_completions *sl
  * @slots: of the socket
  * @slot: claimed
  *
- * Return: true if the completion waits, and whoever sleeps for one must know.
+ * Return: true if the completion waits: the caller wakes threads that sleep for one.
  * Context: group lock held.
  */
 bool coll_completion_unclaim(struct coll_completions *slots, struct coll_completion *slot)
@@ -300,8 +300,8 @@ static bool completion_spin(const struct coll_completion *slot, u32 spin_us)
 /**
  * coll_completion_await() - wait until a claimed operation has ended
  * @slot: claimed by the caller
- * @spin_us: spin so long first
- * @timeout: then sleep so long, in jiffies
+ * @spin_us: spin for this time first
+ * @timeout: then sleep for this time, in jiffies
  *
  * Return: 0, -EAGAIN if the time is up, -EINTR if there is a signal.
  * Context: process; no lock.

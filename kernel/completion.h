@@ -13,14 +13,14 @@
  *   POSTED -> DONE	the operation has ended; the result is in the slot
  *   DONE -> FREE	user space has it
  *
- * A slot is claimed while one call (RUN, WAIT, or recv while it copies) has an
- * eye on it: only that call receives the completion. Unclaimed ones that are
- * DONE stand in the ready list, in the order in which they ended.
+ * A slot is claimed while one call (RUN, WAIT, or recv while it copies) waits for
+ * it: only that call receives the completion. Unclaimed ones that are DONE are in
+ * the ready list, in the order in which they ended.
  *
  * Taking and releasing a slot needs no lock, so a payload can be copied from
- * user space before the group's lock is taken. All else is under it, but for
- * two things: who has claimed a slot may watch its state, and read what is in
- * it once it is DONE.
+ * user space before the group's lock is taken. All else is under it, with two
+ * exceptions: the claimant may read the state of its slot, and once that is DONE
+ * the rest of it.
  */
 #ifndef COLL_COMPLETION_H
 #define COLL_COMPLETION_H

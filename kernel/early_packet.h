@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The early packets of a namespace: packets for groups that do not exist here (yet), with
- * a lock around the table of core/endpoint.h. When a group is joined, those of its members
- * that stand here are sent a join notice, once: they need not wait for their next
+ * a lock around the table of core/endpoint.h. When a group is joined, its members that are
+ * in the table are sent a join notice, once: they need not wait for their next
  * retransmission.
  */
 #ifndef COLL_EARLY_PACKET_H

@@ -156,8 +156,8 @@ void coll_env_writable(struct coll_group *g)
 	struct coll_local_member *lm;
 
 	/*
-	 * Most events make the group writable, and hardly ever somebody waits. Who begins
-	 * to takes the lock to see whether he must, and so comes after this.
+	 * Most events make the group writable, and hardly ever a thread waits. One that is
+	 * about to takes the lock to check first, and so comes after this.
 	 */
 	for (lm = gi->local_members; lm < gi->local_members + g->ranks.locals; lm++) {
 		if (!lm->csk)

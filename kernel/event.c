@@ -97,7 +97,7 @@ static void event_blame(struct coll_instance *gi, enum collsock_event kind, u32 
  * coll_event_group_failed() - operations beyond a limit cannot complete
  * @gi: the group; its failure is new
  *
- * That the last rank of this host has left is no event.
+ * The last rank of this host leaving is no event.
  *
  * Context: under the lock of the group.
  */

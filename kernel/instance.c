@@ -35,7 +35,7 @@ u64 coll_instance_enter(struct coll_instance *gi)
 	return coll_instance_enter_bh_off(gi);
 }
 
-/* Nothing of it is under way, or nobody wants it any more. Sockets that left still use it. */
+/* Nothing of it is under way, or it was ended by order. Sockets that left still use it. */
 static bool instance_is_quiet(const struct coll_instance *gi)
 {
 	return !gi->sockets &&

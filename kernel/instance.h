@@ -69,7 +69,7 @@ struct coll_local_member {
  * @queue_end: where the next one goes
  * @ended: ENDED
  * @quiet: the tidying knows of it
- * @dropped: it was ended by order: when its sockets are gone, nothing is waited for
+ * @dropped: it was ended by order: when its sockets are closed, it waits for nothing
  * @cn: namespace; constant, like the next
  * @members: addresses of the hosts
  * @request: of the first rank that joined; key and rank are zero

@@ -328,10 +328,10 @@ int coll_io_recv(struct socket *sock, struct msghdr *msg, size_t room, int flags
 
 /**
  * struct io_room - where RUN and WAIT put a completion
- * @completion: its structure,
- * @head: of so many bytes
+ * @completion: its structure
+ * @head: length of that
  * @result: behind it
- * @bytes: there
+ * @bytes: room there
  */
 struct io_room {
 	void __user	*completion;

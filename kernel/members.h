@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A table of members: the hosts and the ranks of a group. It does not change once made,
- * and groups of one namespace that have equal tables share one, for a table may
+ * and groups of one namespace that have equal tables share one, since a table may
  * be large and a program may make many groups of the same hosts.
  *
  * The receive path reads it under RCU; a grace period precedes the last put.

@@ -27,7 +27,7 @@ static bool tunable_is_gid(enum coll_tunable which)
 	return which == COLL_TUNABLE_JOIN_GID_LOW || which == COLL_TUNABLE_JOIN_GID_HIGH;
 }
 
-/* Group ids are told, and taken, as the caller's user namespace numbers them. */
+/* Group ids are read and set as the caller's user namespace numbers them. */
 static u32 tunable_shown(enum coll_tunable which, u32 value)
 {
 	if (!tunable_is_gid(which))
@@ -57,7 +57,7 @@ static int netlink_put_tunable(struct sk_buff *skb, const struct coll_tunables *
 	return 0;
 }
 
-/* All that is told of one fits into so many bytes. */
+/* An answer about one of them fits into this number of bytes. */
 #define TUNABLE_ROOM	256
 
 static int netlink_get_tunables(struct sk_buff *request, struct genl_info *info)
@@ -125,7 +125,7 @@ static int tunable_check(const struct coll_net *cn, struct sk_buff *request,
 				    "groups use the port, or what is remembered of them");
 		return -EBUSY;
 	}
-	/* Who is root in a namespace of its own does not lift the machine's limit. */
+	/* The root of a user namespace cannot raise the machine's limit. */
 	if (which == COLL_TUNABLE_MAX_MEMORY && *value > coll_tunable(&cn->tunables, which) &&
 	    !netlink_capable(request, CAP_NET_ADMIN)) {
 		NL_SET_ERR_MSG_ATTR(extack, attr, "only the machine's root raises it");

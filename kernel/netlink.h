@@ -4,7 +4,7 @@
  * namespace. Documentation/netlink/specs/collsock.yaml describes it, and the uapi
  * header is made from that.
  *
- * Everybody in the namespace may look. Keys and payloads are never told.
+ * Any process in the namespace may look. Keys and payloads are never told.
  *
  * Requests hold the namespace's mutex while they look at groups, and a group's lock
  * while they look at one, so each message tells of one moment.

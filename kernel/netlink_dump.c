@@ -8,7 +8,7 @@
 #include "netns.h"
 #include "socket.h"
 
-/* So many are looked at under one lock. */
+/* Hosts or peers that are read while the lock is held once. */
 #define BATCH		256
 #define MOST_MISSING	16
 #define MOST_RANKS	64

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the netlink family (netlink.h) tells of groups. A dump goes by handles of groups
- * and by indices of what is in them, so whatever is there all the time is told once,
- * however much comes and goes meanwhile; that groups did is told, too (NLM_F_DUMP_INTR).
+ * and by indices of what is in them, so what exists throughout a dump is told once,
+ * whatever comes and goes meanwhile. If groups did, NLM_F_DUMP_INTR says so.
  */
 #ifndef COLL_NETLINK_DUMP_H
 #define COLL_NETLINK_DUMP_H

@@ -66,8 +66,8 @@ static void receive_answer(struct coll_net *cn, const u8 *answer, u32 bytes,
 }
 
 /*
- * No group of that name is here: perhaps not yet, perhaps not any more. Inlined it
- * would make the packets of groups more expensive, which do not come here.
+ * No group of that name is here: perhaps not yet, perhaps not any more. Not inline, since
+ * that would make the packets of groups more expensive.
  */
 static noinline void receive_unknown(struct coll_net *cn, const struct sk_buff *skb,
 				     const u8 *packet, u32 bytes)

@@ -3,7 +3,7 @@
  * A socket of the family: one rank of a group.
  *
  * It is made without a group. A JOIN that succeeds gives it its instance and
- * its completion slots, once and until its release; so whoever has a
+ * its completion slots, once and until its release; so a caller that has a
  * reference on the socket and has seen the instance needs no lock to use it.
  * lock_sock serialises JOINs and nothing else.
  *
@@ -57,7 +57,7 @@ static inline struct coll_instance *coll_sock_instance(const struct coll_sock *c
 	return smp_load_acquire(&csk->instance);
 }
 
-/* Does anybody sleep on the socket? It is in use, or a local member of the locked instance. */
+/* Does a thread sleep on the socket? It is in use, or a local member of the locked instance. */
 static inline bool coll_sock_sleeps(struct coll_sock *csk)
 {
 	/* The barrier in it pairs with those of sock_poll_wait() and io_sleep(). */

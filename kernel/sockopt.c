@@ -29,7 +29,7 @@ static int sockopt_join_group(struct coll_sock *csk, struct coll_join *join)
 		csk->slots = NULL;
 		return PTR_ERR(gi);
 	}
-	/* Who sees the instance sees the slots too. */
+	/* A reader that sees the instance sees the slots too. */
 	smp_store_release(&csk->instance, gi);
 	csk->sk.sk_write_space(&csk->sk);
 	/* Another rank of this host may have left already. */
@@ -75,8 +75,8 @@ static int sockopt_set_completion_bytes(struct coll_sock *csk, sockptr_t value,
  * @sock: the socket
  * @level: of the option
  * @option: its number
- * @value: its value,
- * @bytes: of so many bytes
+ * @value: its value
+ * @bytes: length of the value
  *
  * Return: 0 or -errno. Context: process.
  */

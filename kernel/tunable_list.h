@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The tunables, one line each, for whoever defines TUNABLE:
+ * The tunables, one line each, for files that define TUNABLE:
  *
  *   TUNABLE(identifier, name, unit, least, most, default, description)
  *
- * A default of 0 where 0 is out of range is found out when the module is loaded. The
+ * A default of 0 where 0 is out of range is computed when the module is loaded. The
  * core counts retransmission time-outs in ns, with 32 bits.
  */
 TUNABLE(PORT, port, "", 1, 65535, COLLSOCK_PORT,
@@ -28,7 +28,7 @@ TUNABLE(JOIN_TIMEOUT, join_timeout_ms, "ms", 10, 86400000, 0,
 TUNABLE(SETTLE, settle_us, "us", 10, 10000000, 0,
 	"How long an error is held, so that all hosts report the same")
 TUNABLE(IDLE, idle_ms, "ms", 10, 86400000, 0,
-	"A connection over which nothing is said for so long is put back")
+	"A connection over which nothing was said for this time is released")
 TUNABLE(BUSY_POLL, busy_poll_us, "us", 0, COLLSOCK_MAX_SPIN_US, 0,
 	"How long RUN and WAIT spin before they sleep, if the caller does not say")
 TUNABLE(MAX_MEMORY, max_memory_kib, "KiB", 1, U32_MAX, 0,

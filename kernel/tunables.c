@@ -55,7 +55,7 @@ static void tunable_preset(enum coll_tunable which, u64 value)
 }
 
 /**
- * coll_tunables_init() - fill in what the loader of the module did not say
+ * coll_tunables_init() - compute the defaults that were not set as parameters
  *
  * Context: process; before any group exists.
  */
@@ -77,7 +77,7 @@ void coll_tunables_init(void)
 }
 
 /**
- * coll_tunable_default() - what counts where nothing else was set
+ * coll_tunable_default() - the value of namespaces that have none of their own
  * @which: tunable
  *
  * Context: any.
@@ -88,7 +88,7 @@ u32 coll_tunable_default(enum coll_tunable which)
 }
 
 /**
- * coll_tunable() - what counts in a namespace
+ * coll_tunable() - the value in a namespace
  * @t: its tunables
  * @which: tunable
  *

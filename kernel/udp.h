@@ -51,7 +51,7 @@ struct coll_udp {
  * struct coll_udp_route - the route to one host, under the lock of its group
  * @dst: with a reference, NULL if not looked up
  * @cookie: for dst_check()
- * @hops: how many it may take, as it was when @dst was looked up
+ * @hops: hop limit of its packets, as it was when @dst was looked up
  */
 struct coll_udp_route {
 	struct dst_entry	*dst;

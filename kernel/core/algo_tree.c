@@ -120,7 +120,7 @@ static int binomial_broadcast(struct tree *t)
 
 /* ---- k-ary ---- */
 
-/* Depth of a tree of so many nodes: its deepest subtree is the largest one. */
+/* Depth of a tree of @nodes nodes: its deepest subtree is the largest one. */
 static u32 kary_depth(u32 nodes, u32 fanout)
 {
 	u32 depth = 0;
@@ -284,7 +284,7 @@ static u64 tree_messages_both(const struct coll_shape *shape)
 	return 2 * tree_messages(shape);
 }
 
-/* The hosts that are so many nodes before and behind this one, whatever the root */
+/* The hosts at that distance before and behind this one, whatever the root */
 static void tree_add_peers(const struct coll_shape *shape, u32 distance, u64 *hosts)
 {
 	coll_hosts_add(hosts, (shape->self + distance) % shape->hosts);

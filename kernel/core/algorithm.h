@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Algorithms: pure functions from a shape (hosts, self, root, fan-out) to a
- * schedule. All of them are in one registry, so that the proofs,
- * the module and the simulator work through the same list.
- *
- * An algorithm is a file algo_*.c, and a line in the registry for each operation that
- * it can do.
+ * Algorithms: pure functions from a shape (hosts, self, root, fan-out) to a schedule.
+ * All of them are in one registry (registry.h), so that the proofs, the module and the
+ * simulator work through the same list. Any context.
  */
 #ifndef COLL_CORE_ALGORITHM_H
 #define COLL_CORE_ALGORITHM_H

@@ -4,8 +4,8 @@
  * later. Each connection knows when it is due; the group is due when the first of them
  * is, or when errors settle, or when it looks for whom operations wait.
  *
- * A deadline is never taken back: what was acknowledged meanwhile is not due any more
- * when it passes.
+ * A deadline is never cancelled: what was acknowledged meanwhile is not due any more
+ * when it passes. Everything here is called under the group's lock.
  */
 #ifndef COLL_CORE_DEADLINE_H
 #define COLL_CORE_DEADLINE_H
@@ -13,7 +13,7 @@
 #include "env.h"
 #include "state.h"
 
-/* Deadlines are rounded up to multiples of so many ns, so that they fall together. */
+/* Deadlines are rounded up to multiples of this, in ns, so that they fall together. */
 #define COLL_DEADLINE_GRAIN	BIT_ULL(19)
 
 /**

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The group descriptor: whatever decides a schedule is in it, so that all
+ * The group descriptor: all that decides a schedule is in it, so that all
  * hosts decide alike. It is JOIN's request with the defaults filled in.
  * Its hash is in every packet. It covers the number and value of each field that is not 0,
  * so that hosts agree though one knows fields that the other does not; and tables as they

@@ -37,7 +37,7 @@ static bool endpoint_same_join(const struct collsock_join *a, const struct colls
  * @b: the other one
  * @b_secret: likewise
  *
- * The sockets of one host rely on it, so no hash decides: whoever joins may have chosen
+ * The sockets of one host rely on it, so no hash decides: the process that joins may have chosen
  * what is hashed.
  *
  * Context: any.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * An endpoint: the rules of a host that hold outside the life of a group instance. Which
- * group does a request describe, and do two requests describe the same one? What becomes
- * of a packet for which there is no instance? Whom does a new instance tell that it is
- * here?
+ * group a request describes, and whether two requests describe the same one; what becomes
+ * of a packet for which there is no instance; which hosts a new instance sends a join
+ * notice.
  *
  * These are functions and small structures. Containers, look-up and locks are the
  * platform's: on the packet path a platform may look up without any lock.
@@ -17,7 +17,7 @@
 /* ---- joining ---- */
 
 /**
- * struct coll_request - what a rank joins with: what JOIN brought, checked (descriptor.h)
+ * struct coll_request - what a rank joins with: JOIN's request, checked (descriptor.h)
  * @join: the fixed part, normalised
  * @members: the hosts
  * @host_of_rank: the ranks
@@ -46,7 +46,7 @@ bool coll_endpoint_agrees(const struct coll_request *a, const struct coll_secret
 
 /* ---- packets ---- */
 
-/* May a packet of host @source be for host @self of a group of so many hosts? */
+/* May a packet of host @source be for host @self of a group of @hosts hosts? */
 static inline bool coll_endpoint_may_be_from(u32 source, u32 self, u32 hosts)
 {
 	return source < hosts && source != self;

@@ -4,7 +4,7 @@
 #include "peers.h"
 #include "reduce.h"
 
-/* The registers as they were after so many rounds that fold. */
+/* A register as it was after @index rounds that fold. */
 static u8 *op_value(const struct coll_op *op, u32 index, u32 reg)
 {
 	size_t room = op->group->payload.room;
@@ -171,8 +171,8 @@ static void op_fold_entry(struct coll_op *op, u32 lane, u32 edge)
 
 /*
  * Apply the fold list in its order. The results go into buffers of their own,
- * so that what this round has sent stays as it was until it is acknowledged. Inlined
- * it would make a barrier's rounds more expensive, which do not come here.
+ * so that what this round has sent stays as it was until it is acknowledged. Not inline,
+ * since that would make a barrier's rounds more expensive, which fold nothing.
  */
 static noinline void op_fold(struct coll_op *op, u32 index)
 {
@@ -273,7 +273,7 @@ static noinline void op_contribute(struct coll_op *op, u32 local, const void *pa
  * @now: time in ns
  *
  * Return: true if the operation is DONE with that.
- * Context: softirq, or BH disabled outside work queues; group lock held.
+ * Context: event context (env.h).
  */
 bool coll_op_advance(struct coll_op *op, u32 index, u64 now)
 {
@@ -326,10 +326,10 @@ bool coll_op_begin(struct coll_op *op, u64 now)
  * @now: time in ns
  *
  * A rank that receives no result has done its part: its post is answered at once, and
- * what is left to do goes on without it (the application-bypass paper, §4).
+ * the rest goes on without it (the application-bypass paper, §4).
  *
  * Return: true if the operation is DONE with that.
- * Context: BH disabled outside work queues; group lock held.
+ * Context: event context (env.h).
  */
 bool coll_op_post(struct coll_op *op, const struct coll_post *post, u64 now)
 {
@@ -403,7 +403,7 @@ static void op_forget_messages(struct coll_op *op, bool held, bool sample, u64 n
  * @sample: they have been received
  * @now: time in ns
  *
- * Those that wait for room go first: it is not for them that the others make some.
+ * Those that wait for room go first, so that they are not sent when others make room.
  */
 void coll_op_forget(struct coll_op *op, bool sample, u64 now)
 {

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The engine runs one schedule for one operation. One loop, no case per
- * algorithm, no network.
+ * algorithm, no network. The states of an operation are in state.h.
  *
- * The ranks of a host check in when they post. What they contribute is folded in
- * the order of ranks, and when the last of those that contribute has posted the
- * rounds begin; if none of this host contributes they begin with the first post or
+ * The ranks of a host check in when they post. Their contributions are folded in
+ * the order of ranks, and the rounds begin when the last rank that contributes has
+ * posted; if no rank of this host contributes they begin with the first post or
  * message of the operation (SCI collectives paper, §4.1; application-bypass paper, §4).
- * They check out when the rounds are over; a rank that receives no result has done its
+ * Ranks check out when the rounds are over; a rank that receives no result has done its
  * part when it has posted.
  *
  * A payload larger than a segment is worked on in lanes, one for each segment. A
  * lane is a run of the schedule of its own; blocks divide its segment. Lanes do not
  * wait for each other.
  *
- * Everything here is called under the group's lock. Rounds advance only in
- * softirq context (or with BH disabled, outside work queues): coll_env_round()
- * watches it.
+ * Everything here is called under the group's lock. Rounds advance only in an event
+ * context (env.h): coll_env_round() watches it.
  */
 #ifndef COLL_CORE_ENGINE_H
 #define COLL_CORE_ENGINE_H
@@ -40,9 +39,9 @@ struct coll_post {
 };
 
 /*
- * A rank of this host, or another host, names the operation first: make it, EARLY. Its
- * number and source are set, its signature and what follows from that, and how many ranks
- * have not posted.
+ * A rank of this host, or another host, names the operation first: make it EARLY. Already
+ * set are its number and source, its signature and what follows from that, and how many
+ * ranks have not posted.
  */
 static inline void coll_op_make(struct coll_op *op)
 {

@@ -8,6 +8,10 @@
  * memory are called only from coll_group_init() and coll_group_destroy(),
  * which hold no lock: all that a group needs to run is reserved when it is
  * made.
+ *
+ * An event context is one in which rounds may advance: the group's lock is held, nothing
+ * sleeps, and no process had to be woken to get there. In the kernel it is softirq, or BH
+ * disabled outside a work queue. Posts, packets and deadlines are handled in it.
  */
 #ifndef COLL_CORE_ENV_H
 #define COLL_CORE_ENV_H
@@ -54,13 +58,13 @@ void coll_env_complete(struct coll_group *g, u32 local, u32 number, void *token,
 /* An operation can be posted again, by any rank of this host. */
 void coll_env_writable(struct coll_group *g);
 
-/* A round of operation @number is over in that lane. May it be, in the present context? */
+/* A round of operation @number is over in that lane. Is this an event context? */
 bool coll_env_round(struct coll_group *g, u32 number, u32 lane, u32 round);
 
 /* What carries packets between members of that family, or NULL. Any context. */
 const struct coll_bearer *coll_env_bearer(u16 family);
 
-/* ---- what a platform may want to know ---- */
+/* ---- reports, for tracing and events ---- */
 
 /*
  * Why a packet goes no further: LINE(identifier, name). Each has the name of its counter,
@@ -87,11 +91,11 @@ enum coll_drop {
 	COLL_DROPS
 };
 
-/* What @source said is not taken; or there was no memory to say it. */
+/* A packet from @source is dropped; or there was no memory to send one. */
 void coll_env_drop(struct coll_group *g, u32 source, u32 destination,
 		   const struct coll_body *body, enum coll_drop drop);
 
-/* The message leaves once more; its sequence number is set, its tries are those before. */
+/* The message is sent again; its tries are those before. */
 void coll_env_send_again(const struct coll_message *m);
 
 /* A connection opens: a new one, or one that was idle. */

@@ -58,9 +58,9 @@ static void failure_tell_host(struct coll_group *g, u32 host, u64 now)
 }
 
 /*
- * Those that are connected hear it. A failure goes to all hosts, by way of those
- * at the distances 2^k on both sides, each of which tells its own: so fewer
- * crashes than a host has such neighbours cut nobody off from the news.
+ * Connected hosts are told. A failure goes to all hosts, through those at the distances
+ * 2^k on both sides, each of which tells its own: so fewer crashes than a host has such
+ * neighbours cut no host off.
  */
 static void failure_tell(struct coll_group *g, u64 now)
 {
@@ -86,7 +86,7 @@ static void failure_abort(struct coll_group *g, u64 now)
 	const struct coll_window *w = &g->window;
 	u32 number;
 
-	/* The latest first: what waits for room is not sent when others make it. */
+	/* The latest first, so that what waits for room is not sent when others make some. */
 	for (number = w->oldest + w->size - 1; !coll_before(number, w->oldest); number--) {
 		struct coll_op *op = coll_group_slot(g, number);
 
@@ -97,7 +97,7 @@ static void failure_abort(struct coll_group *g, u64 now)
 		else if (op->state == COLL_OP_EARLY)
 			coll_op_stop(op, now);
 		else if (op->state == COLL_OP_DONE)
-			/* Our ranks were answered, and nobody can use it any more. */
+			/* Our ranks were answered, and no host can use it any more. */
 			coll_op_forget(op, false, now);
 	}
 }
@@ -123,7 +123,7 @@ static void failure_learn(struct coll_group *g, const struct coll_failure *f, u6
 	g->failure.what = *f;
 	failure_compose_goodbye(g);
 	coll_env_failure(g);
-	/* All hosts are about to know the limit; another rank to blame is no news. */
+	/* All hosts are about to know the limit; they need not be told of another rank. */
 	if (!lower)
 		return;
 	failure_abort(g, now);
@@ -141,7 +141,7 @@ static void failure_learn(struct coll_group *g, const struct coll_failure *f, u6
  *
  * All that was aborted reports the failure that won.
  *
- * Context: BH disabled; group lock held.
+ * Context: group lock held.
  */
 void coll_failure_settle(struct coll_group *g, u64 now)
 {
@@ -173,7 +173,7 @@ void coll_failure_settle(struct coll_group *g, u64 now)
  * Terminal. What was not acknowledged is not sent again; others may need it, and
  * are told that it does not come.
  *
- * Context: BH disabled; group lock held.
+ * Context: group lock held.
  */
 void coll_failure_end(struct coll_group *g, enum coll_reason reason, u32 rank, u64 now)
 {
@@ -186,7 +186,7 @@ void coll_failure_end(struct coll_group *g, enum coll_reason reason, u32 rank, u
 	for (peer = g->peers.all; peer; peer = peer->all)
 		coll_peer_drop_all(peer, now);
 	failure_learn(g, &f, now);
-	/* If nothing is new: what was dropped was perhaps the news. */
+	/* Even if nothing is new: a goodbye may be among what was dropped. */
 	failure_tell(g, now);
 }
 
@@ -196,7 +196,7 @@ void coll_failure_end(struct coll_group *g, enum coll_reason reason, u32 rank, u
  * @peer: that host
  * @now: time in ns
  *
- * Context: BH disabled; group lock held.
+ * Context: group lock held.
  */
 void coll_failure_disagree(struct coll_group *g, const struct coll_peer *peer, u64 now)
 {
@@ -212,7 +212,7 @@ void coll_failure_disagree(struct coll_group *g, const struct coll_peer *peer, u
  *
  * A slot remembers its operation until it serves another one.
  *
- * Context: BH disabled; group lock held.
+ * Context: group lock held.
  */
 void coll_failure_recall(struct coll_group *g, const struct coll_peer *peer,
 			 const struct coll_body *body, u64 now)
@@ -225,9 +225,8 @@ void coll_failure_recall(struct coll_group *g, const struct coll_peer *peer,
 }
 
 /*
- * Must it be alive? Nobody can tell of a host that has left, waits for nothing and is owed
- * but a goodbye; others may still hear it. Nor must a host that has left, if nobody waits
- * for it.
+ * Must it be alive? Not if this host has left, waits for nothing and owes only a goodbye:
+ * other hosts may still hear it. Nor if the peer has left and no operation waits for it.
  */
 static bool failure_is_missed(const struct coll_peer *peer)
 {
@@ -246,9 +245,9 @@ static bool failure_is_missed(const struct coll_peer *peer)
  * @peer: the host
  * @now: time in ns
  *
- * It is not told, for it would not answer.
+ * It is not told, since it would not answer.
  *
- * Context: BH disabled; group lock held.
+ * Context: group lock held.
  */
 void coll_failure_accuse(struct coll_group *g, struct coll_peer *peer, u64 now)
 {
@@ -267,7 +266,7 @@ void coll_failure_accuse(struct coll_group *g, struct coll_peer *peer, u64 now)
  *
  * It answers, so it is told, too.
  *
- * Context: BH disabled; group lock held.
+ * Context: group lock held.
  */
 void coll_failure_blocked(struct coll_group *g, struct coll_peer *peer, u64 now)
 {
@@ -281,7 +280,7 @@ void coll_failure_blocked(struct coll_group *g, struct coll_peer *peer, u64 now)
  * @body: authenticated; not heard before
  * @now: time in ns
  *
- * Context: BH disabled; group lock held.
+ * Context: group lock held.
  */
 void coll_failure_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
 				  const struct coll_body *body, u64 now)
@@ -304,10 +303,10 @@ void coll_failure_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
 		f.reason = COLL_REASON_LEFT;
 	}
 	if (f.reason != COLL_REASON_LEFT && coll_group_host(g, f.rank) == g->self) {
-		/* Nobody disagrees with itself. */
+		/* A host does not disagree with itself. */
 		if (f.reason == COLL_REASON_DISAGREES)
 			f.rank = coll_ranks_lowest(g, peer->host);
-		/* Others have given us up: they take nothing that we send. */
+		/* Others count us as failed: they accept nothing that we send. */
 		coll_failure_end(g, f.reason, f.rank, now);
 	}
 	failure_learn(g, &f, now);
@@ -323,7 +322,7 @@ void coll_failure_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
  * more, it limits what they can do. When the last one leaves, each host that was ever
  * heard is told.
  *
- * Context: BH disabled; group lock held.
+ * Context: group lock held.
  */
 void coll_failure_rank_left(struct coll_group *g, const struct coll_rank *rank, u64 now)
 {

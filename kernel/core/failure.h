@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Failure of a group: which operations cannot complete any more, who is to
- * blame, and how the other hosts come to know. Documentation/failure.md says
- * what is promised.
+ * Failure of a group: which operations cannot complete any more, which rank is to
+ * blame, and how the other hosts are told. Documentation/failure.md says what is
+ * promised.
  *
  * Operations beyond the failure limit cannot complete. A limit may come from a rank that
  * left, and then those before it go on; or the group ends on this host (terminal). What

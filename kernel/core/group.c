@@ -36,7 +36,7 @@ int coll_group_join(struct coll_group *g, u32 rank)
  * @host: that host
  * @now: time in ns
  *
- * Context: BH disabled; group lock held.
+ * Context: group lock held.
  */
 void coll_group_notify_join(struct coll_group *g, u32 host, u64 now)
 {
@@ -54,7 +54,7 @@ void coll_group_notify_join(struct coll_group *g, u32 host, u64 now)
  *
  * What it has posted completes, and the other hosts learn that it left.
  *
- * Context: BH disabled; group lock held.
+ * Context: group lock held.
  */
 void coll_group_leave(struct coll_group *g, u32 local, u64 now)
 {
@@ -72,7 +72,7 @@ void coll_group_leave(struct coll_group *g, u32 local, u64 now)
  *
  * What is under way fails, here and on all other hosts.
  *
- * Context: BH disabled; group lock held.
+ * Context: group lock held.
  */
 void coll_group_end(struct coll_group *g, u64 now)
 {
@@ -140,7 +140,7 @@ static void group_post_ended(struct coll_group *g, u32 local, struct coll_op *op
  * when that has settled.
  *
  * Return: 0, or -EAGAIN when the window is full.
- * Context: BH disabled outside work queues; group lock held.
+ * Context: event context (env.h).
  */
 int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature *sig,
 		    const void *payload, void *token, u64 now)
@@ -181,7 +181,7 @@ int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature
  * struct group_packet - a packet on its path through the group
  * @peer: who sent it
  * @body: what it says
- * @op: if it brought something new: the operation that it is of, which has begun
+ * @op: if it is a new message of an operation that has begun: that operation
  */
 struct group_packet {
 	struct coll_peer	*peer;
@@ -250,7 +250,7 @@ static void group_accept_again(struct group_packet *p, u64 now)
 	coll_peer_repeat(p->peer, &p->body, now);
 }
 
-/* Which fold entry of the operation takes the message? Negative if there is none. */
+/* The fold entry of the operation that the message is for; negative if there is none. */
 static int group_edge(const struct coll_op *op, const struct group_packet *p)
 {
 	const struct coll_body *body = &p->body;
@@ -309,8 +309,8 @@ static inline void group_accept_message(struct coll_group *g, struct group_packe
 }
 
 /*
- * A group that has failed stores nothing, but it still answers: silence would
- * put the blame on this host.
+ * A group that has failed stores nothing, but still answers: silence would put the
+ * blame on this host.
  */
 static bool group_only_answers(const struct coll_group *g, const struct coll_body *body)
 {
@@ -347,8 +347,8 @@ static inline void group_accept_body(struct coll_group *g, struct group_packet *
 }
 
 /*
- * First stage: authenticate the packet, read what every packet tells, store what it
- * brings and owe an acknowledgment for it.
+ * First stage: authenticate the packet, read what every packet tells, store its message
+ * and owe an acknowledgment for it.
  */
 static inline enum coll_refusal group_accept(struct coll_group *g, u32 source, const u8 *packet,
 					     u32 bytes, struct group_packet *p, u64 now)
@@ -396,7 +396,7 @@ static inline void group_advance(struct coll_group *g, struct group_packet *p, u
  * @bytes: its length
  * @now: time in ns
  *
- * Return: what was wrong with it. Context: softirq; group lock held.
+ * Return: what was wrong with it. Context: event context (env.h).
  */
 enum coll_refusal coll_group_receive(struct coll_group *g, u32 source, const u8 *packet,
 				     u32 bytes, u64 now)
@@ -431,10 +431,10 @@ static void group_expire_peer(struct coll_group *g, struct coll_peer *peer, u64 
  * @g: the group
  * @now: time in ns
  *
- * Looks at every peer. There are few, as many as the schedules name: a logarithm
- * of the hosts, or the largest fan-out; a heap of them cost more than it saved.
+ * Looks at every peer. There are as many as the schedules name, a logarithm of the
+ * hosts or the largest fan-out; a heap of them cost more than it saved.
  *
- * Context: softirq; group lock held.
+ * Context: event context (env.h).
  */
 void coll_group_expire(struct coll_group *g, u64 now)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A group instance on one host: this is the core's interface for its platform, which
- * embeds struct coll_group and calls the functions below, each for one event, under one
- * lock of the group with bottom halves off (coll_group_init() and coll_group_destroy()
- * need none). They never sleep.
+ * embeds struct coll_group and calls the functions below, each for one event, under the
+ * group's lock (coll_group_init() and coll_group_destroy() need none). They never sleep.
+ * Posts, packets and deadlines are handled in an event context (env.h).
  *
  * A group works until it fails (terminal, sticky) or until its ranks leave. When they
  * have left and nothing is under way any more it is quiet: the platform replaces it by a

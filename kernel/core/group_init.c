@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Making and unmaking a group: all memory that running it needs is reserved here, for
- * every algorithm and every root, so that nothing is allocated in softirq context. How
+ * every algorithm and every root, so that nothing is allocated by an event. How
  * much that is, and for which hosts, the algorithms say (coll_algorithms_need()).
  */
 #include "group.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "liveness.h"
 
-/* Enough questions: at least so many, though the time for which they went out is over. */
+/* This number of questions at least, however long ago the first was sent. */
 #define LEAST_QUESTIONS		3
 #define LEAST_INTERVAL_NS	(50 * NSEC_PER_MSEC)
-/* However patient a group is, it knows for whom it waits. */
+/* Even with a long liveness time a group asks soon for whom it waits. */
 #define MOST_QUIET_NS		((u64)NSEC_PER_SEC)
 
 /**
@@ -41,8 +41,8 @@ u64 coll_liveness_interval_ns(const struct coll_peer *peer)
  * @peer: the other side
  * @now: time in ns
  *
- * Questions that follow each other closely count once. After a pause they count
- * anew: it was us who did not run.
+ * Questions that follow each other closely count once. After a pause counting starts
+ * again: this host did not run.
  */
 void coll_liveness_asked(struct coll_peer *peer, u64 now)
 {

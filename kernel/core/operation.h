@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Operations as data: what is peculiar to a barrier or a broadcast stands in its row
- * of one table, and nowhere else. A row that is added here, a line in collsock_lists.h
- * and the algorithms that can do it make a new operation.
+ * Operations as data: what is peculiar to a barrier or a broadcast is in its row of one
+ * table, and nowhere else. A new operation is a row here, a line in collsock_lists.h, and
+ * an algorithm that can do it (registry.h). Pure; any context.
  *
  * An operation without a root has root 0 in posts and signatures; that rank is no
  * different from others, as they all contribute and receive.
@@ -12,10 +12,10 @@
 
 #include "base.h"
 
-/* Numbers of operations are less; JOIN and the tables of groups have room for so many. */
+/* Numbers of operations are less than this; JOIN and groups have room for that many. */
 #define COLL_MAX_OPERATIONS	COLLSOCK_MAX_OPERATIONS
 
-/* Ranks as the root sees them: bits, so that a question is one shift. */
+/* Sets of ranks as the root sees them: bits, so that a look-up is one shift. */
 #define COLL_OTHERS		BIT(false)
 #define COLL_ROOT		BIT(true)
 #define COLL_ALL		(COLL_OTHERS | COLL_ROOT)
@@ -27,8 +27,8 @@
  * @rooted: one rank is the root
  * @typed: there are elements, which have a type
  * @reduces: and are combined by an operator
- * @choose: what COLLSOCK_AUTO means for a number of hosts, a pure function: two hosts
- *	that chose differently would wait for each other indefinitely
+ * @choose: what COLLSOCK_AUTO means for a number of hosts. Pure: two hosts that chose
+ *	differently would wait for each other indefinitely
  */
 struct coll_operation {
 	u8	contributes;

@@ -68,7 +68,7 @@ void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 
 	peer->host = host;
 	peer->conn.number = 1;
 	peer->send.next_seq = 1;
-	/* All hosts begin with the same window: no word is needed for it. */
+	/* All hosts begin with the same window, so nobody has to tell. */
 	peer->send.credit = g->credit.common;
 	peer->send.done = g->credit.acknowledged;
 	peer->watch.probed_operation = COLL_NOTHING_DONE;
@@ -299,7 +299,7 @@ void coll_peer_forget(struct coll_message *m, bool sample, u64 now)
 
 	if (!peer)
 		return;
-	/* What waits for credit does not leave for that; what waits for the window may. */
+	/* This makes room in the window, not credit: what waits for the window may leave. */
 	full = unlikely(!list_empty(&peer->send.held)) && m->seq && peer_window_full(peer);
 	if (sample)
 		coll_rtt_received(peer, m, now);
@@ -350,7 +350,7 @@ static inline void peer_hear_done(struct coll_peer *peer, u32 done, u64 now)
 		peer_forget_through(peer, done, now);
 }
 
-/* What was sent beyond the credit of @before has its turn. */
+/* Send again what was sent beyond the credit of @before. */
 static noinline void peer_send_forced(struct coll_peer *peer, u32 before, u64 now)
 {
 	struct coll_message *m;
@@ -468,9 +468,10 @@ bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 no
  * @body: the message
  * @now: time in ns
  *
- * The first packet of a connection is acknowledged at once, for the other side
+ * The first packet of a connection is acknowledged at once, since the other side
  * does not know yet that anybody listens; so is a goodbye, which nothing
- * follows. All else waits for a packet to travel with, until there is much of it.
+ * follows. Other acknowledgments wait for a packet to travel with, until half a window
+ * is owed.
  */
 void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
@@ -563,7 +564,7 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 
 		if (peer_gives_up(peer, m, now)) {
 			coll_peer_forget(m, false, now);
-			/* What stands behind it has its turn. */
+			/* The next one follows. */
 			if (!list_empty(&peer->send.sent))
 				coll_deadline_peer(peer, now + peer->rtt.rto_ns);
 			break;
@@ -575,7 +576,7 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 		if (!peer->conn.incarnation)
 			break;
 	}
-	/* Without credit the oldest goes nevertheless: the answer brings some. */
+	/* Without credit the oldest is sent nevertheless: the answer tells of credit. */
 	if (list_empty(&peer->send.sent) && !list_empty(&peer->send.held)) {
 		m = list_first_entry(&peer->send.held, struct coll_message, link);
 		peer->send.forced |= peer_beyond_credit(peer, m);
@@ -607,7 +608,7 @@ void coll_peer_check_idle(struct coll_peer *peer, u64 now)
 	coll_deadline_peer(peer, live->idle_at_ns);
 }
 
-/* A message was sent so often, and the other side has answered so many probes meanwhile. */
+/* After this number of transmissions, and of probes answered meanwhile. */
 #define BLOCKED_TRIES	64
 #define BLOCKED_ANSWERS	40
 
@@ -615,8 +616,8 @@ void coll_peer_check_idle(struct coll_peer *peer, u64 now)
  * coll_peer_blocked() - is the other side there, and messages do not get through to it?
  * @peer: the other side
  *
- * Packets above a size are lost on the path, perhaps. Without credit nothing is stored, so
- * that is no sign.
+ * Perhaps packets above some size are lost on the path. Without credit nothing is stored,
+ * so repetitions say nothing then.
  *
  * Context: group lock held.
  */
@@ -659,10 +660,10 @@ void coll_peer_expire(struct coll_peer *peer, u64 now)
  * @peer: to whom
  * @now: time in ns
  *
- * One that has left too must still hear it if it has posted more than we have:
- * those operations of it wait for us. A goodbye that is under way becomes
- * another one, for it may have been heard. A host that nobody has heard is told
- * of a rank that left by that rank only: the others answer when it speaks.
+ * A host that has left must still hear it if it has posted more than we have: those
+ * operations wait for us. A goodbye that is under way is replaced by a new one, since it
+ * may have been received. Only the host of a rank that left tells this to a host that was
+ * never heard; the others answer when it speaks.
  *
  * Context: group lock held.
  */

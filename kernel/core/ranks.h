@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The ranks of a group: which lives where, and what those of this host are about. They
- * are counted from 0 in the order of their numbers ("local"). Each joins, posts and leaves
- * for itself; the network sees hosts.
+ * The ranks of a group: which lives where, and the states of those of this host: ABSENT,
+ * JOINED, LEFT. They are counted from 0 in the order of their numbers ("local"). Each
+ * joins, posts and leaves for itself; the network sees hosts.
  *
  * Everything here is called under the group's lock.
  */
@@ -14,7 +14,7 @@
 /* A rank of this host joins: which one of this host, or -ENOENT, -EEXIST. */
 int coll_ranks_join(struct coll_group *g, u32 rank);
 
-/* The lowest rank of a host: it takes long to find if the platform has no table of them. */
+/* The lowest rank of a host; a search if the platform has no table of them. */
 u32 coll_ranks_lowest(const struct coll_group *g, u32 host);
 
 /* The rank has posted its next operation. */

@@ -187,7 +187,7 @@ static __always_inline void each(const struct vectors *v, u32 bytes, bool is_sig
 	}
 }
 
-/* Pairs whose values have so many bytes, and an index behind them */
+/* Pairs of a value of that size and an index behind it */
 static __always_inline void each_pair(const struct vectors *v, u32 bytes, bool is_signed,
 				      u64 (*element)(u64 left, u64 right),
 				      int (*order)(u64 left, u64 right, int sign), int sign)

@@ -4,8 +4,8 @@
  *
  * Elements are in the byte order of the group, which is the host's, and need no
  * alignment. Integers wrap (two's complement). Floats and doubles follow IEEE
- * 754, round to nearest even, by integer code (softfloat.h): softirq may not
- * touch the FPU, and every host must get the same bits. NaN: of two operands the
+ * 754, round to nearest even, by integer code (softfloat.h): an event context may not
+ * use the FPU, and every host must get the same bits. NaN: of two operands the
  * first (left) NaN wins, quieted; a NaN made from numbers is COLL_DOUBLE_NAN or
  * COLL_FLOAT_NAN. Min and max: -0 < +0.
  *

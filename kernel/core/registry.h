@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The registry: which algorithm can do what, a line for each. Its number, on the wire
- * and in the interface, is that of the algorithm; lines of the list may move.
+ * The registry: which algorithm can do which operation, a line for each. The order of
+ * lines has no meaning: the number on the wire and in the interface is the algorithm's.
  *
  * A new algorithm is a file algo_*.c with its rows, a line here for each operation, its
  * object in Kbuild, and its number and name in uapi/linux/collsock_lists.h.

@@ -115,8 +115,8 @@ struct coll_room {
 };
 
 /*
- * Building: start, then for each round begin and its lines. Whoever builds stops
- * at the first error; what it has built until then is of no use.
+ * Building: start, then for each round begin and its lines. A generator stops at the
+ * first error; what it has built until then is of no use.
  */
 int coll_schedule_start(struct coll_schedule *s, u32 hosts, u32 self);
 int coll_schedule_round(struct coll_schedule *s);
@@ -127,8 +127,8 @@ int coll_schedule_combine(struct coll_schedule *s, u32 host, u8 reg,
 			  enum coll_action side);
 
 /*
- * Is every rule at the top of this file kept that one host's schedule alone can
- * keep? 0 or -EINVAL. Which rank is left of which, and whether the rounds of all
+ * Does the schedule keep every rule at the top of this file that can be checked for one
+ * host alone? 0 or -EINVAL. Which rank is left of which, and whether the rounds of all
  * hosts fit each other, shows only when all schedules run together.
  */
 int coll_schedule_validate(const struct coll_schedule *s);
@@ -137,7 +137,7 @@ int coll_schedule_validate(const struct coll_schedule *s);
 void coll_schedule_room(const struct coll_schedule *s, struct coll_room *room);
 void coll_room_grow(struct coll_room *room, u32 messages, u32 values, u32 early);
 
-/* Index in coll_schedule.fold of what takes the message of (round, host), or -ENOENT. */
+/* Index in coll_schedule.fold of the receive edge of (round, host), or -ENOENT. */
 int coll_schedule_find(const struct coll_schedule *s, u8 round, u32 host);
 
 #endif

@@ -110,8 +110,8 @@ struct coll_peer_connection {
  * @done: operations through this one are complete at the other side
  * @forced: something was sent beyond the credit
  * @told: we have said goodbye
- * @unsampled: messages sent twice since the latest sample of the round-trip time; here,
- *	and not in struct coll_peer_rtt, for it fits into a hole
+ * @unsampled: messages sent twice since the latest sample of the round-trip time; it is
+ *	here and not in struct coll_peer_rtt since there is a hole here
  */
 struct coll_peer_send_state {
 	struct list_head	sent;
@@ -315,7 +315,7 @@ struct coll_local_post {
  * @buffers: one for each, if there are several; what came out of turn waits there
  * @contributors: ranks that contribute
  * @contributed: of these, those that have posted
- * @folded: the contributions of so many of the first ranks are folded
+ * @folded: how many of the first ranks have their contributions folded
  * @unposted: ranks that have not posted
  */
 struct coll_op_locals {
@@ -385,7 +385,7 @@ struct coll_op {
  * @liveness: silence after which a host counts as dead
  * @join_timeout: the same for a host that was never heard
  * @settle: how long an error is held, so that all hosts report the same
- * @idle: a connection over which nothing was said for so long becomes idle
+ * @idle: a connection over which nothing was said for this time becomes idle
  */
 struct coll_timing {
 	u64	rto_initial;
@@ -551,7 +551,7 @@ struct coll_failure {
 
 /**
  * struct coll_failure_state - what is known of a failure
- * @what: the failure limit, and who failed;
+ * @what: the failure limit, and who failed
  * @known: if there is one
  * @terminal: this host takes part in nothing any more
  * @settle_ns: when aborted operations report; COLL_NEVER if there are none

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * What a platform in user space need not supply of env.h: it is told of what it may want
- * to know, and where it does not, these stand in. Each is weak: a platform that defines
- * the function replaces it.
+ * Defaults for the functions of env.h that a platform in user space need not supply:
+ * memory, warnings, reports. Each is weak: a platform that defines the function replaces it.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "watch.h"
 #include "window.h"
 
-/* What went over more hosts than any schedule has rounds goes round in a circle. */
+/* A report that more hosts relayed than any schedule has rounds runs in a circle. */
 #define MOST_HOPS		64
 
 /* ---- asking ---- */
@@ -163,7 +163,7 @@ static bool watch_wanted(const struct coll_group *g, const struct coll_op *op)
 
 /*
  * Does an operation wait for a rank of this host that has not joined? Its siblings do when
- * one has posted, other hosts only for what it has to bring.
+ * one has posted, other hosts only for its contribution.
  */
 static bool watch_misses(const struct coll_op *op, const struct coll_rank *rank)
 {
@@ -172,7 +172,7 @@ static bool watch_misses(const struct coll_op *op, const struct coll_rank *rank)
 		coll_signature_contributes(&op->head.signature, rank->rank));
 }
 
-/* Ranks of this host that have joined may take their time, others only so long. */
+/* Ranks of this host that have joined may be late, others only for the join time-out. */
 static void watch_locals(struct coll_group *g, const struct coll_op *op, u64 now)
 {
 	u32 i;
@@ -211,7 +211,7 @@ void coll_watch_look(struct coll_group *g, u64 now)
 
 /* ---- being asked ---- */
 
-/* The other side waits with this operation: so will we. */
+/* The other side waits with this operation: watch for it, too. */
 static void watch_compare(struct coll_group *g, struct coll_peer *peer,
 			  const struct coll_body *body, u64 now)
 {
@@ -243,7 +243,7 @@ static u32 watch_ms(u64 since, u64 now)
 	return (u32)min_t(u64, div_u64(now - since, NSEC_PER_MSEC), ~0U);
 }
 
-/* A rank of this host that has something to bring to the operation, and has not. */
+/* A rank of this host that contributes to the operation and has not posted it. */
 static u32 watch_missing_local(const struct coll_group *g, const struct coll_op *op)
 {
 	u32 i;
@@ -270,8 +270,8 @@ static bool watch_is_sane(const struct coll_group *g, const struct coll_wait *wa
  * @wait: out: what it said, as it is now
  * @now: time in ns
  *
- * What it said before the operation waited is about another one: not heard for a short
- * while, it is not asked, and may have said its last word an hour ago. One that waits for
+ * What it said before the operation waited is about another one: it is not asked until it
+ * was not heard for a while, so its last answer may be an hour old. A rank that waits for
  * a later operation is not to blame.
  */
 bool coll_watch_told(const struct coll_peer *peer, u32 operation, struct coll_wait *wait,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Watching: a host that waits for a message asks the other side by probes whether it is
- * there, and a host that is probed about an operation that it has not posted watches in
- * its turn. Documentation/failure.md says why. Everything here is called under the group's
- * lock.
+ * there, and a host that is probed about an operation that it has not posted watches,
+ * too. Documentation/failure.md says why.
+ *
+ * Everything here is called under the group's lock.
  */
 #ifndef COLL_CORE_WATCH_H
 #define COLL_CORE_WATCH_H

@@ -93,7 +93,8 @@ void coll_window_open(struct coll_group *g, struct coll_op *op, u32 number,
  * If no rank of this host is needed the operation begins. It is not DONE with that, for no
  * rank of this host has posted it.
  *
- * Return: false if the signature makes no sense in this group. Context: group lock held.
+ * Return: false if the signature makes no sense in this group.
+ * Context: event context (env.h).
  */
 bool coll_window_make_early(struct coll_group *g, struct coll_op *op, u32 source,
 			    const struct coll_body *body, u64 now)
@@ -161,7 +162,7 @@ static void window_acknowledge_through(struct coll_group *g, u32 through, u64 no
 {
 	u32 number;
 
-	/* Not even the own post told of more: such a minimum is no honest one. */
+	/* More than this host has completed cannot be the minimum: some host lies. */
 	if (!coll_after(through, g->credit.acknowledged) ||
 	    coll_after(through, g->window.completed))
 		return;

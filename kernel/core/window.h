@@ -3,7 +3,7 @@
  * The window of a group: which operations are open, which are complete here, and what
  * all-to-all operations tell of all hosts. A slot is opened by the first post of a rank
  * of this host or the first message of another host, whichever comes first, and is free
- * again when nobody needs the operation any more. A free slot remembers its operation
+ * again when no host needs the operation any more. A free slot remembers its operation
  * until it serves another one.
  *
  * Everything here is called under the group's lock.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The packet: layout, encoding, validation, authentication. No state.
+ * The packet: layout, encoding, validation, authentication. Pure; any context.
  *
  *   prefix (32) | body (24) | operands (8) | acknowledgment (16) | payload | MAC (8)
  *
@@ -42,7 +42,7 @@
 #define COLL_PACKET_NUMBER(identifier, number, name)	COLL_PACKET_##identifier = number,
 enum coll_packet_type { COLL_PACKET_LIST(COLL_PACKET_NUMBER) };
 
-/* They stand with the type: what follows the body. */
+/* Flags beside the type: what follows the body. */
 #define COLL_FLAG_ACK		0x80
 #define COLL_FLAG_OPERANDS	0x40
 #define COLL_FLAGS		(COLL_FLAG_ACK | COLL_FLAG_OPERANDS)
@@ -104,7 +104,7 @@ struct coll_prefix {
  * @seq: of the message or goodbye; 0 in a lone acknowledgment
  * @done: operations through this one are complete at the sender and at all
  *	whose "done" it has folded in @operation
- * @credit: highest operation that the sender can take; all that are a window or
+ * @credit: highest operation that the sender can store; all that are a window or
  *	more before it are over for the sender, and its messages acknowledged
  * @operation: number of the operation; of a goodbye, the last one posted
  * @signature: of the operation; of a goodbye, @signature.root is the rank that is

@@ -123,7 +123,7 @@ int collsock_post_allreduce(struct collsock *socket, const void *data, __u32 cou
 			    __u64 cookie);
 
 /*
- * @flags is 0 or COLLSOCK_QUIET, which a rank that takes no result may give: no
+ * @flags is 0 or COLLSOCK_QUIET, which a rank that receives no result may give: no
  * completion if it succeeds. Such a rank completes at once in any case.
  */
 int collsock_post_reduce(struct collsock *socket, const void *data, __u32 count,

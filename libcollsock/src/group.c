@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The group: builds what JOIN takes, and says which of the ranks live here. */
+/* The group: builds JOIN's request, and says which of the ranks live here. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
@@ -94,7 +94,7 @@ static int group_add_new(struct collsock_group *group, const struct group_host *
 	return 0;
 }
 
-/* The next rank. In this way hosts stand in the order of their lowest rank. */
+/* The next rank. So hosts are in the order of their lowest rank. */
 static int group_add(struct collsock_group *group, const struct collsock_member *member)
 {
 	struct group_host sought = { .member = *member }, *host, **found;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Post an operation and go on; take its completion later. */
+/* Post an operation and go on; receive its completion later. */
 #include <errno.h>
 #include <sys/uio.h>
 

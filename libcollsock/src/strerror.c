@@ -25,7 +25,7 @@ static const struct advice advices[] = {
 	/* of an operation that has completed */
 	{
 		ECONNRESET, 1, "has left the group: it closed its socket, or its process ended",
-		"look there for the reason, then form the group again with a new nonce",
+		"look there for the reason, then join a new group with a new nonce",
 	}, {
 		ETIMEDOUT, 1, "does not answer: it is down, cut off, or has never joined",
 		"see that it runs, UDP port 7607 is open, large packets get through, and id, nonce, key, hosts are equal on all",
@@ -34,24 +34,24 @@ static const struct advice advices[] = {
 		"let all ranks join alike and post the same in the same order, with a new nonce",
 	}, {
 		ECANCELED, 1, "is on the host where the group was ended by order (collsock end)",
-		"ask there why, then form the group again with a new nonce",
+		"ask there why, then join a new group with a new nonce",
 	},
 	/* of posting and completing */
 	{
 		EAGAIN, 0, "not now, and nothing was posted",
-		"poll() for POLLOUT before posting, for POLLIN before taking a completion",
+		"poll() for POLLOUT before posting, for POLLIN before receiving a completion",
 	}, {
 		EINPROGRESS, 0, "posted, but not complete yet",
-		"take the completion later, with collsock_wait() or collsock_complete()",
+		"receive the completion later, with collsock_wait() or collsock_complete()",
 	}, {
 		EINTR, 0, "a signal came, and nothing is lost",
 		"call again",
 	}, {
-		ENOBUFS, 0, "every completion place of this socket is taken",
-		"take completions before you post more",
+		ENOBUFS, 0, "every completion slot of this socket is in use",
+		"receive completions before you post more",
 	}, {
 		EPIPE, 0, "no completion will come: the group has failed, or this rank left it",
-		"ask collsock_self() for error and rank, then form the group again with a new nonce",
+		"ask collsock_self() for error and rank, then join a new group with a new nonce",
 	}, {
 		EBADF, 0, "the socket is closed, perhaps because this process is a forked child",
 		"join after you fork, or open with COLLSOCK_OPEN_KEEP",
@@ -63,10 +63,10 @@ static const struct advice advices[] = {
 		"join first",
 	}, {
 		ENOENT, 0, "no such file, no operation with that cookie, or no such rank here",
-		"see if its completion was taken already, or how many ranks this host has",
+		"see if its completion was received already, or how many ranks this host has",
 	}, {
 		EMSGSIZE, 0, "too large for max_bytes of the group, for the buffer or the path",
-		"post less, bring a larger buffer (nothing is lost), or join with small segments",
+		"post less, pass a larger buffer (nothing is lost), or join with small segments",
 	},
 	/* of opening and joining */
 	{

@@ -32,7 +32,7 @@ const struct counter counters_net[] = {
 	{ "memory", "memory_bytes", true, "Bytes that all groups have reserved." },
 	{ "over_memory", "over_memory_total", false,
 	  "Requests to join that exceeded max_memory_kib.",
-	  "collsock set max_memory_kib VALUE allows more; collsock group shows what each takes" },
+	  "collsock set max_memory_kib VALUE allows more; collsock group shows what each has" },
 	COLLSOCK_NET_COUNTER_LIST(NET_COUNTER)
 	{ }
 };

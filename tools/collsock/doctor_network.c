@@ -283,7 +283,7 @@ void doctor_firewall(struct doctor *d)
 		doctor_say(d, DOCTOR_OK, NULL, "no sign that UDP port %u is refused", d->port);
 }
 
-/* ---- the way ---- */
+/* ---- the path ---- */
 
 void doctor_route(struct doctor *d)
 {
