@@ -12,6 +12,7 @@
 #include "seed.h"
 #include "shapes.h"
 #include "symbolic.h"
+#include "validate.h"
 
 #define PROOF_HOSTS	1024
 
@@ -269,7 +270,7 @@ static struct survey survey(const struct coll_algorithm *a, struct coll_shape sh
 		result.err = a->build(&s, &shape);
 		if (result.err)
 			break;
-		result.valid = coll_schedule_validate(&s);
+		result.valid = validate_schedule(&s);
 		result.rounds_seen = s.rounds;
 		result.all_to_all += s.all_to_all;
 		if (result.valid || result.rounds_seen != result.rounds_expected)
@@ -564,7 +565,7 @@ TEST(a_group_of_one_host_has_no_rounds)
 
 		ASSERT_EQ(0, a->build(&s, &shape));
 		EXPECT_EQ(0, s.rounds);
-		EXPECT_EQ(0, coll_schedule_validate(&s));
+		EXPECT_EQ(0, validate_schedule(&s));
 		EXPECT_EQ(0, formulas_rounds(a, &shape));
 		EXPECT_EQ(0, formulas_messages(a, &shape));
 	}

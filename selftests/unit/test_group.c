@@ -5,6 +5,7 @@
  */
 #include "net_fixture.h"
 #include "seed.h"
+#include "validate.h"
 
 #define SECOND	((u64)NSEC_PER_SEC)
 
@@ -770,7 +771,7 @@ TEST_F(net, edges_of_blocks_fold_and_place_their_part_only)
 		struct coll_schedule *s = allreduce_schedule(g);
 
 		blocks_schedule(s, host);
-		ASSERT_EQ(0, coll_schedule_validate(s));
+		ASSERT_EQ(0, validate_schedule(s));
 	}
 	for (i = 0; i < 50; i++) {
 		for (host = 0; host < 2; host++)
@@ -816,7 +817,7 @@ TEST_F(net, registers_are_sent_and_folded_each_for_itself)
 
 		/* Memory is for one register in four rounds: two in one less. */
 		registers_schedule(s, host);
-		ASSERT_EQ(0, coll_schedule_validate(s));
+		ASSERT_EQ(0, validate_schedule(s));
 		g->payload.max_bytes /= 2;
 		ASSERT_EQ(0, unit_allreduce(&self->n, host, COLLSOCK_INT64, COLLSOCK_SUM, 1,
 					    &in[host]));
