@@ -21,12 +21,6 @@ static inline u64 coll_descriptor_tables(const struct collsock_join *j)
 	       (u64)j->ranks * sizeof(u32);
 }
 
-/* May a post name the algorithm? @algorithms is the mask of the group, 0 for all. */
-static inline bool coll_descriptor_may_name(u64 algorithms, u8 algorithm)
-{
-	return !algorithms || algorithms & BIT_ULL(algorithm);
-}
-
 /* Check the fixed part and fill in defaults. */
 int coll_descriptor_normalise(struct collsock_join *j);
 

@@ -829,6 +829,25 @@ TEST_F(net, registers_are_sent_and_folded_each_for_itself)
 	}
 }
 
+TEST_F(net, posts_name_the_algorithms_of_the_mask_only)
+{
+	struct collsock_post post = { .size = sizeof(post), .operation = COLLSOCK_BARRIER };
+	struct coll_signature sig;
+	struct coll_group *g;
+
+	unit_network_init(&self->n, 2, 1);
+	self->n.join.algorithms = BIT_ULL(COLLSOCK_BINOMIAL) | BIT_ULL(COLLSOCK_DISSEMINATION);
+	self->n.join.algorithm[COLLSOCK_BARRIER] = COLLSOCK_PAIRWISE_EXCHANGE;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	g = unit_group(&self->n, 0);
+	post.algorithm = COLLSOCK_BINOMIAL;
+	EXPECT_EQ(0, coll_signature_of_post(g, 0, &post, &sig));
+	post.algorithm = COLLSOCK_PAIRWISE_EXCHANGE;
+	EXPECT_EQ(-EINVAL, coll_signature_of_post(g, 0, &post, &sig));
+	post.algorithm = COLLSOCK_AUTO;
+	EXPECT_EQ(0, coll_signature_of_post(g, 0, &post, &sig));
+}
+
 TEST_F(net, bad_posts_are_refused_and_change_nothing)
 {
 	struct collsock_post good = {
