@@ -34,18 +34,6 @@ const struct coll_bearer *coll_bearer_of(u16 family)
 }
 
 /**
- * coll_bearer_same() - are two members one address?
- * @a: complete, of a family that a bearer carries
- * @b: another one
- *
- * Context: any.
- */
-bool coll_bearer_same(const struct collsock_member *a, const struct collsock_member *b)
-{
-	return coll_bearer_of(a->family)->member_same(a, b);
-}
-
-/**
  * coll_bearer_address_bytes() - how much of a member's address counts
  * @m: complete, of a family that a bearer carries
  *

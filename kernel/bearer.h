@@ -52,7 +52,6 @@ struct coll_bearer_hooks {
 };
 
 const struct coll_bearer *coll_bearer_of(u16 family);
-bool coll_bearer_same(const struct collsock_member *a, const struct collsock_member *b);
 u32 coll_bearer_address_bytes(const struct collsock_member *m);
 struct sk_buff *coll_bearer_packet(u32 bytes);
 

@@ -7,6 +7,9 @@
  * twice unless n is a power of two: harmless for a barrier, wrong for a sum. So
  * this one carries no data.
  *
+ * Rounds: ceil(log2 n), of every host. Messages: n * ceil(log2 n), one of each host in
+ * each round.
+ *
  * Reference: "Evaluation of Optimized Barrier Algorithms for SCI Networks", §4.2,
  * mode 2 with n = 2; "Barrier Synchronization with OpenMP and MPI", §1.2.2,
  * algorithm 4, and §3.2.2 for rounds and messages.
@@ -36,23 +39,9 @@ static int dissemination_build(struct coll_schedule *s, const struct coll_shape 
 	return 0;
 }
 
-/* ceil(log2 n), of every host */
-static u32 dissemination_rounds(const struct coll_shape *shape)
-{
-	return fls(shape->hosts - 1);
-}
-
-/* n * ceil(log2 n): each host sends one in each round. */
-static u64 dissemination_messages(const struct coll_shape *shape)
-{
-	return (u64)shape->hosts * dissemination_rounds(shape);
-}
-
 const struct coll_algorithm coll_dissemination_barrier = {
 	.name		= "dissemination",
 	.operation	= COLLSOCK_BARRIER,
 	.algorithm	= COLLSOCK_DISSEMINATION,
 	.build		= dissemination_build,
-	.rounds		= dissemination_rounds,
-	.messages	= dissemination_messages,
 };

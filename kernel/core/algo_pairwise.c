@@ -22,6 +22,10 @@
  *				0 with 2, 4 with 5	exchange at distance 1
  *				0 with 4, 2 with 5	exchange at distance 2
  *				0 to 1, 2 to 3		hand out
+ *
+ * Rounds: log2 n, or floor(log2 n) + 2 if that is not whole; of some hosts a few are
+ * empty. Messages: 2^m * m + 2 * (n - 2^m), where m = floor(log2 n): each partner sends
+ * one in each exchange, and each other host hands in and is answered.
  */
 #include "algorithm.h"
 
@@ -102,29 +106,11 @@ static int pairwise_build(struct coll_schedule *s, const struct coll_shape *shap
 	return err;
 }
 
-/* log2 n, or floor(log2 n) + 2 if that is not whole; of some hosts a few are empty. */
-static u32 pairwise_rounds(const struct coll_shape *shape)
-{
-	return ilog2(shape->hosts) + (pairwise_extra(shape->hosts) ? 2 : 0);
-}
-
-/*
- * 2^m * m + 2 * (n - 2^m), where m = floor(log2 n): each partner sends one in each
- * exchange, and each other host hands in and is answered.
- */
-static u64 pairwise_messages(const struct coll_shape *shape)
-{
-	return (u64)pairwise_partners(shape->hosts) * ilog2(shape->hosts) +
-	       2 * pairwise_extra(shape->hosts);
-}
-
 const struct coll_algorithm coll_pairwise_barrier = {
 	.name		= "pairwise exchange",
 	.operation	= COLLSOCK_BARRIER,
 	.algorithm	= COLLSOCK_PAIRWISE_EXCHANGE,
 	.build		= pairwise_build,
-	.rounds		= pairwise_rounds,
-	.messages	= pairwise_messages,
 };
 
 const struct coll_algorithm coll_pairwise_allreduce = {
@@ -132,6 +118,4 @@ const struct coll_algorithm coll_pairwise_allreduce = {
 	.operation	= COLLSOCK_ALLREDUCE,
 	.algorithm	= COLLSOCK_PAIRWISE_EXCHANGE,
 	.build		= pairwise_build,
-	.rounds		= pairwise_rounds,
-	.messages	= pairwise_messages,
 };

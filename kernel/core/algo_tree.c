@@ -18,8 +18,10 @@
  * being the depth of the tree, and in round d of a broadcast. The n-ary barrier of
  * the SCI collectives library (§4.2) is this one.
  *
- * Each host but the root sends one message in a reduction: n - 1; likewise in a
- * broadcast.
+ * Rounds of a reduction, and of a broadcast: the depth of the tree, ceil(log2 n) of a
+ * binomial one; of a k-ary one the least with which n nodes have at most k children
+ * each. Messages: n - 1, in a reduction one of each host but the root, in a broadcast
+ * one to each. Both after each other have twice the rounds and twice the messages.
  */
 #include "algorithm.h"
 
@@ -273,17 +275,6 @@ static int build_both(struct coll_schedule *s, const struct coll_shape *shape, u
 	return err ?: tree_broadcast(&t);
 }
 
-/* n - 1, in a reduction or in a broadcast */
-static u64 tree_messages(const struct coll_shape *shape)
-{
-	return shape->hosts - 1;
-}
-
-static u64 tree_messages_both(const struct coll_shape *shape)
-{
-	return 2 * tree_messages(shape);
-}
-
 /* The hosts at that distance before and behind this one, whatever the root */
 static void tree_add_peers(const struct coll_shape *shape, u32 distance, u64 *hosts)
 {
@@ -306,17 +297,6 @@ static int binomial_build_broadcast(struct coll_schedule *s, const struct coll_s
 static int binomial_build_both(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	return build_both(s, shape, 0);
-}
-
-/* ceil(log2 n), of a reduction or of a broadcast */
-static u32 binomial_rounds(const struct coll_shape *shape)
-{
-	return binomial_depth(shape->hosts);
-}
-
-static u32 binomial_rounds_both(const struct coll_shape *shape)
-{
-	return 2 * binomial_rounds(shape);
 }
 
 /* As any node, a host has to do with those 2^k nodes before and behind it. */
@@ -349,8 +329,6 @@ const struct coll_algorithm coll_binomial_barrier = {
 	.operation	= COLLSOCK_BARRIER,
 	.algorithm	= COLLSOCK_BINOMIAL,
 	.build		= binomial_build_both,
-	.rounds		= binomial_rounds_both,
-	.messages	= tree_messages_both,
 };
 
 const struct coll_algorithm coll_binomial_allreduce = {
@@ -358,8 +336,6 @@ const struct coll_algorithm coll_binomial_allreduce = {
 	.operation	= COLLSOCK_ALLREDUCE,
 	.algorithm	= COLLSOCK_BINOMIAL,
 	.build		= binomial_build_both,
-	.rounds		= binomial_rounds_both,
-	.messages	= tree_messages_both,
 };
 
 const struct coll_algorithm coll_binomial_reduce = {
@@ -367,8 +343,6 @@ const struct coll_algorithm coll_binomial_reduce = {
 	.operation	= COLLSOCK_REDUCE,
 	.algorithm	= COLLSOCK_BINOMIAL,
 	.build		= binomial_build_reduce,
-	.rounds		= binomial_rounds,
-	.messages	= tree_messages,
 	.peers		= binomial_peers,
 	.room		= binomial_room_reduce,
 };
@@ -378,8 +352,6 @@ const struct coll_algorithm coll_binomial_broadcast = {
 	.operation	= COLLSOCK_BROADCAST,
 	.algorithm	= COLLSOCK_BINOMIAL,
 	.build		= binomial_build_broadcast,
-	.rounds		= binomial_rounds,
-	.messages	= tree_messages,
 	.peers		= binomial_peers,
 	.room		= binomial_room_broadcast,
 };
@@ -399,17 +371,6 @@ static int kary_build_broadcast(struct coll_schedule *s, const struct coll_shape
 static int kary_build_both(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	return shape->fanout ? build_both(s, shape, shape->fanout) : -EINVAL;
-}
-
-/* The depth of the tree, of a reduction or of a broadcast */
-static u32 kary_rounds(const struct coll_shape *shape)
-{
-	return kary_depth(shape->hosts, shape->fanout);
-}
-
-static u32 kary_rounds_both(const struct coll_shape *shape)
-{
-	return 2 * kary_rounds(shape);
 }
 
 /* Above and below the nodes that are roots of subtrees of this size */
@@ -455,8 +416,6 @@ const struct coll_algorithm coll_kary_barrier = {
 	.algorithm	= COLLSOCK_KARY,
 	.fans_out	= true,
 	.build		= kary_build_both,
-	.rounds		= kary_rounds_both,
-	.messages	= tree_messages_both,
 };
 
 const struct coll_algorithm coll_kary_allreduce = {
@@ -465,8 +424,6 @@ const struct coll_algorithm coll_kary_allreduce = {
 	.algorithm	= COLLSOCK_KARY,
 	.fans_out	= true,
 	.build		= kary_build_both,
-	.rounds		= kary_rounds_both,
-	.messages	= tree_messages_both,
 };
 
 const struct coll_algorithm coll_kary_reduce = {
@@ -475,8 +432,6 @@ const struct coll_algorithm coll_kary_reduce = {
 	.algorithm	= COLLSOCK_KARY,
 	.fans_out	= true,
 	.build		= kary_build_reduce,
-	.rounds		= kary_rounds,
-	.messages	= tree_messages,
 	.peers		= kary_peers,
 	.room		= kary_room_reduce,
 };
@@ -487,8 +442,6 @@ const struct coll_algorithm coll_kary_broadcast = {
 	.algorithm	= COLLSOCK_KARY,
 	.fans_out	= true,
 	.build		= kary_build_broadcast,
-	.rounds		= kary_rounds,
-	.messages	= tree_messages,
 	.peers		= kary_peers,
 	.room		= kary_room_broadcast,
 };

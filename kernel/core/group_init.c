@@ -52,7 +52,7 @@ static void group_choose_algorithms(struct coll_group *g, const struct collsock_
 		if (!coll_operation_find(i))
 			continue;
 		plan->default_algorithm[i] = j->algorithm[i] ?:
-					     coll_operations[i].choose(g->hosts);
+					     coll_algorithm_auto(i, g->hosts);
 		plan->algorithms |= BIT_ULL(plan->default_algorithm[i]);
 	}
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Building, checking and searching schedules. The rules of a line are written
- * once: the builder asks them of each line as it is added, validate of each line
- * of a schedule that somebody else has made.
+ * Building and searching schedules. The rules of a line are written once: the builder
+ * asks them of each line as it is added, a check of a whole schedule of each line in it.
  */
 #include "schedule.h"
 
@@ -16,9 +15,14 @@ static bool coll_edge_ok(const struct coll_schedule *s, const struct coll_edge *
 	       (u32)e->first_block + e->blocks <= s->blocks;
 }
 
-/* Is @e right as the send edge after those from @first on? */
-static bool coll_send_ok(const struct coll_schedule *s, const struct coll_edge *first,
-			 const struct coll_edge *e)
+/**
+ * coll_schedule_send_ok - does a send edge keep the rules?
+ * @s: the schedule; its head is right
+ * @first: the first send edge of the round
+ * @e: the one asked about; those between @first and it are right
+ */
+bool coll_schedule_send_ok(const struct coll_schedule *s, const struct coll_edge *first,
+			   const struct coll_edge *e)
 {
 	const struct coll_edge *before;
 
@@ -30,9 +34,14 @@ static bool coll_send_ok(const struct coll_schedule *s, const struct coll_edge *
 	return true;
 }
 
-/* Is @e right as the fold entry after those from @first on? */
-static bool coll_fold_ok(const struct coll_schedule *s, const struct coll_edge *first,
-			 const struct coll_edge *e)
+/**
+ * coll_schedule_fold_ok - does a fold entry keep the rules?
+ * @s: the schedule; its head is right
+ * @first: the first fold entry of the round
+ * @e: the one asked about; those between @first and it are right
+ */
+bool coll_schedule_fold_ok(const struct coll_schedule *s, const struct coll_edge *first,
+			   const struct coll_edge *e)
 {
 	const struct coll_edge *before;
 	bool named = false;
@@ -151,7 +160,7 @@ int coll_schedule_send(struct coll_schedule *s, u32 host, u8 reg)
 	err = coll_edge_set(s, e, host, reg, COLL_SEND);
 	if (err)
 		return err;
-	if (!coll_send_ok(s, &s->send[r->send_first], e))
+	if (!coll_schedule_send_ok(s, &s->send[r->send_first], e))
 		return -EINVAL;
 
 	r->sends++;
@@ -186,7 +195,7 @@ int coll_schedule_fold(struct coll_schedule *s, u32 host, u8 reg,
 	err = coll_edge_set(s, e, host, reg, action);
 	if (err)
 		return err;
-	if (!coll_fold_ok(s, &s->fold[r->fold_first], e))
+	if (!coll_schedule_fold_ok(s, &s->fold[r->fold_first], e))
 		return -EINVAL;
 
 	r->folds++;
@@ -213,67 +222,6 @@ int coll_schedule_combine(struct coll_schedule *s, u32 host, u8 reg,
 	int err = coll_schedule_fold(s, s->self, reg, COLL_PLACE);
 
 	return err ?: coll_schedule_fold(s, host, reg, side);
-}
-
-/* Are the lines of a round right? It lies within the schedule's. */
-static bool coll_round_ok(const struct coll_schedule *s, const struct coll_round *r)
-{
-	const struct coll_edge *send = &s->send[r->send_first];
-	const struct coll_edge *fold = &s->fold[r->fold_first];
-	unsigned int recvs = 0;
-	unsigned int i;
-
-	for (i = 0; i < r->sends; i++)
-		if (!coll_send_ok(s, send, &send[i]))
-			return false;
-	for (i = 0; i < r->folds; i++) {
-		if (!coll_fold_ok(s, fold, &fold[i]))
-			return false;
-		if (fold[i].host != s->self)
-			recvs++;
-	}
-	return recvs == r->recvs;
-}
-
-/* Is the head of a schedule right, so that its arrays may be looked into? */
-static bool coll_head_ok(const struct coll_schedule *s)
-{
-	return s->hosts <= COLLSOCK_MAX_HOSTS && s->self < s->hosts &&
-	       s->rounds <= COLL_MAX_ROUNDS && s->sends <= COLL_MAX_EDGES &&
-	       s->folds <= COLL_MAX_EDGES && s->registers &&
-	       s->registers <= COLL_MAX_REGISTERS && s->blocks;
-}
-
-/**
- * coll_schedule_validate - is this a schedule?
- * @s: what is to be one; may hold anything
- *
- * Beyond the rules of schedule.h: the rounds divide the lines among themselves in
- * order and without gaps, so that each line belongs to one round.
- *
- * Return: 0 or -EINVAL.
- */
-int coll_schedule_validate(const struct coll_schedule *s)
-{
-	unsigned int sends = 0;
-	unsigned int folds = 0;
-	unsigned int i;
-
-	if (!coll_head_ok(s))
-		return -EINVAL;
-	for (i = 0; i < s->rounds; i++) {
-		const struct coll_round *r = &s->round[i];
-
-		if (r->send_first != sends || r->fold_first != folds)
-			return -EINVAL;
-		sends += r->sends;
-		folds += r->folds;
-		if (sends > s->sends || folds > s->folds)
-			return -EINVAL;
-		if (!coll_round_ok(s, r))
-			return -EINVAL;
-	}
-	return sends == s->sends && folds == s->folds ? 0 : -EINVAL;
 }
 
 /**

@@ -126,12 +126,11 @@ int coll_schedule_fold(struct coll_schedule *s, u32 host, u8 reg,
 int coll_schedule_combine(struct coll_schedule *s, u32 host, u8 reg,
 			  enum coll_action side);
 
-/*
- * Does the schedule keep every rule at the top of this file that can be checked for one
- * host alone? 0 or -EINVAL. Which rank is left of which, and whether the rounds of all
- * hosts fit each other, shows only when all schedules run together.
- */
-int coll_schedule_validate(const struct coll_schedule *s);
+/* Does a line of a round that begins with @first keep the rules at the top of this file? */
+bool coll_schedule_send_ok(const struct coll_schedule *s, const struct coll_edge *first,
+			   const struct coll_edge *e);
+bool coll_schedule_fold_ok(const struct coll_schedule *s, const struct coll_edge *first,
+			   const struct coll_edge *e);
 
 /* @room grows to what the schedule needs as well. */
 void coll_schedule_room(const struct coll_schedule *s, struct coll_room *room);

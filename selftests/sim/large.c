@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "formulas.h"
 #include "sim.h"
 
 /* Time between two barriers: everything is acknowledged meanwhile. */
@@ -129,7 +130,7 @@ static bool large_run(struct large *l, u32 number)
 {
 	const struct coll_shape shape = { .hosts = l->hosts };
 	double begin = cpu_seconds();
-	u64 expected = l->algorithm->messages(&shape) * l->barriers, messages, again;
+	u64 expected = formulas_messages(l->algorithm, &shape) * l->barriers, messages, again;
 	u64 latency, cold = 0, warm = 0;
 	bool right = large_begin(l);
 	u32 i;

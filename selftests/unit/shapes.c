@@ -107,6 +107,13 @@ bool shapes_next(struct shapes *s)
 	return s->draws ? shapes_draw(s) : shapes_first_root(s);
 }
 
+u32 shapes_rounds(const struct coll_algorithm *a, const struct coll_shape *shape)
+{
+	struct coll_schedule s;
+
+	return a->build(&s, shape) ? -1U : s.rounds;
+}
+
 const char *shapes_text(const struct coll_algorithm *a, const struct coll_shape *shape)
 {
 	static char text[200];

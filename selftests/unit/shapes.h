@@ -42,6 +42,9 @@ u32 shapes_fanout(u32 i, u32 hosts);
 /* The next shape, to begin with the first; false after the last. */
 bool shapes_next(struct shapes *s);
 
+/* Rounds of the schedule of @shape->self, which has those of all hosts; -1U if there is none. */
+u32 shapes_rounds(const struct coll_algorithm *a, const struct coll_shape *shape);
+
 const char *shapes_text(const struct coll_algorithm *a, const struct coll_shape *shape);
 
 #endif

@@ -192,7 +192,7 @@ TEST_F(join, features_that_are_not_there_are_refused)
 	EXPECT_EQ(-EOPNOTSUPP, coll_descriptor_normalise(&self->fixed));
 }
 
-TEST_F(join, a_mask_of_algorithms_stays_as_it_is)
+TEST_F(join, a_mask_of_algorithms_that_exist_is_kept)
 {
 	u64 mask = BIT_ULL(COLLSOCK_BINOMIAL) | BIT_ULL(COLLSOCK_DISSEMINATION);
 

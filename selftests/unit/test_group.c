@@ -5,6 +5,7 @@
  */
 #include "net_fixture.h"
 #include "seed.h"
+#include "validate.h"
 
 #define SECOND	((u64)NSEC_PER_SEC)
 
@@ -770,7 +771,7 @@ TEST_F(net, edges_of_blocks_fold_and_place_their_part_only)
 		struct coll_schedule *s = allreduce_schedule(g);
 
 		blocks_schedule(s, host);
-		ASSERT_EQ(0, coll_schedule_validate(s));
+		ASSERT_EQ(0, validate_schedule(s));
 	}
 	for (i = 0; i < 50; i++) {
 		for (host = 0; host < 2; host++)
@@ -816,7 +817,7 @@ TEST_F(net, registers_are_sent_and_folded_each_for_itself)
 
 		/* Memory is for one register in four rounds: two in one less. */
 		registers_schedule(s, host);
-		ASSERT_EQ(0, coll_schedule_validate(s));
+		ASSERT_EQ(0, validate_schedule(s));
 		g->payload.max_bytes /= 2;
 		ASSERT_EQ(0, unit_allreduce(&self->n, host, COLLSOCK_INT64, COLLSOCK_SUM, 1,
 					    &in[host]));
@@ -826,6 +827,25 @@ TEST_F(net, registers_are_sent_and_folded_each_for_itself)
 		ASSERT_TRUE(unit_await(&self->n, host, 0, SECOND));
 		EXPECT_EQ(2 * in[host], *(s64 *)self->n.ranks[host].ops[0].result);
 	}
+}
+
+TEST_F(net, posts_name_the_algorithms_of_the_mask_only)
+{
+	struct collsock_post post = { .size = sizeof(post), .operation = COLLSOCK_BARRIER };
+	struct coll_signature sig;
+	struct coll_group *g;
+
+	unit_network_init(&self->n, 2, 1);
+	self->n.join.algorithms = BIT_ULL(COLLSOCK_BINOMIAL) | BIT_ULL(COLLSOCK_DISSEMINATION);
+	self->n.join.algorithm[COLLSOCK_BARRIER] = COLLSOCK_PAIRWISE_EXCHANGE;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	g = unit_group(&self->n, 0);
+	post.algorithm = COLLSOCK_BINOMIAL;
+	EXPECT_EQ(0, coll_signature_of_post(g, 0, &post, &sig));
+	post.algorithm = COLLSOCK_PAIRWISE_EXCHANGE;
+	EXPECT_EQ(-EINVAL, coll_signature_of_post(g, 0, &post, &sig));
+	post.algorithm = COLLSOCK_AUTO;
+	EXPECT_EQ(0, coll_signature_of_post(g, 0, &post, &sig));
 }
 
 TEST_F(net, bad_posts_are_refused_and_change_nothing)

@@ -7,6 +7,7 @@
 
 #include "schedule.h"
 #include "seed.h"
+#include "validate.h"
 
 /*
  * Host 1 of 4, registers 0 and 1. Round 0 sends to hosts 0 and 2, receives from
@@ -133,7 +134,7 @@ TEST(rounds_that_do_not_fit_are_too_big)
 		ASSERT_EQ(0, coll_schedule_round(&s));
 	EXPECT_EQ(-E2BIG, coll_schedule_round(&s));
 	EXPECT_EQ(COLL_MAX_ROUNDS, s.rounds);
-	EXPECT_EQ(0, coll_schedule_validate(&s));
+	EXPECT_EQ(0, validate_schedule(&s));
 }
 
 TEST(send_edges_that_do_not_fit_are_too_big)
@@ -147,7 +148,7 @@ TEST(send_edges_that_do_not_fit_are_too_big)
 		ASSERT_EQ(0, coll_schedule_send(&s, i, 0));
 	EXPECT_EQ(-E2BIG, coll_schedule_send(&s, i, 0));
 	EXPECT_EQ(COLL_MAX_EDGES, s.sends);
-	EXPECT_EQ(0, coll_schedule_validate(&s));
+	EXPECT_EQ(0, validate_schedule(&s));
 }
 
 TEST(fold_entries_that_do_not_fit_are_too_big)
@@ -162,7 +163,7 @@ TEST(fold_entries_that_do_not_fit_are_too_big)
 						i ? COLL_FOLD_RIGHT : COLL_PLACE));
 	EXPECT_EQ(-E2BIG, coll_schedule_fold(&s, i, 0, COLL_FOLD_RIGHT));
 	EXPECT_EQ(COLL_MAX_EDGES, s.folds);
-	EXPECT_EQ(0, coll_schedule_validate(&s));
+	EXPECT_EQ(0, validate_schedule(&s));
 }
 
 TEST_F(schedule, builder_refuses_a_send_to_a_host_outside_the_group)
@@ -249,7 +250,7 @@ TEST_F(schedule, what_the_builder_refuses_is_not_in_the_schedule)
 
 TEST_F(schedule, what_was_built_is_valid)
 {
-	EXPECT_EQ(0, coll_schedule_validate(&self->s));
+	EXPECT_EQ(0, validate_schedule(&self->s));
 }
 
 /* The head, of schedules without a line that could be wrong in its stead. */
@@ -263,7 +264,7 @@ FIXTURE_SETUP(empty)
 {
 	memset(&self->s, 0, sizeof(self->s));
 	ASSERT_EQ(0, coll_schedule_start(&self->s, 4, 1));
-	ASSERT_EQ(0, coll_schedule_validate(&self->s));
+	ASSERT_EQ(0, validate_schedule(&self->s));
 }
 
 FIXTURE_TEARDOWN(empty)
@@ -274,37 +275,37 @@ TEST_F(empty, validate_refuses_no_hosts)
 {
 	self->s.hosts = 0;
 	self->s.self = 0;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(empty, validate_refuses_too_many_hosts)
 {
 	self->s.hosts = COLLSOCK_MAX_HOSTS + 1;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(empty, validate_refuses_a_self_outside_the_group)
 {
 	self->s.self = 4;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(empty, validate_refuses_no_registers)
 {
 	self->s.registers = 0;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(empty, validate_refuses_too_many_registers)
 {
 	self->s.registers = COLL_MAX_REGISTERS + 1;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(empty, validate_refuses_no_blocks)
 {
 	self->s.blocks = 0;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 /*
@@ -335,9 +336,9 @@ FIXTURE_TEARDOWN(full)
 
 TEST_F(full, validate_refuses_too_many_rounds)
 {
-	EXPECT_EQ(0, coll_schedule_validate(self->s));
+	EXPECT_EQ(0, validate_schedule(self->s));
 	self->s->rounds++;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(self->s));
 }
 
 static void fill_edges(struct coll_edge *edge, u8 action)
@@ -374,19 +375,19 @@ static void fill_folds(struct coll_schedule *s)
 TEST_F(full, validate_refuses_too_many_send_edges)
 {
 	fill_sends(self->s);
-	EXPECT_EQ(0, coll_schedule_validate(self->s));
+	EXPECT_EQ(0, validate_schedule(self->s));
 	self->s->sends++;
 	self->s->round[COLL_MAX_ROUNDS - 1].sends++;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(self->s));
 }
 
 TEST_F(full, validate_refuses_too_many_fold_entries)
 {
 	fill_folds(self->s);
-	EXPECT_EQ(0, coll_schedule_validate(self->s));
+	EXPECT_EQ(0, validate_schedule(self->s));
 	self->s->folds++;
 	self->s->round[COLL_MAX_ROUNDS - 1].folds++;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(self->s));
 }
 
 TEST_F(full, validate_refuses_a_round_of_sends_beyond_the_array_without_looking)
@@ -399,14 +400,14 @@ TEST_F(full, validate_refuses_a_round_of_sends_beyond_the_array_without_looking)
 	last[-1].sends = COLL_MAX_EDGES;
 	last->send_first = COLL_MAX_EDGES;
 	last->sends = 255;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(self->s));
 }
 
 TEST_F(full, validate_refuses_a_round_of_folds_beyond_the_array_without_looking)
 {
 	fill_folds(self->s);
 	self->s->round[COLL_MAX_ROUNDS - 1].folds = 255;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(self->s));
 }
 
 /* The rounds and their lines */
@@ -414,170 +415,170 @@ TEST_F(full, validate_refuses_a_round_of_folds_beyond_the_array_without_looking)
 TEST_F(schedule, validate_refuses_a_gap_between_the_sends_of_rounds)
 {
 	self->s.round[2].send_first = 3;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_sends_shared_by_two_rounds)
 {
 	self->s.round[2].send_first = 1;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_a_gap_between_the_folds_of_rounds)
 {
 	self->s.round[3].fold_first = 5;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_folds_shared_by_two_rounds)
 {
 	self->s.round[3].fold_first = 3;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_sends_of_no_round)
 {
 	self->s.sends = 4;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_folds_of_no_round)
 {
 	self->s.folds = 6;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_a_round_with_more_sends_than_there_are)
 {
 	self->s.round[2].sends = 2;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_a_round_with_more_folds_than_there_are)
 {
 	self->s.round[3].folds = 2;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_more_receives_than_messages_folded)
 {
 	self->s.round[0].recvs = 3;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_fewer_receives_than_messages_folded)
 {
 	self->s.round[3].recvs = 0;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_a_send_to_a_host_outside_the_group)
 {
 	self->s.send[1].host = 4;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_a_send_to_self)
 {
 	self->s.send[1].host = 1;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_two_sends_to_one_host_in_a_round)
 {
 	self->s.send[1].host = 0;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_a_send_of_a_register_that_does_not_exist)
 {
 	self->s.send[1].reg = 2;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_a_send_edge_that_does_not_send)
 {
 	self->s.send[1].action = COLL_PLACE;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_a_send_of_no_blocks)
 {
 	self->s.send[1].blocks = 0;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_a_send_of_blocks_that_do_not_exist)
 {
 	self->s.send[1].first_block = 1;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_a_send_of_blocks_that_wrap_around)
 {
 	self->s.send[1].first_block = 0xffff;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_a_fold_of_a_host_outside_the_group)
 {
 	self->s.fold[4].host = 4;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_two_messages_of_one_host_in_a_round)
 {
 	self->s.fold[2].host = 0;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_self_twice_for_one_register)
 {
 	self->s.fold[2].host = 1;
 	self->s.round[0].recvs = 1;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_a_fold_into_a_register_that_does_not_exist)
 {
 	self->s.fold[4].reg = 2;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_a_fold_into_a_register_not_placed)
 {
 	self->s.fold[4].action = COLL_FOLD_RIGHT;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_a_register_placed_twice_in_a_round)
 {
 	self->s.fold[2].action = COLL_PLACE;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_a_fold_entry_that_sends)
 {
 	self->s.fold[1].action = COLL_SEND;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_a_fold_entry_of_unknown_action)
 {
 	self->s.fold[1].action = COLL_FOLD_RIGHT + 1;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_a_fold_of_no_blocks)
 {
 	self->s.fold[1].blocks = 0;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_refuses_a_fold_of_blocks_that_do_not_exist)
 {
 	self->s.fold[1].first_block = 1;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(&self->s));
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 TEST_F(schedule, validate_allows_blocks_that_there_are)
@@ -587,9 +588,9 @@ TEST_F(schedule, validate_allows_blocks_that_there_are)
 	s->blocks = 8;
 	s->send[0].first_block = 6;
 	s->send[0].blocks = 2;
-	EXPECT_EQ(0, coll_schedule_validate(s));
+	EXPECT_EQ(0, validate_schedule(s));
 	s->send[0].first_block = 7;
-	EXPECT_EQ(-EINVAL, coll_schedule_validate(s));
+	EXPECT_EQ(-EINVAL, validate_schedule(s));
 }
 
 /* With ASan and UBSan: no bytes make validate, or find after it, look outside. */
@@ -608,7 +609,7 @@ TEST_F(schedule, validate_survives_any_bytes)
 		bytes[(x >> 8 & 0xffff) % sizeof(s)] ^= x;
 		x >>= 32;
 		bytes[(x >> 8 & 0xffff) % offsetof(struct coll_schedule, round[4])] ^= x;
-		if (coll_schedule_validate(&s))
+		if (validate_schedule(&s))
 			continue;
 		allowed++;
 		for (round = 0; round < 256; round++)

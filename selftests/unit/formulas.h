@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Rounds and messages of the algorithms as formulas, from the papers that the head of
+ * each algo_*.c names. They share no code with the builders, which are checked against
+ * them. The simulator uses them, too.
+ */
+#ifndef COLL_UNIT_FORMULAS_H
+#define COLL_UNIT_FORMULAS_H
+
+#include "algorithm.h"
+
+u32 floor_log2(u32 n);
+u32 ceil_log2(u32 n);
+
+/* Of a tree of @nodes, each with at most @fanout children, as low as it can be */
+u32 least_depth(u32 nodes, u32 fanout);
+
+/* Does the table have a line for @a? The functions below abort if not. */
+bool formulas_have(const struct coll_algorithm *a);
+
+/* Rounds of the slowest host; messages of all hosts together */
+u32 formulas_rounds(const struct coll_algorithm *a, const struct coll_shape *shape);
+u64 formulas_messages(const struct coll_algorithm *a, const struct coll_shape *shape);
+
+#endif
