@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pairs of floats or doubles that are hard to add and to multiply, and the
- * checks of each pair. Operands are bit patterns, of either format in a u64.
+ * Pairs of floats or doubles that are hard to add and to multiply. Operands are bit
+ * patterns, of either format in a u64.
  */
 #ifndef COLL_UNIT_FLOATS_H
 #define COLL_UNIT_FLOATS_H
 
-#include "seed.h"
-#include "kselftest_harness.h"
-
-#define DAY_SECONDS	86400	/* a soak takes as long as it is asked to */
+#include "base.h"
 
 /**
  * struct format - float or double
@@ -23,291 +20,43 @@ struct format {
 	s64	largest_exponent;
 };
 
-static inline u64 fraction_mask(const struct format *f)
-{
-	return BIT_ULL(f->fraction_bits) - 1;
-}
-
-static inline u64 infinite(const struct format *f)
-{
-	return (u64)(f->largest_exponent + 1) << f->fraction_bits;
-}
-
-static inline u64 quiet(const struct format *f)
-{
-	return BIT_ULL(f->fraction_bits - 1);
-}
-
-static inline bool is_nan(const struct format *f, u64 x)
-{
-	return (x & ~f->sign) > infinite(f);
-}
-
-static inline bool either_is_nan(const struct format *f, u64 left, u64 right)
-{
-	return is_nan(f, left) || is_nan(f, right);
-}
-
-static inline u64 nan_by_rule(const struct format *f, u64 left, u64 right)
-{
-	return (is_nan(f, left) ? left : right) | quiet(f);
-}
+u64 infinite(const struct format *f);
+u64 quiet(const struct format *f);
+bool either_is_nan(const struct format *f, u64 left, u64 right);
+u64 nan_by_rule(const struct format *f, u64 left, u64 right);
 
 /* ---- drawing ---- */
 
-/* Fractions with long runs of ones and zeros carry and round in more ways. */
-static inline u64 draw_fraction(const struct format *f, u64 *random)
-{
-	u64 x = seed_next(random);
-	u64 choice = seed_next(random);
+typedef void (*draw_function)(const struct format *f, u64 *random, u64 *left, u64 *right);
 
-	switch (choice & 3) {
-	case 0:
-		break;
-	case 1:
-		x &= seed_next(random) & seed_next(random);
-		break;
-	case 2:
-		x |= seed_next(random) | seed_next(random);
-		break;
-	case 3:
-		x = ~0ULL << (choice >> 2) % 64;
-		x ^= ~0ULL << (choice >> 8) % 64;
-		break;
-	}
-	return x & fraction_mask(f);
-}
-
-/* A finite number whose biased exponent is @exponent, kept in range. */
-static inline u64 draw_finite(const struct format *f, u64 *random, s64 exponent)
-{
-	exponent = clamp(exponent, (s64)0, f->largest_exponent);
-	return (seed_next(random) & f->sign) | (u64)exponent << f->fraction_bits |
-	       draw_fraction(f, random);
-}
-
-static inline u64 draw_exponent(const struct format *f, u64 *random)
-{
-	return seed_next(random) % (f->largest_exponent + 1);
-}
-
-static inline void draw_random_bits(const struct format *f, u64 *random, u64 *left, u64 *right)
-{
-	*left = seed_next(random) & (f->sign | (f->sign - 1));
-	*right = seed_next(random) & (f->sign | (f->sign - 1));
-}
-
-static inline void draw_near_exponents(const struct format *f, u64 *random, u64 *left, u64 *right)
-{
-	s64 exponent = draw_exponent(f, random);
-	s64 distance = seed_next(random) % 131 - 65;
-
-	*left = draw_finite(f, random, exponent);
-	*right = draw_finite(f, random, exponent + distance);
-}
+void draw_random_bits(const struct format *f, u64 *random, u64 *left, u64 *right);
+void draw_near_exponents(const struct format *f, u64 *random, u64 *left, u64 *right);
 
 /* The right operand is the left one with the other sign, give or take a bit. */
-static inline void draw_cancellation(const struct format *f, u64 *random, u64 *left, u64 *right)
-{
-	u64 difference = draw_fraction(f, random) >> seed_next(random) % (f->fraction_bits + 1);
-
-	*left = draw_finite(f, random, draw_exponent(f, random));
-	*right = *left & ~f->sign;
-	if (seed_next(random) & 1)
-		difference = -difference;
-	*right = ((*right + difference) & (f->sign - 1)) | (~*left & f->sign);
-}
-
-static inline u64 draw_tiny(const struct format *f, u64 *random, s64 reach)
-{
-	u64 x = draw_finite(f, random, seed_next(random) % reach);
-
-	if (seed_next(random) & 1)
-		return x;
-	return (x & f->sign) | (x & fraction_mask(f)) >> seed_next(random) % (f->fraction_bits + 1);
-}
+void draw_cancellation(const struct format *f, u64 *random, u64 *left, u64 *right);
 
 /* Around the least normal number: operands, sums, or both are subnormal. */
-static inline void draw_subnormals(const struct format *f, u64 *random, u64 *left, u64 *right)
-{
-	*left = draw_tiny(f, random, 4);
-	*right = draw_tiny(f, random, seed_next(random) & 1 ? 4 : f->fraction_bits + 8);
-}
+void draw_subnormals(const struct format *f, u64 *random, u64 *left, u64 *right);
 
 /*
  * What of the right operand is below the last bit of the left is exactly one
  * half of that bit, or every other time a little more or less.
  */
-static inline void draw_ties(const struct format *f, u64 *random, u64 *left, u64 *right)
-{
-	s64 distance = 1 + seed_next(random) % (f->fraction_bits + 1);
-	s64 exponent = distance + 1 + seed_next(random) % (f->largest_exponent - distance);
-	u64 tie;
-
-	*left = draw_finite(f, random, exponent);
-	*right = draw_finite(f, random, exponent - distance);
-	tie = distance == f->fraction_bits + 1 ? *right & ~fraction_mask(f) :
-	      (*right >> distance << distance) | BIT_ULL(distance - 1);
-	switch (seed_next(random) % 4) {
-	case 0:
-		*right = tie + 1;
-		break;
-	case 1:
-		*right = tie - 1;
-		break;
-	default:
-		*right = tie;
-		break;
-	}
-}
+void draw_ties(const struct format *f, u64 *random, u64 *left, u64 *right);
 
 /* Around the largest number: sums reach infinity, or just do not. */
-static inline void draw_overflow(const struct format *f, u64 *random, u64 *left, u64 *right)
-{
-	s64 distance = seed_next(random) % (f->fraction_bits + 4);
-
-	*left = draw_finite(f, random, f->largest_exponent - (seed_next(random) & 1));
-	*right = draw_finite(f, random, f->largest_exponent - distance);
-	if (seed_next(random) & 1)
-		*left = (*left & f->sign) | (infinite(f) - 1 - (seed_next(random) & 3));
-	if (seed_next(random) & 1)
-		*right = (*left & f->sign) | (*right & ~f->sign);
-}
-
-/* The odd number by which @odd becomes 1 in so many bits: Newton doubles them. */
-static inline u64 inverse(u64 odd)
-{
-	u64 x = odd;
-	u32 i;
-
-	for (i = 0; i < 5; i++)
-		x *= 2 - odd * x;
-	return x;
-}
+void draw_overflow(const struct format *f, u64 *random, u64 *left, u64 *right);
 
 /*
  * What a product cuts off is exactly one half of its last bit, or a little more
  * or less; in all its bits, not only in those next to the last.
  */
-static inline void draw_product_ties(const struct format *f, u64 *random, u64 *left, u64 *right)
-{
-	u64 hidden = fraction_mask(f) + 1, cut = hidden << (seed_next(random) & 1);
-	u64 a = draw_fraction(f, random) | hidden | 1, b;
-
-	b = (inverse(a) * (cut / 2 + seed_next(random) % 3 - 1)) & (cut - 1);
-	*left = draw_finite(f, random, draw_exponent(f, random) | 1);
-	*right = draw_finite(f, random, f->largest_exponent / 2 + seed_next(random) % 3 - 1);
-	*left = (*left & ~fraction_mask(f)) | (a & fraction_mask(f));
-	*right = (*right & ~fraction_mask(f)) | (b & fraction_mask(f));
-}
-
-/* Fractions of few bits: many products are exact, or exactly between two numbers. */
-static inline u64 draw_short(const struct format *f, u64 *random, s64 exponent)
-{
-	u64 x = draw_finite(f, random, exponent);
-	u32 cut = seed_next(random) % (f->fraction_bits + 1);
-
-	return x >> cut << cut;
-}
+void draw_product_ties(const struct format *f, u64 *random, u64 *left, u64 *right);
 
 /* Products around the least numbers: subnormal, the least of them, zero. */
-static inline void draw_product_underflow(const struct format *f, u64 *random, u64 *left,
-					  u64 *right)
-{
-	s64 sum = f->largest_exponent / 2 - f->fraction_bits - 4 +
-		  seed_next(random) % (f->fraction_bits + 8);
-	s64 exponent = seed_next(random) % (f->largest_exponent / 2);
-
-	*left = draw_short(f, random, exponent);
-	*right = draw_short(f, random, sum - exponent);
-	if (!(seed_next(random) & 3))
-		*left = draw_tiny(f, random, 1);
-}
+void draw_product_underflow(const struct format *f, u64 *random, u64 *left, u64 *right);
 
 /* Products around the largest number */
-static inline void draw_product_overflow(const struct format *f, u64 *random, u64 *left,
-					 u64 *right)
-{
-	s64 sum = f->largest_exponent / 2 + f->largest_exponent - 1 + seed_next(random) % 4;
-	s64 exponent = f->largest_exponent / 2 + seed_next(random) % (f->largest_exponent / 2);
-
-	*left = draw_finite(f, random, exponent);
-	*right = draw_finite(f, random, sum - exponent);
-}
-
-typedef void (*draw_function)(const struct format *f, u64 *random, u64 *left, u64 *right);
-
-/* ---- checking ---- */
-
-struct operator {
-	const char *name;
-	u64 (*expected)(u64 left, u64 right);
-	u64 (*seen)(u64 left, u64 right);
-};
-
-static inline void check(struct __test_metadata *_metadata, const struct operator *operator,
-			 u64 left, u64 right)
-{
-	u64 expected = operator->expected(left, right);
-	u64 seen = operator->seen(left, right);
-
-	if (likely(expected == seen))
-		return;
-	TH_LOG("%s of 0x%016llx and 0x%016llx: expected 0x%016llx, seen 0x%016llx",
-	       operator->name, (unsigned long long)left, (unsigned long long)right,
-	       (unsigned long long)expected, (unsigned long long)seen);
-	ASSERT_EQ(expected, seen);
-}
-
-/* Both ways round: which operand comes first must matter to NaN alone. */
-static inline void check_pairs(struct __test_metadata *_metadata, const struct operator *operator,
-			       const struct format *f, draw_function draw, u64 pairs)
-{
-	u64 random = seed_start();
-	u64 left, right;
-	u64 i;
-
-	for (i = 0; i < pairs; i += 2) {
-		draw(f, &random, &left, &right);
-		check(_metadata, operator, left, right);
-		check(_metadata, operator, right, left);
-	}
-}
-
-/* Each magnitude stands for two numbers, with either sign. */
-static inline void check_special_pairs(struct __test_metadata *_metadata,
-				       const struct operator *operator, const struct format *f,
-				       const u64 *magnitudes, u32 count)
-{
-	u32 i, j;
-
-	for (i = 0; i < 2 * count; i++)
-		for (j = 0; j < 2 * count; j++)
-			check(_metadata, operator,
-			      magnitudes[i / 2] | (i & 1 ? f->sign : 0),
-			      magnitudes[j / 2] | (j & 1 ? f->sign : 0));
-}
-
-struct known {
-	u64 left, right, expected;
-};
-
-/* Here the expected bits are written out, and no hardware is asked. */
-static inline void check_known(struct __test_metadata *_metadata, const char *name,
-			       u64 (*function)(u64 left, u64 right),
-			       const struct known *known, size_t count)
-{
-	u64 seen;
-
-	for (; count--; known++) {
-		seen = function(known->left, known->right);
-		EXPECT_EQ(known->expected, seen) {
-			TH_LOG("%s of 0x%016llx and 0x%016llx: expected 0x%016llx, seen 0x%016llx",
-			       name, (unsigned long long)known->left,
-			       (unsigned long long)known->right,
-			       (unsigned long long)known->expected, (unsigned long long)seen);
-		}
-	}
-}
+void draw_product_overflow(const struct format *f, u64 *random, u64 *left, u64 *right);
 
 #endif
