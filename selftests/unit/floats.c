@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "floats.h"
-#include "kselftest_harness.h"
 #include "seed.h"
 
 static u64 fraction_mask(const struct format *f)
@@ -198,64 +197,4 @@ void draw_product_overflow(const struct format *f, u64 *random, u64 *left, u64 *
 
 	*left = draw_finite(f, random, exponent);
 	*right = draw_finite(f, random, sum - exponent);
-}
-
-/* ---- checking ---- */
-
-static void check(struct __test_metadata *_metadata, const struct operator *operator,
-		  u64 left, u64 right)
-{
-	u64 expected = operator->expected(left, right);
-	u64 seen = operator->seen(left, right);
-
-	if (likely(expected == seen))
-		return;
-	TH_LOG("%s of 0x%016llx and 0x%016llx: expected 0x%016llx, seen 0x%016llx",
-	       operator->name, (unsigned long long)left, (unsigned long long)right,
-	       (unsigned long long)expected, (unsigned long long)seen);
-	ASSERT_EQ(expected, seen);
-}
-
-void check_pairs(struct __test_metadata *_metadata, const struct operator *operator,
-		 const struct format *f, draw_function draw, u64 pairs)
-{
-	u64 random = seed_start();
-	u64 left, right;
-	u64 i;
-
-	for (i = 0; i < pairs; i += 2) {
-		draw(f, &random, &left, &right);
-		check(_metadata, operator, left, right);
-		check(_metadata, operator, right, left);
-	}
-}
-
-void check_special_pairs(struct __test_metadata *_metadata,
-			 const struct operator *operator, const struct format *f,
-			 const u64 *magnitudes, u32 count)
-{
-	u32 i, j;
-
-	for (i = 0; i < 2 * count; i++)
-		for (j = 0; j < 2 * count; j++)
-			check(_metadata, operator,
-			      magnitudes[i / 2] | (i & 1 ? f->sign : 0),
-			      magnitudes[j / 2] | (j & 1 ? f->sign : 0));
-}
-
-void check_known(struct __test_metadata *_metadata, const char *name,
-		 u64 (*function)(u64 left, u64 right),
-		 const struct known *known, size_t count)
-{
-	u64 seen;
-
-	for (; count--; known++) {
-		seen = function(known->left, known->right);
-		EXPECT_EQ(known->expected, seen) {
-			TH_LOG("%s of 0x%016llx and 0x%016llx: expected 0x%016llx, seen 0x%016llx",
-			       name, (unsigned long long)known->left,
-			       (unsigned long long)known->right,
-			       (unsigned long long)known->expected, (unsigned long long)seen);
-		}
-	}
 }

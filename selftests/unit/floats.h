@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pairs of floats or doubles that are hard to add and to multiply, and the
- * checks of each pair. Operands are bit patterns, of either format in a u64.
+ * Pairs of floats or doubles that are hard to add and to multiply. Operands are bit
+ * patterns, of either format in a u64.
  */
 #ifndef COLL_UNIT_FLOATS_H
 #define COLL_UNIT_FLOATS_H
 
 #include "base.h"
-
-struct __test_metadata;
-
-#define DAY_SECONDS	86400	/* a soak takes as long as it is asked to */
 
 /**
  * struct format - float or double
@@ -62,31 +58,5 @@ void draw_product_underflow(const struct format *f, u64 *random, u64 *left, u64 
 
 /* Products around the largest number */
 void draw_product_overflow(const struct format *f, u64 *random, u64 *left, u64 *right);
-
-/* ---- checking ---- */
-
-struct operator {
-	const char *name;
-	u64 (*expected)(u64 left, u64 right);
-	u64 (*seen)(u64 left, u64 right);
-};
-
-/* Both ways round: which operand comes first must matter to NaN alone. */
-void check_pairs(struct __test_metadata *_metadata, const struct operator *operator,
-		 const struct format *f, draw_function draw, u64 pairs);
-
-/* Each magnitude stands for two numbers, with either sign. */
-void check_special_pairs(struct __test_metadata *_metadata,
-			 const struct operator *operator, const struct format *f,
-			 const u64 *magnitudes, u32 count);
-
-struct known {
-	u64 left, right, expected;
-};
-
-/* Here the expected bits are written out, and no hardware is asked. */
-void check_known(struct __test_metadata *_metadata, const char *name,
-		 u64 (*function)(u64 left, u64 right),
-		 const struct known *known, size_t count);
 
 #endif

@@ -24,9 +24,85 @@
 
 #define PAIRS		10000000	/* of each kind of operands, for sum and for product */
 #define FEWER		5		/* times fewer for min and max, which round nothing */
+#define DAY_SECONDS	86400	/* a soak takes as long as it is asked to */
 
 /* Else hardware would round twice, and be no reference. */
 static_assert(FLT_EVAL_METHOD == 0, "numbers are used in their own format");
+
+/* ---- checking ---- */
+
+struct operator {
+	const char *name;
+	u64 (*expected)(u64 left, u64 right);
+	u64 (*seen)(u64 left, u64 right);
+};
+
+static void check(struct __test_metadata *_metadata, const struct operator *operator,
+		  u64 left, u64 right)
+{
+	u64 expected = operator->expected(left, right);
+	u64 seen = operator->seen(left, right);
+
+	if (likely(expected == seen))
+		return;
+	TH_LOG("%s of 0x%016llx and 0x%016llx: expected 0x%016llx, seen 0x%016llx",
+	       operator->name, (unsigned long long)left, (unsigned long long)right,
+	       (unsigned long long)expected, (unsigned long long)seen);
+	ASSERT_EQ(expected, seen);
+}
+
+/* Both ways round: which operand comes first must matter to NaN alone. */
+static void check_pairs(struct __test_metadata *_metadata, const struct operator *operator,
+			const struct format *f, draw_function draw, u64 pairs)
+{
+	u64 random = seed_start();
+	u64 left, right;
+	u64 i;
+
+	for (i = 0; i < pairs; i += 2) {
+		draw(f, &random, &left, &right);
+		check(_metadata, operator, left, right);
+		check(_metadata, operator, right, left);
+	}
+}
+
+/* Each magnitude stands for two numbers, with either sign. */
+static void check_special_pairs(struct __test_metadata *_metadata,
+				const struct operator *operator, const struct format *f,
+				const u64 *magnitudes, u32 count)
+{
+	u32 i, j;
+
+	for (i = 0; i < 2 * count; i++)
+		for (j = 0; j < 2 * count; j++)
+			check(_metadata, operator,
+			      magnitudes[i / 2] | (i & 1 ? f->sign : 0),
+			      magnitudes[j / 2] | (j & 1 ? f->sign : 0));
+}
+
+struct known {
+	u64 left, right, expected;
+};
+
+/* Here the expected bits are written out, and no hardware is asked. */
+static void check_known(struct __test_metadata *_metadata, const char *name,
+			u64 (*function)(u64 left, u64 right),
+			const struct known *known, size_t count)
+{
+	u64 seen;
+
+	for (; count--; known++) {
+		seen = function(known->left, known->right);
+		EXPECT_EQ(known->expected, seen) {
+			TH_LOG("%s of 0x%016llx and 0x%016llx: expected 0x%016llx, seen 0x%016llx",
+			       name, (unsigned long long)known->left,
+			       (unsigned long long)known->right,
+			       (unsigned long long)known->expected, (unsigned long long)seen);
+		}
+	}
+}
+
+/* ---- the hardware's ---- */
 
 static NUMBER as_number(BITS bits)
 {
@@ -84,7 +160,7 @@ static u64 expected_max(u64 left, u64 right)
 	return x > y ? left : right;
 }
 
-/* Ours */
+/* ---- ours ---- */
 
 #define SEEN(name, function) \
 	static u64 seen_##name(u64 left, u64 right) \
