@@ -5,7 +5,6 @@
  */
 #include "net_fixture.h"
 #include "seed.h"
-#include "validate.h"
 
 #define SECOND	((u64)NSEC_PER_SEC)
 
