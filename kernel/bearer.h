@@ -13,7 +13,7 @@
  *   coll_NAME_receive()	its receive hook, in receive.c
  *
  * The functions here are the interface. Each is to be a switch on the family of the
- * member: bearers are bound by the compiler, for a packet passes through four of these
+ * member: bearers are bound by the compiler, as a packet passes through four of these
  * functions. As long as there is one bearer, there is nothing to choose.
  *
  * Opening, closing and checking happen in process context, opening and closing under the
@@ -61,7 +61,7 @@ struct sk_buff *coll_bearer_packet(u32 bytes);
  * @net: it
  * @tunables: of it
  * @hooks: what is to become of packets
- * @owner: what the hooks give to who receives
+ * @owner: what the hooks hand to the function that receives packets
  *
  * Context: process.
  */

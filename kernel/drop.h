@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Packets that go no further, as far as the platform finds out: those that the core
- * refuses after it knows who sent them are counted in their group.
+ * Packets that are dropped before a group has authenticated them: counted for the
+ * namespace, and traced. Those that a group drops are counted there.
  */
 #ifndef COLL_DROP_H
 #define COLL_DROP_H

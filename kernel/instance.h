@@ -63,7 +63,7 @@ struct coll_local_member {
  * @lock: taken with bottom halves off
  * @local_members: one for each rank of this host; the pointer is constant
  * @sockets: of local members
- * @woken: local members where somebody is to be woken
+ * @woken: local members with threads to wake
  * @now: time of the present event, ns
  * @queue: packets of the present event
  * @queue_end: where the next one goes

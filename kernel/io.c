@@ -73,7 +73,7 @@ static int io_restartable(int err, long timeout)
 
 /* ---- posting ---- */
 
-/* A slot for a post. If the window is full, there is no use for one yet. */
+/* A slot for a post. While the window is full it would be of no use. */
 static struct coll_completion *io_take_slot(struct coll_sock *csk, long *timeout)
 {
 	struct coll_completion *slot;
@@ -136,7 +136,7 @@ static int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
 }
 
 /*
- * Post what stands in the slot, and sleep until the window has room for it.
+ * Post what is in the slot, and sleep until the window has room for it.
  * After an error the slot is free again.
  */
 static int io_post(struct coll_sock *csk, struct coll_completion *slot,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Posting and completing: send, recv, RUN and WAIT. What they promise stands in
+ * Posting and completing: send, recv, RUN and WAIT. What they promise is in
  * Documentation/uapi.md; in short:
  *
  * - A post either is accepted, or has changed nothing. EAGAIN always means the

@@ -16,7 +16,7 @@ struct coll_net;
 /**
  * struct coll_join - see above
  * @fixed: the fixed part
- * @members: the hosts; NULL when somebody else has taken the tables over
+ * @members: the hosts; NULL when the tables have another owner
  * @host_of_rank: the ranks, likewise
  */
 struct coll_join {

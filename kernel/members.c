@@ -11,7 +11,7 @@ static u32 *members_lowest(u32 hosts, const u32 *host_of_rank)
 	u32 *lowest = kvmalloc_array(hosts, sizeof(*lowest), GFP_KERNEL_ACCOUNT);
 	u32 host, rank;
 
-	/* Hosts stand in the order of their lowest ranks. */
+	/* Hosts are in the order of their lowest ranks. */
 	for (host = 0, rank = 0; lowest && host < hosts; rank++)
 		if (host_of_rank[rank] == host)
 			lowest[host++] = rank;

@@ -46,7 +46,7 @@ static void timewait_entry_remove(struct coll_timewait_table *table, struct time
 /**
  * coll_timewait_table_add() - remember a group
  * @table: of the namespace; its mutex is held
- * @g: quiet; its lock is not needed, for nothing happens in it any more
+ * @g: quiet; its lock is not needed, as nothing happens in it any more
  * @members: its table
  * @now: time in ns
  *

@@ -6,8 +6,8 @@
  * @peer: to whom
  * @now: time in ns
  *
- * Yet at most one is sent alone in each delay: a flood of repetitions does not become a
- * flood of answers.
+ * At most one is sent alone in each delay, so that a flood of repetitions does not become
+ * a flood of answers.
  *
  * Context: group lock held.
  */

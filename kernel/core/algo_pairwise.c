@@ -73,7 +73,7 @@ static int pairwise_exchange(struct coll_schedule *s, u32 extra, u32 distance)
 					    COLL_FOLD_LEFT : COLL_FOLD_RIGHT);
 }
 
-/* Last round of such a group: who handed in is answered with the outcome. */
+/* Last round of such a group: hosts that handed in get the outcome. */
 static int pairwise_hand_out(struct coll_schedule *s, u32 extra)
 {
 	int err = coll_schedule_round(s);

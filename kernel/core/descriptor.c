@@ -208,7 +208,7 @@ static void hash_fixed(siphash_key_t *chain, const struct collsock_join *j)
  * @members: checked
  * @host_of_rank: checked
  *
- * Return: the hash that stands in every packet. Context: any.
+ * Return: the hash that is in every packet. Context: any.
  */
 u32 coll_descriptor_hash(const struct collsock_join *j,
 			 const struct collsock_member *members,

@@ -204,7 +204,7 @@ void coll_failure_disagree(struct coll_group *g, const struct coll_peer *peer, u
 }
 
 /**
- * coll_failure_recall() - was an operation that is over what another host speaks of?
+ * coll_failure_recall() - does another host agree on an operation that is over?
  * @g: the group
  * @peer: that host
  * @body: number and signature

@@ -24,7 +24,7 @@ void coll_failure_end(struct coll_group *g, enum coll_reason reason, u32 rank, u
 /* Another host means another operation by the same number. */
 void coll_failure_disagree(struct coll_group *g, const struct coll_peer *peer, u64 now);
 
-/* The same, if it speaks of an operation that is over, and that was another one. */
+/* The same for an operation that is over here: was it another one? */
 void coll_failure_recall(struct coll_group *g, const struct coll_peer *peer,
 			 const struct coll_body *body, u64 now);
 

@@ -198,7 +198,7 @@ static void group_refuse_invalid(struct coll_group *g, u32 source, const struct 
 /*
  * The packet's prefix is not the one that its sender used before: the first
  * packet of a host or of a connection, or the first after it has heard of us.
- * @p->peer is who sent it, made only now that we believe it; NULL to drop it.
+ * @p->peer is its sender, opened only now that it is authenticated; NULL to drop it.
  */
 static enum coll_refusal group_introduce(struct coll_group *g, const u8 *packet, u32 bytes,
 					 struct group_packet *p, u64 now)

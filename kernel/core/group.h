@@ -9,9 +9,9 @@
  * have left and nothing is under way any more it is quiet: the platform replaces it by a
  * time-wait entry (timewait.h).
  *
- * Several ranks may live on a host (ranks.h). Messages, credit and "done" speak of what
- * the host has done: it has completed an operation when all its ranks have posted it and
- * its rounds are over.
+ * Several ranks may live on a host (ranks.h). Messages, credit and "done" are about the
+ * host: it has completed an operation when all its ranks have posted it and its rounds
+ * are over.
  */
 #ifndef COLL_CORE_GROUP_H
 #define COLL_CORE_GROUP_H
@@ -31,7 +31,7 @@ extern const struct coll_timing coll_timing_default;
  * struct coll_config - what makes a group
  * @join: normalised (descriptor.h)
  * @host_of_rank: checked; stays there as long as the group
- * @lowest: the lowest rank of each host, likewise; NULL if nobody asks often
+ * @lowest: the lowest rank of each host, likewise; NULL if it is not needed often
  * @secret: derived from key, id and nonce
  * @timing: see there
  * @descriptor: hash of the descriptor

@@ -22,7 +22,7 @@ u64 coll_liveness_quiet_ns(const struct coll_group *g)
  * coll_liveness_interval_ns() - time between questions that are not answered
  * @peer: the other side
  *
- * Far longer than timers are late, or each would seem to follow a pause of ours.
+ * Far longer than timers are late, or each would seem to follow a pause of this host.
  *
  * Return: time in ns. Context: group lock held.
  */

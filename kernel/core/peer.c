@@ -68,7 +68,7 @@ void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 
 	peer->host = host;
 	peer->conn.number = 1;
 	peer->send.next_seq = 1;
-	/* All hosts begin with the same window, so nobody has to tell. */
+	/* All hosts begin with the same window, so none has to tell. */
 	peer->send.credit = g->credit.common;
 	peer->send.done = g->credit.acknowledged;
 	peer->watch.probed_operation = COLL_NOTHING_DONE;
@@ -373,8 +373,8 @@ static inline void peer_hear_credit(struct coll_peer *peer, u32 credit, u64 now)
 }
 
 /*
- * The other side speaks for the first time. If it does not know us, what was
- * sent before it existed is lost; what was sent just now has crossed its packet.
+ * The first packet of the other side. If it has not heard this host, what was sent before
+ * it existed is lost; what was sent just now has crossed its packet.
  */
 static void peer_send_again(struct coll_peer *peer, u64 now)
 {
@@ -389,8 +389,8 @@ static void peer_send_again(struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_peer_meet() - the other side speaks with a new prefix
- * @peer: who it is
+ * coll_peer_meet() - a packet of the other side has a new prefix
+ * @peer: the other side
  * @prefix: authenticated, with the descriptor of the group
  * @side: made from it
  * @now: time in ns
@@ -424,8 +424,8 @@ bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
 }
 
 /**
- * coll_peer_changed() - is it another incarnation, that speaks to us?
- * @peer: who it says it is
+ * coll_peer_changed() - is the packet of another incarnation, and for this one of ours?
+ * @peer: the other side
  * @prefix: authenticated; coll_peer_meet() has refused it
  */
 bool coll_peer_changed(const struct coll_peer *peer, const struct coll_prefix *prefix)
@@ -440,11 +440,11 @@ bool coll_peer_changed(const struct coll_peer *peer, const struct coll_prefix *p
  * @body: authenticated
  * @now: time in ns
  *
- * "Done", credit and acknowledgment count only if they speak to this
- * incarnation of ours.
+ * "Done", credit and acknowledgment count only if the packet names this incarnation of
+ * ours.
  *
- * Return: true if a message with this sequence number was accepted before. For
- * those too old for the bitmap nobody knows: false.
+ * Return: true if a message with this sequence number was accepted before; false if it is
+ * too old for the bitmap.
  */
 bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
@@ -663,7 +663,7 @@ void coll_peer_expire(struct coll_peer *peer, u64 now)
  * A host that has left must still hear it if it has posted more than we have: those
  * operations wait for us. A goodbye that is under way is replaced by a new one, since it
  * may have been received. Only the host of a rank that left tells this to a host that was
- * never heard; the others answer when it speaks.
+ * never heard; the others answer its packets.
  *
  * Context: group lock held.
  */

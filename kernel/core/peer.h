@@ -40,13 +40,13 @@ void coll_peer_forget(struct coll_message *m, bool sample, u64 now);
 void coll_peer_push(struct coll_peer *peer, u64 now);
 
 /*
- * The other side speaks with a prefix that it has not used before. False if it
+ * A packet of the other side has a prefix that was not used before. False if it
  * is of another incarnation or an older connection: that changes nothing.
  */
 bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
 		    const struct coll_wire_side *side, u64 now);
 
-/* Is it another incarnation, that speaks to us? */
+/* Is the packet of another incarnation, and for this one of ours? */
 bool coll_peer_changed(const struct coll_peer *peer, const struct coll_prefix *prefix);
 
 /*

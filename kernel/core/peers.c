@@ -16,7 +16,7 @@ static struct coll_peer *peers_take_spare(struct coll_group *g, u32 host)
 }
 
 /**
- * coll_peers_open() - the connection to a host begins, for there is none now
+ * coll_peers_open() - begin the connection to a host that has none now
  * @g: the group
  * @host: the other side
  * @now: time in ns

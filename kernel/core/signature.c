@@ -12,7 +12,7 @@ static bool signature_operands_valid(const struct coll_operation *operation,
 	return coll_reduce_valid(sig->type, sig->op) && sig->count;
 }
 
-/* Bytes of the payload that a signature speaks of, or -EINVAL, -EMSGSIZE. */
+/* Bytes of the payload of an operation with the signature, or -EINVAL, -EMSGSIZE. */
 static int signature_bytes(const struct coll_group *g, const struct coll_operation *operation,
 			   const struct coll_signature *sig)
 {

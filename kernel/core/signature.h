@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The signature of an operation: what all ranks must agree on. It is made from a post,
- * stands in every message, and is checked against what the group allows before anything
+ * is in every message, and is checked against what the group allows before anything
  * is done for it. Pure: reads what coll_group_init() has set.
  */
 #ifndef COLL_CORE_SIGNATURE_H

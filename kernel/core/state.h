@@ -80,7 +80,7 @@ struct coll_message {
 /* ---- one connection ---- */
 
 /**
- * struct coll_peer_connection - whom this connection joins, and whether it is in use
+ * struct coll_peer_connection - both ends of the connection, and whether it is in use
  * @incarnation: of the other side; 0 until heard
  * @number: of the connection, on our side
  * @their_number: highest one heard of the other side
@@ -160,7 +160,7 @@ struct coll_peer_recv_state {
  * @messages: how many messages
  * @owed: it is owed
  * @now: it is to leave with this event
- * @explicit: "done" cannot stand for it
+ * @explicit: "done" does not imply it
  */
 struct coll_peer_ack {
 	u64	due_ns;
@@ -243,7 +243,7 @@ struct coll_peer_watch {
  * @recv: what has come from it
  * @ack: the acknowledgment that is owed
  * @live: is it there?
- * @conn: whom the connection joins
+ * @conn: both ends of the connection
  * @watch: which operations wait for it
  * @goodbye: which operations the two take part in
  */
@@ -341,7 +341,7 @@ struct coll_op_locals {
  * @awaited_ns: since when it is waited for: the first rank of this host posted, or another
  *	host asked
  * @bytes: of its payload
- * @source: host that spoke of it first
+ * @source: host that posted it or sent something for it first
  * @segments: lanes
  * @unfinished: of these, those that have rounds left
  * @state: enum coll_op_state

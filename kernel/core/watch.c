@@ -108,8 +108,8 @@ static void watch_peer(struct coll_peer *peer, const struct coll_op *op, u64 now
 /*
  * Has the other side done with an operation in which this host waits for it? It
  * would not have before we acknowledged its message: so another incarnation of
- * ours did, and we are its successor. Or else its operation was another one; then
- * it says so when it is asked about ours, unless it has left.
+ * this host did, of which this one is the successor. Or its operation was another one;
+ * then it says so when it is asked about this one, unless it has left.
  */
 static bool watch_is_late(const struct coll_peer *peer, u32 number)
 {
@@ -344,7 +344,7 @@ static void watch_describe(const struct coll_group *g, const struct coll_body *p
 		if (op->state == COLL_OP_RUNNING && watch_end(g, op, end, now))
 			return;
 	}
-	/* Has nobody here posted what the other side waits with? */
+	/* Has no rank of this host posted what the other side waits with? */
 	op = coll_group_slot(g, probe->operation);
 	if (op->head.number == probe->operation && op->state == COLL_OP_EARLY &&
 	    watch_end(g, op, end, now))
@@ -452,9 +452,9 @@ static void watch_send_challenge(struct coll_peer *peer, const struct coll_prefi
 }
 
 /**
- * coll_watch_changed() - somebody speaks for the other side with another incarnation
+ * coll_watch_changed() - a packet names another incarnation of the other side
  * @peer: the other side
- * @prefix: authenticated; it speaks to the present incarnation of ours, or to none
+ * @prefix: authenticated; it names the present incarnation of this host, or none
  * @packet: authenticated
  * @bytes: its length
  * @now: time in ns

@@ -36,7 +36,7 @@ void coll_watch_answered(struct coll_peer *peer, const struct coll_body *body, u
 bool coll_watch_told(const struct coll_peer *peer, u32 operation, struct coll_wait *wait,
 		     u64 now);
 
-/* Somebody speaks for the other side with another incarnation. */
+/* A packet names another incarnation of the other side. */
 void coll_watch_changed(struct coll_peer *peer, const struct coll_prefix *prefix,
 			const u8 *packet, u32 bytes, u64 now);
 

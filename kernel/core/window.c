@@ -64,9 +64,9 @@ static noinline void window_plan(struct coll_group *g, struct coll_op *op,
  * @op: the slot; FREE
  * @number: of the operation
  * @sig: its signature, which makes sense in this group
- * @source: host that speaks of it
+ * @source: host that posts it or sends something for it
  *
- * It is EARLY then, for no rank of this host has posted it. Most operations are like
+ * It is EARLY then, as no rank of this host has posted it. Most operations are like
  * those before them, so what follows from the signature is there already.
  *
  * Context: group lock held.
@@ -83,15 +83,15 @@ void coll_window_open(struct coll_group *g, struct coll_op *op, u32 number,
 }
 
 /**
- * coll_window_make_early() - another host speaks of an operation first
+ * coll_window_make_early() - open a slot for a message or probe of another host
  * @g: the group
  * @op: its slot; FREE
  * @source: that host
  * @body: number, within the window, and signature
  * @now: time in ns
  *
- * If no rank of this host is needed the operation begins. It is not DONE with that, for no
- * rank of this host has posted it.
+ * If no rank of this host contributes the operation begins. It is not DONE with that,
+ * since no rank of this host has posted it.
  *
  * Return: false if the signature makes no sense in this group.
  * Context: event context (env.h).
@@ -112,7 +112,7 @@ bool coll_window_make_early(struct coll_group *g, struct coll_op *op, u32 source
 /* ---- freeing slots ---- */
 
 /**
- * coll_window_free_slots() - free the slots of operations that nobody needs any more
+ * coll_window_free_slots() - free the slots of operations that no host needs any more
  * @g: the group, whose window can advance
  * @now: time in ns
  *

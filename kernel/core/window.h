@@ -18,7 +18,7 @@
 void coll_window_open(struct coll_group *g, struct coll_op *op, u32 number,
 		      const struct coll_signature *sig, u32 source);
 
-/* Open a slot for an operation that another host speaks of; false if it makes no sense. */
+/* Open a slot for a message or probe of another host; false if it makes no sense. */
 bool coll_window_make_early(struct coll_group *g, struct coll_op *op, u32 source,
 			    const struct coll_body *body, u64 now);
 
@@ -36,10 +36,10 @@ static inline struct coll_op *coll_window_open_early(struct coll_group *g, u32 s
 /* An operation is DONE: learn from it what all hosts have done. */
 void coll_window_completed(struct coll_group *g, struct coll_op *op, u64 now);
 
-/* Free the slots that nobody needs any more; called when the oldest one is such. */
+/* Free the slots that no host needs any more, of which the oldest is one. */
 void coll_window_free_slots(struct coll_group *g, u64 now);
 
-/* Does nobody need the oldest operation any more? */
+/* Can the oldest slot be freed? */
 static inline bool coll_window_advances(const struct coll_group *g)
 {
 	const struct coll_op *op = coll_group_slot(g, g->window.oldest);

@@ -174,7 +174,7 @@ bool coll_wire_same_side(const u8 *packet, const struct coll_wire_side *side)
 }
 
 /**
- * coll_wire_authentic() - was this packet written by one who has the key?
+ * coll_wire_authentic() - is the MAC of the packet right?
  * @packet: formed, and of this direction
  * @bytes: its length
  * @side: the direction
@@ -344,7 +344,7 @@ bool coll_wire_formed(const u8 *packet, u32 bytes)
 }
 
 /**
- * coll_wire_read_prefix() - who speaks to whom?
+ * coll_wire_read_prefix() - read both ends of the connection
  * @packet: formed
  * @prefix: out
  */

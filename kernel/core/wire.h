@@ -5,12 +5,12 @@
  *   prefix (32) | body (24) | operands (8) | acknowledgment (16) | payload | MAC (8)
  *
  * All fields are big-endian; the payload is in the byte order of the group.
- * The MAC is SipHash-2-4 over all that stands before it, under a key derived
+ * The MAC is SipHash-2-4 over all that precedes it, under a key derived
  * from the group's key and nonce. What is not understood is not a packet:
  * unknown versions, types, flags, non-zero reserved bytes are refused. Operands
  * and acknowledgment are there if they are flagged; a barrier has none of them.
  *
- * The prefix says who speaks to whom. It is the same in all packets of one
+ * The prefix names both ends of a connection. It is the same in all packets of one
  * direction of a connection, so each side keeps it, and what the MAC makes of
  * it, in a struct coll_wire_side, and spends no time on it again.
  */
@@ -80,7 +80,7 @@ struct coll_signature {
 };
 
 /**
- * struct coll_prefix - who speaks to whom
+ * struct coll_prefix - both ends of a connection
  * @tag: names the group
  * @descriptor: hash of the descriptor
  * @incarnation: of the sender, never 0
@@ -157,7 +157,7 @@ struct coll_wait {
 /**
  * struct coll_answer - payload of an answer; that of a probe is the nonce alone
  * @nonce: of the probe
- * @wait: for whom the answerer waits in the end
+ * @wait: for whom the answering host waits in the end
  */
 struct coll_answer {
 	u64			nonce;
@@ -178,7 +178,7 @@ struct coll_secret {
 
 /**
  * struct coll_wire_side - one direction of a connection
- * @prefix: as it stands in every packet
+ * @prefix: as it is in every packet
  * @mac: state of the MAC behind it
  */
 struct coll_wire_side {
@@ -222,7 +222,7 @@ void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
  */
 bool coll_wire_formed(const u8 *packet, u32 bytes);
 
-/* Where the fields of the prefix stand by which a packet finds its group. */
+/* Offsets of the fields by which a packet finds its group. */
 #define COLL_WIRE_AT_SOURCE		4
 #define COLL_WIRE_AT_DESTINATION	6
 #define COLL_WIRE_AT_TAG		8
@@ -257,7 +257,7 @@ void coll_wire_read_body(const u8 *packet, u32 bytes, struct coll_body *body);
 /* Does the packet's prefix belong to this direction? */
 bool coll_wire_same_side(const u8 *packet, const struct coll_wire_side *side);
 
-/* Was the packet, which belongs to this direction, written by one who has the key? */
+/* Is the MAC of the packet, which belongs to this direction, right? */
 bool coll_wire_authentic(const u8 *packet, u32 bytes, const struct coll_wire_side *side);
 
 #endif

@@ -65,7 +65,7 @@ struct early {
  * @data_bytes: in each message of the operation; in those of a barrier none
  * @out: the result so far, and what is sent
  * @in: what was received last
- * @all_here: rank 0 has heard of everybody
+ * @all_here: rank 0 has heard of all ranks
  */
 struct hostbased {
 	struct options	options;
@@ -242,7 +242,7 @@ static void open_socket(struct hostbased *h)
 		err(EXIT_FAILED, "buffer of rank %u", h->options.rank);
 }
 
-/* Rank 0 lets everybody go when it has heard of everybody. */
+/* Rank 0 releases all when it has heard of all. */
 static void gather(struct hostbased *h)
 {
 	unsigned int hosts = h->options.hosts.count, missing = hosts - 1, i;

@@ -8,7 +8,7 @@
  *	begin | delay | operation | catch-up | end | barrier
  *
  * The time from begin to end without the delays is the operation's: the waiting of
- * those who poll, and whatever softirq does in the midst of the computing. Delays
+ * those that poll, and what softirq does in the middle of the computing. Delays
  * are numbers of rounds of an empty loop, so an interrupt makes it longer.
  * To subtract them exactly, all is run first without the operation.
  */
