@@ -59,8 +59,8 @@ struct coll_needs {
  * @algorithm: enum collsock_algorithm, never COLLSOCK_AUTO
  * @fans_out: it depends on the fan-out, which is not 0
  * @build: write the schedule of a host into @s; 0, -EINVAL or -E2BIG
- * @rounds: exact formula: rounds of the slowest host
- * @messages: exact formula: messages of all hosts together
+ * @rounds: our exact formula: rounds of the slowest host
+ * @messages: our exact formula: messages of all hosts together
  * @peers: if the operation has a root: add the hosts with which @shape->self may exchange
  *	messages, whatever the root
  * @room: likewise, what it needs whatever the root. Where there is no root, the one
