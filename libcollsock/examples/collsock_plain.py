@@ -169,7 +169,7 @@ def reduce(sock, root, values, operator=SUM, element_type=DOUBLE):
 
 
 def broadcast(sock, root, count, values=(), element_type=DOUBLE):
-    """All get the root's values, so many; the others bring none."""
+    """All ranks receive the values of the root; the others contribute none."""
     post(sock, BROADCAST, 0, values, element_type, NOP, root, count)
     _, result = complete(sock)
     return list(values) or list(struct.unpack(f"={count}{ELEMENT[element_type]}", result))
