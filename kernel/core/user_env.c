@@ -42,7 +42,7 @@ __weak void coll_env_peer_idle(struct coll_peer *peer)
 }
 
 __weak void coll_env_drop(struct coll_group *g, u32 source, u32 destination,
-			   const struct coll_body *body, enum coll_drop drop)
+			  const struct coll_body *body, enum coll_drop drop)
 {
 }
 

@@ -322,7 +322,7 @@ static void check_post(const struct siege *s, u32 poster, const struct post *p)
 	}
 	for (rank = 0; rank < s->ranks; rank++)
 		FUZZ_EXPECT(!coll_signature_contributes(&p->signature, rank) ||
-				    has_posted(s, rank, p),
+			    has_posted(s, rank, p),
 			    "operation %u has completed, rank %u has not posted it", p->number,
 			    rank);
 	check_result(s, p);
