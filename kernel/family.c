@@ -15,7 +15,7 @@ MODULE_PARM_DESC(family, "Number of the socket family");
 
 /* ---- poll ---- */
 
-static __poll_t sock_poll_joined(struct coll_sock *csk, struct coll_instance *gi)
+static __poll_t family_poll_joined(struct coll_sock *csk, struct coll_instance *gi)
 {
 	const struct coll_group *g = &gi->group;
 	__poll_t mask = 0;
@@ -34,19 +34,19 @@ static __poll_t sock_poll_joined(struct coll_sock *csk, struct coll_instance *gi
 	return mask;
 }
 
-static __poll_t sock_poll(struct file *file, struct socket *sock, poll_table *wait)
+static __poll_t family_poll(struct file *file, struct socket *sock, poll_table *wait)
 {
 	struct coll_sock *csk = coll_sock_of(sock);
 	struct coll_instance *gi;
 
 	sock_poll_wait(file, sock, wait);
 	gi = coll_sock_instance(csk);
-	return gi ? sock_poll_joined(csk, gi) : EPOLLHUP;
+	return gi ? family_poll_joined(csk, gi) : EPOLLHUP;
 }
 
 /* ---- names, commands, leaving ---- */
 
-static int sock_getname_coll(struct socket *sock, struct sockaddr *address, int peer)
+static int family_getname(struct socket *sock, struct sockaddr *address, int peer)
 {
 	struct sockaddr_collsock *name = (struct sockaddr_collsock *)address;
 	struct coll_sock *csk = coll_sock_of(sock);
@@ -64,7 +64,7 @@ static int sock_getname_coll(struct socket *sock, struct sockaddr *address, int 
 }
 
 /* SHUT_WR: the rank leaves, what it has posted completes. SHUT_RD: recv does not sleep. */
-static int sock_shutdown_coll(struct socket *sock, int how)
+static int family_shutdown(struct socket *sock, int how)
 {
 	struct coll_sock *csk = coll_sock_of(sock);
 	struct coll_instance *gi = coll_sock_instance(csk);
@@ -87,7 +87,7 @@ static int sock_shutdown_coll(struct socket *sock, int how)
 	return 0;
 }
 
-static int sock_ioctl_coll(struct socket *sock, unsigned int command, unsigned long arg)
+static int family_ioctl(struct socket *sock, unsigned int command, unsigned long arg)
 {
 	switch (command) {
 	case COLLSOCK_RUN:
@@ -101,9 +101,9 @@ static int sock_ioctl_coll(struct socket *sock, unsigned int command, unsigned l
 
 #ifdef CONFIG_COMPAT
 /* The structures are the same for 32-bit programs; they hold no pointer. */
-static int sock_compat_ioctl_coll(struct socket *sock, unsigned int command, unsigned long arg)
+static int family_compat_ioctl(struct socket *sock, unsigned int command, unsigned long arg)
 {
-	return sock_ioctl_coll(sock, command, (unsigned long)compat_ptr(arg));
+	return family_ioctl(sock, command, (unsigned long)compat_ptr(arg));
 }
 #endif
 
@@ -115,7 +115,7 @@ static struct proto coll_proto = {
 	.obj_size	= sizeof(struct coll_sock),
 };
 
-static void sock_destruct(struct sock *sk)
+static void family_destruct(struct sock *sk)
 {
 	struct coll_sock *csk = container_of(sk, struct coll_sock, sk);
 
@@ -127,7 +127,7 @@ static void sock_destruct(struct sock *sk)
  * Nobody else has the socket any more, but for events that took a reference
  * before the instance was abandoned.
  */
-static int sock_release_coll(struct socket *sock)
+static int family_release(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
 	struct coll_sock *csk;
@@ -143,22 +143,22 @@ static int sock_release_coll(struct socket *sock)
 	return 0;
 }
 
-static const struct proto_ops sock_operations = {
+static const struct proto_ops family_operations = {
 	.family		= AF_COLLSOCK,
 	.owner		= THIS_MODULE,
-	.release	= sock_release_coll,
+	.release	= family_release,
 	.bind		= sock_no_bind,
 	.connect	= sock_no_connect,
 	.socketpair	= sock_no_socketpair,
 	.accept		= sock_no_accept,
-	.getname	= sock_getname_coll,
-	.poll		= sock_poll,
-	.ioctl		= sock_ioctl_coll,
+	.getname	= family_getname,
+	.poll		= family_poll,
+	.ioctl		= family_ioctl,
 #ifdef CONFIG_COMPAT
-	.compat_ioctl	= sock_compat_ioctl_coll,
+	.compat_ioctl	= family_compat_ioctl,
 #endif
 	.listen		= sock_no_listen,
-	.shutdown	= sock_shutdown_coll,
+	.shutdown	= family_shutdown,
 	.setsockopt	= coll_sockopt_set,
 	.getsockopt	= coll_sockopt_get,
 	.sendmsg	= coll_io_send,
@@ -166,7 +166,7 @@ static const struct proto_ops sock_operations = {
 	.mmap		= sock_no_mmap,
 };
 
-static int sock_create_coll(struct net *net, struct socket *sock, int protocol, int kern)
+static int family_create(struct net *net, struct socket *sock, int protocol, int kern)
 {
 	struct sock *sk;
 
@@ -177,15 +177,15 @@ static int sock_create_coll(struct net *net, struct socket *sock, int protocol, 
 	sk = sk_alloc(net, family, GFP_KERNEL, &coll_proto, kern);
 	if (!sk)
 		return -ENOMEM;
-	sock->ops = &sock_operations;
+	sock->ops = &family_operations;
 	sock_init_data(sock, sk);
-	sk->sk_destruct = sock_destruct;
+	sk->sk_destruct = family_destruct;
 	coll_sock_of(sock)->completion_bytes = COLLSOCK_COMPLETION_VER0;
 	return 0;
 }
 
-static struct net_proto_family sock_family __ro_after_init = {
-	.create	= sock_create_coll,
+static struct net_proto_family family_proto __ro_after_init = {
+	.create	= family_create,
 	.owner	= THIS_MODULE,
 };
 
@@ -210,11 +210,11 @@ int __init coll_family_init(void)
 
 	if (family <= AF_UNSPEC || family >= AF_MAX)
 		return -EINVAL;
-	sock_family.family = family;
+	family_proto.family = family;
 	err = proto_register(&coll_proto, 1);
 	if (err)
 		return err;
-	err = sock_register(&sock_family);
+	err = sock_register(&family_proto);
 	if (err)
 		proto_unregister(&coll_proto);
 	return err;

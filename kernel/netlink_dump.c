@@ -35,7 +35,7 @@ static struct dump_state *dump_state(struct netlink_callback *cb)
 	return (struct dump_state *)cb->ctx;
 }
 
-static u32 ms_since(u64 then, u64 now)
+static u32 dump_ms_since(u64 then, u64 now)
 {
 	return min_t(u64, div_u64(now - then, NSEC_PER_MSEC), U32_MAX);
 }
@@ -120,7 +120,7 @@ static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb, dump_te
 
 #define DUMP_COUNTER(name, IDENTIFIER, meaning)	{ COLLSOCK_A_STATS_##IDENTIFIER, s->name },
 
-static bool put_stats(struct sk_buff *skb, const struct collsock_stats *s)
+static bool dump_put_stats(struct sk_buff *skb, const struct collsock_stats *s)
 {
 	const struct {
 		int	attribute;
@@ -142,7 +142,7 @@ static bool put_stats(struct sk_buff *skb, const struct collsock_stats *s)
 }
 
 /* What does not change. */
-static bool put_group_constants(struct sk_buff *skb, const struct coll_instance *gi)
+static bool dump_put_group_constants(struct sk_buff *skb, const struct coll_instance *gi)
 {
 	const struct collsock_join *request = &gi->request;
 	const struct coll_group *g = &gi->group;
@@ -171,7 +171,7 @@ static bool put_group_constants(struct sk_buff *skb, const struct coll_instance 
 				  COLLSOCK_A_GROUP_PAD);
 }
 
-static bool put_group_state(struct sk_buff *skb, const struct coll_group *g)
+static bool dump_put_group_state(struct sk_buff *skb, const struct coll_group *g)
 {
 	enum collsock_group_state state = COLLSOCK_GROUP_STATE_RUNNING;
 
@@ -204,16 +204,16 @@ bool coll_netlink_dump_put_group(struct sk_buff *skb, struct coll_instance *gi)
 	bool fits;
 
 	if (nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_AGE_MS, age, COLLSOCK_A_GROUP_PAD) ||
-	    !put_group_constants(skb, gi))
+	    !dump_put_group_constants(skb, gi))
 		return false;
 	spin_lock_bh(&gi->lock);
-	fits = put_group_state(skb, &gi->group) && put_stats(skb, &gi->group.stats);
+	fits = dump_put_group_state(skb, &gi->group) && dump_put_stats(skb, &gi->group.stats);
 	spin_unlock_bh(&gi->lock);
 	return fits;
 }
 
-static int tell_group(struct sk_buff *skb, struct netlink_callback *cb,
-		      struct coll_instance *gi)
+static int dump_tell_group(struct sk_buff *skb, struct netlink_callback *cb,
+			   struct coll_instance *gi)
 {
 	void *header = dump_put(skb, cb, COLLSOCK_CMD_GROUP_GET);
 
@@ -229,13 +229,13 @@ static int tell_group(struct sk_buff *skb, struct netlink_callback *cb,
  */
 int coll_netlink_dump_groups(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump_groups(skb, cb, tell_group);
+	return dump_groups(skb, cb, dump_tell_group);
 }
 
 /* ---- hosts ---- */
 
-static enum collsock_host_state host_state(const struct coll_group *g, u32 host,
-					   const struct coll_peer *peer)
+static enum collsock_host_state dump_host_state(const struct coll_group *g, u32 host,
+						const struct coll_peer *peer)
 {
 	if (host == g->self)
 		return COLLSOCK_HOST_STATE_SELF;
@@ -249,13 +249,13 @@ static enum collsock_host_state host_state(const struct coll_group *g, u32 host,
 }
 
 /* A link-local address says nothing without its interface. */
-static bool put_scope(struct sk_buff *skb, int attribute, const struct collsock_member *m)
+static bool dump_put_scope(struct sk_buff *skb, int attribute, const struct collsock_member *m)
 {
 	return !m->scope_id || !nla_put_u32(skb, attribute, m->scope_id);
 }
 
-static int put_host(struct sk_buff *skb, struct netlink_callback *cb,
-		    const struct coll_instance *gi, u32 host)
+static int dump_put_host(struct sk_buff *skb, struct netlink_callback *cb,
+			 const struct coll_instance *gi, u32 host)
 {
 	const struct collsock_member *m = &gi->members->member[host];
 	const struct coll_peer *peer = coll_peers_find(&gi->group, host);
@@ -267,16 +267,16 @@ static int put_host(struct sk_buff *skb, struct netlink_callback *cb,
 			!nla_put_u32(skb, COLLSOCK_A_HOST_GROUP, gi->handle) &&
 			!nla_put_u32(skb, COLLSOCK_A_HOST_HOST, host) &&
 			!nla_put_u32(skb, COLLSOCK_A_HOST_STATE,
-				     host_state(&gi->group, host, peer)) &&
+				     dump_host_state(&gi->group, host, peer)) &&
 			!nla_put(skb, COLLSOCK_A_HOST_ADDRESS, coll_bearer_address_bytes(m),
 				 m->address) &&
 			!nla_put_u16(skb, COLLSOCK_A_HOST_PORT, m->port) &&
 			!nla_put_u32(skb, COLLSOCK_A_HOST_RANK, gi->members->lowest[host]) &&
-			put_scope(skb, COLLSOCK_A_HOST_SCOPE_ID, m));
+			dump_put_scope(skb, COLLSOCK_A_HOST_SCOPE_ID, m));
 }
 
-static int tell_hosts(struct sk_buff *skb, struct netlink_callback *cb,
-		      struct coll_instance *gi)
+static int dump_tell_hosts(struct sk_buff *skb, struct netlink_callback *cb,
+			   struct coll_instance *gi)
 {
 	struct dump_state *state = dump_state(cb);
 	const struct coll_group *g = &gi->group;
@@ -286,7 +286,7 @@ static int tell_hosts(struct sk_buff *skb, struct netlink_callback *cb,
 	while (!err && state->next < g->hosts) {
 		spin_lock_bh(&gi->lock);
 		for (batch = 0; !err && batch < BATCH && state->next < g->hosts; batch++) {
-			err = put_host(skb, cb, gi, state->next);
+			err = dump_put_host(skb, cb, gi, state->next);
 			state->next += !err;
 		}
 		spin_unlock_bh(&gi->lock);
@@ -303,13 +303,13 @@ static int tell_hosts(struct sk_buff *skb, struct netlink_callback *cb,
  */
 int coll_netlink_dump_hosts(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump_groups(skb, cb, tell_hosts);
+	return dump_groups(skb, cb, dump_tell_hosts);
 }
 
 /* ---- ranks ---- */
 
-static int put_rank(struct sk_buff *skb, struct netlink_callback *cb,
-		    const struct coll_instance *gi, u32 local)
+static int dump_put_rank(struct sk_buff *skb, struct netlink_callback *cb,
+			 const struct coll_instance *gi, u32 local)
 {
 	static const u8 states[] = {
 		[COLL_RANK_ABSENT]	= COLLSOCK_RANK_STATE_ABSENT,
@@ -332,8 +332,8 @@ static int put_rank(struct sk_buff *skb, struct netlink_callback *cb,
 			!nla_put_u32(skb, COLLSOCK_A_RANK_LAST, rank->last));
 }
 
-static int tell_ranks(struct sk_buff *skb, struct netlink_callback *cb,
-		      struct coll_instance *gi)
+static int dump_tell_ranks(struct sk_buff *skb, struct netlink_callback *cb,
+			   struct coll_instance *gi)
 {
 	struct dump_state *state = dump_state(cb);
 	int err = 0;
@@ -341,7 +341,7 @@ static int tell_ranks(struct sk_buff *skb, struct netlink_callback *cb,
 	/* At most COLLSOCK_MAX_LOCAL_RANKS */
 	spin_lock_bh(&gi->lock);
 	while (!err && state->next < gi->group.ranks.locals) {
-		err = put_rank(skb, cb, gi, state->next);
+		err = dump_put_rank(skb, cb, gi, state->next);
 		state->next += !err;
 	}
 	spin_unlock_bh(&gi->lock);
@@ -357,24 +357,24 @@ static int tell_ranks(struct sk_buff *skb, struct netlink_callback *cb,
  */
 int coll_netlink_dump_ranks(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump_groups(skb, cb, tell_ranks);
+	return dump_groups(skb, cb, dump_tell_ranks);
 }
 
 /* ---- peers ---- */
 
-static bool put_peer_times(struct sk_buff *skb, const struct coll_peer *peer, u64 now)
+static bool dump_put_peer_times(struct sk_buff *skb, const struct coll_peer *peer, u64 now)
 {
 	if (peer->rtt.srtt_ns &&
 	    (nla_put_u32(skb, COLLSOCK_A_PEER_SRTT_US, peer->rtt.srtt_ns / NSEC_PER_USEC) ||
 	     nla_put_u32(skb, COLLSOCK_A_PEER_RTTVAR_US, peer->rtt.rttvar_ns / NSEC_PER_USEC)))
 		return false;
 	if (peer->conn.incarnation &&
-	    nla_put_u32(skb, COLLSOCK_A_PEER_HEARD_MS, ms_since(peer->live.heard_ns, now)))
+	    nla_put_u32(skb, COLLSOCK_A_PEER_HEARD_MS, dump_ms_since(peer->live.heard_ns, now)))
 		return false;
 	return !nla_put_u32(skb, COLLSOCK_A_PEER_RTO_US, peer->rtt.rto_ns / NSEC_PER_USEC);
 }
 
-static u32 count_messages(const struct list_head *list)
+static u32 dump_count_messages(const struct list_head *list)
 {
 	const struct list_head *link;
 	u32 count = 0;
@@ -384,8 +384,8 @@ static u32 count_messages(const struct list_head *list)
 	return count;
 }
 
-static int put_peer(struct sk_buff *skb, struct netlink_callback *cb,
-		    const struct coll_instance *gi, const struct coll_peer *peer)
+static int dump_put_peer(struct sk_buff *skb, struct netlink_callback *cb,
+			 const struct coll_instance *gi, const struct coll_peer *peer)
 {
 	void *header = dump_put(skb, cb, COLLSOCK_CMD_PEER_GET);
 
@@ -395,20 +395,21 @@ static int put_peer(struct sk_buff *skb, struct netlink_callback *cb,
 			!nla_put_u32(skb, COLLSOCK_A_PEER_GROUP, gi->handle) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_HOST, peer->host) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_STATE,
-				     host_state(&gi->group, peer->host, peer)) &&
+				     dump_host_state(&gi->group, peer->host, peer)) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_CONNECTION, peer->conn.number) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_UNACKED,
-				     count_messages(&peer->send.sent)) &&
-			!nla_put_u32(skb, COLLSOCK_A_PEER_HELD, count_messages(&peer->send.held)) &&
+				     dump_count_messages(&peer->send.sent)) &&
+			!nla_put_u32(skb, COLLSOCK_A_PEER_HELD,
+				     dump_count_messages(&peer->send.held)) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_MESSAGES, peer->send.next_seq - 1) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_RETRANSMITS, peer->retransmits) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_LAST, peer->watch.last_arrivals) &&
-			put_peer_times(skb, peer, ktime_get_ns()));
+			dump_put_peer_times(skb, peer, ktime_get_ns()));
 }
 
 /* By index of the host, not by the list, which changes while connections come and go. */
-static int tell_peers(struct sk_buff *skb, struct netlink_callback *cb,
-		      struct coll_instance *gi)
+static int dump_tell_peers(struct sk_buff *skb, struct netlink_callback *cb,
+			   struct coll_instance *gi)
 {
 	struct dump_state *state = dump_state(cb);
 	const struct coll_peer *peer;
@@ -419,7 +420,7 @@ static int tell_peers(struct sk_buff *skb, struct netlink_callback *cb,
 		spin_lock_bh(&gi->lock);
 		for (batch = 0; batch < BATCH && state->next < gi->group.hosts; batch++) {
 			peer = coll_peers_find(&gi->group, state->next);
-			err = peer ? put_peer(skb, cb, gi, peer) : 0;
+			err = peer ? dump_put_peer(skb, cb, gi, peer) : 0;
 			if (err)
 				break;
 			state->next++;
@@ -438,13 +439,13 @@ static int tell_peers(struct sk_buff *skb, struct netlink_callback *cb,
  */
 int coll_netlink_dump_peers(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump_groups(skb, cb, tell_peers);
+	return dump_groups(skb, cb, dump_tell_peers);
 }
 
 /* ---- operations ---- */
 
-static bool put_missing_ranks(struct sk_buff *skb, const struct coll_group *g,
-			      const struct coll_op *op)
+static bool dump_put_missing_ranks(struct sk_buff *skb, const struct coll_group *g,
+				   const struct coll_op *op)
 {
 	u32 local, told = 0;
 
@@ -458,8 +459,8 @@ static bool put_missing_ranks(struct sk_buff *skb, const struct coll_group *g,
 	return true;
 }
 
-static bool put_awaits(struct sk_buff *skb, const struct coll_instance *gi,
-		       const struct coll_wait *wait)
+static bool dump_put_awaits(struct sk_buff *skb, const struct coll_instance *gi,
+			    const struct coll_wait *wait)
 {
 	bool said = wait->rank < gi->group.ranks.size;
 	u32 rank = said ? wait->rank : coll_ranks_lowest(&gi->group, wait->host);
@@ -473,23 +474,24 @@ static bool put_awaits(struct sk_buff *skb, const struct coll_instance *gi,
 	       !nla_put_u32(skb, COLLSOCK_A_MISSING_TOLD_MS, wait->age_ms);
 }
 
-static bool put_missing_peer(struct sk_buff *skb, const struct coll_instance *gi,
-			     const struct coll_op *op, const struct coll_peer *peer, u64 now)
+static bool dump_put_missing_peer(struct sk_buff *skb, const struct coll_instance *gi,
+				  const struct coll_op *op, const struct coll_peer *peer, u64 now)
 {
 	struct coll_wait wait;
 
 	if (peer->conn.incarnation &&
-	    nla_put_u32(skb, COLLSOCK_A_MISSING_HEARD_MS, ms_since(peer->live.heard_ns, now)))
+	    nla_put_u32(skb, COLLSOCK_A_MISSING_HEARD_MS, dump_ms_since(peer->live.heard_ns, now)))
 		return false;
 	if (peer->live.asked_ns > peer->live.heard_ns &&
 	    nla_put_u32(skb, COLLSOCK_A_MISSING_SILENT_MS,
-			ms_since(peer->live.first_asked_ns, now)))
+			dump_ms_since(peer->live.first_asked_ns, now)))
 		return false;
-	return !coll_watch_told(peer, op->head.number, &wait, now) || put_awaits(skb, gi, &wait);
+	return !coll_watch_told(peer, op->head.number, &wait, now) ||
+	       dump_put_awaits(skb, gi, &wait);
 }
 
-static bool put_missing_host(struct sk_buff *skb, const struct coll_instance *gi,
-			     const struct coll_op *op, u32 host, u64 now)
+static bool dump_put_missing_host(struct sk_buff *skb, const struct coll_instance *gi,
+				  const struct coll_op *op, u32 host, u64 now)
 {
 	const struct coll_peer *peer = coll_peers_find(&gi->group, host);
 	struct nlattr *nest = nla_nest_start(skb, COLLSOCK_A_OPERATION_MISSING);
@@ -497,30 +499,30 @@ static bool put_missing_host(struct sk_buff *skb, const struct coll_instance *gi
 	if (!nest ||
 	    nla_put_u32(skb, COLLSOCK_A_MISSING_HOST, host) ||
 	    nla_put_u32(skb, COLLSOCK_A_MISSING_RANK, coll_ranks_lowest(&gi->group, host)) ||
-	    nla_put_u32(skb, COLLSOCK_A_MISSING_STATE, host_state(&gi->group, host, peer)) ||
-	    (peer && !put_missing_peer(skb, gi, op, peer, now)))
+	    nla_put_u32(skb, COLLSOCK_A_MISSING_STATE, dump_host_state(&gi->group, host, peer)) ||
+	    (peer && !dump_put_missing_peer(skb, gi, op, peer, now)))
 		return false;
 	nla_nest_end(skb, nest);
 	return true;
 }
 
-static bool put_missing_hosts(struct sk_buff *skb, const struct coll_instance *gi,
-			      const struct coll_op *op, u64 now)
+static bool dump_put_missing_hosts(struct sk_buff *skb, const struct coll_instance *gi,
+				   const struct coll_op *op, u64 now)
 {
 	u32 i, told = 0;
 
 	for (i = 0; i < op->schedule->folds && told < MOST_MISSING; i++) {
-		if (!coll_op_misses(op, i))
+		if (!coll_engine_misses(op, i))
 			continue;
-		if (!put_missing_host(skb, gi, op, op->schedule->fold[i].host, now))
+		if (!dump_put_missing_host(skb, gi, op, op->schedule->fold[i].host, now))
 			return false;
 		told++;
 	}
 	return true;
 }
 
-static bool put_operation(struct sk_buff *skb, const struct coll_instance *gi,
-			  const struct coll_op *op, u64 now)
+static bool dump_put_operation(struct sk_buff *skb, const struct coll_instance *gi,
+			       const struct coll_op *op, u64 now)
 {
 	static const u8 states[] = {
 		[COLL_OP_EARLY]		= COLLSOCK_OPERATION_STATE_EARLY,
@@ -543,27 +545,27 @@ static bool put_operation(struct sk_buff *skb, const struct coll_instance *gi,
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_BYTES, op->bytes) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_UNPOSTED, op->locals.unposted) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_UNACKED, op->head.unacked) ||
-	    (op->locals.unposted && !put_missing_ranks(skb, &gi->group, op)))
+	    (op->locals.unposted && !dump_put_missing_ranks(skb, &gi->group, op)))
 		return false;
 	return !waits ||
 	       (!nla_put_u32(skb, COLLSOCK_A_OPERATION_WAITED_MS,
-			     ms_since(op->awaited_ns, now)) &&
-		put_missing_hosts(skb, gi, op, now));
+			     dump_ms_since(op->awaited_ns, now)) &&
+		dump_put_missing_hosts(skb, gi, op, now));
 }
 
-static int tell_operation(struct sk_buff *skb, struct netlink_callback *cb,
-			  const struct coll_instance *gi, const struct coll_op *op)
+static int dump_tell_operation(struct sk_buff *skb, struct netlink_callback *cb,
+			       const struct coll_instance *gi, const struct coll_op *op)
 {
 	void *header = dump_put(skb, cb, COLLSOCK_CMD_OPERATION_GET);
 
 	if (!header)
 		return -EMSGSIZE;
-	return dump_end(skb, header, put_operation(skb, gi, op, ktime_get_ns()));
+	return dump_end(skb, header, dump_put_operation(skb, gi, op, ktime_get_ns()));
 }
 
 /* state->next counts from state->oldest. */
-static int tell_operations(struct sk_buff *skb, struct netlink_callback *cb,
-			   struct coll_instance *gi)
+static int dump_tell_operations(struct sk_buff *skb, struct netlink_callback *cb,
+				struct coll_instance *gi)
 {
 	struct dump_state *state = dump_state(cb);
 	const struct coll_group *g = &gi->group;
@@ -578,7 +580,7 @@ static int tell_operations(struct sk_buff *skb, struct netlink_callback *cb,
 		number = state->oldest + state->next;
 		op = coll_group_slot(g, number);
 		if (op->head.number == number && op->state != COLL_OP_FREE)
-			err = tell_operation(skb, cb, gi, op);
+			err = dump_tell_operation(skb, cb, gi, op);
 		spin_unlock_bh(&gi->lock);
 	}
 	return err;
@@ -593,13 +595,13 @@ static int tell_operations(struct sk_buff *skb, struct netlink_callback *cb,
  */
 int coll_netlink_dump_operations(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return dump_groups(skb, cb, tell_operations);
+	return dump_groups(skb, cb, dump_tell_operations);
 }
 
 /* ---- early packets ---- */
 
-static int tell_early_packet(struct sk_buff *skb, struct netlink_callback *cb,
-			     const struct coll_early_packet *k)
+static int dump_tell_early_packet(struct sk_buff *skb, struct netlink_callback *cb,
+				  const struct coll_early_packet *k)
 {
 	void *header = dump_put(skb, cb, COLLSOCK_CMD_EARLY_PACKET_GET);
 
@@ -613,8 +615,8 @@ static int tell_early_packet(struct sk_buff *skb, struct netlink_callback *cb,
 				 coll_bearer_address_bytes(&k->from), k->from.address) &&
 			!nla_put_u16(skb, COLLSOCK_A_EARLY_PACKET_PORT, k->from.port) &&
 			!nla_put_u32(skb, COLLSOCK_A_EARLY_PACKET_AGE_MS,
-				     ms_since(k->at_ns, ktime_get_ns())) &&
-			put_scope(skb, COLLSOCK_A_EARLY_PACKET_SCOPE_ID, &k->from));
+				     dump_ms_since(k->at_ns, ktime_get_ns())) &&
+			dump_put_scope(skb, COLLSOCK_A_EARLY_PACKET_SCOPE_ID, &k->from));
 }
 
 /**
@@ -633,7 +635,7 @@ int coll_netlink_dump_early_packets(struct sk_buff *skb, struct netlink_callback
 
 	while (!err && state->next < COLL_EARLY_PACKETS) {
 		if (coll_early_packet_look(&cn->early_packets, state->next, &early))
-			err = tell_early_packet(skb, cb, &early);
+			err = dump_tell_early_packet(skb, cb, &early);
 		state->next += !err;
 	}
 	return skb->len;

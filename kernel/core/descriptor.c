@@ -10,7 +10,7 @@
 #define MASK_BITS	64
 
 /* Is there such an algorithm, and does the group have what it needs? */
-static bool algorithm_exists(const struct collsock_join *j, u8 operation, u8 algorithm)
+static bool descriptor_algorithm_exists(const struct collsock_join *j, u8 operation, u8 algorithm)
 {
 	const struct coll_algorithm *a;
 
@@ -21,26 +21,26 @@ static bool algorithm_exists(const struct collsock_join *j, u8 operation, u8 alg
 }
 
 /* Does the group have what some operation's algorithm of that number needs? */
-static bool algorithm_is_any(const struct collsock_join *j, u8 algorithm)
+static bool descriptor_algorithm_is_any(const struct collsock_join *j, u8 algorithm)
 {
 	u8 operation;
 
 	for (operation = 0; operation < COLLSOCK_MAX_OPERATIONS; operation++)
 		if (coll_algorithm_find(operation, algorithm) &&
-		    algorithm_exists(j, operation, algorithm))
+		    descriptor_algorithm_exists(j, operation, algorithm))
 			return true;
 	return false;
 }
 
-static bool algorithms_valid(const struct collsock_join *j)
+static bool descriptor_algorithms_valid(const struct collsock_join *j)
 {
 	u32 i;
 
 	for (i = 0; i < COLLSOCK_MAX_OPERATIONS; i++)
-		if (!algorithm_exists(j, i, j->algorithm[i]))
+		if (!descriptor_algorithm_exists(j, i, j->algorithm[i]))
 			return false;
 	for (i = 0; i < MASK_BITS; i++)
-		if (j->algorithms & BIT_ULL(i) && !algorithm_is_any(j, i))
+		if (j->algorithms & BIT_ULL(i) && !descriptor_algorithm_is_any(j, i))
 			return false;
 	return true;
 }
@@ -82,7 +82,7 @@ int coll_descriptor_normalise(struct collsock_join *j)
 	if (j->liveness_ms && (j->liveness_ms < COLLSOCK_MIN_LIVENESS_MS ||
 			       j->liveness_ms > COLLSOCK_MAX_LIVENESS_MS))
 		return -EINVAL;
-	return algorithms_valid(j) ? 0 : -EINVAL;
+	return descriptor_algorithms_valid(j) ? 0 : -EINVAL;
 }
 
 /**
@@ -174,7 +174,7 @@ enum descriptor_field {
 };
 
 /* A field adds to the hash only if it is not 0, so that a new one changes nothing. */
-static void hash_field(siphash_key_t *chain, u64 field, u64 value)
+static void descriptor_hash_field(siphash_key_t *chain, u64 field, u64 value)
 {
 	const u64 words[] = { field, value };
 
@@ -182,23 +182,23 @@ static void hash_field(siphash_key_t *chain, u64 field, u64 value)
 		chain->key[0] = siphash(words, sizeof(words), chain);
 }
 
-static void hash_fixed(siphash_key_t *chain, const struct collsock_join *j)
+static void descriptor_hash_fixed(siphash_key_t *chain, const struct collsock_join *j)
 {
 	u32 operation;
 
-	hash_field(chain, FIELD_ID, j->id);
-	hash_field(chain, FIELD_NONCE, j->nonce);
-	hash_field(chain, FIELD_HOSTS, j->hosts);
-	hash_field(chain, FIELD_RANKS, j->ranks);
-	hash_field(chain, FIELD_MAX_BYTES, j->max_bytes);
-	hash_field(chain, FIELD_WINDOW, j->window);
-	hash_field(chain, FIELD_SEGMENT_BYTES, j->segment_bytes);
-	hash_field(chain, FIELD_LIVENESS_MS, j->liveness_ms);
-	hash_field(chain, FIELD_FEATURES, j->features);
-	hash_field(chain, FIELD_ALGORITHMS, j->algorithms);
-	hash_field(chain, FIELD_FANOUT, j->fanout);
+	descriptor_hash_field(chain, FIELD_ID, j->id);
+	descriptor_hash_field(chain, FIELD_NONCE, j->nonce);
+	descriptor_hash_field(chain, FIELD_HOSTS, j->hosts);
+	descriptor_hash_field(chain, FIELD_RANKS, j->ranks);
+	descriptor_hash_field(chain, FIELD_MAX_BYTES, j->max_bytes);
+	descriptor_hash_field(chain, FIELD_WINDOW, j->window);
+	descriptor_hash_field(chain, FIELD_SEGMENT_BYTES, j->segment_bytes);
+	descriptor_hash_field(chain, FIELD_LIVENESS_MS, j->liveness_ms);
+	descriptor_hash_field(chain, FIELD_FEATURES, j->features);
+	descriptor_hash_field(chain, FIELD_ALGORITHMS, j->algorithms);
+	descriptor_hash_field(chain, FIELD_FANOUT, j->fanout);
 	for (operation = 0; operation < COLLSOCK_MAX_OPERATIONS; operation++)
-		hash_field(chain, FIELD_ALGORITHM + operation, j->algorithm[operation]);
+		descriptor_hash_field(chain, FIELD_ALGORITHM + operation, j->algorithm[operation]);
 }
 
 /**
@@ -218,7 +218,7 @@ u32 coll_descriptor_hash(const struct collsock_join *j,
 	struct collsock_member member;
 	u32 i;
 
-	hash_fixed(&chain, j);
+	descriptor_hash_fixed(&chain, j);
 	for (i = 0; i < j->hosts; i++) {
 		/* The index of an interface means something on its own host only. */
 		member = members[i];
@@ -231,7 +231,7 @@ u32 coll_descriptor_hash(const struct collsock_join *j,
 
 /* ---- what there is ---- */
 
-static bool operator_exists(u8 op)
+static bool descriptor_operator_exists(u8 op)
 {
 	u32 type;
 
@@ -257,7 +257,7 @@ void coll_descriptor_features(struct collsock_features *f)
 	for (i = 1; i < MASK_BITS; i++) {
 		if (coll_type_bytes(i))
 			f->types |= BIT_ULL(i);
-		if (operator_exists(i))
+		if (descriptor_operator_exists(i))
 			f->operators |= BIT_ULL(i);
 	}
 	for (i = 0; i < coll_algorithms_count; i++) {

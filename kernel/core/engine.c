@@ -5,28 +5,28 @@
 #include "reduce.h"
 
 /* A register as it was after @index rounds that fold. */
-static u8 *op_value(const struct coll_op *op, u32 index, u32 reg)
+static u8 *engine_value(const struct coll_op *op, u32 index, u32 reg)
 {
 	size_t room = op->group->payload.room;
 
 	return op->values + (size_t)(index * op->schedule->registers + reg) * room;
 }
 
-static u8 *op_early(const struct coll_op *op, u32 edge)
+static u8 *engine_early(const struct coll_op *op, u32 edge)
 {
 	return op->early + (size_t)edge * op->group->payload.room;
 }
 
 /* The part of the payload that an edge concerns. */
-struct op_range {
+struct engine_range {
 	u32	first;
 	u32	bytes;
 };
 
 /* That of a lane: all of them but the last are of one size. */
-static struct op_range op_segment(const struct coll_op *op, u32 lane)
+static struct engine_range engine_segment(const struct coll_op *op, u32 lane)
 {
-	struct op_range range = { 0, op->bytes };
+	struct engine_range range = { 0, op->bytes };
 
 	if (unlikely(op->segments > 1)) {
 		range.first = lane * op->group->payload.segment_bytes;
@@ -36,7 +36,7 @@ static struct op_range op_segment(const struct coll_op *op, u32 lane)
 }
 
 /* Where a block of a segment begins: blocks have equally many elements, but the last. */
-static u32 op_block_start(const struct coll_op *op, u32 segment_bytes, u32 block)
+static u32 engine_block_start(const struct coll_op *op, u32 segment_bytes, u32 block)
 {
 	u32 element = coll_type_bytes(op->head.signature.type), count = segment_bytes / element;
 	u32 each = (count + op->schedule->blocks - 1) / op->schedule->blocks;
@@ -44,13 +44,14 @@ static u32 op_block_start(const struct coll_op *op, u32 segment_bytes, u32 block
 	return min(block * each, count) * element;
 }
 
-static struct op_range op_range(const struct coll_op *op, u32 lane, const struct coll_edge *e)
+static struct engine_range engine_range(const struct coll_op *op, u32 lane,
+					const struct coll_edge *e)
 {
-	struct op_range range = op_segment(op, lane);
+	struct engine_range range = engine_segment(op, lane);
 
 	if (unlikely(e->blocks != op->schedule->blocks && range.bytes)) {
-		u32 first = op_block_start(op, range.bytes, e->first_block);
-		u32 end = op_block_start(op, range.bytes, e->first_block + e->blocks);
+		u32 first = engine_block_start(op, range.bytes, e->first_block);
+		u32 end = engine_block_start(op, range.bytes, e->first_block + e->blocks);
 
 		range.first += first;
 		range.bytes = end - first;
@@ -59,14 +60,14 @@ static struct op_range op_range(const struct coll_op *op, u32 lane, const struct
 }
 
 /**
- * coll_op_edge_bytes() - length of the payload that a fold entry takes
+ * coll_engine_edge_bytes() - length of the payload that a fold entry takes
  * @op: EARLY or RUNNING, with data
  * @lane: in which lane of it
  * @edge: index of the entry
  */
-u32 coll_op_edge_bytes(const struct coll_op *op, u32 lane, u32 edge)
+u32 coll_engine_edge_bytes(const struct coll_op *op, u32 lane, u32 edge)
 {
-	return op_range(op, lane, &op->schedule->fold[edge]).bytes;
+	return engine_range(op, lane, &op->schedule->fold[edge]).bytes;
 }
 
 static bool lane_arrived(const struct coll_lane *lane, u32 edge)
@@ -75,13 +76,13 @@ static bool lane_arrived(const struct coll_lane *lane, u32 edge)
 }
 
 /**
- * coll_op_misses() - does a fold entry take a message that has not come?
+ * coll_engine_misses() - does a fold entry take a message that has not come?
  * @op: EARLY, RUNNING or ABORTED
  * @edge: index of the entry
  *
  * Return: true if it misses one in any lane.
  */
-bool coll_op_misses(const struct coll_op *op, u32 edge)
+bool coll_engine_misses(const struct coll_op *op, u32 edge)
 {
 	u32 i;
 
@@ -96,14 +97,14 @@ bool coll_op_misses(const struct coll_op *op, u32 edge)
 /* ---- rounds ---- */
 
 /* Send along the edges of the present round, and see what it waits for. */
-static void op_send(struct coll_op *op, u32 index, u32 edge, u64 now)
+static void engine_send(struct coll_op *op, u32 index, u32 edge, u64 now)
 {
 	const struct coll_schedule *s = op->schedule;
 	const struct coll_edge *e = &s->send[edge];
 	const struct coll_lane *lane = &op->lanes[index];
 	struct coll_message *m = &op->messages[index * s->sends + edge];
 	struct coll_peer *peer = coll_peers_get(op->group, e->host, now);
-	struct op_range range;
+	struct engine_range range;
 
 	/* Memory was reserved for the peers of every schedule. */
 	if (WARN_ON_ONCE(!peer))
@@ -113,24 +114,24 @@ static void op_send(struct coll_op *op, u32 index, u32 edge, u64 now)
 	m->round = lane->round;
 	m->bytes = 0;
 	if (op->bytes) {
-		range = op_range(op, index, e);
-		m->payload = op_value(op, lane->value, e->reg) + range.first;
+		range = engine_range(op, index, e);
+		m->payload = engine_value(op, lane->value, e->reg) + range.first;
 		m->bytes = range.bytes;
 	}
 	coll_peer_send(peer, m, now);
 }
 
-static noinline void op_send_round(struct coll_op *op, u32 index, u64 now)
+static noinline void engine_send_round(struct coll_op *op, u32 index, u64 now)
 {
 	const struct coll_round *r = &op->schedule->round[op->lanes[index].round];
 	u32 i, end = r->send_first + r->sends;
 
 	for (i = r->send_first; i < end; i++)
-		op_send(op, index, i, now);
+		engine_send(op, index, i, now);
 }
 
 /* In most rounds of a tree a host has nothing to do. */
-static inline void op_begin_round(struct coll_op *op, u32 index, u64 now)
+static inline void engine_begin_round(struct coll_op *op, u32 index, u64 now)
 {
 	struct coll_lane *lane = &op->lanes[index];
 	const struct coll_round *r = &op->schedule->round[lane->round];
@@ -140,22 +141,22 @@ static inline void op_begin_round(struct coll_op *op, u32 index, u64 now)
 		missing -= lane_arrived(lane, i);
 	lane->missing = missing;
 	if (r->sends)
-		op_send_round(op, index, now);
+		engine_send_round(op, index, now);
 }
 
 /* A line of the fold list: a message, or what the register held, goes into it. */
-static void op_fold_entry(struct coll_op *op, u32 lane, u32 edge)
+static void engine_fold_entry(struct coll_op *op, u32 lane, u32 edge)
 {
 	const struct coll_schedule *s = op->schedule;
 	const struct coll_signature *sig = &op->head.signature;
 	const struct coll_edge *e = &s->fold[edge];
-	struct op_range range = op_range(op, lane, e);
+	struct engine_range range = engine_range(op, lane, e);
 	u32 value = op->lanes[lane].value, count = range.bytes / coll_type_bytes(sig->type);
-	u8 *result = op_value(op, value + 1, e->reg) + range.first;
-	const u8 *operand = op_early(op, edge) + range.first;
+	u8 *result = engine_value(op, value + 1, e->reg) + range.first;
+	const u8 *operand = engine_early(op, edge) + range.first;
 
 	if (e->host == s->self)
-		operand = op_value(op, value, e->reg) + range.first;
+		operand = engine_value(op, value, e->reg) + range.first;
 	switch (e->action) {
 	case COLL_PLACE:
 		memcpy(result, operand, range.bytes);
@@ -174,28 +175,28 @@ static void op_fold_entry(struct coll_op *op, u32 lane, u32 edge)
  * so that what this round has sent stays as it was until it is acknowledged. Not inline,
  * since that would make a barrier's rounds more expensive, which fold nothing.
  */
-static noinline void op_fold(struct coll_op *op, u32 index)
+static noinline void engine_fold(struct coll_op *op, u32 index)
 {
 	const struct coll_schedule *s = op->schedule;
 	struct coll_lane *lane = &op->lanes[index];
 	const struct coll_round *r = &s->round[lane->round];
-	struct op_range range = op_segment(op, index);
+	struct engine_range range = engine_segment(op, index);
 	u32 i;
 
 	/* One register of one block is written as a whole; else something may stay. */
 	if (s->registers > 1 || s->blocks > 1)
 		for (i = 0; i < s->registers; i++)
-			memcpy(op_value(op, lane->value + 1, i) + range.first,
-			       op_value(op, lane->value, i) + range.first, range.bytes);
+			memcpy(engine_value(op, lane->value + 1, i) + range.first,
+			       engine_value(op, lane->value, i) + range.first, range.bytes);
 	for (i = r->fold_first; i < r->fold_first + r->folds; i++)
-		op_fold_entry(op, index, i);
+		engine_fold_entry(op, index, i);
 	lane->value++;
 }
 
 /* ---- the ranks of this host ---- */
 
 /* What becomes of a post. */
-static void op_answer(struct coll_op *op, u32 local, u32 error, u32 failed_rank)
+static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_rank)
 {
 	struct coll_local_post *post = &op->locals.post[local];
 	struct coll_group *g = op->group;
@@ -207,41 +208,41 @@ static void op_answer(struct coll_op *op, u32 local, u32 error, u32 failed_rank)
 	else
 		g->stats.completed++;
 	coll_env_complete(g, local, op->head.number, post->token,
-			  result ? op_value(op, op->lanes[0].value, 0) : NULL,
+			  result ? engine_value(op, op->lanes[0].value, 0) : NULL,
 			  result ? op->bytes : 0, error, failed_rank);
 }
 
-static void op_answer_all(struct coll_op *op, u32 error, u32 failed_rank)
+static void engine_answer_all(struct coll_op *op, u32 error, u32 failed_rank)
 {
 	u32 i;
 
 	for (i = 0; i < op->group->ranks.locals; i++)
 		if (op->locals.post[i].waits)
-			op_answer(op, i, error, failed_rank);
+			engine_answer(op, i, error, failed_rank);
 }
 
-static void op_done(struct coll_op *op)
+static void engine_done(struct coll_op *op)
 {
 	op->state = COLL_OP_DONE;
 	op->group->window.running--;
 }
 
 /* Check out, if the rounds are over. True if the operation is DONE with that. */
-static inline bool op_check_out(struct coll_op *op)
+static inline bool engine_check_out(struct coll_op *op)
 {
-	if (!coll_op_finished(op) || op->state != COLL_OP_RUNNING)
+	if (!coll_engine_finished(op) || op->state != COLL_OP_RUNNING)
 		return false;
-	op_answer_all(op, 0, COLLSOCK_NO_RANK);
+	engine_answer_all(op, 0, COLLSOCK_NO_RANK);
 	if (unlikely(op->locals.unposted))
 		return false;
-	op_done(op);
+	engine_done(op);
 	return true;
 }
 
-static void op_fold_local(struct coll_op *op, const u8 *payload)
+static void engine_fold_local(struct coll_op *op, const u8 *payload)
 {
 	const struct coll_signature *sig = &op->head.signature;
-	u8 *value = op_value(op, 0, 0);
+	u8 *value = engine_value(op, 0, 0);
 
 	if (op->locals.folded++)
 		coll_reduce(value, value, payload, sig->count, sig->type, sig->op);
@@ -250,7 +251,7 @@ static void op_fold_local(struct coll_op *op, const u8 *payload)
 }
 
 /* Contributions are folded in the order of ranks: an early one waits its turn. */
-static noinline void op_contribute(struct coll_op *op, u32 local, const void *payload)
+static noinline void engine_contribute(struct coll_op *op, u32 local, const void *payload)
 {
 	const struct coll_group *g = op->group;
 
@@ -258,16 +259,17 @@ static noinline void op_contribute(struct coll_op *op, u32 local, const void *pa
 		memcpy(op->locals.buffers + (size_t)local * g->payload.room, payload, op->bytes);
 		return;
 	}
-	op_fold_local(op, payload);
+	engine_fold_local(op, payload);
 	if (op->locals.contributors == 1)
 		return;
 	while (op->locals.folded < g->ranks.locals &&
 	       coll_after(g->ranks.local[op->locals.folded].next, op->head.number))
-		op_fold_local(op, op->locals.buffers + (size_t)op->locals.folded * g->payload.room);
+		engine_fold_local(op, op->locals.buffers +
+				      (size_t)op->locals.folded * g->payload.room);
 }
 
 /**
- * coll_op_advance() - run the rounds of a lane that can run
+ * coll_engine_advance() - run the rounds of a lane that can run
  * @op: begun, EARLY or RUNNING
  * @index: of the lane; it has rounds left
  * @now: time in ns
@@ -275,7 +277,7 @@ static noinline void op_contribute(struct coll_op *op, u32 local, const void *pa
  * Return: true if the operation is DONE with that.
  * Context: event context (env.h).
  */
-bool coll_op_advance(struct coll_op *op, u32 index, u64 now)
+bool coll_engine_advance(struct coll_op *op, u32 index, u64 now)
 {
 	const struct coll_schedule *s = op->schedule;
 	struct coll_lane *lane = &op->lanes[index];
@@ -288,21 +290,21 @@ bool coll_op_advance(struct coll_op *op, u32 index, u64 now)
 			g->stats.rounds_misplaced++;
 		g->stats.rounds++;
 		if (op->bytes && s->round[lane->round].folds)
-			op_fold(op, index);
+			engine_fold(op, index);
 		if (++lane->round < s->rounds)
-			op_begin_round(op, index, now);
+			engine_begin_round(op, index, now);
 	}
-	return likely(!--op->unfinished) && op_check_out(op);
+	return likely(!--op->unfinished) && engine_check_out(op);
 }
 
 /**
- * coll_op_begin() - begin the rounds
+ * coll_engine_begin() - begin the rounds
  * @op: EARLY or RUNNING; of the ranks of this host all that contribute have posted
  * @now: time in ns
  *
- * Return: true if the operation is DONE with that. Context: as coll_op_advance().
+ * Return: true if the operation is DONE with that. Context: as coll_engine_advance().
  */
-bool coll_op_begin(struct coll_op *op, u64 now)
+bool coll_engine_begin(struct coll_op *op, u64 now)
 {
 	bool done = false;
 	u32 i;
@@ -312,15 +314,15 @@ bool coll_op_begin(struct coll_op *op, u64 now)
 	op->begun = true;
 	for (i = 0; i < op->segments; i++) {
 		if (likely(op->schedule->rounds))
-			op_begin_round(op, i, now);
+			engine_begin_round(op, i, now);
 		if (!op->lanes[i].missing)
-			done = coll_op_advance(op, i, now);
+			done = coll_engine_advance(op, i, now);
 	}
 	return done;
 }
 
 /**
- * coll_op_post() - a rank of this host has posted
+ * coll_engine_post() - a rank of this host has posted
  * @op: EARLY or RUNNING
  * @post: what it has posted: if it contributes, op->bytes of payload
  * @now: time in ns
@@ -331,7 +333,7 @@ bool coll_op_begin(struct coll_op *op, u64 now)
  * Return: true if the operation is DONE with that.
  * Context: event context (env.h).
  */
-bool coll_op_post(struct coll_op *op, const struct coll_post *post, u64 now)
+bool coll_engine_post(struct coll_op *op, const struct coll_post *post, u64 now)
 {
 	struct coll_local_post *own = &op->locals.post[post->local];
 	bool done;
@@ -348,13 +350,13 @@ bool coll_op_post(struct coll_op *op, const struct coll_post *post, u64 now)
 	op->locals.unposted--;
 	op->locals.contributed += post->contributes;
 	if (op->bytes && post->contributes)
-		op_contribute(op, post->local, post->payload);
+		engine_contribute(op, post->local, post->payload);
 	if (unlikely(!post->receives))
-		op_answer(op, post->local, 0, COLLSOCK_NO_RANK);
+		engine_answer(op, post->local, 0, COLLSOCK_NO_RANK);
 	if (!op->begun && op->locals.contributed == op->locals.contributors)
-		done = coll_op_begin(op, now);
+		done = coll_engine_begin(op, now);
 	else
-		done = op_check_out(op);
+		done = engine_check_out(op);
 	/* Others have spoken of it or posted it, and nothing else was missing. */
 	if (done && (op->source != op->schedule->self || op->group->ranks.locals > 1))
 		op->group->ranks.local[post->local].last++;
@@ -362,14 +364,14 @@ bool coll_op_post(struct coll_op *op, const struct coll_post *post, u64 now)
 }
 
 /**
- * coll_op_store() - keep a message until its turn
+ * coll_engine_store() - keep a message until its turn
  * @op: EARLY or RUNNING
  * @edge: the fold entry that takes it
  * @body: the message; its signature is the operation's
  *
  * Return: true if it is new. Context: group lock held.
  */
-bool coll_op_store(struct coll_op *op, u32 edge, const struct coll_body *body)
+bool coll_engine_store(struct coll_op *op, u32 edge, const struct coll_body *body)
 {
 	struct coll_lane *lane = &op->lanes[body->segment];
 	u32 first;
@@ -380,15 +382,15 @@ bool coll_op_store(struct coll_op *op, u32 edge, const struct coll_body *body)
 	if (coll_before(body->done, op->head.done))
 		op->head.done = body->done;
 	if (op->bytes) {
-		first = op_range(op, body->segment, &op->schedule->fold[edge]).first;
-		memcpy(op_early(op, edge) + first, body->payload, body->payload_bytes);
+		first = engine_range(op, body->segment, &op->schedule->fold[edge]).first;
+		memcpy(engine_early(op, edge) + first, body->payload, body->payload_bytes);
 	}
 	if (op->begun && body->round == lane->round)
 		lane->missing--;
 	return true;
 }
 
-static void op_forget_messages(struct coll_op *op, bool held, bool sample, u64 now)
+static void engine_forget_messages(struct coll_op *op, bool held, bool sample, u64 now)
 {
 	u32 i;
 
@@ -398,52 +400,52 @@ static void op_forget_messages(struct coll_op *op, bool held, bool sample, u64 n
 }
 
 /**
- * coll_op_forget() - the operation's messages need no acknowledgment any more
+ * coll_engine_forget() - the operation's messages need no acknowledgment any more
  * @op: any state but FREE
  * @sample: they have been received
  * @now: time in ns
  *
  * Those that wait for room go first, so that they are not sent when others make room.
  */
-void coll_op_forget(struct coll_op *op, bool sample, u64 now)
+void coll_engine_forget(struct coll_op *op, bool sample, u64 now)
 {
 	if (unlikely(op->group->peers.held))
-		op_forget_messages(op, true, sample, now);
-	op_forget_messages(op, false, sample, now);
+		engine_forget_messages(op, true, sample, now);
+	engine_forget_messages(op, false, sample, now);
 }
 
 /**
- * coll_op_stop() - an operation that no rank of ours has posted cannot complete
+ * coll_engine_stop() - an operation that no rank of ours has posted cannot complete
  * @op: EARLY
  * @now: time in ns
  */
-void coll_op_stop(struct coll_op *op, u64 now)
+void coll_engine_stop(struct coll_op *op, u64 now)
 {
-	coll_op_forget(op, false, now);
+	coll_engine_forget(op, false, now);
 	op->begun = false;
 }
 
 /**
- * coll_op_abort() - an operation cannot complete
+ * coll_engine_abort() - an operation cannot complete
  * @op: RUNNING
  * @now: time in ns
  */
-void coll_op_abort(struct coll_op *op, u64 now)
+void coll_engine_abort(struct coll_op *op, u64 now)
 {
-	coll_op_forget(op, false, now);
+	coll_engine_forget(op, false, now);
 	op->state = COLL_OP_ABORTED;
 }
 
 /**
- * coll_op_report() - end an operation with an error
+ * coll_engine_report() - end an operation with an error
  * @op: ABORTED
  * @error: errno, positive
  * @failed_rank: who is to blame
  *
  * It is DONE with that.
  */
-void coll_op_report(struct coll_op *op, u32 error, u32 failed_rank)
+void coll_engine_report(struct coll_op *op, u32 error, u32 failed_rank)
 {
-	op_answer_all(op, error, failed_rank);
-	op_done(op);
+	engine_answer_all(op, error, failed_rank);
+	engine_done(op);
 }

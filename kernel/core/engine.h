@@ -43,7 +43,7 @@ struct coll_post {
  * set are its number and source, its signature and what follows from that, and how many
  * ranks have not posted.
  */
-static inline void coll_op_make(struct coll_op *op)
+static inline void coll_engine_make(struct coll_op *op)
 {
 	op->head.done = op->head.number - 1;
 	op->head.unacked = 0;
@@ -63,40 +63,40 @@ static inline void coll_op_make(struct coll_op *op)
  * Nothing more of this host is needed for it: begin. This and the next two are true if the
  * operation is DONE with that: the caller tells the window.
  */
-bool coll_op_begin(struct coll_op *op, u64 now);
+bool coll_engine_begin(struct coll_op *op, u64 now);
 
 /* A rank of this host has posted. */
-bool coll_op_post(struct coll_op *op, const struct coll_post *post, u64 now);
+bool coll_engine_post(struct coll_op *op, const struct coll_post *post, u64 now);
 
 /* Are all its rounds over? */
-static inline bool coll_op_finished(const struct coll_op *op)
+static inline bool coll_engine_finished(const struct coll_op *op)
 {
 	return !op->unfinished;
 }
 
 /* Does fold entry @edge take a message that has not come, in any lane? */
-bool coll_op_misses(const struct coll_op *op, u32 edge);
+bool coll_engine_misses(const struct coll_op *op, u32 edge);
 
 /* Bytes of the message that fold entry @edge takes in a lane of an operation with data. */
-u32 coll_op_edge_bytes(const struct coll_op *op, u32 lane, u32 edge);
+u32 coll_engine_edge_bytes(const struct coll_op *op, u32 lane, u32 edge);
 
 /*
  * A message came along fold entry @edge: store it. True if it is new. The
- * caller acknowledges, then calls coll_op_advance().
+ * caller acknowledges, then calls coll_engine_advance().
  */
-bool coll_op_store(struct coll_op *op, u32 edge, const struct coll_body *body);
+bool coll_engine_store(struct coll_op *op, u32 edge, const struct coll_body *body);
 
 /* Run the rounds of a lane that can run. */
-bool coll_op_advance(struct coll_op *op, u32 lane, u64 now);
+bool coll_engine_advance(struct coll_op *op, u32 lane, u64 now);
 
 /* It cannot complete: nothing more is sent for it. Before and after it was posted. */
-void coll_op_stop(struct coll_op *op, u64 now);
-void coll_op_abort(struct coll_op *op, u64 now);
+void coll_engine_stop(struct coll_op *op, u64 now);
+void coll_engine_abort(struct coll_op *op, u64 now);
 
 /* End what was aborted. */
-void coll_op_report(struct coll_op *op, u32 error, u32 failed_rank);
+void coll_engine_report(struct coll_op *op, u32 error, u32 failed_rank);
 
 /* Forget all messages that are not acknowledged. @sample: they were received. */
-void coll_op_forget(struct coll_op *op, bool sample, u64 now);
+void coll_engine_forget(struct coll_op *op, bool sample, u64 now);
 
 #endif

@@ -93,12 +93,12 @@ static void failure_abort(struct coll_group *g, u64 now)
 		if (op->head.number != number || !coll_after(number, g->failure.what.limit))
 			continue;
 		if (op->state == COLL_OP_RUNNING)
-			coll_op_abort(op, now);
+			coll_engine_abort(op, now);
 		else if (op->state == COLL_OP_EARLY)
-			coll_op_stop(op, now);
+			coll_engine_stop(op, now);
 		else if (op->state == COLL_OP_DONE)
 			/* Our ranks were answered, and no host can use it any more. */
-			coll_op_forget(op, false, now);
+			coll_engine_forget(op, false, now);
 	}
 }
 
@@ -154,7 +154,7 @@ void coll_failure_settle(struct coll_group *g, u64 now)
 
 		if (op->state != COLL_OP_ABORTED)
 			continue;
-		coll_op_report(op, coll_failure_error(f), f->rank);
+		coll_engine_report(op, coll_failure_error(f), f->rank);
 		coll_window_completed(g, op, now);
 	}
 	coll_window_advance(g, now);

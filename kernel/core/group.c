@@ -168,7 +168,7 @@ int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature
 	if (op->state == COLL_OP_FREE)
 		coll_window_open(g, op, rank->next, sig, g->self);
 	coll_ranks_advance(g, rank);
-	if (coll_op_post(op, &post, now))
+	if (coll_engine_post(op, &post, now))
 		coll_window_completed(g, op, now);
 	coll_watch_start(g, now);
 	coll_window_advance(g, now);
@@ -256,8 +256,10 @@ static int group_edge(const struct coll_op *op, const struct group_packet *p)
 	const struct coll_body *body = &p->body;
 	int edge = coll_schedule_find(op->schedule, body->round, p->peer->host);
 
-	if (edge < 0 || body->segment >= op->segments ||
-	    body->payload_bytes != (op->bytes ? coll_op_edge_bytes(op, body->segment, edge) : 0))
+	if (edge < 0 || body->segment >= op->segments)
+		return -EINVAL;
+	if (body->payload_bytes !=
+	    (op->bytes ? coll_engine_edge_bytes(op, body->segment, edge) : 0))
 		return -EINVAL;
 	return edge;
 }
@@ -282,7 +284,7 @@ static inline void group_store(struct coll_group *g, struct group_packet *p, u64
 		group_refuse_invalid(g, p->peer->host, body);
 		return;
 	}
-	if (op->state >= COLL_OP_ABORTED || !coll_op_store(op, edge, body)) {
+	if (op->state >= COLL_OP_ABORTED || !coll_engine_store(op, edge, body)) {
 		group_accept_again(p, now);
 		return;
 	}
@@ -375,10 +377,10 @@ static inline void group_advance(struct coll_group *g, struct group_packet *p, u
 	struct coll_op *op = p->op;
 
 	if (op) {
-		if (coll_op_advance(op, p->body.segment, now))
+		if (coll_engine_advance(op, p->body.segment, now))
 			coll_window_completed(g, op, now);
 		/* Nothing else was missing. */
-		p->peer->watch.last_arrivals += coll_op_finished(op);
+		p->peer->watch.last_arrivals += coll_engine_finished(op);
 	}
 	if (unlikely(g->failure.known || g->ranks.leaving)) {
 		p->peer->conn.dead = false;

@@ -139,7 +139,7 @@ static void watch_operation(struct coll_group *g, const struct coll_op *op, u64 
 	u32 i;
 
 	for (i = 0; i < op->schedule->folds; i++) {
-		if (!coll_op_misses(op, i))
+		if (!coll_engine_misses(op, i))
 			continue;
 		peer = coll_peers_get(g, op->schedule->fold[i].host, now);
 		/* Memory was reserved for the peers of every schedule. */
@@ -311,7 +311,7 @@ static bool watch_end(const struct coll_group *g, const struct coll_op *op,
 		return true;
 	}
 	for (i = 0; i < op->schedule->folds; i++) {
-		if (!coll_op_misses(op, i))
+		if (!coll_engine_misses(op, i))
 			continue;
 		peer = coll_peers_find(g, op->schedule->fold[i].host);
 		if (peer && coll_watch_told(peer, op->head.number, &told, now) &&

@@ -79,7 +79,7 @@ void coll_window_open(struct coll_group *g, struct coll_op *op, u32 number,
 	op->head.number = number;
 	op->source = source;
 	op->locals.unposted = g->ranks.locals;
-	coll_op_make(op);
+	coll_engine_make(op);
 }
 
 /**
@@ -105,7 +105,7 @@ bool coll_window_make_early(struct coll_group *g, struct coll_op *op, u32 source
 	coll_window_open(g, op, body->operation, &body->signature, source);
 	if (!op->locals.contributors &&
 	    !(g->failure.known && coll_after(op->head.number, g->failure.what.limit)))
-		coll_op_begin(op, now);
+		coll_engine_begin(op, now);
 	return true;
 }
 
@@ -168,7 +168,7 @@ static void window_acknowledge_through(struct coll_group *g, u32 through, u64 no
 		return;
 	g->credit.acknowledged = through;
 	for (number = g->window.oldest; !coll_after(number, through); number++)
-		coll_op_forget(coll_group_slot(g, number), true, now);
+		coll_engine_forget(coll_group_slot(g, number), true, now);
 }
 
 /**
@@ -186,14 +186,14 @@ void coll_window_completed(struct coll_group *g, struct coll_op *op, u64 now)
 {
 	struct coll_window *w = &g->window;
 
-	if (op->schedule->all_to_all && coll_op_finished(op)) {
+	if (op->schedule->all_to_all && coll_engine_finished(op)) {
 		window_acknowledge_through(g, op->head.done, now);
 		window_learn_credit(g, op->head.number, op->head.done, now);
 	}
 	while (w->completed + 1 != w->next) {
 		op = coll_group_slot(g, w->completed + 1);
 		if (op->head.number != w->completed + 1 || op->state != COLL_OP_DONE ||
-		    !coll_op_finished(op))
+		    !coll_engine_finished(op))
 			break;
 		w->completed++;
 	}
