@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/mm.h>
 #include <linux/string.h>
 
 #include "extensible.h"
 
-/* Can a caller's structure be that long? No kernel will know one of more than a page. */
+/* No kernel will know a structure that is longer. */
+#define EXTENSIBLE_MAX_BYTES	4096
+
+/* Can a caller's structure be that long? */
 static int extensible_check(u32 size, u32 first)
 {
 	if (size < first || size % sizeof(u64))
 		return -EINVAL;
-	return size > PAGE_SIZE ? -E2BIG : 0;
+	return size > EXTENSIBLE_MAX_BYTES ? -E2BIG : 0;
 }
 
 static int extensible_from_kernel(void *to, u32 known, const void *from, u32 size)

@@ -146,7 +146,7 @@ void draw_overflow(const struct format *f, u64 *random, u64 *left, u64 *right)
 		*right = (*left & f->sign) | (*right & ~f->sign);
 }
 
-/* The odd number by which @odd becomes 1 in so many bits: Newton doubles them. */
+/* The inverse of @odd modulo a power of two: each step of Newton doubles the bits. */
 static u64 inverse(u64 odd)
 {
 	u64 x = odd;

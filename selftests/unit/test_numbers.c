@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Numbers that others know: on the wire, in the interface. Each stands here once more, so
- * that whoever changes one has to change it here too, and sees that it cannot be.
+ * that a change of one has to be made here too, where it says that it must not be.
  * A new line of a list is a new line here.
  */
 #include "kselftest_harness.h"

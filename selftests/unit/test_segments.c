@@ -314,7 +314,7 @@ TEST_F(net, segments_that_wait_are_not_sent_when_their_receiver_leaves)
 	EXPECT_EQ(0, unit_group(&self->n, 1)->peers.held);
 }
 
-/* ---- whoever has the key and keeps no rule ---- */
+/* ---- a member that has the key and keeps no rule ---- */
 
 struct hostile {
 	const char	*what;

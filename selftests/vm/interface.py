@@ -34,7 +34,7 @@ def not_zero(length):
 
 @test
 def newer_callers_of_join_meet_each_other():
-    """Whoever knows more, and says 0 there, describes the same group."""
+    """A caller that knows more fields, and leaves them 0, describes the same group."""
     for longer in LONGER:
         descriptor = Descriptor([1, 2], placement=[0, 1, 0])
         ranks = [rank_on(1), rank_on(2), rank_on(1)]
