@@ -8,7 +8,7 @@
  *
  * Nothing is expected of a call but that it returns. At the end all sockets are
  * closed; what was done is told in a line. The scenario "syscalls" looks at the
- * kernel thereafter.
+ * kernel thereafter. A run lasts longer than SECONDS until enough has happened.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -47,6 +47,8 @@
 #define GENERATION_MS	250	/* a new group is begun so often */
 #define INTERRUPT_MS	60
 #define TIMEOUT_US	50000
+#define ENOUGH		10	/* joins, posts and successes, that a run must have seen */
+#define AT_MOST_MS	30000	/* longer than asked for, on a machine that is slow */
 
 /* Descriptor + 1, or 0. The first of a host are those of its workers. */
 static atomic_int slots[MAX_HOSTS][SLOTS];
@@ -758,10 +760,16 @@ static void interrupt_all(void)
 		pthread_kill(thread_ids[i], SIGUSR1);
 }
 
-/* So that no call that has no time-out lasts indefinitely. */
+/* On a slow machine little happens in a given time, and would prove little. */
+static bool enough(void)
+{
+	return joins >= ENOUGH && posts >= ENOUGH && successes >= ENOUGH && failures;
+}
+
+/* Interrupt regularly, so that no call without a time-out lasts indefinitely. */
 static void watch_over(__u64 until)
 {
-	while (now_ms() < until) {
+	while (now_ms() < until || (!enough() && now_ms() < until + AT_MOST_MS)) {
 		usleep(INTERRUPT_MS * 1000);
 		interrupt_all();
 	}
