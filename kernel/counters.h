@@ -21,7 +21,8 @@ struct coll_counters {
 };
 
 /* Bottom halves are off. */
-static inline void coll_count(struct coll_counters __percpu *counters, enum coll_counter which)
+static inline void coll_counters_add(struct coll_counters __percpu *counters,
+				     enum coll_counter which)
 {
 	struct coll_counters *c = this_cpu_ptr(counters);
 

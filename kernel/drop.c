@@ -31,7 +31,7 @@ void coll_drop_packet(struct coll_counters __percpu *counters, const u8 *packet,
 {
 	static const u8 counter[] = { COLL_NET_DROP_LIST(DROP_COUNTER) };
 
-	coll_count(counters, counter[reason]);
+	coll_counters_add(counters, counter[reason]);
 	if (trace_coll_packet_dropped_enabled())
 		drop_trace(packet, bytes, reason);
 }

@@ -8,7 +8,7 @@
 #include "pernet.h"
 #include "tunables.h"
 
-static int __init coll_init(void)
+static int __init main_init(void)
 {
 	int err;
 
@@ -35,15 +35,15 @@ err_netlink:
 	return err;
 }
 
-static void __exit coll_exit(void)
+static void __exit main_exit(void)
 {
 	coll_family_uninit();
 	coll_netlink_uninit();
 	coll_pernet_uninit();
 }
 
-module_init(coll_init);
-module_exit(coll_exit);
+module_init(main_init);
+module_exit(main_exit);
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("Collective sockets: barriers and reductions in softirq");
 MODULE_VERSION(COLLSOCK_VERSION);

@@ -22,15 +22,15 @@ struct netlink_changes {
 	u32	value[COLL_TUNABLES];
 };
 
-static bool tunable_is_gid(enum coll_tunable which)
+static bool netlink_tunable_is_gid(enum coll_tunable which)
 {
 	return which == COLL_TUNABLE_JOIN_GID_LOW || which == COLL_TUNABLE_JOIN_GID_HIGH;
 }
 
 /* Group ids are read and set as the caller's user namespace numbers them. */
-static u32 tunable_shown(enum coll_tunable which, u32 value)
+static u32 netlink_tunable_shown(enum coll_tunable which, u32 value)
 {
-	if (!tunable_is_gid(which))
+	if (!netlink_tunable_is_gid(which))
 		return value;
 	return from_kgid_munged(current_user_ns(), KGIDT_INIT(value));
 }
@@ -44,11 +44,11 @@ static int netlink_put_tunable(struct sk_buff *skb, const struct coll_tunables *
 	if (!nest ||
 	    nla_put_string(skb, COLLSOCK_A_TUNABLE_NAME, info->name) ||
 	    nla_put_u32(skb, COLLSOCK_A_TUNABLE_VALUE,
-			tunable_shown(which, coll_tunable(t, which))) ||
+			netlink_tunable_shown(which, coll_tunable(t, which))) ||
 	    nla_put_u32(skb, COLLSOCK_A_TUNABLE_MINIMUM, info->least) ||
 	    nla_put_u32(skb, COLLSOCK_A_TUNABLE_MAXIMUM, info->most) ||
 	    nla_put_u32(skb, COLLSOCK_A_TUNABLE_DEFAULT,
-			tunable_shown(which, coll_tunable_default(which))) ||
+			netlink_tunable_shown(which, coll_tunable_default(which))) ||
 	    nla_put_string(skb, COLLSOCK_A_TUNABLE_UNIT, info->unit) ||
 	    nla_put_string(skb, COLLSOCK_A_TUNABLE_DESCRIPTION, info->description) ||
 	    (test_bit(which, t->own) && nla_put_flag(skb, COLLSOCK_A_TUNABLE_OWN)))
@@ -90,7 +90,7 @@ static const struct nla_policy netlink_tunable_policy[COLLSOCK_A_TUNABLE_MAX + 1
 	[COLLSOCK_A_TUNABLE_RESET]	= { .type = NLA_FLAG },
 };
 
-static enum coll_tunable tunable_find(const char *name)
+static enum coll_tunable netlink_tunable_find(const char *name)
 {
 	enum coll_tunable which = 0;
 
@@ -100,9 +100,9 @@ static enum coll_tunable tunable_find(const char *name)
 }
 
 /* May it be set to that, by this caller? The namespace's mutex is held. */
-static int tunable_check(const struct coll_net *cn, struct sk_buff *request,
-			 enum coll_tunable which, struct nlattr *attr, u32 *value,
-			 struct netlink_ext_ack *extack)
+static int netlink_tunable_check(const struct coll_net *cn, struct sk_buff *request,
+				 enum coll_tunable which, struct nlattr *attr, u32 *value,
+				 struct netlink_ext_ack *extack)
 {
 	const struct coll_tunable_info *info = &coll_tunable_info[which];
 	kgid_t gid;
@@ -111,7 +111,7 @@ static int tunable_check(const struct coll_net *cn, struct sk_buff *request,
 		NL_SET_ERR_MSG_ATTR(extack, attr, "out of the tunable's range");
 		return -ERANGE;
 	}
-	if (tunable_is_gid(which)) {
+	if (netlink_tunable_is_gid(which)) {
 		gid = make_kgid(current_user_ns(), *value);
 		if (!gid_valid(gid)) {
 			NL_SET_ERR_MSG_ATTR(extack, attr, "no group id of this user namespace");
@@ -134,9 +134,9 @@ static int tunable_check(const struct coll_net *cn, struct sk_buff *request,
 	return 0;
 }
 
-static int tunable_change(const struct coll_net *cn, struct sk_buff *request,
-			  struct nlattr *nest, struct netlink_changes *changes,
-			  struct netlink_ext_ack *extack)
+static int netlink_tunable_change(const struct coll_net *cn, struct sk_buff *request,
+				  struct nlattr *nest, struct netlink_changes *changes,
+				  struct netlink_ext_ack *extack)
 {
 	struct nlattr *attrs[COLLSOCK_A_TUNABLE_MAX + 1], *attr;
 	enum coll_tunable which;
@@ -151,7 +151,7 @@ static int tunable_change(const struct coll_net *cn, struct sk_buff *request,
 		NL_SET_ERR_MSG_ATTR(extack, nest, "a name, and either a value or a reset");
 		return -EINVAL;
 	}
-	which = tunable_find(nla_data(attr));
+	which = netlink_tunable_find(nla_data(attr));
 	if (which == COLL_TUNABLES) {
 		NL_SET_ERR_MSG_ATTR(extack, attr, "no such tunable");
 		return -ENOENT;
@@ -160,13 +160,13 @@ static int tunable_change(const struct coll_net *cn, struct sk_buff *request,
 	changes->value[which] = attr ? nla_get_u32(attr) : coll_tunable_default(which);
 	__assign_bit(which, changes->set, attr);
 	__assign_bit(which, changes->reset, !attr);
-	if (tunable_is_gid(which) && !attr)
+	if (netlink_tunable_is_gid(which) && !attr)
 		return 0;
-	return tunable_check(cn, request, which, attr ? attr : nest, &changes->value[which],
-			     extack);
+	return netlink_tunable_check(cn, request, which, attr ? attr : nest, &changes->value[which],
+				     extack);
 }
 
-static void tunables_apply(struct coll_tunables *t, const struct netlink_changes *changes)
+static void netlink_tunables_apply(struct coll_tunables *t, const struct netlink_changes *changes)
 {
 	enum coll_tunable which;
 
@@ -186,12 +186,12 @@ static int netlink_set_tunables(struct sk_buff *request, struct genl_info *info)
 
 	mutex_lock(&cn->mutex);
 	nlmsg_for_each_attr(nest, info->nlhdr, GENL_HDRLEN, rest) {
-		err = tunable_change(cn, request, nest, &changes, info->extack);
+		err = netlink_tunable_change(cn, request, nest, &changes, info->extack);
 		if (err)
 			break;
 	}
 	if (!err)
-		tunables_apply(&cn->tunables, &changes);
+		netlink_tunables_apply(&cn->tunables, &changes);
 	mutex_unlock(&cn->mutex);
 	return err;
 }

@@ -94,7 +94,7 @@ static noinline void receive_unknown(struct coll_net *cn, const struct sk_buff *
 		receive_refuse(cn, packet, bytes, refusal);
 		return;
 	}
-	coll_count(cn->counters, COLL_COUNT_TIMEWAIT_ANSWERED);
+	coll_counters_add(cn->counters, COLL_COUNT_TIMEWAIT_ANSWERED);
 	receive_answer(cn, answer, answer_bytes, &self, &from);
 }
 
@@ -140,7 +140,7 @@ static void receive_packet(void *owner, struct sk_buff *skb, u32 header_bytes)
 	struct coll_instance *gi;
 	const u8 *packet;
 
-	coll_count(cn->counters, COLL_COUNT_PACKETS);
+	coll_counters_add(cn->counters, COLL_COUNT_PACKETS);
 	packet = receive_form(skb, header_bytes, bytes);
 	if (unlikely(!packet)) {
 		coll_drop_packet(cn->counters, NULL, bytes, COLL_DROP_MALFORMED);

@@ -246,7 +246,7 @@ static int tree_broadcast(struct tree *t)
 	return t->fanout ? kary_broadcast(t) : binomial_broadcast(t);
 }
 
-static int build_reduce(struct coll_schedule *s, const struct coll_shape *shape, u32 fanout)
+static int tree_build_reduce(struct coll_schedule *s, const struct coll_shape *shape, u32 fanout)
 {
 	struct tree t;
 	int err = tree_start(&t, s, shape, fanout);
@@ -254,7 +254,7 @@ static int build_reduce(struct coll_schedule *s, const struct coll_shape *shape,
 	return err ?: tree_reduce(&t);
 }
 
-static int build_broadcast(struct coll_schedule *s, const struct coll_shape *shape, u32 fanout)
+static int tree_build_broadcast(struct coll_schedule *s, const struct coll_shape *shape, u32 fanout)
 {
 	struct tree t;
 	int err = tree_start(&t, s, shape, fanout);
@@ -263,7 +263,7 @@ static int build_broadcast(struct coll_schedule *s, const struct coll_shape *sha
 }
 
 /* A reduction, and a broadcast of its result. */
-static int build_both(struct coll_schedule *s, const struct coll_shape *shape, u32 fanout)
+static int tree_build_both(struct coll_schedule *s, const struct coll_shape *shape, u32 fanout)
 {
 	struct tree t;
 	int err = tree_start(&t, s, shape, fanout);
@@ -286,17 +286,17 @@ static void tree_add_peers(const struct coll_shape *shape, u32 distance, u64 *ho
 
 static int binomial_build_reduce(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	return build_reduce(s, shape, 0);
+	return tree_build_reduce(s, shape, 0);
 }
 
 static int binomial_build_broadcast(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	return build_broadcast(s, shape, 0);
+	return tree_build_broadcast(s, shape, 0);
 }
 
 static int binomial_build_both(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	return build_both(s, shape, 0);
+	return tree_build_both(s, shape, 0);
 }
 
 /* As any node, a host has to do with those 2^k nodes before and behind it. */
@@ -360,17 +360,17 @@ const struct coll_algorithm coll_binomial_broadcast = {
 
 static int kary_build_reduce(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	return shape->fanout ? build_reduce(s, shape, shape->fanout) : -EINVAL;
+	return shape->fanout ? tree_build_reduce(s, shape, shape->fanout) : -EINVAL;
 }
 
 static int kary_build_broadcast(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	return shape->fanout ? build_broadcast(s, shape, shape->fanout) : -EINVAL;
+	return shape->fanout ? tree_build_broadcast(s, shape, shape->fanout) : -EINVAL;
 }
 
 static int kary_build_both(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	return shape->fanout ? build_both(s, shape, shape->fanout) : -EINVAL;
+	return shape->fanout ? tree_build_both(s, shape, shape->fanout) : -EINVAL;
 }
 
 /* Above and below the nodes that are roots of subtrees of this size */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "algorithm.h"
 
-static void needs_add_hosts(struct coll_needs *needs, const struct coll_schedule *s)
+static void algorithm_need_hosts(struct coll_needs *needs, const struct coll_schedule *s)
 {
 	u32 i;
 
@@ -13,8 +13,8 @@ static void needs_add_hosts(struct coll_needs *needs, const struct coll_schedule
 }
 
 /* @scratch is room for any schedule. */
-static int needs_add(struct coll_needs *needs, const struct coll_algorithm *a,
-		     const struct coll_shape *shape, struct coll_schedule *scratch)
+static int algorithm_need(struct coll_needs *needs, const struct coll_algorithm *a,
+			  const struct coll_shape *shape, struct coll_schedule *scratch)
 {
 	int err;
 
@@ -26,7 +26,7 @@ static int needs_add(struct coll_needs *needs, const struct coll_algorithm *a,
 	err = a->build(scratch, shape);
 	if (err)
 		return err;
-	needs_add_hosts(needs, scratch);
+	algorithm_need_hosts(needs, scratch);
 	coll_schedule_room(scratch, &needs->room);
 	return 0;
 }
@@ -50,6 +50,6 @@ int coll_algorithms_need(u64 algorithms, const struct coll_shape *shape,
 	unrooted.root = 0;
 	for (i = 0; !err && i < coll_algorithms_count; i++)
 		if (coll_algorithm_usable(coll_algorithms[i], algorithms, shape->fanout))
-			err = needs_add(needs, coll_algorithms[i], &unrooted, scratch);
+			err = algorithm_need(needs, coll_algorithms[i], &unrooted, scratch);
 	return err;
 }

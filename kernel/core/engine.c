@@ -70,7 +70,7 @@ u32 coll_engine_edge_bytes(const struct coll_op *op, u32 lane, u32 edge)
 	return engine_range(op, lane, &op->schedule->fold[edge]).bytes;
 }
 
-static bool lane_arrived(const struct coll_lane *lane, u32 edge)
+static bool engine_lane_arrived(const struct coll_lane *lane, u32 edge)
 {
 	return lane->arrived[edge / 64] >> (edge % 64) & 1;
 }
@@ -89,7 +89,7 @@ bool coll_engine_misses(const struct coll_op *op, u32 edge)
 	if (op->schedule->fold[edge].host == op->schedule->self)
 		return false;
 	for (i = 0; i < op->segments; i++)
-		if (!lane_arrived(&op->lanes[i], edge))
+		if (!engine_lane_arrived(&op->lanes[i], edge))
 			return true;
 	return false;
 }
@@ -138,7 +138,7 @@ static inline void engine_begin_round(struct coll_op *op, u32 index, u64 now)
 	u32 i, end = r->fold_first + r->folds, missing = r->recvs;
 
 	for (i = r->fold_first; i < end; i++)
-		missing -= lane_arrived(lane, i);
+		missing -= engine_lane_arrived(lane, i);
 	lane->missing = missing;
 	if (r->sends)
 		engine_send_round(op, index, now);
@@ -376,7 +376,7 @@ bool coll_engine_store(struct coll_op *op, u32 edge, const struct coll_body *bod
 	struct coll_lane *lane = &op->lanes[body->segment];
 	u32 first;
 
-	if (lane_arrived(lane, edge))
+	if (engine_lane_arrived(lane, edge))
 		return false;
 	lane->arrived[edge / 64] |= 1ULL << (edge % 64);
 	if (coll_before(body->done, op->head.done))

@@ -166,7 +166,8 @@ static int group_find_locals(struct coll_group *g)
 	return 0;
 }
 
-static u32 round_up_power_of_two(u32 n)
+/* The least power of two that is not less */
+static u32 group_round_up(u32 n)
 {
 	return n > 1 ? 1U << fls(n - 1) : 1;
 }
@@ -197,8 +198,8 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	g->ranks.lowest = config->lowest;
 	g->incarnation = config->incarnation;
 	g->window.size = j->window;
-	g->window.mask = round_up_power_of_two(j->window) - 1;
-	g->peers.mask = round_up_power_of_two(min_t(u32, j->hosts, MAX_PEER_BUCKETS)) - 1;
+	g->window.mask = group_round_up(j->window) - 1;
+	g->peers.mask = group_round_up(min_t(u32, j->hosts, MAX_PEER_BUCKETS)) - 1;
 	g->payload.max_bytes = j->max_bytes;
 	g->payload.room = round_up(j->max_bytes, 8);
 	g->memory.most = config->max_memory ?: ~0ULL;

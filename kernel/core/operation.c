@@ -14,18 +14,18 @@
  * peers, and of two messages that cross between two hosts each acknowledges what
  * came before. For other n dissemination saves one round.
  */
-static u8 choose_for_barrier(u32 hosts)
+static u8 operation_choose_barrier(u32 hosts)
 {
 	return is_power_of_2(hosts) ? COLLSOCK_PAIRWISE_EXCHANGE : COLLSOCK_DISSEMINATION;
 }
 
 /* Dissemination folds some contributions twice, and trees have twice the rounds. */
-static u8 choose_for_allreduce(u32 hosts)
+static u8 operation_choose_allreduce(u32 hosts)
 {
 	return COLLSOCK_PAIRWISE_EXCHANGE;
 }
 
-static u8 choose_tree(u32 hosts)
+static u8 operation_choose_tree(u32 hosts)
 {
 	return COLLSOCK_BINOMIAL;
 }
@@ -34,14 +34,14 @@ const struct coll_operation coll_operations[COLL_MAX_OPERATIONS] = {
 	[COLLSOCK_BARRIER] = {
 		.contributes	= COLL_ALL,
 		.receives	= COLL_ALL,
-		.choose		= choose_for_barrier,
+		.choose		= operation_choose_barrier,
 	},
 	[COLLSOCK_ALLREDUCE] = {
 		.contributes	= COLL_ALL,
 		.receives	= COLL_ALL,
 		.typed		= true,
 		.reduces	= true,
-		.choose		= choose_for_allreduce,
+		.choose		= operation_choose_allreduce,
 	},
 	[COLLSOCK_REDUCE] = {
 		.contributes	= COLL_ALL,
@@ -49,13 +49,13 @@ const struct coll_operation coll_operations[COLL_MAX_OPERATIONS] = {
 		.rooted		= true,
 		.typed		= true,
 		.reduces	= true,
-		.choose		= choose_tree,
+		.choose		= operation_choose_tree,
 	},
 	[COLLSOCK_BROADCAST] = {
 		.contributes	= COLL_ROOT,
 		.receives	= COLL_OTHERS,
 		.rooted		= true,
 		.typed		= true,
-		.choose		= choose_tree,
+		.choose		= operation_choose_tree,
 	},
 };

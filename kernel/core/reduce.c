@@ -13,82 +13,82 @@
 
 /* ---- elements ---- */
 
-static inline u64 integer_sum(u64 left, u64 right)
+static inline u64 reduce_integer_sum(u64 left, u64 right)
 {
 	return left + right;
 }
 
-static inline u64 integer_product(u64 left, u64 right)
+static inline u64 reduce_integer_product(u64 left, u64 right)
 {
 	return left * right;
 }
 
-static inline u64 signed_min(u64 left, u64 right)
+static inline u64 reduce_signed_min(u64 left, u64 right)
 {
 	return (s64)left < (s64)right ? left : right;
 }
 
-static inline u64 signed_max(u64 left, u64 right)
+static inline u64 reduce_signed_max(u64 left, u64 right)
 {
 	return (s64)left > (s64)right ? left : right;
 }
 
-static inline u64 unsigned_min(u64 left, u64 right)
+static inline u64 reduce_unsigned_min(u64 left, u64 right)
 {
 	return left < right ? left : right;
 }
 
-static inline u64 unsigned_max(u64 left, u64 right)
+static inline u64 reduce_unsigned_max(u64 left, u64 right)
 {
 	return left > right ? left : right;
 }
 
-static inline u64 logical_and(u64 left, u64 right)
+static inline u64 reduce_logical_and(u64 left, u64 right)
 {
 	return left && right;
 }
 
-static inline u64 logical_or(u64 left, u64 right)
+static inline u64 reduce_logical_or(u64 left, u64 right)
 {
 	return left || right;
 }
 
-static inline u64 logical_xor(u64 left, u64 right)
+static inline u64 reduce_logical_xor(u64 left, u64 right)
 {
 	return !left != !right;
 }
 
-static inline u64 bitwise_and(u64 left, u64 right)
+static inline u64 reduce_bitwise_and(u64 left, u64 right)
 {
 	return left & right;
 }
 
-static inline u64 bitwise_or(u64 left, u64 right)
+static inline u64 reduce_bitwise_or(u64 left, u64 right)
 {
 	return left | right;
 }
 
-static inline u64 bitwise_xor(u64 left, u64 right)
+static inline u64 reduce_bitwise_xor(u64 left, u64 right)
 {
 	return left ^ right;
 }
 
-static inline u64 float_sum(u64 left, u64 right)
+static inline u64 reduce_float_sum(u64 left, u64 right)
 {
 	return coll_float_add(left, right);
 }
 
-static inline u64 float_product(u64 left, u64 right)
+static inline u64 reduce_float_product(u64 left, u64 right)
 {
 	return coll_float_multiply(left, right);
 }
 
-static inline u64 float_min(u64 left, u64 right)
+static inline u64 reduce_float_min(u64 left, u64 right)
 {
 	return coll_float_min(left, right);
 }
 
-static inline u64 float_max(u64 left, u64 right)
+static inline u64 reduce_float_max(u64 left, u64 right)
 {
 	return coll_float_max(left, right);
 }
@@ -97,19 +97,19 @@ static inline u64 float_max(u64 left, u64 right)
  * Whose index goes with the least value (@sign is 1) or the greatest (-1)? That
  * of the left if negative, of the right if positive; 0: the smaller one.
  */
-static inline int signed_order(u64 left, u64 right, int sign)
+static inline int reduce_signed_order(u64 left, u64 right, int sign)
 {
 	return sign * (((s64)left > (s64)right) - ((s64)left < (s64)right));
 }
 
-static inline int float_order(u64 left, u64 right, int sign)
+static inline int reduce_float_order(u64 left, u64 right, int sign)
 {
 	if (coll_float_is_nan(left))
 		return -1;
 	return coll_float_is_nan(right) ? 1 : sign * coll_float_compare(left, right);
 }
 
-static inline int double_order(u64 left, u64 right, int sign)
+static inline int reduce_double_order(u64 left, u64 right, int sign)
 {
 	if (coll_double_is_nan(left))
 		return -1;
@@ -125,7 +125,7 @@ struct vectors {
 	u32		count;
 };
 
-static __always_inline u64 load(const u8 *from, u32 bytes, bool is_signed)
+static __always_inline u64 reduce_load(const u8 *from, u32 bytes, bool is_signed)
 {
 	u32 unused = 64 - 8 * bytes;
 	u64 x64 = *from;
@@ -148,7 +148,7 @@ static __always_inline u64 load(const u8 *from, u32 bytes, bool is_signed)
 	return is_signed ? (s64)(x64 << unused) >> unused : x64;
 }
 
-static __always_inline void store(u8 *to, u64 x64, u32 bytes)
+static __always_inline void reduce_store(u8 *to, u64 x64, u32 bytes)
 {
 	u16 x16 = x64;
 	u32 x32 = x64;
@@ -174,37 +174,38 @@ static __always_inline void store(u8 *to, u64 x64, u32 bytes)
  * to the compiler, and the loop free of indirect calls, which mitigations make
  * expensive.
  */
-static __always_inline void each(const struct vectors *v, u32 bytes, bool is_signed,
-				 u64 (*element)(u64 left, u64 right))
+static __always_inline void reduce_each(const struct vectors *v, u32 bytes, bool is_signed,
+					u64 (*element)(u64 left, u64 right))
 {
 	size_t at, end = (size_t)v->count * bytes;
 
 	for (at = 0; at < end; at += bytes) {
-		u64 left = load(v->left + at, bytes, is_signed);
-		u64 right = load(v->right + at, bytes, is_signed);
+		u64 left = reduce_load(v->left + at, bytes, is_signed);
+		u64 right = reduce_load(v->right + at, bytes, is_signed);
 
-		store(v->result + at, element(left, right), bytes);
+		reduce_store(v->result + at, element(left, right), bytes);
 	}
 }
 
 /* Pairs of a value of that size and an index behind it */
-static __always_inline void each_pair(const struct vectors *v, u32 bytes, bool is_signed,
-				      u64 (*element)(u64 left, u64 right),
-				      int (*order)(u64 left, u64 right, int sign), int sign)
+static __always_inline void reduce_each_pair(const struct vectors *v, u32 bytes, bool is_signed,
+					     u64 (*element)(u64 left, u64 right),
+					     int (*order)(u64 left, u64 right, int sign), int sign)
 {
 	size_t at, end = (size_t)v->count * (bytes + INDEX_BYTES);
 
 	for (at = 0; at < end; at += bytes + INDEX_BYTES) {
-		u64 left = load(v->left + at, bytes, is_signed);
-		u64 right = load(v->right + at, bytes, is_signed);
-		s32 left_index = load(v->left + at + bytes, INDEX_BYTES, true);
-		s32 right_index = load(v->right + at + bytes, INDEX_BYTES, true);
+		u64 left = reduce_load(v->left + at, bytes, is_signed);
+		u64 right = reduce_load(v->right + at, bytes, is_signed);
+		s32 left_index = reduce_load(v->left + at + bytes, INDEX_BYTES, true);
+		s32 right_index = reduce_load(v->right + at + bytes, INDEX_BYTES, true);
 		int which = order(left, right, sign);
 
 		if (!which)
 			which = left_index < right_index ? -1 : 1;
-		store(v->result + at, element(left, right), bytes);
-		store(v->result + at + bytes, which < 0 ? left_index : right_index, INDEX_BYTES);
+		reduce_store(v->result + at, element(left, right), bytes);
+		reduce_store(v->result + at + bytes, which < 0 ? left_index : right_index,
+			     INDEX_BYTES);
 	}
 }
 
@@ -215,34 +216,36 @@ static __always_inline void reduce_integers(const struct vectors *v, u32 bytes, 
 {
 	switch (op) {
 	case COLLSOCK_SUM:
-		each(v, bytes, is_signed, integer_sum);
+		reduce_each(v, bytes, is_signed, reduce_integer_sum);
 		break;
 	case COLLSOCK_PRODUCT:
-		each(v, bytes, is_signed, integer_product);
+		reduce_each(v, bytes, is_signed, reduce_integer_product);
 		break;
 	case COLLSOCK_MIN:
-		each(v, bytes, is_signed, is_signed ? signed_min : unsigned_min);
+		reduce_each(v, bytes, is_signed,
+			    is_signed ? reduce_signed_min : reduce_unsigned_min);
 		break;
 	case COLLSOCK_MAX:
-		each(v, bytes, is_signed, is_signed ? signed_max : unsigned_max);
+		reduce_each(v, bytes, is_signed,
+			    is_signed ? reduce_signed_max : reduce_unsigned_max);
 		break;
 	case COLLSOCK_LOGICAL_AND:
-		each(v, bytes, is_signed, logical_and);
+		reduce_each(v, bytes, is_signed, reduce_logical_and);
 		break;
 	case COLLSOCK_LOGICAL_OR:
-		each(v, bytes, is_signed, logical_or);
+		reduce_each(v, bytes, is_signed, reduce_logical_or);
 		break;
 	case COLLSOCK_LOGICAL_XOR:
-		each(v, bytes, is_signed, logical_xor);
+		reduce_each(v, bytes, is_signed, reduce_logical_xor);
 		break;
 	case COLLSOCK_BITWISE_AND:
-		each(v, bytes, is_signed, bitwise_and);
+		reduce_each(v, bytes, is_signed, reduce_bitwise_and);
 		break;
 	case COLLSOCK_BITWISE_OR:
-		each(v, bytes, is_signed, bitwise_or);
+		reduce_each(v, bytes, is_signed, reduce_bitwise_or);
 		break;
 	case COLLSOCK_BITWISE_XOR:
-		each(v, bytes, is_signed, bitwise_xor);
+		reduce_each(v, bytes, is_signed, reduce_bitwise_xor);
 		break;
 	}
 }
@@ -251,16 +254,16 @@ static __always_inline void reduce_floats(const struct vectors *v, u8 op)
 {
 	switch (op) {
 	case COLLSOCK_SUM:
-		each(v, 4, false, float_sum);
+		reduce_each(v, 4, false, reduce_float_sum);
 		break;
 	case COLLSOCK_PRODUCT:
-		each(v, 4, false, float_product);
+		reduce_each(v, 4, false, reduce_float_product);
 		break;
 	case COLLSOCK_MIN:
-		each(v, 4, false, float_min);
+		reduce_each(v, 4, false, reduce_float_min);
 		break;
 	case COLLSOCK_MAX:
-		each(v, 4, false, float_max);
+		reduce_each(v, 4, false, reduce_float_max);
 		break;
 	}
 }
@@ -269,16 +272,16 @@ static __always_inline void reduce_doubles(const struct vectors *v, u8 op)
 {
 	switch (op) {
 	case COLLSOCK_SUM:
-		each(v, 8, false, coll_double_add);
+		reduce_each(v, 8, false, coll_double_add);
 		break;
 	case COLLSOCK_PRODUCT:
-		each(v, 8, false, coll_double_multiply);
+		reduce_each(v, 8, false, coll_double_multiply);
 		break;
 	case COLLSOCK_MIN:
-		each(v, 8, false, coll_double_min);
+		reduce_each(v, 8, false, coll_double_min);
 		break;
 	case COLLSOCK_MAX:
-		each(v, 8, false, coll_double_max);
+		reduce_each(v, 8, false, coll_double_max);
 		break;
 	}
 }
@@ -286,25 +289,25 @@ static __always_inline void reduce_doubles(const struct vectors *v, u8 op)
 static __always_inline void reduce_integer_pairs(const struct vectors *v, u32 bytes, u8 op)
 {
 	if (op == COLLSOCK_MINLOC)
-		each_pair(v, bytes, true, signed_min, signed_order, 1);
+		reduce_each_pair(v, bytes, true, reduce_signed_min, reduce_signed_order, 1);
 	else
-		each_pair(v, bytes, true, signed_max, signed_order, -1);
+		reduce_each_pair(v, bytes, true, reduce_signed_max, reduce_signed_order, -1);
 }
 
 static __always_inline void reduce_float_pairs(const struct vectors *v, u8 op)
 {
 	if (op == COLLSOCK_MINLOC)
-		each_pair(v, 4, false, float_min, float_order, 1);
+		reduce_each_pair(v, 4, false, reduce_float_min, reduce_float_order, 1);
 	else
-		each_pair(v, 4, false, float_max, float_order, -1);
+		reduce_each_pair(v, 4, false, reduce_float_max, reduce_float_order, -1);
 }
 
 static __always_inline void reduce_double_pairs(const struct vectors *v, u8 op)
 {
 	if (op == COLLSOCK_MINLOC)
-		each_pair(v, 8, false, coll_double_min, double_order, 1);
+		reduce_each_pair(v, 8, false, coll_double_min, reduce_double_order, 1);
 	else
-		each_pair(v, 8, false, coll_double_max, double_order, -1);
+		reduce_each_pair(v, 8, false, coll_double_max, reduce_double_order, -1);
 }
 
 u32 coll_type_bytes(u8 type)

@@ -9,7 +9,7 @@ static_assert(COLL_MAX_ROUNDS <= 255, "coll_schedule.rounds is a u8");
 static_assert(COLL_MAX_EDGES <= 255, "coll_round counts and indexes edges in u8");
 
 /* What send edges and fold entries have in common: all they name exists. */
-static bool coll_edge_ok(const struct coll_schedule *s, const struct coll_edge *e)
+static bool schedule_edge_ok(const struct coll_schedule *s, const struct coll_edge *e)
 {
 	return e->host < s->hosts && e->reg < s->registers && e->blocks &&
 	       (u32)e->first_block + e->blocks <= s->blocks;
@@ -26,7 +26,7 @@ bool coll_schedule_send_ok(const struct coll_schedule *s, const struct coll_edge
 {
 	const struct coll_edge *before;
 
-	if (!coll_edge_ok(s, e) || e->action != COLL_SEND || e->host == s->self)
+	if (!schedule_edge_ok(s, e) || e->action != COLL_SEND || e->host == s->self)
 		return false;
 	for (before = first; before < e; before++)
 		if (before->host == e->host)
@@ -46,7 +46,7 @@ bool coll_schedule_fold_ok(const struct coll_schedule *s, const struct coll_edge
 	const struct coll_edge *before;
 	bool named = false;
 
-	if (!coll_edge_ok(s, e))
+	if (!schedule_edge_ok(s, e))
 		return false;
 	for (before = first; before < e; before++) {
 		if (before->reg == e->reg)
@@ -119,8 +119,8 @@ int coll_schedule_round(struct coll_schedule *s)
 }
 
 /* A line over the whole payload; the schedule has the register from now on. */
-static int coll_edge_set(struct coll_schedule *s, struct coll_edge *e, u32 host, u8 reg,
-			 enum coll_action action)
+static int schedule_edge_set(struct coll_schedule *s, struct coll_edge *e, u32 host, u8 reg,
+			     enum coll_action action)
 {
 	if (reg >= COLL_MAX_REGISTERS)
 		return -EINVAL;
@@ -157,7 +157,7 @@ int coll_schedule_send(struct coll_schedule *s, u32 host, u8 reg)
 
 	r = &s->round[s->rounds - 1];
 	e = &s->send[s->sends];
-	err = coll_edge_set(s, e, host, reg, COLL_SEND);
+	err = schedule_edge_set(s, e, host, reg, COLL_SEND);
 	if (err)
 		return err;
 	if (!coll_schedule_send_ok(s, &s->send[r->send_first], e))
@@ -192,7 +192,7 @@ int coll_schedule_fold(struct coll_schedule *s, u32 host, u8 reg,
 
 	r = &s->round[s->rounds - 1];
 	e = &s->fold[s->folds];
-	err = coll_edge_set(s, e, host, reg, action);
+	err = schedule_edge_set(s, e, host, reg, action);
 	if (err)
 		return err;
 	if (!coll_schedule_fold_ok(s, &s->fold[r->fold_first], e))

@@ -30,75 +30,75 @@ static const struct format binary32 = { .bits = 32, .fraction_bits = 23 };
  */
 #define CARRY_BIT	63
 
-static __always_inline u32 guard_bits(const struct format *f)
+static __always_inline u32 soft_guard_bits(const struct format *f)
 {
 	return CARRY_BIT - 1 - f->fraction_bits;
 }
 
-static __always_inline u64 sign_of(const struct format *f, u64 x)
+static __always_inline u64 soft_sign_of(const struct format *f, u64 x)
 {
 	return x & BIT_ULL(f->bits - 1);
 }
 
-static __always_inline u64 magnitude_of(const struct format *f, u64 x)
+static __always_inline u64 soft_magnitude_of(const struct format *f, u64 x)
 {
 	return x & (BIT_ULL(f->bits - 1) - 1);
 }
 
 /* Leading one of a normal number */
-static __always_inline u64 hidden_bit(const struct format *f)
+static __always_inline u64 soft_hidden_bit(const struct format *f)
 {
 	return BIT_ULL(f->fraction_bits);
 }
 
-static __always_inline u64 infinity(const struct format *f)
+static __always_inline u64 soft_infinity(const struct format *f)
 {
-	return BIT_ULL(f->bits - 1) - hidden_bit(f);
+	return BIT_ULL(f->bits - 1) - soft_hidden_bit(f);
 }
 
 /* The exponent that stands for 2^0 */
-static __always_inline u32 bias(const struct format *f)
+static __always_inline u32 soft_bias(const struct format *f)
 {
 	return BIT(f->bits - f->fraction_bits - 2) - 1;
 }
 
 /* This bit of a NaN: does not signal. With infinity, the NaN made from numbers. */
-static __always_inline u64 quiet_bit(const struct format *f)
+static __always_inline u64 soft_quiet_bit(const struct format *f)
 {
-	return hidden_bit(f) >> 1;
+	return soft_hidden_bit(f) >> 1;
 }
 
-static __always_inline bool is_nan(const struct format *f, u64 x)
+static __always_inline bool soft_is_nan(const struct format *f, u64 x)
 {
-	return magnitude_of(f, x) > infinity(f);
+	return soft_magnitude_of(f, x) > soft_infinity(f);
 }
 
 /* The NaN that two operands, one of them NaN at least, come to. */
-static __always_inline u64 pick_nan(const struct format *f, u64 left, u64 right)
+static __always_inline u64 soft_pick_nan(const struct format *f, u64 left, u64 right)
 {
-	return (is_nan(f, left) ? left : right) | quiet_bit(f);
+	return (soft_is_nan(f, left) ? left : right) | soft_quiet_bit(f);
 }
 
 /* Exponent of a magnitude; subnormals have that of the least normal number. */
-static __always_inline u32 exponent_of(const struct format *f, u64 x)
+static __always_inline u32 soft_exponent_of(const struct format *f, u64 x)
 {
 	u32 biased = x >> f->fraction_bits;
 
 	return biased + !biased;
 }
 
-static __always_inline u64 significand_of(const struct format *f, u64 x)
+static __always_inline u64 soft_significand_of(const struct format *f, u64 x)
 {
-	u64 hidden = x >= hidden_bit(f) ? hidden_bit(f) : 0;
+	u64 hidden = x >= soft_hidden_bit(f) ? soft_hidden_bit(f) : 0;
 
-	return ((x & (hidden_bit(f) - 1)) | hidden) << guard_bits(f);
+	return ((x & (soft_hidden_bit(f) - 1)) | hidden) << soft_guard_bits(f);
 }
 
 /*
  * What is shifted out stays visible in the lowest bit, so that rounding can
  * tell a tie from a little more than a tie. A shift by 63 takes out all of @x.
  */
-static __always_inline u64 shift_right_sticky(u64 x, u32 distance)
+static __always_inline u64 soft_shift_right_sticky(u64 x, u32 distance)
 {
 	u32 shift = min_t(u32, distance, 63);
 	u64 lost = x & (BIT_ULL(shift) - 1);
@@ -111,75 +111,78 @@ static __always_inline u64 shift_right_sticky(u64 x, u32 distance)
  * beside it: hence exponent - 1, a subnormal gets exponent 0 by itself, and a
  * carry out of the fraction is right too.
  */
-static __always_inline u64 round_and_pack(const struct format *f, u64 sign, u32 exponent,
-					  u64 significand)
+static __always_inline u64 soft_round_and_pack(const struct format *f, u64 sign, u32 exponent,
+					       u64 significand)
 {
-	u32 guard = guard_bits(f);
+	u32 guard = soft_guard_bits(f);
 	u64 odd = (significand >> guard) & 1;
 	u64 rounded = (significand + BIT_ULL(guard - 1) - 1 + odd) >> guard;
 	u64 packed = ((u64)(exponent - 1) << f->fraction_bits) + rounded;
 
-	if (unlikely(packed > infinity(f)))
-		packed = infinity(f);
+	if (unlikely(packed > soft_infinity(f)))
+		packed = soft_infinity(f);
 	return sign | packed;
 }
 
 /* ---- sum ---- */
 
 /* @large + @small, magnitudes; the sum has the sign @sign */
-static __always_inline u64 add_magnitudes(const struct format *f, u64 sign, u64 large, u64 small)
+static __always_inline u64 soft_add_magnitudes(const struct format *f, u64 sign, u64 large,
+					       u64 small)
 {
-	u32 exponent = exponent_of(f, large);
-	u32 distance = exponent - exponent_of(f, small);
+	u32 exponent = soft_exponent_of(f, large);
+	u32 distance = exponent - soft_exponent_of(f, small);
 	u64 sum, carry;
 
-	sum = significand_of(f, large) + shift_right_sticky(significand_of(f, small), distance);
+	sum = soft_significand_of(f, large) +
+	      soft_shift_right_sticky(soft_significand_of(f, small), distance);
 	carry = sum >> CARRY_BIT;
-	return round_and_pack(f, sign, exponent + carry, (sum >> carry) | (sum & carry));
+	return soft_round_and_pack(f, sign, exponent + carry, (sum >> carry) | (sum & carry));
 }
 
 /* @large - @small, magnitudes; the difference has the sign @sign unless 0 */
-static __always_inline u64 subtract_magnitudes(const struct format *f, u64 sign, u64 large,
-					       u64 small)
+static __always_inline u64 soft_subtract_magnitudes(const struct format *f, u64 sign, u64 large,
+						    u64 small)
 {
-	u32 exponent = exponent_of(f, large);
-	u32 distance = exponent - exponent_of(f, small);
+	u32 exponent = soft_exponent_of(f, large);
+	u32 distance = exponent - soft_exponent_of(f, small);
 	u32 shift;
 	u64 rest;
 
-	rest = significand_of(f, large) - shift_right_sticky(significand_of(f, small), distance);
+	rest = soft_significand_of(f, large) -
+	       soft_shift_right_sticky(soft_significand_of(f, small), distance);
 	if (!rest)
 		return 0;
 
 	/* Back to the hidden bit's place, or as far as there are exponents. */
 	shift = min_t(u32, CARRY_BIT - fls64(rest), exponent - 1);
-	return round_and_pack(f, sign, exponent - shift, rest << shift);
+	return soft_round_and_pack(f, sign, exponent - shift, rest << shift);
 }
 
 /* One of the operands is not finite. */
-static __always_inline u64 add_special(const struct format *f, u64 left, u64 right)
+static __always_inline u64 soft_add_special(const struct format *f, u64 left, u64 right)
 {
-	if (is_nan(f, left) || is_nan(f, right))
-		return pick_nan(f, left, right);
-	if (magnitude_of(f, left) != magnitude_of(f, right))
-		return magnitude_of(f, left) == infinity(f) ? left : right;
-	return left == right ? left : infinity(f) | quiet_bit(f);
+	if (soft_is_nan(f, left) || soft_is_nan(f, right))
+		return soft_pick_nan(f, left, right);
+	if (soft_magnitude_of(f, left) != soft_magnitude_of(f, right))
+		return soft_magnitude_of(f, left) == soft_infinity(f) ? left : right;
+	return left == right ? left : soft_infinity(f) | soft_quiet_bit(f);
 }
 
-static __always_inline u64 add(const struct format *f, u64 left, u64 right)
+static __always_inline u64 soft_add(const struct format *f, u64 left, u64 right)
 {
-	bool ordered = magnitude_of(f, left) >= magnitude_of(f, right);
+	bool ordered = soft_magnitude_of(f, left) >= soft_magnitude_of(f, right);
 	u64 large = ordered ? left : right;
 	u64 small = ordered ? right : left;
-	u64 sign = sign_of(f, large);
+	u64 sign = soft_sign_of(f, large);
 
-	if (unlikely(magnitude_of(f, large) >= infinity(f)))
-		return add_special(f, left, right);
-	large = magnitude_of(f, large);
-	small = magnitude_of(f, small);
-	if (sign_of(f, left ^ right))
-		return subtract_magnitudes(f, sign, large, small);
-	return add_magnitudes(f, sign, large, small);
+	if (unlikely(soft_magnitude_of(f, large) >= soft_infinity(f)))
+		return soft_add_special(f, left, right);
+	large = soft_magnitude_of(f, large);
+	small = soft_magnitude_of(f, small);
+	if (soft_sign_of(f, left ^ right))
+		return soft_subtract_magnitudes(f, sign, large, small);
+	return soft_add_magnitudes(f, sign, large, small);
 }
 
 /* ---- product ---- */
@@ -188,7 +191,7 @@ static __always_inline u64 add(const struct format *f, u64 left, u64 right)
  * The upper half of the product, its lowest bit set if anything of the lower
  * half is. By hand: not every machine multiplies 64 bits to 128.
  */
-static __always_inline u64 multiply_upper_sticky(u64 a, u64 b)
+static __always_inline u64 soft_multiply_upper_sticky(u64 a, u64 b)
 {
 	u64 low = (u64)(u32)a * (u32)b;
 	u64 middle = (a >> 32) * (u32)b + (low >> 32);	/* cannot overflow */
@@ -199,44 +202,45 @@ static __always_inline u64 multiply_upper_sticky(u64 a, u64 b)
 }
 
 /* One of the operands is not finite. */
-static __always_inline u64 multiply_special(const struct format *f, u64 sign, u64 left, u64 right)
+static __always_inline u64 soft_multiply_special(const struct format *f, u64 sign, u64 left,
+						 u64 right)
 {
-	if (is_nan(f, left) || is_nan(f, right))
-		return pick_nan(f, left, right);
-	if (!magnitude_of(f, left) || !magnitude_of(f, right))
-		return infinity(f) | quiet_bit(f);
-	return sign | infinity(f);
+	if (soft_is_nan(f, left) || soft_is_nan(f, right))
+		return soft_pick_nan(f, left, right);
+	if (!soft_magnitude_of(f, left) || !soft_magnitude_of(f, right))
+		return soft_infinity(f) | soft_quiet_bit(f);
+	return sign | soft_infinity(f);
 }
 
-static __always_inline u64 multiply(const struct format *f, u64 left, u64 right)
+static __always_inline u64 soft_multiply(const struct format *f, u64 left, u64 right)
 {
-	u64 a = magnitude_of(f, left), b = magnitude_of(f, right);
-	u64 sign = sign_of(f, left ^ right);
+	u64 a = soft_magnitude_of(f, left), b = soft_magnitude_of(f, right);
+	u64 sign = soft_sign_of(f, left ^ right);
 	s32 exponent, carry, a_shift, b_shift;
 	u64 product;
 
-	if (unlikely(a >= infinity(f) || b >= infinity(f)))
-		return multiply_special(f, sign, left, right);
+	if (unlikely(a >= soft_infinity(f) || b >= soft_infinity(f)))
+		return soft_multiply_special(f, sign, left, right);
 	if (!a || !b)
 		return sign;
 
 	/* Leading ones at bit 63: that of the upper half is then at 62 or 63. */
-	exponent = exponent_of(f, a) + exponent_of(f, b) - bias(f);
-	a = significand_of(f, a);
-	b = significand_of(f, b);
+	exponent = soft_exponent_of(f, a) + soft_exponent_of(f, b) - soft_bias(f);
+	a = soft_significand_of(f, a);
+	b = soft_significand_of(f, b);
 	a_shift = 64 - fls64(a);
 	b_shift = 64 - fls64(b);
-	product = multiply_upper_sticky(a << a_shift, b << b_shift);
+	product = soft_multiply_upper_sticky(a << a_shift, b << b_shift);
 	carry = product >> CARRY_BIT;
 	product = (product >> carry) | (product & carry);
 
 	/* A normal operand has been shifted by one. */
 	exponent += 2 + carry - a_shift - b_shift;
 	if (exponent < 1) {
-		product = shift_right_sticky(product, 1 - exponent);
+		product = soft_shift_right_sticky(product, 1 - exponent);
 		exponent = 1;
 	}
-	return round_and_pack(f, sign, exponent, product);
+	return soft_round_and_pack(f, sign, exponent, product);
 }
 
 /* ---- order ---- */
@@ -245,31 +249,32 @@ static __always_inline u64 multiply(const struct format *f, u64 left, u64 right)
  * A signed number that compares as the operand does, -0 below +0: the pattern
  * of a negative operand grows with its magnitude, so all but its sign flips.
  */
-static __always_inline s64 ordinal(const struct format *f, u64 x)
+static __always_inline s64 soft_ordinal(const struct format *f, u64 x)
 {
-	return sign_of(f, x) ? ~(s64)magnitude_of(f, x) : (s64)x;
+	return soft_sign_of(f, x) ? ~(s64)soft_magnitude_of(f, x) : (s64)x;
 }
 
-static __always_inline u64 lesser(const struct format *f, u64 left, u64 right)
+static __always_inline u64 soft_lesser(const struct format *f, u64 left, u64 right)
 {
-	if (unlikely(is_nan(f, left) || is_nan(f, right)))
-		return pick_nan(f, left, right);
-	return ordinal(f, left) <= ordinal(f, right) ? left : right;
+	if (unlikely(soft_is_nan(f, left) || soft_is_nan(f, right)))
+		return soft_pick_nan(f, left, right);
+	return soft_ordinal(f, left) <= soft_ordinal(f, right) ? left : right;
 }
 
-static __always_inline u64 greater(const struct format *f, u64 left, u64 right)
+static __always_inline u64 soft_greater(const struct format *f, u64 left, u64 right)
 {
-	if (unlikely(is_nan(f, left) || is_nan(f, right)))
-		return pick_nan(f, left, right);
-	return ordinal(f, left) >= ordinal(f, right) ? left : right;
+	if (unlikely(soft_is_nan(f, left) || soft_is_nan(f, right)))
+		return soft_pick_nan(f, left, right);
+	return soft_ordinal(f, left) >= soft_ordinal(f, right) ? left : right;
 }
 
 /* Zeros are equal here. */
-static __always_inline int compare(const struct format *f, u64 left, u64 right)
+static __always_inline int soft_compare(const struct format *f, u64 left, u64 right)
 {
-	if (!magnitude_of(f, left | right))
+	if (!soft_magnitude_of(f, left | right))
 		return 0;
-	return (ordinal(f, left) > ordinal(f, right)) - (ordinal(f, left) < ordinal(f, right));
+	return (soft_ordinal(f, left) > soft_ordinal(f, right)) -
+	       (soft_ordinal(f, left) < soft_ordinal(f, right));
 }
 
 /* ---- double ---- */
@@ -284,7 +289,7 @@ static __always_inline int compare(const struct format *f, u64 left, u64 right)
  */
 u64 coll_double_add(u64 left, u64 right)
 {
-	return add(&binary64, left, right);
+	return soft_add(&binary64, left, right);
 }
 
 /**
@@ -297,7 +302,7 @@ u64 coll_double_add(u64 left, u64 right)
  */
 u64 coll_double_multiply(u64 left, u64 right)
 {
-	return multiply(&binary64, left, right);
+	return soft_multiply(&binary64, left, right);
 }
 
 /**
@@ -310,7 +315,7 @@ u64 coll_double_multiply(u64 left, u64 right)
  */
 u64 coll_double_min(u64 left, u64 right)
 {
-	return lesser(&binary64, left, right);
+	return soft_lesser(&binary64, left, right);
 }
 
 /**
@@ -323,7 +328,7 @@ u64 coll_double_min(u64 left, u64 right)
  */
 u64 coll_double_max(u64 left, u64 right)
 {
-	return greater(&binary64, left, right);
+	return soft_greater(&binary64, left, right);
 }
 
 /**
@@ -336,7 +341,7 @@ u64 coll_double_max(u64 left, u64 right)
  */
 int coll_double_compare(u64 left, u64 right)
 {
-	return compare(&binary64, left, right);
+	return soft_compare(&binary64, left, right);
 }
 
 /**
@@ -348,7 +353,7 @@ int coll_double_compare(u64 left, u64 right)
  */
 bool coll_double_is_nan(u64 x)
 {
-	return is_nan(&binary64, x);
+	return soft_is_nan(&binary64, x);
 }
 
 /* ---- float ---- */
@@ -363,7 +368,7 @@ bool coll_double_is_nan(u64 x)
  */
 u32 coll_float_add(u32 left, u32 right)
 {
-	return add(&binary32, left, right);
+	return soft_add(&binary32, left, right);
 }
 
 /**
@@ -376,7 +381,7 @@ u32 coll_float_add(u32 left, u32 right)
  */
 u32 coll_float_multiply(u32 left, u32 right)
 {
-	return multiply(&binary32, left, right);
+	return soft_multiply(&binary32, left, right);
 }
 
 /**
@@ -389,7 +394,7 @@ u32 coll_float_multiply(u32 left, u32 right)
  */
 u32 coll_float_min(u32 left, u32 right)
 {
-	return lesser(&binary32, left, right);
+	return soft_lesser(&binary32, left, right);
 }
 
 /**
@@ -402,7 +407,7 @@ u32 coll_float_min(u32 left, u32 right)
  */
 u32 coll_float_max(u32 left, u32 right)
 {
-	return greater(&binary32, left, right);
+	return soft_greater(&binary32, left, right);
 }
 
 /**
@@ -415,7 +420,7 @@ u32 coll_float_max(u32 left, u32 right)
  */
 int coll_float_compare(u32 left, u32 right)
 {
-	return compare(&binary32, left, right);
+	return soft_compare(&binary32, left, right);
 }
 
 /**
@@ -427,5 +432,5 @@ int coll_float_compare(u32 left, u32 right)
  */
 bool coll_float_is_nan(u32 x)
 {
-	return is_nan(&binary32, x);
+	return soft_is_nan(&binary32, x);
 }

@@ -12,7 +12,7 @@ struct sip {
 	u64 v0, v1, v2, v3;
 };
 
-static inline u64 rotate_left(u64 x, unsigned int bits)
+static inline u64 sip_rotate_left(u64 x, unsigned int bits)
 {
 	return x << bits | x >> (64 - bits);
 }
@@ -22,15 +22,15 @@ static inline void sip_rounds(struct sip *s, unsigned int rounds)
 	while (rounds--) {
 		s->v0 += s->v1;
 		s->v2 += s->v3;
-		s->v1 = rotate_left(s->v1, 13) ^ s->v0;
-		s->v3 = rotate_left(s->v3, 16) ^ s->v2;
-		s->v0 = rotate_left(s->v0, 32);
+		s->v1 = sip_rotate_left(s->v1, 13) ^ s->v0;
+		s->v3 = sip_rotate_left(s->v3, 16) ^ s->v2;
+		s->v0 = sip_rotate_left(s->v0, 32);
 
 		s->v2 += s->v1;
 		s->v0 += s->v3;
-		s->v1 = rotate_left(s->v1, 17) ^ s->v2;
-		s->v3 = rotate_left(s->v3, 21) ^ s->v0;
-		s->v2 = rotate_left(s->v2, 32);
+		s->v1 = sip_rotate_left(s->v1, 17) ^ s->v2;
+		s->v3 = sip_rotate_left(s->v3, 21) ^ s->v0;
+		s->v2 = sip_rotate_left(s->v2, 32);
 	}
 }
 
@@ -42,7 +42,7 @@ static inline void sip_compress(struct sip *s, u64 word)
 }
 
 /* @bytes may be less than a word's; the rest of the word is zero. */
-static inline u64 load_little_endian(const u8 *data, size_t bytes)
+static inline u64 sip_load(const u8 *data, size_t bytes)
 {
 	u64 word = 0;
 
@@ -70,8 +70,8 @@ u64 siphash(const void *data, size_t len, const siphash_key_t *key)
 	const u8 *p;
 
 	for (p = data; p != end; p += sizeof(u64))
-		sip_compress(&s, load_little_endian(p, sizeof(u64)));
-	sip_compress(&s, (u64)len << 56 | load_little_endian(p, len % sizeof(u64)));
+		sip_compress(&s, sip_load(p, sizeof(u64)));
+	sip_compress(&s, (u64)len << 56 | sip_load(p, len % sizeof(u64)));
 
 	s.v2 ^= 0xff;
 	sip_rounds(&s, 4);

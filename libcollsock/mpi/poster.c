@@ -17,9 +17,6 @@
 #define MOST_SOCKETS 64
 #define LOOK_AGAIN_MS 10
 
-/* The socket of a failed group is always ready, perhaps with nothing to do. */
-#define ERROR_NAP_MS 1
-
 static pthread_mutex_t poster_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t poster_thread;
 static bool poster_running;
@@ -63,18 +60,6 @@ static unsigned int poster_post_all(struct pollfd *sockets)
 	return count;
 }
 
-static bool poster_has_error_alone(const struct pollfd *sockets, unsigned int count)
-{
-	bool error = false;
-
-	for (; count; count--, sockets++) {
-		if (sockets->revents & (POLLIN | POLLOUT))
-			return false;
-		error |= sockets->revents;
-	}
-	return error;
-}
-
 static void *poster_run(void *unused)
 {
 	struct pollfd sockets[1 + MOST_SOCKETS] = { { .fd = poster_event_fd, .events = POLLIN } };
@@ -85,8 +70,6 @@ static void *poster_run(void *unused)
 		poster_drain_event();
 		count = poster_post_all(sockets + 1);
 		poll(sockets, 1 + count, count == MOST_SOCKETS ? LOOK_AGAIN_MS : -1);
-		if (poster_has_error_alone(sockets, 1 + count))
-			poll(sockets, 1, ERROR_NAP_MS);
 	}
 	return NULL;
 }

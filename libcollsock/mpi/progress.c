@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "clock.h"
@@ -55,17 +54,6 @@ void cm_progress_drive_sometimes(__u64 now_ns)
 	cm_progress_drive();
 }
 
-/* The socket of a failed group wakes us each time, without anything to read. */
-static bool progress_has_input(const struct pollfd *sockets, unsigned int count)
-{
-	unsigned int i;
-
-	for (i = 0; i < count; i++)
-		if (sockets[i].revents & POLLIN)
-			return true;
-	return false;
-}
-
 void cm_progress_sleep(struct cm_pace *pace, struct pollfd *sockets, unsigned int count)
 {
 	struct timespec nap = { .tv_nsec = SHORTEST_NAP_NS };
@@ -74,8 +62,7 @@ void cm_progress_sleep(struct cm_pace *pace, struct pollfd *sockets, unsigned in
 		nap.tv_nsec <<= pace->naps++;
 	else
 		nap.tv_nsec = LONGEST_NAP_NS;
-	if (ppoll(sockets, count, &nap, NULL) > 0 && !progress_has_input(sockets, count))
-		nanosleep(&nap, NULL);
+	ppoll(sockets, count, &nap, NULL);
 }
 
 int cm_progress_await(MPI_Request *request, const char *what, int rank, int ranks)

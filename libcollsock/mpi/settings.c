@@ -214,8 +214,6 @@ int cm_settings_read(struct cm_settings *s, char *error, size_t bytes)
 	for (i = 0; i < ARRAY_SIZE(variables); i++)
 		if (settings_read_number(&variables[i], error, bytes))
 			return -1;
-	/* A multiple of the widest element */
-	max_bytes -= max_bytes % sizeof(__u64);
 	s->max_bytes = max_bytes ? max_bytes : DEFAULT_MAX_BYTES;
 	s->max_rooted_bytes = max_bytes ? max_bytes : DEFAULT_MAX_ROOTED_BYTES;
 	s->liveness_ms = liveness_s * MS_PER_S;

@@ -91,6 +91,9 @@ TEST_F(settings, numbers_have_bounds)
 	ASSERT_EQ(0, READ("COLLSOCK_MPI_MAX_BYTES", "65536"));
 	EXPECT_EQ(65536, self->got.max_bytes);
 	EXPECT_EQ(65536, self->got.max_rooted_bytes);
+	ASSERT_EQ(0, READ("COLLSOCK_MPI_MAX_BYTES", "1001"));
+	EXPECT_EQ(1001, self->got.max_bytes);
+	EXPECT_EQ(1001, self->got.max_rooted_bytes);
 	ASSERT_EQ(0, READ("COLLSOCK_MPI_LIVENESS", "600"));
 	EXPECT_EQ(600000, self->got.liveness_ms);
 	ASSERT_EQ(0, READ("COLLSOCK_MPI_PORT", "65535"));

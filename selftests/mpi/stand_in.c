@@ -557,7 +557,7 @@ static short events_of(const struct member *s, short wanted)
 	short events = 0;
 
 	if (!s->group)
-		return POLLERR;
+		return POLLHUP;
 	if (first_complete(s) < s->count)
 		events |= wanted & POLLIN;
 	if (s->count < s->window)

@@ -142,20 +142,9 @@ static void configure(const struct collperf *c, struct collsock_join *request)
 
 	request->fanout = c->options.fanout;
 	request->algorithm[COLLSOCK_BARRIER] = COLLSOCK_DISSEMINATION;
-	switch (c->options.operation) {
-	case COLLSOCK_BARRIER:
-		request->algorithm[COLLSOCK_BARRIER] = c->options.algorithm;
+	request->algorithm[c->options.operation] = c->options.algorithm;
+	if (c->options.operation == COLLSOCK_BARRIER)
 		return;
-	case COLLSOCK_ALLREDUCE:
-		request->algorithm[COLLSOCK_ALLREDUCE] = c->options.algorithm;
-		break;
-	case COLLSOCK_REDUCE:
-		request->algorithm[COLLSOCK_REDUCE] = c->options.algorithm;
-		break;
-	case COLLSOCK_BROADCAST:
-		request->algorithm[COLLSOCK_BROADCAST] = c->options.algorithm;
-		break;
-	}
 	request->max_bytes = c->options.count * sizeof(double);
 	quanta = (request->max_bytes + COLLSOCK_SEGMENT_QUANTUM - 1) / COLLSOCK_SEGMENT_QUANTUM;
 	if (request->max_bytes > COLLSOCK_DEFAULT_SEGMENT)
