@@ -43,6 +43,11 @@ static struct coll_instance *env_instance(struct coll_group *g)
 	return gi;
 }
 
+bool coll_env_charge(struct coll_group *g, size_t bytes)
+{
+	return coll_instance_charge(coll_instance_of(g), bytes);
+}
+
 void *coll_env_alloc(size_t bytes)
 {
 	return kvzalloc(bytes, GFP_KERNEL_ACCOUNT);

@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/hashtable.h>
-#include <linux/rculist.h>
 #include <linux/slab.h>
 
 #include "instance.h"
 #include "netns.h"
 #include "socket.h"
 #include "trace.h"
-
-/*
- * All instances that packets may find, of all namespaces, by tag and own host:
- * when several hosts of a group are namespaces of one machine, their tag is the
- * same. A tag is the output of a keyed hash, so strangers cannot make one bucket
- * long. Readers use RCU.
- */
-static DEFINE_HASHTABLE(instances, 10);
-static DEFINE_SPINLOCK(instances_lock);
 
 /* ---- events ---- */
 
@@ -217,41 +206,39 @@ void coll_instance_report_failure(struct coll_instance *gi, struct coll_local_me
 }
 
 /**
- * coll_instance_find() - the instance that a packet is for
- * @cn: namespace in which it came
- * @tag: of the group
- * @self: index of the host that the packet is for
+ * coll_instance_charge() - the group needs memory
+ * @gi: NEW
+ * @bytes: how much
  *
- * Return: the instance or NULL. Context: RCU read side.
+ * A group that lingers has its memory, though its sockets are closed and count for no
+ * limit of their user any more; so the namespace has a limit.
+ *
+ * Return: may it have it? Context: process; takes the namespace's mutex.
  */
-struct coll_instance *coll_instance_find(struct coll_net *cn, u64 tag, u32 self)
+bool coll_instance_charge(struct coll_instance *gi, u64 bytes)
 {
-	struct coll_instance *gi;
-
-	hash_for_each_possible_rcu(instances, gi, node, tag + self)
-		if (gi->group.secret.tag == tag && gi->group.self == self && gi->cn == cn)
-			return gi;
-	return NULL;
+	if (!coll_net_charge(gi->cn, bytes))
+		return false;
+	gi->charge += bytes;
+	return true;
 }
 
 /**
  * coll_instance_hash() - from now on packets find the instance
- * @gi: NEW, JOINED afterwards
+ * @gi: NEW, JOINED afterwards; the namespace's mutex is held
  *
- * Return: 0, or -EADDRINUSE if this host is in that group already. Context: process.
+ * Return: 0, or why not, as coll_lookup_add(). Context: process.
  */
 int coll_instance_hash(struct coll_instance *gi)
 {
-	int err = 0;
+	int err;
 
-	spin_lock_bh(&instances_lock);
-	if (coll_instance_find(gi->cn, gi->group.secret.tag, gi->group.self)) {
-		err = -EADDRINUSE;
-	} else {
-		trace_coll_group_began(&gi->group);
-		hash_add_rcu(instances, &gi->node, gi->group.secret.tag + gi->group.self);
-	}
-	spin_unlock_bh(&instances_lock);
+	gi->lookup.key.tag = gi->group.secret.tag;
+	gi->lookup.key.self = gi->group.self;
+	trace_coll_group_began(&gi->group);
+	err = coll_lookup_add(&gi->cn->lookup, &gi->lookup);
+	if (err)
+		trace_coll_group_ended(&gi->group);
 	return err;
 }
 
@@ -327,22 +314,42 @@ void coll_instance_stop(struct coll_instance *gi)
 	spin_unlock_bh(&gi->lock);
 }
 
+/*
+ * Packets that have found it see that it has ended, and so does its timer, which is therefore
+ * not armed again once it has been cancelled.
+ */
+static void instance_quiesce(struct coll_instance *gi)
+{
+	trace_coll_group_ended(&gi->group);
+	hrtimer_cancel(&gi->timer);
+}
+
 /**
  * coll_instance_unhash() - packets do not find it any more
- * @gi: ENDED
- *
- * Those that have found it see that it has ended, and so does its timer, which
- * is therefore not armed again once it has been cancelled.
+ * @gi: ENDED; the namespace's mutex is held, or it ends
  *
  * Context: process.
  */
 void coll_instance_unhash(struct coll_instance *gi)
 {
-	trace_coll_group_ended(&gi->group);
-	hrtimer_cancel(&gi->timer);
-	spin_lock_bh(&instances_lock);
-	hash_del_rcu(&gi->node);
-	spin_unlock_bh(&instances_lock);
+	instance_quiesce(gi);
+	coll_lookup_remove(&gi->cn->lookup, &gi->lookup);
+}
+
+/**
+ * coll_instance_remember() - packets find a time-wait entry instead
+ * @gi: ENDED; the namespace's mutex is held
+ *
+ * Context: process.
+ */
+void coll_instance_remember(struct coll_instance *gi)
+{
+	struct coll_net *cn = gi->cn;
+
+	instance_quiesce(gi);
+	if (!coll_timewait_table_add(&cn->timewait, &gi->lookup, &gi->group, gi->members, gi->uid,
+				     coll_net_most_memory(cn)))
+		coll_lookup_remove(&cn->lookup, &gi->lookup);
 }
 
 /**
@@ -354,11 +361,12 @@ void coll_instance_unhash(struct coll_instance *gi)
 void coll_instance_free(struct coll_instance *gi)
 {
 	coll_group_destroy(&gi->group);
-	mutex_lock(&gi->cn->mutex);
-	gi->cn->memory -= gi->charge;
-	if (gi->members)
+	coll_net_uncharge(gi->cn, gi->charge);
+	if (gi->members) {
+		mutex_lock(&gi->cn->mutex);
 		coll_members_put(gi->members);
-	mutex_unlock(&gi->cn->mutex);
+		mutex_unlock(&gi->cn->mutex);
+	}
 	kvfree(gi->local_members);
 	/* It holds a key. */
 	kfree_sensitive(gi);

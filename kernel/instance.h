@@ -20,8 +20,8 @@
  * All calls into the core are between coll_instance_enter() and coll_instance_leave():
  * under the lock, with bottom halves off, and with one reading of the clock. What the
  * core asks for meanwhile is collected; leaving drops the lock and then transmits and
- * wakes. Lock order: lock_sock, the namespace's mutexes (joining first), an instance's
- * lock; no two of the latter.
+ * wakes. Lock order: lock_sock, the group's lock of joining (instance_join.c), the namespace's
+ * mutex, an instance's lock; no two of the latter.
  */
 #ifndef COLL_INSTANCE_H
 #define COLL_INSTANCE_H
@@ -33,6 +33,7 @@
 #include <linux/uidgid.h>
 
 #include "core/group.h"
+#include "lookup.h"
 #include "members.h"
 
 struct coll_net;
@@ -60,6 +61,7 @@ struct coll_local_member {
 /**
  * struct coll_instance - see above; under @lock unless said otherwise
  * @group: the core's
+ * @lookup: in the table by which packets find it
  * @lock: taken with bottom halves off
  * @local_members: one for each rank of this host; the pointer is constant
  * @sockets: of local members
@@ -73,9 +75,8 @@ struct coll_local_member {
  * @cn: namespace; constant, like the next
  * @members: addresses of the hosts
  * @request: of the first rank that joined; key and rank are zero
- * @charge: its part of coll_net.memory
+ * @charge: its part of coll_net.memory; constant once it is JOINED
  * @timer: of the group's deadline
- * @node: in the table by which packets find it
  * @handle: its number in coll_net.instances
  * @made_ns: when
  * @uid: by whom
@@ -85,6 +86,7 @@ struct coll_local_member {
  */
 struct coll_instance {
 	struct coll_group	group;
+	struct coll_lookup_entry	lookup;
 	spinlock_t		lock;	/* of most of what is here */
 	struct coll_local_member	*local_members;
 	u32			sockets;
@@ -100,7 +102,6 @@ struct coll_instance {
 	struct collsock_join	request;
 	u64			charge;
 	struct hrtimer		timer;
-	struct hlist_node	node;
 	u32			handle;
 	kuid_t			uid;
 	bool			keyed;
@@ -113,6 +114,12 @@ struct coll_instance {
 static inline struct coll_instance *coll_instance_of(struct coll_group *g)
 {
 	return container_of(g, struct coll_instance, group);
+}
+
+/* The instance that was looked up, which is no time-wait entry. */
+static inline struct coll_instance *coll_instance_looked_up(struct coll_lookup_entry *entry)
+{
+	return container_of(entry, struct coll_instance, lookup);
 }
 
 u64 coll_instance_enter(struct coll_instance *gi);
@@ -151,15 +158,16 @@ void coll_instance_report_failure(struct coll_instance *gi, struct coll_local_me
 
 enum hrtimer_restart coll_instance_expire(struct hrtimer *timer);
 
+bool coll_instance_charge(struct coll_instance *gi, u64 bytes);
 int coll_instance_hash(struct coll_instance *gi);
 void coll_instance_abandon(struct coll_instance *gi, u32 local);
 bool coll_instance_retire(struct coll_instance *gi);
 void coll_instance_break(struct coll_instance *gi);
 void coll_instance_stop(struct coll_instance *gi);
 void coll_instance_unhash(struct coll_instance *gi);
+void coll_instance_remember(struct coll_instance *gi);
 void coll_instance_free(struct coll_instance *gi);
 
-struct coll_instance *coll_instance_find(struct coll_net *cn, u64 tag, u32 self);
 void coll_instance_stats(struct coll_instance *gi, struct collsock_stats *stats);
 
 #endif

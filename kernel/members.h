@@ -11,13 +11,26 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/rhashtable-types.h>
+#include <linux/siphash.h>
 
 #include "core/base.h"
 
 /**
- * struct coll_members - the table
- * @node: in the namespace's list of tables
+ * struct coll_members_table - the tables of members of a namespace
+ * @table: those that are shared, by hash
+ * @seed: of the hashes; whoever joins chooses what is hashed
+ */
+struct coll_members_table {
+	struct rhashtable	table;
+	siphash_key_t		seed;
+};
+
+/**
+ * struct coll_members - a table of members
+ * @node: in the namespace's table
  * @rcu: softirqs may look at it while it is put for the last time
+ * @shared: where it is found, or NULL
  * @references: groups that use it; under the namespace's mutex, like @node
  * @hosts: number of members
  * @ranks: number of ranks
@@ -27,19 +40,33 @@
  * @lowest: the lowest rank of each host
  */
 struct coll_members {
-	struct hlist_node		node;
+	struct rhash_head		node;
 	struct rcu_head			rcu;
+	struct coll_members_table	*shared;
 	u32				references;
 	u32				hosts;
 	u32				ranks;
-	u32				hash;
+	u64				hash;
 	struct collsock_member		*member;
 	u32				*host_of_rank;
 	u32				*lowest;
 };
 
-struct coll_members *coll_members_get(struct hlist_head *tables, u32 hosts, u32 ranks,
-				      struct collsock_member **member, u32 **host_of_rank);
+/* How much memory a table with these numbers needs. */
+static inline u64 coll_members_bytes(u32 hosts, u32 ranks)
+{
+	return sizeof(struct coll_members) +
+	       hosts * (u64)(sizeof(struct collsock_member) + sizeof(u32)) +
+	       ranks * (u64)sizeof(u32);
+}
+
+int coll_members_init(struct coll_members_table *tables);
+struct coll_members *coll_members_new(const struct coll_members_table *tables, u32 hosts,
+				      u32 ranks, struct collsock_member **member,
+				      u32 **host_of_rank);
+struct coll_members *coll_members_share(struct coll_members_table *tables,
+					struct coll_members **members);
 void coll_members_put(struct coll_members *members);
+void coll_members_free(struct coll_members *members);
 
 #endif

@@ -69,27 +69,23 @@ static void receive_answer(struct coll_net *cn, const u8 *answer, u32 bytes,
  * No group of that name is here: perhaps not yet, perhaps not any more. Not inline, since
  * that would make the packets of groups more expensive.
  */
-static noinline void receive_unknown(struct coll_net *cn, const struct sk_buff *skb,
-				     const u8 *packet, u32 bytes)
+static noinline void receive_unknown(struct coll_net *cn, struct coll_lookup_entry *found,
+				     const struct sk_buff *skb, const u8 *packet, u32 bytes)
 {
+	const struct coll_timewait_entry *entry = found ? coll_timewait_looked_up(found) : NULL;
 	u16 source = coll_wire_source(packet);
-	u64 tag = coll_wire_tag(packet);
 	u8 answer[COLL_TIMEWAIT_ANSWER] __aligned(8);
-	const struct coll_timewait *timewait;
-	const struct coll_members *members;
 	struct collsock_member from, self;
 	enum coll_refusal refusal;
 	bool from_member;
 	u32 answer_bytes;
 
 	coll_bearer_ends(skb, &from, &self);
-	timewait = coll_timewait_table_find(&cn->timewait, tag, coll_wire_destination(packet),
-					    &members);
-	from_member = timewait && receive_is_member(skb, members, timewait->self, source);
-	refusal = coll_endpoint_receive(timewait, from_member, packet, bytes, answer,
-					&answer_bytes);
+	from_member = entry && receive_is_member(skb, entry->members, entry->timewait.self, source);
+	refusal = coll_endpoint_receive(entry ? &entry->timewait : NULL, from_member, packet, bytes,
+					answer, &answer_bytes);
 	if (refusal == COLL_UNKNOWN_GROUP)
-		coll_early_packet_note(&cn->early_packets, tag, source, &from);
+		coll_early_packet_note(&cn->early_packets, coll_wire_tag(packet), source, &from);
 	if (refusal != COLL_ACCEPTED) {
 		receive_refuse(cn, packet, bytes, refusal);
 		return;
@@ -137,7 +133,7 @@ static void receive_packet(void *owner, struct sk_buff *skb, u32 header_bytes)
 {
 	u32 bytes = skb->len - header_bytes;
 	struct coll_net *cn = owner;
-	struct coll_instance *gi;
+	struct coll_lookup_entry *found;
 	const u8 *packet;
 
 	coll_counters_add(cn->counters, COLL_COUNT_PACKETS);
@@ -148,11 +144,11 @@ static void receive_packet(void *owner, struct sk_buff *skb, u32 header_bytes)
 		return;
 	}
 	trace_coll_packet_received(packet, bytes);
-	gi = coll_instance_find(cn, coll_wire_tag(packet), coll_wire_destination(packet));
-	if (likely(gi))
-		receive_for_group(cn, gi, skb, packet, bytes);
+	found = coll_lookup_find(&cn->lookup, coll_wire_tag(packet), coll_wire_destination(packet));
+	if (likely(found && !found->timewait))
+		receive_for_group(cn, coll_instance_looked_up(found), skb, packet, bytes);
 	else
-		receive_unknown(cn, skb, packet, bytes);
+		receive_unknown(cn, found, skb, packet, bytes);
 	/* Back to the cache that coll_bearer_packet() takes from. */
 	napi_consume_skb(skb, 1);
 }

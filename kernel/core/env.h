@@ -29,6 +29,9 @@ struct coll_packet;
 void *coll_env_alloc(size_t bytes);
 void coll_env_free(void *memory);
 
+/* May a group that is being made have so many bytes more? May sleep. */
+bool coll_env_charge(struct coll_group *g, size_t bytes);
+
 /* A zeroed peer; may sleep. NULL if there is no memory. */
 struct coll_peer *coll_env_peer_new(struct coll_group *g);
 void coll_env_peer_free(struct coll_peer *peer);

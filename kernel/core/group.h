@@ -37,7 +37,6 @@ extern const struct coll_timing coll_timing_default;
  * @descriptor: hash of the descriptor
  * @self: index of this host
  * @incarnation: random, not 0
- * @max_memory: bytes that it may reserve; 0 if that does not matter
  */
 struct coll_config {
 	const struct collsock_join	*join;
@@ -48,7 +47,6 @@ struct coll_config {
 	u32				descriptor;
 	u32				self;
 	u32				incarnation;
-	u64				max_memory;
 };
 
 /* group_init.c */

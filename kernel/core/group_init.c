@@ -9,10 +9,17 @@
 /* Buckets beyond this are of no use: schedules name few hosts. */
 #define MAX_PEER_BUCKETS	256
 
+static bool group_charge(struct coll_group *g, size_t bytes)
+{
+	if (!coll_env_charge(g, bytes))
+		return false;
+	g->memory.bytes += bytes;
+	return true;
+}
+
 static void *group_alloc(struct coll_group *g, size_t bytes)
 {
-	g->memory.bytes += bytes;
-	return g->memory.bytes <= g->memory.most ? coll_env_alloc(bytes) : NULL;
+	return group_charge(g, bytes) ? coll_env_alloc(bytes) : NULL;
 }
 
 static int group_build_schedules(struct coll_group *g)
@@ -103,11 +110,12 @@ static int group_build_slots(struct coll_group *g, const struct coll_room *room)
 
 static int group_reserve_peer(struct coll_group *g, u32 host)
 {
-	struct coll_peer *spare = coll_env_peer_new(g);
+	struct coll_peer *spare = NULL;
 
+	if (group_charge(g, sizeof(*spare)))
+		spare = coll_env_peer_new(g);
 	if (!spare)
 		return -ENOMEM;
-	g->memory.bytes += sizeof(*spare);
 	spare->host = host;
 	spare->next = g->peers.spare;
 	g->peers.spare = spare;
@@ -202,7 +210,6 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	g->peers.mask = group_round_up(min_t(u32, j->hosts, MAX_PEER_BUCKETS)) - 1;
 	g->payload.max_bytes = j->max_bytes;
 	g->payload.room = round_up(j->max_bytes, 8);
-	g->memory.most = config->max_memory ?: ~0ULL;
 	g->payload.segment_bytes = j->segment_bytes;
 	/* The sender gets to know of room before its window is full. */
 	g->peers.ack_every = clamp(j->window / 2, 1, COLL_PEER_WINDOW / 4);

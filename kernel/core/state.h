@@ -567,12 +567,10 @@ struct coll_failure_state {
 
 /**
  * struct coll_memory - what the group has reserved
- * @bytes: when it was made; more than @most if that was why it could not be made
- * @most: that it may reserve
+ * @bytes: when it was made
  */
 struct coll_memory {
 	u64	bytes;
-	u64	most;
 };
 
 /**

@@ -18,6 +18,11 @@ __weak void coll_env_warn(const char *file, int line, const char *condition)
 	warned = true;
 }
 
+__weak bool coll_env_charge(struct coll_group *g, size_t bytes)
+{
+	return true;
+}
+
 __weak void *coll_env_alloc(size_t bytes)
 {
 	return calloc(1, bytes);
