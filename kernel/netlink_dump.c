@@ -8,7 +8,7 @@
 #include "netns.h"
 #include "socket.h"
 
-/* Hosts or peers that are read while the lock is held once. */
+/* Hosts or peers that are read while locks are held once. */
 #define BATCH		256
 #define MOST_MISSING	16
 #define MOST_RANKS	64
@@ -79,41 +79,63 @@ int coll_netlink_dump_start(struct netlink_callback *cb)
 	return 0;
 }
 
-/* Tells of a group from state->next on. -EMSGSIZE if there was no room for all of it. */
+/*
+ * Tells of a group from state->next on. -EMSGSIZE if there was no room for all of it, -EAGAIN if
+ * others are to have the namespace's mutex before it goes on.
+ */
 typedef int (*dump_teller)(struct sk_buff *skb, struct netlink_callback *cb,
 			   struct coll_instance *gi);
 
-static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb, dump_teller tell)
+/* The group that the dump is at, or else the next one. */
+static struct coll_instance *dump_group(struct coll_net *cn, struct dump_state *state)
+{
+	unsigned long handle = max(state->handle, state->wanted);
+	struct coll_instance *gi;
+
+	gi = xa_find(&cn->instances, &handle, state->wanted ?: ULONG_MAX, XA_PRESENT);
+	if (gi && handle != state->handle) {
+		state->handle = handle;
+		state->next = 0;
+	}
+	return gi;
+}
+
+/* -ENOENT if there is no group any more. */
+static int dump_step(struct sk_buff *skb, struct netlink_callback *cb, dump_teller tell)
 {
 	struct coll_net *cn = coll_net_of(sock_net(skb->sk));
 	struct dump_state *state = dump_state(cb);
-	unsigned long handle;
 	struct coll_instance *gi;
-	int err = 0;
+	int err = -ENOENT;
 
 	mutex_lock(&cn->mutex);
 	cb->seq = cn->generation;
-	xa_for_each_start(&cn->instances, handle, gi,
-			  state->wanted ? state->wanted : state->handle) {
-		if (state->wanted && handle != state->wanted)
-			break;
-		if (handle != state->handle) {
-			state->handle = handle;
+	gi = dump_group(cn, state);
+	if (gi) {
+		state->found = true;
+		err = tell(skb, cb, gi);
+		if (!err) {
+			state->handle++;
 			state->next = 0;
 		}
-		state->found = true;
-		/* Told before, and there was no room for the next one. */
-		if (state->next == U32_MAX)
-			continue;
-		err = tell(skb, cb, gi);
-		if (err)
-			break;
-		state->next = U32_MAX;
 	}
 	mutex_unlock(&cn->mutex);
+	return err;
+}
+
+/* Anybody may look, and there may be many groups with nothing to tell: ranks join meanwhile. */
+static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb, dump_teller tell)
+{
+	const struct dump_state *state = dump_state(cb);
+	int err;
+
+	do {
+		err = dump_step(skb, cb, tell);
+		cond_resched();
+	} while ((!err || err == -EAGAIN) && !fatal_signal_pending(current));
 	if (state->wanted && !state->found)
 		return -ENOENT;
-	return err && err != -EMSGSIZE ? err : skb->len;
+	return err && err != -EMSGSIZE && err != -ENOENT ? err : skb->len;
 }
 
 /* ---- groups ---- */
@@ -416,18 +438,14 @@ static int dump_tell_peers(struct sk_buff *skb, struct netlink_callback *cb,
 	u32 batch;
 	int err = 0;
 
-	while (!err && state->next < gi->group.hosts) {
-		spin_lock_bh(&gi->lock);
-		for (batch = 0; batch < BATCH && state->next < gi->group.hosts; batch++) {
-			peer = coll_peers_find(&gi->group, state->next);
-			err = peer ? dump_put_peer(skb, cb, gi, peer) : 0;
-			if (err)
-				break;
-			state->next++;
-		}
-		spin_unlock_bh(&gi->lock);
+	spin_lock_bh(&gi->lock);
+	for (batch = 0; !err && batch < BATCH && state->next < gi->group.hosts; batch++) {
+		peer = coll_peers_find(&gi->group, state->next);
+		err = peer ? dump_put_peer(skb, cb, gi, peer) : 0;
+		state->next += !err;
 	}
-	return err;
+	spin_unlock_bh(&gi->lock);
+	return err ?: state->next < gi->group.hosts ? -EAGAIN : 0;
 }
 
 /**
