@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/ktime.h>
+#include <linux/random.h>
 
 #include "early_packet.h"
 
@@ -10,6 +11,7 @@
 void coll_early_packet_init(struct coll_early_table *table)
 {
 	spin_lock_init(&table->lock);
+	get_random_bytes(&table->packets.seed, sizeof(table->packets.seed));
 }
 
 /**

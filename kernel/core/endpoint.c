@@ -76,10 +76,30 @@ enum coll_refusal coll_endpoint_receive(const struct coll_timewait *t, bool from
 	return coll_timewait_answer(t, packet, bytes, answer, answer_bytes);
 }
 
-/* Tags are the output of a keyed hash: their low bits are as good as any. */
-static u32 endpoint_early_index(u64 tag, u16 host)
+/* Not by port: a local user may send from many. */
+static struct coll_early_packet *endpoint_early_set(struct coll_early_packets *table,
+						    const struct collsock_member *from)
 {
-	return (u32)(tag + host) & (COLL_EARLY_PACKETS - 1);
+	u64 hash = siphash(from->address, sizeof(from->address), &table->seed);
+
+	return &table->entry[hash % COLL_EARLY_SETS * COLL_EARLY_WAYS];
+}
+
+/* Where an early packet goes: the entry that it has, else a free one, else the oldest. */
+static struct coll_early_packet *endpoint_early_entry(struct coll_early_packets *table, u64 tag,
+						      u16 host,
+						      const struct collsock_member *from)
+{
+	struct coll_early_packet *set = endpoint_early_set(table, from), *best = set;
+	u32 i;
+
+	for (i = 0; i < COLL_EARLY_WAYS; i++) {
+		if (set[i].used && set[i].tag == tag && set[i].host == host)
+			return &set[i];
+		if (best->used && (!set[i].used || set[i].at_ns < best->at_ns))
+			best = &set[i];
+	}
+	return best;
 }
 
 /**
@@ -95,7 +115,7 @@ static u32 endpoint_early_index(u64 tag, u16 host)
 void coll_endpoint_note_early(struct coll_early_packets *table, u64 tag, u16 host,
 			      const struct collsock_member *from, u64 now)
 {
-	table->entry[endpoint_early_index(tag, host)] = (struct coll_early_packet) {
+	*endpoint_early_entry(table, tag, host, from) = (struct coll_early_packet) {
 		.tag	= tag,
 		.at_ns	= now,
 		.from	= *from,

@@ -58,8 +58,9 @@ enum coll_refusal coll_endpoint_receive(const struct coll_timewait *t, bool from
 
 /* ---- early packets ---- */
 
-#define COLL_EARLY_PACKETS_BITS	6
-#define COLL_EARLY_PACKETS	BIT(COLL_EARLY_PACKETS_BITS)
+#define COLL_EARLY_SETS		32
+#define COLL_EARLY_WAYS		4	/* in a set */
+#define COLL_EARLY_PACKETS	(COLL_EARLY_SETS * COLL_EARLY_WAYS)
 
 /**
  * struct coll_early_packet - one packet for a group that is not here (yet)
@@ -82,9 +83,12 @@ struct coll_early_packet {
 /**
  * struct coll_early_packets - a table of them, of fixed size: a later packet may displace
  *	an earlier one
- * @entry: hashed by tag and host
+ * @seed: random, so that nobody knows whose packets are in a set with his
+ * @entry: sets, hashed by the address that packets come from: who sends many displaces
+ *	those of few others. What is displaced costs the time until its next retransmission
  */
 struct coll_early_packets {
+	siphash_key_t			seed;
 	struct coll_early_packet	entry[COLL_EARLY_PACKETS];
 };
 
