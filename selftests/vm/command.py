@@ -701,7 +701,7 @@ def the_doctor_finds_a_wrong_key():
                             [peer["state"] for peer in show(host, "peer")]), (True, ["unheard"]))
         finding = only(problems(findings(host, status=PROBLEMS)))
         contains("finding", finding["finding"], other,
-                 "it was never heard: key, id or nonce differ")
+                 "it was never heard from: key, id or nonce differ")
         contains("advice", finding["advice"], "compare")
     # Or they would linger until the join time-out
     for host in 1, 2:
@@ -810,7 +810,7 @@ def link_local(host):
 
 @test
 def link_local_addresses_have_their_interface():
-    """As a member that was never heard, because of its key; as an early packet; as an argument."""
+    """As a member that was never heard from, because of its key; as an early packet; as an argument."""
     rank, other = rank_on(1), rank_on(2)
     descriptor = Descriptor([1, 2], liveness_ms=LONG_LIVENESS_MS)
     with on(1):

@@ -110,7 +110,7 @@ def rto_unheard_counts(value):
     rank = rank_on(1)
     rank.join(Descriptor([1, 3]), 0)
     rank.post()
-    eventually("30 retransmissions to a host never heard", lambda: rank.stats().retransmits > 30,
+    eventually("30 retransmissions to a host never heard from", lambda: rank.stats().retransmits > 30,
                True)
 
 
@@ -126,7 +126,7 @@ def join_timeout_counts(value):
     del value
     rank = rank_on(1)
     rank.join(Descriptor([1, 3]), 0)
-    equal("a host never heard", outcome(rank.run()), "ETIMEDOUT rank 1")
+    equal("a host never heard from", outcome(rank.run()), "ETIMEDOUT rank 1")
 
 
 def settle_counts(value):

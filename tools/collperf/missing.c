@@ -32,7 +32,7 @@ static void missing_add(struct missing *missing, const struct hosts *hosts, uint
 	missing->count++;
 }
 
-/* A host that was never heard is missing itself; others have said whom they wait for. */
+/* A host that was never heard from is missing itself; others have said whom they wait for. */
 static void missing_read_operation(struct missing *missing, const struct hosts *hosts,
 				   struct json_object *reply)
 {

@@ -4,7 +4,7 @@
  *
  * If ranks of this host have not posted, it is one of these. Otherwise messages of other hosts
  * are missing, and at each of these hosts a chain of waits begins. A host that is silent, or
- * was never heard, is the end of its chain; any other one has said where the chain ends, as far
+ * was never heard from, is the end of its chain; any other one has said where the chain ends, as far
  * as it knows. The place where most chains end is the answer; of two places where equally
  * many end, the one that has been waited for longer.
  */
@@ -22,7 +22,7 @@ enum culprit_reason {
 	CULPRIT_TOLD,		/* another host has heard it say so */
 	CULPRIT_MISSED,		/* another host waits for it, and has not heard it say why */
 	CULPRIT_SILENT,		/* it was heard, and does not answer any more */
-	CULPRIT_UNHEARD,	/* it was never heard */
+	CULPRIT_UNHEARD,	/* it was never heard from */
 	CULPRIT_GONE,		/* it has left, or counts as dead */
 	CULPRIT_QUIET,		/* it was heard, and has not said whom it waits for */
 	CULPRIT_LOST,		/* it says that it waits for us: messages are in flight, or lost */

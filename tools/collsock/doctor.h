@@ -97,7 +97,7 @@ void doctor_counters(struct doctor *d);
 void doctor_groups(struct doctor *d);
 void doctor_early_packets(struct doctor *d);
 
-/* Add the hosts that are named; without any, those that groups here have never heard. */
+/* Add the hosts that are named; without any, those that groups here have never heard from. */
 void doctor_take_hosts(struct doctor *d, char **names);
 bool doctor_has_host(const struct doctor *d, const char *address);
 void doctor_port(struct doctor *d);

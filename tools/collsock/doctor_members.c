@@ -48,7 +48,7 @@ static bool doctor_is_of_a_group(struct doctor *d, struct json_object *packet)
 	return false;
 }
 
-/* The member of a group here that has that address, and was never heard; or NULL. */
+/* The member of a group here that has that address, and was never heard from; or NULL. */
 static struct json_object *doctor_unheard_member(struct doctor *d, const char *address)
 {
 	size_t i;
@@ -74,7 +74,7 @@ static void doctor_judge_early_packet(struct doctor *d, struct json_object *pack
 	if (member)
 		doctor_say(d, DOCTOR_PROBLEM,
 			   "compare key, id and nonce of the group on both hosts, byte by byte",
-			   "%s sent a packet for another group %s ago, and as host %s of the group with handle %s it was never heard: key, id or nonce differ",
+			   "%s sent a packet for another group %s ago, and as host %s of the group with handle %s it was never heard from: key, id or nonce differ",
 			   address, text, text_string(member, "host", "?"),
 			   text_string(member, "group", "?"));
 	else if (doctor_has_host(d, address))

@@ -163,7 +163,7 @@ local function prefix(tvb, tree)
 	part:add(f.tag, tvb(8, 8))
 	part:add(f.descriptor, tvb(16, 4))
 	part:add(f.incarnation, tvb(20, 4))
-	add_number(part, f.known, tvb(24, 4), 0, "never heard")
+	add_number(part, f.known, tvb(24, 4), 0, "never heard from")
 	part:add(f.connection, tvb(28, 4))
 	part:append_text(string.format(": host %d to host %d", tvb(4, 2):uint(), tvb(6, 2):uint()))
 end
