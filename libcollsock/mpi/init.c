@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The beginning: what all ranks must agree on before the first collective. */
+/* MPI_Init: what all ranks must agree on before the first collective */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,23 +12,23 @@
 #include "progress.h"
 #include "settings.h"
 
-/* How the MPI for which this is built calls itself */
+/* The name with which the MPI for which this is built identifies itself */
 #ifdef MPICH_VERSION
 #define CM_LIBRARY "MPICH"
 #else
 #define CM_LIBRARY "Open MPI"
 #endif
 
-/* Of what ranks tell each other: the settings here, and their records (record.h) */
+/* Version of what ranks exchange: the settings here, and their records (record.h) */
 #define VERSION 0xc0110001U
 #define ANNOUNCEMENT_BYTES 256	/* in all versions */
 
 /**
- * union announcement - of rank 0
- * @version: VERSION, at this place in all versions
+ * union announcement - sent by rank 0
+ * @version: VERSION, at the same offset in all versions
  * @valid: the environment is valid
  * @settings: for all ranks
- * @bytes: as it travels
+ * @bytes: as it is sent
  */
 union announcement {
 	struct {
@@ -39,7 +39,7 @@ union announcement {
 	__u8			bytes[ANNOUNCEMENT_BYTES];
 };
 
-_Static_assert(sizeof(union announcement) == ANNOUNCEMENT_BYTES, "they do not fit");
+_Static_assert(sizeof(union announcement) == ANNOUNCEMENT_BYTES, "settings do not fit");
 
 static void init_read_settings(union announcement *a)
 {
@@ -66,7 +66,7 @@ static int init_announce(int rank, int size)
 		return err;
 	if (a.version != VERSION)
 		fprintf(stderr,
-			"collsock: libcollsock-mpi of rank %d is of another version than that of rank 0: install the same on all hosts\n",
+			"collsock: libcollsock-mpi of rank %d has another version than that of rank 0: install the same one on all hosts\n",
 			rank);
 	if (a.version != VERSION || !a.valid)
 		PMPI_Abort(MPI_COMM_WORLD, 2);
@@ -102,7 +102,7 @@ static int init_begin(void)
 	return err;
 }
 
-/* The handles of another MPI have another size. */
+/* Another MPI has handles of a different size. */
 static void init_check_library(void)
 {
 	char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";

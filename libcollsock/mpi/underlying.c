@@ -45,7 +45,7 @@ static function underlying_find(const char *pmpi_name)
 	abort();
 }
 
-/* MPI_X of an object between this library and the underlying MPI */
+/* Find MPI_X in an object between this library and the underlying MPI. */
 static function underlying_find_tool(const char *pmpi_name)
 {
 	function found = underlying_symbol(pmpi_name + 1);
@@ -60,7 +60,7 @@ static function underlying_find_tool(const char *pmpi_name)
 	cm_underlying_tool.name = \
 		(__typeof__(cm_underlying.name))underlying_find_tool("PMPI_" #name);
 
-/* Before main(), and before any other thread. */
+/* Runs before main() and before other threads exist. */
 __attribute__((constructor)) static void underlying_find_all(void)
 {
 	CM_INTERPOSED(UNDERLYING_FIND)

@@ -27,7 +27,7 @@ CALLS = 15  # of faults.c for each fault; the group has one operation more
 
 UNABLE = {
     "socket=EMFILE": "too few file descriptors are left",
-    "join=ENOMEM": "no memory, or the groups here have all that they may",
+    "join=ENOMEM": "no memory, or the groups here have reached their memory limit",
     "join=EPERM": "this user or container may not",
     "join=EACCES": "this namespace refuses groups without a key",
     "join=EADDRINUSE": "this rank has joined",

@@ -238,7 +238,7 @@ check "more processes than the host has ranks are told" \
 	advised 1 "how many ranks" $examples/barrier -k "$key" --local 1 "$work/hosts"
 check "a rank that is taken is told" taken_rank
 check "a hosts file of names is told" \
-	advised 2 "names will not do" $examples/barrier -k "$key" /etc/hostname
+	advised 2 "is not an IPv4 or IPv6 address" $examples/barrier -k "$key" /etc/hostname
 check "Python tells what to do about a missing key" \
 	advised 1 "collsock set require_keys 0" python3 -B libcollsock/examples/collsock_plain.py \
 	"$work/hosts" 0
