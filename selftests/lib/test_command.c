@@ -269,8 +269,8 @@ TEST(sentences_say_who_it_is)
 	r.culprit.told_ms = 100;
 	EXPECT_TRUE(says(&r, "group 7 (handle 1), operation 12 (barrier), running for 12.3 s: "));
 	EXPECT_TRUE(says(&r, ": everyone waits for rank 5 on host 5 (10.0.0.6), which has not"));
-	EXPECT_TRUE(says(&r, " not posted it; its kernel answers (400 ms ago); heard through"));
-	EXPECT_TRUE(says(&r, " heard through host 3, 100 ms ago."));
+	EXPECT_TRUE(says(&r, " not posted it; its kernel answers (400 ms ago); reported by"));
+	EXPECT_TRUE(says(&r, " reported by host 3, 100 ms ago."));
 	r = report_of(CULPRIT_NOT_POSTED);
 	r.culprit.operation = 11;
 	EXPECT_TRUE(says(&r, "which has not posted operation 11."));
@@ -312,9 +312,9 @@ TEST(sentences_say_what_a_process_here_does_and_what_to_do)
 
 	r.ranks = &rank;
 	r.rank_count = 1;
-	EXPECT_TRUE(says(&r, "process 1234 (sleep) is stopped (T): kill -CONT 1234 lets it"));
+	EXPECT_TRUE(says(&r, "process 1234 (sleep) is stopped (T): kill -CONT 1234 continues it"));
 	rank.process = (struct process){ .pid = 1234 };
-	EXPECT_TRUE(says(&r, "process 1234 is not seen from here."));
+	EXPECT_TRUE(says(&r, "process 1234 is not visible here."));
 	strcpy(rank.state, "absent");
 	EXPECT_TRUE(says(&r, "it has not joined yet."));
 }

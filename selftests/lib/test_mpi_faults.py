@@ -28,9 +28,9 @@ CALLS = 15  # of faults.c for each fault; the group has one operation more
 UNABLE = {
     "socket=EMFILE": "too few file descriptors are left",
     "join=ENOMEM": "no memory, or the groups here have reached their memory limit",
-    "join=EPERM": "this user or container may not",
+    "join=EPERM": "not permitted here",
     "join=EACCES": "this namespace refuses groups without a key",
-    "join=EADDRINUSE": "this rank has joined",
+    "join=EADDRINUSE": "rank already joined",
     "end=ECONNRESET": "has left the group",
 }
 # After these no later communicator of the process tries to join
@@ -208,7 +208,7 @@ def fatal_failure(kind, ranks):
 def required(kind, ranks):
     run = launch(kind, ranks, ["COLLSOCK_MPI=require"], "join=EPERM@1")
     yield ("COLLSOCK_MPI=require ends the program and says why", run, ends_and_says,
-           "because of rank 1: this user or container may not", "require does not allow that")
+           "because of rank 1: not permitted here", "not allowed with COLLSOCK_MPI=require")
 
 
 def callbacks(kind, ranks):
@@ -262,7 +262,7 @@ def other_version(kind, ranks):
             f'export LD_PRELOAD={BUILD}/lib/mpi/libcollsock-mpi-{kind}.so || '
             f'export LD_PRELOAD={other}'))
     yield ("another version on a rank ends the program with a message", run, ends_and_says,
-           "of rank 1 is of another version than that of rank 0")
+           "of rank 1 has another version than that of rank 0")
 
 
 def programs():

@@ -238,7 +238,7 @@ def test_bad_line_of_a_hosts_file_is_named():
                         ("fe80::1%nowhere", "'nowhere' is not a network interface"),
                         ("10.0.0.2 http", "'http' is not a UDP port"),
                         ("10.0.0.2 70000", "70000 is not a UDP port"),
-                        ("10.0.0.2 1 2", "'2' is too much")):
+                        ("10.0.0.2 1 2", "'2' is one word too many")):
         refused_with(ValueError, f"line 3: {words}", hosts_file, f"10.0.0.1\n\n{line}\n")
 
 

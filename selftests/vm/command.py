@@ -208,8 +208,8 @@ def what_runs_is_shown_with_whom_it_waits_for():
                lambda: [o["missing_rank"] for o in show(4, "op") if o["state"] == "early"], [[3]])
     group[3].post(integers(1, 2))
     group.complete()
-    eventually("status when nobody waits", lambda: run_status(1, "wait"), DONE)
-    equal("words when nobody waits", run(1, "wait").out, "nobody waits\n")
+    eventually("status when no operation waits", lambda: run_status(1, "wait"), DONE)
+    equal("words when no operation waits", run(1, "wait").out, "no operation waits\n")
 
 
 def run_status(host, *words):
@@ -701,7 +701,7 @@ def the_doctor_finds_a_wrong_key():
                             [peer["state"] for peer in show(host, "peer")]), (True, ["unheard"]))
         finding = only(problems(findings(host, status=PROBLEMS)))
         contains("finding", finding["finding"], other,
-                 "it was never heard from: key, id or nonce differ")
+                 "was never heard from as host", "key, id or nonce differ")
         contains("advice", finding["advice"], "compare")
     # Or they would linger until the join time-out
     for host in 1, 2:

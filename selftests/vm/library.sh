@@ -201,7 +201,7 @@ taken_rank() {
 	sys.exit(statuses != [1, 1])
 	PROGRAM
 	equal 0 $? && saying "its own rank" 1 "$work/log" &&
-		saying "describes the group otherwise" 1 "$work/log"
+		saying "joined with a different description" 1 "$work/log"
 }
 
 without_module() {
