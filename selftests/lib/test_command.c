@@ -63,7 +63,7 @@ static bool is_older(const char *a, const char *b)
 	"\"awaits_host\":" #awaits ",\"awaits_rank\":" #rank ",\"awaits_operation\":12,"	\
 	"\"awaits_ms\":" #ms ",\"awaits_said\":true,\"told_ms\":100}"
 
-TEST(own_ranks_are_blamed_before_other_hosts)
+TEST(local_ranks_are_blamed_before_other_hosts)
 {
 	struct culprit c = blame(RUNNING "\"unposted\":2,\"missing_rank\":[3,4],\"missing\":["
 				 TELLS(2, 5, 5, 9000) "]}");
@@ -86,7 +86,7 @@ TEST(the_end_of_most_chains_is_blamed)
 	EXPECT_EQ(3, c.of);
 }
 
-TEST(of_as_many_chains_the_longer_wait_is_blamed)
+TEST(with_equally_many_chains_the_longer_wait_is_blamed)
 {
 	struct culprit c = blame(RUNNING "\"missing\":[" TELLS(1, 5, 5, 10) ","
 				 TELLS(2, 6, 6, 9000) "]}");
@@ -95,7 +95,7 @@ TEST(of_as_many_chains_the_longer_wait_is_blamed)
 	EXPECT_EQ(2, c.via);
 }
 
-TEST(what_a_host_says_of_itself_counts_more_than_what_others_say)
+TEST(a_hosts_own_report_counts_more_than_reports_of_others)
 {
 	struct culprit c = blame(RUNNING "\"missing\":[" TELLS(1, 5, 5, 9000) ","
 				 TELLS(5, 5, 6, 10) "]}");
@@ -107,7 +107,7 @@ TEST(what_a_host_says_of_itself_counts_more_than_what_others_say)
 	EXPECT_EQ(2, c.chains);
 }
 
-TEST(a_silent_host_is_the_end_of_its_chain_whatever_it_said_before)
+TEST(a_silent_host_is_the_end_of_its_chain_whatever_it_reported)
 {
 	struct culprit c = blame(RUNNING "\"missing\":[{\"host\":2,\"state\":\"heard\",\n"
 				 "\"rank\":2,\"heard_ms\":1900,\"silent_ms\":1500,\"awaits_host\":5,\n"
@@ -118,7 +118,7 @@ TEST(a_silent_host_is_the_end_of_its_chain_whatever_it_said_before)
 	EXPECT_EQ(1500, c.silent_ms);
 }
 
-TEST(a_question_that_is_under_way_is_no_silence)
+TEST(a_probe_in_flight_is_no_silence)
 {
 	struct culprit c = blame(RUNNING "\"missing\":[{\"host\":2,\"state\":\"heard\",\n"
 				 "\"rank\":2,\"heard_ms\":900,\"silent_ms\":20,\"awaits_host\":5,\n"
@@ -128,7 +128,7 @@ TEST(a_question_that_is_under_way_is_no_silence)
 	EXPECT_EQ(5, c.host);
 }
 
-TEST(a_host_never_heard_is_the_end_of_its_chain)
+TEST(a_host_never_heard_from_is_the_end_of_its_chain)
 {
 	struct culprit c = blame(RUNNING "\"missing\":[{\"host\":4,\"state\":\"unheard\",\n"
 				 "\"rank\":9,\"silent_ms\":1500}]}");
@@ -138,7 +138,7 @@ TEST(a_host_never_heard_is_the_end_of_its_chain)
 	EXPECT_EQ(9, c.rank);
 }
 
-TEST(who_has_said_nothing_is_blamed_only_if_nobody_else_is)
+TEST(a_host_without_a_report_is_blamed_only_if_no_other_is)
 {
 	static const char quiet[] = "{\"host\":1,\"state\":\"heard\",\"rank\":1,\"heard_ms\":7}";
 	char *both = text_format(RUNNING "\"missing\":[%s,%s,%s]}", quiet, quiet,
@@ -154,7 +154,7 @@ TEST(who_has_said_nothing_is_blamed_only_if_nobody_else_is)
 	free(alone);
 }
 
-TEST(who_says_that_it_waits_for_us_has_not_heard_us)
+TEST(a_host_that_waits_for_us_has_lost_our_message)
 {
 	struct culprit c = blame(RUNNING "\"missing\":[" TELLS(3, 0, 0, 100) "]}");
 
@@ -162,7 +162,7 @@ TEST(who_says_that_it_waits_for_us_has_not_heard_us)
 	EXPECT_EQ(3, c.host);
 }
 
-TEST(nobody_waits_for_those_that_a_broadcast_is_for)
+TEST(no_rank_waits_for_receivers_of_a_broadcast)
 {
 	static const char form[] = "{\"number\":1,\"state\":\"running\",\"operation\":\"%s\",\n"
 				   "\"root\":2,\"unposted\":1,\"missing_rank\":[%d]}";
@@ -178,14 +178,14 @@ TEST(nobody_waits_for_those_that_a_broadcast_is_for)
 	free(reduce);
 }
 
-TEST(operations_that_are_over_wait_for_nobody)
+TEST(finished_operations_wait_for_no_rank)
 {
 	EXPECT_FALSE(waits("{\"number\":1,\"state\":\"done\",\"unposted\":0,\"unacked\":3}"));
 	EXPECT_FALSE(waits("{\"number\":1,\"state\":\"aborted\",\"missing_rank\":[1]}"));
 	EXPECT_FALSE(waits("{\"number\":1,\"state\":\"running\",\"missing\":[]}"));
 }
 
-TEST(what_others_have_sent_early_is_waited_for_if_they_must_or_say_so)
+TEST(early_operations_wait_if_they_must_or_their_hosts_report_so)
 {
 	static const char form[] = "{\"number\":1,\"state\":\"early\",\"operation\":\"%s\",\n"
 				   "\"missing_rank\":[0]%s}";
@@ -201,7 +201,7 @@ TEST(what_others_have_sent_early_is_waited_for_if_they_must_or_say_so)
 	free(asked);
 }
 
-TEST(the_older_of_two_operations_is_known_though_numbers_wrap)
+TEST(the_older_of_two_operations_is_found_across_a_wrap)
 {
 	EXPECT_TRUE(is_older("{\"number\":1}", "{\"number\":2}"));
 	EXPECT_FALSE(is_older("{\"number\":2}", "{\"number\":1}"));
@@ -210,7 +210,7 @@ TEST(the_older_of_two_operations_is_known_though_numbers_wrap)
 	EXPECT_FALSE(is_older("{\"number\":1}", "{\"number\":4294967295}"));
 }
 
-TEST(an_operation_is_read_as_the_kernel_tells_it)
+TEST(an_operation_is_read_as_the_kernel_reports_it)
 {
 	struct operation o = parse(RUNNING "\"root\":2,\"missing_rank\":[3,4],\"missing\":["
 				   TELLS(2, 5, 6, 9000) ",{\"host\":4,\"state\":\"dead\"}]}");
@@ -260,7 +260,7 @@ static struct report report_of(enum culprit_reason reason)
 	};
 }
 
-TEST(sentences_say_who_it_is)
+TEST(sentences_name_the_rank_and_its_host)
 {
 	struct report r = report_of(CULPRIT_TOLD);
 
@@ -284,7 +284,7 @@ TEST(sentences_say_who_it_is)
 	EXPECT_TRUE(says(&r, "it has not joined yet, or"));
 }
 
-TEST(every_reason_is_a_sentence_and_a_word)
+TEST(every_reason_has_a_sentence_and_a_word)
 {
 	enum culprit_reason reason;
 	struct report r;
@@ -302,7 +302,7 @@ TEST(every_reason_is_a_sentence_and_a_word)
 	}
 }
 
-TEST(sentences_say_what_a_process_here_does_and_what_to_do)
+TEST(sentences_describe_a_local_process_and_what_to_do)
 {
 	struct report_rank rank = {
 		.rank = 5, .state = "joined",
@@ -319,7 +319,7 @@ TEST(sentences_say_what_a_process_here_does_and_what_to_do)
 	EXPECT_TRUE(says(&r, "it has not joined yet."));
 }
 
-TEST(a_process_is_read_and_one_that_is_not_there_has_no_state)
+TEST(a_process_is_read_and_a_missing_one_has_no_state)
 {
 	struct process process;
 
@@ -330,7 +330,7 @@ TEST(a_process_is_read_and_one_that_is_not_there_has_no_state)
 	EXPECT_EQ('\0', process.state);
 }
 
-TEST(words_are_found_by_what_they_begin_with_if_only_one_does)
+TEST(words_are_found_by_an_unambiguous_prefix)
 {
 	static const char * const names[] = { "get", "group", "set", "settle", NULL };
 
@@ -341,7 +341,7 @@ TEST(words_are_found_by_what_they_begin_with_if_only_one_does)
 	EXPECT_EQ(MATCH_NONE, match_prefix("", names));
 }
 
-TEST(the_nearest_name_is_near)
+TEST(the_nearest_name_is_similar)
 {
 	static const char * const names[] = { "window", "liveness_ms", "port", NULL };
 
@@ -365,7 +365,7 @@ static bool becomes(const char *text, const char *expected)
 	return same;
 }
 
-TEST(any_text_is_valid_json_and_steers_no_terminal)
+TEST(any_text_is_valid_json_without_control_characters)
 {
 	EXPECT_TRUE(becomes("a\"b\\c", "a\"b\\c"));
 	EXPECT_TRUE(becomes("\033[2J\n\x7f", "?[2J??"));
@@ -374,7 +374,7 @@ TEST(any_text_is_valid_json_and_steers_no_terminal)
 	EXPECT_TRUE(becomes("\xff\xc0\xaf\xed\xa0\x80\xc2\x9b", "????????"));
 }
 
-TEST(durations_and_amounts_have_units)
+TEST(durations_and_sizes_have_units)
 {
 	char text[TEXT_BYTES];
 
@@ -462,7 +462,7 @@ TEST(rules_of_a_firewall_are_read)
 }
 
 /* The last line decides. */
-TEST(a_firewall_that_refuses_what_it_does_not_accept_is_known)
+TEST(a_firewall_that_is_closed_by_default_is_recognised)
 {
 	static const struct {
 		const char	*lines[4];
@@ -500,7 +500,7 @@ TEST(a_firewall_that_refuses_what_it_does_not_accept_is_known)
 	}
 }
 
-TEST(who_keeps_the_rules_is_known)
+TEST(the_program_that_manages_the_rules_is_recognised)
 {
 	EXPECT_EQ(FIREWALL_OF_FIREWALLD, firewall_keeper_of("table inet firewalld {\n"));
 	EXPECT_EQ(FIREWALL_OF_FIREWALLD, firewall_keeper_of(":INPUT_ZONES - [0:0]\n"));

@@ -87,7 +87,7 @@ def test_tests_in_python_use_these_numbers():
             equal((identifier, getattr(collsock_test, identifier)), (identifier, number))
 
 
-def test_netlink_tells_every_counter():
+def test_netlink_has_every_counter():
     known = collsock_netlink.NUMBERS
     told = {name.removeprefix("A_STATS_") for name in known if name.startswith("A_STATS_")}
     equal(told - {"PAD", "MAX"}, {identifier for _, identifier, _ in GROUP_COUNTERS})
@@ -106,7 +106,7 @@ def documented(heading):
     return found
 
 
-def test_every_counter_is_documented_where_it_stands():
+def test_every_counter_is_documented_with_its_offset():
     names_of_net = [name for name, *_ in NET_COUNTERS] + ["memory", "over_memory"]
     equal(documented("COLLSOCK_STATS"),
           [(16 + 8 * i, name) for i, (name, *_) in enumerate(GROUP_COUNTERS)])

@@ -170,7 +170,7 @@ def a_barrier_has_a_line_for_each_host_and_an_arrow_for_each_message():
     check_arrows(drawn)
 
 
-def what_is_lost_ends_in_a_cross_and_is_drawn_again():
+def lost_messages_end_in_a_cross_and_their_repetitions_are_drawn():
     trace = Trace(16)
     trace.barrier(0, 0, lost=((0, 3), (2, 9), (3, 15)))
     drawn = Drawn(trace.write("lost.txt"))
@@ -180,7 +180,7 @@ def what_is_lost_ends_in_a_cross_and_is_drawn_again():
     check_arrows(drawn)
 
 
-def packets_that_look_alike_are_paired_in_order():
+def identical_packets_are_paired_in_order():
     trace = Trace(3)
     trace.barrier(0, 0)
     # Sent again before the first was received; and one that the network has repeated
@@ -207,7 +207,7 @@ def no_two_labels_overlap():
                     f"{hosts} hosts: {text!r} at {left, top} and {other[4]!r} at {other[:2]}"
 
 
-def the_first_whole_operation_is_drawn():
+def the_first_complete_operation_is_drawn():
     trace = Trace(4)
     trace.barrier(7, 0)
     trace.barrier(8, 1000)
@@ -250,14 +250,14 @@ def clocks_of_several_machines_are_compared():
         check_arrows(drawn)
 
 
-def hosts_that_are_not_traced_are_said_to_be_so():
+def untraced_hosts_are_labelled():
     trace, paths, _ = machines(4, 2)
     drawn = Drawn(paths[0])
     same("lines, of which not traced", drawn.count("timeline", "untraced"), (4, 2))
     same("lost", drawn.count("lost", "cross"), (0, 0))
 
 
-def nanoseconds_and_other_tools_are_read():
+def traces_with_nanoseconds_and_of_other_tools_are_read():
     trace = Trace(2)
     trace.barrier(0, 0)
     path = trace.write("other.txt")
@@ -267,7 +267,7 @@ def nanoseconds_and_other_tools_are_read():
     same("messages", Drawn(path).count("message"), (2,))
 
 
-def what_cannot_be_done_is_said():
+def errors_are_explained():
     trace, paths, _ = machines(4, 2)
     whole = trace.write("errors.txt")
     other = Trace(2)
@@ -297,7 +297,7 @@ def what_cannot_be_done_is_said():
         assert re.search(said, done.stderr, re.DOTALL), f"{words}: {done.stderr}"
 
 
-def it_is_installed_and_goes_away():
+def it_is_installed_and_uninstalled():
     def make(target):
         subprocess.run(["make", "-s", "-C", TOOL, target, f"OUTPUT={WORK}/build",
                         f"DESTDIR={WORK}/root", "PREFIX=/usr", "MAKEFLAGS="], check=True)
@@ -316,11 +316,11 @@ def it_is_installed_and_goes_away():
 
 
 TESTS = (a_barrier_has_a_line_for_each_host_and_an_arrow_for_each_message,
-         what_is_lost_ends_in_a_cross_and_is_drawn_again,
-         packets_that_look_alike_are_paired_in_order, no_two_labels_overlap,
-         the_first_whole_operation_is_drawn, clocks_of_several_machines_are_compared,
-         hosts_that_are_not_traced_are_said_to_be_so, nanoseconds_and_other_tools_are_read,
-         what_cannot_be_done_is_said, it_is_installed_and_goes_away)
+         lost_messages_end_in_a_cross_and_their_repetitions_are_drawn,
+         identical_packets_are_paired_in_order, no_two_labels_overlap,
+         the_first_complete_operation_is_drawn, clocks_of_several_machines_are_compared,
+         untraced_hosts_are_labelled, traces_with_nanoseconds_and_of_other_tools_are_read,
+         errors_are_explained, it_is_installed_and_uninstalled)
 
 
 def main():

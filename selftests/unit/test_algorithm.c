@@ -180,7 +180,7 @@ TEST_F_TIMEOUT(delivery,
 	prove_all(_metadata, &self->proof, COLLSOCK_REDUCE);
 }
 
-TEST_F_TIMEOUT(delivery, broadcast_brings_what_the_root_has_to_all_and_nothing_else, 600)
+TEST_F_TIMEOUT(delivery, broadcast_gives_all_the_roots_payload_and_nothing_else, 600)
 {
 	prove_all(_metadata, &self->proof, COLLSOCK_BROADCAST);
 }
@@ -425,7 +425,7 @@ TEST(a_host_among_1024_has_10_peers_in_pairwise_exchange_and_19_in_dissemination
 						     COLLSOCK_DISSEMINATION), 1024));
 }
 
-TEST(a_hosts_peers_are_within_what_auto_reckons_with)
+TEST(the_number_of_peers_is_within_what_auto_assumes)
 {
 	const struct coll_algorithm *dissemination, *pairwise;
 	u32 n, m;
@@ -457,7 +457,7 @@ TEST(every_entry_is_found_by_its_operation_and_algorithm)
 	}
 }
 
-TEST(what_is_not_in_the_registry_is_not_found)
+TEST(pairs_that_are_not_in_the_registry_are_not_found)
 {
 	EXPECT_NULL(coll_algorithm_find(COLLSOCK_BARRIER, COLLSOCK_AUTO));
 	EXPECT_NULL(coll_algorithm_find(COLLSOCK_BARRIER, 255));
@@ -541,7 +541,7 @@ static int build_smallest(const struct coll_algorithm *a, u32 hosts, u32 self)
 	return a->build(&s, &shape);
 }
 
-TEST(hosts_and_groups_that_cannot_be_are_refused)
+TEST(invalid_hosts_and_groups_are_refused)
 {
 	const struct coll_algorithm *a = NULL;
 

@@ -40,7 +40,7 @@ FIXTURE_TEARDOWN(bearer)
 
 /* ---- what a member is ---- */
 
-TEST_F(bearer, members_without_ports_are_valid_and_stay_as_they_are)
+TEST_F(bearer, members_without_ports_are_valid_and_unchanged)
 {
 	struct collsock_member before[HOSTS];
 
@@ -57,7 +57,7 @@ TEST_F(bearer, members_without_ports_are_valid_and_stay_as_they_are)
 	memcpy(self->members, before, sizeof(before)); \
 })
 
-TEST_F(bearer, members_that_the_bearer_does_not_know_are_refused)
+TEST_F(bearer, members_that_are_invalid_for_the_bearer_are_refused)
 {
 	REFUSED(self->members[1].port = COLLSOCK_PORT);
 	REFUSED(memset(self->members[1].address, 0, 16));
@@ -66,7 +66,7 @@ TEST_F(bearer, members_that_the_bearer_does_not_know_are_refused)
 	REFUSED(self->members[0].family = WORLD_FAMILY + 1);
 }
 
-TEST_F(bearer, the_bearer_says_which_addresses_are_one)
+TEST_F(bearer, the_bearer_decides_which_addresses_are_equal)
 {
 	self->members[2].scope_id = 3;
 	EXPECT_EQ(0, CHECK());

@@ -9,7 +9,7 @@
 #define SECOND	((u64)NSEC_PER_SEC)
 
 /* The limit of a namespace uses what groups report. */
-TEST_F(net, a_group_says_how_much_memory_it_has_reserved)
+TEST_F(net, a_group_reports_the_memory_it_has_reserved)
 {
 	static const u32 sizes[] = { 1, 2, 3, 17, 100 };
 	u32 k, i;
@@ -37,7 +37,7 @@ static void send_message(struct unit_network *n, struct coll_wire_side *side, u3
 }
 
 /* A member that ignores all rules: it sends its part of all operations there are. */
-TEST_F(net, of_a_million_operations_ahead_as_many_as_the_window_are_kept)
+TEST_F(net, of_a_million_early_operations_only_a_window_is_kept)
 {
 	const u32 million = 1000000, window = 4;
 	struct coll_body body = {
@@ -148,7 +148,7 @@ static void keep_an_earlier_instance(struct __test_metadata *_metadata, struct u
  * each byte received from there. There must be none: what that host is sent
  * depends on the operations that wait for it, not on packets in its name.
  */
-TEST_F(net, packets_in_the_name_of_a_host_never_heard_make_nobody_send_more)
+TEST_F(net, packets_in_the_name_of_a_host_never_heard_from_cause_no_packets)
 {
 	u64 undisturbed, unheard, received = 0;
 	u32 round, i;
@@ -196,7 +196,7 @@ static bool keep_one(struct unit_network *n, struct world_packet *p)
 	return false;
 }
 
-TEST_F(net, replays_bring_one_acknowledgment_in_each_delay)
+TEST_F(net, replays_cause_one_acknowledgment_per_delay)
 {
 	u64 acks;
 	u32 i;
@@ -229,7 +229,7 @@ static bool reflect(struct unit_network *n, struct world_packet *p)
 	return count_bytes_to_2(n, p);
 }
 
-TEST_F(net, a_mirror_in_the_place_of_a_host_is_told_nothing_more)
+TEST_F(net, reflected_packets_cause_no_packets)
 {
 	u64 undisturbed;
 

@@ -59,7 +59,7 @@ static void check_broadcast(struct __test_metadata *_metadata, struct unit_netwo
 	}
 }
 
-TEST_F(net, every_root_gets_the_result_and_gives_its_data)
+TEST_F(net, every_root_receives_reductions_and_sends_broadcasts)
 {
 	static const u32 sizes[] = { 1, 2, 3, 5, 8, 13 };
 	u32 k, root;
@@ -175,7 +175,7 @@ TEST_F(net, ranks_that_only_contribute_never_wait_and_leave_no_memory)
 
 /* ---- failure ---- */
 
-TEST_F(net, who_was_answered_learns_of_the_failure_with_its_next_completion)
+TEST_F(net, a_rank_that_has_its_completion_sees_the_failure_in_the_next_one)
 {
 	u32 i;
 
@@ -198,7 +198,7 @@ TEST_F(net, who_was_answered_learns_of_the_failure_with_its_next_completion)
 	EXPECT_EQ(3, unit_last(&self->n, 0)->failed_rank);
 }
 
-TEST_F(net, two_ranks_that_both_wait_as_root_find_out)
+TEST_F(net, two_ranks_that_both_wait_as_root_fail)
 {
 	begin(_metadata, &self->n, 2);
 	ASSERT_EQ(0, unit_reduce(&self->n, 0, 0, 1));
@@ -210,7 +210,7 @@ TEST_F(net, two_ranks_that_both_wait_as_root_find_out)
 }
 
 /* The message that was forwarded early is in a queue when the post comes too late. */
-TEST_F(net, what_was_passed_on_early_survives_that_the_group_fails_before_the_post)
+TEST_F(net, a_message_forwarded_early_stays_intact_when_the_group_fails_before_the_post)
 {
 	begin(_metadata, &self->n, 4);
 	ASSERT_EQ(0, unit_broadcast(&self->n, 0, 0, 5));
@@ -228,7 +228,7 @@ TEST_F(net, what_was_passed_on_early_survives_that_the_group_fails_before_the_po
 	EXPECT_EQ(0, unit_group(&self->n, 2)->window.slots[0].head.unacked);
 }
 
-TEST_F(net, an_operation_that_is_over_is_not_taken_for_another)
+TEST_F(net, a_different_operation_with_the_number_of_a_finished_one_is_eproto)
 {
 	begin(_metadata, &self->n, 4);
 	/* 2, a child of the root, has finished it when 1 comes with another operation. */

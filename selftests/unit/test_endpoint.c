@@ -110,7 +110,7 @@ TEST_F(endpoint, the_ranks_of_a_host_agree_on_every_host_and_rank)
 }
 
 /* A request need not have its key any more: what follows from it is compared. */
-TEST_F(endpoint, the_key_may_be_gone)
+TEST_F(endpoint, requests_agree_without_their_keys)
 {
 	struct coll_identity id;
 	struct coll_request request, kept;

@@ -184,7 +184,7 @@ TEST(peers_and_room_of_every_algorithm_are_those_of_its_schedules_for_all_roots)
 			check_size(_metadata, a, hosts);
 }
 
-TEST(so_they_are_in_large_groups)
+TEST(peers_and_room_are_those_of_the_schedules_in_large_groups)
 {
 	static const u32 sizes[] = { 100, 257, 1000 };
 	const struct coll_algorithm *a = NULL;
@@ -218,7 +218,7 @@ TEST(a_group_needs_what_each_of_its_algorithms_needs)
 	EXPECT_EQ(0, memcmp(&all.needs.room, &sum.needs.room, sizeof(sum.needs.room)));
 }
 
-TEST(what_posts_may_not_name_needs_nothing)
+TEST(algorithms_that_posts_may_not_name_need_nothing)
 {
 	const struct coll_shape shape = { .hosts = HUB_HOSTS, .self = 3 };
 	static struct test_needs with, without, none;
@@ -254,7 +254,7 @@ static int post_reduce(struct unit_network *n, u32 host, u32 root, const s64 *va
 	return err;
 }
 
-TEST_F(net, a_rooted_algorithm_whose_peers_no_other_names_runs_from_every_root)
+TEST_F(net, a_rooted_algorithm_with_peers_of_its_own_runs_from_every_root)
 {
 	s64 value, sum = (1LL << HUB_HOSTS) - 1;
 	u32 root, host;

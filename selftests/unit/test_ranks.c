@@ -77,7 +77,7 @@ static u32 roots_of(const struct coll_algorithm *a, u32 ranks)
 	return coll_algorithm_rooted(a) ? ranks : 1;
 }
 
-TEST_F(net, every_operation_gives_every_rank_what_it_is_to_get_wherever_ranks_live)
+TEST_F(net, every_operation_gives_every_rank_its_result_wherever_ranks_are)
 {
 	const struct placement *p;
 	u32 k, a, root;
@@ -95,7 +95,7 @@ TEST_F(net, every_operation_gives_every_rank_what_it_is_to_get_wherever_ranks_li
 }
 
 /* (1e308 - 1e308) + 1 is 1; in any other order it is 0. */
-TEST_F(net, contributions_are_folded_in_the_order_of_ranks_whichever_posts_first)
+TEST_F(net, contributions_are_folded_in_rank_order_whichever_posts_first)
 {
 	static const u32 orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 },
 					 { 2, 0, 1 }, { 2, 1, 0 } };
@@ -220,7 +220,7 @@ TEST_F(net, a_broadcast_waits_for_the_root_alone)
 
 /* ---- joining ---- */
 
-TEST_F(net, a_rank_joins_once_and_where_it_lives)
+TEST_F(net, a_rank_joins_once_and_only_on_its_host)
 {
 	struct coll_group *g;
 
@@ -292,7 +292,7 @@ TEST_F(net, a_rank_that_never_joins_is_named_after_the_join_timeout)
 			expect_failure(_metadata, &self->n, i, ETIMEDOUT, 3);
 }
 
-TEST_F(net, a_rank_that_never_joins_is_missed_by_others_though_its_siblings_compute)
+TEST_F(net, a_rank_that_never_joins_is_named_by_others_while_its_siblings_compute)
 {
 	u64 patience = coll_timing_default.join_timeout;
 
@@ -306,7 +306,7 @@ TEST_F(net, a_rank_that_never_joins_is_missed_by_others_though_its_siblings_comp
 	expect_failure(_metadata, &self->n, 1, ETIMEDOUT, 3);
 }
 
-TEST_F(net, a_rank_that_contributes_nothing_is_not_missed_by_others)
+TEST_F(net, other_hosts_do_not_wait_for_a_rank_that_contributes_nothing)
 {
 	u64 patience = coll_timing_default.join_timeout;
 
@@ -417,7 +417,7 @@ TEST_F(net, hosts_that_disagree_name_the_lowest_rank_of_each_other)
 /* ---- bounds ---- */
 
 /* The limit of a namespace uses what groups report. */
-TEST_F(net, a_group_says_how_much_memory_its_ranks_and_lanes_have_reserved)
+TEST_F(net, a_group_reports_the_memory_of_its_ranks_and_lanes)
 {
 	const struct placement *p;
 	u32 k, i;
@@ -455,7 +455,7 @@ static void contribute(struct __test_metadata *_metadata, struct unit_network *n
  * ever receive what is beyond. A rank that has contributed to that, and closes
  * too, must not keep sending.
  */
-TEST_F(net, nobody_lingers_for_what_cannot_be_used)
+TEST_F(net, no_host_lingers_for_messages_that_cannot_be_used)
 {
 	static const u32 hosts[] = { 0, 0, 1 };
 	u32 window = 4, posted = 0;
@@ -477,7 +477,7 @@ TEST_F(net, nobody_lingers_for_what_cannot_be_used)
 }
 
 /* A million, and ten when it soaks. */
-TEST_F_TIMEOUT(net, leaves_that_never_wait_lose_nothing_and_leave_no_memory, 3600)
+TEST_F_TIMEOUT(net, contributors_that_never_wait_lose_nothing_and_leave_no_memory, 3600)
 {
 	static const u32 hosts[] = { 0, 1, 1 };
 	u32 amount = 1000000 * min_t(u64, seed_soak(), 10), number, rank;

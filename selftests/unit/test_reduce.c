@@ -336,7 +336,7 @@ TEST_F_TIMEOUT(reduction, every_element_is_left_op_right, DAY_SECONDS)
 	}
 }
 
-TEST_F(reduction, operands_and_what_lies_around_the_result_stay)
+TEST_F(reduction, operands_and_memory_around_the_result_are_unchanged)
 {
 	struct vectors *v = self->vectors;
 	u8 left[ROOM], right[ROOM], result[ROOM];

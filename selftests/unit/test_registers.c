@@ -53,7 +53,7 @@ static bool watch_length(struct unit_network *n, struct world_packet *p)
 	return false;
 }
 
-TEST_F(net, edges_of_blocks_fold_and_place_their_part_only)
+TEST_F(net, edges_of_blocks_fold_and_place_only_their_part)
 {
 	static const double in[2][5] = { { 1, 2, 3, 4, 5 }, { 10, 20, 30, 40, 50 } };
 	static const double sum[5] = { 11, 22, 33, 44, 55 };
@@ -101,7 +101,7 @@ static void registers_schedule(struct coll_schedule *s, u32 self)
 	coll_schedule_fold(s, other, 0, COLL_FOLD_RIGHT);
 }
 
-TEST_F(net, registers_are_sent_and_folded_each_for_itself)
+TEST_F(net, registers_are_sent_and_folded_independently)
 {
 	static const s64 in[2] = { 5, 7 };
 	u32 host;

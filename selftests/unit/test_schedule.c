@@ -44,7 +44,7 @@ FIXTURE_TEARDOWN(schedule)
 
 /* Building */
 
-TEST_F(schedule, what_was_built_is_what_was_asked_for)
+TEST_F(schedule, the_schedule_is_what_the_builder_was_given)
 {
 	static const struct coll_round rounds[] = {
 		{ .send_first = 0, .sends = 2, .fold_first = 0, .folds = 4, .recvs = 2 },
@@ -124,7 +124,7 @@ TEST(a_line_before_the_first_round_is_refused)
 	EXPECT_EQ(-EINVAL, coll_schedule_fold(&s, 1, 0, COLL_PLACE));
 }
 
-TEST(rounds_that_do_not_fit_are_too_big)
+TEST(more_rounds_than_fit_are_e2big)
 {
 	struct coll_schedule s;
 	u32 i;
@@ -137,7 +137,7 @@ TEST(rounds_that_do_not_fit_are_too_big)
 	EXPECT_EQ(0, validate_schedule(&s));
 }
 
-TEST(send_edges_that_do_not_fit_are_too_big)
+TEST(more_send_edges_than_fit_are_e2big)
 {
 	struct coll_schedule s;
 	u32 i;
@@ -151,7 +151,7 @@ TEST(send_edges_that_do_not_fit_are_too_big)
 	EXPECT_EQ(0, validate_schedule(&s));
 }
 
-TEST(fold_entries_that_do_not_fit_are_too_big)
+TEST(more_fold_entries_than_fit_are_e2big)
 {
 	struct coll_schedule s;
 	u32 i;
@@ -235,7 +235,7 @@ TEST_F(schedule, builder_refuses_to_combine_with_what_another_entry_placed)
 	EXPECT_EQ(-EINVAL, coll_schedule_combine(&self->s, 2, 0, COLL_FOLD_RIGHT));
 }
 
-TEST_F(schedule, what_the_builder_refuses_is_not_in_the_schedule)
+TEST_F(schedule, refused_lines_are_not_in_the_schedule)
 {
 	struct coll_schedule before = self->s;
 
@@ -248,7 +248,7 @@ TEST_F(schedule, what_the_builder_refuses_is_not_in_the_schedule)
 
 /* Validating: one thing broken in each */
 
-TEST_F(schedule, what_was_built_is_valid)
+TEST_F(schedule, a_built_schedule_is_valid)
 {
 	EXPECT_EQ(0, validate_schedule(&self->s));
 }
@@ -581,7 +581,7 @@ TEST_F(schedule, validate_refuses_a_fold_of_blocks_that_do_not_exist)
 	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
-TEST_F(schedule, validate_allows_blocks_that_there_are)
+TEST_F(schedule, validate_allows_blocks_that_exist)
 {
 	struct coll_schedule *s = &self->s;
 

@@ -384,7 +384,7 @@ TEST_F(net, impossible_segments_and_lengths_are_invalid_and_change_nothing)
 }
 
 /* Of an operation that host 1 has not posted: nothing says what it should be. */
-TEST_F(net, signatures_of_what_there_is_not_are_invalid_and_change_nothing)
+TEST_F(net, unknown_signatures_are_invalid_and_change_nothing)
 {
 	static const struct coll_signature good = {
 		COLLSOCK_ALLREDUCE, COLLSOCK_DOUBLE, COLLSOCK_SUM, COLLSOCK_PAIRWISE_EXCHANGE, 1, 0

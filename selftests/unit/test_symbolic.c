@@ -464,7 +464,7 @@ static const struct planted {
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ALL_TO_ALL },
 };
 
-TEST(every_planted_bug_is_seen_as_what_it_is)
+TEST(every_planted_bug_is_found_as_the_right_fault)
 {
 	struct symbolic_group group = {};
 	u32 i;
@@ -485,7 +485,7 @@ TEST(every_planted_bug_is_seen_as_what_it_is)
 	symbolic_free(&group);
 }
 
-TEST(an_operation_that_the_executor_cannot_judge_is_not_sound)
+TEST(an_operation_that_the_executor_cannot_check_is_a_fault)
 {
 	struct coll_algorithm unknown = { .operation = 255, .build = build_star };
 	struct coll_shape three = { .hosts = 3 };

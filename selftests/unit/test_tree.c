@@ -239,7 +239,7 @@ static u32 first_difference(const struct coll_schedule *s, const struct coll_sch
 	return 0;
 }
 
-TEST(from_another_root_it_is_the_same_tree_turned)
+TEST(from_another_root_the_tree_is_the_same_rotated)
 {
 	struct coll_schedule at_zero, at_root;
 	const struct coll_algorithm *a = NULL;
@@ -325,7 +325,7 @@ static u32 messages(const struct coll_algorithm *a, struct coll_shape shape)
 	return sends;
 }
 
-TEST(trees_go_one_way_with_a_root_and_both_ways_without)
+TEST(trees_with_a_root_have_one_direction_and_those_without_have_both)
 {
 	const struct coll_algorithm *a = NULL;
 	u32 trees = 0;

@@ -47,7 +47,7 @@ def gives_up(error, name, call):
 
 
 @test
-def poll_tells_of_completions_and_of_room():
+def poll_reports_completions_and_room():
     rank, other = two(window=1)
     poll = select.poll()
     poll.register(rank, select.POLLIN | select.POLLOUT)
@@ -64,7 +64,7 @@ def poll_tells_of_completions_and_of_room():
 
 
 @test
-def an_edge_triggered_epoll_hears_of_every_completion():
+def an_edge_triggered_epoll_reports_every_completion():
     rank, other = two()
     epoll = select.epoll()
     epoll.register(rank, select.EPOLLIN | select.EPOLLET)
@@ -82,7 +82,7 @@ def an_edge_triggered_epoll_hears_of_every_completion():
 
 
 @test
-def epoll_wakes_who_sleeps_in_it():
+def epoll_wakes_a_thread_that_sleeps_in_it():
     rank, other = two()
     epoll, events = select.epoll(), []
     epoll.register(rank, select.EPOLLIN)
@@ -97,7 +97,7 @@ def epoll_wakes_who_sleeps_in_it():
 
 
 @test
-def recv_waits_as_long_as_it_may():
+def recv_waits_until_its_time_out():
     rank, other = two()
     rank.post(cookie=1)
     refused(errno.EAGAIN, "recv with MSG_DONTWAIT", rank.complete, socket.MSG_DONTWAIT)
@@ -254,7 +254,7 @@ def completions_carry_the_cookies_of_their_posts():
 
 
 @test
-def wait_takes_the_completion_of_its_cookie_whatever_the_order():
+def wait_receives_the_completion_of_its_cookie_in_any_order():
     rank, other = two()
     for cookie in range(8):
         rank.post(integers(cookie), cookie=cookie)
@@ -469,7 +469,7 @@ def both_ends_of_a_group_may_be_in_one_namespace():
 
 
 @test
-def many_groups_of_the_same_hosts_do_not_meet():
+def many_groups_of_the_same_hosts_do_not_mix():
     groups = [Group([1, 2, 3], (socket.AF_INET, socket.AF_INET6)[number % 2],
                     barrier_algorithm=number % 3) for number in range(12)]
     for number, group in enumerate(groups):
@@ -499,7 +499,7 @@ def groups_that_differ_in_key_id_or_nonce_are_different_groups():
 
 
 @test
-def a_rank_with_another_descriptor_is_not_heard():
+def packets_of_a_rank_with_another_descriptor_are_refused():
     base = Descriptor([1, 2])
     first, stranger = rank_on(1), rank_on(2)
     first.join(base, 0)
@@ -515,7 +515,7 @@ def a_rank_with_another_descriptor_is_not_heard():
 # ---- counters ----
 
 @test
-def stats_fill_what_there_is_room_for():
+def stats_fill_the_callers_structure():
     rank, other = two()
     barrier([rank, other])
     for option, layout in ((STATS, STATS_ALL), (NET_STATS, NET_STATS_ALL)):
@@ -555,7 +555,7 @@ def stats_count_what_happened():
 
 
 @test
-def bad_input_of_random_bytes_harms_nobody():
+def random_bytes_are_refused_and_change_nothing():
     log, chance = KernelLog(), seeded("api")
     rank, other = two()
     fresh = rank_on(1)

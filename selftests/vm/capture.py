@@ -99,7 +99,7 @@ def dissected(path):
 
 
 @test
-def trace_and_dissector_tell_the_same_of_packets_of_all_types():
+def trace_and_dissector_agree_on_packets_of_all_types():
     trace, capture = pathlib.Path("/tmp/capture.txt"), pathlib.Path("/tmp/capture.pcap")
     write_capture(capture, recorded(trace))
     found, complaints = dissected(capture)

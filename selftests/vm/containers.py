@@ -267,7 +267,7 @@ def looks(line, make_filter, descriptor, number):
 
 
 @test
-def it_sees_its_own_groups_and_changes_nothing():
+def a_container_sees_its_own_groups_and_changes_nothing():
     other = Group([1, 2])
     container, ranks, descriptor = group_with(looks)
     for rank in ranks:
@@ -316,7 +316,7 @@ def netlink_in(container):
 
 
 @test
-def its_root_rules_its_own_namespace_and_does_not_lift_the_machines_limit():
+def root_of_a_container_tunes_its_namespace_but_cannot_raise_the_machines_limit():
     container = Container(rules)
     equal("what root may there", container.get(),
           ["done", "EPERM", "done", "EPERM", "ENOMEM", "done", 5])
@@ -345,7 +345,7 @@ def opens(line, make_filter, family):
 
 
 @test
-def where_a_runtime_refuses_the_family_another_number_serves():
+def if_a_runtime_refuses_the_family_another_number_works():
     for family, outcome_there in (AF_COLLSOCK, "EPERM"), (ANOTHER_FAMILY, "EAFNOSUPPORT"):
         container = Container(opens, family, make_filter=listed_families_allowed)
         equal(f"family {family}", container.get(), outcome_there)

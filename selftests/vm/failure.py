@@ -63,7 +63,7 @@ def end_child(child, manner):
 
 # The others post before they can have heard of it, and when they have
 @test_each(("closed", 0), ("killed", 0), ("closed", 0.3), ("killed", 0.3))
-def what_a_rank_had_posted_completes_at_the_others_when_it_is(manner, pause):
+def posts_of_a_rank_complete_at_the_others_when_it_is(manner, pause):
     for hosts in ((1, 2, 3, 4), (1, 2, 3)):
         payloads = [integers(1000 + number) for number in range(3)]
         ranks, child = with_child(3, hosts, payloads=payloads)
@@ -87,7 +87,7 @@ def what_a_rank_had_posted_completes_at_the_others_when_it_is(manner, pause):
 
 
 @test_each("closed", "killed")
-def who_waits_for_a_rank_learns_that_it_is(manner):
+def ranks_that_wait_for_a_rank_learn_that_it_is(manner):
     ranks, child = with_child(3, (1, 2, 3))
     got = {}
 
@@ -113,7 +113,7 @@ def run_for_ever(line, descriptor, number):
 
 
 @test
-def after_a_kill_at_any_moment_operations_succeed_and_then_fail_for_good():
+def after_a_kill_at_any_moment_operations_succeed_until_all_fail():
     for turn in range(work(4)):
         descriptor = Descriptor((1, 2, 3))
         child = Child(3, run_for_ever, descriptor, 2)
@@ -141,7 +141,7 @@ def after_a_kill_at_any_moment_operations_succeed_and_then_fail_for_good():
 
 
 @test
-def a_failure_stays():
+def a_failure_is_permanent():
     ranks, child = with_child(2, (1, 2))
     rank = ranks[0]
     for number in range(3):
@@ -276,7 +276,7 @@ DISAGREEMENTS = {
 
 
 @test_each(*DISAGREEMENTS)
-def who_disagrees_is_named_with_eproto_about_the(what):
+def a_rank_that_disagrees_is_named_with_eproto_about_the(what):
     group = Group((1, 2))
     group.barrier()
     first, second = DISAGREEMENTS[what]

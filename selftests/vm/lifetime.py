@@ -23,7 +23,7 @@ NOTHING = {"groups": [0] * 4, "peers": [0] * 4, "timewait_entries": [0] * 4}
 
 
 @test
-def the_module_stays_while_a_socket_is_open():
+def the_module_cannot_be_unloaded_while_a_socket_is_open():
     idle = rank_on(1)
     refused(errno.EAGAIN, "unloading with a socket that has not joined", unload)
     idle.close()
@@ -42,7 +42,7 @@ def the_module_stays_while_a_socket_is_open():
 
 
 @test
-def groups_of_a_namespace_reserve_no_more_than_it_allows_though_they_linger():
+def groups_reserve_no_more_than_the_limit_even_while_they_linger():
     watcher = rank_on(1)
     until_nothing_lingers(1)
     first = Group([1])
@@ -152,7 +152,7 @@ def ranks_that_are_killed_in_mid_traffic_leave_nothing():
 
 
 @test_each("that hear each other", "that hear nothing any more")
-def a_namespace_goes_with_the_last_of_the_killed_ranks(state):
+def a_namespace_ends_with_the_last_of_the_killed_ranks(state):
     members = {"x1": "10.1.0.201", "x2": "10.1.0.202"}
     for _ in range(work(1)):
         for name, address in members.items():

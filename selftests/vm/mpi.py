@@ -37,7 +37,7 @@ def patience_with(hosts, ranks):
 
 
 @test_each(*CASES)
-def random_operations_give_what_each_rank_computes_alone(kind, hosts, ranks):
+def random_operations_give_the_expected_results(kind, hosts, ranks):
     seed = seed_of(kind, hosts, ranks)
     print(f"# --seed {seed}")
     # A tool that stands behind the library, and sees all calls
@@ -50,7 +50,7 @@ def random_operations_give_what_each_rank_computes_alone(kind, hosts, ranks):
 
 if IN_SOAK:
     @test_each(*CASES)
-    def and_so_they_do_under_loss(kind, hosts, ranks):
+    def random_operations_give_the_expected_results_under_loss(kind, hosts, ranks):
         seed = seed_of(kind, hosts, ranks, "loss")
         print(f"# --seed {seed}")
         netem(range(1, hosts + 1), *LOSS)
@@ -61,7 +61,7 @@ if IN_SOAK:
             netem(range(1, hosts + 1))
 
     @test_each(*KINDS)
-    def and_so_they_do_with_neighbours_on_different_hosts(kind):
+    def random_operations_give_the_expected_results_with_ranks_placed_round_robin(kind):
         passes(kind, 3, 2, "collectives", "--seed", seed_of(kind, "by node"), "--rounds",
                str(ROUNDS), launcher=["--by-node"])
 
@@ -77,14 +77,14 @@ def a_long_message_gets_through_while_its_sender_is_in_an_operation(kind):
 
 
 @test_each(*ALL_KINDS)
-def a_reduction_makes_progress_while_nobody_calls_mpi(kind):
+def a_reduction_makes_progress_without_calls_of_mpi(kind):
     said = passes(kind, 2, 1, "overlap", *([] if BASELINE else ["--require"]))
     print(f"# {said.splitlines()[0]}")
 
 
 if IN_SOAK:
     @test_each(*KINDS)
-    def who_has_done_its_part_may_finalize(kind):
+    def a_rank_that_has_done_its_part_may_finalize(kind):
         passes(kind, 2, 1, "finalize", "--rounds", str(work(20)))
 
 
@@ -109,7 +109,7 @@ def udp_blocked(host):
 
 # That the one line comes, a stand-in of the kernel shows in a check
 @test_each(*(KINDS if IN_SOAK else ()))
-def where_udp_is_blocked_all_is_left_to_mpi_and_one_line_says_so(kind):
+def if_udp_is_blocked_all_is_left_to_mpi_and_reported_once(kind):
     """There is more than one communicator, and the network is tried once."""
     if BASELINE:
         raise Skipped("it is about the library")
@@ -140,12 +140,12 @@ if IN_SOAK:
             equal(f"lines with {line}", len(re.findall(line, said)), 1)
 
     @test_each(("mpich", "sessions", 1, ()), ("openmpi", "spawn", 3, ("--np", "4")))
-    def what_reaches_beyond_the_world_of_a_program_is_left_to_mpi(kind, program, ranks, launcher):
+    def communicators_beyond_the_programs_world_are_left_to_mpi(kind, program, ranks, launcher):
         """MPICH's spawning does not work over this launcher; Open MPI has no sessions."""
         passes(kind, 2, ranks, program, launcher=launcher)
 
     @test_each(*KINDS)
-    def a_rank_without_the_library_is_suspected_after_a_while(kind):
+    def a_rank_without_the_library_is_reported_after_a_while(kind):
         if BASELINE:
             raise Skipped("it is about the library")
         script = (f'test "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 || '
@@ -170,11 +170,11 @@ if IN_SOAK:
         passes(kind, 3, 1, "callbacks")
 
     @test_each(*KINDS)
-    def arguments_without_sense_are_refused(kind):
+    def invalid_arguments_are_refused(kind):
         passes(kind, 2, 1, "errors")
 
     @test_each(*KINDS)
-    def a_killed_rank_is_an_error_and_no_hang(kind):
+    def a_killed_rank_causes_an_error_and_no_hang(kind):
         if BASELINE:
             raise Skipped("without the library they hang")
         _, said = launch(kind, 3, 1, "errors", "--victim", "1", launcher=["--survivors"])

@@ -19,7 +19,7 @@ def run(*settings):
 
 
 @test
-def bad_settings_and_hosts_without_an_address_are_told():
+def bad_settings_and_hosts_without_an_address_are_reported():
     status, said = run("COLLSOCK_MPI_WINDOW=100")
     equal("ends", status != 0, True)
     equal("it says", "COLLSOCK_MPI_WINDOW=100: not a number from 1 to 64" in said, True)
@@ -34,7 +34,7 @@ def bad_settings_and_hosts_without_an_address_are_told():
 
 
 @test
-def where_groups_use_another_port_the_library_is_told():
+def the_library_can_use_the_port_of_other_groups():
     """The port of these hosts as long as they exist."""
     for host in 1, 2:
         set_tunables(host, port=OTHER_PORT)

@@ -40,7 +40,7 @@ def results_of_hpcc(preload):
 
 
 @test
-def a_benchmark_of_others_finds_the_same_with_the_library_as_without():
+def hpc_challenge_gives_the_same_results_with_the_library():
     """HPC Challenge; Debian's is for Open MPI. Two parts of it take a minute each."""
     if BASELINE:
         raise Skipped("it compares")
@@ -66,12 +66,12 @@ def suite_of_mpich(kind, hosts, *options):
 
 
 @test_each(*((kind, hosts) for kind in KINDS for hosts in (2, 4, 8)))
-def tests_of_mpich_itself(kind, hosts):
+def mpichs_own_tests_pass(kind, hosts):
     suite_of_mpich(kind, hosts)
 
 
 @test_each(*KINDS)
-def those_of_collectives_under_loss(kind):
+def mpichs_tests_of_collectives_pass_under_loss(kind):
     hosts = 4
     netem(range(1, hosts + 1), *LOSS)
     try:

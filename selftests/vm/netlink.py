@@ -247,13 +247,13 @@ WAYS = ("netlink", "sysfs") if SOAK > 1 else ("sysfs",) if ON_DEBUG_KERNEL else 
 
 
 @test_each(*((name, way) for name in CHANGES for way in WAYS))
-def a_tunable_counts(name, way):
+def a_tunable_takes_effect(name, way):
     value, check = CHANGES[name]
     (in_namespace if way == "netlink" else in_module)(name, value, check)
 
 
 @test
-def the_port_counts():
+def the_port_takes_effect():
     make_namespace("port1", "10.1.0.201")
     make_namespace("port2", "10.1.0.202")
     try:
@@ -267,7 +267,7 @@ def the_port_counts():
 
 
 @test
-def all_tunables_are_told_and_tested():
+def all_tunables_are_listed_and_tested():
     with netlink_on(1) as netlink:
         told = netlink.tunables()
     equal("tunables", sorted(told), TUNABLES)
@@ -295,7 +295,7 @@ def a_namespace_follows_the_module_until_it_has_its_own_value():
 
 
 @test
-def a_bad_value_is_refused_in_words_and_nothing_changes():
+def a_bad_value_is_refused_with_a_message_and_changes_nothing():
     with netlink_on(1) as netlink:
         before = netlink.tunables()
         for name, row in before.items():
@@ -348,7 +348,7 @@ def what_happens(function, *args, **fields):
 
 
 @test
-def who_has_no_privilege_looks_and_changes_nothing():
+def without_privilege_reading_works_and_changing_does_not():
     no_groups(1, 2, 3, 4)
     group = Group([1, 2])
     group.barrier()
@@ -360,7 +360,7 @@ def who_has_no_privilege_looks_and_changes_nothing():
 
 
 @test
-def the_root_of_a_namespace_of_its_own_does_not_raise_the_machines_limit():
+def root_of_a_user_namespace_does_not_raise_the_machines_limit():
     child = Child(1, unprivileged, True)
     said = child.get()
     child.finish()
@@ -371,7 +371,7 @@ def the_root_of_a_namespace_of_its_own_does_not_raise_the_machines_limit():
 
 
 @test
-def no_key_and_no_payload_is_ever_told():
+def keys_and_payloads_are_never_exposed():
     secret = bytes.fromhex("f7e1c3a58791b2d4") * 4
     group = Group([1, 2, 3], key=KEY)
     group.post(*[secret] * 2 + [secret])
@@ -391,7 +391,7 @@ def no_key_and_no_payload_is_ever_told():
 # ---- what there is ----
 
 @test
-def groups_hosts_ranks_and_peers_are_told():
+def groups_hosts_ranks_and_peers_are_reported():
     no_groups(1, 2, 3, 4)
     group = Group([1, 2, 3], placement=[0, 0, 1, 2], id=4711, window=8, fanout=4)
     for _ in range(5):
@@ -426,7 +426,7 @@ def groups_hosts_ranks_and_peers_are_told():
 
 
 @test
-def who_posts_last_is_counted_where_it_posts_and_where_it_is_waited_for():
+def a_last_post_is_counted_on_its_host_and_where_it_is_waited_for():
     no_groups(1, 2, 3, 4)
     group = Group([1, 2])
     with netlink_on(1) as first, netlink_on(2) as second:
@@ -449,7 +449,7 @@ def ends_of_chains(netlink):
 
 
 @test
-def everyone_knows_for_whom_all_wait_at_the_end_of_the_chain():
+def all_hosts_report_the_same_end_of_the_chain_of_waits():
     no_groups(1, 2, 3, 4)
     for late in range(4):
         group = Group([1, 2, 3, 4])
@@ -472,7 +472,7 @@ def everyone_knows_for_whom_all_wait_at_the_end_of_the_chain():
 
 
 @test
-def of_the_ranks_of_a_host_those_that_have_not_posted_are_told():
+def local_ranks_that_have_not_posted_are_reported():
     no_groups(1, 2, 3, 4)
     group = Group([1, 2], placement=[0, 0, 0, 1, 1, 1])
     for number in (0, 3, 4, 5):
@@ -484,7 +484,7 @@ def of_the_ranks_of_a_host_those_that_have_not_posted_are_told():
 
 
 @test
-def early_packets_are_told():
+def early_packets_are_reported():
     no_groups(1, 2, 3, 4)
     rank = rank_on(2)
     rank.join(Descriptor([1, 2]), 1)
@@ -517,7 +517,7 @@ def a_group_is_ended_by_order_everywhere():
 
 
 @test
-def what_lingers_is_ended_by_order():
+def a_lingering_group_is_ended_by_order():
     no_groups(1, 2, 3, 4)
     rank = rank_on(1)
     rank.join(Descriptor([1, 4]), 0)
@@ -545,7 +545,7 @@ def heard(netlink, *kinds):
 
 
 @test
-def events_tell_of_groups_peers_and_failures():
+def events_report_groups_peers_and_failures():
     with netlink_on(1) as netlink:
         netlink.listen()
         group = Group([1, 2], id=99)
@@ -564,7 +564,7 @@ def events_tell_of_groups_peers_and_failures():
 
 
 @test
-def events_tell_of_loss_idleness_and_disagreement():
+def events_report_loss_idleness_and_disagreement():
     with netlink_on(1) as netlink, tunables(idle_ms=100):
         netlink.listen()
         group = Group([1, 2])
@@ -595,7 +595,7 @@ def meet_for_ever(line, descriptor, number):
 
 
 @test
-def a_dump_under_traffic_is_whole():
+def a_dump_under_traffic_is_complete():
     groups, peers = 1000 if SOAK > 1 and not ON_DEBUG_KERNEL else work(30), 10
     hosts = [1] + [f"10.1.{one // 250 + 1}.{one % 250 + 1}" for one in range(1023)]
     ranks = []
@@ -625,7 +625,7 @@ def a_dump_under_traffic_is_whole():
 
 
 @test
-def nonsense_is_refused_and_harms_nothing():
+def malformed_requests_are_refused_and_change_nothing():
     numbers = seeded("nonsense")
     group = Group([1, 2])
     with netlink_on(1) as netlink:

@@ -58,13 +58,13 @@ def the_largest_payload_gets_through(size):
 
 
 @test
-def ranks_of_one_host_share_it():
+def ranks_of_one_host_combine_the_largest_payload():
     group = Group((1, 2), placement=(0, 1, 0, 1, 1), max_bytes=MAX_PAYLOAD, window=4)
     operations(group, seeded("payloads of siblings"))
 
 
 @test
-def loss_changes_nothing():
+def loss_does_not_change_results():
     netem(range(1, 6), "delay", "1ms", "reorder", "10%", "duplicate", "5%", "loss", "5%")
     try:
         group = Group(range(1, 6), max_bytes=MAX_PAYLOAD, window=4)
@@ -108,7 +108,7 @@ def a_rank_that_runs_ahead_stays_within_its_window_and_its_memory():
 
 
 @test_each((1,), (5,), (8,))
-def the_limit_is_kept_to_the_byte(most):
+def the_limit_of_payloads_is_exact(most):
     group = Group((1, 2), max_bytes=most)
     group.barrier()
     group.post(b"\1" * most, b"\2" * most, type=INT8, count=most)
@@ -120,7 +120,7 @@ def the_limit_is_kept_to_the_byte(most):
 
 
 @test
-def a_group_that_is_too_large_is_refused_before_it_takes_the_memory():
+def a_group_that_is_too_large_is_refused_before_it_allocates():
     set_tunables(1, max_memory_kib=8192)
     try:
         many = Descriptor((1, 2), placement=(0,) * 60 + (1,), max_bytes=MAX_PAYLOAD, window=64)
@@ -136,7 +136,7 @@ def a_group_that_is_too_large_is_refused_before_it_takes_the_memory():
 
 
 @test
-def more_is_refused():
+def larger_payloads_are_refused():
     group = Group((1, 2), max_bytes=MAX_PAYLOAD, window=1)
     refused(errno.EMSGSIZE, "a larger payload", group[0].post, bytes(MAX_PAYLOAD + 8))
     small = Group((1, 2), max_bytes=2048)

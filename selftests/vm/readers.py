@@ -44,7 +44,7 @@ def read_by_program(rank, *words):
 
 # Requests that are answered, or calls that return: one for the completion, one for the end
 @test_each(("uring", "poll"), ("uring", "recv"), ("reader-go",), ("reader-rust",))
-def a_reader_is_told_once_and_does_not_spin(*words):
+def a_reader_gets_the_failure_once_and_does_not_spin(*words):
     rank, other = met()
     reader = read_by_program(rank, *words)
     next(reader)
@@ -58,7 +58,7 @@ def a_reader_is_told_once_and_does_not_spin(*words):
 
 
 @test_each(("uring", "poll"), ("uring", "recv"), ("reader-go",), ("reader-rust",))
-def operations_under_way_tell_a_reader(*words):
+def a_reader_gets_the_failure_from_operations_under_way(*words):
     rank, other = met()
     for _ in range(3):
         rank.post()
@@ -91,7 +91,7 @@ def told(data):
 
 
 @test
-def a_plain_python_socket_is_told_once():
+def a_plain_python_socket_gets_the_failure_once():
     rank, other = met()
     with plain_socket(rank) as plain:
         plain.setblocking(True)
@@ -142,7 +142,7 @@ def a_writer_of_asyncio_is_not_called_because_of_a_failure():
 
 
 @test
-def sock_recv_of_asyncio_gives_the_completion_and_then_the_end():
+def sock_recv_of_asyncio_returns_the_completion_and_then_the_end():
     async def read():
         loop = asyncio.get_running_loop()
         first = asyncio.create_task(loop.sock_recv(plain, 4096))

@@ -37,7 +37,7 @@ def one_result(rank, expected):
 
 
 @test_each(*[(size, name) for size in SIZES for name in TREES])
-def every_root_gets_the_result_and_gives_its_data(size, name):
+def every_root_receives_reductions_and_sends_broadcasts(size, name):
     chance, tree = seeded("rooted", size, name), TREES[name]
     group = Group(hosts(size), fanout=FANOUT)
     netem(hosts(size), "loss", "5%")
@@ -66,7 +66,7 @@ def every_root_gets_the_result_and_gives_its_data(size, name):
 
 
 @test
-def who_needs_no_result_has_its_completion_before_the_others_come():
+def a_rank_that_needs_no_result_completes_before_others_post():
     group = Group(hosts(8))
     for number in range(1, 8):
         group[number].post(integers(number), **reduce_fields(0))
@@ -143,7 +143,7 @@ def ranks_that_never_wait_lose_nothing_and_leave_no_memory():
 
 
 @test
-def quiet_posts_are_for_those_that_take_no_result():
+def quiet_posts_are_for_ranks_that_receive_no_result():
     group = Group(hosts(2))
     refused(errno.EINVAL, "a quiet root", group[0].post, integers(1),
             **reduce_fields(0, flags=QUIET))
@@ -163,7 +163,7 @@ def quiet_posts_are_for_those_that_take_no_result():
 
 
 @test
-def who_was_answered_learns_of_a_later_failure():
+def a_rank_that_has_its_completion_sees_a_later_failure():
     with tunables(liveness_ms=1000):
         group = Group(hosts(4))
     group.barrier()

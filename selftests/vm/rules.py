@@ -78,7 +78,7 @@ BETWEEN_RETRANSMISSIONS_S = 2.35
 
 
 @test_each(*FAMILIES)
-def a_late_joiner_gets_at_once_what_was_sent_before(version):
+def a_late_joiner_gets_earlier_messages_at_once(version):
     descriptor = Descriptor((1, 2), FAMILIES[version])
     first, second = rank_on(1), rank_on(2)
     first.join(descriptor, 0)
@@ -95,7 +95,7 @@ def a_late_joiner_gets_at_once_what_was_sent_before(version):
 
 
 @test_each(*FAMILIES)
-def no_packet_is_larger_than_the_path_takes_and_none_is_fragmented(version):
+def no_packet_exceeds_the_path_mtu_and_none_is_fragmented(version):
     family = FAMILIES[version]
     headers = 88 + 8 + {"IPv4": 20, "IPv6": 40}[version]
     segment = (1500 - headers) // 48 * 48
@@ -121,7 +121,7 @@ def no_packet_is_larger_than_the_path_takes_and_none_is_fragmented(version):
 
 
 @test
-def a_smaller_path_is_emsgsize():
+def a_smaller_path_mtu_is_emsgsize():
     command("ip", "-n", "h1", "link", "set", "eth0", "mtu", "1000")
     try:
         refused(errno.EMSGSIZE, "the default segment", rank_on(1).join, Descriptor((1, 2)), 0)

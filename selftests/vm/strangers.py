@@ -276,7 +276,7 @@ def packets_with_any_field_changed_are_refused():
 
 
 @test
-def a_right_packet_from_a_wrong_address_is_refused():
+def a_valid_packet_from_a_wrong_address_is_refused():
     siege = Siege()
     packets = samples(siege, 1, 2) * work(20)
     everything = {"wrong_source": len(packets)}
@@ -382,7 +382,7 @@ def a_flood_changes_nothing_is_not_answered_and_leaves_no_memory_behind():
 
 
 @test
-def the_watch_for_answers_sees_them():
+def the_capture_of_answers_works():
     """The silence that the test before requires is not a failure to capture."""
     watch = AnswerWatch(1)
     with on(1), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as talker:

@@ -59,7 +59,7 @@ def a_killed_process_is_named_by_all_other_hosts_within_tens_of_milliseconds():
 
 
 @test_each(2, 5, 7)
-def a_crash_is_noticed_though_nobody_but_one_rank_has_posted(lost):
+def a_crash_is_noticed_even_if_only_one_rank_has_posted(lost):
     """No host sends to the one that is cut off: probes detect it."""
     with tunables(liveness_ms=LIVENESS_MS):
         group = Group(HOSTS, barrier_algorithm=DISSEMINATION)
@@ -107,7 +107,7 @@ def a_host_that_restarted_is_named_by_all_and_by_itself():
 
 
 @test
-def a_nonce_is_refused_while_the_host_remembers_it():
+def a_nonce_is_refused_while_the_group_is_in_time_wait():
     with tunables(liveness_ms=LIVENESS_MS):
         group = Group((7, 8))
         group.barrier()
@@ -167,7 +167,7 @@ def know_neighbours(hosts):
 
 
 @test
-def a_network_that_loses_and_delays_much_is_only_slow():
+def heavy_loss_and_delay_only_slow_operations_down():
     """Five minutes in a soak: 30 % of the packets lost, delays of 0 to 100 ms."""
     know_neighbours(HOSTS)
     netem(HOSTS, "delay", "50ms", "50ms", "loss", "30%")

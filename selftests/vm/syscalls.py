@@ -52,7 +52,7 @@ def any_system_calls_of_many_threads_on_hosts(state):
 
 
 @test
-def they_leave_no_object_behind():
+def system_calls_leave_no_object_behind():
     if ON_DEBUG_KERNEL:
         raise Skipped("the debug kernel keeps what is freed for a while")
     with tunables(**TUNABLES):
@@ -71,7 +71,7 @@ def they_leave_no_object_behind():
 
 
 @test
-def the_module_can_be_unloaded_thereafter():
+def the_module_can_be_unloaded_after_random_system_calls():
     with tunables(**TUNABLES):
         command("build/fuzz/syscalls", "1", "1", str(len(HOSTS)), str(THREADS))
     unload()

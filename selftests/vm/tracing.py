@@ -158,7 +158,7 @@ def each_packet_that_is_sent_is_received_and_drawn():
 
 
 @test
-def what_is_lost_is_sent_again_and_drawn_so():
+def lost_messages_are_retransmitted_and_drawn():
     trace = trace_barriers(lossy=(2, 7, 12))
     equal("packets that are received and were never sent",
           set(packets(trace, "packet_received")) - set(packets(trace, "packet_sent")), set())
@@ -189,7 +189,7 @@ def run_trouble(peers):
 
 
 @test
-def peers_failures_and_drops_are_told_with_their_reason():
+def peers_failures_and_drops_are_traced_with_their_reason():
     peers = collections.Counter()
     trace = recorded(lambda: run_trouble(peers))
     equal("peers opened on each host", trace.count("peer_opened", "host"), peers)
