@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the calls ask of the kernel, and what they make of its answers. */
+/* The requests of the calls to the kernel, and how they handle its answers */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -143,7 +143,7 @@ TEST_F(calls, largest_payload_may_have_elements_of_any_size)
 						     COLLSOCK_UINT8, COLLSOCK_MAX, 0));
 }
 
-/* The header of what was sent. */
+/* The header of the sent message */
 static struct collsock_post sent_post(void)
 {
 	struct collsock_post post;
@@ -584,7 +584,7 @@ TEST_F(calls, full_window_is_eagain_if_the_socket_is_nonblocking)
 	EXPECT_EQ(1, fake.calls);
 }
 
-/* ---- looking ---- */
+/* ---- queries ---- */
 
 TEST_F(calls, stats_of_an_older_program_stay_within_its_structure)
 {
@@ -619,7 +619,10 @@ TEST_F(calls, spinning_has_a_limit)
 
 /* ---- fork ---- */
 
-/* In a child: which of these is open? A bit each; descriptors have the same numbers there. */
+/*
+ * In a child: which of these are open? One bit each; file descriptors have the same numbers
+ * there.
+ */
 static int open_in_child(const int *fds, int count)
 {
 	int status, i, open = 0;
@@ -645,7 +648,7 @@ TEST_F(calls, a_forked_child_keeps_only_what_it_is_asked_to)
 		fds[i] = collsock_fd(s[i]);
 	}
 	EXPECT_EQ(6, open_in_child(fds, 4));
-	/* The parent's stay open, and what was closed is not closed again. */
+	/* The parent's stay open, and closed ones are not closed again. */
 	for (i = 0; i < 4; i++)
 		EXPECT_LE(0, fcntl(fds[i], F_GETFD));
 	collsock_close(s[0]);
@@ -670,7 +673,7 @@ TEST_F(calls, a_forked_child_gets_ebadf)
 	EXPECT_EQ(1, WEXITSTATUS(status));
 }
 
-/* ---- what to do ---- */
+/* ---- advice ---- */
 
 TEST_F(calls, every_error_has_a_text_that_fits)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the command collsock decides by itself: whom it blames for a wait, what a word means, how
- * a text is written. The kernel's part is a document here.
+/*
+ * What the command collsock computes itself: which rank it blames for a wait, the meaning of
+ * words, the format of text. The kernel's replies are JSON here.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -245,7 +246,7 @@ static bool says(const struct report *report, const char *words)
 	return found;
 }
 
-/* Of group 7, whose operation 12 waits for rank 5 on host 5 for that reason. */
+/* A report about group 7, whose operation 12 waits for rank 5 on host 5 for this reason */
 static struct report report_of(enum culprit_reason reason)
 {
 	return (struct report){
@@ -350,7 +351,7 @@ TEST(the_nearest_name_is_similar)
 	EXPECT_EQ(MATCH_NONE, match_nearest("elephant", names));
 }
 
-/* Written and read again. */
+/* Write a string and read it again. */
 static bool becomes(const char *text, const char *expected)
 {
 	struct json_object *json = text_json(text), *again;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The group: which hosts it takes, and the bytes that JOIN gets. */
+/* The group: the hosts that it accepts, and the bytes of JOIN */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -174,7 +174,7 @@ TEST_F(group, hosts_are_of_one_family)
 	EXPECT_EQ(1, collsock_group_request(self->group)->hosts);
 }
 
-/* The hosts of the ranks in the last request, which has so many. */
+/* The hosts of the ranks in the last request, which has these numbers of them */
 static const __u32 *sent_host_of_rank(__u32 hosts, __u32 ranks)
 {
 	const struct collsock_join *join = (const void *)fake.sent;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Keys come from files that nobody else can read, or not at all. */
+/* Keys are accepted only from files that other users cannot access. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""How MPI programs learn of faults that the kernel cannot be made to have.
+"""How faults that cannot be provoked in the kernel are reported to MPI programs.
 
 Open MPI and MPICH run selftests/mpi/faults.c on this machine, with libcollsock-mpi and, in
-place of the kernel, stand_in.c. Whatever goes wrong on one rank, all ranks take a call or all
+place of the kernel, stand_in.c. Whatever fails on one rank, all ranks take a call or all
 pass it on, results are right, no rank hangs, and errors name the failed rank. TAP.
 """
 import concurrent.futures
@@ -20,8 +20,8 @@ TREE = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = TREE / "build"
 KINDS = "openmpi", "mpich"
 IN_SOAK = int(os.environ.get("COLLSOCK_SOAK") or 1) > 1
-# Joining gives up the network after 10 s; the rest is starting some processes
-PATIENCE_SECONDS = 100
+# Joining gives up on the network after 10 s; the rest is for starting processes
+TIME_LIMIT_SECONDS = 100
 AT_ONCE = 4
 CALLS = 15  # of faults.c for each fault; the group has one operation more
 
@@ -47,7 +47,7 @@ def settings_of(kind, settings, folder):
     """Settings as words for a launcher; only ranks preload the library."""
     preload = [BUILD / "mpi/idle.so", BUILD / "mpi/stand_in.so",
                BUILD / f"lib/mpi/libcollsock-mpi-{kind}.so"]
-    return ["env", f"STAND_IN_FILE={folder}/groups", "VM_MPI_PATIENCE=1",
+    return ["env", f"STAND_IN_FILE={folder}/groups", "VM_MPI_POLL_MS=1",
             f"LD_PRELOAD={':'.join(map(str, preload))}", "COLLSOCK_MPI_AFTER=1", *settings]
 
 
@@ -59,7 +59,7 @@ def launch(kind, ranks, settings, *words, program="faults", shell=None):
         "mpich": ["mpiexec.mpich"],
     }[kind]
     with tempfile.TemporaryDirectory(prefix="mpi-faults.") as folder:
-        command = ["timeout", "--kill-after=5", str(PATIENCE_SECONDS), *launcher,
+        command = ["timeout", "--kill-after=5", str(TIME_LIMIT_SECONDS), *launcher,
                    "-np", str(ranks), *settings_of(kind, settings, folder),
                    *(["sh", "-c", f'{shell}; exec "$0" "$@"'] if shell else []),
                    BUILD / "mpi" / kind / program, *words]
@@ -84,7 +84,7 @@ def has(what, text, wanted):
 
 
 def told(run, word):
-    """Of each rank: calls that were right, completions taken, what the failure was."""
+    """For each rank: correct calls, completions received, the failure."""
     by_rank = {}
     for rank, right, taken, text in re.findall(
             rf"^{re.escape(word)}: rank (\d+): (\d+) right, (\d+) taken: (.*)$", run.out, re.M):
@@ -121,7 +121,7 @@ def all_pass_and_say_why(run, word, rank, text):
 
 
 def all_fail(run, word, call, victim, texts, right=None):
-    """With a class and a string; @texts are those of the victim and of the others."""
+    """With an error class and a string; @texts are those of the victim and of the others."""
     for rank, one in told(run, word).items():
         if right is not None:
             equal(f"rank {rank}: right", one.right, right)
@@ -302,7 +302,7 @@ def judge_all(program, kind, ranks, *args):
 
 
 def build():
-    """In the usual folders: other tests build in that of these tests now."""
+    """In the usual folders, as other tests are building in that of these tests."""
     os.environ.pop("OUTPUT", None)
     for part in "libcollsock", "libcollsock/mpi", "selftests/mpi":
         subprocess.run(["make", "-s", "-C", TREE / part], check=True, stdout=sys.stderr)

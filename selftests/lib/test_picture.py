@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""collsock-picture draws what a trace tells; TAP. The traces are made here."""
+"""collsock-picture draws a trace correctly; TAP. The traces are generated here."""
 
 import collections
 import pathlib
@@ -22,7 +22,7 @@ WORK = pathlib.Path(tempfile.mkdtemp(prefix="picture-"))
 # ---- traces ----
 
 class Trace:
-    """Barriers by dissemination as tracepoints would tell of them, times in µs."""
+    """Dissemination barriers as tracepoints would report them, times in µs."""
 
     def __init__(self, hosts, seed=1):
         self.hosts, self.lines, self.chance = hosts, [], random.Random(seed)
@@ -49,7 +49,7 @@ class Trace:
         return at + (took or 0)
 
     def barrier(self, number, begin, lost=()):
-        """Messages in @lost, (round, source), come only when they are sent again."""
+        """Messages in @lost, (round, source), arrive only when they are sent again."""
         at = {host: begin + self.chance.randrange(30) for host in range(self.hosts)}
         self.posted[number] = dict(at)
         for host in at:
@@ -100,7 +100,7 @@ def same(what, found, expected):
 
 
 class Drawn:
-    """What is in a picture."""
+    """The contents of a picture."""
 
     def __init__(self, *words):
         done = picture(*words)
@@ -117,11 +117,11 @@ class Drawn:
         return tuple(len(self.of(cls)) for cls in classes)
 
     def rows(self):
-        """The place of each host's line."""
+        """The position of each host's line."""
         return [float(line.get("y1")) for line in self.of("timeline")]
 
     def texts(self):
-        """Boxes: left, top, right, bottom, and what stands in them."""
+        """Boxes: left, top, right, bottom, and their text."""
         sizes = {"name": 17, "small": 10, "roundname": 10}
         for text in self.root.iter(f"{SVG}text"):
             cls = text.get("class", "").split()
@@ -133,7 +133,7 @@ class Drawn:
             yield left, bottom - 0.75 * size, left + width, bottom, text.text
 
     def posts(self):
-        """By rank: when its title says that it posted, in µs."""
+        """By rank: the time of its post according to its title, in µs."""
         found = {}
         for title in self.root.iter(f"{SVG}title"):
             text = re.fullmatch(r"rank (\d+) posts, (\S+) (µs|ms)", title.text)
@@ -183,7 +183,7 @@ def lost_messages_end_in_a_cross_and_their_repetitions_are_drawn():
 def identical_packets_are_paired_in_order():
     trace = Trace(3)
     trace.barrier(0, 0)
-    # Sent again before the first was received; and one that the network has repeated
+    # Sent again before the first was received; and one that the network has duplicated
     for again in False, True:
         trace.message(200 + 10 * again, 0, 4, 0, 50, again)
     trace.message(300, 0, 5, 0, 50)
@@ -211,14 +211,14 @@ def the_first_complete_operation_is_drawn():
     trace = Trace(4)
     trace.barrier(7, 0)
     trace.barrier(8, 1000)
-    # The recording began in the midst of operation 7
+    # The recording began during operation 7
     trace.lines = [line for line in trace.lines if "post: " not in line[2] or line[0] > 500]
     drawn = Drawn(trace.write("first.txt"))
     same("its title", drawn.root.find(f"{SVG}title").text, f"Barrier 8 of group {TAG}")
 
 
 def machines(hosts, each):
-    """Traces of several machines whose clocks differ; in time it took to send them all."""
+    """Traces of several machines whose clocks differ."""
     trace = Trace(hosts, seed=hosts)
     begin = 0
     for number in range(20):
@@ -242,7 +242,8 @@ def clocks_of_several_machines_are_compared():
         drawn = Drawn(*paths, "--operation", 5)
         same("lines and messages", drawn.count("timeline", "message", "lost"),
              (hosts, hosts * (hosts - 1).bit_length(), 0))
-        # The shortest ways differ by less; twice, because the first post may be off as well
+        # The shortest transit times differ by less; twice, because the first post may be
+        # off as well
         check_posts(drawn, trace, 5, 2 * 15)
         drawn = Drawn(*paths, "--operation", 5, "--offsets",
                       ",".join(str(-shift) for shift in shifts))

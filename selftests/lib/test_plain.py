@@ -21,7 +21,7 @@ FORMATS = {
 
 
 class FakeSocket:
-    """Keeps what is sent and gives what was prepared."""
+    """Records what is sent and returns what was prepared."""
 
     def __init__(self, answer=b""):
         self.sent = None
@@ -156,7 +156,7 @@ def test_allreduce_gives_the_result():
 
 
 def completion(result=b""):
-    """Of an operation that went well."""
+    """The completion of a successful operation."""
     return struct.pack(plain.COMPLETION_FORMAT, 40, 0, plain.NO_RANK, len(result), 0, 1, 2) + \
         result
 
@@ -214,7 +214,7 @@ def test_failure_and_end_of_the_group_are_different_errors():
 
 
 def refused_with(kind, words, function, *args):
-    """It raises such an error, and the error says that."""
+    """It raises this error with these words."""
     try:
         function(*args)
     except kind as error:

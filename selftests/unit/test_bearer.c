@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A bearer that is not UDP: the world's own. What a member is, how long a packet may be and
- * whose a packet is are the bearer's to say; the core takes it from there.
+ * A bearer other than UDP: the world's own. The bearer determines what a member is, the
+ * largest packet and the sender of a packet; the core relies on it.
  */
 #include "kselftest_harness.h"
 #include "network.h"
@@ -38,7 +38,7 @@ FIXTURE_TEARDOWN(bearer)
 #define CHECK() \
 	coll_descriptor_check(&self->network.join, self->members, self->host_of_rank)
 
-/* ---- what a member is ---- */
+/* ---- members ---- */
 
 TEST_F(bearer, members_without_ports_are_valid_and_unchanged)
 {
@@ -94,7 +94,7 @@ TEST_F(bearer, segments_that_the_bearer_does_not_carry_are_refused)
 
 /* ---- a group ---- */
 
-/* Members live on the machines in opposite order: nothing but their addresses tells. */
+/* Members are on the machines in reverse order, so that only their addresses identify them. */
 static int join_all(struct unit_network *n, struct collsock_member *members)
 {
 	u32 machines[HOSTS], i;
@@ -185,7 +185,7 @@ TEST_F(bearer, a_packet_from_the_address_of_another_member_is_not_received)
 static struct world_packet *kept;
 static u32 answers;
 
-/* Keeps a message of the last host, or counts what its machine is sent. */
+/* Keeps a message of the last host, or counts packets to its machine. */
 static bool tap_last(struct unit_network *n, struct world_packet *p)
 {
 	struct collsock_member from, self;

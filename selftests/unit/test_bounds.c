@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Bounds on what anyone can make a host do: the memory of a group, what a
- * member makes it keep, what it sends to an address from which no member was
- * heard.
+ * Bounds on what anyone can make a host do: the memory of a group, what a member makes it
+ * store, what it sends to an address from which no member was heard.
  */
 #include "net_fixture.h"
 
@@ -36,7 +35,7 @@ static void send_message(struct unit_network *n, struct coll_wire_side *side, u3
 	world_inject(&n->world, p);
 }
 
-/* A member that ignores all rules: it sends its part of all operations there are. */
+/* A member that ignores all rules: it sends its part of all operation numbers. */
 TEST_F(net, of_a_million_early_operations_only_a_window_is_kept)
 {
 	const u32 million = 1000000, window = 4;
@@ -54,7 +53,7 @@ TEST_F(net, of_a_million_early_operations_only_a_window_is_kept)
 	unit_network_init(&self->n, 2, 1);
 	self->n.join.window = window;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
-	/* Host 0 has posted what it may; from now on others write in its name. */
+	/* Host 0 has posted a full window; from now on others send in its name. */
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	unit_run(&self->n, SECOND / 10);
 	stats = &unit_group(&self->n, 1)->stats;
@@ -71,7 +70,7 @@ TEST_F(net, of_a_million_early_operations_only_a_window_is_kept)
 	EXPECT_EQ(window, stats->early);
 	EXPECT_EQ(million, stats->beyond_window + stats->invalid + window - 1);
 	EXPECT_EQ(memory, world_memory);
-	/* A host that ignores its credit is not told of it each time. */
+	/* A host that ignores its credit is not sent it each time. */
 	EXPECT_LT(self->n.world.sent - sent, million / 4);
 }
 
@@ -85,7 +84,7 @@ static bool count_bytes_to_2(struct unit_network *n, struct world_packet *p)
 	return false;
 }
 
-/* Three hosts, the last of which never joins, whatever the first two send it. */
+/* Three hosts, of which the last never joins */
 static void begin_without_2(struct __test_metadata *_metadata, struct unit_network *n, u64 nonce)
 {
 	unit_network_init(n, 3, nonce);
@@ -126,7 +125,7 @@ static bool keep_packets(struct unit_network *n, struct world_packet *p)
 	return false;
 }
 
-/* What the same hosts have sent to each other under an earlier nonce. */
+/* Keep the packets of the same hosts under an earlier nonce. */
 static void keep_an_earlier_instance(struct __test_metadata *_metadata, struct unit_network *n)
 {
 	u32 i;
@@ -144,9 +143,9 @@ static void keep_an_earlier_instance(struct __test_metadata *_metadata, struct u
 }
 
 /*
- * Amplification: bytes sent to an address from which no member was heard, for
- * each byte received from there. There must be none: what that host is sent
- * depends on the operations that wait for it, not on packets in its name.
+ * Amplification: bytes sent to an address from which no member was heard, for each byte
+ * received from there. It must be zero: what that host is sent depends on the operations
+ * that wait for it, not on packets in its name.
  */
 TEST_F(net, packets_in_the_name_of_a_host_never_heard_from_cause_no_packets)
 {
@@ -157,7 +156,7 @@ TEST_F(net, packets_in_the_name_of_a_host_never_heard_from_cause_no_packets)
 	begin_without_2(_metadata, &self->n, 2);
 	unit_run(&self->n, 20 * SECOND);
 	undisturbed = bytes_to_2;
-	unheard = self->n.world.forged; /* no host is there to receive them */
+	unheard = self->n.world.forged; /* they have no receiver */
 	EXPECT_LT(0, undisturbed);
 	unit_network_free(&self->n);
 
@@ -165,14 +164,14 @@ TEST_F(net, packets_in_the_name_of_a_host_never_heard_from_cause_no_packets)
 	for (round = 0; round < 20000; round++) {
 		const struct world_packet *p = seen[round % ARRAY_SIZE(seen)];
 
-		/* replayed from the earlier instance; changed; to its very writer */
+		/* replayed from the earlier instance; changed; reflected to its sender */
 		for (i = 0; i < 2; i++)
 			send_copy(&self->n, p, i, round % 3 - 1 ? -1 :
 				  (s32)(unit_random(&self->n) % (p->bytes * 8)));
 		received += 2 * p->bytes;
 		unit_run(&self->n, SECOND / 1000);
 	}
-	printf("# %llu bytes received in its name, %llu sent to it, %llu anyhow\n",
+	printf("# %llu bytes received in its name, %llu sent to it, %llu without that\n",
 	       (unsigned long long)received, (unsigned long long)bytes_to_2,
 	       (unsigned long long)undisturbed);
 	fflush(stdout);

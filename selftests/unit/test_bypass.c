@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reductions and broadcasts: a rank that receives no result does not wait, one
- * that does not contribute is not waited for (Documentation/reductions.md).
+ * Reductions and broadcasts: a rank that receives no result does not wait, and no rank
+ * waits for one that does not contribute (Documentation/reductions.md).
  */
 #include "net_fixture.h"
 #include "seed.h"
@@ -77,7 +77,7 @@ TEST_F(net, every_root_receives_reductions_and_sends_broadcasts)
 	}
 }
 
-/* ---- nobody waits who need not ---- */
+/* ---- ranks that need not wait ---- */
 
 TEST_F(net, a_broadcast_passes_hosts_whose_ranks_compute)
 {
@@ -120,7 +120,7 @@ TEST_F(net, several_reductions_overlap_and_end_in_any_order)
 	u32 root, i;
 
 	begin(_metadata, &self->n, 6);
-	/* Host 5 is late with all of them; its ancestors cannot end either. */
+	/* Host 5 is late with all of them, so its ancestors cannot finish either. */
 	for (root = 0; root < 6; root++)
 		for (i = 0; i < 5; i++)
 			ASSERT_EQ(0, unit_reduce(&self->n, i, root, 1ULL << (8 * i)));
@@ -184,7 +184,7 @@ TEST_F(net, a_rank_that_has_its_completion_sees_the_failure_in_the_next_one)
 		ASSERT_EQ(0, unit_barrier(&self->n, i));
 	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	world_crash(&self->n.world, unit_member(&self->n, 3)->host);
-	/* 2 waits for 3 on behalf of the root, though its rank has its answer. */
+	/* 2 waits for 3 on behalf of the root, though its rank's post has completed. */
 	ASSERT_EQ(0, unit_reduce(&self->n, 2, 0, 2));
 	EXPECT_TRUE(unit_last(&self->n, 2)->done);
 	EXPECT_EQ(0, unit_last(&self->n, 2)->error);
@@ -209,7 +209,7 @@ TEST_F(net, two_ranks_that_both_wait_as_root_fail)
 	EXPECT_EQ(EPROTO, unit_last(&self->n, 1)->error);
 }
 
-/* The message that was forwarded early is in a queue when the post comes too late. */
+/* The message that was forwarded early is in a queue when the post follows too late. */
 TEST_F(net, a_message_forwarded_early_stays_intact_when_the_group_fails_before_the_post)
 {
 	begin(_metadata, &self->n, 4);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Failure of groups, promise by promise (Documentation/failure.md). The
- * simulator searches for unforeseen cases; here each rule is tested alone.
+ * Failure of groups, promise by promise (Documentation/failure.md). The simulator searches
+ * for unforeseen cases; here each rule is tested separately.
  */
 #include "net_fixture.h"
 #include "seed.h"
 
 #define SECOND	((u64)NSEC_PER_SEC)
 
-/* A group in which all connections that dissemination names are open. */
+/* A group with all connections of dissemination open */
 static void begin(struct __test_metadata *_metadata, struct unit_network *n, u32 hosts)
 {
 	u32 op, i;
@@ -88,7 +88,7 @@ static bool drop_in_outage(struct unit_network *n, struct world_packet *p)
 	return n->world.now < outage_end;
 }
 
-/* Whenever the outage ends: the answer to the last of many probes counts. */
+/* Whenever the outage ends, the answer to the last of many probes counts. */
 TEST_F(net, an_outage_shorter_than_the_liveness_time_is_no_blocked_path)
 {
 	struct coll_timing timing = coll_timing_default;
@@ -142,7 +142,7 @@ TEST_F(net, answers_report_the_end_of_the_chain_of_waits)
 	EXPECT_FALSE(coll_watch_told(peer, 2, &wait, self->n.world.now));
 }
 
-/* A report about an operation that is over says nothing about the present one. */
+/* A report about a finished operation does not apply to the current one. */
 TEST_F(net, an_answer_about_a_finished_operation_names_no_host)
 {
 	struct coll_wait wait = { };
@@ -150,7 +150,7 @@ TEST_F(net, an_answer_about_a_finished_operation_names_no_host)
 	u32 op, i;
 
 	begin(_metadata, &self->n, 5);
-	/* Once rank 2 is late, and 3 reports it to 0. */
+	/* First rank 2 is late, and 3 reports this to 0. */
 	for (i = 0; i < 5; i++)
 		if (i != 2)
 			ASSERT_EQ(0, unit_barrier(&self->n, i));
@@ -283,7 +283,7 @@ TEST_F(net, errors_are_held_until_they_have_settled)
 	unit_leave(&self->n, 1);
 	unit_run(&self->n, coll_timing_default.settle / 2);
 	EXPECT_FALSE(self->n.ranks[0].ops[3].done);
-	/* What is posted meanwhile fails with the others, in order. */
+	/* Operations posted meanwhile fail with the others, in order. */
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	EXPECT_FALSE(self->n.ranks[0].ops[5].done);
 	ends_with(_metadata, &self->n, 0, 5, ECONNRESET, 1);
@@ -307,7 +307,7 @@ TEST_F(net, of_ranks_that_leave_together_the_lowest_is_named)
 	for (i = 0; i < 9; i++) {
 		if (i == 3 || i == 6)
 			continue;
-		/* All but 0 are connected with 3; 0 is told by others, or by 6. */
+		/* All but 0 are connected with 3; 0 is notified by others, or by 6. */
 		if (i)
 			ends_with(_metadata, &self->n, i, 3, ECONNRESET, 3);
 		ASSERT_TRUE(unit_await(&self->n, i, 3, SECOND));
@@ -322,7 +322,7 @@ TEST_F(net, a_failure_reaches_all_hosts_with_one_dead_host_fewer_than_neighbours
 
 	for (k = 0; k < 60; k++) {
 		begin(_metadata, &self->n, 17);
-		/* Neighbours are at the distances 1, 2, 4, 8 and 16 on both sides: 8 of them. */
+		/* Neighbours are at the distances 1, 2, 4, 8 and 16 on both sides: 8 hosts. */
 		for (dead = 0; dead < 7; dead++) {
 			u32 host = unit_random(&self->n) % 17;
 
@@ -382,8 +382,8 @@ TEST_F(net, a_host_that_left_long_ago_is_not_blamed_for_missing_a_failure)
 	unit_run(&self->n, 20 * SECOND);
 	ASSERT_TRUE(unit_timewait(&self->n, 0));
 	/*
-	 * The others may still complete 3; 0, which had posted 4, must be told
-	 * that this fails.
+	 * The others may still complete 3; 0, which had posted 4, must learn that this
+	 * fails.
 	 */
 	coll_failure_end(unit_group(&self->n, 3), COLL_REASON_SILENT, 3, self->n.world.now);
 	unit_run(&self->n, 20 * SECOND);
@@ -406,7 +406,7 @@ TEST_F(net, a_host_that_restarted_is_named_by_all)
 	ASSERT_EQ(0, unit_join(&self->n, 2, NULL));
 	for (i = 0; i < 6; i++)
 		ASSERT_EQ(0, unit_barrier(&self->n, i));
-	/* It starts anew, the others do not: its operation is their first. */
+	/* It starts from scratch, the others do not: its operation is their first. */
 	for (i = 0; i < 6; i++)
 		ends_with(_metadata, &self->n, i, 3, ECONNRESET, 2);
 }
@@ -429,7 +429,7 @@ TEST_F(net, a_restarted_host_does_not_wait_for_messages_of_its_former_incarnatio
 	ends_with(_metadata, &self->n, 2, 4, ECONNRESET, 2);
 }
 
-/* A packet that host 1 has sent in an earlier life. */
+/* A packet of an earlier incarnation of host 1 */
 static struct world_packet *old_packet;
 
 static bool keep_a_packet_of_1(struct unit_network *n, struct world_packet *p)
@@ -454,7 +454,7 @@ TEST_F(net, a_packet_of_an_earlier_incarnation_changes_nothing)
 	self->n.tap = keep_a_packet_of_1;
 	ASSERT_EQ(0, unit_barrier(&self->n, 1));
 	ASSERT_NE(NULL, old_packet);
-	/* Host 1 restarts before any host has heard it. */
+	/* Host 1 restarts before any host has heard from it. */
 	world_crash(&self->n.world, unit_member(&self->n, 1)->host);
 	unit_run(&self->n, SECOND);
 	world_crash(&self->n.world, unit_member(&self->n, 0)->host);
@@ -554,8 +554,8 @@ static void sum_all(struct __test_metadata *_metadata, struct unit_network *n, u
 }
 
 /*
- * All is acknowledged: as if many more operations had completed, in which every
- * peer sent messages.
+ * With everything acknowledged, advance the numbers as if many more operations had
+ * completed, in which every peer sent messages.
  */
 static void age(struct unit_network *n, u32 ops)
 {
@@ -655,7 +655,7 @@ TEST_F(net, a_connection_released_by_one_side_is_reopened)
 
 	begin(_metadata, &self->n, 2);
 	for (op = 3; op < 40; op++) {
-		/* Only host 0 forgets, now and then. */
+		/* Only host 0 releases its connections, now and then. */
 		unit_group(&self->n, 0)->timing.idle = op % 3 ? coll_timing_default.idle : SECOND;
 		unit_run(&self->n, 3 * SECOND);
 		for (i = 0; i < 2; i++)

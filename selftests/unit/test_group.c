@@ -52,7 +52,7 @@ TEST_F(net, a_group_of_one_completes_at_once)
 	EXPECT_EQ(0, self->n.world.sent);
 }
 
-/* Everyone posts at a random time; nobody completes before the last post. */
+/* Ranks post at random times; none completes before the last post. */
 static void skewed_barriers(struct __test_metadata *_metadata, struct unit_network *n,
 			    u32 rounds, u8 algorithm)
 {
@@ -134,7 +134,7 @@ TEST_F(net, after_the_last_barrier_all_is_acknowledged_and_no_more_is_sent)
 	EXPECT_EQ(0, TOTAL(&self->n, retransmits));
 }
 
-/* Every message is sent again at first, so none is a sample (RFC 6298, 5.5 to 5.7). */
+/* Every message is retransmitted at first, so none is a sample (RFC 6298, 5.5 to 5.7). */
 TEST_F(net, a_round_trip_longer_than_the_first_time_out_is_learned)
 {
 	static const u8 algorithms[] = { COLLSOCK_PAIRWISE_EXCHANGE, COLLSOCK_DISSEMINATION };
@@ -399,7 +399,7 @@ TEST_F(net, a_silent_host_fails_the_group_after_the_liveness_time_with_its_rank)
 	unit_run(&self->n, SECOND);
 	EXPECT_EQ(ETIMEDOUT, self->n.ranks[0].ops[3].error);
 	EXPECT_EQ(1, self->n.ranks[0].ops[3].failed_rank);
-	/* It is sticky: later operations fail with it, at once. */
+	/* It is sticky: later operations fail at once. */
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	EXPECT_EQ(ETIMEDOUT, self->n.ranks[0].ops[4].error);
 }
@@ -550,14 +550,14 @@ TEST_F(net, disagreement_about_an_operation_is_eproto_with_the_rank)
 	ASSERT_TRUE(unit_await(&self->n, 1, 0, SECOND));
 	EXPECT_EQ(EPROTO, self->n.ranks[1].ops[0].error);
 	EXPECT_EQ(0, self->n.ranks[1].ops[0].failed_rank);
-	/* The other one is told, though the first closes at once. */
+	/* The other one is notified, though the first closes at once. */
 	unit_leave(&self->n, 1);
 	ASSERT_TRUE(unit_await(&self->n, 0, 0, SECOND));
 	EXPECT_EQ(EPROTO, self->n.ranks[0].ops[0].error);
 	EXPECT_EQ(1, self->n.ranks[0].ops[0].failed_rank);
 }
 
-/* Each that stays continues to post, and ends with this error and rank. */
+/* Each remaining rank continues to post, and ends with this error and rank. */
 static void all_but_one_end_with(struct __test_metadata *_metadata, struct unit_network *n,
 				 u32 one, u32 op, u32 error)
 {
@@ -647,7 +647,7 @@ TEST_F(net, a_host_that_was_paused_for_long_blames_no_host)
 	EXPECT_EQ(0, self->n.ranks[0].ops[3].error);
 }
 
-/* A member lies about what it has completed: half of the circle each time. */
+/* A member sends a false "done", half the number range ahead each time. */
 static bool lie_about_done(struct unit_network *n, struct world_packet *p)
 {
 	struct coll_group *g = unit_group(n, p->from);
@@ -754,7 +754,7 @@ TEST_F(net, bad_posts_are_refused_and_change_nothing)
 	REFUSED(op, 99, -EINVAL);
 	REFUSED(algorithm, COLLSOCK_DISSEMINATION, -EINVAL);
 	REFUSED(algorithm, 50, -EINVAL);
-	REFUSED(flags, COLLSOCK_QUIET, -EINVAL); /* the result is ours */
+	REFUSED(flags, COLLSOCK_QUIET, -EINVAL); /* this rank receives the result */
 	REFUSED(flags, 2, -EINVAL);
 	REFUSED(root, 1, -EINVAL);
 	REFUSED(count, 0, -EINVAL);
@@ -765,7 +765,7 @@ TEST_F(net, bad_posts_are_refused_and_change_nothing)
 	EXPECT_EQ(0, g->stats.posted);
 }
 
-/* What a group has reserved memory for, and what posts may name of that. */
+/* The algorithms for which a group has reserved memory, and those that posts may name */
 struct allowed {
 	u8	operation;
 	u8	algorithm;
@@ -822,7 +822,7 @@ TEST_F(net, an_operation_without_reserved_memory_never_begins)
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	for (i = 0; i < ARRAY_SIZE(allowed); i++)
 		check_allowed(_metadata, unit_group(&self->n, 0), &allowed[i]);
-	/* Who posts has chosen; a packet says what. */
+	/* The poster chooses; the packet names the algorithm. */
 	EXPECT_FALSE(coll_signature_makes_sense(unit_group(&self->n, 0), &auto_heard));
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Numbers that others know: on the wire, in the interface. Each stands here once more, so
- * that a change of one has to be made here too, where it says that it must not be.
- * A new line of a list is a new line here.
+ * Numbers on the wire and in the interface, which must never change. Each is repeated here,
+ * so that a change by mistake fails. A new line of a list needs a new line here.
  */
 #include "kselftest_harness.h"
 
@@ -118,7 +117,7 @@ TEST(numbers_of_packet_types_flags_and_reasons_never_change)
 	EXPECT_EQ(1, COLL_WIRE_VERSION);
 }
 
-/* Where they stand: the last eight bytes before operands, acknowledgment and payload. */
+/* Their offsets: the last eight bytes before operands, acknowledgment and payload */
 TEST(a_packet_carries_these_numbers)
 {
 	static const siphash_key_t key = { { 1, 2 } };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The table of operations: each row says what Documentation/uapi.md promises. */
+/* The table of operations: each row is as documented in Documentation/uapi.md. */
 #include "kselftest_harness.h"
 
 #include "algorithm.h"
@@ -46,7 +46,7 @@ TEST(the_root_and_other_ranks_are_distinguished)
 	EXPECT_TRUE(coll_operation_receives(COLLSOCK_REDUCE, true));
 }
 
-/* Any byte of a post or a packet may be asked for. */
+/* Any byte of a post or a packet may be looked up. */
 TEST(there_are_no_other_operations)
 {
 	u32 i, seen = 0;

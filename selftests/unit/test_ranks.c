@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Several ranks on a host: they combine in its group, and the network sees
- * hosts. Each joins, posts and leaves by itself.
+ * Several ranks on a host: they combine in its group, and the network sees hosts. Each
+ * joins, posts and leaves separately.
  */
 #include "net_fixture.h"
 #include "seed.h"
@@ -143,7 +143,7 @@ TEST_F(net, an_operation_begins_when_the_last_sibling_has_posted)
 	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 }
 
-/* ---- at its own pace ---- */
+/* ---- ranks that run ahead ---- */
 
 TEST_F(net, each_rank_has_a_window_of_its_own)
 {
@@ -155,7 +155,7 @@ TEST_F(net, each_rank_has_a_window_of_its_own)
 	for (i = 0; i < 4; i++)
 		ASSERT_EQ(0, unit_reduce(&self->n, 2, 0, 2));
 	EXPECT_EQ(-EAGAIN, unit_reduce(&self->n, 2, 0, 2));
-	/* The others have theirs, though their host is last in the schedule. */
+	/* The others have their results, though their host is last in the schedule. */
 	for (i = 0; i < 4; i++)
 		ASSERT_EQ(0, unit_reduce(&self->n, 3, 0, 3));
 	EXPECT_EQ(-EAGAIN, unit_reduce(&self->n, 3, 0, 3));
@@ -275,16 +275,16 @@ static void join_without_3(struct __test_metadata *_metadata, struct unit_networ
 
 TEST_F(net, a_rank_that_never_joins_is_named_after_the_join_timeout)
 {
-	u64 patience = coll_timing_default.join_timeout;
+	u64 join_timeout = coll_timing_default.join_timeout;
 	u32 i;
 
 	join_without_3(_metadata, &self->n);
-	/* They may take their time before they post. */
-	unit_run(&self->n, 2 * patience);
+	/* They may post at any time. */
+	unit_run(&self->n, 2 * join_timeout);
 	for (i = 0; i < self->n.count; i++)
 		if (i != 3)
 			ASSERT_EQ(0, unit_barrier(&self->n, i));
-	unit_run(&self->n, patience - SECOND);
+	unit_run(&self->n, join_timeout - SECOND);
 	EXPECT_FALSE(unit_last(&self->n, 0)->done || unit_last(&self->n, 2)->done);
 	unit_run(&self->n, 10 * SECOND);
 	for (i = 0; i < self->n.count; i++)
@@ -294,12 +294,12 @@ TEST_F(net, a_rank_that_never_joins_is_named_after_the_join_timeout)
 
 TEST_F(net, a_rank_that_never_joins_is_named_by_others_while_its_siblings_compute)
 {
-	u64 patience = coll_timing_default.join_timeout;
+	u64 join_timeout = coll_timing_default.join_timeout;
 
 	join_without_3(_metadata, &self->n);
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	ASSERT_EQ(0, unit_barrier(&self->n, 1));
-	unit_run(&self->n, patience - SECOND);
+	unit_run(&self->n, join_timeout - SECOND);
 	EXPECT_FALSE(unit_last(&self->n, 0)->done);
 	unit_run(&self->n, 10 * SECOND);
 	expect_failure(_metadata, &self->n, 0, ETIMEDOUT, 3);
@@ -308,13 +308,13 @@ TEST_F(net, a_rank_that_never_joins_is_named_by_others_while_its_siblings_comput
 
 TEST_F(net, other_hosts_do_not_wait_for_a_rank_that_contributes_nothing)
 {
-	u64 patience = coll_timing_default.join_timeout;
+	u64 join_timeout = coll_timing_default.join_timeout;
 
 	join_without_3(_metadata, &self->n);
 	/* Host 1 has what host 0 waits for, when 4 posts. */
 	ASSERT_EQ(0, unit_broadcast(&self->n, 0, 4, 0));
 	ASSERT_EQ(0, unit_broadcast(&self->n, 1, 4, 0));
-	unit_run(&self->n, 3 * patience);
+	unit_run(&self->n, 3 * join_timeout);
 	EXPECT_FALSE(unit_last(&self->n, 0)->done);
 	ASSERT_EQ(0, unit_broadcast(&self->n, 4, 4, 7));
 	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
@@ -331,7 +331,7 @@ TEST_F(net, a_rank_that_leaves_is_named_by_its_siblings_and_by_others)
 	begin(_metadata, &self->n);
 	for (i = 0; i < self->n.count; i++)
 		ASSERT_EQ(0, unit_barrier(&self->n, i));
-	/* One leaves while what it has posted is under way. */
+	/* One leaves while its operation is under way. */
 	unit_leave(&self->n, 3);
 	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	for (i = 0; i < self->n.count; i++)
@@ -451,9 +451,9 @@ static void contribute(struct __test_metadata *_metadata, struct unit_network *n
 }
 
 /*
- * A rank of the root's host closes while its sibling stays: no rank there will
- * ever receive what is beyond. A rank that has contributed to that, and closes
- * too, must not keep sending.
+ * A rank of the root's host closes while its sibling stays: no rank there will ever receive
+ * later results. A rank that has contributed to these, and closes, too, must not keep
+ * sending.
  */
 TEST_F(net, no_host_lingers_for_messages_that_cannot_be_used)
 {
@@ -476,7 +476,7 @@ TEST_F(net, no_host_lingers_for_messages_that_cannot_be_used)
 	EXPECT_EQ(WORLD_TIMEWAIT, self->n.group.members[1].state);
 }
 
-/* A million, and ten when it soaks. */
+/* A million, and more in a soak. */
 TEST_F_TIMEOUT(net, contributors_that_never_wait_lose_nothing_and_leave_no_memory, 3600)
 {
 	static const u32 hosts[] = { 0, 1, 1 };

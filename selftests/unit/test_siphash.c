@@ -46,7 +46,7 @@ TEST(hashes_equal_the_official_test_vectors)
 	}
 }
 
-/* Behind each copy the heap ends: ASan sees a read beyond the data. */
+/* Each copy ends at the end of its heap block, so that ASan detects reads beyond it. */
 TEST(alignment_makes_no_difference)
 {
 	u32 bytes, offset, i;

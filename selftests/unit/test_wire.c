@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The packet: what is written is read, what is not a packet is refused. */
+/* The packet: what is written is read back, and malformed packets are refused. */
 #include "kselftest_harness.h"
 #include "seed.h"
 #include "wire.h"
@@ -17,7 +17,7 @@ struct unit_wire {
 	u32			bytes;
 };
 
-/* Any packet that a host may write. */
+/* Write any valid packet. */
 static void write_any(struct unit_wire *u)
 {
 	static const u8 key[16] = "sixteen byte key";
@@ -173,8 +173,8 @@ TEST(unknown_fields_are_refused)
 	REFUSED(COLL_WIRE_PREFIX, 0, "type 0");
 	REFUSED(COLL_WIRE_PREFIX, 4, "type 4");
 	REFUSED(COLL_WIRE_PREFIX, 0x21, "unknown flag");
-	REFUSED(COLL_WIRE_PREFIX, 0x81, "acknowledgment flagged and not there");
-	REFUSED(COLL_WIRE_PREFIX, 0x41, "operands flagged and not there");
+	REFUSED(COLL_WIRE_PREFIX, 0x81, "acknowledgment flagged but missing");
+	REFUSED(COLL_WIRE_PREFIX, 0x41, "operands flagged but missing");
 	memset(barrier_packet(&u) + 20, 0, 4);
 	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes)) TH_LOG("incarnation 0");
 }

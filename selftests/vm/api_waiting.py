@@ -26,7 +26,7 @@ from collsock_test import (
 # ---- waiting ----
 
 # Of 0.1 s: the kernel's ticks, of 10 ms at most, may cut off one
-PATIENCE_LEAST = 0.09
+LEAST_WAIT = 0.09
 ATTEMPTS = 5
 
 
@@ -41,9 +41,9 @@ def gives_up(error, name, call):
         begin = time.monotonic()
         refused(error, name, call)
         longest = max(longest, time.monotonic() - begin)
-        if longest >= PATIENCE_LEAST:
+        if longest >= LEAST_WAIT:
             break
-    at_least(f"seconds that {name} waited", longest, PATIENCE_LEAST)
+    at_least(f"seconds that {name} waited", longest, LEAST_WAIT)
 
 
 @test
@@ -102,9 +102,9 @@ def recv_waits_until_its_time_out():
     rank.post(cookie=1)
     refused(errno.EAGAIN, "recv with MSG_DONTWAIT", rank.complete, socket.MSG_DONTWAIT)
     refused(errno.EAGAIN, "recv of a non-blocking socket", nonblocking(rank).complete)
-    blocking(rank).patience(0.1)
+    blocking(rank).set_timeout(0.1)
     gives_up(errno.EAGAIN, "recv with SO_RCVTIMEO", rank.complete)
-    rank.patience(0)
+    rank.set_timeout(0)
     threading.Timer(0.1, other.post).start()
     equal("cookie", rank.complete().cookie, 1)
 
@@ -169,7 +169,7 @@ def a_non_blocking_socket_spins_before_it_gives_up():
 @test
 def run_and_wait_give_up_after_the_time_out_of_the_socket():
     rank, other = two()
-    rank.patience(0.1)
+    rank.set_timeout(0.1)
     cookies = []
 
     def run(**arguments):
@@ -182,7 +182,7 @@ def run_and_wait_give_up_after_the_time_out_of_the_socket():
     equal("operations posted", rank.stats().posted, len(cookies))
     for _ in cookies:
         other.post()
-    rank.patience(20)
+    rank.set_timeout(20)
     equal("cookies", sorted(rank.complete().cookie for _ in cookies), cookies)
 
 

@@ -356,7 +356,7 @@ class Rank(socket.socket):
         fcntl.ioctl(self, WAIT, data)
         return Completion(data, WAIT_HEAD.size, WAIT_BYTES)
 
-    def patience(self, seconds):
+    def set_timeout(self, seconds):
         """SO_RCVTIMEO; 0 is indefinitely."""
         self.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO,
                         struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6)))

@@ -598,7 +598,7 @@ def a_group_is_ended_everywhere_and_its_processes_are_named():
     group = Group((1, 2))
     group.barrier()
     for rank in group:
-        rank.patience(20)
+        rank.set_timeout(20)
     group[1].post()
     ended = only(show(1, "end", handle_of(1, group)))
     equal("who holds a socket", [(one["rank"], one["pid"]) for one in ended["holders"]],
@@ -783,7 +783,7 @@ def opens(recipe, rules):
     with on(2):
         command("sh", "-c", recipe)
     for rank in group:
-        rank.patience(20)
+        rank.set_timeout(20)
         equal(f"barrier with {rules} after {recipe}", outcome(rank.complete()), "success")
     group.close()
 

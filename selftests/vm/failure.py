@@ -104,7 +104,7 @@ def ranks_that_wait_for_a_rank_learn_that_it_is(manner):
     equal("what RUN gave", got, {0: "ECONNRESET rank 2", 1: "ECONNRESET rank 2"})
 
 
-def run_for_ever(line, descriptor, number):
+def run_until_failure(line, descriptor, number):
     rank = Rank()
     rank.join(descriptor, number)
     line.put("joined")
@@ -116,7 +116,7 @@ def run_for_ever(line, descriptor, number):
 def after_a_kill_at_any_moment_operations_succeed_until_all_fail():
     for turn in range(work(4)):
         descriptor = Descriptor((1, 2, 3))
-        child = Child(3, run_for_ever, descriptor, 2)
+        child = Child(3, run_until_failure, descriptor, 2)
         ranks = [rank_on(1), rank_on(2)]
         for number, rank in enumerate(ranks):
             rank.join(descriptor, number)

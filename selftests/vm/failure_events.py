@@ -289,7 +289,7 @@ def the_end_for_a_rank_does_not_wait_for_other_ranks_of_the_host():
     sibling.close()
     time.sleep(0.1)
     first.post(integers(2), **fields, cookie=4)
-    first.patience(20)
+    first.set_timeout(20)
     got = [first.complete() for _ in range(2)]
     equal("cookies", [one.cookie for one in got], [4, COOKIE_GROUP])
     equal("outcomes", [outcome(one) for one in got], ["success", "ECONNRESET rank 1"])
@@ -496,7 +496,7 @@ def a_forked_worker_keeps_a_killed_rank_alive_only_if_requested(flags):
             time.sleep(0.3)
             equal("events while the worker keeps it", events(rank), select.POLLOUT)
             os.kill(worker, signal.SIGKILL)
-        rank.patience(20)
+        rank.set_timeout(20)
         equal("completion", outcome(rank.complete()), "ECONNRESET rank 1")
         if not flags:
             os.kill(worker, 0)

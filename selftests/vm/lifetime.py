@@ -74,9 +74,9 @@ def groups_reserve_no_more_than_the_limit_even_while_they_linger():
         set_tunables(1, max_memory_kib=None)
 
 
-def objects_after_cycles(amount):
+def objects_after_cycles(count):
     """Objects in use, by cache, after this number of groups was created and destroyed."""
-    for _ in range(amount):
+    for _ in range(count):
         group = Group(HOSTS)
         group.barrier()
         group.close()
@@ -85,14 +85,14 @@ def objects_after_cycles(amount):
     return active_objects()
 
 
-def objects_left_by_cycles(amount):
+def objects_left_by_cycles(count):
     """Caches of which more objects are in use after this number of groups than before."""
-    before, after = objects_after_cycles(50), objects_after_cycles(amount)
+    before, after = objects_after_cycles(50), objects_after_cycles(count)
     growth = {cache: active - before.get(cache, 0) for cache, active in after.items()}
-    print(f"# {amount} cycles: objects more in each cache: {max(growth.values())}")
-    # If each host of a group left a single object behind, there would be 4 * amount of them
+    print(f"# {count} cycles: objects more in each cache: {max(growth.values())}")
+    # If each host of a group left a single object behind, there would be 4 * count of them
     return {cache: more for cache, more in growth.items()
-            if more > amount // 2 + inexact_objects(cache)}
+            if more > count // 2 + inexact_objects(cache)}
 
 
 @test
@@ -115,7 +115,7 @@ def cycles_of_join_and_close_leave_nothing():
         equal("caches that have grown", grown, {})
 
 
-def run_for_ever(line, descriptor, number):
+def run_until_failure(line, descriptor, number):
     rank = Rank()
     rank.join(descriptor, number)
     line.put("joined")
@@ -128,7 +128,7 @@ def run_for_ever(line, descriptor, number):
 def traffic(hosts, addresses):
     """Processes on these hosts that run operations until they fail."""
     descriptor = Descriptor(addresses)
-    children = [Child(host, run_for_ever, descriptor, number)
+    children = [Child(host, run_until_failure, descriptor, number)
                 for number, host in enumerate(hosts)]
     for child in children:
         equal("the child has", child.get(), "joined")

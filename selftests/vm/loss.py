@@ -68,14 +68,14 @@ def model_ms(chance, size, loss):
 
 # ---- the real thing ----
 
-def latency_ms(size, amount, chance):
+def latency_ms(size, count, chance):
     """Checks the results of the load, and returns the 99th percentile of its latency."""
     group = Group(range(1, size + 1))
-    load = MixedLoad(group, amount, chance).run()
+    load = MixedLoad(group, count, chance).run()
     for number, rank in enumerate(group):
         stats = rank.stats()
         equal(f"operations of rank {number} that completed and failed",
-              (stats.completed, stats.failed), (amount, 0))
+              (stats.completed, stats.failed), (count, 0))
         equal(f"packets without sense at rank {number}", stats.invalid, 0)
     repeated = sum(rank.stats().retransmits for rank in group)
     received_again = sum(rank.stats().duplicates for rank in group)

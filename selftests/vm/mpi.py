@@ -18,7 +18,7 @@ from collsock_test import (
     ON_DEBUG_KERNEL, PORT, SLOWDOWN, SOAK, Failed, Skipped, command, equal, main, netem, test_each,
     work)
 from mpi_launch import (
-    BASELINE, KINDS, LOSS, PATIENCE, PROGRAMS, launch, library_of, passes, preloaded, seed_of)
+    BASELINE, KINDS, LOSS, TIME_LIMIT, PROGRAMS, launch, library_of, passes, preloaded, seed_of)
 
 IN_SOAK = SOAK > 1 and not ON_DEBUG_KERNEL
 ROUNDS = 6  # of collectives, in a check
@@ -30,10 +30,10 @@ if IN_SOAK:
     CASES = [(kind, hosts, ranks) for kind in KINDS for hosts in (2, 4, 8) for ranks in (1, 2, 3)]
 
 
-def patience_with(hosts, ranks):
+def time_limit_with(hosts, ranks):
     """All share two processors. Such a test has no time-out other than its program's."""
     signal.setitimer(signal.ITIMER_REAL, 0)
-    return PATIENCE * max(1, hosts * ranks // 6)
+    return TIME_LIMIT * max(1, hosts * ranks // 6)
 
 
 @test_each(*CASES)
@@ -44,7 +44,7 @@ def random_operations_give_the_expected_results(kind, hosts, ranks):
     tool = [] if IN_SOAK or kind == "mpich" else ["--preload", f"{PROGRAMS}/{kind}/tool.so"]
     said = passes(kind, hosts, ranks, "collectives", "--seed", seed, "--rounds",
                   str(ROUNDS * (1 + SOAK // 4)), launcher=tool,
-                  patience=patience_with(hosts, ranks))
+                  time_limit=time_limit_with(hosts, ranks))
     equal("lines of the tool", len(re.findall(r"tool: .*[1-9]", said)), bool(tool))
 
 
@@ -56,7 +56,7 @@ if IN_SOAK:
         netem(range(1, hosts + 1), *LOSS)
         try:
             passes(kind, hosts, ranks, "collectives", "--seed", seed, "--rounds", str(ROUNDS),
-                   patience=patience_with(hosts, ranks))
+                   time_limit=time_limit_with(hosts, ranks))
         finally:
             netem(range(1, hosts + 1))
 
@@ -185,4 +185,4 @@ if IN_SOAK:
                 raise Failed(f"rank {rank} did not learn of it:\n{said[-3000:]}")
 
 
-main(PATIENCE + 10)
+main(TIME_LIMIT + 10)

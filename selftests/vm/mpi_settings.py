@@ -5,7 +5,7 @@
 """Settings of the library for MPI, and its messages when they are impossible."""
 
 from collsock_test import ON_DEBUG_KERNEL, PORT, SOAK, Skipped, equal, main, set_tunables, test
-from mpi_launch import BASELINE, PATIENCE, launch
+from mpi_launch import BASELINE, TIME_LIMIT, launch
 
 IN_SOAK = SOAK > 1 and not ON_DEBUG_KERNEL
 OTHER_PORT = 7700
@@ -44,4 +44,4 @@ def the_library_can_use_the_port_of_other_groups():
         equal("it says", f"do not use UDP port {PORT}" in said, not well)
 
 
-main(PATIENCE + 10)
+main(TIME_LIMIT + 10)

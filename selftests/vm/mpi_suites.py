@@ -12,7 +12,7 @@ import tempfile
 
 from collsock_test import (
     ON_DEBUG_KERNEL, Skipped, at_least, equal, main, netem, read_file, test, test_each, write_file)
-from mpi_launch import BASELINE, KINDS, LOSS, PATIENCE, PROGRAMS, launch, preloaded
+from mpi_launch import BASELINE, KINDS, LOSS, TIME_LIMIT, PROGRAMS, launch, preloaded
 
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 # Lines of its report that say whether something is right, and not how fast it was
@@ -30,7 +30,7 @@ def results_of_hpcc(preload):
     with tempfile.TemporaryDirectory() as folder:
         write_file(f"{folder}/hpccinf.txt", text)
         status, said = launch("openmpi", 2, 1, "/bin/sh", "-c", f"cd {folder} && exec hpcc",
-                              preload=preload, patience=4 * PATIENCE,
+                              preload=preload, time_limit=4 * TIME_LIMIT,
                               launcher=["--env", "COLLSOCK_MPI_SUMMARY=1"])
         equal(f"status of hpcc, which said {said[-2000:]}", status, 0)
         report = read_file(f"{folder}/hpccoutf.txt")
@@ -58,7 +58,7 @@ def suite_of_mpich(kind, hosts, *options):
     signal.setitimer(signal.ITIMER_REAL, 0)  # it has a time-out for each
     with subprocess.Popen(
             ["selftests/mpi/mpich_suite.py", *preloaded(kind), "--compare", "--hosts", str(hosts),
-             "--timeout", str(PATIENCE), *options, kind, f"{PROGRAMS}/suite"],
+             "--timeout", str(TIME_LIMIT), *options, kind, f"{PROGRAMS}/suite"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as suite:
         for line in suite.stdout:
             print(f"# {line}", end="", flush=True)
@@ -83,4 +83,4 @@ def mpichs_tests_of_collectives_pass_under_loss(kind):
 if ON_DEBUG_KERNEL:
     print("1..0 # SKIP hours on a debug kernel, where the scenario mpi is run")
 else:
-    main(PATIENCE + 10)
+    main(TIME_LIMIT + 10)

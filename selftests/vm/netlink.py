@@ -150,7 +150,7 @@ def idle_counts(value):
 
 def busy_poll_counts(value):
     group = Group([1, 2])
-    group[0].patience(0.05)
+    group[0].set_timeout(0.05)
 
     def processor_us():
         # The clock of a debug kernel is its tick, and sleepers wake with it. A call that
@@ -586,7 +586,7 @@ def events_report_loss_idleness_and_disagreement():
 
 # ---- many, and much ----
 
-def meet_for_ever(line, descriptor, number):
+def meet_repeatedly(line, descriptor, number):
     rank = Rank()
     rank.join(descriptor, number)
     line.put("joined")
@@ -605,7 +605,7 @@ def a_dump_under_traffic_is_complete():
             ranks[-1].join(Descriptor(hosts), 0)
             ranks[-1].post()
         busy = Descriptor([1, 2])
-        children = [Child(host, meet_for_ever, busy, host - 1) for host in (1, 2)]
+        children = [Child(host, meet_repeatedly, busy, host - 1) for host in (1, 2)]
         for child in children:
             child.get()
     with netlink_on(1) as netlink:

@@ -137,17 +137,17 @@ def in_a_tight_loop_messages_acknowledge_each_other():
     """The number of lone acknowledgments is printed, not checked."""
     for name, algorithm in (("dissemination", DISSEMINATION),
                             ("pairwise exchange", PAIRWISE_EXCHANGE)):
-        group, amount = Group(HOSTS, barrier_algorithm=algorithm), work(50)
+        group, count = Group(HOSTS, barrier_algorithm=algorithm), work(50)
         for _ in range(5):
             group.barrier()
         before = [rank.stats() for rank in group]
-        for _ in range(amount):
+        for _ in range(count):
             group.barrier()
         after = [rank.stats() for rank in group]
         messages, alone, again = (
             sum(getattr(new, field) - getattr(old, field) for old, new in zip(before, after))
             for field in ("messages_sent", "lone_acks", "retransmits"))
-        equal(f"messages of {amount} barriers by {name}", messages, amount * 8 * 3)
+        equal(f"messages of {count} barriers by {name}", messages, count * 8 * 3)
         print(f"# {name}: {messages} messages, {alone} acknowledgments alone, "
               f"{again} sent again")
 

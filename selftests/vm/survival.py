@@ -172,15 +172,15 @@ def heavy_loss_and_delay_only_slow_operations_down():
     know_neighbours(HOSTS)
     netem(HOSTS, "delay", "50ms", "50ms", "loss", "30%")
     try:
-        end, amount = time.monotonic() + (300 if IN_SOAK else 10), 0
+        end, count = time.monotonic() + (300 if IN_SOAK else 10), 0
         group, chance = Group(HOSTS), seeded("survival")
         while time.monotonic() < end:
             MixedLoad(group, 20, chance).run()
-            amount += 20
+            count += 20
         stats = [rank.stats() for rank in group]
         equal("operations that completed and failed",
-              [(one.completed, one.failed) for one in stats], [(amount, 0)] * len(group))
-        print(f"# {amount} operations, {sum(one.retransmits for one in stats)} messages sent "
+              [(one.completed, one.failed) for one in stats], [(count, 0)] * len(group))
+        print(f"# {count} operations, {sum(one.retransmits for one in stats)} messages sent "
               f"again, {sum(one.probes_sent for one in stats)} questions")
         group.close()
     finally:

@@ -25,7 +25,7 @@ def run_calls(seconds, *purpose):
     seed = seeded("system calls", *purpose).getrandbits(32)
     said = command("build/fuzz/syscalls", str(seconds), str(seed), str(len(HOSTS)), str(THREADS))
     print(f"# {said.strip()}", flush=True)
-    amounts = {name: int(amount) for amount, name in re.findall(r"(\d+) (\w+)", said)}
+    amounts = {name: int(count) for count, name in re.findall(r"(\d+) (\w+)", said)}
     eventually("what is left", lambda: left(*HOSTS), NOTHING, 60)
     time.sleep(0.5)  # what RCU frees
     return amounts
