@@ -206,7 +206,7 @@ def a_socket_joins_once_and_a_rank_has_one_socket():
 def a_port_that_another_socket_uses_is_eaddrinuse():
     with on(3):
         other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    # What lingers of other groups may hold the port for a while
+    # Lingering groups may hold the port for a while
     rank = rank_on(3)
     limit = time.monotonic() + 20
     while True:
@@ -446,7 +446,7 @@ def a_peek_leaves_the_completion_in_its_place():
         other.post()
         select.select([rank], [], [])
         other.complete()
-        # Both have ended, in this order
+        # Both have completed, in this order
         eventually("completed", lambda: rank.stats().completed, cookie)  # pylint: disable=W0640
     for _ in range(3):
         equal("cookie of a peek", rank.complete(socket.MSG_PEEK).cookie, 1)

@@ -25,13 +25,13 @@ from collsock_test import (
 
 # ---- waiting ----
 
-# Of 0.1 s: the kernel's ticks, of 10 ms at most, may cut off one
+# Of 0.1 s: one of the kernel's ticks, of at most 10 ms, may be missing
 LEAST_WAIT = 0.09
 ATTEMPTS = 5
 
 
 def gives_up(error, name, call):
-    """The call ends after its time-out of 0.1 s, not before.
+    """The call ends after its time-out of 0.1 s, not earlier.
 
     Time-outs count ticks, and those of a busy emulated CPU stop and then catch up
     at once: the longest of some attempts counts.
@@ -75,9 +75,9 @@ def an_edge_triggered_epoll_reports_every_completion():
         other.post()
         equal("error of the other rank", other.complete().error, 0)
         equal("events when completed", epoll.poll(), [(rank.fileno(), select.EPOLLIN)])
-        equal("events thereafter", epoll.poll(0), [])
+        equal("events afterwards", epoll.poll(0), [])
         if number % 2:
-            # What was not received does not hide what comes after it
+            # An unreceived completion does not hide later ones
             equal("cookies", [rank.complete().cookie for _ in range(2)], [number - 1, number])
 
 
@@ -140,7 +140,7 @@ def run_of_a_non_blocking_socket_is_einprogress_and_its_completion_comes_later()
     equal("the second sum", rank.wait(2).result, integers(24))
     completion = rank.complete()
     equal("the first sum", (completion.cookie, completion.result), (1, integers(13)))
-    # What has completed before anybody waits is no reason to say EINPROGRESS
+    # No EINPROGRESS for an operation that has completed before the wait
     other.post(integers(5))
     eventually("early messages", lambda: rank.stats().early >= 1, True)
     equal("a RUN that completes at once", nonblocking(rank).run(integers(6)).result, integers(11))
@@ -187,7 +187,7 @@ def run_and_wait_give_up_after_the_time_out_of_the_socket():
 
 
 def signalled(line, rank, restart, call):
-    """Let a signal come every 20 ms while something is called."""
+    """Send a signal every 20 ms during a call."""
     signal.signal(signal.SIGALRM, lambda *_: None)
     signal.siginterrupt(signal.SIGALRM, not restart)
     signal.setitimer(signal.ITIMER_REAL, 0.05, 0.02)
@@ -291,7 +291,7 @@ def threads_that_wait_for_different_cookies_do_not_steal_from_each_other():
             thread.start()
         for thread in threads:
             eventually_in("ioctl", thread)
-        # One that no thread waits for: only recv gets it, and nothing else
+        # One that no thread waits for: recv gets this one only
         rank.post(cookie=99)
         for _ in range(len(cookies)):
             other.post(integers(0, 0))
@@ -324,7 +324,7 @@ def threads_share_a_socket():
     equal("completed", rank.stats().completed, amount * threads)
 
 
-# ---- who holds the socket ----
+# ---- sharing a socket ----
 
 @test
 def a_duplicate_is_the_same_rank():
@@ -573,7 +573,7 @@ def random_bytes_are_refused_and_change_nothing():
         except OSError:
             pass
         data = bytearray(run_bytes(integers(1, 2, 3)))
-        # Never the good one: what is posted would have to be completed
+        # Never the valid one: an accepted post would have to be completed
         data[chance.choice((0, 1, 2, 3, 4, 9, 20, 21, 24, 28, 32, 33, 34, 35, 36, 38))] ^= \
             chance.choice((0x80, 0xff))
         refused_somehow(fcntl.ioctl, rank, RUN, bytearray(data))

@@ -27,7 +27,7 @@ LINKTYPE_RAW = 101
 
 
 def traffic():
-    """Packets of all types: operations, a rank for which the others wait, the end."""
+    """Cause packets of all types: operations, a straggler, the end of the group."""
     group = Group(range(1, 5), barrier_algorithm=DISSEMINATION, max_bytes=4096)
     group.barrier()
     group.post(*[integers(*range(300))] * 4)

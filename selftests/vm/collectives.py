@@ -41,7 +41,7 @@ def mixed_operations_are_right_and_none_is_early(size):
 
 
 def meet(line, descriptor, rank, amount, seed):
-    """One rank in a process of its own: when it arrived and when it left."""
+    """One rank in a separate process: reports when it arrived and when it left."""
     chance, socket_of_rank, times = seeded(seed, rank), Rank(), []
     socket_of_rank.join(descriptor, rank)
     for _ in range(amount):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=4 limit=240
 # suites: check soak
-"""The command collsock: it shows what is so, names the right rank, and needs no privilege."""
+"""The command collsock: it shows correct data, names the right rank, and needs no privilege."""
 
 import json
 import os
@@ -24,12 +24,12 @@ from held import Held, holdable
 from leftovers import load, unload
 
 HOSTS = 1, 2, 3, 4
-TOOL = "/run/collsock-command"  # where nobody, too, can start it
+TOOL = "/run/collsock-command"  # where user nobody can start it, too
 DONE, ERROR, PROBLEMS, WAITS = range(4)
 NOBODY = 65534
 NETLINK_GENERIC = 16
 PR_SET_NAME = 15
-LIVENESS_MS = 2000  # hosts are asked after a quarter of it
+LIVENESS_MS = 2000  # hosts are probed after a quarter of it
 LONG_LIVENESS_MS = 60000
 
 
@@ -85,7 +85,7 @@ def refuses(host, *words, says, user=None):
 
 
 def all_refused(host, mistakes, user=None):
-    """Each of these is refused with its message."""
+    """Check that each of these is refused with its message."""
     for said, says in zip(run_all(host, mistakes, ERROR, user), mistakes.values()):
         contains(f"collsock {said.words}", said.error, "collsock: ", *says)
         equal("what it printed", said.out, "")
@@ -142,7 +142,7 @@ class Processes(list):
 
 
 def eventually_waits(host, check):
-    """The one wait on that host passes the check."""
+    """Wait until the one report on that host passes the check."""
     seen = []
 
     def look():
@@ -159,7 +159,7 @@ def eventually_waits(host, check):
         return json.loads(seen[0])[0]
 
 
-# ---- looking ----
+# ---- queries ----
 
 @test
 def groups_hosts_ranks_and_peers_are_shown_as_they_are():
@@ -385,10 +385,10 @@ def last(host):
                if entry.get("host", entry.get("rank")) == 1)
 
 
-# ---- what happens ----
+# ---- events ----
 
 class Monitor:
-    """collsock monitor on a host, a line at a time."""
+    """collsock monitor on a host, read line by line."""
 
     def __init__(self, host, *words, preexec_fn=None):
         self.pending = b""
@@ -407,7 +407,7 @@ class Monitor:
         self.process.send_signal(signal.SIGCONT)
 
     def until(self, wanted):
-        """Lines up to the first that is wanted."""
+        """Read lines up to the first wanted one."""
         lines = []
         while not lines or not wanted(lines[-1]):
             if b"\n" in self.pending:
@@ -439,8 +439,8 @@ class Monitor:
 
 
 class MonitorBeforeALook(Monitor):
-    """It has subscribed and found nothing to read. Now it is about to ask which module there is:
-    it opens its second socket of generic netlink."""
+    """It has subscribed and found nothing to read. Now it is about to query the module: it opens
+    its second socket of generic netlink."""
 
     def __init__(self, host):
         super().__init__(host, preexec_fn=holdable)
@@ -636,7 +636,7 @@ def collperf_says_at_once_which_hosts_it_waits_for_and_for_how_long():
             contains("figures", out, "barrier", "of 3", "mean")
 
 
-# ---- for other programs, and for people with trouble ----
+# ---- Prometheus and doctor ----
 
 @test
 def prometheus_output_has_the_right_format():
@@ -703,7 +703,7 @@ def the_doctor_finds_a_wrong_key():
         contains("finding", finding["finding"], other,
                  "was never heard from as host", "key, id or nonce differ")
         contains("advice", finding["advice"], "compare")
-    # Or they would linger until the join time-out
+    # Otherwise they would linger until the join time-out
     for host in 1, 2:
         run(host, "end", "id", str(right.fields["id"]))
     for rank in ranks:
@@ -773,7 +773,7 @@ CLOSED_ELSEWHERE = (
 
 
 def opens(recipe, rules):
-    """These rules on host 2 keep it from a barrier until the recipe has been followed."""
+    """With these rules on host 2 a barrier waits until the recipe has been followed."""
     with on(2):
         command("nft", "flush ruleset; " + rules)
     group = Group((1, 2))
@@ -810,7 +810,7 @@ def link_local(host):
 
 @test
 def link_local_addresses_are_shown_with_their_interface():
-    """As a member that was never heard from, because of its key; as an early packet; as an argument."""
+    """As a member never heard from, because of its key; as an early packet; as an argument."""
     rank, other = rank_on(1), rank_on(2)
     descriptor = Descriptor([1, 2], liveness_ms=LONG_LIVENESS_MS)
     with on(1):
@@ -851,7 +851,7 @@ def what_bind_says(taken):
 def the_doctor_finds_another_program_on_the_port():
     with on(4):
         taken = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    # What is remembered of groups keeps the port open
+    # Time-wait entries keep the port open
     eventually("port taken", lambda: what_bind_says(taken), "bound")
     equal("check", only(problems(findings(4, status=PROBLEMS)))["check"], "port")
     taken.close()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=4 limit=90
 # suites: check debug soak
-"""A rank leaves, is killed, is cut off or is stopped: the others get an error that names it."""
+"""A rank leaves, is killed, cut off or stopped: the others get an error that names it."""
 
 import errno
 import select
@@ -20,7 +20,7 @@ LIVENESS_MS = 600
 
 
 def rank_in_child(line, descriptor, number, meetings, payloads):
-    """Completes barriers, posts more, and waits to be told to close, or killed."""
+    """Complete barriers, post more, and wait for the order to close, or to be killed."""
     rank = Rank()
     rank.join(descriptor, number)
     line.put("joined")
@@ -61,7 +61,7 @@ def end_child(child, manner):
         equal("the child has", child.get(), "closed")
 
 
-# The others post before they can have heard of it, and when they have
+# The others post before they can know of it, and after
 @test_each(("closed", 0), ("killed", 0), ("closed", 0.3), ("killed", 0.3))
 def posts_of_a_rank_complete_at_the_others_when_it_is(manner, pause):
     for hosts in ((1, 2, 3, 4), (1, 2, 3)):
@@ -171,7 +171,8 @@ def a_failure_is_permanent():
 
 @test_each((2, PAIRWISE_EXCHANGE), (3, DISSEMINATION), (4, DISSEMINATION), (4, PAIRWISE_EXCHANGE))
 def a_host_that_is_cut_off_is_named_by_all_after_the_liveness_time(size, algorithm):
-    """The error comes not before that time and not long after, whether they send to it or not."""
+    """The error is reported after that time and not much later, whether they send to it or
+    not."""
     equal("default of the liveness time", read_file(f"{MODULE}/parameters/liveness_ms"), "3000\n")
     with tunables(liveness_ms=LIVENESS_MS):
         group = Group(range(1, size + 1), barrier_algorithm=algorithm)

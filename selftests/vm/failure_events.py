@@ -25,14 +25,14 @@ ROOM = 4096
 
 
 def events(rank, wanted=select.POLLIN | select.POLLOUT | RDHUP):
-    """What poll says now."""
+    """The current events of poll."""
     poll = select.poll()
     poll.register(rank, wanted)
     return dict(poll.poll(0)).get(rank.fileno(), 0)
 
 
 def met(hosts=(1, 2), **fields):
-    """A group whose hosts have heard each other: who leaves unheard is not missed."""
+    """A group whose hosts have heard from each other, so that a rank that leaves is noticed."""
     group = Group(hosts, **fields)
     group.barrier()
     return group
@@ -47,7 +47,7 @@ def failed_pair():
 
 
 def at_end(rank, error="none"):
-    """Nothing more comes, and nobody sleeps."""
+    """The socket is at its end: no call sleeps."""
     for _ in range(3):
         equal("recv", rank.recv(ROOM), b"")
         equal("recv that may not sleep", rank.recv(ROOM, socket.MSG_DONTWAIT), b"")
@@ -152,7 +152,7 @@ def every_run_reports_the_failure():
 
 @test
 def poll_without_wanted_events_does_not_report_the_failure():
-    """A level-triggered loop does not spin because of events that it did not ask for."""
+    """A level-triggered loop must not spin because of events that it did not ask for."""
     rank = failed_pair()
     for wanted in (0, select.POLLPRI, select.POLLERR | select.POLLHUP):
         equal(f"events of {wanted}", events(rank, wanted), 0)
@@ -161,10 +161,10 @@ def poll_without_wanted_events_does_not_report_the_failure():
         equal(f"events of {wanted} at the end", events(rank, wanted), 0)
 
 
-# ---- those that sleep ----
+# ---- sleeping threads ----
 
 def sleeping(count, call, enter_call):
-    """Threads in a call; what they get is in the list."""
+    """Threads in a call; the list has their results."""
     got = []
     threads = [threading.Thread(target=lambda: got.append(call())) for _ in range(count)]
     for thread in threads:
@@ -217,7 +217,7 @@ def a_reader_sees_the_end_when_another_thread_has_received_the_last():
 
 @contextlib.contextmanager
 def timers_stay():
-    """They do not move to a processor that is busy."""
+    """Timers do not migrate to a busy processor."""
     path = "/proc/sys/kernel/timer_migration"
     for value in "01":
         if os.path.exists(path):
@@ -237,7 +237,7 @@ def wait_spinning(rank, cookie):
 
 @test
 def the_end_is_seen_when_another_thread_spins_for_the_last():
-    """It releases the completion at once; nothing wakes those who wait for the end later."""
+    """It releases the completion at once; nothing wakes threads that wait for the end later."""
     processors = sorted(os.sched_getaffinity(0))
     with timers_stay():
         os.sched_setaffinity(0, processors[:1])
@@ -255,7 +255,7 @@ def the_end_is_seen_when_another_thread_spins_for_the_last():
     equal("events", got, [[(rank.fileno(), select.EPOLLRDHUP)]])
 
 
-# ---- a rank that leaves ends the group for each of the others where that one stopped ----
+# ---- a rank that leaves ends the group for the others at its last operation ----
 
 @test
 def a_group_ends_for_a_rank_when_its_next_operation_would_fail():
@@ -281,7 +281,7 @@ def a_group_ends_for_a_rank_when_its_next_operation_would_fail():
 
 @test
 def the_end_for_a_rank_does_not_wait_for_other_ranks_of_the_host():
-    """Their slot is in use until all have posted; this rank is done with it."""
+    """The slot is in use until all have posted; this rank has finished it."""
     group = met(placement=[0, 0, 0, 1])
     first, sibling = group[:2]
     fields = {"operation": REDUCE, "root": 3}
@@ -463,7 +463,7 @@ OPEN_KEEP = 4
 
 
 def rank_with_worker(line, descriptor, number, flags):
-    """A rank of the library, whose forked worker lives longer than it does."""
+    """A rank of the library whose forked worker outlives it."""
     lib, handle = library(), ctypes.c_void_p()
     equal("open", lib.collsock_open(ctypes.byref(handle), flags), 0)
     lib.collsock_fd.argtypes = [ctypes.c_void_p]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=2 limit=60
 # suites: check debug soak
-"""The socket interface grows: callers that know less and more, and what a socket says of itself."""
+"""Extensible structures of the socket interface: older and newer callers, and queries."""
 
 import ctypes
 import errno
@@ -25,7 +25,7 @@ PAGE = 4096
 
 
 def not_zero(length):
-    """Tails in which one byte is not."""
+    """Tails in which one byte is not zero."""
     for position in sorted({0, length // 2, length - 1}):
         yield bytes(position) + b"\1" + bytes(length - position - 1)
 
@@ -195,7 +195,7 @@ def an_invalid_length_of_completions_is_einval():
     equal("as before", rank.getsockopt(SOL_COLLSOCK, COMPLETION_BYTES), COMPLETION.size)
 
 
-# ---- what a socket says of itself ----
+# ---- queries ----
 
 @test
 def self_reports_rank_and_limits():

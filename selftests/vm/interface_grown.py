@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=2 limit=60
 # suites: check soak
-"""A later kernel, whose structures are 16 bytes longer, and programs that do not know of it."""
+"""A later kernel, whose structures are 16 bytes longer, and older programs."""
 
 import errno
 import fcntl
@@ -21,7 +21,7 @@ TREE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 
 
 def load():
-    """Instead of the module that is there."""
+    """Load it instead of the current module."""
     command("rmmod", "collsock")
     command("insmod", f"{TREE}/build/grown/build/{os.uname().release}/collsock.ko")
     equal("bytes of a completion", Rank().features().completion_bytes, COMPLETION.size + ADDED)

@@ -5,7 +5,7 @@
 """Unmodified MPI programs with the library that handles their collective operations.
 
 Both MPIs, with everything that selftests/mpi checks. COLLSOCK_BASELINE=1 runs all of that
-with nothing preloaded: what fails then is not caused by the library.
+without the library: failures then are not caused by it.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from mpi_launch import (
 IN_SOAK = SOAK > 1 and not ON_DEBUG_KERNEL
 ROUNDS = 6  # of collectives, in a check
 
-# ---- every result, by every way that there is ----
+# ---- results of all operations ----
 
 CASES = [("openmpi", 2, 1), ("mpich", 2, 2)]
 if IN_SOAK:
@@ -31,7 +31,7 @@ if IN_SOAK:
 
 
 def time_limit_with(hosts, ranks):
-    """All share two processors. Such a test has no time-out other than its program's."""
+    """All share two processors. Such a test has only its program's time-out."""
     signal.setitimer(signal.ITIMER_REAL, 0)
     return TIME_LIMIT * max(1, hosts * ranks // 6)
 
@@ -40,7 +40,7 @@ def time_limit_with(hosts, ranks):
 def random_operations_give_the_expected_results(kind, hosts, ranks):
     seed = seed_of(kind, hosts, ranks)
     print(f"# --seed {seed}")
-    # A tool that stands behind the library, and sees all calls
+    # A tool loaded after the library, which sees all calls
     tool = [] if IN_SOAK or kind == "mpich" else ["--preload", f"{PROGRAMS}/{kind}/tool.so"]
     said = passes(kind, hosts, ranks, "collectives", "--seed", seed, "--rounds",
                   str(ROUNDS * (1 + SOAK // 4)), launcher=tool,
@@ -96,7 +96,7 @@ def fortran_programs_take_part(kind):
 
 @contextlib.contextmanager
 def udp_blocked(host):
-    """Packets of collective sockets do not reach it; those of MPI libraries do."""
+    """Block packets of collective sockets to the host, but not those of MPI libraries."""
     tc = "tc", "-n", f"h{host}"
     command(*tc, "qdisc", "add", "dev", "eth0", "clsact")
     try:
@@ -107,10 +107,10 @@ def udp_blocked(host):
         command(*tc, "qdisc", "delete", "dev", "eth0", "clsact")
 
 
-# That the one line comes, a stand-in of the kernel shows in a check
+# The single line is also tested in a check, with a substitute for the kernel
 @test_each(*(KINDS if IN_SOAK else ()))
 def if_udp_is_blocked_all_is_left_to_mpi_and_reported_once(kind):
-    """There is more than one communicator, and the network is tried once."""
+    """There are several communicators, and the network is tried once."""
     if BASELINE:
         raise Skipped("it is about the library")
     with udp_blocked(2):
@@ -118,13 +118,13 @@ def if_udp_is_blocked_all_is_left_to_mpi_and_reported_once(kind):
                       "4", launcher=["--env", "COLLSOCK_MPI_SUMMARY=1"])
     equal("what was taken", {*re.findall(r"(\d+) taken", said)}, {"0"})
     equal("why", re.findall(r"left to the MPI library, because of rank \d: (.*)", said),
-          ["nothing arrives from others: is UDP port 7607 open between all hosts?"])
+          ["no packets arrive from others: is UDP port 7607 open between all hosts?"])
 
 
 if IN_SOAK:
     @test_each(*((kind, order) for kind in KINDS for order in ("before", "behind")))
     def a_tool_sees_all_calls_and_they_are_taken(kind, order):
-        """It counts what the program calls, by the profiling interface."""
+        """It counts the program's calls by the profiling interface."""
         if BASELINE:
             raise Skipped("it is about the library")
         tool = ["--preload", f"{PROGRAMS}/{kind}/tool.so"]

@@ -9,7 +9,7 @@ from collsock_test import SLOWDOWN, SOAK, Failed, seeded
 KINDS = "openmpi", "mpich"
 PROGRAMS = "build/mpi"
 BASELINE = os.environ.get("COLLSOCK_BASELINE") == "1"
-# The library does everything that it can do, and says so
+# The library takes all calls that it can, and reports them
 SETTINGS = "COLLSOCK_MPI=on", "COLLSOCK_MPI_AFTER=0", "COLLSOCK_MPI_MAX_BYTES=1152"
 LOSS = "delay", "1ms", "0.5ms", "loss", "2%"
 TIME_LIMIT = 50 * SLOWDOWN * (1 + SOAK // 4)
@@ -41,7 +41,7 @@ def launch(kind, hosts, ranks, program, *args, launcher=(), preload=None, time_l
 
 
 def passes(kind, hosts, ranks, program, *args, launcher=(), time_limit=TIME_LIMIT):
-    """It must report success, and exit with status 0."""
+    """Run it; it must report success, and exit with status 0."""
     status, said = launch(kind, hosts, ranks, program, *args, launcher=launcher,
                           time_limit=time_limit)
     if status or "PASS\n" not in said:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=2 limit=120
 # suites: check soak
-"""Settings of the library for MPI, and its messages when they are impossible."""
+"""Settings of the library for MPI, and its messages for impossible ones."""
 
 from collsock_test import ON_DEBUG_KERNEL, PORT, SOAK, Skipped, equal, main, set_tunables, test
 from mpi_launch import BASELINE, TIME_LIMIT, launch

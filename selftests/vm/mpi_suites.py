@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=8 limit=4800
 # suites: soak
-"""MPI conformance tests of others find the same with the library as without."""
+"""Third-party MPI test suites give the same results with the library as without."""
 
 import itertools
 import re
@@ -15,7 +15,7 @@ from collsock_test import (
 from mpi_launch import BASELINE, KINDS, LOSS, TIME_LIMIT, PROGRAMS, launch, preloaded
 
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
-# Lines of its report that say whether something is right, and not how fast it was
+# Lines of its report about correctness, not speed
 RESULTS = re.compile(r"^(?:Begin|End) of .*|^Found \d+ errors.*|^Node\(s\) with error.*|"
                       r".*\d tests completed and .*|.*(?:PASSED|FAILED)|"
                       r"^Solution.*|^Success=.*|^\w+_Errors=.*", re.M)
@@ -34,7 +34,7 @@ def results_of_hpcc(preload):
                               launcher=["--env", "COLLSOCK_MPI_SUMMARY=1"])
         equal(f"status of hpcc, which said {said[-2000:]}", status, 0)
         report = read_file(f"{folder}/hpccoutf.txt")
-    # What a line of PTRANS begins with are times, and there is none for a time of 0
+    # Lines of PTRANS begin with times, which are omitted if 0
     lines = (re.sub(r".*(PASSED|FAILED)", r"\1", line) for line in RESULTS.findall(report))
     return [line for line, _ in itertools.groupby(lines)], said
 

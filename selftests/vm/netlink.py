@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=4 limit=240
 # suites: check debug soak
-"""The netlink family: reports are true, settings take effect, unprivileged users can only look."""
+"""The netlink family: reports are true, settings take effect, unprivileged users can only
+read."""
 
 import contextlib
 import ctypes
@@ -24,7 +25,7 @@ NAME, VALUE, RESET = (NUMBERS[f"A_TUNABLE_{name}"] for name in ("NAME", "VALUE",
 
 
 def asked(error, words, function, *args, **fields):
-    """It fails with this error, and says why."""
+    """It fails with this error and message."""
     try:
         function(*args, **fields)
     except NetlinkError as failure:
@@ -42,7 +43,7 @@ def only_group(host):
 
 
 def no_groups(*hosts):
-    """End the groups that linger."""
+    """End lingering groups."""
     for host in hosts:
         with netlink_on(host) as netlink:
             for group in netlink.all("group"):
@@ -54,7 +55,7 @@ def no_groups(*hosts):
 # ---- tunables: what each changes ----
 
 def port_counts(host, address, value):
-    """It is open as long as a group or its time-wait entry exists: use a new namespace."""
+    """The port is open as long as a group or time-wait entry exists: use a new namespace."""
     rank = rank_on(host)
     descriptor = Descriptor([address])
     refused(errno.EADDRNOTAVAIL, "another port", rank.join, descriptor, 0)
@@ -110,7 +111,7 @@ def rto_unheard_counts(value):
     rank = rank_on(1)
     rank.join(Descriptor([1, 3]), 0)
     rank.post()
-    eventually("30 retransmissions to a host never heard from", lambda: rank.stats().retransmits > 30,
+    eventually("30 retransmissions to an absent host", lambda: rank.stats().retransmits > 30,
                True)
 
 
@@ -144,7 +145,7 @@ def idle_counts(value):
     group.barrier()
     with netlink_on(1) as netlink:
         eventually("connections", lambda: netlink.all("peer"), [])
-    equal("peers put back", group[0].stats().peers_idle, 1)
+    equal("peers released", group[0].stats().peers_idle, 1)
     group.barrier()
 
 
@@ -242,7 +243,7 @@ def in_module(name, value, check):
         no_groups(1)
 
 
-# In a check one way on this kernel, the other on the debug kernel
+# In a check one of them on this kernel, the other on the debug kernel
 WAYS = ("netlink", "sysfs") if SOAK > 1 else ("sysfs",) if ON_DEBUG_KERNEL else ("netlink",)
 
 
@@ -309,21 +310,21 @@ def a_bad_value_is_refused_with_a_message_and_changes_nothing():
         first = attribute(TUNABLE, [attribute(NAME, "settle_us"), attribute(VALUE, 20_000)])
         failure = asked(errno.ENOENT, "no such tunable", netlink.do, "TUNABLE_SET", first,
                         attribute(TUNABLE, [attribute(NAME, "nonsense"), attribute(VALUE, 1)]))
-        # Behind both headers, the first tunable, and the head of the second
+        # After both headers, the first tunable, and the header of the second
         equal("the attribute that is meant", failure.offset, 20 + len(first) + 4)
         for body in ([attribute(NAME, "settle_us")],
                      [attribute(VALUE, 20_000)],
                      [attribute(NAME, "settle_us"), attribute(VALUE, 20_000),
                       attribute(RESET, b"")]):
-            asked(errno.EINVAL, "a name, and either", netlink.do, "TUNABLE_SET",
+            asked(errno.EINVAL, "needs a name, and either", netlink.do, "TUNABLE_SET",
                   attribute(TUNABLE, body))
         equal("tunables", netlink.tunables(), before)
 
 
-# ---- who may ----
+# ---- permissions ----
 
 def unprivileged(line, namespace):
-    """Without privilege; optionally with a user namespace of its own."""
+    """A process without privilege, optionally in its own user namespace."""
     os.setgroups([])
     os.setresgid(1000, 1000, 1000)
     os.setresuid(1000, 1000, 1000)
@@ -388,7 +389,7 @@ def keys_and_payloads_are_never_exposed():
                 raise Failed(f"a part of the {what} is told: {shown(bytes_of_it[part:part + 4])}")
 
 
-# ---- what there is ----
+# ---- queries ----
 
 @test
 def groups_hosts_ranks_and_peers_are_reported():
@@ -464,7 +465,7 @@ def all_hosts_report_the_same_end_of_the_chain_of_waits():
                         one["missing_rank"] for one in n.all("operation")
                         if one["state"] == 0], [[late]])
                 else:
-                    eventually(f"whom host {host} waits for in the end",
+                    eventually(f"end of the chain of host {host}",
                                lambda n=netlink: ends_of_chains(n), {(late, late, 1)})
         group[late].run()
         group.close()
@@ -584,7 +585,7 @@ def events_report_loss_idleness_and_disagreement():
         equal(f"limit {event['operation']} is before 3", event["operation"] in (1, 2), True)
 
 
-# ---- many, and much ----
+# ---- load and malformed requests ----
 
 def meet_repeatedly(line, descriptor, number):
     rank = Rank()

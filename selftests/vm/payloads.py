@@ -43,7 +43,7 @@ def operations(group, chance):
         rank.post(pack(mine) if rank is group[root] else b"", type=UINT64, op=NOP, count=COUNT,
                   operation=BROADCAST, root=root)
     for rank in group:
-        # Ranks that receive nothing have their completions first
+        # Ranks that receive nothing complete first
         got = sorted((rank.complete() for _ in range(3)), key=lambda c: len(c.result))
         equal("outcomes", [outcome(one) for one in got], ["success"] * 3)
         results = [one.result for one in got if one.result]
@@ -95,7 +95,7 @@ def a_rank_that_runs_ahead_stays_within_its_window_and_its_memory():
     memory = [rank.net_stats().memory for rank in group]
     payload = random.randbytes(MAX_PAYLOAD)
     group[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", 2, 0))
-    # The other host stores a window of them; as many wait here until it has room
+    # The other host stores a window of them; as many are held here until it has room
     for _ in range(2 * window):
         group[0].post(payload, type=UINT64, operation=REDUCE, root=1)
         equal("outcome", outcome(group[0].complete()), "success")
@@ -131,7 +131,7 @@ def a_group_that_is_too_large_is_refused_before_it_allocates():
         equal("refusals", rank_on(1).net_stats().over_memory, 1)
     finally:
         set_tunables(1, max_memory_kib=None)
-    refused(errno.E2BIG, "more ranks than can be folded in one go", rank_on(1).join,
+    refused(errno.E2BIG, "more ranks than can be folded in one event", rank_on(1).join,
             Descriptor((1, 2), placement=(0,) * 65 + (1,), max_bytes=MAX_PAYLOAD), 0)
 
 

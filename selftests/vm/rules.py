@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=8 limit=60
 # suites: check soak
-"""What the protocol promises about packets, peers and the context in which it runs."""
+"""Promises of the protocol about packets, peers and context."""
 
 import errno
 import socket
@@ -68,12 +68,12 @@ def a_host_has_exactly_the_peers_that_its_schedule_names(_, algorithm):
             {(number + distance * sign) % 8 for distance in distances for sign in (1, -1)}
         equal(f"peers of rank {number}", rank.stats().peers, len(expected))
         spoken_to = {host - 1 for host in addresses(sniffers[number])}
-        equal(f"whom rank {number} speaks to beyond its peers", spoken_to - expected, set())
-        equal(f"peers that rank {number} does not speak to",
+        equal(f"destinations of rank {number} beyond its peers", spoken_to - expected, set())
+        equal(f"peers without packets from rank {number}",
               expected - spoken_to if algorithm == PAIRWISE_EXCHANGE else set(), set())
 
 
-# The first host sends again after 10, 30, 70, … 1270, 2270 and 3270 ms.
+# The first host retransmits after 10, 30, 70, … 1270, 2270 and 3270 ms.
 BETWEEN_RETRANSMISSIONS_S = 2.35
 
 

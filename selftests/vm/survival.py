@@ -60,7 +60,7 @@ def a_killed_process_is_named_by_all_other_hosts_within_tens_of_milliseconds():
 
 @test_each(2, 5, 7)
 def a_crash_is_noticed_even_if_only_one_rank_has_posted(lost):
-    """No host sends to the one that is cut off: probes detect it."""
+    """No host sends to the one that is cut off, so that only probes detect it."""
     with tunables(liveness_ms=LIVENESS_MS):
         group = Group(HOSTS, barrier_algorithm=DISSEMINATION)
     group.barrier()
@@ -70,7 +70,7 @@ def a_crash_is_noticed_even_if_only_one_rank_has_posted(lost):
         for number, rank in enumerate(group):
             if number not in (0, lost):
                 equal(f"rank {number}", outcome(rank.run()), f"ETIMEDOUT rank {lost}")
-    at_least("questions of rank 0", group[0].stats().probes_sent, 1)
+    at_least("probes of rank 0", group[0].stats().probes_sent, 1)
 
 
 @test
@@ -86,7 +86,7 @@ def a_host_that_restarted_is_named_by_all_and_by_itself():
         first.put("go")
         barrier(ranks)
         equal("the child's barrier", first.get(), "success")
-        # It says nothing when it dies, and is forgotten with its namespace
+        # It sends nothing when it dies, and its state ends with its namespace
         ip_batch(("-n", "x1"), "link set eth0 down")
         ip_batch((), "netns delete x1")
         first.kill()
@@ -152,7 +152,7 @@ def connections_that_are_idle_are_released_and_open_again():
         eventually("peers after a while", lambda: [rank.stats().peers for rank in group],
                    [0, 0, 0])
         for rank in group:
-            at_least("peers that rest", rank.stats().peers_idle, turn)
+            at_least("idle peers", rank.stats().peers_idle, turn)
         equal("peers of the namespace", group[0].net_stats().peers, 0)
 
 

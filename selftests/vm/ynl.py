@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=2 limit=90
 # suites: soak
-"""The specification of the netlink family is right: the kernel's own client works with it."""
+"""The specification of the netlink family is correct: the kernel's own client works with it."""
 
 import pathlib
 import socket
@@ -73,7 +73,7 @@ def missing_ranks_are_read_by_the_specification():
 
 @test
 def ending_a_group_and_its_event_work_by_the_specification():
-    # It takes an address when it subscribes, so it cannot have asked before
+    # It is bound when it subscribes, so it cannot have sent a request before
     listener = client()
     listener.ntf_subscribe("events")
     group = Group([1, 2], id=8)
