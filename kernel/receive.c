@@ -11,7 +11,7 @@
  *		except that an early packet is noted.
  * advance	coll_group_receive() runs the rounds that can run now. Packets that they send
  *		get their route and headers at once (coll_env_transmit()), and wait in the
- *		instance, as does whom to wake (coll_env_complete(), coll_env_writable()).
+ *		instance, as do the sockets to wake (coll_env_complete(), coll_env_writable()).
  * leave	coll_instance_leave_bh_off() drops the lock, transmits these packets, and
  *		wakes.
  */

@@ -125,7 +125,7 @@ static inline void peer_emit(struct coll_peer *peer, const struct coll_wire_side
 
 /**
  * coll_peer_emit() - send a packet
- * @peer: to whom
+ * @peer: destination
  * @side: the direction, usually the peer's
  * @body: its contents
  */
@@ -137,7 +137,7 @@ void coll_peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
 
 /**
  * coll_peer_speak() - send a packet that is not acknowledged
- * @peer: to whom
+ * @peer: destination
  * @body: contents; what every packet carries is filled in
  */
 void coll_peer_speak(struct coll_peer *peer, struct coll_body *body)
@@ -238,7 +238,7 @@ static bool peer_may_send(const struct coll_peer *peer, const struct coll_messag
 
 /**
  * coll_peer_send() - send a message reliably
- * @peer: to whom
+ * @peer: destination
  * @m: the message, with its head, round and payload set
  * @now: time in ns
  *
@@ -269,7 +269,7 @@ static void peer_release(struct coll_peer *peer, struct coll_message *m, u64 now
 
 /**
  * coll_peer_push() - send held messages after credit or acknowledgments were received
- * @peer: to whom
+ * @peer: destination
  * @now: time in ns
  *
  * More than a thousand messages of a large payload may be held, so a full window ends the
@@ -534,7 +534,7 @@ void coll_peer_refuse(struct coll_peer *peer, const struct coll_body *body, u64 
 
 /**
  * coll_peer_send_ack() - send a lone acknowledgment
- * @peer: to whom
+ * @peer: destination
  * @now: time in ns
  */
 void coll_peer_send_ack(struct coll_peer *peer, u64 now)
@@ -664,7 +664,7 @@ void coll_peer_expire(struct coll_peer *peer, u64 now)
 
 /**
  * coll_peer_say_goodbye() - send the group's goodbye, unless the other side has it
- * @peer: to whom
+ * @peer: destination
  * @now: time in ns
  *
  * A host that has left must still receive it if it has posted more than we have, since

@@ -369,10 +369,10 @@ static struct flat_run *begin_run(struct fuzzer *f)
 /* Run several, like a program. False if the group has failed. */
 static bool run_barriers(struct fuzzer *f, int fd)
 {
-	unsigned int i, amount = 1 + below(f, 20);
+	unsigned int i, total = 1 + below(f, 20);
 	struct flat_run *r;
 
-	for (i = 0; i < amount && !atomic_load(&over); i++) {
+	for (i = 0; i < total && !atomic_load(&over); i++) {
 		r = begin_run(f);
 		r->head.spin_us = one_in(f, 10) ? below(f, 2000) : 0;
 		r->post.size = sizeof(r->post);

@@ -277,9 +277,9 @@ void sim_check_damaged(struct world_member *m, enum coll_refusal refusal, bool c
 
 	s->damaged++;
 	if (refusal == COLL_ACCEPTED)
-		sim_violated(s, "host %u accepts a packet that nobody has written", m->index);
+		sim_violated(s, "host %u accepts a packet that no host has written", m->index);
 	else if (changed)
-		sim_violated(s, "host %u is changed by a packet that nobody has written",
+		sim_violated(s, "host %u is changed by a packet that no host has written",
 			     m->index);
 }
 

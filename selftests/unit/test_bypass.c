@@ -137,11 +137,11 @@ TEST_F(net, several_reductions_overlap_and_end_in_any_order)
 
 /* The rank posts up to its window, and reads completions only to discard them. */
 static void contribute(struct __test_metadata *_metadata, struct unit_network *n, u32 host,
-		       u32 amount)
+		       u32 total)
 {
 	struct coll_group *g = unit_group(n, host);
 
-	while (g->window.next < amount && !unit_reduce(n, host, 0, g->window.next)) {
+	while (g->window.next < total && !unit_reduce(n, host, 0, g->window.next)) {
 		ASSERT_TRUE(unit_last(n, host)->done);
 		unit_forget(n, host);
 	}
@@ -149,7 +149,7 @@ static void contribute(struct __test_metadata *_metadata, struct unit_network *n
 
 TEST_F(net, ranks_that_only_contribute_never_wait_and_leave_no_memory)
 {
-	u32 amount = 20000 * seed_soak(), number, host;
+	u32 total = 20000 * seed_soak(), number, host;
 	struct unit_completion *root;
 	long memory;
 
@@ -157,13 +157,13 @@ TEST_F(net, ranks_that_only_contribute_never_wait_and_leave_no_memory)
 	self->n.world.link.loss = 20;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	memory = world_memory;
-	for (number = 0; number < amount; number++) {
+	for (number = 0; number < total; number++) {
 		unit_forget(&self->n, 0);
 		ASSERT_EQ(0, unit_reduce(&self->n, 0, 0, number));
 		root = unit_last(&self->n, 0);
 		do {
 			for (host = 1; host < 4; host++)
-				contribute(_metadata, &self->n, host, amount);
+				contribute(_metadata, &self->n, host, total);
 		} while (!root->done && world_step(&self->n.world, COLL_NEVER - 1));
 		ASSERT_EQ(0, root->error);
 		ASSERT_EQ(4ULL * number, unit_value(root));

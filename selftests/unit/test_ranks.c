@@ -440,11 +440,11 @@ TEST_F(net, a_group_reports_the_memory_of_its_ranks_and_lanes)
 
 /* It posts up to its window, and its sibling follows. */
 static void contribute(struct __test_metadata *_metadata, struct unit_network *n, u32 rank,
-		       u32 amount)
+		       u32 total)
 {
 	const struct coll_rank *r = &n->ranks[rank].member->group.ranks.local[n->ranks[rank].local];
 
-	while (r->next < amount && !unit_reduce(n, rank, 0, (u64)r->next * rank)) {
+	while (r->next < total && !unit_reduce(n, rank, 0, (u64)r->next * rank)) {
 		ASSERT_TRUE(unit_last(n, rank)->done);
 		unit_forget(n, rank);
 	}
@@ -480,20 +480,20 @@ TEST_F(net, no_host_lingers_for_messages_that_cannot_be_used)
 TEST_F_TIMEOUT(net, contributors_that_never_wait_lose_nothing_and_leave_no_memory, 3600)
 {
 	static const u32 hosts[] = { 0, 1, 1 };
-	u32 amount = 1000000 * min_t(u64, seed_soak(), 10), number, rank;
+	u32 total = 1000000 * min_t(u64, seed_soak(), 10), number, rank;
 	long memory;
 
 	unit_network_place(&self->n, hosts, ARRAY_SIZE(hosts), seed_start());
 	self->n.join.window = 64;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	memory = world_memory;
-	for (number = 0; number < amount; number++) {
+	for (number = 0; number < total; number++) {
 		struct unit_completion *root = &self->n.ranks[0].ops[0];
 
 		ASSERT_EQ(0, unit_reduce(&self->n, 0, 0, 1));
 		do {
 			for (rank = 1; rank < 3; rank++)
-				contribute(_metadata, &self->n, rank, amount);
+				contribute(_metadata, &self->n, rank, total);
 		} while (!root->done && world_step(&self->n.world, COLL_NEVER - 1));
 		ASSERT_EQ(0, root->error);
 		ASSERT_EQ(1 + 3ULL * number, unit_value(root));
@@ -502,8 +502,8 @@ TEST_F_TIMEOUT(net, contributors_that_never_wait_lose_nothing_and_leave_no_memor
 	EXPECT_EQ(memory, world_memory);
 	for (rank = 0; rank < 2; rank++)
 		EXPECT_EQ(0, unit_group(&self->n, rank)->stats.invalid);
-	EXPECT_EQ(2 * amount, unit_group(&self->n, 1)->stats.completed);
-	printf("# %u reduces\n", amount);
+	EXPECT_EQ(2 * total, unit_group(&self->n, 1)->stats.completed);
+	printf("# %u reduces\n", total);
 	fflush(stdout);
 }
 

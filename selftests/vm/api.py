@@ -180,7 +180,7 @@ def join_with_a_bad_table_of_ranks_is_einval():
 def a_rank_joins_on_its_own_host_only():
     rank = rank_on(1)
     for name, own in (("the address of another host", member(2)),
-                      ("an address that nobody has", member("10.9.9.9")),
+                      ("an unused address", member("10.9.9.9")),
                       ("a broadcast address", member("10.1.0.255")),
                       ("a multicast address", member("224.0.0.1")),
                       ("another port", member(1, port=PORT + 1))):
@@ -245,7 +245,7 @@ def a_user_outside_the_range_of_groups_may_not_join():
             child = Child(1, in_range, Descriptor([1]), gid, groups)
             equal(f"joining with group {gid} and {groups}", child.get(), expected)
         set_tunables(1, join_gid_low=1, join_gid_high=0)
-        refused(errno.EPERM, "joining when nobody may", rank_on(1).join, Descriptor([1]), 0)
+        refused(errno.EPERM, "joining when no group id may", rank_on(1).join, Descriptor([1]), 0)
         Group([2]).barrier()
     finally:
         set_tunables(1, join_gid_low=None, join_gid_high=None)

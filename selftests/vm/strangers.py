@@ -215,9 +215,9 @@ FORGERS = {"a stranger": (STRANGER, STRANGER), "a stranger with a member's addre
 
 
 @test_each(*FORGERS)
-def random_bytes_are_refused_from(whom):
-    siege, chance = Siege(), seeded("random bytes", whom)
-    forger, source = FORGERS[whom]
+def random_bytes_are_refused_from(kind):
+    siege, chance = Siege(), seeded("random bytes", kind)
+    forger, source = FORGERS[kind]
     amount = work(1500)
     raw = [chance.randbytes(chance.choice((0, 1, SMALLEST - 1, SMALLEST, 100,
                                            chance.randrange(1400)))) for _ in range(amount)]

@@ -212,7 +212,7 @@ local function payload(tvb, at, bytes, kind, tree)
 		tree:add(f.nonce, tvb(at, 8))
 	end
 	if kind == ANSWER then
-		add_number(tree, f.waits_for, tvb(at + 8, 4), NONE, "nobody")
+		add_number(tree, f.waits_for, tvb(at + 8, 4), NONE, "no host")
 		add_number(tree, f.waits_rank, tvb(at + 12, 4), NONE, "unknown")
 		tree:add(f.waits_operation, tvb(at + 16, 4))
 		tree:add(f.waited_ms, tvb(at + 20, 4))

@@ -119,7 +119,7 @@ static double time_messages(int one, int other, const struct sockaddr_in *to_one
 int main(void)
 {
 	/* An unused address, whose packets the network device accepts all the same */
-	struct sockaddr_in nobody = address("10.1.0.200");
+	struct sockaddr_in unused = address("10.1.0.200");
 	struct sockaddr_in to_one = address("10.1.0.1"), to_other = address("10.1.0.2");
 	int one = socket_of("/run/netns/h1", "10.1.0.1");
 	int other = socket_of("/run/netns/h2", "10.1.0.2");
@@ -139,7 +139,7 @@ int main(void)
 		TIME_BURST(sent, sends(one, &to_other));
 		TIME_BURST(taken, takes(other));
 		TIME_BURST(empty, polls(other));
-		TIME_BURST(lost, sends(one, &nobody));
+		TIME_BURST(lost, sends(one, &unused));
 	}
 	printf("{\"sent\": %.1f, \"lost\": %.1f, \"taken\": %.1f, \"empty\": %.1f, ", sent, lost,
 	       taken, empty);
