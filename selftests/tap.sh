@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=bash TAP for test scripts: source it, call plan with the number of tests,
-# run each through check; the last command, tap_done, is the script's status.
+# shellcheck shell=bash
+# TAP for test scripts: source it, call plan with the number of tests, run each through
+# check; the last command, tap_done, is the script's status.
 
 # plan COUNT
 plan() {

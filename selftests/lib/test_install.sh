@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 # The installed package is complete, works with pkg-config from C and C++, and is removed
-# completely. Speaks TAP. shellcheck disable=SC2317 # the functions are called by check
+# completely. Speaks TAP.
+# shellcheck disable=SC2317 # the functions are called by check
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 library=$here/../../libcollsock

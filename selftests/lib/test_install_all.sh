@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # "make install" of the whole project respects DESTDIR and PREFIX, and "make uninstall"
-# removes everything that it has installed. Speaks TAP. shellcheck disable=SC2317 # the
-# functions are called by check
+# removes everything that it has installed. Speaks TAP.
+# shellcheck disable=SC2317 # the functions are called by check
 set -u
 cd "$(dirname "$0")/../.." || exit
 . selftests/tap.sh

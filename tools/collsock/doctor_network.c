@@ -267,7 +267,7 @@ void doctor_firewall(struct doctor *d)
 		doctor_say(d, DOCTOR_NOTE, "as root, nft list ruleset shows the rules",
 			   "the rules cannot be read");
 	else if (*firewall.refuses)
-		doctor_say(d, DOCTOR_WARNING, "check that it does not match the hosts of your groups",
+		doctor_say(d, DOCTOR_WARNING, "check that it spares the hosts of your groups",
 			   "a rule refuses UDP port %u: %s", d->port, firewall.refuses);
 	else if (firewall.closed && !firewall.accepts && *firewall.some)
 		doctor_say(d, DOCTOR_NOTE, "check that it matches the hosts of your groups",

@@ -51,7 +51,7 @@ static const char *monitor_meaning(const char *event)
 		{ "disagreement",     "two ranks posted different operations with one number" },
 		{ "rank-left",	      "a rank has left" },
 		{ "overrun",	      "events were lost: they came faster than they were read" },
-		{ "module-unloaded",  "the module was unloaded: no events until it is loaded again" },
+		{ "module-unloaded",  "module unloaded: no events until it is loaded again" },
 		{ "module-loaded",    "the module is loaded again" },
 		{ }
 	};
