@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "comm.h"
 #include "export.h"
+#include "fatal.h"
 
 struct cm_comm *cm_comm_all;
 static pthread_mutex_t comm_all_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -153,8 +153,7 @@ static enum cm_reason comm_obstacle(struct cm_comm *c)
 /* Passing its calls on is no option: the other ranks would wait for this one. */
 static struct cm_comm *comm_no_memory(MPI_Comm handle)
 {
-	fprintf(stderr, "collsock: no memory for a communicator\n");
-	PMPI_Abort(handle, 1);
+	cm_fatal_abort(handle, 1, "collsock: no memory for a communicator\n");
 	return NULL;
 }
 
@@ -230,18 +229,16 @@ void cm_comm_leave(struct cm_comm *c, int error)
 	atomic_store(&c->failure.seen, true);
 	/* Other threads may be about to use the file descriptor, so it stays open. */
 	fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (fd < 0 || dup3(fd, collsock_fd(c->socket), O_CLOEXEC) < 0) {
-		fprintf(stderr, "collsock: rank %d cannot leave its group\n", c->rank);
-		PMPI_Abort(MPI_COMM_WORLD, 1);
-	}
+	if (fd < 0 || dup3(fd, collsock_fd(c->socket), O_CLOEXEC) < 0)
+		cm_fatal_abort(MPI_COMM_WORLD, 1, "collsock: rank %d cannot leave its group\n",
+			       c->rank);
 	close(fd);
 }
 
 void cm_comm_abort(const struct cm_comm *c, const char *why)
 {
-	fprintf(stderr, "collsock: rank %d of a communicator of %d ranks: %s\n", c->rank, c->size,
-		why);
-	PMPI_Abort(c->handle, 1);
+	cm_fatal_abort(c->handle, 1, "collsock: rank %d of a communicator of %d ranks: %s\n",
+		       c->rank, c->size, why);
 }
 
 /* Returns an MPI error code, and in @name the previous name. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "fatal.h"
 
 #define LONGEST_TEXT 512
 
@@ -107,7 +108,7 @@ static void error_say_if_fatal(MPI_Comm handle, int code)
 	if (PMPI_Comm_get_errhandler(handle, &handler))
 		return;
 	if (error_is_fatal(handler) && !PMPI_Error_string(code, text, &length))
-		fprintf(stderr, "%s\n", text);
+		cm_fatal_say("%s\n", text);
 	PMPI_Errhandler_free(&handler);
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* MPI_Init: what all ranks must agree on before the first collective */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "comm.h"
 #include "export.h"
+#include "fatal.h"
 #include "finalize.h"
 #include "join.h"
 #include "kinds.h"
@@ -48,7 +48,7 @@ static void init_read_settings(union announcement *a)
 	a->version = VERSION;
 	a->valid = !cm_settings_read(&a->settings, error, sizeof(error));
 	if (!a->valid)
-		fprintf(stderr, "collsock: %s\n", error);
+		cm_fatal_say("collsock: %s\n", error);
 }
 
 static int init_announce(int rank, int size)
@@ -65,10 +65,11 @@ static int init_announce(int rank, int size)
 	if (err)
 		return err;
 	if (a.version != VERSION)
-		fprintf(stderr,
-			"collsock: libcollsock-mpi of rank %d has another version than that of rank 0: install the same one on all hosts\n",
-			rank);
-	if (a.version != VERSION || !a.valid)
+		cm_fatal_abort(MPI_COMM_WORLD, 2,
+			       "collsock: libcollsock-mpi of rank %d has another version than that of rank 0: install the same one on all hosts\n",
+			       rank);
+	/* Rank 0 has said why. */
+	if (!a.valid)
 		PMPI_Abort(MPI_COMM_WORLD, 2);
 	cm_settings = a.settings;
 	return MPI_SUCCESS;
@@ -111,8 +112,8 @@ static void init_check_library(void)
 	PMPI_Get_library_version(version, &length);
 	if (!strncmp(version, CM_LIBRARY, strlen(CM_LIBRARY)))
 		return;
-	fprintf(stderr, "collsock: this library is for " CM_LIBRARY ", the program runs on %.40s\n",
-		version);
+	cm_fatal_say("collsock: this library is for " CM_LIBRARY ", the program runs on %.40s\n",
+		     version);
 	exit(2);
 }
 

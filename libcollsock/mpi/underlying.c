@@ -2,9 +2,9 @@
 /* Finds the functions of the underlying MPI, and those of tools. */
 #include <dlfcn.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "fatal.h"
 #include "underlying.h"
 
 struct cm_underlying cm_underlying;
@@ -41,7 +41,7 @@ static function underlying_find(const char *pmpi_name)
 
 	if (found)
 		return found;
-	fprintf(stderr, "collsock: MPI has no %s: is this library for another MPI?\n", pmpi_name);
+	cm_fatal_say("collsock: MPI has no %s: is this library for another MPI?\n", pmpi_name);
 	abort();
 }
 

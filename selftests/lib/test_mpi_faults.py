@@ -40,6 +40,7 @@ FOR_GOOD = {
     "socket=EAFNOSUPPORT@0": "this kernel has no collective sockets",
     "socket=EAFNOSUPPORT@1": "this kernel has no collective sockets",
 }
+SLOW_PROXY = {"LD_PRELOAD": f"{BUILD}/mpi/slow_proxy.so"}
 LEFT, SILENT, NO_MEMORY = "has left the group", "does not answer", "no memory"
 
 
@@ -51,8 +52,9 @@ def settings_of(kind, settings, folder):
             f"LD_PRELOAD={':'.join(map(str, preload))}", "COLLSOCK_MPI_AFTER=1", *settings]
 
 
-def launch(kind, ranks, settings, *words, program="faults", shell=None):
-    """Returns status, standard output and standard error. @shell is run before the program."""
+def launch(kind, ranks, settings, *words, program="faults", shell=None, environment=()):
+    """Returns status, standard output and standard error. @shell is run before the program;
+    @environment is the launcher's."""
     launcher = {
         "openmpi": ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none",
                     "--mca", "mpi_yield_when_idle", "1"],
@@ -66,7 +68,7 @@ def launch(kind, ranks, settings, *words, program="faults", shell=None):
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               errors="replace", check=False,
                               # Launchers of Open MPI would share the folder of their user
-                              env={**os.environ, "TMPDIR": folder,
+                              env={**os.environ, **dict(environment), "TMPDIR": folder,
                                    "OMPI_ALLOW_RUN_AS_ROOT": "1",
                                    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
     return types.SimpleNamespace(status=done.returncode, out=done.stdout, err=done.stderr,
@@ -211,6 +213,18 @@ def required(kind, ranks):
            "because of rank 1: not permitted here", "not allowed with COLLSOCK_MPI=require")
 
 
+def says_though_slow(run, *texts):
+    ends_and_says(run, *texts)
+    has("the proxy says", run.err, "the proxy is slow")
+
+
+def invalid_setting(kind, ranks):
+    """Rank 0 says why, and all ranks abort."""
+    run = launch(kind, ranks, ["COLLSOCK_MPI=perhaps"], "nothing", environment=SLOW_PROXY)
+    yield ("an invalid setting is named, though the launcher reads it late", run,
+           says_though_slow, "COLLSOCK_MPI=perhaps")
+
+
 def callbacks(kind, ranks):
     run = launch(kind, ranks, ["COLLSOCK_MPI_SUMMARY=1"], program="callbacks")
     yield "callbacks may use a communicator while it is freed", run, ended_well
@@ -255,14 +269,20 @@ def library_of_another_version(kind, folder):
 
 
 def other_version(kind, ranks):
+    text = "of rank 1 has another version than that of rank 0"
     with tempfile.TemporaryDirectory(prefix="mpi-version.") as folder:
         other = library_of_another_version(kind, folder)
-        run = launch(kind, ranks, ["LD_PRELOAD="], "nothing", shell=(
-            f'test "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 0 && '
-            f'export LD_PRELOAD={BUILD}/lib/mpi/libcollsock-mpi-{kind}.so || '
-            f'export LD_PRELOAD={other}'))
-    yield ("another version on a rank ends the program with a message", run, ends_and_says,
-           "of rank 1 has another version than that of rank 0")
+        shell = (f'test "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 0 && '
+                 f'export LD_PRELOAD={BUILD}/lib/mpi/libcollsock-mpi-{kind}.so || '
+                 f'export LD_PRELOAD={other}')
+        run = launch(kind, ranks, ["LD_PRELOAD="], "nothing", shell=shell)
+        yield ("another version on a rank ends the program with a message", run, ends_and_says,
+               text)
+        if kind == "mpich":
+            run = launch(kind, ranks, ["LD_PRELOAD="], "nothing", shell=shell,
+                         environment=SLOW_PROXY)
+            yield ("another version on a rank is named, though the launcher reads it late", run,
+                   says_though_slow, text)
 
 
 def programs():
@@ -277,6 +297,7 @@ def programs():
         yield always_full, kind, 2
         if kind == "mpich":
             yield nothing_is_left, kind, 4
+            yield invalid_setting, kind, 2
         if IN_SOAK or kind == "mpich":
             yield other_version, kind, 2
         yield fatal_failure, kind, 2
