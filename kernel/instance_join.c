@@ -79,7 +79,7 @@ static int instance_init_group(struct coll_instance *gi, const struct coll_join 
 	return gi->local_members ? 0 : -ENOMEM;
 }
 
-/* Can this host be that member, and do the largest packets reach the others? */
+/* Can this host be that member, and can the largest packets reach the others? */
 static int instance_check_addresses(struct coll_net *cn, const struct coll_join *join)
 {
 	const struct collsock_member *self = &join->members[coll_join_self(join)];
@@ -155,7 +155,10 @@ static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join 
 	return ERR_PTR(err);
 }
 
-/* Members whose early packets came before need not wait for their next retransmission. */
+/*
+ * Notify the members that have sent early packets, so that they need not wait for their
+ * next retransmission.
+ */
 static void instance_notify_join(struct coll_instance *gi, const struct coll_identity *identity)
 {
 	u32 index, host;
@@ -209,7 +212,7 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 	if (!err)
 		err = coll_net_add(cn, gi, &gi->handle);
 	if (!err) {
-		/* Before packets find it and cause other events. */
+		/* Before packets can find it and cause other events. */
 		coll_event_group(gi, COLLSOCK_EVENT_GROUP_MADE);
 		err = coll_instance_hash(gi);
 		if (err) {
@@ -218,12 +221,12 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 		}
 	}
 	if (err)
-		/* It closes the bearer if that was opened for this instance alone. */
+		/* The tidying closes the bearer if it was opened for this instance alone. */
 		coll_net_tidy_soon(cn);
 	return err;
 }
 
-/* Does the request describe the group as the first one on this host did? */
+/* Does the request describe the group as the first request on this host did? */
 static bool instance_agrees(const struct coll_instance *gi, const struct coll_request *request,
 			    const struct coll_identity *identity)
 {
@@ -278,7 +281,7 @@ static struct coll_instance *instance_join_other(struct coll_net *cn,
 	return err ? ERR_PTR(err) : gi;
 }
 
-/* The first rank of a host makes the instance. */
+/* The first rank of a host creates the instance. */
 static struct coll_instance *instance_join_first(struct coll_net *cn, struct coll_join *join,
 						 const struct coll_identity *identity,
 						 struct coll_sock *csk)
@@ -369,13 +372,13 @@ static struct coll_instance *instance_join(struct coll_net *cn, struct coll_join
 /**
  * coll_instance_join() - a rank joins
  * @cn: the namespace
- * @join: the request; its tables may become those of the instance
- * @csk: the socket; it has its completion slots
+ * @join: the request; the instance may take over its tables
+ * @csk: the socket, with its completion slots
  *
- * Return: the instance, JOINED, of which the socket is a local member; or an error pointer:
- * -EADDRINUSE if the rank has joined before or the group was here until a moment ago,
- * -EPROTO if another rank of this host has described the group otherwise, -ENOMEM,
- * -ENFILE, -EINTR if the process is being killed, or why packets cannot be exchanged with the
+ * Return: the instance, JOINED, with the socket as a local member; or an error pointer:
+ * -EADDRINUSE if the rank has joined before or the group is in time-wait, -EPROTO if
+ * another rank of this host has described the group differently, -ENOMEM, -ENFILE, -EINTR
+ * if the process is being killed, or the reason why packets cannot be exchanged with the
  * members. Context: process.
  */
 struct coll_instance *coll_instance_join(struct coll_net *cn, struct coll_join *join,

@@ -100,7 +100,7 @@ static u64 pernet_count_peers(struct coll_net *cn)
 /**
  * coll_pernet_stats() - counters of the namespace
  * @cn: the namespace
- * @stats: out, complete but for its size
+ * @stats: out, all but its size
  *
  * Context: process.
  */
@@ -173,11 +173,11 @@ static int __net_init pernet_begin(struct net *net)
 }
 
 /*
- * No socket is left, so nobody joins; what is left lingers. First packets stop
- * coming: closing the bearers waits for those that are under way. Timers may
- * still enter the core until an instance is stopped. Thereafter nothing asks
- * for the tidying, so it can be cancelled for good, and the groups that it has retired
- * are freed. A grace period follows before pernet_end().
+ * No socket is left, so no rank can join; remaining groups linger. First packets stop:
+ * closing the bearers waits for those in flight. Timers may still enter the core until an
+ * instance is stopped. After that nothing schedules the tidying, so it can be cancelled for
+ * good, and the groups that it has retired are freed. A grace period follows before
+ * pernet_end().
  */
 static void __net_exit pernet_pre_end(struct net *net)
 {
@@ -218,7 +218,7 @@ static struct pernet_operations pernet_operations = {
 };
 
 /**
- * coll_pernet_init() - begin in every namespace
+ * coll_pernet_init() - set up every namespace
  *
  * Return: 0 or -errno. Context: process.
  */
@@ -228,13 +228,13 @@ int __init coll_pernet_init(void)
 }
 
 /**
- * coll_pernet_uninit() - end in every namespace
+ * coll_pernet_uninit() - tear down every namespace
  *
- * Context: process; no socket of the family exists or can be made.
+ * Context: process; no socket of the family exists or can be created.
  */
 void coll_pernet_uninit(void)
 {
 	unregister_pernet_device(&pernet_operations);
-	/* Time-wait entries are freed by a function of this module. */
+	/* Time-wait entries are freed by an RCU callback of this module. */
 	rcu_barrier();
 }

@@ -167,7 +167,7 @@ static bool timewait_entry_add(struct coll_timewait_table *table,
 }
 
 /**
- * coll_timewait_table_add() - remember a group
+ * coll_timewait_table_add() - add a time-wait entry for a group
  * @table: of the namespace; its mutex is held
  * @group: where packets find the group; they find the time-wait entry instead from now on
  * @g: quiet; its lock is not needed, as nothing happens in it any more
@@ -175,7 +175,7 @@ static bool timewait_entry_add(struct coll_timewait_table *table,
  * @uid: who made it
  * @most_bytes: what the namespace's groups may reserve
  *
- * Without memory the group is forgotten at once: its late packets are not answered.
+ * If there is no memory, no entry is added, and late packets are not answered.
  *
  * Return: was it added? Otherwise @group is to be removed. Context: process.
  */
@@ -201,13 +201,13 @@ bool coll_timewait_table_add(struct coll_timewait_table *table, struct coll_look
 }
 
 /**
- * coll_timewait_table_expire() - forget what is old enough
+ * coll_timewait_table_expire() - remove expired entries
  * @table: of the namespace; its mutex is held
- * @now: time in ns; U64_MAX forgets everything
+ * @now: time in ns; U64_MAX removes all entries
  *
  * Not more than a batch, so that the mutex is not held for long.
  *
- * Return: when the next one is due, U64_MAX if there is none. Context: process.
+ * Return: when the next entry expires, U64_MAX if there is none. Context: process.
  */
 u64 coll_timewait_table_expire(struct coll_timewait_table *table, u64 now)
 {

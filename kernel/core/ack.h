@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Acknowledgments of one connection: which sequence numbers have come (struct
- * coll_peer_recv_state), and whether the other side is owed an acknowledgment of them
- * (struct coll_peer_ack). It travels with the next packet, which does without it if the
- * packet's "done" says the same; otherwise it is sent alone when it is due. Nothing is
- * sent here.
+ * Acknowledgments of one connection: which sequence numbers were received (struct
+ * coll_peer_recv_state), and whether an acknowledgment of them is owed (struct
+ * coll_peer_ack). It is piggybacked on the next packet, or omitted if that packet's "done"
+ * implies it; otherwise it is sent alone when it is due. Nothing is sent here.
  *
  * Everything here is called under the group's lock.
  */
@@ -14,23 +13,23 @@
 #include "deadline.h"
 #include "state.h"
 
-/* Does "done" tell the other side that its messages were received? */
+/* Does this "done" imply that the other side's messages were received? */
 static inline bool coll_ack_covered(const struct coll_peer *peer, u32 done)
 {
 	return !peer->ack.explicit && !coll_after(peer->ack.operation, done);
 }
 
 /*
- * While all-to-all operations follow each other each carries "done" for the one
- * before, which reaches the other side through others. A host may be two operations
- * ahead of what we have told: one that we run, one that we have not posted.
+ * In a sequence of all-to-all operations each carries "done" for the one before, which
+ * reaches the other side through other hosts. A host may be two operations ahead of what we
+ * have sent: one that we run, one that we have not posted.
  */
 static inline bool coll_ack_expected(const struct coll_peer *peer)
 {
 	return coll_ack_covered(peer, peer->group->credit.cover_done + 2);
 }
 
-/* Nothing is owed any more. */
+/* No acknowledgment is owed any more. */
 static inline void coll_ack_settle(struct coll_peer *peer)
 {
 	peer->ack.messages = 0;
@@ -51,7 +50,7 @@ static inline void coll_ack_attach(struct coll_peer *peer, struct coll_body *bod
 	coll_ack_settle(peer);
 }
 
-/* A sequence number came. False if it was received before, or is too old to tell. */
+/* Note a received sequence number. False if it is a duplicate, or too old to decide. */
 static inline bool coll_ack_mark(struct coll_peer *peer, u32 seq)
 {
 	u32 ahead = seq - peer->recv.seq, back = peer->recv.seq - seq;
@@ -68,7 +67,7 @@ static inline bool coll_ack_mark(struct coll_peer *peer, u32 seq)
 	return true;
 }
 
-/* An acknowledgment is owed; it may leave alone at @at. */
+/* An acknowledgment is owed, to be sent alone at @at at the latest. */
 static inline void coll_ack_owe(struct coll_peer *peer, u64 at)
 {
 	if (peer->ack.owed)
@@ -78,10 +77,7 @@ static inline void coll_ack_owe(struct coll_peer *peer, u64 at)
 	coll_deadline_peer(peer, at);
 }
 
-/* The same, with the present event if that is not too often. */
 void coll_ack_owe_now(struct coll_peer *peer, u64 now);
-
-/* Is the acknowledgment still needed? If so, has its time come? */
 bool coll_ack_due(struct coll_peer *peer, u64 now);
 
 #endif

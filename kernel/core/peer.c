@@ -7,9 +7,9 @@
 #include "rtt.h"
 
 /**
- * coll_peer_prefix() - the prefix of what is said to the other side
+ * coll_peer_prefix() - prefix of packets to the other side
  * @peer: the other side
- * @incarnation: of it; 0 if it is unknown
+ * @incarnation: of the other side; 0 if unknown
  */
 struct coll_prefix coll_peer_prefix(const struct coll_peer *peer, u32 incarnation)
 {
@@ -34,7 +34,7 @@ static void peer_know(struct coll_peer *peer, u32 incarnation)
 	coll_wire_side_set(&peer->conn.tx, &prefix, &peer->group->secret.mac);
 }
 
-/* What is sent from now on belongs to another connection. */
+/* Packets sent from now on belong to a new connection. */
 static void peer_renumber(struct coll_peer *peer)
 {
 	peer->conn.number++;
@@ -43,14 +43,14 @@ static void peer_renumber(struct coll_peer *peer)
 }
 
 /**
- * coll_peer_open() - a connection to @host begins
- * @peer: zeroed, or idle and released
+ * coll_peer_open() - open a connection
+ * @peer: zeroed, or released when it was idle
  * @g: its group
  * @host: the other side
  * @now: time in ns
  *
- * What is known of the other side lives as long as the group, not as the
- * connection. Its acknowledgments name the connection, so old ones are ignored.
+ * What is known of the other side lives as long as the group, not the connection.
+ * Acknowledgments name the connection, so old ones are ignored.
  */
 void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 now)
 {
@@ -68,7 +68,7 @@ void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 
 	peer->host = host;
 	peer->conn.number = 1;
 	peer->send.next_seq = 1;
-	/* All hosts begin with the same window, so none has to tell. */
+	/* All hosts begin with the same window, so the initial credit is known. */
 	peer->send.credit = g->credit.common;
 	peer->send.done = g->credit.acknowledged;
 	peer->watch.probed_operation = COLL_NOTHING_DONE;
@@ -77,14 +77,14 @@ void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 
 }
 
 /**
- * coll_peer_succeed() - the other side is a new one from now on
+ * coll_peer_succeed() - switch to a new incarnation of the other side
  * @peer: the other side
- * @prefix: of the new one, which has proved that it lives
+ * @prefix: of the new incarnation, which has proved that it is alive
  * @now: time in ns
  */
 void coll_peer_succeed(struct coll_peer *peer, const struct coll_prefix *prefix, u64 now)
 {
-	/* It numbers from the beginning, and so do we. */
+	/* Both sides restart their sequence numbers. */
 	peer_renumber(peer);
 	peer_know(peer, prefix->incarnation);
 	peer->conn.their_number = prefix->connection;
@@ -125,9 +125,9 @@ static inline void peer_emit(struct coll_peer *peer, const struct coll_wire_side
 
 /**
  * coll_peer_emit() - send a packet
- * @peer: to whom
+ * @peer: destination
  * @side: the direction, usually the peer's
- * @body: what it says
+ * @body: its contents
  */
 void coll_peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
 		    const struct coll_body *body)
@@ -136,9 +136,9 @@ void coll_peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
 }
 
 /**
- * coll_peer_speak() - send a packet that needs no acknowledgment
- * @peer: to whom
- * @body: all but what every packet tells
+ * coll_peer_speak() - send a packet that is not acknowledged
+ * @peer: destination
+ * @body: contents; what every packet carries is filled in
  */
 void coll_peer_speak(struct coll_peer *peer, struct coll_body *body)
 {
@@ -153,7 +153,7 @@ static void peer_count_repeat(struct coll_peer *peer, const struct coll_message 
 	peer->group->stats.retransmits++;
 	peer->retransmits++;
 	coll_env_send_again(m);
-	/* A host that was never heard is asked by sending again. */
+	/* Retransmitting to a host never heard from counts as a probe. */
 	if (!peer->conn.incarnation)
 		coll_liveness_asked(peer, now);
 }
@@ -200,7 +200,7 @@ static bool peer_is_operation(const struct coll_message *m)
 	return m->head->type == COLL_PACKET_MESSAGE;
 }
 
-/* Is there no room at the other side, as far as we know? */
+/* Is the other side out of room, as far as we know? */
 static bool peer_beyond_credit(const struct coll_peer *peer, const struct coll_message *m)
 {
 	return peer_is_operation(m) && coll_after(m->head->number, peer->send.credit) &&
@@ -211,7 +211,7 @@ static inline void peer_transmit_first(struct coll_peer *peer, struct coll_messa
 {
 	list_add_tail(&m->link, &peer->send.sent);
 	m->seq = peer->send.next_seq++;
-	/* 0 is no sequence number: it marks what was not sent yet. */
+	/* 0 is not a sequence number: it marks messages not yet sent. */
 	if (unlikely(!m->seq))
 		m->seq = peer->send.next_seq++;
 	m->tries = 0;
@@ -220,7 +220,7 @@ static inline void peer_transmit_first(struct coll_peer *peer, struct coll_messa
 	peer_transmit(peer, m, now);
 }
 
-/* As many messages are under way as an acknowledgment has bits. */
+/* Are as many messages in flight as an acknowledgment has bits? */
 static bool peer_window_full(const struct coll_peer *peer)
 {
 	const struct coll_message *oldest;
@@ -237,12 +237,12 @@ static bool peer_may_send(const struct coll_peer *peer, const struct coll_messag
 }
 
 /**
- * coll_peer_send() - give a message to the peer
- * @peer: to whom
- * @m: the message; its head, round and payload are set
+ * coll_peer_send() - send a message reliably
+ * @peer: destination
+ * @m: the message, with its head, round and payload set
  * @now: time in ns
  *
- * It leaves at once, or, when the other side has no room, as soon as it has.
+ * It is sent at once, or held until the other side has room.
  */
 void coll_peer_send(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
@@ -259,7 +259,7 @@ void coll_peer_send(struct coll_peer *peer, struct coll_message *m, u64 now)
 	coll_deadline_peer(peer, now + peer->rtt.rto_ns);
 }
 
-/* Take a message that was held, and send it. */
+/* Send a message that was held. */
 static void peer_release(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
 	list_del(&m->link);
@@ -268,11 +268,12 @@ static void peer_release(struct coll_peer *peer, struct coll_message *m, u64 now
 }
 
 /**
- * coll_peer_push() - credit or acknowledgments came: send what may leave now
- * @peer: to whom
+ * coll_peer_push() - send held messages after credit or acknowledgments were received
+ * @peer: destination
  * @now: time in ns
  *
- * Of a large payload more than a thousand may be held: a full window ends the search.
+ * More than a thousand messages of a large payload may be held, so a full window ends the
+ * search.
  */
 void coll_peer_push(struct coll_peer *peer, u64 now)
 {
@@ -287,8 +288,8 @@ void coll_peer_push(struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_peer_forget() - a message needs no further transmission
- * @m: any; nothing happens if it is not under way
+ * coll_peer_forget() - stop transmitting a message
+ * @m: any message; nothing happens if it is not in flight or held
  * @sample: it has been received
  * @now: time in ns
  */
@@ -299,7 +300,10 @@ void coll_peer_forget(struct coll_message *m, bool sample, u64 now)
 
 	if (!peer)
 		return;
-	/* This makes room in the window, not credit: what waits for the window may leave. */
+	/*
+	 * This makes room in the window, but no credit: messages that wait for the window
+	 * may be sent.
+	 */
 	full = unlikely(!list_empty(&peer->send.held)) && m->seq && peer_window_full(peer);
 	if (sample)
 		coll_rtt_received(peer, m, now);
@@ -322,7 +326,7 @@ static noinline void peer_hear_ack(struct coll_peer *peer, const struct coll_bod
 	list_for_each_entry_safe(m, next, &peer->send.sent, link) {
 		u32 back = body->ack_seq - m->seq;
 
-		/* A negative distance ends the list, which is in order of seq. */
+		/* The list is in order of seq, so a negative distance ends the search. */
 		if ((s32)back < 0)
 			break;
 		if (back < COLL_PEER_WINDOW && body->ack_bits >> back & 1) {
@@ -341,7 +345,7 @@ static noinline void peer_forget_through(struct coll_peer *peer, u32 done, u64 n
 			coll_peer_forget(m, true, now);
 }
 
-/* The other side has done something. A host that is only sent to has nothing to forget. */
+/* "Done" has advanced. Without messages in flight there is nothing to forget. */
 static inline void peer_hear_done(struct coll_peer *peer, u32 done, u64 now)
 {
 	peer->send.done = done;
@@ -350,7 +354,7 @@ static inline void peer_hear_done(struct coll_peer *peer, u32 done, u64 now)
 		peer_forget_through(peer, done, now);
 }
 
-/* Send again what was sent beyond the credit of @before. */
+/* Retransmit messages sent beyond the credit of @before. */
 static noinline void peer_send_forced(struct coll_peer *peer, u32 before, u64 now)
 {
 	struct coll_message *m;
@@ -373,8 +377,8 @@ static inline void peer_hear_credit(struct coll_peer *peer, u32 credit, u64 now)
 }
 
 /*
- * The first packet of the other side. If it has not heard this host, what was sent before
- * it existed is lost; what was sent just now has crossed its packet.
+ * On the first packet of the other side: if it has not heard from this host, what was sent
+ * before it existed is lost; what was sent just now has crossed its packet.
  */
 static void peer_send_again(struct coll_peer *peer, u64 now)
 {
@@ -389,13 +393,14 @@ static void peer_send_again(struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_peer_meet() - a packet of the other side has a new prefix
+ * coll_peer_meet() - handle a new prefix in a packet of the other side
  * @peer: the other side
- * @prefix: authenticated, with the descriptor of the group
- * @side: made from it
+ * @prefix: authenticated, with the group's descriptor
+ * @side: made from @prefix
  * @now: time in ns
  *
- * Return: false if the packet is to be dropped.
+ * Return: false if the packet is of another incarnation or an older connection; it is to be
+ * dropped, and nothing has changed.
  */
 bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
 		    const struct coll_wire_side *side, u64 now)
@@ -424,9 +429,9 @@ bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
 }
 
 /**
- * coll_peer_changed() - is the packet of another incarnation, and for this one of ours?
+ * coll_peer_changed() - is a packet from another incarnation to this one of ours?
  * @peer: the other side
- * @prefix: authenticated; coll_peer_meet() has refused it
+ * @prefix: authenticated, refused by coll_peer_meet()
  */
 bool coll_peer_changed(const struct coll_peer *peer, const struct coll_prefix *prefix)
 {
@@ -435,12 +440,12 @@ bool coll_peer_changed(const struct coll_peer *peer, const struct coll_prefix *p
 }
 
 /**
- * coll_peer_hear() - read what every packet tells
- * @peer: who sent it
+ * coll_peer_hear() - process what every packet carries
+ * @peer: its sender
  * @body: authenticated
  * @now: time in ns
  *
- * "Done", credit and acknowledgment count only if the packet names this incarnation of
+ * "Done", credit and acknowledgment are used only if the packet names this incarnation of
  * ours.
  *
  * Return: true if a message with this sequence number was accepted before; false if it is
@@ -464,14 +469,13 @@ bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 no
 
 /**
  * coll_peer_accept() - a message is stored and may be acknowledged
- * @peer: who sent it
+ * @peer: its sender
  * @body: the message
  * @now: time in ns
  *
- * The first packet of a connection is acknowledged at once, since the other side
- * does not know yet that anybody listens; so is a goodbye, which nothing
- * follows. Other acknowledgments wait for a packet to travel with, until half a window
- * is owed.
+ * The first packet of a connection is acknowledged at once, since the other side does not
+ * know yet that this host exists; so is a goodbye, which nothing follows. Other
+ * acknowledgments wait for a packet to be piggybacked on, until half a window is owed.
  */
 void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
@@ -492,8 +496,8 @@ void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 
 }
 
 /**
- * coll_peer_repeat() - a message came again
- * @peer: who sent it
+ * coll_peer_repeat() - handle a duplicate
+ * @peer: its sender
  * @body: the message, or a goodbye
  * @now: time in ns
  */
@@ -507,13 +511,13 @@ void coll_peer_repeat(struct coll_peer *peer, const struct coll_body *body, u64 
 }
 
 /**
- * coll_peer_refuse() - there is no room for a message
- * @peer: who sent it
+ * coll_peer_refuse() - refuse a message for lack of room
+ * @peer: its sender
  * @body: the message
  * @now: time in ns
  *
- * It is neither stored nor acknowledged. The answer carries the credit, and
- * another will follow as soon as there is room.
+ * It is neither stored nor acknowledged. The answer carries the credit, and another answer
+ * follows as soon as there is room.
  */
 void coll_peer_refuse(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
@@ -529,8 +533,8 @@ void coll_peer_refuse(struct coll_peer *peer, const struct coll_body *body, u64 
 }
 
 /**
- * coll_peer_send_ack() - let the other side know that we are here, or what we received
- * @peer: to whom
+ * coll_peer_send_ack() - send a lone acknowledgment
+ * @peer: destination
  * @now: time in ns
  */
 void coll_peer_send_ack(struct coll_peer *peer, u64 now)
@@ -544,7 +548,7 @@ void coll_peer_send_ack(struct coll_peer *peer, u64 now)
 	coll_peer_speak(peer, &body);
 }
 
-/* A host that perhaps never joins is told of a failure for a while only. */
+/* Give up retransmitting a goodbye to a host that may never join. */
 static bool peer_gives_up(struct coll_peer *peer, const struct coll_message *m, u64 now)
 {
 	if (!m->head->expires || peer->conn.incarnation ||
@@ -554,7 +558,7 @@ static bool peer_gives_up(struct coll_peer *peer, const struct coll_message *m, 
 	return true;
 }
 
-/* Send again what is due; to a host never heard only the oldest message. */
+/* Retransmit what is due; to a host never heard from only the oldest message. */
 static void peer_retransmit(struct coll_peer *peer, u64 now)
 {
 	struct coll_message *m;
@@ -564,7 +568,7 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 
 		if (peer_gives_up(peer, m, now)) {
 			coll_peer_forget(m, false, now);
-			/* The next one follows. */
+			/* The next message becomes the oldest. */
 			if (!list_empty(&peer->send.sent))
 				coll_deadline_peer(peer, now + peer->rtt.rto_ns);
 			break;
@@ -576,7 +580,10 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 		if (!peer->conn.incarnation)
 			break;
 	}
-	/* Without credit the oldest is sent nevertheless: the answer tells of credit. */
+	/*
+	 * Without credit the oldest is sent nevertheless, since the answer carries the
+	 * credit.
+	 */
 	if (list_empty(&peer->send.sent) && !list_empty(&peer->send.held)) {
 		m = list_first_entry(&peer->send.held, struct coll_message, link);
 		peer->send.forced |= peer_beyond_credit(peer, m);
@@ -585,7 +592,7 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_peer_check_idle() - if nothing is due, and nothing was said for long enough, it is idle
+ * coll_peer_check_idle() - mark a connection idle if it is unused for long enough
  * @peer: the connection
  * @now: time in ns
  *
@@ -608,16 +615,16 @@ void coll_peer_check_idle(struct coll_peer *peer, u64 now)
 	coll_deadline_peer(peer, live->idle_at_ns);
 }
 
-/* After this number of transmissions, and of probes answered meanwhile. */
+/* After this number of transmissions, and of probes answered meanwhile */
 #define BLOCKED_TRIES	64
 #define BLOCKED_ANSWERS	40
 
 /**
- * coll_peer_blocked() - is the other side there, and messages do not get through to it?
+ * coll_peer_blocked() - is the other side alive, but not reached by messages?
  * @peer: the other side
  *
- * Perhaps packets above some size are lost on the path. Without credit nothing is stored,
- * so repetitions say nothing then.
+ * The path may drop packets above some size. Without credit the other side stores nothing,
+ * so retransmissions prove nothing then.
  *
  * Context: group lock held.
  */
@@ -636,11 +643,11 @@ bool coll_peer_blocked(struct coll_peer *peer)
 }
 
 /**
- * coll_peer_expire() - send again, and acknowledge, what is due
- * @peer: its due_ns has been cleared
+ * coll_peer_expire() - retransmit and acknowledge what is due
+ * @peer: the connection; its due_ns has been cleared
  * @now: time in ns
  *
- * Deadlines are lower bounds: what was acknowledged since is not due any more.
+ * Deadlines are lower bounds: what was acknowledged since is no longer due.
  *
  * Context: group lock held.
  */
@@ -656,14 +663,14 @@ void coll_peer_expire(struct coll_peer *peer, u64 now)
 /* ---- goodbyes ---- */
 
 /**
- * coll_peer_say_goodbye() - tell the other side what cannot complete, unless it knows
- * @peer: to whom
+ * coll_peer_say_goodbye() - send the group's goodbye, unless the other side has it
+ * @peer: destination
  * @now: time in ns
  *
- * A host that has left must still hear it if it has posted more than we have: those
- * operations wait for us. A goodbye that is under way is replaced by a new one, since it
- * may have been received. Only the host of a rank that left tells this to a host that was
- * never heard; the others answer its packets.
+ * A host that has left must still receive it if it has posted more than we have, since
+ * those operations wait for us. A goodbye in flight may have been received already, so a
+ * changed one is sent as a new message. Only the host of a rank that left sends it to hosts
+ * never heard from; other hosts answer their packets.
  *
  * Context: group lock held.
  */
@@ -686,7 +693,7 @@ void coll_peer_say_goodbye(struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_peer_drop_all() - nothing that is under way with this host needs to arrive any more
+ * coll_peer_drop_all() - drop all messages to the other side and what is owed to it
  * @peer: the other side
  * @now: time in ns
  *
@@ -706,7 +713,7 @@ void coll_peer_drop_all(struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_peer_owes_messages() - is a message of an operation under way to the other side?
+ * coll_peer_owes_messages() - is a message of an operation in flight or held?
  * @peer: the other side
  *
  * Context: group lock held.

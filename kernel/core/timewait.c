@@ -2,12 +2,12 @@
 #include "timewait.h"
 
 /**
- * coll_timewait_set() - what is to be remembered of a group
+ * coll_timewait_set() - fill in a time-wait entry, valid for twice the liveness time
  * @g: quiet
  * @t: out
  * @now: time in ns
  *
- * Context: under the group's lock, or nothing happens in it any more.
+ * Context: group lock held, unless the group has ended.
  */
 void coll_timewait_set(const struct coll_group *g, struct coll_timewait *t, u64 now)
 {
@@ -24,15 +24,15 @@ void coll_timewait_set(const struct coll_group *g, struct coll_timewait *t, u64 
 
 /**
  * coll_timewait_answer() - answer a late packet
- * @t: the time-wait entry that the packet's tag and destination name
- * @packet: formed
+ * @t: the time-wait entry of the packet's tag and destination
+ * @packet: well-formed
  * @bytes: its length
- * @answer: where the answer goes, COLL_TIMEWAIT_ANSWER bytes
+ * @answer: buffer for the answer, COLL_TIMEWAIT_ANSWER bytes
  * @answer_bytes: out: its length, 0 for none
  *
- * What asks for an acknowledgment gets one, and the goodbye with it; so does a
- * probe. What else has no sequence number, such as this answer, asks for none. Everything that is
- * acknowledged here was either stored before (its operation is complete) or
+ * A packet with a sequence number is answered by an acknowledgment and the goodbye; so is a
+ * probe. Other packets without a sequence number, such as this answer, need none.
+ * Everything acknowledged here was either stored before (its operation is complete) or
  * belongs to an operation that the goodbye ends.
  *
  * Return: what was wrong with the packet. Context: any.
@@ -52,7 +52,7 @@ enum coll_refusal coll_timewait_answer(const struct coll_timewait *t, const u8 *
 	if (prefix.descriptor != t->descriptor)
 		return COLL_WRONG_DESCRIPTOR;
 	coll_wire_read_body(packet, bytes, &body);
-	/* Two time-wait entries would answer each other's answers indefinitely. */
+	/* Otherwise two time-wait entries would answer each other's answers indefinitely. */
 	if ((!body.seq && body.type != COLL_PACKET_PROBE) ||
 	    (prefix.known && prefix.known != t->incarnation))
 		return COLL_ACCEPTED;
@@ -73,7 +73,7 @@ enum coll_refusal coll_timewait_answer(const struct coll_timewait *t, const u8 *
 		.descriptor	= t->descriptor,
 		.incarnation	= t->incarnation,
 		.known		= prefix.incarnation,
-		/* Later than any that the group has had. */
+		/* Higher than any number that the group has used */
 		.connection	= ~0U >> 1,
 		.source		= t->self,
 		.destination	= prefix.source,

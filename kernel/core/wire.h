@@ -4,15 +4,14 @@
  *
  *   prefix (32) | body (24) | operands (8) | acknowledgment (16) | payload | MAC (8)
  *
- * All fields are big-endian; the payload is in the byte order of the group.
- * The MAC is SipHash-2-4 over all that precedes it, under a key derived
- * from the group's key and nonce. What is not understood is not a packet:
- * unknown versions, types, flags, non-zero reserved bytes are refused. Operands
- * and acknowledgment are there if they are flagged; a barrier has none of them.
+ * All fields are big-endian; the payload is in the byte order of the group. The MAC is
+ * SipHash-2-4 over all that precedes it, under a key derived from the group's key and
+ * nonce. Unknown versions, types and flags and non-zero reserved bytes are refused.
+ * Operands and acknowledgment are present if flagged; a barrier's message has neither.
  *
  * The prefix names both ends of a connection. It is the same in all packets of one
- * direction of a connection, so each side keeps it, and what the MAC makes of
- * it, in a struct coll_wire_side, and spends no time on it again.
+ * direction of a connection, so each side caches it, with the state of the MAC after it, in
+ * a struct coll_wire_side.
  */
 #ifndef COLL_CORE_WIRE_H
 #define COLL_CORE_WIRE_H
@@ -31,32 +30,32 @@
 #define COLL_WIRE_MAX \
 	(COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK + COLLSOCK_MAX_SEGMENT)
 
-/* LINE(identifier, number, name); lines are appended, none is changed. */
+/* LINE(identifier, number, name). Lines are only ever appended. */
 #define COLL_PACKET_LIST(LINE)							\
-	LINE(MESSAGE,	1,	"message") /* one edge of a schedule */		\
-	LINE(ACK,	2,	"acknowledgment") /* and credit, alone */	\
+	LINE(MESSAGE,	1,	"message") /* along one edge of a schedule */		\
+	LINE(ACK,	2,	"acknowledgment") /* alone, with credit */	\
 	LINE(GOODBYE,	3,	"goodbye") /* operations beyond one cannot complete */ \
-	LINE(PROBE,	4,	"probe") /* are you there? */			\
-	LINE(ANSWER,	5,	"answer") /* yes */
+	LINE(PROBE,	4,	"probe") /* is the other side alive? */			\
+	LINE(ANSWER,	5,	"answer") /* to a probe */
 
 #define COLL_PACKET_NUMBER(identifier, number, name)	COLL_PACKET_##identifier = number,
 enum coll_packet_type { COLL_PACKET_LIST(COLL_PACKET_NUMBER) };
 
-/* Flags beside the type: what follows the body. */
+/* Flags beside the type: what follows the body */
 #define COLL_FLAG_ACK		0x80
 #define COLL_FLAG_OPERANDS	0x40
 #define COLL_FLAGS		(COLL_FLAG_ACK | COLL_FLAG_OPERANDS)
 
 /*
- * Why operations beyond the last one cannot complete: LINE(identifier, number, name, errno).
- * Lines are appended, none is changed.
+ * Why operations beyond the last one cannot complete: LINE(identifier, number, name,
+ * errno). Lines are only ever appended.
  */
 #define COLL_REASON_LIST(LINE)							\
 	LINE(LEFT,	0,	"left",		ECONNRESET)			\
 	LINE(SILENT,	1,	"silent",	ETIMEDOUT)			\
 	LINE(DISAGREES,	2,	"disagrees",	EPROTO)				\
 	LINE(RESTARTED,	3,	"restarted",	ECONNRESET)			\
-	LINE(ENDED,	4,	"ended",	ECANCELED) /* by order */
+	LINE(ENDED,	4,	"ended",	ECANCELED) /* by order of the operator */
 
 #define COLL_REASON_NUMBER(identifier, number, name, error) COLL_REASON_##identifier = number,
 enum coll_reason { COLL_REASON_LIST(COLL_REASON_NUMBER) COLL_REASONS };
@@ -84,7 +83,7 @@ struct coll_signature {
  * @tag: names the group
  * @descriptor: hash of the descriptor
  * @incarnation: of the sender, never 0
- * @known: incarnation of the receiver as the sender knows it, 0 if never heard
+ * @known: incarnation of the receiver as the sender knows it, 0 if never heard from
  * @connection: of the sender
  * @source: index of the sending host
  * @destination: index of the receiving host
@@ -100,24 +99,24 @@ struct coll_prefix {
 };
 
 /**
- * struct coll_body - what it says
+ * struct coll_body - contents of a packet
  * @seq: of the message or goodbye; 0 in a lone acknowledgment
- * @done: operations through this one are complete at the sender and at all
- *	whose "done" it has folded in @operation
- * @credit: highest operation that the sender can store; all that are a window or
- *	more before it are over for the sender, and its messages acknowledged
+ * @done: operations up to this one are complete at the sender and at all hosts whose "done"
+ *	it has folded in @operation
+ * @credit: highest operation that the sender can store; the sender has finished all that
+ *	are a window or more before it, with its messages acknowledged
  * @operation: number of the operation; of a goodbye, the last one posted
- * @signature: of the operation; of a goodbye, @signature.root is the rank that is
- *	to blame and @signature.count the reason, enum coll_reason
+ * @signature: of the operation; of a goodbye, @signature.root is the rank to blame and
+ *	@signature.count the reason, enum coll_reason
  * @segment: segment of the payload
  * @type: enum coll_packet_type
  * @round: round of the schedule
- * @acknowledges: an acknowledgment is there:
+ * @acknowledges: an acknowledgment is present:
  * @ack_connection: connection of the receiver that it acknowledges
  * @ack_seq: highest sequence number received on it
  * @ack_bits: bit i: @ack_seq - i was received
- * @payload: its first byte
- * @payload_bytes: its length
+ * @payload: first byte of the payload
+ * @payload_bytes: length of the payload
  */
 struct coll_body {
 	u32			seq;
@@ -137,13 +136,13 @@ struct coll_body {
 };
 
 /**
- * struct coll_wait - where a chain of waits ends, as far as is known
- * @host: for whom all wait, or COLL_NOBODY
- * @rank: a rank there that has not posted, COLLSOCK_NO_RANK if that host has not said
+ * struct coll_wait - where a chain of waits ends, as far as known
+ * @host: the host that all wait for, or COLL_NOBODY
+ * @rank: a rank there that has not posted, COLLSOCK_NO_RANK if that host has not reported
  * @operation: in which operation
- * @waited_ms: for how long, when that was said
- * @age_ms: how long ago that was
- * @hops: over how many hosts it was heard; 0 from the host itself or one that waits for it
+ * @waited_ms: for how long, at the time of the report
+ * @age_ms: age of the report
+ * @hops: number of hosts that relayed it; 0 from the host itself or one that waits for it
  */
 struct coll_wait {
 	u32	host;
@@ -157,7 +156,7 @@ struct coll_wait {
 /**
  * struct coll_answer - payload of an answer; that of a probe is the nonce alone
  * @nonce: of the probe
- * @wait: for whom the answering host waits in the end
+ * @wait: the host that the answering host ultimately waits for
  */
 struct coll_answer {
 	u64			nonce;
@@ -167,8 +166,8 @@ struct coll_answer {
 #define COLL_NOBODY	(~0U)
 
 /**
- * struct coll_secret - what the group's key, id and nonce become
- * @tag: names the group on the wire without giving its id away
+ * struct coll_secret - derived from the group's key, id and nonce
+ * @tag: names the group on the wire without revealing its id
  * @mac: key of the MAC
  */
 struct coll_secret {
@@ -178,8 +177,8 @@ struct coll_secret {
 
 /**
  * struct coll_wire_side - one direction of a connection
- * @prefix: as it is in every packet
- * @mac: state of the MAC behind it
+ * @prefix: as in every packet
+ * @mac: state of the MAC after it
  */
 struct coll_wire_side {
 	u64	prefix[COLL_WIRE_PREFIX / 8];
@@ -194,35 +193,29 @@ static inline bool coll_body_has_operands(const struct coll_body *body)
 	return body->signature.count | body->signature.root;
 }
 
-/* Length of a packet that says this, MAC included. */
+/* Length of a packet with these contents, MAC included */
 static inline u32 coll_wire_bytes(const struct coll_body *body)
 {
 	return COLL_WIRE_MIN + (coll_body_has_operands(body) ? COLL_WIRE_OPERANDS : 0) +
 	       (body->acknowledges ? COLL_WIRE_ACK : 0) + body->payload_bytes;
 }
 
-/* Learn a direction from its prefix. */
 void coll_wire_side_set(struct coll_wire_side *side, const struct coll_prefix *prefix,
 			const siphash_key_t *mac);
-
-/* The payloads of probes and answers. */
 void coll_wire_write_nonce(u8 payload[COLL_WIRE_PROBE], u64 nonce);
 u64 coll_wire_read_nonce(const u8 *payload);
 void coll_wire_write_answer(u8 payload[COLL_WIRE_ANSWER], const struct coll_answer *answer);
 void coll_wire_read_answer(const u8 *payload, struct coll_answer *answer);
-
-/* Write a complete packet, coll_wire_bytes() long. */
 void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
 		     const struct coll_body *body);
 
 /*
- * Reading: first coll_wire_formed(), which looks at nothing but the form. Then
- * the fields may be read; nothing of them may be believed before
- * coll_wire_authentic().
+ * Reading: coll_wire_formed() comes first and checks the form alone. Then the fields may be
+ * read, but must not be trusted before coll_wire_authentic().
  */
 bool coll_wire_formed(const u8 *packet, u32 bytes);
 
-/* Offsets of the fields by which a packet finds its group. */
+/* Offsets of the fields by which a packet's group is found */
 #define COLL_WIRE_AT_SOURCE		4
 #define COLL_WIRE_AT_DESTINATION	6
 #define COLL_WIRE_AT_TAG		8
@@ -253,11 +246,7 @@ static inline u64 coll_wire_tag(const u8 *packet)
 
 void coll_wire_read_prefix(const u8 *packet, struct coll_prefix *prefix);
 void coll_wire_read_body(const u8 *packet, u32 bytes, struct coll_body *body);
-
-/* Does the packet's prefix belong to this direction? */
 bool coll_wire_same_side(const u8 *packet, const struct coll_wire_side *side);
-
-/* Is the MAC of the packet, which belongs to this direction, right? */
 bool coll_wire_authentic(const u8 *packet, u32 bytes, const struct coll_wire_side *side);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * What collsock numbers and names, one line each: a list is a macro that hands its lines to
- * another one. Enumerations, names in tools and traces, tables of counters are made
- * from these.
+ * The numbers and names of collsock, one line each: a list is a macro that passes its lines
+ * to another macro. Enumerations, names in tools and traces, and tables of counters are
+ * generated from these.
  *
- * Numbers are on the wire or in the interface, so lines are appended and none is changed.
+ * Numbers are on the wire or in the interface, so lines are only ever appended.
  */
 #ifndef _UAPI_LINUX_COLLSOCK_LISTS_H
 #define _UAPI_LINUX_COLLSOCK_LISTS_H
@@ -76,19 +76,19 @@
 	LINE(messages_received, MESSAGES_RECEIVED, "messages accepted")			\
 	LINE(retransmits, RETRANSMITS, "messages sent again")				\
 	LINE(duplicates, DUPLICATES, "messages received again")				\
-	LINE(early, EARLY, "messages that came before any rank of this host had posted") \
-	LINE(lone_acks, LONE_ACKS, "packets sent for an acknowledgment alone")		\
-	LINE(no_credit, NO_CREDIT, "messages held back until the receiver has room")	\
-	LINE(beyond_window, BEYOND_WINDOW, "messages refused for want of room")		\
+	LINE(early, EARLY, "messages received before any rank of this host had posted") \
+	LINE(lone_acks, LONE_ACKS, "packets sent only for an acknowledgment")		\
+	LINE(no_credit, NO_CREDIT, "messages held until the receiver has room")	\
+	LINE(beyond_window, BEYOND_WINDOW, "messages refused for lack of room")		\
 	LINE(stale, STALE, "packets of another incarnation or an older connection")	\
-	LINE(invalid, INVALID, "packets of a member that make no sense in this group")	\
-	LINE(memory_short, MEMORY_SHORT, "packets not sent for want of memory")		\
-	LINE(probes_sent, PROBES_SENT, "questions whether a host is there")		\
-	LINE(probes_received, PROBES_RECEIVED, "such questions of others, all answered") \
+	LINE(invalid, INVALID, "packets of a member that are invalid in this group")	\
+	LINE(memory_short, MEMORY_SHORT, "packets not sent for lack of memory")		\
+	LINE(probes_sent, PROBES_SENT, "probes sent to other hosts")		\
+	LINE(probes_received, PROBES_RECEIVED, "probes received, all answered") \
 	LINE(challenges, CHALLENGES,							\
-	     "questions to a host that spoke with another incarnation")			\
+	     "challenges sent to another incarnation of a host")			\
 	LINE(peers_idle, PEERS_IDLE,							\
-	     "connections released because nothing was said over them")
+	     "idle connections released")
 
 /*
  * Counters of packets of a network namespace, likewise: struct collsock_net_stats,
@@ -102,7 +102,7 @@
 	LINE(forged, FORGED, "authentication failed")					\
 	LINE(wrong_descriptor, WRONG_DESCRIPTOR, "group known, descriptor differs")	\
 	LINE(timewait_answered, TIMEWAIT_ANSWERED, "packets answered from time-wait")	\
-	LINE(no_route, NO_ROUTE, "packets that found no route")
+	LINE(no_route, NO_ROUTE, "packets without a route")
 
 /* A line of a structure */
 #define COLLSOCK_COUNTER(name, IDENTIFIER, meaning)	__u64 name;
