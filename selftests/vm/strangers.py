@@ -406,10 +406,16 @@ def a_late_packet_for_a_closed_group_is_answered_once():
     late = [payload for outgoing, _, payload in sniffers[1].packets()
             if outgoing and payload[TYPE] & 63 == MESSAGE][0]
     sniffers[2].packets()
+    seen = []
+
+    def count_seen():
+        seen.extend(sniffers[2].packets())
+        return len(seen)
+
     Forger(1).send(late, 1, 2)
+    eventually("the late packet and its answer", count_seen, 2)
     time.sleep(0.3)
-    seen = [payload for _, _, payload in sniffers[2].packets()]
-    equal("packets after it", len(seen) - 1, 1)
+    equal("packets after it", count_seen() - 1, 1)
 
 
 main()
