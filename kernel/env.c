@@ -117,7 +117,7 @@ void coll_env_deadline(struct coll_group *g, u64 at)
 			       HRTIMER_MODE_ABS_SOFT);
 }
 
-void coll_env_complete(struct coll_group *g, u32 local, u32 number, void *token,
+void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		       const void *result, u32 bytes, u32 error, u32 failed_rank)
 {
 	struct coll_instance *gi = env_instance(g);
@@ -173,7 +173,7 @@ void coll_env_writable(struct coll_group *g)
  * Rounds advance in softirq context, or where bottom halves are off: when a
  * rank posts, in threaded NAPI, in busy polling. They never wait for a worker.
  */
-bool coll_env_round(struct coll_group *g, u32 number, u32 lane, u32 round)
+bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round)
 {
 	bool placed = in_serving_softirq() ||
 		      (in_softirq() && !(current->flags & PF_WQ_WORKER));

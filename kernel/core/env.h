@@ -52,14 +52,14 @@ void coll_env_deadline(struct coll_group *g, u64 at);
  * What is posted when the group has ended has the number of the first that cannot
  * complete. Cannot fail.
  */
-void coll_env_complete(struct coll_group *g, u32 local, u32 number, void *token,
+void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		       const void *result, u32 bytes, u32 error, u32 failed_rank);
 
 /* An operation can be posted again, by any rank of this host. */
 void coll_env_writable(struct coll_group *g);
 
 /* A round of operation @number is over in that lane. Is this an event context? */
-bool coll_env_round(struct coll_group *g, u32 number, u32 lane, u32 round);
+bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round);
 
 /* What carries packets between members of that family, or NULL. Any context. */
 const struct coll_bearer *coll_env_bearer(u16 family);
@@ -72,6 +72,8 @@ const struct coll_bearer *coll_env_bearer(u16 family);
  */
 #define COLL_NET_DROP_LIST(LINE)			\
 	LINE(MALFORMED,		malformed)		\
+	LINE(OTHER_VERSION,	other_version)		\
+	LINE(UNKNOWN_TYPE,	unknown_type)		\
 	LINE(UNKNOWN_GROUP,	unknown_group)		\
 	LINE(WRONG_SOURCE,	wrong_source)		\
 	LINE(FORGED,		forged)			\

@@ -2,7 +2,7 @@
 /*
  * A peer: one connection to another host of a group. It comes into being when
  * the first message is sent to or received from that host; there is no
- * handshake and no state "open". It numbers messages, sends them again and
+ * handshake and no state "open". It numbers packets, sends messages again and
  * acknowledges (ack.h); when to send again follows from the round-trip time (rtt.h).
  * It knows no operation: a message points to the head that it shares with the others
  * of its operation, from which packets are written and where it is counted.
@@ -28,7 +28,7 @@ void coll_peer_speak(struct coll_peer *peer, struct coll_body *body);
 
 /* Send a packet of any direction to the other side. */
 void coll_peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
-		    const struct coll_body *body);
+		    struct coll_body *body);
 
 /* Give a message to the peer: it leaves now, or when there is credit. */
 void coll_peer_send(struct coll_peer *peer, struct coll_message *m, u64 now);
@@ -41,7 +41,7 @@ void coll_peer_push(struct coll_peer *peer, u64 now);
 
 /*
  * A packet of the other side has a prefix that was not used before. False if it
- * is of another incarnation or an older connection: that changes nothing.
+ * is of another incarnation: that changes nothing.
  */
 bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
 		    const struct coll_wire_side *side, u64 now);
@@ -50,21 +50,8 @@ bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
 bool coll_peer_changed(const struct coll_peer *peer, const struct coll_prefix *prefix);
 
 /*
- * Can the sequence number be? One side sends no more than a window beyond what
- * was not acknowledged, and what was not is no further back.
- */
-static inline bool coll_peer_possible(const struct coll_peer *peer,
-				      const struct coll_body *body)
-{
-	u32 ahead = body->seq - peer->recv.seq;
-
-	return ahead < 2 * COLL_PEER_WINDOW || (s32)ahead < 0 || !body->seq ||
-	       !peer->recv.bits;
-}
-
-/*
- * Read what every packet tells: acknowledgment, "done", credit. True if its
- * sequence number was accepted before.
+ * Read what every packet tells: acknowledgment, "done", credit. False if it came before,
+ * or is too old to tell.
  */
 bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 now);
 

@@ -136,33 +136,6 @@ void coll_peers_tell_room(struct coll_group *g, u64 now)
 	}
 }
 
-static void peers_age(const struct coll_group *g, struct coll_peer *peer)
-{
-	if (coll_after(g->credit.common, peer->send.credit))
-		peer->send.credit = g->credit.common;
-	if (coll_after(g->credit.acknowledged, peer->send.done))
-		peer->send.done = g->credit.acknowledged;
-}
-
-/**
- * coll_peers_age() - what all hosts have done is known of each
- * @g: the group
- *
- * Numbers of a peer that is not heard must not fall half of their range behind.
- *
- * Context: group lock held.
- */
-void coll_peers_age(struct coll_group *g)
-{
-	struct coll_peer *peer;
-
-	for (peer = g->peers.all; peer; peer = peer->all)
-		peers_age(g, peer);
-	for (peer = g->peers.spare; peer; peer = peer->next)
-		if (peer->conn.idle)
-			peers_age(g, peer);
-}
-
 /**
  * coll_peers_settled() - is nothing owed to any other host?
  * @g: the group

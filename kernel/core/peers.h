@@ -50,9 +50,6 @@ void coll_peers_push(struct coll_group *g, u64 now);
 /* There is room: tell those that were refused. */
 void coll_peers_tell_room(struct coll_group *g, u64 now);
 
-/* What all hosts have done is known of each. */
-void coll_peers_age(struct coll_group *g);
-
 /* Is nothing owed to any other host? */
 bool coll_peers_settled(const struct coll_group *g);
 

@@ -71,7 +71,7 @@ static noinline void window_plan(struct coll_group *g, struct coll_op *op,
  *
  * Context: group lock held.
  */
-void coll_window_open(struct coll_group *g, struct coll_op *op, u32 number,
+void coll_window_open(struct coll_group *g, struct coll_op *op, u64 number,
 		      const struct coll_signature *sig, u32 source)
 {
 	if (unlikely(!window_remembers(op, sig)))
@@ -130,9 +130,6 @@ void coll_window_free_slots(struct coll_group *g, u64 now)
 
 /* ---- what all hosts have done ---- */
 
-/* Numbers of a peer that is not heard must not fall half of their range behind. */
-#define AGE_EVERY	BIT(24)
-
 /*
  * All hosts have completed through @through, this one learns by completing
  * @operation. Each host that completes that one learns the same (the minimum is over
@@ -141,12 +138,10 @@ void coll_window_free_slots(struct coll_group *g, u64 now)
  * @through gave them. Without this a host that is only sent to, and never sends
  * back, as in dissemination, had to tell its credit in packets of its own.
  */
-static void window_learn_credit(struct coll_group *g, u32 operation, u32 through, u64 now)
+static void window_learn_credit(struct coll_group *g, u64 operation, u64 through, u64 now)
 {
 	struct coll_credit *credit = &g->credit;
 
-	if (unlikely(operation % AGE_EVERY == 0))
-		coll_peers_age(g);
 	if (coll_before(through, credit->floor_operation) ||
 	    coll_after(through, g->window.completed))
 		return;
@@ -158,9 +153,9 @@ static void window_learn_credit(struct coll_group *g, u32 operation, u32 through
 }
 
 /* Every host has completed the operations through @through. */
-static void window_acknowledge_through(struct coll_group *g, u32 through, u64 now)
+static void window_acknowledge_through(struct coll_group *g, u64 through, u64 now)
 {
-	u32 number;
+	u64 number;
 
 	/* More than this host has completed cannot be the minimum: some host lies. */
 	if (!coll_after(through, g->credit.acknowledged) ||

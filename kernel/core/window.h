@@ -15,7 +15,7 @@
 #include "signature.h"
 
 /* Open the slot of an operation that a rank of this host posts. */
-void coll_window_open(struct coll_group *g, struct coll_op *op, u32 number,
+void coll_window_open(struct coll_group *g, struct coll_op *op, u64 number,
 		      const struct coll_signature *sig, u32 source);
 
 /* Open a slot for a message or probe of another host; false if it makes no sense. */

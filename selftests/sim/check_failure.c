@@ -15,7 +15,7 @@ static bool takes_back(const struct coll_failure *known, const struct coll_failu
 }
 
 /* Did a sibling end the operation with an error? A reported error stays. */
-static bool was_reported(const struct sim_rank *r, u32 number)
+static bool was_reported(const struct sim_rank *r, u64 number)
 {
 	const struct sim_rank *sibling;
 
@@ -34,7 +34,7 @@ static bool was_reported(const struct sim_rank *r, u32 number)
  *
  * Reports of others may come within the settling time; then the lowest failure is named.
  */
-void sim_check_error(struct sim_rank *r, u32 number, u32 error, u32 failed_rank)
+void sim_check_error(struct sim_rank *r, u64 number, u32 error, u32 failed_rank)
 {
 	const struct sim_known *known = &r->group->known[r->member->index];
 	struct sim *s = r->group->sim;
@@ -136,7 +136,7 @@ static void check_news(struct world *w, void *what)
  * it has finished disagrees? Its slot serves another operation, or it has left,
  * or the group has ended.
  */
-static bool cannot_tell(const struct world_member *m, u32 number)
+static bool cannot_tell(const struct world_member *m, u64 number)
 {
 	const struct coll_group *core = &m->group;
 
@@ -203,7 +203,7 @@ static void learns(struct world_member *m, struct sim_known *known, bool lower)
 static void check_goodbye(const struct world_member *m)
 {
 	const struct coll_failure_state *f = &m->group.failure;
-	u32 last = coll_group_last(&m->group);
+	u64 last = coll_group_last(&m->group);
 	bool failure = f->known && last == f->what.limit;
 
 	if (!f->known && !m->group.ranks.leaving)
