@@ -77,7 +77,13 @@ void coll_event_group(struct coll_instance *gi, enum collsock_event kind)
 	rcu_read_unlock();
 }
 
-static void event_blame(struct coll_instance *gi, enum collsock_event kind, u32 operation,
+static int event_put_operation(struct event *e, u64 operation)
+{
+	return nla_put_u64_64bit(e->skb, COLLSOCK_A_NOTICE_OPERATION, operation,
+				 COLLSOCK_A_NOTICE_PAD);
+}
+
+static void event_blame(struct coll_instance *gi, enum collsock_event kind, u64 operation,
 			u32 rank, u32 error)
 {
 	struct event e;
@@ -85,7 +91,7 @@ static void event_blame(struct coll_instance *gi, enum collsock_event kind, u32 
 	lockdep_assert_held(&gi->lock);
 	if (!event_begin(&e, gi, kind))
 		return;
-	if (nla_put_u32(e.skb, COLLSOCK_A_NOTICE_OPERATION, operation) ||
+	if (event_put_operation(&e, operation) ||
 	    (rank != COLLSOCK_NO_RANK && nla_put_u32(e.skb, COLLSOCK_A_NOTICE_RANK, rank)) ||
 	    nla_put_u32(e.skb, COLLSOCK_A_NOTICE_ERROR, error))
 		nlmsg_free(e.skb);
@@ -124,7 +130,7 @@ void coll_event_group_failed(struct coll_instance *gi)
  *
  * Context: under the lock of the group.
  */
-void coll_event_operation_failed(struct coll_instance *gi, u32 operation, u32 rank, u32 error)
+void coll_event_operation_failed(struct coll_instance *gi, u64 operation, u32 rank, u32 error)
 {
 	event_blame(gi, COLLSOCK_EVENT_OPERATION_FAILED, operation, rank, error);
 }
@@ -137,7 +143,7 @@ void coll_event_operation_failed(struct coll_instance *gi, u32 operation, u32 ra
  *
  * Context: under the lock of the group.
  */
-void coll_event_peer(struct coll_peer *peer, enum collsock_event kind, u32 operation)
+void coll_event_peer(struct coll_peer *peer, enum collsock_event kind, u64 operation)
 {
 	struct coll_instance *gi = coll_instance_of(peer->group);
 	struct event e;
@@ -147,7 +153,7 @@ void coll_event_peer(struct coll_peer *peer, enum collsock_event kind, u32 opera
 		return;
 	if (nla_put_u32(e.skb, COLLSOCK_A_NOTICE_HOST, peer->host) ||
 	    (kind == COLLSOCK_EVENT_PEER_LOSSY &&
-	     nla_put_u32(e.skb, COLLSOCK_A_NOTICE_OPERATION, operation)))
+	     event_put_operation(&e, operation)))
 		nlmsg_free(e.skb);
 	else
 		event_send(&e, gi);

@@ -19,7 +19,7 @@ struct coll_peer;
 void coll_event_allow(const struct genl_family *family);
 void coll_event_group(struct coll_instance *gi, enum collsock_event kind);
 void coll_event_group_failed(struct coll_instance *gi);
-void coll_event_operation_failed(struct coll_instance *gi, u32 operation, u32 rank, u32 error);
-void coll_event_peer(struct coll_peer *peer, enum collsock_event kind, u32 operation);
+void coll_event_operation_failed(struct coll_instance *gi, u64 operation, u32 rank, u32 error);
+void coll_event_peer(struct coll_peer *peer, enum collsock_event kind, u64 operation);
 
 #endif

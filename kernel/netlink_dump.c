@@ -25,7 +25,7 @@ struct dump_state {
 	u32	wanted;
 	u32	handle;
 	u32	next;
-	u32	oldest;
+	u64	oldest;
 	bool	found;
 };
 
@@ -203,14 +203,17 @@ static bool dump_put_group_state(struct sk_buff *skb, const struct coll_group *g
 		state = COLLSOCK_GROUP_STATE_FAILED;
 	if (nla_put_u32(skb, COLLSOCK_A_GROUP_STATE, state) ||
 	    nla_put_u32(skb, COLLSOCK_A_GROUP_JOINED, g->ranks.joined) ||
-	    nla_put_u32(skb, COLLSOCK_A_GROUP_NEXT, g->window.next) ||
-	    nla_put_u32(skb, COLLSOCK_A_GROUP_OLDEST, g->window.oldest) ||
+	    nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_NEXT, g->window.next,
+					  COLLSOCK_A_GROUP_PAD) ||
+	    nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_OLDEST, g->window.oldest,
+					  COLLSOCK_A_GROUP_PAD) ||
 	    nla_put_u32(skb, COLLSOCK_A_GROUP_PEERS, g->stats.peers))
 		return false;
 	return !g->failure.known ||
 	       (!nla_put_u32(skb, COLLSOCK_A_GROUP_ERROR, coll_failure_error(&g->failure.what)) &&
 		!nla_put_u32(skb, COLLSOCK_A_GROUP_FAILED_RANK, g->failure.what.rank) &&
-		!nla_put_u32(skb, COLLSOCK_A_GROUP_LIMIT, g->failure.what.limit));
+		!nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_LIMIT, g->failure.what.limit,
+					  COLLSOCK_A_GROUP_PAD));
 }
 
 /**
@@ -349,7 +352,8 @@ static int dump_put_rank(struct sk_buff *skb, struct netlink_callback *cb,
 			!nla_put_u32(skb, COLLSOCK_A_RANK_GROUP, gi->handle) &&
 			!nla_put_u32(skb, COLLSOCK_A_RANK_RANK, rank->rank) &&
 			!nla_put_u32(skb, COLLSOCK_A_RANK_STATE, states[rank->state]) &&
-			!nla_put_u32(skb, COLLSOCK_A_RANK_NEXT, rank->next) &&
+			!nla_put_u64_64bit(skb, COLLSOCK_A_RANK_NEXT, rank->next,
+					  COLLSOCK_A_RANK_PAD) &&
 			!(pid && nla_put_u32(skb, COLLSOCK_A_RANK_PID, pid)) &&
 			!nla_put_u32(skb, COLLSOCK_A_RANK_LAST, rank->last));
 }
@@ -418,12 +422,12 @@ static int dump_put_peer(struct sk_buff *skb, struct netlink_callback *cb,
 			!nla_put_u32(skb, COLLSOCK_A_PEER_HOST, peer->host) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_STATE,
 				     dump_host_state(&gi->group, peer->host, peer)) &&
-			!nla_put_u32(skb, COLLSOCK_A_PEER_CONNECTION, peer->conn.number) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_UNACKED,
 				     dump_count_messages(&peer->send.sent)) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_HELD,
 				     dump_count_messages(&peer->send.held)) &&
-			!nla_put_u32(skb, COLLSOCK_A_PEER_MESSAGES, peer->send.next_seq - 1) &&
+			!nla_put_u64_64bit(skb, COLLSOCK_A_PEER_PACKETS, peer->send.number,
+					   COLLSOCK_A_PEER_PAD) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_RETRANSMITS, peer->retransmits) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_LAST, peer->watch.last_arrivals) &&
 			dump_put_peer_times(skb, peer, ktime_get_ns()));
@@ -486,7 +490,8 @@ static bool dump_put_awaits(struct sk_buff *skb, const struct coll_instance *gi,
 	return !(said && nla_put_flag(skb, COLLSOCK_A_MISSING_AWAITS_SAID)) &&
 	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_HOST, wait->host) &&
 	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_RANK, rank) &&
-	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_OPERATION, wait->operation) &&
+	       !nla_put_u64_64bit(skb, COLLSOCK_A_MISSING_AWAITS_OPERATION, wait->operation,
+					  COLLSOCK_A_MISSING_PAD) &&
 	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_MS, wait->waited_ms) &&
 	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_HOPS, wait->hops) &&
 	       !nla_put_u32(skb, COLLSOCK_A_MISSING_TOLD_MS, wait->age_ms);
@@ -552,7 +557,8 @@ static bool dump_put_operation(struct sk_buff *skb, const struct coll_instance *
 	bool waits = op->state == COLL_OP_RUNNING || (op->state == COLL_OP_EARLY && op->probed);
 
 	if (nla_put_u32(skb, COLLSOCK_A_OPERATION_GROUP, gi->handle) ||
-	    nla_put_u32(skb, COLLSOCK_A_OPERATION_NUMBER, op->head.number) ||
+	    nla_put_u64_64bit(skb, COLLSOCK_A_OPERATION_NUMBER, op->head.number,
+					  COLLSOCK_A_OPERATION_PAD) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_STATE, states[op->state]) ||
 	    nla_put_u8(skb, COLLSOCK_A_OPERATION_OPERATION, sig->operation) ||
 	    nla_put_u8(skb, COLLSOCK_A_OPERATION_TYPE, sig->type) ||
@@ -588,7 +594,7 @@ static int dump_tell_operations(struct sk_buff *skb, struct netlink_callback *cb
 	struct dump_state *state = dump_state(cb);
 	const struct coll_group *g = &gi->group;
 	const struct coll_op *op;
-	u32 number;
+	u64 number;
 	int err = 0;
 
 	for (; !err && state->next <= g->window.size; state->next += !err) {

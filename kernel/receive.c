@@ -4,7 +4,8 @@
  * with bottom halves disabled, under RCU:
  *
  * accept	receive_packet(): has it the form of a packet, and is its group here? If not,
- *		receive_unknown() looks for a time-wait entry, or notes an early packet.
+ *		receive_unknown() looks for a time-wait entry, or notes an early packet, and
+ *		receive_unformed() for a member that speaks another version of the format.
  *		receive_for_group(): does it come from the member that it says it is from?
  *		Then the group's lock is taken, and coll_group_receive() checks the MAC and
  *		the descriptor, and stores what is new. Nothing changes any state before that,
@@ -128,6 +129,40 @@ static const u8 *receive_form(struct sk_buff *skb, u32 header_bytes, u32 bytes)
 	return likely(coll_wire_formed(packet, bytes)) ? packet : NULL;
 }
 
+/* A group in which hosts speak different versions ends at once, and says so. */
+static void receive_other_version(struct coll_net *cn, const struct sk_buff *skb,
+				  const u8 *packet, u32 bytes)
+{
+	u32 source = coll_wire_source(packet);
+	struct coll_instance *gi;
+	u64 now;
+
+	gi = coll_instance_find(cn, coll_wire_tag(packet), coll_wire_destination(packet));
+	if (!gi || !receive_is_member(skb, gi->members, gi->group.self, source))
+		return;
+	now = coll_instance_enter_bh_off(gi);
+	if (!gi->ended)
+		coll_group_receive_other_version(&gi->group, source, packet, bytes, now);
+	coll_instance_leave_bh_off(gi);
+}
+
+static noinline void receive_unformed(struct coll_net *cn, struct sk_buff *skb,
+				      u32 header_bytes, u32 bytes)
+{
+	bool readable = bytes <= COLL_WIRE_MAX && !skb_linearize(skb);
+	const u8 *packet = skb->data + header_bytes;
+	enum coll_drop drop = COLL_DROP_MALFORMED;
+
+	if (readable && coll_wire_other_version(packet, bytes)) {
+		drop = COLL_DROP_OTHER_VERSION;
+		receive_other_version(cn, skb, packet, bytes);
+	} else if (readable && coll_wire_unknown(packet, bytes)) {
+		drop = COLL_DROP_UNKNOWN_TYPE;
+	}
+	coll_drop_packet(cn->counters, NULL, bytes, drop);
+	kfree_skb(skb);
+}
+
 /* Receive a packet from a bearer, which begins after @header_bytes; always consumes it. */
 static void receive_packet(void *owner, struct sk_buff *skb, u32 header_bytes)
 {
@@ -139,8 +174,7 @@ static void receive_packet(void *owner, struct sk_buff *skb, u32 header_bytes)
 	coll_counters_add(cn->counters, COLL_COUNT_PACKETS);
 	packet = receive_form(skb, header_bytes, bytes);
 	if (unlikely(!packet)) {
-		coll_drop_packet(cn->counters, NULL, bytes, COLL_DROP_MALFORMED);
-		kfree_skb(skb);
+		receive_unformed(cn, skb, header_bytes, bytes);
 		return;
 	}
 	trace_coll_packet_received(packet, bytes);

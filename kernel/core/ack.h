@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Acknowledgments of one connection: which sequence numbers were received (struct
- * coll_peer_recv_state), and whether an acknowledgment of them is owed (struct
- * coll_peer_ack). It is piggybacked on the next packet, or omitted if that packet's "done"
- * implies it; otherwise it is sent alone when it is due. Nothing is sent here.
+ * Acknowledgments of one connection: which messages have been accepted (struct
+ * coll_peer_recv_state), and whether the other side is owed an acknowledgment of them
+ * (struct coll_peer_ack). It travels with the next packet, which does without it if the
+ * packet's "done" says the same; otherwise it is sent alone when it is due. Nothing is
+ * sent here.
  *
  * Everything here is called under the group's lock.
  */
@@ -14,7 +15,7 @@
 #include "state.h"
 
 /* Does this "done" imply that the other side's messages were received? */
-static inline bool coll_ack_covered(const struct coll_peer *peer, u32 done)
+static inline bool coll_ack_covered(const struct coll_peer *peer, u64 done)
 {
 	return !peer->ack.explicit && !coll_after(peer->ack.operation, done);
 }
@@ -43,28 +44,25 @@ static inline void coll_ack_attach(struct coll_peer *peer, struct coll_body *bod
 {
 	if (!coll_ack_covered(peer, body->done)) {
 		body->acknowledges = true;
-		body->ack_connection = peer->conn.their_number;
-		body->ack_seq = peer->recv.seq;
+		body->ack_number = peer->recv.accepted;
 		body->ack_bits = peer->recv.bits;
 	}
 	coll_ack_settle(peer);
 }
 
-/* Note a received sequence number. False if it is a duplicate, or too old to decide. */
-static inline bool coll_ack_mark(struct coll_peer *peer, u32 seq)
+/* The message in packet @number, which is new, was accepted. */
+static inline void coll_ack_mark(struct coll_peer *peer, u64 number)
 {
-	u32 ahead = seq - peer->recv.seq, back = peer->recv.seq - seq;
+	struct coll_peer_recv_state *r = &peer->recv;
 
-	if ((s32)ahead > 0) {
-		peer->recv.bits = ahead < COLL_PEER_WINDOW ? peer->recv.bits << ahead : 0;
-		peer->recv.bits |= 1;
-		peer->recv.seq = seq;
-		return true;
+	if (likely(number > r->accepted)) {
+		r->bits = number - r->accepted < COLL_PEER_WINDOW ?
+			  r->bits << (number - r->accepted) : 0;
+		r->bits |= 1;
+		r->accepted = number;
+	} else if (r->accepted - number < COLL_PEER_WINDOW) {
+		r->bits |= BIT_ULL(r->accepted - number);
 	}
-	if (back >= COLL_PEER_WINDOW || peer->recv.bits >> back & 1)
-		return false;
-	peer->recv.bits |= 1ULL << back;
-	return true;
 }
 
 /* An acknowledgment is owed, to be sent alone at @at at the latest. */

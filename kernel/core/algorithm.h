@@ -82,7 +82,7 @@ extern const unsigned int coll_algorithms_count;
 extern const u8 coll_algorithm_index[COLL_MAX_OPERATIONS][COLL_MAX_ALGORITHMS];
 
 /* Position of the row for any two numbers, or -ENOENT; COLLSOCK_AUTO has no row. */
-static inline int coll_algorithm_position(u8 operation, u8 algorithm)
+static inline int coll_algorithm_position(u32 operation, u32 algorithm)
 {
 	if (operation >= COLL_MAX_OPERATIONS || algorithm >= COLL_MAX_ALGORITHMS ||
 	    !coll_algorithm_index[operation][algorithm])
@@ -91,7 +91,7 @@ static inline int coll_algorithm_position(u8 operation, u8 algorithm)
 }
 
 /* The row itself, or NULL. */
-static inline const struct coll_algorithm *coll_algorithm_find(u8 operation, u8 algorithm)
+static inline const struct coll_algorithm *coll_algorithm_find(u32 operation, u32 algorithm)
 {
 	int position = coll_algorithm_position(operation, algorithm);
 

@@ -29,13 +29,13 @@
 
 #include "../../uapi/linux/collsock.h"
 
-/* Operation numbers, sequence numbers and connection ids wrap. */
-static inline bool coll_before(u32 a, u32 b)
+/* Numbers of operations never wrap, but the one before the first is ~0. */
+static inline bool coll_before(u64 a, u64 b)
 {
-	return (s32)(a - b) < 0;
+	return (s64)(a - b) < 0;
 }
 
-static inline bool coll_after(u32 a, u32 b)
+static inline bool coll_after(u64 a, u64 b)
 {
 	return coll_before(b, a);
 }

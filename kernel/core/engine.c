@@ -396,7 +396,7 @@ static void engine_forget_messages(struct coll_op *op, bool held, bool sample, u
 	u32 i;
 
 	for (i = 0; op->head.unacked && i < (u32)op->segments * op->schedule->sends; i++)
-		if (op->messages[i].peer && held == !op->messages[i].seq)
+		if (op->messages[i].peer && held == !op->messages[i].first)
 			coll_peer_forget(&op->messages[i], sample, now);
 }
 

@@ -54,7 +54,7 @@ void coll_env_deadline(struct coll_group *g, u64 at);
  * operation posted after the group has ended has the number of the first that cannot
  * complete. Cannot fail.
  */
-void coll_env_complete(struct coll_group *g, u32 local, u32 number, void *token,
+void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		       const void *result, u32 bytes, u32 error, u32 failed_rank);
 
 /* The window has room again for a post by any rank of this host. */
@@ -64,7 +64,7 @@ void coll_env_writable(struct coll_group *g);
  * A round of operation @number is over in this lane. Returns whether this is an event
  * context.
  */
-bool coll_env_round(struct coll_group *g, u32 number, u32 lane, u32 round);
+bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round);
 
 /* The bearer of an address family, or NULL. Any context. */
 const struct coll_bearer *coll_env_bearer(u16 family);
@@ -77,6 +77,8 @@ const struct coll_bearer *coll_env_bearer(u16 family);
  */
 #define COLL_NET_DROP_LIST(LINE)			\
 	LINE(MALFORMED,		malformed)		\
+	LINE(OTHER_VERSION,	other_version)		\
+	LINE(UNKNOWN_TYPE,	unknown_type)		\
 	LINE(UNKNOWN_GROUP,	unknown_group)		\
 	LINE(WRONG_SOURCE,	wrong_source)		\
 	LINE(FORGED,		forged)			\

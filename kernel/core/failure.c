@@ -84,7 +84,7 @@ static void failure_tell(struct coll_group *g, u64 now)
 static void failure_abort(struct coll_group *g, u64 now)
 {
 	const struct coll_window *w = &g->window;
-	u32 number;
+	u64 number;
 
 	/* The latest first, so that held messages are not sent when others make room. */
 	for (number = w->oldest + w->size - 1; !coll_before(number, w->oldest); number--) {
@@ -149,7 +149,7 @@ static void failure_learn(struct coll_group *g, const struct coll_failure *f, u6
 void coll_failure_settle(struct coll_group *g, u64 now)
 {
 	const struct coll_failure *f = &g->failure.what;
-	u32 number;
+	u64 number;
 
 	g->failure.settle_ns = COLL_NEVER;
 	for (number = g->window.oldest; number != g->window.next; number++) {
@@ -295,7 +295,7 @@ void coll_failure_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
 		.reason	= body->signature.count,
 	};
 
-	if (body->seq)
+	if (body->number < COLL_NUMBER_TIMEWAIT)
 		coll_peer_accept(peer, body, now);
 	/* A later goodbye of the same host may name an earlier operation. */
 	if (peer->recv.gone && !coll_before(f.limit, peer->goodbye.last))

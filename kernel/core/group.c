@@ -298,12 +298,12 @@ static inline void group_store(struct coll_group *g, struct group_packet *p, u64
 
 static inline void group_accept_message(struct coll_group *g, struct group_packet *p, u64 now)
 {
-	s32 ahead = p->body.operation - g->window.oldest;
+	s64 ahead = p->body.operation - g->window.oldest;
 
 	if (ahead < 0) {
 		group_accept_again(p, now);
 		coll_failure_recall(g, p->peer, &p->body, now);
-	} else if (ahead >= (s32)g->window.size) {
+	} else if (ahead >= (s64)g->window.size) {
 		coll_peer_refuse(p->peer, &p->body, now);
 	} else {
 		group_store(g, p, now);
@@ -320,15 +320,15 @@ static bool group_only_answers(const struct coll_group *g, const struct coll_bod
 	       !(body->type == COLL_PACKET_GOODBYE && coll_group_settling(g));
 }
 
+/* A time-wait entry says goodbye without being asked for an acknowledgment. */
 static void group_answer(struct group_packet *p, u64 now)
 {
-	if (p->body.seq)
+	if (p->body.number < COLL_NUMBER_TIMEWAIT)
 		group_accept_again(p, now);
 }
 
 /* Handle what is specific to the type of packet. */
-static inline void group_accept_body(struct coll_group *g, struct group_packet *p, bool repeated,
-				     u64 now)
+static inline void group_accept_body(struct coll_group *g, struct group_packet *p, u64 now)
 {
 	const struct coll_body *body = &p->body;
 
@@ -340,8 +340,6 @@ static inline void group_accept_body(struct coll_group *g, struct group_packet *
 		coll_watch_answered(p->peer, body, now);
 	else if (group_only_answers(g, body))
 		group_answer(p, now);
-	else if (unlikely(repeated))
-		coll_peer_repeat(p->peer, body, now);
 	else if (likely(body->type == COLL_PACKET_MESSAGE))
 		group_accept_message(g, p, now);
 	else
@@ -361,12 +359,10 @@ static inline enum coll_refusal group_accept(struct coll_group *g, u32 source, c
 	if (unlikely(refusal != COLL_ACCEPTED)) {
 		p->peer = NULL;
 	} else if (likely(p->peer)) {
-		if (likely(coll_peer_possible(p->peer, &p->body))) {
-			group_accept_body(g, p, coll_peer_hear(p->peer, &p->body, now), now);
-		} else {
-			group_refuse_invalid(g, p->peer->host, &p->body);
+		if (likely(coll_peer_hear(p->peer, &p->body, now)))
+			group_accept_body(g, p, now);
+		else
 			p->peer = NULL;
-		}
 	}
 	return refusal;
 }
@@ -410,6 +406,27 @@ enum coll_refusal coll_group_receive(struct coll_group *g, u32 source, const u8 
 	if (likely(p.peer))
 		group_advance(g, &p, now);
 	return refusal;
+}
+
+/**
+ * coll_group_receive_other_version() - a packet of another version of the format came
+ * @g: the group
+ * @source: host that the packet names as its source, and whose address it has
+ * @packet: coll_wire_other_version(); its tag and destination are those of @g
+ * @bytes: its length
+ * @now: time in ns
+ *
+ * If a member sent it the group ends: its hosts cannot understand each other.
+ *
+ * Return: what was wrong with it. Context: event context (env.h).
+ */
+enum coll_refusal coll_group_receive_other_version(struct coll_group *g, u32 source,
+						   const u8 *packet, u32 bytes, u64 now)
+{
+	if (!coll_wire_authentic_any(packet, bytes, &g->secret.mac))
+		return COLL_FORGED;
+	coll_failure_end(g, COLL_REASON_VERSION, coll_ranks_lowest(g, source), now);
+	return COLL_ACCEPTED;
 }
 
 /* ---- deadlines ---- */

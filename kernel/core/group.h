@@ -68,6 +68,12 @@ enum coll_refusal {
 
 enum coll_refusal coll_group_receive(struct coll_group *g, u32 source, const u8 *packet,
 				     u32 bytes, u64 now);
+
+/* The same of a packet of another version of the format (coll_wire_other_version()). */
+enum coll_refusal coll_group_receive_other_version(struct coll_group *g, u32 source,
+						   const u8 *packet, u32 bytes, u64 now);
+
+/* The deadline asked for with coll_env_deadline() has passed. */
 void coll_group_expire(struct coll_group *g, u64 now);
 void coll_group_notify_join(struct coll_group *g, u32 host, u64 now);
 void coll_group_end(struct coll_group *g, u64 now);

@@ -43,7 +43,7 @@ struct coll_operation {
 extern const struct coll_operation coll_operations[COLL_MAX_OPERATIONS];
 
 /* The row of a number, or NULL; any number is allowed. */
-static inline const struct coll_operation *coll_operation_find(u8 operation)
+static inline const struct coll_operation *coll_operation_find(u32 operation)
 {
 	if (unlikely(operation >= COLL_MAX_OPERATIONS || !coll_operations[operation].contributes))
 		return NULL;
@@ -51,12 +51,12 @@ static inline const struct coll_operation *coll_operation_find(u8 operation)
 }
 
 /* Does the root, or any other rank, contribute to this existing operation? */
-static inline bool coll_operation_contributes(u8 operation, bool root)
+static inline bool coll_operation_contributes(u32 operation, bool root)
 {
 	return coll_operations[operation].contributes >> root & 1;
 }
 
-static inline bool coll_operation_receives(u8 operation, bool root)
+static inline bool coll_operation_receives(u32 operation, bool root)
 {
 	return coll_operations[operation].receives >> root & 1;
 }

@@ -20,7 +20,6 @@ struct coll_prefix coll_peer_prefix(const struct coll_peer *peer, u32 incarnatio
 		.descriptor	= g->descriptor,
 		.incarnation	= g->incarnation,
 		.known		= incarnation,
-		.connection	= peer->conn.number,
 		.source		= g->self,
 		.destination	= peer->host,
 	};
@@ -34,14 +33,6 @@ static void peer_know(struct coll_peer *peer, u32 incarnation)
 	coll_wire_side_set(&peer->conn.tx, &prefix, &peer->group->secret.mac);
 }
 
-/* Packets sent from now on belong to a new connection. */
-static void peer_renumber(struct coll_peer *peer)
-{
-	peer->conn.number++;
-	peer->send.next_seq = 1;
-	peer->rtt.backed_off_seq = 0;
-}
-
 /**
  * coll_peer_open() - open a connection
  * @peer: zeroed, or released when it was idle
@@ -49,8 +40,8 @@ static void peer_renumber(struct coll_peer *peer)
  * @host: the other side
  * @now: time in ns
  *
- * What is known of the other side lives as long as the group, not the connection.
- * Acknowledgments name the connection, so old ones are ignored.
+ * What is known of the other side, and the numbers of packets, live as long as the group,
+ * not as the connection.
  */
 void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 now)
 {
@@ -58,16 +49,12 @@ void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 
 	peer->live.idle_at_ns = now + g->timing.idle;
 	if (peer->conn.idle) {
 		peer->conn.idle = false;
-		peer_renumber(peer);
-		peer_know(peer, peer->conn.incarnation);
 		return;
 	}
 	INIT_LIST_HEAD(&peer->send.sent);
 	INIT_LIST_HEAD(&peer->send.held);
 	peer->group = g;
 	peer->host = host;
-	peer->conn.number = 1;
-	peer->send.next_seq = 1;
 	/* All hosts begin with the same window, so the initial credit is known. */
 	peer->send.credit = g->credit.common;
 	peer->send.done = g->credit.acknowledged;
@@ -84,12 +71,11 @@ void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 
  */
 void coll_peer_succeed(struct coll_peer *peer, const struct coll_prefix *prefix, u64 now)
 {
-	/* Both sides restart their sequence numbers. */
-	peer_renumber(peer);
 	peer_know(peer, prefix->incarnation);
-	peer->conn.their_number = prefix->connection;
-	peer->recv.seq = 0;
+	/* It numbers from the beginning. */
+	peer->recv.accepted = 0;
 	peer->recv.bits = 0;
+	peer->recv.packets = (struct coll_replay) { };
 	peer->live.heard_ns = now;
 	peer->conn.knows_us = true;
 	peer->send.credit = peer->group->window.size - 1;
@@ -107,11 +93,12 @@ static void peer_body(const struct coll_peer *peer, struct coll_body *body)
 }
 
 static inline void peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
-			     const struct coll_body *body)
+			     struct coll_body *body)
 {
 	struct coll_packet *packet;
 	u8 *start;
 
+	body->number = ++peer->send.number;
 	start = coll_env_packet(peer->group, coll_wire_bytes(body), &packet);
 	if (unlikely(!start)) {
 		peer->group->stats.memory_short++;
@@ -127,10 +114,10 @@ static inline void peer_emit(struct coll_peer *peer, const struct coll_wire_side
  * coll_peer_emit() - send a packet
  * @peer: destination
  * @side: the direction, usually the peer's
- * @body: its contents
+ * @body: its contents, but for the number of the packet
  */
 void coll_peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
-		    const struct coll_body *body)
+		    struct coll_body *body)
 {
 	peer_emit(peer, side, body);
 }
@@ -164,7 +151,6 @@ static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 no
 	struct coll_credit *credit = &peer->group->credit;
 	struct coll_body body = {
 		.type		= head->type,
-		.seq		= m->seq,
 		.operation	= head->number,
 		.signature	= head->signature,
 		.segment	= m->segment,
@@ -192,6 +178,7 @@ static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 no
 		m->tries++;
 	m->sent_ns = now;
 	peer_emit(peer, &peer->conn.tx, &body);
+	m->latest = body.number;
 	coll_deadline_peer(peer, now + coll_rtt_timeout(peer, m));
 }
 
@@ -210,25 +197,18 @@ static bool peer_beyond_credit(const struct coll_peer *peer, const struct coll_m
 static inline void peer_transmit_first(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
 	list_add_tail(&m->link, &peer->send.sent);
-	m->seq = peer->send.next_seq++;
-	/* 0 is not a sequence number: it marks messages not yet sent. */
-	if (unlikely(!m->seq))
-		m->seq = peer->send.next_seq++;
+	peer->send.unacked++;
 	m->tries = 0;
 	m->answered = peer->watch.answered;
 	m->first_ns = now;
 	peer_transmit(peer, m, now);
+	m->first = m->latest;
 }
 
 /* Are as many messages in flight as an acknowledgment has bits? */
 static bool peer_window_full(const struct coll_peer *peer)
 {
-	const struct coll_message *oldest;
-
-	if (list_empty(&peer->send.sent))
-		return false;
-	oldest = list_first_entry(&peer->send.sent, struct coll_message, link);
-	return peer->send.next_seq - oldest->seq >= COLL_PEER_WINDOW;
+	return peer->send.unacked >= COLL_PEER_WINDOW;
 }
 
 static bool peer_may_send(const struct coll_peer *peer, const struct coll_message *m)
@@ -254,7 +234,7 @@ void coll_peer_send(struct coll_peer *peer, struct coll_message *m, u64 now)
 	}
 	peer->group->stats.no_credit++;
 	peer->group->peers.held++;
-	m->seq = 0;
+	m->first = 0;
 	list_add_tail(&m->link, &peer->send.held);
 	coll_deadline_peer(peer, now + peer->rtt.rto_ns);
 }
@@ -304,10 +284,12 @@ void coll_peer_forget(struct coll_message *m, bool sample, u64 now)
 	 * This makes room in the window, but no credit: messages that wait for the window
 	 * may be sent.
 	 */
-	full = unlikely(!list_empty(&peer->send.held)) && m->seq && peer_window_full(peer);
+	full = unlikely(!list_empty(&peer->send.held)) && m->first && peer_window_full(peer);
 	if (sample)
 		coll_rtt_received(peer, m, now);
-	if (!m->seq)
+	if (likely(m->first))
+		peer->send.unacked--;
+	else
 		peer->group->peers.held--;
 	list_del(&m->link);
 	m->peer = NULL;
@@ -316,27 +298,40 @@ void coll_peer_forget(struct coll_message *m, bool sample, u64 now)
 		coll_peer_push(peer, now);
 }
 
+/* Does the acknowledgment name the packet? */
+static bool peer_acknowledged(const struct coll_body *body, u64 number)
+{
+	u64 back = body->ack_number - number;
+
+	return back < COLL_PEER_WINDOW && body->ack_bits >> back & 1;
+}
+
+/*
+ * Of a message that was sent several times, the first and the latest packet are known: it
+ * is acknowledged even if the path is longer than the time-out, and its packet says how
+ * long it took.
+ */
 static noinline void peer_hear_ack(struct coll_peer *peer, const struct coll_body *body,
 				   u64 now)
 {
 	struct coll_message *m, *next;
 
-	if (body->ack_connection != peer->conn.number)
-		return;
 	list_for_each_entry_safe(m, next, &peer->send.sent, link) {
-		u32 back = body->ack_seq - m->seq;
-
-		/* The list is in order of seq, so a negative distance ends the search. */
-		if ((s32)back < 0)
+		/* The list is in the order of first transmissions. */
+		if (m->first > body->ack_number)
 			break;
-		if (back < COLL_PEER_WINDOW && body->ack_bits >> back & 1) {
-			coll_peer_forget(m, true, now);
-			peer->live.heard_ns = now;
-		}
+		if (peer_acknowledged(body, m->latest))
+			coll_rtt_acknowledged(peer, m, now - m->sent_ns);
+		else if (peer_acknowledged(body, m->first))
+			coll_rtt_acknowledged(peer, m, now - m->first_ns);
+		else
+			continue;
+		coll_peer_forget(m, false, now);
+		peer->live.heard_ns = now;
 	}
 }
 
-static noinline void peer_forget_through(struct coll_peer *peer, u32 done, u64 now)
+static noinline void peer_forget_through(struct coll_peer *peer, u64 done, u64 now)
 {
 	struct coll_message *m, *next;
 
@@ -346,7 +341,7 @@ static noinline void peer_forget_through(struct coll_peer *peer, u32 done, u64 n
 }
 
 /* "Done" has advanced. Without messages in flight there is nothing to forget. */
-static inline void peer_hear_done(struct coll_peer *peer, u32 done, u64 now)
+static inline void peer_hear_done(struct coll_peer *peer, u64 done, u64 now)
 {
 	peer->send.done = done;
 	peer->live.heard_ns = now;
@@ -355,7 +350,7 @@ static inline void peer_hear_done(struct coll_peer *peer, u32 done, u64 now)
 }
 
 /* Retransmit messages sent beyond the credit of @before. */
-static noinline void peer_send_forced(struct coll_peer *peer, u32 before, u64 now)
+static noinline void peer_send_forced(struct coll_peer *peer, u64 before, u64 now)
 {
 	struct coll_message *m;
 
@@ -365,9 +360,9 @@ static noinline void peer_send_forced(struct coll_peer *peer, u32 before, u64 no
 			peer_transmit(peer, m, now);
 }
 
-static inline void peer_hear_credit(struct coll_peer *peer, u32 credit, u64 now)
+static inline void peer_hear_credit(struct coll_peer *peer, u64 credit, u64 now)
 {
-	u32 before = peer->send.credit;
+	u64 before = peer->send.credit;
 
 	peer->send.credit = credit;
 	if (unlikely(peer->send.forced))
@@ -409,20 +404,12 @@ bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
 		return false;
 	if (!peer->conn.incarnation) {
 		peer_know(peer, prefix->incarnation);
-		peer->conn.their_number = prefix->connection;
 		peer->live.heard_ns = now;
 		if (!prefix->known)
 			peer_send_again(peer, now);
 	}
-	if (prefix->incarnation != peer->conn.incarnation ||
-	    coll_before(prefix->connection, peer->conn.their_number))
+	if (prefix->incarnation != peer->conn.incarnation)
 		return false;
-	if (prefix->connection != peer->conn.their_number) {
-		peer->conn.their_number = prefix->connection;
-		peer->recv.seq = 0;
-		peer->recv.bits = 0;
-		peer->live.heard_ns = now;
-	}
 	peer->conn.knows_us = prefix->known;
 	peer->conn.rx = *side;
 	return true;
@@ -439,6 +426,21 @@ bool coll_peer_changed(const struct coll_peer *peer, const struct coll_prefix *p
 	       (!prefix->known || prefix->known == peer->group->incarnation);
 }
 
+/* The packet came before, or so long ago that nobody can tell. */
+static noinline void peer_drop_repeated(struct coll_peer *peer, const struct coll_body *body,
+					enum coll_freshness freshness)
+{
+	struct coll_group *g = peer->group;
+	bool repeated = freshness == COLL_REPEATED;
+
+	if (repeated)
+		g->stats.duplicates++;
+	else
+		g->stats.stale++;
+	coll_env_drop(g, peer->host, g->self, body,
+		      repeated ? COLL_DROP_DUPLICATE : COLL_DROP_STALE);
+}
+
 /**
  * coll_peer_hear() - process what every packet carries
  * @peer: its sender
@@ -448,13 +450,16 @@ bool coll_peer_changed(const struct coll_peer *peer, const struct coll_prefix *p
  * "Done", credit and acknowledgment are used only if the packet names this incarnation of
  * ours.
  *
- * Return: true if a message with this sequence number was accepted before; false if it is
- * too old for the bitmap.
+ * Return: false if the packet came before, or is too old to tell: it changes nothing.
  */
 bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
-	u32 back;
+	enum coll_freshness freshness = coll_replay_check(&peer->recv.packets, body->number);
 
+	if (unlikely(freshness != COLL_FRESH)) {
+		peer_drop_repeated(peer, body, freshness);
+		return false;
+	}
 	if (likely(peer->conn.knows_us)) {
 		if (body->acknowledges)
 			peer_hear_ack(peer, body, now);
@@ -463,8 +468,7 @@ bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 no
 		if (coll_after(body->credit, peer->send.credit))
 			peer_hear_credit(peer, body->credit, now);
 	}
-	back = peer->recv.seq - body->seq;
-	return back < COLL_PEER_WINDOW && peer->recv.bits >> back & 1;
+	return true;
 }
 
 /**
@@ -479,10 +483,9 @@ bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 no
  */
 void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
-	if (likely(coll_ack_mark(peer, body->seq))) {
-		peer->live.heard_ns = now;
-		peer->ack.messages++;
-	}
+	coll_ack_mark(peer, body->number);
+	peer->live.heard_ns = now;
+	peer->ack.messages++;
 	if (!peer->ack.owed || coll_after(body->operation, peer->ack.operation))
 		peer->ack.operation = body->operation;
 	if (unlikely(!peer->conn.knows_us || body->type == COLL_PACKET_GOODBYE))
@@ -539,7 +542,10 @@ void coll_peer_refuse(struct coll_peer *peer, const struct coll_body *body, u64 
  */
 void coll_peer_send_ack(struct coll_peer *peer, u64 now)
 {
-	struct coll_body body = { .type = COLL_PACKET_ACK };
+	struct coll_body body = {
+		.type		= COLL_PACKET_ACK,
+		.operation	= peer->group->window.completed,
+	};
 
 	peer->ack.explicit = true;
 	peer->ack.owed = true;
@@ -600,7 +606,7 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
  */
 void coll_peer_check_idle(struct coll_peer *peer, u64 now)
 {
-	u32 mark = peer->send.next_seq + peer->recv.seq + peer->watch.probes;
+	u32 mark = (u32)(peer->send.number + peer->recv.packets.highest);
 	struct coll_peer_liveness *live = &peer->live;
 
 	if (peer->due_ns != COLL_NEVER)
@@ -678,7 +684,7 @@ void coll_peer_say_goodbye(struct coll_peer *peer, u64 now)
 {
 	struct coll_peer_goodbye *goodbye = &peer->goodbye;
 	struct coll_group *g = peer->group;
-	u32 last = g->failure.goodbye.number;
+	u64 last = g->failure.goodbye.number;
 
 	if (peer->conn.dead || (peer->recv.gone && !coll_after(goodbye->last, last)) ||
 	    (peer->send.told && goodbye->told_last == last))

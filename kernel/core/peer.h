@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A peer: one connection to another host of a group. It is created when the first message
- * is sent to or received from that host; there is no handshake and no state "open". It
- * numbers, retransmits and acknowledges messages (ack.h); retransmission time-outs follow
- * from the round-trip time (rtt.h). It knows nothing of operations: a message points to the
- * head that it shares with the others of its operation, from which packets are written and
- * where it is counted.
+ * A peer: one connection to another host of a group. It comes into being when
+ * the first message is sent to or received from that host; there is no
+ * handshake and no state "open". It numbers packets, sends messages again and
+ * acknowledges (ack.h); when to send again follows from the round-trip time (rtt.h).
+ * It knows no operation: a message points to the head that it shares with the others
+ * of its operation, from which packets are written and where it is counted.
  *
  * Everything here is called under the group's lock.
  */
@@ -19,27 +19,25 @@ struct coll_prefix coll_peer_prefix(const struct coll_peer *peer, u32 incarnatio
 void coll_peer_succeed(struct coll_peer *peer, const struct coll_prefix *prefix, u64 now);
 void coll_peer_speak(struct coll_peer *peer, struct coll_body *body);
 void coll_peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
-		    const struct coll_body *body);
+		    struct coll_body *body);
+
+/* Give a message to the peer: it leaves now, or when there is credit. */
 void coll_peer_send(struct coll_peer *peer, struct coll_message *m, u64 now);
 void coll_peer_forget(struct coll_message *m, bool sample, u64 now);
 void coll_peer_push(struct coll_peer *peer, u64 now);
+
+/*
+ * A packet of the other side has a prefix that was not used before. False if it
+ * is of another incarnation: that changes nothing.
+ */
 bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
 		    const struct coll_wire_side *side, u64 now);
 bool coll_peer_changed(const struct coll_peer *peer, const struct coll_prefix *prefix);
 
 /*
- * Is the sequence number plausible? A sender is at most a window beyond its oldest
- * unacknowledged message, which is at most a window before the latest one received.
+ * Read what every packet tells: acknowledgment, "done", credit. False if it came before,
+ * or is too old to tell.
  */
-static inline bool coll_peer_possible(const struct coll_peer *peer,
-				      const struct coll_body *body)
-{
-	u32 ahead = body->seq - peer->recv.seq;
-
-	return ahead < 2 * COLL_PEER_WINDOW || (s32)ahead < 0 || !body->seq ||
-	       !peer->recv.bits;
-}
-
 bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 now);
 void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 now);
 void coll_peer_repeat(struct coll_peer *peer, const struct coll_body *body, u64 now);

@@ -135,33 +135,6 @@ void coll_peers_tell_room(struct coll_group *g, u64 now)
 	}
 }
 
-static void peers_age(const struct coll_group *g, struct coll_peer *peer)
-{
-	if (coll_after(g->credit.common, peer->send.credit))
-		peer->send.credit = g->credit.common;
-	if (coll_after(g->credit.acknowledged, peer->send.done))
-		peer->send.done = g->credit.acknowledged;
-}
-
-/**
- * coll_peers_age() - apply what is known of all hosts to each peer
- * @g: the group
- *
- * The numbers of a silent peer must not fall half their range behind.
- *
- * Context: group lock held.
- */
-void coll_peers_age(struct coll_group *g)
-{
-	struct coll_peer *peer;
-
-	for (peer = g->peers.all; peer; peer = peer->all)
-		peers_age(g, peer);
-	for (peer = g->peers.spare; peer; peer = peer->next)
-		if (peer->conn.idle)
-			peers_age(g, peer);
-}
-
 /**
  * coll_peers_settled() - are no messages in flight or held for any host?
  * @g: the group

@@ -5,7 +5,7 @@
 /**
  * coll_rtt_sample() - add a sample of the round-trip time
  * @peer: the other side
- * @rtt_ns: time from the only transmission of a message to its acknowledgment
+ * @rtt_ns: from the transmission of a packet to its acknowledgment
  *
  * Context: group lock held.
  */
@@ -16,7 +16,8 @@ void coll_rtt_sample(struct coll_peer *peer, u64 rtt_ns)
 	struct coll_peer_rtt *r = &peer->rtt;
 	u64 rto;
 
-	peer->send.unsampled = 0;
+	r->unsampled = 0;
+	r->received = 0;
 	if (!r->srtt_ns) {
 		r->srtt_ns = rtt;
 		r->rttvar_ns = rtt / 2;
@@ -46,12 +47,12 @@ void coll_rtt_back_off(struct coll_peer *peer, const struct coll_message *m)
 {
 	struct coll_peer_rtt *r = &peer->rtt;
 
-	if (r->srtt_ns && m->tries == 2 && ++peer->send.unsampled < COLL_RTT_SAMPLE_EVERY)
+	if (r->srtt_ns && m->tries == 2 && ++r->unsampled < COLL_RTT_SAMPLE_EVERY)
 		return;
 	/* Other messages in flight at the same time were late for the same reason. */
-	if (!r->srtt_ns && r->backed_off_seq - m->seq - 1 < COLL_PEER_WINDOW)
+	if (!r->srtt_ns && m->first <= r->backed_off)
 		return;
 	r->rto_ns = (u32)coll_rtt_timeout(peer, m);
 	r->srtt_ns = 0;
-	r->backed_off_seq = peer->send.next_seq;
+	r->backed_off = peer->send.number;
 }

@@ -26,16 +26,26 @@ static inline u64 coll_rtt_timeout(const struct coll_peer *peer, const struct co
 }
 
 void coll_rtt_sample(struct coll_peer *peer, u64 rtt_ns);
+
+/* A message had to be sent again, and was received; nobody knows which packet of it. */
 void coll_rtt_back_off(struct coll_peer *peer, const struct coll_message *m);
 
-/* A message was received: take it as a sample if it qualifies. */
+/* A message was received @rtt_ns after it was sent. */
+static inline void coll_rtt_acknowledged(struct coll_peer *peer, const struct coll_message *m,
+					 u64 rtt_ns)
+{
+	if (!peer->rtt.srtt_ns || m->tries > 1 ||
+	    ++peer->rtt.received >= COLL_RTT_SAMPLE_EVERY)
+		coll_rtt_sample(peer, rtt_ns);
+}
+
+/* "Done" says that a message was received, but not which packet of it. */
 static inline void coll_rtt_received(struct coll_peer *peer, const struct coll_message *m, u64 now)
 {
 	if (unlikely(m->tries > 1))
 		coll_rtt_back_off(peer, m);
-	else if (m->tries == 1 &&
-		 (!peer->rtt.srtt_ns || m->seq % COLL_RTT_SAMPLE_EVERY == 0))
-		coll_rtt_sample(peer, now - m->sent_ns);
+	else if (m->tries == 1)
+		coll_rtt_acknowledged(peer, m, now - m->sent_ns);
 }
 
 #endif

@@ -30,7 +30,7 @@ static int signature_bytes(const struct coll_group *g, const struct coll_operati
 }
 
 /* Does the algorithm exist, and can this group run it? */
-static bool signature_runs(const struct coll_group *g, u8 operation, u8 algorithm)
+static bool signature_runs(const struct coll_group *g, u32 operation, u32 algorithm)
 {
 	const struct coll_algorithm *a = coll_algorithm_find(operation, algorithm);
 
@@ -38,7 +38,7 @@ static bool signature_runs(const struct coll_group *g, u8 operation, u8 algorith
 }
 
 /* May a post name it? */
-static bool signature_may_name(const struct coll_group *g, u8 operation, u8 algorithm)
+static bool signature_may_name(const struct coll_group *g, u32 operation, u32 algorithm)
 {
 	return signature_runs(g, operation, algorithm) && g->plan.nameable >> algorithm & 1;
 }

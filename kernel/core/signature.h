@@ -27,7 +27,7 @@ static inline bool coll_signature_receives(const struct coll_signature *sig, u32
 static inline bool coll_signature_equal(const struct coll_signature *a,
 					const struct coll_signature *b)
 {
-	static_assert(sizeof(*a) == 12);
+	static_assert(sizeof(*a) == 16);
 	return !memcmp(a, b, sizeof(*a));
 }
 

@@ -10,6 +10,7 @@
 #define COLL_CORE_STATE_H
 
 #include "algorithm.h"
+#include "replay.h"
 #include "wire.h"
 
 struct coll_group;
@@ -17,7 +18,7 @@ struct coll_peer;
 
 #define COLL_NEVER		(~0ULL)
 /* The last completed operation when there is none: one before number 0. */
-#define COLL_NOTHING_DONE	(~0U)
+#define COLL_NOTHING_DONE	(~0ULL)
 
 #define COLL_MAX_SCHEDULES	16
 /* Messages in flight to one peer; bits of an acknowledgment */
@@ -39,8 +40,8 @@ struct coll_peer;
  */
 struct coll_message_head {
 	struct coll_signature	signature;
-	u32			number;
-	u32			done;
+	u64			number;
+	u64			done;
 	u32			unacked;
 	u8			type;
 	bool			carries_done;
@@ -55,8 +56,9 @@ struct coll_message_head {
  * @payload: as first sent; unchanged until acknowledged
  * @first_ns: first transmission
  * @sent_ns: latest transmission
+ * @first: number of the packet of the first transmission; 0 before it
+ * @latest: number of the packet of the latest one
  * @bytes: length of the payload
- * @seq: sequence number, given at the first transmission; 0 before it
  * @answered: answers received from the other side before, or before it last had no room
  * @tries: transmissions so far, COLL_MAX_TRIES at most
  * @round: round of the schedule
@@ -69,8 +71,9 @@ struct coll_message {
 	const u8			*payload;
 	u64				first_ns;
 	u64				sent_ns;
+	u64				first;
+	u64				latest;
 	u32				bytes;
-	u32				seq;
 	u32				answered;
 	u8				tries;
 	u8				round;
@@ -82,8 +85,6 @@ struct coll_message {
 /**
  * struct coll_peer_connection - both ends of the connection, and whether it is in use
  * @incarnation: of the other side; 0 until heard from
- * @number: our number of the connection
- * @their_number: highest connection number received from the other side
  * @knows_us: the other side has heard from this incarnation of ours
  * @idle: unused for long enough: it is released until there is something to send
  * @dead: the other side was silent for too long
@@ -92,8 +93,6 @@ struct coll_message {
  */
 struct coll_peer_connection {
 	u32			incarnation;
-	u32			number;
-	u32			their_number;
 	bool			knows_us;
 	bool			idle;
 	bool			dead;
@@ -103,25 +102,24 @@ struct coll_peer_connection {
 
 /**
  * struct coll_peer_send_state - messages to the other side
- * @sent: messages sent and not acknowledged, in order of seq
- * @held: messages that wait for credit
- * @next_seq: sequence number of the next message
+ * @sent: messages sent and not acknowledged, in order of their first transmission
+ * @held: messages that wait for credit, or for room among @sent
+ * @number: of the latest packet
  * @credit: highest operation that the other side can store
  * @done: operations up to this one are complete at the other side
+ * @unacked: messages in @sent
  * @forced: something was sent beyond the credit
  * @told: we have sent a goodbye
- * @unsampled: messages retransmitted since the latest sample of the round-trip time; here
- *	rather than in struct coll_peer_rtt to fill a hole
  */
 struct coll_peer_send_state {
 	struct list_head	sent;
 	struct list_head	held;
-	u32			next_seq;
-	u32			credit;
-	u32			done;
+	u64			number;
+	u64			credit;
+	u64			done;
+	u8			unacked;
 	bool			forced;
 	bool			told;
-	u8			unsampled;
 };
 
 /**
@@ -129,27 +127,33 @@ struct coll_peer_send_state {
  * @srtt_ns: smoothed round-trip time, 0 before the first sample
  * @rttvar_ns: mean deviation of the round-trip time
  * @rto_ns: retransmission time-out after a first transmission
- * @backed_off_seq: messages before this one were sent when the time-out was raised
+ * @backed_off: latest packet when the time-out was raised
+ * @unsampled: messages sent twice since the latest sample of the round-trip time
+ * @received: messages that were sent once and received since then
  */
 struct coll_peer_rtt {
 	u32	srtt_ns;
 	u32	rttvar_ns;
 	u32	rto_ns;
-	u32	backed_off_seq;
+	u8	unsampled;
+	u8	received;
+	u64	backed_off;
 };
 
 /**
  * struct coll_peer_recv_state - messages from the other side
- * @seq: highest sequence number received
- * @bits: bit i: @seq - i was received
+ * @accepted: highest packet number of a message that was accepted
+ * @bits: bit i: a message in packet @accepted - i was
+ * @packets: which packets have come
  * @refused: a message was refused for lack of room; send credit when there is room
  * @gone: the other side has sent a goodbye
  */
 struct coll_peer_recv_state {
-	u64	bits;
-	u32	seq;
-	bool	refused;
-	bool	gone;
+	u64			accepted;
+	u64			bits;
+	struct coll_replay	packets;
+	bool			refused;
+	bool			gone;
 };
 
 /**
@@ -165,7 +169,7 @@ struct coll_peer_recv_state {
 struct coll_peer_ack {
 	u64	due_ns;
 	u64	lone_ns;
-	u32	operation;
+	u64	operation;
 	u8	messages;
 	bool	owed;
 	bool	now;
@@ -180,8 +184,8 @@ struct coll_peer_ack {
  */
 struct coll_peer_goodbye {
 	struct coll_message	message;
-	u32			last;
-	u32			told_last;
+	u64			last;
+	u64			told_last;
 };
 
 /**
@@ -206,10 +210,10 @@ struct coll_peer_liveness {
 
 /**
  * struct coll_peer_watch - which operations wait for the other side
- * @round: latest check of coll_watch_look() in which one did
- * @operation: one such operation
  * @since_ns: since when one has waited
+ * @operation: one such operation
  * @probed_operation: operation of the latest probe
+ * @round: latest check of coll_watch_look() in which one did
  * @probes: probes sent; also the nonce of the latest
  * @answers: nonce of the latest answered probe
  * @answered: number of answered probes
@@ -219,9 +223,9 @@ struct coll_peer_liveness {
  */
 struct coll_peer_watch {
 	u64			since_ns;
+	u64			operation;
+	u64			probed_operation;
 	u32			round;
-	u32			operation;
-	u32			probed_operation;
 	u32			probes;
 	u32			answers;
 	u32			answered;
@@ -407,14 +411,14 @@ enum coll_rank_state {
 
 /**
  * struct coll_rank - a rank of this host
- * @rank: its number in the group
  * @next: number of the next operation that it posts
+ * @rank: its number in the group
  * @last: how often its post was the last that an operation waited for
  * @state: enum coll_rank_state
  */
 struct coll_rank {
+	u64	next;
 	u32	rank;
-	u32	next;
 	u32	last;
 	u8	state;
 };
@@ -492,19 +496,19 @@ struct coll_peers {
  * @slots: ring of operations, indexed by number & @mask
  * @mask: size of the ring - 1
  * @size: largest number of operations under way
+ * @running: number of operations RUNNING or ABORTED
  * @next: number of the first operation that no rank of this host has posted
  * @oldest: oldest operation whose slot is in use
  * @completed: all operations up to this one are complete
- * @running: number of operations RUNNING or ABORTED
  */
 struct coll_window {
 	struct coll_op		*slots;
 	u32			mask;
 	u32			size;
-	u32			next;
-	u32			oldest;
-	u32			completed;
 	u32			running;
+	u64			next;
+	u64			oldest;
+	u64			completed;
 };
 
 /**
@@ -518,12 +522,12 @@ struct coll_window {
  * @common: highest operation that every host can store, as follows
  */
 struct coll_credit {
-	u32	cover_done;
+	u64	cover_done;
 	u64	cover_ns;
-	u32	acknowledged;
-	u32	floor_operation;
-	u32	floor;
-	u32	common;
+	u64	acknowledged;
+	u64	floor_operation;
+	u64	floor;
+	u64	common;
 };
 
 /**
@@ -543,7 +547,7 @@ struct coll_watch {
  * @reason: enum coll_reason
  */
 struct coll_failure {
-	u32	limit;
+	u64	limit;
 	u32	rank;
 	u32	reason;
 };
@@ -614,7 +618,7 @@ struct coll_group {
 
 /* ---- accessors ---- */
 
-static inline struct coll_op *coll_group_slot(const struct coll_group *g, u32 number)
+static inline struct coll_op *coll_group_slot(const struct coll_group *g, u64 number)
 {
 	return &g->window.slots[number & g->window.mask];
 }
@@ -671,9 +675,9 @@ static inline bool coll_group_writable(const struct coll_group *g, u32 local)
  * Highest operation whose messages can be stored. It also reveals which operations this
  * host has finished, with all its messages acknowledged; aborted ones are not among them.
  */
-static inline u32 coll_group_credit(const struct coll_group *g)
+static inline u64 coll_group_credit(const struct coll_group *g)
 {
-	u32 oldest = g->window.oldest;
+	u64 oldest = g->window.oldest;
 
 	if (unlikely(g->failure.known && coll_after(oldest, g->failure.what.limit)))
 		oldest = g->failure.what.limit + 1;
@@ -684,7 +688,7 @@ static inline u32 coll_group_credit(const struct coll_group *g)
  * The last operation in which this host takes part, if all its ranks have left or a failure
  * limit is known. Its ranks may still post operations up to it.
  */
-static inline u32 coll_group_last(const struct coll_group *g)
+static inline u64 coll_group_last(const struct coll_group *g)
 {
 	const struct coll_failure *f = &g->failure.what;
 

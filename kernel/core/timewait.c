@@ -30,9 +30,10 @@ void coll_timewait_set(const struct coll_group *g, struct coll_timewait *t, u64 
  * @answer: buffer for the answer, COLL_TIMEWAIT_ANSWER bytes
  * @answer_bytes: out: its length, 0 for none
  *
- * A packet with a sequence number is answered by an acknowledgment and the goodbye; so is a
- * probe. Other packets without a sequence number, such as this answer, need none.
- * Everything acknowledged here was either stored before (its operation is complete) or
+ * A message or goodbye gets an acknowledgment, and the goodbye with it; so does a
+ * probe. The number of the answer follows from that of the packet: a packet that is
+ * replayed gets the same answer, which its sender drops. Everything that is
+ * acknowledged here was either stored before (its operation is complete) or
  * belongs to an operation that the goodbye ends.
  *
  * Return: what was wrong with the packet. Context: any.
@@ -53,19 +54,20 @@ enum coll_refusal coll_timewait_answer(const struct coll_timewait *t, const u8 *
 		return COLL_WRONG_DESCRIPTOR;
 	coll_wire_read_body(packet, bytes, &body);
 	/* Otherwise two time-wait entries would answer each other's answers indefinitely. */
-	if ((!body.seq && body.type != COLL_PACKET_PROBE) ||
+	if (body.type == COLL_PACKET_ACK || body.type == COLL_PACKET_ANSWER ||
+	    body.number >= COLL_NUMBER_TIMEWAIT ||
 	    (prefix.known && prefix.known != t->incarnation))
 		return COLL_ACCEPTED;
 
 	body = (struct coll_body) {
 		.type		= COLL_PACKET_GOODBYE,
+		.number		= COLL_NUMBER_TIMEWAIT | body.number,
 		.done		= t->completed,
 		.credit		= t->last + t->window,
 		.operation	= t->last,
 		.signature	= t->goodbye,
 		.acknowledges	= true,
-		.ack_connection	= prefix.connection,
-		.ack_seq	= body.seq,
+		.ack_number	= body.number,
 		.ack_bits	= 1,
 	};
 	prefix = (struct coll_prefix) {
@@ -73,8 +75,6 @@ enum coll_refusal coll_timewait_answer(const struct coll_timewait *t, const u8 *
 		.descriptor	= t->descriptor,
 		.incarnation	= t->incarnation,
 		.known		= prefix.incarnation,
-		/* Higher than any number that the group has used */
-		.connection	= ~0U >> 1,
 		.source		= t->self,
 		.destination	= prefix.source,
 	};

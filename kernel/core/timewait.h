@@ -19,9 +19,9 @@
  * @descriptor: hash of the descriptor
  * @self: index of this host
  * @incarnation: of this host in the group
+ * @window: of the group
  * @last: last operation posted
  * @completed: operations up to this one were complete here
- * @window: of the group
  * @goodbye: reason and rank
  * @until_ns: when it expires
  */
@@ -30,9 +30,9 @@ struct coll_timewait {
 	u32			descriptor;
 	u32			self;
 	u32			incarnation;
-	u32			last;
-	u32			completed;
 	u32			window;
+	u64			last;
+	u64			completed;
 	struct coll_signature	goodbye;
 	u64			until_ns;
 };

@@ -33,7 +33,7 @@ __weak void coll_env_free(void *memory)
 	free(memory);
 }
 
-__weak bool coll_env_round(struct coll_group *g, u32 number, u32 lane, u32 round)
+__weak bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round)
 {
 	return true;
 }

@@ -114,7 +114,7 @@ static void watch_peer(struct coll_peer *peer, const struct coll_op *op, u64 now
  * one succeeds. Or its operation was a different one; then it reports that when it is
  * probed about this one, unless it has left.
  */
-static bool watch_is_late(const struct coll_peer *peer, u32 number)
+static bool watch_is_late(const struct coll_peer *peer, u64 number)
 {
 	return !coll_before(number, peer->group->window.oldest) &&
 	       !coll_after(number, peer->send.credit - peer->group->window.size);
@@ -218,10 +218,10 @@ void coll_watch_look(struct coll_group *g, u64 now)
 static void watch_compare(struct coll_group *g, struct coll_peer *peer,
 			  const struct coll_body *body, u64 now)
 {
-	s32 ahead = body->operation - g->window.oldest;
+	s64 ahead = body->operation - g->window.oldest;
 	struct coll_op *op;
 
-	if (!body->signature.operation || g->failure.terminal || ahead >= (s32)g->window.size)
+	if (!body->signature.operation || g->failure.terminal || ahead >= (s64)g->window.size)
 		return;
 	if (ahead < 0) {
 		coll_failure_recall(g, peer, body, now);
@@ -277,7 +277,7 @@ static bool watch_is_sane(const struct coll_group *g, const struct coll_wait *wa
  * until it was silent for a while, so its last answer may be an hour old. A rank that waits
  * in a later operation is not to blame.
  */
-bool coll_watch_told(const struct coll_peer *peer, u32 operation, struct coll_wait *wait,
+bool coll_watch_told(const struct coll_peer *peer, u64 operation, struct coll_wait *wait,
 		     u64 now)
 {
 	const struct coll_group *g = peer->group;
@@ -337,7 +337,7 @@ static void watch_describe(const struct coll_group *g, const struct coll_body *p
 			   struct coll_wait *end, u64 now)
 {
 	const struct coll_op *op = coll_group_slot(g, probe->operation);
-	u32 number;
+	u64 number;
 
 	if (op->head.number == probe->operation && op->state == COLL_OP_RUNNING &&
 	    op->locals.contributed >= op->locals.contributors && watch_end(g, op, end, now))

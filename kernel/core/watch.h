@@ -25,7 +25,9 @@ void coll_watch_ask(struct coll_peer *peer, u64 now);
 void coll_watch_probed(struct coll_group *g, struct coll_peer *peer,
 		       const struct coll_body *body, u64 now);
 void coll_watch_answered(struct coll_peer *peer, const struct coll_body *body, u64 now);
-bool coll_watch_told(const struct coll_peer *peer, u32 operation, struct coll_wait *wait,
+
+/* Has the other side, which an operation waits for, said where the chain of waits ends? */
+bool coll_watch_told(const struct coll_peer *peer, u64 operation, struct coll_wait *wait,
 		     u64 now);
 void coll_watch_changed(struct coll_peer *peer, const struct coll_prefix *prefix,
 			const u8 *packet, u32 bytes, u64 now);

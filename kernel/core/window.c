@@ -74,7 +74,7 @@ static noinline void window_plan(struct coll_group *g, struct coll_op *op,
  *
  * Context: group lock held.
  */
-void coll_window_open(struct coll_group *g, struct coll_op *op, u32 number,
+void coll_window_open(struct coll_group *g, struct coll_op *op, u64 number,
 		      const struct coll_signature *sig, u32 source)
 {
 	if (unlikely(!window_remembers(op, sig)))
@@ -133,9 +133,6 @@ void coll_window_free_slots(struct coll_group *g, u64 now)
 
 /* ---- what all hosts have completed ---- */
 
-/* The numbers of a silent peer must not fall half their range behind. */
-#define AGE_EVERY	BIT(24)
-
 /*
  * By completing @operation this host learns that all hosts have completed the operations up
  * to @through. Each host that completes it learns the same (the minimum is over the same
@@ -144,12 +141,10 @@ void coll_window_free_slots(struct coll_group *g, u64 now)
  * receives from another, as in dissemination, would have to send its credit in packets of
  * its own.
  */
-static void window_learn_credit(struct coll_group *g, u32 operation, u32 through, u64 now)
+static void window_learn_credit(struct coll_group *g, u64 operation, u64 through, u64 now)
 {
 	struct coll_credit *credit = &g->credit;
 
-	if (unlikely(operation % AGE_EVERY == 0))
-		coll_peers_age(g);
 	if (coll_before(through, credit->floor_operation) ||
 	    coll_after(through, g->window.completed))
 		return;
@@ -161,9 +156,9 @@ static void window_learn_credit(struct coll_group *g, u32 operation, u32 through
 }
 
 /* Every host has completed the operations up to @through. */
-static void window_acknowledge_through(struct coll_group *g, u32 through, u64 now)
+static void window_acknowledge_through(struct coll_group *g, u64 through, u64 now)
 {
-	u32 number;
+	u64 number;
 
 	/* The minimum cannot exceed what this host has completed, unless some host lies. */
 	if (!coll_after(through, g->credit.acknowledged) ||

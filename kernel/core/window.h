@@ -14,7 +14,8 @@
 #include "engine.h"
 #include "signature.h"
 
-void coll_window_open(struct coll_group *g, struct coll_op *op, u32 number,
+/* Open the slot of an operation that a rank of this host posts. */
+void coll_window_open(struct coll_group *g, struct coll_op *op, u64 number,
 		      const struct coll_signature *sig, u32 source);
 bool coll_window_make_early(struct coll_group *g, struct coll_op *op, u32 source,
 			    const struct coll_body *body, u64 now);

@@ -65,11 +65,11 @@ static inline u32 fuzz_word(struct fuzz_input *in)
 }
 
 /* A number, mostly near @base */
-static inline u32 fuzz_near(struct fuzz_input *in, u32 base)
+static inline u64 fuzz_near(struct fuzz_input *in, u64 base)
 {
 	u8 b = fuzz_byte(in);
 
-	return b == 0x80 ? fuzz_word(in) : base + (s8)b;
+	return b == 0x80 ? fuzz_word(in) * 0x100000001ULL : base + (s8)b;
 }
 
 /* Copy as many bytes as are left; the rest is unchanged. */

@@ -29,13 +29,17 @@ static u32 check_sent(const struct coll_peer *peer)
 
 	list_for_each_entry(m, &peer->send.sent, link) {
 		check_message(peer, m);
-		FUZZ_EXPECT(m->seq && m->tries, "seq %u, tries %u", m->seq, m->tries);
+		FUZZ_EXPECT(m->first && m->latest >= m->first && m->tries,
+			    "packets %llu to %llu, tries %u", m->first,
+			    m->latest, m->tries);
 		if (before)
-			FUZZ_EXPECT(coll_before(before->seq, m->seq), "%u after %u", m->seq,
-				    before->seq);
+			FUZZ_EXPECT(before->first < m->first, "%llu after %llu",
+				    m->first,
+				    before->first);
 		before = m;
 		count++;
 	}
+	FUZZ_EQUAL(peer->send.unacked, count, "messages under way");
 	FUZZ_EXPECT(count <= COLL_PEER_WINDOW, "%u messages under way", count);
 	return count;
 }
@@ -47,7 +51,7 @@ static u32 check_held(const struct coll_peer *peer)
 
 	list_for_each_entry(m, &peer->send.held, link) {
 		check_message(peer, m);
-		FUZZ_EQUAL(m->seq, 0, "seq of a message that was not sent");
+		FUZZ_EQUAL(m->first, 0, "packet of a message that was not sent");
 		count++;
 	}
 	return count;
@@ -127,7 +131,7 @@ static void check_parts(const struct coll_group *g, const struct coll_op *op)
 	if (op->begun)
 		FUZZ_EQUAL(op->unfinished, op->segments - over, "lanes that have rounds left");
 	FUZZ_EXPECT(op->state == COLL_OP_EARLY || op->unfinished || unposted,
-		    "operation %u has nothing to wait for", op->head.number);
+		    "operation %llu has nothing to wait for", op->head.number);
 }
 
 static void check_op(const struct coll_group *g, const struct coll_op *op)
@@ -137,8 +141,8 @@ static void check_op(const struct coll_group *g, const struct coll_op *op)
 	if (op->state == COLL_OP_FREE)
 		return;
 	FUZZ_EXPECT(op->head.number - g->window.oldest < g->window.size,
-		    "operation %u in a window from %u", op->head.number, g->window.oldest);
-	FUZZ_EXPECT(coll_group_slot(g, op->head.number) == op, "operation %u in a foreign slot",
+		    "operation %llu in a window from %llu", op->head.number, g->window.oldest);
+	FUZZ_EXPECT(coll_group_slot(g, op->head.number) == op, "operation %llu in a foreign slot",
 		    op->head.number);
 	FUZZ_EQUAL(op->state == COLL_OP_EARLY, !coll_before(op->head.number, g->window.next),
 		   "operation that has not been posted is early");
@@ -153,8 +157,8 @@ static void check_window(const struct coll_group *g)
 	const struct coll_window *w = &g->window;
 	u32 i, k, running = 0, waiting = 0;
 
-	FUZZ_EXPECT(w->next - w->oldest <= w->size, "window from %u to %u", w->oldest, w->next);
-	FUZZ_EXPECT(coll_before(w->completed, w->next), "completed %u, next %u", w->completed,
+	FUZZ_EXPECT(w->next - w->oldest <= w->size, "window from %llu to %llu", w->oldest, w->next);
+	FUZZ_EXPECT(coll_before(w->completed, w->next), "completed %llu, next %llu", w->completed,
 		    w->next);
 	for (i = 0; i <= w->mask; i++) {
 		const struct coll_op *op = &w->slots[i];

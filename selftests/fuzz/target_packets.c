@@ -205,7 +205,7 @@ static const struct world_user user = {
  * The same in each life, so that it does not matter which one was heard from; and small, so
  * that a product of floats is exact in any order.
  */
-static u64 contribution(const struct coll_signature *sig, u32 rank, u32 number, u32 element)
+static u64 contribution(const struct coll_signature *sig, u32 rank, u64 number, u32 element)
 {
 	return (rank * 31 + number * 7 + element * 3) % (sig->op == COLLSOCK_PRODUCT ? 8 : 1000);
 }
@@ -242,7 +242,7 @@ static void fill_element(u8 *to, u8 type, u64 value)
 	}
 }
 
-static void fill_payload(u8 *payload, const struct coll_signature *sig, u32 rank, u32 number)
+static void fill_payload(u8 *payload, const struct coll_signature *sig, u32 rank, u64 number)
 {
 	u32 i, size = coll_type_bytes(sig->type);
 
@@ -391,7 +391,7 @@ static void post(struct siege *s, u32 rank, const struct collsock_post *request)
 	struct post *p;
 	struct life *l;
 	int err, bytes;
-	u32 number;
+	u64 number;
 
 	if (!lives(s, rank))
 		return;
@@ -541,6 +541,18 @@ static u32 incarnation_of(struct siege *s, u32 host, u32 which)
 	       fuzz_word(&s->in);
 }
 
+/* How many packets a host has sent another one. */
+static u64 number_of(const struct siege *s, u32 from, u32 to)
+{
+	const struct world_member *m = &s->group.members[from];
+	const struct coll_peer *peer;
+
+	if (m->state != WORLD_JOINED)
+		return 1;
+	peer = coll_peers_find(&m->group, to);
+	return peer ? peer->send.number + 1 : 1;
+}
+
 /* A packet of a member with any contents */
 static void inject_sealed(struct siege *s)
 {
@@ -558,12 +570,11 @@ static void inject_sealed(struct siege *s)
 	prefix.descriptor = s->group.descriptor ^ (who >> 7);
 	prefix.incarnation = incarnation_of(s, from, who & 3);
 	prefix.known = incarnation_of(s, to, who >> 2 & 3);
-	prefix.connection = who >> 4 & 1 ? fuzz_near(&s->in, 1) : 1;
 	body.type = 1 + (what & 7);
 	body.acknowledges = what & 0x10;
 	body.round = fuzz_byte(&s->in);
 	body.segment = what & 0x20 ? fuzz_byte(&s->in) : 0;
-	body.seq = fuzz_near(&s->in, 0);
+	body.number = fuzz_near(&s->in, number_of(s, from, to));
 	body.operation = fuzz_near(&s->in, g->window.oldest);
 	body.done = fuzz_near(&s->in, g->window.oldest);
 	body.credit = fuzz_near(&s->in, g->window.oldest + g->window.size);
@@ -576,8 +587,7 @@ static void inject_sealed(struct siege *s)
 		body.signature.root = fuzz_near(&s->in, 0);
 	}
 	if (body.acknowledges) {
-		body.ack_connection = fuzz_near(&s->in, 1);
-		body.ack_seq = fuzz_near(&s->in, 0);
+		body.ack_number = fuzz_near(&s->in, number_of(s, to, from));
 		body.ack_bits = fuzz_word(&s->in) | (u64)fuzz_word(&s->in) << 32;
 	}
 	if (what & 0x80) {
@@ -759,7 +769,7 @@ static void one_event(struct siege *s)
 }
 
 /* Is there a live rank that has not posted this operation? */
-static bool may_wait(const struct siege *s, u32 number)
+static bool may_wait(const struct siege *s, u64 number)
 {
 	u32 i;
 

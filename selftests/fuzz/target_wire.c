@@ -30,7 +30,7 @@ static void check_written(const u8 *packet, u32 bytes, const struct coll_wire_si
 	FUZZ_EXPECT(body.payload >= packet &&
 		    body.payload + body.payload_bytes + COLL_WIRE_MAC == packet + bytes,
 		    "payload of %u bytes in a packet of %u", body.payload_bytes, bytes);
-	if (packet[COLL_WIRE_PREFIX] & COLL_FLAG_OPERANDS && !body.signature.count &&
+	if (packet[COLL_WIRE_PREFIX + 3] & COLL_FLAG_OPERANDS && !body.signature.count &&
 	    !body.signature.root)
 		least -= COLL_WIRE_OPERANDS;
 	FUZZ_EQUAL(coll_wire_bytes(&body), least, "length as written");

@@ -95,7 +95,7 @@ static bool suspect(const struct sim_rank *r)
  * have finished it and reused its slot while another still waits for them. That one cannot
  * decide whether it has restarted.
  */
-static bool left_behind(const struct sim_group *g, u32 number)
+static bool left_behind(const struct sim_group *g, u64 number)
 {
 	const struct sim_op *op = &g->ops[g->disagreed_from];
 
@@ -103,7 +103,7 @@ static bool left_behind(const struct sim_group *g, u32 number)
 	       coll_operations[op->post.operation].rooted;
 }
 
-static bool blame_fits(const struct sim_rank *r, const struct sim_rank *named, u32 number,
+static bool blame_fits(const struct sim_rank *r, const struct sim_rank *named, u64 number,
 		       u32 error)
 {
 	const struct sim_group *g = named->group;
@@ -134,7 +134,7 @@ static bool only_a_crash(const struct sim_group *g)
 	return g->crashes == 1 && !g->other_trouble;
 }
 
-static void check_blame(struct sim_rank *r, u32 number, u32 error, u32 failed_rank)
+static void check_blame(struct sim_rank *r, u64 number, u32 error, u32 failed_rank)
 {
 	struct sim_group *g = r->group;
 	struct sim *s = g->sim;
@@ -156,7 +156,7 @@ static void check_blame(struct sim_rank *r, u32 number, u32 error, u32 failed_ra
 			     r->number, number, error);
 }
 
-static void check_failure(struct sim_rank *r, u32 number, u32 error, u32 failed_rank)
+static void check_failure(struct sim_rank *r, u64 number, u32 error, u32 failed_rank)
 {
 	check_blame(r, number, error, failed_rank);
 	sim_check_error(r, number, error, failed_rank);
@@ -175,7 +175,7 @@ static bool may_complete(const struct sim_op *op, const struct sim_rank *r)
 	return true;
 }
 
-static void check_result(struct sim_rank *r, u32 number, const void *result, u32 bytes)
+static void check_result(struct sim_rank *r, u64 number, const void *result, u32 bytes)
 {
 	struct sim_group *g = r->group;
 	struct sim_op *op = &g->ops[number];

@@ -14,8 +14,8 @@ static bool takes_back(const struct coll_failure *known, const struct coll_failu
 	       (v->limit == known->limit && v->rank > known->rank);
 }
 
-/* Has a sibling's post ended with an error? A reported error is final. */
-static bool was_reported(const struct sim_rank *r, u32 number)
+/* Did a sibling end the operation with an error? A reported error stays. */
+static bool was_reported(const struct sim_rank *r, u64 number)
 {
 	const struct sim_rank *sibling;
 
@@ -34,7 +34,7 @@ static bool was_reported(const struct sim_rank *r, u32 number)
  *
  * Goodbyes of others may arrive within the settling time; then the lowest failure is named.
  */
-void sim_check_error(struct sim_rank *r, u32 number, u32 error, u32 failed_rank)
+void sim_check_error(struct sim_rank *r, u64 number, u32 error, u32 failed_rank)
 {
 	const struct sim_known *known = &r->group->known[r->member->index];
 	struct sim *s = r->group->sim;
@@ -135,7 +135,7 @@ static void check_news(struct world *w, void *what)
  * Is the host unable to decide whether a rank that waits in an operation which it has
  * finished disagrees? Its slot was reused, or it has left, or the group has ended.
  */
-static bool cannot_tell(const struct world_member *m, u32 number)
+static bool cannot_tell(const struct world_member *m, u64 number)
 {
 	const struct coll_group *core = &m->group;
 
@@ -202,7 +202,7 @@ static void learns(struct world_member *m, struct sim_known *known, bool lower)
 static void check_goodbye(const struct world_member *m)
 {
 	const struct coll_failure_state *f = &m->group.failure;
-	u32 last = coll_group_last(&m->group);
+	u64 last = coll_group_last(&m->group);
 	bool failure = f->known && last == f->what.limit;
 
 	if (!f->known && !m->group.ranks.leaving)

@@ -141,7 +141,7 @@ static bool needs_gone(struct chain *c, const struct world_member *m)
 	return false;
 }
 
-static void waits_too_long(const struct sim_rank *r, u32 number)
+static void waits_too_long(const struct sim_rank *r, u64 number)
 {
 	sim_violated(r->group->sim,
 		     "rank %u of group %u waits for operation %u, but one that it needs is gone",

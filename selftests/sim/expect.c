@@ -150,8 +150,8 @@ static void expect_rough(struct expected *x, u8 *result)
 
 /* ---- comparing ---- */
 
-/* @life: life of the ranks whose host has restarted */
-static void expect(struct sim_group *g, u32 number, u32 life)
+/* @life: of the ranks whose host has restarted. */
+static void expect(struct sim_group *g, u64 number, u32 life)
 {
 	struct sim_op *op = &g->ops[number];
 	struct expected x = { .group = g, .op = op, .number = number, .life = life };
@@ -169,7 +169,7 @@ static void expect(struct sim_group *g, u32 number, u32 life)
  * A restarted host may take part in its new life if no host has heard from the old one; but
  * all ranks must have the same result.
  */
-bool sim_expect_right(struct sim_rank *r, u32 number, const void *result)
+bool sim_expect_right(struct sim_rank *r, u64 number, const void *result)
 {
 	struct sim_group *g = r->group;
 	struct sim_op *op = &g->ops[number];

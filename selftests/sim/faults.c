@@ -248,6 +248,6 @@ static void pause_asker(struct sim *s, const struct world_packet *p)
 void sim_faults_sent(struct sim *s, const struct world_packet *p)
 {
 	if (s->trouble & SIM_PAUSE &&
-	    (p->data[COLL_WIRE_PREFIX] & ~COLL_FLAGS) == COLL_PACKET_PROBE)
+	    p->data[COLL_WIRE_PREFIX] == COLL_PACKET_PROBE)
 		pause_asker(s, p);
 }

@@ -245,7 +245,7 @@ static u32 choose_disputed(struct sim *s, const struct sim_group *g, u32 ops)
  * The rank that most others wait for, or any other, is late: the others may have finished
  * the operation when a different one is posted in its place.
  */
-static void delay_disputed(struct sim *s, struct sim_group *g, u32 number)
+static void delay_disputed(struct sim *s, struct sim_group *g, u64 number)
 {
 	struct sim_rank *r = &g->ranks[g->ops[number].post.root];
 

@@ -127,7 +127,7 @@ struct sim_rank {
 	u32			depth;
 	u32			posted;
 	u32			completed;
-	u32			failed;
+	u64			failed;
 	u32			extra;
 	u64			think_ns;
 	u64			skew_ns;
@@ -135,7 +135,7 @@ struct sim_rank {
 	u64			join_ns;
 	u64			joined_ns;
 	u64			gone_ns;
-	u32			dissent;
+	u64			dissent;
 	bool			busy;
 	bool			going;
 	bool			joined;
@@ -202,13 +202,13 @@ struct sim_group {
 	u32			crashes;
 	u32			victim;
 	u32			other_trouble;
-	u32			disagreed_from;
-	u32			gone_from;
+	u64			disagreed_from;
+	u64			gone_from;
 	u64			heard_bound_ns;
 	u64			acted_ns;
 	struct sim_known	known[SIM_MAX_HOSTS];
 	u64			broken_ns;
-	u32			broken_limit;
+	u64			broken_limit;
 	u64			spread_ns;
 	u32			given[SIM_MAX_HOSTS];
 };
@@ -339,7 +339,7 @@ void sim_attacker_free(struct sim *s);
 /* values.c: what is posted, and how it is folded */
 u32 sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op);
 u32 sim_values_dissent(const struct sim_rank *r, struct collsock_post *post);
-void sim_values_payload(const struct sim_rank *r, u32 number, u32 life, void *payload);
+void sim_values_payload(const struct sim_rank *r, u64 number, u32 life, void *payload);
 bool sim_values_contributes(const struct sim_op *op, u32 rank);
 bool sim_values_takes(const struct sim_op *op, u32 rank);
 void sim_values_fold(const struct collsock_post *post, u8 *result, const u8 *left,
@@ -347,7 +347,7 @@ void sim_values_fold(const struct collsock_post *post, u8 *result, const u8 *lef
 
 /* expect.c: the expected results */
 bool sim_expect_order_known(u8 algorithm);
-bool sim_expect_right(struct sim_rank *r, u32 number, const void *result);
+bool sim_expect_right(struct sim_rank *r, u64 number, const void *result);
 
 /* check.c: promises */
 void sim_violated(struct sim *s, const char *format, ...);
@@ -369,7 +369,7 @@ void sim_check_calm(struct sim *s, u64 at);
 
 /* check_failure.c: what hosts know about the end of their group */
 void sim_check_failure(struct world_member *m);
-void sim_check_error(struct sim_rank *r, u32 number, u32 error, u32 failed_rank);
+void sim_check_error(struct sim_rank *r, u64 number, u32 error, u32 failed_rank);
 
 /* sim.c: true if every promise was kept */
 bool sim_run(const struct sim_class *class, u64 seed, FILE *trace);

@@ -156,7 +156,7 @@ static struct element choose_pair(u64 random)
 	return e;
 }
 
-static struct element choose(const struct sim_group *g, u32 rank, u32 life, u32 number, u32 index)
+static struct element choose(const struct sim_group *g, u32 rank, u32 life, u64 number, u32 index)
 {
 	const struct collsock_post *post = &g->ops[number].post;
 	u64 state = g->common.join.nonce + ((u64)number << 40) + ((u64)rank << 20) + index;
@@ -174,7 +174,7 @@ static struct element choose(const struct sim_group *g, u32 rank, u32 life, u32 
 	return (struct element){ .integer = choose_integer(post->op, random) };
 }
 
-void sim_values_payload(const struct sim_rank *r, u32 number, u32 life, void *payload)
+void sim_values_payload(const struct sim_rank *r, u64 number, u32 life, void *payload)
 {
 	const struct collsock_post *post = &r->group->ops[number].post;
 	u32 i, size = coll_type_bytes(post->type);

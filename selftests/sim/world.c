@@ -412,7 +412,7 @@ void coll_env_deadline(struct coll_group *g, u64 at)
 	world_at(m->world, at + world_below(&m->world->random, m->host->late_ns), member_timer, m);
 }
 
-void coll_env_complete(struct coll_group *g, u32 local, u32 number, void *token,
+void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		       const void *result, u32 bytes, u32 error, u32 failed_rank)
 {
 	struct world_member *m = member_of(g);
@@ -429,7 +429,7 @@ void coll_env_writable(struct coll_group *g)
 		m->world->user->writable(m);
 }
 
-bool coll_env_round(struct coll_group *g, u32 number, u32 lane, u32 round)
+bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round)
 {
 	member_of(g)->told.rounds++;
 	return true;
@@ -553,7 +553,22 @@ static bool member_is_from(const struct world_member *m, const struct world_pack
 				common->host_of[source] == p->from;
 }
 
-/* Form, group, source address: checked by the platform before the core */
+static enum coll_refusal receive_other_version(struct world_host *h, const struct world_packet *p)
+{
+	struct world_member *m = host_find(h, coll_wire_tag(p->data),
+					   coll_wire_destination(p->data));
+	u32 source = coll_wire_source(p->data);
+	enum coll_refusal refusal;
+
+	if (!m || m->state != WORLD_JOINED || !member_is_from(m, p, source))
+		return COLL_FORGED;
+	refusal = coll_group_receive_other_version(&m->group, source, p->data, p->bytes,
+						   m->world->now);
+	member_after(m);
+	return refusal;
+}
+
+/* Form, group, source address: what the platform checks before the core does. */
 static void packet_received(struct world *w, void *what)
 {
 	struct world_packet *p = what;
@@ -565,6 +580,8 @@ static void packet_received(struct world *w, void *what)
 	if (!h->down && coll_wire_formed(p->data, p->bytes)) {
 		coll_wire_read_prefix(p->data, &prefix);
 		m = host_find(h, prefix.tag, prefix.destination);
+	} else if (!h->down && coll_wire_other_version(p->data, p->bytes)) {
+		refusal = receive_other_version(h, p);
 	}
 	if (m && member_is_from(m, p, prefix.source)) {
 		if (w->trace)

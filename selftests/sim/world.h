@@ -188,7 +188,7 @@ struct world_told {
 	u64	open;
 	u64	rested;
 	struct coll_failure failure;
-	u32	number;
+	u64	number;
 };
 
 /**

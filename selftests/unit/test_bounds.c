@@ -62,7 +62,7 @@ TEST_F(net, of_a_million_early_operations_only_a_window_is_kept)
 	sent = self->n.world.sent;
 	for (i = 1; i <= million; i++) {
 		body.operation = i;
-		body.seq = 1 + i;
+		body.number = 1000 + i;
 		send_message(&self->n, &unit_group(&self->n, 0)->peers.all->conn.tx, 0, 1, &body);
 		unit_run(&self->n, 20 * NSEC_PER_USEC);
 	}
@@ -247,8 +247,8 @@ TEST_F(net, reflected_packets_cause_no_packets)
 /* A host whose packets come before the group gets one join notice, however many came. */
 TEST_F(net, a_thousand_early_packets_are_answered_once)
 {
-	struct coll_body body = { .type = COLL_PACKET_MESSAGE };
-	struct coll_prefix prefix = { .incarnation = 1, .connection = 1, .source = 2 };
+	struct coll_body body = { .type = COLL_PACKET_MESSAGE, .number = 1 };
+	struct coll_prefix prefix = { .incarnation = 1, .source = 2 };
 	static const siphash_key_t guess;
 	struct coll_wire_side side;
 	struct world_packet *p;

@@ -8,7 +8,11 @@
 /* What to do if a counter of a namespace is not 0; NULL if that is no problem */
 #define ADVICE_packets		NULL
 #define ADVICE_malformed \
-	"another program sends to this UDP port, or a host runs another version of the module"
+	"another program sends to this UDP port"
+#define ADVICE_other_version \
+	"a host runs another version of the module: install the same on all hosts"
+#define ADVICE_unknown_type \
+	"a host runs a later version of the module: install the same on all hosts"
 #define ADVICE_unknown_group \
 	"normal while ranks join; if it grows, collsock doctor shows the senders"
 #define ADVICE_wrong_source \

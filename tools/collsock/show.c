@@ -152,7 +152,7 @@ int show_peer(char **words)
 		{ "UNACKED",	"unacked",	TABLE_NUMBER },
 		{ "HELD",	"held",		TABLE_NUMBER },
 		{ "HEARD",	"heard_ms",	TABLE_MS },
-		{ "SENT",	"messages",	TABLE_NUMBER },
+		{ "SENT",	"packets",	TABLE_NUMBER },
 		{ "AGAIN",	"retransmits",	TABLE_NUMBER },
 		{ "LAST",	"last",		TABLE_NUMBER },
 		{ }

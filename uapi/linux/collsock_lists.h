@@ -75,16 +75,16 @@
 	LINE(messages_sent, MESSAGES_SENT, "first transmissions")			\
 	LINE(messages_received, MESSAGES_RECEIVED, "messages accepted")			\
 	LINE(retransmits, RETRANSMITS, "messages sent again")				\
-	LINE(duplicates, DUPLICATES, "messages received again")				\
-	LINE(early, EARLY, "messages received before any rank of this host had posted") \
-	LINE(lone_acks, LONE_ACKS, "packets sent only for an acknowledgment")		\
-	LINE(no_credit, NO_CREDIT, "messages held until the receiver has room")	\
-	LINE(beyond_window, BEYOND_WINDOW, "messages refused for lack of room")		\
-	LINE(stale, STALE, "packets of another incarnation or an older connection")	\
-	LINE(invalid, INVALID, "packets of a member that are invalid in this group")	\
-	LINE(memory_short, MEMORY_SHORT, "packets not sent for lack of memory")		\
-	LINE(probes_sent, PROBES_SENT, "probes sent to other hosts")		\
-	LINE(probes_received, PROBES_RECEIVED, "probes received, all answered") \
+	LINE(duplicates, DUPLICATES, "messages or packets received again")		\
+	LINE(early, EARLY, "messages that came before any rank of this host had posted") \
+	LINE(lone_acks, LONE_ACKS, "packets sent for an acknowledgment alone")		\
+	LINE(no_credit, NO_CREDIT, "messages held back until the receiver has room")	\
+	LINE(beyond_window, BEYOND_WINDOW, "messages refused for want of room")		\
+	LINE(stale, STALE, "packets of another incarnation, or repeated very late")	\
+	LINE(invalid, INVALID, "packets of a member that make no sense in this group")	\
+	LINE(memory_short, MEMORY_SHORT, "packets not sent for want of memory")		\
+	LINE(probes_sent, PROBES_SENT, "questions whether a host is there")		\
+	LINE(probes_received, PROBES_RECEIVED, "such questions of others, all answered") \
 	LINE(challenges, CHALLENGES,							\
 	     "challenges sent to another incarnation of a host")			\
 	LINE(peers_idle, PEERS_IDLE,							\
@@ -96,7 +96,9 @@
  */
 #define COLLSOCK_NET_COUNTER_LIST(LINE)							\
 	LINE(packets, PACKETS, "packets received on the port")				\
-	LINE(malformed, MALFORMED, "not a packet of collsock: length, version, type")	\
+	LINE(malformed, MALFORMED, "not a packet of collsock: length, reserved bytes")	\
+	LINE(other_version, OTHER_VERSION, "another version of the packet format")	\
+	LINE(unknown_type, UNKNOWN_TYPE, "a type or part that this module does not know") \
 	LINE(unknown_group, UNKNOWN_GROUP, "no such group here (yet)")			\
 	LINE(wrong_source, WRONG_SOURCE, "source address is not the member's")		\
 	LINE(forged, FORGED, "authentication failed")					\
