@@ -134,11 +134,15 @@ static void receive_other_version(struct coll_net *cn, const struct sk_buff *skb
 				  const u8 *packet, u32 bytes)
 {
 	u32 source = coll_wire_source(packet);
+	struct coll_lookup_entry *found;
 	struct coll_instance *gi;
 	u64 now;
 
-	gi = coll_instance_find(cn, coll_wire_tag(packet), coll_wire_destination(packet));
-	if (!gi || !receive_is_member(skb, gi->members, gi->group.self, source))
+	found = coll_lookup_find(&cn->lookup, coll_wire_tag(packet), coll_wire_destination(packet));
+	if (!found || found->timewait)
+		return;
+	gi = coll_instance_looked_up(found);
+	if (!receive_is_member(skb, gi->members, gi->group.self, source))
 		return;
 	now = coll_instance_enter_bh_off(gi);
 	if (!gi->ended)
