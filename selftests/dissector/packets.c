@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * packets FILE: write packets of all types into a file of the format pcap, some of them
- * sent again and some damaged, and say of each what the core reads in it: "formed" and its fields in the
- * words of tshark, separated by tabs, or the counter of what it refuses ("malformed",
- * "other_version", "unknown_type") and the fields that stand in the same place there.
+ * sent again and some damaged, and say of each what the core reads in it: "formed" and its
+ * fields in the words of tshark, separated by tabs, or the counter of what it refuses
+ * ("malformed", "other_version", "unknown_type") and the fields that stand in the same
+ * place there.
  */
 #include <stdio.h>
 #include <stdlib.h>
