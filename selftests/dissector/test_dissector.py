@@ -53,7 +53,7 @@ def same(what, found, expected):
     assert found == expected, f"{what}: is {found}, expected {expected}"
 
 
-def all_fields_are_those_that_the_core_reads(capture, told):
+def all_fields_are_as_the_core_reads_them(capture, told):
     read = fields_of(capture, *(f"collsock.{name}" for name in FIELDS))
     same("packets", len(read), len(told))
     for number, (row, (form, *values)) in enumerate(zip(read, told), 1):
@@ -62,7 +62,7 @@ def all_fields_are_those_that_the_core_reads(capture, told):
             same(f"{name} of packet {number} ({form})", value, expected.get(name, ""))
 
 
-def what_the_core_refuses_has_one_reason_of_its_counter(capture, told):
+def packets_that_the_core_refuses_have_one_reason_of_their_counter(capture, told):
     names = [name for reasons in REASONS.values() for name in reasons]
     rows = fields_of(capture, "_ws.col.Info", *(f"collsock.{name}" for name in names))
     seen = set()
@@ -98,7 +98,7 @@ def another_port_is_a_preference(capture, told):
     same("packets dissected on its port", len(found), sum(row[0] != "malformed" for row in told))
 
 
-def what_is_sent_again_leads_to_its_first_packet(capture, told):
+def retransmissions_lead_to_the_first_packet(capture, told):
     """A message or a goodbye, but not the goodbye of a time-wait entry."""
     rows = fields_of(capture, "_ws.col.Info", "collsock.same_as")
     first, again = {}, 0
@@ -116,10 +116,10 @@ def what_is_sent_again_leads_to_its_first_packet(capture, told):
     assert again > 10, f"only {again} repetitions"
 
 
-TESTS = (all_fields_are_those_that_the_core_reads,
-         what_the_core_refuses_has_one_reason_of_its_counter,
+TESTS = (all_fields_are_as_the_core_reads_them,
+         packets_that_the_core_refuses_have_one_reason_of_their_counter,
          a_filter_finds_the_packets_of_an_operation, another_port_is_a_preference,
-         what_is_sent_again_leads_to_its_first_packet)
+         retransmissions_lead_to_the_first_packet)
 
 
 def main():

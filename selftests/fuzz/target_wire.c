@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One packet: reading it stays inside of it, what is read is what was written, and
- * it is authentic only by its last eight bytes. The first byte of the input says
- * where the packet begins in memory and whether it is sealed; a time-wait entry answers it.
+ * One packet: reading stays within it, reading inverts writing, and it is authentic only by
+ * its last eight bytes. The first byte of the input determines where the packet begins in
+ * memory and whether it has a valid MAC; a time-wait entry answers it.
  */
 #include "fuzz.h"
 #include "timewait.h"
@@ -17,7 +17,7 @@ static __be64 mac_of(const u8 *packet, u32 bytes)
 	return cpu_to_be64(siphash(packet, bytes - COLL_WIRE_MAC, &key));
 }
 
-/* Remarks that are not known, and distances that were not told, are not written again. */
+/* Unknown remarks, and distances that were not told, are not written again. */
 static bool is_read_whole(const u8 *packet)
 {
 	static const u8 not_told[2] = { 0x7f, 0xff };
@@ -27,7 +27,7 @@ static bool is_read_whole(const u8 *packet)
 	       memcmp(body + 6, not_told, 2);
 }
 
-/* Writing what was read gives the same bytes, but for operands that say nothing. */
+/* Writing what was read gives the same bytes, except for operands that are all zero. */
 static void check_written(const u8 *packet, u32 bytes, const struct coll_wire_side *side)
 {
 	u8 written[COLL_WIRE_MAX];
@@ -71,7 +71,7 @@ static void check_packet(const u8 *packet, u32 bytes)
 	check_written(packet, bytes, &side);
 }
 
-/* What is not formed is of another version, or of a later module, or neither. */
+/* A packet that is not formed is of another version, or of a later module, or neither. */
 static void check_kind(const u8 *packet, u32 bytes)
 {
 	bool formed = coll_wire_formed(packet, bytes);
@@ -89,7 +89,10 @@ static void check_kind(const u8 *packet, u32 bytes)
 	FUZZ_EQUAL(coll_wire_authentic_any(packet, bytes, &key), right, "authentic");
 }
 
-/* One answer at most, to what asks for one, little longer, and itself no question. */
+/*
+ * At most one answer, only to packets that need one, hardly longer, and never answered
+ * itself
+ */
 static void check_timewait(const u8 *packet, u32 bytes)
 {
 	struct coll_timewait t = { .secret.mac = key, .descriptor = 0x1234, .incarnation = 1001,
@@ -128,7 +131,7 @@ int fuzz_target(const u8 *data, size_t bytes)
 
 	if (!bytes || bytes > COLL_WIRE_MAX + 16)
 		return 0;
-	/* The kernel promises a multiple of two. */
+	/* The kernel guarantees a multiple of two. */
 	offset = *data & 6;
 	length = bytes - 1;
 	memory = malloc(offset + length + !length);

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: GPL-2.0
 -- collsock for Wireshark and tshark: dissects the packets of collective sockets as
--- Documentation/protocol.md describes them. It holds no key, so it checks no MAC.
+-- Documentation/protocol.md describes them. It has no key, so it does not check the MAC.
 
 local proto = Proto("collsock", "Collective Sockets")
 
 proto.prefs.ports = Pref.range("UDP ports", "7607",
 	"net.collsock.port of the hosts", 65535)
 
--- ---- words: those of collsock_lists.h and kernel/core/wire.h ----
+-- ---- names, as in collsock_lists.h and kernel/core/wire.h ----
 
 local MESSAGE, ACKNOWLEDGMENT, GOODBYE, PROBE, ANSWER = 1, 2, 3, 4, 5
 
@@ -32,13 +32,13 @@ local algorithms = { [0] = "none", "dissemination", "pairwise", "binomial", "kar
 
 local reasons = { [0] = "left", "silent", "disagrees", "restarted", "ended", "version" }
 
--- No host and no rank has this number
+-- Not a host or rank
 local NOBODY = 0xffffffff
--- Operations are counted from 0: one before the first one is none
+-- Operations are counted from 0: the number before that means none
 local NONE = UInt64.max()
 -- Instead of a distance: the number is too far from the operation
 local NOT_TOLD = 0x7fff
--- Numbers of the packets of a time-wait entry: this, and that of the packet it answers
+-- Packet numbers of a time-wait entry: this, and the number of the packet that it answers
 local TIMEWAIT = UInt64.new(0, 0x80000000)
 
 -- ---- fields ----
@@ -87,7 +87,7 @@ local f = {
 	waits_rank = ProtoField.uint32("collsock.waits_rank", "For rank"),
 	waited_ms = ProtoField.uint32("collsock.waited_ms", "Milliseconds"),
 	age_ms = ProtoField.uint32("collsock.age_ms", "Age in milliseconds"),
-	hops = ProtoField.uint32("collsock.hops", "Hosts that passed it on"),
+	hops = ProtoField.uint32("collsock.hops", "Hosts that relayed it"),
 	mac = ProtoField.uint64("collsock.mac", "MAC", base.HEX),
 	same_as = ProtoField.framenum("collsock.same_as", "The same message as"),
 }
@@ -115,7 +115,7 @@ local e = {
 	other_version = unknown("other_version", "Another version of the format"),
 	unknown_type = unknown("unknown_type", "Unknown type"),
 	unknown_part = unknown("unknown_part", "An unknown part follows"),
-	again = ProtoExpert.new("collsock.again", "Sent again", expert.group.SEQUENCE,
+	again = ProtoExpert.new("collsock.again", "Retransmitted", expert.group.SEQUENCE,
 		expert.severity.NOTE),
 	goodbye = ProtoExpert.new("collsock.goodbye", "Operations beyond one cannot complete",
 		expert.group.RESPONSE_CODE, expert.severity.WARN),
@@ -129,12 +129,12 @@ local PREFIX, HEADER, OPERANDS, ACK, MAC = 32, 64, 8, 16, 8
 local MAX_SEGMENT = 8640
 local MIN = HEADER + MAC
 local MAX = MIN + OPERANDS + ACK + MAX_SEGMENT
--- Version, hosts, tag and MAC, which are the same in all versions
+-- Bytes of version, hosts, tag and MAC, which are the same in all versions
 local COMMON = 16 + MAC
--- Bytes of payload that a type has; messages have any
+-- Payload bytes of each type; messages may have any number
 local payloads = { [ACKNOWLEDGMENT] = 0, [GOODBYE] = 0, [PROBE] = 8, [ANSWER] = 40 }
 
--- Where the parts begin that follow the body; false for one that is not there.
+-- Offsets of the parts that follow the body; false for a missing one.
 local function parts_of(tvb)
 	local flags = tvb(34, 2)
 	local operands, ack = flags:bitfield(15, 1) == 1, flags:bitfield(14, 1) == 1
@@ -145,7 +145,7 @@ local function parts_of(tvb)
 	}
 end
 
--- The lower byte of the flags but the two of parts_of()
+-- A flag in the lower byte, except the two of parts_of()
 local function has_unknown_part(tvb)
 	return tvb(34, 2):bitfield(8, 6) ~= 0
 end
@@ -176,8 +176,8 @@ local function fault_of_header(tvb)
 	end
 end
 
--- What coll_wire_formed() refuses, and why, in the order of the core: what may be of another
--- module goes first. Nil for a packet.
+-- Why coll_wire_formed() refuses a packet; nil if it is well-formed. Packets of another
+-- version or a later module are recognized first, as in the core.
 local function fault(tvb)
 	local bytes = tvb:len()
 	local version = tvb(0, 1):uint()
@@ -197,7 +197,7 @@ end
 
 -- ---- parts of a packet ----
 
--- A number, one value of which means something else.
+-- A number with one special value.
 local function add_number(tree, field, range, value, meaning)
 	local item = tree:add(field, range)
 	if range:uint() == value then
@@ -233,13 +233,13 @@ local function ends(tvb, tree)
 end
 
 local function prefix(tvb, tree)
-	local part = tree:add(proto, tvb(0, PREFIX), "Who speaks to whom")
+	local part = tree:add(proto, tvb(0, PREFIX), "Connection")
 	part:add(f.version, tvb(0, 1))
 	part:add(f.reserved, tvb(1, 3))
 	ends(tvb, part)
 	part:add(f.descriptor, tvb(16, 4))
 	part:add(f.incarnation, tvb(20, 4))
-	add_number(part, f.known, tvb(24, 4), 0, "never heard")
+	add_number(part, f.known, tvb(24, 4), 0, "never heard from")
 	part:add(f.epoch, tvb(28, 4))
 	part:append_text(string.format(": host %d to host %d", tvb(4, 2):uint(), tvb(6, 2):uint()))
 end
@@ -272,7 +272,7 @@ local function body(tvb, tree)
 	return number
 end
 
--- Count and root; of a goodbye, reason and rank, which are 0 if they are not there.
+-- Count and root; for a goodbye, reason and rank, which are 0 if there are no operands.
 local function operands(tvb, at, kind, tree)
 	if kind == GOODBYE and at then
 		tree:add(f.reason, tvb(at, 4))
@@ -300,7 +300,7 @@ local function payload(tvb, at, bytes, kind, tree)
 		tree:add(f.nonce, tvb(at, 8))
 	end
 	if kind == ANSWER then
-		add_number(tree, f.waits_for, tvb(at + 8, 4), NOBODY, "nobody")
+		add_number(tree, f.waits_for, tvb(at + 8, 4), NOBODY, "no host")
 		add_number(tree, f.waits_rank, tvb(at + 12, 4), NOBODY, "unknown")
 		tree:add(f.waits_operation, tvb(at + 16, 8))
 		tree:add(f.waited_ms, tvb(at + 24, 4))
@@ -313,7 +313,7 @@ local function mac(tvb, tree)
 	tree:add(f.mac, tvb(tvb:len() - MAC, MAC))
 end
 
--- ---- what stands in the list of packets ----
+-- ---- info column of the packet list ----
 
 local function operation_text(value)
 	return value == NONE and "none" or tostring(value)
@@ -336,7 +336,7 @@ end
 local function answer_text(tvb, at)
 	local host = tvb(at + 8, 4):uint()
 	if host == NOBODY then
-		return "waits for nobody"
+		return "waits for no host"
 	end
 	return string.format("waits for h%d in op %s since %d ms", host,
 		tostring(tvb(at + 16, 8):uint64()), tvb(at + 24, 4):uint() + tvb(at + 28, 4):uint())
@@ -357,7 +357,7 @@ local function ends_text(tvb)
 	return string.format("h%d→h%d", tvb(4, 2):uint(), tvb(6, 2):uint())
 end
 
--- kind, then of what, from and to whom, then what its type tells
+-- packet type, operation, source and destination, then type-specific fields
 local function summary(tvb, kind, at, payload_bytes)
 	local words = { types[kind] }
 	if kind == MESSAGE then
@@ -385,9 +385,9 @@ local function summary(tvb, kind, at, payload_bytes)
 	return table.concat(words, " ")
 end
 
--- ---- repetitions ----
+-- ---- retransmissions ----
 
--- Frame of the first packet of a message or goodbye, by all that makes it one
+-- Frame of the first packet of a message or goodbye, keyed by:
 local first_frame = {}
 
 function proto.init()
