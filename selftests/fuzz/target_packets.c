@@ -801,7 +801,8 @@ static void check_no_hang(const struct siege *s, u32 rank)
 	l = &s->life[rank][s->lives[rank] - 1];
 	for (i = 0; i < l->posted; i++)
 		FUZZ_EXPECT(l->posts[i].done || may_wait(s, l->posts[i].number),
-			    "rank %u waits for no rank in operation %llu", rank, l->posts[i].number);
+			    "rank %u waits for no rank in operation %llu", rank,
+			    l->posts[i].number);
 }
 
 static void free_results(struct siege *s)
