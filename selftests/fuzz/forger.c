@@ -23,7 +23,9 @@
 #define MAX_ADDRESSES	16
 /* Layout of the packet: prefix, body, MAC */
 #define PREFIX		32
-#define SMALLEST	64
+#define EPOCH		28
+#define FLAGS		34
+#define SMALLEST	72
 /* Number of packets that a host can certainly queue */
 #define BURST		200
 
@@ -132,12 +134,14 @@ static unsigned int noise(__u8 *data, unsigned int bytes)
 	return bytes;
 }
 
-/* Version, reserved bytes and type are valid. */
+/* Version, reserved bytes and type are valid, and no parts follow. */
 static unsigned int formed_noise(__u8 *data, unsigned int bytes)
 {
 	fill(data, SMALLEST);
-	memcpy(data, "\1\0\0", 4);
+	memcpy(data, "\2\0\0", 4);
+	memset(data + EPOCH, 0, 4);
 	data[PREFIX] = 1 + below(5);
+	data[FLAGS + 1] = 0;
 	return SMALLEST;
 }
 
@@ -194,7 +198,7 @@ static unsigned int grafted(__u8 *data, unsigned int bytes)
 
 static unsigned int other_incarnation(__u8 *data, unsigned int bytes)
 {
-	data[20 + below(12)] ^= 1 + below(255);
+	data[20 + below(8)] ^= 1 + below(255);
 	return bytes;
 }
 

@@ -17,6 +17,16 @@ static __be64 mac_of(const u8 *packet, u32 bytes)
 	return cpu_to_be64(siphash(packet, bytes - COLL_WIRE_MAC, &key));
 }
 
+/* Unknown remarks, and distances that were not told, are not written again. */
+static bool is_read_whole(const u8 *packet)
+{
+	static const u8 not_told[2] = { 0x7f, 0xff };
+	const u8 *body = packet + COLL_WIRE_PREFIX;
+
+	return !(body[2] & ~(COLL_FLAG_ACK_NOW >> 8)) && memcmp(body + 4, not_told, 2) &&
+	       memcmp(body + 6, not_told, 2);
+}
+
 /* Writing what was read gives the same bytes, except for operands that are all zero. */
 static void check_written(const u8 *packet, u32 bytes, const struct coll_wire_side *side)
 {
@@ -35,7 +45,7 @@ static void check_written(const u8 *packet, u32 bytes, const struct coll_wire_si
 		least -= COLL_WIRE_OPERANDS;
 	FUZZ_EQUAL(coll_wire_bytes(&body), least, "length as written");
 	coll_wire_write(written, side, &body);
-	if (least != bytes)
+	if (least != bytes || !is_read_whole(packet))
 		return;
 	FUZZ_EXPECT(!memcmp(written, packet, bytes - COLL_WIRE_MAC), "written otherwise");
 	code = mac_of(packet, bytes);
@@ -59,6 +69,24 @@ static void check_packet(const u8 *packet, u32 bytes)
 	right = !memcmp(packet + bytes - COLL_WIRE_MAC, &code, sizeof(code));
 	FUZZ_EQUAL(coll_wire_authentic(packet, bytes, &side), right, "authentic");
 	check_written(packet, bytes, &side);
+}
+
+/* A packet that is not formed is of another version, or of a later module, or neither. */
+static void check_kind(const u8 *packet, u32 bytes)
+{
+	bool formed = coll_wire_formed(packet, bytes);
+	bool other = coll_wire_other_version(packet, bytes);
+	bool unknown = coll_wire_unknown(packet, bytes);
+	__be64 code;
+	bool right;
+
+	FUZZ_EXPECT(formed + other + unknown <= 1, "formed %d, other version %d, unknown %d",
+		    formed, other, unknown);
+	if (!formed && !other)
+		return;
+	code = mac_of(packet, bytes);
+	right = !memcmp(packet + bytes - COLL_WIRE_MAC, &code, sizeof(code));
+	FUZZ_EQUAL(coll_wire_authentic_any(packet, bytes, &key), right, "authentic");
 }
 
 /*
@@ -111,10 +139,11 @@ int fuzz_target(const u8 *data, size_t bytes)
 		abort();
 	packet = memory + offset;
 	memcpy(packet, data + 1, length);
-	if (*data & SEAL && length >= COLL_WIRE_MIN) {
+	if (*data & SEAL && length >= COLL_WIRE_MAC) {
 		code = mac_of(packet, length);
 		memcpy(packet + length - COLL_WIRE_MAC, &code, sizeof(code));
 	}
+	check_kind(packet, length);
 	check_packet(packet, length);
 	check_timewait(packet, length);
 	free(memory);

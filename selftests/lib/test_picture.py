@@ -27,7 +27,7 @@ class Trace:
     def __init__(self, hosts, seed=1):
         self.hosts, self.lines, self.chance = hosts, [], random.Random(seed)
         self.posted = {}
-        self.seq = collections.Counter()
+        self.packets = collections.Counter()
 
     def add(self, at, host, event, /, **fields):
         words = " ".join(f"{name}={value}" for name, value in {"tag": TAG, **fields}.items())
@@ -36,13 +36,13 @@ class Trace:
     def message(self, at, number, rnd, source, took, again=False):
         """Returns when it arrives; @took is None if it is lost."""
         destination = (source + 2 ** rnd) % self.hosts
-        self.seq[source, destination] += not again
         fields = {"source": source, "destination": destination, "type": "message",
-                  "operation": number, "segment": 0, "round": rnd,
-                  "seq": self.seq[source, destination]}
+                  "operation": number, "segment": 0, "round": rnd}
         if again:
-            self.add(at, source, "message_again", **fields, tries=1)
-        fields |= {"ack": 0, "bytes": 64}
+            self.add(at, source, "message_again", **fields,
+                     packet=self.packets[source, destination], tries=1)
+        self.packets[source, destination] += 1
+        fields |= {"packet": self.packets[source, destination], "ack": 0, "bytes": 72}
         self.add(at, source, "packet_sent", **fields)
         if took is not None:
             self.add(at + took, destination, "packet_received", **fields)

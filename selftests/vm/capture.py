@@ -21,8 +21,8 @@ PICTURE = TREE / "build/tools/collsock-picture"
 DISSECTOR = TREE / "tools/wireshark/collsock.lua"
 INSTANCES = pathlib.Path("/sys/kernel/tracing/instances")
 TYPES = {"1": "message", "2": "acknowledgment", "3": "goodbye", "4": "probe", "5": "answer"}
-FIELDS = ("tag", "source", "destination", "type", "operation", "segment", "round", "seq", "ack",
-          "bytes")
+FIELDS = ("tag", "source", "destination", "type", "operation", "segment", "round", "packet",
+          "ack", "bytes")
 LINKTYPE_RAW = 101
 
 
@@ -82,8 +82,8 @@ def traced(path):
 
 def dissected(path):
     """The same with all fields of the dissector; and its expert messages."""
-    names = ("tag", "source", "destination", "type", "operation", "segment", "round", "seq",
-             "ack.seq")
+    names = ("tag", "source", "destination", "type", "operation", "segment", "round", "number",
+             "ack.number")
     words = [word for name in names for word in ("-e", f"collsock.{name}")]
     done = subprocess.run(["tshark", "-X", f"lua_script:{DISSECTOR}", "-r", path, "-T", "fields",
                            *words, "-e", "udp.length", "-e", "_ws.malformed", "-e",

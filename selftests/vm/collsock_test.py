@@ -505,6 +505,12 @@ class Child(Line):
             sys.stdout.flush()
             os._exit(status)
 
+    def put(self, value):
+        try:
+            super().put(value)
+        except BrokenPipeError:
+            raise Failed(f"a process has ended with status {self.end()}") from None
+
     def kill(self, number=signal.SIGKILL):
         os.kill(self.pid, number)
 

@@ -717,7 +717,7 @@ def the_doctor_finds_packets_that_do_not_fit_and_hosts_without_a_route():
     too_large, no_route = problems(findings(3, "10.1.0.4", "192.0.2.1", status=PROBLEMS))
     if too_large["check"] == "route":
         too_large, no_route = no_route, too_large
-    contains("finding", too_large["finding"], "MTU of 1500", "8756")
+    contains("finding", too_large["finding"], "MTU of 1500", "8764")
     contains("finding", no_route["finding"], "to 192.0.2.1")
     rank.close()
 

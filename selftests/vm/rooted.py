@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=16 limit=90
+# vm: hosts=16 limit=180
 # suites: check debug soak
 """Reductions and broadcasts: ranks that receive no result do not block, and nothing is lost."""
 

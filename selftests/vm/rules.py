@@ -97,7 +97,7 @@ def a_late_joiner_gets_earlier_messages_at_once(version):
 @test_each(*FAMILIES)
 def no_packet_exceeds_the_path_mtu_and_none_is_fragmented(version):
     family = FAMILIES[version]
-    headers = 88 + 8 + {"IPv4": 20, "IPv6": 40}[version]
+    headers = 96 + 8 + {"IPv4": 20, "IPv6": 40}[version]
     segment = (1500 - headers) // 48 * 48
     refused(errno.EMSGSIZE, f"a segment of {segment + 48}", rank_on(1).join,
             Descriptor(HOSTS, family, segment_bytes=segment + 48), 0)

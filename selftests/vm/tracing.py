@@ -170,8 +170,8 @@ def lost_messages_are_retransmitted_and_drawn():
 
 def formed_packet(tag, source, destination):
     """A well-formed lone acknowledgment, with an invalid MAC."""
-    return struct.pack("!B3xHHQIIII", 1, source, destination, tag, 0, 1, 0, 1) + \
-        bytes([2]) + bytes(31)
+    return struct.pack("!B3xHHQIIII", 2, source, destination, tag, 0, 1, 0, 0) + \
+        struct.pack("!BBHhhQQ8x", 2, 0, 0, 0, 0, 1, 0) + bytes(8)
 
 
 def run_trouble(peers):
@@ -180,7 +180,8 @@ def run_trouble(peers):
     group.barrier()
     peers.update({number: rank.stats().peers for number, rank in enumerate(group)})
     with on(1), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
-        for packet in b"nonsense" * 8, formed_packet(0xabc, 3, 1):
+        packet = formed_packet(0xabc, 3, 1)
+        for packet in b"\0nonsens" * 8, b"nonsense" * 9, packet[:32] + b"\6" + packet[33:], packet:
             stranger.sendto(packet, ("10.1.0.2", PORT))
     group[0].close()
     group[1].post()
@@ -198,7 +199,9 @@ def peers_failures_and_drops_are_traced_with_their_reason():
            for event in trace.of("complete") if event["error"] != "0"],
           [("1", "1", str(errno.ECONNRESET), "0")])
     equal("failures told on host 1 first", trace.of("group_failed", host=1)[0]["reason"], "left")
-    equal("malformed packets", len(trace.of("packet_dropped", reason="malformed", bytes=64)), 1)
+    for reason, length in (("malformed", 64), ("other_version", 72), ("unknown_type", 72)):
+        equal(f"packets dropped as {reason}",
+              len(trace.of("packet_dropped", reason=reason, bytes=length)), 1)
     equal("packets for an unknown group",
           len(trace.of("packet_dropped", reason="unknown_group", source=3, destination=1,
                        tag=f"{0xabc:016x}")), 1)

@@ -22,7 +22,7 @@
 #include "text.h"
 
 #define UNHEARD_MOST		8	/* hosts of groups here, if none are named */
-#define WIRE_OVERHEAD		88	/* of a packet with data: kernel/core/wire.h */
+#define WIRE_OVERHEAD		96	/* of a packet with data: kernel/core/wire.h */
 #define OVERHEAD_4		28	/* IPv4 and UDP */
 #define OVERHEAD_6		48	/* IPv6 and UDP */
 #define COALESCING_US		10

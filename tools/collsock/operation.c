@@ -144,6 +144,5 @@ bool operation_waits(const struct operation *o)
 
 bool operation_is_older(const struct operation *a, const struct operation *b)
 {
-	/* Numbers wrap: the older one is less than half their range behind. */
-	return a->number - b->number > UINT32_MAX / 2;
+	return a->number < b->number;
 }

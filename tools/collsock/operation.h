@@ -56,7 +56,7 @@ struct operation_host {
 
 /**
  * struct operation - one operation of a group
- * @number: its number, which wraps
+ * @number: its number
  * @kind: name of its kind
  * @state: its state
  * @waited_ms: for how long a rank here has waited; NUMBER_UNKNOWN if none does
@@ -67,7 +67,7 @@ struct operation_host {
  * @host_count: number of @hosts
  */
 struct operation {
-	uint32_t		number;
+	uint64_t		number;
 	char			*kind;
 	enum operation_state	state;
 	uint64_t		waited_ms;

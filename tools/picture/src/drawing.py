@@ -277,7 +277,7 @@ class Picture:
             {"lost": "lost", "unknown": "its receiver is not traced",
              "from unknown": "its sender is not traced"}.get(self.fate(flight)),
             flight.dropped and f"dropped: {flight.dropped}",
-            fields["seq"] and f"sequence number {fields['seq']}",
+            f"number {fields['packet']}",
             fields["ack"] and f"acknowledges {fields['ack']}",
             f"{fields['bytes']} bytes"]
         return f"{flight.type}{which} {ends}: {', '.join(filter(None, facts))}"

@@ -6,8 +6,9 @@ import dataclasses
 from events import Event, is_packet
 
 # Fields that a retransmission shares with the original, and a drop with its packet
-MESSAGE = ("source", "destination", "type", "operation", "segment", "round", "seq")
-PACKET = MESSAGE + ("ack", "bytes")
+MESSAGE = ("source", "destination", "type", "operation", "segment", "round")
+DROPPED = MESSAGE + ("packet",)
+PACKET = DROPPED + ("ack", "bytes")
 
 
 def key(event, names):
@@ -34,8 +35,8 @@ class Flight:
 def pair(sends, receipts):
     """Pair identical packets: in order, with the shortest possible time in flight.
 
-    A retransmission looks like the original. If one of them is lost it is most likely the
-    earlier one, as a sender waits for longer than a packet is in flight.
+    Mostly there is one of them. But a host that has left answers a packet that arrives
+    twice with the same packet, and one that joins again numbers from 1 again.
     """
     pairs, left = [], list(sends)
     for receipt in reversed(receipts):
@@ -74,7 +75,7 @@ def refusals(events):
     """Reasons why received packets were dropped, by identity of the receipt."""
     latest, reasons = {}, {}
     for event in events:
-        identity = (event.clock, *key(event, MESSAGE))
+        identity = (event.clock, *key(event, DROPPED))
         if event.name == "packet_received":
             latest[identity] = event
         elif event.name == "packet_dropped" and identity in latest:

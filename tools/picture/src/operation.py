@@ -80,16 +80,16 @@ def choose_number(tag, operations, wanted):
 
 # ---- collecting its events ----
 
-def first_numbers(messages):
-    """For each direction between two hosts, the operation's first sequence number."""
-    first = {}
+def packet_numbers(messages):
+    """For each direction between two hosts, the packets with messages of the operation."""
+    numbers = {}
     for event in messages:
         way = event.fields["source"], event.fields["destination"]
-        first[way] = min(event.fields["seq"], first.get(way, event.fields["seq"]))
-    return first
+        numbers.setdefault(way, set()).add(event.fields["packet"])
+    return numbers
 
 
-def belongs(flight, number, first, begin, end):
+def belongs(flight, number, packets, begin, end):
     """Messages say of which operation they are, acknowledgments of which message; the rest
     is drawn if it is of its time."""
     fields = flight.fields
@@ -97,9 +97,9 @@ def belongs(flight, number, first, begin, end):
         return fields["operation"] == number
     early = begin <= (flight.sent or flight.received).at <= end
     if flight.type == "acknowledgment":
-        acknowledged = first.get((fields["destination"], fields["source"]))
-        return acknowledged is not None and (fields["ack"] >= acknowledged if early else
-                                             fields["ack"] == acknowledged)
+        mine = packets.get((fields["destination"], fields["source"]))
+        return mine is not None and (fields["ack"] >= min(mine) if early else
+                                     fields["ack"] in mine)
     return early
 
 
@@ -113,9 +113,9 @@ def operation_of(events, tag, number):
                 event.fields["type"] == "message" and event.fields["operation"] == number]
     begin = min(event.at for event in (*own["post"], *own["complete"], *messages))
     end = max(event.at for event in own["complete"] or messages or own["post"])
-    first = first_numbers(messages)
+    packets = packet_numbers(messages)
     flights = [flight for flight in flights_of(mine)
-               if belongs(flight, number, first, begin, end)]
+               if belongs(flight, number, packets, begin, end)]
     hosts = {event.fields["host"] for events in own.values() for event in events}
     hosts.update(flight.fields[side] for flight in flights for side in ("source", "destination"))
     zero = own["post"][0].at if own["post"] else begin
