@@ -2,8 +2,8 @@
 /*
  * Events for operators, sent to the multicast group of the netlink family. Without a
  * listener an event costs one check. With one it is sent under the lock of the group, so
- * listeners see events in the order in which they happened. A listener that is too slow,
- * or for which there is no memory, is told that it has missed some (ENOBUFS).
+ * listeners see events in the order in which they happened. A listener that is too slow, or
+ * for which there is no memory, receives ENOBUFS: it has missed events.
  */
 #ifndef COLL_EVENT_H
 #define COLL_EVENT_H

@@ -9,10 +9,9 @@
 #include "trace.h"
 
 /*
- * All instances that packets may find, of all namespaces, by tag and own host:
- * when several hosts of a group are namespaces of one machine, their tag is the
- * same. A tag is the output of a keyed hash, so strangers cannot make one bucket
- * long. Readers use RCU.
+ * All instances that packets may find, of all namespaces, by tag and local host: when
+ * several hosts of a group are namespaces of one machine, their tag is the same. A tag is
+ * the output of a keyed hash, so strangers cannot fill one bucket. Readers use RCU.
  */
 static DEFINE_HASHTABLE(instances, 10);
 static DEFINE_SPINLOCK(instances_lock);
@@ -20,12 +19,12 @@ static DEFINE_SPINLOCK(instances_lock);
 /* ---- events ---- */
 
 /**
- * coll_instance_enter() - an event begins
+ * coll_instance_enter() - begin an event
  * @gi: the instance
  *
- * The clock is read under the lock, so time never runs backwards in a group.
+ * The clock is read under the lock, so time is monotonic within a group.
  *
- * Return: the time of the event, ns. Context: any but hard interrupts; ends with
+ * Return: the time of the event in ns. Context: any but hard interrupts; ended by
  * coll_instance_leave().
  */
 u64 coll_instance_enter(struct coll_instance *gi)
@@ -35,7 +34,10 @@ u64 coll_instance_enter(struct coll_instance *gi)
 	return coll_instance_enter_bh_off(gi);
 }
 
-/* Nothing of it is under way, or it was ended by order. Sockets that left still use it. */
+/*
+ * May it be ended? Not while a socket, even one that has left by SHUT_WR, uses it; then if
+ * nothing is under way, or if it was ended by order.
+ */
 static bool instance_is_quiet(const struct coll_instance *gi)
 {
 	return !gi->sockets &&
@@ -43,8 +45,8 @@ static bool instance_is_quiet(const struct coll_instance *gi)
 }
 
 /*
- * The group may have become quiet with this event: only one that has left can. Then the
- * tidying is to replace it.
+ * If this event has made the group quiet, let the tidying replace it. Only a group whose
+ * ranks have left can become quiet.
  */
 static void instance_check_quiet(struct coll_instance *gi)
 {
@@ -56,8 +58,8 @@ static void instance_check_quiet(struct coll_instance *gi)
 }
 
 /*
- * The next socket to wake when the lock is dropped, with a reference, or NULL; what to
- * wake it for is in @claimed_done and @wake.
+ * The next socket to wake after the lock is dropped, with a reference, or NULL;
+ * @claimed_done and @wake say what for.
  */
 static struct coll_sock *instance_take_sleeper(struct coll_instance *gi, u64 *claimed_done,
 					       u8 *wake)
@@ -70,7 +72,7 @@ static struct coll_sock *instance_take_sleeper(struct coll_instance *gi, u64 *cl
 		*wake = lm->wake;
 		lm->claimed_done = 0;
 		lm->wake = 0;
-		/* A completion that no call has claimed need not have a sleeper. */
+		/* An unclaimed completion may have no sleeper. */
 		if (lm->csk && (*claimed_done || coll_sock_sleeps(lm->csk))) {
 			sock_hold(&lm->csk->sk);
 			return lm->csk;
@@ -81,8 +83,8 @@ static struct coll_sock *instance_take_sleeper(struct coll_instance *gi, u64 *cl
 
 /*
  * Wake claimants and sleepers of a socket, which may have been released since the caller
- * took its reference. A claimant that was woken before may have released its slot, and
- * another call may wait for it now: all of them check again after waking.
+ * took its reference. A claimant woken earlier may have released its slot, which another
+ * call may now wait for: all of them check again after waking.
  */
 static void instance_wake_socket(struct coll_sock *csk, u64 claimed_done, u8 wake)
 {
@@ -100,9 +102,9 @@ static void instance_wake_socket(struct coll_sock *csk, u64 claimed_done, u8 wak
  * coll_instance_leave_bh_off() - coll_instance_leave() after coll_instance_enter_bh_off()
  * @gi: the instance
  *
- * Bottom halves stay off until all that the core has asked for is done, which is a
- * read-side section of RCU: if the instance is ended as soon as the lock is dropped, it
- * is not freed before this is over.
+ * Bottom halves stay disabled until all that the core has asked for is done. This is an RCU
+ * read-side section: even if the instance is ended as soon as the lock is dropped, it is
+ * not freed before this function returns.
  *
  * Context: BH disabled.
  */
@@ -131,14 +133,14 @@ void coll_instance_leave_bh_off(struct coll_instance *gi)
 		sock_put(&csk->sk);
 		if (likely(!more))
 			return;
-		/* One socket at a time, where a host has several ranks. */
+		/* Wake one socket at a time, as a host may have several ranks. */
 		queue = NULL;
 		spin_lock(&gi->lock);
 	}
 }
 
 /**
- * coll_instance_leave() - an event ends
+ * coll_instance_leave() - end an event
  * @gi: the instance
  *
  * Drops the lock, then transmits and wakes what the core has asked for.
@@ -153,10 +155,10 @@ void coll_instance_leave(struct coll_instance *gi)
 }
 
 /**
- * coll_instance_expire() - the deadline of the group has passed
+ * coll_instance_expire() - timer function: the deadline of the group has passed
  * @timer: the instance's
  *
- * The core asks for the next one itself.
+ * The core arms the next deadline itself.
  *
  * Context: softirq.
  */
@@ -172,11 +174,11 @@ enum hrtimer_restart coll_instance_expire(struct hrtimer *timer)
 }
 
 /**
- * coll_instance_set_failed() - a completion reports that the group has failed
+ * coll_instance_set_failed() - note that a completion reports the group's failure
  * @gi: the instance
- * @lm: the local member; its socket is there
+ * @lm: the local member, with its socket
  *
- * SO_ERROR reports it, too, once.
+ * SO_ERROR reports the failure, too, once.
  *
  * Context: the instance's lock held.
  */
@@ -194,10 +196,10 @@ void coll_instance_set_failed(struct coll_instance *gi, struct coll_local_member
 /**
  * coll_instance_report_failure() - report once that a rank's next operation would fail
  * @gi: the instance
- * @lm: the local member of the rank; its socket is there
+ * @lm: the local member of the rank, with its socket
  *
- * What is under way reports it by itself, if it fails; so this is to be called when the
- * group fails and when an operation has completed. A rank that has left is not told.
+ * Operations under way report the failure themselves, so this is called when the group
+ * fails and when an operation has completed. Nothing is reported to a rank that has left.
  *
  * Context: the instance's lock held.
  */
@@ -217,10 +219,10 @@ void coll_instance_report_failure(struct coll_instance *gi, struct coll_local_me
 }
 
 /**
- * coll_instance_find() - the instance that a packet is for
- * @cn: namespace in which it came
+ * coll_instance_find() - find the instance of a packet
+ * @cn: namespace that received the packet
  * @tag: of the group
- * @self: index of the host that the packet is for
+ * @self: index of the destination host
  *
  * Return: the instance or NULL. Context: RCU read side.
  */
@@ -235,10 +237,10 @@ struct coll_instance *coll_instance_find(struct coll_net *cn, u64 tag, u32 self)
 }
 
 /**
- * coll_instance_hash() - from now on packets find the instance
+ * coll_instance_hash() - make an instance visible to packets
  * @gi: NEW, JOINED afterwards
  *
- * Return: 0, or -EADDRINUSE if this host is in that group already. Context: process.
+ * Return: 0, or -EADDRINUSE if this host is already in this group. Context: process.
  */
 int coll_instance_hash(struct coll_instance *gi)
 {
@@ -259,8 +261,8 @@ int coll_instance_hash(struct coll_instance *gi)
 
 /**
  * coll_instance_abandon() - a socket closes
- * @gi: JOINED, LINGERING after the last one
- * @local: its rank on this host
+ * @gi: JOINED; LINGERING after the last one
+ * @local: number of its rank on this host
  *
  * Context: process.
  */
@@ -277,12 +279,12 @@ void coll_instance_abandon(struct coll_instance *gi, u32 local)
 }
 
 /**
- * coll_instance_retire() - is an instance that was quiet still quiet?
+ * coll_instance_retire() - end an instance if it is still quiet
  * @gi: LINGERING
  *
- * A late packet may have woken it. If so it will be quiet again.
+ * A late packet may have made it active again. If so, it will become quiet later.
  *
- * Return: true if it has ENDED: it is to be remembered in time-wait, then unhashed.
+ * Return: true if it has ENDED; the caller adds a time-wait entry, then unhashes it.
  * Context: process.
  */
 bool coll_instance_retire(struct coll_instance *gi)
@@ -295,11 +297,11 @@ bool coll_instance_retire(struct coll_instance *gi)
 }
 
 /**
- * coll_instance_break() - the group is ended by order
+ * coll_instance_break() - end a group by order of the operator
  * @gi: JOINED or LINGERING
  *
- * What is under way fails, here and on all other hosts. They are told once; those that
- * miss it are told when they probe.
+ * Operations under way fail, here and on all other hosts. These are notified once; those
+ * that miss it are notified when they probe.
  *
  * Context: process.
  */
@@ -315,10 +317,10 @@ void coll_instance_break(struct coll_instance *gi)
 }
 
 /**
- * coll_instance_stop() - nothing enters the core any more
+ * coll_instance_stop() - stop an instance: no event enters the core any more
  * @gi: LINGERING, ENDED afterwards
  *
- * Context: process; the namespace ends.
+ * Context: process; the namespace is ending.
  */
 void coll_instance_stop(struct coll_instance *gi)
 {
@@ -328,11 +330,11 @@ void coll_instance_stop(struct coll_instance *gi)
 }
 
 /**
- * coll_instance_unhash() - packets do not find it any more
+ * coll_instance_unhash() - hide an instance from packets
  * @gi: ENDED
  *
- * Those that have found it see that it has ended, and so does its timer, which
- * is therefore not armed again once it has been cancelled.
+ * Packets that have found it see that it has ended, and so does its timer, which is
+ * therefore not armed again after it has been cancelled.
  *
  * Context: process.
  */
@@ -360,14 +362,14 @@ void coll_instance_free(struct coll_instance *gi)
 		coll_members_put(gi->members);
 	mutex_unlock(&gi->cn->mutex);
 	kvfree(gi->local_members);
-	/* It holds a key. */
+	/* It contains a key. */
 	kfree_sensitive(gi);
 }
 
 /**
  * coll_instance_stats() - counters of the group
  * @gi: the instance
- * @stats: out, complete but for its size
+ * @stats: out, all but its size
  *
  * Context: process.
  */

@@ -23,13 +23,13 @@ static u32 instance_incarnation(void)
 	return incarnation;
 }
 
-/* The memory that all groups of the namespace together may reserve. */
+/* Memory that all groups of the namespace together may reserve */
 static u64 instance_most_memory(const struct coll_net *cn)
 {
 	return coll_tunable(&cn->tunables, COLL_TUNABLE_MAX_MEMORY) * 1024ULL;
 }
 
-/* The part of it that is left for another group; 1 if none is, as 0 is no limit. */
+/* Memory left for another group; 1 if none is left, as 0 means no limit. */
 static u64 instance_allowance(struct coll_net *cn)
 {
 	u64 most = instance_most_memory(cn), used;
@@ -71,7 +71,7 @@ static int instance_init_group(struct coll_instance *gi, const struct coll_join 
 	return gi->local_members ? 0 : -ENOMEM;
 }
 
-/* Can this host be that member, and do the largest packets reach the others? */
+/* Can this host be that member, and can the largest packets reach the others? */
 static int instance_check_addresses(struct coll_net *cn, const struct coll_join *join)
 {
 	const struct collsock_member *self = &join->members[coll_join_self(join)];
@@ -88,7 +88,7 @@ static int instance_check_addresses(struct coll_net *cn, const struct coll_join 
 	return err;
 }
 
-/* A NEW instance, or an error pointer. The request's tables may become its own. */
+/* A NEW instance, which may take over the request's tables, or an error pointer */
 static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join *join,
 					  const struct coll_identity *identity)
 {
@@ -124,7 +124,10 @@ static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join 
 	return ERR_PTR(err);
 }
 
-/* Members whose early packets came before need not wait for their next retransmission. */
+/*
+ * Notify the members that have sent early packets, so that they need not wait for their
+ * next retransmission.
+ */
 static void instance_notify_join(struct coll_instance *gi, const struct coll_identity *identity)
 {
 	u32 index, host;
@@ -141,7 +144,7 @@ static void instance_notify_join(struct coll_instance *gi, const struct coll_ide
 }
 
 /*
- * Is the group in time-wait? Other hosts would take an instance with the same nonce for
+ * Is the group in time-wait? Other hosts would mistake an instance with the same nonce for
  * this host after a restart.
  */
 static bool instance_remembered(struct coll_instance *gi)
@@ -157,8 +160,8 @@ static bool instance_remembered(struct coll_instance *gi)
 }
 
 /*
- * A group that lingers has its memory, though its sockets are closed and count for no
- * limit of their user any more; so the namespace has a limit.
+ * A lingering group keeps its memory, though its sockets are closed and no longer count
+ * towards any limit of their user; so the namespace has a limit.
  */
 static int instance_charge(struct coll_instance *gi)
 {
@@ -181,7 +184,7 @@ static int instance_charge(struct coll_instance *gi)
 }
 
 /*
- * The socket becomes the local member of its rank. -EADDRINUSE if the rank has joined before,
+ * Make the socket the local member of its rank. -EADDRINUSE if the rank has joined before,
  * or the group has ended.
  */
 static int instance_add_member(struct coll_instance *gi, struct coll_sock *csk, u32 rank)
@@ -202,9 +205,9 @@ static int instance_add_member(struct coll_instance *gi, struct coll_sock *csk, 
 }
 
 /*
- * From now on packets find the instance. 0; -ENOMEM if the namespace's groups have too
- * much memory already, -ENFILE if there are too many of them, -EADDRINUSE if this host
- * left that group a moment ago, or why the bearer cannot be opened.
+ * Make the instance visible. 0; -ENOMEM if the namespace's groups have too much memory
+ * already, -ENFILE if there are too many groups, -EADDRINUSE if this host has only just
+ * left the group, or the error of opening the bearer.
  */
 static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32 rank)
 {
@@ -224,7 +227,7 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 	if (!err)
 		err = coll_net_add(cn, gi, &gi->handle);
 	if (!err) {
-		/* Before packets find it and cause other events. */
+		/* Before packets can find it and cause other events. */
 		coll_event_group(gi, COLLSOCK_EVENT_GROUP_MADE);
 		err = coll_instance_hash(gi);
 		if (err) {
@@ -233,12 +236,12 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 		}
 	}
 	if (err)
-		/* It closes the bearer if that was opened for this instance alone. */
+		/* The tidying closes the bearer if it was opened for this instance alone. */
 		coll_net_tidy_soon(cn);
 	return err;
 }
 
-/* Does the request describe the group as the first one on this host did? */
+/* Does the request describe the group as the first request on this host did? */
 static bool instance_agrees(const struct coll_instance *gi, const struct coll_request *request,
 			    const struct coll_identity *identity)
 {
@@ -251,7 +254,7 @@ static bool instance_agrees(const struct coll_instance *gi, const struct coll_re
 	return coll_endpoint_agrees(request, &identity->secret, &own, &gi->group.secret);
 }
 
-/* Join the instance that another rank of this host has made; NULL if there is none. */
+/* Join the instance that another rank of this host has created; NULL if there is none. */
 static struct coll_instance *instance_join_other(struct coll_net *cn,
 						 const struct coll_request *request,
 						 const struct coll_identity *identity,
@@ -261,7 +264,7 @@ static struct coll_instance *instance_join_other(struct coll_net *cn,
 	int err = 0;
 
 	mutex_lock(&cn->mutex);
-	/* Instances end under the mutex, so it stays after the RCU section. */
+	/* Instances end under the mutex, so it stays valid after the RCU section. */
 	rcu_read_lock();
 	gi = coll_instance_find(cn, identity->secret.tag, identity->self);
 	rcu_read_unlock();
@@ -272,7 +275,7 @@ static struct coll_instance *instance_join_other(struct coll_net *cn,
 	return err ? ERR_PTR(err) : gi;
 }
 
-/* The first rank of a host makes the instance. */
+/* The first rank of a host creates the instance. */
 static struct coll_instance *instance_join_first(struct coll_net *cn, struct coll_join *join,
 						 const struct coll_identity *identity,
 						 struct coll_sock *csk)
@@ -296,13 +299,13 @@ static struct coll_instance *instance_join_first(struct coll_net *cn, struct col
 /**
  * coll_instance_join() - a rank joins
  * @cn: the namespace
- * @join: the request; its tables may become those of the instance
- * @csk: the socket; it has its completion slots
+ * @join: the request; the instance may take over its tables
+ * @csk: the socket, with its completion slots
  *
- * Return: the instance, JOINED, of which the socket is a local member; or an error pointer:
- * -EADDRINUSE if the rank has joined before or the group was here until a moment ago,
- * -EPROTO if another rank of this host has described the group otherwise, -ENOMEM,
- * -ENFILE, -EINTR if the process is being killed, or why packets cannot be exchanged with the
+ * Return: the instance, JOINED, with the socket as a local member; or an error pointer:
+ * -EADDRINUSE if the rank has joined before or the group is in time-wait, -EPROTO if
+ * another rank of this host has described the group differently, -ENOMEM, -ENFILE, -EINTR
+ * if the process is being killed, or the reason why packets cannot be exchanged with the
  * members. Context: process.
  */
 struct coll_instance *coll_instance_join(struct coll_net *cn, struct coll_join *join,
@@ -317,7 +320,7 @@ struct coll_instance *coll_instance_join(struct coll_net *cn, struct coll_join *
 	struct coll_instance *gi;
 
 	coll_endpoint_identify(&request, &identity);
-	/* One after the other, so that ranks that start together make one instance. */
+	/* Serialised, so that ranks that start together create one instance. */
 	if (mutex_lock_killable(&cn->joining)) {
 		gi = ERR_PTR(-EINTR);
 	} else {

@@ -5,7 +5,7 @@
 
 #include "members.h"
 
-/* The lowest rank of each host, or NULL if there is no memory. */
+/* The lowest rank of each host, or NULL if there is no memory */
 static u32 *members_lowest(u32 hosts, const u32 *host_of_rank)
 {
 	u32 *lowest = kvmalloc_array(hosts, sizeof(*lowest), GFP_KERNEL_ACCOUNT);
@@ -19,14 +19,14 @@ static u32 *members_lowest(u32 hosts, const u32 *host_of_rank)
 }
 
 /**
- * coll_members_get() - the shared table that equals the one of a request
+ * coll_members_get() - get the shared table that equals that of a request
  * @tables: of the namespace; its mutex is held
  * @hosts: number of hosts
  * @ranks: number of ranks
- * @member: the hosts; NULL afterwards if they have become the shared table
+ * @member: the hosts; set to NULL if they have become the shared table
  * @host_of_rank: the host of each rank, likewise
  *
- * Return: the table with a reference for the caller, NULL if there is no memory.
+ * Return: the table, with a reference for the caller, or NULL if there is no memory.
  * Context: process.
  */
 struct coll_members *coll_members_get(struct hlist_head *tables, u32 hosts, u32 ranks,
@@ -78,8 +78,8 @@ static void members_free(struct rcu_head *rcu)
 }
 
 /**
- * coll_members_put() - a group does not need the table any more
- * @members: the namespace's mutex is held, and no packet reads it for this group
+ * coll_members_put() - drop a group's reference on a table
+ * @members: the table; the namespace's mutex is held, and no packet reads it for this group
  *
  * Context: process.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A table of members: the hosts and the ranks of a group. It does not change once made,
- * and groups of one namespace that have equal tables share one, since a table may
- * be large and a program may make many groups of the same hosts.
+ * A table of members: the hosts and the ranks of a group. It is immutable, and groups of
+ * one namespace with equal tables share one, since a table may be large and a program may
+ * create many groups of the same hosts.
  *
  * The receive path reads it under RCU; a grace period precedes the last put.
  */
@@ -15,14 +15,14 @@
 #include "core/base.h"
 
 /**
- * struct coll_members - the table
+ * struct coll_members - a table of members
  * @node: in the namespace's list of tables
- * @rcu: softirqs may look at it while it is put for the last time
- * @references: groups that use it; under the namespace's mutex, like @node
+ * @rcu: frees it, as softirqs may read it during the last put
+ * @references: number of groups that use it; under the namespace's mutex, like @node
  * @hosts: number of members
  * @ranks: number of ranks
- * @hash: of the table, to find an equal one
- * @member: they themselves
+ * @hash: hash of the table, to find an equal one
+ * @member: the members
  * @host_of_rank: the host of each rank
  * @lowest: the lowest rank of each host
  */

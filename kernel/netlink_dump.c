@@ -8,18 +8,18 @@
 #include "netns.h"
 #include "socket.h"
 
-/* Hosts or peers that are read while the lock is held once. */
+/* Hosts or peers that are read in one critical section */
 #define BATCH		256
 #define MOST_MISSING	16
 #define MOST_RANKS	64
 
 /**
- * struct dump_state - where a dump is
- * @wanted: handle of the group that it is about, 0 for all
- * @handle: of the group that it is at
- * @next: what comes next there
- * @oldest: of operations, the oldest there was when the dump came to the group
- * @found: it has seen a group
+ * struct dump_state - position of a dump
+ * @wanted: handle of the requested group, 0 for all
+ * @handle: handle of the current group
+ * @next: next entry of the current group
+ * @oldest: for operations, the oldest one when the dump reached the group
+ * @found: a group was found
  */
 struct dump_state {
 	u32	wanted;
@@ -50,7 +50,7 @@ static void *dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 comma
 	return header;
 }
 
-/* A message is complete, or there was no room for it. */
+/* End a message, or cancel it for lack of room. */
 static int dump_end(struct sk_buff *skb, void *header, bool fits)
 {
 	if (fits) {
@@ -62,8 +62,8 @@ static int dump_end(struct sk_buff *skb, void *header, bool fits)
 }
 
 /**
- * coll_netlink_dump_start() - a dump begins
- * @cb: with the handle of a group, perhaps
+ * coll_netlink_dump_start() - start a dump
+ * @cb: the request, optionally with the handle of a group
  *
  * Return: 0. Context: process.
  */
@@ -73,13 +73,13 @@ int coll_netlink_dump_start(struct netlink_callback *cb)
 	struct dump_state *state = dump_state(cb);
 
 	memset(state, 0, sizeof(*state));
-	/* A command without attributes of its own has none here. */
+	/* NULL if the command has no attributes */
 	if (attrs && attrs[COLLSOCK_A_GROUP_HANDLE])
 		state->wanted = nla_get_u32(attrs[COLLSOCK_A_GROUP_HANDLE]);
 	return 0;
 }
 
-/* Tells of a group from state->next on. -EMSGSIZE if there was no room for all of it. */
+/* Dumps a group from state->next on. -EMSGSIZE if there was no room for all of it. */
 typedef int (*dump_teller)(struct sk_buff *skb, struct netlink_callback *cb,
 			   struct coll_instance *gi);
 
@@ -102,7 +102,7 @@ static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb, dump_te
 			state->next = 0;
 		}
 		state->found = true;
-		/* Told before, and there was no room for the next one. */
+		/* Dumped before, without room for the next one */
 		if (state->next == U32_MAX)
 			continue;
 		err = tell(skb, cb, gi);
@@ -141,7 +141,7 @@ static bool dump_put_stats(struct sk_buff *skb, const struct collsock_stats *s)
 	return true;
 }
 
-/* What does not change. */
+/* What is constant */
 static bool dump_put_group_constants(struct sk_buff *skb, const struct coll_instance *gi)
 {
 	const struct collsock_join *request = &gi->request;
@@ -195,11 +195,11 @@ static bool dump_put_group_state(struct sk_buff *skb, const struct coll_group *g
 }
 
 /**
- * coll_netlink_dump_put_group() - a group, into a message
+ * coll_netlink_dump_put_group() - add a group to a message
  * @skb: the message
  * @gi: the group; the namespace's mutex is held
  *
- * Return: was there room? Context: process.
+ * Return: true if there was room. Context: process.
  */
 bool coll_netlink_dump_put_group(struct sk_buff *skb, struct coll_instance *gi)
 {
@@ -224,9 +224,9 @@ static int dump_tell_group(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /**
- * coll_netlink_dump_groups() - all groups, or one
- * @skb: to be filled
- * @cb: where the dump is
+ * coll_netlink_dump_groups() - dump all groups, or one
+ * @skb: message to fill
+ * @cb: position of the dump
  *
  * Return: bytes in @skb, 0 at the end; -ENOENT if there is no such group. Context: process.
  */
@@ -251,7 +251,7 @@ static enum collsock_host_state dump_host_state(const struct coll_group *g, u32 
 	return peer->conn.incarnation ? COLLSOCK_HOST_STATE_HEARD : COLLSOCK_HOST_STATE_UNHEARD;
 }
 
-/* A link-local address says nothing without its interface. */
+/* A link-local address is meaningless without its interface. */
 static bool dump_put_scope(struct sk_buff *skb, int attribute, const struct collsock_member *m)
 {
 	return !m->scope_id || !nla_put_u32(skb, attribute, m->scope_id);
@@ -298,9 +298,9 @@ static int dump_tell_hosts(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /**
- * coll_netlink_dump_hosts() - hosts of groups
- * @skb: to be filled
- * @cb: where the dump is
+ * coll_netlink_dump_hosts() - dump the hosts of groups
+ * @skb: message to fill
+ * @cb: position of the dump
  *
  * Return: bytes in @skb, 0 at the end; -ENOENT if there is no such group. Context: process.
  */
@@ -353,9 +353,9 @@ static int dump_tell_ranks(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /**
- * coll_netlink_dump_ranks() - ranks of this host
- * @skb: to be filled
- * @cb: where the dump is
+ * coll_netlink_dump_ranks() - dump the ranks of this host
+ * @skb: message to fill
+ * @cb: position of the dump
  *
  * Return: bytes in @skb, 0 at the end; -ENOENT if there is no such group. Context: process.
  */
@@ -411,7 +411,7 @@ static int dump_put_peer(struct sk_buff *skb, struct netlink_callback *cb,
 			dump_put_peer_times(skb, peer, ktime_get_ns()));
 }
 
-/* By index of the host, not by the list, which changes while connections come and go. */
+/* By host index, not by the list, which changes as connections open and are released. */
 static int dump_tell_peers(struct sk_buff *skb, struct netlink_callback *cb,
 			   struct coll_instance *gi)
 {
@@ -435,9 +435,9 @@ static int dump_tell_peers(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /**
- * coll_netlink_dump_peers() - connections
- * @skb: to be filled
- * @cb: where the dump is
+ * coll_netlink_dump_peers() - dump connections
+ * @skb: message to fill
+ * @cb: position of the dump
  *
  * Return: bytes in @skb, 0 at the end; -ENOENT if there is no such group. Context: process.
  */
@@ -593,9 +593,9 @@ static int dump_tell_operations(struct sk_buff *skb, struct netlink_callback *cb
 }
 
 /**
- * coll_netlink_dump_operations() - operations under way
- * @skb: to be filled
- * @cb: where the dump is
+ * coll_netlink_dump_operations() - dump operations under way
+ * @skb: message to fill
+ * @cb: position of the dump
  *
  * Return: bytes in @skb, 0 at the end; -ENOENT if there is no such group. Context: process.
  */
@@ -626,9 +626,9 @@ static int dump_tell_early_packet(struct sk_buff *skb, struct netlink_callback *
 }
 
 /**
- * coll_netlink_dump_early_packets() - early packets
- * @skb: to be filled
- * @cb: where the dump is
+ * coll_netlink_dump_early_packets() - dump early packets
+ * @skb: message to fill
+ * @cb: position of the dump
  *
  * Return: bytes in @skb, 0 at the end. Context: process.
  */

@@ -7,7 +7,7 @@
 unsigned int coll_net_id;
 
 /**
- * coll_net_of() - what a namespace has of collsock
+ * coll_net_of() - collsock's part of a namespace
  * @net: the namespace
  *
  * Context: any, while the namespace has sockets of the family or groups.
@@ -18,12 +18,12 @@ struct coll_net *coll_net_of(const struct net *net)
 }
 
 /**
- * coll_net_add() - a namespace has one more group
+ * coll_net_add() - add a group to a namespace
  * @cn: the namespace; its mutex is held
  * @gi: the group
- * @handle: out: its number
+ * @handle: out: its handle
  *
- * Return: 0, -ENOMEM, or -ENFILE if there are too many. Context: process.
+ * Return: 0, -ENOMEM, or -ENFILE if there are too many groups. Context: process.
  */
 int coll_net_add(struct coll_net *cn, struct coll_instance *gi, u32 *handle)
 {
@@ -57,10 +57,10 @@ void coll_net_remove(struct coll_net *cn, u32 handle)
 }
 
 /**
- * coll_net_tidy_soon() - there is something to tidy
+ * coll_net_tidy_soon() - schedule the tidying
  * @cn: the namespace
  *
- * Context: any, but the namespace has not begun to end.
+ * Context: any, before the namespace begins to end.
  */
 void coll_net_tidy_soon(struct coll_net *cn)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The part of a network namespace that is collsock's: groups, bearers, early packets,
- * time-wait entries, tunables and counters. It begins, is tidied and ends in pernet.h.
+ * collsock's part of a network namespace: groups, bearers, early packets, time-wait
+ * entries, tunables and counters. pernet.h has its beginning, its tidying and its end.
  * Nothing in it holds a reference on the namespace or on the module.
  */
 #ifndef COLL_NETNS_H
@@ -22,29 +22,29 @@
 struct coll_instance;
 
 /**
- * struct coll_net - a namespace
+ * struct coll_net - collsock's part of a namespace
  * @net: the namespace
- * @joining: held while a rank joins: the first one of a host makes the instance that the
+ * @joining: held while a rank joins: the first one of a host creates the instance that the
  *	others find; taken before @mutex
  * @mutex: serialises joining and tidying; taken before any lock of a group
  * @instances: all groups by handle; under @mutex, like the next three
- * @groups: how many
- * @next_handle: where to look for a free one
+ * @groups: number of groups
+ * @next_handle: where to search for a free handle
  * @generation: changes with @instances
  * @members: all tables of members; under @mutex
- * @memory: bytes that all groups have reserved; under @mutex
- * @over_memory: requests to join that would have made it too many; under @mutex
+ * @memory: bytes reserved by all groups; under @mutex
+ * @over_memory: requests to join refused for lack of memory; under @mutex
  * @quiet: groups that the tidying is to replace
- * @tidy: the tidying
+ * @tidy: work item of the tidying
  * @bearers: opened and closed under @mutex
  * @timewait: the time-wait entries
- * @early_packets: see early_packet.h
+ * @early_packets: the early packets
  * @tunables: of the namespace
- * @counters: what became of packets
+ * @counters: counters of packets
  */
 struct coll_net {
 	struct net			*net;
-	struct mutex			joining; /* making an instance takes long */
+	struct mutex			joining; /* held for long: while an instance is created */
 	struct mutex			mutex;	/* joining and tidying */
 	struct xarray			instances;
 	u32				groups;
@@ -62,7 +62,7 @@ struct coll_net {
 	struct coll_counters __percpu	*counters;
 };
 
-/* Of struct coll_net; for net_generic() */
+/* Id of struct coll_net for net_generic() */
 extern unsigned int coll_net_id;
 
 struct coll_net *coll_net_of(const struct net *net);

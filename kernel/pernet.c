@@ -11,7 +11,7 @@
 
 /* ---- tidying ---- */
 
-/* Replace what is quiet by time-wait entries; it goes to @retired, to be freed later. */
+/* Replace quiet groups by time-wait entries, and move them to @retired, to be freed later. */
 static void pernet_retire_quiet(struct coll_net *cn, struct list_head *retired)
 {
 	struct llist_node *quiet = llist_del_all(&cn->quiet);
@@ -21,7 +21,10 @@ static void pernet_retire_quiet(struct coll_net *cn, struct list_head *retired)
 	llist_for_each_entry_safe(gi, next, quiet, quiet_node) {
 		if (!coll_instance_retire(gi))
 			continue;
-		/* A packet finds the time-wait entry as soon as it misses the group. */
+		/*
+		 * Added first, so that a packet that no longer finds the group finds the
+		 * entry.
+		 */
 		coll_timewait_table_add(&cn->timewait, &gi->group, gi->members, ktime_get_ns());
 		coll_instance_unhash(gi);
 		coll_net_remove(cn, gi->handle);
@@ -67,7 +70,7 @@ static void pernet_tidy(struct work_struct *work)
 /**
  * coll_pernet_stats() - counters of the namespace
  * @cn: the namespace
- * @stats: out, complete but for its size
+ * @stats: out, all but its size
  *
  * Context: process.
  */
@@ -109,11 +112,11 @@ static int __net_init pernet_begin(struct net *net)
 }
 
 /*
- * No socket is left, so nobody joins; what is left lingers. First packets stop
- * coming: closing the bearers waits for those that are under way. Timers may
- * still enter the core until an instance is stopped. Thereafter nothing asks
- * for the tidying, so it can be cancelled for good, and the groups that it has retired
- * are freed. A grace period follows before pernet_end().
+ * No socket is left, so no rank can join; remaining groups linger. First packets stop:
+ * closing the bearers waits for those in flight. Timers may still enter the core until an
+ * instance is stopped. After that nothing schedules the tidying, so it can be cancelled for
+ * good, and the groups that it has retired are freed. A grace period follows before
+ * pernet_end().
  */
 static void __net_exit pernet_pre_end(struct net *net)
 {
@@ -154,7 +157,7 @@ static struct pernet_operations pernet_operations = {
 };
 
 /**
- * coll_pernet_init() - begin in every namespace
+ * coll_pernet_init() - set up every namespace
  *
  * Return: 0 or -errno. Context: process.
  */
@@ -164,13 +167,13 @@ int __init coll_pernet_init(void)
 }
 
 /**
- * coll_pernet_uninit() - end in every namespace
+ * coll_pernet_uninit() - tear down every namespace
  *
- * Context: process; no socket of the family exists or can be made.
+ * Context: process; no socket of the family exists or can be created.
  */
 void coll_pernet_uninit(void)
 {
 	unregister_pernet_device(&pernet_operations);
-	/* Time-wait entries are freed by a function of this module. */
+	/* Time-wait entries are freed by an RCU callback of this module. */
 	rcu_barrier();
 }

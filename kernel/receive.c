@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The path of a packet, from the hook of its bearer to the wake-up, in softirq context or
- * with bottom halves off, under RCU:
+ * with bottom halves disabled, under RCU:
  *
  * accept	receive_packet(): has it the form of a packet, and is its group here? If not,
  *		receive_unknown() looks for a time-wait entry, or notes an early packet, and
@@ -12,7 +12,7 @@
  *		except that an early packet is noted.
  * advance	coll_group_receive() runs the rounds that can run now. Packets that they send
  *		get their route and headers at once (coll_env_transmit()), and wait in the
- *		instance, as does whom to wake (coll_env_complete(), coll_env_writable()).
+ *		instance, as do the sockets to wake (coll_env_complete(), coll_env_writable()).
  * leave	coll_instance_leave_bh_off() drops the lock, transmits these packets, and
  *		wakes.
  */
@@ -23,7 +23,7 @@
 #include "receive.h"
 #include "trace.h"
 
-/* Does it come from the member that it says it is from, which is another host? */
+/* Is its address that of its source, and is that another host? */
 static bool receive_is_member(const struct sk_buff *skb, const struct coll_members *members,
 			      u32 self, u32 source)
 {
@@ -44,7 +44,7 @@ static noinline void receive_refuse(struct coll_net *cn, const u8 *packet, u32 b
 	coll_drop_packet(cn->counters, packet, bytes, drop[refusal]);
 }
 
-/* ---- no group is here ---- */
+/* ---- without an instance ---- */
 
 static void receive_answer(struct coll_net *cn, const u8 *answer, u32 bytes,
 			   const struct collsock_member *self, const struct collsock_member *to)
@@ -67,8 +67,8 @@ static void receive_answer(struct coll_net *cn, const u8 *answer, u32 bytes,
 }
 
 /*
- * No group of that name is here: perhaps not yet, perhaps not any more. Not inline, since
- * that would make the packets of groups more expensive.
+ * There is no instance of this group: perhaps not yet, perhaps not any more. Not inline,
+ * since that would slow down packets of existing groups.
  */
 static noinline void receive_unknown(struct coll_net *cn, const struct sk_buff *skb,
 				     const u8 *packet, u32 bytes)
@@ -99,7 +99,7 @@ static noinline void receive_unknown(struct coll_net *cn, const struct sk_buff *
 	receive_answer(cn, answer, answer_bytes, &self, &from);
 }
 
-/* ---- a group is here ---- */
+/* ---- with an instance ---- */
 
 static void receive_for_group(struct coll_net *cn, struct coll_instance *gi,
 			      const struct sk_buff *skb, const u8 *packet, u32 bytes)
@@ -122,7 +122,7 @@ static void receive_for_group(struct coll_net *cn, struct coll_instance *gi,
 
 /* ---- from the bearers ---- */
 
-/* The packet, if it has the form of one. */
+/* The packet, or NULL if it is not well-formed */
 static const u8 *receive_form(struct sk_buff *skb, u32 header_bytes, u32 bytes)
 {
 	const u8 *packet;
@@ -187,7 +187,7 @@ static void receive_packet(void *owner, struct sk_buff *skb, u32 header_bytes)
 		receive_for_group(cn, gi, skb, packet, bytes);
 	else
 		receive_unknown(cn, skb, packet, bytes);
-	/* Back to the cache that coll_bearer_packet() takes from. */
+	/* Free it to the cache that coll_bearer_packet() allocates from. */
 	napi_consume_skb(skb, 1);
 }
 

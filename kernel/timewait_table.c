@@ -7,7 +7,7 @@
 /**
  * struct timewait_entry - one time-wait entry of a namespace
  * @link: in coll_timewait_table.entries
- * @rcu: softirqs may look at it while it is taken out
+ * @rcu: frees it, as softirqs may read it while it is removed
  * @members: the table of the group
  * @timewait: the time-wait entry
  */
@@ -19,7 +19,7 @@ struct timewait_entry {
 };
 
 /**
- * coll_timewait_table_init() - the table is empty
+ * coll_timewait_table_init() - initialise the table, empty
  * @table: zeroed
  *
  * Context: process.
@@ -44,13 +44,13 @@ static void timewait_entry_remove(struct coll_timewait_table *table, struct time
 }
 
 /**
- * coll_timewait_table_add() - remember a group
+ * coll_timewait_table_add() - add a time-wait entry for a group
  * @table: of the namespace; its mutex is held
- * @g: quiet; its lock is not needed, as nothing happens in it any more
- * @members: its table
+ * @g: quiet; its lock is not needed, as it has ended
+ * @members: its table of members
  * @now: time in ns
  *
- * Without memory the group is forgotten at once: its late packets are not answered.
+ * If there is no memory, no entry is added, and late packets are not answered.
  *
  * Context: process.
  */
@@ -72,13 +72,13 @@ void coll_timewait_table_add(struct coll_timewait_table *table, const struct col
 }
 
 /**
- * coll_timewait_table_expire() - forget what is old enough
+ * coll_timewait_table_expire() - remove expired entries
  * @table: of the namespace; its mutex is held
- * @now: time in ns; U64_MAX forgets everything
+ * @now: time in ns; U64_MAX removes all entries
  *
- * Groups may differ in their liveness time, so entries do not end in their order.
+ * Groups may differ in their liveness time, so entries do not expire in list order.
  *
- * Return: when the next one is due, U64_MAX if there is none. Context: process.
+ * Return: when the next entry expires, U64_MAX if there is none. Context: process.
  */
 u64 coll_timewait_table_expire(struct coll_timewait_table *table, u64 now)
 {
@@ -95,11 +95,11 @@ u64 coll_timewait_table_expire(struct coll_timewait_table *table, u64 now)
 }
 
 /**
- * coll_timewait_table_find() - the time-wait entry of a group that was closed
+ * coll_timewait_table_find() - find the time-wait entry of a group
  * @table: of the namespace
  * @tag: of the group
  * @self: index of this host in it
- * @members: out: its table, if it is found
+ * @members: out: its table of members, if found
  *
  * Return: the time-wait entry or NULL. Context: RCU read side.
  */

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The time-wait table of a namespace: time-wait entries (core/timewait.h) of the groups
- * that were closed here. They answer late packets of other members for twice the
- * liveness time; there are COLL_TIMEWAIT_ENTRIES at most, and a new one replaces the
- * oldest.
+ * that were closed here. They answer late packets of other members for twice the liveness
+ * time. There are at most COLL_TIMEWAIT_ENTRIES; beyond that a new one replaces the oldest.
  *
- * Softirqs look them up under RCU. They are added and forgotten under the
- * namespace's mutex.
+ * Softirqs look them up under RCU. They are added and removed under the namespace's mutex.
  */
 #ifndef COLL_TIMEWAIT_TABLE_H
 #define COLL_TIMEWAIT_TABLE_H
@@ -19,9 +17,9 @@
 #define COLL_TIMEWAIT_ENTRIES		64
 
 /**
- * struct coll_timewait_table - see above
+ * struct coll_timewait_table - time-wait entries of a namespace
  * @entries: oldest first
- * @count: number of them
+ * @count: number of entries
  */
 struct coll_timewait_table {
 	struct list_head	entries;

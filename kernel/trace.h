@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tracepoints: what happens in the groups of this machine, of all namespaces. Their
- * fields are explained in Documentation/tracing.md. A tracepoint that nobody has enabled
- * is an instruction that does nothing: whatever an event tells is read and computed in
- * its TP_fast_assign, or behind trace_..._enabled().
+ * Tracepoints for the groups of all namespaces of this machine. Documentation/tracing.md
+ * explains their fields. A disabled tracepoint is a no-op instruction: all fields are
+ * computed in TP_fast_assign, or behind trace_..._enabled().
  *
- * A host is its index in the member table, as in packets; many hosts may be
- * namespaces of one machine, so each event says whose it is.
+ * A host is its index in the member table, as in packets. Several hosts may be namespaces
+ * of one machine, so each event includes its host.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM collsock
@@ -19,9 +18,9 @@
 #include "core/group.h"
 
 /*
- * Names come from the lists of what they name. TRACE_DEFINE_ENUM, so that programs in user
- * space, too, can read them in the formats; the list is an argument of a macro of ours,
- * and so is expanded before __print_symbolic() counts its own.
+ * Names of enumerators come from the lists that define these. TRACE_DEFINE_ENUM lets
+ * programs in user space resolve them in the formats. The list is an argument of a macro,
+ * so that it is expanded before __print_symbolic() counts its arguments.
  */
 #define coll_trace_names(...)	__print_symbolic(__VA_ARGS__)
 

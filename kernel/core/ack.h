@@ -21,16 +21,16 @@ static inline bool coll_ack_covered(const struct coll_peer *peer, u64 done)
 }
 
 /*
- * While all-to-all operations follow each other each carries "done" for the one
- * before, which reaches the other side through others. A host may be two operations
- * ahead of what we have told: one that we run, one that we have not posted.
+ * In a sequence of all-to-all operations each carries "done" for the one before, which
+ * reaches the other side through other hosts. A host may be two operations ahead of what we
+ * have sent: one that we run, one that we have not posted.
  */
 static inline bool coll_ack_expected(const struct coll_peer *peer)
 {
 	return coll_ack_covered(peer, peer->group->credit.cover_done + 2);
 }
 
-/* Nothing is owed any more. */
+/* No acknowledgment is owed any more. */
 static inline void coll_ack_settle(struct coll_peer *peer)
 {
 	peer->ack.messages = 0;
@@ -65,7 +65,7 @@ static inline void coll_ack_mark(struct coll_peer *peer, u64 number)
 	}
 }
 
-/* An acknowledgment is owed; it may leave alone at @at. */
+/* An acknowledgment is owed, to be sent alone at @at at the latest. */
 static inline void coll_ack_owe(struct coll_peer *peer, u64 at)
 {
 	if (peer->ack.owed)
@@ -75,10 +75,7 @@ static inline void coll_ack_owe(struct coll_peer *peer, u64 at)
 	coll_deadline_peer(peer, at);
 }
 
-/* The same, with the present event if that is not too often. */
 void coll_ack_owe_now(struct coll_peer *peer, u64 now);
-
-/* Is the acknowledgment still needed? If so, has its time come? */
 bool coll_ack_due(struct coll_peer *peer, u64 now);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The few words of the kernel that the core uses. In the module they come
- * from the kernel; in user space (simulator, fuzzers, unit tests) from the
- * stand-ins in user_base.h. Core files include nothing else of their platform.
+ * The few kernel types and functions that the core uses. The module takes them from the
+ * kernel; user space (simulator, fuzzers, unit tests) from the substitutes in user_base.h.
+ * Core files include nothing else of their platform.
  */
 #ifndef COLL_CORE_BASE_H
 #define COLL_CORE_BASE_H

@@ -7,9 +7,9 @@
 #include "rtt.h"
 
 /**
- * coll_peer_prefix() - the prefix of what is said to the other side
+ * coll_peer_prefix() - prefix of packets to the other side
  * @peer: the other side
- * @incarnation: of it; 0 if it is unknown
+ * @incarnation: of the other side; 0 if unknown
  */
 struct coll_prefix coll_peer_prefix(const struct coll_peer *peer, u32 incarnation)
 {
@@ -34,8 +34,8 @@ static void peer_know(struct coll_peer *peer, u32 incarnation)
 }
 
 /**
- * coll_peer_open() - a connection to @host begins
- * @peer: zeroed, or idle and released
+ * coll_peer_open() - open a connection
+ * @peer: zeroed, or released when it was idle
  * @g: its group
  * @host: the other side
  * @now: time in ns
@@ -64,9 +64,9 @@ void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 
 }
 
 /**
- * coll_peer_succeed() - the other side is a new one from now on
+ * coll_peer_succeed() - switch to a new incarnation of the other side
  * @peer: the other side
- * @prefix: of the new one, which has proved that it lives
+ * @prefix: of the new incarnation, which has proved that it is alive
  * @now: time in ns
  */
 void coll_peer_succeed(struct coll_peer *peer, const struct coll_prefix *prefix, u64 now)
@@ -112,7 +112,7 @@ static inline void peer_emit(struct coll_peer *peer, const struct coll_wire_side
 
 /**
  * coll_peer_emit() - send a packet
- * @peer: to whom
+ * @peer: destination
  * @side: the direction, usually the peer's
  * @body: what it says, but for the number of the packet
  */
@@ -123,9 +123,9 @@ void coll_peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
 }
 
 /**
- * coll_peer_speak() - send a packet that needs no acknowledgment
- * @peer: to whom
- * @body: all but what every packet tells
+ * coll_peer_speak() - send a packet that is not acknowledged
+ * @peer: destination
+ * @body: contents; what every packet carries is filled in
  */
 void coll_peer_speak(struct coll_peer *peer, struct coll_body *body)
 {
@@ -140,7 +140,7 @@ static void peer_count_repeat(struct coll_peer *peer, const struct coll_message 
 	peer->group->stats.retransmits++;
 	peer->retransmits++;
 	coll_env_send_again(m);
-	/* A host that was never heard is asked by sending again. */
+	/* Retransmitting to a host never heard from counts as a probe. */
 	if (!peer->conn.incarnation)
 		coll_liveness_asked(peer, now);
 }
@@ -187,7 +187,7 @@ static bool peer_is_operation(const struct coll_message *m)
 	return m->head->type == COLL_PACKET_MESSAGE;
 }
 
-/* Is there no room at the other side, as far as we know? */
+/* Is the other side out of room, as far as we know? */
 static bool peer_beyond_credit(const struct coll_peer *peer, const struct coll_message *m)
 {
 	return peer_is_operation(m) && coll_after(m->head->number, peer->send.credit) &&
@@ -205,7 +205,7 @@ static inline void peer_transmit_first(struct coll_peer *peer, struct coll_messa
 	m->first = m->latest;
 }
 
-/* As many messages are under way as an acknowledgment has bits. */
+/* Are as many messages in flight as an acknowledgment has bits? */
 static bool peer_window_full(const struct coll_peer *peer)
 {
 	return peer->send.unacked >= COLL_PEER_WINDOW;
@@ -217,12 +217,12 @@ static bool peer_may_send(const struct coll_peer *peer, const struct coll_messag
 }
 
 /**
- * coll_peer_send() - give a message to the peer
- * @peer: to whom
- * @m: the message; its head, round and payload are set
+ * coll_peer_send() - send a message reliably
+ * @peer: destination
+ * @m: the message, with its head, round and payload set
  * @now: time in ns
  *
- * It leaves at once, or, when the other side has no room, as soon as it has.
+ * It is sent at once, or held until the other side has room.
  */
 void coll_peer_send(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
@@ -239,7 +239,7 @@ void coll_peer_send(struct coll_peer *peer, struct coll_message *m, u64 now)
 	coll_deadline_peer(peer, now + peer->rtt.rto_ns);
 }
 
-/* Take a message that was held, and send it. */
+/* Send a message that was held. */
 static void peer_release(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
 	list_del(&m->link);
@@ -248,11 +248,12 @@ static void peer_release(struct coll_peer *peer, struct coll_message *m, u64 now
 }
 
 /**
- * coll_peer_push() - credit or acknowledgments came: send what may leave now
- * @peer: to whom
+ * coll_peer_push() - send held messages after credit or acknowledgments were received
+ * @peer: destination
  * @now: time in ns
  *
- * Of a large payload more than a thousand may be held: a full window ends the search.
+ * More than a thousand messages of a large payload may be held, so a full window ends the
+ * search.
  */
 void coll_peer_push(struct coll_peer *peer, u64 now)
 {
@@ -267,8 +268,8 @@ void coll_peer_push(struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_peer_forget() - a message needs no further transmission
- * @m: any; nothing happens if it is not under way
+ * coll_peer_forget() - stop transmitting a message
+ * @m: any message; nothing happens if it is not in flight or held
  * @sample: it has been received
  * @now: time in ns
  */
@@ -368,8 +369,8 @@ static inline void peer_hear_credit(struct coll_peer *peer, u64 credit, u64 now)
 }
 
 /*
- * The first packet of the other side. If it has not heard this host, what was sent before
- * it existed is lost; what was sent just now has crossed its packet.
+ * On the first packet of the other side: if it has not heard from this host, what was sent
+ * before it existed is lost; what was sent just now has crossed its packet.
  */
 static void peer_send_again(struct coll_peer *peer, u64 now)
 {
@@ -384,13 +385,14 @@ static void peer_send_again(struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_peer_meet() - a packet of the other side has a new prefix
+ * coll_peer_meet() - handle a new prefix in a packet of the other side
  * @peer: the other side
- * @prefix: authenticated, with the descriptor of the group
- * @side: made from it
+ * @prefix: authenticated, with the group's descriptor
+ * @side: made from @prefix
  * @now: time in ns
  *
- * Return: false if the packet is to be dropped.
+ * Return: false if the packet is of another incarnation or an older connection; it is to be
+ * dropped, and nothing has changed.
  */
 bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
 		    const struct coll_wire_side *side, u64 now)
@@ -411,9 +413,9 @@ bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
 }
 
 /**
- * coll_peer_changed() - is the packet of another incarnation, and for this one of ours?
+ * coll_peer_changed() - is a packet from another incarnation to this one of ours?
  * @peer: the other side
- * @prefix: authenticated; coll_peer_meet() has refused it
+ * @prefix: authenticated, refused by coll_peer_meet()
  */
 bool coll_peer_changed(const struct coll_peer *peer, const struct coll_prefix *prefix)
 {
@@ -437,12 +439,12 @@ static noinline void peer_drop_repeated(struct coll_peer *peer, const struct col
 }
 
 /**
- * coll_peer_hear() - read what every packet tells
- * @peer: who sent it
+ * coll_peer_hear() - process what every packet carries
+ * @peer: its sender
  * @body: authenticated
  * @now: time in ns
  *
- * "Done", credit and acknowledgment count only if the packet names this incarnation of
+ * "Done", credit and acknowledgment are used only if the packet names this incarnation of
  * ours.
  *
  * Return: false if the packet came before, or is too old to tell: it changes nothing.
@@ -468,14 +470,13 @@ bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 no
 
 /**
  * coll_peer_accept() - a message is stored and may be acknowledged
- * @peer: who sent it
+ * @peer: its sender
  * @body: the message
  * @now: time in ns
  *
- * The first packet of a connection is acknowledged at once, since the other side
- * does not know yet that anybody listens; so is a goodbye, which nothing
- * follows. Other acknowledgments wait for a packet to travel with, until half a window
- * is owed.
+ * The first packet of a connection is acknowledged at once, since the other side does not
+ * know yet that this host exists; so is a goodbye, which nothing follows. Other
+ * acknowledgments wait for a packet to be piggybacked on, until half a window is owed.
  */
 void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
@@ -495,8 +496,8 @@ void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 
 }
 
 /**
- * coll_peer_repeat() - a message came again
- * @peer: who sent it
+ * coll_peer_repeat() - handle a duplicate
+ * @peer: its sender
  * @body: the message, or a goodbye
  * @now: time in ns
  */
@@ -510,13 +511,13 @@ void coll_peer_repeat(struct coll_peer *peer, const struct coll_body *body, u64 
 }
 
 /**
- * coll_peer_refuse() - there is no room for a message
- * @peer: who sent it
+ * coll_peer_refuse() - refuse a message for lack of room
+ * @peer: its sender
  * @body: the message
  * @now: time in ns
  *
- * It is neither stored nor acknowledged. The answer carries the credit, and
- * another will follow as soon as there is room.
+ * It is neither stored nor acknowledged. The answer carries the credit, and another answer
+ * follows as soon as there is room.
  */
 void coll_peer_refuse(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
@@ -532,8 +533,8 @@ void coll_peer_refuse(struct coll_peer *peer, const struct coll_body *body, u64 
 }
 
 /**
- * coll_peer_send_ack() - let the other side know that we are here, or what we received
- * @peer: to whom
+ * coll_peer_send_ack() - send a lone acknowledgment
+ * @peer: destination
  * @now: time in ns
  */
 void coll_peer_send_ack(struct coll_peer *peer, u64 now)
@@ -550,7 +551,7 @@ void coll_peer_send_ack(struct coll_peer *peer, u64 now)
 	coll_peer_speak(peer, &body);
 }
 
-/* A host that perhaps never joins is told of a failure for a while only. */
+/* Give up retransmitting a goodbye to a host that may never join. */
 static bool peer_gives_up(struct coll_peer *peer, const struct coll_message *m, u64 now)
 {
 	if (!m->head->expires || peer->conn.incarnation ||
@@ -560,7 +561,7 @@ static bool peer_gives_up(struct coll_peer *peer, const struct coll_message *m, 
 	return true;
 }
 
-/* Send again what is due; to a host never heard only the oldest message. */
+/* Retransmit what is due; to a host never heard from only the oldest message. */
 static void peer_retransmit(struct coll_peer *peer, u64 now)
 {
 	struct coll_message *m;
@@ -570,7 +571,7 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 
 		if (peer_gives_up(peer, m, now)) {
 			coll_peer_forget(m, false, now);
-			/* The next one follows. */
+			/* The next message becomes the oldest. */
 			if (!list_empty(&peer->send.sent))
 				coll_deadline_peer(peer, now + peer->rtt.rto_ns);
 			break;
@@ -582,7 +583,10 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 		if (!peer->conn.incarnation)
 			break;
 	}
-	/* Without credit the oldest is sent nevertheless: the answer tells of credit. */
+	/*
+	 * Without credit the oldest is sent nevertheless, since the answer carries the
+	 * credit.
+	 */
 	if (list_empty(&peer->send.sent) && !list_empty(&peer->send.held)) {
 		m = list_first_entry(&peer->send.held, struct coll_message, link);
 		peer->send.forced |= peer_beyond_credit(peer, m);
@@ -591,7 +595,7 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_peer_check_idle() - if nothing is due, and nothing was said for long enough, it is idle
+ * coll_peer_check_idle() - mark a connection idle if it is unused for long enough
  * @peer: the connection
  * @now: time in ns
  *
@@ -614,16 +618,16 @@ void coll_peer_check_idle(struct coll_peer *peer, u64 now)
 	coll_deadline_peer(peer, live->idle_at_ns);
 }
 
-/* After this number of transmissions, and of probes answered meanwhile. */
+/* After this number of transmissions, and of probes answered meanwhile */
 #define BLOCKED_TRIES	64
 #define BLOCKED_ANSWERS	40
 
 /**
- * coll_peer_blocked() - is the other side there, and messages do not get through to it?
+ * coll_peer_blocked() - is the other side alive, but not reached by messages?
  * @peer: the other side
  *
- * Perhaps packets above some size are lost on the path. Without credit nothing is stored,
- * so repetitions say nothing then.
+ * The path may drop packets above some size. Without credit the other side stores nothing,
+ * so retransmissions prove nothing then.
  *
  * Context: group lock held.
  */
@@ -642,11 +646,11 @@ bool coll_peer_blocked(struct coll_peer *peer)
 }
 
 /**
- * coll_peer_expire() - send again, and acknowledge, what is due
- * @peer: its due_ns has been cleared
+ * coll_peer_expire() - retransmit and acknowledge what is due
+ * @peer: the connection; its due_ns has been cleared
  * @now: time in ns
  *
- * Deadlines are lower bounds: what was acknowledged since is not due any more.
+ * Deadlines are lower bounds: what was acknowledged since is no longer due.
  *
  * Context: group lock held.
  */
@@ -662,14 +666,14 @@ void coll_peer_expire(struct coll_peer *peer, u64 now)
 /* ---- goodbyes ---- */
 
 /**
- * coll_peer_say_goodbye() - tell the other side what cannot complete, unless it knows
- * @peer: to whom
+ * coll_peer_say_goodbye() - send the group's goodbye, unless the other side has it
+ * @peer: destination
  * @now: time in ns
  *
- * A host that has left must still hear it if it has posted more than we have: those
- * operations wait for us. A goodbye that is under way is replaced by a new one, since it
- * may have been received. Only the host of a rank that left tells this to a host that was
- * never heard; the others answer its packets.
+ * A host that has left must still receive it if it has posted more than we have, since
+ * those operations wait for us. A goodbye in flight may have been received already, so a
+ * changed one is sent as a new message. Only the host of a rank that left sends it to hosts
+ * never heard from; other hosts answer their packets.
  *
  * Context: group lock held.
  */
@@ -692,7 +696,7 @@ void coll_peer_say_goodbye(struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_peer_drop_all() - nothing that is under way with this host needs to arrive any more
+ * coll_peer_drop_all() - drop all messages to the other side and what is owed to it
  * @peer: the other side
  * @now: time in ns
  *
@@ -712,7 +716,7 @@ void coll_peer_drop_all(struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_peer_owes_messages() - is a message of an operation under way to the other side?
+ * coll_peer_owes_messages() - is a message of an operation in flight or held?
  * @peer: the other side
  *
  * Context: group lock held.

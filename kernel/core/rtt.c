@@ -3,7 +3,7 @@
 #include "rtt.h"
 
 /**
- * coll_rtt_sample() - the other side has answered after this time
+ * coll_rtt_sample() - add a sample of the round-trip time
  * @peer: the other side
  * @rtt_ns: from the transmission of a packet to its acknowledgment
  *
@@ -31,15 +31,15 @@ void coll_rtt_sample(struct coll_peer *peer, u64 rtt_ns)
 }
 
 /**
- * coll_rtt_back_off() - the time-out was perhaps too short
+ * coll_rtt_back_off() - keep a backed-off time-out that was perhaps too short
  * @peer: the other side
- * @m: sent again, and received
+ * @m: a message that was retransmitted and has been received
  *
- * A message that was sent again is no sample (Karn). When the path has become longer than
- * the time-out each message is sent again, and there would never be a sample: so the
- * time-out stays as it was backed off to for this message until there is a sample, which
- * counts as the first (RFC 6298, 5.5 to 5.7). A few transmissions that are lost, once the
- * round-trip time is known, say nothing about it.
+ * A retransmitted message is no sample (Karn). If the round-trip time has grown beyond the
+ * time-out, each message is retransmitted, and there would never be a sample: so the
+ * backed-off time-out of this message stays in force until there is a sample, which counts
+ * as the first (RFC 6298, 5.5 to 5.7). Once the round-trip time is known, a few lost
+ * packets say nothing about it.
  *
  * Context: group lock held.
  */

@@ -10,10 +10,10 @@
 
 #include "state.h"
 
-/* One of this number of messages is a sample of the round-trip time. */
+/* One message in this many is a sample of the round-trip time. */
 #define COLL_RTT_SAMPLE_EVERY	8
 
-/* How long to wait for an acknowledgment of a message after its latest transmission. */
+/* Retransmission time-out of a message after its latest transmission */
 static inline u64 coll_rtt_timeout(const struct coll_peer *peer, const struct coll_message *m)
 {
 	const struct coll_timing *t = &peer->group->timing;
@@ -25,7 +25,6 @@ static inline u64 coll_rtt_timeout(const struct coll_peer *peer, const struct co
 		   max_t(u64, ceiling, peer->rtt.rto_ns));
 }
 
-/* A sample of the round-trip time. */
 void coll_rtt_sample(struct coll_peer *peer, u64 rtt_ns);
 
 /* A message had to be sent again, and was received; nobody knows which packet of it. */

@@ -2,12 +2,12 @@
 #include "timewait.h"
 
 /**
- * coll_timewait_set() - what is to be remembered of a group
+ * coll_timewait_set() - fill in a time-wait entry, valid for twice the liveness time
  * @g: quiet
  * @t: out
  * @now: time in ns
  *
- * Context: under the group's lock, or nothing happens in it any more.
+ * Context: group lock held, unless the group has ended.
  */
 void coll_timewait_set(const struct coll_group *g, struct coll_timewait *t, u64 now)
 {
@@ -24,10 +24,10 @@ void coll_timewait_set(const struct coll_group *g, struct coll_timewait *t, u64 
 
 /**
  * coll_timewait_answer() - answer a late packet
- * @t: the time-wait entry that the packet's tag and destination name
- * @packet: formed
+ * @t: the time-wait entry of the packet's tag and destination
+ * @packet: well-formed
  * @bytes: its length
- * @answer: where the answer goes, COLL_TIMEWAIT_ANSWER bytes
+ * @answer: buffer for the answer, COLL_TIMEWAIT_ANSWER bytes
  * @answer_bytes: out: its length, 0 for none
  *
  * A message or goodbye gets an acknowledgment, and the goodbye with it; so does a

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Stand-ins for base.h outside the kernel: the same names, nothing more. */
+/* Substitutes for base.h's kernel headers outside the kernel: the same names, nothing more. */
 #ifndef COLL_CORE_USER_BASE_H
 #define COLL_CORE_USER_BASE_H
 
@@ -100,7 +100,7 @@ static inline int ilog2(u64 n)
 #define be32_to_cpu(x)		be32toh((u32)(x))
 #define be64_to_cpu(x)		be64toh((u64)(x))
 
-/* What must not be is: see user_env.c. */
+/* Warns of an internal error: see user_env.c. */
 void coll_env_warn(const char *file, int line, const char *condition);
 
 /* Doubly linked lists, as in <linux/list.h> */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Defaults for the functions of env.h that a platform in user space need not supply:
- * memory, warnings, reports. Each is weak: a platform that defines the function replaces it.
+ * Default implementations of functions of env.h for platforms in user space: memory,
+ * warnings, reports. Each is weak, so that a platform can replace it.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "env.h"
 
-/* Something is wrong with the core. It goes on: a daemon must not die of it. */
+/* An internal error of the core. It continues: this must not terminate a daemon. */
 __weak void coll_env_warn(const char *file, int line, const char *condition)
 {
 	static bool warned;

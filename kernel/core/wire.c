@@ -2,8 +2,8 @@
 #include "wire.h"
 
 /*
- * As it stands in the packet: every field at a multiple of its size, but a
- * packet may begin at any multiple of two bytes.
+ * Layout of a packet: every field is at a multiple of its size, but the packet may begin at
+ * any multiple of two bytes.
  */
 struct coll_wire_header {
 	__be32	version;	/* one byte, and three that are 0 */
@@ -51,7 +51,7 @@ static_assert(sizeof(struct coll_wire_ack) == COLL_WIRE_ACK);
 
 /* ---- the MAC ---- */
 
-/* Labels keep the three derived values apart. */
+/* Distinct labels make the three derived values independent. */
 enum { LABEL_TAG = 1, LABEL_MAC_LOW, LABEL_MAC_HIGH };
 
 static u64 wire_derive_one(const siphash_key_t *key, u64 id, u64 nonce, u64 label)
@@ -66,9 +66,9 @@ static u64 wire_derive_one(const siphash_key_t *key, u64 id, u64 nonce, u64 labe
  * @secret: out
  * @key: shared by the members; may be zero
  * @id: number of the group
- * @nonce: fresh for each instance, so that packets of an earlier one fail
+ * @nonce: fresh for each instance, so that packets of earlier ones are not authentic
  *
- * Equal on hosts of either byte order. Context: any.
+ * The result does not depend on the byte order of the host. Context: any.
  */
 void coll_wire_derive(struct coll_secret *secret, const u8 key[16], u64 id,
 		      u64 nonce)
@@ -140,10 +140,10 @@ static inline __be64 wire_mac(const u8 *packet, u32 bytes, const u64 state[4], u
 }
 
 /**
- * coll_wire_side_set() - learn one direction of a connection
+ * coll_wire_side_set() - prepare one direction of a connection
  * @side: out
- * @prefix: what its packets begin with
- * @mac: key
+ * @prefix: the prefix of its packets
+ * @mac: key of the MAC
  */
 void coll_wire_side_set(struct coll_wire_side *side, const struct coll_prefix *prefix,
 			const siphash_key_t *mac)
@@ -167,7 +167,7 @@ void coll_wire_side_set(struct coll_wire_side *side, const struct coll_prefix *p
 
 /**
  * coll_wire_same_side() - does a packet belong to this direction?
- * @packet: formed
+ * @packet: well-formed
  * @side: the direction; all zero matches nothing
  */
 bool coll_wire_same_side(const u8 *packet, const struct coll_wire_side *side)
@@ -181,7 +181,7 @@ bool coll_wire_same_side(const u8 *packet, const struct coll_wire_side *side)
 
 /**
  * coll_wire_authentic() - is the MAC of the packet right?
- * @packet: formed, and of this direction
+ * @packet: well-formed, and of this direction
  * @bytes: its length
  * @side: the direction
  */
@@ -242,8 +242,8 @@ static inline u64 wire_from_distance(__be16 distance, u64 from)
 /**
  * coll_wire_write() - write a packet
  * @packet: coll_wire_bytes() long
- * @side: the direction that it belongs to
- * @body: what it says
+ * @side: its direction
+ * @body: its contents
  */
 void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
 		     const struct coll_body *body)
@@ -297,7 +297,7 @@ void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
 /**
  * coll_wire_write_nonce() - payload of a probe
  * @payload: out
- * @nonce: what the answer is to return
+ * @nonce: to be returned by the answer
  */
 void coll_wire_write_nonce(u8 payload[COLL_WIRE_PROBE], u64 nonce)
 {
@@ -321,7 +321,7 @@ u64 coll_wire_read_nonce(const u8 *payload)
 /**
  * coll_wire_write_answer() - payload of an answer
  * @payload: out
- * @answer: what it says
+ * @answer: its contents
  */
 void coll_wire_write_answer(u8 payload[COLL_WIRE_ANSWER], const struct coll_answer *answer)
 {
@@ -342,7 +342,7 @@ void coll_wire_write_answer(u8 payload[COLL_WIRE_ANSWER], const struct coll_answ
 }
 
 /**
- * coll_wire_read_answer() - what does an answer say?
+ * coll_wire_read_answer() - read the payload of an answer
  * @payload: of the packet
  * @answer: out
  */
@@ -364,8 +364,8 @@ void coll_wire_read_answer(const u8 *payload, struct coll_answer *answer)
 /* ---- reading ---- */
 
 /**
- * coll_wire_formed() - is this a packet of ours, by its form?
- * @packet: what came; all @bytes of it readable
+ * coll_wire_formed() - is this a well-formed packet?
+ * @packet: received bytes; all @bytes readable
  * @bytes: its length
  */
 bool coll_wire_formed(const u8 *packet, u32 bytes)
@@ -434,7 +434,7 @@ bool coll_wire_unknown(const u8 *packet, u32 bytes)
 
 /**
  * coll_wire_read_prefix() - read both ends of the connection
- * @packet: formed
+ * @packet: well-formed
  * @prefix: out
  */
 void coll_wire_read_prefix(const u8 *packet, struct coll_prefix *prefix)
@@ -450,10 +450,10 @@ void coll_wire_read_prefix(const u8 *packet, struct coll_prefix *prefix)
 }
 
 /**
- * coll_wire_read_body() - what does it say?
- * @packet: formed
+ * coll_wire_read_body() - read the contents of a packet
+ * @packet: well-formed
  * @bytes: its length
- * @body: out; its payload is in @packet
+ * @body: out; its payload points into @packet
  */
 void coll_wire_read_body(const u8 *packet, u32 bytes, struct coll_body *body)
 {

@@ -34,13 +34,13 @@
 #define COLL_WIRE_MAX \
 	(COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK + COLLSOCK_MAX_SEGMENT)
 
-/* LINE(identifier, number, name); lines are appended, none is changed. */
+/* LINE(identifier, number, name). Lines are only ever appended. */
 #define COLL_PACKET_LIST(LINE)							\
-	LINE(MESSAGE,	1,	"message") /* one edge of a schedule */		\
-	LINE(ACK,	2,	"acknowledgment") /* and credit, alone */	\
+	LINE(MESSAGE,	1,	"message") /* along one edge of a schedule */		\
+	LINE(ACK,	2,	"acknowledgment") /* alone, with credit */	\
 	LINE(GOODBYE,	3,	"goodbye") /* operations beyond one cannot complete */ \
-	LINE(PROBE,	4,	"probe") /* are you there? */			\
-	LINE(ANSWER,	5,	"answer") /* yes */
+	LINE(PROBE,	4,	"probe") /* is the other side alive? */			\
+	LINE(ANSWER,	5,	"answer") /* to a probe */
 
 #define COLL_PACKET_NUMBER(identifier, number, name)	COLL_PACKET_##identifier = number,
 enum coll_packet_type { COLL_PACKET_LIST(COLL_PACKET_NUMBER) };
@@ -64,8 +64,8 @@ enum coll_packet_type { COLL_PACKET_LIST(COLL_PACKET_NUMBER) };
 #define COLL_NUMBER_TIMEWAIT	BIT_ULL(63)
 
 /*
- * Why operations beyond the last one cannot complete: LINE(identifier, number, name, errno).
- * Lines are appended, none is changed.
+ * Why operations beyond the last one cannot complete: LINE(identifier, number, name,
+ * errno). Lines are only ever appended.
  */
 #define COLL_REASON_LIST(LINE)							\
 	LINE(LEFT,	0,	"left",		ECONNRESET)			\
@@ -158,13 +158,13 @@ struct coll_body {
 };
 
 /**
- * struct coll_wait - where a chain of waits ends, as far as is known
- * @host: for whom all wait, or COLL_NOBODY
- * @rank: a rank there that has not posted, COLLSOCK_NO_RANK if that host has not said
+ * struct coll_wait - where a chain of waits ends, as far as known
+ * @host: the host that all wait for, or COLL_NOBODY
+ * @rank: a rank there that has not posted, COLLSOCK_NO_RANK if that host has not reported
  * @operation: in which operation
- * @waited_ms: for how long, when that was said
- * @age_ms: how long ago that was
- * @hops: over how many hosts it was heard; 0 from the host itself or one that waits for it
+ * @waited_ms: for how long, at the time of the report
+ * @age_ms: age of the report
+ * @hops: number of hosts that relayed it; 0 from the host itself or one that waits for it
  */
 struct coll_wait {
 	u32	host;
@@ -178,7 +178,7 @@ struct coll_wait {
 /**
  * struct coll_answer - payload of an answer; that of a probe is the nonce alone
  * @nonce: of the probe
- * @wait: for whom the answering host waits in the end
+ * @wait: the host that the answering host ultimately waits for
  */
 struct coll_answer {
 	u64			nonce;
@@ -188,8 +188,8 @@ struct coll_answer {
 #define COLL_NOBODY	(~0U)
 
 /**
- * struct coll_secret - what the group's key, id and nonce become
- * @tag: names the group on the wire without giving its id away
+ * struct coll_secret - derived from the group's key, id and nonce
+ * @tag: names the group on the wire without revealing its id
  * @mac: key of the MAC
  */
 struct coll_secret {
@@ -199,8 +199,8 @@ struct coll_secret {
 
 /**
  * struct coll_wire_side - one direction of a connection
- * @prefix: as it is in every packet
- * @mac: state of the MAC behind it
+ * @prefix: as in every packet
+ * @mac: state of the MAC after it
  */
 struct coll_wire_side {
 	u64	prefix[COLL_WIRE_PREFIX / 8];
@@ -215,31 +215,25 @@ static inline bool coll_body_has_operands(const struct coll_body *body)
 	return body->signature.count | body->signature.root;
 }
 
-/* Length of a packet that says this, MAC included. */
+/* Length of a packet with these contents, MAC included */
 static inline u32 coll_wire_bytes(const struct coll_body *body)
 {
 	return COLL_WIRE_MIN + (coll_body_has_operands(body) ? COLL_WIRE_OPERANDS : 0) +
 	       (body->acknowledges ? COLL_WIRE_ACK : 0) + body->payload_bytes;
 }
 
-/* Learn a direction from its prefix. */
 void coll_wire_side_set(struct coll_wire_side *side, const struct coll_prefix *prefix,
 			const siphash_key_t *mac);
-
-/* The payloads of probes and answers. */
 void coll_wire_write_nonce(u8 payload[COLL_WIRE_PROBE], u64 nonce);
 u64 coll_wire_read_nonce(const u8 *payload);
 void coll_wire_write_answer(u8 payload[COLL_WIRE_ANSWER], const struct coll_answer *answer);
 void coll_wire_read_answer(const u8 *payload, struct coll_answer *answer);
-
-/* Write a complete packet, coll_wire_bytes() long. */
 void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
 		     const struct coll_body *body);
 
 /*
- * Reading: first coll_wire_formed(), which looks at nothing but the form. Then
- * the fields may be read; nothing of them may be believed before
- * coll_wire_authentic().
+ * Reading: coll_wire_formed() comes first and checks the form alone. Then the fields may be
+ * read, but must not be trusted before coll_wire_authentic().
  */
 bool coll_wire_formed(const u8 *packet, u32 bytes);
 
@@ -278,11 +272,7 @@ static inline u64 coll_wire_tag(const u8 *packet)
 
 void coll_wire_read_prefix(const u8 *packet, struct coll_prefix *prefix);
 void coll_wire_read_body(const u8 *packet, u32 bytes, struct coll_body *body);
-
-/* Does the packet's prefix belong to this direction? */
 bool coll_wire_same_side(const u8 *packet, const struct coll_wire_side *side);
-
-/* Is the MAC of the packet, which belongs to this direction, right? */
 bool coll_wire_authentic(const u8 *packet, u32 bytes, const struct coll_wire_side *side);
 
 /* The same of a packet of any version and direction. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * packets FILE: write packets of all types into a file of the format pcap, some of them
- * damaged, and say of each what the core reads in it: "formed" and its fields in the
- * words of tshark, separated by tabs, or "malformed".
+ * packets FILE: write packets of all types into a pcap file, some of them damaged, and
+ * print how the core reads each: "formed" and its fields as named by tshark, separated by
+ * tabs, or "malformed".
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define LINKTYPE_IPV4	228
 #define PORT		7607
 #define HEADERS		28	/* of IPv4 and UDP */
-/* So much more than the largest packet can be appended. */
+/* Number of bytes that can be appended to the largest packet */
 #define ROOM		(COLL_WIRE_MAX + 16)
 
 static u64 state;
@@ -100,7 +100,7 @@ static void any_body(struct coll_body *b, const u8 *payload)
 	}
 }
 
-/* One kind of damage after the other, each somewhere else. Returns the new length. */
+/* Apply one kind of damage, at a varying place. Returns the new length. */
 static u32 damage(u8 *packet, u32 bytes, u32 kind)
 {
 	u64 r = seed_next(&state);

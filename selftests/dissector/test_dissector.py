@@ -42,7 +42,7 @@ def same(what, found, expected):
     assert found == expected, f"{what}: is {found}, expected {expected}"
 
 
-def all_fields_are_those_that_the_core_reads(capture, told):
+def all_fields_are_as_the_core_reads_them(capture, told):
     read = fields_of(capture, *(f"collsock.{name}" for name in FIELDS))
     same("packets", len(read), len(told))
     for number, (row, (form, *expected)) in enumerate(zip(read, told), 1):
@@ -53,7 +53,7 @@ def all_fields_are_those_that_the_core_reads(capture, told):
             same(f"fields of packet {number}, which is malformed", "".join(row), "")
 
 
-def what_the_core_refuses_is_malformed_with_one_reason(capture, told):
+def packets_that_the_core_refuses_are_malformed_for_one_reason(capture, told):
     rows = fields_of(capture, "_ws.col.Info", *(f"collsock.malformed.{name}"
                                                 for name in MALFORMED))
     reasons = set()
@@ -85,8 +85,8 @@ def another_port_is_a_preference(capture, told):
     same("packets dissected on its port", len(found), sum(row[0] == "formed" for row in told))
 
 
-TESTS = (all_fields_are_those_that_the_core_reads,
-         what_the_core_refuses_is_malformed_with_one_reason,
+TESTS = (all_fields_are_as_the_core_reads_them,
+         packets_that_the_core_refuses_are_malformed_for_one_reason,
          a_filter_finds_the_packets_of_an_operation, another_port_is_a_preference)
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What holds of a group between any two events, whatever it was told: its counts
- * are those of its lists, and whoever is owed something has a deadline.
+ * Invariants of a group between any two events, whatever it received: counters equal the
+ * lengths of lists, and every peer with work to do has a deadline.
  */
 #ifndef COLL_FUZZ_INVARIANTS_H
 #define COLL_FUZZ_INVARIANTS_H
@@ -86,7 +86,7 @@ static void check_peers(const struct coll_group *g)
 	FUZZ_EXPECT(peers < g->hosts, "%u peers of %u hosts", peers, g->hosts);
 }
 
-/* What a lane waits for is what has not come of its present round. */
+/* A lane waits for the messages of its current round that are missing. */
 static void check_lane(const struct coll_op *op, const struct coll_lane *lane)
 {
 	const struct coll_round *r = &op->schedule->round[lane->round];
@@ -102,7 +102,7 @@ static void check_lane(const struct coll_op *op, const struct coll_lane *lane)
 	FUZZ_EXPECT(missing, "round %u waits for nothing", lane->round);
 }
 
-/* Of the ranks of this host: who has posted, who has brought something. */
+/* Check which ranks of this host have posted and contributed. */
 static void check_parts(const struct coll_group *g, const struct coll_op *op)
 {
 	u32 i, unposted = 0, contributed = 0, over = 0;
@@ -197,7 +197,7 @@ static void check_ranks(const struct coll_group *g)
 	FUZZ_EQUAL(g->ranks.leaving, !joined, "all ranks have left");
 }
 
-/* It is composed once: at each transmission it says what is known then. */
+/* It is composed once: each transmission has the current state. */
 static void check_goodbye(const struct coll_group *g)
 {
 	const struct coll_message_head *goodbye = &g->failure.goodbye;
@@ -219,7 +219,7 @@ static void check_goodbye(const struct coll_group *g)
 	FUZZ_EQUAL(goodbye->expires, coll_group_failed(g), "goodbye that expires");
 }
 
-/* Between two events. */
+/* Check a group between two events. */
 static void check_group(const struct coll_group *g)
 {
 	check_ranks(g);

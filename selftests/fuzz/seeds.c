@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * First inputs of the fuzz targets, made of real packets, requests and scripts:
+ * Initial inputs of the fuzz targets, made from real packets, requests and scripts:
  *	seeds FOLDER
- * writes FOLDER/wire, FOLDER/join and FOLDER/packets, which exist. The fuzzer finds
- * its way from there; what it found is beside them in corpus/.
+ * writes to FOLDER/wire, FOLDER/join and FOLDER/packets, which must exist. The fuzzer
+ * starts from these; its findings are in corpus/.
  */
 #include "../unit/network.h"
 #include "fuzz.h"
@@ -26,9 +26,9 @@ static void write_seed(const char *target, const char *name, u8 first, const voi
 	}
 }
 
-/* ---- packets as they are sent ---- */
+/* ---- real packets ---- */
 
-/* One of each type, flags and length; sealed anew with the target's key. */
+/* One of each type, flags and length; its MAC is recomputed with the target's key. */
 static bool write_packet(struct unit_network *n, struct world_packet *p)
 {
 	char name[64];
@@ -122,7 +122,7 @@ static u32 script_bytes;
 	script_bytes += sizeof(bytes); \
 })
 
-/* Hosts less two, window less one, algorithm, faults. */
+/* Number of hosts - 2, window - 1, algorithm, faults */
 static void begin(u8 hosts, u8 window, u8 algorithm, u8 faults)
 {
 	script[0] = hosts - 2;
@@ -132,7 +132,7 @@ static void begin(u8 hosts, u8 window, u8 algorithm, u8 faults)
 	script_bytes = 4;
 }
 
-/* Two hosts with so many ranks each, which follow each other. */
+/* Two hosts with this number of consecutive ranks each */
 static void begin_shared(u8 locals, bool segments)
 {
 	begin(2, 4, 0, 0);
@@ -169,7 +169,7 @@ static void run(u8 logarithm)
 #define ABOUT_1_MS	10
 #define ABOUT_130_MS	17
 
-/* Three hosts that have met. */
+/* Three hosts that have heard from each other */
 static void begin_usual(void)
 {
 	begin(3, 4, 0, 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One packet: reading it stays inside of it, what is read is what was written, and
- * it is authentic only by its last eight bytes. The first byte of the input says
- * where the packet begins in memory and whether it is sealed; a time-wait entry answers it.
+ * One packet: reading stays within it, reading inverts writing, and it is authentic only by
+ * its last eight bytes. The first byte of the input determines where the packet begins in
+ * memory and whether it has a valid MAC; a time-wait entry answers it.
  */
 #include "fuzz.h"
 #include "timewait.h"
@@ -17,7 +17,7 @@ static __be64 mac_of(const u8 *packet, u32 bytes)
 	return cpu_to_be64(siphash(packet, bytes - COLL_WIRE_MAC, &key));
 }
 
-/* Writing what was read gives the same bytes, but for operands that say nothing. */
+/* Writing what was read gives the same bytes, except for operands that are all zero. */
 static void check_written(const u8 *packet, u32 bytes, const struct coll_wire_side *side)
 {
 	u8 written[COLL_WIRE_MAX];
@@ -61,7 +61,10 @@ static void check_packet(const u8 *packet, u32 bytes)
 	check_written(packet, bytes, &side);
 }
 
-/* One answer at most, to what asks for one, little longer, and itself no question. */
+/*
+ * At most one answer, only to packets that need one, hardly longer, and never answered
+ * itself
+ */
 static void check_timewait(const u8 *packet, u32 bytes)
 {
 	struct coll_timewait t = { .secret.mac = key, .descriptor = 0x1234, .incarnation = 1001,
@@ -100,7 +103,7 @@ int fuzz_target(const u8 *data, size_t bytes)
 
 	if (!bytes || bytes > COLL_WIRE_MAX + 16)
 		return 0;
-	/* The kernel promises a multiple of two. */
+	/* The kernel guarantees a multiple of two. */
 	offset = *data & 6;
 	length = bytes - 1;
 	memory = malloc(offset + length + !length);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The bytes that user space and kernel have agreed upon. Structures have no
- * padding (the compiler watches it), so offsets tell the size of fields too.
+ * The binary interface between user space and kernel. Structures have no padding (the
+ * compiler checks this), so offsets imply the sizes of fields, too.
  */
 #ifndef LAYOUT_H
 #define LAYOUT_H
@@ -11,11 +11,11 @@
 #include <collsock.h>
 
 /**
- * struct layout - of one field, or the size of a structure
+ * struct layout - offset of one field, or size of a structure
  * @structure: its name
  * @field: its name, or "-": this is the size of the structure
- * @seen: bytes, as the compiler says
- * @wanted: bytes, as it must be
+ * @seen: actual number of bytes
+ * @wanted: required number of bytes
  */
 struct layout {
 	const char	*structure;

@@ -30,15 +30,15 @@ void sim_violated(struct sim *s, const char *format, ...)
 /* ---- blame ---- */
 
 /*
- * Does no host answer for it any more, though it did nothing wrong? Its
- * time-wait entry has expired, or was lost with the host.
+ * Does no host answer for the rank any more, though it did nothing wrong? Its time-wait
+ * entry has expired, or was lost with the host.
  */
 static bool forgotten(const struct sim_rank *r)
 {
 	const struct world_member *m = r->member;
 	u64 liveness = r->group->common.timing.liveness;
 
-	/* A host that began to ask in time had an answer. */
+	/* A host that began to probe in time had an answer. */
 	if (m->state == WORLD_TIMEWAIT)
 		return r->group->acted_ns > m->timewait_ns + liveness;
 	if (m->state == WORLD_ABSENT)
@@ -68,7 +68,7 @@ static bool host_suspect(const struct world_member *m)
 	return sim_never_joins(m) || forgotten(sim_lowest_of(m));
 }
 
-/* Did its host come back? */
+/* Has its host restarted? */
 bool sim_host_restarted(const struct world_member *m)
 {
 	const struct sim_rank *r;
@@ -80,9 +80,9 @@ bool sim_host_restarted(const struct world_member *m)
 }
 
 /*
- * May this rank be taken for dead? One that never joins, by its siblings; the
- * lowest one of a host for all of them. One that joins late may be late for its
- * siblings, if the host was paused meanwhile.
+ * May this rank be considered dead? One that never joins, by its siblings; the lowest one
+ * of a host for all of them. One that joins late may be late for its siblings, if the host
+ * was paused meanwhile.
  */
 static bool suspect(const struct sim_rank *r)
 {
@@ -91,9 +91,9 @@ static bool suspect(const struct sim_rank *r)
 }
 
 /*
- * Ranks disagree about an operation in which not every rank waits for every
- * other: some may have finished it, and have forgotten it, when one still waits
- * for them. That one cannot tell whether it has restarted.
+ * Ranks disagree about an operation in which not every rank waits for every other: some may
+ * have finished it and reused its slot while another still waits for them. That one cannot
+ * decide whether it has restarted.
  */
 static bool left_behind(const struct sim_group *g, u64 number)
 {
@@ -117,9 +117,8 @@ static bool blame_fits(const struct sim_rank *r, const struct sim_rank *named, u
 		       (g->disagreed_from != COLL_NOTHING_DONE && left_behind(g, number));
 	case EPROTO:
 		/*
-		 * Everything fails with it that is not acknowledged everywhere.
-		 * A host that comes back starts anew, and learns how the group
-		 * has ended.
+		 * Everything that is not acknowledged everywhere fails with it. A host that
+		 * restarts begins from scratch, and learns how the group has ended.
 		 */
 		return g->disagreed_from != COLL_NOTHING_DONE &&
 		       (sim_host_restarted(r->member) ||
@@ -141,7 +140,7 @@ static void check_blame(struct sim_rank *r, u64 number, u32 error, u32 failed_ra
 	struct sim *s = g->sim;
 
 	if (failed_rank >= g->size)
-		sim_violated(s, "rank %u: operation %llu fails with %u and names nobody (%d)",
+		sim_violated(s, "rank %u: operation %llu fails with %u and names no rank (%d)",
 			     r->number, number, error, (int)failed_rank);
 	else if (!blame_fits(r, &g->ranks[failed_rank], number, error))
 		sim_violated(s, "rank %u: operation %llu fails with %u and names %u, an innocent",
@@ -210,7 +209,7 @@ void sim_check_completion(const struct world_member *m, struct sim_rank *r,
 {
 	struct sim *s = r->group->sim;
 
-	/* An operation that is posted after the end has no number any more. */
+	/* An operation that is posted after the end has no number. */
 	if (error ? m->told.number > p->number : m->told.number != p->number)
 		sim_violated(s, "rank %u: operation %u completes and is called %llu", r->number,
 			     p->number, m->told.number);
@@ -240,7 +239,7 @@ static void check_told(const struct world_member *m, const struct collsock_stats
 	check_told_one(m, "rounds", told->rounds, stats->rounds);
 	check_told_one(m, "retransmissions", told->again, stats->retransmits);
 	check_told_one(m, "peers", told->open, stats->peers);
-	check_told_one(m, "peers that rest", told->rested, stats->peers_idle);
+	check_told_one(m, "idle peers", told->rested, stats->peers_idle);
 #define DROP(identifier, name) \
 	check_told_one(m, #name, told->drops[COLL_DROP_##identifier], stats->name);
 	COLL_GROUP_DROP_LIST(DROP)
@@ -278,9 +277,9 @@ void sim_check_damaged(struct world_member *m, enum coll_refusal refusal, bool c
 
 	s->damaged++;
 	if (refusal == COLL_ACCEPTED)
-		sim_violated(s, "host %u accepts a packet that nobody has written", m->index);
+		sim_violated(s, "host %u accepts a packet that no host has written", m->index);
 	else if (changed)
-		sim_violated(s, "host %u is changed by a packet that nobody has written",
+		sim_violated(s, "host %u is changed by a packet that no host has written",
 			     m->index);
 }
 
@@ -317,7 +316,7 @@ static void check_rank_stuck(struct sim *s, const struct sim_rank *r)
 			     g->window.next, g->window.oldest);
 }
 
-/* For longer than any bound no rank has had anything left to do. */
+/* No rank has had anything left to do for longer than any bound. */
 void sim_check_stuck(struct sim *s)
 {
 	u32 g, i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The promises about the end of a group: what hosts know of it, that errors are
- * held for the settling time, and that every host learns of a failure.
+ * The promises about the end of a group: what hosts know about it, that errors are held for
+ * the settling time, and that every host learns of a failure.
  */
 #include "sim.h"
 
@@ -32,7 +32,7 @@ static bool was_reported(const struct sim_rank *r, u64 number)
  * @error: errno
  * @failed_rank: the rank to blame
  *
- * Reports of others may come within the settling time; then the lowest failure is named.
+ * Goodbyes of others may arrive within the settling time; then the lowest failure is named.
  */
 void sim_check_error(struct sim_rank *r, u64 number, u32 error, u32 failed_rank)
 {
@@ -52,7 +52,7 @@ void sim_check_error(struct sim_rank *r, u64 number, u32 error, u32 failed_rank)
 			     r->number, number);
 }
 
-/* ---- news of a failure ---- */
+/* ---- spreading of a failure ---- */
 
 /* Hosts at the distances 2^k on both sides. */
 static u32 count_neighbours(u32 hosts)
@@ -65,7 +65,7 @@ static u32 count_neighbours(u32 hosts)
 	return __builtin_popcountll(seen);
 }
 
-/* When the failure was first known, and in its first life. */
+/* Was the host present when the failure was first known, and in its first life? */
 static bool host_was_there(const struct sim_group *g, const struct world_member *m)
 {
 	const struct sim_rank *r;
@@ -79,7 +79,7 @@ static bool host_was_there(const struct sim_group *g, const struct world_member 
 }
 
 /*
- * Has it told its neighbours of a failure? A host that left before one has said
+ * Has it notified its neighbours of a failure? A host that left before one has reported
  * only that it left.
  */
 static bool host_tells(const struct world_member *m)
@@ -93,8 +93,8 @@ static bool host_tells(const struct world_member *m)
 }
 
 /*
- * A rank that left has perhaps ended the group before the failure could, also
- * where the host has found out by itself that another one restarted.
+ * A rank that left may have ended the group before the failure could, even if the host has
+ * itself detected that another one restarted.
  */
 static bool host_knows(const struct sim_group *g, const struct world_member *m)
 {
@@ -105,8 +105,8 @@ static bool host_knows(const struct sim_group *g, const struct world_member *m)
 }
 
 /*
- * Each host tells its neighbours, also those to which it has never sent
- * anything. With fewer mute hosts than each has neighbours, every host is told.
+ * Each host notifies its neighbours, including those without connections. With fewer silent
+ * hosts than each has neighbours, every host is notified.
  */
 static void check_news(struct world *w, void *what)
 {
@@ -129,12 +129,11 @@ static void check_news(struct world *w, void *what)
 			     unaware, g->id, (double)g->broken_ns / NSEC_PER_SEC);
 }
 
-/* ---- who takes itself for another ---- */
+/* ---- hosts that conclude that they have restarted ---- */
 
 /*
- * Is the host unable to tell whether a rank that waits for an operation which
- * it has finished disagrees? Its slot serves another operation, or it has left,
- * or the group has ended.
+ * Is the host unable to decide whether a rank that waits in an operation which it has
+ * finished disagrees? Its slot was reused, or it has left, or the group has ended.
  */
 static bool cannot_tell(const struct world_member *m, u64 number)
 {
@@ -159,7 +158,7 @@ static bool misses_lost(const struct world_member *m, const struct coll_op *op)
 	return false;
 }
 
-/* A host concludes that it is the next life of one that restarted: could no other host tell? */
+/* A host concludes that it has restarted: could no other host report a disagreement? */
 static void check_succession(const struct world_member *m)
 {
 	const struct coll_group *core = &m->group;
@@ -199,7 +198,7 @@ static void learns(struct world_member *m, struct sim_known *known, bool lower)
 	}
 }
 
-/* It is composed once: at each transmission it says what is known then. */
+/* It is composed once: each transmission has the current state. */
 static void check_goodbye(const struct world_member *m)
 {
 	const struct coll_failure_state *f = &m->group.failure;
@@ -216,8 +215,8 @@ static void check_goodbye(const struct world_member *m)
 }
 
 /**
- * sim_check_failure() - does a host know more of the end of its group?
- * @m: something has happened to it
+ * sim_check_failure() - does a host know more about the end of its group?
+ * @m: member that has had an event
  */
 void sim_check_failure(struct world_member *m)
 {

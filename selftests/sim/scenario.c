@@ -10,7 +10,7 @@
 
 const struct sim_class sim_classes[] = {
 	{ "calm", 0, "nothing goes wrong" },
-	{ "loss", SIM_LOSS, "packets get lost, up to 30 %" },
+	{ "loss", SIM_LOSS, "packets are lost, up to 30 %" },
 	{ "delay", SIM_DELAY, "packets are late, repeated, overtaken" },
 	{ "damage", SIM_DAMAGE | SIM_DELAY, "flipped bits, strangers, replays" },
 	{ "skew", SIM_SKEW, "ranks compute for hours, join late" },
@@ -21,16 +21,16 @@ const struct sim_class sim_classes[] = {
 	{ "exit", SIM_EXIT | SIM_LOSS | SIM_DELAY, "ranks close at any point" },
 	{ "crash", SIM_CRASH | SIM_LOSS | SIM_DELAY | SIM_SKEW, "one host dies" },
 	{ "crashes", SIM_CRASHES | SIM_LOSS | SIM_DELAY, "several hosts die" },
-	{ "restart", SIM_RESTART | SIM_CRASH | SIM_LOSS, "a host dies and comes back" },
+	{ "restart", SIM_RESTART | SIM_CRASH | SIM_LOSS, "a host dies and restarts" },
 	{ "missing", SIM_MISSING | SIM_SKEW | SIM_LOSS, "some hosts never join" },
 	{ "disagree", SIM_DISAGREE | SIM_LOSS | SIM_DELAY, "ranks post different things" },
 	{ "groups", SIM_GROUPS | SIM_LOSS | SIM_DELAY | SIM_DAMAGE | SIM_SLOW | SIM_EXIT,
 	  "several groups on the same hosts" },
 	{ "quiet", SIM_QUIET | SIM_CRASH | SIM_LOSS, "one host dies when few have posted" },
-	{ "replay", SIM_REPLAY | SIM_CRASH | SIM_DELAY, "what a dead host sent comes again" },
+	{ "replay", SIM_REPLAY | SIM_CRASH | SIM_DELAY, "packets of a dead host are replayed" },
 	{ "numbers", SIM_NUMBERS | SIM_WINDOW | SIM_LOSS | SIM_DELAY,
 	  "numbers pass those where counters of fewer bits end" },
-	{ "any", SIM_ANY, "a choice of all of these" },
+	{ "any", SIM_ANY, "a selection of all of these" },
 };
 
 const u32 sim_classes_count = ARRAY_SIZE(sim_classes);
@@ -45,7 +45,7 @@ static bool chance(struct sim *s, u32 per_mille)
 	return world_chance(&s->random, per_mille);
 }
 
-/* Between 1 and 10^@decades, each decade alike. */
+/* Between 1 and 10^@decades, each decade equally likely */
 static u64 any_scale(struct sim *s, u32 decades)
 {
 	u64 scale = 1, decade;
@@ -84,7 +84,7 @@ static void choose_network(struct sim *s, u32 hosts)
 	world_make_links(w);
 	if (chance(s, 500))
 		return;
-	/* No two links are alike. */
+	/* All links differ. */
 	for (from = 0; from < hosts; from++)
 		for (to = 0; to < hosts; to++) {
 			choose_link(s, world_link(w, from, to));
@@ -111,8 +111,8 @@ static void choose_hosts(struct sim *s, u32 hosts)
 }
 
 /*
- * The liveness time is long enough that no host is silent for it by chance: of
- * the probes that fit into it one is answered.
+ * The liveness time is long enough that no host is silent for it by chance: at least one of
+ * the probes that fit into it is answered.
  */
 static void choose_timing(struct sim *s, struct coll_timing *t)
 {
@@ -228,7 +228,7 @@ static void link_ranks(struct sim_group *g)
 	}
 }
 
-/* Some may have finished an operation that has a root before others have heard of it. */
+/* Some hosts may have finished a rooted operation before others know of it. */
 static u32 choose_disputed(struct sim *s, const struct sim_group *g, u32 ops)
 {
 	u32 i, number = below(s, ops);
@@ -244,8 +244,8 @@ static u32 choose_disputed(struct sim *s, const struct sim_group *g, u32 ops)
 }
 
 /*
- * The rank that most wait for, or any other, is late: the others may have
- * finished the operation when another one is posted in its place.
+ * The rank that most others wait for, or any other, is late: the others may have finished
+ * the operation when a different one is posted in its place.
  */
 static void delay_disputed(struct sim *s, struct sim_group *g, u64 number)
 {
@@ -296,8 +296,8 @@ static void choose_missing(struct sim *s, struct sim_group *g)
 }
 
 /*
- * From host to host a probe takes the time until it is sent, for each operation
- * that it may be about. No chain is longer than the path through all rounds.
+ * Along a chain each host adds the time until it sends a probe, for each operation that the
+ * probe may be about. No chain is longer than the path through all rounds.
  */
 static void bound_waits(struct sim_group *g)
 {
@@ -310,7 +310,7 @@ static void bound_waits(struct sim_group *g)
 	g->heard_bound_ns = 2 * liveness + hops * (1 + depth) * (liveness / 4 + SECOND / 2);
 }
 
-/* The time in which a message gets through that was lost @lost times */
+/* The time in which a message that is lost @lost times gets through */
 static u64 retransmission_ns(const struct coll_timing *t, u32 lost)
 {
 	u64 interval = t->rto_initial, sum = 0;
@@ -323,8 +323,8 @@ static u64 retransmission_ns(const struct coll_timing *t, u32 lost)
 }
 
 /*
- * Except once in 10^9 cases fewer transmissions are lost than this; it takes
- * longest if all are those of one message. Each host on the path adds its time.
+ * Except once in 10^9 cases fewer transmissions than this are lost; the worst case is that
+ * all are those of one message. Each host on the path adds its time.
  */
 static void bound_news(struct sim *s, struct sim_group *g)
 {
@@ -367,7 +367,7 @@ static void choose_members(struct sim *s, u32 *host_of, u32 hosts, u32 members)
 	}
 }
 
-/* Payloads of many segments, most of a few. */
+/* Payloads of several segments, mostly few. */
 static void choose_segments(struct sim *s, struct collsock_join *join)
 {
 	u32 most = chance(s, 100) ? 80 : 8;
@@ -449,9 +449,8 @@ static struct sim_fault *add_fault(struct sim *s, enum sim_fault_kind kind)
 }
 
 /*
- * Half of them are short enough to have no effect. Of the others many end when
- * those that have given the host up have left, and their time-wait entries
- * still exist.
+ * Half of them are too short to have an effect. Many of the others end when hosts that
+ * consider this one dead have left, and their time-wait entries still exist.
  */
 static u64 choose_duration(struct sim *s)
 {
@@ -475,7 +474,7 @@ static void add_partition(struct sim *s)
 	f->duration_ns = choose_duration(s);
 }
 
-/* It computes; others must not wait for it. */
+/* The rank computes; others must not wait for it. */
 static void idle(struct sim_rank *r, u32 at_post)
 {
 	r->skew_ns = 3000 * SECOND;
@@ -483,10 +482,9 @@ static void idle(struct sim_rank *r, u32 at_post)
 }
 
 /*
- * The host that dies computes, having acknowledged what others sent. Another
- * rank computes, too: the others must not wait for it, though often it is the
- * only one that waits for the dead host. Or many wait, each with several
- * operations under way.
+ * The host that dies computes, having acknowledged messages of others. Another rank
+ * computes, too: the others must not wait for it, though often it is the only one that
+ * waits for the dead host. Or many wait, each with several operations under way.
  */
 static void add_idlers(struct sim *s, struct sim_fault *crash)
 {
@@ -528,8 +526,8 @@ static void add_pause(struct sim *s)
 }
 
 /*
- * Few post, and the others have sent nothing to any host when one dies: no host
- * waits for them, or probes them.
+ * Few ranks post, and the others have sent nothing to any host when one dies: no host waits
+ * for them, or probes them.
  */
 static void add_quiet(struct sim *s, struct sim_fault *crash)
 {
@@ -544,8 +542,8 @@ static void add_quiet(struct sim *s, struct sim_fault *crash)
 }
 
 /*
- * It has finished everything when it dies, and so have the others. When it
- * comes back they have left, and it starts anew.
+ * It has finished everything when it dies, and so have the others. When it restarts they
+ * have left, and it begins from scratch.
  */
 static void crash_last(struct sim *s, struct sim_fault *f)
 {
@@ -580,7 +578,7 @@ static void choose_faults(struct sim *s)
 		add_pause(s);
 	most = s->trouble & SIM_CRASHES ? 1 + most : !!(s->trouble & SIM_CRASH);
 	for (i = 0; i < most; i++)
-		/* If all hosts come back none remembers: they are another group. */
+		/* If all hosts restart, none has state: they are another group. */
 		add_crash(s, s->trouble & SIM_RESTART && !i);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The trace: a line for each event. */
+/* The trace: one line per event */
 #include <stdarg.h>
 
 #include "world.h"

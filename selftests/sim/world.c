@@ -6,21 +6,21 @@
 #include "world.h"
 #include "world_bearer.h"
 
-/* No packet is later than this: the time-outs of the core are longer. */
+/* Greatest delay of a packet: the time-outs of the core are longer. */
 #define LONGEST_DELAY	(200 * NSEC_PER_MSEC)
 
 long world_memory;
 
 /* ---- memory of the core ---- */
 
-/* As long as two of malloc's units, so that what follows is aligned as it is. */
+/* Twice malloc's alignment, so that the memory after it is aligned likewise. */
 struct allocation {
 	struct list_head	link;
 	size_t			bytes;
 	size_t			unused;
 };
 
-/* The member that is joining: allocations are accounted to it. */
+/* The member that is joining, to which allocations are accounted */
 static struct world_member *joining;
 
 void *coll_env_alloc(size_t bytes)
@@ -221,7 +221,7 @@ void world_pause(struct world *w, struct world_host *h, u64 ns, bool deaf)
 {
 	world_trace(w, "host %u pauses for %llu ms%s", h->id,
 		    (unsigned long long)(ns / NSEC_PER_MSEC), deaf ? ", deaf" : "");
-	/* Pauses that begin at the same time end with the longest. */
+	/* Of pauses that begin at the same time the longest counts. */
 	h->busy_ns = max(h->busy_ns, w->now + ns);
 	if (deaf)
 		h->deaf_ns = h->busy_ns;
@@ -270,7 +270,7 @@ static void link_damage(struct world *w, struct world_packet *p)
 {
 	u32 i, flips = 1 + world_below(&w->random, 3);
 
-	/* Two flips of one bit are none */
+	/* Two flips of one bit cancel out */
 	for (i = 0; i < flips; i++) {
 		u32 bit = (world_below(&w->random, p->bytes * 8) / flips) * flips + i;
 
@@ -316,7 +316,7 @@ static void link_send(struct world *w, struct world_packet *p, u64 at)
 	link_carry(w, l, p, at);
 }
 
-/* The CPU hands it to the NIC, which takes the next one not before a gap. */
+/* The CPU passes it to the NIC, which accepts the next one only after a gap. */
 static void host_send(struct world *w, struct world_host *h, struct world_packet *p)
 {
 	u64 at;
@@ -393,7 +393,7 @@ static void member_expires(struct world *w, void *what)
 	member_after(m);
 }
 
-/* Deadlines move to earlier times only; a later one finds nothing to do. */
+/* Deadlines only move to earlier times; a later one finds nothing to do. */
 static void member_timer(struct world *w, void *what)
 {
 	struct world_member *m = what;
@@ -486,7 +486,7 @@ static struct world_member *host_find(const struct world_host *h, u64 tag, u32 i
 	return m;
 }
 
-/* No instance is here: not yet, or not any more. */
+/* There is no instance: not yet, or not any more. */
 static enum coll_refusal member_receive_unknown(struct world_member *m,
 						const struct world_packet *p,
 						const struct coll_prefix *prefix)
@@ -603,7 +603,7 @@ static void packet_arrives(struct world *w, void *what)
 		world_on_cpu(w, h, packet_received, p);
 }
 
-/* ---- calls of the user ---- */
+/* ---- calls by the user ---- */
 
 /* As if many operations were over, and many packets sent. */
 static void member_count_from(struct world_member *m)
@@ -722,7 +722,7 @@ void world_start(struct world_host *h)
 	h->down = false;
 }
 
-/* ---- making and unmaking ---- */
+/* ---- creating and destroying ---- */
 
 void world_init(struct world *w, u32 hosts, u64 seed, const struct world_user *user)
 {

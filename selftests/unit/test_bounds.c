@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Bounds on what anyone can make a host do: the memory of a group, what a
- * member makes it keep, what it sends to an address from which no member was
- * heard.
+ * Bounds on what anyone can make a host do: the memory of a group, what a member makes it
+ * store, what it sends to an address from which no member was heard.
  */
 #include "net_fixture.h"
 
 #define SECOND	((u64)NSEC_PER_SEC)
 
 /* The limit of a namespace uses what groups report. */
-TEST_F(net, a_group_says_how_much_memory_it_has_reserved)
+TEST_F(net, a_group_reports_the_memory_it_has_reserved)
 {
 	static const u32 sizes[] = { 1, 2, 3, 17, 100 };
 	u32 k, i;
@@ -36,8 +35,8 @@ static void send_message(struct unit_network *n, struct coll_wire_side *side, u3
 	world_inject(&n->world, p);
 }
 
-/* A member that ignores all rules: it sends its part of all operations there are. */
-TEST_F(net, of_a_million_operations_ahead_as_many_as_the_window_are_kept)
+/* A member that ignores all rules: it sends its part of all operation numbers. */
+TEST_F(net, of_a_million_early_operations_only_a_window_is_kept)
 {
 	const u32 million = 1000000, window = 4;
 	struct coll_body body = {
@@ -54,7 +53,7 @@ TEST_F(net, of_a_million_operations_ahead_as_many_as_the_window_are_kept)
 	unit_network_init(&self->n, 2, 1);
 	self->n.join.window = window;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
-	/* Host 0 has posted what it may; from now on others write in its name. */
+	/* Host 0 has posted a full window; from now on others send in its name. */
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	unit_run(&self->n, SECOND / 10);
 	stats = &unit_group(&self->n, 1)->stats;
@@ -71,7 +70,7 @@ TEST_F(net, of_a_million_operations_ahead_as_many_as_the_window_are_kept)
 	EXPECT_EQ(window, stats->early);
 	EXPECT_EQ(million, stats->beyond_window + stats->invalid + window - 1);
 	EXPECT_EQ(memory, world_memory);
-	/* A host that ignores its credit is not told of it each time. */
+	/* A host that ignores its credit is not sent it each time. */
 	EXPECT_LT(self->n.world.sent - sent, million / 4);
 }
 
@@ -85,7 +84,7 @@ static bool count_bytes_to_2(struct unit_network *n, struct world_packet *p)
 	return false;
 }
 
-/* Three hosts, the last of which never joins, whatever the first two send it. */
+/* Three hosts, of which the last never joins */
 static void begin_without_2(struct __test_metadata *_metadata, struct unit_network *n, u64 nonce)
 {
 	unit_network_init(n, 3, nonce);
@@ -126,7 +125,7 @@ static bool keep_packets(struct unit_network *n, struct world_packet *p)
 	return false;
 }
 
-/* What the same hosts have sent to each other under an earlier nonce. */
+/* Keep the packets of the same hosts under an earlier nonce. */
 static void keep_an_earlier_instance(struct __test_metadata *_metadata, struct unit_network *n)
 {
 	u32 i;
@@ -144,11 +143,11 @@ static void keep_an_earlier_instance(struct __test_metadata *_metadata, struct u
 }
 
 /*
- * Amplification: bytes sent to an address from which no member was heard, for
- * each byte received from there. There must be none: what that host is sent
- * depends on the operations that wait for it, not on packets in its name.
+ * Amplification: bytes sent to an address from which no member was heard, for each byte
+ * received from there. It must be zero: what that host is sent depends on the operations
+ * that wait for it, not on packets in its name.
  */
-TEST_F(net, packets_in_the_name_of_a_host_never_heard_make_nobody_send_more)
+TEST_F(net, packets_in_the_name_of_a_host_never_heard_from_cause_no_packets)
 {
 	u64 undisturbed, unheard, received = 0;
 	u32 round, i;
@@ -157,7 +156,7 @@ TEST_F(net, packets_in_the_name_of_a_host_never_heard_make_nobody_send_more)
 	begin_without_2(_metadata, &self->n, 2);
 	unit_run(&self->n, 20 * SECOND);
 	undisturbed = bytes_to_2;
-	unheard = self->n.world.forged; /* no host is there to receive them */
+	unheard = self->n.world.forged; /* they have no receiver */
 	EXPECT_LT(0, undisturbed);
 	unit_network_free(&self->n);
 
@@ -165,14 +164,14 @@ TEST_F(net, packets_in_the_name_of_a_host_never_heard_make_nobody_send_more)
 	for (round = 0; round < 20000; round++) {
 		const struct world_packet *p = seen[round % ARRAY_SIZE(seen)];
 
-		/* replayed from the earlier instance; changed; to its very writer */
+		/* replayed from the earlier instance; changed; reflected to its sender */
 		for (i = 0; i < 2; i++)
 			send_copy(&self->n, p, i, round % 3 - 1 ? -1 :
 				  (s32)(unit_random(&self->n) % (p->bytes * 8)));
 		received += 2 * p->bytes;
 		unit_run(&self->n, SECOND / 1000);
 	}
-	printf("# %llu bytes received in its name, %llu sent to it, %llu anyhow\n",
+	printf("# %llu bytes received in its name, %llu sent to it, %llu without that\n",
 	       (unsigned long long)received, (unsigned long long)bytes_to_2,
 	       (unsigned long long)undisturbed);
 	fflush(stdout);
@@ -196,7 +195,7 @@ static bool keep_one(struct unit_network *n, struct world_packet *p)
 	return false;
 }
 
-TEST_F(net, replays_bring_no_acknowledgment)
+TEST_F(net, replays_cause_no_acknowledgment)
 {
 	u64 acks;
 	u32 i;
@@ -230,7 +229,7 @@ static bool reflect(struct unit_network *n, struct world_packet *p)
 	return count_bytes_to_2(n, p);
 }
 
-TEST_F(net, a_mirror_in_the_place_of_a_host_is_told_nothing_more)
+TEST_F(net, reflected_packets_cause_no_packets)
 {
 	u64 undisturbed;
 

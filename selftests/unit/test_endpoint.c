@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The rules of a host outside the life of a group: what requests agree on, early packets. */
+/* The rules of a host outside the lifetime of a group: agreement of requests, early packets */
 #include "kselftest_harness.h"
 #include "descriptor.h"
 #include "endpoint.h"
@@ -8,7 +8,7 @@
 #define RANKS	5
 #define TAG	7
 
-/* What a rank joins with. */
+/* The request of a rank */
 struct description {
 	struct collsock_join join;
 	struct collsock_member members[HOSTS];
@@ -109,8 +109,8 @@ TEST_F(endpoint, the_ranks_of_a_host_agree_on_every_host_and_rank)
 		AGREES(self->own.host_of_rank[i] = 0, i % HOSTS == 0);
 }
 
-/* A request need not have its key any more: what follows from it is compared. */
-TEST_F(endpoint, the_key_may_be_gone)
+/* The key of a request may have been erased: derived secrets are compared. */
+TEST_F(endpoint, requests_agree_without_their_keys)
 {
 	struct coll_identity id;
 	struct coll_request request, kept;

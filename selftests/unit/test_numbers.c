@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Numbers that others know: on the wire, in the interface. Each stands here once more, so
- * that a change of one has to be made here too, where it says that it must not be.
- * A new line of a list is a new line here.
+ * Numbers on the wire and in the interface, which must never change. Each is repeated here,
+ * so that a change by mistake fails. A new line of a list needs a new line here.
  */
 #include "kselftest_harness.h"
 
@@ -100,7 +99,7 @@ static void check_numbers(struct __test_metadata *_metadata, const struct number
 #define EXPECT_NUMBERS(LIST, numbers) \
 	check_numbers(_metadata, numbers, ARRAY_SIZE(numbers), LINES(LIST))
 
-TEST(numbers_of_operations_types_operators_and_algorithms_are_what_they_were)
+TEST(numbers_of_operations_types_operators_and_algorithms_never_change)
 {
 	EXPECT_NUMBERS(COLLSOCK_OPERATION_LIST, operations);
 	EXPECT_NUMBERS(COLLSOCK_TYPE_LIST, types);
@@ -109,7 +108,7 @@ TEST(numbers_of_operations_types_operators_and_algorithms_are_what_they_were)
 	EXPECT_EQ(0, COLLSOCK_AUTO);
 }
 
-TEST(numbers_of_packet_types_flags_and_reasons_are_what_they_were)
+TEST(numbers_of_packet_types_flags_and_reasons_never_change)
 {
 	EXPECT_NUMBERS(COLL_PACKET_LIST, packets);
 	EXPECT_NUMBERS(COLL_REASON_LIST, reasons);

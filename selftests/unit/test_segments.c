@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Payloads larger than a segment: a lane for each, and lanes do not wait for each
- * other.
+ * Payloads larger than a segment: one lane for each, and lanes do not wait for each other.
  */
 #include "net_fixture.h"
 #include "seed.h"
@@ -27,7 +26,7 @@ static void begin(struct __test_metadata *_metadata, struct unit_network *n,
 	ASSERT_EQ(0, unit_join_all(n, NULL));
 }
 
-/* Each element tells its place, in its segment and among the segments. */
+/* Each element encodes its position, in its segment and among the segments. */
 static void fill(u32 rank)
 {
 	u32 i;
@@ -36,7 +35,7 @@ static void fill(u32 rank)
 		payload[i] = (u64)(rank + 1) << 48 | i * (rank + 3);
 }
 
-/* As a program does: it waits while the window is full; others may still be at work. */
+/* Like a program: wait while the window is full; others may still be running. */
 static int post(struct unit_network *n, u32 rank, const struct collsock_post *p)
 {
 	u64 until = n->world.now + 60 * SECOND;
@@ -77,7 +76,7 @@ static void check_result(struct __test_metadata *_metadata, struct unit_network 
 static void check_operation(struct __test_metadata *_metadata, struct unit_network *n,
 			    const struct coll_algorithm *a)
 {
-	/* Whole segments; a part of one; one element into the next. */
+	/* Whole segments; part of one; one element more than whole segments */
 	static const u32 counts[] = { ELEMENTS, ELEMENTS - 7, 145, 1 };
 	u32 k, i;
 
@@ -286,12 +285,12 @@ TEST_F(net, segments_that_wait_are_not_sent_when_their_receiver_leaves)
 	ASSERT_EQ(0, post(&self->n, 1, &p));
 	unit_leave(&self->n, 0);
 	unit_run(&self->n, SECOND);
-	/* Its first packet acknowledges some before it says goodbye. */
+	/* Its first packet acknowledges some before its goodbye. */
 	EXPECT_GE(2 * 64, messages_from_1);
 	EXPECT_EQ(0, unit_group(&self->n, 1)->peers.held);
 }
 
-/* ---- a member that has the key and keeps no rule ---- */
+/* ---- a hostile member with the key ---- */
 
 struct hostile {
 	const char	*what;
@@ -337,13 +336,13 @@ TEST_F(net, impossible_segments_and_lengths_are_invalid_and_change_nothing)
 		{ "the last segment of all", 0xffff, 0, 1152 },
 		{ "the last segment of the largest payload", 56, 0, 1152 },
 		{ "a whole segment where the last one is shorter", 2, 0, 1152 },
-		{ "the last one where a whole one belongs", 0, 0, 8 },
+		{ "a short segment where a whole one belongs", 0, 0, 8 },
 		{ "an element less", 1, 0, 1144 },
 		{ "an element more", 1, 0, 1160 },
 		{ "half an element", 2, 0, 4 },
 		{ "nothing", 1, 0, 0 },
-		{ "a round that is not", 1, 1, 1152 },
-		{ "the last round there can be", 1, 255, 1152 },
+		{ "a round that does not exist", 1, 1, 1152 },
+		{ "the last possible round", 1, 255, 1152 },
 	};
 	struct collsock_post p =
 		unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 289);
@@ -373,8 +372,8 @@ TEST_F(net, impossible_segments_and_lengths_are_invalid_and_change_nothing)
 	check_result(_metadata, &self->n, 1, &p);
 }
 
-/* Of an operation that host 1 has not posted: nothing says what it should be. */
-TEST_F(net, signatures_of_what_there_is_not_are_invalid_and_change_nothing)
+/* Of an operation that host 1 has not posted, so that its signature is unknown */
+TEST_F(net, unknown_signatures_are_invalid_and_change_nothing)
 {
 	static const struct coll_signature good = {
 		COLLSOCK_ALLREDUCE, COLLSOCK_DOUBLE, COLLSOCK_SUM, COLLSOCK_PAIRWISE_EXCHANGE, 1, 0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The packet: what is written is read, what is not a packet is refused. */
+/* The packet: what is written is read back, and malformed packets are refused. */
 #include "kselftest_harness.h"
 #include "seed.h"
 #include "wire.h"
@@ -17,7 +17,7 @@ struct unit_wire {
 	u32			bytes;
 };
 
-/* Any packet that a host may write. */
+/* Write any valid packet. */
 static void write_any(struct unit_wire *u)
 {
 	static const u8 key[16] = "sixteen byte key";
@@ -130,7 +130,7 @@ TEST(what_is_done_is_told_whatever_the_numbers_are_and_never_too_much)
 	}
 }
 
-TEST(the_mac_is_siphash_2_4_over_all_that_stands_before_it)
+TEST(the_mac_is_siphash_2_4_over_all_that_precedes_it)
 {
 	static struct unit_wire u;
 	__be64 code;
@@ -169,7 +169,7 @@ TEST(no_changed_bit_is_authentic_under_the_direction_or_its_own_prefix)
 	}
 }
 
-TEST(a_direction_that_was_never_heard_matches_no_packet)
+TEST(a_direction_never_heard_from_matches_no_packet)
 {
 	static struct coll_wire_side silent;
 	static struct unit_wire u;
@@ -197,7 +197,7 @@ static u8 *barrier_packet(struct unit_wire *u)
 	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes)) TH_LOG(why); \
 })
 
-TEST(what_is_not_understood_is_not_a_packet)
+TEST(unknown_fields_are_refused)
 {
 	static struct unit_wire u;
 
@@ -252,7 +252,7 @@ TEST(types_and_parts_that_are_not_known_and_other_versions_are_told_apart)
 	EXPECT_FALSE(coll_wire_unknown(u.packet, u.bytes));
 }
 
-TEST(a_length_that_cannot_be_is_refused)
+TEST(an_impossible_length_is_refused)
 {
 	static struct unit_wire u;
 	u32 bytes;

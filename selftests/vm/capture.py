@@ -27,7 +27,7 @@ LINKTYPE_RAW = 101
 
 
 def traffic():
-    """Packets of all types: operations, a rank for which the others wait, the end."""
+    """Cause packets of all types: operations, a straggler, the end of the group."""
     group = Group(range(1, 5), barrier_algorithm=DISSEMINATION, max_bytes=4096)
     group.barrier()
     group.post(*[integers(*range(300))] * 4)
@@ -99,7 +99,7 @@ def dissected(path):
 
 
 @test
-def trace_and_dissector_tell_the_same_of_packets_of_all_types():
+def trace_and_dissector_agree_on_packets_of_all_types():
     trace, capture = pathlib.Path("/tmp/capture.txt"), pathlib.Path("/tmp/capture.pcap")
     write_capture(capture, recorded(trace))
     found, complaints = dissected(capture)

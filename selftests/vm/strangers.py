@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=4 limit=90
 # suites: check soak
-"""Packets of strangers change nothing, are counted by their kind, and are not answered.
+"""Packets of strangers change nothing, are counted by kind, and are not answered.
 
 Hosts 1 to 3 run operations all the time. Packets are forged on host 1, which is
 a member, and on host 4, which is not. A packet is
@@ -29,9 +29,9 @@ from mixed_load import MixedLoad
 
 MEMBERS = 1, 2, 3
 STRANGER = 4
-NOBODY = 99  # no host has that address
+NOBODY = 99  # address of no host
 SMALLEST = 64
-COUNTS_OBJECTS = not ON_DEBUG_KERNEL  # that one keeps what is freed for a while
+COUNTS_OBJECTS = not ON_DEBUG_KERNEL  # the debug kernel keeps freed memory for a while
 BATCH = 200  # packets that a host can certainly queue
 REFUSALS = "malformed", "unknown_group", "wrong_source", "forged", "wrong_descriptor"
 TYPE, MESSAGE = 32, 1
@@ -91,7 +91,7 @@ class AnswerWatch:
 
     SO_ATTACH_FILTER, IPV4, ARP, ARP_REQUEST = 26, 0x0800, 0x0806, 1
     LOAD, LOAD_SHORT, AND, EQUAL, RETURN = 0x20, 0x28, 0x54, 0x15, 0x06
-    PACKET_TYPE, PROTOCOL = 0xfffff004, 0xfffff000  # as filters know them
+    PACKET_TYPE, PROTOCOL = 0xfffff004, 0xfffff000  # as used in filters
 
     def __init__(self, host):
         self.sniffer = Sniffer(host)
@@ -117,7 +117,7 @@ class AnswerWatch:
         self.sniffer.socket.setsockopt(
             socket.SOL_SOCKET, self.SO_ATTACH_FILTER,
             struct.pack("@HP", len(code) // 8, ctypes.addressof(memory)))
-        self.packets()  # those that came before the filter
+        self.packets()  # packets from before the filter
 
     def packets(self):
         found = []
@@ -184,7 +184,7 @@ class Siege:
         return {name: count for name, count in counted().items() if count}
 
     def end(self):
-        """None of it has changed anything."""
+        """Check that the attacks have not changed anything."""
         equal("groups and peers", self.state(), self.groups)
         sniffer = self.sniffers[STRANGER]
         answers = [payload for outgoing, _, payload in sniffer.packets() if not outgoing] \
@@ -215,15 +215,15 @@ FORGERS = {"a stranger": (STRANGER, STRANGER), "a stranger with a member's addre
 
 
 @test_each(*FORGERS)
-def random_bytes_are_refused_from(whom):
-    siege, chance = Siege(), seeded("random bytes", whom)
-    forger, source = FORGERS[whom]
+def random_bytes_are_refused_from(kind):
+    siege, chance = Siege(), seeded("random bytes", kind)
+    forger, source = FORGERS[kind]
     amount = work(1500)
     raw = [chance.randbytes(chance.choice((0, 1, SMALLEST - 1, SMALLEST, 100,
                                            chance.randrange(1400)))) for _ in range(amount)]
     counted = siege.attack(raw, 2, forger, source)
     at_least("malformed packets", counted.get("malformed", 0), amount * 9 // 10)
-    # A right beginning: version, reserved bytes, type; the length of a barrier's message
+    # A valid beginning: version, reserved bytes, type; the length of a barrier's message
     formed = [bytes([1, 0, 0, 0]) + chance.randbytes(28) + bytes([MESSAGE]) +
               chance.randbytes(31) for _ in range(amount)]
     equal("how well formed ones are counted", siege.attack(formed, 2, forger, source),
@@ -276,7 +276,7 @@ def packets_with_any_field_changed_are_refused():
 
 
 @test
-def a_right_packet_from_a_wrong_address_is_refused():
+def a_valid_packet_from_a_wrong_address_is_refused():
     siege = Siege()
     packets = samples(siege, 1, 2) * work(20)
     everything = {"wrong_source": len(packets)}
@@ -345,11 +345,11 @@ def replayed_packets_change_nothing():
 
 @test
 def a_flood_changes_nothing_is_not_answered_and_leaves_no_memory_behind():
-    """Forged packets of all kinds, from a member's host and from a stranger's, meanwhile barriers."""
+    """Forged packets of all kinds, of a member's host and of a stranger's, during barriers."""
     siege, chance = Siege(), seeded("flood")
     packets = [(*way, packet) for way in siege.captured for packet in samples(siege, *way)]
     for sniffer in siege.sniffers.values():
-        sniffer.close()  # they keep all packets
+        sniffer.close()  # it stores all packets
     watches = [AnswerWatch(host) for host in MEMBERS]
 
     def refusals():
@@ -382,8 +382,8 @@ def a_flood_changes_nothing_is_not_answered_and_leaves_no_memory_behind():
 
 
 @test
-def the_watch_for_answers_sees_them():
-    """The silence that the test before requires is not a failure to capture."""
+def the_capture_of_answers_works():
+    """The silence required by the previous test is not caused by a failure to capture."""
     watch = AnswerWatch(1)
     with on(1), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as talker:
         for host in (2, STRANGER, NOBODY):
@@ -393,7 +393,7 @@ def the_watch_for_answers_sees_them():
 
 @test
 def a_late_packet_for_a_closed_group_is_answered_once():
-    """Also when the group that would get the answer is closed too."""
+    """Also if the group that would get the answer is closed, too."""
     sniffers = {host: Sniffer(host) for host in (1, 2)}
     with tunables(liveness_ms=60000):
         group = Group((1, 2))

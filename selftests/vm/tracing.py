@@ -127,7 +127,7 @@ def check_picture(trace, number):
 
 
 def run_barriers(lossy):
-    """Meanwhile half of the packets of some hosts are lost."""
+    """Run barriers while half of the packets of some hosts are lost."""
     group = Group(range(1, HOSTS + 1), barrier_algorithm=DISSEMINATION)
     if lossy:
         netem(lossy, "delay", "1ms", "loss", "50%")
@@ -158,7 +158,7 @@ def each_packet_that_is_sent_is_received_and_drawn():
 
 
 @test
-def what_is_lost_is_sent_again_and_drawn_so():
+def lost_messages_are_retransmitted_and_drawn():
     trace = trace_barriers(lossy=(2, 7, 12))
     equal("packets that are received and were never sent",
           set(packets(trace, "packet_received")) - set(packets(trace, "packet_sent")), set())
@@ -184,12 +184,12 @@ def run_trouble(peers):
             stranger.sendto(packet, ("10.1.0.2", PORT))
     group[0].close()
     group[1].post()
-    equal("what becomes of a post", outcome(group[1].complete()), "ECONNRESET rank 0")
+    equal("outcome of a post", outcome(group[1].complete()), "ECONNRESET rank 0")
     group.end()
 
 
 @test
-def peers_failures_and_drops_are_told_with_their_reason():
+def peers_failures_and_drops_are_traced_with_their_reason():
     peers = collections.Counter()
     trace = recorded(lambda: run_trouble(peers))
     equal("peers opened on each host", trace.count("peer_opened", "host"), peers)
@@ -199,7 +199,7 @@ def peers_failures_and_drops_are_told_with_their_reason():
           [("1", "1", str(errno.ECONNRESET), "0")])
     equal("failures told on host 1 first", trace.of("group_failed", host=1)[0]["reason"], "left")
     equal("malformed packets", len(trace.of("packet_dropped", reason="malformed", bytes=64)), 1)
-    equal("packets for a group that is nowhere",
+    equal("packets for an unknown group",
           len(trace.of("packet_dropped", reason="unknown_group", source=3, destination=1,
                        tag=f"{0xabc:016x}")), 1)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The attribute sets of the specification, and the names of what they number. */
+/* The attribute sets of the specification, and the names of enumerators */
 #include <stddef.h>
 
 #include <linux/collsock.h>

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: GPL-2.0
 -- collsock for Wireshark and tshark: dissects the packets of collective sockets as
--- Documentation/protocol.md describes them. It holds no key, so it checks no MAC.
+-- Documentation/protocol.md describes them. It has no key, so it does not check the MAC.
 
 local proto = Proto("collsock", "Collective Sockets")
 
 proto.prefs.ports = Pref.range("UDP ports", "7607",
 	"net.collsock.port of the hosts", 65535)
 
--- ---- words: those of collsock_lists.h and kernel/core/wire.h ----
+-- ---- names, as in collsock_lists.h and kernel/core/wire.h ----
 
 local MESSAGE, ACKNOWLEDGMENT, GOODBYE, PROBE, ANSWER = 1, 2, 3, 4, 5
 
@@ -32,7 +32,7 @@ local algorithms = { [0] = "none", "dissemination", "pairwise", "binomial", "kar
 
 local reasons = { [0] = "left", "silent", "disagrees", "restarted", "ended" }
 
--- Operations are counted from 0: one before the first one is none. No host has this index.
+-- Operations are counted from 0: the number before that means none. No host has this index.
 local NONE = 0xffffffff
 
 -- ---- fields ----
@@ -75,7 +75,7 @@ local f = {
 	waits_rank = ProtoField.uint32("collsock.waits_rank", "For rank"),
 	waited_ms = ProtoField.uint32("collsock.waited_ms", "Milliseconds"),
 	age_ms = ProtoField.uint32("collsock.age_ms", "Age in milliseconds"),
-	hops = ProtoField.uint32("collsock.hops", "Hosts that passed it on"),
+	hops = ProtoField.uint32("collsock.hops", "Hosts that relayed it"),
 	mac = ProtoField.uint64("collsock.mac", "MAC", base.HEX),
 	same_as = ProtoField.framenum("collsock.same_as", "The same message as"),
 }
@@ -94,7 +94,7 @@ local e = {
 	incarnation = malformed("malformed.incarnation", "The sender has no incarnation"),
 	type = malformed("malformed.type", "Unknown type"),
 	seq = malformed("malformed.seq", "Probes and answers have no sequence number"),
-	again = ProtoExpert.new("collsock.again", "Sent again", expert.group.SEQUENCE,
+	again = ProtoExpert.new("collsock.again", "Retransmitted", expert.group.SEQUENCE,
 		expert.severity.NOTE),
 	goodbye = ProtoExpert.new("collsock.goodbye", "Operations beyond one cannot complete",
 		expert.group.RESPONSE_CODE, expert.severity.WARN),
@@ -107,10 +107,10 @@ local PREFIX, HEADER, OPERANDS, ACK, MAC = 32, 56, 8, 16, 8
 local MAX_SEGMENT = 8640
 local MIN = HEADER + MAC
 local MAX = MIN + OPERANDS + ACK + MAX_SEGMENT
--- Bytes of payload that a type has; messages have any
+-- Payload bytes of each type; messages may have any number
 local payloads = { [ACKNOWLEDGMENT] = 0, [GOODBYE] = 0, [PROBE] = 8, [ANSWER] = 32 }
 
--- What coll_wire_formed() refuses, and why; nil for a packet.
+-- Why coll_wire_formed() refuses a packet; nil if it is well-formed.
 local function fault(tvb)
 	local bytes = tvb:len()
 	if bytes < MIN then
@@ -146,7 +146,7 @@ end
 
 -- ---- parts of a packet ----
 
--- A number, one value of which means something else.
+-- A number with one special value.
 local function add_number(tree, field, range, value, meaning)
 	local item = tree:add(field, range)
 	if range:uint() == value then
@@ -155,7 +155,7 @@ local function add_number(tree, field, range, value, meaning)
 end
 
 local function prefix(tvb, tree)
-	local part = tree:add(proto, tvb(0, PREFIX), "Who speaks to whom")
+	local part = tree:add(proto, tvb(0, PREFIX), "Connection")
 	part:add(f.version, tvb(0, 1))
 	part:add(f.reserved, tvb(1, 3))
 	part:add(f.source, tvb(4, 2))
@@ -163,7 +163,7 @@ local function prefix(tvb, tree)
 	part:add(f.tag, tvb(8, 8))
 	part:add(f.descriptor, tvb(16, 4))
 	part:add(f.incarnation, tvb(20, 4))
-	add_number(part, f.known, tvb(24, 4), 0, "never heard")
+	add_number(part, f.known, tvb(24, 4), 0, "never heard from")
 	part:add(f.connection, tvb(28, 4))
 	part:append_text(string.format(": host %d to host %d", tvb(4, 2):uint(), tvb(6, 2):uint()))
 end
@@ -186,7 +186,7 @@ local function body(tvb, tree)
 	return seq
 end
 
--- Count and root; of a goodbye, reason and rank.
+-- Count and root; for a goodbye, reason and rank.
 local function operands(tvb, at, kind, tree)
 	if kind == GOODBYE then
 		tree:add(f.reason, tvb(at, 4))
@@ -212,7 +212,7 @@ local function payload(tvb, at, bytes, kind, tree)
 		tree:add(f.nonce, tvb(at, 8))
 	end
 	if kind == ANSWER then
-		add_number(tree, f.waits_for, tvb(at + 8, 4), NONE, "nobody")
+		add_number(tree, f.waits_for, tvb(at + 8, 4), NONE, "no host")
 		add_number(tree, f.waits_rank, tvb(at + 12, 4), NONE, "unknown")
 		tree:add(f.waits_operation, tvb(at + 16, 4))
 		tree:add(f.waited_ms, tvb(at + 20, 4))
@@ -221,7 +221,7 @@ local function payload(tvb, at, bytes, kind, tree)
 	end
 end
 
--- ---- what stands in the list of packets ----
+-- ---- info column of the packet list ----
 
 local function number_of(value)
 	return value == NONE and "none" or tostring(value)
@@ -244,13 +244,13 @@ end
 local function answer_of(tvb, at)
 	local host = tvb(at + 8, 4):uint()
 	if host == NONE then
-		return "waits for nobody"
+		return "waits for no host"
 	end
 	return string.format("waits for h%d in op %d since %d ms", host, tvb(at + 16, 4):uint(),
 		tvb(at + 20, 4):uint() + tvb(at + 24, 4):uint())
 end
 
--- kind, then of what, from and to whom, then what its type tells
+-- packet type, operation, source and destination, then type-specific fields
 local function summary(tvb, kind, operands_at, ack_at, payload_at, payload_bytes)
 	local words = { types[kind] }
 	if kind == MESSAGE then
@@ -280,9 +280,9 @@ local function summary(tvb, kind, operands_at, ack_at, payload_at, payload_bytes
 	return table.concat(words, " ")
 end
 
--- ---- repetitions ----
+-- ---- retransmissions ----
 
--- Frame of the first message with a sequence number, by all that makes it one
+-- Frame of the first message with a sequence number, keyed by:
 local first_frame = {}
 
 function proto.init()

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * What collsock numbers and names, one line each: a list is a macro that hands its lines to
- * another one. Enumerations, names in tools and traces, tables of counters are made
- * from these.
+ * The numbers and names of collsock, one line each: a list is a macro that passes its lines
+ * to another macro. Enumerations, names in tools and traces, and tables of counters are
+ * generated from these.
  *
- * Numbers are on the wire or in the interface, so lines are appended and none is changed.
+ * Numbers are on the wire or in the interface, so lines are only ever appended.
  */
 #ifndef _UAPI_LINUX_COLLSOCK_LISTS_H
 #define _UAPI_LINUX_COLLSOCK_LISTS_H
@@ -86,9 +86,9 @@
 	LINE(probes_sent, PROBES_SENT, "questions whether a host is there")		\
 	LINE(probes_received, PROBES_RECEIVED, "such questions of others, all answered") \
 	LINE(challenges, CHALLENGES,							\
-	     "questions to a host that spoke with another incarnation")			\
+	     "challenges sent to another incarnation of a host")			\
 	LINE(peers_idle, PEERS_IDLE,							\
-	     "connections released because nothing was said over them")
+	     "idle connections released")
 
 /*
  * Counters of packets of a network namespace, likewise: struct collsock_net_stats,
@@ -104,7 +104,7 @@
 	LINE(forged, FORGED, "authentication failed")					\
 	LINE(wrong_descriptor, WRONG_DESCRIPTOR, "group known, descriptor differs")	\
 	LINE(timewait_answered, TIMEWAIT_ANSWERED, "packets answered from time-wait")	\
-	LINE(no_route, NO_ROUTE, "packets that found no route")
+	LINE(no_route, NO_ROUTE, "packets without a route")
 
 /* A line of a structure */
 #define COLLSOCK_COUNTER(name, IDENTIFIER, meaning)	__u64 name;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One operation of a group: what is to be drawn of it."""
+"""One operation of a group, as it will be drawn."""
 
 import dataclasses
 
@@ -12,9 +12,9 @@ class Operation:
     """Times are in ns since the first post."""
     tag: str
     number: int
-    post: dict  # fields of the first one
+    post: dict  # fields of the first post
     hosts: list
-    traced: set  # of these, those whose events are there
+    traced: set  # the hosts whose events are in a trace
     posts: list
     rounds: list
     completions: list
@@ -25,14 +25,14 @@ class Operation:
                       if event.fields["host"] == host)
 
     def times(self):
-        """All at which something is drawn."""
+        """All times at which something is drawn."""
         packets = [end for flight in self.flights for end in (flight.sent, flight.received)
                    if end]
         return sorted(event.at for event in (*self.posts, *self.rounds, *self.completions,
                                              *packets))
 
 
-# ---- which one ----
+# ---- choosing an operation ----
 
 def groups_of(events):
     """The operations that were posted, by group: number to (posts, completions)."""
@@ -43,7 +43,7 @@ def groups_of(events):
             counts = group.setdefault(event.fields["operation"], [0, 0])
             counts[event.name == "complete"] += 1
     if not groups:
-        raise Unreadable("nobody posts or completes an operation in this trace")
+        raise Unreadable("this trace has no post or completion of an operation")
     return groups
 
 
@@ -58,12 +58,12 @@ def choose_group(groups, wanted):
         return found[0]
     there = "".join(f"\n  {tag}  {span(groups[tag])}" for tag in (found or groups))
     if not found:
-        raise Unreadable(f"no group {wanted} is in the trace; there are:{there}")
+        raise Unreadable(f"no group {wanted} in the trace; it has:{there}")
     raise Unreadable(f"several groups are in the trace, choose one with --group:{there}")
 
 
 def choose_number(tag, operations, wanted):
-    """The operation that is wanted, or the first of which everything was traced."""
+    """The given operation, or the first that was traced completely."""
     if wanted is not None:
         if wanted not in operations:
             raise Unreadable(f"no operation {wanted} of group {tag} is in the trace, but "
@@ -78,10 +78,10 @@ def choose_number(tag, operations, wanted):
                      f"{span(operations)}")
 
 
-# ---- what it consists of ----
+# ---- collecting its events ----
 
 def first_numbers(messages):
-    """Of each direction between two hosts, the first sequence number of the operation."""
+    """For each direction between two hosts, the operation's first sequence number."""
     first = {}
     for event in messages:
         way = event.fields["source"], event.fields["destination"]
@@ -127,7 +127,7 @@ def operation_of(events, tag, number):
 
 
 def choose(events, group, number):
-    """The operation that is to be drawn."""
+    """The operation to draw."""
     groups = groups_of(events)
     tag = choose_group(groups, group)
     return operation_of(events, tag, choose_number(tag, groups[tag], number))
