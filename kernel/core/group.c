@@ -243,13 +243,6 @@ static inline enum coll_refusal group_authenticate(struct coll_group *g, u32 sou
 	return COLL_ACCEPTED;
 }
 
-/* A message of an operation for which this host needs no more messages */
-static void group_accept_again(struct group_packet *p, u64 now)
-{
-	coll_peer_accept(p->peer, &p->body, now);
-	coll_peer_repeat(p->peer, &p->body, now);
-}
-
 /* The fold entry of the message in its operation; negative if there is none. */
 static int group_edge(const struct coll_op *op, const struct group_packet *p)
 {
@@ -285,7 +278,7 @@ static inline void group_store(struct coll_group *g, struct group_packet *p, u64
 		return;
 	}
 	if (op->state >= COLL_OP_ABORTED || !coll_engine_store(op, edge, body)) {
-		group_accept_again(p, now);
+		coll_peer_repeat(p->peer, &p->body, now);
 		return;
 	}
 	g->stats.messages_received++;
@@ -301,7 +294,7 @@ static inline void group_accept_message(struct coll_group *g, struct group_packe
 	s64 ahead = p->body.operation - g->window.oldest;
 
 	if (ahead < 0) {
-		group_accept_again(p, now);
+		coll_peer_repeat(p->peer, &p->body, now);
 		coll_failure_recall(g, p->peer, &p->body, now);
 	} else if (ahead >= (s64)g->window.size) {
 		coll_peer_refuse(p->peer, &p->body, now);
@@ -324,7 +317,7 @@ static bool group_only_answers(const struct coll_group *g, const struct coll_bod
 static void group_answer(struct group_packet *p, u64 now)
 {
 	if (p->body.number < COLL_NUMBER_TIMEWAIT)
-		group_accept_again(p, now);
+		coll_peer_repeat(p->peer, &p->body, now);
 }
 
 /* Handle what is specific to the type of packet. */

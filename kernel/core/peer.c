@@ -499,10 +499,13 @@ void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 
 }
 
 /**
- * coll_peer_repeat() - handle a duplicate
+ * coll_peer_repeat() - acknowledge a message that this host has, or does not need any more
  * @peer: its sender
  * @body: the message, or a goodbye
  * @now: time in ns
+ *
+ * It does not count among the messages that are acknowledged before the delay is over:
+ * however many come, one acknowledgment leaves in each delay.
  */
 void coll_peer_repeat(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
@@ -510,6 +513,8 @@ void coll_peer_repeat(struct coll_peer *peer, const struct coll_body *body, u64 
 
 	g->stats.duplicates++;
 	coll_env_drop(g, peer->host, g->self, body, COLL_DROP_DUPLICATE);
+	coll_ack_mark(peer, body->number);
+	peer->live.heard_ns = now;
 	coll_ack_owe_now(peer, now);
 }
 

@@ -140,19 +140,19 @@ static void check_blame(struct sim_rank *r, u64 number, u32 error, u32 failed_ra
 	struct sim *s = g->sim;
 
 	if (failed_rank >= g->size)
-		sim_violated(s, "rank %u: operation %u fails with %u and names no rank (%d)",
+		sim_violated(s, "rank %u: operation %llu fails with %u and names no rank (%d)",
 			     r->number, number, error, (int)failed_rank);
 	else if (!blame_fits(r, &g->ranks[failed_rank], number, error))
-		sim_violated(s, "rank %u: operation %u fails with %u and names %u, an innocent",
+		sim_violated(s, "rank %u: operation %llu fails with %u and names %u, an innocent",
 			     r->number, number, error, failed_rank);
 	else if (forgotten(&g->ranks[failed_rank]))
 		return;
 	else if (only_a_crash(g) && failed_rank != g->victim)
-		sim_violated(s, "rank %u: operation %u names %u, but %u has crashed",
+		sim_violated(s, "rank %u: operation %llu names %u, but %u has crashed",
 			     r->number, number, failed_rank, g->victim);
 	else if (g->other_trouble == SIM_DISAGREE && !g->crashes && error != EPROTO &&
 		 !left_behind(g, number))
-		sim_violated(s, "rank %u: operation %u fails with %u, but ranks disagree",
+		sim_violated(s, "rank %u: operation %llu fails with %u, but ranks disagree",
 			     r->number, number, error);
 }
 
@@ -183,23 +183,23 @@ static void check_result(struct sim_rank *r, u64 number, const void *result, u32
 	struct sim *s = g->sim;
 
 	if (number == r->dissent)
-		sim_violated(s, "rank %u completes operation %u, about which it disagrees",
+		sim_violated(s, "rank %u completes operation %llu, about which it disagrees",
 			     r->number, number);
 	else if (takes && !may_complete(op, r))
-		sim_violated(s, "rank %u completes operation %u, which %u of %u have posted",
+		sim_violated(s, "rank %u completes operation %llu, which %u of %u have posted",
 			     r->number, number, op->posted, g->size);
 	else if (takes && op->disputed &&
 		 coll_operations[op->post.operation].contributes == COLL_ALL)
-		sim_violated(s, "rank %u completes operation %u, about which they disagree",
+		sim_violated(s, "rank %u completes operation %llu, about which they disagree",
 			     r->number, number);
 	else if (bytes != (takes ? op->bytes : 0))
-		sim_violated(s, "rank %u: operation %u gives %u bytes instead of %u",
+		sim_violated(s, "rank %u: operation %llu gives %u bytes instead of %u",
 			     r->number, number, bytes, takes ? op->bytes : 0);
 	else if (takes && !sim_expect_right(r, number, result))
-		sim_violated(s, "rank %u: the result of operation %u is wrong",
+		sim_violated(s, "rank %u: the result of operation %llu is wrong",
 			     r->number, number);
 	else if (number > r->failed)
-		sim_violated(s, "rank %u: operation %u completes, but %u has failed",
+		sim_violated(s, "rank %u: operation %llu completes, but %llu has failed",
 			     r->number, number, r->failed);
 }
 
@@ -211,7 +211,7 @@ void sim_check_completion(const struct world_member *m, struct sim_rank *r,
 
 	/* An operation that is posted after the end has no number. */
 	if (error ? m->told.number > p->number : m->told.number != p->number)
-		sim_violated(s, "rank %u: operation %u completes and is called %u", r->number,
+		sim_violated(s, "rank %u: operation %u completes and is called %llu", r->number,
 			     p->number, m->told.number);
 	else if (p->done || p->life != r->life || r->member != m)
 		sim_violated(s, "rank %u: operation %u completes twice", r->number,
@@ -267,7 +267,7 @@ void sim_check_member(struct world_member *m)
 	if (m->state == WORLD_TIMEWAIT)
 		check_counters(m, &m->last_stats);
 	else if (g->window.next - g->window.oldest > g->window.size)
-		sim_violated(m->world->owner, "host %u: %u operations in a window of %u",
+		sim_violated(m->world->owner, "host %u: %llu operations in a window of %u",
 			     m->index, g->window.next - g->window.oldest, g->window.size);
 }
 
@@ -289,7 +289,7 @@ static void trace_group(const struct sim *s, const struct coll_group *g)
 {
 	const struct coll_peer *peer;
 
-	world_trace(&s->world, "group of %u: next %u, oldest %u, running %u, deadline %.6f s",
+	world_trace(&s->world, "group of %u: next %llu, oldest %llu, running %u, deadline %.6f s",
 		    g->self, g->window.next, g->window.oldest, g->window.running,
 		    (double)g->armed_ns / NSEC_PER_SEC);
 	for (peer = g->peers.all; peer; peer = peer->all)
@@ -311,7 +311,7 @@ static void check_rank_stuck(struct sim *s, const struct sim_rank *r)
 		sim_violated(s, "rank %u of group %u still waits for operation %u of %u posted",
 			     r->number, r->group->id, r->completed, r->posted);
 	else
-		sim_violated(s, "rank %u of group %u lingers: %s, next %u, oldest %u",
+		sim_violated(s, "rank %u of group %u lingers: %s, next %llu, oldest %llu",
 			     r->number, r->group->id, r->left ? "left" : "stays",
 			     g->window.next, g->window.oldest);
 }

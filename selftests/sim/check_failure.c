@@ -40,15 +40,15 @@ void sim_check_error(struct sim_rank *r, u64 number, u32 error, u32 failed_rank)
 	struct sim *s = r->group->sim;
 
 	sim_check_failure(r->member);
-	if (!known->limited || !coll_after(number, known->failure.limit))
-		sim_violated(s, "rank %u: operation %u fails with %u, but nothing has failed",
+	if (!known->limited || !coll_after(sim_number(r->group, number), known->failure.limit))
+		sim_violated(s, "rank %u: operation %llu fails with %u, but nothing has failed",
 			     r->number, number, error);
 	else if (error != coll_failure_error(&known->failure) ||
 		 failed_rank != known->failure.rank)
-		sim_violated(s, "rank %u: operation %u fails with %u and names %u instead of %u",
+		sim_violated(s, "rank %u: operation %llu fails with %u and names %u instead of %u",
 			     r->number, number, error, failed_rank, known->failure.rank);
 	else if (s->world.now < known->held_ns && !was_reported(r, number))
-		sim_violated(s, "rank %u: operation %u fails before the failure has settled",
+		sim_violated(s, "rank %u: operation %llu fails before the failure has settled",
 			     r->number, number);
 }
 
@@ -210,8 +210,8 @@ static void check_goodbye(const struct world_member *m)
 	if (f->goodbye.number != last || f->goodbye.expires != coll_group_failed(&m->group) ||
 	    f->goodbye.signature.count != (failure ? f->what.reason : COLL_REASON_LEFT) ||
 	    f->goodbye.signature.root != (failure ? f->what.rank : m->group.ranks.local[0].rank))
-		sim_violated(m->world->owner, "host %u: its goodbye names %u from %u, not from %u",
-			     m->index, f->goodbye.signature.root, f->goodbye.number + 1, last + 1);
+		sim_violated(m->world->owner,
+			     "host %u: its goodbye names %u from %llu, not from %llu", m->index, f->goodbye.signature.root, f->goodbye.number + 1, last + 1);
 }
 
 /**
@@ -230,7 +230,7 @@ void sim_check_failure(struct world_member *m)
 	if (known->incarnation != core->incarnation)
 		*known = (struct sim_known){ .incarnation = core->incarnation };
 	if (known->limited && takes_back(&known->failure, &core->failure.what))
-		sim_violated(m->world->owner, "host %u names %u from %u, and %u from %u before",
+		sim_violated(m->world->owner, "host %u names %u from %llu, and %u from %llu before",
 			     m->index, core->failure.what.rank, core->failure.what.limit + 1,
 			     known->failure.rank, known->failure.limit + 1);
 	lower = core->failure.known &&

@@ -9,7 +9,7 @@
 /* The chain of hosts searched for, whose state has been the same @since then */
 struct chain {
 	const struct sim_group	*group;
-	u32			number;
+	u64			number;
 	const struct coll_signature *signature;
 	u64			since;
 	bool			heard;	/* only hosts that have heard from each other */
@@ -19,7 +19,8 @@ struct chain {
 /* Permanently gone; others learn of it when they probe. */
 static bool rank_gone(const struct chain *c, const struct sim_rank *r)
 {
-	return r->gone_ns <= c->since && (r->crashed || (r->left && r->posted <= c->number));
+	return r->gone_ns <= c->since &&
+	       (r->crashed || (r->left && sim_number(c->group, r->posted) <= c->number));
 }
 
 static bool host_joined(const struct chain *c, const struct world_member *m)
@@ -144,7 +145,7 @@ static bool needs_gone(struct chain *c, const struct world_member *m)
 static void waits_too_long(const struct sim_rank *r, u64 number)
 {
 	sim_violated(r->group->sim,
-		     "rank %u of group %u waits for operation %u, but one that it needs is gone",
+		     "rank %u of group %u waits for operation %llu, but one that it needs is gone",
 		     r->number, r->group->id, number);
 }
 
@@ -157,11 +158,12 @@ static void check_waits(struct sim_group *g, const struct sim_rank *r, u64 since
 	u32 i;
 
 	for (i = 0; i < r->posted; i++) {
-		const struct coll_op *op = coll_group_slot(&r->member->group, i);
-		struct chain c = { g, i, &op->head.signature, since, heard, 0 };
+		const u64 number = sim_number(g, i);
+		const struct coll_op *op = coll_group_slot(&r->member->group, number);
+		struct chain c = { g, number, &op->head.signature, since, heard, 0 };
 
-		if (r->posts[i].done || r->posts[i].posted_ns > since || op->head.number != i ||
-		    op->state != COLL_OP_RUNNING)
+		if (r->posts[i].done || r->posts[i].posted_ns > since ||
+		    op->head.number != number || op->state != COLL_OP_RUNNING)
 			continue;
 		if (needs_gone(&c, r->member))
 			waits_too_long(r, i);
@@ -212,10 +214,10 @@ static u32 host_done(const struct world_member *m)
 	const struct coll_group *core = &m->group;
 
 	if (m->state == WORLD_TIMEWAIT)
-		return m->timewait.last + 1;
+		return m->timewait.last + 1 - m->common->first;
 	if (m->state == WORLD_ABSENT)
 		return 0;
-	return coll_group_credit(core) - core->window.size + 1;
+	return coll_group_credit(core) - core->window.size + 1 - m->common->first;
 }
 
 static void note_given(struct sim_group *g)
@@ -243,7 +245,8 @@ static bool misses_given(const struct sim_group *g, const struct coll_op *op)
 	u32 i;
 
 	for (i = 0; i < s->folds; i++)
-		if (coll_engine_misses(op, i) && op->head.number < g->given[s->fold[i].host] &&
+		if (coll_engine_misses(op, i) &&
+		    op->head.number < sim_number(g, g->given[s->fold[i].host]) &&
 		    host_answers(&g->common.members[s->fold[i].host]))
 			return true;
 	return false;
@@ -264,10 +267,12 @@ static void check_successor(struct world *w, void *what)
 	if (r->member->state != WORLD_JOINED || r->group->sim->calm_ns > since)
 		return;
 	for (i = 0; i < r->posted; i++) {
-		const struct coll_op *op = coll_group_slot(&r->member->group, i);
+		const u64 number = sim_number(r->group, i);
+		const struct coll_op *op = coll_group_slot(&r->member->group, number);
 
-		if (!r->posts[i].done && r->posts[i].posted_ns <= since && op->head.number == i &&
-		    op->state == COLL_OP_RUNNING && misses_given(r->group, op))
+		if (!r->posts[i].done && r->posts[i].posted_ns <= since &&
+		    op->head.number == number && op->state == COLL_OP_RUNNING &&
+		    misses_given(r->group, op))
 			sim_violated(r->group->sim,
 				     "rank %u waits for operation %u, which its former life was given",
 				     r->number, i);
@@ -298,7 +303,8 @@ static void check_answered(const struct sim_rank *r, const struct sim_post *p)
 	if (p->done || p->number == r->dissent ||
 	    sim_values_takes(&r->group->ops[p->number], r->number))
 		return;
-	if (!coll_group_settling(core) || !coll_after(p->number, core->failure.what.limit))
+	if (!coll_group_settling(core) ||
+	    !coll_after(sim_number(r->group, p->number), core->failure.what.limit))
 		sim_violated(r->group->sim, "rank %u takes no result of operation %u, and waits",
 			     r->number, p->number);
 }

@@ -28,6 +28,8 @@ const struct sim_class sim_classes[] = {
 	  "several groups on the same hosts" },
 	{ "quiet", SIM_QUIET | SIM_CRASH | SIM_LOSS, "one host dies when few have posted" },
 	{ "replay", SIM_REPLAY | SIM_CRASH | SIM_DELAY, "packets of a dead host are replayed" },
+	{ "numbers", SIM_NUMBERS | SIM_WINDOW | SIM_LOSS | SIM_DELAY,
+	  "numbers pass those where counters of fewer bits end" },
 	{ "any", SIM_ANY, "a selection of all of these" },
 };
 
@@ -375,6 +377,20 @@ static void choose_segments(struct sim *s, struct collsock_join *join)
 				8 * below(s, 6));
 }
 
+/* Of the numbers in use some are on one side of it, some on the other. */
+static u64 choose_boundary(struct sim *s, u32 in_use)
+{
+	static const u8 bits[] = { 15, 16, 31, 32, 62 };
+
+	return (1ULL << bits[below(s, ARRAY_SIZE(bits))]) - below(s, in_use);
+}
+
+static void choose_numbers(struct sim *s, struct sim_group *g, u32 ops)
+{
+	g->common.first = choose_boundary(s, ops + g->common.join.window);
+	g->common.packets = choose_boundary(s, 4 * ops);
+}
+
 static void choose_group(struct sim *s, struct sim_group *g, u32 hosts)
 {
 	struct collsock_join join = { .size = sizeof(join), .id = 7 + below(s, 2) };
@@ -408,6 +424,8 @@ static void choose_group(struct sim *s, struct sim_group *g, u32 hosts)
 	link_ranks(g);
 	for (i = 0; i < ops; i++)
 		g->ops[i].bytes = sim_values_choose(s, g, &g->ops[i]);
+	if (s->trouble & SIM_NUMBERS)
+		choose_numbers(s, g, ops);
 	if (s->trouble & SIM_DISAGREE && g->size > 1)
 		choose_dissent(s, g, ops);
 	if (s->trouble & SIM_MISSING && g->size > 1)
@@ -617,7 +635,9 @@ static void tell_group(const struct sim_group *g, FILE *to)
 
 	fprintf(to, "# group %u: %u hosts, window %u, %u operations, tag %04x, ", g->id, g->hosts,
 		join->window, g->ranks->ops, (u32)g->common.secret.tag & 0xffff);
-	fprintf(to, "at most %u bytes in segments of %u\n", join->max_bytes, join->segment_bytes);
+	fprintf(to, "at most %u bytes in segments of %u, ", join->max_bytes, join->segment_bytes);
+	fprintf(to, "first operation %llx, %llx packets before\n",
+		(unsigned long long)g->common.first, (unsigned long long)g->common.packets);
 	fprintf(to, "# ranks live on hosts");
 	for (i = 0; i < g->size; i++)
 		fprintf(to, " %u%s", g->common.host_of[g->host_of_rank[i]],

@@ -28,7 +28,8 @@ enum sim_trouble {
 	SIM_GROUPS	= 1 << 14,	/* several */
 	SIM_REPLAY	= 1 << 15,	/* of hosts that died, from recorded packets */
 	SIM_QUIET	= 1 << 16,	/* most compute before they post anything */
-	SIM_ANY		= 1 << 17,	/* a selection of all these */
+	SIM_NUMBERS	= 1 << 17,	/* numbers near those where counters end */
+	SIM_ANY		= 1 << 18,	/* a selection of all these */
 };
 
 struct sim_class {
@@ -300,6 +301,12 @@ struct sim {
 	u64			events;
 };
 
+/* Number in the core of the operation that ranks count as @index: they count from 0. */
+static inline u64 sim_number(const struct sim_group *g, u64 index)
+{
+	return g->common.first + index;
+}
+
 static inline struct sim_group *sim_group_of(const struct world_member *m)
 {
 	return container_of(m->common, struct sim_group, common);
@@ -350,6 +357,7 @@ bool sim_expect_order_known(u8 algorithm);
 bool sim_expect_right(struct sim_rank *r, u64 number, const void *result);
 
 /* check.c: promises */
+__attribute__((format(printf, 2, 3)))
 void sim_violated(struct sim *s, const char *format, ...);
 bool sim_never_joins(const struct world_member *m);
 bool sim_host_restarted(const struct world_member *m);

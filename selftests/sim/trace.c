@@ -46,9 +46,9 @@ void world_trace_packet(const struct world *w, const char *what, const struct wo
 			body.signature.count, body.signature.root);
 	else if (body.type != COLL_PACKET_ACK)
 		fprintf(w->trace, " op %lld round %u segment %u sig %u.%u.%u.%u.%u",
-			(long long)body.operation, body.round, body.segment, body.signature.operation,
-			body.signature.algorithm, body.signature.type, body.signature.op,
-			body.signature.count);
+			(long long)body.operation, body.round, body.segment,
+			body.signature.operation, body.signature.algorithm, body.signature.type,
+			body.signature.op, body.signature.count);
 	fprintf(w->trace, " packet %llx done %lld credit %lld",
 		(unsigned long long)body.number, (long long)body.done, (long long)body.credit);
 	if (body.acknowledges)

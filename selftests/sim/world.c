@@ -417,7 +417,7 @@ void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 {
 	struct world_member *m = member_of(g);
 
-	m->told.number = number;
+	m->told.number = number - m->common->first;
 	m->world->user->complete(m, token, result, bytes, error, failed_rank);
 }
 
@@ -605,6 +605,28 @@ static void packet_arrives(struct world *w, void *what)
 
 /* ---- calls by the user ---- */
 
+/* As if many operations were over, and many packets sent. */
+static void member_count_from(struct world_member *m)
+{
+	const u64 first = m->common->first;
+	struct coll_group *g = &m->group;
+	struct coll_peer *peer;
+	u32 i;
+
+	g->window.next += first;
+	g->window.oldest += first;
+	g->window.completed += first;
+	g->credit.cover_done += first;
+	g->credit.acknowledged += first;
+	g->credit.floor_operation += first;
+	g->credit.floor += first;
+	g->credit.common += first;
+	for (i = 0; i < g->ranks.locals; i++)
+		g->ranks.local[i].next += first;
+	for (peer = g->peers.spare; peer; peer = peer->next)
+		peer->send.number = m->common->packets;
+}
+
 static int member_make(struct world_member *m)
 {
 	struct world_group *common = m->common;
@@ -626,6 +648,8 @@ static int member_make(struct world_member *m)
 	joining = m;
 	err = coll_group_init(&m->group, &config);
 	joining = NULL;
+	if (!err)
+		member_count_from(m);
 	m->state = WORLD_JOINED;
 	world_trace(m->world, "host %u joins as %u, incarnation %08x", m->host->id, m->index,
 		    config.incarnation);
@@ -673,7 +697,7 @@ int world_post_rank(struct world_member *m, u32 local, const struct collsock_pos
 
 void world_leave_rank(struct world_member *m, u32 local)
 {
-	world_trace(m->world, "host %u: rank %u leaves, has posted %u", m->host->id,
+	world_trace(m->world, "host %u: rank %u leaves, has posted %llu", m->host->id,
 		    m->group.ranks.local[local].rank, m->group.ranks.local[local].next);
 	coll_group_leave(&m->group, local, m->world->now);
 	member_after(m);

@@ -149,6 +149,9 @@ struct world_host {
  * @host_of: the host of each member
  * @machine: the same, as the source addresses of their packets
  * @host_of_rank: the member of each rank; NULL if each has one. For the user to set
+ * @first: number of the first operation, as if so many were over when the group begins. For the
+ *	user to set
+ * @packets: so many packets were sent to each host before. For the user to set
  * @member: addresses of the members, of the world's own bearer (world_bearer.h); NULL if they are
  *	known by their hosts alone. For the user to set
  * @members: as many as @join has hosts
@@ -161,6 +164,8 @@ struct world_group {
 	u32			*host_of;
 	struct collsock_member	*machine;
 	const u32		*host_of_rank;
+	u64			first;
+	u64			packets;
 	const struct collsock_member *member;
 	struct world_member	*members;
 };
@@ -179,7 +184,7 @@ enum world_state {
  * @open: number of connections opened
  * @rested: number of connections that became idle
  * @failure: the latest failure
- * @number: number of the operation that ended last
+ * @number: number of the operation that ended last, counted from the group's first
  */
 struct world_told {
 	u64	drops[COLL_DROPS];
@@ -366,6 +371,7 @@ u64 world_reserved(const struct world_member *m);
 u64 world_digest(const struct world_member *m);
 
 /* trace.c */
+__attribute__((format(printf, 2, 3)))
 void world_trace(const struct world *w, const char *format, ...);
 void world_trace_packet(const struct world *w, const char *what, const struct world_packet *p);
 

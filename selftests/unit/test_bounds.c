@@ -96,14 +96,15 @@ static void begin_without_2(struct __test_metadata *_metadata, struct unit_netwo
 	ASSERT_EQ(0, unit_barrier(n, 1));
 }
 
-static void send_copy(struct unit_network *n, const struct world_packet *p, u32 to, s32 flip)
+static void send_copy(struct unit_network *n, const struct world_packet *p, u32 from, u32 to,
+		      s32 flip)
 {
 	struct world_packet *copy = world_packet_new(p->bytes);
 
 	memcpy(copy->data, p->data, p->bytes);
 	if (flip >= 0)
 		copy->data[flip / 8] ^= 1 << flip % 8;
-	copy->from = 2;
+	copy->from = from;
 	copy->to = to;
 	world_inject(&n->world, copy);
 }
@@ -166,7 +167,7 @@ TEST_F(net, packets_in_the_name_of_a_host_never_heard_from_cause_no_packets)
 
 		/* replayed from the earlier instance; changed; reflected to its sender */
 		for (i = 0; i < 2; i++)
-			send_copy(&self->n, p, i, round % 3 - 1 ? -1 :
+			send_copy(&self->n, p, 2, i, round % 3 - 1 ? -1 :
 				  (s32)(unit_random(&self->n) % (p->bytes * 8)));
 		received += 2 * p->bytes;
 		unit_run(&self->n, SECOND / 1000);
@@ -195,36 +196,72 @@ static bool keep_one(struct unit_network *n, struct world_packet *p)
 	return false;
 }
 
-TEST_F(net, replays_cause_one_acknowledgment_per_delay)
+/* One of host 1's messages is kept. */
+static void run_barriers(struct __test_metadata *_metadata, struct unit_network *n)
+{
+	u32 i;
+
+	unit_network_init(n, 2, 1);
+	n->join.window = 4;
+	n->tap = keep_one;
+	packets_of_1 = 0;
+	ASSERT_EQ(0, unit_join_all(n, NULL));
+	for (i = 0; i < 200; i++) {
+		ASSERT_EQ(0, unit_barrier(n, 0));
+		ASSERT_EQ(0, unit_barrier(n, 1));
+		ASSERT_TRUE(unit_await_all(n, SECOND));
+	}
+	unit_run(n, SECOND / 10);
+	n->tap = NULL;
+}
+
+TEST_F(net, replays_cause_no_acknowledgment)
 {
 	u64 acks;
 	u32 i;
 
-	unit_network_init(&self->n, 2, 1);
-	self->n.join.window = 4;
-	self->n.tap = keep_one;
-	packets_of_1 = 0;
-	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
-	for (i = 0; i < 200; i++) {
-		ASSERT_EQ(0, unit_barrier(&self->n, 0));
-		ASSERT_EQ(0, unit_barrier(&self->n, 1));
-		ASSERT_TRUE(unit_await_all(&self->n, SECOND));
-	}
-	unit_run(&self->n, SECOND / 10);
+	run_barriers(_metadata, &self->n);
 	acks = unit_group(&self->n, 0)->stats.lone_acks;
 	for (i = 0; i < 1000; i++) {
-		send_copy(&self->n, early_packet, 0, -1);
+		send_copy(&self->n, early_packet, 1, 0, -1);
+		unit_run(&self->n, 1000);
+	}
+	free(early_packet);
+	unit_run(&self->n, SECOND / 10);
+	EXPECT_EQ(acks, unit_group(&self->n, 0)->stats.lone_acks);
+	EXPECT_EQ(1000, unit_group(&self->n, 0)->stats.duplicates);
+}
+
+/* The message is sent again and again, in new packets. */
+TEST_F(net, repetitions_cause_one_acknowledgment_per_delay)
+{
+	struct coll_body body;
+	struct coll_peer *peer;
+	u64 acks;
+	u32 i;
+
+	run_barriers(_metadata, &self->n);
+	acks = unit_group(&self->n, 0)->stats.lone_acks;
+	peer = unit_peer(&self->n, 1, 0);
+	coll_wire_read_body(early_packet->data, early_packet->bytes, &body);
+	ASSERT_EQ(COLL_PACKET_MESSAGE, body.type);
+	for (i = 0; i < 1000; i++) {
+		body.number = ++peer->send.number;
+		send_message(&self->n, &peer->conn.tx, 1, 0, &body);
 		unit_run(&self->n, 1000);
 	}
 	free(early_packet);
 	/* All within a millisecond, which is less than the delay */
 	EXPECT_GE(acks + 2, unit_group(&self->n, 0)->stats.lone_acks);
+	unit_run(&self->n, SECOND / 10);
+	EXPECT_LT(acks, unit_group(&self->n, 0)->stats.lone_acks);
+	EXPECT_EQ(1000, unit_group(&self->n, 0)->stats.duplicates);
 }
 
 static bool reflect(struct unit_network *n, struct world_packet *p)
 {
 	if (p->to == 2 && p->from < 2)
-		send_copy(n, p, p->from, -1);
+		send_copy(n, p, 2, p->from, -1);
 	return count_bytes_to_2(n, p);
 }
 
@@ -267,7 +304,7 @@ TEST_F(net, a_thousand_early_packets_are_answered_once)
 	p = world_packet_new(coll_wire_bytes(&body));
 	coll_wire_write(p->data, &side, &body);
 	for (i = 0; i < 1000; i++) {
-		send_copy(&self->n, p, 1, -1);
+		send_copy(&self->n, p, 2, 1, -1);
 		unit_run(&self->n, SECOND / 1000);
 	}
 	free(p);

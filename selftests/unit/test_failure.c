@@ -760,4 +760,32 @@ TEST_F(net, a_packet_that_is_replayed_changes_nothing_at_once_or_much_later)
 	recorded = NULL;
 }
 
+TEST_F(net, a_forged_packet_does_not_use_up_its_number)
+{
+	static const siphash_key_t guess;
+	struct coll_body body = { .type = COLL_PACKET_ACK };
+	struct coll_wire_side side;
+	struct coll_prefix prefix;
+	struct world_packet *p;
+	u64 before;
+
+	begin(_metadata, &self->n, 2);
+	body.number = unit_peer(&self->n, 1, 0)->send.number + COLL_REPLAY_WINDOW;
+	prefix = coll_peer_prefix(unit_peer(&self->n, 1, 0), unit_group(&self->n, 0)->incarnation);
+	coll_wire_side_set(&side, &prefix, &guess);
+	p = world_packet_new(coll_wire_bytes(&body));
+	coll_wire_write(p->data, &side, &body);
+	p->from = 1;
+	p->to = 0;
+	before = world_digest(unit_member(&self->n, 0));
+	world_inject(&self->n.world, p);
+	unit_run(&self->n, 200 * NSEC_PER_USEC);
+	EXPECT_EQ(1, self->n.world.forged);
+	EXPECT_EQ(before, world_digest(unit_member(&self->n, 0)));
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	ASSERT_EQ(0, unit_barrier(&self->n, 1));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+	EXPECT_EQ(0, unit_group(&self->n, 0)->stats.stale);
+}
+
 TEST_HARNESS_MAIN
