@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=4 limit=90
+# vm: hosts=4 limit=150
 # suites: check soak
 """Packets of strangers change nothing, are counted by kind, and are not answered.
 
