@@ -5,10 +5,9 @@
  * coll_env_bearer() and the functions that allocate and free.
  */
 #include <linux/mm.h>
-#include <linux/preempt.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
 
+#include "backlog.h"
 #include "bearer.h"
 #include "completion.h"
 #include "drop.h"
@@ -169,14 +168,9 @@ void coll_env_writable(struct coll_group *g)
 	}
 }
 
-/*
- * Rounds advance in softirq context, or where bottom halves are off: when a
- * rank posts, in threaded NAPI, in busy polling. They never wait for a worker.
- */
 bool coll_env_round(struct coll_group *g, u32 number, u32 lane, u32 round)
 {
-	bool placed = in_serving_softirq() ||
-		      (in_softirq() && !(current->flags & PF_WQ_WORKER));
+	bool placed = !coll_backlog_is_needed();
 
 	trace_coll_round(g, number, lane, round);
 	WARN_ON_ONCE(!placed);

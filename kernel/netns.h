@@ -13,6 +13,7 @@
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
 
+#include "backlog.h"
 #include "bearer.h"
 #include "counters.h"
 #include "early_packet.h"
@@ -37,6 +38,7 @@ struct coll_instance;
  * @quiet: groups that the tidying is to replace
  * @tidy: the tidying
  * @bearers: opened and closed under @mutex
+ * @backlog: packets that wait for softirq
  * @timewait: the time-wait entries
  * @early_packets: see early_packet.h
  * @tunables: of the namespace
@@ -56,6 +58,7 @@ struct coll_net {
 	struct llist_head		quiet;
 	struct delayed_work		tidy;
 	struct coll_bearers		bearers;
+	struct coll_backlog		backlog;
 	struct coll_timewait_table	timewait;
 	struct coll_early_table		early_packets;
 	struct coll_tunables		tunables;

@@ -96,6 +96,7 @@ static int __net_init pernet_begin(struct net *net)
 
 	cn->net = net;
 	coll_bearer_init(&cn->bearers, net, &cn->tunables, &coll_receive_hooks, cn);
+	coll_backlog_init(&cn->backlog, coll_receive_deferred);
 	mutex_init(&cn->joining);
 	mutex_init(&cn->mutex);
 	xa_init_flags(&cn->instances, XA_FLAGS_ALLOC);
@@ -110,8 +111,8 @@ static int __net_init pernet_begin(struct net *net)
 
 /*
  * No socket is left, so nobody joins; what is left lingers. First packets stop
- * coming: closing the bearers waits for those that are under way. Timers may
- * still enter the core until an instance is stopped. Thereafter nothing asks
+ * coming: closing the bearers waits for those that are under way, and those in the
+ * backlog are dropped. Timers may still enter the core until an instance is stopped. Thereafter nothing asks
  * for the tidying, so it can be cancelled for good, and the groups that it has retired
  * are freed. A grace period follows before pernet_end().
  */
@@ -123,6 +124,7 @@ static void __net_exit pernet_pre_end(struct net *net)
 
 	mutex_lock(&cn->mutex);
 	coll_bearer_close(&cn->bearers);
+	coll_backlog_end(&cn->backlog);
 	xa_for_each(&cn->instances, handle, gi)
 		coll_instance_stop(gi);
 	mutex_unlock(&cn->mutex);

@@ -3,7 +3,8 @@
  * The path of a packet, from the hook of its bearer to the wake-up, in softirq context or
  * with bottom halves off, under RCU:
  *
- * accept	receive_packet(): has it the form of a packet, and is its group here? If not,
+ * accept	receive_packet(): has it the form of a packet? What a work queue delivers waits
+ *		in the backlog for softirq. receive_deliver(): is its group here? If not,
  *		receive_unknown() looks for a time-wait entry, or notes an early packet.
  *		receive_for_group(): does it come from the member that it says it is from?
  *		Then the group's lock is taken, and coll_group_receive() checks the MAC and
@@ -132,12 +133,49 @@ static const u8 *receive_form(struct sk_buff *skb, u32 header_bytes, u32 bytes)
 	return likely(coll_wire_formed(packet, bytes)) ? packet : NULL;
 }
 
+/* A packet that has the form of one; it is always consumed. */
+static inline void receive_deliver(struct coll_net *cn, struct sk_buff *skb, const u8 *packet,
+				   u32 bytes)
+{
+	struct coll_instance *gi;
+
+	trace_coll_packet_received(packet, bytes);
+	gi = coll_instance_find(cn, coll_wire_tag(packet), coll_wire_destination(packet));
+	if (likely(gi))
+		receive_for_group(cn, gi, skb, packet, bytes);
+	else
+		receive_unknown(cn, skb, packet, bytes);
+	/* Back to the cache that coll_bearer_packet() takes from. */
+	napi_consume_skb(skb, 1);
+}
+
+/**
+ * coll_receive_deferred() - receive a packet out of the backlog
+ * @backlog: of a namespace
+ * @skb: behind the last of its headers
+ *
+ * Context: softirq, under RCU.
+ */
+void coll_receive_deferred(struct coll_backlog *backlog, struct sk_buff *skb)
+{
+	receive_deliver(container_of(backlog, struct coll_net, backlog), skb, skb->data, skb->len);
+}
+
+static noinline void receive_defer(struct coll_net *cn, struct sk_buff *skb, u32 header_bytes)
+{
+	__skb_pull(skb, header_bytes);
+	coll_counters_add(cn->counters, COLL_COUNT_DEFERRED);
+	if (coll_backlog_add(&cn->backlog, skb))
+		return;
+	coll_drop_packet(cn->counters, skb->data, skb->len, COLL_DROP_BACKLOG_FULL);
+	kfree_skb(skb);
+}
+
 /* A packet of a bearer, behind the last of its headers; it is always consumed. */
 static void receive_packet(void *owner, struct sk_buff *skb, u32 header_bytes)
 {
 	u32 bytes = skb->len - header_bytes;
 	struct coll_net *cn = owner;
-	struct coll_instance *gi;
 	const u8 *packet;
 
 	coll_counters_add(cn->counters, COLL_COUNT_PACKETS);
@@ -147,14 +185,10 @@ static void receive_packet(void *owner, struct sk_buff *skb, u32 header_bytes)
 		kfree_skb(skb);
 		return;
 	}
-	trace_coll_packet_received(packet, bytes);
-	gi = coll_instance_find(cn, coll_wire_tag(packet), coll_wire_destination(packet));
-	if (likely(gi))
-		receive_for_group(cn, gi, skb, packet, bytes);
+	if (unlikely(coll_backlog_is_needed()))
+		receive_defer(cn, skb, header_bytes);
 	else
-		receive_unknown(cn, skb, packet, bytes);
-	/* Back to the cache that coll_bearer_packet() takes from. */
-	napi_consume_skb(skb, 1);
+		receive_deliver(cn, skb, packet, bytes);
 }
 
 static int receive_udp(struct sock *sk, struct sk_buff *skb)

@@ -104,9 +104,9 @@ def counters(which):
     return re.findall(r"LINE\((\w+),", lines)
 
 
-def stats(before, which, after=""):
-    """Numbers of 32 bits, the counters, and more numbers of 64 bits."""
-    names = counters(which) + after.split()
+def stats(before, which, others=""):
+    """Numbers of 32 bits, others of 64 bits, and the counters."""
+    names = others.split() + counters(which)
     return Layout(f"{len(before.split())}I{len(names)}Q", f"{before} {' '.join(names)}")
 
 

@@ -19,6 +19,9 @@
 #define ADVICE_timewait_answered NULL
 #define ADVICE_no_route \
 	"ip route get ADDRESS for each of the hosts; collsock doctor ADDRESS says more"
+#define ADVICE_deferred		NULL
+#define ADVICE_backlog_full \
+	"IPsec delivers faster than softirq receives; what is lost is sent again"
 
 #define NET_COUNTER(name, IDENTIFIER, meaning) \
 	{ #name, #name "_total", false, meaning, ADVICE_##name },

@@ -102,7 +102,9 @@
 	LINE(forged, FORGED, "authentication failed")					\
 	LINE(wrong_descriptor, WRONG_DESCRIPTOR, "group known, descriptor differs")	\
 	LINE(timewait_answered, TIMEWAIT_ANSWERED, "packets answered from time-wait")	\
-	LINE(no_route, NO_ROUTE, "packets that found no route")
+	LINE(no_route, NO_ROUTE, "packets that found no route")				\
+	LINE(deferred, DEFERRED, "packets that a work queue delivered, received in softirq") \
+	LINE(backlog_full, BACKLOG_FULL, "such packets dropped because too many waited")
 
 /* A line of a structure */
 #define COLLSOCK_COUNTER(name, IDENTIFIER, meaning)	__u64 name;
