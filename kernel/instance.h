@@ -33,6 +33,7 @@
 #include <linux/uidgid.h>
 
 #include "core/group.h"
+#include "forgery.h"
 #include "members.h"
 
 struct coll_net;
@@ -72,6 +73,7 @@ struct coll_local_member {
  * @dropped: it was ended by order: when its sockets are closed, it waits for nothing
  * @cn: namespace; constant, like the next
  * @members: addresses of the hosts
+ * @forgery: forged packets; without the lock
  * @request: of the first rank that joined; key and rank are zero
  * @charge: its part of coll_net.memory
  * @timer: of the group's deadline
@@ -97,6 +99,7 @@ struct coll_instance {
 	bool			dropped;
 	struct coll_net		*cn;
 	struct coll_members	*members;
+	struct coll_forgery	forgery;
 	struct collsock_join	request;
 	u64			charge;
 	struct hrtimer		timer;

@@ -6,10 +6,11 @@
  * accept	receive_packet(): has it the form of a packet? What a work queue delivers waits
  *		in the backlog for softirq. receive_deliver(): is its group here? If not,
  *		receive_unknown() looks for a time-wait entry, or notes an early packet.
- *		receive_for_group(): does it come from the member that it says it is from?
- *		Then the group's lock is taken, and coll_group_receive() checks the MAC and
- *		the descriptor, and stores what is new. Nothing changes any state before that,
- *		except that an early packet is noted.
+ *		receive_for_group(): can it be so long, and does it come from the member that
+ *		it says it is from? Then the group's lock is taken, and coll_group_receive()
+ *		checks the MAC and the descriptor, and stores what is new. While many packets
+ *		are forged, the MAC is checked before that, too (forgery.h). Nothing changes
+ *		any state before the MAC was checked, except that an early packet is noted.
  * advance	coll_group_receive() runs the rounds that can run now. Packets that they send
  *		get their route and headers at once (coll_env_transmit()), and wait in the
  *		instance, as does whom to wake (coll_env_complete(), coll_env_writable()).
@@ -39,9 +40,27 @@ static noinline void receive_refuse(struct coll_net *cn, const u8 *packet, u32 b
 		[COLL_WRONG_DESCRIPTOR]	= COLL_DROP_WRONG_DESCRIPTOR,
 		[COLL_UNKNOWN_GROUP]	= COLL_DROP_UNKNOWN_GROUP,
 		[COLL_WRONG_SOURCE]	= COLL_DROP_WRONG_SOURCE,
+		[COLL_TOO_LONG]		= COLL_DROP_TOO_LONG,
 	};
 
 	coll_drop_packet(cn->counters, packet, bytes, drop[refusal]);
+}
+
+/*
+ * All of a packet, one behind the other. A stranger's is not copied: its length and its
+ * source are checked before. NULL if there is no memory.
+ */
+static inline const u8 *receive_whole(struct coll_net *cn, struct sk_buff *skb,
+				      const u8 *packet, u32 bytes)
+{
+	u32 at = packet - skb->data;
+
+	if (likely(!skb_is_nonlinear(skb)))
+		return packet;
+	if (likely(!skb_linearize(skb)))
+		return skb->data + at;
+	coll_drop_packet(cn->counters, NULL, bytes, COLL_DROP_MALFORMED);
+	return NULL;
 }
 
 /* ---- no group is here ---- */
@@ -70,7 +89,7 @@ static void receive_answer(struct coll_net *cn, const u8 *answer, u32 bytes,
  * No group of that name is here: perhaps not yet, perhaps not any more. Not inline, since
  * that would make the packets of groups more expensive.
  */
-static noinline void receive_unknown(struct coll_net *cn, const struct sk_buff *skb,
+static noinline void receive_unknown(struct coll_net *cn, struct sk_buff *skb,
 				     const u8 *packet, u32 bytes)
 {
 	u16 source = coll_wire_source(packet);
@@ -87,6 +106,11 @@ static noinline void receive_unknown(struct coll_net *cn, const struct sk_buff *
 	timewait = coll_timewait_table_find(&cn->timewait, tag, coll_wire_destination(packet),
 					    &members);
 	from_member = timewait && receive_is_member(skb, members, timewait->self, source);
+	if (from_member && bytes <= timewait->packet_bytes) {
+		packet = receive_whole(cn, skb, packet, bytes);
+		if (!packet)
+			return;
+	}
 	refusal = coll_endpoint_receive(timewait, from_member, packet, bytes, answer,
 					&answer_bytes);
 	if (refusal == COLL_UNKNOWN_GROUP)
@@ -101,22 +125,59 @@ static noinline void receive_unknown(struct coll_net *cn, const struct sk_buff *
 
 /* ---- a group is here ---- */
 
-static void receive_for_group(struct coll_net *cn, struct coll_instance *gi,
-			      const struct sk_buff *skb, const u8 *packet, u32 bytes)
+static noinline void receive_forged(struct coll_instance *gi, const u8 *packet, u32 bytes)
 {
-	u32 source = coll_wire_source(packet);
-	enum coll_refusal refusal = COLL_ACCEPTED;
-	u64 now;
+	receive_refuse(gi->cn, packet, bytes, COLL_FORGED);
+	if (coll_forgery_note(&gi->forgery))
+		coll_counters_add(gi->cn->counters, COLL_COUNT_FORGERY_FLOODS);
+}
 
-	if (unlikely(!receive_is_member(skb, gi->members, gi->group.self, source))) {
+/* During a flood of forgeries: is it none? */
+static noinline bool receive_authentic(struct coll_instance *gi, const u8 *packet, u32 bytes)
+{
+	if (!coll_wire_authentic_alone(packet, bytes, &gi->group.secret.mac))
+		return false;
+	coll_forgery_check_over(&gi->forgery);
+	return true;
+}
+
+static enum coll_refusal receive_under_lock(struct coll_instance *gi, const u8 *packet, u32 bytes)
+{
+	enum coll_refusal refusal = COLL_ACCEPTED;
+	u64 now = coll_instance_enter_bh_off(gi);
+
+	if (likely(!gi->ended))
+		refusal = coll_group_receive(&gi->group, coll_wire_source(packet), packet, bytes,
+					     now);
+	coll_instance_leave_bh_off(gi);
+	return refusal;
+}
+
+/* Only the first COLL_WIRE_FORM bytes of it need be readable. */
+static void receive_for_group(struct coll_net *cn, struct coll_instance *gi,
+			      struct sk_buff *skb, const u8 *packet, u32 bytes)
+{
+	enum coll_refusal refusal = COLL_FORGED;
+
+	if (unlikely(bytes > gi->group.payload.packet_bytes)) {
+		receive_refuse(cn, packet, bytes, COLL_TOO_LONG);
+		return;
+	}
+	if (unlikely(!receive_is_member(skb, gi->members, gi->group.self,
+					coll_wire_source(packet)))) {
 		receive_refuse(cn, packet, bytes, COLL_WRONG_SOURCE);
 		return;
 	}
-	now = coll_instance_enter_bh_off(gi);
-	if (likely(!gi->ended))
-		refusal = coll_group_receive(&gi->group, source, packet, bytes, now);
-	coll_instance_leave_bh_off(gi);
-	if (unlikely(refusal != COLL_ACCEPTED))
+	packet = receive_whole(cn, skb, packet, bytes);
+	if (unlikely(!packet))
+		return;
+	if (likely(!coll_forgery_is_flood(&gi->forgery)) || receive_authentic(gi, packet, bytes))
+		refusal = receive_under_lock(gi, packet, bytes);
+	if (likely(refusal == COLL_ACCEPTED))
+		return;
+	if (refusal == COLL_FORGED)
+		receive_forged(gi, packet, bytes);
+	else
 		receive_refuse(cn, packet, bytes, refusal);
 }
 
@@ -127,7 +188,8 @@ static const u8 *receive_form(struct sk_buff *skb, u32 header_bytes, u32 bytes)
 {
 	const u8 *packet;
 
-	if (unlikely(bytes < COLL_WIRE_MIN || bytes > COLL_WIRE_MAX || skb_linearize(skb)))
+	if (unlikely(bytes < COLL_WIRE_MIN || bytes > COLL_WIRE_MAX ||
+		     !pskb_may_pull(skb, header_bytes + min_t(u32, bytes, COLL_WIRE_FORM))))
 		return NULL;
 	packet = skb->data + header_bytes;
 	return likely(coll_wire_formed(packet, bytes)) ? packet : NULL;

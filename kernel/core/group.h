@@ -72,6 +72,7 @@ enum coll_refusal {
 	COLL_WRONG_DESCRIPTOR,
 	COLL_UNKNOWN_GROUP,
 	COLL_WRONG_SOURCE,
+	COLL_TOO_LONG,
 };
 
 /* A packet for this group and host, which came from the address of @source. */

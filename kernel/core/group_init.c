@@ -4,6 +4,7 @@
  * every algorithm and every root, so that nothing is allocated by an event. How
  * much that is, and for which hosts, the algorithms say (coll_algorithms_need()).
  */
+#include "descriptor.h"
 #include "group.h"
 
 /* Buckets beyond this are of no use: schedules name few hosts. */
@@ -204,6 +205,7 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	g->payload.room = round_up(j->max_bytes, 8);
 	g->memory.most = config->max_memory ?: ~0ULL;
 	g->payload.segment_bytes = j->segment_bytes;
+	g->payload.packet_bytes = coll_descriptor_packet_bytes(j);
 	/* The sender gets to know of room before its window is full. */
 	g->peers.ack_every = clamp(j->window / 2, 1, COLL_PEER_WINDOW / 4);
 	g->plan.fanout = j->fanout;

@@ -23,6 +23,7 @@
  * @last: last operation posted
  * @completed: operations through this one were complete here
  * @window: of the group
+ * @packet_bytes: length of the group's largest packet
  * @goodbye: reason and rank
  * @until_ns: when it is over
  */
@@ -34,6 +35,7 @@ struct coll_timewait {
 	u32			last;
 	u32			completed;
 	u32			window;
+	u32			packet_bytes;
 	struct coll_signature	goodbye;
 	u64			until_ns;
 };

@@ -187,6 +187,24 @@ bool coll_wire_authentic(const u8 *packet, u32 bytes, const struct coll_wire_sid
 	return code == wire_mac(packet, bytes, side);
 }
 
+/**
+ * coll_wire_authentic_alone() - is the MAC right, whatever direction the packet belongs to?
+ * @packet: formed
+ * @bytes: its length
+ * @mac: key
+ *
+ * Needs nothing but the key, which never changes.
+ */
+bool coll_wire_authentic_alone(const u8 *packet, u32 bytes, const siphash_key_t *mac)
+{
+	struct coll_wire_side side;
+	struct coll_prefix prefix;
+
+	coll_wire_read_prefix(packet, &prefix);
+	coll_wire_side_set(&side, &prefix, mac);
+	return coll_wire_authentic(packet, bytes, &side);
+}
+
 /* ---- writing ---- */
 
 /**
@@ -310,7 +328,7 @@ void coll_wire_read_answer(const u8 *payload, struct coll_answer *answer)
 
 /**
  * coll_wire_formed() - is this a packet of ours, by its form?
- * @packet: what came; all @bytes of it readable
+ * @packet: what came; COLL_WIRE_FORM bytes of it readable, if it has so many
  * @bytes: its length
  */
 bool coll_wire_formed(const u8 *packet, u32 bytes)

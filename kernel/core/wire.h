@@ -216,11 +216,16 @@ void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
 		     const struct coll_body *body);
 
 /*
- * Reading: first coll_wire_formed(), which looks at nothing but the form. Then
+ * Reading: first coll_wire_formed(), which looks at nothing but the form, that is at the
+ * first COLL_WIRE_FORM bytes. Then
  * the fields may be read; nothing of them may be believed before
  * coll_wire_authentic().
  */
 bool coll_wire_formed(const u8 *packet, u32 bytes);
+
+/* How much of a packet there is at most that is no data and no MAC. */
+#define COLL_WIRE_FORM \
+	(COLL_WIRE_HEADER + COLL_WIRE_OPERANDS + COLL_WIRE_ACK + COLL_WIRE_ANSWER)
 
 /* Offsets of the fields by which a packet finds its group. */
 #define COLL_WIRE_AT_SOURCE		4
@@ -256,6 +261,9 @@ void coll_wire_read_body(const u8 *packet, u32 bytes, struct coll_body *body);
 
 /* Does the packet's prefix belong to this direction? */
 bool coll_wire_same_side(const u8 *packet, const struct coll_wire_side *side);
+
+/* Is the MAC of the packet right? For a packet of any direction. */
+bool coll_wire_authentic_alone(const u8 *packet, u32 bytes, const siphash_key_t *mac);
 
 /* Is the MAC of the packet, which belongs to this direction, right? */
 bool coll_wire_authentic(const u8 *packet, u32 bytes, const struct coll_wire_side *side);

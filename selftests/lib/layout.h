@@ -152,7 +152,7 @@ static const struct layout layouts[] = {
 	FIELD(struct collsock_stats, probes_received, 152),
 	FIELD(struct collsock_stats, challenges, 160),
 	FIELD(struct collsock_stats, peers_idle, 168),
-	SIZE(struct collsock_net_stats, 112),
+	SIZE(struct collsock_net_stats, 128),
 	FIELD(struct collsock_net_stats, size, 0),
 	FIELD(struct collsock_net_stats, groups, 4),
 	FIELD(struct collsock_net_stats, peers, 8),
@@ -169,6 +169,8 @@ static const struct layout layouts[] = {
 	FIELD(struct collsock_net_stats, no_route, 88),
 	FIELD(struct collsock_net_stats, deferred, 96),
 	FIELD(struct collsock_net_stats, backlog_full, 104),
+	FIELD(struct collsock_net_stats, too_long, 112),
+	FIELD(struct collsock_net_stats, forgery_floods, 120),
 };
 
 #endif

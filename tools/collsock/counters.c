@@ -23,6 +23,10 @@
 #define ADVICE_backlog_full \
 	"IPsec delivers faster than softirq receives; what is lost is sent again"
 
+#define ADVICE_too_long \
+	"a host joined with other max_bytes or segment_bytes, or somebody forges"
+#define ADVICE_forgery_floods	"somebody forges packets: a firewall keeps strangers out"
+
 #define NET_COUNTER(name, IDENTIFIER, meaning) \
 	{ #name, #name "_total", false, meaning, ADVICE_##name },
 
