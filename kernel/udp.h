@@ -2,8 +2,8 @@
 /*
  * The UDP bearer (bearer.h): packets of groups whose members have IPv4 or IPv6
  * addresses. All groups of a namespace share one port, for IPv4 and IPv6 each a
- * kernel socket with a tunnel's receive hook. Checksums are off: the MAC covers more.
- * Nothing is fragmented.
+ * kernel socket with a tunnel's receive hook. IPv4 packets have no UDP checksum, as the MAC
+ * covers more; IPv6 packets must have one. Nothing is fragmented.
  *
  * Nothing else knows UDP or IP but udp_bearer.[ch], the part of it that the core and
  * other platforms use.
