@@ -69,12 +69,14 @@ void coll_env_peer_free(struct coll_peer *peer)
 
 void coll_env_peer_open(struct coll_peer *peer)
 {
+	atomic_inc(&coll_instance_of(peer->group)->cn->peers);
 	trace_coll_peer_opened(peer);
 	coll_event_peer(peer, COLLSOCK_EVENT_PEER_MADE, 0);
 }
 
 void coll_env_peer_idle(struct coll_peer *peer)
 {
+	atomic_dec(&coll_instance_of(peer->group)->cn->peers);
 	trace_coll_peer_idle(peer);
 	coll_event_peer(peer, COLLSOCK_EVENT_PEER_IDLE, 0);
 	coll_bearer_route_drop(&container_of(peer, struct env_peer, peer)->route);

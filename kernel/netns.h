@@ -17,6 +17,7 @@
 #include "bearer.h"
 #include "counters.h"
 #include "early_packet.h"
+#include "event_queue.h"
 #include "timewait_table.h"
 #include "tunables.h"
 
@@ -35,6 +36,9 @@ struct coll_instance;
  * @members: all tables of members; under @mutex
  * @memory: bytes that all groups have reserved; under @mutex
  * @over_memory: requests to join that would have made it too many; under @mutex
+ * @looking: held while somebody without privilege looks at groups, and rests after that
+ * @peers: connections of all groups
+ * @events: that are to be sent
  * @quiet: groups that the tidying is to replace
  * @tidy: the tidying
  * @bearers: opened and closed under @mutex
@@ -55,6 +59,9 @@ struct coll_net {
 	struct hlist_head		members;
 	u64				memory;
 	u64				over_memory;
+	struct mutex			looking; /* one at a time, so that groups have rest */
+	atomic_t			peers;
+	struct coll_event_queue		events;
 	struct llist_head		quiet;
 	struct delayed_work		tidy;
 	struct coll_bearers		bearers;

@@ -24,6 +24,7 @@ static void pernet_retire_quiet(struct coll_net *cn, struct list_head *retired)
 		/* A packet finds the time-wait entry as soon as it misses the group. */
 		coll_timewait_table_add(&cn->timewait, &gi->group, gi->members, ktime_get_ns());
 		coll_instance_unhash(gi);
+		atomic_sub(gi->group.stats.peers, &cn->peers);
 		coll_net_remove(cn, gi->handle);
 		coll_event_group(gi, COLLSOCK_EVENT_GROUP_ENDED);
 		list_add(&gi->link, retired);
@@ -69,23 +70,19 @@ static void pernet_tidy(struct work_struct *work)
  * @cn: the namespace
  * @stats: out, complete but for its size
  *
+ * Anybody may ask, so it takes no lock, and the same time whatever groups there are.
+ *
  * Context: process.
  */
 void coll_pernet_stats(struct coll_net *cn, struct collsock_net_stats *stats)
 {
-	struct coll_instance *gi;
-	unsigned long handle;
-
 	memset(stats, 0, sizeof(*stats));
 	coll_counters_read(cn->counters, stats);
-	mutex_lock(&cn->mutex);
-	stats->groups = cn->groups;
-	xa_for_each(&cn->instances, handle, gi)
-		stats->peers += READ_ONCE(gi->group.stats.peers);
-	stats->timewait_entries = cn->timewait.count;
-	stats->memory = cn->memory;
-	stats->over_memory = cn->over_memory;
-	mutex_unlock(&cn->mutex);
+	stats->groups = READ_ONCE(cn->groups);
+	stats->peers = atomic_read(&cn->peers);
+	stats->timewait_entries = READ_ONCE(cn->timewait.count);
+	stats->memory = READ_ONCE(cn->memory);
+	stats->over_memory = READ_ONCE(cn->over_memory);
 }
 
 /* ---- beginning and end of a namespace ---- */
@@ -99,6 +96,8 @@ static int __net_init pernet_begin(struct net *net)
 	coll_backlog_init(&cn->backlog, coll_receive_deferred);
 	mutex_init(&cn->joining);
 	mutex_init(&cn->mutex);
+	mutex_init(&cn->looking);
+	coll_event_queue_init(&cn->events, net);
 	xa_init_flags(&cn->instances, XA_FLAGS_ALLOC);
 	INIT_HLIST_HEAD(&cn->members);
 	init_llist_head(&cn->quiet);
@@ -132,6 +131,7 @@ static void __net_exit pernet_pre_end(struct net *net)
 	cancel_delayed_work_sync(&cn->tidy);
 	xa_for_each(&cn->instances, handle, gi)
 		coll_instance_unhash(gi);
+	coll_event_queue_end(&cn->events);
 }
 
 static void __net_exit pernet_end(struct net *net)
