@@ -109,10 +109,10 @@ static int __net_init pernet_begin(struct net *net)
 }
 
 /*
- * No socket is left, so nobody joins; what is left lingers. First packets stop
- * coming: closing the bearers waits for those that are under way, and those in the
- * backlog are dropped. Timers may still enter the core until an instance is stopped. Thereafter nothing asks
- * for the tidying, so it can be cancelled for good, and the groups that it has retired
+ * No socket is left, so nobody joins; what is left lingers. First packets stop coming:
+ * closing the bearers waits for those that are under way, and those in the backlog are
+ * dropped. Timers may still enter the core until an instance is stopped. Thereafter nothing
+ * asks for the tidying, so it can be cancelled for good, and the groups that it has retired
  * are freed. A grace period follows before pernet_end().
  */
 static void __net_exit pernet_pre_end(struct net *net)

@@ -355,6 +355,7 @@ struct collsock_net_stats {
 
 	__u64	memory;			/* bytes that all groups have reserved */
 	__u64	over_memory;		/* requests to join that exceeded max_memory_kib */
+
 	COLLSOCK_NET_COUNTER_LIST(COLLSOCK_COUNTER)
 };
 
