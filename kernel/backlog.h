@@ -26,8 +26,9 @@ struct coll_backlog {
 };
 
 /*
- * May rounds not advance here? They do in softirq, or where bottom halves are off: when a
- * rank posts, in threaded NAPI, in busy polling. They never wait for a worker.
+ * Must rounds not advance here? They advance in softirq context, or with bottom halves
+ * disabled: when a rank posts, in threaded NAPI, in busy polling. They never wait for a work
+ * queue.
  */
 static __always_inline bool coll_backlog_is_needed(void)
 {

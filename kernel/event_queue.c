@@ -7,16 +7,16 @@
 /* The socket of a listener that does not read has room for no more, by default. */
 #define EVENT_QUEUE_LENGTH	512
 
-/* Through which events are sent; NULL if none is. */
+/* The family that sends events; NULL if none are sent. */
 static const struct genl_family *event_queue_family;
 
 /* Held while events are sent, and to change @event_queue_family. */
 static DECLARE_RWSEM(event_queue_lock);
 
 /**
- * coll_event_queue_allow() - events can be sent from now on, or none is any more
- * @family: through which they are sent; NULL stops them: groups may outlive the family
- *	by a moment when the module goes
+ * coll_event_queue_allow() - start or stop sending events
+ * @family: the family that sends them; NULL stops them, since groups may briefly outlive
+ *	the family when the module is removed
  *
  * Context: process.
  */
@@ -25,7 +25,7 @@ void coll_event_queue_allow(const struct genl_family *family)
 	down_write(&event_queue_lock);
 	WRITE_ONCE(event_queue_family, family);
 	up_write(&event_queue_lock);
-	/* They are written with bottom halves off, or under RCU. */
+	/* Events are written with bottom halves disabled, or under RCU. */
 	if (!family)
 		synchronize_rcu();
 }

@@ -18,7 +18,7 @@ const struct coll_tunable_info coll_tunable_info[COLL_TUNABLES] = {
 
 #undef TUNABLE
 
-/* The parameters of the module. */
+/* Module parameters */
 #define TUNABLE(identifier, tunable, units, minimum, maximum, preset, text)	\
 	[COLL_TUNABLE_##identifier] = preset,
 static u32 tunable_defaults[COLL_TUNABLES] = {
@@ -55,7 +55,7 @@ static void tunable_preset(enum coll_tunable which, u64 value)
 }
 
 /**
- * coll_tunables_init() - compute the defaults that were not set as parameters
+ * coll_tunables_init() - compute defaults that were not set as parameters
  *
  * Context: process; before any group exists.
  */
@@ -77,7 +77,7 @@ void coll_tunables_init(void)
 }
 
 /**
- * coll_tunable_default() - the value of namespaces that have none of their own
+ * coll_tunable_default() - the value in namespaces that have none of their own
  * @which: tunable
  *
  * Context: any.
@@ -101,7 +101,7 @@ u32 coll_tunable(const struct coll_tunables *t, enum coll_tunable which)
 	if (!test_bit_acquire(which, t->own))
 		return preset;
 	own = READ_ONCE(t->value[which]);
-	/* Memory is the machine's: a namespace has less of it, never more. */
+	/* Memory is limited for the whole machine: a namespace can only lower its limit. */
 	return which == COLL_TUNABLE_MAX_MEMORY ? min(own, preset) : own;
 }
 
@@ -111,7 +111,7 @@ u32 coll_tunable(const struct coll_tunables *t, enum coll_tunable which)
  * @which: tunable
  * @value: in range
  *
- * Context: process; one at a time.
+ * Context: process; callers are serialised.
  */
 void coll_tunable_set(struct coll_tunables *t, enum coll_tunable which, u32 value)
 {
@@ -126,7 +126,7 @@ void coll_tunable_set(struct coll_tunables *t, enum coll_tunable which, u32 valu
  * @t: tunables of a namespace
  * @which: tunable
  *
- * Context: process; one at a time.
+ * Context: process; callers are serialised.
  */
 void coll_tunable_reset(struct coll_tunables *t, enum coll_tunable which)
 {
@@ -146,7 +146,7 @@ static u64 tunable_ms(const struct coll_tunables *t, enum coll_tunable which)
 /**
  * coll_tunables_timing() - the tunables of a group that is being joined
  * @t: of its namespace
- * @timing: out; floor <= initial <= ceiling whatever the order of changes
+ * @timing: out; floor <= initial <= ceiling, whatever the order of changes
  *
  * Context: any.
  */

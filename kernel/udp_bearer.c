@@ -21,7 +21,7 @@ static u32 udp_address_bytes(const struct collsock_member *m)
 	return m->family == AF_INET ? 4 : 16;
 }
 
-/* The port's default is the same on all hosts: it is in the descriptor's hash. */
+/* The default port must be the same on all hosts, as the descriptor's hash includes it. */
 static bool udp_member_complete(struct collsock_member *m)
 {
 	static const u8 zero[sizeof(m->address)];
@@ -37,7 +37,7 @@ static bool udp_member_complete(struct collsock_member *m)
 	return true;
 }
 
-/* Another port is another host. */
+/* Members with different ports are different hosts. */
 static bool udp_member_same(const struct collsock_member *a, const struct collsock_member *b)
 {
 	return !memcmp(a, b, sizeof(*a));

@@ -19,10 +19,11 @@ import time
 from collsock_test import (
     MAX_PAYLOAD, MAX_SEGMENT, PORT, Group, Sniffer, at_least, at_most, command, equal, main, on,
     rank_on, read_file, test, work, write_file)
+from forging import FLAGS, MAC_BYTES, MESSAGE, SMALLEST, TYPE
 
 TRACING = "/sys/kernel/tracing"
 FLOOD = 8  # forgeries in a tick
-LARGEST = 88 + MAX_SEGMENT
+LARGEST = SMALLEST + 8 + 16 + MAX_SEGMENT  # with operands and an acknowledgment
 AMOUNT = work(1000)
 
 
@@ -73,13 +74,13 @@ def calls(function):
 
 
 def packet_of(group, bytes_):
-    """A packet as host 1 sends it to host 2, of another length and with a wrong MAC."""
+    """A message as host 1 sends it to host 2, of another length and with a wrong MAC."""
     sniffer = Sniffer(1)
     group.barrier()
     right = next(payload for outgoing, packet, payload in sniffer.packets()
-                 if outgoing and packet[19] == 2)
+                 if outgoing and packet[19] == 2 and payload[TYPE] == MESSAGE)
     sniffer.close()
-    head = right[:56] if len(right) <= bytes_ else right[:bytes_ - 8]
+    head = right[:FLAGS] + bytes(2) + right[FLAGS + 2:SMALLEST - MAC_BYTES]
     return head + random.randbytes(bytes_ - len(head))
 
 
@@ -146,7 +147,7 @@ def flood(bytes_):
 
 @test
 def in_a_flood_of_small_packets_the_mac_is_checked_before_the_lock():
-    flood(64)
+    flood(SMALLEST)
 
 
 @test
