@@ -5,10 +5,9 @@
  * those that allocate and free.
  */
 #include <linux/mm.h>
-#include <linux/preempt.h>
-#include <linux/sched.h>
 #include <linux/slab.h>
 
+#include "backlog.h"
 #include "bearer.h"
 #include "completion.h"
 #include "drop.h"
@@ -100,12 +99,14 @@ void coll_env_peer_free(struct coll_peer *peer)
 
 void coll_env_peer_open(struct coll_peer *peer)
 {
+	atomic_inc(&coll_instance_of(peer->group)->cn->peers);
 	trace_coll_peer_opened(peer);
 	coll_event_peer(peer, COLLSOCK_EVENT_PEER_MADE, 0);
 }
 
 void coll_env_peer_idle(struct coll_peer *peer)
 {
+	atomic_dec(&coll_instance_of(peer->group)->cn->peers);
 	trace_coll_peer_idle(peer);
 	coll_event_peer(peer, COLLSOCK_EVENT_PEER_IDLE, 0);
 	coll_bearer_route_drop(&container_of(peer, struct env_peer, peer)->route);
@@ -202,14 +203,9 @@ void coll_env_writable(struct coll_group *g)
 	}
 }
 
-/*
- * Rounds advance in softirq context, or with bottom halves disabled: when a rank posts, in
- * threaded NAPI, in busy polling. They never wait for a work queue.
- */
 bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round)
 {
-	bool placed = in_serving_softirq() ||
-		      (in_softirq() && !(current->flags & PF_WQ_WORKER));
+	bool placed = !coll_backlog_is_needed();
 
 	trace_coll_round(g, number, lane, round);
 	WARN_ON_ONCE(!placed);

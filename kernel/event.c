@@ -3,48 +3,31 @@
 #include "instance.h"
 #include "netns.h"
 
-/* The family that sends events; NULL if none are sent. */
-static const struct genl_family *event_family;
+/* Of any event: eight attributes of up to eight bytes */
+#define EVENT_BYTES	96
 
 /**
  * struct event - an event under construction
- * @family: the family that sends it
  * @skb: the message
  * @header: its generic netlink header
  */
 struct event {
-	const struct genl_family	*family;
-	struct sk_buff			*skb;
-	void				*header;
+	struct sk_buff	*skb;
+	void		*header;
 };
-
-/**
- * coll_event_allow() - start or stop sending events
- * @family: the family that sends them; NULL stops them, since groups may briefly outlive
- *	the family when the module is removed
- *
- * Context: process.
- */
-void coll_event_allow(const struct genl_family *family)
-{
-	WRITE_ONCE(event_family, family);
-	/* Events are sent with bottom halves disabled, or under RCU. */
-	if (!family)
-		synchronize_rcu();
-}
 
 /* Every event has its kind and the group's attributes. False if it is not to be sent. */
 static bool event_begin(struct event *e, struct coll_instance *gi, enum collsock_event kind)
 {
-	e->family = READ_ONCE(event_family);
-	if (!e->family || !genl_has_listeners(e->family, gi->cn->net, 0))
+	struct coll_event_queue *queue = &gi->cn->events;
+	const struct genl_family *family = coll_event_queue_family(queue);
+
+	if (!family)
 		return false;
-	e->skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
-	if (!e->skb) {
-		genl_set_err(e->family, gi->cn->net, 0, 0, -ENOBUFS);
+	e->skb = coll_event_queue_new(queue, EVENT_BYTES);
+	if (!e->skb)
 		return false;
-	}
-	e->header = genlmsg_put(e->skb, 0, 0, e->family, 0, COLLSOCK_CMD_NOTICE);
+	e->header = genlmsg_put(e->skb, 0, 0, family, 0, COLLSOCK_CMD_NOTICE);
 	if (e->header && !nla_put_u32(e->skb, COLLSOCK_A_NOTICE_EVENT, kind) &&
 	    !nla_put_u32(e->skb, COLLSOCK_A_NOTICE_GROUP, gi->handle) &&
 	    !nla_put_u64_64bit(e->skb, COLLSOCK_A_NOTICE_ID, gi->request.id,
@@ -57,7 +40,7 @@ static bool event_begin(struct event *e, struct coll_instance *gi, enum collsock
 static void event_send(struct event *e, struct coll_instance *gi)
 {
 	genlmsg_end(e->skb, e->header);
-	genlmsg_multicast_netns(e->family, gi->cn->net, e->skb, 0, 0, GFP_ATOMIC);
+	coll_event_queue_add(&gi->cn->events, e->skb);
 }
 
 /**

@@ -32,6 +32,7 @@
 #include <linux/uidgid.h>
 
 #include "core/group.h"
+#include "forgery.h"
 #include "lookup.h"
 #include "members.h"
 
@@ -73,6 +74,7 @@ struct coll_local_member {
  * @dropped: it was ended by order: it does not linger after its sockets are closed
  * @cn: namespace; constant, like the fields from here to @keyed
  * @members: addresses of the hosts
+ * @forgery: forged packets; without the lock
  * @request: of the first rank that joined; key and rank are zero
  * @charge: its part of coll_net.memory; constant once it is JOINED
  * @timer: of the group's deadline
@@ -98,6 +100,7 @@ struct coll_instance {
 	bool			dropped;
 	struct coll_net		*cn;
 	struct coll_members	*members;
+	struct coll_forgery	forgery;
 	struct collsock_join	request;
 	u64			charge;
 	struct hrtimer		timer;

@@ -3,7 +3,7 @@
 #include <net/genetlink.h>
 
 #include "../uapi/linux/collsock_netlink.h"
-#include "event.h"
+#include "event_queue.h"
 #include "family.h"
 #include "instance.h"
 #include "netlink.h"
@@ -406,7 +406,7 @@ int __init coll_netlink_init(void)
 	int err = genl_register_family(&netlink_family);
 
 	if (!err)
-		coll_event_allow(&netlink_family);
+		coll_event_queue_allow(&netlink_family);
 	return err;
 }
 
@@ -417,6 +417,6 @@ int __init coll_netlink_init(void)
  */
 void coll_netlink_uninit(void)
 {
-	coll_event_allow(NULL);
+	coll_event_queue_allow(NULL);
 	genl_unregister_family(&netlink_family);
 }

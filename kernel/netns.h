@@ -13,9 +13,11 @@
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
 
+#include "backlog.h"
 #include "bearer.h"
 #include "counters.h"
 #include "early_packet.h"
+#include "event_queue.h"
 #include "lookup.h"
 #include "members.h"
 #include "timewait_table.h"
@@ -36,9 +38,13 @@ struct coll_instance;
  * @members: all tables of members; under @mutex
  * @memory: bytes that all groups have reserved
  * @over_memory: requests to join that would have made it too many; under @mutex
+ * @looking: held while somebody without privilege looks at groups, and rests after that
+ * @peers: connections of all groups
+ * @events: that are to be sent
  * @quiet: groups that the tidying is to replace
  * @tidy: work item of the tidying
  * @bearers: opened and closed under @mutex
+ * @backlog: packets that wait for softirq
  * @timewait: the time-wait entries
  * @early_packets: the early packets
  * @tunables: of the namespace
@@ -56,9 +62,13 @@ struct coll_net {
 	struct coll_members_table	members;
 	atomic64_t			memory;
 	u64				over_memory;
+	struct mutex			looking; /* one at a time, so that groups have rest */
+	atomic_t			peers;
+	struct coll_event_queue		events;
 	struct llist_head		quiet;
 	struct delayed_work		tidy;
 	struct coll_bearers		bearers;
+	struct coll_backlog		backlog;
 	struct coll_timewait_table	timewait;
 	struct coll_early_table		early_packets;
 	struct coll_tunables		tunables;

@@ -17,6 +17,7 @@ static void pernet_retire(struct coll_net *cn, struct coll_instance *gi,
 	mutex_lock(&cn->mutex);
 	if (coll_instance_retire(gi)) {
 		coll_instance_remember(gi);
+		atomic_sub(gi->group.stats.peers, &cn->peers);
 		coll_net_remove(cn, gi->handle);
 		coll_event_group(gi, COLLSOCK_EVENT_GROUP_ENDED);
 		list_add(&gi->link, retired);
@@ -73,34 +74,12 @@ static void pernet_tidy(struct work_struct *work)
 
 /* ---- counters ---- */
 
-/* Groups that are counted while the mutex is held once */
-#define BATCH	256
-
-static u64 pernet_count_peers(struct coll_net *cn)
-{
-	unsigned long handle = 0;
-	struct coll_instance *gi;
-	u64 peers = 0;
-	u32 batch;
-
-	do {
-		batch = 0;
-		mutex_lock(&cn->mutex);
-		xa_for_each_start(&cn->instances, handle, gi, handle) {
-			if (batch++ == BATCH)
-				break;
-			peers += READ_ONCE(gi->group.stats.peers);
-		}
-		mutex_unlock(&cn->mutex);
-		cond_resched();
-	} while (gi);
-	return peers;
-}
-
 /**
  * coll_pernet_stats() - counters of the namespace
  * @cn: the namespace
  * @stats: out, all but its size
+ *
+ * Anybody may ask, so it takes no lock, and the same time whatever groups there are.
  *
  * Context: process.
  */
@@ -108,13 +87,11 @@ void coll_pernet_stats(struct coll_net *cn, struct collsock_net_stats *stats)
 {
 	memset(stats, 0, sizeof(*stats));
 	coll_counters_read(cn->counters, stats);
-	stats->peers = pernet_count_peers(cn);
-	mutex_lock(&cn->mutex);
-	stats->groups = cn->groups;
-	stats->timewait_entries = cn->timewait.count;
+	stats->groups = READ_ONCE(cn->groups);
+	stats->peers = atomic_read(&cn->peers);
+	stats->timewait_entries = READ_ONCE(cn->timewait.count);
 	stats->memory = atomic64_read(&cn->memory);
-	stats->over_memory = cn->over_memory;
-	mutex_unlock(&cn->mutex);
+	stats->over_memory = READ_ONCE(cn->over_memory);
 }
 
 /* ---- beginning and end of a namespace ---- */
@@ -160,7 +137,10 @@ static int __net_init pernet_begin(struct net *net)
 
 	cn->net = net;
 	coll_bearer_init(&cn->bearers, net, &cn->tunables, &coll_receive_hooks, cn);
+	coll_backlog_init(&cn->backlog, coll_receive_deferred);
 	mutex_init(&cn->mutex);
+	mutex_init(&cn->looking);
+	coll_event_queue_init(&cn->events, net);
 	xa_init_flags(&cn->instances, XA_FLAGS_ALLOC);
 	init_llist_head(&cn->quiet);
 	INIT_DELAYED_WORK(&cn->tidy, pernet_tidy);
@@ -174,10 +154,10 @@ static int __net_init pernet_begin(struct net *net)
 
 /*
  * No socket is left, so no rank can join; remaining groups linger. First packets stop:
- * closing the bearers waits for those in flight. Timers may still enter the core until an
- * instance is stopped. After that nothing schedules the tidying, so it can be cancelled for
- * good, and the groups that it has retired are freed. A grace period follows before
- * pernet_end().
+ * closing the bearers waits for those in flight, and those in the backlog are dropped. Timers
+ * may still enter the core until an instance is stopped. After that nothing schedules the
+ * tidying, so it can be cancelled for good, and the groups that it has retired are freed. A
+ * grace period follows before pernet_end().
  */
 static void __net_exit pernet_pre_end(struct net *net)
 {
@@ -187,6 +167,7 @@ static void __net_exit pernet_pre_end(struct net *net)
 
 	mutex_lock(&cn->mutex);
 	coll_bearer_close(&cn->bearers);
+	coll_backlog_end(&cn->backlog);
 	xa_for_each(&cn->instances, handle, gi)
 		coll_instance_stop(gi);
 	mutex_unlock(&cn->mutex);
@@ -194,6 +175,7 @@ static void __net_exit pernet_pre_end(struct net *net)
 	cancel_delayed_work_sync(&cn->tidy);
 	xa_for_each(&cn->instances, handle, gi)
 		coll_instance_unhash(gi);
+	coll_event_queue_end(&cn->events);
 }
 
 static void __net_exit pernet_end(struct net *net)

@@ -3,13 +3,16 @@
  * The path of a packet, from the hook of its bearer to the wake-up, in softirq context or
  * with bottom halves disabled, under RCU:
  *
- * accept	receive_packet(): has it the form of a packet, and is its group here? If not,
- *		receive_unknown() looks for a time-wait entry, or notes an early packet, and
- *		receive_unformed() for a member that speaks another version of the format.
- *		receive_for_group(): does it come from the member that it says it is from?
- *		Then the group's lock is taken, and coll_group_receive() checks the MAC and
- *		the descriptor, and stores what is new. Nothing changes any state before that,
- *		except that an early packet is noted.
+ * accept	receive_packet(): has it the form of a packet? If not, receive_unformed() looks
+ *		for a member that speaks another version of the format. What a work queue
+ *		delivers waits in the backlog for softirq. receive_deliver(): is its group
+ *		here? If not, receive_unknown() looks for a time-wait entry, or notes an early
+ *		packet. receive_for_group(): can it be so long, and does it come from the
+ *		member that it says it is from? Then the group's lock is taken, and
+ *		coll_group_receive() checks the MAC and the descriptor, and stores what is
+ *		new. While many packets are forged, the MAC is checked before that, too
+ *		(forgery.h). Nothing changes any state before the MAC was checked, except that
+ *		an early packet is noted.
  * advance	coll_group_receive() runs the rounds that can run now. Packets that they send
  *		get their route and headers at once (coll_env_transmit()), and wait in the
  *		instance, as do the sockets to wake (coll_env_complete(), coll_env_writable()).
@@ -39,9 +42,33 @@ static noinline void receive_refuse(struct coll_net *cn, const u8 *packet, u32 b
 		[COLL_WRONG_DESCRIPTOR]	= COLL_DROP_WRONG_DESCRIPTOR,
 		[COLL_UNKNOWN_GROUP]	= COLL_DROP_UNKNOWN_GROUP,
 		[COLL_WRONG_SOURCE]	= COLL_DROP_WRONG_SOURCE,
+		[COLL_TOO_LONG]		= COLL_DROP_TOO_LONG,
 	};
 
 	coll_drop_packet(cn->counters, packet, bytes, drop[refusal]);
+}
+
+/*
+ * All of a packet, one behind the other. A stranger's is not copied: its length and its
+ * source are checked before. NULL if there is no memory.
+ */
+static inline const u8 *receive_linear(struct sk_buff *skb, const u8 *packet)
+{
+	u32 at = packet - skb->data;
+
+	if (likely(!skb_is_nonlinear(skb)))
+		return packet;
+	return likely(!skb_linearize(skb)) ? skb->data + at : NULL;
+}
+
+/* The same; what there is no memory for is counted. */
+static inline const u8 *receive_whole(struct coll_net *cn, struct sk_buff *skb,
+				      const u8 *packet, u32 bytes)
+{
+	packet = receive_linear(skb, packet);
+	if (unlikely(!packet))
+		coll_drop_packet(cn->counters, NULL, bytes, COLL_DROP_MALFORMED);
+	return packet;
 }
 
 /* ---- without an instance ---- */
@@ -71,7 +98,7 @@ static void receive_answer(struct coll_net *cn, const u8 *answer, u32 bytes,
  * since that would slow down packets of existing groups.
  */
 static noinline void receive_unknown(struct coll_net *cn, struct coll_lookup_entry *found,
-				     const struct sk_buff *skb, const u8 *packet, u32 bytes)
+				     struct sk_buff *skb, const u8 *packet, u32 bytes)
 {
 	const struct coll_timewait_entry *entry = found ? coll_timewait_looked_up(found) : NULL;
 	u16 source = coll_wire_source(packet);
@@ -83,6 +110,11 @@ static noinline void receive_unknown(struct coll_net *cn, struct coll_lookup_ent
 
 	coll_bearer_ends(skb, &from, &self);
 	from_member = entry && receive_is_member(skb, entry->members, entry->timewait.self, source);
+	if (from_member && bytes <= entry->timewait.packet_bytes) {
+		packet = receive_whole(cn, skb, packet, bytes);
+		if (!packet)
+			return;
+	}
 	refusal = coll_endpoint_receive(entry ? &entry->timewait : NULL, from_member, packet, bytes,
 					answer, &answer_bytes);
 	if (refusal == COLL_UNKNOWN_GROUP)
@@ -97,22 +129,59 @@ static noinline void receive_unknown(struct coll_net *cn, struct coll_lookup_ent
 
 /* ---- with an instance ---- */
 
-static void receive_for_group(struct coll_net *cn, struct coll_instance *gi,
-			      const struct sk_buff *skb, const u8 *packet, u32 bytes)
+static noinline void receive_forged(struct coll_instance *gi, const u8 *packet, u32 bytes)
 {
-	u32 source = coll_wire_source(packet);
-	enum coll_refusal refusal = COLL_ACCEPTED;
-	u64 now;
+	receive_refuse(gi->cn, packet, bytes, COLL_FORGED);
+	if (coll_forgery_note(&gi->forgery))
+		coll_counters_add(gi->cn->counters, COLL_COUNT_FORGERY_FLOODS);
+}
 
-	if (unlikely(!receive_is_member(skb, gi->members, gi->group.self, source))) {
+/* During a flood of forgeries: is it none? */
+static noinline bool receive_authentic(struct coll_instance *gi, const u8 *packet, u32 bytes)
+{
+	if (!coll_wire_authentic_any(packet, bytes, &gi->group.secret.mac))
+		return false;
+	coll_forgery_check_over(&gi->forgery);
+	return true;
+}
+
+static enum coll_refusal receive_under_lock(struct coll_instance *gi, const u8 *packet, u32 bytes)
+{
+	enum coll_refusal refusal = COLL_ACCEPTED;
+	u64 now = coll_instance_enter_bh_off(gi);
+
+	if (likely(!gi->ended))
+		refusal = coll_group_receive(&gi->group, coll_wire_source(packet), packet, bytes,
+					     now);
+	coll_instance_leave_bh_off(gi);
+	return refusal;
+}
+
+/* Only the first COLL_WIRE_FORM bytes of it need be readable. */
+static void receive_for_group(struct coll_net *cn, struct coll_instance *gi,
+			      struct sk_buff *skb, const u8 *packet, u32 bytes)
+{
+	enum coll_refusal refusal = COLL_FORGED;
+
+	if (unlikely(bytes > gi->group.payload.packet_bytes)) {
+		receive_refuse(cn, packet, bytes, COLL_TOO_LONG);
+		return;
+	}
+	if (unlikely(!receive_is_member(skb, gi->members, gi->group.self,
+					coll_wire_source(packet)))) {
 		receive_refuse(cn, packet, bytes, COLL_WRONG_SOURCE);
 		return;
 	}
-	now = coll_instance_enter_bh_off(gi);
-	if (likely(!gi->ended))
-		refusal = coll_group_receive(&gi->group, source, packet, bytes, now);
-	coll_instance_leave_bh_off(gi);
-	if (unlikely(refusal != COLL_ACCEPTED))
+	packet = receive_whole(cn, skb, packet, bytes);
+	if (unlikely(!packet))
+		return;
+	if (likely(!coll_forgery_is_flood(&gi->forgery)) || receive_authentic(gi, packet, bytes))
+		refusal = receive_under_lock(gi, packet, bytes);
+	if (likely(refusal == COLL_ACCEPTED))
+		return;
+	if (refusal == COLL_FORGED)
+		receive_forged(gi, packet, bytes);
+	else
 		receive_refuse(cn, packet, bytes, refusal);
 }
 
@@ -123,15 +192,19 @@ static const u8 *receive_form(struct sk_buff *skb, u32 header_bytes, u32 bytes)
 {
 	const u8 *packet;
 
-	if (unlikely(bytes < COLL_WIRE_MIN || bytes > COLL_WIRE_MAX || skb_linearize(skb)))
+	if (unlikely(bytes < COLL_WIRE_MIN || bytes > COLL_WIRE_MAX ||
+		     !pskb_may_pull(skb, header_bytes + min_t(u32, bytes, COLL_WIRE_FORM))))
 		return NULL;
 	packet = skb->data + header_bytes;
 	return likely(coll_wire_formed(packet, bytes)) ? packet : NULL;
 }
 
-/* A group in which hosts speak different versions ends at once, and says so. */
-static void receive_other_version(struct coll_net *cn, const struct sk_buff *skb,
-				  const u8 *packet, u32 bytes)
+/*
+ * A group in which hosts speak different versions ends at once, and says so. Such packets are
+ * rare, so their MAC is always checked before the lock is taken.
+ */
+static void receive_other_version(struct coll_net *cn, struct sk_buff *skb, const u8 *packet,
+				  u32 bytes)
 {
 	u32 source = coll_wire_source(packet);
 	struct coll_lookup_entry *found;
@@ -142,7 +215,11 @@ static void receive_other_version(struct coll_net *cn, const struct sk_buff *skb
 	if (!found || found->timewait)
 		return;
 	gi = coll_instance_looked_up(found);
-	if (!receive_is_member(skb, gi->members, gi->group.self, source))
+	if (bytes > gi->group.payload.packet_bytes ||
+	    !receive_is_member(skb, gi->members, gi->group.self, source))
+		return;
+	packet = receive_linear(skb, packet);
+	if (!packet || !coll_wire_authentic_any(packet, bytes, &gi->group.secret.mac))
 		return;
 	now = coll_instance_enter_bh_off(gi);
 	if (!gi->ended)
@@ -153,7 +230,8 @@ static void receive_other_version(struct coll_net *cn, const struct sk_buff *skb
 static noinline void receive_unformed(struct coll_net *cn, struct sk_buff *skb,
 				      u32 header_bytes, u32 bytes)
 {
-	bool readable = bytes <= COLL_WIRE_MAX && !skb_linearize(skb);
+	bool readable = bytes <= COLL_WIRE_MAX &&
+			pskb_may_pull(skb, header_bytes + min_t(u32, bytes, COLL_WIRE_FORM));
 	const u8 *packet = skb->data + header_bytes;
 	enum coll_drop drop = COLL_DROP_MALFORMED;
 
@@ -167,20 +245,12 @@ static noinline void receive_unformed(struct coll_net *cn, struct sk_buff *skb,
 	kfree_skb(skb);
 }
 
-/* Receive a packet from a bearer, which begins after @header_bytes; always consumes it. */
-static void receive_packet(void *owner, struct sk_buff *skb, u32 header_bytes)
+/* A packet that has the form of one; it is always consumed. */
+static inline void receive_deliver(struct coll_net *cn, struct sk_buff *skb, const u8 *packet,
+				   u32 bytes)
 {
-	u32 bytes = skb->len - header_bytes;
-	struct coll_net *cn = owner;
 	struct coll_lookup_entry *found;
-	const u8 *packet;
 
-	coll_counters_add(cn->counters, COLL_COUNT_PACKETS);
-	packet = receive_form(skb, header_bytes, bytes);
-	if (unlikely(!packet)) {
-		receive_unformed(cn, skb, header_bytes, bytes);
-		return;
-	}
 	trace_coll_packet_received(packet, bytes);
 	found = coll_lookup_find(&cn->lookup, coll_wire_tag(packet), coll_wire_destination(packet));
 	if (likely(found && !found->timewait))
@@ -189,6 +259,47 @@ static void receive_packet(void *owner, struct sk_buff *skb, u32 header_bytes)
 		receive_unknown(cn, found, skb, packet, bytes);
 	/* Back to the cache that coll_bearer_packet() takes from. */
 	napi_consume_skb(skb, 1);
+}
+
+/**
+ * coll_receive_deferred() - receive a packet out of the backlog
+ * @backlog: of a namespace
+ * @skb: behind the last of its headers
+ *
+ * Context: softirq, under RCU.
+ */
+void coll_receive_deferred(struct coll_backlog *backlog, struct sk_buff *skb)
+{
+	receive_deliver(container_of(backlog, struct coll_net, backlog), skb, skb->data, skb->len);
+}
+
+static noinline void receive_defer(struct coll_net *cn, struct sk_buff *skb, u32 header_bytes)
+{
+	__skb_pull(skb, header_bytes);
+	coll_counters_add(cn->counters, COLL_COUNT_DEFERRED);
+	if (coll_backlog_add(&cn->backlog, skb))
+		return;
+	coll_drop_packet(cn->counters, skb->data, skb->len, COLL_DROP_BACKLOG_FULL);
+	kfree_skb(skb);
+}
+
+/* Receive a packet from a bearer, which begins after @header_bytes; always consumes it. */
+static void receive_packet(void *owner, struct sk_buff *skb, u32 header_bytes)
+{
+	u32 bytes = skb->len - header_bytes;
+	struct coll_net *cn = owner;
+	const u8 *packet;
+
+	coll_counters_add(cn->counters, COLL_COUNT_PACKETS);
+	packet = receive_form(skb, header_bytes, bytes);
+	if (unlikely(!packet)) {
+		receive_unformed(cn, skb, header_bytes, bytes);
+		return;
+	}
+	if (unlikely(coll_backlog_is_needed()))
+		receive_defer(cn, skb, header_bytes);
+	else
+		receive_deliver(cn, skb, packet, bytes);
 }
 
 static int receive_udp(struct sock *sk, struct sk_buff *skb)

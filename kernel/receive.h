@@ -5,9 +5,12 @@
 #ifndef COLL_RECEIVE_H
 #define COLL_RECEIVE_H
 
+#include "backlog.h"
 #include "bearer.h"
 
 /* For coll_bearer_init(), with the namespace, struct coll_net, as owner */
+void coll_receive_deferred(struct coll_backlog *backlog, struct sk_buff *skb);
+
 extern const struct coll_bearer_hooks coll_receive_hooks;
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <net/addrconf.h>
 #include <net/ip.h>
+#include <net/ip6_checksum.h>
 #include <net/ip6_route.h>
 #include <net/route.h>
 #include <net/udp_tunnel.h>
@@ -159,6 +160,7 @@ static void udp_push_ipv6(struct sk_buff *skb, u8 hops, const struct collsock_me
 	ip->hop_limit = hops;
 	ip->saddr = *coll_udp_ipv6(self);
 	ip->daddr = *coll_udp_ipv6(to);
+	udp6_set_csum(false, skb, &ip->saddr, &ip->daddr, skb->len - sizeof(*ip));
 }
 
 static void udp_output6(struct net *net, struct sock *sk, struct sk_buff *skb)
@@ -321,6 +323,8 @@ static int udp_sock_open(struct coll_udp *udp, u16 family, u16 number, struct so
 		.family			= family,
 		.local_udp_port		= htons(number),
 		.ipv6_v6only		= true,
+		.use_udp6_tx_checksums	= true,
+		.use_udp6_rx_checksums	= true,
 	};
 	struct socket *sock;
 	int err;

@@ -2,8 +2,8 @@
 /*
  * The UDP bearer (bearer.h): packets of groups whose members have IPv4 or IPv6 addresses.
  * All groups of a namespace share one port, with one kernel socket each for IPv4 and IPv6
- * and a tunnel receive hook. Checksums are off, as the MAC covers more. Nothing is
- * fragmented.
+ * and a tunnel receive hook. IPv4 packets have no UDP checksum, as the MAC covers more; IPv6
+ * packets must have one. Nothing is fragmented.
  *
  * Only these files and udp_bearer.[ch], the part that the core and other platforms use,
  * know UDP and IP.

@@ -94,7 +94,7 @@ int coll_descriptor_normalise(struct collsock_join *j)
 u32 coll_descriptor_packet_bytes(const struct collsock_join *j)
 {
 	return COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK +
-	       min_t(u32, j->segment_bytes, j->max_bytes);
+	       max_t(u32, min_t(u32, j->segment_bytes, j->max_bytes), COLL_WIRE_ANSWER);
 }
 
 /* All members are of one family; its bearer checks them and fills in their defaults. */

@@ -71,6 +71,8 @@ enum coll_refusal coll_endpoint_receive(const struct coll_timewait *t, bool from
 	*answer_bytes = 0;
 	if (!t)
 		return COLL_UNKNOWN_GROUP;
+	if (bytes > t->packet_bytes)
+		return COLL_TOO_LONG;
 	if (!from_member)
 		return COLL_WRONG_SOURCE;
 	return coll_timewait_answer(t, packet, bytes, answer, answer_bytes);

@@ -83,7 +83,9 @@ const struct coll_bearer *coll_env_bearer(u16 family);
 	LINE(WRONG_SOURCE,	wrong_source)		\
 	LINE(FORGED,		forged)			\
 	LINE(WRONG_DESCRIPTOR,	wrong_descriptor)	\
-	LINE(NO_ROUTE,		no_route)
+	LINE(NO_ROUTE,		no_route)		\
+	LINE(BACKLOG_FULL,	backlog_full)		\
+	LINE(TOO_LONG,		too_long)
 #define COLL_GROUP_DROP_LIST(LINE)			\
 	LINE(INVALID,		invalid)		\
 	LINE(STALE,		stale)			\

@@ -424,6 +424,14 @@ enum coll_refusal coll_group_receive_other_version(struct coll_group *g, u32 sou
 
 /* ---- deadlines ---- */
 
+/*
+ * When so many messages were sent again, or so many peers looked at, the others that are
+ * due wait a moment. One peer sends at most COLL_PEER_WINDOW messages again.
+ */
+#define EXPIRE_MESSAGES	64
+#define EXPIRE_PEERS	64
+#define EXPIRE_PAUSE_NS	(100 * NSEC_PER_USEC)
+
 static void group_expire_peer(struct coll_group *g, struct coll_peer *peer, u64 now)
 {
 	peer->due_ns = COLL_NEVER;
@@ -438,19 +446,37 @@ static void group_expire_peer(struct coll_group *g, struct coll_peer *peer, u64 
 	coll_peer_check_idle(peer, now);
 }
 
+/* Those that are due, or the first of them: then false. */
+static bool group_expire_peers(struct coll_group *g, u64 now)
+{
+	u64 enough = g->stats.retransmits + EXPIRE_MESSAGES;
+	u32 left = EXPIRE_PEERS;
+	struct coll_peer *peer;
+
+	for (peer = g->peers.all; peer; peer = peer->all) {
+		if (peer->due_ns > now)
+			continue;
+		if (!left-- || g->stats.retransmits >= enough)
+			return false;
+		group_expire_peer(g, peer, now);
+	}
+	return true;
+}
+
 /**
  * coll_group_expire() - the deadline has passed
  * @g: the group
  * @now: time in ns
  *
  * Checks every peer. There are only those that the schedules name, a logarithm of the hosts
- * or the largest fan-out; a heap cost more than it saved.
+ * or the largest fan-out; a heap cost more than it saved. What is sent at once is limited,
+ * whatever falls due together.
  *
  * Context: event context (env.h).
  */
 void coll_group_expire(struct coll_group *g, u64 now)
 {
-	struct coll_peer *peer;
+	bool all;
 	u64 next;
 
 	/* No deadline is armed while this runs; it is armed once, at the end. */
@@ -459,11 +485,11 @@ void coll_group_expire(struct coll_group *g, u64 now)
 		coll_failure_settle(g, now);
 	if (g->watch.next_ns <= now)
 		coll_watch_look(g, now);
-	for (peer = g->peers.all; peer; peer = peer->all)
-		if (peer->due_ns <= now)
-			group_expire_peer(g, peer, now);
+	all = group_expire_peers(g, now);
 	/* Last, since a failure makes peers due that were checked before. */
 	next = coll_peers_release_idle(g);
+	if (unlikely(!all))
+		next = now + EXPIRE_PAUSE_NS;
 	g->armed_ns = COLL_NEVER;
 	coll_deadline_arm(g, min(next, min(g->failure.settle_ns, g->watch.next_ns)));
 }

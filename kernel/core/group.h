@@ -64,6 +64,7 @@ enum coll_refusal {
 	COLL_WRONG_DESCRIPTOR,
 	COLL_UNKNOWN_GROUP,
 	COLL_WRONG_SOURCE,
+	COLL_TOO_LONG,
 };
 
 enum coll_refusal coll_group_receive(struct coll_group *g, u32 source, const u8 *packet,

@@ -4,6 +4,7 @@
  * for every algorithm and every root, so that no event allocates. The algorithms determine
  * how much, and for which hosts (coll_algorithms_need()).
  */
+#include "descriptor.h"
 #include "group.h"
 
 /* More buckets are useless, as schedules name few hosts. */
@@ -211,6 +212,7 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	g->payload.max_bytes = j->max_bytes;
 	g->payload.room = round_up(j->max_bytes, 8);
 	g->payload.segment_bytes = j->segment_bytes;
+	g->payload.packet_bytes = coll_descriptor_packet_bytes(j);
 	/* The sender learns of room before its window is full. */
 	g->peers.ack_every = clamp(j->window / 2, 1, COLL_PEER_WINDOW / 4);
 	g->plan.fanout = j->fanout;

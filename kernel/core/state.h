@@ -448,11 +448,13 @@ struct coll_ranks {
  * @max_bytes: largest payload of one operation
  * @room: the same, rounded up for alignment
  * @segment_bytes: largest part of it in one packet
+ * @packet_bytes: length of the largest packet of the group
  */
 struct coll_payload {
 	u32	max_bytes;
 	u32	room;
 	u32	segment_bytes;
+	u32	packet_bytes;
 };
 
 /**

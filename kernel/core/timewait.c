@@ -18,6 +18,7 @@ void coll_timewait_set(const struct coll_group *g, struct coll_timewait *t, u64 
 	t->last = g->failure.goodbye.number;
 	t->completed = g->window.completed;
 	t->window = g->window.size;
+	t->packet_bytes = g->payload.packet_bytes;
 	t->goodbye = g->failure.goodbye.signature;
 	t->until_ns = now + 2 * g->timing.liveness;
 }

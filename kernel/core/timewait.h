@@ -20,6 +20,7 @@
  * @self: index of this host
  * @incarnation: of this host in the group
  * @window: of the group
+ * @packet_bytes: length of the group's largest packet
  * @last: last operation posted
  * @completed: operations up to this one were complete here
  * @goodbye: reason and rank
@@ -31,6 +32,7 @@ struct coll_timewait {
 	u32			self;
 	u32			incarnation;
 	u32			window;
+	u32			packet_bytes;
 	u64			last;
 	u64			completed;
 	struct coll_signature	goodbye;

@@ -232,10 +232,17 @@ void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
 		     const struct coll_body *body);
 
 /*
- * Reading: coll_wire_formed() comes first and checks the form alone. Then the fields may be
- * read, but must not be trusted before coll_wire_authentic().
+ * Reading: coll_wire_formed() comes first and checks the form alone, in the first
+ * COLL_WIRE_FORM bytes. Then the fields may be read, but must not be trusted before
+ * coll_wire_authentic().
  */
 bool coll_wire_formed(const u8 *packet, u32 bytes);
+
+/*
+ * How much of a packet there is at most that is no payload and no MAC: what
+ * coll_wire_formed() and coll_wire_read_body() read.
+ */
+#define COLL_WIRE_FORM	(COLL_WIRE_HEADER + COLL_WIRE_OPERANDS + COLL_WIRE_ACK)
 
 /* Of what is not formed: is it a packet of another version, or of a later module? */
 bool coll_wire_other_version(const u8 *packet, u32 bytes);

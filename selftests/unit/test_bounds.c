@@ -315,4 +315,51 @@ TEST_F(net, a_thousand_early_packets_are_answered_once)
 	EXPECT_GT(3 * COLL_WIRE_MAX, bytes_to_2);
 }
 
+/* ---- what a deadline makes a host do at once ---- */
+
+#define CHILDREN	64
+
+static u64 busiest_now;
+static u32 busiest, at_once;
+
+static bool count_at_once(struct unit_network *n, struct world_packet *p)
+{
+	if (p->from)
+		return true;
+	at_once = n->world.now == busiest_now ? at_once + 1 : 1;
+	busiest_now = n->world.now;
+	busiest = busiest > at_once ? busiest : at_once;
+	return true;
+}
+
+/* All that was sent to all children falls due at the same time. */
+TEST_F(net, of_many_messages_that_are_due_a_limited_number_is_sent_at_once)
+{
+	const struct collsock_stats *stats;
+	u32 i, before, ops = 16;
+
+	unit_network_init(&self->n, 1 + CHILDREN, 1);
+	self->n.join.fanout = CHILDREN;
+	self->n.join.window = ops;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	for (i = 0; i <= CHILDREN; i++)
+		ASSERT_EQ(0, unit_barrier_by(&self->n, i, COLLSOCK_KARY));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+	unit_run(&self->n, SECOND / 10);
+	stats = &unit_group(&self->n, 0)->stats;
+	before = stats->messages_sent;
+	self->n.tap = count_at_once;
+	for (i = 0; i < ops; i++) {
+		ASSERT_EQ(0, unit_post_value(&self->n, 0, COLLSOCK_BROADCAST, COLLSOCK_KARY, 0, i));
+		/* They are sent one after the other. */
+		unit_run(&self->n, NSEC_PER_USEC);
+	}
+	ASSERT_EQ(ops * CHILDREN, stats->messages_sent - before);
+	ASSERT_EQ(0, stats->retransmits);
+	busiest = 0;
+	unit_run(&self->n, 20 * self->n.group.timing.rto_floor);
+	EXPECT_LE(ops * CHILDREN, stats->retransmits);
+	EXPECT_GE(128, busiest);
+}
+
 TEST_HARNESS_MAIN

@@ -104,9 +104,9 @@ def counters(which):
     return re.findall(r"LINE\((\w+),", lines)
 
 
-def stats(before, which, after=""):
-    """Numbers of 32 bits, the counters, and more numbers of 64 bits."""
-    names = counters(which) + after.split()
+def stats(before, which, others=""):
+    """Numbers of 32 bits, others of 64 bits, and the counters."""
+    names = others.split() + counters(which)
     return Layout(f"{len(before.split())}I{len(names)}Q", f"{before} {' '.join(names)}")
 
 
@@ -529,18 +529,18 @@ class Child(Line):
 # ---- the network ----
 
 class Sniffer:
-    """Sees the UDP packets of our port on a host's eth0, in both directions."""
+    """Sees the UDP packets of our port on a host's device, in both directions."""
 
     ETH_P_ALL, PACKET_OUTGOING, SO_RCVBUFFORCE = 3, 4, 33
     opened = weakref.WeakSet()
 
-    def __init__(self, host):
+    def __init__(self, host, device="eth0"):
         self.opened.add(self)
         with on(host):
             self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM,
                                         socket.htons(self.ETH_P_ALL))
             self.socket.setsockopt(socket.SOL_SOCKET, self.SO_RCVBUFFORCE, 1 << 22)
-            self.socket.bind(("eth0", self.ETH_P_ALL))
+            self.socket.bind((device, self.ETH_P_ALL))
         self.socket.setblocking(False)
 
     def packets(self):

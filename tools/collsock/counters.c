@@ -23,6 +23,13 @@
 #define ADVICE_timewait_answered NULL
 #define ADVICE_no_route \
 	"ip route get ADDRESS for each of the hosts; collsock doctor ADDRESS shows details"
+#define ADVICE_deferred		NULL
+#define ADVICE_backlog_full \
+	"IPsec delivers faster than softirq receives; what is lost is sent again"
+
+#define ADVICE_too_long \
+	"a host joined with other max_bytes or segment_bytes, or somebody forges"
+#define ADVICE_forgery_floods	"somebody forges packets: a firewall keeps strangers out"
 
 #define NET_COUNTER(name, IDENTIFIER, meaning) \
 	{ #name, #name "_total", false, meaning, ADVICE_##name },

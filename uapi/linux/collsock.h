@@ -353,9 +353,10 @@ struct collsock_net_stats {
 	__u32	peers;			/* connections of all groups */
 	__u32	timewait_entries;	/* closed groups whose late packets are answered */
 
-	COLLSOCK_NET_COUNTER_LIST(COLLSOCK_COUNTER)
 	__u64	memory;			/* bytes that all groups have reserved */
 	__u64	over_memory;		/* requests to join that exceeded max_memory_kib */
+
+	COLLSOCK_NET_COUNTER_LIST(COLLSOCK_COUNTER)
 };
 
 #endif /* _UAPI_LINUX_COLLSOCK_H */

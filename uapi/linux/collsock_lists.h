@@ -104,7 +104,12 @@
 	LINE(forged, FORGED, "authentication failed")					\
 	LINE(wrong_descriptor, WRONG_DESCRIPTOR, "group known, descriptor differs")	\
 	LINE(timewait_answered, TIMEWAIT_ANSWERED, "packets answered from time-wait")	\
-	LINE(no_route, NO_ROUTE, "packets without a route")
+	LINE(no_route, NO_ROUTE, "packets without a route")				\
+	LINE(deferred, DEFERRED, "packets that a work queue delivered, received in softirq") \
+	LINE(backlog_full, BACKLOG_FULL, "such packets dropped because too many waited") \
+	LINE(too_long, TOO_LONG, "longer than any packet of its group")			\
+	LINE(forgery_floods, FORGERY_FLOODS,						\
+	     "times that a group began to check packets before it takes its lock")
 
 /* A line of a structure */
 #define COLLSOCK_COUNTER(name, IDENTIFIER, meaning)	__u64 name;

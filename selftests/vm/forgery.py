@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=3 limit=90
+# suites: check soak
+"""What a packet costs a group that nobody with its key has written.
+
+Packets are forged on host 3, in the name of host 1, and sent to host 2. The costs that are
+printed are instructions if the machine counts them:
+
+  tools/vm/vm --icount --hosts 3 -- selftests/vm/forgery.py
+"""
+
+import contextlib
+import random
+import socket
+import struct
+import time
+
+from collsock_test import (
+    MAX_PAYLOAD, MAX_SEGMENT, PORT, Group, Sniffer, at_least, at_most, command, equal, main, on,
+    rank_on, read_file, test, work, write_file)
+from forging import FLAGS, MAC_BYTES, MESSAGE, SMALLEST, TYPE
+
+TRACING = "/sys/kernel/tracing"
+FLOOD = 8  # forgeries in a tick
+LARGEST = SMALLEST + 8 + 16 + MAX_SEGMENT  # with operands and an acknowledgment
+AMOUNT = work(1000)
+
+
+class Forger:
+    """Sends packets from host 3 as if they came from another."""
+
+    def __init__(self):
+        with on(3):
+            self.socket = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+
+    def send(self, payload, source, amount=1):
+        """Returns the nanoseconds of one packet."""
+        packet = struct.pack("!BBHHHBBH4s4sHHHH", 0x45, 0, 28 + len(payload), 0, 0x4000, 64, 17, 0,
+                             *(socket.inet_aton(f"10.1.0.{host}") for host in (source, 2)),
+                             PORT, PORT, 8 + len(payload), 0) + payload
+        begin = time.monotonic_ns()
+        for _ in range(amount):
+            self.socket.sendto(packet, ("10.1.0.2", 0))
+        return (time.monotonic_ns() - begin) / amount
+
+
+@contextlib.contextmanager
+def large_packets():
+    """Nothing is fragmented."""
+    links = [["ip", "link", "set", "switch"],
+             *(["ip", "-n", f"h{host}", "link", "set", "eth0"] for host in (1, 2, 3))]
+    for link in links:
+        command(*link, "mtu", "9216")
+    try:
+        yield
+    finally:
+        for link in reversed(links):
+            command(*link, "mtu", "1500")
+
+
+@contextlib.contextmanager
+def calls(function):
+    """A function that tells how often one of the module's was called."""
+    write_file(f"{TRACING}/kprobe_events", f"p:called collsock:{function}")
+    write_file(f"{TRACING}/events/kprobes/called/enable", "1")
+    try:
+        yield lambda: sum(int(line.split()[1]) for line in
+                          read_file(f"{TRACING}/kprobe_profile").splitlines()
+                          if line.split()[0] == "called")
+    finally:
+        write_file(f"{TRACING}/events/kprobes/called/enable", "0")
+        write_file(f"{TRACING}/kprobe_events", "")
+
+
+def packet_of(group, bytes_):
+    """A message as host 1 sends it to host 2, of another length and with a wrong MAC."""
+    sniffer = Sniffer(1)
+    group.barrier()
+    right = next(payload for outgoing, packet, payload in sniffer.packets()
+                 if outgoing and packet[19] == 2 and payload[TYPE] == MESSAGE)
+    sniffer.close()
+    head = right[:FLAGS] + bytes(2) + right[FLAGS + 2:SMALLEST - MAC_BYTES]
+    return head + random.randbytes(bytes_ - len(head))
+
+
+class Counts:
+    """By how much the counters of host 2 have grown."""
+
+    def __init__(self):
+        self.watcher = rank_on(2)
+        self.begin = self.watcher.net_stats()
+
+    def __getattr__(self, name):
+        return getattr(self.watcher.net_stats(), name) - getattr(self.begin, name)
+
+
+@test
+def a_packet_longer_than_any_of_its_group_is_dropped_before_the_lock():
+    with large_packets(), calls("coll_group_receive") as entered:
+        group, forger = Group((1, 2), max_bytes=64), Forger()
+        packet = packet_of(group, LARGEST)
+        time.sleep(0.1)
+        counts, before = Counts(), entered()
+        cost = forger.send(packet, 1, AMOUNT)
+        equal("those that were too long", counts.too_long, AMOUNT)
+        equal("forgeries found by their MAC", counts.forged, 0)
+        at_most("packets that took the group's lock", entered() - before, AMOUNT // 100)
+        stranger = forger.send(packet, 99, AMOUNT)
+        print(f"# {LARGEST} bytes: {cost - stranger:.0f} ns more than from no member")
+        group.end()
+
+
+def begin_flood(forger, packet, counts, number):
+    """As many as it takes until enough come within a tick."""
+    for _ in range(100):
+        if counts.forgery_floods == number:
+            return
+        forger.send(packet, 1, 4 * FLOOD)
+    equal("floods", counts.forgery_floods, number)
+
+
+def flood(bytes_):
+    with large_packets():
+        group = Group((1, 2), max_bytes=MAX_PAYLOAD, segment_bytes=MAX_SEGMENT)
+        forger, packet = Forger(), packet_of(group, bytes_)
+        counts = Counts()
+        stranger = forger.send(packet, 99, AMOUNT)
+        equal("packets of no member", counts.wrong_source, AMOUNT)
+        alone = sum(forger.send(packet, 1, FLOOD - 1) for _ in range(8) if not time.sleep(0.1)) / 8
+        equal("floods of too few forgeries", counts.forgery_floods, 0)
+        with calls("coll_group_receive") as entered:
+            begin_flood(forger, packet, counts, 1)
+            before, early = entered(), counts.forged
+            cost = forger.send(packet, 1, AMOUNT)
+            equal("forgeries found by their MAC", counts.forged - early, AMOUNT)
+            at_most("those that took the group's lock", entered() - before, AMOUNT // 100)
+            group.barrier()
+            at_least("packets of members that took the lock", entered() - before, 1)
+        time.sleep(0.1)
+        group.barrier()
+        begin_flood(forger, packet, counts, 2)
+        print(f"# {bytes_} bytes forged: {alone - stranger:.0f} ns more than from no "
+              f"member when there are few, {cost - stranger:.0f} in a flood")
+        group.end()
+
+
+@test
+def in_a_flood_of_small_packets_the_mac_is_checked_before_the_lock():
+    flood(SMALLEST)
+
+
+@test
+def in_a_flood_of_large_packets_the_mac_is_checked_before_the_lock():
+    flood(LARGEST)
+
+
+main(80)

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=2 limit=120
+# suites: check soak
+"""Those who only look cost running groups little, however many they are and whatever they ask."""
+
+import contextlib
+import os
+import resource
+import struct
+import time
+
+from collsock_netlink import DUMP, NLMSG_DONE, NUMBERS, REQUEST, Netlink
+from collsock_test import (
+    Child, Descriptor, Group, at_least, at_most, equal, main, netlink_on, rank_on, read_file, test,
+    write_file)
+
+TRACING = "/sys/kernel/tracing"
+NOBODY = 65534
+
+
+@contextlib.contextmanager
+def broadcasts(group):
+    """Yields a function that tells where messages to these listeners were sent: (thread, flags)."""
+    write_file(f"{TRACING}/kprobe_events", "p:observed netlink_broadcast group=$arg4:u32")
+    write_file(f"{TRACING}/events/kprobes/observed/filter", f"group == {group}")
+    write_file(f"{TRACING}/trace", "")
+    write_file(f"{TRACING}/events/kprobes/observed/enable", "1")
+    try:
+        yield lambda: [(line.rsplit("-", 1)[0].split("-")[0].strip(), line.split()[2])
+                       for line in read_file(f"{TRACING}/trace").splitlines()
+                       if " observed: " in line]
+    finally:
+        write_file(f"{TRACING}/events/kprobes/observed/enable", "0")
+        write_file(f"{TRACING}/kprobe_events", "")
+
+
+@test
+def listeners_cost_a_worker_their_events_and_no_group():
+    with contextlib.ExitStack() as stack:
+        listeners = [stack.enter_context(netlink_on(1)) for _ in range(10)]
+        for one in listeners:
+            one.listen()
+            one.socket.settimeout(20)
+        with broadcasts(listeners[0].events) as contexts:
+            group = Group((1, 2))
+            group.barrier()
+            group[1].close()
+            group[0].run()
+            group[0].close()
+            for one in listeners:
+                heard = [one.hear()["event"]]
+                while heard[-1] != "group_ended":
+                    heard.append(one.hear()["event"])
+                equal("the first event", heard[0], "group_made")
+            seen = contexts()
+        at_least("events", len(seen), len(heard))
+        equal("contexts that send them, other than workers",
+              [one for one in seen if not one[0].startswith("kworker") or "s" in one[1]], [])
+
+
+def shortest(call):
+    times = []
+    for _ in range(20):
+        begin = time.monotonic()
+        call()
+        times.append(time.monotonic() - begin)
+    return min(times)
+
+
+@test
+def counters_of_a_namespace_cost_the_same_whatever_groups_there_are():
+    watcher = rank_on(1)
+    few, ranks = shortest(watcher.net_stats), []
+    for _ in range(3000):
+        ranks.append(rank_on(1))
+        ranks[-1].join(Descriptor((1,), window=1, max_bytes=8), 0)
+    many = shortest(watcher.net_stats)
+    print(f"# {few * 1e6:.0f} us without groups, {many * 1e6:.0f} us with {len(ranks)}")
+    at_most("times as long", many / few, 5)
+
+
+def look(line, seconds):
+    """Dump the hosts of all groups again and again; tells the share of time spent in the kernel."""
+    os.setresuid(NOBODY, NOBODY, NOBODY)
+    with contextlib.closing(Netlink()) as netlink:
+        request = struct.pack("=IHHIIBBH", 20, netlink.family, REQUEST | DUMP, 1, 0,
+                              NUMBERS["CMD_HOST_GET"], 1, 0)
+        begin, used, dumps = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF), 0
+        while time.monotonic() - begin < seconds:
+            netlink.socket.send(request)
+            dumps += 1
+            while struct.unpack_from("=H", netlink.socket.recv(1 << 17), 4)[0] != NLMSG_DONE:
+                pass
+        used = resource.getrusage(resource.RUSAGE_SELF).ru_stime - used.ru_stime
+        line.put((dumps, used / (time.monotonic() - begin)))
+
+
+@test
+def who_looks_without_privilege_rests_most_of_the_time():
+    rank = rank_on(1)
+    rank.join(Descriptor([1] + [f"10.1.{one // 250 + 1}.{one % 250 + 1}" for one in range(2000)]),
+              0)
+    child = Child(1, look, 3)
+    dumps, share = child.get()
+    child.finish()
+    print(f"# {dumps} dumps, {share:.0%} of a processor")
+    at_least("dumps", dumps, 1)
+    at_most("share of a processor in the kernel", share, 0.3)
+
+
+main(100)
