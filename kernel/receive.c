@@ -167,7 +167,7 @@ static noinline void receive_unformed(struct coll_net *cn, struct sk_buff *skb,
 	kfree_skb(skb);
 }
 
-/* A packet of a bearer, behind the last of its headers; it is always consumed. */
+/* Receive a packet from a bearer, which begins after @header_bytes; always consumes it. */
 static void receive_packet(void *owner, struct sk_buff *skb, u32 header_bytes)
 {
 	u32 bytes = skb->len - header_bytes;

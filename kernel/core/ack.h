@@ -14,7 +14,7 @@
 #include "deadline.h"
 #include "state.h"
 
-/* Does "done" tell the other side that its messages were received? */
+/* Does this "done" imply that the other side's messages were received? */
 static inline bool coll_ack_covered(const struct coll_peer *peer, u64 done)
 {
 	return !peer->ack.explicit && !coll_after(peer->ack.operation, done);

@@ -81,7 +81,7 @@ extern const struct coll_algorithm *const coll_algorithms[];
 extern const unsigned int coll_algorithms_count;
 extern const u8 coll_algorithm_index[COLL_MAX_OPERATIONS][COLL_MAX_ALGORITHMS];
 
-/* The position of the row of any two numbers, or -ENOENT. COLLSOCK_AUTO has no row. */
+/* Position of the row for any two numbers, or -ENOENT; COLLSOCK_AUTO has no row. */
 static inline int coll_algorithm_position(u32 operation, u32 algorithm)
 {
 	if (operation >= COLL_MAX_OPERATIONS || algorithm >= COLL_MAX_ALGORITHMS ||

@@ -57,7 +57,10 @@ void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 /* The window has room again for a post by any rank of this host. */
 void coll_env_writable(struct coll_group *g);
 
-/* A round of operation @number is over in that lane. Is this an event context? */
+/*
+ * A round of operation @number is over in this lane. Returns whether this is an event
+ * context.
+ */
 bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round);
 
 /* The bearer of an address family, or NULL. Any context. */

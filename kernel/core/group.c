@@ -320,7 +320,7 @@ static void group_answer(struct group_packet *p, u64 now)
 		coll_peer_repeat(p->peer, &p->body, now);
 }
 
-/* What the packet says, beyond what every packet tells. */
+/* Handle what is specific to the type of packet. */
 static inline void group_accept_body(struct coll_group *g, struct group_packet *p, u64 now)
 {
 	const struct coll_body *body = &p->body;
@@ -404,7 +404,7 @@ enum coll_refusal coll_group_receive(struct coll_group *g, u32 source, const u8 
 /**
  * coll_group_receive_other_version() - a packet of another version of the format came
  * @g: the group
- * @source: the host that it says it is from; its address is that host's
+ * @source: host that the packet names as its source, and whose address it has
  * @packet: coll_wire_other_version(); its tag and destination are those of @g
  * @bytes: its length
  * @now: time in ns

@@ -42,7 +42,7 @@ struct coll_operation {
 /* By number; unused numbers have all-zero rows. */
 extern const struct coll_operation coll_operations[COLL_MAX_OPERATIONS];
 
-/* The row of any number, or NULL. */
+/* The row of a number, or NULL; any number is allowed. */
 static inline const struct coll_operation *coll_operation_find(u32 operation)
 {
 	if (unlikely(operation >= COLL_MAX_OPERATIONS || !coll_operations[operation].contributes))
@@ -50,7 +50,7 @@ static inline const struct coll_operation *coll_operation_find(u32 operation)
 	return &coll_operations[operation];
 }
 
-/* Of an operation that exists: does the root, or another rank, contribute to it? */
+/* Does the root, or any other rank, contribute to this existing operation? */
 static inline bool coll_operation_contributes(u32 operation, bool root)
 {
 	return coll_operations[operation].contributes >> root & 1;

@@ -55,7 +55,7 @@ void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 
 	INIT_LIST_HEAD(&peer->send.held);
 	peer->group = g;
 	peer->host = host;
-	/* All hosts begin with the same window, so none has to tell. */
+	/* All hosts begin with the same window, so the initial credit is known. */
 	peer->send.credit = g->credit.common;
 	peer->send.done = g->credit.acknowledged;
 	peer->watch.probed_operation = COLL_NOTHING_DONE;
@@ -114,7 +114,7 @@ static inline void peer_emit(struct coll_peer *peer, const struct coll_wire_side
  * coll_peer_emit() - send a packet
  * @peer: destination
  * @side: the direction, usually the peer's
- * @body: what it says, but for the number of the packet
+ * @body: its contents, but for the number of the packet
  */
 void coll_peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
 		    struct coll_body *body)
@@ -280,7 +280,10 @@ void coll_peer_forget(struct coll_message *m, bool sample, u64 now)
 
 	if (!peer)
 		return;
-	/* This makes room in the window, not credit: what waits for the window may leave. */
+	/*
+	 * This makes room in the window, but no credit: messages that wait for the window
+	 * may be sent.
+	 */
 	full = unlikely(!list_empty(&peer->send.held)) && m->first && peer_window_full(peer);
 	if (sample)
 		coll_rtt_received(peer, m, now);
@@ -337,7 +340,7 @@ static noinline void peer_forget_through(struct coll_peer *peer, u64 done, u64 n
 			coll_peer_forget(m, true, now);
 }
 
-/* The other side has done something. A host that is only sent to has nothing to forget. */
+/* "Done" has advanced. Without messages in flight there is nothing to forget. */
 static inline void peer_hear_done(struct coll_peer *peer, u64 done, u64 now)
 {
 	peer->send.done = done;
@@ -346,7 +349,7 @@ static inline void peer_hear_done(struct coll_peer *peer, u64 done, u64 now)
 		peer_forget_through(peer, done, now);
 }
 
-/* Send again what was sent beyond the credit of @before. */
+/* Retransmit messages sent beyond the credit of @before. */
 static noinline void peer_send_forced(struct coll_peer *peer, u64 before, u64 now)
 {
 	struct coll_message *m;

@@ -49,7 +49,7 @@ void coll_rtt_back_off(struct coll_peer *peer, const struct coll_message *m)
 
 	if (r->srtt_ns && m->tries == 2 && ++r->unsampled < COLL_RTT_SAMPLE_EVERY)
 		return;
-	/* Others that were under way with it were late for the same reason. */
+	/* Other messages in flight at the same time were late for the same reason. */
 	if (!r->srtt_ns && m->first <= r->backed_off)
 		return;
 	r->rto_ns = (u32)coll_rtt_timeout(peer, m);

@@ -29,7 +29,7 @@ static int signature_bytes(const struct coll_group *g, const struct coll_operati
 	return sig->count * element;
 }
 
-/* Is there the algorithm, and does the group have what it needs? */
+/* Does the algorithm exist, and can this group run it? */
 static bool signature_runs(const struct coll_group *g, u32 operation, u32 algorithm)
 {
 	const struct coll_algorithm *a = coll_algorithm_find(operation, algorithm);

@@ -17,7 +17,7 @@ struct coll_group;
 struct coll_peer;
 
 #define COLL_NEVER		(~0ULL)
-/* Nothing has completed yet: one before the first operation, number 0. */
+/* The last completed operation when there is none: one before number 0. */
 #define COLL_NOTHING_DONE	(~0ULL)
 
 #define COLL_MAX_SCHEDULES	16
@@ -58,8 +58,8 @@ struct coll_message_head {
  * @sent_ns: latest transmission
  * @first: number of the packet of the first transmission; 0 before it
  * @latest: number of the packet of the latest one
- * @bytes: of the payload
- * @answered: answers that had come from the other side then, or when it last had no room
+ * @bytes: length of the payload
+ * @answered: answers received from the other side before, or before it last had no room
  * @tries: transmissions so far, COLL_MAX_TRIES at most
  * @round: round of the schedule
  * @segment: lane of the operation
@@ -84,9 +84,9 @@ struct coll_message {
 
 /**
  * struct coll_peer_connection - both ends of the connection, and whether it is in use
- * @incarnation: of the other side; 0 until heard
- * @knows_us: the other side has heard this incarnation of ours
- * @idle: nothing was said for long enough: it is released until there is something to say
+ * @incarnation: of the other side; 0 until heard from
+ * @knows_us: the other side has heard from this incarnation of ours
+ * @idle: unused for long enough: it is released until there is something to send
  * @dead: the other side was silent for too long
  * @tx: sending direction
  * @rx: receiving direction; all zero until heard from
@@ -101,15 +101,15 @@ struct coll_peer_connection {
 };
 
 /**
- * struct coll_peer_send_state - what goes to the other side
+ * struct coll_peer_send_state - messages to the other side
  * @sent: messages sent and not acknowledged, in order of their first transmission
  * @held: messages that wait for credit, or for room among @sent
  * @number: of the latest packet
  * @credit: highest operation that the other side can store
- * @done: operations through this one are complete at the other side
+ * @done: operations up to this one are complete at the other side
  * @unacked: messages in @sent
  * @forced: something was sent beyond the credit
- * @told: we have said goodbye
+ * @told: we have sent a goodbye
  */
 struct coll_peer_send_state {
 	struct list_head	sent;
@@ -125,8 +125,8 @@ struct coll_peer_send_state {
 /**
  * struct coll_peer_rtt - round-trip time and retransmission time-out
  * @srtt_ns: smoothed round-trip time, 0 before the first sample
- * @rttvar_ns: its mean deviation
- * @rto_ns: retransmission time-out of a first transmission
+ * @rttvar_ns: mean deviation of the round-trip time
+ * @rto_ns: retransmission time-out after a first transmission
  * @backed_off: latest packet when the time-out was raised
  * @unsampled: messages sent twice since the latest sample of the round-trip time
  * @received: messages that were sent once and received since then
@@ -141,12 +141,12 @@ struct coll_peer_rtt {
 };
 
 /**
- * struct coll_peer_recv_state - what has come from the other side
+ * struct coll_peer_recv_state - messages from the other side
  * @accepted: highest packet number of a message that was accepted
  * @bits: bit i: a message in packet @accepted - i was
  * @packets: which packets have come
- * @refused: something was refused for want of room; tell when there is some
- * @gone: the other side has said goodbye
+ * @refused: a message was refused for lack of room; send credit when there is room
+ * @gone: the other side has sent a goodbye
  */
 struct coll_peer_recv_state {
 	u64			accepted;
@@ -210,16 +210,16 @@ struct coll_peer_liveness {
 
 /**
  * struct coll_peer_watch - which operations wait for the other side
- * @since_ns: since when one waits
+ * @since_ns: since when one has waited
  * @operation: one such operation
- * @probed_operation: the operation that it was asked about last
- * @round: latest round of looking in which one did
- * @probes: probes sent, which is the nonce of the latest
- * @answers: the latest probe that was answered
- * @answered: how many of them were
- * @told_ms: when it last said whom it waits for, in ms
- * @last_arrivals: how often its message was the last thing an operation waited for
- * @wait: for whom it waited then
+ * @probed_operation: operation of the latest probe
+ * @round: latest check of coll_watch_look() in which one did
+ * @probes: probes sent; also the nonce of the latest
+ * @answers: nonce of the latest answered probe
+ * @answered: number of answered probes
+ * @told_ms: when it last reported which host it waits for, in ms
+ * @last_arrivals: how often its message was the last that an operation waited for
+ * @wait: the host that it reported
  */
 struct coll_peer_watch {
 	u64			since_ns;
@@ -410,10 +410,10 @@ enum coll_rank_state {
 };
 
 /**
- * struct coll_rank - a rank that lives on this host
+ * struct coll_rank - a rank of this host
  * @next: number of the next operation that it posts
  * @rank: its number in the group
- * @last: how often everything else was there when it posted
+ * @last: how often its post was the last that an operation waited for
  * @state: enum coll_rank_state
  */
 struct coll_rank {
@@ -495,11 +495,11 @@ struct coll_peers {
  * struct coll_window - the operations under way
  * @slots: ring of operations, indexed by number & @mask
  * @mask: size of the ring - 1
- * @size: operations under way at once
- * @running: operations RUNNING or ABORTED
+ * @size: largest number of operations under way
+ * @running: number of operations RUNNING or ABORTED
  * @next: number of the first operation that no rank of this host has posted
  * @oldest: oldest operation whose slot is in use
- * @completed: all operations through this one are complete
+ * @completed: all operations up to this one are complete
  */
 struct coll_window {
 	struct coll_op		*slots;

@@ -53,7 +53,7 @@ enum coll_refusal coll_timewait_answer(const struct coll_timewait *t, const u8 *
 	if (prefix.descriptor != t->descriptor)
 		return COLL_WRONG_DESCRIPTOR;
 	coll_wire_read_body(packet, bytes, &body);
-	/* Two time-wait entries would answer each other's answers indefinitely. */
+	/* Otherwise two time-wait entries would answer each other's answers indefinitely. */
 	if (body.type == COLL_PACKET_ACK || body.type == COLL_PACKET_ANSWER ||
 	    body.number >= COLL_NUMBER_TIMEWAIT ||
 	    (prefix.known && prefix.known != t->incarnation))

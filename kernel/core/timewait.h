@@ -21,7 +21,7 @@
  * @incarnation: of this host in the group
  * @window: of the group
  * @last: last operation posted
- * @completed: operations through this one were complete here
+ * @completed: operations up to this one were complete here
  * @goodbye: reason and rank
  * @until_ns: when it expires
  */

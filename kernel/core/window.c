@@ -155,7 +155,7 @@ static void window_learn_credit(struct coll_group *g, u64 operation, u64 through
 		coll_peers_push(g, now);
 }
 
-/* Every host has completed the operations through @through. */
+/* Every host has completed the operations up to @through. */
 static void window_acknowledge_through(struct coll_group *g, u64 through, u64 now)
 {
 	u64 number;

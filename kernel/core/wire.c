@@ -14,7 +14,7 @@ struct coll_wire_header {
 	__be32	incarnation;
 	__be32	known;
 	__be32	epoch;	/* of multicast; 0 */
-	/* here the body begins */
+	/* start of the body */
 	u8	type;
 	u8	ce;
 	__be16	flags;

@@ -10,8 +10,8 @@
  * flagged; a barrier has none of them.
  *
  * The prefix names both ends of a connection. It is the same in all packets of one
- * direction of a connection, so each side keeps it, and what the MAC makes of
- * it, in a struct coll_wire_side, and spends no time on it again.
+ * direction of a connection, so each side caches it, with the state of the MAC after it, in
+ * a struct coll_wire_side.
  *
  * These are the same in every version of the format: the version itself, the two hosts,
  * the tag, and the MAC in the last 8 bytes. So a host can tell that another one speaks
@@ -72,7 +72,7 @@ enum coll_packet_type { COLL_PACKET_LIST(COLL_PACKET_NUMBER) };
 	LINE(SILENT,	1,	"silent",	ETIMEDOUT)			\
 	LINE(DISAGREES,	2,	"disagrees",	EPROTO)				\
 	LINE(RESTARTED,	3,	"restarted",	ECONNRESET)			\
-	LINE(ENDED,	4,	"ended",	ECANCELED) /* by order */	\
+	LINE(ENDED,	4,	"ended",	ECANCELED) /* by order of the operator */	\
 	LINE(VERSION,	5,	"version",	EPROTO) /* of the packet format */
 
 #define COLL_REASON_NUMBER(identifier, number, name, error) COLL_REASON_##identifier = number,
@@ -104,7 +104,7 @@ struct coll_signature {
  * @tag: names the group
  * @descriptor: hash of the descriptor
  * @incarnation: of the sender, never 0
- * @known: incarnation of the receiver as the sender knows it, 0 if never heard
+ * @known: incarnation of the receiver as the sender knows it, 0 if never heard from
  * @source: index of the sending host
  * @destination: index of the receiving host
  */
@@ -118,26 +118,26 @@ struct coll_prefix {
 };
 
 /**
- * struct coll_body - what it says
+ * struct coll_body - contents of a packet
  * @number: of the packet: 1, 2, ... of an incarnation to a host
  * @operation: number of the operation; of a goodbye, the last one posted; of a lone
  *	acknowledgment, any
- * @done: operations through this one are complete at the sender and at all
- *	whose "done" it has folded in @operation
- * @credit: highest operation that the sender can store; all that are a window or
- *	more before it are over for the sender, and its messages acknowledged
- * @signature: of the operation; of a goodbye, @signature.root is the rank that is
- *	to blame and @signature.count the reason, enum coll_reason
+ * @done: operations up to this one are complete at the sender and at all hosts whose "done"
+ *	it has folded in @operation
+ * @credit: highest operation that the sender can store; the sender has finished all that
+ *	are a window or more before it, with its messages acknowledged
+ * @signature: of the operation; of a goodbye, @signature.root is the rank to blame and
+ *	@signature.count the reason, enum coll_reason
  * @segment: segment of the payload
  * @type: enum coll_packet_type
  * @round: round of the schedule
  * @ce: how many packets of the other side were marked "congestion experienced", mod 256
  * @ack_now: it wants to be acknowledged at once
- * @acknowledges: an acknowledgment is there:
+ * @acknowledges: an acknowledgment is present:
  * @ack_number: highest packet number of a message of the receiver that was accepted
  * @ack_bits: bit i: a message in @ack_number - i was
- * @payload: its first byte
- * @payload_bytes: its length
+ * @payload: first byte of the payload
+ * @payload_bytes: length of the payload
  */
 struct coll_body {
 	u64			number;
@@ -241,7 +241,7 @@ bool coll_wire_formed(const u8 *packet, u32 bytes);
 bool coll_wire_other_version(const u8 *packet, u32 bytes);
 bool coll_wire_unknown(const u8 *packet, u32 bytes);
 
-/* Offsets of the fields by which a packet finds its group. */
+/* Offsets of the fields by which a packet's group is found */
 #define COLL_WIRE_AT_SOURCE		4
 #define COLL_WIRE_AT_DESTINATION	6
 #define COLL_WIRE_AT_TAG		8

@@ -64,7 +64,7 @@ static inline u32 fuzz_word(struct fuzz_input *in)
 	return word;
 }
 
-/* A number that is mostly near @base. */
+/* A number, mostly near @base */
 static inline u64 fuzz_near(struct fuzz_input *in, u64 base)
 {
 	u8 b = fuzz_byte(in);

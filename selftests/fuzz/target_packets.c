@@ -553,7 +553,7 @@ static u64 number_of(const struct siege *s, u32 from, u32 to)
 	return peer ? peer->send.number + 1 : 1;
 }
 
-/* A packet of a member that says anything. */
+/* A packet of a member with any contents */
 static void inject_sealed(struct siege *s)
 {
 	u8 data[COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK + 255], payload[255] = {};
@@ -768,7 +768,7 @@ static void one_event(struct siege *s)
 	}
 }
 
-/* Is there a rank that lives and has not posted that operation? */
+/* Is there a live rank that has not posted this operation? */
 static bool may_wait(const struct siege *s, u64 number)
 {
 	u32 i;
