@@ -145,7 +145,7 @@ DECLARE_EVENT_CLASS(coll_packet,
 	TP_STRUCT__entry(
 		__field(u64,	tag)
 		__field(u64,	operation)
-		__field(u64,	number)
+		__field(u64,	packet)
 		__field(u64,	ack)
 		__field(u32,	bytes)
 		__field(u16,	source)
@@ -167,14 +167,14 @@ DECLARE_EVENT_CLASS(coll_packet,
 		__entry->operation = body.operation;
 		__entry->segment = body.segment;
 		__entry->round = body.round;
-		__entry->number = body.number;
+		__entry->packet = body.number;
 		__entry->ack = body.acknowledges ? body.ack_number : 0;
 		__entry->bytes = bytes;
 	),
 	TP_printk("tag=%016llx source=%u destination=%u type=%s operation=%llu segment=%u round=%u packet=%llu ack=%llu bytes=%u",
 		  __entry->tag, __entry->source, __entry->destination,
 		  coll_trace_type(__entry->type), __entry->operation, __entry->segment,
-		  __entry->round, __entry->number, __entry->ack, __entry->bytes)
+		  __entry->round, __entry->packet, __entry->ack, __entry->bytes)
 );
 
 DEFINE_EVENT(coll_packet, coll_packet_sent,
@@ -194,7 +194,7 @@ TRACE_EVENT(coll_packet_dropped,
 	TP_STRUCT__entry(
 		__field(u64,	tag)
 		__field(u64,	operation)
-		__field(u64,	number)
+		__field(u64,	packet)
 		__field(u64,	ack)
 		__field(u32,	bytes)
 		__field(u16,	source)
@@ -212,7 +212,7 @@ TRACE_EVENT(coll_packet_dropped,
 		__entry->operation = body->operation;
 		__entry->segment = body->segment;
 		__entry->round = body->round;
-		__entry->number = body->number;
+		__entry->packet = body->number;
 		__entry->ack = body->acknowledges ? body->ack_number : 0;
 		__entry->bytes = bytes;
 		__entry->reason = reason;
@@ -220,7 +220,7 @@ TRACE_EVENT(coll_packet_dropped,
 	TP_printk("tag=%016llx source=%u destination=%u type=%s operation=%llu segment=%u round=%u packet=%llu ack=%llu bytes=%u reason=%s",
 		  __entry->tag, __entry->source, __entry->destination,
 		  coll_trace_type(__entry->type), __entry->operation, __entry->segment,
-		  __entry->round, __entry->number, __entry->ack, __entry->bytes,
+		  __entry->round, __entry->packet, __entry->ack, __entry->bytes,
 		  coll_trace_drop(__entry->reason))
 );
 
@@ -232,7 +232,7 @@ TRACE_EVENT(coll_message_again,
 		__field(u32,	source)
 		__field(u32,	destination)
 		__field(u64,	operation)
-		__field(u64,	number)
+		__field(u64,	packet)
 		__field(u16,	segment)
 		__field(u8,	type)
 		__field(u8,	round)
@@ -246,13 +246,13 @@ TRACE_EVENT(coll_message_again,
 		__entry->operation = m->head->number;
 		__entry->segment = m->segment;
 		__entry->round = m->round;
-		__entry->number = m->latest;
+		__entry->packet = m->latest;
 		__entry->tries = m->tries;
 	),
 	TP_printk("tag=%016llx source=%u destination=%u type=%s operation=%llu segment=%u round=%u packet=%llu tries=%u",
 		  __entry->tag, __entry->source, __entry->destination,
 		  coll_trace_type(__entry->type), __entry->operation, __entry->segment,
-		  __entry->round, __entry->number, __entry->tries)
+		  __entry->round, __entry->packet, __entry->tries)
 );
 
 /* ---- peers and groups ---- */
@@ -288,11 +288,11 @@ DECLARE_EVENT_CLASS(coll_group,
 	TP_ARGS(g),
 	TP_STRUCT__entry(
 		__field(u64,	tag)
+		__field(u64,	posted)
 		__field(u32,	host)
 		__field(u32,	hosts)
 		__field(u32,	ranks)
 		__field(u32,	ranks_here)
-		__field(u32,	posted)
 	),
 	TP_fast_assign(
 		__entry->tag = g->secret.tag;
@@ -302,7 +302,7 @@ DECLARE_EVENT_CLASS(coll_group,
 		__entry->ranks_here = g->ranks.locals;
 		__entry->posted = g->window.next;
 	),
-	TP_printk("tag=%016llx host=%u hosts=%u ranks=%u ranks_here=%u posted=%u",
+	TP_printk("tag=%016llx host=%u hosts=%u ranks=%u ranks_here=%u posted=%llu",
 		  __entry->tag, __entry->host, __entry->hosts, __entry->ranks,
 		  __entry->ranks_here, __entry->posted)
 );
@@ -322,8 +322,8 @@ TRACE_EVENT(coll_group_failed,
 	TP_ARGS(g),
 	TP_STRUCT__entry(
 		__field(u64,	tag)
+		__field(s64,	last)
 		__field(u32,	host)
-		__field(s32,	last)
 		__field(u32,	rank)
 		__field(u32,	reason)
 	),
@@ -334,7 +334,7 @@ TRACE_EVENT(coll_group_failed,
 		__entry->rank = g->failure.what.rank;
 		__entry->reason = g->failure.what.reason;
 	),
-	TP_printk("tag=%016llx host=%u last=%d rank=%u reason=%s", __entry->tag, __entry->host,
+	TP_printk("tag=%016llx host=%u last=%lld rank=%u reason=%s", __entry->tag, __entry->host,
 		  __entry->last, __entry->rank, coll_trace_reason(__entry->reason))
 );
 

@@ -760,6 +760,29 @@ TEST_F(net, a_packet_that_is_replayed_changes_nothing_at_once_or_much_later)
 	recorded = NULL;
 }
 
+/* The entry does not know how many packets its group has sent. */
+TEST_F(net, a_host_that_was_accused_believes_a_time_wait_entry)
+{
+	u32 i;
+
+	begin(_metadata, &self->n, 2);
+	unit_peer(&self->n, 1, 0)->send.number += 2 * COLL_REPLAY_WINDOW;
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, unit_barrier(&self->n, i));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+	unit_run(&self->n, SECOND);
+	unit_cut(&self->n, 0);
+	ASSERT_EQ(0, unit_barrier(&self->n, 1));
+	ends_with(_metadata, &self->n, 1, 4, ETIMEDOUT, 0);
+	unit_leave(&self->n, 1);
+	unit_run(&self->n, SECOND);
+	ASSERT_TRUE(unit_timewait(&self->n, 1));
+	self->n.cut[0] = false;
+	unit_member(&self->n, 0)->host->deaf_ns = 0;
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	ends_with(_metadata, &self->n, 0, 4, ETIMEDOUT, 0);
+}
+
 TEST_F(net, a_forged_packet_does_not_use_up_its_number)
 {
 	static const siphash_key_t guess;
