@@ -10,6 +10,7 @@
 #define LONGEST_DELAY	(200 * NSEC_PER_MSEC)
 
 long world_memory;
+long world_states_left;
 
 /* ---- memory of the core ---- */
 
@@ -52,8 +53,16 @@ struct coll_peer *coll_env_peer_new(struct coll_group *g)
 	return coll_env_alloc(sizeof(struct coll_peer));
 }
 
+static bool side_is_zero(const struct coll_wire_side *side)
+{
+	static const struct coll_wire_side zero;
+
+	return !memcmp(side, &zero, sizeof(zero));
+}
+
 void coll_env_peer_free(struct coll_peer *peer)
 {
+	world_states_left += !side_is_zero(&peer->conn.tx) || !side_is_zero(&peer->conn.rx);
 	coll_env_free(peer);
 }
 

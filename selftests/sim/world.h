@@ -296,6 +296,9 @@ struct world {
 /* Allocations of the core that have not been freed, in all worlds. */
 extern long world_memory;
 
+/* Peers that were freed with a state of the MAC in them, likewise. */
+extern long world_states_left;
+
 void world_init(struct world *w, u32 hosts, u64 seed, const struct world_user *user);
 void world_free(struct world *w);
 

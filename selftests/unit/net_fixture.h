@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The fixture "net": a network that a test makes itself. After each test the core
- * has freed all memory.
+ * has freed all memory, and no state of the MAC was left in it.
  */
 #ifndef UNIT_NET_FIXTURE_H
 #define UNIT_NET_FIXTURE_H
@@ -22,6 +22,7 @@ FIXTURE_TEARDOWN(net)
 {
 	unit_network_free(&self->n);
 	EXPECT_EQ(0, world_memory);
+	EXPECT_EQ(0, world_states_left);
 }
 
 #endif
