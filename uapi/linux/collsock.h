@@ -195,8 +195,8 @@ struct collsock_post {
  * @bytes: bytes of the result
  * @cookie: of the post; COLLSOCK_COOKIE_GROUP: no operation was under way when the group
  *	failed
- * @posted_ns: CLOCK_MONOTONIC when it was posted
- * @completed_ns: CLOCK_MONOTONIC when it completed
+ * @posted_ns: CLOCK_MONOTONIC of the process that reads it when it was posted
+ * @completed_ns: the same when it completed
  */
 struct collsock_completion {
 	__u32	size;
