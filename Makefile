@@ -38,7 +38,7 @@ tools/collperf: tools/collsock
 $(PARTS): setup-build
 	@$(MAKE) -C $@ all PREFIX=$(PREFIX)
 
-# No socket family brings its module by itself when distributions say no to that
+# The module is not loaded when a program asks for a socket
 LOADED_AT_BOOT = $(DESTDIR)/usr/lib/modules-load.d/collsock.conf
 
 install: module install-parts	## install into DESTDIR and PREFIX

@@ -47,4 +47,3 @@ module_exit(main_exit);
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("Collective sockets: barriers and reductions in softirq");
 MODULE_VERSION(COLLSOCK_VERSION);
-MODULE_ALIAS_NETPROTO(AF_COLLSOCK);

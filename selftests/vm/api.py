@@ -44,15 +44,6 @@ def only_seqpacket_sockets_of_protocol_0_can_be_made():
 
 
 @test
-def the_module_has_the_alias_by_which_the_first_socket_loads_it():
-    settings = read_file("/run/vm/settings")
-    path = [line.partition("=")[2].strip("'\"") for line in settings.splitlines()
-            if line.startswith("VM_MODULE=")][0]
-    aliases = os.popen(f"modinfo -F alias '{path}'").read().split()
-    equal("net-pf-25 among the module's aliases", f"net-pf-{AF_COLLSOCK}" in aliases, True)
-
-
-@test
 def calls_of_other_kinds_of_sockets_are_not_supported():
     address = struct.pack("=H14x", AF_COLLSOCK)
     pair = (ctypes.c_int * 2)()
