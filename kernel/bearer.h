@@ -125,8 +125,8 @@ static inline u16 coll_bearer_port(const struct coll_bearers *b)
  * @b: of the namespace
  * @self: the member
  *
- * Return: 0, -EAFNOSUPPORT, or -EADDRNOTAVAIL if it is not an address of this
- * namespace. Context: process.
+ * Return: 0; -EAFNOSUPPORT; -EADDRNOTAVAIL if it is not an address of this namespace; -EXDEV
+ * if it is one of a part of it that groups cannot use. Context: process.
  */
 static inline int coll_bearer_check_self(const struct coll_bearers *b,
 					 const struct collsock_member *self)
@@ -143,7 +143,8 @@ static inline int coll_bearer_check_self(const struct coll_bearers *b,
  *
  * A member that cannot be reached now may be reached later.
  *
- * Return: 0 or -EMSGSIZE. Context: process.
+ * Return: 0, -EMSGSIZE, or -EADDRNOTAVAIL if @to cannot be a member beside @self.
+ * Context: process.
  */
 static inline int coll_bearer_check_path(const struct coll_bearers *b,
 					 const struct collsock_member *self,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/inetdevice.h>
 #include <net/addrconf.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
@@ -10,6 +11,7 @@
 
 /* ---- routes ---- */
 
+/* What goes to many is no route to a member: -EACCES, as for other sockets. */
 static struct dst_entry *udp_lookup4(struct net *net, const struct collsock_member *self,
 				     const struct collsock_member *to)
 {
@@ -22,7 +24,12 @@ static struct dst_entry *udp_lookup4(struct net *net, const struct collsock_memb
 	};
 	struct rtable *rt = ip_route_output_flow(net, &fl, NULL);
 
-	return IS_ERR(rt) ? ERR_CAST(rt) : &rt->dst;
+	if (IS_ERR(rt))
+		return ERR_CAST(rt);
+	if (likely(!(rt->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST))))
+		return &rt->dst;
+	ip_rt_put(rt);
+	return ERR_PTR(-EACCES);
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
@@ -381,24 +388,74 @@ void coll_udp_close(struct coll_udp *udp)
 
 /* ---- checks when a group is joined ---- */
 
-#if IS_ENABLED(CONFIG_IPV6)
-static bool udp_is_local6(struct net *net, const struct collsock_member *self)
+/*
+ * Packets of a device in a VRF go by tables, and reach sockets, that are not asked here. The
+ * stack finds its addresses only if it is asked for the device.
+ */
+static bool udp_is_in_vrf(const struct net_device *dev)
 {
-	bool strict = ipv6_addr_type(coll_udp_ipv6(self)) & IPV6_ADDR_LINKLOCAL;
-	struct net_device *dev = NULL;
-	bool local;
+	return netif_is_l3_slave(dev) || netif_is_l3_master(dev);
+}
+
+static int udp_check_vrf4(struct net *net, const struct collsock_member *self)
+{
+	struct net_device *dev;
+	bool in_vrf;
 
 	rcu_read_lock();
-	if (strict)
-		dev = dev_get_by_index_rcu(net, self->scope_id);
-	local = (dev || !strict) && ipv6_chk_addr(net, coll_udp_ipv6(self), dev, strict);
+	dev = __ip_dev_find(net, coll_udp_ipv4(self), false);
+	in_vrf = dev && udp_is_in_vrf(dev);
 	rcu_read_unlock();
-	return local;
+	return in_vrf ? -EXDEV : -EADDRNOTAVAIL;
+}
+
+static int udp_check_self4(struct net *net, const struct collsock_member *self)
+{
+	if (inet_addr_type(net, coll_udp_ipv4(self)) == RTN_LOCAL)
+		return 0;
+	return udp_check_vrf4(net, self);
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+/* The address is to be one of this device. RCU read side. */
+static int udp_check_device6(struct net *net, const struct in6_addr *address,
+			     struct net_device *dev)
+{
+	if (!dev || !ipv6_chk_addr(net, address, dev, 1))
+		return -EADDRNOTAVAIL;
+	return udp_is_in_vrf(dev) ? -EXDEV : 0;
+}
+
+static int udp_check_vrf6(struct net *net, const struct in6_addr *address)
+{
+	int err = -EADDRNOTAVAIL;
+	struct net_device *dev;
+
+	for_each_netdev_rcu(net, dev) {
+		err = udp_check_device6(net, address, dev);
+		if (err != -EADDRNOTAVAIL)
+			break;
+	}
+	return err;
+}
+
+static int udp_check_self6(struct net *net, const struct collsock_member *self)
+{
+	const struct in6_addr *address = coll_udp_ipv6(self);
+	int err = 0;
+
+	rcu_read_lock();
+	if (ipv6_addr_type(address) & IPV6_ADDR_LINKLOCAL)
+		err = udp_check_device6(net, address, dev_get_by_index_rcu(net, self->scope_id));
+	else if (!ipv6_chk_addr(net, address, NULL, 0))
+		err = udp_check_vrf6(net, address);
+	rcu_read_unlock();
+	return err;
 }
 #else
-static bool udp_is_local6(struct net *net, const struct collsock_member *self)
+static int udp_check_self6(struct net *net, const struct collsock_member *self)
 {
-	return false;
+	return -EADDRNOTAVAIL;
 }
 #endif
 
@@ -407,8 +464,8 @@ static bool udp_is_local6(struct net *net, const struct collsock_member *self)
  * @udp: the port
  * @self: the member
  *
- * Return: 0, -EAFNOSUPPORT, or -EADDRNOTAVAIL if it is not an address of this
- * namespace or not its port. Context: process.
+ * Return: 0; -EAFNOSUPPORT; -EADDRNOTAVAIL if it is not an address of this namespace or
+ * not its port; -EXDEV if it is one in a VRF. Context: process.
  */
 int coll_udp_check_self(const struct coll_udp *udp, const struct collsock_member *self)
 {
@@ -416,10 +473,20 @@ int coll_udp_check_self(const struct coll_udp *udp, const struct collsock_member
 		return -EAFNOSUPPORT;
 	if (self->port != coll_udp_port(udp))
 		return -EADDRNOTAVAIL;
-	if (self->family == AF_INET)
-		return inet_addr_type(udp->net, coll_udp_ipv4(self)) == RTN_LOCAL ?
-		       0 : -EADDRNOTAVAIL;
-	return udp_is_local6(udp->net, self) ? 0 : -EADDRNOTAVAIL;
+	return self->family == AF_INET ? udp_check_self4(udp->net, self) :
+					 udp_check_self6(udp->net, self);
+}
+
+static bool udp_is_loopback(const struct collsock_member *m)
+{
+	return m->family == AF_INET ? ipv4_is_loopback(coll_udp_ipv4(m)) :
+				      ipv6_addr_loopback(coll_udp_ipv6(m));
+}
+
+static bool udp_is_local(struct net *net, const struct collsock_member *m)
+{
+	return m->family == AF_INET ? inet_addr_type(net, coll_udp_ipv4(m)) == RTN_LOCAL :
+				      !udp_check_self6(net, m);
 }
 
 /**
@@ -429,16 +496,22 @@ int coll_udp_check_self(const struct coll_udp *udp, const struct collsock_member
  * @to: the member
  * @bytes: of the largest packet, without the headers of UDP and IP
  *
- * Return: 0 or -EMSGSIZE. Context: process.
+ * A loopback address means this host to each host: beside it all are to be this host.
+ *
+ * Return: 0; -EMSGSIZE; -EADDRNOTAVAIL if @to is the broadcast address of a network, or
+ * another host while one of the two is a loopback address. Context: process.
  */
 int coll_udp_check_path(const struct coll_udp *udp, const struct collsock_member *self,
 			const struct collsock_member *to, u32 bytes)
 {
-	struct dst_entry *dst = udp_lookup(udp, self, to);
+	struct dst_entry *dst;
 	bool fits;
 
+	if ((udp_is_loopback(self) || udp_is_loopback(to)) && !udp_is_local(udp->net, to))
+		return -EADDRNOTAVAIL;
+	dst = udp_lookup(udp, self, to);
 	if (IS_ERR(dst))
-		return 0;
+		return PTR_ERR(dst) == -EACCES ? -EADDRNOTAVAIL : 0;
 	bytes += sizeof(struct udphdr);
 	bytes += to->family == AF_INET ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
 	fits = bytes <= dst_mtu(dst);

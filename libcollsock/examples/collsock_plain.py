@@ -225,7 +225,8 @@ WHAT_TO_DO = {
     errno.EADDRNOTAVAIL: "the address of this rank is not one of this host: "
                          "compare RANK and the hosts file",
     errno.EADDRINUSE: "this rank has joined already: end the other process, "
-                      "or take another --nonce",
+                      "or take another --nonce; or the port is taken: see collsock doctor",
+    errno.EXDEV: "the address of this rank is in a VRF: use one outside of it",
     errno.EINVAL: "the hosts file mixes IPv4 and IPv6",
     errno.E2BIG: "too many ranks on this host",
     errno.ENFILE: "too many groups here: see collsock group, collsock get max_groups",

@@ -86,7 +86,10 @@ static const struct advice advices[] = {
 		"see ip address: the rank that joins needs an address and the UDP port of this host",
 	}, {
 		EADDRINUSE, 0, "this rank has joined, or all here just left, or the port is taken",
-		"give each process its own rank, and each run a new nonce; see ss -lun",
+		"give each process its own rank, and each run a new nonce; see collsock doctor",
+	}, {
+		EXDEV, 0, "the address of this host is in a VRF",
+		"use an address outside of it, or a network namespace instead of the VRF",
 	}, {
 		EINVAL, 0, "something in the call is not valid",
 		"see the errors in its manual page",
