@@ -7,6 +7,7 @@
 #include "netns.h"
 #include "socket.h"
 #include "trace.h"
+#include "user.h"
 
 /*
  * All instances that packets may find, of all namespaces, by tag and own host:
@@ -359,6 +360,8 @@ void coll_instance_free(struct coll_instance *gi)
 	if (gi->members)
 		coll_members_put(gi->members);
 	mutex_unlock(&gi->cn->mutex);
+	if (gi->charge)
+		coll_user_uncharge(gi->owner, gi->charge);
 	kvfree(gi->local_members);
 	/* It holds a key. */
 	kfree_sensitive(gi);

@@ -73,12 +73,13 @@ struct coll_local_member {
  * @cn: namespace; constant, like the next
  * @members: addresses of the hosts
  * @request: of the first rank that joined; key and rank are zero
- * @charge: its part of coll_net.memory
+ * @charge: its part of coll_net.memory, and of its owner's; 0 before
  * @timer: of the group's deadline
  * @node: in the table by which packets find it
  * @handle: its number in coll_net.instances
  * @made_ns: when
  * @uid: by whom
+ * @owner: who answers for that, see user.h
  * @keyed: its key is not all zero
  * @link: among those that are to be freed
  * @quiet_node: in coll_net.quiet
@@ -103,6 +104,7 @@ struct coll_instance {
 	struct hlist_node	node;
 	u32			handle;
 	kuid_t			uid;
+	kuid_t			owner;
 	bool			keyed;
 	u64			made_ns;
 	struct list_head	link;

@@ -12,6 +12,7 @@
 #include "join.h"
 #include "netns.h"
 #include "socket.h"
+#include "user.h"
 
 static u32 instance_incarnation(void)
 {
@@ -29,15 +30,57 @@ static u64 instance_most_memory(const struct coll_net *cn)
 	return coll_tunable(&cn->tunables, COLL_TUNABLE_MAX_MEMORY) * 1024ULL;
 }
 
-/* The part of it that is left for another group; 1 if none is, as 0 is no limit. */
-static u64 instance_allowance(struct coll_net *cn)
+/* The part of it that is left for another group. */
+static u64 instance_memory_left(struct coll_net *cn)
 {
 	u64 most = instance_most_memory(cn), used;
 
 	mutex_lock(&cn->mutex);
 	used = cn->memory;
 	mutex_unlock(&cn->mutex);
-	return most > used ? most - used : 1;
+	return most > used ? most - used : 0;
+}
+
+/* The part of what its owner may reserve that is left for the group. */
+static u64 instance_user_memory_left(const struct coll_instance *gi)
+{
+	u64 used = coll_user_memory(gi->owner);
+	struct coll_user_limits limits;
+
+	if (!coll_user_limits(&gi->cn->tunables, gi->owner, &limits))
+		return U64_MAX;
+	return limits.memory > used ? limits.memory - used : 0;
+}
+
+/* What the group may reserve at most; at least 1, as 0 is no limit. */
+static u64 instance_allowance(const struct coll_instance *gi)
+{
+	u64 least = min(instance_memory_left(gi->cn), instance_user_memory_left(gi));
+
+	return max(least, 1ULL);
+}
+
+/* A limit has refused the group: it is counted. Returns the error, which tells which limit. */
+static int instance_refuse(struct coll_net *cn, int err)
+{
+	lockdep_assert_held(&cn->mutex);
+	if (err == -EDQUOT || err == -EMFILE)
+		cn->over_user++;
+	else
+		cn->over_memory++;
+	return err;
+}
+
+/* The group needs more than it may reserve. */
+static int instance_refuse_size(const struct coll_instance *gi)
+{
+	bool of_user = instance_user_memory_left(gi) < instance_memory_left(gi->cn);
+	int err;
+
+	mutex_lock(&gi->cn->mutex);
+	err = instance_refuse(gi->cn, of_user ? -EDQUOT : -ENOMEM);
+	mutex_unlock(&gi->cn->mutex);
+	return err;
 }
 
 static int instance_init_group(struct coll_instance *gi, const struct coll_join *join,
@@ -51,7 +94,7 @@ static int instance_init_group(struct coll_instance *gi, const struct coll_join 
 		.descriptor	= identity->descriptor,
 		.self		= identity->self,
 		.incarnation	= instance_incarnation(),
-		.max_memory	= instance_allowance(gi->cn),
+		.max_memory	= instance_allowance(gi),
 	};
 	int err;
 
@@ -105,6 +148,7 @@ static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join 
 	gi->queue_end = &gi->queue;
 	gi->made_ns = ktime_get_ns();
 	gi->uid = current_uid();
+	gi->owner = coll_user_current();
 	spin_lock_init(&gi->lock);
 	coll_hrtimer_setup(&gi->timer, coll_instance_expire, CLOCK_MONOTONIC,
 			   HRTIMER_MODE_ABS_SOFT);
@@ -115,11 +159,8 @@ static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join 
 	err = gi->members ? instance_init_group(gi, join, identity) : -ENOMEM;
 	if (!err)
 		return gi;
-	if (gi->group.memory.bytes > gi->group.memory.most) {
-		mutex_lock(&cn->mutex);
-		cn->over_memory++;
-		mutex_unlock(&cn->mutex);
-	}
+	if (gi->group.memory.bytes > gi->group.memory.most)
+		err = instance_refuse_size(gi);
 	coll_instance_free(gi);
 	return ERR_PTR(err);
 }
@@ -158,7 +199,7 @@ static bool instance_remembered(struct coll_instance *gi)
 
 /*
  * A group that lingers has its memory, though its sockets are closed and count for no
- * limit of their user any more; so the namespace has a limit.
+ * file limit any more; so the namespace has a limit, and so has each user.
  */
 static int instance_charge(struct coll_instance *gi)
 {
@@ -170,11 +211,14 @@ static int instance_charge(struct coll_instance *gi)
 		    (u64)g->ranks.locals *
 		    (sizeof(*gi->local_members) + (u64)g->window.size * g->payload.room);
 
+	int err;
+
 	lockdep_assert_held(&cn->mutex);
-	if (cn->memory + bytes > instance_most_memory(cn)) {
-		cn->over_memory++;
-		return -ENOMEM;
-	}
+	if (cn->memory + bytes > instance_most_memory(cn))
+		return instance_refuse(cn, -ENOMEM);
+	err = coll_user_charge(gi->owner, bytes, &cn->tunables);
+	if (err)
+		return instance_refuse(cn, err);
 	gi->charge = bytes;
 	cn->memory += bytes;
 	return 0;
@@ -203,8 +247,9 @@ static int instance_add_member(struct coll_instance *gi, struct coll_sock *csk, 
 
 /*
  * From now on packets find the instance. 0; -ENOMEM if the namespace's groups have too
- * much memory already, -ENFILE if there are too many of them, -EADDRINUSE if this host
- * left that group a moment ago, or why the bearer cannot be opened.
+ * much memory already, -ENFILE if there are too many of them; -EDQUOT and -EMFILE for those
+ * of its user; -EADDRINUSE if this host left that group a moment ago, or why the port
+ * cannot be opened.
  */
 static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32 rank)
 {
@@ -302,8 +347,8 @@ static struct coll_instance *instance_join_first(struct coll_net *cn, struct col
  * Return: the instance, JOINED, of which the socket is a local member; or an error pointer:
  * -EADDRINUSE if the rank has joined before or the group was here until a moment ago,
  * -EPROTO if another rank of this host has described the group otherwise, -ENOMEM,
- * -ENFILE, -EINTR if the process is being killed, or why packets cannot be exchanged with the
- * members. Context: process.
+ * -ENFILE, -EDQUOT or -EMFILE if a limit is reached, -EINTR if the process is being killed, or
+ * why packets cannot be exchanged with the members. Context: process.
  */
 struct coll_instance *coll_instance_join(struct coll_net *cn, struct coll_join *join,
 					 struct coll_sock *csk)

@@ -99,6 +99,19 @@ static enum coll_tunable netlink_tunable_find(const char *name)
 	return which;
 }
 
+/* Does that value allow more of what is the machine's? */
+static bool netlink_tunable_raises(const struct coll_tunables *t, enum coll_tunable which,
+				   u32 value)
+{
+	u32 now = coll_tunable(t, which);
+
+	if (which == COLL_TUNABLE_USER_MEMORY) {
+		now = coll_tunable_user_memory(t, now);
+		value = coll_tunable_user_memory(t, value);
+	}
+	return coll_tunable_is_machines(which) && value > now;
+}
+
 /* May it be set to that, by this caller? The namespace's mutex is held. */
 static int netlink_tunable_check(const struct coll_net *cn, struct sk_buff *request,
 				 enum coll_tunable which, struct nlattr *attr, u32 *value,
@@ -119,14 +132,8 @@ static int netlink_tunable_check(const struct coll_net *cn, struct sk_buff *requ
 		}
 		*value = __kgid_val(gid);
 	}
-	if (which == COLL_TUNABLE_PORT && coll_bearer_is_open(&cn->bearers) &&
-	    *value != coll_bearer_port(&cn->bearers)) {
-		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "groups use the port, or what is remembered of them");
-		return -EBUSY;
-	}
-	/* The root of a user namespace cannot raise the machine's limit. */
-	if (which == COLL_TUNABLE_MAX_MEMORY && *value > coll_tunable(&cn->tunables, which) &&
+	/* The root of a user namespace cannot raise the machine's limits. */
+	if (netlink_tunable_raises(&cn->tunables, which, *value) &&
 	    !netlink_capable(request, CAP_NET_ADMIN)) {
 		NL_SET_ERR_MSG_ATTR(extack, attr, "only the machine's root raises it");
 		return -EPERM;
@@ -209,6 +216,7 @@ static int netlink_put_net(struct sk_buff *skb, struct coll_net *cn,
 	} counters[] = {
 		{ COLLSOCK_A_NET_MEMORY,		s->memory },
 		{ COLLSOCK_A_NET_OVER_MEMORY,		s->over_memory },
+		{ COLLSOCK_A_NET_OVER_USER,		s->over_user },
 		COLLSOCK_NET_COUNTER_LIST(NETLINK_COUNTER)
 	};
 	u32 i;
@@ -376,6 +384,11 @@ static const struct genl_ops netlink_operations[] = {
 	{
 		.cmd	= COLLSOCK_CMD_EARLY_PACKET_GET,
 		.dumpit	= coll_netlink_dump_early_packets,
+	},
+	{
+		.cmd	= COLLSOCK_CMD_USER_GET,
+		.start	= coll_netlink_dump_start,
+		.dumpit	= coll_netlink_dump_users,
 	},
 };
 

@@ -34,6 +34,7 @@ struct coll_instance;
  * @members: all tables of members; under @mutex
  * @memory: bytes that all groups have reserved; under @mutex
  * @over_memory: requests to join that would have made it too many; under @mutex
+ * @over_user: those that a limit of their user has refused; under @mutex
  * @quiet: groups that the tidying is to replace
  * @tidy: the tidying
  * @bearers: opened and closed under @mutex
@@ -53,6 +54,7 @@ struct coll_net {
 	struct hlist_head		members;
 	u64				memory;
 	u64				over_memory;
+	u64				over_user;
 	struct llist_head		quiet;
 	struct delayed_work		tidy;
 	struct coll_bearers		bearers;

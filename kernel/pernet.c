@@ -85,6 +85,7 @@ void coll_pernet_stats(struct coll_net *cn, struct collsock_net_stats *stats)
 	stats->timewait_entries = cn->timewait.count;
 	stats->memory = cn->memory;
 	stats->over_memory = cn->over_memory;
+	stats->over_user = cn->over_user;
 	mutex_unlock(&cn->mutex);
 }
 

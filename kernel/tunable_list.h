@@ -35,6 +35,10 @@ TUNABLE(MAX_MEMORY, max_memory_kib, "KiB", 1, U32_MAX, 0,
 	"What all groups of a namespace may reserve; its own value counts if it is less")
 TUNABLE(MAX_GROUPS, max_groups, "", 1, 1048576, 65536,
 	"Groups of a namespace, those that linger included")
+TUNABLE(USER_MEMORY, user_memory_kib, "KiB", 0, U32_MAX, 0,
+	"What groups of one user may reserve in all namespaces; 0: a quarter of max_memory_kib")
+TUNABLE(USER_GROUPS, user_groups, "", 1, 1048576, 4096,
+	"Groups of one user in all namespaces, those that linger included")
 TUNABLE(JOIN_GID_LOW, join_gid_low, "", 0, U32_MAX - 1, 0,
 	"First group id that may join")
 TUNABLE(JOIN_GID_HIGH, join_gid_high, "", 0, U32_MAX - 1, U32_MAX - 1,

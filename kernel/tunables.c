@@ -88,6 +88,20 @@ u32 coll_tunable_default(enum coll_tunable which)
 }
 
 /**
+ * coll_tunable_is_machines() - is it about what all namespaces share?
+ * @which: tunable
+ *
+ * Of that a namespace has less than the module's parameter says, never more.
+ *
+ * Context: any.
+ */
+bool coll_tunable_is_machines(enum coll_tunable which)
+{
+	return which == COLL_TUNABLE_MAX_MEMORY || which == COLL_TUNABLE_USER_MEMORY ||
+	       which == COLL_TUNABLE_USER_GROUPS;
+}
+
+/**
  * coll_tunable() - the value in a namespace
  * @t: its tunables
  * @which: tunable
@@ -101,8 +115,22 @@ u32 coll_tunable(const struct coll_tunables *t, enum coll_tunable which)
 	if (!test_bit_acquire(which, t->own))
 		return preset;
 	own = READ_ONCE(t->value[which]);
-	/* Memory is the machine's: a namespace has less of it, never more. */
-	return which == COLL_TUNABLE_MAX_MEMORY ? min(own, preset) : own;
+	if (!coll_tunable_is_machines(which))
+		return own;
+	/* 0 stands for a value that follows from others. */
+	return min_not_zero(own, preset);
+}
+
+/**
+ * coll_tunable_user_memory() - what groups of one user may reserve, in KiB
+ * @t: tunables of the namespace in which they are joined
+ * @own: the value of user_memory_kib
+ *
+ * Context: any.
+ */
+u32 coll_tunable_user_memory(const struct coll_tunables *t, u32 own)
+{
+	return own ? own : max(1U, coll_tunable(t, COLL_TUNABLE_MAX_MEMORY) / 4);
 }
 
 /**

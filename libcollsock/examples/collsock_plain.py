@@ -230,6 +230,8 @@ WHAT_TO_DO = {
     errno.EINVAL: "the hosts file mixes IPv4 and IPv6",
     errno.E2BIG: "too many ranks on this host",
     errno.ENFILE: "too many groups here: see collsock group, collsock get max_groups",
+    errno.EDQUOT: "this user's groups have all the memory they may: see collsock user",
+    errno.EMFILE: "this user has all the groups it may: see collsock user",
     errno.ECANCELED: "somebody ended the group there: collsock end",
     errno.ECONNRESET: "that rank has closed its socket: look there for the reason",
     errno.ETIMEDOUT: "that rank does not answer: see that it runs, that UDP port 7607 is open, "

@@ -100,6 +100,13 @@ static const struct advice advices[] = {
 		ENFILE, 0, "this namespace has all the groups that it may, or too many files",
 		"see what is there, collsock group; allow more: collsock set max_groups",
 	},
+	{
+		EDQUOT, 0, "the groups of this user have all the memory that they may",
+		"lower window or max_bytes; see collsock user, collsock get user_memory_kib",
+	}, {
+		EMFILE, 0, "this user has all the groups that it may, or the process all files",
+		"see collsock user, collsock get user_groups; ulimit -n",
+	},
 	/* of the library */
 	{
 		ENOTUNIQ, 0, "several hosts of the group have addresses of this host",

@@ -152,7 +152,7 @@ static const struct layout layouts[] = {
 	FIELD(struct collsock_stats, probes_received, 152),
 	FIELD(struct collsock_stats, challenges, 160),
 	FIELD(struct collsock_stats, peers_idle, 168),
-	SIZE(struct collsock_net_stats, 96),
+	SIZE(struct collsock_net_stats, 104),
 	FIELD(struct collsock_net_stats, size, 0),
 	FIELD(struct collsock_net_stats, groups, 4),
 	FIELD(struct collsock_net_stats, peers, 8),
@@ -167,6 +167,7 @@ static const struct layout layouts[] = {
 	FIELD(struct collsock_net_stats, no_route, 72),
 	FIELD(struct collsock_net_stats, memory, 80),
 	FIELD(struct collsock_net_stats, over_memory, 88),
+	FIELD(struct collsock_net_stats, over_user, 96),
 };
 
 #endif

@@ -356,6 +356,7 @@ struct collsock_net_stats {
 	COLLSOCK_NET_COUNTER_LIST(COLLSOCK_COUNTER)
 	__u64	memory;			/* bytes that all groups have reserved */
 	__u64	over_memory;		/* requests to join that exceeded max_memory_kib */
+	__u64	over_user;		/* requests to join that a limit of their user refused */
 };
 
 #endif /* _UAPI_LINUX_COLLSOCK_H */
