@@ -258,6 +258,14 @@ int coll_instance_hash(struct coll_instance *gi)
 
 /* ---- leaving ---- */
 
+/* Nobody holds it, so it has only a certain time from now on. */
+static void instance_linger(struct coll_instance *gi)
+{
+	u32 ms = coll_tunable(&gi->cn->tunables, COLL_TUNABLE_LINGER);
+
+	hrtimer_start(&gi->linger, ms_to_ktime(ms), HRTIMER_MODE_REL_SOFT);
+}
+
 /**
  * coll_instance_abandon() - a socket closes
  * @gi: JOINED, LINGERING after the last one
@@ -274,7 +282,42 @@ void coll_instance_abandon(struct coll_instance *gi, u32 local)
 		coll_group_leave(&gi->group, local, now);
 	lm->csk = NULL;
 	gi->sockets--;
+	if (!gi->sockets) {
+		gi->overdue = false;
+		instance_linger(gi);
+	}
 	coll_instance_leave(gi);
+}
+
+static void instance_give_up(struct coll_instance *gi, u64 now)
+{
+	gi->overdue = true;
+	coll_group_give_up(&gi->group, now);
+	instance_linger(gi);
+}
+
+/**
+ * coll_instance_linger_over() - nobody has held the instance for linger_ms
+ * @timer: the instance's
+ *
+ * What others wait for does not come then, so they are told. If they do not answer within
+ * that time again, nothing more is waited for.
+ *
+ * Context: softirq.
+ */
+enum hrtimer_restart coll_instance_linger_over(struct hrtimer *timer)
+{
+	struct coll_instance *gi = container_of(timer, struct coll_instance, linger);
+	u64 now = coll_instance_enter_bh_off(gi);
+
+	/* If it is armed, a rank has joined and closed just now. */
+	if (!gi->ended && !gi->sockets && !hrtimer_is_queued(timer)) {
+		gi->dropped |= gi->overdue;
+		if (!gi->overdue)
+			instance_give_up(gi, now);
+	}
+	coll_instance_leave_bh_off(gi);
+	return HRTIMER_NORESTART;
 }
 
 /**
@@ -332,8 +375,8 @@ void coll_instance_stop(struct coll_instance *gi)
  * coll_instance_unhash() - packets do not find it any more
  * @gi: ENDED
  *
- * Those that have found it see that it has ended, and so does its timer, which
- * is therefore not armed again once it has been cancelled.
+ * Those that have found it see that it has ended, and so do its timers, which
+ * are therefore not armed again once they have been cancelled.
  *
  * Context: process.
  */
@@ -341,6 +384,7 @@ void coll_instance_unhash(struct coll_instance *gi)
 {
 	trace_coll_group_ended(&gi->group);
 	hrtimer_cancel(&gi->timer);
+	hrtimer_cancel(&gi->linger);
 	spin_lock_bh(&instances_lock);
 	hash_del_rcu(&gi->node);
 	spin_unlock_bh(&instances_lock);

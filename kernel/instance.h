@@ -12,7 +12,8 @@
  *   ENDED		nothing enters the core any more; packets do not find it
  *
  * LINGERING ends when the group is quiet and no socket is there, or with the namespace or the
- * module.
+ * module. Without a socket it is limited: after linger_ms what is under way fails, and after
+ * as much again nothing is waited for.
  * A socket that joined is a user of the instance until its release; RCU
  * readers are until a grace period after ENDED. The steps of ending it are therefore
  * retire or stop, unhash, grace period, free.
@@ -69,12 +70,14 @@ struct coll_local_member {
  * @queue_end: where the next one goes
  * @ended: ENDED
  * @quiet: the tidying knows of it
- * @dropped: it was ended by order: when its sockets are closed, it waits for nothing
+ * @dropped: it was ended: when its sockets are closed, it waits for nothing
+ * @overdue: it lingered for too long: what is under way has failed
  * @cn: namespace; constant, like the next
  * @members: addresses of the hosts
  * @request: of the first rank that joined; key and rank are zero
  * @charge: its part of coll_net.memory, and of its owner's; 0 before
  * @timer: of the group's deadline
+ * @linger: fires when it has lingered for too long
  * @node: in the table by which packets find it
  * @handle: its number in coll_net.instances
  * @made_ns: when
@@ -96,11 +99,13 @@ struct coll_instance {
 	bool			ended;
 	bool			quiet;
 	bool			dropped;
+	bool			overdue;
 	struct coll_net		*cn;
 	struct coll_members	*members;
 	struct collsock_join	request;
 	u64			charge;
 	struct hrtimer		timer;
+	struct hrtimer		linger;
 	struct hlist_node	node;
 	u32			handle;
 	kuid_t			uid;
@@ -152,6 +157,7 @@ void coll_instance_set_failed(struct coll_instance *gi, struct coll_local_member
 void coll_instance_report_failure(struct coll_instance *gi, struct coll_local_member *lm);
 
 enum hrtimer_restart coll_instance_expire(struct hrtimer *timer);
+enum hrtimer_restart coll_instance_linger_over(struct hrtimer *timer);
 
 int coll_instance_hash(struct coll_instance *gi);
 void coll_instance_abandon(struct coll_instance *gi, u32 local);

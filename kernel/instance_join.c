@@ -152,6 +152,8 @@ static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join 
 	spin_lock_init(&gi->lock);
 	coll_hrtimer_setup(&gi->timer, coll_instance_expire, CLOCK_MONOTONIC,
 			   HRTIMER_MODE_ABS_SOFT);
+	coll_hrtimer_setup(&gi->linger, coll_instance_linger_over, CLOCK_MONOTONIC,
+			   HRTIMER_MODE_REL_SOFT);
 	mutex_lock(&cn->mutex);
 	gi->members = coll_members_get(&cn->members, join->fixed.hosts, join->fixed.ranks,
 				       &join->members, &join->host_of_rank);

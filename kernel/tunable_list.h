@@ -27,6 +27,8 @@ TUNABLE(JOIN_TIMEOUT, join_timeout_ms, "ms", 10, 86400000, 0,
 	"The same for a host never heard")
 TUNABLE(SETTLE, settle_us, "us", 10, 10000000, 0,
 	"How long an error is held, so that all hosts report the same")
+TUNABLE(LINGER, linger_ms, "ms", 10, 86400000, 60000,
+	"How long a group that was closed works on for other hosts")
 TUNABLE(IDLE, idle_ms, "ms", 10, 86400000, 0,
 	"A connection over which nothing was said for this time is released")
 TUNABLE(BUSY_POLL, busy_poll_us, "us", 0, COLLSOCK_MAX_SPIN_US, 0,

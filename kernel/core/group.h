@@ -85,6 +85,7 @@ void coll_group_expire(struct coll_group *g, u64 now);
 void coll_group_notify_join(struct coll_group *g, u32 host, u64 now);
 
 /* The group is ended by order. */
+void coll_group_give_up(struct coll_group *g, u64 now);
 void coll_group_end(struct coll_group *g, u64 now);
 
 /* A rank closes: what it has posted completes, others learn of it. */

@@ -671,6 +671,13 @@ void world_leave_rank(struct world_member *m, u32 local)
 	member_after(m);
 }
 
+void world_give_up(struct world_member *m)
+{
+	world_trace(m->world, "host %u: what is under way has lasted too long", m->host->id);
+	coll_group_give_up(&m->group, m->world->now);
+	member_after(m);
+}
+
 void world_crash(struct world *w, struct world_host *h)
 {
 	struct world_member *m;

@@ -325,6 +325,9 @@ int world_post_rank(struct world_member *m, u32 local, const struct collsock_pos
 		    const void *payload, u32 bytes, void *token);
 void world_leave_rank(struct world_member *m, u32 local);
 
+/* The platform has waited long enough after the last rank of the host has left. */
+void world_give_up(struct world_member *m);
+
 /* The same where each host has one rank. */
 static inline int world_join(struct world_member *m)
 {
