@@ -73,16 +73,16 @@ static inline void coll_bearer_init(struct coll_bearers *b, struct net *net,
 }
 
 /**
- * coll_bearer_open() - packets to this member come here from now on
+ * coll_bearer_open() - packets come here from now on
  * @b: of the namespace; its mutex is held
- * @self: this host
+ * @port: of its members here; one that is open is closed when this one is open
  *
- * Return: 0, also if it is open already; -EADDRINUSE, -EADDRNOTAVAIL or another -errno.
- * Context: process.
+ * Return: 0, also if it is open already; -EADDRINUSE or another -errno, and nothing has
+ * changed. Context: process.
  */
-static inline int coll_bearer_open(struct coll_bearers *b, const struct collsock_member *self)
+static inline int coll_bearer_open(struct coll_bearers *b, u16 port)
 {
-	return coll_udp_open(&b->udp, self);
+	return coll_udp_open(&b->udp, port);
 }
 
 /**

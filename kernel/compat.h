@@ -49,11 +49,13 @@ static inline void coll_hrtimer_setup(struct hrtimer *timer,
 #endif
 }
 
-/* 6.18: the work queue for the CPU at hand has a name of its own, and the old one complains. */
+/* 6.18: work queues have names that say where they run, and the old ones complain. */
 #if KERNEL_VERSION(6, 18, 0) <= LINUX_VERSION_CODE
-#define coll_work_queue	system_percpu_wq
+#define coll_work_queue		system_percpu_wq
+#define coll_unbound_queue	system_dfl_wq
 #else
-#define coll_work_queue	system_wq
+#define coll_work_queue		system_wq
+#define coll_unbound_queue	system_unbound_wq
 #endif
 
 /* 7.1: IPv6 is no module any more, so its functions are called without a detour. */

@@ -11,6 +11,7 @@
 #include "instance_join.h"
 #include "join.h"
 #include "netns.h"
+#include "port.h"
 #include "socket.h"
 #include "user.h"
 
@@ -265,7 +266,7 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 	err = instance_charge(gi);
 	if (err)
 		return err;
-	err = coll_bearer_open(&cn->bearers, self);
+	err = coll_port_open(cn, self);
 	if (!err)
 		err = instance_add_member(gi, csk, rank);
 	if (!err)
@@ -280,7 +281,7 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 		}
 	}
 	if (err)
-		/* It closes the bearer if that was opened for this instance alone. */
+		/* It closes the port if that was opened for this instance alone. */
 		coll_net_tidy_soon(cn);
 	return err;
 }

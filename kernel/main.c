@@ -6,13 +6,14 @@
 #include "family.h"
 #include "netlink.h"
 #include "pernet.h"
+#include "port.h"
 #include "tunables.h"
 
 static int __init main_init(void)
 {
 	int err;
 
-	coll_tunables_init();
+	coll_tunables_init(coll_port_settle_all);
 
 	err = coll_pernet_init();
 	if (err)
@@ -26,6 +27,8 @@ static int __init main_init(void)
 	if (err)
 		goto err_family;
 
+	/* If another socket has the port, it may be given up later. */
+	coll_port_settle_all();
 	return 0;
 
 err_family:

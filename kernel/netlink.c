@@ -10,6 +10,7 @@
 #include "netlink_dump.h"
 #include "netns.h"
 #include "pernet.h"
+#include "port.h"
 
 static struct genl_family netlink_family;
 
@@ -183,6 +184,37 @@ static void netlink_tunables_apply(struct coll_tunables *t, const struct netlink
 		coll_tunable_reset(t, which);
 }
 
+/* What the tunable will be in the namespace. */
+static u32 netlink_tunable_new(const struct coll_net *cn, const struct netlink_changes *changes,
+			       enum coll_tunable which)
+{
+	if (test_bit(which, changes->set) || test_bit(which, changes->reset))
+		return changes->value[which];
+	return coll_tunable(&cn->tunables, which);
+}
+
+/* A request about the port opens, moves or closes it, or is refused. */
+static int netlink_change_port(struct coll_net *cn, const struct netlink_changes *changes,
+			       struct netlink_ext_ack *extack)
+{
+	bool asked = false;
+	u32 which;
+	int err;
+
+	for (which = 0; which < COLL_TUNABLES; which++)
+		asked |= coll_tunable_is_port(which) && (test_bit(which, changes->set) ||
+							 test_bit(which, changes->reset));
+	if (!asked)
+		return 0;
+	err = coll_port_change(cn, netlink_tunable_new(cn, changes, COLL_TUNABLE_PORT),
+			       netlink_tunable_new(cn, changes, COLL_TUNABLE_HOLD_PORT));
+	if (err == -EBUSY)
+		NL_SET_ERR_MSG(extack, "groups use the port");
+	else if (err)
+		NL_SET_ERR_MSG(extack, "the port cannot be opened: collsock doctor knows why");
+	return err;
+}
+
 /* All of it, or nothing. */
 static int netlink_set_tunables(struct sk_buff *request, struct genl_info *info)
 {
@@ -197,6 +229,8 @@ static int netlink_set_tunables(struct sk_buff *request, struct genl_info *info)
 		if (err)
 			break;
 	}
+	if (!err)
+		err = netlink_change_port(cn, &changes, info->extack);
 	if (!err)
 		netlink_tunables_apply(&cn->tunables, &changes);
 	mutex_unlock(&cn->mutex);
@@ -224,6 +258,7 @@ static int netlink_put_net(struct sk_buff *skb, struct coll_net *cn,
 	if (nla_put_string(skb, COLLSOCK_A_NET_VERSION, THIS_MODULE->version) ||
 	    nla_put_u32(skb, COLLSOCK_A_NET_FAMILY, coll_family_number()) ||
 	    nla_put_u16(skb, COLLSOCK_A_NET_PORT, coll_bearer_port(&cn->bearers)) ||
+	    (coll_bearer_is_open(&cn->bearers) && nla_put_flag(skb, COLLSOCK_A_NET_PORT_OPEN)) ||
 	    nla_put_u32(skb, COLLSOCK_A_NET_GROUPS, s->groups) ||
 	    nla_put_u32(skb, COLLSOCK_A_NET_PEERS, s->peers) ||
 	    nla_put_u32(skb, COLLSOCK_A_NET_TIMEWAIT_ENTRIES, s->timewait_entries))

@@ -37,7 +37,8 @@ struct coll_instance;
  * @over_user: those that a limit of their user has refused; under @mutex
  * @quiet: groups that the tidying is to replace
  * @tidy: the tidying
- * @bearers: opened and closed under @mutex
+ * @bearers: opened and closed under @mutex, by port.h
+ * @ports: among all namespaces until this one ends
  * @timewait: the time-wait entries
  * @early_packets: see early_packet.h
  * @tunables: of the namespace
@@ -58,6 +59,7 @@ struct coll_net {
 	struct llist_head		quiet;
 	struct delayed_work		tidy;
 	struct coll_bearers		bearers;
+	struct list_head		ports;
 	struct coll_timewait_table	timewait;
 	struct coll_early_table		early_packets;
 	struct coll_tunables		tunables;

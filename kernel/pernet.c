@@ -7,6 +7,7 @@
 #include "instance.h"
 #include "netns.h"
 #include "pernet.h"
+#include "port.h"
 #include "receive.h"
 
 /* ---- tidying ---- */
@@ -57,8 +58,7 @@ static void pernet_tidy(struct work_struct *work)
 	due = coll_timewait_table_expire(&cn->timewait, now);
 	if (due != U64_MAX)
 		queue_delayed_work(coll_work_queue, &cn->tidy, nsecs_to_jiffies(due - now) + 1);
-	else if (!cn->groups)
-		coll_bearer_close(&cn->bearers);
+	coll_port_settle(cn);
 	mutex_unlock(&cn->mutex);
 }
 
@@ -106,12 +106,15 @@ static int __net_init pernet_begin(struct net *net)
 	coll_timewait_table_init(&cn->timewait);
 	coll_early_packet_init(&cn->early_packets);
 	cn->counters = coll_counters_new();
-	return cn->counters ? 0 : -ENOMEM;
+	if (!cn->counters)
+		return -ENOMEM;
+	coll_port_begin(cn);
+	return 0;
 }
 
 /*
  * No socket is left, so nobody joins; what is left lingers. First packets stop
- * coming: closing the bearers waits for those that are under way. Timers may
+ * coming: closing the port waits for those that are under way. Timers may
  * still enter the core until an instance is stopped. Thereafter nothing asks
  * for the tidying, so it can be cancelled for good, and the groups that it has retired
  * are freed. A grace period follows before pernet_end().
@@ -122,8 +125,8 @@ static void __net_exit pernet_pre_end(struct net *net)
 	struct coll_instance *gi;
 	unsigned long handle;
 
+	coll_port_end(cn);
 	mutex_lock(&cn->mutex);
-	coll_bearer_close(&cn->bearers);
 	xa_for_each(&cn->instances, handle, gi)
 		coll_instance_stop(gi);
 	mutex_unlock(&cn->mutex);

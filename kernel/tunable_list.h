@@ -8,7 +8,9 @@
  * core counts retransmission time-outs in ns, with 32 bits.
  */
 TUNABLE(PORT, port, "", 1, 65535, COLLSOCK_PORT,
-	"UDP port; counts when the first group of a namespace is joined")
+	"UDP port; can change while the namespace has no group")
+TUNABLE(HOLD_PORT, hold_port, "", 0, 1, 1,
+	"The port stays open without a group, so that nobody else can have it")
 TUNABLE(WINDOW, window, "", 1, COLLSOCK_MAX_WINDOW, COLLSOCK_DEFAULT_WINDOW,
 	"Operations under way at once, of groups that do not say; equal on all hosts")
 TUNABLE(RTO_FLOOR, rto_floor_us, "us", 10, 4000000, 0,

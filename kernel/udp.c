@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/inetdevice.h>
+#include <linux/workqueue.h>
 #include <net/addrconf.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
@@ -317,7 +318,25 @@ bool coll_udp_is_open(const struct coll_udp *udp)
 	return udp->number;
 }
 
-static int udp_sock_open(struct coll_udp *udp, u16 family, u16 number, struct sock __rcu **slot)
+/**
+ * struct udp_sockets - a port that is being opened
+ * @work: opens it
+ * @udp: whose it is to be
+ * @number: of it
+ * @sk4: out: its IPv4 socket
+ * @sk6: out: its IPv6 socket, NULL if this machine has no IPv6
+ * @err: out
+ */
+struct udp_sockets {
+	struct work_struct	work;
+	struct coll_udp		*udp;
+	u16			number;
+	struct sock		*sk4;
+	struct sock		*sk6;
+	int			err;
+};
+
+static int udp_sock_open(struct coll_udp *udp, u16 family, u16 number, struct sock **sk)
 {
 	struct udp_tunnel_sock_cfg tunnel = {
 		.sk_user_data	= udp->owner,
@@ -335,42 +354,65 @@ static int udp_sock_open(struct coll_udp *udp, u16 family, u16 number, struct so
 	err = udp_sock_create(udp->net, &port, &sock);
 	if (err)
 		return err;
-	rcu_assign_pointer(*slot, sock->sk);
+	*sk = sock->sk;
 	setup_udp_tunnel_sock(udp->net, coll_tunnel_sock(sock->sk), &tunnel);
 	return 0;
 }
 
-/**
- * coll_udp_open() - open the port for a member's family, if it is not open
- * @udp: the port; the namespace's mutex is held
- * @self: this host
- *
- * Return: 0 or -errno: -EADDRINUSE if another socket has the port, -EADDRNOTAVAIL if the
- * member's port is another one. Context: process.
- */
-int coll_udp_open(struct coll_udp *udp, const struct collsock_member *self)
+static void udp_sock_close(struct sock *sk)
 {
-	struct sock __rcu **slot = self->family == AF_INET ? &udp->sk4 : &udp->sk6;
-	u16 number = coll_udp_port(udp);
-	int err;
-
-	if (!rcu_access_pointer(*slot)) {
-		err = udp_sock_open(udp, self->family, number, slot);
-		if (err)
-			return err;
-		WRITE_ONCE(udp->number, number);
-	}
-	/* It may have changed since coll_udp_check_self(). */
-	return self->port == number ? 0 : -EADDRNOTAVAIL;
-}
-
-static void udp_sock_close(struct sock __rcu **slot)
-{
-	struct sock *sk = rcu_replace_pointer(*slot, NULL, true);
-
 	/* It waits for the packets that are under way, in either direction. */
 	if (sk)
 		udp_tunnel_sock_release(coll_tunnel_sock(sk));
+}
+
+/* Both or none: whoever had one of them would have a part of the packets. */
+static void udp_sockets_open(struct work_struct *work)
+{
+	struct udp_sockets *s = container_of(work, struct udp_sockets, work);
+
+	s->err = udp_sock_open(s->udp, AF_INET, s->number, &s->sk4);
+	if (s->err || !ipv6_mod_enabled())
+		return;
+	s->err = udp_sock_open(s->udp, AF_INET6, s->number, &s->sk6);
+	if (s->err)
+		udp_sock_close(s->sk4);
+}
+
+/* Use these from now on, and close what there was. */
+static void udp_replace(struct coll_udp *udp, struct sock *sk4, struct sock *sk6, u16 number)
+{
+	sk4 = rcu_replace_pointer(udp->sk4, sk4, true);
+	sk6 = rcu_replace_pointer(udp->sk6, sk6, true);
+	WRITE_ONCE(udp->number, number);
+	udp_sock_close(sk4);
+	udp_sock_close(sk6);
+}
+
+/**
+ * coll_udp_open() - open the port, instead of the one that may be open
+ * @udp: the port; the namespace's mutex is held
+ * @number: of the port
+ *
+ * A kernel thread opens it: with the module's credentials, whatever those of the caller,
+ * and not in the caller's cgroups, whose rules are not for the packets of all.
+ *
+ * Return: 0, also if it is open already; -EADDRINUSE if another socket has it, or another
+ * -errno: then nothing has changed. Context: process.
+ */
+int coll_udp_open(struct coll_udp *udp, u16 number)
+{
+	struct udp_sockets s = { .udp = udp, .number = number };
+
+	if (udp->number == number)
+		return 0;
+	INIT_WORK_ONSTACK(&s.work, udp_sockets_open);
+	queue_work(coll_unbound_queue, &s.work);
+	flush_work(&s.work);
+	destroy_work_on_stack(&s.work);
+	if (!s.err)
+		udp_replace(udp, s.sk4, s.sk6, number);
+	return s.err;
 }
 
 /**
@@ -381,9 +423,7 @@ static void udp_sock_close(struct sock __rcu **slot)
  */
 void coll_udp_close(struct coll_udp *udp)
 {
-	udp_sock_close(&udp->sk4);
-	udp_sock_close(&udp->sk6);
-	WRITE_ONCE(udp->number, 0);
+	udp_replace(udp, NULL, NULL, 0);
 }
 
 /* ---- checks when a group is joined ---- */

@@ -23,8 +23,8 @@ from collsock_test import (
     MAX_RANKS, MAX_SEGMENT, MAX_SPIN_US, MAX_WINDOW, MINLOC, NO_RANK, PAIRWISE_EXCHANGE, PORT, POST,
     QUIET, RUN, RUN_HEAD, SELF, SOL_COLLSOCK, STATS, SUM, WAIT, WAIT_HEAD, Child, Completion,
     Descriptor, Group, KernelLog, Rank, at_least, at_most, barrier, equal, eventually,
-    eventually_in, integers, libc, main, member, netem, on, outcome, post_bytes, rank_on, read_file,
-    refused, run_bytes, set_tunables, test, tunables)
+    eventually_in, integers, ip_batch, libc, main, make_namespace, member, netem, on, outcome,
+    post_bytes, rank_on, refused, run_bytes, set_tunables, test, tunables)
 
 
 def alone(**fields):
@@ -194,23 +194,17 @@ def a_socket_joins_once_and_a_rank_has_one_socket():
 
 @test
 def a_port_that_somebody_else_uses_is_eaddrinuse():
-    with on(3):
+    make_namespace("api1", "10.1.0.201")
+    with on("api1"):
         other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    # What lingers of other groups may hold the port for a while
-    rank = rank_on(3)
-    limit = time.monotonic() + 20
-    while True:
-        try:
-            other.bind(("10.1.0.3", PORT))
-            break
-        except OSError:
-            if time.monotonic() > limit:
-                raise
-            time.sleep(0.1)
-    refused(errno.EADDRINUSE, "join", rank.join, Descriptor([3]), 0)
+    other.bind(("10.1.0.201", PORT))
+    rank = rank_on("api1")
+    refused(errno.EADDRINUSE, "join", rank.join, Descriptor(["10.1.0.201"]), 0)
     other.close()
-    rank.join(Descriptor([3]), 0)
+    rank.join(Descriptor(["10.1.0.201"]), 0)
     rank.run()
+    rank.close()
+    ip_batch((), "netns delete api1")
 
 
 def in_range(line, descriptor, gid, groups):

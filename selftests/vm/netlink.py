@@ -17,6 +17,7 @@ from collsock_test import (
     Group, Rank, Skipped, at_least, at_most, clean_up, equal, errno_name, eventually, integers,
     ip_batch, libc, link_down, main, make_namespace, member, netlink_on, outcome, rank_on,
     read_file, refused, seeded, set_tunables, shown, test, test_each, tunables, work, write_file)
+from leftovers import udp_sockets
 
 KEY = bytes.fromhex("5ecd17f1a95be0889c21d7e3b6f00d42")
 TUNABLE = NUMBERS["A_TUNABLES_TUNABLE"]
@@ -54,7 +55,6 @@ def no_groups(*hosts):
 # ---- tunables: what each changes ----
 
 def port_counts(host, address, value):
-    """It is open as long as a group or its time-wait entry exists: use a new namespace."""
     rank = rank_on(host)
     descriptor = Descriptor([address])
     refused(errno.EADDRNOTAVAIL, "another port", rank.join, descriptor, 0)

@@ -195,6 +195,7 @@ const struct decode_field decode_net[] = {
 	{ "version",	      COLLSOCK_A_NET_VERSION, DECODE_STRING },
 	{ "family",	      COLLSOCK_A_NET_FAMILY },
 	{ "port",	      COLLSOCK_A_NET_PORT },
+	{ "port_open",	      COLLSOCK_A_NET_PORT_OPEN, DECODE_FLAG },
 	{ "groups",	      COLLSOCK_A_NET_GROUPS },
 	{ "peers",	      COLLSOCK_A_NET_PEERS },
 	{ "timewait_entries",	      COLLSOCK_A_NET_TIMEWAIT_ENTRIES },
