@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-# Every command that a person types. What a target needs from the distribution it
-# installs itself (tools/setup), as root or with sudo.
+# All commands for users and developers. Targets install the packages that they need
+# (tools/setup), as root or with sudo.
 
 # Kernel to build for and to boot: a version, the newest installed of a series (6.1, 6.12,
 # 7), or a debug kernel: uml, smp (several CPUs).
 KVER ?= 6.1
-# Which that is; looked up at each use, because setup may install it.
+# The version of that kernel; looked up at each use, because setup may install it.
 RELEASE = $(shell tools/vm/kver $(KVER))
 PREFIX ?= /usr/local
 DESTDIR ?=
-# Installs what a target needs; SETUP=: for a system that has it
+# Installs the packages of a target; SETUP=: skips this
 SETUP ?= tools/setup
-# Times the work of "make soak"
+# Multiplies the work of "make soak"
 SOAK ?= 20
 
 # User-space parts; each has the targets all, install, uninstall and clean.
@@ -31,14 +31,14 @@ help:	## this list
 module: setup-build	## kernel module for KVER, in build/KVER
 	@tools/vm/build-module $(KVER)
 
-# They are linked with the library, and with parts of the command
+# Linked with the library and with parts of the command
 libcollsock/mpi tools/collperf tools/demo: libcollsock
 tools/collperf: tools/collsock
 
 $(PARTS): setup-build
 	@$(MAKE) -C $@ all PREFIX=$(PREFIX)
 
-# The module is not loaded when a program asks for a socket
+# The module is not loaded when a program asks for a socket.
 LOADED_AT_BOOT = $(DESTDIR)/usr/lib/modules-load.d/collsock.conf
 
 install: module install-parts	## install into DESTDIR and PREFIX
@@ -60,16 +60,16 @@ uninstall:	## remove what install put there
 deb: setup-deb	## Debian packages, in build/deb
 	@tools/debian/build
 
-# As "all", but says nothing unless it fails: what matters is the output of what follows
+# Like "all", but silent unless it fails, so that the output of the next command stands out
 built: setup-build
 	@$(MAKE) -s all >/dev/null
 
-# Dollar signs in CMD are the shell's, not make's
+# Dollar signs in CMD are for the shell, not for make.
 ifdef CMD
 override export CMD := $(value CMD)
 endif
 
-# The vm script reads HOSTS, CMD, EACH, ICOUNT and so on itself.
+# The vm script itself reads HOSTS, CMD, EACH, ICOUNT and others.
 vm: setup-vm built	## shell (or CMD=...) in a test machine with HOSTS=n hosts
 	@HOSTS=$${HOSTS:-4} tools/vm/vm --kver '$(KVER)'
 

@@ -5,9 +5,9 @@
 #include "bearer.h"
 
 /*
- * Room before a packet for the headers of its bearer and of a plain Ethernet device; a
- * device that needs more makes it. With it the smallest packet and what the kernel keeps
- * behind it fit into 512 bytes.
+ * Headroom for the headers of the bearer and of a plain Ethernet device; a device that
+ * needs more reallocates. With this value the smallest packet and its skb_shared_info fit
+ * into 512 bytes.
  */
 #define BEARER_HEADROOM	96
 
@@ -19,9 +19,10 @@ static const struct coll_bearer *const bearers[] = {
 
 /**
  * coll_bearer_of() - the bearer of a family
- * @family: of members
+ * @family: address family of the members
  *
- * Return: its part that the core uses, or NULL if there is none. Context: any.
+ * Return: the part of the bearer that the core uses, or NULL if no bearer has this family.
+ * Context: any.
  */
 const struct coll_bearer *coll_bearer_of(u16 family)
 {
@@ -34,8 +35,8 @@ const struct coll_bearer *coll_bearer_of(u16 family)
 }
 
 /**
- * coll_bearer_address_bytes() - how much of a member's address counts
- * @m: complete, of a family that a bearer carries
+ * coll_bearer_address_bytes() - length of the significant part of a member's address
+ * @m: a complete member of a family that a bearer carries
  *
  * Context: any.
  */
@@ -45,11 +46,11 @@ u32 coll_bearer_address_bytes(const struct collsock_member *m)
 }
 
 /**
- * coll_bearer_packet() - a packet to be sent, by any bearer
- * @bytes: of it; they are there already, not initialised
+ * coll_bearer_packet() - allocate a packet to be sent by any bearer
+ * @bytes: length of the packet; its contents are uninitialised
  *
- * It comes from the caches that drivers use for received packets: there is
- * nothing cheaper, and a packet is consumed where another is soon sent.
+ * It comes from the per-CPU caches that drivers use for received packets. This is the
+ * cheapest source: a received packet is freed to the cache from which the next one is sent.
  *
  * Return: the packet, or NULL if there is no memory. Context: BH disabled.
  */

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Bearers: what carries the packets of groups. A namespace has all of them; the family
- * of a group's members chooses one for the group. Nothing outside a bearer knows its
- * addresses, ports, routes and headers.
+ * Bearers carry the packets of groups. Every namespace has all of them; the address family
+ * of a group's members selects one for the group. Only a bearer knows its addresses, ports,
+ * routes and headers.
  *
  * A bearer NAME is NAME.[ch], with coll_NAME_* for each function here, and
  *
- *   struct coll_bearer		its addresses, as the core asks for them (core/bearer.h),
+ *   struct coll_bearer		its addresses, as the core uses them (core/bearer.h),
  *				in the table in bearer.c
- *   struct coll_NAME		what it keeps of a namespace, in struct coll_bearers
- *   struct coll_NAME_route	what it keeps of a peer, in union coll_route
+ *   struct coll_NAME		its state for a namespace, in struct coll_bearers
+ *   struct coll_NAME_route	its state for a peer, in union coll_route
  *   coll_NAME_receive()	its receive hook, in receive.c
  *
- * The functions here are the interface. Each is to be a switch on the family of the
- * member: bearers are bound by the compiler, as a packet passes through four of these
- * functions. As long as there is one bearer, there is nothing to choose.
+ * The functions here are the interface. With a second bearer each becomes a switch on the
+ * member's family, not a function pointer: a packet passes through four of these functions,
+ * so the compiler binds them.
  *
- * Opening, closing and checking happen in process context, opening and closing under the
- * namespace's mutex. Sending has two halves: under the group's lock a packet gets its
- * route and its headers and is queued; after the lock is dropped, still with bottom
- * halves off, the queue is transmitted.
+ * Opening, closing and checking happen in process context; opening and closing hold the
+ * namespace's mutex. Sending has two halves: under the group's lock a packet gets its route
+ * and headers and is queued; after the lock is dropped, still with bottom halves disabled,
+ * the queue is transmitted.
  */
 #ifndef COLL_BEARER_H
 #define COLL_BEARER_H
@@ -56,12 +56,12 @@ u32 coll_bearer_address_bytes(const struct collsock_member *m);
 struct sk_buff *coll_bearer_packet(u32 bytes);
 
 /**
- * coll_bearer_init() - nothing is open
- * @b: of a namespace
- * @net: it
- * @tunables: of it
- * @hooks: what is to become of packets
- * @owner: what the hooks hand to the function that receives packets
+ * coll_bearer_init() - initialise the bearers of a namespace, none open
+ * @b: bearers of the namespace
+ * @net: the namespace
+ * @tunables: of the namespace
+ * @hooks: receive hooks of the bearers
+ * @owner: passed by the hooks to the function that receives packets
  *
  * Context: process.
  */
@@ -73,7 +73,7 @@ static inline void coll_bearer_init(struct coll_bearers *b, struct net *net,
 }
 
 /**
- * coll_bearer_open() - packets come here from now on
+ * coll_bearer_open() - start to receive packets
  * @b: of the namespace; its mutex is held
  * @port: of its members here; one that is open is closed when this one is open
  *
@@ -86,10 +86,10 @@ static inline int coll_bearer_open(struct coll_bearers *b, u16 port)
 }
 
 /**
- * coll_bearer_close() - no packet comes any more
+ * coll_bearer_close() - stop receiving packets
  * @b: of the namespace; its mutex is held
  *
- * Waits for the packets that are under way, in either direction.
+ * Waits for packets in flight, in either direction.
  *
  * Context: process.
  */
@@ -99,7 +99,7 @@ static inline void coll_bearer_close(struct coll_bearers *b)
 }
 
 /**
- * coll_bearer_is_open() - is any open?
+ * coll_bearer_is_open() - is any bearer open?
  * @b: of the namespace; its mutex is held
  *
  * Context: process.
@@ -113,7 +113,7 @@ static inline bool coll_bearer_is_open(const struct coll_bearers *b)
  * coll_bearer_port() - the port of a namespace
  * @b: of the namespace
  *
- * Return: the port that is open, else the one that is opened next. Context: any.
+ * Return: the open port, or the one that would be opened next. Context: any.
  */
 static inline u16 coll_bearer_port(const struct coll_bearers *b)
 {
@@ -135,13 +135,13 @@ static inline int coll_bearer_check_self(const struct coll_bearers *b,
 }
 
 /**
- * coll_bearer_check_path() - do packets of that size get to a member?
+ * coll_bearer_check_path() - can packets of this size reach a member?
  * @b: of the namespace
  * @self: this host
  * @to: the member
- * @bytes: of the largest packet, without the headers of the bearer
+ * @bytes: length of the largest packet, without the headers of the bearer
  *
- * A member that cannot be reached now may be reached later.
+ * A member without a route now may have one later, so this is no error.
  *
  * Return: 0, -EMSGSIZE, or -EADDRNOTAVAIL if @to cannot be a member beside @self.
  * Context: process.
@@ -156,17 +156,17 @@ static inline int coll_bearer_check_path(const struct coll_bearers *b,
 /**
  * coll_bearer_address() - give a packet its route and its headers
  * @b: of the namespace
- * @route: the route to @to as it was used before
+ * @route: cached route to @to
  * @skb: the packet, from coll_bearer_packet()
  * @self: its source
  * @to: its destination
  *
- * The packet takes no reference on its route: if the route is dropped now it is freed
- * after a grace period, and by then the packet is transmitted.
+ * The packet holds no reference on its route: a route that is dropped now is freed after a
+ * grace period, by which time the packet has been transmitted.
  *
- * Return: true, or false if there is no route: the packet is as it was.
- * Context: BH disabled from here until after coll_bearer_transmit(); @route is under the
- * lock of its group.
+ * Return: true, or false if there is no route; the packet is unchanged then. Context: BH
+ * disabled from here until after coll_bearer_transmit(); @route is protected by the lock of
+ * its group.
  */
 static inline bool coll_bearer_address(struct coll_bearers *b, union coll_route *route,
 				       struct sk_buff *skb, const struct collsock_member *self,
@@ -176,8 +176,8 @@ static inline bool coll_bearer_address(struct coll_bearers *b, union coll_route 
 }
 
 /**
- * coll_bearer_route_drop() - forget a route
- * @route: under the group's lock, or nobody else has it any more
+ * coll_bearer_route_drop() - release a cached route
+ * @route: protected by the group's lock, or no longer shared
  *
  * Context: any.
  */
@@ -187,11 +187,11 @@ static inline void coll_bearer_route_drop(union coll_route *route)
 }
 
 /**
- * coll_bearer_transmit() - send what was queued
+ * coll_bearer_transmit() - send queued packets
  * @b: of the namespace
- * @queue: packets of one group that have their headers, linked by skb->next
+ * @queue: packets of one group with their headers, linked by skb->next
  *
- * Context: BH disabled since the packets were addressed, no lock.
+ * Context: BH disabled since the packets were addressed; no lock held.
  */
 static inline void coll_bearer_transmit(struct coll_bearers *b, struct sk_buff *queue)
 {
@@ -211,7 +211,7 @@ static inline bool coll_bearer_is_from(const struct sk_buff *skb, const struct c
 }
 
 /**
- * coll_bearer_ends() - both ends of a packet, as a table of members has them
+ * coll_bearer_ends() - source and destination of a packet as members
  * @skb: received
  * @from: out: its source
  * @self: out: its destination

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What differs between the kernels that the module is built for, from 6.1 on.
- * Nothing outside this file asks for the version of the kernel.
+ * Differences between the kernels that the module supports, 6.1 and later. No other file
+ * checks the kernel version.
  */
 #ifndef COLL_COMPAT_H
 #define COLL_COMPAT_H
@@ -16,7 +16,7 @@
 #include <net/ipv6_stubs.h>
 #endif
 
-/* 6.6: what a dump was asked is kept in a struct genl_info. */
+/* 6.6: the attributes of a dump request are in a struct genl_info. */
 static inline struct nlattr **coll_genl_dump_attrs(struct netlink_callback *cb)
 {
 #if KERNEL_VERSION(6, 6, 0) <= LINUX_VERSION_CODE
@@ -26,7 +26,7 @@ static inline struct nlattr **coll_genl_dump_attrs(struct netlink_callback *cb)
 #endif
 }
 
-/* 6.6: so is the family that was asked. */
+/* 6.6: so is the family. */
 static inline const struct genl_family *coll_genl_dump_family(struct netlink_callback *cb)
 {
 #if KERNEL_VERSION(6, 6, 0) <= LINUX_VERSION_CODE
@@ -36,7 +36,7 @@ static inline const struct genl_family *coll_genl_dump_family(struct netlink_cal
 #endif
 }
 
-/* 6.13: the function of a timer is given when it is set up. */
+/* 6.13: a timer's function is an argument of its set-up. */
 static inline void coll_hrtimer_setup(struct hrtimer *timer,
 				      enum hrtimer_restart (*function)(struct hrtimer *),
 				      clockid_t clock, enum hrtimer_mode mode)
@@ -49,7 +49,7 @@ static inline void coll_hrtimer_setup(struct hrtimer *timer,
 #endif
 }
 
-/* 6.18: work queues have names that say where they run, and the old ones complain. */
+/* 6.18: work queues were renamed by where they run; using the old names warns. */
 #if KERNEL_VERSION(6, 18, 0) <= LINUX_VERSION_CODE
 #define coll_work_queue		system_percpu_wq
 #define coll_unbound_queue	system_dfl_wq
@@ -58,7 +58,7 @@ static inline void coll_hrtimer_setup(struct hrtimer *timer,
 #define coll_unbound_queue	system_unbound_wq
 #endif
 
-/* 7.1: IPv6 is no module any more, so its functions are called without a detour. */
+/* 7.1: IPv6 is no longer a module, so its functions can be called directly. */
 static inline struct dst_entry *coll_ip6_route(struct net *net, struct flowi6 *flow)
 {
 #if KERNEL_VERSION(7, 1, 0) <= LINUX_VERSION_CODE
@@ -69,8 +69,8 @@ static inline struct dst_entry *coll_ip6_route(struct net *net, struct flowi6 *f
 }
 
 /*
- * 7.2: the functions of UDP tunnels take a struct sock instead of its struct socket. It
- * came to stable kernels before that, too: their type tells, the version does not.
+ * 7.2: the functions of UDP tunnels take a struct sock instead of its struct socket. Stable
+ * kernels have backported this, so the version does not decide; the functions' type does.
  */
 #define COLL_TUNNEL_TAKES_SOCK \
 	__builtin_types_compatible_p(typeof(udp_tunnel_sock_release), void (struct sock *))

@@ -7,11 +7,11 @@
 #include "completion.h"
 
 /**
- * coll_completions_new() - make the slots of a socket
+ * coll_completions_new() - allocate the completion slots of a socket
  * @count: how many, at most COLLSOCK_MAX_WINDOW
- * @max_bytes: room in each
+ * @max_bytes: size of each slot's buffer
  *
- * Return: them, or NULL if there is no memory. Context: may sleep.
+ * Return: the slots, or NULL if there is no memory. Context: may sleep.
  */
 struct coll_completions *coll_completions_new(u32 count, u32 max_bytes)
 {
@@ -21,7 +21,7 @@ struct coll_completions *coll_completions_new(u32 count, u32 max_bytes)
 	slots = kzalloc(struct_size(slots, slot, count + 1), GFP_KERNEL_ACCOUNT);
 	if (!slots)
 		return NULL;
-	/* Operands of reductions lie there. */
+	/* Reductions use these buffers as operands. */
 	max_bytes = round_up(max_bytes, sizeof(u64));
 	slots->buffers = kvcalloc(count, max_bytes, GFP_KERNEL_ACCOUNT);
 	if (!slots->buffers) {
@@ -41,7 +41,7 @@ struct coll_completions *coll_completions_new(u32 count, u32 max_bytes)
 
 /**
  * coll_completions_free() - undo coll_completions_new()
- * @slots: nobody uses them; may be NULL
+ * @slots: no longer in use; may be NULL
  *
  * Context: any but NMI.
  */
@@ -54,11 +54,10 @@ void coll_completions_free(struct coll_completions *slots)
 }
 
 /**
- * coll_completion_take() - a slot for a post
+ * coll_completion_take() - allocate a slot for a post
  * @slots: of the socket
  *
- * Return: the slot, TAKEN and the caller's, or NULL if none is free.
- * Context: any.
+ * Return: the slot, TAKEN and owned by the caller, or NULL if none is free. Context: any.
  */
 struct coll_completion *coll_completion_take(struct coll_completions *slots)
 {
@@ -74,27 +73,27 @@ struct coll_completion *coll_completion_take(struct coll_completions *slots)
 }
 
 /**
- * coll_completion_release() - the slot can serve another post
+ * coll_completion_release() - free a slot for another post
  * @slots: of the socket
  * @slot: TAKEN, or claimed and DONE
  *
- * The caller wakes threads that wait for room.
+ * The caller wakes threads that wait for a free slot.
  *
  * Context: any.
  */
 void coll_completion_release(struct coll_completions *slots, struct coll_completion *slot)
 {
-	/* "Claimed" stays, so that nobody claims what looks DONE until here. */
+	/* @claimed stays set, so that no call claims a slot that still looks DONE. */
 	WRITE_ONCE(slot->state, COLL_COMPLETION_FREE);
 	if (unlikely(coll_completion_index(slots, slot) == slots->count))
 		return;
-	/* The next post must find it as it was left here. */
+	/* The next post must see these writes. */
 	smp_mb__before_atomic();
 	set_bit(coll_completion_index(slots, slot), slots->free);
 }
 
 /**
- * coll_completion_post() - the operation is about to be posted
+ * coll_completion_post() - an operation is about to be posted
  * @slots: of the socket
  * @slot: TAKEN
  * @cookie: of the post
@@ -115,7 +114,7 @@ void coll_completion_post(struct coll_completions *slots, struct coll_completion
 }
 
 /**
- * coll_completion_unpost() - the group did not accept it
+ * coll_completion_unpost() - the group did not accept the operation
  * @slot: POSTED
  *
  * Context: group lock held since coll_completion_post().
@@ -125,7 +124,7 @@ void coll_completion_unpost(struct coll_completion *slot)
 	WRITE_ONCE(slot->state, COLL_COMPLETION_TAKEN);
 }
 
-/* The ready list is in the order in which operations ended. */
+/* The ready list is kept in completion order. */
 static void completion_make_ready(struct coll_completions *slots, struct coll_completion *slot)
 {
 	struct coll_completion *before;
@@ -137,16 +136,16 @@ static void completion_make_ready(struct coll_completions *slots, struct coll_co
 }
 
 /**
- * coll_completion_finish() - the operation has ended
+ * coll_completion_finish() - store the outcome of an operation
  * @slots: of the socket
  * @slot: POSTED
- * @result: @bytes of it, copied here
- * @bytes: at most the room of the slot
+ * @result: @bytes bytes, copied
+ * @bytes: length of the result, at most the slot's buffer
  * @error: errno, positive, or 0
- * @failed_rank: who is to blame
+ * @failed_rank: rank to blame
  * @now: time in ns
  *
- * Context: group lock held. The caller wakes waiting threads, later.
+ * Context: group lock held. The caller wakes waiting threads after dropping the lock.
  */
 void coll_completion_finish(struct coll_completions *slots, struct coll_completion *slot,
 			    const void *result, u32 bytes, u32 error, u32 failed_rank, u64 now)
@@ -160,20 +159,20 @@ void coll_completion_finish(struct coll_completions *slots, struct coll_completi
 	if (bytes)
 		memcpy(slot->buffer, result, bytes);
 	slot->ended = ++slots->ended;
-	/* The claimant reads all of the above when it sees DONE. */
+	/* A claimant that sees DONE must see all of the above. */
 	smp_store_release(&slot->state, COLL_COMPLETION_DONE);
 	if (!slot->claimed)
 		completion_make_ready(slots, slot);
 }
 
 /**
- * coll_completion_report() - the group has failed, and no operation reports it
- * @slots: of the socket; it has not been reported before
+ * coll_completion_report() - report a group failure that no operation reports
+ * @slots: of the socket; the failure has not been reported on it before
  * @error: errno, positive
- * @failed_rank: who is to blame
+ * @failed_rank: rank to blame
  * @now: time in ns
  *
- * Context: group lock held. The caller wakes waiting threads, later.
+ * Context: group lock held. The caller wakes waiting threads after dropping the lock.
  */
 void coll_completion_report(struct coll_completions *slots, u32 error, u32 failed_rank, u64 now)
 {
@@ -186,8 +185,8 @@ void coll_completion_report(struct coll_completions *slots, u32 error, u32 faile
 /**
  * coll_completions_have() - is there a slot in one of these states?
  * @slots: of the socket
- * @first: enum coll_completion_state
- * @last: likewise
+ * @first: lowest state, enum coll_completion_state
+ * @last: highest state
  *
  * Context: group lock held; a slot may become FREE meanwhile.
  */
@@ -205,11 +204,11 @@ bool coll_completions_have(const struct coll_completions *slots, u8 first, u8 la
 }
 
 /**
- * coll_completion_claim_oldest() - claim the completion that ended first
+ * coll_completion_claim_oldest() - claim the oldest completion
  * @slots: of the socket
- * @room: bytes that the caller has for completion and result
- * @head: length of the completion's structure that the caller has selected
- * @error: out if there is none: -EAGAIN, or -EMSGSIZE if @room is too small
+ * @room: size of the caller's buffer for completion and result
+ * @head: length of the completion structure that the caller has selected
+ * @error: out, if NULL is returned: -EAGAIN, or -EMSGSIZE if @room is too small
  *
  * Return: the slot, DONE, or NULL. Context: group lock held.
  */
@@ -237,8 +236,8 @@ struct coll_completion *coll_completion_claim_oldest(struct coll_completions *sl
  * @slots: of the socket
  * @cookie: of the post
  *
- * Operations that another call has claimed do not count. Of several with that
- * cookie it is the one that was posted first.
+ * Operations that another call has claimed are skipped. Of several with that cookie the one
+ * posted first is claimed.
  *
  * Return: the slot, POSTED or DONE, or NULL. Context: group lock held.
  */
@@ -262,12 +261,12 @@ struct coll_completion *coll_completion_claim_cookie(struct coll_completions *sl
 }
 
 /**
- * coll_completion_unclaim() - the claimant gives up
+ * coll_completion_unclaim() - give up a claim
  * @slots: of the socket
  * @slot: claimed
  *
- * Return: true if the completion waits: the caller wakes threads that sleep for one.
- * Context: group lock held.
+ * Return: true if the completion is now ready; the caller then wakes threads that sleep for
+ * one. Context: group lock held.
  */
 bool coll_completion_unclaim(struct coll_completions *slots, struct coll_completion *slot)
 {
@@ -303,8 +302,7 @@ static bool completion_spin(const struct coll_completion *slot, u32 spin_us)
  * @spin_us: spin for this time first
  * @timeout: then sleep for this time, in jiffies
  *
- * Return: 0, -EAGAIN if the time is up, -EINTR if there is a signal.
- * Context: process; no lock.
+ * Return: 0, -EAGAIN on time-out, -EINTR on a signal. Context: process; no lock held.
  */
 int coll_completion_await(struct coll_completion *slot, u32 spin_us, long timeout)
 {

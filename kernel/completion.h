@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Completion slots: what a socket keeps of the operations it has posted and of
- * the completions that it has not received. A socket has as many as its group
- * has operations under way at once. They are made when it joins, with room for
- * the largest result, so a completion cannot fail. One more is for the failure of the
- * group, which is reported once.
+ * Completion slots hold the operations that a socket has posted and the completions that it
+ * has not received. A socket has as many slots as its group's window, allocated when it
+ * joins with buffers for the largest result, so a completion cannot fail. One more slot is
+ * for the failure of the group, which is reported once.
  *
  * States of a slot:
  *   FREE -> TAKEN	a post begins; its payload is copied into the slot
  *   TAKEN -> POSTED	the group has accepted the operation
- *   TAKEN -> FREE	it has not
+ *   TAKEN -> FREE	the group has not accepted it
  *   POSTED -> DONE	the operation has ended; the result is in the slot
- *   DONE -> FREE	user space has it
+ *   DONE -> FREE	user space has received it
  *
- * A slot is claimed while one call (RUN, WAIT, or recv while it copies) waits for
- * it: only that call receives the completion. Unclaimed ones that are DONE are in
- * the ready list, in the order in which they ended.
+ * A slot is claimed while one call (RUN, WAIT, or recv while it copies) waits for it: only
+ * that call receives the completion. Unclaimed DONE slots are in the ready list, in
+ * completion order.
  *
- * Taking and releasing a slot needs no lock, so a payload can be copied from
- * user space before the group's lock is taken. All else is under it, with two
- * exceptions: the claimant may read the state of its slot, and once that is DONE
- * the rest of it.
+ * Taking and releasing a slot needs no lock, so a payload can be copied from user space
+ * before the group's lock is taken. All else is under that lock, except that a claimant may
+ * read the state of its slot, and the whole slot once it is DONE.
  */
 #ifndef COLL_COMPLETION_H
 #define COLL_COMPLETION_H
@@ -44,10 +42,10 @@ enum coll_completion_state {
  * @posted: serial number of the post
  * @ended: serial number of the completion
  * @buffer: the payload, then the result
- * @completion: as user space will see it
+ * @completion: the structure that user space receives
  * @state: enum coll_completion_state
- * @claimed: only the claimant receives it
- * @quiet: nobody is told of success
+ * @claimed: reserved for the claimant
+ * @quiet: success has no completion
  */
 struct coll_completion {
 	struct list_head		link;
@@ -61,19 +59,19 @@ struct coll_completion {
 	bool				quiet;
 };
 
-/* How something is posted */
+/* How an operation is posted */
 #define COLL_COMPLETION_CLAIMED	0x1	/* the caller will wait for it */
-#define COLL_COMPLETION_QUIET	0x2	/* nobody is told of success */
+#define COLL_COMPLETION_QUIET	0x2	/* success has no completion */
 
 /**
- * struct coll_completions - those of one socket
+ * struct coll_completions - the completion slots of one socket
  * @ready: DONE and unclaimed
  * @posted: latest serial number of a post
  * @ended: latest serial number of a completion
- * @buffers: of all slots
+ * @buffers: buffers of all slots
  * @count: number of slots
  * @free: a bit for each slot that is FREE
- * @slot: the slots, and behind them the one for the failure of the group
+ * @slot: the slots, followed by the one for the failure of the group
  */
 struct coll_completions {
 	struct list_head	ready;
@@ -91,7 +89,7 @@ void coll_completions_free(struct coll_completions *slots);
 struct coll_completion *coll_completion_take(struct coll_completions *slots);
 void coll_completion_release(struct coll_completions *slots, struct coll_completion *slot);
 
-/* The rest, up to coll_completion_await(), is called under the group's lock. */
+/* The functions up to coll_completion_await() are called under the group's lock. */
 void coll_completion_post(struct coll_completions *slots, struct coll_completion *slot, u64 cookie,
 			  u32 how, u64 now);
 void coll_completion_unpost(struct coll_completion *slot);
@@ -107,13 +105,13 @@ bool coll_completions_have(const struct coll_completions *slots, u8 first, u8 la
 
 int coll_completion_await(struct coll_completion *slot, u32 spin_us, long timeout);
 
-/* Is there a slot for another post? */
+/* Is a slot free for another post? */
 static inline bool coll_completions_room(const struct coll_completions *slots)
 {
 	return !bitmap_empty(slots->free, COLLSOCK_MAX_WINDOW);
 }
 
-/* Can a caller select that length of the structure? */
+/* May a caller select this length of the completion structure? */
 static inline bool coll_completion_bytes_valid(u32 bytes)
 {
 	return bytes >= COLLSOCK_COMPLETION_VER0 && bytes % sizeof(u64) == 0 &&

@@ -4,9 +4,9 @@
 #include "counters.h"
 
 /**
- * coll_counters_new() - counters of a namespace, all zero
+ * coll_counters_new() - allocate the counters of a namespace, all zero
  *
- * Return: them, or NULL if there is no memory. Context: may sleep.
+ * Return: the counters, or NULL if there is no memory. Context: may sleep.
  */
 struct coll_counters __percpu *coll_counters_new(void)
 {
@@ -15,7 +15,7 @@ struct coll_counters __percpu *coll_counters_new(void)
 
 /**
  * coll_counters_free() - undo coll_counters_new()
- * @counters: nobody counts any more
+ * @counters: no longer in use
  *
  * Context: process.
  */
@@ -46,9 +46,9 @@ static u64 counters_sum(struct coll_counters __percpu *counters, enum coll_count
 	stats->name = counters_sum(counters, COLL_COUNT_##IDENTIFIER);
 
 /**
- * coll_counters_read() - sum over all CPUs
+ * coll_counters_read() - sum the counters over all CPUs
  * @counters: of the namespace
- * @stats: its counters are filled in, nothing else of it
+ * @stats: out: only its counters are set
  *
  * Context: any.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The counters of a namespace: what became of the packets that no group can
- * count. One set for each CPU; written with bottom halves off, read by anybody.
- * Their names and meanings are those of COLLSOCK_NET_COUNTER_LIST.
+ * The counters of a namespace, for packets that no group can count. One set per CPU,
+ * written with bottom halves disabled, read from any context. COLLSOCK_NET_COUNTER_LIST has
+ * their names and meanings.
  */
 #ifndef COLL_COUNTERS_H
 #define COLL_COUNTERS_H
@@ -20,7 +20,7 @@ struct coll_counters {
 	struct u64_stats_sync	syncp;
 };
 
-/* Bottom halves are off. */
+/* Called with bottom halves disabled. */
 static inline void coll_counters_add(struct coll_counters __percpu *counters,
 				     enum coll_counter which)
 {

@@ -18,11 +18,11 @@ static void drop_trace(const u8 *packet, u32 bytes, enum coll_drop reason)
 #define DROP_COUNTER(identifier, name)	[COLL_DROP_##identifier] = COLL_COUNT_##identifier,
 
 /**
- * coll_drop_packet() - count and trace a packet that goes no further
+ * coll_drop_packet() - count and trace a dropped packet
  * @counters: of the namespace
- * @packet: the packet, NULL if it is not formed
+ * @packet: the packet, NULL if it is not well-formed
  * @bytes: its length
- * @reason: one that the platform finds
+ * @reason: one that the platform detects
  *
  * Context: BH disabled.
  */

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/ktime.h>
+#include <linux/random.h>
 
 #include "early_packet.h"
 
 /**
- * coll_early_packet_init() - none has come
+ * coll_early_packet_init() - initialise the table, empty
  * @table: zeroed
  */
 void coll_early_packet_init(struct coll_early_table *table)
 {
 	spin_lock_init(&table->lock);
+	get_random_bytes(&table->packets.seed, sizeof(table->packets.seed));
 }
 
 /**
- * coll_early_packet_note() - a packet came for a group that is not here
+ * coll_early_packet_note() - record a packet for a group that is not here
  * @table: of the namespace
  * @tag: of the unknown group
  * @host: index that the sender claims
@@ -33,9 +35,9 @@ void coll_early_packet_note(struct coll_early_table *table, u64 tag, u16 host,
  * coll_early_packet_look() - read an entry of the table
  * @table: of the namespace
  * @index: of the entry, below COLL_EARLY_PACKETS
- * @early: out: what is there
+ * @early: out: the entry
  *
- * Return: whether there is anything. Context: process.
+ * Return: whether the entry is in use. Context: process.
  */
 bool coll_early_packet_look(struct coll_early_table *table, u32 index,
 			    struct coll_early_packet *early)
@@ -47,7 +49,7 @@ bool coll_early_packet_look(struct coll_early_table *table, u32 index,
 }
 
 /**
- * coll_early_packet_take() - take the early packet of a member of a group
+ * coll_early_packet_take() - remove the early packet of a member of a group
  * @table: of the namespace
  * @index: of the entry, below COLL_EARLY_PACKETS
  * @id: of the group's instance

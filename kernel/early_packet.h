@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The early packets of a namespace: packets for groups that do not exist here (yet), with
- * a lock around the table of core/endpoint.h. When a group is joined, its members that are
- * in the table are sent a join notice, once: they need not wait for their next
- * retransmission.
+ * The early packets of a namespace: packets for groups that do not exist here (yet); the
+ * table of core/endpoint.h with a lock. When a group is joined, its members in the table
+ * are sent one join notice each, so that they need not wait for their next retransmission.
  */
 #ifndef COLL_EARLY_PACKET_H
 #define COLL_EARLY_PACKET_H
@@ -14,11 +13,11 @@
 
 /**
  * struct coll_early_table - early packets of a namespace
- * @lock: taken with bottom halves off; nothing else is taken under it
+ * @lock: taken with bottom halves disabled; innermost
  * @packets: the table
  */
 struct coll_early_table {
-	spinlock_t			lock;	/* of the table */
+	spinlock_t			lock;	/* protects the table */
 	struct coll_early_packets	packets;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The core's platform: what core/env.h asks for, done by the kernel. All of it is
- * called between coll_instance_enter() and coll_instance_leave(), but for
- * coll_env_bearer() and the functions that allocate and free.
+ * The core's platform in the kernel: implements core/env.h. All functions are called
+ * between coll_instance_enter() and coll_instance_leave(), except coll_env_bearer() and
+ * those that allocate and free.
  */
 #include <linux/mm.h>
 #include <linux/preempt.h>
@@ -12,35 +12,41 @@
 #include "bearer.h"
 #include "completion.h"
 #include "drop.h"
+#include "env.h"
 #include "event.h"
 #include "instance.h"
 #include "netns.h"
 #include "socket.h"
 #include "trace.h"
 
-/* A deadline may be this late, so that it can share another timer's interrupt. */
+/* Slack of a deadline in ns, so that it can share another timer's interrupt */
 #define DEADLINE_SLACK_NS	(10 * NSEC_PER_USEC)
 
-/* An event tells of a message that was sent this often and is not acknowledged. */
+/* An event reports a message that was sent this often without acknowledgment. */
 #define LOSSY_TRIES	4
 
 /**
  * struct env_peer - a peer of the core, and the route to it
  * @peer: the core's part
- * @route: of its packets; under the lock of the group
+ * @route: of its packets; protected by the group's lock
  */
 struct env_peer {
 	struct coll_peer	peer;
 	union coll_route	route;
 };
 
-/* The instance of a group of the core, which calls under its lock. */
+/* The instance of a group of the core, which calls with the instance's lock held. */
 static struct coll_instance *env_instance(struct coll_group *g)
 {
 	struct coll_instance *gi = coll_instance_of(g);
 
 	lockdep_assert_held(&gi->lock);
 	return gi;
+}
+
+bool coll_env_charge(struct coll_group *g, size_t bytes)
+{
+	return coll_instance_charge(coll_instance_of(g), bytes);
 }
 
 void *coll_env_alloc(size_t bytes)
@@ -53,9 +59,33 @@ void coll_env_free(void *memory)
 	kvfree(memory);
 }
 
+/* Peers have a cache: of the general ones, the next is half as large again. */
+static struct kmem_cache *env_peers;
+
+/**
+ * coll_env_init() - prepare what the core asks for
+ *
+ * Return: 0 or -ENOMEM. Context: module init.
+ */
+int __init coll_env_init(void)
+{
+	env_peers = KMEM_CACHE(env_peer, SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT);
+	return env_peers ? 0 : -ENOMEM;
+}
+
+/**
+ * coll_env_uninit() - undo coll_env_init()
+ *
+ * Context: module exit; there are no groups any more.
+ */
+void coll_env_uninit(void)
+{
+	kmem_cache_destroy(env_peers);
+}
+
 struct coll_peer *coll_env_peer_new(struct coll_group *g)
 {
-	struct env_peer *e = kzalloc(sizeof(*e), GFP_KERNEL_ACCOUNT);
+	struct env_peer *e = kmem_cache_zalloc(env_peers, GFP_KERNEL);
 
 	return e ? &e->peer : NULL;
 }
@@ -65,7 +95,7 @@ void coll_env_peer_free(struct coll_peer *peer)
 	struct env_peer *e = container_of(peer, struct env_peer, peer);
 
 	coll_bearer_route_drop(&e->route);
-	kfree(e);
+	kmem_cache_free(env_peers, e);
 }
 
 void coll_env_peer_open(struct coll_peer *peer)
@@ -117,7 +147,7 @@ void coll_env_deadline(struct coll_group *g, u64 at)
 			       HRTIMER_MODE_ABS_SOFT);
 }
 
-void coll_env_complete(struct coll_group *g, u32 local, u32 number, void *token,
+void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		       const void *result, u32 bytes, u32 error, u32 failed_rank)
 {
 	struct coll_instance *gi = env_instance(g);
@@ -133,7 +163,10 @@ void coll_env_complete(struct coll_group *g, u32 local, u32 number, void *token,
 	if (!csk)
 		return;
 	slots = csk->slots;
-	/* Before the claimant sees DONE: when it releases the slot it wakes those at the end. */
+	/*
+	 * Before the claimant sees DONE: when it releases the slot it wakes threads that
+	 * wait for the end.
+	 */
 	if (unlikely(error))
 		coll_instance_set_failed(gi, lm);
 	if (slot->quiet && !error) {
@@ -156,8 +189,8 @@ void coll_env_writable(struct coll_group *g)
 	struct coll_local_member *lm;
 
 	/*
-	 * Most events make the group writable, and hardly ever a thread waits. One that is
-	 * about to takes the lock to check first, and so comes after this.
+	 * Most events make the group writable, and a thread rarely waits for that. One that
+	 * is about to sleep first takes the lock to check, and so sees this.
 	 */
 	for (lm = gi->local_members; lm < gi->local_members + g->ranks.locals; lm++) {
 		if (!lm->csk)
@@ -170,10 +203,10 @@ void coll_env_writable(struct coll_group *g)
 }
 
 /*
- * Rounds advance in softirq context, or where bottom halves are off: when a
- * rank posts, in threaded NAPI, in busy polling. They never wait for a worker.
+ * Rounds advance in softirq context, or with bottom halves disabled: when a rank posts, in
+ * threaded NAPI, in busy polling. They never wait for a work queue.
  */
-bool coll_env_round(struct coll_group *g, u32 number, u32 lane, u32 round)
+bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round)
 {
 	bool placed = in_serving_softirq() ||
 		      (in_softirq() && !(current->flags & PF_WQ_WORKER));
@@ -194,7 +227,7 @@ void coll_env_drop(struct coll_group *g, u32 source, u32 destination,
 void coll_env_send_again(const struct coll_message *m)
 {
 	trace_coll_message_again(m);
-	/* A host that was never heard may not have joined yet. */
+	/* A host never heard from may not have joined yet. */
 	if (m->tries == LOSSY_TRIES && m->peer->conn.incarnation &&
 	    m->head->type == COLL_PACKET_MESSAGE)
 		coll_event_peer(m->peer, COLLSOCK_EVENT_PEER_LOSSY, m->head->number);

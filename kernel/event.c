@@ -3,14 +3,14 @@
 #include "instance.h"
 #include "netns.h"
 
-/* Through which events are sent; NULL if none is. */
+/* The family that sends events; NULL if none are sent. */
 static const struct genl_family *event_family;
 
 /**
- * struct event - one that is being written
- * @family: through which it is sent
+ * struct event - an event under construction
+ * @family: the family that sends it
  * @skb: the message
- * @header: in it
+ * @header: its generic netlink header
  */
 struct event {
 	const struct genl_family	*family;
@@ -19,21 +19,21 @@ struct event {
 };
 
 /**
- * coll_event_allow() - events can be sent from now on, or none is any more
- * @family: through which they are sent; NULL stops them: groups may outlive the family
- *	by a moment when the module goes
+ * coll_event_allow() - start or stop sending events
+ * @family: the family that sends them; NULL stops them, since groups may briefly outlive
+ *	the family when the module is removed
  *
  * Context: process.
  */
 void coll_event_allow(const struct genl_family *family)
 {
 	WRITE_ONCE(event_family, family);
-	/* They are sent with bottom halves off, or under RCU. */
+	/* Events are sent with bottom halves disabled, or under RCU. */
 	if (!family)
 		synchronize_rcu();
 }
 
-/* Every event says what it is, and of which group. False: it is not to be sent. */
+/* Every event has its kind and the group's attributes. False if it is not to be sent. */
 static bool event_begin(struct event *e, struct coll_instance *gi, enum collsock_event kind)
 {
 	e->family = READ_ONCE(event_family);
@@ -61,9 +61,9 @@ static void event_send(struct event *e, struct coll_instance *gi)
 }
 
 /**
- * coll_event_group() - a group begins, or is not there any more
+ * coll_event_group() - send an event about the beginning or end of a group
  * @gi: the group
- * @kind: which of it
+ * @kind: which of the two
  *
  * Context: process.
  */
@@ -77,7 +77,13 @@ void coll_event_group(struct coll_instance *gi, enum collsock_event kind)
 	rcu_read_unlock();
 }
 
-static void event_blame(struct coll_instance *gi, enum collsock_event kind, u32 operation,
+static int event_put_operation(struct event *e, u64 operation)
+{
+	return nla_put_u64_64bit(e->skb, COLLSOCK_A_NOTICE_OPERATION, operation,
+				 COLLSOCK_A_NOTICE_PAD);
+}
+
+static void event_blame(struct coll_instance *gi, enum collsock_event kind, u64 operation,
 			u32 rank, u32 error)
 {
 	struct event e;
@@ -85,7 +91,7 @@ static void event_blame(struct coll_instance *gi, enum collsock_event kind, u32 
 	lockdep_assert_held(&gi->lock);
 	if (!event_begin(&e, gi, kind))
 		return;
-	if (nla_put_u32(e.skb, COLLSOCK_A_NOTICE_OPERATION, operation) ||
+	if (event_put_operation(&e, operation) ||
 	    (rank != COLLSOCK_NO_RANK && nla_put_u32(e.skb, COLLSOCK_A_NOTICE_RANK, rank)) ||
 	    nla_put_u32(e.skb, COLLSOCK_A_NOTICE_ERROR, error))
 		nlmsg_free(e.skb);
@@ -94,10 +100,10 @@ static void event_blame(struct coll_instance *gi, enum collsock_event kind, u32 
 }
 
 /**
- * coll_event_group_failed() - operations beyond a limit cannot complete
- * @gi: the group; its failure is new
+ * coll_event_group_failed() - send the event that operations beyond a limit cannot complete
+ * @gi: the group, with a new failure
  *
- * The last rank of this host leaving is no event.
+ * That the last rank of this host leaves is not an event.
  *
  * Context: under the lock of the group.
  */
@@ -116,28 +122,28 @@ void coll_event_group_failed(struct coll_instance *gi)
 }
 
 /**
- * coll_event_operation_failed() - a rank of this host is told that its operation failed
+ * coll_event_operation_failed() - send the event that a local rank's operation failed
  * @gi: the group
- * @operation: number of it
- * @rank: who is to blame
+ * @operation: number of the operation
+ * @rank: rank to blame
  * @error: errno, positive
  *
  * Context: under the lock of the group.
  */
-void coll_event_operation_failed(struct coll_instance *gi, u32 operation, u32 rank, u32 error)
+void coll_event_operation_failed(struct coll_instance *gi, u64 operation, u32 rank, u32 error)
 {
 	event_blame(gi, COLLSOCK_EVENT_OPERATION_FAILED, operation, rank, error);
 }
 
 /**
- * coll_event_peer() - something happened to a connection
- * @peer: it
- * @kind: what
- * @operation: of a message that gets lost
+ * coll_event_peer() - send an event about a connection
+ * @peer: the connection
+ * @kind: kind of event
+ * @operation: operation of a message that is not acknowledged
  *
  * Context: under the lock of the group.
  */
-void coll_event_peer(struct coll_peer *peer, enum collsock_event kind, u32 operation)
+void coll_event_peer(struct coll_peer *peer, enum collsock_event kind, u64 operation)
 {
 	struct coll_instance *gi = coll_instance_of(peer->group);
 	struct event e;
@@ -147,7 +153,7 @@ void coll_event_peer(struct coll_peer *peer, enum collsock_event kind, u32 opera
 		return;
 	if (nla_put_u32(e.skb, COLLSOCK_A_NOTICE_HOST, peer->host) ||
 	    (kind == COLLSOCK_EVENT_PEER_LOSSY &&
-	     nla_put_u32(e.skb, COLLSOCK_A_NOTICE_OPERATION, operation)))
+	     event_put_operation(&e, operation)))
 		nlmsg_free(e.skb);
 	else
 		event_send(&e, gi);

@@ -2,8 +2,8 @@
 /*
  * Events for operators, sent to the multicast group of the netlink family. Without a
  * listener an event costs one check. With one it is sent under the lock of the group, so
- * listeners see events in the order in which they happened. A listener that is too slow,
- * or for which there is no memory, is told that it has missed some (ENOBUFS).
+ * listeners see events in the order in which they happened. A listener that is too slow, or
+ * for which there is no memory, receives ENOBUFS: it has missed events.
  */
 #ifndef COLL_EVENT_H
 #define COLL_EVENT_H
@@ -19,7 +19,7 @@ struct coll_peer;
 void coll_event_allow(const struct genl_family *family);
 void coll_event_group(struct coll_instance *gi, enum collsock_event kind);
 void coll_event_group_failed(struct coll_instance *gi);
-void coll_event_operation_failed(struct coll_instance *gi, u32 operation, u32 rank, u32 error);
-void coll_event_peer(struct coll_peer *peer, enum collsock_event kind, u32 operation);
+void coll_event_operation_failed(struct coll_instance *gi, u64 operation, u32 rank, u32 error);
+void coll_event_peer(struct coll_peer *peer, enum collsock_event kind, u64 operation);
 
 #endif

@@ -3,10 +3,10 @@
 
 #include "extensible.h"
 
-/* No kernel will know a structure that is longer. */
+/* Longest structure that any kernel will ever know */
 #define EXTENSIBLE_MAX_BYTES	4096
 
-/* Can a caller's structure be that long? */
+/* Is this a possible length of a caller's structure? */
 static int extensible_check(u32 size, u32 first)
 {
 	if (size < first || size % sizeof(u64))
@@ -25,7 +25,7 @@ static int extensible_from_kernel(void *to, u32 known, const void *from, u32 siz
 
 /**
  * coll_extensible_from_sockptr() - copy a structure from the value of a socket option
- * @to: out; its size is @known, whatever the caller knows
+ * @to: out; its size is set to @known, whatever the caller knows
  * @known: length that this kernel knows
  * @first: length of the first version
  * @from: the value
@@ -57,7 +57,7 @@ int coll_extensible_from_sockptr(void *to, u32 known, u32 first, sockptr_t from,
 
 /**
  * coll_extensible_rest_from_user() - as coll_extensible_from_user(), for other lengths
- * @to: out; the first version is there
+ * @to: out; the first version is already copied
  * @known: length that this kernel knows
  * @first: length of the first version
  * @from: the structure
@@ -74,7 +74,7 @@ int coll_extensible_rest_from_user(void *to, u32 known, u32 first, const void __
 	return err ?: size;
 }
 
-/* Bytes that this kernel does not know. */
+/* Bytes that this kernel does not know must be zero. */
 static int extensible_skip_zeros(struct iov_iter *from, u32 bytes)
 {
 	u8 chunk[64];
@@ -92,10 +92,10 @@ static int extensible_skip_zeros(struct iov_iter *from, u32 bytes)
 
 /**
  * coll_extensible_rest_from_iter() - as coll_extensible_from_iter(), for other lengths
- * @to: out; the first version is there
+ * @to: out; the first version is already copied
  * @known: length that this kernel knows
  * @first: length of the first version
- * @from: the message, behind the first version; then what follows the structure
+ * @from: the message after the first version; on return at what follows the structure
  *
  * Return: length that the caller knows, -EINVAL, -E2BIG, -EFAULT. Context: process.
  */

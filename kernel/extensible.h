@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Structures that grow: the rule of copy_struct_from_user(), for all sources of a request.
- * A caller may know fewer fields than the kernel, which are 0 then, or more, which must be 0.
- * Every structure begins with its size, a multiple of 8.
+ * Extensible structures: the rule of copy_struct_from_user(), for all sources of a request.
+ * A caller may know fewer fields than the kernel, which are then 0, or more, which must be
+ * 0. Every structure begins with its size, a multiple of 8.
  */
 #ifndef COLL_EXTENSIBLE_H
 #define COLL_EXTENSIBLE_H
@@ -14,7 +14,7 @@
 /* From the value of a socket option. */
 int coll_extensible_from_sockptr(void *to, u32 known, u32 first, sockptr_t from, u32 room);
 
-/* Of another length than the first version's: see the functions below. */
+/* For lengths other than the first version's; used by the functions below. */
 int coll_extensible_rest_from_user(void *to, u32 known, u32 first, const void __user *from);
 int coll_extensible_rest_from_iter(void *to, u32 known, u32 first, struct iov_iter *from);
 
@@ -26,7 +26,7 @@ static inline bool coll_extensible_is_first(const void *to, u32 known, u32 first
 
 /**
  * coll_extensible_from_user() - copy a structure from the buffer of an ioctl
- * @to: out; its size is @known, whatever the caller knows
+ * @to: out; its size is set to @known, whatever the caller knows
  * @known: length that this kernel knows
  * @first: length of the first version
  * @from: the structure
@@ -45,10 +45,10 @@ static inline int coll_extensible_from_user(void *to, u32 known, u32 first,
 
 /**
  * coll_extensible_from_iter() - copy a structure from a message
- * @to: out; its size is @known, whatever the caller knows
+ * @to: out; its size is set to @known, whatever the caller knows
  * @known: length that this kernel knows
  * @first: length of the first version
- * @from: the message; then what follows the structure
+ * @from: the message; on return at what follows the structure
  *
  * Return: length that the caller knows, -EINVAL, -E2BIG, -EFAULT. Context: process.
  */

@@ -63,7 +63,7 @@ static int family_getname(struct socket *sock, struct sockaddr *address, int pee
 	return sizeof(*name);
 }
 
-/* SHUT_WR: the rank leaves, what it has posted completes. SHUT_RD: recv does not sleep. */
+/* SHUT_WR: the rank leaves; what it has posted completes. SHUT_RD: recv no longer sleeps. */
 static int family_shutdown(struct socket *sock, int how)
 {
 	struct coll_sock *csk = coll_sock_of(sock);
@@ -75,7 +75,7 @@ static int family_shutdown(struct socket *sock, int how)
 		return -EINVAL;
 	if (!gi)
 		return -ENOTCONN;
-	/* The numbers of the calls, as bits: RCV_SHUTDOWN, SEND_SHUTDOWN */
+	/* SHUT_RD, SHUT_WR and SHUT_RDWR as bits: RCV_SHUTDOWN, SEND_SHUTDOWN */
 	how++;
 	now = coll_instance_enter(gi);
 	how &= ~sk->sk_shutdown;
@@ -100,14 +100,14 @@ static int family_ioctl(struct socket *sock, unsigned int command, unsigned long
 }
 
 #ifdef CONFIG_COMPAT
-/* The structures are the same for 32-bit programs; they hold no pointer. */
+/* Structures contain no pointers, so they are the same for 32-bit programs. */
 static int family_compat_ioctl(struct socket *sock, unsigned int command, unsigned long arg)
 {
 	return family_ioctl(sock, command, (unsigned long)compat_ptr(arg));
 }
 #endif
 
-/* ---- beginning and end of a socket ---- */
+/* ---- creating and releasing a socket ---- */
 
 static struct proto coll_proto = {
 	.name		= "COLLSOCK",
@@ -124,8 +124,8 @@ static void family_destruct(struct sock *sk)
 }
 
 /*
- * Nobody else has the socket any more, but for events that took a reference
- * before the instance was abandoned.
+ * Nothing else uses the socket any more, except events that took a reference before the
+ * instance was abandoned.
  */
 static int family_release(struct socket *sock)
 {
@@ -190,7 +190,7 @@ static struct net_proto_family family_proto __ro_after_init = {
 };
 
 /**
- * coll_family_number() - the number that the socket family has
+ * coll_family_number() - the number of the socket family
  *
  * Context: any.
  */
@@ -200,7 +200,7 @@ u32 coll_family_number(void)
 }
 
 /**
- * coll_family_init() - sockets of the family can be made
+ * coll_family_init() - register the socket family
  *
  * Return: 0 or -errno. Context: process.
  */
@@ -223,7 +223,7 @@ int __init coll_family_init(void)
 /**
  * coll_family_uninit() - undo coll_family_init()
  *
- * Context: process; no socket exists, for each holds the module.
+ * Context: process; no socket exists, as each holds a reference on the module.
  */
 void coll_family_uninit(void)
 {

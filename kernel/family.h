@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The socket family: what each call on a socket (socket.h) does. Posting and completing
- * are in io.h.
+ * The socket family: the system calls on a socket (socket.h). Posting and completing are in
+ * io.h.
  */
 #ifndef COLL_FAMILY_H
 #define COLL_FAMILY_H

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/hashtable.h>
-#include <linux/rculist.h>
 #include <linux/slab.h>
 
 #include "instance.h"
@@ -9,24 +7,15 @@
 #include "trace.h"
 #include "user.h"
 
-/*
- * All instances that packets may find, of all namespaces, by tag and own host:
- * when several hosts of a group are namespaces of one machine, their tag is the
- * same. A tag is the output of a keyed hash, so strangers cannot make one bucket
- * long. Readers use RCU.
- */
-static DEFINE_HASHTABLE(instances, 10);
-static DEFINE_SPINLOCK(instances_lock);
-
 /* ---- events ---- */
 
 /**
- * coll_instance_enter() - an event begins
+ * coll_instance_enter() - begin an event
  * @gi: the instance
  *
- * The clock is read under the lock, so time never runs backwards in a group.
+ * The clock is read under the lock, so time is monotonic within a group.
  *
- * Return: the time of the event, ns. Context: any but hard interrupts; ends with
+ * Return: the time of the event in ns. Context: any but hard interrupts; ended by
  * coll_instance_leave().
  */
 u64 coll_instance_enter(struct coll_instance *gi)
@@ -36,7 +25,10 @@ u64 coll_instance_enter(struct coll_instance *gi)
 	return coll_instance_enter_bh_off(gi);
 }
 
-/* Nothing of it is under way, or it was ended by order. Sockets that left still use it. */
+/*
+ * May it be ended? Not while a socket, even one that has left by SHUT_WR, uses it; then if
+ * nothing is under way, or if it was ended by order.
+ */
 static bool instance_is_quiet(const struct coll_instance *gi)
 {
 	return !gi->sockets &&
@@ -44,8 +36,8 @@ static bool instance_is_quiet(const struct coll_instance *gi)
 }
 
 /*
- * The group may have become quiet with this event: only one that has left can. Then the
- * tidying is to replace it.
+ * If this event has made the group quiet, let the tidying replace it. Only a group whose
+ * ranks have left can become quiet.
  */
 static void instance_check_quiet(struct coll_instance *gi)
 {
@@ -57,8 +49,8 @@ static void instance_check_quiet(struct coll_instance *gi)
 }
 
 /*
- * The next socket to wake when the lock is dropped, with a reference, or NULL; what to
- * wake it for is in @claimed_done and @wake.
+ * The next socket to wake after the lock is dropped, with a reference, or NULL;
+ * @claimed_done and @wake say what for.
  */
 static struct coll_sock *instance_take_sleeper(struct coll_instance *gi, u64 *claimed_done,
 					       u8 *wake)
@@ -71,7 +63,7 @@ static struct coll_sock *instance_take_sleeper(struct coll_instance *gi, u64 *cl
 		*wake = lm->wake;
 		lm->claimed_done = 0;
 		lm->wake = 0;
-		/* A completion that no call has claimed need not have a sleeper. */
+		/* An unclaimed completion may have no sleeper. */
 		if (lm->csk && (*claimed_done || coll_sock_sleeps(lm->csk))) {
 			sock_hold(&lm->csk->sk);
 			return lm->csk;
@@ -82,8 +74,8 @@ static struct coll_sock *instance_take_sleeper(struct coll_instance *gi, u64 *cl
 
 /*
  * Wake claimants and sleepers of a socket, which may have been released since the caller
- * took its reference. A claimant that was woken before may have released its slot, and
- * another call may wait for it now: all of them check again after waking.
+ * took its reference. A claimant woken earlier may have released its slot, which another
+ * call may now wait for: all of them check again after waking.
  */
 static void instance_wake_socket(struct coll_sock *csk, u64 claimed_done, u8 wake)
 {
@@ -101,9 +93,9 @@ static void instance_wake_socket(struct coll_sock *csk, u64 claimed_done, u8 wak
  * coll_instance_leave_bh_off() - coll_instance_leave() after coll_instance_enter_bh_off()
  * @gi: the instance
  *
- * Bottom halves stay off until all that the core has asked for is done, which is a
- * read-side section of RCU: if the instance is ended as soon as the lock is dropped, it
- * is not freed before this is over.
+ * Bottom halves stay disabled until all that the core has asked for is done. This is an RCU
+ * read-side section: even if the instance is ended as soon as the lock is dropped, it is
+ * not freed before this function returns.
  *
  * Context: BH disabled.
  */
@@ -132,14 +124,14 @@ void coll_instance_leave_bh_off(struct coll_instance *gi)
 		sock_put(&csk->sk);
 		if (likely(!more))
 			return;
-		/* One socket at a time, where a host has several ranks. */
+		/* Wake one socket at a time, as a host may have several ranks. */
 		queue = NULL;
 		spin_lock(&gi->lock);
 	}
 }
 
 /**
- * coll_instance_leave() - an event ends
+ * coll_instance_leave() - end an event
  * @gi: the instance
  *
  * Drops the lock, then transmits and wakes what the core has asked for.
@@ -154,10 +146,10 @@ void coll_instance_leave(struct coll_instance *gi)
 }
 
 /**
- * coll_instance_expire() - the deadline of the group has passed
+ * coll_instance_expire() - timer function: the deadline of the group has passed
  * @timer: the instance's
  *
- * The core asks for the next one itself.
+ * The core arms the next deadline itself.
  *
  * Context: softirq.
  */
@@ -173,11 +165,11 @@ enum hrtimer_restart coll_instance_expire(struct hrtimer *timer)
 }
 
 /**
- * coll_instance_set_failed() - a completion reports that the group has failed
+ * coll_instance_set_failed() - note that a completion reports the group's failure
  * @gi: the instance
- * @lm: the local member; its socket is there
+ * @lm: the local member, with its socket
  *
- * SO_ERROR reports it, too, once.
+ * SO_ERROR reports the failure, too, once.
  *
  * Context: the instance's lock held.
  */
@@ -195,10 +187,10 @@ void coll_instance_set_failed(struct coll_instance *gi, struct coll_local_member
 /**
  * coll_instance_report_failure() - report once that a rank's next operation would fail
  * @gi: the instance
- * @lm: the local member of the rank; its socket is there
+ * @lm: the local member of the rank, with its socket
  *
- * What is under way reports it by itself, if it fails; so this is to be called when the
- * group fails and when an operation has completed. A rank that has left is not told.
+ * Operations under way report the failure themselves, so this is called when the group
+ * fails and when an operation has completed. Nothing is reported to a rank that has left.
  *
  * Context: the instance's lock held.
  */
@@ -218,41 +210,41 @@ void coll_instance_report_failure(struct coll_instance *gi, struct coll_local_me
 }
 
 /**
- * coll_instance_find() - the instance that a packet is for
- * @cn: namespace in which it came
- * @tag: of the group
- * @self: index of the host that the packet is for
+ * coll_instance_charge() - the group needs memory
+ * @gi: NEW
+ * @bytes: how much
  *
- * Return: the instance or NULL. Context: RCU read side.
+ * A group that lingers has its memory, though its sockets are closed and count for no
+ * file limit any more; so the namespace has a limit, and so has each user.
+ *
+ * Return: may it have it? Otherwise its @refused is why not. Context: process; takes the
+ * namespace's mutex.
  */
-struct coll_instance *coll_instance_find(struct coll_net *cn, u64 tag, u32 self)
+bool coll_instance_charge(struct coll_instance *gi, u64 bytes)
 {
-	struct coll_instance *gi;
-
-	hash_for_each_possible_rcu(instances, gi, node, tag + self)
-		if (gi->group.secret.tag == tag && gi->group.self == self && gi->cn == cn)
-			return gi;
-	return NULL;
+	gi->refused = coll_net_charge(gi->cn, gi->owner, bytes);
+	if (gi->refused)
+		return false;
+	gi->charge += bytes;
+	return true;
 }
 
 /**
  * coll_instance_hash() - from now on packets find the instance
- * @gi: NEW, JOINED afterwards
+ * @gi: NEW, JOINED afterwards; the namespace's mutex is held
  *
- * Return: 0, or -EADDRINUSE if this host is in that group already. Context: process.
+ * Return: 0, or why not, as coll_lookup_add(). Context: process.
  */
 int coll_instance_hash(struct coll_instance *gi)
 {
-	int err = 0;
+	int err;
 
-	spin_lock_bh(&instances_lock);
-	if (coll_instance_find(gi->cn, gi->group.secret.tag, gi->group.self)) {
-		err = -EADDRINUSE;
-	} else {
-		trace_coll_group_began(&gi->group);
-		hash_add_rcu(instances, &gi->node, gi->group.secret.tag + gi->group.self);
-	}
-	spin_unlock_bh(&instances_lock);
+	gi->lookup.key.tag = gi->group.secret.tag;
+	gi->lookup.key.self = gi->group.self;
+	trace_coll_group_began(&gi->group);
+	err = coll_lookup_add(&gi->cn->lookup, &gi->lookup);
+	if (err)
+		trace_coll_group_ended(&gi->group);
 	return err;
 }
 
@@ -268,8 +260,8 @@ static void instance_linger(struct coll_instance *gi)
 
 /**
  * coll_instance_abandon() - a socket closes
- * @gi: JOINED, LINGERING after the last one
- * @local: its rank on this host
+ * @gi: JOINED; LINGERING after the last one
+ * @local: number of its rank on this host
  *
  * Context: process.
  */
@@ -321,12 +313,12 @@ enum hrtimer_restart coll_instance_linger_over(struct hrtimer *timer)
 }
 
 /**
- * coll_instance_retire() - is an instance that was quiet still quiet?
+ * coll_instance_retire() - end an instance if it is still quiet
  * @gi: LINGERING
  *
- * A late packet may have woken it. If so it will be quiet again.
+ * A late packet may have made it active again. If so, it will become quiet later.
  *
- * Return: true if it has ENDED: it is to be remembered in time-wait, then unhashed.
+ * Return: true if it has ENDED; the caller adds a time-wait entry, then unhashes it.
  * Context: process.
  */
 bool coll_instance_retire(struct coll_instance *gi)
@@ -339,11 +331,11 @@ bool coll_instance_retire(struct coll_instance *gi)
 }
 
 /**
- * coll_instance_break() - the group is ended by order
+ * coll_instance_break() - end a group by order of the operator
  * @gi: JOINED or LINGERING
  *
- * What is under way fails, here and on all other hosts. They are told once; those that
- * miss it are told when they probe.
+ * Operations under way fail, here and on all other hosts. These are notified once; those
+ * that miss it are notified when they probe.
  *
  * Context: process.
  */
@@ -359,10 +351,10 @@ void coll_instance_break(struct coll_instance *gi)
 }
 
 /**
- * coll_instance_stop() - nothing enters the core any more
+ * coll_instance_stop() - stop an instance: no event enters the core any more
  * @gi: LINGERING, ENDED afterwards
  *
- * Context: process; the namespace ends.
+ * Context: process; the namespace is ending.
  */
 void coll_instance_stop(struct coll_instance *gi)
 {
@@ -371,23 +363,43 @@ void coll_instance_stop(struct coll_instance *gi)
 	spin_unlock_bh(&gi->lock);
 }
 
+/*
+ * Packets that have found it see that it has ended, and so do its timers, which are therefore
+ * not armed again once they have been cancelled.
+ */
+static void instance_quiesce(struct coll_instance *gi)
+{
+	trace_coll_group_ended(&gi->group);
+	hrtimer_cancel(&gi->timer);
+	hrtimer_cancel(&gi->linger);
+}
+
 /**
  * coll_instance_unhash() - packets do not find it any more
- * @gi: ENDED
- *
- * Those that have found it see that it has ended, and so do its timers, which
- * are therefore not armed again once they have been cancelled.
+ * @gi: ENDED; the namespace's mutex is held, or it ends
  *
  * Context: process.
  */
 void coll_instance_unhash(struct coll_instance *gi)
 {
-	trace_coll_group_ended(&gi->group);
-	hrtimer_cancel(&gi->timer);
-	hrtimer_cancel(&gi->linger);
-	spin_lock_bh(&instances_lock);
-	hash_del_rcu(&gi->node);
-	spin_unlock_bh(&instances_lock);
+	instance_quiesce(gi);
+	coll_lookup_remove(&gi->cn->lookup, &gi->lookup);
+}
+
+/**
+ * coll_instance_remember() - packets find a time-wait entry instead
+ * @gi: ENDED; the namespace's mutex is held
+ *
+ * Context: process.
+ */
+void coll_instance_remember(struct coll_instance *gi)
+{
+	struct coll_net *cn = gi->cn;
+
+	instance_quiesce(gi);
+	if (!coll_timewait_table_add(&cn->timewait, &gi->lookup, &gi->group, gi->members,
+				     gi->owner->uid, coll_net_most_memory(cn)))
+		coll_lookup_remove(&cn->lookup, &gi->lookup);
 }
 
 /**
@@ -399,22 +411,22 @@ void coll_instance_unhash(struct coll_instance *gi)
 void coll_instance_free(struct coll_instance *gi)
 {
 	coll_group_destroy(&gi->group);
-	mutex_lock(&gi->cn->mutex);
-	gi->cn->memory -= gi->charge;
-	if (gi->members)
+	coll_net_uncharge(gi->cn, gi->owner, gi->charge);
+	if (gi->members) {
+		mutex_lock(&gi->cn->mutex);
 		coll_members_put(gi->members);
-	mutex_unlock(&gi->cn->mutex);
-	if (gi->charge)
-		coll_user_uncharge(gi->owner, gi->charge);
+		mutex_unlock(&gi->cn->mutex);
+	}
+	coll_user_put(gi->owner);
 	kvfree(gi->local_members);
-	/* It holds a key. */
+	/* It contains a key. */
 	kfree_sensitive(gi);
 }
 
 /**
  * coll_instance_stats() - counters of the group
  * @gi: the instance
- * @stats: out, complete but for its size
+ * @stats: out, all but its size
  *
  * Context: process.
  */

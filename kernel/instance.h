@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * An instance: one group of the core on this host, with what the kernel adds to
- * it: the lock, the timer, the members' addresses, and a local member with its socket
- * for each rank of this host.
+ * An instance: one group of the core on this host, with what the kernel adds to it: the
+ * lock, the timer, the members' addresses, and for each rank of this host a local member
+ * with its socket.
  *
  * States:
- *   NEW		made by a JOIN that may still fail; nothing else can find it
- *   JOINED	packets find it (by tag and own host), sockets post to it
- *   LINGERING	no socket is there, or all have left by SHUT_WR; what they have posted still
- *			completes. A rank that has not joined before may still do it
- *   ENDED		nothing enters the core any more; packets do not find it
+ *   NEW		created by a JOIN that may still fail; not yet visible
+ *   JOINED	packets find it (by tag and local host), sockets post to it
+ *   LINGERING	all sockets are closed or have left by SHUT_WR; their posts still
+ *			complete. A rank that has not joined before may still join
+ *   ENDED		no event enters the core any more; packets do not find it
  *
- * LINGERING ends when the group is quiet and no socket is there, or with the namespace or the
- * module. Without a socket it is limited: after linger_ms what is under way fails, and after
- * as much again nothing is waited for.
- * A socket that joined is a user of the instance until its release; RCU
- * readers are until a grace period after ENDED. The steps of ending it are therefore
- * retire or stop, unhash, grace period, free.
+ * LINGERING ends when the group is quiet and all sockets are closed, or with the namespace
+ * or the module. Without a socket it is limited: after linger_ms, incomplete operations
+ * fail, and after the same time again the group ends without waiting. A socket that joined
+ * uses the instance until its release, RCU readers until a grace period after ENDED. An
+ * instance is therefore ended in these steps: retire or stop, unhash, grace period, free.
  *
  * All calls into the core are between coll_instance_enter() and coll_instance_leave():
- * under the lock, with bottom halves off, and with one reading of the clock. What the
+ * under the lock, with bottom halves disabled, and with one reading of the clock. What the
  * core asks for meanwhile is collected; leaving drops the lock and then transmits and
- * wakes. Lock order: lock_sock, the namespace's mutexes (joining first), an instance's
- * lock; no two of the latter.
+ * wakes. Lock order: lock_sock, the group's lock of joining (instance_join.c), the namespace's
+ * mutex, an instance's lock; no two of the latter.
  */
 #ifndef COLL_INSTANCE_H
 #define COLL_INSTANCE_H
@@ -34,22 +33,24 @@
 #include <linux/uidgid.h>
 
 #include "core/group.h"
+#include "lookup.h"
 #include "members.h"
 
 struct coll_net;
 struct coll_sock;
+struct coll_user;
 struct sk_buff;
 
 #define COLL_WAKE_READABLE	0x01	/* a completion waits */
 #define COLL_WAKE_WRITABLE	0x02	/* an operation can be posted */
 
 /**
- * struct coll_local_member - a rank of this host; under the instance's lock
- * @csk: its socket; NULL before it joins and after it closes. To use it after the lock
- *	is dropped takes a reference
- * @claimed_done: completion slots whose claimants are to be woken, a bit each
+ * struct coll_local_member - a rank of this host; protected by the instance's lock
+ * @csk: its socket; NULL before it joins and after it closes. Using it after the lock is
+ *	dropped requires a reference
+ * @claimed_done: completion slots whose claimants are to be woken, one bit each
  * @wake: COLL_WAKE_*, for threads that sleep on the socket
- * @next: in coll_instance.woken, if one of these is not 0
+ * @next: in coll_instance.woken, if one of these two is not 0
  */
 struct coll_local_member {
 	struct coll_sock	*csk;
@@ -59,36 +60,38 @@ struct coll_local_member {
 };
 
 /**
- * struct coll_instance - see above; under @lock unless said otherwise
+ * struct coll_instance - a group on this host; protected by @lock unless noted
  * @group: the core's
+ * @lookup: in the table by which packets find it
  * @lock: taken with bottom halves off
  * @local_members: one for each rank of this host; the pointer is constant
- * @sockets: of local members
+ * @sockets: number of local members with a socket
  * @woken: local members with threads to wake
- * @now: time of the present event, ns
- * @queue: packets of the present event
- * @queue_end: where the next one goes
- * @ended: ENDED
- * @quiet: the tidying knows of it
- * @dropped: it was ended: when its sockets are closed, it waits for nothing
- * @overdue: it lingered for too long: what is under way has failed
- * @cn: namespace; constant, like the next
+ * @now: time of the current event in ns
+ * @queue: packets of the current event
+ * @queue_end: where to link the next packet
+ * @ended: the instance is ENDED
+ * @quiet: it is on the list of the tidying
+ * @dropped: it was ended: it does not linger after its sockets are closed
+ * @overdue: it lingered for too long: incomplete operations have failed
+ * @cn: namespace; constant, like the fields from here to @keyed
  * @members: addresses of the hosts
  * @request: of the first rank that joined; key and rank are zero
- * @charge: its part of coll_net.memory, and of its owner's; 0 before
+ * @charge: its part of coll_net.memory, and of its owner's; constant once it is JOINED
+ * @refused: why it did not get memory, if a limit refused it
  * @timer: of the group's deadline
  * @linger: fires when it has lingered for too long
- * @node: in the table by which packets find it
  * @handle: its number in coll_net.instances
- * @made_ns: when
- * @uid: by whom
- * @owner: who answers for that, see user.h
+ * @made_ns: time of creation
+ * @uid: user that created it
+ * @owner: user who is charged for it, see user.h
  * @keyed: its key is not all zero
- * @link: among those that are to be freed
+ * @link: in a list of instances to be freed
  * @quiet_node: in coll_net.quiet
  */
 struct coll_instance {
 	struct coll_group	group;
+	struct coll_lookup_entry	lookup;
 	spinlock_t		lock;	/* of most of what is here */
 	struct coll_local_member	*local_members;
 	u32			sockets;
@@ -104,28 +107,34 @@ struct coll_instance {
 	struct coll_members	*members;
 	struct collsock_join	request;
 	u64			charge;
+	int			refused;
 	struct hrtimer		timer;
 	struct hrtimer		linger;
-	struct hlist_node	node;
 	u32			handle;
 	kuid_t			uid;
-	kuid_t			owner;
+	struct coll_user	*owner;
 	bool			keyed;
 	u64			made_ns;
 	struct list_head	link;
 	struct llist_node	quiet_node;
 };
 
-/* The core's group is the first thing in it: the two are one address. */
+/* The core's group is the first member, so both have the same address. */
 static inline struct coll_instance *coll_instance_of(struct coll_group *g)
 {
 	return container_of(g, struct coll_instance, group);
 }
 
+/* The instance that was looked up, which is no time-wait entry. */
+static inline struct coll_instance *coll_instance_looked_up(struct coll_lookup_entry *entry)
+{
+	return container_of(entry, struct coll_instance, lookup);
+}
+
 u64 coll_instance_enter(struct coll_instance *gi);
 void coll_instance_leave(struct coll_instance *gi);
 
-/* coll_instance_enter() where bottom halves are off already. */
+/* coll_instance_enter() with bottom halves already disabled */
 static inline u64 coll_instance_enter_bh_off(struct coll_instance *gi)
 	__acquires(&gi->lock)
 {
@@ -138,7 +147,7 @@ void coll_instance_leave_bh_off(struct coll_instance *gi)
 	__releases(&gi->lock);
 
 /*
- * Wake when the event is over: the claimants of the completion slots in @claimed_done, a
+ * At the end of the event wake the claimants of the completion slots in @claimed_done, one
  * bit each, and threads that sleep on the socket for COLL_WAKE_*.
  */
 static inline void coll_instance_wake(struct coll_instance *gi, struct coll_local_member *lm,
@@ -159,15 +168,16 @@ void coll_instance_report_failure(struct coll_instance *gi, struct coll_local_me
 enum hrtimer_restart coll_instance_expire(struct hrtimer *timer);
 enum hrtimer_restart coll_instance_linger_over(struct hrtimer *timer);
 
+bool coll_instance_charge(struct coll_instance *gi, u64 bytes);
 int coll_instance_hash(struct coll_instance *gi);
 void coll_instance_abandon(struct coll_instance *gi, u32 local);
 bool coll_instance_retire(struct coll_instance *gi);
 void coll_instance_break(struct coll_instance *gi);
 void coll_instance_stop(struct coll_instance *gi);
 void coll_instance_unhash(struct coll_instance *gi);
+void coll_instance_remember(struct coll_instance *gi);
 void coll_instance_free(struct coll_instance *gi);
 
-struct coll_instance *coll_instance_find(struct coll_net *cn, u64 tag, u32 self);
 void coll_instance_stats(struct coll_instance *gi, struct collsock_stats *stats);
 
 #endif

@@ -13,7 +13,6 @@
 #include "netns.h"
 #include "port.h"
 #include "socket.h"
-#include "user.h"
 
 static u32 instance_incarnation(void)
 {
@@ -25,63 +24,28 @@ static u32 instance_incarnation(void)
 	return incarnation;
 }
 
-/* The memory that all groups of the namespace together may reserve. */
-static u64 instance_most_memory(const struct coll_net *cn)
+/**
+ * struct instance_joining - a group that ranks of this host join at present
+ * @lookup: in coll_net.joining
+ * @rcu: for the end
+ * @users: ranks that join; under the namespace's mutex
+ * @lock: held by one of them at a time: the first one makes the instance that the others
+ *	find. That takes long, but nobody else waits for it
+ */
+struct instance_joining {
+	struct coll_lookup_entry	lookup;
+	struct rcu_head			rcu;
+	u32				users;
+	struct mutex			lock;	/* of making the instance */
+};
+
+/* Local members, and the results that wait in their sockets. */
+static u64 instance_locals_bytes(const struct coll_instance *gi)
 {
-	return coll_tunable(&cn->tunables, COLL_TUNABLE_MAX_MEMORY) * 1024ULL;
-}
+	const struct coll_group *g = &gi->group;
 
-/* The part of it that is left for another group. */
-static u64 instance_memory_left(struct coll_net *cn)
-{
-	u64 most = instance_most_memory(cn), used;
-
-	mutex_lock(&cn->mutex);
-	used = cn->memory;
-	mutex_unlock(&cn->mutex);
-	return most > used ? most - used : 0;
-}
-
-/* The part of what its owner may reserve that is left for the group. */
-static u64 instance_user_memory_left(const struct coll_instance *gi)
-{
-	u64 used = coll_user_memory(gi->owner);
-	struct coll_user_limits limits;
-
-	if (!coll_user_limits(&gi->cn->tunables, gi->owner, &limits))
-		return U64_MAX;
-	return limits.memory > used ? limits.memory - used : 0;
-}
-
-/* What the group may reserve at most; at least 1, as 0 is no limit. */
-static u64 instance_allowance(const struct coll_instance *gi)
-{
-	u64 least = min(instance_memory_left(gi->cn), instance_user_memory_left(gi));
-
-	return max(least, 1ULL);
-}
-
-/* A limit has refused the group: it is counted. Returns the error, which tells which limit. */
-static int instance_refuse(struct coll_net *cn, int err)
-{
-	lockdep_assert_held(&cn->mutex);
-	if (err == -EDQUOT || err == -EMFILE)
-		cn->over_user++;
-	else
-		cn->over_memory++;
-	return err;
-}
-
-/* The group needs more than it may reserve. */
-static int instance_refuse_size(const struct coll_instance *gi)
-{
-	bool of_user = instance_user_memory_left(gi) < instance_memory_left(gi->cn);
-	int err;
-
-	mutex_lock(&gi->cn->mutex);
-	err = instance_refuse(gi->cn, of_user ? -EDQUOT : -ENOMEM);
-	mutex_unlock(&gi->cn->mutex);
-	return err;
+	return (u64)g->ranks.locals *
+	       (sizeof(*gi->local_members) + (u64)g->window.size * g->payload.room);
 }
 
 static int instance_init_group(struct coll_instance *gi, const struct coll_join *join,
@@ -95,7 +59,6 @@ static int instance_init_group(struct coll_instance *gi, const struct coll_join 
 		.descriptor	= identity->descriptor,
 		.self		= identity->self,
 		.incarnation	= instance_incarnation(),
-		.max_memory	= instance_allowance(gi),
 	};
 	int err;
 
@@ -110,12 +73,14 @@ static int instance_init_group(struct coll_instance *gi, const struct coll_join 
 	gi->request = join->fixed;
 	gi->request.rank = 0;
 	memset(gi->request.key, 0, sizeof(gi->request.key));
+	if (!coll_instance_charge(gi, instance_locals_bytes(gi)))
+		return -ENOMEM;
 	gi->local_members = kvcalloc(gi->group.ranks.locals, sizeof(*gi->local_members),
 				     GFP_KERNEL_ACCOUNT);
 	return gi->local_members ? 0 : -ENOMEM;
 }
 
-/* Can this host be that member, and do the largest packets reach the others? */
+/* Can this host be that member, and can the largest packets reach the others? */
 static int instance_check_addresses(struct coll_net *cn, const struct coll_join *join)
 {
 	const struct collsock_member *self = &join->members[coll_join_self(join)];
@@ -132,7 +97,54 @@ static int instance_check_addresses(struct coll_net *cn, const struct coll_join 
 	return err;
 }
 
-/* A NEW instance, or an error pointer. The request's tables may become its own. */
+/* Of the calling user, who has one more group from now on; or an error pointer. */
+static struct coll_instance *instance_alloc(struct coll_net *cn)
+{
+	struct coll_instance *gi = kzalloc(sizeof(*gi), GFP_KERNEL_ACCOUNT);
+	struct coll_user *owner;
+
+	if (!gi)
+		return ERR_PTR(-ENOMEM);
+	owner = coll_net_get_user(cn);
+	if (IS_ERR(owner)) {
+		kfree(gi);
+		return ERR_CAST(owner);
+	}
+	gi->cn = cn;
+	gi->queue_end = &gi->queue;
+	gi->made_ns = ktime_get_ns();
+	gi->uid = current_uid();
+	gi->owner = owner;
+	spin_lock_init(&gi->lock);
+	coll_hrtimer_setup(&gi->timer, coll_instance_expire, CLOCK_MONOTONIC,
+			   HRTIMER_MODE_ABS_SOFT);
+	coll_hrtimer_setup(&gi->linger, coll_instance_linger_over, CLOCK_MONOTONIC,
+			   HRTIMER_MODE_REL_SOFT);
+	return gi;
+}
+
+/* It becomes the owner of the request's tables, or of equal ones. */
+static int instance_set_members(struct coll_instance *gi, struct coll_join *join)
+{
+	u32 hosts = join->fixed.hosts, ranks = join->fixed.ranks;
+	struct coll_net *cn = gi->cn;
+	struct coll_members *spare;
+
+	if (!coll_instance_charge(gi, sizeof(*gi) + coll_members_bytes(hosts, ranks)))
+		return -ENOMEM;
+	gi->members = coll_members_new(&cn->members, hosts, ranks, &join->members,
+				       &join->host_of_rank);
+	if (!gi->members)
+		return -ENOMEM;
+	mutex_lock(&cn->mutex);
+	spare = coll_members_share(&cn->members, &gi->members);
+	mutex_unlock(&cn->mutex);
+	if (spare)
+		coll_members_free(spare);
+	return 0;
+}
+
+/* A NEW instance, or an error pointer. The request's tables are used up. */
 static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join *join,
 					  const struct coll_identity *identity)
 {
@@ -142,33 +154,25 @@ static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join 
 	err = instance_check_addresses(cn, join);
 	if (err)
 		return ERR_PTR(err);
-	gi = kzalloc(sizeof(*gi), GFP_KERNEL_ACCOUNT);
-	if (!gi)
-		return ERR_PTR(-ENOMEM);
-	gi->cn = cn;
-	gi->queue_end = &gi->queue;
-	gi->made_ns = ktime_get_ns();
-	gi->uid = current_uid();
-	gi->owner = coll_user_current();
-	spin_lock_init(&gi->lock);
-	coll_hrtimer_setup(&gi->timer, coll_instance_expire, CLOCK_MONOTONIC,
-			   HRTIMER_MODE_ABS_SOFT);
-	coll_hrtimer_setup(&gi->linger, coll_instance_linger_over, CLOCK_MONOTONIC,
-			   HRTIMER_MODE_REL_SOFT);
-	mutex_lock(&cn->mutex);
-	gi->members = coll_members_get(&cn->members, join->fixed.hosts, join->fixed.ranks,
-				       &join->members, &join->host_of_rank);
-	mutex_unlock(&cn->mutex);
-	err = gi->members ? instance_init_group(gi, join, identity) : -ENOMEM;
+	gi = instance_alloc(cn);
+	if (IS_ERR(gi))
+		return gi;
+	err = instance_set_members(gi, join);
+	if (!err)
+		err = instance_init_group(gi, join, identity);
 	if (!err)
 		return gi;
-	if (gi->group.memory.bytes > gi->group.memory.most)
-		err = instance_refuse_size(gi);
+	/* The core does not know which limit there is. */
+	if (gi->refused)
+		err = gi->refused;
 	coll_instance_free(gi);
 	return ERR_PTR(err);
 }
 
-/* Members whose early packets came before need not wait for their next retransmission. */
+/*
+ * Notify the members that have sent early packets, so that they need not wait for their
+ * next retransmission.
+ */
 static void instance_notify_join(struct coll_instance *gi, const struct coll_identity *identity)
 {
 	u32 index, host;
@@ -182,49 +186,6 @@ static void instance_notify_join(struct coll_instance *gi, const struct coll_ide
 		coll_group_notify_join(&gi->group, host, now);
 		coll_instance_leave(gi);
 	}
-}
-
-/*
- * Is the group in time-wait? Other hosts would take an instance with the same nonce for
- * this host after a restart.
- */
-static bool instance_remembered(struct coll_instance *gi)
-{
-	const struct coll_members *members;
-	bool found;
-
-	rcu_read_lock();
-	found = coll_timewait_table_find(&gi->cn->timewait, gi->group.secret.tag, gi->group.self,
-					 &members);
-	rcu_read_unlock();
-	return found;
-}
-
-/*
- * A group that lingers has its memory, though its sockets are closed and count for no
- * file limit any more; so the namespace has a limit, and so has each user.
- */
-static int instance_charge(struct coll_instance *gi)
-{
-	struct coll_net *cn = gi->cn;
-	const struct coll_group *g = &gi->group;
-	u64 bytes = sizeof(*gi) + g->memory.bytes +
-		    g->hosts * (sizeof(*gi->members->member) + sizeof(*gi->members->lowest)) +
-		    g->ranks.size * sizeof(*gi->members->host_of_rank) +
-		    (u64)g->ranks.locals *
-		    (sizeof(*gi->local_members) + (u64)g->window.size * g->payload.room);
-
-	int err;
-
-	lockdep_assert_held(&cn->mutex);
-	if (cn->memory + bytes > instance_most_memory(cn))
-		return instance_refuse(cn, -ENOMEM);
-	err = coll_user_charge(gi->owner, bytes, &cn->tunables);
-	if (err)
-		return instance_refuse(cn, err);
-	gi->charge = bytes;
-	cn->memory += bytes;
-	return 0;
 }
 
 /*
@@ -249,10 +210,8 @@ static int instance_add_member(struct coll_instance *gi, struct coll_sock *csk, 
 }
 
 /*
- * From now on packets find the instance. 0; -ENOMEM if the namespace's groups have too
- * much memory already, -ENFILE if there are too many of them; -EDQUOT and -EMFILE for those
- * of its user; -EADDRINUSE if this host left that group a moment ago, or why the port
- * cannot be opened.
+ * From now on packets find the instance. 0; -ENFILE if the namespace has too many groups,
+ * -ENOMEM, or why the port cannot be opened.
  */
 static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32 rank)
 {
@@ -261,18 +220,13 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 	int err;
 
 	lockdep_assert_held(&cn->mutex);
-	if (instance_remembered(gi))
-		return -EADDRINUSE;
-	err = instance_charge(gi);
-	if (err)
-		return err;
 	err = coll_port_open(cn, self);
 	if (!err)
 		err = instance_add_member(gi, csk, rank);
 	if (!err)
 		err = coll_net_add(cn, gi, &gi->handle);
 	if (!err) {
-		/* Before packets find it and cause other events. */
+		/* Before packets can find it and cause other events. */
 		coll_event_group(gi, COLLSOCK_EVENT_GROUP_MADE);
 		err = coll_instance_hash(gi);
 		if (err) {
@@ -281,12 +235,12 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 		}
 	}
 	if (err)
-		/* It closes the port if that was opened for this instance alone. */
+		/* The tidying closes the port if it was opened for this instance alone. */
 		coll_net_tidy_soon(cn);
 	return err;
 }
 
-/* Does the request describe the group as the first one on this host did? */
+/* Does the request describe the group as the first request on this host did? */
 static bool instance_agrees(const struct coll_instance *gi, const struct coll_request *request,
 			    const struct coll_identity *identity)
 {
@@ -299,28 +253,49 @@ static bool instance_agrees(const struct coll_instance *gi, const struct coll_re
 	return coll_endpoint_agrees(request, &identity->secret, &own, &gi->group.secret);
 }
 
-/* Join the instance that another rank of this host has made; NULL if there is none. */
+/*
+ * What has that tag and host. If it is an instance, it stays while the namespace's mutex is held,
+ * under which instances end.
+ */
+static struct coll_lookup_entry *instance_find(struct rhashtable *table,
+					       const struct coll_identity *identity)
+{
+	struct coll_lookup_entry *found;
+
+	rcu_read_lock();
+	found = coll_lookup_find(table, identity->secret.tag, identity->self);
+	rcu_read_unlock();
+	return found;
+}
+
+/*
+ * Join the instance that another rank of this host has made; NULL if there is none. If the
+ * group is in time-wait, other hosts would take an instance with the same nonce for this host
+ * after a restart.
+ */
 static struct coll_instance *instance_join_other(struct coll_net *cn,
 						 const struct coll_request *request,
 						 const struct coll_identity *identity,
 						 struct coll_sock *csk)
 {
-	struct coll_instance *gi;
+	struct coll_lookup_entry *found;
+	struct coll_instance *gi = NULL;
 	int err = 0;
 
 	mutex_lock(&cn->mutex);
-	/* Instances end under the mutex, so it stays after the RCU section. */
-	rcu_read_lock();
-	gi = coll_instance_find(cn, identity->secret.tag, identity->self);
-	rcu_read_unlock();
-	if (gi)
+	found = instance_find(&cn->lookup, identity);
+	if (found && found->timewait) {
+		err = -EADDRINUSE;
+	} else if (found) {
+		gi = coll_instance_looked_up(found);
 		err = instance_agrees(gi, request, identity) ?
 		      instance_add_member(gi, csk, request->join->rank) : -EPROTO;
+	}
 	mutex_unlock(&cn->mutex);
 	return err ? ERR_PTR(err) : gi;
 }
 
-/* The first rank of a host makes the instance. */
+/* The first rank of a host creates the instance. */
 static struct coll_instance *instance_join_first(struct coll_net *cn, struct coll_join *join,
 						 const struct coll_identity *identity,
 						 struct coll_sock *csk)
@@ -341,17 +316,84 @@ static struct coll_instance *instance_join_first(struct coll_net *cn, struct col
 	return gi;
 }
 
+/* ---- one rank of a group after the other ---- */
+
+static struct instance_joining *instance_joining_new(struct coll_net *cn,
+						     const struct coll_identity *identity)
+{
+	struct instance_joining *joining = kzalloc(sizeof(*joining), GFP_KERNEL_ACCOUNT);
+
+	if (!joining)
+		return NULL;
+	joining->lookup.key.tag = identity->secret.tag;
+	joining->lookup.key.self = identity->self;
+	mutex_init(&joining->lock);
+	if (!coll_lookup_add(&cn->joining, &joining->lookup))
+		return joining;
+	kfree(joining);
+	return NULL;
+}
+
+static struct instance_joining *instance_joining_get(struct coll_net *cn,
+						     const struct coll_identity *identity)
+{
+	struct instance_joining *joining;
+	struct coll_lookup_entry *found;
+
+	mutex_lock(&cn->mutex);
+	found = instance_find(&cn->joining, identity);
+	joining = found ? container_of(found, struct instance_joining, lookup) :
+		  instance_joining_new(cn, identity);
+	if (joining)
+		joining->users++;
+	mutex_unlock(&cn->mutex);
+	return joining;
+}
+
+static void instance_joining_put(struct coll_net *cn, struct instance_joining *joining)
+{
+	mutex_lock(&cn->mutex);
+	if (!--joining->users) {
+		coll_lookup_remove(&cn->joining, &joining->lookup);
+		kfree_rcu(joining, rcu);
+	}
+	mutex_unlock(&cn->mutex);
+}
+
+/* Ranks that start together make one instance. */
+static struct coll_instance *instance_join(struct coll_net *cn, struct coll_join *join,
+					   const struct coll_request *request,
+					   const struct coll_identity *identity,
+					   struct coll_sock *csk)
+{
+	struct instance_joining *joining = instance_joining_get(cn, identity);
+	struct coll_instance *gi;
+
+	if (!joining)
+		return ERR_PTR(-ENOMEM);
+	if (mutex_lock_killable(&joining->lock)) {
+		gi = ERR_PTR(-EINTR);
+	} else {
+		gi = instance_join_other(cn, request, identity, csk);
+		if (!gi)
+			gi = instance_join_first(cn, join, identity, csk);
+		mutex_unlock(&joining->lock);
+	}
+	instance_joining_put(cn, joining);
+	return gi;
+}
+
 /**
  * coll_instance_join() - a rank joins
  * @cn: the namespace
- * @join: the request; its tables may become those of the instance
- * @csk: the socket; it has its completion slots
+ * @join: the request; the instance may take over its tables
+ * @csk: the socket, with its completion slots
  *
- * Return: the instance, JOINED, of which the socket is a local member; or an error pointer:
- * -EADDRINUSE if the rank has joined before or the group was here until a moment ago,
- * -EPROTO if another rank of this host has described the group otherwise, -ENOMEM,
- * -ENFILE, -EDQUOT or -EMFILE if a limit is reached, -EINTR if the process is being killed, or
- * why packets cannot be exchanged with the members. Context: process.
+ * Return: the instance, JOINED, with the socket as a local member; or an error pointer:
+ * -EADDRINUSE if the rank has joined before or the group is in time-wait, -EPROTO if
+ * another rank of this host has described the group differently, -ENOMEM, -ENFILE, -EDQUOT
+ * or -EMFILE if a limit is reached, -EINTR if the process is being killed, or the reason why
+ * packets cannot be exchanged with the members. Context: process.
  */
 struct coll_instance *coll_instance_join(struct coll_net *cn, struct coll_join *join,
 					 struct coll_sock *csk)
@@ -365,15 +407,7 @@ struct coll_instance *coll_instance_join(struct coll_net *cn, struct coll_join *
 	struct coll_instance *gi;
 
 	coll_endpoint_identify(&request, &identity);
-	/* One after the other, so that ranks that start together make one instance. */
-	if (mutex_lock_killable(&cn->joining)) {
-		gi = ERR_PTR(-EINTR);
-	} else {
-		gi = instance_join_other(cn, &request, &identity, csk);
-		if (!gi)
-			gi = instance_join_first(cn, join, &identity, csk);
-		mutex_unlock(&cn->joining);
-	}
+	gi = instance_join(cn, join, &request, &identity, csk);
 	memzero_explicit(&identity, sizeof(identity));
 	return gi;
 }

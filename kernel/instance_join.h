@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * How instances (instance.h) begin: a rank joins. The first one of a host makes the
- * instance, with a local member for each, and the others find it.
+ * Joining an instance (instance.h): the first rank of a host creates the instance, with a
+ * local member for each rank, and the others find it.
  */
 #ifndef COLL_INSTANCE_JOIN_H
 #define COLL_INSTANCE_JOIN_H

@@ -45,8 +45,8 @@ static bool io_readable(struct coll_sock *csk)
 }
 
 /*
- * Sleep until @ready. Returns 0, -EAGAIN when the time is up, or -EINTR; what is
- * left of the time is in @timeout.
+ * Sleep until @ready. Returns 0, -EAGAIN on time-out, or -EINTR; @timeout is updated to the
+ * time left.
  */
 static int io_sleep(struct coll_sock *csk, bool (*ready)(struct coll_sock *csk), long *timeout)
 {
@@ -55,7 +55,7 @@ static int io_sleep(struct coll_sock *csk, bool (*ready)(struct coll_sock *csk),
 	int err = 0;
 
 	add_wait_queue(sk_sleep(sk), &wait);
-	/* Who makes it ready sees us sleep, or we see that it is: coll_sock_sleeps(). */
+	/* Either the waker sees us sleep, or we see that it is ready: coll_sock_sleeps(). */
 	smp_mb();
 	while (!ready(csk)) {
 		err = !*timeout ? -EAGAIN : signal_pending(current) ? -EINTR : 0;
@@ -75,7 +75,7 @@ static int io_restartable(int err, long timeout)
 
 /* ---- posting ---- */
 
-/* A slot for a post. While the window is full it would be of no use. */
+/* Allocate a slot for a post, once the window has room for it. */
 static struct coll_completion *io_take_slot(struct coll_sock *csk, long *timeout)
 {
 	struct coll_completion *slot;
@@ -97,16 +97,16 @@ static struct coll_completion *io_take_slot(struct coll_sock *csk, long *timeout
 static void io_release_slot(struct coll_sock *csk, struct coll_completion *slot)
 {
 	coll_completion_release(csk->slots, slot);
-	/* Whether there was room before is no matter: another may just have taken it. */
+	/* Wake even if there was room before: another thread may just have used it. */
 	if (likely(!coll_sock_sleeps(csk)))
 		return;
 	csk->sk.sk_write_space(&csk->sk);
-	/* It may have been the last one, and others wait for a completion. */
+	/* If it was the last one, threads that wait for a completion must see the end. */
 	if (unlikely(READ_ONCE(csk->failed) || READ_ONCE(csk->sk.sk_shutdown)))
 		csk->sk.sk_state_change(&csk->sk);
 }
 
-/* RUN reports the failure of the group as often as it is called. Lock held. */
+/* Unlike send, RUN reports the failure of the group every time. Lock held. */
 static int io_check_end(const struct coll_sock *csk, u32 how)
 {
 	if (csk->sk.sk_shutdown & SEND_SHUTDOWN)
@@ -138,8 +138,8 @@ static int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
 }
 
 /*
- * Post what is in the slot, and sleep until the window has room for it.
- * After an error the slot is free again.
+ * Post the slot's operation, sleeping until the window has room for it. After an error the
+ * slot is free again.
  */
 static int io_post(struct coll_sock *csk, struct coll_completion *slot,
 		   const struct coll_signature *sig, u64 cookie, u32 how, long *timeout)
@@ -159,7 +159,10 @@ static int io_post(struct coll_sock *csk, struct coll_completion *slot,
 	return err;
 }
 
-/* What a post means: bytes of the payload that the rank contributes, or -errno. */
+/*
+ * The signature of a post. Returns the bytes of payload that the rank contributes, or
+ * -errno.
+ */
 static int io_signature(const struct coll_sock *csk, const struct collsock_post *post,
 			struct coll_signature *sig)
 {
@@ -202,7 +205,7 @@ static int io_send(struct coll_sock *csk, struct msghdr *msg)
  * coll_io_send() - post an operation
  * @sock: the socket
  * @msg: struct collsock_post and the payload
- * @bytes: of both
+ * @bytes: length of both
  *
  * With COLLSOCK_QUIET success has no completion.
  *
@@ -227,7 +230,7 @@ int coll_io_send(struct socket *sock, struct msghdr *msg, size_t bytes)
 
 /* ---- completing ---- */
 
-/* The call gives up: the completion, if it is there already, is for another. */
+/* Give up a claim: a completion that has arrived goes to another call. */
 static void io_unclaim(struct coll_sock *csk, struct coll_completion *slot)
 {
 	struct coll_instance *gi = csk->instance;
@@ -240,10 +243,7 @@ static void io_unclaim(struct coll_sock *csk, struct coll_completion *slot)
 		csk->sk.sk_data_ready(&csk->sk);
 }
 
-/*
- * Sleep until a completion waits that nobody has claimed, and claim it. NULL when none
- * will come.
- */
+/* Sleep until there is an unclaimed completion, and claim it. NULL if none will come. */
 static struct coll_completion *io_claim_oldest(struct coll_sock *csk, size_t room, u32 head,
 					       long *timeout)
 {
@@ -288,7 +288,7 @@ static void io_tell(struct collsock_completion *told, const struct coll_completi
 	told->completed_ns += ahead;
 }
 
-/* Of another length than this kernel knows */
+/* For lengths other than this kernel's */
 static noinline bool io_copy_head_to_iter(const struct collsock_completion *c, struct iov_iter *to)
 {
 	u32 known = min_t(u32, c->size, sizeof(*c));
@@ -297,7 +297,7 @@ static noinline bool io_copy_head_to_iter(const struct collsock_completion *c, s
 	       iov_iter_zero(c->size - known, to) == c->size - known;
 }
 
-/* The claimed completion, with a structure of @head bytes: did all of it get there? */
+/* Copy the claimed completion, with a structure of @head bytes. True if all was copied. */
 static bool io_copy_to_iter(struct coll_completion *slot, u32 head, struct iov_iter *to)
 {
 	struct collsock_completion c;
@@ -317,8 +317,8 @@ static bool io_copy_to_iter(struct coll_completion *slot, u32 head, struct iov_i
  * @room: bytes there
  * @flags: MSG_DONTWAIT, MSG_PEEK
  *
- * While it is copied it is claimed; if that fails, or was but a peek, it goes
- * back to where it was.
+ * It is claimed while it is copied; if that fails, or on MSG_PEEK, it is put back in its
+ * former position.
  *
  * Return: bytes of the completion, 0 if none will come, or -errno. Context: process.
  */
@@ -351,11 +351,11 @@ int coll_io_recv(struct socket *sock, struct msghdr *msg, size_t room, int flags
 }
 
 /**
- * struct io_room - where RUN and WAIT put a completion
- * @completion: its structure
- * @head: length of that
- * @result: behind it
- * @bytes: room there
+ * struct io_room - buffer for the completion of RUN or WAIT
+ * @completion: where the completion structure goes
+ * @head: length of that structure
+ * @result: where the result goes, after it
+ * @bytes: size of the buffer for the result
  */
 struct io_room {
 	void __user	*completion;
@@ -375,7 +375,7 @@ static int io_room_init(struct io_room *r, void __user *completion, u32 head, u3
 	return coll_completion_bytes_valid(head) ? 0 : -EINVAL;
 }
 
-/* Of another length than this kernel knows: true if it fails */
+/* For lengths other than this kernel's; true on failure */
 static noinline bool io_copy_head_to_user(const struct collsock_completion *c, void __user *to)
 {
 	u32 known = min_t(u32, c->size, sizeof(*c));
@@ -400,8 +400,8 @@ static int io_copy_to_user(struct coll_completion *slot, const struct io_room *t
 }
 
 /*
- * Wait for the claimed operation and give its completion to user space. If that
- * fails the operation is not claimed any more.
+ * Wait for the claimed operation and copy its completion to user space. If that fails the
+ * operation is no longer claimed.
  */
 static int io_finish(struct coll_sock *csk, struct coll_completion *slot, u32 spin_us, long timeout,
 		     const struct io_room *to)
@@ -415,7 +415,7 @@ static int io_finish(struct coll_sock *csk, struct coll_completion *slot, u32 sp
 	return err;
 }
 
-/* How long to spin before sleeping: as the caller says, else as the namespace does. */
+/* How long to spin before sleeping: the caller's value, or the namespace's default. */
 static u32 io_spin_us(const struct coll_sock *csk, u32 spin_us, long timeout)
 {
 	if (spin_us || !timeout)
@@ -428,7 +428,7 @@ static bool io_nonblocking(const struct socket *sock)
 	return sock->file && sock->file->f_flags & O_NONBLOCK;
 }
 
-/* Post for RUN; the slot is claimed. A signal before that is no reason to say EINTR. */
+/* Post for RUN, with the slot claimed. A signal before that must not cause EINTR. */
 static struct coll_completion *io_run_post(struct coll_sock *csk, const struct collsock_post *post,
 					   const struct coll_signature *sig,
 				      const void __user *payload, u32 bytes, bool nonblocking)
@@ -450,22 +450,22 @@ static struct coll_completion *io_run_post(struct coll_sock *csk, const struct c
 }
 
 /**
- * struct io_run - what RUN is to do
- * @head: of its buffer
- * @post: behind that
+ * struct io_run - arguments of RUN
+ * @head: head of its buffer
+ * @post: the post after it
  */
 struct io_run {
 	struct collsock_run	head;
 	struct collsock_post	post;
 };
 
-/* -errno, or the offset of what follows. */
+/* Returns -errno, or the offset of what follows. */
 static int io_copy_run(struct io_run *r, const void __user *arg)
 {
 	const u32 first = COLLSOCK_RUN_VER0 + COLLSOCK_POST_VER0;
 	int size, post_bytes;
 
-	/* Every caller has that much, and most have nothing else. */
+	/* Every caller has at least this, and most have exactly this. */
 	if (sizeof(*r) == first) {
 		if (copy_from_user(r, arg, first))
 			return -EFAULT;
@@ -514,7 +514,7 @@ int coll_io_run(struct socket *sock, void __user *arg)
 	bytes = io_signature(csk, &run.post, &sig);
 	if (bytes < 0)
 		return bytes;
-	/* The payload, if there is one, is as long as the result. */
+	/* A payload is as long as the result. */
 	if (sig.count && (u64)sig.count * coll_type_bytes(sig.type) > room.bytes)
 		return -EMSGSIZE;
 

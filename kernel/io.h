@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Posting and completing: send, recv, RUN and WAIT. What they promise is in
- * Documentation/uapi.md; in short:
+ * Posting and completing: send, recv, RUN and WAIT. Documentation/uapi.md has the details;
+ * in short:
  *
- * - A post either is accepted, or has changed nothing. EAGAIN always means the
+ * - A post is either accepted or has no effect. EAGAIN always means the
  *   latter, ENOBUFS that completions must be received first.
- * - Once RUN has posted it ends with the completion, or with EINPROGRESS or
- *   EINTR; then the completion comes by recv or WAIT. It is never restarted.
- * - A completion that does not fit stays.
+ * - Once RUN has posted it returns the completion, or EINPROGRESS or EINTR;
+ *   then recv or WAIT receives the completion. It is never restarted.
+ * - A completion that does not fit is kept.
  *
  * Nothing here takes lock_sock.
  */

@@ -27,7 +27,7 @@ static int join_copy_tables(struct coll_join *join, sockptr_t from, size_t offse
 	return 0;
 }
 
-/* Is one of the group ids of the process in the range that may join? */
+/* Is a group id of the process in the range that may join? */
 static bool join_permitted(struct coll_net *cn)
 {
 	struct group_info *groups = get_current_groups();
@@ -35,7 +35,7 @@ static bool join_permitted(struct coll_net *cn)
 	bool found;
 	int i;
 
-	/* The two change together. */
+	/* Both ends of the range must be from one setting. */
 	mutex_lock(&cn->mutex);
 	low = coll_tunable(&cn->tunables, COLL_TUNABLE_JOIN_GID_LOW);
 	high = coll_tunable(&cn->tunables, COLL_TUNABLE_JOIN_GID_HIGH);
@@ -83,7 +83,7 @@ static int join_copy(struct coll_join *join, struct coll_net *cn, sockptr_t from
  * @from: the request
  * @bytes: its length
  *
- * Return: 0, or -errno and there is nothing to drop. Context: process.
+ * Return: 0, or -errno, and then coll_join_drop() is not needed. Context: process.
  */
 int coll_join_copy(struct coll_join *join, struct coll_net *cn, sockptr_t from,
 		   unsigned int bytes)
@@ -98,7 +98,7 @@ int coll_join_copy(struct coll_join *join, struct coll_net *cn, sockptr_t from,
 }
 
 /**
- * coll_join_drop() - the request has been dealt with
+ * coll_join_drop() - free a request
  * @join: from coll_join_copy()
  *
  * Context: process.

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A request to join: what user space gave to setsockopt(COLLSOCK_JOIN), copied,
- * checked and with its defaults filled in. Nothing of the kernel depends on it
- * before that.
+ * A request to join: the argument of setsockopt(COLLSOCK_JOIN), copied, checked and with
+ * its defaults filled in. Nothing else in the kernel sees it before that.
  */
 #ifndef COLL_JOIN_H
 #define COLL_JOIN_H
@@ -14,10 +13,10 @@
 struct coll_net;
 
 /**
- * struct coll_join - see above
+ * struct coll_join - a request to join
  * @fixed: the fixed part
- * @members: the hosts; NULL when the tables have another owner
- * @host_of_rank: the ranks, likewise
+ * @members: the hosts; NULL once the tables have another owner
+ * @host_of_rank: the host of each rank, likewise
  */
 struct coll_join {
 	struct collsock_join	fixed;
@@ -29,7 +28,7 @@ int coll_join_copy(struct coll_join *join, struct coll_net *cn, sockptr_t from,
 		   unsigned int bytes);
 void coll_join_drop(struct coll_join *join);
 
-/* The host that the joining rank lives on. */
+/* The host of the joining rank */
 static inline u32 coll_join_self(const struct coll_join *join)
 {
 	return join->host_of_rank[join->fixed.rank];

@@ -3,6 +3,7 @@
 #include <linux/net.h>
 
 #include "core/base.h"
+#include "env.h"
 #include "family.h"
 #include "netlink.h"
 #include "pernet.h"
@@ -15,9 +16,13 @@ static int __init main_init(void)
 
 	coll_tunables_init(coll_port_settle_all);
 
-	err = coll_pernet_init();
+	err = coll_env_init();
 	if (err)
 		return err;
+
+	err = coll_pernet_init();
+	if (err)
+		goto err_pernet;
 
 	err = coll_netlink_init();
 	if (err)
@@ -35,6 +40,8 @@ err_family:
 	coll_netlink_uninit();
 err_netlink:
 	coll_pernet_uninit();
+err_pernet:
+	coll_env_uninit();
 	return err;
 }
 
@@ -43,6 +50,7 @@ static void __exit main_exit(void)
 	coll_family_uninit();
 	coll_netlink_uninit();
 	coll_pernet_uninit();
+	coll_env_uninit();
 }
 
 module_init(main_init);

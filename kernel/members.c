@@ -1,56 +1,62 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/jhash.h>
 #include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/rhashtable.h>
 #include <linux/slab.h>
 
 #include "members.h"
 
-/* The lowest rank of each host, or NULL if there is no memory. */
-static u32 *members_lowest(u32 hosts, const u32 *host_of_rank)
+static const struct rhashtable_params members_params = {
+	.head_offset		= offsetof(struct coll_members, node),
+	.key_offset		= offsetof(struct coll_members, hash),
+	.key_len		= sizeof_field(struct coll_members, hash),
+	.automatic_shrinking	= true,
+};
+
+/**
+ * coll_members_init() - the namespace has no tables
+ * @tables: out; @tables->table ends with rhashtable_destroy()
+ *
+ * Return: 0 or -ENOMEM. Context: process.
+ */
+int coll_members_init(struct coll_members_table *tables)
 {
-	u32 *lowest = kvmalloc_array(hosts, sizeof(*lowest), GFP_KERNEL_ACCOUNT);
+	get_random_bytes(&tables->seed, sizeof(tables->seed));
+	return rhashtable_init(&tables->table, &members_params);
+}
+
+/* The lowest rank of each host. */
+static void members_find_lowest(struct coll_members *m)
+{
 	u32 host, rank;
 
 	/* Hosts are in the order of their lowest ranks. */
-	for (host = 0, rank = 0; lowest && host < hosts; rank++)
-		if (host_of_rank[rank] == host)
-			lowest[host++] = rank;
-	return lowest;
+	for (host = 0, rank = 0; host < m->hosts; rank++)
+		if (m->host_of_rank[rank] == host)
+			m->lowest[host++] = rank;
 }
 
 /**
- * coll_members_get() - the shared table that equals the one of a request
- * @tables: of the namespace; its mutex is held
+ * coll_members_new() - the table of a request
+ * @tables: of the namespace
  * @hosts: number of hosts
  * @ranks: number of ranks
- * @member: the hosts; NULL afterwards if they have become the shared table
+ * @member: the hosts; NULL afterwards
  * @host_of_rank: the host of each rank, likewise
  *
- * Return: the table with a reference for the caller, NULL if there is no memory.
- * Context: process.
+ * Return: the table, which is not shared yet, or NULL if there is no memory.
+ * Context: process; may take long for large tables, so no lock.
  */
-struct coll_members *coll_members_get(struct hlist_head *tables, u32 hosts, u32 ranks,
-				      struct collsock_member **member, u32 **host_of_rank)
+struct coll_members *coll_members_new(const struct coll_members_table *tables, u32 hosts,
+				      u32 ranks, struct collsock_member **member,
+				      u32 **host_of_rank)
 {
-	size_t member_bytes = hosts * sizeof(**member);
-	u32 hash = jhash2((u32 *)*member, member_bytes / sizeof(u32), ranks);
-	struct coll_members *m;
+	struct coll_members *m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
+	siphash_key_t seed = tables->seed;
 
-	static_assert(sizeof(**member) % sizeof(u32) == 0);
-
-	hash = jhash2(*host_of_rank, ranks, hash);
-	hlist_for_each_entry(m, tables, node) {
-		if (m->hash == hash && m->hosts == hosts && m->ranks == ranks &&
-		    !memcmp(m->member, *member, member_bytes) &&
-		    !memcmp(m->host_of_rank, *host_of_rank, ranks * sizeof(u32))) {
-			m->references++;
-			return m;
-		}
-	}
-	m = kmalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
 	if (!m)
 		return NULL;
-	m->lowest = members_lowest(hosts, *host_of_rank);
+	m->lowest = kvmalloc_array(hosts, sizeof(*m->lowest), GFP_KERNEL_ACCOUNT);
 	if (!m->lowest) {
 		kfree(m);
 		return NULL;
@@ -58,28 +64,70 @@ struct coll_members *coll_members_get(struct hlist_head *tables, u32 hosts, u32 
 	m->references = 1;
 	m->hosts = hosts;
 	m->ranks = ranks;
-	m->hash = hash;
 	m->member = *member;
 	m->host_of_rank = *host_of_rank;
 	*member = NULL;
 	*host_of_rank = NULL;
-	hlist_add_head(&m->node, tables);
+	members_find_lowest(m);
+	seed.key[0] ^= siphash(m->member, hosts * sizeof(*m->member), &seed);
+	m->hash = siphash(m->host_of_rank, ranks * sizeof(*m->host_of_rank), &seed);
 	return m;
 }
 
-static void members_free(struct rcu_head *rcu)
+static bool members_equal(const struct coll_members *a, const struct coll_members *b)
 {
-	struct coll_members *members = container_of(rcu, struct coll_members, rcu);
+	return a->hosts == b->hosts && a->ranks == b->ranks &&
+	       !memcmp(a->member, b->member, a->hosts * sizeof(*a->member)) &&
+	       !memcmp(a->host_of_rank, b->host_of_rank, a->ranks * sizeof(*a->host_of_rank));
+}
 
+/**
+ * coll_members_share() - groups with equal tables use the same one
+ * @tables: of the namespace; its mutex is held
+ * @members: from coll_members_new(); afterwards the one to use, with a reference
+ *
+ * Return: one that is not needed and to be freed after the mutex is dropped, or NULL.
+ * Context: process.
+ */
+struct coll_members *coll_members_share(struct coll_members_table *tables,
+					struct coll_members **members)
+{
+	struct coll_members *own = *members, *other;
+
+	other = rhashtable_lookup_fast(&tables->table, &own->hash, members_params);
+	if (other && members_equal(own, other)) {
+		other->references++;
+		*members = other;
+		return own;
+	}
+	/* If it cannot be added, others do not find it: they have tables of their own. */
+	if (!rhashtable_lookup_insert_fast(&tables->table, &own->node, members_params))
+		own->shared = tables;
+	return NULL;
+}
+
+/**
+ * coll_members_free() - free a table
+ * @members: nobody else knows it
+ *
+ * Context: any.
+ */
+void coll_members_free(struct coll_members *members)
+{
 	kvfree(members->member);
 	kvfree(members->host_of_rank);
 	kvfree(members->lowest);
 	kfree(members);
 }
 
+static void members_free_rcu(struct rcu_head *rcu)
+{
+	coll_members_free(container_of(rcu, struct coll_members, rcu));
+}
+
 /**
- * coll_members_put() - a group does not need the table any more
- * @members: the namespace's mutex is held, and no packet reads it for this group
+ * coll_members_put() - drop a group's reference on a table
+ * @members: the table; the namespace's mutex is held, and no packet reads it for this group
  *
  * Context: process.
  */
@@ -87,6 +135,7 @@ void coll_members_put(struct coll_members *members)
 {
 	if (--members->references)
 		return;
-	hlist_del(&members->node);
-	call_rcu(&members->rcu, members_free);
+	if (members->shared)
+		rhashtable_remove_fast(&members->shared->table, &members->node, members_params);
+	call_rcu(&members->rcu, members_free_rcu);
 }

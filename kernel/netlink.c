@@ -16,7 +16,7 @@ static struct genl_family netlink_family;
 
 /* ---- tunables ---- */
 
-/* What a request wants to change. */
+/* Changes that a request asks for */
 struct netlink_changes {
 	DECLARE_BITMAP(set, COLL_TUNABLES);
 	DECLARE_BITMAP(reset, COLL_TUNABLES);
@@ -28,7 +28,7 @@ static bool netlink_tunable_is_gid(enum coll_tunable which)
 	return which == COLL_TUNABLE_JOIN_GID_LOW || which == COLL_TUNABLE_JOIN_GID_HIGH;
 }
 
-/* Group ids are read and set as the caller's user namespace numbers them. */
+/* Group ids are those of the caller's user namespace. */
 static u32 netlink_tunable_shown(enum coll_tunable which, u32 value)
 {
 	if (!netlink_tunable_is_gid(which))
@@ -58,7 +58,7 @@ static int netlink_put_tunable(struct sk_buff *skb, const struct coll_tunables *
 	return 0;
 }
 
-/* An answer about one of them fits into this number of bytes. */
+/* Bytes that suffice for the answer about one tunable */
 #define TUNABLE_ROOM	256
 
 static int netlink_get_tunables(struct sk_buff *request, struct genl_info *info)
@@ -113,7 +113,7 @@ static bool netlink_tunable_raises(const struct coll_tunables *t, enum coll_tuna
 	return coll_tunable_is_machines(which) && value > now;
 }
 
-/* May it be set to that, by this caller? The namespace's mutex is held. */
+/* May this caller set the tunable to this value? The namespace's mutex is held. */
 static int netlink_tunable_check(const struct coll_net *cn, struct sk_buff *request,
 				 enum coll_tunable which, struct nlattr *attr, u32 *value,
 				 struct netlink_ext_ack *extack)
@@ -133,10 +133,11 @@ static int netlink_tunable_check(const struct coll_net *cn, struct sk_buff *requ
 		}
 		*value = __kgid_val(gid);
 	}
-	/* The root of a user namespace cannot raise the machine's limits. */
+	/* Root of a user namespace must not raise the machine's limits. */
 	if (netlink_tunable_raises(&cn->tunables, which, *value) &&
 	    !netlink_capable(request, CAP_NET_ADMIN)) {
-		NL_SET_ERR_MSG_ATTR(extack, attr, "only the machine's root raises it");
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "only root of the initial user namespace may raise it");
 		return -EPERM;
 	}
 	return 0;
@@ -156,7 +157,7 @@ static int netlink_tunable_change(const struct coll_net *cn, struct sk_buff *req
 		return err;
 	attr = attrs[COLLSOCK_A_TUNABLE_NAME];
 	if (!attr || !attrs[COLLSOCK_A_TUNABLE_VALUE] == !attrs[COLLSOCK_A_TUNABLE_RESET]) {
-		NL_SET_ERR_MSG_ATTR(extack, nest, "a name, and either a value or a reset");
+		NL_SET_ERR_MSG_ATTR(extack, nest, "needs a name, and either a value or a reset");
 		return -EINVAL;
 	}
 	which = netlink_tunable_find(nla_data(attr));
@@ -215,7 +216,7 @@ static int netlink_change_port(struct coll_net *cn, const struct netlink_changes
 	return err;
 }
 
-/* All of it, or nothing. */
+/* Changes all of them, or none. */
 static int netlink_set_tunables(struct sk_buff *request, struct genl_info *info)
 {
 	struct coll_net *cn = coll_net_of(genl_info_net(info));
@@ -353,7 +354,7 @@ static const struct nla_policy netlink_group_policy[COLLSOCK_A_GROUP_HANDLE + 1]
 	[COLLSOCK_A_GROUP_HANDLE]	= NLA_POLICY_MIN(NLA_U32, 1),
 };
 
-/* In all requests that are about one group or all, its handle is attribute 1. */
+/* In all requests about one group or all, the handle is attribute 1. */
 static_assert((int)COLLSOCK_A_HOST_GROUP == COLLSOCK_A_GROUP_HANDLE);
 static_assert((int)COLLSOCK_A_RANK_GROUP == COLLSOCK_A_GROUP_HANDLE);
 static_assert((int)COLLSOCK_A_PEER_GROUP == COLLSOCK_A_GROUP_HANDLE);
@@ -444,7 +445,7 @@ static struct genl_family netlink_family __ro_after_init = {
 };
 
 /**
- * coll_netlink_init() - the family can be used
+ * coll_netlink_init() - register the family
  *
  * Return: 0 or -errno. Context: process.
  */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The generic netlink family "collsock": what one can see and change of a network
- * namespace. Documentation/netlink/specs/collsock.yaml describes it, and the uapi
- * header is made from that.
+ * The generic netlink family "collsock", to inspect and configure a network namespace.
+ * Documentation/netlink/specs/collsock.yaml describes it; the uapi header is generated from
+ * that.
  *
- * Any process in the namespace may look. Keys and payloads are never told.
+ * Any process in the namespace may read. Keys and payloads are never exposed.
  *
- * Requests hold the namespace's mutex while they look at groups, and a group's lock
- * while they look at one, so each message tells of one moment.
+ * Requests hold the namespace's mutex while they read groups, and the group's lock while
+ * they read one, so each message is a consistent snapshot.
  */
 #ifndef COLL_NETLINK_H
 #define COLL_NETLINK_H

@@ -9,24 +9,24 @@
 #include "socket.h"
 #include "user.h"
 
-/* Hosts or peers that are read while the lock is held once. */
+/* Hosts or peers that are read while locks are held once. */
 #define BATCH		256
 #define MOST_MISSING	16
 #define MOST_RANKS	64
 
 /**
- * struct dump_state - where a dump is
- * @wanted: handle of the group that it is about, 0 for all
- * @handle: of the group that it is at
- * @next: what comes next there
- * @oldest: of operations, the oldest there was when the dump came to the group
- * @found: it has seen a group
+ * struct dump_state - position of a dump
+ * @wanted: handle of the requested group, 0 for all
+ * @handle: handle of the current group
+ * @next: next entry of the current group
+ * @oldest: for operations, the oldest one when the dump reached the group
+ * @found: a group was found
  */
 struct dump_state {
 	u32	wanted;
 	u32	handle;
 	u32	next;
-	u32	oldest;
+	u64	oldest;
 	bool	found;
 };
 
@@ -51,7 +51,7 @@ static void *dump_put(struct sk_buff *skb, struct netlink_callback *cb, u8 comma
 	return header;
 }
 
-/* A message is complete, or there was no room for it. */
+/* End a message, or cancel it for lack of room. */
 static int dump_end(struct sk_buff *skb, void *header, bool fits)
 {
 	if (fits) {
@@ -63,8 +63,8 @@ static int dump_end(struct sk_buff *skb, void *header, bool fits)
 }
 
 /**
- * coll_netlink_dump_start() - a dump begins
- * @cb: with the handle of a group, perhaps
+ * coll_netlink_dump_start() - start a dump
+ * @cb: the request, optionally with the handle of a group
  *
  * Return: 0. Context: process.
  */
@@ -74,47 +74,69 @@ int coll_netlink_dump_start(struct netlink_callback *cb)
 	struct dump_state *state = dump_state(cb);
 
 	memset(state, 0, sizeof(*state));
-	/* A command without attributes of its own has none here. */
+	/* NULL if the command has no attributes */
 	if (attrs && attrs[COLLSOCK_A_GROUP_HANDLE])
 		state->wanted = nla_get_u32(attrs[COLLSOCK_A_GROUP_HANDLE]);
 	return 0;
 }
 
-/* Tells of a group from state->next on. -EMSGSIZE if there was no room for all of it. */
+/*
+ * Tells of a group from state->next on. -EMSGSIZE if there was no room for all of it, -EAGAIN if
+ * others are to have the namespace's mutex before it goes on.
+ */
 typedef int (*dump_teller)(struct sk_buff *skb, struct netlink_callback *cb,
 			   struct coll_instance *gi);
 
-static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb, dump_teller tell)
+/* The group that the dump is at, or else the next one. */
+static struct coll_instance *dump_group(struct coll_net *cn, struct dump_state *state)
+{
+	unsigned long handle = max(state->handle, state->wanted);
+	struct coll_instance *gi;
+
+	gi = xa_find(&cn->instances, &handle, state->wanted ?: ULONG_MAX, XA_PRESENT);
+	if (gi && handle != state->handle) {
+		state->handle = handle;
+		state->next = 0;
+	}
+	return gi;
+}
+
+/* -ENOENT if there is no group any more. */
+static int dump_step(struct sk_buff *skb, struct netlink_callback *cb, dump_teller tell)
 {
 	struct coll_net *cn = coll_net_of(sock_net(skb->sk));
 	struct dump_state *state = dump_state(cb);
-	unsigned long handle;
 	struct coll_instance *gi;
-	int err = 0;
+	int err = -ENOENT;
 
 	mutex_lock(&cn->mutex);
 	cb->seq = cn->generation;
-	xa_for_each_start(&cn->instances, handle, gi,
-			  state->wanted ? state->wanted : state->handle) {
-		if (state->wanted && handle != state->wanted)
-			break;
-		if (handle != state->handle) {
-			state->handle = handle;
+	gi = dump_group(cn, state);
+	if (gi) {
+		state->found = true;
+		err = tell(skb, cb, gi);
+		if (!err) {
+			state->handle++;
 			state->next = 0;
 		}
-		state->found = true;
-		/* Told before, and there was no room for the next one. */
-		if (state->next == U32_MAX)
-			continue;
-		err = tell(skb, cb, gi);
-		if (err)
-			break;
-		state->next = U32_MAX;
 	}
 	mutex_unlock(&cn->mutex);
+	return err;
+}
+
+/* Anybody may look, and there may be many groups with nothing to tell: ranks join meanwhile. */
+static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb, dump_teller tell)
+{
+	const struct dump_state *state = dump_state(cb);
+	int err;
+
+	do {
+		err = dump_step(skb, cb, tell);
+		cond_resched();
+	} while ((!err || err == -EAGAIN) && !fatal_signal_pending(current));
 	if (state->wanted && !state->found)
 		return -ENOENT;
-	return err && err != -EMSGSIZE ? err : skb->len;
+	return err && err != -EMSGSIZE && err != -ENOENT ? err : skb->len;
 }
 
 /* ---- groups ---- */
@@ -142,7 +164,7 @@ static bool dump_put_stats(struct sk_buff *skb, const struct collsock_stats *s)
 	return true;
 }
 
-/* What does not change. */
+/* What is constant */
 static bool dump_put_group_constants(struct sk_buff *skb, const struct coll_instance *gi)
 {
 	const struct collsock_join *request = &gi->request;
@@ -182,22 +204,25 @@ static bool dump_put_group_state(struct sk_buff *skb, const struct coll_group *g
 		state = COLLSOCK_GROUP_STATE_FAILED;
 	if (nla_put_u32(skb, COLLSOCK_A_GROUP_STATE, state) ||
 	    nla_put_u32(skb, COLLSOCK_A_GROUP_JOINED, g->ranks.joined) ||
-	    nla_put_u32(skb, COLLSOCK_A_GROUP_NEXT, g->window.next) ||
-	    nla_put_u32(skb, COLLSOCK_A_GROUP_OLDEST, g->window.oldest) ||
+	    nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_NEXT, g->window.next,
+					  COLLSOCK_A_GROUP_PAD) ||
+	    nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_OLDEST, g->window.oldest,
+					  COLLSOCK_A_GROUP_PAD) ||
 	    nla_put_u32(skb, COLLSOCK_A_GROUP_PEERS, g->stats.peers))
 		return false;
 	return !g->failure.known ||
 	       (!nla_put_u32(skb, COLLSOCK_A_GROUP_ERROR, coll_failure_error(&g->failure.what)) &&
 		!nla_put_u32(skb, COLLSOCK_A_GROUP_FAILED_RANK, g->failure.what.rank) &&
-		!nla_put_u32(skb, COLLSOCK_A_GROUP_LIMIT, g->failure.what.limit));
+		!nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_LIMIT, g->failure.what.limit,
+					  COLLSOCK_A_GROUP_PAD));
 }
 
 /**
- * coll_netlink_dump_put_group() - a group, into a message
+ * coll_netlink_dump_put_group() - add a group to a message
  * @skb: the message
  * @gi: the group; the namespace's mutex is held
  *
- * Return: was there room? Context: process.
+ * Return: true if there was room. Context: process.
  */
 bool coll_netlink_dump_put_group(struct sk_buff *skb, struct coll_instance *gi)
 {
@@ -222,9 +247,9 @@ static int dump_tell_group(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /**
- * coll_netlink_dump_groups() - all groups, or one
- * @skb: to be filled
- * @cb: where the dump is
+ * coll_netlink_dump_groups() - dump all groups, or one
+ * @skb: message to fill
+ * @cb: position of the dump
  *
  * Return: bytes in @skb, 0 at the end; -ENOENT if there is no such group. Context: process.
  */
@@ -249,7 +274,7 @@ static enum collsock_host_state dump_host_state(const struct coll_group *g, u32 
 	return peer->conn.incarnation ? COLLSOCK_HOST_STATE_HEARD : COLLSOCK_HOST_STATE_UNHEARD;
 }
 
-/* A link-local address says nothing without its interface. */
+/* A link-local address is meaningless without its interface. */
 static bool dump_put_scope(struct sk_buff *skb, int attribute, const struct collsock_member *m)
 {
 	return !m->scope_id || !nla_put_u32(skb, attribute, m->scope_id);
@@ -296,9 +321,9 @@ static int dump_tell_hosts(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /**
- * coll_netlink_dump_hosts() - hosts of groups
- * @skb: to be filled
- * @cb: where the dump is
+ * coll_netlink_dump_hosts() - dump the hosts of groups
+ * @skb: message to fill
+ * @cb: position of the dump
  *
  * Return: bytes in @skb, 0 at the end; -ENOENT if there is no such group. Context: process.
  */
@@ -328,7 +353,8 @@ static int dump_put_rank(struct sk_buff *skb, struct netlink_callback *cb,
 			!nla_put_u32(skb, COLLSOCK_A_RANK_GROUP, gi->handle) &&
 			!nla_put_u32(skb, COLLSOCK_A_RANK_RANK, rank->rank) &&
 			!nla_put_u32(skb, COLLSOCK_A_RANK_STATE, states[rank->state]) &&
-			!nla_put_u32(skb, COLLSOCK_A_RANK_NEXT, rank->next) &&
+			!nla_put_u64_64bit(skb, COLLSOCK_A_RANK_NEXT, rank->next,
+					  COLLSOCK_A_RANK_PAD) &&
 			!(pid && nla_put_u32(skb, COLLSOCK_A_RANK_PID, pid)) &&
 			!nla_put_u32(skb, COLLSOCK_A_RANK_LAST, rank->last));
 }
@@ -350,9 +376,9 @@ static int dump_tell_ranks(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /**
- * coll_netlink_dump_ranks() - ranks of this host
- * @skb: to be filled
- * @cb: where the dump is
+ * coll_netlink_dump_ranks() - dump the ranks of this host
+ * @skb: message to fill
+ * @cb: position of the dump
  *
  * Return: bytes in @skb, 0 at the end; -ENOENT if there is no such group. Context: process.
  */
@@ -397,18 +423,18 @@ static int dump_put_peer(struct sk_buff *skb, struct netlink_callback *cb,
 			!nla_put_u32(skb, COLLSOCK_A_PEER_HOST, peer->host) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_STATE,
 				     dump_host_state(&gi->group, peer->host, peer)) &&
-			!nla_put_u32(skb, COLLSOCK_A_PEER_CONNECTION, peer->conn.number) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_UNACKED,
 				     dump_count_messages(&peer->send.sent)) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_HELD,
 				     dump_count_messages(&peer->send.held)) &&
-			!nla_put_u32(skb, COLLSOCK_A_PEER_MESSAGES, peer->send.next_seq - 1) &&
+			!nla_put_u64_64bit(skb, COLLSOCK_A_PEER_PACKETS, peer->send.number,
+					   COLLSOCK_A_PEER_PAD) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_RETRANSMITS, peer->retransmits) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_LAST, peer->watch.last_arrivals) &&
 			dump_put_peer_times(skb, peer, ktime_get_ns()));
 }
 
-/* By index of the host, not by the list, which changes while connections come and go. */
+/* By host index, not by the list, which changes as connections open and are released. */
 static int dump_tell_peers(struct sk_buff *skb, struct netlink_callback *cb,
 			   struct coll_instance *gi)
 {
@@ -417,24 +443,20 @@ static int dump_tell_peers(struct sk_buff *skb, struct netlink_callback *cb,
 	u32 batch;
 	int err = 0;
 
-	while (!err && state->next < gi->group.hosts) {
-		spin_lock_bh(&gi->lock);
-		for (batch = 0; batch < BATCH && state->next < gi->group.hosts; batch++) {
-			peer = coll_peers_find(&gi->group, state->next);
-			err = peer ? dump_put_peer(skb, cb, gi, peer) : 0;
-			if (err)
-				break;
-			state->next++;
-		}
-		spin_unlock_bh(&gi->lock);
+	spin_lock_bh(&gi->lock);
+	for (batch = 0; !err && batch < BATCH && state->next < gi->group.hosts; batch++) {
+		peer = coll_peers_find(&gi->group, state->next);
+		err = peer ? dump_put_peer(skb, cb, gi, peer) : 0;
+		state->next += !err;
 	}
-	return err;
+	spin_unlock_bh(&gi->lock);
+	return err ?: state->next < gi->group.hosts ? -EAGAIN : 0;
 }
 
 /**
- * coll_netlink_dump_peers() - connections
- * @skb: to be filled
- * @cb: where the dump is
+ * coll_netlink_dump_peers() - dump connections
+ * @skb: message to fill
+ * @cb: position of the dump
  *
  * Return: bytes in @skb, 0 at the end; -ENOENT if there is no such group. Context: process.
  */
@@ -469,7 +491,8 @@ static bool dump_put_awaits(struct sk_buff *skb, const struct coll_instance *gi,
 	return !(said && nla_put_flag(skb, COLLSOCK_A_MISSING_AWAITS_SAID)) &&
 	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_HOST, wait->host) &&
 	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_RANK, rank) &&
-	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_OPERATION, wait->operation) &&
+	       !nla_put_u64_64bit(skb, COLLSOCK_A_MISSING_AWAITS_OPERATION, wait->operation,
+					  COLLSOCK_A_MISSING_PAD) &&
 	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_MS, wait->waited_ms) &&
 	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_HOPS, wait->hops) &&
 	       !nla_put_u32(skb, COLLSOCK_A_MISSING_TOLD_MS, wait->age_ms);
@@ -535,7 +558,8 @@ static bool dump_put_operation(struct sk_buff *skb, const struct coll_instance *
 	bool waits = op->state == COLL_OP_RUNNING || (op->state == COLL_OP_EARLY && op->probed);
 
 	if (nla_put_u32(skb, COLLSOCK_A_OPERATION_GROUP, gi->handle) ||
-	    nla_put_u32(skb, COLLSOCK_A_OPERATION_NUMBER, op->head.number) ||
+	    nla_put_u64_64bit(skb, COLLSOCK_A_OPERATION_NUMBER, op->head.number,
+					  COLLSOCK_A_OPERATION_PAD) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_STATE, states[op->state]) ||
 	    nla_put_u8(skb, COLLSOCK_A_OPERATION_OPERATION, sig->operation) ||
 	    nla_put_u8(skb, COLLSOCK_A_OPERATION_TYPE, sig->type) ||
@@ -571,7 +595,7 @@ static int dump_tell_operations(struct sk_buff *skb, struct netlink_callback *cb
 	struct dump_state *state = dump_state(cb);
 	const struct coll_group *g = &gi->group;
 	const struct coll_op *op;
-	u32 number;
+	u64 number;
 	int err = 0;
 
 	for (; !err && state->next <= g->window.size; state->next += !err) {
@@ -588,9 +612,9 @@ static int dump_tell_operations(struct sk_buff *skb, struct netlink_callback *cb
 }
 
 /**
- * coll_netlink_dump_operations() - operations under way
- * @skb: to be filled
- * @cb: where the dump is
+ * coll_netlink_dump_operations() - dump operations under way
+ * @skb: message to fill
+ * @cb: position of the dump
  *
  * Return: bytes in @skb, 0 at the end; -ENOENT if there is no such group. Context: process.
  */
@@ -621,9 +645,9 @@ static int dump_tell_early_packet(struct sk_buff *skb, struct netlink_callback *
 }
 
 /**
- * coll_netlink_dump_early_packets() - early packets
- * @skb: to be filled
- * @cb: where the dump is
+ * coll_netlink_dump_early_packets() - dump early packets
+ * @skb: message to fill
+ * @cb: position of the dump
  *
  * Return: bytes in @skb, 0 at the end. Context: process.
  */
@@ -645,7 +669,7 @@ int coll_netlink_dump_early_packets(struct sk_buff *skb, struct netlink_callback
 /* ---- users ---- */
 
 /* In the first namespace all that the reader's user namespace knows, elsewhere the reader. */
-static bool dump_user_visible(const struct coll_net *cn, const struct coll_user *user)
+static bool dump_user_visible(const struct coll_net *cn, const struct coll_user_use *user)
 {
 	if (uid_eq(user->uid, coll_user_current()))
 		return true;
@@ -663,7 +687,7 @@ static bool dump_put_user_limits(struct sk_buff *skb, const struct coll_net *cn,
 }
 
 static int dump_tell_user(struct sk_buff *skb, struct netlink_callback *cb,
-			  const struct coll_net *cn, const struct coll_user *user)
+			  const struct coll_net *cn, const struct coll_user_use *user)
 {
 	void *header = dump_put(skb, cb, COLLSOCK_CMD_USER_GET);
 
@@ -689,7 +713,7 @@ int coll_netlink_dump_users(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct coll_net *cn = coll_net_of(sock_net(skb->sk));
 	struct dump_state *state = dump_state(cb);
-	struct coll_user user;
+	struct coll_user_use user;
 
 	/* The last number is no user's. */
 	while (state->next != U32_MAX && coll_user_next(state->next, &user)) {

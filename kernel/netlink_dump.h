@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the netlink family (netlink.h) tells of groups. A dump goes by handles of groups
- * and by indices of what is in them, so what exists throughout a dump is told once,
- * whatever comes and goes meanwhile. If groups did, NLM_F_DUMP_INTR says so.
+ * What the netlink family (netlink.h) reports about groups. A dump proceeds by group
+ * handles and by indices within a group, so whatever exists throughout a dump is reported
+ * exactly once. NLM_F_DUMP_INTR is set if groups came or went meanwhile.
  */
 #ifndef COLL_NETLINK_DUMP_H
 #define COLL_NETLINK_DUMP_H

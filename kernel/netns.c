@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/err.h>
 #include <net/netns/generic.h>
 
 #include "compat.h"
 #include "netns.h"
+#include "user.h"
 
 unsigned int coll_net_id;
 
 /**
- * coll_net_of() - what a namespace has of collsock
+ * coll_net_of() - collsock's part of a namespace
  * @net: the namespace
  *
  * Context: any, while the namespace has sockets of the family or groups.
@@ -18,12 +20,12 @@ struct coll_net *coll_net_of(const struct net *net)
 }
 
 /**
- * coll_net_add() - a namespace has one more group
+ * coll_net_add() - add a group to a namespace
  * @cn: the namespace; its mutex is held
  * @gi: the group
- * @handle: out: its number
+ * @handle: out: its handle
  *
- * Return: 0, -ENOMEM, or -ENFILE if there are too many. Context: process.
+ * Return: 0, -ENOMEM, or -ENFILE if there are too many groups. Context: process.
  */
 int coll_net_add(struct coll_net *cn, struct coll_instance *gi, u32 *handle)
 {
@@ -56,11 +58,97 @@ void coll_net_remove(struct coll_net *cn, u32 handle)
 	cn->generation++;
 }
 
+/* A limit has refused a group: it is counted. Returns the error, which tells which limit. */
+static int net_refuse(struct coll_net *cn, int err)
+{
+	lockdep_assert_held(&cn->mutex);
+	if (err == -ENOMEM)
+		cn->over_memory++;
+	else
+		cn->over_user++;
+	return err;
+}
+
 /**
- * coll_net_tidy_soon() - there is something to tidy
+ * coll_net_get_user() - the calling process makes a group
  * @cn: the namespace
  *
- * Context: any, but the namespace has not begun to end.
+ * Return: who is charged for it, see coll_user_get(); an error pointer with -EMFILE if that
+ * user has too many groups, or -ENOMEM. Context: process; takes the namespace's mutex.
+ */
+struct coll_user *coll_net_get_user(struct coll_net *cn)
+{
+	struct coll_user *user = coll_user_get(&cn->tunables);
+
+	if (user == ERR_PTR(-EMFILE)) {
+		mutex_lock(&cn->mutex);
+		net_refuse(cn, -EMFILE);
+		mutex_unlock(&cn->mutex);
+	}
+	return user;
+}
+
+/* Time-wait entries keep memory that groups have had. */
+static int net_try_charge(struct coll_net *cn, struct coll_user *user, u64 bytes)
+{
+	u64 others = READ_ONCE(cn->timewait.bytes);
+	int err = -ENOMEM;
+
+	if (atomic64_add_return(bytes, &cn->memory) + others <= coll_net_most_memory(cn))
+		err = coll_user_charge(user, bytes, &cn->tunables);
+	if (err)
+		atomic64_sub(bytes, &cn->memory);
+	return err;
+}
+
+/**
+ * coll_net_charge() - a group that is joined needs memory
+ * @cn: the namespace
+ * @user: of the group
+ * @bytes: how much
+ *
+ * It is charged before it is allocated, as many groups may be joined at the same time. If the
+ * namespace has too little, time-wait entries of the user make room.
+ *
+ * Return: 0; -ENOMEM if the groups of the namespace would have too much, -EDQUOT if those of
+ * the user would. Context: process; takes the namespace's mutex.
+ */
+int coll_net_charge(struct coll_net *cn, struct coll_user *user, u64 bytes)
+{
+	int err = net_try_charge(cn, user, bytes);
+
+	if (likely(!err))
+		return 0;
+	mutex_lock(&cn->mutex);
+	if (err == -ENOMEM) {
+		coll_timewait_table_reclaim(&cn->timewait, user->uid, bytes);
+		err = net_try_charge(cn, user, bytes);
+	}
+	if (err)
+		net_refuse(cn, err);
+	mutex_unlock(&cn->mutex);
+	return err;
+}
+
+/**
+ * coll_net_uncharge() - undo coll_net_charge()
+ * @cn: the namespace
+ * @user: of the group
+ * @bytes: how much
+ *
+ * Context: any.
+ */
+void coll_net_uncharge(struct coll_net *cn, struct coll_user *user, u64 bytes)
+{
+	atomic64_sub(bytes, &user->memory);
+	atomic64_sub(bytes, &cn->memory);
+}
+
+/**
+ * coll_net_tidy_soon() - schedule the tidying
+ * @cn: the namespace
+ *
+ * Context: any, before the namespace begins to end.
  */
 void coll_net_tidy_soon(struct coll_net *cn)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The part of a network namespace that is collsock's: groups, bearers, early packets,
- * time-wait entries, tunables and counters. It begins, is tidied and ends in pernet.h.
+ * collsock's part of a network namespace: groups, bearers, early packets, time-wait
+ * entries, tunables and counters. pernet.h has its beginning, its tidying and its end.
  * Nothing in it holds a reference on the namespace or on the module.
  */
 #ifndef COLL_NETNS_H
@@ -16,44 +16,48 @@
 #include "bearer.h"
 #include "counters.h"
 #include "early_packet.h"
+#include "lookup.h"
+#include "members.h"
 #include "timewait_table.h"
 #include "tunables.h"
 
 struct coll_instance;
+struct coll_user;
 
 /**
- * struct coll_net - a namespace
+ * struct coll_net - collsock's part of a namespace
  * @net: the namespace
- * @joining: held while a rank joins: the first one of a host makes the instance that the
- *	others find; taken before @mutex
- * @mutex: serialises joining and tidying; taken before any lock of a group
+ * @lookup: what packets are for: groups and time-wait entries; changed under @mutex
+ * @joining: groups that ranks join now (instance_join.c); under @mutex
+ * @mutex: serialises what is short of joining, and tidying; taken before any lock of a group
  * @instances: all groups by handle; under @mutex, like the next three
- * @groups: how many
- * @next_handle: where to look for a free one
+ * @groups: number of groups
+ * @next_handle: where to search for a free handle
  * @generation: changes with @instances
  * @members: all tables of members; under @mutex
- * @memory: bytes that all groups have reserved; under @mutex
+ * @memory: bytes that all groups have reserved
  * @over_memory: requests to join that would have made it too many; under @mutex
  * @over_user: those that a limit of their user has refused; under @mutex
  * @quiet: groups that the tidying is to replace
- * @tidy: the tidying
+ * @tidy: work item of the tidying
  * @bearers: opened and closed under @mutex, by port.h
- * @ports: among all namespaces until this one ends
+ * @ports: in the list of all namespaces, until this one ends
  * @timewait: the time-wait entries
- * @early_packets: see early_packet.h
+ * @early_packets: the early packets
  * @tunables: of the namespace
- * @counters: what became of packets
+ * @counters: counters of packets
  */
 struct coll_net {
 	struct net			*net;
-	struct mutex			joining; /* making an instance takes long */
+	struct rhashtable		lookup;
+	struct rhashtable		joining;
 	struct mutex			mutex;	/* joining and tidying */
 	struct xarray			instances;
 	u32				groups;
 	u32				next_handle;
 	u32				generation;
-	struct hlist_head		members;
-	u64				memory;
+	struct coll_members_table	members;
+	atomic64_t			memory;
 	u64				over_memory;
 	u64				over_user;
 	struct llist_head		quiet;
@@ -66,12 +70,22 @@ struct coll_net {
 	struct coll_counters __percpu	*counters;
 };
 
-/* Of struct coll_net; for net_generic() */
+/* Id of struct coll_net for net_generic() */
 extern unsigned int coll_net_id;
 
 struct coll_net *coll_net_of(const struct net *net);
 int coll_net_add(struct coll_net *cn, struct coll_instance *gi, u32 *handle);
 void coll_net_remove(struct coll_net *cn, u32 handle);
+struct coll_user *coll_net_get_user(struct coll_net *cn);
+int coll_net_charge(struct coll_net *cn, struct coll_user *user, u64 bytes);
+void coll_net_uncharge(struct coll_net *cn, struct coll_user *user, u64 bytes);
+
+/* The memory that all groups of the namespace together may reserve. */
+static inline u64 coll_net_most_memory(const struct coll_net *cn)
+{
+	return coll_tunable(&cn->tunables, COLL_TUNABLE_MAX_MEMORY) * 1024ULL;
+}
+
 void coll_net_tidy_soon(struct coll_net *cn);
 
 #endif

@@ -12,31 +12,41 @@
 
 /* ---- tidying ---- */
 
-/* Replace what is quiet by time-wait entries; it goes to @retired, to be freed later. */
-static void pernet_retire_quiet(struct coll_net *cn, struct list_head *retired)
+static void pernet_retire(struct coll_net *cn, struct coll_instance *gi,
+			  struct list_head *retired)
 {
-	struct llist_node *quiet = llist_del_all(&cn->quiet);
-	struct coll_instance *gi, *next;
-
-	lockdep_assert_held(&cn->mutex);
-	llist_for_each_entry_safe(gi, next, quiet, quiet_node) {
-		if (!coll_instance_retire(gi))
-			continue;
-		/* A packet finds the time-wait entry as soon as it misses the group. */
-		coll_timewait_table_add(&cn->timewait, &gi->group, gi->members, ktime_get_ns());
-		coll_instance_unhash(gi);
+	mutex_lock(&cn->mutex);
+	if (coll_instance_retire(gi)) {
+		coll_instance_remember(gi);
 		coll_net_remove(cn, gi->handle);
 		coll_event_group(gi, COLLSOCK_EVENT_GROUP_ENDED);
 		list_add(&gi->link, retired);
 	}
+	mutex_unlock(&cn->mutex);
+	cond_resched();
+}
+
+/*
+ * Replace what is quiet by time-wait entries; it goes to @retired, to be freed later. A process
+ * that ends may close many groups at once: others join meanwhile.
+ */
+static void pernet_retire_quiet(struct coll_net *cn, struct list_head *retired)
+{
+	struct llist_node *quiet = llist_reverse_order(llist_del_all(&cn->quiet));
+	struct coll_instance *gi, *next;
+
+	llist_for_each_entry_safe(gi, next, quiet, quiet_node)
+		pernet_retire(cn, gi, retired);
 }
 
 static void pernet_free(struct list_head *instances)
 {
 	struct coll_instance *gi, *next;
 
-	list_for_each_entry_safe(gi, next, instances, link)
+	list_for_each_entry_safe(gi, next, instances, link) {
 		coll_instance_free(gi);
+		cond_resched();
+	}
 }
 
 static void pernet_tidy(struct work_struct *work)
@@ -45,9 +55,7 @@ static void pernet_tidy(struct work_struct *work)
 	LIST_HEAD(retired);
 	u64 now, due;
 
-	mutex_lock(&cn->mutex);
 	pernet_retire_quiet(cn, &retired);
-	mutex_unlock(&cn->mutex);
 	if (!list_empty(&retired)) {
 		synchronize_rcu();
 		pernet_free(&retired);
@@ -57,33 +65,54 @@ static void pernet_tidy(struct work_struct *work)
 	now = ktime_get_ns();
 	due = coll_timewait_table_expire(&cn->timewait, now);
 	if (due != U64_MAX)
-		queue_delayed_work(coll_work_queue, &cn->tidy, nsecs_to_jiffies(due - now) + 1);
+		queue_delayed_work(coll_work_queue, &cn->tidy,
+				   due > now ? nsecs_to_jiffies(due - now) + 1 : 0);
 	coll_port_settle(cn);
 	mutex_unlock(&cn->mutex);
 }
 
 /* ---- counters ---- */
 
+/* Groups that are counted while the mutex is held once */
+#define BATCH	256
+
+static u64 pernet_count_peers(struct coll_net *cn)
+{
+	unsigned long handle = 0;
+	struct coll_instance *gi;
+	u64 peers = 0;
+	u32 batch;
+
+	do {
+		batch = 0;
+		mutex_lock(&cn->mutex);
+		xa_for_each_start(&cn->instances, handle, gi, handle) {
+			if (batch++ == BATCH)
+				break;
+			peers += READ_ONCE(gi->group.stats.peers);
+		}
+		mutex_unlock(&cn->mutex);
+		cond_resched();
+	} while (gi);
+	return peers;
+}
+
 /**
  * coll_pernet_stats() - counters of the namespace
  * @cn: the namespace
- * @stats: out, complete but for its size
+ * @stats: out, all but its size
  *
  * Context: process.
  */
 void coll_pernet_stats(struct coll_net *cn, struct collsock_net_stats *stats)
 {
-	struct coll_instance *gi;
-	unsigned long handle;
-
 	memset(stats, 0, sizeof(*stats));
 	coll_counters_read(cn->counters, stats);
+	stats->peers = pernet_count_peers(cn);
 	mutex_lock(&cn->mutex);
 	stats->groups = cn->groups;
-	xa_for_each(&cn->instances, handle, gi)
-		stats->peers += READ_ONCE(gi->group.stats.peers);
 	stats->timewait_entries = cn->timewait.count;
-	stats->memory = cn->memory;
+	stats->memory = atomic64_read(&cn->memory);
 	stats->over_memory = cn->over_memory;
 	stats->over_user = cn->over_user;
 	mutex_unlock(&cn->mutex);
@@ -91,33 +120,67 @@ void coll_pernet_stats(struct coll_net *cn, struct collsock_net_stats *stats)
 
 /* ---- beginning and end of a namespace ---- */
 
+static int __net_init pernet_begin_tables(struct coll_net *cn)
+{
+	int err = coll_lookup_init(&cn->lookup);
+
+	if (err)
+		return err;
+	err = coll_lookup_init(&cn->joining);
+	if (err)
+		goto no_joining;
+	err = coll_members_init(&cn->members);
+	if (err)
+		goto no_members;
+	err = coll_timewait_table_init(&cn->timewait, &cn->lookup);
+	if (!err)
+		return 0;
+	rhashtable_destroy(&cn->members.table);
+no_members:
+	rhashtable_destroy(&cn->joining);
+no_joining:
+	rhashtable_destroy(&cn->lookup);
+	return err;
+}
+
+/* All groups are freed, so the tables are empty but for time-wait entries. */
+static void __net_exit pernet_end_tables(struct coll_net *cn)
+{
+	mutex_lock(&cn->mutex);
+	coll_timewait_table_destroy(&cn->timewait);
+	mutex_unlock(&cn->mutex);
+	rhashtable_destroy(&cn->members.table);
+	rhashtable_destroy(&cn->joining);
+	rhashtable_destroy(&cn->lookup);
+}
+
 static int __net_init pernet_begin(struct net *net)
 {
 	struct coll_net *cn = coll_net_of(net);
+	int err;
 
 	cn->net = net;
 	coll_bearer_init(&cn->bearers, net, &cn->tunables, &coll_receive_hooks, cn);
-	mutex_init(&cn->joining);
 	mutex_init(&cn->mutex);
 	xa_init_flags(&cn->instances, XA_FLAGS_ALLOC);
-	INIT_HLIST_HEAD(&cn->members);
 	init_llist_head(&cn->quiet);
 	INIT_DELAYED_WORK(&cn->tidy, pernet_tidy);
-	coll_timewait_table_init(&cn->timewait);
 	coll_early_packet_init(&cn->early_packets);
 	cn->counters = coll_counters_new();
-	if (!cn->counters)
-		return -ENOMEM;
-	coll_port_begin(cn);
-	return 0;
+	err = cn->counters ? pernet_begin_tables(cn) : -ENOMEM;
+	if (err)
+		coll_counters_free(cn->counters);
+	else
+		coll_port_begin(cn);
+	return err;
 }
 
 /*
- * No socket is left, so nobody joins; what is left lingers. First packets stop
- * coming: closing the port waits for those that are under way. Timers may
- * still enter the core until an instance is stopped. Thereafter nothing asks
- * for the tidying, so it can be cancelled for good, and the groups that it has retired
- * are freed. A grace period follows before pernet_end().
+ * No socket is left, so no rank can join; remaining groups linger. First packets stop:
+ * closing the port waits for those in flight. Timers may still enter the core until an
+ * instance is stopped. After that nothing schedules the tidying, so it can be cancelled for
+ * good, and the groups that it has retired are freed. A grace period follows before
+ * pernet_end().
  */
 static void __net_exit pernet_pre_end(struct net *net)
 {
@@ -145,7 +208,7 @@ static void __net_exit pernet_end(struct net *net)
 	xa_for_each(&cn->instances, handle, gi)
 		coll_instance_free(gi);
 	xa_destroy(&cn->instances);
-	coll_timewait_table_expire(&cn->timewait, U64_MAX);
+	pernet_end_tables(cn);
 	coll_counters_free(cn->counters);
 }
 
@@ -158,7 +221,7 @@ static struct pernet_operations pernet_operations = {
 };
 
 /**
- * coll_pernet_init() - begin in every namespace
+ * coll_pernet_init() - set up every namespace
  *
  * Return: 0 or -errno. Context: process.
  */
@@ -168,13 +231,13 @@ int __init coll_pernet_init(void)
 }
 
 /**
- * coll_pernet_uninit() - end in every namespace
+ * coll_pernet_uninit() - tear down every namespace
  *
- * Context: process; no socket of the family exists or can be made.
+ * Context: process; no socket of the family exists or can be created.
  */
 void coll_pernet_uninit(void)
 {
 	unregister_pernet_device(&pernet_operations);
-	/* Time-wait entries are freed by a function of this module. */
+	/* Time-wait entries are freed by an RCU callback of this module. */
 	rcu_barrier();
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The life of a namespace (netns.h): its beginning and end, and the tidying between.
+ * The lifetime of a namespace (netns.h): set-up, tear-down, and the tidying.
  *
- * Groups outlive their sockets while something of them is under way. Neither they nor
- * the bearers hold a reference on the namespace or on the module: the end of the
- * namespace, which both wait for, ends them.
+ * Groups outlive their sockets while operations or messages are under way. Neither they nor
+ * the bearers hold a reference on the namespace or on the module: tearing down the
+ * namespace ends them.
  *
- * A group that has become quiet is put on a list in softirq context, and one work item
- * of the namespace, the tidying, does the rest: it replaces the group by a time-wait
- * entry, forgets time-wait entries that are old enough, and closes the bearers when
- * nothing needs them any more.
+ * A group that has become quiet is put on a list in softirq context. A work item of the
+ * namespace, the tidying, replaces it by a time-wait entry, removes expired time-wait
+ * entries, and closes the bearers when nothing needs them any more.
  */
 #ifndef COLL_PERNET_H
 #define COLL_PERNET_H

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The path of a packet, from the hook of its bearer to the wake-up, in softirq context or
- * with bottom halves off, under RCU:
+ * with bottom halves disabled, under RCU:
  *
  * accept	receive_packet(): has it the form of a packet, and is its group here? If not,
- *		receive_unknown() looks for a time-wait entry, or notes an early packet.
+ *		receive_unknown() looks for a time-wait entry, or notes an early packet, and
+ *		receive_unformed() for a member that speaks another version of the format.
  *		receive_for_group(): does it come from the member that it says it is from?
  *		Then the group's lock is taken, and coll_group_receive() checks the MAC and
  *		the descriptor, and stores what is new. Nothing changes any state before that,
  *		except that an early packet is noted.
  * advance	coll_group_receive() runs the rounds that can run now. Packets that they send
  *		get their route and headers at once (coll_env_transmit()), and wait in the
- *		instance, as does whom to wake (coll_env_complete(), coll_env_writable()).
+ *		instance, as do the sockets to wake (coll_env_complete(), coll_env_writable()).
  * leave	coll_instance_leave_bh_off() drops the lock, transmits these packets, and
  *		wakes.
  */
@@ -22,7 +23,7 @@
 #include "receive.h"
 #include "trace.h"
 
-/* Does it come from the member that it says it is from, which is another host? */
+/* Is its address that of its source, and is that another host? */
 static bool receive_is_member(const struct sk_buff *skb, const struct coll_members *members,
 			      u32 self, u32 source)
 {
@@ -43,7 +44,7 @@ static noinline void receive_refuse(struct coll_net *cn, const u8 *packet, u32 b
 	coll_drop_packet(cn->counters, packet, bytes, drop[refusal]);
 }
 
-/* ---- no group is here ---- */
+/* ---- without an instance ---- */
 
 static void receive_answer(struct coll_net *cn, const u8 *answer, u32 bytes,
 			   const struct collsock_member *self, const struct collsock_member *to)
@@ -66,30 +67,26 @@ static void receive_answer(struct coll_net *cn, const u8 *answer, u32 bytes,
 }
 
 /*
- * No group of that name is here: perhaps not yet, perhaps not any more. Not inline, since
- * that would make the packets of groups more expensive.
+ * There is no instance of this group: perhaps not yet, perhaps not any more. Not inline,
+ * since that would slow down packets of existing groups.
  */
-static noinline void receive_unknown(struct coll_net *cn, const struct sk_buff *skb,
-				     const u8 *packet, u32 bytes)
+static noinline void receive_unknown(struct coll_net *cn, struct coll_lookup_entry *found,
+				     const struct sk_buff *skb, const u8 *packet, u32 bytes)
 {
+	const struct coll_timewait_entry *entry = found ? coll_timewait_looked_up(found) : NULL;
 	u16 source = coll_wire_source(packet);
-	u64 tag = coll_wire_tag(packet);
 	u8 answer[COLL_TIMEWAIT_ANSWER] __aligned(8);
-	const struct coll_timewait *timewait;
-	const struct coll_members *members;
 	struct collsock_member from, self;
 	enum coll_refusal refusal;
 	bool from_member;
 	u32 answer_bytes;
 
 	coll_bearer_ends(skb, &from, &self);
-	timewait = coll_timewait_table_find(&cn->timewait, tag, coll_wire_destination(packet),
-					    &members);
-	from_member = timewait && receive_is_member(skb, members, timewait->self, source);
-	refusal = coll_endpoint_receive(timewait, from_member, packet, bytes, answer,
-					&answer_bytes);
+	from_member = entry && receive_is_member(skb, entry->members, entry->timewait.self, source);
+	refusal = coll_endpoint_receive(entry ? &entry->timewait : NULL, from_member, packet, bytes,
+					answer, &answer_bytes);
 	if (refusal == COLL_UNKNOWN_GROUP)
-		coll_early_packet_note(&cn->early_packets, tag, source, &from);
+		coll_early_packet_note(&cn->early_packets, coll_wire_tag(packet), source, &from);
 	if (refusal != COLL_ACCEPTED) {
 		receive_refuse(cn, packet, bytes, refusal);
 		return;
@@ -98,7 +95,7 @@ static noinline void receive_unknown(struct coll_net *cn, const struct sk_buff *
 	receive_answer(cn, answer, answer_bytes, &self, &from);
 }
 
-/* ---- a group is here ---- */
+/* ---- with an instance ---- */
 
 static void receive_for_group(struct coll_net *cn, struct coll_instance *gi,
 			      const struct sk_buff *skb, const u8 *packet, u32 bytes)
@@ -121,7 +118,7 @@ static void receive_for_group(struct coll_net *cn, struct coll_instance *gi,
 
 /* ---- from the bearers ---- */
 
-/* The packet, if it has the form of one. */
+/* The packet, or NULL if it is not well-formed */
 static const u8 *receive_form(struct sk_buff *skb, u32 header_bytes, u32 bytes)
 {
 	const u8 *packet;
@@ -132,27 +129,64 @@ static const u8 *receive_form(struct sk_buff *skb, u32 header_bytes, u32 bytes)
 	return likely(coll_wire_formed(packet, bytes)) ? packet : NULL;
 }
 
-/* A packet of a bearer, behind the last of its headers; it is always consumed. */
+/* A group in which hosts speak different versions ends at once, and says so. */
+static void receive_other_version(struct coll_net *cn, const struct sk_buff *skb,
+				  const u8 *packet, u32 bytes)
+{
+	u32 source = coll_wire_source(packet);
+	struct coll_lookup_entry *found;
+	struct coll_instance *gi;
+	u64 now;
+
+	found = coll_lookup_find(&cn->lookup, coll_wire_tag(packet), coll_wire_destination(packet));
+	if (!found || found->timewait)
+		return;
+	gi = coll_instance_looked_up(found);
+	if (!receive_is_member(skb, gi->members, gi->group.self, source))
+		return;
+	now = coll_instance_enter_bh_off(gi);
+	if (!gi->ended)
+		coll_group_receive_other_version(&gi->group, source, packet, bytes, now);
+	coll_instance_leave_bh_off(gi);
+}
+
+static noinline void receive_unformed(struct coll_net *cn, struct sk_buff *skb,
+				      u32 header_bytes, u32 bytes)
+{
+	bool readable = bytes <= COLL_WIRE_MAX && !skb_linearize(skb);
+	const u8 *packet = skb->data + header_bytes;
+	enum coll_drop drop = COLL_DROP_MALFORMED;
+
+	if (readable && coll_wire_other_version(packet, bytes)) {
+		drop = COLL_DROP_OTHER_VERSION;
+		receive_other_version(cn, skb, packet, bytes);
+	} else if (readable && coll_wire_unknown(packet, bytes)) {
+		drop = COLL_DROP_UNKNOWN_TYPE;
+	}
+	coll_drop_packet(cn->counters, NULL, bytes, drop);
+	kfree_skb(skb);
+}
+
+/* Receive a packet from a bearer, which begins after @header_bytes; always consumes it. */
 static void receive_packet(void *owner, struct sk_buff *skb, u32 header_bytes)
 {
 	u32 bytes = skb->len - header_bytes;
 	struct coll_net *cn = owner;
-	struct coll_instance *gi;
+	struct coll_lookup_entry *found;
 	const u8 *packet;
 
 	coll_counters_add(cn->counters, COLL_COUNT_PACKETS);
 	packet = receive_form(skb, header_bytes, bytes);
 	if (unlikely(!packet)) {
-		coll_drop_packet(cn->counters, NULL, bytes, COLL_DROP_MALFORMED);
-		kfree_skb(skb);
+		receive_unformed(cn, skb, header_bytes, bytes);
 		return;
 	}
 	trace_coll_packet_received(packet, bytes);
-	gi = coll_instance_find(cn, coll_wire_tag(packet), coll_wire_destination(packet));
-	if (likely(gi))
-		receive_for_group(cn, gi, skb, packet, bytes);
+	found = coll_lookup_find(&cn->lookup, coll_wire_tag(packet), coll_wire_destination(packet));
+	if (likely(found && !found->timewait))
+		receive_for_group(cn, coll_instance_looked_up(found), skb, packet, bytes);
 	else
-		receive_unknown(cn, skb, packet, bytes);
+		receive_unknown(cn, found, skb, packet, bytes);
 	/* Back to the cache that coll_bearer_packet() takes from. */
 	napi_consume_skb(skb, 1);
 }

@@ -20,7 +20,7 @@ static int sockopt_join_group(struct coll_sock *csk, struct coll_join *join)
 	csk->slots = coll_completions_new(join->fixed.window, join->fixed.max_bytes);
 	if (!csk->slots)
 		return -ENOMEM;
-	/* A descriptor may be handed on, and joined with by another process. */
+	/* A file descriptor may have been passed to this process by another one. */
 	put_pid(csk->pid);
 	csk->pid = get_pid(task_tgid(current));
 	gi = coll_instance_join(cn, join, csk);
@@ -29,7 +29,7 @@ static int sockopt_join_group(struct coll_sock *csk, struct coll_join *join)
 		csk->slots = NULL;
 		return PTR_ERR(gi);
 	}
-	/* A reader that sees the instance sees the slots too. */
+	/* A reader that sees the instance must see the slots, too. */
 	smp_store_release(&csk->instance, gi);
 	csk->sk.sk_write_space(&csk->sk);
 	/* Another rank of this host may have left already. */
@@ -74,8 +74,8 @@ static int sockopt_set_completion_bytes(struct coll_sock *csk, sockptr_t value,
  * coll_sockopt_set() - setsockopt
  * @sock: the socket
  * @level: of the option
- * @option: its number
- * @value: its value
+ * @option: number of the option
+ * @value: value of the option
  * @bytes: length of the value
  *
  * Return: 0 or -errno. Context: process.
@@ -105,7 +105,7 @@ int coll_sockopt_set(struct socket *sock, int level, int option, sockptr_t value
 
 /* ---- get ---- */
 
-/* All answers begin with the number of bytes that were filled. */
+/* All answers begin with the number of bytes filled. */
 union sockopt_answer {
 	u32				size;
 	struct collsock_stats		stats;
@@ -139,7 +139,7 @@ static void sockopt_self(struct coll_sock *csk, struct coll_instance *gi, struct
 	spin_unlock_bh(&gi->lock);
 }
 
-/* What is asked of the rank's group. */
+/* Options about the rank's group */
 static int sockopt_get_joined(struct coll_sock *csk, int option, union sockopt_answer *a)
 {
 	struct coll_instance *gi = coll_sock_instance(csk);
@@ -154,7 +154,7 @@ static int sockopt_get_joined(struct coll_sock *csk, int option, union sockopt_a
 	return sizeof(a->self);
 }
 
-/* Length of the answer, or -errno. */
+/* Returns the length of the answer, or -errno. */
 static int sockopt_answer(struct coll_sock *csk, int option, union sockopt_answer *a)
 {
 	memset(a, 0, sizeof(*a));
@@ -177,9 +177,9 @@ static int sockopt_answer(struct coll_sock *csk, int option, union sockopt_answe
  * coll_sockopt_get() - getsockopt
  * @sock: the socket
  * @level: of the option
- * @option: its number
- * @value: where its value goes
- * @length: room there, then the bytes that were filled
+ * @option: number of the option
+ * @value: buffer for its value
+ * @length: size of the buffer; out: the number of bytes filled
  *
  * Return: 0 or -errno. Context: process.
  */

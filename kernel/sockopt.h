@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The options of a socket at SOL_COLLSOCK: JOIN, and what can be asked.
+ * Socket options at level SOL_COLLSOCK: JOIN, settings and queries.
  */
 #ifndef COLL_SOCKOPT_H
 #define COLL_SOCKOPT_H

@@ -2,38 +2,82 @@
 /*
  * The time-wait table of a namespace: time-wait entries (core/timewait.h) of the groups
  * that were closed here. They answer late packets of other members for twice the
- * liveness time; there are COLL_TIMEWAIT_ENTRIES at most, and a new one replaces the
- * oldest.
+ * liveness time.
  *
- * Softirqs look them up under RCU. They are added and forgotten under the
- * namespace's mutex.
+ * An entry belongs to the user whose process made the group. He has COLL_TIMEWAIT_PER_USER
+ * of them at most, and no more of their memory (an entry keeps its group's table of members)
+ * than a share of what the namespace's groups may reserve; a new one replaces his oldest. So
+ * nobody displaces what others have. Together with the groups, entries never need more than
+ * the namespace may reserve: a user who joins when that is used up loses his oldest entries.
+ *
+ * Softirqs find them by tag and host, as they find groups (lookup.h). They are added and
+ * forgotten under the namespace's mutex.
  */
 #ifndef COLL_TIMEWAIT_TABLE_H
 #define COLL_TIMEWAIT_TABLE_H
 
-#include <linux/list.h>
+#include <linux/rbtree.h>
+#include <linux/rhashtable-types.h>
+#include <linux/uidgid.h>
 
 #include "core/timewait.h"
+#include "lookup.h"
 #include "members.h"
 
-#define COLL_TIMEWAIT_ENTRIES		64
+#define COLL_TIMEWAIT_PER_USER		4096
+#define COLL_TIMEWAIT_SHARE		16	/* of this number of parts, a user's is one */
+
+struct coll_timewait_user;
 
 /**
- * struct coll_timewait_table - see above
- * @entries: oldest first
- * @count: number of them
+ * struct coll_timewait_entry - one time-wait entry of a namespace
+ * @lookup: in the table by which packets find it
+ * @rcu: softirqs may look at it while it is taken out
+ * @by_end: in coll_timewait_table.by_end
+ * @of_user: in the list of its user
+ * @user: whose it is
+ * @members: the table of the group
+ * @timewait: what is remembered
  */
-struct coll_timewait_table {
-	struct list_head	entries;
-	u32			count;
+struct coll_timewait_entry {
+	struct coll_lookup_entry	lookup;
+	struct rcu_head			rcu;
+	struct rb_node			by_end;
+	struct list_head		of_user;
+	struct coll_timewait_user	*user;
+	struct coll_members		*members;
+	struct coll_timewait		timewait;
 };
 
-void coll_timewait_table_init(struct coll_timewait_table *table);
-void coll_timewait_table_add(struct coll_timewait_table *table, const struct coll_group *g,
-			     struct coll_members *members, u64 now);
+/**
+ * struct coll_timewait_table - see above; under the namespace's mutex
+ * @lookup: where packets find entries
+ * @by_end: all entries, those first that end first
+ * @users: those who have entries
+ * @count: number of entries
+ * @bytes: their memory; may be read without the mutex
+ */
+struct coll_timewait_table {
+	struct rhashtable	*lookup;
+	struct rb_root_cached	by_end;
+	struct rhashtable	users;
+	u32			count;
+	u64			bytes;
+};
+
+/* The time-wait entry that was looked up, which is no instance. */
+static inline struct coll_timewait_entry *
+coll_timewait_looked_up(struct coll_lookup_entry *entry)
+{
+	return container_of(entry, struct coll_timewait_entry, lookup);
+}
+
+int coll_timewait_table_init(struct coll_timewait_table *table, struct rhashtable *lookup);
+void coll_timewait_table_destroy(struct coll_timewait_table *table);
+bool coll_timewait_table_add(struct coll_timewait_table *table, struct coll_lookup_entry *group,
+			     const struct coll_group *g, struct coll_members *members,
+			     kuid_t uid, u64 most_bytes);
 u64 coll_timewait_table_expire(struct coll_timewait_table *table, u64 now);
-const struct coll_timewait *coll_timewait_table_find(const struct coll_timewait_table *table,
-						     u64 tag, u32 self,
-						     const struct coll_members **members);
+void coll_timewait_table_reclaim(struct coll_timewait_table *table, kuid_t uid, u64 bytes);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tracepoints: what happens in the groups of this machine, of all namespaces. Their
- * fields are explained in Documentation/tracing.md. A tracepoint that nobody has enabled
- * is an instruction that does nothing: whatever an event tells is read and computed in
- * its TP_fast_assign, or behind trace_..._enabled().
+ * Tracepoints for the groups of all namespaces of this machine. Documentation/tracing.md
+ * explains their fields. A disabled tracepoint is a no-op instruction: all fields are
+ * computed in TP_fast_assign, or behind trace_..._enabled().
  *
- * A host is its index in the member table, as in packets; many hosts may be
- * namespaces of one machine, so each event says whose it is.
+ * A host is its index in the member table, as in packets. Several hosts may be namespaces
+ * of one machine, so each event includes its host.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM collsock
@@ -19,9 +18,9 @@
 #include "core/group.h"
 
 /*
- * Names come from the lists of what they name. TRACE_DEFINE_ENUM, so that programs in user
- * space, too, can read them in the formats; the list is an argument of a macro of ours,
- * and so is expanded before __print_symbolic() counts its own.
+ * Names of enumerators come from the lists that define these. TRACE_DEFINE_ENUM lets
+ * programs in user space resolve them in the formats. The list is an argument of a macro,
+ * so that it is expanded before __print_symbolic() counts its arguments.
  */
 #define coll_trace_names(...)	__print_symbolic(__VA_ARGS__)
 
@@ -68,7 +67,7 @@ TRACE_EVENT(coll_post,
 		__field(u64,	tag)
 		__field(u32,	host)
 		__field(u32,	rank)
-		__field(u32,	operation)
+		__field(u64,	operation)
 		__field(u32,	count)
 		__field(u32,	root)
 		__field(u8,	kind)
@@ -84,19 +83,19 @@ TRACE_EVENT(coll_post,
 		__entry->kind = sig->operation;
 		__entry->algorithm = sig->algorithm;
 	),
-	TP_printk("tag=%016llx host=%u rank=%u operation=%u kind=%s algorithm=%s count=%u root=%u",
+	TP_printk("tag=%016llx host=%u rank=%u operation=%llu kind=%s algorithm=%s count=%u root=%u",
 		  __entry->tag, __entry->host, __entry->rank, __entry->operation,
 		  coll_trace_kind(__entry->kind), coll_trace_algorithm(__entry->algorithm),
 		  __entry->count, __entry->root)
 );
 
 TRACE_EVENT(coll_round,
-	    TP_PROTO(const struct coll_group *g, u32 operation, u32 segment, u32 round),
+	    TP_PROTO(const struct coll_group *g, u64 operation, u32 segment, u32 round),
 	TP_ARGS(g, operation, segment, round),
 	TP_STRUCT__entry(
 		__field(u64,	tag)
 		__field(u32,	host)
-		__field(u32,	operation)
+		__field(u64,	operation)
 		__field(u16,	segment)
 		__field(u8,	round)
 	),
@@ -107,19 +106,19 @@ TRACE_EVENT(coll_round,
 		__entry->segment = segment;
 		__entry->round = round;
 	),
-	TP_printk("tag=%016llx host=%u operation=%u segment=%u round=%u", __entry->tag,
+	TP_printk("tag=%016llx host=%u operation=%llu segment=%u round=%u", __entry->tag,
 		  __entry->host, __entry->operation, __entry->segment, __entry->round)
 );
 
 TRACE_EVENT(coll_complete,
-	    TP_PROTO(const struct coll_group *g, u32 local, u32 operation, u32 bytes, u32 error,
+	    TP_PROTO(const struct coll_group *g, u32 local, u64 operation, u32 bytes, u32 error,
 		 u32 failed_rank),
 	TP_ARGS(g, local, operation, bytes, error, failed_rank),
 	TP_STRUCT__entry(
 		__field(u64,	tag)
 		__field(u32,	host)
 		__field(u32,	rank)
-		__field(u32,	operation)
+		__field(u64,	operation)
 		__field(u32,	bytes)
 		__field(u32,	error)
 		__field(s32,	failed_rank)
@@ -133,7 +132,7 @@ TRACE_EVENT(coll_complete,
 		__entry->error = error;
 		__entry->failed_rank = failed_rank;
 	),
-	TP_printk("tag=%016llx host=%u rank=%u operation=%u bytes=%u error=%u failed_rank=%d",
+	TP_printk("tag=%016llx host=%u rank=%u operation=%llu bytes=%u error=%u failed_rank=%d",
 		  __entry->tag, __entry->host, __entry->rank, __entry->operation,
 		  __entry->bytes, __entry->error, __entry->failed_rank)
 );
@@ -145,9 +144,9 @@ DECLARE_EVENT_CLASS(coll_packet,
 	TP_ARGS(packet, bytes),
 	TP_STRUCT__entry(
 		__field(u64,	tag)
-		__field(u32,	operation)
-		__field(u32,	seq)
-		__field(u32,	ack)
+		__field(u64,	operation)
+		__field(u64,	number)
+		__field(u64,	ack)
 		__field(u32,	bytes)
 		__field(u16,	source)
 		__field(u16,	destination)
@@ -168,14 +167,14 @@ DECLARE_EVENT_CLASS(coll_packet,
 		__entry->operation = body.operation;
 		__entry->segment = body.segment;
 		__entry->round = body.round;
-		__entry->seq = body.seq;
-		__entry->ack = body.acknowledges ? body.ack_seq : 0;
+		__entry->number = body.number;
+		__entry->ack = body.acknowledges ? body.ack_number : 0;
 		__entry->bytes = bytes;
 	),
-	TP_printk("tag=%016llx source=%u destination=%u type=%s operation=%u segment=%u round=%u seq=%u ack=%u bytes=%u",
+	TP_printk("tag=%016llx source=%u destination=%u type=%s operation=%llu segment=%u round=%u packet=%llu ack=%llu bytes=%u",
 		  __entry->tag, __entry->source, __entry->destination,
 		  coll_trace_type(__entry->type), __entry->operation, __entry->segment,
-		  __entry->round, __entry->seq, __entry->ack, __entry->bytes)
+		  __entry->round, __entry->number, __entry->ack, __entry->bytes)
 );
 
 DEFINE_EVENT(coll_packet, coll_packet_sent,
@@ -194,9 +193,9 @@ TRACE_EVENT(coll_packet_dropped,
 	TP_ARGS(tag, source, destination, body, bytes, reason),
 	TP_STRUCT__entry(
 		__field(u64,	tag)
-		__field(u32,	operation)
-		__field(u32,	seq)
-		__field(u32,	ack)
+		__field(u64,	operation)
+		__field(u64,	number)
+		__field(u64,	ack)
 		__field(u32,	bytes)
 		__field(u16,	source)
 		__field(u16,	destination)
@@ -213,15 +212,15 @@ TRACE_EVENT(coll_packet_dropped,
 		__entry->operation = body->operation;
 		__entry->segment = body->segment;
 		__entry->round = body->round;
-		__entry->seq = body->seq;
-		__entry->ack = body->acknowledges ? body->ack_seq : 0;
+		__entry->number = body->number;
+		__entry->ack = body->acknowledges ? body->ack_number : 0;
 		__entry->bytes = bytes;
 		__entry->reason = reason;
 	),
-	TP_printk("tag=%016llx source=%u destination=%u type=%s operation=%u segment=%u round=%u seq=%u ack=%u bytes=%u reason=%s",
+	TP_printk("tag=%016llx source=%u destination=%u type=%s operation=%llu segment=%u round=%u packet=%llu ack=%llu bytes=%u reason=%s",
 		  __entry->tag, __entry->source, __entry->destination,
 		  coll_trace_type(__entry->type), __entry->operation, __entry->segment,
-		  __entry->round, __entry->seq, __entry->ack, __entry->bytes,
+		  __entry->round, __entry->number, __entry->ack, __entry->bytes,
 		  coll_trace_drop(__entry->reason))
 );
 
@@ -232,8 +231,8 @@ TRACE_EVENT(coll_message_again,
 		__field(u64,	tag)
 		__field(u32,	source)
 		__field(u32,	destination)
-		__field(u32,	operation)
-		__field(u32,	seq)
+		__field(u64,	operation)
+		__field(u64,	number)
 		__field(u16,	segment)
 		__field(u8,	type)
 		__field(u8,	round)
@@ -247,13 +246,13 @@ TRACE_EVENT(coll_message_again,
 		__entry->operation = m->head->number;
 		__entry->segment = m->segment;
 		__entry->round = m->round;
-		__entry->seq = m->seq;
+		__entry->number = m->latest;
 		__entry->tries = m->tries;
 	),
-	TP_printk("tag=%016llx source=%u destination=%u type=%s operation=%u segment=%u round=%u seq=%u tries=%u",
+	TP_printk("tag=%016llx source=%u destination=%u type=%s operation=%llu segment=%u round=%u packet=%llu tries=%u",
 		  __entry->tag, __entry->source, __entry->destination,
 		  coll_trace_type(__entry->type), __entry->operation, __entry->segment,
-		  __entry->round, __entry->seq, __entry->tries)
+		  __entry->round, __entry->number, __entry->tries)
 );
 
 /* ---- peers and groups ---- */
@@ -265,16 +264,13 @@ DECLARE_EVENT_CLASS(coll_peer,
 		__field(u64,	tag)
 		__field(u32,	host)
 		__field(u32,	peer)
-		__field(u32,	connection)
 	),
 	TP_fast_assign(
 		__entry->tag = peer->group->secret.tag;
 		__entry->host = peer->group->self;
 		__entry->peer = peer->host;
-		__entry->connection = peer->conn.number;
 	),
-	TP_printk("tag=%016llx host=%u peer=%u connection=%u", __entry->tag, __entry->host,
-		  __entry->peer, __entry->connection)
+	TP_printk("tag=%016llx host=%u peer=%u", __entry->tag, __entry->host, __entry->peer)
 );
 
 DEFINE_EVENT(coll_peer, coll_peer_opened,

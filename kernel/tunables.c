@@ -18,7 +18,7 @@ const struct coll_tunable_info coll_tunable_info[COLL_TUNABLES] = {
 
 #undef TUNABLE
 
-/* The parameters of the module. */
+/* Module parameters */
 #define TUNABLE(identifier, tunable, units, minimum, maximum, preset, text)	\
 	[COLL_TUNABLE_##identifier] = preset,
 static u32 tunable_defaults[COLL_TUNABLES] = {
@@ -61,7 +61,7 @@ static void tunable_preset(enum coll_tunable which, u64 value)
 }
 
 /**
- * coll_tunables_init() - compute the defaults that were not set as parameters
+ * coll_tunables_init() - compute defaults that were not set as parameters
  * @port_changed: is called when a parameter about the port is set
  *
  * Context: process; before any group exists.
@@ -85,7 +85,7 @@ void __init coll_tunables_init(void (*port_changed)(void))
 }
 
 /**
- * coll_tunable_default() - the value of namespaces that have none of their own
+ * coll_tunable_default() - the value in namespaces that have none of their own
  * @which: tunable
  *
  * Context: any.
@@ -123,6 +123,7 @@ u32 coll_tunable(const struct coll_tunables *t, enum coll_tunable which)
 	if (!test_bit_acquire(which, t->own))
 		return preset;
 	own = READ_ONCE(t->value[which]);
+	/* A namespace can only lower what is limited for the whole machine. */
 	if (!coll_tunable_is_machines(which))
 		return own;
 	/* 0 stands for a value that follows from others. */
@@ -147,7 +148,7 @@ u32 coll_tunable_user_memory(const struct coll_tunables *t, u32 own)
  * @which: tunable
  * @value: in range
  *
- * Context: process; one at a time.
+ * Context: process; callers are serialised.
  */
 void coll_tunable_set(struct coll_tunables *t, enum coll_tunable which, u32 value)
 {
@@ -162,7 +163,7 @@ void coll_tunable_set(struct coll_tunables *t, enum coll_tunable which, u32 valu
  * @t: tunables of a namespace
  * @which: tunable
  *
- * Context: process; one at a time.
+ * Context: process; callers are serialised.
  */
 void coll_tunable_reset(struct coll_tunables *t, enum coll_tunable which)
 {
@@ -182,7 +183,7 @@ static u64 tunable_ms(const struct coll_tunables *t, enum coll_tunable which)
 /**
  * coll_tunables_timing() - the tunables of a group that is being joined
  * @t: of its namespace
- * @timing: out; floor <= initial <= ceiling whatever the order of changes
+ * @timing: out; floor <= initial <= ceiling, whatever the order of changes
  *
  * Context: any.
  */

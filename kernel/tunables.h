@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The tunables of a network namespace. The default of each is a parameter of the
- * module, which may change at any time (sysfs); a namespace follows it until it gets
- * a value of its own (netlink).
+ * The tunables of a network namespace. The default of each is a module parameter, which may
+ * change at any time (sysfs); a namespace follows it until it is given a value of its own
+ * (netlink).
  *
- * They are read when a group is joined, or a call begins, and never by what runs a group:
- * changing them changes nothing in a group that exists. None decides a schedule.
+ * They are read when a group is joined or a call begins, never while a group runs: changes
+ * do not affect existing groups. None determines a schedule.
  */
 #ifndef COLL_TUNABLES_H
 #define COLL_TUNABLES_H
@@ -23,9 +23,9 @@ enum coll_tunable {
 #undef TUNABLE
 
 /**
- * struct coll_tunables - those of a namespace
- * @own: a bit for each that has a value here
- * @value: these
+ * struct coll_tunables - tunables of a namespace
+ * @own: one bit for each that has a value here
+ * @value: these values
  */
 struct coll_tunables {
 	DECLARE_BITMAP(own, COLL_TUNABLES);
@@ -33,12 +33,12 @@ struct coll_tunables {
 };
 
 /**
- * struct coll_tunable_info - what is to know about a tunable
- * @name: of it, and of the module's parameter
+ * struct coll_tunable_info - description of a tunable
+ * @name: name of the tunable and of the module parameter
  * @unit: us, ms, KiB or nothing
- * @description: one line
- * @least: its range begins here
- * @most: and ends here
+ * @description: one line of text
+ * @least: smallest allowed value
+ * @most: largest allowed value
  */
 struct coll_tunable_info {
 	const char	*name;

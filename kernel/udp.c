@@ -82,8 +82,8 @@ static struct dst_entry *udp_lookup(const struct coll_udp *udp,
 }
 
 /**
- * coll_udp_route_drop() - forget a route
- * @route: under the group's lock, or nobody else has it any more
+ * coll_udp_route_drop() - release a cached route
+ * @route: protected by the group's lock, or no longer shared
  *
  * Context: any.
  */
@@ -93,7 +93,7 @@ void coll_udp_route_drop(struct coll_udp_route *route)
 	route->dst = NULL;
 }
 
-/* The route's dst, looked up if it is not there or not valid any more. */
+/* The route's dst, looked up again unless it is still valid */
 static struct dst_entry *udp_route_dst(const struct coll_udp *udp, struct coll_udp_route *route,
 				       const struct collsock_member *self,
 				       const struct collsock_member *to)
@@ -116,7 +116,7 @@ static struct dst_entry *udp_route_dst(const struct coll_udp *udp, struct coll_u
 
 /* ---- sending ---- */
 
-/* Make room for the headers; returns the IP header, which the UDP header follows. */
+/* Push the headers; returns the IP header, which is followed by the UDP header. */
 static void *udp_push_headers(struct sk_buff *skb, u32 ip_bytes,
 			      const struct collsock_member *self,
 			      const struct collsock_member *to)
@@ -134,7 +134,7 @@ static void *udp_push_headers(struct sk_buff *skb, u32 ip_bytes,
 	return ip;
 }
 
-/* Never fragmented, so it needs no identification (RFC 6864). */
+/* Never fragmented, so no identification is needed (RFC 6864). */
 static void udp_push_ipv4(struct sk_buff *skb, u8 hops, const struct collsock_member *self,
 			  const struct collsock_member *to)
 {
@@ -188,12 +188,12 @@ static void udp_output6(struct net *net, struct sock *sk, struct sk_buff *skb)
 /**
  * coll_udp_address() - coll_bearer_address() of UDP
  * @udp: the port
- * @route: the route to @to as it was used before
+ * @route: cached route to @to
  * @skb: the packet
  * @self: its source
  * @to: its destination
  *
- * Return: is there a route? Context: see coll_bearer_address().
+ * Return: true if there is a route. Context: see coll_bearer_address().
  */
 bool coll_udp_address(struct coll_udp *udp, struct coll_udp_route *route, struct sk_buff *skb,
 		      const struct collsock_member *self, const struct collsock_member *to)
@@ -213,7 +213,7 @@ bool coll_udp_address(struct coll_udp *udp, struct coll_udp_route *route, struct
 /**
  * coll_udp_transmit() - coll_bearer_transmit() of UDP
  * @udp: the port
- * @queue: packets that have their headers
+ * @queue: packets with their headers
  *
  * Context: see coll_bearer_transmit().
  */
@@ -227,7 +227,7 @@ void coll_udp_transmit(struct coll_udp *udp, struct sk_buff *queue)
 		queue = skb->next;
 		skb_mark_not_on_list(skb);
 		if (unlikely(!sk))
-			kfree_skb(skb);	/* the namespace ends */
+			kfree_skb(skb);	/* the namespace is ending */
 		else if (likely(ipv4))
 			ip_local_out(udp->net, sk, skb);
 		else
@@ -275,12 +275,12 @@ void coll_udp_ends(const struct sk_buff *skb, struct collsock_member *from,
 /* ---- the port ---- */
 
 /**
- * coll_udp_init() - the port of a namespace; it is not open
+ * coll_udp_init() - initialise the port of a namespace, closed
  * @udp: zeroed
  * @net: the namespace
- * @tunables: of it
+ * @tunables: of the namespace
  * @hook: receives the port's packets
- * @owner: what @hook finds in a socket
+ * @owner: user data of the sockets, for @hook
  *
  * Context: process.
  */
@@ -297,8 +297,8 @@ void coll_udp_init(struct coll_udp *udp, struct net *net, const struct coll_tuna
  * coll_udp_port() - number of the port
  * @udp: the port
  *
- * Return: of the one that is open, else of the one that is opened next; in the byte
- * order of the host. Context: any.
+ * Return: number of the open port, or of the one that would be opened next; in host byte
+ * order. Context: any.
  */
 u16 coll_udp_port(const struct coll_udp *udp)
 {
@@ -361,12 +361,12 @@ static int udp_sock_open(struct coll_udp *udp, u16 family, u16 number, struct so
 
 static void udp_sock_close(struct sock *sk)
 {
-	/* It waits for the packets that are under way, in either direction. */
+	/* This waits for packets in flight, in either direction. */
 	if (sk)
 		udp_tunnel_sock_release(coll_tunnel_sock(sk));
 }
 
-/* Both or none: whoever had one of them would have a part of the packets. */
+/* Both or none: a program with one of them would receive part of the packets. */
 static void udp_sockets_open(struct work_struct *work)
 {
 	struct udp_sockets *s = container_of(work, struct udp_sockets, work);
@@ -530,11 +530,11 @@ static bool udp_is_local(struct net *net, const struct collsock_member *m)
 }
 
 /**
- * coll_udp_check_path() - do packets of that size get to a member?
+ * coll_udp_check_path() - can packets of this size reach a member?
  * @udp: the port
  * @self: this host
  * @to: the member
- * @bytes: of the largest packet, without the headers of UDP and IP
+ * @bytes: length of the largest packet, without the headers of UDP and IP
  *
  * A loopback address means this host to each host: beside it all are to be this host.
  *

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The UDP bearer (bearer.h): packets of groups whose members have IPv4 or IPv6
- * addresses. All groups of a namespace share one port, for IPv4 and IPv6 each a
- * kernel socket with a tunnel's receive hook. Checksums are off: the MAC covers more.
- * Nothing is fragmented.
+ * The UDP bearer (bearer.h): packets of groups whose members have IPv4 or IPv6 addresses.
+ * All groups of a namespace share one port, with one kernel socket each for IPv4 and IPv6
+ * and a tunnel receive hook. Checksums are off, as the MAC covers more. Nothing is
+ * fragmented.
  *
- * Nothing else knows UDP or IP but udp_bearer.[ch], the part of it that the core and
- * other platforms use.
+ * Only these files and udp_bearer.[ch], the part that the core and other platforms use,
+ * know UDP and IP.
  */
 #ifndef COLL_UDP_H
 #define COLL_UDP_H
@@ -23,19 +23,19 @@
 
 struct dst_entry;
 
-/* What a socket of the port does with a packet; in softirq, or with BH disabled. */
+/* Receive function of the port's sockets; in softirq, or with BH disabled */
 typedef int (*coll_udp_hook)(struct sock *sk, struct sk_buff *skb);
 
 /**
  * struct coll_udp - the port of a namespace
  * @net: the namespace
- * @tunables: of it
- * @hook: of both sockets
- * @owner: what @hook finds in a socket
+ * @tunables: of the namespace
+ * @hook: receive function of both sockets
+ * @owner: user data of the sockets, for @hook
  * @sk4: its IPv4 socket; changed under the namespace's mutex, used under RCU
  * @sk6: its IPv6 socket, likewise
- * @number: of the port while it is open, in the byte order of the host; changed under
- *	the namespace's mutex
+ * @number: number of the port while it is open, in host byte order; changed under the
+ *	namespace's mutex
  */
 struct coll_udp {
 	struct net			*net;
@@ -48,10 +48,10 @@ struct coll_udp {
 };
 
 /**
- * struct coll_udp_route - the route to one host, under the lock of its group
+ * struct coll_udp_route - the route to one host, protected by the lock of its group
  * @dst: with a reference, NULL if not looked up
  * @cookie: for dst_check()
- * @hops: hop limit of its packets, as it was when @dst was looked up
+ * @hops: hop limit of its packets when @dst was looked up
  */
 struct coll_udp_route {
 	struct dst_entry	*dst;
@@ -78,7 +78,7 @@ void coll_udp_transmit(struct coll_udp *udp, struct sk_buff *queue);
 void coll_udp_ends(const struct sk_buff *skb, struct collsock_member *from,
 		   struct collsock_member *self);
 
-/* The port's owner, and a packet that begins with its UDP header, go to @receive. */
+/* Pass the port's owner, and the packet, which begins with its UDP header, to @receive. */
 static __always_inline int coll_udp_receive(struct sock *sk, struct sk_buff *skb,
 					    void (*receive)(void *owner, struct sk_buff *skb,
 							    u32 header_bytes))
@@ -102,7 +102,7 @@ static inline struct in6_addr *coll_udp_ipv6(const struct collsock_member *m)
 	return (struct in6_addr *)m->address;
 }
 
-/* Is the packet that was received from this member? */
+/* Is the received packet from this member? */
 static inline bool coll_udp_is_from(const struct sk_buff *skb, const struct collsock_member *m)
 {
 	if (udp_hdr(skb)->source != htons(m->port))

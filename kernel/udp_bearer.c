@@ -42,7 +42,7 @@ static bool udp_ipv6_valid(const u8 *address)
 	       !memcmp(address + sizeof(zero), loopback, sizeof(loopback));
 }
 
-/* The port's default is the same on all hosts: it is in the descriptor's hash. */
+/* The default port must be the same on all hosts, as the descriptor's hash includes it. */
 static bool udp_member_complete(struct collsock_member *m)
 {
 	static const u8 zero[sizeof(m->address)];
@@ -58,7 +58,7 @@ static bool udp_member_complete(struct collsock_member *m)
 	return true;
 }
 
-/* Another port is another host. */
+/* Members with different ports are different hosts. */
 static bool udp_member_same(const struct collsock_member *a, const struct collsock_member *b)
 {
 	return !memcmp(a, b, sizeof(*a));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The members of groups that UDP carries: hosts with an IPv4 or IPv6 address and a
- * port. Pure, and the same on every platform.
+ * Members of groups carried by UDP: hosts with an IPv4 or IPv6 address and a port. Pure,
+ * and the same on every platform.
  */
 #ifndef COLL_UDP_BEARER_H
 #define COLL_UDP_BEARER_H

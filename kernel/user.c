@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/cred.h>
+#include <linux/err.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
@@ -44,33 +45,10 @@ bool coll_user_limits(const struct coll_tunables *t, kuid_t uid, struct coll_use
 	return !uid_eq(uid, GLOBAL_ROOT_UID);
 }
 
-/**
- * coll_user_memory() - bytes that groups of a user have reserved
- * @uid: the user
- *
- * Context: process.
- */
-u64 coll_user_memory(kuid_t uid)
+static struct coll_user *user_new(kuid_t uid)
 {
-	const struct coll_user *user;
-	u64 memory;
+	struct coll_user *user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
 
-	mutex_lock(&users_mutex);
-	user = xa_load(&users, __kuid_val(uid));
-	memory = user ? user->memory : 0;
-	mutex_unlock(&users_mutex);
-	return memory;
-}
-
-/* It is there afterwards, perhaps without groups, or there is no memory for it. */
-static struct coll_user *user_get(kuid_t uid)
-{
-	struct coll_user *user = xa_load(&users, __kuid_val(uid));
-
-	lockdep_assert_held(&users_mutex);
-	if (user)
-		return user;
-	user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
 	if (!user)
 		return NULL;
 	user->uid = uid;
@@ -80,89 +58,93 @@ static struct coll_user *user_get(kuid_t uid)
 	return NULL;
 }
 
-static void user_put(struct coll_user *user)
+static struct coll_user *user_add_group(kuid_t uid, const struct coll_tunables *t)
 {
-	lockdep_assert_held(&users_mutex);
-	if (user->groups)
-		return;
-	xa_erase(&users, __kuid_val(user->uid));
-	kfree(user);
-}
-
-static int user_add(struct coll_user *user, u64 bytes, const struct coll_tunables *t)
-{
+	struct coll_user *user = xa_load(&users, __kuid_val(uid));
 	struct coll_user_limits limits;
 
-	if (coll_user_limits(t, user->uid, &limits)) {
-		if (user->groups >= limits.groups)
-			return -EMFILE;
-		if (user->memory + bytes > limits.memory)
-			return -EDQUOT;
-	}
+	lockdep_assert_held(&users_mutex);
+	if (coll_user_limits(t, uid, &limits) && user && user->groups >= limits.groups)
+		return ERR_PTR(-EMFILE);
+	if (!user)
+		user = user_new(uid);
+	if (!user)
+		return ERR_PTR(-ENOMEM);
 	user->groups++;
-	user->memory += bytes;
-	return 0;
+	return user;
 }
 
 /**
- * coll_user_charge() - a user has one more group
- * @uid: the user
- * @bytes: that the group has reserved
- * @t: of the namespace in which the user joins
+ * coll_user_get() - the user of the calling process has one more group
+ * @t: of the namespace in which the process joins
  *
- * Return: 0, -EMFILE if the user has too many groups, -EDQUOT if they would have too much
- * memory, -ENOMEM. Context: process.
+ * Return: the user, until coll_user_put(); or an error pointer: -EMFILE if the user has too
+ * many groups, -ENOMEM. Context: process.
  */
-int coll_user_charge(kuid_t uid, u64 bytes, const struct coll_tunables *t)
+struct coll_user *coll_user_get(const struct coll_tunables *t)
 {
 	struct coll_user *user;
-	int err = -ENOMEM;
 
 	mutex_lock(&users_mutex);
-	user = user_get(uid);
-	if (user) {
-		err = user_add(user, bytes, t);
-		user_put(user);
-	}
+	user = user_add_group(coll_user_current(), t);
 	mutex_unlock(&users_mutex);
-	return err;
+	return user;
 }
 
 /**
- * coll_user_uncharge() - undo coll_user_charge()
- * @uid: the user
- * @bytes: as they were charged
+ * coll_user_put() - undo coll_user_get()
+ * @user: the user; the group's memory is not charged any more
  *
  * Context: process.
  */
-void coll_user_uncharge(kuid_t uid, u64 bytes)
+void coll_user_put(struct coll_user *user)
 {
-	struct coll_user *user;
-
 	mutex_lock(&users_mutex);
-	user = xa_load(&users, __kuid_val(uid));
-	user->groups--;
-	user->memory -= bytes;
-	user_put(user);
+	if (!--user->groups) {
+		xa_erase(&users, __kuid_val(user->uid));
+		kfree(user);
+	}
 	mutex_unlock(&users_mutex);
+}
+
+/**
+ * coll_user_charge() - groups of a user need memory
+ * @user: the user
+ * @bytes: how much
+ * @t: of the namespace in which the user joins
+ *
+ * Return: 0, or -EDQUOT if they would have too much. Context: any.
+ */
+int coll_user_charge(struct coll_user *user, u64 bytes, const struct coll_tunables *t)
+{
+	struct coll_user_limits limits;
+	bool limited = coll_user_limits(t, user->uid, &limits);
+
+	if (atomic64_add_return(bytes, &user->memory) <= limits.memory || !limited)
+		return 0;
+	atomic64_sub(bytes, &user->memory);
+	return -EDQUOT;
 }
 
 /**
  * coll_user_next() - the first user from a number on who has groups
  * @from: the number
- * @user: out
+ * @use: out
  *
  * Return: is there one? Context: process.
  */
-bool coll_user_next(u32 from, struct coll_user *user)
+bool coll_user_next(u32 from, struct coll_user_use *use)
 {
 	unsigned long number = from;
 	const struct coll_user *found;
 
 	mutex_lock(&users_mutex);
 	found = xa_find(&users, &number, U32_MAX, XA_PRESENT);
-	if (found)
-		*user = *found;
+	if (found) {
+		use->uid = found->uid;
+		use->groups = found->groups;
+		use->memory = atomic64_read(&found->memory);
+	}
 	mutex_unlock(&users_mutex);
 	return found;
 }

@@ -11,6 +11,7 @@
 #ifndef COLL_USER_H
 #define COLL_USER_H
 
+#include <linux/atomic.h>
 #include <linux/uidgid.h>
 
 #include "tunables.h"
@@ -26,12 +27,24 @@ struct coll_user_limits {
 };
 
 /**
- * struct coll_user - what a user has
- * @uid: the user
+ * struct coll_user - a user who has groups
+ * @uid: the user; constant
  * @groups: number of groups, at least one
  * @memory: bytes that these have reserved
  */
 struct coll_user {
+	kuid_t		uid;
+	u32		groups;
+	atomic64_t	memory;
+};
+
+/**
+ * struct coll_user_use - what a user has at one moment
+ * @uid: the user
+ * @groups: number of groups
+ * @memory: bytes
+ */
+struct coll_user_use {
 	kuid_t	uid;
 	u32	groups;
 	u64	memory;
@@ -39,9 +52,9 @@ struct coll_user {
 
 kuid_t coll_user_current(void);
 bool coll_user_limits(const struct coll_tunables *t, kuid_t uid, struct coll_user_limits *limits);
-u64 coll_user_memory(kuid_t uid);
-int coll_user_charge(kuid_t uid, u64 bytes, const struct coll_tunables *t);
-void coll_user_uncharge(kuid_t uid, u64 bytes);
-bool coll_user_next(u32 from, struct coll_user *user);
+struct coll_user *coll_user_get(const struct coll_tunables *t);
+void coll_user_put(struct coll_user *user);
+int coll_user_charge(struct coll_user *user, u64 bytes, const struct coll_tunables *t);
+bool coll_user_next(u32 from, struct coll_user_use *use);
 
 #endif

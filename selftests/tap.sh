@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# TAP for test scripts: source it, say how many tests there are, run each through
+# TAP for test scripts: source it, call plan with the number of tests, run each through
 # check; the last command, tap_done, is the script's status.
 
 # plan COUNT
@@ -11,7 +11,7 @@ plan() {
 	echo "1..$1"
 }
 
-# check NAME COMMAND...: one test; what the command says is shown when it fails.
+# check NAME COMMAND...: one test; its output is shown if it fails.
 check() {
 	local name=$1 said status
 	shift

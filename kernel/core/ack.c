@@ -2,12 +2,12 @@
 #include "ack.h"
 
 /**
- * coll_ack_owe_now() - an acknowledgment is owed at once
- * @peer: to whom
+ * coll_ack_owe_now() - an acknowledgment is due at once
+ * @peer: destination
  * @now: time in ns
  *
- * At most one is sent alone in each delay, so that a flood of repetitions does not become
- * a flood of answers.
+ * At most one lone acknowledgment is sent per delay, so that a flood of duplicates does not
+ * cause a flood of answers.
  *
  * Context: group lock held.
  */
@@ -22,12 +22,12 @@ void coll_ack_owe_now(struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_ack_due() - is an acknowledgment to be sent alone now?
- * @peer: to whom
+ * coll_ack_due() - must a lone acknowledgment be sent now?
+ * @peer: destination
  * @now: time in ns
  *
- * If "done" has told the other side meanwhile, nothing is owed any more; while it is about
- * to, the acknowledgment waits.
+ * If a "done" sent meanwhile implies it, nothing is owed any more; if one is about to be
+ * sent, the acknowledgment waits for it.
  *
  * Context: group lock held.
  */

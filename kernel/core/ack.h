@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Acknowledgments of one connection: which sequence numbers have come (struct
+ * Acknowledgments of one connection: which messages have been accepted (struct
  * coll_peer_recv_state), and whether the other side is owed an acknowledgment of them
  * (struct coll_peer_ack). It travels with the next packet, which does without it if the
  * packet's "done" says the same; otherwise it is sent alone when it is due. Nothing is
@@ -14,23 +14,23 @@
 #include "deadline.h"
 #include "state.h"
 
-/* Does "done" tell the other side that its messages were received? */
-static inline bool coll_ack_covered(const struct coll_peer *peer, u32 done)
+/* Does this "done" imply that the other side's messages were received? */
+static inline bool coll_ack_covered(const struct coll_peer *peer, u64 done)
 {
 	return !peer->ack.explicit && !coll_after(peer->ack.operation, done);
 }
 
 /*
- * While all-to-all operations follow each other each carries "done" for the one
- * before, which reaches the other side through others. A host may be two operations
- * ahead of what we have told: one that we run, one that we have not posted.
+ * In a sequence of all-to-all operations each carries "done" for the one before, which
+ * reaches the other side through other hosts. A host may be two operations ahead of what we
+ * have sent: one that we run, one that we have not posted.
  */
 static inline bool coll_ack_expected(const struct coll_peer *peer)
 {
 	return coll_ack_covered(peer, peer->group->credit.cover_done + 2);
 }
 
-/* Nothing is owed any more. */
+/* No acknowledgment is owed any more. */
 static inline void coll_ack_settle(struct coll_peer *peer)
 {
 	peer->ack.messages = 0;
@@ -44,31 +44,28 @@ static inline void coll_ack_attach(struct coll_peer *peer, struct coll_body *bod
 {
 	if (!coll_ack_covered(peer, body->done)) {
 		body->acknowledges = true;
-		body->ack_connection = peer->conn.their_number;
-		body->ack_seq = peer->recv.seq;
+		body->ack_number = peer->recv.accepted;
 		body->ack_bits = peer->recv.bits;
 	}
 	coll_ack_settle(peer);
 }
 
-/* A sequence number came. False if it was received before, or is too old to tell. */
-static inline bool coll_ack_mark(struct coll_peer *peer, u32 seq)
+/* The message in packet @number, which is new, was accepted. */
+static inline void coll_ack_mark(struct coll_peer *peer, u64 number)
 {
-	u32 ahead = seq - peer->recv.seq, back = peer->recv.seq - seq;
+	struct coll_peer_recv_state *r = &peer->recv;
 
-	if ((s32)ahead > 0) {
-		peer->recv.bits = ahead < COLL_PEER_WINDOW ? peer->recv.bits << ahead : 0;
-		peer->recv.bits |= 1;
-		peer->recv.seq = seq;
-		return true;
+	if (likely(number > r->accepted)) {
+		r->bits = number - r->accepted < COLL_PEER_WINDOW ?
+			  r->bits << (number - r->accepted) : 0;
+		r->bits |= 1;
+		r->accepted = number;
+	} else if (r->accepted - number < COLL_PEER_WINDOW) {
+		r->bits |= BIT_ULL(r->accepted - number);
 	}
-	if (back >= COLL_PEER_WINDOW || peer->recv.bits >> back & 1)
-		return false;
-	peer->recv.bits |= 1ULL << back;
-	return true;
 }
 
-/* An acknowledgment is owed; it may leave alone at @at. */
+/* An acknowledgment is owed, to be sent alone at @at at the latest. */
 static inline void coll_ack_owe(struct coll_peer *peer, u64 at)
 {
 	if (peer->ack.owed)
@@ -78,10 +75,7 @@ static inline void coll_ack_owe(struct coll_peer *peer, u64 at)
 	coll_deadline_peer(peer, at);
 }
 
-/* The same, with the present event if that is not too often. */
 void coll_ack_owe_now(struct coll_peer *peer, u64 now);
-
-/* Is the acknowledgment still needed? If so, has its time come? */
 bool coll_ack_due(struct coll_peer *peer, u64 now);
 
 #endif

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Dissemination barrier: in round k host i sends to host i + 2^k and hears from
- * host i - 2^k, both modulo n. After round k it knows of the 2^(k+1) hosts that
- * end with itself, so ceil(log2 n) rounds tell every host of all others, for any
- * n, with no host in a special part. In the last round some hosts are told of
- * twice unless n is a power of two: harmless for a barrier, wrong for a sum. So
- * this one carries no data.
+ * Dissemination barrier: in round k host i sends to host i + 2^k and receives from host i -
+ * 2^k, both modulo n. After round k it knows that the 2^(k+1) hosts that end with itself
+ * have arrived, so ceil(log2 n) rounds suffice for any n, and all hosts have the same role.
+ * In the last round some hosts are counted twice unless n is a power of two: harmless for a
+ * barrier, wrong for a sum. So this algorithm carries no data.
  *
- * Rounds: ceil(log2 n), of every host. Messages: n * ceil(log2 n), one of each host in
- * each round.
+ * Rounds: ceil(log2 n). Messages: n * ceil(log2 n), one from each host in each round.
  *
  * Reference: "Evaluation of Optimized Barrier Algorithms for SCI Networks", §4.2,
  * mode 2 with n = 2; "Barrier Synchronization with OpenMP and MPI", §1.2.2,

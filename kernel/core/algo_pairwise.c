@@ -1,47 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Pairwise exchange: groups of hosts merge two at a time, each host of one
- * exchanging with one host of the other, until there is one group. With data it
- * is known as recursive doubling; barrier and allreduce use the same schedule.
+ * Pairwise exchange: sets of hosts merge two at a time, each host of one set exchanging
+ * with one host of the other, until one set is left. With data it is known as recursive
+ * doubling; barrier and allreduce use the same schedule.
  *
- * Reference: the "NIC-based barrier over Myrinet/GM" paper, §2.2: log2 n steps for
- * a power of two. For other n the exchange is among 2^m hosts, the largest power of
- * two that is less; each of the other n - 2^m hosts hands in to one of them before
- * and is handed the outcome after: floor(log2 n) + 2 steps.
+ * Reference: the "NIC-based barrier over Myrinet/GM" paper, §2.2: log2 n steps for a power
+ * of two. For other n the exchange is among 2^m hosts, the largest power of two below n;
+ * each of the other n - 2^m hosts sends its contribution to one of them before and receives
+ * the result after: floor(log2 n) + 2 steps.
  *
- * We keep these steps but choose other partners. The natural choice, i with
- * i - 2^m, would make partner 0 hold ranks {0, 2^m}; a sum in rank order cannot be
- * made of such pieces. Here those that hand in are the odd ones of the first
- * 2 * (n - 2^m) hosts, each to its lower neighbour, so a pair is a range of ranks.
- * The 2^m partners are numbered in the order of their ranks, and the groups of
- * round k are the aligned runs of 2^k of these numbers: every register at all times
- * is the fold of one contiguous range, and every merge joins two adjacent ones,
- * the lower on the left.
+ * We keep these steps but choose other partners. The natural choice, i with i - 2^m, would
+ * make partner 0 hold ranks {0, 2^m}; a sum in rank order cannot be composed of such
+ * pieces. Here the odd ones of the first 2 * (n - 2^m) hosts hand in, each to its lower
+ * neighbour, so a pair is a range of ranks. The 2^m partners are numbered in rank order,
+ * and the sets of round k are the aligned runs of 2^k of these numbers: every register is
+ * always the fold of one contiguous range, and every merge joins two adjacent ranges, the
+ * lower on the left.
  *
  *	n = 6, so 2^m = 4:	1 to 0, 3 to 2		hand in
  *				0 with 2, 4 with 5	exchange at distance 1
  *				0 with 4, 2 with 5	exchange at distance 2
  *				0 to 1, 2 to 3		hand out
  *
- * Rounds: log2 n, or floor(log2 n) + 2 if that is not whole; of some hosts a few are
- * empty. Messages: 2^m * m + 2 * (n - 2^m), where m = floor(log2 n): each partner sends
- * one in each exchange, and each other host hands in and is answered.
+ * Rounds: log2 n, or floor(log2 n) + 2 if that is not whole; some are empty on some hosts.
+ * Messages: 2^m * m + 2 * (n - 2^m), where m = floor(log2 n): each partner sends one in
+ * each exchange, and each other host sends one and receives one.
  */
 #include "algorithm.h"
 
-/* Hosts that exchange: the largest power of two that is not more than n. */
+/* Hosts that exchange: the largest power of two up to n. */
 static u32 pairwise_partners(u32 hosts)
 {
 	return 1U << ilog2(hosts);
 }
 
-/* Hosts that hand in; they are the odd ones of twice as many. */
+/* Number of hosts that hand in: the odd ones of the first 2 * extra hosts. */
 static u32 pairwise_extra(u32 hosts)
 {
 	return hosts - pairwise_partners(hosts);
 }
 
-/* First round of a group that is no power of two. */
+/* First round if the number of hosts is not a power of two */
 static int pairwise_hand_in(struct coll_schedule *s, u32 extra)
 {
 	int err = coll_schedule_round(s);
@@ -73,7 +72,7 @@ static int pairwise_exchange(struct coll_schedule *s, u32 extra, u32 distance)
 					    COLL_FOLD_LEFT : COLL_FOLD_RIGHT);
 }
 
-/* Last round of such a group: hosts that handed in get the outcome. */
+/* Last round, likewise: hosts that handed in receive the result. */
 static int pairwise_hand_out(struct coll_schedule *s, u32 extra)
 {
 	int err = coll_schedule_round(s);

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Trees: reduce to a root, broadcast from it, and both after each other, which is
- * an allreduce, or without data a barrier.
+ * Trees: reduce to a root, broadcast from it, and one after the other, which is an
+ * allreduce, or without data a barrier.
  *
- * Hosts are numbered from the root on: host h is node (h - root) mod n. In every
- * tree the nodes of a subtree follow each other, its root first, so what a node
- * folds is one range of nodes: first its own contribution, then that of each
- * subtree in order. The order depends on the root, and on nothing else.
+ * Hosts are numbered from the root on: host h is node (h - root) mod n. In every tree the
+ * nodes of a subtree are consecutive, its root first, so a node folds one range of nodes:
+ * first its own contribution, then that of each subtree in order. The order depends on the
+ * root alone.
  *
- * Binomial: the subtree of round k is that of 2^k nodes; in round k of a reduction
- * node i, a multiple of 2^(k+1), takes the fold of nodes i + 2^k ... i + 2^(k+1) - 1
- * from the first of them. A broadcast is the same backwards. ceil(log2 n) rounds.
- * As in MPICH, on which the application-bypass paper builds (§3).
+ * Binomial: the subtree of round k has 2^k nodes; in round k of a reduction node i, a
+ * multiple of 2^(k+1), receives the fold of nodes i + 2^k ... i + 2^(k+1) - 1 from the
+ * first of them. A broadcast is the reverse. ceil(log2 n) rounds. As in MPICH, on which the
+ * application-bypass paper builds (§3).
  *
- * k-ary: a node has at most k children, whose subtrees are as equal as can be. With
- * k >= n - 1 it is flat. A node at depth d sends in round D - d of a reduction, D
- * being the depth of the tree, and in round d of a broadcast. The n-ary barrier of
- * the SCI collectives library (§4.2) is this one.
+ * k-ary: a node has at most k children, whose subtrees differ in size by one node at most.
+ * With k >= n - 1 it is flat. A node at depth d sends in round D - d of a reduction, D
+ * being the depth of the tree, and in round d of a broadcast. This is the n-ary barrier of
+ * the SCI collectives library (§4.2).
  *
- * Rounds of a reduction, and of a broadcast: the depth of the tree, ceil(log2 n) of a
- * binomial one; of a k-ary one the least with which n nodes have at most k children
- * each. Messages: n - 1, in a reduction one of each host but the root, in a broadcast
- * one to each. Both after each other have twice the rounds and twice the messages.
+ * Rounds of a reduction or a broadcast: the depth of the tree, ceil(log2 n) of a binomial
+ * tree; of a k-ary tree the least depth at which n nodes have at most k children each.
+ * Messages: n - 1, in a reduction one from each host but the root, in a broadcast one to
+ * each. Both in sequence take twice the rounds and twice the messages.
  */
 #include "algorithm.h"
 
-/* What a tree is made of. */
+/* A tree under construction */
 struct tree {
 	struct coll_schedule	*s;
 	u32			root;
-	u32			node;	/* our number in it */
+	u32			node;	/* our number in the tree */
 	u32			fanout;
 };
 
@@ -55,7 +55,7 @@ static u32 tree_host(const struct tree *t, u32 node)
 	return (node + t->root) % t->s->hosts;
 }
 
-/* The fold of our subtree so far, and that of the one behind it. */
+/* Fold the next subtree onto what our node has so far. */
 static int tree_take(struct tree *t, u32 child)
 {
 	return coll_schedule_fold(t->s, tree_host(t, child), 0, COLL_FOLD_RIGHT);
@@ -78,7 +78,7 @@ static u32 binomial_depth(u32 hosts)
 	return hosts > 1 ? ilog2(hosts - 1) + 1 : 0;
 }
 
-/* Does the node take part in round k, and on which side of an edge? */
+/* Does our node take part in round k, and on which side of an edge? */
 static bool binomial_upper(const struct tree *t, u32 k)
 {
 	return !(t->node & ((2U << k) - 1)) && t->node + (1U << k) < t->s->hosts;
@@ -132,7 +132,7 @@ static u32 kary_depth(u32 nodes, u32 fanout)
 	return depth;
 }
 
-/* A subtree: its root and the number of its nodes, and what stands above it. */
+/* A subtree: its root, the number of its nodes, and what is above it */
 struct subtree {
 	u32	node;
 	u32	nodes;
@@ -140,7 +140,7 @@ struct subtree {
 	u32	depth;
 };
 
-/* The subtrees of @of are as equal as can be, the larger ones first. */
+/* The subtrees of @of differ in size by one at most, the larger ones first. */
 static struct subtree kary_child(const struct subtree *of, u32 fanout, u32 child)
 {
 	u32 rest = of->nodes - 1;
@@ -207,7 +207,7 @@ static int kary_reduce(struct tree *t)
 	u32 left = kary_depth(t->s->hosts, t->fanout);
 	int err = 0;
 
-	/* So many levels are above those that send in this round. */
+	/* Number of levels above those that send in this round */
 	while (!err && left--) {
 		err = coll_schedule_round(t->s);
 		if (!err && here.depth == left + 1)
@@ -275,14 +275,14 @@ static int tree_build_both(struct coll_schedule *s, const struct coll_shape *sha
 	return err ?: tree_broadcast(&t);
 }
 
-/* The hosts at that distance before and behind this one, whatever the root */
+/* The hosts at this distance before and after this one, whatever the root */
 static void tree_add_peers(const struct coll_shape *shape, u32 distance, u64 *hosts)
 {
 	coll_hosts_add(hosts, (shape->self + distance) % shape->hosts);
 	coll_hosts_add(hosts, (shape->self + shape->hosts - distance) % shape->hosts);
 }
 
-/* ---- what the registry offers: binomial trees ---- */
+/* ---- registry: binomial trees ---- */
 
 static int binomial_build_reduce(struct coll_schedule *s, const struct coll_shape *shape)
 {
@@ -299,7 +299,7 @@ static int binomial_build_both(struct coll_schedule *s, const struct coll_shape 
 	return tree_build_both(s, shape, 0);
 }
 
-/* As any node, a host has to do with those 2^k nodes before and behind it. */
+/* Whatever its node, a host exchanges with those 2^k nodes before and after it. */
 static void binomial_peers(const struct coll_shape *shape, u64 *hosts)
 {
 	u32 distance;
@@ -316,7 +316,7 @@ static void binomial_room_reduce(const struct coll_shape *shape, struct coll_roo
 	coll_room_grow(room, depth ? 1 : 0, 1 + depth, 2 * depth);
 }
 
-/* The root sends in each round; the others are sent one message. */
+/* The root sends in each round; the others receive one message. */
 static void binomial_room_broadcast(const struct coll_shape *shape, struct coll_room *room)
 {
 	u32 depth = binomial_depth(shape->hosts);
@@ -356,7 +356,7 @@ const struct coll_algorithm coll_binomial_broadcast = {
 	.room		= binomial_room_broadcast,
 };
 
-/* ---- k-ary trees: -EINVAL without a fan-out ---- */
+/* ---- registry: k-ary trees, -EINVAL without a fan-out ---- */
 
 static int kary_build_reduce(struct coll_schedule *s, const struct coll_shape *shape)
 {
@@ -373,7 +373,7 @@ static int kary_build_both(struct coll_schedule *s, const struct coll_shape *sha
 	return shape->fanout ? tree_build_both(s, shape, shape->fanout) : -EINVAL;
 }
 
-/* Above and below the nodes that are roots of subtrees of this size */
+/* Parents and children of nodes whose subtrees have this size */
 static void kary_add_peers(const struct coll_shape *shape, u32 nodes, u64 *hosts)
 {
 	const struct subtree tree = { .nodes = nodes };
@@ -383,7 +383,7 @@ static void kary_add_peers(const struct coll_shape *shape, u32 nodes, u64 *hosts
 		tree_add_peers(shape, kary_child(&tree, shape->fanout, child).node, hosts);
 }
 
-/* Of one depth the largest subtree has at most one node more than the smallest. */
+/* Subtrees at the same depth differ in size by one node at most. */
 static void kary_peers(const struct coll_shape *shape, u64 *hosts)
 {
 	u32 most = shape->hosts, least = most, nodes;

@@ -12,7 +12,7 @@ static void algorithm_need_hosts(struct coll_needs *needs, const struct coll_sch
 			coll_hosts_add(needs->hosts, s->fold[i].host);
 }
 
-/* @scratch is room for any schedule. */
+/* @scratch has room for any schedule. */
 static int algorithm_need(struct coll_needs *needs, const struct coll_algorithm *a,
 			  const struct coll_shape *shape, struct coll_schedule *scratch)
 {
@@ -32,11 +32,11 @@ static int algorithm_need(struct coll_needs *needs, const struct coll_algorithm 
 }
 
 /**
- * coll_algorithms_need() - what a host needs for whatever is posted
- * @algorithms: those that posts may name, a bit each
- * @shape: of the group; its root does not matter
- * @scratch: room for a schedule, of no use afterwards
- * @needs: grows to what any operation with one of them and any root needs
+ * coll_algorithms_need() - what a host must reserve for any post
+ * @algorithms: those that posts may name, one bit each
+ * @shape: of the group; its root is ignored
+ * @scratch: room for a schedule, overwritten
+ * @needs: grown to what any operation with any of them and any root needs
  *
  * Return: 0, or the error of an algorithm that cannot be built. Context: any.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Algorithms: pure functions from a shape (hosts, self, root, fan-out) to a schedule.
- * All of them are in one registry (registry.h), so that the proofs, the module and the
- * simulator work through the same list. Any context.
+ * Algorithms: pure functions from a shape (hosts, self, root, fan-out) to a schedule. All
+ * are in one registry (registry.h), so that the proofs, the module and the simulator use
+ * the same list. Any context.
  */
 #ifndef COLL_CORE_ALGORITHM_H
 #define COLL_CORE_ALGORITHM_H
@@ -11,7 +11,7 @@
 #include "registry.h"
 #include "schedule.h"
 
-/* Numbers of algorithms are less. */
+/* Numbers of algorithms are below this. */
 #define COLL_MAX_ALGORITHMS	16
 #define COLL_ALL_ALGORITHMS	(~0ULL)
 
@@ -20,7 +20,7 @@
  * @hosts: hosts of the group
  * @self: the host whose schedule it is
  * @root: the host of the operation's root; 0 if it has none
- * @fanout: of the group's trees; 0 if it has none but binomial ones
+ * @fanout: of the group's k-ary trees; 0 if it has none
  */
 struct coll_shape {
 	u32	hosts;
@@ -29,7 +29,7 @@ struct coll_shape {
 	u32	fanout;
 };
 
-/* Hosts of a group as a set: a bit for each. */
+/* A set of hosts of a group: one bit each */
 #define COLL_HOSTS_WORDS(hosts)	DIV_ROUND_UP(hosts, 64)
 
 static inline void coll_hosts_add(u64 *set, u32 host)
@@ -43,9 +43,9 @@ static inline bool coll_hosts_has(const u64 *set, u32 host)
 }
 
 /**
- * struct coll_needs - what is reserved when a group is made
- * @room: for any operation
- * @hosts: those with which this host may exchange messages
+ * struct coll_needs - what is reserved when a group is created
+ * @room: memory for any operation
+ * @hosts: hosts with which this host may exchange messages
  */
 struct coll_needs {
 	struct coll_room	room;
@@ -54,15 +54,15 @@ struct coll_needs {
 
 /**
  * struct coll_algorithm - one row of the registry
- * @name: the field's name for it
+ * @name: its name in the literature
  * @operation: enum collsock_operation
  * @algorithm: enum collsock_algorithm, never COLLSOCK_AUTO
- * @fans_out: it depends on the fan-out, which is not 0
+ * @fans_out: it depends on the fan-out, which must not be 0
  * @build: write the schedule of a host into @s; 0, -EINVAL or -E2BIG
  * @peers: if the operation has a root: add the hosts with which @shape->self may exchange
  *	messages, whatever the root
- * @room: likewise, what it needs whatever the root. Where there is no root, the one
- *	schedule tells both.
+ * @room: likewise: add the memory that it needs, whatever the root. Without a root both
+ *	follow from the one schedule.
  */
 struct coll_algorithm {
 	const char	*name;
@@ -76,13 +76,13 @@ struct coll_algorithm {
 
 COLL_ALGORITHM_LIST(COLL_REGISTRY_DECLARATION)
 
-/* The rows, and by operation and algorithm the position of each among them, plus 1. */
+/* The rows, and the position of each plus 1 by operation and algorithm */
 extern const struct coll_algorithm *const coll_algorithms[];
 extern const unsigned int coll_algorithms_count;
 extern const u8 coll_algorithm_index[COLL_MAX_OPERATIONS][COLL_MAX_ALGORITHMS];
 
-/* The position of the row of any two numbers, or -ENOENT. COLLSOCK_AUTO has no row. */
-static inline int coll_algorithm_position(u8 operation, u8 algorithm)
+/* Position of the row for any two numbers, or -ENOENT; COLLSOCK_AUTO has no row. */
+static inline int coll_algorithm_position(u32 operation, u32 algorithm)
 {
 	if (operation >= COLL_MAX_OPERATIONS || algorithm >= COLL_MAX_ALGORITHMS ||
 	    !coll_algorithm_index[operation][algorithm])
@@ -91,7 +91,7 @@ static inline int coll_algorithm_position(u8 operation, u8 algorithm)
 }
 
 /* The row itself, or NULL. */
-static inline const struct coll_algorithm *coll_algorithm_find(u8 operation, u8 algorithm)
+static inline const struct coll_algorithm *coll_algorithm_find(u32 operation, u32 algorithm)
 {
 	int position = coll_algorithm_position(operation, algorithm);
 
@@ -104,7 +104,7 @@ static inline bool coll_algorithm_rooted(const struct coll_algorithm *a)
 	return coll_operations[a->operation].rooted;
 }
 
-/* May posts name it, in a group with this mask of algorithms and this fan-out? */
+/* May posts name it in a group with this mask of algorithms and this fan-out? */
 static inline bool coll_algorithm_usable(const struct coll_algorithm *a, u64 algorithms,
 					 u32 fanout)
 {
@@ -114,7 +114,7 @@ static inline bool coll_algorithm_usable(const struct coll_algorithm *a, u64 alg
 int coll_algorithms_need(u64 algorithms, const struct coll_shape *shape,
 			 struct coll_schedule *scratch, struct coll_needs *needs);
 
-/* What COLLSOCK_AUTO means; COLLSOCK_AUTO if there is no such operation. */
+/* The meaning of COLLSOCK_AUTO; COLLSOCK_AUTO itself if there is no such operation. */
 static inline u8 coll_algorithm_auto(u8 operation, u32 hosts)
 {
 	const struct coll_operation *row = coll_operation_find(operation);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The few words of the kernel that the core uses. In the module they come
- * from the kernel; in user space (simulator, fuzzers, unit tests) from the
- * stand-ins in user_base.h. Core files include nothing else of their platform.
+ * The few kernel types and functions that the core uses. The module takes them from the
+ * kernel; user space (simulator, fuzzers, unit tests) from the substitutes in user_base.h.
+ * Core files include nothing else of their platform.
  */
 #ifndef COLL_CORE_BASE_H
 #define COLL_CORE_BASE_H
@@ -29,13 +29,13 @@
 
 #include "../../uapi/linux/collsock.h"
 
-/* Operation numbers, sequence numbers and connection ids wrap. */
-static inline bool coll_before(u32 a, u32 b)
+/* Numbers of operations never wrap, but the one before the first is ~0. */
+static inline bool coll_before(u64 a, u64 b)
 {
-	return (s32)(a - b) < 0;
+	return (s64)(a - b) < 0;
 }
 
-static inline bool coll_after(u32 a, u32 b)
+static inline bool coll_after(u64 a, u64 b)
 {
 	return coll_before(b, a);
 }

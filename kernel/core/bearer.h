@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A bearer carries the packets of a group from host to host: UDP is one. It gives
- * the addresses of members their meaning; to the core a member is bytes.
+ * A bearer carries the packets of a group from host to host: UDP is one. It interprets the
+ * addresses of members, which are opaque bytes to the core.
  *
- * The family of a group's members chooses the bearer. The platform knows them all
- * (coll_env_bearer() in env.h) and moves their packets; this is what the core asks
- * of one. All of it is pure, and none of it is called for a packet.
+ * The address family of a group's members selects the bearer. The platform has the table of
+ * bearers (coll_env_bearer() in env.h) and moves their packets; the core needs only the
+ * following. These functions are pure, and none is called per packet.
  */
 #ifndef COLL_CORE_BEARER_H
 #define COLL_CORE_BEARER_H
@@ -13,12 +13,12 @@
 #include "base.h"
 
 /**
- * struct coll_bearer - what the core asks of a bearer
- * @packet_bytes: the largest packet that it carries, without its own headers
- * @carries: are members of that family its own?
+ * struct coll_bearer - what the core needs of a bearer
+ * @packet_bytes: largest packet that it carries, without its own headers
+ * @carries: does it carry packets between members of this family?
  * @member_complete: fill in the defaults of a member; false if the member is not valid
- * @member_same: are two complete members one address?
- * @address_bytes: how much of a member's address counts, the rest being 0
+ * @member_same: do two complete members have the same address?
+ * @address_bytes: length of the significant part of a member's address; the rest is 0
  */
 struct coll_bearer {
 	u32	packet_bytes;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The deadline of a group: one timer of the platform for all that a group has to do
- * later. Each connection knows when it is due; the group is due when the first of them
- * is, or when errors settle, or when it looks for whom operations wait.
+ * The deadline of a group: one timer of the platform for all of its deferred work. Each
+ * connection knows when it is due; the group is due when the first connection is, when
+ * errors settle, or when it is time to look for the hosts that operations wait for.
  *
- * A deadline is never cancelled: what was acknowledged meanwhile is not due any more
- * when it passes. Everything here is called under the group's lock.
+ * A deadline is never cancelled: when it passes, work that is no longer due is skipped.
+ * Everything here is called under the group's lock.
  */
 #ifndef COLL_CORE_DEADLINE_H
 #define COLL_CORE_DEADLINE_H
@@ -13,7 +13,7 @@
 #include "env.h"
 #include "state.h"
 
-/* Deadlines are rounded up to multiples of this, in ns, so that they fall together. */
+/* Deadlines are rounded up to multiples of this, in ns, so that they coincide. */
 #define COLL_DEADLINE_GRAIN	BIT_ULL(19)
 
 /**
@@ -32,7 +32,7 @@ static inline void coll_deadline_arm(struct coll_group *g, u64 at)
 }
 
 /**
- * coll_deadline_peer() - look after a connection at @at, or earlier
+ * coll_deadline_peer() - make a connection due at @at, or earlier
  * @peer: the connection
  * @at: time in ns
  *

@@ -6,10 +6,10 @@
 #include "reduce.h"
 #include "wire.h"
 
-/* Bits of what the core knows; masks have one for each number. */
+/* Masks have one bit for each number that the core knows. */
 #define MASK_BITS	64
 
-/* Is there such an algorithm, and does the group have what it needs? */
+/* Does the algorithm exist, and does the group have the fan-out that it needs? */
 static bool descriptor_algorithm_exists(const struct collsock_join *j, u8 operation, u8 algorithm)
 {
 	const struct coll_algorithm *a;
@@ -20,7 +20,7 @@ static bool descriptor_algorithm_exists(const struct collsock_join *j, u8 operat
 	return a && coll_algorithm_usable(a, COLL_ALL_ALGORITHMS, j->fanout);
 }
 
-/* Does the group have what some operation's algorithm of that number needs? */
+/* Does it for any operation? */
 static bool descriptor_algorithm_is_any(const struct collsock_join *j, u8 algorithm)
 {
 	u8 operation;
@@ -47,9 +47,9 @@ static bool descriptor_algorithms_valid(const struct collsock_join *j)
 
 /**
  * coll_descriptor_normalise() - check the fixed part of JOIN, fill in defaults
- * @j: as user space gave it; fields that the caller does not know are 0
+ * @j: from user space; fields that the caller does not know are 0
  *
- * Return: 0, -EINVAL, or -EOPNOTSUPP for features that are not there. Context: any.
+ * Return: 0, -EINVAL, or -EOPNOTSUPP for unknown features. Context: any.
  */
 int coll_descriptor_normalise(struct collsock_join *j)
 {
@@ -89,7 +89,7 @@ int coll_descriptor_normalise(struct collsock_join *j)
  * coll_descriptor_packet_bytes() - the largest packet that the group sends
  * @j: normalised
  *
- * Return: its length, without the headers of its bearer. Context: any.
+ * Return: its length without the headers of the bearer. Context: any.
  */
 u32 coll_descriptor_packet_bytes(const struct collsock_join *j)
 {
@@ -97,7 +97,7 @@ u32 coll_descriptor_packet_bytes(const struct collsock_join *j)
 	       min_t(u32, j->segment_bytes, j->max_bytes);
 }
 
-/* All are of one family, and valid to its bearer, which fills in their defaults. */
+/* All members are of one family; its bearer checks them and fills in their defaults. */
 static int descriptor_complete_members(const struct collsock_join *j,
 				       struct collsock_member *members,
 				       const struct coll_bearer *bearer)
@@ -112,19 +112,17 @@ static int descriptor_complete_members(const struct collsock_join *j,
 }
 
 /**
- * coll_descriptor_check() - check the tables of JOIN, complete the members
+ * coll_descriptor_check() - check the tables of JOIN and complete the members
  * @j: normalised
- * @members: j->hosts of them
- * @host_of_rank: j->ranks of them
+ * @members: j->hosts members
+ * @host_of_rank: j->ranks host indices
  *
- * All hosts are of one address family, which some bearer carries. Hosts stand in
- * the order of their lowest rank, so that the order of hosts is the order of ranks.
- * No other host has the address of this one: as every host checks it, no two are
- * equal.
+ * All hosts are of one address family, which some bearer carries. Hosts are in the order of
+ * their lowest rank, so that the order of hosts is the order of ranks. No other host has
+ * the address of this one: since every host checks this, no two addresses are equal.
  *
- * Return: 0, -EINVAL, -E2BIG for too many ranks on this host, or -EMSGSIZE for
- * segments that the bearer does not carry. Context: may take long for large tables;
- * no lock.
+ * Return: 0, -EINVAL, -E2BIG for too many ranks on this host, or -EMSGSIZE for segments
+ * that the bearer does not carry. Context: no lock held, as large tables take long.
  */
 int coll_descriptor_check(const struct collsock_join *j,
 			  struct collsock_member *members, const u32 *host_of_rank)
@@ -156,7 +154,7 @@ int coll_descriptor_check(const struct collsock_join *j,
 
 /*
  * Numbers of the fields that the hash covers. They never change, and new ones are added at
- * the end: hosts with kernels of different age must agree.
+ * the end: hosts with different kernel versions must agree.
  */
 enum descriptor_field {
 	FIELD_ID		= 1,
@@ -170,10 +168,10 @@ enum descriptor_field {
 	FIELD_FEATURES		= 9,
 	FIELD_ALGORITHMS	= 10,
 	FIELD_FANOUT		= 11,
-	FIELD_ALGORITHM		= 16,	/* and the operation's number */
+	FIELD_ALGORITHM		= 16,	/* plus the operation's number */
 };
 
-/* A field adds to the hash only if it is not 0, so that a new one changes nothing. */
+/* Only fields that are not 0 enter the hash, so that a new field changes nothing. */
 static void descriptor_hash_field(siphash_key_t *chain, u64 field, u64 value)
 {
 	const u64 words[] = { field, value };
@@ -202,13 +200,13 @@ static void descriptor_hash_fixed(siphash_key_t *chain, const struct collsock_jo
 }
 
 /**
- * coll_descriptor_hash() - hash of what must be equal on all ranks
- * @j: normalised; its size, rank and key do not count (the key proves itself), nor
- *	do the scope ids of members
+ * coll_descriptor_hash() - hash of all that must be equal on all ranks
+ * @j: normalised; its size, rank and key are not hashed (the MAC proves the key), nor are
+ *	the scope ids of members
  * @members: checked
  * @host_of_rank: checked
  *
- * Return: the hash that is in every packet. Context: any.
+ * Return: the hash that every packet carries. Context: any.
  */
 u32 coll_descriptor_hash(const struct collsock_join *j,
 			 const struct collsock_member *members,
@@ -220,7 +218,7 @@ u32 coll_descriptor_hash(const struct collsock_join *j,
 
 	descriptor_hash_fixed(&chain, j);
 	for (i = 0; i < j->hosts; i++) {
-		/* The index of an interface means something on its own host only. */
+		/* An interface index is meaningful on its own host only. */
 		member = members[i];
 		member.scope_id = 0;
 		chain.key[0] = siphash(&member, sizeof(member), &chain);
@@ -229,7 +227,7 @@ u32 coll_descriptor_hash(const struct collsock_join *j,
 	return (u32)chain.key[0];
 }
 
-/* ---- what there is ---- */
+/* ---- features ---- */
 
 static bool descriptor_operator_exists(u8 op)
 {
@@ -242,8 +240,8 @@ static bool descriptor_operator_exists(u8 op)
 }
 
 /**
- * coll_descriptor_features() - what operations, types, operators and algorithms are there?
- * @f: out, complete but for its size
+ * coll_descriptor_features() - operations, types, operators and algorithms of this core
+ * @f: out, all but its size
  *
  * Context: any.
  */

@@ -5,7 +5,7 @@
 /**
  * coll_endpoint_identify() - which group instance does a request describe?
  * @request: checked
- * @id: out; holds a key
+ * @id: out; contains a key
  *
  * Context: any.
  */
@@ -18,7 +18,7 @@ void coll_endpoint_identify(const struct coll_request *request, struct coll_iden
 	coll_wire_derive(&id->secret, j->key, j->id, j->nonce);
 }
 
-/* The fixed parts may differ in the rank; keys are compared by what is derived from them. */
+/* The fixed parts may differ in the rank. Keys are compared by the derived secrets. */
 static bool endpoint_same_join(const struct collsock_join *a, const struct collsock_join *b)
 {
 	struct collsock_join x = *a, y = *b;
@@ -33,12 +33,12 @@ static bool endpoint_same_join(const struct collsock_join *a, const struct colls
 /**
  * coll_endpoint_agrees() - do two requests of one host describe a group alike?
  * @a: one
- * @a_secret: derived from it; its key may be gone since
- * @b: the other one
+ * @a_secret: derived from it; the key in @a may have been erased
+ * @b: the other
  * @b_secret: likewise
  *
- * The sockets of one host rely on it, so no hash decides: the process that joins may have chosen
- * what is hashed.
+ * The sockets of one host rely on it, so comparing hashes is not enough: the joining
+ * process may have chosen what is hashed.
  *
  * Context: any.
  */
@@ -53,16 +53,16 @@ bool coll_endpoint_agrees(const struct coll_request *a, const struct coll_secret
 }
 
 /**
- * coll_endpoint_receive() - a packet came for which there is no group instance
- * @t: the time-wait entry that its tag and destination name, or NULL
- * @from_member: with an entry: it comes from the member that it says it is from
- * @packet: formed
+ * coll_endpoint_receive() - handle a packet without a group instance
+ * @t: time-wait entry of the packet's tag and destination, or NULL
+ * @from_member: with an entry: the packet's address is that of its source
+ * @packet: well-formed
  * @bytes: its length
- * @answer: where an answer goes, COLL_TIMEWAIT_ANSWER bytes
+ * @answer: buffer for an answer, COLL_TIMEWAIT_ANSWER bytes
  * @answer_bytes: out: its length, 0 for none
  *
- * Return: what was wrong with it. For COLL_UNKNOWN_GROUP the platform notes an early
- * packet. Context: any.
+ * Return: what was wrong with the packet. On COLL_UNKNOWN_GROUP the platform records an
+ * early packet. Context: any.
  */
 enum coll_refusal coll_endpoint_receive(const struct coll_timewait *t, bool from_member,
 					const u8 *packet, u32 bytes, u8 *answer,
@@ -76,26 +76,46 @@ enum coll_refusal coll_endpoint_receive(const struct coll_timewait *t, bool from
 	return coll_timewait_answer(t, packet, bytes, answer, answer_bytes);
 }
 
-/* Tags are the output of a keyed hash: their low bits are as good as any. */
-static u32 endpoint_early_index(u64 tag, u16 host)
+/* Not by port: a local user may send from many. */
+static struct coll_early_packet *endpoint_early_set(struct coll_early_packets *table,
+						    const struct collsock_member *from)
 {
-	return (u32)(tag + host) & (COLL_EARLY_PACKETS - 1);
+	u64 hash = siphash(from->address, sizeof(from->address), &table->seed);
+
+	return &table->entry[hash % COLL_EARLY_SETS * COLL_EARLY_WAYS];
+}
+
+/* Where an early packet goes: the entry that it has, else a free one, else the oldest. */
+static struct coll_early_packet *endpoint_early_entry(struct coll_early_packets *table, u64 tag,
+						      u16 host,
+						      const struct collsock_member *from)
+{
+	struct coll_early_packet *set = endpoint_early_set(table, from), *best = set;
+	u32 i;
+
+	for (i = 0; i < COLL_EARLY_WAYS; i++) {
+		if (set[i].used && set[i].tag == tag && set[i].host == host)
+			return &set[i];
+		if (best->used && (!set[i].used || set[i].at_ns < best->at_ns))
+			best = &set[i];
+	}
+	return best;
 }
 
 /**
- * coll_endpoint_note_early() - a packet came for a group that is not here
+ * coll_endpoint_note_early() - record a packet for a group without an instance here
  * @table: of the endpoint
  * @tag: of the unknown group
  * @host: index that the sender claims
- * @from: where the packet came from
+ * @from: address that the packet came from
  * @now: time in ns
  *
- * Context: any; the platform's lock of the table held.
+ * Context: any; the platform's lock on the table held.
  */
 void coll_endpoint_note_early(struct coll_early_packets *table, u64 tag, u16 host,
 			      const struct collsock_member *from, u64 now)
 {
-	table->entry[endpoint_early_index(tag, host)] = (struct coll_early_packet) {
+	*endpoint_early_entry(table, tag, host, from) = (struct coll_early_packet) {
 		.tag	= tag,
 		.at_ns	= now,
 		.from	= *from,
@@ -107,16 +127,16 @@ void coll_endpoint_note_early(struct coll_early_packets *table, u64 tag, u16 hos
 /**
  * coll_endpoint_take_early() - has a member of this new instance sent an early packet?
  * @table: of the endpoint
- * @index: entry of the table to look at, below COLL_EARLY_PACKETS
+ * @index: entry of the table to check, below COLL_EARLY_PACKETS
  * @id: of the instance
  * @members: its hosts
  * @hosts: number of them
- * @host: out: which one has; it is to get a join notice (coll_group_notify_join())
+ * @host: out: its sender, which must be sent a join notice (coll_group_notify_join())
  *
  * The entry is free afterwards.
  *
- * Return: whether that entry is of one. Context: any; the platform's lock of the table
- * held.
+ * Return: whether that entry is from a member. Context: any; the platform's lock on the
+ * table held.
  */
 bool coll_endpoint_take_early(struct coll_early_packets *table, u32 index,
 			      const struct coll_identity *id,

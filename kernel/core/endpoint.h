@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * An endpoint: the rules of a host that hold outside the life of a group instance. Which
- * group a request describes, and whether two requests describe the same one; what becomes
- * of a packet for which there is no instance; which hosts a new instance sends a join
- * notice.
+ * An endpoint: the rules of a host outside the lifetime of a group instance. Which group a
+ * request describes, and whether two requests describe the same one; how a packet without
+ * an instance is handled; to which hosts a new instance sends a join notice.
  *
- * These are functions and small structures. Containers, look-up and locks are the
- * platform's: on the packet path a platform may look up without any lock.
+ * These are functions and small structures. Containers, look-up and locks belong to the
+ * platform: on the packet path it may look up without any lock.
  */
 #ifndef COLL_CORE_ENDPOINT_H
 #define COLL_CORE_ENDPOINT_H
@@ -17,10 +16,10 @@
 /* ---- joining ---- */
 
 /**
- * struct coll_request - what a rank joins with: JOIN's request, checked (descriptor.h)
+ * struct coll_request - JOIN's request, checked (descriptor.h)
  * @join: the fixed part, normalised
  * @members: the hosts
- * @host_of_rank: the ranks
+ * @host_of_rank: the host of each rank
  */
 struct coll_request {
 	const struct collsock_join	*join;
@@ -30,7 +29,7 @@ struct coll_request {
 
 /**
  * struct coll_identity - which group instance a request describes
- * @secret: its tag, and the key of its packets
+ * @secret: tag and MAC key
  * @descriptor: hash of what must be equal on all ranks
  * @self: index of this host
  */
@@ -46,7 +45,7 @@ bool coll_endpoint_agrees(const struct coll_request *a, const struct coll_secret
 
 /* ---- packets ---- */
 
-/* May a packet of host @source be for host @self of a group of @hosts hosts? */
+/* May host @source of a group of @hosts hosts send to host @self? */
 static inline bool coll_endpoint_may_be_from(u32 source, u32 self, u32 hosts)
 {
 	return source < hosts && source != self;
@@ -58,15 +57,16 @@ enum coll_refusal coll_endpoint_receive(const struct coll_timewait *t, bool from
 
 /* ---- early packets ---- */
 
-#define COLL_EARLY_PACKETS_BITS	6
-#define COLL_EARLY_PACKETS	BIT(COLL_EARLY_PACKETS_BITS)
+#define COLL_EARLY_SETS		32
+#define COLL_EARLY_WAYS		4	/* in a set */
+#define COLL_EARLY_PACKETS	(COLL_EARLY_SETS * COLL_EARLY_WAYS)
 
 /**
- * struct coll_early_packet - one packet for a group that is not here (yet)
+ * struct coll_early_packet - a packet for a group that is not here (yet)
  * @tag: of the group
- * @at_ns: when it came
- * @from: where it came from
- * @host: index of the host that it claims to come from
+ * @at_ns: when it was received
+ * @from: its source address
+ * @host: index of the host that it claims as its source
  * @used: the entry is in use
  *
  * Such a packet is never answered and nothing in it is authenticated.
@@ -80,11 +80,14 @@ struct coll_early_packet {
 };
 
 /**
- * struct coll_early_packets - a table of them, of fixed size: a later packet may displace
+ * struct coll_early_packets - table of fixed size: a later early packet may displace
  *	an earlier one
- * @entry: hashed by tag and host
+ * @seed: random, so that nobody knows whose packets are in a set with his
+ * @entry: sets, hashed by the address that packets come from: who sends many displaces
+ *	those of few others. What is displaced costs the time until its next retransmission
  */
 struct coll_early_packets {
+	siphash_key_t			seed;
 	struct coll_early_packet	entry[COLL_EARLY_PACKETS];
 };
 

@@ -23,7 +23,7 @@ struct engine_range {
 	u32	bytes;
 };
 
-/* That of a lane: all of them but the last are of one size. */
+/* The segment of a lane: all but the last have the same size. */
 static struct engine_range engine_segment(const struct coll_op *op, u32 lane)
 {
 	struct engine_range range = { 0, op->bytes };
@@ -35,7 +35,10 @@ static struct engine_range engine_segment(const struct coll_op *op, u32 lane)
 	return range;
 }
 
-/* Where a block of a segment begins: blocks have equally many elements, but the last. */
+/*
+ * Offset of a block in its segment: all blocks but the last have the same number of
+ * elements.
+ */
 static u32 engine_block_start(const struct coll_op *op, u32 segment_bytes, u32 block)
 {
 	u32 element = coll_type_bytes(op->head.signature.type), count = segment_bytes / element;
@@ -60,9 +63,9 @@ static struct engine_range engine_range(const struct coll_op *op, u32 lane,
 }
 
 /**
- * coll_engine_edge_bytes() - length of the payload that a fold entry takes
+ * coll_engine_edge_bytes() - length of the payload of a fold entry's message
  * @op: EARLY or RUNNING, with data
- * @lane: in which lane of it
+ * @lane: lane of the operation
  * @edge: index of the entry
  */
 u32 coll_engine_edge_bytes(const struct coll_op *op, u32 lane, u32 edge)
@@ -76,11 +79,11 @@ static bool engine_lane_arrived(const struct coll_lane *lane, u32 edge)
 }
 
 /**
- * coll_engine_misses() - does a fold entry take a message that has not come?
+ * coll_engine_misses() - does a fold entry wait for a message?
  * @op: EARLY, RUNNING or ABORTED
  * @edge: index of the entry
  *
- * Return: true if it misses one in any lane.
+ * Return: true if its message is missing in any lane.
  */
 bool coll_engine_misses(const struct coll_op *op, u32 edge)
 {
@@ -96,7 +99,7 @@ bool coll_engine_misses(const struct coll_op *op, u32 edge)
 
 /* ---- rounds ---- */
 
-/* Send along the edges of the present round, and see what it waits for. */
+/* Send along the edges of the current round, and count the messages that it waits for. */
 static void engine_send(struct coll_op *op, u32 index, u32 edge, u64 now)
 {
 	const struct coll_schedule *s = op->schedule;
@@ -106,7 +109,7 @@ static void engine_send(struct coll_op *op, u32 index, u32 edge, u64 now)
 	struct coll_peer *peer = coll_peers_get(op->group, e->host, now);
 	struct engine_range range;
 
-	/* Memory was reserved for the peers of every schedule. */
+	/* Memory is reserved for the peers of every schedule. */
 	if (WARN_ON_ONCE(!peer))
 		return;
 	m->head = &op->head;
@@ -130,7 +133,7 @@ static noinline void engine_send_round(struct coll_op *op, u32 index, u64 now)
 		engine_send(op, index, i, now);
 }
 
-/* In most rounds of a tree a host has nothing to do. */
+/* Most rounds of a tree are empty on most hosts. */
 static inline void engine_begin_round(struct coll_op *op, u32 index, u64 now)
 {
 	struct coll_lane *lane = &op->lanes[index];
@@ -144,7 +147,7 @@ static inline void engine_begin_round(struct coll_op *op, u32 index, u64 now)
 		engine_send_round(op, index, now);
 }
 
-/* A line of the fold list: a message, or what the register held, goes into it. */
+/* Apply one fold entry: its operand is a message, or the register's former value. */
 static void engine_fold_entry(struct coll_op *op, u32 lane, u32 edge)
 {
 	const struct coll_schedule *s = op->schedule;
@@ -171,9 +174,9 @@ static void engine_fold_entry(struct coll_op *op, u32 lane, u32 edge)
 }
 
 /*
- * Apply the fold list in its order. The results go into buffers of their own,
- * so that what this round has sent stays as it was until it is acknowledged. Not inline,
- * since that would make a barrier's rounds more expensive, which fold nothing.
+ * Apply the fold list in its order. Results go into separate buffers, so that what this
+ * round has sent stays unchanged until it is acknowledged. Not inline, since that would
+ * slow down the rounds of barriers, which fold nothing.
  */
 static noinline void engine_fold(struct coll_op *op, u32 index)
 {
@@ -183,7 +186,7 @@ static noinline void engine_fold(struct coll_op *op, u32 index)
 	struct engine_range range = engine_segment(op, index);
 	u32 i;
 
-	/* One register of one block is written as a whole; else something may stay. */
+	/* A single register of a single block is overwritten; otherwise parts must be kept. */
 	if (s->registers > 1 || s->blocks > 1)
 		for (i = 0; i < s->registers; i++)
 			memcpy(engine_value(op, lane->value + 1, i) + range.first,
@@ -195,7 +198,7 @@ static noinline void engine_fold(struct coll_op *op, u32 index)
 
 /* ---- the ranks of this host ---- */
 
-/* What becomes of a post. */
+/* Complete one rank's post. */
 static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_rank)
 {
 	struct coll_local_post *post = &op->locals.post[local];
@@ -227,7 +230,7 @@ static void engine_done(struct coll_op *op)
 	op->group->window.running--;
 }
 
-/* Check out, if the rounds are over. True if the operation is DONE with that. */
+/* Complete the posts if the rounds are over. True if that makes the operation DONE. */
 static inline bool engine_check_out(struct coll_op *op)
 {
 	if (!coll_engine_finished(op) || op->state != COLL_OP_RUNNING)
@@ -250,7 +253,7 @@ static void engine_fold_local(struct coll_op *op, const u8 *payload)
 		memcpy(value, payload, op->bytes);
 }
 
-/* Contributions are folded in the order of ranks: an early one waits its turn. */
+/* Contributions are folded in rank order: one that arrives out of order is kept. */
 static noinline void engine_contribute(struct coll_op *op, u32 local, const void *payload)
 {
 	const struct coll_group *g = op->group;
@@ -269,13 +272,12 @@ static noinline void engine_contribute(struct coll_op *op, u32 local, const void
 }
 
 /**
- * coll_engine_advance() - run the rounds of a lane that can run
+ * coll_engine_advance() - run the rounds of a lane that are ready
  * @op: begun, EARLY or RUNNING
- * @index: of the lane; it has rounds left
+ * @index: index of the lane, which has rounds left
  * @now: time in ns
  *
- * Return: true if the operation is DONE with that.
- * Context: event context (env.h).
+ * Return: true if that makes the operation DONE. Context: event context (env.h).
  */
 bool coll_engine_advance(struct coll_op *op, u32 index, u64 now)
 {
@@ -298,11 +300,11 @@ bool coll_engine_advance(struct coll_op *op, u32 index, u64 now)
 }
 
 /**
- * coll_engine_begin() - begin the rounds
- * @op: EARLY or RUNNING; of the ranks of this host all that contribute have posted
+ * coll_engine_begin() - start the rounds
+ * @op: EARLY or RUNNING; all contributing ranks of this host have posted
  * @now: time in ns
  *
- * Return: true if the operation is DONE with that. Context: as coll_engine_advance().
+ * Return: true if that makes the operation DONE. Context: as coll_engine_advance().
  */
 bool coll_engine_begin(struct coll_op *op, u64 now)
 {
@@ -324,14 +326,13 @@ bool coll_engine_begin(struct coll_op *op, u64 now)
 /**
  * coll_engine_post() - a rank of this host has posted
  * @op: EARLY or RUNNING
- * @post: what it has posted: if it contributes, op->bytes of payload
+ * @post: its post: if it contributes, with op->bytes of payload
  * @now: time in ns
  *
- * A rank that receives no result has done its part: its post is answered at once, and
- * the rest goes on without it (the application-bypass paper, §4).
+ * A rank that receives no result has done its part: its post completes at once, and the
+ * operation proceeds without it (the application-bypass paper, §4).
  *
- * Return: true if the operation is DONE with that.
- * Context: event context (env.h).
+ * Return: true if that makes the operation DONE. Context: event context (env.h).
  */
 bool coll_engine_post(struct coll_op *op, const struct coll_post *post, u64 now)
 {
@@ -357,17 +358,17 @@ bool coll_engine_post(struct coll_op *op, const struct coll_post *post, u64 now)
 		done = coll_engine_begin(op, now);
 	else
 		done = engine_check_out(op);
-	/* Others have spoken of it or posted it, and nothing else was missing. */
+	/* It began earlier by another rank or host, and only this post was missing. */
 	if (done && (op->source != op->schedule->self || op->group->ranks.locals > 1))
 		op->group->ranks.local[post->local].last++;
 	return done;
 }
 
 /**
- * coll_engine_store() - keep a message until its turn
+ * coll_engine_store() - store a message until its round
  * @op: EARLY or RUNNING
- * @edge: the fold entry that takes it
- * @body: the message; its signature is the operation's
+ * @edge: the fold entry of the message
+ * @body: the message; its signature equals the operation's
  *
  * Return: true if it is new. Context: group lock held.
  */
@@ -395,17 +396,17 @@ static void engine_forget_messages(struct coll_op *op, bool held, bool sample, u
 	u32 i;
 
 	for (i = 0; op->head.unacked && i < (u32)op->segments * op->schedule->sends; i++)
-		if (op->messages[i].peer && held == !op->messages[i].seq)
+		if (op->messages[i].peer && held == !op->messages[i].first)
 			coll_peer_forget(&op->messages[i], sample, now);
 }
 
 /**
- * coll_engine_forget() - the operation's messages need no acknowledgment any more
- * @op: any state but FREE
+ * coll_engine_forget() - stop retransmitting the operation's messages
+ * @op: in any state but FREE
  * @sample: they have been received
  * @now: time in ns
  *
- * Those that wait for room go first, so that they are not sent when others make room.
+ * Held messages go first, so that they are not sent when others make room.
  */
 void coll_engine_forget(struct coll_op *op, bool sample, u64 now)
 {
@@ -415,7 +416,7 @@ void coll_engine_forget(struct coll_op *op, bool sample, u64 now)
 }
 
 /**
- * coll_engine_stop() - an operation that no rank of ours has posted cannot complete
+ * coll_engine_stop() - stop an operation that no rank of this host has posted
  * @op: EARLY
  * @now: time in ns
  */
@@ -426,7 +427,7 @@ void coll_engine_stop(struct coll_op *op, u64 now)
 }
 
 /**
- * coll_engine_abort() - an operation cannot complete
+ * coll_engine_abort() - abort an operation that cannot complete
  * @op: RUNNING
  * @now: time in ns
  */
@@ -440,9 +441,9 @@ void coll_engine_abort(struct coll_op *op, u64 now)
  * coll_engine_report() - end an operation with an error
  * @op: ABORTED
  * @error: errno, positive
- * @failed_rank: who is to blame
+ * @failed_rank: rank to blame
  *
- * It is DONE with that.
+ * It is DONE then.
  */
 void coll_engine_report(struct coll_op *op, u32 error, u32 failed_rank)
 {

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The engine runs one schedule for one operation. One loop, no case per
- * algorithm, no network. The states of an operation are in state.h.
+ * The engine runs one schedule for one operation: one loop, with no special case for any
+ * algorithm, and no knowledge of the network. The states of an operation are in state.h.
  *
- * The ranks of a host check in when they post. Their contributions are folded in
- * the order of ranks, and the rounds begin when the last rank that contributes has
- * posted; if no rank of this host contributes they begin with the first post or
- * message of the operation (SCI collectives paper, §4.1; application-bypass paper, §4).
- * Ranks check out when the rounds are over; a rank that receives no result has done its
- * part when it has posted.
+ * The ranks of a host check in when they post. Their contributions are folded in rank
+ * order, and the rounds begin when the last contributing rank has posted; if no rank of
+ * this host contributes they begin with the first post or message of the operation (SCI
+ * collectives paper, §4.1; application-bypass paper, §4). Ranks check out when the rounds
+ * are over; a rank that receives no result checks out when it posts.
  *
- * A payload larger than a segment is worked on in lanes, one for each segment. A
- * lane is a run of the schedule of its own; blocks divide its segment. Lanes do not
- * wait for each other.
+ * A payload larger than a segment is processed in lanes, one for each segment. Each lane
+ * runs the whole schedule on its segment, which is divided into blocks. Lanes do not wait
+ * for each other.
  *
  * Everything here is called under the group's lock. Rounds advance only in an event
  * context (env.h): coll_env_round() watches it.
@@ -39,9 +38,9 @@ struct coll_post {
 };
 
 /*
- * A rank of this host, or another host, names the operation first: make it EARLY. Already
- * set are its number and source, its signature and what follows from that, and how many
- * ranks have not posted.
+ * Make an operation EARLY: the first post of this host, or the first packet about it, has
+ * arrived. The caller has set its number, source, signature and what follows from that, and
+ * the number of ranks that have not posted.
  */
 static inline void coll_engine_make(struct coll_op *op)
 {
@@ -59,13 +58,7 @@ static inline void coll_engine_make(struct coll_op *op)
 		memset(op->lanes, 0, op->segments * sizeof(*op->lanes));
 }
 
-/*
- * Nothing more of this host is needed for it: begin. This and the next two are true if the
- * operation is DONE with that: the caller tells the window.
- */
 bool coll_engine_begin(struct coll_op *op, u64 now);
-
-/* A rank of this host has posted. */
 bool coll_engine_post(struct coll_op *op, const struct coll_post *post, u64 now);
 
 /* Are all its rounds over? */
@@ -74,29 +67,13 @@ static inline bool coll_engine_finished(const struct coll_op *op)
 	return !op->unfinished;
 }
 
-/* Does fold entry @edge take a message that has not come, in any lane? */
 bool coll_engine_misses(const struct coll_op *op, u32 edge);
-
-/* Bytes of the message that fold entry @edge takes in a lane of an operation with data. */
 u32 coll_engine_edge_bytes(const struct coll_op *op, u32 lane, u32 edge);
-
-/*
- * A message came along fold entry @edge: store it. True if it is new. The
- * caller acknowledges, then calls coll_engine_advance().
- */
 bool coll_engine_store(struct coll_op *op, u32 edge, const struct coll_body *body);
-
-/* Run the rounds of a lane that can run. */
 bool coll_engine_advance(struct coll_op *op, u32 lane, u64 now);
-
-/* It cannot complete: nothing more is sent for it. Before and after it was posted. */
 void coll_engine_stop(struct coll_op *op, u64 now);
 void coll_engine_abort(struct coll_op *op, u64 now);
-
-/* End what was aborted. */
 void coll_engine_report(struct coll_op *op, u32 error, u32 failed_rank);
-
-/* Forget all messages that are not acknowledged. @sample: they were received. */
 void coll_engine_forget(struct coll_op *op, bool sample, u64 now);
 
 #endif

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the core asks of its platform: the kernel module, the simulator, a unit
- * test. Ordinary functions, bound when the platform is linked.
+ * What the core needs from its platform: the kernel module, the simulator, a unit test.
+ * These are ordinary functions, bound when the platform is linked.
  *
- * The platform calls the core under the group's lock, and the core calls these
- * back under it; none of them may call the core. Those that allocate and free
- * memory are called only from coll_group_init() and coll_group_destroy(),
- * which hold no lock: all that a group needs to run is reserved when it is
- * made.
+ * The platform calls the core under the group's lock, and the core calls these functions
+ * under it; none of them may call the core. Those that allocate and free memory are called
+ * only from coll_group_init() and coll_group_destroy(), without the lock: all that a group
+ * needs is reserved when it is created.
  *
- * An event context is one in which rounds may advance: the group's lock is held, nothing
- * sleeps, and no process had to be woken to get there. In the kernel it is softirq, or BH
- * disabled outside a work queue. Posts, packets and deadlines are handled in it.
+ * In an event context rounds may advance: the group's lock is held, nothing sleeps, and no
+ * process had to be woken. In the kernel it is softirq, or BH disabled outside a work
+ * queue. Posts, packets and deadlines are handled in event context.
  */
 #ifndef COLL_CORE_ENV_H
 #define COLL_CORE_ENV_H
@@ -25,53 +24,61 @@ struct coll_message;
 struct coll_peer;
 struct coll_packet;
 
-/* Zeroed memory for the life of the group; may sleep. NULL if there is none. */
+/* Zeroed memory for the lifetime of the group; may sleep. NULL if there is none. */
 void *coll_env_alloc(size_t bytes);
 void coll_env_free(void *memory);
+
+/* May a group that is being made have so many bytes more? May sleep. */
+bool coll_env_charge(struct coll_group *g, size_t bytes);
 
 /* A zeroed peer; may sleep. NULL if there is no memory. */
 struct coll_peer *coll_env_peer_new(struct coll_group *g);
 void coll_env_peer_free(struct coll_peer *peer);
 
-/* The connection is idle: nothing is sent over it until it opens again. */
+/* The connection is idle: nothing is sent over it until it is opened again. */
 void coll_env_peer_idle(struct coll_peer *peer);
 
 /*
- * A packet of @bytes to write into, NULL if there is no memory; it goes to
- * coll_env_transmit(), which owns it from then on. Packets may get lost.
+ * A packet buffer of @bytes, NULL if there is no memory; it is passed to
+ * coll_env_transmit(), which takes ownership. Packets may be lost.
  */
 u8 *coll_env_packet(struct coll_group *g, u32 bytes, struct coll_packet **packet);
 void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet);
 
-/* Call coll_group_expire() at @at (ns), which is before any earlier request. */
+/* Call coll_group_expire() at @at (ns), which is before any deadline asked for earlier. */
 void coll_env_deadline(struct coll_group *g, u64 at);
 
 /*
  * Operation @number, which rank @local of this host posted with @token, has ended: with
- * @error (a positive errno) and @failed_rank, or with a result to be copied at once.
- * What is posted when the group has ended has the number of the first that cannot
+ * @error (a positive errno) and @failed_rank, or with a result to be copied at once. An
+ * operation posted after the group has ended has the number of the first that cannot
  * complete. Cannot fail.
  */
-void coll_env_complete(struct coll_group *g, u32 local, u32 number, void *token,
+void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		       const void *result, u32 bytes, u32 error, u32 failed_rank);
 
-/* An operation can be posted again, by any rank of this host. */
+/* The window has room again for a post by any rank of this host. */
 void coll_env_writable(struct coll_group *g);
 
-/* A round of operation @number is over in that lane. Is this an event context? */
-bool coll_env_round(struct coll_group *g, u32 number, u32 lane, u32 round);
+/*
+ * A round of operation @number is over in this lane. Returns whether this is an event
+ * context.
+ */
+bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round);
 
-/* What carries packets between members of that family, or NULL. Any context. */
+/* The bearer of an address family, or NULL. Any context. */
 const struct coll_bearer *coll_env_bearer(u16 family);
 
 /* ---- reports, for tracing and events ---- */
 
 /*
- * Why a packet goes no further: LINE(identifier, name). Each has the name of its counter,
- * which is the namespace's if the platform finds it out, the group's if the core does.
+ * Why a packet is dropped: LINE(identifier, name). Each has the name of its counter, which
+ * is the namespace's if the platform drops the packet, the group's if the core does.
  */
 #define COLL_NET_DROP_LIST(LINE)			\
 	LINE(MALFORMED,		malformed)		\
+	LINE(OTHER_VERSION,	other_version)		\
+	LINE(UNKNOWN_TYPE,	unknown_type)		\
 	LINE(UNKNOWN_GROUP,	unknown_group)		\
 	LINE(WRONG_SOURCE,	wrong_source)		\
 	LINE(FORGED,		forged)			\
@@ -91,17 +98,17 @@ enum coll_drop {
 	COLL_DROPS
 };
 
-/* A packet from @source is dropped; or there was no memory to send one. */
+/* A packet from @source is dropped, or there was no memory to send one. */
 void coll_env_drop(struct coll_group *g, u32 source, u32 destination,
 		   const struct coll_body *body, enum coll_drop drop);
 
-/* The message is sent again; its tries are those before. */
+/* The message is retransmitted; its tries do not yet count this one. */
 void coll_env_send_again(const struct coll_message *m);
 
 /* A connection opens: a new one, or one that was idle. */
 void coll_env_peer_open(struct coll_peer *peer);
 
-/* Operations beyond a limit cannot complete: g->failure.what is new, or another one. */
+/* The failure limit, g->failure.what, is new or has changed. */
 void coll_env_failure(struct coll_group *g);
 
 #endif

@@ -21,9 +21,9 @@ u32 coll_failure_error(const struct coll_failure *f)
 	return errors[f->reason];
 }
 
-/* ---- telling ---- */
+/* ---- notifying other hosts ---- */
 
-/* What the other hosts are told from now on. */
+/* Compose the goodbye that other hosts are sent from now on. */
 static void failure_compose_goodbye(struct coll_group *g)
 {
 	struct coll_failure_state *f = &g->failure;
@@ -58,9 +58,9 @@ static void failure_tell_host(struct coll_group *g, u32 host, u64 now)
 }
 
 /*
- * Connected hosts are told. A failure goes to all hosts, through those at the distances
- * 2^k on both sides, each of which tells its own: so fewer crashes than a host has such
- * neighbours cut no host off.
+ * Connected hosts are notified. A failure reaches all hosts through those at distances 2^k
+ * on both sides, each of which forwards it likewise: no host is cut off unless all of its
+ * neighbours of this kind have crashed.
  */
 static void failure_tell(struct coll_group *g, u64 now)
 {
@@ -75,18 +75,18 @@ static void failure_tell(struct coll_group *g, u64 now)
 	}
 }
 
-/* ---- knowing ---- */
+/* ---- the failure limit ---- */
 
 /*
- * Nothing more is sent for what cannot complete; what was posted reports when all
- * is settled.
+ * Stop sending for operations that cannot complete; posted ones report after the settling
+ * time.
  */
 static void failure_abort(struct coll_group *g, u64 now)
 {
 	const struct coll_window *w = &g->window;
-	u32 number;
+	u64 number;
 
-	/* The latest first, so that what waits for room is not sent when others make some. */
+	/* The latest first, so that held messages are not sent when others make room. */
 	for (number = w->oldest + w->size - 1; !coll_before(number, w->oldest); number--) {
 		struct coll_op *op = coll_group_slot(g, number);
 
@@ -97,19 +97,19 @@ static void failure_abort(struct coll_group *g, u64 now)
 		else if (op->state == COLL_OP_EARLY)
 			coll_engine_stop(op, now);
 		else if (op->state == COLL_OP_DONE)
-			/* Our ranks were answered, and no host can use it any more. */
+			/* Our ranks' posts have completed, and no host can use it any more. */
 			coll_engine_forget(op, false, now);
 	}
 }
 
-/* Does it say more than what we know? The lower limit wins, then the lower rank. */
+/* Does it replace what we know? The lower limit wins, then the lower rank. */
 static bool failure_wins(const struct coll_group *g, const struct coll_failure *f)
 {
 	const struct coll_failure *known = &g->failure.what;
 
 	if (!g->failure.known || coll_before(f->limit, known->limit))
 		return true;
-	/* What has been reported stays. */
+	/* Operations that have reported keep their outcome. */
 	return f->limit == known->limit && f->rank < known->rank && coll_group_settling(g);
 }
 
@@ -123,7 +123,10 @@ static void failure_learn(struct coll_group *g, const struct coll_failure *f, u6
 	g->failure.what = *f;
 	failure_compose_goodbye(g);
 	coll_env_failure(g);
-	/* All hosts are about to know the limit; they need not be told of another rank. */
+	/*
+	 * All hosts are about to learn the limit; another rank to blame is no reason to
+	 * notify them again.
+	 */
 	if (!lower)
 		return;
 	failure_abort(g, now);
@@ -135,18 +138,18 @@ static void failure_learn(struct coll_group *g, const struct coll_failure *f, u6
 }
 
 /**
- * coll_failure_settle() - the settling time is over
+ * coll_failure_settle() - report errors after the settling time
  * @g: the group
  * @now: time in ns
  *
- * All that was aborted reports the failure that won.
+ * All aborted operations report the failure that won.
  *
  * Context: group lock held.
  */
 void coll_failure_settle(struct coll_group *g, u64 now)
 {
 	const struct coll_failure *f = &g->failure.what;
-	u32 number;
+	u64 number;
 
 	g->failure.settle_ns = COLL_NEVER;
 	for (number = g->window.oldest; number != g->window.next; number++) {
@@ -161,7 +164,7 @@ void coll_failure_settle(struct coll_group *g, u64 now)
 	coll_env_writable(g);
 }
 
-/* ---- where failures come from ---- */
+/* ---- causes of failures ---- */
 
 /**
  * coll_failure_end() - the group ends on this host
@@ -170,8 +173,8 @@ void coll_failure_settle(struct coll_group *g, u64 now)
  * @rank: the rank that is to blame
  * @now: time in ns
  *
- * Terminal. What was not acknowledged is not sent again; others may need it, and
- * are told that it does not come.
+ * Terminal. Unacknowledged messages are not retransmitted; hosts that may need them are
+ * notified.
  *
  * Context: group lock held.
  */
@@ -191,7 +194,7 @@ void coll_failure_end(struct coll_group *g, enum coll_reason reason, u32 rank, u
 }
 
 /**
- * coll_failure_disagree() - another host means another operation by the same number
+ * coll_failure_disagree() - another host has a different operation with the same number
  * @g: the group
  * @peer: that host
  * @now: time in ns
@@ -204,13 +207,13 @@ void coll_failure_disagree(struct coll_group *g, const struct coll_peer *peer, u
 }
 
 /**
- * coll_failure_recall() - does another host agree on an operation that is over?
+ * coll_failure_recall() - check another host's signature of an operation that is over
  * @g: the group
  * @peer: that host
  * @body: number and signature
  * @now: time in ns
  *
- * A slot remembers its operation until it serves another one.
+ * A slot keeps the signature of its operation until it is reused.
  *
  * Context: group lock held.
  */
@@ -225,8 +228,9 @@ void coll_failure_recall(struct coll_group *g, const struct coll_peer *peer,
 }
 
 /*
- * Must it be alive? Not if this host has left, waits for nothing and owes only a goodbye:
- * other hosts may still hear it. Nor if the peer has left and no operation waits for it.
+ * Does the death of this peer matter? Not if this host has left, waits for nothing and owes
+ * only a goodbye: other hosts may still receive it. Nor if the peer has left and no
+ * operation waits for it.
  */
 static bool failure_is_missed(const struct coll_peer *peer)
 {
@@ -240,12 +244,12 @@ static bool failure_is_missed(const struct coll_peer *peer)
 }
 
 /**
- * coll_failure_accuse() - a host is silent
+ * coll_failure_accuse() - declare a silent host dead
  * @g: the group
  * @peer: the host
  * @now: time in ns
  *
- * It is not told, since it would not answer.
+ * It is not notified, since it would not answer.
  *
  * Context: group lock held.
  */
@@ -259,12 +263,12 @@ void coll_failure_accuse(struct coll_group *g, struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_failure_blocked() - a host is there, and what it needs does not get through to it
+ * coll_failure_blocked() - a host is alive, but messages do not reach it
  * @g: the group
  * @peer: the host
  * @now: time in ns
  *
- * It answers, so it is told, too.
+ * Since it answers, it is notified, too.
  *
  * Context: group lock held.
  */
@@ -274,10 +278,10 @@ void coll_failure_blocked(struct coll_group *g, struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_failure_receive_goodbye() - a goodbye came
- * @g: works still, or its errors have not settled
- * @peer: who sent it
- * @body: authenticated; not heard before
+ * coll_failure_receive_goodbye() - handle a goodbye
+ * @g: the group, in which operations can still complete or errors have not settled
+ * @peer: its sender
+ * @body: authenticated; not a duplicate
  * @now: time in ns
  *
  * Context: group lock held.
@@ -291,7 +295,7 @@ void coll_failure_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
 		.reason	= body->signature.count,
 	};
 
-	if (body->seq)
+	if (body->number < COLL_NUMBER_TIMEWAIT)
 		coll_peer_accept(peer, body, now);
 	/* A later goodbye of the same host may name an earlier operation. */
 	if (peer->recv.gone && !coll_before(f.limit, peer->goodbye.last))
@@ -303,10 +307,10 @@ void coll_failure_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
 		f.reason = COLL_REASON_LEFT;
 	}
 	if (f.reason != COLL_REASON_LEFT && coll_group_host(g, f.rank) == g->self) {
-		/* A host does not disagree with itself. */
+		/* A host cannot disagree with itself. */
 		if (f.reason == COLL_REASON_DISAGREES)
 			f.rank = coll_ranks_lowest(g, peer->host);
-		/* Others count us as failed: they accept nothing that we send. */
+		/* Other hosts consider this one failed and accept nothing from it. */
 		coll_failure_end(g, f.reason, f.rank, now);
 	}
 	failure_learn(g, &f, now);
@@ -318,9 +322,9 @@ void coll_failure_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
  * @rank: the rank
  * @now: time in ns
  *
- * The other hosts learn that it left; as long as other ranks are here, or have posted
- * more, it limits what they can do. When the last one leaves, each host that was ever
- * heard is told.
+ * The other hosts are notified. While other ranks are here, or have posted more, it limits
+ * the operations that can complete. When the last one leaves, every host ever heard from is
+ * notified.
  *
  * Context: group lock held.
  */

@@ -22,7 +22,7 @@ const struct coll_timing coll_timing_default = {
  * @g: the group
  * @rank: its number in the group
  *
- * Return: its number among those of this host; -ENOENT if it lives elsewhere,
+ * Return: its number among those of this host; -ENOENT if it belongs to another host,
  * -EEXIST if it has joined before. Context: group lock held.
  */
 int coll_group_join(struct coll_group *g, u32 rank)
@@ -31,7 +31,7 @@ int coll_group_join(struct coll_group *g, u32 rank)
 }
 
 /**
- * coll_group_notify_join() - tell a host whose packet came before the group that it is here
+ * coll_group_notify_join() - send a join notice to a host that sent an early packet
  * @g: the group
  * @host: that host
  * @now: time in ns
@@ -47,12 +47,12 @@ void coll_group_notify_join(struct coll_group *g, u32 host, u64 now)
 }
 
 /**
- * coll_group_leave() - a rank closes
+ * coll_group_leave() - a rank leaves
  * @g: the group
  * @local: which one of this host
  * @now: time in ns
  *
- * What it has posted completes, and the other hosts learn that it left.
+ * What it has posted completes, and the other hosts are notified.
  *
  * Context: group lock held.
  */
@@ -66,11 +66,11 @@ void coll_group_leave(struct coll_group *g, u32 local, u64 now)
 }
 
 /**
- * coll_group_end() - the group is ended by order
+ * coll_group_end() - end the group by order of the operator
  * @g: the group
  * @now: time in ns
  *
- * What is under way fails, here and on all other hosts.
+ * Operations under way fail, here and on all other hosts.
  *
  * Context: group lock held.
  */
@@ -98,7 +98,7 @@ void coll_group_give_up(struct coll_group *g, u64 now)
 }
 
 /**
- * coll_group_quiet() - have its ranks left, with nothing under way?
+ * coll_group_quiet() - have all ranks left, with nothing under way?
  * @g: the group
  *
  * Context: group lock held.
@@ -110,7 +110,7 @@ bool coll_group_quiet(const struct coll_group *g)
 
 /* ---- posting ---- */
 
-/* A rank that has posted or sent the operation. */
+/* A rank that has posted the operation, here or on the host that sent it. */
 static u32 group_rank_that_spoke(const struct coll_group *g, const struct coll_op *op)
 {
 	u32 i = 0;
@@ -122,7 +122,7 @@ static u32 group_rank_that_spoke(const struct coll_group *g, const struct coll_o
 	return g->ranks.local[i].rank;
 }
 
-/* A post that cannot complete: it reports with those before it, or at once. */
+/* A post that cannot complete reports after those before it, or at once. */
 static void group_post_ended(struct coll_group *g, u32 local, struct coll_op *op,
 			     const struct coll_signature *sig, void *token)
 {
@@ -150,12 +150,12 @@ static void group_post_ended(struct coll_group *g, u32 local, struct coll_op *op
  * @g: the group
  * @local: which rank of this host posts
  * @sig: from coll_signature_of_post()
- * @payload: as many bytes as that returned; not needed after return
- * @token: comes back in coll_env_complete(), perhaps before this returns
+ * @payload: as many bytes as that returned; not used after return
+ * @token: passed to coll_env_complete(), perhaps before this returns
  * @now: time in ns
  *
- * In a group that has failed the operation completes with the error, at once or
- * when that has settled.
+ * In a group that has failed the operation completes with the error, at once or after the
+ * settling time.
  *
  * Return: 0, or -EAGAIN when the window is full.
  * Context: event context (env.h).
@@ -196,10 +196,10 @@ int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature
 /* ---- receiving: accept, then advance ---- */
 
 /**
- * struct group_packet - a packet on its path through the group
+ * struct group_packet - a packet being processed
  * @peer: who sent it
- * @body: what it says
- * @op: if it is a new message of an operation that has begun: that operation
+ * @body: its contents
+ * @op: for a new message of an operation that has begun: that operation
  */
 struct group_packet {
 	struct coll_peer	*peer;
@@ -214,9 +214,9 @@ static void group_refuse_invalid(struct coll_group *g, u32 source, const struct 
 }
 
 /*
- * The packet's prefix is not the one that its sender used before: the first
- * packet of a host or of a connection, or the first after it has heard of us.
- * @p->peer is its sender, opened only now that it is authenticated; NULL to drop it.
+ * Handle a packet whose prefix is new: the first of a host or of a connection, or the first
+ * after its sender has heard of us. @p->peer is its sender, opened only after
+ * authentication; NULL to drop it.
  */
 static enum coll_refusal group_introduce(struct coll_group *g, const u8 *packet, u32 bytes,
 					 struct group_packet *p, u64 now)
@@ -247,7 +247,7 @@ static enum coll_refusal group_introduce(struct coll_group *g, const u8 *packet,
 	return COLL_ACCEPTED;
 }
 
-/* Nothing is believed, and no state is made, before the MAC has been checked. */
+/* Nothing is trusted, and no state is created, before the MAC has been checked. */
 static inline enum coll_refusal group_authenticate(struct coll_group *g, u32 source,
 						   const u8 *packet, u32 bytes,
 						   struct group_packet *p, u64 now)
@@ -261,14 +261,7 @@ static inline enum coll_refusal group_authenticate(struct coll_group *g, u32 sou
 	return COLL_ACCEPTED;
 }
 
-/* The message is of an operation that this host has, and needs nothing of it any more. */
-static void group_accept_again(struct group_packet *p, u64 now)
-{
-	coll_peer_accept(p->peer, &p->body, now);
-	coll_peer_repeat(p->peer, &p->body, now);
-}
-
-/* The fold entry of the operation that the message is for; negative if there is none. */
+/* The fold entry of the message in its operation; negative if there is none. */
 static int group_edge(const struct coll_op *op, const struct group_packet *p)
 {
 	const struct coll_body *body = &p->body;
@@ -282,7 +275,7 @@ static int group_edge(const struct coll_op *op, const struct group_packet *p)
 	return edge;
 }
 
-/* A message within the window: store it, and owe an acknowledgment. */
+/* A message within the window: store it and owe an acknowledgment. */
 static inline void group_store(struct coll_group *g, struct group_packet *p, u64 now)
 {
 	const struct coll_body *body = &p->body;
@@ -303,7 +296,7 @@ static inline void group_store(struct coll_group *g, struct group_packet *p, u64
 		return;
 	}
 	if (op->state >= COLL_OP_ABORTED || !coll_engine_store(op, edge, body)) {
-		group_accept_again(p, now);
+		coll_peer_repeat(p->peer, &p->body, now);
 		return;
 	}
 	g->stats.messages_received++;
@@ -316,12 +309,12 @@ static inline void group_store(struct coll_group *g, struct group_packet *p, u64
 
 static inline void group_accept_message(struct coll_group *g, struct group_packet *p, u64 now)
 {
-	s32 ahead = p->body.operation - g->window.oldest;
+	s64 ahead = p->body.operation - g->window.oldest;
 
 	if (ahead < 0) {
-		group_accept_again(p, now);
+		coll_peer_repeat(p->peer, &p->body, now);
 		coll_failure_recall(g, p->peer, &p->body, now);
-	} else if (ahead >= (s32)g->window.size) {
+	} else if (ahead >= (s64)g->window.size) {
 		coll_peer_refuse(p->peer, &p->body, now);
 	} else {
 		group_store(g, p, now);
@@ -329,8 +322,8 @@ static inline void group_accept_message(struct coll_group *g, struct group_packe
 }
 
 /*
- * A group that has failed stores nothing, but still answers: silence would put the
- * blame on this host.
+ * A group that has failed stores nothing, but still answers: if it were silent, this host
+ * would be blamed.
  */
 static bool group_only_answers(const struct coll_group *g, const struct coll_body *body)
 {
@@ -338,15 +331,15 @@ static bool group_only_answers(const struct coll_group *g, const struct coll_bod
 	       !(body->type == COLL_PACKET_GOODBYE && coll_group_settling(g));
 }
 
+/* A time-wait entry says goodbye without being asked for an acknowledgment. */
 static void group_answer(struct group_packet *p, u64 now)
 {
-	if (p->body.seq)
-		group_accept_again(p, now);
+	if (p->body.number < COLL_NUMBER_TIMEWAIT)
+		coll_peer_repeat(p->peer, &p->body, now);
 }
 
-/* What the packet says, beyond what every packet tells. */
-static inline void group_accept_body(struct coll_group *g, struct group_packet *p, bool repeated,
-				     u64 now)
+/* Handle what is specific to the type of packet. */
+static inline void group_accept_body(struct coll_group *g, struct group_packet *p, u64 now)
 {
 	const struct coll_body *body = &p->body;
 
@@ -358,8 +351,6 @@ static inline void group_accept_body(struct coll_group *g, struct group_packet *
 		coll_watch_answered(p->peer, body, now);
 	else if (group_only_answers(g, body))
 		group_answer(p, now);
-	else if (unlikely(repeated))
-		coll_peer_repeat(p->peer, body, now);
 	else if (likely(body->type == COLL_PACKET_MESSAGE))
 		group_accept_message(g, p, now);
 	else
@@ -367,7 +358,7 @@ static inline void group_accept_body(struct coll_group *g, struct group_packet *
 }
 
 /*
- * First stage: authenticate the packet, read what every packet tells, store its message
+ * First stage: authenticate the packet, read what every packet carries, store its message
  * and owe an acknowledgment for it.
  */
 static inline enum coll_refusal group_accept(struct coll_group *g, u32 source, const u8 *packet,
@@ -379,17 +370,15 @@ static inline enum coll_refusal group_accept(struct coll_group *g, u32 source, c
 	if (unlikely(refusal != COLL_ACCEPTED)) {
 		p->peer = NULL;
 	} else if (likely(p->peer)) {
-		if (likely(coll_peer_possible(p->peer, &p->body))) {
-			group_accept_body(g, p, coll_peer_hear(p->peer, &p->body, now), now);
-		} else {
-			group_refuse_invalid(g, p->peer->host, &p->body);
+		if (likely(coll_peer_hear(p->peer, &p->body, now)))
+			group_accept_body(g, p, now);
+		else
 			p->peer = NULL;
-		}
 	}
 	return refusal;
 }
 
-/* Second stage: run the rounds that can run now, and answer. */
+/* Second stage: run the rounds that are ready, and answer. */
 static inline void group_advance(struct coll_group *g, struct group_packet *p, u64 now)
 {
 	struct coll_op *op = p->op;
@@ -397,7 +386,7 @@ static inline void group_advance(struct coll_group *g, struct group_packet *p, u
 	if (op) {
 		if (coll_engine_advance(op, p->body.segment, now))
 			coll_window_completed(g, op, now);
-		/* Nothing else was missing. */
+		/* Only this message was missing. */
 		p->peer->watch.last_arrivals += coll_engine_finished(op);
 	}
 	if (unlikely(g->failure.known || g->ranks.leaving)) {
@@ -409,10 +398,10 @@ static inline void group_advance(struct coll_group *g, struct group_packet *p, u
 }
 
 /**
- * coll_group_receive() - a packet came
+ * coll_group_receive() - handle a packet
  * @g: the group
- * @source: the host that it says it is from; its address is that host's
- * @packet: formed; its tag and destination are those of @g
+ * @source: host that the packet names as its source, and whose address it has
+ * @packet: well-formed; its tag and destination are those of @g
  * @bytes: its length
  * @now: time in ns
  *
@@ -428,6 +417,27 @@ enum coll_refusal coll_group_receive(struct coll_group *g, u32 source, const u8 
 	if (likely(p.peer))
 		group_advance(g, &p, now);
 	return refusal;
+}
+
+/**
+ * coll_group_receive_other_version() - a packet of another version of the format came
+ * @g: the group
+ * @source: host that the packet names as its source, and whose address it has
+ * @packet: coll_wire_other_version(); its tag and destination are those of @g
+ * @bytes: its length
+ * @now: time in ns
+ *
+ * If a member sent it the group ends: its hosts cannot understand each other.
+ *
+ * Return: what was wrong with it. Context: event context (env.h).
+ */
+enum coll_refusal coll_group_receive_other_version(struct coll_group *g, u32 source,
+						   const u8 *packet, u32 bytes, u64 now)
+{
+	if (!coll_wire_authentic_any(packet, bytes, &g->secret.mac))
+		return COLL_FORGED;
+	coll_failure_end(g, COLL_REASON_VERSION, coll_ranks_lowest(g, source), now);
+	return COLL_ACCEPTED;
 }
 
 /* ---- deadlines ---- */
@@ -451,8 +461,8 @@ static void group_expire_peer(struct coll_group *g, struct coll_peer *peer, u64 
  * @g: the group
  * @now: time in ns
  *
- * Looks at every peer. There are as many as the schedules name, a logarithm of the
- * hosts or the largest fan-out; a heap of them cost more than it saved.
+ * Checks every peer. There are only those that the schedules name, a logarithm of the hosts
+ * or the largest fan-out; a heap cost more than it saved.
  *
  * Context: event context (env.h).
  */
@@ -461,7 +471,7 @@ void coll_group_expire(struct coll_group *g, u64 now)
 	struct coll_peer *peer;
 	u64 next;
 
-	/* Nothing is armed while this runs: it arms once, at the end. */
+	/* No deadline is armed while this runs; it is armed once, at the end. */
 	g->armed_ns = 0;
 	if (g->failure.settle_ns <= now)
 		coll_failure_settle(g, now);
@@ -470,7 +480,7 @@ void coll_group_expire(struct coll_group *g, u64 now)
 	for (peer = g->peers.all; peer; peer = peer->all)
 		if (peer->due_ns <= now)
 			group_expire_peer(g, peer, now);
-	/* Only now: a failure makes peers due that were passed before. */
+	/* Last, since a failure makes peers due that were checked before. */
 	next = coll_peers_release_idle(g);
 	g->armed_ns = COLL_NEVER;
 	coll_deadline_arm(g, min(next, min(g->failure.settle_ns, g->watch.next_ns)));

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Making and unmaking a group: all memory that running it needs is reserved here, for
- * every algorithm and every root, so that nothing is allocated by an event. How
- * much that is, and for which hosts, the algorithms say (coll_algorithms_need()).
+ * Creating and destroying a group. All memory that it needs while it runs is reserved here,
+ * for every algorithm and every root, so that no event allocates. The algorithms determine
+ * how much, and for which hosts (coll_algorithms_need()).
  */
 #include "group.h"
 
-/* Buckets beyond this are of no use: schedules name few hosts. */
+/* More buckets are useless, as schedules name few hosts. */
 #define MAX_PEER_BUCKETS	256
+
+static bool group_charge(struct coll_group *g, size_t bytes)
+{
+	if (!coll_env_charge(g, bytes))
+		return false;
+	g->memory.bytes += bytes;
+	return true;
+}
 
 static void *group_alloc(struct coll_group *g, size_t bytes)
 {
-	g->memory.bytes += bytes;
-	return g->memory.bytes <= g->memory.most ? coll_env_alloc(bytes) : NULL;
+	return group_charge(g, bytes) ? coll_env_alloc(bytes) : NULL;
 }
 
 static int group_build_schedules(struct coll_group *g)
@@ -40,7 +47,7 @@ static int group_build_schedules(struct coll_group *g)
 	return 0;
 }
 
-/* AUTO may mean an algorithm that posts may not name. */
+/* COLLSOCK_AUTO may select an algorithm that posts may not name. */
 static void group_choose_algorithms(struct coll_group *g, const struct collsock_join *j)
 {
 	struct coll_plan *plan = &g->plan;
@@ -75,7 +82,7 @@ static int group_build_slot(struct coll_group *g, struct coll_op *op,
 	return 0;
 }
 
-/* The ring, and in each slot room for a schedule that depends on the root. */
+/* Allocate the ring, with room in each slot for a schedule that depends on the root. */
 static int group_build_ring(struct coll_group *g)
 {
 	u32 i, slots = g->window.mask + 1;
@@ -103,11 +110,12 @@ static int group_build_slots(struct coll_group *g, const struct coll_room *room)
 
 static int group_reserve_peer(struct coll_group *g, u32 host)
 {
-	struct coll_peer *spare = coll_env_peer_new(g);
+	struct coll_peer *spare = NULL;
 
+	if (group_charge(g, sizeof(*spare)))
+		spare = coll_env_peer_new(g);
 	if (!spare)
 		return -ENOMEM;
-	g->memory.bytes += sizeof(*spare);
 	spare->host = host;
 	spare->next = g->peers.spare;
 	g->peers.spare = spare;
@@ -128,7 +136,7 @@ static int group_reserve_peers(struct coll_group *g, const u64 *hosts)
 	return err;
 }
 
-/* Slots and peers for every algorithm that posts may name, and every root. */
+/* Reserve slots and peers for every algorithm that posts may name, and every root. */
 static int group_reserve(struct coll_group *g)
 {
 	struct coll_shape shape = coll_group_shape(g, 0);
@@ -150,7 +158,7 @@ static int group_reserve(struct coll_group *g)
 
 static int group_find_locals(struct coll_group *g)
 {
-	/* Without a map it is the one of the host's own number. */
+	/* Without a map each host has the rank of its own number. */
 	u32 begin = g->ranks.host_of ? 0 : g->self;
 	u32 end = g->ranks.host_of ? g->ranks.size : begin + 1;
 	u32 rank, local = 0;
@@ -173,12 +181,12 @@ static u32 group_round_up(u32 n)
 }
 
 /**
- * coll_group_init() - make a group
+ * coll_group_init() - create a group
  * @g: zeroed
- * @config: what it is to be
+ * @config: its configuration
  *
- * Reserves all memory that running needs. After an error coll_group_destroy()
- * frees what there is.
+ * Reserves all memory that the group needs. After an error the caller must call
+ * coll_group_destroy(), too.
  *
  * Return: 0 or -ENOMEM. Context: may sleep.
  */
@@ -193,7 +201,7 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	g->hosts = j->hosts;
 	g->self = config->self;
 	g->ranks.size = j->ranks;
-	/* Hosts stand in the order of their ranks: then each has that of its number. */
+	/* Hosts are in rank order, so each has the rank of its own number. */
 	g->ranks.host_of = j->ranks > j->hosts ? config->host_of_rank : NULL;
 	g->ranks.lowest = config->lowest;
 	g->incarnation = config->incarnation;
@@ -202,9 +210,8 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	g->peers.mask = group_round_up(min_t(u32, j->hosts, MAX_PEER_BUCKETS)) - 1;
 	g->payload.max_bytes = j->max_bytes;
 	g->payload.room = round_up(j->max_bytes, 8);
-	g->memory.most = config->max_memory ?: ~0ULL;
 	g->payload.segment_bytes = j->segment_bytes;
-	/* The sender gets to know of room before its window is full. */
+	/* The sender learns of room before its window is full. */
 	g->peers.ack_every = clamp(j->window / 2, 1, COLL_PEER_WINDOW / 4);
 	g->plan.fanout = j->fanout;
 	g->window.completed = COLL_NOTHING_DONE;
@@ -216,7 +223,7 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	g->armed_ns = COLL_NEVER;
 	g->failure.settle_ns = COLL_NEVER;
 	g->watch.next_ns = COLL_NEVER;
-	/* No peer was watched in this round of looking, nor in the one before. */
+	/* No peer was watched in this round, nor in the one before. */
 	g->watch.round = 2;
 
 	group_choose_algorithms(g, j);
@@ -243,7 +250,7 @@ static void group_free_peer_list(struct coll_peer *peer)
 
 /**
  * coll_group_destroy() - free all memory of a group
- * @g: initialised, perhaps in part; nobody uses it any more
+ * @g: initialised, perhaps partly; no longer in use
  *
  * Context: may sleep.
  */

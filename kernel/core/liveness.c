@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "liveness.h"
 
-/* This number of questions at least, however long ago the first was sent. */
+/*
+ * At least this number of probes must remain unanswered, however long ago the first was
+ * sent.
+ */
 #define LEAST_QUESTIONS		3
 #define LEAST_INTERVAL_NS	(50 * NSEC_PER_MSEC)
-/* Even with a long liveness time a group asks soon for whom it waits. */
+/* Even with a long liveness time a group soon finds out which host it waits for. */
 #define MOST_QUIET_NS		((u64)NSEC_PER_SEC)
 
 /**
- * coll_liveness_quiet_ns() - how long a host may be silent before it is asked
+ * coll_liveness_quiet_ns() - how long a host may be silent before it is probed
  * @g: the group
  *
  * Return: time in ns. Context: group lock held.
@@ -19,10 +22,11 @@ u64 coll_liveness_quiet_ns(const struct coll_group *g)
 }
 
 /**
- * coll_liveness_interval_ns() - time between questions that are not answered
+ * coll_liveness_interval_ns() - time between unanswered probes
  * @peer: the other side
  *
- * Far longer than timers are late, or each would seem to follow a pause of this host.
+ * Far longer than the lateness of timers, or each probe would seem to follow a pause of
+ * this host.
  *
  * Return: time in ns. Context: group lock held.
  */
@@ -37,12 +41,12 @@ u64 coll_liveness_interval_ns(const struct coll_peer *peer)
 }
 
 /**
- * coll_liveness_asked() - a question went to the other side
+ * coll_liveness_asked() - count a probe to the other side
  * @peer: the other side
  * @now: time in ns
  *
- * Questions that follow each other closely count once. After a pause counting starts
- * again: this host did not run.
+ * Probes in quick succession count once. After a pause, during which this host did not run,
+ * counting starts again.
  */
 void coll_liveness_asked(struct coll_peer *peer, u64 now)
 {
@@ -59,11 +63,11 @@ void coll_liveness_asked(struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_liveness_silent() - have there been enough questions, and no answer?
+ * coll_liveness_silent() - have enough probes remained unanswered?
  * @peer: the other side
  * @now: time in ns
  *
- * For a host never heard the join time-out counts.
+ * The join time-out applies to a host never heard from.
  */
 bool coll_liveness_silent(const struct coll_peer *peer, u64 now)
 {

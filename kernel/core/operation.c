@@ -2,24 +2,24 @@
 #include "operation.h"
 
 /*
- * Rounds decide, since each costs a crossing of the network, and a barrier waits
- * for nothing else. With m = floor(log2 n):
+ * The number of rounds decides, since a barrier waits for nothing but one network latency
+ * per round. With m = floor(log2 n):
  *
  *			n = 2^m			any other n
  *	dissemination	m, n * m, 2m - 1	m + 1, n * (m + 1), 2m + 2 at most
  *	pairwise	m, n * m, m		m + 2, 2^m * m + 2 * (n - 2^m), m + 1 at most
  *
- * (rounds, messages, hosts that one host has to do with). So for a power of two
- * pairwise exchange is never worse: the same rounds and messages with half the
- * peers, and of two messages that cross between two hosts each acknowledges what
- * came before. For other n dissemination saves one round.
+ * (rounds, messages, peers of one host). So for a power of two pairwise exchange is never
+ * worse: it has the same rounds and messages with half the peers, and two messages that
+ * cross between two hosts acknowledge earlier ones. For other n dissemination saves one
+ * round.
  */
 static u8 operation_choose_barrier(u32 hosts)
 {
 	return is_power_of_2(hosts) ? COLLSOCK_PAIRWISE_EXCHANGE : COLLSOCK_DISSEMINATION;
 }
 
-/* Dissemination folds some contributions twice, and trees have twice the rounds. */
+/* Dissemination would fold some contributions twice, and trees have twice the rounds. */
 static u8 operation_choose_allreduce(u32 hosts)
 {
 	return COLLSOCK_PAIRWISE_EXCHANGE;

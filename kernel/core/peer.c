@@ -7,9 +7,9 @@
 #include "rtt.h"
 
 /**
- * coll_peer_prefix() - the prefix of what is said to the other side
+ * coll_peer_prefix() - prefix of packets to the other side
  * @peer: the other side
- * @incarnation: of it; 0 if it is unknown
+ * @incarnation: of the other side; 0 if unknown
  */
 struct coll_prefix coll_peer_prefix(const struct coll_peer *peer, u32 incarnation)
 {
@@ -20,7 +20,6 @@ struct coll_prefix coll_peer_prefix(const struct coll_peer *peer, u32 incarnatio
 		.descriptor	= g->descriptor,
 		.incarnation	= g->incarnation,
 		.known		= incarnation,
-		.connection	= peer->conn.number,
 		.source		= g->self,
 		.destination	= peer->host,
 	};
@@ -34,23 +33,15 @@ static void peer_know(struct coll_peer *peer, u32 incarnation)
 	coll_wire_side_set(&peer->conn.tx, &prefix, &peer->group->secret.mac);
 }
 
-/* What is sent from now on belongs to another connection. */
-static void peer_renumber(struct coll_peer *peer)
-{
-	peer->conn.number++;
-	peer->send.next_seq = 1;
-	peer->rtt.backed_off_seq = 0;
-}
-
 /**
- * coll_peer_open() - a connection to @host begins
- * @peer: zeroed, or idle and released
+ * coll_peer_open() - open a connection
+ * @peer: zeroed, or released when it was idle
  * @g: its group
  * @host: the other side
  * @now: time in ns
  *
- * What is known of the other side lives as long as the group, not as the
- * connection. Its acknowledgments name the connection, so old ones are ignored.
+ * What is known of the other side, and the numbers of packets, live as long as the group,
+ * not as the connection.
  */
 void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 now)
 {
@@ -58,17 +49,13 @@ void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 
 	peer->live.idle_at_ns = now + g->timing.idle;
 	if (peer->conn.idle) {
 		peer->conn.idle = false;
-		peer_renumber(peer);
-		peer_know(peer, peer->conn.incarnation);
 		return;
 	}
 	INIT_LIST_HEAD(&peer->send.sent);
 	INIT_LIST_HEAD(&peer->send.held);
 	peer->group = g;
 	peer->host = host;
-	peer->conn.number = 1;
-	peer->send.next_seq = 1;
-	/* All hosts begin with the same window, so none has to tell. */
+	/* All hosts begin with the same window, so the initial credit is known. */
 	peer->send.credit = g->credit.common;
 	peer->send.done = g->credit.acknowledged;
 	peer->watch.probed_operation = COLL_NOTHING_DONE;
@@ -77,19 +64,18 @@ void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 
 }
 
 /**
- * coll_peer_succeed() - the other side is a new one from now on
+ * coll_peer_succeed() - switch to a new incarnation of the other side
  * @peer: the other side
- * @prefix: of the new one, which has proved that it lives
+ * @prefix: of the new incarnation, which has proved that it is alive
  * @now: time in ns
  */
 void coll_peer_succeed(struct coll_peer *peer, const struct coll_prefix *prefix, u64 now)
 {
-	/* It numbers from the beginning, and so do we. */
-	peer_renumber(peer);
 	peer_know(peer, prefix->incarnation);
-	peer->conn.their_number = prefix->connection;
-	peer->recv.seq = 0;
+	/* It numbers from the beginning. */
+	peer->recv.accepted = 0;
 	peer->recv.bits = 0;
+	peer->recv.packets = (struct coll_replay) { };
 	peer->live.heard_ns = now;
 	peer->conn.knows_us = true;
 	peer->send.credit = peer->group->window.size - 1;
@@ -107,11 +93,12 @@ static void peer_body(const struct coll_peer *peer, struct coll_body *body)
 }
 
 static inline void peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
-			     const struct coll_body *body)
+			     struct coll_body *body)
 {
 	struct coll_packet *packet;
 	u8 *start;
 
+	body->number = ++peer->send.number;
 	start = coll_env_packet(peer->group, coll_wire_bytes(body), &packet);
 	if (unlikely(!start)) {
 		peer->group->stats.memory_short++;
@@ -125,20 +112,20 @@ static inline void peer_emit(struct coll_peer *peer, const struct coll_wire_side
 
 /**
  * coll_peer_emit() - send a packet
- * @peer: to whom
+ * @peer: destination
  * @side: the direction, usually the peer's
- * @body: what it says
+ * @body: its contents, but for the number of the packet
  */
 void coll_peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
-		    const struct coll_body *body)
+		    struct coll_body *body)
 {
 	peer_emit(peer, side, body);
 }
 
 /**
- * coll_peer_speak() - send a packet that needs no acknowledgment
- * @peer: to whom
- * @body: all but what every packet tells
+ * coll_peer_speak() - send a packet that is not acknowledged
+ * @peer: destination
+ * @body: contents; what every packet carries is filled in
  */
 void coll_peer_speak(struct coll_peer *peer, struct coll_body *body)
 {
@@ -153,7 +140,7 @@ static void peer_count_repeat(struct coll_peer *peer, const struct coll_message 
 	peer->group->stats.retransmits++;
 	peer->retransmits++;
 	coll_env_send_again(m);
-	/* A host that was never heard is asked by sending again. */
+	/* Retransmitting to a host never heard from counts as a probe. */
 	if (!peer->conn.incarnation)
 		coll_liveness_asked(peer, now);
 }
@@ -164,7 +151,6 @@ static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 no
 	struct coll_credit *credit = &peer->group->credit;
 	struct coll_body body = {
 		.type		= head->type,
-		.seq		= m->seq,
 		.operation	= head->number,
 		.signature	= head->signature,
 		.segment	= m->segment,
@@ -192,6 +178,7 @@ static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 no
 		m->tries++;
 	m->sent_ns = now;
 	peer_emit(peer, &peer->conn.tx, &body);
+	m->latest = body.number;
 	coll_deadline_peer(peer, now + coll_rtt_timeout(peer, m));
 }
 
@@ -200,7 +187,7 @@ static bool peer_is_operation(const struct coll_message *m)
 	return m->head->type == COLL_PACKET_MESSAGE;
 }
 
-/* Is there no room at the other side, as far as we know? */
+/* Is the other side out of room, as far as we know? */
 static bool peer_beyond_credit(const struct coll_peer *peer, const struct coll_message *m)
 {
 	return peer_is_operation(m) && coll_after(m->head->number, peer->send.credit) &&
@@ -210,25 +197,18 @@ static bool peer_beyond_credit(const struct coll_peer *peer, const struct coll_m
 static inline void peer_transmit_first(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
 	list_add_tail(&m->link, &peer->send.sent);
-	m->seq = peer->send.next_seq++;
-	/* 0 is no sequence number: it marks what was not sent yet. */
-	if (unlikely(!m->seq))
-		m->seq = peer->send.next_seq++;
+	peer->send.unacked++;
 	m->tries = 0;
 	m->answered = peer->watch.answered;
 	m->first_ns = now;
 	peer_transmit(peer, m, now);
+	m->first = m->latest;
 }
 
-/* As many messages are under way as an acknowledgment has bits. */
+/* Are as many messages in flight as an acknowledgment has bits? */
 static bool peer_window_full(const struct coll_peer *peer)
 {
-	const struct coll_message *oldest;
-
-	if (list_empty(&peer->send.sent))
-		return false;
-	oldest = list_first_entry(&peer->send.sent, struct coll_message, link);
-	return peer->send.next_seq - oldest->seq >= COLL_PEER_WINDOW;
+	return peer->send.unacked >= COLL_PEER_WINDOW;
 }
 
 static bool peer_may_send(const struct coll_peer *peer, const struct coll_message *m)
@@ -237,12 +217,12 @@ static bool peer_may_send(const struct coll_peer *peer, const struct coll_messag
 }
 
 /**
- * coll_peer_send() - give a message to the peer
- * @peer: to whom
- * @m: the message; its head, round and payload are set
+ * coll_peer_send() - send a message reliably
+ * @peer: destination
+ * @m: the message, with its head, round and payload set
  * @now: time in ns
  *
- * It leaves at once, or, when the other side has no room, as soon as it has.
+ * It is sent at once, or held until the other side has room.
  */
 void coll_peer_send(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
@@ -254,12 +234,12 @@ void coll_peer_send(struct coll_peer *peer, struct coll_message *m, u64 now)
 	}
 	peer->group->stats.no_credit++;
 	peer->group->peers.held++;
-	m->seq = 0;
+	m->first = 0;
 	list_add_tail(&m->link, &peer->send.held);
 	coll_deadline_peer(peer, now + peer->rtt.rto_ns);
 }
 
-/* Take a message that was held, and send it. */
+/* Send a message that was held. */
 static void peer_release(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
 	list_del(&m->link);
@@ -268,11 +248,12 @@ static void peer_release(struct coll_peer *peer, struct coll_message *m, u64 now
 }
 
 /**
- * coll_peer_push() - credit or acknowledgments came: send what may leave now
- * @peer: to whom
+ * coll_peer_push() - send held messages after credit or acknowledgments were received
+ * @peer: destination
  * @now: time in ns
  *
- * Of a large payload more than a thousand may be held: a full window ends the search.
+ * More than a thousand messages of a large payload may be held, so a full window ends the
+ * search.
  */
 void coll_peer_push(struct coll_peer *peer, u64 now)
 {
@@ -287,8 +268,8 @@ void coll_peer_push(struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_peer_forget() - a message needs no further transmission
- * @m: any; nothing happens if it is not under way
+ * coll_peer_forget() - stop transmitting a message
+ * @m: any message; nothing happens if it is not in flight or held
  * @sample: it has been received
  * @now: time in ns
  */
@@ -299,11 +280,16 @@ void coll_peer_forget(struct coll_message *m, bool sample, u64 now)
 
 	if (!peer)
 		return;
-	/* This makes room in the window, not credit: what waits for the window may leave. */
-	full = unlikely(!list_empty(&peer->send.held)) && m->seq && peer_window_full(peer);
+	/*
+	 * This makes room in the window, but no credit: messages that wait for the window
+	 * may be sent.
+	 */
+	full = unlikely(!list_empty(&peer->send.held)) && m->first && peer_window_full(peer);
 	if (sample)
 		coll_rtt_received(peer, m, now);
-	if (!m->seq)
+	if (likely(m->first))
+		peer->send.unacked--;
+	else
 		peer->group->peers.held--;
 	list_del(&m->link);
 	m->peer = NULL;
@@ -312,27 +298,40 @@ void coll_peer_forget(struct coll_message *m, bool sample, u64 now)
 		coll_peer_push(peer, now);
 }
 
+/* Does the acknowledgment name the packet? */
+static bool peer_acknowledged(const struct coll_body *body, u64 number)
+{
+	u64 back = body->ack_number - number;
+
+	return back < COLL_PEER_WINDOW && body->ack_bits >> back & 1;
+}
+
+/*
+ * Of a message that was sent several times, the first and the latest packet are known: it
+ * is acknowledged even if the path is longer than the time-out, and its packet says how
+ * long it took.
+ */
 static noinline void peer_hear_ack(struct coll_peer *peer, const struct coll_body *body,
 				   u64 now)
 {
 	struct coll_message *m, *next;
 
-	if (body->ack_connection != peer->conn.number)
-		return;
 	list_for_each_entry_safe(m, next, &peer->send.sent, link) {
-		u32 back = body->ack_seq - m->seq;
-
-		/* A negative distance ends the list, which is in order of seq. */
-		if ((s32)back < 0)
+		/* The list is in the order of first transmissions. */
+		if (m->first > body->ack_number)
 			break;
-		if (back < COLL_PEER_WINDOW && body->ack_bits >> back & 1) {
-			coll_peer_forget(m, true, now);
-			peer->live.heard_ns = now;
-		}
+		if (peer_acknowledged(body, m->latest))
+			coll_rtt_acknowledged(peer, m, now - m->sent_ns);
+		else if (peer_acknowledged(body, m->first))
+			coll_rtt_acknowledged(peer, m, now - m->first_ns);
+		else
+			continue;
+		coll_peer_forget(m, false, now);
+		peer->live.heard_ns = now;
 	}
 }
 
-static noinline void peer_forget_through(struct coll_peer *peer, u32 done, u64 now)
+static noinline void peer_forget_through(struct coll_peer *peer, u64 done, u64 now)
 {
 	struct coll_message *m, *next;
 
@@ -341,8 +340,8 @@ static noinline void peer_forget_through(struct coll_peer *peer, u32 done, u64 n
 			coll_peer_forget(m, true, now);
 }
 
-/* The other side has done something. A host that is only sent to has nothing to forget. */
-static inline void peer_hear_done(struct coll_peer *peer, u32 done, u64 now)
+/* "Done" has advanced. Without messages in flight there is nothing to forget. */
+static inline void peer_hear_done(struct coll_peer *peer, u64 done, u64 now)
 {
 	peer->send.done = done;
 	peer->live.heard_ns = now;
@@ -350,8 +349,8 @@ static inline void peer_hear_done(struct coll_peer *peer, u32 done, u64 now)
 		peer_forget_through(peer, done, now);
 }
 
-/* Send again what was sent beyond the credit of @before. */
-static noinline void peer_send_forced(struct coll_peer *peer, u32 before, u64 now)
+/* Retransmit messages sent beyond the credit of @before. */
+static noinline void peer_send_forced(struct coll_peer *peer, u64 before, u64 now)
 {
 	struct coll_message *m;
 
@@ -361,9 +360,9 @@ static noinline void peer_send_forced(struct coll_peer *peer, u32 before, u64 no
 			peer_transmit(peer, m, now);
 }
 
-static inline void peer_hear_credit(struct coll_peer *peer, u32 credit, u64 now)
+static inline void peer_hear_credit(struct coll_peer *peer, u64 credit, u64 now)
 {
-	u32 before = peer->send.credit;
+	u64 before = peer->send.credit;
 
 	peer->send.credit = credit;
 	if (unlikely(peer->send.forced))
@@ -373,8 +372,8 @@ static inline void peer_hear_credit(struct coll_peer *peer, u32 credit, u64 now)
 }
 
 /*
- * The first packet of the other side. If it has not heard this host, what was sent before
- * it existed is lost; what was sent just now has crossed its packet.
+ * On the first packet of the other side: if it has not heard from this host, what was sent
+ * before it existed is lost; what was sent just now has crossed its packet.
  */
 static void peer_send_again(struct coll_peer *peer, u64 now)
 {
@@ -389,13 +388,14 @@ static void peer_send_again(struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_peer_meet() - a packet of the other side has a new prefix
+ * coll_peer_meet() - handle a new prefix in a packet of the other side
  * @peer: the other side
- * @prefix: authenticated, with the descriptor of the group
- * @side: made from it
+ * @prefix: authenticated, with the group's descriptor
+ * @side: made from @prefix
  * @now: time in ns
  *
- * Return: false if the packet is to be dropped.
+ * Return: false if the packet is of another incarnation or an older connection; it is to be
+ * dropped, and nothing has changed.
  */
 bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
 		    const struct coll_wire_side *side, u64 now)
@@ -404,29 +404,21 @@ bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
 		return false;
 	if (!peer->conn.incarnation) {
 		peer_know(peer, prefix->incarnation);
-		peer->conn.their_number = prefix->connection;
 		peer->live.heard_ns = now;
 		if (!prefix->known)
 			peer_send_again(peer, now);
 	}
-	if (prefix->incarnation != peer->conn.incarnation ||
-	    coll_before(prefix->connection, peer->conn.their_number))
+	if (prefix->incarnation != peer->conn.incarnation)
 		return false;
-	if (prefix->connection != peer->conn.their_number) {
-		peer->conn.their_number = prefix->connection;
-		peer->recv.seq = 0;
-		peer->recv.bits = 0;
-		peer->live.heard_ns = now;
-	}
 	peer->conn.knows_us = prefix->known;
 	peer->conn.rx = *side;
 	return true;
 }
 
 /**
- * coll_peer_changed() - is the packet of another incarnation, and for this one of ours?
+ * coll_peer_changed() - is a packet from another incarnation to this one of ours?
  * @peer: the other side
- * @prefix: authenticated; coll_peer_meet() has refused it
+ * @prefix: authenticated, refused by coll_peer_meet()
  */
 bool coll_peer_changed(const struct coll_peer *peer, const struct coll_prefix *prefix)
 {
@@ -434,22 +426,40 @@ bool coll_peer_changed(const struct coll_peer *peer, const struct coll_prefix *p
 	       (!prefix->known || prefix->known == peer->group->incarnation);
 }
 
+/* The packet came before, or so long ago that nobody can tell. */
+static noinline void peer_drop_repeated(struct coll_peer *peer, const struct coll_body *body,
+					enum coll_freshness freshness)
+{
+	struct coll_group *g = peer->group;
+	bool repeated = freshness == COLL_REPEATED;
+
+	if (repeated)
+		g->stats.duplicates++;
+	else
+		g->stats.stale++;
+	coll_env_drop(g, peer->host, g->self, body,
+		      repeated ? COLL_DROP_DUPLICATE : COLL_DROP_STALE);
+}
+
 /**
- * coll_peer_hear() - read what every packet tells
- * @peer: who sent it
+ * coll_peer_hear() - process what every packet carries
+ * @peer: its sender
  * @body: authenticated
  * @now: time in ns
  *
- * "Done", credit and acknowledgment count only if the packet names this incarnation of
+ * "Done", credit and acknowledgment are used only if the packet names this incarnation of
  * ours.
  *
- * Return: true if a message with this sequence number was accepted before; false if it is
- * too old for the bitmap.
+ * Return: false if the packet came before, or is too old to tell: it changes nothing.
  */
 bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
-	u32 back;
+	enum coll_freshness freshness = coll_replay_check(&peer->recv.packets, body->number);
 
+	if (unlikely(freshness != COLL_FRESH)) {
+		peer_drop_repeated(peer, body, freshness);
+		return false;
+	}
 	if (likely(peer->conn.knows_us)) {
 		if (body->acknowledges)
 			peer_hear_ack(peer, body, now);
@@ -458,27 +468,24 @@ bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 no
 		if (coll_after(body->credit, peer->send.credit))
 			peer_hear_credit(peer, body->credit, now);
 	}
-	back = peer->recv.seq - body->seq;
-	return back < COLL_PEER_WINDOW && peer->recv.bits >> back & 1;
+	return true;
 }
 
 /**
  * coll_peer_accept() - a message is stored and may be acknowledged
- * @peer: who sent it
+ * @peer: its sender
  * @body: the message
  * @now: time in ns
  *
- * The first packet of a connection is acknowledged at once, since the other side
- * does not know yet that anybody listens; so is a goodbye, which nothing
- * follows. Other acknowledgments wait for a packet to travel with, until half a window
- * is owed.
+ * The first packet of a connection is acknowledged at once, since the other side does not
+ * know yet that this host exists; so is a goodbye, which nothing follows. Other
+ * acknowledgments wait for a packet to be piggybacked on, until half a window is owed.
  */
 void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
-	if (likely(coll_ack_mark(peer, body->seq))) {
-		peer->live.heard_ns = now;
-		peer->ack.messages++;
-	}
+	coll_ack_mark(peer, body->number);
+	peer->live.heard_ns = now;
+	peer->ack.messages++;
 	if (!peer->ack.owed || coll_after(body->operation, peer->ack.operation))
 		peer->ack.operation = body->operation;
 	if (unlikely(!peer->conn.knows_us || body->type == COLL_PACKET_GOODBYE))
@@ -492,10 +499,13 @@ void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 
 }
 
 /**
- * coll_peer_repeat() - a message came again
- * @peer: who sent it
+ * coll_peer_repeat() - acknowledge a message that this host has, or does not need any more
+ * @peer: its sender
  * @body: the message, or a goodbye
  * @now: time in ns
+ *
+ * It does not count among the messages that are acknowledged before the delay is over:
+ * however many come, one acknowledgment leaves in each delay.
  */
 void coll_peer_repeat(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
@@ -503,17 +513,19 @@ void coll_peer_repeat(struct coll_peer *peer, const struct coll_body *body, u64 
 
 	g->stats.duplicates++;
 	coll_env_drop(g, peer->host, g->self, body, COLL_DROP_DUPLICATE);
+	coll_ack_mark(peer, body->number);
+	peer->live.heard_ns = now;
 	coll_ack_owe_now(peer, now);
 }
 
 /**
- * coll_peer_refuse() - there is no room for a message
- * @peer: who sent it
+ * coll_peer_refuse() - refuse a message for lack of room
+ * @peer: its sender
  * @body: the message
  * @now: time in ns
  *
- * It is neither stored nor acknowledged. The answer carries the credit, and
- * another will follow as soon as there is room.
+ * It is neither stored nor acknowledged. The answer carries the credit, and another answer
+ * follows as soon as there is room.
  */
 void coll_peer_refuse(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
@@ -529,13 +541,16 @@ void coll_peer_refuse(struct coll_peer *peer, const struct coll_body *body, u64 
 }
 
 /**
- * coll_peer_send_ack() - let the other side know that we are here, or what we received
- * @peer: to whom
+ * coll_peer_send_ack() - send a lone acknowledgment
+ * @peer: destination
  * @now: time in ns
  */
 void coll_peer_send_ack(struct coll_peer *peer, u64 now)
 {
-	struct coll_body body = { .type = COLL_PACKET_ACK };
+	struct coll_body body = {
+		.type		= COLL_PACKET_ACK,
+		.operation	= peer->group->window.completed,
+	};
 
 	peer->ack.explicit = true;
 	peer->ack.owed = true;
@@ -544,7 +559,7 @@ void coll_peer_send_ack(struct coll_peer *peer, u64 now)
 	coll_peer_speak(peer, &body);
 }
 
-/* A host that perhaps never joins is told of a failure for a while only. */
+/* Give up retransmitting a goodbye to a host that may never join. */
 static bool peer_gives_up(struct coll_peer *peer, const struct coll_message *m, u64 now)
 {
 	if (!m->head->expires || peer->conn.incarnation ||
@@ -554,7 +569,7 @@ static bool peer_gives_up(struct coll_peer *peer, const struct coll_message *m, 
 	return true;
 }
 
-/* Send again what is due; to a host never heard only the oldest message. */
+/* Retransmit what is due; to a host never heard from only the oldest message. */
 static void peer_retransmit(struct coll_peer *peer, u64 now)
 {
 	struct coll_message *m;
@@ -564,7 +579,7 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 
 		if (peer_gives_up(peer, m, now)) {
 			coll_peer_forget(m, false, now);
-			/* The next one follows. */
+			/* The next message becomes the oldest. */
 			if (!list_empty(&peer->send.sent))
 				coll_deadline_peer(peer, now + peer->rtt.rto_ns);
 			break;
@@ -576,7 +591,10 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 		if (!peer->conn.incarnation)
 			break;
 	}
-	/* Without credit the oldest is sent nevertheless: the answer tells of credit. */
+	/*
+	 * Without credit the oldest is sent nevertheless, since the answer carries the
+	 * credit.
+	 */
 	if (list_empty(&peer->send.sent) && !list_empty(&peer->send.held)) {
 		m = list_first_entry(&peer->send.held, struct coll_message, link);
 		peer->send.forced |= peer_beyond_credit(peer, m);
@@ -585,7 +603,7 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_peer_check_idle() - if nothing is due, and nothing was said for long enough, it is idle
+ * coll_peer_check_idle() - mark a connection idle if it is unused for long enough
  * @peer: the connection
  * @now: time in ns
  *
@@ -593,7 +611,7 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
  */
 void coll_peer_check_idle(struct coll_peer *peer, u64 now)
 {
-	u32 mark = peer->send.next_seq + peer->recv.seq + peer->watch.probes;
+	u32 mark = (u32)(peer->send.number + peer->recv.packets.highest);
 	struct coll_peer_liveness *live = &peer->live;
 
 	if (peer->due_ns != COLL_NEVER)
@@ -608,16 +626,16 @@ void coll_peer_check_idle(struct coll_peer *peer, u64 now)
 	coll_deadline_peer(peer, live->idle_at_ns);
 }
 
-/* After this number of transmissions, and of probes answered meanwhile. */
+/* After this number of transmissions, and of probes answered meanwhile */
 #define BLOCKED_TRIES	64
 #define BLOCKED_ANSWERS	40
 
 /**
- * coll_peer_blocked() - is the other side there, and messages do not get through to it?
+ * coll_peer_blocked() - is the other side alive, but not reached by messages?
  * @peer: the other side
  *
- * Perhaps packets above some size are lost on the path. Without credit nothing is stored,
- * so repetitions say nothing then.
+ * The path may drop packets above some size. Without credit the other side stores nothing,
+ * so retransmissions prove nothing then.
  *
  * Context: group lock held.
  */
@@ -636,11 +654,11 @@ bool coll_peer_blocked(struct coll_peer *peer)
 }
 
 /**
- * coll_peer_expire() - send again, and acknowledge, what is due
- * @peer: its due_ns has been cleared
+ * coll_peer_expire() - retransmit and acknowledge what is due
+ * @peer: the connection; its due_ns has been cleared
  * @now: time in ns
  *
- * Deadlines are lower bounds: what was acknowledged since is not due any more.
+ * Deadlines are lower bounds: what was acknowledged since is no longer due.
  *
  * Context: group lock held.
  */
@@ -656,14 +674,14 @@ void coll_peer_expire(struct coll_peer *peer, u64 now)
 /* ---- goodbyes ---- */
 
 /**
- * coll_peer_say_goodbye() - tell the other side what cannot complete, unless it knows
- * @peer: to whom
+ * coll_peer_say_goodbye() - send the group's goodbye, unless the other side has it
+ * @peer: destination
  * @now: time in ns
  *
- * A host that has left must still hear it if it has posted more than we have: those
- * operations wait for us. A goodbye that is under way is replaced by a new one, since it
- * may have been received. Only the host of a rank that left tells this to a host that was
- * never heard; the others answer its packets.
+ * A host that has left must still receive it if it has posted more than we have, since
+ * those operations wait for us. A goodbye in flight may have been received already, so a
+ * changed one is sent as a new message. Only the host of a rank that left sends it to hosts
+ * never heard from; other hosts answer their packets.
  *
  * Context: group lock held.
  */
@@ -671,7 +689,7 @@ void coll_peer_say_goodbye(struct coll_peer *peer, u64 now)
 {
 	struct coll_peer_goodbye *goodbye = &peer->goodbye;
 	struct coll_group *g = peer->group;
-	u32 last = g->failure.goodbye.number;
+	u64 last = g->failure.goodbye.number;
 
 	if (peer->conn.dead || (peer->recv.gone && !coll_after(goodbye->last, last)) ||
 	    (peer->send.told && goodbye->told_last == last))
@@ -686,7 +704,7 @@ void coll_peer_say_goodbye(struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_peer_drop_all() - nothing that is under way with this host needs to arrive any more
+ * coll_peer_drop_all() - drop all messages to the other side and what is owed to it
  * @peer: the other side
  * @now: time in ns
  *
@@ -706,7 +724,7 @@ void coll_peer_drop_all(struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_peer_owes_messages() - is a message of an operation under way to the other side?
+ * coll_peer_owes_messages() - is a message of an operation in flight or held?
  * @peer: the other side
  *
  * Context: group lock held.

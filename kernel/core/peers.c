@@ -2,7 +2,7 @@
 #include "env.h"
 #include "peers.h"
 
-/* Take the memory that was reserved for a host out of the list. */
+/* Take the memory reserved for a host from the list. */
 static struct coll_peer *peers_take_spare(struct coll_group *g, u32 host)
 {
 	struct coll_peer **link = &g->peers.spare, *peer;
@@ -16,13 +16,12 @@ static struct coll_peer *peers_take_spare(struct coll_group *g, u32 host)
 }
 
 /**
- * coll_peers_open() - begin the connection to a host that has none now
+ * coll_peers_open() - open the connection to a host that has none
  * @g: the group
  * @host: the other side
  * @now: time in ns
  *
- * Return: the peer, or NULL if no schedule ever names that host.
- * Context: group lock held.
+ * Return: the peer, or NULL if no schedule names that host. Context: group lock held.
  */
 struct coll_peer *coll_peers_open(struct coll_group *g, u32 host, u64 now)
 {
@@ -58,10 +57,10 @@ static void peers_release(struct coll_group *g, struct coll_peer *peer)
 }
 
 /**
- * coll_peers_release_idle() - release the connections that are idle
+ * coll_peers_release_idle() - release idle connections
  * @g: the group
  *
- * Something may have been said over one since it was found idle.
+ * A connection that was used again since it was found idle is kept.
  *
  * Return: when the first of the others is due, in ns. Context: group lock held.
  */
@@ -84,7 +83,7 @@ u64 coll_peers_release_idle(struct coll_group *g)
 }
 
 /**
- * coll_peers_reopen() - open the connections of all hosts that were ever heard
+ * coll_peers_reopen() - open connections to all hosts ever heard from
  * @g: the group
  * @now: time in ns
  *
@@ -102,7 +101,7 @@ void coll_peers_reopen(struct coll_group *g, u64 now)
 }
 
 /**
- * coll_peers_push() - credit came for all: send what may leave now
+ * coll_peers_push() - send held messages after credit for all hosts was learnt
  * @g: the group
  * @now: time in ns
  *
@@ -117,7 +116,7 @@ void coll_peers_push(struct coll_group *g, u64 now)
 }
 
 /**
- * coll_peers_tell_room() - there is room: tell those that were refused
+ * coll_peers_tell_room() - send credit to hosts whose messages were refused
  * @g: the group
  * @now: time in ns
  *
@@ -136,35 +135,8 @@ void coll_peers_tell_room(struct coll_group *g, u64 now)
 	}
 }
 
-static void peers_age(const struct coll_group *g, struct coll_peer *peer)
-{
-	if (coll_after(g->credit.common, peer->send.credit))
-		peer->send.credit = g->credit.common;
-	if (coll_after(g->credit.acknowledged, peer->send.done))
-		peer->send.done = g->credit.acknowledged;
-}
-
 /**
- * coll_peers_age() - what all hosts have done is known of each
- * @g: the group
- *
- * Numbers of a peer that is not heard must not fall half of their range behind.
- *
- * Context: group lock held.
- */
-void coll_peers_age(struct coll_group *g)
-{
-	struct coll_peer *peer;
-
-	for (peer = g->peers.all; peer; peer = peer->all)
-		peers_age(g, peer);
-	for (peer = g->peers.spare; peer; peer = peer->next)
-		if (peer->conn.idle)
-			peers_age(g, peer);
-}
-
-/**
- * coll_peers_settled() - is nothing owed to any other host?
+ * coll_peers_settled() - are no messages in flight or held for any host?
  * @g: the group
  *
  * Context: group lock held.

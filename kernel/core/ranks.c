@@ -4,10 +4,10 @@
 /**
  * coll_ranks_lowest() - the lowest rank of a host
  * @g: the group
- * @host: of it
+ * @host: the host
  *
- * Without a table of the platform it is a search through all ranks, for what happens once
- * in the life of a group.
+ * Without a table of the platform this searches all ranks; callers need it once in the
+ * lifetime of a group.
  *
  * Return: the rank. Context: group lock held.
  */
@@ -27,7 +27,7 @@ u32 coll_ranks_lowest(const struct coll_group *g, u32 host)
  * @g: the group
  * @rank: its number in the group
  *
- * Return: its number among those of this host; -ENOENT if it lives elsewhere,
+ * Return: its number among those of this host; -ENOENT if it belongs to another host,
  * -EEXIST if it has joined before. Context: group lock held.
  */
 int coll_ranks_join(struct coll_group *g, u32 rank)

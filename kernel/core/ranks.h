@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The ranks of a group: which lives where, and the states of those of this host: ABSENT,
- * JOINED, LEFT. They are counted from 0 in the order of their numbers ("local"). Each
- * joins, posts and leaves for itself; the network sees hosts.
+ * The ranks of a group: the host of each, and the states of those of this host: ABSENT,
+ * JOINED, LEFT. The ranks of this host are counted from 0 in the order of their numbers
+ * ("local"). Each joins, posts and leaves separately; the network sees hosts only.
  *
  * Everything here is called under the group's lock.
  */
@@ -11,10 +11,7 @@
 
 #include "state.h"
 
-/* A rank of this host joins: which one of this host, or -ENOENT, -EEXIST. */
 int coll_ranks_join(struct coll_group *g, u32 rank);
-
-/* The lowest rank of a host; a search if the platform has no table of them. */
 u32 coll_ranks_lowest(const struct coll_group *g, u32 host);
 
 /* The rank has posted its next operation. */

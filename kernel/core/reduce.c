@@ -2,9 +2,9 @@
 /*
  * Reduction of byte ranges; see reduce.h.
  *
- * Every number travels as u64: integers extended by their sign or by zeros, the
- * others as bit patterns. Of a result the lowest bytes are stored: so integers of
- * all sizes wrap, and nothing is undefined as it would be for signed ones.
+ * Every number is processed as u64: integers are sign- or zero-extended, floats are bit
+ * patterns. Only the lowest bytes of a result are stored: so integers of all sizes wrap,
+ * without the undefined behaviour of signed types.
  */
 #include "reduce.h"
 #include "softfloat.h"
@@ -94,8 +94,8 @@ static inline u64 reduce_float_max(u64 left, u64 right)
 }
 
 /*
- * Whose index goes with the least value (@sign is 1) or the greatest (-1)? That
- * of the left if negative, of the right if positive; 0: the smaller one.
+ * Which operand's index belongs to the least value (@sign is 1) or the greatest (-1)?
+ * Negative: the left one's; positive: the right one's; 0: the smaller index.
  */
 static inline int reduce_signed_order(u64 left, u64 right, int sign)
 {
@@ -116,7 +116,7 @@ static inline int reduce_double_order(u64 left, u64 right, int sign)
 	return coll_double_is_nan(right) ? 1 : sign * coll_double_compare(left, right);
 }
 
-/* ---- vectors of them ---- */
+/* ---- vectors ---- */
 
 struct vectors {
 	u8		*result;
@@ -170,9 +170,8 @@ static __always_inline void reduce_store(u8 *to, u64 x64, u32 bytes)
 }
 
 /*
- * Always inlined, as are its callers: only then are @element and the size known
- * to the compiler, and the loop free of indirect calls, which mitigations make
- * expensive.
+ * Always inlined, as are its callers: only then does the compiler know @element and the
+ * size, and the loop has no indirect calls, which mitigations make expensive.
  */
 static __always_inline void reduce_each(const struct vectors *v, u32 bytes, bool is_signed,
 					u64 (*element)(u64 left, u64 right))
@@ -187,7 +186,7 @@ static __always_inline void reduce_each(const struct vectors *v, u32 bytes, bool
 	}
 }
 
-/* Pairs of a value of that size and an index behind it */
+/* Pairs of a value of this size followed by an index */
 static __always_inline void reduce_each_pair(const struct vectors *v, u32 bytes, bool is_signed,
 					     u64 (*element)(u64 left, u64 right),
 					     int (*order)(u64 left, u64 right, int sign), int sign)

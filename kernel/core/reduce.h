@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Reduction of byte ranges: data types and operators. Knows nothing else.
+ * Reduction of byte ranges: data types and operators.
  *
- * Elements are in the byte order of the group, which is the host's, and need no
- * alignment. Integers wrap (two's complement). Floats and doubles follow IEEE
- * 754, round to nearest even, by integer code (softfloat.h): an event context may not
- * use the FPU, and every host must get the same bits. NaN: of two operands the
- * first (left) NaN wins, quieted; a NaN made from numbers is COLL_DOUBLE_NAN or
- * COLL_FLOAT_NAN. Min and max: -0 < +0.
+ * Elements are in the byte order of the group, which is the host's, and need no alignment.
+ * Integers wrap (two's complement). Floats and doubles follow IEEE 754, round to nearest
+ * even, in integer code (softfloat.h): an event context may not use the FPU, and every host
+ * must get the same bits. The first (left) NaN operand is the result, quieted; a NaN
+ * produced from numbers is COLL_DOUBLE_NAN or COLL_FLOAT_NAN. Min and max: -0 < +0.
  *
- * A pair is a value and behind it an int32, its index, without padding. Minloc
- * and maxloc give the value that min and max give, and the index that came with
- * it; of equal numbers, -0 and +0 among them, the smaller index. A NaN keeps its
- * own index.
+ * A pair is a value followed by an int32, its index, without padding. Minloc and maxloc
+ * give the value that min and max give, with its index; of equal numbers, including -0 and
+ * +0, the smaller index. A NaN keeps its own index.
  */
 #ifndef COLL_CORE_REDUCE_H
 #define COLL_CORE_REDUCE_H

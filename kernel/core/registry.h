@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The registry: which algorithm can do which operation, a line for each. The order of
+ * The registry: which algorithm implements which operation, one line each. The order of
  * lines has no meaning: the number on the wire and in the interface is the algorithm's.
  *
  * A new algorithm is a file algo_*.c with its rows, a line here for each operation, its
@@ -9,7 +9,7 @@
 #ifndef COLL_CORE_REGISTRY_H
 #define COLL_CORE_REGISTRY_H
 
-/* LINE(operation, algorithm, row): the row is in the algorithm's own file */
+/* LINE(operation, algorithm, row); the row is in the algorithm's own file */
 #define COLL_ALGORITHM_LIST(LINE)						\
 	LINE(BARRIER,	DISSEMINATION,		coll_dissemination_barrier)	\
 	LINE(BARRIER,	PAIRWISE_EXCHANGE,	coll_pairwise_barrier)		\
@@ -30,7 +30,7 @@
 #define COLL_REGISTRY_INDEX(operation, algorithm, row)		\
 	[COLLSOCK_##operation][COLLSOCK_##algorithm] = 1 + POSITION_##row,
 
-/* The tables of a list: one program has one registry, a test one of its own. */
+/* Defines the tables of a list: every program has one registry, a test may have its own. */
 #define COLL_REGISTRY(LIST)							\
 	enum { LIST(COLL_REGISTRY_POSITION) };					\
 	const struct coll_algorithm *const coll_algorithms[] = {		\

@@ -3,9 +3,9 @@
 #include "rtt.h"
 
 /**
- * coll_rtt_sample() - the other side has answered after this time
+ * coll_rtt_sample() - add a sample of the round-trip time
  * @peer: the other side
- * @rtt_ns: from the only transmission of a message to its acknowledgment
+ * @rtt_ns: from the transmission of a packet to its acknowledgment
  *
  * Context: group lock held.
  */
@@ -16,7 +16,8 @@ void coll_rtt_sample(struct coll_peer *peer, u64 rtt_ns)
 	struct coll_peer_rtt *r = &peer->rtt;
 	u64 rto;
 
-	peer->send.unsampled = 0;
+	r->unsampled = 0;
+	r->received = 0;
 	if (!r->srtt_ns) {
 		r->srtt_ns = rtt;
 		r->rttvar_ns = rtt / 2;
@@ -30,15 +31,15 @@ void coll_rtt_sample(struct coll_peer *peer, u64 rtt_ns)
 }
 
 /**
- * coll_rtt_back_off() - the time-out was perhaps too short
+ * coll_rtt_back_off() - keep a backed-off time-out that was perhaps too short
  * @peer: the other side
- * @m: sent again, and received
+ * @m: a message that was retransmitted and has been received
  *
- * A message that was sent again is no sample (Karn). When the path has become longer than
- * the time-out each message is sent again, and there would never be a sample: so the
- * time-out stays as it was backed off to for this message until there is a sample, which
- * counts as the first (RFC 6298, 5.5 to 5.7). A few transmissions that are lost, once the
- * round-trip time is known, say nothing about it.
+ * A retransmitted message is no sample (Karn). If the round-trip time has grown beyond the
+ * time-out, each message is retransmitted, and there would never be a sample: so the
+ * backed-off time-out of this message stays in force until there is a sample, which counts
+ * as the first (RFC 6298, 5.5 to 5.7). Once the round-trip time is known, a few lost
+ * packets say nothing about it.
  *
  * Context: group lock held.
  */
@@ -46,12 +47,12 @@ void coll_rtt_back_off(struct coll_peer *peer, const struct coll_message *m)
 {
 	struct coll_peer_rtt *r = &peer->rtt;
 
-	if (r->srtt_ns && m->tries == 2 && ++peer->send.unsampled < COLL_RTT_SAMPLE_EVERY)
+	if (r->srtt_ns && m->tries == 2 && ++r->unsampled < COLL_RTT_SAMPLE_EVERY)
 		return;
-	/* Others that were under way with it were late for the same reason. */
-	if (!r->srtt_ns && r->backed_off_seq - m->seq - 1 < COLL_PEER_WINDOW)
+	/* Other messages in flight at the same time were late for the same reason. */
+	if (!r->srtt_ns && m->first <= r->backed_off)
 		return;
 	r->rto_ns = (u32)coll_rtt_timeout(peer, m);
 	r->srtt_ns = 0;
-	r->backed_off_seq = peer->send.next_seq;
+	r->backed_off = peer->send.number;
 }

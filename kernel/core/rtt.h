@@ -10,10 +10,10 @@
 
 #include "state.h"
 
-/* One of this number of messages is a sample of the round-trip time. */
+/* One message in this many is a sample of the round-trip time. */
 #define COLL_RTT_SAMPLE_EVERY	8
 
-/* How long to wait for an acknowledgment of a message after its latest transmission. */
+/* Retransmission time-out of a message after its latest transmission */
 static inline u64 coll_rtt_timeout(const struct coll_peer *peer, const struct coll_message *m)
 {
 	const struct coll_timing *t = &peer->group->timing;
@@ -25,20 +25,27 @@ static inline u64 coll_rtt_timeout(const struct coll_peer *peer, const struct co
 		   max_t(u64, ceiling, peer->rtt.rto_ns));
 }
 
-/* A sample of the round-trip time. */
 void coll_rtt_sample(struct coll_peer *peer, u64 rtt_ns);
 
-/* A message had to be sent again, and was received. */
+/* A message had to be sent again, and was received; nobody knows which packet of it. */
 void coll_rtt_back_off(struct coll_peer *peer, const struct coll_message *m);
 
-/* A message was received: learn from it, if it says something. */
+/* A message was received @rtt_ns after it was sent. */
+static inline void coll_rtt_acknowledged(struct coll_peer *peer, const struct coll_message *m,
+					 u64 rtt_ns)
+{
+	if (!peer->rtt.srtt_ns || m->tries > 1 ||
+	    ++peer->rtt.received >= COLL_RTT_SAMPLE_EVERY)
+		coll_rtt_sample(peer, rtt_ns);
+}
+
+/* "Done" says that a message was received, but not which packet of it. */
 static inline void coll_rtt_received(struct coll_peer *peer, const struct coll_message *m, u64 now)
 {
 	if (unlikely(m->tries > 1))
 		coll_rtt_back_off(peer, m);
-	else if (m->tries == 1 &&
-		 (!peer->rtt.srtt_ns || m->seq % COLL_RTT_SAMPLE_EVERY == 0))
-		coll_rtt_sample(peer, now - m->sent_ns);
+	else if (m->tries == 1)
+		coll_rtt_acknowledged(peer, m, now - m->sent_ns);
 }
 
 #endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Building and searching schedules. The rules of a line are written once: the builder
- * asks them of each line as it is added, a check of a whole schedule of each line in it.
+ * Building and searching schedules. The rules for a line are written once: the builder
+ * applies them to each line as it is added, and tests to each line of a whole schedule.
  */
 #include "schedule.h"
 
 static_assert(COLL_MAX_ROUNDS <= 255, "coll_schedule.rounds is a u8");
 static_assert(COLL_MAX_EDGES <= 255, "coll_round counts and indexes edges in u8");
 
-/* What send edges and fold entries have in common: all they name exists. */
+/* Rule for send edges and fold entries: all that they name exists. */
 static bool schedule_edge_ok(const struct coll_schedule *s, const struct coll_edge *e)
 {
 	return e->host < s->hosts && e->reg < s->registers && e->blocks &&
@@ -16,10 +16,10 @@ static bool schedule_edge_ok(const struct coll_schedule *s, const struct coll_ed
 }
 
 /**
- * coll_schedule_send_ok - does a send edge keep the rules?
- * @s: the schedule; its head is right
+ * coll_schedule_send_ok - does a send edge keep the rules at the top of schedule.h?
+ * @s: the schedule; its head is valid
  * @first: the first send edge of the round
- * @e: the one asked about; those between @first and it are right
+ * @e: the line to check; those between @first and it are valid
  */
 bool coll_schedule_send_ok(const struct coll_schedule *s, const struct coll_edge *first,
 			   const struct coll_edge *e)
@@ -35,10 +35,10 @@ bool coll_schedule_send_ok(const struct coll_schedule *s, const struct coll_edge
 }
 
 /**
- * coll_schedule_fold_ok - does a fold entry keep the rules?
- * @s: the schedule; its head is right
+ * coll_schedule_fold_ok - does a fold entry keep the rules at the top of schedule.h?
+ * @s: the schedule; its head is valid
  * @first: the first fold entry of the round
- * @e: the one asked about; those between @first and it are right
+ * @e: the line to check; those between @first and it are valid
  */
 bool coll_schedule_fold_ok(const struct coll_schedule *s, const struct coll_edge *first,
 			   const struct coll_edge *e)
@@ -68,13 +68,13 @@ bool coll_schedule_fold_ok(const struct coll_schedule *s, const struct coll_edge
 }
 
 /**
- * coll_schedule_start - begin to build
- * @s: the schedule; what it held before does not matter
+ * coll_schedule_start - start building a schedule
+ * @s: the schedule; overwritten
  * @hosts: hosts of the group
  * @self: the host whose schedule it is
  *
- * The schedule has no rounds yet, and one register, which holds the host's
- * contribution and in the end the result.
+ * The schedule has no rounds yet, and one register, which holds the host's contribution and
+ * finally the result.
  *
  * Return: 0, or -EINVAL if there is no such group or no such host in it.
  */
@@ -95,10 +95,10 @@ int coll_schedule_start(struct coll_schedule *s, u32 hosts, u32 self)
 }
 
 /**
- * coll_schedule_round - begin the next round
+ * coll_schedule_round - start the next round
  * @s: a started schedule
  *
- * It is empty until lines are added to it.
+ * It is empty until lines are added.
  *
  * Return: 0, or -E2BIG if there are COLL_MAX_ROUNDS already.
  */
@@ -118,7 +118,7 @@ int coll_schedule_round(struct coll_schedule *s)
 	return 0;
 }
 
-/* A line over the whole payload; the schedule has the register from now on. */
+/* Set a line for the whole payload, adding the register to the schedule if it is new. */
 static int schedule_edge_set(struct coll_schedule *s, struct coll_edge *e, u32 host, u8 reg,
 			     enum coll_action action)
 {
@@ -138,8 +138,8 @@ static int schedule_edge_set(struct coll_schedule *s, struct coll_edge *e, u32 h
 /**
  * coll_schedule_send - the current round sends a register
  * @s: a schedule in a round
- * @host: to whom
- * @reg: what
+ * @host: destination
+ * @reg: register to send
  *
  * Return: 0; -EINVAL if no round has begun or the line breaks a rule; -E2BIG if
  * there are COLL_MAX_EDGES send edges already.
@@ -169,11 +169,11 @@ int coll_schedule_send(struct coll_schedule *s, u32 host, u8 reg)
 }
 
 /**
- * coll_schedule_fold - the current round folds a message or the own register
+ * coll_schedule_fold - the current round folds a message or the host's own register
  * @s: a schedule in a round
- * @host: whose message, or the own host for what the register held
- * @reg: into which register
- * @action: COLL_PLACE if it is the round's first of @reg, else on which side
+ * @host: sender of the message, or the own host for the register's former value
+ * @reg: register to fold into
+ * @action: COLL_PLACE for the round's first entry of @reg, else the side to fold on
  *
  * Return: 0; -EINVAL if no round has begun or the line breaks a rule; -E2BIG if
  * there are COLL_MAX_EDGES fold entries already.
@@ -206,13 +206,13 @@ int coll_schedule_fold(struct coll_schedule *s, u32 host, u8 reg,
 }
 
 /**
- * coll_schedule_combine - the current round folds a message to what is there
+ * coll_schedule_combine - the current round folds a message onto a register's value
  * @s: a schedule in a round
- * @host: whose message
- * @reg: into which register
+ * @host: sender of the message
+ * @reg: register to fold into
  * @side: COLL_FOLD_LEFT or COLL_FOLD_RIGHT
  *
- * The pair of entries that most rounds consist of.
+ * Adds the pair of entries that most rounds consist of.
  *
  * Return: as coll_schedule_fold().
  */
@@ -225,11 +225,11 @@ int coll_schedule_combine(struct coll_schedule *s, u32 host, u8 reg,
 }
 
 /**
- * coll_room_grow - make room for something else as well
- * @room: grows
- * @messages: what that needs
- * @values: likewise
- * @early: likewise
+ * coll_room_grow - raise memory needs to cover something else as well
+ * @room: the needs to raise
+ * @messages: messages needed
+ * @values: values needed
+ * @early: early buffers needed
  */
 void coll_room_grow(struct coll_room *room, u32 messages, u32 values, u32 early)
 {
@@ -239,9 +239,9 @@ void coll_room_grow(struct coll_room *room, u32 messages, u32 values, u32 early)
 }
 
 /**
- * coll_schedule_room - make room for a schedule as well
+ * coll_schedule_room - raise memory needs to cover a schedule as well
  * @s: a valid schedule
- * @room: grows
+ * @room: the needs to raise
  */
 void coll_schedule_room(const struct coll_schedule *s, struct coll_room *room)
 {
@@ -253,16 +253,15 @@ void coll_schedule_room(const struct coll_schedule *s, struct coll_room *room)
 }
 
 /**
- * coll_schedule_find - which fold entry takes a message?
+ * coll_schedule_find - find the fold entry of a message
  * @s: a valid schedule
- * @round: round that the message names; any number
- * @host: host that sent it; any number
+ * @round: round that the message names; may be anything
+ * @host: host that sent it; may be anything
  *
- * Once for each message received. It searches from the end, because self, where
- * it stands in the list, is mostly first: the usual round of one receive edge is
- * then found by one comparison.
+ * Called for each message received. It searches from the end, because an entry for self is
+ * mostly first: in the usual round with one receive edge, one comparison suffices.
  *
- * Return: the index in @s->fold, or -ENOENT if the schedule awaits no such message.
+ * Return: the index in @s->fold, or -ENOENT if the schedule expects no such message.
  */
 int coll_schedule_find(const struct coll_schedule *s, u8 round, u32 host)
 {

@@ -2,29 +2,27 @@
 /*
  * A schedule: what one host does in one collective operation, as data.
  *
- * It is a list of rounds. A round sends along its send edges when it begins,
- * and ends when a message tagged (operation, segment, round) has come along
- * each of its receive edges. Then the entries of its fold list are applied in
- * the order in which they stand, whatever the order of arrival. A receive edge
- * IS an entry of the fold list; an entry whose host is the schedule's own host
- * ("self") stands for what the register held when the round began. A round
- * without fold entries leaves the registers as they are.
+ * It is a list of rounds. A round sends along its send edges when it begins, and ends when
+ * a message tagged (operation, segment, round) has arrived on each of its receive edges.
+ * Then the entries of its fold list are applied in list order, whatever the order of
+ * arrival. A receive edge IS an entry of the fold list; an entry whose host is the
+ * schedule's own host ("self") represents the register's value when the round began. A
+ * round without fold entries leaves the registers unchanged.
  *
- * The first entry of a round that names a register is PLACE, later ones fold:
+ * The first entry of a round for a register is PLACE, later ones fold:
  *   FOLD_RIGHT	register = register op message
  *   FOLD_LEFT	register = message op register
  *   PLACE	register = message
  * Lists are canonical: the lower rank is always the left operand, on every
  * host, so all ranks get identical bits.
  *
- * A message is identified at its receiver by (round, sender): no round has two
- * receive edges of one host, nor two send edges to one. Self stands at most once
- * for each register. Rounds have the same numbers on all hosts; a host
- * that has nothing to do in one has an empty round there.
+ * A message is identified at its receiver by (round, sender): no round has two receive
+ * edges from one host, nor two send edges to one. Self occurs at most once for each
+ * register. Rounds have the same numbers on all hosts; a host that has nothing to do in one
+ * has an empty round there.
  *
- * Schedules are immutable once built. They know nothing of algorithms,
- * messages or time. Reference: the "precomputed patterns" of the SCI
- * Collectives Library (§3).
+ * Schedules are immutable once built, and independent of algorithms, messages and time.
+ * Reference: the "precomputed patterns" of the SCI Collectives Library (§3).
  */
 #ifndef COLL_CORE_SCHEDULE_H
 #define COLL_CORE_SCHEDULE_H
@@ -45,9 +43,9 @@ enum coll_action {
 /**
  * struct coll_edge - one line of a round
  * @host: the other side; the own host in a fold list means "self"
- * @first_block: first block of the payload that it concerns
- * @blocks: how many of them
- * @reg: register that is sent, or folded into
+ * @first_block: first block of the payload that it covers
+ * @blocks: number of blocks that it covers
+ * @reg: register that is sent or folded into
  * @action: enum coll_action
  */
 struct coll_edge {
@@ -61,10 +59,10 @@ struct coll_edge {
 /**
  * struct coll_round - one round
  * @send_first: index of its first edge in coll_schedule.send
- * @sends: number of them
+ * @sends: number of its send edges
  * @fold_first: index of its first entry in coll_schedule.fold
- * @folds: number of them, self entries included
- * @recvs: number of receive edges among them
+ * @folds: number of its fold entries, self included
+ * @recvs: number of receive edges among these
  */
 struct coll_round {
 	u8	send_first;
@@ -82,7 +80,7 @@ struct coll_round {
  * @sends: number of send edges in all rounds
  * @folds: number of fold entries in all rounds
  * @registers: registers used
- * @blocks: blocks that a payload is divided into
+ * @blocks: number of blocks of a payload
  * @all_to_all: completion here implies that every host has begun
  * @round: the rounds
  * @send: send edges, in the order of their rounds
@@ -103,10 +101,10 @@ struct coll_schedule {
 };
 
 /**
- * struct coll_room - memory that running a schedule takes
+ * struct coll_room - memory needed to run a schedule
  * @messages: one for each send edge
- * @values: registers at the beginning, and again after each round that folds
- * @early: a buffer for each fold entry
+ * @values: initial registers, plus those after each round that folds
+ * @early: one buffer for each fold entry
  */
 struct coll_room {
 	u32	messages;
@@ -115,8 +113,8 @@ struct coll_room {
 };
 
 /*
- * Building: start, then for each round begin and its lines. A generator stops at the
- * first error; what it has built until then is of no use.
+ * Building: start, then for each round coll_schedule_round() and its lines. A generator
+ * stops at the first error, which leaves the schedule unusable.
  */
 int coll_schedule_start(struct coll_schedule *s, u32 hosts, u32 self);
 int coll_schedule_round(struct coll_schedule *s);
@@ -125,18 +123,12 @@ int coll_schedule_fold(struct coll_schedule *s, u32 host, u8 reg,
 		       enum coll_action action);
 int coll_schedule_combine(struct coll_schedule *s, u32 host, u8 reg,
 			  enum coll_action side);
-
-/* Does a line of a round that begins with @first keep the rules at the top of this file? */
 bool coll_schedule_send_ok(const struct coll_schedule *s, const struct coll_edge *first,
 			   const struct coll_edge *e);
 bool coll_schedule_fold_ok(const struct coll_schedule *s, const struct coll_edge *first,
 			   const struct coll_edge *e);
-
-/* @room grows to what the schedule needs as well. */
 void coll_schedule_room(const struct coll_schedule *s, struct coll_room *room);
 void coll_room_grow(struct coll_room *room, u32 messages, u32 values, u32 early);
-
-/* Index in coll_schedule.fold of the receive edge of (round, host), or -ENOENT. */
 int coll_schedule_find(const struct coll_schedule *s, u8 round, u32 host);
 
 #endif

@@ -12,7 +12,7 @@ static bool signature_operands_valid(const struct coll_operation *operation,
 	return coll_reduce_valid(sig->type, sig->op) && sig->count;
 }
 
-/* Bytes of the payload of an operation with the signature, or -EINVAL, -EMSGSIZE. */
+/* Payload bytes of an operation with this signature, or -EINVAL, -EMSGSIZE */
 static int signature_bytes(const struct coll_group *g, const struct coll_operation *operation,
 			   const struct coll_signature *sig)
 {
@@ -29,8 +29,8 @@ static int signature_bytes(const struct coll_group *g, const struct coll_operati
 	return sig->count * element;
 }
 
-/* Is there the algorithm, and does the group have what it needs? */
-static bool signature_runs(const struct coll_group *g, u8 operation, u8 algorithm)
+/* Does the algorithm exist, and can this group run it? */
+static bool signature_runs(const struct coll_group *g, u32 operation, u32 algorithm)
 {
 	const struct coll_algorithm *a = coll_algorithm_find(operation, algorithm);
 
@@ -38,13 +38,13 @@ static bool signature_runs(const struct coll_group *g, u8 operation, u8 algorith
 }
 
 /* May a post name it? */
-static bool signature_may_name(const struct coll_group *g, u8 operation, u8 algorithm)
+static bool signature_may_name(const struct coll_group *g, u32 operation, u32 algorithm)
 {
 	return signature_runs(g, operation, algorithm) && g->plan.nameable >> algorithm & 1;
 }
 
 /**
- * coll_signature_makes_sense() - may an operation of this group have the signature?
+ * coll_signature_makes_sense() - is the signature valid in this group?
  * @g: the group
  * @sig: the signature; may hold anything
  *
@@ -59,15 +59,15 @@ bool coll_signature_makes_sense(const struct coll_group *g, const struct coll_si
 }
 
 /**
- * coll_signature_of_post() - what does a post mean to this group?
+ * coll_signature_of_post() - the signature of a post
  * @g: the group
  * @local: which rank of this host posts
- * @post: as user space gave it
+ * @post: from user space
  * @sig: out
  *
- * Return: bytes of the payload that this rank contributes; -EINVAL, or -EMSGSIZE
- * if the payload is larger than the group allows. Context: any; reads only what
- * init has set.
+ * Return: bytes of the payload that this rank contributes; -EINVAL, or -EMSGSIZE if the
+ * payload is larger than the group allows. Context: any; reads only what coll_group_init()
+ * has set.
  */
 int coll_signature_of_post(const struct coll_group *g, u32 local,
 			   const struct collsock_post *post, struct coll_signature *sig)

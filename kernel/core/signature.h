@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The signature of an operation: what all ranks must agree on. It is made from a post,
- * is in every message, and is checked against what the group allows before anything
- * is done for it. Pure: reads what coll_group_init() has set.
+ * The signature of an operation: what all ranks must agree on. It is made from a post, is
+ * in every message, and is checked against what the group allows before it is acted on.
+ * Pure: reads only what coll_group_init() has set.
  */
 #ifndef COLL_CORE_SIGNATURE_H
 #define COLL_CORE_SIGNATURE_H
 
 #include "state.h"
 
-/* The signature of a post; bytes of the payload that this rank contributes, or -errno. */
 int coll_signature_of_post(const struct coll_group *g, u32 local,
 			   const struct collsock_post *post, struct coll_signature *sig);
-
-/* Does a signature of another host make sense in this group? It may hold anything. */
 bool coll_signature_makes_sense(const struct coll_group *g, const struct coll_signature *sig);
 
 /* Does a rank contribute to the operation, and does it receive the result? */
@@ -30,7 +27,7 @@ static inline bool coll_signature_receives(const struct coll_signature *sig, u32
 static inline bool coll_signature_equal(const struct coll_signature *a,
 					const struct coll_signature *b)
 {
-	static_assert(sizeof(*a) == 12);
+	static_assert(sizeof(*a) == 16);
 	return !memcmp(a, b, sizeof(*a));
 }
 

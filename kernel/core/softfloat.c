@@ -2,19 +2,19 @@
 /*
  * IEEE 754 in integer code; see softfloat.h.
  *
- * A number is sign (1 bit), biased exponent, fraction. Without the sign, the
- * bit patterns of two numbers compare as their magnitudes do, infinity is above
- * every number, and what is above infinity is NaN.
+ * A number consists of sign (1 bit), biased exponent, fraction. Without the sign, bit
+ * patterns compare as the magnitudes do: infinity is above every number, and all above
+ * infinity is NaN.
  *
- * One code serves both formats: it is inlined into the functions at the end,
- * where the format is known to the compiler, so that each has constants only.
+ * The same code serves both formats: it is inlined into the functions at the end, where the
+ * compiler knows the format, so that each has constants only.
  */
 #include "softfloat.h"
 
 /**
- * struct format - how the bits of a number are used
- * @bits: all of them
- * @fraction_bits: the lowest ones
+ * struct format - layout of a number
+ * @bits: total number of bits
+ * @fraction_bits: number of lowest bits that hold the fraction
  */
 struct format {
 	u32	bits;
@@ -25,8 +25,8 @@ static const struct format binary64 = { .bits = 64, .fraction_bits = 52 };
 static const struct format binary32 = { .bits = 32, .fraction_bits = 23 };
 
 /*
- * A significand in work has its hidden bit at bit 62, whatever the format: one
- * bit above it takes the carry, guard bits below hold what rounding will cut off.
+ * During a computation a significand has its hidden bit at bit 62, whatever the format: one
+ * bit above it takes the carry, guard bits below it hold what will be rounded.
  */
 #define CARRY_BIT	63
 
@@ -56,13 +56,13 @@ static __always_inline u64 soft_infinity(const struct format *f)
 	return BIT_ULL(f->bits - 1) - soft_hidden_bit(f);
 }
 
-/* The exponent that stands for 2^0 */
+/* The exponent of 2^0 */
 static __always_inline u32 soft_bias(const struct format *f)
 {
 	return BIT(f->bits - f->fraction_bits - 2) - 1;
 }
 
-/* This bit of a NaN: does not signal. With infinity, the NaN made from numbers. */
+/* The bit that makes a NaN quiet. With infinity's bits: the NaN produced from numbers. */
 static __always_inline u64 soft_quiet_bit(const struct format *f)
 {
 	return soft_hidden_bit(f) >> 1;
@@ -73,7 +73,7 @@ static __always_inline bool soft_is_nan(const struct format *f, u64 x)
 	return soft_magnitude_of(f, x) > soft_infinity(f);
 }
 
-/* The NaN that two operands, one of them NaN at least, come to. */
+/* The resulting NaN of two operands, at least one of them NaN */
 static __always_inline u64 soft_pick_nan(const struct format *f, u64 left, u64 right)
 {
 	return (soft_is_nan(f, left) ? left : right) | soft_quiet_bit(f);
@@ -95,8 +95,8 @@ static __always_inline u64 soft_significand_of(const struct format *f, u64 x)
 }
 
 /*
- * What is shifted out stays visible in the lowest bit, so that rounding can
- * tell a tie from a little more than a tie. A shift by 63 takes out all of @x.
+ * Bits shifted out are ORed into the lowest bit, so that rounding can distinguish a tie
+ * from slightly more than a tie. A shift by 63 shifts out all of @x.
  */
 static __always_inline u64 soft_shift_right_sticky(u64 x, u32 distance)
 {
@@ -107,9 +107,8 @@ static __always_inline u64 soft_shift_right_sticky(u64 x, u32 distance)
 }
 
 /*
- * Rounds to nearest even. The hidden bit is added to the exponent, not put
- * beside it: hence exponent - 1, a subnormal gets exponent 0 by itself, and a
- * carry out of the fraction is right too.
+ * Rounds to nearest even. The hidden bit is added to the exponent field: hence exponent -
+ * 1, a subnormal gets exponent 0, and a carry out of the fraction increments the exponent.
  */
 static __always_inline u64 soft_round_and_pack(const struct format *f, u64 sign, u32 exponent,
 					       u64 significand)
@@ -126,7 +125,7 @@ static __always_inline u64 soft_round_and_pack(const struct format *f, u64 sign,
 
 /* ---- sum ---- */
 
-/* @large + @small, magnitudes; the sum has the sign @sign */
+/* @large + @small, magnitudes; the sum has the sign @sign. */
 static __always_inline u64 soft_add_magnitudes(const struct format *f, u64 sign, u64 large,
 					       u64 small)
 {
@@ -140,7 +139,7 @@ static __always_inline u64 soft_add_magnitudes(const struct format *f, u64 sign,
 	return soft_round_and_pack(f, sign, exponent + carry, (sum >> carry) | (sum & carry));
 }
 
-/* @large - @small, magnitudes; the difference has the sign @sign unless 0 */
+/* @large - @small, magnitudes; the difference has the sign @sign unless it is 0. */
 static __always_inline u64 soft_subtract_magnitudes(const struct format *f, u64 sign, u64 large,
 						    u64 small)
 {
@@ -154,12 +153,12 @@ static __always_inline u64 soft_subtract_magnitudes(const struct format *f, u64 
 	if (!rest)
 		return 0;
 
-	/* Back to the hidden bit's place, or as far as there are exponents. */
+	/* Shift back to the position of the hidden bit, or as far as the exponent allows. */
 	shift = min_t(u32, CARRY_BIT - fls64(rest), exponent - 1);
 	return soft_round_and_pack(f, sign, exponent - shift, rest << shift);
 }
 
-/* One of the operands is not finite. */
+/* At least one operand is not finite. */
 static __always_inline u64 soft_add_special(const struct format *f, u64 left, u64 right)
 {
 	if (soft_is_nan(f, left) || soft_is_nan(f, right))
@@ -188,8 +187,8 @@ static __always_inline u64 soft_add(const struct format *f, u64 left, u64 right)
 /* ---- product ---- */
 
 /*
- * The upper half of the product, its lowest bit set if anything of the lower
- * half is. By hand: not every machine multiplies 64 bits to 128.
+ * The upper half of the product, its lowest bit set if any bit of the lower half is. Not
+ * every architecture has a 64 x 64 to 128 bit multiplication.
  */
 static __always_inline u64 soft_multiply_upper_sticky(u64 a, u64 b)
 {
@@ -201,7 +200,7 @@ static __always_inline u64 soft_multiply_upper_sticky(u64 a, u64 b)
 	return ((a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32)) | (lost != 0);
 }
 
-/* One of the operands is not finite. */
+/* At least one operand is not finite. */
 static __always_inline u64 soft_multiply_special(const struct format *f, u64 sign, u64 left,
 						 u64 right)
 {
@@ -224,7 +223,7 @@ static __always_inline u64 soft_multiply(const struct format *f, u64 left, u64 r
 	if (!a || !b)
 		return sign;
 
-	/* Leading ones at bit 63: that of the upper half is then at 62 or 63. */
+	/* With the leading ones of both at bit 63, that of the upper half is at 62 or 63. */
 	exponent = soft_exponent_of(f, a) + soft_exponent_of(f, b) - soft_bias(f);
 	a = soft_significand_of(f, a);
 	b = soft_significand_of(f, b);
@@ -246,8 +245,8 @@ static __always_inline u64 soft_multiply(const struct format *f, u64 left, u64 r
 /* ---- order ---- */
 
 /*
- * A signed number that compares as the operand does, -0 below +0: the pattern
- * of a negative operand grows with its magnitude, so all but its sign flips.
+ * A signed number that compares as the operand does, -0 below +0: the bit pattern of a
+ * negative operand grows with its magnitude, so all its bits but the sign are inverted.
  */
 static __always_inline s64 soft_ordinal(const struct format *f, u64 x)
 {
@@ -268,7 +267,7 @@ static __always_inline u64 soft_greater(const struct format *f, u64 left, u64 ri
 	return soft_ordinal(f, left) >= soft_ordinal(f, right) ? left : right;
 }
 
-/* Zeros are equal here. */
+/* Unlike soft_ordinal(), this treats -0 and +0 as equal. */
 static __always_inline int soft_compare(const struct format *f, u64 left, u64 right)
 {
 	if (!soft_magnitude_of(f, left | right))
@@ -281,7 +280,7 @@ static __always_inline int soft_compare(const struct format *f, u64 left, u64 ri
 
 /**
  * coll_double_add() - the sum of two doubles, as bit patterns
- * @left: operand of the lower rank: of two NaNs it wins
+ * @left: operand of the lower rank, preferred if both are NaN
  * @right: operand of the higher rank
  *
  * Context: any.
@@ -294,7 +293,7 @@ u64 coll_double_add(u64 left, u64 right)
 
 /**
  * coll_double_multiply() - the product of two doubles, as bit patterns
- * @left: operand of the lower rank: of two NaNs it wins
+ * @left: operand of the lower rank, preferred if both are NaN
  * @right: operand of the higher rank
  *
  * Context: any.
@@ -307,7 +306,7 @@ u64 coll_double_multiply(u64 left, u64 right)
 
 /**
  * coll_double_min() - the lesser of two doubles, as bit patterns
- * @left: operand of the lower rank: of two NaNs it wins
+ * @left: operand of the lower rank, preferred if both are NaN
  * @right: operand of the higher rank
  *
  * Context: any.
@@ -320,7 +319,7 @@ u64 coll_double_min(u64 left, u64 right)
 
 /**
  * coll_double_max() - the greater of two doubles, as bit patterns
- * @left: operand of the lower rank: of two NaNs it wins
+ * @left: operand of the lower rank, preferred if both are NaN
  * @right: operand of the higher rank
  *
  * Context: any.
@@ -345,7 +344,7 @@ int coll_double_compare(u64 left, u64 right)
 }
 
 /**
- * coll_double_is_nan() - is it no number?
+ * coll_double_is_nan() - is this double NaN?
  * @x: bit pattern of a double
  *
  * Context: any.
@@ -360,7 +359,7 @@ bool coll_double_is_nan(u64 x)
 
 /**
  * coll_float_add() - the sum of two floats, as bit patterns
- * @left: operand of the lower rank: of two NaNs it wins
+ * @left: operand of the lower rank, preferred if both are NaN
  * @right: operand of the higher rank
  *
  * Context: any.
@@ -373,7 +372,7 @@ u32 coll_float_add(u32 left, u32 right)
 
 /**
  * coll_float_multiply() - the product of two floats, as bit patterns
- * @left: operand of the lower rank: of two NaNs it wins
+ * @left: operand of the lower rank, preferred if both are NaN
  * @right: operand of the higher rank
  *
  * Context: any.
@@ -386,7 +385,7 @@ u32 coll_float_multiply(u32 left, u32 right)
 
 /**
  * coll_float_min() - the lesser of two floats, as bit patterns
- * @left: operand of the lower rank: of two NaNs it wins
+ * @left: operand of the lower rank, preferred if both are NaN
  * @right: operand of the higher rank
  *
  * Context: any.
@@ -399,7 +398,7 @@ u32 coll_float_min(u32 left, u32 right)
 
 /**
  * coll_float_max() - the greater of two floats, as bit patterns
- * @left: operand of the lower rank: of two NaNs it wins
+ * @left: operand of the lower rank, preferred if both are NaN
  * @right: operand of the higher rank
  *
  * Context: any.
@@ -424,7 +423,7 @@ int coll_float_compare(u32 left, u32 right)
 }
 
 /**
- * coll_float_is_nan() - is it no number?
+ * coll_float_is_nan() - is this float NaN?
  * @x: bit pattern of a float
  *
  * Context: any.

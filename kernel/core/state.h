@@ -1,46 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The state of a group instance on one host: the group, its connections, and the
- * operations in its window. Each part is a structure named after the file whose
- * functions change it; others read. Nothing here calls anything but the inline
- * functions below, which only read.
+ * The state of a group instance on one host: the group, its connections, and the operations
+ * in its window. Each part is a structure named after the file whose functions change it;
+ * other files only read it, as do the inline functions below.
  *
- * All of it is under the group's lock, but for what coll_group_init() sets once.
+ * All of it is protected by the group's lock, except what coll_group_init() sets once.
  */
 #ifndef COLL_CORE_STATE_H
 #define COLL_CORE_STATE_H
 
 #include "algorithm.h"
+#include "replay.h"
 #include "wire.h"
 
 struct coll_group;
 struct coll_peer;
 
 #define COLL_NEVER		(~0ULL)
-/* Nothing has completed yet: one before the first operation, number 0. */
-#define COLL_NOTHING_DONE	(~0U)
+/* The last completed operation when there is none: one before number 0. */
+#define COLL_NOTHING_DONE	(~0ULL)
 
 #define COLL_MAX_SCHEDULES	16
-/* Messages under way to one peer; bits of an acknowledgment. */
+/* Messages in flight to one peer; bits of an acknowledgment */
 #define COLL_PEER_WINDOW	64
 #define COLL_MAX_TRIES		200
 
 /* ---- messages ---- */
 
 /**
- * struct coll_message_head - what all messages of an operation have in common
- * @signature: what all ranks must agree on; of a goodbye, who failed and why
+ * struct coll_message_head - what all messages of an operation share
+ * @signature: what all ranks must agree on; of a goodbye, the rank that failed and the
+ *             reason
  * @number: of the operation; of a goodbye, the last that can complete
- * @done: minimum of "done" over all messages and the own post
- * @unacked: messages not acknowledged
+ * @done: minimum of "done" over all messages and the local post
+ * @unacked: number of messages not acknowledged
  * @type: enum coll_packet_type
- * @carries_done: an all-to-all operation: its messages carry @done
- * @expires: given up after the liveness time if the other side was never heard
+ * @carries_done: the operation is all-to-all: its messages carry @done
+ * @expires: given up after the liveness time if the other side was never heard from
  */
 struct coll_message_head {
 	struct coll_signature	signature;
-	u32			number;
-	u32			done;
+	u64			number;
+	u64			done;
 	u32			unacked;
 	u8			type;
 	bool			carries_done;
@@ -48,16 +49,17 @@ struct coll_message_head {
 };
 
 /**
- * struct coll_message - what is sent along one edge, until it is acknowledged
+ * struct coll_message - a message along one edge, until it is acknowledged
  * @link: in coll_peer_send_state.sent or .held; empty when acknowledged
- * @peer: to whom; NULL if it is not under way
- * @head: what it shares with the other messages of its operation
- * @payload: as first sent; stays until acknowledged
+ * @peer: destination; NULL if it is neither in flight nor held
+ * @head: shared with the other messages of its operation
+ * @payload: as first sent; unchanged until acknowledged
  * @first_ns: first transmission
  * @sent_ns: latest transmission
- * @bytes: of the payload
- * @seq: sequence number, given at the first transmission; 0 before it
- * @answered: answers that had come from the other side then, or when it last had no room
+ * @first: number of the packet of the first transmission; 0 before it
+ * @latest: number of the packet of the latest one
+ * @bytes: length of the payload
+ * @answered: answers received from the other side before, or before it last had no room
  * @tries: transmissions so far, COLL_MAX_TRIES at most
  * @round: round of the schedule
  * @segment: lane of the operation
@@ -69,8 +71,9 @@ struct coll_message {
 	const u8			*payload;
 	u64				first_ns;
 	u64				sent_ns;
+	u64				first;
+	u64				latest;
 	u32				bytes;
-	u32				seq;
 	u32				answered;
 	u8				tries;
 	u8				round;
@@ -81,19 +84,15 @@ struct coll_message {
 
 /**
  * struct coll_peer_connection - both ends of the connection, and whether it is in use
- * @incarnation: of the other side; 0 until heard
- * @number: of the connection, on our side
- * @their_number: highest one heard of the other side
- * @knows_us: the other side has heard this incarnation of ours
- * @idle: nothing was said for long enough: it is released until there is something to say
+ * @incarnation: of the other side; 0 until heard from
+ * @knows_us: the other side has heard from this incarnation of ours
+ * @idle: unused for long enough: it is released until there is something to send
  * @dead: the other side was silent for too long
- * @tx: our direction
- * @rx: the other direction; all zero until heard
+ * @tx: sending direction
+ * @rx: receiving direction; all zero until heard from
  */
 struct coll_peer_connection {
 	u32			incarnation;
-	u32			number;
-	u32			their_number;
 	bool			knows_us;
 	bool			idle;
 	bool			dead;
@@ -102,70 +101,75 @@ struct coll_peer_connection {
 };
 
 /**
- * struct coll_peer_send_state - what goes to the other side
- * @sent: messages sent and not acknowledged, in order of seq
- * @held: messages that wait for credit
- * @next_seq: of the next message
+ * struct coll_peer_send_state - messages to the other side
+ * @sent: messages sent and not acknowledged, in order of their first transmission
+ * @held: messages that wait for credit, or for room among @sent
+ * @number: of the latest packet
  * @credit: highest operation that the other side can store
- * @done: operations through this one are complete at the other side
+ * @done: operations up to this one are complete at the other side
+ * @unacked: messages in @sent
  * @forced: something was sent beyond the credit
- * @told: we have said goodbye
- * @unsampled: messages sent twice since the latest sample of the round-trip time; it is
- *	here and not in struct coll_peer_rtt since there is a hole here
+ * @told: we have sent a goodbye
  */
 struct coll_peer_send_state {
 	struct list_head	sent;
 	struct list_head	held;
-	u32			next_seq;
-	u32			credit;
-	u32			done;
+	u64			number;
+	u64			credit;
+	u64			done;
+	u8			unacked;
 	bool			forced;
 	bool			told;
-	u8			unsampled;
 };
 
 /**
  * struct coll_peer_rtt - round-trip time and retransmission time-out
  * @srtt_ns: smoothed round-trip time, 0 before the first sample
- * @rttvar_ns: its mean deviation
- * @rto_ns: retransmission time-out of a first transmission
- * @backed_off_seq: messages before this one were sent when the time-out was raised
+ * @rttvar_ns: mean deviation of the round-trip time
+ * @rto_ns: retransmission time-out after a first transmission
+ * @backed_off: latest packet when the time-out was raised
+ * @unsampled: messages sent twice since the latest sample of the round-trip time
+ * @received: messages that were sent once and received since then
  */
 struct coll_peer_rtt {
 	u32	srtt_ns;
 	u32	rttvar_ns;
 	u32	rto_ns;
-	u32	backed_off_seq;
+	u8	unsampled;
+	u8	received;
+	u64	backed_off;
 };
 
 /**
- * struct coll_peer_recv_state - what has come from the other side
- * @seq: highest sequence number received
- * @bits: bit i: @seq - i was received
- * @refused: something was refused for want of room; tell when there is some
- * @gone: the other side has said goodbye
+ * struct coll_peer_recv_state - messages from the other side
+ * @accepted: highest packet number of a message that was accepted
+ * @bits: bit i: a message in packet @accepted - i was
+ * @packets: which packets have come
+ * @refused: a message was refused for lack of room; send credit when there is room
+ * @gone: the other side has sent a goodbye
  */
 struct coll_peer_recv_state {
-	u64	bits;
-	u32	seq;
-	bool	refused;
-	bool	gone;
+	u64			accepted;
+	u64			bits;
+	struct coll_replay	packets;
+	bool			refused;
+	bool			gone;
 };
 
 /**
  * struct coll_peer_ack - the acknowledgment that is owed
- * @due_ns: when it goes out alone
- * @lone_ns: when one last did
+ * @due_ns: when it is sent alone
+ * @lone_ns: when the latest lone one was sent
  * @operation: highest operation that it acknowledges
- * @messages: how many messages
- * @owed: it is owed
- * @now: it is to leave with this event
+ * @messages: number of messages that it acknowledges
+ * @owed: an acknowledgment is owed
+ * @now: it is to be sent with this event
  * @explicit: "done" does not imply it
  */
 struct coll_peer_ack {
 	u64	due_ns;
 	u64	lone_ns;
-	u32	operation;
+	u64	operation;
 	u8	messages;
 	bool	owed;
 	bool	now;
@@ -173,26 +177,26 @@ struct coll_peer_ack {
 };
 
 /**
- * struct coll_peer_goodbye - which operations the two take part in
+ * struct coll_peer_goodbye - operations in which both hosts take part
  * @message: our goodbye
- * @last: if the other side is gone, the last operation that it takes part in
- * @told_last: if we have said goodbye, the last operation that we named
+ * @last: if the other side has sent a goodbye, the last operation in which it takes part
+ * @told_last: if we have sent a goodbye, the last operation that it named
  */
 struct coll_peer_goodbye {
 	struct coll_message	message;
-	u32			last;
-	u32			told_last;
+	u64			last;
+	u64			told_last;
 };
 
 /**
- * struct coll_peer_liveness - is the other side there, and is anything said?
- * @heard_ns: when it proved last that it is there: by something new
- * @asked_ns: latest question whether it is
- * @first_asked_ns: the first since it was heard
+ * struct coll_peer_liveness - is the other side alive, and is the connection used?
+ * @heard_ns: when it last proved that it is alive, by a packet that is no replay
+ * @asked_ns: latest probe
+ * @first_asked_ns: first probe since @heard_ns
  * @challenged_ns: when another incarnation was challenged
- * @idle_at_ns: if nothing is said until then, the connection becomes idle
- * @idle_mark: changes when something is said
- * @questions: how many were asked since it was heard
+ * @idle_at_ns: when the connection becomes idle unless it is used before
+ * @idle_mark: changes when the connection is used
+ * @questions: number of probes since @heard_ns
  */
 struct coll_peer_liveness {
 	u64	heard_ns;
@@ -206,22 +210,22 @@ struct coll_peer_liveness {
 
 /**
  * struct coll_peer_watch - which operations wait for the other side
- * @round: latest round of looking in which one did
+ * @since_ns: since when one has waited
  * @operation: one such operation
- * @since_ns: since when one waits
- * @probed_operation: the operation that it was asked about last
- * @probes: probes sent, which is the nonce of the latest
- * @answers: the latest probe that was answered
- * @answered: how many of them were
- * @told_ms: when it last said whom it waits for, in ms
- * @last_arrivals: how often its message was the last thing an operation waited for
- * @wait: for whom it waited then
+ * @probed_operation: operation of the latest probe
+ * @round: latest check of coll_watch_look() in which one did
+ * @probes: probes sent; also the nonce of the latest
+ * @answers: nonce of the latest answered probe
+ * @answered: number of answered probes
+ * @told_ms: when it last reported which host it waits for, in ms
+ * @last_arrivals: how often its message was the last that an operation waited for
+ * @wait: the host that it reported
  */
 struct coll_peer_watch {
 	u64			since_ns;
+	u64			operation;
+	u64			probed_operation;
 	u32			round;
-	u32			operation;
-	u32			probed_operation;
 	u32			probes;
 	u32			answers;
 	u32			answered;
@@ -232,20 +236,20 @@ struct coll_peer_watch {
 
 /**
  * struct coll_peer - one connection
- * @due_ns: when to look after it: never later than what is next due
- * @group: of which group
+ * @due_ns: when to check it: not later than its next due work
+ * @group: its group
  * @next: in a bucket of coll_peers.bucket, or in coll_peers.spare
  * @all: in coll_peers.all
  * @host: index of the other side
- * @retransmits: messages sent to it again
+ * @retransmits: number of retransmissions to it
  * @rtt: round-trip time
- * @send: what goes to the other side
- * @recv: what has come from it
+ * @send: messages to the other side
+ * @recv: messages from the other side
  * @ack: the acknowledgment that is owed
- * @live: is it there?
+ * @live: is the other side alive?
  * @conn: both ends of the connection
  * @watch: which operations wait for it
- * @goodbye: which operations the two take part in
+ * @goodbye: operations in which both hosts take part
  */
 struct coll_peer {
 	u64				due_ns;
@@ -268,11 +272,11 @@ struct coll_peer {
 
 /*
  * States of an operation (a slot in the group's window):
- *   FREE -> EARLY	a message came before a rank of this host posted
+ *   FREE -> EARLY	a message arrived before a rank of this host posted
  *   FREE, EARLY -> RUNNING	a rank of this host has posted
  *   RUNNING -> DONE	the rounds are over, and all ranks of this host have posted
- *   RUNNING -> ABORTED	cannot complete; or posted so
- *   ABORTED -> DONE	has reported the error
+ *   RUNNING -> ABORTED	it cannot complete; or could not when it was posted
+ *   ABORTED -> DONE	it has reported the error
  *   DONE -> FREE	all its messages are acknowledged
  */
 enum coll_op_state {
@@ -285,10 +289,10 @@ enum coll_op_state {
 
 /**
  * struct coll_lane - the run of the schedule for one segment
- * @arrived: a bit for each fold entry of the schedule
- * @round: present round
- * @missing: messages that the present round still waits for
- * @value: rounds that have folded
+ * @arrived: one bit for each fold entry whose message has arrived
+ * @round: current round
+ * @missing: messages that the current round still waits for
+ * @value: number of rounds that have folded
  */
 struct coll_lane {
 	u64	arrived[COLL_MAX_EDGES / 64];
@@ -300,8 +304,8 @@ struct coll_lane {
 /**
  * struct coll_local_post - the post of one rank of this host
  * @token: handed to coll_env_complete()
- * @waits: it was posted, and not answered yet
- * @receives: it receives the result
+ * @waits: it was posted, and has not completed
+ * @receives: the rank receives the result
  */
 struct coll_local_post {
 	void	*token;
@@ -312,11 +316,11 @@ struct coll_local_post {
 /**
  * struct coll_op_locals - the ranks of this host in an operation
  * @post: one for each
- * @buffers: one for each, if there are several; what came out of turn waits there
+ * @buffers: one for each, if there are several; holds contributions posted out of order
  * @contributors: ranks that contribute
- * @contributed: of these, those that have posted
- * @folded: how many of the first ranks have their contributions folded
- * @unposted: ranks that have not posted
+ * @contributed: number of these that have posted
+ * @folded: contributions of this number of first ranks are folded
+ * @unposted: number of ranks that have not posted
  */
 struct coll_op_locals {
 	struct coll_local_post	*post;
@@ -329,27 +333,27 @@ struct coll_op_locals {
 
 /**
  * struct coll_op - one operation in the window
- * @group: whose
+ * @group: its group
  * @schedule: what to do
- * @head: what its messages have in common: signature, number, "done", unacknowledged
+ * @head: shared by its messages: signature, number, "done", number unacknowledged
  * @lanes: one for each segment
  * @messages: one for each send edge of the schedule in each lane
- * @values: the registers at the beginning, then again for each round that
- *	folds, so that what was sent stays as it was
+ * @values: the initial registers, then those after each round that folds, so that a payload
+ *	that was sent stays unchanged
  * @early: a buffer for each fold entry of the schedule
  * @locals: the ranks of this host
- * @awaited_ns: since when it is waited for: the first rank of this host posted, or another
- *	host asked
- * @bytes: of its payload
- * @source: host that posted it or sent something for it first
- * @segments: lanes
- * @unfinished: of these, those that have rounds left
+ * @awaited_ns: since when it is waited for: when the first rank of this host posted, or
+ *	another host probed
+ * @bytes: length of its payload
+ * @source: host that posted it or sent a packet about it first
+ * @segments: number of lanes
+ * @unfinished: number of lanes that have rounds left
  * @state: enum coll_op_state
- * @probed: while EARLY: others wait for this host
- * @begun: its rounds run
+ * @probed: while EARLY: other hosts wait for this one
+ * @begun: its rounds have begun
  * @own: room for a schedule that depends on the root
- * @own_algorithm: what was built there last, NULL if nothing was
- * @own_root: root of that
+ * @own_algorithm: algorithm of the schedule in @own, NULL if there is none
+ * @own_root: root of that schedule
  */
 struct coll_op {
 	struct coll_group		*group;
@@ -378,14 +382,14 @@ struct coll_op {
 /**
  * struct coll_timing - tunables of the protocol; all in ns; local to the host
  * @rto_initial: retransmission time-out before there is a sample
- * @rto_floor: its least value
- * @rto_ceiling: the greatest value that backing off reaches
- * @rto_unheard: the same for a host that was never heard
- * @ack_delay: how long an acknowledgment waits for a packet to travel with
+ * @rto_floor: least retransmission time-out
+ * @rto_ceiling: greatest retransmission time-out, reached by backing off
+ * @rto_unheard: the same for a host never heard from
+ * @ack_delay: how long an acknowledgment waits to be piggybacked
  * @liveness: silence after which a host counts as dead
- * @join_timeout: the same for a host that was never heard
+ * @join_timeout: the same for a host never heard from
  * @settle: how long an error is held, so that all hosts report the same
- * @idle: a connection over which nothing was said for this time becomes idle
+ * @idle: a connection unused for this time becomes idle
  */
 struct coll_timing {
 	u64	rto_initial;
@@ -406,26 +410,26 @@ enum coll_rank_state {
 };
 
 /**
- * struct coll_rank - a rank that lives on this host
- * @rank: its number in the group
+ * struct coll_rank - a rank of this host
  * @next: number of the next operation that it posts
- * @last: how often everything else was there when it posted
+ * @rank: its number in the group
+ * @last: how often its post was the last that an operation waited for
  * @state: enum coll_rank_state
  */
 struct coll_rank {
+	u64	next;
 	u32	rank;
-	u32	next;
 	u32	last;
 	u8	state;
 };
 
 /**
- * struct coll_ranks - which ranks live where
+ * struct coll_ranks - the ranks of a group and their hosts
  * @size: number of ranks in the group
- * @host_of: the host of each; NULL if each host has one
+ * @host_of: the host of each rank; NULL if each host has one rank
  * @lowest: the lowest rank of each host; NULL if the platform has no table of them
  * @locals: number of ranks of this host
- * @joined: of these, those that have joined and not left
+ * @joined: number of these that have joined and not left
  * @leaving: all that had joined have left
  * @local: the ranks of this host
  */
@@ -441,9 +445,9 @@ struct coll_ranks {
 
 /**
  * struct coll_payload - sizes of payloads
- * @max_bytes: of one operation
- * @room: the same, rounded up so that what follows is aligned
- * @segment_bytes: of it in one packet
+ * @max_bytes: largest payload of one operation
+ * @room: the same, rounded up for alignment
+ * @segment_bytes: largest part of it in one packet
  */
 struct coll_payload {
 	u32	max_bytes;
@@ -454,11 +458,10 @@ struct coll_payload {
 /**
  * struct coll_plan - how operations are carried out
  * @nameable: algorithms that posts may name, a bit each
- * @algorithms: these, and those that COLLSOCK_AUTO means: memory is reserved for them
+ * @algorithms: these, and those that COLLSOCK_AUTO selects: memory is reserved for all
  * @fanout: of k-ary trees; 0 if there are none
- * @default_algorithm: what COLLSOCK_AUTO means, by operation
- * @schedules: by position in coll_algorithms[]; those of operations with a root are
- *	built when it is known
+ * @default_algorithm: what COLLSOCK_AUTO selects, by operation
+ * @schedules: by position in coll_algorithms[]; with a root they are built per operation
  */
 struct coll_plan {
 	u64			nameable;
@@ -473,10 +476,10 @@ struct coll_plan {
  * @bucket: hash table by host
  * @mask: size of the table - 1
  * @all: the same as a list
- * @spare: memory for the peers that the schedules name, until first use
- * @held: messages that wait for credit, of all of them
- * @refusals: peers that wait to hear of room
- * @ack_every: messages of one host that are acknowledged before the delay is over
+ * @spare: memory for the peers that the schedules name, while not in use
+ * @held: messages of all peers that wait for credit
+ * @refusals: peers to notify when there is room
+ * @ack_every: messages of one host after which an acknowledgment is not delayed
  */
 struct coll_peers {
 	struct coll_peer	**bucket;
@@ -492,45 +495,45 @@ struct coll_peers {
  * struct coll_window - the operations under way
  * @slots: ring of operations, indexed by number & @mask
  * @mask: size of the ring - 1
- * @size: operations under way at once
+ * @size: largest number of operations under way
+ * @running: number of operations RUNNING or ABORTED
  * @next: number of the first operation that no rank of this host has posted
  * @oldest: oldest operation whose slot is in use
- * @completed: all operations through this one are complete
- * @running: operations RUNNING or ABORTED
+ * @completed: all operations up to this one are complete
  */
 struct coll_window {
 	struct coll_op		*slots;
 	u32			mask;
 	u32			size;
-	u32			next;
-	u32			oldest;
-	u32			completed;
 	u32			running;
+	u64			next;
+	u64			oldest;
+	u64			completed;
 };
 
 /**
- * struct coll_credit - what all-to-all operations tell of all hosts
+ * struct coll_credit - what all-to-all operations reveal about all hosts
  * @cover_done: latest "done" sent in such an operation
- * @cover_ns: when
- * @acknowledged: operations through this one are complete at all hosts, and
- *	every host knows or is about to know it
+ * @cover_ns: when it was sent
+ * @acknowledged: operations up to this one are complete at all hosts, and every host knows
+ *	that or is about to
  * @floor_operation: an operation whose completion
  * @floor: made us know that all hosts had completed through this one
- * @common: highest operation that every host can take, as follows
+ * @common: highest operation that every host can store, as follows
  */
 struct coll_credit {
-	u32	cover_done;
+	u64	cover_done;
 	u64	cover_ns;
-	u32	acknowledged;
-	u32	floor_operation;
-	u32	floor;
-	u32	common;
+	u64	acknowledged;
+	u64	floor_operation;
+	u64	floor;
+	u64	common;
 };
 
 /**
- * struct coll_watch - looking for whom operations wait
- * @next_ns: when to look next
- * @round: number of the latest look
+ * struct coll_watch - finding out which hosts operations wait for
+ * @next_ns: when to check next
+ * @round: number of the latest check
  */
 struct coll_watch {
 	u64	next_ns;
@@ -540,22 +543,22 @@ struct coll_watch {
 /**
  * struct coll_failure - operations beyond @limit cannot complete
  * @limit: the last that can
- * @rank: who is to blame
+ * @rank: rank to blame
  * @reason: enum coll_reason
  */
 struct coll_failure {
-	u32	limit;
+	u64	limit;
 	u32	rank;
 	u32	reason;
 };
 
 /**
  * struct coll_failure_state - what is known of a failure
- * @what: the failure limit, and who failed
- * @known: if there is one
- * @terminal: this host takes part in nothing any more
+ * @what: the failure limit, and the rank to blame
+ * @known: there is a limit
+ * @terminal: the group has ended on this host
  * @settle_ns: when aborted operations report; COLL_NEVER if there are none
- * @goodbye: what the other hosts are told
+ * @goodbye: what the other hosts are sent
  */
 struct coll_failure_state {
 	struct coll_failure		what;
@@ -567,33 +570,31 @@ struct coll_failure_state {
 
 /**
  * struct coll_memory - what the group has reserved
- * @bytes: when it was made; more than @most if that was why it could not be made
- * @most: that it may reserve
+ * @bytes: when it was made
  */
 struct coll_memory {
 	u64	bytes;
-	u64	most;
 };
 
 /**
  * struct coll_group - the group on this host
  * @secret: MAC key and tag
  * @timing: tunables
- * @descriptor: its hash
+ * @descriptor: hash of the descriptor
  * @incarnation: of this host in this group
  * @hosts: number of hosts
  * @self: index of this one
- * @armed_ns: the deadline that the platform knows
- * @ranks: which ranks live where
+ * @armed_ns: the deadline that the platform has been given
+ * @ranks: the ranks and their hosts
  * @payload: sizes of payloads
  * @plan: how operations are carried out
  * @peers: the connections
  * @window: the operations under way
  * @credit: what is known of all hosts
- * @watch: looking for whom operations wait
+ * @watch: finding out which hosts operations wait for
  * @failure: what is known of a failure
- * @memory: what was reserved
- * @stats: counters (uapi); the platform adds hosts, host and size
+ * @memory: memory reserved
+ * @stats: counters (uapi); the platform sets hosts, host and size
  */
 struct coll_group {
 	struct coll_secret		secret;
@@ -615,9 +616,9 @@ struct coll_group {
 	struct collsock_stats		stats;
 };
 
-/* ---- reading ---- */
+/* ---- accessors ---- */
 
-static inline struct coll_op *coll_group_slot(const struct coll_group *g, u32 number)
+static inline struct coll_op *coll_group_slot(const struct coll_group *g, u64 number)
 {
 	return &g->window.slots[number & g->window.mask];
 }
@@ -628,7 +629,7 @@ static inline u32 coll_group_host(const struct coll_group *g, u32 rank)
 	return g->ranks.host_of ? g->ranks.host_of[rank] : rank;
 }
 
-/* What its schedules depend on. */
+/* The shape on which schedules with this root depend */
 static inline struct coll_shape coll_group_shape(const struct coll_group *g, u32 root)
 {
 	return (struct coll_shape) {
@@ -639,31 +640,31 @@ static inline struct coll_shape coll_group_shape(const struct coll_group *g, u32
 	};
 }
 
-/* Can operations of the group run with the algorithm? */
+/* Is memory reserved for this algorithm? */
 static inline bool coll_plan_has(const struct coll_plan *plan, const struct coll_algorithm *a)
 {
 	return coll_algorithm_usable(a, plan->algorithms, plan->fanout);
 }
 
-/* Will the rank's next operation fail? One that left had not posted it. */
+/* Will the rank's next operation fail? A rank that left has no next one. */
 static inline bool coll_group_ended(const struct coll_group *g, u32 local)
 {
 	return g->failure.known && coll_after(g->ranks.local[local].next, g->failure.what.limit);
 }
 
-/* Are errors held? */
+/* Is the settling time running? */
 static inline bool coll_group_settling(const struct coll_group *g)
 {
 	return g->failure.settle_ns != COLL_NEVER;
 }
 
-/* Is it a failure, and not a rank that left, that limits the group? */
+/* Has the group a limit because of a failure, not because a rank left? */
 static inline bool coll_group_failed(const struct coll_group *g)
 {
 	return g->failure.known && g->failure.what.reason != COLL_REASON_LEFT;
 }
 
-/* Is there room for the rank to post? */
+/* Does the window have room for the rank's next post? */
 static inline bool coll_group_writable(const struct coll_group *g, u32 local)
 {
 	return (coll_group_ended(g, local) && !coll_group_settling(g)) ||
@@ -671,13 +672,12 @@ static inline bool coll_group_writable(const struct coll_group *g, u32 local)
 }
 
 /*
- * Highest operation whose messages can be stored. It also tells which operations
- * this host has done with, all its messages being acknowledged: what was aborted
- * is not among them.
+ * Highest operation whose messages can be stored. It also reveals which operations this
+ * host has finished, with all its messages acknowledged; aborted ones are not among them.
  */
-static inline u32 coll_group_credit(const struct coll_group *g)
+static inline u64 coll_group_credit(const struct coll_group *g)
 {
-	u32 oldest = g->window.oldest;
+	u64 oldest = g->window.oldest;
 
 	if (unlikely(g->failure.known && coll_after(oldest, g->failure.what.limit)))
 		oldest = g->failure.what.limit + 1;
@@ -685,10 +685,10 @@ static inline u32 coll_group_credit(const struct coll_group *g)
 }
 
 /*
- * The last operation that this host takes part in, if all its ranks have left, or if
- * it knows of one that cannot complete. Until then they may post all before that.
+ * The last operation in which this host takes part, if all its ranks have left or a failure
+ * limit is known. Its ranks may still post operations up to it.
  */
-static inline u32 coll_group_last(const struct coll_group *g)
+static inline u64 coll_group_last(const struct coll_group *g)
 {
 	const struct coll_failure *f = &g->failure.what;
 

@@ -2,12 +2,12 @@
 #include "timewait.h"
 
 /**
- * coll_timewait_set() - what is to be remembered of a group
+ * coll_timewait_set() - fill in a time-wait entry, valid for twice the liveness time
  * @g: quiet
  * @t: out
  * @now: time in ns
  *
- * Context: under the group's lock, or nothing happens in it any more.
+ * Context: group lock held, unless the group has ended.
  */
 void coll_timewait_set(const struct coll_group *g, struct coll_timewait *t, u64 now)
 {
@@ -24,14 +24,15 @@ void coll_timewait_set(const struct coll_group *g, struct coll_timewait *t, u64 
 
 /**
  * coll_timewait_answer() - answer a late packet
- * @t: the time-wait entry that the packet's tag and destination name
- * @packet: formed
+ * @t: the time-wait entry of the packet's tag and destination
+ * @packet: well-formed
  * @bytes: its length
- * @answer: where the answer goes, COLL_TIMEWAIT_ANSWER bytes
+ * @answer: buffer for the answer, COLL_TIMEWAIT_ANSWER bytes
  * @answer_bytes: out: its length, 0 for none
  *
- * What asks for an acknowledgment gets one, and the goodbye with it; so does a
- * probe. What else has no sequence number, such as this answer, asks for none. Everything that is
+ * A message or goodbye gets an acknowledgment, and the goodbye with it; so does a
+ * probe. The number of the answer follows from that of the packet: a packet that is
+ * replayed gets the same answer, which its sender drops. Everything that is
  * acknowledged here was either stored before (its operation is complete) or
  * belongs to an operation that the goodbye ends.
  *
@@ -52,20 +53,21 @@ enum coll_refusal coll_timewait_answer(const struct coll_timewait *t, const u8 *
 	if (prefix.descriptor != t->descriptor)
 		return COLL_WRONG_DESCRIPTOR;
 	coll_wire_read_body(packet, bytes, &body);
-	/* Two time-wait entries would answer each other's answers indefinitely. */
-	if ((!body.seq && body.type != COLL_PACKET_PROBE) ||
+	/* Otherwise two time-wait entries would answer each other's answers indefinitely. */
+	if (body.type == COLL_PACKET_ACK || body.type == COLL_PACKET_ANSWER ||
+	    body.number >= COLL_NUMBER_TIMEWAIT ||
 	    (prefix.known && prefix.known != t->incarnation))
 		return COLL_ACCEPTED;
 
 	body = (struct coll_body) {
 		.type		= COLL_PACKET_GOODBYE,
+		.number		= COLL_NUMBER_TIMEWAIT | body.number,
 		.done		= t->completed,
 		.credit		= t->last + t->window,
 		.operation	= t->last,
 		.signature	= t->goodbye,
 		.acknowledges	= true,
-		.ack_connection	= prefix.connection,
-		.ack_seq	= body.seq,
+		.ack_number	= body.number,
 		.ack_bits	= 1,
 	};
 	prefix = (struct coll_prefix) {
@@ -73,8 +75,6 @@ enum coll_refusal coll_timewait_answer(const struct coll_timewait *t, const u8 *
 		.descriptor	= t->descriptor,
 		.incarnation	= t->incarnation,
 		.known		= prefix.incarnation,
-		/* Later than any that the group has had. */
-		.connection	= ~0U >> 1,
 		.source		= t->self,
 		.destination	= prefix.source,
 	};

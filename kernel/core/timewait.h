@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A time-wait entry: what is remembered of a group after its rank has left and all
- * was acknowledged. It answers late packets of the other members, so that a
- * lost acknowledgment does not make a host that closed look dead, and so that
- * a member that had no peer here learns that the rank is gone. It has no peers
- * and sends nothing by itself; only authenticated packets are answered, each with
- * one that is 24 bytes longer at most.
+ * A time-wait entry: what is kept of a group after its ranks have left and everything was
+ * acknowledged. It answers late packets of the other members, so that a lost acknowledgment
+ * does not make a host that closed look dead, and so that a member that had no connection
+ * to this host learns that the rank is gone. It has no peers and sends nothing by itself;
+ * only authenticated packets are answered, each with one that is 24 bytes longer at most.
  */
 #ifndef COLL_CORE_TIMEWAIT_H
 #define COLL_CORE_TIMEWAIT_H
@@ -15,30 +14,29 @@
 #define COLL_TIMEWAIT_ANSWER	(COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK)
 
 /**
- * struct coll_timewait - what is remembered
+ * struct coll_timewait - a time-wait entry
  * @secret: MAC key and tag
  * @descriptor: hash of the descriptor
  * @self: index of this host
  * @incarnation: of this host in the group
- * @last: last operation posted
- * @completed: operations through this one were complete here
  * @window: of the group
+ * @last: last operation posted
+ * @completed: operations up to this one were complete here
  * @goodbye: reason and rank
- * @until_ns: when it is over
+ * @until_ns: when it expires
  */
 struct coll_timewait {
 	struct coll_secret	secret;
 	u32			descriptor;
 	u32			self;
 	u32			incarnation;
-	u32			last;
-	u32			completed;
 	u32			window;
+	u64			last;
+	u64			completed;
 	struct coll_signature	goodbye;
 	u64			until_ns;
 };
 
-/* What is to be remembered of a quiet group, from now on for twice its liveness time. */
 void coll_timewait_set(const struct coll_group *g, struct coll_timewait *t, u64 now);
 
 static inline bool coll_timewait_over(const struct coll_timewait *t, u64 now)
@@ -46,11 +44,6 @@ static inline bool coll_timewait_over(const struct coll_timewait *t, u64 now)
 	return t->until_ns <= now;
 }
 
-/*
- * Answer a formed packet whose tag and destination are those of the time-wait entry:
- * writes into @answer, which has COLL_TIMEWAIT_ANSWER bytes; @answer_bytes are 0
- * if nothing is to be said.
- */
 enum coll_refusal coll_timewait_answer(const struct coll_timewait *t, const u8 *packet,
 				       u32 bytes, u8 *answer, u32 *answer_bytes);
 

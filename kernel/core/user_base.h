@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Stand-ins for base.h outside the kernel: the same names, nothing more. */
+/* Substitutes for base.h's kernel headers outside the kernel: the same names, nothing more. */
 #ifndef COLL_CORE_USER_BASE_H
 #define COLL_CORE_USER_BASE_H
 
@@ -15,11 +15,11 @@
 typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
-typedef uint64_t u64;
+typedef unsigned long long u64;
 typedef int8_t s8;
 typedef int16_t s16;
 typedef int32_t s32;
-typedef int64_t s64;
+typedef long long s64;
 
 #define __aligned(x)		__attribute__((aligned(x)))
 #define __packed		__attribute__((packed))
@@ -28,6 +28,10 @@ typedef int64_t s64;
 #define fallthrough		__attribute__((fallthrough))
 #define BIT(n)			(1UL << (n))
 #define BIT_ULL(n)		(1ULL << (n))
+#define S16_MAX			INT16_MAX
+#define S16_MIN			INT16_MIN
+#define upper_32_bits(n)	((u32)((u64)(n) >> 32))
+#define lower_32_bits(n)	((u32)(n))
 #ifndef ARRAY_SIZE			/* the kselftest harness has it too */
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #endif
@@ -97,7 +101,7 @@ static inline int ilog2(u64 n)
 #define be32_to_cpu(x)		be32toh((u32)(x))
 #define be64_to_cpu(x)		be64toh((u64)(x))
 
-/* What must not be is: see user_env.c. */
+/* Warns of an internal error: see user_env.c. */
 void coll_env_warn(const char *file, int line, const char *condition);
 
 /* Doubly linked lists, as in <linux/list.h> */

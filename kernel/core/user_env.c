@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Defaults for the functions of env.h that a platform in user space need not supply:
- * memory, warnings, reports. Each is weak: a platform that defines the function replaces it.
+ * Default implementations of functions of env.h for platforms in user space: memory,
+ * warnings, reports. Each is weak, so that a platform can replace it.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "env.h"
 
-/* Something is wrong with the core. It goes on: a daemon must not die of it. */
+/* An internal error of the core. It continues: this must not terminate a daemon. */
 __weak void coll_env_warn(const char *file, int line, const char *condition)
 {
 	static bool warned;
@@ -16,6 +16,11 @@ __weak void coll_env_warn(const char *file, int line, const char *condition)
 	if (!warned)
 		fprintf(stderr, "collsock: %s:%d: %s\n", file, line, condition);
 	warned = true;
+}
+
+__weak bool coll_env_charge(struct coll_group *g, size_t bytes)
+{
+	return true;
 }
 
 __weak void *coll_env_alloc(size_t bytes)
@@ -28,7 +33,7 @@ __weak void coll_env_free(void *memory)
 	free(memory);
 }
 
-__weak bool coll_env_round(struct coll_group *g, u32 number, u32 lane, u32 round)
+__weak bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round)
 {
 	return true;
 }

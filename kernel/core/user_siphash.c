@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * SipHash-2-4 outside the kernel: siphash() as in <linux/siphash.h>, bit for
- * bit. The module uses the kernel's own; this file is no part of it.
+ * SipHash-2-4 outside the kernel: siphash() as in <linux/siphash.h>, bit for bit. The
+ * module uses the kernel's own and does not contain this file.
  *
- * By the paper: J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input
- * PRF", 2012.
+ * Reference: J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF", 2012.
  */
 #include "base.h"
 
@@ -41,7 +40,7 @@ static inline void sip_compress(struct sip *s, u64 word)
 	s->v0 ^= word;
 }
 
-/* @bytes may be less than a word's; the rest of the word is zero. */
+/* @bytes may be less than a word; the rest of the word is zero. */
 static inline u64 sip_load(const u8 *data, size_t bytes)
 {
 	u64 word = 0;

@@ -8,12 +8,12 @@
 #include "watch.h"
 #include "window.h"
 
-/* A report that more hosts relayed than any schedule has rounds runs in a circle. */
+/* A report relayed by more hosts than any schedule has rounds is going in a circle. */
 #define MOST_HOPS		64
 
-/* ---- asking ---- */
+/* ---- probing ---- */
 
-/* Is there a reason to ask? Since when? */
+/* Is there a reason to probe? Since when? */
 static bool watch_reason(const struct coll_peer *peer, u64 *since)
 {
 	bool waited_for = peer->watch.round == peer->group->watch.round;
@@ -22,7 +22,10 @@ static bool watch_reason(const struct coll_peer *peer, u64 *since)
 	*since = peer->watch.since_ns;
 	if (list_empty(&peer->send.sent))
 		return waited_for;
-	/* A host never heard is asked by sending again: it must hear that first. */
+	/*
+	 * Retransmission serves as the probe of a host never heard from, which must receive
+	 * that first.
+	 */
 	if (!peer->conn.incarnation)
 		return false;
 	oldest = list_first_entry(&peer->send.sent, struct coll_message, link);
@@ -53,7 +56,7 @@ static void watch_probe(struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_watch_ask() - ask the other side, if that is due
+ * coll_watch_ask() - probe the other side if that is due
  * @peer: the other side
  * @now: time in ns
  */
@@ -75,10 +78,10 @@ void coll_watch_ask(struct coll_peer *peer, u64 now)
 	coll_deadline_peer(peer, due);
 }
 
-/* ---- whom to watch ---- */
+/* ---- which hosts to watch ---- */
 
 /**
- * coll_watch_arm() - an operation waits, the first one for a while
+ * coll_watch_arm() - schedule a check, as an operation has begun to wait
  * @g: the group
  * @now: time in ns
  */
@@ -99,19 +102,19 @@ static void watch_peer(struct coll_peer *peer, const struct coll_op *op, u64 now
 		peer->watch.operation = op->head.number;
 	} else if (op->head.number - peer->watch.probed_operation - 1 <
 		   peer->watch.operation - peer->watch.probed_operation - 1) {
-		/* All that wait for it get their turn. */
+		/* All operations that wait for it get their turn. */
 		peer->watch.operation = op->head.number;
 	}
 	coll_deadline_peer(peer, now);
 }
 
 /*
- * Has the other side done with an operation in which this host waits for it? It
- * would not have before we acknowledged its message: so another incarnation of
- * this host did, of which this one is the successor. Or its operation was another one;
- * then it says so when it is asked about this one, unless it has left.
+ * Has the other side finished an operation in which this host waits for it? It cannot have
+ * before we acknowledged its message: so another incarnation of this host did, which this
+ * one succeeds. Or its operation was a different one; then it reports that when it is
+ * probed about this one, unless it has left.
  */
-static bool watch_is_late(const struct coll_peer *peer, u32 number)
+static bool watch_is_late(const struct coll_peer *peer, u64 number)
 {
 	return !coll_before(number, peer->group->window.oldest) &&
 	       !coll_after(number, peer->send.credit - peer->group->window.size);
@@ -123,7 +126,7 @@ static bool watch_succeeds(struct coll_peer *peer, const struct coll_op *op, u64
 		return false;
 	if (peer->recv.gone)
 		return true;
-	/* One question at a time: the next one follows when it is due. */
+	/* One probe at a time: the next one follows when it is due. */
 	if (peer->watch.answers != peer->watch.probes)
 		return false;
 	if (watch_is_late(peer, peer->watch.probed_operation))
@@ -162,8 +165,8 @@ static bool watch_wanted(const struct coll_group *g, const struct coll_op *op)
 }
 
 /*
- * Does an operation wait for a rank of this host that has not joined? Its siblings do when
- * one has posted, other hosts only for its contribution.
+ * Does an operation wait for a rank of this host that has not joined? Once another local
+ * rank has posted, that rank waits for it; other hosts wait only for its contribution.
  */
 static bool watch_misses(const struct coll_op *op, const struct coll_rank *rank)
 {
@@ -172,7 +175,7 @@ static bool watch_misses(const struct coll_op *op, const struct coll_rank *rank)
 		coll_signature_contributes(&op->head.signature, rank->rank));
 }
 
-/* Ranks of this host that have joined may be late, others only for the join time-out. */
+/* Ranks of this host that have joined may be late; others only until the join time-out. */
 static void watch_locals(struct coll_group *g, const struct coll_op *op, u64 now)
 {
 	u32 i;
@@ -188,7 +191,7 @@ static void watch_locals(struct coll_group *g, const struct coll_op *op, u64 now
 }
 
 /**
- * coll_watch_look() - look for whom operations wait
+ * coll_watch_look() - check which hosts operations wait for
  * @g: the group
  * @now: time in ns
  */
@@ -209,16 +212,16 @@ void coll_watch_look(struct coll_group *g, u64 now)
 	}
 }
 
-/* ---- being asked ---- */
+/* ---- being probed ---- */
 
-/* The other side waits with this operation: watch for it, too. */
+/* The other side waits in this operation: watch it here, too. */
 static void watch_compare(struct coll_group *g, struct coll_peer *peer,
 			  const struct coll_body *body, u64 now)
 {
-	s32 ahead = body->operation - g->window.oldest;
+	s64 ahead = body->operation - g->window.oldest;
 	struct coll_op *op;
 
-	if (!body->signature.operation || g->failure.terminal || ahead >= (s32)g->window.size)
+	if (!body->signature.operation || g->failure.terminal || ahead >= (s64)g->window.size)
 		return;
 	if (ahead < 0) {
 		coll_failure_recall(g, peer, body, now);
@@ -243,7 +246,7 @@ static u32 watch_ms(u64 since, u64 now)
 	return (u32)min_t(u64, div_u64(now - since, NSEC_PER_MSEC), ~0U);
 }
 
-/* A rank of this host that contributes to the operation and has not posted it. */
+/* A rank of this host that contributes to the operation and has not posted it */
 static u32 watch_missing_local(const struct coll_group *g, const struct coll_op *op)
 {
 	u32 i;
@@ -255,7 +258,7 @@ static u32 watch_missing_local(const struct coll_group *g, const struct coll_op 
 	return COLLSOCK_NO_RANK;
 }
 
-/* A member may say anything: the host, its rank and the hops must be possible. */
+/* A member may report anything: the host, its rank and the hops must be plausible. */
 static bool watch_is_sane(const struct coll_group *g, const struct coll_wait *wait)
 {
 	return wait->host < g->hosts && wait->hops < MOST_HOPS &&
@@ -264,17 +267,17 @@ static bool watch_is_sane(const struct coll_group *g, const struct coll_wait *wa
 }
 
 /**
- * coll_watch_told() - has the other side said where the chain of waits ends?
+ * coll_watch_told() - has the other side reported where the chain of waits ends?
  * @peer: the other side, for which an operation waits
- * @operation: number of it
- * @wait: out: what it said, as it is now
+ * @operation: number of the operation
+ * @wait: out: the report, with its current age
  * @now: time in ns
  *
- * What it said before the operation waited is about another one: it is not asked until it
- * was not heard for a while, so its last answer may be an hour old. A rank that waits for
- * a later operation is not to blame.
+ * A report from before the operation waited concerns another one: a host is not probed
+ * until it was silent for a while, so its last answer may be an hour old. A rank that waits
+ * in a later operation is not to blame.
  */
-bool coll_watch_told(const struct coll_peer *peer, u32 operation, struct coll_wait *wait,
+bool coll_watch_told(const struct coll_peer *peer, u64 operation, struct coll_wait *wait,
 		     u64 now)
 {
 	const struct coll_group *g = peer->group;
@@ -291,7 +294,7 @@ bool coll_watch_told(const struct coll_peer *peer, u32 operation, struct coll_wa
 	return true;
 }
 
-/* For whom does an operation of ours wait in the end? False if it waits for nobody. */
+/* Which host does an operation of ours ultimately wait for? False if it waits for none. */
 static bool watch_end(const struct coll_group *g, const struct coll_op *op,
 		      struct coll_wait *end, u64 now)
 {
@@ -327,14 +330,14 @@ static bool watch_end(const struct coll_group *g, const struct coll_op *op,
 }
 
 /*
- * For whom does the operation wait that is asked about? Where a rank of this host has not
- * posted it: what does that rank do instead? It may wait with the oldest that waits.
+ * Which host does the probed operation wait for? If a rank of this host has not posted it,
+ * that rank may itself wait in the oldest waiting operation: then that one counts.
  */
 static void watch_describe(const struct coll_group *g, const struct coll_body *probe,
 			   struct coll_wait *end, u64 now)
 {
 	const struct coll_op *op = coll_group_slot(g, probe->operation);
-	u32 number;
+	u64 number;
 
 	if (op->head.number == probe->operation && op->state == COLL_OP_RUNNING &&
 	    op->locals.contributed >= op->locals.contributors && watch_end(g, op, end, now))
@@ -344,7 +347,7 @@ static void watch_describe(const struct coll_group *g, const struct coll_body *p
 		if (op->state == COLL_OP_RUNNING && watch_end(g, op, end, now))
 			return;
 	}
-	/* Has no rank of this host posted what the other side waits with? */
+	/* Has no rank of this host posted the operation in which the other side waits? */
 	op = coll_group_slot(g, probe->operation);
 	if (op->head.number == probe->operation && op->state == COLL_OP_EARLY &&
 	    watch_end(g, op, end, now))
@@ -357,9 +360,9 @@ static void watch_describe(const struct coll_group *g, const struct coll_body *p
 }
 
 /**
- * coll_watch_probed() - a probe came
+ * coll_watch_probed() - answer a probe
  * @g: the group
- * @peer: who asks
+ * @peer: its sender
  * @body: authenticated
  * @now: time in ns
  *
@@ -388,12 +391,12 @@ void coll_watch_probed(struct coll_group *g, struct coll_peer *peer,
 }
 
 /**
- * coll_watch_answered() - an answer came
- * @peer: who answers
+ * coll_watch_answered() - handle an answer
+ * @peer: its sender
  * @body: authenticated
  * @now: time in ns
  *
- * Each probe is answered once: an old answer proves nothing.
+ * Each probe is answered once: a replayed answer proves nothing.
  */
 void coll_watch_answered(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
@@ -412,7 +415,10 @@ void coll_watch_answered(struct coll_peer *peer, const struct coll_body *body, u
 	peer->live.heard_ns = now;
 	peer->watch.wait = answer.wait;
 	peer->watch.told_ms = (u32)div_u64(now, NSEC_PER_MSEC);
-	/* It does not disagree, and is ahead of us: what that means need not wait. */
+	/*
+	 * The other side does not disagree and is ahead of us, which can be acted on at
+	 * once.
+	 */
 	if (op->head.number == peer->watch.probed_operation && watch_wanted(g, op) &&
 	    watch_is_late(peer, op->head.number)) {
 		g->watch.next_ns = now;
@@ -422,7 +428,7 @@ void coll_watch_answered(struct coll_peer *peer, const struct coll_body *body, u
 
 /* ---- another incarnation ---- */
 
-/* Only the incarnation itself, alive, can return it: probes have small numbers. */
+/* Only that incarnation itself, while alive, can return it: nonces of probes are small. */
 static u64 watch_challenge(const struct coll_peer *peer, u32 incarnation)
 {
 	const struct coll_group *g = peer->group;
@@ -452,15 +458,16 @@ static void watch_send_challenge(struct coll_peer *peer, const struct coll_prefi
 }
 
 /**
- * coll_watch_changed() - a packet names another incarnation of the other side
+ * coll_watch_changed() - handle a packet of another incarnation of the other side
  * @peer: the other side
- * @prefix: authenticated; it names the present incarnation of this host, or none
+ * @prefix: authenticated; it names the current incarnation of this host, or none
  * @packet: authenticated
  * @bytes: its length
  * @now: time in ns
  *
- * It may be a replay of an earlier life: nothing is believed before it has
- * answered a challenge. Then its former state is lost, and with it the group.
+ * It may be a replay from an earlier incarnation: nothing is trusted until a challenge is
+ * answered. Then the former state of the other side is known to be lost, and with it the
+ * group.
  */
 void coll_watch_changed(struct coll_peer *peer, const struct coll_prefix *prefix,
 			const u8 *packet, u32 bytes, u64 now)

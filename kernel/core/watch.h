@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Watching: a host that waits for a message asks the other side by probes whether it is
- * there, and a host that is probed about an operation that it has not posted watches,
- * too. Documentation/failure.md says why.
+ * Watching: a host that waits for a message probes whether the other side is alive, and a
+ * host that is probed about an operation that it has not posted watches, too.
+ * Documentation/failure.md explains why.
  *
  * Everything here is called under the group's lock.
  */
@@ -11,32 +11,24 @@
 
 #include "state.h"
 
-/* An operation waits, the first one for a while: look later for whom. */
 void coll_watch_arm(struct coll_group *g, u64 now);
 
-/* An operation waits: look after a while whether those it waits for are there. */
+/* An operation begins to wait: check later whether the hosts that it waits for are alive. */
 static inline void coll_watch_start(struct coll_group *g, u64 now)
 {
 	if (unlikely(g->watch.next_ns == COLL_NEVER))
 		coll_watch_arm(g, now);
 }
 
-/* Look for whom operations wait. */
 void coll_watch_look(struct coll_group *g, u64 now);
-
-/* Ask the other side, if that is due. */
 void coll_watch_ask(struct coll_peer *peer, u64 now);
-
-/* A probe, an answer came. */
 void coll_watch_probed(struct coll_group *g, struct coll_peer *peer,
 		       const struct coll_body *body, u64 now);
 void coll_watch_answered(struct coll_peer *peer, const struct coll_body *body, u64 now);
 
 /* Has the other side, which an operation waits for, said where the chain of waits ends? */
-bool coll_watch_told(const struct coll_peer *peer, u32 operation, struct coll_wait *wait,
+bool coll_watch_told(const struct coll_peer *peer, u64 operation, struct coll_wait *wait,
 		     u64 now);
-
-/* A packet names another incarnation of the other side. */
 void coll_watch_changed(struct coll_peer *peer, const struct coll_prefix *prefix,
 			const u8 *packet, u32 bytes, u64 now);
 

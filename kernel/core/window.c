@@ -6,7 +6,7 @@
 
 /* ---- opening slots ---- */
 
-/* Ranks of this host without which an operation cannot begin. */
+/* Number of ranks of this host without which an operation cannot begin */
 static u32 window_contributors(const struct coll_group *g, const struct coll_signature *sig)
 {
 	if (coll_operation_contributes(sig->operation, false))
@@ -14,7 +14,10 @@ static u32 window_contributors(const struct coll_group *g, const struct coll_sig
 	return coll_group_host(g, sig->root) == g->self;
 }
 
-/* What this host does in an operation. The slot has room for what depends on the root. */
+/*
+ * The schedule of this host for an operation. One that depends on the root is built in the
+ * slot.
+ */
 static const struct coll_schedule *window_schedule(struct coll_group *g, struct coll_op *op,
 						   const struct coll_signature *sig)
 {
@@ -29,20 +32,20 @@ static const struct coll_schedule *window_schedule(struct coll_group *g, struct 
 	if (op->own_algorithm == a && op->own_root == root)
 		return op->own;
 	shape = coll_group_shape(g, root);
-	/* It was built for other roots, and all are alike. */
+	/* It was built for other roots, and so cannot fail for this one. */
 	WARN_ON_ONCE(a->build(op->own, &shape));
 	op->own_algorithm = a;
 	op->own_root = root;
 	return op->own;
 }
 
-/* Was the operation that the slot served before one like this, too? */
+/* Did the slot's former operation have the same signature? */
 static bool window_remembers(const struct coll_op *op, const struct coll_signature *sig)
 {
 	return op->schedule && coll_signature_equal(&op->head.signature, sig);
 }
 
-/* What follows from a signature. */
+/* Set what follows from a signature. */
 static noinline void window_plan(struct coll_group *g, struct coll_op *op,
 				 const struct coll_signature *sig)
 {
@@ -59,19 +62,19 @@ static noinline void window_plan(struct coll_group *g, struct coll_op *op,
 }
 
 /**
- * coll_window_open() - make a slot the operation's
+ * coll_window_open() - open a slot for an operation
  * @g: the group
  * @op: the slot; FREE
  * @number: of the operation
- * @sig: its signature, which makes sense in this group
- * @source: host that posts it or sends something for it
+ * @sig: its signature, valid in this group
+ * @source: host that posts it or sends a packet about it
  *
- * It is EARLY then, as no rank of this host has posted it. Most operations are like
- * those before them, so what follows from the signature is there already.
+ * It is EARLY then, as no rank of this host has posted it. Most operations have the
+ * signature of the slot's former one, so what follows from that is already set.
  *
  * Context: group lock held.
  */
-void coll_window_open(struct coll_group *g, struct coll_op *op, u32 number,
+void coll_window_open(struct coll_group *g, struct coll_op *op, u64 number,
 		      const struct coll_signature *sig, u32 source)
 {
 	if (unlikely(!window_remembers(op, sig)))
@@ -90,11 +93,11 @@ void coll_window_open(struct coll_group *g, struct coll_op *op, u32 number,
  * @body: number, within the window, and signature
  * @now: time in ns
  *
- * If no rank of this host contributes the operation begins. It is not DONE with that,
+ * If no rank of this host contributes, the operation begins. That cannot make it DONE,
  * since no rank of this host has posted it.
  *
- * Return: false if the signature makes no sense in this group.
- * Context: event context (env.h).
+ * Return: false if the signature is not valid in this group. Context: event context
+ * (env.h).
  */
 bool coll_window_make_early(struct coll_group *g, struct coll_op *op, u32 source,
 			    const struct coll_body *body, u64 now)
@@ -112,7 +115,7 @@ bool coll_window_make_early(struct coll_group *g, struct coll_op *op, u32 source
 /* ---- freeing slots ---- */
 
 /**
- * coll_window_free_slots() - free the slots of operations that no host needs any more
+ * coll_window_free_slots() - free the slots of operations that no host needs
  * @g: the group, whose window can advance
  * @now: time in ns
  *
@@ -128,25 +131,20 @@ void coll_window_free_slots(struct coll_group *g, u64 now)
 		coll_peers_tell_room(g, now);
 }
 
-/* ---- what all hosts have done ---- */
-
-/* Numbers of a peer that is not heard must not fall half of their range behind. */
-#define AGE_EVERY	BIT(24)
+/* ---- what all hosts have completed ---- */
 
 /*
- * All hosts have completed through @through, this one learns by completing
- * @operation. Each host that completes that one learns the same (the minimum is over
- * the same posts), and frees the slots through @through. So if all hosts have
- * completed through an @operation of before, all have the room that its
- * @through gave them. Without this a host that is only sent to, and never sends
- * back, as in dissemination, had to tell its credit in packets of its own.
+ * By completing @operation this host learns that all hosts have completed the operations up
+ * to @through. Each host that completes it learns the same (the minimum is over the same
+ * posts), and frees the slots up to @through. So once all hosts have completed an earlier
+ * @operation, all have the room that its @through gave them. Without this a host that only
+ * receives from another, as in dissemination, would have to send its credit in packets of
+ * its own.
  */
-static void window_learn_credit(struct coll_group *g, u32 operation, u32 through, u64 now)
+static void window_learn_credit(struct coll_group *g, u64 operation, u64 through, u64 now)
 {
 	struct coll_credit *credit = &g->credit;
 
-	if (unlikely(operation % AGE_EVERY == 0))
-		coll_peers_age(g);
 	if (coll_before(through, credit->floor_operation) ||
 	    coll_after(through, g->window.completed))
 		return;
@@ -157,12 +155,12 @@ static void window_learn_credit(struct coll_group *g, u32 operation, u32 through
 		coll_peers_push(g, now);
 }
 
-/* Every host has completed the operations through @through. */
-static void window_acknowledge_through(struct coll_group *g, u32 through, u64 now)
+/* Every host has completed the operations up to @through. */
+static void window_acknowledge_through(struct coll_group *g, u64 through, u64 now)
 {
-	u32 number;
+	u64 number;
 
-	/* More than this host has completed cannot be the minimum: some host lies. */
+	/* The minimum cannot exceed what this host has completed, unless some host lies. */
 	if (!coll_after(through, g->credit.acknowledged) ||
 	    coll_after(through, g->window.completed))
 		return;
@@ -174,11 +172,11 @@ static void window_acknowledge_through(struct coll_group *g, u32 through, u64 no
 /**
  * coll_window_completed() - an operation has ended
  * @g: the group
- * @op: it; DONE
+ * @op: the operation; DONE
  * @now: time in ns
  *
- * When an all-to-all operation completes, every host has told, directly or
- * through others, up to where it has completed: the minimum is acknowledged.
+ * When an all-to-all operation completes, every host has reported, directly or through
+ * others, what it has completed: operations up to the minimum are acknowledged.
  *
  * Context: group lock held.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The window of a group: which operations are open, which are complete here, and what
- * all-to-all operations tell of all hosts. A slot is opened by the first post of a rank
- * of this host or the first message of another host, whichever comes first, and is free
- * again when no host needs the operation any more. A free slot remembers its operation
- * until it serves another one.
+ * all-to-all operations reveal about all hosts. A slot is opened by the first post of a
+ * rank of this host or the first message of another host, whichever comes first, and is
+ * freed when no host needs the operation any more. A free slot keeps the signature of its
+ * operation until it is reused.
  *
  * Everything here is called under the group's lock.
  */
@@ -15,14 +15,15 @@
 #include "signature.h"
 
 /* Open the slot of an operation that a rank of this host posts. */
-void coll_window_open(struct coll_group *g, struct coll_op *op, u32 number,
+void coll_window_open(struct coll_group *g, struct coll_op *op, u64 number,
 		      const struct coll_signature *sig, u32 source);
-
-/* Open a slot for a message or probe of another host; false if it makes no sense. */
 bool coll_window_make_early(struct coll_group *g, struct coll_op *op, u32 source,
 			    const struct coll_body *body, u64 now);
 
-/* The slot of such an operation, opened if need be; NULL if it makes no sense. */
+/*
+ * The slot of an operation named by another host, opened if need be; NULL if its signature
+ * is not valid in this group.
+ */
 static inline struct coll_op *coll_window_open_early(struct coll_group *g, u32 source,
 						     const struct coll_body *body, u64 now)
 {
@@ -33,10 +34,7 @@ static inline struct coll_op *coll_window_open_early(struct coll_group *g, u32 s
 	return NULL;
 }
 
-/* An operation is DONE: learn from it what all hosts have done. */
 void coll_window_completed(struct coll_group *g, struct coll_op *op, u64 now);
-
-/* Free the slots that no host needs any more, of which the oldest is one. */
 void coll_window_free_slots(struct coll_group *g, u64 now);
 
 /* Can the oldest slot be freed? */

@@ -2,8 +2,8 @@
 #include "wire.h"
 
 /*
- * As it stands in the packet: every field at a multiple of its size, but a
- * packet may begin at any multiple of two bytes.
+ * Layout of a packet: every field is at a multiple of its size, but the packet may begin at
+ * any multiple of two bytes.
  */
 struct coll_wire_header {
 	__be32	version;	/* one byte, and three that are 0 */
@@ -13,19 +13,22 @@ struct coll_wire_header {
 	__be32	descriptor;
 	__be32	incarnation;
 	__be32	known;
-	__be32	connection;
-	/* here the body begins */
+	__be32	epoch;	/* of multicast; 0 */
+	/* start of the body */
 	u8	type;
-	u8	round;
+	u8	ce;
+	__be16	flags;
+	__be16	done;	/* distance to the operation, see wire_distance() */
+	__be16	credit;
+	__be64	number;
+	__be64	operation;
 	__be16	segment;
-	__be32	seq;
-	__be32	done;
-	__be32	credit;
-	__be32	operation;
+	u8	round;
 	u8	kind;
 	u8	data_type;
 	u8	op;
 	u8	algorithm;
+	u8	degree;
 } __packed __aligned(2);
 
 struct coll_wire_operands {
@@ -34,8 +37,7 @@ struct coll_wire_operands {
 } __packed __aligned(2);
 
 struct coll_wire_ack {
-	__be32	connection;
-	__be32	seq;
+	__be64	number;
 	__be64	bits;
 } __packed __aligned(2);
 
@@ -49,7 +51,7 @@ static_assert(sizeof(struct coll_wire_ack) == COLL_WIRE_ACK);
 
 /* ---- the MAC ---- */
 
-/* Labels keep the three derived values apart. */
+/* Distinct labels make the three derived values independent. */
 enum { LABEL_TAG = 1, LABEL_MAC_LOW, LABEL_MAC_HIGH };
 
 static u64 wire_derive_one(const siphash_key_t *key, u64 id, u64 nonce, u64 label)
@@ -64,9 +66,9 @@ static u64 wire_derive_one(const siphash_key_t *key, u64 id, u64 nonce, u64 labe
  * @secret: out
  * @key: shared by the members; may be zero
  * @id: number of the group
- * @nonce: fresh for each instance, so that packets of an earlier one fail
+ * @nonce: fresh for each instance, so that packets of earlier ones are not authentic
  *
- * Equal on hosts of either byte order. Context: any.
+ * The result does not depend on the byte order of the host. Context: any.
  */
 void coll_wire_derive(struct coll_secret *secret, const u8 key[16], u64 id,
 		      u64 nonce)
@@ -104,15 +106,23 @@ static inline void wire_mac_word(u64 v[4], u64 word)
 	v[0] ^= word;
 }
 
+static void wire_mac_begin(u64 v[4], const siphash_key_t *mac)
+{
+	v[0] = SIPHASH_CONST_0 ^ mac->key[0];
+	v[1] = SIPHASH_CONST_1 ^ mac->key[1];
+	v[2] = SIPHASH_CONST_2 ^ mac->key[0];
+	v[3] = SIPHASH_CONST_3 ^ mac->key[1];
+}
+
 /*
- * SipHash-2-4 of a whole packet but its MAC, begun by @side (Aumasson and
- * Bernstein, "SipHash: a fast short-input PRF", §2). The kernel's siphash()
+ * SipHash-2-4 of a whole packet but its MAC, of which @state knows the first @at bytes
+ * (Aumasson and Bernstein, "SipHash: a fast short-input PRF", §2). The kernel's siphash()
  * cannot go on from a state; its permutation can.
  */
-static __be64 wire_mac(const u8 *packet, u32 bytes, const struct coll_wire_side *side)
+static inline __be64 wire_mac(const u8 *packet, u32 bytes, const u64 state[4], u32 at)
 {
-	u64 v[4] = { side->mac[0], side->mac[1], side->mac[2], side->mac[3] };
-	u32 at = COLL_WIRE_PREFIX, end = bytes - COLL_WIRE_MAC;
+	u64 v[4] = { state[0], state[1], state[2], state[3] };
+	u32 end = bytes - COLL_WIRE_MAC;
 	u64 last = (u64)end << 56;
 	u32 shift = 0;
 
@@ -130,10 +140,10 @@ static __be64 wire_mac(const u8 *packet, u32 bytes, const struct coll_wire_side 
 }
 
 /**
- * coll_wire_side_set() - learn one direction of a connection
+ * coll_wire_side_set() - prepare one direction of a connection
  * @side: out
- * @prefix: what its packets begin with
- * @mac: key
+ * @prefix: the prefix of its packets
+ * @mac: key of the MAC
  */
 void coll_wire_side_set(struct coll_wire_side *side, const struct coll_prefix *prefix,
 			const siphash_key_t *mac)
@@ -146,22 +156,18 @@ void coll_wire_side_set(struct coll_wire_side *side, const struct coll_prefix *p
 		.descriptor	= cpu_to_be32(prefix->descriptor),
 		.incarnation	= cpu_to_be32(prefix->incarnation),
 		.known		= cpu_to_be32(prefix->known),
-		.connection	= cpu_to_be32(prefix->connection),
 	};
 	u32 i;
 
 	memcpy(side->prefix, &w, COLL_WIRE_PREFIX);
-	side->mac[0] = SIPHASH_CONST_0 ^ mac->key[0];
-	side->mac[1] = SIPHASH_CONST_1 ^ mac->key[1];
-	side->mac[2] = SIPHASH_CONST_2 ^ mac->key[0];
-	side->mac[3] = SIPHASH_CONST_3 ^ mac->key[1];
+	wire_mac_begin(side->mac, mac);
 	for (i = 0; i < COLL_WIRE_PREFIX; i += 8)
 		wire_mac_word(side->mac, wire_word((const u8 *)side->prefix + i));
 }
 
 /**
  * coll_wire_same_side() - does a packet belong to this direction?
- * @packet: formed
+ * @packet: well-formed
  * @side: the direction; all zero matches nothing
  */
 bool coll_wire_same_side(const u8 *packet, const struct coll_wire_side *side)
@@ -175,7 +181,7 @@ bool coll_wire_same_side(const u8 *packet, const struct coll_wire_side *side)
 
 /**
  * coll_wire_authentic() - is the MAC of the packet right?
- * @packet: formed, and of this direction
+ * @packet: well-formed, and of this direction
  * @bytes: its length
  * @side: the direction
  */
@@ -184,7 +190,51 @@ bool coll_wire_authentic(const u8 *packet, u32 bytes, const struct coll_wire_sid
 	__be64 code;
 
 	memcpy(&code, packet + bytes - COLL_WIRE_MAC, sizeof(code));
-	return code == wire_mac(packet, bytes, side);
+	return code == wire_mac(packet, bytes, side->mac, COLL_WIRE_PREFIX);
+}
+
+/**
+ * coll_wire_authentic_any() - is the MAC of a packet of any version right?
+ * @packet: coll_wire_other_version(), or formed
+ * @bytes: its length
+ * @mac: key
+ */
+bool coll_wire_authentic_any(const u8 *packet, u32 bytes, const siphash_key_t *mac)
+{
+	__be64 code;
+	u64 state[4];
+
+	wire_mac_begin(state, mac);
+	memcpy(&code, packet + bytes - COLL_WIRE_MAC, sizeof(code));
+	return code == wire_mac(packet, bytes, state, 0);
+}
+
+/* ---- distances ---- */
+
+/* Too far from the operation to be told. */
+#define WIRE_NOT_TOLD	S16_MAX
+
+/*
+ * "Done" and credit are never far from the operation that a packet is about: a window or
+ * two. A host that must tell more than fits tells less, which is never wrong.
+ */
+static inline __be16 wire_distance(u64 to, u64 from)
+{
+	s64 distance = to - from;
+
+	if (unlikely(distance < S16_MIN))
+		distance = WIRE_NOT_TOLD;
+	else if (unlikely(distance >= WIRE_NOT_TOLD))
+		distance = WIRE_NOT_TOLD - 1;
+	return cpu_to_be16((u16)distance);
+}
+
+/* One before the first operation says nothing. */
+static inline u64 wire_from_distance(__be16 distance, u64 from)
+{
+	s16 value = be16_to_cpu(distance);
+
+	return likely(value != WIRE_NOT_TOLD) ? from + value : ~0ULL;
 }
 
 /* ---- writing ---- */
@@ -192,8 +242,8 @@ bool coll_wire_authentic(const u8 *packet, u32 bytes, const struct coll_wire_sid
 /**
  * coll_wire_write() - write a packet
  * @packet: coll_wire_bytes() long
- * @side: the direction that it belongs to
- * @body: what it says
+ * @side: its direction
+ * @body: its contents
  */
 void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
 		     const struct coll_body *body)
@@ -201,23 +251,26 @@ void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
 	struct coll_wire_header *w = (struct coll_wire_header *)packet;
 	u8 *end = packet + COLL_WIRE_HEADER;
 	__be64 code;
+	u16 flags = body->ack_now ? COLL_FLAG_ACK_NOW : 0;
 
 	memcpy(packet, side->prefix, COLL_WIRE_PREFIX);
 	w->type = body->type;
-	w->round = body->round;
+	w->ce = body->ce;
+	w->done = wire_distance(body->done, body->operation);
+	w->credit = wire_distance(body->credit, body->operation);
+	w->number = cpu_to_be64(body->number);
+	w->operation = cpu_to_be64(body->operation);
 	w->segment = cpu_to_be16(body->segment);
-	w->seq = cpu_to_be32(body->seq);
-	w->done = cpu_to_be32(body->done);
-	w->credit = cpu_to_be32(body->credit);
-	w->operation = cpu_to_be32(body->operation);
+	w->round = body->round;
 	w->kind = body->signature.operation;
 	w->data_type = body->signature.type;
 	w->op = body->signature.op;
 	w->algorithm = body->signature.algorithm;
+	w->degree = body->signature.algorithm >> 8;
 	if (coll_body_has_operands(body)) {
 		struct coll_wire_operands *o = (struct coll_wire_operands *)end;
 
-		w->type |= COLL_FLAG_OPERANDS;
+		flags |= COLL_FLAG_OPERANDS;
 		o->count = cpu_to_be32(body->signature.count);
 		o->root = cpu_to_be32(body->signature.root);
 		end += COLL_WIRE_OPERANDS;
@@ -225,17 +278,17 @@ void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
 	if (body->acknowledges) {
 		struct coll_wire_ack *a = (struct coll_wire_ack *)end;
 
-		w->type |= COLL_FLAG_ACK;
-		a->connection = cpu_to_be32(body->ack_connection);
-		a->seq = cpu_to_be32(body->ack_seq);
+		flags |= COLL_FLAG_ACK;
+		a->number = cpu_to_be64(body->ack_number);
 		a->bits = cpu_to_be64(body->ack_bits);
 		end += COLL_WIRE_ACK;
 	}
+	w->flags = cpu_to_be16(flags);
 	if (body->payload_bytes) {
 		memcpy(end, body->payload, body->payload_bytes);
 		end += body->payload_bytes;
 	}
-	code = wire_mac(packet, end - packet + COLL_WIRE_MAC, side);
+	code = wire_mac(packet, end - packet + COLL_WIRE_MAC, side->mac, COLL_WIRE_PREFIX);
 	memcpy(end, &code, sizeof(code));
 }
 
@@ -244,7 +297,7 @@ void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
 /**
  * coll_wire_write_nonce() - payload of a probe
  * @payload: out
- * @nonce: what the answer is to return
+ * @nonce: to be returned by the answer
  */
 void coll_wire_write_nonce(u8 payload[COLL_WIRE_PROBE], u64 nonce)
 {
@@ -268,18 +321,20 @@ u64 coll_wire_read_nonce(const u8 *payload)
 /**
  * coll_wire_write_answer() - payload of an answer
  * @payload: out
- * @answer: what it says
+ * @answer: its contents
  */
 void coll_wire_write_answer(u8 payload[COLL_WIRE_ANSWER], const struct coll_answer *answer)
 {
 	const struct coll_wait *wait = &answer->wait;
-	__be32 values[6] = {
+	__be32 values[8] = {
 		cpu_to_be32(wait->host),
 		cpu_to_be32(wait->rank),
-		cpu_to_be32(wait->operation),
+		cpu_to_be32(upper_32_bits(wait->operation)),
+		cpu_to_be32(lower_32_bits(wait->operation)),
 		cpu_to_be32(wait->waited_ms),
 		cpu_to_be32(wait->age_ms),
 		cpu_to_be32(wait->hops),
+		0,
 	};
 
 	coll_wire_write_nonce(payload, answer->nonce);
@@ -287,65 +342,99 @@ void coll_wire_write_answer(u8 payload[COLL_WIRE_ANSWER], const struct coll_answ
 }
 
 /**
- * coll_wire_read_answer() - what does an answer say?
+ * coll_wire_read_answer() - read the payload of an answer
  * @payload: of the packet
  * @answer: out
  */
 void coll_wire_read_answer(const u8 *payload, struct coll_answer *answer)
 {
 	struct coll_wait *wait = &answer->wait;
-	__be32 values[6];
+	__be32 values[8];
 
 	memcpy(values, payload + COLL_WIRE_PROBE, sizeof(values));
 	answer->nonce = coll_wire_read_nonce(payload);
 	wait->host = be32_to_cpu(values[0]);
 	wait->rank = be32_to_cpu(values[1]);
-	wait->operation = be32_to_cpu(values[2]);
-	wait->waited_ms = be32_to_cpu(values[3]);
-	wait->age_ms = be32_to_cpu(values[4]);
-	wait->hops = be32_to_cpu(values[5]);
+	wait->operation = (u64)be32_to_cpu(values[2]) << 32 | be32_to_cpu(values[3]);
+	wait->waited_ms = be32_to_cpu(values[4]);
+	wait->age_ms = be32_to_cpu(values[5]);
+	wait->hops = be32_to_cpu(values[6]);
 }
 
 /* ---- reading ---- */
 
 /**
- * coll_wire_formed() - is this a packet of ours, by its form?
- * @packet: what came; all @bytes of it readable
+ * coll_wire_formed() - is this a well-formed packet?
+ * @packet: received bytes; all @bytes readable
  * @bytes: its length
  */
 bool coll_wire_formed(const u8 *packet, u32 bytes)
 {
 	const struct coll_wire_header *w = (const struct coll_wire_header *)packet;
 	u32 least = COLL_WIRE_MIN;
+	u16 flags;
 
 	if (bytes < COLL_WIRE_MIN || bytes > COLL_WIRE_MAX)
 		return false;
-	if (w->version != cpu_to_be32(COLL_WIRE_VERSION << 24))
+	if (w->version != cpu_to_be32(COLL_WIRE_VERSION << 24) || w->epoch)
 		return false;
-	if (w->type & COLL_FLAG_OPERANDS)
+	flags = be16_to_cpu(w->flags);
+	if (flags & COLL_FLAGS_FOLLOWS & ~COLL_FLAGS_READABLE)
+		return false;
+	if (flags & COLL_FLAG_OPERANDS)
 		least += COLL_WIRE_OPERANDS;
-	if (w->type & COLL_FLAG_ACK)
+	if (flags & COLL_FLAG_ACK)
 		least += COLL_WIRE_ACK;
-	if (!w->incarnation)
+	if (!w->incarnation || !w->number)
 		return false;
-	switch (w->type & ~COLL_FLAGS) {
+	switch (w->type) {
 	case COLL_PACKET_MESSAGE:
 		return bytes >= least;
 	case COLL_PACKET_ACK:
 	case COLL_PACKET_GOODBYE:
 		return bytes == least;
 	case COLL_PACKET_PROBE:
-		return bytes == least + COLL_WIRE_PROBE && !w->seq;
+		return bytes == least + COLL_WIRE_PROBE;
 	case COLL_PACKET_ANSWER:
-		return bytes == least + COLL_WIRE_ANSWER && !w->seq;
+		return bytes == least + COLL_WIRE_ANSWER;
 	default:
 		return false;
 	}
 }
 
 /**
+ * coll_wire_other_version() - is this a packet of another version of the format?
+ * @packet: what came; all @bytes of it readable
+ * @bytes: its length
+ *
+ * Every version has the tag and the two hosts in the same place, and the MAC at the end.
+ */
+bool coll_wire_other_version(const u8 *packet, u32 bytes)
+{
+	return bytes >= COLL_WIRE_AT_TAG + 8 + COLL_WIRE_MAC && bytes <= COLL_WIRE_MAX &&
+	       packet[0] && packet[0] != COLL_WIRE_VERSION;
+}
+
+/**
+ * coll_wire_unknown() - does a packet of this version have a type or a part that is not known?
+ * @packet: what came; all @bytes of it readable; not formed
+ * @bytes: its length
+ *
+ * Later modules may send what JOIN's features do not promise.
+ */
+bool coll_wire_unknown(const u8 *packet, u32 bytes)
+{
+	const struct coll_wire_header *w = (const struct coll_wire_header *)packet;
+
+	if (bytes < COLL_WIRE_MIN || w->version != cpu_to_be32(COLL_WIRE_VERSION << 24))
+		return false;
+	return w->type > COLL_PACKET_ANSWER ||
+	       (be16_to_cpu(w->flags) & COLL_FLAGS_FOLLOWS & ~COLL_FLAGS_READABLE);
+}
+
+/**
  * coll_wire_read_prefix() - read both ends of the connection
- * @packet: formed
+ * @packet: well-formed
  * @prefix: out
  */
 void coll_wire_read_prefix(const u8 *packet, struct coll_prefix *prefix)
@@ -356,37 +445,39 @@ void coll_wire_read_prefix(const u8 *packet, struct coll_prefix *prefix)
 	prefix->descriptor = be32_to_cpu(w->descriptor);
 	prefix->incarnation = be32_to_cpu(w->incarnation);
 	prefix->known = be32_to_cpu(w->known);
-	prefix->connection = be32_to_cpu(w->connection);
 	prefix->source = be16_to_cpu(w->source);
 	prefix->destination = be16_to_cpu(w->destination);
 }
 
 /**
- * coll_wire_read_body() - what does it say?
- * @packet: formed
+ * coll_wire_read_body() - read the contents of a packet
+ * @packet: well-formed
  * @bytes: its length
- * @body: out; its payload is in @packet
+ * @body: out; its payload points into @packet
  */
 void coll_wire_read_body(const u8 *packet, u32 bytes, struct coll_body *body)
 {
 	const struct coll_wire_header *w = (const struct coll_wire_header *)packet;
+	u16 flags = be16_to_cpu(w->flags);
 	u32 head = COLL_WIRE_HEADER;
 
-	body->type = w->type & ~COLL_FLAGS;
-	body->acknowledges = w->type & COLL_FLAG_ACK;
-	body->round = w->round;
+	body->type = w->type;
+	body->ce = w->ce;
+	body->ack_now = flags & COLL_FLAG_ACK_NOW;
+	body->acknowledges = flags & COLL_FLAG_ACK;
+	body->number = be64_to_cpu(w->number);
+	body->operation = be64_to_cpu(w->operation);
+	body->done = wire_from_distance(w->done, body->operation);
+	body->credit = wire_from_distance(w->credit, body->operation);
 	body->segment = be16_to_cpu(w->segment);
-	body->seq = be32_to_cpu(w->seq);
-	body->done = be32_to_cpu(w->done);
-	body->credit = be32_to_cpu(w->credit);
-	body->operation = be32_to_cpu(w->operation);
+	body->round = w->round;
 	body->signature.operation = w->kind;
 	body->signature.type = w->data_type;
 	body->signature.op = w->op;
-	body->signature.algorithm = w->algorithm;
+	body->signature.algorithm = w->algorithm | (u32)w->degree << 8;
 	body->signature.count = 0;
 	body->signature.root = 0;
-	if (w->type & COLL_FLAG_OPERANDS) {
+	if (flags & COLL_FLAG_OPERANDS) {
 		const struct coll_wire_operands *o;
 
 		o = (const struct coll_wire_operands *)(packet + head);
@@ -397,8 +488,7 @@ void coll_wire_read_body(const u8 *packet, u32 bytes, struct coll_body *body)
 	if (body->acknowledges) {
 		const struct coll_wire_ack *a = (const struct coll_wire_ack *)(packet + head);
 
-		body->ack_connection = be32_to_cpu(a->connection);
-		body->ack_seq = be32_to_cpu(a->seq);
+		body->ack_number = be64_to_cpu(a->number);
 		body->ack_bits = be64_to_cpu(a->bits);
 		head += COLL_WIRE_ACK;
 	}

@@ -65,7 +65,7 @@ def family():
 
 
 def member(address, port):
-    """One host of the group as bytes; port 0 is the usual one."""
+    """One host of the group as bytes; port 0 is the default."""
     name, _, interface = address.partition("%")
     kind = socket.AF_INET6 if ":" in name else socket.AF_INET
     if not 0 <= port <= 0xffff:
@@ -91,7 +91,7 @@ def members(hosts):
 
 
 def join_request(hosts, rank, group_id, nonce, key=bytes(16), window=0, max_bytes=0):
-    """What JOIN takes: the request, the hosts, and the host of each rank."""
+    """The argument of JOIN: the request, the hosts, and the host of each rank."""
     index = {}
     host_of_rank = [index.setdefault(host, len(index)) for host in members(hosts)]
     head = struct.pack(JOIN_FORMAT, struct.calcsize(JOIN_FORMAT), 0, group_id, nonce, key,
@@ -101,12 +101,12 @@ def join_request(hosts, rank, group_id, nonce, key=bytes(16), window=0, max_byte
 
 
 def join(hosts, rank, group_id=1, nonce=1, key=bytes(16), window=0, max_bytes=0):
-    """Be one rank of a group: hosts is a list of (address, port), one for each rank.
+    """Join a group as one rank; hosts is a list of (address, port), one for each rank.
 
-    Ranks with the same address and port live on the same host. id, nonce, key, hosts,
-    window and max_bytes (the largest payload, up to 65536; 0: what one packet holds)
-    are equal on all ranks, the nonce fresh for each time the group is formed.
-    Returns the socket; close it to leave.
+    Ranks with the same address and port are on the same host. id, nonce, key, hosts, window
+    and max_bytes (the largest payload, up to 65536; 0: what one packet holds) must be equal
+    on all ranks, and the nonce new for each instance of the group. Returns the socket;
+    close it to leave.
     """
     sock = socket.socket(family(), socket.SOCK_SEQPACKET, 0)
     try:
@@ -120,10 +120,10 @@ def join(hosts, rank, group_id=1, nonce=1, key=bytes(16), window=0, max_bytes=0)
 
 def post(sock, operation, cookie=0, values=(), element_type=NONE, operator=NOP,
          root=0, count=None, flags=0):
-    """Begin an operation and return at once; the cookie comes back with its end.
+    """Start an operation and return at once; its completion has the cookie.
 
-    count is needed by who brings no values and takes some: all but the root of a
-    broadcast. With QUIET success has no completion, for who takes none.
+    Ranks that contribute no values but receive some must give count: all but the root of a
+    broadcast. With QUIET, for ranks that receive no result, success has no completion.
     """
     count = len(values) if count is None else count
     head = struct.pack(POST_FORMAT, struct.calcsize(POST_FORMAT), operation, element_type,
@@ -135,9 +135,9 @@ def post(sock, operation, cookie=0, values=(), element_type=NONE, operator=NOP,
 
 
 def complete(sock):
-    """Take the next completion: (cookie, bytes of the result). May wait.
+    """Receive the next completion: (cookie, bytes of the result). May wait.
 
-    A group that fails while no operation is under way reports it, too, once.
+    If the group fails while no operation is under way, that is reported once.
     """
     data = sock.recv(struct.calcsize(COMPLETION_FORMAT) + MAX_PAYLOAD)
     if not data:
@@ -149,7 +149,7 @@ def complete(sock):
 
 
 def barrier(sock):
-    """Return when all ranks have come here."""
+    """Return when all ranks have entered the barrier."""
     post(sock, BARRIER)
     complete(sock)
 
@@ -176,14 +176,14 @@ def broadcast(sock, root, count, values=(), element_type=DOUBLE):
 
 
 def poll_for_completion(sock, timeout_ms=None):
-    """Is a completion there? With a time-out, for a loop that has other work."""
+    """Is there a completion? With a time-out, for a loop that has other work."""
     poller = select.poll()
     poller.register(sock, select.POLLIN)
     return bool(poller.poll(timeout_ms))
 
 
 def read_hosts(path):
-    """[(address, port)] of a file with the host of a rank in each line: ADDRESS [PORT]."""
+    """[(address, port)] from a file with one line for each rank, its host: ADDRESS [PORT]."""
     hosts = []
     with open(path, encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
@@ -197,9 +197,9 @@ def read_hosts(path):
 
 
 def read_host(address, port="0", *others):
-    """(address, port) of the words of a line."""
+    """(address, port) from the words of a line."""
     if others:
-        raise ValueError(f"{others[0]!r} is too much, a line is ADDRESS [PORT]")
+        raise ValueError(f"{others[0]!r} is one word too many; a line is ADDRESS [PORT]")
     if not port.isdecimal():
         raise ValueError(f"{port!r} is not a UDP port")
     member(address, int(port))
@@ -207,7 +207,7 @@ def read_host(address, port="0", *others):
 
 
 def read_key(path):
-    """A key from a file of 32 hexadecimal digits that only its owner can read."""
+    """A key from a file of 32 hexadecimal digits that only its owner may access."""
     with open(path, encoding="ascii") as lines:
         if stat.S_IMODE(os.fstat(lines.fileno()).st_mode) & 0o077:
             raise PermissionError(errno.EPERM, "others can read the key: chmod 600", path)
@@ -225,19 +225,19 @@ WHAT_TO_DO = {
     errno.EADDRNOTAVAIL: "the address of this rank is not one of this host: "
                          "compare RANK and the hosts file",
     errno.EADDRINUSE: "this rank has joined already: end the other process, "
-                      "or take another --nonce; or the port is taken: see collsock doctor",
+                      "or use another --nonce; or the port is in use: see collsock doctor",
     errno.EXDEV: "the address of this rank is in a VRF: use one outside of it",
     errno.EINVAL: "the hosts file mixes IPv4 and IPv6",
     errno.E2BIG: "too many ranks on this host",
     errno.ENFILE: "too many groups here: see collsock group, collsock get max_groups",
     errno.EDQUOT: "this user's groups have all the memory they may: see collsock user",
     errno.EMFILE: "this user has all the groups it may: see collsock user",
-    errno.ECANCELED: "somebody ended the group there: collsock end",
-    errno.ECONNRESET: "that rank has closed its socket: look there for the reason",
-    errno.ETIMEDOUT: "that rank does not answer: see that it runs, that UDP port 7607 is open, "
-                     "that id, nonce, key and hosts are equal",
+    errno.ECANCELED: "the group was ended there with collsock end",
+    errno.ECONNRESET: "that rank has closed its socket: its output may say why",
+    errno.ETIMEDOUT: "that rank does not answer: check that it runs, that UDP port 7607 is open, "
+                     "and that id, nonce, key and hosts are equal",
     errno.EPIPE: "the failure was reported before",
-    errno.EPROTO: "that rank, or one of this host when it joined, does something else: "
+    errno.EPROTO: "that rank, or another one of this host when joining, disagrees: "
                   "run the same program with the same hosts file everywhere",
 }
 
@@ -257,7 +257,7 @@ def overlapped(sock, rank):
 
 
 def mean_of_ranks(sock, rank, ranks):
-    """Rank 0 learns the sum, and tells the mean."""
+    """Rank 0 gets the sum and broadcasts the mean."""
     total = reduce(sock, 0, [rank])
     mean, = broadcast(sock, 0, 1, [sum(total) / ranks] if rank == 0 else ())
     print(f"rank {rank}: the mean rank is {mean:g}")
@@ -266,15 +266,15 @@ def mean_of_ranks(sock, rank, ranks):
 def main():
     """The program: exit code 0 done, 1 joining or an operation failed, 2 wrong usage."""
     parser = argparse.ArgumentParser(
-        description="A barrier, reductions and a broadcast over the hosts of a file, in plain Python.",
-        epilog="HOSTS-FILE has a line for each rank, the host where it lives: ADDRESS [PORT]. "
+        description="A barrier, reductions and a broadcast over the hosts of a file.",
+        epilog="HOSTS-FILE has one line for each rank, its host: ADDRESS [PORT]. "
                "Start this once for each line, on that host. "
                "Exit code: 0 done, 1 joining or an operation failed, 2 wrong usage.")
     parser.add_argument("hosts_file", metavar="HOSTS-FILE")
     parser.add_argument("rank", metavar="RANK", type=int)
     parser.add_argument("--id", type=int, default=1, help="number of the group (default 1)")
     parser.add_argument("--nonce", type=int, default=1,
-                        help="of this instance of the group, equal on all ranks; take another "
+                        help="of this instance of the group, equal on all ranks; use a new "
                              "one for every run (default 1)")
     parser.add_argument("--key-file", help="32 hexadecimal digits, mode 600")
     options = parser.parse_args()

@@ -17,17 +17,17 @@ static void print_usage(const struct example *e, const char *purpose)
 {
 	printf("%s: %s\n\n"
 	       "usage: %s [OPTION]... HOSTS-FILE [RANK]\n\n"
-	       "HOSTS-FILE has a line for each rank, the host where it lives: ADDRESS [PORT];\n"
-	       "what follows a # is a comment. A host may stand there several times. Start this\n"
+	       "HOSTS-FILE has one line for each rank, its host: ADDRESS [PORT]; the rest of a line\n"
+	       "after a # is a comment. A host may be listed several times. Start this\n"
 	       "once for each line, on that host, with the same file. Without RANK it is one of\n"
 	       "the ranks whose address is local: the first, unless --local says which.\n\n"
 	       "  -i, --id N          number of the group (default %d)\n"
-	       "  -n, --nonce N       of this instance of the group, equal on all ranks; take\n"
-	       "                      another one for every run (default %d)\n"
+	       "  -n, --nonce N       of this instance of the group, equal on all ranks; use\n"
+	       "                      a new one for every run (default %d)\n"
 	       "  -k, --key-file FILE shared secret: 32 hexadecimal digits, mode 600; without it\n"
 	       "                      hosts must allow it: collsock set require_keys 0\n"
-	       "  -l, --local N       be the one at N, from 0, of the ranks of this host\n"
-	       "  -c, --count N       how often (default 1)\n"
+	       "  -l, --local N       be the Nth of the ranks of this host, from 0\n"
+	       "  -c, --count N       number of repetitions (default 1)\n"
 	       "  -h, --help          this text\n\n"
 	       "exit code: 0 done, 1 joining or an operation failed, 2 wrong usage\n",
 	       e->name, purpose, e->name, DEFAULT_ID, DEFAULT_NONCE);
@@ -95,7 +95,7 @@ void example_parse(struct example *e, int argc, char **argv, const char *purpose
 		}
 	}
 	if (argc - optind < 1 || argc - optind > 2)
-		errx(EXIT_USAGE, "give HOSTS-FILE and perhaps RANK; try --help");
+		errx(EXIT_USAGE, "need HOSTS-FILE and optionally RANK; try --help");
 	e->hosts_file = argv[optind];
 	if (argc - optind < 2)
 		return;
@@ -130,7 +130,7 @@ static void add_line(const struct example *e, struct collsock_group *group, char
 		errx(EXIT_USAGE, "%s, line %u: want ADDRESS [PORT]", e->hosts_file, number);
 	err = collsock_group_add_host(group, address, value);
 	if (err == -EINVAL)
-		errx(EXIT_USAGE, "%s, line %u: %s is no IPv4 or IPv6 address; names will not do",
+		errx(EXIT_USAGE, "%s, line %u: %s is not an IPv4 or IPv6 address (names are not)",
 		     e->hosts_file, number, address);
 	if (err)
 		errx(EXIT_USAGE, "%s, line %u: %s", e->hosts_file, number,

@@ -10,15 +10,15 @@
 enum {
 	EXIT_DONE	= 0,
 	EXIT_FAILED	= 1,	/* joining or an operation failed */
-	EXIT_USAGE	= 2,	/* the command line or a file of it is wrong */
+	EXIT_USAGE	= 2,	/* wrong command line or hosts file */
 };
 
 /**
- * struct example - values of the command line
+ * struct example - arguments of the command line
  * @name: of the program
- * @hosts_file: the host of each rank, one a line
+ * @hosts_file: lists the host of each rank, one per line
  * @key_file: or NULL
- * @rank: or -1: one of this host
+ * @rank: or -1: one of the ranks of this host
  * @local: index of that rank among those of this host, from 0
  * @id: of the group
  * @nonce: of this instance of the group
@@ -35,7 +35,7 @@ struct example {
 	unsigned long	count;
 };
 
-/* Read the command line. @purpose is the first line of --help. Exits if it is wrong. */
+/* Parse the command line. @purpose is the first line of --help. Exits if it is wrong. */
 void example_parse(struct example *e, int argc, char **argv, const char *purpose);
 
 /* Join the group of the hosts file; sets @e->rank. Exits if that fails. */

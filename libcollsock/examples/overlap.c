@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Compute while the kernels reduce: post an allreduce, work piece by piece, and
- * learn from epoll, between two pieces, that the result is there.
+ * Compute while the kernels reduce: post an allreduce, compute piece by piece, and check
+ * with epoll between two pieces whether the result has arrived.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static int watch(struct collsock *socket)
 	return epoll;
 }
 
-/* Has it completed? Asks the kernel, and sleeps for at most @timeout_ms. */
+/* Has it completed? Sleeps for at most @timeout_ms. */
 static int completed(int epoll, int timeout_ms)
 {
 	struct epoll_event event;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Ranks that take no result do not block. In every round each rank contributes
- * its number to a reduce to rank 0 and continues at once; the kernels add up,
- * and rank 0 computes until poll() reports the sum. In the end it broadcasts
- * the sum.
+ * Ranks that receive no result do not block. In every round each rank contributes its
+ * number to a reduce to rank 0 and continues at once; the kernels add up, and rank 0
+ * computes until poll() reports the sum. Finally it broadcasts the sum.
  */
 #include <errno.h>
 #include <poll.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * libcollsock: a thin shell over the socket interface of collsock.
+ * libcollsock: a thin layer over the socket interface of collsock.
  *
  * A struct collsock is one socket: one rank of a group. A struct collsock_group
  * is a join request under construction; it is not needed after the join. All
  * other structures are those of the kernel, <linux/collsock.h>.
  *
- * Functions return 0 (or what they say), and a negative error number on failure;
- * the variable errno says nothing. Every function may be called by several
- * threads at once, on one socket too, but for collsock_close(), which is the
- * last; a struct collsock_group belongs to one thread at a time.
+ * Functions return 0 (or as documented), or a negative error number; the variable errno is
+ * not used. All functions are thread-safe, even on the same socket, except
+ * collsock_close(), which must be the last call; a struct collsock_group may be used by one
+ * thread at a time.
  */
 #ifndef COLLSOCK_H
 #define COLLSOCK_H
@@ -29,51 +29,51 @@ struct collsock_group;
 
 #define COLLSOCK_OPEN_NONBLOCK	1U	/* calls return at once with EAGAIN, EINPROGRESS */
 #define COLLSOCK_OPEN_INHERIT	2U	/* stay open across execve(), and fork() before it */
-#define COLLSOCK_OPEN_KEEP	4U	/* stay open in a forked child, which closes it else */
+#define COLLSOCK_OPEN_KEEP	4U	/* stay open in a forked child (default: closed) */
 
 int collsock_open(struct collsock **socket, unsigned int flags);
 void collsock_close(struct collsock *socket);
 
-/* For poll(), epoll and setsockopt(). It belongs to the socket: do not close it. */
+/* For poll(), epoll and setsockopt(). The library owns it: do not close it. */
 int collsock_fd(const struct collsock *socket);
 
 /*
- * How long collsock_wait(), and what posts and waits, spin before they sleep or, if the
- * socket is nonblocking, give up: 0 at first, at most COLLSOCK_MAX_SPIN_US.
+ * How long collsock_wait() and functions that post and wait spin before they sleep or, if
+ * the socket is nonblocking, give up: initially 0, at most COLLSOCK_MAX_SPIN_US.
  */
 int collsock_set_spin(struct collsock *socket, unsigned int spin_us);
 
-/* The number of the socket family on this host: AF_COLLSOCK unless changed. */
+/* The number of the socket family on this host: AF_COLLSOCK by default. */
 int collsock_family(void);
 
 /* ---- the group ---- */
 
 #define COLLSOCK_KEY_BYTES	16
 
-/* A key from a file of 32 hexadecimal digits that others cannot read. */
+/* Read a key from a file of 32 hexadecimal digits that only its owner may access. */
 int collsock_key_from_file(const char *path, __u8 key[COLLSOCK_KEY_BYTES]);
 
-/* @key may be NULL: a keyless group, where the host allows it. */
+/* @key may be NULL: a group without a key, if the host allows it. */
 int collsock_group_new(struct collsock_group **group, __u64 id, __u64 nonce,
 		       const __u8 key[COLLSOCK_KEY_BYTES]);
 void collsock_group_free(struct collsock_group *group);
 
 /*
- * Add the next rank, on the host of this address and port, which is that of earlier
- * ranks if they are equal. @port may be 0: COLLSOCK_PORT.
+ * Add the next rank, on the host with this address and port; ranks with equal address and
+ * port share a host. @port may be 0: COLLSOCK_PORT.
  */
 int collsock_group_add_host(struct collsock_group *group, const char *address, __u16 port);
 int collsock_group_add_sockaddr(struct collsock_group *group, const struct sockaddr *address,
 				socklen_t bytes);
 
 /*
- * The fixed part of the request, to be changed in place: max_bytes, window,
- * segment_bytes, liveness_ms, features, algorithms, algorithm[], fanout. The library sets
- * size, hosts, ranks and rank.
+ * The fixed part of the request, to be changed in place: max_bytes, window, segment_bytes,
+ * liveness_ms, features, algorithms, algorithm[], fanout. The library sets size, hosts,
+ * ranks and rank.
  */
 struct collsock_join *collsock_group_request(struct collsock_group *group);
 
-/* Of the ranks that live on this host, found by its addresses, the one at @index from 0. */
+/* The rank at @index, from 0, of the ranks of this host, which is found by its addresses. */
 int collsock_rank_of_local(const struct collsock_group *group, __u32 index);
 
 int collsock_join(struct collsock *socket, const struct collsock_group *group, __u32 rank);
@@ -110,9 +110,9 @@ struct collsock_int16_int {
 
 #pragma pack(pop)
 
-/* ---- post, go on, complete ---- */
+/* ---- post, complete later ---- */
 
-/* Cookies from here on are those of the collectives that post and wait. */
+/* Cookies from here on are reserved for functions that post and wait. */
 #define COLLSOCK_LIBRARY_COOKIES	0x8000000000000000ULL
 
 int collsock_post(struct collsock *socket, const struct collsock_post *post,
@@ -123,8 +123,8 @@ int collsock_post_allreduce(struct collsock *socket, const void *data, __u32 cou
 			    __u64 cookie);
 
 /*
- * @flags is 0 or COLLSOCK_QUIET, which a rank that receives no result may give: no
- * completion if it succeeds. Such a rank completes at once in any case.
+ * @flags is 0 or COLLSOCK_QUIET, which a rank that receives no result may set: no
+ * completion on success. The operation of such a rank completes at once in any case.
  */
 int collsock_post_reduce(struct collsock *socket, const void *data, __u32 count,
 			 enum collsock_type type, enum collsock_operator op,
@@ -136,10 +136,10 @@ int collsock_post_broadcast(struct collsock *socket, const void *data, __u32 cou
 			    __u64 cookie);
 
 /*
- * Take the next completion, or that of a cookie. 0 means that one was taken:
- * how the operation went is in @completion->error. The cookie COLLSOCK_COOKIE_GROUP says that
- * the group has failed while no operation was under way; thereafter, and after shutdown(),
- * collsock_complete() returns -EPIPE when no completion is left.
+ * Receive the next completion, or that of a cookie. 0 means that one was received; the
+ * outcome of the operation is in @completion->error. The cookie COLLSOCK_COOKIE_GROUP means
+ * that the group has failed while no operation was under way. After a failure of the group,
+ * and after shutdown(), collsock_complete() returns -EPIPE when no completion is left.
  */
 int collsock_complete(struct collsock *socket, struct collsock_completion *completion,
 		      void *result, size_t result_bytes);
@@ -150,15 +150,15 @@ int collsock_wait(struct collsock *socket, __u64 cookie,
 /* ---- post and wait ---- */
 
 /*
- * Return 0, or the negative error of the call or of the operation.
- * @completion may be NULL; it says which rank failed.
+ * Return 0, or the negative error of the call or of the operation. @completion may be NULL;
+ * it has the rank that failed.
  */
 int collsock_barrier(struct collsock *socket, struct collsock_completion *completion);
 int collsock_allreduce(struct collsock *socket, const void *data, void *result,
 		       __u32 count, enum collsock_type type,
 		       enum collsock_operator op, struct collsock_completion *completion);
 
-/* @result may be NULL on all ranks but the root, which return at once. */
+/* @result may be NULL on all ranks but the root; those ranks return at once. */
 int collsock_reduce(struct collsock *socket, const void *data, void *result, __u32 count,
 		    enum collsock_type type, enum collsock_operator op, __u32 root,
 		    struct collsock_completion *completion);
@@ -169,22 +169,22 @@ int collsock_broadcast(struct collsock *socket, void *data, __u32 count,
 		       struct collsock_completion *completion);
 
 /*
- * The general form: @post as for collsock_post(), and its cookie comes back. Returns 0
- * if a completion was taken, as collsock_wait() does; -EINPROGRESS if the socket is
- * nonblocking, and it has been posted.
+ * The general form: @post as for collsock_post(); the completion has its cookie. Returns 0
+ * if a completion was received, like collsock_wait(); -EINPROGRESS if the socket is
+ * nonblocking and the operation has only been posted.
  */
 int collsock_run(struct collsock *socket, const struct collsock_post *post,
 		 const void *payload, size_t payload_bytes,
 		 struct collsock_completion *completion, void *result, size_t result_bytes);
 
-/* ---- looking ---- */
+/* ---- queries ---- */
 
 /* @bytes is the size of the structure as the caller knows it. */
 int collsock_stats(const struct collsock *socket, struct collsock_stats *stats, size_t bytes);
 int collsock_net_stats(const struct collsock *socket, struct collsock_net_stats *stats,
 		       size_t bytes);
 
-/* Which rank this socket is, its group's limits, and the group's failure. */
+/* The rank of this socket, and its group's limits and failure. */
 int collsock_self(const struct collsock *socket, struct collsock_self *self, size_t bytes);
 
 /* What this kernel supports; the socket need not have joined. */
@@ -192,9 +192,8 @@ int collsock_features(const struct collsock *socket, struct collsock_features *f
 		      size_t bytes);
 
 /*
- * What @error (of either sign) means here, which rank it speaks of (or
- * COLLSOCK_NO_RANK) and what to do. Returns @text, always terminated; 512 bytes
- * hold every text.
+ * Describe @error (of either sign), concerning @failed_rank (or COLLSOCK_NO_RANK), and what
+ * to do. Returns @text, always terminated; 512 bytes are enough for every text.
  */
 const char *collsock_strerror(int error, __u32 failed_rank, char *text, size_t bytes);
 

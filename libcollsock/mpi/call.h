@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The calls that this library may take, and the reasons to pass one on. */
+/* The calls that this library may take, and the reasons to pass one on */
 #ifndef COLLSOCK_MPI_CALL_H
 #define COLLSOCK_MPI_CALL_H
 

@@ -21,7 +21,7 @@
  * @in: what this rank contributes, or NULL
  * @out: what it receives, or NULL
  * @count: elements of a payload
- * @request: where the request of a nonblocking one goes
+ * @request: where to store the request of a nonblocking call
  */
 struct collective {
 	enum cm_call		call;
@@ -37,7 +37,7 @@ struct collective {
 
 /* ---- is it taken? ---- */
 
-/* NULL: all its calls are passed on. */
+/* NULL if all its calls are passed on */
 static struct cm_comm *collective_comm(MPI_Comm handle, enum cm_call call)
 {
 	struct cm_comm *c = cm_comm_find(handle);
@@ -49,8 +49,8 @@ static struct cm_comm *collective_comm(MPI_Comm handle, enum cm_call call)
 }
 
 /*
- * The first blocking call from the agreed number on joins. Nonblocking calls never do: their
- * callers need not wait for one another.
+ * The first blocking call from the agreed number on joins. Nonblocking calls never do,
+ * since they must not wait for other ranks.
  */
 static enum cm_reason collective_count(struct cm_comm *c, enum cm_call call)
 {
@@ -122,7 +122,7 @@ static int collective_init_op(struct cm_op *op, const struct collective *a)
 	return cm_op_init(op, a->comm, a->in, a->out);
 }
 
-/* This rank cannot post what all others have taken. */
+/* This rank cannot post an operation that all other ranks have taken. */
 static int collective_leave(const struct collective *a, int err)
 {
 	cm_comm_leave(a->comm, err == MPI_ERR_NO_MEM ? ENOMEM : EINVAL);
@@ -177,7 +177,7 @@ static int collective_serve(const struct collective *a)
 	return cm_call_is_nonblocking(a->call) ? collective_begin(a) : collective_run(a);
 }
 
-/* ---- each ---- */
+/* ---- the collectives ---- */
 
 bool cm_collective_barrier(MPI_Comm comm, enum cm_call call, MPI_Request *request, int *err)
 {

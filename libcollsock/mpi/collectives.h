@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A collective of the program, with the arguments of MPI. Returns true if it has been served,
- * and in @err what it returns; false if it is to be passed on. @request is NULL for
- * blocking forms.
+ * A collective call of the program, with the arguments of MPI. Returns true if it has been
+ * served, with its return value in @err; false if it is to be passed on. @request is NULL
+ * for blocking calls.
  */
 #ifndef COLLSOCK_MPI_COLLECTIVES_H
 #define COLLSOCK_MPI_COLLECTIVES_H

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "comm.h"
 #include "export.h"
+#include "fatal.h"
 
 struct cm_comm *cm_comm_all;
 static pthread_mutex_t comm_all_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -15,7 +15,7 @@ static int comm_keyval = MPI_KEYVAL_INVALID;
 static MPI_Group comm_world;
 static bool comm_ready;
 
-/* Changes when a communicator is freed: another one may get its handle. */
+/* Changes when a communicator is freed, as another one may get its handle. */
 static atomic_uint comm_generation;
 
 /* The communicator that this thread used last */
@@ -32,10 +32,10 @@ static __thread struct {
  */
 #define COMM_FREED_MARK '\1'
 
-/* Stands for each communicator that is being freed. */
+/* Represents any communicator that is being freed */
 static struct cm_comm comm_freed = { .state = CM_PASSING, .reason = CM_FREED };
 
-/* ---- the list of all ---- */
+/* ---- the list of communicators ---- */
 
 void cm_comm_lock_all(void)
 {
@@ -96,7 +96,7 @@ void cm_comm_put(struct cm_comm *c)
 	free(c);
 }
 
-/* The handle is not to be used any more. */
+/* The handle must not be used any more. */
 static void comm_forget_handle(struct cm_comm *c)
 {
 	atomic_fetch_add(&comm_generation, 1);
@@ -118,7 +118,7 @@ static int comm_deleted(MPI_Comm handle, int key, void *value, void *extra)
 	return MPI_SUCCESS;
 }
 
-/* ---- a new one ---- */
+/* ---- creation ---- */
 
 /* Does it contain ranks of other programs, whose settings may differ? */
 static bool comm_spans_worlds(MPI_Comm handle)
@@ -150,11 +150,10 @@ static enum cm_reason comm_obstacle(struct cm_comm *c)
 	return comm_spans_worlds(c->handle) ? CM_FOREIGN : CM_TAKEN;
 }
 
-/* If this rank passed its calls, the others would wait for it. */
+/* Passing its calls on is no option: the other ranks would wait for this one. */
 static struct cm_comm *comm_no_memory(MPI_Comm handle)
 {
-	fprintf(stderr, "collsock: no memory for a communicator\n");
-	PMPI_Abort(handle, 1);
+	cm_fatal_abort(handle, 1, "collsock: no memory for a communicator\n");
 	return NULL;
 }
 
@@ -211,7 +210,7 @@ struct cm_comm *cm_comm_find(MPI_Comm handle)
 	return c;
 }
 
-/* ---- its end, and the group's ---- */
+/* ---- leaving and freeing ---- */
 
 void cm_comm_pass(struct cm_comm *c, enum cm_reason reason)
 {
@@ -228,20 +227,18 @@ void cm_comm_leave(struct cm_comm *c, int error)
 	if (!atomic_compare_exchange_strong(&c->failure.left, &none, error))
 		return;
 	atomic_store(&c->failure.seen, true);
-	/* Other threads may be about to use the descriptor, so it must stay open. */
+	/* Other threads may be about to use the file descriptor, so it stays open. */
 	fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (fd < 0 || dup3(fd, collsock_fd(c->socket), O_CLOEXEC) < 0) {
-		fprintf(stderr, "collsock: rank %d cannot leave its group\n", c->rank);
-		PMPI_Abort(MPI_COMM_WORLD, 1);
-	}
+	if (fd < 0 || dup3(fd, collsock_fd(c->socket), O_CLOEXEC) < 0)
+		cm_fatal_abort(MPI_COMM_WORLD, 1, "collsock: rank %d cannot leave its group\n",
+			       c->rank);
 	close(fd);
 }
 
 void cm_comm_abort(const struct cm_comm *c, const char *why)
 {
-	fprintf(stderr, "collsock: rank %d of a communicator of %d ranks: %s\n", c->rank, c->size,
-		why);
-	PMPI_Abort(c->handle, 1);
+	cm_fatal_abort(c->handle, 1, "collsock: rank %d of a communicator of %d ranks: %s\n",
+		       c->rank, c->size, why);
 }
 
 /* Returns an MPI error code, and in @name the previous name. */
@@ -261,9 +258,9 @@ static int comm_mark_freed(MPI_Comm handle, char name[MPI_MAX_OBJECT_NAME])
 }
 
 /*
- * The program frees it, with that function of the underlying MPI. The attribute is deleted
- * first, and what callbacks of the program call is passed on: MPI deletes attributes in an
- * order that depends on when each rank has set them.
+ * The program frees it, with the given function of the underlying MPI. The attribute is
+ * deleted first, and calls from callbacks of the program are passed on: MPI deletes
+ * attributes in an order that depends on when each rank has set them.
  */
 static int comm_free_with(int (*underlying_free)(MPI_Comm *), MPI_Comm *handle)
 {
@@ -298,7 +295,7 @@ static int comm_disconnect(MPI_Comm *handle)
 CM_EXPORT(Comm_free, (MPI_Comm *comm), (comm), comm_free)
 CM_EXPORT(Comm_disconnect, (MPI_Comm *comm), (comm), comm_disconnect)
 
-/* ---- the library's beginning and end ---- */
+/* ---- init and exit ---- */
 
 int cm_comm_init(void)
 {

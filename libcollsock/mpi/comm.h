@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Communicators. The state that collsock keeps for one is an attribute of it: duplicates
- * do not copy it, and it is freed when the communicator has been freed and its last request
- * has ended.
+ * Communicators. The state that collsock keeps for a communicator is an attribute of it:
+ * duplicates do not copy it, and it is freed when the communicator has been freed and its
+ * last request has ended.
  *
  *	CM_COUNTING ---- joins ----> CM_JOINED
  *	     |
@@ -41,25 +41,25 @@ enum cm_comm_state {
  * @state: enum cm_comm_state
  * @reason: why it is CM_PASSING
  * @calls: collectives so far that could have been taken
- * @references: one of the attribute, one of each operation with a request
- * @next: in the list of all
- * @link: what points to this one there
+ * @references: one held by the attribute, one by each operation with a request
+ * @next: in the list of communicators
+ * @link: the pointer to this one in the list
  *
- * Valid if it is CM_JOINED:
+ * Valid in CM_JOINED:
  * @socket: nonblocking
- * @spins: how often a wait spins before it sleeps
+ * @spins: number of times a wait spins before it sleeps
  *
  * @window: its operations (window.h)
- * @window.lock: of the queue, and of taking completions of any cookie
- * @window.scratch: room for a result; under @window.lock
- * @window.under_way: operations that were posted, their completions not taken
- * @window.queue: operations for which there is no room yet
- * @window.queue_end: where the next one goes
+ * @window.lock: protects the queue, and receiving completions of any cookie
+ * @window.scratch: buffer for a result; under @window.lock
+ * @window.under_way: number of operations posted whose completions were not received
+ * @window.queue: operations that wait for room in the window
+ * @window.queue_end: where to link the next operation
  * @window.queued: the queue is not empty; may be read without the lock
  *
  * @failure: of its group, which is terminal
  * @failure.seen: an operation has failed, so all later ones will
- * @failure.left: 0, or the errno because of which this rank left the group
+ * @failure.left: 0, or the errno for which this rank left the group
  * @failure.code: MPI error code of the first failed operation, or MPI_SUCCESS (error.h)
  */
 struct cm_comm {
@@ -97,29 +97,27 @@ int cm_comm_init(void);
 void cm_comm_exit(void);
 
 /*
- * The communicator of a handle, new if it is the first time. NULL before cm_comm_init(), after
+ * The communicator of a handle, created on first use. NULL before cm_comm_init(), after
  * cm_comm_exit(), and if the handle is not valid.
  */
 struct cm_comm *cm_comm_find(MPI_Comm handle);
 
-/*
- * It is CM_PASSING from now on. In a collective of it, on all ranks, before it has joined.
- */
+/* Make it CM_PASSING. Called in a collective of it, on all ranks, before it has joined. */
 void cm_comm_pass(struct cm_comm *c, enum cm_reason reason);
 
 /*
  * This rank cannot do its part of an operation that the others have taken: it leaves the
- * group, which the others learn, and its later calls fail. Takes no lock.
+ * group, of which the others are notified, and its later calls fail. Takes no lock.
  */
 void cm_comm_leave(struct cm_comm *c, int error);
 
-/* This rank cannot do what the others will wait for: end the program. */
+/* This rank cannot do what the others will wait for: abort the program. */
 void cm_comm_abort(const struct cm_comm *c, const char *why);
 
 void cm_comm_get(struct cm_comm *c);
 void cm_comm_put(struct cm_comm *c);
 
-/* The list of all; the lock is held while it is walked. */
+/* The list of communicators; the lock is held while it is walked. */
 extern struct cm_comm *cm_comm_all;
 void cm_comm_lock_all(void);
 void cm_comm_unlock_all(void);

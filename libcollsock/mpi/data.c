@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Pairs are packed here, derived datatypes by MPI. In a broadcast ranks may describe the
- * same bytes by different datatypes, so derived ones are packed and never a reason to pass a
- * call on: the other ranks cannot know of them.
+ * same bytes by different datatypes, so derived ones are packed and are never a reason to
+ * pass a call on: the other ranks cannot know about them.
  */
 #include <limits.h>
 #include <string.h>
@@ -31,7 +31,7 @@ bool cm_data_describe(struct cm_data *d, const void *buffer, MPI_Count count,
 		bytes = d->kind->bytes;
 	else if (PMPI_Type_size_x(datatype, &bytes) || bytes < 0)
 		return false;
-	/* No buffer is that large, and no call with so much is taken. */
+	/* No buffer is that large, and no call with that much data is taken. */
 	if (bytes && count > LLONG_MAX / bytes)
 		return false;
 	d->bytes = count * bytes;
@@ -65,9 +65,9 @@ static void data_unpack_pairs(const struct cm_data *d, const char *packed)
 }
 
 /*
- * MPICH packs nothing from MPI_BOTTOM, where a datatype holds absolute addresses, so elements
- * are described relative to a buffer. Unlike a duplicate, this copies no attributes of the
- * program's datatype.
+ * MPICH packs nothing from MPI_BOTTOM if a datatype has absolute addresses, so elements are
+ * described relative to a buffer. Unlike a duplicate, the new datatype has no attributes of
+ * the program's.
  */
 int cm_data_seen_from(const struct cm_data *d, void *base, MPI_Datatype *type)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* A program's data, and how it is packed: it travels without gaps. */
+/* A program's data, which is packed without gaps for sending */
 #ifndef COLLSOCK_MPI_DATA_H
 #define COLLSOCK_MPI_DATA_H
 
@@ -12,8 +12,8 @@
  * @buffer: where they are; never MPI_IN_PLACE
  * @count: number of elements
  * @datatype: of each
- * @kind: of the datatype, or NULL if it is derived
- * @bytes: of all, without gaps
+ * @kind: kind of the datatype, or NULL if it is derived
+ * @bytes: total size without gaps
  */
 struct cm_data {
 	void			*buffer;
@@ -27,16 +27,16 @@ struct cm_data {
 bool cm_data_describe(struct cm_data *data, const void *buffer, MPI_Count count,
 		      MPI_Datatype datatype);
 
-/* Do the elements lie in memory as they travel? */
+/* Can the elements be sent as they are in memory? */
 static inline bool cm_data_plain(const struct cm_data *data)
 {
 	return data->kind && !data->kind->index_offset;
 }
 
 /*
- * Describe elements of a derived datatype relative to @base, as one element of @type. That is
- * committed, the caller's to free, and outlives @data->datatype. It is MPI_DATATYPE_NULL for
- * elements of a predefined datatype. Returns an MPI error code.
+ * Describe elements of a derived datatype relative to @base, as one element of @type, which
+ * is committed, freed by the caller, and may outlive @data->datatype. It is
+ * MPI_DATATYPE_NULL for elements of a predefined datatype. Returns an MPI error code.
  */
 int cm_data_seen_from(const struct cm_data *data, void *base, MPI_Datatype *type);
 

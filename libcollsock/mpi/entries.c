@@ -24,7 +24,7 @@ static int entry_ibarrier(MPI_Comm comm, MPI_Request *request)
 CM_EXPORT(Barrier, (MPI_Comm comm), (comm), entry_barrier)
 CM_EXPORT(Ibarrier, (MPI_Comm comm, MPI_Request *request), (comm, request), entry_ibarrier)
 
-/* @taken is the call of collectives.h. */
+/* @taken is the function of collectives.h. */
 #define ENTRY(name, parameters, arguments, taken) \
 	static int entry_##name parameters \
 	{ \

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * All failures belong to one error class, "collsock". The failure of a group is terminal, so
- * each communicator needs one code.
+ * All failures belong to one error class, "collsock". The failure of a group is terminal,
+ * so each communicator needs only one code.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "error.h"
+#include "fatal.h"
 
 #define LONGEST_TEXT 512
 
@@ -26,12 +27,12 @@ static int error_get_class(void)
 	return error_class;
 }
 
-/* What the failed rank did, where advice to users of sockets would not help. */
+/* What the failed rank did, for errors whose advice is only for users of sockets */
 static const char *error_cause(int error)
 {
 	switch (error) {
 	case ECONNRESET:
-		return "has left the group: its process ended or could not go on; see its output";
+		return "has left the group: its process ended or gave up; see its output";
 	case EPROTO:
 		return "calls another collective, or with other counts, datatypes or operators";
 	default:
@@ -49,7 +50,7 @@ const char *cm_error_text(int error, __u32 failed_rank, char *text, size_t bytes
 	return text;
 }
 
-/* MPI's strings are short: they must begin with the call and the ranks. */
+/* MPI's strings are short, so they begin with the call and the ranks. */
 static void error_describe(const struct cm_comm *c, enum cm_call call, int error,
 			   __u32 failed_rank, char *text, size_t bytes)
 {
@@ -97,7 +98,7 @@ static bool error_is_fatal(MPI_Errhandler handler)
 	return handler == MPI_ERRORS_ARE_FATAL;
 }
 
-/* Launchers may lose what an MPI prints when it ends the program. */
+/* Launchers may lose what an MPI prints when it aborts the program. */
 static void error_say_if_fatal(MPI_Comm handle, int code)
 {
 	char text[MPI_MAX_ERROR_STRING];
@@ -107,7 +108,7 @@ static void error_say_if_fatal(MPI_Comm handle, int code)
 	if (PMPI_Comm_get_errhandler(handle, &handler))
 		return;
 	if (error_is_fatal(handler) && !PMPI_Error_string(code, text, &length))
-		fprintf(stderr, "%s\n", text);
+		cm_fatal_say("%s\n", text);
 	PMPI_Errhandler_free(&handler);
 }
 

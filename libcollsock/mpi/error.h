@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Failures of operations, as programs learn of them. */
+/* Reporting failures of operations to programs */
 #ifndef COLLSOCK_MPI_ERROR_H
 #define COLLSOCK_MPI_ERROR_H
 
 #include "comm.h"
 
-/* As collsock_strerror(), but in words for MPI programs. @error is positive. */
+/* As collsock_strerror(), but worded for MPI programs. @error is positive. */
 const char *cm_error_text(int error, __u32 failed_rank, char *text, size_t bytes);
 
 /*
@@ -15,8 +15,8 @@ const char *cm_error_text(int error, __u32 failed_rank, char *text, size_t bytes
 int cm_error_code(struct cm_comm *c, enum cm_call call, int error, __u32 failed_rank);
 
 /*
- * Call the communicator's error handler, and return what the call must return. For a
- * communicator that has been freed (MPI_COMM_NULL) that of MPI_COMM_WORLD is called.
+ * Call the communicator's error handler, and return what the MPI call must return. For a
+ * communicator that has been freed (MPI_COMM_NULL) the handler of MPI_COMM_WORLD is called.
  */
 int cm_error_raise(MPI_Comm handle, int code);
 

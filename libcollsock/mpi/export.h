@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Exports a function under both of its names. Programs call MPI_X, or PMPI_X as Open MPI's
- * Fortran does. A tool loaded behind this library sees the call first, as MPI_X, and calls
- * PMPI_X in turn. A tool loaded before it calls PMPI_X anyway.
+ * Exports a function under both of its names. Programs call MPI_X, or PMPI_X like Open
+ * MPI's Fortran bindings. A tool loaded after this library must see the call first, as
+ * MPI_X, and calls PMPI_X in turn. A tool loaded before it calls PMPI_X anyway.
  */
 #ifndef COLLSOCK_MPI_EXPORT_H
 #define COLLSOCK_MPI_EXPORT_H

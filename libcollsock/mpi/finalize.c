@@ -11,7 +11,7 @@
 #include "underlying.h"
 #include "window.h"
 
-/* For the barrier at the end, where the socket says that a rank is missing */
+/* Time-out of the final barrier once the socket reports that a rank is missing */
 #define GRACE_S 3
 
 /**
@@ -47,7 +47,7 @@ static unsigned int finalize_list_joined(struct leaving **all)
 	return count;
 }
 
-/* What the program has started is posted before it ends. */
+/* Operations that the program has started are posted before it ends. */
 static void finalize_post_queued(struct cm_comm *c)
 {
 	struct cm_pace pace = { };
@@ -69,10 +69,10 @@ static bool finalize_has_failed(const struct cm_comm *c)
 }
 
 /*
- * If an operation has failed, a rank may never enter the barrier. If only the socket says that a
- * rank is missing, it may be through the barrier already, and then only messages in flight
- * remain to be waited for. @end is when that has been long enough, for all communicators
- * together; 0 until it matters.
+ * If an operation has failed, a rank may never enter the barrier. If only the socket
+ * reports that a rank is missing, that rank may have passed the barrier already, and only
+ * messages in flight need to be waited for: until @end, for all communicators together; 0
+ * until it is needed.
  */
 static bool finalize_is_hopeless(const struct cm_comm *c, __u64 *end)
 {
@@ -141,8 +141,8 @@ static int finalize_detached(MPI_Comm comm, int key, void *value, void *extra)
 }
 
 /*
- * MPI_Finalize frees MPI_COMM_SELF first, while MPI can still be used, and deletes its first
- * attribute last: the program's own callbacks, which may wait for requests, have run then.
+ * MPI_Finalize frees MPI_COMM_SELF first, while MPI can still be used, and deletes its
+ * first attribute last, after the program's own callbacks, which may wait for requests.
  */
 int cm_finalize_attach(void)
 {

@@ -68,7 +68,7 @@ static unsigned int host_prefix_of(const __u8 *mask, unsigned int bytes)
 	return bit;
 }
 
-/* False if others cannot reach it. */
+/* False if other hosts cannot reach the address. */
 static bool host_read_address(const struct ifaddrs *i, struct cm_address *a)
 {
 	const struct sockaddr_in6 *in6 = (const void *)i->ifa_addr;
@@ -141,7 +141,7 @@ static int hosts_compare_bytes(const void *one, const void *other)
 	return memcmp(one, other, sizeof(((struct cm_address *)NULL)->bytes));
 }
 
-/* Private networks, such as those of containers, use the same addresses on each host. */
+/* Addresses of private networks, such as those of containers, may be the same on each host. */
 static bool hosts_all_differ(const struct cm_host *const *hosts, unsigned int count,
 			     const unsigned int *chosen)
 {

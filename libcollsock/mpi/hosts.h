@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The hosts on which ranks run, and the addresses by which hosts reach each other. */
+/* The hosts on which ranks run, and the addresses by which they reach each other */
 #ifndef COLLSOCK_MPI_HOSTS_H
 #define COLLSOCK_MPI_HOSTS_H
 
@@ -11,10 +11,10 @@
 #define CM_MOST_ADDRESSES 8
 
 /**
- * struct cm_address - of a host
+ * struct cm_address - address of a host
  * @family: AF_INET or AF_INET6
  * @prefix: length of its network's prefix
- * @bytes: in network byte order, the rest 0
+ * @bytes: in network byte order, zero-padded
  */
 struct cm_address {
 	__u16	family;
@@ -23,8 +23,8 @@ struct cm_address {
 };
 
 /**
- * struct cm_host - what a rank tells the others of its host
- * @identity: boot and network namespace: equal for ranks that share a host
+ * struct cm_host - a rank's host, as sent to the other ranks
+ * @identity: boot id and network namespace; equal for ranks that share a host
  * @addresses: number of addresses
  * @reserved: 0
  * @address: its addresses
@@ -36,10 +36,13 @@ struct cm_host {
 	struct cm_address	address[CM_MOST_ADDRESSES];
 };
 
-/* This host, without addresses yet. Returns 0, or a negative errno: then the identity is 0. */
+/*
+ * Identify this host, without addresses. Returns 0, or a negative errno with an identity of
+ * 0.
+ */
 int cm_host_identify(struct cm_host *host);
 
-/* The addresses that others may reach. Returns 0, or a negative errno. */
+/* Add the addresses that others may reach. Returns 0, or a negative errno. */
 int cm_host_add_addresses(struct cm_host *host, const struct cm_settings *settings);
 
 static inline bool cm_host_same(const struct cm_host *one, const struct cm_host *other)

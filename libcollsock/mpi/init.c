@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The beginning: what all ranks must agree on before the first collective. */
-#include <stdio.h>
+/* MPI_Init: what all ranks must agree on before the first collective */
 #include <stdlib.h>
 #include <string.h>
 
 #include "comm.h"
 #include "export.h"
+#include "fatal.h"
 #include "finalize.h"
 #include "join.h"
 #include "kinds.h"
 #include "progress.h"
 #include "settings.h"
 
-/* How the MPI for which this is built calls itself */
+/* The name with which the MPI for which this is built identifies itself */
 #ifdef MPICH_VERSION
 #define CM_LIBRARY "MPICH"
 #else
 #define CM_LIBRARY "Open MPI"
 #endif
 
-/* Of what ranks tell each other: the settings here, and their records (record.h) */
+/* Version of what ranks exchange: the settings here, and their records (record.h) */
 #define VERSION 0xc0110001U
 #define ANNOUNCEMENT_BYTES 256	/* in all versions */
 
 /**
- * union announcement - of rank 0
- * @version: VERSION, at this place in all versions
+ * union announcement - sent by rank 0
+ * @version: VERSION, at the same offset in all versions
  * @valid: the environment is valid
  * @settings: for all ranks
- * @bytes: as it travels
+ * @bytes: as it is sent
  */
 union announcement {
 	struct {
@@ -39,7 +39,7 @@ union announcement {
 	__u8			bytes[ANNOUNCEMENT_BYTES];
 };
 
-_Static_assert(sizeof(union announcement) == ANNOUNCEMENT_BYTES, "they do not fit");
+_Static_assert(sizeof(union announcement) == ANNOUNCEMENT_BYTES, "settings do not fit");
 
 static void init_read_settings(union announcement *a)
 {
@@ -48,7 +48,7 @@ static void init_read_settings(union announcement *a)
 	a->version = VERSION;
 	a->valid = !cm_settings_read(&a->settings, error, sizeof(error));
 	if (!a->valid)
-		fprintf(stderr, "collsock: %s\n", error);
+		cm_fatal_say("collsock: %s\n", error);
 }
 
 static int init_announce(int rank, int size)
@@ -65,10 +65,11 @@ static int init_announce(int rank, int size)
 	if (err)
 		return err;
 	if (a.version != VERSION)
-		fprintf(stderr,
-			"collsock: libcollsock-mpi of rank %d is of another version than that of rank 0: install the same on all hosts\n",
-			rank);
-	if (a.version != VERSION || !a.valid)
+		cm_fatal_abort(MPI_COMM_WORLD, 2,
+			       "collsock: libcollsock-mpi of rank %d has another version than that of rank 0: install the same one on all hosts\n",
+			       rank);
+	/* Rank 0 has said why. */
+	if (!a.valid)
 		PMPI_Abort(MPI_COMM_WORLD, 2);
 	cm_settings = a.settings;
 	return MPI_SUCCESS;
@@ -102,7 +103,7 @@ static int init_begin(void)
 	return err;
 }
 
-/* The handles of another MPI have another size. */
+/* Another MPI has handles of a different size. */
 static void init_check_library(void)
 {
 	char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -111,8 +112,8 @@ static void init_check_library(void)
 	PMPI_Get_library_version(version, &length);
 	if (!strncmp(version, CM_LIBRARY, strlen(CM_LIBRARY)))
 		return;
-	fprintf(stderr, "collsock: this library is for " CM_LIBRARY ", the program runs on %.40s\n",
-		version);
+	cm_fatal_say("collsock: this library is for " CM_LIBRARY ", the program runs on %.40s\n",
+		     version);
 	exit(2);
 }
 

@@ -16,8 +16,8 @@
 #include "settings.h"
 #include "window.h"
 
-#define SPIN_US		100	/* a wait, where each rank has a processor of its own */
-#define SPIN_ONCE_US	50	/* then it drives the underlying MPI */
+#define SPIN_US		100	/* of a wait, if each rank has a processor of its own */
+#define SPIN_ONCE_US	50	/* then it progresses the underlying MPI */
 
 #define TRY_OUT_S	10	/* for the first packets to arrive */
 
@@ -71,7 +71,7 @@ static int join_group(struct cm_comm *c, const struct cm_plan *plan,
 	return err;
 }
 
-/* Where ranks share processors, one that spins takes time from those it waits for. */
+/* If ranks share processors, one that spins takes time from those it waits for. */
 static void join_set_spin(struct cm_comm *c, const struct cm_plan *plan)
 {
 	unsigned int spin_us = cm_settings.spin_us;
@@ -100,8 +100,8 @@ static int join_this_rank(struct cm_comm *c, struct cm_plan *plan,
 }
 
 /*
- * Joining does not show whether packets arrive; a first barrier does. If they do not, the
- * program must not see a failure.
+ * Joining does not show whether packets arrive; a first barrier does. If they do not
+ * arrive, the program must not see a failure.
  */
 static struct cm_outcome join_try_out(struct cm_comm *c)
 {
@@ -159,7 +159,7 @@ static void join_pass(struct cm_comm *c, const struct cm_outcome *outcome)
 		cm_record_remember(outcome->error);
 	cm_outcome_report(c, outcome);
 	if (!c->rank && cm_settings.mode == CM_REQUIRE)
-		cm_comm_abort(c, "COLLSOCK_MPI=require does not allow that");
+		cm_comm_abort(c, "not allowed with COLLSOCK_MPI=require");
 }
 
 static void join_planned(struct cm_comm *c, struct cm_plan *plan,
@@ -203,7 +203,7 @@ void cm_join(struct cm_comm *c)
 	records = cm_record_exchange(c);
 	if (records)
 		join_recorded(c, records);
-	/* The program is about to end. */
+	/* The program is about to be aborted. */
 	if (c->state == CM_COUNTING)
 		cm_comm_pass(c, CM_UNABLE);
 	cm_record_free(records, c->size);

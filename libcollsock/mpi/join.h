@@ -2,7 +2,7 @@
 /*
  * A communicator joins, in a blocking collective call of all its ranks:
  *
- *	exchange	each rank tells the others where it runs (record.h)
+ *	exchange	each rank sends the others its host and addresses (record.h)
  *	plan		hosts and addresses, the same on all ranks (plan.h)
  *	join		each rank joins the group; they agree whether all could (outcome.h)
  *	try out		a barrier of the group; they agree whether packets arrive
@@ -15,8 +15,8 @@
 #include "comm.h"
 
 /*
- * @c is CM_COUNTING; afterwards it is CM_JOINED or CM_PASSING, the same on all ranks. It stays
- * as it is if the underlying MPI makes the call while this thread joins.
+ * @c is CM_COUNTING; afterwards it is CM_JOINED or CM_PASSING, the same on all ranks. It is
+ * unchanged if the underlying MPI makes the call while this thread joins.
  */
 void cm_join(struct cm_comm *c);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Two datatypes are the same for a reduction if their family and width are: MPI_LONG is
- * MPI_INT64_T. MPI 4.0, 6.9.2 and 6.9.4, says which operators a family has; the underlying
- * MPI refuses all others.
+ * Two datatypes are equivalent in a reduction if their family and width are: MPI_LONG is
+ * MPI_INT64_T. MPI 4.0, 6.9.2 and 6.9.4, defines which operators a family has; the
+ * underlying MPI refuses all others.
  */
 #include <stddef.h>
 
@@ -43,7 +43,7 @@ struct kind_entry {
 static struct kind_entry kind_entries[MOST_KINDS];
 static unsigned int kind_count;
 
-/* By the logarithm of the width */
+/* Indexed by the logarithm of the width */
 static unsigned int kind_step(unsigned int bytes)
 {
 	return bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3;
@@ -248,7 +248,7 @@ const struct cm_kind *cm_kind_of(MPI_Datatype datatype)
 	kind = kind_predefined(original);
 	if (kind)
 		return kind;
-	/* For a derived datatype MPI has made a handle, which is ours to free. */
+	/* For a derived datatype MPI has created a handle, which must be freed. */
 	kind = cm_kind_of(original);
 	PMPI_Type_free(&original);
 	return kind;

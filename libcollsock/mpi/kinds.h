@@ -11,11 +11,11 @@
 
 /**
  * struct cm_kind - a predefined datatype
- * @type: of its elements in reductions, or COLLSOCK_NONE
- * @operators: bits of the operators that MPI has for it, by enum collsock_operator
- * @bytes: of an element, without gaps
+ * @type: type of its elements in reductions, or COLLSOCK_NONE
+ * @operators: the operators that MPI has for it, as bits by enum collsock_operator
+ * @bytes: size of an element without gaps
  * @extent: bytes from one element to the next
- * @index_offset: for a pair with a gap, where its index begins; else 0
+ * @index_offset: offset of the index in a pair with a gap; else 0
  */
 struct cm_kind {
 	enum collsock_type	type;
@@ -25,13 +25,13 @@ struct cm_kind {
 	__u32		index_offset;
 };
 
-/* Once, after MPI_Init. */
+/* Called once, after MPI_Init. */
 void cm_kinds_init(void);
 
-/* NULL for a derived datatype; a duplicate counts as its original. */
+/* NULL for a derived datatype; a duplicate has the kind of its original. */
 const struct cm_kind *cm_kind_of(MPI_Datatype datatype);
 
-/* COLLSOCK_NOP for user-defined operators, and for those that collsock does not have */
+/* COLLSOCK_NOP for user-defined operators, and for those that collsock does not support */
 enum collsock_operator cm_kind_operator(MPI_Op op);
 
 static inline bool cm_kind_has(const struct cm_kind *kind, enum collsock_operator op)

@@ -22,8 +22,8 @@ static int op_init_in(struct cm_op *op, const struct cm_data *in)
 }
 
 /*
- * In a reduction a rank may contribute and receive, but then the datatype is predefined. In
- * a broadcast none does both.
+ * Only in a reduction can a rank both contribute and receive, and there the datatype is
+ * predefined.
  */
 static int op_init_out(struct cm_op *op, const struct cm_data *out)
 {
@@ -109,7 +109,7 @@ static void op_posting(struct cm_op *op)
 	atomic_fetch_add(&op->comm->window.under_way, 1);
 }
 
-/* The kernel has not accepted it. False if it may do so later. */
+/* The kernel has not accepted the post. False if it may accept it later. */
 static bool op_refused(struct cm_op *op, enum cm_op_state before, int err)
 {
 	struct collsock_self self;
@@ -118,7 +118,7 @@ static bool op_refused(struct cm_op *op, enum cm_op_state before, int err)
 	atomic_store(&op->state, before);
 	if (err == -EAGAIN || err == -ENOBUFS || err == -EINTR)
 		return false;
-	/* In a group that has failed the socket takes no more: the error is the group's. */
+	/* In a group that has failed the socket accepts no posts: use the group's error. */
 	if (err == -EPIPE && !collsock_self(op->comm->socket, &self, sizeof(self)) && self.error)
 		op_done(op, self.error, self.failed_rank, NULL);
 	else

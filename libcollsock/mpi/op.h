@@ -10,17 +10,16 @@
  *	                                            |
  *	NEW, QUEUED, POSTED ---------- lost --------+
  *
- * state   event                        next    moved by
- * NEW     the kernel accepts the post  POSTED  cm_op_post(), cm_op_run(): the caller of MPI
- * NEW     the window has no room       QUEUED  cm_op_queued(): the same, window locked
- * QUEUED  the kernel accepts the post  POSTED  cm_op_post(): any thread, window locked
- * POSTED  its completion is taken      DONE    cm_op_complete(): the thread that takes it
- * each    the kernel cannot do it      DONE    cm_op_lost(): the thread that learns it
+ * state event next moved by NEW the kernel accepts the post POSTED cm_op_post(),
+ * cm_op_run(): the caller of MPI NEW the window has no room QUEUED cm_op_queued(): the
+ * same, window locked QUEUED the kernel accepts the post POSTED cm_op_post(): any thread,
+ * window locked POSTED its completion is taken DONE cm_op_complete(): the thread that takes
+ * it each the kernel cannot do it DONE cm_op_lost(): the thread that learns it
  *
- * It becomes POSTED just before the call that posts it, because another thread may take its
- * completion before that call returns; if the kernel does not accept the post that is undone.
- * Only the thread that calls MPI knows a NEW operation. It frees a DONE one, so other threads
- * must not use an operation after moving it there.
+ * It becomes POSTED just before the call that posts it, because another thread may receive
+ * its completion before that call returns; if the kernel does not accept the post this is
+ * undone. A NEW operation is known only to the thread that calls MPI. That thread frees a
+ * DONE one, so other threads must not use an operation after making it DONE.
  */
 #ifndef COLLSOCK_MPI_OP_H
 #define COLLSOCK_MPI_OP_H
@@ -38,22 +37,22 @@ enum cm_op_state {
 /**
  * struct cm_op - an operation
  * @comm: its communicator
- * @call: the function that was called
+ * @call: the MPI function that was called
  * @post: what is posted; its cookie is the address of this structure
  * @out: where the program wants the result
- * @payload: as it is posted
- * @payload_bytes: of it
+ * @payload: the payload as posted
+ * @payload_bytes: length of the payload
  * @result: as collsock returns it; may be @out.buffer
- * @result_bytes: of it, 0 if this rank receives none
- * @scratch: for data that does not lie in memory as it travels, or NULL
- * @seen: derived elements, as seen from @scratch, or MPI_DATATYPE_NULL
+ * @result_bytes: length of the result, 0 if this rank receives none
+ * @scratch: for data that must be packed or unpacked, or NULL
+ * @seen: derived elements relative to @scratch, or MPI_DATATYPE_NULL
  * @state: enum cm_op_state
- * @error: 0, or a positive errno; valid when it is done
+ * @error: 0, or a positive errno; valid when DONE
  * @failed_rank: the rank that caused @error
  * @completed_ns: when it completed
  * @next: in the window's queue
- * @request: of a nonblocking one
- * @told: the underlying MPI knows that the request is complete
+ * @request: of a nonblocking operation
+ * @told: the underlying MPI has been notified that the request is complete
  * @next_request: in the table of requests
  */
 struct cm_op {
@@ -79,33 +78,33 @@ struct cm_op {
 };
 
 /*
- * A zeroed operation becomes NEW. @in is what this rank contributes, @out what it receives,
- * or NULL. The operation's kind, type, operator, root and count are in @op->post already.
+ * Initialise a zeroed operation as NEW. @in is what this rank contributes, @out what it
+ * receives, or NULL. The caller has set kind, type, operator, root and count in @op->post.
  * Returns an MPI error code.
  */
 int cm_op_init(struct cm_op *op, struct cm_comm *c, const struct cm_data *in,
 	       const struct cm_data *out);
 
 /*
- * NEW or QUEUED: post it. False if the window has no room for it, and then its state is as
- * before; otherwise it is POSTED, or DONE.
+ * NEW or QUEUED: post it. False if the window has no room for it, and then its state is
+ * unchanged; otherwise it is POSTED, or DONE.
  */
 bool cm_op_post(struct cm_op *op);
 
-/* NEW: the same, and wait in the kernel. It may still be POSTED when this returns true. */
+/* NEW: likewise, and wait in the kernel. It may still be POSTED when this returns true. */
 bool cm_op_run(struct cm_op *op);
 
-/* NEW: it is put into the window's queue. */
+/* NEW: it has been put into the window's queue. */
 void cm_op_queued(struct cm_op *op);
 
-/* POSTED: its completion, and the result, which is copied if it is not in @op->result */
+/* POSTED: its completion was received; the result is copied if it is not in @op->result. */
 void cm_op_complete(struct cm_op *op, const struct collsock_completion *completion,
 		    const void *result);
 
 /*
- * Not DONE: the kernel cannot complete it, because a call that must not fail has failed with
- * @err, a negative errno. This rank would be one operation behind all others from now on, so
- * it leaves the group.
+ * Not DONE: the kernel cannot complete it, because a call that must not fail has failed
+ * with @err, a negative errno. This rank would be out of step with all others, so it leaves
+ * the group.
  */
 void cm_op_lost(struct cm_op *op, int err);
 
@@ -114,13 +113,13 @@ static inline bool cm_op_is_posted(const struct cm_op *op)
 	return atomic_load(&op->state) == CM_OP_POSTED;
 }
 
-/* Then all that was written before it was moved there is visible. */
+/* If so, all that was written before it became DONE is visible. */
 static inline bool cm_op_is_done(const struct cm_op *op)
 {
 	return atomic_load_explicit(&op->state, memory_order_acquire) == CM_OP_DONE;
 }
 
-/* DONE: put the result where the program wants it. Returns an MPI error code. */
+/* DONE: deliver the result to the program. Returns an MPI error code. */
 int cm_op_finish(struct cm_op *op);
 
 /* Free what cm_op_init() allocated; cm_op_finish() does so, too. */

@@ -19,18 +19,18 @@ struct cm_outcome cm_outcome_agree(const struct cm_comm *c, struct cm_outcome ow
 	return worst;
 }
 
-/* What some errors mean in joining; libcollsock explains all others. */
+/* Explanations specific to joining; libcollsock explains all other errors. */
 static const char *outcome_text(const struct cm_outcome *o, char *text, size_t bytes)
 {
 	switch (o->error) {
 	case -EADDRNOTAVAIL:
 		snprintf(text, bytes,
-			 "no address that others could reach (COLLSOCK_MPI_NETWORK?), or groups there do not use UDP port %u (collsock get port; COLLSOCK_MPI_PORT)",
+			 "no address that others can reach (COLLSOCK_MPI_NETWORK?), or groups there do not use UDP port %u (collsock get port; COLLSOCK_MPI_PORT)",
 			 cm_settings.port);
 		return text;
 	case -EHOSTUNREACH:
 		snprintf(text, bytes,
-			 "nothing arrives from others: is UDP port %u open between all hosts?",
+			 "no packets arrive from others: is UDP port %u open between all hosts?",
 			 cm_settings.port);
 		return text;
 	case -EMFILE:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The outcome of a step of joining: on one rank, then the one that all ranks agree on. */
+/* The outcome of a step of joining: on one rank, then agreed by all ranks */
 #ifndef COLLSOCK_MPI_OUTCOME_H
 #define COLLSOCK_MPI_OUTCOME_H
 
@@ -15,13 +15,13 @@ struct cm_outcome {
 	int	rank;
 };
 
-/* All ranks call it, and get the worst of their outcomes. */
+/* Called on all ranks; returns the worst of their outcomes. */
 struct cm_outcome cm_outcome_agree(const struct cm_comm *c, struct cm_outcome own);
 
 /*
- * Rank 0 of the communicator prints in one line why it passes its calls. Once, or for
- * each communicator if the user wants to know: a process for which another one has printed
- * the reason does not repeat it as rank 0 of another communicator.
+ * Rank 0 of the communicator prints in one line why its calls are passed on. It prints this
+ * once, or for each communicator if COLLSOCK_MPI_VERBOSE is set; a process for which
+ * another one has printed the reason does not repeat it as rank 0 of another communicator.
  */
 void cm_outcome_report(const struct cm_comm *c, const struct cm_outcome *outcome);
 

@@ -6,8 +6,8 @@
 
 /**
  * struct plan_rank - to sort ranks by the identity of their hosts
- * @host: in the record of the rank
- * @rank: its number
+ * @host: points into the record of the rank
+ * @rank: number of the rank
  */
 struct plan_rank {
 	const struct cm_host	*host;
@@ -22,7 +22,7 @@ static int plan_compare(const void *one, const void *other)
 	return order ? order : a->rank < b->rank ? -1 : 1;
 }
 
-/* The lowest rank on the host of each rank; @sorted is room for as many. */
+/* Find the lowest rank on the host of each rank; @sorted has room for all ranks. */
 static void plan_find_lowest(unsigned int *lowest, struct plan_rank *sorted,
 			     const struct cm_record *records, unsigned int ranks)
 {

@@ -13,7 +13,7 @@
 #include "poster.h"
 #include "window.h"
 
-/* With as many sockets the thread looks again after this time, for there may be more. */
+/* With as many sockets the thread checks again after this time, as there may be more. */
 #define MOST_SOCKETS 64
 #define LOOK_AGAIN_MS 10
 
@@ -74,7 +74,7 @@ static void *poster_run(void *unused)
 	return NULL;
 }
 
-/* The thread must not run the program's signal handlers. */
+/* Signal handlers of the program must not run in this thread. */
 static int poster_start(void)
 {
 	sigset_t all, before;
@@ -105,7 +105,7 @@ void cm_poster_wake(void)
 		poster_send_event();
 	else if (!said)
 		fprintf(stderr,
-			"collsock: no thread for posting, so operations are posted while the program waits: %s\n",
+			"collsock: cannot create a thread for posting, so operations are posted only while the program waits: %s\n",
 			strerror(err));
 	said |= err;
 	pthread_mutex_unlock(&poster_lock);

@@ -13,8 +13,9 @@
 #define DRIVE_AGAIN_NS	1000000ULL
 
 /*
- * Nothing is ever sent over it. On another communicator MPICH makes no progress where it
- * finds a message that the program has not received yet, and on MPI_COMM_SELF none at all.
+ * Used for MPI_Iprobe; nothing is ever sent over it. On other communicators MPICH makes no
+ * progress if there is a message that the program has not received yet, and on
+ * MPI_COMM_SELF none at all.
  */
 MPI_Comm cm_progress_comm = MPI_COMM_NULL;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * Progress of the underlying MPI. Sends that have completed locally may still be queued in
- * it, and other ranks may wait for them: a call that waits here must drive the underlying
- * MPI, or correct programs deadlock.
+ * it while other ranks wait for them: a call that waits in this library must progress the
+ * underlying MPI, or correct programs deadlock.
  */
 #ifndef COLLSOCK_MPI_PROGRESS_H
 #define COLLSOCK_MPI_PROGRESS_H
@@ -13,28 +13,28 @@
 #include <mpi.h>
 
 /*
- * A communicator of all ranks that belongs to this library. Its errors are returned: it is
- * for what does not concern the program's error handlers.
+ * A communicator of all ranks that belongs to this library. Errors on it are returned
+ * instead of calling the program's error handlers.
  */
 extern MPI_Comm cm_progress_comm;
 
-/* In MPI_Init and MPI_Finalize of all ranks. Returns an MPI error code. */
+/* Called in MPI_Init and MPI_Finalize of all ranks. Returns an MPI error code. */
 int cm_progress_init(int rank, int ranks);
 void cm_progress_exit(void);
 
-/* Let the underlying MPI make progress. */
+/* Progress the underlying MPI. */
 void cm_progress_drive(void);
 
 /*
- * The same, unless it was done a short while ago. For calls that need not wait: a program
- * may have no others. @now_ns is the time of a completion, which saves reading the clock.
+ * The same, unless it was done recently. For calls that need not wait, as a program may
+ * make no others. @now_ns is the time of a completion, which saves reading the clock.
  */
 void cm_progress_drive_sometimes(__u64 now_ns);
 
 /**
- * struct cm_pace - of one wait that sleeps now and then
- * @naps: so far
- * @looks: for the caller, who decides when to sleep
+ * struct cm_pace - pace of one wait that sleeps now and then
+ * @naps: number of sleeps so far
+ * @looks: for the caller, which decides when to sleep
  */
 struct cm_pace {
 	unsigned int naps;
@@ -42,14 +42,14 @@ struct cm_pace {
 };
 
 /*
- * Sleep until one of the sockets is ready, but only 50 us the first time, up to 1 ms later:
- * the underlying MPI has no way to wake us.
+ * Sleep until one of the sockets is ready, but only 50 us the first time and up to 1 ms
+ * later, since the underlying MPI cannot wake us.
  */
 void cm_progress_sleep(struct cm_pace *pace, struct pollfd *sockets, unsigned int count);
 
 /*
- * Wait for a request of the underlying MPI. If that takes 30 s, print once that rank @rank has
- * waited for @what of @ranks ranks, and go on. Returns an MPI error code.
+ * Wait for a request of the underlying MPI. If that takes 30 s, print once that rank @rank
+ * has waited for @what of @ranks ranks, and continue. Returns an MPI error code.
  */
 int cm_progress_await(MPI_Request *request, const char *what, int rank, int ranks);
 

@@ -9,7 +9,7 @@
 #include "record.h"
 #include "settings.h"
 
-#define DESCRIPTORS_LEFT 64	/* for the program */
+#define DESCRIPTORS_LEFT 64	/* left for the program */
 
 static atomic_int record_known_error;
 
@@ -18,7 +18,7 @@ void cm_record_remember(int error)
 	atomic_store(&record_known_error, error);
 }
 
-/* What the program opens must not fail because of this library. */
+/* Leave enough file descriptors for the program. */
 static int record_open_socket(struct cm_comm *c)
 {
 	struct rlimit most;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What the ranks of a communicator tell each other before they join. */
+/* What the ranks of a communicator exchange before they join */
 #ifndef COLLSOCK_MPI_RECORD_H
 #define COLLSOCK_MPI_RECORD_H
 
@@ -7,11 +7,11 @@
 #include "hosts.h"
 
 /**
- * struct cm_record - of a rank
- * @id: of the group; that of rank 0 counts
- * @nonce: of it; the same
- * @key: of it; the same
- * @error: 0, or why it cannot join: a negative errno
+ * struct cm_record - record of a rank
+ * @id: id of the group; that of rank 0 is used
+ * @nonce: nonce of the group, likewise
+ * @key: key of the group, likewise
+ * @error: 0, or why the rank cannot join: a negative errno
  * @reserved: 0
  * @host: the rank's host
  */
@@ -25,16 +25,16 @@ struct cm_record {
 };
 
 /*
- * All ranks call it. Opens the socket of @c, and returns the records of all ranks, which are
- * the caller's to free and contain a key. NULL if the program is about to end.
+ * Called on all ranks. Opens the socket of @c, and returns the records of all ranks, which
+ * contain a key and are freed by the caller. NULL if the program is about to be aborted.
  */
 struct cm_record *cm_record_exchange(struct cm_comm *c);
 
 void cm_record_free(struct cm_record *records, int ranks);
 
 /*
- * No communicator of this process can join, for that reason: a negative errno. Its later
- * records say so at once, instead of waiting again, be it for packets or for the kernel,
+ * No communicator of this process can join, for this reason: a negative errno. Its later
+ * records have this error at once, without waiting again for packets, or for the kernel,
  * which starts a program each time to look for a module.
  */
 void cm_record_remember(int error);

@@ -13,7 +13,7 @@ static struct cm_op *request_table[BUCKETS];
 static atomic_uint request_active;
 static atomic_uint request_failed;
 
-/* Those that ended with an error during this thread's call of the underlying MPI */
+/* Requests that ended with an error during this thread's call of the underlying MPI */
 static __thread struct cm_op *request_ended;
 
 static struct cm_op **request_bucket(MPI_Request request)
@@ -110,7 +110,7 @@ static int request_free(void *extra)
 	return MPI_SUCCESS;
 }
 
-/* MPI does not allow it for collectives. */
+/* MPI does not allow this for collectives. */
 static int request_cancel(void *extra, int complete)
 {
 	(void)extra;
@@ -133,7 +133,7 @@ void cm_request_tell(struct cm_op *op)
 {
 	if (atomic_exchange(&op->told, true))
 		return;
-	/* Unpacking has failed: not a failure of the group, but reported like one. */
+	/* Unpacking has failed, which is reported like a failure of the group. */
 	if (cm_op_finish(op) && !op->error)
 		op->error = EIO;
 	if (op->error)

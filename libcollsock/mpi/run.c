@@ -23,13 +23,13 @@ bool cm_run_test(struct cm_op *op, struct cm_comm **looked)
 		return false;
 	*looked = c;
 	cm_window_advance(c);
-	/* Unlike a wait, nothing here learns from the socket that this rank has left. */
+	/* Unlike in a wait, the socket cannot report here that this rank has left. */
 	if (atomic_load(&c->failure.left))
 		cm_window_lose(op, -atomic_load(&c->failure.left));
 	return cm_op_is_done(op);
 }
 
-/* Spin for its completion, as long as the socket is set to. */
+/* Spin for its completion, for the time that is set on the socket. */
 static void run_spin(struct cm_op *op)
 {
 	struct collsock_completion completion;
@@ -42,11 +42,11 @@ static void run_spin(struct cm_op *op)
 	if (!err)
 		cm_op_complete(op, &completion, op->result);
 	else if (err == -ENOMEM)
-		/* Taking all completions needs no memory. */
+		/* Receiving all completions needs no memory. */
 		cm_window_advance(op->comm);
 	else if (err != -EAGAIN && err != -EINTR && err != -ENOENT)
 		cm_window_lose(op, err);
-	/* -ENOENT: another thread is taking all completions. */
+	/* -ENOENT: another thread is receiving all completions. */
 }
 
 void cm_run_wait(struct cm_op *op)
@@ -58,7 +58,7 @@ void cm_run_wait(struct cm_op *op)
 
 	while (!cm_op_is_done(op)) {
 		cm_progress_drive();
-		/* Completions that are left in the socket would keep us from sleeping. */
+		/* Completions left in the socket would keep us from sleeping. */
 		if (cm_window_is_queued(c) || atomic_load(&c->window.under_way) > 1)
 			cm_window_advance(c);
 		if (cm_op_is_done(op))

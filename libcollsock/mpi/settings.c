@@ -13,12 +13,12 @@
 #include "settings.h"
 
 #define DEFAULT_AFTER		4
-/* Beyond these some MPIs need less work: Documentation/performance.md, MPI */
+/* For larger payloads some MPIs are faster: Documentation/performance.md, MPI */
 #define DEFAULT_MAX_BYTES	512
 #define DEFAULT_MAX_ROOTED_BYTES	256
 /*
- * A stream of broadcasts or reductions is acknowledged late, because nothing goes back to the
- * senders: with a smaller window programs wait for that.
+ * A stream of broadcasts or reductions is acknowledged late, because no messages go back to
+ * the senders: with a smaller window programs wait for that.
  */
 #define DEFAULT_WINDOW		COLLSOCK_MAX_WINDOW
 #define DEFAULT_LIVENESS_S	60
@@ -31,7 +31,7 @@ struct cm_settings cm_settings;
  * @name: its name
  * @least: smallest value
  * @most: largest value
- * @value: where it goes; keeps its default if the variable is not set
+ * @value: where to store it; unchanged if the variable is not set
  */
 struct settings_variable {
 	const char	*name;
@@ -91,7 +91,7 @@ static int settings_algorithm_number(const char *name)
 	return -1;
 }
 
-/* Which operation has which algorithm: collsock(7) */
+/* Does the operation have this algorithm? See collsock(7). */
 static bool settings_has_algorithm(int word, enum collsock_algorithm algorithm)
 {
 	switch (algorithm) {

@@ -11,29 +11,30 @@
 enum cm_mode {
 	CM_OFF,
 	CM_ON,
-	CM_REQUIRE,	/* end the program if a communicator cannot join */
+	CM_REQUIRE,	/* abort the program if a communicator cannot join */
 };
 
-/* CM_SPIN_AUTO: spin where each rank has a processor of its own */
+/* CM_SPIN_AUTO: spin if each rank has a processor of its own */
 #define CM_SPIN_AUTO 0xffffffffU
 
 /**
  * struct cm_settings - the same on all ranks of MPI_COMM_WORLD
  * @mode: enum cm_mode
- * @after: a communicator joins at this collective; 0: MPI_COMM_WORLD in MPI_Init
- * @max_bytes: largest payload that is taken
- * @max_rooted_bytes: the same of operations with a root
+ * @after: number of the collective at which a communicator joins; 0: MPI_COMM_WORLD joins
+ *         in MPI_Init
+ * @max_bytes: largest payload of a call that is taken
+ * @max_rooted_bytes: the same for operations with a root
  * @window: operations under way at once
  * @liveness_ms: silence after which a host counts as dead
  * @port: UDP port of all hosts
  * @spin_us: how long a wait spins before it sleeps, or CM_SPIN_AUTO
- * @algorithm: of barrier, allreduce, reduce, broadcast: enum collsock_algorithm
+ * @algorithm: enum collsock_algorithm for barrier, allreduce, reduce, broadcast
  * @fanout: of k-ary trees
  * @verbose: print which communicators have joined, and why others have not
- * @summary: print one at MPI_Finalize
+ * @summary: print a summary in MPI_Finalize
  * @network_family: AF_INET, AF_INET6, or 0 for any network
  * @network_prefix: length of the prefix of @network
- * @network: over which hosts communicate
+ * @network: network over which hosts communicate
  */
 struct cm_settings {
 	__u32	mode;
@@ -55,7 +56,7 @@ struct cm_settings {
 
 extern struct cm_settings cm_settings;
 
-/* From the environment. Returns 0, or -1 with a message in @error. */
+/* Read the environment. Returns 0, or -1 with a message in @error. */
 int cm_settings_read(struct cm_settings *settings, char *error, size_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Counts the calls that were taken, those that were passed on, and why. */
+/* Counts of calls taken and of calls passed on, with the reasons */
 #ifndef COLLSOCK_MPI_SUMMARY_H
 #define COLLSOCK_MPI_SUMMARY_H
 
@@ -10,13 +10,13 @@
 void cm_summary_count(enum cm_call call, enum cm_reason reason);
 
 /*
- * The time of a blocking call that was taken: returns when it began, or 0 if no summary
+ * Measure a blocking call that was taken. Returns the time of its start, or 0 if no summary
  * is wanted.
  */
 __u64 cm_summary_begin(void);
 void cm_summary_end(enum cm_call call, __u64 begin);
 
-/* One page, of this rank. */
+/* Print the summary of this rank, one page. */
 void cm_summary_print(void);
 
 #endif

@@ -2,9 +2,9 @@
 /* Finds the functions of the underlying MPI, and those of tools. */
 #include <dlfcn.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "fatal.h"
 #include "underlying.h"
 
 struct cm_underlying cm_underlying;
@@ -41,11 +41,11 @@ static function underlying_find(const char *pmpi_name)
 
 	if (found)
 		return found;
-	fprintf(stderr, "collsock: MPI has no %s: is this library for another MPI?\n", pmpi_name);
+	cm_fatal_say("collsock: MPI has no %s: is this library for another MPI?\n", pmpi_name);
 	abort();
 }
 
-/* MPI_X of an object between this library and the underlying MPI */
+/* Find MPI_X in an object between this library and the underlying MPI. */
 static function underlying_find_tool(const char *pmpi_name)
 {
 	function found = underlying_symbol(pmpi_name + 1);
@@ -60,7 +60,7 @@ static function underlying_find_tool(const char *pmpi_name)
 	cm_underlying_tool.name = \
 		(__typeof__(cm_underlying.name))underlying_find_tool("PMPI_" #name);
 
-/* Before main(), and before any other thread. */
+/* Runs before main() and before other threads exist. */
 __attribute__((constructor)) static void underlying_find_all(void)
 {
 	CM_INTERPOSED(UNDERLYING_FIND)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The underlying MPI, and profiling tools. This library exports each function that it
- * interposes under both names, MPI_X and PMPI_X, so a plain call of either would come back
- * here: the underlying MPI's own function is called as cm_underlying.X. All others are called
- * as PMPI_X.
+ * interposes under both names, MPI_X and PMPI_X, so a plain call of either would end up
+ * here again: the underlying MPI's own function is called as cm_underlying.X. All others
+ * are called as PMPI_X.
  *
- * A tool that is loaded behind this library has an MPI_X of its own and calls PMPI_X,
- * which is ours. cm_underlying_tool.X is that MPI_X, or NULL.
+ * A tool that is loaded after this library has an MPI_X of its own and calls PMPI_X, which
+ * is ours. cm_underlying_tool.X is that MPI_X, or NULL.
  */
 #ifndef COLLSOCK_MPI_UNDERLYING_H
 #define COLLSOCK_MPI_UNDERLYING_H
 
 #include <mpi.h>
 
-/* Forms with counts of type MPI_Count came with MPI-4. */
+/* Forms with counts of type MPI_Count are new in MPI 4.0. */
 #if MPI_VERSION >= 4
 #define CM_LARGE_COUNTS 1
 #define CM_INTERPOSED_LARGE(X) \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * The calls that complete requests. Our requests make progress first, then the underlying MPI
- * handles all of them: so mixtures of ours and its own work as before.
+ * The calls that complete requests. Our requests make progress first, then the underlying
+ * MPI handles all of them, so that mixtures of ours and its own work as usual.
  */
 #include <poll.h>
 #include <sched.h>
@@ -17,7 +17,7 @@
 #define MOST_SOCKETS 16
 #define LOOKS_BEFORE_SLEEP 100
 
-/* If the request is ours and its operation is done, tell the underlying MPI. */
+/* If the request is ours and its operation is done, notify the underlying MPI. */
 static void wait_try_one(MPI_Request request, struct cm_comm **looked)
 {
 	struct cm_op *op = cm_request_find(request);
@@ -56,7 +56,7 @@ static bool wait_has_ours(int count, const MPI_Request *requests)
 	return false;
 }
 
-/* Yield, later sleep a little; a completion of one of ours wakes us. */
+/* First yield, later sleep briefly; a completion of one of our requests wakes us. */
 static void wait_pause(struct cm_pace *pace, int count, const MPI_Request *requests)
 {
 	struct pollfd sockets[MOST_SOCKETS];
@@ -82,8 +82,8 @@ static void wait_pause(struct cm_pace *pace, int count, const MPI_Request *reque
 /* ---- failures ---- */
 
 /*
- * The underlying MPI does not learn of our failures, because it would call the error handler
- * of another communicator: they are added afterwards.
+ * The underlying MPI is not notified of our failures, because it would call the error
+ * handler of another communicator: they are added afterwards.
  */
 static int wait_failure(int err)
 {
@@ -110,7 +110,7 @@ static MPI_Request *wait_remember(int count, const MPI_Request *requests)
 	return before;
 }
 
-/* Put a code where the status of the request is. @indices: as for wait_failures() */
+/* Put an error code into the status of the request. @indices: as for wait_failures() */
 static void wait_put_code(const MPI_Request *before, MPI_Request request, const int *indices,
 			  int ended, MPI_Status *statuses, int code)
 {
@@ -130,8 +130,8 @@ static bool wait_is_in_status(int err)
 }
 
 /*
- * @err is what the underlying MPI has returned, @ended how many requests have ended: those at
- * @indices, or all. Frees @before.
+ * @err is what the underlying MPI has returned, @ended the number of requests that have
+ * ended: those at @indices, or all. Frees @before.
  */
 static int wait_failures(int err, MPI_Request *before, const int *indices, int ended,
 			 MPI_Status *statuses)
@@ -178,7 +178,7 @@ static int wait_get_status(MPI_Request request, int *flag, MPI_Status *status)
 	return cm_underlying.Request_get_status(request, flag, status);
 }
 
-/* MPI does not allow it for collectives. */
+/* MPI does not allow this for collectives. */
 static int wait_request_free(MPI_Request *request)
 {
 	struct cm_op *op = cm_request_any() ? cm_request_find(*request) : NULL;

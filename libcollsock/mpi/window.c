@@ -92,7 +92,7 @@ bool cm_window_post(struct cm_op *op)
 	window_lock(c);
 	if (c->window.queue || !cm_op_post(op)) {
 		window_append(c, op);
-		/* Taking completions may make room. */
+		/* Receiving completions may make room. */
 		window_advance(c);
 	}
 	queued = c->window.queue;
@@ -100,14 +100,14 @@ bool cm_window_post(struct cm_op *op)
 	return queued;
 }
 
-/* ---- the end of one ---- */
+/* ---- ends without a completion ---- */
 
 void cm_window_lose(struct cm_op *op, int err)
 {
 	struct cm_comm *c = op->comm;
 
 	window_lock(c);
-	/* A thread that takes its completion holds the lock. */
+	/* A thread that receives its completion holds the lock. */
 	if (!cm_op_is_done(op)) {
 		window_remove(op);
 		cm_op_lost(op, err);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * A forked child is not the rank. If it kept the socket open, the others would not learn that
- * the parent has ended; so the library closes sockets in the child.
+ * A forked child is not the rank. If it kept the socket open, the other ranks would not be
+ * notified when the parent ends; so the library closes sockets in the child.
  */
 #include <pthread.h>
 #include <unistd.h>

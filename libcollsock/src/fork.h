@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Which sockets a forked child closes. */
+/* The list of sockets that a forked child closes */
 #ifndef COLLSOCK_FORK_H
 #define COLLSOCK_FORK_H
 
 #include "internal.h"
 
 /*
- * Other threads do not fork in between, so a child has no socket that is not in the list. Then
- * it closes those that are.
+ * Block fork() in other threads between the two, so that every socket of a child is in the
+ * list, and is closed there.
  */
 void collsock_hold_forks(void);
 void collsock_release_forks(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* The group: builds JOIN's request, and says which of the ranks live here. */
+/* The group: builds JOIN's request and finds the ranks of this host. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
@@ -53,7 +53,7 @@ static int host_order(const void *left, const void *right)
 	return memcmp(&a->member, &b->member, sizeof(a->member));
 }
 
-/* Room for one more rank. */
+/* Make room for one more rank. */
 static int group_reserve(struct collsock_group *group)
 {
 	struct group_host **host_of_rank;
@@ -70,7 +70,7 @@ static int group_reserve(struct collsock_group *group)
 	return 0;
 }
 
-/* A host that is not there yet. All hosts of a group are of one address family. */
+/* Add a host that is not in the group yet. All hosts of a group are of one address family. */
 static int group_add_new(struct collsock_group *group, const struct group_host *sought,
 			 struct group_host **added)
 {
@@ -94,7 +94,7 @@ static int group_add_new(struct collsock_group *group, const struct group_host *
 	return 0;
 }
 
-/* The next rank. So hosts are in the order of their lowest rank. */
+/* Add the next rank. This puts hosts in the order of their lowest rank. */
 static int group_add(struct collsock_group *group, const struct collsock_member *member)
 {
 	struct group_host sought = { .member = *member }, *host, **found;
@@ -208,7 +208,7 @@ COLLSOCK_PUBLIC int collsock_group_add_sockaddr(struct collsock_group *group,
 	}
 }
 
-/* ---- which rank are we? ---- */
+/* ---- ranks of this host ---- */
 
 static int member_is(const struct collsock_member *member, const struct sockaddr *address)
 {
@@ -237,7 +237,7 @@ static int host_is_here(const struct group_host *host, const struct ifaddrs *add
 	return 0;
 }
 
-/* A host with several addresses may be a member once only. */
+/* It is an error if several members have addresses of this host. */
 static int group_find_local(const struct collsock_group *group, const struct ifaddrs *addresses,
 			    const struct group_host **local)
 {
@@ -280,7 +280,7 @@ COLLSOCK_PUBLIC int collsock_rank_of_local(const struct collsock_group *group, _
 
 /* ---- join ---- */
 
-/* The request, the hosts, and the host of each rank. */
+/* Serialise the request, the hosts, and the host of each rank. */
 static size_t group_flatten(const struct collsock_group *group, __u32 rank, __u8 **request)
 {
 	struct collsock_join head = group->request;

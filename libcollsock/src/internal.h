@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What the files of the library share. All symbols are hidden but those marked
- * COLLSOCK_PUBLIC, which collsock.map lists too.
+ * Shared by the files of the library. All symbols are hidden except those marked
+ * COLLSOCK_PUBLIC, which collsock.map lists, too.
  */
 #ifndef COLLSOCK_INTERNAL_H
 #define COLLSOCK_INTERNAL_H
@@ -14,11 +14,11 @@
 
 /**
  * struct collsock - a socket
- * @fd: of the socket; -1 in a forked child
+ * @fd: file descriptor; -1 in a forked child
  * @spin_us: how long to spin before sleeping
- * @next_cookie: for the next collective that posts and waits
- * @next: among the sockets that are closed in a forked child
- * @link: where that list points to it; NULL if it stays open there
+ * @next_cookie: for the next function that posts and waits
+ * @next: in the list of sockets that are closed in a forked child
+ * @link: the list's pointer to it; NULL if it stays open in a child
  */
 struct collsock {
 	int		fd;
@@ -31,8 +31,8 @@ struct collsock {
 /**
  * struct group_host - a host of a group
  * @member: its address; the port is never 0
- * @index: of it in the group
- * @ranks: that live on it
+ * @index: index of the host in the group
+ * @ranks: number of ranks on the host
  */
 struct group_host {
 	struct collsock_member	member;
@@ -42,10 +42,10 @@ struct group_host {
 
 /**
  * struct collsock_group - a join request under construction
- * @request: its fixed part
- * @tree: the hosts, to be found by address and port: tsearch(3)
+ * @request: fixed part of the request
+ * @tree: the hosts by address and port, for tsearch(3)
  * @host_of_rank: the host of each rank
- * @capacity: room in @host_of_rank
+ * @capacity: allocated length of @host_of_rank
  */
 struct collsock_group {
 	struct collsock_join	request;

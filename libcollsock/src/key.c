@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Keys come from files: a command line or the environment shows them to others. */
+/* Keys are read from files, since command lines and environments are visible to others. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "internal.h"
 
 #define KEY_DIGITS (2 * COLLSOCK_KEY_BYTES)
-#define KEY_FILE_BYTES (KEY_DIGITS + 2)	/* an end of line, and one too many */
+#define KEY_FILE_BYTES (KEY_DIGITS + 2)	/* plus a newline, and one to detect longer files */
 #define ACCESS_OF_OTHERS 0077
 
 static int hex_digit(char c)
@@ -73,7 +73,7 @@ COLLSOCK_PUBLIC int collsock_key_from_file(const char *path, __u8 key[COLLSOCK_K
 {
 	int fd, err;
 
-	/* A pipe without a writer must not hang us before we see that it is one. */
+	/* Opening a pipe without a writer must not block before its type is checked. */
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return -errno;

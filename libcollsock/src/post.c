@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Post an operation and go on; receive its completion later. */
+/* Posting an operation, and receiving its completion later */
 #include <errno.h>
 #include <sys/uio.h>
 
@@ -35,7 +35,7 @@ static int element_bytes(enum collsock_type type)
 	}
 }
 
-/* The group's own limit is far smaller, and the kernel knows it. */
+/* The kernel checks the group's own limit, which is far smaller. */
 int collsock_payload_bytes(enum collsock_type type, __u32 count)
 {
 	int bytes = element_bytes(type);
@@ -45,7 +45,7 @@ int collsock_payload_bytes(enum collsock_type type, __u32 count)
 	return count > COLLSOCK_MAX_PAYLOAD ? -EMSGSIZE : (int)count * bytes;
 }
 
-/* sendmsg() and recvmsg() are used for what send() and recv() of one buffer do. */
+/* A message of two parts: head and data */
 static struct msghdr message(struct iovec parts[2], void *head, size_t head_bytes, void *data,
 			     size_t data_bytes)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * Post and wait in one call. The kernel expects one buffer: the structures, then the data.
- * It is on the stack as long as the data is of usual size.
+ * It is on the stack unless the data is large.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "internal.h"
 #include "post.h"
 
-/* No structure that grows will be longer. */
+/* No extensible structure will be longer. */
 #define MAX_STRUCT 4096
 
 #define USUAL_HEAD (sizeof(struct collsock_run) + sizeof(struct collsock_post) + \
@@ -22,9 +22,9 @@
 
 /**
  * struct flat - the buffer of one call
- * @bytes: where it is
- * @room: for data
- * @usual: the buffer, unless there is more data
+ * @bytes: the buffer
+ * @room: size of the part for data
+ * @usual: the buffer unless the data is large
  */
 struct flat {
 	__u8	*bytes;
@@ -32,7 +32,7 @@ struct flat {
 	__u8	usual[USUAL_HEAD + COLLSOCK_DEFAULT_SEGMENT];
 };
 
-/* @head: bytes of all structures */
+/* @head: total size of the structures */
 static int flat_init(struct flat *flat, size_t head, size_t room)
 {
 	flat->bytes = flat->usual;
@@ -51,7 +51,7 @@ static void flat_free(struct flat *flat)
 		free(flat->bytes);
 }
 
-/* What the kernel has put at @at: a completion and its result. */
+/* Read the completion and its result, which the kernel has put at @at. */
 static int flat_take(const struct flat *flat, const __u8 *at,
 		     struct collsock_completion *completion, void *result)
 {
@@ -63,7 +63,7 @@ static int flat_take(const struct flat *flat, const __u8 *at,
 	return 0;
 }
 
-/* One WAIT: the completion goes to @completion, the result to @result. */
+/* One WAIT: stores the completion in @completion, the result in @result. */
 static int wait_once(struct collsock *s, struct flat *flat, __u64 cookie,
 		     struct collsock_completion *completion, void *result)
 {
@@ -99,8 +99,8 @@ COLLSOCK_PUBLIC int collsock_wait(struct collsock *s, __u64 cookie,
 /**
  * struct outgoing - what RUN posts
  * @post: its head
- * @payload: behind it
- * @bytes: of @payload, not more than there is room
+ * @payload: after the head
+ * @bytes: length of @payload, at most the room for data
  */
 struct outgoing {
 	const struct collsock_post	*post;
@@ -130,7 +130,7 @@ static int run_once(struct collsock *s, struct flat *flat, const struct outgoing
 	return flat_take(flat, at, completion, result);
 }
 
-/* Was it the caller's wish that posting does not wait, or not so long? */
+/* Has the caller asked that posting does not wait, or only for a limited time? */
 static int may_give_up_posting(const struct collsock *s)
 {
 	struct timeval timeout = { };
@@ -142,9 +142,9 @@ static int may_give_up_posting(const struct collsock *s)
 }
 
 /*
- * A signal ends RUN: before it has posted with EAGAIN, and it must be repeated;
- * afterwards with EINTR, and it must not: what is left to do is to wait. A
- * handler of the signal has run by then.
+ * A signal ends RUN: with EAGAIN before it has posted, and then it must be repeated; with
+ * EINTR afterwards, and then it must not: only WAIT remains. The signal handler has run by
+ * then.
  */
 static int run_to_end(struct collsock *s, struct flat *flat, const struct outgoing *out,
 		      struct collsock_completion *completion, void *result)
@@ -159,7 +159,7 @@ static int run_to_end(struct collsock *s, struct flat *flat, const struct outgoi
 	do {
 		err = wait_once(s, flat, out->post->cookie, completion, result);
 	} while (err == -EINTR);
-	/* It has been posted, and EAGAIN would deny that. */
+	/* It has been posted, but EAGAIN would mean that it has not. */
 	return err == -EAGAIN ? -EINPROGRESS : err;
 }
 
@@ -183,7 +183,7 @@ COLLSOCK_PUBLIC int collsock_run(struct collsock *s, const struct collsock_post 
 	return err;
 }
 
-/* @wanted is filled in whatever happens; negative @bytes are an error already. */
+/* @wanted is always filled in; a negative @bytes is an error. */
 static int run(struct collsock *s, struct collsock_post *post, const void *data, int bytes,
 	       struct collsock_completion *wanted, void *result)
 {
@@ -237,7 +237,7 @@ COLLSOCK_PUBLIC int collsock_reduce(struct collsock *s, const void *data, void *
 	return run(s, &post, data, collsock_payload_bytes(type, count), completion, result);
 }
 
-/* The kernel reads the buffer of the root alone, and fills that of all others. */
+/* The kernel reads only the root's buffer, and fills those of all others. */
 COLLSOCK_PUBLIC int collsock_broadcast(struct collsock *s, void *data, __u32 count,
 				       enum collsock_type type, __u32 root,
 				       struct collsock_completion *completion)

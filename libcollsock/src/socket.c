@@ -11,7 +11,7 @@
 #define FAMILY_PARAMETER "/sys/module/collsock/parameters/family"
 #define FAMILY_LIMIT 256
 
-/* The module says which number it took; without it, the usual one. */
+/* The module reports the number that it uses; without the module it is the default. */
 COLLSOCK_PUBLIC int collsock_family(void)
 {
 	char text[16] = "";

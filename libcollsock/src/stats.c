@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What can be asked. The kernel fills as many bytes as both sides know. */
+/* Queries. The kernel fills as many bytes as both sides know. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* What an error means here, and what to do. */
+/* What errors mean, and what to do */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 /**
  * struct advice - about one error
  * @error: its number
- * @speaks_of_rank: the meaning goes on after "rank N "
+ * @speaks_of_rank: the meaning continues "rank N "
  * @meaning: what it means
  * @deed: what to do
  */
@@ -25,36 +25,36 @@ static const struct advice advices[] = {
 	/* of an operation that has completed */
 	{
 		ECONNRESET, 1, "has left the group: it closed its socket, or its process ended",
-		"look there for the reason, then join a new group with a new nonce",
+		"see its output for the reason, then join a new group with a new nonce",
 	}, {
 		ETIMEDOUT, 1, "does not answer: it is down, cut off, or has never joined",
-		"see that it runs, UDP port 7607 is open, large packets get through, and id, nonce, key, hosts are equal on all",
+		"check that it runs, UDP port 7607 is open, large packets get through, and id, nonce, key, hosts are equal on all",
 	}, {
-		EPROTO, 1, "does another operation, or (in joining) describes the group otherwise",
-		"let all ranks join alike and post the same in the same order, with a new nonce",
+		EPROTO, 1, "posted a different operation, or joined with a different description",
+		"make all ranks join alike and post the same operations in the same order, with a new nonce",
 	}, {
-		ECANCELED, 1, "is on the host where the group was ended by order (collsock end)",
-		"ask there why, then join a new group with a new nonce",
+		ECANCELED, 1, "is on the host where the group was ended with collsock end",
+		"find out why, then join a new group with a new nonce",
 	},
 	/* of posting and completing */
 	{
-		EAGAIN, 0, "not now, and nothing was posted",
+		EAGAIN, 0, "not possible now, and nothing was posted",
 		"poll() for POLLOUT before posting, for POLLIN before receiving a completion",
 	}, {
 		EINPROGRESS, 0, "posted, but not complete yet",
 		"receive the completion later, with collsock_wait() or collsock_complete()",
 	}, {
-		EINTR, 0, "a signal came, and nothing is lost",
-		"call again",
+		EINTR, 0, "interrupted by a signal; nothing is lost",
+		"repeat the call",
 	}, {
 		ENOBUFS, 0, "every completion slot of this socket is in use",
 		"receive completions before you post more",
 	}, {
-		EPIPE, 0, "no completion will come: the group has failed, or this rank left it",
-		"ask collsock_self() for error and rank, then join a new group with a new nonce",
+		EPIPE, 0, "no completion will follow: the group failed, or this rank left it",
+		"see collsock_self() for error and rank, then join a new group with a new nonce",
 	}, {
 		EBADF, 0, "the socket is closed, perhaps because this process is a forked child",
-		"join after you fork, or open with COLLSOCK_OPEN_KEEP",
+		"join after fork(), or open with COLLSOCK_OPEN_KEEP",
 	}, {
 		EOPNOTSUPP, 0, "this kernel does not support what was asked for",
 		"compare with collsock_features(), or use a newer module",
@@ -63,42 +63,42 @@ static const struct advice advices[] = {
 		"join first",
 	}, {
 		ENOENT, 0, "no such file, no operation with that cookie, or no such rank here",
-		"see if its completion was received already, or how many ranks this host has",
+		"check whether its completion was received already, or how many ranks this host has",
 	}, {
 		EMSGSIZE, 0, "too large for max_bytes of the group, for the buffer or the path",
 		"post less, pass a larger buffer (nothing is lost), or join with small segments",
 	},
 	/* of opening and joining */
 	{
-		EAFNOSUPPORT, 0, "this kernel has no collective sockets now, or no IPv6",
+		EAFNOSUPPORT, 0, "this kernel has no collective sockets, or no IPv6",
 		"load the module (modprobe collsock)",
 	}, {
 		EISCONN, 0, "this socket has joined already",
 		"open another: a socket is one rank of one group",
 	}, {
-		EPERM, 0, "this user or container may not, or the key file is open to others",
+		EPERM, 0, "not permitted here, or the key file is open to other users",
 		"see collsock get join_gid_low join_gid_high; chmod 600 the key file",
 	}, {
 		EACCES, 0, "this namespace refuses groups without a key, or a file may not be read",
 		"give a key (a key file), or allow it: collsock set require_keys 0",
 	}, {
-		EADDRNOTAVAIL, 0, "this address is not one of this host, or not of a host at all",
+		EADDRNOTAVAIL, 0, "not an address of this host, or not a host's address at all",
 		"see ip address: the rank that joins needs an address and the UDP port of this host",
 	}, {
-		EADDRINUSE, 0, "this rank has joined, or all here just left, or the port is taken",
+		EADDRINUSE, 0, "rank already joined, group left a moment ago, or port in use",
 		"give each process its own rank, and each run a new nonce; see collsock doctor",
 	}, {
 		EXDEV, 0, "the address of this host is in a VRF",
 		"use an address outside of it, or a network namespace instead of the VRF",
 	}, {
-		EINVAL, 0, "something in the call is not valid",
+		EINVAL, 0, "an argument is not valid",
 		"see the errors in its manual page",
 	}, {
-		ENOMEM, 0, "no memory, or the groups here have all that they may",
+		ENOMEM, 0, "no memory, or the groups here have reached their memory limit",
 		"lower window or max_bytes; see collsock get max_memory_kib, memory cgroup",
 	}, {
-		ENFILE, 0, "this namespace has all the groups that it may, or too many files",
-		"see what is there, collsock group; allow more: collsock set max_groups",
+		ENFILE, 0, "too many groups in this namespace, or too many open files",
+		"list them with collsock group; allow more with collsock set max_groups",
 	},
 	{
 		EDQUOT, 0, "the groups of this user have all the memory that they may",
@@ -109,7 +109,7 @@ static const struct advice advices[] = {
 	},
 	/* of the library */
 	{
-		ENOTUNIQ, 0, "several hosts of the group have addresses of this host",
+		ENOTUNIQ, 0, "several members of the group have addresses of this host",
 		"say which rank this is",
 	}, {
 		EPFNOSUPPORT, 0, "all hosts of a group have IPv4 addresses, or all have IPv6 ones",
@@ -121,7 +121,7 @@ static const struct advice advices[] = {
 		ENODEV, 0, "there is no network interface of this name here",
 		"see ip link",
 	}, {
-		EBADMSG, 0, "this is no key file, or an answer of another version",
+		EBADMSG, 0, "not a key file, or an answer of another version",
 		"a key file is a plain file of 32 hexadecimal digits, not all zero",
 	},
 	{ }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * packets FILE: write packets of all types into a file of the format pcap, some of them
- * damaged, and say of each what the core reads in it: "formed" and its fields in the
- * words of tshark, separated by tabs, or "malformed".
+ * packets FILE: write packets of all types into a pcap file, some of them retransmitted and
+ * some damaged, and print how the core reads each: "formed" and its fields as named by
+ * tshark, separated by tabs, or the counter of what it refuses ("malformed",
+ * "other_version", "unknown_type") and the fields that are in the same place there.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +11,11 @@
 #include "seed.h"
 #include "wire.h"
 
-#define PACKETS		400
+#define PACKETS		600
 #define LINKTYPE_IPV4	228
 #define PORT		7607
 #define HEADERS		28	/* of IPv4 and UDP */
-/* So much more than the largest packet can be appended. */
+/* Number of bytes that can be appended to the largest packet */
 #define ROOM		(COLL_WIRE_MAX + 16)
 
 static u64 state;
@@ -56,10 +57,15 @@ static void any_prefix(struct coll_prefix *p)
 		.descriptor	= seed_next(&state),
 		.incarnation	= seed_next(&state) | 1,
 		.known		= seed_next(&state) % 2 ? seed_next(&state) : 0,
-		.connection	= seed_next(&state),
 		.source		= seed_next(&state),
 		.destination	= seed_next(&state),
 	};
+}
+
+/* Near the operation, mostly, but also too far for a distance. */
+static u64 any_distance(u64 r)
+{
+	return r % 4 ? (s64)(s16)(r >> 8) : (s64)r >> 40;
 }
 
 static void any_body(struct coll_body *b, const u8 *payload)
@@ -70,60 +76,73 @@ static void any_body(struct coll_body *b, const u8 *payload)
 
 	*b = (struct coll_body) {
 		.type		= COLL_PACKET_MESSAGE + r % COLL_PACKET_ANSWER,
-		.done		= r & 64 ? ~0U : seed_next(&state),
-		.credit		= seed_next(&state),
-		.operation	= r & 128 ? ~0U : seed_next(&state),
+		.number		= seed_next(&state) >> (r & 64 ? 0 : 40) | 1,
+		.ce		= seed_next(&state),
+		.operation	= r & 128 ? ~0ULL : seed_next(&state),
 		.round		= seed_next(&state),
 		.segment	= seed_next(&state),
+		.ack_now	= r & 2048,
 		.acknowledges	= r & 256,
 		.payload	= payload,
 		.signature	= {
 			.operation	= (r >> 16) % 5,
 			.type		= (r >> 24) % 16,
 			.op		= (r >> 32) % 13,
-			.schedule	= (r >> 40) % 11,
+			.algorithm	= (r >> 40) % 5 | (r >> 48 & 0xff) << 8,
 		},
 	};
+	b->done = b->operation + any_distance(seed_next(&state));
+	b->credit = b->operation + any_distance(seed_next(&state));
 	b->payload_bytes = bytes[b->type];
 	if (b->type == COLL_PACKET_MESSAGE && r & 512)
 		b->payload_bytes = seed_next(&state) % (COLLSOCK_MAX_SEGMENT + 1);
-	if (b->type <= COLL_PACKET_GOODBYE)
-		b->seq = seed_next(&state);
 	if (r & 1024) {
 		b->signature.count = seed_next(&state) % 5;
 		b->signature.root = seed_next(&state);
 	}
 	if (b->acknowledges) {
-		b->ack_connection = seed_next(&state);
-		b->ack_seq = seed_next(&state);
+		b->ack_number = seed_next(&state);
 		b->ack_bits = seed_next(&state);
 	}
 }
 
-/* One kind of damage after the other, each somewhere else. Returns the new length. */
+/* Apply one kind of damage, at a varying place. Returns the new length. */
 static u32 damage(u8 *packet, u32 bytes, u32 kind)
 {
 	u64 r = seed_next(&state);
 
-	switch (kind % 8) {
+	switch (kind % 12) {
 	case 0:
 		return 1 + r % bytes;
 	case 1:
 		return min_t(u32, bytes + 1 + r % 16, ROOM);
 	case 2:
 		packet[0] = r;			/* version */
-		break;
+		return r >> 8 & 1 ? bytes : 1 + (r >> 16) % bytes;
 	case 3:
-		packet[1 + r % 3] ^= 1;		/* reserved */
+		packet[0] = 0;
 		break;
 	case 4:
-		memset(packet + 20, 0, 4);	/* incarnation */
+		packet[1 + r % 3] ^= 1;		/* reserved */
 		break;
 	case 5:
-		packet[COLL_WIRE_PREFIX] = r;	/* type and flags */
+		memset(packet + 20, 0, 4);	/* incarnation */
 		break;
 	case 6:
-		packet[36] ^= 1;		/* sequence number */
+		packet[28 + r % 4] ^= 1;	/* epoch */
+		break;
+	case 7:
+		packet[COLL_WIRE_PREFIX] = r % 9;	/* type */
+		break;
+	case 8:
+		packet[34] = r >> 8;		/* flags: remarks */
+		packet[35] = r % 8;		/* flags: what follows */
+		break;
+	case 9:
+		memset(packet + 40, 0, 8);	/* number of the packet */
+		break;
+	case 10:
+		packet[COLL_WIRE_PREFIX] = 0;
 		break;
 	default:
 		packet[r % COLL_WIRE_HEADER] ^= 1 << (r >> 16) % 8;
@@ -133,9 +152,25 @@ static u32 damage(u8 *packet, u32 bytes, u32 kind)
 
 /* ---- what the core reads ---- */
 
+static u32 wire_flags(const u8 *packet)
+{
+	return packet[COLL_WIRE_PREFIX + 2] << 8 | packet[COLL_WIRE_PREFIX + 3];
+}
+
+/* The number that a distance tells, or none. */
+static void tell_distance(const u8 *distance, u64 number)
+{
+	static const u8 not_told[2] = { 0x7f, 0xff };
+
+	if (memcmp(distance, not_told, sizeof(not_told)))
+		printf("\t%llu", number);
+	else
+		putchar('\t');
+}
+
 static void tell_operands(const u8 *packet, const struct coll_body *b)
 {
-	bool there = packet[COLL_WIRE_PREFIX] & COLL_FLAG_OPERANDS;
+	bool there = wire_flags(packet) & COLL_FLAG_OPERANDS;
 
 	if (b->type == COLL_PACKET_GOODBYE)
 		printf("\t\t\t%u\t%u", b->signature.count, b->signature.root);
@@ -156,44 +191,89 @@ static void tell_payload(const struct coll_body *b)
 			printf("%02x", b->payload[i]);
 	if (b->type == COLL_PACKET_ANSWER) {
 		coll_wire_read_answer(b->payload, &answer);
-		printf("\t%llu\t%u\t%u\t%u\t%u\t%u\t%u", (unsigned long long)answer.nonce,
-		       answer.wait.host, answer.wait.rank, answer.wait.operation,
-		       answer.wait.waited_ms, answer.wait.age_ms, answer.wait.hops);
+		printf("\t%llu\t%u\t%u\t%llu\t%u\t%u\t%u", answer.nonce, answer.wait.host,
+		       answer.wait.rank, answer.wait.operation, answer.wait.waited_ms,
+		       answer.wait.age_ms, answer.wait.hops);
 	} else if (b->type == COLL_PACKET_PROBE) {
-		printf("\t%llu\t\t\t\t\t\t", (unsigned long long)coll_wire_read_nonce(b->payload));
+		printf("\t%llu\t\t\t\t\t\t", coll_wire_read_nonce(b->payload));
 	} else {
 		printf("\t\t\t\t\t\t\t");
 	}
 }
 
-static void tell(const u8 *packet, u32 bytes)
+static void tell_ends(const u8 *packet)
+{
+	printf("\t%u\t%u\t%u\t0x%016llx", packet[0], coll_wire_source(packet),
+	       coll_wire_destination(packet), coll_wire_tag(packet));
+}
+
+static void tell_prefix(const u8 *packet)
 {
 	struct coll_prefix p;
-	struct coll_body b;
-	u32 i;
 
-	if (!coll_wire_formed(packet, bytes)) {
-		puts("malformed");
-		return;
-	}
 	coll_wire_read_prefix(packet, &p);
+	tell_ends(packet);
+	printf("\t0x%08x\t0x%08x\t0x%08x", p.descriptor, p.incarnation, p.known);
+}
+
+static void tell_flags(const u8 *packet)
+{
+	u32 flags = wire_flags(packet);
+
+	printf("\t0x%04x\t%u\t%u\t%u", flags, !!(flags & COLL_FLAG_OPERANDS),
+	       !!(flags & COLL_FLAG_ACK), !!(flags & COLL_FLAG_ACK_NOW));
+}
+
+static void tell_body(const u8 *packet, u32 bytes)
+{
+	const struct coll_signature *sig;
+	struct coll_body b;
+
 	coll_wire_read_body(packet, bytes, &b);
-	printf("formed\t%u\t%u\t0x%016llx\t0x%08x\t0x%08x\t0x%08x\t%u", p.source, p.destination,
-	       (unsigned long long)p.tag, p.descriptor, p.incarnation, p.known, p.connection);
-	printf("\t%u\t%u\t%u\t%u\t%u\t%u\t%u\t%u\t%u\t%u", b.type, b.acknowledges,
-	       !!(packet[COLL_WIRE_PREFIX] & COLL_FLAG_OPERANDS), b.round, b.segment, b.seq,
-	       b.done, b.credit, b.operation, b.signature.operation);
-	printf("\t%u\t%u\t%u", b.signature.type, b.signature.op, b.signature.algorithm);
+	sig = &b.signature;
+	printf("\t%u\t%llu\t%llu", b.ce, b.number, b.operation);
+	tell_distance(packet + 36, b.done);
+	tell_distance(packet + 38, b.credit);
+	printf("\t%u\t%u\t%u\t%u\t%u\t%u\t%u", b.segment, b.round, sig->operation,
+	       sig->type, sig->op, sig->algorithm & 0xff, sig->algorithm >> 8);
 	tell_operands(packet, &b);
 	if (b.acknowledges)
-		printf("\t%u\t%u\t0x%016llx", b.ack_connection, b.ack_seq,
-		       (unsigned long long)b.ack_bits);
+		printf("\t%llu\t0x%016llx", b.ack_number, b.ack_bits);
 	else
-		printf("\t\t\t");
+		printf("\t\t");
 	tell_payload(&b);
+}
+
+static void tell_mac(const u8 *packet, u32 bytes)
+{
+	u32 i;
+
 	printf("\t0x");
 	for (i = bytes - COLL_WIRE_MAC; i < bytes; i++)
 		printf("%02x", packet[i]);
+}
+
+static void tell(const u8 *packet, u32 bytes)
+{
+	if (coll_wire_formed(packet, bytes)) {
+		printf("formed");
+		tell_prefix(packet);
+		printf("\t%u", packet[COLL_WIRE_PREFIX]);
+		tell_flags(packet);
+		tell_body(packet, bytes);
+	} else if (coll_wire_other_version(packet, bytes)) {
+		printf("other_version");
+		tell_ends(packet);
+	} else if (bytes <= COLL_WIRE_MAX && coll_wire_unknown(packet, bytes)) {
+		printf("unknown_type");
+		tell_prefix(packet);
+		printf("\t%u", packet[COLL_WIRE_PREFIX]);
+		tell_flags(packet);
+	} else {
+		puts("malformed");
+		return;
+	}
+	tell_mac(packet, bytes);
 	putchar('\n');
 }
 
@@ -217,8 +297,13 @@ int main(int argc, char **argv)
 		payload[i] = seed_next(&state);
 	put_file_head(file);
 	for (i = 0; i < PACKETS; i++) {
-		any_prefix(&prefix);
-		any_body(&body, payload);
+		if (i % 4 == 3) {
+			body.number++;		/* sent again */
+			body.done++;
+		} else {
+			any_prefix(&prefix);
+			any_body(&body, payload);
+		}
 		coll_wire_side_set(&side, &prefix, &key);
 		coll_wire_write(packet, &side, &body);
 		bytes = coll_wire_bytes(&body);

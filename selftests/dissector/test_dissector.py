@@ -11,12 +11,23 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 SCRIPT = HERE.parent.parent / "tools/wireshark/collsock.lua"
 OUTPUT = pathlib.Path(os.environ.get("OUTPUT") or HERE.parent.parent / "build/test-dissector")
-FIELDS = ("source", "destination", "tag", "descriptor", "incarnation", "known", "connection",
-          "type", "flags.ack", "flags.operands", "round", "segment", "seq", "done", "credit",
-          "operation", "kind", "data_type", "operator", "algorithm", "count", "root", "reason",
-          "rank", "ack.connection", "ack.seq", "ack.bits", "payload", "nonce", "waits_for",
-          "waits_rank", "waits_operation", "waited_ms", "age_ms", "hops", "mac")
-MALFORMED = ("short", "long", "version", "reserved", "incarnation", "type", "seq")
+# In the order in which "packets" tells them; the MAC is the last
+ENDS = ("version", "source", "destination", "tag")
+PREFIX = (*ENDS, "descriptor", "incarnation", "known")
+TYPE = (*PREFIX, "type", "flags", "flags.operands", "flags.ack", "flags.ack_now")
+FIELDS = (*TYPE, "ce", "number", "operation", "done", "credit", "segment", "round", "kind",
+          "data_type", "operator", "algorithm", "degree", "count", "root", "reason", "rank",
+          "ack.number", "ack.bits", "payload", "nonce", "waits_for", "waits_rank",
+          "waits_operation", "waited_ms", "age_ms", "hops", "mac")
+POSITION = ("source", "destination", "tag", "incarnation", "type", "operation", "segment", "round")
+# What the dissector shows of a packet that the core counts so, and why it does not show more
+SHOWN = {"formed": FIELDS, "malformed": (), "other_version": (*ENDS, "mac"),
+         "unknown_type": (*TYPE, "mac")}
+REASONS = {"malformed": [f"malformed.{name}" for name in (
+               "short", "long", "version", "reserved", "epoch", "incarnation", "type", "number")],
+           "other_version": ["other_version"], "unknown_type": ["unknown_type", "unknown_part"]}
+BEGINNINGS = {"malformed": "malformed", "other_version": "version ",
+              "unknown_type": ("type ", "unknown part")}
 
 
 def tshark(*words):
@@ -42,27 +53,29 @@ def same(what, found, expected):
     assert found == expected, f"{what}: is {found}, expected {expected}"
 
 
-def all_fields_are_those_that_the_core_reads(capture, told):
+def all_fields_are_as_the_core_reads_them(capture, told):
     read = fields_of(capture, *(f"collsock.{name}" for name in FIELDS))
     same("packets", len(read), len(told))
-    for number, (row, (form, *expected)) in enumerate(zip(read, told), 1):
-        if form == "formed":
-            for name, value, right in zip(FIELDS, row, expected, strict=True):
-                same(f"{name} of packet {number}", value, right)
-        else:
-            same(f"fields of packet {number}, which is malformed", "".join(row), "")
+    for number, (row, (form, *values)) in enumerate(zip(read, told), 1):
+        expected = dict(zip(SHOWN[form], values, strict=True))
+        for name, value in zip(FIELDS, row, strict=True):
+            same(f"{name} of packet {number} ({form})", value, expected.get(name, ""))
 
 
-def what_the_core_refuses_is_malformed_with_one_reason(capture, told):
-    rows = fields_of(capture, "_ws.col.Info", *(f"collsock.malformed.{name}"
-                                                for name in MALFORMED))
-    reasons = set()
+def packets_that_the_core_refuses_have_one_reason_of_their_counter(capture, told):
+    names = [name for reasons in REASONS.values() for name in reasons]
+    rows = fields_of(capture, "_ws.col.Info", *(f"collsock.{name}" for name in names))
+    seen = set()
     for number, ((info, *found), (form, *_)) in enumerate(zip(rows, told, strict=True), 1):
-        given = [name for name, value in zip(MALFORMED, found) if value]
-        same(f"reasons of packet {number}", len(given), form == "malformed")
-        same(f"summary of packet {number}", info.startswith("malformed"), form == "malformed")
-        reasons.update(given)
-    same("reasons seen", reasons, set(MALFORMED))
+        given = [name for name, value in zip(names, found) if value]
+        same(f"reasons of packet {number}", len(given), form != "formed")
+        same(f"reasons of packet {number} that is {form}", set(given) - set(REASONS.get(form, [])),
+             set())
+        for counter, beginning in BEGINNINGS.items():
+            same(f"packet {number} is said to be {counter}", info.startswith(beginning),
+                 form == counter)
+        seen.update(given)
+    same("reasons seen", seen, set(names))
 
 
 def a_filter_finds_the_packets_of_an_operation(capture, told):
@@ -82,12 +95,31 @@ def another_port_is_a_preference(capture, told):
     same("packets dissected on another port", found, [])
     found = tshark("-r", capture, "-o", "collsock.ports:7600-7610", "-T", "fields", "-e",
                    "collsock.version").split()
-    same("packets dissected on its port", len(found), sum(row[0] == "formed" for row in told))
+    same("packets dissected on its port", len(found), sum(row[0] != "malformed" for row in told))
 
 
-TESTS = (all_fields_are_those_that_the_core_reads,
-         what_the_core_refuses_is_malformed_with_one_reason,
-         a_filter_finds_the_packets_of_an_operation, another_port_is_a_preference)
+def retransmissions_lead_to_the_first_packet(capture, told):
+    """A message or a goodbye, but not the goodbye of a time-wait entry."""
+    rows = fields_of(capture, "_ws.col.Info", "collsock.same_as")
+    first, again = {}, 0
+    for number, ((info, same_as), (form, *values)) in enumerate(zip(rows, told), 1):
+        packet = dict(zip(SHOWN[form], values))
+        expected = ""
+        if form == "formed" and packet["type"] in "13" and (
+                packet["type"] == "1" or int(packet["number"]) < 1 << 63):
+            name = tuple(packet[field] for field in POSITION)
+            expected = str(first[name]) if name in first else ""
+            first.setdefault(name, number)
+        same(f"first packet of what packet {number} says", same_as, expected)
+        same(f"packet {number} is marked", "[again]" in info, expected != "")
+        again += expected != ""
+    assert again > 10, f"only {again} repetitions"
+
+
+TESTS = (all_fields_are_as_the_core_reads_them,
+         packets_that_the_core_refuses_have_one_reason_of_their_counter,
+         a_filter_finds_the_packets_of_an_operation, another_port_is_a_preference,
+         retransmissions_lead_to_the_first_packet)
 
 
 def main():

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The script that the target "packets" reads: bytes, so that any are a script. It
- * begins with hosts and ranks, window and segments, algorithm, faults (a byte each); then events,
- * each a byte and its operands. seeds.c writes such scripts.
+ * The script that the target "packets" reads. Any bytes are a valid script. It begins with
+ * hosts and ranks, window and segments, algorithm, faults (a byte each); then events, each
+ * a byte and its operands. seeds.c writes such scripts.
  */
 #ifndef COLL_FUZZ_EVENTS_H
 #define COLL_FUZZ_EVENTS_H
@@ -10,16 +10,16 @@
 enum fuzz_event {
 	EVENT_BARRIER,		/* rank, algorithm */
 	EVENT_ALLREDUCE,	/* rank, type, operator, elements */
-	EVENT_POST,		/* rank, struct collsock_post as it stands */
+	EVENT_POST,		/* rank, struct collsock_post unchanged */
 	EVENT_RUN,		/* logarithm of microseconds */
 	EVENT_STEP,		/* packets or deadlines */
-	EVENT_LEAVE,		/* rank: leaves, or joins if it has not yet */
+	EVENT_LEAVE,		/* rank: leaves, or joins if it has not joined */
 	EVENT_FAIL,		/* host, reason, rank */
 	EVENT_JOIN_NOTICE,		/* host, host that sent an early packet */
-	EVENT_CUT,		/* host: cut off, or back */
-	EVENT_RESTART,		/* host: forgets all and joins again */
-	EVENT_EXPIRE,		/* host: the timer is early */
-	EVENT_RAW,		/* from, to, bytes, so many bytes */
+	EVENT_CUT,		/* host: cut off, or reconnected */
+	EVENT_RESTART,		/* host: loses its state and joins again */
+	EVENT_EXPIRE,		/* host: the timer fires early */
+	EVENT_RAW,		/* from, to, length, bytes */
 	EVENT_SEALED,		/* from, to, fields; see target_packets.c */
 	EVENT_CHANGED,		/* which packet, how, changes */
 	EVENT_REPLAY,		/* which packet, from, to */
@@ -28,7 +28,7 @@ enum fuzz_event {
 };
 
 /* Bits of "how" */
-#define CHANGE_RESEAL	1	/* by one who has the key */
+#define CHANGE_RESEAL	1	/* by an attacker with the key */
 #define CHANGE_LENGTH	8	/* an operand follows: bytes off, or on */
 #define CHANGE_COUNT	0x70	/* changes that follow: offset, value */
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sends UDP packets that say they are from anywhere: what the scenario "strangers"
- * tells on standard input, from the host on which it runs. Each record is struct
- * record and its packet; the answer to FORGE is the number of packets sent, a line.
+ * Sends UDP packets with arbitrary source addresses from the host on which it runs. The
+ * scenario "strangers" writes the orders on standard input: each is struct record and its
+ * packet. The answer to FORGE is a line with the number of packets sent.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -21,18 +21,20 @@
 #define MAX_PACKET	1472
 #define MAX_SAMPLES	64
 #define MAX_ADDRESSES	16
-/* As the packet has it: prefix, body, MAC */
+/* Layout of the packet: prefix, body, MAC */
 #define PREFIX		32
-#define SMALLEST	64
-/* So many at once a host can certainly queue. */
+#define EPOCH		28
+#define FLAGS		34
+#define SMALLEST	72
+/* Number of packets that a host can certainly queue */
 #define BURST		200
 
 enum {
 	SEND,		/* the packet as it is */
 	SAMPLE,		/* keep it, to be forged */
-	SOURCE,		/* pretend to be there, in turn with the others */
-	DESTINATION,	/* attack it, likewise */
-	FORGE,		/* make packets of the samples; "amount" of them */
+	SOURCE,		/* use this source address, in turn with the others */
+	DESTINATION,	/* send to this address, likewise */
+	FORGE,		/* make "count" packets from the samples */
 };
 
 struct record {
@@ -42,7 +44,7 @@ struct record {
 	__u16	bytes;
 	__u16	what;
 	__u16	unused;
-	__u32	amount;
+	__u32	count;
 	__u32	seed;
 };
 
@@ -104,7 +106,7 @@ static void transmit(const struct record *r, const __u8 *data, unsigned int byte
 			die("forger: sendto");
 }
 
-/* ---- forgeries: none of them may be as a member has written it ---- */
+/* ---- forgeries: none may equal a packet of a member ---- */
 
 static void fill(__u8 *data, unsigned int bytes)
 {
@@ -132,12 +134,14 @@ static unsigned int noise(__u8 *data, unsigned int bytes)
 	return bytes;
 }
 
-/* Version, reserved bytes and type are right. */
+/* Version, reserved bytes and type are valid, and no parts follow. */
 static unsigned int formed_noise(__u8 *data, unsigned int bytes)
 {
 	fill(data, SMALLEST);
-	memcpy(data, "\1\0\0", 4);
+	memcpy(data, "\2\0\0", 4);
+	memset(data + EPOCH, 0, 4);
 	data[PREFIX] = 1 + below(5);
+	data[FLAGS + 1] = 0;
 	return SMALLEST;
 }
 
@@ -179,7 +183,7 @@ static unsigned int unknown_group(__u8 *data, unsigned int bytes)
 	return bytes;
 }
 
-/* What is said in one group, or to one host, is said to another one. */
+/* A packet of one group, or for one host, is sent to another one. */
 static unsigned int grafted(__u8 *data, unsigned int bytes)
 {
 	const struct sample *other = &samples[below(sample_count)];
@@ -194,7 +198,7 @@ static unsigned int grafted(__u8 *data, unsigned int bytes)
 
 static unsigned int other_incarnation(__u8 *data, unsigned int bytes)
 {
-	data[20 + below(12)] ^= 1 + below(255);
+	data[20 + below(8)] ^= 1 + below(255);
 	return bytes;
 }
 
@@ -203,7 +207,7 @@ static unsigned int (*const ways[])(__u8 *data, unsigned int bytes) = {
 	unknown_group, grafted, other_incarnation,
 };
 
-/* Half of them as from whom they were and to whom. */
+/* Half of them keep their source and destination. */
 static void aim(struct record *r, const struct sample *s)
 {
 	r->source = s->source;
@@ -211,7 +215,7 @@ static void aim(struct record *r, const struct sample *s)
 	if (below(2))
 		return;
 	r->destination = destinations[below(destination_count)];
-	do {	/* no host takes a packet from itself */
+	do {	/* no host accepts a packet from itself */
 		r->source = sources[below(source_count)];
 	} while (r->source == r->destination);
 }
@@ -223,7 +227,7 @@ static void forge(const struct record *order)
 	unsigned int i, bytes;
 
 	chance = order->seed;
-	for (i = 0; i < order->amount; i++) {
+	for (i = 0; i < order->count; i++) {
 		const struct sample *s = &samples[below(sample_count)];
 
 		memcpy(data, s->data, s->bytes);
@@ -233,7 +237,7 @@ static void forge(const struct record *order)
 		if (i % BURST == BURST - 1)
 			usleep(1000);
 	}
-	printf("%u\n", order->amount);
+	printf("%u\n", order->count);
 	fflush(stdout);
 }
 

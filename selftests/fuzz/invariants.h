@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What holds of a group between any two events, whatever it was told: its counts
- * are those of its lists, and whoever is owed something has a deadline.
+ * Invariants of a group between any two events, whatever it received: counters equal the
+ * lengths of lists, and every peer with work to do has a deadline.
  */
 #ifndef COLL_FUZZ_INVARIANTS_H
 #define COLL_FUZZ_INVARIANTS_H
@@ -29,13 +29,17 @@ static u32 check_sent(const struct coll_peer *peer)
 
 	list_for_each_entry(m, &peer->send.sent, link) {
 		check_message(peer, m);
-		FUZZ_EXPECT(m->seq && m->tries, "seq %u, tries %u", m->seq, m->tries);
+		FUZZ_EXPECT(m->first && m->latest >= m->first && m->tries,
+			    "packets %llu to %llu, tries %u", m->first,
+			    m->latest, m->tries);
 		if (before)
-			FUZZ_EXPECT(coll_before(before->seq, m->seq), "%u after %u", m->seq,
-				    before->seq);
+			FUZZ_EXPECT(before->first < m->first, "%llu after %llu",
+				    m->first,
+				    before->first);
 		before = m;
 		count++;
 	}
+	FUZZ_EQUAL(peer->send.unacked, count, "messages under way");
 	FUZZ_EXPECT(count <= COLL_PEER_WINDOW, "%u messages under way", count);
 	return count;
 }
@@ -47,7 +51,7 @@ static u32 check_held(const struct coll_peer *peer)
 
 	list_for_each_entry(m, &peer->send.held, link) {
 		check_message(peer, m);
-		FUZZ_EQUAL(m->seq, 0, "seq of a message that was not sent");
+		FUZZ_EQUAL(m->first, 0, "packet of a message that was not sent");
 		count++;
 	}
 	return count;
@@ -82,7 +86,7 @@ static void check_peers(const struct coll_group *g)
 	FUZZ_EXPECT(peers < g->hosts, "%u peers of %u hosts", peers, g->hosts);
 }
 
-/* What a lane waits for is what has not come of its present round. */
+/* A lane waits for the messages of its current round that are missing. */
 static void check_lane(const struct coll_op *op, const struct coll_lane *lane)
 {
 	const struct coll_round *r = &op->schedule->round[lane->round];
@@ -98,7 +102,7 @@ static void check_lane(const struct coll_op *op, const struct coll_lane *lane)
 	FUZZ_EXPECT(missing, "round %u waits for nothing", lane->round);
 }
 
-/* Of the ranks of this host: who has posted, who has brought something. */
+/* Check which ranks of this host have posted and contributed. */
 static void check_parts(const struct coll_group *g, const struct coll_op *op)
 {
 	u32 i, unposted = 0, contributed = 0, over = 0;
@@ -127,7 +131,7 @@ static void check_parts(const struct coll_group *g, const struct coll_op *op)
 	if (op->begun)
 		FUZZ_EQUAL(op->unfinished, op->segments - over, "lanes that have rounds left");
 	FUZZ_EXPECT(op->state == COLL_OP_EARLY || op->unfinished || unposted,
-		    "operation %u has nothing to wait for", op->head.number);
+		    "operation %llu has nothing to wait for", op->head.number);
 }
 
 static void check_op(const struct coll_group *g, const struct coll_op *op)
@@ -137,8 +141,8 @@ static void check_op(const struct coll_group *g, const struct coll_op *op)
 	if (op->state == COLL_OP_FREE)
 		return;
 	FUZZ_EXPECT(op->head.number - g->window.oldest < g->window.size,
-		    "operation %u in a window from %u", op->head.number, g->window.oldest);
-	FUZZ_EXPECT(coll_group_slot(g, op->head.number) == op, "operation %u in a foreign slot",
+		    "operation %llu in a window from %llu", op->head.number, g->window.oldest);
+	FUZZ_EXPECT(coll_group_slot(g, op->head.number) == op, "operation %llu in a foreign slot",
 		    op->head.number);
 	FUZZ_EQUAL(op->state == COLL_OP_EARLY, !coll_before(op->head.number, g->window.next),
 		   "operation that has not been posted is early");
@@ -153,8 +157,8 @@ static void check_window(const struct coll_group *g)
 	const struct coll_window *w = &g->window;
 	u32 i, k, running = 0, waiting = 0;
 
-	FUZZ_EXPECT(w->next - w->oldest <= w->size, "window from %u to %u", w->oldest, w->next);
-	FUZZ_EXPECT(coll_before(w->completed, w->next), "completed %u, next %u", w->completed,
+	FUZZ_EXPECT(w->next - w->oldest <= w->size, "window from %llu to %llu", w->oldest, w->next);
+	FUZZ_EXPECT(coll_before(w->completed, w->next), "completed %llu, next %llu", w->completed,
 		    w->next);
 	for (i = 0; i <= w->mask; i++) {
 		const struct coll_op *op = &w->slots[i];
@@ -193,7 +197,7 @@ static void check_ranks(const struct coll_group *g)
 	FUZZ_EQUAL(g->ranks.leaving, !joined, "all ranks have left");
 }
 
-/* It is composed once: at each transmission it says what is known then. */
+/* It is composed once: each transmission has the current state. */
 static void check_goodbye(const struct coll_group *g)
 {
 	const struct coll_message_head *goodbye = &g->failure.goodbye;
@@ -215,7 +219,7 @@ static void check_goodbye(const struct coll_group *g)
 	FUZZ_EQUAL(goodbye->expires, coll_group_failed(g), "goodbye that expires");
 }
 
-/* Between two events. */
+/* Check a group between two events. */
 static void check_group(const struct coll_group *g)
 {
 	check_ranks(g);

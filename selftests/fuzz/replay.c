@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A fuzz target without a fuzzer: calls it with the bytes of each file, or of all
- * files in a folder. For "make check", and to look at what the fuzzer has found.
+ * Runs a fuzz target without a fuzzer, on the bytes of each file, or of all files in a
+ * folder. For "make check", and to examine findings of the fuzzer.
  */
 #include <dirent.h>
 #include <sys/stat.h>
@@ -23,7 +23,7 @@ static u32 replay_file(const char *path)
 	}
 	bytes = fread(data, 1, sizeof(data), file);
 	fclose(file);
-	/* The last name on the screen is that of the file that breaks it. */
+	/* The last name printed is that of the file that breaks a promise. */
 	fprintf(stderr, "# %s: %zu bytes\n", path, bytes);
 	exact = fuzz_exact(data, bytes);
 	fuzz_target(exact, bytes);

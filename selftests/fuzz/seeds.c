@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * First inputs of the fuzz targets, made of real packets, requests and scripts:
+ * Initial inputs of the fuzz targets, made from real packets, requests and scripts:
  *	seeds FOLDER
- * writes FOLDER/wire, FOLDER/join and FOLDER/packets, which exist. The fuzzer finds
- * its way from there; what it found is beside them in corpus/.
+ * writes to FOLDER/wire, FOLDER/join and FOLDER/packets, which must exist. The fuzzer
+ * starts from these; its findings are in corpus/.
  */
 #include "../unit/network.h"
 #include "fuzz.h"
@@ -26,16 +26,32 @@ static void write_seed(const char *target, const char *name, u8 first, const voi
 	}
 }
 
-/* ---- packets as they are sent ---- */
+/* ---- real packets ---- */
 
-/* One of each type, flags and length; sealed anew with the target's key. */
+/* One of each type, flags and length; its MAC is recomputed with the target's key. */
 static bool write_packet(struct unit_network *n, struct world_packet *p)
 {
+	const u8 *body = p->data + COLL_WIRE_PREFIX;
 	char name[64];
 
-	snprintf(name, sizeof(name), "type-%02x-%u", p->data[COLL_WIRE_PREFIX], p->bytes);
+	snprintf(name, sizeof(name), "type-%02x-%02x%02x-%u", body[0], body[2], body[3],
+		 p->bytes);
 	write_seed("wire", name, 0x80, p->data, p->bytes);
 	return false;
+}
+
+/* The least of another version, and what a later module may send. */
+static void later_packets(void)
+{
+	u8 packet[COLL_WIRE_MIN] = { [0] = COLL_WIRE_VERSION + 1 };
+
+	write_seed("wire", "other-version", 0x80, packet, COLL_WIRE_AT_TAG + 8 + COLL_WIRE_MAC);
+	packet[0] = COLL_WIRE_VERSION;
+	packet[COLL_WIRE_PREFIX] = COLL_PACKET_ANSWER + 1;
+	write_seed("wire", "unknown-type", 0x80, packet, sizeof(packet));
+	packet[COLL_WIRE_PREFIX] = COLL_PACKET_MESSAGE;
+	packet[COLL_WIRE_PREFIX + 3] = 0x04;
+	write_seed("wire", "unknown-part", 0x80, packet, sizeof(packet));
 }
 
 static void real_packets(void)
@@ -122,7 +138,7 @@ static u32 script_bytes;
 	script_bytes += sizeof(bytes); \
 })
 
-/* Hosts less two, window less one, algorithm, faults. */
+/* Number of hosts - 2, window - 1, algorithm, faults */
 static void begin(u8 hosts, u8 window, u8 algorithm, u8 faults)
 {
 	script[0] = hosts - 2;
@@ -132,7 +148,7 @@ static void begin(u8 hosts, u8 window, u8 algorithm, u8 faults)
 	script_bytes = 4;
 }
 
-/* Two hosts with so many ranks each, which follow each other. */
+/* Two hosts with this number of consecutive ranks each */
 static void begin_shared(u8 locals, bool segments)
 {
 	begin(2, 4, 0, 0);
@@ -169,7 +185,7 @@ static void run(u8 logarithm)
 #define ABOUT_1_MS	10
 #define ABOUT_130_MS	17
 
-/* Three hosts that have met. */
+/* Three hosts that have heard from each other */
 static void begin_usual(void)
 {
 	begin(3, 4, 0, 0);
@@ -286,7 +302,9 @@ static void scripts_of_attackers(void)
 	begin(3, 4, 0, 0);
 	post(EVENT_ALLREDUCE, 0, 2);
 	ADD(EVENT_CHANGED, 0, 0x10, 70, 1);
-	ADD(EVENT_CHANGED, 0, CHANGE_RESEAL | 0x20, 33, 1, 51, 2);
+	/* round and operation; number of the packet */
+	ADD(EVENT_CHANGED, 0, CHANGE_RESEAL | 0x20, 58, 1, 55, 2);
+	ADD(EVENT_CHANGED, 0, CHANGE_RESEAL | 0x10, 46, 1);
 	ADD(EVENT_REPLAY, 0, 0, EVENT_REPLAY, 1, 3);
 	ADD(EVENT_CHANGED, 0, CHANGE_LENGTH | CHANGE_RESEAL, 0xf8);
 	ADD(EVENT_DROP, 0);
@@ -296,7 +314,7 @@ static void scripts_of_attackers(void)
 	begin_usual();
 	ADD(EVENT_SEALED, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 1);
 	ADD(EVENT_SEALED, 1, 0, 0, 2, 0, 3, 0, 0, 0, 0, 0, 0, 0);
-	ADD(EVENT_RAW, 0, 1, 64, 1, 0, 0, 0);
+	ADD(EVENT_RAW, 0, 1, COLL_WIRE_MIN, COLL_WIRE_VERSION, 0, 0, 0);
 	run(ABOUT_1_MS);
 	end("sealed");
 }
@@ -309,6 +327,7 @@ int main(int argc, char **argv)
 	}
 	folder = argv[1];
 	real_packets();
+	later_packets();
 	requests();
 	scripts_of_hosts();
 	scripts_of_siblings();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Random and half-valid system calls on collective sockets, from many threads on
- * several hosts, that share their sockets; among them groups that really work, and
- * processes and namespaces that end in the midst of it.
+ * Random and half-valid system calls on collective sockets, from many threads on several
+ * hosts that share their sockets; among them groups that really work, and processes and
+ * namespaces that end meanwhile.
  *
  *	syscalls SECONDS SEED HOSTS THREADS
  *
- * Nothing is expected of a call but that it returns. At the end all sockets are
- * closed; what was done is told in a line. The scenario "syscalls" looks at the
- * kernel thereafter. A run lasts longer than SECONDS until enough has happened.
+ * The only expectation is that calls return. At the end all sockets are closed, and a
+ * summary line is printed. Then the scenario "syscalls" checks the kernel. A run lasts
+ * longer than SECONDS until enough has happened.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -43,14 +43,14 @@
 #define MAX_THREADS	64
 #define MAX_DATA	(COLLSOCK_DEFAULT_SEGMENT + 64)
 #define LARGE_HOSTS	2000
-#define MOST_LIVENESS_MS 1000	/* that a request may ask for */
-#define GENERATION_MS	250	/* a new group is begun so often */
+#define MOST_LIVENESS_MS 1000	/* greatest value in a request */
+#define GENERATION_MS	250	/* interval between new groups */
 #define INTERRUPT_MS	60
 #define TIMEOUT_US	50000
-#define ENOUGH		10	/* joins, posts and successes, that a run must have seen */
-#define AT_MOST_MS	30000	/* longer than asked for, on a machine that is slow */
+#define ENOUGH		10	/* joins, posts and successes */
+#define AT_MOST_MS	30000	/* added to SECONDS on a slow machine */
 
-/* Descriptor + 1, or 0. The first of a host are those of its workers. */
+/* File descriptor + 1, or 0. The first ones of a host belong to its workers. */
 static atomic_int slots[MAX_HOSTS][SLOTS];
 static atomic_bool over;
 static atomic_ulong calls, joins, posts, successes, failures;
@@ -58,13 +58,13 @@ static unsigned int hosts, threads;
 static __u64 seed;
 static pthread_t thread_ids[MAX_THREADS];
 
-/* A thread, or what is left of one in a child process. */
+/* A thread, or its copy in a child process */
 struct fuzzer {
 	unsigned int	host;
 	__u64	chance;
 	int		epoll;
 	bool		child;
-	unsigned int	worker;	/* from 0; WORKERS and more do anything */
+	unsigned int	worker;	/* from 0; WORKERS and above do anything */
 	__u8		data[MAX_DATA + 256];
 };
 
@@ -100,7 +100,7 @@ static __u64 now_ms(void)
 	return t.tv_sec * 1000ULL + t.tv_nsec / 1000000;
 }
 
-/* Numbers at which programs go wrong, and any. */
+/* Boundary values, and any numbers */
 static __u32 odd_number(struct fuzzer *f)
 {
 	static const __u32 odd[] = { 0, 1, 2, 7, 48, 64, 65, 88, 1152, 8640, 65536, 0x7fffffff,
@@ -109,7 +109,7 @@ static __u32 odd_number(struct fuzzer *f)
 	return one_in(f, 3) ? draw(f) : odd[below(f, ARRAY_SIZE(odd))];
 }
 
-/* Some of a structure becomes something else. */
+/* Overwrite parts of a structure. */
 static void spoil(struct fuzzer *f, void *what, unsigned int bytes)
 {
 	__u8 *at = (__u8 *)what + below(f, bytes);
@@ -121,7 +121,7 @@ static void spoil(struct fuzzer *f, void *what, unsigned int bytes)
 		memcpy(at, &value, (size_t)(at - (__u8 *)what) + 4 <= bytes ? 4 : 1);
 }
 
-/* Memory that is not there, read-only, or ends too early. */
+/* Memory that is unmapped, read-only, or too short */
 static void *bad_pointer(struct fuzzer *f)
 {
 	static __u8 *page;
@@ -154,7 +154,7 @@ static int any_socket(struct fuzzer *f)
 	return atomic_load(&slots[host][below(f, SLOTS)]) - 1;
 }
 
-/* It takes the place of another one, which is closed. */
+/* Put it in the place of another one, which is closed. */
 static void keep(struct fuzzer *f, int fd)
 {
 	int before = atomic_exchange(&slots[f->host][WORKERS + below(f, SLOTS - WORKERS)], fd + 1);
@@ -163,7 +163,7 @@ static void keep(struct fuzzer *f, int fd)
 		close(before - 1);
 }
 
-static void patience(int fd)
+static void set_timeouts(int fd)
 {
 	struct timeval t = { .tv_usec = TIMEOUT_US };
 
@@ -179,7 +179,7 @@ static int open_socket(struct fuzzer *f)
 		close(socket(AF_COLLSOCK, below(f, 12), below(f, 4)));
 	fd = socket(AF_COLLSOCK, SOCK_SEQPACKET | flags, 0);
 	if (fd >= 0 && !one_in(f, 10))
-		patience(fd);
+		set_timeouts(fd);
 	return fd;
 }
 
@@ -191,8 +191,8 @@ struct request {
 };
 
 /*
- * The members of all groups here: 10.1.0.n, or in a namespace of its own 127.0.0.n. In
- * half of the groups two ranks live on each host: @turn chooses.
+ * The members of all groups here: 10.1.0.n, or in a separate namespace 127.0.0.n. In half
+ * of the groups each host has two ranks, as chosen by @turn.
  */
 static unsigned int fill_request(struct request *r, __u64 generation, unsigned int count,
 				 unsigned int host, unsigned int turn, const __u8 network[3])
@@ -266,7 +266,10 @@ static void join(struct fuzzer *f, int fd)
 	}
 	while (spoiled--)
 		spoil(f, &r, bytes);
-	/* A host remembers such a group for twice the time, and who counts what is left waits. */
+	/*
+	 * Such a group stays in time-wait for twice the time, and the final check waits for
+	 * that.
+	 */
 	if (r.join.liveness_ms <= COLLSOCK_MAX_LIVENESS_MS)
 		r.join.liveness_ms %= MOST_LIVENESS_MS;
 	if (one_in(f, 15))
@@ -296,7 +299,7 @@ static void fill_post(struct fuzzer *f, struct collsock_post *p)
 {
 	*p = (struct collsock_post){ .size = sizeof(*p), .operation = COLLSOCK_BARRIER,
 				     .cookie = below(f, 8) };
-	/* The same on all hosts, or hardly anything would ever complete. */
+	/* Equal on all hosts, or hardly any operation would complete. */
 	if (one_in(f, 60)) {
 		p->operation = COLLSOCK_ALLREDUCE;
 		p->type = 1 + below(f, COLLSOCK_INT16_INT);
@@ -307,7 +310,7 @@ static void fill_post(struct fuzzer *f, struct collsock_post *p)
 	}
 }
 
-static void heed(const struct collsock_completion *c)
+static void count_completion(const struct collsock_completion *c)
 {
 	atomic_fetch_add(c->error ? &failures : &successes, 1);
 }
@@ -337,10 +340,10 @@ static void receive(struct fuzzer *f, int fd)
 	if (one_in(f, 10))
 		flags = one_in(f, 2) ? MSG_PEEK | MSG_DONTWAIT : odd_number(f);
 	if (recv(fd, one_in(f, 20) ? bad_pointer(f) : c, room, flags) >= (ssize_t)sizeof(*c))
-		heed(c);
+		count_completion(c);
 }
 
-/* What RUN and WAIT are given, without the data. */
+/* The argument of RUN and WAIT, without the data */
 struct flat_run {
 	struct collsock_run		head;
 	struct collsock_post		post;
@@ -363,13 +366,13 @@ static struct flat_run *begin_run(struct fuzzer *f)
 	return r;
 }
 
-/* Several, as a program would do it. False if the group has failed. */
+/* Run several, like a program. False if the group has failed. */
 static bool run_barriers(struct fuzzer *f, int fd)
 {
-	unsigned int i, amount = 1 + below(f, 20);
+	unsigned int i, total = 1 + below(f, 20);
 	struct flat_run *r;
 
-	for (i = 0; i < amount && !atomic_load(&over); i++) {
+	for (i = 0; i < total && !atomic_load(&over); i++) {
 		r = begin_run(f);
 		r->head.spin_us = one_in(f, 10) ? below(f, 2000) : 0;
 		r->post.size = sizeof(r->post);
@@ -377,7 +380,7 @@ static bool run_barriers(struct fuzzer *f, int fd)
 		if (ioctl(fd, COLLSOCK_RUN, r))
 			return errno != ENOTCONN && errno != EBADF;
 		atomic_fetch_add(&posts, 1);
-		heed(&r->completion);
+		count_completion(&r->completion);
 		if (r->completion.error)
 			return false;
 	}
@@ -407,10 +410,10 @@ static void wait_for(struct fuzzer *f, int fd)
 	if (one_in(f, 6))
 		spoil(f, w, sizeof(*w));
 	if (!ioctl(fd, COLLSOCK_WAIT, one_in(f, 12) ? bad_pointer(f) : w))
-		heed(&w->completion);
+		count_completion(&w->completion);
 }
 
-/* ---- everything else that a descriptor can suffer ---- */
+/* ---- other calls on a file descriptor ---- */
 
 static void look(struct fuzzer *f, int fd)
 {
@@ -435,9 +438,9 @@ static void look(struct fuzzer *f, int fd)
 }
 
 /*
- * Time stamps are switched on by rewriting the code that receives packets. An
- * emulated processor that is executing it at that moment trips over what is put
- * there meanwhile (an int3 that nobody knows of any more); real ones do not.
+ * Time stamps are enabled by patching the code that receives packets. An emulated processor
+ * that is executing that code can hit the temporary int3 after it is no longer handled;
+ * real ones cannot.
  */
 static bool rewrites_code(unsigned int option)
 {
@@ -469,7 +472,7 @@ static void set_option(struct fuzzer *f, int fd)
 	else if (!rewrites_code(option))
 		setsockopt(fd, SOL_SOCKET, option, value, one_in(f, 4) ? 8 : 4);
 	if (one_in(f, 2))
-		patience(fd);
+		set_timeouts(fd);
 }
 
 static void call_the_unknown(struct fuzzer *f, int fd)
@@ -528,7 +531,7 @@ static void call_the_unknown(struct fuzzer *f, int fd)
 	}
 }
 
-/* Into a message that nobody receives, or that is received as another descriptor. */
+/* Into a message that is never received, or received as another file descriptor */
 static void pass(struct fuzzer *f, int fd)
 {
 	char control[CMSG_SPACE(sizeof(int))] = {};
@@ -572,7 +575,7 @@ static void close_one(struct fuzzer *f)
 
 static void one_call(struct fuzzer *f);
 
-/* It shares all sockets until it ends by itself, or is killed. */
+/* A child that shares all sockets until it exits or is killed. */
 static void child_main(struct fuzzer *f)
 {
 	unsigned int i;
@@ -582,7 +585,7 @@ static void child_main(struct fuzzer *f)
 	_exit(0);
 }
 
-/* All members of a group are in one namespace, which ends with this process. */
+/* A child with all members of a group in one namespace, which ends with it. */
 static void namespace_main(struct fuzzer *f)
 {
 	static const __u8 loopback[3] = { 127, 0, 0 };
@@ -630,7 +633,7 @@ static void have_child(struct fuzzer *f, void (*child)(struct fuzzer *f))
 	nanosleep(&life, NULL);
 	if (one_in(f, 2))
 		kill(pid, SIGKILL);
-	/* Nobody else interrupts it: it may be waiting. */
+	/* Nothing else interrupts it, and it may be waiting. */
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		kill(pid, SIGKILL);
 }
@@ -698,8 +701,8 @@ static void enter(unsigned int host)
 }
 
 /*
- * A rank that does what it should, in one group after the other; but for what the
- * other threads do to its socket.
+ * A rank that behaves correctly, in one group after the other, while other threads disturb
+ * its socket.
  */
 static void work(struct fuzzer *f)
 {
@@ -710,7 +713,7 @@ static void work(struct fuzzer *f)
 
 	if (fd < 0)
 		return;
-	patience(fd);
+	set_timeouts(fd);
 	if (!setsockopt(fd, SOL_COLLSOCK, COLLSOCK_JOIN, &r, bytes))
 		atomic_fetch_add(&joins, 1);
 	before = atomic_exchange(&slots[f->host][f->worker], fd + 1);
@@ -745,7 +748,7 @@ static void handle_signals(void)
 {
 	struct sigaction action = { .sa_handler = ignore };
 
-	/* They interrupt: nothing is restarted. */
+	/* Signals interrupt calls: nothing is restarted. */
 	sigaction(SIGUSR1, &action, NULL);
 	sigaction(SIGIO, &action, NULL);
 	sigaction(SIGURG, &action, NULL);
@@ -766,7 +769,7 @@ static bool enough(void)
 	return joins >= ENOUGH && posts >= ENOUGH && successes >= ENOUGH && failures;
 }
 
-/* Interrupt regularly, so that no call without a time-out lasts indefinitely. */
+/* Interrupt regularly: so calls without a time-out end. */
 static void watch_over(__u64 until)
 {
 	while (now_ms() < until || (!enough() && now_ms() < until + AT_MOST_MS)) {

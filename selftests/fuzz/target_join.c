@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What user space brings: the bytes of JOIN, and then the bytes of posts. What is
- * refused changes nothing; what is accepted keeps the rules that the rest of the
- * core relies on, makes a group if it is a small one, and can be posted there.
+ * Input from user space: the bytes of JOIN, then those of posts. Refused requests change
+ * nothing; accepted ones obey the rules that the rest of the core relies on, create a group
+ * if it is small, and posts are made to it.
  *
- * The input: a byte of MEND_*, struct collsock_join, the tables, then posts.
+ * The input: a byte of FIX_*, struct collsock_join, the tables, then posts.
  */
 #include <stdlib.h>
 
@@ -19,11 +19,11 @@
 #define MAX_GROUP_BYTES	(64 << 10)
 #define MAX_POSTS	64
 
-/* So that the fuzzer gets beyond the checks: what the harness puts right. */
-#define MEND_HEAD	1	/* size, flags, reserved bytes, what no kernel has */
-#define MEND_COUNTS	2	/* hosts and ranks, few */
-#define MEND_TABLES	4	/* members and ranks, made and not read */
-#define MEND_RANK	8
+/* What the harness fixes, so that the fuzzer gets past the checks. */
+#define FIX_HEAD	1	/* size, flags, reserved bytes, unknown features */
+#define FIX_COUNTS	2	/* hosts and ranks, few */
+#define FIX_TABLES	4	/* members and ranks, generated instead of read */
+#define FIX_RANK	8
 
 /**
  * struct request - a JOIN
@@ -37,12 +37,12 @@ struct request {
 	u32			*ranks;
 };
 
-static void read_head(struct request *r, struct fuzz_input *in, u8 mend)
+static void read_head(struct request *r, struct fuzz_input *in, u8 fix)
 {
 	struct collsock_join *j = &r->join;
 
 	fuzz_copy(in, j, sizeof(*j));
-	if (mend & MEND_HEAD) {
+	if (fix & FIX_HEAD) {
 		j->size = sizeof(*j);
 		j->flags = 0;
 		memset(j->reserved, 0, sizeof(j->reserved));
@@ -52,11 +52,11 @@ static void read_head(struct request *r, struct fuzz_input *in, u8 mend)
 		       COLLSOCK_MAX_OPERATIONS - COLLSOCK_BROADCAST - 1);
 		j->liveness_ms = j->liveness_ms % 8 * 1000;
 	}
-	if (mend & MEND_COUNTS) {
+	if (fix & FIX_COUNTS) {
 		j->hosts = 1 + j->hosts % 16;
 		j->ranks = j->hosts + !(j->ranks % 16);
 	}
-	if (mend & MEND_RANK)
+	if (fix & FIX_RANK)
 		j->rank %= max(j->ranks, 1U);
 }
 
@@ -75,7 +75,7 @@ static void make_tables(struct request *r)
 		r->ranks[i] = i % r->join.hosts;
 }
 
-static void read_tables(struct request *r, struct fuzz_input *in, u8 mend)
+static void read_tables(struct request *r, struct fuzz_input *in, u8 fix)
 {
 	u32 member_bytes = r->join.hosts * sizeof(*r->members);
 	u32 rank_bytes = r->join.ranks * sizeof(*r->ranks);
@@ -85,7 +85,7 @@ static void read_tables(struct request *r, struct fuzz_input *in, u8 mend)
 	if (!r->members || !r->ranks)
 		abort();
 	make_tables(r);
-	if (!(mend & MEND_TABLES)) {
+	if (!(fix & FIX_TABLES)) {
 		fuzz_copy(in, r->members, member_bytes);
 		fuzz_copy(in, r->ranks, rank_bytes);
 	}
@@ -147,9 +147,9 @@ static void check_tables(const struct request *r)
 /* ---- the group, and posts ---- */
 
 /**
- * struct outcome - of one post
+ * struct outcome - outcome of one post
  * @done: it has completed,
- * @bytes: with so many bytes
+ * @bytes: with this number of bytes
  * @result: of result
  */
 struct outcome {
@@ -189,7 +189,7 @@ static void check_accepted(struct world_member *m, u32 local, const struct colls
 		    "%u bytes accepted", bytes);
 	FUZZ_EXPECT(bytes <= m->group.payload.max_bytes, "%u bytes of %u", bytes,
 		    m->group.payload.max_bytes);
-	/* Alone, or if it takes no result, it completes at once. */
+	/* Alone, or if it receives no result, it completes at once. */
 	o = &outcomes[outcome_count++];
 	*o = (struct outcome){};
 	err = world_post_rank(m, local, p, exact, bytes, o);
@@ -231,7 +231,7 @@ static void post(struct world_member *m, struct fuzz_input *in)
 	check_accepted(m, local, &p, bytes);
 }
 
-/* All ranks of one host; the other hosts are not there. */
+/* All ranks of one host join; the other hosts do not exist. */
 static void live(const struct request *r, struct fuzz_input *in)
 {
 	struct world_group group;
@@ -261,11 +261,11 @@ static void live(const struct request *r, struct fuzz_input *in)
 int fuzz_target(const u8 *data, size_t bytes)
 {
 	struct fuzz_input in = { data, data + bytes };
-	u8 mend = fuzz_byte(&in);
+	u8 fix = fuzz_byte(&in);
 	struct request r = {};
 	int err;
 
-	read_head(&r, &in, mend);
+	read_head(&r, &in, fix);
 	err = coll_descriptor_normalise(&r.join);
 	FUZZ_EXPECT(!err || err == -EINVAL || err == -EOPNOTSUPP, "errno %d", -err);
 	if (err)
@@ -273,7 +273,7 @@ int fuzz_target(const u8 *data, size_t bytes)
 	check_normalised(&r.join);
 	if (r.join.hosts > MAX_TABLE_HOSTS || r.join.ranks > MAX_TABLE_HOSTS)
 		return 0;
-	read_tables(&r, &in, mend);
+	read_tables(&r, &in, fix);
 	err = coll_descriptor_check(&r.join, r.members, r.ranks);
 	FUZZ_EXPECT(!err || err == -EINVAL || err == -E2BIG || err == -EMSGSIZE, "errno %d",
 		    -err);

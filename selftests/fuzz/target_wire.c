@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One packet: reading it stays inside of it, what is read is what was written, and
- * it is authentic only by its last eight bytes. The first byte of the input says
- * where the packet begins in memory and whether it is sealed; a time-wait entry answers it.
+ * One packet: reading stays within it, reading inverts writing, and it is authentic only by
+ * its last eight bytes. The first byte of the input determines where the packet begins in
+ * memory and whether it has a valid MAC; a time-wait entry answers it.
  */
 #include "fuzz.h"
 #include "timewait.h"
@@ -17,7 +17,17 @@ static __be64 mac_of(const u8 *packet, u32 bytes)
 	return cpu_to_be64(siphash(packet, bytes - COLL_WIRE_MAC, &key));
 }
 
-/* Writing what was read gives the same bytes, but for operands that say nothing. */
+/* Unknown remarks, and distances that were not told, are not written again. */
+static bool is_read_whole(const u8 *packet)
+{
+	static const u8 not_told[2] = { 0x7f, 0xff };
+	const u8 *body = packet + COLL_WIRE_PREFIX;
+
+	return !(body[2] & ~(COLL_FLAG_ACK_NOW >> 8)) && memcmp(body + 4, not_told, 2) &&
+	       memcmp(body + 6, not_told, 2);
+}
+
+/* Writing what was read gives the same bytes, except for operands that are all zero. */
 static void check_written(const u8 *packet, u32 bytes, const struct coll_wire_side *side)
 {
 	u8 written[COLL_WIRE_MAX];
@@ -30,12 +40,12 @@ static void check_written(const u8 *packet, u32 bytes, const struct coll_wire_si
 	FUZZ_EXPECT(body.payload >= packet &&
 		    body.payload + body.payload_bytes + COLL_WIRE_MAC == packet + bytes,
 		    "payload of %u bytes in a packet of %u", body.payload_bytes, bytes);
-	if (packet[COLL_WIRE_PREFIX] & COLL_FLAG_OPERANDS && !body.signature.count &&
+	if (packet[COLL_WIRE_PREFIX + 3] & COLL_FLAG_OPERANDS && !body.signature.count &&
 	    !body.signature.root)
 		least -= COLL_WIRE_OPERANDS;
 	FUZZ_EQUAL(coll_wire_bytes(&body), least, "length as written");
 	coll_wire_write(written, side, &body);
-	if (least != bytes)
+	if (least != bytes || !is_read_whole(packet))
 		return;
 	FUZZ_EXPECT(!memcmp(written, packet, bytes - COLL_WIRE_MAC), "written otherwise");
 	code = mac_of(packet, bytes);
@@ -61,7 +71,28 @@ static void check_packet(const u8 *packet, u32 bytes)
 	check_written(packet, bytes, &side);
 }
 
-/* One answer at most, to what asks for one, little longer, and itself no question. */
+/* A packet that is not formed is of another version, or of a later module, or neither. */
+static void check_kind(const u8 *packet, u32 bytes)
+{
+	bool formed = coll_wire_formed(packet, bytes);
+	bool other = coll_wire_other_version(packet, bytes);
+	bool unknown = coll_wire_unknown(packet, bytes);
+	__be64 code;
+	bool right;
+
+	FUZZ_EXPECT(formed + other + unknown <= 1, "formed %d, other version %d, unknown %d",
+		    formed, other, unknown);
+	if (!formed && !other)
+		return;
+	code = mac_of(packet, bytes);
+	right = !memcmp(packet + bytes - COLL_WIRE_MAC, &code, sizeof(code));
+	FUZZ_EQUAL(coll_wire_authentic_any(packet, bytes, &key), right, "authentic");
+}
+
+/*
+ * At most one answer, only to packets that need one, hardly longer, and never answered
+ * itself
+ */
 static void check_timewait(const u8 *packet, u32 bytes)
 {
 	struct coll_timewait t = { .secret.mac = key, .descriptor = 0x1234, .incarnation = 1001,
@@ -100,7 +131,7 @@ int fuzz_target(const u8 *data, size_t bytes)
 
 	if (!bytes || bytes > COLL_WIRE_MAX + 16)
 		return 0;
-	/* The kernel promises a multiple of two. */
+	/* The kernel guarantees a multiple of two. */
 	offset = *data & 6;
 	length = bytes - 1;
 	memory = malloc(offset + length + !length);
@@ -108,10 +139,11 @@ int fuzz_target(const u8 *data, size_t bytes)
 		abort();
 	packet = memory + offset;
 	memcpy(packet, data + 1, length);
-	if (*data & SEAL && length >= COLL_WIRE_MIN) {
+	if (*data & SEAL && length >= COLL_WIRE_MAC) {
 		code = mac_of(packet, length);
 		memcpy(packet + length - COLL_WIRE_MAC, &code, sizeof(code));
 	}
+	check_kind(packet, length);
 	check_packet(packet, length);
 	check_timewait(packet, length);
 	free(memory);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Every input that the fuzzer has found to be of use, once, in the targets as gcc
-# makes them: what was mended stays so. "make fuzz" goes on from there.
+# Every input that the fuzzer has found to be of use, once, in the targets as gcc makes
+# them: what was fixed stays fixed. "make fuzz" continues from there.
 . selftests/tap.sh
 
 corpus=selftests/fuzz/corpus

@@ -90,7 +90,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	buffer = va_arg(arguments, __u8 *);
 	va_end(arguments);
 	fake.requests[fake.calls++] = request;
-	/* Both begin with the lengths of the parts, and the room for data. */
+	/* Both begin with the lengths of the parts and of the buffer. */
 	memcpy(head, buffer, sizeof(head));
 	room = head[is_run ? 3 : 2];
 	at = buffer + head[0] + (is_run ? head[1] : 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Stands in the place of the kernel: it notes what the library asks for and
- * answers what a test has prepared. The linker sends the calls here.
+ * A substitute for the kernel: it records the library's requests and returns the answers
+ * that a test has prepared. The linker redirects the calls here.
  */
 #ifndef FAKE_KERNEL_H
 #define FAKE_KERNEL_H
@@ -17,10 +17,10 @@
 
 /**
  * struct fake_run - the buffer of RUN
- * @head: of it
- * @post: behind it
- * @completion: behind that
- * @data: behind that
+ * @head: its head
+ * @post: follows
+ * @completion: follows
+ * @data: follows
  */
 struct fake_run {
 	struct collsock_run		head;
@@ -30,10 +30,10 @@ struct fake_run {
 };
 
 /**
- * struct fake_answer - to one ioctl() or recvmsg()
+ * struct fake_answer - answer to one ioctl() or recvmsg()
  * @error: errno, or 0
- * @is_end: recvmsg() gives 0
- * @completion: to be given
+ * @is_end: recvmsg() returns 0
+ * @completion: completion to return
  * @result: its result, of @completion.bytes
  */
 struct fake_answer {
@@ -44,18 +44,18 @@ struct fake_answer {
 };
 
 /**
- * struct fake_kernel - all there is
+ * struct fake_kernel - state of the substitute
  * @sent: the last setsockopt() or sendmsg(), or the buffer of the last ioctl()
- * @family: asked of socket()
- * @type: asked of socket()
+ * @family: argument of socket()
+ * @type: argument of socket()
  * @send_timeout_s: SO_SNDTIMEO of the socket
  * @error: errno of socket(), setsockopt(), getsockopt() and sendmsg()
  * @option: of the last setsockopt() or getsockopt()
  * @sent_bytes: its length
  * @flags: of the last sendmsg()
  * @answers: to ioctl() and recvmsg(), in order
- * @requests: the ioctl()s that were made
- * @calls: ioctl()s and recvmsg()s made
+ * @requests: requests of the ioctl()s made
+ * @calls: number of ioctl()s and recvmsg()s made
  * @addresses: of this host, as text; ends with NULL
  */
 struct fake_kernel {
@@ -75,7 +75,7 @@ struct fake_kernel {
 
 extern struct fake_kernel fake;
 
-/* What the linker calls here. */
+/* Redirected here by the linker */
 int __wrap_socket(int family, int type, int protocol);
 int __wrap_setsockopt(int fd, int level, int option, const void *value, socklen_t bytes);
 int __wrap_getsockopt(int fd, int level, int option, void *value, socklen_t *bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Prints the layouts and numbers of the C header for tests in other languages. */
+/* Prints the layouts and numbers of the C header, for tests in other languages. */
 #include <stdio.h>
 
 /* All of the header, and no structure in it, may be padded. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The bytes that user space and kernel have agreed upon. Structures have no
- * padding (the compiler watches it), so offsets tell the size of fields too.
+ * The binary interface between user space and kernel. Structures have no padding (the
+ * compiler checks this), so offsets imply the sizes of fields, too.
  */
 #ifndef LAYOUT_H
 #define LAYOUT_H
@@ -11,11 +11,11 @@
 #include <collsock.h>
 
 /**
- * struct layout - of one field, or the size of a structure
+ * struct layout - offset of one field, or size of a structure
  * @structure: its name
  * @field: its name, or "-": this is the size of the structure
- * @seen: bytes, as the compiler says
- * @wanted: bytes, as it must be
+ * @seen: actual number of bytes
+ * @wanted: required number of bytes
  */
 struct layout {
 	const char	*structure;
@@ -152,22 +152,24 @@ static const struct layout layouts[] = {
 	FIELD(struct collsock_stats, probes_received, 152),
 	FIELD(struct collsock_stats, challenges, 160),
 	FIELD(struct collsock_stats, peers_idle, 168),
-	SIZE(struct collsock_net_stats, 104),
+	SIZE(struct collsock_net_stats, 120),
 	FIELD(struct collsock_net_stats, size, 0),
 	FIELD(struct collsock_net_stats, groups, 4),
 	FIELD(struct collsock_net_stats, peers, 8),
 	FIELD(struct collsock_net_stats, timewait_entries, 12),
 	FIELD(struct collsock_net_stats, packets, 16),
 	FIELD(struct collsock_net_stats, malformed, 24),
-	FIELD(struct collsock_net_stats, unknown_group, 32),
-	FIELD(struct collsock_net_stats, wrong_source, 40),
-	FIELD(struct collsock_net_stats, forged, 48),
-	FIELD(struct collsock_net_stats, wrong_descriptor, 56),
-	FIELD(struct collsock_net_stats, timewait_answered, 64),
-	FIELD(struct collsock_net_stats, no_route, 72),
-	FIELD(struct collsock_net_stats, memory, 80),
-	FIELD(struct collsock_net_stats, over_memory, 88),
-	FIELD(struct collsock_net_stats, over_user, 96),
+	FIELD(struct collsock_net_stats, other_version, 32),
+	FIELD(struct collsock_net_stats, unknown_type, 40),
+	FIELD(struct collsock_net_stats, unknown_group, 48),
+	FIELD(struct collsock_net_stats, wrong_source, 56),
+	FIELD(struct collsock_net_stats, forged, 64),
+	FIELD(struct collsock_net_stats, wrong_descriptor, 72),
+	FIELD(struct collsock_net_stats, timewait_answered, 80),
+	FIELD(struct collsock_net_stats, no_route, 88),
+	FIELD(struct collsock_net_stats, memory, 96),
+	FIELD(struct collsock_net_stats, over_memory, 104),
+	FIELD(struct collsock_net_stats, over_user, 112),
 };
 
 #endif

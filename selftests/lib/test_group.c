@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The group: which hosts it takes, and the bytes that JOIN gets. */
+/* The group: the hosts that it accepts, and the bytes of JOIN */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -33,7 +33,7 @@ FIXTURE_TEARDOWN(group)
 	collsock_close(self->socket);
 }
 
-TEST_F(group, request_is_what_was_said_then_hosts_then_ranks)
+TEST_F(group, request_has_the_fixed_part_then_hosts_then_ranks)
 {
 	struct collsock_member members[2];
 	struct collsock_join join;
@@ -78,7 +78,7 @@ TEST_F(group, request_is_what_was_said_then_hosts_then_ranks)
 	EXPECT_EQ(1, host_of_rank[1]);
 }
 
-TEST_F(group, keyless_is_all_zero)
+TEST_F(group, no_key_is_all_zero)
 {
 	static const __u8 zero[COLLSOCK_KEY_BYTES];
 	struct collsock_group *keyless;
@@ -88,7 +88,7 @@ TEST_F(group, keyless_is_all_zero)
 	collsock_group_free(keyless);
 }
 
-TEST_F(group, refuses_what_is_no_host_address)
+TEST_F(group, refuses_what_is_not_a_host_address)
 {
 	static const struct {
 		const char	*address;
@@ -174,7 +174,7 @@ TEST_F(group, hosts_are_of_one_family)
 	EXPECT_EQ(1, collsock_group_request(self->group)->hosts);
 }
 
-/* The hosts of the ranks in the last request, which has so many. */
+/* The hosts of the ranks in the last request, which has these numbers of them */
 static const __u32 *sent_host_of_rank(__u32 hosts, __u32 ranks)
 {
 	const struct collsock_join *join = (const void *)fake.sent;
@@ -186,7 +186,7 @@ static const __u32 *sent_host_of_rank(__u32 hosts, __u32 ranks)
 	return (const void *)(members + hosts);
 }
 
-TEST_F(group, host_that_is_there_gets_another_rank)
+TEST_F(group, a_host_added_again_gets_another_rank)
 {
 	static const __u32 wanted[] = { 0, 1, 0, 2, 1, 0 };
 	static const __u8 last_bytes[] = { 9, 3, 5 };
@@ -212,7 +212,7 @@ TEST_F(group, host_that_is_there_gets_another_rank)
 		EXPECT_EQ(wanted[i], host_of_rank[i]) TH_LOG("rank %d", i);
 }
 
-TEST_F(group, ranks_may_go_round_the_hosts)
+TEST_F(group, ranks_may_be_placed_round_robin)
 {
 	enum { HOSTS = 500, ROUNDS = 4 };
 	struct sockaddr_in ipv4 = { .sin_family = AF_INET };
@@ -338,7 +338,7 @@ TEST_F(group, one_address_on_two_interfaces_is_one_host)
 	EXPECT_EQ(1, collsock_rank_of_local(self->group, 1));
 }
 
-TEST_F(group, error_of_join_is_handed_on)
+TEST_F(group, error_of_join_is_returned)
 {
 	ASSERT_EQ(0, collsock_group_add_host(self->group, "10.1.2.3", 0));
 	fake.error = EACCES;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# The installed package is complete, works with pkg-config from C and C++, and
-# goes away without a trace. Speaks TAP.
+# The installed package is complete, works with pkg-config from C and C++, and is removed
+# completely. Speaks TAP.
 # shellcheck disable=SC2317 # the functions are called by check
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,7 +13,7 @@ prefix=/opt/collsock
 number=0
 failed=0
 
-# check NAME COMMAND...: one test; what the command says is shown if it fails.
+# check NAME COMMAND...: one test; the output of the command is shown if it fails.
 check() {
 	name=$1
 	shift

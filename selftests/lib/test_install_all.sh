@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# "make install" of the whole project heeds DESTDIR and PREFIX, and "make uninstall" takes
-# away all that it put there. Speaks TAP.
+# "make install" of the whole project respects DESTDIR and PREFIX, and "make uninstall"
+# removes everything that it has installed. Speaks TAP.
 # shellcheck disable=SC2317 # the functions are called by check
 set -u
 cd "$(dirname "$0")/../.." || exit
@@ -10,7 +10,7 @@ root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 prefix=/opt/collsock
 
-# What it builds has been built for the other tests, and what that needs is installed
+# Everything is already built for the other tests, and packages are installed.
 project() {
 	make -s "$@" SETUP=: DESTDIR="$root" PREFIX=$prefix
 }
@@ -28,12 +28,12 @@ all_parts_are_there() {
 	equal "" "$missing"
 }
 
-# The kernel and systemd look for the module and its line in their own places only
+# The kernel and systemd search for the module and its line only in fixed places.
 all_else_is_under_prefix() {
 	equal "" "$(files | grep -v -e "^$prefix/" -e '^/lib/modules/' -e '^/usr/lib/modules-load\.d/')"
 }
 
-# A file that another package put next to them is not ours to take
+# A file of another package next to them must stay.
 nothing_stays() {
 	touch "$root$prefix/lib/other" && project uninstall && equal "$prefix/lib/other" "$(files)"
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Keys come from files that nobody else can read, or not at all. */
+/* Keys are accepted only from files that other users cannot access. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ TEST_F(key, anything_else_is_refused)
 			TH_LOG("entry %d", i);
 }
 
-TEST_F(key, nothing_stays_of_a_bad_one)
+TEST_F(key, nothing_is_left_of_a_bad_key)
 {
 	static const __u8 zero[COLLSOCK_KEY_BYTES];
 
@@ -92,7 +92,7 @@ TEST_F(key, file_open_to_others_is_refused)
 	EXPECT_EQ(0, collsock_key_from_file(self->path, self->key));
 }
 
-TEST_F(key, what_is_no_file_is_refused_at_once)
+TEST_F(key, what_is_not_a_file_is_refused_at_once)
 {
 	EXPECT_EQ(-EBADMSG, collsock_key_from_file("/tmp", self->key));
 	unlink(self->path);

@@ -76,7 +76,7 @@ def tests():
                             "__attribute__((weak)) void option(void);\n"
                             "void low(void) { if (option) option(); abort(); }\n",
     }
-    yield "a weak function counts where nobody else defines it", finds, {
+    yield "a weak function counts if no other file defines it", finds, {
         **LAYERED,
         "high.c": '#include "high.h"\n#include "low.h"\n'
                   "__attribute__((weak)) void high(void) { low(); }\n",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The structures have the bytes that every program relies on. */
+/* The structures have the layout that every program relies on. */
 #include "kselftest_harness.h"
 #include "layout.h"
 
@@ -22,7 +22,7 @@ TEST(numbers_of_ioctls_and_options_never_change)
 	EXPECT_EQ(~0ULL, COLLSOCK_COOKIE_GROUP);
 }
 
-/* What every kernel accepts, however long the structures become. */
+/* Accepted by every kernel, however long the structures become. */
 TEST(the_first_versions_never_change)
 {
 	EXPECT_EQ(104, COLLSOCK_JOIN_VER0);

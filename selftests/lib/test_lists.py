@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""What is not C says the numbers and names of the lists of the headers; TAP."""
+"""Files in other languages have the numbers and names of the headers' lists; TAP."""
 import pathlib
 import re
 import sys
@@ -24,7 +24,7 @@ def lines_of(name, path="uapi/linux/collsock_lists.h"):
 
 
 def numbers_of(name, path="uapi/linux/collsock_lists.h"):
-    """{number: (identifier, name)}; what follows the name does not matter here."""
+    """{number: (identifier, name)}; what follows the name is ignored."""
     return {int(number): (identifier, rest.split('"')[0])
             for identifier, number, rest in lines_of(name, path)}
 
@@ -87,7 +87,7 @@ def test_tests_in_python_use_these_numbers():
             equal((identifier, getattr(collsock_test, identifier)), (identifier, number))
 
 
-def test_netlink_tells_every_counter():
+def test_netlink_has_every_counter():
     known = collsock_netlink.NUMBERS
     told = {name.removeprefix("A_STATS_") for name in known if name.startswith("A_STATS_")}
     equal(told - {"PAD", "MAX"}, {identifier for _, identifier, _ in GROUP_COUNTERS})
@@ -106,7 +106,7 @@ def documented(heading):
     return found
 
 
-def test_every_counter_is_documented_where_it_stands():
+def test_every_counter_is_documented_with_its_offset():
     names_of_net = [name for name, *_ in NET_COUNTERS] + ["memory", "over_memory", "over_user"]
     equal(documented("COLLSOCK_STATS"),
           [(16 + 8 * i, name) for i, (name, *_) in enumerate(GROUP_COUNTERS)])
@@ -115,7 +115,7 @@ def test_every_counter_is_documented_where_it_stands():
 
 
 def traced(field):
-    """The words that tracing.md says a field of a tracepoint may have."""
+    """The values that tracing.md lists for a field of a tracepoint."""
     row = re.search(rf"^\| {re.escape(field)} \| (.*) \|$", read("Documentation/tracing.md"),
                     re.MULTILINE)
     return re.findall(r"`([a-z_-]+)`", row[1])

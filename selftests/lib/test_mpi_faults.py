@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""How MPI programs learn of faults that the kernel cannot be made to have.
+"""How faults that cannot be provoked in the kernel are reported to MPI programs.
 
 Open MPI and MPICH run selftests/mpi/faults.c on this machine, with libcollsock-mpi and, in
-place of the kernel, stand_in.c. Whatever goes wrong on one rank, all ranks take a call or all
+place of the kernel, stand_in.c. Whatever fails on one rank, all ranks take a call or all
 pass it on, results are right, no rank hangs, and errors name the failed rank. TAP.
 """
 import concurrent.futures
@@ -20,17 +20,17 @@ TREE = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = TREE / "build"
 KINDS = "openmpi", "mpich"
 IN_SOAK = int(os.environ.get("COLLSOCK_SOAK") or 1) > 1
-# Joining gives up the network after 10 s; the rest is starting some processes
-PATIENCE_SECONDS = 100
+# Joining gives up on the network after 10 s; the rest is for starting processes
+TIME_LIMIT_SECONDS = 100
 AT_ONCE = 4
 CALLS = 15  # of faults.c for each fault; the group has one operation more
 
 UNABLE = {
     "socket=EMFILE": "too few file descriptors are left",
-    "join=ENOMEM": "no memory, or the groups here have all that they may",
-    "join=EPERM": "this user or container may not",
+    "join=ENOMEM": "no memory, or the groups here have reached their memory limit",
+    "join=EPERM": "not permitted here",
     "join=EACCES": "this namespace refuses groups without a key",
-    "join=EADDRINUSE": "this rank has joined",
+    "join=EADDRINUSE": "rank already joined",
     "end=ECONNRESET": "has left the group",
 }
 # After these no later communicator of the process tries to join
@@ -40,6 +40,7 @@ FOR_GOOD = {
     "socket=EAFNOSUPPORT@0": "this kernel has no collective sockets",
     "socket=EAFNOSUPPORT@1": "this kernel has no collective sockets",
 }
+SLOW_PROXY = {"LD_PRELOAD": f"{BUILD}/mpi/slow_proxy.so"}
 LEFT, SILENT, NO_MEMORY = "has left the group", "does not answer", "no memory"
 
 
@@ -47,26 +48,27 @@ def settings_of(kind, settings, folder):
     """Settings as words for a launcher; only ranks preload the library."""
     preload = [BUILD / "mpi/idle.so", BUILD / "mpi/stand_in.so",
                BUILD / f"lib/mpi/libcollsock-mpi-{kind}.so"]
-    return ["env", f"STAND_IN_FILE={folder}/groups", "VM_MPI_PATIENCE=1",
+    return ["env", f"STAND_IN_FILE={folder}/groups", "VM_MPI_POLL_MS=1",
             f"LD_PRELOAD={':'.join(map(str, preload))}", "COLLSOCK_MPI_AFTER=1", *settings]
 
 
-def launch(kind, ranks, settings, *words, program="faults", shell=None):
-    """Returns status, standard output and standard error. @shell is run before the program."""
+def launch(kind, ranks, settings, *words, program="faults", shell=None, environment=()):
+    """Returns status, standard output and standard error. @shell is run before the program;
+    @environment is the launcher's."""
     launcher = {
         "openmpi": ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none",
                     "--mca", "mpi_yield_when_idle", "1"],
         "mpich": ["mpiexec.mpich"],
     }[kind]
     with tempfile.TemporaryDirectory(prefix="mpi-faults.") as folder:
-        command = ["timeout", "--kill-after=5", str(PATIENCE_SECONDS), *launcher,
+        command = ["timeout", "--kill-after=5", str(TIME_LIMIT_SECONDS), *launcher,
                    "-np", str(ranks), *settings_of(kind, settings, folder),
                    *(["sh", "-c", f'{shell}; exec "$0" "$@"'] if shell else []),
                    BUILD / "mpi" / kind / program, *words]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               errors="replace", check=False,
                               # Launchers of Open MPI would share the folder of their user
-                              env={**os.environ, "TMPDIR": folder,
+                              env={**os.environ, **dict(environment), "TMPDIR": folder,
                                    "OMPI_ALLOW_RUN_AS_ROOT": "1",
                                    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
     return types.SimpleNamespace(status=done.returncode, out=done.stdout, err=done.stderr,
@@ -84,7 +86,7 @@ def has(what, text, wanted):
 
 
 def told(run, word):
-    """Of each rank: calls that were right, completions taken, what the failure was."""
+    """For each rank: correct calls, completions received, the failure."""
     by_rank = {}
     for rank, right, taken, text in re.findall(
             rf"^{re.escape(word)}: rank (\d+): (\d+) right, (\d+) taken: (.*)$", run.out, re.M):
@@ -121,7 +123,7 @@ def all_pass_and_say_why(run, word, rank, text):
 
 
 def all_fail(run, word, call, victim, texts, right=None):
-    """With a class and a string; @texts are those of the victim and of the others."""
+    """With an error class and a string; @texts are those of the victim and of the others."""
     for rank, one in told(run, word).items():
         if right is not None:
             equal(f"rank {rank}: right", one.right, right)
@@ -208,7 +210,19 @@ def fatal_failure(kind, ranks):
 def required(kind, ranks):
     run = launch(kind, ranks, ["COLLSOCK_MPI=require"], "join=EPERM@1")
     yield ("COLLSOCK_MPI=require ends the program and says why", run, ends_and_says,
-           "because of rank 1: this user or container may not", "require does not allow that")
+           "because of rank 1: not permitted here", "not allowed with COLLSOCK_MPI=require")
+
+
+def says_though_slow(run, *texts):
+    ends_and_says(run, *texts)
+    has("the proxy says", run.err, "the proxy is slow")
+
+
+def invalid_setting(kind, ranks):
+    """Rank 0 says why, and all ranks abort."""
+    run = launch(kind, ranks, ["COLLSOCK_MPI=perhaps"], "nothing", environment=SLOW_PROXY)
+    yield ("an invalid setting is named, though the launcher reads it late", run,
+           says_though_slow, "COLLSOCK_MPI=perhaps")
 
 
 def callbacks(kind, ranks):
@@ -255,14 +269,20 @@ def library_of_another_version(kind, folder):
 
 
 def other_version(kind, ranks):
+    text = "of rank 1 has another version than that of rank 0"
     with tempfile.TemporaryDirectory(prefix="mpi-version.") as folder:
         other = library_of_another_version(kind, folder)
-        run = launch(kind, ranks, ["LD_PRELOAD="], "nothing", shell=(
-            f'test "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 0 && '
-            f'export LD_PRELOAD={BUILD}/lib/mpi/libcollsock-mpi-{kind}.so || '
-            f'export LD_PRELOAD={other}'))
-    yield ("another version on a rank ends the program with a message", run, ends_and_says,
-           "of rank 1 is of another version than that of rank 0")
+        shell = (f'test "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 0 && '
+                 f'export LD_PRELOAD={BUILD}/lib/mpi/libcollsock-mpi-{kind}.so || '
+                 f'export LD_PRELOAD={other}')
+        run = launch(kind, ranks, ["LD_PRELOAD="], "nothing", shell=shell)
+        yield ("another version on a rank ends the program with a message", run, ends_and_says,
+               text)
+        if kind == "mpich":
+            run = launch(kind, ranks, ["LD_PRELOAD="], "nothing", shell=shell,
+                         environment=SLOW_PROXY)
+            yield ("another version on a rank is named, though the launcher reads it late", run,
+                   says_though_slow, text)
 
 
 def programs():
@@ -277,6 +297,7 @@ def programs():
         yield always_full, kind, 2
         if kind == "mpich":
             yield nothing_is_left, kind, 4
+            yield invalid_setting, kind, 2
         if IN_SOAK or kind == "mpich":
             yield other_version, kind, 2
         yield fatal_failure, kind, 2
@@ -302,7 +323,7 @@ def judge_all(program, kind, ranks, *args):
 
 
 def build():
-    """In the usual folders: other tests build in that of these tests now."""
+    """In the usual folders, as other tests are building in that of these tests."""
     os.environ.pop("OUTPUT", None)
     for part in "libcollsock", "libcollsock/mpi", "selftests/mpi":
         subprocess.run(["make", "-s", "-C", TREE / part], check=True, stdout=sys.stderr)

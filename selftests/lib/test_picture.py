@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""collsock-picture draws what a trace tells; TAP. The traces are made here."""
+"""collsock-picture draws a trace correctly; TAP. The traces are generated here."""
 
 import collections
 import pathlib
@@ -22,12 +22,12 @@ WORK = pathlib.Path(tempfile.mkdtemp(prefix="picture-"))
 # ---- traces ----
 
 class Trace:
-    """Barriers by dissemination as tracepoints would tell of them, times in µs."""
+    """Dissemination barriers as tracepoints would report them, times in µs."""
 
     def __init__(self, hosts, seed=1):
         self.hosts, self.lines, self.chance = hosts, [], random.Random(seed)
         self.posted = {}
-        self.seq = collections.Counter()
+        self.packets = collections.Counter()
 
     def add(self, at, host, event, /, **fields):
         words = " ".join(f"{name}={value}" for name, value in {"tag": TAG, **fields}.items())
@@ -36,20 +36,20 @@ class Trace:
     def message(self, at, number, rnd, source, took, again=False):
         """Returns when it arrives; @took is None if it is lost."""
         destination = (source + 2 ** rnd) % self.hosts
-        self.seq[source, destination] += not again
         fields = {"source": source, "destination": destination, "type": "message",
-                  "operation": number, "segment": 0, "round": rnd,
-                  "seq": self.seq[source, destination]}
+                  "operation": number, "segment": 0, "round": rnd}
         if again:
-            self.add(at, source, "message_again", **fields, tries=1)
-        fields |= {"ack": 0, "bytes": 64}
+            self.add(at, source, "message_again", **fields,
+                     packet=self.packets[source, destination], tries=1)
+        self.packets[source, destination] += 1
+        fields |= {"packet": self.packets[source, destination], "ack": 0, "bytes": 72}
         self.add(at, source, "packet_sent", **fields)
         if took is not None:
             self.add(at + took, destination, "packet_received", **fields)
         return at + (took or 0)
 
     def barrier(self, number, begin, lost=()):
-        """Messages in @lost, (round, source), come only when they are sent again."""
+        """Messages in @lost, (round, source), arrive only when they are sent again."""
         at = {host: begin + self.chance.randrange(30) for host in range(self.hosts)}
         self.posted[number] = dict(at)
         for host in at:
@@ -100,7 +100,7 @@ def same(what, found, expected):
 
 
 class Drawn:
-    """What is in a picture."""
+    """The contents of a picture."""
 
     def __init__(self, *words):
         done = picture(*words)
@@ -117,11 +117,11 @@ class Drawn:
         return tuple(len(self.of(cls)) for cls in classes)
 
     def rows(self):
-        """The place of each host's line."""
+        """The position of each host's line."""
         return [float(line.get("y1")) for line in self.of("timeline")]
 
     def texts(self):
-        """Boxes: left, top, right, bottom, and what stands in them."""
+        """Boxes: left, top, right, bottom, and their text."""
         sizes = {"name": 17, "small": 10, "roundname": 10}
         for text in self.root.iter(f"{SVG}text"):
             cls = text.get("class", "").split()
@@ -133,7 +133,7 @@ class Drawn:
             yield left, bottom - 0.75 * size, left + width, bottom, text.text
 
     def posts(self):
-        """By rank: when its title says that it posted, in µs."""
+        """By rank: the time of its post according to its title, in µs."""
         found = {}
         for title in self.root.iter(f"{SVG}title"):
             text = re.fullmatch(r"rank (\d+) posts, (\S+) (µs|ms)", title.text)
@@ -170,7 +170,7 @@ def a_barrier_has_a_line_for_each_host_and_an_arrow_for_each_message():
     check_arrows(drawn)
 
 
-def what_is_lost_ends_in_a_cross_and_is_drawn_again():
+def lost_messages_end_in_a_cross_and_their_repetitions_are_drawn():
     trace = Trace(16)
     trace.barrier(0, 0, lost=((0, 3), (2, 9), (3, 15)))
     drawn = Drawn(trace.write("lost.txt"))
@@ -180,10 +180,10 @@ def what_is_lost_ends_in_a_cross_and_is_drawn_again():
     check_arrows(drawn)
 
 
-def packets_that_look_alike_are_paired_in_order():
+def identical_packets_are_paired_in_order():
     trace = Trace(3)
     trace.barrier(0, 0)
-    # Sent again before the first was received; and one that the network has repeated
+    # Sent again before the first was received; and one that the network has duplicated
     for again in False, True:
         trace.message(200 + 10 * again, 0, 4, 0, 50, again)
     trace.message(300, 0, 5, 0, 50)
@@ -207,18 +207,18 @@ def no_two_labels_overlap():
                     f"{hosts} hosts: {text!r} at {left, top} and {other[4]!r} at {other[:2]}"
 
 
-def the_first_whole_operation_is_drawn():
+def the_first_complete_operation_is_drawn():
     trace = Trace(4)
     trace.barrier(7, 0)
     trace.barrier(8, 1000)
-    # The recording began in the midst of operation 7
+    # The recording began during operation 7
     trace.lines = [line for line in trace.lines if "post: " not in line[2] or line[0] > 500]
     drawn = Drawn(trace.write("first.txt"))
     same("its title", drawn.root.find(f"{SVG}title").text, f"Barrier 8 of group {TAG}")
 
 
 def machines(hosts, each):
-    """Traces of several machines whose clocks differ; in time it took to send them all."""
+    """Traces of several machines whose clocks differ."""
     trace = Trace(hosts, seed=hosts)
     begin = 0
     for number in range(20):
@@ -242,7 +242,8 @@ def clocks_of_several_machines_are_compared():
         drawn = Drawn(*paths, "--operation", 5)
         same("lines and messages", drawn.count("timeline", "message", "lost"),
              (hosts, hosts * (hosts - 1).bit_length(), 0))
-        # The shortest ways differ by less; twice, because the first post may be off as well
+        # The shortest transit times differ by less; twice, because the first post may be
+        # off as well
         check_posts(drawn, trace, 5, 2 * 15)
         drawn = Drawn(*paths, "--operation", 5, "--offsets",
                       ",".join(str(-shift) for shift in shifts))
@@ -250,14 +251,14 @@ def clocks_of_several_machines_are_compared():
         check_arrows(drawn)
 
 
-def hosts_that_are_not_traced_are_said_to_be_so():
+def untraced_hosts_are_labelled():
     trace, paths, _ = machines(4, 2)
     drawn = Drawn(paths[0])
     same("lines, of which not traced", drawn.count("timeline", "untraced"), (4, 2))
     same("lost", drawn.count("lost", "cross"), (0, 0))
 
 
-def nanoseconds_and_other_tools_are_read():
+def traces_with_nanoseconds_and_of_other_tools_are_read():
     trace = Trace(2)
     trace.barrier(0, 0)
     path = trace.write("other.txt")
@@ -267,7 +268,7 @@ def nanoseconds_and_other_tools_are_read():
     same("messages", Drawn(path).count("message"), (2,))
 
 
-def what_cannot_be_done_is_said():
+def errors_are_explained():
     trace, paths, _ = machines(4, 2)
     whole = trace.write("errors.txt")
     other = Trace(2)
@@ -284,8 +285,8 @@ def what_cannot_be_done_is_said():
             (1, [whole, "--group", "ff"], "no group ff"),
             (1, [both], "several groups .*--group:\n.*fedcba9876543210  operation 3"),
             (1, [WORK / "nowhere"], "nowhere: No such file"),
-            (1, [__file__], "no event of collsock"),
-            (1, halves, "cannot be compared; tell with --offsets"),
+            (1, [__file__], "no events of collsock"),
+            (1, halves, "cannot be compared; use --offsets"),
             (1, [whole, "-o", "/nowhere/picture.svg"], "/nowhere/picture.svg: No such file"),
             (2, [], "give a trace"),
             (2, [*paths, "--offsets", "1"], "1 offsets for 2 traces"),
@@ -297,7 +298,7 @@ def what_cannot_be_done_is_said():
         assert re.search(said, done.stderr, re.DOTALL), f"{words}: {done.stderr}"
 
 
-def it_is_installed_and_goes_away():
+def it_is_installed_and_uninstalled():
     def make(target):
         subprocess.run(["make", "-s", "-C", TOOL, target, f"OUTPUT={WORK}/build",
                         f"DESTDIR={WORK}/root", "PREFIX=/usr", "MAKEFLAGS="], check=True)
@@ -316,11 +317,11 @@ def it_is_installed_and_goes_away():
 
 
 TESTS = (a_barrier_has_a_line_for_each_host_and_an_arrow_for_each_message,
-         what_is_lost_ends_in_a_cross_and_is_drawn_again,
-         packets_that_look_alike_are_paired_in_order, no_two_labels_overlap,
-         the_first_whole_operation_is_drawn, clocks_of_several_machines_are_compared,
-         hosts_that_are_not_traced_are_said_to_be_so, nanoseconds_and_other_tools_are_read,
-         what_cannot_be_done_is_said, it_is_installed_and_goes_away)
+         lost_messages_end_in_a_cross_and_their_repetitions_are_drawn,
+         identical_packets_are_paired_in_order, no_two_labels_overlap,
+         the_first_complete_operation_is_drawn, clocks_of_several_machines_are_compared,
+         untraced_hosts_are_labelled, traces_with_nanoseconds_and_of_other_tools_are_read,
+         errors_are_explained, it_is_installed_and_uninstalled)
 
 
 def main():

@@ -21,7 +21,7 @@ FORMATS = {
 
 
 class FakeSocket:
-    """Keeps what is sent and gives what was prepared."""
+    """Records what is sent and returns what was prepared."""
 
     def __init__(self, answer=b""):
         self.sent = None
@@ -117,7 +117,7 @@ def test_hosts_that_repeat_have_several_ranks():
     equal(request[fixed + 3 * 24:], struct.pack("=5I", 0, 1, 0, 2, 1))
 
 
-def test_join_hands_everything_on():
+def test_join_passes_all_arguments():
     class Socket(FakeSocket):
         def setsockopt(self, level, option, value):
             equal((level, option), (plain.SOL_COLLSOCK, plain.COLLSOCK_JOIN))
@@ -156,7 +156,7 @@ def test_allreduce_gives_the_result():
 
 
 def completion(result=b""):
-    """Of an operation that went well."""
+    """The completion of a successful operation."""
     return struct.pack(plain.COMPLETION_FORMAT, 40, 0, plain.NO_RANK, len(result), 0, 1, 2) + \
         result
 
@@ -178,20 +178,20 @@ def test_reduce_gives_the_others_nothing():
     equal(plain.reduce(sock, 3, [1.5, 2.5]), [])
 
 
-def test_root_of_a_broadcast_brings_what_all_get():
+def test_root_of_a_broadcast_posts_the_payload():
     sock = FakeSocket(completion())
     equal(plain.broadcast(sock, 3, 2, [7, 8], plain.INT64), [7, 8])
     equal(sent_fields(sock), ((plain.BROADCAST, plain.INT64, plain.NOP, 0, 0, 3, 2),
                               struct.pack("=2q", 7, 8)))
 
 
-def test_others_of_a_broadcast_bring_a_header_that_counts():
+def test_others_of_a_broadcast_post_a_header_with_the_count():
     sock = FakeSocket(completion(struct.pack("=2q", 7, 8)))
     equal(plain.broadcast(sock, 3, 2, element_type=plain.INT64), [7, 8])
     equal(sent_fields(sock), ((plain.BROADCAST, plain.INT64, plain.NOP, 0, 0, 3, 2), b""))
 
 
-def test_flags_of_a_post_are_handed_on():
+def test_flags_of_a_post_are_passed_on():
     sock = FakeSocket()
     plain.post(sock, plain.REDUCE, 9, [1], plain.INT64, plain.SUM, 1, flags=plain.QUIET)
     equal(sent_fields(sock)[0], (plain.REDUCE, plain.INT64, plain.SUM, 0, plain.QUIET, 1, 1))
@@ -207,14 +207,14 @@ def test_failed_operation_names_the_rank():
         raise AssertionError("no error")
 
 
-def test_completion_of_the_group_is_an_error_and_its_end_another():
+def test_failure_and_end_of_the_group_are_different_errors():
     sock = FakeSocket(struct.pack(plain.COMPLETION_FORMAT, 40, 110, 2, 0, plain.COOKIE_GROUP, 1, 1))
     refused_with(plain.CollectiveError, "rank 2", plain.complete, sock)
     refused_with(BrokenPipeError, "the group has failed", plain.complete, FakeSocket())
 
 
 def refused_with(kind, words, function, *args):
-    """It raises such an error, and the error says that."""
+    """It raises this error with these words."""
     try:
         function(*args)
     except kind as error:
@@ -238,7 +238,7 @@ def test_bad_line_of_a_hosts_file_is_named():
                         ("fe80::1%nowhere", "'nowhere' is not a network interface"),
                         ("10.0.0.2 http", "'http' is not a UDP port"),
                         ("10.0.0.2 70000", "70000 is not a UDP port"),
-                        ("10.0.0.2 1 2", "'2' is too much")):
+                        ("10.0.0.2 1 2", "'2' is one word too many")):
         refused_with(ValueError, f"line 3: {words}", hosts_file, f"10.0.0.1\n\n{line}\n")
 
 
@@ -247,7 +247,7 @@ def test_bad_host_in_a_list_is_named():
                  [("10.0.0.1", 0), ("localhost", 0)], 0, 1, 1)
 
 
-def test_key_that_others_can_read_is_refused():
+def test_key_file_open_to_others_is_refused():
     with tempfile.NamedTemporaryFile("w") as key:
         key.write("000102030405060708090a0b0c0d0eff\n")
         key.flush()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The programs in README.md compile, and its links lead somewhere; TAP.
 
-With --extract FOLDER: write what README.md shows, for the scenario that follows it: barrier.c,
+With --extract FOLDER: write what README.md shows, for the scenario that uses it: barrier.c,
 barrier.py, and its shell commands as key.sh, c.sh, python.sh and tree.sh.
 """
 import pathlib
@@ -17,7 +17,7 @@ SHELL = "key.sh", "c.sh", "python.sh", "tree.sh"
 
 
 def blocks(language):
-    """What stands in README.md between the marks of a program in that language."""
+    """The programs in this language in README.md."""
     return re.findall(rf"^```{language}\n(.*?)^```$", TEXT, re.M | re.S)
 
 

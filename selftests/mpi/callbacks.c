@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Callbacks that MPI calls while it frees a communicator may use it: for collectives, and to
- * free a communicator that is an attribute of it. MPI deletes attributes in an order that
- * depends on when each rank has set them, and here ranks set them at different times. MPICH
- * delays all that while a request needs the communicator.
+ * Callbacks that MPI calls while it frees a communicator may use it: for collectives, and
+ * to free a communicator that is an attribute of it. MPI deletes attributes in an order
+ * that depends on when each rank has set them, and here ranks set them at different times.
+ * MPICH delays this while a request needs the communicator.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static int use_it(MPI_Comm comm, int key, void *value, void *extra)
 	(void)key;
 	(void)value;
 	(void)extra;
-	sum(comm, "a communicator that goes");
+	sum(comm, "a communicator being freed");
 	called++;
 	return MPI_SUCCESS;
 }

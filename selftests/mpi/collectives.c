@@ -5,7 +5,7 @@
  *
  *	collectives [--seed S] [--rounds N] [--strict]
  *
- * --strict: also what Open MPI and MPICH themselves do wrong.
+ * --strict: also cases in which Open MPI and MPICH have bugs
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -94,7 +94,7 @@ static void expect(bool truth, const char *function, const char *what)
 		fail("%s: %s", function, what);
 }
 
-/* One call that completes requests; those that are left stay as they were. */
+/* One call that completes requests; the remaining ones are unchanged. */
 static void complete_some(MPI_Request *requests, unsigned int count, struct random *own)
 {
 	MPI_Status statuses[BATCH_MAX + 2];
@@ -158,7 +158,7 @@ static void complete_some(MPI_Request *requests, unsigned int count, struct rand
 		       "the request is gone");
 		if (done) {
 			CHECK_MPI(MPI_Test(&requests[one], &done, status));
-			expect(done, "MPI_Request_get_status", "complete and yet not");
+			expect(done, "MPI_Request_get_status", "flag and request disagree");
 		}
 	}
 }
@@ -189,7 +189,7 @@ static void post_batch(struct batch *batch, const struct communicator *communica
 	batch->operations = 0;
 	while (wanted--) {
 		const struct communicator *in = &communicators[random_below(common, KINDS)];
-		/* Members need more random numbers than the others */
+		/* Members need more random numbers than other ranks */
 		struct random its_own = { random_bits(common) };
 		struct operation *operation = &batch->operation[batch->operations];
 
@@ -250,7 +250,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < KINDS; i++)
 		communicator_make(&communicators[i], i);
 	for (i = 0; i < rounds; i++) {
-		/* So that a round does not depend on how the one before went */
+		/* So that a round does not depend on the previous one */
 		round_random.state = random_bits(&common);
 		run_round(&batch, communicators, &round_random, &own);
 	}

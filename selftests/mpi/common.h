@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the test programs have in common: random numbers that a seed repeats, and failures. */
+/* Shared by the test programs: reproducible random numbers, and failures */
 #ifndef MPI_TEST_COMMON_H
 #define MPI_TEST_COMMON_H
 
@@ -16,19 +16,19 @@ __u64 random_bits(struct random *random);
 unsigned int random_below(struct random *random, unsigned int limit);
 bool random_one_in(struct random *random, unsigned int times);
 
-/* A number that depends on all of these, and on nothing else. */
+/* A number that depends only on the arguments */
 __u64 mix(__u64 a, __u64 b, __u64 c);
 __u64 checksum(const void *bytes, size_t count, __u64 before);
 
 extern int world_rank, world_size;
 
-/* Also demand what current MPI libraries do not do; comments say where. */
+/* Also test cases in which current MPI libraries fail; comments name them. */
 extern bool strict;
 
 /* Initializes MPI; fails when it cannot give the level of threads. */
 void begin(int *argc, char ***argv, int threads);
 
-/* Prints which rank saw what, and ends the whole job. */
+/* Prints the rank and the message, and ends the whole job. */
 void fail(const char *format, ...);
 
 /* Rank 0 prints PASS when all ranks have called this, which needs no collective. */

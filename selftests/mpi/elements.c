@@ -8,11 +8,11 @@
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Any element, taken apart. Whole numbers are extended to 64 bits by their sign or by 0. */
+/* Any element, decomposed. Integers are sign- or zero-extended to 64 bits. */
 struct value {
 	long double real;
 	long double imaginary;
-	long double magnitude;	/* what the error of a result is relative to */
+	long double magnitude;	/* base of the relative error of a result */
 	__s64 integer;
 	int index;
 };
@@ -147,7 +147,7 @@ const struct reducer *reducer_random(struct random *random, const struct element
 	return reducer;
 }
 
-/* ---- into memory and out of it ---- */
+/* ---- storing and loading ---- */
 
 static void store_integer(void *at, size_t bytes, __s64 integer)
 {
@@ -264,7 +264,7 @@ static long double random_real(struct random *random, const struct reducer *redu
 static struct value contribution(const struct element *element, const struct reducer *reducer,
 				 unsigned int i, __u64 seed, int rank)
 {
-	struct long_double_int memory = { 0 };	/* the largest that there is */
+	struct long_double_int memory = { 0 };	/* the largest type */
 	struct random random = { mix(seed, rank, i) };
 	struct value value = { 0 };
 
@@ -392,7 +392,7 @@ static long double allowed_error(const struct element *element, const struct red
 	return 8 * steps * epsilon(element->form) * value->magnitude;
 }
 
-/* A logical result need not be 1 to be true: C's word for it. */
+/* A logical result need not be 1 to be true, as in C. */
 static bool integers_equal(const struct element *element, const struct reducer *reducer,
 			   __s64 found, __s64 wanted)
 {
@@ -414,7 +414,7 @@ bool result_right(const void *result, const struct element *element,
 	for (n = 1; n < rank_count; n++) {
 		struct value next = contribution(element, reducer, i, seed, ranks[n]);
 
-		/* What has been truncated stays so */
+		/* Truncated results stay truncated */
 		fold(element, reducer, &wanted, &next);
 		if (form_is_integer(element->form)) {
 			unsigned char memory[8] = { 0 };
@@ -448,7 +448,7 @@ __u64 elements_checksum(const void *buffer, const struct element *element, unsig
 
 		transfer((char *)buffer + i * element->bytes, element, &value, false);
 		transfer(&memory, element, &value, true);
-		/* A long double has bytes that nobody fills */
+		/* A long double has padding bytes */
 		if (element->form == FORM_LONG_DOUBLE || element->form == FORM_LONG_DOUBLE_INT)
 			memset((char *)&memory + 10, 0, 6);
 		sum = checksum(&memory, element->bytes, sum);

@@ -2,8 +2,8 @@
 /*
  * The elements that reductions work on, and the results to expect.
  *
- * What rank r contributes as element i follows from a seed, so that every rank knows the
- * contributions of all.
+ * The contribution of rank r to element i follows from a seed, so that every rank can
+ * compute the contributions of all.
  */
 #ifndef MPI_TEST_ELEMENTS_H
 #define MPI_TEST_ELEMENTS_H
@@ -57,19 +57,19 @@ void elements_begin(void);
 const struct element *element_random(struct random *random);
 const struct reducer *reducer_random(struct random *random, const struct element *element);
 
-/* What a rank contributes: count elements, with gaps inside them left alone. */
+/* Write a rank's contribution of @count elements, leaving gaps unchanged. */
 void contribute(void *buffer, const struct element *element, const struct reducer *reducer,
 		unsigned int count, __u64 seed, int rank);
 
 /*
- * Whether the element numbered i is what the contributions of these ranks reduce to; if not,
- * text says what is wrong.
+ * Is element i the reduction of the contributions of these ranks? If not, @text describes
+ * the error.
  */
 bool result_right(const void *result, const struct element *element,
 		  const struct reducer *reducer, unsigned int i, __u64 seed,
 		  const int *ranks, int rank_count, char *text, size_t room);
 
-/* Of the elements' values: what lies in gaps does not count. */
+/* Compares the values of elements and ignores gaps. */
 __u64 elements_checksum(const void *buffer, const struct element *element,
 			unsigned int count);
 

@@ -50,7 +50,7 @@ static void refused_arguments(MPI_Comm comm)
 	EXPECT(MPI_ERR_BUFFER, MPI_Allreduce(&value, NULL, 1, MPI_INT, MPI_SUM, comm));
 	EXPECT(MPI_ERR_BUFFER, MPI_Allreduce(&value, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm));
 #else
-	/* MPICH 4.0 writes beyond the end of an array when it says what is wrong here */
+	/* MPICH 4.0 writes beyond the end of an array when it reports this error */
 	EXPECT(MPI_ERR_COUNT, MPI_Allreduce(&value, &result, -1, MPI_INT, MPI_SUM, comm));
 	EXPECT(MPI_ERR_OP, MPI_Allreduce(&value, &result, 1, MPI_INT, MPI_OP_NULL, comm));
 	EXPECT(MPI_ERR_OP, MPI_Iallreduce(&value, &result, 1, MPI_INT, MPI_OP_NULL, comm,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * faults [PLACE[=ERROR][@RANK][#NUMBER]]...: collectives on a new communicator for each
- * fault, which stand_in.c causes; its header lists the places. Results must be
- * right. Each rank says for each fault how many calls were right, how many of the socket's
+ * fault, which stand_in.c causes; its header lists the places. Results must be right. Each
+ * rank prints for each fault how many calls were right, how many of the socket's
  * completions it has taken, and what the first failure was:
  *
  *	end=ETIMEDOUT@1#4: rank 0: 3 right, 5 taken: collsock: ...: collsock: MPI_Reduce ...
  *
- * All other calls must then fail with the same. "fatal" as the first word: errors are.
- * "reversed": from there on the last rank of the world is rank 0 of communicators.
+ * All later calls must then fail with the same error. "fatal" as the first word: errors
+ * are. "reversed": from there on the last rank of the world is rank 0 of communicators.
  */
 #include <dlfcn.h>
 #include <stdio.h>

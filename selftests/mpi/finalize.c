@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A rank that has done its part of a reduction or broadcast may finalize MPI at once: the
- * others finish later, and lose nothing.
+ * others finish later and lose no data.
  *
  *	finalize [--rounds N]
  */

@@ -4,13 +4,13 @@
  * not keep the one that it waits for from running.
  *
  * MPI libraries poll their connections in a tight loop, with poll() or epoll_wait() and no
- * time-out. Here, after a few such calls without an event, the next one waits for a short time.
- * It returns what the program would have seen a little later. VM_MPI_PATIENCE is that time
- * in milliseconds: 0 for a rank that is alone.
+ * time-out. Here, after a few such calls without an event, the next one waits for a short
+ * time. It returns what the program would have seen slightly later. VM_MPI_POLL_MS is that
+ * time in milliseconds: 0 for a rank that is alone.
  *
- * MPICH 4.0 closes its connections in MPI_Finalize, where a rank needs the help of others
- * that are done already and wait for the launcher's word, without a look at connections: now
- * and then the job never ends. Here they do look.
+ * MPICH 4.0 closes its connections in MPI_Finalize, where a rank needs progress on other
+ * ranks that are done already and wait for the launcher without polling their connections:
+ * sometimes the job never ends. Here they do poll.
  */
 #include <dlfcn.h>
 #include <poll.h>
@@ -22,19 +22,19 @@
 #define LOOK_AGAIN_MS 10
 
 static __thread unsigned int in_vain;
-static int patience_ms;
+static int poll_ms;
 
 static __attribute__((constructor)) void begin(void)
 {
-	const char *setting = getenv("VM_MPI_PATIENCE");
+	const char *setting = getenv("VM_MPI_POLL_MS");
 
-	patience_ms = setting ? atoi(setting) : 0;
+	poll_ms = setting ? atoi(setting) : 0;
 }
 
-/* How long to wait when the caller would not. */
-static int patience(int timeout)
+/* How long to wait in place of a poll without a time-out */
+static int poll_time(int timeout)
 {
-	return !timeout && in_vain >= QUESTIONS_IN_VAIN ? patience_ms : timeout;
+	return !timeout && in_vain >= QUESTIONS_IN_VAIN ? poll_ms : timeout;
 }
 
 static int note(int answer, int timeout)
@@ -52,7 +52,7 @@ int poll(struct pollfd *fds, nfds_t count, int timeout)
 
 	if (!real)
 		real = dlsym(RTLD_NEXT, "poll");
-	return note(real(fds, count, patience(timeout)), timeout);
+	return note(real(fds, count, poll_time(timeout)), timeout);
 }
 
 int epoll_wait(int fd, struct epoll_event *events, int room, int timeout)
@@ -61,14 +61,14 @@ int epoll_wait(int fd, struct epoll_event *events, int room, int timeout)
 
 	if (!real)
 		real = dlsym(RTLD_NEXT, "epoll_wait");
-	return note(real(fd, events, room, patience(timeout)), timeout);
+	return note(real(fd, events, room, poll_time(timeout)), timeout);
 }
 
 /* ---- MPICH's connections ---- */
 
 struct ucp_worker;
 
-/* Of this thread, as long as there is one. */
+/* The worker of this thread, while it exists */
 static __thread struct ucp_worker *worker;
 
 unsigned int ucp_worker_progress(struct ucp_worker *which)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * latency ITERATIONS OPERATION[:BYTES]...: what collectives of MPI_COMM_WORLD take, in
- * this MPI as it is called. Operations are barrier, bcast, reduce and allreduce, of
- * doubles, and bcast+barrier, reduce+barrier; the root goes round. Rank 0 prints one JSON
- * object: medians and means in nanoseconds, averaged over the ranks, and for how long
- * of each the machine of rank 0 had nothing to do.
+ * latency ITERATIONS OPERATION[:BYTES]...: latency of collectives on MPI_COMM_WORLD.
+ * Operations are barrier, bcast, reduce and allreduce, of doubles, and bcast+barrier,
+ * reduce+barrier; every rank is the root in turn. Rank 0 prints one JSON object: medians
+ * and means in nanoseconds, averaged over the ranks, and the idle time of rank 0's machine
+ * in each.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static const struct operation *find(const char *word)
 		if (strlen(operations[i].name) == length &&
 		    !strncmp(word, operations[i].name, length))
 			return &operations[i];
-	fail(word, "it is barrier, bcast, reduce, allreduce, bcast+barrier or reduce+barrier");
+	fail(word, "must be barrier, bcast, reduce, allreduce, bcast+barrier or reduce+barrier");
 	return NULL;
 }
 
@@ -91,7 +91,7 @@ static int bytes_of(const char *word)
 	int bytes = colon ? atoi(colon + 1) : 0;
 
 	if (bytes < 0 || bytes > MOST_BYTES || bytes % sizeof(double))
-		fail(word, "whole doubles, up to 65536 bytes");
+		fail(word, "must be whole doubles, up to 65536 bytes");
 	return bytes;
 }
 
@@ -110,7 +110,7 @@ static double average(double value)
 	return sum / size;
 }
 
-/* Seconds that processors have been idle, of all together */
+/* Idle time of all processors together, in seconds */
 static double idle(void)
 {
 	FILE *file = fopen("/proc/uptime", "r");

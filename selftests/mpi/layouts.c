@@ -8,7 +8,7 @@
 #define GAP 0xa5
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* An element by itself: where its parts are, and how far it is to the next. */
+/* The layout of an element: offsets of its parts, and its extent */
 struct shape {
 	int offset[PARTS_MAX];
 	int extent;
@@ -34,7 +34,7 @@ const struct signature *signature_random(struct random *random)
 	return &signatures[random_below(random, ARRAY_SIZE(signatures))];
 }
 
-/* Two parts as C has them, without a gap, or the second first. */
+/* Two parts as in C, without a gap, or in reverse order */
 static MPI_Datatype element_make(const struct signature *signature, struct random *random,
 				 struct shape *shape)
 {
@@ -58,7 +58,7 @@ static MPI_Datatype element_make(const struct signature *signature, struct rando
 	return resized;
 }
 
-/* Elements that follow each other. */
+/* Consecutive elements */
 static void make_plain(struct layout *layout, MPI_Datatype element, const struct shape *shape,
 		       unsigned int blocks)
 {
@@ -90,7 +90,7 @@ static void make_vector(struct layout *layout, MPI_Datatype element, const struc
 					    shape->extent;
 }
 
-/* Each element alone, with a gap behind it. */
+/* Separate elements, each followed by a gap */
 static void make_resized(struct layout *layout, MPI_Datatype element, const struct shape *shape)
 {
 	unsigned int i;

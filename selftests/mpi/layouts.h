@@ -10,7 +10,7 @@
 
 #define PARTS_MAX 2
 
-/* What every rank describes: a number of elements, all of the same parts. */
+/* What all ranks describe: a number of elements with the same parts */
 struct signature {
 	const char *name;
 	unsigned int parts;
@@ -18,7 +18,7 @@ struct signature {
 	unsigned int part_bytes[PARTS_MAX];
 };
 
-/* Where one rank has them. */
+/* Their layout on one rank */
 struct layout {
 	const struct signature *signature;
 	const char *name;
@@ -41,7 +41,7 @@ void layout_free(struct layout *layout);
 void layout_clear(const struct layout *layout, void *buffer);
 void layout_fill(const struct layout *layout, void *buffer, __u64 seed);
 
-/* Whether all elements are what the seed says and all gaps are as they were. */
+/* Do all elements follow from the seed, with all gaps unchanged? */
 bool layout_right(const struct layout *layout, const void *buffer, __u64 seed, char *text,
 		  size_t room);
 

@@ -3,8 +3,8 @@
 """Run MPICH's own tests (selftests/mpi/mpich-tests) in a test machine; speaks TAP.
 
 The lists that come with the tests say with how many ranks and which arguments each is run.
-With --compare, a test that fails with what is preloaded is run again without it, and when
-it fails there as well it is skipped: then it says nothing about what is preloaded.
+With --compare, a test that fails with the preloaded library is run again without it, and if
+it fails there, too, it is skipped, as the failure is not caused by the library.
 """
 
 import argparse
@@ -68,7 +68,7 @@ def judge(test, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kind", choices=("openmpi", "mpich"))
-    parser.add_argument("tests", type=pathlib.Path, help="what mpich-tests has printed")
+    parser.add_argument("tests", type=pathlib.Path, help="the folder that mpich-tests has printed")
     parser.add_argument("--hosts", type=int, default=2)
     parser.add_argument("--preload", metavar="FILE")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")

@@ -17,7 +17,7 @@ static bool is_reduction(const struct operation *operation)
 	return operation->kind == KIND_REDUCE || operation->kind == KIND_ALLREDUCE;
 }
 
-/* Of an operation that has a root, whether it is here. */
+/* For an operation with a root: is it this rank? */
 static bool is_root(const struct operation *operation)
 {
 	const struct communicator *in = operation->communicator;
@@ -134,8 +134,8 @@ static void make_buffers(struct operation *operation)
 }
 
 /*
- * Each rank describes the elements as it likes, says MPI. Open MPI 4.1 cuts them into pieces
- * that depend on the description, so that its ranks do not agree.
+ * MPI allows each rank to describe the elements differently. Open MPI 4.1 cuts them into
+ * pieces that depend on the description, so that its ranks do not agree.
  */
 #ifdef OPEN_MPI
 #define LAYOUTS_MAY_DIFFER strict
@@ -157,7 +157,7 @@ void operation_make(struct operation *operation, const struct communicator *comm
 		.request = MPI_REQUEST_NULL,
 	};
 #ifdef MPICH_VERSION
-	/* MPICH 4.0 delivers something else when elements are not at their usual places */
+	/* MPICH 4.0 delivers wrong data if elements have unusual offsets */
 	if (operation->kind == KIND_BCAST && in->is_inter)
 		operation->is_nonblocking = false;
 #endif
@@ -263,7 +263,7 @@ static void check_elements(const struct operation *operation, const int *ranks, 
 			wrong(operation, text);
 }
 
-/* All have the same bits, also of fractions, whose roundings differ with the order. */
+/* All ranks have the same bits, even of fractions, whose rounding depends on the order. */
 static void check_sameness(const struct operation *operation)
 {
 	const struct communicator *in = operation->communicator;
@@ -295,7 +295,7 @@ static void check_untouched(const struct operation *operation)
 	free(again);
 	if (!is_fenced(operation->send, operation->bytes, operation->bytes) ||
 	    !is_fenced(operation->receive, operation->bytes, operation->bytes))
-		wrong(operation, "the memory behind a buffer has changed");
+		wrong(operation, "the memory after a buffer has changed");
 }
 
 static void check_reduction(const struct operation *operation)
@@ -306,7 +306,7 @@ static void check_reduction(const struct operation *operation)
 		check_untouched(operation);
 	if (!has_result(operation)) {
 		if (!operation->in_place && !is_fenced(operation->receive, operation->bytes, 0))
-			wrong(operation, "a result where there is none to be");
+			wrong(operation, "a result on a rank that receives none");
 		return;
 	}
 	check_elements(operation, in->is_inter ? in->remote_world_ranks : in->world_ranks,

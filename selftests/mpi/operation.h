@@ -28,7 +28,7 @@ struct operation {
 	const struct element *element;	/* NULL: an operator of its own */
 	const struct reducer *reducer;
 	struct own_operator own;
-	bool own_kept;			/* it has not been freed yet */
+	bool own_kept;			/* not freed yet */
 	struct layout layout;		/* of a broadcast */
 	void *send, *receive;
 	size_t bytes;			/* of a reduction's buffers, without their fence */
@@ -36,13 +36,16 @@ struct operation {
 };
 
 /*
- * Decides on everything: the first random numbers are the same on all ranks, the others are
- * this rank's own.
+ * Chooses all parameters: the first random numbers are the same on all ranks, the others
+ * are specific to this rank.
  */
 void operation_make(struct operation *operation, const struct communicator *communicator,
 		    struct random *common, struct random *own);
 
-/* Posts it; a blocking one is complete then. What MPI may forget early is freed here. */
+/*
+ * Posts it; a blocking one is complete then. Handles that MPI does not need until
+ * completion are freed here.
+ */
 void operation_post(struct operation *operation, struct random *own);
 
 /* Fails when the result is not right, and frees everything. */

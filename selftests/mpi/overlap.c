@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whether a reduction makes progress while nobody calls MPI: all ranks post it, the last one
- * later, and compute; then the first MPI_Test finds it complete or it does not.
+ * Does a reduction make progress while no rank calls MPI? All ranks post it, the last one
+ * later, and compute; then the first MPI_Test finds it complete, or not.
  *
  *	overlap [--times N] [--delay MS] [--compute MS] [--require]
  *
- * Prints how often it was. With --require all compute longer and longer until it is so on all
- * ranks, because the machine may be busy; the test fails if no time is enough.
+ * Prints how often it was complete. With --require all compute longer and longer until it
+ * is complete on all ranks, because the machine may be busy; the test fails if no time is
+ * enough.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -18,9 +19,9 @@
 #define TAG_READY 1
 #define TAG_FOUND 2
 
-#define LONGEST 64	/* times the computing that was asked for */
+#define LONGEST 64	/* greatest multiple of the requested computing time */
 
-/* Messages, so that only the reduction in question is there: all begin together. */
+/* Synchronise by messages, so that there is no other collective operation. */
 static void meet(void)
 {
 	int i;
@@ -119,7 +120,7 @@ int main(int argc, char **argv)
 	if (!world_rank)
 		printf("complete at the first MPI_Test: %d of %d\n", found, times * world_size);
 	if (!world_rank && required && found != times * world_size)
-		fail("a reduction made no progress while nobody called MPI");
+		fail("a reduction made no progress while no rank called MPI");
 	pass();
 	MPI_Finalize();
 	return EXIT_SUCCESS;

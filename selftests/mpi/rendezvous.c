@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A long message needs its sender until it is delivered, but the sender is in a collective
- * operation that the receiver enters only afterwards: MPI must progress messages in collectives.
- * Tried with each operation, blocking and not, and with long messages to and from rank 0.
+ * operation that the receiver enters only after receiving it: MPI must progress messages in
+ * collectives. Tried with each operation, blocking and not, and with long messages to and
+ * from rank 0.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A program that never calls MPI_Init. Sessions came with MPI-4. */
+/* A program that never calls MPI_Init. Sessions are new in MPI 4.0. */
 #include <stdio.h>
 
 #include <mpi.h>

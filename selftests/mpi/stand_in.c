@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Preloaded into the ranks of an MPI program on one machine, in place of the kernel: it answers
- * the calls that libcollsock-mpi makes on sockets of the family, and fails as it is told, where
- * the kernel cannot be made to fail. All other calls go to the C library.
+ * Preloaded into the ranks of an MPI program on one machine, in place of the kernel: it
+ * answers the calls of libcollsock-mpi on sockets of the family, and injects faults that
+ * cannot be provoked in the kernel. All other calls go to the C library.
  *
- * Each rank is a host of its own. Groups are in a file that all ranks share, STAND_IN_FILE;
- * there are no packets. Descriptors are of /dev/null. It has the operations that faults.c uses:
- * barriers, and sums and broadcasts of a few integers.
+ * Each rank is a separate host. Groups are in a file shared by all ranks, STAND_IN_FILE;
+ * there are no packets. File descriptors refer to /dev/null. It supports the operations
+ * that faults.c uses: barriers, and sums and broadcasts of a few integers.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -50,10 +50,10 @@
 })
 
 /**
- * struct operation - of a group
- * @post: as the first rank has posted it
- * @arrived: ranks that have posted, a bit each
- * @last_ns: when the last one did
+ * struct operation - operation of a group
+ * @post: post of the first rank
+ * @arrived: ranks that have posted, one bit each
+ * @last_ns: when the last rank posted
  * @data: sum so far, or the root's contribution
  */
 struct operation {
@@ -68,12 +68,12 @@ struct operation {
  * @id: its id; 0 if the entry is free
  * @nonce: its nonce
  * @ranks: number of ranks
- * @left: ranks that have left, a bit each
- * @posted: operations that each rank has posted
- * @error: from @failed_from on, or 0
+ * @left: ranks that have left, one bit each
+ * @posted: number of operations that each rank has posted
+ * @error: error from @failed_from on, or 0
  * @failed_from: number of the first operation that fails
  * @failed_rank: the rank that caused it
- * @operations: all of them
+ * @operations: all operations
  */
 struct group {
 	__u64		id;
@@ -88,7 +88,7 @@ struct group {
 };
 
 /**
- * struct pending - a completion that has not been taken
+ * struct pending - a completion that has not been received
  * @cookie: of the post
  * @number: of the operation
  */
@@ -102,8 +102,8 @@ struct pending {
  * @group: NULL before it has joined
  * @rank: in the group
  * @window: of the group
- * @waits: calls of COLLSOCK_WAIT so far
- * @count: of @pending
+ * @waits: number of COLLSOCK_WAIT calls so far
+ * @count: number of @pending
  * @pending: in the order of posting
  */
 struct member {
@@ -161,7 +161,7 @@ static __u64 now_ns(void)
 	return t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
-/* Of a system call: @err is 0 or a negative errno. */
+/* Return value of a system call; @err is 0 or a negative errno. */
 static int answer(int err)
 {
 	errno = -err;
@@ -186,13 +186,13 @@ __attribute__((visibility("default"))) unsigned long stand_in_taken(void)
 	return taken;
 }
 
-/* Does it fail here? */
+/* Does the current fault apply here? */
 static bool fails(enum stand_in_place place, unsigned int number)
 {
 	return fault.place == place && fault.rank == own_rank && fault.number == number;
 }
 
-/* Nothing arrives at this rank any more, or at none of them. */
+/* Is this rank, or are all, cut off from messages? */
 static bool is_cut_off(unsigned int number)
 {
 	return fault.place == STAND_IN_SILENT && number >= fault.number &&
@@ -330,7 +330,7 @@ static int post(struct member *s, const struct collsock_post *post, const __u8 *
 	return 0;
 }
 
-/* Can this rank take the completion? */
+/* Can this rank receive the completion? */
 static bool is_complete(const struct member *s, __u32 number)
 {
 	const struct operation *o = &s->group->operations[number];
@@ -393,7 +393,7 @@ static int take(struct member *s, __u32 index, struct collsock_completion *c, vo
 	return 0;
 }
 
-/* The first one whose completion can be taken; @s->count if there is none */
+/* The first one whose completion can be received; @s->count if there is none */
 static __u32 first_complete(const struct member *s)
 {
 	__u32 i;
@@ -425,7 +425,10 @@ static int run(struct member *s, struct collsock_run *r)
 
 	if (err)
 		return err;
-	/* RUN may always report that the operation is not complete yet: then a wait fails. */
+	/*
+	 * RUN may always report that the operation is not complete yet, so that the fault
+	 * can be in WAIT.
+	 */
 	if (fault.place == STAND_IN_WAIT)
 		return -EINPROGRESS;
 	err = take_cookie(s, p->cookie, completion, data, r->buffer_bytes);
@@ -485,7 +488,7 @@ int setsockopt(int fd, int level, int option, const void *value, socklen_t bytes
 	return answer(err);
 }
 
-/* Only whether the group has failed for the rank */
+/* Reports only whether the group has failed for the rank */
 int getsockopt(int fd, int level, int option, void *value, socklen_t *bytes)
 {
 	struct collsock_self *self = value;
@@ -565,7 +568,7 @@ static short events_of(const struct member *s, short wanted)
 	return events;
 }
 
-/* Look at all once; returns how many have events, or -1. */
+/* Check all once; returns the number of those with events, or -1. */
 static int look(struct pollfd *fds, nfds_t count)
 {
 	int found = NEXT(poll)(fds, count, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* How a program tells the library that stands in for the kernel what is to fail. */
+/* How a program selects the faults of the library that replaces the kernel */
 #ifndef MPI_TEST_STAND_IN_H
 #define MPI_TEST_STAND_IN_H
 
@@ -12,16 +12,16 @@ enum stand_in_place {
 	STAND_IN_POST,		/* a rank's first attempt to post operation @number */
 	STAND_IN_WAIT,		/* a rank's call number @number of COLLSOCK_WAIT */
 	STAND_IN_END,		/* operation @number fails on all ranks and names @rank */
-	STAND_IN_SILENT,	/* from operation @number on nothing arrives at @rank */
+	STAND_IN_SILENT,	/* from operation @number on no message arrives at @rank */
 	STAND_IN_SLOW,		/* everything ends @number milliseconds late */
 	STAND_IN_FULL,		/* no window ever has room */
 };
 
 /**
  * struct stand_in_fault - a fault
- * @place: where
+ * @place: place of the fault
  * @error: errno
- * @rank: that it concerns, in MPI_COMM_WORLD
+ * @rank: affected rank in MPI_COMM_WORLD
  * @number: of the operation in its group; 0 is the barrier that tries out joining
  */
 struct stand_in_fault {
@@ -31,10 +31,10 @@ struct stand_in_fault {
 	unsigned int		number;
 };
 
-/* All ranks call it, with equal arguments. Resets the count of stand_in_taken(). */
+/* Called on all ranks, with equal arguments. Resets the count of stand_in_taken(). */
 void stand_in_fail(const struct stand_in_fault *fault);
 
-/* Completions that this rank has taken from its sockets */
+/* Number of completions that this rank has received from its sockets */
 unsigned long stand_in_taken(void);
 
 #endif

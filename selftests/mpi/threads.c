@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Several threads of each rank, each with a communicator of its own and a random mix of
+ * Several threads of each rank, each with a separate communicator and a random mix of
  * operations on it, all at the same time.
  *
  *	threads [--seed S] [--rounds N]

@@ -20,15 +20,16 @@ Each test is followed by its line "says", and each must fail:
 An edit is anchored at a definition in kernel or uapi, in whatever file. Its name must be unique:
     in NAME:                     lines as in a diff: "-" old, "+" new, " " both
     before NAME:, after NAME:    lines to insert there, all with "+"
-NAME is a function, a table (NAME[] = {...}), or a type (struct NAME, enum NAME, union NAME).
-The old lines must occur exactly once in it. They are compared word by word: indentation and line
-breaks do not matter. Edits are made in their order. Lines that begin with "#" are comments.
+NAME is a function, a table (NAME[] = {...}), or a type (struct NAME, enum NAME, union
+NAME). The old lines must occur exactly once in it. They are compared word by word:
+indentation and line breaks do not matter. Edits are made in their order. Lines that begin
+with "#" are comments.
 """
 
 import re
 
 FOLDERS = ("kernel", "uapi")
-# How many words a test of a suite has
+# Number of words of a test, by suite
 SUITES = {"unit": range(1, 100), "sim": range(1, 100), "vm": (2,)}
 
 
@@ -37,7 +38,7 @@ class DoesNotApply(Exception):
 
 
 class Test:
-    """A test that must fail, and what it must say when it does."""
+    """A test that must fail, and the output that it must have when it does."""
 
     def __init__(self, command):
         self.suite, *self.words = command.split()
@@ -118,7 +119,7 @@ class Edit:
 
 
 class Mutant:
-    """What a file NAME.mutant says."""
+    """The contents of a file NAME.mutant."""
 
     def __init__(self, path):
         self.name, self.promise = path.stem, None

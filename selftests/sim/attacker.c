@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An attacker who sees every packet and has no key: he changes packets, and
- * replays recorded ones.
+ * An attacker who sees every packet but lacks the key: it changes packets, and replays
+ * recorded ones.
  */
 #include <stdlib.h>
 
 #include "sim.h"
 
-/* Passes over what a dead host sent, and packets in each pass to each other host. */
+/* Passes over the packets of a dead host, and packets in each pass to each other host */
 #define PASSES		120
 #define PASS_PACKETS	4
 
@@ -27,7 +27,7 @@ static void inject(struct world *w, void *packet)
 
 /* ---- at any time ---- */
 
-/* Somebody without the key writes something that looks like a packet of a member. */
+/* Write something that looks like a packet of a member, without the key. */
 static void forge(struct sim *s, struct world_packet *p)
 {
 	struct sim_group *g = &s->groups[world_below(&s->random, s->group_count)];
@@ -70,8 +70,8 @@ static void record(struct sim *s, const struct world_packet *p)
 }
 
 /*
- * Keep the dead host alive. All packets come at once, so that none is heard for
- * the first time long after it was sent.
+ * Try to make the dead host look alive. All packets arrive at once, so that none arrives
+ * for the first time long after it was sent.
  */
 static void replay_dead(struct world *w, void *what)
 {
@@ -110,7 +110,7 @@ void sim_attacker_crashed(struct sim *s, struct world_host *h)
  * @s: the simulation
  * @p: the packet
  *
- * His own packets do not come here.
+ * The attacker's own packets are excluded.
  */
 void sim_attacker_sent(struct sim *s, const struct world_packet *p)
 {

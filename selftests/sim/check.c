@@ -30,15 +30,15 @@ void sim_violated(struct sim *s, const char *format, ...)
 /* ---- blame ---- */
 
 /*
- * Does no host answer for it any more, though it did nothing wrong? Its
- * time-wait entry has expired, or was lost with the host.
+ * Does no host answer for the rank any more, though it did nothing wrong? Its time-wait
+ * entry has expired, or was lost with the host.
  */
 static bool forgotten(const struct sim_rank *r)
 {
 	const struct world_member *m = r->member;
 	u64 liveness = r->group->common.timing.liveness;
 
-	/* A host that began to ask in time had an answer. */
+	/* A host that began to probe in time had an answer. */
 	if (m->state == WORLD_TIMEWAIT)
 		return r->group->acted_ns > m->timewait_ns + liveness;
 	if (m->state == WORLD_ABSENT)
@@ -68,7 +68,7 @@ static bool host_suspect(const struct world_member *m)
 	return sim_never_joins(m) || forgotten(sim_lowest_of(m));
 }
 
-/* Did its host come back? */
+/* Has its host restarted? */
 bool sim_host_restarted(const struct world_member *m)
 {
 	const struct sim_rank *r;
@@ -80,9 +80,9 @@ bool sim_host_restarted(const struct world_member *m)
 }
 
 /*
- * May this rank be taken for dead? One that never joins, by its siblings; the
- * lowest one of a host for all of them. One that joins late may be late for its
- * siblings, if the host was paused meanwhile.
+ * May this rank be considered dead? One that never joins, by its siblings; the lowest one
+ * of a host for all of them. One that joins late may be late for its siblings, if the host
+ * was paused meanwhile.
  */
 static bool suspect(const struct sim_rank *r)
 {
@@ -91,11 +91,11 @@ static bool suspect(const struct sim_rank *r)
 }
 
 /*
- * Ranks disagree about an operation in which not every rank waits for every
- * other: some may have finished it, and have forgotten it, when one still waits
- * for them. That one cannot tell whether it has restarted.
+ * Ranks disagree about an operation in which not every rank waits for every other: some may
+ * have finished it and reused its slot while another still waits for them. That one cannot
+ * decide whether it has restarted.
  */
-static bool left_behind(const struct sim_group *g, u32 number)
+static bool left_behind(const struct sim_group *g, u64 number)
 {
 	const struct sim_op *op = &g->ops[g->disagreed_from];
 
@@ -103,7 +103,7 @@ static bool left_behind(const struct sim_group *g, u32 number)
 	       coll_operations[op->post.operation].rooted;
 }
 
-static bool blame_fits(const struct sim_rank *r, const struct sim_rank *named, u32 number,
+static bool blame_fits(const struct sim_rank *r, const struct sim_rank *named, u64 number,
 		       u32 error)
 {
 	const struct sim_group *g = named->group;
@@ -117,9 +117,8 @@ static bool blame_fits(const struct sim_rank *r, const struct sim_rank *named, u
 		       (g->disagreed_from != COLL_NOTHING_DONE && left_behind(g, number));
 	case EPROTO:
 		/*
-		 * Everything fails with it that is not acknowledged everywhere.
-		 * A host that comes back starts anew, and learns how the group
-		 * has ended.
+		 * Everything that is not acknowledged everywhere fails with it. A host that
+		 * restarts begins from scratch, and learns how the group has ended.
 		 */
 		return g->disagreed_from != COLL_NOTHING_DONE &&
 		       (sim_host_restarted(r->member) ||
@@ -135,29 +134,29 @@ static bool only_a_crash(const struct sim_group *g)
 	return g->crashes == 1 && !g->other_trouble;
 }
 
-static void check_blame(struct sim_rank *r, u32 number, u32 error, u32 failed_rank)
+static void check_blame(struct sim_rank *r, u64 number, u32 error, u32 failed_rank)
 {
 	struct sim_group *g = r->group;
 	struct sim *s = g->sim;
 
 	if (failed_rank >= g->size)
-		sim_violated(s, "rank %u: operation %u fails with %u and names nobody (%d)",
+		sim_violated(s, "rank %u: operation %llu fails with %u and names no rank (%d)",
 			     r->number, number, error, (int)failed_rank);
 	else if (!blame_fits(r, &g->ranks[failed_rank], number, error))
-		sim_violated(s, "rank %u: operation %u fails with %u and names %u, an innocent",
+		sim_violated(s, "rank %u: operation %llu fails with %u and names %u, an innocent",
 			     r->number, number, error, failed_rank);
 	else if (forgotten(&g->ranks[failed_rank]))
 		return;
 	else if (only_a_crash(g) && failed_rank != g->victim)
-		sim_violated(s, "rank %u: operation %u names %u, but %u has crashed",
+		sim_violated(s, "rank %u: operation %llu names %u, but %u has crashed",
 			     r->number, number, failed_rank, g->victim);
 	else if (g->other_trouble == SIM_DISAGREE && !g->crashes && error != EPROTO &&
 		 !left_behind(g, number))
-		sim_violated(s, "rank %u: operation %u fails with %u, but ranks disagree",
+		sim_violated(s, "rank %u: operation %llu fails with %u, but ranks disagree",
 			     r->number, number, error);
 }
 
-static void check_failure(struct sim_rank *r, u32 number, u32 error, u32 failed_rank)
+static void check_failure(struct sim_rank *r, u64 number, u32 error, u32 failed_rank)
 {
 	check_blame(r, number, error, failed_rank);
 	sim_check_error(r, number, error, failed_rank);
@@ -176,7 +175,7 @@ static bool may_complete(const struct sim_op *op, const struct sim_rank *r)
 	return true;
 }
 
-static void check_result(struct sim_rank *r, u32 number, const void *result, u32 bytes)
+static void check_result(struct sim_rank *r, u64 number, const void *result, u32 bytes)
 {
 	struct sim_group *g = r->group;
 	struct sim_op *op = &g->ops[number];
@@ -184,23 +183,23 @@ static void check_result(struct sim_rank *r, u32 number, const void *result, u32
 	struct sim *s = g->sim;
 
 	if (number == r->dissent)
-		sim_violated(s, "rank %u completes operation %u, about which it disagrees",
+		sim_violated(s, "rank %u completes operation %llu, about which it disagrees",
 			     r->number, number);
 	else if (takes && !may_complete(op, r))
-		sim_violated(s, "rank %u completes operation %u, which %u of %u have posted",
+		sim_violated(s, "rank %u completes operation %llu, which %u of %u have posted",
 			     r->number, number, op->posted, g->size);
 	else if (takes && op->disputed &&
 		 coll_operations[op->post.operation].contributes == COLL_ALL)
-		sim_violated(s, "rank %u completes operation %u, about which they disagree",
+		sim_violated(s, "rank %u completes operation %llu, about which they disagree",
 			     r->number, number);
 	else if (bytes != (takes ? op->bytes : 0))
-		sim_violated(s, "rank %u: operation %u gives %u bytes instead of %u",
+		sim_violated(s, "rank %u: operation %llu gives %u bytes instead of %u",
 			     r->number, number, bytes, takes ? op->bytes : 0);
 	else if (takes && !sim_expect_right(r, number, result))
-		sim_violated(s, "rank %u: the result of operation %u is wrong",
+		sim_violated(s, "rank %u: the result of operation %llu is wrong",
 			     r->number, number);
 	else if (number > r->failed)
-		sim_violated(s, "rank %u: operation %u completes, but %u has failed",
+		sim_violated(s, "rank %u: operation %llu completes, but %llu has failed",
 			     r->number, number, r->failed);
 }
 
@@ -210,9 +209,9 @@ void sim_check_completion(const struct world_member *m, struct sim_rank *r,
 {
 	struct sim *s = r->group->sim;
 
-	/* An operation that is posted after the end has no number any more. */
+	/* An operation that is posted after the end has no number. */
 	if (error ? m->told.number > p->number : m->told.number != p->number)
-		sim_violated(s, "rank %u: operation %u completes and is called %u", r->number,
+		sim_violated(s, "rank %u: operation %u completes and is called %llu", r->number,
 			     p->number, m->told.number);
 	else if (p->done || p->life != r->life || r->member != m)
 		sim_violated(s, "rank %u: operation %u completes twice", r->number,
@@ -240,7 +239,7 @@ static void check_told(const struct world_member *m, const struct collsock_stats
 	check_told_one(m, "rounds", told->rounds, stats->rounds);
 	check_told_one(m, "retransmissions", told->again, stats->retransmits);
 	check_told_one(m, "peers", told->open, stats->peers);
-	check_told_one(m, "peers that rest", told->rested, stats->peers_idle);
+	check_told_one(m, "idle peers", told->rested, stats->peers_idle);
 #define DROP(identifier, name) \
 	check_told_one(m, #name, told->drops[COLL_DROP_##identifier], stats->name);
 	COLL_GROUP_DROP_LIST(DROP)
@@ -268,7 +267,7 @@ void sim_check_member(struct world_member *m)
 	if (m->state == WORLD_TIMEWAIT)
 		check_counters(m, &m->last_stats);
 	else if (g->window.next - g->window.oldest > g->window.size)
-		sim_violated(m->world->owner, "host %u: %u operations in a window of %u",
+		sim_violated(m->world->owner, "host %u: %llu operations in a window of %u",
 			     m->index, g->window.next - g->window.oldest, g->window.size);
 }
 
@@ -278,9 +277,9 @@ void sim_check_damaged(struct world_member *m, enum coll_refusal refusal, bool c
 
 	s->damaged++;
 	if (refusal == COLL_ACCEPTED)
-		sim_violated(s, "host %u accepts a packet that nobody has written", m->index);
+		sim_violated(s, "host %u accepts a packet that no host has written", m->index);
 	else if (changed)
-		sim_violated(s, "host %u is changed by a packet that nobody has written",
+		sim_violated(s, "host %u is changed by a packet that no host has written",
 			     m->index);
 }
 
@@ -290,7 +289,7 @@ static void trace_group(const struct sim *s, const struct coll_group *g)
 {
 	const struct coll_peer *peer;
 
-	world_trace(&s->world, "group of %u: next %u, oldest %u, running %u, deadline %.6f s",
+	world_trace(&s->world, "group of %u: next %llu, oldest %llu, running %u, deadline %.6f s",
 		    g->self, g->window.next, g->window.oldest, g->window.running,
 		    (double)g->armed_ns / NSEC_PER_SEC);
 	for (peer = g->peers.all; peer; peer = peer->all)
@@ -312,12 +311,12 @@ static void check_rank_stuck(struct sim *s, const struct sim_rank *r)
 		sim_violated(s, "rank %u of group %u still waits for operation %u of %u posted",
 			     r->number, r->group->id, r->completed, r->posted);
 	else
-		sim_violated(s, "rank %u of group %u lingers: %s, next %u, oldest %u",
+		sim_violated(s, "rank %u of group %u lingers: %s, next %llu, oldest %llu",
 			     r->number, r->group->id, r->left ? "left" : "stays",
 			     g->window.next, g->window.oldest);
 }
 
-/* For longer than any bound no rank has had anything left to do. */
+/* No rank has had anything left to do for longer than any bound. */
 void sim_check_stuck(struct sim *s)
 {
 	u32 g, i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The promises about the end of a group: what hosts know of it, that errors are
- * held for the settling time, and that every host learns of a failure.
+ * The promises about the end of a group: what hosts know about it, that errors are held for
+ * the settling time, and that every host learns of a failure.
  */
 #include "sim.h"
 
@@ -15,7 +15,7 @@ static bool takes_back(const struct coll_failure *known, const struct coll_failu
 }
 
 /* Did a sibling end the operation with an error? A reported error stays. */
-static bool was_reported(const struct sim_rank *r, u32 number)
+static bool was_reported(const struct sim_rank *r, u64 number)
 {
 	const struct sim_rank *sibling;
 
@@ -32,27 +32,27 @@ static bool was_reported(const struct sim_rank *r, u32 number)
  * @error: errno
  * @failed_rank: the rank to blame
  *
- * Reports of others may come within the settling time; then the lowest failure is named.
+ * Goodbyes of others may arrive within the settling time; then the lowest failure is named.
  */
-void sim_check_error(struct sim_rank *r, u32 number, u32 error, u32 failed_rank)
+void sim_check_error(struct sim_rank *r, u64 number, u32 error, u32 failed_rank)
 {
 	const struct sim_known *known = &r->group->known[r->member->index];
 	struct sim *s = r->group->sim;
 
 	sim_check_failure(r->member);
-	if (!known->limited || !coll_after(number, known->failure.limit))
-		sim_violated(s, "rank %u: operation %u fails with %u, but nothing has failed",
+	if (!known->limited || !coll_after(sim_number(r->group, number), known->failure.limit))
+		sim_violated(s, "rank %u: operation %llu fails with %u, but nothing has failed",
 			     r->number, number, error);
 	else if (error != coll_failure_error(&known->failure) ||
 		 failed_rank != known->failure.rank)
-		sim_violated(s, "rank %u: operation %u fails with %u and names %u instead of %u",
+		sim_violated(s, "rank %u: operation %llu fails with %u and names %u instead of %u",
 			     r->number, number, error, failed_rank, known->failure.rank);
 	else if (s->world.now < known->held_ns && !was_reported(r, number))
-		sim_violated(s, "rank %u: operation %u fails before the failure has settled",
+		sim_violated(s, "rank %u: operation %llu fails before the failure has settled",
 			     r->number, number);
 }
 
-/* ---- news of a failure ---- */
+/* ---- spreading of a failure ---- */
 
 /* Hosts at the distances 2^k on both sides. */
 static u32 count_neighbours(u32 hosts)
@@ -65,7 +65,7 @@ static u32 count_neighbours(u32 hosts)
 	return __builtin_popcountll(seen);
 }
 
-/* When the failure was first known, and in its first life. */
+/* Was the host present when the failure was first known, and in its first life? */
 static bool host_was_there(const struct sim_group *g, const struct world_member *m)
 {
 	const struct sim_rank *r;
@@ -79,7 +79,7 @@ static bool host_was_there(const struct sim_group *g, const struct world_member 
 }
 
 /*
- * Has it told its neighbours of a failure? A host that left before one has said
+ * Has it notified its neighbours of a failure? A host that left before one has reported
  * only that it left.
  */
 static bool host_tells(const struct world_member *m)
@@ -93,8 +93,8 @@ static bool host_tells(const struct world_member *m)
 }
 
 /*
- * A rank that left has perhaps ended the group before the failure could, also
- * where the host has found out by itself that another one restarted.
+ * A rank that left may have ended the group before the failure could, even if the host has
+ * itself detected that another one restarted.
  */
 static bool host_knows(const struct sim_group *g, const struct world_member *m)
 {
@@ -105,8 +105,8 @@ static bool host_knows(const struct sim_group *g, const struct world_member *m)
 }
 
 /*
- * Each host tells its neighbours, also those to which it has never sent
- * anything. With fewer mute hosts than each has neighbours, every host is told.
+ * Each host notifies its neighbours, including those without connections. With fewer silent
+ * hosts than each has neighbours, every host is notified.
  */
 static void check_news(struct world *w, void *what)
 {
@@ -129,14 +129,13 @@ static void check_news(struct world *w, void *what)
 			     unaware, g->id, (double)g->broken_ns / NSEC_PER_SEC);
 }
 
-/* ---- who takes itself for another ---- */
+/* ---- hosts that conclude that they have restarted ---- */
 
 /*
- * Is the host unable to tell whether a rank that waits for an operation which
- * it has finished disagrees? Its slot serves another operation, or it has left,
- * or the group has ended.
+ * Is the host unable to decide whether a rank that waits in an operation which it has
+ * finished disagrees? Its slot was reused, or it has left, or the group has ended.
  */
-static bool cannot_tell(const struct world_member *m, u32 number)
+static bool cannot_tell(const struct world_member *m, u64 number)
 {
 	const struct coll_group *core = &m->group;
 
@@ -159,7 +158,7 @@ static bool misses_lost(const struct world_member *m, const struct coll_op *op)
 	return false;
 }
 
-/* A host concludes that it is the next life of one that restarted: could no other host tell? */
+/* A host concludes that it has restarted: could no other host report a disagreement? */
 static void check_succession(const struct world_member *m)
 {
 	const struct coll_group *core = &m->group;
@@ -199,11 +198,11 @@ static void learns(struct world_member *m, struct sim_known *known, bool lower)
 	}
 }
 
-/* It is composed once: at each transmission it says what is known then. */
+/* It is composed once: each transmission has the current state. */
 static void check_goodbye(const struct world_member *m)
 {
 	const struct coll_failure_state *f = &m->group.failure;
-	u32 last = coll_group_last(&m->group);
+	u64 last = coll_group_last(&m->group);
 	bool failure = f->known && last == f->what.limit;
 
 	if (!f->known && !m->group.ranks.leaving)
@@ -211,13 +210,13 @@ static void check_goodbye(const struct world_member *m)
 	if (f->goodbye.number != last || f->goodbye.expires != coll_group_failed(&m->group) ||
 	    f->goodbye.signature.count != (failure ? f->what.reason : COLL_REASON_LEFT) ||
 	    f->goodbye.signature.root != (failure ? f->what.rank : m->group.ranks.local[0].rank))
-		sim_violated(m->world->owner, "host %u: its goodbye names %u from %u, not from %u",
-			     m->index, f->goodbye.signature.root, f->goodbye.number + 1, last + 1);
+		sim_violated(m->world->owner,
+			     "host %u: its goodbye names %u from %llu, not from %llu", m->index, f->goodbye.signature.root, f->goodbye.number + 1, last + 1);
 }
 
 /**
- * sim_check_failure() - does a host know more of the end of its group?
- * @m: something has happened to it
+ * sim_check_failure() - does a host know more about the end of its group?
+ * @m: member that has had an event
  */
 void sim_check_failure(struct world_member *m)
 {
@@ -231,7 +230,7 @@ void sim_check_failure(struct world_member *m)
 	if (known->incarnation != core->incarnation)
 		*known = (struct sim_known){ .incarnation = core->incarnation };
 	if (known->limited && takes_back(&known->failure, &core->failure.what))
-		sim_violated(m->world->owner, "host %u names %u from %u, and %u from %u before",
+		sim_violated(m->world->owner, "host %u names %u from %llu, and %u from %llu before",
 			     m->index, core->failure.what.rank, core->failure.what.limit + 1,
 			     known->failure.rank, known->failure.limit + 1);
 	lower = core->failure.known &&

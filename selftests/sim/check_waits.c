@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The promises about waiting: no operation waits for what will never come. */
+/* The promises about waiting: no operation waits for a message that will never arrive. */
 #include <stdlib.h>
 
 #include "sim.h"
 
 /* ---- waiting for a rank that is gone ---- */
 
-/* The object of the search: a chain of hosts, of which all is true @since. */
+/* The chain of hosts searched for, whose state has been the same @since then */
 struct chain {
 	const struct sim_group	*group;
-	u32			number;
+	u64			number;
 	const struct coll_signature *signature;
 	u64			since;
-	bool			heard;	/* along hosts only that have heard each other */
+	bool			heard;	/* only hosts that have heard from each other */
 	u64			seen;
 };
 
-/* Permanently; others learn of it when they probe. */
+/* Permanently gone; others learn of it when they probe. */
 static bool rank_gone(const struct chain *c, const struct sim_rank *r)
 {
-	return r->gone_ns <= c->since && (r->crashed || (r->left && r->posted <= c->number));
+	return r->gone_ns <= c->since &&
+	       (r->crashed || (r->left && sim_number(c->group, r->posted) <= c->number));
 }
 
 static bool host_joined(const struct chain *c, const struct world_member *m)
@@ -34,9 +35,8 @@ static bool host_joined(const struct chain *c, const struct world_member *m)
 }
 
 /*
- * A rank that never joins is missed by its siblings, a join time-out after the
- * operation began to wait for it: when they have posted, or others ask for its
- * contribution.
+ * Siblings name a rank that never joins a join time-out after the operation began to wait
+ * for it: when they have posted, or others probe for its contribution.
  */
 static bool sibling_missed(const struct chain *c, const struct sim_rank *r)
 {
@@ -76,8 +76,8 @@ static bool has_heard(const struct coll_group *g, u32 host)
 }
 
 /*
- * Can a message for the operation be missing on this host, now or later? It is
- * not told of operations beyond its window.
+ * Can a message for the operation be missing on this host, now or later? It receives none
+ * of operations beyond its window.
  */
 static bool may_miss(const struct chain *c, const struct coll_group *core)
 {
@@ -91,7 +91,10 @@ static bool may_miss(const struct chain *c, const struct coll_group *core)
 	return op->head.number == c->number && op->state <= COLL_OP_RUNNING;
 }
 
-/* What a host does in the operation; one that has not heard of it will do the same. */
+/*
+ * The schedule of a host for the operation; one that does not know it yet will have the
+ * same.
+ */
 static const struct coll_schedule *schedule_of(const struct chain *c,
 					       const struct coll_group *core,
 					       struct coll_schedule *room)
@@ -113,9 +116,8 @@ static const struct coll_schedule *schedule_of(const struct chain *c,
 }
 
 /*
- * Does a host need one that is gone, through any chain of hosts? One that has
- * begun needs those of its present and later rounds, another one those of all
- * rounds.
+ * Does a host need one that is gone, through any chain of hosts? One that has begun needs
+ * those of its current and later rounds, any other those of all rounds.
  */
 static bool needs_gone(struct chain *c, const struct world_member *m)
 {
@@ -140,27 +142,28 @@ static bool needs_gone(struct chain *c, const struct world_member *m)
 	return false;
 }
 
-static void waits_too_long(const struct sim_rank *r, u32 number)
+static void waits_too_long(const struct sim_rank *r, u64 number)
 {
 	sim_violated(r->group->sim,
-		     "rank %u of group %u waits for operation %u, but one that it needs is gone",
+		     "rank %u of group %u waits for operation %llu, but one that it needs is gone",
 		     r->number, r->group->id, number);
 }
 
 /*
- * An operation that was posted before the bound and needs a rank that was gone
- * before it has ended, even if others compute meanwhile.
+ * An operation that was posted before the bound and needs a rank that was gone before then
+ * must have ended, even if others compute meanwhile.
  */
 static void check_waits(struct sim_group *g, const struct sim_rank *r, u64 since, bool heard)
 {
 	u32 i;
 
 	for (i = 0; i < r->posted; i++) {
-		const struct coll_op *op = coll_group_slot(&r->member->group, i);
-		struct chain c = { g, i, &op->head.signature, since, heard, 0 };
+		const u64 number = sim_number(g, i);
+		const struct coll_op *op = coll_group_slot(&r->member->group, number);
+		struct chain c = { g, number, &op->head.signature, since, heard, 0 };
 
-		if (r->posts[i].done || r->posts[i].posted_ns > since || op->head.number != i ||
-		    op->state != COLL_OP_RUNNING)
+		if (r->posts[i].done || r->posts[i].posted_ns > since ||
+		    op->head.number != number || op->state != COLL_OP_RUNNING)
 			continue;
 		if (needs_gone(&c, r->member))
 			waits_too_long(r, i);
@@ -203,7 +206,7 @@ static void check_later(struct sim_group *g, u64 since)
 	world_at(w, heard + g->common.timing.join_timeout, check_unheard, g);
 }
 
-/* ---- waiting for what was given before ---- */
+/* ---- waiting for messages that a former life received ---- */
 
 /* How many operations has a host finished, with all its messages acknowledged? */
 static u32 host_done(const struct world_member *m)
@@ -211,10 +214,10 @@ static u32 host_done(const struct world_member *m)
 	const struct coll_group *core = &m->group;
 
 	if (m->state == WORLD_TIMEWAIT)
-		return m->timewait.last + 1;
+		return m->timewait.last + 1 - m->common->first;
 	if (m->state == WORLD_ABSENT)
 		return 0;
-	return coll_group_credit(core) - core->window.size + 1;
+	return coll_group_credit(core) - core->window.size + 1 - m->common->first;
 }
 
 static void note_given(struct sim_group *g)
@@ -225,7 +228,7 @@ static void note_given(struct sim_group *g)
 		g->given[i] = host_done(&g->common.members[i]);
 }
 
-/* In its first life, by itself or by its time-wait entry */
+/* Does the host answer in its first life, itself or by its time-wait entry? */
 static bool host_answers(const struct world_member *m)
 {
 	if (sim_host_restarted(m))
@@ -242,13 +245,14 @@ static bool misses_given(const struct sim_group *g, const struct coll_op *op)
 	u32 i;
 
 	for (i = 0; i < s->folds; i++)
-		if (coll_engine_misses(op, i) && op->head.number < g->given[s->fold[i].host] &&
+		if (coll_engine_misses(op, i) &&
+		    op->head.number < sim_number(g, g->given[s->fold[i].host]) &&
 		    host_answers(&g->common.members[s->fold[i].host]))
 			return true;
 	return false;
 }
 
-/* The time until it asks, is answered, and the error has settled. */
+/* The time until it probes, is answered, and the error has settled */
 static u64 bound_of_successor(const struct sim_group *g)
 {
 	return g->common.timing.liveness + g->spread_ns;
@@ -263,17 +267,19 @@ static void check_successor(struct world *w, void *what)
 	if (r->member->state != WORLD_JOINED || r->group->sim->calm_ns > since)
 		return;
 	for (i = 0; i < r->posted; i++) {
-		const struct coll_op *op = coll_group_slot(&r->member->group, i);
+		const u64 number = sim_number(r->group, i);
+		const struct coll_op *op = coll_group_slot(&r->member->group, number);
 
-		if (!r->posts[i].done && r->posts[i].posted_ns <= since && op->head.number == i &&
-		    op->state == COLL_OP_RUNNING && misses_given(r->group, op))
+		if (!r->posts[i].done && r->posts[i].posted_ns <= since &&
+		    op->head.number == number && op->state == COLL_OP_RUNNING &&
+		    misses_given(r->group, op))
 			sim_violated(r->group->sim,
 				     "rank %u waits for operation %u, which its former life was given",
 				     r->number, i);
 	}
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
 /* The rank has left, its host is dead, or it will never join. */
 void sim_check_gone(struct sim_rank *r)
@@ -287,8 +293,8 @@ void sim_check_gone(struct sim_rank *r)
 }
 
 /*
- * A rank that takes no result has done its part. If the operation cannot
- * complete, the error may be held.
+ * A rank that receives no result has done its part. If the operation cannot complete, the
+ * error may be held.
  */
 static void check_answered(const struct sim_rank *r, const struct sim_post *p)
 {
@@ -297,12 +303,13 @@ static void check_answered(const struct sim_rank *r, const struct sim_post *p)
 	if (p->done || p->number == r->dissent ||
 	    sim_values_takes(&r->group->ops[p->number], r->number))
 		return;
-	if (!coll_group_settling(core) || !coll_after(p->number, core->failure.what.limit))
+	if (!coll_group_settling(core) ||
+	    !coll_after(sim_number(r->group, p->number), core->failure.what.limit))
 		sim_violated(r->group->sim, "rank %u takes no result of operation %u, and waits",
 			     r->number, p->number);
 }
 
-/* The rank has posted an operation that needs, perhaps, a rank that is gone. */
+/* The rank has posted an operation that may need a rank that is gone. */
 void sim_check_posted(struct sim_rank *r, const struct sim_post *p)
 {
 	struct world *w = &r->group->sim->world;
@@ -324,7 +331,7 @@ void sim_check_joined(struct sim_rank *r)
 		check_later(r->group, r->joined_ns);
 }
 
-/* Until then some are paused or cut off. */
+/* Until @at some hosts are paused or cut off. */
 void sim_check_calm(struct sim *s, u64 at)
 {
 	u32 i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The expected result of an operation. Contributions of a host are folded in
- * the order of its ranks. The order of hosts matters for rough values only.
+ * The expected result of an operation. Contributions of a host are folded in rank order.
+ * The order of hosts matters only for rough values.
  */
 #include <stdlib.h>
 
@@ -9,11 +9,11 @@
 
 /**
  * struct expected - an operation
- * @group: whose
+ * @group: its group
  * @op: the operation
- * @number: of it
- * @life: of the contributions of a host that has restarted
- * @root: host from which they are counted, where the order matters
+ * @number: its number
+ * @life: life of a restarted host whose contributions are used
+ * @root: host from which hosts are counted, if the order matters
  */
 struct expected {
 	const struct sim_group	*group;
@@ -23,7 +23,7 @@ struct expected {
 	u32			root;
 };
 
-/* What a host contributes to the operation. */
+/* Fold the contributions of a host to the operation. */
 static void fold_host(const struct expected *x, u32 host, u8 *result)
 {
 	const struct collsock_post *post = &x->op->post;
@@ -43,7 +43,7 @@ static void fold_host(const struct expected *x, u32 host, u8 *result)
 	}
 }
 
-/* ---- where the order does not matter ---- */
+/* ---- operations whose order does not matter ---- */
 
 static void expect_exact(const struct expected *x, u8 *result)
 {
@@ -62,7 +62,7 @@ static void expect_exact(const struct expected *x, u8 *result)
 	}
 }
 
-/* ---- where it does ---- */
+/* ---- operations whose order matters ---- */
 
 /*
  * The orders of Documentation/reductions.md. Hosts are counted from the root;
@@ -73,7 +73,7 @@ static void fold_node(const struct expected *x, u32 node, u8 *result)
 	fold_host(x, (node + x->root) % x->group->hosts, result);
 }
 
-/* Behind the first node stand 1, 2, 4... of them, the last part has what is left. */
+/* The first node is followed by parts of 1, 2, 4... nodes; the last part has the rest. */
 static void fold_binomial(const struct expected *x, u32 node, u32 nodes, u8 *result)
 {
 	u8 operand[SIM_MAX_BYTES];
@@ -86,7 +86,7 @@ static void fold_binomial(const struct expected *x, u32 node, u32 nodes, u8 *res
 	}
 }
 
-/* Behind the first node stand as many parts as the fan-out is, the larger ones first. */
+/* The first node is followed by as many parts as the fan-out, the larger ones first. */
 static void fold_kary(const struct expected *x, u32 node, u32 nodes, u8 *result)
 {
 	u8 operand[SIM_MAX_BYTES];
@@ -103,8 +103,8 @@ static void fold_kary(const struct expected *x, u32 node, u32 nodes, u8 *result)
 }
 
 /*
- * Halves of halves. A value is that of one host, except that the first ones are
- * those of two: as many as there are hosts beyond a power of two.
+ * Recursive halves. A value is that of one host, except that the first ones combine two: as
+ * many as there are hosts beyond a power of two.
  */
 static void fold_halves(const struct expected *x, u32 first, u32 count, u32 pairs, u8 *result)
 {
@@ -123,7 +123,7 @@ static void fold_halves(const struct expected *x, u32 first, u32 count, u32 pair
 	sim_values_fold(&x->op->post, result, result, operand);
 }
 
-/* Operations whose order is not known here have exact values only. */
+/* Operations whose order is not known here have only exact values. */
 bool sim_expect_order_known(u8 algorithm)
 {
 	return algorithm == COLLSOCK_BINOMIAL || algorithm == COLLSOCK_KARY ||
@@ -151,7 +151,7 @@ static void expect_rough(struct expected *x, u8 *result)
 /* ---- comparing ---- */
 
 /* @life: of the ranks whose host has restarted. */
-static void expect(struct sim_group *g, u32 number, u32 life)
+static void expect(struct sim_group *g, u64 number, u32 life)
 {
 	struct sim_op *op = &g->ops[number];
 	struct expected x = { .group = g, .op = op, .number = number, .life = life };
@@ -166,10 +166,10 @@ static void expect(struct sim_group *g, u32 number, u32 life)
 }
 
 /*
- * A host that restarted may take part in its new life if no host has heard of
- * the old one; but all ranks must have the same result.
+ * A restarted host may take part in its new life if no host has heard from the old one; but
+ * all ranks must have the same result.
  */
-bool sim_expect_right(struct sim_rank *r, u32 number, const void *result)
+bool sim_expect_right(struct sim_rank *r, u64 number, const void *result)
 {
 	struct sim_group *g = r->group;
 	struct sim_op *op = &g->ops[number];
@@ -180,7 +180,7 @@ bool sim_expect_right(struct sim_rank *r, u32 number, const void *result)
 	if (!op->expected)
 		expect(g, number, 0);
 	right = !memcmp(op->expected, result, op->bytes);
-	/* Whom a root had not spoken to in its first life believes the second. */
+	/* Hosts that had received nothing from a root's first life accept the second. */
 	if (!coll_operations[op->post.operation].reduces && !right)
 		op->agreed = 0;
 	if (!right && !op->agreed) {

@@ -9,17 +9,14 @@
 #define MOST_LISTED	32
 #define SKEW_ITERATIONS	10000	/* of the paper */
 #define ITERATIONS	200	/* chance is only in the delays */
-/* No reduce takes longer when nobody is late: the paper's "conservative estimate" */
+/* No reduce takes longer if no host is late: the paper's "conservative estimate" */
 #define CATCH_UP_US	500
 #define MOST_ITERATIONS	1000000
 #define MOST_LATE_US	100000
 
 #define LIST(...)	((const u32[]){ __VA_ARGS__, EXP_LIST_END })
 
-/*
- * The figures of the papers, and larger ones: defaults for what the command
- * line does not choose.
- */
+/* The figures of the papers, and larger ones: defaults for options that are not given. */
 static const struct table {
 	const char	*name;
 	bool		(*print)(const struct exp_choice *choice);
@@ -30,7 +27,7 @@ static const struct table {
 	u32		iterations;
 } tables[] = {
 	{ "work", exp_work,
-	  "What all CPUs together do for an operation, in us, and how often somebody sleeps.",
+	  "Work of all CPUs together for an operation, in us, and the number of sleeps.",
 	  LIST(2, 4, 8, 16), LIST(4), LIST(0), ITERATIONS },
 	{ "barrier", exp_barrier,
 	  "Latency of a barrier, in us.",
@@ -54,14 +51,14 @@ static void explain(FILE *to)
 {
 	fputs("usage: sim --experiment [work|barrier|reduce|skew] [OPTION ...]\n"
 	      "\n"
-	      "Figures of a model: what collsock costs beside operations that programs make over\n"
-	      "UDP, on hosts with one CPU each, on which everything has its price. Without a name\n"
+	      "Figures of a model: the cost of collsock compared with operations of programs over\n"
+	      "UDP, on hosts with one CPU each, where every step has a cost. Without a name\n"
 	      "all tables are printed. The same options print the same figures.\n"
 	      "\n"
 	      "  --hosts N[,N ...]    sizes, up to 4096\n"
 	      "  --doubles N[,N ...]  of a reduce\n"
-	      "  --late US[,US ...]   hosts are late by up to so much\n"
-	      "  --catch-up US        so much more than that they compute after a reduce (500)\n"
+	      "  --late US[,US ...]   hosts are late by up to this time\n"
+	      "  --catch-up US        they compute this much longer after a reduce (500)\n"
 	      "  --iterations N       of each figure; of skew less for more than 32 hosts\n"
 	      "  --seed SEED          of the delays\n"
 	      "  --algorithm NAME     of barriers: dissemination, pairwise or binomial\n"
@@ -77,7 +74,7 @@ static u32 read_number(const char *text, u32 least, u32 most)
 
 	value = strtoull(text, &end, 10);
 	if (*text < '0' || *text > '9' || *end || value < least || value > most) {
-		fprintf(stderr, "sim: %s is no number from %u to %u\n", text, least, most);
+		fprintf(stderr, "sim: %s is not a number from %u to %u\n", text, least, most);
 		exit(2);
 	}
 	return value;
@@ -109,7 +106,7 @@ static u8 find_algorithm(const char *name)
 		    !coll_algorithms[i]->fans_out &&
 		    !strncmp(coll_algorithms[i]->name, name, strlen(name)))
 			return coll_algorithms[i]->algorithm;
-	fprintf(stderr, "sim: %s is no algorithm for a barrier (sim --experiment --help)\n", name);
+	fprintf(stderr, "sim: %s is not an algorithm for barriers (see --help)\n", name);
 	exit(2);
 }
 
@@ -117,7 +114,7 @@ static void set_cost(struct exp_costs *costs, const char *setting)
 {
 	if (exp_costs_set(costs, setting))
 		return;
-	fprintf(stderr, "sim: %s is no cost and its ns (sim --experiment --help)\n", setting);
+	fprintf(stderr, "sim: %s is not a cost and its ns (sim --experiment --help)\n", setting);
 	exit(2);
 }
 
@@ -162,7 +159,7 @@ static void parse(struct exp_choice *choice, int argc, char **argv)
 	}
 }
 
-/* What was chosen instead of the defaults. */
+/* Print a table with the chosen values instead of the defaults. */
 static bool print(const struct table *t, const struct exp_choice *chosen)
 {
 	struct exp_choice choice = *chosen;
@@ -190,12 +187,12 @@ int sim_experiment(int argc, char **argv)
 	parse(&choice, argc, argv);
 	name = optind < argc ? argv[optind] : NULL;
 	chosen = choice.hosts || choice.doubles || choice.late_us;
-	printf("A model, not hardware. Its prices, in ns:\n");
+	printf("A model, not hardware. Its costs, in ns:\n");
 	exp_costs_explain(stdout, &choice.settings.costs, "  ");
 	for (i = 0; i < ARRAY_SIZE(tables); i++) {
 		const struct table *t = &tables[i];
 
-		/* One table of each kind will do for what was chosen */
+		/* With chosen values one table of each kind is enough */
 		if ((name && strcmp(name, t->name)) || (chosen && !t->about))
 			continue;
 		right &= print(t, &choice);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Experiments: hosts with one CPU each, on which every step has a cost, run the
- * core, or the same algorithms over datagrams by a program. The CPU's time and
- * the latency are compared. Costs come from counted instructions; the results
- * are those of a model.
+ * Experiments: hosts with one CPU each, where every step has a cost, run the core, or the
+ * same algorithms in a program over datagrams. CPU time and latency are compared. Costs
+ * come from counted instructions; the results are those of a model.
  *
- * A host's CPU does one thing at a time. Softirq runs before the program and
- * delays it; what the program has begun in the kernel is not interrupted.
+ * A host's CPU does one thing at a time. Softirq takes precedence over the program and
+ * delays it; a system call of the program is not interrupted.
  */
 #ifndef SIM_EXPERIMENT_H
 #define SIM_EXPERIMENT_H
@@ -19,21 +18,21 @@
  * @wire: transit of a packet from host to host; costs no CPU
  * @byte: ps for each of its bytes; likewise
  * @post: call that posts and waits, without its packets and its sleep
- * @answered: more for the call of a rank that takes no result
- * @send: the core writes a packet and hands it down
- * @receive: a packet comes up to the core, which advances its operation
- * @data: more if it carries data
+ * @answered: additional for the call of a rank that receives no result
+ * @send: the core writes a packet and passes it to the network
+ * @receive: a packet reaches the core, which advances its operation
+ * @data: additional if it carries data
  * @fold: and for each double of it
- * @timer: the core looks at what is due
+ * @timer: the core handles a deadline
  * @sleep: a program goes to sleep
- * @wake: and is woken
+ * @wake: a program is woken
  * @sendto: a program sends a datagram
- * @arrive: a datagram comes up to a socket
- * @recv: a program takes it from there
- * @poll: there is none
+ * @arrive: a datagram reaches a socket
+ * @recv: a program receives it
+ * @poll: a program polls an empty socket
  * @element: a program copies and adds a double
- * @mpi: what the library for MPI adds to the call of a collective
- * @message: what an MPI adds to a datagram that is sent and another that is received
+ * @mpi: additional for a collective call through the library for MPI
+ * @message: additional in an MPI for one datagram sent and one received
  */
 struct exp_costs {
 	u64	wire;
@@ -58,11 +57,11 @@ struct exp_costs {
 
 extern const struct exp_costs exp_costs_default;
 
-/* Set what "NAME=NS" says: false if there is no such cost, or no number. */
+/* Parse "NAME=NS"; false if there is no such cost, or no number. */
 bool exp_costs_set(struct exp_costs *costs, const char *setting);
 void exp_costs_explain(FILE *to, const struct exp_costs *costs, const char *before);
 
-/* The maker of the operations: the core, or programs. */
+/* Who implements the operations: the core, or programs */
 enum exp_maker {
 	EXP_COLLSOCK,
 	EXP_HOSTBASED,
@@ -75,19 +74,19 @@ enum exp_operation {
 };
 
 enum exp_state {
-	EXP_RUNS,		/* or does not matter */
+	EXP_RUNS,		/* or it does not matter */
 	EXP_SLEEPS,
 	EXP_SPINS,
 };
 
-/* Operations that a message can be for: one with a root, a barrier, the same again. */
+/* Operations that a message can belong to: a rooted one and a barrier, twice */
 #define EXP_WINDOW	4
 
 struct experiment;
 struct exp_host;
 struct exp_datagram;
 
-/* What the program of a host does next. */
+/* The next step of a host's program */
 typedef void (*exp_step)(struct exp_host *h);
 
 /**
@@ -97,28 +96,28 @@ typedef void (*exp_step)(struct exp_host *h);
  * @member: of collsock's group
  * @id: its number
  * @next: what the program does when it has had the CPU for as long as it asked
- * @mark_ns: time that softirq had worked when it asked, or began to spin
+ * @mark_ns: softirq time when it asked, or began to spin
  * @since_ns: when it began to spin
- * @used_ns: of the CPU, by the program
- * @apart_ns: the part of it that is not counted
+ * @used_ns: CPU time used by the program
+ * @apart_ns: part of @used_ns that is not counted
  * @state: enum exp_state
  * @then: what follows the operation
  * @operation: which one it is in
  * @spins: it spins while it waits
- * @completed: collsock's has
+ * @completed: collsock's operation has completed
  * @number: of the operation, from 0
  * @schedule: host-based: of the operation
- * @round: there
+ * @round: current round
  * @sent: messages of this round
  * @folded: fold entries of this round
  * @came: messages of each operation in the window, by fold entry
- * @queue: what is in the socket, in order of arrival
+ * @queue: datagrams in the socket, in order of arrival
  * @last: end of that list
  * @iteration: of the experiment
- * @warm: collsock's counters when what is counted began
- * @begin_ns: of what is measured
- * @latency_ns: sum of what was measured
- * @sleeps: how often the program slept
+ * @warm: collsock's counters at the start of counting
+ * @begin_ns: start of the measured time
+ * @latency_ns: sum of the measured times
+ * @sleeps: number of sleeps of the program
  */
 struct exp_host {
 	struct experiment		*x;
@@ -151,19 +150,19 @@ struct exp_host {
 };
 
 /**
- * struct exp_settings - of one run
- * @costs: of everything
- * @maker: who makes the operations
- * @hosts: how many
+ * struct exp_settings - settings of one run
+ * @costs: cost of each step
+ * @maker: who implements the operations
+ * @hosts: number of hosts
  * @barrier: enum collsock_algorithm of barriers
  * @doubles: of a reduce
- * @iterations: how many
- * @seed: of all chance
- * @spins: programs spin in what is measured
+ * @iterations: number of iterations
+ * @seed: seed of all random numbers
+ * @spins: programs spin in measured operations
  * @mpi: they are MPI programs
  * @late_us: maximum delay of a host
  * @catch_up_us: time for which they compute after a reduce
- * @reduces: or they leave it out
+ * @reduces: include reduces
  */
 struct exp_settings {
 	struct exp_costs	costs;
@@ -182,14 +181,14 @@ struct exp_settings {
 
 /**
  * struct experiment - one run
- * @settings: of it
- * @world: where
+ * @settings: its settings
+ * @world: the world
  * @group: collsock's
  * @hosts: hosts, and their programs
  * @schedules: host-based: of each operation and host
  * @running: programs that have not ended
- * @wrong: results that are not the sum, errors, CPUs that did more than they can
- * @checked: results that are
+ * @wrong: wrong results, errors, CPUs that did more than possible
+ * @checked: correct results
  */
 struct experiment {
 	struct exp_settings	settings;
@@ -207,28 +206,28 @@ struct experiment {
 /* The program uses the CPU for this time, then takes the next step. */
 void exp_compute(struct exp_host *h, u64 ns, exp_step next);
 
-/* It spins from now on, until softirq has run; exp_spun() then returns for how many ns. */
+/* Spin from now on, until softirq has run; exp_spun() then returns the time in ns. */
 void exp_spin(struct exp_host *h);
 u64 exp_spun(struct exp_host *h);
 
-/* It sleeps from now on; it is woken. */
+/* Sleep from now on; wake up. */
 void exp_sleep(struct exp_host *h);
 void exp_wake(struct exp_host *h, exp_step next);
 
-/* It takes part in an operation, spinning or sleeping. */
+/* Take part in an operation, spinning or sleeping. */
 void exp_operate(struct exp_host *h, enum exp_operation operation, bool spins, exp_step then);
 
-/* Its last step. */
+/* The program's last step */
 void exp_end(struct exp_host *h);
 
-/* The CPU time of all hosts that is counted. */
+/* The counted CPU time of all hosts */
 u64 exp_worked(const struct experiment *x);
 
-/* Run from the first step of every host until all have ended, and all is quiet. */
+/* Run from the first step of every host until all have ended and no events are left. */
 void exp_run(struct experiment *x, const struct exp_settings *settings, exp_step first);
 void exp_free(struct experiment *x);
 
-/* experiment_collsock.c, experiment_hostbased.c: how operations are made */
+/* experiment_collsock.c, experiment_hostbased.c: implementations of operations */
 int exp_collsock_start(struct experiment *x);
 void exp_collsock_operate(struct exp_host *h);
 int exp_hostbased_start(struct experiment *x);
@@ -240,13 +239,13 @@ extern const struct world_user exp_collsock_user;
 double exp_value(u32 host, u32 number, u32 i);
 double exp_sum(u32 hosts, u32 number, u32 i);
 
-/* Behind the last entry of a list of the command line. */
+/* Terminates a list of the command line. */
 #define EXP_LIST_END	(~0U)
 #define EXP_MOST_HOSTS	4096
 #define EXP_MOST_DOUBLES	(COLLSOCK_MAX_SEGMENT / sizeof(double))
 
 /**
- * struct exp_choice - what the command line chose
+ * struct exp_choice - options of the command line
  * @settings: of all runs
  * @hosts: sizes
  * @doubles: of reduces

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Operations made by the core: one call, one sleep; the rest is softirq. */
+/* Operations of the core: one call, one sleep; the rest is softirq. */
 #include "experiment.h"
 
 /* Whole numbers, so sums are exact in any order. */
@@ -41,7 +41,7 @@ static void is_over(struct exp_host *h)
 	h->then(h);
 }
 
-/* An event that arrives while it falls asleep wakes it, too. */
+/* An event during the transition to sleep wakes it, too. */
 static void has_fallen_asleep(struct exp_host *h)
 {
 	exp_sleep(h);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What each step costs. One instruction counts as one nanosecond, so these are
- * counted instructions (Linux 6.1, QEMU's -icount), and a network that was
- * chosen. costs/measure counts them; Documentation/performance.md, "Costs",
- * describes how.
+ * The cost of each step. One instruction counts as one nanosecond, so these are counted
+ * instructions (Linux 6.1, QEMU's -icount), and a chosen network. costs/measure counts
+ * them; Documentation/performance.md, "Costs", describes how.
  */
 #include <stdlib.h>
 
@@ -36,24 +35,24 @@ static const struct {
 	const char	*about;
 } known[] = {
 #define COST(name, about) { #name, offsetof(struct exp_costs, name), about }
-	COST(wire, "network: a packet on its way"),
+	COST(wire, "network: transit of a packet"),
 	COST(byte, "network: each of its bytes, in ps"),
 	COST(post, "collsock: a call, without its packets and its sleep"),
-	COST(answered, "collsock: more for the call of a rank that takes no result"),
-	COST(send, "collsock: a packet is written and handed down"),
-	COST(receive, "collsock: a packet comes up, its operation advances"),
-	COST(data, "collsock: more if it brings data"),
+	COST(answered, "collsock: additional for the call of a rank without a result"),
+	COST(send, "collsock: a packet is written and sent"),
+	COST(receive, "collsock: a packet is received, its operation advances"),
+	COST(data, "collsock: additional if it has data"),
 	COST(fold, "collsock: and for each double of it"),
-	COST(timer, "collsock: a look at what is due"),
+	COST(timer, "collsock: a deadline"),
 	COST(sleep, "both: going to sleep"),
 	COST(wake, "both: being woken"),
 	COST(sendto, "host-based: a message is sent"),
-	COST(arrive, "host-based: a message comes up to the socket"),
-	COST(recv, "host-based: it is taken from there"),
-	COST(poll, "host-based: there is none"),
+	COST(arrive, "host-based: a message reaches the socket"),
+	COST(recv, "host-based: it is received by the program"),
+	COST(poll, "host-based: polling an empty socket"),
 	COST(element, "host-based: a double is copied and added"),
 	COST(mpi, "MPI: the library for MPI, in each call"),
-	COST(message, "MPI: more for a message that is sent and received"),
+	COST(message, "MPI: additional for a message sent and received"),
 #undef COST
 };
 
@@ -75,7 +74,7 @@ bool exp_costs_set(struct exp_costs *costs, const char *setting)
 		    strncmp(known[i].name, setting, value - setting))
 			continue;
 		*cost(costs, i) = strtoull(value + 1, &end, 10);
-		/* A call takes time, or a program that polls never ends */
+		/* A call must take time, or a program that polls never ends */
 		return !*end && (cost(costs, i) != &costs->poll || costs->poll);
 	}
 	return false;

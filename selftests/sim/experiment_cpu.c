@@ -4,7 +4,7 @@
 
 #include "experiment.h"
 
-/* After that no operation is under way: acknowledgments wait for less. */
+/* After this time no operation is under way: acknowledgments are delayed for less. */
 #define QUIET_NS	(20 * NSEC_PER_MSEC)
 
 /* ---- a program on a CPU ---- */
@@ -110,13 +110,13 @@ static void start(struct experiment *x)
 		h->last = &h->queue;
 	}
 	if (s->maker == EXP_COLLSOCK ? exp_collsock_start(x) : exp_hostbased_start(x)) {
-		fprintf(stderr, "sim: a group of %u hosts and %u doubles cannot be\n", s->hosts,
+		fprintf(stderr, "sim: no group of %u hosts and %u doubles is possible\n", s->hosts,
 			s->doubles);
 		exit(2);
 	}
 }
 
-/* No CPU has done more than there was time for. */
+/* No CPU may have done more than there was time for. */
 static bool possible(const struct experiment *x, u64 begin_ns)
 {
 	u32 i;

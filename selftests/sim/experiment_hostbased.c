@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Operations made by programs over datagrams, as tools/collperf/hostbased.c does it,
- * with the schedules of the core: a call for each message that is sent or received,
- * and a sleep or polling while there is none. Nothing is acknowledged; nothing is lost.
+ * Operations implemented by programs over datagrams, as in tools/collperf/hostbased.c, with
+ * the schedules of the core: a call for each message sent or received, and sleeping or
+ * polling while there is none. Nothing is acknowledged; nothing is lost.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 
 /**
  * struct exp_datagram - in transit, or in a socket
- * @next: there
+ * @next: next datagram in the socket
  * @to: host
  * @from: host
  * @number: of the operation
@@ -71,7 +71,7 @@ static void takes(struct exp_host *h)
 	advances(h);
 }
 
-/* A datagram that arrives while it falls asleep wakes it, too. */
+/* A datagram during the transition to sleep wakes it, too. */
 static void has_fallen_asleep(struct exp_host *h)
 {
 	exp_sleep(h);

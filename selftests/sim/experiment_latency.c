@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hosts that are in time: the latency of barriers, without an MPI and with one,
- * as in the paper on the NIC-based barrier (§4.1, §4.2); that of a reduce, as
- * in the paper on application-bypass reduction (§VI.B); and the work of all
- * CPUs together for an operation, to be compared with the counted instructions.
+ * Hosts without delays: the latency of barriers, without and with an MPI, as in the paper
+ * on the NIC-based barrier (§4.1, §4.2); that of a reduce, as in the paper on
+ * application-bypass reduction (§VI.B); and the work of all CPUs together for an operation,
+ * to be compared with the counted instructions.
  */
 #include "experiment.h"
 
-/* Connections are made, and hosts synchronize, before anything is measured. */
+/* Before measuring, connections are opened and hosts synchronise. */
 #define WARM_UP	20
 
 /* ---- programs ---- */
@@ -58,9 +58,9 @@ static void reduces(struct exp_host *h)
 /* ---- latencies ---- */
 
 /**
- * struct latency - of one program
+ * struct latency - latency of one program
  * @right: no result was wrong
- * @us: of an operation, by whether the program spins
+ * @us: latency of an operation, sleeping and spinning
  */
 struct latency {
 	bool	right;
@@ -77,7 +77,7 @@ static struct latency measure(struct exp_settings *s, enum exp_maker maker, exp_
 	for (spins = 0; spins < 2; spins++) {
 		s->spins = spins;
 		exp_run(&x, s, program);
-		/* Of a reduce only the root knows */
+		/* Only the root knows the latency of a reduce */
 		for (i = 0, sums = 0; i < s->hosts; i++) {
 			l.us[spins] += (double)x.hosts[i].latency_ns / NSEC_PER_USEC;
 			sums += !!x.hosts[i].latency_ns;
@@ -152,7 +152,7 @@ bool exp_reduce(const struct exp_choice *choice)
 
 /* ---- work ---- */
 
-/* Of all hosts together, for one operation: us, and the number of sleeps. */
+/* The work of all hosts together for one operation: us, and the number of sleeps */
 static bool work_of(struct exp_settings *s, enum exp_maker maker, exp_step program, double *us,
 		    double *sleeps)
 {

@@ -11,7 +11,7 @@
 
 /* Reduces of all hosts together, at most: large groups run fewer iterations. */
 #define MOST_REDUCES	320000
-/* Before anything is counted: connections are made, round-trip times are learned. */
+/* Before counting: connections are opened, round-trip times are measured. */
 #define WARM_UP		300
 
 /* ---- the program ---- */
@@ -70,10 +70,10 @@ static void iterates(struct exp_host *h)
 /* ---- what it costs ---- */
 
 /**
- * struct cost - of a reduce
- * @cpu_us: of one host's CPU
- * @alone: acknowledgments alone, of one host
- * @again: messages sent again, of all
+ * struct cost - cost of a reduce
+ * @cpu_us: CPU time of one host
+ * @alone: lone acknowledgments of one host
+ * @again: retransmissions of all hosts
  */
 struct cost {
 	double	cpu_us;
@@ -94,7 +94,7 @@ static void count_packets(const struct experiment *x, struct cost *cost, int sig
 	}
 }
 
-/* With the reduces, then without: false if a sum was wrong. */
+/* Measure with and without the reduces; false if a sum was wrong. */
 static bool measure(struct exp_settings *s, enum exp_maker maker, bool spins, struct cost *cost)
 {
 	double all = (double)s->hosts * s->iterations;

@@ -10,9 +10,9 @@ import sys
 
 COMMITTED = pathlib.Path(__file__).resolve().parent.parent / "bench/committed.json"
 SMALL = "--iterations", "300"
-# The goal is the paper's 5.1 twice; the host-based work is what is counted, or less
+# The goal is twice the paper's 5.1; the host-based work is the counted one, or less
 FACTOR, COUNTED = 10, 0.04
-SLEEP_US = 4.12  # what the counts say of one: sleep and wake
+SLEEP_US = 4.12  # the counted cost of one: sleep and wake
 
 tests = failed = 0
 
@@ -33,7 +33,7 @@ def run(*arguments):
 
 
 def rows(text):
-    """The lines of a table: what they are called, then their numbers."""
+    """The lines of a table: their names, then their numbers."""
     found = re.findall(r"^ *((?:[a-z]+ )*[a-z]*)((?: +-?[0-9.]+){5,})$", text, re.MULTILINE)
     return [(name.strip(), *map(float, numbers.split())) for name, numbers in found]
 
@@ -59,21 +59,21 @@ def check_skew():
           rows(done.stdout)[2][5:], other.stdout)
     check(f"32 hosts late by up to 1,000 us: polling costs {FACTOR} times as much",
           late["factor"] >= FACTOR and late["polling"] / late["collsock"] >= FACTOR - 0.1, late)
-    check("who polls pays for the lateness of others, and somewhat more",
+    check("a polling program pays for the lateness of others, and slightly more",
           all(row["waiting"] < row["polling"] < row["waiting"] + 30 for row in table.values()) and
           early["polling"] < table[500]["polling"] / 2 < late["polling"] / 3, table)
     check("collsock does not", late["collsock"] < 1.1 * early["collsock"], early, late)
-    check("nor does who sleeps, but for a sleep more or less",
+    check("nor does a sleeping program, except for a sleep more or less",
           abs(late["sleeping"] - early["sleeping"]) < SLEEP_US, early, late)
-    check("with 32 hosts collsock costs less than who sleeps, whether hosts are late or not",
+    check("with 32 hosts collsock costs less than a sleeping program, late hosts or not",
           all(row["collsock"] < row["sleeping"] for row in table.values()), table)
 
 
-# ---- hosts that are in time ----
+# ---- hosts without delays ----
 
 def check_latency():
     reduce = rows(run("reduce", "--hosts", "2,4,32", "--doubles", "4", *SMALL).stdout)
-    check("a reduce of 4 doubles is not later than the host-based one, but for two hosts a draw",
+    check("a reduce of 4 doubles is faster than the host-based one, with two hosts about equal",
           len(reduce) == 3 and all(row[5] > (0.98 if row[1] == 2 else 1) and
                                    row[8] > (0.98 if row[1] == 2 else 1) for row in reduce), reduce)
     done = run("barrier", "--hosts", "2,8,16,128", *SMALL)
@@ -81,10 +81,10 @@ def check_latency():
     check("all barriers complete, and no CPU did more than there was time for", done.returncode == 0 and len(barrier) == 4, done.stdout)
     for name, at in ("sleeping", 4), ("spinning", 7), ("spinning in MPI programs", 10):
         factors = [row[at] for row in barrier]
-        check(f"{name}, a barrier beats the host-based one, the more the more hosts there are",
+        check(f"{name}, a barrier is faster than the host-based one, the more so the more hosts",
               len(factors) == 4 and 1 < factors[0] < factors[1] < factors[2] < factors[3], factors)
     dear = rows(run("barrier", "--hosts", "2,16", "--cost", "mpi=5000").stdout)
-    check("a chosen price is paid: a library for MPI that adds 5 us adds 5 us",
+    check("a given cost is used: a library for MPI that adds 5 us adds 5 us",
           len(dear) == 2 and all(abs(row[11] - 5) < 0.1 for row in dear), dear)
     for setting in "nothing=1", "post", "post=", "post=1us", "poll=0":
         check(f"--cost {setting} is refused", run("--cost", setting).returncode == 2)
@@ -93,7 +93,7 @@ def check_latency():
 # ---- what was counted ----
 
 def check_counts():
-    """All hosts there share one CPU: the last one to call sleeps not at all."""
+    """All hosts there share one CPU: the last one to call does not sleep."""
     committed = json.loads(COMMITTED.read_text(encoding="ascii"))
     by_name = {"barrier": committed["hosts"],
                "reduce and barrier": committed["operations"]["reduce and barrier"]}
@@ -112,7 +112,7 @@ def check_counts():
               f"{(counted['host'] - least) / SLEEP_US / naps:.0%} of the waits",
               least * (1 - COUNTED) < counted["host"] < hostbased * (1 + COUNTED),
               least, hostbased, counted)
-    check("all that was counted is there", len(seen) == sum(map(len, by_name.values())), seen)
+    check("all counted figures are compared", len(seen) == sum(map(len, by_name.values())), seen)
 
 
 def main():

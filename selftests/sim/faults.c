@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Faults while ranks work. */
+/* Faults during a run */
 #include "sim.h"
 
 /* ---- hosts ---- */
 
-/* The rank starts anew: no host remembers what it has done. */
+/* The rank starts from scratch: no host remembers what it has done. */
 static void begin_anew(struct sim_rank *r)
 {
 	u32 i;
@@ -44,7 +44,7 @@ static void restart(struct world *w, void *what)
 	sim_acted(s);
 }
 
-/* A host that had not joined yet, or had left, does no harm. */
+/* A crash of a host that had not joined yet, or had left, has no effect. */
 static void crash_member(struct sim *s, struct world_member *m, const struct sim_fault *f)
 {
 	struct sim_group *g = sim_group_of(m);
@@ -105,7 +105,7 @@ static void mark_paused(struct sim *s, struct world_host *h, u64 duration)
 	}
 }
 
-/* Its ranks ask again, as if they had just posted. */
+/* Its ranks begin to wait again, as if they had just posted. */
 static void awake(struct world *w, void *what)
 {
 	struct sim_fault *f = what;
@@ -226,9 +226,9 @@ void sim_faults_posted(struct sim_rank *r)
 	}
 }
 
-/* ---- in the middle of a question ---- */
+/* ---- during a probe ---- */
 
-/* A probe is in flight: now the host that sent it is paused for a while. */
+/* A probe is in flight: pause the host that sent it for a while. */
 static void pause_asker(struct sim *s, const struct world_packet *p)
 {
 	u32 i;
@@ -248,6 +248,6 @@ static void pause_asker(struct sim *s, const struct world_packet *p)
 void sim_faults_sent(struct sim *s, const struct world_packet *p)
 {
 	if (s->trouble & SIM_PAUSE &&
-	    (p->data[COLL_WIRE_PREFIX] & ~COLL_FLAGS) == COLL_PACKET_PROBE)
+	    p->data[COLL_WIRE_PREFIX] == COLL_PACKET_PROBE)
 		pause_asker(s, p);
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Barriers of many hosts in a network after LogGP: a packet takes L and G for
- * each byte; sending it costs its CPU o, and so does receiving one; between two
- * packets of one host passes g. A host has one CPU: what arrives waits until it
- * is free. All ranks post at once; the latency is the time from then until the
- * last one has completed.
+ * Barriers of many hosts in a LogGP network: a packet takes L, and G for each byte; sending
+ * or receiving it costs the CPU o; two packets of one host are at least g apart. A host has
+ * one CPU: arriving packets wait until it is free. All ranks post at once; the latency is
+ * the time from then until the last one has completed.
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -18,17 +17,17 @@
 
 /**
  * struct large - barriers of one group
- * @world: where
+ * @world: the world
  * @group: the group
  * @algorithm: of the barrier
- * @hosts: its size
- * @barriers: how many, one after the other
+ * @hosts: size of the group
+ * @barriers: number of barriers, one after the other
  * @latency_ns: L
  * @overhead_ns: o
  * @gap_ns: g
  * @byte_ps: G
- * @completed: ranks that have completed the present one
- * @last_ns: when the last of them had
+ * @completed: ranks that have completed the current one
+ * @last_ns: when the last of them completed
  */
 struct large {
 	struct world			world;
@@ -125,7 +124,7 @@ static double cpu_seconds(void)
 	return cpu.tv_sec + cpu.tv_nsec / 1e9;
 }
 
-/* One line of TAP: do they complete, with the messages that the schedule has? */
+/* One line of TAP: do they complete with exactly the messages of the schedule? */
 static bool large_run(struct large *l, u32 number)
 {
 	const struct coll_shape shape = { .hosts = l->hosts };
@@ -161,15 +160,15 @@ static void explain(FILE *to)
 {
 	fputs("usage: sim --large HOSTS[,HOSTS ...] [OPTION ...]\n"
 	      "\n"
-	      "Latency of a barrier of so many hosts (at most 65536), with every algorithm\n"
-	      "there is, in a network after LogGP with one CPU for each host. Speaks TAP: it\n"
+	      "Latency of a barrier with these numbers of hosts (up to 65536) and every\n"
+	      "algorithm, in a LogGP network with one CPU for each host. Speaks TAP: it\n"
 	      "must complete with exactly the messages of the schedule.\n"
 	      "\n"
 	      "  --latency NS    L, of the network (5000)\n"
 	      "  --overhead NS   o, CPU for a packet sent, or received (1000)\n"
 	      "  --gap NS        g, least time between two packets of one host (200)\n"
 	      "  --byte PS       G, for each byte (800: 10 Gbit/s)\n"
-	      "  --barriers N    one after the other (3); the first one is told apart\n", to);
+	      "  --barriers N    one after the other (3); the first is printed apart\n", to);
 }
 
 static u64 *number_option(struct large *l, int c)
@@ -217,7 +216,7 @@ static void parse(struct large *l, int argc, char **argv)
 	}
 }
 
-/* All algorithms for one size; returns how many tests failed. */
+/* Test all algorithms for one size; returns the number of failures. */
 static u32 large_size(const struct large *settings, u32 *number)
 {
 	u32 i, failed = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The command line; processes that work through seeds; TAP. */
+/* The command line; processes that run seeds; TAP */
 #include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 #define MAX_JOBS	64
 #define MAX_CLASSES	32
 /*
- * Of CPU time. Hours with many forged packets take some; a seed that takes
- * longer never ends.
+ * Limit of CPU time. Simulated hours with many forged packets take some of it; a seed that
+ * takes longer is in an endless loop.
  */
 #define SEED_SECONDS	120
 
@@ -74,7 +74,7 @@ static pid_t start(const struct options *o, struct shared *shared, u32 job)
 	return pid;
 }
 
-/* A process that a seed has killed is replaced by one that continues after it. */
+/* A process killed by a seed is replaced by one that continues after that seed. */
 static void work_all(const struct options *o, struct shared *shared)
 {
 	pid_t pids[MAX_JOBS];
@@ -149,15 +149,15 @@ static void explain(FILE *to)
 	      "       sim --large HOSTS [OPTION ...]    (sim --large --help)\n"
 	      "       sim --experiment [NAME] [OPTION ...]\n"
 	      "\n"
-	      "Groups on a virtual network in which things go wrong; every promise of the\n"
+	      "Groups on a virtual network with faults; every promise of the\n"
 	      "protocol is checked. Everything follows from class and seed. Speaks TAP.\n"
 	      "\n"
-	      "  --seeds N      how many seeds (380), each of the next class\n"
+	      "  --seeds N      number of seeds (380), each of the next class\n"
 	      "  --first SEED   the first of them (1)\n"
-	      "  --class CLASS  of this class only\n"
+	      "  --class CLASS  only this class\n"
 	      "  --jobs N       processes (1)\n"
-	      "  --seed SEED    this one alone\n"
-	      "  --trace        tell every event\n"
+	      "  --seed SEED    only this one\n"
+	      "  --trace        print every event\n"
 	      "\n"
 	      "classes:\n", to);
 	for (i = 0; i < sim_classes_count; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What ranks do: join, compute, post, receive completions, close. Each has a
- * number of operations to post and keeps several of them under way.
+ * The programs of ranks: join, compute, post, receive completions, close. Each has a number
+ * of operations to post and keeps several of them under way.
  */
 #include <math.h>
 
@@ -9,7 +9,7 @@
 
 #define SECOND	((u64)NSEC_PER_SEC)
 
-/* ---- owed actions ---- */
+/* ---- pending actions ---- */
 
 void sim_at(struct sim *s, u64 delay, world_action run, void *what)
 {
@@ -33,8 +33,8 @@ static void nobody_acts(struct world *w, void *what)
 }
 
 /*
- * An action has happened. When none is left, everything that waits must end by
- * itself, within the bound from now on.
+ * An action has happened. If none is left, everything that waits must end within the bound
+ * from now on.
  */
 void sim_acted(struct sim *s)
 {
@@ -143,7 +143,7 @@ static u64 think(struct sim_rank *r)
 	return r->think_ns ? world_below(&s->random, 2 * r->think_ns) : 0;
 }
 
-/* Its next action: none while it waits for a completion or for room. */
+/* Schedule its next action: none while it waits for a completion or for room. */
 static void rank_next(struct sim_rank *r)
 {
 	struct sim *s = r->group->sim;
@@ -186,7 +186,7 @@ static void rank_joins_now(struct sim_rank *r)
 	rank_next(r);
 }
 
-/* All others of its host have left, and that was the end of the group there. */
+/* Fails if all others of its host have left, which ended the group there. */
 static void rank_joins_on_cpu(struct world *w, void *what)
 {
 	struct sim_rank *r = what;
@@ -222,7 +222,7 @@ void sim_ranks_start(struct sim *s)
 		}
 }
 
-/* ---- what the world tells ---- */
+/* ---- callbacks of the world ---- */
 
 static void user_complete(struct world_member *m, void *token, const void *result,
 			  u32 bytes, u32 error, u32 failed_rank)

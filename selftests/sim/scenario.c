@@ -10,7 +10,7 @@
 
 const struct sim_class sim_classes[] = {
 	{ "calm", 0, "nothing goes wrong" },
-	{ "loss", SIM_LOSS, "packets get lost, up to 30 %" },
+	{ "loss", SIM_LOSS, "packets are lost, up to 30 %" },
 	{ "delay", SIM_DELAY, "packets are late, repeated, overtaken" },
 	{ "damage", SIM_DAMAGE | SIM_DELAY, "flipped bits, strangers, replays" },
 	{ "skew", SIM_SKEW, "ranks compute for hours, join late" },
@@ -21,14 +21,16 @@ const struct sim_class sim_classes[] = {
 	{ "exit", SIM_EXIT | SIM_LOSS | SIM_DELAY, "ranks close at any point" },
 	{ "crash", SIM_CRASH | SIM_LOSS | SIM_DELAY | SIM_SKEW, "one host dies" },
 	{ "crashes", SIM_CRASHES | SIM_LOSS | SIM_DELAY, "several hosts die" },
-	{ "restart", SIM_RESTART | SIM_CRASH | SIM_LOSS, "a host dies and comes back" },
+	{ "restart", SIM_RESTART | SIM_CRASH | SIM_LOSS, "a host dies and restarts" },
 	{ "missing", SIM_MISSING | SIM_SKEW | SIM_LOSS, "some hosts never join" },
 	{ "disagree", SIM_DISAGREE | SIM_LOSS | SIM_DELAY, "ranks post different things" },
 	{ "groups", SIM_GROUPS | SIM_LOSS | SIM_DELAY | SIM_DAMAGE | SIM_SLOW | SIM_EXIT,
 	  "several groups on the same hosts" },
 	{ "quiet", SIM_QUIET | SIM_CRASH | SIM_LOSS, "one host dies when few have posted" },
-	{ "replay", SIM_REPLAY | SIM_CRASH | SIM_DELAY, "what a dead host sent comes again" },
-	{ "any", SIM_ANY, "a choice of all of these" },
+	{ "replay", SIM_REPLAY | SIM_CRASH | SIM_DELAY, "packets of a dead host are replayed" },
+	{ "numbers", SIM_NUMBERS | SIM_WINDOW | SIM_LOSS | SIM_DELAY,
+	  "numbers pass those where counters of fewer bits end" },
+	{ "any", SIM_ANY, "a selection of all of these" },
 };
 
 const u32 sim_classes_count = ARRAY_SIZE(sim_classes);
@@ -43,7 +45,7 @@ static bool chance(struct sim *s, u32 per_mille)
 	return world_chance(&s->random, per_mille);
 }
 
-/* Between 1 and 10^@decades, each decade alike. */
+/* Between 1 and 10^@decades, each decade equally likely */
 static u64 any_scale(struct sim *s, u32 decades)
 {
 	u64 scale = 1, decade;
@@ -82,7 +84,7 @@ static void choose_network(struct sim *s, u32 hosts)
 	world_make_links(w);
 	if (chance(s, 500))
 		return;
-	/* No two links are alike. */
+	/* All links differ. */
 	for (from = 0; from < hosts; from++)
 		for (to = 0; to < hosts; to++) {
 			choose_link(s, world_link(w, from, to));
@@ -109,8 +111,8 @@ static void choose_hosts(struct sim *s, u32 hosts)
 }
 
 /*
- * The liveness time is long enough that no host is silent for it by chance: of
- * the probes that fit into it one is answered.
+ * The liveness time is long enough that no host is silent for it by chance: at least one of
+ * the probes that fit into it is answered.
  */
 static void choose_timing(struct sim *s, struct coll_timing *t)
 {
@@ -226,7 +228,7 @@ static void link_ranks(struct sim_group *g)
 	}
 }
 
-/* Some may have finished an operation that has a root before others have heard of it. */
+/* Some hosts may have finished a rooted operation before others know of it. */
 static u32 choose_disputed(struct sim *s, const struct sim_group *g, u32 ops)
 {
 	u32 i, number = below(s, ops);
@@ -242,10 +244,10 @@ static u32 choose_disputed(struct sim *s, const struct sim_group *g, u32 ops)
 }
 
 /*
- * The rank that most wait for, or any other, is late: the others may have
- * finished the operation when another one is posted in its place.
+ * The rank that most others wait for, or any other, is late: the others may have finished
+ * the operation when a different one is posted in its place.
  */
-static void delay_disputed(struct sim *s, struct sim_group *g, u32 number)
+static void delay_disputed(struct sim *s, struct sim_group *g, u64 number)
 {
 	struct sim_rank *r = &g->ranks[g->ops[number].post.root];
 
@@ -294,8 +296,8 @@ static void choose_missing(struct sim *s, struct sim_group *g)
 }
 
 /*
- * From host to host a probe takes the time until it is sent, for each operation
- * that it may be about. No chain is longer than the path through all rounds.
+ * Along a chain each host adds the time until it sends a probe, for each operation that the
+ * probe may be about. No chain is longer than the path through all rounds.
  */
 static void bound_waits(struct sim_group *g)
 {
@@ -308,7 +310,7 @@ static void bound_waits(struct sim_group *g)
 	g->heard_bound_ns = 2 * liveness + hops * (1 + depth) * (liveness / 4 + SECOND / 2);
 }
 
-/* The time in which a message gets through that was lost @lost times */
+/* The time in which a message that is lost @lost times gets through */
 static u64 retransmission_ns(const struct coll_timing *t, u32 lost)
 {
 	u64 interval = t->rto_initial, sum = 0;
@@ -321,8 +323,8 @@ static u64 retransmission_ns(const struct coll_timing *t, u32 lost)
 }
 
 /*
- * Except once in 10^9 cases fewer transmissions are lost than this; it takes
- * longest if all are those of one message. Each host on the path adds its time.
+ * Except once in 10^9 cases fewer transmissions than this are lost; the worst case is that
+ * all are those of one message. Each host on the path adds its time.
  */
 static void bound_news(struct sim *s, struct sim_group *g)
 {
@@ -365,7 +367,7 @@ static void choose_members(struct sim *s, u32 *host_of, u32 hosts, u32 members)
 	}
 }
 
-/* Payloads of many segments, most of a few. */
+/* Payloads of several segments, mostly few. */
 static void choose_segments(struct sim *s, struct collsock_join *join)
 {
 	u32 most = chance(s, 100) ? 80 : 8;
@@ -373,6 +375,20 @@ static void choose_segments(struct sim *s, struct collsock_join *join)
 	join->segment_bytes = COLLSOCK_SEGMENT_QUANTUM * (1 + below(s, 2));
 	join->max_bytes = min_t(u32, SIM_MAX_BYTES, join->segment_bytes * (1 + below(s, most)) +
 				8 * below(s, 6));
+}
+
+/* Of the numbers in use some are on one side of it, some on the other. */
+static u64 choose_boundary(struct sim *s, u32 in_use)
+{
+	static const u8 bits[] = { 15, 16, 31, 32, 62 };
+
+	return (1ULL << bits[below(s, ARRAY_SIZE(bits))]) - below(s, in_use);
+}
+
+static void choose_numbers(struct sim *s, struct sim_group *g, u32 ops)
+{
+	g->common.first = choose_boundary(s, ops + g->common.join.window);
+	g->common.packets = choose_boundary(s, 4 * ops);
 }
 
 static void choose_group(struct sim *s, struct sim_group *g, u32 hosts)
@@ -408,6 +424,8 @@ static void choose_group(struct sim *s, struct sim_group *g, u32 hosts)
 	link_ranks(g);
 	for (i = 0; i < ops; i++)
 		g->ops[i].bytes = sim_values_choose(s, g, &g->ops[i]);
+	if (s->trouble & SIM_NUMBERS)
+		choose_numbers(s, g, ops);
 	if (s->trouble & SIM_DISAGREE && g->size > 1)
 		choose_dissent(s, g, ops);
 	if (s->trouble & SIM_MISSING && g->size > 1)
@@ -431,9 +449,8 @@ static struct sim_fault *add_fault(struct sim *s, enum sim_fault_kind kind)
 }
 
 /*
- * Half of them are short enough to have no effect. Of the others many end when
- * those that have given the host up have left, and their time-wait entries
- * still exist.
+ * Half of them are too short to have an effect. Many of the others end when hosts that
+ * consider this one dead have left, and their time-wait entries still exist.
  */
 static u64 choose_duration(struct sim *s)
 {
@@ -457,7 +474,7 @@ static void add_partition(struct sim *s)
 	f->duration_ns = choose_duration(s);
 }
 
-/* It computes; others must not wait for it. */
+/* The rank computes; others must not wait for it. */
 static void idle(struct sim_rank *r, u32 at_post)
 {
 	r->skew_ns = 3000 * SECOND;
@@ -465,10 +482,9 @@ static void idle(struct sim_rank *r, u32 at_post)
 }
 
 /*
- * The host that dies computes, having acknowledged what others sent. Another
- * rank computes, too: the others must not wait for it, though often it is the
- * only one that waits for the dead host. Or many wait, each with several
- * operations under way.
+ * The host that dies computes, having acknowledged messages of others. Another rank
+ * computes, too: the others must not wait for it, though often it is the only one that
+ * waits for the dead host. Or many wait, each with several operations under way.
  */
 static void add_idlers(struct sim *s, struct sim_fault *crash)
 {
@@ -510,8 +526,8 @@ static void add_pause(struct sim *s)
 }
 
 /*
- * Few post, and the others have sent nothing to any host when one dies: no host
- * waits for them, or probes them.
+ * Few ranks post, and the others have sent nothing to any host when one dies: no host waits
+ * for them, or probes them.
  */
 static void add_quiet(struct sim *s, struct sim_fault *crash)
 {
@@ -526,8 +542,8 @@ static void add_quiet(struct sim *s, struct sim_fault *crash)
 }
 
 /*
- * It has finished everything when it dies, and so have the others. When it
- * comes back they have left, and it starts anew.
+ * It has finished everything when it dies, and so have the others. When it restarts they
+ * have left, and it begins from scratch.
  */
 static void crash_last(struct sim *s, struct sim_fault *f)
 {
@@ -562,7 +578,7 @@ static void choose_faults(struct sim *s)
 		add_pause(s);
 	most = s->trouble & SIM_CRASHES ? 1 + most : !!(s->trouble & SIM_CRASH);
 	for (i = 0; i < most; i++)
-		/* If all hosts come back none remembers: they are another group. */
+		/* If all hosts restart, none has state: they are another group. */
 		add_crash(s, s->trouble & SIM_RESTART && !i);
 }
 
@@ -619,7 +635,9 @@ static void tell_group(const struct sim_group *g, FILE *to)
 
 	fprintf(to, "# group %u: %u hosts, window %u, %u operations, tag %04x, ", g->id, g->hosts,
 		join->window, g->ranks->ops, (u32)g->common.secret.tag & 0xffff);
-	fprintf(to, "at most %u bytes in segments of %u\n", join->max_bytes, join->segment_bytes);
+	fprintf(to, "at most %u bytes in segments of %u, ", join->max_bytes, join->segment_bytes);
+	fprintf(to, "first operation %llx, %llx packets before\n",
+		(unsigned long long)g->common.first, (unsigned long long)g->common.packets);
 	fprintf(to, "# ranks live on hosts");
 	for (i = 0; i < g->size; i++)
 		fprintf(to, " %u%s", g->common.host_of[g->host_of_rank[i]],

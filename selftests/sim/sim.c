@@ -3,7 +3,7 @@
 
 #include "sim.h"
 
-/* A simulation that is not over then is in an endless loop. */
+/* A simulation with more events than this is in an endless loop. */
 #define MOST_EVENTS	60000000
 
 bool sim_run(const struct sim_class *class, u64 seed, FILE *trace)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The simulator: ranks of several groups post operations in a world with
- * faults, and everything that the protocol promises is checked. A scenario is
- * made from its class, which says which faults may happen, and a seed.
+ * The simulator: ranks of several groups post operations in a world with faults, and every
+ * promise of the protocol is checked. A scenario follows from its class, which defines the
+ * possible faults, and a seed.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -28,7 +28,8 @@ enum sim_trouble {
 	SIM_GROUPS	= 1 << 14,	/* several */
 	SIM_REPLAY	= 1 << 15,	/* of hosts that died, from recorded packets */
 	SIM_QUIET	= 1 << 16,	/* most compute before they post anything */
-	SIM_ANY		= 1 << 17,	/* a choice of all these */
+	SIM_NUMBERS	= 1 << 17,	/* numbers near those where counters end */
+	SIM_ANY		= 1 << 18,	/* a selection of all these */
 };
 
 struct sim_class {
@@ -50,16 +51,16 @@ extern const u32 sim_classes_count;
 #define SIM_RECORDED	512
 
 /**
- * struct sim_op - one operation of a group, as it should be
+ * struct sim_op - one operation of a group, with its expected result
  * @post: what all ranks post
  * @bytes: of the payload
  * @posted: ranks that have posted it, in any life
- * @seen: a rank counts once
+ * @seen: ranks that are counted, once each
  * @expected: result, once it was computed
- * @life: of the contributions in it: 0, or 1 for that of the host that restarted
- * @agreed: ranks that have completed with it and did not restart since
- * @disputed: some post it otherwise
- * @rough: its sums or products are not exact, so their order shows
+ * @life: life of the contributions in @expected: 0, or 1 for the host that restarted
+ * @agreed: ranks that have completed likewise, and it restarts and did not restart since
+ * @disputed: some ranks post a different one
+ * @rough: its sums or products are not exact, so that their order matters
  */
 struct sim_op {
 	struct collsock_post	post;
@@ -88,32 +89,32 @@ struct sim_post {
  * @group: its group
  * @sibling: the next rank of its host
  * @number: in the group
- * @local: on its host, when it has joined
- * @life: how often its host has come back
- * @posts: what became of them
- * @ops: how many it means to post
- * @depth: how many it has under way
- * @posted: so far
- * @completed: of these
+ * @local: number on its host, when it has joined
+ * @life: number of restarts of its host
+ * @posts: its posts and their outcomes
+ * @ops: number of operations that it intends to post
+ * @depth: number of operations that it keeps under way
+ * @posted: number of posts so far
+ * @completed: number of these that have completed
  * @failed: number of the first that failed, or COLL_NOTHING_DONE
- * @extra: posts that it still tries after a failure
+ * @extra: number of posts that it still tries after a failure
  * @think_ns: mean time of computing before a post
- * @skew_ns: once it computes for so long,
+ * @skew_ns: time for which it computes once
  * @skew_at: before this post
  * @join_ns: when it joins
- * @dissent: operation in which it differs, or COLL_NOTHING_DONE
- * @busy: computes before its next post
- * @going: is to leave
- * @joined: has joined
+ * @dissent: operation in which it disagrees, or COLL_NOTHING_DONE
+ * @busy: it computes before its next post
+ * @going: it is about to leave
+ * @joined: it has joined
  * @joined_ns: when
- * @left: has left
+ * @left: it has left
  * @gone_ns: when it left, its host died; 0 if it never joins
- * @over: nothing is to be expected of it
- * @missing: never joins
- * @crashed: its host has
- * @restarted: and came back
- * @cut: a partition has cut it off for longer than half of the liveness time
- * @paused: its host did not run for so long
+ * @over: nothing more is expected of it
+ * @missing: it never joins
+ * @crashed: its host has crashed
+ * @restarted: its host has restarted
+ * @cut: a partition has cut it off for longer than half the liveness time
+ * @paused: its host was paused for this long
  */
 struct sim_rank {
 	struct world_member	*member;
@@ -127,7 +128,7 @@ struct sim_rank {
 	u32			depth;
 	u32			posted;
 	u32			completed;
-	u32			failed;
+	u64			failed;
 	u32			extra;
 	u64			think_ns;
 	u64			skew_ns;
@@ -135,7 +136,7 @@ struct sim_rank {
 	u64			join_ns;
 	u64			joined_ns;
 	u64			gone_ns;
-	u32			dissent;
+	u64			dissent;
 	bool			busy;
 	bool			going;
 	bool			joined;
@@ -149,11 +150,11 @@ struct sim_rank {
 };
 
 /**
- * struct sim_known - what a host knows of the end of its group
+ * struct sim_known - what a host knows about the end of its group
  * @incarnation: life of the host
  * @limited: there is an operation that cannot complete
  * @settling: errors are held
- * @failure: which one, and who is to blame
+ * @failure: which one, and the rank to blame
  * @held_ns: errors are held until then
  */
 struct sim_known {
@@ -171,23 +172,23 @@ struct sim_known {
  * @id: number
  * @hosts: number of hosts
  * @size: number of ranks
- * @host_of_rank: where they live
- * @ranks: they
- * @lowest: of each host, the lowest rank
- * @ops: what is posted
+ * @host_of_rank: the host of each rank
+ * @ranks: the ranks
+ * @lowest: the lowest rank of each host
+ * @ops: the operations
  * @crashes: hosts that crashed
  * @victim: the lowest rank of one of them
- * @other_trouble: what else may be blamed: sim_trouble
+ * @other_trouble: other causes of blame: sim_trouble
  * @disagreed_from: first operation that ranks disagree about
  * @gone_from: first operation that may need a rank that is gone
- * @heard_bound_ns: bound of a wait for a rank that is gone, if all hosts of the chain
- *	have heard each other
+ * @heard_bound_ns: bound of a wait for a rank that is gone, if all hosts of the chain have
+ *	heard from each other
  * @acted_ns: when a rank last joined, posted or resumed after a pause
- * @known: what each host knows of the group's end
- * @broken_ns: when the first one knew of a failure; 0 if none does
+ * @known: what each host knows about the group's end
+ * @broken_ns: when the first host knew of a failure; 0 if none does
  * @broken_limit: the last operation that could complete then
- * @spread_ns: in this time all know of it
- * @given: for a host that came back: operations that each other host had finished
+ * @spread_ns: bound of the time until all know of it
+ * @given: for a restarted host: operations that each other host had finished
  */
 struct sim_group {
 	struct world_group	common;
@@ -202,13 +203,13 @@ struct sim_group {
 	u32			crashes;
 	u32			victim;
 	u32			other_trouble;
-	u32			disagreed_from;
-	u32			gone_from;
+	u64			disagreed_from;
+	u64			gone_from;
 	u64			heard_bound_ns;
 	u64			acted_ns;
 	struct sim_known	known[SIM_MAX_HOSTS];
 	u64			broken_ns;
-	u32			broken_limit;
+	u64			broken_limit;
 	u64			spread_ns;
 	u32			given[SIM_MAX_HOSTS];
 };
@@ -221,17 +222,17 @@ enum sim_fault_kind {
 };
 
 /**
- * struct sim_fault - something goes wrong
- * @kind: what
+ * struct sim_fault - a fault
+ * @kind: kind of fault
  * @trigger: rank that posts
- * @at_post: so many operations; 0: when it joins
- * @at_probe: if not 0: so many probes of its host, instead
- * @delay_ns: and so long after that
+ * @at_post: number of its posts that triggers; 0: when it joins
+ * @at_probe: if not 0: number of probes of its host that triggers instead
+ * @delay_ns: time from the trigger to the fault
  * @duration_ns: a pause, a partition; of a crash, until it restarts, or 0
  * @side: hosts of one side of a partition
  * @one_way: only packets to that side are lost
- * @deaf: packets that come in the pause are lost
- * @fired: it has happened, or will
+ * @deaf: packets that arrive during the pause are lost
+ * @fired: it has been triggered
  * @sim: the simulation
  */
 struct sim_fault {
@@ -251,28 +252,28 @@ struct sim_fault {
 /**
  * struct sim - one simulation
  * @world: where it happens
- * @class: what may go wrong
- * @seed: and how
- * @random: state of chance of scenario and ranks
+ * @class: the class of faults
+ * @seed: the seed
+ * @random: state of the random numbers of scenario and ranks
  * @groups: groups
  * @group_count: number of them
- * @faults: what will go wrong
+ * @faults: the faults
  * @fault_count: number of them
  * @trouble: enum sim_trouble
  * @bound_ns: bound of a wait when no rank has anything left to do
  * @calm_ns: when the last pause or partition is over
- * @actions: things that ranks and faults will still do
- * @idle_ns: when the last of them was done
- * @watching: a check of those that wait is scheduled
- * @active: ranks that have not come to their end
- * @replays: packets that may still be replayed
+ * @actions: number of pending actions of ranks and faults
+ * @idle_ns: when the last action was done
+ * @watching: a check of waiting ranks is scheduled
+ * @active: number of ranks that have not finished
+ * @replays: number of packets that may still be replayed
  * @recorded: the latest packets, if an attacker records them
- * @recorded_count: packets that he has seen
- * @passes: replays that he still makes of what a dead host has sent
- * @damaged: packets of which it was checked that they change nothing
- * @over: it is
+ * @recorded_count: number of packets recorded
+ * @passes: remaining replays of the packets of a dead host
+ * @damaged: number of damaged packets checked to change nothing
+ * @over: the simulation has ended
  * @failed: a promise was broken
- * @events: so far
+ * @events: number of events so far
  */
 struct sim {
 	struct world		world;
@@ -299,6 +300,12 @@ struct sim {
 	bool			failed;
 	u64			events;
 };
+
+/* Number in the core of the operation that ranks count as @index: they count from 0. */
+static inline u64 sim_number(const struct sim_group *g, u64 index)
+{
+	return g->common.first + index;
+}
 
 static inline struct sim_group *sim_group_of(const struct world_member *m)
 {
@@ -339,7 +346,7 @@ void sim_attacker_free(struct sim *s);
 /* values.c: what is posted, and how it is folded */
 u32 sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op);
 u32 sim_values_dissent(const struct sim_rank *r, struct collsock_post *post);
-void sim_values_payload(const struct sim_rank *r, u32 number, u32 life, void *payload);
+void sim_values_payload(const struct sim_rank *r, u64 number, u32 life, void *payload);
 bool sim_values_contributes(const struct sim_op *op, u32 rank);
 bool sim_values_takes(const struct sim_op *op, u32 rank);
 void sim_values_fold(const struct collsock_post *post, u8 *result, const u8 *left,
@@ -347,9 +354,10 @@ void sim_values_fold(const struct collsock_post *post, u8 *result, const u8 *lef
 
 /* expect.c: the expected results */
 bool sim_expect_order_known(u8 algorithm);
-bool sim_expect_right(struct sim_rank *r, u32 number, const void *result);
+bool sim_expect_right(struct sim_rank *r, u64 number, const void *result);
 
 /* check.c: promises */
+__attribute__((format(printf, 2, 3)))
 void sim_violated(struct sim *s, const char *format, ...);
 bool sim_never_joins(const struct world_member *m);
 bool sim_host_restarted(const struct world_member *m);
@@ -361,15 +369,15 @@ void sim_check_damaged(struct world_member *m, enum coll_refusal refusal, bool c
 void sim_check_stuck(struct sim *s);
 void sim_check_end(struct sim *s);
 
-/* check_waits.c: no operation waits for what will never come */
+/* check_waits.c: no operation waits for a message that will never arrive */
 void sim_check_gone(struct sim_rank *r);
 void sim_check_posted(struct sim_rank *r, const struct sim_post *p);
 void sim_check_joined(struct sim_rank *r);
 void sim_check_calm(struct sim *s, u64 at);
 
-/* check_failure.c: what hosts know of the end of their group */
+/* check_failure.c: what hosts know about the end of their group */
 void sim_check_failure(struct world_member *m);
-void sim_check_error(struct sim_rank *r, u32 number, u32 error, u32 failed_rank);
+void sim_check_error(struct sim_rank *r, u64 number, u32 error, u32 failed_rank);
 
 /* sim.c: true if every promise was kept */
 bool sim_run(const struct sim_class *class, u64 seed, FILE *trace);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The trace: a line for each event. */
+/* The trace: one line per event */
 #include <stdarg.h>
 
 #include "world.h"
@@ -41,17 +41,19 @@ void world_trace_packet(const struct world *w, const char *what, const struct wo
 		(u32)prefix.tag & 0xffff, prefix.source, prefix.destination,
 		types[body.type < ARRAY_SIZE(types) ? body.type : 0]);
 	if (body.type == COLL_PACKET_GOODBYE)
-		fprintf(w->trace, " last %d reason %u rank %u", body.operation,
+		fprintf(w->trace, " last %lld reason %u rank %u",
+			(long long)body.operation,
 			body.signature.count, body.signature.root);
 	else if (body.type != COLL_PACKET_ACK)
-		fprintf(w->trace, " op %d round %u segment %u sig %u.%u.%u.%u.%u", body.operation,
-			body.round, body.segment, body.signature.operation,
-			body.signature.algorithm, body.signature.type, body.signature.op,
-			body.signature.count);
-	fprintf(w->trace, " seq %u done %d credit %d", body.seq, body.done, body.credit);
+		fprintf(w->trace, " op %lld round %u segment %u sig %u.%u.%u.%u.%u",
+			(long long)body.operation, body.round, body.segment,
+			body.signature.operation, body.signature.algorithm, body.signature.type,
+			body.signature.op, body.signature.count);
+	fprintf(w->trace, " packet %llx done %lld credit %lld",
+		(unsigned long long)body.number, (long long)body.done, (long long)body.credit);
 	if (body.acknowledges)
-		fprintf(w->trace, " acks %u:%u/%llx", body.ack_connection, body.ack_seq,
+		fprintf(w->trace, " acks %llx/%llx", (unsigned long long)body.ack_number,
 			(unsigned long long)body.ack_bits);
-	fprintf(w->trace, " inc %08x>%08x.%u%s\n", prefix.incarnation, prefix.known,
-		prefix.connection, p->damaged ? " DAMAGED" : "");
+	fprintf(w->trace, " inc %08x>%08x%s\n", prefix.incarnation, prefix.known,
+		p->damaged ? " DAMAGED" : "");
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What ranks contribute, and how two payloads are folded, without the code
- * under test. Operations and operators are taken from the registries; types
- * from a table here. Integers wrap. For floats and doubles some operations have
- * values whose sums and products are exact, so that the order of folding does
- * not matter; the others are rough, and distinguish every order from every
- * other, and left from right.
+ * The contributions of ranks, and how two payloads are folded, without the code under test.
+ * Operations and operators are taken from the registries, types from a table here. Integers
+ * wrap. For floats and doubles some operations have values whose sums and products are
+ * exact, so that the order of folding does not matter; the others are rough, so that every
+ * order gives a different result, and so do left and right.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +13,8 @@
 #include "sim.h"
 
 /**
- * struct type - how the bytes of an element are used
- * @bytes: of its value
+ * struct type - layout of an element
+ * @bytes: length of its value
  * @is_signed: it is a signed integer
  * @real: it is float or double
  * @pair: an index follows
@@ -45,7 +44,7 @@ static const struct type types[] = {
 	[COLLSOCK_INT16_INT]	= { 2, true, false, true },
 };
 
-/* Any element; @integer is a u64 where the type has no sign. */
+/* Any element; @integer is a u64 if the type is unsigned. */
 struct element {
 	s64	integer;
 	double	real;
@@ -59,7 +58,7 @@ static struct element element_get(const struct type *t, const u8 *from)
 	u64 bits = 0;
 	float single;
 
-	/* Of a host whose least byte comes first, as those are where this runs */
+	/* Little-endian, like the hosts on which this runs */
 	memcpy(&bits, from, t->bytes);
 	e.integer = t->is_signed ? (s64)(bits << unused) >> unused : (s64)bits;
 	memcpy(&single, &bits, sizeof(single));
@@ -132,10 +131,9 @@ static double choose_nan(u64 random)
 }
 
 /*
- * All bits of the mantissa are in use; for a sum magnitudes differ, too. One in
- * eight is a NaN: of several the leftmost is the result, which distinguishes
- * left from right. One in four is so little above 3/4 that the product of two
- * of them is often next to a tie.
+ * All bits of the mantissa are used; for a sum magnitudes differ, too. One in eight is a
+ * NaN: of several the leftmost is the result, which distinguishes left from right. One in
+ * four is slightly above 3/4, so that the product of two of them is often next to a tie.
  */
 static double choose_rough(const struct type *t, u8 op, u64 random)
 {
@@ -148,7 +146,7 @@ static double choose_rough(const struct type *t, u8 op, u64 random)
 	return op == COLLSOCK_SUM ? ldexp(random & 1 ? value : -value, random >> 1 & 15) : value;
 }
 
-/* Values and indices often equal others. */
+/* Values and indices are often equal. */
 static struct element choose_pair(u64 random)
 {
 	struct element e = { .integer = (s64)(random & 7) - 4 };
@@ -158,7 +156,7 @@ static struct element choose_pair(u64 random)
 	return e;
 }
 
-static struct element choose(const struct sim_group *g, u32 rank, u32 life, u32 number, u32 index)
+static struct element choose(const struct sim_group *g, u32 rank, u32 life, u64 number, u32 index)
 {
 	const struct collsock_post *post = &g->ops[number].post;
 	u64 state = g->common.join.nonce + ((u64)number << 40) + ((u64)rank << 20) + index;
@@ -176,7 +174,7 @@ static struct element choose(const struct sim_group *g, u32 rank, u32 life, u32 
 	return (struct element){ .integer = choose_integer(post->op, random) };
 }
 
-void sim_values_payload(const struct sim_rank *r, u32 number, u32 life, void *payload)
+void sim_values_payload(const struct sim_rank *r, u64 number, u32 life, void *payload)
 {
 	const struct collsock_post *post = &r->group->ops[number].post;
 	u32 i, size = coll_type_bytes(post->type);
@@ -244,7 +242,7 @@ u32 sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op)
 	return op->post.count * size;
 }
 
-/* Cases of disagreement: all wait for each other; the rank waits for all; it waits for one. */
+/* Kinds of disagreement: all wait for each other; the rank waits for all; it waits for one. */
 enum dissent {
 	FOR_EACH_OTHER,
 	AS_ROOT,
@@ -253,8 +251,8 @@ enum dissent {
 };
 
 /*
- * Make it an operation that differs from those of others. Returns the bytes
- * that the rank contributes.
+ * Change it to an operation that differs from those of others. Returns the bytes that the
+ * rank contributes.
  */
 u32 sim_values_dissent(const struct sim_rank *r, struct collsock_post *post)
 {

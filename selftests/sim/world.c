@@ -6,7 +6,7 @@
 #include "world.h"
 #include "world_bearer.h"
 
-/* No packet is later than this: the time-outs of the core are longer. */
+/* Greatest delay of a packet: the time-outs of the core are longer. */
 #define LONGEST_DELAY	(200 * NSEC_PER_MSEC)
 
 long world_memory;
@@ -14,14 +14,14 @@ long world_states_left;
 
 /* ---- memory of the core ---- */
 
-/* As long as two of malloc's units, so that what follows is aligned as it is. */
+/* Twice malloc's alignment, so that the memory after it is aligned likewise. */
 struct allocation {
 	struct list_head	link;
 	size_t			bytes;
 	size_t			unused;
 };
 
-/* The member that is joining: allocations are accounted to it. */
+/* The member that is joining, to which allocations are accounted */
 static struct world_member *joining;
 
 void *coll_env_alloc(size_t bytes)
@@ -230,7 +230,7 @@ void world_pause(struct world *w, struct world_host *h, u64 ns, bool deaf)
 {
 	world_trace(w, "host %u pauses for %llu ms%s", h->id,
 		    (unsigned long long)(ns / NSEC_PER_MSEC), deaf ? ", deaf" : "");
-	/* Pauses that begin at the same time end with the longest. */
+	/* Of pauses that begin at the same time the longest counts. */
 	h->busy_ns = max(h->busy_ns, w->now + ns);
 	if (deaf)
 		h->deaf_ns = h->busy_ns;
@@ -279,7 +279,7 @@ static void link_damage(struct world *w, struct world_packet *p)
 {
 	u32 i, flips = 1 + world_below(&w->random, 3);
 
-	/* Two flips of one bit are none */
+	/* Two flips of one bit cancel out */
 	for (i = 0; i < flips; i++) {
 		u32 bit = (world_below(&w->random, p->bytes * 8) / flips) * flips + i;
 
@@ -325,7 +325,7 @@ static void link_send(struct world *w, struct world_packet *p, u64 at)
 	link_carry(w, l, p, at);
 }
 
-/* The CPU hands it to the NIC, which takes the next one not before a gap. */
+/* The CPU passes it to the NIC, which accepts the next one only after a gap. */
 static void host_send(struct world *w, struct world_host *h, struct world_packet *p)
 {
 	u64 at;
@@ -402,7 +402,7 @@ static void member_expires(struct world *w, void *what)
 	member_after(m);
 }
 
-/* Deadlines move to earlier times only; a later one finds nothing to do. */
+/* Deadlines only move to earlier times; a later one finds nothing to do. */
 static void member_timer(struct world *w, void *what)
 {
 	struct world_member *m = what;
@@ -421,12 +421,12 @@ void coll_env_deadline(struct coll_group *g, u64 at)
 	world_at(m->world, at + world_below(&m->world->random, m->host->late_ns), member_timer, m);
 }
 
-void coll_env_complete(struct coll_group *g, u32 local, u32 number, void *token,
+void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		       const void *result, u32 bytes, u32 error, u32 failed_rank)
 {
 	struct world_member *m = member_of(g);
 
-	m->told.number = number;
+	m->told.number = number - m->common->first;
 	m->world->user->complete(m, token, result, bytes, error, failed_rank);
 }
 
@@ -438,7 +438,7 @@ void coll_env_writable(struct coll_group *g)
 		m->world->user->writable(m);
 }
 
-bool coll_env_round(struct coll_group *g, u32 number, u32 lane, u32 round)
+bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round)
 {
 	member_of(g)->told.rounds++;
 	return true;
@@ -495,7 +495,7 @@ static struct world_member *host_find(const struct world_host *h, u64 tag, u32 i
 	return m;
 }
 
-/* No instance is here: not yet, or not any more. */
+/* There is no instance: not yet, or not any more. */
 static enum coll_refusal member_receive_unknown(struct world_member *m,
 						const struct world_packet *p,
 						const struct coll_prefix *prefix)
@@ -562,6 +562,21 @@ static bool member_is_from(const struct world_member *m, const struct world_pack
 				common->host_of[source] == p->from;
 }
 
+static enum coll_refusal receive_other_version(struct world_host *h, const struct world_packet *p)
+{
+	struct world_member *m = host_find(h, coll_wire_tag(p->data),
+					   coll_wire_destination(p->data));
+	u32 source = coll_wire_source(p->data);
+	enum coll_refusal refusal;
+
+	if (!m || m->state != WORLD_JOINED || !member_is_from(m, p, source))
+		return COLL_FORGED;
+	refusal = coll_group_receive_other_version(&m->group, source, p->data, p->bytes,
+						   m->world->now);
+	member_after(m);
+	return refusal;
+}
+
 /* Form, group, source address: what the platform checks before the core does. */
 static void packet_received(struct world *w, void *what)
 {
@@ -574,6 +589,8 @@ static void packet_received(struct world *w, void *what)
 	if (!h->down && coll_wire_formed(p->data, p->bytes)) {
 		coll_wire_read_prefix(p->data, &prefix);
 		m = host_find(h, prefix.tag, prefix.destination);
+	} else if (!h->down && coll_wire_other_version(p->data, p->bytes)) {
+		refusal = receive_other_version(h, p);
 	}
 	if (m && member_is_from(m, p, prefix.source)) {
 		if (w->trace)
@@ -595,7 +612,29 @@ static void packet_arrives(struct world *w, void *what)
 		world_on_cpu(w, h, packet_received, p);
 }
 
-/* ---- calls of the user ---- */
+/* ---- calls by the user ---- */
+
+/* As if many operations were over, and many packets sent. */
+static void member_count_from(struct world_member *m)
+{
+	const u64 first = m->common->first;
+	struct coll_group *g = &m->group;
+	struct coll_peer *peer;
+	u32 i;
+
+	g->window.next += first;
+	g->window.oldest += first;
+	g->window.completed += first;
+	g->credit.cover_done += first;
+	g->credit.acknowledged += first;
+	g->credit.floor_operation += first;
+	g->credit.floor += first;
+	g->credit.common += first;
+	for (i = 0; i < g->ranks.locals; i++)
+		g->ranks.local[i].next += first;
+	for (peer = g->peers.spare; peer; peer = peer->next)
+		peer->send.number = m->common->packets;
+}
 
 static int member_make(struct world_member *m)
 {
@@ -618,6 +657,8 @@ static int member_make(struct world_member *m)
 	joining = m;
 	err = coll_group_init(&m->group, &config);
 	joining = NULL;
+	if (!err)
+		member_count_from(m);
 	m->state = WORLD_JOINED;
 	world_trace(m->world, "host %u joins as %u, incarnation %08x", m->host->id, m->index,
 		    config.incarnation);
@@ -665,7 +706,7 @@ int world_post_rank(struct world_member *m, u32 local, const struct collsock_pos
 
 void world_leave_rank(struct world_member *m, u32 local)
 {
-	world_trace(m->world, "host %u: rank %u leaves, has posted %u", m->host->id,
+	world_trace(m->world, "host %u: rank %u leaves, has posted %llu", m->host->id,
 		    m->group.ranks.local[local].rank, m->group.ranks.local[local].next);
 	coll_group_leave(&m->group, local, m->world->now);
 	member_after(m);
@@ -697,7 +738,7 @@ void world_start(struct world_host *h)
 	h->down = false;
 }
 
-/* ---- making and unmaking ---- */
+/* ---- creating and destroying ---- */
 
 void world_init(struct world *w, u32 hosts, u64 seed, const struct world_user *user)
 {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A platform for the core outside the kernel: hosts on a virtual network and a
- * virtual clock. Packets are written, sealed, read and checked as on a real
- * wire; links lose, repeat, delay, damage and cut; each host has one CPU, which
- * takes time for each event, and may pause or die. All randomness comes from
- * one number, so a run can be repeated.
+ * A platform for the core outside the kernel: hosts on a virtual network with a virtual
+ * clock. Packets are written, authenticated, read and checked as on a real wire; links
+ * lose, repeat, delay and damage packets, or are cut; each host has one CPU, which takes
+ * time for each event, and may pause or die. All randomness follows from one number, so a
+ * run can be repeated.
  *
- * The world does not know what is posted and why: its user does (struct
- * world_user), the simulator or a unit test. The count of allocations is global
- * because the core allocates without saying for which world: worlds of several
- * threads need a process each.
+ * The world's user (struct world_user), the simulator or a unit test, determines what is
+ * posted. The count of allocations is global because the core does not pass a world when it
+ * allocates: worlds of several threads need separate processes.
  */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
@@ -27,9 +26,9 @@
 struct world;
 struct world_member;
 
-/* ---- chance ---- */
+/* ---- random numbers ---- */
 
-/* SplitMix64: all of its state is one number, and any number will do. */
+/* SplitMix64: its state is one number, and any number is a valid seed. */
 static inline u64 world_random(u64 *state)
 {
 	u64 x = *state += 0x9e3779b97f4a7c15ULL;
@@ -63,8 +62,8 @@ enum world_delay {
  * struct world_link - one direction between two hosts
  * @loss: per mille of the packets
  * @duplication: likewise
- * @reordering: likewise: so many are four delays late, at most
- * @corruption: likewise: so many have a few bits flipped
+ * @reordering: likewise: share that is up to four delays late
+ * @corruption: likewise: share with a few bits flipped
  * @cut: partitions that cut it now
  * @kind: distribution of the delay
  * @delay_ns: its constant part
@@ -84,14 +83,14 @@ struct world_link {
 };
 
 /**
- * struct world_packet - in transit
+ * struct world_packet - a packet in transit
  * @from: host that its source address names
  * @to: host
  * @bytes: length
- * @damaged: no member has written it as it is
+ * @damaged: it was changed or forged
  * @header_bytes: length of @header
  * @header: of its bearer, if its group has one
- * @data: it
+ * @data: the packet
  */
 struct world_packet {
 	u32	from;
@@ -108,19 +107,19 @@ struct world_job;
 /**
  * struct world_host - one machine
  * @id: index in the world
- * @members: of groups, on this host
- * @busy_ns: the CPU is free from then on
- * @worked_ns: total time that it has worked
- * @nic_ns: the next packet can leave from then on
- * @receive_ns: what an event costs the CPU
- * @send_ns: what a packet that is sent costs it
+ * @members: members of groups on this host
+ * @busy_ns: when the CPU becomes free
+ * @worked_ns: total CPU time used
+ * @nic_ns: when the next packet can be sent
+ * @receive_ns: CPU time of an event
+ * @send_ns: CPU time of sending a packet
  * @gap_ns: least time between two packets sent
  * @late_ns: maximum delay of timers
- * @waiting: what the CPU has to do, in order of arrival
+ * @waiting: pending work of the CPU, in order of arrival
  * @last: end of that list
- * @deaf_ns: packets that arrive before are lost
+ * @deaf_ns: packets that arrive before this time are lost
  * @down: crashed
- * @early_packets: for groups not here
+ * @early_packets: early packets
  */
 struct world_host {
 	u32			id;
@@ -142,14 +141,17 @@ struct world_host {
 /* ---- groups ---- */
 
 /**
- * struct world_group - what the members of a group have in common
+ * struct world_group - shared by the members of a group
  * @join: normalised
  * @secret: derived
  * @timing: of all members
  * @descriptor: hash
  * @host_of: the host of each member
- * @machine: the same, as the addresses from which their packets come
+ * @machine: the same, as the source addresses of their packets
  * @host_of_rank: the member of each rank; NULL if each has one. For the user to set
+ * @first: number of the first operation, as if so many were over when the group begins. For the
+ *	user to set
+ * @packets: so many packets were sent to each host before. For the user to set
  * @member: addresses of the members, of the world's own bearer (world_bearer.h); NULL if they are
  *	known by their hosts alone. For the user to set
  * @members: as many as @join has hosts
@@ -162,6 +164,8 @@ struct world_group {
 	u32			*host_of;
 	struct collsock_member	*machine;
 	const u32		*host_of_rank;
+	u64			first;
+	u64			packets;
 	const struct collsock_member *member;
 	struct world_member	*members;
 };
@@ -169,18 +173,18 @@ struct world_group {
 enum world_state {
 	WORLD_ABSENT,
 	WORLD_JOINED,
-	WORLD_TIMEWAIT,		/* has left; for twice the liveness time it answers */
+	WORLD_TIMEWAIT,		/* has left; answers for twice the liveness time */
 };
 
 /**
- * struct world_told - what the core has told of a group beside what it counts
+ * struct world_told - what the core has reported about a group besides its counters
  * @drops: by enum coll_drop
  * @again: messages sent again
- * @rounds: that were over
- * @open: peers
- * @rested: of those that were open
- * @failure: the latest
- * @number: of the operation that ended last
+ * @rounds: number of rounds completed
+ * @open: number of connections opened
+ * @rested: number of connections that became idle
+ * @failure: the latest failure
+ * @number: number of the operation that ended last, counted from the group's first
  */
 struct world_told {
 	u64	drops[COLL_DROPS];
@@ -189,24 +193,24 @@ struct world_told {
 	u64	open;
 	u64	rested;
 	struct coll_failure failure;
-	u32	number;
+	u64	number;
 };
 
 /**
  * struct world_member - one host in one group
  * @group: the core's
  * @common: the group
- * @world: where
- * @host: on which machine
+ * @world: the world
+ * @host: its machine
  * @next: on that machine
  * @index: in the group
  * @state: enum world_state
- * @deadline: asked for, or COLL_NEVER
+ * @deadline: requested by the core, or COLL_NEVER
  * @timewait_ns: when it became a time-wait entry
- * @timewait: what is left then
- * @memory: what the core has allocated for it
- * @last_stats: of @group when it ended here
- * @told: beside what @group counts
+ * @timewait: its time-wait entry
+ * @memory: allocations of the core for it
+ * @last_stats: counters of @group when it ended here
+ * @told: reports besides the counters of @group
  */
 struct world_member {
 	struct coll_group	group;
@@ -228,11 +232,11 @@ struct world_member {
  * struct world_user - the user of a world
  * @complete: see coll_env_complete()
  * @writable: see coll_env_writable(); may be NULL
- * @before: the core is about to look at a packet, or NULL, at its deadlines; may be NULL
+ * @before: the core is about to handle a packet, or, with NULL, its deadlines; may be NULL
  * @after: an event of this member is over; may be NULL
- * @tap: looks at a packet that is sent; true drops it; may be NULL
- * @damaged: a packet that nobody has written came to a member, with this
- *	outcome; changed: the member is not what it was; may be NULL
+ * @tap: inspects a packet that is sent; true drops it; may be NULL
+ * @damaged: a changed or forged packet reached a member, with this outcome; changed: the
+ *	member's state has changed; may be NULL
  */
 struct world_user {
 	void (*complete)(struct world_member *m, void *token, const void *result,
@@ -244,7 +248,7 @@ struct world_user {
 	void (*damaged)(struct world_member *m, enum coll_refusal refusal, bool changed);
 };
 
-/* Something that happens at a time. */
+/* An event at a point in time */
 typedef void (*world_action)(struct world *w, void *what);
 
 struct world_event {
@@ -257,22 +261,23 @@ struct world_event {
 /**
  * struct world - all of it
  * @now: ns
- * @random: state of chance
+ * @random: state of the random numbers
  * @hosts: machines
  * @count: of them
- * @link: of all pairs of hosts, unless there is
+ * @link: of all pairs of hosts, if there is no @links
  * @links: a link for each ordered pair
- * @user: who lives in it
- * @owner: of the user
- * @trace: where every event is printed, or NULL
- * @events: heap of what is to come
+ * @user: user of the world
+ * @owner: data of the user
+ * @trace: where to print every event, or NULL
+ * @events: heap of future events
  * @pending: length of the heap
  * @room: its capacity
- * @order: events so far: those of equal time happen in the order of their making
+ * @order: number of events so far: those with equal times happen in the order of their
+ *         creation
  * @sent: packets
  * @forged: packets that no member or time-wait entry accepted
  * @strangers: of these, packets for no group that is here
- * @early_packets_lost: too many
+ * @early_packets_lost: early packets for which the table had no room
  */
 struct world {
 	u64			now;
@@ -310,15 +315,19 @@ static inline struct world_link *world_link(struct world *w, u32 from, u32 to)
 	return w->links ? &w->links[(size_t)from * w->count + to] : &w->link;
 }
 
-/* A group of join->hosts members; member i lives on host_of[i], or on i. -EINVAL. */
+/*
+ * Create a group of join->hosts members; member i is on host_of[i], or on i. Returns 0 or
+ * -EINVAL.
+ */
 int world_group_init(struct world *w, struct world_group *group,
 		     const struct collsock_join *join, const struct coll_timing *timing,
 		     const u32 *host_of);
 void world_group_free(struct world_group *group);
 
 /*
- * A rank joins. The first one makes the member, with a new incarnation, which sends a join
- * notice to hosts whose early packets came. The rank's number on its host, or errno.
+ * A rank joins. The first one creates the member, with a new incarnation, which sends join
+ * notices to hosts that have sent early packets. Returns the rank's number on its host, or
+ * errno.
  */
 int world_join_rank(struct world_member *m, u32 rank);
 int world_post_rank(struct world_member *m, u32 local, const struct collsock_post *post,
@@ -328,7 +337,7 @@ void world_leave_rank(struct world_member *m, u32 local);
 /* The platform has waited long enough after the last rank of the host has left. */
 void world_give_up(struct world_member *m);
 
-/* The same where each host has one rank. */
+/* The same if each host has one rank */
 static inline int world_join(struct world_member *m)
 {
 	return world_join_rank(m, m->index);
@@ -340,34 +349,35 @@ static inline int world_post(struct world_member *m, const struct collsock_post 
 	return world_post_rank(m, 0, post, payload, bytes, token);
 }
 
-/* The machine dies: its state is lost. It may be started again. */
+/* The machine dies: its state is lost. It may be restarted. */
 void world_crash(struct world *w, struct world_host *h);
 void world_start(struct world_host *h);
 
-/* Its CPU does nothing for this time; deaf: packets to it are lost. */
+/* Its CPU pauses for this time; @deaf: packets to it are lost. */
 void world_pause(struct world *w, struct world_host *h, u64 ns, bool deaf);
 
-/* Do it at this time; or as soon as the CPU of this host can. */
+/* Run an action at this time; or as soon as the CPU of this host is free. */
 void world_at(struct world *w, u64 at, world_action run, void *what);
 void world_on_cpu(struct world *w, struct world_host *h, world_action run, void *what);
 
-/* What the CPU does now takes this much longer. */
+/* Add this time to the current work of the CPU. */
 void world_work(struct world *w, struct world_host *h, u64 ns);
 
 /* A packet appears on the wire as if its source had sent it; owned by the world. */
 struct world_packet *world_packet_new(u32 bytes);
 void world_inject(struct world *w, struct world_packet *p);
 
-/* The next event. False if there is none until @until, which is then the time. */
+/* Run the next event. False if there is none before @until, which is then the current time. */
 bool world_step(struct world *w, u64 until);
 
 /* Bytes that the core has allocated for it. */
 u64 world_reserved(const struct world_member *m);
 
-/* A number that differs if anything in the member differs but its counters. */
+/* A digest of all state of the member except its counters */
 u64 world_digest(const struct world_member *m);
 
 /* trace.c */
+__attribute__((format(printf, 2, 3)))
 void world_trace(const struct world *w, const char *format, ...);
 void world_trace_packet(const struct world *w, const char *what, const struct world_packet *p);
 

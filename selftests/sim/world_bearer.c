@@ -2,7 +2,7 @@
 #include "world.h"
 #include "world_bearer.h"
 
-/* Machines are counted from 1 on the wire: an address that is all zero is none. */
+/* Machines are counted from 1 on the wire, as an all-zero address is invalid. */
 struct bearer_header {
 	u32	from;
 	u32	to;
@@ -66,7 +66,7 @@ bool world_bearer_is_from(const struct world_packet *p, const struct collsock_me
 	return world_bearer.member_same(&from, m);
 }
 
-/* ---- what the core asks ---- */
+/* ---- functions for the core ---- */
 
 static bool bearer_carries(u16 family)
 {
@@ -87,7 +87,7 @@ static bool bearer_member_complete(struct collsock_member *m)
 	       !memcmp(m->address + bytes, zero, sizeof(zero) - bytes);
 }
 
-/* By whatever interface it is reached, it is one machine. */
+/* The interface by which it is reached does not matter. */
 static bool bearer_member_same(const struct collsock_member *a, const struct collsock_member *b)
 {
 	return bearer_number(a) == bearer_number(b);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The world's own bearer (core/bearer.h), which is as little like UDP as can be: its
- * members are machines of the world by number, without ports, and a packet has a short
- * header with both ends. A group uses it if its user has given it such members
- * (world_group.member); otherwise hosts are known by their index alone.
+ * The world's own bearer (core/bearer.h), deliberately unlike UDP: its members are machines
+ * of the world by number, without ports, and a packet has a short header with both ends. A
+ * group uses it if its user has set such members (world_group.member); otherwise hosts are
+ * identified by their index alone.
  */
 #ifndef SIM_WORLD_BEARER_H
 #define SIM_WORLD_BEARER_H

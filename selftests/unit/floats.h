@@ -10,9 +10,9 @@
 
 /**
  * struct format - float or double
- * @sign: its bit
- * @fraction_bits: below the exponent
- * @largest_exponent: biased, of a finite number
+ * @sign: its sign bit
+ * @fraction_bits: number of bits below the exponent
+ * @largest_exponent: largest biased exponent of a finite number
  */
 struct format {
 	u64	sign;
@@ -32,15 +32,15 @@ typedef void (*draw_function)(const struct format *f, u64 *random, u64 *left, u6
 void draw_random_bits(const struct format *f, u64 *random, u64 *left, u64 *right);
 void draw_near_exponents(const struct format *f, u64 *random, u64 *left, u64 *right);
 
-/* The right operand is the left one with the other sign, give or take a bit. */
+/* The right operand is the left one with the opposite sign, up to one bit. */
 void draw_cancellation(const struct format *f, u64 *random, u64 *left, u64 *right);
 
 /* Around the least normal number: operands, sums, or both are subnormal. */
 void draw_subnormals(const struct format *f, u64 *random, u64 *left, u64 *right);
 
 /*
- * What of the right operand is below the last bit of the left is exactly one
- * half of that bit, or every other time a little more or less.
+ * The part of the right operand below the last bit of the left is exactly half of that bit,
+ * or every other time slightly more or less.
  */
 void draw_ties(const struct format *f, u64 *random, u64 *left, u64 *right);
 
@@ -48,8 +48,8 @@ void draw_ties(const struct format *f, u64 *random, u64 *left, u64 *right);
 void draw_overflow(const struct format *f, u64 *random, u64 *left, u64 *right);
 
 /*
- * What a product cuts off is exactly one half of its last bit, or a little more
- * or less; in all its bits, not only in those next to the last.
+ * The rounded part of a product is exactly half of its last bit, or slightly more or less;
+ * in all its bits, not only in those next to the last.
  */
 void draw_product_ties(const struct format *f, u64 *random, u64 *left, u64 *right);
 

@@ -4,7 +4,7 @@
 
 #include "formulas.h"
 
-/* ---- what they are made of ---- */
+/* ---- building blocks ---- */
 
 u32 floor_log2(u32 n)
 {
@@ -45,7 +45,7 @@ static u32 dissemination_rounds(const struct coll_shape *shape)
 	return ceil_log2(shape->hosts);
 }
 
-/* Each host sends one in each round. */
+/* Each host sends one message in each round. */
 static u64 dissemination_messages(const struct coll_shape *shape)
 {
 	return (u64)shape->hosts * ceil_log2(shape->hosts);
@@ -64,7 +64,7 @@ static u32 pairwise_rounds(const struct coll_shape *shape)
 	return floor_log2(shape->hosts) + (pairwise_extra(shape) ? 2 : 0);
 }
 
-/* Each partner sends one in each exchange; each other host hands in and is answered. */
+/* Each partner sends one in each exchange; each other host sends one and receives one. */
 static u64 pairwise_messages(const struct coll_shape *shape)
 {
 	u32 m = floor_log2(shape->hosts);
@@ -94,7 +94,7 @@ static u32 kary_rounds_both(const struct coll_shape *shape)
 	return 2 * kary_rounds(shape);
 }
 
-/* Of each host but the root in a reduction, to each in a broadcast */
+/* From each host but the root in a reduction, to each in a broadcast */
 static u64 tree_messages(const struct coll_shape *shape)
 {
 	return shape->hosts - 1;

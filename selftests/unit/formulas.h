@@ -12,7 +12,7 @@
 u32 floor_log2(u32 n);
 u32 ceil_log2(u32 n);
 
-/* Of a tree of @nodes, each with at most @fanout children, as low as it can be */
+/* The least depth of a tree of @nodes, each with at most @fanout children */
 u32 least_depth(u32 nodes, u32 fanout);
 
 /* Does the table have a line for @a? The functions below abort if not. */

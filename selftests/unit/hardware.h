@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Numbers in integer code against the hardware's, of one format: the file that includes
- * this says which. NaN follows our rule (see reduce.h), not the hardware's, which differs
+ * Tests numbers in integer code against the hardware, for one format, which the including
+ * file defines. NaN follows our rule (see reduce.h), not the hardware's, which differs
  * between processors.
  *
  * NUMBER	float or double
  * BITS		unsigned integers of that size
  * OURS(f)	our function, such as OURS(add)
- * NUMBER_NAN	the NaN that is made from numbers
+ * NUMBER_NAN	the NaN produced from numbers
  * format	struct format
- * special_magnitudes	numbers that deserve to be met by each other, without their signs
+ * special_magnitudes	numbers to be combined with each other, without their signs
  */
 #ifndef COLL_UNIT_HARDWARE_H
 #define COLL_UNIT_HARDWARE_H
@@ -24,9 +24,9 @@
 
 #define PAIRS		10000000	/* of each kind of operands, for sum and for product */
 #define FEWER		5		/* times fewer for min and max, which round nothing */
-#define DAY_SECONDS	86400	/* a soak takes as long as it is asked to */
+#define DAY_SECONDS	86400	/* a soak has no other limit */
 
-/* Else hardware would round twice, and be no reference. */
+/* Otherwise hardware would round twice, and be no reference. */
 static_assert(FLT_EVAL_METHOD == 0, "numbers are used in their own format");
 
 /* ---- checking ---- */
@@ -51,7 +51,7 @@ static void check(struct __test_metadata *_metadata, const struct operator *oper
 	ASSERT_EQ(expected, seen);
 }
 
-/* Both ways round: which operand comes first must matter to NaN alone. */
+/* Both orders: which operand comes first must matter only for NaN. */
 static void check_pairs(struct __test_metadata *_metadata, const struct operator *operator,
 			const struct format *f, draw_function draw, u64 pairs)
 {
@@ -66,7 +66,7 @@ static void check_pairs(struct __test_metadata *_metadata, const struct operator
 	}
 }
 
-/* Each magnitude stands for two numbers, with either sign. */
+/* Each magnitude is used with both signs. */
 static void check_special_pairs(struct __test_metadata *_metadata,
 				const struct operator *operator, const struct format *f,
 				const u64 *magnitudes, u32 count)
@@ -84,7 +84,7 @@ struct known {
 	u64 left, right, expected;
 };
 
-/* Here the expected bits are written out, and no hardware is asked. */
+/* Expected bits are given explicitly, without hardware. */
 static void check_known(struct __test_metadata *_metadata, const char *name,
 			u64 (*function)(u64 left, u64 right),
 			const struct known *known, size_t count)

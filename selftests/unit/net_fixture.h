@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The fixture "net": a network that a test makes itself. After each test the core
- * has freed all memory, and no state of the MAC was left in it.
+ * The fixture "net": a network that the test initialises. After each test the core must
+ * have freed all memory, without a state of the MAC in it.
  */
 #ifndef UNIT_NET_FIXTURE_H
 #define UNIT_NET_FIXTURE_H

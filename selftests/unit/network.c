@@ -9,7 +9,7 @@ static struct unit_network *unit_network_of(struct world *w)
 	return container_of(w, struct unit_network, world);
 }
 
-/* ---- what the world tells ---- */
+/* ---- callbacks of the world ---- */
 
 static void unit_complete(struct world_member *m, void *token, const void *result,
 			  u32 bytes, u32 error, u32 failed_rank)
@@ -49,7 +49,7 @@ static const struct world_user unit_user = {
 
 /* ---- the network ---- */
 
-/* The ranks are placed. */
+/* Initialise the network after the ranks were placed. */
 static void unit_network_make(struct unit_network *n, u64 seed)
 {
 	u32 i;

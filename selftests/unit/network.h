@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The ranks of one group in the simulator's world (../sim/world.h), one or several
- * on a host, for a test that determines the order of events itself. Calls name a
- * rank where the rank acts, and a host where its core or its link is meant; with
- * one rank on each host the numbers are the same.
+ * The ranks of one group in the simulator's world (../sim/world.h), one or several on a
+ * host, for a test that determines the order of events itself. Functions take a rank if the
+ * rank acts, and a host for its core or its link; with one rank on each host the numbers
+ * are the same.
  */
 #ifndef UNIT_NETWORK_H
 #define UNIT_NETWORK_H
 
 #include "../sim/world.h"
 
-/* Posts of a rank, until they are forgotten */
+/* Posts of a rank, until unit_forget() */
 #define UNIT_MAX_POSTS	4096
 
-/* What became of one post. */
+/* The outcome of one post */
 struct unit_completion {
 	bool	done;
 	u32	error;
@@ -54,7 +54,7 @@ void unit_network_init(struct unit_network *n, u32 hosts, u64 seed);
 /* @host_of_rank: hosts in the order of their lowest ranks. */
 void unit_network_place(struct unit_network *n, const u32 *host_of_rank, u32 ranks, u64 seed);
 
-/* Of one that is all zero it frees nothing. */
+/* May be all zero. */
 void unit_network_free(struct unit_network *n);
 
 /* ---- hosts ---- */
@@ -82,18 +82,18 @@ static inline bool unit_timewait(const struct unit_network *n, u32 host)
 /* The connection of a host to another one, or NULL. */
 struct coll_peer *unit_peer(const struct unit_network *n, u32 host, u32 other);
 
-/* Nothing goes in or out any more. */
+/* Cut the host off in both directions. */
 void unit_cut(struct unit_network *n, u32 host);
 
 /* ---- ranks ---- */
 
 /*
- * The first one to join determines the request of all, and @timing, by default the
- * core's. Its number on its host, or errno.
+ * The first rank to join determines the request of all, and @timing, by default the core's.
+ * Returns its number on its host, or errno.
  */
 int unit_join(struct unit_network *n, u32 rank, const struct coll_timing *timing);
 
-/* 0, or -EINVAL if any of them could not. */
+/* Returns 0, or -EINVAL if any of them could not. */
 int unit_join_all(struct unit_network *n, const struct coll_timing *timing);
 
 void unit_leave(struct unit_network *n, u32 rank);
@@ -103,7 +103,7 @@ void unit_leave(struct unit_network *n, u32 rank);
 /* With u64 as elements, which reductions sum. */
 struct collsock_post unit_post_of(u8 operation, u8 algorithm, u32 root, u32 count);
 
-/* @payload: the contribution of the rank, if it has one. */
+/* @payload: the contribution of the rank, if any */
 int unit_post(struct unit_network *n, u32 rank, const struct collsock_post *post,
 	      const void *payload);
 
@@ -143,7 +143,7 @@ static inline struct unit_completion *unit_last(const struct unit_network *n, u3
 /* The result of unit_post_value(), 0 if there is none. */
 u64 unit_value(const struct unit_completion *c);
 
-/* As if it had posted nothing so far. */
+/* Forget its posts so far. */
 void unit_forget(struct unit_network *n, u32 rank);
 
 /* ---- time ---- */

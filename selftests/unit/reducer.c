@@ -2,8 +2,8 @@
 /*
  * Reduces elements from its input, for tests that compute in another language.
  *
- * A piece of input is type, operator (a byte each), count (a u32), then the
- * left and the right elements; the piece of output is a byte that says whether
+ * A record of input is type, operator (a byte each), count (a u32), then the
+ * left and the right elements; a record of output is a byte that says whether
  * there is such an operator of the type, and if so, the elements of the result.
  */
 #include <stdio.h>
@@ -36,7 +36,7 @@ int main(void)
 			fflush(stdout);
 			continue;
 		}
-		/* Of exact size, so that ASan sees every access beyond them. */
+		/* Of exact size, so that ASan detects every access beyond them. */
 		left = must_read(bytes);
 		right = must_read(bytes);
 		coll_reduce(left, left, right, count, type, op);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Random numbers and the amount of work of a unit test. Each run of a program
- * takes a fresh seed and prints it; COLLSOCK_SEED in the environment repeats
- * that run. COLLSOCK_SOAK=n does n times the work.
+ * Random numbers of a unit test, and how much work it does. Each run of a program uses a
+ * new seed and prints it; COLLSOCK_SEED in the environment repeats that run.
+ * COLLSOCK_SOAK=n does n times the work.
  */
 #ifndef COLL_UNIT_SEED_H
 #define COLL_UNIT_SEED_H
 
 #include "base.h"
 
-/* Where a run begins: every call returns the same. */
+/* The seed of the run: every call returns the same. */
 u64 seed_start(void);
 
-/* How many times the work of a check is wanted, at least 1. */
+/* Factor of the work compared with a check, at least 1 */
 u64 seed_soak(void);
 
-/* SplitMix64: all of its state is one number, and any number will do. */
+/* SplitMix64: its state is one number, and any number is a valid seed. */
 static inline u64 seed_next(u64 *state)
 {
 	u64 x = *state += 0x9e3779b97f4a7c15ULL;

@@ -11,7 +11,7 @@ const struct coll_algorithm *next_algorithm(const struct coll_algorithm *a)
 	return next < coll_algorithms_count ? coll_algorithms[next] : NULL;
 }
 
-/* Most hosts of a group for which the algorithm can be asked. */
+/* Largest group for which the algorithm can be built */
 static u32 shapes_limit(const struct coll_algorithm *a)
 {
 	return a->fans_out ? COLLSOCK_MAX_KARY_HOSTS : COLLSOCK_MAX_HOSTS;
@@ -40,8 +40,8 @@ u32 shapes_fanout(u32 i, u32 hosts)
 }
 
 /*
- * Every root of a small group; of a larger one both ends, the middle, and any. With
- * a fan-out the larger ones have one of these in turn, unless there is time for all.
+ * Every root of a small group; of a larger one both ends, the middle, and a random one.
+ * With a fan-out the larger ones have one of these in turn, unless there is time for all.
  */
 static bool shapes_root(struct shapes *s, u32 i)
 {

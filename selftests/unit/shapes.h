@@ -8,20 +8,20 @@
 
 #include "algorithm.h"
 
-#define SHAPES_EACH_SIZE	512	/* up to so many hosts, every number of them */
-#define SHAPES_EACH_ROOT	64	/* up to so many hosts, each is the root once */
+#define SHAPES_EACH_SIZE	512	/* up to this size, every number of hosts */
+#define SHAPES_EACH_ROOT	64	/* up to this size, each host is the root once */
 
 /**
  * struct shapes - a walk through the shapes of an algorithm
- * @algorithm: whose shapes
- * @most_hosts: of the largest group
- * @draws: if not 0, so many fan-outs and roots are drawn for each size, not all
- * @random: to draw with
- * @shape: the present one, but for its self; all zero before the first
- * @size: how many sizes were before it
- * @fanout: how many fan-outs of this size
- * @root: how many roots of this fan-out
- * @drawn: how many shapes of this size, the present one too
+ * @algorithm: the algorithm
+ * @most_hosts: size of the largest group
+ * @draws: if not 0, number of fan-outs and roots drawn for each size, instead of all
+ * @random: state of the random numbers
+ * @shape: the current one, except its self; all zero before the first
+ * @size: number of earlier sizes
+ * @fanout: number of fan-outs of this size
+ * @root: number of roots of this fan-out
+ * @drawn: number of shapes of this size, including the current one
  */
 struct shapes {
 	const struct coll_algorithm	*algorithm;
@@ -36,13 +36,13 @@ struct shapes {
 /* The entry after @a, of NULL the first; NULL after the last. */
 const struct coll_algorithm *next_algorithm(const struct coll_algorithm *a);
 
-/* 2…16 and the largest, then the one that just makes the tree flat; 0 after the last. */
+/* 2…16 and the largest, then the least that makes the tree flat; 0 after the last */
 u32 shapes_fanout(u32 i, u32 hosts);
 
-/* The next shape, to begin with the first; false after the last. */
+/* The next shape, initially the first; false after the last. */
 bool shapes_next(struct shapes *s);
 
-/* Rounds of the schedule of @shape->self, which has those of all hosts; -1U if there is none. */
+/* Rounds of the schedule of @shape->self, equal on all hosts; -1U if there is none */
 u32 shapes_rounds(const struct coll_algorithm *a, const struct coll_shape *shape);
 
 const char *shapes_text(const struct coll_algorithm *a, const struct coll_shape *shape);

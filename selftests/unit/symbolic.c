@@ -6,14 +6,14 @@
 #include "shapes.h"
 #include "symbolic.h"
 
-/* What a fault's two values are; the first is what should have been. */
+/* The meaning of a fault's two values; the first is the expected one. */
 static const char *const symbolic_fault_text[] = {
 	[SYMBOLIC_SOUND]	= "sound",
 	[SYMBOLIC_NOT_BUILT]	= "result of build",
 	[SYMBOLIC_BLOCKS]	= "blocks of a payload that the executor can follow",
 	[SYMBOLIC_ALL_TO_ALL]	= "whether completion says that all have begun",
 	[SYMBOLIC_DEADLOCK]	= "deadlock: hosts whose schedule ended",
-	[SYMBOLIC_NOT_AWAITED]	= "fold entries that await a message that came",
+	[SYMBOLIC_NOT_AWAITED]	= "fold entries that expect the received message",
 	[SYMBOLIC_TWICE]	= "messages of one host in one round",
 	[SYMBOLIC_LEFT_OVER]	= "messages folded of those sent",
 	[SYMBOLIC_TOO_EARLY]	= "hosts that had arrived when this one completed",
@@ -53,7 +53,7 @@ static void symbolic_contributions(struct symbolic_group *g)
 	g->result = g->algorithm->operation == COLLSOCK_BROADCAST ? 1 + g->shape.root : 0;
 }
 
-/* The expression "left op right", made if there is none yet. */
+/* The expression "left op right", created if it does not exist. */
 static u32 symbolic_operate(struct symbolic_group *g, u32 left, u32 right)
 {
 	u32 slot = ((left * 0x9e3779b1U) ^ (right * 0x85ebca77U)) >> 7 & g->hash_mask;
@@ -176,7 +176,7 @@ static bool symbolic_round_has_come(const struct symbolic_host *me, u32 host)
 	return true;
 }
 
-/* The value that a fold entry stands for; a message is consumed by it. */
+/* The value of a fold entry, which consumes its message */
 static u32 symbolic_entry_value(struct symbolic_group *g, u32 host, u32 entry, const u32 *at_begin)
 {
 	const struct symbolic_host *me = &g->host[host];
@@ -218,7 +218,7 @@ static void symbolic_fold_round(struct symbolic_group *g, u32 host)
 	}
 }
 
-/* Does the rank wait for nothing more, so that it may complete? */
+/* Complete the rank if it waits for nothing more. */
 static void symbolic_complete(struct symbolic_group *g, u32 host)
 {
 	const struct symbolic_host *me = &g->host[host];
@@ -272,7 +272,7 @@ static void symbolic_deliver(struct symbolic_group *g, u32 message)
 
 /* Groups */
 
-/* What the result must be. */
+/* Check the result. */
 static void symbolic_judge_result(struct symbolic_group *g, u32 host)
 {
 	u32 seen = g->host[host].reg[0];
@@ -305,7 +305,7 @@ static void symbolic_judge_end(struct symbolic_group *g)
 			symbolic_judge_result(g, h);
 }
 
-/* What follows from the operation, whatever the algorithm. */
+/* Set what follows from the operation, whatever the algorithm. */
 static void symbolic_set_part(struct symbolic_group *g, u32 host)
 {
 	const struct coll_operation *operation = coll_operation_find(g->algorithm->operation);
@@ -322,7 +322,7 @@ static void symbolic_set_part(struct symbolic_group *g, u32 host)
 		       me->schedule.all_to_all);
 }
 
-/* Memory that is used again costs a tenth of memory that is fresh each time. */
+/* Reusing memory is ten times as fast as allocating it each time. */
 static void *symbolic_grow(void *array, size_t *room, size_t count, size_t size)
 {
 	if (*room >= count)
@@ -332,7 +332,7 @@ static void *symbolic_grow(void *array, size_t *room, size_t count, size_t size)
 	return calloc(*room, size);
 }
 
-/* Room for what a run of @messages messages and @folds fold entries makes. */
+/* Make room for a run of @messages messages and @folds fold entries. */
 static void symbolic_make_room(struct symbolic_group *g, u32 messages, u32 folds)
 {
 	size_t slots = 2;
@@ -429,10 +429,10 @@ static void symbolic_reset(struct symbolic_group *g)
 }
 
 /*
- * The next node to be the victim, or the number of hosts after the last. In large
- * groups not all: both ends, the middle, and the hosts about 2 * (n - 2^m), where
- * pairs end and single hosts begin. With another root than host 0 these suffice, as
- * the group is the same, turned.
+ * The next node to be the victim, or the number of hosts after the last. In large groups
+ * not all: both ends, the middle, and the hosts near 2 * (n - 2^m), where pairs end and
+ * single hosts begin. With a root other than host 0 these suffice, as the group is the
+ * same, rotated.
  */
 static u32 symbolic_next_victim(const struct symbolic_group *g, u32 victim)
 {

@@ -1,34 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A symbolic executor of schedules: the judge of every algorithm.
+ * A symbolic executor of schedules, which checks every algorithm.
  *
- * It runs one operation of a whole group. A host's register holds no number but
- * the expression that would have made the number, so that which contributions went
- * in, how often and in what order can be read off. Expressions are kept once each:
- * equal expressions have equal numbers, and to compare results of two hosts is to
- * compare two integers.
+ * It runs one operation of a whole group. A host's register holds an expression instead of
+ * a number, so that it shows which contributions were folded, how often and in what order.
+ * Equal expressions are stored once and have equal numbers, so that comparing the results
+ * of two hosts is comparing two integers.
  *
- * Each message also carries the set of hosts that its sender knew to have arrived;
- * who completes must know of all. That says more than that all have arrived: if a
- * host can complete without knowing of another, then it would do so as well had
- * the other not arrived.
+ * Each message also carries the set of hosts that its sender knew to have arrived; a host
+ * that completes must know of all. This is stronger than that all have arrived: a host that
+ * can complete without knowing of another would also complete if the other had not arrived.
  *
- * A host that does not contribute begins with an empty register, and with the first
- * message if that comes before it has arrived; to read what is empty is a fault. One
- * that does not receive completes when it arrives, whatever its schedule has still to do.
+ * A host that does not contribute begins with an empty register, and with the first message
+ * if that is received before it has arrived; reading an empty register is a fault. One that
+ * does not receive the result completes when it arrives, whatever remains of its schedule.
  *
- * The order of a reduction with a root counts from the root on: node i is host
- * (root + i) mod n, and the lower node is on the left. Else the root is host 0.
+ * In a reduction with a root nodes are counted from the root on: node i is host (root + i)
+ * mod n, and the lower node is on the left. Otherwise the root is host 0.
  *
- * The adversary chooses what happens next among all that can happen: a host
- * arrives, or a message under way is delivered.
+ * The adversary chooses the next of all possible events: a host arrives, or a message in
+ * flight is delivered.
  */
 #ifndef COLL_UNIT_SYMBOLIC_H
 #define COLL_UNIT_SYMBOLIC_H
 
 #include "algorithm.h"
 
-#define SYMBOLIC_EACH_VICTIM	32	/* up to so many hosts, each is the victim once */
+#define SYMBOLIC_EACH_VICTIM	32	/* up to this size, each host is the victim once */
 #define SYMBOLIC_ROOTED_VICTIM	8	/* likewise if the root is not host 0 */
 
 enum symbolic_fault {
@@ -55,7 +53,7 @@ enum symbolic_order {
 	SYMBOLIC_RANDOM,
 };
 
-/* What is postponed for as long as anything else can be done. */
+/* What is postponed as long as anything else is possible */
 enum symbolic_hold {
 	SYMBOLIC_HOLD_NOTHING,
 	SYMBOLIC_HOLD_ARRIVAL,	/* of the victim */
@@ -107,7 +105,7 @@ struct symbolic_group {
 	struct coll_shape shape;
 	u32 hosts;		/* of the shape */
 	struct symbolic_host *host;
-	bool built;		/* otherwise a fault of building is in the result */
+	bool built;		/* otherwise the result has a fault of building */
 
 	struct symbolic_message *message;
 	u32 messages;
@@ -125,9 +123,9 @@ struct symbolic_group {
 	u32 hash_mask;
 
 	u32 arrived;
-	u32 result;		/* the expression that all who receive must hold; 0 as yet */
+	u32 result;		/* the expression that all receivers must hold; 0 if none yet */
 
-	/* Elements that the arrays have room for; they grow and are used again. */
+	/* Allocated lengths of the arrays, which grow and are reused */
 	struct {
 		size_t host, message, ready, held;
 		size_t known_by_host, known_in_message;
@@ -143,8 +141,8 @@ struct symbolic_group {
 };
 
 /*
- * Build the schedules of a group, to be run as often as wanted. @g is all zero or
- * holds another group. A fault of building is in the result, and stays there.
+ * Build the schedules of a group, to be run any number of times. @g is all zero or holds
+ * another group. A fault of building is in the result, and stays there.
  */
 void symbolic_build(struct symbolic_group *g, const struct coll_algorithm *algorithm,
 		    const struct coll_shape *shape);
@@ -154,7 +152,7 @@ void symbolic_free(struct symbolic_group *g);
 /* Run one operation against an adversary; then see g->outcome. */
 void symbolic_run(struct symbolic_group *g, const struct symbolic_adversary *adversary);
 
-/* … against the same adversary with one victim after another, until a fault. */
+/* The same with one victim after another, until a fault */
 void symbolic_run_victims(struct symbolic_group *g, struct symbolic_adversary *adversary);
 
 /* The result as text, with both values and all that is needed to reproduce it. */

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The proofs of all algorithms in the registry: each is run by the symbolic
- * executor for every number of hosts from 1 to 512, with every fan-out and from
- * many roots, against adversaries that choose the order of arrivals and messages.
- * An algorithm that is new in the registry is proved without a line here, save the
- * bound of its paper.
+ * The proofs of all algorithms in the registry: each is run by the symbolic executor for
+ * every number of hosts from 1 to 512, with every fan-out and from many roots, against
+ * adversaries that choose the order of arrivals and messages. A new algorithm in the
+ * registry is proved without a change here, except for the bound of its paper.
  */
 #include "kselftest_harness.h"
 
@@ -22,17 +21,16 @@ static struct coll_shape plain(u32 hosts)
 	return (struct coll_shape){ .hosts = hosts };
 }
 
-/* The smallest fan-out, if there must be one. */
+/* With the smallest fan-out, if it needs one */
 static struct coll_shape smallest(const struct coll_algorithm *a, u32 hosts, u32 self)
 {
 	return (struct coll_shape){ .hosts = hosts, .self = self, .fanout = a->fans_out ? 2 : 0 };
 }
 
 /*
- * The adversaries: an order of events, and what is held back. The first is
- * tried with every fan-out of every size, and every root of the small ones; the
- * others with a random choice, since what they might find they would find in
- * any tree.
+ * The adversaries: an order of events, and what is held back. The first is tried with every
+ * fan-out of every size, and every root of the small ones; the others with a random choice,
+ * since their findings do not depend on the tree.
  */
 struct proof {
 	struct symbolic_adversary adversary;
@@ -180,7 +178,7 @@ TEST_F_TIMEOUT(delivery,
 	prove_all(_metadata, &self->proof, COLLSOCK_REDUCE);
 }
 
-TEST_F_TIMEOUT(delivery, broadcast_brings_what_the_root_has_to_all_and_nothing_else, 600)
+TEST_F_TIMEOUT(delivery, broadcast_gives_all_the_roots_payload_and_nothing_else, 600)
 {
 	prove_all(_metadata, &self->proof, COLLSOCK_BROADCAST);
 }
@@ -227,8 +225,8 @@ static void edges_collect(const struct coll_schedule *s, struct edges *sends,
 }
 
 /*
- * Everything that is said of a group without running it, in one pass, for the
- * largest group has a million edges.
+ * Everything that can be checked without running a group, in one pass, since the largest
+ * group has a million edges.
  */
 struct survey {
 	int err, valid;
@@ -342,7 +340,7 @@ TEST(sends_match_receives_and_rounds_and_messages_the_formulas)
 	}
 }
 
-/* Each host sends as many: n times those of one are the messages of all. */
+/* Each host sends the same number: n times those of one host are all messages. */
 TEST(dissemination_is_within_the_papers_formulas)
 {
 	const struct coll_algorithm *a;
@@ -425,7 +423,7 @@ TEST(a_host_among_1024_has_10_peers_in_pairwise_exchange_and_19_in_dissemination
 						     COLLSOCK_DISSEMINATION), 1024));
 }
 
-TEST(a_hosts_peers_are_within_what_auto_reckons_with)
+TEST(the_number_of_peers_is_within_what_auto_assumes)
 {
 	const struct coll_algorithm *dissemination, *pairwise;
 	u32 n, m;
@@ -457,7 +455,7 @@ TEST(every_entry_is_found_by_its_operation_and_algorithm)
 	}
 }
 
-TEST(what_is_not_in_the_registry_is_not_found)
+TEST(pairs_that_are_not_in_the_registry_are_not_found)
 {
 	EXPECT_NULL(coll_algorithm_find(COLLSOCK_BARRIER, COLLSOCK_AUTO));
 	EXPECT_NULL(coll_algorithm_find(COLLSOCK_BARRIER, 255));
@@ -466,7 +464,7 @@ TEST(what_is_not_in_the_registry_is_not_found)
 	EXPECT_EQ(COLLSOCK_AUTO, coll_algorithm_auto(255, 8));
 }
 
-/* So auto exists for groups without one, too. */
+/* So COLLSOCK_AUTO works for groups without a fan-out, too. */
 TEST(auto_is_an_entry_without_a_fanout_for_every_operation_and_number_of_hosts)
 {
 	static const u8 operations[] = {
@@ -514,7 +512,7 @@ TEST(auto_is_the_binomial_tree_with_a_root)
 	}
 }
 
-/* A round of a k-ary tree is no measure: it is up to k messages of one host. */
+/* Rounds of a k-ary tree are not comparable: a host sends up to k messages in one. */
 TEST(auto_never_takes_more_rounds_than_another_algorithm_without_a_fanout_would)
 {
 	const struct coll_algorithm *a = NULL;
@@ -541,7 +539,7 @@ static int build_smallest(const struct coll_algorithm *a, u32 hosts, u32 self)
 	return a->build(&s, &shape);
 }
 
-TEST(hosts_and_groups_that_cannot_be_are_refused)
+TEST(invalid_hosts_and_groups_are_refused)
 {
 	const struct coll_algorithm *a = NULL;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A bearer that is not UDP: the world's own. What a member is, how long a packet may be and
- * whose a packet is are the bearer's to say; the core takes it from there.
+ * A bearer other than UDP: the world's own. The bearer determines what a member is, the
+ * largest packet and the sender of a packet; the core relies on it.
  */
 #include "kselftest_harness.h"
 #include "network.h"
@@ -38,9 +38,9 @@ FIXTURE_TEARDOWN(bearer)
 #define CHECK() \
 	coll_descriptor_check(&self->network.join, self->members, self->host_of_rank)
 
-/* ---- what a member is ---- */
+/* ---- members ---- */
 
-TEST_F(bearer, members_without_ports_are_valid_and_stay_as_they_are)
+TEST_F(bearer, members_without_ports_are_valid_and_unchanged)
 {
 	struct collsock_member before[HOSTS];
 
@@ -57,7 +57,7 @@ TEST_F(bearer, members_without_ports_are_valid_and_stay_as_they_are)
 	memcpy(self->members, before, sizeof(before)); \
 })
 
-TEST_F(bearer, members_that_the_bearer_does_not_know_are_refused)
+TEST_F(bearer, members_that_are_invalid_for_the_bearer_are_refused)
 {
 	REFUSED(self->members[1].port = COLLSOCK_PORT);
 	REFUSED(memset(self->members[1].address, 0, 16));
@@ -66,7 +66,7 @@ TEST_F(bearer, members_that_the_bearer_does_not_know_are_refused)
 	REFUSED(self->members[0].family = WORLD_FAMILY + 1);
 }
 
-TEST_F(bearer, the_bearer_says_which_addresses_are_one)
+TEST_F(bearer, the_bearer_decides_which_addresses_are_equal)
 {
 	self->members[2].scope_id = 3;
 	EXPECT_EQ(0, CHECK());
@@ -94,7 +94,7 @@ TEST_F(bearer, segments_that_the_bearer_does_not_carry_are_refused)
 
 /* ---- a group ---- */
 
-/* Members live on the machines in opposite order: nothing but their addresses tells. */
+/* Members are on the machines in reverse order, so that only their addresses identify them. */
 static int join_all(struct unit_network *n, struct collsock_member *members)
 {
 	u32 machines[HOSTS], i;
@@ -185,7 +185,7 @@ TEST_F(bearer, a_packet_from_the_address_of_another_member_is_not_received)
 static struct world_packet *kept;
 static u32 answers;
 
-/* Keeps a message of the last host, or counts what its machine is sent. */
+/* Keeps a message of the last host, or counts packets to its machine. */
 static bool tap_last(struct unit_network *n, struct world_packet *p)
 {
 	struct collsock_member from, self;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Bounds on what anyone can make a host do: the memory of a group, what a
- * member makes it keep, what it sends to an address from which no member was
- * heard.
+ * Bounds on what anyone can make a host do: the memory of a group, what a member makes it
+ * store, what it sends to an address from which no member was heard.
  */
 #include "net_fixture.h"
 
 #define SECOND	((u64)NSEC_PER_SEC)
 
 /* The limit of a namespace uses what groups report. */
-TEST_F(net, a_group_says_how_much_memory_it_has_reserved)
+TEST_F(net, a_group_reports_the_memory_it_has_reserved)
 {
 	static const u32 sizes[] = { 1, 2, 3, 17, 100 };
 	u32 k, i;
@@ -36,8 +35,8 @@ static void send_message(struct unit_network *n, struct coll_wire_side *side, u3
 	world_inject(&n->world, p);
 }
 
-/* A member that ignores all rules: it sends its part of all operations there are. */
-TEST_F(net, of_a_million_operations_ahead_as_many_as_the_window_are_kept)
+/* A member that ignores all rules: it sends its part of all operation numbers. */
+TEST_F(net, of_a_million_early_operations_only_a_window_is_kept)
 {
 	const u32 million = 1000000, window = 4;
 	struct coll_body body = {
@@ -54,7 +53,7 @@ TEST_F(net, of_a_million_operations_ahead_as_many_as_the_window_are_kept)
 	unit_network_init(&self->n, 2, 1);
 	self->n.join.window = window;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
-	/* Host 0 has posted what it may; from now on others write in its name. */
+	/* Host 0 has posted a full window; from now on others send in its name. */
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	unit_run(&self->n, SECOND / 10);
 	stats = &unit_group(&self->n, 1)->stats;
@@ -63,7 +62,7 @@ TEST_F(net, of_a_million_operations_ahead_as_many_as_the_window_are_kept)
 	sent = self->n.world.sent;
 	for (i = 1; i <= million; i++) {
 		body.operation = i;
-		body.seq = 1 + i;
+		body.number = 1000 + i;
 		send_message(&self->n, &unit_group(&self->n, 0)->peers.all->conn.tx, 0, 1, &body);
 		unit_run(&self->n, 20 * NSEC_PER_USEC);
 	}
@@ -71,7 +70,7 @@ TEST_F(net, of_a_million_operations_ahead_as_many_as_the_window_are_kept)
 	EXPECT_EQ(window, stats->early);
 	EXPECT_EQ(million, stats->beyond_window + stats->invalid + window - 1);
 	EXPECT_EQ(memory, world_memory);
-	/* A host that ignores its credit is not told of it each time. */
+	/* A host that ignores its credit is not sent it each time. */
 	EXPECT_LT(self->n.world.sent - sent, million / 4);
 }
 
@@ -85,7 +84,7 @@ static bool count_bytes_to_2(struct unit_network *n, struct world_packet *p)
 	return false;
 }
 
-/* Three hosts, the last of which never joins, whatever the first two send it. */
+/* Three hosts, of which the last never joins */
 static void begin_without_2(struct __test_metadata *_metadata, struct unit_network *n, u64 nonce)
 {
 	unit_network_init(n, 3, nonce);
@@ -97,14 +96,15 @@ static void begin_without_2(struct __test_metadata *_metadata, struct unit_netwo
 	ASSERT_EQ(0, unit_barrier(n, 1));
 }
 
-static void send_copy(struct unit_network *n, const struct world_packet *p, u32 to, s32 flip)
+static void send_copy(struct unit_network *n, const struct world_packet *p, u32 from, u32 to,
+		      s32 flip)
 {
 	struct world_packet *copy = world_packet_new(p->bytes);
 
 	memcpy(copy->data, p->data, p->bytes);
 	if (flip >= 0)
 		copy->data[flip / 8] ^= 1 << flip % 8;
-	copy->from = 2;
+	copy->from = from;
 	copy->to = to;
 	world_inject(&n->world, copy);
 }
@@ -126,7 +126,7 @@ static bool keep_packets(struct unit_network *n, struct world_packet *p)
 	return false;
 }
 
-/* What the same hosts have sent to each other under an earlier nonce. */
+/* Keep the packets of the same hosts under an earlier nonce. */
 static void keep_an_earlier_instance(struct __test_metadata *_metadata, struct unit_network *n)
 {
 	u32 i;
@@ -144,11 +144,11 @@ static void keep_an_earlier_instance(struct __test_metadata *_metadata, struct u
 }
 
 /*
- * Amplification: bytes sent to an address from which no member was heard, for
- * each byte received from there. There must be none: what that host is sent
- * depends on the operations that wait for it, not on packets in its name.
+ * Amplification: bytes sent to an address from which no member was heard, for each byte
+ * received from there. It must be zero: what that host is sent depends on the operations
+ * that wait for it, not on packets in its name.
  */
-TEST_F(net, packets_in_the_name_of_a_host_never_heard_make_nobody_send_more)
+TEST_F(net, packets_in_the_name_of_a_host_never_heard_from_cause_no_packets)
 {
 	u64 undisturbed, unheard, received = 0;
 	u32 round, i;
@@ -157,7 +157,7 @@ TEST_F(net, packets_in_the_name_of_a_host_never_heard_make_nobody_send_more)
 	begin_without_2(_metadata, &self->n, 2);
 	unit_run(&self->n, 20 * SECOND);
 	undisturbed = bytes_to_2;
-	unheard = self->n.world.forged; /* no host is there to receive them */
+	unheard = self->n.world.forged; /* they have no receiver */
 	EXPECT_LT(0, undisturbed);
 	unit_network_free(&self->n);
 
@@ -165,14 +165,14 @@ TEST_F(net, packets_in_the_name_of_a_host_never_heard_make_nobody_send_more)
 	for (round = 0; round < 20000; round++) {
 		const struct world_packet *p = seen[round % ARRAY_SIZE(seen)];
 
-		/* replayed from the earlier instance; changed; to its very writer */
+		/* replayed from the earlier instance; changed; reflected to its sender */
 		for (i = 0; i < 2; i++)
-			send_copy(&self->n, p, i, round % 3 - 1 ? -1 :
+			send_copy(&self->n, p, 2, i, round % 3 - 1 ? -1 :
 				  (s32)(unit_random(&self->n) % (p->bytes * 8)));
 		received += 2 * p->bytes;
 		unit_run(&self->n, SECOND / 1000);
 	}
-	printf("# %llu bytes received in its name, %llu sent to it, %llu anyhow\n",
+	printf("# %llu bytes received in its name, %llu sent to it, %llu without that\n",
 	       (unsigned long long)received, (unsigned long long)bytes_to_2,
 	       (unsigned long long)undisturbed);
 	fflush(stdout);
@@ -196,40 +196,76 @@ static bool keep_one(struct unit_network *n, struct world_packet *p)
 	return false;
 }
 
-TEST_F(net, replays_bring_one_acknowledgment_in_each_delay)
+/* One of host 1's messages is kept. */
+static void run_barriers(struct __test_metadata *_metadata, struct unit_network *n)
+{
+	u32 i;
+
+	unit_network_init(n, 2, 1);
+	n->join.window = 4;
+	n->tap = keep_one;
+	packets_of_1 = 0;
+	ASSERT_EQ(0, unit_join_all(n, NULL));
+	for (i = 0; i < 200; i++) {
+		ASSERT_EQ(0, unit_barrier(n, 0));
+		ASSERT_EQ(0, unit_barrier(n, 1));
+		ASSERT_TRUE(unit_await_all(n, SECOND));
+	}
+	unit_run(n, SECOND / 10);
+	n->tap = NULL;
+}
+
+TEST_F(net, replays_cause_no_acknowledgment)
 {
 	u64 acks;
 	u32 i;
 
-	unit_network_init(&self->n, 2, 1);
-	self->n.join.window = 4;
-	self->n.tap = keep_one;
-	packets_of_1 = 0;
-	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
-	for (i = 0; i < 200; i++) {
-		ASSERT_EQ(0, unit_barrier(&self->n, 0));
-		ASSERT_EQ(0, unit_barrier(&self->n, 1));
-		ASSERT_TRUE(unit_await_all(&self->n, SECOND));
-	}
-	unit_run(&self->n, SECOND / 10);
+	run_barriers(_metadata, &self->n);
 	acks = unit_group(&self->n, 0)->stats.lone_acks;
 	for (i = 0; i < 1000; i++) {
-		send_copy(&self->n, early_packet, 0, -1);
+		send_copy(&self->n, early_packet, 1, 0, -1);
+		unit_run(&self->n, 1000);
+	}
+	free(early_packet);
+	unit_run(&self->n, SECOND / 10);
+	EXPECT_EQ(acks, unit_group(&self->n, 0)->stats.lone_acks);
+	EXPECT_EQ(1000, unit_group(&self->n, 0)->stats.duplicates);
+}
+
+/* The message is sent again and again, in new packets. */
+TEST_F(net, repetitions_cause_one_acknowledgment_per_delay)
+{
+	struct coll_body body;
+	struct coll_peer *peer;
+	u64 acks;
+	u32 i;
+
+	run_barriers(_metadata, &self->n);
+	acks = unit_group(&self->n, 0)->stats.lone_acks;
+	peer = unit_peer(&self->n, 1, 0);
+	coll_wire_read_body(early_packet->data, early_packet->bytes, &body);
+	ASSERT_EQ(COLL_PACKET_MESSAGE, body.type);
+	for (i = 0; i < 1000; i++) {
+		body.number = ++peer->send.number;
+		send_message(&self->n, &peer->conn.tx, 1, 0, &body);
 		unit_run(&self->n, 1000);
 	}
 	free(early_packet);
 	/* All within a millisecond, which is less than the delay */
 	EXPECT_GE(acks + 2, unit_group(&self->n, 0)->stats.lone_acks);
+	unit_run(&self->n, SECOND / 10);
+	EXPECT_LT(acks, unit_group(&self->n, 0)->stats.lone_acks);
+	EXPECT_EQ(1000, unit_group(&self->n, 0)->stats.duplicates);
 }
 
 static bool reflect(struct unit_network *n, struct world_packet *p)
 {
 	if (p->to == 2 && p->from < 2)
-		send_copy(n, p, p->from, -1);
+		send_copy(n, p, 2, p->from, -1);
 	return count_bytes_to_2(n, p);
 }
 
-TEST_F(net, a_mirror_in_the_place_of_a_host_is_told_nothing_more)
+TEST_F(net, reflected_packets_cause_no_packets)
 {
 	u64 undisturbed;
 
@@ -248,8 +284,8 @@ TEST_F(net, a_mirror_in_the_place_of_a_host_is_told_nothing_more)
 /* A host whose packets come before the group gets one join notice, however many came. */
 TEST_F(net, a_thousand_early_packets_are_answered_once)
 {
-	struct coll_body body = { .type = COLL_PACKET_MESSAGE };
-	struct coll_prefix prefix = { .incarnation = 1, .connection = 1, .source = 2 };
+	struct coll_body body = { .type = COLL_PACKET_MESSAGE, .number = 1 };
+	struct coll_prefix prefix = { .incarnation = 1, .source = 2 };
 	static const siphash_key_t guess;
 	struct coll_wire_side side;
 	struct world_packet *p;
@@ -268,7 +304,7 @@ TEST_F(net, a_thousand_early_packets_are_answered_once)
 	p = world_packet_new(coll_wire_bytes(&body));
 	coll_wire_write(p->data, &side, &body);
 	for (i = 0; i < 1000; i++) {
-		send_copy(&self->n, p, 1, -1);
+		send_copy(&self->n, p, 2, 1, -1);
 		unit_run(&self->n, SECOND / 1000);
 	}
 	free(p);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Reductions and broadcasts: a rank that receives no result does not wait, one
- * that does not contribute is not waited for (Documentation/reductions.md).
+ * Reductions and broadcasts: a rank that receives no result does not wait, and no rank
+ * waits for one that does not contribute (Documentation/reductions.md).
  */
 #include "net_fixture.h"
 #include "seed.h"
@@ -59,7 +59,7 @@ static void check_broadcast(struct __test_metadata *_metadata, struct unit_netwo
 	}
 }
 
-TEST_F(net, every_root_gets_the_result_and_gives_its_data)
+TEST_F(net, every_root_receives_reductions_and_sends_broadcasts)
 {
 	static const u32 sizes[] = { 1, 2, 3, 5, 8, 13 };
 	u32 k, root;
@@ -77,7 +77,7 @@ TEST_F(net, every_root_gets_the_result_and_gives_its_data)
 	}
 }
 
-/* ---- nobody waits who need not ---- */
+/* ---- ranks that need not wait ---- */
 
 TEST_F(net, a_broadcast_passes_hosts_whose_ranks_compute)
 {
@@ -120,7 +120,7 @@ TEST_F(net, several_reductions_overlap_and_end_in_any_order)
 	u32 root, i;
 
 	begin(_metadata, &self->n, 6);
-	/* Host 5 is late with all of them; its ancestors cannot end either. */
+	/* Host 5 is late with all of them, so its ancestors cannot finish either. */
 	for (root = 0; root < 6; root++)
 		for (i = 0; i < 5; i++)
 			ASSERT_EQ(0, unit_reduce(&self->n, i, root, 1ULL << (8 * i)));
@@ -137,11 +137,11 @@ TEST_F(net, several_reductions_overlap_and_end_in_any_order)
 
 /* The rank posts up to its window, and reads completions only to discard them. */
 static void contribute(struct __test_metadata *_metadata, struct unit_network *n, u32 host,
-		       u32 amount)
+		       u32 total)
 {
 	struct coll_group *g = unit_group(n, host);
 
-	while (g->window.next < amount && !unit_reduce(n, host, 0, g->window.next)) {
+	while (g->window.next < total && !unit_reduce(n, host, 0, g->window.next)) {
 		ASSERT_TRUE(unit_last(n, host)->done);
 		unit_forget(n, host);
 	}
@@ -149,7 +149,7 @@ static void contribute(struct __test_metadata *_metadata, struct unit_network *n
 
 TEST_F(net, ranks_that_only_contribute_never_wait_and_leave_no_memory)
 {
-	u32 amount = 20000 * seed_soak(), number, host;
+	u32 total = 20000 * seed_soak(), number, host;
 	struct unit_completion *root;
 	long memory;
 
@@ -157,13 +157,13 @@ TEST_F(net, ranks_that_only_contribute_never_wait_and_leave_no_memory)
 	self->n.world.link.loss = 20;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	memory = world_memory;
-	for (number = 0; number < amount; number++) {
+	for (number = 0; number < total; number++) {
 		unit_forget(&self->n, 0);
 		ASSERT_EQ(0, unit_reduce(&self->n, 0, 0, number));
 		root = unit_last(&self->n, 0);
 		do {
 			for (host = 1; host < 4; host++)
-				contribute(_metadata, &self->n, host, amount);
+				contribute(_metadata, &self->n, host, total);
 		} while (!root->done && world_step(&self->n.world, COLL_NEVER - 1));
 		ASSERT_EQ(0, root->error);
 		ASSERT_EQ(4ULL * number, unit_value(root));
@@ -175,7 +175,7 @@ TEST_F(net, ranks_that_only_contribute_never_wait_and_leave_no_memory)
 
 /* ---- failure ---- */
 
-TEST_F(net, who_was_answered_learns_of_the_failure_with_its_next_completion)
+TEST_F(net, a_rank_that_has_its_completion_sees_the_failure_in_the_next_one)
 {
 	u32 i;
 
@@ -184,7 +184,7 @@ TEST_F(net, who_was_answered_learns_of_the_failure_with_its_next_completion)
 		ASSERT_EQ(0, unit_barrier(&self->n, i));
 	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	world_crash(&self->n.world, unit_member(&self->n, 3)->host);
-	/* 2 waits for 3 on behalf of the root, though its rank has its answer. */
+	/* 2 waits for 3 on behalf of the root, though its rank's post has completed. */
 	ASSERT_EQ(0, unit_reduce(&self->n, 2, 0, 2));
 	EXPECT_TRUE(unit_last(&self->n, 2)->done);
 	EXPECT_EQ(0, unit_last(&self->n, 2)->error);
@@ -198,7 +198,7 @@ TEST_F(net, who_was_answered_learns_of_the_failure_with_its_next_completion)
 	EXPECT_EQ(3, unit_last(&self->n, 0)->failed_rank);
 }
 
-TEST_F(net, two_ranks_that_both_wait_as_root_find_out)
+TEST_F(net, two_ranks_that_both_wait_as_root_fail)
 {
 	begin(_metadata, &self->n, 2);
 	ASSERT_EQ(0, unit_reduce(&self->n, 0, 0, 1));
@@ -209,8 +209,8 @@ TEST_F(net, two_ranks_that_both_wait_as_root_find_out)
 	EXPECT_EQ(EPROTO, unit_last(&self->n, 1)->error);
 }
 
-/* The message that was forwarded early is in a queue when the post comes too late. */
-TEST_F(net, what_was_passed_on_early_survives_that_the_group_fails_before_the_post)
+/* The message that was forwarded early is in a queue when the post follows too late. */
+TEST_F(net, a_message_forwarded_early_stays_intact_when_the_group_fails_before_the_post)
 {
 	begin(_metadata, &self->n, 4);
 	ASSERT_EQ(0, unit_broadcast(&self->n, 0, 0, 5));
@@ -228,7 +228,7 @@ TEST_F(net, what_was_passed_on_early_survives_that_the_group_fails_before_the_po
 	EXPECT_EQ(0, unit_group(&self->n, 2)->window.slots[0].head.unacked);
 }
 
-TEST_F(net, an_operation_that_is_over_is_not_taken_for_another)
+TEST_F(net, a_different_operation_with_the_number_of_a_finished_one_is_eproto)
 {
 	begin(_metadata, &self->n, 4);
 	/* 2, a child of the root, has finished it when 1 comes with another operation. */

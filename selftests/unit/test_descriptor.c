@@ -155,7 +155,7 @@ TEST_F(join, ipv6_addresses_that_no_host_can_have_are_refused)
 	TABLE_REFUSED(SET_IPV6(1, ipv6_loopback), 0);
 }
 
-TEST_F(join, ranks_may_live_on_hosts_anyhow)
+TEST_F(join, ranks_may_be_placed_on_hosts_in_any_way)
 {
 	static u32 hosts[COLLSOCK_MAX_LOCAL_RANKS + 2];
 
@@ -229,7 +229,7 @@ TEST_F(join, the_hash_of_a_descriptor_never_changes)
 	EXPECT_EQ(457959896U, HASH());
 }
 
-TEST_F(join, features_that_are_not_there_are_refused)
+TEST_F(join, unknown_features_are_refused)
 {
 	self->fixed.features = COLL_FEATURES;
 	EXPECT_EQ(0, coll_descriptor_normalise(&self->fixed));
@@ -251,7 +251,7 @@ TEST_F(join, a_mask_of_algorithms_that_exist_is_kept)
 	EXPECT_EQ(0, coll_descriptor_normalise(&self->fixed));
 }
 
-TEST(features_are_what_posts_may_name)
+TEST(features_list_what_posts_may_name)
 {
 	struct collsock_features f;
 

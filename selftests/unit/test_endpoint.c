@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The rules of a host outside the life of a group: what requests agree on, early packets. */
+/* The rules of a host outside the lifetime of a group: agreement of requests, early packets */
 #include "kselftest_harness.h"
 #include "descriptor.h"
 #include "endpoint.h"
@@ -8,7 +8,7 @@
 #define RANKS	5
 #define TAG	7
 
-/* What a rank joins with. */
+/* The request of a rank */
 struct description {
 	struct collsock_join join;
 	struct collsock_member members[HOSTS];
@@ -109,8 +109,8 @@ TEST_F(endpoint, the_ranks_of_a_host_agree_on_every_host_and_rank)
 		AGREES(self->own.host_of_rank[i] = 0, i % HOSTS == 0);
 }
 
-/* A request need not have its key any more: what follows from it is compared. */
-TEST_F(endpoint, the_key_may_be_gone)
+/* The key of a request may have been erased: derived secrets are compared. */
+TEST_F(endpoint, requests_agree_without_their_keys)
 {
 	struct coll_identity id;
 	struct coll_request request, kept;
@@ -163,6 +163,66 @@ TEST_F(endpoint, an_early_packet_is_taken_once_if_it_came_from_the_member_it_nam
 	EXPECT_FALSE(take(&table, &self->own, &id, &host));
 	coll_endpoint_note_early(&table, TAG, 0xffff, &self->own.members[2], 1);
 	EXPECT_FALSE(take(&table, &self->own, &id, &host));
+}
+
+#define NEIGHBOURS	64
+
+/* A neighbour sends as many early packets as he likes: is that of a member displaced? */
+static bool displaced(const siphash_key_t *seed, u8 neighbour, const struct description *own)
+{
+	static struct coll_early_packets table;
+	struct coll_identity id = { .secret.tag = TAG, .self = 1 };
+	struct collsock_member from = own->members[2];
+	u32 i, host;
+
+	memset(&table, 0, sizeof(table));
+	table.seed = *seed;
+	coll_endpoint_note_early(&table, TAG, 2, &from, 1);
+	from.address[3] = neighbour;
+	for (i = 0; i < 10 * COLL_EARLY_PACKETS; i++) {
+		from.port++;
+		coll_endpoint_note_early(&table, TAG * i, i % HOSTS, &from, i);
+	}
+	return !take(&table, own, &id, &host);
+}
+
+TEST_F(endpoint, early_packets_from_an_address_displace_those_of_few_others)
+{
+	siphash_key_t seed = { { 0, 0 } };
+	u32 i, count = 0;
+
+	for (i = 0; i < NEIGHBOURS; i++)
+		count += displaced(&seed, 100 + i, &self->own);
+	EXPECT_LE(count, NEIGHBOURS / 8);
+}
+
+TEST_F(endpoint, which_others_that_are_depends_on_the_seed)
+{
+	siphash_key_t seed = { { 0, 0 } };
+	u32 i, count = 0;
+
+	for (i = 0; i < NEIGHBOURS; i++) {
+		seed.key[0] = i;
+		count += displaced(&seed, 100, &self->own);
+	}
+	EXPECT_GE(count, 1);
+	EXPECT_LE(count, NEIGHBOURS / 8);
+}
+
+TEST_F(endpoint, several_groups_of_a_host_have_early_packets_at_once)
+{
+	static struct coll_early_packets table;
+	struct coll_identity id = { .self = 1 };
+	u32 i, host;
+
+	for (i = 0; i < COLL_EARLY_WAYS; i++)
+		coll_endpoint_note_early(&table, TAG + i, 2, &self->own.members[2], i);
+	/* Again: it takes no other's place. */
+	coll_endpoint_note_early(&table, TAG, 2, &self->own.members[2], i);
+	for (i = 0; i < COLL_EARLY_WAYS; i++) {
+		id.secret.tag = TAG + i;
+		EXPECT_TRUE(take(&table, &self->own, &id, &host)) TH_LOG("group %u", i);
+	}
 }
 
 TEST_HARNESS_MAIN

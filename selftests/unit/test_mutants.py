@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""selftests/mutants/run tells the outcome of each mutant, in a small tree; all mutants of our
+"""selftests/mutants/run reports the outcome of each mutant, in a small tree; all mutants of our
 own tree apply; TAP."""
 
 import pathlib
@@ -43,7 +43,7 @@ static int add(const struct pair *p)
 	return sum;
 }
 
-/* Zero is twice what it was given. */
+/* Only zero may be changed this way. */
 int twice(int value)
 {
 	value = value;
@@ -250,14 +250,14 @@ def make_tree():
 
 
 def run(*names):
-    """Returns what was said and the status."""
+    """Returns the output and the status."""
     done = subprocess.run([WORK / "selftests/mutants/run", *names], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
     return done.stdout.splitlines(), done.returncode
 
 
 def results():
-    """Yields promises, and what was seen where one is broken."""
+    """Yields promises, and the findings if one is broken."""
     lines, status = run()
     for name, (kind, _) in EXPECTED.items():
         start = re.compile(rf"{'' if kind == 'killed' else 'not '}ok \d+ {name}: {re.escape(kind)}")
@@ -274,11 +274,11 @@ def results():
     yield "mutants can be chosen, and all are killed", \
         None if "1..2" in lines and status == 0 else [f"status {status}", *lines]
     left = sorted(path.name for path in (WORK / "build/mutants").iterdir())
-    yield "nothing is left of what was killed", None if left == ["base.log"] else left
+    yield "nothing is left of killed mutants", None if left == ["base.log"] else left
 
     write("kernel/core/sum.c", SOURCE.replace("return sum;", "return sum"))
     lines, status = run("function-changed")
-    yield "a tree that does not build by itself is told", \
+    yield "a tree that does not build without a mutant is reported", \
         None if any(line.startswith("Bail out! Without a mutant the tree does not build: ")
                     for line in lines) and status == 1 else [f"status {status}", *lines]
     yield "all mutants of our tree apply", list(misfits())

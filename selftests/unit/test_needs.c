@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What an algorithm says that it needs, whatever the root, is what its schedules need:
- * nothing else is reserved when a group is made, and nothing more can be got later.
+ * The needs that an algorithm declares, whatever the root, are those of its schedules: only
+ * these are reserved when a group is created, and nothing can be allocated later.
  *
- * The registry is one of this program's own. It has an algorithm more, in which neither
- * the root nor the host after it has the most to do, and whose peers no other names.
+ * This program has its own registry, with an additional algorithm in which neither the root
+ * nor the host after it has the most to do, and whose peers no other algorithm has.
  */
 #include "net_fixture.h"
 #include "shapes.h"
 
 #define SECOND	((u64)NSEC_PER_SEC)
 
-/* ---- a hub: all send to the host that stands HUB behind the root; that sends to the root ---- */
+/*
+ * ---- a hub: all send to the host at distance HUB after the root; that sends to the root
+ * ----
+ */
 
 #define COLLSOCK_HUB	15
 #define HUB		5
@@ -54,7 +57,7 @@ static int hub_build(struct coll_schedule *s, const struct coll_shape *shape)
 	return err;
 }
 
-/* As the hub a host has to do with everybody. */
+/* As the hub a host exchanges messages with all others. */
 static void hub_peers(const struct coll_shape *shape, u64 *hosts)
 {
 	u32 host;
@@ -84,7 +87,7 @@ COLL_REGISTRY(REGISTRY_WITH_HUB);
 
 #define HUB_ONLY	BIT_ULL(COLLSOCK_HUB)
 
-/* ---- what is said, and what is so ---- */
+/* ---- declared and actual needs ---- */
 
 struct test_needs {
 	struct coll_needs	needs;
@@ -109,7 +112,7 @@ static void needs_add(struct test_needs *n, const struct coll_schedule *s)
 	coll_schedule_room(s, &n->needs.room);
 }
 
-/* All roots, whatever the algorithm says. */
+/* The needs of the schedules of all roots */
 static void needs_of_schedules(struct test_needs *n, const struct coll_algorithm *a,
 			       struct coll_shape shape)
 {
@@ -122,7 +125,7 @@ static void needs_of_schedules(struct test_needs *n, const struct coll_algorithm
 			needs_add(n, &s);
 }
 
-/* Of one row alone: others of the same algorithm need something else. */
+/* The declared needs of one row; others of the same algorithm need something else. */
 static void needs_said(struct test_needs *n, const struct coll_algorithm *a,
 		       const struct coll_shape *shape)
 {
@@ -147,7 +150,7 @@ static void check_needs(struct __test_metadata *_metadata, const struct coll_alg
 	needs_of_schedules(&seen, a, *shape);
 	ASSERT_EQ(0, memcmp(said.hosts, seen.hosts, sizeof(seen.hosts)))
 		TH_LOG("%s: peers of host %u", shapes_text(a, shape), shape->self);
-	/* A schedule always keeps one value; who has none to run needs none. */
+	/* A schedule always keeps one value; a host without schedules needs none. */
 	if (!seen.needs.room.values)
 		return;
 	ASSERT_EQ(seen.needs.room.messages, said.needs.room.messages)
@@ -184,7 +187,7 @@ TEST(peers_and_room_of_every_algorithm_are_those_of_its_schedules_for_all_roots)
 			check_size(_metadata, a, hosts);
 }
 
-TEST(so_they_are_in_large_groups)
+TEST(peers_and_room_are_those_of_the_schedules_in_large_groups)
 {
 	static const u32 sizes[] = { 100, 257, 1000 };
 	const struct coll_algorithm *a = NULL;
@@ -218,7 +221,7 @@ TEST(a_group_needs_what_each_of_its_algorithms_needs)
 	EXPECT_EQ(0, memcmp(&all.needs.room, &sum.needs.room, sizeof(sum.needs.room)));
 }
 
-TEST(what_posts_may_not_name_needs_nothing)
+TEST(algorithms_that_posts_may_not_name_need_nothing)
 {
 	const struct coll_shape shape = { .hosts = HUB_HOSTS, .self = 3 };
 	static struct test_needs with, without, none;
@@ -238,7 +241,7 @@ TEST(what_posts_may_not_name_needs_nothing)
 	EXPECT_EQ(0, none.needs.room.values);
 }
 
-/* ---- and a group runs it ---- */
+/* ---- a group runs it ---- */
 
 static int post_reduce(struct unit_network *n, u32 host, u32 root, const s64 *value)
 {
@@ -254,7 +257,7 @@ static int post_reduce(struct unit_network *n, u32 host, u32 root, const s64 *va
 	return err;
 }
 
-TEST_F(net, a_rooted_algorithm_whose_peers_no_other_names_runs_from_every_root)
+TEST_F(net, a_rooted_algorithm_with_peers_of_its_own_runs_from_every_root)
 {
 	s64 value, sum = (1LL << HUB_HOSTS) - 1;
 	u32 root, host;

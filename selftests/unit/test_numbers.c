@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Numbers that others know: on the wire, in the interface. Each stands here once more, so
- * that a change of one has to be made here too, where it says that it must not be.
- * A new line of a list is a new line here.
+ * Numbers on the wire and in the interface, which must never change. Each is repeated here,
+ * so that a change by mistake fails. A new line of a list needs a new line here.
  */
 #include "kselftest_harness.h"
 
@@ -79,6 +78,7 @@ static const struct number reasons[] = {
 	NUMBER(COLL_REASON_, DISAGREES, 2),
 	NUMBER(COLL_REASON_, RESTARTED, 3),
 	NUMBER(COLL_REASON_, ENDED, 4),
+	NUMBER(COLL_REASON_, VERSION, 5),
 };
 
 #define ONE(...) + 1
@@ -99,7 +99,7 @@ static void check_numbers(struct __test_metadata *_metadata, const struct number
 #define EXPECT_NUMBERS(LIST, numbers) \
 	check_numbers(_metadata, numbers, ARRAY_SIZE(numbers), LINES(LIST))
 
-TEST(numbers_of_operations_types_operators_and_algorithms_are_what_they_were)
+TEST(numbers_of_operations_types_operators_and_algorithms_never_change)
 {
 	EXPECT_NUMBERS(COLLSOCK_OPERATION_LIST, operations);
 	EXPECT_NUMBERS(COLLSOCK_TYPE_LIST, types);
@@ -108,37 +108,143 @@ TEST(numbers_of_operations_types_operators_and_algorithms_are_what_they_were)
 	EXPECT_EQ(0, COLLSOCK_AUTO);
 }
 
-TEST(numbers_of_packet_types_flags_and_reasons_are_what_they_were)
+TEST(numbers_of_packet_types_flags_and_reasons_never_change)
 {
 	EXPECT_NUMBERS(COLL_PACKET_LIST, packets);
 	EXPECT_NUMBERS(COLL_REASON_LIST, reasons);
-	EXPECT_EQ(5, COLL_REASONS);
-	EXPECT_EQ(0x80, COLL_FLAG_ACK);
-	EXPECT_EQ(0x40, COLL_FLAG_OPERANDS);
-	EXPECT_EQ(1, COLL_WIRE_VERSION);
+	EXPECT_EQ(6, COLL_REASONS);
+	EXPECT_EQ(0x0001, COLL_FLAG_OPERANDS);
+	EXPECT_EQ(0x0002, COLL_FLAG_ACK);
+	EXPECT_EQ(0x0100, COLL_FLAG_ACK_NOW);
+	EXPECT_EQ(2, COLL_WIRE_VERSION);
 }
 
-/* Where they stand: the last eight bytes before operands, acknowledgment and payload. */
-TEST(a_packet_carries_these_numbers)
+/* ---- the bytes of every packet type ---- */
+
+static const struct coll_prefix prefix = {
+	.tag = 0x0102030405060708, .descriptor = 0x11121314, .incarnation = 0x21222324,
+	.known = 0x31323334, .source = 0x4142, .destination = 0x5152,
+};
+
+/* The prefix of all. */
+#define PREFIX								\
+	2, 0, 0, 0, 0x41, 0x42, 0x51, 0x52,				\
+	1, 2, 3, 4, 5, 6, 7, 8,						\
+	0x11, 0x12, 0x13, 0x14, 0x21, 0x22, 0x23, 0x24,			\
+	0x31, 0x32, 0x33, 0x34, 0, 0, 0, 0
+
+#define CODE	8
+
+static u64 code_of(const u8 *at)
+{
+	__be64 code;
+
+	memcpy(&code, at, sizeof(code));
+	return be64_to_cpu(code);
+}
+
+static void expect_packet(struct __test_metadata *_metadata, const struct coll_body *body,
+			  const u8 *expected, u32 bytes)
 {
 	static const siphash_key_t key = { { 1, 2 } };
-	struct coll_prefix prefix = { .incarnation = 1 };
-	struct coll_body body = {
-		.type = COLL_PACKET_MESSAGE, .round = 9, .acknowledges = true,
-		.signature = { .operation = COLLSOCK_REDUCE, .type = COLLSOCK_FLOAT,
-			       .op = COLLSOCK_PRODUCT, .algorithm = COLLSOCK_KARY, .count = 1 },
-	};
 	u8 packet[COLL_WIRE_MAX] __aligned(8);
 	struct coll_wire_side side;
+	u32 i;
 
 	coll_wire_side_set(&side, &prefix, &key);
-	coll_wire_write(packet, &side, &body);
-	EXPECT_EQ(0x80 | 0x40 | 1, packet[32]);
-	EXPECT_EQ(9, packet[33]);
-	EXPECT_EQ(3, packet[52]);
-	EXPECT_EQ(10, packet[53]);
-	EXPECT_EQ(4, packet[54]);
-	EXPECT_EQ(4, packet[55]);
+	coll_wire_write(packet, &side, body);
+	ASSERT_EQ(bytes, coll_wire_bytes(body));
+	for (i = 0; i < bytes - CODE; i++)
+		EXPECT_EQ(expected[i], packet[i]) TH_LOG("byte %u", i);
+	EXPECT_EQ(siphash(packet, bytes - CODE, &key),
+		  code_of(packet + bytes - CODE));
+}
+
+#define EXPECT_PACKET(body, ...) ({					\
+	static const u8 expected[] = { PREFIX, __VA_ARGS__ };		\
+	expect_packet(_metadata, &(body), expected, sizeof(expected) + CODE);	\
+})
+
+TEST(the_bytes_of_a_message_are_what_they_were)
+{
+	static const u8 payload[3] = { 0xa1, 0xa2, 0xa3 };
+	const struct coll_body body = {
+		.type = COLL_PACKET_MESSAGE, .number = 0x0807060504030201, .ce = 0x77,
+		.operation = 0x6162636465666768, .done = 0x6162636465666768 - 2,
+		.credit = 0x6162636465666768 + 0x0105, .segment = 0x7172, .round = 9,
+		.signature = { .operation = COLLSOCK_REDUCE, .type = COLLSOCK_FLOAT,
+			       .op = COLLSOCK_PRODUCT, .algorithm = 0x0500 | COLLSOCK_KARY,
+			       .count = 0x81828384, .root = 0x91929394 },
+		.ack_now = true, .acknowledges = true, .ack_number = 0xb1b2b3b4b5b6b7b8,
+		.ack_bits = 0xc1c2c3c4c5c6c7c8, .payload = payload, .payload_bytes = 3,
+	};
+
+	EXPECT_PACKET(body,
+		      1, 0x77, 1, 3, 0xff, 0xfe, 1, 5, 8, 7, 6, 5, 4, 3, 2, 1,
+		      0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67, 0x68,
+		      0x71, 0x72, 9, 3, 10, 4, 4, 5,
+		      0x81, 0x82, 0x83, 0x84, 0x91, 0x92, 0x93, 0x94,
+		      0xb1, 0xb2, 0xb3, 0xb4, 0xb5, 0xb6, 0xb7, 0xb8,
+		      0xc1, 0xc2, 0xc3, 0xc4, 0xc5, 0xc6, 0xc7, 0xc8, 0xa1, 0xa2, 0xa3);
+}
+
+TEST(the_bytes_of_an_acknowledgment_are_what_they_were)
+{
+	const struct coll_body body = {
+		.type = COLL_PACKET_ACK, .number = 2, .operation = 5, .done = 5, .credit = 12,
+		.acknowledges = true, .ack_number = 7, .ack_bits = 3,
+	};
+
+	EXPECT_PACKET(body,
+		      2, 0, 0, 2, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 5,
+		      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 3);
+}
+
+TEST(the_bytes_of_a_goodbye_are_what_they_were)
+{
+	const struct coll_body body = {
+		.type = COLL_PACKET_GOODBYE, .number = 2, .operation = 5, .done = 4, .credit = 5,
+		.signature = { .count = COLL_REASON_SILENT, .root = 6 },
+	};
+
+	EXPECT_PACKET(body,
+		      3, 0, 0, 1, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2,
+		      0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 6);
+}
+
+TEST(the_bytes_of_a_probe_are_what_they_were)
+{
+	u8 payload[COLL_WIRE_PROBE];
+	const struct coll_body body = {
+		.type = COLL_PACKET_PROBE, .number = 2, .operation = 5, .done = 5, .credit = 5,
+		.signature = { .operation = COLLSOCK_BARRIER, .algorithm = COLLSOCK_DISSEMINATION },
+		.payload = payload, .payload_bytes = sizeof(payload),
+	};
+
+	coll_wire_write_nonce(payload, 0x0102030405060708);
+	EXPECT_PACKET(body,
+		      4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 5,
+		      0, 0, 0, 1, 0, 0, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8);
+}
+
+TEST(the_bytes_of_an_answer_are_what_they_were)
+{
+	const struct coll_answer answer = {
+		.nonce = 9,
+		.wait = { .host = 1, .rank = 2, .operation = 0x0102030405060708,
+			  .waited_ms = 4, .age_ms = 5, .hops = 6 },
+	};
+	u8 payload[COLL_WIRE_ANSWER];
+	const struct coll_body body = {
+		.type = COLL_PACKET_ANSWER, .number = 2, .operation = 5, .done = 5, .credit = 5,
+		.payload = payload, .payload_bytes = sizeof(payload),
+	};
+
+	coll_wire_write_answer(payload, &answer);
+	EXPECT_PACKET(body,
+		      5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 5,
+		      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0, 2,
+		      1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0, 0);
 }
 
 TEST_HARNESS_MAIN

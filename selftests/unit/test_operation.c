@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The table of operations: each row says what Documentation/uapi.md promises. */
+/* The table of operations: each row is as documented in Documentation/uapi.md. */
 #include "kselftest_harness.h"
 
 #include "algorithm.h"
@@ -18,7 +18,7 @@ static const struct promise {
 	{ COLLSOCK_BROADCAST, COLL_ROOT, COLL_OTHERS, true, true, false },
 };
 
-TEST(every_operation_asks_and_gives_what_is_promised)
+TEST(every_operation_contributes_and_receives_as_documented)
 {
 	u32 i;
 
@@ -35,7 +35,7 @@ TEST(every_operation_asks_and_gives_what_is_promised)
 	}
 }
 
-TEST(the_root_and_the_others_are_told_apart)
+TEST(the_root_and_other_ranks_are_distinguished)
 {
 	EXPECT_TRUE(coll_operation_contributes(COLLSOCK_BROADCAST, true));
 	EXPECT_FALSE(coll_operation_contributes(COLLSOCK_BROADCAST, false));
@@ -46,7 +46,7 @@ TEST(the_root_and_the_others_are_told_apart)
 	EXPECT_TRUE(coll_operation_receives(COLLSOCK_REDUCE, true));
 }
 
-/* Any byte of a post or a packet may be asked for. */
+/* Any byte of a post or a packet may be looked up. */
 TEST(there_are_no_other_operations)
 {
 	u32 i, seen = 0;
@@ -74,7 +74,7 @@ TEST(only_what_the_registry_lists_is_found)
 }
 
 /* A line of collsock_lists.h without a row would be an operation that cannot be posted. */
-TEST(every_operation_and_algorithm_that_has_a_name_exists)
+TEST(every_named_operation_and_algorithm_exists)
 {
 #define OPERATION(identifier, number, name) EXPECT_NE(NULL, coll_operation_find(number));
 	COLLSOCK_OPERATION_LIST(OPERATION)

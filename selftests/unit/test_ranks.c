@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Several ranks on a host: they combine in its group, and the network sees
- * hosts. Each joins, posts and leaves by itself.
+ * Several ranks on a host: they combine in its group, and the network sees hosts. Each
+ * joins, posts and leaves separately.
  */
 #include "net_fixture.h"
 #include "seed.h"
@@ -77,7 +77,7 @@ static u32 roots_of(const struct coll_algorithm *a, u32 ranks)
 	return coll_algorithm_rooted(a) ? ranks : 1;
 }
 
-TEST_F(net, every_operation_gives_every_rank_what_it_is_to_get_wherever_ranks_live)
+TEST_F(net, every_operation_gives_every_rank_its_result_wherever_ranks_are)
 {
 	const struct placement *p;
 	u32 k, a, root;
@@ -95,7 +95,7 @@ TEST_F(net, every_operation_gives_every_rank_what_it_is_to_get_wherever_ranks_li
 }
 
 /* (1e308 - 1e308) + 1 is 1; in any other order it is 0. */
-TEST_F(net, contributions_are_folded_in_the_order_of_ranks_whichever_posts_first)
+TEST_F(net, contributions_are_folded_in_rank_order_whichever_posts_first)
 {
 	static const u32 orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 }, { 1, 2, 0 },
 					 { 2, 0, 1 }, { 2, 1, 0 } };
@@ -143,7 +143,7 @@ TEST_F(net, an_operation_begins_when_the_last_sibling_has_posted)
 	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 }
 
-/* ---- at its own pace ---- */
+/* ---- ranks that run ahead ---- */
 
 TEST_F(net, each_rank_has_a_window_of_its_own)
 {
@@ -155,7 +155,7 @@ TEST_F(net, each_rank_has_a_window_of_its_own)
 	for (i = 0; i < 4; i++)
 		ASSERT_EQ(0, unit_reduce(&self->n, 2, 0, 2));
 	EXPECT_EQ(-EAGAIN, unit_reduce(&self->n, 2, 0, 2));
-	/* The others have theirs, though their host is last in the schedule. */
+	/* The others have their results, though their host is last in the schedule. */
 	for (i = 0; i < 4; i++)
 		ASSERT_EQ(0, unit_reduce(&self->n, 3, 0, 3));
 	EXPECT_EQ(-EAGAIN, unit_reduce(&self->n, 3, 0, 3));
@@ -220,7 +220,7 @@ TEST_F(net, a_broadcast_waits_for_the_root_alone)
 
 /* ---- joining ---- */
 
-TEST_F(net, a_rank_joins_once_and_where_it_lives)
+TEST_F(net, a_rank_joins_once_and_only_on_its_host)
 {
 	struct coll_group *g;
 
@@ -275,16 +275,16 @@ static void join_without_3(struct __test_metadata *_metadata, struct unit_networ
 
 TEST_F(net, a_rank_that_never_joins_is_named_after_the_join_timeout)
 {
-	u64 patience = coll_timing_default.join_timeout;
+	u64 join_timeout = coll_timing_default.join_timeout;
 	u32 i;
 
 	join_without_3(_metadata, &self->n);
-	/* They may take their time before they post. */
-	unit_run(&self->n, 2 * patience);
+	/* They may post at any time. */
+	unit_run(&self->n, 2 * join_timeout);
 	for (i = 0; i < self->n.count; i++)
 		if (i != 3)
 			ASSERT_EQ(0, unit_barrier(&self->n, i));
-	unit_run(&self->n, patience - SECOND);
+	unit_run(&self->n, join_timeout - SECOND);
 	EXPECT_FALSE(unit_last(&self->n, 0)->done || unit_last(&self->n, 2)->done);
 	unit_run(&self->n, 10 * SECOND);
 	for (i = 0; i < self->n.count; i++)
@@ -292,29 +292,29 @@ TEST_F(net, a_rank_that_never_joins_is_named_after_the_join_timeout)
 			expect_failure(_metadata, &self->n, i, ETIMEDOUT, 3);
 }
 
-TEST_F(net, a_rank_that_never_joins_is_missed_by_others_though_its_siblings_compute)
+TEST_F(net, a_rank_that_never_joins_is_named_by_others_while_its_siblings_compute)
 {
-	u64 patience = coll_timing_default.join_timeout;
+	u64 join_timeout = coll_timing_default.join_timeout;
 
 	join_without_3(_metadata, &self->n);
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
 	ASSERT_EQ(0, unit_barrier(&self->n, 1));
-	unit_run(&self->n, patience - SECOND);
+	unit_run(&self->n, join_timeout - SECOND);
 	EXPECT_FALSE(unit_last(&self->n, 0)->done);
 	unit_run(&self->n, 10 * SECOND);
 	expect_failure(_metadata, &self->n, 0, ETIMEDOUT, 3);
 	expect_failure(_metadata, &self->n, 1, ETIMEDOUT, 3);
 }
 
-TEST_F(net, a_rank_that_contributes_nothing_is_not_missed_by_others)
+TEST_F(net, other_hosts_do_not_wait_for_a_rank_that_contributes_nothing)
 {
-	u64 patience = coll_timing_default.join_timeout;
+	u64 join_timeout = coll_timing_default.join_timeout;
 
 	join_without_3(_metadata, &self->n);
 	/* Host 1 has what host 0 waits for, when 4 posts. */
 	ASSERT_EQ(0, unit_broadcast(&self->n, 0, 4, 0));
 	ASSERT_EQ(0, unit_broadcast(&self->n, 1, 4, 0));
-	unit_run(&self->n, 3 * patience);
+	unit_run(&self->n, 3 * join_timeout);
 	EXPECT_FALSE(unit_last(&self->n, 0)->done);
 	ASSERT_EQ(0, unit_broadcast(&self->n, 4, 4, 7));
 	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
@@ -331,7 +331,7 @@ TEST_F(net, a_rank_that_leaves_is_named_by_its_siblings_and_by_others)
 	begin(_metadata, &self->n);
 	for (i = 0; i < self->n.count; i++)
 		ASSERT_EQ(0, unit_barrier(&self->n, i));
-	/* One leaves while what it has posted is under way. */
+	/* One leaves while its operation is under way. */
 	unit_leave(&self->n, 3);
 	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
 	for (i = 0; i < self->n.count; i++)
@@ -417,7 +417,7 @@ TEST_F(net, hosts_that_disagree_name_the_lowest_rank_of_each_other)
 /* ---- bounds ---- */
 
 /* The limit of a namespace uses what groups report. */
-TEST_F(net, a_group_says_how_much_memory_its_ranks_and_lanes_have_reserved)
+TEST_F(net, a_group_reports_the_memory_of_its_ranks_and_lanes)
 {
 	const struct placement *p;
 	u32 k, i;
@@ -440,22 +440,22 @@ TEST_F(net, a_group_says_how_much_memory_its_ranks_and_lanes_have_reserved)
 
 /* It posts up to its window, and its sibling follows. */
 static void contribute(struct __test_metadata *_metadata, struct unit_network *n, u32 rank,
-		       u32 amount)
+		       u32 total)
 {
 	const struct coll_rank *r = &n->ranks[rank].member->group.ranks.local[n->ranks[rank].local];
 
-	while (r->next < amount && !unit_reduce(n, rank, 0, (u64)r->next * rank)) {
+	while (r->next < total && !unit_reduce(n, rank, 0, (u64)r->next * rank)) {
 		ASSERT_TRUE(unit_last(n, rank)->done);
 		unit_forget(n, rank);
 	}
 }
 
 /*
- * A rank of the root's host closes while its sibling stays: no rank there will
- * ever receive what is beyond. A rank that has contributed to that, and closes
- * too, must not keep sending.
+ * A rank of the root's host closes while its sibling stays: no rank there will ever receive
+ * later results. A rank that has contributed to these, and closes, too, must not keep
+ * sending.
  */
-TEST_F(net, nobody_lingers_for_what_cannot_be_used)
+TEST_F(net, no_host_lingers_for_messages_that_cannot_be_used)
 {
 	static const u32 hosts[] = { 0, 0, 1 };
 	u32 window = 4, posted = 0;
@@ -476,24 +476,24 @@ TEST_F(net, nobody_lingers_for_what_cannot_be_used)
 	EXPECT_EQ(WORLD_TIMEWAIT, self->n.group.members[1].state);
 }
 
-/* A million, and ten when it soaks. */
-TEST_F_TIMEOUT(net, leaves_that_never_wait_lose_nothing_and_leave_no_memory, 3600)
+/* A million, and more in a soak. */
+TEST_F_TIMEOUT(net, contributors_that_never_wait_lose_nothing_and_leave_no_memory, 3600)
 {
 	static const u32 hosts[] = { 0, 1, 1 };
-	u32 amount = 1000000 * min_t(u64, seed_soak(), 10), number, rank;
+	u32 total = 1000000 * min_t(u64, seed_soak(), 10), number, rank;
 	long memory;
 
 	unit_network_place(&self->n, hosts, ARRAY_SIZE(hosts), seed_start());
 	self->n.join.window = 64;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	memory = world_memory;
-	for (number = 0; number < amount; number++) {
+	for (number = 0; number < total; number++) {
 		struct unit_completion *root = &self->n.ranks[0].ops[0];
 
 		ASSERT_EQ(0, unit_reduce(&self->n, 0, 0, 1));
 		do {
 			for (rank = 1; rank < 3; rank++)
-				contribute(_metadata, &self->n, rank, amount);
+				contribute(_metadata, &self->n, rank, total);
 		} while (!root->done && world_step(&self->n.world, COLL_NEVER - 1));
 		ASSERT_EQ(0, root->error);
 		ASSERT_EQ(1 + 3ULL * number, unit_value(root));
@@ -502,8 +502,8 @@ TEST_F_TIMEOUT(net, leaves_that_never_wait_lose_nothing_and_leave_no_memory, 360
 	EXPECT_EQ(memory, world_memory);
 	for (rank = 0; rank < 2; rank++)
 		EXPECT_EQ(0, unit_group(&self->n, rank)->stats.invalid);
-	EXPECT_EQ(2 * amount, unit_group(&self->n, 1)->stats.completed);
-	printf("# %u reduces\n", amount);
+	EXPECT_EQ(2 * total, unit_group(&self->n, 1)->stats.completed);
+	printf("# %u reduces\n", total);
 	fflush(stdout);
 }
 

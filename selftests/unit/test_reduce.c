@@ -10,7 +10,7 @@
 #define OFFSETS		8	/* bytes by which a vector may be off */
 #define ROOM		(OFFSETS + ELEMENTS * LARGEST + LARGEST)
 #define UNTOUCHED	0x5a
-#define DAY_SECONDS	86400	/* a soak takes as long as it is asked to */
+#define DAY_SECONDS	86400	/* a soak has no other limit */
 
 enum kind {
 	SIGNED,
@@ -19,11 +19,11 @@ enum kind {
 };
 
 /**
- * struct type - what a type is
+ * struct type - an element type
  * @number: enum collsock_type
  * @name: for messages
- * @bytes: of its value
- * @kind: of its value
+ * @bytes: length of its value
+ * @kind: kind of its value
  * @pair: an index follows
  */
 struct type {
@@ -57,7 +57,7 @@ static u32 element_bytes(const struct type *t)
 	return t->bytes + (t->pair ? sizeof(s32) : 0);
 }
 
-/* As MPI has them (3.1, 5.9.2 and 5.9.4) */
+/* As in MPI (3.1, 5.9.2 and 5.9.4) */
 static bool exists(const struct type *t, u32 op)
 {
 	if (t->pair)
@@ -336,7 +336,7 @@ TEST_F_TIMEOUT(reduction, every_element_is_left_op_right, DAY_SECONDS)
 	}
 }
 
-TEST_F(reduction, operands_and_what_lies_around_the_result_stay)
+TEST_F(reduction, operands_and_memory_around_the_result_are_unchanged)
 {
 	struct vectors *v = self->vectors;
 	u8 left[ROOM], right[ROOM], result[ROOM];
@@ -473,7 +473,7 @@ TEST(left_operand_is_the_first_operand)
 	}
 }
 
-/* A float and its index as they lie in memory. */
+/* The bytes of a float and its index in memory */
 static u64 pair(u32 value, s32 index)
 {
 	u64 bits;

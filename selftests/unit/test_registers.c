@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Schedules with several blocks and several registers, which no algorithm uses yet: the
- * engine runs them in place of the schedule of a group.
+ * engine runs them instead of the schedule of a group.
  */
 #include "net_fixture.h"
 #include "validate.h"
 
 #define SECOND	((u64)NSEC_PER_SEC)
 
-/* What the group runs for an all-reduce, to be replaced. */
+/* The group's schedule for an all-reduce, to be replaced */
 static struct coll_schedule *allreduce_schedule(struct coll_group *g)
 {
 	u8 algorithm = g->plan.default_algorithm[COLLSOCK_ALLREDUCE];
@@ -17,8 +17,8 @@ static struct coll_schedule *allreduce_schedule(struct coll_group *g)
 }
 
 /*
- * Halves swapped by pairs of hosts: each folds one half, then gets the other.
- * Then a second register keeps what the first held before.
+ * Pairs of hosts swap halves: each folds one half, then receives the other. Then a second
+ * register keeps the former value of the first.
  */
 static void blocks_schedule(struct coll_schedule *s, u32 self)
 {
@@ -53,7 +53,7 @@ static bool watch_length(struct unit_network *n, struct world_packet *p)
 	return false;
 }
 
-TEST_F(net, edges_of_blocks_fold_and_place_their_part_only)
+TEST_F(net, edges_of_blocks_fold_and_place_only_their_part)
 {
 	static const double in[2][5] = { { 1, 2, 3, 4, 5 }, { 10, 20, 30, 40, 50 } };
 	static const double sum[5] = { 11, 22, 33, 44, 55 };
@@ -101,7 +101,7 @@ static void registers_schedule(struct coll_schedule *s, u32 self)
 	coll_schedule_fold(s, other, 0, COLL_FOLD_RIGHT);
 }
 
-TEST_F(net, registers_are_sent_and_folded_each_for_itself)
+TEST_F(net, registers_are_sent_and_folded_independently)
 {
 	static const s64 in[2] = { 5, 7 };
 	u32 host;
@@ -119,7 +119,7 @@ TEST_F(net, registers_are_sent_and_folded_each_for_itself)
 		ASSERT_EQ(0, unit_allreduce(&self->n, host, COLLSOCK_INT64, COLLSOCK_SUM, 1,
 					    &in[host]));
 	}
-	/* Each got back in round 2 what it had sent in round 1: twice its own. */
+	/* In round 2 each has received what it sent in round 1: twice its own. */
 	for (host = 0; host < 2; host++) {
 		ASSERT_TRUE(unit_await(&self->n, host, 0, SECOND));
 		EXPECT_EQ(2 * in[host], *(s64 *)self->n.ranks[host].ops[0].result);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Schedules: the builder accepts what schedule.h allows and nothing else,
- * validate likewise, and find leads each message to its entry.
+ * Schedules: the builder accepts exactly what schedule.h allows, validate likewise, and
+ * find returns the entry of each message.
  */
 #include "kselftest_harness.h"
 
@@ -44,7 +44,7 @@ FIXTURE_TEARDOWN(schedule)
 
 /* Building */
 
-TEST_F(schedule, what_was_built_is_what_was_asked_for)
+TEST_F(schedule, the_schedule_is_what_the_builder_was_given)
 {
 	static const struct coll_round rounds[] = {
 		{ .send_first = 0, .sends = 2, .fold_first = 0, .folds = 4, .recvs = 2 },
@@ -124,7 +124,7 @@ TEST(a_line_before_the_first_round_is_refused)
 	EXPECT_EQ(-EINVAL, coll_schedule_fold(&s, 1, 0, COLL_PLACE));
 }
 
-TEST(rounds_that_do_not_fit_are_too_big)
+TEST(more_rounds_than_fit_are_e2big)
 {
 	struct coll_schedule s;
 	u32 i;
@@ -137,7 +137,7 @@ TEST(rounds_that_do_not_fit_are_too_big)
 	EXPECT_EQ(0, validate_schedule(&s));
 }
 
-TEST(send_edges_that_do_not_fit_are_too_big)
+TEST(more_send_edges_than_fit_are_e2big)
 {
 	struct coll_schedule s;
 	u32 i;
@@ -151,7 +151,7 @@ TEST(send_edges_that_do_not_fit_are_too_big)
 	EXPECT_EQ(0, validate_schedule(&s));
 }
 
-TEST(fold_entries_that_do_not_fit_are_too_big)
+TEST(more_fold_entries_than_fit_are_e2big)
 {
 	struct coll_schedule s;
 	u32 i;
@@ -235,7 +235,7 @@ TEST_F(schedule, builder_refuses_to_combine_with_what_another_entry_placed)
 	EXPECT_EQ(-EINVAL, coll_schedule_combine(&self->s, 2, 0, COLL_FOLD_RIGHT));
 }
 
-TEST_F(schedule, what_the_builder_refuses_is_not_in_the_schedule)
+TEST_F(schedule, refused_lines_are_not_in_the_schedule)
 {
 	struct coll_schedule before = self->s;
 
@@ -248,12 +248,12 @@ TEST_F(schedule, what_the_builder_refuses_is_not_in_the_schedule)
 
 /* Validating: one thing broken in each */
 
-TEST_F(schedule, what_was_built_is_valid)
+TEST_F(schedule, a_built_schedule_is_valid)
 {
 	EXPECT_EQ(0, validate_schedule(&self->s));
 }
 
-/* The head, of schedules without a line that could be wrong in its stead. */
+/* The head, of schedules without lines */
 
 FIXTURE(empty)
 {
@@ -309,9 +309,8 @@ TEST_F(empty, validate_refuses_no_blocks)
 }
 
 /*
- * Full schedules of which one count says more than the arrays hold; what lies
- * behind the array looks as if it belonged to it. On the heap, so that ASan sees
- * who looks behind the schedule.
+ * Full schedules with one count beyond the arrays; the memory after the array looks valid.
+ * On the heap, so that ASan detects reads beyond the schedule.
  */
 FIXTURE(full)
 {
@@ -352,7 +351,7 @@ static void fill_edges(struct coll_edge *edge, u8 action)
 	}
 }
 
-/* Send edges of the last round, and behind them what could be more. */
+/* Send edges of the last round, followed by what looks like more of them */
 static void fill_sends(struct coll_schedule *s)
 {
 	fill_edges(s->send, COLL_SEND);
@@ -394,7 +393,7 @@ TEST_F(full, validate_refuses_a_round_of_sends_beyond_the_array_without_looking)
 {
 	struct coll_round *last = &self->s->round[COLL_MAX_ROUNDS - 1];
 
-	/* The round before takes them all; the last goes on behind the schedule. */
+	/* The round before has all of them; the last continues beyond the schedule. */
 	fill_sends(self->s);
 	fill_edges(self->s->fold, COLL_SEND);
 	last[-1].sends = COLL_MAX_EDGES;
@@ -581,7 +580,7 @@ TEST_F(schedule, validate_refuses_a_fold_of_blocks_that_do_not_exist)
 	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
-TEST_F(schedule, validate_allows_blocks_that_there_are)
+TEST_F(schedule, validate_allows_blocks_that_exist)
 {
 	struct coll_schedule *s = &self->s;
 
@@ -605,7 +604,10 @@ TEST_F(schedule, validate_survives_any_bytes)
 		u8 *bytes = (u8 *)&s;
 		u64 x = seed_next(&random);
 
-		/* Anywhere, and in the head and the first rounds, where it tells most. */
+		/*
+		 * Anywhere, and in the head and the first rounds, where it has the most
+		 * effect
+		 */
 		bytes[(x >> 8 & 0xffff) % sizeof(s)] ^= x;
 		x >>= 32;
 		bytes[(x >> 8 & 0xffff) % offsetof(struct coll_schedule, round[4])] ^= x;

@@ -34,7 +34,7 @@ static const siphash_key_t official_key = {
 	{ 0x0706050403020100ULL, 0x0f0e0d0c0b0a0908ULL }
 };
 
-TEST(hashes_are_the_official_ones)
+TEST(hashes_equal_the_official_test_vectors)
 {
 	u8 data[ARRAY_SIZE(official)];
 	u32 i;
@@ -46,7 +46,7 @@ TEST(hashes_are_the_official_ones)
 	}
 }
 
-/* Behind each copy the heap ends: ASan sees a read beyond the data. */
+/* Each copy ends at the end of its heap block, so that ASan detects reads beyond it. */
 TEST(alignment_makes_no_difference)
 {
 	u32 bytes, offset, i;

@@ -47,7 +47,7 @@ static const u64 special_magnitudes[] = {
 
 #include "hardware.h"
 
-/* From here on the expected bits are written out, and no hardware is asked. */
+/* From here on the expected bits are given explicitly, without hardware. */
 
 TEST(first_nan_wins_and_is_quieted)
 {
@@ -76,7 +76,7 @@ TEST(first_nan_wins_and_is_quieted)
 	check_known(_metadata, "max", seen_max, known, ARRAY_SIZE(known));
 }
 
-TEST(infinity_minus_infinity_is_the_one_nan_made_from_numbers)
+TEST(infinity_minus_infinity_is_the_default_nan)
 {
 	static const struct known known[] = {
 		{ 0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000 },

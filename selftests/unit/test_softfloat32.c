@@ -39,7 +39,7 @@ static const u64 special_magnitudes[] = {
 
 #include "hardware.h"
 
-/* From here on the expected bits are written out, and no hardware is asked. */
+/* From here on the expected bits are given explicitly, without hardware. */
 
 TEST(first_nan_wins_and_is_quieted)
 {

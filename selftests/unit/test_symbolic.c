@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The symbolic executor checks all algorithms; here it is checked itself. Each
- * schedule has one planted bug, and the executor must find that fault in it.
+ * The symbolic executor checks all algorithms; here it is tested itself. Each schedule has
+ * one planted bug, which the executor must find.
  */
 #include "kselftest_harness.h"
 
@@ -112,7 +112,7 @@ static int build_side_swapped(struct coll_schedule *s, const struct coll_shape *
 	return err;
 }
 
-/* The hosts that had handed in are not told. */
+/* The hosts that had handed in do not receive the result. */
 static int build_nothing_handed_out(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	int err = coll_pairwise_allreduce.build(s, shape);
@@ -122,7 +122,7 @@ static int build_nothing_handed_out(struct coll_schedule *s, const struct coll_s
 	return err;
 }
 
-/* … or they fold the outcome to what they had instead of taking it. */
+/* … or they fold the result onto their register instead of replacing it. */
 static int build_folded_twice(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	int err = coll_pairwise_allreduce.build(s, shape);
@@ -137,7 +137,7 @@ static int build_folded_twice(struct coll_schedule *s, const struct coll_shape *
 	return coll_schedule_combine(s, other, 0, COLL_FOLD_LEFT);
 }
 
-/* … or nobody has told them that they will be told. */
+/* … or they do not expect the result. */
 static int build_handed_out_unawaited(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	int err = coll_pairwise_allreduce.build(s, shape);
@@ -180,7 +180,7 @@ static int build_in_blocks(struct coll_schedule *s, const struct coll_shape *sha
 	return err;
 }
 
-/* What stands in the registry. */
+/* As in the registry */
 static int build_dissemination(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	return coll_dissemination_barrier.build(s, shape);
@@ -221,7 +221,7 @@ static int build_reduce_all_to_all(struct coll_schedule *s, const struct coll_sh
 	return err;
 }
 
-/* To the host after the root; the root does not notice. */
+/* To the host after the root, which the root does not notice */
 static int build_reduce_to_another(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	struct coll_shape other = *shape;
@@ -253,7 +253,7 @@ static int build_reduce_from_the_left(struct coll_schedule *s, const struct coll
 	return err;
 }
 
-/* The root puts the first message in the place of its own contribution. */
+/* The root overwrites its own contribution with the first message. */
 static int build_reduce_of_the_others(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	int err = coll_binomial_reduce.build(s, shape);
@@ -287,7 +287,7 @@ static int build_reduce_leaf_waits(struct coll_schedule *s, const struct coll_sh
 	return err;
 }
 
-/* A chain in one round: all but the root send before they have been told. */
+/* A chain in one round: all but the root send before they have received. */
 static int build_broadcast_too_soon(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	int err = coll_schedule_start(s, shape->hosts, shape->self);
@@ -301,7 +301,7 @@ static int build_broadcast_too_soon(struct coll_schedule *s, const struct coll_s
 	return err;
 }
 
-/* A leaf folds what it receives to what it has, which is nothing. */
+/* A leaf folds what it receives onto its register, which is empty. */
 static int build_broadcast_folded(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	int err = coll_binomial_broadcast.build(s, shape);
@@ -315,7 +315,7 @@ static int build_broadcast_folded(struct coll_schedule *s, const struct coll_sha
 	return coll_schedule_combine(s, host_of(shape, 4), 0, COLL_FOLD_RIGHT);
 }
 
-/* The last node receives once more, and makes the sum of both. */
+/* The last node receives twice, and sums both. */
 static int build_broadcast_told_twice(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	int err = coll_kary_broadcast.build(s, shape);
@@ -329,7 +329,7 @@ static int build_broadcast_told_twice(struct coll_schedule *s, const struct coll
 	return err;
 }
 
-/* A leaf is not told, and waits for nothing. */
+/* A leaf receives nothing, and does not wait. */
 static int build_broadcast_without_one(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	int err = coll_binomial_broadcast.build(s, shape);
@@ -464,7 +464,7 @@ static const struct planted {
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ALL_TO_ALL },
 };
 
-TEST(every_planted_bug_is_seen_as_what_it_is)
+TEST(every_planted_bug_is_found_as_the_right_fault)
 {
 	struct symbolic_group group = {};
 	u32 i;
@@ -485,7 +485,7 @@ TEST(every_planted_bug_is_seen_as_what_it_is)
 	symbolic_free(&group);
 }
 
-TEST(an_operation_that_the_executor_cannot_judge_is_not_sound)
+TEST(an_operation_that_the_executor_cannot_check_is_a_fault)
 {
 	struct coll_algorithm unknown = { .operation = 255, .build = build_star };
 	struct coll_shape three = { .hosts = 3 };

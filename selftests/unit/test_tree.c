@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Trees: properties beyond the proofs that every algorithm has to pass. A group
- * reserves memory based on some of them: for the peers at the distances 2^k,
- * and for what the schedules of the root and of the host after it need.
+ * Trees: properties beyond the proofs for every algorithm. A group reserves memory based on
+ * some of them: for the peers at distances 2^k, and for the schedules of the root and of
+ * the host after it.
  */
 #include "kselftest_harness.h"
 
@@ -11,7 +11,7 @@
 #include "shapes.h"
 
 #define TREE_HOSTS	512
-#define TREE_DRAWS	8	/* shapes of one size, where they are drawn */
+#define TREE_DRAWS	8	/* shapes of one size, if they are drawn */
 
 static bool is_tree(const struct coll_algorithm *a)
 {
@@ -34,8 +34,8 @@ static bool next_from_host_0(struct shapes *shapes)
 }
 
 /*
- * Children of a host: those from which it receives on the path up or to which
- * it sends on the path down.
+ * Children of a host: the hosts from which it receives on the way up, or to which it sends
+ * on the way down
  */
 static u32 children(const struct coll_algorithm *a, const struct coll_shape *shape)
 {
@@ -52,14 +52,14 @@ static u32 children(const struct coll_algorithm *a, const struct coll_shape *sha
 	case COLLSOCK_BROADCAST:
 		return s.sends;
 	default:
-		/* Each sends to its parent once, and receives from it once. */
+		/* Each host sends to its parent once, and receives from it once. */
 		return max_t(u32, recvs, s.sends) - !!shape->self;
 	}
 }
 
 /* Depth */
 
-/* Up or down, or both. */
+/* Number of directions: up or down, or both */
 static u32 ways(const struct coll_algorithm *a)
 {
 	return coll_algorithm_rooted(a) ? 1 : 2;
@@ -162,7 +162,7 @@ TEST(the_largest_group_with_a_fanout_fits_whatever_the_fanout)
 	}
 }
 
-/* Peers: a group has those of dissemination in any case */
+/* Peers: a group always has those of dissemination */
 
 static bool is_at_power_of_two(u32 hosts, u32 self, u32 other)
 {
@@ -175,7 +175,7 @@ static bool is_at_power_of_two(u32 hosts, u32 self, u32 other)
 	return false;
 }
 
-/* The first host that @s names and that is not at such a distance, or @s's own. */
+/* The first host named by @s that is not at such a distance, or @s's own */
 static u32 stranger(const struct coll_schedule *s)
 {
 	u32 i;
@@ -220,7 +220,10 @@ static bool same_edge(const struct coll_edge *a, const struct coll_edge *b, u32 
 	       a->blocks == b->blocks && a->reg == b->reg && a->action == b->action;
 }
 
-/* 0 if @turned is @s moved by @root, 1 if its outline is not, else which line is not. */
+/*
+ * 0 if @turned is @s rotated by @root, 1 if its head differs, else the number of the line
+ * that differs
+ */
 static u32 first_difference(const struct coll_schedule *s, const struct coll_schedule *turned,
 			    u32 root)
 {
@@ -239,7 +242,7 @@ static u32 first_difference(const struct coll_schedule *s, const struct coll_sch
 	return 0;
 }
 
-TEST(from_another_root_it_is_the_same_tree_turned)
+TEST(from_another_root_the_tree_is_the_same_rotated)
 {
 	struct coll_schedule at_zero, at_root;
 	const struct coll_algorithm *a = NULL;
@@ -264,7 +267,7 @@ TEST(from_another_root_it_is_the_same_tree_turned)
 	}
 }
 
-/* What cannot be */
+/* Impossible shapes */
 
 TEST(a_root_outside_the_group_is_refused)
 {
@@ -325,7 +328,7 @@ static u32 messages(const struct coll_algorithm *a, struct coll_shape shape)
 	return sends;
 }
 
-TEST(trees_go_one_way_with_a_root_and_both_ways_without)
+TEST(trees_with_a_root_have_one_direction_and_those_without_have_both)
 {
 	const struct coll_algorithm *a = NULL;
 	u32 trees = 0;

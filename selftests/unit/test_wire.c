@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The packet: what is written is read, what is not a packet is refused. */
+/* The packet: what is written is read back, and malformed packets are refused. */
 #include "kselftest_harness.h"
 #include "seed.h"
 #include "wire.h"
@@ -17,7 +17,7 @@ struct unit_wire {
 	u32			bytes;
 };
 
-/* Any packet that a host may write. */
+/* Write any valid packet. */
 static void write_any(struct unit_wire *u)
 {
 	static const u8 key[16] = "sixteen byte key";
@@ -30,21 +30,22 @@ static void write_any(struct unit_wire *u)
 	p->descriptor = seed_next(&u->random);
 	p->incarnation = seed_next(&u->random) | 1;
 	p->known = r & 1 ? 0 : seed_next(&u->random);
-	p->connection = seed_next(&u->random);
 	p->source = seed_next(&u->random);
 	p->destination = seed_next(&u->random);
 	coll_wire_side_set(&u->side, p, &u->secret.mac);
 
 	memset(b, 0, sizeof(*b));
 	b->type = COLL_PACKET_MESSAGE + r / 2 % 3;
-	b->seq = seed_next(&u->random);
-	b->done = seed_next(&u->random);
-	b->credit = seed_next(&u->random);
+	b->number = seed_next(&u->random) | 1;
 	b->operation = seed_next(&u->random);
-	b->signature.operation = r >> 8;
+	b->done = b->operation + (s16)seed_next(&u->random) / 2;
+	b->credit = b->operation + (s16)seed_next(&u->random) / 2;
+	b->ce = r >> 48;
+	b->ack_now = r & 64;
+	b->signature.operation = (u8)(r >> 8);
 	b->signature.type = r >> 16;
 	b->signature.op = r >> 24;
-	b->signature.algorithm = r >> 32;
+	b->signature.algorithm = (u16)(r >> 32);
 	if (r & 8) {
 		b->signature.count = seed_next(&u->random);
 		b->signature.root = seed_next(&u->random);
@@ -53,8 +54,7 @@ static void write_any(struct unit_wire *u)
 	b->round = seed_next(&u->random);
 	b->acknowledges = r & 16;
 	if (b->acknowledges) {
-		b->ack_connection = seed_next(&u->random);
-		b->ack_seq = seed_next(&u->random);
+		b->ack_number = seed_next(&u->random);
 		b->ack_bits = seed_next(&u->random);
 	}
 	if (b->type == COLL_PACKET_MESSAGE)
@@ -88,10 +88,49 @@ TEST(what_is_written_is_read)
 		ASSERT_EQ(0, memcmp(&body, &u.body, sizeof(body)));
 		ASSERT_TRUE(coll_wire_same_side(u.packet, &u.side));
 		ASSERT_TRUE(coll_wire_authentic(u.packet, u.bytes, &u.side));
+		ASSERT_TRUE(coll_wire_authentic_any(u.packet, u.bytes, &u.secret.mac));
 	}
 }
 
-TEST(the_mac_is_siphash_2_4_over_all_that_stands_before_it)
+/* What "done" and credit become that are @distance from the operation. */
+static void expect_told(struct __test_metadata *_metadata, u64 operation, s64 distance,
+			u64 expected)
+{
+	struct unit_wire u = { .random = 1 };
+	struct coll_body body;
+
+	write_any(&u);
+	u.body.operation = operation;
+	u.body.done = operation + distance;
+	u.body.credit = operation + distance;
+	coll_wire_write(u.packet, &u.side, &u.body);
+	coll_wire_read_body(u.packet, u.bytes, &body);
+	EXPECT_EQ(expected, body.done);
+	EXPECT_EQ(expected, body.credit);
+}
+
+TEST(what_is_done_is_told_whatever_the_numbers_are_and_never_too_much)
+{
+	static const u64 operations[] = { 0, 1, S16_MAX, 1 << 16, 1U << 31, ~0U, 1ULL << 32,
+					  1ULL << 62 };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(operations); i++) {
+		const u64 op = operations[i];
+
+		expect_told(_metadata, op, 0, op);
+		expect_told(_metadata, op, -1, op - 1);
+		expect_told(_metadata, op, 1, op + 1);
+		expect_told(_metadata, op, S16_MAX - 1, op + S16_MAX - 1);
+		expect_told(_metadata, op, S16_MAX, op + S16_MAX - 1);
+		expect_told(_metadata, op, 1ULL << 40, op + S16_MAX - 1);
+		expect_told(_metadata, op, S16_MIN, op + S16_MIN);
+		expect_told(_metadata, op, S16_MIN - 1, ~0ULL);
+		expect_told(_metadata, op, -(1LL << 40), ~0ULL);
+	}
+}
+
+TEST(the_mac_is_siphash_2_4_over_all_that_precedes_it)
 {
 	static struct unit_wire u;
 	__be64 code;
@@ -130,7 +169,7 @@ TEST(no_changed_bit_is_authentic_under_the_direction_or_its_own_prefix)
 	}
 }
 
-TEST(a_direction_that_was_never_heard_matches_no_packet)
+TEST(a_direction_never_heard_from_matches_no_packet)
 {
 	static struct coll_wire_side silent;
 	static struct unit_wire u;
@@ -158,7 +197,7 @@ static u8 *barrier_packet(struct unit_wire *u)
 	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes)) TH_LOG(why); \
 })
 
-TEST(what_is_not_understood_is_not_a_packet)
+TEST(unknown_fields_are_refused)
 {
 	static struct unit_wire u;
 
@@ -166,20 +205,54 @@ TEST(what_is_not_understood_is_not_a_packet)
 	EXPECT_EQ(COLL_WIRE_MIN, u.bytes);
 	EXPECT_TRUE(coll_wire_formed(u.packet, u.bytes));
 	REFUSED(0, 0, "version 0");
-	REFUSED(0, 2, "version 2");
+	REFUSED(0, 1, "version 1");
+	REFUSED(0, 3, "version 3");
 	REFUSED(1, 1, "reserved");
 	REFUSED(2, 0x80, "reserved");
 	REFUSED(3, 7, "reserved");
+	REFUSED(28, 1, "epoch");
 	REFUSED(COLL_WIRE_PREFIX, 0, "type 0");
-	REFUSED(COLL_WIRE_PREFIX, 4, "type 4");
-	REFUSED(COLL_WIRE_PREFIX, 0x21, "unknown flag");
-	REFUSED(COLL_WIRE_PREFIX, 0x81, "acknowledgment flagged and not there");
-	REFUSED(COLL_WIRE_PREFIX, 0x41, "operands flagged and not there");
+	REFUSED(COLL_WIRE_PREFIX, 4, "a probe without a nonce");
+	REFUSED(COLL_WIRE_PREFIX, 6, "type 6");
+	REFUSED(35, 0x04, "something unknown follows");
+	REFUSED(35, 0x80, "something unknown follows");
+	REFUSED(35, 0x01, "operands flagged and not there");
+	REFUSED(35, 0x02, "acknowledgment flagged and not there");
 	memset(barrier_packet(&u) + 20, 0, 4);
 	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes)) TH_LOG("incarnation 0");
+	memset(barrier_packet(&u) + 40, 0, 8);
+	EXPECT_FALSE(coll_wire_formed(u.packet, u.bytes)) TH_LOG("packet 0");
 }
 
-TEST(a_length_that_cannot_be_is_refused)
+TEST(remarks_that_are_not_known_are_ignored)
+{
+	static struct unit_wire u;
+
+	barrier_packet(&u)[34] |= 0xfe;
+	EXPECT_TRUE(coll_wire_formed(u.packet, u.bytes));
+}
+
+TEST(types_and_parts_that_are_not_known_and_other_versions_are_told_apart)
+{
+	static struct unit_wire u;
+
+	EXPECT_FALSE(coll_wire_unknown(barrier_packet(&u), u.bytes));
+	EXPECT_FALSE(coll_wire_other_version(u.packet, u.bytes));
+	barrier_packet(&u)[COLL_WIRE_PREFIX] = 6;
+	EXPECT_TRUE(coll_wire_unknown(u.packet, u.bytes));
+	barrier_packet(&u)[35] = 0x04;
+	EXPECT_TRUE(coll_wire_unknown(u.packet, u.bytes));
+	EXPECT_FALSE(coll_wire_unknown(u.packet, COLL_WIRE_MIN - 1));
+	barrier_packet(&u)[COLL_WIRE_PREFIX] = 0;
+	EXPECT_FALSE(coll_wire_unknown(u.packet, u.bytes));
+	barrier_packet(&u)[0] = 1;
+	EXPECT_TRUE(coll_wire_other_version(u.packet, u.bytes));
+	EXPECT_TRUE(coll_wire_other_version(u.packet, 24));
+	EXPECT_FALSE(coll_wire_other_version(u.packet, 23));
+	EXPECT_FALSE(coll_wire_unknown(u.packet, u.bytes));
+}
+
+TEST(an_impossible_length_is_refused)
 {
 	static struct unit_wire u;
 	u32 bytes;

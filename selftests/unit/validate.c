@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "validate.h"
 
-/* Are the lines of a round right? It lies within the schedule's. */
+/* Are the lines of a round valid? It is within the arrays of the schedule. */
 static bool round_ok(const struct coll_schedule *s, const struct coll_round *r)
 {
 	const struct coll_edge *send = &s->send[r->send_first];
@@ -21,7 +21,7 @@ static bool round_ok(const struct coll_schedule *s, const struct coll_round *r)
 	return recvs == r->recvs;
 }
 
-/* Is the head of a schedule right, so that its arrays may be looked into? */
+/* Is the head of a schedule valid, so that its arrays may be read? */
 static bool head_ok(const struct coll_schedule *s)
 {
 	return s->hosts <= COLLSOCK_MAX_HOSTS && s->self < s->hosts &&

@@ -5,12 +5,12 @@
 #include "schedule.h"
 
 /*
- * Is every rule at the top of schedule.h kept that one host's schedule alone can
- * keep? 0 or -EINVAL. Which rank is left of which, and whether the rounds of all
- * hosts fit each other, shows only when all schedules run together.
+ * Check every rule at the top of schedule.h that concerns one host's schedule alone.
+ * Returns 0 or -EINVAL. The order of ranks, and whether the rounds of all hosts match, can
+ * only be checked by running all schedules together.
  *
- * Beyond those rules: the rounds divide the lines among themselves in order and
- * without gaps, so that each line belongs to one round. @s may hold anything.
+ * Beyond those rules, the lines must be assigned to rounds in order and without gaps, so
+ * that each line belongs to one round. @s may hold anything.
  */
 int validate_schedule(const struct coll_schedule *s);
 

@@ -63,7 +63,7 @@ def calls_of_other_kinds_of_sockets_are_not_supported():
 
 
 @test
-def a_socket_that_has_not_joined_does_nothing_but_join():
+def a_socket_that_has_not_joined_can_only_join():
     rank = rank_on(1)
     refused(errno.ENOTCONN, "send", rank.post)
     refused(errno.ENOTCONN, "recv", rank.complete)
@@ -118,7 +118,7 @@ def join_with_a_bad_field_is_einval_and_changes_nothing():
 
 
 @test
-def join_of_another_length_than_its_counts_say_is_einval():
+def join_with_a_length_that_does_not_match_its_counts_is_einval():
     log, good = KernelLog(), Descriptor([1, 2]).bytes(0)
     rank = rank_on(1)
     for length in range(len(good)):
@@ -171,7 +171,7 @@ def join_with_a_bad_table_of_ranks_is_einval():
 def a_rank_joins_on_its_own_host_only():
     rank = rank_on(1)
     for name, own in (("the address of another host", member(2)),
-                      ("an address that nobody has", member("10.9.9.9")),
+                      ("an unused address", member("10.9.9.9")),
                       ("a broadcast address", member("10.1.0.255")),
                       ("another port", member(1, port=PORT + 1))):
         refused(errno.EADDRNOTAVAIL, name, rank.join, with_members(own, member(3)), 0)
@@ -193,7 +193,7 @@ def a_socket_joins_once_and_a_rank_has_one_socket():
 
 
 @test
-def a_port_that_somebody_else_uses_is_eaddrinuse():
+def a_port_that_another_socket_uses_is_eaddrinuse():
     make_namespace("api1", "10.1.0.201")
     with on("api1"):
         other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -219,7 +219,7 @@ def in_range(line, descriptor, gid, groups):
 
 
 @test
-def who_is_not_in_the_range_of_groups_may_not_join():
+def a_user_outside_the_range_of_groups_may_not_join():
     try:
         set_tunables(1, join_gid_low=2000, join_gid_high=2999)
         for gid, groups, expected in ((1999, [], "EPERM"), (2000, [], "joined"),
@@ -229,7 +229,7 @@ def who_is_not_in_the_range_of_groups_may_not_join():
             child = Child(1, in_range, Descriptor([1]), gid, groups)
             equal(f"joining with group {gid} and {groups}", child.get(), expected)
         set_tunables(1, join_gid_low=1, join_gid_high=0)
-        refused(errno.EPERM, "joining when nobody may", rank_on(1).join, Descriptor([1]), 0)
+        refused(errno.EPERM, "joining when no group id may", rank_on(1).join, Descriptor([1]), 0)
         Group([2]).barrier()
     finally:
         set_tunables(1, join_gid_low=None, join_gid_high=None)
@@ -254,7 +254,7 @@ def without_a_key_a_group_forms_only_where_the_namespace_allows():
 
 
 @test
-def bad_pointers_are_efault_and_harm_nobody():
+def bad_pointers_are_efault_and_change_nothing():
     log, (rank, other) = KernelLog(), two()
     fd, fresh = rank.fileno(), rank_on(1)
     bad = ctypes.c_void_p(8)
@@ -310,7 +310,7 @@ def a_bad_post_is_refused_and_changes_nothing():
 
 
 @test
-def a_payload_may_be_as_large_as_the_group_said_and_no_larger():
+def a_payload_may_be_as_large_as_max_bytes_and_no_larger():
     for max_bytes, segment in ((7, 0), (8, 0), (15, 0), (1000, 0), (DEFAULT_SEGMENT, 0), (0, 48), (0, 0)):
         group = two(max_bytes=max_bytes, segment_bytes=segment)
         most = (max_bytes or segment or DEFAULT_SEGMENT) // 8
@@ -387,7 +387,7 @@ def a_group_of_one_completes_at_once_whatever_it_posts():
 
 
 @test
-def a_completion_tells_of_its_operation_and_when():
+def a_completion_describes_its_operation_and_times():
     rank, other = two()
     begin = time.monotonic_ns()
     rank.post(integers(-4, 5), cookie=0xfedcba9876543210)
@@ -410,7 +410,7 @@ def a_completion_tells_of_its_operation_and_when():
 
 
 @test
-def a_completion_stays_when_the_buffer_is_too_short():
+def a_completion_is_kept_when_the_buffer_is_too_short():
     rank, other = two()
     rank.post(integers(1, 2), cookie=3)
     other.post(integers(1, 2))
@@ -423,14 +423,14 @@ def a_completion_stays_when_the_buffer_is_too_short():
 
 
 @test
-def a_peek_leaves_the_completion_where_it_was():
+def a_peek_leaves_the_completion_in_its_place():
     rank, other = two()
     for cookie in (1, 2):
         rank.post(cookie=cookie)
         other.post()
         select.select([rank], [], [])
         other.complete()
-        # Both have ended, in this order
+        # Both have completed, in this order
         eventually("completed", lambda: rank.stats().completed, cookie)  # pylint: disable=W0640
     for _ in range(3):
         equal("cookie of a peek", rank.complete(socket.MSG_PEEK).cookie, 1)

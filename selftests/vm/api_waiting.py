@@ -25,13 +25,13 @@ from collsock_test import (
 
 # ---- waiting ----
 
-# Of 0.1 s: the kernel's ticks, of 10 ms at most, may cut off one
-PATIENCE_LEAST = 0.09
+# Of 0.1 s: one of the kernel's ticks, of at most 10 ms, may be missing
+LEAST_WAIT = 0.09
 ATTEMPTS = 5
 
 
 def gives_up(error, name, call):
-    """The call ends after its time-out of 0.1 s, not before.
+    """The call ends after its time-out of 0.1 s, not earlier.
 
     Time-outs count ticks, and those of a busy emulated CPU stop and then catch up
     at once: the longest of some attempts counts.
@@ -41,13 +41,13 @@ def gives_up(error, name, call):
         begin = time.monotonic()
         refused(error, name, call)
         longest = max(longest, time.monotonic() - begin)
-        if longest >= PATIENCE_LEAST:
+        if longest >= LEAST_WAIT:
             break
-    at_least(f"seconds that {name} waited", longest, PATIENCE_LEAST)
+    at_least(f"seconds that {name} waited", longest, LEAST_WAIT)
 
 
 @test
-def poll_tells_of_completions_and_of_room():
+def poll_reports_completions_and_room():
     rank, other = two(window=1)
     poll = select.poll()
     poll.register(rank, select.POLLIN | select.POLLOUT)
@@ -64,7 +64,7 @@ def poll_tells_of_completions_and_of_room():
 
 
 @test
-def an_edge_triggered_epoll_hears_of_every_completion():
+def an_edge_triggered_epoll_reports_every_completion():
     rank, other = two()
     epoll = select.epoll()
     epoll.register(rank, select.EPOLLIN | select.EPOLLET)
@@ -75,14 +75,14 @@ def an_edge_triggered_epoll_hears_of_every_completion():
         other.post()
         equal("error of the other rank", other.complete().error, 0)
         equal("events when completed", epoll.poll(), [(rank.fileno(), select.EPOLLIN)])
-        equal("events thereafter", epoll.poll(0), [])
+        equal("events afterwards", epoll.poll(0), [])
         if number % 2:
-            # What was not received does not hide what comes after it
+            # An unreceived completion does not hide later ones
             equal("cookies", [rank.complete().cookie for _ in range(2)], [number - 1, number])
 
 
 @test
-def epoll_wakes_who_sleeps_in_it():
+def epoll_wakes_a_thread_that_sleeps_in_it():
     rank, other = two()
     epoll, events = select.epoll(), []
     epoll.register(rank, select.EPOLLIN)
@@ -97,14 +97,14 @@ def epoll_wakes_who_sleeps_in_it():
 
 
 @test
-def recv_waits_as_long_as_it_may():
+def recv_waits_until_its_time_out():
     rank, other = two()
     rank.post(cookie=1)
     refused(errno.EAGAIN, "recv with MSG_DONTWAIT", rank.complete, socket.MSG_DONTWAIT)
     refused(errno.EAGAIN, "recv of a non-blocking socket", nonblocking(rank).complete)
-    blocking(rank).patience(0.1)
+    blocking(rank).set_timeout(0.1)
     gives_up(errno.EAGAIN, "recv with SO_RCVTIMEO", rank.complete)
-    rank.patience(0)
+    rank.set_timeout(0)
     threading.Timer(0.1, other.post).start()
     equal("cookie", rank.complete().cookie, 1)
 
@@ -140,7 +140,7 @@ def run_of_a_non_blocking_socket_is_einprogress_and_its_completion_comes_later()
     equal("the second sum", rank.wait(2).result, integers(24))
     completion = rank.complete()
     equal("the first sum", (completion.cookie, completion.result), (1, integers(13)))
-    # What has completed before anybody waits is no reason to say EINPROGRESS
+    # No EINPROGRESS for an operation that has completed before the wait
     other.post(integers(5))
     eventually("early messages", lambda: rank.stats().early >= 1, True)
     equal("a RUN that completes at once", nonblocking(rank).run(integers(6)).result, integers(11))
@@ -169,7 +169,7 @@ def a_non_blocking_socket_spins_before_it_gives_up():
 @test
 def run_and_wait_give_up_after_the_time_out_of_the_socket():
     rank, other = two()
-    rank.patience(0.1)
+    rank.set_timeout(0.1)
     cookies = []
 
     def run(**arguments):
@@ -182,12 +182,12 @@ def run_and_wait_give_up_after_the_time_out_of_the_socket():
     equal("operations posted", rank.stats().posted, len(cookies))
     for _ in cookies:
         other.post()
-    rank.patience(20)
+    rank.set_timeout(20)
     equal("cookies", sorted(rank.complete().cookie for _ in cookies), cookies)
 
 
 def signalled(line, rank, restart, call):
-    """Let a signal come every 20 ms while something is called."""
+    """Send a signal every 20 ms during a call."""
     signal.signal(signal.SIGALRM, lambda *_: None)
     signal.siginterrupt(signal.SIGALRM, not restart)
     signal.setitimer(signal.ITIMER_REAL, 0.05, 0.02)
@@ -254,7 +254,7 @@ def completions_carry_the_cookies_of_their_posts():
 
 
 @test
-def wait_takes_the_completion_of_its_cookie_whatever_the_order():
+def wait_receives_the_completion_of_its_cookie_in_any_order():
     rank, other = two()
     for cookie in range(8):
         rank.post(integers(cookie), cookie=cookie)
@@ -291,7 +291,7 @@ def threads_that_wait_for_different_cookies_do_not_steal_from_each_other():
             thread.start()
         for thread in threads:
             eventually_in("ioctl", thread)
-        # One that no thread waits for: only recv gets it, and nothing else
+        # One that no thread waits for: recv gets this one only
         rank.post(cookie=99)
         for _ in range(len(cookies)):
             other.post(integers(0, 0))
@@ -324,7 +324,7 @@ def threads_share_a_socket():
     equal("completed", rank.stats().completed, amount * threads)
 
 
-# ---- who holds the socket ----
+# ---- sharing a socket ----
 
 @test
 def a_duplicate_is_the_same_rank():
@@ -469,7 +469,7 @@ def both_ends_of_a_group_may_be_in_one_namespace():
 
 
 @test
-def many_groups_of_the_same_hosts_do_not_meet():
+def many_groups_of_the_same_hosts_do_not_mix():
     groups = [Group([1, 2, 3], (socket.AF_INET, socket.AF_INET6)[number % 2],
                     barrier_algorithm=number % 3) for number in range(12)]
     for number, group in enumerate(groups):
@@ -499,7 +499,7 @@ def groups_that_differ_in_key_id_or_nonce_are_different_groups():
 
 
 @test
-def a_rank_with_another_descriptor_is_not_heard():
+def packets_of_a_rank_with_another_descriptor_are_refused():
     base = Descriptor([1, 2])
     first, stranger = rank_on(1), rank_on(2)
     first.join(base, 0)
@@ -515,7 +515,7 @@ def a_rank_with_another_descriptor_is_not_heard():
 # ---- counters ----
 
 @test
-def stats_fill_what_there_is_room_for():
+def stats_fill_the_callers_structure():
     rank, other = two()
     barrier([rank, other])
     for option, layout in ((STATS, STATS_ALL), (NET_STATS, NET_STATS_ALL)):
@@ -555,7 +555,7 @@ def stats_count_what_happened():
 
 
 @test
-def bad_input_of_random_bytes_harms_nobody():
+def random_bytes_are_refused_and_change_nothing():
     log, chance = KernelLog(), seeded("api")
     rank, other = two()
     fresh = rank_on(1)
@@ -573,7 +573,7 @@ def bad_input_of_random_bytes_harms_nobody():
         except OSError:
             pass
         data = bytearray(run_bytes(integers(1, 2, 3)))
-        # Never the good one: what is posted would have to be completed
+        # Never the valid one: an accepted post would have to be completed
         data[chance.choice((0, 1, 2, 3, 4, 9, 20, 21, 24, 28, 32, 33, 34, 35, 36, 38))] ^= \
             chance.choice((0x80, 0xff))
         refused_somehow(fcntl.ioctl, rank, RUN, bytearray(data))

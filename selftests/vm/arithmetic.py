@@ -22,7 +22,7 @@ INDEX_BITS = 32
 
 
 class Integers:
-    """Integers of so many bits; they wrap."""
+    """Integers of this number of bits, which wrap."""
 
     def __init__(self, signed, bits):
         self.bits = bits
@@ -114,7 +114,7 @@ class Reals:
         return self.nearest(self.number(left) * self.number(right), sign)
 
     def line(self, pattern):
-        """Numbers in a line, infinities at its ends, -0 before 0."""
+        """A number that orders patterns: infinities at the ends, -0 before 0."""
         return -1 - (pattern & ~self.sign) if pattern & self.sign else pattern
 
     def operate(self, op, left, right):
@@ -146,7 +146,7 @@ class Reals:
 
 
     def draw_tie(self, op, chance):
-        """Two numbers whose result lies between two others, or just beside the middle."""
+        """Two numbers whose result is a tie, or next to one."""
         hidden, half = 1 << self.fraction_bits, self.infinity >> 1 & self.infinity
         off = chance.choice((-1, 0, 0, 1))
         left = chance.getrandbits(self.fraction_bits) | 1
@@ -164,7 +164,7 @@ class Reals:
 
 
 class Pairs:
-    """A value and behind it its index, without padding."""
+    """A value followed by its index, without padding."""
 
     def __init__(self, values):
         self.values = values
@@ -185,7 +185,7 @@ class Pairs:
     def draw(self, chance):
         index = chance.choice((chance.randint(-3, 3), (1 << 31) - 1, -1 << 31,
                                chance.getrandbits(INDEX_BITS) - (1 << 31)))
-        # Equal values shall meet often
+        # Values should often be equal
         value = chance.choice((self.values.draw(chance), chance.choice((0, 1, 5))))
         if isinstance(self.values, Reals) and not chance.randrange(3):
             value = chance.choice((0, self.values.sign))
@@ -221,7 +221,7 @@ OPERATOR_NAMES = {
 
 
 def operators_of(kind):
-    """As MPI has them (3.1, 5.9.2 and 5.9.4)."""
+    """As in MPI (3.1, 5.9.2 and 5.9.4)."""
     if isinstance(TYPES[kind], Pairs):
         return LOCATING
     return ARITHMETIC if isinstance(TYPES[kind], Reals) else ARITHMETIC + LOGICAL + BITWISE

@@ -3,7 +3,7 @@
 # vm: hosts=3 limit=60
 # suites: check debug soak
 #
-# The test machine itself: what every other scenario relies on.
+# The test machine itself, on which all other scenarios rely.
 . selftests/tap.sh
 
 names() {

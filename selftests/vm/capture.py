@@ -21,13 +21,13 @@ PICTURE = TREE / "build/tools/collsock-picture"
 DISSECTOR = TREE / "tools/wireshark/collsock.lua"
 INSTANCES = pathlib.Path("/sys/kernel/tracing/instances")
 TYPES = {"1": "message", "2": "acknowledgment", "3": "goodbye", "4": "probe", "5": "answer"}
-FIELDS = ("tag", "source", "destination", "type", "operation", "segment", "round", "seq", "ack",
-          "bytes")
+FIELDS = ("tag", "source", "destination", "type", "operation", "segment", "round", "packet",
+          "ack", "bytes")
 LINKTYPE_RAW = 101
 
 
 def traffic():
-    """Packets of all types: operations, a rank for which the others wait, the end."""
+    """Cause packets of all types: operations, a straggler, the end of the group."""
     group = Group(range(1, 5), barrier_algorithm=DISSEMINATION, max_bytes=4096)
     group.barrier()
     group.post(*[integers(*range(300))] * 4)
@@ -82,8 +82,8 @@ def traced(path):
 
 def dissected(path):
     """The same with all fields of the dissector; and its expert messages."""
-    names = ("tag", "source", "destination", "type", "operation", "segment", "round", "seq",
-             "ack.seq")
+    names = ("tag", "source", "destination", "type", "operation", "segment", "round", "number",
+             "ack.number")
     words = [word for name in names for word in ("-e", f"collsock.{name}")]
     done = subprocess.run(["tshark", "-X", f"lua_script:{DISSECTOR}", "-r", path, "-T", "fields",
                            *words, "-e", "udp.length", "-e", "_ws.malformed", "-e",
@@ -99,7 +99,7 @@ def dissected(path):
 
 
 @test
-def trace_and_dissector_tell_the_same_of_packets_of_all_types():
+def trace_and_dissector_agree_on_packets_of_all_types():
     trace, capture = pathlib.Path("/tmp/capture.txt"), pathlib.Path("/tmp/capture.pcap")
     write_capture(capture, recorded(trace))
     found, complaints = dissected(capture)

@@ -41,7 +41,7 @@ def mixed_operations_are_right_and_none_is_early(size):
 
 
 def meet(line, descriptor, rank, amount, seed):
-    """One rank in a process of its own: when it arrived and when it left."""
+    """One rank in a separate process: reports when it arrived and when it left."""
     chance, socket_of_rank, times = seeded(seed, rank), Rank(), []
     socket_of_rank.join(descriptor, rank)
     for _ in range(amount):
@@ -72,7 +72,7 @@ def no_process_leaves_a_barrier_before_all_have_arrived(size):
 
 
 @test_each(*SIZES)
-def sums_of_doubles_are_one_value_at_all_ranks_and_close_to_the_exact_one(size):
+def sums_of_doubles_are_equal_at_all_ranks_and_close_to_the_exact_sum(size):
     chance, group = seeded("doubles", size), Group(hosts(size))
     for _ in range(work(3)):
         values = [[chance.uniform(-1, 1) * 2.0 ** chance.randint(-60, 60) for _ in range(100)]
@@ -127,7 +127,7 @@ def every_operator_of_every_type_is_exact(size):
 
 
 @test
-def what_mpi_does_not_have_is_refused():
+def operators_that_mpi_does_not_have_are_refused():
     rank = Group(hosts(2))[0]
     for kind in (*range(INT16_INT + 2), 255):
         size = arithmetic.element_bytes(kind) if kind in arithmetic.TYPES else 8

@@ -38,7 +38,7 @@ NUMBERS = numbers()
 
 
 class NetlinkError(OSError):
-    """The kernel's answer, with its text; offset is that of the attribute that caused it."""
+    """The kernel's error, with its text and the offset of the attribute that caused it."""
 
     def __init__(self, number, text, offset):
         super().__init__(number, f"{os.strerror(number)}: {text}")
@@ -59,7 +59,7 @@ def attribute(kind, value):
 
 
 def attributes(data):
-    """All of them: pairs of number and bytes."""
+    """All attributes: pairs of number and bytes."""
     found = []
     while len(data) >= 4:
         length, kind = struct.unpack_from("=HH", data)
@@ -128,7 +128,7 @@ class Netlink:
         self.socket.send(data)
 
     def ask(self, family, command, body=(), flags=REQUEST | ACK):
-        """The attributes of each answer; those of a dump end when it ends."""
+        """The attributes of each answer, up to the end of a dump."""
         self.send(family, command, body, flags)
         answers, self.interrupted = [], False
         while True:
@@ -161,7 +161,7 @@ class Netlink:
     def dump(self, command, *body):
         return self.ask(self.family, NUMBERS[f"CMD_{command}"], body, REQUEST | DUMP)
 
-    # ---- what there is ----
+    # ---- queries ----
 
     def tunables(self):
         (answer,) = self.do("TUNABLE_GET")
@@ -169,7 +169,7 @@ class Netlink:
         return {row["name"]: row for row in rows}
 
     def set_tunables(self, **values):
-        """All of them or none; None is a reset."""
+        """Sets all of them or none; None is a reset."""
         self.do("TUNABLE_SET", *(attribute(NUMBERS["A_TUNABLES_TUNABLE"], [
             attribute(NUMBERS["A_TUNABLE_NAME"], name),
             attribute(NUMBERS["A_TUNABLE_RESET"], b"") if value is None else
@@ -193,7 +193,7 @@ class Netlink:
         return [named(data, f"A_{name}_", nested.get(what))
                 for data in self.dump(f"{name}_GET", *body)]
 
-    # ---- what happens ----
+    # ---- events ----
 
     def listen(self):
         self.socket.setsockopt(SOL_NETLINK, ADD_MEMBERSHIP, self.events)

@@ -98,7 +98,7 @@ NAME = Layout("HHIQ", "family zero rank id")
 
 
 def counters(which):
-    """The counters of a list of the header; what they are is not written down here again."""
+    """The counters of a list of the header, read from the header."""
     text = LISTS.read_text(encoding="ascii")
     lines = text.split(f"#define COLLSOCK_{which}_COUNTER_LIST(LINE)")[1].split("\n\n")[0]
     return re.findall(r"LINE\((\w+),", lines)
@@ -119,7 +119,7 @@ WAIT_BYTES = WAIT_HEAD.size + COMPLETION.size
 RUN, WAIT = ord("K") << 8 | 0x70, ord("K") << 8 | 0x71
 
 
-# Python lets other threads run only in an ioctl of at most 1,024 bytes
+# Python releases its lock only in an ioctl of at most 1,024 bytes
 THREADS_ROOM = 1024 - WAIT_BYTES
 
 
@@ -140,7 +140,7 @@ def setns(fd):
 
 
 def enter(host):
-    """This thread is on that host from now on: a number, or a namespace's name."""
+    """Move this thread to a host: a number, or a namespace's name."""
     name = host if isinstance(host, str) else f"h{host}"
     fd = os.open(f"/run/netns/{name}", os.O_RDONLY | os.O_CLOEXEC)
     try:
@@ -192,7 +192,7 @@ MODULE = "/sys/module/collsock"
 
 @contextlib.contextmanager
 def tunables(**values):
-    """Groups that are joined inside get these parameters of the module."""
+    """Groups that are joined inside use these module parameters."""
     before = {name: read_file(f"{MODULE}/parameters/{name}") for name in values}
     try:
         for name, value in values.items():
@@ -221,7 +221,8 @@ def netem(hosts, *words):
 
 
 def make_namespace(name, address):
-    """It has a device to the other hosts, and a veth pair that is removed with it."""
+    """Create a namespace with a device to the other hosts, and a veth pair that is removed with
+    it."""
     ip_batch((), f"netns add {name}",
              f"link add link switch name eth0 netns {name} type macvlan mode bridge",
              f"link add of-{name} type veth peer name pair netns {name}")
@@ -252,13 +253,13 @@ def active_objects():
             write_file(f"/sys/kernel/slab/{cache}/shrink", "1")
     active = {words[0]: int(words[1]) for words in
               (line.split() for line in read_file("/proc/slabinfo").splitlines()[2:])}
-    # Areas that are free stay objects until there are 32 MB of them for each CPU
+    # Free areas count as objects until there are 32 MB of them for each CPU
     active["vmap_area"] = len(read_file("/proc/vmallocinfo").splitlines())
     return active
 
 
 def inexact_objects(cache):
-    """Each CPU has a slab of its own, whose free objects count as used."""
+    """Each CPU has a slab whose free objects count as used."""
     return 2 * os.cpu_count() * int(read_file(f"/sys/kernel/slab/{cache}/objs_per_slab"))
 
 
@@ -268,7 +269,8 @@ SOAK = int(os.environ.get("COLLSOCK_SOAK") or 1)
 
 
 def work(amount):
-    """An amount in a check, COLLSOCK_SOAK times as much in a soak; less on a slow machine."""
+    """An amount of work in a check, COLLSOCK_SOAK times as much in a soak; less on a slow
+    machine."""
     amount *= SOAK
     return max(1, amount // 4) if ON_DEBUG_KERNEL else amount
 
@@ -356,8 +358,8 @@ class Rank(socket.socket):
         fcntl.ioctl(self, WAIT, data)
         return Completion(data, WAIT_HEAD.size, WAIT_BYTES)
 
-    def patience(self, seconds):
-        """SO_RCVTIMEO; 0 is indefinitely."""
+    def set_timeout(self, seconds):
+        """Set SO_RCVTIMEO; 0 means no time-out."""
         self.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO,
                         struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6)))
 
@@ -438,7 +440,7 @@ class Group(list):
             rank.close()
 
     def end(self):
-        """Close it, and wait until no host has anything of any group under way."""
+        """Close it, and wait until no host has a group any more."""
         witnesses = [rank_on(host) for host in self.hosts]
         self.close()
         for host, witness in zip(self.hosts, witnesses):
@@ -449,7 +451,7 @@ class Group(list):
 # ---- processes ----
 
 class Line:
-    """Both ends of it put objects and get what the other end put."""
+    """A connection to pass objects between processes."""
 
     def __init__(self, end):
         self.socket = end
@@ -503,6 +505,12 @@ class Child(Line):
             sys.stdout.flush()
             os._exit(status)
 
+    def put(self, value):
+        try:
+            super().put(value)
+        except BrokenPipeError:
+            raise Failed(f"a process has ended with status {self.end()}") from None
+
     def kill(self, number=signal.SIGKILL):
         os.kill(self.pid, number)
 
@@ -514,7 +522,7 @@ class Child(Line):
         return self.status
 
     def finish(self):
-        """It must exit with status 0 by itself."""
+        """Wait for it to exit with status 0."""
         equal("exit status of a process", self.end(), 0)
 
 
@@ -592,7 +600,7 @@ class Failed(Exception):
 
 
 class Skipped(Exception):
-    """This machine cannot test it."""
+    """The test is impossible on this machine."""
 
 
 def errno_name(number):
@@ -657,7 +665,7 @@ def eventually(what, read, expected, seconds=20):
 
 
 def until_nothing_lingers(*hosts):
-    """What earlier groups have left behind has been freed."""
+    """Wait until the memory of earlier groups is freed."""
     for host in hosts:
         watcher = rank_on(host)
         eventually(f"memory of earlier groups on host {host}",
@@ -718,8 +726,8 @@ def run_test(function, args, limit):
 
 
 def main(limit=60):
-    """Run the tests, or those whose names hold a word of the command line."""
-    limit *= SLOWDOWN * (1 + SOAK // 4)  # as selftests/run gives the whole
+    """Run all tests, or those whose names contain a word of the command line."""
+    limit *= SLOWDOWN * (1 + SOAK // 4)  # like the limit of selftests/run
     words = sys.argv[1:]
     chosen = [(function, args) for function, args in tests
               if not words or any(word in function.__name__ for word in words)]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=4 limit=240
 # suites: check soak
-"""The command collsock: it shows what is so, names the right rank, and needs no privilege."""
+"""The command collsock: it shows correct data, names the right rank, and needs no privilege."""
 
 import json
 import os
@@ -24,12 +24,12 @@ from held import Held, holdable
 from leftovers import load, unload
 
 HOSTS = 1, 2, 3, 4
-TOOL = "/run/collsock-command"  # where nobody, too, can start it
+TOOL = "/run/collsock-command"  # where user nobody can start it, too
 DONE, ERROR, PROBLEMS, WAITS = range(4)
 NOBODY = 65534
 NETLINK_GENERIC = 16
 PR_SET_NAME = 15
-LIVENESS_MS = 2000  # hosts are asked after a quarter of it
+LIVENESS_MS = 2000  # hosts are probed after a quarter of it
 LONG_LIVENESS_MS = 60000
 
 
@@ -85,7 +85,7 @@ def refuses(host, *words, says, user=None):
 
 
 def all_refused(host, mistakes, user=None):
-    """Each of these is refused with its message."""
+    """Check that each of these is refused with its message."""
     for said, says in zip(run_all(host, mistakes, ERROR, user), mistakes.values()):
         contains(f"collsock {said.words}", said.error, "collsock: ", *says)
         equal("what it printed", said.out, "")
@@ -142,7 +142,7 @@ class Processes(list):
 
 
 def eventually_waits(host, check):
-    """The one wait on that host passes the check."""
+    """Wait until the one report on that host passes the check."""
     seen = []
 
     def look():
@@ -159,10 +159,10 @@ def eventually_waits(host, check):
         return json.loads(seen[0])[0]
 
 
-# ---- looking ----
+# ---- queries ----
 
 @test
-def groups_hosts_ranks_and_peers_are_as_they_are():
+def groups_hosts_ranks_and_peers_are_shown_as_they_are():
     group = Group(HOSTS, window=8)
     group.barrier()
     found = only(show(2, "group"))
@@ -194,7 +194,7 @@ def groups_hosts_ranks_and_peers_are_as_they_are():
 
 
 @test
-def what_runs_is_shown_with_whom_it_waits_for():
+def operations_are_shown_with_what_they_wait_for():
     group = Group(HOSTS)
     group.barrier()
     for rank in group[:3]:
@@ -208,8 +208,8 @@ def what_runs_is_shown_with_whom_it_waits_for():
                lambda: [o["missing_rank"] for o in show(4, "op") if o["state"] == "early"], [[3]])
     group[3].post(integers(1, 2))
     group.complete()
-    eventually("status when nobody waits", lambda: run_status(1, "wait"), DONE)
-    equal("words when nobody waits", run(1, "wait").out, "nobody waits\n")
+    eventually("status when no operation waits", lambda: run_status(1, "wait"), DONE)
+    equal("words when no operation waits", run(1, "wait").out, "no operation waits\n")
 
 
 def run_status(host, *words):
@@ -218,7 +218,7 @@ def run_status(host, *words):
 
 
 @test
-def commands_can_be_abbreviated_and_mistakes_are_said_in_words():
+def commands_can_be_abbreviated_and_mistakes_are_explained():
     equal("gr", show(1, "gr"), [])
     equal("gr show", show(1, "gr", "show"), [])
     run(1, "o", "-p")
@@ -239,7 +239,7 @@ def commands_can_be_abbreviated_and_mistakes_are_said_in_words():
 
 
 @test
-def the_module_is_missed_in_words():
+def a_missing_module_is_explained():
     unload()
     try:
         with on(1):
@@ -252,7 +252,7 @@ def the_module_is_missed_in_words():
 
 
 @test
-def any_name_of_a_process_is_valid_json():
+def any_process_name_is_valid_json():
     processes = Processes(name=b'a"\\\n\x1b)\xff\xc3\xa9')
     equal("command", only(show(1, "rank"))["command"], 'a"\\??)?é')
     contains("the same as text", run(1, "rank").out, 'a"\\??)?é')
@@ -260,7 +260,7 @@ def any_name_of_a_process_is_valid_json():
 
 
 @test
-def large_groups_are_shown_whole():
+def large_groups_are_shown_completely():
     many = 5000
     addresses = [f"10.{2 + i // 60000}.{i // 250 % 240}.{i % 250 + 1}" for i in range(1, many)]
     rank = rank_on(1)
@@ -272,7 +272,7 @@ def large_groups_are_shown_whole():
 
 
 @test
-def groups_that_come_and_go_disturb_nobody_who_looks():
+def groups_that_come_and_go_do_not_disturb_queries():
     over = threading.Event()
 
     def come_and_go():
@@ -360,7 +360,7 @@ def a_host_that_is_cut_off_is_named_as_silent():
 
 
 @test
-def who_was_last_is_remembered():
+def the_ranks_that_were_last_are_counted():
     group = Group((1, 2))
     group.barrier()
     before = [last(host) for host in (1, 2)]
@@ -385,10 +385,10 @@ def last(host):
                if entry.get("host", entry.get("rank")) == 1)
 
 
-# ---- what happens ----
+# ---- events ----
 
 class Monitor:
-    """collsock monitor on a host, a line at a time."""
+    """collsock monitor on a host, read line by line."""
 
     def __init__(self, host, *words, preexec_fn=None):
         self.pending = b""
@@ -407,7 +407,7 @@ class Monitor:
         self.process.send_signal(signal.SIGCONT)
 
     def until(self, wanted):
-        """Lines up to the first that is wanted."""
+        """Read lines up to the first wanted one."""
         lines = []
         while not lines or not wanted(lines[-1]):
             if b"\n" in self.pending:
@@ -439,8 +439,8 @@ class Monitor:
 
 
 class MonitorBeforeALook(Monitor):
-    """It has subscribed and found nothing to read. Now it is about to ask which module there is:
-    it opens its second socket of generic netlink."""
+    """It has subscribed and found nothing to read. Now it is about to query the module: it opens
+    its second socket of generic netlink."""
 
     def __init__(self, host):
         super().__init__(host, preexec_fn=holdable)
@@ -465,7 +465,7 @@ class MonitorBeforeALook(Monitor):
 
 
 @test
-def events_are_told_as_they_happen():
+def events_are_printed_as_they_happen():
     plain, timed = Monitor(1), Monitor(1, "-j", "-t")
     processes = Processes((1, 2))
     processes.begin()
@@ -487,7 +487,7 @@ def events_are_told_as_they_happen():
 
 
 @test
-def events_go_on_after_the_module_was_loaded_again():
+def events_continue_after_the_module_was_reloaded():
     monitor = Monitor(1)
     unload()
     load()
@@ -503,7 +503,7 @@ def is_reloaded(monitor):
 
 
 @test
-def events_of_a_module_are_told_before_it_is_found_to_be_loaded_again():
+def events_of_a_module_are_printed_before_its_reload():
     monitor = MonitorBeforeALook(1)
     monitor.stop()
     Group([1]).close()
@@ -515,7 +515,7 @@ def events_of_a_module_are_told_before_it_is_found_to_be_loaded_again():
 
 
 @test
-def events_that_were_lost_are_told():
+def lost_events_are_reported():
     monitor = Monitor(1)
     monitor.stop()
     while not monitor.drops():
@@ -537,12 +537,12 @@ def is_reloaded_among_lost_events(monitor):
 
 
 @test
-def a_module_that_is_loaded_again_among_lost_events_is_noticed():
+def a_reload_among_lost_events_is_noticed():
     is_reloaded_among_lost_events(Monitor(1))
 
 
 @test
-def a_module_that_is_loaded_again_among_lost_events_is_noticed_before_a_look():
+def a_reload_among_lost_events_is_noticed_before_a_query():
     is_reloaded_among_lost_events(MonitorBeforeALook(1))
 
 
@@ -553,7 +553,7 @@ def value_of(host, name):
 
 
 @test
-def tunables_take_effect_all_of_them_or_none():
+def tunables_are_set_all_or_none():
     names = [tunable["name"] for tunable in show(1, "get")]
     for name in "port window rto_floor_us liveness_ms max_memory_kib require_keys".split():
         contains("names", names, name)
@@ -582,7 +582,7 @@ def tunables_are_set(before):
 
 
 @test
-def anybody_may_look_and_nobody_change():
+def any_user_may_read_but_not_change():
     group = Group((1, 2))
     group.barrier()
     handle = handle_of(1, group)
@@ -598,7 +598,7 @@ def a_group_is_ended_everywhere_and_its_processes_are_named():
     group = Group((1, 2))
     group.barrier()
     for rank in group:
-        rank.patience(20)
+        rank.set_timeout(20)
     group[1].post()
     ended = only(show(1, "end", handle_of(1, group)))
     equal("who holds a socket", [(one["rank"], one["pid"]) for one in ended["holders"]],
@@ -636,10 +636,10 @@ def collperf_says_at_once_which_hosts_it_waits_for_and_for_how_long():
             contains("figures", out, "barrier", "of 3", "mean")
 
 
-# ---- for other programs, and for people with trouble ----
+# ---- Prometheus and doctor ----
 
 @test
-def prometheus_is_given_what_its_format_wants():
+def prometheus_output_has_the_right_format():
     group = Group((1, 2))
     group.barrier()
     text = run(1, "stat", "--prometheus").out
@@ -674,7 +674,7 @@ def problems(found):
 
 
 @test
-def the_doctor_finds_nothing_where_all_is_well():
+def the_doctor_finds_no_problem_if_there_is_none():
     group = Group((1, 2))
     group.barrier()
     found = findings(1, "10.1.0.2", "fd00:1::2", status=DONE)
@@ -701,9 +701,9 @@ def the_doctor_finds_a_wrong_key():
                             [peer["state"] for peer in show(host, "peer")]), (True, ["unheard"]))
         finding = only(problems(findings(host, status=PROBLEMS)))
         contains("finding", finding["finding"], other,
-                 "it was never heard: key, id or nonce differ")
+                 "was never heard from as host", "key, id or nonce differ")
         contains("advice", finding["advice"], "compare")
-    # Or they would linger until the join time-out
+    # Otherwise they would linger until the join time-out
     for host in 1, 2:
         run(host, "end", "id", str(right.fields["id"]))
     for rank in ranks:
@@ -717,7 +717,7 @@ def the_doctor_finds_packets_that_do_not_fit_and_hosts_without_a_route():
     too_large, no_route = problems(findings(3, "10.1.0.4", "192.0.2.1", status=PROBLEMS))
     if too_large["check"] == "route":
         too_large, no_route = no_route, too_large
-    contains("finding", too_large["finding"], "MTU of 1500", "8756")
+    contains("finding", too_large["finding"], "MTU of 1500", "8764")
     contains("finding", no_route["finding"], "to 192.0.2.1")
     rank.close()
 
@@ -773,7 +773,7 @@ CLOSED_ELSEWHERE = (
 
 
 def opens(recipe, rules):
-    """These rules on host 2 keep it from a barrier until the recipe has been followed."""
+    """With these rules on host 2 a barrier waits until the recipe has been followed."""
     with on(2):
         command("nft", "flush ruleset; " + rules)
     group = Group((1, 2))
@@ -783,13 +783,13 @@ def opens(recipe, rules):
     with on(2):
         command("sh", "-c", recipe)
     for rank in group:
-        rank.patience(20)
+        rank.set_timeout(20)
         equal(f"barrier with {rules} after {recipe}", outcome(rank.complete()), "success")
     group.close()
 
 
 @test
-def recipes_for_nftables_open_the_port_whatever_rules_there_are():
+def recipes_for_nftables_open_the_port_whatever_the_rules():
     simple, general = recipes("Documentation/firewall.md")
     equal("recipes of README.md", recipes("README.md"), [simple])
     try:
@@ -809,8 +809,8 @@ def link_local(host):
 
 
 @test
-def link_local_addresses_have_their_interface():
-    """As a member that was never heard, because of its key; as an early packet; as an argument."""
+def link_local_addresses_are_shown_with_their_interface():
+    """As a member never heard from, because of its key; as an early packet; as an argument."""
     rank, other = rank_on(1), rank_on(2)
     descriptor = Descriptor([1, 2], liveness_ms=LONG_LIVENESS_MS)
     with on(1):
@@ -852,7 +852,7 @@ def the_doctor_finds_another_program_on_the_port():
     run(4, "set", "hold_port", "0")
     with on(4):
         taken = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    # What is remembered of groups keeps the port open
+    # Time-wait entries keep the port open
     eventually("port taken", lambda: what_bind_says(taken), "bound")
     problem = only(problems(findings(4, status=PROBLEMS)))
     equal("check", problem["check"], "port")

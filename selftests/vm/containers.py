@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=3 limit=90
 # suites: check soak
-"""A rank in a container without privileges: it takes part, looks, and tunes only its own namespace.
+"""A rank in an unprivileged container: it takes part, reads, and tunes only its own
+namespace.
 
 A container here consists of namespaces as runtimes set them up, without a runtime: the process
 of an ordinary user who becomes root of a user namespace that owns a network namespace. /sys and
@@ -22,7 +23,7 @@ from collsock_test import (
     clean_up, command, equal, errno_name, integers, ip_batch, libc, main, netlink_on, on, outcome,
     read_file, setns, test, work, write_file)
 
-USER = 1000             # who starts it
+USER = 1000             # user that starts it
 FIRST_ID = 100000       # its ids 0 to 65535 are these outside
 INSIDE = 1234           # user and group of the program in it
 ADDRESS = "10.1.0.100"
@@ -43,11 +44,11 @@ class Comparison(ctypes.Structure):
 
 
 class Filter:
-    """A filter made by libseccomp, on which apt depends."""
+    """A filter made with libseccomp, which apt depends on."""
 
     ALLOW, REFUSE = 0x7fff0000, 0x50000 | errno.EPERM
-    # What the runtimes' default profiles refuse to who has no capabilities, as far as it is
-    # near to here. They list what is allowed; this does not, and covers sockets alone.
+    # What the runtimes' default profiles refuse without capabilities, as far as relevant
+    # here. They list allowed calls; this one only refuses sockets.
     REFUSED = ("mount", "umount2", "unshare", "setns", "pivot_root", "init_module",
                "finit_module", "delete_module", "bpf", "perf_event_open", "keyctl", "add_key",
                "request_key", "open_by_handle_at", "kexec_load", "reboot", "swapon", "acct")
@@ -70,7 +71,7 @@ class Filter:
             self.rule(self.REFUSE, "socket", Comparison(0, way, family, 0))
 
     def load(self):
-        """For this process, from now on."""
+        """Apply it to this process."""
         libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
         self.check("load", self.library.seccomp_load(self.filter))
 
@@ -113,7 +114,7 @@ def be_user(number):
 
 
 def contained(line, address, make_filter, function, *args):
-    """What runs in a container: first as its root, then as an ordinary user."""
+    """The process in a container: first its root, then an ordinary user."""
     be_user(USER)
     if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC):
         line.put(Skipped(f"no user namespaces here: {os.strerror(ctypes.get_errno())}"))
@@ -151,7 +152,7 @@ class Container(Child):
 
 
 def become_anybody(make_filter, number=INSIDE):
-    """No capability is left, and none can be regained."""
+    """Drop all capabilities permanently."""
     made = make_filter()
     be_user(number)
     try:
@@ -249,7 +250,7 @@ def a_container_that_is_killed_is_named():
         equal("after the kill", outcome(rank.complete()), "ECONNRESET rank 2")
 
 
-# ---- looking, and ruling its own ----
+# ---- queries and tunables ----
 
 def looks(line, make_filter, descriptor, number):
     become_anybody(make_filter)
@@ -267,7 +268,7 @@ def looks(line, make_filter, descriptor, number):
 
 
 @test
-def it_sees_its_own_groups_and_changes_nothing():
+def a_container_sees_its_own_groups_and_changes_nothing():
     other = Group([1, 2])
     container, ranks, descriptor = group_with(looks)
     for rank in ranks:
@@ -318,7 +319,7 @@ def netlink_in(container):
 
 
 @test
-def its_root_rules_its_own_namespace_and_does_not_lift_the_machines_limit():
+def root_of_a_container_tunes_its_namespace_but_cannot_raise_the_machines_limit():
     container = Container(rules)
     equal("what root may there", container.get(),
           ["done", "EPERM", "EPERM", "done", "done", "EPERM", "ENOMEM", "done", 5])
@@ -347,7 +348,7 @@ def opens(line, make_filter, family):
 
 
 @test
-def where_a_runtime_refuses_the_family_another_number_serves():
+def if_a_runtime_refuses_the_family_another_number_works():
     for family, outcome_there in (AF_COLLSOCK, "EPERM"), (ANOTHER_FAMILY, "EAFNOSUPPORT"):
         container = Container(opens, family, make_filter=listed_families_allowed)
         equal(f"family {family}", container.get(), outcome_there)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=4 limit=90
 # suites: check debug soak
-"""A rank leaves, is killed, is cut off or is stopped: the others get an error that names it."""
+"""A rank leaves, is killed, cut off or stopped: the others get an error that names it."""
 
 import errno
 import select
@@ -20,7 +20,7 @@ LIVENESS_MS = 600
 
 
 def rank_in_child(line, descriptor, number, meetings, payloads):
-    """Completes barriers, posts more, and waits to be told to close, or killed."""
+    """Complete barriers, post more, and wait for the order to close, or to be killed."""
     rank = Rank()
     rank.join(descriptor, number)
     line.put("joined")
@@ -61,9 +61,9 @@ def end_child(child, manner):
         equal("the child has", child.get(), "closed")
 
 
-# The others post before they can have heard of it, and when they have
+# The others post before they can know of it, and after
 @test_each(("closed", 0), ("killed", 0), ("closed", 0.3), ("killed", 0.3))
-def what_a_rank_had_posted_completes_at_the_others_when_it_is(manner, pause):
+def posts_of_a_rank_complete_at_the_others_when_it_is(manner, pause):
     for hosts in ((1, 2, 3, 4), (1, 2, 3)):
         payloads = [integers(1000 + number) for number in range(3)]
         ranks, child = with_child(3, hosts, payloads=payloads)
@@ -87,7 +87,7 @@ def what_a_rank_had_posted_completes_at_the_others_when_it_is(manner, pause):
 
 
 @test_each("closed", "killed")
-def who_waits_for_a_rank_learns_that_it_is(manner):
+def ranks_that_wait_for_a_rank_learn_that_it_is(manner):
     ranks, child = with_child(3, (1, 2, 3))
     got = {}
 
@@ -104,7 +104,7 @@ def who_waits_for_a_rank_learns_that_it_is(manner):
     equal("what RUN gave", got, {0: "ECONNRESET rank 2", 1: "ECONNRESET rank 2"})
 
 
-def run_for_ever(line, descriptor, number):
+def run_until_failure(line, descriptor, number):
     rank = Rank()
     rank.join(descriptor, number)
     line.put("joined")
@@ -113,10 +113,10 @@ def run_for_ever(line, descriptor, number):
 
 
 @test
-def after_a_kill_at_any_moment_operations_succeed_and_then_fail_for_good():
+def after_a_kill_at_any_moment_operations_succeed_until_all_fail():
     for turn in range(work(4)):
         descriptor = Descriptor((1, 2, 3))
-        child = Child(3, run_for_ever, descriptor, 2)
+        child = Child(3, run_until_failure, descriptor, 2)
         ranks = [rank_on(1), rank_on(2)]
         for number, rank in enumerate(ranks):
             rank.join(descriptor, number)
@@ -141,7 +141,7 @@ def after_a_kill_at_any_moment_operations_succeed_and_then_fail_for_good():
 
 
 @test
-def a_failure_stays():
+def a_failure_is_permanent():
     ranks, child = with_child(2, (1, 2))
     rank = ranks[0]
     for number in range(3):
@@ -171,7 +171,8 @@ def a_failure_stays():
 
 @test_each((2, PAIRWISE_EXCHANGE), (3, DISSEMINATION), (4, DISSEMINATION), (4, PAIRWISE_EXCHANGE))
 def a_host_that_is_cut_off_is_named_by_all_after_the_liveness_time(size, algorithm):
-    """The error comes not before that time and not long after, whether they send to it or not."""
+    """The error is reported after that time and not much later, whether they send to it or
+    not."""
     equal("default of the liveness time", read_file(f"{MODULE}/parameters/liveness_ms"), "3000\n")
     with tunables(liveness_ms=LIVENESS_MS):
         group = Group(range(1, size + 1), barrier_algorithm=algorithm)
@@ -276,7 +277,7 @@ DISAGREEMENTS = {
 
 
 @test_each(*DISAGREEMENTS)
-def who_disagrees_is_named_with_eproto_about_the(what):
+def a_rank_that_disagrees_is_named_with_eproto_about_the(what):
     group = Group((1, 2))
     group.barrier()
     first, second = DISAGREEMENTS[what]

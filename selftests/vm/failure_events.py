@@ -25,14 +25,14 @@ ROOM = 4096
 
 
 def events(rank, wanted=select.POLLIN | select.POLLOUT | RDHUP):
-    """What poll says now."""
+    """The current events of poll."""
     poll = select.poll()
     poll.register(rank, wanted)
     return dict(poll.poll(0)).get(rank.fileno(), 0)
 
 
 def met(hosts=(1, 2), **fields):
-    """A group whose hosts have heard each other: who leaves unheard is not missed."""
+    """A group whose hosts have heard from each other, so that a rank that leaves is noticed."""
     group = Group(hosts, **fields)
     group.barrier()
     return group
@@ -47,7 +47,7 @@ def failed_pair():
 
 
 def at_end(rank, error="none"):
-    """Nothing more comes, and nobody sleeps."""
+    """The socket is at its end: no call sleeps."""
     for _ in range(3):
         equal("recv", rank.recv(ROOM), b"")
         equal("recv that may not sleep", rank.recv(ROOM, socket.MSG_DONTWAIT), b"")
@@ -80,7 +80,7 @@ def a_failure_while_nothing_is_under_way_is_one_completion():
 
 
 @test
-def wait_can_receive_it_by_its_cookie():
+def wait_can_receive_the_failure_by_its_cookie():
     rank, other = met()
     refused(errno.ENOENT, "before the failure", rank.wait, COOKIE_GROUP)
     other.close()
@@ -91,7 +91,7 @@ def wait_can_receive_it_by_its_cookie():
 
 
 @test
-def operations_under_way_report_it_and_nothing_else_does():
+def only_operations_under_way_report_the_failure():
     rank, other = met()
     for cookie in range(3):
         rank.post(cookie=cookie)
@@ -103,7 +103,7 @@ def operations_under_way_report_it_and_nothing_else_does():
 
 
 @test
-def who_posts_quietly_is_told_by_a_completion():
+def quiet_posts_are_failed_by_a_completion_of_the_group():
     rank, _, root = met((1, 2, 3))
     for cookie in range(3):
         rank.post(integers(1), operation=REDUCE, root=2, flags=QUIET, cookie=cookie)
@@ -115,7 +115,7 @@ def who_posts_quietly_is_told_by_a_completion():
 
 
 @test
-def what_was_not_received_before_comes_first():
+def completions_from_before_the_failure_come_first():
     rank, other = met(window=4)
     for cookie in range(4):
         rank.post(cookie=cookie)
@@ -140,7 +140,7 @@ def a_post_before_the_report_was_received_completes_with_the_error():
 
 
 @test
-def run_reports_it_as_often_as_it_is_called():
+def every_run_reports_the_failure():
     rank = failed_pair()
     for cookie in range(3):
         equal("RUN", outcome(rank.run(cookie=cookie)), "ECONNRESET rank 1")
@@ -151,8 +151,8 @@ def run_reports_it_as_often_as_it_is_called():
 
 
 @test
-def who_asks_for_nothing_is_not_told_again_and_again():
-    """A level-triggered loop does not spin because of events that it did not ask for."""
+def poll_without_wanted_events_does_not_report_the_failure():
+    """A level-triggered loop must not spin because of events that it did not ask for."""
     rank = failed_pair()
     for wanted in (0, select.POLLPRI, select.POLLERR | select.POLLHUP):
         equal(f"events of {wanted}", events(rank, wanted), 0)
@@ -161,10 +161,10 @@ def who_asks_for_nothing_is_not_told_again_and_again():
         equal(f"events of {wanted} at the end", events(rank, wanted), 0)
 
 
-# ---- those that sleep ----
+# ---- sleeping threads ----
 
 def sleeping(count, call, enter_call):
-    """Threads in a call; what they get is in the list."""
+    """Threads in a call; the list has their results."""
     got = []
     threads = [threading.Thread(target=lambda: got.append(call())) for _ in range(count)]
     for thread in threads:
@@ -174,7 +174,7 @@ def sleeping(count, call, enter_call):
 
 
 @test
-def readers_that_sleep_are_woken_one_is_told_the_others_see_the_end():
+def one_sleeping_reader_gets_the_failure_the_others_the_end():
     rank, other = met()
     threads, got = sleeping(4, lambda: rank.recv(ROOM), "recvfrom")
     other.close()
@@ -188,7 +188,7 @@ def readers_that_sleep_are_woken_one_is_told_the_others_see_the_end():
 
 
 @test_each(select.EPOLLIN, select.EPOLLRDHUP, select.EPOLLIN | select.EPOLLRDHUP | select.EPOLLET)
-def who_waits_in_epoll_is_woken(wanted):
+def a_thread_that_waits_in_epoll_is_woken(wanted):
     rank, other = met()
     epoll = select.epoll()
     epoll.register(rank, wanted)
@@ -217,7 +217,7 @@ def a_reader_sees_the_end_when_another_thread_has_received_the_last():
 
 @contextlib.contextmanager
 def timers_stay():
-    """They do not move to a processor that is busy."""
+    """Timers do not migrate to a busy processor."""
     path = "/proc/sys/kernel/timer_migration"
     for value in "01":
         if os.path.exists(path):
@@ -237,7 +237,7 @@ def wait_spinning(rank, cookie):
 
 @test
 def the_end_is_seen_when_another_thread_spins_for_the_last():
-    """It releases the completion at once; nothing wakes those who wait for the end later."""
+    """It releases the completion at once; nothing wakes threads that wait for the end later."""
     processors = sorted(os.sched_getaffinity(0))
     with timers_stay():
         os.sched_setaffinity(0, processors[:1])
@@ -255,7 +255,7 @@ def the_end_is_seen_when_another_thread_spins_for_the_last():
     equal("events", got, [[(rank.fileno(), select.EPOLLRDHUP)]])
 
 
-# ---- a rank that leaves ends the group for each of the others where that one stopped ----
+# ---- a rank that leaves ends the group for the others at its last operation ----
 
 @test
 def a_group_ends_for_a_rank_when_its_next_operation_would_fail():
@@ -280,8 +280,8 @@ def a_group_ends_for_a_rank_when_its_next_operation_would_fail():
 
 
 @test
-def its_end_does_not_wait_for_other_ranks_of_the_host():
-    """Their slot is in use until all have posted; this rank is done with it."""
+def the_end_for_a_rank_does_not_wait_for_other_ranks_of_the_host():
+    """The slot is in use until all have posted; this rank has finished it."""
     group = met(placement=[0, 0, 0, 1])
     first, sibling = group[:2]
     fields = {"operation": REDUCE, "root": 3}
@@ -289,7 +289,7 @@ def its_end_does_not_wait_for_other_ranks_of_the_host():
     sibling.close()
     time.sleep(0.1)
     first.post(integers(2), **fields, cookie=4)
-    first.patience(20)
+    first.set_timeout(20)
     got = [first.complete() for _ in range(2)]
     equal("cookies", [one.cookie for one in got], [4, COOKIE_GROUP])
     equal("outcomes", [outcome(one) for one in got], ["success", "ECONNRESET rank 1"])
@@ -297,7 +297,7 @@ def its_end_does_not_wait_for_other_ranks_of_the_host():
 
 
 @test
-def who_joins_a_group_that_has_ended_is_told():
+def a_rank_that_joins_a_failed_group_gets_the_failure():
     descriptor = Descriptor([1, 2], placement=[0, 0, 0, 1])
     ranks = [rank_on(1) for _ in range(3)]
     ranks[0].join(descriptor, 0)
@@ -313,7 +313,7 @@ def who_joins_a_group_that_has_ended_is_told():
 
 
 @test
-def an_order_to_end_the_group_is_reported():
+def ending_the_group_by_order_is_reported():
     group = met()
     with netlink_on(1) as netlink:
         for one in netlink.all("group"):
@@ -337,7 +337,7 @@ def post_at_end(line, rank, flags):
 
 
 @test
-def a_send_at_the_end_is_sigpipe_unless_it_says_no():
+def a_send_at_the_end_is_sigpipe_unless_msg_nosignal():
     rank = failed_pair()
     rank.complete()
     child = Child(None, post_at_end, rank, socket.MSG_NOSIGNAL)
@@ -373,7 +373,7 @@ def shut_wr_leaves_the_group_and_completions_stay():
 
 
 @test
-def a_rank_that_left_by_shutdown_can_be_asked_until_it_closes():
+def a_rank_that_left_by_shutdown_answers_queries_until_it_closes():
     group = met(placement=[0, 0, 1])
     for rank in group:
         rank.shutdown(socket.SHUT_WR)
@@ -390,7 +390,7 @@ def a_rank_that_left_by_shutdown_can_be_asked_until_it_closes():
 
 
 @test
-def a_reader_sleeps_until_the_last_operation_of_who_left_is_over():
+def a_reader_sleeps_until_the_last_operation_of_a_rank_that_left():
     rank, other = met()
     rank.post(operation=REDUCE, root=0, type=INT64, op=SUM, count=1, payload=integers(1))
     rank.shutdown(socket.SHUT_WR)
@@ -403,7 +403,7 @@ def a_reader_sleeps_until_the_last_operation_of_who_left_is_over():
 
 
 @test
-def shut_wr_releases_those_who_wait_for_room():
+def shut_wr_wakes_threads_that_wait_for_room():
     rank, other = met(window=1)
     rank.post()
     threads, got = sleeping(2, lambda: error_of(rank.post), "sendto")
@@ -425,7 +425,7 @@ def error_of(call):
 
 
 @test
-def shut_rd_releases_readers_and_nothing_else():
+def shut_rd_wakes_readers_and_nothing_else():
     rank, other = met()
     threads, got = sleeping(2, lambda: rank.recv(ROOM), "recvfrom")
     rank.shutdown(socket.SHUT_RD)
@@ -443,7 +443,7 @@ def shut_rd_releases_readers_and_nothing_else():
 
 
 @test
-def other_numbers_of_shutdown_are_einval():
+def other_arguments_of_shutdown_are_einval():
     rank, _ = met()
     for how in (-1, 3, 4, 99):
         refused(errno.EINVAL, f"shutdown {how}", rank.shutdown, how)
@@ -463,7 +463,7 @@ OPEN_KEEP = 4
 
 
 def rank_with_worker(line, descriptor, number, flags):
-    """A rank of the library, whose forked worker lives longer than it does."""
+    """A rank of the library whose forked worker outlives it."""
     lib, handle = library(), ctypes.c_void_p()
     equal("open", lib.collsock_open(ctypes.byref(handle), flags), 0)
     lib.collsock_fd.argtypes = [ctypes.c_void_p]
@@ -482,7 +482,7 @@ def rank_with_worker(line, descriptor, number, flags):
 
 
 @test_each(0, OPEN_KEEP)
-def a_forked_worker_keeps_a_killed_rank_alive_only_if_it_is_asked_to(flags):
+def a_forked_worker_keeps_a_killed_rank_alive_only_if_requested(flags):
     descriptor = Descriptor([1, 2])
     rank = rank_on(1)
     rank.join(descriptor, 0)
@@ -496,7 +496,7 @@ def a_forked_worker_keeps_a_killed_rank_alive_only_if_it_is_asked_to(flags):
             time.sleep(0.3)
             equal("events while the worker keeps it", events(rank), select.POLLOUT)
             os.kill(worker, signal.SIGKILL)
-        rank.patience(20)
+        rank.set_timeout(20)
         equal("completion", outcome(rank.complete()), "ECONNRESET rank 1")
         if not flags:
             os.kill(worker, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A program that is stopped at a system call of our choice: forces the order of what races."""
+"""A program that is stopped at a chosen system call, to force the order of a race."""
 
 import ctypes
 import os
@@ -27,7 +27,7 @@ def ptrace(request, pid=0, address=0, data=0):
 
 
 def holdable():
-    """For preexec_fn of Popen: the program stops as it begins."""
+    """For preexec_fn of Popen: the program stops at its start."""
     ptrace(PTRACE_TRACEME)
 
 

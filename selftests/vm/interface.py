@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=2 limit=60
 # suites: check debug soak
-"""The socket interface grows: callers that know less and more, and what a socket says of itself."""
+"""Extensible structures of the socket interface: older and newer callers, and queries."""
 
 import ctypes
 import errno
@@ -25,7 +25,7 @@ PAGE = 4096
 
 
 def not_zero(length):
-    """Tails in which one byte is not."""
+    """Tails in which one byte is not zero."""
     for position in sorted({0, length // 2, length - 1}):
         yield bytes(position) + b"\1" + bytes(length - position - 1)
 
@@ -33,7 +33,7 @@ def not_zero(length):
 # ---- join ----
 
 @test
-def newer_callers_of_join_meet_each_other():
+def newer_callers_of_join_are_in_one_group():
     """A caller that knows more fields, and leaves them 0, describes the same group."""
     for longer in LONGER:
         descriptor = Descriptor([1, 2], placement=[0, 1, 0])
@@ -53,7 +53,7 @@ def joining(data):
 
 
 @test
-def what_a_join_says_beyond_what_the_kernel_knows_is_e2big():
+def unknown_fields_of_join_are_e2big_unless_zero():
     log, good = KernelLog(), Descriptor([1, 2]).bytes(0)
     for longer in LONGER:
         for tail in not_zero(longer):
@@ -82,7 +82,7 @@ def callers_of_join_know_at_least_the_first_version():
 # ---- send ----
 
 @test
-def newer_callers_post_and_the_payload_begins_behind_what_they_know():
+def the_payload_of_newer_callers_begins_after_their_structure():
     rank, other = two()
     for longer in LONGER:
         rank.send(grown(post_of_three(), POST.size, bytes(longer)))
@@ -92,7 +92,7 @@ def newer_callers_post_and_the_payload_begins_behind_what_they_know():
 
 
 @test
-def what_a_post_says_beyond_what_the_kernel_knows_is_e2big():
+def unknown_fields_of_a_post_are_e2big_unless_zero():
     rank, _ = two()
     for longer in LONGER:
         for tail in not_zero(longer):
@@ -109,7 +109,7 @@ def what_a_post_says_beyond_what_the_kernel_knows_is_e2big():
 # ---- RUN and WAIT ----
 
 @test
-def run_has_its_parts_where_its_head_says():
+def the_parts_of_run_are_where_its_head_says():
     rank, other = two()
     for longer in ((0, 0, 0), (8, 0, 0), (0, 8, 0), (0, 0, 8), (64, 16, 24), (8, 1024, 216)):
         data, completion, result = run_parts(longer[0], longer[1], COMPLETION.size + longer[2],
@@ -125,7 +125,7 @@ def run_has_its_parts_where_its_head_says():
 
 
 @test
-def what_a_run_says_beyond_what_the_kernel_knows_is_e2big():
+def unknown_fields_of_run_are_e2big_unless_zero():
     rank, _ = two()
     for position, longer in ((RUN_HEAD.size, (8, 0, 0)), (RUN_HEAD.size + 1023, (1024, 0, 0)),
                              (RUN_HEAD.size + POST.size, (0, 8, 0)),
@@ -140,7 +140,7 @@ def what_a_run_says_beyond_what_the_kernel_knows_is_e2big():
 
 
 @test
-def wait_has_its_parts_where_its_head_says():
+def the_parts_of_wait_are_where_its_head_says():
     rank, other = two()
     for longer, completion_bytes in ((0, 40), (8, 40), (0, 48), (64, 256)):
         rank.post(integers(3), cookie=9)
@@ -184,7 +184,7 @@ def callers_select_the_length_of_completions():
 
 
 @test
-def a_length_of_completions_that_no_kernel_gives_is_einval():
+def an_invalid_length_of_completions_is_einval():
     rank = Rank()
     for length in (0, 8, 32, 39, 41, 44, MAX_COMPLETION_BYTES + 8, 0x7fffffff):
         refused(errno.EINVAL, f"{length} bytes", rank.setsockopt, SOL_COLLSOCK,
@@ -195,10 +195,10 @@ def a_length_of_completions_that_no_kernel_gives_is_einval():
     equal("as before", rank.getsockopt(SOL_COLLSOCK, COMPLETION_BYTES), COMPLETION.size)
 
 
-# ---- what a socket says of itself ----
+# ---- queries ----
 
 @test
-def self_tells_rank_and_limits():
+def self_reports_rank_and_limits():
     group = Group([1, 2], placement=[0, 1, 0, 1, 1], max_bytes=4000, window=5, segment_bytes=96)
     for number, (host, local) in enumerate(((0, 0), (1, 0), (0, 1), (1, 1), (1, 2))):
         me = group[number].me()
@@ -211,7 +211,7 @@ def self_tells_rank_and_limits():
 
 
 @test
-def getsockname_tells_group_and_rank():
+def getsockname_reports_group_and_rank():
     rank, number = rank_on(2), 0xfedcba9876543210
     equal("before it has joined", vars(NAME.read(sockname(rank))),
           {"family": AF_COLLSOCK, "zero": 0, "rank": NO_RANK, "id": 0})
@@ -236,7 +236,7 @@ def sockname(rank):
 
 
 @test
-def features_tell_what_there_is():
+def features_report_what_is_supported():
     for rank in (Rank(), Group([1])[0]):
         features = rank.features()
         equal("completion", features.completion_bytes, COMPLETION.size)
@@ -249,7 +249,7 @@ def features_tell_what_there_is():
 
 
 @test
-def who_knows_less_of_an_answer_gets_less():
+def a_shorter_structure_gets_a_shorter_answer():
     rank = Group([1])[0]
     for option, layout in ((SELF, SELF_ALL), (FEATURES, FEATURES_ALL)):
         full = rank.getsockopt(SOL_COLLSOCK, option, 1000)
@@ -260,7 +260,7 @@ def who_knows_less_of_an_answer_gets_less():
 
 
 @test
-def a_feature_that_is_not_there_is_eopnotsupp():
+def an_unknown_feature_is_eopnotsupp():
     rank, descriptor = rank_on(1), Descriptor([1])
     for bit in (0, 1, 31, 32, 63):
         refused(errno.EOPNOTSUPP, f"feature {bit}", rank.join, descriptor, 0, features=1 << bit)

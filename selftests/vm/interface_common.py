@@ -7,7 +7,7 @@ from collsock_test import POST, RUN_HEAD, run_bytes
 
 
 def grown(data, size, tail, at=0):
-    """The structure of that size at an offset has these bytes more, and says so."""
+    """Extend the structure of that size at an offset by these bytes, and set its size."""
     return (data[:at] + struct.pack("=I", size + len(tail)) + data[at + 4:at + size] + tail +
             data[at + size:])
 

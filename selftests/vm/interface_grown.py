@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=2 limit=60
 # suites: check soak
-"""A later kernel, whose structures are 16 bytes longer, and programs that do not know of it."""
+"""A later kernel, whose structures are 16 bytes longer, and older programs."""
 
 import errno
 import fcntl
@@ -21,14 +21,14 @@ TREE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 
 
 def load():
-    """Instead of the module that is there."""
+    """Load it instead of the current module."""
     command("rmmod", "collsock")
     command("insmod", f"{TREE}/build/grown/build/{os.uname().release}/collsock.ko")
     equal("bytes of a completion", Rank().features().completion_bytes, COMPLETION.size + ADDED)
 
 
 @test
-def programs_that_know_less_work_as_before():
+def older_programs_work_as_before():
     log, (rank, other) = KernelLog(), two()
     for one in (rank, other):
         one.send(post_of_three(cookie=7))
@@ -45,7 +45,7 @@ def programs_that_know_less_work_as_before():
 
 
 @test
-def answers_have_the_bytes_that_were_asked_for():
+def answers_have_the_length_of_the_callers_structure():
     rank = Group([1])[0]
     for option, layout in ((STATS, STATS_ALL), (NET_STATS, NET_STATS_ALL), (SELF, SELF_ALL),
                            (FEATURES, FEATURES_ALL)):
@@ -55,7 +55,7 @@ def answers_have_the_bytes_that_were_asked_for():
 
 
 @test
-def programs_that_know_as_much_may_say_it_and_those_that_know_more_not_more():
+def programs_may_set_fields_that_the_kernel_knows_and_no_others():
     """Here added fields have no meaning, so any value of them is accepted."""
     for longer, tail, error in ((8, b"\1" * 8, 0), (16, b"\1" * 16, 0),
                                 (24, b"\1" * 16 + bytes(8), 0),

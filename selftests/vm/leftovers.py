@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is left after the end of groups and of the module, for scenarios that check it."""
+"""What remains after the end of groups and of the module, for scenarios that check it."""
 
 import ctypes
 import os
@@ -28,7 +28,7 @@ def load():
 
 
 def udp_sockets(host):
-    """Those that the kernel holds count too."""
+    """Includes sockets held by the kernel."""
     with on(host):
         return [int(count) for name in ("sockstat", "sockstat6")
                 for count in re.findall(r"^UDP6?: inuse (\d+)",
@@ -36,7 +36,7 @@ def udp_sockets(host):
 
 
 def left(*hosts):
-    """The groups that the namespaces still have."""
+    """Groups and their objects that the namespaces still have."""
     watchers = [rank_on(host) for host in hosts]
     stats = [watcher.net_stats() for watcher in watchers]
     for watcher in watchers:

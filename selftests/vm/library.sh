@@ -14,12 +14,12 @@ printf 'fd00:1::%d 7607 # a host\n' 1 2 3 4 >"$work/hosts6"
 key=$work/key
 (umask 077; echo 000102030405060708090a0b0c0d0eff >"$key")
 
-# A group is formed anew each time.
+# A new group each time.
 fresh() {
 	nonce=$(date +%s%N)
 }
 
-# saying TEXT COUNT FILE: how many lines of FILE hold TEXT.
+# saying TEXT COUNT FILE: check that COUNT lines of FILE contain TEXT.
 saying() {
 	equal "$2" "$(grep -cF -- "$1" "$3")" || { cat "$3"; return 1; }
 }
@@ -69,7 +69,7 @@ three_each() {
 		for process in $processes; do wait "$process" || exit; done' sh "$@"
 }
 
-# Ranks of a host need not follow each other.
+# Ranks of a host need not be consecutive.
 ranks_of_hosts() {
 	fresh
 	printf '10.1.0.%d\n' 1 2 1 3 3 2 3 1 2 >"$work/nine"
@@ -140,7 +140,7 @@ c_and_python_together() {
 	wait $! && saying "done after" 1 "$work/log"
 }
 
-# As a new user does it in this tree: README's own programs and commands, in its order.
+# The programs and commands of README in order, as a new user runs them in this tree.
 readme() {
 	local tree=$PWD folder=$work/readme
 	mkdir "$folder"
@@ -167,7 +167,7 @@ signals() {
 	wait $! && saying "done after" 1200 "$work/log"
 }
 
-# It leaves after its barrier, and the other goes on to a second one.
+# One rank leaves after its barrier, and the other continues with a second one.
 who_left_is_named() {
 	fresh
 	printf '10.1.0.%d\n' 1 2 >"$work/two"
@@ -176,7 +176,7 @@ who_left_is_named() {
 	equal 1 $? && wait $! && saying "barrier: barrier: rank 1 has left the group" 1 "$work/log"
 }
 
-# advised STATUS TEXT COMMAND...: it fails on host h1, and says what to do.
+# advised STATUS TEXT COMMAND...: it fails on host h1, and prints advice.
 advised() {
 	local status=$1 text=$2
 	shift 2
@@ -184,7 +184,7 @@ advised() {
 	equal "$status" $? && saying "$text" 1 "$work/log"
 }
 
-# A second rank 0, and one that knows of another rank more.
+# A second rank 0, and one with an additional rank
 taken_rank() {
 	fresh
 	printf '10.1.0.%d\n' 1 1 2 >"$work/three"
@@ -201,7 +201,7 @@ taken_rank() {
 	sys.exit(statuses != [1, 1])
 	PROGRAM
 	equal 0 $? && saying "its own rank" 1 "$work/log" &&
-		saying "describes the group otherwise" 1 "$work/log"
+		saying "joined with a different description" 1 "$work/log"
 }
 
 without_module() {
@@ -216,7 +216,7 @@ check "barriers over the hosts of a file" barrier
 check "barrier over IPv6" barrier_over_ipv6
 check "allreduce gives sum, min and max" allreduce
 check "overlap learns of the result by epoll" overlap
-check "reduce lets rank 0 compute, and the others go on" reduce
+check "reduce lets rank 0 compute, and the others continue" reduce
 check "three ranks on each of three hosts do an allreduce" ranks_of_hosts
 check "ranks of a host that need no result do not wait" ranks_that_do_not_wait
 check "plain Python does all of that" plain_python
@@ -226,21 +226,21 @@ check "C and Python form one group" c_and_python_together
 check "the programs and commands of README do what it says" readme
 check "signals neither lose nor repeat an operation" signals
 check "a rank that left is named" who_left_is_named
-check "a group without a key is told how to be allowed" \
+check "a group without a key gets advice" \
 	advised 1 "collsock set require_keys 0" $examples/barrier "$work/hosts"
-check "an address of another host is told" \
+check "an address of another host is reported" \
 	advised 1 "see ip address" $examples/barrier -k "$key" "$work/hosts" 2
-check "a key that others can read is told" \
+check "a key file open to others is reported" \
 	advised 1 "chmod 600" $examples/barrier -k "$work/hosts" "$work/hosts"
-check "a rank that does not exist is told" \
+check "a rank that does not exist is reported" \
 	advised 2 "ranks count from 0" $examples/barrier -k "$key" "$work/hosts" 4
-check "more processes than the host has ranks are told" \
+check "more processes than the host has ranks are reported" \
 	advised 1 "how many ranks" $examples/barrier -k "$key" --local 1 "$work/hosts"
-check "a rank that is taken is told" taken_rank
-check "a hosts file of names is told" \
-	advised 2 "names will not do" $examples/barrier -k "$key" /etc/hostname
-check "Python tells what to do about a missing key" \
+check "a rank that has joined already is reported" taken_rank
+check "a hosts file with names is reported" \
+	advised 2 "is not an IPv4 or IPv6 address" $examples/barrier -k "$key" /etc/hostname
+check "Python gives advice on a missing key" \
 	advised 1 "collsock set require_keys 0" python3 -B libcollsock/examples/collsock_plain.py \
 	"$work/hosts" 0
-check "a missing module is told" without_module
+check "a missing module is reported" without_module
 tap_done

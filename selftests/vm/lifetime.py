@@ -23,7 +23,7 @@ NOTHING = {"groups": [0] * 4, "peers": [0] * 4, "timewait_entries": [0] * 4}
 
 
 @test
-def the_module_stays_while_a_socket_is_open():
+def the_module_cannot_be_unloaded_while_a_socket_is_open():
     idle = rank_on(1)
     refused(errno.EAGAIN, "unloading with a socket that has not joined", unload)
     idle.close()
@@ -42,7 +42,7 @@ def the_module_stays_while_a_socket_is_open():
 
 
 @test
-def groups_of_a_namespace_reserve_no_more_than_it_allows_though_they_linger():
+def groups_reserve_no_more_than_the_limit_even_while_they_linger():
     watcher = rank_on(1)
     until_nothing_lingers(1)
     first = Group([1])
@@ -58,7 +58,7 @@ def groups_of_a_namespace_reserve_no_more_than_it_allows_though_they_linger():
         first.barrier()
         second.close()
         eventually("memory after one has closed", lambda: watcher.net_stats().memory, each)
-        # Whom it waits for never joins: it lingers until the join time-out
+        # The host that it waits for never joins: it lingers until the join time-out
         with tunables(join_timeout_ms=1500):
             lingering = rank_on(1)
             set_tunables(1, max_memory_kib=1 << 20)
@@ -74,25 +74,25 @@ def groups_of_a_namespace_reserve_no_more_than_it_allows_though_they_linger():
         set_tunables(1, max_memory_kib=None)
 
 
-def objects_after_cycles(amount):
+def objects_after_cycles(count):
     """Objects in use, by cache, after this number of groups was created and destroyed."""
-    for _ in range(amount):
+    for _ in range(count):
         group = Group(HOSTS)
         group.barrier()
         group.close()
     eventually("what is left", lambda: left(*HOSTS), NOTHING)
-    time.sleep(0.5)  # what RCU frees
+    time.sleep(0.5)  # memory freed by RCU
     return active_objects()
 
 
-def objects_left_by_cycles(amount):
+def objects_left_by_cycles(count):
     """Caches of which more objects are in use after this number of groups than before."""
-    before, after = objects_after_cycles(50), objects_after_cycles(amount)
+    before, after = objects_after_cycles(50), objects_after_cycles(count)
     growth = {cache: active - before.get(cache, 0) for cache, active in after.items()}
-    print(f"# {amount} cycles: objects more in each cache: {max(growth.values())}")
-    # If each host of a group left a single object behind, there would be 4 * amount of them
+    print(f"# {count} cycles: objects more in each cache: {max(growth.values())}")
+    # If each host of a group left a single object behind, there would be 4 * count of them
     return {cache: more for cache, more in growth.items()
-            if more > amount // 2 + inexact_objects(cache)}
+            if more > count // 2 + inexact_objects(cache)}
 
 
 @test
@@ -110,12 +110,12 @@ def cycles_of_join_and_close_leave_nothing():
         watcher.close()
         equal("references to the module", (references(), unused), (0, 0))
         eventually("UDP sockets", lambda: [udp_sockets(host) for host in HOSTS], [[0, 0]] * 4)
-    # The debug kernel keeps what is freed for a while
+    # The debug kernel keeps freed memory for a while
     if not ON_DEBUG_KERNEL:
         equal("caches that have grown", grown, {})
 
 
-def run_for_ever(line, descriptor, number):
+def run_until_failure(line, descriptor, number):
     rank = Rank()
     rank.join(descriptor, number)
     line.put("joined")
@@ -128,7 +128,7 @@ def run_for_ever(line, descriptor, number):
 def traffic(hosts, addresses):
     """Processes on these hosts that run operations until they fail."""
     descriptor = Descriptor(addresses)
-    children = [Child(host, run_for_ever, descriptor, number)
+    children = [Child(host, run_until_failure, descriptor, number)
                 for number, host in enumerate(hosts)]
     for child in children:
         equal("the child has", child.get(), "joined")
@@ -151,15 +151,15 @@ def ranks_that_are_killed_in_mid_traffic_leave_nothing():
         eventually("what is left", lambda: left(*HOSTS), NOTHING)
 
 
-@test_each("that hear each other", "that hear nothing any more")
-def a_namespace_goes_with_the_last_of_the_killed_ranks(state):
+@test_each("that hear each other", "that are cut off")
+def a_namespace_ends_with_the_last_of_the_killed_ranks(state):
     members = {"x1": "10.1.0.201", "x2": "10.1.0.202"}
     for _ in range(work(1)):
         for name, address in members.items():
             make_namespace(name, address)
         children = traffic(members, members.values())
-        if state == "that hear nothing any more":
-            # What they leave lingers until the end of the namespace
+        if state == "that are cut off":
+            # Their groups linger until the end of the namespace
             for name in members:
                 command("tc", "-n", name, "qdisc", "add", "dev", "eth0", "root", "netem",
                         "loss", "100%")
@@ -172,26 +172,26 @@ def a_namespace_goes_with_the_last_of_the_killed_ranks(state):
                                                      if device.startswith("of-x")], [])
 
 
-@test_each("that were closed a moment ago", "that hear nothing any more")
+@test_each("that were closed a moment ago", "that are cut off")
 def the_module_can_be_unloaded_while_groups_linger(state):
     log = KernelLog()
     for _ in range(work(2)):
         groups = [Group(HOSTS) for _ in range(5)]
         for group in groups:
             group.barrier()
-        if state == "that hear nothing any more":
+        if state == "that are cut off":
             netem(HOSTS, "loss", "100%")
         for group in groups:
             for rank in group[:3]:
                 rank.post(integers(1))
         for group in groups:
             group.close()
-        if state == "that hear nothing any more":
+        if state == "that are cut off":
             at_least("groups that linger", left(1)["groups"][0], 5)
         unload()
         equal("the module is there", loaded(), False)
         equal("UDP sockets", [udp_sockets(host) for host in HOSTS], [[0, 0]] * 4)
-        if state == "that hear nothing any more":
+        if state == "that are cut off":
             netem(HOSTS)
         load()
     Group(HOSTS).barrier()

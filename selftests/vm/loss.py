@@ -20,7 +20,7 @@ LOSSES = 0, 5, 20
 AMOUNT = 60  # operations, in a check
 DELAY_MS, JITTER_MS = 1, 0.5
 RTO_MS, CEILING_MS = 10, 100
-ROOM = 10  # times the model's latency is still no failure
+ROOM = 10  # times the model's latency is accepted
 
 
 # ---- the model ----
@@ -33,7 +33,7 @@ def dissemination(size):
 
 
 def pairwise_exchange(size):
-    """The edges are those of the natural numbering; their times are the same."""
+    """Uses the natural numbering, which has the same times."""
     partners = 1 << (size.bit_length() - 1)
     extra = size - partners
     if extra:
@@ -66,16 +66,16 @@ def model_ms(chance, size, loss):
     return max(at)
 
 
-# ---- the real thing ----
+# ---- measurement ----
 
-def latency_ms(size, amount, chance):
+def latency_ms(size, count, chance):
     """Checks the results of the load, and returns the 99th percentile of its latency."""
     group = Group(range(1, size + 1))
-    load = MixedLoad(group, amount, chance).run()
+    load = MixedLoad(group, count, chance).run()
     for number, rank in enumerate(group):
         stats = rank.stats()
         equal(f"operations of rank {number} that completed and failed",
-              (stats.completed, stats.failed), (amount, 0))
+              (stats.completed, stats.failed), (count, 0))
         equal(f"packets without sense at rank {number}", stats.invalid, 0)
     repeated = sum(rank.stats().retransmits for rank in group)
     received_again = sum(rank.stats().duplicates for rank in group)

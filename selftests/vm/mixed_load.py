@@ -25,7 +25,7 @@ QUIET, NOT_A_NUMBER = 1 << 51, 0x7ff8 << 48
 
 
 def fold(values, operate):
-    """In the order that all ranks share: neighbours first, the lower on the left."""
+    """Fold in the order common to all ranks: neighbours first, the lower on the left."""
     partners = 1 << (len(values).bit_length() - 1)
     extra = len(values) - partners
     values = [operate(values[2 * i], values[2 * i + 1]) for i in range(extra)] + \
@@ -46,7 +46,7 @@ def number_of(pattern):
 
 
 def double_operate(op, left, right):
-    """Of NaNs the first wins, made quiet; the least zero is -0."""
+    """The first NaN wins, quieted; -0 is less than 0."""
     for pattern in (left, right):
         if math.isnan(number_of(pattern)):
             return pattern | QUIET

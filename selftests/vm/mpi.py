@@ -5,7 +5,7 @@
 """Unmodified MPI programs with the library that handles their collective operations.
 
 Both MPIs, with everything that selftests/mpi checks. COLLSOCK_BASELINE=1 runs all of that
-with nothing preloaded: what fails then is not caused by the library.
+without the library: failures then are not caused by it.
 """
 
 import contextlib
@@ -18,50 +18,50 @@ from collsock_test import (
     ON_DEBUG_KERNEL, PORT, SLOWDOWN, SOAK, Failed, Skipped, command, equal, main, netem, test_each,
     work)
 from mpi_launch import (
-    BASELINE, KINDS, LOSS, PATIENCE, PROGRAMS, launch, library_of, passes, preloaded, seed_of)
+    BASELINE, KINDS, LOSS, TIME_LIMIT, PROGRAMS, launch, library_of, passes, preloaded, seed_of)
 
 IN_SOAK = SOAK > 1 and not ON_DEBUG_KERNEL
 ROUNDS = 6  # of collectives, in a check
 
-# ---- every result, by every way that there is ----
+# ---- results of all operations ----
 
 CASES = [("openmpi", 2, 1), ("mpich", 2, 2)]
 if IN_SOAK:
     CASES = [(kind, hosts, ranks) for kind in KINDS for hosts in (2, 4, 8) for ranks in (1, 2, 3)]
 
 
-def patience_with(hosts, ranks):
-    """All share two processors. Such a test has no time-out other than its program's."""
+def time_limit_with(hosts, ranks):
+    """All share two processors. Such a test has only its program's time-out."""
     signal.setitimer(signal.ITIMER_REAL, 0)
-    return PATIENCE * max(1, hosts * ranks // 6)
+    return TIME_LIMIT * max(1, hosts * ranks // 6)
 
 
 @test_each(*CASES)
-def random_operations_give_what_each_rank_computes_alone(kind, hosts, ranks):
+def random_operations_give_the_expected_results(kind, hosts, ranks):
     seed = seed_of(kind, hosts, ranks)
     print(f"# --seed {seed}")
-    # A tool that stands behind the library, and sees all calls
+    # A tool loaded after the library, which sees all calls
     tool = [] if IN_SOAK or kind == "mpich" else ["--preload", f"{PROGRAMS}/{kind}/tool.so"]
     said = passes(kind, hosts, ranks, "collectives", "--seed", seed, "--rounds",
                   str(ROUNDS * (1 + SOAK // 4)), launcher=tool,
-                  patience=patience_with(hosts, ranks))
+                  time_limit=time_limit_with(hosts, ranks))
     equal("lines of the tool", len(re.findall(r"tool: .*[1-9]", said)), bool(tool))
 
 
 if IN_SOAK:
     @test_each(*CASES)
-    def and_so_they_do_under_loss(kind, hosts, ranks):
+    def random_operations_give_the_expected_results_under_loss(kind, hosts, ranks):
         seed = seed_of(kind, hosts, ranks, "loss")
         print(f"# --seed {seed}")
         netem(range(1, hosts + 1), *LOSS)
         try:
             passes(kind, hosts, ranks, "collectives", "--seed", seed, "--rounds", str(ROUNDS),
-                   patience=patience_with(hosts, ranks))
+                   time_limit=time_limit_with(hosts, ranks))
         finally:
             netem(range(1, hosts + 1))
 
     @test_each(*KINDS)
-    def and_so_they_do_with_neighbours_on_different_hosts(kind):
+    def random_operations_give_the_expected_results_with_ranks_placed_round_robin(kind):
         passes(kind, 3, 2, "collectives", "--seed", seed_of(kind, "by node"), "--rounds",
                str(ROUNDS), launcher=["--by-node"])
 
@@ -77,14 +77,14 @@ def a_long_message_gets_through_while_its_sender_is_in_an_operation(kind):
 
 
 @test_each(*ALL_KINDS)
-def a_reduction_makes_progress_while_nobody_calls_mpi(kind):
+def a_reduction_makes_progress_without_calls_of_mpi(kind):
     said = passes(kind, 2, 1, "overlap", *([] if BASELINE else ["--require"]))
     print(f"# {said.splitlines()[0]}")
 
 
 if IN_SOAK:
     @test_each(*KINDS)
-    def who_has_done_its_part_may_finalize(kind):
+    def a_rank_that_has_done_its_part_may_finalize(kind):
         passes(kind, 2, 1, "finalize", "--rounds", str(work(20)))
 
 
@@ -96,7 +96,7 @@ def fortran_programs_take_part(kind):
 
 @contextlib.contextmanager
 def udp_blocked(host):
-    """Packets of collective sockets do not reach it; those of MPI libraries do."""
+    """Block packets of collective sockets to the host, but not those of MPI libraries."""
     tc = "tc", "-n", f"h{host}"
     command(*tc, "qdisc", "add", "dev", "eth0", "clsact")
     try:
@@ -107,10 +107,10 @@ def udp_blocked(host):
         command(*tc, "qdisc", "delete", "dev", "eth0", "clsact")
 
 
-# That the one line comes, a stand-in of the kernel shows in a check
+# The single line is also tested in a check, with a substitute for the kernel
 @test_each(*(KINDS if IN_SOAK else ()))
-def where_udp_is_blocked_all_is_left_to_mpi_and_one_line_says_so(kind):
-    """There is more than one communicator, and the network is tried once."""
+def if_udp_is_blocked_all_is_left_to_mpi_and_reported_once(kind):
+    """There are several communicators, and the network is tried once."""
     if BASELINE:
         raise Skipped("it is about the library")
     with udp_blocked(2):
@@ -118,13 +118,13 @@ def where_udp_is_blocked_all_is_left_to_mpi_and_one_line_says_so(kind):
                       "4", launcher=["--env", "COLLSOCK_MPI_SUMMARY=1"])
     equal("what was taken", {*re.findall(r"(\d+) taken", said)}, {"0"})
     equal("why", re.findall(r"left to the MPI library, because of rank \d: (.*)", said),
-          ["nothing arrives from others: is UDP port 7607 open between all hosts?"])
+          ["no packets arrive from others: is UDP port 7607 open between all hosts?"])
 
 
 if IN_SOAK:
     @test_each(*((kind, order) for kind in KINDS for order in ("before", "behind")))
     def a_tool_sees_all_calls_and_they_are_taken(kind, order):
-        """It counts what the program calls, by the profiling interface."""
+        """It counts the program's calls by the profiling interface."""
         if BASELINE:
             raise Skipped("it is about the library")
         tool = ["--preload", f"{PROGRAMS}/{kind}/tool.so"]
@@ -140,12 +140,12 @@ if IN_SOAK:
             equal(f"lines with {line}", len(re.findall(line, said)), 1)
 
     @test_each(("mpich", "sessions", 1, ()), ("openmpi", "spawn", 3, ("--np", "4")))
-    def what_reaches_beyond_the_world_of_a_program_is_left_to_mpi(kind, program, ranks, launcher):
+    def communicators_beyond_the_programs_world_are_left_to_mpi(kind, program, ranks, launcher):
         """MPICH's spawning does not work over this launcher; Open MPI has no sessions."""
         passes(kind, 2, ranks, program, launcher=launcher)
 
     @test_each(*KINDS)
-    def a_rank_without_the_library_is_suspected_after_a_while(kind):
+    def a_rank_without_the_library_is_reported_after_a_while(kind):
         if BASELINE:
             raise Skipped("it is about the library")
         script = (f'test "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 || '
@@ -170,11 +170,11 @@ if IN_SOAK:
         passes(kind, 3, 1, "callbacks")
 
     @test_each(*KINDS)
-    def arguments_without_sense_are_refused(kind):
+    def invalid_arguments_are_refused(kind):
         passes(kind, 2, 1, "errors")
 
     @test_each(*KINDS)
-    def a_killed_rank_is_an_error_and_no_hang(kind):
+    def a_killed_rank_causes_an_error_and_no_hang(kind):
         if BASELINE:
             raise Skipped("without the library they hang")
         _, said = launch(kind, 3, 1, "errors", "--victim", "1", launcher=["--survivors"])
@@ -185,4 +185,4 @@ if IN_SOAK:
                 raise Failed(f"rank {rank} did not learn of it:\n{said[-3000:]}")
 
 
-main(PATIENCE + 10)
+main(TIME_LIMIT + 10)

@@ -9,10 +9,10 @@ from collsock_test import SLOWDOWN, SOAK, Failed, seeded
 KINDS = "openmpi", "mpich"
 PROGRAMS = "build/mpi"
 BASELINE = os.environ.get("COLLSOCK_BASELINE") == "1"
-# The library does everything that it can do, and says so
+# The library takes all calls that it can, and reports them
 SETTINGS = "COLLSOCK_MPI=on", "COLLSOCK_MPI_AFTER=0", "COLLSOCK_MPI_MAX_BYTES=1152"
 LOSS = "delay", "1ms", "0.5ms", "loss", "2%"
-PATIENCE = 50 * SLOWDOWN * (1 + SOAK // 4)
+TIME_LIMIT = 50 * SLOWDOWN * (1 + SOAK // 4)
 
 
 def library_of(kind):
@@ -30,20 +30,20 @@ def preloaded(kind):
     return ["--preload", library_of(kind), *settings]
 
 
-def launch(kind, hosts, ranks, program, *args, launcher=(), preload=None, patience=PATIENCE):
+def launch(kind, hosts, ranks, program, *args, launcher=(), preload=None, time_limit=TIME_LIMIT):
     """Run it; returns its status and its output."""
     preload = preloaded(kind) if preload is None else preload
     done = subprocess.run(
-        ["mpi", kind, "--hosts", str(hosts), "--ranks", str(ranks), "--timeout", str(patience),
+        ["mpi", kind, "--hosts", str(hosts), "--ranks", str(ranks), "--timeout", str(time_limit),
          *preload, *launcher, os.path.join(PROGRAMS, kind, program), *args],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     return done.returncode, done.stdout.decode(errors="replace")
 
 
-def passes(kind, hosts, ranks, program, *args, launcher=(), patience=PATIENCE):
-    """It must report success, and exit with status 0."""
+def passes(kind, hosts, ranks, program, *args, launcher=(), time_limit=TIME_LIMIT):
+    """Run it; it must report success, and exit with status 0."""
     status, said = launch(kind, hosts, ranks, program, *args, launcher=launcher,
-                          patience=patience)
+                          time_limit=time_limit)
     if status or "PASS\n" not in said:
         raise Failed(f"{program} {' '.join(args)}: status {status}:\n{said[-3000:]}")
     return said

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=2 limit=120
 # suites: check soak
-"""Settings of the library for MPI, and its messages when they are impossible."""
+"""Settings of the library for MPI, and its messages for impossible ones."""
 
 from collsock_test import ON_DEBUG_KERNEL, PORT, SOAK, Skipped, equal, main, set_tunables, test
-from mpi_launch import BASELINE, PATIENCE, launch
+from mpi_launch import BASELINE, TIME_LIMIT, launch
 
 IN_SOAK = SOAK > 1 and not ON_DEBUG_KERNEL
 OTHER_PORT = 7700
@@ -19,13 +19,13 @@ def run(*settings):
 
 
 @test
-def bad_settings_and_hosts_without_an_address_are_told():
+def bad_settings_and_hosts_without_an_address_are_reported():
     status, said = run("COLLSOCK_MPI_WINDOW=100")
     equal("ends", status != 0, True)
     equal("it says", "COLLSOCK_MPI_WINDOW=100: not a number from 1 to 64" in said, True)
     status, said = run("COLLSOCK_MPI=require", "COLLSOCK_MPI_NETWORK=10.99.0.0/16")
     equal("ends", status != 0, True)
-    equal("it says", "no address that others could reach" in said, True)
+    equal("it says", "no address that others can reach" in said, True)
     if not IN_SOAK:
         return
     status, said = run("COLLSOCK_MPI_VERBOSE=1", "COLLSOCK_MPI_NETWORK=10.99.0.0/16")
@@ -34,7 +34,7 @@ def bad_settings_and_hosts_without_an_address_are_told():
 
 
 @test
-def where_groups_use_another_port_the_library_is_told():
+def the_library_can_use_the_port_of_other_groups():
     """The port of these hosts as long as they exist."""
     for host in 1, 2:
         set_tunables(host, port=OTHER_PORT)
@@ -44,4 +44,4 @@ def where_groups_use_another_port_the_library_is_told():
         equal("it says", f"do not use UDP port {PORT}" in said, not well)
 
 
-main(PATIENCE + 10)
+main(TIME_LIMIT + 10)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=8 limit=4800
 # suites: soak
-"""MPI conformance tests of others find the same with the library as without."""
+"""Third-party MPI test suites give the same results with the library as without."""
 
 import itertools
 import re
@@ -12,10 +12,10 @@ import tempfile
 
 from collsock_test import (
     ON_DEBUG_KERNEL, Skipped, at_least, equal, main, netem, read_file, test, test_each, write_file)
-from mpi_launch import BASELINE, KINDS, LOSS, PATIENCE, PROGRAMS, launch, preloaded
+from mpi_launch import BASELINE, KINDS, LOSS, TIME_LIMIT, PROGRAMS, launch, preloaded
 
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
-# Lines of its report that say whether something is right, and not how fast it was
+# Lines of its report about correctness, not speed
 RESULTS = re.compile(r"^(?:Begin|End) of .*|^Found \d+ errors.*|^Node\(s\) with error.*|"
                       r".*\d tests completed and .*|.*(?:PASSED|FAILED)|"
                       r"^Solution.*|^Success=.*|^\w+_Errors=.*", re.M)
@@ -30,17 +30,17 @@ def results_of_hpcc(preload):
     with tempfile.TemporaryDirectory() as folder:
         write_file(f"{folder}/hpccinf.txt", text)
         status, said = launch("openmpi", 2, 1, "/bin/sh", "-c", f"cd {folder} && exec hpcc",
-                              preload=preload, patience=4 * PATIENCE,
+                              preload=preload, time_limit=4 * TIME_LIMIT,
                               launcher=["--env", "COLLSOCK_MPI_SUMMARY=1"])
         equal(f"status of hpcc, which said {said[-2000:]}", status, 0)
         report = read_file(f"{folder}/hpccoutf.txt")
-    # What a line of PTRANS begins with are times, and there is none for a time of 0
+    # Lines of PTRANS begin with times, which are omitted if 0
     lines = (re.sub(r".*(PASSED|FAILED)", r"\1", line) for line in RESULTS.findall(report))
     return [line for line, _ in itertools.groupby(lines)], said
 
 
 @test
-def a_benchmark_of_others_finds_the_same_with_the_library_as_without():
+def hpc_challenge_gives_the_same_results_with_the_library():
     """HPC Challenge; Debian's is for Open MPI. Two parts of it take a minute each."""
     if BASELINE:
         raise Skipped("it compares")
@@ -58,7 +58,7 @@ def suite_of_mpich(kind, hosts, *options):
     signal.setitimer(signal.ITIMER_REAL, 0)  # it has a time-out for each
     with subprocess.Popen(
             ["selftests/mpi/mpich_suite.py", *preloaded(kind), "--compare", "--hosts", str(hosts),
-             "--timeout", str(PATIENCE), *options, kind, f"{PROGRAMS}/suite"],
+             "--timeout", str(TIME_LIMIT), *options, kind, f"{PROGRAMS}/suite"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as suite:
         for line in suite.stdout:
             print(f"# {line}", end="", flush=True)
@@ -66,12 +66,12 @@ def suite_of_mpich(kind, hosts, *options):
 
 
 @test_each(*((kind, hosts) for kind in KINDS for hosts in (2, 4, 8)))
-def tests_of_mpich_itself(kind, hosts):
+def mpichs_own_tests_pass(kind, hosts):
     suite_of_mpich(kind, hosts)
 
 
 @test_each(*KINDS)
-def those_of_collectives_under_loss(kind):
+def mpichs_tests_of_collectives_pass_under_loss(kind):
     hosts = 4
     netem(range(1, hosts + 1), *LOSS)
     try:
@@ -83,4 +83,4 @@ def those_of_collectives_under_loss(kind):
 if ON_DEBUG_KERNEL:
     print("1..0 # SKIP hours on a debug kernel, where the scenario mpi is run")
 else:
-    main(PATIENCE + 10)
+    main(TIME_LIMIT + 10)

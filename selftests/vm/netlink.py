@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=4 limit=240
 # suites: check debug soak
-"""The netlink family: reports are true, settings take effect, unprivileged users can only look."""
+"""The netlink family: reports are true, settings take effect, unprivileged users can only
+read."""
 
 import contextlib
 import ctypes
@@ -25,7 +26,7 @@ NAME, VALUE, RESET = (NUMBERS[f"A_TUNABLE_{name}"] for name in ("NAME", "VALUE",
 
 
 def asked(error, words, function, *args, **fields):
-    """It fails with this error, and says why."""
+    """It fails with this error and message."""
     try:
         function(*args, **fields)
     except NetlinkError as failure:
@@ -43,7 +44,7 @@ def only_group(host):
 
 
 def no_groups(*hosts):
-    """End the groups that linger."""
+    """End lingering groups."""
     for host in hosts:
         with netlink_on(host) as netlink:
             for group in netlink.all("group"):
@@ -110,7 +111,7 @@ def rto_unheard_counts(value):
     rank = rank_on(1)
     rank.join(Descriptor([1, 3]), 0)
     rank.post()
-    eventually("30 retransmissions to a host never heard", lambda: rank.stats().retransmits > 30,
+    eventually("30 retransmissions to an absent host", lambda: rank.stats().retransmits > 30,
                True)
 
 
@@ -126,7 +127,7 @@ def join_timeout_counts(value):
     del value
     rank = rank_on(1)
     rank.join(Descriptor([1, 3]), 0)
-    equal("a host never heard", outcome(rank.run()), "ETIMEDOUT rank 1")
+    equal("a host never heard from", outcome(rank.run()), "ETIMEDOUT rank 1")
 
 
 def settle_counts(value):
@@ -144,13 +145,13 @@ def idle_counts(value):
     group.barrier()
     with netlink_on(1) as netlink:
         eventually("connections", lambda: netlink.all("peer"), [])
-    equal("peers put back", group[0].stats().peers_idle, 1)
+    equal("peers released", group[0].stats().peers_idle, 1)
     group.barrier()
 
 
 def busy_poll_counts(value):
     group = Group([1, 2])
-    group[0].patience(0.05)
+    group[0].set_timeout(0.05)
 
     def processor_us():
         # The clock of a debug kernel is its tick, and sleepers wake with it. A call that
@@ -290,18 +291,18 @@ def in_module(name, value, check):
         no_groups(1)
 
 
-# In a check one way on this kernel, the other on the debug kernel
+# In a check one of them on this kernel, the other on the debug kernel
 WAYS = ("netlink", "sysfs") if SOAK > 1 else ("sysfs",) if ON_DEBUG_KERNEL else ("netlink",)
 
 
 @test_each(*((name, way) for name in CHANGES for way in WAYS))
-def a_tunable_counts(name, way):
+def a_tunable_takes_effect(name, way):
     value, check = CHANGES[name]
     (in_namespace if way == "netlink" else in_module)(name, value, check)
 
 
 @test
-def the_port_counts():
+def the_port_takes_effect():
     make_namespace("port1", "10.1.0.201")
     make_namespace("port2", "10.1.0.202")
     try:
@@ -315,7 +316,7 @@ def the_port_counts():
 
 
 @test
-def all_tunables_are_told_and_tested():
+def all_tunables_are_listed_and_tested():
     with netlink_on(1) as netlink:
         told = netlink.tunables()
     equal("tunables", sorted(told), TUNABLES)
@@ -343,7 +344,7 @@ def a_namespace_follows_the_module_until_it_has_its_own_value():
 
 
 @test
-def a_bad_value_is_refused_in_words_and_nothing_changes():
+def a_bad_value_is_refused_with_a_message_and_changes_nothing():
     with netlink_on(1) as netlink:
         before = netlink.tunables()
         for name, row in before.items():
@@ -357,21 +358,21 @@ def a_bad_value_is_refused_in_words_and_nothing_changes():
         first = attribute(TUNABLE, [attribute(NAME, "settle_us"), attribute(VALUE, 20_000)])
         failure = asked(errno.ENOENT, "no such tunable", netlink.do, "TUNABLE_SET", first,
                         attribute(TUNABLE, [attribute(NAME, "nonsense"), attribute(VALUE, 1)]))
-        # Behind both headers, the first tunable, and the head of the second
+        # After both headers, the first tunable, and the header of the second
         equal("the attribute that is meant", failure.offset, 20 + len(first) + 4)
         for body in ([attribute(NAME, "settle_us")],
                      [attribute(VALUE, 20_000)],
                      [attribute(NAME, "settle_us"), attribute(VALUE, 20_000),
                       attribute(RESET, b"")]):
-            asked(errno.EINVAL, "a name, and either", netlink.do, "TUNABLE_SET",
+            asked(errno.EINVAL, "needs a name, and either", netlink.do, "TUNABLE_SET",
                   attribute(TUNABLE, body))
         equal("tunables", netlink.tunables(), before)
 
 
-# ---- who may ----
+# ---- permissions ----
 
 def unprivileged(line, namespace):
-    """Without privilege; optionally with a user namespace of its own."""
+    """A process without privilege, optionally in its own user namespace."""
     os.setgroups([])
     os.setresgid(1000, 1000, 1000)
     os.setresuid(1000, 1000, 1000)
@@ -396,7 +397,7 @@ def what_happens(function, *args, **fields):
 
 
 @test
-def who_has_no_privilege_looks_and_changes_nothing():
+def without_privilege_reading_works_and_changing_does_not():
     no_groups(1, 2, 3, 4)
     group = Group([1, 2])
     group.barrier()
@@ -408,7 +409,7 @@ def who_has_no_privilege_looks_and_changes_nothing():
 
 
 @test
-def the_root_of_a_namespace_of_its_own_does_not_raise_the_machines_limit():
+def root_of_a_user_namespace_does_not_raise_the_machines_limit():
     child = Child(1, unprivileged, True)
     said = child.get()
     child.finish()
@@ -419,7 +420,7 @@ def the_root_of_a_namespace_of_its_own_does_not_raise_the_machines_limit():
 
 
 @test
-def no_key_and_no_payload_is_ever_told():
+def keys_and_payloads_are_never_exposed():
     secret = bytes.fromhex("f7e1c3a58791b2d4") * 4
     group = Group([1, 2, 3], key=KEY)
     group.post(*[secret] * 2 + [secret])
@@ -436,10 +437,10 @@ def no_key_and_no_payload_is_ever_told():
                 raise Failed(f"a part of the {what} is told: {shown(bytes_of_it[part:part + 4])}")
 
 
-# ---- what there is ----
+# ---- queries ----
 
 @test
-def groups_hosts_ranks_and_peers_are_told():
+def groups_hosts_ranks_and_peers_are_reported():
     no_groups(1, 2, 3, 4)
     group = Group([1, 2, 3], placement=[0, 0, 1, 2], id=4711, window=8, fanout=4)
     for _ in range(5):
@@ -466,7 +467,7 @@ def groups_hosts_ranks_and_peers_are_told():
         peers = netlink.all("peer", handle)
         equal("peers", [(row["host"], row["state"], row["held"]) for row in peers],
               [(1, 3, 0), (2, 3, 0)])
-        at_least("messages", peers[0]["messages"], 5)
+        at_least("packets", peers[0]["packets"], 5)
         group[1].close()
         equal("a rank left", netlink.all("rank", handle)[1]["state"], 2)
         asked(errno.ENOENT, "no such group", netlink.group, handle + 1000)
@@ -474,7 +475,7 @@ def groups_hosts_ranks_and_peers_are_told():
 
 
 @test
-def who_posts_last_is_counted_where_it_posts_and_where_it_is_waited_for():
+def a_last_post_is_counted_on_its_host_and_where_it_is_waited_for():
     no_groups(1, 2, 3, 4)
     group = Group([1, 2])
     with netlink_on(1) as first, netlink_on(2) as second:
@@ -497,7 +498,7 @@ def ends_of_chains(netlink):
 
 
 @test
-def everyone_knows_for_whom_all_wait_at_the_end_of_the_chain():
+def all_hosts_report_the_same_end_of_the_chain_of_waits():
     no_groups(1, 2, 3, 4)
     for late in range(4):
         group = Group([1, 2, 3, 4])
@@ -512,7 +513,7 @@ def everyone_knows_for_whom_all_wait_at_the_end_of_the_chain():
                         one["missing_rank"] for one in n.all("operation")
                         if one["state"] == 0], [[late]])
                 else:
-                    eventually(f"whom host {host} waits for in the end",
+                    eventually(f"end of the chain of host {host}",
                                lambda n=netlink: ends_of_chains(n), {(late, late, 1)})
         group[late].run()
         group.close()
@@ -520,7 +521,7 @@ def everyone_knows_for_whom_all_wait_at_the_end_of_the_chain():
 
 
 @test
-def of_the_ranks_of_a_host_those_that_have_not_posted_are_told():
+def local_ranks_that_have_not_posted_are_reported():
     no_groups(1, 2, 3, 4)
     group = Group([1, 2], placement=[0, 0, 0, 1, 1, 1])
     for number in (0, 3, 4, 5):
@@ -532,7 +533,7 @@ def of_the_ranks_of_a_host_those_that_have_not_posted_are_told():
 
 
 @test
-def early_packets_are_told():
+def early_packets_are_reported():
     no_groups(1, 2, 3, 4)
     rank = rank_on(2)
     rank.join(Descriptor([1, 2]), 1)
@@ -565,7 +566,7 @@ def a_group_is_ended_by_order_everywhere():
 
 
 @test
-def what_lingers_is_ended_by_order():
+def a_lingering_group_is_ended_by_order():
     no_groups(1, 2, 3, 4)
     rank = rank_on(1)
     rank.join(Descriptor([1, 4]), 0)
@@ -593,7 +594,7 @@ def heard(netlink, *kinds):
 
 
 @test
-def events_tell_of_groups_peers_and_failures():
+def events_report_groups_peers_and_failures():
     with netlink_on(1) as netlink:
         netlink.listen()
         group = Group([1, 2], id=99)
@@ -612,7 +613,7 @@ def events_tell_of_groups_peers_and_failures():
 
 
 @test
-def events_tell_of_loss_idleness_and_disagreement():
+def events_report_loss_idleness_and_disagreement():
     with netlink_on(1) as netlink, tunables(idle_ms=100):
         netlink.listen()
         group = Group([1, 2])
@@ -632,9 +633,9 @@ def events_tell_of_loss_idleness_and_disagreement():
         equal(f"limit {event['operation']} is before 3", event["operation"] in (1, 2), True)
 
 
-# ---- many, and much ----
+# ---- load and malformed requests ----
 
-def meet_for_ever(line, descriptor, number):
+def meet_repeatedly(line, descriptor, number):
     rank = Rank()
     rank.join(descriptor, number)
     line.put("joined")
@@ -643,7 +644,7 @@ def meet_for_ever(line, descriptor, number):
 
 
 @test
-def a_dump_under_traffic_is_whole():
+def a_dump_under_traffic_is_complete():
     groups, peers = 1000 if SOAK > 1 and not ON_DEBUG_KERNEL else work(30), 10
     hosts = [1] + [f"10.1.{one // 250 + 1}.{one % 250 + 1}" for one in range(1023)]
     ranks = []
@@ -653,7 +654,7 @@ def a_dump_under_traffic_is_whole():
             ranks[-1].join(Descriptor(hosts), 0)
             ranks[-1].post()
         busy = Descriptor([1, 2])
-        children = [Child(host, meet_for_ever, busy, host - 1) for host in (1, 2)]
+        children = [Child(host, meet_repeatedly, busy, host - 1) for host in (1, 2)]
         for child in children:
             child.get()
     with netlink_on(1) as netlink:
@@ -673,7 +674,7 @@ def a_dump_under_traffic_is_whole():
 
 
 @test
-def nonsense_is_refused_and_harms_nothing():
+def malformed_requests_are_refused_and_change_nothing():
     numbers = seeded("nonsense")
     group = Group([1, 2])
     with netlink_on(1) as netlink:

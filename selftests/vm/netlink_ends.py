@@ -27,7 +27,7 @@ def linger(host, count):
 
 
 @test
-def the_module_goes_while_it_is_listened_to_and_a_dump_is_half_read():
+def the_module_unloads_despite_listeners_and_a_half_read_dump():
     with netlink_on(1) as listener, netlink_on(1) as deaf:
         listener.listen()
         deaf.listen()
@@ -132,7 +132,7 @@ def listens(line, seed, host, until):
 
 
 @test
-def all_at_once():
+def dumps_events_and_settings_race_with_groups():
     until = time.monotonic() + SECONDS
     children = [Child(1, function, seed, host, until)
                 for seed, (function, host) in enumerate((
@@ -145,7 +145,7 @@ def all_at_once():
 
 
 @test
-def a_namespace_goes_with_what_lingers_and_is_ended():
+def a_namespace_ends_while_lingering_groups_are_ended():
     for number in range(6):
         name = f"go{number}"
         command("ip", "netns", "add", name)

@@ -43,7 +43,7 @@ def operations(group, chance):
         rank.post(pack(mine) if rank is group[root] else b"", type=UINT64, op=NOP, count=COUNT,
                   operation=BROADCAST, root=root)
     for rank in group:
-        # Ranks that receive nothing have their completions first
+        # Ranks that receive nothing complete first
         got = sorted((rank.complete() for _ in range(3)), key=lambda c: len(c.result))
         equal("outcomes", [outcome(one) for one in got], ["success"] * 3)
         results = [one.result for one in got if one.result]
@@ -58,13 +58,13 @@ def the_largest_payload_gets_through(size):
 
 
 @test
-def ranks_of_one_host_share_it():
+def ranks_of_one_host_combine_the_largest_payload():
     group = Group((1, 2), placement=(0, 1, 0, 1, 1), max_bytes=MAX_PAYLOAD, window=4)
     operations(group, seeded("payloads of siblings"))
 
 
 @test
-def loss_changes_nothing():
+def loss_does_not_change_results():
     netem(range(1, 6), "delay", "1ms", "reorder", "10%", "duplicate", "5%", "loss", "5%")
     try:
         group = Group(range(1, 6), max_bytes=MAX_PAYLOAD, window=4)
@@ -95,7 +95,7 @@ def a_rank_that_runs_ahead_stays_within_its_window_and_its_memory():
     memory = [rank.net_stats().memory for rank in group]
     payload = random.randbytes(MAX_PAYLOAD)
     group[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", 2, 0))
-    # The other host stores a window of them; as many wait here until it has room
+    # The other host stores a window of them; as many are held here until it has room
     for _ in range(2 * window):
         group[0].post(payload, type=UINT64, operation=REDUCE, root=1)
         equal("outcome", outcome(group[0].complete()), "success")
@@ -108,7 +108,7 @@ def a_rank_that_runs_ahead_stays_within_its_window_and_its_memory():
 
 
 @test_each((1,), (5,), (8,))
-def the_limit_is_kept_to_the_byte(most):
+def the_limit_of_payloads_is_exact(most):
     group = Group((1, 2), max_bytes=most)
     group.barrier()
     group.post(b"\1" * most, b"\2" * most, type=INT8, count=most)
@@ -120,7 +120,7 @@ def the_limit_is_kept_to_the_byte(most):
 
 
 @test
-def a_group_that_is_too_large_is_refused_before_it_takes_the_memory():
+def a_group_that_is_too_large_is_refused_before_it_allocates():
     set_tunables(1, max_memory_kib=8192)
     try:
         many = Descriptor((1, 2), placement=(0,) * 60 + (1,), max_bytes=MAX_PAYLOAD, window=64)
@@ -131,12 +131,12 @@ def a_group_that_is_too_large_is_refused_before_it_takes_the_memory():
         equal("refusals", rank_on(1).net_stats().over_memory, 1)
     finally:
         set_tunables(1, max_memory_kib=None)
-    refused(errno.E2BIG, "more ranks than can be folded in one go", rank_on(1).join,
+    refused(errno.E2BIG, "more ranks than can be folded in one event", rank_on(1).join,
             Descriptor((1, 2), placement=(0,) * 65 + (1,), max_bytes=MAX_PAYLOAD), 0)
 
 
 @test
-def more_is_refused():
+def larger_payloads_are_refused():
     group = Group((1, 2), max_bytes=MAX_PAYLOAD, window=1)
     refused(errno.EMSGSIZE, "a larger payload", group[0].post, bytes(MAX_PAYLOAD + 8))
     small = Group((1, 2), max_bytes=2048)

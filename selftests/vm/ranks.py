@@ -11,6 +11,7 @@ import struct
 from collsock_test import (
     ALLREDUCE, BROADCAST, DOUBLE, INT64, PRODUCT, REDUCE, SUM, Child, Descriptor, Group, Rank,
     equal, eventually, integers, main, outcome, rank_on, refused, test, test_each, tunables,
+    until_nothing_lingers,
 )
 
 BLOCKS, ROUND_ROBIN, UNEVEN, SCATTERED = (
@@ -38,7 +39,7 @@ def nothing_yet(rank):
 
 
 @test_each(*((placement,) for placement in PLACEMENTS))
-def every_operation_gives_every_rank_what_it_is_to_get(placement):
+def every_operation_gives_every_rank_its_result(placement):
     group = group_of(placement)
     size = len(placement)
     for root in range(size):
@@ -90,7 +91,7 @@ def the_network_sees_hosts():
 
 
 @test
-def contributions_are_folded_in_the_order_of_ranks_whichever_comes_first():
+def contributions_are_folded_in_rank_order_whichever_comes_first():
     # (1e308 + -1e308) + 1 is 1; in any other order it is 0
     values = [1e308, -1e308, 1.0]
     group = group_of((0, 0, 0))
@@ -102,7 +103,7 @@ def contributions_are_folded_in_the_order_of_ranks_whichever_comes_first():
 
 
 @test
-def ranks_that_take_nothing_do_not_wait_for_their_siblings():
+def ranks_that_receive_nothing_do_not_wait_for_their_siblings():
     group = group_of(BLOCKS)
     for number in (4, 5, 7, 3):
         group[number].post(integers(number), operation=REDUCE)
@@ -115,7 +116,7 @@ def ranks_that_take_nothing_do_not_wait_for_their_siblings():
 
 
 @test
-def a_broadcast_does_not_wait_for_siblings_of_the_root_or_on_the_way():
+def a_broadcast_does_not_wait_for_siblings_of_the_root_or_of_forwarding_hosts():
     group = group_of((0, 0, 0, 1, 1, 2, 2, 3, 3))
     fields = {"operation": BROADCAST, "type": INT64, "op": 0, "count": 1, "root": 1}
     group[2].post(**fields)
@@ -144,7 +145,8 @@ def siblings_may_be_ahead_of_each_other():
 
 
 @test
-def ranks_join_when_they_like():
+def ranks_may_join_at_any_time():
+    until_nothing_lingers(1)
     descriptor = Descriptor((1, 2), placement=(0, 0, 1, 1))
     ranks = {}
     for number, host in ((1, 1), (2, 2)):
@@ -177,7 +179,7 @@ def a_rank_is_joined_once_and_only_with_the_same_description():
 
 
 @test
-def no_hash_decides_whether_descriptions_agree():
+def descriptions_with_equal_hashes_are_compared():
     # Chosen so that the hashes of 32 bits are equal; the payloads are not
     def description(other, max_bytes):
         return Descriptor((1, other), placement=(0, 0, 1), id=7, nonce=99, key=b"k" * 16,
@@ -203,17 +205,19 @@ def ranks_that_join_at_the_same_time_make_one_group():
 
 
 @test
-def what_a_rank_posted_before_it_left_completes_and_no_more():
+def only_operations_posted_before_a_rank_left_complete():
     group = group_of((0, 0, 1, 1))
     for number in (0, 1, 2):
-        group[number].post(integers(number))
-    group[0].post(integers(0))
+        group[number].post(integers(number), cookie=1)
+    group[0].post(integers(0), cookie=2)
     group[1].close()
+    # The first one still waits for a rank when it is known that the second one is in vain
+    completion = group[0].complete()
+    equal("outcome beyond", (completion.cookie, outcome(completion)), (2, "ECONNRESET rank 1"))
     nothing_yet(group[0])
     group[3].post(integers(3))
     for number in (0, 2, 3):
         one_result(group[number], integers(6))
-    equal("outcome beyond", outcome(group[0].complete()), "ECONNRESET rank 1")
     for number in (0, 2, 3):
         equal("outcome", outcome(group[number].run(integers(0))), "ECONNRESET rank 1")
 
@@ -228,7 +232,7 @@ def post_and_wait(line, descriptor, number):
 
 
 @test
-def a_killed_process_takes_its_ranks_with_it_and_no_others():
+def a_killed_process_ends_its_own_ranks_only():
     descriptor = Descriptor((1, 2), placement=(0, 0, 1, 1))
     child = Child(1, post_and_wait, descriptor, 1)
     equal("child", child.get(), "joined")
@@ -247,7 +251,7 @@ def a_killed_process_takes_its_ranks_with_it_and_no_others():
 
 
 @test
-def siblings_that_disagree_are_told_so():
+def siblings_that_disagree_get_eproto():
     group = group_of((0, 0, 1, 1))
     group[1].post(integers(1), op=PRODUCT)
     group[0].post(integers(1), op=SUM)
@@ -272,7 +276,7 @@ def a_rank_that_does_not_join_is_named_after_the_join_time_out():
 
 
 @test
-def a_host_goes_on_for_one_that_has_not_joined_after_the_others_left():
+def a_host_continues_for_a_rank_that_joins_after_the_others_left():
     descriptor = Descriptor((1, 2), placement=(0, 0, 1))
     early, root = rank_on(1), rank_on(2)
     early.join(descriptor, 0)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=2 limit=90
 # suites: check debug soak
-"""Programs in many languages read a collective socket, and learn of a failure once."""
+"""Programs in many languages read a collective socket, and get a failure once."""
 
 import asyncio
 import contextlib
@@ -21,14 +21,14 @@ TOLD = f"error {errno.ECONNRESET} rank 1 group 1"
 
 
 def met():
-    """A group whose hosts have heard each other: who leaves unheard is not missed."""
+    """A group whose hosts have heard from each other, so that a rank that leaves is noticed."""
     group = Group([1, 2])
     group.barrier()
     return group
 
 
 def read_by_program(rank, *words):
-    """What a program says that has the socket as a descriptor, and what it prints after "ready"."""
+    """The output of a program that inherits the socket, after the line "ready"."""
     reader = subprocess.Popen([os.path.join(READERS, words[0]), *words[1:], str(rank.fileno())],
                               pass_fds=[rank.fileno()], stdout=subprocess.PIPE, text=True)
     with reader.stdout as said:
@@ -44,7 +44,7 @@ def read_by_program(rank, *words):
 
 # Requests that are answered, or calls that return: one for the completion, one for the end
 @test_each(("uring", "poll"), ("uring", "recv"), ("reader-go",), ("reader-rust",))
-def a_reader_is_told_once_and_does_not_spin(*words):
+def a_reader_gets_the_failure_once_and_does_not_spin(*words):
     rank, other = met()
     reader = read_by_program(rank, *words)
     next(reader)
@@ -58,7 +58,7 @@ def a_reader_is_told_once_and_does_not_spin(*words):
 
 
 @test_each(("uring", "poll"), ("uring", "recv"), ("reader-go",), ("reader-rust",))
-def operations_under_way_tell_a_reader(*words):
+def a_reader_gets_the_failure_from_operations_under_way(*words):
     rank, other = met()
     for _ in range(3):
         rank.post()
@@ -75,7 +75,7 @@ def operations_under_way_tell_a_reader(*words):
 
 @contextlib.contextmanager
 def plain_socket(rank):
-    """The same as Python has it that knows nothing of collective sockets."""
+    """The same as a plain Python socket."""
     copy = socket.socket(fileno=os.dup(rank.fileno()))
     copy.setblocking(False)
     try:
@@ -91,7 +91,7 @@ def told(data):
 
 
 @test
-def a_plain_python_socket_is_told_once():
+def a_plain_python_socket_gets_the_failure_once():
     rank, other = met()
     with plain_socket(rank) as plain:
         plain.setblocking(True)
@@ -126,7 +126,7 @@ def a_callback_of_asyncio_is_called_for_the_completion_and_for_the_end():
 
 @test
 def a_writer_of_asyncio_is_not_called_because_of_a_failure():
-    """Who waits for room only is called for room only; and who has what it wanted, never."""
+    """A writer is called only when there is room; one that no longer waits, never."""
     async def write():
         loop, calls = asyncio.get_running_loop(), []
         loop.add_writer(plain, lambda: (calls.append(1), loop.remove_writer(plain)))
@@ -142,7 +142,7 @@ def a_writer_of_asyncio_is_not_called_because_of_a_failure():
 
 
 @test
-def sock_recv_of_asyncio_gives_the_completion_and_then_the_end():
+def sock_recv_of_asyncio_returns_the_completion_and_then_the_end():
     async def read():
         loop = asyncio.get_running_loop()
         first = asyncio.create_task(loop.sock_recv(plain, 4096))

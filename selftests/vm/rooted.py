@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=16 limit=90
+# vm: hosts=16 limit=180
 # suites: check debug soak
-"""Reductions and broadcasts: ranks that take no result do not block, and nothing is lost."""
+"""Reductions and broadcasts: ranks that receive no result do not block, and nothing is lost."""
 
 import errno
 import select
@@ -37,7 +37,7 @@ def one_result(rank, expected):
 
 
 @test_each(*[(size, name) for size in SIZES for name in TREES])
-def every_root_gets_the_result_and_gives_its_data(size, name):
+def every_root_receives_reductions_and_sends_broadcasts(size, name):
     chance, tree = seeded("rooted", size, name), TREES[name]
     group = Group(hosts(size), fanout=FANOUT)
     netem(hosts(size), "loss", "5%")
@@ -66,11 +66,11 @@ def every_root_gets_the_result_and_gives_its_data(size, name):
 
 
 @test
-def who_needs_no_result_has_its_completion_before_the_others_come():
+def a_rank_that_needs_no_result_completes_before_others_post():
     group = Group(hosts(8))
     for number in range(1, 8):
         group[number].post(integers(number), **reduce_fields(0))
-        # An inner node too, of which the children have not come: 4, then 2
+        # An inner node, too, whose children have not posted: 4, then 2
         one_result(group[number], b"")
     group[0].post(integers(100), **reduce_fields(0))
     one_result(group[0], integers(128))
@@ -134,7 +134,7 @@ def ranks_that_never_wait_lose_nothing_and_leave_no_memory():
         equal(f"reduction {value}", completion.result, integers(4 * value))
     print(f"# {amount / (time.monotonic() - begin):.0f} reductions a second")
     equal("bytes that groups have", root.net_stats().memory, memory)
-    # One that leaves ends the group of the others: all have looked before
+    # A rank that leaves ends the group for the others: all have checked before
     for child in children:
         equal("a rank that never waits", child.get(), "all are posted")
     for child in children:
@@ -143,7 +143,7 @@ def ranks_that_never_wait_lose_nothing_and_leave_no_memory():
 
 
 @test
-def quiet_posts_are_for_those_that_take_no_result():
+def quiet_posts_are_for_ranks_that_receive_no_result():
     group = Group(hosts(2))
     refused(errno.EINVAL, "a quiet root", group[0].post, integers(1),
             **reduce_fields(0, flags=QUIET))
@@ -163,7 +163,7 @@ def quiet_posts_are_for_those_that_take_no_result():
 
 
 @test
-def who_was_answered_learns_of_a_later_failure():
+def a_rank_that_has_its_completion_sees_a_later_failure():
     with tunables(liveness_ms=1000):
         group = Group(hosts(4))
     group.barrier()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=8 limit=60
 # suites: check soak
-"""What the protocol promises about packets, peers and the context in which it runs."""
+"""Promises of the protocol about packets, peers and context."""
 
 import errno
 import socket
@@ -68,17 +68,17 @@ def a_host_has_exactly_the_peers_that_its_schedule_names(_, algorithm):
             {(number + distance * sign) % 8 for distance in distances for sign in (1, -1)}
         equal(f"peers of rank {number}", rank.stats().peers, len(expected))
         spoken_to = {host - 1 for host in addresses(sniffers[number])}
-        equal(f"whom rank {number} speaks to beyond its peers", spoken_to - expected, set())
-        equal(f"peers that rank {number} does not speak to",
+        equal(f"destinations of rank {number} beyond its peers", spoken_to - expected, set())
+        equal(f"peers without packets from rank {number}",
               expected - spoken_to if algorithm == PAIRWISE_EXCHANGE else set(), set())
 
 
-# The first host sends again after 10, 30, 70, … 1270, 2270 and 3270 ms.
+# The first host retransmits after 10, 30, 70, … 1270, 2270 and 3270 ms.
 BETWEEN_RETRANSMISSIONS_S = 2.35
 
 
 @test_each(*FAMILIES)
-def a_late_joiner_gets_at_once_what_was_sent_before(version):
+def a_late_joiner_gets_earlier_messages_at_once(version):
     descriptor = Descriptor((1, 2), FAMILIES[version])
     first, second = rank_on(1), rank_on(2)
     first.join(descriptor, 0)
@@ -95,9 +95,9 @@ def a_late_joiner_gets_at_once_what_was_sent_before(version):
 
 
 @test_each(*FAMILIES)
-def no_packet_is_larger_than_the_path_takes_and_none_is_fragmented(version):
+def no_packet_exceeds_the_path_mtu_and_none_is_fragmented(version):
     family = FAMILIES[version]
-    headers = 88 + 8 + {"IPv4": 20, "IPv6": 40}[version]
+    headers = 96 + 8 + {"IPv4": 20, "IPv6": 40}[version]
     segment = (1500 - headers) // 48 * 48
     refused(errno.EMSGSIZE, f"a segment of {segment + 48}", rank_on(1).join,
             Descriptor(HOSTS, family, segment_bytes=segment + 48), 0)
@@ -121,7 +121,7 @@ def no_packet_is_larger_than_the_path_takes_and_none_is_fragmented(version):
 
 
 @test
-def a_smaller_path_is_emsgsize():
+def a_smaller_path_mtu_is_emsgsize():
     command("ip", "-n", "h1", "link", "set", "eth0", "mtu", "1000")
     try:
         refused(errno.EMSGSIZE, "the default segment", rank_on(1).join, Descriptor((1, 2)), 0)
@@ -137,17 +137,17 @@ def in_a_tight_loop_messages_acknowledge_each_other():
     """The number of lone acknowledgments is printed, not checked."""
     for name, algorithm in (("dissemination", DISSEMINATION),
                             ("pairwise exchange", PAIRWISE_EXCHANGE)):
-        group, amount = Group(HOSTS, barrier_algorithm=algorithm), work(50)
+        group, count = Group(HOSTS, barrier_algorithm=algorithm), work(50)
         for _ in range(5):
             group.barrier()
         before = [rank.stats() for rank in group]
-        for _ in range(amount):
+        for _ in range(count):
             group.barrier()
         after = [rank.stats() for rank in group]
         messages, alone, again = (
             sum(getattr(new, field) - getattr(old, field) for old, new in zip(before, after))
             for field in ("messages_sent", "lone_acks", "retransmits"))
-        equal(f"messages of {amount} barriers by {name}", messages, amount * 8 * 3)
+        equal(f"messages of {count} barriers by {name}", messages, count * 8 * 3)
         print(f"# {name}: {messages} messages, {alone} acknowledgments alone, "
               f"{again} sent again")
 

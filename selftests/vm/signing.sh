@@ -4,8 +4,8 @@
 # suites: soak
 #
 # A kernel that requires signed modules refuses ours with the messages that
-# Documentation/installing.md explains, and collsock doctor says what to do. It is asked
-# last for what cannot be taken back.
+# Documentation/installing.md explains, and collsock doctor says what to do. Irreversible
+# settings are tested last.
 . selftests/tap.sh
 
 [ -e /sys/module/module/parameters/sig_enforce ] || {

@@ -59,8 +59,8 @@ def a_killed_process_is_named_by_all_other_hosts_within_tens_of_milliseconds():
 
 
 @test_each(2, 5, 7)
-def a_crash_is_noticed_though_nobody_but_one_rank_has_posted(lost):
-    """No host sends to the one that is cut off: probes detect it."""
+def a_crash_is_noticed_even_if_only_one_rank_has_posted(lost):
+    """No host sends to the one that is cut off, so that only probes detect it."""
     with tunables(liveness_ms=LIVENESS_MS):
         group = Group(HOSTS, barrier_algorithm=DISSEMINATION)
     group.barrier()
@@ -70,7 +70,7 @@ def a_crash_is_noticed_though_nobody_but_one_rank_has_posted(lost):
         for number, rank in enumerate(group):
             if number not in (0, lost):
                 equal(f"rank {number}", outcome(rank.run()), f"ETIMEDOUT rank {lost}")
-    at_least("questions of rank 0", group[0].stats().probes_sent, 1)
+    at_least("probes of rank 0", group[0].stats().probes_sent, 1)
 
 
 @test
@@ -86,7 +86,7 @@ def a_host_that_restarted_is_named_by_all_and_by_itself():
         first.put("go")
         barrier(ranks)
         equal("the child's barrier", first.get(), "success")
-        # It says nothing when it dies, and is forgotten with its namespace
+        # It sends nothing when it dies, and its state ends with its namespace
         ip_batch(("-n", "x1"), "link set eth0 down")
         ip_batch((), "netns delete x1")
         first.kill()
@@ -107,7 +107,7 @@ def a_host_that_restarted_is_named_by_all_and_by_itself():
 
 
 @test
-def a_nonce_is_refused_while_the_host_remembers_it():
+def a_nonce_is_refused_while_the_group_is_in_time_wait():
     with tunables(liveness_ms=LIVENESS_MS):
         group = Group((7, 8))
         group.barrier()
@@ -152,7 +152,7 @@ def connections_that_are_idle_are_released_and_open_again():
         eventually("peers after a while", lambda: [rank.stats().peers for rank in group],
                    [0, 0, 0])
         for rank in group:
-            at_least("peers that rest", rank.stats().peers_idle, turn)
+            at_least("idle peers", rank.stats().peers_idle, turn)
         equal("peers of the namespace", group[0].net_stats().peers, 0)
 
 
@@ -167,20 +167,20 @@ def know_neighbours(hosts):
 
 
 @test
-def a_network_that_loses_and_delays_much_is_only_slow():
+def heavy_loss_and_delay_only_slow_operations_down():
     """Five minutes in a soak: 30 % of the packets lost, delays of 0 to 100 ms."""
     know_neighbours(HOSTS)
     netem(HOSTS, "delay", "50ms", "50ms", "loss", "30%")
     try:
-        end, amount = time.monotonic() + (300 if IN_SOAK else 10), 0
+        end, count = time.monotonic() + (300 if IN_SOAK else 10), 0
         group, chance = Group(HOSTS), seeded("survival")
         while time.monotonic() < end:
             MixedLoad(group, 20, chance).run()
-            amount += 20
+            count += 20
         stats = [rank.stats() for rank in group]
         equal("operations that completed and failed",
-              [(one.completed, one.failed) for one in stats], [(amount, 0)] * len(group))
-        print(f"# {amount} operations, {sum(one.retransmits for one in stats)} messages sent "
+              [(one.completed, one.failed) for one in stats], [(count, 0)] * len(group))
+        print(f"# {count} operations, {sum(one.retransmits for one in stats)} messages sent "
               f"again, {sum(one.probes_sent for one in stats)} questions")
         group.close()
     finally:

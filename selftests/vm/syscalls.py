@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=3 limit=120
 # suites: check debug soak
-"""Whatever programs do to collective sockets, the kernel logs no warning and leaks nothing."""
+"""Whatever system calls programs make, the kernel logs no warning and leaks nothing."""
 
 import re
 import time
@@ -25,7 +25,7 @@ def run_calls(seconds, *purpose):
     seed = seeded("system calls", *purpose).getrandbits(32)
     said = command("build/fuzz/syscalls", str(seconds), str(seed), str(len(HOSTS)), str(THREADS))
     print(f"# {said.strip()}", flush=True)
-    amounts = {name: int(amount) for amount, name in re.findall(r"(\d+) (\w+)", said)}
+    amounts = {name: int(count) for count, name in re.findall(r"(\d+) (\w+)", said)}
     eventually("what is left", lambda: left(*HOSTS), NOTHING, 60)
     time.sleep(0.5)  # what RCU frees
     return amounts
@@ -37,22 +37,22 @@ def any_system_calls_of_many_threads_on_hosts(state):
     with tunables(**TUNABLES):
         if state == "that lose packets":
             netem(HOSTS, "delay", "1ms", "2ms", "loss", "5%", "duplicate", "5%")
-        # Ten minutes in a soak of a debug kernel, which would see what goes wrong
+        # Ten minutes in a soak on a debug kernel, which detects errors
         amounts = run_calls(300 if ON_DEBUG_KERNEL and SOAK > 1 else work(6) + 1, state)
         if state == "that lose packets":
             netem(HOSTS)
-    # Else nothing would have been tried
+    # Otherwise nothing would have been tested
     for name, least in (("joins", 10), ("posts", 10), ("successes", 10), ("failures", 1)):
         at_least(name, amounts[name], least)
     equal("references to the module", references(), 0)
     eventually("UDP sockets", lambda: [udp_sockets(host) for host in HOSTS], [[0, 0]] * 3)
-    # Some calls make the kernel load modules, which have something to say
+    # Some calls make the kernel load modules, which log messages
     equal("lines of collsock in the kernel's log",
           [line for line in log.lines() if "coll" in line], [])
 
 
 @test
-def they_leave_no_object_behind():
+def system_calls_leave_no_object_behind():
     if ON_DEBUG_KERNEL:
         raise Skipped("the debug kernel keeps what is freed for a while")
     with tunables(**TUNABLES):
@@ -71,7 +71,7 @@ def they_leave_no_object_behind():
 
 
 @test
-def the_module_can_be_unloaded_thereafter():
+def the_module_can_be_unloaded_after_random_system_calls():
     with tunables(**TUNABLES):
         command("build/fuzz/syscalls", "1", "1", str(len(HOSTS)), str(THREADS))
     unload()

@@ -127,7 +127,7 @@ def check_picture(trace, number):
 
 
 def run_barriers(lossy):
-    """Meanwhile half of the packets of some hosts are lost."""
+    """Run barriers while half of the packets of some hosts are lost."""
     group = Group(range(1, HOSTS + 1), barrier_algorithm=DISSEMINATION)
     if lossy:
         netem(lossy, "delay", "1ms", "loss", "50%")
@@ -158,7 +158,7 @@ def each_packet_that_is_sent_is_received_and_drawn():
 
 
 @test
-def what_is_lost_is_sent_again_and_drawn_so():
+def lost_messages_are_retransmitted_and_drawn():
     trace = trace_barriers(lossy=(2, 7, 12))
     equal("packets that are received and were never sent",
           set(packets(trace, "packet_received")) - set(packets(trace, "packet_sent")), set())
@@ -170,8 +170,8 @@ def what_is_lost_is_sent_again_and_drawn_so():
 
 def formed_packet(tag, source, destination):
     """A well-formed lone acknowledgment, with an invalid MAC."""
-    return struct.pack("!B3xHHQIIII", 1, source, destination, tag, 0, 1, 0, 1) + \
-        bytes([2]) + bytes(31)
+    return struct.pack("!B3xHHQIIII", 2, source, destination, tag, 0, 1, 0, 0) + \
+        struct.pack("!BBHhhQQ8x", 2, 0, 0, 0, 0, 1, 0) + bytes(8)
 
 
 def run_trouble(peers):
@@ -180,16 +180,17 @@ def run_trouble(peers):
     group.barrier()
     peers.update({number: rank.stats().peers for number, rank in enumerate(group)})
     with on(1), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
-        for packet in b"nonsense" * 8, formed_packet(0xabc, 3, 1):
+        packet = formed_packet(0xabc, 3, 1)
+        for packet in b"\0nonsens" * 8, b"nonsense" * 9, packet[:32] + b"\6" + packet[33:], packet:
             stranger.sendto(packet, ("10.1.0.2", PORT))
     group[0].close()
     group[1].post()
-    equal("what becomes of a post", outcome(group[1].complete()), "ECONNRESET rank 0")
+    equal("outcome of a post", outcome(group[1].complete()), "ECONNRESET rank 0")
     group.end()
 
 
 @test
-def peers_failures_and_drops_are_told_with_their_reason():
+def peers_failures_and_drops_are_traced_with_their_reason():
     peers = collections.Counter()
     trace = recorded(lambda: run_trouble(peers))
     equal("peers opened on each host", trace.count("peer_opened", "host"), peers)
@@ -198,8 +199,10 @@ def peers_failures_and_drops_are_told_with_their_reason():
            for event in trace.of("complete") if event["error"] != "0"],
           [("1", "1", str(errno.ECONNRESET), "0")])
     equal("failures told on host 1 first", trace.of("group_failed", host=1)[0]["reason"], "left")
-    equal("malformed packets", len(trace.of("packet_dropped", reason="malformed", bytes=64)), 1)
-    equal("packets for a group that is nowhere",
+    for reason, length in (("malformed", 64), ("other_version", 72), ("unknown_type", 72)):
+        equal(f"packets dropped as {reason}",
+              len(trace.of("packet_dropped", reason=reason, bytes=length)), 1)
+    equal("packets for an unknown group",
           len(trace.of("packet_dropped", reason="unknown_group", source=3, destination=1,
                        tag=f"{0xabc:016x}")), 1)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=2 limit=90
 # suites: soak
-"""The specification of the netlink family is right: the kernel's own client works with it."""
+"""The specification of the netlink family is correct: the kernel's own client works with it."""
 
 import pathlib
 import socket
@@ -36,7 +36,7 @@ def tunables_are_read_and_set_by_the_specification():
 
 
 @test
-def all_that_there_is_is_read_by_the_specification():
+def all_objects_are_read_by_the_specification():
     group = Group([1, 2], id=7)
     for _ in range(3):
         group.barrier()
@@ -58,7 +58,7 @@ def all_that_there_is_is_read_by_the_specification():
 
 
 @test
-def who_is_missing_is_read_by_the_specification():
+def missing_ranks_are_read_by_the_specification():
     group = Group([1, 2])
     group[0].post()
 
@@ -72,8 +72,8 @@ def who_is_missing_is_read_by_the_specification():
 
 
 @test
-def a_group_is_ended_and_heard_of_by_the_specification():
-    # It takes an address when it subscribes, so it cannot have asked before
+def ending_a_group_and_its_event_work_by_the_specification():
+    # It is bound when it subscribes, so it cannot have sent a request before
     listener = client()
     listener.ntf_subscribe("events")
     group = Group([1, 2], id=8)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Latency of collsock's operations, posted and waited for in one call. hostbased
- * is the same for operations that the programs make themselves.
+ * Latency of collsock's operations, posted and waited for in one call. hostbased measures
+ * the same for operations implemented in user space.
  */
 #include <err.h>
 #include <errno.h>
@@ -27,14 +27,14 @@
 #define WORDS_EVERY_MS 5000
 
 /**
- * struct collperf - what is measured
+ * struct collperf - state of the program
  * @options: shared with hostbased
  * @elements: what this host contributes
  * @socket: of this rank
  * @key_file: or NULL
  * @id: of the group
  * @nonce: of this instance of the group
- * @all: the sums, or what is broadcast
+ * @all: the sums, or the data of a broadcast
  */
 struct collperf {
 	struct options	options;
@@ -65,7 +65,7 @@ static void run_barrier(void *context)
 		fail("barrier", error, completion.failed_rank);
 }
 
-/* Whose waiting is not measured sleeps, and leaves the processor to the others. */
+/* A host whose waiting is not measured sleeps, and leaves the processor to the others. */
 static void run_sleeping_barrier(void *context)
 {
 	struct collperf *c = context;
@@ -135,7 +135,7 @@ static void add_hosts(struct collsock_group *group, const struct hosts *hosts)
 	}
 }
 
-/* The elements go into one packet, which the network must be able to carry. */
+/* The elements must fit into one packet that the network can carry. */
 static void configure(const struct collperf *c, struct collsock_join *request)
 {
 	unsigned int quanta;
@@ -180,7 +180,7 @@ static void join(struct collperf *c)
 	explicit_bzero(key, sizeof(key));
 }
 
-/* The first barrier; says whom it waits for if others have not been started. */
+/* The first barrier; prints the hosts that it waits for. */
 static void meet(struct collperf *c)
 {
 	struct pollfd socket = { .fd = collsock_fd(c->socket), .events = POLLIN };
@@ -213,12 +213,12 @@ static struct collsock_stats read_stats(const struct collperf *c)
 	return stats;
 }
 
-/* What has been counted since @before. */
+/* Print what has been counted since @before. */
 static void print_stats(const struct collperf *c, const struct collsock_stats *before)
 {
 	struct collsock_stats now = read_stats(c);
 	const char *text = "  %u peers, %llu operations, %llu rounds, %llu messages sent";
-	const char *more = ", %llu sent again, %llu acknowledgements alone\n";
+	const char *more = ", %llu retransmitted, %llu lone acknowledgments\n";
 
 	if (c->options.json) {
 		printf(", \"stats\": ");
@@ -258,12 +258,12 @@ static void parse(struct collperf *c, int argc, char **argv)
 	const struct program program = {
 		.help = "collperf: latency of collective sockets\n\n"
 			"usage: collperf [OPTION]... --hosts N | --hosts-file FILE\n\n"
-			"Start it on every host with the same options. Until all have joined, it says\n"
-			"on standard error which hosts it waits for.\n\n",
+			"Start it on every host with the same options. Until all have joined, it prints\n"
+			"the hosts that it waits for on standard error.\n\n",
 		.own = own,
 		.own_help =
 			"  -i, --id N            number of the group (default 1)\n"
-			"  -N, --nonce N         of this instance of the group, another one for\n"
+			"  -N, --nonce N         of this instance of the group, a new one for\n"
 			"                        every run (default 1)\n"
 			"  -k, --key-file FILE   shared secret: 32 hexadecimal digits, mode 600;\n"
 			"                        without it hosts must allow it:\n"

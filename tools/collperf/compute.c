@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * In a file of its own, or the compiler makes loops of different instructions for
- * different callers, and what is calibrated is not what is run.
+ * In a separate file, since the compiler could generate different loops for different
+ * callers, and then the calibrated loop would not be the one that is run.
  */
 #include "compute.h"
 

@@ -2,7 +2,7 @@
 #ifndef COLLPERF_COMPUTE_H
 #define COLLPERF_COMPUTE_H
 
-/* Use the processor for a number of rounds of an empty loop, however long that lasts. */
+/* Run a number of rounds of an empty loop. */
 void compute(unsigned long rounds);
 
 #endif

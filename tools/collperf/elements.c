@@ -24,7 +24,7 @@ void elements_next(struct elements *elements, double *data)
 	data[options->count - 1] = elements->broadcasts;
 }
 
-/* The first and the last: to look at all would be a part of what is measured. */
+/* Only the first and the last, since checking all would distort the measurement */
 void elements_check(const struct elements *elements, const double *data)
 {
 	const struct options *options = elements->options;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a host contributes to an operation with data, and what the result must be. */
+/* A host's contributions to operations with data, and the expected results */
 #ifndef COLLPERF_ELEMENTS_H
 #define COLLPERF_ELEMENTS_H
 
 #include "options.h"
 
 /**
- * struct elements - of one host
- * @options: which operation, how many
- * @sum: that every element of a reduction must come to
- * @broadcasts: number of broadcasts so far, from which the next one's data follows
+ * struct elements - elements of one host
+ * @options: operation and number of elements
+ * @sum: expected value of every element of a reduction
+ * @broadcasts: number of broadcasts so far, which determines the next one's data
  * @mine: what this host contributes to a reduction
  */
 struct elements {
@@ -21,10 +21,10 @@ struct elements {
 
 void elements_prepare(struct elements *elements, const struct options *options);
 
-/* Of the next broadcast: another number each time. The root gets it into @data. */
+/* Prepare the next broadcast, with a new number each time. On the root fill @data with it. */
 void elements_next(struct elements *elements, double *data);
 
-/* Is @data what must come out here? Exits if it is not. */
+/* Check the result in @data. Exits if it is wrong. */
 void elements_check(const struct elements *elements, const double *data);
 
 #endif

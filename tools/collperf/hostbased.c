@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The baseline: operations made by the hosts' programs themselves, over UDP sockets
- * and nothing else. Messages are neither authenticated nor sent again, so it is as
- * cheap as such a program can be, and a lost message ends it. It sleeps in recv(),
- * or polls.
+ * The baseline: operations implemented in user space over plain UDP sockets. Messages are
+ * neither authenticated nor retransmitted, so it is as cheap as such a program can be, and
+ * a lost message ends it. It sleeps in recv(), or polls.
  *
- * Operations are numbered. A message names its operation and the slot of the
- * receiver that it is for (plan.h). A message that arrives early is kept: a host is at most one
- * barrier or allreduce ahead of another, and one operation with a root more.
+ * Operations are numbered. A message names its operation and its slot at the receiver
+ * (plan.h). A message that arrives early is kept: a host is at most one barrier or
+ * allreduce, plus one operation with a root, ahead of another.
  */
 #include <err.h>
 #include <errno.h>
@@ -27,9 +26,9 @@
 #include "skew.h"
 
 #define PORT 7777
-#define WINDOW 4	/* an operation with a root, the barrier after it, the same again */
-#define SLOT_HELLO 0xfffffffeU	/* to rank 0: here I am; @operation is the rank */
-#define SLOT_GO 0xffffffffU	/* from rank 0: all are here */
+#define WINDOW 4	/* an operation with a root and the barrier after it, twice */
+#define SLOT_HELLO 0xfffffffeU	/* to rank 0: a rank is ready; @operation is the rank */
+#define SLOT_GO 0xffffffffU	/* from rank 0: all ranks are ready */
 #define HELLO_INTERVAL_MS 10
 #define DEFAULT_LIMIT_SECONDS 300
 #define BUFFER_BYTES (8 << 20)
@@ -43,9 +42,9 @@ struct message {
 #define HEADER_BYTES offsetof(struct message, data)
 
 /**
- * struct early - what came for one operation
- * @came: the message of a slot
- * @data: of all slots, one after the other
+ * struct early - messages received for one operation
+ * @came: the message of this slot was received
+ * @data: payloads of all slots, one after the other
  */
 struct early {
 	bool	came[PLAN_SLOTS];
@@ -53,19 +52,19 @@ struct early {
 };
 
 /**
- * struct hostbased - one host
- * @options: of the command line
- * @elements: what it contributes
+ * struct hostbased - state of one host
+ * @options: options of the command line
+ * @elements: its contributions
  * @fd: its socket
  * @flags: of recv() in the operation under way
  * @current: number of the operation under way
- * @plan: of the operation
- * @barrier: the plan of one
- * @early: by the number of the operation
- * @data_bytes: in each message of the operation; in those of a barrier none
+ * @plan: plan of the operation
+ * @barrier: plan of a barrier
+ * @early: indexed by operation number
+ * @data_bytes: payload of each message of the operation; 0 for a barrier
  * @out: the result so far, and what is sent
  * @in: what was received last
- * @all_here: rank 0 has heard of all ranks
+ * @all_here: all ranks are ready
  */
 struct hostbased {
 	struct options	options;
@@ -166,7 +165,7 @@ static void run_barrier(void *context)
 	run(h, &h->barrier, 0);
 }
 
-/* Whose waiting is not measured sleeps, and leaves the processor to the others. */
+/* A host whose waiting is not measured sleeps, and leaves the processor to the others. */
 static void run_sleeping_barrier(void *context)
 {
 	struct hostbased *h = context;
@@ -236,13 +235,13 @@ static void open_socket(struct hostbased *h)
 	h->fd = socket(own->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (h->fd < 0 || bind(h->fd, own, hosts->bytes))
 		err(EXIT_FAILED, "socket of rank %u", h->options.rank);
-	/* A flat tree; the administrator may have what others may not */
+	/* For a flat tree; root may exceed the limit */
 	if (setsockopt(h->fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) &&
 	    setsockopt(h->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes)))
 		err(EXIT_FAILED, "buffer of rank %u", h->options.rank);
 }
 
-/* Rank 0 releases all when it has heard of all. */
+/* Rank 0 releases all ranks when it has heard from all. */
 static void gather(struct hostbased *h)
 {
 	unsigned int hosts = h->options.hosts.count, missing = hosts - 1, i;
@@ -265,7 +264,7 @@ static void gather(struct hostbased *h)
 		transmit(h, i, 0, SLOT_GO, 0);
 }
 
-/* The others send hello until it does; a message of an operation says the same. */
+/* The others send hello until released; a message of an operation releases them, too. */
 static void hello(struct hostbased *h)
 {
 	struct pollfd readable = { .fd = h->fd, .events = POLLIN };
@@ -280,7 +279,7 @@ static void hello(struct hostbased *h)
 static void give_up(int signal)
 {
 	static const char text[] =
-		"hostbased: the time is up: a host is missing, or a message was lost\n";
+		"hostbased: timed out: a host is missing, or a message was lost\n";
 
 	(void)signal;
 	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
@@ -324,7 +323,7 @@ static void parse(struct options *options, int argc, char **argv)
 			"--skew its barriers sleep in any case.\n\n",
 		.own = own,
 		.own_help =
-			"  -l, --limit SECONDS   give up then (default 300)\n\n"
+			"  -l, --limit SECONDS   give up after this time (default 300)\n\n"
 			"Port: 7777. exit code: 0 done, 1 failed, 2 wrong usage\n",
 		.take = take,
 		.context = &limit_seconds,
@@ -334,7 +333,7 @@ static void parse(struct options *options, int argc, char **argv)
 	options_parse(options, &program, argc, argv);
 	if (options->algorithm == COLLSOCK_AUTO)
 		options->algorithm = automatic(options->operation);
-	/* One alarm: a time-out of every recv() would make the baseline more expensive */
+	/* A single alarm, as a time-out in every recv() would slow down the baseline */
 	signal(SIGALRM, give_up);
 	alarm(limit_seconds);
 }

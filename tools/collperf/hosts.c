@@ -38,7 +38,10 @@ void hosts_number(struct hosts *hosts, unsigned int count, bool ipv6)
 		struct in_addr *address4 = &((struct sockaddr_in *)added)->sin_addr;
 		char text[INET6_ADDRSTRLEN];
 
-		/* As text ip(8) read it too: host 10 is fd00:1::10 */
+		/*
+		 * Decimal digits are used as hexadecimal ones, like tools/vm does: host 10
+		 * is fd00:1::10
+		 */
 		snprintf(text, sizeof(text), ipv6 ? "fd00:1::%u" : "10.1.0.%u", i);
 		inet_pton(added->ss_family, text, ipv6 ? (void *)address6 : address4);
 	}
@@ -125,7 +128,7 @@ void hosts_default_port(struct hosts *hosts, unsigned int port)
 	}
 }
 
-/* An address is this machine's if a socket can have it. */
+/* An address is local if a socket can be bound to it. */
 static bool is_local(const struct sockaddr_storage *address, socklen_t bytes)
 {
 	struct sockaddr_storage any_port = *address;

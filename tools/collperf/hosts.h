@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The hosts that take part, in the order of ranks: one rank a host. */
+/* The hosts that take part, in rank order: one rank per host */
 #ifndef COLLPERF_HOSTS_H
 #define COLLPERF_HOSTS_H
 
 #include <stdbool.h>
 #include <sys/socket.h>
 
-/* The hosts that tools/vm makes have one byte in their addresses. */
+/* The addresses of hosts made by tools/vm have one byte for the host. */
 #define HOSTS_NUMBERED_MAX	254
 
 /**
  * struct hosts - the address table
- * @count: of them
- * @bytes: in each address
- * @address: of each; the port is 0 where none was given
+ * @count: number of hosts
+ * @bytes: length of each address
+ * @address: address of each host; port 0 if none was given
  */
 struct hosts {
 	unsigned int		count;
@@ -21,16 +21,16 @@ struct hosts {
 	struct sockaddr_storage	*address;
 };
 
-/* 10.1.0.1 ... or fd00:1::1 ... Exits if there is no memory. */
+/* Use 10.1.0.1 ... or fd00:1::1 ... Exits if there is no memory. */
 void hosts_number(struct hosts *hosts, unsigned int count, bool ipv6);
 
-/* One host a line: ADDRESS [PORT]. Exits with a message if the file is wrong. */
+/* Read a file with one host per line: ADDRESS [PORT]. Exits with a message if it is wrong. */
 void hosts_read(struct hosts *hosts, const char *path);
 
-/* Give @port to the hosts that have none. */
+/* Set the port of hosts that have none. */
 void hosts_default_port(struct hosts *hosts, unsigned int port);
 
-/* The one host whose address is an address of this machine. Exits if it is not one. */
+/* The only host with an address of this machine. Exits if there is none, or more than one. */
 unsigned int hosts_find_local(const struct hosts *hosts);
 
 #endif

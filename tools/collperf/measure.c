@@ -34,8 +34,8 @@ static __u64 percentile(const __u64 *sorted, unsigned long count, unsigned int p
 }
 
 /*
- * In an operation with a root some hosts wait for nothing. A barrier after it keeps
- * them from running ahead.
+ * In an operation with a root some hosts do not wait. A barrier after it keeps them from
+ * running ahead.
  */
 static void run_in_step(const struct options *options, const struct work *work)
 {
@@ -77,9 +77,9 @@ void measure_warm_up(const struct options *options, const struct work *work)
 }
 
 /*
- * Use the CPU for a random time. Hosts that share one run in the order in which the
- * scheduler thinks they deserve it, and keep it for long; it decides how often one
- * finds its message there already, and needs not sleep.
+ * Use the CPU for a random time. The scheduler runs hosts that share a CPU in an order that
+ * it keeps for long; this order determines how often a host finds its message already
+ * received and need not sleep.
  */
 static void use_cpu(void)
 {
@@ -89,7 +89,7 @@ static void use_cpu(void)
 		;
 }
 
-/* One clock around @count operations. */
+/* Time @count operations together. */
 static __u64 measure_stretch(unsigned long count, const struct options *options,
 			     const struct work *work)
 {
@@ -112,14 +112,20 @@ void measure(struct figures *figures, const struct options *options, const struc
 		count = left;
 		if (options->shuffle) {
 			use_cpu();
-			/* Everybody is back, and what is late by now has been said */
+			/*
+			 * All hosts have returned, and delayed acknowledgments have been
+			 * sent
+			 */
 			run_in_step(options, work);
 			run_in_step(options, work);
 			if (count > STRETCH)
 				count = STRETCH;
 		}
 		sum_ns += measure_stretch(count, options, work);
-		/* Nobody goes on, which is work too, before all have looked at the clock */
+		/*
+		 * No host continues, which would be work, too, before all have read the
+		 * clock
+		 */
 		run_in_step(options, work);
 	}
 	figures->mean_ns = (double)sum_ns / options->iterations;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Measures an operation that is repeated, and prints the figures. */
+/* Measuring a repeated operation, and printing the figures */
 #ifndef COLLPERF_MEASURE_H
 #define COLLPERF_MEASURE_H
 
@@ -8,12 +8,12 @@
 #include "options.h"
 
 /**
- * struct figures - what came out
- * @mean_ns: one clock around all operations
- * @min_ns: shortest; this and what follows come from as many operations again, with
- *	the clock around each
+ * struct figures - result of a measurement
+ * @mean_ns: mean of all operations, timed together
+ * @min_ns: shortest; this and the following come from a second series, with each operation
+ *	timed
  * @p50_ns: median
- * @p99_ns: longer than 99 of 100
+ * @p99_ns: 99th percentile
  */
 struct figures {
 	double		mean_ns;
@@ -23,10 +23,10 @@ struct figures {
 };
 
 /**
- * struct work - what a program can do; exits if it fails
- * @operation: that is measured
- * @barrier: of the same hosts
- * @context: handed to both
+ * struct work - operations of a program, which exit if they fail
+ * @operation: the operation to measure
+ * @barrier: a barrier of the same hosts
+ * @context: argument of both
  */
 struct work {
 	void	(*operation)(void *context);
@@ -34,7 +34,7 @@ struct work {
 	void	*context;
 };
 
-/* Every host makes the same calls. */
+/* Every host must make the same calls. */
 
 /* Run the operation as often as @options say, before it is measured. */
 void measure_warm_up(const struct options *options, const struct work *work);
@@ -49,7 +49,7 @@ void measure(struct figures *figures, const struct options *options, const struc
 void measure_print(const struct figures *figures, const struct options *options,
 		   const char *program);
 
-/* The part of it that says what was measured. */
+/* Only the part that describes what was measured */
 void measure_print_head(const struct options *options, const char *program);
 
 #endif

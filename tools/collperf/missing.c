@@ -15,9 +15,9 @@
 #define HOSTS_TOLD 8
 
 /**
- * struct missing - who is waited for
- * @is: of each host, whether it is missing
- * @count: of how many hosts that is so
+ * struct missing - hosts that are waited for
+ * @is: for each host, whether it is missing
+ * @count: number of missing hosts
  */
 struct missing {
 	bool		*is;
@@ -32,7 +32,7 @@ static void missing_add(struct missing *missing, const struct hosts *hosts, uint
 	missing->count++;
 }
 
-/* A host that was never heard is missing itself; others have said whom they wait for. */
+/* A host never heard from is missing itself; others have reported which host they wait for. */
 static void missing_read_operation(struct missing *missing, const struct hosts *hosts,
 				   struct json_object *reply)
 {
@@ -126,6 +126,6 @@ void missing_print(uint64_t id, const struct hosts *hosts, uint64_t waited_ms)
 		fputs("the other hosts", stderr);
 	if (timeout_ms != NUMBER_UNKNOWN && timeout_ms > waited_ms)
 		fprintf(stderr, " for up to %s more", text_ms(text, timeout_ms - waited_ms));
-	fputs("; \"collsock wait\" and \"collsock doctor\" say more\n", stderr);
+	fputs("; \"collsock wait\" and \"collsock doctor\" have details\n", stderr);
 	free(missing.is);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which hosts a group waits for, as the kernel of this host knows it. */
+/* The hosts that a group waits for, as far as this host's kernel knows */
 #ifndef COLLPERF_MISSING_H
 #define COLLPERF_MISSING_H
 
@@ -8,12 +8,12 @@
 #include "hosts.h"
 
 /**
- * missing_print() - say on standard error which hosts are waited for, and for how long
+ * missing_print() - print on standard error which hosts are waited for, and for how long
  * @id: of the group
  * @hosts: of the group, by index
  * @waited_ms: since the operation was posted
  *
- * What the kernel does not tell is left out.
+ * What the kernel does not report is left out.
  */
 void missing_print(uint64_t id, const struct hosts *hosts, uint64_t waited_ms);
 

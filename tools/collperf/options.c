@@ -39,7 +39,7 @@ bool options_rooted(unsigned int operation)
 	return operation == COLLSOCK_REDUCE || operation == COLLSOCK_BROADCAST;
 }
 
-/* The number of a name; some numbers have none. */
+/* Find the number of a name; some numbers have no name. */
 static unsigned int parse_name(const char *option, const char *name, const char *const *names,
 			       unsigned int count)
 {
@@ -48,7 +48,8 @@ static unsigned int parse_name(const char *option, const char *name, const char 
 	for (i = 0; i < count; i++)
 		if (names[i] && !strcmp(name, names[i]))
 			return i;
-	fprintf(stderr, "%s: %s: \"%s\" is none of", program_invocation_short_name, option, name);
+	fprintf(stderr, "%s: %s: \"%s\" is not one of", program_invocation_short_name, option,
+		name);
 	for (i = 0; i < count; i++)
 		if (names[i])
 			fprintf(stderr, " %s", names[i]);
@@ -92,10 +93,10 @@ static const struct option shared[] = {
 
 static const char shared_help[] =
 	"  -H, --hosts N         the hosts 10.1.0.1 to 10.1.0.N, which \"make vm\" makes\n"
-	"  -f, --hosts-file FILE instead: one host a line, ADDRESS [PORT], in the order\n"
-	"                        of ranks; # begins a comment\n"
+	"  -f, --hosts-file FILE instead: one host per line, ADDRESS [PORT], in the\n"
+	"                        order of ranks; # begins a comment\n"
 	"  -6, --ipv6            with --hosts: fd00:1::1 to fd00:1::N\n"
-	"  -p, --port N          UDP port of hosts that name none\n"
+	"  -p, --port N          UDP port of hosts without one in the file\n"
 	"  -r, --rank N          rank of this host, from 0; by default found by its address\n"
 	"  -o, --operation NAME  barrier, allreduce, reduce or broadcast (default barrier);\n"
 	"                        the data is doubles, and the result is checked. In a\n"
@@ -206,7 +207,7 @@ static void find_hosts(struct options *options, unsigned int default_port)
 						   hosts_find_local(&options->hosts);
 }
 
-/* JOIN would say to most of it that it is not valid, and no more. */
+/* Checked here because JOIN would report most of it only as EINVAL. */
 static void check_operation(const struct options *options)
 {
 	bool rooted = options_rooted(options->operation);
@@ -226,7 +227,7 @@ static void check_operation(const struct options *options)
 		     options->root, options->hosts.count);
 }
 
-/* What depends on other options, wherever they stood. */
+/* Set defaults that depend on other options. */
 static void complete_defaults(struct options *options)
 {
 	bool skewed = options->skew_us != NO_SKEW;
@@ -245,7 +246,7 @@ static void complete_defaults(struct options *options)
 		options->algorithm = COLLSOCK_AUTO;
 }
 
-/* The shared options and the program's own, and all their letters. */
+/* Merge the shared options and the program's own, with their letters. */
 static void merge(const struct program *program, struct option *known, char *letters)
 {
 	struct option *to = known;

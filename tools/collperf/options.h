@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The command line, as far as collperf and hostbased share it. */
+/* The part of the command line that collperf and hostbased share */
 #ifndef COLLPERF_OPTIONS_H
 #define COLLPERF_OPTIONS_H
 
@@ -16,21 +16,21 @@
 
 /**
  * struct options - what to measure
- * @hosts: that take part
- * @rank: of this host
+ * @hosts: hosts that take part
+ * @rank: rank of this host
  * @operation: enum collsock_operation
  * @root: of a reduce or broadcast
  * @count: elements of an operation with data
  * @algorithm: enum collsock_algorithm
- * @fanout: of k-ary trees, else 0
- * @iterations: operations that are measured
+ * @fanout: fan-out of k-ary trees, else 0
+ * @iterations: number of operations to measure
  * @warm_up: operations before them
  * @spin_us: time to spin before sleeping
  * @shuffle: let the hosts run in a different order each time
  * @skew_us: greatest delay of a host, or NO_SKEW to measure latency
- * @catch_up_us: delay behind the operation in it
- * @seed: of its delays
- * @mean_only: leave out what needs a clock around every single operation
+ * @catch_up_us: delay after each operation
+ * @seed: seed of the delays
+ * @mean_only: leave out figures for which each operation must be timed
  * @json: print one JSON object
  */
 struct options {
@@ -50,7 +50,7 @@ struct options {
 	unsigned long long seed;
 	bool		mean_only;
 	bool		json;
-	/* private: pieces that options_parse() puts together */
+	/* private: used by options_parse() */
 	unsigned long	numbered;
 	const char	*file;
 	bool		ipv6;
@@ -59,13 +59,13 @@ struct options {
 };
 
 /**
- * struct program - what is special about a program
+ * struct program - the program's own part of the command line
  * @help: printed before the list of options
- * @own: its own options, ended by an empty one; their letters are not shared ones
- * @own_help: printed behind the shared options
+ * @own: its own options, ended by an empty one; their letters must not be shared ones
+ * @own_help: printed after the shared options
  * @take: handle one of its own options; exits if @value is wrong
- * @context: handed to it
- * @port: of hosts that name none
+ * @context: argument of @take
+ * @port: default port of hosts
  */
 struct program {
 	const char		*help;
@@ -76,7 +76,7 @@ struct program {
 	unsigned int		port;
 };
 
-/* Read the command line. Exits if it is wrong, or asks for help. */
+/* Parse the command line. Exits if it is wrong, or asks for help. */
 void options_parse(struct options *options, const struct program *program, int argc,
 		   char **argv);
 
@@ -84,7 +84,7 @@ const char *options_algorithm_name(int algorithm);
 
 const char *options_operation_name(unsigned int operation);
 
-/* Some hosts wait for nothing in it, and run ahead of others. */
+/* Some hosts do not wait in it, and run ahead of others. */
 bool options_rooted(unsigned int operation);
 
 #endif

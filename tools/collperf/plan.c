@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The same algorithms as in the kernel: dissemination, pairwise exchange, and trees
- * in which hosts are numbered from the root on and the nodes of a subtree follow
- * each other.
+ * The same algorithms as in the kernel: dissemination, pairwise exchange, and trees in
+ * which hosts are numbered from the root on and the nodes of a subtree are consecutive.
  */
 #include <stddef.h>
 
@@ -23,7 +22,7 @@ static void add_wait(struct plan *plan, int slot, bool replaces)
 	add_step(plan, (struct step){ .to = NOBODY, .slot = slot, .replaces = replaces });
 }
 
-/* In step k everybody tells the host 2^k further on. */
+/* In step k every host sends to the host at distance 2^k. */
 static void plan_dissemination(struct plan *plan, const struct shape *shape)
 {
 	unsigned int distance;
@@ -36,9 +35,8 @@ static void plan_dissemination(struct plan *plan, const struct shape *shape)
 }
 
 /*
- * In step k everybody exchanges with the host whose number differs in bit k. Hosts
- * beyond the greatest power of two hand in to one below it before, and are handed
- * the outcome after.
+ * In step k hosts exchange with the host whose number differs in bit k. Hosts beyond the
+ * greatest power of two send to one below it before, and receive the result after.
  */
 static void plan_pairwise(struct plan *plan, const struct shape *shape)
 {
@@ -63,10 +61,10 @@ static void plan_pairwise(struct plan *plan, const struct shape *shape)
 /* ---- trees ---- */
 
 /**
- * struct place - of one node in a tree
- * @children: how many
- * @child: their hosts, in the order of their nodes
- * @parent: its host, or NOBODY
+ * struct place - position of one node in a tree
+ * @children: number of children
+ * @child: hosts of the children, in node order
+ * @parent: host of the parent, or NOBODY
  * @index: which of the parent's children this is
  */
 struct place {
@@ -97,8 +95,8 @@ static void binomial_place(struct place *place, const struct shape *shape, unsig
 }
 
 /*
- * From the root down: the subtrees of a node are as equal as can be, the larger ones
- * first. @nodes are those of the subtree whose root is @root.
+ * From the root down: the subtrees of a node differ in size by one node at most, the larger
+ * ones first. The subtree with root @root has @nodes nodes.
  */
 static void kary_place(struct place *place, const struct shape *shape, unsigned int node)
 {
@@ -124,7 +122,7 @@ static void kary_place(struct place *place, const struct shape *shape, unsigned 
 	}
 }
 
-/* In a binomial tree the smallest subtree is the first, and has its fold first. */
+/* In a binomial tree the smallest subtree is the first, and finishes first. */
 static void plan_up(struct plan *plan, const struct place *place)
 {
 	int i;
@@ -135,7 +133,7 @@ static void plan_up(struct plan *plan, const struct place *place)
 		add_send(plan, place->parent, place->index);
 }
 
-/* The largest subtree, which needs the most time, is sent to first. */
+/* The largest subtree takes the most time, so it is sent to first. */
 static void plan_down(struct plan *plan, const struct place *place, bool binomial)
 {
 	int i;

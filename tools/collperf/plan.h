@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a program does in an operation that hosts make themselves: a list of steps,
- * made once. A step sends to a host, waits for a message, or first the one and then
- * the other. Pure: no messages, no time.
+ * The plan of an operation in user space: a list of steps, made once. A step sends to a
+ * host, waits for a message, or does both in this order. Pure: no messages, no time.
  */
 #ifndef COLLPERF_PLAN_H
 #define COLLPERF_PLAN_H
@@ -13,18 +12,18 @@
 
 #define NOBODY (-1)
 
-/* Messages that one host is sent in an operation: a slot for each */
+/* Slots of a host: one for each message that it receives in an operation */
 #define PLAN_SLOTS (COLLSOCK_MAX_FANOUT + 1)
 
 /* Up a k-ary tree and down again */
 #define PLAN_STEPS (2 * (COLLSOCK_MAX_FANOUT + 1))
 
 /**
- * struct step - of an operation
+ * struct step - step of an operation
  * @to: rank to send to, or NOBODY
  * @to_slot: which of the receiver's slots the message is for
- * @slot: whose message the step waits for, or NOBODY
- * @replaces: its data replaces what is here, instead of being added
+ * @slot: slot whose message the step waits for, or NOBODY
+ * @replaces: its data replaces the local data instead of being added
  */
 struct step {
 	int	to;
@@ -35,8 +34,8 @@ struct step {
 
 /**
  * struct plan - one host's side of an operation
- * @steps: how many
- * @step: they
+ * @steps: number of steps
+ * @step: the steps
  */
 struct plan {
 	unsigned int	steps;
@@ -44,13 +43,13 @@ struct plan {
 };
 
 /**
- * struct shape - what a plan is made from
+ * struct shape - what a plan depends on
  * @operation: enum collsock_operation
  * @algorithm: enum collsock_algorithm, one that the operation has
- * @hosts: how many
- * @rank: of this one
- * @root: of a reduce or broadcast, else 0
- * @fanout: of a k-ary tree, else 0
+ * @hosts: number of hosts
+ * @rank: rank of this host
+ * @root: root of a reduce or broadcast, else 0
+ * @fanout: fan-out of a k-ary tree, else 0
  */
 struct shape {
 	unsigned int	operation;

@@ -23,7 +23,7 @@ static double read_ns(clockid_t clock)
 	return (double)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
 }
 
-/* The best of several: what interrupted the others is not the loop's. */
+/* The best of several runs, as the others were interrupted. */
 static double calibrate_rounds_per_us(void)
 {
 	double best = 0;
@@ -40,7 +40,7 @@ static double calibrate_rounds_per_us(void)
 	return CALIBRATION_ROUNDS / (best / NS_PER_US);
 }
 
-/* splitmix64: hosts and seeds far apart, and the same numbers everywhere. */
+/* splitmix64: independent streams for hosts and seeds, the same on all machines. */
 static uint64_t next_random(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
@@ -50,7 +50,7 @@ static uint64_t next_random(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-/* From 0 to 1, of a host and iteration. */
+/* A random share from 0 to 1 for a host and iteration */
 static double share(const struct options *options, unsigned long iteration)
 {
 	uint64_t state = options->seed;
@@ -60,7 +60,7 @@ static double share(const struct options *options, unsigned long iteration)
 	return (double)(next_random(&state) >> 11) / (1ULL << 53);
 }
 
-/* All processors together since the start of the machine, without idle time. */
+/* Busy time of all processors since boot */
 static double machine_busy_ns(void)
 {
 	unsigned long long user, nice, system, idle, iowait;
@@ -71,17 +71,17 @@ static double machine_busy_ns(void)
 			    &iowait) != 5)
 		err(EXIT_FAILED, "/proc/stat");
 	fclose(file);
-	/* Of these only idle time is measured, the rest is sampled */
+	/* Derived from idle time, since the other values are only sampled */
 	return processors * read_ns(CLOCK_MONOTONIC) -
 	       (double)(idle + iowait) * NS_PER_SECOND / sysconf(_SC_CLK_TCK);
 }
 
 /**
- * struct series - of iterations
+ * struct series - a series of iterations
  * @options: of the command line
- * @work: that is measured
- * @rounds_per_us: of compute()
- * @operates: runs the operation, too
+ * @work: the work to measure
+ * @rounds_per_us: rounds of compute() per us
+ * @operates: iterations include the operation
  * @delay_ns: sum of the random delays
  */
 struct series {
@@ -140,7 +140,7 @@ void skew_measure(struct skew_figures *figures, const struct options *options,
 	series.operates = true;
 	figures->with = run_series(&series);
 	figures->delay_ns = series.delay_ns / options->iterations;
-	/* Nobody ends, which is work too, before rank 0 has looked */
+	/* No host exits, which would be work, too, before rank 0 has read the clocks */
 	work->barrier(work->context);
 }
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Processor time that an operation takes when hosts are late: the experiment of the
- * paper on application-bypass reduction (Wagner, Buntinas, Brightwell, Panda; §VI).
- * Each iteration a host computes for a random time, runs the operation, computes
- * again for as long as the others may need (catch-up), and meets them in a barrier:
+ * Processor time of an operation when hosts are late: the experiment of the paper on
+ * application-bypass reduction (Wagner, Buntinas, Brightwell, Panda; §VI). In each
+ * iteration a host computes for a random time, runs the operation, computes again for as
+ * long as the others may need (catch-up), and enters a barrier:
  *
  *	begin | delay | operation | catch-up | end | barrier
  *
- * The time from begin to end without the delays is the operation's: the waiting of
- * those that poll, and what softirq does in the middle of the computing. Delays
- * are numbers of rounds of an empty loop, so an interrupt makes it longer.
- * To subtract them exactly, all is run first without the operation.
+ * The time from begin to end without the delays is that of the operation: polling, and
+ * softirqs that interrupt the computing. Delays are a number of rounds of an empty loop, so
+ * that interrupts prolong them. To subtract them exactly, the series is first run without
+ * the operation.
  */
 #ifndef COLLPERF_SKEW_H
 #define COLLPERF_SKEW_H
@@ -18,11 +18,11 @@
 #include "measure.h"
 
 /**
- * struct skew_times - of one operation, on average
- * @wall_ns: by the clock on the wall
- * @cpu_ns: processor time of the process, softirq that interrupted it included
- * @machine_ns: processor time of the machine, softirq and everything included,
- *	barriers too: for all hosts that it is. Only on rank 0
+ * struct skew_times - average times of one operation
+ * @wall_ns: wall-clock time
+ * @cpu_ns: processor time of the process, including softirqs that interrupted it
+ * @machine_ns: busy time of the machine, including softirqs and barriers, for all hosts on
+ *	it. Only on rank 0
  */
 struct skew_times {
 	double	wall_ns;
@@ -31,10 +31,10 @@ struct skew_times {
 };
 
 /**
- * struct skew_figures - what came out
+ * struct skew_figures - result of a measurement
  * @alone: an iteration without the operation
  * @with: an iteration with it
- * @delay_ns: mean of the random delays, as it was calibrated
+ * @delay_ns: mean of the random delays as calibrated
  */
 struct skew_figures {
 	struct skew_times	alone;

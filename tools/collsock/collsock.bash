@@ -2,15 +2,15 @@
 # shellcheck shell=bash
 # Completion of collsock(8): commands, options, tunables, handles and ids of groups.
 
-# Values of a key in the command's JSON. jq is not needed for that: each is a number or
-# a plain word.
+# Values of a key in the command's JSON. Each is a number or a plain word, so jq is not
+# needed.
 _collsock_values() {
 	local key=$1
 	shift
 	collsock -j "$@" 2>/dev/null | grep -oE "\"$key\":\"?[a-z0-9_]+" | grep -oE '[a-z0-9_]+$'
 }
 
-# The command, whatever stands before it, and how many words follow it.
+# Find the command after any options, and the number of words after it.
 _collsock_command() {
 	local i
 	command='' words_behind=0 netns=()

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What all sub-commands share. A sub-command is one function, which gets the words
- * behind its name and returns the exit status; main.c lists them. An error ends the process
- * with a sentence on standard error (errx).
+ * Shared by all sub-commands. A sub-command is one function, which gets the words after its
+ * name and returns the exit status; main.c lists them. An error ends the process with a
+ * message on standard error (errx).
  */
 #ifndef COMMAND_H
 #define COMMAND_H
@@ -12,20 +12,20 @@
 
 #define EXIT_DONE	0
 #define EXIT_ERROR	1
-#define EXIT_PROBLEMS	2	/* doctor has found some */
-#define EXIT_WAITS	3	/* wait: somebody waits */
+#define EXIT_PROBLEMS	2	/* doctor has found problems */
+#define EXIT_WAITS	3	/* wait: some operation waits */
 
 /**
- * struct options - what the command line says before and after the words
+ * struct options - options of the command line
  * @json: print JSON instead of text
  * @pretty: indented JSON
  * @statistics: more details
  * @color: colored text
  * @timestamps: monitor: print times
- * @last: wait: past operations instead of the present ones
+ * @last: wait: statistics of past operations
  * @prometheus: stat: Prometheus' text exposition format
- * @interval_s: wait: time between two looks; 0: look once
- * @count: wait: number of looks; 0: no limit
+ * @interval_s: wait: time between two checks; 0: check once
+ * @count: wait: number of checks; 0: no limit
  */
 struct options {
 	bool		json;
@@ -41,10 +41,10 @@ struct options {
 
 extern struct options options;
 
-/* Ends the process if there are more words. */
+/* Exits if there are more words. */
 void command_no_more(char **words);
 
-/* A whole number, or the end of the process. */
+/* Parse a whole number; exits if it is invalid. */
 uint64_t command_number(const char *what, const char *text, uint64_t most);
 
 #endif

@@ -5,20 +5,24 @@
 
 #include "counters.h"
 
-/* What to do when a counter of a namespace is not 0; NULL if that is no trouble. */
+/* What to do if a counter of a namespace is not 0; NULL if that is no problem */
 #define ADVICE_packets		NULL
 #define ADVICE_malformed \
-	"another program sends to this UDP port, or a host runs another version of the module"
+	"another program sends to this UDP port"
+#define ADVICE_other_version \
+	"a host runs another version of the module: install the same on all hosts"
+#define ADVICE_unknown_type \
+	"a host runs a later version of the module: install the same on all hosts"
 #define ADVICE_unknown_group \
-	"usual while ranks join; if it grows: collsock doctor says who sends them"
+	"normal while ranks join; if it grows, collsock doctor shows the senders"
 #define ADVICE_wrong_source \
-	"a host sends from another address than is named, or through NAT, or somebody forges"
-#define ADVICE_forged		"key, nonce or id differ, or somebody forges"
+	"a host sends from another address than its member's, or through NAT, or packets are forged"
+#define ADVICE_forged		"key, nonce or id differ, or packets are forged"
 #define ADVICE_wrong_descriptor \
 	"all ranks must join with the same hosts, ranks, sizes, window and algorithms"
 #define ADVICE_timewait_answered NULL
 #define ADVICE_no_route \
-	"ip route get ADDRESS for each of the hosts; collsock doctor ADDRESS says more"
+	"ip route get ADDRESS for each of the hosts; collsock doctor ADDRESS shows details"
 
 #define NET_COUNTER(name, IDENTIFIER, meaning) \
 	{ #name, #name "_total", false, meaning, ADVICE_##name },
@@ -32,7 +36,7 @@ const struct counter counters_net[] = {
 	{ "memory", "memory_bytes", true, "Bytes that all groups have reserved." },
 	{ "over_memory", "over_memory_total", false,
 	  "Requests to join that exceeded max_memory_kib.",
-	  "collsock set max_memory_kib VALUE allows more; collsock group shows what each has" },
+	  "collsock set max_memory_kib VALUE allows more; collsock group shows the use" },
 	{ "over_user", "over_user_total", false,
 	  "Requests to join that exceeded user_memory_kib or user_groups.",
 	  "collsock user shows what each has; collsock set user_memory_kib, user_groups allow more" },

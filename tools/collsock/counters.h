@@ -10,8 +10,8 @@
  * @key: its name in the object; NULL ends a list
  * @metric: name for Prometheus, without "collsock_", with its unit
  * @gauge: it also goes down
- * @help: what it is
- * @advice: what to do when it is not 0, or NULL if that is harmless
+ * @help: its meaning
+ * @advice: what to do if it is not 0, or NULL if that is harmless
  */
 struct counter {
 	const char	*key;
@@ -21,7 +21,7 @@ struct counter {
 	const char	*advice;
 };
 
-/* Of decode_net, of decode_group, and of its "stats". */
+/* Counters of decode_net, of decode_group, and of its "stats" */
 extern const struct counter counters_net[];
 extern const struct counter counters_group[];
 extern const struct counter counters_stats[];

@@ -6,10 +6,10 @@
 #include "culprit.h"
 #include "text.h"
 
-/* A host that has not answered for this part of the liveness time is silent */
+/* A host that has not answered for this fraction of the liveness time is silent. */
 #define SILENCE_OF_LIVENESS 8
 
-/* Where the chain ends if the host has said whom it waits for. */
+/* The end of the chain if the host has reported which host it waits for */
 static void culprit_follow_told(struct culprit *end, const struct operation_host *missing)
 {
 	bool itself = missing->awaits_host == missing->host;
@@ -30,7 +30,7 @@ static void culprit_follow_told(struct culprit *end, const struct operation_host
 	end->waited_ms = missing->awaits_ms + end->told_ms;
 }
 
-/* Where the chain of waits ends that begins at a host whose message is missing. */
+/* The end of the chain of waits that begins at a host whose message is missing */
 static void culprit_follow(struct culprit *end, const struct operation_host *missing,
 			   uint64_t self, uint64_t liveness_ms)
 {
@@ -48,7 +48,7 @@ static void culprit_follow(struct culprit *end, const struct operation_host *mis
 	} else if (missing->state == OPERATION_HOST_UNHEARD) {
 		end->reason = CULPRIT_UNHEARD;
 	} else if (missing->silent_ms > liveness_ms / SILENCE_OF_LIVENESS) {
-		/* Less than that is a question that is under way */
+		/* For less time, the answer to a probe may still be in flight. */
 		end->reason = CULPRIT_SILENT;
 		end->silent_ms = missing->silent_ms;
 		end->waited_ms = missing->silent_ms;
@@ -61,7 +61,7 @@ static void culprit_follow(struct culprit *end, const struct operation_host *mis
 	}
 }
 
-/* A host that has said nothing of use, or waits for us, is blamed only if no other is. */
+/* A host that has reported nothing useful, or waits for us, is blamed only if no other is. */
 static bool culprit_is_guess(const struct culprit *end)
 {
 	return end->reason == CULPRIT_QUIET || end->reason == CULPRIT_LOST;
@@ -72,7 +72,7 @@ static bool culprit_is_told(const struct culprit *end)
 	return end->reason == CULPRIT_TOLD || end->reason == CULPRIT_MISSED;
 }
 
-/* What is known at first hand counts more than what was told, and that more than nothing. */
+/* First-hand knowledge counts more than reports, and these more than guesses. */
 static bool culprit_is_better(const struct culprit *a, const struct culprit *b)
 {
 	bool told_a = culprit_is_told(a), told_b = culprit_is_told(b);
@@ -109,7 +109,7 @@ static bool culprit_beats(const struct culprit *a, const struct culprit *b)
 	return a->waited_ms > b->waited_ms;
 }
 
-/* Ends become places, in the same memory: there are never more of them. */
+/* Merge equal ends into places, in the same array. */
 static void culprit_choose(struct culprit *culprit, struct culprit *ends, unsigned int count)
 {
 	unsigned int i, j, places = 0;

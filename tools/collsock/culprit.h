@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whom an operation waits for, from what this host knows of it; nothing here asks the kernel.
+ * The rank that an operation waits for, computed from what this host knows, without queries
+ * to the kernel.
  *
- * If ranks of this host have not posted, it is one of these. Otherwise messages of other hosts
- * are missing, and at each of these hosts a chain of waits begins. A host that is silent, or
- * was never heard, is the end of its chain; any other one has said where the chain ends, as far
- * as it knows. The place where most chains end is the answer; of two places where equally
- * many end, the one that has been waited for longer.
+ * If ranks of this host have not posted, it is one of these. Otherwise messages of other
+ * hosts are missing, and at each of these hosts a chain of waits begins. A host that is
+ * silent, or was never heard from, is the end of its chain; any other has reported where
+ * its chain ends, as far as it knows. The answer is the place where most chains end; if
+ * several tie, the one that has been waited for longest.
  */
 #ifndef CULPRIT_H
 #define CULPRIT_H
@@ -16,33 +17,33 @@
 #include "operation.h"
 
 enum culprit_reason {
-	CULPRIT_NOBODY,		/* the operation waits for nothing but acknowledgments */
+	CULPRIT_NOBODY,		/* the operation waits only for acknowledgments */
 	CULPRIT_HERE,		/* ranks of this host have not posted */
-	CULPRIT_NOT_POSTED,	/* a rank there has not posted: its host says so */
-	CULPRIT_TOLD,		/* another host has heard it say so */
-	CULPRIT_MISSED,		/* another host waits for it, and has not heard it say why */
-	CULPRIT_SILENT,		/* it was heard, and does not answer any more */
-	CULPRIT_UNHEARD,	/* it was never heard */
+	CULPRIT_NOT_POSTED,	/* a rank there has not posted, as its host reports */
+	CULPRIT_TOLD,		/* likewise, as another host relays */
+	CULPRIT_MISSED,		/* another host waits for it, without a report from it */
+	CULPRIT_SILENT,		/* it has stopped answering */
+	CULPRIT_UNHEARD,	/* it was never heard from */
 	CULPRIT_GONE,		/* it has left, or counts as dead */
-	CULPRIT_QUIET,		/* it was heard, and has not said whom it waits for */
-	CULPRIT_LOST,		/* it says that it waits for us: messages are in flight, or lost */
+	CULPRIT_QUIET,		/* it is alive, and has not reported which host it waits for */
+	CULPRIT_LOST,		/* it waits for us: messages are in flight, or lost */
 };
 
 /**
- * struct culprit - who is waited for
+ * struct culprit - the rank that is waited for
  * @reason: why
  * @host: index of its host
  * @rank: the rank, or the lowest one of the host
- * @via: host that says so, if it is another one
+ * @via: host that reported this, if it is another one
  * @operation: number of the operation that it has not posted
- * @waited_ms: for how long it has been waited for there; 0 if that is not known
- * @silent_ms: since it was first asked without an answer
- * @heard_ms: since it was last heard
- * @told_ms: since it was said
- * @chains: how many chains end there
- * @of: of how many
+ * @waited_ms: for how long it has been waited for there; 0 if unknown
+ * @silent_ms: time since the first unanswered probe
+ * @heard_ms: time since it was last heard from
+ * @told_ms: time since the report
+ * @chains: number of chains that end there
+ * @of: number of all chains
  *
- * Numbers that are not known are NUMBER_UNKNOWN.
+ * Unknown numbers are NUMBER_UNKNOWN.
  */
 struct culprit {
 	enum culprit_reason	reason;
@@ -59,16 +60,16 @@ struct culprit {
 };
 
 /**
- * culprit_find() - whom an operation waits for
- * @culprit: filled in
+ * culprit_find() - find the rank that an operation waits for
+ * @culprit: out
  * @o: the operation
  * @self: index of this host in the group
- * @liveness_ms: of the group
+ * @liveness_ms: liveness time of the group
  */
 void culprit_find(struct culprit *culprit, const struct operation *o, uint64_t self,
 		  uint64_t liveness_ms);
 
-/* The reason in a word, as JSON has it. */
+/* The reason as a word, for JSON */
 const char *culprit_reason_name(enum culprit_reason reason);
 
 #endif

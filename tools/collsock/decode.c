@@ -10,7 +10,7 @@
 #include "decode.h"
 #include "text.h"
 
-/* An unsigned number of any width; 0 for what has no such width. */
+/* An unsigned number of any valid width; 0 for other lengths */
 static uint64_t decode_number(const struct nlattr *attribute)
 {
 	switch (nla_len(attribute)) {
@@ -47,7 +47,7 @@ static struct json_object *decode_address(const struct nlattr *attribute)
 	return text_json(text);
 }
 
-/* As getaddrinfo(3) takes it: fe80::1%eth0, or with the number of the interface. */
+/* In the form that getaddrinfo(3) accepts: fe80::1%eth0, or with the index of the interface */
 static struct json_object *decode_scope(struct json_object *address, uint64_t index)
 {
 	char text[INET6_ADDRSTRLEN + 1 + IF_NAMESIZE], name[IF_NAMESIZE];
@@ -58,7 +58,7 @@ static struct json_object *decode_scope(struct json_object *address, uint64_t in
 	return text_json(text);
 }
 
-/* A number that a newer kernel has, and no name here, is shown as a number. */
+/* A number without a name here, from a newer kernel, is shown as a number. */
 static struct json_object *decode_name(const char *const *names, uint64_t number)
 {
 	char text[TEXT_BYTES];
@@ -94,7 +94,7 @@ static struct json_object *decode_nest(const struct decode_field *set,
 	return decode(set, nla_data(attribute), nla_len(attribute));
 }
 
-/* NULL if it says nothing. @object: what was decoded before. */
+/* NULL if the attribute is to be omitted. @object: what was decoded before */
 static struct json_object *decode_attribute(const struct decode_field *field,
 					    const struct nlattr *attribute,
 					    struct json_object *object)
@@ -138,7 +138,7 @@ struct json_object *decode(const struct decode_field *set, struct nlattr *head, 
 	struct nlattr *attribute;
 	int left;
 
-	/* In the order of the set, whatever that of the kernel is */
+	/* In the order of the set, whatever the order of the kernel */
 	for (field = set; field->name; field++) {
 		array = decode_is_array(field) ? json_object_new_array() : NULL;
 		if (array)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The attributes of the netlink family (Documentation/netlink/specs/collsock.yaml) as
- * JSON objects: what commands that list things print, as JSON or as a table. A command that
- * decides something reads them into a structure first (operation.h). Keys are the names of the
- * specification, with _ for -. Attributes that the kernel did not send are absent, but flags
- * are true or false.
+ * The attributes of the netlink family (Documentation/netlink/specs/collsock.yaml) as JSON
+ * objects, for commands that print lists as JSON or as tables. Commands that evaluate them
+ * read them into a structure first (operation.h). Keys are the names of the specification,
+ * with _ for -. Attributes that the kernel did not send are absent; flags are always true
+ * or false.
  */
 #ifndef DECODE_H
 #define DECODE_H
@@ -16,16 +16,16 @@
 
 enum decode_kind {
 	DECODE_NUMBER,
-	DECODE_HEX,		/* a number that nobody reads as one */
+	DECODE_HEX,		/* an opaque number */
 	DECODE_RANK,		/* absent if it is COLLSOCK_NO_RANK */
 	DECODE_ERRNO,		/* absent if it is 0 */
-	DECODE_NAME,		/* a number that has a name */
+	DECODE_NAME,		/* a number with a name */
 	DECODE_STRING,
 	DECODE_FLAG,
 	DECODE_ADDRESS,
-	DECODE_SCOPE,		/* the interface behind the address of that name */
+	DECODE_SCOPE,		/* the interface of the address of that name */
 	DECODE_NEST,
-	DECODE_NUMBERS,		/* several attributes: an array */
+	DECODE_NUMBERS,		/* several attributes as an array */
 	DECODE_NESTS,
 };
 
@@ -33,9 +33,9 @@ enum decode_kind {
  * struct decode_field - one attribute
  * @name: key in the object; NULL ends a set
  * @type: of the attribute
- * @kind: what it becomes
- * @names: of DECODE_NAME, ended by NULL; empty ones are no names
- * @set: of what is nested
+ * @kind: how to decode it
+ * @names: for DECODE_NAME, ended by NULL; empty strings are no names
+ * @set: set of a nested attribute
  */
 struct decode_field {
 	const char			*name;
@@ -56,7 +56,7 @@ extern const struct decode_field decode_early_packet[];
 extern const struct decode_field decode_user[];
 extern const struct decode_field decode_notice[];
 
-/* Attributes as an object. */
+/* Decode attributes into an object. */
 struct json_object *decode(const struct decode_field *set, struct nlattr *head, int bytes);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The attribute sets of the specification, and the names of what they number. */
+/* The attribute sets of the specification, and the names of enumerators */
 #include <stddef.h>
 
 #include <linux/collsock.h>
@@ -141,14 +141,13 @@ const struct decode_field decode_peer[] = {
 	{ "group",	 COLLSOCK_A_PEER_GROUP },
 	{ "host",	 COLLSOCK_A_PEER_HOST },
 	{ "state",	 COLLSOCK_A_PEER_STATE, DECODE_NAME, host_states },
-	{ "connection",	 COLLSOCK_A_PEER_CONNECTION },
 	{ "srtt_us",	 COLLSOCK_A_PEER_SRTT_US },
 	{ "rttvar_us",	 COLLSOCK_A_PEER_RTTVAR_US },
 	{ "rto_us",	 COLLSOCK_A_PEER_RTO_US },
 	{ "unacked",	 COLLSOCK_A_PEER_UNACKED },
 	{ "held",	 COLLSOCK_A_PEER_HELD },
 	{ "heard_ms",	 COLLSOCK_A_PEER_HEARD_MS },
-	{ "messages",	 COLLSOCK_A_PEER_MESSAGES },
+	{ "packets",	 COLLSOCK_A_PEER_PACKETS },
 	{ "retransmits", COLLSOCK_A_PEER_RETRANSMITS },
 	{ "last",	 COLLSOCK_A_PEER_LAST },
 	{ }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Checks whose findings say what to do. A check is one function; it looks at one thing
- * and reports what it found by doctor_say(). The facts are gathered once, before.
+ * Checks with findings and advice. A check is one function that examines one thing and
+ * reports its findings with doctor_say(). The facts are gathered once, in advance.
  */
 #ifndef DOCTOR_H
 #define DOCTOR_H
@@ -26,13 +26,13 @@ enum doctor_result {
 #define DOCTOR_NUMERIC	(INET6_ADDRSTRLEN + IF_NAMESIZE)
 
 /**
- * struct doctor_host - a host that was named, or one that groups here miss
- * @name: as it was named
+ * struct doctor_host - a host given by name, or one that groups here have not heard from
+ * @name: name as given
  * @numeric: its address; a link-local one with its interface
- * @address: the same
- * @bytes: of @address
+ * @address: the same in binary
+ * @bytes: length of @address
  * @source: address of this host on the route to it
- * @device: network device of the route; empty if that is not known
+ * @device: network device of the route; empty if unknown
  * @mtu: of the route
  * @routed: there is a route
  */
@@ -48,18 +48,18 @@ struct doctor_host {
 };
 
 /**
- * struct doctor - what the checks know
+ * struct doctor - facts for the checks, and their findings
  * @n: connection to the module, if @connected
- * @connected: the netlink family is there
+ * @connected: the netlink family exists
  * @net: the namespace
  * @groups: array
  * @members: array of the hosts of all groups
  * @early_packets: array
- * @hosts: whose routes are checked
+ * @hosts: hosts whose routes are checked
  * @host_count: number of @hosts
  * @port: UDP port
- * @findings: array of what was found
- * @check: name of the check that runs
+ * @findings: array of findings
+ * @check: name of the current check
  * @problems: number of problems found
  */
 struct doctor {
@@ -80,7 +80,7 @@ struct doctor {
 /* The sub-command "doctor". */
 int doctor_command(char **words);
 
-/* What was found, and what to do, or NULL. */
+/* Add a finding, with advice or NULL. */
 [[gnu::format(printf, 4, 5)]]
 void doctor_say(struct doctor *d, enum doctor_result result, const char *advice,
 		const char *form, ...);
@@ -99,7 +99,10 @@ void doctor_counters(struct doctor *d);
 void doctor_groups(struct doctor *d);
 void doctor_early_packets(struct doctor *d);
 
-/* Add the hosts that are named; without any, those that groups here have never heard. */
+/*
+ * Add the hosts named on the command line, or if there are none, hosts that groups here
+ * have never heard from.
+ */
 void doctor_take_hosts(struct doctor *d, char **names);
 bool doctor_has_host(const struct doctor *d, const char *address);
 void doctor_firewall(struct doctor *d);

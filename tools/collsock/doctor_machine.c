@@ -17,7 +17,7 @@ void doctor_timers(struct doctor *d)
 	clock_getres(CLOCK_MONOTONIC, &resolution);
 	if (resolution.tv_sec || resolution.tv_nsec > COARSE_NS)
 		doctor_say(d, DOCTOR_WARNING,
-			   "boot without highres=off, with a clock source that can (CONFIG_HIGH_RES_TIMERS)",
+			   "boot without highres=off, with a capable clock source (CONFIG_HIGH_RES_TIMERS)",
 			   "not of high resolution: retransmissions are %ld us late",
 			   resolution.tv_nsec / 1000);
 	else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the module knows of other hosts: groups, early packets, counters. */
+/* What the module knows about other hosts: groups, early packets, counters */
 #include <string.h>
 
 #include "counters.h"
@@ -36,7 +36,7 @@ void doctor_groups(struct doctor *d)
 
 /* ---- early packets ---- */
 
-/* Is it a packet of a group that has been joined meanwhile? */
+/* Is the packet for a group that has been joined meanwhile? */
 static bool doctor_is_of_a_group(struct doctor *d, struct json_object *packet)
 {
 	size_t i;
@@ -48,7 +48,7 @@ static bool doctor_is_of_a_group(struct doctor *d, struct json_object *packet)
 	return false;
 }
 
-/* The member of a group here that has that address, and was never heard; or NULL. */
+/* The member of a group here that has this address and was never heard from, or NULL */
 static struct json_object *doctor_unheard_member(struct doctor *d, const char *address)
 {
 	size_t i;
@@ -74,17 +74,17 @@ static void doctor_judge_early_packet(struct doctor *d, struct json_object *pack
 	if (member)
 		doctor_say(d, DOCTOR_PROBLEM,
 			   "compare key, id and nonce of the group on both hosts, byte by byte",
-			   "%s sent a packet for another group %s ago, and as host %s of the group with handle %s it was never heard: key, id or nonce differ",
+			   "%s sent a packet for another group %s ago, and was never heard from as host %s of the group with handle %s: key, id or nonce differ",
 			   address, text, text_string(member, "host", "?"),
 			   text_string(member, "group", "?"));
 	else if (doctor_has_host(d, address))
 		doctor_say(d, DOCTOR_PROBLEM,
 			   "start the program here, or compare key, id and nonce of the group on both hosts",
-			   "%s sent a packet for a group that is not here %s ago: nobody has joined here, or key, id or nonce differ",
+			   "%s sent a packet for an unknown group %s ago: no rank has joined here, or key, id or nonce differ",
 			   address, text);
 	else
 		doctor_say(d, DOCTOR_WARNING, NULL,
-			   "%s sent a packet for a group that is not here %s ago", address, text);
+			   "%s sent a packet for an unknown group %s ago", address, text);
 }
 
 void doctor_early_packets(struct doctor *d)
@@ -101,12 +101,12 @@ void doctor_early_packets(struct doctor *d)
 		doctor_judge_early_packet(d, packet);
 	}
 	if (!count)
-		doctor_say(d, DOCTOR_OK, NULL, "no packet for a group that is not here");
+		doctor_say(d, DOCTOR_OK, NULL, "no packet for an unknown group");
 }
 
 /* ---- counters ---- */
 
-/* Usual while ranks join; hosts that sent early packets are reported already. */
+/* Normal while ranks join; hosts that sent early packets are reported already. */
 static bool doctor_is_usual(const struct counter *c)
 {
 	return !strcmp(c->key, "unknown_group");

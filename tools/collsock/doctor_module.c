@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Is the module there, and does it fit? */
+/* Is the module loaded, and does it match this command? */
 #include <errno.h>
 #include <glob.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static bool doctor_is_loaded(void)
 void doctor_module(struct doctor *d)
 {
 	if (d->connected)
-		doctor_say(d, DOCTOR_OK, NULL, "loaded, and its netlink family is there");
+		doctor_say(d, DOCTOR_OK, NULL, "loaded, with its netlink family");
 	else if (doctor_is_loaded())
 		doctor_say(d, DOCTOR_PROBLEM,
 			   "install a module as new as this command; rmmod collsock; modprobe collsock",
@@ -37,7 +37,7 @@ void doctor_module(struct doctor *d)
 			   "not loaded, and this kernel loads no more modules (kernel.modules_disabled)");
 	else if (doctor_is_installed())
 		doctor_say(d, DOCTOR_PROBLEM,
-			   "modprobe collsock; if it is refused, dmesg says why",
+			   "modprobe collsock; if that fails, dmesg shows the reason",
 			   "installed, but not loaded");
 	else
 		doctor_say(d, DOCTOR_PROBLEM,
@@ -45,7 +45,7 @@ void doctor_module(struct doctor *d)
 			   "not loaded, and not installed for this kernel");
 }
 
-/* The variable is four bytes of attributes, and then 0 or 1. */
+/* The variable consists of four bytes of attributes, then 0 or 1. */
 static bool doctor_secure_boot_is_on(void)
 {
 	char value[5] = "";
@@ -79,10 +79,13 @@ static bool doctor_file_has(const char *path, const char *what)
 	return strstr(line, what);
 }
 
-/* What makes the kernel refuse modules without a signature it trusts, or NULL. */
+/* What makes the kernel refuse modules without a trusted signature, or NULL */
 static const char *doctor_who_wants_signatures(void)
 {
-	/* It refuses nothing itself, so it counts only where lockdown cannot be asked. */
+	/*
+	 * Secure Boot itself refuses nothing, so it counts only if the lockdown state
+	 * cannot be read.
+	 */
 	if (doctor_secure_boot_is_on() && !doctor_file_has(LOCKDOWN, "[none]"))
 		return "Secure Boot is on";
 	if (doctor_file_has("/sys/module/module/parameters/sig_enforce", "Y"))
@@ -93,7 +96,7 @@ static const char *doctor_who_wants_signatures(void)
 	return NULL;
 }
 
-/* Of interest only while the module is not loaded. */
+/* Only relevant while the module is not loaded. */
 void doctor_signatures(struct doctor *d)
 {
 	const char *who;

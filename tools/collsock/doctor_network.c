@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The path to other hosts: firewall, route, packet size, reachability. */
+/* The path to other hosts: firewall, route, packet size, reachability */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,13 +21,13 @@
 #include "firewall.h"
 #include "text.h"
 
-#define UNHEARD_MOST		8	/* of groups here, when no hosts are named */
-#define WIRE_OVERHEAD		88	/* of a packet with data: kernel/core/wire.h */
+#define UNHEARD_MOST		8	/* hosts of groups here, if none are named */
+#define WIRE_OVERHEAD		96	/* of a packet with data: kernel/core/wire.h */
 #define OVERHEAD_4		28	/* IPv4 and UDP */
 #define OVERHEAD_6		48	/* IPv6 and UDP */
 #define COALESCING_US		10
 #define LINE_BYTES		512
-#define NO_PROGRAM		127	/* as a shell has it */
+#define NO_PROGRAM		127	/* exit status of a shell */
 
 /* ---- hosts ---- */
 
@@ -38,7 +38,7 @@ static const void *doctor_address_bytes(const struct sockaddr_storage *address)
 	return &((const struct sockaddr_in6 *)address)->sin6_addr;
 }
 
-/* A link-local address has its interface behind it. */
+/* A link-local address is followed by its interface. */
 static void doctor_write_numeric(const struct sockaddr_storage *address, char text[DOCTOR_NUMERIC])
 {
 	if (getnameinfo((const struct sockaddr *)address, sizeof(*address), text, DOCTOR_NUMERIC,
@@ -62,7 +62,7 @@ static void doctor_find_device(struct doctor_host *host, const struct sockaddr_s
 	freeifaddrs(all);
 }
 
-/* A socket that is connected knows its route; nothing is sent. */
+/* Connecting a UDP socket finds the route without sending anything. */
 static void doctor_find_route(struct doctor_host *host)
 {
 	bool ipv4 = host->address.ss_family == AF_INET;
@@ -137,15 +137,15 @@ void doctor_take_hosts(struct doctor *d, char **names)
 /* ---- this host ---- */
 
 /**
- * struct firewall - what the rules say, as far as a glance can tell
+ * struct firewall - summary of the rules, by a rough reading
  * @readable: they were listed
- * @closed: what no rule accepts is refused
+ * @closed: packets that no rule accepts are refused
  * @accepts: a rule accepts the port
- * @unclear: a rule is about ports of UDP that stand elsewhere
- * @input: the current chain is one for incoming packets
- * @keeper: whose rules they are
+ * @unclear: a rule names a set of UDP ports that was not read
+ * @input: the current chain is for incoming packets
+ * @keeper: program that manages the rules
  * @some: a rule that accepts all ports from some senders, or empty
- * @refuses: a rule that refuses it, perhaps to some only, or empty
+ * @refuses: a rule that refuses the port, perhaps for some senders only, or empty
  */
 struct firewall {
 	bool	readable;
@@ -189,7 +189,7 @@ static void doctor_read_rule(struct firewall *firewall, const char *line, unsign
 	}
 }
 
-/* A set of ports may make a line of any length. */
+/* Lines may have any length, because of sets of ports. */
 static void doctor_read_firewall(struct firewall *firewall, const char *command, unsigned int port)
 {
 	FILE *file = popen(command, "re");
@@ -204,12 +204,12 @@ static void doctor_read_firewall(struct firewall *firewall, const char *command,
 	firewall->readable |= !pclose(file);
 }
 
-/* A rule beside those of another keeper accepts nothing that they refuse. */
+/* A rule outside the tables of the firewall program does not override them. */
 static void doctor_say_closed(struct doctor *d, enum firewall_keeper keeper)
 {
 	static const char *const forms[] = {
 		[FIREWALL_OF_NOBODY] =
-			"insert a rule before those that drop: nft insert rule inet filter input ip saddr NETWORK udp dport %u accept, or what your firewall has for it",
+			"insert a rule before those that drop: nft insert rule inet filter input ip saddr NETWORK udp dport %u accept, or the equivalent for your firewall",
 		[FIREWALL_OF_UFW] = "ufw allow proto udp from NETWORK to any port %u",
 		[FIREWALL_OF_FIREWALLD] =
 			"firewall-cmd --permanent --zone=ZONE --add-port=%u/udp; firewall-cmd --reload",
@@ -231,18 +231,18 @@ void doctor_firewall(struct doctor *d)
 	doctor_read_firewall(&firewall, "PATH=$PATH:/usr/sbin:/sbin iptables-save 2>/dev/null",
 			     d->port);
 	if (!firewall.readable)
-		doctor_say(d, DOCTOR_NOTE, "as root, nft list ruleset shows what there is",
-			   "its rules cannot be read here");
+		doctor_say(d, DOCTOR_NOTE, "as root, nft list ruleset shows the rules",
+			   "the rules cannot be read");
 	else if (*firewall.refuses)
-		doctor_say(d, DOCTOR_WARNING, "see that it spares the hosts of your groups",
+		doctor_say(d, DOCTOR_WARNING, "check that it spares the hosts of your groups",
 			   "a rule refuses UDP port %u: %s", d->port, firewall.refuses);
 	else if (firewall.closed && !firewall.accepts && *firewall.some)
-		doctor_say(d, DOCTOR_NOTE, "see that it accepts the hosts of your groups",
-			   "packets are refused unless a rule accepts them, and none names UDP port %u; this one accepts all of some senders: %s",
+		doctor_say(d, DOCTOR_NOTE, "check that it matches the hosts of your groups",
+			   "packets are refused unless a rule accepts them, and none names UDP port %u; this one accepts everything from some senders: %s",
 			   d->port, firewall.some);
 	else if (firewall.closed && !firewall.accepts && firewall.unclear)
 		doctor_say(d, DOCTOR_NOTE, "nft list ruleset shows them",
-			   "packets are refused unless a rule accepts them; whether one accepts UDP port %u stands in sets that were not read",
+			   "packets are refused unless a rule accepts them; whether one accepts UDP port %u depends on sets that were not read",
 			   d->port);
 	else if (firewall.closed && !firewall.accepts)
 		doctor_say_closed(d, firewall.keeper);
@@ -259,7 +259,7 @@ void doctor_route(struct doctor *d)
 	for (host = d->hosts; host < d->hosts + d->host_count; host++) {
 		if (!host->routed)
 			doctor_say(d, DOCTOR_PROBLEM, "ip route get ADDRESS; ip link; ip address",
-				   "to %s there is none", host->name);
+				   "no route to %s", host->name);
 		else if (!strcmp(host->source, host->numeric))
 			doctor_say(d, DOCTOR_OK, NULL, "%s is this host", host->name);
 		else
@@ -305,7 +305,7 @@ void doctor_mtu(struct doctor *d)
 	}
 }
 
-/* Ask once. Return: the status of ping(8). */
+/* Ping once. Return: the status of ping(8). */
 static int doctor_ping(char *address)
 {
 	char *const words[] = { "ping", "-q", "-c", "1", "-W", "1", address, NULL };
@@ -336,7 +336,7 @@ void doctor_reach(struct doctor *d)
 			doctor_say(d, DOCTOR_OK, NULL, "%s answers a ping", host->name);
 		else if (status == 1)
 			doctor_say(d, DOCTOR_WARNING,
-				   "is it up, is the cable in? A firewall may also refuse pings alone",
+				   "check that it is up and connected; a firewall may also refuse pings only",
 				   "%s does not answer a ping within 1 s", host->name);
 		else
 			doctor_say(d, DOCTOR_NOTE,
@@ -345,7 +345,7 @@ void doctor_reach(struct doctor *d)
 	}
 }
 
-/* ---- its devices ---- */
+/* ---- network devices ---- */
 
 static void doctor_check_device(struct doctor *d, const char *device)
 {
@@ -360,19 +360,19 @@ static void doctor_check_device(struct doctor *d, const char *device)
 	status = ioctl(fd, SIOCETHTOOL, &request);
 	close(fd);
 	if (status)
-		doctor_say(d, DOCTOR_OK, NULL, "%s does not hold any back", device);
+		doctor_say(d, DOCTOR_OK, NULL, "%s does not delay packets", device);
 	else if (coalesce.rx_coalesce_usecs > COALESCING_US || coalesce.use_adaptive_rx_coalesce)
 		doctor_say(d, DOCTOR_NOTE,
 			   "for the least latency: ethtool -C DEVICE adaptive-rx off rx-usecs 0",
-			   "%s holds packets back for up to %u us%s", device,
+			   "%s delays packets by up to %u us%s", device,
 			   coalesce.rx_coalesce_usecs,
 			   coalesce.use_adaptive_rx_coalesce ? ", adaptively" : "");
 	else
-		doctor_say(d, DOCTOR_OK, NULL, "%s holds packets back for at most %u us", device,
+		doctor_say(d, DOCTOR_OK, NULL, "%s delays packets by at most %u us", device,
 			   coalesce.rx_coalesce_usecs);
 }
 
-/* Each device once. */
+/* Check each device once. */
 void doctor_coalescing(struct doctor *d)
 {
 	unsigned int i, j;

@@ -24,7 +24,7 @@ static void end_group(struct netlink *n, struct json_object *group)
 		netlink_fail(n, "the group was not ended");
 }
 
-/* The ranks that have joined, with their processes. */
+/* The ranks that have joined, with their processes */
 static struct json_object *end_holders(struct netlink *n, struct json_object *group)
 {
 	struct json_object *ranks, *there = json_object_new_array();
@@ -56,7 +56,7 @@ static void end_print(struct json_object *ended)
 
 		printf("rank %s: process %s (%s) still holds its socket\n",
 		       text_string(rank, "rank", ""), text_string(rank, "pid", "unknown"),
-		       text_string(rank, "command", "not seen here"));
+		       text_string(rank, "command", "not visible here"));
 	}
 }
 

@@ -27,7 +27,10 @@ static void firewall_blank_quoted(char *line)
 	}
 }
 
-/* Numbers and ranges, nft's with -, iptables' with :. Return: the end of the one with the port. */
+/*
+ * Numbers and ranges, nft's with -, iptables' with :. Return: the end of the one with the
+ * port
+ */
 static const char *firewall_find_port(const char *at, const char *end, unsigned long port)
 {
 	unsigned long first, last;
@@ -46,7 +49,7 @@ static const char *firewall_find_port(const char *at, const char *end, unsigned 
 	return NULL;
 }
 
-/* Of iptables it follows -j, of nft it is a word by itself. */
+/* With iptables it follows -j, with nft it is a separate word. */
 static enum firewall_says firewall_decision(const char *text, const char *end)
 {
 	const char *jump = strstr(text, " -j ");
@@ -73,7 +76,7 @@ static bool firewall_stands_before(const char *word, const char *line, const cha
 	return (size_t)(at - line) >= length && !strncmp(at - length, word, length);
 }
 
-/* The UDP ports in the rule, or NULL. */
+/* The UDP ports in the rule, or NULL */
 static const char *firewall_find_ports(const char *line)
 {
 	const char *at = strstr(line, "dport");
@@ -81,7 +84,7 @@ static const char *firewall_find_ports(const char *line)
 
 	if (!at)
 		return NULL;
-	/* Of any protocol that has ports, unless the rule names one before */
+	/* For any protocol with ports, unless the rule names one before */
 	if (firewall_stands_before("th ", line, at))
 		udp = strstr(line, "udp") || !strstr(line, "tcp");
 	else
@@ -97,7 +100,7 @@ static enum firewall_says firewall_read_map(const char *at, unsigned long port)
 	return at ? firewall_decision(at, at + strcspn(at, ",}")) : FIREWALL_NOTHING;
 }
 
-/* As nft has it: < <= > >= */
+/* Comparisons of nft: < <= > >= */
 static bool firewall_compares(const char *at, unsigned long port)
 {
 	unsigned long bound = strtoul(at + strcspn(at, DIGITS), NULL, 10);
@@ -120,7 +123,7 @@ static enum firewall_says firewall_read_ports(const char *line, const char *at, 
 		negated = true;
 		at += 3;
 	}
-	/* A set that has a name, or ports together with something else */
+	/* A named set, or ports combined with another key */
 	if (*at == '@' || *at == '.' || !strncmp(at, "vmap", 4))
 		return FIREWALL_UNCLEAR;
 	ports = at;
@@ -139,7 +142,7 @@ static bool firewall_has_one_of(const char *line, const char *const words[])
 	return *words;
 }
 
-/* The rule matches by sender only; nothing comes from "lo". */
+/* Does the rule match by sender only? Interface "lo" is ignored. */
 static bool firewall_is_of_senders_alone(const char *line)
 {
 	static const char *const senders[] = {
@@ -172,7 +175,7 @@ enum firewall_says firewall_reads(const char *line, unsigned long port)
 	return says;
 }
 
-/* A rule of nft that matches every packet has only a counter before its decision. */
+/* An nft rule that matches every packet has only a counter before its verdict. */
 static bool firewall_refuses_all(const char *rule)
 {
 	const char *counted = strncmp(rule, "counter ", 8) ? NULL : strstr(rule, " bytes ");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What lines of "nft list ruleset" and of iptables-save say of a UDP port. */
+/* Interpreting lines of "nft list ruleset" and iptables-save for a UDP port */
 #ifndef FIREWALL_H
 #define FIREWALL_H
 
@@ -8,23 +8,23 @@
 enum firewall_says {
 	FIREWALL_NOTHING,
 	FIREWALL_ACCEPTS,
-	FIREWALL_REFUSES,	/* perhaps to some only */
-	FIREWALL_UNCLEAR,	/* of UDP ports, which stand elsewhere */
-	FIREWALL_ACCEPTS_SOME,	/* all ports, of some senders */
+	FIREWALL_REFUSES,	/* perhaps for some senders only */
+	FIREWALL_UNCLEAR,	/* names UDP ports in a set that is elsewhere */
+	FIREWALL_ACCEPTS_SOME,	/* all ports, from some senders */
 };
 
-/* What the line says of the port. */
+/* What does the line do with the port? */
 enum firewall_says firewall_reads(const char *line, unsigned long port);
 
 /*
- * Does the line refuse what no rule accepts? @input: whether the line is in a chain of
- * nft for incoming packets, kept from one line to the next, false before the first.
+ * Does the line refuse packets that no rule accepts? @input: whether the line is in an nft
+ * chain for incoming packets; kept from one line to the next, initially false.
  */
 bool firewall_closes(const char *line, bool *input);
 
-/* Whose rules are these, going by the names of tables and chains? */
+/* The program that manages the rules, by the names of tables and chains */
 enum firewall_keeper {
-	FIREWALL_OF_NOBODY,	/* that the line would tell */
+	FIREWALL_OF_NOBODY,	/* not known from this line */
 	FIREWALL_OF_UFW,
 	FIREWALL_OF_FIREWALLD,
 };

@@ -12,8 +12,8 @@
 #define INDEX_MOST 65535
 
 /**
- * struct selection - which groups
- * @key: member that must be @number, or NULL for all
+ * struct selection - selected groups
+ * @key: member that must equal @number, or NULL for all groups
  * @number: handle or id
  */
 struct selection {
@@ -34,11 +34,11 @@ static struct selection groups_parse(char **words)
 		return selection;
 	name = match_prefix(*words, names);
 	if (name >= 0 && !*++words)
-		errx(EXIT_ERROR, "%s: of which group? collsock group lists them", words[-1]);
+		errx(EXIT_ERROR, "%s: which group? collsock group lists them", words[-1]);
 	if (name == 0 && match_prefix(*words, names) == 2) {
 		name = 2;
 		if (!*++words)
-			errx(EXIT_ERROR, "id: of which group? collsock group lists them");
+			errx(EXIT_ERROR, "id: which group? collsock group lists them");
 	}
 	selection.key = name == 2 ? "id" : "handle";
 	selection.number = command_number(selection.key, *words,

@@ -75,14 +75,14 @@ static const char help[] =
 	"  host [group HANDLE|id ID]    their hosts\n"
 	"  rank [group HANDLE|id ID]    ranks on this host, and their processes\n"
 	"  peer [group HANDLE|id ID]    their connections\n"
-	"  op [group HANDLE|id ID]      operations in progress, and whom they wait for\n"
+	"  op [group HANDLE|id ID]      operations in progress, and what they wait for\n"
 	"  user                         users who have groups, and their limits\n"
 	"  stat [--prometheus]          counters; with -s explained\n"
 	"  get [NAME...]                tunables\n"
 	"  monitor [-t]                 events, until interrupted; -t: with the time\n"
 	"  wait [group HANDLE|id ID] [--interval S] [--count N]\n"
 	"                               the straggler: which rank everyone waits for;\n"
-	"                               exit status 3 if somebody waits\n"
+	"                               exit status 3 if any operation waits\n"
 	"  wait --last                  which ranks were last most often\n"
 	"  doctor [HOST...]             find problems: exit status 2 if there are any\n"
 	"Change, with CAP_NET_ADMIN:\n"
@@ -106,7 +106,7 @@ static double main_parse_interval(const char *text)
 	char *end;
 
 	seconds = strtod(text, &end);
-	/* Written so that it refuses NaN */
+	/* Written so that NaN is refused */
 	if (end == text || *end || !(seconds > 0 && seconds <= INTERVAL_MOST_S))
 		errx(EXIT_ERROR, "--interval: \"%s\" is not a time from 0 to %u s", text,
 		     INTERVAL_MOST_S);
@@ -124,7 +124,7 @@ static bool main_parse_color(const char *when)
 	return isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
 }
 
-/* As ip-netns(8) names them, or a path. */
+/* A name as in ip-netns(8), or a path */
 static void main_enter(const char *name)
 {
 	char *path = text_format("%s%s", strchr(name, '/') ? "" : NAMESPACES, name);
@@ -209,13 +209,13 @@ int main(int argc, char **argv)
 	char own[COMMANDS * 2] = "", letter[] = " ", *word;
 	int taken, found, status, fd;
 
-	/* If standard output is closed, no file that is opened later may become it. */
+	/* If standard output is closed, prevent files opened later from becoming it. */
 	do {
 		fd = open("/dev/null", O_RDWR);
 	} while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);
-	/* Whatever name the file has */
+	/* Whatever the name of the executable */
 	program_invocation_short_name = "collsock";
 	if (isatty(STDOUT_FILENO))
 		options.color = main_parse_color("auto");

@@ -27,7 +27,7 @@ static unsigned int match_least(unsigned int a, unsigned int b, unsigned int c)
 	return c < a ? c : a;
 }
 
-/* Letters to insert, remove or replace (Levenshtein). */
+/* Levenshtein distance */
 static unsigned int match_distance(const char *a, const char *b)
 {
 	unsigned int row[LONGEST + 1], i, j, diagonal, above;
@@ -51,7 +51,7 @@ static unsigned int match_distance(const char *a, const char *b)
 
 int match_nearest(const char *word, const char *const *names)
 {
-	/* A third of the letters may be wrong */
+	/* Up to a third of the letters may be wrong. */
 	unsigned int nearest = strlen(word) / 3 + 2, d;
 	int i, found = match_prefix(word, names);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a word that a person typed may mean. */
+/* Interpreting words that a user typed */
 #ifndef MATCH_H
 #define MATCH_H
 
@@ -9,8 +9,8 @@
 #define MATCH_SEVERAL	(-2)
 
 /**
- * match_prefix() - the name that a word is, or that alone begins with it
- * @word: what was typed
+ * match_prefix() - the name that equals a word, or the only one that begins with it
+ * @word: the word
  * @names: ended by NULL
  *
  * Return: its index, MATCH_NONE, or MATCH_SEVERAL.
@@ -19,10 +19,10 @@ int match_prefix(const char *word, const char *const *names);
 
 /**
  * match_nearest() - the name that was probably meant
- * @word: what was typed
+ * @word: the word
  * @names: ended by NULL
  *
- * Return: its index, or MATCH_NONE if no name is near.
+ * Return: its index, or MATCH_NONE if no name is similar.
  */
 int match_nearest(const char *word, const char *const *names);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Events, a line each, until interrupted. */
+/* Prints events, one per line, until interrupted. */
 #include <err.h>
 #include <errno.h>
 #include <poll.h>
@@ -24,7 +24,7 @@
 
 /* ---- output ---- */
 
-/* 2026-11-21T12:00:00.123456+0000, as ip monitor -t has it but for the line. */
+/* 2026-11-21T12:00:00.123456+0000, as in ip monitor -t, but on the same line */
 static void monitor_timestamp(char text[TEXT_BYTES])
 {
 	char seconds[TEXT_BYTES / 2], zone[TEXT_BYTES / 8];
@@ -41,17 +41,17 @@ static void monitor_timestamp(char text[TEXT_BYTES])
 static const char *monitor_meaning(const char *event)
 {
 	static const char *const meanings[][2] = {
-		{ "group-made",	      "a rank of this host has joined, the first one" },
+		{ "group-made",	      "the first rank of this host has joined" },
 		{ "group-failed",     "the group has failed" },
 		{ "group-ended",      "the group has ended on this host" },
-		{ "peer-made",	      "a connection was made" },
-		{ "peer-idle",	      "a connection was released: it was idle" },
+		{ "peer-made",	      "a connection was opened" },
+		{ "peer-idle",	      "an idle connection was released" },
 		{ "peer-lossy",	      "a message was sent several times and not acknowledged" },
 		{ "operation-failed", "an operation has failed at a rank of this host" },
 		{ "disagreement",     "two ranks posted different operations with one number" },
 		{ "rank-left",	      "a rank has left" },
 		{ "overrun",	      "events were lost: they came faster than they were read" },
-		{ "module-unloaded",  "the module is gone: no events until it is loaded again" },
+		{ "module-unloaded",  "module unloaded: no events until it is loaded again" },
 		{ "module-loaded",    "the module is loaded again" },
 		{ }
 	};
@@ -114,8 +114,8 @@ static void monitor_tell_own(const char *event)
 /* ---- loading and unloading ---- */
 
 /**
- * struct registration - the module, as generic netlink knows it
- * @family: its number, another one each time it is loaded; 0 while it is not
+ * struct registration - how the module is registered with generic netlink
+ * @family: number of its family, which changes each time it is loaded; 0 while it is not
  * @events: number of its multicast group; negative if it has none
  */
 struct registration {
@@ -124,11 +124,11 @@ struct registration {
 };
 
 /**
- * struct monitor - what is known of the module
+ * struct monitor - what is known about the module
  * @n: the connection that is subscribed to events; @n.family is 0 while the module is not loaded
- * @uncertain: the module may have been unloaded or loaded without our seeing it
- * @asked: @answer is valid, and what was queued before it is being read
- * @answer: how the module was registered when it was asked for
+ * @uncertain: the module may have been unloaded or loaded unnoticed
+ * @asked: @answer is valid, and messages queued before it are being read
+ * @answer: registration of the module at the time of the query
  * @family_then: @n.family at that time
  */
 struct monitor {
@@ -147,7 +147,7 @@ static void monitor_join(struct netlink *n, int events)
 		errx(EXIT_ERROR, "cannot subscribe to the events");
 }
 
-/* The number of the module's events, in what generic netlink says of the family. */
+/* Find the number of the events' multicast group in the attributes of the family. */
 static int monitor_find_events(struct nlattr *groups)
 {
 	struct nlattr *attributes[CTRL_ATTR_MCAST_GRP_MAX + 1], *group;
@@ -165,7 +165,7 @@ static int monitor_find_events(struct nlattr *groups)
 	return -1;
 }
 
-/* The module is registered like this now. Its events must be joined again each time. */
+/* The module's registration is now @now. Its events must be joined again each time. */
 static void monitor_adopt(struct netlink *n, const struct registration *now)
 {
 	if (now->family == n->family)
@@ -179,7 +179,7 @@ static void monitor_adopt(struct netlink *n, const struct registration *now)
 	monitor_tell_own("module-loaded");
 }
 
-/* A family comes or goes. It may be known already: see monitor_look(). */
+/* A family was registered or unregistered. This may be known already: see monitor_look(). */
 static void monitor_on_family(struct netlink *n, struct nlmsghdr *message)
 {
 	struct nlattr *attributes[CTRL_ATTR_MAX + 1];
@@ -201,7 +201,7 @@ static void monitor_on_family(struct netlink *n, struct nlmsghdr *message)
 	}
 }
 
-/* How the module is registered. */
+/* Query the module's registration. */
 static struct registration monitor_ask(void)
 {
 	struct registration now = { };
@@ -213,7 +213,7 @@ static struct registration monitor_ask(void)
 	if (!error) {
 		now.events = genl_ctrl_resolve_grp(n.socket, COLLSOCK_GENL_NAME,
 						   COLLSOCK_MCGRP_EVENTS);
-		/* Unless it was unloaded between the two requests */
+		/* Fails if it was unloaded between the two requests */
 		if (genl_ctrl_resolve(n.socket, COLLSOCK_GENL_NAME) == n.family)
 			now.family = n.family;
 	}
@@ -222,10 +222,10 @@ static struct registration monitor_ask(void)
 }
 
 /*
- * Find out about the module, when nothing is left to be read. What was queued before the
- * answer is older than it, and belongs to the module that was known until then: it is read
- * before the answer counts. The answer is void if meanwhile the family changed, or events were
- * lost (monitor_receive()).
+ * Query the module's registration when nothing is left to be read. Messages queued before
+ * the answer are older, and belong to the module that was known until then: they are read
+ * before the answer is applied. The answer is discarded if the family has changed
+ * meanwhile, or events were lost (monitor_receive()).
  */
 static void monitor_look(struct monitor *m)
 {
@@ -258,7 +258,10 @@ static int monitor_on_message(struct nl_msg *message, void *context)
 	return NL_OK;
 }
 
-/* The module may be loaded again before its family is watched: @m is uncertain until a look. */
+/*
+ * The module may be loaded again before its family is watched: @m is uncertain until the
+ * next monitor_look().
+ */
 static void monitor_subscribe(struct monitor *m)
 {
 	struct netlink *n = &m->n;
@@ -280,7 +283,7 @@ static void monitor_receive(struct monitor *m)
 {
 	int status = nl_recvmsgs_default(m->n.socket);
 
-	/* What libnl makes of ENOBUFS */
+	/* libnl's code for ENOBUFS */
 	if (status == -NLE_NOMEM) {
 		monitor_tell_own("overrun");
 		m->uncertain = true;
@@ -290,7 +293,10 @@ static void monitor_receive(struct monitor *m)
 	}
 }
 
-/* Signals are read from a file: no line is left half printed, and none is missed. */
+/*
+ * Signals are read from a file descriptor: no line is left half printed, and no signal is
+ * missed.
+ */
 static int monitor_block_signals(void)
 {
 	sigset_t ends;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The sub-command "monitor": events, a line each, until interrupted. */
+/* The sub-command "monitor": events, one per line, until interrupted */
 #ifndef MONITOR_H
 #define MONITOR_H
 

@@ -23,9 +23,9 @@
 /**
  * struct reply - the reply to a request
  * @n: the connection
- * @set: what replies have, or NULL
+ * @set: attributes of replies, or NULL
  * @one: the reply
- * @all: array of them, of a dump
+ * @all: array of the replies of a dump
  */
 struct reply {
 	struct netlink			*n;
@@ -45,7 +45,10 @@ int netlink_connect(struct netlink *n)
 		n->error = errno;
 		return n->error;
 	}
-	/* Large dumps: what does not fit would be lost. Older kernels say no more than errno. */
+	/*
+	 * A large buffer, since dump messages that do not fit would be lost. Older kernels
+	 * report only an errno.
+	 */
 	nl_socket_set_buffer_size(n->socket, RECEIVE_BYTES, 0);
 	nl_socket_set_msg_buf_size(n->socket, RECEIVE_BYTES);
 	setsockopt(nl_socket_get_fd(n->socket), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
@@ -93,7 +96,7 @@ static void netlink_take_text(struct netlink *n, const void *attributes, int byt
 		nla_strlcpy(n->text, text, sizeof(n->text));
 }
 
-/* An acknowledgment that is none. The request may stand in it, then the attributes. */
+/* A negative acknowledgment, which may contain the request, followed by attributes */
 static int netlink_on_error(struct sockaddr_nl *from, struct nlmsgerr *error, void *context)
 {
 	const struct nlmsghdr *head = (const struct nlmsghdr *)error - 1;
@@ -109,7 +112,7 @@ static int netlink_on_error(struct sockaddr_nl *from, struct nlmsgerr *error, vo
 	return NL_STOP;
 }
 
-/* The end of a dump says whether it went well. */
+/* The end of a dump has its error. */
 static int netlink_on_finish(struct nl_msg *message, void *context)
 {
 	const struct nlmsghdr *head = nlmsg_hdr(message);
@@ -127,7 +130,7 @@ static int netlink_on_finish(struct nl_msg *message, void *context)
 	return NL_STOP;
 }
 
-/* One request at a time; libnl counts only those that are acknowledged. */
+/* There is one request at a time; libnl counts only those that are acknowledged. */
 static int netlink_on_sequence(struct nl_msg *message, void *context)
 {
 	(void)message;
@@ -160,7 +163,7 @@ static int netlink_on_reply(struct nl_msg *message, void *context)
 	return NL_OK;
 }
 
-/* Send, and receive the reply. Return: libnl's status; that of the kernel is in @n. */
+/* Send, and receive the reply. Return: libnl's status; the kernel's error is in @n. */
 static int netlink_converse(struct netlink *n, struct nl_msg *message, struct reply *reply)
 {
 	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
@@ -192,7 +195,7 @@ struct json_object *netlink_do(struct netlink *n, struct nl_msg *message,
 	struct reply reply = { .set = set };
 	int status;
 
-	/* One message is read: the reply, or else the acknowledgment */
+	/* Read one message: the reply, or else the acknowledgment */
 	if (set)
 		nl_socket_disable_auto_ack(n->socket);
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Requests to the module by generic netlink; the replies are objects (decode.h). */
+/* Requests to the module by generic netlink; replies are JSON objects (decode.h). */
 #ifndef NETLINK_H
 #define NETLINK_H
 
@@ -19,7 +19,7 @@
  * @socket: generic netlink
  * @family: number of the module's family
  * @error: errno of the last request, 0 if it succeeded
- * @text: what the kernel said to that, or empty
+ * @text: the kernel's message about it, or empty
  */
 struct netlink {
 	struct nl_sock	*socket;
@@ -31,44 +31,44 @@ struct netlink {
 /* Connect. Return: 0 or an errno; ENOENT if the module is not loaded. */
 int netlink_connect(struct netlink *n);
 
-/* The same, or the end of the process. */
+/* The same; exits on failure. */
 void netlink_open(struct netlink *n);
 void netlink_close(struct netlink *n);
 
-/* A message to the module, for attributes. */
+/* A message to the module, to which attributes can be added */
 struct nl_msg *netlink_message(struct netlink *n, uint8_t command, int flags);
 
 /**
  * netlink_do() - one request, one reply
- * @n: the connection; @n->error says whether it went well
+ * @n: the connection; @n->error has the outcome
  * @message: the request; it is freed
- * @set: what the reply has, or NULL if there is none
+ * @set: attributes of the reply, or NULL if there is no reply
  *
  * Return: the reply, or NULL.
  */
 struct json_object *netlink_do(struct netlink *n, struct nl_msg *message,
 			       const struct decode_field *set);
 
-/* A request without attributes; ends the process if it fails. */
+/* A request without attributes; exits if it fails. */
 struct json_object *netlink_get(struct netlink *n, uint8_t command,
 				const struct decode_field *set);
 
 /**
  * netlink_dump() - all objects of a kind
  * @n: the connection
- * @command: what to ask for
- * @attribute: of the group's handle, or 0 for all groups
+ * @command: the command
+ * @attribute: attribute for the group's handle, or 0 for all groups
  * @handle: of the group
- * @set: what each reply has
+ * @set: attributes of each reply
  *
- * A group that ends meanwhile has no objects. Any other failure ends the process.
+ * A group that ends meanwhile has no objects. Exits on any other failure.
  *
  * Return: an array.
  */
 struct json_object *netlink_dump(struct netlink *n, uint8_t command, int attribute,
 				 uint32_t handle, const struct decode_field *set);
 
-/* The end of the process, with what the kernel said and what to do. */
+/* Exit with the kernel's message and advice. */
 noreturn void netlink_fail(const struct netlink *n, const char *what);
 
 #endif

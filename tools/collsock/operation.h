@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * One operation as the kernel of this host sees it: read once from its reply
- * (decode_operation), so that what is decided from it needs no names of attributes.
+ * (decode_operation), so that other code does not depend on attribute names.
  */
 #ifndef OPERATION_H
 #define OPERATION_H
@@ -13,7 +13,7 @@
 #include <json-c/json.h>
 
 enum operation_state {
-	OPERATION_EARLY,	/* others have sent for it, no rank here has posted it */
+	OPERATION_EARLY,	/* packets for it have arrived, no rank here has posted it */
 	OPERATION_RUNNING,
 	OPERATION_OVER,		/* done, or aborted */
 };
@@ -28,17 +28,17 @@ enum operation_host_state {
  * struct operation_host - another host whose message is missing
  * @host: its index
  * @state: of the connection
- * @rank: the lowest one of that host
- * @heard_ms: since it was last heard
- * @silent_ms: since it was first asked without an answer
- * @awaits_host: whom it waits for itself, as far as it has said
- * @awaits_rank: of that host, the rank
+ * @rank: lowest rank of that host
+ * @heard_ms: time since it was last heard from
+ * @silent_ms: time since the first unanswered probe
+ * @awaits_host: host that it waits for itself, as far as it has reported
+ * @awaits_rank: rank of that host
  * @awaits_operation: the operation that this rank has not posted
- * @awaits_ms: for how long it had waited when it said so
- * @awaits_said: that host itself says that the rank has not posted
- * @told_ms: since it said so
+ * @awaits_ms: for how long it had waited at the time of the report
+ * @awaits_said: that host itself has reported that the rank has not posted
+ * @told_ms: time since the report
  *
- * Numbers that are not known are NUMBER_UNKNOWN, of @silent_ms, @awaits_ms and @told_ms 0.
+ * Unknown numbers are NUMBER_UNKNOWN, but 0 for @silent_ms, @awaits_ms and @told_ms.
  */
 struct operation_host {
 	uint64_t			host;
@@ -56,18 +56,18 @@ struct operation_host {
 
 /**
  * struct operation - one operation of a group
- * @number: its number, which wraps
- * @kind: name of what it does
- * @state: how far it is
- * @waited_ms: for how long somebody here has waited; NUMBER_UNKNOWN if nobody does
- * @all_receive: every rank needs the others, so each waits
- * @ranks: those of this host that have not posted, and that it waits for
+ * @number: its number
+ * @kind: name of its kind
+ * @state: its state
+ * @waited_ms: for how long a rank here has waited; NUMBER_UNKNOWN if none does
+ * @all_receive: every rank needs all others, so each waits
+ * @ranks: ranks of this host that have not posted, and that it waits for
  * @rank_count: number of @ranks
- * @hosts: those whose messages are missing
+ * @hosts: hosts whose messages are missing
  * @host_count: number of @hosts
  */
 struct operation {
-	uint32_t		number;
+	uint64_t		number;
 	char			*kind;
 	enum operation_state	state;
 	uint64_t		waited_ms;
@@ -78,11 +78,11 @@ struct operation {
 	size_t			host_count;
 };
 
-/* Read what the kernel said of an operation. */
+/* Read the kernel's reply about an operation. */
 void operation_read(struct operation *o, struct json_object *reply);
 void operation_free(struct operation *o);
 
-/* Does it wait for anybody? */
+/* Does it wait for any rank? */
 bool operation_waits(const struct operation *o);
 
 /* Of two operations of a group: was @a posted before @b? */

@@ -7,7 +7,7 @@
 
 #define LINE_BYTES 512
 
-/* "pid (command) state …": the command may hold anything, parentheses too. */
+/* "pid (command) state …", where the command may contain anything, even parentheses */
 static void process_parse(struct process *process, char *line)
 {
 	char *command = strchr(line, '('), *end = strrchr(line, ')');
@@ -30,7 +30,7 @@ void process_read(struct process *process, uint64_t pid)
 	file = pid ? fopen(path, "re") : NULL;
 	if (!file)
 		return;
-	/* Not by line: a command may hold a line feed */
+	/* Not by line, as a command may contain a newline */
 	bytes = fread(line, 1, sizeof(line) - 1, file);
 	line[bytes] = '\0';
 	fclose(file);
@@ -63,7 +63,7 @@ const char *process_state(char letter)
 	case 'S':
 		return "sleeps (S)";
 	case 'D':
-		return "sleeps and cannot be interrupted (D): it waits for a disk or a driver";
+		return "is in uninterruptible sleep (D): it waits for a disk or a driver";
 	case 'T':
 		return "is stopped (T)";
 	case 't':

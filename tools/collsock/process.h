@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What /proc says of the process that holds a rank. */
+/* Information from /proc about the process that holds a rank */
 #ifndef PROCESS_H
 #define PROCESS_H
 
@@ -12,7 +12,7 @@
 /**
  * struct process - a process
  * @pid: its number, or 0
- * @command: what it runs; empty if the process is of another PID namespace, or gone
+ * @command: name of its command; empty if it is in another PID namespace, or gone
  * @state: the letter of its state, or '\0'
  */
 struct process {
@@ -21,16 +21,16 @@ struct process {
 	char		state;
 };
 
-/* Look at a process. */
+/* Read the state of a process. */
 void process_read(struct process *process, uint64_t pid);
 
-/* The same in JSON: adds "command" and "process", the state, to an object that has "pid". */
+/* The same in JSON: adds "command" and "process" (the state) to an object. */
 void process_put(struct json_object *object, const struct process *process);
 
-/* Both, for a rank that the kernel has told. */
+/* Both, for a rank in a reply of the kernel, which has "pid" */
 void process_describe(struct json_object *rank);
 
-/* A state in words, by its letter. */
+/* Describe a state, given by its letter. */
 const char *process_state(char letter);
 
 #endif

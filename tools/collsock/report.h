@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What "wait" found out about one group: whom its oldest operation waits for. */
+/* The findings of "wait" about one group: the rank that its oldest operation waits for */
 #ifndef REPORT_H
 #define REPORT_H
 
@@ -12,10 +12,10 @@
 /**
  * struct report_rank - a rank of this host that has not posted
  * @rank: its number
- * @state: "absent", "joined" or "left"; empty if that is not known
+ * @state: "absent", "joined" or "left"; empty if unknown
  * @next: the operation that it posts next, or NUMBER_UNKNOWN
  * @last: how often it was the last to post, or NUMBER_UNKNOWN
- * @process: that holds it
+ * @process: process that holds it
  */
 struct report_rank {
 	uint64_t	rank;
@@ -26,16 +26,16 @@ struct report_rank {
 };
 
 /**
- * struct report - a group in which somebody waits
+ * struct report - a group in which an operation waits
  * @handle: of the group on this host
  * @id: of the group
- * @liveness_ms: after this time without an answer a host counts as dead
+ * @liveness_ms: time without an answer after which a host counts as dead
  * @operation: number of the operation
- * @kind: what it does
- * @running_ms: for how long somebody has waited
- * @culprit: for whom
- * @address: of its host, or empty
- * @ranks: of this host, if the reason is CULPRIT_HERE
+ * @kind: its kind
+ * @running_ms: for how long a rank has waited
+ * @culprit: the rank that it waits for
+ * @address: address of its host, or empty
+ * @ranks: ranks of this host, if the reason is CULPRIT_HERE
  * @rank_count: number of @ranks
  */
 struct report {
@@ -51,7 +51,7 @@ struct report {
 	size_t			rank_count;
 };
 
-/* Frees what it points to. */
+/* Free what it points to. */
 void report_free(struct report *report);
 
 #endif

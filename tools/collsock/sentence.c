@@ -24,7 +24,7 @@ static void sentence_rank_on_host(FILE *file, const struct report *r)
 	sentence_host(file, r);
 }
 
-/* "it", if that is the operation that was named before. */
+/* "it" for the operation that was named before */
 static void sentence_operation(FILE *file, const struct report *r)
 {
 	uint64_t number = r->culprit.operation;
@@ -42,13 +42,13 @@ static void sentence_process(FILE *file, const struct process *process)
 	uintmax_t pid = process->pid;
 
 	if (!process->state) {
-		fprintf(file, "process %ju is not seen from here", pid);
+		fprintf(file, "process %ju is not visible here", pid);
 		return;
 	}
 	fprintf(file, "process %ju (%s) %s", pid, process->command,
 		process_state(process->state));
 	if (process->state == 'T')
-		fprintf(file, ": kill -CONT %ju lets it go on", pid);
+		fprintf(file, ": kill -CONT %ju continues it", pid);
 }
 
 static void sentence_rank(FILE *file, const struct report_rank *rank)
@@ -80,9 +80,9 @@ static void sentence_here(FILE *file, const struct report *r)
 		fprintf(file, "; and %zu more (collsock rank)", r->rank_count - i);
 }
 
-/* ---- a rank of another one ---- */
+/* ---- a rank of another host ---- */
 
-/* What this host itself knows of that one. */
+/* What this host itself knows about that host */
 static void sentence_heard(FILE *file, const struct report *r)
 {
 	uint64_t heard_ms = r->culprit.heard_ms;
@@ -90,7 +90,7 @@ static void sentence_heard(FILE *file, const struct report *r)
 
 	if (heard_ms != NUMBER_UNKNOWN)
 		fprintf(file, "; its kernel %s (%s ago)",
-			heard_ms <= r->liveness_ms ? "answers" : "has not been heard recently",
+			heard_ms <= r->liveness_ms ? "answers" : "has not been heard from recently",
 			text_ms(text, heard_ms));
 }
 
@@ -99,7 +99,7 @@ static void sentence_via(FILE *file, const struct report *r)
 	char text[TEXT_BYTES];
 
 	if (r->culprit.via != NUMBER_UNKNOWN)
-		fprintf(file, "; heard through host %ju, %s ago", (uintmax_t)r->culprit.via,
+		fprintf(file, "; reported by host %ju, %s ago", (uintmax_t)r->culprit.via,
 			text_ms(text, r->culprit.told_ms));
 }
 
@@ -115,7 +115,7 @@ static void sentence_not_posted(FILE *file, const struct report *r)
 static void sentence_missed(FILE *file, const struct report *r)
 {
 	sentence_rank_on_host(file, r);
-	fputs(", which says nothing to a host that waits for it", file);
+	fputs(", which has not reported to a host that waits for it", file);
 	sentence_heard(file, r);
 	sentence_via(file, r);
 }
@@ -133,7 +133,7 @@ static void sentence_silent(FILE *file, const struct report *r)
 static void sentence_unheard(FILE *file, const struct report *r)
 {
 	sentence_rank_on_host(file, r);
-	fputs(", which has never been heard: it has not joined yet, or no packet gets through",
+	fputs(", which has never been heard from: it has not joined yet, or no packet gets through",
 	      file);
 	if (r->address)
 		fprintf(file, " (collsock doctor %s)", r->address);
@@ -144,9 +144,9 @@ static void sentence_quiet(FILE *file, const struct report *r)
 	char text[TEXT_BYTES];
 
 	sentence_rank_on_host(file, r);
-	fputs(", or the rank that this one waits for: it has not said yet", file);
+	fputs(", or the rank that this one waits for, which it has not reported yet", file);
 	if (r->culprit.heard_ms != NUMBER_UNKNOWN)
-		fprintf(file, "; its kernel was heard %s ago",
+		fprintf(file, "; its kernel was heard from %s ago",
 			text_ms(text, r->culprit.heard_ms));
 }
 

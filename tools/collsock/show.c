@@ -66,7 +66,7 @@ int show_group(char **words)
 	return EXIT_DONE;
 }
 
-/* ---- what groups have ---- */
+/* ---- hosts, ranks and peers of groups ---- */
 
 int show_host(char **words)
 {
@@ -119,7 +119,7 @@ int show_rank(char **words)
 	return EXIT_DONE;
 }
 
-/* The peers of a group, with their addresses. */
+/* Add the peers of a group, with their addresses. */
 static void show_add_peers(struct netlink *n, struct json_object *group, struct json_object *all)
 {
 	struct json_object *hosts = groups_hosts(n, group), *peers;
@@ -152,7 +152,7 @@ int show_peer(char **words)
 		{ "UNACKED",	"unacked",	TABLE_NUMBER },
 		{ "HELD",	"held",		TABLE_NUMBER },
 		{ "HEARD",	"heard_ms",	TABLE_MS },
-		{ "SENT",	"messages",	TABLE_NUMBER },
+		{ "SENT",	"packets",	TABLE_NUMBER },
 		{ "AGAIN",	"retransmits",	TABLE_NUMBER },
 		{ "LAST",	"last",		TABLE_NUMBER },
 		{ }
@@ -173,7 +173,7 @@ int show_peer(char **words)
 
 /* ---- operations ---- */
 
-/* "ranks 0 3, hosts 1 2": the first few that it waits for. */
+/* "ranks 0 3, hosts 1 2": the first few that an operation waits for */
 static char *show_waits_for(struct json_object *operation)
 {
 	static const size_t shown = 4;

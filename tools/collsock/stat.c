@@ -12,7 +12,7 @@
 
 #define PREFIX "collsock_"
 
-/* ---- for people ---- */
+/* ---- as text ---- */
 
 static void stat_print_plain(struct json_object *net)
 {
@@ -43,7 +43,7 @@ static void stat_describe(const struct counter *c)
 	       c->gauge ? "gauge" : "counter");
 }
 
-/* A label's value, escaped. */
+/* Print a label with its value escaped. */
 static void stat_print_label(const char *name, const char *value)
 {
 	printf("%s=\"", name);
@@ -67,7 +67,7 @@ static void stat_print_labels(struct json_object *group)
 	putchar('}');
 }
 
-/* Of each metric all samples stand together. */
+/* All samples of a metric must be consecutive. */
 static void stat_print_groups(const struct counter *counters, struct json_object *groups,
 			      const char *nest)
 {
@@ -92,7 +92,7 @@ static void stat_print_prometheus(struct netlink *n, struct json_object *net)
 	struct json_object *groups;
 	const struct counter *c;
 
-	printf("# HELP " PREFIX "info The module that is loaded.\n# TYPE " PREFIX "info gauge\n");
+	printf("# HELP " PREFIX "info The loaded module.\n# TYPE " PREFIX "info gauge\n");
 	printf(PREFIX "info{");
 	stat_print_label("version", text_string(net, "version", ""));
 	printf("} 1\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The sub-command "stat": counters, for people, as JSON, and for Prometheus. */
+/* The sub-command "stat": counters as text, as JSON, and for Prometheus */
 #ifndef STAT_H
 #define STAT_H
 

@@ -30,7 +30,7 @@ static const char *table_cell(const struct table_column *column, struct json_obj
 	}
 }
 
-/* Characters, not bytes. */
+/* Width in characters, not bytes */
 static int table_width(const char *text)
 {
 	int width = 0;
@@ -55,7 +55,7 @@ static void table_print_cell(const struct table_column *column, const char *text
 		printf("%*s", GAP, "");
 }
 
-/* As wide as the widest cell. */
+/* The width of the widest cell */
 static int table_column_width(const struct table_column *column, struct json_object *rows)
 {
 	int width = table_width(column->title), w;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Objects as a table: a line each, columns as wide as they must be. */
+/* Printing objects as a table, one per line */
 #ifndef TABLE_H
 #define TABLE_H
 
 #include <json-c/json.h>
 
 enum table_shape {
-	TABLE_PLAIN,	/* left */
-	TABLE_NUMBER,	/* right, as are all that follow */
+	TABLE_PLAIN,	/* left-aligned */
+	TABLE_NUMBER,	/* right-aligned, like all that follow */
 	TABLE_US,
 	TABLE_MS,
 	TABLE_BYTES,
@@ -15,9 +15,9 @@ enum table_shape {
 
 /**
  * struct table_column - one member of the objects
- * @title: above it; NULL ends the columns
- * @key: of the member; where it is absent stands a dash
- * @shape: how it looks
+ * @title: title of the column; NULL ends the columns
+ * @key: key of the member; an absent one is shown as a dash
+ * @shape: how to format it
  */
 struct table_column {
 	const char		*title;
@@ -25,10 +25,10 @@ struct table_column {
 	enum table_shape	shape;
 };
 
-/* Print an array of objects. Nothing if there are none. */
+/* Print an array of objects; prints nothing if it is empty. */
 void table_print(const struct table_column *columns, struct json_object *rows);
 
-/* JSON or table, as it was asked for; @rows is freed. */
+/* Print JSON or a table, according to the options, and free @rows. */
 void table_show(const struct table_column *columns, struct json_object *rows);
 
 #endif

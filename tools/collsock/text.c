@@ -9,7 +9,7 @@
 
 #define REPLACEMENT '?'
 
-/* Bytes of the UTF-8 character that stands there; 0 if none does. */
+/* Length of the UTF-8 character at @at; 0 if it is not valid */
 static size_t text_character_bytes(const unsigned char *at, size_t left)
 {
 	static const struct {
@@ -17,7 +17,7 @@ static size_t text_character_bytes(const unsigned char *at, size_t left)
 		uint32_t	least;
 	} forms[] = {
 		{ 0x80, 0x00, 0x20 },
-		{ 0xe0, 0xc0, 0xa0 },	/* 0x80 to 0x9f steer terminals, too */
+		{ 0xe0, 0xc0, 0xa0 },	/* 0x80 to 0x9f are control characters, too */
 		{ 0xf0, 0xe0, 0x800 },
 		{ 0xf8, 0xf0, 0x10000 },
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Texts: clean ones, times and amounts with units, JSON in and out. */
+/* Text: sanitised strings, times and sizes with units, JSON */
 #ifndef TEXT_H
 #define TEXT_H
 
@@ -11,7 +11,7 @@
 
 #define TEXT_BYTES 64
 
-/* Of a number that the kernel did not tell */
+/* For numbers that the kernel did not report */
 #define NUMBER_UNKNOWN UINT64_MAX
 
 enum text_color {
@@ -22,32 +22,32 @@ enum text_color {
 	COLOR_NAME,
 };
 
-/* A JSON string. What is no UTF-8, or would steer a terminal, becomes a question mark. */
+/* A JSON string. Invalid UTF-8 and control characters become question marks. */
 struct json_object *text_json(const char *text);
 
-/* A duration, an amount of memory, a share in per cent; all return @text. */
+/* Format a duration, a size in memory, a share in per cent; all return @text. */
 const char *text_us(char text[TEXT_BYTES], uint64_t us);
 const char *text_ms(char text[TEXT_BYTES], uint64_t ms);
 const char *text_bytes(char text[TEXT_BYTES], uint64_t bytes);
 const char *text_share(char text[TEXT_BYTES], uint64_t part, uint64_t whole);
 
-/* What begins and ends a color; empty without colors. */
+/* Escape sequences that begin and end a color; empty without colors */
 const char *text_color(enum text_color color);
 
-/* JSON on standard output, in one line unless it is to be pretty; it is freed. */
+/* Print JSON on standard output, in one line unless --pretty is given, and free it. */
 void text_print(struct json_object *json);
 
-/* Members of an object; what is absent is the other value. */
+/* Read members of an object; @otherwise if absent. */
 bool text_has(struct json_object *object, const char *key);
 uint64_t text_number(struct json_object *object, const char *key, uint64_t otherwise);
 const char *text_string(struct json_object *object, const char *key, const char *otherwise);
 bool text_flag(struct json_object *object, const char *key);
 
-/* Put a member into an object. */
+/* Add a member to an object. */
 void text_put(struct json_object *object, const char *key, uint64_t value);
 void text_put_string(struct json_object *object, const char *key, const char *value);
 
-/* A string that grows; the end of the process without memory. */
+/* A formatted string in new memory; exits if there is none. */
 [[gnu::format(printf, 1, 2)]]
 char *text_format(const char *form, ...);
 

@@ -13,7 +13,7 @@
 #include "text.h"
 #include "tunable.h"
 
-/* The tunables as the kernel lists them; this command has no list of its own. */
+/* Query the kernel's list of tunables; this command has no list of its own. */
 static struct json_object *tunable_all(struct netlink *n)
 {
 	struct json_object *reply, *all;
@@ -24,7 +24,7 @@ static struct json_object *tunable_all(struct netlink *n)
 	return all;
 }
 
-/* Their names, ended by NULL; they live as long as @all does. */
+/* Their names, ended by NULL, valid as long as @all */
 static const char **tunable_names(struct json_object *all)
 {
 	size_t i, count = json_object_array_length(all);
@@ -37,7 +37,7 @@ static const char **tunable_names(struct json_object *all)
 	return names;
 }
 
-/* The tunable of that name, or the end of the process. */
+/* The tunable with this name; exits if there is none. */
 static struct json_object *tunable_find(struct json_object *all, const char *name)
 {
 	const char **names = tunable_names(all);

@@ -27,9 +27,9 @@ static void *wait_array(size_t count, size_t bytes)
 	return array;
 }
 
-/* ---- now: what is found out ---- */
+/* ---- current operations: findings ---- */
 
-/* What is known of a rank of this host. */
+/* Read what is known about a rank of this host. */
 static void wait_read_rank(struct report_rank *found, uint64_t number, struct json_object *ranks)
 {
 	struct json_object *rank = NULL;
@@ -64,7 +64,7 @@ static void wait_read_ranks(struct netlink *n, struct report *report, const stru
 	json_object_put(ranks);
 }
 
-/* The end of a chain may be a host that this one has heard itself. */
+/* The end of a chain may be a host that this one has heard from itself. */
 static void wait_read_peers(struct netlink *n, struct report *report)
 {
 	struct json_object *peers;
@@ -112,7 +112,7 @@ static void wait_report(struct netlink *n, struct report *report, struct json_ob
 	wait_read_address(n, report, group);
 }
 
-/* The oldest operation of a group that waits for somebody. Return: whether there is one. */
+/* Find the oldest operation of a group that waits. Return: whether there is one. */
 static bool wait_find_operation(struct netlink *n, uint64_t handle, struct operation *oldest)
 {
 	struct json_object *replies;
@@ -137,7 +137,7 @@ static bool wait_find_operation(struct netlink *n, uint64_t handle, struct opera
 	return found;
 }
 
-/* A report for each group in which somebody waits. Return: how many. */
+/* Fill in a report for each group in which an operation waits. Return: their number. */
 static size_t wait_look(struct netlink *n, struct json_object *groups, struct report *reports)
 {
 	struct operation oldest;
@@ -154,7 +154,7 @@ static size_t wait_look(struct netlink *n, struct json_object *groups, struct re
 	return count;
 }
 
-/* ---- now: what is printed ---- */
+/* ---- current operations: output ---- */
 
 static void wait_put_known(struct json_object *object, const char *key, uint64_t value)
 {
@@ -231,7 +231,7 @@ static void wait_print(const struct report *reports, size_t count)
 	size_t i;
 
 	if (!count)
-		puts("nobody waits");
+		puts("no operation waits");
 	for (i = 0; i < count; i++) {
 		words = sentence_of(&reports[i]);
 		puts(words);
@@ -247,7 +247,7 @@ static void wait_pause(double seconds)
 	nanosleep(&rest, NULL);
 }
 
-/* Look once, and print. Return: whether anybody waits. */
+/* Check once, and print. Return: whether any operation waits. */
 static bool wait_once(struct netlink *n, char **words)
 {
 	struct json_object *groups = groups_select(n, words);
@@ -282,7 +282,7 @@ static int wait_now(struct netlink *n, char **words)
 	}
 }
 
-/* ---- in the past ---- */
+/* ---- past operations ---- */
 
 /**
  * struct last - a rank of this host, or another host, that was last
@@ -297,10 +297,10 @@ struct last {
 };
 
 /**
- * struct lasts - all that were ever last in a group
+ * struct lasts - all ranks and hosts that were ever last in a group
  * @handle: of the group on this host
  * @id: of the group
- * @entry: they; the most frequent ones first
+ * @entry: the entries, the most frequent ones first
  * @count: number of @entry
  * @times: sum of their times
  */
@@ -335,7 +335,7 @@ static int wait_compare_last(const void *a, const void *b)
 	return (one->times < other->times) - (one->times > other->times);
 }
 
-/* Of one group: ranks of this host, and other hosts. */
+/* Read those of one group: ranks of this host, and other hosts. */
 static void wait_read_lasts(struct netlink *n, struct lasts *lasts, struct json_object *group)
 {
 	struct json_object *ranks, *peers, *hosts = groups_hosts(n, group), *peer;

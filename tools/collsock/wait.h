@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The sub-command "wait": who is waited for; with --last, who was last how often. */
+/* The sub-command "wait": which rank is waited for; with --last, how often each was last */
 #ifndef WAIT_H
 #define WAIT_H
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What one rank of the demonstration does: barriers, an all-reduce, all-reduces that
- * are under way while it computes, and a reduction that it leaves early. It writes
- * down what it saw; whether that is right is decided elsewhere, by somebody who saw
- * all ranks.
+ * One rank of the demonstration: barriers, an all-reduce, all-reduces that are under way
+ * while it computes, and a reduction that it leaves early. It records what it observes;
+ * tools/demo/demo checks the records of all ranks.
  */
 #include <err.h>
 #include <errno.h>
@@ -28,8 +27,8 @@
 #define PIECE_BYTES (256 * 1024)
 #define PIECE_DARTS 2000
 #define SUMS 20		/* all-reduces that are under way while the hosts compute */
-#define LATE_PIECES 5	/* of darts, before the late rank of a sum joins in */
-#define LATE_MS 20	/* by which the late host of the reduction is late */
+#define LATE_PIECES 5	/* of darts, before the late rank of a sum posts */
+#define LATE_MS 20	/* delay of the late host of the reduction */
 #define NS_PER_SECOND 1000000000ULL
 #define NS_PER_MS 1000000ULL
 #define TEXT_BYTES 512
@@ -43,12 +42,12 @@ enum {
 /**
  * struct host - this rank
  * @rank: its number
- * @hosts: how many hosts there are
- * @ranks: how many ranks; the first of them are on the first host, and so on
- * @socket: of the group
- * @other: of the second one
- * @folder: where it writes down what it saw
- * @seen: there, as JSON
+ * @hosts: number of hosts
+ * @ranks: number of ranks; the first of them are on the first host, and so on
+ * @socket: socket of the group
+ * @other: socket of the second group
+ * @folder: directory for its records
+ * @seen: its record there, as JSON
  */
 struct host {
 	unsigned int	rank;
@@ -60,7 +59,7 @@ struct host {
 	FILE		*seen;
 };
 
-/* Darts thrown at a square, and how many hit the quarter circle in it. */
+/* Darts thrown at a square, and the number that hit the quarter circle in it */
 struct darts {
 	__u64	hits;
 	__u64	thrown;
@@ -102,7 +101,7 @@ static void finish(FILE *file)
 
 /* ---- 1. barriers ---- */
 
-/* A line for each: when this rank arrived, and when it was let go. */
+/* Records for each barrier when this rank arrived and when it left. */
 static void do_barriers(struct host *host, unsigned long count)
 {
 	struct collsock_completion completion;
@@ -143,7 +142,7 @@ static size_t read_piece(int fd, uint8_t *piece, off_t from)
 	return bytes;
 }
 
-/* Where the first line begins that begins at @from or later. */
+/* Offset of the first line that begins at @from or later */
 static off_t find_line(int fd, uint8_t *piece, off_t from)
 {
 	const uint8_t *newline;
@@ -161,7 +160,7 @@ static off_t find_line(int fd, uint8_t *piece, off_t from)
 	}
 }
 
-/* Add up the lines that begin at @from or later and before @to; returns how many. */
+/* Count the lines that begin at @from or later and before @to; returns their number. */
 static __u64 count_letters(int fd, off_t from, off_t to, __u64 letters[LETTERS])
 {
 	uint8_t *piece = malloc(PIECE_BYTES);
@@ -193,7 +192,7 @@ static __u64 count_letters(int fd, off_t from, off_t to, __u64 letters[LETTERS])
 	return lines;
 }
 
-/* The line that begins at a byte belongs to the rank whose share the byte is in. */
+/* A line belongs to the rank whose share contains its first byte. */
 static void do_letters(struct host *host, const char *input)
 {
 	__u64 mine[LETTERS] = { }, all[LETTERS] = { }, lines;
@@ -232,7 +231,7 @@ static void throw_darts(struct darts *darts)
 	}
 }
 
-/* Has something completed? Never sleeps: a server would look at its clients here too. */
+/* Has an operation completed? Never sleeps: a server would check its clients here, too. */
 static bool completed(int epoll)
 {
 	struct epoll_event event;
@@ -246,7 +245,10 @@ static bool completed(int epoll)
 	return ready;
 }
 
-/* Compute until the operation has completed, and read the result. Returns when it had. */
+/*
+ * Compute until the operation has completed, and read the result. Returns its completion
+ * time.
+ */
 static __u64 compute_and_take(struct collsock *socket, struct darts *darts, void *result,
 			      size_t bytes, const char *what)
 {
@@ -267,7 +269,7 @@ static __u64 compute_and_take(struct collsock *socket, struct darts *darts, void
 	return completion.completed_ns;
 }
 
-/* Contribute what has been thrown, and throw more until the sum of all is there. */
+/* Contribute what has been thrown, and throw more until the sum of all is available. */
 static void sum_and_compute(struct host *host, unsigned int number, struct darts *darts)
 {
 	struct darts mine = *darts, all = { };
@@ -292,7 +294,7 @@ static void do_sums(struct host *host)
 
 	fprintf(host->seen, ", \"sums\": [");
 	for (i = 0; i < SUMS; i++) {
-		/* Somebody is always late: then the others have time to compute */
+		/* One rank is always late, so that the others have time to compute. */
 		for (piece = 0; i % host->ranks == host->rank && piece < LATE_PIECES; piece++)
 			throw_darts(&darts);
 		sum_and_compute(host, i, &darts);
@@ -300,7 +302,7 @@ static void do_sums(struct host *host)
 	fprintf(host->seen, "]");
 }
 
-/* ---- 4. a reduction in which nobody waits for a late host ---- */
+/* ---- 4. a reduction in which no host waits for a late one ---- */
 
 static void wait_for_all(struct collsock *socket)
 {
@@ -312,10 +314,10 @@ static void wait_for_all(struct collsock *socket)
 }
 
 /*
- * Count one for each rank at rank 0. Only that waits, and computes meanwhile; the
- * others are free as soon as they have posted, though their host has still to take in
- * what comes from @late, a host, and to hand it on. The late ones learn by a barrier of
- * the other group that all others have posted, and then take their time.
+ * Count the ranks at rank 0. Only rank 0 waits, and computes meanwhile; the others are free
+ * as soon as they have posted, though their host must still receive the contribution of the
+ * late host and forward it. The late ranks learn by a barrier of the other group that all
+ * others have posted, and then delay.
  */
 static void do_reduce(struct host *host, unsigned int late_host)
 {
@@ -365,9 +367,9 @@ static struct collsock *join(struct host *host, unsigned int id, const char *key
 	error = collsock_key_from_file(key_file, key);
 	if (error)
 		fail(key_file, error, COLLSOCK_NO_RANK);
-	/* The machine is fresh: no earlier instance of the group to be told from */
+	/* The machine is freshly booted, so there is no earlier instance of the group. */
 	error = collsock_group_new(&group, id, 0, key);
-	/* An address again is another rank there */
+	/* Repeating an address adds another rank on that host. */
 	for (i = 0; !error && i < host->ranks; i++) {
 		snprintf(address, sizeof(address), "10.1.0.%u",
 			 1 + i / (host->ranks / host->hosts));

@@ -3,8 +3,8 @@
 
 import re
 
-# Whatever the kernel prints when it has found itself at fault. "Call Trace"
-# catches what has no line of its own here.
+# What the kernel prints about its own faults. "Call Trace" catches what has no line of its
+# own here.
 COMPLAINTS = re.compile("|".join((
     r"Kernel panic",
     r"\bOops\b",
@@ -62,11 +62,10 @@ class KernelLog:
         return None
 
     def complaint(self):
-        """The lines around the first complaint, empty without one.
+        """The lines around the first complaint; empty if there is none.
 
-        What a kernel finds at fault with itself before anything of ours runs does
-        not count, as long as it comes up; but a debug kernel's checks end with what
-        they find first.
+        Complaints of a kernel before any of our programs runs do not count, as long as it
+        boots; but a debug kernel's checks stop at the first finding.
         """
         ours = self.from_the_start or not self.began
         for number, line in enumerate(self.lines):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Unpacks a Linux kernel: an emulated processor takes seconds for it at each boot."""
+"""Unpacks a Linux kernel, which would take seconds at each boot on an emulated processor."""
 
 import lzma
 import os
 import struct
 import zlib
 
-# Of the packed image, see Documentation/x86/boot.rst in the kernel's source
+# Of the bzImage, see Documentation/x86/boot.rst in the kernel's source
 SETUP_SECTORS = 0x1f1
 PAYLOAD_OFFSET = 0x248
 SECTOR_BYTES = 512

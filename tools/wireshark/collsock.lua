@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: GPL-2.0
 -- collsock for Wireshark and tshark: dissects the packets of collective sockets as
--- Documentation/protocol.md describes them. It holds no key, so it checks no MAC.
+-- Documentation/protocol.md describes them. It has no key, so it does not check the MAC.
 
 local proto = Proto("collsock", "Collective Sockets")
 
 proto.prefs.ports = Pref.range("UDP ports", "7607",
 	"net.collsock.port of the hosts", 65535)
 
--- ---- words: those of collsock_lists.h and kernel/core/wire.h ----
+-- ---- names, as in collsock_lists.h and kernel/core/wire.h ----
 
 local MESSAGE, ACKNOWLEDGMENT, GOODBYE, PROBE, ANSWER = 1, 2, 3, 4, 5
 
@@ -30,10 +30,16 @@ local operators = {
 
 local algorithms = { [0] = "none", "dissemination", "pairwise", "binomial", "kary" }
 
-local reasons = { [0] = "left", "silent", "disagrees", "restarted", "ended" }
+local reasons = { [0] = "left", "silent", "disagrees", "restarted", "ended", "version" }
 
--- Operations are counted from 0: one before the first one is none. No host has this index.
-local NONE = 0xffffffff
+-- Not a host or rank
+local NOBODY = 0xffffffff
+-- Operations are counted from 0: the number before that means none
+local NONE = UInt64.max()
+-- Instead of a distance: the number is too far from the operation
+local NOT_TOLD = 0x7fff
+-- Packet numbers of a time-wait entry: this, and the number of the packet that it answers
+local TIMEWAIT = UInt64.new(0, 0x80000000)
 
 -- ---- fields ----
 
@@ -47,35 +53,41 @@ local f = {
 	incarnation = ProtoField.uint32("collsock.incarnation", "Incarnation of the sender",
 		base.HEX),
 	known = ProtoField.uint32("collsock.known", "Incarnation of the receiver", base.HEX),
-	connection = ProtoField.uint32("collsock.connection", "Connection"),
-	type = ProtoField.uint8("collsock.type", "Packet", base.DEC, types, 0x3f),
-	flag_ack = ProtoField.bool("collsock.flags.ack", "An acknowledgment follows", 8, nil, 0x80),
-	flag_operands = ProtoField.bool("collsock.flags.operands", "Operands follow", 8, nil, 0x40),
-	round = ProtoField.uint8("collsock.round", "Round"),
+	epoch = ProtoField.uint32("collsock.epoch", "Epoch"),
+	type = ProtoField.uint8("collsock.type", "Packet", base.DEC, types),
+	ce = ProtoField.uint8("collsock.ce", "Packets marked as having met congestion"),
+	flags = ProtoField.uint16("collsock.flags", "Flags", base.HEX),
+	flag_operands = ProtoField.bool("collsock.flags.operands", "Operands follow", 16, nil,
+		0x0001),
+	flag_ack = ProtoField.bool("collsock.flags.ack", "An acknowledgment follows", 16, nil,
+		0x0002),
+	flag_ack_now = ProtoField.bool("collsock.flags.ack_now", "Acknowledge at once", 16, nil,
+		0x0100),
+	number = ProtoField.uint64("collsock.number", "Number of the packet"),
+	done = ProtoField.uint64("collsock.done", "Done"),
+	credit = ProtoField.uint64("collsock.credit", "Credit"),
+	operation = ProtoField.uint64("collsock.operation", "Operation"),
 	segment = ProtoField.uint16("collsock.segment", "Segment"),
-	seq = ProtoField.uint32("collsock.seq", "Sequence number"),
-	done = ProtoField.uint32("collsock.done", "Done"),
-	credit = ProtoField.uint32("collsock.credit", "Credit"),
-	operation = ProtoField.uint32("collsock.operation", "Operation"),
+	round = ProtoField.uint8("collsock.round", "Round"),
 	kind = ProtoField.uint8("collsock.kind", "Kind", base.DEC, kinds),
 	data_type = ProtoField.uint8("collsock.data_type", "Type", base.DEC, data_types),
 	operator = ProtoField.uint8("collsock.operator", "Operator", base.DEC, operators),
 	algorithm = ProtoField.uint8("collsock.algorithm", "Algorithm", base.DEC, algorithms),
+	degree = ProtoField.uint8("collsock.degree", "Degree of the algorithm"),
 	count = ProtoField.uint32("collsock.count", "Count"),
 	root = ProtoField.uint32("collsock.root", "Root"),
 	reason = ProtoField.uint32("collsock.reason", "Reason", base.DEC, reasons),
 	rank = ProtoField.uint32("collsock.rank", "Rank to blame"),
-	ack_connection = ProtoField.uint32("collsock.ack.connection", "Connection"),
-	ack_seq = ProtoField.uint32("collsock.ack.seq", "Highest sequence number"),
+	ack_number = ProtoField.uint64("collsock.ack.number", "Highest packet number"),
 	ack_bits = ProtoField.uint64("collsock.ack.bits", "Bitmap", base.HEX),
 	payload = ProtoField.bytes("collsock.payload", "Payload"),
 	nonce = ProtoField.uint64("collsock.nonce", "Nonce"),
 	waits_for = ProtoField.uint32("collsock.waits_for", "Waits for host"),
-	waits_operation = ProtoField.uint32("collsock.waits_operation", "In operation"),
+	waits_operation = ProtoField.uint64("collsock.waits_operation", "In operation"),
 	waits_rank = ProtoField.uint32("collsock.waits_rank", "For rank"),
 	waited_ms = ProtoField.uint32("collsock.waited_ms", "Milliseconds"),
 	age_ms = ProtoField.uint32("collsock.age_ms", "Age in milliseconds"),
-	hops = ProtoField.uint32("collsock.hops", "Hosts that passed it on"),
+	hops = ProtoField.uint32("collsock.hops", "Hosts that relayed it"),
 	mac = ProtoField.uint64("collsock.mac", "MAC", base.HEX),
 	same_as = ProtoField.framenum("collsock.same_as", "The same message as"),
 }
@@ -86,15 +98,24 @@ local function malformed(name, text)
 		expert.severity.ERROR)
 end
 
+local function unknown(name, text)
+	return ProtoExpert.new("collsock." .. name, text, expert.group.UNDECODED,
+		expert.severity.WARN)
+end
+
 local e = {
 	short = malformed("malformed.short", "Too short for a packet of its type"),
 	long = malformed("malformed.long", "Too long for a packet of its type"),
-	version = malformed("malformed.version", "Unknown version"),
+	version = malformed("malformed.version", "No version"),
 	reserved = malformed("malformed.reserved", "Reserved bytes are not 0"),
+	epoch = malformed("malformed.epoch", "The epoch is not 0"),
 	incarnation = malformed("malformed.incarnation", "The sender has no incarnation"),
-	type = malformed("malformed.type", "Unknown type"),
-	seq = malformed("malformed.seq", "Probes and answers have no sequence number"),
-	again = ProtoExpert.new("collsock.again", "Sent again", expert.group.SEQUENCE,
+	type = malformed("malformed.type", "No type"),
+	number = malformed("malformed.number", "The packet has no number"),
+	other_version = unknown("other_version", "Another version of the format"),
+	unknown_type = unknown("unknown_type", "Unknown type"),
+	unknown_part = unknown("unknown_part", "An unknown part follows"),
+	again = ProtoExpert.new("collsock.again", "Retransmitted", expert.group.SEQUENCE,
 		expert.severity.NOTE),
 	goodbye = ProtoExpert.new("collsock.goodbye", "Operations beyond one cannot complete",
 		expert.group.RESPONSE_CODE, expert.severity.WARN),
@@ -103,50 +124,80 @@ proto.experts = e
 
 -- ---- form ----
 
-local PREFIX, HEADER, OPERANDS, ACK, MAC = 32, 56, 8, 16, 8
+local VERSION = 2
+local PREFIX, HEADER, OPERANDS, ACK, MAC = 32, 64, 8, 16, 8
 local MAX_SEGMENT = 8640
 local MIN = HEADER + MAC
 local MAX = MIN + OPERANDS + ACK + MAX_SEGMENT
--- Bytes of payload that a type has; messages have any
-local payloads = { [ACKNOWLEDGMENT] = 0, [GOODBYE] = 0, [PROBE] = 8, [ANSWER] = 32 }
+-- Bytes of version, hosts, tag and MAC, which are the same in all versions
+local COMMON = 16 + MAC
+-- Payload bytes of each type; messages may have any number
+local payloads = { [ACKNOWLEDGMENT] = 0, [GOODBYE] = 0, [PROBE] = 8, [ANSWER] = 40 }
 
--- What coll_wire_formed() refuses, and why; nil for a packet.
+-- Offsets of the parts that follow the body; false for a missing one.
+local function parts_of(tvb)
+	local flags = tvb(34, 2)
+	local operands, ack = flags:bitfield(15, 1) == 1, flags:bitfield(14, 1) == 1
+	local ack_at = HEADER + (operands and OPERANDS or 0)
+	return {
+		operands = operands and HEADER, ack = ack and ack_at,
+		payload = ack_at + (ack and ACK or 0),
+	}
+end
+
+-- A flag in the lower byte, except the two of parts_of()
+local function has_unknown_part(tvb)
+	return tvb(34, 2):bitfield(8, 6) ~= 0
+end
+
+local function fault_of_length(tvb)
+	local kind = tvb(32, 1):uint()
+	local least = parts_of(tvb).payload + (payloads[kind] or 0) + MAC
+	if tvb:len() < least then
+		return e.short
+	elseif payloads[kind] and tvb:len() > least then
+		return e.long
+	end
+end
+
+local function fault_of_header(tvb)
+	if tvb(32, 1):uint() > ANSWER then
+		return e.unknown_type
+	elseif has_unknown_part(tvb) then
+		return e.unknown_part
+	elseif tvb(28, 4):uint() ~= 0 then
+		return e.epoch
+	elseif tvb(32, 1):uint() == 0 then
+		return e.type
+	elseif tvb(20, 4):uint() == 0 then
+		return e.incarnation
+	elseif tvb(40, 8):uint64() == UInt64.new(0) then
+		return e.number
+	end
+end
+
+-- Why coll_wire_formed() refuses a packet; nil if it is well-formed. Packets of another
+-- version or a later module are recognized first, as in the core.
 local function fault(tvb)
 	local bytes = tvb:len()
-	if bytes < MIN then
-		return e.short
-	elseif bytes > MAX then
+	local version = tvb(0, 1):uint()
+	if bytes > MAX then
 		return e.long
-	elseif tvb(0, 1):uint() ~= 1 then
+	elseif bytes >= COMMON and version ~= 0 and version ~= VERSION then
+		return e.other_version
+	elseif bytes < MIN then
+		return e.short
+	elseif version == 0 then
 		return e.version
 	elseif tvb(1, 3):uint() ~= 0 then
 		return e.reserved
-	elseif tvb(20, 4):uint() == 0 then
-		return e.incarnation
 	end
-	local flags = tvb(32, 1):uint()
-	local kind = flags % 0x40
-	local least = MIN
-	if flags >= 0x80 then
-		least = least + ACK
-	end
-	if flags % 0x80 >= 0x40 then
-		least = least + OPERANDS
-	end
-	if not types[kind] then
-		return e.type
-	elseif bytes < least + (payloads[kind] or 0) then
-		return e.short
-	elseif payloads[kind] and bytes > least + payloads[kind] then
-		return e.long
-	elseif (kind == PROBE or kind == ANSWER) and tvb(36, 4):uint() ~= 0 then
-		return e.seq
-	end
+	return fault_of_header(tvb) or fault_of_length(tvb)
 end
 
 -- ---- parts of a packet ----
 
--- A number, one value of which means something else.
+-- A number with one special value.
 local function add_number(tree, field, range, value, meaning)
 	local item = tree:add(field, range)
 	if range:uint() == value then
@@ -154,44 +205,82 @@ local function add_number(tree, field, range, value, meaning)
 	end
 end
 
+-- The number of an operation; the value is not that of the bytes if these tell a distance.
+local function add_operation(tree, field, range, value)
+	local item = tree:add(field, range, value)
+	if value == NONE then
+		item:append_text(" (none)")
+	end
+	return item
+end
+
+local function add_distance(tree, field, range, operation, name)
+	local distance = range:int()
+	if distance == NOT_TOLD then
+		tree:add(range, name .. ": not told")
+		return
+	end
+	local value = distance < 0 and operation - UInt64.new(-distance) or
+		operation + UInt64.new(distance)
+	add_operation(tree, field, range, value):append_text(
+		string.format(" (operation %+d)", distance))
+end
+
+local function ends(tvb, tree)
+	tree:add(f.source, tvb(4, 2))
+	tree:add(f.destination, tvb(6, 2))
+	tree:add(f.tag, tvb(8, 8))
+end
+
 local function prefix(tvb, tree)
-	local part = tree:add(proto, tvb(0, PREFIX), "Who speaks to whom")
+	local part = tree:add(proto, tvb(0, PREFIX), "Connection")
 	part:add(f.version, tvb(0, 1))
 	part:add(f.reserved, tvb(1, 3))
-	part:add(f.source, tvb(4, 2))
-	part:add(f.destination, tvb(6, 2))
-	part:add(f.tag, tvb(8, 8))
+	ends(tvb, part)
 	part:add(f.descriptor, tvb(16, 4))
 	part:add(f.incarnation, tvb(20, 4))
-	add_number(part, f.known, tvb(24, 4), 0, "never heard")
-	part:add(f.connection, tvb(28, 4))
+	add_number(part, f.known, tvb(24, 4), 0, "never heard from")
+	part:add(f.epoch, tvb(28, 4))
 	part:append_text(string.format(": host %d to host %d", tvb(4, 2):uint(), tvb(6, 2):uint()))
 end
 
-local function body(tvb, tree)
-	tree:add(f.flag_ack, tvb(32, 1))
-	tree:add(f.flag_operands, tvb(32, 1))
+local function type_and_flags(tvb, tree)
 	tree:add(f.type, tvb(32, 1))
-	tree:add(f.round, tvb(33, 1))
-	tree:add(f.segment, tvb(34, 2))
-	local seq = tree:add(f.seq, tvb(36, 4))
-	add_number(tree, f.done, tvb(40, 4), NONE, "none")
-	tree:add(f.credit, tvb(44, 4))
-	add_number(tree, f.operation, tvb(48, 4), NONE, "none")
-	local part = tree:add(proto, tvb(52, 4), "Signature")
-	part:add(f.kind, tvb(52, 1))
-	part:add(f.data_type, tvb(53, 1))
-	part:add(f.operator, tvb(54, 1))
-	part:add(f.algorithm, tvb(55, 1))
-	return seq
+	local part = tree:add(f.flags, tvb(34, 2))
+	part:add(f.flag_operands, tvb(34, 2))
+	part:add(f.flag_ack, tvb(34, 2))
+	part:add(f.flag_ack_now, tvb(34, 2))
 end
 
--- Count and root; of a goodbye, reason and rank.
+-- Returns the item of the packet's number.
+local function body(tvb, tree)
+	type_and_flags(tvb, tree)
+	tree:add(f.ce, tvb(33, 1))
+	local number = tree:add(f.number, tvb(40, 8))
+	local operation = tvb(48, 8):uint64()
+	add_operation(tree, f.operation, tvb(48, 8), operation)
+	add_distance(tree, f.done, tvb(36, 2), operation, "Done")
+	add_distance(tree, f.credit, tvb(38, 2), operation, "Credit")
+	tree:add(f.segment, tvb(56, 2))
+	tree:add(f.round, tvb(58, 1))
+	local part = tree:add(proto, tvb(59, 5), "Signature")
+	part:add(f.kind, tvb(59, 1))
+	part:add(f.data_type, tvb(60, 1))
+	part:add(f.operator, tvb(61, 1))
+	part:add(f.algorithm, tvb(62, 1))
+	part:add(f.degree, tvb(63, 1))
+	return number
+end
+
+-- Count and root; for a goodbye, reason and rank, which are 0 if there are no operands.
 local function operands(tvb, at, kind, tree)
-	if kind == GOODBYE then
+	if kind == GOODBYE and at then
 		tree:add(f.reason, tvb(at, 4))
 		tree:add(f.rank, tvb(at + 4, 4))
-	else
+	elseif kind == GOODBYE then
+		tree:add(f.reason, 0):set_generated()
+		tree:add(f.rank, 0):set_generated()
+	elseif at then
 		tree:add(f.count, tvb(at, 4))
 		tree:add(f.root, tvb(at + 4, 4))
 	end
@@ -199,10 +288,9 @@ end
 
 local function acknowledgment(tvb, at, tree)
 	local part = tree:add(proto, tvb(at, ACK), "Acknowledgment")
-	part:add(f.ack_connection, tvb(at, 4))
-	part:add(f.ack_seq, tvb(at + 4, 4))
+	part:add(f.ack_number, tvb(at, 8))
 	part:add(f.ack_bits, tvb(at + 8, 8))
-	part:append_text(string.format(": through %d", tvb(at + 4, 4):uint()))
+	part:append_text(": through " .. tostring(tvb(at, 8):uint64()))
 end
 
 local function payload(tvb, at, bytes, kind, tree)
@@ -212,91 +300,113 @@ local function payload(tvb, at, bytes, kind, tree)
 		tree:add(f.nonce, tvb(at, 8))
 	end
 	if kind == ANSWER then
-		add_number(tree, f.waits_for, tvb(at + 8, 4), NONE, "nobody")
-		add_number(tree, f.waits_rank, tvb(at + 12, 4), NONE, "unknown")
-		tree:add(f.waits_operation, tvb(at + 16, 4))
-		tree:add(f.waited_ms, tvb(at + 20, 4))
-		tree:add(f.age_ms, tvb(at + 24, 4))
-		tree:add(f.hops, tvb(at + 28, 4))
+		add_number(tree, f.waits_for, tvb(at + 8, 4), NOBODY, "no host")
+		add_number(tree, f.waits_rank, tvb(at + 12, 4), NOBODY, "unknown")
+		tree:add(f.waits_operation, tvb(at + 16, 8))
+		tree:add(f.waited_ms, tvb(at + 24, 4))
+		tree:add(f.age_ms, tvb(at + 28, 4))
+		tree:add(f.hops, tvb(at + 32, 4))
 	end
 end
 
--- ---- what stands in the list of packets ----
+local function mac(tvb, tree)
+	tree:add(f.mac, tvb(tvb:len() - MAC, MAC))
+end
 
-local function number_of(value)
+-- ---- info column of the packet list ----
+
+local function operation_text(value)
 	return value == NONE and "none" or tostring(value)
 end
 
-local function operation_of(tvb)
-	local segment = tvb(34, 2):uint()
-	return string.format("op %s round %d%s", number_of(tvb(48, 4):uint()), tvb(33, 1):uint(),
-		segment > 0 and " segment " .. segment or "")
+local function message_text(tvb)
+	local segment = tvb(56, 2):uint()
+	return string.format("op %s round %d%s", operation_text(tvb(48, 8):uint64()),
+		tvb(58, 1):uint(), segment > 0 and " segment " .. segment or "")
 end
 
-local function goodbye_of(tvb, at, flagged)
+local function goodbye_text(tvb, at)
 	local reason, rank = 0, 0
-	if flagged then
+	if at then
 		reason, rank = tvb(at, 4):uint(), tvb(at + 4, 4):uint()
 	end
 	return string.format("rank %d %s", rank, reasons[reason] or "reason " .. reason)
 end
 
-local function answer_of(tvb, at)
+local function answer_text(tvb, at)
 	local host = tvb(at + 8, 4):uint()
-	if host == NONE then
-		return "waits for nobody"
+	if host == NOBODY then
+		return "waits for no host"
 	end
-	return string.format("waits for h%d in op %d since %d ms", host, tvb(at + 16, 4):uint(),
-		tvb(at + 20, 4):uint() + tvb(at + 24, 4):uint())
+	return string.format("waits for h%d in op %s since %d ms", host,
+		tostring(tvb(at + 16, 8):uint64()), tvb(at + 24, 4):uint() + tvb(at + 28, 4):uint())
 end
 
--- kind, then of what, from and to whom, then what its type tells
-local function summary(tvb, kind, operands_at, ack_at, payload_at, payload_bytes)
+local function is_of_timewait(number)
+	return number >= TIMEWAIT
+end
+
+local function number_text(number)
+	if is_of_timewait(number) then
+		return "time-wait's packet " .. tostring(number - TIMEWAIT)
+	end
+	return "packet " .. tostring(number)
+end
+
+local function ends_text(tvb)
+	return string.format("h%d→h%d", tvb(4, 2):uint(), tvb(6, 2):uint())
+end
+
+-- packet type, operation, source and destination, then type-specific fields
+local function summary(tvb, kind, at, payload_bytes)
 	local words = { types[kind] }
 	if kind == MESSAGE then
-		table.insert(words, operation_of(tvb))
+		table.insert(words, message_text(tvb))
 	elseif kind == GOODBYE then
-		table.insert(words, "after op " .. number_of(tvb(48, 4):uint()))
-	elseif kind == PROBE and tvb(52, 1):uint() ~= 0 then
-		table.insert(words, "op " .. tvb(48, 4):uint())
+		table.insert(words, "after op " .. operation_text(tvb(48, 8):uint64()))
+	elseif kind == PROBE and tvb(59, 1):uint() ~= 0 then
+		table.insert(words, "op " .. tostring(tvb(48, 8):uint64()))
 	end
-	table.insert(words, string.format("h%d→h%d", tvb(4, 2):uint(), tvb(6, 2):uint()))
+	table.insert(words, ends_text(tvb))
 	if kind == MESSAGE then
-		table.insert(words, kinds[tvb(52, 1):uint()] or "kind " .. tvb(52, 1):uint())
+		table.insert(words, kinds[tvb(59, 1):uint()] or "kind " .. tvb(59, 1):uint())
 	elseif kind == GOODBYE then
-		table.insert(words, goodbye_of(tvb, operands_at or 0, operands_at))
+		table.insert(words, goodbye_text(tvb, at.operands))
 	elseif kind == ANSWER then
-		table.insert(words, answer_of(tvb, payload_at))
+		table.insert(words, answer_text(tvb, at.payload))
 	end
 	if kind == MESSAGE and payload_bytes > 0 then
 		table.insert(words, payload_bytes .. " bytes")
 	end
-	if tvb(36, 4):uint() ~= 0 then
-		table.insert(words, "seq " .. tvb(36, 4):uint())
-	end
-	if ack_at then
-		table.insert(words, "ack " .. tvb(ack_at + 4, 4):uint())
+	table.insert(words, number_text(tvb(40, 8):uint64()))
+	if at.ack then
+		table.insert(words, "ack " .. tostring(tvb(at.ack, 8):uint64()))
 	end
 	return table.concat(words, " ")
 end
 
--- ---- repetitions ----
+-- ---- retransmissions ----
 
--- Frame of the first message with a sequence number, by all that makes it one
+-- Frame of the first packet of a message or goodbye, keyed by:
 local first_frame = {}
 
 function proto.init()
 	first_frame = {}
 end
 
--- Source, destination, tag; incarnation; connection; sequence number
+-- Source, destination, tag; incarnation; type; operation, segment, round
 local function identity(tvb)
-	return tvb(4, 12):bytes():raw() .. tvb(20, 4):bytes():raw() .. tvb(28, 4):bytes():raw() ..
-		tvb(36, 4):bytes():raw()
+	return tvb(4, 12):bytes():raw() .. tvb(20, 4):bytes():raw() .. tvb(32, 1):bytes():raw() ..
+		tvb(48, 11):bytes():raw()
 end
 
-local function repetition(tvb, frame, item, tree)
-	if tvb(36, 4):uint() == 0 then
+-- A time-wait entry does not send again, it answers again.
+local function is_sent_again(tvb, kind)
+	return kind == MESSAGE or kind == GOODBYE and not is_of_timewait(tvb(40, 8):uint64())
+end
+
+local function repetition(tvb, kind, frame, item, tree)
+	if not is_sent_again(tvb, kind) then
 		return ""
 	end
 	local name = identity(tvb)
@@ -312,43 +422,53 @@ end
 -- ---- the dissector ----
 
 local function dissect(tvb, pinfo, tree)
-	local flags = tvb(32, 1):uint()
-	local kind = flags % 0x40
-	local at, operands_at, ack_at = HEADER, nil, nil
+	local kind, at = tvb(32, 1):uint(), parts_of(tvb)
+	local bytes = tvb:len() - MAC - at.payload
 	prefix(tvb, tree)
-	local seq = body(tvb, tree)
-	if flags % 0x80 >= 0x40 then
-		operands_at = at
-		operands(tvb, at, kind, tree)
-		at = at + OPERANDS
-	elseif kind == GOODBYE then
-		tree:add(f.reason, 0):set_generated()
-		tree:add(f.rank, 0):set_generated()
+	local number = body(tvb, tree)
+	operands(tvb, at.operands, kind, tree)
+	if at.ack then
+		acknowledgment(tvb, at.ack, tree)
 	end
-	if flags >= 0x80 then
-		ack_at = at
-		acknowledgment(tvb, at, tree)
-		at = at + ACK
-	end
-	local bytes = tvb:len() - MAC - at
-	payload(tvb, at, bytes, kind, tree)
-	tree:add(f.mac, tvb(tvb:len() - MAC, MAC))
+	payload(tvb, at.payload, bytes, kind, tree)
+	mac(tvb, tree)
 	if kind == GOODBYE then
 		tree:add_proto_expert_info(e.goodbye)
 	end
-	pinfo.cols.info = summary(tvb, kind, operands_at, ack_at, at, bytes) ..
-		repetition(tvb, pinfo.number, seq, tree)
+	pinfo.cols.info = summary(tvb, kind, at, bytes) ..
+		repetition(tvb, kind, pinfo.number, number, tree)
+end
+
+-- What another version, or a later module of this one, has in the same place.
+local function dissect_unknown(tvb, pinfo, tree, wrong)
+	local what
+	if wrong == e.other_version then
+		what = "version " .. tvb(0, 1):uint()
+		tree:add(f.version, tvb(0, 1))
+		ends(tvb, tree)
+	else
+		what = wrong == e.unknown_type and "type " .. tvb(32, 1):uint() or
+			string.format("unknown part, flags %#06x", tvb(34, 2):uint())
+		prefix(tvb, tree)
+		type_and_flags(tvb, tree)
+	end
+	mac(tvb, tree)
+	pinfo.cols.info = string.format("%s %s %d bytes", what, ends_text(tvb), tvb:len())
 end
 
 function proto.dissector(tvb, pinfo, root)
 	pinfo.cols.protocol = "collsock"
 	local tree = root:add(proto, tvb())
 	local wrong = fault(tvb)
-	if wrong then
-		pinfo.cols.info = string.format("malformed, %d bytes", tvb:len())
-		tree:add_proto_expert_info(wrong)
-	else
+	if not wrong then
 		dissect(tvb, pinfo, tree)
+		return tvb:len()
+	end
+	tree:add_proto_expert_info(wrong)
+	if wrong == e.other_version or wrong == e.unknown_type or wrong == e.unknown_part then
+		dissect_unknown(tvb, pinfo, tree, wrong)
+	else
+		pinfo.cols.info = string.format("malformed, %d bytes", tvb:len())
 	end
 	return tvb:len()
 end

@@ -4,14 +4,15 @@
  *
  * A socket of this family is one rank of a group. It joins the group with
  * setsockopt(COLLSOCK_JOIN), posts operations with send(), and receives their completions
- * with recv(). poll() says POLLIN when a completion can be received and POLLOUT when an
+ * with recv(). poll() reports POLLIN when a completion can be received and POLLOUT when an
  * operation can be posted. When the group has failed and the last completion has been
- * received, recv() returns 0, send() gives EPIPE and poll() says POLLIN | POLLRDHUP.
+ * received, recv() returns 0, send() fails with EPIPE and poll() reports POLLIN |
+ * POLLRDHUP.
  *
- * All numbers are in the byte order of the host; addresses are bytes as they stand in a
- * packet. No structure contains a pointer or padding.
+ * All numbers are in the byte order of the host; addresses are in network byte order. No
+ * structure contains a pointer or padding.
  *
- * How structures grow
+ * How structures are extended
  *
  * - Fields are only ever added, at the end. 0 in an added field means what the kernel did
  *   before the field existed. A structure's length is a multiple of 8; COLLSOCK_*_VER0 is that
@@ -22,10 +23,10 @@
  *   E2BIG: the caller relies on something that this kernel does not have.
  * - From the kernel (completion): the caller selects the length, with the socket option
  *   COLLSOCK_COMPLETION_BYTES for recv() and in each RUN and WAIT. The default of the option
- *   is COLLSOCK_COMPLETION_VER0 and stays that. Bytes that the kernel does not know are 0.
+ *   is COLLSOCK_COMPLETION_VER0 and will not change. Bytes that the kernel does not know are 0.
  * - From getsockopt(): the kernel fills as many bytes as both sides know; "size" says how many.
  * - Reserved fields are 0. A flag that is not defined here is EINVAL.
- * - struct collsock_member and the elements of tables do not grow.
+ * - struct collsock_member and the elements of tables are not extended.
  */
 #ifndef _UAPI_LINUX_COLLSOCK_H
 #define _UAPI_LINUX_COLLSOCK_H
@@ -39,20 +40,19 @@
 #define COLLSOCK_VERSION	"1.0.0"	/* of all parts */
 
 /*
- * There is no free family number for a module, so collsock takes one that the
- * kernel defines (AF_WANPIPE) and no longer implements. The module parameter
- * "family" chooses another.
+ * There is no free family number for a module, so collsock uses one that the kernel defines
+ * (AF_WANPIPE) but no longer implements. The module parameter "family" selects another.
  */
 #define AF_COLLSOCK			25
 #define SOL_COLLSOCK			425
 
-/* The UDP port of every host that names none: unassigned, not ephemeral. */
+/* The default UDP port: unassigned, not ephemeral */
 #define COLLSOCK_PORT			7607
 
 #define COLLSOCK_MAX_HOSTS		65536
 #define COLLSOCK_MAX_RANKS		1048576
 #define COLLSOCK_MAX_LOCAL_RANKS	1024	/* on one host */
-#define COLLSOCK_MAX_LOCAL_BYTES	4194304	/* these times max_bytes: folded in one go */
+#define COLLSOCK_MAX_LOCAL_BYTES	4194304	/* ranks of a host times max_bytes */
 #define COLLSOCK_MAX_WINDOW		64
 #define COLLSOCK_DEFAULT_WINDOW		16
 #define COLLSOCK_SEGMENT_QUANTUM	48	/* a segment is a multiple of it */
@@ -64,8 +64,8 @@
 #define COLLSOCK_MAX_SPIN_US		10000
 #define COLLSOCK_MIN_LIVENESS_MS	100
 #define COLLSOCK_MAX_LIVENESS_MS	600000
-#define COLLSOCK_MAX_OPERATIONS		16	/* numbers of operations are less */
-#define COLLSOCK_MAX_COMPLETION_BYTES	256	/* length of a completion's structure */
+#define COLLSOCK_MAX_OPERATIONS		16	/* numbers of operations are below this */
+#define COLLSOCK_MAX_COMPLETION_BYTES	256	/* length of a completion structure */
 #define COLLSOCK_NO_RANK		0xffffffffU
 
 /* Socket options at SOL_COLLSOCK */
@@ -76,7 +76,7 @@
 #define COLLSOCK_FEATURES		5	/* get: struct collsock_features */
 #define COLLSOCK_COMPLETION_BYTES	6	/* set, get: __u32, as recv() gives it */
 
-/* What these numbers are, and their names, is listed in collsock_lists.h */
+/* The numbers and their names are listed in collsock_lists.h. */
 enum collsock_operation { COLLSOCK_OPERATION_LIST(COLLSOCK_NUMBER) };
 enum collsock_type { COLLSOCK_TYPE_LIST(COLLSOCK_NUMBER) };
 enum collsock_operator { COLLSOCK_OPERATOR_LIST(COLLSOCK_NUMBER) };
@@ -114,8 +114,8 @@ struct collsock_member {
  *	COLLSOCK_MAX_SEGMENT; 0: COLLSOCK_DEFAULT_SEGMENT
  * @liveness_ms: silence after which a host of this group counts as dead,
  *	COLLSOCK_MIN_LIVENESS_MS…COLLSOCK_MAX_LIVENESS_MS; 0: each host's tunable
- * @features: what this host must support, bits of struct collsock_features.features; else
- *	EOPNOTSUPP
+ * @features: features that this host must support, bits of struct
+ *	collsock_features.features; else EOPNOTSUPP
  * @algorithms: algorithms that posts may name, bit 1 << enum collsock_algorithm; 0: all
  * @algorithm: enum collsock_algorithm that COLLSOCK_AUTO means in a post, by operation number;
  *	COLLSOCK_AUTO: chosen by operation and number of hosts. 0 where there is no operation
@@ -150,11 +150,11 @@ struct collsock_join {
 
 /*
  * Flag of a post: no completion if the operation succeeds. For a rank that receives no
- * result: the success of send() says all. A failure has a completion.
+ * result, whose operation has succeeded when send() has. A failure has a completion.
  */
 #define COLLSOCK_QUIET			0x1
 
-/* Cookie of the completion that reports the failure of the group. Posts must not have it. */
+/* Cookie of the completion that reports the failure of the group; invalid in posts */
 #define COLLSOCK_COOKIE_GROUP		0xffffffffffffffffULL
 
 /**
@@ -191,7 +191,7 @@ struct collsock_post {
  * struct collsock_completion - recv(): this, then the result
  * @size: length of this structure, as the caller selected it; the result begins there
  * @error: 0 or a (positive) errno
- * @failed_rank: the rank that @error speaks of, or COLLSOCK_NO_RANK
+ * @failed_rank: the rank to blame for @error, or COLLSOCK_NO_RANK
  * @bytes: bytes of the result
  * @cookie: of the post; COLLSOCK_COOKIE_GROUP: no operation was under way when the group
  *	failed
@@ -215,7 +215,7 @@ struct collsock_completion {
  * @size: sizeof(struct collsock_run)
  * @post_bytes: sizeof(struct collsock_post), equal to its size
  * @completion_bytes: sizeof(struct collsock_completion)
- * @buffer_bytes: room for data
+ * @buffer_bytes: size of the buffer for data
  * @spin_us: spin for this long before sleeping or giving up, at most COLLSOCK_MAX_SPIN_US;
  *	0: the tunable busy_poll_us before sleeping, not at all before giving up
  * @flags: 0
@@ -238,7 +238,7 @@ struct collsock_run {
  * struct collsock_wait - COLLSOCK_WAIT: receive the completion of one cookie
  * @size: sizeof(struct collsock_wait)
  * @completion_bytes: sizeof(struct collsock_completion)
- * @buffer_bytes: room for the result
+ * @buffer_bytes: size of the buffer for the result
  * @spin_us: as in struct collsock_run
  * @cookie: of the post; if several operations have it, the one posted first
  *
@@ -255,7 +255,7 @@ struct collsock_wait {
 
 #define COLLSOCK_WAIT_VER0		24
 
-/* The numbers contain no size, because the structures grow. */
+/* The numbers contain no size, because the structures are extensible. */
 #define COLLSOCK_RUN			_IO('K', 0x70)
 #define COLLSOCK_WAIT			_IO('K', 0x71)
 
@@ -274,7 +274,7 @@ struct sockaddr_collsock {
 };
 
 /**
- * struct collsock_self - COLLSOCK_SELF: which rank this socket is, and how its group is
+ * struct collsock_self - COLLSOCK_SELF: the rank of this socket, and its group
  * @size: bytes of this structure that were filled
  * @rank: of this socket
  * @ranks: of the group
@@ -286,8 +286,8 @@ struct sockaddr_collsock {
  * @window: operations under way at once
  * @segment_bytes: largest payload of a packet
  * @error: 0, or the errno with which the next operation of this rank would complete
- * @failed_rank: the rank that @error speaks of, or COLLSOCK_NO_RANK
- * @completion_bytes: length of a completion's structure in recv()
+ * @failed_rank: the rank to blame for @error, or COLLSOCK_NO_RANK
+ * @completion_bytes: length of the completion structure in recv()
  * @id: number of the group
  * @nonce: of this instance of the group
  */
@@ -310,15 +310,15 @@ struct collsock_self {
 };
 
 /**
- * struct collsock_features - COLLSOCK_FEATURES: what this kernel supports; a bit, 1 << number,
- *	for each
+ * struct collsock_features - COLLSOCK_FEATURES: what this kernel supports, as bits
+ *	1 << number
  * @size: bytes of this structure that were filled
  * @completion_bytes: sizeof(struct collsock_completion) of this kernel
  * @operations: enum collsock_operation
  * @types: enum collsock_type
  * @operators: enum collsock_operator
  * @algorithms: enum collsock_algorithm
- * @features: what a join can ask for; there is none yet
+ * @features: features that a join can require; none yet
  */
 struct collsock_features {
 	__u32	size;
@@ -331,26 +331,26 @@ struct collsock_features {
 };
 
 /*
- * struct collsock_stats: the group of this socket on this host. The counters, of 64 bits
- * each, and what they mean, are COLLSOCK_GROUP_COUNTER_LIST in collsock_lists.h.
+ * struct collsock_stats: the group of this socket on this host. COLLSOCK_GROUP_COUNTER_LIST
+ * in collsock_lists.h has the 64-bit counters and their meanings.
  */
 struct collsock_stats {
 	__u32	size;	/* bytes of this structure that were filled */
 	__u32	hosts;	/* hosts of the group */
 	__u32	host;	/* index of this host */
-	__u32	peers;	/* connections that exist now */
+	__u32	peers;	/* connections */
 
 	COLLSOCK_GROUP_COUNTER_LIST(COLLSOCK_COUNTER)
 };
 
 /*
- * struct collsock_net_stats: the network namespace. The counters of packets are
- * COLLSOCK_NET_COUNTER_LIST in collsock_lists.h.
+ * struct collsock_net_stats: the network namespace. COLLSOCK_NET_COUNTER_LIST in
+ * collsock_lists.h has the counters of packets.
  */
 struct collsock_net_stats {
 	__u32	size;			/* bytes of this structure that were filled */
-	__u32	groups;			/* that exist now, those that linger after close included */
-	__u32	peers;			/* connections of all of them */
+	__u32	groups;			/* groups, including those that linger after close */
+	__u32	peers;			/* connections of all groups */
 	__u32	timewait_entries;	/* closed groups whose late packets are answered */
 
 	COLLSOCK_NET_COUNTER_LIST(COLLSOCK_COUNTER)

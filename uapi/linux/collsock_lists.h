@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * What collsock numbers and names, one line each: a list is a macro that hands its lines to
- * another one. Enumerations, names in tools and traces, tables of counters are made
- * from these.
+ * The numbers and names of collsock, one line each: a list is a macro that passes its lines
+ * to another macro. Enumerations, names in tools and traces, and tables of counters are
+ * generated from these.
  *
- * Numbers are on the wire or in the interface, so lines are appended and none is changed.
+ * Numbers are on the wire or in the interface, so lines are only ever appended.
  */
 #ifndef _UAPI_LINUX_COLLSOCK_LISTS_H
 #define _UAPI_LINUX_COLLSOCK_LISTS_H
@@ -75,20 +75,20 @@
 	LINE(messages_sent, MESSAGES_SENT, "first transmissions")			\
 	LINE(messages_received, MESSAGES_RECEIVED, "messages accepted")			\
 	LINE(retransmits, RETRANSMITS, "messages sent again")				\
-	LINE(duplicates, DUPLICATES, "messages received again")				\
+	LINE(duplicates, DUPLICATES, "messages or packets received again")		\
 	LINE(early, EARLY, "messages that came before any rank of this host had posted") \
 	LINE(lone_acks, LONE_ACKS, "packets sent for an acknowledgment alone")		\
 	LINE(no_credit, NO_CREDIT, "messages held back until the receiver has room")	\
 	LINE(beyond_window, BEYOND_WINDOW, "messages refused for want of room")		\
-	LINE(stale, STALE, "packets of another incarnation or an older connection")	\
+	LINE(stale, STALE, "packets of another incarnation, or repeated very late")	\
 	LINE(invalid, INVALID, "packets of a member that make no sense in this group")	\
 	LINE(memory_short, MEMORY_SHORT, "packets not sent for want of memory")		\
 	LINE(probes_sent, PROBES_SENT, "questions whether a host is there")		\
 	LINE(probes_received, PROBES_RECEIVED, "such questions of others, all answered") \
 	LINE(challenges, CHALLENGES,							\
-	     "questions to a host that spoke with another incarnation")			\
+	     "challenges sent to another incarnation of a host")			\
 	LINE(peers_idle, PEERS_IDLE,							\
-	     "connections released because nothing was said over them")
+	     "idle connections released")
 
 /*
  * Counters of packets of a network namespace, likewise: struct collsock_net_stats,
@@ -96,13 +96,15 @@
  */
 #define COLLSOCK_NET_COUNTER_LIST(LINE)							\
 	LINE(packets, PACKETS, "packets received on the port")				\
-	LINE(malformed, MALFORMED, "not a packet of collsock: length, version, type")	\
+	LINE(malformed, MALFORMED, "not a packet of collsock: length, reserved bytes")	\
+	LINE(other_version, OTHER_VERSION, "another version of the packet format")	\
+	LINE(unknown_type, UNKNOWN_TYPE, "a type or part that this module does not know") \
 	LINE(unknown_group, UNKNOWN_GROUP, "no such group here (yet)")			\
 	LINE(wrong_source, WRONG_SOURCE, "source address is not the member's")		\
 	LINE(forged, FORGED, "authentication failed")					\
 	LINE(wrong_descriptor, WRONG_DESCRIPTOR, "group known, descriptor differs")	\
 	LINE(timewait_answered, TIMEWAIT_ANSWERED, "packets answered from time-wait")	\
-	LINE(no_route, NO_ROUTE, "packets that found no route")
+	LINE(no_route, NO_ROUTE, "packets without a route")
 
 /* A line of a structure */
 #define COLLSOCK_COUNTER(name, IDENTIFIER, meaning)	__u64 name;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * calls: what calls of a program that sends datagrams take, in ns, as one JSON object:
- * a message that is sent, with its arrival and without; one that is taken from the
- * socket; a look into an empty socket; a message and a sleep. On hosts of the test
- * machine, h1 and h2, with one CPU, whose clock counts instructions.
+ * calls: cost of system calls of a program that sends datagrams, in ns, as one JSON object:
+ * sending a message, with and without its arrival; receiving one from the socket; polling
+ * an empty socket; a message and a sleep. On hosts of the test machine, h1 and h2, with one
+ * CPU, whose clock counts instructions.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -18,7 +18,7 @@
 
 #define PORT 7777
 #define BYTES 8
-/* As many fit into a socket */
+/* Number of messages that fit into a socket */
 #define BURST 50
 #define BURSTS 40
 #define WARM_UP 4
@@ -76,10 +76,10 @@ static void polls(int fd)
 	char bytes[BYTES];
 
 	if (recv(fd, bytes, BYTES, MSG_DONTWAIT) >= 0)
-		errx(1, "there is a message that nobody has sent");
+		errx(1, "received a message that was not sent");
 }
 
-/* Mean ns of each of these calls; what the clock takes is shared by a burst. */
+/* Mean ns of each of these calls; the cost of reading the clock is spread over a burst. */
 #define TIME_BURST(sum, call) do {			\
 	double begin = now_ns();			\
 	int left;					\
@@ -118,8 +118,8 @@ static double time_messages(int one, int other, const struct sockaddr_in *to_one
 
 int main(void)
 {
-	/* Nobody has that one; the card that is asked for it takes the packet all the same */
-	struct sockaddr_in nobody = address("10.1.0.200");
+	/* An unused address, whose packets the network device accepts all the same */
+	struct sockaddr_in unused = address("10.1.0.200");
 	struct sockaddr_in to_one = address("10.1.0.1"), to_other = address("10.1.0.2");
 	int one = socket_of("/run/netns/h1", "10.1.0.1");
 	int other = socket_of("/run/netns/h2", "10.1.0.2");
@@ -127,7 +127,7 @@ int main(void)
 	const struct sched_param equal = { };
 	int i;
 
-	/* Whoever is woken waits for its turn */
+	/* A woken process waits for its turn */
 	sched_setscheduler(0, SCHED_BATCH, &equal);
 	for (i = -WARM_UP; i < BURSTS; i++) {
 		if (!i) {
@@ -139,7 +139,7 @@ int main(void)
 		TIME_BURST(sent, sends(one, &to_other));
 		TIME_BURST(taken, takes(other));
 		TIME_BURST(empty, polls(other));
-		TIME_BURST(lost, sends(one, &nobody));
+		TIME_BURST(lost, sends(one, &unused));
 	}
 	printf("{\"sent\": %.1f, \"lost\": %.1f, \"taken\": %.1f, \"empty\": %.1f, ", sent, lost,
 	       taken, empty);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mpi: what calls of an MPI take that wait for nobody, in ns, as one JSON object: a
- * message to itself, and, of two ranks, the reduce of the one that takes no result.
+ * mpi: cost of calls of an MPI that do not wait, in ns, as one JSON object: a message to
+ * itself, and, of two ranks, the reduce of the one that receives no result.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 	double clock[CALLS], to_self[CALLS], reduce[CALLS], one = 1, sum, begin;
 	int i, at, rank, size;
 
-	/* Whoever is woken waits for its turn */
+	/* A woken process waits for its turn */
 	sched_setscheduler(0, SCHED_BATCH, &equal);
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);

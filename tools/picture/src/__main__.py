@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""collsock-picture: draw one operation of a group, as a trace tells of it."""
+"""collsock-picture: draw one operation of a group from a trace."""
 
 import argparse
 import contextlib
@@ -40,9 +40,9 @@ def seconds(text):
 def options():
     parser = argparse.ArgumentParser(
         prog="collsock-picture", description="Draw one operation of a collective socket as "
-        "SVG: a line of time for each host, an arrow for each packet.",
-        epilog="Several traces are those of several machines; their clocks are compared by "
-        "the packets that they exchanged. Exit status: 0 done, 1 it cannot be done, 2 wrong "
+        "SVG: a time line for each host, an arrow for each packet.",
+        epilog="Several traces are from several machines; their clocks are compared by "
+        "the packets that they exchanged. Exit status: 0 done, 1 failed, 2 wrong "
         "usage.")
     parser.add_argument("trace", nargs="*", metavar="TRACE",
                         help="text of a trace, of all hosts or of those of one machine")
@@ -70,7 +70,7 @@ def options():
 
 
 def compare_clocks(events, chosen):
-    """Put the events of all machines on one clock, and in order."""
+    """Convert the events of all machines to one clock, in order."""
     offsets = chosen.offsets or [0]
     if not chosen.offsets and len(chosen.trace) > 1:
         tags = {event.fields.get("tag") for event in events}

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Clocks of several machines: how much to add to each, so that packets travel forwards.
+"""Clocks of several machines: the offset of each, so that packets travel forwards in time.
 
-Nothing is known of the clocks but what packets tell. The shortest time that one took
-from a machine to another, by their clocks, is the least delay and the difference of
-the two. If the least delay is the same everywhere it follows from any circle of
-packets, and the differences from it. They are found by relaxation, the mean square
-error being least.
+Only the packets give information about the clocks. The shortest time of a packet from one
+machine to another, by their clocks, is the least delay plus the difference of the clocks.
+If the least delay is the same everywhere it follows from any cycle of packets, and the
+differences follow from it. They are computed by relaxation, with the least mean square
+error.
 """
 
 from events import Unreadable
@@ -44,7 +44,7 @@ def check_connected(count, least, names):
         missing = set(range(count)) - reachable(0, edges)
         if missing:
             raise Unreadable(f"{names[min(missing)]}: no packets lead from it to {names[0]} and "
-                             "back, so its clock cannot be compared; tell with --offsets")
+                             "back, so its clock cannot be compared; use --offsets")
 
 
 def first_guess(count, least):
@@ -58,7 +58,7 @@ def first_guess(count, least):
 
 
 def relax(count, least):
-    """Offsets of the clocks that fit best."""
+    """The offsets of the clocks that fit best."""
     offsets, delay = first_guess(count, least), 0.0
     for _ in range(STEPS):
         before = delay, *offsets
@@ -76,7 +76,7 @@ def relax(count, least):
 
 
 def estimate(flights, names):
-    """What to add to the times of each trace, in ns."""
+    """The offset to add to the times of each trace, in ns."""
     least = least_differences(flights)
     check_connected(len(names), least, names)
     return [round(offset) for offset in relax(len(names), least)]

@@ -11,14 +11,14 @@ LEFT, RIGHT, TOP, BOTTOM = 110, 250, 92, 40
 COLUMNS = (("posted", 64), ("completed", 152), ("took", 222))
 LEAST_ROW, MOST_ROW, ROWS_HEIGHT = 24, 56, 760
 FONT = 12
-# Of the width of a letter to its height, at most: labels are placed by it
+# Ratio of a letter's width to its height, at most; used to place labels
 LETTER = 0.62
 HEAD = 7  # of an arrow
-LOOSE_END = 26  # what is seen of a packet whose other end is in no trace
-LOST_SHARE = 0.72  # of the way after which a lost packet ends
+LOOSE_END = 26  # visible part of a packet whose other end is in no trace
+LOST_SHARE = 0.72  # of its path, where a lost packet ends
 MOST_HOSTS = 512
 
-# Okabe and Ito's, which people who see few colours can tell apart
+# Okabe and Ito's palette, which is suitable for the colour-blind
 ROUND_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#7f6000")
 TROUBLE = "#d55e00"
 
@@ -85,7 +85,7 @@ def width_of(words, size=FONT):
     return len(words) * size * LETTER
 
 
-# ---- signs, which the legend shows too ----
+# ---- symbols, also shown in the legend ----
 
 def post_sign(x, y):
     return polygon([(x - 5, y - 7), (x + 5, y), (x - 5, y + 7)], "post")
@@ -109,7 +109,7 @@ def ring_sign(x, y):
 
 
 def arrow(x1, y1, x2, y2, headed=True):
-    """Its point is at the end, and its line ends where its head begins."""
+    """Its tip is at the end, and its line ends where its head begins."""
     length = math.hypot(x2 - x1, y2 - y1)
     if not headed or length < HEAD:
         return line(x1, y1, x2, y2, "line")
@@ -145,7 +145,7 @@ class Picture:
                        for index, host in enumerate(operation.hosts)}
         self.axis = TOP + self.row * (rows + 0.2)
         self.right = LEFT + WIDTH + 24
-        # What is lost would have taken as long as the others
+        # A lost packet is drawn as if it had taken as long as the others
         took = sorted(flight.received.at - flight.sent.at for flight in operation.flights
                       if flight.sent and flight.received)
         self.usual_ns = took[len(took) // 2] if took else 0
@@ -181,13 +181,13 @@ class Picture:
         return "; ".join(words), ", ".join(packets)
 
     def fate(self, flight):
-        """What became of it: received, lost, or unknown if its end is in no trace."""
+        """Its fate: received, lost, or unknown if its end is in no trace."""
         if flight.received:
             return "received" if flight.sent else "from unknown"
         return "lost" if flight.fields["destination"] in self.operation.traced else "unknown"
 
     def row_label(self, host):
-        """One line, or two if the ranks are not as the hosts."""
+        """One line, or two if the ranks differ from the hosts."""
         y, ranks = self.row_of[host], self.operation.ranks_of(host)
         words = f"host {host}"
         untraced = host not in self.operation.traced
@@ -212,7 +212,7 @@ class Picture:
                        for (_, x), value in zip(COLUMNS, (posted, completed, took)))
 
     def in_unit(self, ns):
-        """For the table: all in one unit, so that they can be compared."""
+        """For the table: all in one unit, so that times can be compared."""
         unit, _ = self.unit
         digits = sum(self.scale.last < limit * unit for limit in (1000, 100, 10))
         return f"{ns / unit:.{digits}f}"
@@ -246,7 +246,7 @@ class Picture:
         return "".join([*parts, *self.round_names(host)])
 
     def round_names(self, host):
-        """Numbers above the signs; what stands too near to another shares its label."""
+        """Round numbers above the symbols; those too close to another one share its label."""
         near = []
         for event in self.marks_at(self.operation.rounds, host):
             if event.fields["segment"]:
@@ -277,7 +277,7 @@ class Picture:
             {"lost": "lost", "unknown": "its receiver is not traced",
              "from unknown": "its sender is not traced"}.get(self.fate(flight)),
             flight.dropped and f"dropped: {flight.dropped}",
-            fields["seq"] and f"sequence number {fields['seq']}",
+            f"number {fields['packet']}",
             fields["ack"] and f"acknowledges {fields['ack']}",
             f"{fields['bytes']} bytes"]
         return f"{flight.type}{which} {ends}: {', '.join(filter(None, facts))}"
@@ -302,7 +302,7 @@ class Picture:
             end = ring_sign(x2, y2)
         return group(cls, self.flight_title(flight), arrow(x1, y1, x2, y2, fate != "lost"), end)
 
-    # ---- around it ----
+    # ---- grid and legend ----
 
     def grid(self):
         parts = []
@@ -322,7 +322,7 @@ class Picture:
         return "".join(parts)
 
     def legend_items(self):
-        """Pairs of a sign, a function of where it stands, and its meaning."""
+        """Pairs of a function that draws a symbol at a position, and its meaning."""
         flights = self.operation.flights
         yield post_sign, "rank posts"
         yield round_sign, "round is over"
@@ -351,7 +351,7 @@ class Picture:
             yield ring_sign, "received, but dropped"
 
     def legend(self):
-        """As many in a line as there is room; returns it and where it ends."""
+        """Fills lines as far as there is room; returns the legend and where it ends."""
         x, y, parts = LEFT, self.axis + BOTTOM + 8, []
         for sign, meaning in self.legend_items():
             width = 44 + width_of(meaning) + 14
@@ -368,7 +368,7 @@ class Picture:
         name = f"{self.kind().capitalize()} {operation.number} of group {operation.tag}"
         described, packets = self.heading()
         parts = [element("title", escape(name, quote=False), id="title"),
-                 element("desc", escape(f"{described}; {packets}. Time goes from left to right; "
+                 element("desc", escape(f"{described}; {packets}. Time runs from left to right; "
                                         "each host has a line, each packet an arrow from the "
                                         "host that sends it to the one that receives it."),
                          id="desc"),

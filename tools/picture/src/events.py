@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Traces: lines of text as tracefs, trace-cmd and perf print them, to events."""
+"""Parses traces, lines of text as printed by tracefs, trace-cmd and perf, into events."""
 
 import dataclasses
 import re
 
-# What stands before the time differs: process, CPU, flags. "collsock:" is perf's.
+# The text before the time varies: process, CPU, flags. perf adds "collsock:".
 LINE = re.compile(r"\s(\d+)\.(\d+): +(?:collsock:)?coll_(\w+): +(.*)")
 FIELD = re.compile(r"(\w+)=(\S+)")
 WRITTEN = re.compile(r"# entries-in-buffer/entries-written: (\d+)/(\d+)")
@@ -13,7 +13,7 @@ LOST = re.compile(r"\[LOST (\d+) EVENTS\]")
 
 @dataclasses.dataclass(eq=False)
 class Event:
-    """What happened at a time in ns, by the clock of the trace of that number."""
+    """An event at a time in ns, by the clock of the trace of that number."""
     at: int
     name: str  # without "coll_"
     clock: int
@@ -21,7 +21,7 @@ class Event:
 
 
 class Unreadable(Exception):
-    """The text says what is wrong with a trace."""
+    """A trace cannot be used; the text says why."""
 
 
 def value_of(name, text):
@@ -34,7 +34,7 @@ def value_of(name, text):
 
 
 def event_of(line, clock):
-    """The event of a line, or None if it holds none of collsock's."""
+    """The event of a line, or None if it is not one of collsock's."""
     found = LINE.search(line)
     if not found:
         return None
@@ -45,7 +45,7 @@ def event_of(line, clock):
 
 
 def read_trace(path, clock, warn):
-    """The events of a file in their order."""
+    """The events of a file in order."""
     events, missing = [], 0
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
@@ -63,10 +63,10 @@ def read_trace(path, clock, warn):
     except OSError as error:
         raise Unreadable(f"{path}: {error.strerror}") from error
     if not events:
-        raise Unreadable(f"{path}: no event of collsock is in it; one that has some is "
-                         "recorded by 'collsock-picture --record SECONDS'")
+        raise Unreadable(f"{path}: it has no events of collsock; "
+                         "record some with 'collsock-picture --record SECONDS'")
     if missing:
-        warn(f"{path}: {missing} events are not in it any more; record for a shorter time or "
+        warn(f"{path}: {missing} events were overwritten; record for a shorter time or "
              "with a larger buffer")
     return events
 
@@ -76,7 +76,7 @@ def is_packet(event):
 
 
 def place(event):
-    """The host at which it happened, by the tag of its group: None if nobody can tell."""
+    """Tag of the group and host at which it happened: None if unknown."""
     fields = event.fields
     if event.name in ("packet_sent", "message_again"):
         host = fields.get("source")

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Flights: which packet that was received is which that was sent."""
+"""Flights: matches received packets with sent ones."""
 
 import dataclasses
 
 from events import Event, is_packet
 
-# What a repetition has in common with what it repeats, and a drop with what it drops
-MESSAGE = ("source", "destination", "type", "operation", "segment", "round", "seq")
-PACKET = MESSAGE + ("ack", "bytes")
+# Fields that a retransmission shares with the original, and a drop with its packet
+MESSAGE = ("source", "destination", "type", "operation", "segment", "round")
+DROPPED = MESSAGE + ("packet",)
+PACKET = DROPPED + ("ack", "bytes")
 
 
 def key(event, names):
@@ -16,7 +17,7 @@ def key(event, names):
 
 @dataclasses.dataclass
 class Flight:
-    """A packet on its way; what was not seen of it is None."""
+    """A packet in flight; parts that were not traced are None."""
     sent: Event | None
     received: Event | None
     again: bool = False
@@ -32,10 +33,10 @@ class Flight:
 
 
 def pair(sends, receipts):
-    """Pair packets that look alike: in order, each as short on its way as can be.
+    """Pair identical packets: in order, with the shortest possible time in flight.
 
-    A repetition looks like what it repeats. If one of them is lost it is most likely
-    the earlier, for a sender waits longer than a packet travels.
+    Mostly there is one of them. But a host that has left answers a packet that arrives
+    twice with the same packet, and one that joins again numbers from 1 again.
     """
     pairs, left = [], list(sends)
     for receipt in reversed(receipts):
@@ -43,9 +44,9 @@ def pair(sends, receipts):
         if before:
             send = before[-1]
         elif left:
-            send = left[-1]  # clocks differ by a little
+            send = left[-1]  # clocks differ slightly
         else:
-            # The network has repeated it
+            # The network has duplicated it
             pairs.append((next((send for send in reversed(sends) if send.at <= receipt.at),
                                None), receipt))
             continue
@@ -57,7 +58,7 @@ def pair(sends, receipts):
 
 
 def repetitions(events):
-    """Identities of the packets that the core has announced as sent again."""
+    """Identities of the packets that the core has traced as retransmitted."""
     announced, found = set(), set()
     for event in events:
         if event.name == "message_again":
@@ -71,10 +72,10 @@ def repetitions(events):
 
 
 def refusals(events):
-    """Reasons why received packets were not taken, by identity of the receipt."""
+    """Reasons why received packets were dropped, by identity of the receipt."""
     latest, reasons = {}, {}
     for event in events:
-        identity = (event.clock, *key(event, MESSAGE))
+        identity = (event.clock, *key(event, DROPPED))
         if event.name == "packet_received":
             latest[identity] = event
         elif event.name == "packet_dropped" and identity in latest:
@@ -83,7 +84,7 @@ def refusals(events):
 
 
 def flights_of(events):
-    """All packets of one group's events, in the order in which they left."""
+    """All packets of one group's events, in the order in which they were sent."""
     alike = {}
     for event in filter(is_packet, events):
         sends, receipts = alike.setdefault(key(event, PACKET), ([], []))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One operation of a group: what is to be drawn of it."""
+"""One operation of a group, as it will be drawn."""
 
 import dataclasses
 
@@ -12,9 +12,9 @@ class Operation:
     """Times are in ns since the first post."""
     tag: str
     number: int
-    post: dict  # fields of the first one
+    post: dict  # fields of the first post
     hosts: list
-    traced: set  # of these, those whose events are there
+    traced: set  # the hosts whose events are in a trace
     posts: list
     rounds: list
     completions: list
@@ -25,14 +25,14 @@ class Operation:
                       if event.fields["host"] == host)
 
     def times(self):
-        """All at which something is drawn."""
+        """All times at which something is drawn."""
         packets = [end for flight in self.flights for end in (flight.sent, flight.received)
                    if end]
         return sorted(event.at for event in (*self.posts, *self.rounds, *self.completions,
                                              *packets))
 
 
-# ---- which one ----
+# ---- choosing an operation ----
 
 def groups_of(events):
     """The operations that were posted, by group: number to (posts, completions)."""
@@ -43,7 +43,7 @@ def groups_of(events):
             counts = group.setdefault(event.fields["operation"], [0, 0])
             counts[event.name == "complete"] += 1
     if not groups:
-        raise Unreadable("nobody posts or completes an operation in this trace")
+        raise Unreadable("this trace has no post or completion of an operation")
     return groups
 
 
@@ -58,12 +58,12 @@ def choose_group(groups, wanted):
         return found[0]
     there = "".join(f"\n  {tag}  {span(groups[tag])}" for tag in (found or groups))
     if not found:
-        raise Unreadable(f"no group {wanted} is in the trace; there are:{there}")
+        raise Unreadable(f"no group {wanted} in the trace; it has:{there}")
     raise Unreadable(f"several groups are in the trace, choose one with --group:{there}")
 
 
 def choose_number(tag, operations, wanted):
-    """The operation that is wanted, or the first of which everything was traced."""
+    """The given operation, or the first that was traced completely."""
     if wanted is not None:
         if wanted not in operations:
             raise Unreadable(f"no operation {wanted} of group {tag} is in the trace, but "
@@ -78,18 +78,18 @@ def choose_number(tag, operations, wanted):
                      f"{span(operations)}")
 
 
-# ---- what it consists of ----
+# ---- collecting its events ----
 
-def first_numbers(messages):
-    """Of each direction between two hosts, the first sequence number of the operation."""
-    first = {}
+def packet_numbers(messages):
+    """For each direction between two hosts, the packets with messages of the operation."""
+    numbers = {}
     for event in messages:
         way = event.fields["source"], event.fields["destination"]
-        first[way] = min(event.fields["seq"], first.get(way, event.fields["seq"]))
-    return first
+        numbers.setdefault(way, set()).add(event.fields["packet"])
+    return numbers
 
 
-def belongs(flight, number, first, begin, end):
+def belongs(flight, number, packets, begin, end):
     """Messages say of which operation they are, acknowledgments of which message; the rest
     is drawn if it is of its time."""
     fields = flight.fields
@@ -97,9 +97,9 @@ def belongs(flight, number, first, begin, end):
         return fields["operation"] == number
     early = begin <= (flight.sent or flight.received).at <= end
     if flight.type == "acknowledgment":
-        acknowledged = first.get((fields["destination"], fields["source"]))
-        return acknowledged is not None and (fields["ack"] >= acknowledged if early else
-                                             fields["ack"] == acknowledged)
+        mine = packets.get((fields["destination"], fields["source"]))
+        return mine is not None and (fields["ack"] >= min(mine) if early else
+                                     fields["ack"] in mine)
     return early
 
 
@@ -113,9 +113,9 @@ def operation_of(events, tag, number):
                 event.fields["type"] == "message" and event.fields["operation"] == number]
     begin = min(event.at for event in (*own["post"], *own["complete"], *messages))
     end = max(event.at for event in own["complete"] or messages or own["post"])
-    first = first_numbers(messages)
+    packets = packet_numbers(messages)
     flights = [flight for flight in flights_of(mine)
-               if belongs(flight, number, first, begin, end)]
+               if belongs(flight, number, packets, begin, end)]
     hosts = {event.fields["host"] for events in own.values() for event in events}
     hosts.update(flight.fields[side] for flight in flights for side in ("source", "destination"))
     zero = own["post"][0].at if own["post"] else begin
@@ -127,7 +127,7 @@ def operation_of(events, tag, number):
 
 
 def choose(events, group, number):
-    """The operation that is to be drawn."""
+    """The operation to draw."""
     groups = groups_of(events)
     tag = choose_group(groups, group)
     return operation_of(events, tag, choose_number(tag, groups[tag], number))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Recording: the tracepoints of collsock, in a trace buffer of their own."""
+"""Recording: the tracepoints of collsock, in a separate trace buffer."""
 
 import contextlib
 import os
@@ -8,13 +8,13 @@ import signal
 import time
 
 TRACEFS = "/sys/kernel/tracing"
-# The only one that is the same on all processors, and goes on in the pace of time
+# The only clock that is the same on all processors and advances with real time
 CLOCK = "mono"
-BUFFER_KB = 8192  # each processor
+BUFFER_KB = 8192  # per processor
 
 
 class Unrecordable(Exception):
-    """The text says why nothing can be recorded."""
+    """Recording is impossible; the text says why."""
 
 
 def write(path, text):
@@ -24,12 +24,12 @@ def write(path, text):
 
 @contextlib.contextmanager
 def instance():
-    """A folder of tracefs that nobody else uses."""
+    """A new instance of tracefs."""
     folder = f"{TRACEFS}/instances/collsock-picture-{os.getpid()}"
     try:
         os.mkdir(folder)
     except FileNotFoundError as error:
-        raise Unrecordable(f"{TRACEFS} is not there: mount -t tracefs tracefs {TRACEFS}") \
+        raise Unrecordable(f"{TRACEFS} is not mounted: mount -t tracefs tracefs {TRACEFS}") \
             from error
     except PermissionError as error:
         raise Unrecordable(f"only root can record ({folder}: {error.strerror})") from error
@@ -40,7 +40,7 @@ def instance():
 
 
 def record(seconds, output):
-    """Write the text of what happens meanwhile to @output."""
+    """Write the trace of the next seconds to @output."""
     with instance() as folder:
         if not os.path.isdir(f"{folder}/events/collsock"):
             raise Unrecordable("the module collsock is not loaded, or its kernel has no "

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The axis of time: from ns to places in the picture. Long idle times are cut short."""
+"""The time axis: from ns to positions in the picture. Long idle times are cut short."""
 
 import bisect
 
 WIDTH = 1100
 CUT_WIDTH = 44
-# Of the whole: what is longer and empty is cut
+# Fraction of the whole: longer idle times are cut
 CUT_SHARE = 0.15
-# Around the sign of a cut
+# Around the symbol of a cut
 CUT_MARGIN = 50
 UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
 
 
 def unit_of(ns):
-    """The unit in which people write such a time: its length in ns, its name."""
+    """The usual unit for such a time: its length in ns, its name."""
     return next((unit for unit in UNITS if abs(ns) >= unit[0]), UNITS[-1])
 
 
 def duration(ns):
-    """A time as people write it, three digits."""
+    """A time for readers, with three digits."""
     unit, name = unit_of(ns)
     value = ns / unit
     digits = 0 if abs(value) >= 100 or not value else 1 if abs(value) >= 10 else 2
@@ -26,12 +26,12 @@ def duration(ns):
 
 
 def exact(ns):
-    """A time with all digits that the trace had."""
+    """A time with all digits of the trace."""
     return f"{ns / 1000:.3f}".rstrip("0").rstrip(".") + " µs"
 
 
 class Scale:
-    """Pieces of time, of which each has as much room as it is long, but for cuts."""
+    """Pieces of time, each with space proportional to its length, except cuts."""
 
     def __init__(self, times):
         self.first, self.last = times[0], max(times[-1], times[0] + 1000)
@@ -41,7 +41,7 @@ class Scale:
         room = WIDTH - CUT_WIDTH * len(self.cuts)
         if kept <= 0:
             self.cuts, kept, room = [], self.last - self.first, WIDTH
-        # A little of what is cut stays at both of its ends
+        # A little of a cut remains at both ends
         self.per_ns = room / kept
         self.points, self.places = [self.first], [0.0]
         for a, b in self.cuts:
@@ -54,7 +54,7 @@ class Scale:
         self.points.append(time)
 
     def x(self, time):
-        """The place of a time; outside of all times, as if nothing were cut."""
+        """The position of a time; outside of all pieces as if nothing were cut."""
         piece = min(max(bisect.bisect_right(self.points, time), 1), len(self.points) - 1)
         a, b = self.points[piece - 1:piece + 1]
         left, right = self.places[piece - 1:piece + 1]
@@ -63,7 +63,7 @@ class Scale:
         return left + (right - left) * (time - a) / (b - a)
 
     def ticks(self, least_px=90):
-        """Round times that stand so far apart, none in a cut."""
+        """Round times at this distance at least, none in a cut."""
         step = 1000.0
         while step * self.per_ns < least_px:
             for factor in (2, 2.5, 2):

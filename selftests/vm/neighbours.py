@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=2 limit=180
+# suites: check soak
+"""What one user does in a namespace does not hold up or displace what others have there."""
+
+import contextlib
+import errno
+import os
+import resource
+import time
+
+from collsock_test import (
+    Child, Descriptor, Rank, at_least, equal, eventually, main, rank_on, refused, test, test_each)
+
+ONE, ANOTHER = 1000, 2000
+USERS_ENTRIES = 4096  # COLL_TIMEWAIT_PER_USER
+MANY_HOSTS = 65536
+LARGE = 4  # ranks that join large groups all the time
+SECONDS = 4
+
+
+def join_and_close(descriptor):
+    rank = Rank()
+    rank.join(descriptor, 0)
+    rank.close()
+
+
+def as_user(uid, function, *args):
+    """In a process of its own, on host 1; it must succeed."""
+    def run(line):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (1 << 16, 1 << 16))
+        os.setuid(uid)
+        function(*args)
+        line.put("done")
+
+    child = Child(1, run)
+    equal("the user's process", child.get(), "done")
+    child.finish()
+
+
+# ---- time-wait ----
+
+def close_many(amount):
+    for _ in range(amount):
+        join_and_close(Descriptor([1], window=1, liveness_ms=60000))
+
+
+@test_each(("65 groups", 65), ("as many as a user may have, and more", USERS_ENTRIES + 5))
+def quick_closes_of_a_user_do_not_displace_what_is_remembered_of_anothers_group(_, amount):
+    """A group that is remembered cannot be joined again: its late packets are answered."""
+    watcher, descriptor = rank_on(1), Descriptor([1], liveness_ms=60000)
+    as_user(ONE, join_and_close, descriptor)
+    eventually("groups", lambda: watcher.net_stats().groups, 0)
+    before = watcher.net_stats().timewait_entries
+    as_user(ANOTHER, close_many, amount)
+    eventually("groups", lambda: watcher.net_stats().groups, 0)
+    refused(errno.EADDRINUSE, "the user's group, joined again", rank_on(1).join, descriptor, 0)
+    if amount < USERS_ENTRIES:
+        equal("entries", watcher.net_stats().timewait_entries, before + amount)
+
+
+@test
+def a_user_displaces_the_oldest_of_his_own():
+    watcher, first = rank_on(1), Descriptor([1], liveness_ms=60000)
+    as_user(ONE, join_and_close, first)
+    eventually("groups", lambda: watcher.net_stats().groups, 0)
+    as_user(ONE, close_many, USERS_ENTRIES)
+    eventually("groups", lambda: watcher.net_stats().groups, 0)
+    rank_on(1).join(first, 0)
+
+
+# ---- joining ----
+
+def join_large_groups(line):
+    """Joins groups with many hosts, of a network that is not there, until it is told to end."""
+    hosts = [f"10.{2 + (n >> 16)}.{n >> 8 & 255}.{n & 255}" for n in range(1, MANY_HOSTS)]
+    descriptor, count = Descriptor([1, *hosts], window=1), 0
+    line.put("ready")
+    line.socket.setblocking(False)
+    while True:
+        rank = Rank()
+        rank.join(descriptor, 0, nonce=os.getpid() << 32 | count)
+        rank.close()
+        count += 1
+        with contextlib.suppress(BlockingIOError):
+            line.get()
+            break
+    line.socket.setblocking(True)
+    line.put(count)
+
+
+@test
+def ranks_that_join_large_groups_do_not_delay_others():
+    slow = [Child(1, join_large_groups) for _ in range(LARGE)]
+    for child in slow:
+        equal("the child is", child.get(), "ready")
+    begin, small = time.monotonic(), 0
+    while time.monotonic() < begin + SECONDS:
+        rank_on(1).join(Descriptor([1], window=1), 0)
+        small += 1
+    for child in slow:
+        child.put("end")
+    large = sum(child.get() for child in slow)
+    for child in slow:
+        child.finish()
+    print(f"# beside ranks of {large} large groups joined those of {small} small ones")
+    at_least("ranks that joined, by large groups that others joined", small / large, 1)
+
+
+main(limit=170)
