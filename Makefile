@@ -38,7 +38,7 @@ tools/collperf: tools/collsock
 $(PARTS): setup-build
 	@$(MAKE) -C $@ all PREFIX=$(PREFIX)
 
-# Distributions may disable automatic loading of modules for socket families.
+# The module is not loaded when a program asks for a socket.
 LOADED_AT_BOOT = $(DESTDIR)/usr/lib/modules-load.d/collsock.conf
 
 install: module install-parts	## install into DESTDIR and PREFIX

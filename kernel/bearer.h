@@ -73,16 +73,16 @@ static inline void coll_bearer_init(struct coll_bearers *b, struct net *net,
 }
 
 /**
- * coll_bearer_open() - start to receive packets for this member
+ * coll_bearer_open() - start to receive packets
  * @b: of the namespace; its mutex is held
- * @self: this host
+ * @port: of its members here; one that is open is closed when this one is open
  *
- * Return: 0, also if it is open already; -EADDRINUSE, -EADDRNOTAVAIL or another -errno.
- * Context: process.
+ * Return: 0, also if it is open already; -EADDRINUSE or another -errno, and nothing has
+ * changed. Context: process.
  */
-static inline int coll_bearer_open(struct coll_bearers *b, const struct collsock_member *self)
+static inline int coll_bearer_open(struct coll_bearers *b, u16 port)
 {
-	return coll_udp_open(&b->udp, self);
+	return coll_udp_open(&b->udp, port);
 }
 
 /**
@@ -125,8 +125,8 @@ static inline u16 coll_bearer_port(const struct coll_bearers *b)
  * @b: of the namespace
  * @self: the member
  *
- * Return: 0, -EAFNOSUPPORT, or -EADDRNOTAVAIL if it is not an address of this
- * namespace. Context: process.
+ * Return: 0; -EAFNOSUPPORT; -EADDRNOTAVAIL if it is not an address of this namespace; -EXDEV
+ * if it is one of a part of it that groups cannot use. Context: process.
  */
 static inline int coll_bearer_check_self(const struct coll_bearers *b,
 					 const struct collsock_member *self)
@@ -143,7 +143,8 @@ static inline int coll_bearer_check_self(const struct coll_bearers *b,
  *
  * A member without a route now may have one later, so this is no error.
  *
- * Return: 0 or -EMSGSIZE. Context: process.
+ * Return: 0, -EMSGSIZE, or -EADDRNOTAVAIL if @to cannot be a member beside @self.
+ * Context: process.
  */
 static inline int coll_bearer_check_path(const struct coll_bearers *b,
 					 const struct collsock_member *self,

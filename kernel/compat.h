@@ -49,11 +49,13 @@ static inline void coll_hrtimer_setup(struct hrtimer *timer,
 #endif
 }
 
-/* 6.18: the per-CPU work queue was renamed; using the old name warns. */
+/* 6.18: work queues were renamed by where they run; using the old names warns. */
 #if KERNEL_VERSION(6, 18, 0) <= LINUX_VERSION_CODE
-#define coll_work_queue	system_percpu_wq
+#define coll_work_queue		system_percpu_wq
+#define coll_unbound_queue	system_dfl_wq
 #else
-#define coll_work_queue	system_wq
+#define coll_work_queue		system_wq
+#define coll_unbound_queue	system_unbound_wq
 #endif
 
 /* 7.1: IPv6 is no longer a module, so its functions can be called directly. */

@@ -5,6 +5,7 @@
 #include "netns.h"
 #include "socket.h"
 #include "trace.h"
+#include "user.h"
 
 /* ---- events ---- */
 
@@ -214,13 +215,15 @@ void coll_instance_report_failure(struct coll_instance *gi, struct coll_local_me
  * @bytes: how much
  *
  * A group that lingers has its memory, though its sockets are closed and count for no
- * limit of their user any more; so the namespace has a limit.
+ * file limit any more; so the namespace has a limit, and so has each user.
  *
- * Return: may it have it? Context: process; takes the namespace's mutex.
+ * Return: may it have it? Otherwise its @refused is why not. Context: process; takes the
+ * namespace's mutex.
  */
 bool coll_instance_charge(struct coll_instance *gi, u64 bytes)
 {
-	if (!coll_net_charge(gi->cn, bytes))
+	gi->refused = coll_net_charge(gi->cn, gi->owner, bytes);
+	if (gi->refused)
 		return false;
 	gi->charge += bytes;
 	return true;
@@ -247,6 +250,14 @@ int coll_instance_hash(struct coll_instance *gi)
 
 /* ---- leaving ---- */
 
+/* Nobody holds it, so it has only a certain time from now on. */
+static void instance_linger(struct coll_instance *gi)
+{
+	u32 ms = coll_tunable(&gi->cn->tunables, COLL_TUNABLE_LINGER);
+
+	hrtimer_start(&gi->linger, ms_to_ktime(ms), HRTIMER_MODE_REL_SOFT);
+}
+
 /**
  * coll_instance_abandon() - a socket closes
  * @gi: JOINED; LINGERING after the last one
@@ -263,7 +274,42 @@ void coll_instance_abandon(struct coll_instance *gi, u32 local)
 		coll_group_leave(&gi->group, local, now);
 	lm->csk = NULL;
 	gi->sockets--;
+	if (!gi->sockets) {
+		gi->overdue = false;
+		instance_linger(gi);
+	}
 	coll_instance_leave(gi);
+}
+
+static void instance_give_up(struct coll_instance *gi, u64 now)
+{
+	gi->overdue = true;
+	coll_group_give_up(&gi->group, now);
+	instance_linger(gi);
+}
+
+/**
+ * coll_instance_linger_over() - nobody has held the instance for linger_ms
+ * @timer: the instance's
+ *
+ * What others wait for does not come then, so they are told. If they do not answer within
+ * that time again, nothing more is waited for.
+ *
+ * Context: softirq.
+ */
+enum hrtimer_restart coll_instance_linger_over(struct hrtimer *timer)
+{
+	struct coll_instance *gi = container_of(timer, struct coll_instance, linger);
+	u64 now = coll_instance_enter_bh_off(gi);
+
+	/* If it is armed, a rank has joined and closed just now. */
+	if (!gi->ended && !gi->sockets && !hrtimer_is_queued(timer)) {
+		gi->dropped |= gi->overdue;
+		if (!gi->overdue)
+			instance_give_up(gi, now);
+	}
+	coll_instance_leave_bh_off(gi);
+	return HRTIMER_NORESTART;
 }
 
 /**
@@ -318,13 +364,14 @@ void coll_instance_stop(struct coll_instance *gi)
 }
 
 /*
- * Packets that have found it see that it has ended, and so does its timer, which is therefore
- * not armed again once it has been cancelled.
+ * Packets that have found it see that it has ended, and so do its timers, which are therefore
+ * not armed again once they have been cancelled.
  */
 static void instance_quiesce(struct coll_instance *gi)
 {
 	trace_coll_group_ended(&gi->group);
 	hrtimer_cancel(&gi->timer);
+	hrtimer_cancel(&gi->linger);
 }
 
 /**
@@ -350,8 +397,8 @@ void coll_instance_remember(struct coll_instance *gi)
 	struct coll_net *cn = gi->cn;
 
 	instance_quiesce(gi);
-	if (!coll_timewait_table_add(&cn->timewait, &gi->lookup, &gi->group, gi->members, gi->uid,
-				     coll_net_most_memory(cn)))
+	if (!coll_timewait_table_add(&cn->timewait, &gi->lookup, &gi->group, gi->members,
+				     gi->owner->uid, coll_net_most_memory(cn)))
 		coll_lookup_remove(&cn->lookup, &gi->lookup);
 }
 
@@ -364,12 +411,13 @@ void coll_instance_remember(struct coll_instance *gi)
 void coll_instance_free(struct coll_instance *gi)
 {
 	coll_group_destroy(&gi->group);
-	coll_net_uncharge(gi->cn, gi->charge);
+	coll_net_uncharge(gi->cn, gi->owner, gi->charge);
 	if (gi->members) {
 		mutex_lock(&gi->cn->mutex);
 		coll_members_put(gi->members);
 		mutex_unlock(&gi->cn->mutex);
 	}
+	coll_user_put(gi->owner);
 	kvfree(gi->local_members);
 	/* It contains a key. */
 	kfree_sensitive(gi);

@@ -12,9 +12,10 @@
  *   ENDED		no event enters the core any more; packets do not find it
  *
  * LINGERING ends when the group is quiet and all sockets are closed, or with the namespace
- * or the module. A socket that joined uses the instance until its release, RCU readers
- * until a grace period after ENDED. An instance is therefore ended in these steps: retire
- * or stop, unhash, grace period, free.
+ * or the module. Without a socket it is limited: after linger_ms, incomplete operations
+ * fail, and after the same time again the group ends without waiting. A socket that joined
+ * uses the instance until its release, RCU readers until a grace period after ENDED. An
+ * instance is therefore ended in these steps: retire or stop, unhash, grace period, free.
  *
  * All calls into the core are between coll_instance_enter() and coll_instance_leave():
  * under the lock, with bottom halves disabled, and with one reading of the clock. What the
@@ -38,6 +39,7 @@
 
 struct coll_net;
 struct coll_sock;
+struct coll_user;
 struct sk_buff;
 
 #define COLL_WAKE_READABLE	0x01	/* a completion waits */
@@ -71,16 +73,20 @@ struct coll_local_member {
  * @queue_end: where to link the next packet
  * @ended: the instance is ENDED
  * @quiet: it is on the list of the tidying
- * @dropped: it was ended by order: it does not linger after its sockets are closed
+ * @dropped: it was ended: it does not linger after its sockets are closed
+ * @overdue: it lingered for too long: incomplete operations have failed
  * @cn: namespace; constant, like the fields from here to @keyed
  * @members: addresses of the hosts
  * @forgery: forged packets; without the lock
  * @request: of the first rank that joined; key and rank are zero
- * @charge: its part of coll_net.memory; constant once it is JOINED
+ * @charge: its part of coll_net.memory, and of its owner's; constant once it is JOINED
+ * @refused: why it did not get memory, if a limit refused it
  * @timer: of the group's deadline
+ * @linger: fires when it has lingered for too long
  * @handle: its number in coll_net.instances
  * @made_ns: time of creation
  * @uid: user that created it
+ * @owner: user who is charged for it, see user.h
  * @keyed: its key is not all zero
  * @link: in a list of instances to be freed
  * @quiet_node: in coll_net.quiet
@@ -98,14 +104,18 @@ struct coll_instance {
 	bool			ended;
 	bool			quiet;
 	bool			dropped;
+	bool			overdue;
 	struct coll_net		*cn;
 	struct coll_members	*members;
 	struct coll_forgery	forgery;
 	struct collsock_join	request;
 	u64			charge;
+	int			refused;
 	struct hrtimer		timer;
+	struct hrtimer		linger;
 	u32			handle;
 	kuid_t			uid;
+	struct coll_user	*owner;
 	bool			keyed;
 	u64			made_ns;
 	struct list_head	link;
@@ -159,6 +169,7 @@ void coll_instance_set_failed(struct coll_instance *gi, struct coll_local_member
 void coll_instance_report_failure(struct coll_instance *gi, struct coll_local_member *lm);
 
 enum hrtimer_restart coll_instance_expire(struct hrtimer *timer);
+enum hrtimer_restart coll_instance_linger_over(struct hrtimer *timer);
 
 bool coll_instance_charge(struct coll_instance *gi, u64 bytes);
 int coll_instance_hash(struct coll_instance *gi);

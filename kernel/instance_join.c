@@ -11,6 +11,7 @@
 #include "instance_join.h"
 #include "join.h"
 #include "netns.h"
+#include "port.h"
 #include "socket.h"
 
 static u32 instance_incarnation(void)
@@ -96,19 +97,29 @@ static int instance_check_addresses(struct coll_net *cn, const struct coll_join 
 	return err;
 }
 
+/* Of the calling user, who has one more group from now on; or an error pointer. */
 static struct coll_instance *instance_alloc(struct coll_net *cn)
 {
 	struct coll_instance *gi = kzalloc(sizeof(*gi), GFP_KERNEL_ACCOUNT);
+	struct coll_user *owner;
 
 	if (!gi)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
+	owner = coll_net_get_user(cn);
+	if (IS_ERR(owner)) {
+		kfree(gi);
+		return ERR_CAST(owner);
+	}
 	gi->cn = cn;
 	gi->queue_end = &gi->queue;
 	gi->made_ns = ktime_get_ns();
 	gi->uid = current_uid();
+	gi->owner = owner;
 	spin_lock_init(&gi->lock);
 	coll_hrtimer_setup(&gi->timer, coll_instance_expire, CLOCK_MONOTONIC,
 			   HRTIMER_MODE_ABS_SOFT);
+	coll_hrtimer_setup(&gi->linger, coll_instance_linger_over, CLOCK_MONOTONIC,
+			   HRTIMER_MODE_REL_SOFT);
 	return gi;
 }
 
@@ -144,13 +155,16 @@ static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join 
 	if (err)
 		return ERR_PTR(err);
 	gi = instance_alloc(cn);
-	if (!gi)
-		return ERR_PTR(-ENOMEM);
+	if (IS_ERR(gi))
+		return gi;
 	err = instance_set_members(gi, join);
 	if (!err)
 		err = instance_init_group(gi, join, identity);
 	if (!err)
 		return gi;
+	/* The core does not know which limit there is. */
+	if (gi->refused)
+		err = gi->refused;
 	coll_instance_free(gi);
 	return ERR_PTR(err);
 }
@@ -197,7 +211,7 @@ static int instance_add_member(struct coll_instance *gi, struct coll_sock *csk, 
 
 /*
  * From now on packets find the instance. 0; -ENFILE if the namespace has too many groups,
- * -ENOMEM, or why the bearer cannot be opened.
+ * -ENOMEM, or why the port cannot be opened.
  */
 static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32 rank)
 {
@@ -206,7 +220,7 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 	int err;
 
 	lockdep_assert_held(&cn->mutex);
-	err = coll_bearer_open(&cn->bearers, self);
+	err = coll_port_open(cn, self);
 	if (!err)
 		err = instance_add_member(gi, csk, rank);
 	if (!err)
@@ -221,7 +235,7 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 		}
 	}
 	if (err)
-		/* The tidying closes the bearer if it was opened for this instance alone. */
+		/* The tidying closes the port if it was opened for this instance alone. */
 		coll_net_tidy_soon(cn);
 	return err;
 }
@@ -377,9 +391,9 @@ static struct coll_instance *instance_join(struct coll_net *cn, struct coll_join
  *
  * Return: the instance, JOINED, with the socket as a local member; or an error pointer:
  * -EADDRINUSE if the rank has joined before or the group is in time-wait, -EPROTO if
- * another rank of this host has described the group differently, -ENOMEM, -ENFILE, -EINTR
- * if the process is being killed, or the reason why packets cannot be exchanged with the
- * members. Context: process.
+ * another rank of this host has described the group differently, -ENOMEM, -ENFILE, -EDQUOT
+ * or -EMFILE if a limit is reached, -EINTR if the process is being killed, or the reason why
+ * packets cannot be exchanged with the members. Context: process.
  */
 struct coll_instance *coll_instance_join(struct coll_net *cn, struct coll_join *join,
 					 struct coll_sock *csk)

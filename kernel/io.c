@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/nsproxy.h>
 #include <linux/sched/signal.h>
 #include <linux/socket.h>
+#include <linux/time_namespace.h>
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 
@@ -264,6 +266,28 @@ static struct coll_completion *io_claim_oldest(struct coll_sock *csk, size_t roo
 	}
 }
 
+/* By how many ns CLOCK_MONOTONIC of the calling process is ahead of the kernel's. */
+static u64 io_clock_ahead(void)
+{
+	const struct timespec64 *ahead;
+
+	if (!IS_ENABLED(CONFIG_TIME_NS))
+		return 0;
+	ahead = &current->nsproxy->time_ns->offsets.monotonic;
+	return ahead->tv_sec * NSEC_PER_SEC + ahead->tv_nsec;
+}
+
+/* A completion as the calling process gets it, whose clock tells its times. */
+static void io_tell(struct collsock_completion *told, const struct coll_completion *slot, u32 head)
+{
+	u64 ahead = io_clock_ahead();
+
+	*told = slot->completion;
+	told->size = head;
+	told->posted_ns += ahead;
+	told->completed_ns += ahead;
+}
+
 /* For lengths other than this kernel's */
 static noinline bool io_copy_head_to_iter(const struct collsock_completion *c, struct iov_iter *to)
 {
@@ -276,14 +300,14 @@ static noinline bool io_copy_head_to_iter(const struct collsock_completion *c, s
 /* Copy the claimed completion, with a structure of @head bytes. True if all was copied. */
 static bool io_copy_to_iter(struct coll_completion *slot, u32 head, struct iov_iter *to)
 {
-	struct collsock_completion *c = &slot->completion;
+	struct collsock_completion c;
 	bool copied;
 
-	c->size = head;
+	io_tell(&c, slot, head);
 	/* A constant length needs no check at run time. */
-	copied = likely(head == sizeof(*c)) ? copy_to_iter(c, sizeof(*c), to) == sizeof(*c) :
-					      io_copy_head_to_iter(c, to);
-	return copied && copy_to_iter(slot->buffer, c->bytes, to) == c->bytes;
+	copied = likely(head == sizeof(c)) ? copy_to_iter(&c, sizeof(c), to) == sizeof(c) :
+					     io_copy_head_to_iter(&c, to);
+	return copied && copy_to_iter(slot->buffer, c.bytes, to) == c.bytes;
 }
 
 /**
@@ -361,16 +385,16 @@ static noinline bool io_copy_head_to_user(const struct collsock_completion *c, v
 
 static int io_copy_to_user(struct coll_completion *slot, const struct io_room *to)
 {
-	struct collsock_completion *c = &slot->completion;
+	struct collsock_completion c;
 	bool failed;
 
-	if (c->bytes > to->bytes)
+	if (slot->completion.bytes > to->bytes)
 		return -EMSGSIZE;
-	c->size = to->head;
+	io_tell(&c, slot, to->head);
 	/* A constant length needs no check at run time. */
-	failed = likely(to->head == sizeof(*c)) ? copy_to_user(to->completion, c, sizeof(*c)) :
-						  io_copy_head_to_user(c, to->completion);
-	if (failed || (c->bytes && copy_to_user(to->result, slot->buffer, c->bytes)))
+	failed = likely(to->head == sizeof(c)) ? copy_to_user(to->completion, &c, sizeof(c)) :
+						 io_copy_head_to_user(&c, to->completion);
+	if (failed || (c.bytes && copy_to_user(to->result, slot->buffer, c.bytes)))
 		return -EFAULT;
 	return 0;
 }

@@ -7,13 +7,14 @@
 #include "family.h"
 #include "netlink.h"
 #include "pernet.h"
+#include "port.h"
 #include "tunables.h"
 
 static int __init main_init(void)
 {
 	int err;
 
-	coll_tunables_init();
+	coll_tunables_init(coll_port_settle_all);
 
 	err = coll_env_init();
 	if (err)
@@ -31,6 +32,8 @@ static int __init main_init(void)
 	if (err)
 		goto err_family;
 
+	/* If another socket has the port, it may be given up later. */
+	coll_port_settle_all();
 	return 0;
 
 err_family:
@@ -55,4 +58,3 @@ module_exit(main_exit);
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("Collective sockets: barriers and reductions in softirq");
 MODULE_VERSION(COLLSOCK_VERSION);
-MODULE_ALIAS_NETPROTO(AF_COLLSOCK);

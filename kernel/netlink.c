@@ -10,6 +10,7 @@
 #include "netlink_dump.h"
 #include "netns.h"
 #include "pernet.h"
+#include "port.h"
 
 static struct genl_family netlink_family;
 
@@ -99,6 +100,19 @@ static enum coll_tunable netlink_tunable_find(const char *name)
 	return which;
 }
 
+/* Does that value allow more of what is the machine's? */
+static bool netlink_tunable_raises(const struct coll_tunables *t, enum coll_tunable which,
+				   u32 value)
+{
+	u32 now = coll_tunable(t, which);
+
+	if (which == COLL_TUNABLE_USER_MEMORY) {
+		now = coll_tunable_user_memory(t, now);
+		value = coll_tunable_user_memory(t, value);
+	}
+	return coll_tunable_is_machines(which) && value > now;
+}
+
 /* May this caller set the tunable to this value? The namespace's mutex is held. */
 static int netlink_tunable_check(const struct coll_net *cn, struct sk_buff *request,
 				 enum coll_tunable which, struct nlattr *attr, u32 *value,
@@ -119,14 +133,8 @@ static int netlink_tunable_check(const struct coll_net *cn, struct sk_buff *requ
 		}
 		*value = __kgid_val(gid);
 	}
-	if (which == COLL_TUNABLE_PORT && coll_bearer_is_open(&cn->bearers) &&
-	    *value != coll_bearer_port(&cn->bearers)) {
-		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "groups or time-wait entries use the port");
-		return -EBUSY;
-	}
-	/* Root of a user namespace must not raise the machine's limit. */
-	if (which == COLL_TUNABLE_MAX_MEMORY && *value > coll_tunable(&cn->tunables, which) &&
+	/* Root of a user namespace must not raise the machine's limits. */
+	if (netlink_tunable_raises(&cn->tunables, which, *value) &&
 	    !netlink_capable(request, CAP_NET_ADMIN)) {
 		NL_SET_ERR_MSG_ATTR(extack, attr,
 				    "only root of the initial user namespace may raise it");
@@ -177,6 +185,37 @@ static void netlink_tunables_apply(struct coll_tunables *t, const struct netlink
 		coll_tunable_reset(t, which);
 }
 
+/* What the tunable will be in the namespace. */
+static u32 netlink_tunable_new(const struct coll_net *cn, const struct netlink_changes *changes,
+			       enum coll_tunable which)
+{
+	if (test_bit(which, changes->set) || test_bit(which, changes->reset))
+		return changes->value[which];
+	return coll_tunable(&cn->tunables, which);
+}
+
+/* A request about the port opens, moves or closes it, or is refused. */
+static int netlink_change_port(struct coll_net *cn, const struct netlink_changes *changes,
+			       struct netlink_ext_ack *extack)
+{
+	bool asked = false;
+	u32 which;
+	int err;
+
+	for (which = 0; which < COLL_TUNABLES; which++)
+		asked |= coll_tunable_is_port(which) && (test_bit(which, changes->set) ||
+							 test_bit(which, changes->reset));
+	if (!asked)
+		return 0;
+	err = coll_port_change(cn, netlink_tunable_new(cn, changes, COLL_TUNABLE_PORT),
+			       netlink_tunable_new(cn, changes, COLL_TUNABLE_HOLD_PORT));
+	if (err == -EBUSY)
+		NL_SET_ERR_MSG(extack, "groups use the port");
+	else if (err)
+		NL_SET_ERR_MSG(extack, "the port cannot be opened: collsock doctor knows why");
+	return err;
+}
+
 /* Changes all of them, or none. */
 static int netlink_set_tunables(struct sk_buff *request, struct genl_info *info)
 {
@@ -191,6 +230,8 @@ static int netlink_set_tunables(struct sk_buff *request, struct genl_info *info)
 		if (err)
 			break;
 	}
+	if (!err)
+		err = netlink_change_port(cn, &changes, info->extack);
 	if (!err)
 		netlink_tunables_apply(&cn->tunables, &changes);
 	mutex_unlock(&cn->mutex);
@@ -210,6 +251,7 @@ static int netlink_put_net(struct sk_buff *skb, struct coll_net *cn,
 	} counters[] = {
 		{ COLLSOCK_A_NET_MEMORY,		s->memory },
 		{ COLLSOCK_A_NET_OVER_MEMORY,		s->over_memory },
+		{ COLLSOCK_A_NET_OVER_USER,		s->over_user },
 		COLLSOCK_NET_COUNTER_LIST(NETLINK_COUNTER)
 	};
 	u32 i;
@@ -217,6 +259,7 @@ static int netlink_put_net(struct sk_buff *skb, struct coll_net *cn,
 	if (nla_put_string(skb, COLLSOCK_A_NET_VERSION, THIS_MODULE->version) ||
 	    nla_put_u32(skb, COLLSOCK_A_NET_FAMILY, coll_family_number()) ||
 	    nla_put_u16(skb, COLLSOCK_A_NET_PORT, coll_bearer_port(&cn->bearers)) ||
+	    (coll_bearer_is_open(&cn->bearers) && nla_put_flag(skb, COLLSOCK_A_NET_PORT_OPEN)) ||
 	    nla_put_u32(skb, COLLSOCK_A_NET_GROUPS, s->groups) ||
 	    nla_put_u32(skb, COLLSOCK_A_NET_PEERS, s->peers) ||
 	    nla_put_u32(skb, COLLSOCK_A_NET_TIMEWAIT_ENTRIES, s->timewait_entries))
@@ -377,6 +420,11 @@ static const struct genl_ops netlink_operations[] = {
 	{
 		.cmd	= COLLSOCK_CMD_EARLY_PACKET_GET,
 		.dumpit	= coll_netlink_dump_early_packets,
+	},
+	{
+		.cmd	= COLLSOCK_CMD_USER_GET,
+		.start	= coll_netlink_dump_start,
+		.dumpit	= coll_netlink_dump_users,
 	},
 };
 

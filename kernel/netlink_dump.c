@@ -9,6 +9,7 @@
 #include "netlink_dump.h"
 #include "netns.h"
 #include "socket.h"
+#include "user.h"
 
 /* Hosts, ranks or peers that are read while locks are held once. */
 #define BATCH		16
@@ -696,6 +697,65 @@ int coll_netlink_dump_early_packets(struct sk_buff *skb, struct netlink_callback
 		if (coll_early_packet_look(&cn->early_packets, state->next, &early))
 			err = dump_tell_early_packet(skb, cb, &early);
 		state->next += !err;
+	}
+	return skb->len;
+}
+
+/* ---- users ---- */
+
+/* In the first namespace all that the reader's user namespace knows, elsewhere the reader. */
+static bool dump_user_visible(const struct coll_net *cn, const struct coll_user_use *user)
+{
+	if (uid_eq(user->uid, coll_user_current()))
+		return true;
+	return net_eq(cn->net, &init_net) && kuid_has_mapping(current_user_ns(), user->uid);
+}
+
+static bool dump_put_user_limits(struct sk_buff *skb, const struct coll_net *cn, kuid_t uid)
+{
+	struct coll_user_limits limits;
+
+	return !coll_user_limits(&cn->tunables, uid, &limits) ||
+	       (!nla_put_u32(skb, COLLSOCK_A_USER_GROUPS_LIMIT, limits.groups) &&
+		!nla_put_u64_64bit(skb, COLLSOCK_A_USER_MEMORY_LIMIT, limits.memory,
+				   COLLSOCK_A_USER_PAD));
+}
+
+static int dump_tell_user(struct sk_buff *skb, struct netlink_callback *cb,
+			  const struct coll_net *cn, const struct coll_user_use *user)
+{
+	void *header = dump_put(skb, cb, COLLSOCK_CMD_USER_GET);
+
+	if (!header)
+		return -EMSGSIZE;
+	return dump_end(skb, header,
+			!nla_put_u32(skb, COLLSOCK_A_USER_UID,
+				     from_kuid_munged(current_user_ns(), user->uid)) &&
+			!nla_put_u32(skb, COLLSOCK_A_USER_GROUPS, user->groups) &&
+			!nla_put_u64_64bit(skb, COLLSOCK_A_USER_MEMORY, user->memory,
+					   COLLSOCK_A_USER_PAD) &&
+			dump_put_user_limits(skb, cn, user->uid));
+}
+
+/**
+ * coll_netlink_dump_users() - users that have groups, in any namespace
+ * @skb: to be filled
+ * @cb: where the dump is
+ *
+ * Return: bytes in @skb, 0 at the end. Context: process.
+ */
+int coll_netlink_dump_users(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct coll_net *cn = coll_net_of(sock_net(skb->sk));
+	struct dump_state *state = dump_state(cb);
+	struct coll_user_use user;
+
+	/* The last number is no user's. */
+	while (state->next != U32_MAX && coll_user_next(state->next, &user)) {
+		if (dump_user_visible(cn, &user) && dump_tell_user(skb, cb, cn, &user))
+			break;
+		state->next = __kuid_val(user.uid) + 1;
+		cond_resched();
 	}
 	return skb->len;
 }

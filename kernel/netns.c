@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/cred.h>
+#include <linux/err.h>
 #include <net/netns/generic.h>
 
 #include "compat.h"
 #include "netns.h"
+#include "user.h"
 
 unsigned int coll_net_id;
 
@@ -57,52 +58,89 @@ void coll_net_remove(struct coll_net *cn, u32 handle)
 	cn->generation++;
 }
 
+/* A limit has refused a group: it is counted. Returns the error, which tells which limit. */
+static int net_refuse(struct coll_net *cn, int err)
+{
+	lockdep_assert_held(&cn->mutex);
+	if (err == -ENOMEM)
+		cn->over_memory++;
+	else
+		cn->over_user++;
+	return err;
+}
+
+/**
+ * coll_net_get_user() - the calling process makes a group
+ * @cn: the namespace
+ *
+ * Return: who is charged for it, see coll_user_get(); an error pointer with -EMFILE if that
+ * user has too many groups, or -ENOMEM. Context: process; takes the namespace's mutex.
+ */
+struct coll_user *coll_net_get_user(struct coll_net *cn)
+{
+	struct coll_user *user = coll_user_get(&cn->tunables);
+
+	if (user == ERR_PTR(-EMFILE)) {
+		mutex_lock(&cn->mutex);
+		net_refuse(cn, -EMFILE);
+		mutex_unlock(&cn->mutex);
+	}
+	return user;
+}
+
 /* Time-wait entries keep memory that groups have had. */
-static bool net_try_charge(struct coll_net *cn, u64 bytes)
+static int net_try_charge(struct coll_net *cn, struct coll_user *user, u64 bytes)
 {
 	u64 others = READ_ONCE(cn->timewait.bytes);
+	int err = -ENOMEM;
 
 	if (atomic64_add_return(bytes, &cn->memory) + others <= coll_net_most_memory(cn))
-		return true;
-	atomic64_sub(bytes, &cn->memory);
-	return false;
+		err = coll_user_charge(user, bytes, &cn->tunables);
+	if (err)
+		atomic64_sub(bytes, &cn->memory);
+	return err;
 }
 
 /**
  * coll_net_charge() - a group that is joined needs memory
  * @cn: the namespace
+ * @user: of the group
  * @bytes: how much
  *
- * It is charged before it is allocated, as many groups may be joined at the same time. Time-wait
- * entries of the caller's user make room.
+ * It is charged before it is allocated, as many groups may be joined at the same time. If the
+ * namespace has too little, time-wait entries of the user make room.
  *
- * Return: false if the groups of the namespace would have too much. Context: process; takes
- * the namespace's mutex.
+ * Return: 0; -ENOMEM if the groups of the namespace would have too much, -EDQUOT if those of
+ * the user would. Context: process; takes the namespace's mutex.
  */
-bool coll_net_charge(struct coll_net *cn, u64 bytes)
+int coll_net_charge(struct coll_net *cn, struct coll_user *user, u64 bytes)
 {
-	bool charged = net_try_charge(cn, bytes);
+	int err = net_try_charge(cn, user, bytes);
 
-	if (likely(charged))
-		return true;
+	if (likely(!err))
+		return 0;
 	mutex_lock(&cn->mutex);
-	coll_timewait_table_reclaim(&cn->timewait, current_uid(), bytes);
-	charged = net_try_charge(cn, bytes);
-	if (!charged)
-		cn->over_memory++;
+	if (err == -ENOMEM) {
+		coll_timewait_table_reclaim(&cn->timewait, user->uid, bytes);
+		err = net_try_charge(cn, user, bytes);
+	}
+	if (err)
+		net_refuse(cn, err);
 	mutex_unlock(&cn->mutex);
-	return charged;
+	return err;
 }
 
 /**
  * coll_net_uncharge() - undo coll_net_charge()
  * @cn: the namespace
+ * @user: of the group
  * @bytes: how much
  *
  * Context: any.
  */
-void coll_net_uncharge(struct coll_net *cn, u64 bytes)
+void coll_net_uncharge(struct coll_net *cn, struct coll_user *user, u64 bytes)
 {
+	atomic64_sub(bytes, &user->memory);
 	atomic64_sub(bytes, &cn->memory);
 }
 

@@ -24,6 +24,7 @@
 #include "tunables.h"
 
 struct coll_instance;
+struct coll_user;
 
 /**
  * struct coll_net - collsock's part of a namespace
@@ -38,12 +39,14 @@ struct coll_instance;
  * @members: all tables of members; under @mutex
  * @memory: bytes that all groups have reserved
  * @over_memory: requests to join that would have made it too many; under @mutex
+ * @over_user: those that a limit of their user has refused; under @mutex
  * @looking: held while somebody without privilege looks at groups, and rests after that
  * @peers: connections of all groups
  * @events: that are to be sent
  * @quiet: groups that the tidying is to replace
  * @tidy: work item of the tidying
- * @bearers: opened and closed under @mutex
+ * @bearers: opened and closed under @mutex, by port.h
+ * @ports: in the list of all namespaces, until this one ends
  * @backlog: packets that wait for softirq
  * @timewait: the time-wait entries
  * @early_packets: the early packets
@@ -62,12 +65,14 @@ struct coll_net {
 	struct coll_members_table	members;
 	atomic64_t			memory;
 	u64				over_memory;
+	u64				over_user;
 	struct mutex			looking; /* one at a time, so that groups have rest */
 	atomic_t			peers;
 	struct coll_event_queue		events;
 	struct llist_head		quiet;
 	struct delayed_work		tidy;
 	struct coll_bearers		bearers;
+	struct list_head		ports;
 	struct coll_backlog		backlog;
 	struct coll_timewait_table	timewait;
 	struct coll_early_table		early_packets;
@@ -81,8 +86,9 @@ extern unsigned int coll_net_id;
 struct coll_net *coll_net_of(const struct net *net);
 int coll_net_add(struct coll_net *cn, struct coll_instance *gi, u32 *handle);
 void coll_net_remove(struct coll_net *cn, u32 handle);
-bool coll_net_charge(struct coll_net *cn, u64 bytes);
-void coll_net_uncharge(struct coll_net *cn, u64 bytes);
+struct coll_user *coll_net_get_user(struct coll_net *cn);
+int coll_net_charge(struct coll_net *cn, struct coll_user *user, u64 bytes);
+void coll_net_uncharge(struct coll_net *cn, struct coll_user *user, u64 bytes);
 
 /* The memory that all groups of the namespace together may reserve. */
 static inline u64 coll_net_most_memory(const struct coll_net *cn)

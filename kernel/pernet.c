@@ -7,6 +7,7 @@
 #include "instance.h"
 #include "netns.h"
 #include "pernet.h"
+#include "port.h"
 #include "receive.h"
 
 /* ---- tidying ---- */
@@ -67,8 +68,7 @@ static void pernet_tidy(struct work_struct *work)
 	if (due != U64_MAX)
 		queue_delayed_work(coll_work_queue, &cn->tidy,
 				   due > now ? nsecs_to_jiffies(due - now) + 1 : 0);
-	else if (!cn->groups)
-		coll_bearer_close(&cn->bearers);
+	coll_port_settle(cn);
 	mutex_unlock(&cn->mutex);
 }
 
@@ -92,6 +92,7 @@ void coll_pernet_stats(struct coll_net *cn, struct collsock_net_stats *stats)
 	stats->timewait_entries = READ_ONCE(cn->timewait.count);
 	stats->memory = atomic64_read(&cn->memory);
 	stats->over_memory = READ_ONCE(cn->over_memory);
+	stats->over_user = READ_ONCE(cn->over_user);
 }
 
 /* ---- beginning and end of a namespace ---- */
@@ -149,12 +150,14 @@ static int __net_init pernet_begin(struct net *net)
 	err = cn->counters ? pernet_begin_tables(cn) : -ENOMEM;
 	if (err)
 		coll_counters_free(cn->counters);
+	else
+		coll_port_begin(cn);
 	return err;
 }
 
 /*
  * No socket is left, so no rank can join; remaining groups linger. First packets stop:
- * closing the bearers waits for those in flight, and those in the backlog are dropped. Timers
+ * closing the port waits for those in flight, and those in the backlog are dropped. Timers
  * may still enter the core until an instance is stopped. After that nothing schedules the
  * tidying, so it can be cancelled for good, and the groups that it has retired are freed. A
  * grace period follows before pernet_end().
@@ -165,8 +168,8 @@ static void __net_exit pernet_pre_end(struct net *net)
 	struct coll_instance *gi;
 	unsigned long handle;
 
+	coll_port_end(cn);
 	mutex_lock(&cn->mutex);
-	coll_bearer_close(&cn->bearers);
 	coll_backlog_end(&cn->backlog);
 	xa_for_each(&cn->instances, handle, gi)
 		coll_instance_stop(gi);

@@ -8,7 +8,9 @@
  * keeps retransmission time-outs as 32-bit numbers of ns.
  */
 TUNABLE(PORT, port, "", 1, 65535, COLLSOCK_PORT,
-	"UDP port; read when the first group of a namespace is joined")
+	"UDP port; can change while the namespace has no group")
+TUNABLE(HOLD_PORT, hold_port, "", 0, 1, 1,
+	"The port stays open without a group, so that nobody else can have it")
 TUNABLE(WINDOW, window, "", 1, COLLSOCK_MAX_WINDOW, COLLSOCK_DEFAULT_WINDOW,
 	"Window of groups whose JOIN does not set it; must be equal on all hosts")
 TUNABLE(RTO_FLOOR, rto_floor_us, "us", 10, 4000000, 0,
@@ -27,6 +29,8 @@ TUNABLE(JOIN_TIMEOUT, join_timeout_ms, "ms", 10, 86400000, 0,
 	"The same for a host never heard from")
 TUNABLE(SETTLE, settle_us, "us", 10, 10000000, 0,
 	"How long an error is held, so that all hosts report the same")
+TUNABLE(LINGER, linger_ms, "ms", 10, 86400000, 60000,
+	"How long a group that was closed works on for other hosts")
 TUNABLE(IDLE, idle_ms, "ms", 10, 86400000, 0,
 	"Time after which an unused connection is released")
 TUNABLE(BUSY_POLL, busy_poll_us, "us", 0, COLLSOCK_MAX_SPIN_US, 0,
@@ -35,6 +39,10 @@ TUNABLE(MAX_MEMORY, max_memory_kib, "KiB", 1, U32_MAX, 0,
 	"Memory that all groups of a namespace may reserve; a namespace can only lower it")
 TUNABLE(MAX_GROUPS, max_groups, "", 1, 1048576, 65536,
 	"Groups of a namespace, including lingering ones")
+TUNABLE(USER_MEMORY, user_memory_kib, "KiB", 0, U32_MAX, 0,
+	"What groups of one user may reserve in all namespaces; 0: a quarter of max_memory_kib")
+TUNABLE(USER_GROUPS, user_groups, "", 1, 1048576, 4096,
+	"Groups of one user in all namespaces, including lingering ones")
 TUNABLE(JOIN_GID_LOW, join_gid_low, "", 0, U32_MAX - 1, 0,
 	"First group id that may join")
 TUNABLE(JOIN_GID_HIGH, join_gid_high, "", 0, U32_MAX - 1, U32_MAX - 1,

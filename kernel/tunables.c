@@ -27,12 +27,18 @@ static u32 tunable_defaults[COLL_TUNABLES] = {
 
 #undef TUNABLE
 
+static void (*tunable_port_changed)(void);
+
 static int tunable_param_set(const char *value, const struct kernel_param *kp)
 {
-	const struct coll_tunable_info *info;
+	enum coll_tunable which = (u32 *)kp->arg - tunable_defaults;
+	const struct coll_tunable_info *info = &coll_tunable_info[which];
+	int err;
 
-	info = &coll_tunable_info[(u32 *)kp->arg - tunable_defaults];
-	return param_set_uint_minmax(value, kp, info->least, info->most);
+	err = param_set_uint_minmax(value, kp, info->least, info->most);
+	if (!err && tunable_port_changed && coll_tunable_is_port(which))
+		tunable_port_changed();
+	return err;
 }
 
 static const struct kernel_param_ops tunable_operations = {
@@ -56,10 +62,11 @@ static void tunable_preset(enum coll_tunable which, u64 value)
 
 /**
  * coll_tunables_init() - compute defaults that were not set as parameters
+ * @port_changed: is called when a parameter about the port is set
  *
  * Context: process; before any group exists.
  */
-void coll_tunables_init(void)
+void __init coll_tunables_init(void (*port_changed)(void))
 {
 	const struct coll_timing *t = &coll_timing_default;
 
@@ -74,6 +81,7 @@ void coll_tunables_init(void)
 	tunable_preset(COLL_TUNABLE_IDLE, div_u64(t->idle, NSEC_PER_MSEC));
 	/* An eighth of the machine's memory */
 	tunable_preset(COLL_TUNABLE_MAX_MEMORY, totalram_pages() / 8 * (PAGE_SIZE / 1024));
+	tunable_port_changed = port_changed;
 }
 
 /**
@@ -85,6 +93,20 @@ void coll_tunables_init(void)
 u32 coll_tunable_default(enum coll_tunable which)
 {
 	return READ_ONCE(tunable_defaults[which]);
+}
+
+/**
+ * coll_tunable_is_machines() - is it about what all namespaces share?
+ * @which: tunable
+ *
+ * Of that a namespace has less than the module's parameter says, never more.
+ *
+ * Context: any.
+ */
+bool coll_tunable_is_machines(enum coll_tunable which)
+{
+	return which == COLL_TUNABLE_MAX_MEMORY || which == COLL_TUNABLE_USER_MEMORY ||
+	       which == COLL_TUNABLE_USER_GROUPS;
 }
 
 /**
@@ -101,8 +123,23 @@ u32 coll_tunable(const struct coll_tunables *t, enum coll_tunable which)
 	if (!test_bit_acquire(which, t->own))
 		return preset;
 	own = READ_ONCE(t->value[which]);
-	/* Memory is limited for the whole machine: a namespace can only lower its limit. */
-	return which == COLL_TUNABLE_MAX_MEMORY ? min(own, preset) : own;
+	/* A namespace can only lower what is limited for the whole machine. */
+	if (!coll_tunable_is_machines(which))
+		return own;
+	/* 0 stands for a value that follows from others. */
+	return min_not_zero(own, preset);
+}
+
+/**
+ * coll_tunable_user_memory() - what groups of one user may reserve, in KiB
+ * @t: tunables of the namespace in which they are joined
+ * @own: the value of user_memory_kib
+ *
+ * Context: any.
+ */
+u32 coll_tunable_user_memory(const struct coll_tunables *t, u32 own)
+{
+	return own ? own : max(1U, coll_tunable(t, COLL_TUNABLE_MAX_MEMORY) / 4);
 }
 
 /**

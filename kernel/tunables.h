@@ -50,9 +50,17 @@ struct coll_tunable_info {
 
 extern const struct coll_tunable_info coll_tunable_info[COLL_TUNABLES];
 
-void coll_tunables_init(void);
+/* Is it about the port? */
+static inline bool coll_tunable_is_port(enum coll_tunable which)
+{
+	return which == COLL_TUNABLE_PORT || which == COLL_TUNABLE_HOLD_PORT;
+}
+
+void coll_tunables_init(void (*port_changed)(void));
+bool coll_tunable_is_machines(enum coll_tunable which);
 u32 coll_tunable_default(enum coll_tunable which);
 u32 coll_tunable(const struct coll_tunables *t, enum coll_tunable which);
+u32 coll_tunable_user_memory(const struct coll_tunables *t, u32 own);
 void coll_tunable_set(struct coll_tunables *t, enum coll_tunable which, u32 value);
 void coll_tunable_reset(struct coll_tunables *t, enum coll_tunable which);
 void coll_tunables_timing(const struct coll_tunables *t, struct coll_timing *timing);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/inetdevice.h>
+#include <linux/workqueue.h>
 #include <net/addrconf.h>
 #include <net/ip.h>
 #include <net/ip6_checksum.h>
@@ -11,6 +13,7 @@
 
 /* ---- routes ---- */
 
+/* What goes to many is no route to a member: -EACCES, as for other sockets. */
 static struct dst_entry *udp_lookup4(struct net *net, const struct collsock_member *self,
 				     const struct collsock_member *to)
 {
@@ -23,7 +26,12 @@ static struct dst_entry *udp_lookup4(struct net *net, const struct collsock_memb
 	};
 	struct rtable *rt = ip_route_output_flow(net, &fl, NULL);
 
-	return IS_ERR(rt) ? ERR_CAST(rt) : &rt->dst;
+	if (IS_ERR(rt))
+		return ERR_CAST(rt);
+	if (likely(!(rt->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST))))
+		return &rt->dst;
+	ip_rt_put(rt);
+	return ERR_PTR(-EACCES);
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
@@ -312,7 +320,25 @@ bool coll_udp_is_open(const struct coll_udp *udp)
 	return udp->number;
 }
 
-static int udp_sock_open(struct coll_udp *udp, u16 family, u16 number, struct sock __rcu **slot)
+/**
+ * struct udp_sockets - a port that is being opened
+ * @work: opens it
+ * @udp: whose it is to be
+ * @number: of it
+ * @sk4: out: its IPv4 socket
+ * @sk6: out: its IPv6 socket, NULL if this machine has no IPv6
+ * @err: out
+ */
+struct udp_sockets {
+	struct work_struct	work;
+	struct coll_udp		*udp;
+	u16			number;
+	struct sock		*sk4;
+	struct sock		*sk6;
+	int			err;
+};
+
+static int udp_sock_open(struct coll_udp *udp, u16 family, u16 number, struct sock **sk)
 {
 	struct udp_tunnel_sock_cfg tunnel = {
 		.sk_user_data	= udp->owner,
@@ -332,42 +358,65 @@ static int udp_sock_open(struct coll_udp *udp, u16 family, u16 number, struct so
 	err = udp_sock_create(udp->net, &port, &sock);
 	if (err)
 		return err;
-	rcu_assign_pointer(*slot, sock->sk);
+	*sk = sock->sk;
 	setup_udp_tunnel_sock(udp->net, coll_tunnel_sock(sock->sk), &tunnel);
 	return 0;
 }
 
-/**
- * coll_udp_open() - open the port for a member's family, if it is not open
- * @udp: the port; the namespace's mutex is held
- * @self: this host
- *
- * Return: 0 or -errno: -EADDRINUSE if another socket has the port, -EADDRNOTAVAIL if the
- * member's port is another one. Context: process.
- */
-int coll_udp_open(struct coll_udp *udp, const struct collsock_member *self)
+static void udp_sock_close(struct sock *sk)
 {
-	struct sock __rcu **slot = self->family == AF_INET ? &udp->sk4 : &udp->sk6;
-	u16 number = coll_udp_port(udp);
-	int err;
-
-	if (!rcu_access_pointer(*slot)) {
-		err = udp_sock_open(udp, self->family, number, slot);
-		if (err)
-			return err;
-		WRITE_ONCE(udp->number, number);
-	}
-	/* The tunable may have changed since coll_udp_check_self(). */
-	return self->port == number ? 0 : -EADDRNOTAVAIL;
-}
-
-static void udp_sock_close(struct sock __rcu **slot)
-{
-	struct sock *sk = rcu_replace_pointer(*slot, NULL, true);
-
 	/* This waits for packets in flight, in either direction. */
 	if (sk)
 		udp_tunnel_sock_release(coll_tunnel_sock(sk));
+}
+
+/* Both or none: a program with one of them would receive part of the packets. */
+static void udp_sockets_open(struct work_struct *work)
+{
+	struct udp_sockets *s = container_of(work, struct udp_sockets, work);
+
+	s->err = udp_sock_open(s->udp, AF_INET, s->number, &s->sk4);
+	if (s->err || !ipv6_mod_enabled())
+		return;
+	s->err = udp_sock_open(s->udp, AF_INET6, s->number, &s->sk6);
+	if (s->err)
+		udp_sock_close(s->sk4);
+}
+
+/* Use these from now on, and close what there was. */
+static void udp_replace(struct coll_udp *udp, struct sock *sk4, struct sock *sk6, u16 number)
+{
+	sk4 = rcu_replace_pointer(udp->sk4, sk4, true);
+	sk6 = rcu_replace_pointer(udp->sk6, sk6, true);
+	WRITE_ONCE(udp->number, number);
+	udp_sock_close(sk4);
+	udp_sock_close(sk6);
+}
+
+/**
+ * coll_udp_open() - open the port, instead of the one that may be open
+ * @udp: the port; the namespace's mutex is held
+ * @number: of the port
+ *
+ * A kernel thread opens it: with the module's credentials, whatever those of the caller,
+ * and not in the caller's cgroups, whose rules are not for the packets of all.
+ *
+ * Return: 0, also if it is open already; -EADDRINUSE if another socket has it, or another
+ * -errno: then nothing has changed. Context: process.
+ */
+int coll_udp_open(struct coll_udp *udp, u16 number)
+{
+	struct udp_sockets s = { .udp = udp, .number = number };
+
+	if (udp->number == number)
+		return 0;
+	INIT_WORK_ONSTACK(&s.work, udp_sockets_open);
+	queue_work(coll_unbound_queue, &s.work);
+	flush_work(&s.work);
+	destroy_work_on_stack(&s.work);
+	if (!s.err)
+		udp_replace(udp, s.sk4, s.sk6, number);
+	return s.err;
 }
 
 /**
@@ -378,31 +427,79 @@ static void udp_sock_close(struct sock __rcu **slot)
  */
 void coll_udp_close(struct coll_udp *udp)
 {
-	udp_sock_close(&udp->sk4);
-	udp_sock_close(&udp->sk6);
-	WRITE_ONCE(udp->number, 0);
+	udp_replace(udp, NULL, NULL, 0);
 }
 
 /* ---- checks when a group is joined ---- */
 
-#if IS_ENABLED(CONFIG_IPV6)
-static bool udp_is_local6(struct net *net, const struct collsock_member *self)
+/*
+ * Packets of a device in a VRF go by tables, and reach sockets, that are not asked here. The
+ * stack finds its addresses only if it is asked for the device.
+ */
+static bool udp_is_in_vrf(const struct net_device *dev)
 {
-	bool strict = ipv6_addr_type(coll_udp_ipv6(self)) & IPV6_ADDR_LINKLOCAL;
-	struct net_device *dev = NULL;
-	bool local;
+	return netif_is_l3_slave(dev) || netif_is_l3_master(dev);
+}
+
+static int udp_check_vrf4(struct net *net, const struct collsock_member *self)
+{
+	struct net_device *dev;
+	bool in_vrf;
 
 	rcu_read_lock();
-	if (strict)
-		dev = dev_get_by_index_rcu(net, self->scope_id);
-	local = (dev || !strict) && ipv6_chk_addr(net, coll_udp_ipv6(self), dev, strict);
+	dev = __ip_dev_find(net, coll_udp_ipv4(self), false);
+	in_vrf = dev && udp_is_in_vrf(dev);
 	rcu_read_unlock();
-	return local;
+	return in_vrf ? -EXDEV : -EADDRNOTAVAIL;
+}
+
+static int udp_check_self4(struct net *net, const struct collsock_member *self)
+{
+	if (inet_addr_type(net, coll_udp_ipv4(self)) == RTN_LOCAL)
+		return 0;
+	return udp_check_vrf4(net, self);
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+/* The address is to be one of this device. RCU read side. */
+static int udp_check_device6(struct net *net, const struct in6_addr *address,
+			     struct net_device *dev)
+{
+	if (!dev || !ipv6_chk_addr(net, address, dev, 1))
+		return -EADDRNOTAVAIL;
+	return udp_is_in_vrf(dev) ? -EXDEV : 0;
+}
+
+static int udp_check_vrf6(struct net *net, const struct in6_addr *address)
+{
+	int err = -EADDRNOTAVAIL;
+	struct net_device *dev;
+
+	for_each_netdev_rcu(net, dev) {
+		err = udp_check_device6(net, address, dev);
+		if (err != -EADDRNOTAVAIL)
+			break;
+	}
+	return err;
+}
+
+static int udp_check_self6(struct net *net, const struct collsock_member *self)
+{
+	const struct in6_addr *address = coll_udp_ipv6(self);
+	int err = 0;
+
+	rcu_read_lock();
+	if (ipv6_addr_type(address) & IPV6_ADDR_LINKLOCAL)
+		err = udp_check_device6(net, address, dev_get_by_index_rcu(net, self->scope_id));
+	else if (!ipv6_chk_addr(net, address, NULL, 0))
+		err = udp_check_vrf6(net, address);
+	rcu_read_unlock();
+	return err;
 }
 #else
-static bool udp_is_local6(struct net *net, const struct collsock_member *self)
+static int udp_check_self6(struct net *net, const struct collsock_member *self)
 {
-	return false;
+	return -EADDRNOTAVAIL;
 }
 #endif
 
@@ -411,8 +508,8 @@ static bool udp_is_local6(struct net *net, const struct collsock_member *self)
  * @udp: the port
  * @self: the member
  *
- * Return: 0, -EAFNOSUPPORT, or -EADDRNOTAVAIL if it is not an address of this
- * namespace or not its port. Context: process.
+ * Return: 0; -EAFNOSUPPORT; -EADDRNOTAVAIL if it is not an address of this namespace or
+ * not its port; -EXDEV if it is one in a VRF. Context: process.
  */
 int coll_udp_check_self(const struct coll_udp *udp, const struct collsock_member *self)
 {
@@ -420,10 +517,20 @@ int coll_udp_check_self(const struct coll_udp *udp, const struct collsock_member
 		return -EAFNOSUPPORT;
 	if (self->port != coll_udp_port(udp))
 		return -EADDRNOTAVAIL;
-	if (self->family == AF_INET)
-		return inet_addr_type(udp->net, coll_udp_ipv4(self)) == RTN_LOCAL ?
-		       0 : -EADDRNOTAVAIL;
-	return udp_is_local6(udp->net, self) ? 0 : -EADDRNOTAVAIL;
+	return self->family == AF_INET ? udp_check_self4(udp->net, self) :
+					 udp_check_self6(udp->net, self);
+}
+
+static bool udp_is_loopback(const struct collsock_member *m)
+{
+	return m->family == AF_INET ? ipv4_is_loopback(coll_udp_ipv4(m)) :
+				      ipv6_addr_loopback(coll_udp_ipv6(m));
+}
+
+static bool udp_is_local(struct net *net, const struct collsock_member *m)
+{
+	return m->family == AF_INET ? inet_addr_type(net, coll_udp_ipv4(m)) == RTN_LOCAL :
+				      !udp_check_self6(net, m);
 }
 
 /**
@@ -433,16 +540,22 @@ int coll_udp_check_self(const struct coll_udp *udp, const struct collsock_member
  * @to: the member
  * @bytes: length of the largest packet, without the headers of UDP and IP
  *
- * Return: 0 or -EMSGSIZE. Context: process.
+ * A loopback address means this host to each host: beside it all are to be this host.
+ *
+ * Return: 0; -EMSGSIZE; -EADDRNOTAVAIL if @to is the broadcast address of a network, or
+ * another host while one of the two is a loopback address. Context: process.
  */
 int coll_udp_check_path(const struct coll_udp *udp, const struct collsock_member *self,
 			const struct collsock_member *to, u32 bytes)
 {
-	struct dst_entry *dst = udp_lookup(udp, self, to);
+	struct dst_entry *dst;
 	bool fits;
 
+	if ((udp_is_loopback(self) || udp_is_loopback(to)) && !udp_is_local(udp->net, to))
+		return -EADDRNOTAVAIL;
+	dst = udp_lookup(udp, self, to);
 	if (IS_ERR(dst))
-		return 0;
+		return PTR_ERR(dst) == -EACCES ? -EADDRNOTAVAIL : 0;
 	bytes += sizeof(struct udphdr);
 	bytes += to->family == AF_INET ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
 	fits = bytes <= dst_mtu(dst);

@@ -21,16 +21,37 @@ static u32 udp_address_bytes(const struct collsock_member *m)
 	return m->family == AF_INET ? 4 : 16;
 }
 
+/* Not 0.0.0.0/8 (this network), and not from 224.0.0.0 on: multicast, reserved, broadcast. */
+static bool udp_ipv4_valid(const u8 *address)
+{
+	return address[0] && address[0] < 224;
+}
+
+/*
+ * Not multicast, not unspecified, and not an IPv4 address in one of IPv6: mapped ones name
+ * members of IPv4, compatible ones are abolished.
+ */
+static bool udp_ipv6_valid(const u8 *address)
+{
+	static const u8 mapped[12] = { [10] = 0xff, [11] = 0xff };
+	static const u8 zero[12], loopback[4] = { [3] = 1 };
+
+	if (address[0] == 0xff || !memcmp(address, mapped, sizeof(mapped)))
+		return false;
+	return memcmp(address, zero, sizeof(zero)) ||
+	       !memcmp(address + sizeof(zero), loopback, sizeof(loopback));
+}
+
 /* The default port must be the same on all hosts, as the descriptor's hash includes it. */
 static bool udp_member_complete(struct collsock_member *m)
 {
 	static const u8 zero[sizeof(m->address)];
 	u32 bytes = udp_address_bytes(m);
 
-	if (m->family == AF_INET && m->scope_id)
+	if (memcmp(m->address + bytes, zero, sizeof(zero) - bytes))
 		return false;
-	if (!memcmp(m->address, zero, bytes) ||
-	    memcmp(m->address + bytes, zero, sizeof(zero) - bytes))
+	if (m->family == AF_INET ? m->scope_id || !udp_ipv4_valid(m->address) :
+				   !udp_ipv6_valid(m->address))
 		return false;
 	if (!m->port)
 		m->port = COLLSOCK_PORT;

@@ -80,6 +80,24 @@ void coll_group_end(struct coll_group *g, u64 now)
 }
 
 /**
+ * coll_group_give_up() - what is under way has lasted too long after all ranks have left
+ * @g: the group
+ * @now: time in ns
+ *
+ * It fails, here and on all other hosts, because a rank of this one has left.
+ *
+ * Context: group lock held.
+ */
+void coll_group_give_up(struct coll_group *g, u64 now)
+{
+	const struct coll_rank *rank = g->ranks.local;
+
+	while (rank->state != COLL_RANK_LEFT)
+		rank++;
+	coll_failure_end(g, COLL_REASON_LEFT, rank->rank, now);
+}
+
+/**
  * coll_group_quiet() - have all ranks left, with nothing under way?
  * @g: the group
  *

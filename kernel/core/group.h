@@ -77,6 +77,7 @@ enum coll_refusal coll_group_receive_other_version(struct coll_group *g, u32 sou
 /* The deadline asked for with coll_env_deadline() has passed. */
 void coll_group_expire(struct coll_group *g, u64 now);
 void coll_group_notify_join(struct coll_group *g, u32 host, u64 now);
+void coll_group_give_up(struct coll_group *g, u64 now);
 void coll_group_end(struct coll_group *g, u64 now);
 void coll_group_leave(struct coll_group *g, u32 local, u64 now);
 bool coll_group_quiet(const struct coll_group *g);

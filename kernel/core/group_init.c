@@ -242,6 +242,9 @@ static void group_free_peer_list(struct coll_peer *peer)
 	while (peer) {
 		struct coll_peer *next = peer->next;
 
+		/* From these states of the MAC packets could be forged. */
+		memzero_explicit(&peer->conn.tx, sizeof(peer->conn.tx));
+		memzero_explicit(&peer->conn.rx, sizeof(peer->conn.rx));
 		coll_env_peer_free(peer);
 		peer = next;
 	}

@@ -36,6 +36,7 @@ typedef long long s64;
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #endif
 #define static_assert		_Static_assert
+#define memzero_explicit	explicit_bzero
 #define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))
 #define noinline		__attribute__((noinline))
 #define __weak			__attribute__((weak))

@@ -225,10 +225,13 @@ WHAT_TO_DO = {
     errno.EADDRNOTAVAIL: "the address of this rank is not one of this host: "
                          "compare RANK and the hosts file",
     errno.EADDRINUSE: "this rank has joined already: end the other process, "
-                      "or use another --nonce",
+                      "or use another --nonce; or the port is in use: see collsock doctor",
+    errno.EXDEV: "the address of this rank is in a VRF: use one outside of it",
     errno.EINVAL: "the hosts file mixes IPv4 and IPv6",
     errno.E2BIG: "too many ranks on this host",
     errno.ENFILE: "too many groups here: see collsock group, collsock get max_groups",
+    errno.EDQUOT: "this user's groups have all the memory they may: see collsock user",
+    errno.EMFILE: "this user has all the groups it may: see collsock user",
     errno.ECANCELED: "the group was ended there with collsock end",
     errno.ECONNRESET: "that rank has closed its socket: its output may say why",
     errno.ETIMEDOUT: "that rank does not answer: check that it runs, that UDP port 7607 is open, "

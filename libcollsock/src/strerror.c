@@ -86,7 +86,10 @@ static const struct advice advices[] = {
 		"see ip address: the rank that joins needs an address and the UDP port of this host",
 	}, {
 		EADDRINUSE, 0, "rank already joined, group left a moment ago, or port in use",
-		"give each process its own rank, and each run a new nonce; see ss -lun",
+		"give each process its own rank, and each run a new nonce; see collsock doctor",
+	}, {
+		EXDEV, 0, "the address of this host is in a VRF",
+		"use an address outside of it, or a network namespace instead of the VRF",
 	}, {
 		EINVAL, 0, "an argument is not valid",
 		"see the errors in its manual page",
@@ -96,6 +99,13 @@ static const struct advice advices[] = {
 	}, {
 		ENFILE, 0, "too many groups in this namespace, or too many open files",
 		"list them with collsock group; allow more with collsock set max_groups",
+	},
+	{
+		EDQUOT, 0, "the groups of this user have all the memory that they may",
+		"lower window or max_bytes; see collsock user, collsock get user_memory_kib",
+	}, {
+		EMFILE, 0, "this user has all the groups that it may, or the process all files",
+		"see collsock user, collsock get user_groups; ulimit -n",
 	},
 	/* of the library */
 	{

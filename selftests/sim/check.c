@@ -331,4 +331,6 @@ void sim_check_end(struct sim *s)
 {
 	if (world_memory)
 		sim_violated(s, "%ld allocations remain", world_memory);
+	if (world_states_left)
+		sim_violated(s, "%ld peers were freed with a state of the MAC", world_states_left);
 }

@@ -10,6 +10,7 @@
 #define LONGEST_DELAY	(200 * NSEC_PER_MSEC)
 
 long world_memory;
+long world_states_left;
 
 /* ---- memory of the core ---- */
 
@@ -52,8 +53,16 @@ struct coll_peer *coll_env_peer_new(struct coll_group *g)
 	return coll_env_alloc(sizeof(struct coll_peer));
 }
 
+static bool side_is_zero(const struct coll_wire_side *side)
+{
+	static const struct coll_wire_side zero;
+
+	return !memcmp(side, &zero, sizeof(zero));
+}
+
 void coll_env_peer_free(struct coll_peer *peer)
 {
+	world_states_left += !side_is_zero(&peer->conn.tx) || !side_is_zero(&peer->conn.rx);
 	coll_env_free(peer);
 }
 
@@ -700,6 +709,13 @@ void world_leave_rank(struct world_member *m, u32 local)
 	world_trace(m->world, "host %u: rank %u leaves, has posted %llu", m->host->id,
 		    m->group.ranks.local[local].rank, m->group.ranks.local[local].next);
 	coll_group_leave(&m->group, local, m->world->now);
+	member_after(m);
+}
+
+void world_give_up(struct world_member *m)
+{
+	world_trace(m->world, "host %u: what is under way has lasted too long", m->host->id);
+	coll_group_give_up(&m->group, m->world->now);
 	member_after(m);
 }
 

@@ -301,6 +301,9 @@ struct world {
 /* Allocations of the core that have not been freed, in all worlds. */
 extern long world_memory;
 
+/* Peers that were freed with a state of the MAC in them, likewise. */
+extern long world_states_left;
+
 void world_init(struct world *w, u32 hosts, u64 seed, const struct world_user *user);
 void world_free(struct world *w);
 
@@ -330,6 +333,9 @@ int world_join_rank(struct world_member *m, u32 rank);
 int world_post_rank(struct world_member *m, u32 local, const struct collsock_post *post,
 		    const void *payload, u32 bytes, void *token);
 void world_leave_rank(struct world_member *m, u32 local);
+
+/* The platform has waited long enough after the last rank of the host has left. */
+void world_give_up(struct world_member *m);
 
 /* The same if each host has one rank */
 static inline int world_join(struct world_member *m)

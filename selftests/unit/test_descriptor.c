@@ -108,6 +108,53 @@ TEST_F(join, a_bad_table_is_refused)
 	TABLE_REFUSED((self->host_of_rank[1] = 2, self->host_of_rank[2] = 1), -EINVAL);
 }
 
+#define SET_IPV4(host, ...) ({ \
+	const u8 bytes[] = { __VA_ARGS__ }; \
+	memcpy(self->members[host].address, bytes, sizeof(bytes)); \
+})
+
+TEST_F(join, addresses_that_no_host_can_have_are_refused)
+{
+	ASSERT_EQ(0, coll_descriptor_normalise(&self->fixed));
+	TABLE_REFUSED(SET_IPV4(1, 0, 0, 0, 0), -EINVAL);
+	TABLE_REFUSED(SET_IPV4(1, 0, 255, 255, 255), -EINVAL);
+	TABLE_REFUSED(SET_IPV4(1, 1, 0, 0, 0), 0);
+	TABLE_REFUSED(SET_IPV4(1, 223, 255, 255, 255), 0);
+	TABLE_REFUSED(SET_IPV4(1, 224, 0, 0, 1), -EINVAL);
+	TABLE_REFUSED(SET_IPV4(1, 240, 0, 0, 1), -EINVAL);
+	TABLE_REFUSED(SET_IPV4(1, 255, 255, 255, 255), -EINVAL);
+	TABLE_REFUSED(SET_IPV4(0, 224, 0, 0, 1), -EINVAL);
+}
+
+/* Bytes before those of an IPv4 address */
+static const u8 ipv6_mapped[16] = { [10] = 0xff, [11] = 0xff, 10, 0, 0, 1 };
+static const u8 ipv6_compatible[16] = { [12] = 10, 0, 0, 1 };
+static const u8 ipv6_multicast[16] = { 0xff, 2, [15] = 1 };
+static const u8 ipv6_unspecified[16];
+static const u8 ipv6_loopback[16] = { [15] = 1 };
+static const u8 ipv6_global[16] = { 0x20, 1, [15] = 1 };
+
+#define SET_IPV6(host, bytes) memcpy(self->members[host].address, bytes, 16)
+
+TEST_F(join, ipv6_addresses_that_no_host_can_have_are_refused)
+{
+	u32 i;
+
+	ASSERT_EQ(0, coll_descriptor_normalise(&self->fixed));
+	for (i = 0; i < HOSTS; i++) {
+		self->members[i].family = 10;
+		SET_IPV6(i, ipv6_global);
+		self->members[i].address[7] = i;
+	}
+	ASSERT_EQ(0, CHECK());
+	TABLE_REFUSED(SET_IPV6(1, ipv6_mapped), -EINVAL);
+	TABLE_REFUSED(SET_IPV6(1, ipv6_compatible), -EINVAL);
+	TABLE_REFUSED(SET_IPV6(1, ipv6_multicast), -EINVAL);
+	TABLE_REFUSED(SET_IPV6(0, ipv6_multicast), -EINVAL);
+	TABLE_REFUSED(SET_IPV6(1, ipv6_unspecified), -EINVAL);
+	TABLE_REFUSED(SET_IPV6(1, ipv6_loopback), 0);
+}
+
 TEST_F(join, ranks_may_be_placed_on_hosts_in_any_way)
 {
 	static u32 hosts[COLLSOCK_MAX_LOCAL_RANKS + 2];

@@ -460,6 +460,30 @@ TEST_F(net, an_operation_under_way_fails_when_a_rank_leaves_without_posting)
 	EXPECT_EQ(1, self->n.ranks[0].ops[2].failed_rank);
 }
 
+TEST_F(net, what_lasts_too_long_after_a_rank_has_left_fails_everywhere_with_it)
+{
+	u32 i;
+
+	unit_network_init(&self->n, 4, 1);
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	skewed_barriers(_metadata, &self->n, 2, COLLSOCK_AUTO);
+	ASSERT_EQ(0, unit_barrier(&self->n, 2));
+	unit_leave(&self->n, 2);
+	unit_run(&self->n, SECOND);
+	EXPECT_FALSE(unit_timewait(&self->n, 2));
+	world_give_up(unit_member(&self->n, 2));
+	unit_run(&self->n, SECOND);
+	EXPECT_TRUE(unit_timewait(&self->n, 2));
+	for (i = 0; i < 4; i++) {
+		if (i == 2)
+			continue;
+		ASSERT_EQ(0, unit_barrier(&self->n, i));
+		ASSERT_TRUE(unit_await(&self->n, i, 2, SECOND));
+		EXPECT_EQ(ECONNRESET, self->n.ranks[i].ops[2].error);
+		EXPECT_EQ(2, self->n.ranks[i].ops[2].failed_rank);
+	}
+}
+
 static bool drop_acks_of_1(struct unit_network *n, struct world_packet *p)
 {
 	return p->from == 1 && unit_joined(n, 1) &&

@@ -23,8 +23,8 @@ from collsock_test import (
     MAX_RANKS, MAX_SEGMENT, MAX_SPIN_US, MAX_WINDOW, MINLOC, NO_RANK, PAIRWISE_EXCHANGE, PORT, POST,
     QUIET, RUN, RUN_HEAD, SELF, SOL_COLLSOCK, STATS, SUM, WAIT, WAIT_HEAD, Child, Completion,
     Descriptor, Group, KernelLog, Rank, at_least, at_most, barrier, equal, eventually,
-    eventually_in, integers, libc, main, member, netem, on, outcome, post_bytes, rank_on, read_file,
-    refused, run_bytes, set_tunables, test, tunables)
+    eventually_in, integers, ip_batch, libc, main, make_namespace, member, netem, on, outcome,
+    post_bytes, rank_on, refused, run_bytes, set_tunables, test, tunables)
 
 
 def alone(**fields):
@@ -41,15 +41,6 @@ def only_seqpacket_sockets_of_protocol_0_can_be_made():
     for proto in (1, socket.IPPROTO_UDP, 255):
         refused(errno.EPROTONOSUPPORT, f"a socket of protocol {proto}", Rank, proto=proto)
     Rank().close()
-
-
-@test
-def the_module_has_the_alias_by_which_the_first_socket_loads_it():
-    settings = read_file("/run/vm/settings")
-    path = [line.partition("=")[2].strip("'\"") for line in settings.splitlines()
-            if line.startswith("VM_MODULE=")][0]
-    aliases = os.popen(f"modinfo -F alias '{path}'").read().split()
-    equal("net-pf-25 among the module's aliases", f"net-pf-{AF_COLLSOCK}" in aliases, True)
 
 
 @test
@@ -182,10 +173,9 @@ def a_rank_joins_on_its_own_host_only():
     for name, own in (("the address of another host", member(2)),
                       ("an unused address", member("10.9.9.9")),
                       ("a broadcast address", member("10.1.0.255")),
-                      ("a multicast address", member("224.0.0.1")),
                       ("another port", member(1, port=PORT + 1))):
         refused(errno.EADDRNOTAVAIL, name, rank.join, with_members(own, member(3)), 0)
-    for own in ("fd00:1::2", "ff02::1", "fd00:9::9", "::ffff:10.1.0.1"):
+    for own in ("fd00:1::2", "fd00:9::9"):
         refused(errno.EADDRNOTAVAIL, own, rank.join,
                 with_members(member(own, socket.AF_INET6), member(3, socket.AF_INET6)), 0)
     rank.join(with_members(member(1), member(3)), 0)
@@ -204,23 +194,17 @@ def a_socket_joins_once_and_a_rank_has_one_socket():
 
 @test
 def a_port_that_another_socket_uses_is_eaddrinuse():
-    with on(3):
+    make_namespace("api1", "10.1.0.201")
+    with on("api1"):
         other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    # Lingering groups may hold the port for a while
-    rank = rank_on(3)
-    limit = time.monotonic() + 20
-    while True:
-        try:
-            other.bind(("10.1.0.3", PORT))
-            break
-        except OSError:
-            if time.monotonic() > limit:
-                raise
-            time.sleep(0.1)
-    refused(errno.EADDRINUSE, "join", rank.join, Descriptor([3]), 0)
+    other.bind(("10.1.0.201", PORT))
+    rank = rank_on("api1")
+    refused(errno.EADDRINUSE, "join", rank.join, Descriptor(["10.1.0.201"]), 0)
     other.close()
-    rank.join(Descriptor([3]), 0)
+    rank.join(Descriptor(["10.1.0.201"]), 0)
     rank.run()
+    rank.close()
+    ip_batch((), "netns delete api1")
 
 
 def in_range(line, descriptor, gid, groups):

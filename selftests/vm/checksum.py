@@ -56,7 +56,7 @@ def an_ordinary_socket_receives_packets_over_ipv6():
     finally:
         receiver.close()
     equal("its sender", sender[:2], ("fd00:1::1", PORT))
-    equal("its version", payload[0], 1)
+    equal("its version", payload[0], 2)
 
 
 @contextlib.contextmanager

@@ -111,7 +111,7 @@ def stats(before, which, others=""):
 
 
 STATS_ALL = stats("size hosts host peers", "GROUP")
-NET_STATS_ALL = stats("size groups peers timewait_entries", "NET", "memory over_memory")
+NET_STATS_ALL = stats("size groups peers timewait_entries", "NET", "memory over_memory over_user")
 RUN_BYTES = RUN_HEAD.size + POST.size + COMPLETION.size
 WAIT_BYTES = WAIT_HEAD.size + COMPLETION.size
 

@@ -849,12 +849,16 @@ def what_bind_says(taken):
 
 @test
 def the_doctor_finds_another_program_on_the_port():
+    run(4, "set", "hold_port", "0")
     with on(4):
         taken = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     # Time-wait entries keep the port open
     eventually("port taken", lambda: what_bind_says(taken), "bound")
-    equal("check", only(problems(findings(4, status=PROBLEMS)))["check"], "port")
+    problem = only(problems(findings(4, status=PROBLEMS)))
+    equal("check", problem["check"], "port")
+    contains("finding", problem["finding"], f"port {PORT}", f"pid {os.getpid()}")
     taken.close()
+    run(4, "set", "hold_port", "default")
 
 
 def prepare():

@@ -97,7 +97,7 @@ def objects_left_by_cycles(count):
 
 @test
 def cycles_of_join_and_close_leave_nothing():
-    with tunables(liveness_ms=LIVENESS_MS):
+    with tunables(liveness_ms=LIVENESS_MS, hold_port=0):
         unused, watcher = references(), rank_on(1)
         used = references()
         grown = objects_left_by_cycles(CYCLES)

@@ -18,6 +18,7 @@ from collsock_test import (
     Group, Rank, Skipped, at_least, at_most, clean_up, equal, errno_name, eventually, integers,
     ip_batch, libc, link_down, main, make_namespace, member, netlink_on, outcome, rank_on,
     read_file, refused, seeded, set_tunables, shown, test, test_each, tunables, work, write_file)
+from leftovers import udp_sockets
 
 KEY = bytes.fromhex("5ecd17f1a95be0889c21d7e3b6f00d42")
 TUNABLE = NUMBERS["A_TUNABLES_TUNABLE"]
@@ -55,7 +56,6 @@ def no_groups(*hosts):
 # ---- tunables: what each changes ----
 
 def port_counts(host, address, value):
-    """The port is open as long as a group or time-wait entry exists: use a new namespace."""
     rank = rank_on(host)
     descriptor = Descriptor([address])
     refused(errno.EADDRNOTAVAIL, "another port", rank.join, descriptor, 0)
@@ -184,6 +184,52 @@ def max_groups_counts(value):
     Group([1]).barrier()
 
 
+def hold_port_counts(value):
+    del value
+    with tunables(liveness_ms=100):
+        Group([1]).end()
+    eventually("sockets of the port", lambda: udp_sockets(1), [0, 0])
+
+
+def linger_counts(value):
+    rank = rank_on(1)
+    rank.join(Descriptor([1, 3]), 0)
+    rank.post()
+    begin = time.monotonic()
+    rank.close()
+    with netlink_on(1) as netlink:
+        eventually("groups", lambda: netlink.all("group"), [])
+    at_least("seconds for which it lingered", time.monotonic() - begin, value / 1000)
+
+
+def user_joins(line, groups, fields):
+    os.setresuid(1000, 1000, 1000)
+    ranks = [Rank() for _ in range(groups)]
+    try:
+        for rank in ranks:
+            rank.join(Descriptor([1], **fields), 0)
+        line.put("joined")
+    except OSError as error:
+        line.put(errno.errorcode[error.errno])
+
+
+def user_memory_counts(value):
+    del value
+    for fields, said in ({}, "joined"), ({"max_bytes": 65536, "window": 64}, "EDQUOT"):
+        child = Child(1, user_joins, 1, fields)
+        equal(f"a group of a user with {fields}", child.get(), said)
+        child.finish()
+
+
+def user_groups_counts(value):
+    no_groups(1)
+    for groups, said in (value, "joined"), (value + 1, "EMFILE"):
+        child = Child(1, user_joins, groups, {})
+        equal(f"{groups} groups of a user", child.get(), said)
+        child.finish()
+        no_groups(1)
+
+
 def join_low_counts(value):
     del value
     refused(errno.EPERM, "group 0", rank_on(1).join, Descriptor([1]), 0)
@@ -219,7 +265,9 @@ CHANGES = {
     "idle_ms": (50, idle_counts), "busy_poll_us": (9_000, busy_poll_counts),
     "max_memory_kib": (64, max_memory_counts), "max_groups": (3, max_groups_counts),
     "join_gid_low": (1, join_low_counts), "join_gid_high": (5, join_high_counts),
-    "require_keys": (0, require_keys_counts),
+    "require_keys": (0, require_keys_counts), "hold_port": (0, hold_port_counts),
+    "linger_ms": (500, linger_counts), "user_memory_kib": (1024, user_memory_counts),
+    "user_groups": (2, user_groups_counts),
 }
 
 

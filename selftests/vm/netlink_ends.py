@@ -92,7 +92,8 @@ def dumps(line, seed, host, until):
     numbers = random.Random(seed)
     with netlink_on(host) as netlink:
         while time.monotonic() < until:
-            what = numbers.choice(("group", "host", "rank", "peer", "operation", "early-packet"))
+            what = numbers.choice(("group", "host", "rank", "peer", "operation", "early-packet",
+                                   "user"))
             netlink.all(what)
             netlink.net()
 

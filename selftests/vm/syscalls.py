@@ -17,7 +17,7 @@ THREADS = 12
 NOTHING = {"groups": [0] * 3, "peers": [0] * 3, "timewait_entries": [0] * 3}
 LIVENESS_MS = 300
 # Time-outs so short that groups that never come together end before the test does
-TUNABLES = {"liveness_ms": LIVENESS_MS, "join_timeout_ms": 1000}
+TUNABLES = {"liveness_ms": LIVENESS_MS, "join_timeout_ms": 1000, "hold_port": 0}
 
 
 def run_calls(seconds, *purpose):

@@ -53,6 +53,7 @@ extern const struct decode_field decode_peer[];
 extern const struct decode_field decode_operation[];
 extern const struct decode_field decode_net[];
 extern const struct decode_field decode_early_packet[];
+extern const struct decode_field decode_user[];
 extern const struct decode_field decode_notice[];
 
 /* Decode attributes into an object. */

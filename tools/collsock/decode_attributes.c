@@ -194,11 +194,13 @@ const struct decode_field decode_net[] = {
 	{ "version",	      COLLSOCK_A_NET_VERSION, DECODE_STRING },
 	{ "family",	      COLLSOCK_A_NET_FAMILY },
 	{ "port",	      COLLSOCK_A_NET_PORT },
+	{ "port_open",	      COLLSOCK_A_NET_PORT_OPEN, DECODE_FLAG },
 	{ "groups",	      COLLSOCK_A_NET_GROUPS },
 	{ "peers",	      COLLSOCK_A_NET_PEERS },
 	{ "timewait_entries",	      COLLSOCK_A_NET_TIMEWAIT_ENTRIES },
 	{ "memory",	      COLLSOCK_A_NET_MEMORY },
 	{ "over_memory",      COLLSOCK_A_NET_OVER_MEMORY },
+	{ "over_user",	      COLLSOCK_A_NET_OVER_USER },
 	COLLSOCK_NET_COUNTER_LIST(NET_COUNTER)
 	{ }
 };
@@ -210,6 +212,15 @@ const struct decode_field decode_early_packet[] = {
 	{ "address",	COLLSOCK_A_EARLY_PACKET_SCOPE_ID, DECODE_SCOPE },
 	{ "port",	COLLSOCK_A_EARLY_PACKET_PORT },
 	{ "age_ms",	COLLSOCK_A_EARLY_PACKET_AGE_MS },
+	{ }
+};
+
+const struct decode_field decode_user[] = {
+	{ "uid",	  COLLSOCK_A_USER_UID },
+	{ "groups",	  COLLSOCK_A_USER_GROUPS },
+	{ "groups_limit", COLLSOCK_A_USER_GROUPS_LIMIT },
+	{ "memory",	  COLLSOCK_A_USER_MEMORY },
+	{ "memory_limit", COLLSOCK_A_USER_MEMORY_LIMIT },
 	{ }
 };
 

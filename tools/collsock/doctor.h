@@ -93,6 +93,8 @@ void doctor_signatures(struct doctor *d);
 void doctor_family(struct doctor *d);
 void doctor_version(struct doctor *d);
 
+void doctor_port(struct doctor *d);
+
 void doctor_counters(struct doctor *d);
 void doctor_groups(struct doctor *d);
 void doctor_early_packets(struct doctor *d);
@@ -103,7 +105,6 @@ void doctor_early_packets(struct doctor *d);
  */
 void doctor_take_hosts(struct doctor *d, char **names);
 bool doctor_has_host(const struct doctor *d, const char *address);
-void doctor_port(struct doctor *d);
 void doctor_firewall(struct doctor *d);
 void doctor_route(struct doctor *d);
 void doctor_mtu(struct doctor *d);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The path to other hosts: port, firewall, route, packet size, reachability */
+/* The path to other hosts: firewall, route, packet size, reachability */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -135,39 +135,6 @@ void doctor_take_hosts(struct doctor *d, char **names)
 }
 
 /* ---- this host ---- */
-
-/* Does a socket hold the port? */
-static bool doctor_port_is_taken(const char *path, unsigned int port)
-{
-	FILE *file = fopen(path, "re");
-	char line[LINE_BYTES];
-	unsigned int bound;
-	bool taken = false;
-
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "%*s %*[0-9A-F]:%x", &bound) == 1 && bound == port)
-			taken = true;
-	if (file)
-		fclose(file);
-	return taken;
-}
-
-void doctor_port(struct doctor *d)
-{
-	bool ours = d->net && (text_number(d->net, "groups", 0) ||
-			       text_number(d->net, "timewait_entries", 0));
-
-	if (ours)
-		doctor_say(d, DOCTOR_OK, NULL, "groups use UDP port %u", d->port);
-	else if (doctor_port_is_taken("/proc/self/net/udp", d->port) ||
-		 doctor_port_is_taken("/proc/self/net/udp6", d->port))
-		doctor_say(d, DOCTOR_PROBLEM,
-			   "ss -ulpn finds it; or collsock set port NUMBER, on all hosts",
-			   "another program holds UDP port %u", d->port);
-	else
-		doctor_say(d, DOCTOR_OK, NULL, "UDP port %u is free until a group is joined",
-			   d->port);
-}
 
 /**
  * struct firewall - summary of the rules, by a rough reading

@@ -37,6 +37,7 @@ static const struct {
 	{ "rank",	show_rank,	   "" },
 	{ "peer",	show_peer,	   "" },
 	{ "op",		show_operation, "" },
+	{ "user",	show_user,	   "" },
 	{ "stat",	stat_command,	   "P" },
 	{ "get",	tunable_get,	   "" },
 	{ "set",	tunable_set,	   "" },
@@ -75,6 +76,7 @@ static const char help[] =
 	"  rank [group HANDLE|id ID]    ranks on this host, and their processes\n"
 	"  peer [group HANDLE|id ID]    their connections\n"
 	"  op [group HANDLE|id ID]      operations in progress, and what they wait for\n"
+	"  user                         users who have groups, and their limits\n"
 	"  stat [--prometheus]          counters; with -s explained\n"
 	"  get [NAME...]                tunables\n"
 	"  monitor [-t]                 events, until interrupted; -t: with the time\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Lists of groups, hosts, ranks, peers and operations. */
+/* Lists of groups, hosts, ranks, peers, operations and users. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -237,6 +237,27 @@ int show_operation(char **words)
 	}
 	table_show(columns, all);
 	json_object_put(groups);
+	netlink_close(&n);
+	return EXIT_DONE;
+}
+
+/* ---- users ---- */
+
+int show_user(char **words)
+{
+	static const struct table_column columns[] = {
+		{ "UID",	"uid",		TABLE_NUMBER },
+		{ "GROUPS",	"groups",	TABLE_NUMBER },
+		{ "OF",		"groups_limit",	TABLE_NUMBER },
+		{ "MEMORY",	"memory",	TABLE_BYTES },
+		{ "OF",		"memory_limit",	TABLE_BYTES },
+		{ }
+	};
+	struct netlink n;
+
+	command_no_more(words);
+	netlink_open(&n);
+	table_show(columns, netlink_dump(&n, COLLSOCK_CMD_USER_GET, 0, 0, decode_user));
 	netlink_close(&n);
 	return EXIT_DONE;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The sub-commands that list groups, hosts, ranks, peers and operations. */
+/* The sub-commands that list groups, hosts, ranks, peers, operations and users. */
 #ifndef SHOW_H
 #define SHOW_H
 
@@ -8,5 +8,6 @@ int show_host(char **words);
 int show_rank(char **words);
 int show_peer(char **words);
 int show_operation(char **words);
+int show_user(char **words);
 
 #endif

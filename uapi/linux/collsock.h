@@ -195,8 +195,8 @@ struct collsock_post {
  * @bytes: bytes of the result
  * @cookie: of the post; COLLSOCK_COOKIE_GROUP: no operation was under way when the group
  *	failed
- * @posted_ns: CLOCK_MONOTONIC when it was posted
- * @completed_ns: CLOCK_MONOTONIC when it completed
+ * @posted_ns: CLOCK_MONOTONIC of the process that reads it when it was posted
+ * @completed_ns: the same when it completed
  */
 struct collsock_completion {
 	__u32	size;
@@ -355,6 +355,7 @@ struct collsock_net_stats {
 
 	__u64	memory;			/* bytes that all groups have reserved */
 	__u64	over_memory;		/* requests to join that exceeded max_memory_kib */
+	__u64	over_user;		/* requests to join that a limit of their user refused */
 
 	COLLSOCK_NET_COUNTER_LIST(COLLSOCK_COUNTER)
 };

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/list.h>
+#include <linux/net.h>
+
+#include "netns.h"
+#include "port.h"
+
+/* All namespaces, in which the module's parameters count; taken before their mutexes. */
+static LIST_HEAD(port_nets);
+static DEFINE_MUTEX(port_nets_mutex);
+
+/**
+ * coll_port_begin() - parameters of the module count in the namespace from now on
+ * @cn: the namespace
+ *
+ * Context: process.
+ */
+void coll_port_begin(struct coll_net *cn)
+{
+	mutex_lock(&port_nets_mutex);
+	list_add(&cn->ports, &port_nets);
+	mutex_unlock(&port_nets_mutex);
+}
+
+/**
+ * coll_port_end() - the port is closed for good
+ * @cn: the namespace; nobody joins any more
+ *
+ * Waits for the packets that are under way.
+ *
+ * Context: process.
+ */
+void coll_port_end(struct coll_net *cn)
+{
+	mutex_lock(&port_nets_mutex);
+	mutex_lock(&cn->mutex);
+	list_del_init(&cn->ports);
+	coll_bearer_close(&cn->bearers);
+	mutex_unlock(&cn->mutex);
+	mutex_unlock(&port_nets_mutex);
+}
+
+/**
+ * coll_port_open() - the port is open for a group that is being joined
+ * @cn: the namespace; its mutex is held
+ * @self: this host
+ *
+ * Return: 0; -EADDRINUSE if another socket has the port; -EADDRNOTAVAIL if this host cannot
+ * be that member, for instance because of its port, which may just have changed.
+ * Context: process.
+ */
+int coll_port_open(struct coll_net *cn, const struct collsock_member *self)
+{
+	int err = 0;
+
+	lockdep_assert_held(&cn->mutex);
+	if (!cn->groups)
+		err = coll_bearer_open(&cn->bearers, coll_tunable(&cn->tunables,
+								  COLL_TUNABLE_PORT));
+	return err ?: coll_bearer_check_self(&cn->bearers, self);
+}
+
+/**
+ * coll_port_change() - have the port as these settings want it
+ * @cn: the namespace; its mutex is held
+ * @number: of the port
+ * @hold: is it held while no group needs it?
+ *
+ * Return: 0; -EBUSY if groups use another port, -EADDRINUSE if another socket has it: then
+ * all is as before. Context: process.
+ */
+int coll_port_change(struct coll_net *cn, u16 number, bool hold)
+{
+	bool open = coll_bearer_is_open(&cn->bearers);
+
+	lockdep_assert_held(&cn->mutex);
+	/* The namespace ends: the tidying may still be under way. */
+	if (list_empty(&cn->ports))
+		return 0;
+	if (cn->groups)
+		return number == coll_bearer_port(&cn->bearers) ? 0 : -EBUSY;
+	if (hold && (open || net_eq(cn->net, &init_net)))
+		return coll_bearer_open(&cn->bearers, number);
+	/* Time-wait entries answer over the port on which their groups were. */
+	if (open && (!cn->timewait.count || number != coll_bearer_port(&cn->bearers)))
+		coll_bearer_close(&cn->bearers);
+	return 0;
+}
+
+/**
+ * coll_port_settle() - have the port as the tunables want it
+ * @cn: the namespace; its mutex is held
+ *
+ * A port that is taken is tried again when a group is joined or a tunable is set.
+ *
+ * Context: process.
+ */
+void coll_port_settle(struct coll_net *cn)
+{
+	u16 number = coll_tunable(&cn->tunables, COLL_TUNABLE_PORT);
+	int err;
+
+	err = coll_port_change(cn, number, coll_tunable(&cn->tunables, COLL_TUNABLE_HOLD_PORT));
+	if (!err || err == -EBUSY)
+		return;
+	coll_bearer_close(&cn->bearers);
+	/* Others would fill the log at will. */
+	if (net_eq(cn->net, &init_net))
+		net_warn_ratelimited("collsock: UDP port %u cannot be opened (%d): no group can be joined. \"collsock doctor\" finds who has it\n",
+				     number, err);
+}
+
+/**
+ * coll_port_settle_all() - the same in all namespaces
+ *
+ * Context: process.
+ */
+void coll_port_settle_all(void)
+{
+	struct coll_net *cn;
+
+	mutex_lock(&port_nets_mutex);
+	list_for_each_entry(cn, &port_nets, ports) {
+		mutex_lock(&cn->mutex);
+		coll_port_settle(cn);
+		mutex_unlock(&cn->mutex);
+	}
+	mutex_unlock(&port_nets_mutex);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What each user of the machine has: groups and their memory, in all namespaces together.
+ * A group that lingers counts, too, though its sockets are closed.
+ *
+ * In the initial user namespace users answer for themselves. For all users of another one
+ * the user who made it answers, so that ids in it are no way around the limits; unless
+ * that is root, who is not limited. The kernel's own counts of that kind (ucounts) are not
+ * for modules.
+ */
+#ifndef COLL_USER_H
+#define COLL_USER_H
+
+#include <linux/atomic.h>
+#include <linux/uidgid.h>
+
+#include "tunables.h"
+
+/**
+ * struct coll_user_limits - what a user may have
+ * @memory: bytes
+ * @groups: number of groups
+ */
+struct coll_user_limits {
+	u64	memory;
+	u32	groups;
+};
+
+/**
+ * struct coll_user - a user who has groups
+ * @uid: the user; constant
+ * @groups: number of groups, at least one
+ * @memory: bytes that these have reserved
+ */
+struct coll_user {
+	kuid_t		uid;
+	u32		groups;
+	atomic64_t	memory;
+};
+
+/**
+ * struct coll_user_use - what a user has at one moment
+ * @uid: the user
+ * @groups: number of groups
+ * @memory: bytes
+ */
+struct coll_user_use {
+	kuid_t	uid;
+	u32	groups;
+	u64	memory;
+};
+
+kuid_t coll_user_current(void);
+bool coll_user_limits(const struct coll_tunables *t, kuid_t uid, struct coll_user_limits *limits);
+struct coll_user *coll_user_get(const struct coll_tunables *t);
+void coll_user_put(struct coll_user *user);
+int coll_user_charge(struct coll_user *user, u64 bytes, const struct coll_tunables *t);
+bool coll_user_next(u32 from, struct coll_user_use *use);
+
+#endif

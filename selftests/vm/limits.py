@@ -1,0 +1,288 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=3 limit=90
+# suites: check debug soak
+"""What one user can take is limited and told; what nobody holds any more ends in time."""
+
+import contextlib
+import json
+import os
+import subprocess
+import time
+
+from collsock_netlink import Netlink, NetlinkError
+from collsock_test import (
+    CLONE_NEWNET, Child, Descriptor, Group, Rank, at_least, at_most, enter, equal, errno_name,
+    eventually, libc, main, netlink_on, outcome, rank_on, test, tunables, until_nothing_lingers,
+    write_file)
+
+USER, ANOTHER, FIRST_ID = 1000, 1001, 100000
+CLONE_NEWUSER = 0x10000000
+ROOM = {"max_bytes": 65536, "window": 8}
+
+
+# ---- a process that joins when it is told to ----
+
+def be_user(number):
+    os.setgroups([])
+    os.setresgid(number, number, number)
+    os.setresuid(number, number, number)
+
+
+def joins(line, user):
+    """Joins a group of one host for each order (host, fields); a number closes that one."""
+    sockets = {}
+    for host in (1, 2):
+        enter(host)
+        sockets[host] = [Rank() for _ in range(8)]
+    if user == "in a user namespace":
+        be_user(USER)
+        libc.unshare(CLONE_NEWUSER)
+        line.put("unshared")
+        line.get()
+        be_user(5)
+    else:
+        be_user(user)
+    joined = []
+    line.put("ready")
+    while (order := line.get()) is not None:
+        if isinstance(order, int):
+            joined.pop(order).close()
+            line.put("closed")
+            continue
+        host, fields = order
+        try:
+            sockets[host][-1].join(Descriptor([host], **fields), 0)
+            joined.append(sockets[host].pop())
+            line.put("joined")
+        except OSError as error:
+            line.put(errno_name(error.errno))
+
+
+class User(Child):
+    def __init__(self, user):
+        super().__init__(None, joins, user)
+        if user == "in a user namespace":
+            self.get()
+            for ids in "uid_map", "gid_map":
+                write_file(f"/proc/{self.pid}/{ids}", f"0 {FIRST_ID} 65536")
+            self.put("go on")
+        equal("the user is", self.get(), "ready")
+
+    def join(self, host=1, **fields):
+        self.put((host, fields))
+        return self.get()
+
+    def close_one(self):
+        self.put(0)
+        equal("the group is", self.get(), "closed")
+
+    def done(self):
+        self.put(None)
+        self.finish()
+
+
+def told(user, host=None):
+    """What netlink tells of a user."""
+    with netlink_on(host) if host else on_first_namespace() as netlink:
+        found = [one for one in netlink.all("user") if one["uid"] == user]
+    return found[0] if found else None
+
+
+@contextlib.contextmanager
+def on_first_namespace():
+    netlink = Netlink()
+    try:
+        yield netlink
+    finally:
+        netlink.close()
+
+
+@test
+def a_user_has_a_limited_number_of_groups_in_all_namespaces_together():
+    until_nothing_lingers(1, 2)
+    with tunables(user_groups=3):
+        user, another = User(USER), User(ANOTHER)
+        equal("groups", [user.join(1), user.join(2), user.join(1)], ["joined"] * 3)
+        equal("one more", user.join(1), "EMFILE")
+        equal("one more elsewhere", user.join(2), "EMFILE")
+        equal("another user", another.join(1), "joined")
+        groups = [Group([1]) for _ in range(5)]
+        groups[0].barrier()
+        one = told(USER)
+        equal("told", (one["groups"], one["groups_limit"]), (3, 3))
+        equal("told of another user", told(ANOTHER)["groups"], 1)
+        equal("told of root, whom nothing limits",
+              (told(0)["groups"], "groups_limit" in told(0)), (5, False))
+        watcher = rank_on(1)
+        equal("refusals that are counted", watcher.net_stats().over_user, 1)
+        user.close_one()
+        eventually("groups", lambda: told(USER)["groups"], 2)
+        equal("a group when one has ended", user.join(2), "joined")
+        user.done()
+        another.done()
+        eventually("of a user without groups is told", lambda: told(USER), None)
+
+
+@test
+def a_user_has_a_limited_part_of_the_memory():
+    until_nothing_lingers(1, 2)
+    user = User(USER)
+    equal("a group", user.join(1, **ROOM), "joined")
+    each = told(USER)["memory"]
+    at_least("bytes of a large group", each, 100_000)
+    with tunables(user_memory_kib=-(-2 * each // 1024)):
+        equal("another", user.join(2, **ROOM), "joined")
+        equal("one more", user.join(1, **ROOM), "EDQUOT")
+        equal("one more elsewhere", user.join(2, **ROOM), "EDQUOT")
+        equal("limit that is told", told(USER)["memory_limit"], -(-2 * each // 1024) * 1024)
+        equal("memory that is told", told(USER)["memory"], 2 * each)
+        Group([1], **ROOM).barrier()
+    equal("when there is more", user.join(1, **ROOM), "joined")
+    user.done()
+
+
+@test
+def a_user_has_a_quarter_of_the_memory_and_4096_groups_by_default():
+    user = User(USER)
+    equal("a group", user.join(), "joined")
+    with netlink_on(1) as netlink:
+        memory = netlink.tunables()["max_memory_kib"]["value"]
+    one = told(USER)
+    equal("limits", (one["memory_limit"], one["groups_limit"]), (memory * 1024 // 4, 4096))
+    with tunables(max_memory_kib=8192):
+        equal("memory", told(USER)["memory_limit"], 8192 * 1024 // 4)
+    user.done()
+
+
+@test
+def ids_of_a_user_namespace_count_for_the_user_who_made_it():
+    until_nothing_lingers(1, 2)
+    with tunables(user_groups=2):
+        contained, user = User("in a user namespace"), User(USER)
+        equal("groups", [contained.join(1), contained.join(2)], ["joined"] * 2)
+        equal("one more", contained.join(1), "EMFILE")
+        equal("one more of its creator", user.join(1), "EMFILE")
+        equal("told", told(USER)["groups"], 2)
+        equal("told of the id inside", told(FIRST_ID + 5), None)
+        contained.done()
+        user.done()
+
+
+def looks(line):
+    with netlink_on(1) as netlink:
+        be_user(ANOTHER)
+        line.put(netlink.all("user"))
+
+
+@test
+def other_namespaces_are_told_of_the_asking_user_alone():
+    user, another = User(USER), User(ANOTHER)
+    equal("groups", [user.join(1), another.join(1)], ["joined"] * 2)
+    child = Child(None, looks)
+    equal("users told", [one["uid"] for one in child.get()], [ANOTHER])
+    child.finish()
+    user.done()
+    another.done()
+
+
+@test
+def the_root_of_a_namespace_of_its_own_does_not_raise_the_limits_of_users():
+    def tries(line):
+        be_user(USER)
+        libc.unshare(CLONE_NEWUSER | CLONE_NEWNET)
+        netlink = Netlink()
+        said = []
+        for name, value in (("user_groups", 100_000), ("user_memory_kib", (1 << 32) - 1),
+                            ("user_groups", 5)):
+            try:
+                netlink.set_tunables(**{name: value})
+                said.append("done")
+            except NetlinkError as error:
+                said.append(errno_name(error.errno))
+        line.put(said)
+
+    child = Child(None, tries)
+    equal("raised, raised, lowered", child.get(), ["EPERM", "EPERM", "done"])
+    child.finish()
+
+
+@test
+def the_command_shows_users():
+    until_nothing_lingers(1, 2)
+    user = User(USER)
+    equal("a group", user.join(), "joined")
+    out = subprocess.run(["build/tools/collsock", "-j", "user"], stdout=subprocess.PIPE,
+                         text=True, check=True).stdout
+    rows = {one["uid"]: one for one in json.loads(out)}
+    equal("shown", (rows[USER]["groups"], rows[USER]["groups_limit"]), (1, 4096))
+    equal("as text", "UID" in subprocess.run(["build/tools/collsock", "user"], text=True,
+                                             stdout=subprocess.PIPE, check=True).stdout, True)
+    user.done()
+
+
+# ---- lingering ----
+
+@test
+def a_group_that_was_closed_lingers_for_a_limited_time():
+    until_nothing_lingers(1, 2, 3)
+    with tunables(linger_ms=1000):
+        group = Group([1, 2, 3])
+        group.barrier()
+        # Ranks 1 and 2 never post it; their hosts answer each question of host 1
+        group[0].post()
+        begin = time.monotonic()
+        group[0].close()
+        watcher = rank_on(1)
+        equal("groups at first", watcher.net_stats().groups, 1)
+        eventually("groups at the end", lambda: watcher.net_stats().groups, 0)
+        at_least("seconds for which it lingered", time.monotonic() - begin, 0.9)
+        for rank in group[1:]:
+            rank.patience(20)
+            equal("the operation that the closed rank had posted", outcome(rank.run()),
+                  "ECONNRESET rank 0")
+
+
+@test
+def a_group_that_is_closed_in_time_completes_what_it_has_posted():
+    with tunables(linger_ms=5000):
+        group = Group([1, 2])
+        group[0].post()
+        group[0].close()
+        time.sleep(0.5)
+        equal("the operation that the closed rank had posted", outcome(group[1].run()), "success")
+
+
+@test
+def what_lingers_ends_though_the_other_host_is_silent():
+    with tunables(linger_ms=500, liveness_ms=3_600_000, join_timeout_ms=3_600_000):
+        rank = rank_on(1)
+        rank.join(Descriptor(["10.1.0.1", "10.1.0.77"]), 0)
+        rank.post()
+        begin = time.monotonic()
+        rank.close()
+        watcher = rank_on(1)
+        eventually("groups", lambda: watcher.net_stats().groups, 0)
+        at_most("seconds for which it lingered", time.monotonic() - begin, 10)
+
+
+@test
+def a_rank_that_joins_meanwhile_keeps_the_group():
+    with tunables(linger_ms=500):
+        descriptor = Descriptor([1, 2], placement=[0, 0, 1])
+        first, other = rank_on(1), rank_on(2)
+        first.join(descriptor, 0)
+        other.join(descriptor, 2)
+        first.post()
+        first.close()
+        second = rank_on(1)
+        second.join(descriptor, 1)
+        time.sleep(2)
+        second.post()
+        other.post()
+        equal("the operation that all have posted",
+              [outcome(one.complete()) for one in (second, other)], ["success"] * 2)
+
+
+if __name__ == "__main__":
+    main()
