@@ -11,8 +11,9 @@ import socket
 import struct
 
 from collsock_test import (
-    PORT, Descriptor, Failed, Group, Sniffer, at_least, barrier, command, equal, eventually, integers, main, on,
-    rank_on, read_file, test, work)
+    PORT, Descriptor, Failed, Group, Sniffer, at_least, barrier, command, equal, eventually,
+    integers, main, on, rank_on, read_file, test, work)
+from forging import VERSION
 
 HOSTS = 1, 2
 SIOCETHTOOL, ETHTOOL_STXCSUM, IPV6_HDRINCL = 0x8946, 0x17, 36
@@ -56,7 +57,7 @@ def an_ordinary_socket_receives_packets_over_ipv6():
     finally:
         receiver.close()
     equal("its sender", sender[:2], ("fd00:1::1", PORT))
-    equal("its version", payload[0], 2)
+    equal("its version", payload[0], VERSION)
 
 
 @contextlib.contextmanager

@@ -14,15 +14,15 @@ import re
 import socket
 
 from collsock_test import (
-    PORT, Group, KernelLog, at_least, at_most, command, equal, eventually, integers, main, on, rank_on,
-    read_file, test, test_each, work, write_file)
+    PORT, Group, KernelLog, at_least, at_most, command, equal, eventually, integers, main, on,
+    rank_on, read_file, test, test_each, work, write_file)
+from forging import MESSAGE, SMALLEST, VERSION
 
 HOSTS = 1, 2
 FAMILIES = {"IPv4": socket.AF_INET, "IPv6": socket.AF_INET6}
 ADDRESS = {socket.AF_INET: "10.1.0.{}", socket.AF_INET6: "fd00:1::{}"}
 HASH, CIPHER = "hmac(sha256)", "cbc(aes)"
 BACKLOG = 1024  # packets that wait for softirq, of a namespace
-SMALLEST = 64
 OWN = 20  # packets of a group that is idle
 
 
@@ -138,7 +138,8 @@ def work_queues_wait():
 @test
 def a_backlog_is_limited_and_what_does_not_fit_is_counted():
     amount = 2 * BACKLOG
-    packet = bytes([1, 0, 0, 0]) + random.randbytes(28) + b"\1" + random.randbytes(SMALLEST - 33)
+    packet = (bytes([VERSION, 0, 0, 0]) + random.randbytes(24) + bytes(4) +
+              bytes([MESSAGE, 0, 0, 0]) + random.randbytes(SMALLEST - 36))
     with encrypted(socket.AF_INET, "auth", "digest_null", "", "enc", "ecb(cipher_null)", ""):
         group, watcher = Group(HOSTS), rank_on(2)
         group.barrier()

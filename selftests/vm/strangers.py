@@ -204,7 +204,7 @@ def truncated_packets_are_refused():
             [packet + bytes(extra) for extra in (1, 2, 7, 8, 100)]
         counted = siege.attack(more, 2, source=1)
         equal("how those of another length are counted",
-              set(counted) - {"malformed", "forged"}, set())
+              set(counted) - {"malformed", "forged", "too_long"}, set())
     siege.end()
 
 
