@@ -155,6 +155,12 @@ static void udp_push_ipv4(struct sk_buff *skb, u8 hops, const struct collsock_me
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
+/* There is no packet without one (RFC 8200, 8.1). */
+static void udp_checksum6(struct sk_buff *skb, const struct ipv6hdr *ip)
+{
+	udp6_set_csum(false, skb, &ip->saddr, &ip->daddr, skb->len - sizeof(*ip));
+}
+
 static void udp_push_ipv6(struct sk_buff *skb, u8 hops, const struct collsock_member *self,
 			  const struct collsock_member *to)
 {
@@ -168,7 +174,7 @@ static void udp_push_ipv6(struct sk_buff *skb, u8 hops, const struct collsock_me
 	ip->hop_limit = hops;
 	ip->saddr = *coll_udp_ipv6(self);
 	ip->daddr = *coll_udp_ipv6(to);
-	udp6_set_csum(false, skb, &ip->saddr, &ip->daddr, skb->len - sizeof(*ip));
+	udp_checksum6(skb, ip);
 }
 
 static void udp_output6(struct net *net, struct sock *sk, struct sk_buff *skb)
