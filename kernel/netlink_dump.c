@@ -235,16 +235,16 @@ static bool dump_put_group_state(struct sk_buff *skb, const struct coll_group *g
 	if (nla_put_u32(skb, COLLSOCK_A_GROUP_STATE, state) ||
 	    nla_put_u32(skb, COLLSOCK_A_GROUP_JOINED, g->ranks.joined) ||
 	    nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_NEXT, g->window.next,
-					  COLLSOCK_A_GROUP_PAD) ||
+			      COLLSOCK_A_GROUP_PAD) ||
 	    nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_OLDEST, g->window.oldest,
-					  COLLSOCK_A_GROUP_PAD) ||
+			      COLLSOCK_A_GROUP_PAD) ||
 	    nla_put_u32(skb, COLLSOCK_A_GROUP_PEERS, g->stats.peers))
 		return false;
 	return !g->failure.known ||
 	       (!nla_put_u32(skb, COLLSOCK_A_GROUP_ERROR, coll_failure_error(&g->failure.what)) &&
 		!nla_put_u32(skb, COLLSOCK_A_GROUP_FAILED_RANK, g->failure.what.rank) &&
 		!nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_LIMIT, g->failure.what.limit,
-					  COLLSOCK_A_GROUP_PAD));
+				   COLLSOCK_A_GROUP_PAD));
 }
 
 /**
@@ -386,7 +386,7 @@ static int dump_put_rank(struct sk_buff *skb, struct netlink_callback *cb,
 			!nla_put_u32(skb, COLLSOCK_A_RANK_RANK, rank->rank) &&
 			!nla_put_u32(skb, COLLSOCK_A_RANK_STATE, states[rank->state]) &&
 			!nla_put_u64_64bit(skb, COLLSOCK_A_RANK_NEXT, rank->next,
-					  COLLSOCK_A_RANK_PAD) &&
+					   COLLSOCK_A_RANK_PAD) &&
 			!(pid && nla_put_u32(skb, COLLSOCK_A_RANK_PID, pid)) &&
 			!nla_put_u32(skb, COLLSOCK_A_RANK_LAST, rank->last));
 }
@@ -527,7 +527,7 @@ static bool dump_put_awaits(struct sk_buff *skb, const struct coll_instance *gi,
 	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_HOST, wait->host) &&
 	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_RANK, rank) &&
 	       !nla_put_u64_64bit(skb, COLLSOCK_A_MISSING_AWAITS_OPERATION, wait->operation,
-					  COLLSOCK_A_MISSING_PAD) &&
+				  COLLSOCK_A_MISSING_PAD) &&
 	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_MS, wait->waited_ms) &&
 	       !nla_put_u32(skb, COLLSOCK_A_MISSING_AWAITS_HOPS, wait->hops) &&
 	       !nla_put_u32(skb, COLLSOCK_A_MISSING_TOLD_MS, wait->age_ms);
@@ -594,7 +594,7 @@ static bool dump_put_operation(struct sk_buff *skb, const struct coll_instance *
 
 	if (nla_put_u32(skb, COLLSOCK_A_OPERATION_GROUP, gi->handle) ||
 	    nla_put_u64_64bit(skb, COLLSOCK_A_OPERATION_NUMBER, op->head.number,
-					  COLLSOCK_A_OPERATION_PAD) ||
+			      COLLSOCK_A_OPERATION_PAD) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_STATE, states[op->state]) ||
 	    nla_put_u8(skb, COLLSOCK_A_OPERATION_OPERATION, sig->operation) ||
 	    nla_put_u8(skb, COLLSOCK_A_OPERATION_TYPE, sig->type) ||

@@ -211,7 +211,8 @@ static void check_goodbye(const struct world_member *m)
 	    f->goodbye.signature.count != (failure ? f->what.reason : COLL_REASON_LEFT) ||
 	    f->goodbye.signature.root != (failure ? f->what.rank : m->group.ranks.local[0].rank))
 		sim_violated(m->world->owner,
-			     "host %u: its goodbye names %u from %llu, not from %llu", m->index, f->goodbye.signature.root, f->goodbye.number + 1, last + 1);
+			     "host %u: its goodbye names %u from %llu, not from %llu", m->index,
+			     f->goodbye.signature.root, f->goodbye.number + 1, last + 1);
 }
 
 /**

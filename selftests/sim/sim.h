@@ -357,7 +357,7 @@ bool sim_expect_order_known(u8 algorithm);
 bool sim_expect_right(struct sim_rank *r, u64 number, const void *result);
 
 /* check.c: promises */
-__attribute__((format(printf, 2, 3)))
+__printf(2, 3)
 void sim_violated(struct sim *s, const char *format, ...);
 bool sim_never_joins(const struct world_member *m);
 bool sim_host_restarted(const struct world_member *m);

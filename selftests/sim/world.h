@@ -377,7 +377,7 @@ u64 world_reserved(const struct world_member *m);
 u64 world_digest(const struct world_member *m);
 
 /* trace.c */
-__attribute__((format(printf, 2, 3)))
+__printf(2, 3)
 void world_trace(const struct world *w, const char *format, ...);
 void world_trace_packet(const struct world *w, const char *what, const struct world_packet *p);
 
