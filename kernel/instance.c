@@ -222,7 +222,9 @@ void coll_instance_report_failure(struct coll_instance *gi, struct coll_local_me
  */
 bool coll_instance_charge(struct coll_instance *gi, u64 bytes)
 {
-	gi->refused = coll_net_charge(gi->cn, gi->owner, bytes);
+	/* The first refusal is the reason that is told; it is counted once. */
+	if (!gi->refused)
+		gi->refused = coll_net_charge(gi->cn, gi->owner, bytes);
 	if (gi->refused)
 		return false;
 	gi->charge += bytes;

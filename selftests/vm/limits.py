@@ -238,7 +238,7 @@ def a_group_that_was_closed_lingers_for_a_limited_time():
         eventually("groups at the end", lambda: watcher.net_stats().groups, 0)
         at_least("seconds for which it lingered", time.monotonic() - begin, 0.9)
         for rank in group[1:]:
-            rank.patience(20)
+            rank.set_timeout(20)
             equal("the operation that the closed rank had posted", outcome(rank.run()),
                   "ECONNRESET rank 0")
 
