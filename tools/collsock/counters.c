@@ -46,7 +46,7 @@ const struct counter counters_net[] = {
 	  "collsock set max_memory_kib VALUE allows more; collsock group shows the use" },
 	{ "over_user", "over_user_total", false,
 	  "Requests to join that exceeded user_memory_kib or user_groups.",
-	  "collsock user shows what each has; collsock set user_memory_kib, user_groups allow more" },
+	  "collsock user shows the use; collsock set user_memory_kib VALUE allows more" },
 	COLLSOCK_NET_COUNTER_LIST(NET_COUNTER)
 	{ }
 };
