@@ -229,6 +229,12 @@ def make_namespace(name, address):
     ip_batch(("-n", name), f"address add {address}/24 dev eth0", "link set eth0 up")
 
 
+def namespace_has_gone(name):
+    """Namespaces end some time after their last process, and their devices with them."""
+    eventually(f"device of namespace {name}", lambda: os.path.exists(f"/sys/class/net/of-{name}"),
+               False)
+
+
 def ip_batch(options, *lines):
     done = subprocess.run(["ip", *options, "-batch", "-"], input="\n".join(lines), text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)

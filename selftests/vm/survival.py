@@ -10,8 +10,8 @@ import time
 
 from collsock_test import (
     DISSEMINATION, SOAK, Child, Descriptor, Group, Rank, at_least, at_most, barrier, command, equal,
-    eventually, ip_batch, link_down, main, make_namespace, netem, outcome, rank_on, refused, seeded,
-    test, test_each, tunables, work)
+    eventually, ip_batch, link_down, main, make_namespace, namespace_has_gone, netem, outcome,
+    rank_on, refused, seeded, test, test_each, tunables, work)
 from mixed_load import MixedLoad
 
 HOSTS = range(1, 9)
@@ -91,6 +91,7 @@ def a_host_that_restarted_is_named_by_all_and_by_itself():
         ip_batch((), "netns delete x1")
         first.kill()
         first.end()
+        namespace_has_gone("x1")
         make_namespace("x1", X1)
         second = Child("x1", post_once, descriptor, 2)
         equal("the child has", second.get(), "joined")
