@@ -10,6 +10,10 @@
 #include "seed.h"
 #include "shapes.h"
 
+/* Every number of hosts is tried: half a minute is too short on a busy machine. */
+#undef TEST_TIMEOUT_DEFAULT
+#define TEST_TIMEOUT_DEFAULT	300
+
 #define TREE_HOSTS	512
 #define TREE_DRAWS	8	/* shapes of one size, if they are drawn */
 
