@@ -28,7 +28,7 @@ struct coll_packet;
 void *coll_env_alloc(size_t bytes);
 void coll_env_free(void *memory);
 
-/* May a group that is being made have so many bytes more? May sleep. */
+/* May a group that is being created reserve @bytes more? May sleep. */
 bool coll_env_charge(struct coll_group *g, size_t bytes);
 
 /* A zeroed peer; may sleep. NULL if there is no memory. */

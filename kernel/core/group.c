@@ -443,8 +443,9 @@ enum coll_refusal coll_group_receive_other_version(struct coll_group *g, u32 sou
 /* ---- deadlines ---- */
 
 /*
- * When so many messages were sent again, or so many peers looked at, the others that are
- * due wait a moment. One peer sends at most COLL_PEER_WINDOW messages again.
+ * Limits of one timer callback: messages that it retransmits, and peers that it checks. The
+ * other peers that are due wait a moment. One peer retransmits at most COLL_PEER_WINDOW
+ * messages.
  */
 #define EXPIRE_MESSAGES	64
 #define EXPIRE_PEERS	64

@@ -365,7 +365,7 @@ void coll_wire_read_answer(const u8 *payload, struct coll_answer *answer)
 
 /**
  * coll_wire_formed() - is this a well-formed packet?
- * @packet: received bytes; COLL_WIRE_FORM bytes of it readable, if it has so many
+ * @packet: received bytes; the first COLL_WIRE_FORM, or all if it is shorter, are readable
  * @bytes: its length
  */
 bool coll_wire_formed(const u8 *packet, u32 bytes)

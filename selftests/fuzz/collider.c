@@ -5,7 +5,7 @@
  *
  *	collider TAG ID AMOUNT
  *
- * prints so many nonces, a line each; TAG is hexadecimal. The groups have a key of 16 bytes 1.
+ * prints AMOUNT nonces, a line each; TAG is hexadecimal. The groups have a key of 16 bytes 1.
  */
 #include <stdio.h>
 #include <stdlib.h>

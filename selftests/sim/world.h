@@ -149,9 +149,9 @@ struct world_host {
  * @host_of: the host of each member
  * @machine: the same, as the source addresses of their packets
  * @host_of_rank: the member of each rank; NULL if each has one. For the user to set
- * @first: number of the first operation, as if so many were over when the group begins. For the
- *	user to set
- * @packets: so many packets were sent to each host before. For the user to set
+ * @first: number of the first operation, as if the earlier ones were over when the group begins.
+ *	For the user to set
+ * @packets: number of packets sent to each host before. For the user to set
  * @member: addresses of the members, of the world's own bearer (world_bearer.h); NULL if they are
  *	known by their hosts alone. For the user to set
  * @members: as many as @join has hosts
