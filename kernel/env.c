@@ -142,6 +142,11 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 	gi->queue_end = &skb->next;
 }
 
+void coll_env_run_soon(struct coll_group *g)
+{
+	tasklet_schedule(&env_instance(g)->turn);
+}
+
 void coll_env_deadline(struct coll_group *g, u64 at)
 {
 	hrtimer_start_range_ns(&env_instance(g)->timer, ns_to_ktime(at), DEADLINE_SLACK_NS,
@@ -184,23 +189,30 @@ void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		coll_instance_report_failure(gi, lm);
 }
 
+/* Each reports it when it is its turn to be woken. */
+static noinline void env_report_failure(struct coll_instance *gi)
+{
+	struct coll_local_member *lm = gi->local_members;
+
+	for (; lm < gi->local_members + gi->group.ranks.locals; lm++)
+		if (lm->csk && !lm->csk->failed)
+			coll_instance_wake(gi, lm, 0, COLL_WAKE_FAILED);
+}
+
 void coll_env_writable(struct coll_group *g)
 {
 	struct coll_instance *gi = coll_instance_of(g);
-	struct coll_local_member *lm;
 
-	/*
-	 * Most events make the group writable, and a thread rarely waits for that. One that
-	 * is about to sleep first takes the lock to check, and so sees this.
-	 */
-	for (lm = gi->local_members; lm < gi->local_members + g->ranks.locals; lm++) {
-		if (!lm->csk)
-			continue;
-		if (unlikely(g->failure.known))
-			coll_instance_report_failure(gi, lm);
-		if (unlikely(coll_sock_sleeps(lm->csk)))
-			coll_instance_wake(gi, lm, 0, COLL_WAKE_WRITABLE);
+	/* Most events make the group writable, and a thread rarely waits for that. */
+	while (unlikely(gi->awaiting)) {
+		struct coll_local_member *lm = gi->awaiting;
+
+		gi->awaiting = lm->next_awaiting;
+		lm->awaits_room = false;
+		coll_instance_wake(gi, lm, 0, COLL_WAKE_WRITABLE);
 	}
+	if (unlikely(g->failure.known))
+		env_report_failure(gi);
 }
 
 bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round)

@@ -17,7 +17,6 @@ MODULE_PARM_DESC(family, "Number of the socket family");
 
 static __poll_t family_poll_joined(struct coll_sock *csk, struct coll_instance *gi)
 {
-	const struct coll_group *g = &gi->group;
 	__poll_t mask = 0;
 
 	spin_lock_bh(&gi->lock);
@@ -25,7 +24,7 @@ static __poll_t family_poll_joined(struct coll_sock *csk, struct coll_instance *
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if (coll_sock_at_eof(csk))
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
-	if ((coll_group_writable(g, csk->local) && coll_completions_room(csk->slots)) ||
+	if ((coll_instance_writable(gi, csk->local) && coll_completions_room(csk->slots)) ||
 	    csk->sk.sk_shutdown & SEND_SHUTDOWN)
 		mask |= EPOLLOUT | EPOLLWRNORM;
 	if (csk->sk.sk_shutdown == SHUTDOWN_MASK)

@@ -48,27 +48,47 @@ static void instance_check_quiet(struct coll_instance *gi)
 		coll_net_tidy_soon(gi->cn);
 }
 
+/* Sockets that one event wakes, or tells that the group has failed */
+#define MOST_WAKES	16
+
+/* The first of the local members to wake, which is not among them any more */
+static struct coll_local_member *instance_take_woken(struct coll_instance *gi)
+{
+	struct coll_local_member *lm = gi->woken;
+
+	gi->woken = lm->next;
+	if (!gi->woken)
+		gi->woken_end = &gi->woken;
+	return lm;
+}
+
 /*
  * The next socket to wake after the lock is dropped, with a reference, or NULL;
- * @claimed_done and @wake say what for.
+ * @claimed_done and @wake say what for. The others wait for a turn after @left sockets.
  */
 static struct coll_sock *instance_take_sleeper(struct coll_instance *gi, u64 *claimed_done,
-					       u8 *wake)
+					       u8 *wake, u32 *left)
 {
-	while (gi->woken) {
-		struct coll_local_member *lm = gi->woken;
+	for (; gi->woken && *left; --*left) {
+		struct coll_local_member *lm = instance_take_woken(gi);
 
-		gi->woken = lm->next;
 		*claimed_done = lm->claimed_done;
 		*wake = lm->wake;
 		lm->claimed_done = 0;
 		lm->wake = 0;
+		if (!lm->csk)
+			continue;
+		if (unlikely(*wake & COLL_WAKE_FAILED))
+			coll_instance_report_failure(gi, lm);
 		/* An unclaimed completion may have no sleeper. */
-		if (lm->csk && (*claimed_done || coll_sock_sleeps(lm->csk))) {
+		if (*claimed_done || coll_sock_sleeps(lm->csk)) {
 			sock_hold(&lm->csk->sk);
+			--*left;
 			return lm->csk;
 		}
 	}
+	if (unlikely(gi->woken))
+		tasklet_schedule(&gi->turn);
 	return NULL;
 }
 
@@ -104,6 +124,7 @@ void coll_instance_leave_bh_off(struct coll_instance *gi)
 {
 	struct sk_buff *queue = gi->queue;
 	struct coll_sock *csk;
+	u32 left = MOST_WAKES;
 	u64 claimed_done;
 	bool more;
 	u8 wake;
@@ -113,7 +134,7 @@ void coll_instance_leave_bh_off(struct coll_instance *gi)
 	if (unlikely(gi->group.ranks.leaving))
 		instance_check_quiet(gi);
 	for (;;) {
-		csk = instance_take_sleeper(gi, &claimed_done, &wake);
+		csk = instance_take_sleeper(gi, &claimed_done, &wake, &left);
 		more = gi->woken;
 		spin_unlock(&gi->lock);
 		if (queue)
@@ -143,6 +164,46 @@ void coll_instance_leave(struct coll_instance *gi)
 {
 	coll_instance_leave_bh_off(gi);
 	local_bh_enable();
+}
+
+/**
+ * coll_instance_turn() - tasklet function: do what events have left
+ * @tasklet: the instance's
+ *
+ * Context: softirq.
+ */
+void coll_instance_turn(struct tasklet_struct *tasklet)
+{
+	struct coll_instance *gi = container_of(tasklet, struct coll_instance, turn);
+	u64 now = coll_instance_enter_bh_off(gi);
+
+	if (likely(!gi->ended))
+		coll_group_run(&gi->group, now);
+	coll_instance_leave_bh_off(gi);
+}
+
+/**
+ * coll_instance_writable() - does the window have room for the next post of a rank?
+ * @gi: the instance
+ * @local: number of the rank on this host
+ *
+ * If not, threads that sleep on its socket are woken when it has.
+ *
+ * Context: the instance's lock held.
+ */
+bool coll_instance_writable(struct coll_instance *gi, u32 local)
+{
+	struct coll_local_member *lm = &gi->local_members[local];
+
+	lockdep_assert_held(&gi->lock);
+	if (coll_group_writable(&gi->group, local))
+		return true;
+	if (!lm->awaits_room) {
+		lm->next_awaiting = gi->awaiting;
+		gi->awaiting = lm;
+	}
+	lm->awaits_room = true;
+	return false;
 }
 
 /**
@@ -366,14 +427,15 @@ void coll_instance_stop(struct coll_instance *gi)
 }
 
 /*
- * Packets that have found it see that it has ended, and so do its timers, which are therefore
- * not armed again once they have been cancelled.
+ * Packets that have found it see that it has ended, and so do its timers and its turns, which
+ * are therefore not armed again once they have been cancelled.
  */
 static void instance_quiesce(struct coll_instance *gi)
 {
 	trace_coll_group_ended(&gi->group);
 	hrtimer_cancel(&gi->timer);
 	hrtimer_cancel(&gi->linger);
+	tasklet_kill(&gi->turn);
 }
 
 /**

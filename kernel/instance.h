@@ -20,13 +20,15 @@
  * All calls into the core are between coll_instance_enter() and coll_instance_leave():
  * under the lock, with bottom halves disabled, and with one reading of the clock. What the
  * core asks for meanwhile is collected; leaving drops the lock and then transmits and
- * wakes. Lock order: lock_sock, the group's lock of joining (instance_join.c), the namespace's
+ * wakes. What is too much for one event is left to turns of a tasklet (core/work.h): so are
+ * wake-ups. Lock order: lock_sock, the group's lock of joining (instance_join.c), the namespace's
  * mutex, an instance's lock; no two of the latter.
  */
 #ifndef COLL_INSTANCE_H
 #define COLL_INSTANCE_H
 
 #include <linux/hrtimer.h>
+#include <linux/interrupt.h>
 #include <linux/ktime.h>
 #include <linux/llist.h>
 #include <linux/spinlock.h>
@@ -44,6 +46,7 @@ struct sk_buff;
 
 #define COLL_WAKE_READABLE	0x01	/* a completion waits */
 #define COLL_WAKE_WRITABLE	0x02	/* an operation can be posted */
+#define COLL_WAKE_FAILED	0x04	/* the group has failed: to be reported */
 
 /**
  * struct coll_local_member - a rank of this host; protected by the instance's lock
@@ -52,12 +55,16 @@ struct sk_buff;
  * @claimed_done: completion slots whose claimants are to be woken, one bit each
  * @wake: COLL_WAKE_*, for threads that sleep on the socket
  * @next: in coll_instance.woken, if one of these two is not 0
+ * @awaits_room: a thread may sleep until the window has room: it is in @next_awaiting
+ * @next_awaiting: in coll_instance.awaiting
  */
 struct coll_local_member {
 	struct coll_sock	*csk;
 	u64			claimed_done;
 	u8			wake;
 	struct coll_local_member	*next;
+	bool			awaits_room;
+	struct coll_local_member	*next_awaiting;
 };
 
 /**
@@ -67,7 +74,10 @@ struct coll_local_member {
  * @lock: taken with bottom halves off
  * @local_members: one for each rank of this host; the pointer is constant
  * @sockets: number of local members with a socket
- * @woken: local members with threads to wake
+ * @woken: local members with threads to wake, in that order
+ * @woken_end: where to link the next one
+ * @awaiting: local members that are to be woken when the window has room
+ * @turn: does what events have left
  * @now: time of the current event in ns
  * @queue: packets of the current event
  * @queue_end: where to link the next packet
@@ -98,6 +108,9 @@ struct coll_instance {
 	struct coll_local_member	*local_members;
 	u32			sockets;
 	struct coll_local_member	*woken;
+	struct coll_local_member	**woken_end;
+	struct coll_local_member	*awaiting;
+	struct tasklet_struct	turn;
 	u64			now;
 	struct sk_buff		*queue;
 	struct sk_buff		**queue_end;
@@ -158,16 +171,19 @@ static inline void coll_instance_wake(struct coll_instance *gi, struct coll_loca
 {
 	lockdep_assert_held(&gi->lock);
 	if (!(lm->claimed_done | lm->wake)) {
-		lm->next = gi->woken;
-		gi->woken = lm;
+		lm->next = NULL;
+		*gi->woken_end = lm;
+		gi->woken_end = &lm->next;
 	}
 	lm->claimed_done |= claimed_done;
 	lm->wake |= wake;
 }
 
+bool coll_instance_writable(struct coll_instance *gi, u32 local);
 void coll_instance_set_failed(struct coll_instance *gi, struct coll_local_member *lm);
 void coll_instance_report_failure(struct coll_instance *gi, struct coll_local_member *lm);
 
+void coll_instance_turn(struct tasklet_struct *tasklet);
 enum hrtimer_restart coll_instance_expire(struct hrtimer *timer);
 enum hrtimer_restart coll_instance_linger_over(struct hrtimer *timer);
 

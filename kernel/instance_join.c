@@ -112,6 +112,8 @@ static struct coll_instance *instance_alloc(struct coll_net *cn)
 	}
 	gi->cn = cn;
 	gi->queue_end = &gi->queue;
+	gi->woken_end = &gi->woken;
+	tasklet_setup(&gi->turn, coll_instance_turn);
 	gi->made_ns = ktime_get_ns();
 	gi->uid = current_uid();
 	gi->owner = owner;

@@ -22,7 +22,7 @@ static bool io_writable(struct coll_sock *csk)
 	bool writable;
 
 	spin_lock_bh(&gi->lock);
-	writable = coll_group_writable(&gi->group, csk->local) ||
+	writable = coll_instance_writable(gi, csk->local) ||
 		   csk->sk.sk_shutdown & SEND_SHUTDOWN;
 	spin_unlock_bh(&gi->lock);
 	return writable;
@@ -114,11 +114,26 @@ static int io_check_end(const struct coll_sock *csk, u32 how)
 	return !(how & COLL_COMPLETION_CLAIMED) && coll_sock_at_end(csk) ? -EPIPE : 0;
 }
 
+/*
+ * Fold pairs of large contributions of this host that the post has completed, preemptibly. No
+ * signal interrupts that: other ranks wait for the value.
+ */
+static noinline void io_fold(struct coll_instance *gi, struct coll_fold *fold)
+{
+	do {
+		coll_engine_fold(fold);
+		cond_resched();
+		coll_group_folded(&gi->group, fold, coll_instance_enter(gi));
+		coll_instance_leave(gi);
+	} while (fold->op);
+}
+
 static int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
 		       const struct coll_signature *sig, u64 cookie, u32 how)
 {
 	struct coll_instance *gi = csk->instance;
 	u64 now = coll_instance_enter(gi);
+	struct coll_fold fold;
 	int err = 0;
 
 	if (unlikely(csk->failed || csk->sk.sk_shutdown))
@@ -130,10 +145,12 @@ static int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
 	if (trace_coll_post_enabled() && coll_group_writable(&gi->group, csk->local))
 		trace_coll_post(&gi->group, csk->local, sig);
 	coll_completion_post(csk->slots, slot, cookie, how, now);
-	err = coll_group_post(&gi->group, csk->local, sig, slot->buffer, slot, now);
+	err = coll_group_post(&gi->group, csk->local, sig, slot->buffer, slot, &fold, now);
 	if (err)
 		coll_completion_unpost(slot);
 	coll_instance_leave(gi);
+	if (unlikely(fold.op))
+		io_fold(gi, &fold);
 	return err;
 }
 

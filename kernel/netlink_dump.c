@@ -568,10 +568,11 @@ static bool dump_put_missing_host(struct sk_buff *skb, const struct coll_instanc
 static bool dump_put_missing_hosts(struct sk_buff *skb, const struct coll_instance *gi,
 				   const struct coll_op *op, u64 now)
 {
+	struct coll_arrived arrived = coll_engine_arrived(op);
 	u32 i, told = 0;
 
 	for (i = 0; i < op->schedule->folds && told < MOST_MISSING; i++) {
-		if (!coll_engine_misses(op, i))
+		if (!coll_engine_misses(op, &arrived, i))
 			continue;
 		if (!dump_put_missing_host(skb, gi, op, op->schedule->fold[i].host, now))
 			return false;
@@ -604,7 +605,7 @@ static bool dump_put_operation(struct sk_buff *skb, const struct coll_instance *
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_COUNT, sig->count) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_BYTES, op->bytes) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_UNPOSTED, op->locals.unposted) ||
-	    nla_put_u32(skb, COLLSOCK_A_OPERATION_UNACKED, op->head.unacked) ||
+	    nla_put_u32(skb, COLLSOCK_A_OPERATION_UNACKED, op->head.unacked - op->locals.folding) ||
 	    (op->locals.unposted && !dump_put_missing_ranks(skb, &gi->group, op)))
 		return false;
 	return !waits ||

@@ -3,6 +3,7 @@
 #include "env.h"
 #include "peers.h"
 #include "reduce.h"
+#include "work.h"
 
 /* A register as it was after @index rounds that fold. */
 static u8 *engine_value(const struct coll_op *op, u32 index, u32 reg)
@@ -79,22 +80,19 @@ static bool engine_lane_arrived(const struct coll_lane *lane, u32 edge)
 }
 
 /**
- * coll_engine_misses() - does a fold entry wait for a message?
+ * coll_engine_arrived() - which messages have arrived in all lanes?
  * @op: EARLY, RUNNING or ABORTED
- * @edge: index of the entry
- *
- * Return: true if its message is missing in any lane.
  */
-bool coll_engine_misses(const struct coll_op *op, u32 edge)
+struct coll_arrived coll_engine_arrived(const struct coll_op *op)
 {
-	u32 i;
+	struct coll_arrived all;
+	u32 i, word;
 
-	if (op->schedule->fold[edge].host == op->schedule->self)
-		return false;
+	memset(&all, 0xff, sizeof(all));
 	for (i = 0; i < op->segments; i++)
-		if (!engine_lane_arrived(&op->lanes[i], edge))
-			return true;
-	return false;
+		for (word = 0; word < ARRAY_SIZE(all.bits); word++)
+			all.bits[word] &= op->lanes[i].arrived[word];
+	return all;
 }
 
 /* ---- rounds ---- */
@@ -124,17 +122,23 @@ static void engine_send(struct coll_op *op, u32 index, u32 edge, u64 now)
 	coll_peer_send(peer, m, now);
 }
 
-static noinline void engine_send_round(struct coll_op *op, u32 index, u64 now)
+/* False if the event has done what it may, and something is left. */
+static noinline bool engine_send_round(struct coll_op *op, u32 index, u64 now)
 {
-	const struct coll_round *r = &op->schedule->round[op->lanes[index].round];
-	u32 i, end = r->send_first + r->sends;
+	struct coll_lane *lane = &op->lanes[index];
+	const struct coll_round *r = &op->schedule->round[lane->round];
 
-	for (i = r->send_first; i < end; i++)
-		engine_send(op, index, i, now);
+	while (lane->unsent) {
+		if (coll_work_over(op->group))
+			return false;
+		engine_send(op, index, r->send_first + r->sends - lane->unsent, now);
+		lane->unsent--;
+	}
+	return true;
 }
 
 /* Most rounds of a tree are empty on most hosts. */
-static inline void engine_begin_round(struct coll_op *op, u32 index, u64 now)
+static inline void engine_begin_round(struct coll_op *op, u32 index)
 {
 	struct coll_lane *lane = &op->lanes[index];
 	const struct coll_round *r = &op->schedule->round[lane->round];
@@ -143,57 +147,104 @@ static inline void engine_begin_round(struct coll_op *op, u32 index, u64 now)
 	for (i = r->fold_first; i < end; i++)
 		missing -= engine_lane_arrived(lane, i);
 	lane->missing = missing;
-	if (r->sends)
-		engine_send_round(op, index, now);
+	lane->unsent = r->sends;
 }
 
-/* Apply one fold entry: its operand is a message, or the register's former value. */
-static void engine_fold_entry(struct coll_op *op, u32 lane, u32 edge)
+static void engine_copy(struct coll_op *op, u8 *to, const u8 *from, u32 bytes)
+{
+	coll_work_do(op->group, bytes * COLL_WORK_BYTE);
+	memcpy(to, from, bytes);
+}
+
+/* A part of a fold list that is applied: what it does, to which bytes of its range. */
+struct engine_step {
+	u8		*result;
+	const u8	*operand;
+	u32		bytes;
+	u8		action;
+};
+
+static void engine_take_step(struct coll_op *op, const struct engine_step *step)
+{
+	const struct coll_signature *sig = &op->head.signature;
+	u32 count = step->bytes / coll_type_bytes(sig->type);
+
+	if (step->action == COLL_PLACE) {
+		engine_copy(op, step->result, step->operand, step->bytes);
+		return;
+	}
+	coll_work_do(op->group, count * coll_reduce_work(sig->type));
+	if (step->action == COLL_FOLD_LEFT)
+		coll_reduce(step->result, step->operand, step->result, count, sig->type, sig->op);
+	else
+		coll_reduce(step->result, step->result, step->operand, count, sig->type, sig->op);
+}
+
+/*
+ * Apply one fold entry, as far as one step goes: its operand is a message, or the register's
+ * former value. True if that is all.
+ */
+static bool engine_fold_entry(struct coll_op *op, u32 index, u32 edge)
 {
 	const struct coll_schedule *s = op->schedule;
-	const struct coll_signature *sig = &op->head.signature;
 	const struct coll_edge *e = &s->fold[edge];
-	struct engine_range range = engine_range(op, lane, e);
-	u32 value = op->lanes[lane].value, count = range.bytes / coll_type_bytes(sig->type);
-	u8 *result = engine_value(op, value + 1, e->reg) + range.first;
-	const u8 *operand = engine_early(op, edge) + range.first;
+	struct engine_range range = engine_range(op, index, e);
+	struct coll_lane *lane = &op->lanes[index];
+	u32 first = range.first + lane->at;
+	struct engine_step step = {
+		.result		= engine_value(op, lane->value + 1, e->reg) + first,
+		.operand	= engine_early(op, edge) + first,
+		.bytes		= range.bytes - lane->at,
+		.action		= e->action,
+	};
 
 	if (e->host == s->self)
-		operand = engine_value(op, value, e->reg) + range.first;
-	switch (e->action) {
-	case COLL_PLACE:
-		memcpy(result, operand, range.bytes);
-		break;
-	case COLL_FOLD_LEFT:
-		coll_reduce(result, operand, result, count, sig->type, sig->op);
-		break;
-	default:
-		coll_reduce(result, result, operand, count, sig->type, sig->op);
-		break;
-	}
+		step.operand = engine_value(op, lane->value, e->reg) + first;
+	if (e->action != COLL_PLACE)
+		step.bytes = min(step.bytes, op->group->work.unit *
+					     coll_type_bytes(op->head.signature.type));
+	engine_take_step(op, &step);
+	lane->at += step.bytes;
+	return lane->at == range.bytes;
+}
+
+/* What the round does not fold into must be kept. */
+static void engine_keep(struct coll_op *op, u32 index, u32 reg)
+{
+	struct engine_range range = engine_segment(op, index);
+	u32 value = op->lanes[index].value;
+
+	engine_copy(op, engine_value(op, value + 1, reg) + range.first,
+		    engine_value(op, value, reg) + range.first, range.bytes);
 }
 
 /*
  * Apply the fold list in its order. Results go into separate buffers, so that what this
  * round has sent stays unchanged until it is acknowledged. Not inline, since that would
- * slow down the rounds of barriers, which fold nothing.
+ * slow down the rounds of barriers, which fold nothing. False if the event has done what it
+ * may, and something is left.
  */
-static noinline void engine_fold(struct coll_op *op, u32 index)
+static noinline bool engine_fold(struct coll_op *op, u32 index)
 {
 	const struct coll_schedule *s = op->schedule;
 	struct coll_lane *lane = &op->lanes[index];
 	const struct coll_round *r = &s->round[lane->round];
-	struct engine_range range = engine_segment(op, index);
-	u32 i;
+	/* A single register of a single block is overwritten. */
+	u32 kept = s->registers > 1 || s->blocks > 1 ? s->registers : 0;
 
-	/* A single register of a single block is overwritten; otherwise parts must be kept. */
-	if (s->registers > 1 || s->blocks > 1)
-		for (i = 0; i < s->registers; i++)
-			memcpy(engine_value(op, lane->value + 1, i) + range.first,
-			       engine_value(op, lane->value, i) + range.first, range.bytes);
-	for (i = r->fold_first; i < r->fold_first + r->folds; i++)
-		engine_fold_entry(op, index, i);
+	while (lane->part < kept + r->folds) {
+		if (coll_work_over(op->group))
+			return false;
+		if (lane->part < kept)
+			engine_keep(op, index, lane->part);
+		else if (!engine_fold_entry(op, index, r->fold_first + lane->part - kept))
+			continue;
+		lane->part++;
+		lane->at = 0;
+	}
+	lane->part = 0;
 	lane->value++;
+	return true;
 }
 
 /* ---- the ranks of this host ---- */
@@ -206,6 +257,7 @@ static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_r
 	bool result = !error && post->receives;
 
 	post->waits = false;
+	coll_work_do(g, COLL_WORK_COMPLETION);
 	if (error)
 		g->stats.failed++;
 	else
@@ -213,15 +265,23 @@ static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_r
 	coll_env_complete(g, local, op->head.number, post->token,
 			  result ? engine_value(op, op->lanes[0].value, 0) : NULL,
 			  result ? op->bytes : 0, error, failed_rank);
+	if (result)
+		coll_work_do(g, op->bytes * COLL_WORK_BYTE);
 }
 
-static void engine_answer_all(struct coll_op *op, u32 error, u32 failed_rank)
+/* False if the event has done what it may, and something is left. */
+static bool engine_answer_all(struct coll_op *op, u32 error, u32 failed_rank)
 {
-	u32 i;
+	struct coll_op_locals *l = &op->locals;
 
-	for (i = 0; i < op->group->ranks.locals; i++)
-		if (op->locals.post[i].waits)
-			engine_answer(op, i, error, failed_rank);
+	for (; l->answered < op->group->ranks.locals; l->answered++) {
+		if (!l->post[l->answered].waits)
+			continue;
+		if (coll_work_over(op->group))
+			return false;
+		engine_answer(op, l->answered, error, failed_rank);
+	}
+	return true;
 }
 
 static void engine_done(struct coll_op *op)
@@ -235,40 +295,152 @@ static inline bool engine_check_out(struct coll_op *op)
 {
 	if (!coll_engine_finished(op) || op->state != COLL_OP_RUNNING)
 		return false;
-	engine_answer_all(op, 0, COLLSOCK_NO_RANK);
+	if (unlikely(!engine_answer_all(op, 0, COLLSOCK_NO_RANK))) {
+		coll_work_leave_lane(op, &op->lanes[0]);
+		return false;
+	}
 	if (unlikely(op->locals.unposted))
 		return false;
 	engine_done(op);
 	return true;
 }
 
-static void engine_fold_local(struct coll_op *op, const u8 *payload)
+/* As check_out, but an event that finds others waiting for their turn leaves it to a turn. */
+static inline bool engine_check_out_in_turn(struct coll_op *op)
 {
-	const struct coll_signature *sig = &op->head.signature;
-	u8 *value = engine_value(op, 0, 0);
-
-	if (op->locals.folded++)
-		coll_reduce(value, value, payload, sig->count, sig->type, sig->op);
-	else
-		memcpy(value, payload, op->bytes);
+	if (!coll_work_waits(op->group))
+		return engine_check_out(op);
+	if (coll_engine_finished(op) && op->state == COLL_OP_RUNNING)
+		coll_work_leave_lane(op, &op->lanes[0]);
+	return false;
 }
 
-/* Contributions are folded in rank order: one that arrives out of order is kept. */
-static noinline void engine_contribute(struct coll_op *op, u32 local, const void *payload)
-{
-	const struct coll_group *g = op->group;
+/* ---- folding the contributions of this host ---- */
 
-	if (op->locals.contributors > 1 && local != op->locals.folded) {
-		memcpy(op->locals.buffers + (size_t)local * g->payload.room, payload, op->bytes);
+/*
+ * The tree of local ranks is fixed, so that results do not depend on the order of their
+ * posts. The node of a level k whose lowest rank is r, a multiple of 2^k, covers 2^k ranks
+ * from r on, or those that there are. Its value is in the buffer of r. It is combined with
+ * the node beside it into one of the next level; if there is none beside it, it is that node
+ * itself. The root is the operation's first value.
+ */
+
+static u8 *engine_local(const struct coll_op *op, u32 local)
+{
+	return op->locals.buffers + (size_t)local * op->group->payload.room;
+}
+
+/* Two nodes of a level are complete: claim them. */
+static struct coll_fold engine_claim(struct coll_op *op, u32 low, u32 level)
+{
+	const struct coll_signature *sig = &op->head.signature;
+	bool root = 2U << level >= op->locals.contributors;
+
+	op->locals.post[low].level = 0;
+	op->locals.post[low + (1U << level)].level = 0;
+	return (struct coll_fold) {
+		.op		= op,
+		.result		= root ? engine_value(op, 0, 0) : engine_local(op, low),
+		.left		= engine_local(op, low),
+		.right		= engine_local(op, low + (1U << level)),
+		.elements	= sig->count,
+		.type		= sig->type,
+		.operator	= sig->op,
+		.low		= low,
+		.level		= level,
+	};
+}
+
+/**
+ * coll_engine_fold() - fold a pair of values of local ranks
+ * @fold: the pair
+ *
+ * Nothing else uses the values meanwhile.
+ *
+ * Context: any; without the group's lock, if it is large.
+ */
+void coll_engine_fold(const struct coll_fold *fold)
+{
+	coll_reduce(fold->result, fold->left, fold->right, fold->elements, fold->type,
+		    fold->operator);
+}
+
+/* A small pair is folded at once; else it is left to the caller, outside the lock. */
+static bool engine_fold_pair(struct coll_op *op, struct coll_fold *fold)
+{
+	if (fold->elements <= op->group->work.unit && !coll_work_over(op->group)) {
+		coll_work_do(op->group, fold->elements * coll_reduce_work(fold->type));
+		coll_engine_fold(fold);
+		fold->op = NULL;
+		return true;
+	}
+	op->locals.folding++;
+	op->head.unacked++;
+	return false;
+}
+
+/* The node of @level whose lowest rank is @low is complete. Go on towards the root. */
+static void engine_climb(struct coll_op *op, u32 low, u32 level, struct coll_fold *fold)
+{
+	struct coll_local_post *post = op->locals.post;
+
+	for (; 1U << level < op->locals.contributors; level++) {
+		u32 beside = low ^ 1U << level;
+
+		if (beside >= op->locals.contributors)
+			continue;
+		if (post[beside].level != level + 1) {
+			post[low].level = level + 1;
+			return;
+		}
+		low = min(low, beside);
+		*fold = engine_claim(op, low, level);
+		if (!engine_fold_pair(op, fold))
+			return;
+	}
+}
+
+static noinline void engine_contribute(struct coll_op *op, u32 local, const void *payload,
+				       struct coll_fold *fold)
+{
+	if (op->locals.contributors == 1) {
+		engine_copy(op, engine_value(op, 0, 0), payload, op->bytes);
 		return;
 	}
-	engine_fold_local(op, payload);
-	if (op->locals.contributors == 1)
-		return;
-	while (op->locals.folded < g->ranks.locals &&
-	       coll_after(g->ranks.local[op->locals.folded].next, op->head.number))
-		engine_fold_local(op, op->locals.buffers +
-				      (size_t)op->locals.folded * g->payload.room);
+	engine_copy(op, engine_local(op, local), payload, op->bytes);
+	engine_climb(op, local, 0, fold);
+}
+
+/* Have the ranks of this host contributed all? */
+static bool engine_may_begin(const struct coll_op *op)
+{
+	return !op->begun && op->locals.contributed == op->locals.contributors &&
+	       !op->locals.folding;
+}
+
+/* ---- running ---- */
+
+/* Run the rounds of a lane that are ready. False if the event has done what it may before. */
+static inline bool engine_run(struct coll_op *op, u32 index, u64 now)
+{
+	const struct coll_schedule *s = op->schedule;
+	struct coll_lane *lane = &op->lanes[index];
+	struct coll_group *g = op->group;
+
+	while (lane->round < s->rounds) {
+		if (lane->unsent && unlikely(!engine_send_round(op, index, now)))
+			return false;
+		if (lane->missing)
+			return true;
+		if (op->bytes && s->round[lane->round].folds && !engine_fold(op, index))
+			return false;
+		if (!coll_env_round(g, op->head.number, index, lane->round))
+			g->stats.rounds_misplaced++;
+		g->stats.rounds++;
+		if (++lane->round < s->rounds)
+			engine_begin_round(op, index);
+	}
+	return true;
 }
 
 /**
@@ -281,22 +453,75 @@ static noinline void engine_contribute(struct coll_op *op, u32 local, const void
  */
 bool coll_engine_advance(struct coll_op *op, u32 index, u64 now)
 {
-	const struct coll_schedule *s = op->schedule;
 	struct coll_lane *lane = &op->lanes[index];
-	struct coll_group *g = op->group;
 
-	while (lane->round < s->rounds) {
-		if (lane->missing)
-			return false;
-		if (!coll_env_round(g, op->head.number, index, lane->round))
-			g->stats.rounds_misplaced++;
-		g->stats.rounds++;
-		if (op->bytes && s->round[lane->round].folds)
-			engine_fold(op, index);
-		if (++lane->round < s->rounds)
-			engine_begin_round(op, index, now);
+	if (unlikely(!engine_run(op, index, now))) {
+		coll_work_leave_lane(op, lane);
+		return false;
 	}
+	if (lane->round < op->schedule->rounds)
+		return false;
 	return likely(!--op->unfinished) && engine_check_out(op);
+}
+
+/* Begin the rounds of lanes that have not begun, as many as the event may. */
+static bool engine_begin_lanes(struct coll_op *op, u64 now)
+{
+	bool done = false;
+	u32 index;
+
+	while (op->begun < op->segments) {
+		if (coll_work_over(op->group)) {
+			coll_work_leave_lane(op, &op->lanes[op->begun]);
+			return false;
+		}
+		coll_work_do(op->group, COLL_WORK_LANE);
+		index = op->begun++;
+		if (likely(op->schedule->rounds))
+			engine_begin_round(op, index);
+		if (coll_engine_ready(&op->lanes[index]))
+			done = coll_engine_advance(op, index, now);
+	}
+	return done;
+}
+
+/* Its last message, or its last post, has completed an operation. */
+static void engine_note_last(struct coll_op *op, const struct coll_lane *lane)
+{
+	if (lane->last)
+		lane->last->watch.last_arrivals++;
+	else if (op->state == COLL_OP_RUNNING &&
+		 (op->source != op->schedule->self || op->group->ranks.locals > 1))
+		op->group->ranks.local[op->locals.latest].last++;
+}
+
+/**
+ * coll_engine_resume() - it is the turn of a lane
+ * @lane: the first in coll_work.ready; it stays there if something is left
+ * @now: time in ns
+ *
+ * Return: true if that makes the operation DONE. Context: as coll_engine_advance().
+ */
+bool coll_engine_resume(struct coll_lane *lane, u64 now)
+{
+	struct coll_op *op = lane->op;
+	u32 index = lane - op->lanes;
+
+	if (index == op->begun) {
+		list_del_init(&lane->link);
+		return engine_begin_lanes(op, now);
+	}
+	if (!coll_engine_finished(op)) {
+		if (!engine_run(op, index, now))
+			return false;
+		if (lane->round < op->schedule->rounds || --op->unfinished) {
+			list_del_init(&lane->link);
+			return false;
+		}
+		engine_note_last(op, lane);
+	}
+	list_del_init(&lane->link);
+	return engine_check_out(op);
 }
 
 /**
@@ -308,25 +533,19 @@ bool coll_engine_advance(struct coll_op *op, u32 index, u64 now)
  */
 bool coll_engine_begin(struct coll_op *op, u64 now)
 {
-	bool done = false;
-	u32 i;
-
 	if (coll_before(op->group->window.completed, op->head.done))
 		op->head.done = op->group->window.completed;
-	op->begun = true;
-	for (i = 0; i < op->segments; i++) {
-		if (likely(op->schedule->rounds))
-			engine_begin_round(op, i, now);
-		if (!op->lanes[i].missing)
-			done = coll_engine_advance(op, i, now);
-	}
-	return done;
+	if (!coll_work_waits(op->group))
+		return engine_begin_lanes(op, now);
+	coll_work_leave_lane(op, &op->lanes[0]);
+	return false;
 }
 
 /**
  * coll_engine_post() - a rank of this host has posted
  * @op: EARLY or RUNNING
  * @post: its post: if it contributes, with op->bytes of payload
+ * @fold: out: what to fold outside the lock and hand to coll_engine_folded()
  * @now: time in ns
  *
  * A rank that receives no result has done its part: its post completes at once, and the
@@ -334,7 +553,8 @@ bool coll_engine_begin(struct coll_op *op, u64 now)
  *
  * Return: true if that makes the operation DONE. Context: event context (env.h).
  */
-bool coll_engine_post(struct coll_op *op, const struct coll_post *post, u64 now)
+bool coll_engine_post(struct coll_op *op, const struct coll_post *post, struct coll_fold *fold,
+		      u64 now)
 {
 	struct coll_local_post *own = &op->locals.post[post->local];
 	bool done;
@@ -350,18 +570,41 @@ bool coll_engine_post(struct coll_op *op, const struct coll_post *post, u64 now)
 	own->waits = true;
 	op->locals.unposted--;
 	op->locals.contributed += post->contributes;
+	op->locals.answered = 0;
+	op->locals.latest = post->local;
 	if (op->bytes && post->contributes)
-		engine_contribute(op, post->local, post->payload);
+		engine_contribute(op, post->local, post->payload, fold);
 	if (unlikely(!post->receives))
 		engine_answer(op, post->local, 0, COLLSOCK_NO_RANK);
-	if (!op->begun && op->locals.contributed == op->locals.contributors)
+	if (engine_may_begin(op))
 		done = coll_engine_begin(op, now);
 	else
-		done = engine_check_out(op);
+		done = engine_check_out_in_turn(op);
 	/* It began earlier by another rank or host, and only this post was missing. */
 	if (done && (op->source != op->schedule->self || op->group->ranks.locals > 1))
 		op->group->ranks.local[post->local].last++;
 	return done;
+}
+
+/**
+ * coll_engine_folded() - a pair of values of local ranks has been folded outside the lock
+ * @op: in any state but FREE
+ * @fold: that pair; out: the next one, likewise
+ * @now: time in ns
+ *
+ * If the operation was aborted meanwhile, the value is not used.
+ *
+ * Return: true if that makes the operation DONE. Context: event context (env.h).
+ */
+bool coll_engine_folded(struct coll_op *op, struct coll_fold *fold, u64 now)
+{
+	fold->op = NULL;
+	op->locals.folding--;
+	op->head.unacked--;
+	if (op->state != COLL_OP_RUNNING)
+		return false;
+	engine_climb(op, fold->low, fold->level + 1, fold);
+	return engine_may_begin(op) && coll_engine_begin(op, now);
 }
 
 /**
@@ -386,7 +629,7 @@ bool coll_engine_store(struct coll_op *op, u32 edge, const struct coll_body *bod
 		first = engine_range(op, body->segment, &op->schedule->fold[edge]).first;
 		memcpy(engine_early(op, edge) + first, body->payload, body->payload_bytes);
 	}
-	if (op->begun && body->round == lane->round)
+	if (body->segment < op->begun && body->round == lane->round)
 		lane->missing--;
 	return true;
 }
@@ -415,6 +658,14 @@ void coll_engine_forget(struct coll_op *op, bool sample, u64 now)
 	engine_forget_messages(op, false, sample, now);
 }
 
+static void engine_take_from_turns(struct coll_op *op)
+{
+	u32 i;
+
+	for (i = 0; i < op->segments; i++)
+		list_del_init(&op->lanes[i].link);
+}
+
 /**
  * coll_engine_stop() - stop an operation that no rank of this host has posted
  * @op: EARLY
@@ -422,8 +673,9 @@ void coll_engine_forget(struct coll_op *op, bool sample, u64 now)
  */
 void coll_engine_stop(struct coll_op *op, u64 now)
 {
+	engine_take_from_turns(op);
 	coll_engine_forget(op, false, now);
-	op->begun = false;
+	op->begun = 0;
 }
 
 /**
@@ -433,6 +685,7 @@ void coll_engine_stop(struct coll_op *op, u64 now)
  */
 void coll_engine_abort(struct coll_op *op, u64 now)
 {
+	engine_take_from_turns(op);
 	coll_engine_forget(op, false, now);
 	op->state = COLL_OP_ABORTED;
 }
@@ -444,9 +697,13 @@ void coll_engine_abort(struct coll_op *op, u64 now)
  * @failed_rank: rank to blame
  *
  * It is DONE then.
+ *
+ * Return: false if the event has done what it may, and something is left.
  */
-void coll_engine_report(struct coll_op *op, u32 error, u32 failed_rank)
+bool coll_engine_report(struct coll_op *op, u32 error, u32 failed_rank)
 {
-	engine_answer_all(op, error, failed_rank);
+	if (!engine_answer_all(op, error, failed_rank))
+		return false;
 	engine_done(op);
+	return true;
 }

@@ -3,15 +3,16 @@
  * The engine runs one schedule for one operation: one loop, with no special case for any
  * algorithm, and no knowledge of the network. The states of an operation are in state.h.
  *
- * The ranks of a host check in when they post. Their contributions are folded in rank
- * order, and the rounds begin when the last contributing rank has posted; if no rank of
- * this host contributes they begin with the first post or message of the operation (SCI
- * collectives paper, §4.1; application-bypass paper, §4). Ranks check out when the rounds
- * are over; a rank that receives no result checks out when it posts.
+ * The ranks of a host check in when they post. Their contributions are folded along a fixed
+ * tree of local ranks, and the rounds begin when that is over; if no rank of this host
+ * contributes they begin with the first post or message of the operation (SCI collectives
+ * paper, §4.1; application-bypass paper, §4). Ranks check out when the rounds are over; a
+ * rank that receives no result checks out when it posts.
  *
  * A payload larger than a segment is processed in lanes, one for each segment. Each lane
  * runs the whole schedule on its segment, which is divided into blocks. Lanes do not wait
- * for each other.
+ * for each other. A lane that has done what the event may do (work.h) remembers how far it
+ * got, and waits for its turn.
  *
  * Everything here is called under the group's lock. Rounds advance only in an event
  * context (env.h): coll_env_round() watches it.
@@ -37,6 +38,18 @@ struct coll_post {
 	void		*token;
 };
 
+/* Nothing has arrived, and nothing has been done. */
+static inline void coll_engine_reset_lane(struct coll_lane *lane)
+{
+	memset(lane->arrived, 0, sizeof(lane->arrived));
+	lane->round = 0;
+	lane->missing = 0;
+	lane->value = 0;
+	lane->unsent = 0;
+	lane->part = 0;
+	lane->at = 0;
+}
+
 /*
  * Make an operation EARLY: the first post of this host, or the first packet about it, has
  * arrived. The caller has set its number, source, signature and what follows from that, and
@@ -44,22 +57,25 @@ struct coll_post {
  */
 static inline void coll_engine_make(struct coll_op *op)
 {
+	u32 i = 0;
+
 	op->head.done = op->head.number - 1;
 	op->head.unacked = 0;
 	op->unfinished = op->segments;
 	op->locals.contributed = 0;
-	op->locals.folded = 0;
 	op->state = COLL_OP_EARLY;
 	op->probed = false;
-	op->begun = false;
-	if (likely(op->segments == 1))
-		op->lanes[0] = (struct coll_lane) { };
-	else
-		memset(op->lanes, 0, op->segments * sizeof(*op->lanes));
+	op->begun = 0;
+	do {
+		coll_engine_reset_lane(&op->lanes[i]);
+	} while (unlikely(++i < op->segments));
 }
 
 bool coll_engine_begin(struct coll_op *op, u64 now);
-bool coll_engine_post(struct coll_op *op, const struct coll_post *post, u64 now);
+bool coll_engine_post(struct coll_op *op, const struct coll_post *post, struct coll_fold *fold,
+		      u64 now);
+void coll_engine_fold(const struct coll_fold *fold);
+bool coll_engine_folded(struct coll_op *op, struct coll_fold *fold, u64 now);
 
 /* Are all its rounds over? */
 static inline bool coll_engine_finished(const struct coll_op *op)
@@ -67,13 +83,34 @@ static inline bool coll_engine_finished(const struct coll_op *op)
 	return !op->unfinished;
 }
 
-bool coll_engine_misses(const struct coll_op *op, u32 edge);
+/* Has the lane anything to do? It has rounds left. */
+static inline bool coll_engine_ready(const struct coll_lane *lane)
+{
+	return lane->unsent || !lane->missing;
+}
+
+/* For each fold entry: have its messages arrived in all lanes? */
+struct coll_arrived {
+	u64	bits[COLL_MAX_EDGES / 64];
+};
+
+struct coll_arrived coll_engine_arrived(const struct coll_op *op);
+
+/* Does a fold entry wait for a message, in any lane? */
+static inline bool coll_engine_misses(const struct coll_op *op,
+				      const struct coll_arrived *arrived, u32 edge)
+{
+	return !(arrived->bits[edge / 64] >> (edge % 64) & 1) &&
+	       op->schedule->fold[edge].host != op->schedule->self;
+}
+
 u32 coll_engine_edge_bytes(const struct coll_op *op, u32 lane, u32 edge);
 bool coll_engine_store(struct coll_op *op, u32 edge, const struct coll_body *body);
 bool coll_engine_advance(struct coll_op *op, u32 lane, u64 now);
+bool coll_engine_resume(struct coll_lane *lane, u64 now);
 void coll_engine_stop(struct coll_op *op, u64 now);
 void coll_engine_abort(struct coll_op *op, u64 now);
-void coll_engine_report(struct coll_op *op, u32 error, u32 failed_rank);
+bool coll_engine_report(struct coll_op *op, u32 error, u32 failed_rank);
 void coll_engine_forget(struct coll_op *op, bool sample, u64 now);
 
 #endif

@@ -45,6 +45,12 @@ void coll_env_peer_idle(struct coll_peer *peer);
 u8 *coll_env_packet(struct coll_group *g, u32 bytes, struct coll_packet **packet);
 void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet);
 
+/*
+ * Call coll_group_run() soon, after the present event. It may be asked for again before
+ * that; one call is enough.
+ */
+void coll_env_run_soon(struct coll_group *g);
+
 /* Call coll_group_expire() at @at (ns), which is before any deadline asked for earlier. */
 void coll_env_deadline(struct coll_group *g, u64 at);
 

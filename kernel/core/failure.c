@@ -4,7 +4,9 @@
 #include "failure.h"
 #include "peers.h"
 #include "ranks.h"
+#include "watch.h"
 #include "window.h"
+#include "work.h"
 
 #define COLL_REASON_ERROR(identifier, number, name, error)	[number] = error,
 
@@ -41,12 +43,21 @@ static void failure_compose_goodbye(struct coll_group *g)
 	}
 }
 
+/* What the event may not do any more waits for the next turn. */
+static void failure_tell_peer(struct coll_group *g, struct coll_peer *peer, u64 now)
+{
+	if (coll_work_over(g))
+		coll_work_leave(g, COLL_WORK_GOODBYES);
+	else
+		coll_peer_say_goodbye(peer, now);
+}
+
 static void failure_tell_connected(struct coll_group *g, u64 now)
 {
 	struct coll_peer *peer;
 
 	for (peer = g->peers.all; peer; peer = peer->all)
-		coll_peer_say_goodbye(peer, now);
+		failure_tell_peer(g, peer, now);
 }
 
 static void failure_tell_host(struct coll_group *g, u32 host, u64 now)
@@ -54,7 +65,7 @@ static void failure_tell_host(struct coll_group *g, u32 host, u64 now)
 	struct coll_peer *peer = coll_peers_get(g, host, now);
 
 	if (peer)
-		coll_peer_say_goodbye(peer, now);
+		failure_tell_peer(g, peer, now);
 }
 
 /*
@@ -73,6 +84,20 @@ static void failure_tell(struct coll_group *g, u64 now)
 		failure_tell_host(g, (g->self + distance) % g->hosts, now);
 		failure_tell_host(g, (g->self + g->hosts - distance) % g->hosts, now);
 	}
+}
+
+/**
+ * coll_failure_tell_rest() - notify hosts for which the events before had no time
+ * @g: the group
+ * @now: time in ns
+ *
+ * Those that were notified are skipped (coll_peer_say_goodbye()).
+ *
+ * Context: group lock held.
+ */
+void coll_failure_tell_rest(struct coll_group *g, u64 now)
+{
+	failure_tell(g, now);
 }
 
 /* ---- the failure limit ---- */
@@ -109,8 +134,9 @@ static bool failure_wins(const struct coll_group *g, const struct coll_failure *
 
 	if (!g->failure.known || coll_before(f->limit, known->limit))
 		return true;
-	/* Operations that have reported keep their outcome. */
-	return f->limit == known->limit && f->rank < known->rank && coll_group_settling(g);
+	/* Operations that have reported keep their outcome; all report the same. */
+	return f->limit == known->limit && f->rank < known->rank && coll_group_settling(g) &&
+	       !g->failure.reporting;
 }
 
 static void failure_learn(struct coll_group *g, const struct coll_failure *f, u64 now)
@@ -130,7 +156,8 @@ static void failure_learn(struct coll_group *g, const struct coll_failure *f, u6
 	if (!lower)
 		return;
 	failure_abort(g, now);
-	if (!coll_group_settling(g)) {
+	if (!coll_group_settling(g) || g->failure.reporting) {
+		g->failure.reporting = false;
 		g->failure.settle_ns = now + g->timing.settle;
 		coll_deadline_arm(g, g->failure.settle_ns);
 	}
@@ -142,7 +169,8 @@ static void failure_learn(struct coll_group *g, const struct coll_failure *f, u6
  * @g: the group
  * @now: time in ns
  *
- * All aborted operations report the failure that won.
+ * All aborted operations report the failure that won, in several events if they are many:
+ * until then it stays due.
  *
  * Context: group lock held.
  */
@@ -151,15 +179,18 @@ void coll_failure_settle(struct coll_group *g, u64 now)
 	const struct coll_failure *f = &g->failure.what;
 	u64 number;
 
-	g->failure.settle_ns = COLL_NEVER;
+	g->failure.reporting = true;
 	for (number = g->window.oldest; number != g->window.next; number++) {
 		struct coll_op *op = coll_group_slot(g, number);
 
 		if (op->state != COLL_OP_ABORTED)
 			continue;
-		coll_engine_report(op, coll_failure_error(f), f->rank);
+		if (!coll_engine_report(op, coll_failure_error(f), f->rank))
+			return;
 		coll_window_completed(g, op, now);
 	}
+	g->failure.reporting = false;
+	g->failure.settle_ns = COLL_NEVER;
 	coll_window_advance(g, now);
 	coll_env_writable(g);
 }
@@ -238,7 +269,7 @@ static bool failure_is_missed(const struct coll_peer *peer)
 
 	if (coll_peer_owes_messages(peer))
 		return true;
-	if (peer->recv.gone && peer->watch.round != g->watch.round)
+	if (peer->recv.gone && !coll_watch_wants(peer))
 		return false;
 	return !g->ranks.leaving || g->window.running;
 }

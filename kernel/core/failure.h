@@ -26,5 +26,6 @@ void coll_failure_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
 				  const struct coll_body *body, u64 now);
 void coll_failure_rank_left(struct coll_group *g, const struct coll_rank *rank, u64 now);
 void coll_failure_settle(struct coll_group *g, u64 now);
+void coll_failure_tell_rest(struct coll_group *g, u64 now);
 
 #endif

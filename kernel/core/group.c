@@ -2,6 +2,7 @@
 #include "deadline.h"
 #include "group.h"
 #include "liveness.h"
+#include "work.h"
 
 const struct coll_timing coll_timing_default = {
 	.rto_initial	= 10 * NSEC_PER_MSEC,
@@ -40,8 +41,10 @@ int coll_group_join(struct coll_group *g, u32 rank)
  */
 void coll_group_notify_join(struct coll_group *g, u32 host, u64 now)
 {
-	struct coll_peer *peer = coll_peers_get(g, host, now);
+	struct coll_peer *peer;
 
+	coll_work_begin(g);
+	peer = coll_peers_get(g, host, now);
 	if (peer && !peer->conn.incarnation)
 		coll_peer_send_ack(peer, now);
 }
@@ -60,6 +63,7 @@ void coll_group_leave(struct coll_group *g, u32 local, u64 now)
 {
 	struct coll_rank *rank = &g->ranks.local[local];
 
+	coll_work_begin(g);
 	rank->state = COLL_RANK_LEFT;
 	g->ranks.joined--;
 	coll_failure_rank_left(g, rank, now);
@@ -76,6 +80,7 @@ void coll_group_leave(struct coll_group *g, u32 local, u64 now)
  */
 void coll_group_end(struct coll_group *g, u64 now)
 {
+	coll_work_begin(g);
 	coll_failure_end(g, COLL_REASON_ENDED, g->ranks.local[0].rank, now);
 }
 
@@ -92,6 +97,7 @@ void coll_group_give_up(struct coll_group *g, u64 now)
 {
 	const struct coll_rank *rank = g->ranks.local;
 
+	coll_work_begin(g);
 	while (rank->state != COLL_RANK_LEFT)
 		rank++;
 	coll_failure_end(g, COLL_REASON_LEFT, rank->rank, now);
@@ -105,7 +111,8 @@ void coll_group_give_up(struct coll_group *g, u64 now)
  */
 bool coll_group_quiet(const struct coll_group *g)
 {
-	return g->ranks.leaving && !g->window.running && coll_peers_settled(g);
+	return g->ranks.leaving && !g->window.running && !coll_work_remains(g) &&
+	       coll_peers_settled(g);
 }
 
 /* ---- posting ---- */
@@ -140,6 +147,7 @@ static void group_post_ended(struct coll_group *g, u32 local, struct coll_op *op
 		op->state = COLL_OP_ABORTED;
 		g->window.running++;
 	}
+	op->locals.answered = 0;
 	op->locals.post[local].token = token;
 	op->locals.post[local].waits = true;
 	coll_ranks_advance(g, rank);
@@ -152,6 +160,8 @@ static void group_post_ended(struct coll_group *g, u32 local, struct coll_op *op
  * @sig: from coll_signature_of_post()
  * @payload: as many bytes as that returned; not used after return
  * @token: passed to coll_env_complete(), perhaps before this returns
+ * @fold: out: if its @op is set, the caller drops the lock, calls coll_engine_fold(), and then
+ *	coll_group_folded()
  * @now: time in ns
  *
  * In a group that has failed the operation completes with the error, at once or after the
@@ -161,7 +171,7 @@ static void group_post_ended(struct coll_group *g, u32 local, struct coll_op *op
  * Context: event context (env.h).
  */
 int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature *sig,
-		    const void *payload, void *token, u64 now)
+		    const void *payload, void *token, struct coll_fold *fold, u64 now)
 {
 	struct coll_rank *rank = &g->ranks.local[local];
 	struct coll_op *op = coll_group_slot(g, rank->next);
@@ -173,8 +183,10 @@ int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature
 		.token		= token,
 	};
 
+	fold->op = NULL;
 	if (!coll_group_writable(g, local))
 		return -EAGAIN;
+	coll_work_begin(g);
 	if (op->state != COLL_OP_FREE && !coll_group_ended(g, local) &&
 	    !coll_signature_equal(&op->head.signature, sig))
 		coll_failure_end(g, COLL_REASON_DISAGREES, group_rank_that_spoke(g, op), now);
@@ -186,11 +198,29 @@ int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature
 	if (op->state == COLL_OP_FREE)
 		coll_window_open(g, op, rank->next, sig, g->self);
 	coll_ranks_advance(g, rank);
-	if (coll_engine_post(op, &post, now))
+	if (coll_engine_post(op, &post, fold, now))
 		coll_window_completed(g, op, now);
 	coll_watch_start(g, now);
 	coll_window_advance(g, now);
 	return 0;
+}
+
+/**
+ * coll_group_folded() - the caller of coll_group_post() has folded a pair of values
+ * @g: the group
+ * @fold: that pair; out: another one, as for coll_group_post()
+ * @now: time in ns
+ *
+ * Context: event context (env.h).
+ */
+void coll_group_folded(struct coll_group *g, struct coll_fold *fold, u64 now)
+{
+	struct coll_op *op = fold->op;
+
+	coll_work_begin(g);
+	if (coll_engine_folded(op, fold, now))
+		coll_window_completed(g, op, now);
+	coll_window_advance(g, now);
 }
 
 /* ---- receiving: accept, then advance ---- */
@@ -232,6 +262,7 @@ static enum coll_refusal group_introduce(struct coll_group *g, const u8 *packet,
 		return COLL_FORGED;
 	if (prefix.descriptor != g->descriptor)
 		return COLL_WRONG_DESCRIPTOR;
+	coll_work_begin(g);
 	coll_wire_read_body(packet, bytes, &p->body);
 	peer = coll_peers_get(g, prefix.source, now);
 	if (!peer) {
@@ -257,6 +288,7 @@ static inline enum coll_refusal group_authenticate(struct coll_group *g, u32 sou
 		return group_introduce(g, packet, bytes, p, now);
 	if (unlikely(!coll_wire_authentic(packet, bytes, &p->peer->conn.rx)))
 		return COLL_FORGED;
+	coll_work_begin(g);
 	coll_wire_read_body(packet, bytes, &p->body);
 	return COLL_ACCEPTED;
 }
@@ -303,7 +335,7 @@ static inline void group_store(struct coll_group *g, struct group_packet *p, u64
 	coll_peer_accept(p->peer, body, now);
 	if (unlikely(op->state == COLL_OP_EARLY))
 		g->stats.early++;
-	if (likely(op->begun))
+	if (likely(body->segment < op->begun))
 		p->op = op;
 }
 
@@ -378,17 +410,38 @@ static inline enum coll_refusal group_accept(struct coll_group *g, u32 source, c
 	return refusal;
 }
 
-/* Second stage: run the rounds that are ready, and answer. */
-static inline void group_advance(struct coll_group *g, struct group_packet *p, u64 now)
+/* Others wait for their turn, or the event has done what it may. */
+static noinline void group_await_turn(struct group_packet *p)
+{
+	struct coll_lane *lane = &p->op->lanes[p->body.segment];
+
+	if (coll_engine_ready(lane))
+		coll_work_leave_lane(p->op, lane);
+	lane->last = p->peer;
+}
+
+static inline void group_run_rounds(struct coll_group *g, struct group_packet *p, u64 now)
 {
 	struct coll_op *op = p->op;
 
-	if (op) {
-		if (coll_engine_advance(op, p->body.segment, now))
-			coll_window_completed(g, op, now);
-		/* Only this message was missing. */
-		p->peer->watch.last_arrivals += coll_engine_finished(op);
+	if (coll_work_waits(g)) {
+		group_await_turn(p);
+		return;
 	}
+	if (coll_engine_advance(op, p->body.segment, now))
+		coll_window_completed(g, op, now);
+	/* Only this message was missing. */
+	if (coll_engine_finished(op))
+		p->peer->watch.last_arrivals++;
+	else if (coll_work_waits(g))
+		group_await_turn(p);
+}
+
+/* Second stage: run the rounds that are ready, and answer. */
+static inline void group_advance(struct coll_group *g, struct group_packet *p, u64 now)
+{
+	if (p->op)
+		group_run_rounds(g, p, now);
 	if (unlikely(g->failure.known || g->ranks.leaving)) {
 		p->peer->conn.dead = false;
 		coll_peer_say_goodbye(p->peer, now);
@@ -436,18 +489,57 @@ enum coll_refusal coll_group_receive_other_version(struct coll_group *g, u32 sou
 {
 	if (!coll_wire_authentic_any(packet, bytes, &g->secret.mac))
 		return COLL_FORGED;
+	coll_work_begin(g);
 	coll_failure_end(g, COLL_REASON_VERSION, coll_ranks_lowest(g, source), now);
 	return COLL_ACCEPTED;
+}
+
+/* ---- turns ---- */
+
+static noinline void group_run_rest(struct coll_group *g, u64 now)
+{
+	u8 rest = g->work.rest;
+
+	g->work.rest = 0;
+	if (rest & COLL_WORK_GOODBYES)
+		coll_failure_tell_rest(g, now);
+	if (rest & COLL_WORK_PEERS)
+		coll_peers_catch_up(g, now);
+}
+
+/**
+ * coll_group_run() - do more of what events have left
+ * @g: the group
+ * @now: time in ns
+ *
+ * A turn does as much as an event may. If something is left after it, it asks for another.
+ *
+ * Context: event context (env.h).
+ */
+void coll_group_run(struct coll_group *g, u64 now)
+{
+	coll_work_begin(g);
+	if (g->work.rest)
+		group_run_rest(g, now);
+	while (coll_work_waits(g) && !coll_work_over(g)) {
+		struct coll_lane *lane = list_first_entry(&g->work.ready, struct coll_lane, link);
+		struct coll_op *op = lane->op;
+
+		if (coll_engine_resume(lane, now))
+			coll_window_completed(g, op, now);
+		coll_work_do(g, COLL_WORK_LANE);
+	}
+	coll_window_advance(g, now);
+	if (coll_work_remains(g))
+		coll_env_run_soon(g);
 }
 
 /* ---- deadlines ---- */
 
 /*
- * Limits of one timer callback: messages that it retransmits, and peers that it checks. The
- * other peers that are due wait a moment. One peer retransmits at most COLL_PEER_WINDOW
- * messages.
+ * Limit of one timer callback besides what any event may do: peers that it checks. The other
+ * peers that are due wait a moment.
  */
-#define EXPIRE_MESSAGES	64
 #define EXPIRE_PEERS	64
 #define EXPIRE_PAUSE_NS	(100 * NSEC_PER_USEC)
 
@@ -468,14 +560,13 @@ static void group_expire_peer(struct coll_group *g, struct coll_peer *peer, u64 
 /* Those that are due, or the first of them: then false. */
 static bool group_expire_peers(struct coll_group *g, u64 now)
 {
-	u64 enough = g->stats.retransmits + EXPIRE_MESSAGES;
 	u32 left = EXPIRE_PEERS;
 	struct coll_peer *peer;
 
 	for (peer = g->peers.all; peer; peer = peer->all) {
 		if (peer->due_ns > now)
 			continue;
-		if (!left-- || g->stats.retransmits >= enough)
+		if (!left-- || coll_work_over(g))
 			return false;
 		group_expire_peer(g, peer, now);
 	}
@@ -498,6 +589,7 @@ void coll_group_expire(struct coll_group *g, u64 now)
 	bool all;
 	u64 next;
 
+	coll_work_begin(g);
 	/* No deadline is armed while this runs; it is armed once, at the end. */
 	g->armed_ns = 0;
 	if (g->failure.settle_ns <= now)

@@ -3,7 +3,8 @@
  * A group instance on one host. This is the core's interface to its platform, which embeds
  * struct coll_group and calls the functions below, each for one event, under the group's
  * lock (coll_group_init() and coll_group_destroy() need none). They never sleep. Posts,
- * packets and deadlines are handled in event context (env.h).
+ * packets, deadlines and turns are handled in event context (env.h). An event does a certain
+ * amount; the rest follows in turns of their own (work.h).
  *
  * A group works until it fails (terminal, sticky) or its ranks leave. When all ranks have
  * left and nothing is under way it is quiet, and the platform replaces it by a time-wait
@@ -55,7 +56,8 @@ void coll_group_destroy(struct coll_group *g);
 /* group.c */
 int coll_group_join(struct coll_group *g, u32 rank);
 int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature *sig,
-		    const void *payload, void *token, u64 now);
+		    const void *payload, void *token, struct coll_fold *fold, u64 now);
+void coll_group_folded(struct coll_group *g, struct coll_fold *fold, u64 now);
 
 /* What was wrong with a packet; only endpoint.h uses the last two. */
 enum coll_refusal {
@@ -76,6 +78,7 @@ enum coll_refusal coll_group_receive_other_version(struct coll_group *g, u32 sou
 
 /* The deadline asked for with coll_env_deadline() has passed. */
 void coll_group_expire(struct coll_group *g, u64 now);
+void coll_group_run(struct coll_group *g, u64 now);
 void coll_group_notify_join(struct coll_group *g, u32 host, u64 now);
 void coll_group_give_up(struct coll_group *g, u64 now);
 void coll_group_end(struct coll_group *g, u64 now);

@@ -6,6 +6,7 @@
  */
 #include "descriptor.h"
 #include "group.h"
+#include "work.h"
 
 /* More buckets are useless, as schedules name few hosts. */
 #define MAX_PEER_BUCKETS	256
@@ -69,7 +70,7 @@ static int group_build_slot(struct coll_group *g, struct coll_op *op,
 			    const struct coll_room *room)
 {
 	u32 lanes = DIV_ROUND_UP(g->payload.max_bytes, g->payload.segment_bytes);
-	u32 local = g->ranks.locals > 1 ? g->ranks.locals : 0;
+	u32 i, local = g->ranks.locals > 1 ? g->ranks.locals : 0;
 
 	op->group = g;
 	op->values = group_alloc(g, (size_t)(room->values + room->early + local) * g->payload.room);
@@ -78,6 +79,8 @@ static int group_build_slot(struct coll_group *g, struct coll_op *op,
 	op->locals.post = group_alloc(g, g->ranks.locals * sizeof(*op->locals.post));
 	if (!op->values || !op->messages || !op->lanes || !op->locals.post)
 		return -ENOMEM;
+	for (i = 0; i < lanes; i++)
+		INIT_LIST_HEAD(&op->lanes[i].link);
 	op->early = op->values + (size_t)room->values * g->payload.room;
 	op->locals.buffers = op->early + (size_t)room->early * g->payload.room;
 	return 0;
@@ -223,6 +226,9 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	g->credit.floor = COLL_NOTHING_DONE;
 	g->credit.common = g->window.size - 1;
 	g->armed_ns = COLL_NEVER;
+	g->work.most = COLL_WORK_MOST;
+	g->work.unit = COLL_WORK_UNIT;
+	INIT_LIST_HEAD(&g->work.ready);
 	g->failure.settle_ns = COLL_NEVER;
 	g->watch.next_ns = COLL_NEVER;
 	/* No peer was watched in this round, nor in the one before. */

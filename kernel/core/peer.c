@@ -5,6 +5,7 @@
 #include "liveness.h"
 #include "peer.h"
 #include "rtt.h"
+#include "work.h"
 
 /**
  * coll_peer_prefix() - prefix of packets to the other side
@@ -98,6 +99,7 @@ static inline void peer_emit(struct coll_peer *peer, const struct coll_wire_side
 	struct coll_packet *packet;
 	u8 *start;
 
+	coll_work_do(peer->group, COLL_WORK_PACKET + body->payload_bytes * COLL_WORK_PACKET_BYTE);
 	body->number = ++peer->send.number;
 	start = coll_env_packet(peer->group, coll_wire_bytes(body), &packet);
 	if (unlikely(!start)) {
@@ -253,7 +255,7 @@ static void peer_release(struct coll_peer *peer, struct coll_message *m, u64 now
  * @now: time in ns
  *
  * More than a thousand messages of a large payload may be held, so a full window ends the
- * search.
+ * search. What the event may not do any more waits for the next turn.
  */
 void coll_peer_push(struct coll_peer *peer, u64 now)
 {
@@ -262,8 +264,13 @@ void coll_peer_push(struct coll_peer *peer, u64 now)
 	list_for_each_entry_safe(m, next, &peer->send.held, link) {
 		if (peer_window_full(peer))
 			break;
-		if (!peer_beyond_credit(peer, m))
-			peer_release(peer, m, now);
+		if (peer_beyond_credit(peer, m))
+			continue;
+		if (coll_work_over(peer->group)) {
+			coll_work_leave(peer->group, COLL_WORK_PEERS);
+			break;
+		}
+		peer_release(peer, m, now);
 	}
 }
 
@@ -383,7 +390,10 @@ static void peer_send_again(struct coll_peer *peer, u64 now)
 		if (now - m->sent_ns < peer->group->timing.ack_delay)
 			continue;
 		m->tries = 1;
-		peer_transmit(peer, m, now);
+		if (coll_work_over(peer->group))
+			coll_deadline_peer(peer, now);
+		else
+			peer_transmit(peer, m, now);
 	}
 }
 
@@ -584,7 +594,7 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 				coll_deadline_peer(peer, now + peer->rtt.rto_ns);
 			break;
 		}
-		if (due <= now)
+		if (due <= now && !coll_work_over(peer->group))
 			peer_transmit(peer, m, now);
 		else
 			coll_deadline_peer(peer, due);

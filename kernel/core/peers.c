@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "env.h"
 #include "peers.h"
+#include "work.h"
 
 /* Take the memory reserved for a host from the list. */
 static struct coll_peer *peers_take_spare(struct coll_group *g, u32 host)
@@ -129,10 +130,29 @@ void coll_peers_tell_room(struct coll_group *g, u64 now)
 	for (peer = g->peers.all; peer; peer = peer->all) {
 		if (!peer->recv.refused)
 			continue;
+		if (coll_work_over(g)) {
+			coll_work_leave(g, COLL_WORK_PEERS);
+			return;
+		}
 		peer->recv.refused = false;
 		g->peers.refusals--;
 		coll_peer_send_ack(peer, now);
 	}
+}
+
+/**
+ * coll_peers_catch_up() - do what an event has left to do to the peers
+ * @g: the group
+ * @now: time in ns
+ *
+ * Context: group lock held.
+ */
+void coll_peers_catch_up(struct coll_group *g, u64 now)
+{
+	if (g->peers.held)
+		coll_peers_push(g, now);
+	if (g->peers.refusals)
+		coll_peers_tell_room(g, now);
 }
 
 /**

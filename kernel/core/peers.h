@@ -40,6 +40,7 @@ u64 coll_peers_release_idle(struct coll_group *g);
 void coll_peers_reopen(struct coll_group *g, u64 now);
 void coll_peers_push(struct coll_group *g, u64 now);
 void coll_peers_tell_room(struct coll_group *g, u64 now);
+void coll_peers_catch_up(struct coll_group *g, u64 now);
 
 /* Is nothing owed to any other host? */
 bool coll_peers_settled(const struct coll_group *g);

@@ -20,6 +20,20 @@
 /* Bytes of one element; 0 if there is no such type. */
 u32 coll_type_bytes(u8 type);
 
+/* About how many instructions it takes to reduce one element of this type */
+static inline u32 coll_reduce_work(u8 type)
+{
+	switch (type) {
+	case COLLSOCK_FLOAT:
+	case COLLSOCK_DOUBLE:
+	case COLLSOCK_FLOAT_INT:
+	case COLLSOCK_DOUBLE_INT:
+		return 128;
+	default:
+		return 16;
+	}
+}
+
 /* Does @op exist for @type? */
 bool coll_reduce_valid(u8 type, u8 op);
 

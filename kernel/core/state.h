@@ -33,7 +33,8 @@ struct coll_peer;
  *             reason
  * @number: of the operation; of a goodbye, the last that can complete
  * @done: minimum of "done" over all messages and the local post
- * @unacked: number of messages not acknowledged
+ * @unacked: number of messages not acknowledged, and of pairs folded outside the lock: the
+ *	slot of the operation is in use
  * @type: enum coll_packet_type
  * @carries_done: the operation is all-to-all: its messages carry @done
  * @expires: given up after the liveness time if the other side was never heard from
@@ -293,12 +294,24 @@ enum coll_op_state {
  * @round: current round
  * @missing: messages that the current round still waits for
  * @value: number of rounds that have folded
+ * @unsent: send edges of the current round along which nothing was sent yet
+ * @part: parts of the current round's fold that are over
+ * @at: bytes of the next part that are over
+ * @link: in coll_work.ready, or empty
+ * @op: while it is there: its operation
+ * @last: while it is there: the peer whose message arrived last, or NULL
  */
 struct coll_lane {
-	u64	arrived[COLL_MAX_EDGES / 64];
-	u8	round;
-	u8	missing;
-	u8	value;
+	u64			arrived[COLL_MAX_EDGES / 64];
+	u8			round;
+	u8			missing;
+	u8			value;
+	u8			unsent;
+	u16			part;
+	u16			at;
+	struct list_head	link;
+	struct coll_op		*op;
+	struct coll_peer	*last;
 };
 
 /**
@@ -306,29 +319,60 @@ struct coll_lane {
  * @token: handed to coll_env_complete()
  * @waits: it was posted, and has not completed
  * @receives: the rank receives the result
+ * @level: if its buffer has the value of a node of the tree of local ranks, which waits for
+ *	the one beside it: 1 + the level of that node, else 0
  */
 struct coll_local_post {
 	void	*token;
 	bool	waits;
 	bool	receives;
+	u8	level;
 };
 
 /**
  * struct coll_op_locals - the ranks of this host in an operation
  * @post: one for each
- * @buffers: one for each, if there are several; holds contributions posted out of order
+ * @buffers: one for each, if there are several: its contribution, and what is folded into it
  * @contributors: ranks that contribute
  * @contributed: number of these that have posted
- * @folded: contributions of this number of first ranks are folded
+ * @folding: number of pairs that are being folded outside the lock
  * @unposted: number of ranks that have not posted
+ * @answered: the posts of this number of first ranks have been completed
+ * @latest: rank that posted last
  */
 struct coll_op_locals {
 	struct coll_local_post	*post;
 	u8			*buffers;
 	u16			contributors;
 	u16			contributed;
-	u16			folded;
+	u16			folding;
 	u16			unposted;
+	u16			answered;
+	u16			latest;
+};
+
+/**
+ * struct coll_fold - a pair of values of local ranks, folded outside the group's lock
+ * @op: the operation; NULL if there is no pair to fold
+ * @result: where the value goes; may be @left
+ * @left: value of the lower ranks
+ * @right: value of the higher ones
+ * @elements: length of each
+ * @type: of the elements
+ * @operator: what folds them
+ * @low: the lowest local rank of the pair
+ * @level: level of both values in the tree of local ranks
+ */
+struct coll_fold {
+	struct coll_op	*op;
+	u8		*result;
+	const u8	*left;
+	const u8	*right;
+	u32		elements;
+	u8		type;
+	u8		operator;
+	u16		low;
+	u8		level;
 };
 
 /**
@@ -350,7 +394,7 @@ struct coll_op_locals {
  * @unfinished: number of lanes that have rounds left
  * @state: enum coll_op_state
  * @probed: while EARLY: other hosts wait for this one
- * @begun: its rounds have begun
+ * @begun: number of lanes whose rounds have begun
  * @own: room for a schedule that depends on the root
  * @own_algorithm: algorithm of the schedule in @own, NULL if there is none
  * @own_root: root of that schedule
@@ -371,7 +415,7 @@ struct coll_op {
 	u16				unfinished;
 	u8				state;
 	bool				probed;
-	bool				begun;
+	u16				begun;
 	struct coll_schedule		*own;
 	const struct coll_algorithm	*own_algorithm;
 	u32				own_root;
@@ -534,12 +578,16 @@ struct coll_credit {
 
 /**
  * struct coll_watch - finding out which hosts operations wait for
- * @next_ns: when to check next
+ * @next_ns: when to check next, or to go on checking
  * @round: number of the latest check
+ * @slot: the check goes on with this slot of the window; 0 if it is over
+ * @found: it has found an operation that waits
  */
 struct coll_watch {
 	u64	next_ns;
 	u32	round;
+	u32	slot;
+	bool	found;
 };
 
 /**
@@ -560,14 +608,32 @@ struct coll_failure {
  * @known: there is a limit
  * @terminal: the group has ended on this host
  * @settle_ns: when aborted operations report; COLL_NEVER if there are none
+ * @reporting: they are reporting; some of them may have
  * @goodbye: what the other hosts are sent
  */
 struct coll_failure_state {
 	struct coll_failure		what;
 	bool				known;
 	bool				terminal;
+	bool				reporting;
 	u64				settle_ns;
 	struct coll_message_head	goodbye;
+};
+
+/**
+ * struct coll_work - how much one event does
+ * @left: what the present event may still do (work.h)
+ * @most: what each may do
+ * @unit: elements that are folded in one step
+ * @rest: COLL_WORK_*: what else waits for the next turn
+ * @ready: lanes with work that waits for their turn, oldest first
+ */
+struct coll_work {
+	s32			left;
+	s32			most;
+	u32			unit;
+	u8			rest;
+	struct list_head	ready;
 };
 
 /**
@@ -595,6 +661,7 @@ struct coll_memory {
  * @credit: what is known of all hosts
  * @watch: finding out which hosts operations wait for
  * @failure: what is known of a failure
+ * @work: how much one event does
  * @memory: memory reserved
  * @stats: counters (uapi); the platform sets hosts, host and size
  */
@@ -614,6 +681,7 @@ struct coll_group {
 	struct coll_credit		credit;
 	struct coll_watch		watch;
 	struct coll_failure_state	failure;
+	struct coll_work		work;
 	struct coll_memory		memory;
 	struct collsock_stats		stats;
 };

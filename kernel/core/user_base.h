@@ -132,6 +132,12 @@ static inline void list_del(struct list_head *entry)
 	entry->prev = NULL;
 }
 
+static inline void list_del_init(struct list_head *entry)
+{
+	list_del(entry);
+	INIT_LIST_HEAD(entry);
+}
+
 static inline bool list_empty(const struct list_head *head)
 {
 	return head->next == head;

@@ -7,16 +7,24 @@
 #include "ranks.h"
 #include "watch.h"
 #include "window.h"
+#include "work.h"
 
 /* A report relayed by more hosts than any schedule has rounds is going in a circle. */
 #define MOST_HOPS		64
+
+/* Instructions of a check, about: of an operation, and of a host that it waits for */
+#define WORK_OPERATION		1000
+#define WORK_PEER		128
+
+/* What one event may not check is checked after this time. */
+#define PAUSE_NS		(100 * NSEC_PER_USEC)
 
 /* ---- probing ---- */
 
 /* Is there a reason to probe? Since when? */
 static bool watch_reason(const struct coll_peer *peer, u64 *since)
 {
-	bool waited_for = peer->watch.round == peer->group->watch.round;
+	bool waited_for = coll_watch_wants(peer);
 	const struct coll_message *oldest;
 
 	*since = peer->watch.since_ns;
@@ -44,7 +52,7 @@ static void watch_probe(struct coll_peer *peer, u64 now)
 	};
 	const struct coll_op *op = coll_group_slot(g, peer->watch.operation);
 
-	if (peer->watch.round == g->watch.round && op->head.number == peer->watch.operation &&
+	if (coll_watch_wants(peer) && op->head.number == peer->watch.operation &&
 	    (op->state == COLL_OP_RUNNING || op->state == COLL_OP_EARLY)) {
 		body.operation = op->head.number;
 		body.signature = op->head.signature;
@@ -138,12 +146,14 @@ static bool watch_succeeds(struct coll_peer *peer, const struct coll_op *op, u64
 
 static void watch_operation(struct coll_group *g, const struct coll_op *op, u64 now)
 {
+	struct coll_arrived arrived = coll_engine_arrived(op);
 	struct coll_peer *peer;
 	u32 i;
 
 	for (i = 0; i < op->schedule->folds; i++) {
-		if (!coll_engine_misses(op, i))
+		if (!coll_engine_misses(op, &arrived, i))
 			continue;
+		coll_work_do(g, WORK_PEER);
 		peer = coll_peers_get(g, op->schedule->fold[i].host, now);
 		/* Memory was reserved for the peers of every schedule. */
 		if (WARN_ON_ONCE(!peer))
@@ -190,26 +200,42 @@ static void watch_locals(struct coll_group *g, const struct coll_op *op, u64 now
 	}
 }
 
+static void watch_slot(struct coll_group *g, u32 slot, u64 now)
+{
+	const struct coll_op *op = &g->window.slots[slot];
+
+	if (!watch_wanted(g, op))
+		return;
+	coll_work_do(g, WORK_OPERATION + op->locals.unposted);
+	watch_operation(g, op, now);
+	watch_locals(g, op, now);
+	g->watch.found = true;
+}
+
 /**
  * coll_watch_look() - check which hosts operations wait for
  * @g: the group
  * @now: time in ns
+ *
+ * If they are many, one event does a part of it.
  */
 void coll_watch_look(struct coll_group *g, u64 now)
 {
-	u32 i;
+	struct coll_watch *w = &g->watch;
 
-	g->watch.next_ns = COLL_NEVER;
-	g->watch.round++;
-	for (i = 0; i <= g->window.mask && !g->failure.terminal; i++) {
-		const struct coll_op *op = &g->window.slots[i];
-
-		if (!watch_wanted(g, op))
-			continue;
-		watch_operation(g, op, now);
-		watch_locals(g, op, now);
-		g->watch.next_ns = now + coll_liveness_quiet_ns(g);
+	if (!w->slot) {
+		w->round++;
+		w->found = false;
 	}
+	for (; w->slot <= g->window.mask && !g->failure.terminal; w->slot++) {
+		if (w->slot && coll_work_over(g)) {
+			w->next_ns = now + PAUSE_NS;
+			return;
+		}
+		watch_slot(g, w->slot, now);
+	}
+	w->slot = 0;
+	w->next_ns = w->found ? now + coll_liveness_quiet_ns(g) : COLL_NEVER;
 }
 
 /* ---- being probed ---- */
@@ -298,6 +324,7 @@ bool coll_watch_told(const struct coll_peer *peer, u64 operation, struct coll_wa
 static bool watch_end(const struct coll_group *g, const struct coll_op *op,
 		      struct coll_wait *end, u64 now)
 {
+	struct coll_arrived arrived;
 	const struct coll_peer *peer;
 	struct coll_wait told;
 	bool found = false;
@@ -313,8 +340,9 @@ static bool watch_end(const struct coll_group *g, const struct coll_op *op,
 		end->rank = watch_missing_local(g, op);
 		return true;
 	}
+	arrived = coll_engine_arrived(op);
 	for (i = 0; i < op->schedule->folds; i++) {
-		if (!coll_engine_misses(op, i))
+		if (!coll_engine_misses(op, &arrived, i))
 			continue;
 		peer = coll_peers_find(g, op->schedule->fold[i].host);
 		if (peer && coll_watch_told(peer, op->head.number, &told, now) &&

@@ -152,7 +152,7 @@ static bool misses_lost(const struct world_member *m, const struct coll_op *op)
 	u32 i;
 
 	for (i = 0; i < s->folds; i++)
-		if (coll_engine_misses(op, i) &&
+		if (sim_misses(op, i) &&
 		    cannot_tell(&m->common->members[s->fold[i].host], op->head.number))
 			return true;
 	return false;

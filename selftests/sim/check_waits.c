@@ -135,7 +135,7 @@ static bool needs_gone(struct chain *c, const struct world_member *m)
 	op = coll_group_slot(core, c->number);
 	for (i = 0, s = schedule_of(c, core, &room); i < s->folds; i++)
 		if (s->fold[i].host != s->self &&
-		    (op->state == COLL_OP_FREE || coll_engine_misses(op, i)) &&
+		    (op->state == COLL_OP_FREE || sim_misses(op, i)) &&
 		    (!c->heard || has_heard(core, s->fold[i].host)) &&
 		    needs_gone(c, &m->common->members[s->fold[i].host]))
 			return true;
@@ -245,7 +245,7 @@ static bool misses_given(const struct sim_group *g, const struct coll_op *op)
 	u32 i;
 
 	for (i = 0; i < s->folds; i++)
-		if (coll_engine_misses(op, i) &&
+		if (sim_misses(op, i) &&
 		    op->head.number < sim_number(g, g->given[s->fold[i].host]) &&
 		    host_answers(&g->common.members[s->fold[i].host]))
 			return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The expected result of an operation. Contributions of a host are folded in rank order.
- * The order of hosts matters only for rough values.
+ * The expected result of an operation. The order of ranks and hosts matters only for rough
+ * values.
  */
 #include <stdlib.h>
 
@@ -23,24 +23,39 @@ struct expected {
 	u32			root;
 };
 
-/* Fold the contributions of a host to the operation. */
+/*
+ * Fold the contributions of @count ranks of a host: of the first ones, as many as the greatest
+ * power of two below @count, and of the others. Returns the rank after them.
+ */
+static const struct sim_rank *fold_ranks(const struct expected *x, const struct sim_rank *r,
+					 u32 count, u8 *result)
+{
+	u8 operand[SIM_MAX_BYTES];
+	u32 first = 1;
+
+	if (count == 1) {
+		sim_values_payload(r, x->number, r->restarted ? x->life : 0, result);
+		return r->sibling;
+	}
+	while (2 * first < count)
+		first *= 2;
+	r = fold_ranks(x, r, first, result);
+	r = fold_ranks(x, r, count - first, operand);
+	sim_values_fold(&x->op->post, result, result, operand);
+	return r;
+}
+
+/* Fold the contributions of a host to the operation: of all its ranks, or of the root. */
 static void fold_host(const struct expected *x, u32 host, u8 *result)
 {
-	const struct collsock_post *post = &x->op->post;
-	const struct sim_rank *r;
-	u8 payload[SIM_MAX_BYTES];
-	bool first = true;
+	const struct sim_rank *r = x->group->lowest[host], *each;
+	u32 count = 0;
 
-	for (r = x->group->lowest[host]; r; r = r->sibling) {
-		if (!sim_values_contributes(x->op, r->number))
-			continue;
-		sim_values_payload(r, x->number, r->restarted ? x->life : 0, payload);
-		if (first)
-			memcpy(result, payload, x->op->bytes);
-		else
-			sim_values_fold(post, result, result, payload);
-		first = false;
-	}
+	while (!sim_values_contributes(x->op, r->number))
+		r = r->sibling;
+	for (each = r; each; each = each->sibling)
+		count += sim_values_contributes(x->op, each->number);
+	fold_ranks(x, r, count, result);
 }
 
 /* ---- operations whose order does not matter ---- */

@@ -391,6 +391,21 @@ static void choose_numbers(struct sim *s, struct sim_group *g, u32 ops)
 	g->common.packets = choose_boundary(s, 4 * ops);
 }
 
+/*
+ * In some groups little work uses up an event, and the rest follows late. From numbers of its
+ * own: so the scenario is the same as without it.
+ */
+static void choose_work(struct sim *s, struct sim_group *g)
+{
+	u64 random = g->common.join.nonce;
+
+	if (!world_chance(&random, 400))
+		return;
+	g->common.most_work = 1 + world_below(&random, world_chance(&random, 500) ? 16 : 20000);
+	g->common.unit = 1 + world_below(&random, world_chance(&random, 500) ? 4 : 64);
+	g->common.turn_ns = world_below(&random, 30 * NSEC_PER_USEC);
+}
+
 static void choose_group(struct sim *s, struct sim_group *g, u32 hosts)
 {
 	struct collsock_join join = { .size = sizeof(join), .id = 7 + below(s, 2) };
@@ -413,6 +428,7 @@ static void choose_group(struct sim *s, struct sim_group *g, u32 hosts)
 		choose_segments(s, &join);
 	world_group_init(&s->world, &g->common, &join, &timing, host_of);
 	g->common.host_of_rank = g->host_of_rank;
+	choose_work(s, g);
 
 	ops = s->trouble & SIM_WINDOW ? SIM_MAX_OPS : 30;
 	ops = chance(s, 100) ? SIM_MAX_OPS : 1 + below(s, ops);

@@ -307,6 +307,14 @@ static inline u64 sim_number(const struct sim_group *g, u64 index)
 	return g->common.first + index;
 }
 
+/* Does a fold entry of an operation wait for a message? */
+static inline bool sim_misses(const struct coll_op *op, u32 edge)
+{
+	struct coll_arrived arrived = coll_engine_arrived(op);
+
+	return coll_engine_misses(op, &arrived, edge);
+}
+
 static inline struct sim_group *sim_group_of(const struct world_member *m)
 {
 	return container_of(m->common, struct sim_group, common);

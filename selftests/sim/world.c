@@ -82,13 +82,14 @@ static u64 digest_bytes(u64 digest, const void *data, size_t bytes)
 
 u64 world_digest(const struct world_member *m)
 {
-	const size_t stats = offsetof(struct coll_group, stats);
-	const size_t after = stats + sizeof(m->group.stats);
 	const struct allocation *a;
 	u64 digest = m->deadline;
+	struct coll_group g;
 
-	digest = digest_bytes(digest, &m->group, stats);
-	digest = digest_bytes(digest, (const u8 *)&m->group + after, sizeof(m->group) - after);
+	memcpy(&g, &m->group, sizeof(g));
+	g.work.left = 0;
+	memset(&g.stats, 0, sizeof(g.stats));
+	digest = digest_bytes(digest, &g, sizeof(g));
 	list_for_each_entry(a, &m->memory, link)
 		digest = digest_bytes(digest, a + 1, a->bytes);
 	return digest;
@@ -383,7 +384,8 @@ static void member_enter_timewait(struct world_member *m)
 
 static void member_after(struct world_member *m)
 {
-	if (m->state == WORLD_JOINED && m->group.ranks.leaving && coll_group_quiet(&m->group))
+	if (m->state == WORLD_JOINED && m->group.ranks.leaving && !m->folds &&
+	    coll_group_quiet(&m->group))
 		member_enter_timewait(m);
 	if (m->world->user->after)
 		m->world->user->after(m);
@@ -419,6 +421,75 @@ void coll_env_deadline(struct coll_group *g, u64 at)
 	if (at == COLL_NEVER)
 		return;
 	world_at(m->world, at + world_below(&m->world->random, m->host->late_ns), member_timer, m);
+}
+
+static void member_turn(struct world *w, void *what)
+{
+	struct world_member *m = what;
+
+	if (m->state != WORLD_JOINED || !m->turn)
+		return;
+	m->turn = false;
+	coll_group_run(&m->group, w->now);
+	member_after(m);
+}
+
+static void member_turn_due(struct world *w, void *what)
+{
+	struct world_member *m = what;
+
+	if (m->state == WORLD_JOINED)
+		world_on_cpu(w, m->host, member_turn, m);
+}
+
+static u64 member_turn_at(struct world_member *m)
+{
+	return m->world->now + world_below(&m->world->random, m->common->turn_ns);
+}
+
+void coll_env_run_soon(struct coll_group *g)
+{
+	struct world_member *m = member_of(g);
+
+	if (!m->turn)
+		world_at(m->world, member_turn_at(m), member_turn_due, m);
+	m->turn = true;
+}
+
+/* A fold outside the lock, by this life of its host */
+struct member_fold {
+	struct world_member	*m;
+	u32			incarnation;
+	struct coll_fold	fold;
+};
+
+static void member_fold_over(struct world *w, void *what)
+{
+	struct member_fold *f = what;
+	struct world_member *m = f->m;
+
+	if (m->state != WORLD_JOINED || m->group.incarnation != f->incarnation) {
+		free(f);
+		return;
+	}
+	coll_engine_fold(&f->fold);
+	coll_group_folded(&m->group, &f->fold, w->now);
+	if (f->fold.op) {
+		world_at(w, member_turn_at(m), member_fold_over, f);
+	} else {
+		m->folds--;
+		free(f);
+	}
+	member_after(m);
+}
+
+static void member_fold(struct world_member *m, const struct coll_fold *fold)
+{
+	struct member_fold *f = malloc(sizeof(*f));
+
+	*f = (struct member_fold) { .m = m, .incarnation = m->group.incarnation, .fold = *fold };
+	m->folds++;
+	world_at(m->world, member_turn_at(m), member_fold_over, f);
 }
 
 void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
@@ -654,9 +725,15 @@ static int member_make(struct world_member *m)
 	memset(&m->told, 0, sizeof(m->told));
 	INIT_LIST_HEAD(&m->memory);
 	m->deadline = COLL_NEVER;
+	m->turn = false;
+	m->folds = 0;
 	joining = m;
 	err = coll_group_init(&m->group, &config);
 	joining = NULL;
+	if (common->most_work)
+		m->group.work.most = common->most_work;
+	if (common->unit)
+		m->group.work.unit = common->unit;
 	if (!err)
 		member_count_from(m);
 	m->state = WORLD_JOINED;
@@ -692,6 +769,7 @@ int world_join_rank(struct world_member *m, u32 rank)
 int world_post_rank(struct world_member *m, u32 local, const struct collsock_post *post,
 		    const void *payload, u32 bytes, void *token)
 {
+	struct coll_fold fold = {};
 	struct coll_signature sig;
 	int err;
 
@@ -699,7 +777,10 @@ int world_post_rank(struct world_member *m, u32 local, const struct collsock_pos
 	if (err >= 0 && err != bytes)
 		err = -EINVAL;
 	if (err >= 0)
-		err = coll_group_post(&m->group, local, &sig, payload, token, m->world->now);
+		err = coll_group_post(&m->group, local, &sig, payload, token, &fold,
+				      m->world->now);
+	if (fold.op)
+		member_fold(m, &fold);
 	member_after(m);
 	return err;
 }
@@ -771,7 +852,7 @@ void world_free(struct world *w)
 	u32 i;
 
 	for (i = 0; i < w->pending; i++)
-		if (w->events[i].run == packet_arrives)
+		if (w->events[i].run == packet_arrives || w->events[i].run == member_fold_over)
 			free(w->events[i].what);
 	for (i = 0; i < w->count; i++) {
 		struct world_job *job = w->hosts[i].waiting;

@@ -149,6 +149,9 @@ struct world_host {
  * @host_of: the host of each member
  * @machine: the same, as the source addresses of their packets
  * @host_of_rank: the member of each rank; NULL if each has one. For the user to set
+ * @most_work: what an event may do (work.h); 0: the core's. For the user to set
+ * @unit: elements that are folded in one step, likewise
+ * @turn_ns: turns, and folds outside the lock, are late by up to this time. For the user to set
  * @first: number of the first operation, as if the earlier ones were over when the group begins.
  *	For the user to set
  * @packets: number of packets sent to each host before. For the user to set
@@ -164,6 +167,9 @@ struct world_group {
 	u32			*host_of;
 	struct collsock_member	*machine;
 	const u32		*host_of_rank;
+	s32			most_work;
+	u32			unit;
+	u64			turn_ns;
 	u64			first;
 	u64			packets;
 	const struct collsock_member *member;
@@ -206,6 +212,8 @@ struct world_told {
  * @index: in the group
  * @state: enum world_state
  * @deadline: requested by the core, or COLL_NEVER
+ * @turn: a turn has been requested by the core
+ * @folds: number of folds outside the lock
  * @timewait_ns: when it became a time-wait entry
  * @timewait: its time-wait entry
  * @memory: allocations of the core for it
@@ -221,6 +229,8 @@ struct world_member {
 	u32			index;
 	enum world_state	state;
 	u64			deadline;
+	bool			turn;
+	u32			folds;
 	u64			timewait_ns;
 	struct coll_timewait	timewait;
 	struct list_head	memory;
@@ -373,7 +383,7 @@ bool world_step(struct world *w, u64 until);
 /* Bytes that the core has allocated for it. */
 u64 world_reserved(const struct world_member *m);
 
-/* A digest of all state of the member except its counters */
+/* A digest of all state of the member except its counters, and what its event has left */
 u64 world_digest(const struct world_member *m);
 
 /* trace.c */

@@ -155,6 +155,12 @@ static inline u64 unit_random(struct unit_network *n)
 
 void unit_run(struct unit_network *n, u64 ns);
 
+/* Run the turns in which what events have left is done. */
+static inline void unit_turns(struct unit_network *n)
+{
+	unit_run(n, 1);
+}
+
 /* Run until this post of a rank has completed, or @ns have passed. */
 bool unit_await(struct unit_network *n, u32 rank, u32 op, u64 ns);
 

@@ -154,6 +154,7 @@ TEST_F(net, messages_that_were_late_together_raise_the_time_out_once)
 	self->n.world.link.delay_ns = 20 * MS;
 	for (i = 0; i < 2; i++)
 		ASSERT_EQ(0, unit_post(&self->n, i, &p, elements));
+	unit_turns(&self->n);
 	peer = unit_peer(&self->n, 0, 1);
 	EXPECT_GT(peer->send.unacked, 16);
 	EXPECT_LT(peer->send.unacked, COLL_PEER_WINDOW);

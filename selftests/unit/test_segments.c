@@ -177,6 +177,7 @@ TEST_F(net, messages_beyond_the_window_of_a_peer_wait)
 	self->n.world.link.loss = 20;
 	most_under_way = 0;
 	ASSERT_EQ(0, post(&self->n, 1, &p));
+	unit_turns(&self->n);
 	EXPECT_EQ(64, self->n.world.sent);
 	EXPECT_EQ(DIV_ROUND_UP(COLLSOCK_MAX_PAYLOAD, COLLSOCK_SEGMENT_QUANTUM) - 64,
 		  unit_group(&self->n, 1)->peers.held);
@@ -214,6 +215,7 @@ TEST_F(net, a_new_connection_learns_a_longer_round_trip_too)
 			self->n.world.link.delay_ns = delays_ms[k] * MS;
 		for (i = 0; i < 2; i++)
 			ASSERT_EQ(0, post(&self->n, i, &p));
+		unit_turns(&self->n);
 		peer = g->peers.all;
 		ASSERT_TRUE(unit_await_all(&self->n, 10 * SECOND));
 		unit_run(&self->n, 2 * SECOND);
@@ -267,6 +269,7 @@ TEST_F(net, segments_that_wait_are_not_sent_when_the_operation_cannot_complete)
 	self->n.tap = count_messages;
 	messages_from_1 = 0;
 	ASSERT_EQ(0, post(&self->n, 1, &p));
+	unit_turns(&self->n);
 	EXPECT_EQ(64, messages_from_1);
 	coll_failure_end(unit_group(&self->n, 1), COLL_REASON_SILENT, 2, self->n.world.now);
 	EXPECT_EQ(64, messages_from_1);
@@ -283,6 +286,7 @@ TEST_F(net, segments_that_wait_are_not_sent_when_their_receiver_leaves)
 	self->n.tap = count_messages;
 	messages_from_1 = 0;
 	ASSERT_EQ(0, post(&self->n, 1, &p));
+	unit_turns(&self->n);
 	unit_leave(&self->n, 0);
 	unit_run(&self->n, SECOND);
 	/* Its first packet acknowledges some before its goodbye. */
