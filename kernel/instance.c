@@ -4,6 +4,7 @@
 #include "instance.h"
 #include "netns.h"
 #include "socket.h"
+#include "stretch.h"
 #include "trace.h"
 #include "user.h"
 
@@ -22,6 +23,7 @@ u64 coll_instance_enter(struct coll_instance *gi)
 	__acquires(&gi->lock)
 {
 	local_bh_disable();
+	coll_stretch_begin();
 	return coll_instance_enter_bh_off(gi);
 }
 
@@ -163,6 +165,7 @@ void coll_instance_leave(struct coll_instance *gi)
 	__releases(&gi->lock)
 {
 	coll_instance_leave_bh_off(gi);
+	coll_stretch_end(COLL_STRETCH_CALL);
 	local_bh_enable();
 }
 
@@ -175,11 +178,14 @@ void coll_instance_leave(struct coll_instance *gi)
 void coll_instance_turn(struct tasklet_struct *tasklet)
 {
 	struct coll_instance *gi = container_of(tasklet, struct coll_instance, turn);
-	u64 now = coll_instance_enter_bh_off(gi);
+	u64 now;
 
+	coll_stretch_begin();
+	now = coll_instance_enter_bh_off(gi);
 	if (likely(!gi->ended))
 		coll_group_run(&gi->group, now);
 	coll_instance_leave_bh_off(gi);
+	coll_stretch_end(COLL_STRETCH_TURN);
 }
 
 /**
@@ -217,11 +223,14 @@ bool coll_instance_writable(struct coll_instance *gi, u32 local)
 enum hrtimer_restart coll_instance_expire(struct hrtimer *timer)
 {
 	struct coll_instance *gi = container_of(timer, struct coll_instance, timer);
-	u64 now = coll_instance_enter_bh_off(gi);
+	u64 now;
 
+	coll_stretch_begin();
+	now = coll_instance_enter_bh_off(gi);
 	if (likely(!gi->ended))
 		coll_group_expire(&gi->group, now);
 	coll_instance_leave_bh_off(gi);
+	coll_stretch_end(COLL_STRETCH_TIMER);
 	return HRTIMER_NORESTART;
 }
 

@@ -24,6 +24,7 @@
 #include "instance.h"
 #include "netns.h"
 #include "receive.h"
+#include "stretch.h"
 #include "trace.h"
 
 /* Is its address that of its source, and is that another host? */
@@ -304,7 +305,12 @@ static void receive_packet(void *owner, struct sk_buff *skb, u32 header_bytes)
 
 static int receive_udp(struct sock *sk, struct sk_buff *skb)
 {
-	return coll_udp_receive(sk, skb, receive_packet);
+	int taken;
+
+	coll_stretch_begin();
+	taken = coll_udp_receive(sk, skb, receive_packet);
+	coll_stretch_end(COLL_STRETCH_PACKET);
+	return taken;
 }
 
 const struct coll_bearer_hooks coll_receive_hooks = {

@@ -9,6 +9,7 @@
 #include <net/udp_tunnel.h>
 
 #include "compat.h"
+#include "stretch.h"
 #include "udp.h"
 
 /* ---- routes ---- */
@@ -234,12 +235,14 @@ void coll_udp_transmit(struct coll_udp *udp, struct sk_buff *queue)
 
 		queue = skb->next;
 		skb_mark_not_on_list(skb);
+		coll_stretch_stack_begin();
 		if (unlikely(!sk))
 			kfree_skb(skb);	/* the namespace is ending */
 		else if (likely(ipv4))
 			ip_local_out(udp->net, sk, skb);
 		else
 			udp_output6(udp->net, sk, skb);
+		coll_stretch_stack_end();
 	}
 }
 

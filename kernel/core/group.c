@@ -525,8 +525,10 @@ void coll_group_run(struct coll_group *g, u64 now)
 		struct coll_lane *lane = list_first_entry(&g->work.ready, struct coll_lane, link);
 		struct coll_op *op = lane->op;
 
+		g->work.before = lane->link.next;
 		if (coll_engine_resume(lane, now))
 			coll_window_completed(g, op, now);
+		g->work.before = &g->work.ready;
 		coll_work_do(g, COLL_WORK_LANE);
 	}
 	coll_window_advance(g, now);

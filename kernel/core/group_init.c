@@ -229,6 +229,7 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	g->work.most = COLL_WORK_MOST;
 	g->work.unit = COLL_WORK_UNIT;
 	INIT_LIST_HEAD(&g->work.ready);
+	g->work.before = &g->work.ready;
 	g->failure.settle_ns = COLL_NEVER;
 	g->watch.next_ns = COLL_NEVER;
 	/* No peer was watched in this round, nor in the one before. */

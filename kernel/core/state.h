@@ -627,6 +627,7 @@ struct coll_failure_state {
  * @unit: elements that are folded in one step
  * @rest: COLL_WORK_*: what else waits for the next turn
  * @ready: lanes with work that waits for their turn, oldest first
+ * @before: where to insert the next one: at the end, but what a turn leaves keeps its place
  */
 struct coll_work {
 	s32			left;
@@ -634,6 +635,7 @@ struct coll_work {
 	u32			unit;
 	u8			rest;
 	struct list_head	ready;
+	struct list_head	*before;
 };
 
 /**

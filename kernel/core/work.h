@@ -79,7 +79,7 @@ static inline void coll_work_leave_lane(struct coll_op *op, struct coll_lane *la
 		return;
 	lane->op = op;
 	lane->last = NULL;
-	list_add_tail(&lane->link, &op->group->work.ready);
+	list_add_tail(&lane->link, op->group->work.before);
 	coll_env_run_soon(op->group);
 }
 

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How much one event does, and that the rest follows in its order (work.h). */
+#include "net_fixture.h"
+#include "work.h"
+
+#define SECOND	((u64)NSEC_PER_SEC)
+#define MS	((u64)NSEC_PER_MSEC)
+
+#define CHILDREN	COLLSOCK_MAX_FANOUT
+#define DOUBLES		(COLLSOCK_MAX_PAYLOAD / 8)
+/* More than an event may do at once, of packets without a payload or completions */
+#define AT_ONCE		20
+
+static double doubles[DOUBLES];
+
+static struct collsock_post of_doubles(u8 operation, u8 algorithm, u32 count)
+{
+	struct collsock_post post = unit_post_of(operation, algorithm, 0, count);
+
+	post.type = COLLSOCK_DOUBLE;
+	return post;
+}
+
+static void begin_star(struct __test_metadata *_metadata, struct unit_network *n, u32 children)
+{
+	unit_network_init(n, 1 + children, 1);
+	n->join.fanout = children;
+	n->join.max_bytes = COLLSOCK_MAX_PAYLOAD;
+	n->join.window = 4;
+	ASSERT_EQ(0, unit_join_all(n, NULL));
+}
+
+/* Ranks of host 0 */
+static void begin_locals(struct __test_metadata *_metadata, struct unit_network *n, u32 ranks)
+{
+	u32 *host_of_rank = calloc(ranks, sizeof(*host_of_rank));
+
+	unit_network_place(n, host_of_rank, ranks, 1);
+	free(host_of_rank);
+	n->join.max_bytes = sizeof(double) * 1024;
+	n->join.window = 4;
+	ASSERT_EQ(0, unit_join_all(n, NULL));
+}
+
+static u32 count_done(const struct unit_network *n)
+{
+	u32 i, done = 0;
+
+	for (i = 0; i < n->count; i++)
+		done += n->ranks[i].posted && unit_last(n, i)->done;
+	return done;
+}
+
+/* Turns are late by up to this time from now on. */
+static void delay_turns(struct unit_network *n, u64 ns)
+{
+	n->group.turn_ns = ns;
+}
+
+/* Until no host has anything left */
+static u32 count_turns(struct unit_network *n, u32 host)
+{
+	struct coll_group *g = unit_group(n, host);
+	u32 turns = 0;
+
+	for (; coll_work_remains(g); turns++)
+		coll_group_run(g, n->world.now);
+	return turns;
+}
+
+TEST_F(net, a_post_sends_a_limited_number_of_packets)
+{
+	struct collsock_post post;
+	u32 i;
+
+	begin_star(_metadata, &self->n, CHILDREN);
+	post = of_doubles(COLLSOCK_BROADCAST, COLLSOCK_KARY, 1000);
+	for (i = CHILDREN; i; i--)
+		ASSERT_EQ(0, unit_post(&self->n, i, &post, NULL));
+	ASSERT_EQ(0, unit_post(&self->n, 0, &post, doubles));
+	EXPECT_GE(AT_ONCE, self->n.world.sent);
+	EXPECT_TRUE(coll_work_remains(unit_group(&self->n, 0)));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+	EXPECT_LE(CHILDREN, self->n.world.sent);
+	EXPECT_FALSE(coll_work_remains(unit_group(&self->n, 0)));
+}
+
+TEST_F(net, an_event_completes_a_limited_number_of_posts)
+{
+	u32 i, done, before = 0;
+
+	begin_locals(_metadata, &self->n, 100);
+	for (i = 0; i < 100; i++)
+		ASSERT_EQ(0, unit_barrier(&self->n, i));
+	EXPECT_LE(1, count_done(&self->n));
+	while ((done = count_done(&self->n)) < 100) {
+		ASSERT_GE(AT_ONCE, done - before);
+		before = done;
+		ASSERT_TRUE(world_step(&self->n.world, self->n.world.now + SECOND));
+	}
+	EXPECT_EQ(100, done);
+}
+
+/* 64 KiB of each of 16 children: 131,072 elements, which take more than 128 instructions each */
+TEST_F(net, an_event_folds_a_limited_number_of_elements)
+{
+	struct collsock_post post;
+	u32 i;
+
+	begin_star(_metadata, &self->n, 16);
+	post = of_doubles(COLLSOCK_REDUCE, COLLSOCK_KARY, DOUBLES);
+	for (i = 16; i; i--)
+		ASSERT_EQ(0, unit_post(&self->n, i, &post, doubles));
+	unit_run(&self->n, SECOND);
+	ASSERT_EQ(0, unit_post(&self->n, 0, &post, doubles));
+	EXPECT_FALSE(unit_last(&self->n, 0)->done);
+	EXPECT_LE(16 * DOUBLES / 512, count_turns(&self->n, 0));
+	EXPECT_TRUE(unit_last(&self->n, 0)->done);
+}
+
+/* The message of a child for the next operation arrives while the first one waits. */
+TEST_F(net, while_work_waits_a_packet_is_stored_and_acknowledged)
+{
+	struct collsock_post post;
+	struct coll_group *g;
+	u64 rounds, received;
+	u32 i;
+
+	begin_star(_metadata, &self->n, 2);
+	g = unit_group(&self->n, 0);
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, unit_barrier(&self->n, i));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+	delay_turns(&self->n, 1000 * SECOND);
+	post = of_doubles(COLLSOCK_BROADCAST, COLLSOCK_KARY, DOUBLES);
+	ASSERT_EQ(0, unit_post(&self->n, 0, &post, doubles));
+	ASSERT_EQ(0, unit_barrier_by(&self->n, 0, COLLSOCK_KARY));
+	ASSERT_TRUE(coll_work_remains(g));
+	rounds = g->stats.rounds;
+	received = g->stats.messages_received;
+	delay_turns(&self->n, 0);
+	for (i = 1; i < 3; i++) {
+		ASSERT_EQ(0, unit_post(&self->n, i, &post, NULL));
+		ASSERT_EQ(0, unit_barrier_by(&self->n, i, COLLSOCK_KARY));
+	}
+	unit_run(&self->n, 10 * MS);
+	EXPECT_EQ(rounds, g->stats.rounds);
+	EXPECT_EQ(received + 2, g->stats.messages_received);
+	EXPECT_EQ(0, unit_peer(&self->n, 1, 0)->send.unacked);
+	ASSERT_TRUE(unit_await_all(&self->n, 2000 * SECOND));
+}
+
+TEST_F(net, what_waits_longest_is_done_first)
+{
+	struct collsock_post post;
+	struct coll_group *g;
+
+	begin_star(_metadata, &self->n, 2);
+	g = unit_group(&self->n, 0);
+	delay_turns(&self->n, 1000 * SECOND);
+	post = of_doubles(COLLSOCK_BROADCAST, COLLSOCK_KARY, DOUBLES);
+	ASSERT_EQ(0, unit_post(&self->n, 0, &post, doubles));
+	ASSERT_EQ(0, unit_post(&self->n, 0, &post, doubles));
+	ASSERT_FALSE(list_empty(&g->work.ready));
+	EXPECT_EQ(0, list_first_entry(&g->work.ready, struct coll_lane, link)->op->head.number);
+	while (!coll_engine_finished(coll_group_slot(g, 0))) {
+		ASSERT_FALSE(coll_group_slot(g, 1)->begun);
+		coll_group_run(g, self->n.world.now);
+	}
+	count_turns(&self->n, 0);
+	EXPECT_TRUE(coll_engine_finished(coll_group_slot(g, 1)));
+}
+
+TEST_F(net, an_operation_that_is_aborted_waits_no_longer)
+{
+	struct collsock_post post;
+	struct coll_group *g;
+
+	begin_star(_metadata, &self->n, 2);
+	g = unit_group(&self->n, 1);
+	delay_turns(&self->n, 1000 * SECOND);
+	post = of_doubles(COLLSOCK_ALLREDUCE, COLLSOCK_KARY, DOUBLES);
+	ASSERT_EQ(0, unit_post(&self->n, 1, &post, doubles));
+	ASSERT_FALSE(list_empty(&g->work.ready));
+	coll_group_end(g, self->n.world.now);
+	EXPECT_TRUE(list_empty(&g->work.ready));
+	ASSERT_TRUE(unit_await(&self->n, 1, 0, SECOND));
+	EXPECT_NE(0, unit_last(&self->n, 1)->error);
+}
+
+/* ---- large contributions of one host ---- */
+
+#define RANKS	5
+#define COUNT	300
+
+static void swap_order(u32 *order, u32 a, u32 b)
+{
+	u32 rank = order[a];
+
+	order[a] = order[b];
+	order[b] = rank;
+}
+
+/* ((0 1) (2 3)) 4, the same whichever posts first; no other order has this result. */
+TEST_F(net, local_ranks_are_folded_along_a_fixed_tree)
+{
+	static const double values[RANKS] = { 1e308, -1e308, 1, 1e-3, 1e16 };
+	const double expected = ((values[0] + values[1]) + (values[2] + values[3])) + values[4];
+	struct collsock_post post = of_doubles(COLLSOCK_ALLREDUCE, COLLSOCK_BINOMIAL, COUNT);
+	u32 order[RANKS] = { 0, 1, 2, 3, 4 };
+	double contribution[COUNT], result;
+	u32 i, k, round;
+
+	begin_locals(_metadata, &self->n, RANKS);
+	delay_turns(&self->n, MS);
+	for (round = 0; round < 100; round++) {
+		for (i = 0; i < RANKS; i++)
+			swap_order(order, i, world_below(&self->n.world.random, RANKS));
+		for (i = 0; i < RANKS; i++) {
+			for (k = 0; k < COUNT; k++)
+				contribution[k] = values[order[i]];
+			ASSERT_EQ(0, unit_post(&self->n, order[i], &post, contribution));
+			if (round % 2)
+				unit_run(&self->n, MS / 2);
+		}
+		ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+		for (i = 0; i < RANKS; i++) {
+			memcpy(&result, unit_last(&self->n, i)->result + 8 * (COUNT - 1), 8);
+			EXPECT_EQ(expected, result);
+		}
+	}
+}
+
+TEST_F(net, a_slot_is_not_free_while_its_contributions_are_folded)
+{
+	struct collsock_post post = of_doubles(COLLSOCK_ALLREDUCE, COLLSOCK_BINOMIAL, COUNT);
+	const struct coll_op *op;
+	u32 i;
+
+	begin_locals(_metadata, &self->n, 2);
+	delay_turns(&self->n, 1000 * SECOND);
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, unit_post(&self->n, i, &post, doubles));
+	op = coll_group_slot(unit_group(&self->n, 0), 0);
+	EXPECT_EQ(1, unit_member(&self->n, 0)->folds);
+	coll_group_end(unit_group(&self->n, 0), self->n.world.now);
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+	EXPECT_EQ(COLL_OP_DONE, op->state);
+	unit_run(&self->n, 1000 * SECOND);
+	EXPECT_EQ(0, unit_member(&self->n, 0)->folds);
+	EXPECT_EQ(COLL_OP_FREE, op->state);
+}
+
+/* A million element-lane-slot combinations are looked at in several events. */
+TEST_F(net, a_check_of_what_is_waited_for_goes_on_in_later_events)
+{
+	struct collsock_post post = of_doubles(COLLSOCK_REDUCE, COLLSOCK_KARY, 1);
+	struct coll_group *g;
+	bool partly = false;
+	u32 i;
+
+	unit_network_init(&self->n, 1 + CHILDREN, 1);
+	self->n.join.fanout = CHILDREN;
+	self->n.join.window = 64;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	for (i = 0; i <= CHILDREN; i++)
+		ASSERT_EQ(0, unit_barrier_by(&self->n, i, COLLSOCK_KARY));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+	unit_run(&self->n, 100 * MS);
+	g = unit_group(&self->n, 0);
+	for (i = 0; i < 64; i++)
+		ASSERT_EQ(0, unit_post(&self->n, 0, &post, doubles));
+	while (!partly && world_step(&self->n.world, self->n.world.now + 60 * SECOND))
+		partly = g->watch.slot;
+	EXPECT_TRUE(partly);
+	unit_run(&self->n, 60 * SECOND);
+	EXPECT_LE(CHILDREN, g->stats.probes_sent);
+	EXPECT_FALSE(g->failure.known);
+}
+
+TEST_HARNESS_MAIN
