@@ -421,7 +421,7 @@ static bool engine_may_begin(const struct coll_op *op)
 /* ---- running ---- */
 
 /* Run the rounds of a lane that are ready. False if the event has done what it may before. */
-static inline bool engine_run(struct coll_op *op, u32 index, u64 now)
+static __always_inline bool engine_run(struct coll_op *op, u32 index, u64 now)
 {
 	const struct coll_schedule *s = op->schedule;
 	struct coll_lane *lane = &op->lanes[index];
