@@ -465,7 +465,7 @@ bool coll_engine_advance(struct coll_op *op, u32 index, u64 now)
 }
 
 /* Begin the rounds of lanes that have not begun, as many as the event may. */
-static bool engine_begin_lanes(struct coll_op *op, u64 now)
+static __always_inline bool engine_begin_lanes(struct coll_op *op, u64 now)
 {
 	bool done = false;
 	u32 index;

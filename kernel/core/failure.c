@@ -4,7 +4,6 @@
 #include "failure.h"
 #include "peers.h"
 #include "ranks.h"
-#include "watch.h"
 #include "window.h"
 #include "work.h"
 
@@ -269,7 +268,7 @@ static bool failure_is_missed(const struct coll_peer *peer)
 
 	if (coll_peer_owes_messages(peer))
 		return true;
-	if (peer->recv.gone && !coll_watch_wants(peer))
+	if (peer->recv.gone && !coll_group_waits_for(peer))
 		return false;
 	return !g->ranks.leaving || g->window.running;
 }

@@ -20,17 +20,6 @@ static inline void coll_watch_start(struct coll_group *g, u64 now)
 		coll_watch_arm(g, now);
 }
 
-/*
- * Does an operation wait for the other side? A check that is not over may not have come to
- * that operation; then the one before counts.
- */
-static inline bool coll_watch_wants(const struct coll_peer *peer)
-{
-	const struct coll_watch *w = &peer->group->watch;
-
-	return w->round - peer->watch.round <= !!w->slot;
-}
-
 void coll_watch_look(struct coll_group *g, u64 now);
 void coll_watch_ask(struct coll_peer *peer, u64 now);
 void coll_watch_probed(struct coll_group *g, struct coll_peer *peer,

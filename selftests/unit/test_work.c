@@ -204,7 +204,7 @@ static void swap_order(u32 *order, u32 a, u32 b)
 /* ((0 1) (2 3)) 4, the same whichever posts first; no other order has this result. */
 TEST_F(net, local_ranks_are_folded_along_a_fixed_tree)
 {
-	static const double values[RANKS] = { 1e308, -1e308, 1, 1e-3, 1e16 };
+	static const double values[RANKS] = { 1e308, -1e308, 1, 0.001, 1e16 };
 	const double expected = ((values[0] + values[1]) + (values[2] + values[3])) + values[4];
 	struct collsock_post post = of_doubles(COLLSOCK_ALLREDUCE, COLLSOCK_BINOMIAL, COUNT);
 	u32 order[RANKS] = { 0, 1, 2, 3, 4 };
