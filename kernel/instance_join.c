@@ -257,13 +257,13 @@ static bool instance_agrees(const struct coll_instance *gi, const struct coll_re
  * What has that tag and host. If it is an instance, it stays while the namespace's mutex is held,
  * under which instances end.
  */
-static struct coll_lookup_entry *instance_find(struct rhashtable *table,
+static struct coll_lookup_entry *instance_find(struct coll_lookup *lookup,
 					       const struct coll_identity *identity)
 {
 	struct coll_lookup_entry *found;
 
 	rcu_read_lock();
-	found = coll_lookup_find(table, identity->secret.tag, identity->self);
+	found = coll_lookup_find(lookup, identity->secret.tag, identity->self);
 	rcu_read_unlock();
 	return found;
 }

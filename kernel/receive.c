@@ -27,7 +27,7 @@
 #include "trace.h"
 
 /* Is its address that of its source, and is that another host? */
-static bool receive_is_member(const struct sk_buff *skb, const struct coll_members *members,
+static inline bool receive_is_member(const struct sk_buff *skb, const struct coll_members *members,
 			      u32 self, u32 source)
 {
 	return coll_endpoint_may_be_from(source, self, members->hosts) &&
@@ -192,8 +192,7 @@ static const u8 *receive_form(struct sk_buff *skb, u32 header_bytes, u32 bytes)
 {
 	const u8 *packet;
 
-	if (unlikely(bytes < COLL_WIRE_MIN || bytes > COLL_WIRE_MAX ||
-		     !pskb_may_pull(skb, header_bytes + min_t(u32, bytes, COLL_WIRE_FORM))))
+	if (unlikely(!pskb_may_pull(skb, header_bytes + min_t(u32, bytes, COLL_WIRE_FORM))))
 		return NULL;
 	packet = skb->data + header_bytes;
 	return likely(coll_wire_formed(packet, bytes)) ? packet : NULL;

@@ -411,7 +411,7 @@ enum coll_refusal coll_group_receive(struct coll_group *g, u32 source, const u8 
 				     u32 bytes, u64 now)
 {
 	enum coll_refusal refusal;
-	struct group_packet p;
+	struct group_packet p COLL_UNINITIALIZED;
 
 	refusal = group_accept(g, source, packet, bytes, &p, now);
 	if (likely(p.peer))

@@ -145,21 +145,29 @@ static void peer_count_repeat(struct coll_peer *peer, const struct coll_message 
 		coll_liveness_asked(peer, now);
 }
 
+/* All but what peer_body() and peer_emit() set, and the acknowledgment */
+static inline void peer_body_of_message(const struct coll_message *m, struct coll_body *body)
+{
+	body->type = m->head->type;
+	body->operation = m->head->number;
+	body->signature = m->head->signature;
+	body->segment = m->segment;
+	body->round = m->round;
+	body->ce = 0;
+	body->ack_now = false;
+	body->acknowledges = false;
+	body->payload = m->payload;
+	body->payload_bytes = m->bytes;
+}
+
 static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
 	const struct coll_message_head *head = m->head;
 	struct coll_credit *credit = &peer->group->credit;
-	struct coll_body body = {
-		.type		= head->type,
-		.operation	= head->number,
-		.signature	= head->signature,
-		.segment	= m->segment,
-		.round		= m->round,
-		.payload	= m->payload,
-		.payload_bytes	= m->bytes,
-	};
+	struct coll_body body COLL_UNINITIALIZED;
 
 	peer_body(peer, &body);
+	peer_body_of_message(m, &body);
 	if (head->carries_done) {
 		body.done = head->done;
 		if (!coll_before(body.done, credit->cover_done)) {

@@ -31,6 +31,7 @@ typedef long long s64;
 #define BIT_ULL(n)		(1ULL << (n))
 #define S16_MAX			INT16_MAX
 #define S16_MIN			INT16_MIN
+#define U16_MAX			UINT16_MAX
 #define upper_32_bits(n)	((u32)((u64)(n) >> 32))
 #define lower_32_bits(n)	((u32)(n))
 #ifndef ARRAY_SIZE			/* the kselftest harness has it too */
@@ -40,6 +41,9 @@ typedef long long s64;
 #define memzero_explicit	explicit_bzero
 #define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))
 #define noinline		__attribute__((noinline))
+#ifndef __always_inline			/* some C libraries have it */
+#define __always_inline		inline __attribute__((always_inline))
+#endif
 #define __weak			__attribute__((weak))
 #define WRITE_ONCE(x, v)	(*(volatile typeof(x) *)&(x) = (v))
 #define WARN_ON_ONCE(condition) ({ \

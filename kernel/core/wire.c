@@ -24,11 +24,7 @@ struct coll_wire_header {
 	__be64	operation;
 	__be16	segment;
 	u8	round;
-	u8	kind;
-	u8	data_type;
-	u8	op;
-	u8	algorithm;
-	u8	degree;
+	u8	signature[5];	/* as in struct coll_signature: operation, type, ... */
 } __packed __aligned(2);
 
 struct coll_wire_operands {
@@ -46,6 +42,7 @@ static_assert(offsetof(struct coll_wire_header, destination) == COLL_WIRE_AT_DES
 static_assert(offsetof(struct coll_wire_header, tag) == COLL_WIRE_AT_TAG);
 static_assert(offsetof(struct coll_wire_header, type) == COLL_WIRE_PREFIX);
 static_assert(sizeof(struct coll_wire_header) == COLL_WIRE_HEADER);
+static_assert(offsetof(struct coll_signature, degree) == 4);
 static_assert(sizeof(struct coll_wire_operands) == COLL_WIRE_OPERANDS);
 static_assert(sizeof(struct coll_wire_ack) == COLL_WIRE_ACK);
 
@@ -115,21 +112,20 @@ static void wire_mac_begin(u64 v[4], const siphash_key_t *mac)
 }
 
 /*
- * SipHash-2-4 of a whole packet but its MAC, of which @state knows the first @at bytes
+ * SipHash-2-4 of a whole packet but its MAC, of which @v is the state after the first @at bytes
  * (Aumasson and Bernstein, "SipHash: a fast short-input PRF", §2). The kernel's siphash()
  * cannot go on from a state; its permutation can.
  */
-static inline __be64 wire_mac(const u8 *packet, u32 bytes, const u64 state[4], u32 at)
+static __always_inline __be64 wire_mac_end(u64 v[4], const u8 *packet, u32 bytes, u32 at)
 {
-	u64 v[4] = { state[0], state[1], state[2], state[3] };
-	u32 end = bytes - COLL_WIRE_MAC;
-	u64 last = (u64)end << 56;
+	const u8 *end = packet + bytes - COLL_WIRE_MAC, *byte = packet + at;
+	u64 last = (u64)(bytes - COLL_WIRE_MAC) << 56;
 	u32 shift = 0;
 
-	for (; at + 8 <= end; at += 8)
-		wire_mac_word(v, wire_word(packet + at));
-	for (; at < end; at++, shift += 8)
-		last |= (u64)packet[at] << shift;
+	for (; byte + 8 <= end; byte += 8)
+		wire_mac_word(v, wire_word(byte));
+	for (; byte < end; byte++, shift += 8)
+		last |= (u64)*byte << shift;
 	wire_mac_word(v, last);
 	v[2] ^= 0xff;
 	wire_mac_round(v);
@@ -137,6 +133,19 @@ static inline __be64 wire_mac(const u8 *packet, u32 bytes, const u64 state[4], u
 	wire_mac_round(v);
 	wire_mac_round(v);
 	return cpu_to_be64(v[0] ^ v[1] ^ v[2] ^ v[3]);
+}
+
+/* The MAC of a packet of this direction. Every packet has a body: it needs no loop. */
+static __be64 wire_mac(const u8 *packet, u32 bytes, const struct coll_wire_side *side)
+{
+	u64 v[4] = { side->mac[0], side->mac[1], side->mac[2], side->mac[3] };
+
+	static_assert(COLL_WIRE_HEADER == COLL_WIRE_PREFIX + 32);
+	wire_mac_word(v, wire_word(packet + COLL_WIRE_PREFIX));
+	wire_mac_word(v, wire_word(packet + COLL_WIRE_PREFIX + 8));
+	wire_mac_word(v, wire_word(packet + COLL_WIRE_PREFIX + 16));
+	wire_mac_word(v, wire_word(packet + COLL_WIRE_PREFIX + 24));
+	return wire_mac_end(v, packet, bytes, COLL_WIRE_HEADER);
 }
 
 /**
@@ -190,7 +199,7 @@ bool coll_wire_authentic(const u8 *packet, u32 bytes, const struct coll_wire_sid
 	__be64 code;
 
 	memcpy(&code, packet + bytes - COLL_WIRE_MAC, sizeof(code));
-	return code == wire_mac(packet, bytes, side->mac, COLL_WIRE_PREFIX);
+	return code == wire_mac(packet, bytes, side);
 }
 
 /**
@@ -206,7 +215,7 @@ bool coll_wire_authentic_any(const u8 *packet, u32 bytes, const siphash_key_t *m
 
 	wire_mac_begin(state, mac);
 	memcpy(&code, packet + bytes - COLL_WIRE_MAC, sizeof(code));
-	return code == wire_mac(packet, bytes, state, 0);
+	return code == wire_mac_end(state, packet, bytes, 0);
 }
 
 /* ---- distances ---- */
@@ -218,14 +227,18 @@ bool coll_wire_authentic_any(const u8 *packet, u32 bytes, const siphash_key_t *m
  * "Done" and credit are never far from the operation that a packet is about: a window or
  * two. A host that must tell more than fits tells less, which is never wrong.
  */
+static noinline s64 wire_nearest(s64 distance)
+{
+	return distance < S16_MIN ? WIRE_NOT_TOLD : WIRE_NOT_TOLD - 1;
+}
+
 static inline __be16 wire_distance(u64 to, u64 from)
 {
 	s64 distance = to - from;
 
-	if (unlikely(distance < S16_MIN))
-		distance = WIRE_NOT_TOLD;
-	else if (unlikely(distance >= WIRE_NOT_TOLD))
-		distance = WIRE_NOT_TOLD - 1;
+	/* S16_MIN to WIRE_NOT_TOLD - 1 */
+	if (unlikely((u64)(distance - S16_MIN) >= U16_MAX))
+		distance = wire_nearest(distance);
 	return cpu_to_be16((u16)distance);
 }
 
@@ -262,11 +275,7 @@ void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
 	w->operation = cpu_to_be64(body->operation);
 	w->segment = cpu_to_be16(body->segment);
 	w->round = body->round;
-	w->kind = body->signature.operation;
-	w->data_type = body->signature.type;
-	w->op = body->signature.op;
-	w->algorithm = body->signature.algorithm;
-	w->degree = body->signature.algorithm >> 8;
+	memcpy(w->signature, &body->signature, sizeof(w->signature));
 	if (coll_body_has_operands(body)) {
 		struct coll_wire_operands *o = (struct coll_wire_operands *)end;
 
@@ -288,7 +297,7 @@ void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
 		memcpy(end, body->payload, body->payload_bytes);
 		end += body->payload_bytes;
 	}
-	code = wire_mac(packet, end - packet + COLL_WIRE_MAC, side->mac, COLL_WIRE_PREFIX);
+	code = wire_mac(packet, end - packet + COLL_WIRE_MAC, side);
 	memcpy(end, &code, sizeof(code));
 }
 
@@ -471,12 +480,8 @@ void coll_wire_read_body(const u8 *packet, u32 bytes, struct coll_body *body)
 	body->credit = wire_from_distance(w->credit, body->operation);
 	body->segment = be16_to_cpu(w->segment);
 	body->round = w->round;
-	body->signature.operation = w->kind;
-	body->signature.type = w->data_type;
-	body->signature.op = w->op;
-	body->signature.algorithm = w->algorithm | (u32)w->degree << 8;
-	body->signature.count = 0;
-	body->signature.root = 0;
+	memset(&body->signature, 0, sizeof(body->signature));
+	memcpy(&body->signature, w->signature, sizeof(w->signature));
 	if (flags & COLL_FLAG_OPERANDS) {
 		const struct coll_wire_operands *o;
 

@@ -83,18 +83,22 @@ enum coll_reason { COLL_REASON_LIST(COLL_REASON_NUMBER) COLL_REASONS };
  * @operation: enum collsock_operation
  * @type: enum collsock_type
  * @op: enum collsock_operator
- * @algorithm: enum collsock_algorithm, never COLLSOCK_AUTO; 256 times its degree is
- *	added, but none has one
+ * @algorithm: enum collsock_algorithm, never COLLSOCK_AUTO
+ * @degree: of the algorithm; 0, since none has one
+ * @reserved: 0
  * @count: elements
  * @root: rank
  *
- * There is no padding: signatures are compared as a whole.
+ * There is no padding: signatures are compared as a whole. The packet has the first five
+ * bytes as they are.
  */
 struct coll_signature {
-	u16	operation;
+	u8	operation;
 	u8	type;
 	u8	op;
-	u32	algorithm;
+	u8	algorithm;
+	u8	degree;
+	u8	reserved[3];
 	u32	count;
 	u32	root;
 };

@@ -235,7 +235,7 @@ static void tell_body(const u8 *packet, u32 bytes)
 	tell_distance(packet + 36, b.done);
 	tell_distance(packet + 38, b.credit);
 	printf("\t%u\t%u\t%u\t%u\t%u\t%u\t%u", b.segment, b.round, sig->operation,
-	       sig->type, sig->op, sig->algorithm & 0xff, sig->algorithm >> 8);
+	       sig->type, sig->op, sig->algorithm, sig->degree);
 	tell_operands(packet, &b);
 	if (b.acknowledges)
 		printf("\t%llu\t0x%016llx", b.ack_number, b.ack_bits);

@@ -45,7 +45,8 @@ static void write_any(struct unit_wire *u)
 	b->signature.operation = (u8)(r >> 8);
 	b->signature.type = r >> 16;
 	b->signature.op = r >> 24;
-	b->signature.algorithm = (u16)(r >> 32);
+	b->signature.algorithm = r >> 32;
+	b->signature.degree = r >> 40;
 	if (r & 8) {
 		b->signature.count = seed_next(&u->random);
 		b->signature.root = seed_next(&u->random);

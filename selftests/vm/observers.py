@@ -22,7 +22,10 @@ NOBODY = 65534
 @contextlib.contextmanager
 def broadcasts(group):
     """Yields a function that tells where messages to these listeners were sent: (thread, flags)."""
-    write_file(f"{TRACING}/kprobe_events", "p:observed netlink_broadcast group=$arg4:u32")
+    # Which one the macros of generic netlink call depends on the kernel
+    for function in ("netlink_broadcast", "netlink_broadcast_filtered"):
+        with open(f"{TRACING}/kprobe_events", "a", encoding="ascii") as events:
+            events.write(f"p:observed {function} group=$arg4:u32\n")
     write_file(f"{TRACING}/events/kprobes/observed/filter", f"group == {group}")
     write_file(f"{TRACING}/trace", "")
     write_file(f"{TRACING}/events/kprobes/observed/enable", "1")
