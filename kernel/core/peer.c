@@ -3,6 +3,7 @@
 #include "deadline.h"
 #include "env.h"
 #include "liveness.h"
+#include "path.h"
 #include "peer.h"
 #include "rtt.h"
 
@@ -139,7 +140,10 @@ static void peer_count_repeat(struct coll_peer *peer, const struct coll_message 
 {
 	peer->group->stats.retransmits++;
 	peer->retransmits++;
+	coll_path_repeat(m);
 	coll_env_send_again(m);
+	if (m->tries == 1)
+		coll_liveness_repeat(peer);
 	/* Retransmitting to a host never heard from counts as a probe. */
 	if (!peer->conn.incarnation)
 		coll_liveness_asked(peer, now);

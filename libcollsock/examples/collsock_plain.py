@@ -220,8 +220,9 @@ def read_key(path):
 WHAT_TO_DO = {
     errno.EAFNOSUPPORT: "the module is not loaded: modprobe collsock",
     errno.EACCES: "give a key (--key-file), or allow keyless groups: "
-                  "collsock set require_keys 0",
-    errno.EPERM: "this user may not join: see collsock get join_gid_low join_gid_high",
+                  "collsock set require_keys 0; or another rank here has another user or filter",
+    errno.EPERM: "this user may not join: see collsock get join_gid_low join_gid_high; "
+                 "or filters of the rank's host refuse its packets",
     errno.EADDRNOTAVAIL: "the address of this rank is not one of this host: "
                          "compare RANK and the hosts file",
     errno.EADDRINUSE: "this rank has joined already: end the other process, "

@@ -10,7 +10,7 @@
 /**
  * struct advice - about one error
  * @error: its number
- * @speaks_of_rank: the meaning continues "rank N "
+ * @speaks_of_rank: the meaning continues "rank N "; 2: only where a rank is named
  * @meaning: what it means
  * @deed: what to do
  */
@@ -32,6 +32,9 @@ static const struct advice advices[] = {
 	}, {
 		EPROTO, 1, "posted a different operation, or joined with a different description",
 		"make all ranks join alike and post the same operations in the same order, with a new nonce",
+	}, {
+		EPERM, 2, "is on a host whose own filters refuse its packets",
+		"see there nft list ruleset, IPAddressDeny= of systemd, and collsock stat (send_refused)",
 	}, {
 		ECANCELED, 1, "is on the host where the group was ended with collsock end",
 		"find out why, then join a new group with a new nonce",
@@ -79,8 +82,8 @@ static const struct advice advices[] = {
 		EPERM, 0, "not permitted here, or the key file is open to other users",
 		"see collsock get join_gid_low join_gid_high; chmod 600 the key file",
 	}, {
-		EACCES, 0, "this namespace refuses groups without a key, or a file may not be read",
-		"give a key (a key file), or allow it: collsock set require_keys 0",
+		EACCES, 0, "no key, another user or filter than a rank here, or a file may not be read",
+		"give a key (a key file), or allow it: collsock set require_keys 0, or same_policy 0",
 	}, {
 		EADDRNOTAVAIL, 0, "not an address of this host, or not a host's address at all",
 		"see ip address: the rank that joins needs an address and the UDP port of this host",
@@ -133,7 +136,8 @@ COLLSOCK_PUBLIC const char *collsock_strerror(int error, __u32 failed_rank, char
 	const struct advice *a = advices;
 
 	error = abs(error);
-	while (a->error && a->error != error)
+	while (a->error && (a->error != error ||
+			    (a->speaks_of_rank == 2 && failed_rank == COLLSOCK_NO_RANK)))
 		a++;
 	if (!a->error)
 		snprintf(text, bytes, "%s", strerror(error));
