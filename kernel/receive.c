@@ -7,12 +7,12 @@
  *		for a member that speaks another version of the format. What a work queue
  *		delivers waits in the backlog for softirq. receive_deliver(): is its group
  *		here? If not, receive_unknown() looks for a time-wait entry, or notes an early
- *		packet. receive_for_group(): can it be so long, and does it come from the
- *		member that it says it is from, and do the filters of the group's owner let it
- *		in? Then the group's lock is taken, and coll_group_receive() checks the MAC and
- *		the descriptor, and stores what is new. While many packets are forged, the MAC is checked before that, too
- *		(forgery.h). Nothing changes any state before the MAC was checked, except that
- *		an early packet is noted.
+ *		packet. receive_for_group(): can it be so long, does it come from the member that
+ *		it says it is from, and do the filters of the group's owner let it in? Then the
+ *		group's lock is taken, and coll_group_receive() checks the MAC and the
+ *		descriptor, and stores what is new. While many packets are forged, the MAC is
+ *		checked before that, too (forgery.h). Nothing changes any state before the MAC
+ *		was checked, except that an early packet is noted.
  * advance	coll_group_receive() runs the rounds that can run now. Packets that they send
  *		get their route and headers at once (coll_env_transmit()), and wait in the
  *		instance, as do the sockets to wake (coll_env_complete(), coll_env_writable()).

@@ -38,7 +38,8 @@ static const struct advice advices[] = {
 		ETIMEDOUT, RANK, "does not answer: it is down, cut off, or has never joined",
 		"check that it runs, UDP port 7607 is open, large packets get through, and id, nonce, key, hosts are equal on all",
 	}, {
-		EPROTO, RANK, "posted a different operation, or joined with a different description",
+		EPROTO, RANK,
+		"posted a different operation, or joined with a different description",
 		"make all ranks join alike and post the same operations in the same order, with a new nonce",
 	}, {
 		EPERM, NAMED_RANK, "is on a host whose own filters refuse its packets",
@@ -90,7 +91,8 @@ static const struct advice advices[] = {
 		EPERM, CALL, "not permitted here, or the key file is open to other users",
 		"see collsock get join_gid_low join_gid_high; chmod 600 the key file",
 	}, {
-		EACCES, CALL, "this namespace refuses groups without a key, or with ranks here of several users or filters; or a file may not be read",
+		EACCES, CALL,
+		"this namespace refuses groups without a key, or with ranks here of several users or filters; or a file may not be read",
 		"give a key (a key file), start all ranks of a host alike, or allow it: collsock set require_keys 0, same_policy 0",
 	}, {
 		EADDRNOTAVAIL, CALL, "not an address of this host, or not a host's address at all",
@@ -123,7 +125,8 @@ static const struct advice advices[] = {
 		ENOTUNIQ, CALL, "several members of the group have addresses of this host",
 		"say which rank this is",
 	}, {
-		EPFNOSUPPORT, CALL, "all hosts of a group have IPv4 addresses, or all have IPv6 ones",
+		EPFNOSUPPORT, CALL,
+		"all hosts of a group have IPv4 addresses, or all have IPv6 ones",
 		"use one of the two",
 	}, {
 		E2BIG, CALL, "too many hosts, ranks, or ranks on one host",
