@@ -11,7 +11,8 @@
  * @m: the message; its tries are those before
  *
  * They may be if it is long, was lost twice, and the other side has answered a probe
- * meanwhile, which is short.
+ * meanwhile, which is short. One that was never heard from may not have joined yet, and is
+ * asked by messages instead of probes: it gets fragments until it is heard.
  *
  * Context: group lock held.
  */
@@ -19,9 +20,12 @@ void coll_path_repeat(const struct coll_message *m)
 {
 	struct coll_peer *peer = m->peer;
 
-	if (peer->conn.fragments || m->bytes <= SHORT_BYTES || m->tries < LOSSES ||
-	    m->answered == peer->watch.answered)
+	if (peer->conn.fragments || m->bytes <= SHORT_BYTES || m->tries < LOSSES)
 		return;
-	peer->conn.fragments = true;
-	peer->group->stats.peers_fragmented++;
+	if (!peer->conn.incarnation) {
+		peer->conn.fragments = true;
+	} else if (m->answered != peer->watch.answered) {
+		peer->conn.fragments = true;
+		peer->group->stats.peers_fragmented++;
+	}
 }

@@ -31,6 +31,7 @@ static void peer_know(struct coll_peer *peer, u32 incarnation)
 	struct coll_prefix prefix = coll_peer_prefix(peer, incarnation);
 
 	peer->conn.incarnation = incarnation;
+	peer->conn.fragments = false;
 	coll_wire_side_set(&peer->conn.tx, &prefix, &peer->group->secret.mac);
 }
 

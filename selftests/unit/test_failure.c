@@ -83,9 +83,7 @@ TEST_F(net, a_message_that_never_gets_through_is_an_error_on_both_sides)
 
 static bool drop_large_to_1_unless_fragmented(struct unit_network *n, struct world_packet *p)
 {
-	struct coll_peer *peer = coll_peers_find(unit_group(n, p->from), p->to);
-
-	return drop_large_to_1(n, p) && !peer->conn.fragments;
+	return drop_large_to_1(n, p) && !p->fragments;
 }
 
 TEST_F(net, packets_that_do_not_get_through_where_short_ones_do_are_fragmented)
@@ -101,6 +99,45 @@ TEST_F(net, packets_that_do_not_get_through_where_short_ones_do_are_fragmented)
 	ASSERT_TRUE(unit_await_all(&self->n, 3 * SECOND));
 	EXPECT_EQ(1, unit_group(&self->n, 0)->stats.peers_fragmented);
 	EXPECT_EQ(0, unit_group(&self->n, 1)->stats.peers_fragmented);
+}
+
+static bool drop_large_unless_fragmented(struct unit_network *n, struct world_packet *p)
+{
+	return p->bytes > 1000 && !p->fragments;
+}
+
+/* Neither hears anything of the other one before a long packet gets through. */
+TEST_F(net, first_packets_that_are_long_get_through_both_ways)
+{
+	static const s64 values[144];
+	u32 host;
+
+	unit_network_init(&self->n, 2, seed_start());
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	self->n.tap = drop_large_unless_fragmented;
+	for (host = 0; host < 2; host++)
+		ASSERT_EQ(0, unit_allreduce(&self->n, host, COLLSOCK_INT64, COLLSOCK_SUM, 144,
+					    values));
+	EXPECT_TRUE(unit_await_all(&self->n, 3 * SECOND));
+}
+
+/* It may not have joined yet, which says nothing about the path. */
+TEST_F(net, packets_to_a_host_that_joins_late_are_not_fragmented_afterwards)
+{
+	static const s64 values[144];
+	u32 host;
+
+	unit_network_init(&self->n, 2, seed_start());
+	ASSERT_EQ(0, unit_join(&self->n, 0, NULL));
+	ASSERT_EQ(0, unit_allreduce(&self->n, 0, COLLSOCK_INT64, COLLSOCK_SUM, 144, values));
+	unit_run(&self->n, 3 * SECOND);
+	ASSERT_EQ(0, unit_join(&self->n, 1, NULL));
+	ASSERT_EQ(0, unit_allreduce(&self->n, 1, COLLSOCK_INT64, COLLSOCK_SUM, 144, values));
+	ASSERT_TRUE(unit_await_all(&self->n, 3 * SECOND));
+	for (host = 0; host < 2; host++) {
+		EXPECT_FALSE(unit_peer(&self->n, host, !host)->conn.fragments);
+		EXPECT_EQ(0, unit_group(&self->n, host)->stats.peers_fragmented);
+	}
 }
 
 static bool drop_all(struct unit_network *n, struct world_packet *p)
