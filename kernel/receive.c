@@ -7,12 +7,12 @@
  *		for a member that speaks another version of the format. What a work queue
  *		delivers waits in the backlog for softirq. receive_deliver(): is its group
  *		here? If not, receive_unknown() looks for a time-wait entry, or notes an early
- *		packet. receive_for_group(): can it be so long, and does it come from the
- *		member that it says it is from? Then the group's lock is taken, and
- *		coll_group_receive() checks the MAC and the descriptor, and stores what is
- *		new. While many packets are forged, the MAC is checked before that, too
- *		(forgery.h). Nothing changes any state before the MAC was checked, except that
- *		an early packet is noted.
+ *		packet. receive_for_group(): can it be so long, does it come from the member that
+ *		it says it is from, and do the filters of the group's owner let it in? Then the
+ *		group's lock is taken, and coll_group_receive() checks the MAC and the
+ *		descriptor, and stores what is new. While many packets are forged, the MAC is
+ *		checked before that, too (forgery.h). Nothing changes any state before the MAC
+ *		was checked, except that an early packet is noted.
  * advance	coll_group_receive() runs the rounds that can run now. Packets that they send
  *		get their route and headers at once (coll_env_transmit()), and wait in the
  *		instance, as do the sockets to wake (coll_env_complete(), coll_env_writable()).
@@ -23,6 +23,7 @@
 #include "drop.h"
 #include "instance.h"
 #include "netns.h"
+#include "owner.h"
 #include "receive.h"
 #include "trace.h"
 
@@ -83,12 +84,12 @@ static void receive_answer(struct coll_net *cn, const u8 *answer, u32 bytes,
 	if (!skb)
 		return;
 	memcpy(skb->data, answer, bytes);
-	if (coll_bearer_address(&cn->bearers, &route, skb, self, to)) {
-		trace_coll_packet_sent(answer, bytes);
-		coll_bearer_transmit(&cn->bearers, skb);
-	} else {
+	if (coll_bearer_address(&cn->bearers, &route, skb, NULL, self, to)) {
 		coll_drop_packet(cn->counters, answer, bytes, COLL_DROP_NO_ROUTE);
 		kfree_skb(skb);
+	} else {
+		trace_coll_packet_sent(answer, bytes);
+		coll_bearer_transmit(&cn->bearers, skb);
 	}
 	coll_bearer_route_drop(&route);
 }
@@ -128,6 +129,21 @@ static noinline void receive_unknown(struct coll_net *cn, struct coll_lookup_ent
 }
 
 /* ---- with an instance ---- */
+
+/*
+ * A filter of this host keeps the packet from the group, which is to know if a member sent it.
+ * This is rare, so the MAC is always checked before the lock is taken.
+ */
+static noinline void receive_filtered(struct coll_instance *gi, const u8 *packet, u32 bytes)
+{
+	coll_drop_packet(gi->cn->counters, packet, bytes, COLL_DROP_RECEIVE_REFUSED);
+	if (!coll_wire_authentic_any(packet, bytes, &gi->group.secret.mac))
+		return;
+	coll_instance_enter_bh_off(gi);
+	if (!gi->ended)
+		coll_group_receive_refused(&gi->group, coll_wire_source(packet), packet, bytes);
+	coll_instance_leave_bh_off(gi);
+}
 
 static noinline void receive_forged(struct coll_instance *gi, const u8 *packet, u32 bytes)
 {
@@ -175,6 +191,10 @@ static void receive_for_group(struct coll_net *cn, struct coll_instance *gi,
 	packet = receive_whole(cn, skb, packet, bytes);
 	if (unlikely(!packet))
 		return;
+	if (unlikely(!coll_owner_accepts(gi->owner, skb))) {
+		receive_filtered(gi, packet, bytes);
+		return;
+	}
 	if (likely(!coll_forgery_is_flood(&gi->forgery)) || receive_authentic(gi, packet, bytes))
 		refusal = receive_under_lock(gi, packet, bytes);
 	if (likely(refusal == COLL_ACCEPTED))
@@ -215,7 +235,8 @@ static void receive_other_version(struct coll_net *cn, struct sk_buff *skb, cons
 		return;
 	gi = coll_instance_looked_up(found);
 	if (bytes > gi->group.payload.packet_bytes ||
-	    !receive_is_member(skb, gi->members, gi->group.self, source))
+	    !receive_is_member(skb, gi->members, gi->group.self, source) ||
+	    !coll_owner_accepts(gi->owner, skb))
 		return;
 	packet = receive_linear(skb, packet);
 	if (!packet || !coll_wire_authentic_any(packet, bytes, &gi->group.secret.mac))

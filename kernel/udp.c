@@ -4,17 +4,33 @@
 #include <net/addrconf.h>
 #include <net/ip.h>
 #include <net/ip6_checksum.h>
+#include <net/ip6_fib.h>
 #include <net/ip6_route.h>
+#include <net/lwtunnel.h>
 #include <net/route.h>
 #include <net/udp_tunnel.h>
 
 #include "compat.h"
+#include "owner.h"
 #include "udp.h"
 
 /* ---- routes ---- */
 
+/* Of the packets of @owner; NULL if they have none. */
+static void udp_flow(struct flowi_common *flow, struct sock *owner)
+{
+	if (!owner)
+		return;
+	flow->flowic_mark = owner->sk_mark;
+	flow->flowic_uid = owner->sk_uid;
+	if (!flow->flowic_oif)
+		flow->flowic_oif = owner->sk_bound_dev_if;
+	security_sk_classify_flow(owner, flow);
+}
+
 /* What goes to many is no route to a member: -EACCES, as for other sockets. */
-static struct dst_entry *udp_lookup4(struct net *net, const struct collsock_member *self,
+static struct dst_entry *udp_lookup4(struct net *net, struct sock *owner,
+				     const struct collsock_member *self,
 				     const struct collsock_member *to)
 {
 	struct flowi4 fl = {
@@ -24,8 +40,10 @@ static struct dst_entry *udp_lookup4(struct net *net, const struct collsock_memb
 		.fl4_sport	= htons(self->port),
 		.flowi4_proto	= IPPROTO_UDP,
 	};
-	struct rtable *rt = ip_route_output_flow(net, &fl, NULL);
+	struct rtable *rt;
 
+	udp_flow(&fl.__fl_common, owner);
+	rt = ip_route_output_flow(net, &fl, owner);
 	if (IS_ERR(rt))
 		return ERR_CAST(rt);
 	if (likely(!(rt->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST))))
@@ -35,7 +53,8 @@ static struct dst_entry *udp_lookup4(struct net *net, const struct collsock_memb
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static struct dst_entry *udp_lookup6(struct net *net, const struct collsock_member *self,
+static struct dst_entry *udp_lookup6(struct net *net, struct sock *owner,
+				     const struct collsock_member *self,
 				     const struct collsock_member *to)
 {
 	struct flowi6 fl = {
@@ -47,7 +66,8 @@ static struct dst_entry *udp_lookup6(struct net *net, const struct collsock_memb
 		.flowi6_proto	= IPPROTO_UDP,
 	};
 
-	return coll_ip6_route(net, &fl);
+	udp_flow(&fl.__fl_common, owner);
+	return coll_ip6_route(net, owner, &fl);
 }
 
 static void udp_route_set6(struct coll_udp_route *route, struct dst_entry *dst)
@@ -56,7 +76,8 @@ static void udp_route_set6(struct coll_udp_route *route, struct dst_entry *dst)
 	route->hops = ip6_dst_hoplimit(dst);
 }
 #else
-static struct dst_entry *udp_lookup6(struct net *net, const struct collsock_member *self,
+static struct dst_entry *udp_lookup6(struct net *net, struct sock *owner,
+				     const struct collsock_member *self,
 				     const struct collsock_member *to)
 {
 	return ERR_PTR(-EAFNOSUPPORT);
@@ -73,13 +94,13 @@ static void udp_route_set4(struct coll_udp_route *route, struct dst_entry *dst)
 	route->hops = ip4_dst_hoplimit(dst);
 }
 
-static struct dst_entry *udp_lookup(const struct coll_udp *udp,
+static struct dst_entry *udp_lookup(const struct coll_udp *udp, struct sock *owner,
 				    const struct collsock_member *self,
 				    const struct collsock_member *to)
 {
 	if (to->family == AF_INET)
-		return udp_lookup4(udp->net, self, to);
-	return udp_lookup6(udp->net, self, to);
+		return udp_lookup4(udp->net, owner, self, to);
+	return udp_lookup6(udp->net, owner, self, to);
 }
 
 /**
@@ -96,7 +117,7 @@ void coll_udp_route_drop(struct coll_udp_route *route)
 
 /* The route's dst, looked up again unless it is still valid */
 static struct dst_entry *udp_route_dst(const struct coll_udp *udp, struct coll_udp_route *route,
-				       const struct collsock_member *self,
+				       struct sock *owner, const struct collsock_member *self,
 				       const struct collsock_member *to)
 {
 	struct dst_entry *dst = route->dst;
@@ -104,7 +125,7 @@ static struct dst_entry *udp_route_dst(const struct coll_udp *udp, struct coll_u
 	if (likely(dst && dst_check(dst, route->cookie)))
 		return dst;
 	coll_udp_route_drop(route);
-	dst = udp_lookup(udp, self, to);
+	dst = udp_lookup(udp, owner, self, to);
 	if (IS_ERR(dst))
 		return NULL;
 	if (to->family == AF_INET6)
@@ -135,7 +156,7 @@ static void *udp_push_headers(struct sk_buff *skb, u32 ip_bytes,
 	return ip;
 }
 
-/* Never fragmented, so no identification is needed (RFC 6864). */
+/* Packets that are never fragmented need no identification (RFC 6864). */
 static void udp_push_ipv4(struct sk_buff *skb, u8 hops, const struct collsock_member *self,
 			  const struct collsock_member *to)
 {
@@ -152,6 +173,10 @@ static void udp_push_ipv4(struct sk_buff *skb, u8 hops, const struct collsock_me
 	ip->protocol = IPPROTO_UDP;
 	ip->saddr = coll_udp_ipv4(self);
 	ip->daddr = coll_udp_ipv4(to);
+	if (unlikely(skb->ignore_df)) {
+		ip->frag_off = 0;
+		ip_select_ident(dev_net(skb_dst(skb)->dev), skb, NULL);
+	}
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
@@ -175,11 +200,14 @@ static void udp_push_ipv6(struct sk_buff *skb, u8 hops, const struct collsock_me
 	ip->saddr = *coll_udp_ipv6(self);
 	ip->daddr = *coll_udp_ipv6(to);
 	udp_checksum6(skb, ip);
+	/* Only the sender fragments: to what every path takes. */
+	if (unlikely(skb->ignore_df))
+		IP6CB(skb)->frag_max_size = IPV6_MIN_MTU;
 }
 
-static void udp_output6(struct net *net, struct sock *sk, struct sk_buff *skb)
+static int udp_output6(struct net *net, struct sock *sk, struct sk_buff *skb)
 {
-	ip6_local_out(net, sk, skb);
+	return ip6_local_out(net, sk, skb);
 }
 #else
 static void udp_push_ipv6(struct sk_buff *skb, u8 hops, const struct collsock_member *self,
@@ -187,9 +215,10 @@ static void udp_push_ipv6(struct sk_buff *skb, u8 hops, const struct collsock_me
 {
 }
 
-static void udp_output6(struct net *net, struct sock *sk, struct sk_buff *skb)
+static int udp_output6(struct net *net, struct sock *sk, struct sk_buff *skb)
 {
 	kfree_skb(skb);
+	return 0;
 }
 #endif
 
@@ -198,49 +227,56 @@ static void udp_output6(struct net *net, struct sock *sk, struct sk_buff *skb)
  * @udp: the port
  * @route: cached route to @to
  * @skb: the packet
+ * @owner: of the packet, or NULL
  * @self: its source
  * @to: its destination
  *
- * Return: true if there is a route. Context: see coll_bearer_address().
+ * Return: 0, -EHOSTUNREACH or -ENOBUFS. Context: see coll_bearer_address().
  */
-bool coll_udp_address(struct coll_udp *udp, struct coll_udp_route *route, struct sk_buff *skb,
-		      const struct collsock_member *self, const struct collsock_member *to)
+int coll_udp_address(struct coll_udp *udp, struct coll_udp_route *route, struct sk_buff *skb,
+		     struct sock *owner, const struct collsock_member *self,
+		     const struct collsock_member *to)
 {
-	struct dst_entry *dst = udp_route_dst(udp, route, self, to);
+	struct dst_entry *dst = udp_route_dst(udp, route, owner, self, to);
 
 	if (unlikely(!dst))
-		return false;
+		return -EHOSTUNREACH;
+	if (likely(owner)) {
+		if (unlikely(!coll_owner_has_room(owner)))
+			return -ENOBUFS;
+		coll_owner_take(owner, skb);
+	}
 	skb_dst_set_noref(skb, dst);
 	if (likely(to->family == AF_INET))
 		udp_push_ipv4(skb, route->hops, self, to);
 	else
 		udp_push_ipv6(skb, route->hops, self, to);
-	return true;
+	return 0;
 }
 
 /**
  * coll_udp_transmit() - coll_bearer_transmit() of UDP
  * @udp: the port
- * @queue: packets with their headers
+ * @skb: the packet, with its headers
  *
- * Context: see coll_bearer_transmit().
+ * One without an owner is sent by the port, which never limits its size.
+ *
+ * Return: see coll_bearer_transmit(). Context: likewise.
  */
-void coll_udp_transmit(struct coll_udp *udp, struct sk_buff *queue)
+int coll_udp_transmit(struct coll_udp *udp, struct sk_buff *skb)
 {
-	while (queue) {
-		struct sk_buff *skb = queue;
-		bool ipv4 = skb->protocol == htons(ETH_P_IP);
-		struct sock *sk = rcu_dereference_bh(*(ipv4 ? &udp->sk4 : &udp->sk6));
+	bool ipv4 = skb->protocol == htons(ETH_P_IP);
+	struct sock *sk = skb->sk;
 
-		queue = skb->next;
-		skb_mark_not_on_list(skb);
-		if (unlikely(!sk))
-			kfree_skb(skb);	/* the namespace is ending */
-		else if (likely(ipv4))
-			ip_local_out(udp->net, sk, skb);
-		else
-			udp_output6(udp->net, sk, skb);
+	if (unlikely(!sk))
+		sk = rcu_dereference_bh(*(ipv4 ? &udp->sk4 : &udp->sk6));
+	if (unlikely(!sk)) {
+		kfree_skb(skb);	/* the namespace is ending */
+		return 0;
 	}
+	if (likely(ipv4))
+		return ip_local_out(udp->net, sk, skb);
+	return udp_output6(udp->net, sk, skb);
 }
 
 /* ---- receiving ---- */
@@ -364,6 +400,11 @@ static int udp_sock_open(struct coll_udp *udp, u16 family, u16 number, struct so
 	err = udp_sock_create(udp->net, &port, &sock);
 	if (err)
 		return err;
+	err = coll_owner_ignore_icmp(sock);
+	if (err) {
+		udp_tunnel_sock_release(coll_tunnel_sock(sock->sk));
+		return err;
+	}
 	*sk = sock->sk;
 	setup_udp_tunnel_sock(udp->net, coll_tunnel_sock(sock->sk), &tunnel);
 	return 0;
@@ -539,9 +580,38 @@ static bool udp_is_local(struct net *net, const struct collsock_member *m)
 				      !udp_check_self6(net, m);
 }
 
+/* What the administrator says of the route; 0 for nothing. What ICMP says is not in it. */
+static u32 udp_route_mtu(const struct dst_entry *dst, u16 family)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	const struct fib6_info *from;
+	u32 mtu = 0;
+
+	if (family == AF_INET6) {
+		rcu_read_lock();
+		from = rcu_dereference(((const struct rt6_info *)dst)->from);
+		if (from)
+			mtu = from->fib6_pmtu;
+		rcu_read_unlock();
+		return mtu;
+	}
+#endif
+	return dst_metric_raw(dst, RTAX_MTU);
+}
+
+/* The largest IP packet that leaves unfragmented; packets of owners go by the device's MTU. */
+static u32 udp_mtu(const struct dst_entry *dst, u16 family)
+{
+	u32 mtu = READ_ONCE(dst->dev->mtu), route = udp_route_mtu(dst, family);
+
+	mtu -= lwtunnel_headroom(dst->lwtstate, mtu);
+	return route ? min(mtu, route) : mtu;
+}
+
 /**
  * coll_udp_check_path() - can packets of this size reach a member?
  * @udp: the port
+ * @owner: of the packets
  * @self: this host
  * @to: the member
  * @bytes: length of the largest packet, without the headers of UDP and IP
@@ -551,20 +621,21 @@ static bool udp_is_local(struct net *net, const struct collsock_member *m)
  * Return: 0; -EMSGSIZE; -EADDRNOTAVAIL if @to is the broadcast address of a network, or
  * another host while one of the two is a loopback address. Context: process.
  */
-int coll_udp_check_path(const struct coll_udp *udp, const struct collsock_member *self,
-			const struct collsock_member *to, u32 bytes)
+int coll_udp_check_path(const struct coll_udp *udp, struct sock *owner,
+			const struct collsock_member *self, const struct collsock_member *to,
+			u32 bytes)
 {
 	struct dst_entry *dst;
 	bool fits;
 
 	if ((udp_is_loopback(self) || udp_is_loopback(to)) && !udp_is_local(udp->net, to))
 		return -EADDRNOTAVAIL;
-	dst = udp_lookup(udp, self, to);
+	dst = udp_lookup(udp, owner, self, to);
 	if (IS_ERR(dst))
 		return PTR_ERR(dst) == -EACCES ? -EADDRNOTAVAIL : 0;
 	bytes += sizeof(struct udphdr);
 	bytes += to->family == AF_INET ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
-	fits = bytes <= dst_mtu(dst);
+	fits = bytes <= udp_mtu(dst, to->family);
 	dst_release(dst);
 	return fits ? 0 : -EMSGSIZE;
 }

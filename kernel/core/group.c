@@ -440,6 +440,48 @@ enum coll_refusal coll_group_receive_other_version(struct coll_group *g, u32 sou
 	return COLL_ACCEPTED;
 }
 
+/* ---- filters of this host ---- */
+
+/**
+ * coll_group_send_refused() - a filter of this host did not let a packet out
+ * @g: the group
+ * @host: where it was to go
+ *
+ * Context: group lock held.
+ */
+void coll_group_send_refused(struct coll_group *g, u32 host)
+{
+	struct coll_peer *peer = coll_peers_find(g, host);
+
+	if (peer)
+		peer->live.filtered++;
+}
+
+/**
+ * coll_group_receive_refused() - a filter of this host did not let a packet in
+ * @g: the group
+ * @source: the host that it says it is from; its address is that host's
+ * @packet: formed; its tag and destination are those of @g
+ * @bytes: its length
+ *
+ * Of the packet nothing is believed but that a member sent it.
+ *
+ * Context: group lock held.
+ */
+void coll_group_receive_refused(struct coll_group *g, u32 source, const u8 *packet, u32 bytes)
+{
+	struct coll_peer *peer = coll_peers_find(g, source);
+	struct coll_wire_side side;
+	struct coll_prefix prefix;
+
+	if (!peer)
+		return;
+	coll_wire_read_prefix(packet, &prefix);
+	coll_wire_side_set(&side, &prefix, &g->secret.mac);
+	if (coll_wire_authentic(packet, bytes, &side))
+		peer->recv.filtered = true;
+}
+
 /* ---- deadlines ---- */
 
 /*

@@ -74,6 +74,10 @@ enum coll_refusal coll_group_receive(struct coll_group *g, u32 source, const u8 
 enum coll_refusal coll_group_receive_other_version(struct coll_group *g, u32 source,
 						   const u8 *packet, u32 bytes, u64 now);
 
+/* A filter of this host did not let a packet to @host out, or one of @source in. */
+void coll_group_send_refused(struct coll_group *g, u32 host);
+void coll_group_receive_refused(struct coll_group *g, u32 source, const u8 *packet, u32 bytes);
+
 /* The deadline asked for with coll_env_deadline() has passed. */
 void coll_group_expire(struct coll_group *g, u64 now);
 void coll_group_notify_join(struct coll_group *g, u32 host, u64 now);

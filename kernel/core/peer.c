@@ -3,6 +3,7 @@
 #include "deadline.h"
 #include "env.h"
 #include "liveness.h"
+#include "path.h"
 #include "peer.h"
 #include "rtt.h"
 
@@ -30,6 +31,7 @@ static void peer_know(struct coll_peer *peer, u32 incarnation)
 	struct coll_prefix prefix = coll_peer_prefix(peer, incarnation);
 
 	peer->conn.incarnation = incarnation;
+	peer->conn.fragments = false;
 	coll_wire_side_set(&peer->conn.tx, &prefix, &peer->group->secret.mac);
 }
 
@@ -139,7 +141,10 @@ static void peer_count_repeat(struct coll_peer *peer, const struct coll_message 
 {
 	peer->group->stats.retransmits++;
 	peer->retransmits++;
+	coll_path_repeat(m);
 	coll_env_send_again(m);
+	if (m->tries == 1)
+		coll_liveness_repeat(peer);
 	/* Retransmitting to a host never heard from counts as a probe. */
 	if (!peer->conn.incarnation)
 		coll_liveness_asked(peer, now);

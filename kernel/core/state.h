@@ -88,6 +88,7 @@ struct coll_message {
  * @knows_us: the other side has heard from this incarnation of ours
  * @idle: unused for long enough: it is released until there is something to send
  * @dead: the other side was silent for too long
+ * @fragments: packets to the other side may be fragmented
  * @tx: sending direction
  * @rx: receiving direction; all zero until heard from
  */
@@ -96,6 +97,7 @@ struct coll_peer_connection {
 	bool			knows_us;
 	bool			idle;
 	bool			dead;
+	bool			fragments;
 	struct coll_wire_side	tx;
 	struct coll_wire_side	rx;
 };
@@ -147,6 +149,7 @@ struct coll_peer_rtt {
  * @packets: which packets have come
  * @refused: a message was refused for lack of room; send credit when there is room
  * @gone: the other side has sent a goodbye
+ * @filtered: since the first probe, packets came that a filter of this host refused
  */
 struct coll_peer_recv_state {
 	u64			accepted;
@@ -154,6 +157,7 @@ struct coll_peer_recv_state {
 	struct coll_replay	packets;
 	bool			refused;
 	bool			gone;
+	bool			filtered;
 };
 
 /**
@@ -197,6 +201,9 @@ struct coll_peer_goodbye {
  * @idle_at_ns: when the connection becomes idle unless it is used before
  * @idle_mark: changes when the connection is used
  * @questions: number of probes since @heard_ns
+ * @filtered: packets after @first_number that a filter of this host refused
+ * @first_number: latest packet before the first probe since @heard_ns, or before a message
+ *	was sent again
  */
 struct coll_peer_liveness {
 	u64	heard_ns;
@@ -206,6 +213,8 @@ struct coll_peer_liveness {
 	u64	idle_at_ns;
 	u32	idle_mark;
 	u32	questions;
+	u32	filtered;
+	u64	first_number;
 };
 
 /**

@@ -71,8 +71,8 @@ void coll_watch_ask(struct coll_peer *peer, u64 now)
 	else
 		due = max(peer->live.heard_ns, since) + coll_liveness_quiet_ns(peer->group);
 	if (unlikely(due <= now)) {
-		watch_probe(peer, now);
 		coll_liveness_asked(peer, now);
+		watch_probe(peer, now);
 		due = now + coll_liveness_interval_ns(peer);
 	}
 	coll_deadline_peer(peer, due);

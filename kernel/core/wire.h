@@ -73,7 +73,8 @@ enum coll_packet_type { COLL_PACKET_LIST(COLL_PACKET_NUMBER) };
 	LINE(DISAGREES,	2,	"disagrees",	EPROTO)				\
 	LINE(RESTARTED,	3,	"restarted",	ECONNRESET)			\
 	LINE(ENDED,	4,	"ended",	ECANCELED) /* by order of the operator */	\
-	LINE(VERSION,	5,	"version",	EPROTO) /* of the packet format */
+	LINE(VERSION,	5,	"version",	EPROTO) /* of the packet format */	\
+	LINE(REFUSED,	6,	"refused",	EPERM) /* by filters of the host itself */
 
 #define COLL_REASON_NUMBER(identifier, number, name, error) COLL_REASON_##identifier = number,
 enum coll_reason { COLL_REASON_LIST(COLL_REASON_NUMBER) COLL_REASONS };

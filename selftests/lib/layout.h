@@ -127,7 +127,7 @@ static const struct layout layouts[] = {
 	FIELD(struct collsock_features, operators, 24),
 	FIELD(struct collsock_features, algorithms, 32),
 	FIELD(struct collsock_features, features, 40),
-	SIZE(struct collsock_stats, 176),
+	SIZE(struct collsock_stats, 184),
 	FIELD(struct collsock_stats, size, 0),
 	FIELD(struct collsock_stats, hosts, 4),
 	FIELD(struct collsock_stats, host, 8),
@@ -152,7 +152,8 @@ static const struct layout layouts[] = {
 	FIELD(struct collsock_stats, probes_received, 152),
 	FIELD(struct collsock_stats, challenges, 160),
 	FIELD(struct collsock_stats, peers_idle, 168),
-	SIZE(struct collsock_net_stats, 152),
+	FIELD(struct collsock_stats, peers_fragmented, 176),
+	SIZE(struct collsock_net_stats, 176),
 	FIELD(struct collsock_net_stats, size, 0),
 	FIELD(struct collsock_net_stats, groups, 4),
 	FIELD(struct collsock_net_stats, peers, 8),
@@ -174,6 +175,9 @@ static const struct layout layouts[] = {
 	FIELD(struct collsock_net_stats, backlog_full, 128),
 	FIELD(struct collsock_net_stats, too_long, 136),
 	FIELD(struct collsock_net_stats, forgery_floods, 144),
+	FIELD(struct collsock_net_stats, send_buffer_full, 152),
+	FIELD(struct collsock_net_stats, send_refused, 160),
+	FIELD(struct collsock_net_stats, receive_refused, 168),
 };
 
 #endif

@@ -5,6 +5,10 @@
 #include "sim.h"
 
 #define SECOND	((u64)NSEC_PER_SEC)
+/* What every path takes without the headers of UDP and IP: 576 bytes with those of IPv4 */
+#define LEAST_PATH	548
+/* Losses of a long packet before it may be fragmented; a probe may have to be answered before */
+#define NARROW_LOSSES	4
 /* Timers of a slow host */
 #define MOST_LATE	(50 * NSEC_PER_MSEC)
 
@@ -30,6 +34,7 @@ const struct sim_class sim_classes[] = {
 	{ "replay", SIM_REPLAY | SIM_CRASH | SIM_DELAY, "packets of a dead host are replayed" },
 	{ "numbers", SIM_NUMBERS | SIM_WINDOW | SIM_LOSS | SIM_DELAY | SIM_SKEW,
 	  "numbers pass those where counters of fewer bits end" },
+	{ "narrow", SIM_NARROW | SIM_DELAY, "long packets are lost unless they may be fragmented" },
 	{ "any", SIM_ANY, "a selection of all of these" },
 };
 
@@ -61,6 +66,8 @@ static void choose_link(struct sim *s, struct world_link *l)
 {
 	l->delay_ns = 5 * NSEC_PER_USEC + below(s, 100 * NSEC_PER_USEC);
 	l->byte_ps = below(s, 2) * 800;
+	if (s->trouble & SIM_NARROW && chance(s, 700))
+		l->most_bytes = LEAST_PATH + below(s, 600);
 	if (s->trouble & SIM_LOSS)
 		l->loss = chance(s, 300) ? below(s, 301) : below(s, 50);
 	if (!(s->trouble & SIM_DELAY))
@@ -339,6 +346,8 @@ static void bound_news(struct sim *s, struct sim_group *g)
 		}
 	for (; worst && rare > 1; lost++)
 		rare *= worst / 1000.0;
+	if (s->trouble & SIM_NARROW)
+		lost += NARROW_LOSSES;
 	g->spread_ns = retransmission_ns(&g->common.timing, lost) + hops * (SECOND / 4);
 }
 
@@ -372,7 +381,8 @@ static void choose_segments(struct sim *s, struct collsock_join *join)
 {
 	u32 most = chance(s, 100) ? 80 : 8;
 
-	join->segment_bytes = COLLSOCK_SEGMENT_QUANTUM * (1 + below(s, 2));
+	join->segment_bytes = COLLSOCK_SEGMENT_QUANTUM *
+			      (1 + below(s, s->trouble & SIM_NARROW ? 40 : 2));
 	join->max_bytes = min_t(u32, SIM_MAX_BYTES, join->segment_bytes * (1 + below(s, most)) +
 				8 * below(s, 6));
 }
@@ -409,7 +419,7 @@ static void choose_group(struct sim *s, struct sim_group *g, u32 hosts)
 	join.window = chance(s, 200) ? 1 : 1 + below(s, chance(s, 100) ? 64 : 16);
 	join.fanout = chance(s, 500) ? 2 + below(s, 7) : 0;
 	join.max_bytes = chance(s, 100) ? 0 : 8 * (1 + below(s, 16));
-	if (chance(s, 300))
+	if (s->trouble & SIM_NARROW || chance(s, 300))
 		choose_segments(s, &join);
 	world_group_init(&s->world, &g->common, &join, &timing, host_of);
 	g->common.host_of_rank = g->host_of_rank;

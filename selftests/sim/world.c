@@ -308,6 +308,8 @@ static void link_send(struct world *w, struct world_packet *p, u64 at)
 		fate = "dropped";
 	else if (l->cut)
 		fate = "cut";
+	else if (l->most_bytes && p->bytes > l->most_bytes && !p->fragments)
+		fate = "too long";
 	else if (world_chance(&w->random, l->loss))
 		fate = "lost";
 	if (w->trace)
@@ -366,6 +368,7 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 
 	p->from = m->host->id;
 	p->to = m->common->host_of[peer->host];
+	p->fragments = peer->conn.fragments;
 	if (member)
 		world_bearer_address(p, &member[m->index], &member[peer->host]);
 	host_send(m->world, m->host, p);

@@ -65,6 +65,7 @@ enum world_delay {
  * @reordering: likewise: share that is up to four delays late
  * @corruption: likewise: share with a few bits flipped
  * @cut: partitions that cut it now
+ * @most_bytes: longer packets are lost, unless they may be fragmented; 0: none are
  * @kind: distribution of the delay
  * @delay_ns: its constant part
  * @spread_ns: its random part
@@ -76,6 +77,7 @@ struct world_link {
 	u32			reordering;
 	u32			corruption;
 	u32			cut;
+	u32			most_bytes;
 	enum world_delay	kind;
 	u64			delay_ns;
 	u64			spread_ns;
@@ -88,6 +90,7 @@ struct world_link {
  * @to: host
  * @bytes: length
  * @damaged: it was changed or forged
+ * @fragments: it may be fragmented
  * @header_bytes: length of @header
  * @header: of its bearer, if its group has one
  * @data: the packet
@@ -97,6 +100,7 @@ struct world_packet {
 	u32	to;
 	u32	bytes;
 	bool	damaged;
+	bool	fragments;
 	u32	header_bytes;
 	u8	header[WORLD_HEADER_ROOM];
 	u8	data[] __aligned(8);

@@ -88,7 +88,9 @@
 	LINE(challenges, CHALLENGES,							\
 	     "challenges sent to another incarnation of a host")			\
 	LINE(peers_idle, PEERS_IDLE,							\
-	     "idle connections released")
+	     "idle connections released")						\
+	LINE(peers_fragmented, PEERS_FRAGMENTED,					\
+	     "hosts to which long packets are fragmented, as they were lost otherwise")
 
 /*
  * Counters of packets of a network namespace, likewise: struct collsock_net_stats,
@@ -109,7 +111,11 @@
 	LINE(backlog_full, BACKLOG_FULL, "such packets dropped because too many waited") \
 	LINE(too_long, TOO_LONG, "longer than any packet of its group")			\
 	LINE(forgery_floods, FORGERY_FLOODS,						\
-	     "times that a group began to check packets before it takes its lock")
+	     "times that a group began to check packets before it takes its lock")	\
+	LINE(send_buffer_full, SEND_BUFFER_FULL, "packets not sent: the send buffer was full") \
+	LINE(send_refused, SEND_REFUSED, "packets that a filter of this host did not let out") \
+	LINE(receive_refused, RECEIVE_REFUSED,						\
+	     "packets that a filter of this host did not let in")
 
 /* A line of a structure */
 #define COLLSOCK_COUNTER(name, IDENTIFIER, meaning)	__u64 name;
