@@ -16,6 +16,7 @@ from collsock_test import (
     write_file)
 
 TRACING = "/sys/kernel/tracing"
+PROBE = "p:observed {} group=$arg4:u32"
 NOBODY = 65534
 
 
@@ -23,9 +24,10 @@ NOBODY = 65534
 def broadcasts(group):
     """Yields a function that tells where messages to these listeners were sent: (thread, flags)."""
     # Which one the macros of generic netlink call depends on the kernel
-    for function in ("netlink_broadcast", "netlink_broadcast_filtered"):
-        with open(f"{TRACING}/kprobe_events", "a", encoding="ascii") as events:
-            events.write(f"p:observed {function} group=$arg4:u32\n")
+    try:
+        write_file(f"{TRACING}/kprobe_events", PROBE.format("netlink_broadcast_filtered"))
+    except OSError:
+        write_file(f"{TRACING}/kprobe_events", PROBE.format("netlink_broadcast"))
     write_file(f"{TRACING}/events/kprobes/observed/filter", f"group == {group}")
     write_file(f"{TRACING}/trace", "")
     write_file(f"{TRACING}/events/kprobes/observed/enable", "1")
