@@ -88,6 +88,7 @@ struct world_link {
  * @to: host
  * @bytes: length
  * @damaged: it was changed or forged
+ * @ce: it was marked "congestion experienced"
  * @header_bytes: length of @header
  * @header: of its bearer, if its group has one
  * @data: the packet
@@ -97,6 +98,7 @@ struct world_packet {
 	u32	to;
 	u32	bytes;
 	bool	damaged;
+	bool	ce;
 	u32	header_bytes;
 	u8	header[WORLD_HEADER_ROOM];
 	u8	data[] __aligned(8);

@@ -88,7 +88,11 @@
 	LINE(challenges, CHALLENGES,							\
 	     "challenges sent to another incarnation of a host")			\
 	LINE(peers_idle, PEERS_IDLE,							\
-	     "idle connections released")
+	     "idle connections released")						\
+	LINE(paced, PACED, "messages held back by the congestion window")		\
+	LINE(gap_repairs, GAP_REPAIRS, "messages found lost by later ones, before a time-out") \
+	LINE(windows_reduced, WINDOWS_REDUCED, "times that a congestion window was halved") \
+	LINE(ce_received, CE_RECEIVED, "packets that came marked \"congestion experienced\"")
 
 /*
  * Counters of packets of a network namespace, likewise: struct collsock_net_stats,
