@@ -227,6 +227,17 @@ static inline bool coll_bearer_is_from(const struct sk_buff *skb, const struct c
 }
 
 /**
+ * coll_bearer_is_marked() - has the network marked the packet "congestion experienced"?
+ * @skb: received
+ *
+ * Context: the receive hook.
+ */
+static inline bool coll_bearer_is_marked(const struct sk_buff *skb)
+{
+	return coll_udp_is_marked(skb);
+}
+
+/**
  * coll_bearer_ends() - source and destination of a packet as members
  * @skb: received
  * @from: out: its source

@@ -161,14 +161,15 @@ static noinline bool receive_authentic(struct coll_instance *gi, const u8 *packe
 	return true;
 }
 
-static enum coll_refusal receive_under_lock(struct coll_instance *gi, const u8 *packet, u32 bytes)
+static enum coll_refusal receive_under_lock(struct coll_instance *gi, const u8 *packet, u32 bytes,
+					    bool ce)
 {
 	enum coll_refusal refusal = COLL_ACCEPTED;
 	u64 now = coll_instance_enter_bh_off(gi);
 
 	if (likely(!gi->ended))
 		refusal = coll_group_receive(&gi->group, coll_wire_source(packet), packet, bytes,
-					     now);
+					     ce, now);
 	coll_instance_leave_bh_off(gi);
 	return refusal;
 }
@@ -196,7 +197,7 @@ static void receive_for_group(struct coll_net *cn, struct coll_instance *gi,
 		return;
 	}
 	if (likely(!coll_forgery_is_flood(&gi->forgery)) || receive_authentic(gi, packet, bytes))
-		refusal = receive_under_lock(gi, packet, bytes);
+		refusal = receive_under_lock(gi, packet, bytes, coll_bearer_is_marked(skb));
 	if (likely(refusal == COLL_ACCEPTED))
 		return;
 	if (refusal == COLL_FORGED)

@@ -166,7 +166,7 @@ static void udp_push_ipv4(struct sk_buff *skb, u8 hops, const struct collsock_me
 	memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
 	ip->version = 4;
 	ip->ihl = sizeof(*ip) / sizeof(u32);
-	ip->tos = 0;
+	ip->tos = INET_ECN_ECT_0;
 	ip->id = 0;
 	ip->frag_off = htons(IP_DF);
 	ip->ttl = hops;
@@ -193,7 +193,7 @@ static void udp_push_ipv6(struct sk_buff *skb, u8 hops, const struct collsock_me
 
 	skb->protocol = htons(ETH_P_IPV6);
 	memset(IP6CB(skb), 0, sizeof(*IP6CB(skb)));
-	ip6_flow_hdr(ip, 0, 0);
+	ip6_flow_hdr(ip, INET_ECN_ECT_0, 0);
 	ip->payload_len = htons(skb->len - sizeof(*ip));
 	ip->nexthdr = IPPROTO_UDP;
 	ip->hop_limit = hops;

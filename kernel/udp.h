@@ -16,6 +16,7 @@
 #include <linux/ipv6.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
+#include <net/inet_ecn.h>
 #include <net/ipv6.h>
 #include <net/sock.h>
 
@@ -109,6 +110,14 @@ static inline __be32 coll_udp_ipv4(const struct collsock_member *m)
 static inline struct in6_addr *coll_udp_ipv6(const struct collsock_member *m)
 {
 	return (struct in6_addr *)m->address;
+}
+
+/* Has the network marked the received packet "congestion experienced"? */
+static inline bool coll_udp_is_marked(const struct sk_buff *skb)
+{
+	if (likely(skb->protocol == htons(ETH_P_IP)))
+		return INET_ECN_is_ce(ip_hdr(skb)->tos);
+	return INET_ECN_is_ce(ipv6_get_dsfield(ipv6_hdr(skb)));
 }
 
 /* Is the received packet from this member? */

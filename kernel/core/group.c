@@ -198,11 +198,13 @@ int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature
 /**
  * struct group_packet - a packet being processed
  * @peer: who sent it
+ * @ce: it was marked "congestion experienced"
  * @body: its contents
  * @op: for a new message of an operation that has begun: that operation
  */
 struct group_packet {
 	struct coll_peer	*peer;
+	bool			ce;
 	struct coll_body	body;
 	struct coll_op		*op;
 };
@@ -357,6 +359,12 @@ static inline void group_accept_body(struct coll_group *g, struct group_packet *
 		coll_failure_receive_goodbye(g, p->peer, body, now);
 }
 
+static noinline void group_count_mark(struct coll_group *g, struct coll_peer *peer)
+{
+	g->stats.ce_received++;
+	peer->recv.ce++;
+}
+
 /*
  * First stage: authenticate the packet, read what every packet carries, store its message
  * and owe an acknowledgment for it.
@@ -370,10 +378,13 @@ static inline enum coll_refusal group_accept(struct coll_group *g, u32 source, c
 	if (unlikely(refusal != COLL_ACCEPTED)) {
 		p->peer = NULL;
 	} else if (likely(p->peer)) {
-		if (likely(coll_peer_hear(p->peer, &p->body, now)))
+		if (likely(coll_peer_hear(p->peer, &p->body, now))) {
+			if (unlikely(p->ce))
+				group_count_mark(g, p->peer);
 			group_accept_body(g, p, now);
-		else
+		} else {
 			p->peer = NULL;
+		}
 	}
 	return refusal;
 }
@@ -403,16 +414,18 @@ static inline void group_advance(struct coll_group *g, struct group_packet *p, u
  * @source: host that the packet names as its source, and whose address it has
  * @packet: well-formed; its tag and destination are those of @g
  * @bytes: its length
+ * @ce: the network has marked it "congestion experienced" (RFC 3168)
  * @now: time in ns
  *
  * Return: what was wrong with it. Context: event context (env.h).
  */
 enum coll_refusal coll_group_receive(struct coll_group *g, u32 source, const u8 *packet,
-				     u32 bytes, u64 now)
+				     u32 bytes, bool ce, u64 now)
 {
 	enum coll_refusal refusal;
 	struct group_packet p COLL_UNINITIALIZED;
 
+	p.ce = ce;
 	refusal = group_accept(g, source, packet, bytes, &p, now);
 	if (likely(p.peer))
 		group_advance(g, &p, now);

@@ -68,7 +68,7 @@ enum coll_refusal {
 };
 
 enum coll_refusal coll_group_receive(struct coll_group *g, u32 source, const u8 *packet,
-				     u32 bytes, u64 now);
+				     u32 bytes, bool ce, u64 now);
 
 /* The same of a packet of another version of the format (coll_wire_other_version()). */
 enum coll_refusal coll_group_receive_other_version(struct coll_group *g, u32 source,

@@ -37,6 +37,7 @@ struct coll_peer;
  * @type: enum coll_packet_type
  * @carries_done: the operation is all-to-all: its messages carry @done
  * @expires: given up after the liveness time if the other side was never heard from
+ * @several: the operation has several segments
  */
 struct coll_message_head {
 	struct coll_signature	signature;
@@ -46,6 +47,7 @@ struct coll_message_head {
 	u8			type;
 	bool			carries_done;
 	bool			expires;
+	bool			several;
 };
 
 /**
@@ -63,6 +65,8 @@ struct coll_message_head {
  * @tries: transmissions so far, COLL_MAX_TRIES at most
  * @round: round of the schedule
  * @segment: lane of the operation
+ * @fan_in: number of hosts that send to @peer in this round; 0 if not of an operation
+ * @lost: in flight, but taken for lost and not sent again yet
  */
 struct coll_message {
 	struct list_head		link;
@@ -78,6 +82,8 @@ struct coll_message {
 	u8				tries;
 	u8				round;
 	u16				segment;
+	u8				fan_in;
+	bool				lost;
 };
 
 /* ---- one connection ---- */
@@ -105,11 +111,15 @@ struct coll_peer_connection {
 /**
  * struct coll_peer_send_state - messages to the other side
  * @sent: messages sent and not acknowledged, in order of their first transmission
- * @held: messages that wait for credit, or for room among @sent
+ * @held: messages that wait for credit, or for the congestion window: those of the oldest
+ *	operations first
  * @number: of the latest packet
  * @credit: highest operation that the other side can store
  * @done: operations up to this one are complete at the other side
  * @unacked: messages in @sent
+ * @lost: those that are taken for lost and have not been sent again yet
+ * @limit: another message may be sent while @unacked is below this
+ * @ask: a message may ask for an acknowledgment when @unacked is this or more
  * @forced: something was sent beyond the credit
  * @told: we have sent a goodbye
  */
@@ -120,6 +130,9 @@ struct coll_peer_send_state {
 	u64			credit;
 	u64			done;
 	u8			unacked;
+	u8			lost;
+	u8			limit;
+	u8			ask;
 	bool			forced;
 	bool			told;
 };
@@ -143,10 +156,29 @@ struct coll_peer_rtt {
 };
 
 /**
+ * struct coll_peer_congestion - how many packets may be in flight to the other side
+ * @reduced: latest packet when the window was last reduced
+ * @initial: the window at first; 0 before the first message
+ * @window: packets that may be in flight
+ * @threshold: where slow start ends
+ * @acknowledged: packets acknowledged since the window last changed, beyond slow start
+ * @ce: how many of our packets the other side has received marked, mod 256
+ */
+struct coll_peer_congestion {
+	u64	reduced;
+	u8	initial;
+	u8	window;
+	u8	threshold;
+	u8	acknowledged;
+	u8	ce;
+};
+
+/**
  * struct coll_peer_recv_state - messages from the other side
  * @accepted: highest packet number of a message that was accepted
  * @bits: bit i: a message in packet @accepted - i was
  * @packets: which packets have come
+ * @ce: how many of them were marked "congestion experienced", mod 256
  * @refused: a message was refused for lack of room; send credit when there is room
  * @gone: the other side has sent a goodbye
  * @filtered: since the first probe, packets came that a filter of this host refused
@@ -155,6 +187,7 @@ struct coll_peer_recv_state {
 	u64			accepted;
 	u64			bits;
 	struct coll_replay	packets;
+	u8			ce;
 	bool			refused;
 	bool			gone;
 	bool			filtered;
@@ -253,6 +286,7 @@ struct coll_peer_watch {
  * @retransmits: number of retransmissions to it
  * @rtt: round-trip time
  * @send: messages to the other side
+ * @congestion: how many packets may be in flight to it
  * @recv: messages from the other side
  * @ack: the acknowledgment that is owed
  * @live: is the other side alive?
@@ -269,6 +303,7 @@ struct coll_peer {
 	u32				retransmits;
 	struct coll_peer_rtt		rtt;
 	struct coll_peer_send_state	send;
+	struct coll_peer_congestion	congestion;
 	struct coll_peer_recv_state	recv;
 	struct coll_peer_ack		ack;
 	struct coll_peer_liveness	live;

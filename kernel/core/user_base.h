@@ -88,6 +88,11 @@ static inline int fls64(u64 x)
 	return x ? 64 - __builtin_clzll(x) : 0;
 }
 
+static inline unsigned int hweight64(u64 x)
+{
+	return __builtin_popcountll(x);
+}
+
 static inline bool is_power_of_2(unsigned long n)
 {
 	return n && !(n & (n - 1));
@@ -128,6 +133,11 @@ static inline void list_add_tail(struct list_head *entry, struct list_head *head
 	head->prev = entry;
 }
 
+static inline void list_add(struct list_head *entry, struct list_head *head)
+{
+	list_add_tail(entry, head->next);
+}
+
 static inline void list_del(struct list_head *entry)
 {
 	entry->prev->next = entry->next;
@@ -144,6 +154,8 @@ static inline bool list_empty(const struct list_head *head)
 #define list_entry(ptr, type, member)	container_of(ptr, type, member)
 #define list_first_entry(head, type, member) \
 	list_entry((head)->next, type, member)
+#define list_last_entry(head, type, member) \
+	list_entry((head)->prev, type, member)
 #define list_next_entry(pos, member) \
 	list_entry((pos)->member.next, typeof(*(pos)), member)
 #define list_for_each_entry(pos, head, member) \

@@ -547,7 +547,7 @@ static enum coll_refusal member_receive(struct world_member *m, const struct wor
 		before = world_digest(m);
 	if (user->before)
 		user->before(m, p);
-	refusal = coll_group_receive(&m->group, prefix->source, p->data, p->bytes,
+	refusal = coll_group_receive(&m->group, prefix->source, p->data, p->bytes, p->ce,
 				     m->world->now);
 	if (p->damaged && user->damaged)
 		user->damaged(m, refusal, before != world_digest(m));

@@ -91,6 +91,7 @@ struct world_link {
  * @bytes: length
  * @damaged: it was changed or forged
  * @fragments: it may be fragmented
+ * @ce: it was marked "congestion experienced"
  * @header_bytes: length of @header
  * @header: of its bearer, if its group has one
  * @data: the packet
@@ -101,6 +102,7 @@ struct world_packet {
 	u32	bytes;
 	bool	damaged;
 	bool	fragments;
+	bool	ce;
 	u32	header_bytes;
 	u8	header[WORLD_HEADER_ROOM];
 	u8	data[] __aligned(8);

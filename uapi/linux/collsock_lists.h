@@ -90,7 +90,11 @@
 	LINE(peers_idle, PEERS_IDLE,							\
 	     "idle connections released")						\
 	LINE(peers_fragmented, PEERS_FRAGMENTED,					\
-	     "hosts to which long packets are fragmented, as they were lost otherwise")
+	     "hosts to which long packets are fragmented, as they were lost otherwise")	\
+	LINE(paced, PACED, "messages held back by the congestion window")		\
+	LINE(gap_repairs, GAP_REPAIRS, "messages found lost by later ones, before a time-out") \
+	LINE(windows_reduced, WINDOWS_REDUCED, "times that a congestion window was halved") \
+	LINE(ce_received, CE_RECEIVED, "packets that came marked \"congestion experienced\"")
 
 /*
  * Counters of packets of a network namespace, likewise: struct collsock_net_stats,
