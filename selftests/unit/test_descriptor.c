@@ -44,6 +44,7 @@ TEST_F(join, defaults_are_filled_in)
 	EXPECT_EQ(COLLSOCK_DEFAULT_WINDOW, self->fixed.window);
 	EXPECT_EQ(COLLSOCK_DEFAULT_SEGMENT, self->fixed.segment_bytes);
 	EXPECT_EQ(COLLSOCK_DEFAULT_SEGMENT, self->fixed.max_bytes);
+	EXPECT_EQ(COLLSOCK_MAC_NH_SIPHASH, self->fixed.mac);
 	ASSERT_EQ(0, CHECK());
 	EXPECT_EQ(COLLSOCK_PORT, self->members[2].port);
 }
@@ -83,7 +84,9 @@ TEST_F(join, a_bad_fixed_part_is_refused)
 	REFUSED(algorithms, BIT_ULL(COLLSOCK_KARY));
 	REFUSED(algorithms, BIT_ULL(COLLSOCK_BINOMIAL) | BIT_ULL(63));
 	REFUSED(reserved[0], 1);
-	REFUSED(reserved[6], 1);
+	REFUSED(reserved[5], 1);
+	REFUSED(mac, COLLSOCK_MAC_NH_SIPHASH + 1);
+	REFUSED(mac, 64 + COLLSOCK_MAC_SIPHASH);
 	REFUSED(liveness_ms, COLLSOCK_MIN_LIVENESS_MS - 1);
 	REFUSED(liveness_ms, COLLSOCK_MAX_LIVENESS_MS + 1);
 }
@@ -205,6 +208,7 @@ TEST_F(join, the_hash_covers_all_that_must_be_equal_and_nothing_else)
 	HASHED(self->fixed.algorithm[COLLSOCK_REDUCE]++, true);
 	HASHED(self->fixed.algorithm[COLLSOCK_BROADCAST]++, true);
 	HASHED(self->fixed.fanout++, true);
+	HASHED(self->fixed.mac = COLLSOCK_MAC_SIPHASH, true);
 	HASHED(self->fixed.liveness_ms = 500, true);
 	HASHED(self->fixed.features++, true);
 	HASHED(self->fixed.algorithms++, true);
@@ -223,10 +227,10 @@ TEST_F(join, the_hash_of_a_descriptor_never_changes)
 {
 	ASSERT_EQ(0, coll_descriptor_normalise(&self->fixed));
 	ASSERT_EQ(0, CHECK());
-	EXPECT_EQ(4171000407U, HASH());
+	EXPECT_EQ(1176272374U, HASH());
 	self->fixed.fanout = 3;
 	self->fixed.algorithm[COLLSOCK_BARRIER] = COLLSOCK_KARY;
-	EXPECT_EQ(457959896U, HASH());
+	EXPECT_EQ(2336295119U, HASH());
 }
 
 TEST_F(join, unknown_features_are_refused)
@@ -260,6 +264,7 @@ TEST(features_list_what_posts_may_name)
 	EXPECT_EQ(0xfffe, f.types);
 	EXPECT_EQ(0x1ffe, f.operators);
 	EXPECT_EQ(0x1e, f.algorithms);
+	EXPECT_EQ(0x06, f.macs);
 	EXPECT_EQ(COLL_FEATURES, f.features);
 	EXPECT_EQ(sizeof(struct collsock_completion), f.completion_bytes);
 }

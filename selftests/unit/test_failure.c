@@ -3,6 +3,7 @@
  * Failure of groups, promise by promise (Documentation/failure.md). The simulator searches
  * for unforeseen cases; here each rule is tested separately.
  */
+#include "mac.h"
 #include "net_fixture.h"
 #include "seed.h"
 
@@ -668,7 +669,7 @@ TEST_F(net, a_connection_released_by_one_side_is_reopened)
 }
 
 /* Of host 1 to host 0: a packet as a module with another version may send it. */
-static void speak_version(struct unit_network *n, u8 version, const siphash_key_t *key)
+static void speak_version(struct unit_network *n, u8 version, const struct coll_mac *mac)
 {
 	const struct coll_peer *peer = unit_peer(n, 1, 0);
 	struct world_packet *p = world_packet_new(48);
@@ -677,7 +678,7 @@ static void speak_version(struct unit_network *n, u8 version, const siphash_key_
 	memset(p->data, 0xaa, p->bytes);
 	memcpy(p->data, peer->conn.tx.prefix, 16);
 	p->data[0] = version;
-	code = cpu_to_be64(siphash(p->data, p->bytes - sizeof(code), key));
+	code = mac_of(p->data, p->bytes, mac);
 	memcpy(p->data + p->bytes - sizeof(code), &code, sizeof(code));
 	p->from = 1;
 	p->to = 0;
@@ -687,7 +688,7 @@ static void speak_version(struct unit_network *n, u8 version, const siphash_key_
 
 TEST_F(net, a_member_that_speaks_another_version_ends_the_group_and_is_named)
 {
-	static const siphash_key_t guess;
+	static const struct coll_mac guess = { .algorithm = COLLSOCK_MAC_SIPHASH };
 
 	begin(_metadata, &self->n, 3);
 	speak_version(&self->n, 3, &guess);
@@ -785,7 +786,7 @@ TEST_F(net, a_host_that_was_accused_believes_a_time_wait_entry)
 
 TEST_F(net, a_forged_packet_does_not_use_up_its_number)
 {
-	static const siphash_key_t guess;
+	static const struct coll_mac guess = { .algorithm = COLLSOCK_MAC_SIPHASH };
 	struct coll_body body = { .type = COLL_PACKET_ACK };
 	struct coll_wire_side side;
 	struct coll_prefix prefix;

@@ -246,6 +246,7 @@ def features_report_what_is_supported():
         equal("operators", features.operators, sum(1 << number for number in range(1, MAXLOC + 1)))
         equal("algorithms", features.algorithms, sum(1 << number for number in range(1, KARY + 1)))
         equal("features", features.features, 0)
+        equal("MACs", features.macs, 1 << MAC_SIPHASH | 1 << MAC_NH_SIPHASH)
 
 
 @test
@@ -285,8 +286,9 @@ def posts_name_algorithms_of_the_mask_only():
 
 
 @test
-def algorithms_and_mask_are_equal_on_all_ranks():
-    for fields in ({"algorithms": 1 << BINOMIAL}, {"allreduce_algorithm": BINOMIAL}):
+def algorithms_mask_and_mac_are_equal_on_all_ranks():
+    for fields in ({"algorithms": 1 << BINOMIAL}, {"allreduce_algorithm": BINOMIAL},
+                   {"mac": MAC_SIPHASH}):
         base = Descriptor([1, 2])
         first, stranger = rank_on(1), rank_on(2)
         first.join(base, 0)
