@@ -66,14 +66,14 @@ static bool drop_large_to_1(struct unit_network *n, struct world_packet *p)
 /* A switch with a smaller MTU than the interfaces: probes get through, payloads do not. */
 TEST_F(net, a_message_that_never_gets_through_is_an_error_on_both_sides)
 {
-	static const s64 values[144];
+	static const s64 values[COLLSOCK_DEFAULT_SEGMENT / 8];
 	u32 host;
 
 	begin(_metadata, &self->n, 2);
 	self->n.tap = drop_large_to_1;
 	for (host = 0; host < 2; host++)
-		ASSERT_EQ(0, unit_allreduce(&self->n, host, COLLSOCK_INT64, COLLSOCK_SUM, 144,
-					    values));
+		ASSERT_EQ(0, unit_allreduce(&self->n, host, COLLSOCK_INT64, COLLSOCK_SUM,
+					    ARRAY_SIZE(values), values));
 	/* Host 0 has received everything that it needs for the first one. */
 	ASSERT_TRUE(unit_await(&self->n, 0, 3, SECOND));
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));

@@ -11,7 +11,7 @@ import threading
 import time
 
 from collsock_test import (
-    DISSEMINATION, PAIRWISE_EXCHANGE, Descriptor, Group, Sniffer, at_least, at_most, command, equal,
+    DEFAULT_SEGMENT, DISSEMINATION, PAIRWISE_EXCHANGE, Descriptor, Group, Sniffer, at_least, at_most, command, equal,
     integers, main, rank_on, refused, seeded, test, test_each, work)
 from mixed_load import MixedLoad
 
@@ -128,6 +128,19 @@ def a_smaller_path_mtu_is_emsgsize():
         group = Group((1, 2), max_bytes=800)
         group.post(bytes(800), bytes(800))
         group.complete()
+    finally:
+        command("ip", "-n", "h1", "link", "set", "eth0", "mtu", "1500")
+
+
+@test
+def the_default_segment_fits_the_least_mtu_of_ipv6():
+    command("ip", "-n", "h1", "link", "set", "eth0", "mtu", "1280")
+    try:
+        group = Group((1, 2), socket.AF_INET6)
+        values = range(DEFAULT_SEGMENT // 8)
+        group.post(integers(*values), integers(*values))
+        for completion in group.complete():
+            equal("sums", completion.result, integers(*(2 * value for value in values)))
     finally:
         command("ip", "-n", "h1", "link", "set", "eth0", "mtu", "1500")
 

@@ -56,7 +56,7 @@
 #define COLLSOCK_MAX_WINDOW		64
 #define COLLSOCK_DEFAULT_WINDOW		16
 #define COLLSOCK_SEGMENT_QUANTUM	48	/* a segment is a multiple of it */
-#define COLLSOCK_DEFAULT_SEGMENT	1152	/* bytes */
+#define COLLSOCK_DEFAULT_SEGMENT	1056	/* bytes: fits an MTU of 1,280 bytes */
 #define COLLSOCK_MAX_SEGMENT		8640	/* bytes: fits a 9,000 byte MTU */
 #define COLLSOCK_MAX_PAYLOAD		65536	/* bytes */
 #define COLLSOCK_MAX_FANOUT		64
