@@ -119,7 +119,7 @@ static void wire_mac_begin(u64 v[4], const siphash_key_t *key)
 	v[3] = SIPHASH_CONST_3 ^ key->key[1];
 }
 
-static inline __be64 wire_mac_end(u64 v[4], u64 last)
+static __always_inline __be64 wire_mac_finish(u64 v[4], u64 last)
 {
 	wire_mac_word(v, last);
 	v[2] ^= 0xff;
@@ -131,65 +131,76 @@ static inline __be64 wire_mac_end(u64 v[4], u64 last)
 }
 
 /*
- * SipHash-2-4 of the first @end bytes of a packet, of which @state knows the first @at
+ * SipHash-2-4 of a whole packet but its MAC, of which @v is the state after the first @at bytes
  * (Aumasson and Bernstein, "SipHash: a fast short-input PRF", §2). The kernel's siphash()
  * cannot go on from a state; its permutation can.
  */
-static inline __be64 wire_siphash(const u8 *packet, u32 end, const u64 state[4], u32 at)
+static __always_inline __be64 wire_mac_end(u64 v[4], const u8 *packet, u32 bytes, u32 at)
 {
-	u64 v[4] = { state[0], state[1], state[2], state[3] };
-	u64 last = (u64)end << 56;
+	const u8 *end = packet + bytes - COLL_WIRE_MAC, *byte = packet + at;
+	u64 last = (u64)(bytes - COLL_WIRE_MAC) << 56;
 	u32 shift = 0;
 
-	for (; at + 8 <= end; at += 8)
-		wire_mac_word(v, wire_word(packet + at));
-	for (; at < end; at++, shift += 8)
-		last |= (u64)packet[at] << shift;
-	return wire_mac_end(v, last);
+	for (; byte + 8 <= end; byte += 8)
+		wire_mac_word(v, wire_word(byte));
+	for (; byte < end; byte++, shift += 8)
+		last |= (u64)*byte << shift;
+	return wire_mac_finish(v, last);
 }
 
 /*
- * SipHash-2-4 of the header, the NH of each block of the rest, and the length in 4 bytes. All
- * of that is longer than COLL_WIRE_UNHASHED, so it is not what wire_siphash() hashes of a
- * shorter packet. The packet number makes each header unique, so a forger must find a
- * collision with one packet, not with any of all.
+ * SipHash-2-4 of the header, of which @v is the state, of the NH of each block of the rest, and
+ * of the length in 4 bytes. All of that is longer than COLL_WIRE_UNHASHED, so it is not what
+ * wire_mac_end() hashes of a shorter packet. The packet number makes each header unique, so
+ * a forger must find a collision with one packet, not with any of all.
  */
-static noinline __be64 wire_nh_siphash(const u8 *packet, u32 end, const u64 *nh,
-				       const u64 state[4], u32 at)
+static __be64 wire_mac_end_nh(u64 v[4], const u8 *packet, u32 bytes, const u64 *nh)
 {
-	u64 v[4] = { state[0], state[1], state[2], state[3] };
+	u32 end = bytes - COLL_WIRE_MAC, at, step;
 	u64 hashed = COLL_WIRE_HEADER + sizeof(end);
 	struct coll_nh_hash hash;
-	u32 step;
 
-	for (; at < COLL_WIRE_HEADER; at += 8)
-		wire_mac_word(v, wire_word(packet + at));
-	for (; at < end; at += step) {
+	for (at = COLL_WIRE_HEADER; at < end; at += step) {
 		step = min_t(u32, end - at, COLL_NH_BLOCK);
 		hash = coll_nh(nh, packet + at, step);
 		wire_mac_word(v, hash.low);
 		wire_mac_word(v, hash.high);
 		hashed += sizeof(hash);
 	}
-	return wire_mac_end(v, hashed << 56 | end);
+	return wire_mac_finish(v, hashed << 56 | end);
 }
 
-static noinline __be64 wire_mac_long(const u8 *packet, u32 end, const struct coll_mac *mac,
-				     const u64 state[4], u32 at)
+static inline bool wire_is_short(u32 bytes)
 {
-	return mac->algorithm == COLLSOCK_MAC_NH_SIPHASH ?
-	       wire_nh_siphash(packet, end, mac->nh, state, at) :
-	       wire_siphash(packet, end, state, at);
+	return bytes <= COLL_WIRE_UNHASHED + COLL_WIRE_MAC;
 }
 
-/* The MAC of a packet, of which @state knows the first @at bytes. */
-static inline __be64 wire_mac(const u8 *packet, u32 bytes, const struct coll_mac *mac,
-			      const u64 state[4], u32 at)
+/* The MAC of a packet of any length and version, of which @state knows the first @at bytes. */
+static noinline __be64 wire_mac_any(const u8 *packet, u32 bytes, const struct coll_mac *mac,
+				    const u64 state[4], u32 at)
 {
-	u32 end = bytes - COLL_WIRE_MAC;
+	u64 v[4] = { state[0], state[1], state[2], state[3] };
 
-	return unlikely(end > COLL_WIRE_UNHASHED) ? wire_mac_long(packet, end, mac, state, at) :
-						    wire_siphash(packet, end, state, at);
+	if (wire_is_short(bytes) || mac->algorithm != COLLSOCK_MAC_NH_SIPHASH)
+		return wire_mac_end(v, packet, bytes, at);
+	for (; at < COLL_WIRE_HEADER; at += 8)
+		wire_mac_word(v, wire_word(packet + at));
+	return wire_mac_end_nh(v, packet, bytes, mac->nh);
+}
+
+/* The MAC of a packet of this direction. Every packet has a body: it needs no loop. */
+static __be64 wire_mac(const u8 *packet, u32 bytes, const struct coll_wire_side *side)
+{
+	u64 v[4] = { side->mac[0], side->mac[1], side->mac[2], side->mac[3] };
+
+	static_assert(COLL_WIRE_HEADER == COLL_WIRE_PREFIX + 32);
+	if (unlikely(!wire_is_short(bytes)))
+		return wire_mac_any(packet, bytes, side->group_mac, side->mac, COLL_WIRE_PREFIX);
+	wire_mac_word(v, wire_word(packet + COLL_WIRE_PREFIX));
+	wire_mac_word(v, wire_word(packet + COLL_WIRE_PREFIX + 8));
+	wire_mac_word(v, wire_word(packet + COLL_WIRE_PREFIX + 16));
+	wire_mac_word(v, wire_word(packet + COLL_WIRE_PREFIX + 24));
+	return wire_mac_end(v, packet, bytes, COLL_WIRE_HEADER);
 }
 
 /**
@@ -244,7 +255,7 @@ bool coll_wire_authentic(const u8 *packet, u32 bytes, const struct coll_wire_sid
 	__be64 code;
 
 	memcpy(&code, packet + bytes - COLL_WIRE_MAC, sizeof(code));
-	return code == wire_mac(packet, bytes, side->group_mac, side->mac, COLL_WIRE_PREFIX);
+	return code == wire_mac(packet, bytes, side);
 }
 
 /**
@@ -260,7 +271,7 @@ bool coll_wire_authentic_any(const u8 *packet, u32 bytes, const struct coll_mac 
 
 	wire_mac_begin(state, &mac->key);
 	memcpy(&code, packet + bytes - COLL_WIRE_MAC, sizeof(code));
-	return code == wire_mac(packet, bytes, mac, state, 0);
+	return code == wire_mac_any(packet, bytes, mac, state, 0);
 }
 
 /* ---- distances ---- */
@@ -342,8 +353,7 @@ void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
 		memcpy(end, body->payload, body->payload_bytes);
 		end += body->payload_bytes;
 	}
-	code = wire_mac(packet, end - packet + COLL_WIRE_MAC, side->group_mac, side->mac,
-			COLL_WIRE_PREFIX);
+	code = wire_mac(packet, end - packet + COLL_WIRE_MAC, side);
 	memcpy(end, &code, sizeof(code));
 }
 

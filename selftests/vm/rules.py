@@ -11,8 +11,8 @@ import threading
 import time
 
 from collsock_test import (
-    DEFAULT_SEGMENT, DISSEMINATION, PAIRWISE_EXCHANGE, Descriptor, Group, Sniffer, at_least, at_most, command, equal,
-    integers, main, rank_on, refused, seeded, test, test_each, work)
+    DEFAULT_SEGMENT, DISSEMINATION, PAIRWISE_EXCHANGE, Descriptor, Group, Sniffer, at_least,
+    at_most, command, equal, integers, main, rank_on, refused, seeded, test, test_each, work)
 from mixed_load import MixedLoad
 
 HOSTS = range(1, 9)
@@ -134,15 +134,15 @@ def a_smaller_path_mtu_is_emsgsize():
 
 @test
 def the_default_segment_fits_the_least_mtu_of_ipv6():
-    command("ip", "-n", "h1", "link", "set", "eth0", "mtu", "1280")
+    command("ip", "-n", "h3", "link", "set", "eth0", "mtu", "1280")
     try:
-        group = Group((1, 2), socket.AF_INET6)
+        group = Group((3, 4), socket.AF_INET6)
         values = range(DEFAULT_SEGMENT // 8)
         group.post(integers(*values), integers(*values))
         for completion in group.complete():
             equal("sums", completion.result, integers(*(2 * value for value in values)))
     finally:
-        command("ip", "-n", "h1", "link", "set", "eth0", "mtu", "1500")
+        command("ip", "-n", "h3", "link", "set", "eth0", "mtu", "1500")
 
 
 @test
