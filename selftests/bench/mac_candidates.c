@@ -14,7 +14,7 @@
 
 #include "wire.h"
 
-typedef unsigned __int128 u128;
+#define u128	unsigned __int128
 
 #define PREFIX	32
 #define HEADER	64
@@ -199,7 +199,7 @@ static noinline __attribute__((target("pclmul,ssse3"))) u64 ghash(const u8 *pack
 {
 	const __m128i swap = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 	__m128i x = _mm_setzero_si128(), k = _mm_loadu_si128((void *)point);
-	const __m128i p = _mm_set_epi64x(0, (long long)0xc200000000000000ULL);
+	const __m128i p = _mm_set_epi64x(0, -0x3e00000000000000LL);
 	u64 v[4], h[2];
 	u32 at;
 
@@ -207,8 +207,8 @@ static noinline __attribute__((target("pclmul,ssse3"))) u64 ghash(const u8 *pack
 	for (at = 0; at < bytes; at += 16) {
 		__m128i lo, hi, mid, t;
 
-		x = _mm_xor_si128(x, _mm_shuffle_epi8(
-			_mm_loadu_si128((void *)(packet + HEADER + at)), swap));
+		t = _mm_loadu_si128((void *)(packet + HEADER + at));
+		x = _mm_xor_si128(x, _mm_shuffle_epi8(t, swap));
 		lo = _mm_clmulepi64_si128(x, k, 0x00);
 		hi = _mm_clmulepi64_si128(x, k, 0x11);
 		mid = _mm_xor_si128(_mm_clmulepi64_si128(x, k, 0x10),

@@ -102,8 +102,9 @@ TEST(products_are_the_same_without_integers_of_128_bits)
 		coll_nh_add_portable(&hash, words[0], words[1]);
 		/* Twice, so that sums carry. */
 		coll_nh_add_portable(&hash, words[0], words[1]);
-		block[0] = block[2] = htole64(words[0]);
-		block[1] = block[3] = htole64(words[1]);
+		block[0] = htole64(words[0]);
+		block[1] = htole64(words[1]);
+		memcpy(block + 2, block, 16);
 		expected = coll_nh(nothing, (u8 *)block, sizeof(block));
 		ASSERT_EQ(expected.low, hash.low);
 		ASSERT_EQ(expected.high, hash.high);
