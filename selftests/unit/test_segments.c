@@ -335,7 +335,8 @@ TEST_F(net, impossible_segments_and_lengths_are_invalid_and_change_nothing)
 	static const struct hostile messages[] = {
 		{ "the segment after the last one", 3, 0, WHOLE },
 		{ "the last segment of all", 0xffff, 0, WHOLE },
-		{ "the last segment of the largest payload", COLLSOCK_MAX_PAYLOAD / WHOLE, 0, WHOLE },
+		{ "the last segment of the largest payload", COLLSOCK_MAX_PAYLOAD / WHOLE, 0,
+		  WHOLE },
 		{ "a whole segment where the last one is shorter", 2, 0, WHOLE },
 		{ "a short segment where a whole one belongs", 0, 0, 8 },
 		{ "an element less", 1, 0, WHOLE - 8 },

@@ -14,9 +14,9 @@ from api_common import nonblocking, post_of_three, two, unchanged_log
 from collsock_test import (
     AF_COLLSOCK, ALLREDUCE, AUTO, BARRIER, BINOMIAL, BROADCAST, COMPLETION, COMPLETION_BYTES,
     DISSEMINATION, FEATURES, FEATURES_ALL, INT16_INT, JOIN, JOIN_HEAD, KARY, MAC_NH_SIPHASH,
-    MAC_SIPHASH, MAXLOC, MAX_COMPLETION_BYTES, NAME, NO_RANK, PAIRWISE_EXCHANGE, POST, REDUCE, RUN, RUN_HEAD, SELF,
-    SELF_ALL, SOL_COLLSOCK, WAIT, WAIT_HEAD, Completion, Descriptor, Group, KernelLog, Rank,
-    barrier, equal, eventually, integers, libc, main, rank_on, refused, test, wait_bytes)
+    MAC_SIPHASH, MAXLOC, MAX_COMPLETION_BYTES, NAME, NO_RANK, PAIRWISE_EXCHANGE, POST, REDUCE,
+    RUN, RUN_HEAD, SELF, SELF_ALL, SOL_COLLSOCK, WAIT, WAIT_HEAD, Completion, Descriptor, Group,
+    KernelLog, Rank, barrier, equal, eventually, integers, libc, main, rank_on, refused, test, wait_bytes)
 from interface_common import grown, run_parts
 
 # How much longer the structure of a newer caller may be

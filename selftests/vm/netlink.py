@@ -15,8 +15,8 @@ import time
 from collsock_netlink import NUMBERS, Netlink, NetlinkError, attribute
 from collsock_test import (
     CLONE_NEWNET, DEFAULT_SEGMENT, MAC_NH_SIPHASH, MODULE, ON_DEBUG_KERNEL, PORT, SOAK, Child,
-    Descriptor, Failed, Group, Rank, Skipped, at_least, at_most, clean_up, equal, errno_name, eventually, integers,
-    ip_batch, libc, link_down, main, make_namespace, member, netlink_on, outcome, rank_on,
+    Descriptor, Failed, Group, Rank, Skipped, at_least, at_most, clean_up, equal, errno_name,
+    eventually, integers, ip_batch, libc, link_down, main, make_namespace, member, netlink_on, outcome, rank_on,
     read_file, refused, seeded, set_tunables, shown, test, test_each, tunables, work, write_file)
 from leftovers import udp_sockets
 
