@@ -56,7 +56,7 @@ static int instance_init_group(struct coll_instance *gi, const struct coll_join 
 		.join		= &join->fixed,
 		.host_of_rank	= gi->members->host_of_rank,
 		.lowest		= gi->members->lowest,
-		.secret		= identity->secret,
+		.secret		= &identity->secret,
 		.descriptor	= identity->descriptor,
 		.self		= identity->self,
 		.incarnation	= instance_incarnation(),
@@ -67,7 +67,6 @@ static int instance_init_group(struct coll_instance *gi, const struct coll_join 
 	if (join->fixed.liveness_ms)
 		config.timing.liveness = join->fixed.liveness_ms * (u64)NSEC_PER_MSEC;
 	err = coll_group_init(&gi->group, &config);
-	memzero_explicit(&config, sizeof(config));
 	if (err)
 		return err;
 	gi->keyed = memchr_inv(join->fixed.key, 0, sizeof(join->fixed.key));

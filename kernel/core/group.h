@@ -41,7 +41,7 @@ struct coll_config {
 	const struct collsock_join	*join;
 	const u32			*host_of_rank;
 	const u32			*lowest;
-	struct coll_secret		secret;
+	const struct coll_secret	*secret;
 	struct coll_timing		timing;
 	u32				descriptor;
 	u32				self;

@@ -434,7 +434,7 @@ static u64 watch_challenge(const struct coll_peer *peer, u32 incarnation)
 	const struct coll_group *g = peer->group;
 	const u32 words[4] = { g->incarnation, incarnation, g->self, peer->host };
 
-	return siphash(words, sizeof(words), &g->secret.mac) | BIT_ULL(63);
+	return siphash(words, sizeof(words), &g->secret.mac.key) | BIT_ULL(63);
 }
 
 static void watch_send_challenge(struct coll_peer *peer, const struct coll_prefix *theirs)

@@ -64,21 +64,26 @@ static u64 wire_derive_one(const siphash_key_t *key, u64 id, u64 nonce, u64 labe
  * @key: shared by the members; may be zero
  * @id: number of the group
  * @nonce: fresh for each instance, so that packets of earlier ones are not authentic
+ * @algorithm: of the MAC: enum collsock_mac, not the default
  *
  * The result does not depend on the byte order of the host. Context: any.
  */
 void coll_wire_derive(struct coll_secret *secret, const u8 key[16], u64 id,
-		      u64 nonce)
+		      u64 nonce, u8 algorithm)
 {
 	__le64 half[2];
 	siphash_key_t k;
 
+	memset(secret, 0, sizeof(*secret));
 	memcpy(half, key, sizeof(half));
 	k.key[0] = le64_to_cpu(half[0]);
 	k.key[1] = le64_to_cpu(half[1]);
 	secret->tag = wire_derive_one(&k, id, nonce, LABEL_TAG);
-	secret->mac.key[0] = wire_derive_one(&k, id, nonce, LABEL_MAC_LOW);
-	secret->mac.key[1] = wire_derive_one(&k, id, nonce, LABEL_MAC_HIGH);
+	secret->mac.key.key[0] = wire_derive_one(&k, id, nonce, LABEL_MAC_LOW);
+	secret->mac.key.key[1] = wire_derive_one(&k, id, nonce, LABEL_MAC_HIGH);
+	secret->mac.algorithm = algorithm;
+	if (algorithm == COLLSOCK_MAC_NH_SIPHASH)
+		coll_nh_derive(secret->mac.nh, &secret->mac.key);
 }
 
 /* SipHash works on little-endian words. */
@@ -103,12 +108,23 @@ static inline void wire_mac_word(u64 v[4], u64 word)
 	v[0] ^= word;
 }
 
-static void wire_mac_begin(u64 v[4], const siphash_key_t *mac)
+static void wire_mac_begin(u64 v[4], const siphash_key_t *key)
 {
-	v[0] = SIPHASH_CONST_0 ^ mac->key[0];
-	v[1] = SIPHASH_CONST_1 ^ mac->key[1];
-	v[2] = SIPHASH_CONST_2 ^ mac->key[0];
-	v[3] = SIPHASH_CONST_3 ^ mac->key[1];
+	v[0] = SIPHASH_CONST_0 ^ key->key[0];
+	v[1] = SIPHASH_CONST_1 ^ key->key[1];
+	v[2] = SIPHASH_CONST_2 ^ key->key[0];
+	v[3] = SIPHASH_CONST_3 ^ key->key[1];
+}
+
+static __always_inline __be64 wire_mac_finish(u64 v[4], u64 last)
+{
+	wire_mac_word(v, last);
+	v[2] ^= 0xff;
+	wire_mac_round(v);
+	wire_mac_round(v);
+	wire_mac_round(v);
+	wire_mac_round(v);
+	return cpu_to_be64(v[0] ^ v[1] ^ v[2] ^ v[3]);
 }
 
 /*
@@ -126,13 +142,47 @@ static __always_inline __be64 wire_mac_end(u64 v[4], const u8 *packet, u32 bytes
 		wire_mac_word(v, wire_word(byte));
 	for (; byte < end; byte++, shift += 8)
 		last |= (u64)*byte << shift;
-	wire_mac_word(v, last);
-	v[2] ^= 0xff;
-	wire_mac_round(v);
-	wire_mac_round(v);
-	wire_mac_round(v);
-	wire_mac_round(v);
-	return cpu_to_be64(v[0] ^ v[1] ^ v[2] ^ v[3]);
+	return wire_mac_finish(v, last);
+}
+
+/*
+ * SipHash-2-4 of the header, of which @v is the state, of the NH of each block of the rest, and
+ * of the length in 4 bytes. All of that is longer than COLL_WIRE_UNHASHED, so it is not what
+ * wire_mac_end() hashes of a shorter packet. The packet number makes each header unique, so
+ * a forger must find a collision with one packet, not with any of all.
+ */
+static __be64 wire_mac_end_nh(u64 v[4], const u8 *packet, u32 bytes, const u64 *nh)
+{
+	u32 end = bytes - COLL_WIRE_MAC, at, step;
+	u64 hashed = COLL_WIRE_HEADER + sizeof(end);
+	struct coll_nh_hash hash;
+
+	for (at = COLL_WIRE_HEADER; at < end; at += step) {
+		step = min_t(u32, end - at, COLL_NH_BLOCK);
+		hash = coll_nh(nh, packet + at, step);
+		wire_mac_word(v, hash.low);
+		wire_mac_word(v, hash.high);
+		hashed += sizeof(hash);
+	}
+	return wire_mac_finish(v, hashed << 56 | end);
+}
+
+static inline bool wire_is_short(u32 bytes)
+{
+	return bytes <= COLL_WIRE_UNHASHED + COLL_WIRE_MAC;
+}
+
+/* The MAC of a packet of any length and version, of which @state knows the first @at bytes. */
+static noinline __be64 wire_mac_any(const u8 *packet, u32 bytes, const struct coll_mac *mac,
+				    const u64 state[4], u32 at)
+{
+	u64 v[4] = { state[0], state[1], state[2], state[3] };
+
+	if (wire_is_short(bytes) || mac->algorithm != COLLSOCK_MAC_NH_SIPHASH)
+		return wire_mac_end(v, packet, bytes, at);
+	for (; at < COLL_WIRE_HEADER; at += 8)
+		wire_mac_word(v, wire_word(packet + at));
+	return wire_mac_end_nh(v, packet, bytes, mac->nh);
 }
 
 /* The MAC of a packet of this direction. Every packet has a body: it needs no loop. */
@@ -141,6 +191,8 @@ static __be64 wire_mac(const u8 *packet, u32 bytes, const struct coll_wire_side 
 	u64 v[4] = { side->mac[0], side->mac[1], side->mac[2], side->mac[3] };
 
 	static_assert(COLL_WIRE_HEADER == COLL_WIRE_PREFIX + 32);
+	if (unlikely(!wire_is_short(bytes)))
+		return wire_mac_any(packet, bytes, side->group_mac, side->mac, COLL_WIRE_PREFIX);
 	wire_mac_word(v, wire_word(packet + COLL_WIRE_PREFIX));
 	wire_mac_word(v, wire_word(packet + COLL_WIRE_PREFIX + 8));
 	wire_mac_word(v, wire_word(packet + COLL_WIRE_PREFIX + 16));
@@ -152,10 +204,10 @@ static __be64 wire_mac(const u8 *packet, u32 bytes, const struct coll_wire_side 
  * coll_wire_side_set() - prepare one direction of a connection
  * @side: out
  * @prefix: the prefix of its packets
- * @mac: key of the MAC
+ * @mac: of the group; must outlive @side
  */
 void coll_wire_side_set(struct coll_wire_side *side, const struct coll_prefix *prefix,
-			const siphash_key_t *mac)
+			const struct coll_mac *mac)
 {
 	struct coll_wire_header w = {
 		.version	= cpu_to_be32(COLL_WIRE_VERSION << 24),
@@ -169,7 +221,8 @@ void coll_wire_side_set(struct coll_wire_side *side, const struct coll_prefix *p
 	u32 i;
 
 	memcpy(side->prefix, &w, COLL_WIRE_PREFIX);
-	wire_mac_begin(side->mac, mac);
+	side->group_mac = mac;
+	wire_mac_begin(side->mac, &mac->key);
 	for (i = 0; i < COLL_WIRE_PREFIX; i += 8)
 		wire_mac_word(side->mac, wire_word((const u8 *)side->prefix + i));
 }
@@ -206,16 +259,16 @@ bool coll_wire_authentic(const u8 *packet, u32 bytes, const struct coll_wire_sid
  * coll_wire_authentic_any() - is the MAC of a packet of any version right?
  * @packet: coll_wire_other_version(), or formed
  * @bytes: its length
- * @mac: key
+ * @mac: of the group
  */
-bool coll_wire_authentic_any(const u8 *packet, u32 bytes, const siphash_key_t *mac)
+bool coll_wire_authentic_any(const u8 *packet, u32 bytes, const struct coll_mac *mac)
 {
 	__be64 code;
 	u64 state[4];
 
-	wire_mac_begin(state, mac);
+	wire_mac_begin(state, &mac->key);
 	memcpy(&code, packet + bytes - COLL_WIRE_MAC, sizeof(code));
-	return code == wire_mac_end(state, packet, bytes, 0);
+	return code == wire_mac_any(packet, bytes, mac, state, 0);
 }
 
 /* ---- distances ---- */

@@ -413,6 +413,7 @@ static void choose_group(struct sim *s, struct sim_group *g, u32 hosts)
 	choose_timing(s, &timing);
 	join.nonce = world_random(&s->random);
 	memcpy(join.key, "sixteen byte key", 16);
+	join.mac = join.nonce % 2 ? COLLSOCK_MAC_SIPHASH : COLLSOCK_MAC_NH_SIPHASH;
 	choose_ranks(s, g);
 	join.hosts = g->hosts;
 	join.ranks = g->size;
@@ -645,7 +646,8 @@ static void tell_group(const struct sim_group *g, FILE *to)
 
 	fprintf(to, "# group %u: %u hosts, window %u, %u operations, tag %04x, ", g->id, g->hosts,
 		join->window, g->ranks->ops, (u32)g->common.secret.tag & 0xffff);
-	fprintf(to, "at most %u bytes in segments of %u, ", join->max_bytes, join->segment_bytes);
+	fprintf(to, "at most %u bytes in segments of %u, MAC %u, ", join->max_bytes,
+		join->segment_bytes, join->mac);
 	fprintf(to, "first operation %llx, %llx packets before\n",
 		(unsigned long long)g->common.first, (unsigned long long)g->common.packets);
 	fprintf(to, "# ranks live on hosts");

@@ -645,7 +645,7 @@ static int member_make(struct world_member *m)
 	struct coll_config config = {
 		.join		= &common->join,
 		.host_of_rank	= common->host_of_rank,
-		.secret		= common->secret,
+		.secret		= &common->secret,
 		.timing		= common->timing,
 		.descriptor	= common->descriptor,
 		.self		= m->index,
@@ -805,7 +805,7 @@ int world_group_init(struct world *w, struct world_group *group,
 		return -EINVAL;
 	group->timing = timing ? *timing : coll_timing_default;
 	group->descriptor = 0x1234;
-	coll_wire_derive(&group->secret, join->key, join->id, join->nonce);
+	coll_wire_derive(&group->secret, join->key, join->id, join->nonce, group->join.mac);
 	group->host_of = calloc(join->hosts, sizeof(*group->host_of));
 	group->machine = calloc(join->hosts, sizeof(*group->machine));
 	group->members = calloc(join->hosts, sizeof(*group->members));

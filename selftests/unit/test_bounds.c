@@ -286,7 +286,7 @@ TEST_F(net, a_thousand_early_packets_are_answered_once)
 {
 	struct coll_body body = { .type = COLL_PACKET_MESSAGE, .number = 1 };
 	struct coll_prefix prefix = { .incarnation = 1, .source = 2 };
-	static const siphash_key_t guess;
+	static const struct coll_mac guess = { .algorithm = COLLSOCK_MAC_SIPHASH };
 	struct coll_wire_side side;
 	struct world_packet *p;
 	u32 i;

@@ -3,6 +3,7 @@
  * Failure of groups, promise by promise (Documentation/failure.md). The simulator searches
  * for unforeseen cases; here each rule is tested separately.
  */
+#include "mac.h"
 #include "net_fixture.h"
 #include "seed.h"
 
@@ -65,14 +66,14 @@ static bool drop_large_to_1(struct unit_network *n, struct world_packet *p)
 /* A switch with a smaller MTU than the interfaces: probes get through, payloads do not. */
 TEST_F(net, a_message_that_never_gets_through_is_an_error_on_both_sides)
 {
-	static const s64 values[144];
+	static const s64 values[COLLSOCK_DEFAULT_SEGMENT / 8];
 	u32 host;
 
 	begin(_metadata, &self->n, 2);
 	self->n.tap = drop_large_to_1;
 	for (host = 0; host < 2; host++)
-		ASSERT_EQ(0, unit_allreduce(&self->n, host, COLLSOCK_INT64, COLLSOCK_SUM, 144,
-					    values));
+		ASSERT_EQ(0, unit_allreduce(&self->n, host, COLLSOCK_INT64, COLLSOCK_SUM,
+					    ARRAY_SIZE(values), values));
 	/* Host 0 has received everything that it needs for the first one. */
 	ASSERT_TRUE(unit_await(&self->n, 0, 3, SECOND));
 	ASSERT_EQ(0, unit_barrier(&self->n, 0));
@@ -88,13 +89,13 @@ static bool drop_large_to_1_unless_fragmented(struct unit_network *n, struct wor
 
 TEST_F(net, packets_that_do_not_get_through_where_short_ones_do_are_fragmented)
 {
-	static const s64 values[144];
+	static const s64 values[132];
 	u32 host;
 
 	begin(_metadata, &self->n, 2);
 	self->n.tap = drop_large_to_1_unless_fragmented;
 	for (host = 0; host < 2; host++)
-		ASSERT_EQ(0, unit_allreduce(&self->n, host, COLLSOCK_INT64, COLLSOCK_SUM, 144,
+		ASSERT_EQ(0, unit_allreduce(&self->n, host, COLLSOCK_INT64, COLLSOCK_SUM, 132,
 					    values));
 	ASSERT_TRUE(unit_await_all(&self->n, 3 * SECOND));
 	EXPECT_EQ(1, unit_group(&self->n, 0)->stats.peers_fragmented);
@@ -109,14 +110,14 @@ static bool drop_large_unless_fragmented(struct unit_network *n, struct world_pa
 /* Neither hears anything of the other one before a long packet gets through. */
 TEST_F(net, first_packets_that_are_long_get_through_both_ways)
 {
-	static const s64 values[144];
+	static const s64 values[132];
 	u32 host;
 
 	unit_network_init(&self->n, 2, seed_start());
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	self->n.tap = drop_large_unless_fragmented;
 	for (host = 0; host < 2; host++)
-		ASSERT_EQ(0, unit_allreduce(&self->n, host, COLLSOCK_INT64, COLLSOCK_SUM, 144,
+		ASSERT_EQ(0, unit_allreduce(&self->n, host, COLLSOCK_INT64, COLLSOCK_SUM, 132,
 					    values));
 	EXPECT_TRUE(unit_await_all(&self->n, 3 * SECOND));
 }
@@ -124,15 +125,15 @@ TEST_F(net, first_packets_that_are_long_get_through_both_ways)
 /* It may not have joined yet, which says nothing about the path. */
 TEST_F(net, packets_to_a_host_that_joins_late_are_not_fragmented_afterwards)
 {
-	static const s64 values[144];
+	static const s64 values[132];
 	u32 host;
 
 	unit_network_init(&self->n, 2, seed_start());
 	ASSERT_EQ(0, unit_join(&self->n, 0, NULL));
-	ASSERT_EQ(0, unit_allreduce(&self->n, 0, COLLSOCK_INT64, COLLSOCK_SUM, 144, values));
+	ASSERT_EQ(0, unit_allreduce(&self->n, 0, COLLSOCK_INT64, COLLSOCK_SUM, 132, values));
 	unit_run(&self->n, 3 * SECOND);
 	ASSERT_EQ(0, unit_join(&self->n, 1, NULL));
-	ASSERT_EQ(0, unit_allreduce(&self->n, 1, COLLSOCK_INT64, COLLSOCK_SUM, 144, values));
+	ASSERT_EQ(0, unit_allreduce(&self->n, 1, COLLSOCK_INT64, COLLSOCK_SUM, 132, values));
 	ASSERT_TRUE(unit_await_all(&self->n, 3 * SECOND));
 	for (host = 0; host < 2; host++) {
 		EXPECT_FALSE(unit_peer(&self->n, host, !host)->conn.fragments);
@@ -147,11 +148,11 @@ static bool drop_all(struct unit_network *n, struct world_packet *p)
 
 TEST_F(net, packets_are_not_fragmented_because_nothing_gets_through)
 {
-	static const s64 values[144];
+	static const s64 values[132];
 
 	begin(_metadata, &self->n, 2);
 	self->n.tap = drop_all;
-	ASSERT_EQ(0, unit_allreduce(&self->n, 0, COLLSOCK_INT64, COLLSOCK_SUM, 144, values));
+	ASSERT_EQ(0, unit_allreduce(&self->n, 0, COLLSOCK_INT64, COLLSOCK_SUM, 132, values));
 	ends_with(_metadata, &self->n, 0, 3, ETIMEDOUT, 1);
 	EXPECT_EQ(0, unit_group(&self->n, 0)->stats.peers_fragmented);
 }
@@ -843,7 +844,7 @@ TEST_F(net, a_connection_released_by_one_side_is_reopened)
 }
 
 /* Of host 1 to host 0: a packet as a module with another version may send it. */
-static void speak_version(struct unit_network *n, u8 version, const siphash_key_t *key)
+static void speak_version(struct unit_network *n, u8 version, const struct coll_mac *mac)
 {
 	const struct coll_peer *peer = unit_peer(n, 1, 0);
 	struct world_packet *p = world_packet_new(48);
@@ -852,7 +853,7 @@ static void speak_version(struct unit_network *n, u8 version, const siphash_key_
 	memset(p->data, 0xaa, p->bytes);
 	memcpy(p->data, peer->conn.tx.prefix, 16);
 	p->data[0] = version;
-	code = cpu_to_be64(siphash(p->data, p->bytes - sizeof(code), key));
+	code = mac_of(p->data, p->bytes, mac);
 	memcpy(p->data + p->bytes - sizeof(code), &code, sizeof(code));
 	p->from = 1;
 	p->to = 0;
@@ -862,7 +863,7 @@ static void speak_version(struct unit_network *n, u8 version, const siphash_key_
 
 TEST_F(net, a_member_that_speaks_another_version_ends_the_group_and_is_named)
 {
-	static const siphash_key_t guess;
+	static const struct coll_mac guess = { .algorithm = COLLSOCK_MAC_SIPHASH };
 
 	begin(_metadata, &self->n, 3);
 	speak_version(&self->n, 3, &guess);
@@ -960,7 +961,7 @@ TEST_F(net, a_host_that_was_accused_believes_a_time_wait_entry)
 
 TEST_F(net, a_forged_packet_does_not_use_up_its_number)
 {
-	static const siphash_key_t guess;
+	static const struct coll_mac guess = { .algorithm = COLLSOCK_MAC_SIPHASH };
 	struct coll_body body = { .type = COLL_PACKET_ACK };
 	struct coll_wire_side side;
 	struct coll_prefix prefix;

@@ -64,6 +64,11 @@ static const struct number algorithms[] = {
 	NUMBER(COLLSOCK_, KARY, 4),
 };
 
+static const struct number macs[] = {
+	NUMBER(COLLSOCK_, MAC_SIPHASH, 1),
+	NUMBER(COLLSOCK_, MAC_NH_SIPHASH, 2),
+};
+
 static const struct number packets[] = {
 	NUMBER(COLL_PACKET_, MESSAGE, 1),
 	NUMBER(COLL_PACKET_, ACK, 2),
@@ -100,13 +105,15 @@ static void check_numbers(struct __test_metadata *_metadata, const struct number
 #define EXPECT_NUMBERS(LIST, numbers) \
 	check_numbers(_metadata, numbers, ARRAY_SIZE(numbers), LINES(LIST))
 
-TEST(numbers_of_operations_types_operators_and_algorithms_never_change)
+TEST(numbers_of_operations_types_operators_algorithms_and_macs_never_change)
 {
 	EXPECT_NUMBERS(COLLSOCK_OPERATION_LIST, operations);
 	EXPECT_NUMBERS(COLLSOCK_TYPE_LIST, types);
 	EXPECT_NUMBERS(COLLSOCK_OPERATOR_LIST, operators);
 	EXPECT_NUMBERS(COLLSOCK_ALGORITHM_LIST, algorithms);
 	EXPECT_EQ(0, COLLSOCK_AUTO);
+	EXPECT_NUMBERS(COLLSOCK_MAC_LIST, macs);
+	EXPECT_EQ(0, COLLSOCK_MAC_DEFAULT);
 }
 
 TEST(numbers_of_packet_types_flags_and_reasons_never_change)
@@ -147,17 +154,19 @@ static u64 code_of(const u8 *at)
 static void expect_packet(struct __test_metadata *_metadata, const struct coll_body *body,
 			  const u8 *expected, u32 bytes)
 {
-	static const siphash_key_t key = { { 1, 2 } };
+	static const struct coll_mac mac = {
+		.key = { { 1, 2 } }, .algorithm = COLLSOCK_MAC_SIPHASH,
+	};
 	u8 packet[COLL_WIRE_MAX] __aligned(8);
 	struct coll_wire_side side;
 	u32 i;
 
-	coll_wire_side_set(&side, &prefix, &key);
+	coll_wire_side_set(&side, &prefix, &mac);
 	coll_wire_write(packet, &side, body);
 	ASSERT_EQ(bytes, coll_wire_bytes(body));
 	for (i = 0; i < bytes - CODE; i++)
 		EXPECT_EQ(expected[i], packet[i]) TH_LOG("byte %u", i);
-	EXPECT_EQ(siphash(packet, bytes - CODE, &key),
+	EXPECT_EQ(siphash(packet, bytes - CODE, &mac.key),
 		  code_of(packet + bytes - CODE));
 }
 

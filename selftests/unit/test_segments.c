@@ -9,6 +9,7 @@
 #define MS	((u64)NSEC_PER_MSEC)
 
 #define ELEMENTS	(COLLSOCK_MAX_PAYLOAD / 8)
+#define WHOLE		COLLSOCK_DEFAULT_SEGMENT
 
 static u64 payload[ELEMENTS];
 
@@ -236,7 +237,7 @@ TEST_F(net, a_new_connection_learns_a_longer_round_trip_too)
 TEST_F(net, lanes_do_not_wait_for_each_other)
 {
 	struct collsock_post p =
-		unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 1440);
+		unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 10 * WHOLE / 8);
 	const struct coll_op *op;
 	u32 i;
 
@@ -342,20 +343,21 @@ static u64 digest_but_packets(struct unit_network *n, u32 i)
 TEST_F(net, impossible_segments_and_lengths_are_invalid_and_change_nothing)
 {
 	static const struct hostile messages[] = {
-		{ "the segment after the last one", 3, 0, 1152 },
-		{ "the last segment of all", 0xffff, 0, 1152 },
-		{ "the last segment of the largest payload", 56, 0, 1152 },
-		{ "a whole segment where the last one is shorter", 2, 0, 1152 },
+		{ "the segment after the last one", 3, 0, WHOLE },
+		{ "the last segment of all", 0xffff, 0, WHOLE },
+		{ "the last segment of the largest payload", COLLSOCK_MAX_PAYLOAD / WHOLE, 0,
+		  WHOLE },
+		{ "a whole segment where the last one is shorter", 2, 0, WHOLE },
 		{ "a short segment where a whole one belongs", 0, 0, 8 },
-		{ "an element less", 1, 0, 1144 },
-		{ "an element more", 1, 0, 1160 },
+		{ "an element less", 1, 0, WHOLE - 8 },
+		{ "an element more", 1, 0, WHOLE + 8 },
 		{ "half an element", 2, 0, 4 },
 		{ "nothing", 1, 0, 0 },
-		{ "a round that does not exist", 1, 1, 1152 },
-		{ "the last possible round", 1, 255, 1152 },
+		{ "a round that does not exist", 1, 1, WHOLE },
+		{ "the last possible round", 1, 255, WHOLE },
 	};
 	struct collsock_post p =
-		unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 289);
+		unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, WHOLE / 4 + 1);
 	struct coll_group *g;
 	u64 before;
 	u32 i;

@@ -14,11 +14,11 @@ import time
 
 from collsock_netlink import NUMBERS, Netlink, NetlinkError, attribute
 from collsock_test import (
-    BROADCAST, CLONE_NEWNET, DEFAULT_SEGMENT, INT64, MODULE, NOP, ON_DEBUG_KERNEL, PORT, SOAK, Child,
-    Descriptor, Failed, Group, Rank, Skipped, at_least, at_most, clean_up, equal, errno_name,
-    eventually, integers, ip_batch, libc, link_down, main, make_namespace, member, netem,
-    netlink_on, outcome, rank_on, read_file, refused, seeded, set_tunables, shown, test, test_each,
-    tunables, work, write_file)
+    BROADCAST, CLONE_NEWNET, DEFAULT_SEGMENT, INT64, MAC_NH_SIPHASH, MODULE, NOP, ON_DEBUG_KERNEL,
+    PORT, SOAK, Child, Descriptor, Failed, Group, Rank, Skipped, at_least, at_most, clean_up, equal,
+    errno_name, eventually, integers, ip_batch, libc, link_down, main, make_namespace, member,
+    netem, netlink_on, outcome, rank_on, read_file, refused, seeded, set_tunables, shown, test,
+    test_each, tunables, work, write_file)
 from leftovers import udp_sockets
 
 KEY = bytes.fromhex("5ecd17f1a95be0889c21d7e3b6f00d42")
@@ -487,6 +487,7 @@ def groups_hosts_ranks_and_peers_are_reported():
                             "hosts": 3, "ranks": 4, "host": 0, "local_ranks": 2, "joined": 2,
                             "uid": 0, "keyed": 0, "window": 8, "max_bytes": DEFAULT_SEGMENT,
                             "segment_bytes": DEFAULT_SEGMENT, "fanout": 4, "next": 5,
+                            "mac": MAC_NH_SIPHASH,
                             "liveness_ms": 3000}.items():
             equal(name, told.get(name), value)
         equal("posted", told["stats"][0]["posted"], group[0].stats().posted)

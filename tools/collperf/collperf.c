@@ -26,12 +26,15 @@
 #define FIRST_WORD_MS 1000
 #define WORDS_EVERY_MS 5000
 
+static const char *const mac_names[] = { COLLSOCK_MAC_LIST(COLLSOCK_NAME) };
+
 /**
  * struct collperf - state of the program
  * @options: shared with hostbased
  * @elements: what this host contributes
  * @socket: of this rank
  * @key_file: or NULL
+ * @mac: enum collsock_mac
  * @id: of the group
  * @nonce: of this instance of the group
  * @all: the sums, or the data of a broadcast
@@ -41,6 +44,7 @@ struct collperf {
 	struct elements	elements;
 	struct collsock	*socket;
 	const char	*key_file;
+	unsigned int	mac;
 	uint64_t	id;
 	uint64_t	nonce;
 	double		all[MAX_COUNT];
@@ -141,6 +145,7 @@ static void configure(const struct collperf *c, struct collsock_join *request)
 	unsigned int quanta;
 
 	request->fanout = c->options.fanout;
+	request->mac = c->mac;
 	request->algorithm[COLLSOCK_BARRIER] = COLLSOCK_DISSEMINATION;
 	request->algorithm[c->options.operation] = c->options.algorithm;
 	if (c->options.operation == COLLSOCK_BARRIER)
@@ -244,6 +249,10 @@ static void take(void *context, int letter, const char *value)
 	case 'k':
 		c->key_file = value;
 		break;
+	case 'M':
+		c->mac = options_parse_name("--mac", value, mac_names,
+					    sizeof(mac_names) / sizeof(*mac_names));
+		break;
 	}
 }
 
@@ -253,6 +262,7 @@ static void parse(struct collperf *c, int argc, char **argv)
 		{ "id",		required_argument, NULL, 'i' },
 		{ "nonce",	required_argument, NULL, 'N' },
 		{ "key-file",	required_argument, NULL, 'k' },
+		{ "mac",	required_argument, NULL, 'M' },
 		{ }
 	};
 	const struct program program = {
@@ -267,7 +277,8 @@ static void parse(struct collperf *c, int argc, char **argv)
 			"                        every run (default 1)\n"
 			"  -k, --key-file FILE   shared secret: 32 hexadecimal digits, mode 600;\n"
 			"                        without it hosts must allow it:\n"
-			"                        collsock set require_keys 0\n\n"
+			"                        collsock set require_keys 0\n"
+			"  -M, --mac NAME        siphash or nh-siphash (default: the latter)\n\n"
 			"Port: 7607. exit code: 0 done, 1 failed, 2 wrong usage\n",
 		.take = take,
 		.context = c,

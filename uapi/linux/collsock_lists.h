@@ -62,6 +62,14 @@
 	LINE(KARY,		4,	"kary")	/* the same with the group's fan-out */
 
 /*
+ * How packets are authenticated: LINE(identifier, number, name). Short packets, as those of
+ * barriers, have the same MAC with both.
+ */
+#define COLLSOCK_MAC_LIST(LINE)							\
+	LINE(MAC_SIPHASH,	1,	"siphash") /* SipHash-2-4 of all */	\
+	LINE(MAC_NH_SIPHASH,	2,	"nh-siphash") /* NH of payloads first: cheaper */
+
+/*
  * Counters of a group on a host: LINE(name, IDENTIFIER, meaning). These are the fields of
  * struct collsock_stats, the attributes COLLSOCK_A_STATS_IDENTIFIER, and what tools print.
  */
