@@ -159,7 +159,7 @@ static inline int coll_bearer_check_path(const struct coll_bearers *b, struct so
  * @b: of the namespace
  * @route: cached route to @to
  * @skb: the packet, from coll_bearer_packet(); if its ignore_df is set, it may be fragmented
- * @owner: of the packet; NULL for one that belongs to no group
+ * @owner: of the packet; NULL for one that belongs to no group: it is the port's
  * @self: its source
  * @to: its destination
  *

@@ -137,8 +137,7 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 	err = coll_bearer_address(&gi->cn->bearers, &e->route, skb, gi->owner,
 				  &members[gi->group.self], &members[peer->host]);
 	if (unlikely(err)) {
-		coll_drop_packet(gi->cn->counters, data, bytes, err == -ENOBUFS ?
-				 COLL_DROP_SEND_BUFFER_FULL : COLL_DROP_NO_ROUTE);
+		coll_drop_packet(gi->cn->counters, data, bytes, coll_drop_unsent(err));
 		kfree_skb(skb);
 		return;
 	}

@@ -79,17 +79,20 @@ static void receive_answer(struct coll_net *cn, const u8 *answer, u32 bytes,
 {
 	union coll_route route = {};
 	struct sk_buff *skb;
+	int err;
 
 	skb = bytes ? coll_bearer_packet(bytes) : NULL;
 	if (!skb)
 		return;
 	memcpy(skb->data, answer, bytes);
-	if (coll_bearer_address(&cn->bearers, &route, skb, NULL, self, to)) {
-		coll_drop_packet(cn->counters, answer, bytes, COLL_DROP_NO_ROUTE);
+	err = coll_bearer_address(&cn->bearers, &route, skb, NULL, self, to);
+	if (err) {
+		coll_drop_packet(cn->counters, answer, bytes, coll_drop_unsent(err));
 		kfree_skb(skb);
 	} else {
 		trace_coll_packet_sent(answer, bytes);
-		coll_bearer_transmit(&cn->bearers, skb);
+		if (coll_bearer_transmit(&cn->bearers, skb) == -EPERM)
+			coll_drop_packet(cn->counters, answer, bytes, COLL_DROP_SEND_REFUSED);
 	}
 	coll_bearer_route_drop(&route);
 }

@@ -16,11 +16,8 @@
 
 /* ---- routes ---- */
 
-/* Of the packets of @owner; NULL if they have none. */
 static void udp_flow(struct flowi_common *flow, struct sock *owner)
 {
-	if (!owner)
-		return;
 	flow->flowic_mark = owner->sk_mark;
 	flow->flowic_uid = owner->sk_uid;
 	if (!flow->flowic_oif)
@@ -222,12 +219,19 @@ static int udp_output6(struct net *net, struct sock *sk, struct sk_buff *skb)
 }
 #endif
 
+/* What belongs to no group is the port's, thus the module's; NULL if the namespace is ending. */
+static noinline struct sock *udp_port_owner(const struct coll_udp *udp,
+					    const struct collsock_member *to)
+{
+	return rcu_dereference_bh(*(to->family == AF_INET ? &udp->sk4 : &udp->sk6));
+}
+
 /**
  * coll_udp_address() - coll_bearer_address() of UDP
  * @udp: the port
  * @route: cached route to @to
  * @skb: the packet
- * @owner: of the packet, or NULL
+ * @owner: of the packet; NULL for the port
  * @self: its source
  * @to: its destination
  *
@@ -237,15 +241,16 @@ int coll_udp_address(struct coll_udp *udp, struct coll_udp_route *route, struct 
 		     struct sock *owner, const struct collsock_member *self,
 		     const struct collsock_member *to)
 {
-	struct dst_entry *dst = udp_route_dst(udp, route, owner, self, to);
+	struct dst_entry *dst;
 
+	if (unlikely(!owner))
+		owner = udp_port_owner(udp, to);
+	dst = likely(owner) ? udp_route_dst(udp, route, owner, self, to) : NULL;
 	if (unlikely(!dst))
 		return -EHOSTUNREACH;
-	if (likely(owner)) {
-		if (unlikely(!coll_owner_has_room(owner)))
-			return -ENOBUFS;
-		coll_owner_take(owner, skb);
-	}
+	if (unlikely(!coll_owner_has_room(owner)))
+		return -ENOBUFS;
+	coll_owner_take(owner, skb);
 	skb_dst_set_noref(skb, dst);
 	if (likely(to->family == AF_INET))
 		udp_push_ipv4(skb, route->hops, self, to);
@@ -259,24 +264,13 @@ int coll_udp_address(struct coll_udp *udp, struct coll_udp_route *route, struct 
  * @udp: the port
  * @skb: the packet, with its headers
  *
- * One without an owner is sent by the port, which never limits its size.
- *
  * Return: see coll_bearer_transmit(). Context: likewise.
  */
 int coll_udp_transmit(struct coll_udp *udp, struct sk_buff *skb)
 {
-	bool ipv4 = skb->protocol == htons(ETH_P_IP);
-	struct sock *sk = skb->sk;
-
-	if (unlikely(!sk))
-		sk = rcu_dereference_bh(*(ipv4 ? &udp->sk4 : &udp->sk6));
-	if (unlikely(!sk)) {
-		kfree_skb(skb);	/* the namespace is ending */
-		return 0;
-	}
-	if (likely(ipv4))
-		return ip_local_out(udp->net, sk, skb);
-	return udp_output6(udp->net, sk, skb);
+	if (likely(skb->protocol == htons(ETH_P_IP)))
+		return ip_local_out(udp->net, skb->sk, skb);
+	return udp_output6(udp->net, skb->sk, skb);
 }
 
 /* ---- receiving ---- */

@@ -18,6 +18,7 @@ from collsock_test import (
     BROADCAST, INT64, NOP, Child, Descriptor, Group, Rank, Skipped, Sniffer, at_least, command,
     equal, eventually, integers, main, netem, on, outcome, rank_on, set_tunables, test, test_each,
     tunables, write_file)
+from forging import MESSAGE, TYPE, Forger
 
 LIVENESS_MS = 600
 USER, OTHER_USER = 1234, 1235
@@ -284,6 +285,34 @@ def a_mark_chooses_the_route(version):
             command("ip", "-n", f"h{host}", "neighbor", "flush", "all")
 
 
+@test
+def answers_for_a_group_that_has_closed_are_packets_of_the_port():
+    """Filters of a user do not see them, those of all do."""
+    with ControlGroup("") as everybody:
+        sniffer, group, witness, forger = Sniffer(1), Group((1, 2)), rank_on(1), Forger(2)
+        group.barrier()
+        recorded = [packet for outgoing, _, packet in sniffer.packets()
+                    if not outgoing and packet[TYPE] == MESSAGE]
+        at_least("messages", len(recorded), 1)
+        group.end()
+
+        def answered(packets):
+            before = witness.net_stats()
+            for packet in recorded:
+                forger.send(packet, 2, 1)
+            eventually("answers", lambda: witness.net_stats().timewait_answered -
+                       before.timewait_answered, len(recorded))
+            equal("packets back", [out for out, _, _ in sniffer.packets()].count(True), packets)
+            return witness.net_stats().send_refused - before.send_refused
+
+        sniffer.packets()
+        equal("refused", answered(len(recorded)), 0)
+        everybody.attach(deny("IPv4", EGRESS, 2), EGRESS)
+        equal("refused by a filter", answered(0), len(recorded))
+        everybody.detach()
+        forger.close()
+
+
 # ---- who shares a group's packets ----
 
 def second_rank(first, second, **values):
@@ -365,19 +394,43 @@ def quoted(version, protocol):
     return struct.pack("!IHBB", 6 << 28, 1200, protocol, 64) + b"".join(ends) + rest
 
 
-def forge_too_big(version, protocol, mtu):
-    """A stranger, the third host, says that the path's MTU is smaller."""
-    if version == "IPv4":
-        message = struct.pack("!BBHHH", 3, 4, 0, 0, mtu) + quoted(version, protocol)
-        message = message[:2] + struct.pack("!H", checksum(message)) + message[4:]
-        kind, to = socket.IPPROTO_ICMP, "10.1.0.1"
-    else:
-        message = struct.pack("!BBHI", 2, 0, 0, mtu) + quoted(version, protocol)
-        kind, to = socket.IPPROTO_ICMPV6, "fd00:1::1"
+def stranger(version):
+    """A raw socket of the third host. Only redirects from a router's address are considered."""
     with on(3):
-        raw = socket.socket(FAMILIES[version], socket.SOCK_RAW, kind)
-    raw.sendto(message, (to, 0))
-    raw.close()
+        if version == "IPv4":
+            return socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+        raw = socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6)
+        router = re.search(r"inet6 (fe80::[0-9a-f:]+)", command("ip", "address", "show", "eth0"))[1]
+        raw.bind((router, 0, 0, socket.if_nametoindex("eth0")))
+    raw.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS, 255)
+    return raw
+
+
+def forge(version, head, about):
+    """A stranger sends ICMP to the first host, about a packet of that protocol."""
+    message = head + quoted(version, about)
+    if version == "IPv4":
+        message = message[:2] + struct.pack("!H", checksum(message)) + message[4:]
+    with stranger(version) as raw:
+        raw.sendto(message, ("10.1.0.1" if version == "IPv4" else "fd00:1::1", 0))
+
+
+def forge_too_big(version, mtu):
+    """The path's MTU is smaller. It is said of a ping: what is said of a port is ignored there."""
+    if version == "IPv4":
+        forge(version, struct.pack("!BBHHH", 3, 4, 0, 0, mtu), socket.IPPROTO_ICMP)
+    else:
+        forge(version, struct.pack("!BBHI", 2, 0, 0, mtu), socket.IPPROTO_ICMPV6)
+
+
+def forge_redirect(version):
+    """There is a shorter path to the second host, by an address that nobody has."""
+    if version == "IPv4":
+        head = struct.pack("!BBH", 5, 1, 0) + socket.inet_aton("10.1.0.99")
+    else:
+        head = struct.pack("!BBHI", 137, 0, 0, 0) + b"".join(
+            socket.inet_pton(socket.AF_INET6, a) for a in ("fe80::99", "fd00:1::2"))
+    forge(version, head, socket.IPPROTO_UDP)
 
 
 def route_mtu(version):
@@ -387,28 +440,29 @@ def route_mtu(version):
 
 
 SMALL = {"IPv4": 576, "IPv6": 1280}
-OTHER = {"IPv4": socket.IPPROTO_ICMP, "IPv6": socket.IPPROTO_ICMPV6}
 
 
 @test_each(*FAMILIES)
-def a_forged_report_of_a_smaller_path_changes_nothing(version):
+def forged_reports_about_the_path_change_nothing(version):
     family = FAMILIES[version]
     group = Group((1, 2), family, segment_bytes=1344)
     payload = integers(*range(168))
     group.post(payload, payload)
     group.complete()
-    # What is said of a port may be ignored there; anything may be said of a ping
-    forge_too_big(version, OTHER[version], SMALL[version])
+    forge_redirect(version)
+    forge_too_big(version, SMALL[version])
     eventually("MTU of the route", lambda: route_mtu(version), SMALL[version])
     sniffer = Sniffer(1)
     for _ in range(10):
         group.post(payload, payload)
         for completion in group.complete():
             equal("outcome", outcome(completion), "success")
-    largest = max(len(packet) for _, packet, _ in sniffer.packets())
+    largest = max(len(packet) for outgoing, packet, _ in sniffer.packets() if outgoing)
     at_least("bytes of the largest packet", largest, 1344)
+    equal("hosts with fragments", [rank.stats().peers_fragmented for rank in group], [0, 0])
     # A group that is joined now may use the same size
     Group((1, 2), family, segment_bytes=1344).barrier()
+
 
 @test_each(*FAMILIES)
 def long_packets_that_do_not_get_through_are_fragmented(version):
