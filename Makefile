@@ -113,10 +113,17 @@ sim-bench: setup-build	## figures of a model: costs and latencies for hosts with
 check-mutants: setup-build setup-test	## every planted bug must fail a test
 	@selftests/run mutants
 
-bench: setup-vm built	## latency, cost when hosts are late, instructions, beside a host-based program
+bench: setup-vm built forger	## latency, cost when hosts are late, instructions, beside a host-based program
 	@selftests/bench/bench latency
 	@selftests/bench/bench skew
+	@selftests/bench/bench forgery
 	@selftests/bench/bench check
+
+bench-forgery: setup-vm built forger	## instructions of a barrier while a million packets a minute are forged
+	@selftests/bench/bench forgery
+
+forger: setup-build
+	@$(MAKE) -s -C selftests/fuzz vm
 
 bench-skew: setup-vm built	## processor time of a reduce when hosts are late
 	@selftests/bench/bench skew
@@ -139,4 +146,4 @@ setup-%:
 
 .PHONY: all built parts help module install install-parts uninstall deb vm demo-values demo check \
 	check-debug check-deb check-mutants matrix sim sim-bench fuzz soak bench bench-check \
-	bench-mpi bench-skew lint clean $(PARTS)
+	bench-forgery bench-mpi bench-skew forger lint clean $(PARTS)
