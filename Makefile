@@ -3,7 +3,7 @@
 # (tools/setup), as root or with sudo.
 
 # Kernel to build for and to boot: a version, the newest installed of a series (6.1, 6.12,
-# 7, 6.1-rt), or a debug kernel: uml, smp (several CPUs).
+# 7, 6.1-rt), a debug kernel: uml, smp (several CPUs), or arm64.
 KVER ?= 6.1
 # The version of that kernel; looked up at each use, because setup may install it.
 RELEASE = $(shell tools/vm/kver $(KVER))
@@ -23,10 +23,10 @@ all: module parts	## module, library and commands
 parts: $(PARTS)	## library and commands
 
 help:	## this list
-	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | \
-		sed -E 's/^([a-z-]+):.*##[ \t]*(.*)/\1\t\2/' | expand -t 16
+	@grep -hE '^[a-z][a-z0-9-]*:.*##' $(MAKEFILE_LIST) | \
+		sed -E 's/^([a-z0-9-]+):.*##[ \t]*(.*)/\1\t\2/' | expand -t 16
 	@echo
-	@echo "Variables: KVER=version|6.12|7|6.1-rt|uml|smp PREFIX= DESTDIR= HOSTS= CMD= (tools/vm/vm --help)"
+	@echo "Variables: KVER=version|6.12|7|6.1-rt|uml|smp|arm64 PREFIX= DESTDIR= HOSTS= CMD= (tools/vm/vm --help)"
 
 module: setup-build	## kernel module for KVER, in build/KVER
 	@tools/vm/build-module $(KVER)
@@ -92,6 +92,9 @@ matrix: setup-build setup-vm setup-readers setup-mpi setup-k612 setup-tree	## th
 check-rt: setup-build setup-vm setup-rt	## a sample of the tests in the VM on a kernel with PREEMPT_RT
 	@selftests/run 6.1-rt:rt
 
+check-arm64: setup-build setup-vm setup-arm64	## a sample of the tests in a VM with 64-bit ARM processors
+	@selftests/run arm64:arm64
+
 check-deb: setup-vm setup-tree deb	## the packages, in a fresh Debian 12: install, build for two kernels, run, purge
 	@selftests/run deb
 
@@ -148,5 +151,5 @@ setup-%:
 	@$(SETUP) $*
 
 .PHONY: all built parts help module install install-parts uninstall deb vm demo-values demo check \
-	check-debug check-deb check-mutants check-rt matrix sim sim-bench fuzz soak bench \
+	check-debug check-deb check-mutants check-rt check-arm64 matrix sim sim-bench fuzz soak bench \
 	bench-check bench-forgery bench-mpi bench-skew forger lint clean $(PARTS)
