@@ -645,7 +645,11 @@ def refused(error, what, function, *args, **fields):
         raise Failed(f"{what}: is accepted ({shown(value)}), expected {errno_name(error)}")
 
 
-SYSTEM_CALLS = {"read": 0, "write": 1, "ioctl": 16, "sendto": 44, "recvfrom": 45, "epoll_wait": 232}
+SYSTEM_CALLS = {
+    "x86_64": {"read": 0, "write": 1, "ioctl": 16, "sendto": 44, "recvfrom": 45, "epoll_wait": 232},
+    "aarch64": {"read": 63, "write": 64, "ioctl": 29, "sendto": 206, "recvfrom": 207,
+                "epoll_wait": 22},
+}[os.uname().machine]
 
 
 def eventually_in(call, thread):

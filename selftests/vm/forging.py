@@ -28,7 +28,7 @@ class Forger:
     """Sends UDP packets from a host as if they came from any other (selftests/fuzz/forger.c)."""
 
     RECORD = struct.Struct("=4s4sHHHHII")
-    SEND, SAMPLE, SOURCE, DESTINATION, FORGE = range(5)
+    SEND, SAMPLE, SOURCE, DESTINATION, FORGE, FLOOD = range(6)
 
     def __init__(self, host):
         with on(host):
@@ -57,6 +57,10 @@ class Forger:
         """The number of packets, after they were sent."""
         return int(self.process.stdout.readline())
 
+    def flood(self, packet, source, destination, interval_ns):
+        """Send the packet at even intervals until close()."""
+        self.tell(self.FLOOD, packet, source, destination, amount=interval_ns)
+
     def close(self):
         self.process.stdin.close()
         equal("exit status of the forger", self.process.wait(), 0)
@@ -65,7 +69,7 @@ class Forger:
 # ---- the MAC ----
 
 U64 = (1 << 64) - 1
-LABEL_MAC_LOW, LABEL_MAC_HIGH = 2, 3
+LABEL_TAG, LABEL_MAC_LOW, LABEL_MAC_HIGH = 1, 2, 3
 HEADER_BYTES, UNHASHED, BLOCK = 64, 80, 512
 
 
@@ -117,11 +121,15 @@ def mac_of(key, head, algorithm=MAC_NH_SIPHASH):
     return siphash(key, head)
 
 
+def derived(key, id_, nonce, label):
+    """One of the secrets of a group."""
+    return siphash(struct.unpack("<2Q", key), struct.pack("!3Q", id_, nonce, label))
+
+
 def sealed(packet, descriptor):
     """The packet with the MAC that a member of the group gives it."""
     fields = descriptor.fields
-    key = struct.unpack("<2Q", fields["key"])
-    low, high = (siphash(key, struct.pack("!3Q", fields["id"], fields["nonce"], label))
+    low, high = (derived(fields["key"], fields["id"], fields["nonce"], label)
                  for label in (LABEL_MAC_LOW, LABEL_MAC_HIGH))
     head = packet[:-MAC_BYTES]
     return head + struct.pack("!Q", mac_of((low, high), head, fields.get("mac") or MAC_NH_SIPHASH))

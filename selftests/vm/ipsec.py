@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=2 limit=150
-# suites: check soak
+# suites: check rt soak
 """Hosts whose packets are encrypted: IPsec in transport mode delivers them from a work queue.
 
 A round never advances there: such packets wait in the namespace's backlog for softirq.
