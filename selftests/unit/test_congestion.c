@@ -316,6 +316,26 @@ TEST_F(net, a_host_never_heard_from_gets_only_the_first_burst)
 	ASSERT_TRUE(unit_await_all(&self->n, 10 * SECOND));
 }
 
+/* Operation 0 waits for rank 2; meanwhile a payload from 0 to 1 waits for the window. */
+TEST_F(net, the_oldest_operation_does_not_wait_for_later_ones)
+{
+	struct collsock_post first = unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_BINOMIAL, 0, 1);
+	struct collsock_post p = unit_post_of(COLLSOCK_BROADCAST, COLLSOCK_BINOMIAL, 0, ELEMENTS);
+	u32 i, first_op;
+
+	begin(_metadata, &self->n, 3, 0);
+	introduce(_metadata, &self->n);
+	first_op = self->n.ranks[1].posted;
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, unit_post(&self->n, i, &first, payload));
+		ASSERT_EQ(0, unit_post(&self->n, i, &p, payload));
+	}
+	EXPECT_LT(0, unsent(&self->n));
+	ASSERT_EQ(0, unit_post(&self->n, 2, &first, payload));
+	ASSERT_TRUE(unit_await(&self->n, 1, first_op, SECOND));
+	EXPECT_LT(10, unsent(&self->n));
+}
+
 /* ---- time-outs ---- */
 
 /* A window of 64 packets, and then none arrives. */
