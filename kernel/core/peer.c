@@ -421,12 +421,15 @@ static bool peer_acknowledged(const struct coll_body *body, u64 number)
 static inline bool peer_sample_ack(struct coll_peer *peer, const struct coll_message *m,
 				   const struct coll_body *body, u64 now)
 {
-	if (peer_acknowledged(body, m->latest))
+	if (peer_acknowledged(body, m->latest)) {
 		coll_rtt_acknowledged(peer, m, now - m->sent_ns);
-	else if (peer_acknowledged(body, m->first))
+	} else if (peer_acknowledged(body, m->first)) {
 		coll_rtt_acknowledged(peer, m, now - m->first_ns);
-	else
+		if (m == list_first_entry(&peer->send.sent, struct coll_message, link))
+			coll_congestion_undo(peer);
+	} else {
 		return false;
+	}
 	return true;
 }
 

@@ -362,6 +362,24 @@ TEST_F(net, a_dead_link_gets_few_packets)
 	EXPECT_EQ(1, unit_peer(&self->n, 0, 1)->congestion.window);
 }
 
+/* Nothing was lost: the path was slow for a moment. */
+TEST_F(net, the_window_is_restored_if_the_first_packet_has_arrived)
+{
+	const struct coll_peer *peer;
+
+	begin(_metadata, &self->n, 2, 0);
+	introduce(_metadata, &self->n);
+	peer = unit_peer(&self->n, 0, 1);
+	self->n.world.link.delay_ns = 5 * MS;
+	send(_metadata, &self->n, 5 * 1056);
+	unit_run(&self->n, 9 * MS);
+	EXPECT_EQ(1, peer->congestion.window);
+	EXPECT_LT(0, stats(&self->n)->retransmits);
+	unit_run(&self->n, 5 * MS);
+	EXPECT_EQ(COLL_CONGESTION_BUDGET, peer->congestion.window);
+	EXPECT_EQ(0, peer->send.unacked);
+}
+
 /* ---- marks ---- */
 
 TEST_F(net, a_mark_halves_the_window_once_in_a_round_trip)
