@@ -15,7 +15,7 @@ static void congestion_update(struct coll_peer *peer)
 
 static void congestion_set_window(struct coll_peer *peer, u32 window)
 {
-	peer->congestion.window = clamp(window, 1U, (u32)COLL_PEER_WINDOW);
+	peer->congestion.window = clamp_t(u32, window, 1, COLL_PEER_WINDOW);
 	peer->congestion.acknowledged = 0;
 	congestion_update(peer);
 }
@@ -50,7 +50,7 @@ static u32 congestion_window(const struct coll_peer *peer, const struct coll_mes
 {
 	u32 window = peer->congestion.window;
 
-	return m->head->several ? window : max(window, (u32)COLL_CONGESTION_SINGLES);
+	return m->head->several ? window : max_t(u32, window, COLL_CONGESTION_SINGLES);
 }
 
 bool coll_congestion_admits(const struct coll_peer *peer, const struct coll_message *m)

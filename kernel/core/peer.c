@@ -772,8 +772,6 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
  * coll_peer_check_idle() - mark a connection idle if it is unused for long enough
  * @peer: the connection
  * @now: time in ns
- *
- * Context: group lock held.
  */
 void coll_peer_check_idle(struct coll_peer *peer, u64 now)
 {
@@ -802,8 +800,6 @@ void coll_peer_check_idle(struct coll_peer *peer, u64 now)
  *
  * The path may drop packets above some size. Without credit the other side stores nothing,
  * so retransmissions prove nothing then.
- *
- * Context: group lock held.
  */
 bool coll_peer_blocked(struct coll_peer *peer)
 {
@@ -825,8 +821,6 @@ bool coll_peer_blocked(struct coll_peer *peer)
  * @now: time in ns
  *
  * Deadlines are lower bounds: what was acknowledged since is no longer due.
- *
- * Context: group lock held.
  */
 void coll_peer_expire(struct coll_peer *peer, u64 now)
 {
@@ -848,8 +842,6 @@ void coll_peer_expire(struct coll_peer *peer, u64 now)
  * those operations wait for us. A goodbye in flight may have been received already, so a
  * changed one is sent as a new message. Only the host of a rank that left sends it to hosts
  * never heard from; other hosts answer their packets.
- *
- * Context: group lock held.
  */
 void coll_peer_say_goodbye(struct coll_peer *peer, u64 now)
 {
@@ -873,8 +865,6 @@ void coll_peer_say_goodbye(struct coll_peer *peer, u64 now)
  * coll_peer_drop_all() - drop all messages to the other side and what is owed to it
  * @peer: the other side
  * @now: time in ns
- *
- * Context: group lock held.
  */
 void coll_peer_drop_all(struct coll_peer *peer, u64 now)
 {
@@ -892,8 +882,6 @@ void coll_peer_drop_all(struct coll_peer *peer, u64 now)
 /**
  * coll_peer_owes_messages() - is a message of an operation in flight or held?
  * @peer: the other side
- *
- * Context: group lock held.
  */
 bool coll_peer_owes_messages(const struct coll_peer *peer)
 {
