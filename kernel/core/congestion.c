@@ -15,7 +15,7 @@ static void congestion_update(struct coll_peer *peer)
 
 static void congestion_set_window(struct coll_peer *peer, u32 window)
 {
-	peer->congestion.window = clamp(window, 1U, (u32)COLL_PEER_WINDOW);
+	peer->congestion.window = clamp_t(u32, window, 1, COLL_PEER_WINDOW);
 	peer->congestion.acknowledged = 0;
 	congestion_update(peer);
 }
@@ -50,7 +50,7 @@ static u32 congestion_window(const struct coll_peer *peer, const struct coll_mes
 {
 	u32 window = peer->congestion.window;
 
-	return m->head->several ? window : max(window, (u32)COLL_CONGESTION_SINGLES);
+	return m->head->several ? window : max_t(u32, window, COLL_CONGESTION_SINGLES);
 }
 
 bool coll_congestion_admits(const struct coll_peer *peer, const struct coll_message *m)
@@ -96,6 +96,7 @@ static void congestion_reduce(struct coll_peer *peer)
 
 	c->threshold = max(c->window / 2, LEAST_THRESHOLD);
 	c->reduced = peer->send.number;
+	c->prior = 0;
 	peer->group->stats.windows_reduced++;
 	congestion_set_window(peer, c->window / 2);
 }
@@ -148,14 +149,37 @@ void coll_congestion_lost(struct coll_peer *peer, struct coll_message *m)
  */
 void coll_congestion_timed_out(struct coll_peer *peer, struct coll_message *m)
 {
+	struct coll_peer_congestion *c = &peer->congestion;
+	u8 prior = c->window;
+
 	congestion_lose(peer, m);
-	if (m->latest <= peer->congestion.reduced)
+	if (m->latest <= c->reduced)
 		return;
 	/* A repair that gets lost says nothing new about the path. */
-	if (m->tries == 1)
+	if (m->tries == 1) {
 		congestion_reduce(peer);
-	peer->congestion.reduced = peer->send.number;
+		c->prior = prior;
+	}
+	c->reduced = peer->send.number;
 	congestion_set_window(peer, 1);
+}
+
+/**
+ * coll_congestion_undo() - the first packet of the oldest message has arrived after all
+ * @peer: the other side
+ *
+ * Time-outs are short, so a pause of either host may be longer. Then the time-out says
+ * nothing about the path (RFC 4015).
+ */
+void coll_congestion_undo(struct coll_peer *peer)
+{
+	struct coll_peer_congestion *c = &peer->congestion;
+
+	if (!c->prior)
+		return;
+	c->threshold = max(c->threshold, c->prior);
+	congestion_set_window(peer, c->prior);
+	c->prior = 0;
 }
 
 /**

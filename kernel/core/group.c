@@ -517,7 +517,7 @@ static void group_expire_peer(struct coll_group *g, struct coll_peer *peer, u64 
 		coll_failure_blocked(g, peer, now);
 	coll_peer_expire(peer, now);
 	coll_watch_ask(peer, now);
-	coll_peer_check_idle(peer, now);
+	coll_liveness_check_idle(peer, now);
 }
 
 /* Those that are due, or the first of them: then false. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "deadline.h"
 #include "liveness.h"
 
 /*
@@ -131,4 +132,26 @@ bool coll_liveness_filtered(const struct coll_peer *peer)
 {
 	return peer->live.heard_ns < peer->live.asked_ns &&
 	       (peer->recv.filtered || coll_liveness_muted(peer));
+}
+
+/**
+ * coll_liveness_check_idle() - mark a connection idle if it is unused for long enough
+ * @peer: the connection
+ * @now: time in ns
+ */
+void coll_liveness_check_idle(struct coll_peer *peer, u64 now)
+{
+	u32 mark = (u32)(peer->send.number + peer->recv.packets.highest);
+	struct coll_peer_liveness *live = &peer->live;
+
+	if (peer->due_ns != COLL_NEVER)
+		return;
+	if (mark == live->idle_mark && live->idle_at_ns <= now && !peer->recv.refused) {
+		peer->conn.idle = true;
+		return;
+	}
+	if (mark != live->idle_mark || live->idle_at_ns <= now)
+		live->idle_at_ns = now + peer->group->timing.idle;
+	live->idle_mark = mark;
+	coll_deadline_peer(peer, live->idle_at_ns);
 }

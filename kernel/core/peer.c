@@ -433,12 +433,15 @@ static bool peer_acknowledged(const struct coll_body *body, u64 number)
 static inline bool peer_sample_ack(struct coll_peer *peer, const struct coll_message *m,
 				   const struct coll_body *body, u64 now)
 {
-	if (peer_acknowledged(body, m->latest))
+	if (peer_acknowledged(body, m->latest)) {
 		coll_rtt_acknowledged(peer, m, now - m->sent_ns);
-	else if (peer_acknowledged(body, m->first))
+	} else if (peer_acknowledged(body, m->first)) {
 		coll_rtt_acknowledged(peer, m, now - m->first_ns);
-	else
+		if (m == list_first_entry(&peer->send.sent, struct coll_message, link))
+			coll_congestion_undo(peer);
+	} else {
 		return false;
+	}
 	return true;
 }
 
@@ -777,30 +780,6 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 	}
 }
 
-/**
- * coll_peer_check_idle() - mark a connection idle if it is unused for long enough
- * @peer: the connection
- * @now: time in ns
- *
- * Context: group lock held.
- */
-void coll_peer_check_idle(struct coll_peer *peer, u64 now)
-{
-	u32 mark = (u32)(peer->send.number + peer->recv.packets.highest);
-	struct coll_peer_liveness *live = &peer->live;
-
-	if (peer->due_ns != COLL_NEVER)
-		return;
-	if (mark == live->idle_mark && live->idle_at_ns <= now && !peer->recv.refused) {
-		peer->conn.idle = true;
-		return;
-	}
-	if (mark != live->idle_mark || live->idle_at_ns <= now)
-		live->idle_at_ns = now + peer->group->timing.idle;
-	live->idle_mark = mark;
-	coll_deadline_peer(peer, live->idle_at_ns);
-}
-
 /* After this number of transmissions, and of probes answered meanwhile */
 #define BLOCKED_TRIES	64
 #define BLOCKED_ANSWERS	40
@@ -811,8 +790,6 @@ void coll_peer_check_idle(struct coll_peer *peer, u64 now)
  *
  * The path may drop packets above some size. Without credit the other side stores nothing,
  * so retransmissions prove nothing then.
- *
- * Context: group lock held.
  */
 bool coll_peer_blocked(struct coll_peer *peer)
 {
@@ -834,8 +811,6 @@ bool coll_peer_blocked(struct coll_peer *peer)
  * @now: time in ns
  *
  * Deadlines are lower bounds: what was acknowledged since is no longer due.
- *
- * Context: group lock held.
  */
 void coll_peer_expire(struct coll_peer *peer, u64 now)
 {
@@ -857,8 +832,6 @@ void coll_peer_expire(struct coll_peer *peer, u64 now)
  * those operations wait for us. A goodbye in flight may have been received already, so a
  * changed one is sent as a new message. Only the host of a rank that left sends it to hosts
  * never heard from; other hosts answer their packets.
- *
- * Context: group lock held.
  */
 void coll_peer_say_goodbye(struct coll_peer *peer, u64 now)
 {
@@ -882,8 +855,6 @@ void coll_peer_say_goodbye(struct coll_peer *peer, u64 now)
  * coll_peer_drop_all() - drop all messages to the other side and what is owed to it
  * @peer: the other side
  * @now: time in ns
- *
- * Context: group lock held.
  */
 void coll_peer_drop_all(struct coll_peer *peer, u64 now)
 {
@@ -901,8 +872,6 @@ void coll_peer_drop_all(struct coll_peer *peer, u64 now)
 /**
  * coll_peer_owes_messages() - is a message of an operation in flight or held?
  * @peer: the other side
- *
- * Context: group lock held.
  */
 bool coll_peer_owes_messages(const struct coll_peer *peer)
 {

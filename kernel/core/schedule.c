@@ -178,7 +178,7 @@ int coll_schedule_send(struct coll_schedule *s, u32 host, u8 reg)
  */
 void coll_schedule_fan_in(struct coll_schedule *s, u32 hosts)
 {
-	s->send[s->sends - 1].fan_in = min(hosts, (u32)COLL_MAX_EDGES);
+	s->send[s->sends - 1].fan_in = min_t(u32, hosts, COLL_MAX_EDGES);
 }
 
 /**

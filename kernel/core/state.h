@@ -161,6 +161,7 @@ struct coll_peer_rtt {
  * @initial: the window at first; 0 before the first message
  * @window: packets that may be in flight
  * @threshold: where slow start ends
+ * @prior: the window before the latest time-out; 0 if it is not to be restored
  * @acknowledged: packets acknowledged since the window last changed, beyond slow start
  * @ce: how many of our packets the other side has received marked, mod 256
  */
@@ -169,6 +170,7 @@ struct coll_peer_congestion {
 	u8	initial;
 	u8	window;
 	u8	threshold;
+	u8	prior;
 	u8	acknowledged;
 	u8	ce;
 };

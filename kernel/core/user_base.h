@@ -61,6 +61,7 @@ typedef long long s64;
 #define min_t(t, a, b)		min((t)(a), (t)(b))
 #define max_t(t, a, b)		max((t)(a), (t)(b))
 #define clamp(v, lo, hi)	min(max(v, lo), hi)
+#define clamp_t(t, v, lo, hi)	clamp((t)(v), (t)(lo), (t)(hi))
 #define round_up(x, y)		(((x) + (typeof(x))(y) - 1) & ~((typeof(x))(y) - 1))
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 

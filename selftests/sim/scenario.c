@@ -36,6 +36,8 @@ const struct sim_class sim_classes[] = {
 	  "numbers pass those where counters of fewer bits end" },
 	{ "narrow", SIM_NARROW | SIM_DELAY, "long packets are lost unless they may be fragmented" },
 	{ "any", SIM_ANY, "a selection of all of these" },
+	{ "congestion", SIM_CONGESTION | SIM_WINDOW | SIM_LOSS | SIM_DELAY,
+	  "hosts behind narrow ports with short queues" },
 };
 
 const u32 sim_classes_count = ARRAY_SIZE(sim_classes);
@@ -99,10 +101,33 @@ static void choose_network(struct sim *s, u32 hosts)
 		}
 }
 
+/*
+ * Between 1 and 1,000 Mb/s, and room for 1 to 100 packets, so that those that all others send
+ * at once do not fit.
+ */
+static void choose_ports(struct sim *s, u32 hosts)
+{
+	bool marks = chance(s, 500);
+	u32 i;
+
+	if (!(s->trouble & SIM_CONGESTION))
+		return;
+	for (i = 0; i < hosts; i++) {
+		struct world_port *port = &s->world.hosts[i].port;
+
+		if (chance(s, 300))
+			continue;
+		port->byte_ps = 8000 * any_scale(s, 3);
+		port->room = 1 + below(s, chance(s, 500) ? 10 : 100);
+		port->mark = marks ? 1 + below(s, port->room) : 0;
+	}
+}
+
 static void choose_hosts(struct sim *s, u32 hosts)
 {
 	u32 i;
 
+	choose_ports(s, hosts);
 	if (!(s->trouble & SIM_SLOW))
 		return;
 	for (i = 0; i < hosts; i++) {

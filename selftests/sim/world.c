@@ -275,6 +275,39 @@ static u64 link_delay(struct world *w, const struct world_link *l)
 
 static void packet_arrives(struct world *w, void *what);
 
+/* Ethernet, IP and UDP around a packet */
+#define PORT_HEADERS	66
+
+static void port_sends(struct world *w, void *what)
+{
+	struct world_packet *p = what;
+
+	w->hosts[p->to].port.queued--;
+	packet_arrives(w, p);
+}
+
+static void port_takes(struct world *w, void *what)
+{
+	struct world_packet *p = what;
+	struct world_port *port = &w->hosts[p->to].port;
+
+	if (port->queued >= port->room) {
+		port->lost++;
+		if (w->trace)
+			world_trace_packet(w, "no room for", p);
+		free(p);
+		return;
+	}
+	if (port->mark && port->queued >= port->mark) {
+		port->marked++;
+		p->ce = true;
+	}
+	port->queued++;
+	port->free_ns = max(port->free_ns, w->now) +
+			(PORT_HEADERS + p->bytes) * port->byte_ps / 1000;
+	world_at(w, port->free_ns, port_sends, p);
+}
+
 static void link_damage(struct world *w, struct world_packet *p)
 {
 	u32 i, flips = 1 + world_below(&w->random, 3);
@@ -295,7 +328,7 @@ static void link_carry(struct world *w, const struct world_link *l, struct world
 	at += link_delay(w, l) + (p->header_bytes + p->bytes) * l->byte_ps / 1000;
 	if (world_chance(&w->random, l->corruption))
 		link_damage(w, p);
-	world_at(w, at, packet_arrives, p);
+	world_at(w, at, w->hosts[p->to].port.byte_ps ? port_takes : packet_arrives, p);
 }
 
 static void link_send(struct world *w, struct world_packet *p, u64 at)
@@ -774,7 +807,8 @@ void world_free(struct world *w)
 	u32 i;
 
 	for (i = 0; i < w->pending; i++)
-		if (w->events[i].run == packet_arrives)
+		if (w->events[i].run == packet_arrives || w->events[i].run == port_takes ||
+		    w->events[i].run == port_sends)
 			free(w->events[i].what);
 	for (i = 0; i < w->count; i++) {
 		struct world_job *job = w->hosts[i].waiting;

@@ -108,6 +108,26 @@ struct world_packet {
 	u8	data[] __aligned(8);
 };
 
+/**
+ * struct world_port - the port of a switch behind which a host is, with its queue
+ * @byte_ps: time for each byte; 0 if there is no such port
+ * @room: packets that it has room for; others are lost
+ * @mark: packets beyond this number are marked "congestion experienced"; 0: none are
+ * @queued: packets that it has
+ * @free_ns: when it will have sent them
+ * @lost: number of packets lost
+ * @marked: number of packets marked
+ */
+struct world_port {
+	u64	byte_ps;
+	u32	room;
+	u32	mark;
+	u32	queued;
+	u64	free_ns;
+	u64	lost;
+	u64	marked;
+};
+
 struct world_job;
 
 /**
@@ -125,6 +145,7 @@ struct world_job;
  * @last: end of that list
  * @deaf_ns: packets that arrive before this time are lost
  * @down: crashed
+ * @port: what packets to it pass
  * @early_packets: early packets
  */
 struct world_host {
@@ -141,6 +162,7 @@ struct world_host {
 	struct world_job	**last;
 	u64			deaf_ns;
 	bool			down;
+	struct world_port	port;
 	struct coll_early_packets	early_packets;
 };
 

@@ -316,6 +316,26 @@ TEST_F(net, a_host_never_heard_from_gets_only_the_first_burst)
 	ASSERT_TRUE(unit_await_all(&self->n, 10 * SECOND));
 }
 
+/* Operation 0 waits for rank 2; meanwhile a payload from 0 to 1 waits for the window. */
+TEST_F(net, the_oldest_operation_does_not_wait_for_later_ones)
+{
+	struct collsock_post first = unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_BINOMIAL, 0, 1);
+	struct collsock_post p = unit_post_of(COLLSOCK_BROADCAST, COLLSOCK_BINOMIAL, 0, ELEMENTS);
+	u32 i, first_op;
+
+	begin(_metadata, &self->n, 3, 0);
+	introduce(_metadata, &self->n);
+	first_op = self->n.ranks[1].posted;
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, unit_post(&self->n, i, &first, payload));
+		ASSERT_EQ(0, unit_post(&self->n, i, &p, payload));
+	}
+	EXPECT_LT(0, unsent(&self->n));
+	ASSERT_EQ(0, unit_post(&self->n, 2, &first, payload));
+	ASSERT_TRUE(unit_await(&self->n, 1, first_op, SECOND));
+	EXPECT_LT(10, unsent(&self->n));
+}
+
 /* ---- time-outs ---- */
 
 /* A window of 64 packets, and then none arrives. */
@@ -340,6 +360,24 @@ TEST_F(net, a_dead_link_gets_few_packets)
 	EXPECT_LE(20, seen);
 	EXPECT_GE(35, seen);
 	EXPECT_EQ(1, unit_peer(&self->n, 0, 1)->congestion.window);
+}
+
+/* Nothing was lost: the path was slow for a moment. */
+TEST_F(net, the_window_is_restored_if_the_first_packet_has_arrived)
+{
+	const struct coll_peer *peer;
+
+	begin(_metadata, &self->n, 2, 0);
+	introduce(_metadata, &self->n);
+	peer = unit_peer(&self->n, 0, 1);
+	self->n.world.link.delay_ns = 5 * MS;
+	send(_metadata, &self->n, 5 * 1056);
+	unit_run(&self->n, 9 * MS);
+	EXPECT_EQ(1, peer->congestion.window);
+	EXPECT_LT(0, stats(&self->n)->retransmits);
+	unit_run(&self->n, 5 * MS);
+	EXPECT_EQ(COLL_CONGESTION_BUDGET, peer->congestion.window);
+	EXPECT_EQ(0, peer->send.unacked);
 }
 
 /* ---- marks ---- */
