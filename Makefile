@@ -3,7 +3,7 @@
 # (tools/setup), as root or with sudo.
 
 # Kernel to build for and to boot: a version, the newest installed of a series (6.1, 6.12,
-# 7), or a debug kernel: uml, smp (several CPUs).
+# 7, 6.1-rt), a debug kernel: uml, smp (several CPUs), or arm64.
 KVER ?= 6.1
 # The version of that kernel; looked up at each use, because setup may install it.
 RELEASE = $(shell tools/vm/kver $(KVER))
@@ -23,10 +23,10 @@ all: module parts	## module, library and commands
 parts: $(PARTS)	## library and commands
 
 help:	## this list
-	@grep -hE '^[a-z][a-z-]*:.*##' $(MAKEFILE_LIST) | \
-		sed -E 's/^([a-z-]+):.*##[ \t]*(.*)/\1\t\2/' | expand -t 16
+	@grep -hE '^[a-z][a-z0-9-]*:.*##' $(MAKEFILE_LIST) | \
+		sed -E 's/^([a-z0-9-]+):.*##[ \t]*(.*)/\1\t\2/' | expand -t 16
 	@echo
-	@echo "Variables: KVER=version|6.12|7|uml|smp PREFIX= DESTDIR= HOSTS= CMD= (tools/vm/vm --help)"
+	@echo "Variables: KVER=version|6.12|7|6.1-rt|uml|smp|arm64 PREFIX= DESTDIR= HOSTS= CMD= (tools/vm/vm --help)"
 
 module: setup-build	## kernel module for KVER, in build/KVER
 	@tools/vm/build-module $(KVER)
@@ -89,6 +89,12 @@ matrix: setup-build setup-vm setup-readers setup-mpi setup-k612 setup-tree	## th
 	@tools/vm/debian-kernel >/dev/null
 	@selftests/run 6.1:check 6.12:check 7:check
 
+check-rt: setup-build setup-vm setup-rt	## a sample of the tests in the VM on a kernel with PREEMPT_RT
+	@selftests/run 6.1-rt:rt
+
+check-arm64: setup-build setup-vm setup-arm64	## a sample of the tests in a VM with 64-bit ARM processors
+	@selftests/run arm64:arm64
+
 check-deb: setup-vm setup-tree deb	## the packages, in a fresh Debian 12: install, build for two kernels, run, purge
 	@selftests/run deb
 
@@ -113,10 +119,17 @@ sim-bench: setup-build	## figures of a model: costs and latencies for hosts with
 check-mutants: setup-build setup-test	## every planted bug must fail a test
 	@selftests/run mutants
 
-bench: setup-vm built	## latency, cost when hosts are late, instructions, beside a host-based program
+bench: setup-vm built forger	## latency, cost when hosts are late, instructions, beside a host-based program
 	@selftests/bench/bench latency
 	@selftests/bench/bench skew
+	@selftests/bench/bench forgery
 	@selftests/bench/bench check
+
+bench-forgery: setup-vm built forger	## instructions of a barrier while a million packets a minute are forged
+	@selftests/bench/bench forgery
+
+forger: setup-build
+	@$(MAKE) -s -C selftests/fuzz vm
 
 bench-skew: setup-vm built	## processor time of a reduce when hosts are late
 	@selftests/bench/bench skew
@@ -138,5 +151,5 @@ setup-%:
 	@$(SETUP) $*
 
 .PHONY: all built parts help module install install-parts uninstall deb vm demo-values demo check \
-	check-debug check-deb check-mutants matrix sim sim-bench fuzz soak bench bench-check \
-	bench-mpi bench-skew lint clean $(PARTS)
+	check-debug check-deb check-mutants check-rt check-arm64 matrix sim sim-bench fuzz soak bench \
+	bench-check bench-forgery bench-mpi bench-skew forger lint clean $(PARTS)

@@ -137,6 +137,7 @@ static inline int coll_bearer_check_self(const struct coll_bearers *b,
 /**
  * coll_bearer_check_path() - can packets of this size reach a member?
  * @b: of the namespace
+ * @owner: of the packets
  * @self: this host
  * @to: the member
  * @bytes: length of the largest packet, without the headers of the bearer
@@ -146,33 +147,36 @@ static inline int coll_bearer_check_self(const struct coll_bearers *b,
  * Return: 0, -EMSGSIZE, or -EADDRNOTAVAIL if @to cannot be a member beside @self.
  * Context: process.
  */
-static inline int coll_bearer_check_path(const struct coll_bearers *b,
+static inline int coll_bearer_check_path(const struct coll_bearers *b, struct sock *owner,
 					 const struct collsock_member *self,
 					 const struct collsock_member *to, u32 bytes)
 {
-	return coll_udp_check_path(&b->udp, self, to, bytes);
+	return coll_udp_check_path(&b->udp, owner, self, to, bytes);
 }
 
 /**
  * coll_bearer_address() - give a packet its route and its headers
  * @b: of the namespace
  * @route: cached route to @to
- * @skb: the packet, from coll_bearer_packet()
+ * @skb: the packet, from coll_bearer_packet(); if its ignore_df is set, it may be fragmented
+ * @owner: of the packet; NULL for one that belongs to no group: it is the port's
  * @self: its source
  * @to: its destination
  *
  * The packet holds no reference on its route: a route that is dropped now is freed after a
  * grace period, by which time the packet has been transmitted.
  *
- * Return: true, or false if there is no route; the packet is unchanged then. Context: BH
+ * Return: 0; -EHOSTUNREACH if there is no route, -ENOBUFS if the packets of @owner that are
+ * under way on this host fill its send buffer; the packet is unchanged then. Context: BH
  * disabled from here until after coll_bearer_transmit(); @route is protected by the lock of
  * its group.
  */
-static inline bool coll_bearer_address(struct coll_bearers *b, union coll_route *route,
-				       struct sk_buff *skb, const struct collsock_member *self,
-				       const struct collsock_member *to)
+static inline int coll_bearer_address(struct coll_bearers *b, union coll_route *route,
+				      struct sk_buff *skb, struct sock *owner,
+				      const struct collsock_member *self,
+				      const struct collsock_member *to)
 {
-	return coll_udp_address(&b->udp, &route->udp, skb, self, to);
+	return coll_udp_address(&b->udp, &route->udp, skb, owner, self, to);
 }
 
 /**
@@ -187,15 +191,27 @@ static inline void coll_bearer_route_drop(union coll_route *route)
 }
 
 /**
- * coll_bearer_transmit() - send queued packets
- * @b: of the namespace
- * @queue: packets of one group with their headers, linked by skb->next
+ * coll_bearer_written() - what coll_bearer_packet() returned, behind the headers now
+ * @skb: addressed
  *
- * Context: BH disabled since the packets were addressed; no lock held.
+ * Context: any.
  */
-static inline void coll_bearer_transmit(struct coll_bearers *b, struct sk_buff *queue)
+static inline const u8 *coll_bearer_written(const struct sk_buff *skb)
 {
-	coll_udp_transmit(&b->udp, queue);
+	return coll_udp_packet(skb);
+}
+
+/**
+ * coll_bearer_transmit() - send a packet
+ * @b: of the namespace
+ * @skb: addressed; in no list
+ *
+ * Return: -EPERM if a filter of this host refused it; anything else is of no interest.
+ * Context: BH disabled since the packet was addressed, no lock.
+ */
+static inline int coll_bearer_transmit(struct coll_bearers *b, struct sk_buff *skb)
+{
+	return coll_udp_transmit(&b->udp, skb);
 }
 
 /**
@@ -208,6 +224,17 @@ static inline void coll_bearer_transmit(struct coll_bearers *b, struct sk_buff *
 static inline bool coll_bearer_is_from(const struct sk_buff *skb, const struct collsock_member *m)
 {
 	return coll_udp_is_from(skb, m);
+}
+
+/**
+ * coll_bearer_is_marked() - has the network marked the packet "congestion experienced"?
+ * @skb: received
+ *
+ * Context: the receive hook.
+ */
+static inline bool coll_bearer_is_marked(const struct sk_buff *skb)
+{
+	return coll_udp_is_marked(skb);
 }
 
 /**

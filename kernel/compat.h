@@ -59,12 +59,13 @@ static inline void coll_hrtimer_setup(struct hrtimer *timer,
 #endif
 
 /* 7.1: IPv6 is no longer a module, so its functions can be called directly. */
-static inline struct dst_entry *coll_ip6_route(struct net *net, struct flowi6 *flow)
+static inline struct dst_entry *coll_ip6_route(struct net *net, struct sock *sk,
+					       struct flowi6 *flow)
 {
 #if KERNEL_VERSION(7, 1, 0) <= LINUX_VERSION_CODE
-	return ip6_dst_lookup_flow(net, NULL, flow, NULL);
+	return ip6_dst_lookup_flow(net, sk, flow, NULL);
 #else
-	return ipv6_stub->ipv6_dst_lookup_flow(net, NULL, flow, NULL);
+	return ipv6_stub->ipv6_dst_lookup_flow(net, sk, flow, NULL);
 #endif
 }
 

@@ -130,10 +130,14 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 	struct sk_buff *skb = (struct sk_buff *)packet;
 	const u8 *data = skb->data;
 	u32 bytes = skb->len;
+	int err;
 
-	if (unlikely(!coll_bearer_address(&gi->cn->bearers, &e->route, skb,
-					  &members[gi->group.self], &members[peer->host]))) {
-		coll_drop_packet(gi->cn->counters, data, bytes, COLL_DROP_NO_ROUTE);
+	if (unlikely(peer->conn.fragments))
+		skb->ignore_df = true;
+	err = coll_bearer_address(&gi->cn->bearers, &e->route, skb, gi->owner,
+				  &members[gi->group.self], &members[peer->host]);
+	if (unlikely(err)) {
+		coll_drop_packet(gi->cn->counters, data, bytes, coll_drop_unsent(err));
 		kfree_skb(skb);
 		return;
 	}

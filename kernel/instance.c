@@ -3,6 +3,7 @@
 
 #include "instance.h"
 #include "netns.h"
+#include "owner.h"
 #include "socket.h"
 #include "stretch.h"
 #include "trace.h"
@@ -111,6 +112,37 @@ static void instance_wake_socket(struct coll_sock *csk, u64 claimed_done, u8 wak
 		sk->sk_write_space(sk);
 }
 
+/* A filter of this host did not let a packet out; it is gone. */
+static noinline void instance_refused(struct coll_instance *gi, u32 host)
+{
+	const struct coll_body none = {};
+
+	coll_counters_add(gi->cn->counters, COLL_COUNT_SEND_REFUSED);
+	trace_coll_packet_dropped(gi->group.secret.tag, gi->group.self, host, &none, 0,
+				  COLL_DROP_SEND_REFUSED);
+	spin_lock(&gi->lock);
+	if (!gi->ended)
+		coll_group_send_refused(&gi->group, host);
+	spin_unlock(&gi->lock);
+}
+
+static inline void instance_transmit(struct coll_instance *gi, struct sk_buff *queue)
+{
+	while (queue) {
+		struct sk_buff *skb = queue;
+		u32 host = coll_wire_destination(coll_bearer_written(skb));
+		int err;
+
+		queue = skb->next;
+		skb_mark_not_on_list(skb);
+		coll_stretch_stack_begin();
+		err = coll_bearer_transmit(&gi->cn->bearers, skb);
+		coll_stretch_stack_end();
+		if (unlikely(err == -EPERM))
+			instance_refused(gi, host);
+	}
+}
+
 /**
  * coll_instance_leave_bh_off() - coll_instance_leave() after coll_instance_enter_bh_off()
  * @gi: the instance
@@ -139,8 +171,7 @@ void coll_instance_leave_bh_off(struct coll_instance *gi)
 		csk = instance_take_sleeper(gi, &claimed_done, &wake, &left);
 		more = gi->woken;
 		spin_unlock(&gi->lock);
-		if (queue)
-			coll_bearer_transmit(&gi->cn->bearers, queue);
+		instance_transmit(gi, queue);
 		if (!csk)
 			return;
 		instance_wake_socket(csk, claimed_done, wake);
@@ -294,7 +325,7 @@ bool coll_instance_charge(struct coll_instance *gi, u64 bytes)
 {
 	/* The first refusal is the reason that is told; it is counted once. */
 	if (!gi->refused)
-		gi->refused = coll_net_charge(gi->cn, gi->owner, bytes);
+		gi->refused = coll_net_charge(gi->cn, gi->user, bytes);
 	if (gi->refused)
 		return false;
 	gi->charge += bytes;
@@ -471,7 +502,7 @@ void coll_instance_remember(struct coll_instance *gi)
 
 	instance_quiesce(gi);
 	if (!coll_timewait_table_add(&cn->timewait, &gi->lookup, &gi->group, gi->members,
-				     gi->owner->uid, coll_net_most_memory(cn)))
+				     gi->user->uid, coll_net_most_memory(cn)))
 		coll_lookup_remove(&cn->lookup, &gi->lookup);
 }
 
@@ -484,13 +515,15 @@ void coll_instance_remember(struct coll_instance *gi)
 void coll_instance_free(struct coll_instance *gi)
 {
 	coll_group_destroy(&gi->group);
-	coll_net_uncharge(gi->cn, gi->owner, gi->charge);
+	coll_net_uncharge(gi->cn, gi->user, gi->charge);
+	if (gi->owner)
+		coll_owner_free(gi->owner);
 	if (gi->members) {
 		mutex_lock(&gi->cn->mutex);
 		coll_members_put(gi->members);
 		mutex_unlock(&gi->cn->mutex);
 	}
-	coll_user_put(gi->owner);
+	coll_user_put(gi->user);
 	kvfree(gi->local_members);
 	/* It contains a key. */
 	kfree_sensitive(gi);

@@ -43,6 +43,7 @@ struct coll_net;
 struct coll_sock;
 struct coll_user;
 struct sk_buff;
+struct sock;
 
 #define COLL_WAKE_READABLE	0x01	/* a completion waits */
 #define COLL_WAKE_WRITABLE	0x02	/* an operation can be posted */
@@ -86,17 +87,18 @@ struct coll_local_member {
  * @dropped: it was ended: it does not linger after its sockets are closed
  * @overdue: it lingered for too long: incomplete operations have failed
  * @cn: namespace; constant, like the fields from here to @keyed
+ * @owner: of its packets; see owner.h
  * @members: addresses of the hosts
  * @forgery: forged packets; without the lock
  * @request: of the first rank that joined; key and rank are zero
- * @charge: its part of coll_net.memory, and of its owner's; constant once it is JOINED
+ * @charge: its part of coll_net.memory, and of its user's; constant once it is JOINED
  * @refused: why it did not get memory, if a limit refused it
  * @timer: of the group's deadline
  * @linger: fires when it has lingered for too long
  * @handle: its number in coll_net.instances
  * @made_ns: time of creation
  * @uid: user that created it
- * @owner: user who is charged for it, see user.h
+ * @user: who is charged for it, see user.h
  * @keyed: its key is not all zero
  * @link: in a list of instances to be freed
  * @quiet_node: in coll_net.quiet
@@ -119,6 +121,7 @@ struct coll_instance {
 	bool			dropped;
 	bool			overdue;
 	struct coll_net		*cn;
+	struct sock		*owner;
 	struct coll_members	*members;
 	struct coll_forgery	forgery;
 	struct collsock_join	request;
@@ -128,7 +131,7 @@ struct coll_instance {
 	struct hrtimer		linger;
 	u32			handle;
 	kuid_t			uid;
-	struct coll_user	*owner;
+	struct coll_user	*user;
 	bool			keyed;
 	u64			made_ns;
 	struct list_head	link;

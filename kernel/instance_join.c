@@ -11,6 +11,7 @@
 #include "instance_join.h"
 #include "join.h"
 #include "netns.h"
+#include "owner.h"
 #include "port.h"
 #include "socket.h"
 
@@ -55,7 +56,7 @@ static int instance_init_group(struct coll_instance *gi, const struct coll_join 
 		.join		= &join->fixed,
 		.host_of_rank	= gi->members->host_of_rank,
 		.lowest		= gi->members->lowest,
-		.secret		= identity->secret,
+		.secret		= &identity->secret,
 		.descriptor	= identity->descriptor,
 		.self		= identity->self,
 		.incarnation	= instance_incarnation(),
@@ -66,7 +67,6 @@ static int instance_init_group(struct coll_instance *gi, const struct coll_join 
 	if (join->fixed.liveness_ms)
 		config.timing.liveness = join->fixed.liveness_ms * (u64)NSEC_PER_MSEC;
 	err = coll_group_init(&gi->group, &config);
-	memzero_explicit(&config, sizeof(config));
 	if (err)
 		return err;
 	gi->keyed = memchr_inv(join->fixed.key, 0, sizeof(join->fixed.key));
@@ -80,18 +80,24 @@ static int instance_init_group(struct coll_instance *gi, const struct coll_join 
 	return gi->local_members ? 0 : -ENOMEM;
 }
 
-/* Can this host be that member, and can the largest packets reach the others? */
-static int instance_check_addresses(struct coll_net *cn, const struct coll_join *join)
+/* The owner of its packets. Do the largest of them reach the other hosts? */
+static int instance_init_owner(struct coll_instance *gi, const struct coll_join *join,
+			       const struct sock *joiner)
 {
 	const struct collsock_member *self = &join->members[coll_join_self(join)];
 	u32 bytes = coll_descriptor_packet_bytes(&join->fixed), host;
-	int err;
+	u32 kib = coll_tunable(&gi->cn->tunables, COLL_TUNABLE_SEND_BUFFER);
+	struct sock *owner;
+	int err = 0;
 
-	err = coll_bearer_check_self(&cn->bearers, self);
+	owner = coll_owner_new(joiner, self->family, kib * 1024);
+	if (IS_ERR(owner))
+		return PTR_ERR(owner);
+	gi->owner = owner;
 	for (host = 0; !err && host < join->fixed.hosts; host++) {
 		if (&join->members[host] != self)
-			err = coll_bearer_check_path(&cn->bearers, self, &join->members[host],
-						     bytes);
+			err = coll_bearer_check_path(&gi->cn->bearers, owner, self,
+						     &join->members[host], bytes);
 		cond_resched();
 	}
 	return err;
@@ -101,14 +107,14 @@ static int instance_check_addresses(struct coll_net *cn, const struct coll_join 
 static struct coll_instance *instance_alloc(struct coll_net *cn)
 {
 	struct coll_instance *gi = kzalloc(sizeof(*gi), GFP_KERNEL_ACCOUNT);
-	struct coll_user *owner;
+	struct coll_user *user;
 
 	if (!gi)
 		return ERR_PTR(-ENOMEM);
-	owner = coll_net_get_user(cn);
-	if (IS_ERR(owner)) {
+	user = coll_net_get_user(cn);
+	if (IS_ERR(user)) {
 		kfree(gi);
-		return ERR_CAST(owner);
+		return ERR_CAST(user);
 	}
 	gi->cn = cn;
 	gi->queue_end = &gi->queue;
@@ -116,7 +122,7 @@ static struct coll_instance *instance_alloc(struct coll_net *cn)
 	tasklet_setup(&gi->turn, coll_instance_turn);
 	gi->made_ns = ktime_get_ns();
 	gi->uid = current_uid();
-	gi->owner = owner;
+	gi->user = user;
 	spin_lock_init(&gi->lock);
 	coll_hrtimer_setup(&gi->timer, coll_instance_expire, CLOCK_MONOTONIC,
 			   HRTIMER_MODE_ABS_SOFT);
@@ -148,18 +154,21 @@ static int instance_set_members(struct coll_instance *gi, struct coll_join *join
 
 /* A NEW instance, or an error pointer. The request's tables are used up. */
 static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join *join,
-					  const struct coll_identity *identity)
+					  const struct coll_identity *identity,
+					  const struct sock *joiner)
 {
 	struct coll_instance *gi;
 	int err;
 
-	err = instance_check_addresses(cn, join);
+	err = coll_bearer_check_self(&cn->bearers, &join->members[coll_join_self(join)]);
 	if (err)
 		return ERR_PTR(err);
 	gi = instance_alloc(cn);
 	if (IS_ERR(gi))
 		return gi;
-	err = instance_set_members(gi, join);
+	err = instance_init_owner(gi, join, joiner);
+	if (!err)
+		err = instance_set_members(gi, join);
 	if (!err)
 		err = instance_init_group(gi, join, identity);
 	if (!err)
@@ -255,17 +264,24 @@ static bool instance_agrees(const struct coll_instance *gi, const struct coll_re
 	return coll_endpoint_agrees(request, &identity->secret, &own, &gi->group.secret);
 }
 
+/* May this process send and receive as the one does that joined first? */
+static bool instance_shared(const struct coll_instance *gi)
+{
+	return !coll_tunable(&gi->cn->tunables, COLL_TUNABLE_SAME_POLICY) ||
+	       coll_owner_shared(gi->owner);
+}
+
 /*
  * What has that tag and host. If it is an instance, it stays while the namespace's mutex is held,
  * under which instances end.
  */
-static struct coll_lookup_entry *instance_find(struct rhashtable *table,
+static struct coll_lookup_entry *instance_find(struct coll_lookup *lookup,
 					       const struct coll_identity *identity)
 {
 	struct coll_lookup_entry *found;
 
 	rcu_read_lock();
-	found = coll_lookup_find(table, identity->secret.tag, identity->self);
+	found = coll_lookup_find(lookup, identity->secret.tag, identity->self);
 	rcu_read_unlock();
 	return found;
 }
@@ -290,8 +306,12 @@ static struct coll_instance *instance_join_other(struct coll_net *cn,
 		err = -EADDRINUSE;
 	} else if (found) {
 		gi = coll_instance_looked_up(found);
-		err = instance_agrees(gi, request, identity) ?
-		      instance_add_member(gi, csk, request->join->rank) : -EPROTO;
+		if (!instance_agrees(gi, request, identity))
+			err = -EPROTO;
+		else if (!instance_shared(gi))
+			err = -EACCES;
+		else
+			err = instance_add_member(gi, csk, request->join->rank);
 	}
 	mutex_unlock(&cn->mutex);
 	return err ? ERR_PTR(err) : gi;
@@ -302,7 +322,7 @@ static struct coll_instance *instance_join_first(struct coll_net *cn, struct col
 						 const struct coll_identity *identity,
 						 struct coll_sock *csk)
 {
-	struct coll_instance *gi = instance_new(cn, join, identity);
+	struct coll_instance *gi = instance_new(cn, join, identity, &csk->sk);
 	int err;
 
 	if (IS_ERR(gi))
@@ -393,9 +413,10 @@ static struct coll_instance *instance_join(struct coll_net *cn, struct coll_join
  *
  * Return: the instance, JOINED, with the socket as a local member; or an error pointer:
  * -EADDRINUSE if the rank has joined before or the group is in time-wait, -EPROTO if
- * another rank of this host has described the group differently, -ENOMEM, -ENFILE, -EDQUOT
- * or -EMFILE if a limit is reached, -EINTR if the process is being killed, or the reason why
- * packets cannot be exchanged with the members. Context: process.
+ * another rank of this host has described the group differently, -EACCES if its process has
+ * another user or other filters, -ENOMEM, -ENFILE, -EDQUOT or -EMFILE if a limit is reached,
+ * -EINTR if the process is being killed, or the reason why packets cannot be exchanged with
+ * the members. Context: process.
  */
 struct coll_instance *coll_instance_join(struct coll_net *cn, struct coll_join *join,
 					 struct coll_sock *csk)

@@ -218,6 +218,7 @@ static bool dump_put_group_constants(struct sk_buff *skb, const struct coll_inst
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_MAX_BYTES, g->payload.max_bytes) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_SEGMENT_BYTES, g->payload.segment_bytes) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_FANOUT, g->plan.fanout) &&
+	       !nla_put_u32(skb, COLLSOCK_A_GROUP_MAC, request->mac) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_LIVENESS_MS,
 			    div_u64(g->timing.liveness, NSEC_PER_MSEC)) &&
 	       !nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_MEMORY, gi->charge,

@@ -55,8 +55,8 @@ struct coll_user;
  */
 struct coll_net {
 	struct net			*net;
-	struct rhashtable		lookup;
-	struct rhashtable		joining;
+	struct coll_lookup		lookup;
+	struct coll_lookup		joining;
 	struct mutex			mutex;	/* joining and tidying */
 	struct xarray			instances;
 	u32				groups;

@@ -114,9 +114,9 @@ static int __net_init pernet_begin_tables(struct coll_net *cn)
 		return 0;
 	rhashtable_destroy(&cn->members.table);
 no_members:
-	rhashtable_destroy(&cn->joining);
+	coll_lookup_destroy(&cn->joining);
 no_joining:
-	rhashtable_destroy(&cn->lookup);
+	coll_lookup_destroy(&cn->lookup);
 	return err;
 }
 
@@ -127,8 +127,8 @@ static void __net_exit pernet_end_tables(struct coll_net *cn)
 	coll_timewait_table_destroy(&cn->timewait);
 	mutex_unlock(&cn->mutex);
 	rhashtable_destroy(&cn->members.table);
-	rhashtable_destroy(&cn->joining);
-	rhashtable_destroy(&cn->lookup);
+	coll_lookup_destroy(&cn->joining);
+	coll_lookup_destroy(&cn->lookup);
 }
 
 static int __net_init pernet_begin(struct net *net)

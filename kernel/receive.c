@@ -7,12 +7,12 @@
  *		for a member that speaks another version of the format. What a work queue
  *		delivers waits in the backlog for softirq. receive_deliver(): is its group
  *		here? If not, receive_unknown() looks for a time-wait entry, or notes an early
- *		packet. receive_for_group(): can it be so long, and does it come from the
- *		member that it says it is from? Then the group's lock is taken, and
- *		coll_group_receive() checks the MAC and the descriptor, and stores what is
- *		new. While many packets are forged, the MAC is checked before that, too
- *		(forgery.h). Nothing changes any state before the MAC was checked, except that
- *		an early packet is noted.
+ *		packet. receive_for_group(): can it be so long, does it come from the member that
+ *		it says it is from, and do the filters of the group's owner let it in? Then the
+ *		group's lock is taken, and coll_group_receive() checks the MAC and the
+ *		descriptor, and stores what is new. While many packets are forged, the MAC is
+ *		checked before that, too (forgery.h). Nothing changes any state before the MAC
+ *		was checked, except that an early packet is noted.
  * advance	coll_group_receive() runs the rounds that can run now. Packets that they send
  *		get their route and headers at once (coll_env_transmit()), and wait in the
  *		instance, as do the sockets to wake (coll_env_complete(), coll_env_writable()).
@@ -23,12 +23,13 @@
 #include "drop.h"
 #include "instance.h"
 #include "netns.h"
+#include "owner.h"
 #include "receive.h"
 #include "stretch.h"
 #include "trace.h"
 
 /* Is its address that of its source, and is that another host? */
-static bool receive_is_member(const struct sk_buff *skb, const struct coll_members *members,
+static inline bool receive_is_member(const struct sk_buff *skb, const struct coll_members *members,
 			      u32 self, u32 source)
 {
 	return coll_endpoint_may_be_from(source, self, members->hosts) &&
@@ -79,17 +80,20 @@ static void receive_answer(struct coll_net *cn, const u8 *answer, u32 bytes,
 {
 	union coll_route route = {};
 	struct sk_buff *skb;
+	int err;
 
 	skb = bytes ? coll_bearer_packet(bytes) : NULL;
 	if (!skb)
 		return;
 	memcpy(skb->data, answer, bytes);
-	if (coll_bearer_address(&cn->bearers, &route, skb, self, to)) {
-		trace_coll_packet_sent(answer, bytes);
-		coll_bearer_transmit(&cn->bearers, skb);
-	} else {
-		coll_drop_packet(cn->counters, answer, bytes, COLL_DROP_NO_ROUTE);
+	err = coll_bearer_address(&cn->bearers, &route, skb, NULL, self, to);
+	if (err) {
+		coll_drop_packet(cn->counters, answer, bytes, coll_drop_unsent(err));
 		kfree_skb(skb);
+	} else {
+		trace_coll_packet_sent(answer, bytes);
+		if (coll_bearer_transmit(&cn->bearers, skb) == -EPERM)
+			coll_drop_packet(cn->counters, answer, bytes, COLL_DROP_SEND_REFUSED);
 	}
 	coll_bearer_route_drop(&route);
 }
@@ -130,6 +134,21 @@ static noinline void receive_unknown(struct coll_net *cn, struct coll_lookup_ent
 
 /* ---- with an instance ---- */
 
+/*
+ * A filter of this host keeps the packet from the group, which is to know if a member sent it.
+ * This is rare, so the MAC is always checked before the lock is taken.
+ */
+static noinline void receive_filtered(struct coll_instance *gi, const u8 *packet, u32 bytes)
+{
+	coll_drop_packet(gi->cn->counters, packet, bytes, COLL_DROP_RECEIVE_REFUSED);
+	if (!coll_wire_authentic_any(packet, bytes, &gi->group.secret.mac))
+		return;
+	coll_instance_enter_bh_off(gi);
+	if (!gi->ended)
+		coll_group_receive_refused(&gi->group, coll_wire_source(packet), packet, bytes);
+	coll_instance_leave_bh_off(gi);
+}
+
 static noinline void receive_forged(struct coll_instance *gi, const u8 *packet, u32 bytes)
 {
 	receive_refuse(gi->cn, packet, bytes, COLL_FORGED);
@@ -146,14 +165,15 @@ static noinline bool receive_authentic(struct coll_instance *gi, const u8 *packe
 	return true;
 }
 
-static enum coll_refusal receive_under_lock(struct coll_instance *gi, const u8 *packet, u32 bytes)
+static enum coll_refusal receive_under_lock(struct coll_instance *gi, const u8 *packet, u32 bytes,
+					    bool ce)
 {
 	enum coll_refusal refusal = COLL_ACCEPTED;
 	u64 now = coll_instance_enter_bh_off(gi);
 
 	if (likely(!gi->ended))
 		refusal = coll_group_receive(&gi->group, coll_wire_source(packet), packet, bytes,
-					     now);
+					     ce, now);
 	coll_instance_leave_bh_off(gi);
 	return refusal;
 }
@@ -176,8 +196,12 @@ static void receive_for_group(struct coll_net *cn, struct coll_instance *gi,
 	packet = receive_whole(cn, skb, packet, bytes);
 	if (unlikely(!packet))
 		return;
+	if (unlikely(!coll_owner_accepts(gi->owner, skb))) {
+		receive_filtered(gi, packet, bytes);
+		return;
+	}
 	if (likely(!coll_forgery_is_flood(&gi->forgery)) || receive_authentic(gi, packet, bytes))
-		refusal = receive_under_lock(gi, packet, bytes);
+		refusal = receive_under_lock(gi, packet, bytes, coll_bearer_is_marked(skb));
 	if (likely(refusal == COLL_ACCEPTED))
 		return;
 	if (refusal == COLL_FORGED)
@@ -193,8 +217,7 @@ static const u8 *receive_form(struct sk_buff *skb, u32 header_bytes, u32 bytes)
 {
 	const u8 *packet;
 
-	if (unlikely(bytes < COLL_WIRE_MIN || bytes > COLL_WIRE_MAX ||
-		     !pskb_may_pull(skb, header_bytes + min_t(u32, bytes, COLL_WIRE_FORM))))
+	if (unlikely(!pskb_may_pull(skb, header_bytes + min_t(u32, bytes, COLL_WIRE_FORM))))
 		return NULL;
 	packet = skb->data + header_bytes;
 	return likely(coll_wire_formed(packet, bytes)) ? packet : NULL;
@@ -217,7 +240,8 @@ static void receive_other_version(struct coll_net *cn, struct sk_buff *skb, cons
 		return;
 	gi = coll_instance_looked_up(found);
 	if (bytes > gi->group.payload.packet_bytes ||
-	    !receive_is_member(skb, gi->members, gi->group.self, source))
+	    !receive_is_member(skb, gi->members, gi->group.self, source) ||
+	    !coll_owner_accepts(gi->owner, skb))
 		return;
 	packet = receive_linear(skb, packet);
 	if (!packet || !coll_wire_authentic_any(packet, bytes, &gi->group.secret.mac))

@@ -38,7 +38,7 @@ static const struct rhashtable_params timewait_user_params = {
  *
  * Return: 0 or -ENOMEM. Context: process.
  */
-int coll_timewait_table_init(struct coll_timewait_table *table, struct rhashtable *lookup)
+int coll_timewait_table_init(struct coll_timewait_table *table, struct coll_lookup *lookup)
 {
 	table->lookup = lookup;
 	table->by_end = RB_ROOT_CACHED;

@@ -58,7 +58,7 @@ struct coll_timewait_entry {
  * @bytes: their memory; may be read without the mutex
  */
 struct coll_timewait_table {
-	struct rhashtable	*lookup;
+	struct coll_lookup	*lookup;
 	struct rb_root_cached	by_end;
 	struct rhashtable	users;
 	u32			count;
@@ -72,7 +72,7 @@ coll_timewait_looked_up(struct coll_lookup_entry *entry)
 	return container_of(entry, struct coll_timewait_entry, lookup);
 }
 
-int coll_timewait_table_init(struct coll_timewait_table *table, struct rhashtable *lookup);
+int coll_timewait_table_init(struct coll_timewait_table *table, struct coll_lookup *lookup);
 void coll_timewait_table_destroy(struct coll_timewait_table *table);
 bool coll_timewait_table_add(struct coll_timewait_table *table, struct coll_lookup_entry *group,
 			     const struct coll_group *g, struct coll_members *members,

@@ -49,3 +49,7 @@ TUNABLE(JOIN_GID_HIGH, join_gid_high, "", 0, U32_MAX - 1, U32_MAX - 1,
 	"Last group id that may join; if below the first one, none may")
 TUNABLE(REQUIRE_KEYS, require_keys, "", 0, 1, 1,
 	"Groups whose key is all zero cannot be joined")
+TUNABLE(SAME_POLICY, same_policy, "", 0, 1, 1,
+	"Ranks of a group on this host need the same user and the same filters of packets")
+TUNABLE(SEND_BUFFER, send_buffer_kib, "KiB", 64, 1048576, 4096,
+	"What packets of a group may take in this host's queues, unless SO_SNDBUF says")

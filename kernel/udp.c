@@ -4,18 +4,30 @@
 #include <net/addrconf.h>
 #include <net/ip.h>
 #include <net/ip6_checksum.h>
+#include <net/ip6_fib.h>
 #include <net/ip6_route.h>
+#include <net/lwtunnel.h>
 #include <net/route.h>
 #include <net/udp_tunnel.h>
 
 #include "compat.h"
-#include "stretch.h"
+#include "owner.h"
 #include "udp.h"
 
 /* ---- routes ---- */
 
+static void udp_flow(struct flowi_common *flow, struct sock *owner)
+{
+	flow->flowic_mark = owner->sk_mark;
+	flow->flowic_uid = owner->sk_uid;
+	if (!flow->flowic_oif)
+		flow->flowic_oif = owner->sk_bound_dev_if;
+	security_sk_classify_flow(owner, flow);
+}
+
 /* What goes to many is no route to a member: -EACCES, as for other sockets. */
-static struct dst_entry *udp_lookup4(struct net *net, const struct collsock_member *self,
+static struct dst_entry *udp_lookup4(struct net *net, struct sock *owner,
+				     const struct collsock_member *self,
 				     const struct collsock_member *to)
 {
 	struct flowi4 fl = {
@@ -25,8 +37,10 @@ static struct dst_entry *udp_lookup4(struct net *net, const struct collsock_memb
 		.fl4_sport	= htons(self->port),
 		.flowi4_proto	= IPPROTO_UDP,
 	};
-	struct rtable *rt = ip_route_output_flow(net, &fl, NULL);
+	struct rtable *rt;
 
+	udp_flow(&fl.__fl_common, owner);
+	rt = ip_route_output_flow(net, &fl, owner);
 	if (IS_ERR(rt))
 		return ERR_CAST(rt);
 	if (likely(!(rt->rt_flags & (RTCF_BROADCAST | RTCF_MULTICAST))))
@@ -36,7 +50,8 @@ static struct dst_entry *udp_lookup4(struct net *net, const struct collsock_memb
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static struct dst_entry *udp_lookup6(struct net *net, const struct collsock_member *self,
+static struct dst_entry *udp_lookup6(struct net *net, struct sock *owner,
+				     const struct collsock_member *self,
 				     const struct collsock_member *to)
 {
 	struct flowi6 fl = {
@@ -48,7 +63,8 @@ static struct dst_entry *udp_lookup6(struct net *net, const struct collsock_memb
 		.flowi6_proto	= IPPROTO_UDP,
 	};
 
-	return coll_ip6_route(net, &fl);
+	udp_flow(&fl.__fl_common, owner);
+	return coll_ip6_route(net, owner, &fl);
 }
 
 static void udp_route_set6(struct coll_udp_route *route, struct dst_entry *dst)
@@ -57,7 +73,8 @@ static void udp_route_set6(struct coll_udp_route *route, struct dst_entry *dst)
 	route->hops = ip6_dst_hoplimit(dst);
 }
 #else
-static struct dst_entry *udp_lookup6(struct net *net, const struct collsock_member *self,
+static struct dst_entry *udp_lookup6(struct net *net, struct sock *owner,
+				     const struct collsock_member *self,
 				     const struct collsock_member *to)
 {
 	return ERR_PTR(-EAFNOSUPPORT);
@@ -74,13 +91,13 @@ static void udp_route_set4(struct coll_udp_route *route, struct dst_entry *dst)
 	route->hops = ip4_dst_hoplimit(dst);
 }
 
-static struct dst_entry *udp_lookup(const struct coll_udp *udp,
+static struct dst_entry *udp_lookup(const struct coll_udp *udp, struct sock *owner,
 				    const struct collsock_member *self,
 				    const struct collsock_member *to)
 {
 	if (to->family == AF_INET)
-		return udp_lookup4(udp->net, self, to);
-	return udp_lookup6(udp->net, self, to);
+		return udp_lookup4(udp->net, owner, self, to);
+	return udp_lookup6(udp->net, owner, self, to);
 }
 
 /**
@@ -97,7 +114,7 @@ void coll_udp_route_drop(struct coll_udp_route *route)
 
 /* The route's dst, looked up again unless it is still valid */
 static struct dst_entry *udp_route_dst(const struct coll_udp *udp, struct coll_udp_route *route,
-				       const struct collsock_member *self,
+				       struct sock *owner, const struct collsock_member *self,
 				       const struct collsock_member *to)
 {
 	struct dst_entry *dst = route->dst;
@@ -105,7 +122,7 @@ static struct dst_entry *udp_route_dst(const struct coll_udp *udp, struct coll_u
 	if (likely(dst && dst_check(dst, route->cookie)))
 		return dst;
 	coll_udp_route_drop(route);
-	dst = udp_lookup(udp, self, to);
+	dst = udp_lookup(udp, owner, self, to);
 	if (IS_ERR(dst))
 		return NULL;
 	if (to->family == AF_INET6)
@@ -136,7 +153,7 @@ static void *udp_push_headers(struct sk_buff *skb, u32 ip_bytes,
 	return ip;
 }
 
-/* Never fragmented, so no identification is needed (RFC 6864). */
+/* Packets that are never fragmented need no identification (RFC 6864). */
 static void udp_push_ipv4(struct sk_buff *skb, u8 hops, const struct collsock_member *self,
 			  const struct collsock_member *to)
 {
@@ -146,13 +163,17 @@ static void udp_push_ipv4(struct sk_buff *skb, u8 hops, const struct collsock_me
 	memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
 	ip->version = 4;
 	ip->ihl = sizeof(*ip) / sizeof(u32);
-	ip->tos = 0;
+	ip->tos = INET_ECN_ECT_0;
 	ip->id = 0;
 	ip->frag_off = htons(IP_DF);
 	ip->ttl = hops;
 	ip->protocol = IPPROTO_UDP;
 	ip->saddr = coll_udp_ipv4(self);
 	ip->daddr = coll_udp_ipv4(to);
+	if (unlikely(skb->ignore_df)) {
+		ip->frag_off = 0;
+		ip_select_ident(dev_net(skb_dst(skb)->dev), skb, NULL);
+	}
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
@@ -169,18 +190,21 @@ static void udp_push_ipv6(struct sk_buff *skb, u8 hops, const struct collsock_me
 
 	skb->protocol = htons(ETH_P_IPV6);
 	memset(IP6CB(skb), 0, sizeof(*IP6CB(skb)));
-	ip6_flow_hdr(ip, 0, 0);
+	ip6_flow_hdr(ip, INET_ECN_ECT_0, 0);
 	ip->payload_len = htons(skb->len - sizeof(*ip));
 	ip->nexthdr = IPPROTO_UDP;
 	ip->hop_limit = hops;
 	ip->saddr = *coll_udp_ipv6(self);
 	ip->daddr = *coll_udp_ipv6(to);
 	udp_checksum6(skb, ip);
+	/* Only the sender fragments: to what every path takes. */
+	if (unlikely(skb->ignore_df))
+		IP6CB(skb)->frag_max_size = IPV6_MIN_MTU;
 }
 
-static void udp_output6(struct net *net, struct sock *sk, struct sk_buff *skb)
+static int udp_output6(struct net *net, struct sock *sk, struct sk_buff *skb)
 {
-	ip6_local_out(net, sk, skb);
+	return ip6_local_out(net, sk, skb);
 }
 #else
 static void udp_push_ipv6(struct sk_buff *skb, u8 hops, const struct collsock_member *self,
@@ -188,62 +212,65 @@ static void udp_push_ipv6(struct sk_buff *skb, u8 hops, const struct collsock_me
 {
 }
 
-static void udp_output6(struct net *net, struct sock *sk, struct sk_buff *skb)
+static int udp_output6(struct net *net, struct sock *sk, struct sk_buff *skb)
 {
 	kfree_skb(skb);
+	return 0;
 }
 #endif
+
+/* What belongs to no group is the port's, thus the module's; NULL if the namespace is ending. */
+static noinline struct sock *udp_port_owner(const struct coll_udp *udp,
+					    const struct collsock_member *to)
+{
+	return rcu_dereference_bh(*(to->family == AF_INET ? &udp->sk4 : &udp->sk6));
+}
 
 /**
  * coll_udp_address() - coll_bearer_address() of UDP
  * @udp: the port
  * @route: cached route to @to
  * @skb: the packet
+ * @owner: of the packet; NULL for the port
  * @self: its source
  * @to: its destination
  *
- * Return: true if there is a route. Context: see coll_bearer_address().
+ * Return: 0, -EHOSTUNREACH or -ENOBUFS. Context: see coll_bearer_address().
  */
-bool coll_udp_address(struct coll_udp *udp, struct coll_udp_route *route, struct sk_buff *skb,
-		      const struct collsock_member *self, const struct collsock_member *to)
+int coll_udp_address(struct coll_udp *udp, struct coll_udp_route *route, struct sk_buff *skb,
+		     struct sock *owner, const struct collsock_member *self,
+		     const struct collsock_member *to)
 {
-	struct dst_entry *dst = udp_route_dst(udp, route, self, to);
+	struct dst_entry *dst;
 
+	if (unlikely(!owner))
+		owner = udp_port_owner(udp, to);
+	dst = likely(owner) ? udp_route_dst(udp, route, owner, self, to) : NULL;
 	if (unlikely(!dst))
-		return false;
+		return -EHOSTUNREACH;
+	if (unlikely(!coll_owner_has_room(owner)))
+		return -ENOBUFS;
+	coll_owner_take(owner, skb);
 	skb_dst_set_noref(skb, dst);
 	if (likely(to->family == AF_INET))
 		udp_push_ipv4(skb, route->hops, self, to);
 	else
 		udp_push_ipv6(skb, route->hops, self, to);
-	return true;
+	return 0;
 }
 
 /**
  * coll_udp_transmit() - coll_bearer_transmit() of UDP
  * @udp: the port
- * @queue: packets with their headers
+ * @skb: the packet, with its headers
  *
- * Context: see coll_bearer_transmit().
+ * Return: see coll_bearer_transmit(). Context: likewise.
  */
-void coll_udp_transmit(struct coll_udp *udp, struct sk_buff *queue)
+int coll_udp_transmit(struct coll_udp *udp, struct sk_buff *skb)
 {
-	while (queue) {
-		struct sk_buff *skb = queue;
-		bool ipv4 = skb->protocol == htons(ETH_P_IP);
-		struct sock *sk = rcu_dereference_bh(*(ipv4 ? &udp->sk4 : &udp->sk6));
-
-		queue = skb->next;
-		skb_mark_not_on_list(skb);
-		coll_stretch_stack_begin();
-		if (unlikely(!sk))
-			kfree_skb(skb);	/* the namespace is ending */
-		else if (likely(ipv4))
-			ip_local_out(udp->net, sk, skb);
-		else
-			udp_output6(udp->net, sk, skb);
-		coll_stretch_stack_end();
-	}
+	if (likely(skb->protocol == htons(ETH_P_IP)))
+		return ip_local_out(udp->net, skb->sk, skb);
+	return udp_output6(udp->net, skb->sk, skb);
 }
 
 /* ---- receiving ---- */
@@ -367,6 +394,11 @@ static int udp_sock_open(struct coll_udp *udp, u16 family, u16 number, struct so
 	err = udp_sock_create(udp->net, &port, &sock);
 	if (err)
 		return err;
+	err = coll_owner_ignore_icmp(sock);
+	if (err) {
+		udp_tunnel_sock_release(coll_tunnel_sock(sock->sk));
+		return err;
+	}
 	*sk = sock->sk;
 	setup_udp_tunnel_sock(udp->net, coll_tunnel_sock(sock->sk), &tunnel);
 	return 0;
@@ -542,9 +574,38 @@ static bool udp_is_local(struct net *net, const struct collsock_member *m)
 				      !udp_check_self6(net, m);
 }
 
+/* What the administrator says of the route; 0 for nothing. What ICMP says is not in it. */
+static u32 udp_route_mtu(const struct dst_entry *dst, u16 family)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	const struct fib6_info *from;
+	u32 mtu = 0;
+
+	if (family == AF_INET6) {
+		rcu_read_lock();
+		from = rcu_dereference(((const struct rt6_info *)dst)->from);
+		if (from)
+			mtu = from->fib6_pmtu;
+		rcu_read_unlock();
+		return mtu;
+	}
+#endif
+	return dst_metric_raw(dst, RTAX_MTU);
+}
+
+/* The largest IP packet that leaves unfragmented; packets of owners go by the device's MTU. */
+static u32 udp_mtu(const struct dst_entry *dst, u16 family)
+{
+	u32 mtu = READ_ONCE(dst->dev->mtu), route = udp_route_mtu(dst, family);
+
+	mtu -= lwtunnel_headroom(dst->lwtstate, mtu);
+	return route ? min(mtu, route) : mtu;
+}
+
 /**
  * coll_udp_check_path() - can packets of this size reach a member?
  * @udp: the port
+ * @owner: of the packets
  * @self: this host
  * @to: the member
  * @bytes: length of the largest packet, without the headers of UDP and IP
@@ -554,20 +615,21 @@ static bool udp_is_local(struct net *net, const struct collsock_member *m)
  * Return: 0; -EMSGSIZE; -EADDRNOTAVAIL if @to is the broadcast address of a network, or
  * another host while one of the two is a loopback address. Context: process.
  */
-int coll_udp_check_path(const struct coll_udp *udp, const struct collsock_member *self,
-			const struct collsock_member *to, u32 bytes)
+int coll_udp_check_path(const struct coll_udp *udp, struct sock *owner,
+			const struct collsock_member *self, const struct collsock_member *to,
+			u32 bytes)
 {
 	struct dst_entry *dst;
 	bool fits;
 
 	if ((udp_is_loopback(self) || udp_is_loopback(to)) && !udp_is_local(udp->net, to))
 		return -EADDRNOTAVAIL;
-	dst = udp_lookup(udp, self, to);
+	dst = udp_lookup(udp, owner, self, to);
 	if (IS_ERR(dst))
 		return PTR_ERR(dst) == -EACCES ? -EADDRNOTAVAIL : 0;
 	bytes += sizeof(struct udphdr);
 	bytes += to->family == AF_INET ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
-	fits = bytes <= dst_mtu(dst);
+	fits = bytes <= udp_mtu(dst, to->family);
 	dst_release(dst);
 	return fits ? 0 : -EMSGSIZE;
 }

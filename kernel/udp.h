@@ -3,7 +3,8 @@
  * The UDP bearer (bearer.h): packets of groups whose members have IPv4 or IPv6 addresses.
  * All groups of a namespace share one port, with one kernel socket each for IPv4 and IPv6
  * and a tunnel receive hook. IPv4 packets have no UDP checksum, as the MAC covers more; IPv6
- * packets must have one. Nothing is fragmented.
+ * packets must have one. Nothing is fragmented, unless the packet says that it may be
+ * (ignore_df of its skb). Each group sends through a socket of its own (owner.h).
  *
  * Only these files and udp_bearer.[ch], the part that the core and other platforms use,
  * know UDP and IP.
@@ -15,6 +16,7 @@
 #include <linux/ipv6.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
+#include <net/inet_ecn.h>
 #include <net/ipv6.h>
 #include <net/sock.h>
 
@@ -22,6 +24,12 @@
 #include "udp_bearer.h"
 
 struct dst_entry;
+
+/* A packet that was addressed, behind its last header */
+static inline u8 *coll_udp_packet(const struct sk_buff *skb)
+{
+	return skb_transport_header(skb) + sizeof(struct udphdr);
+}
 
 /* Receive function of the port's sockets; in softirq, or with BH disabled */
 typedef int (*coll_udp_hook)(struct sock *sk, struct sk_buff *skb);
@@ -67,13 +75,15 @@ bool coll_udp_is_open(const struct coll_udp *udp);
 u16 coll_udp_port(const struct coll_udp *udp);
 
 int coll_udp_check_self(const struct coll_udp *udp, const struct collsock_member *self);
-int coll_udp_check_path(const struct coll_udp *udp, const struct collsock_member *self,
-			const struct collsock_member *to, u32 bytes);
+int coll_udp_check_path(const struct coll_udp *udp, struct sock *owner,
+			const struct collsock_member *self, const struct collsock_member *to,
+			u32 bytes);
 
-bool coll_udp_address(struct coll_udp *udp, struct coll_udp_route *route, struct sk_buff *skb,
-		      const struct collsock_member *self, const struct collsock_member *to);
+int coll_udp_address(struct coll_udp *udp, struct coll_udp_route *route, struct sk_buff *skb,
+		     struct sock *owner, const struct collsock_member *self,
+		     const struct collsock_member *to);
 void coll_udp_route_drop(struct coll_udp_route *route);
-void coll_udp_transmit(struct coll_udp *udp, struct sk_buff *queue);
+int coll_udp_transmit(struct coll_udp *udp, struct sk_buff *skb);
 
 void coll_udp_ends(const struct sk_buff *skb, struct collsock_member *from,
 		   struct collsock_member *self);
@@ -100,6 +110,14 @@ static inline __be32 coll_udp_ipv4(const struct collsock_member *m)
 static inline struct in6_addr *coll_udp_ipv6(const struct collsock_member *m)
 {
 	return (struct in6_addr *)m->address;
+}
+
+/* Has the network marked the received packet "congestion experienced"? */
+static inline bool coll_udp_is_marked(const struct sk_buff *skb)
+{
+	if (likely(skb->protocol == htons(ETH_P_IP)))
+		return INET_ECN_is_ce(ip_hdr(skb)->tos);
+	return INET_ECN_is_ce(ipv6_get_dsfield(ipv6_hdr(skb)));
 }
 
 /* Is the received packet from this member? */

@@ -137,6 +137,7 @@ struct subtree {
 	u32	node;
 	u32	nodes;
 	u32	parent;
+	u32	siblings;	/* itself included */
 	u32	depth;
 };
 
@@ -151,6 +152,7 @@ static struct subtree kary_child(const struct subtree *of, u32 fanout, u32 child
 		.node	= of->node + 1 + child * (rest / parts) + min(child, larger),
 		.nodes	= rest / parts + (child < larger),
 		.parent	= of->node,
+		.siblings = parts,
 		.depth	= of->depth + 1,
 	};
 }
@@ -201,6 +203,15 @@ static int kary_scatter(struct tree *t, const struct subtree *here)
 	return err;
 }
 
+static int kary_hand_up(struct tree *t, const struct subtree *here)
+{
+	int err = tree_hand(t, here->parent);
+
+	if (!err)
+		coll_schedule_fan_in(t->s, here->siblings);
+	return err;
+}
+
 static int kary_reduce(struct tree *t)
 {
 	struct subtree here = kary_find(t);
@@ -211,7 +222,7 @@ static int kary_reduce(struct tree *t)
 	while (!err && left--) {
 		err = coll_schedule_round(t->s);
 		if (!err && here.depth == left + 1)
-			err = tree_hand(t, here.parent);
+			err = kary_hand_up(t, &here);
 		if (!err && here.depth == left)
 			err = kary_gather(t, &here);
 	}

@@ -29,6 +29,16 @@
 
 #include "../../uapi/linux/collsock.h"
 
+/*
+ * A variable of the packet path that some kernels would fill with zeroes first, although it
+ * is set before it is read.
+ */
+#if __has_attribute(uninitialized)
+#define COLL_UNINITIALIZED	__attribute__((uninitialized))
+#else
+#define COLL_UNINITIALIZED
+#endif
+
 /* Numbers of operations never wrap, but the one before the first is ~0. */
 static inline bool coll_before(u64 a, u64 b)
 {

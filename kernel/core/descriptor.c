@@ -9,6 +9,9 @@
 /* Masks have one bit for each number that the core knows. */
 #define MASK_BITS	64
 
+/* The MACs that coll_wire_derive() knows */
+#define DESCRIPTOR_MACS	(BIT_ULL(COLLSOCK_MAC_SIPHASH) | BIT_ULL(COLLSOCK_MAC_NH_SIPHASH))
+
 /* Does the algorithm exist, and does the group have the fan-out that it needs? */
 static bool descriptor_algorithm_exists(const struct collsock_join *j, u8 operation, u8 algorithm)
 {
@@ -81,6 +84,10 @@ int coll_descriptor_normalise(struct collsock_join *j)
 		return -EINVAL;
 	if (j->liveness_ms && (j->liveness_ms < COLLSOCK_MIN_LIVENESS_MS ||
 			       j->liveness_ms > COLLSOCK_MAX_LIVENESS_MS))
+		return -EINVAL;
+	if (!j->mac)
+		j->mac = COLLSOCK_MAC_NH_SIPHASH;
+	if (j->mac >= MASK_BITS || !(DESCRIPTOR_MACS & BIT_ULL(j->mac)))
 		return -EINVAL;
 	return descriptor_algorithms_valid(j) ? 0 : -EINVAL;
 }
@@ -168,6 +175,7 @@ enum descriptor_field {
 	FIELD_FEATURES		= 9,
 	FIELD_ALGORITHMS	= 10,
 	FIELD_FANOUT		= 11,
+	FIELD_MAC		= 12,
 	FIELD_ALGORITHM		= 16,	/* plus the operation's number */
 };
 
@@ -195,6 +203,7 @@ static void descriptor_hash_fixed(siphash_key_t *chain, const struct collsock_jo
 	descriptor_hash_field(chain, FIELD_FEATURES, j->features);
 	descriptor_hash_field(chain, FIELD_ALGORITHMS, j->algorithms);
 	descriptor_hash_field(chain, FIELD_FANOUT, j->fanout);
+	descriptor_hash_field(chain, FIELD_MAC, j->mac);
 	for (operation = 0; operation < COLLSOCK_MAX_OPERATIONS; operation++)
 		descriptor_hash_field(chain, FIELD_ALGORITHM + operation, j->algorithm[operation]);
 }
@@ -240,7 +249,7 @@ static bool descriptor_operator_exists(u8 op)
 }
 
 /**
- * coll_descriptor_features() - operations, types, operators and algorithms of this core
+ * coll_descriptor_features() - operations, types, operators, algorithms and MACs of this core
  * @f: out, all but its size
  *
  * Context: any.
@@ -252,6 +261,7 @@ void coll_descriptor_features(struct collsock_features *f)
 	memset(f, 0, sizeof(*f));
 	f->completion_bytes = sizeof(struct collsock_completion);
 	f->features = COLL_FEATURES;
+	f->macs = DESCRIPTOR_MACS;
 	for (i = 1; i < MASK_BITS; i++) {
 		if (coll_type_bytes(i))
 			f->types |= BIT_ULL(i);

@@ -15,7 +15,7 @@ void coll_endpoint_identify(const struct coll_request *request, struct coll_iden
 
 	id->self = request->host_of_rank[j->rank];
 	id->descriptor = coll_descriptor_hash(j, request->members, request->host_of_rank);
-	coll_wire_derive(&id->secret, j->key, j->id, j->nonce);
+	coll_wire_derive(&id->secret, j->key, j->id, j->nonce, j->mac);
 }
 
 /* The fixed parts may differ in the rank. Keys are compared by the derived secrets. */

@@ -113,6 +113,7 @@ static void engine_send(struct coll_op *op, u32 index, u32 edge, u64 now)
 	m->head = &op->head;
 	m->segment = index;
 	m->round = lane->round;
+	m->fan_in = e->fan_in;
 	m->bytes = 0;
 	if (op->bytes) {
 		range = engine_range(op, index, e);

@@ -91,7 +91,10 @@ const struct coll_bearer *coll_env_bearer(u16 family);
 	LINE(WRONG_DESCRIPTOR,	wrong_descriptor)	\
 	LINE(NO_ROUTE,		no_route)		\
 	LINE(BACKLOG_FULL,	backlog_full)		\
-	LINE(TOO_LONG,		too_long)
+	LINE(TOO_LONG,		too_long)		\
+	LINE(SEND_BUFFER_FULL,	send_buffer_full)	\
+	LINE(SEND_REFUSED,	send_refused)		\
+	LINE(RECEIVE_REFUSED,	receive_refused)
 #define COLL_GROUP_DROP_LIST(LINE)			\
 	LINE(INVALID,		invalid)		\
 	LINE(STALE,		stale)			\

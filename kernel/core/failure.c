@@ -2,6 +2,7 @@
 #include "deadline.h"
 #include "env.h"
 #include "failure.h"
+#include "liveness.h"
 #include "peers.h"
 #include "ranks.h"
 #include "window.h"
@@ -273,6 +274,15 @@ static bool failure_is_missed(const struct coll_peer *peer)
 	return !g->ranks.leaving || g->window.running;
 }
 
+/* A host that its own filters keep from speaking blames itself: no other host can know. */
+static void failure_silent(struct coll_group *g, const struct coll_peer *peer, u64 now)
+{
+	if (coll_liveness_filtered(peer))
+		coll_failure_end(g, COLL_REASON_REFUSED, coll_ranks_lowest(g, g->self), now);
+	else
+		coll_failure_end(g, COLL_REASON_SILENT, coll_ranks_lowest(g, peer->host), now);
+}
+
 /**
  * coll_failure_accuse() - declare a silent host dead
  * @g: the group
@@ -287,7 +297,7 @@ void coll_failure_accuse(struct coll_group *g, struct coll_peer *peer, u64 now)
 {
 	peer->conn.dead = true;
 	if (!g->failure.terminal && failure_is_missed(peer))
-		coll_failure_end(g, COLL_REASON_SILENT, coll_ranks_lowest(g, peer->host), now);
+		failure_silent(g, peer, now);
 	coll_peer_drop_all(peer, now);
 	coll_window_advance(g, now);
 }
@@ -305,6 +315,17 @@ void coll_failure_accuse(struct coll_group *g, struct coll_peer *peer, u64 now)
 void coll_failure_blocked(struct coll_group *g, struct coll_peer *peer, u64 now)
 {
 	coll_failure_end(g, COLL_REASON_SILENT, coll_ranks_lowest(g, peer->host), now);
+}
+
+/* Another host says that this one is silent: is it known here why? */
+static enum coll_reason failure_own_reason(const struct coll_group *g, enum coll_reason reason)
+{
+	const struct coll_peer *peer;
+
+	for (peer = g->peers.all; peer && reason == COLL_REASON_SILENT; peer = peer->all)
+		if (coll_liveness_muted(peer))
+			return COLL_REASON_REFUSED;
+	return reason;
 }
 
 /**
@@ -340,6 +361,7 @@ void coll_failure_receive_goodbye(struct coll_group *g, struct coll_peer *peer,
 		/* A host cannot disagree with itself. */
 		if (f.reason == COLL_REASON_DISAGREES)
 			f.rank = coll_ranks_lowest(g, peer->host);
+		f.reason = failure_own_reason(g, f.reason);
 		/* Other hosts consider this one failed and accept nothing from it. */
 		coll_failure_end(g, f.reason, f.rank, now);
 	}

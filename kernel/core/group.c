@@ -228,11 +228,13 @@ void coll_group_folded(struct coll_group *g, struct coll_fold *fold, u64 now)
 /**
  * struct group_packet - a packet being processed
  * @peer: who sent it
+ * @ce: it was marked "congestion experienced"
  * @body: its contents
  * @op: for a new message of an operation that has begun: that operation
  */
 struct group_packet {
 	struct coll_peer	*peer;
+	bool			ce;
 	struct coll_body	body;
 	struct coll_op		*op;
 };
@@ -389,6 +391,12 @@ static inline void group_accept_body(struct coll_group *g, struct group_packet *
 		coll_failure_receive_goodbye(g, p->peer, body, now);
 }
 
+static noinline void group_count_mark(struct coll_group *g, struct coll_peer *peer)
+{
+	g->stats.ce_received++;
+	peer->recv.ce++;
+}
+
 /*
  * First stage: authenticate the packet, read what every packet carries, store its message
  * and owe an acknowledgment for it.
@@ -402,10 +410,13 @@ static inline enum coll_refusal group_accept(struct coll_group *g, u32 source, c
 	if (unlikely(refusal != COLL_ACCEPTED)) {
 		p->peer = NULL;
 	} else if (likely(p->peer)) {
-		if (likely(coll_peer_hear(p->peer, &p->body, now)))
+		if (likely(coll_peer_hear(p->peer, &p->body, now))) {
+			if (unlikely(p->ce))
+				group_count_mark(g, p->peer);
 			group_accept_body(g, p, now);
-		else
+		} else {
 			p->peer = NULL;
+		}
 	}
 	return refusal;
 }
@@ -456,16 +467,18 @@ static inline void group_advance(struct coll_group *g, struct group_packet *p, u
  * @source: host that the packet names as its source, and whose address it has
  * @packet: well-formed; its tag and destination are those of @g
  * @bytes: its length
+ * @ce: the network has marked it "congestion experienced" (RFC 3168)
  * @now: time in ns
  *
  * Return: what was wrong with it. Context: event context (env.h).
  */
 enum coll_refusal coll_group_receive(struct coll_group *g, u32 source, const u8 *packet,
-				     u32 bytes, u64 now)
+				     u32 bytes, bool ce, u64 now)
 {
 	enum coll_refusal refusal;
-	struct group_packet p;
+	struct group_packet p COLL_UNINITIALIZED;
 
+	p.ce = ce;
 	refusal = group_accept(g, source, packet, bytes, &p, now);
 	if (likely(p.peer))
 		group_advance(g, &p, now);
@@ -536,6 +549,48 @@ void coll_group_run(struct coll_group *g, u64 now)
 		coll_env_run_soon(g);
 }
 
+/* ---- filters of this host ---- */
+
+/**
+ * coll_group_send_refused() - a filter of this host did not let a packet out
+ * @g: the group
+ * @host: where it was to go
+ *
+ * Context: group lock held.
+ */
+void coll_group_send_refused(struct coll_group *g, u32 host)
+{
+	struct coll_peer *peer = coll_peers_find(g, host);
+
+	if (peer)
+		peer->live.filtered++;
+}
+
+/**
+ * coll_group_receive_refused() - a filter of this host did not let a packet in
+ * @g: the group
+ * @source: the host that it says it is from; its address is that host's
+ * @packet: formed; its tag and destination are those of @g
+ * @bytes: its length
+ *
+ * Of the packet nothing is believed but that a member sent it.
+ *
+ * Context: group lock held.
+ */
+void coll_group_receive_refused(struct coll_group *g, u32 source, const u8 *packet, u32 bytes)
+{
+	struct coll_peer *peer = coll_peers_find(g, source);
+	struct coll_wire_side side;
+	struct coll_prefix prefix;
+
+	if (!peer)
+		return;
+	coll_wire_read_prefix(packet, &prefix);
+	coll_wire_side_set(&side, &prefix, &g->secret.mac);
+	if (coll_wire_authentic(packet, bytes, &side))
+		peer->recv.filtered = true;
+}
+
 /* ---- deadlines ---- */
 
 /*
@@ -556,7 +611,7 @@ static void group_expire_peer(struct coll_group *g, struct coll_peer *peer, u64 
 		coll_failure_blocked(g, peer, now);
 	coll_peer_expire(peer, now);
 	coll_watch_ask(peer, now);
-	coll_peer_check_idle(peer, now);
+	coll_liveness_check_idle(peer, now);
 }
 
 /* Those that are due, or the first of them: then false. */

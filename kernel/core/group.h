@@ -42,7 +42,7 @@ struct coll_config {
 	const struct collsock_join	*join;
 	const u32			*host_of_rank;
 	const u32			*lowest;
-	struct coll_secret		secret;
+	const struct coll_secret	*secret;
 	struct coll_timing		timing;
 	u32				descriptor;
 	u32				self;
@@ -70,11 +70,15 @@ enum coll_refusal {
 };
 
 enum coll_refusal coll_group_receive(struct coll_group *g, u32 source, const u8 *packet,
-				     u32 bytes, u64 now);
+				     u32 bytes, bool ce, u64 now);
 
 /* The same of a packet of another version of the format (coll_wire_other_version()). */
 enum coll_refusal coll_group_receive_other_version(struct coll_group *g, u32 source,
 						   const u8 *packet, u32 bytes, u64 now);
+
+/* A filter of this host did not let a packet to @host out, or one of @source in. */
+void coll_group_send_refused(struct coll_group *g, u32 host);
+void coll_group_receive_refused(struct coll_group *g, u32 source, const u8 *packet, u32 bytes);
 
 /* The deadline asked for with coll_env_deadline() has passed. */
 void coll_group_expire(struct coll_group *g, u64 now);

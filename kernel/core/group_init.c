@@ -199,7 +199,7 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	const struct collsock_join *j = config->join;
 	int err;
 
-	g->secret = config->secret;
+	g->secret = *config->secret;
 	g->timing = config->timing;
 	g->descriptor = config->descriptor;
 	g->hosts = j->hosts;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "deadline.h"
 #include "liveness.h"
 
 /*
@@ -40,6 +41,13 @@ u64 coll_liveness_interval_ns(const struct coll_peer *peer)
 	return max_t(u64, interval, LEAST_INTERVAL_NS);
 }
 
+/* Count from here which of our packets filters of this host refuse. */
+static void liveness_mark(struct coll_peer *peer)
+{
+	peer->live.first_number = peer->send.number;
+	peer->live.filtered = 0;
+}
+
 /**
  * coll_liveness_asked() - count a probe to the other side
  * @peer: the other side
@@ -55,6 +63,8 @@ void coll_liveness_asked(struct coll_peer *peer, u64 now)
 	if (peer->live.heard_ns >= peer->live.asked_ns || since > 4 * interval) {
 		peer->live.first_asked_ns = now;
 		peer->live.questions = 0;
+		peer->recv.filtered = false;
+		liveness_mark(peer);
 	} else if (since < interval / 2) {
 		return;
 	}
@@ -82,4 +92,66 @@ bool coll_liveness_silent(const struct coll_peer *peer, u64 now)
 		return false;
 	return peer->live.questions >=
 	       max_t(u64, LEAST_QUESTIONS, div64_u64(patience, 2 * interval));
+}
+
+/**
+ * coll_liveness_repeat() - a message is about to be sent again for the first time
+ * @peer: the other side
+ *
+ * It may be heard, and yet receive nothing, as filters refuse that. Probes are not sent then.
+ *
+ * Context: group lock held.
+ */
+void coll_liveness_repeat(struct coll_peer *peer)
+{
+	if (peer->live.heard_ns >= peer->live.asked_ns)
+		liveness_mark(peer);
+}
+
+/**
+ * coll_liveness_muted() - do filters of this host refuse all packets to the other side?
+ * @peer: the other side
+ *
+ * Return: true if they have since the first probe, or since a message was lost.
+ */
+bool coll_liveness_muted(const struct coll_peer *peer)
+{
+	const struct coll_peer_liveness *live = &peer->live;
+
+	return live->filtered && live->filtered >= peer->send.number - live->first_number;
+}
+
+/**
+ * coll_liveness_filtered() - do filters of this host keep the two from speaking?
+ * @peer: the other side, which is silent
+ *
+ * Return: true if they have refused all packets to it since the first probe, or some that
+ * came from it: all of these, as it would not be silent otherwise.
+ */
+bool coll_liveness_filtered(const struct coll_peer *peer)
+{
+	return peer->live.heard_ns < peer->live.asked_ns &&
+	       (peer->recv.filtered || coll_liveness_muted(peer));
+}
+
+/**
+ * coll_liveness_check_idle() - mark a connection idle if it is unused for long enough
+ * @peer: the connection
+ * @now: time in ns
+ */
+void coll_liveness_check_idle(struct coll_peer *peer, u64 now)
+{
+	u32 mark = (u32)(peer->send.number + peer->recv.packets.highest);
+	struct coll_peer_liveness *live = &peer->live;
+
+	if (peer->due_ns != COLL_NEVER)
+		return;
+	if (mark == live->idle_mark && live->idle_at_ns <= now && !peer->recv.refused) {
+		peer->conn.idle = true;
+		return;
+	}
+	if (mark != live->idle_mark || live->idle_at_ns <= now)
+		live->idle_at_ns = now + peer->group->timing.idle;
+	live->idle_mark = mark;
+	coll_deadline_peer(peer, live->idle_at_ns);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "ack.h"
+#include "congestion.h"
 #include "deadline.h"
 #include "env.h"
 #include "liveness.h"
+#include "path.h"
 #include "peer.h"
 #include "rtt.h"
 #include "work.h"
@@ -31,6 +33,7 @@ static void peer_know(struct coll_peer *peer, u32 incarnation)
 	struct coll_prefix prefix = coll_peer_prefix(peer, incarnation);
 
 	peer->conn.incarnation = incarnation;
+	peer->conn.fragments = false;
 	coll_wire_side_set(&peer->conn.tx, &prefix, &peer->group->secret.mac);
 }
 
@@ -77,6 +80,9 @@ void coll_peer_succeed(struct coll_peer *peer, const struct coll_prefix *prefix,
 	peer->recv.accepted = 0;
 	peer->recv.bits = 0;
 	peer->recv.packets = (struct coll_replay) { };
+	peer->recv.ce = 0;
+	peer->congestion.ce = 0;
+	coll_congestion_restart(peer);
 	peer->live.heard_ns = now;
 	peer->conn.knows_us = true;
 	peer->send.credit = peer->group->window.size - 1;
@@ -91,6 +97,7 @@ static void peer_body(const struct coll_peer *peer, struct coll_body *body)
 {
 	body->done = peer->group->window.completed;
 	body->credit = coll_group_credit(peer->group);
+	body->ce = peer->recv.ce;
 }
 
 static inline void peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
@@ -137,31 +144,43 @@ void coll_peer_speak(struct coll_peer *peer, struct coll_body *body)
 	coll_peer_emit(peer, &peer->conn.tx, body);
 }
 
-static void peer_count_repeat(struct coll_peer *peer, const struct coll_message *m, u64 now)
+/* A message is sent again, and does not count as lost any more. */
+static noinline void peer_repeat(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
+	coll_congestion_recovered(peer, m);
 	peer->group->stats.retransmits++;
 	peer->retransmits++;
+	coll_path_repeat(m);
 	coll_env_send_again(m);
+	if (m->tries == 1)
+		coll_liveness_repeat(peer);
 	/* Retransmitting to a host never heard from counts as a probe. */
 	if (!peer->conn.incarnation)
 		coll_liveness_asked(peer, now);
+}
+
+/* All but what peer_body() and peer_emit() set, and the acknowledgment */
+static inline void peer_body_of_message(const struct coll_message *m, struct coll_body *body)
+{
+	body->type = m->head->type;
+	body->operation = m->head->number;
+	body->signature = m->head->signature;
+	body->segment = m->segment;
+	body->round = m->round;
+	body->ack_now = false;
+	body->acknowledges = false;
+	body->payload = m->payload;
+	body->payload_bytes = m->bytes;
 }
 
 static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
 	const struct coll_message_head *head = m->head;
 	struct coll_credit *credit = &peer->group->credit;
-	struct coll_body body = {
-		.type		= head->type,
-		.operation	= head->number,
-		.signature	= head->signature,
-		.segment	= m->segment,
-		.round		= m->round,
-		.payload	= m->payload,
-		.payload_bytes	= m->bytes,
-	};
+	struct coll_body body COLL_UNINITIALIZED;
 
 	peer_body(peer, &body);
+	peer_body_of_message(m, &body);
 	if (head->carries_done) {
 		body.done = head->done;
 		if (!coll_before(body.done, credit->cover_done)) {
@@ -172,16 +191,21 @@ static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 no
 	if (peer->ack.owed)
 		coll_ack_attach(peer, &body);
 
-	if (unlikely(m->tries))
-		peer_count_repeat(peer, m, now);
-	else
+	if (unlikely(m->tries)) {
+		body.ack_now = true;
+		peer_repeat(peer, m, now);
+	} else {
+		body.ack_now = unlikely(peer->send.unacked >= peer->send.ask) &&
+			       coll_congestion_asks(peer, m);
 		peer->group->stats.messages_sent++;
+	}
 	if (likely(m->tries < COLL_MAX_TRIES))
 		m->tries++;
 	m->sent_ns = now;
 	peer_emit(peer, &peer->conn.tx, &body);
 	m->latest = body.number;
-	coll_deadline_peer(peer, now + coll_rtt_timeout(peer, m));
+	coll_deadline_peer(peer, likely(m->tries == 1) ? now + peer->rtt.rto_ns :
+							  coll_rtt_due(peer, m));
 }
 
 static bool peer_is_operation(const struct coll_message *m)
@@ -201,21 +225,75 @@ static inline void peer_transmit_first(struct coll_peer *peer, struct coll_messa
 	list_add_tail(&m->link, &peer->send.sent);
 	peer->send.unacked++;
 	m->tries = 0;
+	m->lost = false;
 	m->answered = peer->watch.answered;
 	m->first_ns = now;
 	peer_transmit(peer, m, now);
 	m->first = m->latest;
 }
 
-/* Are as many messages in flight as an acknowledgment has bits? */
-static bool peer_window_full(const struct coll_peer *peer)
+/* May the message be sent, though as many as the window allows may be in flight? */
+static noinline bool peer_may_send_more(struct coll_peer *peer, const struct coll_message *m)
 {
-	return peer->send.unacked >= COLL_PEER_WINDOW;
+	/* Nothing reports a failure but a goodbye, so congestion does not delay it. */
+	if (!peer_is_operation(m))
+		return peer->send.unacked < COLL_PEER_WINDOW;
+	if (!peer->congestion.initial)
+		coll_congestion_begin(peer, m->fan_in);
+	return !peer_beyond_credit(peer, m) && coll_congestion_admits(peer, m);
 }
 
-static bool peer_may_send(const struct coll_peer *peer, const struct coll_message *m)
+static inline bool peer_may_send(struct coll_peer *peer, const struct coll_message *m)
 {
-	return !peer_beyond_credit(peer, m) && !peer_window_full(peer);
+	if (likely(peer->send.unacked < peer->send.limit && !peer_beyond_credit(peer, m)))
+		return true;
+	return peer_may_send_more(peer, m);
+}
+
+/* Is the message of a later operation than this one that is held? */
+static bool peer_held_before(const struct coll_message *held, const struct coll_message *m)
+{
+	return !peer_is_operation(held) ||
+	       (peer_is_operation(m) && !coll_after(held->head->number, m->head->number));
+}
+
+/* May the message not overtake those that are held? */
+static bool peer_must_queue(const struct coll_peer *peer, const struct coll_message *m)
+{
+	return unlikely(!list_empty(&peer->send.held)) &&
+	       peer_held_before(list_first_entry(&peer->send.held, struct coll_message, link), m);
+}
+
+/*
+ * Those of older operations go first. Mostly it is of the newest one, or of the oldest: a
+ * search from either end is short.
+ */
+static void peer_enqueue(struct coll_peer *peer, struct coll_message *m)
+{
+	struct list_head *held = &peer->send.held;
+	struct coll_message *other;
+
+	if (list_empty(held) ||
+	    peer_held_before(list_last_entry(held, struct coll_message, link), m)) {
+		list_add_tail(&m->link, held);
+		return;
+	}
+	list_for_each_entry(other, held, link)
+		if (!peer_held_before(other, m))
+			break;
+	list_add_tail(&m->link, &other->link);
+}
+
+static noinline void peer_hold(struct coll_peer *peer, struct coll_message *m, u64 now)
+{
+	if (peer_beyond_credit(peer, m))
+		peer->group->stats.no_credit++;
+	else
+		peer->group->stats.paced++;
+	peer->group->peers.held++;
+	m->first = 0;
+	peer_enqueue(peer, m);
+	coll_deadline_peer(peer, now + peer->rtt.rto_ns);
 }
 
 /**
@@ -224,21 +302,17 @@ static bool peer_may_send(const struct coll_peer *peer, const struct coll_messag
  * @m: the message, with its head, round and payload set
  * @now: time in ns
  *
- * It is sent at once, or held until the other side has room.
+ * It is sent at once, or held until the other side has room and the congestion window
+ * allows it.
  */
 void coll_peer_send(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
 	m->peer = peer;
 	m->head->unacked++;
-	if (likely(peer_may_send(peer, m))) {
+	if (likely(!peer_must_queue(peer, m) && peer_may_send(peer, m)))
 		peer_transmit_first(peer, m, now);
-		return;
-	}
-	peer->group->stats.no_credit++;
-	peer->group->peers.held++;
-	m->first = 0;
-	list_add_tail(&m->link, &peer->send.held);
-	coll_deadline_peer(peer, now + peer->rtt.rto_ns);
+	else
+		peer_hold(peer, m, now);
 }
 
 /* Send a message that was held. */
@@ -254,24 +328,85 @@ static void peer_release(struct coll_peer *peer, struct coll_message *m, u64 now
  * @peer: destination
  * @now: time in ns
  *
- * More than a thousand messages of a large payload may be held, so a full window ends the
- * search. What the event may not do any more waits for the next turn.
+ * If the first one must wait, so must all others, which are of the same operation or later
+ * ones. What the event may not do any more waits for the next turn.
  */
 void coll_peer_push(struct coll_peer *peer, u64 now)
 {
-	struct coll_message *m, *next;
+	while (!list_empty(&peer->send.held)) {
+		struct coll_message *m;
 
-	list_for_each_entry_safe(m, next, &peer->send.held, link) {
-		if (peer_window_full(peer))
+		m = list_first_entry(&peer->send.held, struct coll_message, link);
+		if (!peer_may_send(peer, m))
 			break;
-		if (peer_beyond_credit(peer, m))
-			continue;
 		if (coll_work_over(peer->group)) {
 			coll_work_leave(peer->group, COLL_WORK_PEERS);
 			break;
 		}
 		peer_release(peer, m, now);
 	}
+}
+
+/*
+ * Send lost messages again, the oldest first, as many as the window allows but @most. What
+ * the event may not do any more waits for a time-out.
+ */
+static void peer_repair(struct coll_peer *peer, u32 most, u64 now)
+{
+	struct coll_message *m;
+
+	list_for_each_entry(m, &peer->send.sent, link) {
+		if (!peer->send.lost || !most || !coll_congestion_repairs(peer, m))
+			break;
+		if (!m->lost)
+			continue;
+		if (coll_work_over(peer->group)) {
+			coll_deadline_peer(peer, now);
+			break;
+		}
+		peer_transmit(peer, m, now);
+		most--;
+	}
+}
+
+/*
+ * Messages have left the network, and others wait for that. @fresh of them were sent since
+ * the window was last reduced: these open it. At most @repairs are sent again: about as
+ * many as have left.
+ */
+static noinline void peer_refill(struct coll_peer *peer, u32 repairs, u32 fresh, u64 now)
+{
+	if (peer->group->failure.terminal || peer->conn.dead)
+		return;
+	if (fresh)
+		coll_congestion_acknowledged(peer, fresh);
+	peer_repair(peer, repairs, now);
+	coll_peer_push(peer, now);
+}
+
+/* Does anything wait until messages in flight are acknowledged? */
+static inline bool peer_waits(const struct coll_peer *peer)
+{
+	return unlikely(!list_empty(&peer->send.held) || peer->send.lost);
+}
+
+static inline void peer_drop(struct coll_peer *peer, struct coll_message *m)
+{
+	if (likely(m->first))
+		peer->send.unacked--;
+	else
+		peer->group->peers.held--;
+	if (unlikely(m->lost))
+		coll_congestion_recovered(peer, m);
+	list_del(&m->link);
+	m->peer = NULL;
+	m->head->unacked--;
+}
+
+/* Was the message sent, for the last time, after the window was reduced? */
+static bool peer_is_fresh(const struct coll_peer *peer, const struct coll_message *m)
+{
+	return m->latest > peer->congestion.reduced;
 }
 
 /**
@@ -283,26 +418,16 @@ void coll_peer_push(struct coll_peer *peer, u64 now)
 void coll_peer_forget(struct coll_message *m, bool sample, u64 now)
 {
 	struct coll_peer *peer = m->peer;
-	bool full;
+	bool waits;
 
 	if (!peer)
 		return;
-	/*
-	 * This makes room in the window, but no credit: messages that wait for the window
-	 * may be sent.
-	 */
-	full = unlikely(!list_empty(&peer->send.held)) && m->first && peer_window_full(peer);
+	waits = peer_waits(peer) && m->first;
 	if (sample)
 		coll_rtt_received(peer, m, now);
-	if (likely(m->first))
-		peer->send.unacked--;
-	else
-		peer->group->peers.held--;
-	list_del(&m->link);
-	m->peer = NULL;
-	m->head->unacked--;
-	if (unlikely(full) && !peer->group->failure.terminal && !peer->conn.dead)
-		coll_peer_push(peer, now);
+	peer_drop(peer, m);
+	if (unlikely(waits))
+		peer_refill(peer, sample, sample && peer_is_fresh(peer, m), now);
 }
 
 /* Does the acknowledgment name the packet? */
@@ -316,35 +441,64 @@ static bool peer_acknowledged(const struct coll_body *body, u64 number)
 /*
  * Of a message that was sent several times, the first and the latest packet are known: it
  * is acknowledged even if the path is longer than the time-out, and its packet says how
- * long it took.
+ * long it took. False if it is not acknowledged.
  */
+static inline bool peer_sample_ack(struct coll_peer *peer, const struct coll_message *m,
+				   const struct coll_body *body, u64 now)
+{
+	if (peer_acknowledged(body, m->latest)) {
+		coll_rtt_acknowledged(peer, m, now - m->sent_ns);
+	} else if (peer_acknowledged(body, m->first)) {
+		coll_rtt_acknowledged(peer, m, now - m->first_ns);
+		if (m == list_first_entry(&peer->send.sent, struct coll_message, link))
+			coll_congestion_undo(peer);
+	} else {
+		return false;
+	}
+	return true;
+}
+
 static noinline void peer_hear_ack(struct coll_peer *peer, const struct coll_body *body,
 				   u64 now)
 {
 	struct coll_message *m, *next;
+	bool waits = peer_waits(peer);
+	u32 arrived = 0, fresh = 0;
 
 	list_for_each_entry_safe(m, next, &peer->send.sent, link) {
 		/* The list is in the order of first transmissions. */
 		if (m->first > body->ack_number)
 			break;
-		if (peer_acknowledged(body, m->latest))
-			coll_rtt_acknowledged(peer, m, now - m->sent_ns);
-		else if (peer_acknowledged(body, m->first))
-			coll_rtt_acknowledged(peer, m, now - m->first_ns);
-		else
-			continue;
-		coll_peer_forget(m, false, now);
-		peer->live.heard_ns = now;
+		if (peer_sample_ack(peer, m, body, now)) {
+			arrived++;
+			fresh += peer_is_fresh(peer, m);
+			peer_drop(peer, m);
+		} else if (unlikely(coll_congestion_gap(m, body))) {
+			coll_congestion_lost(peer, m);
+		}
 	}
+	if (arrived)
+		peer->live.heard_ns = now;
+	if (waits || peer_waits(peer))
+		peer_refill(peer, arrived + 1, waits ? fresh : 0, now);
 }
 
 static noinline void peer_forget_through(struct coll_peer *peer, u64 done, u64 now)
 {
 	struct coll_message *m, *next;
+	bool waits = peer_waits(peer);
+	u32 arrived = 0, fresh = 0;
 
-	list_for_each_entry_safe(m, next, &peer->send.sent, link)
-		if (peer_is_operation(m) && !coll_after(m->head->number, done))
-			coll_peer_forget(m, true, now);
+	list_for_each_entry_safe(m, next, &peer->send.sent, link) {
+		if (!peer_is_operation(m) || coll_after(m->head->number, done))
+			continue;
+		arrived++;
+		fresh += peer_is_fresh(peer, m);
+		coll_rtt_received(peer, m, now);
+		peer_drop(peer, m);
+	}
+	if (waits)
+		peer_refill(peer, arrived + 1, fresh, now);
 }
 
 /* "Done" has advanced. Without messages in flight there is nothing to forget. */
@@ -415,6 +569,7 @@ bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
 	if (!peer->conn.incarnation) {
 		peer_know(peer, prefix->incarnation);
 		peer->live.heard_ns = now;
+		coll_congestion_restart(peer);
 		if (!prefix->known)
 			peer_send_again(peer, now);
 	}
@@ -471,6 +626,8 @@ bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 no
 		return false;
 	}
 	if (likely(peer->conn.knows_us)) {
+		if (unlikely(body->ce != peer->congestion.ce))
+			coll_congestion_marked(peer, body->ce);
 		if (body->acknowledges)
 			peer_hear_ack(peer, body, now);
 		if (coll_after(body->done, peer->send.done))
@@ -488,8 +645,9 @@ bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 no
  * @now: time in ns
  *
  * The first packet of a connection is acknowledged at once, since the other side does not
- * know yet that this host exists; so is a goodbye, which nothing follows. Other
- * acknowledgments wait for a packet to be piggybacked on, until half a window is owed.
+ * know yet that this host exists; so is a goodbye, which nothing follows. So is a message
+ * that asks for it, since its sender may wait for that. Other acknowledgments wait for a
+ * packet to be piggybacked on, until half a window is owed.
  */
 void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
@@ -502,6 +660,7 @@ void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 
 		coll_ack_owe_now(peer, now);
 	else if (!peer->ack.owed)
 		coll_ack_owe(peer, now + peer->group->timing.ack_delay);
+	peer->ack.now |= body->ack_now;
 	if (peer->ack.messages >= peer->group->peers.ack_every) {
 		peer->ack.messages = 0;
 		peer->ack.now |= !coll_ack_expected(peer);
@@ -579,13 +738,24 @@ static bool peer_gives_up(struct coll_peer *peer, const struct coll_message *m, 
 	return true;
 }
 
-/* Retransmit what is due; to a host never heard from only the oldest message. */
-static void peer_retransmit(struct coll_peer *peer, u64 now)
+/* After a time-out, for each peer */
+#define REPAIRS_AT_ONCE	2
+
+/* A message is late: it is repaired in its turn. A goodbye does not wait for others. */
+static void peer_late(struct coll_peer *peer, struct coll_message *m, u64 now)
+{
+	if (peer_is_operation(m) || !peer->conn.incarnation)
+		coll_congestion_timed_out(peer, m);
+	else
+		peer_transmit(peer, m, now);
+}
+
+static void peer_find_late(struct coll_peer *peer, u64 now)
 {
 	struct coll_message *m;
 
 	list_for_each_entry(m, &peer->send.sent, link) {
-		u64 due = m->sent_ns + coll_rtt_timeout(peer, m);
+		u64 due;
 
 		if (peer_gives_up(peer, m, now)) {
 			coll_peer_forget(m, false, now);
@@ -594,13 +764,27 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 				coll_deadline_peer(peer, now + peer->rtt.rto_ns);
 			break;
 		}
+		if (m->lost)
+			continue;
+		due = coll_rtt_due(peer, m);
 		if (due <= now && !coll_work_over(peer->group))
-			peer_transmit(peer, m, now);
+			peer_late(peer, m, now);
 		else
 			coll_deadline_peer(peer, due);
-		if (!peer->conn.incarnation)
-			break;
 	}
+}
+
+/*
+ * Retransmit what is due: of all that is late only the oldest, the rest as that is
+ * acknowledged. So a dead link gets a packet or two for each time-out, which grows.
+ */
+static void peer_retransmit(struct coll_peer *peer, u64 now)
+{
+	struct coll_message *m;
+
+	peer_find_late(peer, now);
+	if (unlikely(peer->send.lost))
+		peer_repair(peer, REPAIRS_AT_ONCE, now);
 	/*
 	 * Without credit the oldest is sent nevertheless, since the answer carries the
 	 * credit.
@@ -610,30 +794,6 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 		peer->send.forced |= peer_beyond_credit(peer, m);
 		peer_release(peer, m, now);
 	}
-}
-
-/**
- * coll_peer_check_idle() - mark a connection idle if it is unused for long enough
- * @peer: the connection
- * @now: time in ns
- *
- * Context: group lock held.
- */
-void coll_peer_check_idle(struct coll_peer *peer, u64 now)
-{
-	u32 mark = (u32)(peer->send.number + peer->recv.packets.highest);
-	struct coll_peer_liveness *live = &peer->live;
-
-	if (peer->due_ns != COLL_NEVER)
-		return;
-	if (mark == live->idle_mark && live->idle_at_ns <= now && !peer->recv.refused) {
-		peer->conn.idle = true;
-		return;
-	}
-	if (mark != live->idle_mark || live->idle_at_ns <= now)
-		live->idle_at_ns = now + peer->group->timing.idle;
-	live->idle_mark = mark;
-	coll_deadline_peer(peer, live->idle_at_ns);
 }
 
 /* After this number of transmissions, and of probes answered meanwhile */
@@ -646,8 +806,6 @@ void coll_peer_check_idle(struct coll_peer *peer, u64 now)
  *
  * The path may drop packets above some size. Without credit the other side stores nothing,
  * so retransmissions prove nothing then.
- *
- * Context: group lock held.
  */
 bool coll_peer_blocked(struct coll_peer *peer)
 {
@@ -669,8 +827,6 @@ bool coll_peer_blocked(struct coll_peer *peer)
  * @now: time in ns
  *
  * Deadlines are lower bounds: what was acknowledged since is no longer due.
- *
- * Context: group lock held.
  */
 void coll_peer_expire(struct coll_peer *peer, u64 now)
 {
@@ -692,8 +848,6 @@ void coll_peer_expire(struct coll_peer *peer, u64 now)
  * those operations wait for us. A goodbye in flight may have been received already, so a
  * changed one is sent as a new message. Only the host of a rank that left sends it to hosts
  * never heard from; other hosts answer their packets.
- *
- * Context: group lock held.
  */
 void coll_peer_say_goodbye(struct coll_peer *peer, u64 now)
 {
@@ -717,8 +871,6 @@ void coll_peer_say_goodbye(struct coll_peer *peer, u64 now)
  * coll_peer_drop_all() - drop all messages to the other side and what is owed to it
  * @peer: the other side
  * @now: time in ns
- *
- * Context: group lock held.
  */
 void coll_peer_drop_all(struct coll_peer *peer, u64 now)
 {
@@ -736,8 +888,6 @@ void coll_peer_drop_all(struct coll_peer *peer, u64 now)
 /**
  * coll_peer_owes_messages() - is a message of an operation in flight or held?
  * @peer: the other side
- *
- * Context: group lock held.
  */
 bool coll_peer_owes_messages(const struct coll_peer *peer)
 {

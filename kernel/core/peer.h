@@ -53,7 +53,6 @@ static inline void coll_peer_flush(struct coll_peer *peer, u64 now)
 
 void coll_peer_expire(struct coll_peer *peer, u64 now);
 bool coll_peer_blocked(struct coll_peer *peer);
-void coll_peer_check_idle(struct coll_peer *peer, u64 now);
 void coll_peer_say_goodbye(struct coll_peer *peer, u64 now);
 void coll_peer_drop_all(struct coll_peer *peer, u64 now);
 bool coll_peer_owes_messages(const struct coll_peer *peer);

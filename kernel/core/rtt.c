@@ -2,6 +2,33 @@
 #include "deadline.h"
 #include "rtt.h"
 
+/* Between 0 and 255, different for each packet and host */
+static u32 rtt_random(const struct coll_peer *peer, const struct coll_message *m)
+{
+	u32 mix = peer->group->incarnation ^ peer->host * 0x9e3779b1U;
+
+	mix = (mix ^ (u32)m->latest * 0x85ebca6bU) * 0xc2b2ae35U;
+	return mix >> 24;
+}
+
+/**
+ * coll_rtt_due() - when a message is taken for lost
+ * @peer: destination
+ * @m: the message, sent
+ *
+ * A time-out is up to a quarter longer than the estimate, and one that was backed off up to a
+ * quarter shorter, so that hosts whose packets were dropped together do not send them again
+ * together.
+ *
+ * Return: time in ns. Context: group lock held.
+ */
+u64 coll_rtt_due(const struct coll_peer *peer, const struct coll_message *m)
+{
+	u64 timeout = coll_rtt_timeout(peer, m), jitter = timeout / 1024 * rtt_random(peer, m);
+
+	return m->sent_ns + (m->tries <= 1 ? timeout + jitter : timeout - jitter);
+}
+
 /**
  * coll_rtt_sample() - add a sample of the round-trip time
  * @peer: the other side

@@ -25,6 +25,7 @@ static inline u64 coll_rtt_timeout(const struct coll_peer *peer, const struct co
 		   max_t(u64, ceiling, peer->rtt.rto_ns));
 }
 
+u64 coll_rtt_due(const struct coll_peer *peer, const struct coll_message *m);
 void coll_rtt_sample(struct coll_peer *peer, u64 rtt_ns);
 
 /* A message had to be sent again, and was received; nobody knows which packet of it. */

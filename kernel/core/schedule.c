@@ -132,6 +132,7 @@ static int schedule_edge_set(struct coll_schedule *s, struct coll_edge *e, u32 h
 	e->blocks = s->blocks;
 	e->reg = reg;
 	e->action = action;
+	e->fan_in = 1;
 	return 0;
 }
 
@@ -166,6 +167,18 @@ int coll_schedule_send(struct coll_schedule *s, u32 host, u8 reg)
 	r->sends++;
 	s->sends++;
 	return 0;
+}
+
+/**
+ * coll_schedule_fan_in - the receiver of the last send edge has several receive edges
+ * @s: a schedule with a send edge
+ * @hosts: number of them, in that round
+ *
+ * So many packets may arrive there at the same time.
+ */
+void coll_schedule_fan_in(struct coll_schedule *s, u32 hosts)
+{
+	s->send[s->sends - 1].fan_in = min_t(u32, hosts, COLL_MAX_EDGES);
 }
 
 /**

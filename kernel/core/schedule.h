@@ -47,6 +47,7 @@ enum coll_action {
  * @blocks: number of blocks that it covers
  * @reg: register that is sent or folded into
  * @action: enum coll_action
+ * @fan_in: of a send edge: number of receive edges that its receiver has in this round
  */
 struct coll_edge {
 	u32	host;
@@ -54,6 +55,7 @@ struct coll_edge {
 	u16	blocks;
 	u8	reg;
 	u8	action;
+	u8	fan_in;
 };
 
 /**
@@ -119,6 +121,7 @@ struct coll_room {
 int coll_schedule_start(struct coll_schedule *s, u32 hosts, u32 self);
 int coll_schedule_round(struct coll_schedule *s);
 int coll_schedule_send(struct coll_schedule *s, u32 host, u8 reg);
+void coll_schedule_fan_in(struct coll_schedule *s, u32 hosts);
 int coll_schedule_fold(struct coll_schedule *s, u32 host, u8 reg,
 		       enum coll_action action);
 int coll_schedule_combine(struct coll_schedule *s, u32 host, u8 reg,

@@ -54,7 +54,7 @@ bool coll_signature_makes_sense(const struct coll_group *g, const struct coll_si
 {
 	const struct coll_operation *operation = coll_operation_find(sig->operation);
 
-	return operation && signature_runs(g, sig->operation, sig->algorithm) &&
+	return operation && !sig->degree && signature_runs(g, sig->operation, sig->algorithm) &&
 	       signature_bytes(g, operation, sig) >= 0;
 }
 

@@ -38,6 +38,7 @@ struct coll_peer;
  * @type: enum coll_packet_type
  * @carries_done: the operation is all-to-all: its messages carry @done
  * @expires: given up after the liveness time if the other side was never heard from
+ * @several: the operation has several segments
  */
 struct coll_message_head {
 	struct coll_signature	signature;
@@ -47,6 +48,7 @@ struct coll_message_head {
 	u8			type;
 	bool			carries_done;
 	bool			expires;
+	bool			several;
 };
 
 /**
@@ -64,6 +66,8 @@ struct coll_message_head {
  * @tries: transmissions so far, COLL_MAX_TRIES at most
  * @round: round of the schedule
  * @segment: lane of the operation
+ * @fan_in: number of hosts that send to @peer in this round; 0 if not of an operation
+ * @lost: in flight, but taken for lost and not sent again yet
  */
 struct coll_message {
 	struct list_head		link;
@@ -79,6 +83,8 @@ struct coll_message {
 	u8				tries;
 	u8				round;
 	u16				segment;
+	u8				fan_in;
+	bool				lost;
 };
 
 /* ---- one connection ---- */
@@ -89,6 +95,7 @@ struct coll_message {
  * @knows_us: the other side has heard from this incarnation of ours
  * @idle: unused for long enough: it is released until there is something to send
  * @dead: the other side was silent for too long
+ * @fragments: packets to the other side may be fragmented
  * @tx: sending direction
  * @rx: receiving direction; all zero until heard from
  */
@@ -97,6 +104,7 @@ struct coll_peer_connection {
 	bool			knows_us;
 	bool			idle;
 	bool			dead;
+	bool			fragments;
 	struct coll_wire_side	tx;
 	struct coll_wire_side	rx;
 };
@@ -104,11 +112,15 @@ struct coll_peer_connection {
 /**
  * struct coll_peer_send_state - messages to the other side
  * @sent: messages sent and not acknowledged, in order of their first transmission
- * @held: messages that wait for credit, or for room among @sent
+ * @held: messages that wait for credit, or for the congestion window: those of the oldest
+ *	operations first
  * @number: of the latest packet
  * @credit: highest operation that the other side can store
  * @done: operations up to this one are complete at the other side
  * @unacked: messages in @sent
+ * @lost: those that are taken for lost and have not been sent again yet
+ * @limit: another message may be sent while @unacked is below this
+ * @ask: a message may ask for an acknowledgment when @unacked is this or more
  * @forced: something was sent beyond the credit
  * @told: we have sent a goodbye
  */
@@ -119,6 +131,9 @@ struct coll_peer_send_state {
 	u64			credit;
 	u64			done;
 	u8			unacked;
+	u8			lost;
+	u8			limit;
+	u8			ask;
 	bool			forced;
 	bool			told;
 };
@@ -142,19 +157,43 @@ struct coll_peer_rtt {
 };
 
 /**
+ * struct coll_peer_congestion - how many packets may be in flight to the other side
+ * @reduced: latest packet when the window was last reduced
+ * @initial: the window at first; 0 before the first message
+ * @window: packets that may be in flight
+ * @threshold: where slow start ends
+ * @prior: the window before the latest time-out; 0 if it is not to be restored
+ * @acknowledged: packets acknowledged since the window last changed, beyond slow start
+ * @ce: how many of our packets the other side has received marked, mod 256
+ */
+struct coll_peer_congestion {
+	u64	reduced;
+	u8	initial;
+	u8	window;
+	u8	threshold;
+	u8	prior;
+	u8	acknowledged;
+	u8	ce;
+};
+
+/**
  * struct coll_peer_recv_state - messages from the other side
  * @accepted: highest packet number of a message that was accepted
  * @bits: bit i: a message in packet @accepted - i was
  * @packets: which packets have come
+ * @ce: how many of them were marked "congestion experienced", mod 256
  * @refused: a message was refused for lack of room; send credit when there is room
  * @gone: the other side has sent a goodbye
+ * @filtered: since the first probe, packets came that a filter of this host refused
  */
 struct coll_peer_recv_state {
 	u64			accepted;
 	u64			bits;
 	struct coll_replay	packets;
+	u8			ce;
 	bool			refused;
 	bool			gone;
+	bool			filtered;
 };
 
 /**
@@ -198,6 +237,9 @@ struct coll_peer_goodbye {
  * @idle_at_ns: when the connection becomes idle unless it is used before
  * @idle_mark: changes when the connection is used
  * @questions: number of probes since @heard_ns
+ * @filtered: packets after @first_number that a filter of this host refused
+ * @first_number: latest packet before the first probe since @heard_ns, or before a message
+ *	was sent again
  */
 struct coll_peer_liveness {
 	u64	heard_ns;
@@ -207,6 +249,8 @@ struct coll_peer_liveness {
 	u64	idle_at_ns;
 	u32	idle_mark;
 	u32	questions;
+	u32	filtered;
+	u64	first_number;
 };
 
 /**
@@ -245,6 +289,7 @@ struct coll_peer_watch {
  * @retransmits: number of retransmissions to it
  * @rtt: round-trip time
  * @send: messages to the other side
+ * @congestion: how many packets may be in flight to it
  * @recv: messages from the other side
  * @ack: the acknowledgment that is owed
  * @live: is the other side alive?
@@ -261,6 +306,7 @@ struct coll_peer {
 	u32				retransmits;
 	struct coll_peer_rtt		rtt;
 	struct coll_peer_send_state	send;
+	struct coll_peer_congestion	congestion;
 	struct coll_peer_recv_state	recv;
 	struct coll_peer_ack		ack;
 	struct coll_peer_liveness	live;

@@ -31,6 +31,7 @@ typedef long long s64;
 #define BIT_ULL(n)		(1ULL << (n))
 #define S16_MAX			INT16_MAX
 #define S16_MIN			INT16_MIN
+#define U16_MAX			UINT16_MAX
 #define upper_32_bits(n)	((u32)((u64)(n) >> 32))
 #define lower_32_bits(n)	((u32)(n))
 #ifndef ARRAY_SIZE			/* the kselftest harness has it too */
@@ -40,6 +41,9 @@ typedef long long s64;
 #define memzero_explicit	explicit_bzero
 #define READ_ONCE(x)		(*(const volatile typeof(x) *)&(x))
 #define noinline		__attribute__((noinline))
+#ifndef __always_inline			/* some C libraries have it */
+#define __always_inline		inline __attribute__((always_inline))
+#endif
 #define __weak			__attribute__((weak))
 #define WRITE_ONCE(x, v)	(*(volatile typeof(x) *)&(x) = (v))
 #define WARN_ON_ONCE(condition) ({ \
@@ -57,6 +61,7 @@ typedef long long s64;
 #define min_t(t, a, b)		min((t)(a), (t)(b))
 #define max_t(t, a, b)		max((t)(a), (t)(b))
 #define clamp(v, lo, hi)	min(max(v, lo), hi)
+#define clamp_t(t, v, lo, hi)	clamp((t)(v), (t)(lo), (t)(hi))
 #define round_up(x, y)		(((x) + (typeof(x))(y) - 1) & ~((typeof(x))(y) - 1))
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
 
@@ -82,6 +87,11 @@ static inline int fls(unsigned int x)
 static inline int fls64(u64 x)
 {
 	return x ? 64 - __builtin_clzll(x) : 0;
+}
+
+static inline unsigned int hweight64(u64 x)
+{
+	return __builtin_popcountll(x);
 }
 
 static inline bool is_power_of_2(unsigned long n)
@@ -124,6 +134,11 @@ static inline void list_add_tail(struct list_head *entry, struct list_head *head
 	head->prev = entry;
 }
 
+static inline void list_add(struct list_head *entry, struct list_head *head)
+{
+	list_add_tail(entry, head->next);
+}
+
 static inline void list_del(struct list_head *entry)
 {
 	entry->prev->next = entry->next;
@@ -146,6 +161,8 @@ static inline bool list_empty(const struct list_head *head)
 #define list_entry(ptr, type, member)	container_of(ptr, type, member)
 #define list_first_entry(head, type, member) \
 	list_entry((head)->next, type, member)
+#define list_last_entry(head, type, member) \
+	list_entry((head)->prev, type, member)
 #define list_next_entry(pos, member) \
 	list_entry((pos)->member.next, typeof(*(pos)), member)
 #define list_for_each_entry(pos, head, member) \

@@ -79,8 +79,8 @@ void coll_watch_ask(struct coll_peer *peer, u64 now)
 	else
 		due = max(peer->live.heard_ns, since) + coll_liveness_quiet_ns(peer->group);
 	if (unlikely(due <= now)) {
-		watch_probe(peer, now);
 		coll_liveness_asked(peer, now);
+		watch_probe(peer, now);
 		due = now + coll_liveness_interval_ns(peer);
 	}
 	coll_deadline_peer(peer, due);
@@ -462,7 +462,7 @@ static u64 watch_challenge(const struct coll_peer *peer, u32 incarnation)
 	const struct coll_group *g = peer->group;
 	const u32 words[4] = { g->incarnation, incarnation, g->self, peer->host };
 
-	return siphash(words, sizeof(words), &g->secret.mac) | BIT_ULL(63);
+	return siphash(words, sizeof(words), &g->secret.mac.key) | BIT_ULL(63);
 }
 
 static void watch_send_challenge(struct coll_peer *peer, const struct coll_prefix *theirs)

@@ -58,6 +58,7 @@ static noinline void window_plan(struct coll_group *g, struct coll_op *op,
 	op->bytes = sig->count ? sig->count * coll_type_bytes(sig->type) : 0;
 	op->segments = likely(op->bytes <= segment_bytes) ? 1 :
 		       DIV_ROUND_UP(op->bytes, segment_bytes);
+	op->head.several = op->segments > 1;
 	op->locals.contributors = window_contributors(g, sig);
 }
 

@@ -24,11 +24,7 @@ struct coll_wire_header {
 	__be64	operation;
 	__be16	segment;
 	u8	round;
-	u8	kind;
-	u8	data_type;
-	u8	op;
-	u8	algorithm;
-	u8	degree;
+	u8	signature[5];	/* as in struct coll_signature: operation, type, ... */
 } __packed __aligned(2);
 
 struct coll_wire_operands {
@@ -46,6 +42,7 @@ static_assert(offsetof(struct coll_wire_header, destination) == COLL_WIRE_AT_DES
 static_assert(offsetof(struct coll_wire_header, tag) == COLL_WIRE_AT_TAG);
 static_assert(offsetof(struct coll_wire_header, type) == COLL_WIRE_PREFIX);
 static_assert(sizeof(struct coll_wire_header) == COLL_WIRE_HEADER);
+static_assert(offsetof(struct coll_signature, degree) == 4);
 static_assert(sizeof(struct coll_wire_operands) == COLL_WIRE_OPERANDS);
 static_assert(sizeof(struct coll_wire_ack) == COLL_WIRE_ACK);
 
@@ -67,21 +64,26 @@ static u64 wire_derive_one(const siphash_key_t *key, u64 id, u64 nonce, u64 labe
  * @key: shared by the members; may be zero
  * @id: number of the group
  * @nonce: fresh for each instance, so that packets of earlier ones are not authentic
+ * @algorithm: of the MAC: enum collsock_mac, not the default
  *
  * The result does not depend on the byte order of the host. Context: any.
  */
 void coll_wire_derive(struct coll_secret *secret, const u8 key[16], u64 id,
-		      u64 nonce)
+		      u64 nonce, u8 algorithm)
 {
 	__le64 half[2];
 	siphash_key_t k;
 
+	memset(secret, 0, sizeof(*secret));
 	memcpy(half, key, sizeof(half));
 	k.key[0] = le64_to_cpu(half[0]);
 	k.key[1] = le64_to_cpu(half[1]);
 	secret->tag = wire_derive_one(&k, id, nonce, LABEL_TAG);
-	secret->mac.key[0] = wire_derive_one(&k, id, nonce, LABEL_MAC_LOW);
-	secret->mac.key[1] = wire_derive_one(&k, id, nonce, LABEL_MAC_HIGH);
+	secret->mac.key.key[0] = wire_derive_one(&k, id, nonce, LABEL_MAC_LOW);
+	secret->mac.key.key[1] = wire_derive_one(&k, id, nonce, LABEL_MAC_HIGH);
+	secret->mac.algorithm = algorithm;
+	if (algorithm == COLLSOCK_MAC_NH_SIPHASH)
+		coll_nh_derive(secret->mac.nh, &secret->mac.key);
 }
 
 /* SipHash works on little-endian words. */
@@ -106,30 +108,16 @@ static inline void wire_mac_word(u64 v[4], u64 word)
 	v[0] ^= word;
 }
 
-static void wire_mac_begin(u64 v[4], const siphash_key_t *mac)
+static void wire_mac_begin(u64 v[4], const siphash_key_t *key)
 {
-	v[0] = SIPHASH_CONST_0 ^ mac->key[0];
-	v[1] = SIPHASH_CONST_1 ^ mac->key[1];
-	v[2] = SIPHASH_CONST_2 ^ mac->key[0];
-	v[3] = SIPHASH_CONST_3 ^ mac->key[1];
+	v[0] = SIPHASH_CONST_0 ^ key->key[0];
+	v[1] = SIPHASH_CONST_1 ^ key->key[1];
+	v[2] = SIPHASH_CONST_2 ^ key->key[0];
+	v[3] = SIPHASH_CONST_3 ^ key->key[1];
 }
 
-/*
- * SipHash-2-4 of a whole packet but its MAC, of which @state knows the first @at bytes
- * (Aumasson and Bernstein, "SipHash: a fast short-input PRF", §2). The kernel's siphash()
- * cannot go on from a state; its permutation can.
- */
-static inline __be64 wire_mac(const u8 *packet, u32 bytes, const u64 state[4], u32 at)
+static __always_inline __be64 wire_mac_finish(u64 v[4], u64 last)
 {
-	u64 v[4] = { state[0], state[1], state[2], state[3] };
-	u32 end = bytes - COLL_WIRE_MAC;
-	u64 last = (u64)end << 56;
-	u32 shift = 0;
-
-	for (; at + 8 <= end; at += 8)
-		wire_mac_word(v, wire_word(packet + at));
-	for (; at < end; at++, shift += 8)
-		last |= (u64)packet[at] << shift;
 	wire_mac_word(v, last);
 	v[2] ^= 0xff;
 	wire_mac_round(v);
@@ -139,14 +127,87 @@ static inline __be64 wire_mac(const u8 *packet, u32 bytes, const u64 state[4], u
 	return cpu_to_be64(v[0] ^ v[1] ^ v[2] ^ v[3]);
 }
 
+/*
+ * SipHash-2-4 of a whole packet but its MAC, of which @v is the state after the first @at bytes
+ * (Aumasson and Bernstein, "SipHash: a fast short-input PRF", §2). The kernel's siphash()
+ * cannot go on from a state; its permutation can.
+ */
+static __always_inline __be64 wire_mac_end(u64 v[4], const u8 *packet, u32 bytes, u32 at)
+{
+	const u8 *end = packet + bytes - COLL_WIRE_MAC, *byte = packet + at;
+	u64 last = (u64)(bytes - COLL_WIRE_MAC) << 56;
+	u32 shift = 0;
+
+	for (; byte + 8 <= end; byte += 8)
+		wire_mac_word(v, wire_word(byte));
+	for (; byte < end; byte++, shift += 8)
+		last |= (u64)*byte << shift;
+	return wire_mac_finish(v, last);
+}
+
+/*
+ * SipHash-2-4 of the header, of which @v is the state, of the NH of each block of the rest, and
+ * of the length in 4 bytes. All of that is longer than COLL_WIRE_UNHASHED, so it is not what
+ * wire_mac_end() hashes of a shorter packet. The packet number makes each header unique, so
+ * a forger must find a collision with one packet, not with any of all.
+ */
+static __be64 wire_mac_end_nh(u64 v[4], const u8 *packet, u32 bytes, const u64 *nh)
+{
+	u32 end = bytes - COLL_WIRE_MAC, at, step;
+	u64 hashed = COLL_WIRE_HEADER + sizeof(end);
+	struct coll_nh_hash hash;
+
+	for (at = COLL_WIRE_HEADER; at < end; at += step) {
+		step = min_t(u32, end - at, COLL_NH_BLOCK);
+		hash = coll_nh(nh, packet + at, step);
+		wire_mac_word(v, hash.low);
+		wire_mac_word(v, hash.high);
+		hashed += sizeof(hash);
+	}
+	return wire_mac_finish(v, hashed << 56 | end);
+}
+
+static inline bool wire_is_short(u32 bytes)
+{
+	return bytes <= COLL_WIRE_UNHASHED + COLL_WIRE_MAC;
+}
+
+/* The MAC of a packet of any length and version, of which @state knows the first @at bytes. */
+static noinline __be64 wire_mac_any(const u8 *packet, u32 bytes, const struct coll_mac *mac,
+				    const u64 state[4], u32 at)
+{
+	u64 v[4] = { state[0], state[1], state[2], state[3] };
+
+	if (wire_is_short(bytes) || mac->algorithm != COLLSOCK_MAC_NH_SIPHASH)
+		return wire_mac_end(v, packet, bytes, at);
+	for (; at < COLL_WIRE_HEADER; at += 8)
+		wire_mac_word(v, wire_word(packet + at));
+	return wire_mac_end_nh(v, packet, bytes, mac->nh);
+}
+
+/* The MAC of a packet of this direction. Every packet has a body: it needs no loop. */
+static __be64 wire_mac(const u8 *packet, u32 bytes, const struct coll_wire_side *side)
+{
+	u64 v[4] = { side->mac[0], side->mac[1], side->mac[2], side->mac[3] };
+
+	static_assert(COLL_WIRE_HEADER == COLL_WIRE_PREFIX + 32);
+	if (unlikely(!wire_is_short(bytes)))
+		return wire_mac_any(packet, bytes, side->group_mac, side->mac, COLL_WIRE_PREFIX);
+	wire_mac_word(v, wire_word(packet + COLL_WIRE_PREFIX));
+	wire_mac_word(v, wire_word(packet + COLL_WIRE_PREFIX + 8));
+	wire_mac_word(v, wire_word(packet + COLL_WIRE_PREFIX + 16));
+	wire_mac_word(v, wire_word(packet + COLL_WIRE_PREFIX + 24));
+	return wire_mac_end(v, packet, bytes, COLL_WIRE_HEADER);
+}
+
 /**
  * coll_wire_side_set() - prepare one direction of a connection
  * @side: out
  * @prefix: the prefix of its packets
- * @mac: key of the MAC
+ * @mac: of the group; must outlive @side
  */
 void coll_wire_side_set(struct coll_wire_side *side, const struct coll_prefix *prefix,
-			const siphash_key_t *mac)
+			const struct coll_mac *mac)
 {
 	struct coll_wire_header w = {
 		.version	= cpu_to_be32(COLL_WIRE_VERSION << 24),
@@ -160,7 +221,8 @@ void coll_wire_side_set(struct coll_wire_side *side, const struct coll_prefix *p
 	u32 i;
 
 	memcpy(side->prefix, &w, COLL_WIRE_PREFIX);
-	wire_mac_begin(side->mac, mac);
+	side->group_mac = mac;
+	wire_mac_begin(side->mac, &mac->key);
 	for (i = 0; i < COLL_WIRE_PREFIX; i += 8)
 		wire_mac_word(side->mac, wire_word((const u8 *)side->prefix + i));
 }
@@ -190,23 +252,23 @@ bool coll_wire_authentic(const u8 *packet, u32 bytes, const struct coll_wire_sid
 	__be64 code;
 
 	memcpy(&code, packet + bytes - COLL_WIRE_MAC, sizeof(code));
-	return code == wire_mac(packet, bytes, side->mac, COLL_WIRE_PREFIX);
+	return code == wire_mac(packet, bytes, side);
 }
 
 /**
  * coll_wire_authentic_any() - is the MAC of a packet of any version right?
  * @packet: coll_wire_other_version(), or formed
  * @bytes: its length
- * @mac: key
+ * @mac: of the group
  */
-bool coll_wire_authentic_any(const u8 *packet, u32 bytes, const siphash_key_t *mac)
+bool coll_wire_authentic_any(const u8 *packet, u32 bytes, const struct coll_mac *mac)
 {
 	__be64 code;
 	u64 state[4];
 
-	wire_mac_begin(state, mac);
+	wire_mac_begin(state, &mac->key);
 	memcpy(&code, packet + bytes - COLL_WIRE_MAC, sizeof(code));
-	return code == wire_mac(packet, bytes, state, 0);
+	return code == wire_mac_any(packet, bytes, mac, state, 0);
 }
 
 /* ---- distances ---- */
@@ -218,14 +280,18 @@ bool coll_wire_authentic_any(const u8 *packet, u32 bytes, const siphash_key_t *m
  * "Done" and credit are never far from the operation that a packet is about: a window or
  * two. A host that must tell more than fits tells less, which is never wrong.
  */
+static noinline s64 wire_nearest(s64 distance)
+{
+	return distance < S16_MIN ? WIRE_NOT_TOLD : WIRE_NOT_TOLD - 1;
+}
+
 static inline __be16 wire_distance(u64 to, u64 from)
 {
 	s64 distance = to - from;
 
-	if (unlikely(distance < S16_MIN))
-		distance = WIRE_NOT_TOLD;
-	else if (unlikely(distance >= WIRE_NOT_TOLD))
-		distance = WIRE_NOT_TOLD - 1;
+	/* S16_MIN to WIRE_NOT_TOLD - 1 */
+	if (unlikely((u64)(distance - S16_MIN) >= U16_MAX))
+		distance = wire_nearest(distance);
 	return cpu_to_be16((u16)distance);
 }
 
@@ -262,11 +328,7 @@ void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
 	w->operation = cpu_to_be64(body->operation);
 	w->segment = cpu_to_be16(body->segment);
 	w->round = body->round;
-	w->kind = body->signature.operation;
-	w->data_type = body->signature.type;
-	w->op = body->signature.op;
-	w->algorithm = body->signature.algorithm;
-	w->degree = body->signature.algorithm >> 8;
+	memcpy(w->signature, &body->signature, sizeof(w->signature));
 	if (coll_body_has_operands(body)) {
 		struct coll_wire_operands *o = (struct coll_wire_operands *)end;
 
@@ -288,7 +350,7 @@ void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
 		memcpy(end, body->payload, body->payload_bytes);
 		end += body->payload_bytes;
 	}
-	code = wire_mac(packet, end - packet + COLL_WIRE_MAC, side->mac, COLL_WIRE_PREFIX);
+	code = wire_mac(packet, end - packet + COLL_WIRE_MAC, side);
 	memcpy(end, &code, sizeof(code));
 }
 
@@ -471,12 +533,8 @@ void coll_wire_read_body(const u8 *packet, u32 bytes, struct coll_body *body)
 	body->credit = wire_from_distance(w->credit, body->operation);
 	body->segment = be16_to_cpu(w->segment);
 	body->round = w->round;
-	body->signature.operation = w->kind;
-	body->signature.type = w->data_type;
-	body->signature.op = w->op;
-	body->signature.algorithm = w->algorithm | (u32)w->degree << 8;
-	body->signature.count = 0;
-	body->signature.root = 0;
+	memset(&body->signature, 0, sizeof(body->signature));
+	memcpy(&body->signature, w->signature, sizeof(w->signature));
 	if (flags & COLL_FLAG_OPERANDS) {
 		const struct coll_wire_operands *o;
 

@@ -5,22 +5,25 @@
  *   prefix (32) | body (32) | operands (8) | acknowledgment (16) | payload | MAC (8)
  *
  * All fields are big-endian; the payload is in the byte order of the group.
- * The MAC is SipHash-2-4 over all that precedes it, under a key derived
- * from the group's key and nonce. Operands and acknowledgment are there if they are
- * flagged; a barrier has none of them.
+ * The MAC is SipHash-2-4 over all that precedes it, under a key derived from the group's
+ * key and nonce; in long packets over the header and over hashes of the rest (nh.h), unless
+ * the group wants it otherwise. Operands and acknowledgment are there if they are flagged;
+ * a barrier has none of them.
  *
  * The prefix names both ends of a connection. It is the same in all packets of one
  * direction of a connection, so each side caches it, with the state of the MAC after it, in
  * a struct coll_wire_side.
  *
  * These are the same in every version of the format: the version itself, the two hosts,
- * the tag, and the MAC in the last 8 bytes. So a host can tell that another one speaks
+ * the tag, and the MAC in the last 8 bytes, which is computed from the bytes and their
+ * number alone. So a host can tell that another one speaks
  * another version, and that this one is a member (coll_wire_authentic_any()).
  */
 #ifndef COLL_CORE_WIRE_H
 #define COLL_CORE_WIRE_H
 
 #include "base.h"
+#include "nh.h"
 
 #define COLL_WIRE_VERSION	2
 #define COLL_WIRE_PREFIX	32
@@ -33,6 +36,12 @@
 #define COLL_WIRE_MIN		(COLL_WIRE_HEADER + COLL_WIRE_MAC)
 #define COLL_WIRE_MAX \
 	(COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK + COLLSOCK_MAX_SEGMENT)
+
+/*
+ * If more bytes than these precede the MAC, those behind the header are hashed first. Fewer
+ * would be more work with a hash than without.
+ */
+#define COLL_WIRE_UNHASHED	(COLL_WIRE_HEADER + 16)
 
 /* LINE(identifier, number, name). Lines are only ever appended. */
 #define COLL_PACKET_LIST(LINE)							\
@@ -73,7 +82,8 @@ enum coll_packet_type { COLL_PACKET_LIST(COLL_PACKET_NUMBER) };
 	LINE(DISAGREES,	2,	"disagrees",	EPROTO)				\
 	LINE(RESTARTED,	3,	"restarted",	ECONNRESET)			\
 	LINE(ENDED,	4,	"ended",	ECANCELED) /* by order of the operator */	\
-	LINE(VERSION,	5,	"version",	EPROTO) /* of the packet format */
+	LINE(VERSION,	5,	"version",	EPROTO) /* of the packet format */	\
+	LINE(REFUSED,	6,	"refused",	EPERM) /* by filters of the host itself */
 
 #define COLL_REASON_NUMBER(identifier, number, name, error) COLL_REASON_##identifier = number,
 enum coll_reason { COLL_REASON_LIST(COLL_REASON_NUMBER) COLL_REASONS };
@@ -83,18 +93,22 @@ enum coll_reason { COLL_REASON_LIST(COLL_REASON_NUMBER) COLL_REASONS };
  * @operation: enum collsock_operation
  * @type: enum collsock_type
  * @op: enum collsock_operator
- * @algorithm: enum collsock_algorithm, never COLLSOCK_AUTO; 256 times its degree is
- *	added, but none has one
+ * @algorithm: enum collsock_algorithm, never COLLSOCK_AUTO
+ * @degree: of the algorithm; 0, since none has one
+ * @reserved: 0
  * @count: elements
  * @root: rank
  *
- * There is no padding: signatures are compared as a whole.
+ * There is no padding: signatures are compared as a whole. The packet has the first five
+ * bytes as they are.
  */
 struct coll_signature {
-	u16	operation;
+	u8	operation;
 	u8	type;
 	u8	op;
-	u32	algorithm;
+	u8	algorithm;
+	u8	degree;
+	u8	reserved[3];
 	u32	count;
 	u32	root;
 };
@@ -188,27 +202,41 @@ struct coll_answer {
 #define COLL_NOBODY	(~0U)
 
 /**
+ * struct coll_mac - what the MACs of a group are computed with
+ * @key: of SipHash
+ * @algorithm: enum collsock_mac, not the default
+ * @nh: key of NH, if the algorithm has it
+ */
+struct coll_mac {
+	siphash_key_t	key;
+	u64		algorithm;
+	u64		nh[COLL_NH_WORDS];
+};
+
+/**
  * struct coll_secret - derived from the group's key, id and nonce
  * @tag: names the group on the wire without revealing its id
- * @mac: key of the MAC
+ * @mac: of its packets
  */
 struct coll_secret {
 	u64		tag;
-	siphash_key_t	mac;
+	struct coll_mac	mac;
 };
 
 /**
  * struct coll_wire_side - one direction of a connection
  * @prefix: as in every packet
  * @mac: state of the MAC after it
+ * @group_mac: of the group
  */
 struct coll_wire_side {
-	u64	prefix[COLL_WIRE_PREFIX / 8];
-	u64	mac[4];
+	u64			prefix[COLL_WIRE_PREFIX / 8];
+	u64			mac[4];
+	const struct coll_mac	*group_mac;
 };
 
 void coll_wire_derive(struct coll_secret *secret, const u8 key[16], u64 id,
-		      u64 nonce);
+		      u64 nonce, u8 algorithm);
 
 static inline bool coll_body_has_operands(const struct coll_body *body)
 {
@@ -223,7 +251,7 @@ static inline u32 coll_wire_bytes(const struct coll_body *body)
 }
 
 void coll_wire_side_set(struct coll_wire_side *side, const struct coll_prefix *prefix,
-			const siphash_key_t *mac);
+			const struct coll_mac *mac);
 void coll_wire_write_nonce(u8 payload[COLL_WIRE_PROBE], u64 nonce);
 u64 coll_wire_read_nonce(const u8 *payload);
 void coll_wire_write_answer(u8 payload[COLL_WIRE_ANSWER], const struct coll_answer *answer);
@@ -283,6 +311,6 @@ bool coll_wire_same_side(const u8 *packet, const struct coll_wire_side *side);
 bool coll_wire_authentic(const u8 *packet, u32 bytes, const struct coll_wire_side *side);
 
 /* The same of a packet of any version and direction. */
-bool coll_wire_authentic_any(const u8 *packet, u32 bytes, const siphash_key_t *mac);
+bool coll_wire_authentic_any(const u8 *packet, u32 bytes, const struct coll_mac *mac);
 
 #endif

@@ -38,7 +38,7 @@ MAX_PAYLOAD = 65536
 
 # The structures of <linux/collsock.h>: native byte order, no padding. A newer kernel accepts
 # them as they are.
-JOIN_FORMAT = "=IIQQ16sIIIIHHIQQ16sB7s"
+JOIN_FORMAT = "=IIQQ16sIIIIHHIQQ16sBB6s"
 MEMBER_FORMAT = "=HHI16s"
 POST_FORMAT = "=IBBBBIIIIQ"
 COMPLETION_FORMAT = "=IIIIQQQ"
@@ -96,7 +96,7 @@ def join_request(hosts, rank, group_id, nonce, key=bytes(16), window=0, max_byte
     host_of_rank = [index.setdefault(host, len(index)) for host in members(hosts)]
     head = struct.pack(JOIN_FORMAT, struct.calcsize(JOIN_FORMAT), 0, group_id, nonce, key,
                        len(index), len(hosts), rank, max_bytes, window, 0, 0, 0, 0,
-                       bytes(16), 0, bytes(7))
+                       bytes(16), 0, 0, bytes(6))
     return head + b"".join(index) + struct.pack(f"={len(hosts)}I", *host_of_rank)
 
 
@@ -220,7 +220,7 @@ def read_key(path):
 WHAT_TO_DO = {
     errno.EAFNOSUPPORT: "the module is not loaded: modprobe collsock",
     errno.EACCES: "give a key (--key-file), or allow keyless groups: "
-                  "collsock set require_keys 0",
+                  "collsock set require_keys 0; or start all ranks of this host alike",
     errno.EPERM: "this user may not join: see collsock get join_gid_low join_gid_high",
     errno.EADDRNOTAVAIL: "the address of this rank is not one of this host: "
                          "compare RANK and the hosts file",
@@ -240,6 +240,13 @@ WHAT_TO_DO = {
     errno.EPROTO: "that rank, or another one of this host when joining, disagrees: "
                   "run the same program with the same hosts file everywhere",
 }
+FILTERED = "filters of that rank's host refuse its packets: nft list ruleset there may show them"
+
+
+def what_to_do(error):
+    if isinstance(error, CollectiveError) and error.errno == errno.EPERM:
+        return FILTERED
+    return WHAT_TO_DO.get(error.errno, "see collsock(7)")
 
 
 def overlapped(sock, rank):
@@ -295,8 +302,7 @@ def main():
             mean_of_ranks(sock, options.rank, len(hosts))
             overlapped(sock, options.rank)
     except OSError as error:
-        print(f"{sys.argv[0]}: {error}: {WHAT_TO_DO.get(error.errno, 'see collsock(7)')}",
-              file=sys.stderr)
+        print(f"{sys.argv[0]}: {error}: {what_to_do(error)}", file=sys.stderr)
         return 1
     return 0
 

@@ -138,26 +138,28 @@ static struct cm_outcome join_records_outcome(const struct cm_record *records, i
 	return (struct cm_outcome){ };
 }
 
-/* All ranks take each step, or none does. */
+/* All ranks take each step, or none does. @tried: out: the last one, too */
 static struct cm_outcome join_all(struct cm_comm *c, struct cm_plan *plan,
-				  const struct cm_record *records)
+				  const struct cm_record *records, bool *tried)
 {
 	struct cm_outcome outcome = join_records_outcome(records, c->size);
 
+	*tried = false;
 	if (outcome.error)
 		return outcome;
 	outcome = (struct cm_outcome){ join_this_rank(c, plan, records), c->rank };
 	outcome = cm_outcome_agree(c, outcome);
-	return outcome.error ? outcome : cm_outcome_agree(c, join_try_out(c));
+	*tried = !outcome.error;
+	return *tried ? cm_outcome_agree(c, join_try_out(c)) : outcome;
 }
 
 /* The outcome is the same on all ranks. */
-static void join_pass(struct cm_comm *c, const struct cm_outcome *outcome)
+static void join_pass(struct cm_comm *c, const struct cm_outcome *outcome, bool tried)
 {
 	cm_comm_pass(c, CM_UNABLE);
 	if (outcome->error == -EHOSTUNREACH)
 		cm_record_remember(outcome->error);
-	cm_outcome_report(c, outcome);
+	cm_outcome_report(c, outcome, tried);
 	if (!c->rank && cm_settings.mode == CM_REQUIRE)
 		cm_comm_abort(c, "not allowed with COLLSOCK_MPI=require");
 }
@@ -166,14 +168,15 @@ static void join_planned(struct cm_comm *c, struct cm_plan *plan,
 			 const struct cm_record *records)
 {
 	struct cm_outcome outcome;
+	bool tried;
 
 	if (plan->host_count == 1) {
 		cm_comm_pass(c, CM_ONE_HOST);
 		return;
 	}
-	outcome = join_all(c, plan, records);
+	outcome = join_all(c, plan, records, &tried);
 	if (outcome.error) {
-		join_pass(c, &outcome);
+		join_pass(c, &outcome, tried);
 		return;
 	}
 	c->state = CM_JOINED;

@@ -19,8 +19,11 @@ struct cm_outcome cm_outcome_agree(const struct cm_comm *c, struct cm_outcome ow
 	return worst;
 }
 
-/* Explanations specific to joining; libcollsock explains all other errors. */
-static const char *outcome_text(const struct cm_outcome *o, char *text, size_t bytes)
+/*
+ * Explanations specific to joining; libcollsock explains all other errors: those of a call, or
+ * those of an operation, with its rank.
+ */
+static const char *outcome_text(const struct cm_outcome *o, bool tried, char *text, size_t bytes)
 {
 	switch (o->error) {
 	case -EADDRNOTAVAIL:
@@ -36,11 +39,12 @@ static const char *outcome_text(const struct cm_outcome *o, char *text, size_t b
 	case -EMFILE:
 		return "too few file descriptors are left (ulimit -n)";
 	default:
-		return cm_error_text(-o->error, o->rank, text, bytes);
+		return cm_error_text(-o->error, tried ? (__u32)o->rank : COLLSOCK_NO_RANK,
+				     text, bytes);
 	}
 }
 
-void cm_outcome_report(const struct cm_comm *c, const struct cm_outcome *o)
+void cm_outcome_report(const struct cm_comm *c, const struct cm_outcome *o, bool tried)
 {
 	static atomic_bool said;
 	bool again = atomic_exchange(&said, true);
@@ -50,5 +54,5 @@ void cm_outcome_report(const struct cm_comm *c, const struct cm_outcome *o)
 		return;
 	fprintf(stderr,
 		"collsock: a communicator of %d ranks is left to the MPI library, because of rank %d: %s\n",
-		c->size, o->rank, outcome_text(o, text, sizeof(text)));
+		c->size, o->rank, outcome_text(o, tried, text, sizeof(text)));
 }

@@ -235,7 +235,7 @@ static void tell_body(const u8 *packet, u32 bytes)
 	tell_distance(packet + 36, b.done);
 	tell_distance(packet + 38, b.credit);
 	printf("\t%u\t%u\t%u\t%u\t%u\t%u\t%u", b.segment, b.round, sig->operation,
-	       sig->type, sig->op, sig->algorithm & 0xff, sig->algorithm >> 8);
+	       sig->type, sig->op, sig->algorithm, sig->degree);
 	tell_operands(packet, &b);
 	if (b.acknowledges)
 		printf("\t%llu\t0x%016llx", b.ack_number, b.ack_bits);
@@ -280,7 +280,7 @@ static void tell(const u8 *packet, u32 bytes)
 int main(int argc, char **argv)
 {
 	static u8 packet[ROOM] __aligned(8), payload[COLLSOCK_MAX_SEGMENT];
-	static const siphash_key_t key = { { 1, 2 } };
+	static struct coll_secret secret;
 	struct coll_wire_side side;
 	struct coll_prefix prefix;
 	struct coll_body body;
@@ -295,6 +295,7 @@ int main(int argc, char **argv)
 	state = seed_start();
 	for (i = 0; i < sizeof(payload); i++)
 		payload[i] = seed_next(&state);
+	coll_wire_derive(&secret, payload, 1, 2, COLLSOCK_MAC_NH_SIPHASH);
 	put_file_head(file);
 	for (i = 0; i < PACKETS; i++) {
 		if (i % 4 == 3) {
@@ -304,7 +305,7 @@ int main(int argc, char **argv)
 			any_prefix(&prefix);
 			any_body(&body, payload);
 		}
-		coll_wire_side_set(&side, &prefix, &key);
+		coll_wire_side_set(&side, &prefix, &secret.mac);
 		coll_wire_write(packet, &side, &body);
 		bytes = coll_wire_bytes(&body);
 		if (i % 3 == 2)

@@ -36,7 +36,7 @@ int main(int argc, char *argv[])
 	amount = strtol(argv[3], NULL, 10);
 	memset(key, 1, sizeof(key));
 	for (nonce = 1; amount > 0; nonce++) {
-		coll_wire_derive(&secret, key, id, nonce);
+		coll_wire_derive(&secret, key, id, nonce, COLLSOCK_MAC_SIPHASH);
 		if (collider_bucket(secret.tag) != collider_bucket(tag))
 			continue;
 		printf("%llu\n", (unsigned long long)nonce);

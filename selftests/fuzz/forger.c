@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Sends UDP packets with arbitrary source addresses from the host on which it runs. The
- * scenario "strangers" writes the orders on standard input: each is struct record and its
- * packet. The answer to FORGE is a line with the number of packets sent.
+ * program that started it writes the orders on standard input: each is struct record and its
+ * packet. The answer to FORGE and FLOOD is a line with the number of packets sent.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/ip.h>
 #include <netinet/udp.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <linux/collsock.h>
@@ -28,6 +30,7 @@
 #define SMALLEST	72
 /* Number of packets that a host can certainly queue */
 #define BURST		200
+#define NS_PER_SECOND	1000000000
 
 enum {
 	SEND,		/* the packet as it is */
@@ -35,6 +38,7 @@ enum {
 	SOURCE,		/* use this source address, in turn with the others */
 	DESTINATION,	/* send to this address, likewise */
 	FORGE,		/* make "count" packets from the samples */
+	FLOOD,		/* the packet every "count" nanoseconds, until the input ends */
 };
 
 struct record {
@@ -241,6 +245,34 @@ static void forge(const struct record *order)
 	fflush(stdout);
 }
 
+/* ---- the same packet, again and again ---- */
+
+static bool input_ended(void)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	return poll(&input, 1, 0) > 0;
+}
+
+static void flood(const struct record *r, const __u8 *data)
+{
+	unsigned int sent = 0;
+	struct timespec next;
+
+	clock_gettime(CLOCK_MONOTONIC, &next);
+	for (; !input_ended(); sent++) {
+		transmit(r, data, r->bytes);
+		next.tv_nsec += r->count;
+		if (next.tv_nsec >= NS_PER_SECOND) {
+			next.tv_nsec -= NS_PER_SECOND;
+			next.tv_sec++;
+		}
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
+	}
+	printf("%u\n", sent);
+	fflush(stdout);
+}
+
 /* ---- orders ---- */
 
 static bool take(void *to, size_t bytes)
@@ -273,6 +305,9 @@ static void obey(const struct record *r, const __u8 *data)
 	case FORGE:
 		if (sample_count && source_count && destination_count)
 			forge(r);
+		break;
+	case FLOOD:
+		flood(r, data);
 		break;
 	}
 }

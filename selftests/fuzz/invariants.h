@@ -25,7 +25,7 @@ static void check_message(const struct coll_peer *peer, const struct coll_messag
 static u32 check_sent(const struct coll_peer *peer)
 {
 	const struct coll_message *m, *before = NULL;
-	u32 count = 0;
+	u32 count = 0, lost = 0;
 
 	list_for_each_entry(m, &peer->send.sent, link) {
 		check_message(peer, m);
@@ -38,7 +38,11 @@ static u32 check_sent(const struct coll_peer *peer)
 				    before->first);
 		before = m;
 		count++;
+		lost += m->lost;
 	}
+	FUZZ_EQUAL(peer->send.lost, lost, "messages lost");
+	FUZZ_EQUAL(peer->send.limit, lost ? 0 : peer->congestion.window, "limit");
+	FUZZ_EXPECT(lost < count || !lost, "all %u messages lost, none sent again", lost);
 	FUZZ_EQUAL(peer->send.unacked, count, "messages under way");
 	FUZZ_EXPECT(count <= COLL_PEER_WINDOW, "%u messages under way", count);
 	return count;
@@ -46,12 +50,17 @@ static u32 check_sent(const struct coll_peer *peer)
 
 static u32 check_held(const struct coll_peer *peer)
 {
-	const struct coll_message *m;
+	const struct coll_message *m, *before = NULL;
 	u32 count = 0;
 
 	list_for_each_entry(m, &peer->send.held, link) {
 		check_message(peer, m);
 		FUZZ_EQUAL(m->first, 0, "packet of a message that was not sent");
+		if (before && before->head->type == COLL_PACKET_MESSAGE)
+			FUZZ_EXPECT(!coll_after(before->head->number, m->head->number),
+				    "operation %llu waits before %llu", before->head->number,
+				    m->head->number);
+		before = m;
 		count++;
 	}
 	return count;

@@ -103,7 +103,7 @@ static __u64 now_ms(void)
 /* Boundary values, and any numbers */
 static __u32 odd_number(struct fuzzer *f)
 {
-	static const __u32 odd[] = { 0, 1, 2, 7, 48, 64, 65, 88, 1152, 8640, 65536, 0x7fffffff,
+	static const __u32 odd[] = { 0, 1, 2, 7, 48, 64, 65, 88, 1056, 8640, 65536, 0x7fffffff,
 					0x80000000, 0xffffffff };
 
 	return one_in(f, 3) ? draw(f) : odd[below(f, ARRAY_SIZE(odd))];

@@ -6,6 +6,7 @@
  * the attacker must not change anything; with it (the harness computes the MACs) it must
  * not corrupt memory or counters, or cause a storm of packets.
  */
+#include "../unit/mac.h"
 #include <stdlib.h>
 
 #include "../sim/world.h"
@@ -144,7 +145,6 @@ static bool lives(const struct siege *s, u32 rank)
 
 /* ---- what the world tells ---- */
 
-/* Checked with the independent SipHash of user_siphash.c */
 static bool is_authentic(const struct siege *s, const u8 *data, u32 bytes)
 {
 	__be64 code;
@@ -152,7 +152,7 @@ static bool is_authentic(const struct siege *s, const u8 *data, u32 bytes)
 	if (!coll_wire_formed(data, bytes))
 		return false;
 	memcpy(&code, data + bytes - sizeof(code), sizeof(code));
-	return siphash(data, bytes - sizeof(code), &s->group.secret.mac) == be64_to_cpu(code);
+	return mac_of(data, bytes, &s->group.secret.mac) == code;
 }
 
 static bool on_packet(struct world *w, struct world_packet *p)
@@ -614,7 +614,7 @@ static bool pick(const struct siege *s, u32 place, struct captured *c)
 
 static void reseal(const struct siege *s, struct captured *c)
 {
-	__be64 code = cpu_to_be64(siphash(c->data, c->bytes - COLL_WIRE_MAC, &s->group.secret.mac));
+	__be64 code = mac_of(c->data, c->bytes, &s->group.secret.mac);
 
 	memcpy(c->data + c->bytes - COLL_WIRE_MAC, &code, sizeof(code));
 }
@@ -708,6 +708,7 @@ static void begin(struct siege *s)
 		request.max_bytes = MAX_BYTES;
 	}
 	request.algorithm[COLLSOCK_BARRIER] = choice % 3;
+	request.mac = sizes & 16 ? COLLSOCK_MAC_SIPHASH : COLLSOCK_MAC_NH_SIPHASH;
 	s->honest = true;
 	world_init(&s->world, hosts, choice >> 4, &user);
 	s->world.link.loss = (faults & 3) * 100;

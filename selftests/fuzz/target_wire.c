@@ -2,19 +2,30 @@
 /*
  * One packet: reading stays within it, reading inverts writing, and it is authentic only by
  * its last eight bytes. The first byte of the input determines where the packet begins in
- * memory and whether it has a valid MAC; a time-wait entry answers it.
+ * memory, whether it has a valid MAC, and of which algorithm; a time-wait entry answers it.
  */
+#include "../unit/mac.h"
 #include "fuzz.h"
 #include "timewait.h"
 #include "wire.h"
 
 #define SEAL	0x80
+#define SIPHASH	0x40
 
-static const siphash_key_t key = { { 1, 2 } };
+/* Of this input */
+static const struct coll_mac *mac;
 
-static __be64 mac_of(const u8 *packet, u32 bytes)
+static void choose_mac(u8 first)
 {
-	return cpu_to_be64(siphash(packet, bytes - COLL_WIRE_MAC, &key));
+	static struct coll_mac macs[2];
+	u32 i;
+
+	for (i = 0; !macs[1].algorithm && i < 2; i++) {
+		macs[i].key = (siphash_key_t) { { 1, 2 } };
+		coll_nh_derive(macs[i].nh, &macs[i].key);
+		macs[i].algorithm = i ? COLLSOCK_MAC_SIPHASH : COLLSOCK_MAC_NH_SIPHASH;
+	}
+	mac = &macs[!!(first & SIPHASH)];
 }
 
 /* Unknown remarks, and distances that were not told, are not written again. */
@@ -48,9 +59,9 @@ static void check_written(const u8 *packet, u32 bytes, const struct coll_wire_si
 	if (least != bytes || !is_read_whole(packet))
 		return;
 	FUZZ_EXPECT(!memcmp(written, packet, bytes - COLL_WIRE_MAC), "written otherwise");
-	code = mac_of(packet, bytes);
+	code = mac_of(packet, bytes, mac);
 	FUZZ_EXPECT(!memcmp(written + bytes - COLL_WIRE_MAC, &code, sizeof(code)),
-		    "not SipHash-2-4");
+		    "with another MAC");
 }
 
 static void check_packet(const u8 *packet, u32 bytes)
@@ -63,9 +74,9 @@ static void check_packet(const u8 *packet, u32 bytes)
 	if (!coll_wire_formed(packet, bytes))
 		return;
 	coll_wire_read_prefix(packet, &prefix);
-	coll_wire_side_set(&side, &prefix, &key);
+	coll_wire_side_set(&side, &prefix, mac);
 	FUZZ_EXPECT(coll_wire_same_side(packet, &side), "its prefix is another one's");
-	code = mac_of(packet, bytes);
+	code = mac_of(packet, bytes, mac);
 	right = !memcmp(packet + bytes - COLL_WIRE_MAC, &code, sizeof(code));
 	FUZZ_EQUAL(coll_wire_authentic(packet, bytes, &side), right, "authentic");
 	check_written(packet, bytes, &side);
@@ -84,9 +95,9 @@ static void check_kind(const u8 *packet, u32 bytes)
 		    formed, other, unknown);
 	if (!formed && !other)
 		return;
-	code = mac_of(packet, bytes);
+	code = mac_of(packet, bytes, mac);
 	right = !memcmp(packet + bytes - COLL_WIRE_MAC, &code, sizeof(code));
-	FUZZ_EQUAL(coll_wire_authentic_any(packet, bytes, &key), right, "authentic");
+	FUZZ_EQUAL(coll_wire_authentic_any(packet, bytes, mac), right, "authentic");
 }
 
 /*
@@ -95,7 +106,7 @@ static void check_kind(const u8 *packet, u32 bytes)
  */
 static void check_timewait(const u8 *packet, u32 bytes)
 {
-	struct coll_timewait t = { .secret.mac = key, .descriptor = 0x1234, .incarnation = 1001,
+	struct coll_timewait t = { .secret.mac = *mac, .descriptor = 0x1234, .incarnation = 1001,
 				    .last = 5, .completed = 4 };
 	u8 *answer = malloc(COLL_TIMEWAIT_ANSWER), *second = malloc(COLL_TIMEWAIT_ANSWER);
 	u32 answer_bytes = ~0U, second_bytes = ~0U;
@@ -131,6 +142,7 @@ int fuzz_target(const u8 *data, size_t bytes)
 
 	if (!bytes || bytes > COLL_WIRE_MAX + 16)
 		return 0;
+	choose_mac(*data);
 	/* The kernel guarantees a multiple of two. */
 	offset = *data & 6;
 	length = bytes - 1;
@@ -140,7 +152,7 @@ int fuzz_target(const u8 *data, size_t bytes)
 	packet = memory + offset;
 	memcpy(packet, data + 1, length);
 	if (*data & SEAL && length >= COLL_WIRE_MAC) {
-		code = mac_of(packet, length);
+		code = mac_of(packet, length, mac);
 		memcpy(packet + length - COLL_WIRE_MAC, &code, sizeof(code));
 	}
 	check_kind(packet, length);

@@ -707,4 +707,15 @@ TEST_F(calls, text_names_the_rank_and_ends_within_the_buffer)
 							 sizeof(text)));
 }
 
+TEST_F(calls, an_error_of_an_operation_and_the_same_one_of_a_call_have_different_texts)
+{
+	char call[512], operation[512];
+
+	collsock_strerror(-EPERM, COLLSOCK_NO_RANK, call, sizeof(call));
+	EXPECT_NE(NULL, strstr(call, "not permitted here")) TH_LOG("%s", call);
+	collsock_strerror(-EPERM, 3, operation, sizeof(operation));
+	EXPECT_NE(NULL, strstr(operation, "rank 3 is on a host whose own filters refuse"))
+		TH_LOG("%s", operation);
+}
+
 TEST_HARNESS_MAIN

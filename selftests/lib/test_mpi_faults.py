@@ -32,6 +32,7 @@ UNABLE = {
     "join=EACCES": "this namespace refuses groups without a key",
     "join=EADDRINUSE": "rank already joined",
     "end=ECONNRESET": "has left the group",
+    "end=EPERM": "is on a host whose own filters refuse its packets",
 }
 # After these no later communicator of the process tries to join
 FOR_GOOD = {

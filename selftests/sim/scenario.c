@@ -5,6 +5,10 @@
 #include "sim.h"
 
 #define SECOND	((u64)NSEC_PER_SEC)
+/* What every path takes without the headers of UDP and IP: 576 bytes with those of IPv4 */
+#define LEAST_PATH	548
+/* Losses of a long packet before it may be fragmented; a probe may have to be answered before */
+#define NARROW_LOSSES	4
 /* Timers of a slow host */
 #define MOST_LATE	(50 * NSEC_PER_MSEC)
 
@@ -30,7 +34,10 @@ const struct sim_class sim_classes[] = {
 	{ "replay", SIM_REPLAY | SIM_CRASH | SIM_DELAY, "packets of a dead host are replayed" },
 	{ "numbers", SIM_NUMBERS | SIM_WINDOW | SIM_LOSS | SIM_DELAY | SIM_SKEW,
 	  "numbers pass those where counters of fewer bits end" },
+	{ "narrow", SIM_NARROW | SIM_DELAY, "long packets are lost unless they may be fragmented" },
 	{ "any", SIM_ANY, "a selection of all of these" },
+	{ "congestion", SIM_CONGESTION | SIM_WINDOW | SIM_LOSS | SIM_DELAY,
+	  "hosts behind narrow ports with short queues" },
 };
 
 const u32 sim_classes_count = ARRAY_SIZE(sim_classes);
@@ -61,6 +68,8 @@ static void choose_link(struct sim *s, struct world_link *l)
 {
 	l->delay_ns = 5 * NSEC_PER_USEC + below(s, 100 * NSEC_PER_USEC);
 	l->byte_ps = below(s, 2) * 800;
+	if (s->trouble & SIM_NARROW && chance(s, 700))
+		l->most_bytes = LEAST_PATH + below(s, 600);
 	if (s->trouble & SIM_LOSS)
 		l->loss = chance(s, 300) ? below(s, 301) : below(s, 50);
 	if (!(s->trouble & SIM_DELAY))
@@ -92,10 +101,33 @@ static void choose_network(struct sim *s, u32 hosts)
 		}
 }
 
+/*
+ * Between 1 and 1,000 Mb/s, and room for 1 to 100 packets, so that those that all others send
+ * at once do not fit.
+ */
+static void choose_ports(struct sim *s, u32 hosts)
+{
+	bool marks = chance(s, 500);
+	u32 i;
+
+	if (!(s->trouble & SIM_CONGESTION))
+		return;
+	for (i = 0; i < hosts; i++) {
+		struct world_port *port = &s->world.hosts[i].port;
+
+		if (chance(s, 300))
+			continue;
+		port->byte_ps = 8000 * any_scale(s, 3);
+		port->room = 1 + below(s, chance(s, 500) ? 10 : 100);
+		port->mark = marks ? 1 + below(s, port->room) : 0;
+	}
+}
+
 static void choose_hosts(struct sim *s, u32 hosts)
 {
 	u32 i;
 
+	choose_ports(s, hosts);
 	if (!(s->trouble & SIM_SLOW))
 		return;
 	for (i = 0; i < hosts; i++) {
@@ -339,6 +371,8 @@ static void bound_news(struct sim *s, struct sim_group *g)
 		}
 	for (; worst && rare > 1; lost++)
 		rare *= worst / 1000.0;
+	if (s->trouble & SIM_NARROW)
+		lost += NARROW_LOSSES;
 	g->spread_ns = retransmission_ns(&g->common.timing, lost) + hops * (SECOND / 4);
 }
 
@@ -372,7 +406,8 @@ static void choose_segments(struct sim *s, struct collsock_join *join)
 {
 	u32 most = chance(s, 100) ? 80 : 8;
 
-	join->segment_bytes = COLLSOCK_SEGMENT_QUANTUM * (1 + below(s, 2));
+	join->segment_bytes = COLLSOCK_SEGMENT_QUANTUM *
+			      (1 + below(s, s->trouble & SIM_NARROW ? 40 : 2));
 	join->max_bytes = min_t(u32, SIM_MAX_BYTES, join->segment_bytes * (1 + below(s, most)) +
 				8 * below(s, 6));
 }
@@ -418,13 +453,14 @@ static void choose_group(struct sim *s, struct sim_group *g, u32 hosts)
 	choose_timing(s, &timing);
 	join.nonce = world_random(&s->random);
 	memcpy(join.key, "sixteen byte key", 16);
+	join.mac = join.nonce % 2 ? COLLSOCK_MAC_SIPHASH : COLLSOCK_MAC_NH_SIPHASH;
 	choose_ranks(s, g);
 	join.hosts = g->hosts;
 	join.ranks = g->size;
 	join.window = chance(s, 200) ? 1 : 1 + below(s, chance(s, 100) ? 64 : 16);
 	join.fanout = chance(s, 500) ? 2 + below(s, 7) : 0;
 	join.max_bytes = chance(s, 100) ? 0 : 8 * (1 + below(s, 16));
-	if (chance(s, 300))
+	if (s->trouble & SIM_NARROW || chance(s, 300))
 		choose_segments(s, &join);
 	world_group_init(&s->world, &g->common, &join, &timing, host_of);
 	g->common.host_of_rank = g->host_of_rank;
@@ -651,7 +687,8 @@ static void tell_group(const struct sim_group *g, FILE *to)
 
 	fprintf(to, "# group %u: %u hosts, window %u, %u operations, tag %04x, ", g->id, g->hosts,
 		join->window, g->ranks->ops, (u32)g->common.secret.tag & 0xffff);
-	fprintf(to, "at most %u bytes in segments of %u, ", join->max_bytes, join->segment_bytes);
+	fprintf(to, "at most %u bytes in segments of %u, MAC %u, ", join->max_bytes,
+		join->segment_bytes, join->mac);
 	fprintf(to, "first operation %llx, %llx packets before\n",
 		(unsigned long long)g->common.first, (unsigned long long)g->common.packets);
 	fprintf(to, "# ranks live on hosts");

@@ -29,7 +29,9 @@ enum sim_trouble {
 	SIM_REPLAY	= 1 << 15,	/* of hosts that died, from recorded packets */
 	SIM_QUIET	= 1 << 16,	/* most compute before they post anything */
 	SIM_NUMBERS	= 1 << 17,	/* numbers near those where counters end */
-	SIM_ANY		= 1 << 18,	/* a selection of all these */
+	SIM_NARROW	= 1 << 18,	/* paths that only short packets pass */
+	SIM_CONGESTION	= 1 << 19,	/* hosts behind narrow ports */
+	SIM_ANY		= 1 << 20,	/* a selection of all these */
 };
 
 struct sim_class {

@@ -276,6 +276,39 @@ static u64 link_delay(struct world *w, const struct world_link *l)
 
 static void packet_arrives(struct world *w, void *what);
 
+/* Ethernet, IP and UDP around a packet */
+#define PORT_HEADERS	66
+
+static void port_sends(struct world *w, void *what)
+{
+	struct world_packet *p = what;
+
+	w->hosts[p->to].port.queued--;
+	packet_arrives(w, p);
+}
+
+static void port_takes(struct world *w, void *what)
+{
+	struct world_packet *p = what;
+	struct world_port *port = &w->hosts[p->to].port;
+
+	if (port->queued >= port->room) {
+		port->lost++;
+		if (w->trace)
+			world_trace_packet(w, "no room for", p);
+		free(p);
+		return;
+	}
+	if (port->mark && port->queued >= port->mark) {
+		port->marked++;
+		p->ce = true;
+	}
+	port->queued++;
+	port->free_ns = max(port->free_ns, w->now) +
+			(PORT_HEADERS + p->bytes) * port->byte_ps / 1000;
+	world_at(w, port->free_ns, port_sends, p);
+}
+
 static void link_damage(struct world *w, struct world_packet *p)
 {
 	u32 i, flips = 1 + world_below(&w->random, 3);
@@ -296,7 +329,7 @@ static void link_carry(struct world *w, const struct world_link *l, struct world
 	at += link_delay(w, l) + (p->header_bytes + p->bytes) * l->byte_ps / 1000;
 	if (world_chance(&w->random, l->corruption))
 		link_damage(w, p);
-	world_at(w, at, packet_arrives, p);
+	world_at(w, at, w->hosts[p->to].port.byte_ps ? port_takes : packet_arrives, p);
 }
 
 static void link_send(struct world *w, struct world_packet *p, u64 at)
@@ -309,6 +342,8 @@ static void link_send(struct world *w, struct world_packet *p, u64 at)
 		fate = "dropped";
 	else if (l->cut)
 		fate = "cut";
+	else if (l->most_bytes && p->bytes > l->most_bytes && !p->fragments)
+		fate = "too long";
 	else if (world_chance(&w->random, l->loss))
 		fate = "lost";
 	if (w->trace)
@@ -367,6 +402,7 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 
 	p->from = m->host->id;
 	p->to = m->common->host_of[peer->host];
+	p->fragments = peer->conn.fragments;
 	if (member)
 		world_bearer_address(p, &member[m->index], &member[peer->host]);
 	host_send(m->world, m->host, p);
@@ -615,7 +651,7 @@ static enum coll_refusal member_receive(struct world_member *m, const struct wor
 		before = world_digest(m);
 	if (user->before)
 		user->before(m, p);
-	refusal = coll_group_receive(&m->group, prefix->source, p->data, p->bytes,
+	refusal = coll_group_receive(&m->group, prefix->source, p->data, p->bytes, p->ce,
 				     m->world->now);
 	if (p->damaged && user->damaged)
 		user->damaged(m, refusal, before != world_digest(m));
@@ -713,7 +749,7 @@ static int member_make(struct world_member *m)
 	struct coll_config config = {
 		.join		= &common->join,
 		.host_of_rank	= common->host_of_rank,
-		.secret		= common->secret,
+		.secret		= &common->secret,
 		.timing		= common->timing,
 		.descriptor	= common->descriptor,
 		.self		= m->index,
@@ -852,7 +888,8 @@ void world_free(struct world *w)
 	u32 i;
 
 	for (i = 0; i < w->pending; i++)
-		if (w->events[i].run == packet_arrives || w->events[i].run == member_fold_over)
+		if (w->events[i].run == packet_arrives || w->events[i].run == port_takes ||
+		    w->events[i].run == port_sends || w->events[i].run == member_fold_over)
 			free(w->events[i].what);
 	for (i = 0; i < w->count; i++) {
 		struct world_job *job = w->hosts[i].waiting;
@@ -883,7 +920,7 @@ int world_group_init(struct world *w, struct world_group *group,
 		return -EINVAL;
 	group->timing = timing ? *timing : coll_timing_default;
 	group->descriptor = 0x1234;
-	coll_wire_derive(&group->secret, join->key, join->id, join->nonce);
+	coll_wire_derive(&group->secret, join->key, join->id, join->nonce, group->join.mac);
 	group->host_of = calloc(join->hosts, sizeof(*group->host_of));
 	group->machine = calloc(join->hosts, sizeof(*group->machine));
 	group->members = calloc(join->hosts, sizeof(*group->members));

@@ -65,6 +65,7 @@ enum world_delay {
  * @reordering: likewise: share that is up to four delays late
  * @corruption: likewise: share with a few bits flipped
  * @cut: partitions that cut it now
+ * @most_bytes: longer packets are lost, unless they may be fragmented; 0: none are
  * @kind: distribution of the delay
  * @delay_ns: its constant part
  * @spread_ns: its random part
@@ -76,6 +77,7 @@ struct world_link {
 	u32			reordering;
 	u32			corruption;
 	u32			cut;
+	u32			most_bytes;
 	enum world_delay	kind;
 	u64			delay_ns;
 	u64			spread_ns;
@@ -88,6 +90,8 @@ struct world_link {
  * @to: host
  * @bytes: length
  * @damaged: it was changed or forged
+ * @fragments: it may be fragmented
+ * @ce: it was marked "congestion experienced"
  * @header_bytes: length of @header
  * @header: of its bearer, if its group has one
  * @data: the packet
@@ -97,9 +101,31 @@ struct world_packet {
 	u32	to;
 	u32	bytes;
 	bool	damaged;
+	bool	fragments;
+	bool	ce;
 	u32	header_bytes;
 	u8	header[WORLD_HEADER_ROOM];
 	u8	data[] __aligned(8);
+};
+
+/**
+ * struct world_port - the port of a switch behind which a host is, with its queue
+ * @byte_ps: time for each byte; 0 if there is no such port
+ * @room: packets that it has room for; others are lost
+ * @mark: packets beyond this number are marked "congestion experienced"; 0: none are
+ * @queued: packets that it has
+ * @free_ns: when it will have sent them
+ * @lost: number of packets lost
+ * @marked: number of packets marked
+ */
+struct world_port {
+	u64	byte_ps;
+	u32	room;
+	u32	mark;
+	u32	queued;
+	u64	free_ns;
+	u64	lost;
+	u64	marked;
 };
 
 struct world_job;
@@ -119,6 +145,7 @@ struct world_job;
  * @last: end of that list
  * @deaf_ns: packets that arrive before this time are lost
  * @down: crashed
+ * @port: what packets to it pass
  * @early_packets: early packets
  */
 struct world_host {
@@ -135,6 +162,7 @@ struct world_host {
 	struct world_job	**last;
 	u64			deaf_ns;
 	bool			down;
+	struct world_port	port;
 	struct coll_early_packets	early_packets;
 };
 

@@ -341,6 +341,44 @@ TEST(sends_match_receives_and_rounds_and_messages_the_formulas)
 }
 
 /* Each host sends the same number: n times those of one host are all messages. */
+/* So the first burst of all that send in one round is limited. */
+static void check_fan_in(struct __test_metadata *_metadata, const struct coll_algorithm *a,
+			 struct coll_shape shape)
+{
+	struct coll_schedule s[34];
+	u32 round, i;
+
+	for (shape.self = 0; shape.self < shape.hosts; shape.self++)
+		ASSERT_EQ(0, a->build(&s[shape.self], &shape));
+	for (shape.self = 0; shape.self < shape.hosts; shape.self++) {
+		const struct coll_schedule *from = &s[shape.self];
+
+		for (round = 0; round < from->rounds; round++) {
+			const struct coll_round *r = &from->round[round];
+
+			for (i = r->send_first; i < r->send_first + r->sends; i++)
+				ASSERT_EQ(s[from->send[i].host].round[round].recvs,
+					  from->send[i].fan_in) {
+					TH_LOG("%s: host %u, round %u", shapes_text(a, &shape),
+					       shape.self, round);
+				}
+		}
+	}
+}
+
+TEST(send_edges_know_the_fan_in_of_their_receivers)
+{
+	static const u32 fanouts[] = { 2, 3, 5, 16, 33 };
+	u32 a, hosts, i;
+
+	for (a = 0; a < coll_algorithms_count; a++)
+		for (hosts = 2; hosts <= 34; hosts++)
+			for (i = 0; i < ARRAY_SIZE(fanouts); i++)
+				check_fan_in(_metadata, coll_algorithms[a],
+					     (struct coll_shape){ .hosts = hosts,
+								  .fanout = fanouts[i] });
+}
+
 TEST(dissemination_is_within_the_papers_formulas)
 {
 	const struct coll_algorithm *a;

@@ -286,7 +286,7 @@ TEST_F(net, a_thousand_early_packets_are_answered_once)
 {
 	struct coll_body body = { .type = COLL_PACKET_MESSAGE, .number = 1 };
 	struct coll_prefix prefix = { .incarnation = 1, .source = 2 };
-	static const siphash_key_t guess;
+	static const struct coll_mac guess = { .algorithm = COLLSOCK_MAC_SIPHASH };
 	struct coll_wire_side side;
 	struct world_packet *p;
 	u32 i;
@@ -336,7 +336,7 @@ static bool count_at_once(struct unit_network *n, struct world_packet *p)
 TEST_F(net, of_many_messages_that_are_due_a_limited_number_is_sent_at_once)
 {
 	const struct collsock_stats *stats;
-	u32 i, before, ops = 16;
+	u32 i, before, ops = 10;	/* as many as the initial window */
 
 	unit_network_init(&self->n, 1 + CHILDREN, 1);
 	self->n.join.fanout = CHILDREN;
@@ -357,9 +357,9 @@ TEST_F(net, of_many_messages_that_are_due_a_limited_number_is_sent_at_once)
 	ASSERT_EQ(ops * CHILDREN, stats->messages_sent - before);
 	ASSERT_EQ(0, stats->retransmits);
 	busiest = 0;
-	unit_run(&self->n, 20 * self->n.group.timing.rto_floor);
+	unit_run(&self->n, SECOND);
 	EXPECT_LE(ops * CHILDREN, stats->retransmits);
-	EXPECT_GE(128, busiest);
+	EXPECT_GE(72, busiest);
 }
 
 TEST_HARNESS_MAIN

@@ -2,6 +2,7 @@
 /* The JOIN request: what is refused, and what must be equal on all ranks. */
 #include "kselftest_harness.h"
 #include "descriptor.h"
+#include "reduce.h"
 
 #define HOSTS	4
 
@@ -44,8 +45,30 @@ TEST_F(join, defaults_are_filled_in)
 	EXPECT_EQ(COLLSOCK_DEFAULT_WINDOW, self->fixed.window);
 	EXPECT_EQ(COLLSOCK_DEFAULT_SEGMENT, self->fixed.segment_bytes);
 	EXPECT_EQ(COLLSOCK_DEFAULT_SEGMENT, self->fixed.max_bytes);
+	EXPECT_EQ(COLLSOCK_MAC_NH_SIPHASH, self->fixed.mac);
 	ASSERT_EQ(0, CHECK());
 	EXPECT_EQ(COLLSOCK_PORT, self->members[2].port);
+}
+
+/* The least MTU of IPv6, less the headers of IPv6 and UDP */
+#define LEAST_ROOM	(1280 - 40 - 8)
+
+TEST_F(join, the_largest_packet_of_the_default_fits_the_least_mtu)
+{
+	ASSERT_EQ(0, coll_descriptor_normalise(&self->fixed));
+	EXPECT_GE(LEAST_ROOM, coll_descriptor_packet_bytes(&self->fixed));
+}
+
+TEST(segments_end_at_the_end_of_an_element_of_any_type)
+{
+	u32 type;
+
+	for (type = 1; coll_type_bytes(type); type++) {
+		EXPECT_EQ(0, COLLSOCK_DEFAULT_SEGMENT % coll_type_bytes(type));
+		EXPECT_EQ(0, COLLSOCK_SEGMENT_QUANTUM % coll_type_bytes(type));
+	}
+	EXPECT_LT(COLLSOCK_INT16_INT, type);
+	EXPECT_EQ(0, COLLSOCK_DEFAULT_SEGMENT % COLLSOCK_SEGMENT_QUANTUM);
 }
 
 #define REFUSED(field, value) ({ \
@@ -83,7 +106,9 @@ TEST_F(join, a_bad_fixed_part_is_refused)
 	REFUSED(algorithms, BIT_ULL(COLLSOCK_KARY));
 	REFUSED(algorithms, BIT_ULL(COLLSOCK_BINOMIAL) | BIT_ULL(63));
 	REFUSED(reserved[0], 1);
-	REFUSED(reserved[6], 1);
+	REFUSED(reserved[5], 1);
+	REFUSED(mac, COLLSOCK_MAC_NH_SIPHASH + 1);
+	REFUSED(mac, 64 + COLLSOCK_MAC_SIPHASH);
 	REFUSED(liveness_ms, COLLSOCK_MIN_LIVENESS_MS - 1);
 	REFUSED(liveness_ms, COLLSOCK_MAX_LIVENESS_MS + 1);
 }
@@ -205,6 +230,7 @@ TEST_F(join, the_hash_covers_all_that_must_be_equal_and_nothing_else)
 	HASHED(self->fixed.algorithm[COLLSOCK_REDUCE]++, true);
 	HASHED(self->fixed.algorithm[COLLSOCK_BROADCAST]++, true);
 	HASHED(self->fixed.fanout++, true);
+	HASHED(self->fixed.mac = COLLSOCK_MAC_SIPHASH, true);
 	HASHED(self->fixed.liveness_ms = 500, true);
 	HASHED(self->fixed.features++, true);
 	HASHED(self->fixed.algorithms++, true);
@@ -223,10 +249,10 @@ TEST_F(join, the_hash_of_a_descriptor_never_changes)
 {
 	ASSERT_EQ(0, coll_descriptor_normalise(&self->fixed));
 	ASSERT_EQ(0, CHECK());
-	EXPECT_EQ(4171000407U, HASH());
+	EXPECT_EQ(4130691776U, HASH());
 	self->fixed.fanout = 3;
 	self->fixed.algorithm[COLLSOCK_BARRIER] = COLLSOCK_KARY;
-	EXPECT_EQ(457959896U, HASH());
+	EXPECT_EQ(295407636U, HASH());
 }
 
 TEST_F(join, unknown_features_are_refused)
@@ -260,6 +286,7 @@ TEST(features_list_what_posts_may_name)
 	EXPECT_EQ(0xfffe, f.types);
 	EXPECT_EQ(0x1ffe, f.operators);
 	EXPECT_EQ(0x1e, f.algorithms);
+	EXPECT_EQ(0x06, f.macs);
 	EXPECT_EQ(COLL_FEATURES, f.features);
 	EXPECT_EQ(sizeof(struct collsock_completion), f.completion_bytes);
 }

@@ -82,6 +82,7 @@ TEST_F(endpoint, the_ranks_of_a_host_agree_on_all_but_their_own_number)
 	AGREES(self->own.join.nonce++, false);
 	AGREES(self->own.join.window--, false);
 	AGREES(self->own.join.max_bytes--, false);
+	AGREES(self->own.join.mac = COLLSOCK_MAC_SIPHASH, false);
 	AGREES(self->own.join.segment_bytes -= COLLSOCK_SEGMENT_QUANTUM, false);
 	AGREES(self->own.join.liveness_ms = 500, false);
 	AGREES(self->own.join.features = 1, false);

@@ -64,6 +64,11 @@ static const struct number algorithms[] = {
 	NUMBER(COLLSOCK_, KARY, 4),
 };
 
+static const struct number macs[] = {
+	NUMBER(COLLSOCK_, MAC_SIPHASH, 1),
+	NUMBER(COLLSOCK_, MAC_NH_SIPHASH, 2),
+};
+
 static const struct number packets[] = {
 	NUMBER(COLL_PACKET_, MESSAGE, 1),
 	NUMBER(COLL_PACKET_, ACK, 2),
@@ -79,6 +84,7 @@ static const struct number reasons[] = {
 	NUMBER(COLL_REASON_, RESTARTED, 3),
 	NUMBER(COLL_REASON_, ENDED, 4),
 	NUMBER(COLL_REASON_, VERSION, 5),
+	NUMBER(COLL_REASON_, REFUSED, 6),
 };
 
 #define ONE(...) + 1
@@ -99,20 +105,22 @@ static void check_numbers(struct __test_metadata *_metadata, const struct number
 #define EXPECT_NUMBERS(LIST, numbers) \
 	check_numbers(_metadata, numbers, ARRAY_SIZE(numbers), LINES(LIST))
 
-TEST(numbers_of_operations_types_operators_and_algorithms_never_change)
+TEST(numbers_of_operations_types_operators_algorithms_and_macs_never_change)
 {
 	EXPECT_NUMBERS(COLLSOCK_OPERATION_LIST, operations);
 	EXPECT_NUMBERS(COLLSOCK_TYPE_LIST, types);
 	EXPECT_NUMBERS(COLLSOCK_OPERATOR_LIST, operators);
 	EXPECT_NUMBERS(COLLSOCK_ALGORITHM_LIST, algorithms);
 	EXPECT_EQ(0, COLLSOCK_AUTO);
+	EXPECT_NUMBERS(COLLSOCK_MAC_LIST, macs);
+	EXPECT_EQ(0, COLLSOCK_MAC_DEFAULT);
 }
 
 TEST(numbers_of_packet_types_flags_and_reasons_never_change)
 {
 	EXPECT_NUMBERS(COLL_PACKET_LIST, packets);
 	EXPECT_NUMBERS(COLL_REASON_LIST, reasons);
-	EXPECT_EQ(6, COLL_REASONS);
+	EXPECT_EQ(7, COLL_REASONS);
 	EXPECT_EQ(0x0001, COLL_FLAG_OPERANDS);
 	EXPECT_EQ(0x0002, COLL_FLAG_ACK);
 	EXPECT_EQ(0x0100, COLL_FLAG_ACK_NOW);
@@ -146,17 +154,19 @@ static u64 code_of(const u8 *at)
 static void expect_packet(struct __test_metadata *_metadata, const struct coll_body *body,
 			  const u8 *expected, u32 bytes)
 {
-	static const siphash_key_t key = { { 1, 2 } };
+	static const struct coll_mac mac = {
+		.key = { { 1, 2 } }, .algorithm = COLLSOCK_MAC_SIPHASH,
+	};
 	u8 packet[COLL_WIRE_MAX] __aligned(8);
 	struct coll_wire_side side;
 	u32 i;
 
-	coll_wire_side_set(&side, &prefix, &key);
+	coll_wire_side_set(&side, &prefix, &mac);
 	coll_wire_write(packet, &side, body);
 	ASSERT_EQ(bytes, coll_wire_bytes(body));
 	for (i = 0; i < bytes - CODE; i++)
 		EXPECT_EQ(expected[i], packet[i]) TH_LOG("byte %u", i);
-	EXPECT_EQ(siphash(packet, bytes - CODE, &key),
+	EXPECT_EQ(siphash(packet, bytes - CODE, &mac.key),
 		  code_of(packet + bytes - CODE));
 }
 
@@ -173,7 +183,7 @@ TEST(the_bytes_of_a_message_are_what_they_were)
 		.operation = 0x6162636465666768, .done = 0x6162636465666768 - 2,
 		.credit = 0x6162636465666768 + 0x0105, .segment = 0x7172, .round = 9,
 		.signature = { .operation = COLLSOCK_REDUCE, .type = COLLSOCK_FLOAT,
-			       .op = COLLSOCK_PRODUCT, .algorithm = 0x0500 | COLLSOCK_KARY,
+			       .op = COLLSOCK_PRODUCT, .algorithm = COLLSOCK_KARY, .degree = 5,
 			       .count = 0x81828384, .root = 0x91929394 },
 		.ack_now = true, .acknowledges = true, .ack_number = 0xb1b2b3b4b5b6b7b8,
 		.ack_bits = 0xc1c2c3c4c5c6c7c8, .payload = payload, .payload_bytes = 3,

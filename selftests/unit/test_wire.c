@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The packet: what is written is read back, and malformed packets are refused. */
 #include "kselftest_harness.h"
+#include "mac.h"
 #include "seed.h"
 #include "wire.h"
 
@@ -25,7 +26,8 @@ static void write_any(struct unit_wire *u)
 	struct coll_body *b = &u->body;
 	u64 r = seed_next(&u->random);
 
-	coll_wire_derive(&u->secret, key, r, seed_next(&u->random));
+	coll_wire_derive(&u->secret, key, r, seed_next(&u->random),
+			 r & 128 ? COLLSOCK_MAC_SIPHASH : COLLSOCK_MAC_NH_SIPHASH);
 	p->tag = u->secret.tag;
 	p->descriptor = seed_next(&u->random);
 	p->incarnation = seed_next(&u->random) | 1;
@@ -45,7 +47,8 @@ static void write_any(struct unit_wire *u)
 	b->signature.operation = (u8)(r >> 8);
 	b->signature.type = r >> 16;
 	b->signature.op = r >> 24;
-	b->signature.algorithm = (u16)(r >> 32);
+	b->signature.algorithm = r >> 32;
+	b->signature.degree = r >> 40;
 	if (r & 8) {
 		b->signature.count = seed_next(&u->random);
 		b->signature.root = seed_next(&u->random);
@@ -130,7 +133,7 @@ TEST(what_is_done_is_told_whatever_the_numbers_are_and_never_too_much)
 	}
 }
 
-TEST(the_mac_is_siphash_2_4_over_all_that_precedes_it)
+TEST(the_mac_is_what_its_description_says)
 {
 	static struct unit_wire u;
 	__be64 code;
@@ -140,8 +143,9 @@ TEST(the_mac_is_siphash_2_4_over_all_that_precedes_it)
 	for (i = 0; i < PACKETS; i++) {
 		write_any(&u);
 		memcpy(&code, u.packet + u.bytes - COLL_WIRE_MAC, sizeof(code));
-		ASSERT_EQ(siphash(u.packet, u.bytes - COLL_WIRE_MAC, &u.secret.mac),
-			  be64_to_cpu(code));
+		ASSERT_EQ(mac_of(u.packet, u.bytes, &u.secret.mac), code) {
+			TH_LOG("%u bytes", u.bytes);
+		}
 	}
 }
 
@@ -269,18 +273,30 @@ TEST(an_impossible_length_is_refused)
 	}
 }
 
+/* Every word of it */
+static bool all_differs(const struct coll_secret *a, const struct coll_secret *b)
+{
+	u32 i;
+
+	for (i = 0; i < COLL_NH_WORDS; i++)
+		if (a->mac.nh[i] == b->mac.nh[i])
+			return false;
+	return a->tag != b->tag && a->mac.key.key[0] != b->mac.key.key[0] &&
+	       a->mac.key.key[1] != b->mac.key.key[1];
+}
+
 TEST(another_nonce_or_key_makes_other_secrets)
 {
 	struct coll_secret a, b;
 	u8 key[16] = "sixteen byte key";
 
-	coll_wire_derive(&a, key, 7, 1);
-	coll_wire_derive(&b, key, 7, 2);
-	EXPECT_TRUE(a.tag != b.tag && a.mac.key[0] != b.mac.key[0] && a.mac.key[1] != b.mac.key[1]);
+	coll_wire_derive(&a, key, 7, 1, COLLSOCK_MAC_NH_SIPHASH);
+	coll_wire_derive(&b, key, 7, 2, COLLSOCK_MAC_NH_SIPHASH);
+	EXPECT_TRUE(all_differs(&a, &b));
 	key[15] ^= 1;
-	coll_wire_derive(&b, key, 7, 1);
-	EXPECT_TRUE(a.tag != b.tag && a.mac.key[0] != b.mac.key[0] && a.mac.key[1] != b.mac.key[1]);
-	EXPECT_TRUE(a.tag != a.mac.key[0] && a.mac.key[0] != a.mac.key[1]);
+	coll_wire_derive(&b, key, 7, 1, COLLSOCK_MAC_NH_SIPHASH);
+	EXPECT_TRUE(all_differs(&a, &b));
+	EXPECT_TRUE(a.tag != a.mac.key.key[0] && a.mac.key.key[0] != a.mac.key.key[1]);
 }
 
 TEST_HARNESS_MAIN

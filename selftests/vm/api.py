@@ -98,7 +98,7 @@ BAD_FIELDS = {
     "algorithm15": (BINOMIAL,),
     "algorithms": (1 << AUTO, 1 << KARY, 1 << 5, 1 << 63),
     "fanout": (1, MAX_FANOUT + 1, 255),
-    "reserved": (b"\1", b"\0\0\0\0\0\0\1"),
+    "mac": (3, 64, 255), "reserved": (b"\1", b"\0\0\0\0\0\1"),
     "liveness_ms": (1, 99, 600001, 0xffffffff),
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=3 limit=60
-# suites: check debug soak
+# suites: check debug rt soak
 """The socket interface: waiting, several operations, sharing a socket, addresses."""
 
 import errno

@@ -45,12 +45,13 @@ BARRIER, ALLREDUCE, REDUCE, BROADCAST = 1, 2, 3, 4
 (NOP, SUM, MIN, MAX, PRODUCT, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR,
  BITWISE_AND, BITWISE_OR, BITWISE_XOR, MINLOC, MAXLOC) = range(13)
 AUTO, DISSEMINATION, PAIRWISE_EXCHANGE, BINOMIAL, KARY = range(5)
+MAC_SIPHASH, MAC_NH_SIPHASH = 1, 2
 QUIET = 1
 NO_RANK = 0xffffffff
 COOKIE_GROUP = 0xffffffffffffffff
 MAX_HOSTS, MAX_RANKS = 65536, 1048576
 DEFAULT_WINDOW, MAX_WINDOW = 16, 64
-DEFAULT_SEGMENT, MAX_SEGMENT = 1152, 8640
+DEFAULT_SEGMENT, MAX_SEGMENT = 1056, 8640
 MAX_SPIN_US, MAX_PAYLOAD = 10000, 65536
 MAX_FANOUT, MAX_KARY_HOSTS = 64, 4096
 MAX_COMPLETION_BYTES = 256
@@ -77,12 +78,12 @@ class Layout(struct.Struct):
         return types.SimpleNamespace(**dict(zip(self.names, self.unpack_from(data, offset))))
 
 
-JOIN_HEAD = Layout("IIQQ16sIIIIHHIQQ16BB7s",
+JOIN_HEAD = Layout("IIQQ16sIIIIHHIQQ16BBB6s",
                    "size flags id nonce key hosts ranks rank max_bytes window segment_bytes "
                    "liveness_ms features algorithms algorithm0 barrier_algorithm "
                    "allreduce_algorithm reduce_algorithm broadcast_algorithm algorithm5 "
                    "algorithm6 algorithm7 algorithm8 algorithm9 algorithm10 algorithm11 "
-                   "algorithm12 algorithm13 algorithm14 algorithm15 fanout reserved")
+                   "algorithm12 algorithm13 algorithm14 algorithm15 fanout mac reserved")
 MEMBER = struct.Struct("=HHI16s")  # family, port, scope_id, address
 POST = Layout("IBBBBIIIIQ",
               "size operation type op algorithm flags root count zero cookie")
@@ -92,8 +93,8 @@ RUN_HEAD = Layout("IIIIII", "size post_bytes completion_bytes buffer_bytes spin_
 WAIT_HEAD = Layout("IIIIQ", "size completion_bytes buffer_bytes spin_us cookie")
 SELF_ALL = Layout("8I2H3I2Q", "size rank ranks host hosts local locals max_bytes window "
                   "segment_bytes error failed_rank completion_bytes id nonce")
-FEATURES_ALL = Layout("II5Q", "size completion_bytes operations types operators algorithms "
-                      "features")
+FEATURES_ALL = Layout("II6Q", "size completion_bytes operations types operators algorithms "
+                      "features macs")
 NAME = Layout("HHIQ", "family zero rank id")
 
 
@@ -644,7 +645,11 @@ def refused(error, what, function, *args, **fields):
         raise Failed(f"{what}: is accepted ({shown(value)}), expected {errno_name(error)}")
 
 
-SYSTEM_CALLS = {"read": 0, "write": 1, "ioctl": 16, "sendto": 44, "recvfrom": 45, "epoll_wait": 232}
+SYSTEM_CALLS = {
+    "x86_64": {"read": 0, "write": 1, "ioctl": 16, "sendto": 44, "recvfrom": 45, "epoll_wait": 232},
+    "aarch64": {"read": 63, "write": 64, "ioctl": 29, "sendto": 206, "recvfrom": 207,
+                "epoll_wait": 22},
+}[os.uname().machine]
 
 
 def eventually_in(call, thread):

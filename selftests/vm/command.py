@@ -722,6 +722,26 @@ def the_doctor_finds_packets_that_do_not_fit_and_hosts_without_a_route():
     rank.close()
 
 
+@test
+def the_doctor_finds_a_path_that_long_packets_do_not_pass():
+    group = Group((1, 2))
+    group.barrier()
+    with on(2):
+        command("nft", "add table netdev path; add chain netdev path rules { type filter hook "
+                "ingress device eth0 priority 0; }; add rule netdev path rules "
+                "ip frag-off & 0x4000 != 0 meta length > 1000 drop")
+    try:
+        group.post(*[integers(*range(136))] * 2)
+        equal("outcomes", [outcome(one) for one in group.complete()], ["success"] * 2)
+    finally:
+        with on(2):
+            command("nft", "delete table netdev path")
+    finding = only([finding for finding in findings(1, status=DONE)
+                    if finding["check"] == "groups" and finding["result"] == "warning"])
+    contains("finding", finding["finding"], "long packets to 1 of its hosts got lost")
+    contains("advice", finding["advice"], "smaller MTU")
+
+
 def firewall_result(host, rules):
     """The doctor's output about the firewall with these rules of nftables, and nothing else."""
     with on(host):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=3 limit=90
-# suites: check soak
+# suites: check rt soak
 """What a packet costs a group that nobody with its key has written.
 
 Packets are forged on host 3, in the name of host 1, and sent to host 2. The costs that are

@@ -12,7 +12,7 @@ import socket
 import struct
 import subprocess
 
-from collsock_test import PORT, equal, on
+from collsock_test import MAC_NH_SIPHASH, PORT, equal, on
 
 VERSION = 2
 SMALLEST = 72
@@ -28,7 +28,7 @@ class Forger:
     """Sends UDP packets from a host as if they came from any other (selftests/fuzz/forger.c)."""
 
     RECORD = struct.Struct("=4s4sHHHHII")
-    SEND, SAMPLE, SOURCE, DESTINATION, FORGE = range(5)
+    SEND, SAMPLE, SOURCE, DESTINATION, FORGE, FLOOD = range(6)
 
     def __init__(self, host):
         with on(host):
@@ -57,6 +57,10 @@ class Forger:
         """The number of packets, after they were sent."""
         return int(self.process.stdout.readline())
 
+    def flood(self, packet, source, destination, interval_ns):
+        """Send the packet at even intervals until close()."""
+        self.tell(self.FLOOD, packet, source, destination, amount=interval_ns)
+
     def close(self):
         self.process.stdin.close()
         equal("exit status of the forger", self.process.wait(), 0)
@@ -65,7 +69,8 @@ class Forger:
 # ---- the MAC ----
 
 U64 = (1 << 64) - 1
-LABEL_MAC_LOW, LABEL_MAC_HIGH = 2, 3
+LABEL_TAG, LABEL_MAC_LOW, LABEL_MAC_HIGH = 1, 2, 3
+HEADER_BYTES, UNHASHED, BLOCK = 64, 80, 512
 
 
 def rotated(value, bits):
@@ -98,11 +103,33 @@ def siphash(key, data):
     return v[0] ^ v[1] ^ v[2] ^ v[3]
 
 
+def nh(key, block):
+    """NH of at most 512 bytes, as 16 bytes."""
+    words = [word for (word,) in struct.iter_unpack("<Q", block + bytes(-len(block) % 16))]
+    keys = [siphash(key, struct.pack("!Q", number)) for number in range(len(words))]
+    sums = [word + number & U64 for word, number in zip(words, keys)]
+    total = sum(first * second for first, second in zip(sums[::2], sums[1::2]))
+    return (total % (1 << 128)).to_bytes(16, "little")
+
+
+def mac_of(key, head, algorithm=MAC_NH_SIPHASH):
+    """The MAC of a packet, of what precedes it."""
+    if algorithm == MAC_NH_SIPHASH and len(head) > UNHASHED:
+        blocks = range(HEADER_BYTES, len(head), BLOCK)
+        hashes = b"".join(nh(key, head[at:at + BLOCK]) for at in blocks)
+        head = head[:HEADER_BYTES] + hashes + struct.pack("<I", len(head))
+    return siphash(key, head)
+
+
+def derived(key, id_, nonce, label):
+    """One of the secrets of a group."""
+    return siphash(struct.unpack("<2Q", key), struct.pack("!3Q", id_, nonce, label))
+
+
 def sealed(packet, descriptor):
     """The packet with the MAC that a member of the group gives it."""
     fields = descriptor.fields
-    key = struct.unpack("<2Q", fields["key"])
-    low, high = (siphash(key, struct.pack("!3Q", fields["id"], fields["nonce"], label))
+    low, high = (derived(fields["key"], fields["id"], fields["nonce"], label)
                  for label in (LABEL_MAC_LOW, LABEL_MAC_HIGH))
     head = packet[:-MAC_BYTES]
-    return head + struct.pack("!Q", siphash((low, high), head))
+    return head + struct.pack("!Q", mac_of((low, high), head, fields.get("mac") or MAC_NH_SIPHASH))

@@ -13,10 +13,10 @@ import struct
 from api_common import nonblocking, post_of_three, two, unchanged_log
 from collsock_test import (
     AF_COLLSOCK, ALLREDUCE, AUTO, BARRIER, BINOMIAL, BROADCAST, COMPLETION, COMPLETION_BYTES,
-    DISSEMINATION, FEATURES, FEATURES_ALL, INT16_INT, JOIN, JOIN_HEAD, KARY, MAXLOC,
-    MAX_COMPLETION_BYTES, NAME, NO_RANK, PAIRWISE_EXCHANGE, POST, REDUCE, RUN, RUN_HEAD, SELF,
-    SELF_ALL, SOL_COLLSOCK, WAIT, WAIT_HEAD, Completion, Descriptor, Group, KernelLog, Rank,
-    barrier, equal, eventually, integers, libc, main, rank_on, refused, test, wait_bytes)
+    DISSEMINATION, FEATURES, FEATURES_ALL, INT16_INT, JOIN, JOIN_HEAD, KARY, MAC_NH_SIPHASH,
+    MAC_SIPHASH, MAXLOC, MAX_COMPLETION_BYTES, NAME, NO_RANK, PAIRWISE_EXCHANGE, POST, REDUCE,
+    RUN, RUN_HEAD, SELF, SELF_ALL, SOL_COLLSOCK, WAIT, WAIT_HEAD, Completion, Descriptor, Group,
+    KernelLog, Rank, barrier, equal, eventually, integers, libc, main, rank_on, refused, test, wait_bytes)
 from interface_common import grown, run_parts
 
 # How much longer the structure of a newer caller may be
@@ -246,6 +246,7 @@ def features_report_what_is_supported():
         equal("operators", features.operators, sum(1 << number for number in range(1, MAXLOC + 1)))
         equal("algorithms", features.algorithms, sum(1 << number for number in range(1, KARY + 1)))
         equal("features", features.features, 0)
+        equal("MACs", features.macs, 1 << MAC_SIPHASH | 1 << MAC_NH_SIPHASH)
 
 
 @test
@@ -285,8 +286,9 @@ def posts_name_algorithms_of_the_mask_only():
 
 
 @test
-def algorithms_and_mask_are_equal_on_all_ranks():
-    for fields in ({"algorithms": 1 << BINOMIAL}, {"allreduce_algorithm": BINOMIAL}):
+def algorithms_mask_and_mac_are_equal_on_all_ranks():
+    for fields in ({"algorithms": 1 << BINOMIAL}, {"allreduce_algorithm": BINOMIAL},
+                   {"mac": MAC_SIPHASH}):
         base = Descriptor([1, 2])
         first, stranger = rank_on(1), rank_on(2)
         first.join(base, 0)

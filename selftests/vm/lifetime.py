@@ -53,7 +53,7 @@ def groups_reserve_no_more_than_the_limit_even_while_they_linger():
         second = Group([1])
         refused(errno.ENOMEM, "a third group", rank_on(1).join, Descriptor([1]), 0)
         refused(errno.ENOMEM, "a large group", rank_on(1).join,
-                Descriptor([1], window=64, max_bytes=1152), 0)
+                Descriptor([1], window=64, max_bytes=1056), 0)
         equal("requests that are counted", watcher.net_stats().over_memory, 2)
         first.barrier()
         second.close()

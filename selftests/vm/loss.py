@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=13 limit=120
-# suites: check soak
+# suites: check rt soak
 """Under loss, reordering and repetition every result is right and none is early.
 
 The latency is printed beside that of a model: the same schedules, each message

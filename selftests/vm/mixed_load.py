@@ -19,7 +19,7 @@ from collsock_test import (ALLREDUCE, AUTO, BARRIER, DISSEMINATION, DOUBLE, INT6
                            NONE, PAIRWISE_EXCHANGE, SUM, UINT64, at_least, at_most, equal,
                            outcome)
 
-MOST_ELEMENTS = 144  # of 8 bytes: one segment
+MOST_ELEMENTS = 132  # of 8 bytes: one segment
 MASK = (1 << 64) - 1
 QUIET, NOT_A_NUMBER = 1 << 51, 0x7ff8 << 48
 

@@ -10,7 +10,7 @@ KINDS = "openmpi", "mpich"
 PROGRAMS = "build/mpi"
 BASELINE = os.environ.get("COLLSOCK_BASELINE") == "1"
 # The library takes all calls that it can, and reports them
-SETTINGS = "COLLSOCK_MPI=on", "COLLSOCK_MPI_AFTER=0", "COLLSOCK_MPI_MAX_BYTES=1152"
+SETTINGS = "COLLSOCK_MPI=on", "COLLSOCK_MPI_AFTER=0", "COLLSOCK_MPI_MAX_BYTES=1056"
 LOSS = "delay", "1ms", "0.5ms", "loss", "2%"
 TIME_LIMIT = 50 * SLOWDOWN * (1 + SOAK // 4)
 

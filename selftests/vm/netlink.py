@@ -14,10 +14,11 @@ import time
 
 from collsock_netlink import NUMBERS, Netlink, NetlinkError, attribute
 from collsock_test import (
-    CLONE_NEWNET, DEFAULT_SEGMENT, MODULE, ON_DEBUG_KERNEL, PORT, SOAK, Child, Descriptor, Failed,
-    Group, Rank, Skipped, at_least, at_most, clean_up, equal, errno_name, eventually, integers,
-    ip_batch, libc, link_down, main, make_namespace, member, netlink_on, outcome, rank_on,
-    read_file, refused, seeded, set_tunables, shown, test, test_each, tunables, work, write_file)
+    BROADCAST, CLONE_NEWNET, DEFAULT_SEGMENT, INT64, MAC_NH_SIPHASH, MODULE, NOP, ON_DEBUG_KERNEL,
+    PORT, SOAK, Child, Descriptor, Failed, Group, Rank, Skipped, at_least, at_most, clean_up, equal,
+    errno_name, eventually, integers, ip_batch, libc, link_down, main, make_namespace, member,
+    netem, netlink_on, outcome, rank_on, read_file, refused, seeded, set_tunables, shown, test,
+    test_each, tunables, work, write_file)
 from leftovers import udp_sockets
 
 KEY = bytes.fromhex("5ecd17f1a95be0889c21d7e3b6f00d42")
@@ -256,6 +257,37 @@ def require_keys_counts(value):
     equal("keys required", value, 0)
 
 
+def same_policy_counts(value):
+    descriptor, first = Descriptor([1], placement=(0, 0)), rank_on(1)
+    first.join(descriptor, 0)
+    child = Child(1, other_user_joins, descriptor)
+    equal("another user", child.get(), "joined" if value == 0 else "EACCES")
+    child.finish()
+
+
+def other_user_joins(line, descriptor):
+    os.setresuid(77, 77, 77)
+    try:
+        Rank().join(descriptor, 1)
+        line.put("joined")
+    except OSError as error:
+        line.put(errno.errorcode[error.errno])
+
+
+def send_buffer_counts(_):
+    """No more packets wait than fit."""
+    group, before = Group((1, 2), max_bytes=65536), rank_on(1).net_stats().send_buffer_full
+    netem((1,), "delay", "10ms")
+    try:
+        for number, rank in enumerate(group):
+            rank.post(bytes(65536) if number == 0 else b"", operation=BROADCAST, count=8192,
+                      type=INT64, op=NOP, root=0)
+        group.complete()
+    finally:
+        netem((1,))
+    at_least("packets not sent", rank_on(1).net_stats().send_buffer_full, before + 1)
+
+
 CHANGES = {
     "window": (3, window_counts),
     "rto_floor_us": (700_000, rto_floor_counts), "rto_initial_us": (77_000, rto_initial_counts),
@@ -268,6 +300,8 @@ CHANGES = {
     "require_keys": (0, require_keys_counts), "hold_port": (0, hold_port_counts),
     "linger_ms": (500, linger_counts), "user_memory_kib": (1024, user_memory_counts),
     "user_groups": (2, user_groups_counts),
+    "require_keys": (0, require_keys_counts), "same_policy": (0, same_policy_counts),
+    "send_buffer_kib": (64, send_buffer_counts),
 }
 
 
@@ -453,6 +487,7 @@ def groups_hosts_ranks_and_peers_are_reported():
                             "hosts": 3, "ranks": 4, "host": 0, "local_ranks": 2, "joined": 2,
                             "uid": 0, "keyed": 0, "window": 8, "max_bytes": DEFAULT_SEGMENT,
                             "segment_bytes": DEFAULT_SEGMENT, "fanout": 4, "next": 5,
+                            "mac": MAC_NH_SIPHASH,
                             "liveness_ms": 3000}.items():
             equal(name, told.get(name), value)
         equal("posted", told["stats"][0]["posted"], group[0].stats().posted)

@@ -16,13 +16,18 @@ from collsock_test import (
     write_file)
 
 TRACING = "/sys/kernel/tracing"
+PROBE = "p:observed {} group=$arg4:u32"
 NOBODY = 65534
 
 
 @contextlib.contextmanager
 def broadcasts(group):
     """Yields a function that tells where messages to these listeners were sent: (thread, flags)."""
-    write_file(f"{TRACING}/kprobe_events", "p:observed netlink_broadcast group=$arg4:u32")
+    # Which one the macros of generic netlink call depends on the kernel
+    try:
+        write_file(f"{TRACING}/kprobe_events", PROBE.format("netlink_broadcast_filtered"))
+    except OSError:
+        write_file(f"{TRACING}/kprobe_events", PROBE.format("netlink_broadcast"))
     write_file(f"{TRACING}/events/kprobes/observed/filter", f"group == {group}")
     write_file(f"{TRACING}/trace", "")
     write_file(f"{TRACING}/events/kprobes/observed/enable", "1")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=8 limit=120
-# suites: check debug soak
+# suites: check debug rt soak
 """Payloads of up to 64 KiB: many segments, and nothing is fragmented."""
 
 import errno

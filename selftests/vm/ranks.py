@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=4 limit=90
-# suites: check debug soak
+# suites: check debug rt arm64 soak
 """Several ranks on a host: they combine in the kernel, and the network sees hosts."""
 
 import errno

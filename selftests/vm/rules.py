@@ -11,8 +11,8 @@ import threading
 import time
 
 from collsock_test import (
-    DISSEMINATION, PAIRWISE_EXCHANGE, Descriptor, Group, Sniffer, at_least, at_most, command, equal,
-    integers, main, rank_on, refused, seeded, test, test_each, work)
+    DEFAULT_SEGMENT, DISSEMINATION, PAIRWISE_EXCHANGE, Descriptor, Group, Sniffer, at_least,
+    at_most, command, equal, integers, main, rank_on, refused, seeded, test, test_each, work)
 from mixed_load import MixedLoad
 
 HOSTS = range(1, 9)
@@ -130,6 +130,19 @@ def a_smaller_path_mtu_is_emsgsize():
         group.complete()
     finally:
         command("ip", "-n", "h1", "link", "set", "eth0", "mtu", "1500")
+
+
+@test
+def the_default_segment_fits_the_least_mtu_of_ipv6():
+    command("ip", "-n", "h3", "link", "set", "eth0", "mtu", "1280")
+    try:
+        group = Group((3, 4), socket.AF_INET6)
+        values = range(DEFAULT_SEGMENT // 8)
+        group.post(integers(*values), integers(*values))
+        for completion in group.complete():
+            equal("sums", completion.result, integers(*(2 * value for value in values)))
+    finally:
+        command("ip", "-n", "h3", "link", "set", "eth0", "mtu", "1500")
 
 
 @test

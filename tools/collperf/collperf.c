@@ -26,14 +26,18 @@
 #define FIRST_WORD_MS 1000
 #define WORDS_EVERY_MS 5000
 
+static const char *const mac_names[] = { COLLSOCK_MAC_LIST(COLLSOCK_NAME) };
+
 /**
  * struct collperf - state of the program
  * @options: shared with hostbased
  * @elements: what this host contributes
  * @socket: of this rank
  * @key_file: or NULL
+ * @mac: enum collsock_mac
  * @id: of the group
  * @nonce: of this instance of the group
+ * @room: bytes that the group can carry, if its operation has fewer
  * @all: the sums, or the data of a broadcast
  */
 struct collperf {
@@ -41,8 +45,10 @@ struct collperf {
 	struct elements	elements;
 	struct collsock	*socket;
 	const char	*key_file;
+	unsigned int	mac;
 	uint64_t	id;
 	uint64_t	nonce;
+	uint32_t	room;
 	double		all[MAX_COUNT];
 };
 
@@ -138,14 +144,15 @@ static void add_hosts(struct collsock_group *group, const struct hosts *hosts)
 /* The elements must fit into one packet that the network can carry. */
 static void configure(const struct collperf *c, struct collsock_join *request)
 {
-	unsigned int quanta;
+	unsigned int data_bytes = c->options.count * sizeof(double), quanta;
 
 	request->fanout = c->options.fanout;
+	request->mac = c->mac;
 	request->algorithm[COLLSOCK_BARRIER] = COLLSOCK_DISSEMINATION;
 	request->algorithm[c->options.operation] = c->options.algorithm;
-	if (c->options.operation == COLLSOCK_BARRIER)
-		return;
-	request->max_bytes = c->options.count * sizeof(double);
+	request->max_bytes = c->room;
+	if (c->options.operation != COLLSOCK_BARRIER && request->max_bytes < data_bytes)
+		request->max_bytes = data_bytes;
 	quanta = (request->max_bytes + COLLSOCK_SEGMENT_QUANTUM - 1) / COLLSOCK_SEGMENT_QUANTUM;
 	if (request->max_bytes > COLLSOCK_DEFAULT_SEGMENT)
 		request->segment_bytes = quanta * COLLSOCK_SEGMENT_QUANTUM;
@@ -244,6 +251,13 @@ static void take(void *context, int letter, const char *value)
 	case 'k':
 		c->key_file = value;
 		break;
+	case 'M':
+		c->mac = options_parse_name("--mac", value, mac_names,
+					    sizeof(mac_names) / sizeof(*mac_names));
+		break;
+	case 'B':
+		c->room = number_parse("--max-bytes", value, 0, COLLSOCK_MAX_SEGMENT);
+		break;
 	}
 }
 
@@ -253,6 +267,8 @@ static void parse(struct collperf *c, int argc, char **argv)
 		{ "id",		required_argument, NULL, 'i' },
 		{ "nonce",	required_argument, NULL, 'N' },
 		{ "key-file",	required_argument, NULL, 'k' },
+		{ "mac",	required_argument, NULL, 'M' },
+		{ "max-bytes",	required_argument, NULL, 'B' },
 		{ }
 	};
 	const struct program program = {
@@ -267,7 +283,10 @@ static void parse(struct collperf *c, int argc, char **argv)
 			"                        every run (default 1)\n"
 			"  -k, --key-file FILE   shared secret: 32 hexadecimal digits, mode 600;\n"
 			"                        without it hosts must allow it:\n"
-			"                        collsock set require_keys 0\n\n"
+			"                        collsock set require_keys 0\n"
+			"  -M, --mac NAME        siphash or nh-siphash (default: the latter)\n"
+			"  -B, --max-bytes N     the group can carry N bytes, though the operation may\n"
+			"                        have fewer, or none\n\n"
 			"Port: 7607. exit code: 0 done, 1 failed, 2 wrong usage\n",
 		.take = take,
 		.context = c,

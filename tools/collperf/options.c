@@ -39,9 +39,8 @@ bool options_rooted(unsigned int operation)
 	return operation == COLLSOCK_REDUCE || operation == COLLSOCK_BROADCAST;
 }
 
-/* Find the number of a name; some numbers have no name. */
-static unsigned int parse_name(const char *option, const char *name, const char *const *names,
-			       unsigned int count)
+unsigned int options_parse_name(const char *option, const char *name, const char *const *names,
+				unsigned int count)
 {
 	unsigned int i;
 
@@ -59,12 +58,12 @@ static unsigned int parse_name(const char *option, const char *name, const char 
 
 static unsigned int parse_operation(const char *name)
 {
-	return parse_name("--operation", name, operation_names, COUNT(operation_names));
+	return options_parse_name("--operation", name, operation_names, COUNT(operation_names));
 }
 
 static unsigned int parse_algorithm(const char *name)
 {
-	return parse_name("--algorithm", name, algorithm_names, COUNT(algorithm_names));
+	return options_parse_name("--algorithm", name, algorithm_names, COUNT(algorithm_names));
 }
 
 static const struct option shared[] = {

@@ -80,6 +80,10 @@ struct program {
 void options_parse(struct options *options, const struct program *program, int argc,
 		   char **argv);
 
+/* The number of a name, of an array in which some may be NULL. Exits if there is none. */
+unsigned int options_parse_name(const char *option, const char *name, const char *const *names,
+				unsigned int count);
+
 const char *options_algorithm_name(int algorithm);
 
 const char *options_operation_name(unsigned int operation);

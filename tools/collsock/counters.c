@@ -30,6 +30,12 @@
 #define ADVICE_too_long \
 	"a host joined with other max_bytes or segment_bytes, or somebody forges"
 #define ADVICE_forgery_floods	"somebody forges packets: a firewall keeps strangers out"
+#define ADVICE_send_buffer_full \
+	"this host's interface is slower than its programs: fewer groups, or a larger send_buffer_kib"
+#define ADVICE_send_refused \
+	"a firewall or a filter of a control group (systemd: IPAddressDeny=) refuses what a rank sends"
+#define ADVICE_receive_refused \
+	"a filter of a control group (systemd: IPAddressDeny=) refuses what comes for a rank"
 
 #define NET_COUNTER(name, IDENTIFIER, meaning) \
 	{ #name, #name "_total", false, meaning, ADVICE_##name },

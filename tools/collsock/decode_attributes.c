@@ -61,6 +61,8 @@ static const char *const operators[] = { COLLSOCK_OPERATOR_LIST(COLLSOCK_NAME) N
 
 static const char *const algorithms[] = { "auto", COLLSOCK_ALGORITHM_LIST(COLLSOCK_NAME) NULL };
 
+static const char *const macs[] = { "", COLLSOCK_MAC_LIST(COLLSOCK_NAME) NULL };
+
 static const struct decode_field decode_tunable[] = {
 	{ "name",	 COLLSOCK_A_TUNABLE_NAME, DECODE_STRING },
 	{ "value",	 COLLSOCK_A_TUNABLE_VALUE },
@@ -103,6 +105,7 @@ const struct decode_field decode_group[] = {
 	{ "max_bytes",	   COLLSOCK_A_GROUP_MAX_BYTES },
 	{ "segment_bytes", COLLSOCK_A_GROUP_SEGMENT_BYTES },
 	{ "fanout",	   COLLSOCK_A_GROUP_FANOUT },
+	{ "mac",	   COLLSOCK_A_GROUP_MAC, DECODE_NAME, macs },
 	{ "liveness_ms",   COLLSOCK_A_GROUP_LIVENESS_MS },
 	{ "next",	   COLLSOCK_A_GROUP_NEXT },
 	{ "oldest",	   COLLSOCK_A_GROUP_OLDEST },

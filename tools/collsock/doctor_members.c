@@ -13,6 +13,30 @@ static bool doctor_object_is(struct json_object *object, const char *key, const 
 	return !strcmp(text_string(object, key, ""), value);
 }
 
+static bool doctor_judge_failure(struct doctor *d, struct json_object *group)
+{
+	if (!doctor_object_is(group, "state", "failed"))
+		return false;
+	doctor_say(d, DOCTOR_WARNING, "its processes get that error, and must join a new group",
+		   "group %s (handle %s) has failed: %s because of rank %s",
+		   text_string(group, "id", ""), text_string(group, "handle", ""),
+		   text_string(group, "error", "?"), text_string(group, "failed_rank", "?"));
+	return true;
+}
+
+/* Packets of a path with a smaller MTU than the interfaces */
+static void doctor_judge_fragments(struct doctor *d, struct json_object *group)
+{
+	struct json_object *stats = json_object_object_get(group, "stats");
+
+	if (text_number(stats, "peers_fragmented", 0))
+		doctor_say(d, DOCTOR_WARNING,
+			   "a device on the path has a smaller MTU: correct it, or join with a smaller segment_bytes",
+			   "group %s (handle %s): long packets to %s of its hosts got lost where short ones passed, and are fragmented now",
+			   text_string(group, "id", ""), text_string(group, "handle", ""),
+			   text_string(stats, "peers_fragmented", "?"));
+}
+
 void doctor_groups(struct doctor *d)
 {
 	size_t i, count = json_object_array_length(d->groups), failed = 0;
@@ -20,15 +44,8 @@ void doctor_groups(struct doctor *d)
 	for (i = 0; i < count; i++) {
 		struct json_object *group = json_object_array_get_idx(d->groups, i);
 
-		if (!doctor_object_is(group, "state", "failed"))
-			continue;
-		failed++;
-		doctor_say(d, DOCTOR_WARNING,
-			   "its processes get that error, and must join a new group",
-			   "group %s (handle %s) has failed: %s because of rank %s",
-			   text_string(group, "id", ""), text_string(group, "handle", ""),
-			   text_string(group, "error", "?"),
-			   text_string(group, "failed_rank", "?"));
+		failed += doctor_judge_failure(d, group);
+		doctor_judge_fragments(d, group);
 	}
 	if (!failed)
 		doctor_say(d, DOCTOR_OK, NULL, "%zu here, none has failed", count);

@@ -30,7 +30,9 @@ local operators = {
 
 local algorithms = { [0] = "none", "dissemination", "pairwise", "binomial", "kary" }
 
-local reasons = { [0] = "left", "silent", "disagrees", "restarted", "ended", "version" }
+local reasons = {
+	[0] = "left", "silent", "disagrees", "restarted", "ended", "version", "refused",
+}
 
 -- Not a host or rank
 local NOBODY = 0xffffffff

@@ -56,7 +56,7 @@
 #define COLLSOCK_MAX_WINDOW		64
 #define COLLSOCK_DEFAULT_WINDOW		16
 #define COLLSOCK_SEGMENT_QUANTUM	48	/* a segment is a multiple of it */
-#define COLLSOCK_DEFAULT_SEGMENT	1152	/* bytes */
+#define COLLSOCK_DEFAULT_SEGMENT	1056	/* bytes: fits an MTU of 1,280 bytes */
 #define COLLSOCK_MAX_SEGMENT		8640	/* bytes: fits a 9,000 byte MTU */
 #define COLLSOCK_MAX_PAYLOAD		65536	/* bytes */
 #define COLLSOCK_MAX_FANOUT		64
@@ -81,6 +81,7 @@ enum collsock_operation { COLLSOCK_OPERATION_LIST(COLLSOCK_NUMBER) };
 enum collsock_type { COLLSOCK_TYPE_LIST(COLLSOCK_NUMBER) };
 enum collsock_operator { COLLSOCK_OPERATOR_LIST(COLLSOCK_NUMBER) };
 enum collsock_algorithm { COLLSOCK_AUTO = 0, COLLSOCK_ALGORITHM_LIST(COLLSOCK_NUMBER) };
+enum collsock_mac { COLLSOCK_MAC_DEFAULT = 0, COLLSOCK_MAC_LIST(COLLSOCK_NUMBER) };
 
 /**
  * struct collsock_member - one host of the group
@@ -121,6 +122,7 @@ struct collsock_member {
  *	COLLSOCK_AUTO: chosen by operation and number of hosts. 0 where there is no operation
  * @fanout: children of a host in k-ary trees, 2…COLLSOCK_MAX_FANOUT; 0: the group has no
  *	k-ary trees
+ * @mac: enum collsock_mac; COLLSOCK_MAC_DEFAULT: COLLSOCK_MAC_NH_SIPHASH
  * @reserved: 0
  *
  * All of it but @size, @rank, and the scope ids of members, is equal on all ranks of the
@@ -143,7 +145,8 @@ struct collsock_join {
 	__u64	algorithms;
 	__u8	algorithm[COLLSOCK_MAX_OPERATIONS];
 	__u8	fanout;
-	__u8	reserved[7];
+	__u8	mac;
+	__u8	reserved[6];
 };
 
 #define COLLSOCK_JOIN_VER0		104
@@ -319,6 +322,7 @@ struct collsock_self {
  * @operators: enum collsock_operator
  * @algorithms: enum collsock_algorithm
  * @features: features that a join can require; none yet
+ * @macs: enum collsock_mac
  */
 struct collsock_features {
 	__u32	size;
@@ -328,6 +332,7 @@ struct collsock_features {
 	__u64	operators;
 	__u64	algorithms;
 	__u64	features;
+	__u64	macs;
 };
 
 /*

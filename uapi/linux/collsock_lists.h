@@ -62,6 +62,14 @@
 	LINE(KARY,		4,	"kary")	/* the same with the group's fan-out */
 
 /*
+ * How packets are authenticated: LINE(identifier, number, name). Short packets, as those of
+ * barriers, have the same MAC with both.
+ */
+#define COLLSOCK_MAC_LIST(LINE)							\
+	LINE(MAC_SIPHASH,	1,	"siphash") /* SipHash-2-4 of all */	\
+	LINE(MAC_NH_SIPHASH,	2,	"nh-siphash") /* NH of payloads first: cheaper */
+
+/*
  * Counters of a group on a host: LINE(name, IDENTIFIER, meaning). These are the fields of
  * struct collsock_stats, the attributes COLLSOCK_A_STATS_IDENTIFIER, and what tools print.
  */
@@ -88,7 +96,13 @@
 	LINE(challenges, CHALLENGES,							\
 	     "challenges sent to another incarnation of a host")			\
 	LINE(peers_idle, PEERS_IDLE,							\
-	     "idle connections released")
+	     "idle connections released")						\
+	LINE(peers_fragmented, PEERS_FRAGMENTED,					\
+	     "hosts to which long packets are fragmented, as they were lost otherwise")	\
+	LINE(paced, PACED, "messages held back by the congestion window")		\
+	LINE(gap_repairs, GAP_REPAIRS, "messages found lost by later ones, before a time-out") \
+	LINE(windows_reduced, WINDOWS_REDUCED, "times that a congestion window was halved") \
+	LINE(ce_received, CE_RECEIVED, "packets that came marked \"congestion experienced\"")
 
 /*
  * Counters of packets of a network namespace, likewise: struct collsock_net_stats,
@@ -109,7 +123,11 @@
 	LINE(backlog_full, BACKLOG_FULL, "such packets dropped because too many waited") \
 	LINE(too_long, TOO_LONG, "longer than any packet of its group")			\
 	LINE(forgery_floods, FORGERY_FLOODS,						\
-	     "times that a group began to check packets before it takes its lock")
+	     "times that a group began to check packets before it takes its lock")	\
+	LINE(send_buffer_full, SEND_BUFFER_FULL, "packets not sent: the send buffer was full") \
+	LINE(send_refused, SEND_REFUSED, "packets that a filter of this host did not let out") \
+	LINE(receive_refused, RECEIVE_REFUSED,						\
+	     "packets that a filter of this host did not let in")
 
 /* A line of a structure */
 #define COLLSOCK_COUNTER(name, IDENTIFIER, meaning)	__u64 name;

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "congestion.h"
+
+/* Least window from which slow start does not begin again (RFC 5681) */
+#define LEAST_THRESHOLD	2
+
+/* While a message is lost nothing new is sent. */
+static void congestion_update(struct coll_peer *peer)
+{
+	u8 window = peer->congestion.window;
+
+	peer->send.limit = peer->send.lost ? 0 : window;
+	peer->send.ask = (window + 1) / 2;
+}
+
+static void congestion_set_window(struct coll_peer *peer, u32 window)
+{
+	peer->congestion.window = clamp_t(u32, window, 1, COLL_PEER_WINDOW);
+	peer->congestion.acknowledged = 0;
+	congestion_update(peer);
+}
+
+/**
+ * coll_congestion_begin() - the first message to a host is about to be sent
+ * @peer: the host
+ * @fan_in: number of hosts that send to it in the same round
+ */
+void coll_congestion_begin(struct coll_peer *peer, u32 fan_in)
+{
+	peer->congestion.initial = max(COLL_CONGESTION_BUDGET / max(fan_in, 1U), 1U);
+	coll_congestion_restart(peer);
+}
+
+/**
+ * coll_congestion_restart() - nothing is known of the path any more
+ * @peer: the other side, which has just been heard from for the first time
+ *
+ * That what was sent before got lost says nothing about the path.
+ */
+void coll_congestion_restart(struct coll_peer *peer)
+{
+	if (!peer->congestion.initial)
+		return;
+	peer->congestion.threshold = COLL_PEER_WINDOW;
+	congestion_set_window(peer, peer->congestion.initial);
+}
+
+/* The window of messages of this operation */
+static u32 congestion_window(const struct coll_peer *peer, const struct coll_message *m)
+{
+	u32 window = peer->congestion.window;
+
+	return m->head->several ? window : max_t(u32, window, COLL_CONGESTION_SINGLES);
+}
+
+bool coll_congestion_admits(const struct coll_peer *peer, const struct coll_message *m)
+{
+	return !peer->send.lost && peer->send.unacked < congestion_window(peer, m);
+}
+
+/*
+ * The last one that the window allows, and the one at half of it. A single packet is
+ * acknowledged by what follows it, unless many are in flight.
+ */
+bool coll_congestion_asks(const struct coll_peer *peer, const struct coll_message *m)
+{
+	u32 window = congestion_window(peer, m), half = (window + 1) / 2;
+
+	if (!m->head->several)
+		half++;
+	return peer->send.unacked == half || peer->send.unacked == window;
+}
+
+/**
+ * coll_congestion_acknowledged() - open the window, which was the limit
+ * @peer: the other side
+ * @packets: number of packets acknowledged, of those sent since the window was last reduced
+ */
+void coll_congestion_acknowledged(struct coll_peer *peer, u32 packets)
+{
+	struct coll_peer_congestion *c = &peer->congestion;
+
+	if (c->window < c->threshold) {
+		congestion_set_window(peer, min_t(u32, c->window + packets, c->threshold));
+		return;
+	}
+	c->acknowledged += packets;
+	if (c->acknowledged >= c->window)
+		congestion_set_window(peer, c->window + 1);
+}
+
+/* Half of it, once for all packets that are in flight. */
+static void congestion_reduce(struct coll_peer *peer)
+{
+	struct coll_peer_congestion *c = &peer->congestion;
+
+	c->threshold = max(c->window / 2, LEAST_THRESHOLD);
+	c->reduced = peer->send.number;
+	c->prior = 0;
+	peer->group->stats.windows_reduced++;
+	congestion_set_window(peer, c->window / 2);
+}
+
+static void congestion_lose(struct coll_peer *peer, struct coll_message *m)
+{
+	m->lost = true;
+	peer->send.lost++;
+	congestion_update(peer);
+}
+
+/**
+ * coll_congestion_gap() - does an acknowledgment show that a message is lost?
+ * @m: in flight; the acknowledgment does not name its latest packet
+ * @ack: a packet that has an acknowledgment
+ *
+ * The bitmap has the packets of messages alone. Packets leave after they were numbered, so
+ * two of them may have overtaken this one.
+ */
+bool coll_congestion_gap(const struct coll_message *m, const struct coll_body *ack)
+{
+	u64 later = ack->ack_number - m->latest, bits = ack->ack_bits;
+
+	if ((s64)later < COLL_CONGESTION_GAP)
+		return false;
+	if (later < COLL_PEER_WINDOW)
+		bits &= BIT_ULL(later) - 1;
+	return hweight64(bits) >= COLL_CONGESTION_GAP;
+}
+
+/**
+ * coll_congestion_lost() - a gap shows that a message is lost
+ * @peer: destination
+ * @m: the message
+ */
+void coll_congestion_lost(struct coll_peer *peer, struct coll_message *m)
+{
+	if (m->lost)
+		return;
+	peer->group->stats.gap_repairs++;
+	congestion_lose(peer, m);
+	if (m->latest > peer->congestion.reduced)
+		congestion_reduce(peer);
+}
+
+/**
+ * coll_congestion_timed_out() - no acknowledgment of a message came in time
+ * @peer: destination
+ * @m: the message
+ */
+void coll_congestion_timed_out(struct coll_peer *peer, struct coll_message *m)
+{
+	struct coll_peer_congestion *c = &peer->congestion;
+	u8 prior = c->window;
+
+	congestion_lose(peer, m);
+	if (m->latest <= c->reduced)
+		return;
+	/* A repair that gets lost says nothing new about the path. */
+	if (m->tries == 1) {
+		congestion_reduce(peer);
+		c->prior = prior;
+	}
+	c->reduced = peer->send.number;
+	congestion_set_window(peer, 1);
+}
+
+/**
+ * coll_congestion_undo() - the first packet of the oldest message has arrived after all
+ * @peer: the other side
+ *
+ * Time-outs are short, so a pause of either host may be longer. Then the time-out says
+ * nothing about the path (RFC 4015).
+ */
+void coll_congestion_undo(struct coll_peer *peer)
+{
+	struct coll_peer_congestion *c = &peer->congestion;
+
+	if (!c->prior)
+		return;
+	c->threshold = max(c->threshold, c->prior);
+	congestion_set_window(peer, c->prior);
+	c->prior = 0;
+}
+
+/**
+ * coll_congestion_marked() - the other side tells how many of our packets came marked
+ * @peer: the other side
+ * @ce: number of packets that were marked "congestion experienced", mod 256
+ *
+ * It does not tell which ones, so the window is reduced only when all that was sent before
+ * the previous time has been acknowledged.
+ */
+void coll_congestion_marked(struct coll_peer *peer, u8 ce)
+{
+	const struct coll_peer_send_state *s = &peer->send;
+
+	/* Packets overtake each other. */
+	if ((s8)(ce - peer->congestion.ce) < 0)
+		return;
+	peer->congestion.ce = ce;
+	if (list_empty(&s->sent) ||
+	    list_first_entry(&s->sent, struct coll_message, link)->first >
+	    peer->congestion.reduced)
+		congestion_reduce(peer);
+}
+
+/*
+ * At least one packet is on its way, of operations of a single packet two. To a host never
+ * heard from it is one.
+ */
+bool coll_congestion_repairs(const struct coll_peer *peer, const struct coll_message *m)
+{
+	u32 least = m->head->several || !peer->conn.incarnation ? 1 : 2;
+
+	return peer->send.unacked - peer->send.lost < max_t(u32, peer->congestion.window, least);
+}
+
+void coll_congestion_recovered(struct coll_peer *peer, struct coll_message *m)
+{
+	if (!m->lost)
+		return;
+	m->lost = false;
+	peer->send.lost--;
+	congestion_update(peer);
+}

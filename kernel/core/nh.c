@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "nh.h"
+
+/* Add the product of two words: most processors have an instruction for it. */
+#if defined(__SIZEOF_INT128__) && (defined(CONFIG_ARCH_SUPPORTS_INT128) || !defined(__KERNEL__))
+static inline void nh_add(struct coll_nh_hash *hash, u64 a, u64 b)
+{
+	unsigned __int128 sum = (unsigned __int128)hash->high << 64 | hash->low;
+
+	sum += (unsigned __int128)a * b;
+	hash->low = sum;
+	hash->high = sum >> 64;
+}
+#else
+static inline void nh_add(struct coll_nh_hash *hash, u64 a, u64 b)
+{
+	coll_nh_add_portable(hash, a, b);
+}
+#endif
+
+static inline u64 nh_word(const u8 *at)
+{
+	__le64 word;
+
+	memcpy(&word, at, sizeof(word));
+	return le64_to_cpu(word);
+}
+
+/**
+ * coll_nh_derive() - make a key
+ * @key: out
+ * @from: secret; if SipHash with it is used for anything else, not for 8 bytes
+ *
+ * Word i is the SipHash-2-4 of i, as 8 bytes in big-endian order.
+ */
+void coll_nh_derive(u64 key[COLL_NH_WORDS], const siphash_key_t *from)
+{
+	__be64 number;
+	u32 i;
+
+	for (i = 0; i < COLL_NH_WORDS; i++) {
+		number = cpu_to_be64(i);
+		key[i] = siphash(&number, sizeof(number), from);
+	}
+}
+
+/**
+ * coll_nh() - hash a block
+ * @key: COLL_NH_WORDS words
+ * @block: bytes of any alignment
+ * @bytes: 1…COLL_NH_BLOCK; zeros are added to make it a multiple of 16
+ */
+struct coll_nh_hash coll_nh(const u64 *key, const u8 *block, u32 bytes)
+{
+	struct coll_nh_hash hash = { };
+
+	for (; bytes >= 16; bytes -= 16, block += 16, key += 2)
+		nh_add(&hash, nh_word(block) + key[0], nh_word(block + 8) + key[1]);
+	if (bytes) {
+		u8 last[16] = { };
+
+		memcpy(last, block, bytes);
+		nh_add(&hash, nh_word(last) + key[0], nh_word(last + 8) + key[1]);
+	}
+	return hash;
+}

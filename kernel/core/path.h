@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The size of packets that the path to a host takes. Reports of routers are not believed
+ * (anyone can forge them), so it is found out from what gets lost: if long packets do and
+ * short ones do not, long ones may be fragmented from then on.
+ *
+ * Everything here is called under the group's lock.
+ */
+#ifndef COLL_CORE_PATH_H
+#define COLL_CORE_PATH_H
+
+#include "state.h"
+
+/* A message is about to be sent again. */
+void coll_path_repeat(const struct coll_message *m);
+
+#endif

@@ -1,0 +1,494 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=3 limit=240
+# suites: check soak
+"""Packets of a group belong to the process that joined: filters, firewall and routes see it."""
+
+import ctypes
+import errno
+import os
+import pathlib
+import platform
+import random
+import re
+import socket
+import struct
+
+from collsock_test import (
+    BROADCAST, INT64, NOP, Child, Descriptor, Group, Rank, Skipped, Sniffer, at_least, command,
+    equal, eventually, integers, main, netem, on, outcome, rank_on, set_tunables, test, test_each,
+    tunables, write_file)
+from forging import MESSAGE, TYPE, Forger
+
+LIVENESS_MS = 600
+USER, OTHER_USER = 1234, 1235
+FAMILIES = {"IPv4": socket.AF_INET, "IPv6": socket.AF_INET6}
+
+# ---- filters of control groups ----
+
+INGRESS, EGRESS = 0, 1
+DIRECTIONS = {"in": INGRESS, "out": EGRESS}
+# Where the last four bytes of the other end's address are in an IP packet
+ADDRESS_AT = {("IPv4", INGRESS): 12, ("IPv4", EGRESS): 16, ("IPv6", INGRESS): 20,
+              ("IPv6", EGRESS): 36}
+PROG_LOAD, PROG_ATTACH, PROG_DETACH, PROG_TYPE_CGROUP_SKB = 5, 8, 9, 8
+LOAD_BYTES = 26  # bpf_skb_load_bytes()
+CGROUPS = pathlib.Path("/sys/fs/cgroup")
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def bpf(number, attributes):
+    buffer = ctypes.create_string_buffer(attributes, 128)
+    call = {"x86_64": 321, "aarch64": 280}[platform.machine()]
+    result = libc.syscall(call, number, buffer, len(buffer))
+    if result < 0:
+        raise OSError(ctypes.get_errno(), f"bpf({number}): {os.strerror(ctypes.get_errno())}")
+    return result
+
+
+def instruction(code, target=0, source=0, offset=0, value=0):
+    return struct.pack("=BBhi", code, source << 4 | target, offset, value)
+
+
+def load(code):
+    memory = ctypes.create_string_buffer(code, len(code))
+    name = ctypes.create_string_buffer(b"GPL")
+    return bpf(PROG_LOAD, struct.pack("=IIQQ", PROG_TYPE_CGROUP_SKB, len(code) // 8,
+                                      ctypes.addressof(memory), ctypes.addressof(name)))
+
+
+REFUSE_ALL = instruction(0xb7, 0, value=0) + instruction(0x95)
+
+
+def deny_address(at, last_four):
+    """As systemd's IPAddressDeny=: refuses packets with these bytes of an address there."""
+    code = b"".join((
+        # The stack is read even if the helper fails
+        instruction(0x7a, 10, 0, -8, 0),                    # *(u64 *)(r10 - 8) = 0
+        instruction(0xb7, 2, value=at),                     # r2 = at
+        instruction(0xbf, 3, 10),                           # r3 = r10
+        instruction(0x07, 3, value=-8),                     # r3 -= 8
+        instruction(0xb7, 4, value=4),                      # r4 = 4
+        instruction(0x85, value=LOAD_BYTES),                # load_bytes(r1, r2, r3, r4)
+        instruction(0x61, 1, 10, -8),                       # r1 = *(u32 *)(r10 - 8)
+        instruction(0xb7, 0, value=1),                      # r0 = 1
+        instruction(0x56, 1, 0, 1, int.from_bytes(last_four, "little", signed=True)),
+        instruction(0xb7, 0, value=0),                      # if (r1 == value) r0 = 0
+        instruction(0x95)))                                 # return r0
+    return load(code)
+
+
+class ControlGroup:
+    """A control group with programs that filter its packets."""
+
+    def __init__(self, name):
+        self.path = CGROUPS / name
+        if not (CGROUPS / "cgroup.procs").exists():
+            raise Skipped("no control groups here")
+        self.path.mkdir(exist_ok=True)
+        self.fd = os.open(self.path, os.O_RDONLY)
+        self.attached = []
+
+    def attach(self, program, direction):
+        bpf(PROG_ATTACH, struct.pack("=IIII", self.fd, program, direction, 0))
+        self.attached.append((program, direction))
+
+    def detach(self):
+        for program, direction in self.attached:
+            bpf(PROG_DETACH, struct.pack("=IIII", self.fd, program, direction, 0))
+        self.attached = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.detach()
+        os.close(self.fd)
+
+
+def deny(version, direction, host):
+    end = socket.inet_aton(f"10.1.0.{host}") if version == "IPv4" else struct.pack("!I", host)
+    return deny_address(ADDRESS_AT[version, direction], end)
+
+
+# ---- ranks as processes ----
+
+def rank_process(line, descriptor, number, cgroup, user, mark):
+    """Joins with that identity; then runs as many barriers as each request says, or until one
+    fails."""
+    if cgroup:
+        write_file(f"{CGROUPS}/{cgroup}/cgroup.procs", str(os.getpid()))
+    rank = Rank()
+    if mark:
+        rank.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, mark)
+    if user:
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    try:
+        rank.join(descriptor, number)
+    except OSError as error:
+        line.put(errno.errorcode[error.errno])
+        return
+    line.put("joined")
+    while True:
+        for _ in range(line.get()):
+            said = outcome(rank.run())
+            if said != "success":
+                break
+        line.put(said)
+
+
+def rank_child(host, descriptor, number, cgroup=None, user=None, mark=None):
+    child = Child(host, rank_process, descriptor, number, cgroup, user, mark)
+    child.joined = child.get()
+    return child
+
+
+def pair(family=socket.AF_INET, **identity):
+    """A group of two hosts, of which the first one's rank has that identity."""
+    descriptor = Descriptor((1, 2), family, liveness_ms=LIVENESS_MS)
+    children = [rank_child(1, descriptor, 0, **identity), rank_child(2, descriptor, 1)]
+    for child in children:
+        equal("a rank", child.joined, "joined")
+    return children
+
+
+def run(children, times=1):
+    for child in children:
+        child.put(times)
+    return [child.get() for child in children]
+
+
+def the_refused_host_blames_itself(children, counter):
+    """Its own rank, with EPERM; the other host can only say that it is silent.
+
+    The first barrier may succeed on the host that hears the other one.
+    """
+    before = getattr(rank_on(1).net_stats(), counter)
+    equal("when it is refused", run(children, 2), ["EPERM rank 0", "ETIMEDOUT rank 0"])
+    at_least(counter, getattr(rank_on(1).net_stats(), counter), before + 3)
+
+
+def nft(words):
+    # Not in "ip netns exec", whose /sys has no control groups
+    with on(1):
+        command("nft", words)
+
+
+class Firewall:
+    """A rule of the first host, in the chain of a hook, that drops."""
+
+    def __init__(self, hook, *rule):
+        self.hook, self.rule = hook, rule
+
+    def __enter__(self):
+        nft(f"add table inet guard; add chain inet guard rules {{ type filter hook {self.hook} "
+            f"priority 0; }}; add rule inet guard rules {' '.join(self.rule)} drop")
+
+    def __exit__(self, *_):
+        nft("delete table inet guard")
+
+
+# ---- what refuses ----
+
+@test_each(*((version, way) for version in FAMILIES for way in DIRECTIONS))
+def a_filter_of_the_control_group_applies(version, way):
+    direction = DIRECTIONS[way]
+    with ControlGroup("policy") as cgroup:
+        denied = pair(FAMILIES[version], cgroup="policy")
+        free = pair(FAMILIES[version])
+        equal("before", run(denied), ["success", "success"])
+        cgroup.attach(deny(version, direction, 3), direction)
+        equal("with a filter for another host", run(denied), ["success", "success"])
+        cgroup.detach()
+        cgroup.attach(deny(version, direction, 2), direction)
+        the_refused_host_blames_itself(
+            denied, "receive_refused" if direction == INGRESS else "send_refused")
+        equal("a group of another control group", run(free), ["success", "success"])
+
+
+@test_each(*DIRECTIONS)
+def it_applies_to_a_host_that_was_never_heard_from(way):
+    direction = DIRECTIONS[way]
+    with ControlGroup("policy") as cgroup, tunables(join_timeout_ms=2 * LIVENESS_MS):
+        cgroup.attach(deny("IPv4", direction, 2), direction)
+        the_refused_host_blames_itself(
+            pair(cgroup="policy"), "receive_refused" if direction == INGRESS else "send_refused")
+
+
+@test
+def three_hosts_name_the_one_that_is_refused():
+    with ControlGroup("policy") as cgroup:
+        descriptor = Descriptor((1, 2, 3), liveness_ms=LIVENESS_MS)
+        children = [rank_child(1, descriptor, 0), rank_child(2, descriptor, 1, cgroup="policy"),
+                    rank_child(3, descriptor, 2)]
+        equal("before", run(children), ["success"] * 3)
+        cgroup.attach(load(REFUSE_ALL), EGRESS)
+        equal("when it is refused", run(children, 2),
+              ["ETIMEDOUT rank 1", "EPERM rank 1", "ETIMEDOUT rank 1"])
+
+
+@test_each(*FAMILIES)
+def a_firewall_rule_about_the_user_applies(version):
+    theirs, others = pair(FAMILIES[version], user=USER), pair(FAMILIES[version], user=OTHER_USER)
+    equal("before", run(theirs), ["success", "success"])
+    with Firewall("output", "meta", "skuid", str(USER)):
+        the_refused_host_blames_itself(theirs, "send_refused")
+        equal("a group of another user", run(others), ["success", "success"])
+
+
+@test
+def a_firewall_rule_about_the_control_group_applies():
+    with ControlGroup("policy"):
+        theirs, others = pair(cgroup="policy"), pair()
+        equal("before", run(theirs), ["success", "success"])
+        with Firewall("output", "socket", "cgroupv2", "level", "1", '"policy"'):
+            the_refused_host_blames_itself(theirs, "send_refused")
+            equal("a group of another control group", run(others), ["success", "success"])
+
+
+def sent_by(device):
+    with on(1):
+        return int(re.search(r"TX:.*\n\s+\d+\s+(\d+)",
+                             command("ip", "-s", "link", "show", device))[1])
+
+
+@test_each(*FAMILIES)
+def a_mark_chooses_the_route(version):
+    """What has the mark leaves by the second device, the rest by the first."""
+    network, options = ("10.1.0", []) if version == "IPv4" else ("fd00:1::", ["-6"])
+    to = f"{network}.2" if version == "IPv4" else f"{network}2"
+    command("ip", "link", "add", "link", "switch", "name", "second", "netns", "h1", "type",
+            "macvlan", "mode", "bridge")
+    try:
+        command("ip", "-n", "h1", "link", "set", "second", "up")
+        command("ip", "-n", "h1", *options, "rule", "add", "fwmark", "7", "table", "100")
+        command("ip", "-n", "h1", *options, "route", "add", to, "dev", "second", "table", "100")
+        eventually("the second device's carrier", lambda: "LOWER_UP" in
+                   command("ip", "-n", "h1", "link", "show", "second"), True)
+        marked, plain = pair(FAMILIES[version], mark=7), pair(FAMILIES[version])
+        before = sent_by("second")
+        for _ in range(20):
+            equal("a barrier with the mark", run(marked), ["success", "success"])
+        middle = sent_by("second")
+        at_least("packets by the second device", middle - before, 20)
+        for _ in range(20):
+            equal("a barrier without", run(plain), ["success", "success"])
+        equal("packets of others by the second device", sent_by("second") - middle < 5, True)
+        with Firewall("output", "meta", "mark", "7"):
+            the_refused_host_blames_itself(marked, "send_refused")
+    finally:
+        command("ip", "-n", "h1", *options, "rule", "delete", "table", "100")
+        command("ip", "-n", "h1", "link", "delete", "second")
+        # They may have learned the address of that device
+        for host in 2, 3:
+            command("ip", "-n", f"h{host}", "neighbor", "flush", "all")
+
+
+@test
+def answers_for_a_group_that_has_closed_are_packets_of_the_port():
+    """Filters of a user do not see them, those of all do."""
+    with ControlGroup("") as everybody:
+        sniffer, group, witness, forger = Sniffer(1), Group((1, 2)), rank_on(1), Forger(2)
+        group.barrier()
+        recorded = [packet for outgoing, _, packet in sniffer.packets()
+                    if not outgoing and packet[TYPE] == MESSAGE]
+        at_least("messages", len(recorded), 1)
+        group.end()
+
+        def answered(packets):
+            before = witness.net_stats()
+            for packet in recorded:
+                forger.send(packet, 2, 1)
+            eventually("answers", lambda: witness.net_stats().timewait_answered -
+                       before.timewait_answered, len(recorded))
+            equal("packets back", [out for out, _, _ in sniffer.packets()].count(True), packets)
+            return witness.net_stats().send_refused - before.send_refused
+
+        sniffer.packets()
+        equal("refused", answered(len(recorded)), 0)
+        everybody.attach(deny("IPv4", EGRESS, 2), EGRESS)
+        equal("refused by a filter", answered(0), len(recorded))
+        everybody.detach()
+        forger.close()
+
+
+# ---- who shares a group's packets ----
+
+def second_rank(first, second, **values):
+    """Two ranks of one host; returns what the second one's JOIN gave."""
+    descriptor = Descriptor((1, 2), placement=(0, 0, 1))
+    children = [rank_child(1, descriptor, 0, **first), rank_child(1, descriptor, 1, **second)]
+    equal("the first", children[0].joined, "joined")
+    if children[1].joined == "joined":
+        children.append(rank_child(2, descriptor, 2))
+        equal("a barrier", run(children), ["success"] * 3)
+    return children[1].joined
+
+
+@test
+def no_rank_uses_the_policy_of_another_one():
+    with ControlGroup("policy") as cgroup, ControlGroup("policy2") as second:
+        program = deny("IPv4", EGRESS, 3)
+        cgroup.attach(program, EGRESS)
+        ours = {"user": USER, "cgroup": "policy"}
+        equal("the same", second_rank(ours, ours), "joined")
+        equal("another user", second_rank(ours, {**ours, "user": OTHER_USER}), "EACCES")
+        equal("no filter", second_rank(ours, {**ours, "cgroup": "policy2"}), "EACCES")
+        equal("filtered first", second_rank({**ours, "cgroup": "policy2"}, ours), "EACCES")
+        second.attach(program, EGRESS)
+        equal("another control group, same filter",
+              second_rank(ours, {**ours, "cgroup": "policy2"}), "joined")
+        second.attach(deny("IPv4", INGRESS, 3), INGRESS)
+        equal("another filter of what comes",
+              second_rank(ours, {**ours, "cgroup": "policy2"}), "EACCES")
+        set_tunables(1, same_policy=0)
+        try:
+            equal("all of it, where that is allowed",
+                  second_rank(ours, {"user": OTHER_USER, "cgroup": "policy2"}), "joined")
+        finally:
+            set_tunables(1, same_policy=None)
+
+
+# ---- the send buffer ----
+
+@test
+def packets_that_wait_here_fill_the_send_buffer():
+    """Not more than it takes wait; the rest is counted, and sent again."""
+    netem((1,), "delay", "20ms")
+    try:
+        descriptor = Descriptor((1, 2), max_bytes=65536)
+        ranks = [rank_on(1), rank_on(2)]
+        ranks[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 16384)
+        for number, rank in enumerate(ranks):
+            rank.join(descriptor, number)
+        payload = random.randbytes(65536)
+        ranks[0].post(payload, operation=BROADCAST, type=INT64, op=NOP, count=8192, root=0)
+        ranks[1].post(operation=BROADCAST, type=INT64, op=NOP, count=8192, root=0)
+        equal("what came", ranks[1].complete().result, payload)
+        at_least("packets that were not sent", rank_on(1).net_stats().send_buffer_full, 1)
+    finally:
+        netem((1,))
+
+
+# ---- ICMP ----
+
+def checksum(data):
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return ~total & 0xffff
+
+
+def quoted(version, protocol):
+    """The beginning of a packet from the first host to the second one, as a stranger guesses it."""
+    rest = struct.pack("!HHHH", 7607, 7607, 1200, 0)
+    if protocol != socket.IPPROTO_UDP:
+        # An answer to a ping: that of our own pings is for their sockets
+        rest = struct.pack("!BBHHH", 0 if version == "IPv4" else 129, 0, 0, 1, 1)
+    ends = [socket.inet_pton(FAMILIES[version], a) for a in
+            (("10.1.0.1", "10.1.0.2") if version == "IPv4" else ("fd00:1::1", "fd00:1::2"))]
+    if version == "IPv4":
+        head = struct.pack("!BBHHHBBH", 0x45, 0, 1220, 0, 0x4000, 64, protocol, 0)
+        return head + b"".join(ends) + rest
+    return struct.pack("!IHBB", 6 << 28, 1200, protocol, 64) + b"".join(ends) + rest
+
+
+def stranger(version):
+    """A raw socket of the third host. Only redirects from a router's address are considered."""
+    with on(3):
+        if version == "IPv4":
+            return socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+        raw = socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6)
+        router = re.search(r"inet6 (fe80::[0-9a-f:]+)", command("ip", "address", "show", "eth0"))[1]
+        raw.bind((router, 0, 0, socket.if_nametoindex("eth0")))
+    raw.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS, 255)
+    return raw
+
+
+def forge(version, head, about):
+    """A stranger sends ICMP to the first host, about a packet of that protocol."""
+    message = head + quoted(version, about)
+    if version == "IPv4":
+        message = message[:2] + struct.pack("!H", checksum(message)) + message[4:]
+    with stranger(version) as raw:
+        raw.sendto(message, ("10.1.0.1" if version == "IPv4" else "fd00:1::1", 0))
+
+
+def forge_too_big(version, mtu):
+    """The path's MTU is smaller. It is said of a ping: what is said of a port is ignored there."""
+    if version == "IPv4":
+        forge(version, struct.pack("!BBHHH", 3, 4, 0, 0, mtu), socket.IPPROTO_ICMP)
+    else:
+        forge(version, struct.pack("!BBHI", 2, 0, 0, mtu), socket.IPPROTO_ICMPV6)
+
+
+def forge_redirect(version):
+    """There is a shorter path to the second host, by an address that nobody has."""
+    if version == "IPv4":
+        head = struct.pack("!BBH", 5, 1, 0) + socket.inet_aton("10.1.0.99")
+    else:
+        head = struct.pack("!BBHI", 137, 0, 0, 0) + b"".join(
+            socket.inet_pton(socket.AF_INET6, a) for a in ("fe80::99", "fd00:1::2"))
+    forge(version, head, socket.IPPROTO_UDP)
+
+
+def route_mtu(version):
+    to = "10.1.0.2" if version == "IPv4" else "fd00:1::2"
+    found = re.search(r"mtu (\d+)", command("ip", "-n", "h1", "route", "get", to))
+    return int(found[1]) if found else None
+
+
+SMALL = {"IPv4": 576, "IPv6": 1280}
+
+
+@test_each(*FAMILIES)
+def forged_reports_about_the_path_change_nothing(version):
+    family = FAMILIES[version]
+    group = Group((1, 2), family, segment_bytes=1344)
+    payload = integers(*range(168))
+    group.post(payload, payload)
+    group.complete()
+    forge_redirect(version)
+    forge_too_big(version, SMALL[version])
+    eventually("MTU of the route", lambda: route_mtu(version), SMALL[version])
+    sniffer = Sniffer(1)
+    for _ in range(10):
+        group.post(payload, payload)
+        for completion in group.complete():
+            equal("outcome", outcome(completion), "success")
+    largest = max(len(packet) for outgoing, packet, _ in sniffer.packets() if outgoing)
+    at_least("bytes of the largest packet", largest, 1344)
+    equal("hosts with fragments", [rank.stats().peers_fragmented for rank in group], [0, 0])
+    # A group that is joined now may use the same size
+    Group((1, 2), family, segment_bytes=1344).barrier()
+
+
+@test_each(*FAMILIES)
+def long_packets_that_do_not_get_through_are_fragmented(version):
+    """As a path with a smaller MTU does: it drops long packets that must not be fragmented."""
+    segment = 1344
+    group = Group((1, 2), FAMILIES[version], segment_bytes=segment)
+    payload = integers(*range(segment // 8))
+    group.barrier()
+    sniffer = Sniffer(1)
+    may_not = "ip frag-off & 0x4000 != 0 " if version == "IPv4" else ""
+    with on(2):
+        command("nft", "add table netdev path; add chain netdev path rules { type filter hook "
+                f"ingress device eth0 priority 0; }}; add rule netdev path rules {may_not}"
+                "meta length > 1300 drop")
+    try:
+        group.post(payload, payload)
+        for completion in group.complete():
+            equal("outcome", outcome(completion), "success")
+    finally:
+        with on(2):
+            command("nft", "delete table netdev path")
+    equal("hosts with fragments", [rank.stats().peers_fragmented for rank in group], [1, 0])
+    if version == "IPv4":
+        flags = {struct.unpack_from("!H", packet, 6)[0] for outgoing, packet, _ in
+                 sniffer.packets() if outgoing and len(packet) > segment}
+        equal("don't-fragment of long packets", flags, {0x4000, 0})
+
+
+main()
