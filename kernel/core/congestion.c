@@ -4,11 +4,19 @@
 /* Least window from which slow start does not begin again (RFC 5681) */
 #define LEAST_THRESHOLD	2
 
+/* Has each operation of the group a single packet? */
+static bool congestion_only_singles(const struct coll_group *g)
+{
+	return g->payload.max_bytes <= g->payload.segment_bytes;
+}
+
 /* While a message is lost nothing new is sent. */
 static void congestion_update(struct coll_peer *peer)
 {
-	u8 window = peer->congestion.window;
+	u32 window = peer->congestion.window;
 
+	if (congestion_only_singles(peer->group))
+		window = max(window, (u32)COLL_CONGESTION_SINGLES);
 	peer->send.limit = peer->send.lost ? 0 : window;
 	peer->send.ask = (window + 1) / 2;
 }

@@ -13,16 +13,21 @@
 /* One message in this many is a sample of the round-trip time. */
 #define COLL_RTT_SAMPLE_EVERY	8
 
-/* Retransmission time-out of a message after its latest transmission */
+/*
+ * Retransmission time-out of a message after its latest transmission. A repair asks to be
+ * acknowledged at once, so its time-out does not allow for a delay.
+ */
 static inline u64 coll_rtt_timeout(const struct coll_peer *peer, const struct coll_message *m)
 {
 	const struct coll_timing *t = &peer->group->timing;
 	u64 ceiling = peer->conn.incarnation ? t->rto_ceiling : t->rto_unheard;
+	u64 rto = peer->rtt.rto_ns;
 
 	if (likely(m->tries <= 1))
-		return peer->rtt.rto_ns;
-	return min((u64)peer->rtt.rto_ns << min_t(u32, m->tries - 1, 16),
-		   max_t(u64, ceiling, peer->rtt.rto_ns));
+		return rto;
+	if (peer->rtt.srtt_ns)
+		rto = max(rto - min(rto, t->ack_delay), t->rto_floor);
+	return min(rto << min_t(u32, m->tries - 1, 16), max_t(u64, ceiling, rto));
 }
 
 u64 coll_rtt_due(const struct coll_peer *peer, const struct coll_message *m);
