@@ -53,6 +53,7 @@ static void send(struct __test_metadata *_metadata, struct unit_network *n, u32 
 	struct collsock_post p = unit_post_of(COLLSOCK_BROADCAST, COLLSOCK_BINOMIAL, 0, bytes / 8);
 
 	ASSERT_EQ(0, unit_post(n, 0, &p, payload));
+	unit_turns(n);
 }
 
 static const struct collsock_stats *stats(const struct unit_network *n)
@@ -289,6 +290,7 @@ TEST_F(net, the_first_burst_depends_on_the_fan_in)
 		self->n.tap = count_messages;
 		seen = 0;
 		ASSERT_EQ(0, unit_post(&self->n, 1, &p, payload));
+		unit_turns(&self->n);
 		EXPECT_EQ(cases[i].burst, seen);
 		unit_network_free(&self->n);
 	}
@@ -330,6 +332,7 @@ TEST_F(net, the_oldest_operation_does_not_wait_for_later_ones)
 		ASSERT_EQ(0, unit_post(&self->n, i, &first, payload));
 		ASSERT_EQ(0, unit_post(&self->n, i, &p, payload));
 	}
+	unit_turns(&self->n);
 	EXPECT_LT(0, unsent(&self->n));
 	ASSERT_EQ(0, unit_post(&self->n, 2, &first, payload));
 	ASSERT_TRUE(unit_await(&self->n, 1, first_op, SECOND));
