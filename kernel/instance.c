@@ -143,6 +143,35 @@ static inline void instance_transmit(struct coll_instance *gi, struct sk_buff *q
 	}
 }
 
+/*
+ * Drop the lock, transmit, and wake: one socket at a time, as a host may have several ranks,
+ * and after this number of them the others in a turn.
+ */
+static noinline void instance_wake(struct coll_instance *gi, struct sk_buff *queue)
+	__releases(&gi->lock)
+{
+	struct coll_sock *csk;
+	u32 left = MOST_WAKES;
+	u64 claimed_done;
+	bool more;
+	u8 wake;
+
+	for (;;) {
+		csk = instance_take_sleeper(gi, &claimed_done, &wake, &left);
+		more = gi->woken;
+		spin_unlock(&gi->lock);
+		instance_transmit(gi, queue);
+		if (!csk)
+			return;
+		instance_wake_socket(csk, claimed_done, wake);
+		sock_put(&csk->sk);
+		if (likely(!more))
+			return;
+		queue = NULL;
+		spin_lock(&gi->lock);
+	}
+}
+
 /**
  * coll_instance_leave_bh_off() - coll_instance_leave() after coll_instance_enter_bh_off()
  * @gi: the instance
@@ -157,31 +186,17 @@ void coll_instance_leave_bh_off(struct coll_instance *gi)
 	__releases(&gi->lock)
 {
 	struct sk_buff *queue = gi->queue;
-	struct coll_sock *csk;
-	u32 left = MOST_WAKES;
-	u64 claimed_done;
-	bool more;
-	u8 wake;
 
 	gi->queue = NULL;
 	gi->queue_end = &gi->queue;
 	if (unlikely(gi->group.ranks.leaving))
 		instance_check_quiet(gi);
-	for (;;) {
-		csk = instance_take_sleeper(gi, &claimed_done, &wake, &left);
-		more = gi->woken;
-		spin_unlock(&gi->lock);
-		instance_transmit(gi, queue);
-		if (!csk)
-			return;
-		instance_wake_socket(csk, claimed_done, wake);
-		sock_put(&csk->sk);
-		if (likely(!more))
-			return;
-		/* Wake one socket at a time, as a host may have several ranks. */
-		queue = NULL;
-		spin_lock(&gi->lock);
+	if (gi->woken) {
+		instance_wake(gi, queue);
+		return;
 	}
+	spin_unlock(&gi->lock);
+	instance_transmit(gi, queue);
 }
 
 /**

@@ -118,14 +118,17 @@ static int io_check_end(const struct coll_sock *csk, u32 how)
  * Fold pairs of large contributions of this host that the post has completed, preemptibly. No
  * signal interrupts that: other ranks wait for the value.
  */
-static noinline void io_fold(struct coll_instance *gi, struct coll_fold *fold)
+static noinline void io_fold(struct coll_instance *gi)
+	__must_hold(&gi->lock)
 {
-	do {
-		coll_engine_fold(fold);
-		cond_resched();
-		coll_group_folded(&gi->group, fold, coll_instance_enter(gi));
+	struct coll_fold fold;
+
+	while (coll_group_take_fold(&gi->group, &fold)) {
 		coll_instance_leave(gi);
-	} while (fold->op);
+		coll_engine_fold(&fold);
+		cond_resched();
+		coll_group_folded(&gi->group, &fold, coll_instance_enter(gi));
+	}
 }
 
 static int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
@@ -133,7 +136,6 @@ static int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
 {
 	struct coll_instance *gi = csk->instance;
 	u64 now = coll_instance_enter(gi);
-	struct coll_fold fold;
 	int err = 0;
 
 	if (unlikely(csk->failed || csk->sk.sk_shutdown))
@@ -145,12 +147,12 @@ static int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
 	if (trace_coll_post_enabled() && coll_group_writable(&gi->group, csk->local))
 		trace_coll_post(&gi->group, csk->local, sig);
 	coll_completion_post(csk->slots, slot, cookie, how, now);
-	err = coll_group_post(&gi->group, csk->local, sig, slot->buffer, slot, &fold, now);
+	err = coll_group_post(&gi->group, csk->local, sig, slot->buffer, slot, now);
 	if (err)
 		coll_completion_unpost(slot);
+	else if (unlikely(gi->group.work.fold.op))
+		io_fold(gi);
 	coll_instance_leave(gi);
-	if (unlikely(fold.op))
-		io_fold(gi, &fold);
 	return err;
 }
 

@@ -123,23 +123,29 @@ static void engine_send(struct coll_op *op, u32 index, u32 edge, u64 now)
 	coll_peer_send(peer, m, now);
 }
 
-/* False if the event has done what it may, and something is left. */
-static noinline bool engine_send_round(struct coll_op *op, u32 index, u64 now)
+/*
+ * Send along the last @left edges of the round, at least along one. False if the event has
+ * done what it may, and something is left.
+ */
+static noinline bool engine_send_round(struct coll_op *op, u32 index, u32 left, u64 now)
 {
 	struct coll_lane *lane = &op->lanes[index];
 	const struct coll_round *r = &op->schedule->round[lane->round];
+	u32 end = r->send_first + r->sends, i = end - left;
 
-	while (lane->unsent) {
-		if (coll_work_over(op->group))
+	for (;;) {
+		engine_send(op, index, i, now);
+		if (likely(++i == end))
+			return true;
+		if (coll_work_over(op->group)) {
+			lane->unsent = end - i;
 			return false;
-		engine_send(op, index, r->send_first + r->sends - lane->unsent, now);
-		lane->unsent--;
+		}
 	}
-	return true;
 }
 
-/* Most rounds of a tree are empty on most hosts. */
-static inline void engine_begin_round(struct coll_op *op, u32 index)
+/* Most rounds of a tree are empty on most hosts. False as for engine_send_round(). */
+static inline bool engine_begin_round(struct coll_op *op, u32 index, u64 now)
 {
 	struct coll_lane *lane = &op->lanes[index];
 	const struct coll_round *r = &op->schedule->round[lane->round];
@@ -148,7 +154,7 @@ static inline void engine_begin_round(struct coll_op *op, u32 index)
 	for (i = r->fold_first; i < end; i++)
 		missing -= engine_lane_arrived(lane, i);
 	lane->missing = missing;
-	lane->unsent = r->sends;
+	return !r->sends || engine_send_round(op, index, r->sends, now);
 }
 
 static void engine_copy(struct coll_op *op, u8 *to, const u8 *from, u32 bytes)
@@ -271,16 +277,16 @@ static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_r
 }
 
 /* False if the event has done what it may, and something is left. */
-static bool engine_answer_all(struct coll_op *op, u32 error, u32 failed_rank)
+static __always_inline bool engine_answer_all(struct coll_op *op, u32 error, u32 failed_rank)
 {
-	struct coll_op_locals *l = &op->locals;
+	u32 i;
 
-	for (; l->answered < op->group->ranks.locals; l->answered++) {
-		if (!l->post[l->answered].waits)
+	for (i = 0; i < op->group->ranks.locals; i++) {
+		if (!op->locals.post[i].waits)
 			continue;
 		if (coll_work_over(op->group))
 			return false;
-		engine_answer(op, l->answered, error, failed_rank);
+		engine_answer(op, i, error, failed_rank);
 	}
 	return true;
 }
@@ -366,24 +372,25 @@ void coll_engine_fold(const struct coll_fold *fold)
 		    fold->operator);
 }
 
-/* A small pair is folded at once; else it is left to the caller, outside the lock. */
-static bool engine_fold_pair(struct coll_op *op, struct coll_fold *fold)
+/* A small pair is folded at once; else it is left to the caller of the core: then false. */
+static bool engine_fold_pair(struct coll_op *op, const struct coll_fold *fold)
 {
 	if (fold->elements <= op->group->work.unit && !coll_work_over(op->group)) {
 		coll_work_do(op->group, fold->elements * coll_reduce_work(fold->type));
 		coll_engine_fold(fold);
-		fold->op = NULL;
 		return true;
 	}
+	op->group->work.fold = *fold;
 	op->locals.folding++;
 	op->head.unacked++;
 	return false;
 }
 
 /* The node of @level whose lowest rank is @low is complete. Go on towards the root. */
-static void engine_climb(struct coll_op *op, u32 low, u32 level, struct coll_fold *fold)
+static void engine_climb(struct coll_op *op, u32 low, u32 level)
 {
 	struct coll_local_post *post = op->locals.post;
+	struct coll_fold fold;
 
 	for (; 1U << level < op->locals.contributors; level++) {
 		u32 beside = low ^ 1U << level;
@@ -395,21 +402,20 @@ static void engine_climb(struct coll_op *op, u32 low, u32 level, struct coll_fol
 			return;
 		}
 		low = min(low, beside);
-		*fold = engine_claim(op, low, level);
-		if (!engine_fold_pair(op, fold))
+		fold = engine_claim(op, low, level);
+		if (!engine_fold_pair(op, &fold))
 			return;
 	}
 }
 
-static noinline void engine_contribute(struct coll_op *op, u32 local, const void *payload,
-				       struct coll_fold *fold)
+static noinline void engine_contribute(struct coll_op *op, u32 local, const void *payload)
 {
 	if (op->locals.contributors == 1) {
 		engine_copy(op, engine_value(op, 0, 0), payload, op->bytes);
 		return;
 	}
 	engine_copy(op, engine_local(op, local), payload, op->bytes);
-	engine_climb(op, local, 0, fold);
+	engine_climb(op, local, 0);
 }
 
 /* Have the ranks of this host contributed all? */
@@ -421,55 +427,63 @@ static bool engine_may_begin(const struct coll_op *op)
 
 /* ---- running ---- */
 
-/* Run the rounds of a lane that are ready. False if the event has done what it may before. */
-static __always_inline bool engine_run(struct coll_op *op, u32 index, u64 now)
+/*
+ * Fold in a round with a payload. False if the event has done what it may before: rounds of
+ * barriers are cheap enough for one event to run them all.
+ */
+static inline bool engine_may_fold(struct coll_op *op, u32 index)
 {
-	const struct coll_schedule *s = op->schedule;
-	struct coll_lane *lane = &op->lanes[index];
-	struct coll_group *g = op->group;
+	const struct coll_round *r = &op->schedule->round[op->lanes[index].round];
 
-	while (lane->round < s->rounds) {
-		if (lane->unsent && unlikely(!engine_send_round(op, index, now)))
-			return false;
-		if (lane->missing)
-			return true;
-		if (op->bytes && s->round[lane->round].folds && !engine_fold(op, index))
-			return false;
-		if (!coll_env_round(g, op->head.number, index, lane->round))
-			g->stats.rounds_misplaced++;
-		g->stats.rounds++;
-		if (++lane->round < s->rounds)
-			engine_begin_round(op, index);
-	}
-	return true;
+	return !coll_work_over(op->group) && (!r->folds || engine_fold(op, index));
 }
 
 /**
  * coll_engine_advance() - run the rounds of a lane that are ready
  * @op: begun, EARLY or RUNNING
- * @index: index of the lane, which has rounds left
+ * @index: index of the lane, which has rounds left and does not wait for its turn
  * @now: time in ns
  *
  * Return: true if that makes the operation DONE. Context: event context (env.h).
  */
 bool coll_engine_advance(struct coll_op *op, u32 index, u64 now)
 {
+	const struct coll_schedule *s = op->schedule;
 	struct coll_lane *lane = &op->lanes[index];
+	struct coll_group *g = op->group;
 
-	if (unlikely(!engine_run(op, index, now))) {
-		coll_work_leave_lane(op, lane);
-		return false;
+	while (lane->round < s->rounds) {
+		if (lane->missing)
+			return false;
+		if (op->bytes && unlikely(!engine_may_fold(op, index)))
+			goto over;
+		if (!coll_env_round(g, op->head.number, index, lane->round))
+			g->stats.rounds_misplaced++;
+		g->stats.rounds++;
+		if (++lane->round < s->rounds && unlikely(!engine_begin_round(op, index, now)))
+			goto over;
 	}
-	if (lane->round < op->schedule->rounds)
-		return false;
 	return likely(!--op->unfinished) && engine_check_out(op);
+over:
+	coll_work_leave_lane(op, lane);
+	return false;
 }
 
-/* Begin the rounds of lanes that have not begun, as many as the event may. */
-static __always_inline bool engine_begin_lanes(struct coll_op *op, u64 now)
+/* Begin a lane. */
+static __always_inline bool engine_begin_lane(struct coll_op *op, u32 index, u64 now)
+{
+	op->begun = index + 1;
+	if (likely(op->schedule->rounds) && unlikely(!engine_begin_round(op, index, now))) {
+		coll_work_leave_lane(op, &op->lanes[index]);
+		return false;
+	}
+	return !op->lanes[index].missing && coll_engine_advance(op, index, now);
+}
+
+/* Begin the lanes that have not begun, as many as the event may. */
+static noinline bool engine_begin_lanes(struct coll_op *op, u64 now)
 {
 	bool done = false;
-	u32 index;
 
 	while (op->begun < op->segments) {
 		if (coll_work_over(op->group)) {
@@ -477,11 +491,7 @@ static __always_inline bool engine_begin_lanes(struct coll_op *op, u64 now)
 			return false;
 		}
 		coll_work_do(op->group, COLL_WORK_LANE);
-		index = op->begun++;
-		if (likely(op->schedule->rounds))
-			engine_begin_round(op, index);
-		if (coll_engine_ready(&op->lanes[index]))
-			done = coll_engine_advance(op, index, now);
+		done = engine_begin_lane(op, op->begun, now);
 	}
 	return done;
 }
@@ -498,7 +508,7 @@ static void engine_note_last(struct coll_op *op, const struct coll_lane *lane)
 
 /**
  * coll_engine_resume() - it is the turn of a lane
- * @lane: the first in coll_work.ready; it stays there if something is left
+ * @lane: the first in coll_work.ready; it keeps its place if something is left
  * @now: time in ns
  *
  * Return: true if that makes the operation DONE. Context: as coll_engine_advance().
@@ -506,23 +516,23 @@ static void engine_note_last(struct coll_op *op, const struct coll_lane *lane)
 bool coll_engine_resume(struct coll_lane *lane, u64 now)
 {
 	struct coll_op *op = lane->op;
-	u32 index = lane - op->lanes;
+	u32 index = lane - op->lanes, unsent = lane->unsent;
+	bool done;
 
-	if (index == op->begun) {
-		list_del_init(&lane->link);
-		return engine_begin_lanes(op, now);
-	}
-	if (!coll_engine_finished(op)) {
-		if (!engine_run(op, index, now))
-			return false;
-		if (lane->round < op->schedule->rounds || --op->unfinished) {
-			list_del_init(&lane->link);
-			return false;
-		}
-		engine_note_last(op, lane);
-	}
 	list_del_init(&lane->link);
-	return engine_check_out(op);
+	if (index == op->begun)
+		return engine_begin_lanes(op, now);
+	if (coll_engine_finished(op))
+		return engine_check_out(op);
+	lane->unsent = 0;
+	if (unsent && !engine_send_round(op, index, unsent, now)) {
+		coll_work_leave_lane(op, lane);
+		return false;
+	}
+	done = coll_engine_advance(op, index, now);
+	if (coll_engine_finished(op))
+		engine_note_last(op, lane);
+	return done;
 }
 
 /**
@@ -537,7 +547,8 @@ bool coll_engine_begin(struct coll_op *op, u64 now)
 	if (coll_before(op->group->window.completed, op->head.done))
 		op->head.done = op->group->window.completed;
 	if (!coll_work_waits(op->group))
-		return engine_begin_lanes(op, now);
+		return likely(op->segments == 1) ? engine_begin_lane(op, 0, now) :
+						   engine_begin_lanes(op, now);
 	coll_work_leave_lane(op, &op->lanes[0]);
 	return false;
 }
@@ -546,7 +557,6 @@ bool coll_engine_begin(struct coll_op *op, u64 now)
  * coll_engine_post() - a rank of this host has posted
  * @op: EARLY or RUNNING
  * @post: its post: if it contributes, with op->bytes of payload
- * @fold: out: what to fold outside the lock and hand to coll_engine_folded()
  * @now: time in ns
  *
  * A rank that receives no result has done its part: its post completes at once, and the
@@ -554,8 +564,7 @@ bool coll_engine_begin(struct coll_op *op, u64 now)
  *
  * Return: true if that makes the operation DONE. Context: event context (env.h).
  */
-bool coll_engine_post(struct coll_op *op, const struct coll_post *post, struct coll_fold *fold,
-		      u64 now)
+bool coll_engine_post(struct coll_op *op, const struct coll_post *post, u64 now)
 {
 	struct coll_local_post *own = &op->locals.post[post->local];
 	bool done;
@@ -571,10 +580,9 @@ bool coll_engine_post(struct coll_op *op, const struct coll_post *post, struct c
 	own->waits = true;
 	op->locals.unposted--;
 	op->locals.contributed += post->contributes;
-	op->locals.answered = 0;
 	op->locals.latest = post->local;
 	if (op->bytes && post->contributes)
-		engine_contribute(op, post->local, post->payload, fold);
+		engine_contribute(op, post->local, post->payload);
 	if (unlikely(!post->receives))
 		engine_answer(op, post->local, 0, COLLSOCK_NO_RANK);
 	if (engine_may_begin(op))
@@ -590,21 +598,20 @@ bool coll_engine_post(struct coll_op *op, const struct coll_post *post, struct c
 /**
  * coll_engine_folded() - a pair of values of local ranks has been folded outside the lock
  * @op: in any state but FREE
- * @fold: that pair; out: the next one, likewise
+ * @fold: that pair
  * @now: time in ns
  *
  * If the operation was aborted meanwhile, the value is not used.
  *
  * Return: true if that makes the operation DONE. Context: event context (env.h).
  */
-bool coll_engine_folded(struct coll_op *op, struct coll_fold *fold, u64 now)
+bool coll_engine_folded(struct coll_op *op, const struct coll_fold *fold, u64 now)
 {
-	fold->op = NULL;
 	op->locals.folding--;
 	op->head.unacked--;
 	if (op->state != COLL_OP_RUNNING)
 		return false;
-	engine_climb(op, fold->low, fold->level + 1, fold);
+	engine_climb(op, fold->low, fold->level + 1);
 	return engine_may_begin(op) && coll_engine_begin(op, now);
 }
 

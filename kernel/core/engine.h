@@ -48,6 +48,7 @@ static inline void coll_engine_reset_lane(struct coll_lane *lane)
 	lane->unsent = 0;
 	lane->part = 0;
 	lane->at = 0;
+	lane->last = NULL;
 }
 
 /*
@@ -72,21 +73,14 @@ static inline void coll_engine_make(struct coll_op *op)
 }
 
 bool coll_engine_begin(struct coll_op *op, u64 now);
-bool coll_engine_post(struct coll_op *op, const struct coll_post *post, struct coll_fold *fold,
-		      u64 now);
+bool coll_engine_post(struct coll_op *op, const struct coll_post *post, u64 now);
 void coll_engine_fold(const struct coll_fold *fold);
-bool coll_engine_folded(struct coll_op *op, struct coll_fold *fold, u64 now);
+bool coll_engine_folded(struct coll_op *op, const struct coll_fold *fold, u64 now);
 
 /* Are all its rounds over? */
 static inline bool coll_engine_finished(const struct coll_op *op)
 {
 	return !op->unfinished;
-}
-
-/* Has the lane anything to do? It has rounds left. */
-static inline bool coll_engine_ready(const struct coll_lane *lane)
-{
-	return lane->unsent || !lane->missing;
 }
 
 /* For each fold entry: have its messages arrived in all lanes? */

@@ -147,7 +147,6 @@ static void group_post_ended(struct coll_group *g, u32 local, struct coll_op *op
 		op->state = COLL_OP_ABORTED;
 		g->window.running++;
 	}
-	op->locals.answered = 0;
 	op->locals.post[local].token = token;
 	op->locals.post[local].waits = true;
 	coll_ranks_advance(g, rank);
@@ -160,18 +159,19 @@ static void group_post_ended(struct coll_group *g, u32 local, struct coll_op *op
  * @sig: from coll_signature_of_post()
  * @payload: as many bytes as that returned; not used after return
  * @token: passed to coll_env_complete(), perhaps before this returns
- * @fold: out: if its @op is set, the caller drops the lock, calls coll_engine_fold(), and then
- *	coll_group_folded()
  * @now: time in ns
  *
  * In a group that has failed the operation completes with the error, at once or after the
  * settling time.
  *
+ * If coll_group_take_fold() gives the caller a pair it drops the lock, calls
+ * coll_engine_fold(), and then coll_group_folded(), which may leave another one.
+ *
  * Return: 0, or -EAGAIN when the window is full.
  * Context: event context (env.h).
  */
 int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature *sig,
-		    const void *payload, void *token, struct coll_fold *fold, u64 now)
+		    const void *payload, void *token, u64 now)
 {
 	struct coll_rank *rank = &g->ranks.local[local];
 	struct coll_op *op = coll_group_slot(g, rank->next);
@@ -183,7 +183,6 @@ int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature
 		.token		= token,
 	};
 
-	fold->op = NULL;
 	if (!coll_group_writable(g, local))
 		return -EAGAIN;
 	coll_work_begin(g);
@@ -198,7 +197,7 @@ int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature
 	if (op->state == COLL_OP_FREE)
 		coll_window_open(g, op, rank->next, sig, g->self);
 	coll_ranks_advance(g, rank);
-	if (coll_engine_post(op, &post, fold, now))
+	if (coll_engine_post(op, &post, now))
 		coll_window_completed(g, op, now);
 	coll_watch_start(g, now);
 	coll_window_advance(g, now);
@@ -208,12 +207,12 @@ int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature
 /**
  * coll_group_folded() - the caller of coll_group_post() has folded a pair of values
  * @g: the group
- * @fold: that pair; out: another one, as for coll_group_post()
+ * @fold: that pair
  * @now: time in ns
  *
  * Context: event context (env.h).
  */
-void coll_group_folded(struct coll_group *g, struct coll_fold *fold, u64 now)
+void coll_group_folded(struct coll_group *g, const struct coll_fold *fold, u64 now)
 {
 	struct coll_op *op = fold->op;
 
@@ -426,7 +425,7 @@ static noinline void group_await_turn(struct group_packet *p)
 {
 	struct coll_lane *lane = &p->op->lanes[p->body.segment];
 
-	if (coll_engine_ready(lane))
+	if (!lane->missing)
 		coll_work_leave_lane(p->op, lane);
 	lane->last = p->peer;
 }

@@ -56,8 +56,16 @@ void coll_group_destroy(struct coll_group *g);
 /* group.c */
 int coll_group_join(struct coll_group *g, u32 rank);
 int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature *sig,
-		    const void *payload, void *token, struct coll_fold *fold, u64 now);
-void coll_group_folded(struct coll_group *g, struct coll_fold *fold, u64 now);
+		    const void *payload, void *token, u64 now);
+/* Take the pair that a post has left to its caller, if there is one (coll_group_post()). */
+static inline bool coll_group_take_fold(struct coll_group *g, struct coll_fold *fold)
+{
+	*fold = g->work.fold;
+	g->work.fold.op = NULL;
+	return fold->op;
+}
+
+void coll_group_folded(struct coll_group *g, const struct coll_fold *fold, u64 now);
 
 /* What was wrong with a packet; only endpoint.h uses the last two. */
 enum coll_refusal {

@@ -106,7 +106,7 @@ static inline void peer_emit(struct coll_peer *peer, const struct coll_wire_side
 	struct coll_packet *packet;
 	u8 *start;
 
-	coll_work_do(peer->group, COLL_WORK_PACKET + body->payload_bytes * COLL_WORK_PACKET_BYTE);
+	coll_work_do(peer->group, COLL_WORK_PACKET);
 	body->number = ++peer->send.number;
 	start = coll_env_packet(peer->group, coll_wire_bytes(body), &packet);
 	if (unlikely(!start)) {
@@ -171,6 +171,8 @@ static inline void peer_body_of_message(const struct coll_message *m, struct col
 	body->acknowledges = false;
 	body->payload = m->payload;
 	body->payload_bytes = m->bytes;
+	if (m->bytes)
+		coll_work_do(m->peer->group, m->bytes * COLL_WORK_PACKET_BYTE);
 }
 
 static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 now)

@@ -340,12 +340,12 @@ enum coll_op_state {
  * @round: current round
  * @missing: messages that the current round still waits for
  * @value: number of rounds that have folded
- * @unsent: send edges of the current round along which nothing was sent yet
+ * @unsent: while it is there: send edges of the current round along which nothing was sent
  * @part: parts of the current round's fold that are over
  * @at: bytes of the next part that are over
  * @link: in coll_work.ready, or empty
  * @op: while it is there: its operation
- * @last: while it is there: the peer whose message arrived last, or NULL
+ * @last: the peer whose message was the last to arrive while it waited there, or NULL
  */
 struct coll_lane {
 	u64			arrived[COLL_MAX_EDGES / 64];
@@ -383,7 +383,6 @@ struct coll_local_post {
  * @contributed: number of these that have posted
  * @folding: number of pairs that are being folded outside the lock
  * @unposted: number of ranks that have not posted
- * @answered: the posts of this number of first ranks have been completed
  * @latest: rank that posted last
  */
 struct coll_op_locals {
@@ -393,7 +392,6 @@ struct coll_op_locals {
 	u16			contributed;
 	u16			folding;
 	u16			unposted;
-	u16			answered;
 	u16			latest;
 };
 
@@ -674,6 +672,7 @@ struct coll_failure_state {
  * @rest: COLL_WORK_*: what else waits for the next turn
  * @ready: lanes with work that waits for their turn, oldest first
  * @before: where to insert the next one: at the end, but what a turn leaves keeps its place
+ * @fold: a pair that the present event leaves to its caller; @op is NULL if there is none
  */
 struct coll_work {
 	s32			left;
@@ -682,6 +681,7 @@ struct coll_work {
 	u8			rest;
 	struct list_head	ready;
 	struct list_head	*before;
+	struct coll_fold	fold;
 };
 
 /**

@@ -40,7 +40,7 @@ static const struct coll_schedule *window_schedule(struct coll_group *g, struct 
 }
 
 /* Did the slot's former operation have the same signature? */
-static bool window_remembers(const struct coll_op *op, const struct coll_signature *sig)
+static inline bool window_remembers(const struct coll_op *op, const struct coll_signature *sig)
 {
 	return op->schedule && coll_signature_equal(&op->head.signature, sig);
 }

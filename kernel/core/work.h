@@ -78,7 +78,6 @@ static inline void coll_work_leave_lane(struct coll_op *op, struct coll_lane *la
 	if (!list_empty(&lane->link))
 		return;
 	lane->op = op;
-	lane->last = NULL;
 	list_add_tail(&lane->link, op->group->work.before);
 	coll_env_run_soon(op->group);
 }

@@ -510,7 +510,7 @@ static void member_fold_over(struct world *w, void *what)
 	}
 	coll_engine_fold(&f->fold);
 	coll_group_folded(&m->group, &f->fold, w->now);
-	if (f->fold.op) {
+	if (coll_group_take_fold(&m->group, &f->fold)) {
 		world_at(w, member_turn_at(m), member_fold_over, f);
 	} else {
 		m->folds--;
@@ -805,7 +805,7 @@ int world_join_rank(struct world_member *m, u32 rank)
 int world_post_rank(struct world_member *m, u32 local, const struct collsock_post *post,
 		    const void *payload, u32 bytes, void *token)
 {
-	struct coll_fold fold = {};
+	struct coll_fold fold;
 	struct coll_signature sig;
 	int err;
 
@@ -813,9 +813,8 @@ int world_post_rank(struct world_member *m, u32 local, const struct collsock_pos
 	if (err >= 0 && err != bytes)
 		err = -EINVAL;
 	if (err >= 0)
-		err = coll_group_post(&m->group, local, &sig, payload, token, &fold,
-				      m->world->now);
-	if (fold.op)
+		err = coll_group_post(&m->group, local, &sig, payload, token, m->world->now);
+	if (coll_group_take_fold(&m->group, &fold))
 		member_fold(m, &fold);
 	member_after(m);
 	return err;
