@@ -98,11 +98,11 @@ struct coll_arrived coll_engine_arrived(const struct coll_op *op)
 /* ---- rounds ---- */
 
 /* Send along the edges of the current round, and count the messages that it waits for. */
-static void engine_send(struct coll_op *op, u32 index, u32 edge, u64 now)
+static void engine_send(struct coll_op *op, const struct coll_lane *lane, u32 edge, u64 now)
 {
 	const struct coll_schedule *s = op->schedule;
 	const struct coll_edge *e = &s->send[edge];
-	const struct coll_lane *lane = &op->lanes[index];
+	u32 index = lane->index;
 	struct coll_message *m = &op->messages[index * s->sends + edge];
 	struct coll_peer *peer = coll_peers_get(op->group, e->host, now);
 	struct engine_range range;
@@ -119,6 +119,7 @@ static void engine_send(struct coll_op *op, u32 index, u32 edge, u64 now)
 		range = engine_range(op, index, e);
 		m->payload = engine_value(op, lane->value, e->reg) + range.first;
 		m->bytes = range.bytes;
+		coll_work_do(op->group, range.bytes * COLL_WORK_PACKET_BYTE);
 	}
 	coll_peer_send(peer, m, now);
 }
@@ -127,14 +128,14 @@ static void engine_send(struct coll_op *op, u32 index, u32 edge, u64 now)
  * Send along the last @left edges of the round, at least along one. False if the event has
  * done what it may, and something is left.
  */
-static noinline bool engine_send_round(struct coll_op *op, u32 index, u32 left, u64 now)
+static noinline bool engine_send_round(struct coll_op *op, struct coll_lane *lane, u32 left,
+				       u64 now)
 {
-	struct coll_lane *lane = &op->lanes[index];
 	const struct coll_round *r = &op->schedule->round[lane->round];
 	u32 end = r->send_first + r->sends, i = end - left;
 
 	for (;;) {
-		engine_send(op, index, i, now);
+		engine_send(op, lane, i, now);
 		if (likely(++i == end))
 			return true;
 		if (coll_work_over(op->group)) {
@@ -145,16 +146,15 @@ static noinline bool engine_send_round(struct coll_op *op, u32 index, u32 left, 
 }
 
 /* Most rounds of a tree are empty on most hosts. False as for engine_send_round(). */
-static inline bool engine_begin_round(struct coll_op *op, u32 index, u64 now)
+static inline bool engine_begin_round(struct coll_op *op, struct coll_lane *lane, u64 now)
 {
-	struct coll_lane *lane = &op->lanes[index];
 	const struct coll_round *r = &op->schedule->round[lane->round];
 	u32 i, end = r->fold_first + r->folds, missing = r->recvs;
 
 	for (i = r->fold_first; i < end; i++)
 		missing -= engine_lane_arrived(lane, i);
 	lane->missing = missing;
-	return !r->sends || engine_send_round(op, index, r->sends, now);
+	return !r->sends || engine_send_round(op, lane, r->sends, now);
 }
 
 static void engine_copy(struct coll_op *op, u8 *to, const u8 *from, u32 bytes)
@@ -264,7 +264,7 @@ static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_r
 	bool result = !error && post->receives;
 
 	post->waits = false;
-	coll_work_do(g, COLL_WORK_COMPLETION);
+	coll_work_do(g, COLL_WORK_COMPLETION + op->bytes * COLL_WORK_BYTE);
 	if (error)
 		g->stats.failed++;
 	else
@@ -272,8 +272,6 @@ static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_r
 	coll_env_complete(g, local, op->head.number, post->token,
 			  result ? engine_value(op, op->lanes[0].value, 0) : NULL,
 			  result ? op->bytes : 0, error, failed_rank);
-	if (result)
-		coll_work_do(g, op->bytes * COLL_WORK_BYTE);
 }
 
 /* False if the event has done what it may, and something is left. */
@@ -460,7 +458,7 @@ bool coll_engine_advance(struct coll_op *op, u32 index, u64 now)
 		if (!coll_env_round(g, op->head.number, index, lane->round))
 			g->stats.rounds_misplaced++;
 		g->stats.rounds++;
-		if (++lane->round < s->rounds && unlikely(!engine_begin_round(op, index, now)))
+		if (++lane->round < s->rounds && unlikely(!engine_begin_round(op, lane, now)))
 			goto over;
 	}
 	return likely(!--op->unfinished) && engine_check_out(op);
@@ -472,12 +470,14 @@ over:
 /* Begin a lane. */
 static __always_inline bool engine_begin_lane(struct coll_op *op, u32 index, u64 now)
 {
+	struct coll_lane *lane = &op->lanes[index];
+
 	op->begun = index + 1;
-	if (likely(op->schedule->rounds) && unlikely(!engine_begin_round(op, index, now))) {
-		coll_work_leave_lane(op, &op->lanes[index]);
+	if (likely(op->schedule->rounds) && unlikely(!engine_begin_round(op, lane, now))) {
+		coll_work_leave_lane(op, lane);
 		return false;
 	}
-	return !op->lanes[index].missing && coll_engine_advance(op, index, now);
+	return !lane->missing && coll_engine_advance(op, index, now);
 }
 
 /* Begin the lanes that have not begun, as many as the event may. */
@@ -516,20 +516,20 @@ static void engine_note_last(struct coll_op *op, const struct coll_lane *lane)
 bool coll_engine_resume(struct coll_lane *lane, u64 now)
 {
 	struct coll_op *op = lane->op;
-	u32 index = lane - op->lanes, unsent = lane->unsent;
+	u32 unsent = lane->unsent;
 	bool done;
 
 	list_del_init(&lane->link);
-	if (index == op->begun)
+	if (lane->index == op->begun)
 		return engine_begin_lanes(op, now);
 	if (coll_engine_finished(op))
 		return engine_check_out(op);
 	lane->unsent = 0;
-	if (unsent && !engine_send_round(op, index, unsent, now)) {
+	if (unsent && !engine_send_round(op, lane, unsent, now)) {
 		coll_work_leave_lane(op, lane);
 		return false;
 	}
-	done = coll_engine_advance(op, index, now);
+	done = coll_engine_advance(op, lane->index, now);
 	if (coll_engine_finished(op))
 		engine_note_last(op, lane);
 	return done;

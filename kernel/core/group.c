@@ -421,30 +421,31 @@ static inline enum coll_refusal group_accept(struct coll_group *g, u32 source, c
 }
 
 /* Others wait for their turn, or the event has done what it may. */
-static noinline void group_await_turn(struct group_packet *p)
+static noinline void group_await_turn(struct coll_op *op, u32 segment, struct coll_peer *peer)
 {
-	struct coll_lane *lane = &p->op->lanes[p->body.segment];
+	struct coll_lane *lane = &op->lanes[segment];
 
 	if (!lane->missing)
-		coll_work_leave_lane(p->op, lane);
-	lane->last = p->peer;
+		coll_work_leave_lane(op, lane);
+	lane->last = peer;
 }
 
 static inline void group_run_rounds(struct coll_group *g, struct group_packet *p, u64 now)
 {
+	u32 segment = p->body.segment;
 	struct coll_op *op = p->op;
 
 	if (coll_work_waits(g)) {
-		group_await_turn(p);
+		group_await_turn(op, segment, p->peer);
 		return;
 	}
-	if (coll_engine_advance(op, p->body.segment, now))
+	if (coll_engine_advance(op, segment, now))
 		coll_window_completed(g, op, now);
 	/* Only this message was missing. */
 	if (coll_engine_finished(op))
 		p->peer->watch.last_arrivals++;
 	else if (coll_work_waits(g))
-		group_await_turn(p);
+		group_await_turn(op, segment, p->peer);
 }
 
 /* Second stage: run the rounds that are ready, and answer. */

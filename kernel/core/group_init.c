@@ -79,8 +79,10 @@ static int group_build_slot(struct coll_group *g, struct coll_op *op,
 	op->locals.post = group_alloc(g, g->ranks.locals * sizeof(*op->locals.post));
 	if (!op->values || !op->messages || !op->lanes || !op->locals.post)
 		return -ENOMEM;
-	for (i = 0; i < lanes; i++)
+	for (i = 0; i < lanes; i++) {
+		op->lanes[i].index = i;
 		INIT_LIST_HEAD(&op->lanes[i].link);
+	}
 	op->early = op->values + (size_t)room->values * g->payload.room;
 	op->locals.buffers = op->early + (size_t)room->early * g->payload.room;
 	return 0;

@@ -148,6 +148,7 @@ void coll_peer_speak(struct coll_peer *peer, struct coll_body *body)
 static noinline void peer_repeat(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
 	coll_congestion_recovered(peer, m);
+	coll_work_do(peer->group, m->bytes * COLL_WORK_PACKET_BYTE);
 	peer->group->stats.retransmits++;
 	peer->retransmits++;
 	coll_path_repeat(m);
@@ -171,8 +172,6 @@ static inline void peer_body_of_message(const struct coll_message *m, struct col
 	body->acknowledges = false;
 	body->payload = m->payload;
 	body->payload_bytes = m->bytes;
-	if (m->bytes)
-		coll_work_do(m->peer->group, m->bytes * COLL_WORK_PACKET_BYTE);
 }
 
 static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 now)
@@ -322,6 +321,7 @@ static void peer_release(struct coll_peer *peer, struct coll_message *m, u64 now
 {
 	list_del(&m->link);
 	peer->group->peers.held--;
+	coll_work_do(peer->group, m->bytes * COLL_WORK_PACKET_BYTE);
 	peer_transmit_first(peer, m, now);
 }
 

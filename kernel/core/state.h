@@ -343,6 +343,7 @@ enum coll_op_state {
  * @unsent: while it is there: send edges of the current round along which nothing was sent
  * @part: parts of the current round's fold that are over
  * @at: bytes of the next part that are over
+ * @index: its number
  * @link: in coll_work.ready, or empty
  * @op: while it is there: its operation
  * @last: the peer whose message was the last to arrive while it waited there, or NULL
@@ -355,6 +356,7 @@ struct coll_lane {
 	u8			unsent;
 	u16			part;
 	u16			at;
+	u16			index;
 	struct list_head	link;
 	struct coll_op		*op;
 	struct coll_peer	*last;
