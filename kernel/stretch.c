@@ -3,6 +3,7 @@
  * Parameter "stretch" of the module: for each kind the longest stretch in ns, and the longest
  * time of the stack within one. Writing it starts anew.
  */
+#include <linux/jiffies.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/sched/clock.h>
@@ -12,6 +13,7 @@
 /**
  * struct stretch_cpu - of one processor
  * @since: when the present stretch began
+ * @jiffies: likewise
  * @stack: time of the stack in it
  * @stack_since: since when the stack is at work
  * @longest: without the stack, by kind
@@ -19,6 +21,7 @@
  */
 struct stretch_cpu {
 	u64	since;
+	unsigned long	jiffies;
 	u64	stack;
 	u64	stack_since;
 	u64	longest[COLL_STRETCH_KINDS];
@@ -32,7 +35,17 @@ void coll_stretch_begin(void)
 	struct stretch_cpu *s = this_cpu_ptr(&stretch_cpus);
 
 	s->stack = 0;
+	s->jiffies = jiffies;
 	s->since = local_clock();
+}
+
+/*
+ * The emulator's clock may jump to the next tick, so a stretch with a tick says nothing about
+ * the module, unless it is longer than the time between two.
+ */
+static bool stretch_counts(const struct stretch_cpu *s, u64 ns)
+{
+	return s->jiffies == jiffies || ns > TICK_NSEC;
 }
 
 void coll_stretch_end(enum coll_stretch_kind kind)
@@ -40,6 +53,8 @@ void coll_stretch_end(enum coll_stretch_kind kind)
 	struct stretch_cpu *s = this_cpu_ptr(&stretch_cpus);
 	u64 ns = local_clock() - s->since - s->stack;
 
+	if (!stretch_counts(s, ns))
+		return;
 	s->longest[kind] = max(s->longest[kind], ns);
 	s->longest_stack[kind] = max(s->longest_stack[kind], s->stack);
 }
