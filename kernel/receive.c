@@ -29,8 +29,8 @@
 #include "trace.h"
 
 /* Is its address that of its source, and is that another host? */
-static inline bool receive_is_member(const struct sk_buff *skb, const struct coll_members *members,
-			      u32 self, u32 source)
+static inline bool receive_is_member(const struct sk_buff *skb,
+				     const struct coll_members *members, u32 self, u32 source)
 {
 	return coll_endpoint_may_be_from(source, self, members->hosts) &&
 	       coll_bearer_is_from(skb, &members->member[source]);

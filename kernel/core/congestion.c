@@ -16,7 +16,7 @@ static void congestion_update(struct coll_peer *peer)
 	u32 window = peer->congestion.window;
 
 	if (congestion_only_singles(peer->group))
-		window = max(window, (u32)COLL_CONGESTION_SINGLES);
+		window = max_t(u32, window, COLL_CONGESTION_SINGLES);
 	peer->send.limit = peer->send.lost ? 0 : window;
 	peer->send.ask = (window + 1) / 2;
 }

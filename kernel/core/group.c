@@ -136,14 +136,16 @@ static void group_post_ended(struct coll_group *g, u32 local, struct coll_op *op
 	struct coll_rank *rank = &g->ranks.local[local];
 	const struct coll_failure *f = &g->failure.what;
 
-	if (!coll_group_settling(g) || op->state == COLL_OP_DONE) {
+	if (!coll_group_settling(g)) {
 		g->stats.failed++;
 		coll_env_complete(g, local, rank->next, token, NULL, 0, coll_failure_error(f),
 				  f->rank);
 		return;
 	}
 	if (op->state != COLL_OP_ABORTED) {
-		coll_window_open(g, op, rank->next, sig, g->self);
+		/* If it is DONE, other ranks of this host were told of an earlier failure. */
+		if (op->state != COLL_OP_DONE)
+			coll_window_open(g, op, rank->next, sig, g->self);
 		op->state = COLL_OP_ABORTED;
 		g->window.running++;
 	}

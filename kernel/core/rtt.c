@@ -79,7 +79,7 @@ void coll_rtt_back_off(struct coll_peer *peer, const struct coll_message *m)
 	/* Other messages in flight at the same time were late for the same reason. */
 	if (!r->srtt_ns && m->first <= r->backed_off)
 		return;
-	r->rto_ns = max(r->rto_ns, (u32)coll_rtt_timeout(peer, m));
+	r->rto_ns = max_t(u32, r->rto_ns, coll_rtt_timeout(peer, m));
 	r->srtt_ns = 0;
 	r->backed_off = peer->send.number;
 }

@@ -190,14 +190,13 @@ static __be64 wire_mac(const u8 *packet, u32 bytes, const struct coll_wire_side 
 {
 	u64 v[4] = { side->mac[0], side->mac[1], side->mac[2], side->mac[3] };
 
-	static_assert(COLL_WIRE_HEADER == COLL_WIRE_PREFIX + 32);
 	if (unlikely(!wire_is_short(bytes)))
 		return wire_mac_any(packet, bytes, side->group_mac, side->mac, COLL_WIRE_PREFIX);
 	wire_mac_word(v, wire_word(packet + COLL_WIRE_PREFIX));
 	wire_mac_word(v, wire_word(packet + COLL_WIRE_PREFIX + 8));
 	wire_mac_word(v, wire_word(packet + COLL_WIRE_PREFIX + 16));
 	wire_mac_word(v, wire_word(packet + COLL_WIRE_PREFIX + 24));
-	return wire_mac_end(v, packet, bytes, COLL_WIRE_HEADER);
+	return wire_mac_end(v, packet, bytes, COLL_WIRE_PREFIX + 32);
 }
 
 /**

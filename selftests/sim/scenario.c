@@ -32,7 +32,7 @@ const struct sim_class sim_classes[] = {
 	  "several groups on the same hosts" },
 	{ "quiet", SIM_QUIET | SIM_CRASH | SIM_LOSS, "one host dies when few have posted" },
 	{ "replay", SIM_REPLAY | SIM_CRASH | SIM_DELAY, "packets of a dead host are replayed" },
-	{ "numbers", SIM_NUMBERS | SIM_WINDOW | SIM_LOSS | SIM_DELAY | SIM_SKEW,
+	{ "numbers", SIM_NUMBERS | SIM_WINDOW | SIM_LOSS | SIM_DELAY | SIM_SKEW | SIM_EXIT,
 	  "numbers pass those where counters of fewer bits end" },
 	{ "narrow", SIM_NARROW | SIM_DELAY, "long packets are lost unless they may be fragmented" },
 	{ "any", SIM_ANY, "a selection of all of these" },

@@ -731,7 +731,7 @@ def the_doctor_finds_a_path_that_long_packets_do_not_pass():
                 "ingress device eth0 priority 0; }; add rule netdev path rules "
                 "ip frag-off & 0x4000 != 0 meta length > 1000 drop")
     try:
-        group.post(*[integers(*range(136))] * 2)
+        group.post(*[integers(*range(128))] * 2)
         equal("outcomes", [outcome(one) for one in group.complete()], ["success"] * 2)
     finally:
         with on(2):

@@ -14,11 +14,11 @@ import time
 
 from collsock_netlink import NUMBERS, Netlink, NetlinkError, attribute
 from collsock_test import (
-    BROADCAST, CLONE_NEWNET, DEFAULT_SEGMENT, INT64, MAC_NH_SIPHASH, MODULE, NOP, ON_DEBUG_KERNEL,
-    PORT, SOAK, Child, Descriptor, Failed, Group, Rank, Skipped, at_least, at_most, clean_up, equal,
-    errno_name, eventually, integers, ip_batch, libc, link_down, main, make_namespace, member,
-    netem, netlink_on, outcome, rank_on, read_file, refused, seeded, set_tunables, shown, test,
-    test_each, tunables, work, write_file)
+    BROADCAST, CLONE_NEWNET, DEFAULT_SEGMENT, INT64, KARY, MAC_NH_SIPHASH, MODULE, NOP,
+    ON_DEBUG_KERNEL, PORT, SOAK, Child, Descriptor, Failed, Group, Rank, Skipped, at_least, at_most,
+    clean_up, command, equal, errno_name, eventually, integers, ip_batch, libc, link_down, main,
+    make_namespace, member, netlink_on, outcome, rank_on, read_file, refused, seeded,
+    set_tunables, shown, test, test_each, tunables, work, write_file)
 from leftovers import udp_sockets
 
 KEY = bytes.fromhex("5ecd17f1a95be0889c21d7e3b6f00d42")
@@ -275,16 +275,21 @@ def other_user_joins(line, descriptor):
 
 
 def send_buffer_counts(_):
-    """No more packets wait than fit."""
-    group, before = Group((1, 2), max_bytes=65536), rank_on(1).net_stats().send_buffer_full
-    netem((1,), "delay", "10ms")
+    """No more packets wait than fit, though the congestion windows of three hosts allow more."""
+    # Longer than packets wait, so that the windows grow
+    with tunables(rto_initial_us=500_000, rto_floor_us=500_000):
+        group = Group((1, 2, 3, 4), max_bytes=65536, fanout=3)
+    before = rank_on(1).net_stats().send_buffer_full
+    # Unlike netem, it leaves its packets to their owner
+    queue = "dev", "eth0", "root", "tbf", "rate", "20mbit", "burst", "3000", "latency", "400ms"
+    command("tc", "-n", "h1", "qdisc", "replace", *queue)
     try:
         for number, rank in enumerate(group):
             rank.post(bytes(65536) if number == 0 else b"", operation=BROADCAST, count=8192,
-                      type=INT64, op=NOP, root=0)
+                      type=INT64, op=NOP, root=0, algorithm=KARY)
         group.complete()
     finally:
-        netem((1,))
+        command("tc", "-n", "h1", "qdisc", "delete", *queue)
     at_least("packets not sent", rank_on(1).net_stats().send_buffer_full, before + 1)
 
 
