@@ -3,8 +3,6 @@
  * Parameter "stretch" of the module: for each kind the longest stretch in ns, and the longest
  * time of the stack within one. Writing it starts anew.
  */
-#include <linux/hardirq.h>
-#include <linux/jiffies.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/sched/clock.h>
@@ -14,7 +12,6 @@
 /**
  * struct stretch_cpu - of one processor
  * @since: when the present stretch began
- * @interrupts: of the timer of the processor, until then
  * @stack: time of the stack in it
  * @stack_since: since when the stack is at work
  * @longest: without the stack, by kind
@@ -22,7 +19,6 @@
  */
 struct stretch_cpu {
 	u64	since;
-	u32	interrupts;
 	u64	stack;
 	u64	stack_since;
 	u64	longest[COLL_STRETCH_KINDS];
@@ -31,27 +27,12 @@ struct stretch_cpu {
 
 static DEFINE_PER_CPU(struct stretch_cpu, stretch_cpus);
 
-static u32 stretch_interrupts(void)
-{
-	return this_cpu_read(irq_stat.apic_timer_irqs);
-}
-
 void coll_stretch_begin(void)
 {
 	struct stretch_cpu *s = this_cpu_ptr(&stretch_cpus);
 
 	s->stack = 0;
-	s->interrupts = stretch_interrupts();
 	s->since = local_clock();
-}
-
-/*
- * The emulator's clock may jump to the next interrupt of the timer, so a stretch with one says
- * nothing about the module, unless it is longer than the time between two ticks.
- */
-static bool stretch_counts(const struct stretch_cpu *s, u64 ns)
-{
-	return s->interrupts == stretch_interrupts() || ns > TICK_NSEC;
 }
 
 void coll_stretch_end(enum coll_stretch_kind kind)
@@ -59,8 +40,6 @@ void coll_stretch_end(enum coll_stretch_kind kind)
 	struct stretch_cpu *s = this_cpu_ptr(&stretch_cpus);
 	u64 ns = local_clock() - s->since - s->stack;
 
-	if (!stretch_counts(s, ns))
-		return;
 	s->longest[kind] = max(s->longest[kind], ns);
 	s->longest_stack[kind] = max(s->longest_stack[kind], s->stack);
 }
