@@ -582,14 +582,8 @@ void coll_group_send_refused(struct coll_group *g, u32 host)
 void coll_group_receive_refused(struct coll_group *g, u32 source, const u8 *packet, u32 bytes)
 {
 	struct coll_peer *peer = coll_peers_find(g, source);
-	struct coll_wire_side side;
-	struct coll_prefix prefix;
 
-	if (!peer)
-		return;
-	coll_wire_read_prefix(packet, &prefix);
-	coll_wire_side_set(&side, &prefix, &g->secret.mac);
-	if (coll_wire_authentic(packet, bytes, &side))
+	if (peer && coll_wire_authentic_any(packet, bytes, &g->secret.mac))
 		peer->recv.filtered = true;
 }
 
