@@ -9,90 +9,6 @@
 #include "rtt.h"
 #include "work.h"
 
-/**
- * coll_peer_prefix() - prefix of packets to the other side
- * @peer: the other side
- * @incarnation: of the other side; 0 if unknown
- */
-struct coll_prefix coll_peer_prefix(const struct coll_peer *peer, u32 incarnation)
-{
-	const struct coll_group *g = peer->group;
-
-	return (struct coll_prefix) {
-		.tag		= g->secret.tag,
-		.descriptor	= g->descriptor,
-		.incarnation	= g->incarnation,
-		.known		= incarnation,
-		.source		= g->self,
-		.destination	= peer->host,
-	};
-}
-
-static void peer_know(struct coll_peer *peer, u32 incarnation)
-{
-	struct coll_prefix prefix = coll_peer_prefix(peer, incarnation);
-
-	peer->conn.incarnation = incarnation;
-	peer->conn.fragments = false;
-	coll_wire_side_set(&peer->conn.tx, &prefix, &peer->group->secret.mac);
-}
-
-/**
- * coll_peer_open() - open a connection
- * @peer: zeroed, or released when it was idle
- * @g: its group
- * @host: the other side
- * @now: time in ns
- *
- * What is known of the other side, and the numbers of packets, live as long as the group,
- * not as the connection.
- */
-void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 now)
-{
-	peer->due_ns = COLL_NEVER;
-	peer->live.idle_at_ns = now + g->timing.idle;
-	if (peer->conn.idle) {
-		peer->conn.idle = false;
-		return;
-	}
-	INIT_LIST_HEAD(&peer->send.sent);
-	INIT_LIST_HEAD(&peer->send.held);
-	peer->group = g;
-	peer->host = host;
-	/* All hosts begin with the same window, so the initial credit is known. */
-	peer->send.credit = g->credit.common;
-	peer->send.done = g->credit.acknowledged;
-	peer->watch.probed_operation = COLL_NOTHING_DONE;
-	peer->rtt.rto_ns = g->timing.rto_initial;
-	peer_know(peer, 0);
-}
-
-/**
- * coll_peer_succeed() - switch to a new incarnation of the other side
- * @peer: the other side
- * @prefix: of the new incarnation, which has proved that it is alive
- * @now: time in ns
- */
-void coll_peer_succeed(struct coll_peer *peer, const struct coll_prefix *prefix, u64 now)
-{
-	peer_know(peer, prefix->incarnation);
-	/* It numbers from the beginning. */
-	peer->recv.accepted = 0;
-	peer->recv.bits = 0;
-	peer->recv.packets = (struct coll_replay) { };
-	peer->recv.ce = 0;
-	peer->congestion.ce = 0;
-	coll_congestion_restart(peer);
-	peer->live.heard_ns = now;
-	peer->conn.knows_us = true;
-	peer->send.credit = peer->group->window.size - 1;
-	peer->send.done = COLL_NOTHING_DONE;
-	peer->send.told = false;
-	peer->recv.gone = false;
-	peer->conn.dead = false;
-	memset(&peer->conn.rx, 0, sizeof(peer->conn.rx));
-}
-
 static void peer_body(const struct coll_peer *peer, struct coll_body *body)
 {
 	body->done = peer->group->window.completed;
@@ -534,11 +450,14 @@ static inline void peer_hear_credit(struct coll_peer *peer, u64 credit, u64 now)
 		coll_peer_push(peer, now);
 }
 
-/*
- * On the first packet of the other side: if it has not heard from this host, what was sent
- * before it existed is lost; what was sent just now has crossed its packet.
+/**
+ * coll_peer_send_again() - send again what was sent before the other side existed
+ * @peer: the other side, which is heard for the first time and has not heard from this host
+ * @now: time in ns
+ *
+ * What was sent just now has crossed its packet.
  */
-static void peer_send_again(struct coll_peer *peer, u64 now)
+void coll_peer_send_again(struct coll_peer *peer, u64 now)
 {
 	struct coll_message *m;
 
@@ -551,46 +470,6 @@ static void peer_send_again(struct coll_peer *peer, u64 now)
 		else
 			peer_transmit(peer, m, now);
 	}
-}
-
-/**
- * coll_peer_meet() - handle a new prefix in a packet of the other side
- * @peer: the other side
- * @prefix: authenticated, with the group's descriptor
- * @side: made from @prefix
- * @now: time in ns
- *
- * Return: false if the packet is of another incarnation or an older connection; it is to be
- * dropped, and nothing has changed.
- */
-bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
-		    const struct coll_wire_side *side, u64 now)
-{
-	if (prefix->known && prefix->known != peer->group->incarnation)
-		return false;
-	if (!peer->conn.incarnation) {
-		peer_know(peer, prefix->incarnation);
-		peer->live.heard_ns = now;
-		coll_congestion_restart(peer);
-		if (!prefix->known)
-			peer_send_again(peer, now);
-	}
-	if (prefix->incarnation != peer->conn.incarnation)
-		return false;
-	peer->conn.knows_us = prefix->known;
-	peer->conn.rx = *side;
-	return true;
-}
-
-/**
- * coll_peer_changed() - is a packet from another incarnation to this one of ours?
- * @peer: the other side
- * @prefix: authenticated, refused by coll_peer_meet()
- */
-bool coll_peer_changed(const struct coll_peer *peer, const struct coll_prefix *prefix)
-{
-	return prefix->incarnation != peer->conn.incarnation &&
-	       (!prefix->known || prefix->known == peer->group->incarnation);
 }
 
 /* The packet came before, or so long ago that nobody can tell. */

@@ -33,6 +33,7 @@ void coll_peer_push(struct coll_peer *peer, u64 now);
 bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
 		    const struct coll_wire_side *side, u64 now);
 bool coll_peer_changed(const struct coll_peer *peer, const struct coll_prefix *prefix);
+void coll_peer_send_again(struct coll_peer *peer, u64 now);
 
 /*
  * Read what every packet tells: acknowledgment, "done", credit. False if it came before,
