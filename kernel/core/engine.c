@@ -68,6 +68,8 @@ static struct engine_range engine_range(const struct coll_op *op, u32 lane,
  * @op: EARLY or RUNNING, with data
  * @lane: lane of the operation
  * @edge: index of the entry
+ *
+ * Return: its bytes. Context: group lock held.
  */
 u32 coll_engine_edge_bytes(const struct coll_op *op, u32 lane, u32 edge)
 {
@@ -82,6 +84,8 @@ static bool engine_lane_arrived(const struct coll_lane *lane, u32 edge)
 /**
  * coll_engine_arrived() - which messages have arrived in all lanes?
  * @op: EARLY, RUNNING or ABORTED
+ *
+ * Return: a bit for each fold entry. Context: group lock held.
  */
 struct coll_arrived coll_engine_arrived(const struct coll_op *op)
 {
@@ -642,59 +646,86 @@ bool coll_engine_store(struct coll_op *op, u32 edge, const struct coll_body *bod
 	return true;
 }
 
-static void engine_forget_messages(struct coll_op *op, bool held, bool sample, u64 now)
-{
-	u32 i;
+/* ---- forgetting messages ---- */
 
-	for (i = 0; op->head.unacked && i < (u32)op->segments * op->schedule->sends; i++)
-		if (op->messages[i].peer && held == !op->messages[i].first)
-			coll_peer_forget(&op->messages[i], sample, now);
+/* The messages of a lane, which does not wait for its turn any more. */
+static void engine_forget_lane(struct coll_op *op, u32 index, bool received, u64 now)
+{
+	u32 i, before = op->head.unacked, sends = op->schedule->sends;
+	struct coll_message *m = &op->messages[index * sends];
+
+	if (!received)
+		list_del_init(&op->lanes[index].link);
+	for (i = 0; op->head.unacked && i < sends; i++)
+		if (m[i].peer)
+			coll_peer_forget(&m[i], received, now);
+	coll_work_do(op->group, COLL_WORK_FORGET * (before - op->head.unacked) +
+				COLL_WORK_LOOK * (i + 4));
 }
 
 /**
- * coll_engine_forget() - stop retransmitting the operation's messages
- * @op: in any state but FREE
- * @sample: they have been received
+ * coll_engine_forget() - messages need not be sent again: forget them
+ * @op: DONE, of one segment; all hosts have received its messages
  * @now: time in ns
- *
- * Held messages go first, so that they are not sent when others make room.
  */
-void coll_engine_forget(struct coll_op *op, bool sample, u64 now)
+void coll_engine_forget(struct coll_op *op, u64 now)
 {
-	if (unlikely(op->group->peers.held))
-		engine_forget_messages(op, true, sample, now);
-	engine_forget_messages(op, false, sample, now);
+	engine_forget_lane(op, 0, true, now);
 }
 
-static void engine_take_from_turns(struct coll_op *op)
+/**
+ * coll_engine_forget_later() - messages are not to be sent any more
+ * @op: in any state but FREE
+ * @received: they have been received
+ *
+ * Its lanes advance no more. Its slot is not free until coll_engine_forget_rest() is over.
+ */
+void coll_engine_forget_later(struct coll_op *op, bool received)
 {
-	u32 i;
+	if (op->forgets)
+		return;
+	op->forgets = true;
+	op->received = received;
+	op->forgotten = 0;
+	op->head.unacked++;
+}
 
-	for (i = 0; i < op->segments; i++)
-		list_del_init(&op->lanes[i].link);
+/**
+ * coll_engine_forget_rest() - forget messages after coll_engine_forget_later()
+ * @op: in any state but FREE
+ * @now: time in ns
+ *
+ * Return: false if the event has done what it may, and something is left.
+ */
+bool coll_engine_forget_rest(struct coll_op *op, u64 now)
+{
+	for (; op->forgotten < op->segments; op->forgotten++) {
+		if (coll_work_over(op->group))
+			return false;
+		engine_forget_lane(op, op->forgotten, op->received, now);
+	}
+	op->forgets = false;
+	op->head.unacked--;
+	return true;
 }
 
 /**
  * coll_engine_stop() - stop an operation that no rank of this host has posted
  * @op: EARLY
- * @now: time in ns
  */
-void coll_engine_stop(struct coll_op *op, u64 now)
+void coll_engine_stop(struct coll_op *op)
 {
-	engine_take_from_turns(op);
-	coll_engine_forget(op, false, now);
+	coll_engine_forget_later(op, false);
 	op->begun = 0;
 }
 
 /**
  * coll_engine_abort() - abort an operation that cannot complete
  * @op: RUNNING
- * @now: time in ns
  */
-void coll_engine_abort(struct coll_op *op, u64 now)
+void coll_engine_abort(struct coll_op *op)
 {
-	engine_take_from_turns(op);
-	coll_engine_forget(op, false, now);
+	coll_engine_forget_later(op, false);
 	op->state = COLL_OP_ABORTED;
 }
 

@@ -102,9 +102,11 @@ u32 coll_engine_edge_bytes(const struct coll_op *op, u32 lane, u32 edge);
 bool coll_engine_store(struct coll_op *op, u32 edge, const struct coll_body *body);
 bool coll_engine_advance(struct coll_op *op, u32 lane, u64 now);
 bool coll_engine_resume(struct coll_lane *lane, u64 now);
-void coll_engine_stop(struct coll_op *op, u64 now);
-void coll_engine_abort(struct coll_op *op, u64 now);
+void coll_engine_stop(struct coll_op *op);
+void coll_engine_abort(struct coll_op *op);
 bool coll_engine_report(struct coll_op *op, u32 error, u32 failed_rank);
-void coll_engine_forget(struct coll_op *op, bool sample, u64 now);
+void coll_engine_forget(struct coll_op *op, u64 now);
+void coll_engine_forget_later(struct coll_op *op, bool received);
+bool coll_engine_forget_rest(struct coll_op *op, u64 now);
 
 #endif

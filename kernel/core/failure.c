@@ -97,33 +97,34 @@ static void failure_tell(struct coll_group *g, u64 now)
  */
 void coll_failure_tell_rest(struct coll_group *g, u64 now)
 {
+	g->work.rest &= ~COLL_WORK_GOODBYES;
 	failure_tell(g, now);
 }
 
 /* ---- the failure limit ---- */
 
 /*
- * Stop sending for operations that cannot complete; posted ones report after the settling
- * time.
+ * Operations that cannot complete: from now on nothing is sent for them; posted ones report
+ * after the settling time.
  */
-static void failure_abort(struct coll_group *g, u64 now)
+static void failure_abort(struct coll_group *g)
 {
 	const struct coll_window *w = &g->window;
 	u64 number;
 
-	/* The latest first, so that held messages are not sent when others make room. */
-	for (number = w->oldest + w->size - 1; !coll_before(number, w->oldest); number--) {
+	g->work.rest |= COLL_WORK_MESSAGES;
+	for (number = w->oldest; number != w->oldest + w->size; number++) {
 		struct coll_op *op = coll_group_slot(g, number);
 
 		if (op->head.number != number || !coll_after(number, g->failure.what.limit))
 			continue;
 		if (op->state == COLL_OP_RUNNING)
-			coll_engine_abort(op, now);
+			coll_engine_abort(op);
 		else if (op->state == COLL_OP_EARLY)
-			coll_engine_stop(op, now);
+			coll_engine_stop(op);
 		else if (op->state == COLL_OP_DONE)
 			/* Our ranks' posts have completed, and no host can use it any more. */
-			coll_engine_forget(op, false, now);
+			coll_engine_forget_later(op, false);
 	}
 }
 
@@ -155,13 +156,15 @@ static void failure_learn(struct coll_group *g, const struct coll_failure *f, u6
 	 */
 	if (!lower)
 		return;
-	failure_abort(g, now);
+	failure_abort(g);
 	if (!coll_group_settling(g) || g->failure.reporting) {
 		g->failure.reporting = false;
 		g->failure.settle_ns = now + g->timing.settle;
 		coll_deadline_arm(g, g->failure.settle_ns);
 	}
+	/* Other hosts wait for the news, but nobody for what is forgotten. */
 	failure_tell(g, now);
+	coll_window_forget(g, now);
 }
 
 /**
@@ -218,7 +221,7 @@ void coll_failure_end(struct coll_group *g, enum coll_reason reason, u32 rank, u
 		return;
 	g->failure.terminal = true;
 	for (peer = g->peers.all; peer; peer = peer->all)
-		coll_peer_drop_all(peer, now);
+		coll_peer_fall_silent(peer, now);
 	failure_learn(g, &f, now);
 	/* Even if nothing is new: a goodbye may be among what was dropped. */
 	failure_tell(g, now);
@@ -298,7 +301,7 @@ void coll_failure_accuse(struct coll_group *g, struct coll_peer *peer, u64 now)
 	peer->conn.dead = true;
 	if (!g->failure.terminal && failure_is_missed(peer))
 		failure_silent(g, peer, now);
-	coll_peer_drop_all(peer, now);
+	coll_peer_fall_silent(peer, now);
 	coll_window_advance(g, now);
 }
 

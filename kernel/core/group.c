@@ -144,7 +144,7 @@ static void group_post_ended(struct coll_group *g, u32 local, struct coll_op *op
 	}
 	if (op->state != COLL_OP_ABORTED) {
 		/* If it is DONE, other ranks of this host were told of an earlier failure. */
-		if (op->state != COLL_OP_DONE)
+		if (op->state == COLL_OP_FREE)
 			coll_window_open(g, op, rank->next, sig, g->self);
 		op->state = COLL_OP_ABORTED;
 		g->window.running++;
@@ -513,12 +513,11 @@ enum coll_refusal coll_group_receive_other_version(struct coll_group *g, u32 sou
 
 static noinline void group_run_rest(struct coll_group *g, u64 now)
 {
-	u8 rest = g->work.rest;
-
-	g->work.rest = 0;
-	if (rest & COLL_WORK_GOODBYES)
+	if (g->work.rest & COLL_WORK_GOODBYES)
 		coll_failure_tell_rest(g, now);
-	if (rest & COLL_WORK_PEERS)
+	if (g->work.rest & COLL_WORK_MESSAGES)
+		coll_window_forget(g, now);
+	else if (g->work.rest & COLL_WORK_PEERS)
 		coll_peers_catch_up(g, now);
 }
 
@@ -616,6 +615,9 @@ static bool group_expire_peers(struct coll_group *g, u64 now)
 	u32 left = EXPIRE_PEERS;
 	struct coll_peer *peer;
 
+	/* Nothing is sent again that is about to be forgotten. */
+	if (g->work.rest & COLL_WORK_MESSAGES)
+		return false;
 	for (peer = g->peers.all; peer; peer = peer->all) {
 		if (peer->due_ns > now)
 			continue;

@@ -195,9 +195,11 @@ static void peer_enqueue(struct coll_peer *peer, struct coll_message *m)
 		list_add_tail(&m->link, held);
 		return;
 	}
-	list_for_each_entry(other, held, link)
+	list_for_each_entry(other, held, link) {
 		if (!peer_held_before(other, m))
 			break;
+		coll_work_do(peer->group, COLL_WORK_LOOK);
+	}
 	list_add_tail(&m->link, &other->link);
 }
 
@@ -257,13 +259,16 @@ void coll_peer_push(struct coll_peer *peer, u64 now)
 		m = list_first_entry(&peer->send.held, struct coll_message, link);
 		if (!peer_may_send(peer, m))
 			break;
-		if (coll_work_over(peer->group)) {
+		if (!coll_work_may_send(peer->group)) {
 			coll_work_leave(peer->group, COLL_WORK_PEERS);
 			break;
 		}
 		peer_release(peer, m, now);
 	}
 }
+
+/* After a time-out, and in a turn: for each peer */
+#define REPAIRS_AT_ONCE	2
 
 /*
  * Send lost messages again, the oldest first, as many as the window allows but @most. What
@@ -294,11 +299,25 @@ static void peer_repair(struct coll_peer *peer, u32 most, u64 now)
  */
 static noinline void peer_refill(struct coll_peer *peer, u32 repairs, u32 fresh, u64 now)
 {
-	if (peer->group->failure.terminal || peer->conn.dead)
-		return;
 	if (fresh)
 		coll_congestion_acknowledged(peer, fresh);
-	peer_repair(peer, repairs, now);
+	if (!coll_work_may_send(peer->group)) {
+		coll_work_leave(peer->group, COLL_WORK_PEERS);
+	} else if (!peer->group->failure.terminal && !peer->conn.dead) {
+		peer_repair(peer, repairs, now);
+		coll_peer_push(peer, now);
+	}
+}
+
+/**
+ * coll_peer_catch_up() - send again and push what an event has left
+ * @peer: destination
+ * @now: time in ns
+ */
+void coll_peer_catch_up(struct coll_peer *peer, u64 now)
+{
+	if (peer->send.lost)
+		peer_repair(peer, REPAIRS_AT_ONCE, now);
 	coll_peer_push(peer, now);
 }
 
@@ -428,6 +447,15 @@ static inline void peer_hear_done(struct coll_peer *peer, u64 done, u64 now)
 		peer_forget_through(peer, done, now);
 }
 
+/* One of several messages that are sent again: what the event may not do waits for a time-out. */
+static void peer_transmit_more(struct coll_peer *peer, struct coll_message *m, u64 now)
+{
+	if (coll_work_may_send(peer->group))
+		peer_transmit(peer, m, now);
+	else
+		coll_deadline_peer(peer, now);
+}
+
 /* Retransmit messages sent beyond the credit of @before. */
 static noinline void peer_send_forced(struct coll_peer *peer, u64 before, u64 now)
 {
@@ -436,7 +464,7 @@ static noinline void peer_send_forced(struct coll_peer *peer, u64 before, u64 no
 	peer->send.forced = false;
 	list_for_each_entry(m, &peer->send.sent, link)
 		if (peer_is_operation(m) && coll_after(m->head->number, before))
-			peer_transmit(peer, m, now);
+			peer_transmit_more(peer, m, now);
 }
 
 static inline void peer_hear_credit(struct coll_peer *peer, u64 credit, u64 now)
@@ -465,10 +493,7 @@ void coll_peer_send_again(struct coll_peer *peer, u64 now)
 		if (now - m->sent_ns < peer->group->timing.ack_delay)
 			continue;
 		m->tries = 1;
-		if (coll_work_over(peer->group))
-			coll_deadline_peer(peer, now);
-		else
-			peer_transmit(peer, m, now);
+		peer_transmit_more(peer, m, now);
 	}
 }
 
@@ -619,9 +644,6 @@ static bool peer_gives_up(struct coll_peer *peer, const struct coll_message *m, 
 	return true;
 }
 
-/* After a time-out, for each peer */
-#define REPAIRS_AT_ONCE	2
-
 /* A message is late: it is repaired in its turn. A goodbye does not wait for others. */
 static void peer_late(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
@@ -749,18 +771,15 @@ void coll_peer_say_goodbye(struct coll_peer *peer, u64 now)
 }
 
 /**
- * coll_peer_drop_all() - drop all messages to the other side and what is owed to it
+ * coll_peer_fall_silent() - drop the goodbye to the other side and what is owed to it
  * @peer: the other side
  * @now: time in ns
+ *
+ * Messages of operations are dropped with these.
  */
-void coll_peer_drop_all(struct coll_peer *peer, u64 now)
+void coll_peer_fall_silent(struct coll_peer *peer, u64 now)
 {
-	while (!list_empty(&peer->send.sent))
-		coll_peer_forget(list_first_entry(&peer->send.sent, struct coll_message, link),
-				 false, now);
-	while (!list_empty(&peer->send.held))
-		coll_peer_forget(list_first_entry(&peer->send.held, struct coll_message, link),
-				 false, now);
+	coll_peer_forget(&peer->goodbye.message, false, now);
 	peer->send.told = false;
 	peer->ack.owed = false;
 	peer->ack.now = false;

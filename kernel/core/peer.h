@@ -25,6 +25,7 @@ void coll_peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
 void coll_peer_send(struct coll_peer *peer, struct coll_message *m, u64 now);
 void coll_peer_forget(struct coll_message *m, bool sample, u64 now);
 void coll_peer_push(struct coll_peer *peer, u64 now);
+void coll_peer_catch_up(struct coll_peer *peer, u64 now);
 
 /*
  * A packet of the other side has a prefix that was not used before. False if it
@@ -55,7 +56,7 @@ static inline void coll_peer_flush(struct coll_peer *peer, u64 now)
 void coll_peer_expire(struct coll_peer *peer, u64 now);
 bool coll_peer_blocked(struct coll_peer *peer);
 void coll_peer_say_goodbye(struct coll_peer *peer, u64 now);
-void coll_peer_drop_all(struct coll_peer *peer, u64 now);
+void coll_peer_fall_silent(struct coll_peer *peer, u64 now);
 bool coll_peer_owes_messages(const struct coll_peer *peer);
 
 /* Are no messages in flight or held? */

@@ -16,6 +16,15 @@ static struct coll_peer *peers_take_spare(struct coll_group *g, u32 host)
 	return peer;
 }
 
+/* Many connections may be opened at once. */
+static void peers_say_goodbye(struct coll_peer *peer, u64 now)
+{
+	if (coll_work_over(peer->group))
+		coll_work_leave(peer->group, COLL_WORK_GOODBYES);
+	else
+		coll_peer_say_goodbye(peer, now);
+}
+
 /**
  * coll_peers_open() - open the connection to a host that has none
  * @g: the group
@@ -39,7 +48,7 @@ struct coll_peer *coll_peers_open(struct coll_group *g, u32 host, u64 now)
 	g->stats.peers++;
 	coll_env_peer_open(peer);
 	if (unlikely(g->ranks.leaving && !g->failure.terminal))
-		coll_peer_say_goodbye(peer, now);
+		peers_say_goodbye(peer, now);
 	return peer;
 }
 
@@ -149,8 +158,11 @@ void coll_peers_tell_room(struct coll_group *g, u64 now)
  */
 void coll_peers_catch_up(struct coll_group *g, u64 now)
 {
-	if (g->peers.held)
-		coll_peers_push(g, now);
+	struct coll_peer *peer;
+
+	g->work.rest &= ~COLL_WORK_PEERS;
+	for (peer = g->peers.all; peer; peer = peer->all)
+		coll_peer_catch_up(peer, now);
 	if (g->peers.refusals)
 		coll_peers_tell_room(g, now);
 }

@@ -444,6 +444,9 @@ struct coll_fold {
  * @own: room for a schedule that depends on the root
  * @own_algorithm: algorithm of the schedule in @own, NULL if there is none
  * @own_root: root of that schedule
+ * @forgotten: number of lanes whose messages have been forgotten, while
+ * @forgets: its messages are forgotten in turns
+ * @received: they have been received
  */
 struct coll_op {
 	struct coll_group		*group;
@@ -465,6 +468,9 @@ struct coll_op {
 	struct coll_schedule		*own;
 	const struct coll_algorithm	*own_algorithm;
 	u32				own_root;
+	u16				forgotten;
+	bool				forgets;
+	bool				received;
 };
 
 /* ---- the group ---- */

@@ -12,8 +12,9 @@
 /* A report relayed by more hosts than any schedule has rounds is going in a circle. */
 #define MOST_HOPS		64
 
-/* Instructions of a check, about: of an operation, and of a host that it waits for */
+/* Instructions of a check, about: of an operation, its lanes, and a host that it waits for */
 #define WORK_OPERATION		1000
+#define WORK_LANE		8
 #define WORK_PEER		128
 
 /* What one event may not check is checked after this time. */
@@ -206,7 +207,7 @@ static void watch_slot(struct coll_group *g, u32 slot, u64 now)
 
 	if (!watch_wanted(g, op))
 		return;
-	coll_work_do(g, WORK_OPERATION + op->locals.unposted);
+	coll_work_do(g, WORK_OPERATION + op->locals.unposted + WORK_LANE * op->segments);
 	watch_operation(g, op, now);
 	watch_locals(g, op, now);
 	g->watch.found = true;

@@ -3,6 +3,7 @@
 #include "peers.h"
 #include "reduce.h"
 #include "window.h"
+#include "work.h"
 
 /* ---- opening slots ---- */
 
@@ -156,9 +157,50 @@ static void window_learn_credit(struct coll_group *g, u64 operation, u64 through
 		coll_peers_push(g, now);
 }
 
+/**
+ * coll_window_forget() - forget messages after coll_engine_forget_later()
+ * @g: the group
+ * @now: time in ns
+ *
+ * What the event may not do any more waits for the next turn, and so do messages that waited
+ * for those.
+ *
+ * Context: group lock held.
+ */
+void coll_window_forget(struct coll_group *g, u64 now)
+{
+	const struct coll_window *w = &g->window;
+	u32 i;
+
+	g->work.rest |= COLL_WORK_MESSAGES;
+	for (i = 0; i <= w->mask; i++) {
+		if (w->slots[i].forgets && !coll_engine_forget_rest(&w->slots[i], now)) {
+			coll_work_leave(g, COLL_WORK_MESSAGES);
+			return;
+		}
+	}
+	g->work.rest &= ~COLL_WORK_MESSAGES;
+	if (g->work.rest & COLL_WORK_PEERS)
+		coll_peers_catch_up(g, now);
+}
+
+/* Every host has received the messages of an operation. True if they are to be forgotten. */
+static inline bool window_acknowledge(struct coll_op *op, u64 now)
+{
+	if (!op->head.unacked)
+		return false;
+	if (unlikely(op->segments > 1 || coll_work_over(op->group))) {
+		coll_engine_forget_later(op, true);
+		return true;
+	}
+	coll_engine_forget(op, now);
+	return false;
+}
+
 /* Every host has completed the operations up to @through. */
 static void window_acknowledge_through(struct coll_group *g, u64 through, u64 now)
 {
+	bool later = false;
 	u64 number;
 
 	/* The minimum cannot exceed what this host has completed, unless some host lies. */
@@ -167,7 +209,9 @@ static void window_acknowledge_through(struct coll_group *g, u64 through, u64 no
 		return;
 	g->credit.acknowledged = through;
 	for (number = g->window.oldest; !coll_after(number, through); number++)
-		coll_engine_forget(coll_group_slot(g, number), true, now);
+		later |= window_acknowledge(coll_group_slot(g, number), now);
+	if (unlikely(later))
+		coll_window_forget(g, now);
 }
 
 /**

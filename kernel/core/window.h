@@ -35,6 +35,7 @@ static inline struct coll_op *coll_window_open_early(struct coll_group *g, u32 s
 }
 
 void coll_window_completed(struct coll_group *g, struct coll_op *op, u64 now);
+void coll_window_forget(struct coll_group *g, u64 now);
 void coll_window_free_slots(struct coll_group *g, u64 now);
 
 /* Can the oldest slot be freed? */

@@ -30,10 +30,13 @@
 #define COLL_WORK_PACKET_BYTE	5	/* of a packet, which is authenticated and copied */
 #define COLL_WORK_BYTE		1	/* that is copied */
 #define COLL_WORK_LANE		300	/* that begins or is resumed */
+#define COLL_WORK_FORGET	80	/* a message that is forgotten */
+#define COLL_WORK_LOOK		4	/* at a message, in a loop over many */
 
 /* What waits for the next turn besides lanes */
-#define COLL_WORK_PEERS		0x1	/* messages that were held, credit that was refused */
+#define COLL_WORK_PEERS		0x1	/* messages that wait, credit that was refused */
 #define COLL_WORK_GOODBYES	0x2	/* goodbyes */
+#define COLL_WORK_MESSAGES	0x4	/* messages that nobody needs: to be forgotten */
 
 /* An event begins. */
 static inline void coll_work_begin(struct coll_group *g)
@@ -51,6 +54,15 @@ static inline void coll_work_do(struct coll_group *g, u32 amount)
 static inline bool coll_work_over(const struct coll_group *g)
 {
 	return unlikely(g->work.left <= 0);
+}
+
+/*
+ * May messages be sent that waited for others? Not before those that nobody needs are
+ * forgotten, as they may be such themselves.
+ */
+static inline bool coll_work_may_send(const struct coll_group *g)
+{
+	return !coll_work_over(g) && likely(!(g->work.rest & COLL_WORK_MESSAGES));
 }
 
 /* Do lanes wait for their turn? Then an event only stores and acknowledges. */

@@ -8,6 +8,7 @@
 
 #include "fuzz.h"
 #include "group.h"
+#include "work.h"
 
 static void check_message(const struct coll_peer *peer, const struct coll_message *m)
 {
@@ -46,7 +47,8 @@ static u32 check_sent(const struct coll_peer *peer)
 	else
 		FUZZ_EXPECT(peer->send.limit >= peer->congestion.window,
 			    "limit %u, window %u", peer->send.limit, peer->congestion.window);
-	FUZZ_EXPECT(lost < count || !lost, "all %u messages lost, none sent again", lost);
+	FUZZ_EXPECT(lost < count || !lost || peer->group->work.rest & COLL_WORK_PEERS,
+		    "all %u messages lost, none sent again", lost);
 	FUZZ_EQUAL(peer->send.unacked, count, "messages under way");
 	FUZZ_EXPECT(count <= COLL_PEER_WINDOW, "%u messages under way", count);
 	return count;
@@ -173,7 +175,12 @@ static void check_op(const struct coll_group *g, const struct coll_op *op)
 		   "operation that has not been posted is early");
 	for (i = 0; i < op->segments * op->schedule->sends; i++)
 		unacked += !!op->messages[i].peer;
-	FUZZ_EQUAL(op->head.unacked, unacked + op->locals.folding, "messages not acknowledged");
+	FUZZ_EQUAL(op->head.unacked, unacked + op->locals.folding + op->forgets,
+		   "messages not acknowledged");
+	FUZZ_EXPECT(!op->forgets || g->work.rest & COLL_WORK_MESSAGES,
+		    "operation %llu forgets nothing", op->head.number);
+	FUZZ_EXPECT(!unacked || op->forgets || !g->failure.terminal,
+		    "operation %llu sends in a group that failed", op->head.number);
 	check_parts(g, op);
 }
 
