@@ -418,8 +418,10 @@ static void instance_give_up(struct coll_instance *gi, u64 now)
 enum hrtimer_restart coll_instance_linger_over(struct hrtimer *timer)
 {
 	struct coll_instance *gi = container_of(timer, struct coll_instance, linger);
-	u64 now = coll_instance_enter_bh_off(gi);
+	u64 now;
 
+	coll_stretch_begin();
+	now = coll_instance_enter_bh_off(gi);
 	/* If it is armed, a rank has joined and closed just now. */
 	if (!gi->ended && !gi->sockets && !hrtimer_is_queued(timer)) {
 		gi->dropped |= gi->overdue;
@@ -427,6 +429,7 @@ enum hrtimer_restart coll_instance_linger_over(struct hrtimer *timer)
 			instance_give_up(gi, now);
 	}
 	coll_instance_leave_bh_off(gi);
+	coll_stretch_end(COLL_STRETCH_TIMER);
 	return HRTIMER_NORESTART;
 }
 

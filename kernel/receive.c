@@ -282,8 +282,13 @@ static inline void receive_deliver(struct coll_net *cn, struct sk_buff *skb, con
 		receive_for_group(cn, coll_instance_looked_up(found), skb, packet, bytes);
 	else
 		receive_unknown(cn, found, skb, packet, bytes);
-	/* Back to the cache that coll_bearer_packet() takes from. */
+	/*
+	 * Back to the cache that coll_bearer_packet() takes from. Now and then the allocator
+	 * gives back thousands of pages that others have freed: that is not our time.
+	 */
+	coll_stretch_stack_begin();
 	napi_consume_skb(skb, 1);
+	coll_stretch_stack_end();
 }
 
 /**
@@ -295,7 +300,9 @@ static inline void receive_deliver(struct coll_net *cn, struct sk_buff *skb, con
  */
 void coll_receive_deferred(struct coll_backlog *backlog, struct sk_buff *skb)
 {
+	coll_stretch_begin();
 	receive_deliver(container_of(backlog, struct coll_net, backlog), skb, skb->data, skb->len);
+	coll_stretch_end(COLL_STRETCH_PACKET);
 }
 
 static noinline void receive_defer(struct coll_net *cn, struct sk_buff *skb, u32 header_bytes)
