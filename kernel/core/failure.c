@@ -107,13 +107,13 @@ void coll_failure_tell_rest(struct coll_group *g, u64 now)
  * Operations that cannot complete: from now on nothing is sent for them; posted ones report
  * after the settling time.
  */
-static void failure_abort(struct coll_group *g)
+static void failure_abort(struct coll_group *g, u64 latest)
 {
 	const struct coll_window *w = &g->window;
 	u64 number;
 
 	g->work.rest |= COLL_WORK_MESSAGES;
-	for (number = w->oldest; number != w->oldest + w->size; number++) {
+	for (number = w->oldest; !coll_after(number, latest); number++) {
 		struct coll_op *op = coll_group_slot(g, number);
 
 		if (op->head.number != number || !coll_after(number, g->failure.what.limit))
@@ -143,9 +143,13 @@ static bool failure_wins(const struct coll_group *g, const struct coll_failure *
 static void failure_learn(struct coll_group *g, const struct coll_failure *f, u64 now)
 {
 	bool lower = !g->failure.known || f->limit != g->failure.what.limit;
+	u64 latest = g->window.oldest + g->window.size - 1;
 
 	if (!failure_wins(g, f))
 		return;
+	/* Those beyond the former limit were aborted then, and none has begun since. */
+	if (g->failure.known && coll_before(g->failure.what.limit, latest))
+		latest = g->failure.what.limit;
 	g->failure.known = true;
 	g->failure.what = *f;
 	failure_compose_goodbye(g);
@@ -156,7 +160,7 @@ static void failure_learn(struct coll_group *g, const struct coll_failure *f, u6
 	 */
 	if (!lower)
 		return;
-	failure_abort(g);
+	failure_abort(g, latest);
 	if (!coll_group_settling(g) || g->failure.reporting) {
 		g->failure.reporting = false;
 		g->failure.settle_ns = now + g->timing.settle;

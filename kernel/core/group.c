@@ -267,10 +267,15 @@ static enum coll_refusal group_introduce(struct coll_group *g, const u8 *packet,
 		return COLL_WRONG_DESCRIPTOR;
 	coll_work_begin(g);
 	coll_wire_read_body(packet, bytes, &p->body);
+	if (coll_peers_repeated(g, &prefix, p->body.number)) {
+		g->stats.duplicates++;
+		coll_env_drop(g, prefix.source, g->self, &p->body, COLL_DROP_DUPLICATE);
+		return COLL_ACCEPTED;
+	}
 	peer = coll_peers_get(g, prefix.source, now);
 	if (!peer) {
 		group_refuse_invalid(g, prefix.source, &p->body);
-	} else if (coll_peer_meet(peer, &prefix, &side, now)) {
+	} else if (coll_peer_meet(peer, &prefix, &side, p->body.number, now)) {
 		p->peer = peer;
 	} else {
 		g->stats.stale++;
@@ -388,6 +393,9 @@ static inline void group_accept_body(struct coll_group *g, struct group_packet *
 		group_answer(p, now);
 	else if (likely(body->type == COLL_PACKET_MESSAGE))
 		group_accept_message(g, p, now);
+	else if (unlikely((body->operation + 1) >> 63))
+		/* Numbers are compared by their distance: limits must not go round in a circle. */
+		group_refuse_invalid(g, p->peer->host, body);
 	else
 		coll_failure_receive_goodbye(g, p->peer, body, now);
 }
@@ -574,15 +582,23 @@ void coll_group_send_refused(struct coll_group *g, u32 host)
  * @packet: formed; its tag and destination are those of @g
  * @bytes: its length
  *
- * Of the packet nothing is believed but that a member sent it.
+ * Of the packet nothing is believed but that a member sent it, and not to a former incarnation
+ * of this host. One that came before says nothing: a stranger can repeat it in a way that the
+ * filter refuses.
  *
  * Context: group lock held.
  */
 void coll_group_receive_refused(struct coll_group *g, u32 source, const u8 *packet, u32 bytes)
 {
 	struct coll_peer *peer = coll_peers_find(g, source);
+	struct coll_prefix prefix;
+	struct coll_body body;
 
-	if (peer && coll_wire_authentic_any(packet, bytes, &g->secret.mac))
+	if (!peer || !coll_wire_authentic_any(packet, bytes, &g->secret.mac))
+		return;
+	coll_wire_read_prefix(packet, &prefix);
+	coll_wire_read_body(packet, bytes, &body);
+	if (coll_peer_may_be_new(peer, &prefix, body.number))
 		peer->recv.filtered = true;
 }
 

@@ -534,7 +534,8 @@ bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 no
 	if (likely(peer->conn.knows_us)) {
 		if (unlikely(body->ce != peer->congestion.ce))
 			coll_congestion_marked(peer, body->ce);
-		if (body->acknowledges)
+		/* Nobody can have received a packet that was not sent. */
+		if (body->acknowledges && likely(body->ack_number <= peer->send.number))
 			peer_hear_ack(peer, body, now);
 		if (coll_after(body->done, peer->send.done))
 			peer_hear_done(peer, body->done, now);

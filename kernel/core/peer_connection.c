@@ -95,13 +95,14 @@ void coll_peer_succeed(struct coll_peer *peer, const struct coll_prefix *prefix,
  * @peer: the other side
  * @prefix: authenticated, with the group's descriptor
  * @side: made from @prefix
+ * @number: of the packet
  * @now: time in ns
  *
  * Return: false if the packet is of another incarnation or an older connection; it is to be
  * dropped, and nothing has changed.
  */
 bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
-		    const struct coll_wire_side *side, u64 now)
+		    const struct coll_wire_side *side, u64 number, u64 now)
 {
 	if (prefix->known && prefix->known != peer->group->incarnation)
 		return false;
@@ -114,8 +115,11 @@ bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
 	}
 	if (prefix->incarnation != peer->conn.incarnation)
 		return false;
-	peer->conn.knows_us = prefix->known;
-	peer->conn.rx = *side;
+	/* One that came before is dropped later, and changes nothing here. */
+	if (coll_replay_is_new(&peer->recv.packets, number)) {
+		peer->conn.knows_us = prefix->known;
+		peer->conn.rx = *side;
+	}
 	return true;
 }
 
@@ -128,4 +132,27 @@ bool coll_peer_changed(const struct coll_peer *peer, const struct coll_prefix *p
 {
 	return prefix->incarnation != peer->conn.incarnation &&
 	       (!prefix->known || prefix->known == peer->group->incarnation);
+}
+
+/**
+ * coll_peer_may_be_new() - may a packet be one that has not come before?
+ * @peer: the other side
+ * @prefix: authenticated
+ * @number: of the packet
+ *
+ * Nothing is noted. A host that was never heard from may have sent anything.
+ *
+ * Return: false if it came before, or is for another incarnation of this host.
+ */
+bool coll_peer_may_be_new(const struct coll_peer *peer, const struct coll_prefix *prefix,
+			  u64 number)
+{
+	const struct coll_group *g = peer->group;
+
+	if (prefix->descriptor != g->descriptor ||
+	    (prefix->known && prefix->known != g->incarnation))
+		return false;
+	return !peer->conn.incarnation ||
+	       (prefix->incarnation == peer->conn.incarnation &&
+		coll_replay_is_new(&peer->recv.packets, number));
 }

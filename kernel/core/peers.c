@@ -52,6 +52,29 @@ struct coll_peer *coll_peers_open(struct coll_group *g, u32 host, u64 now)
 	return peer;
 }
 
+/**
+ * coll_peers_repeated() - did a packet of a host whose connection is idle come before?
+ * @g: the group
+ * @prefix: of the packet, authenticated
+ * @number: of the packet
+ *
+ * Then it does not open the connection.
+ *
+ * Context: group lock held.
+ */
+bool coll_peers_repeated(const struct coll_group *g, const struct coll_prefix *prefix, u64 number)
+{
+	const struct coll_peer *peer = g->peers.spare;
+
+	if (coll_peers_find(g, prefix->source))
+		return false;
+	while (peer && peer->host != prefix->source)
+		peer = peer->next;
+	return peer && peer->conn.incarnation &&
+	       peer->conn.incarnation == prefix->incarnation &&
+	       !coll_replay_is_new(&peer->recv.packets, number);
+}
+
 static void peers_release(struct coll_group *g, struct coll_peer *peer)
 {
 	struct coll_peer **link = coll_peers_bucket(g, peer->host);

@@ -36,6 +36,7 @@ static inline struct coll_peer *coll_peers_get(struct coll_group *g, u32 host, u
 	return likely(peer) ? peer : coll_peers_open(g, host, now);
 }
 
+bool coll_peers_repeated(const struct coll_group *g, const struct coll_prefix *prefix, u64 number);
 u64 coll_peers_release_idle(struct coll_group *g);
 void coll_peers_reopen(struct coll_group *g, u64 now);
 void coll_peers_push(struct coll_group *g, u64 now);

@@ -47,6 +47,14 @@ static noinline void coll_replay_skip(struct coll_replay *r, u64 number)
 		*coll_replay_word(r, skipped) &= ~BIT_ULL(skipped % 64);
 }
 
+/* Is a packet number new? It is not noted. */
+static inline bool coll_replay_is_new(const struct coll_replay *r, u64 number)
+{
+	return number > r->highest ||
+	       (r->highest - number < COLL_REPLAY_WINDOW &&
+		!(r->seen[number / 64 % COLL_REPLAY_WORDS] & BIT_ULL(number % 64)));
+}
+
 /**
  * coll_replay_check() - note a packet number
  * @r: of the direction

@@ -341,6 +341,9 @@ static bool watch_end(const struct coll_group *g, const struct coll_op *op,
 		end->rank = watch_missing_local(g, op);
 		return true;
 	}
+	if (coll_engine_finished(op))
+		return false;
+	coll_work_do(op->group, WORK_OPERATION + WORK_LANE * op->segments);
 	arrived = coll_engine_arrived(op);
 	for (i = 0; i < op->schedule->folds; i++) {
 		if (!coll_engine_misses(op, &arrived, i))
@@ -371,7 +374,7 @@ static void watch_describe(const struct coll_group *g, const struct coll_body *p
 	if (op->head.number == probe->operation && op->state == COLL_OP_RUNNING &&
 	    op->locals.contributed >= op->locals.contributors && watch_end(g, op, end, now))
 		return;
-	for (number = g->window.oldest; number != g->window.next; number++) {
+	for (number = g->window.oldest; number != g->window.next && !coll_work_over(g); number++) {
 		op = coll_group_slot(g, number);
 		if (op->state == COLL_OP_RUNNING && watch_end(g, op, end, now))
 			return;
