@@ -174,7 +174,7 @@ int coll_schedule_send(struct coll_schedule *s, u32 host, u8 reg)
  * @s: a schedule with a send edge
  * @hosts: number of them, in that round
  *
- * So many packets may arrive there at the same time.
+ * In that round, packets of up to @hosts hosts may arrive there at the same time.
  */
 void coll_schedule_fan_in(struct coll_schedule *s, u32 hosts)
 {

@@ -238,7 +238,8 @@ WHAT_TO_DO = {
                      "and that id, nonce, key and hosts are equal",
     errno.EPIPE: "the failure was reported before",
     errno.EPROTO: "that rank, or another one of this host when joining, disagrees: "
-                  "run the same program with the same hosts file everywhere",
+                  "run the same program with the same hosts file everywhere; "
+                  "or its host has another version of the module: install the same on all",
 }
 FILTERED = "filters of that rank's host refuse its packets: nft list ruleset there may show them"
 

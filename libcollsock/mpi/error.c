@@ -11,6 +11,8 @@
 #include "fatal.h"
 
 #define LONGEST_TEXT 512
+#define CAUSE_EPROTO \
+	"calls another collective, or with other counts, datatypes or operators; or its host has another version of the module: install the same on all"
 
 static pthread_mutex_t error_lock = PTHREAD_MUTEX_INITIALIZER;
 static int error_class = MPI_SUCCESS;
@@ -34,7 +36,7 @@ static const char *error_cause(int error)
 	case ECONNRESET:
 		return "has left the group: its process ended or gave up; see its output";
 	case EPROTO:
-		return "calls another collective, or with other counts, datatypes or operators";
+		return CAUSE_EPROTO;
 	default:
 		return NULL;
 	}

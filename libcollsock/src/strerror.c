@@ -39,8 +39,8 @@ static const struct advice advices[] = {
 		"check that it runs, UDP port 7607 is open, large packets get through, and id, nonce, key, hosts are equal on all",
 	}, {
 		EPROTO, RANK,
-		"posted a different operation, or joined with a different description",
-		"make all ranks join alike and post the same operations in the same order, with a new nonce",
+		"posted a different operation, joined with a different description, or has another version of the module",
+		"make all ranks join alike and post the same operations in the same order, with a new nonce; if collsock stat counts other_version, install the same module on all hosts",
 	}, {
 		EPERM, NAMED_RANK, "is on a host whose own filters refuse its packets",
 		"see there nft list ruleset, IPAddressDeny= of systemd, and what collsock stat says of refused",

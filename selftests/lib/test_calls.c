@@ -707,6 +707,32 @@ TEST_F(calls, text_names_the_rank_and_ends_within_the_buffer)
 							 sizeof(text)));
 }
 
+TEST_F(calls, text_of_a_failed_operation_says_what_happened_and_what_to_do)
+{
+	static const struct {
+		int		error;
+		const char	*happened;
+		const char	*to_do;
+	} told[] = {
+		{ ECONNRESET, "has left the group", "join a new group with a new nonce" },
+		{ ETIMEDOUT, "does not answer", "check that it runs" },
+		{ EPROTO, "posted a different operation", "post the same operations" },
+		{ EPROTO, "joined with a different description", "make all ranks join alike" },
+		{ EPROTO, "has another version of the module",
+		  "install the same module on all hosts" },
+		{ EPERM, "filters refuse its packets", "nft list ruleset" },
+		{ ECANCELED, "the group was ended", "find out why" },
+	};
+	char text[512];
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(told); i++) {
+		collsock_strerror(-told[i].error, 3, text, sizeof(text));
+		EXPECT_NE(NULL, strstr(text, told[i].happened)) TH_LOG("%s", text);
+		EXPECT_NE(NULL, strstr(text, told[i].to_do)) TH_LOG("%s", text);
+	}
+}
+
 TEST_F(calls, an_error_of_an_operation_and_the_same_one_of_a_call_have_different_texts)
 {
 	char call[512], operation[512];

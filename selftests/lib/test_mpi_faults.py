@@ -43,6 +43,7 @@ FOR_GOOD = {
 }
 SLOW_PROXY = {"LD_PRELOAD": f"{BUILD}/mpi/slow_proxy.so"}
 LEFT, SILENT, NO_MEMORY = "has left the group", "does not answer", "no memory"
+OTHER_MODULE = "its host has another version of the module: install the same on all"
 
 
 def settings_of(kind, settings, folder):
@@ -152,6 +153,7 @@ def outcomes(ranks):
     yield f"wait=EBADMSG@{first}", all_fail, "", first, ("another version", LEFT)
     yield f"end=ETIMEDOUT@{last}#4", all_fail, "MPI_Allreduce", last, (SILENT, SILENT), 3
     yield f"end=ETIMEDOUT@{first}#1", all_fail, "MPI_Barrier", first, (SILENT, SILENT), 0
+    yield f"end=EPROTO@{middle}#4", all_fail, "MPI_Allreduce", middle, (OTHER_MODULE,) * 2, 3
     yield f"end=ECONNRESET@{middle}#5", all_fail, "MPI_Iallreduce", middle, (LEFT, LEFT), 4
 
 

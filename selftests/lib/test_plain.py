@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """The plain Python example speaks the bytes of the C header; TAP."""
+import errno
 import os
 import struct
 import subprocess
@@ -211,6 +212,11 @@ def test_failure_and_end_of_the_group_are_different_errors():
     sock = FakeSocket(struct.pack(plain.COMPLETION_FORMAT, 40, 110, 2, 0, plain.COOKIE_GROUP, 1, 1))
     refused_with(plain.CollectiveError, "rank 2", plain.complete, sock)
     refused_with(BrokenPipeError, "the group has failed", plain.complete, FakeSocket())
+
+
+def test_advice_on_a_rank_that_disagrees_names_another_version():
+    advice = plain.what_to_do(plain.CollectiveError(errno.EPROTO, 2))
+    assert "another version of the module: install the same on all" in advice, advice
 
 
 def refused_with(kind, words, function, *args):

@@ -94,6 +94,16 @@ static void lose_some(struct unit_network *n, u32 first, u32 count)
 	n->tap = lose;
 }
 
+/* Of what host 0 sends to host 1, @count messages from @first on get lost. */
+static void send_with_loss(struct __test_metadata *_metadata, struct unit_network *n, u32 bytes,
+			   u32 first, u32 count)
+{
+	begin(_metadata, n, 2, 0);
+	introduce(_metadata, n);
+	lose_some(n, first, count);
+	send(_metadata, n, bytes);
+}
+
 static bool count_asking(struct unit_network *n, struct world_packet *p)
 {
 	asking += body_of(p).ack_now;
@@ -208,10 +218,7 @@ TEST(a_message_is_lost_when_three_later_ones_have_arrived)
 
 TEST_F(net, a_lost_message_is_repaired_in_a_round_trip)
 {
-	begin(_metadata, &self->n, 2, 0);
-	introduce(_metadata, &self->n);
-	lose_some(&self->n, 1, 1);
-	send(_metadata, &self->n, 20 * 1024);
+	send_with_loss(_metadata, &self->n, 20 * 1024, 1, 1);
 	unit_run(&self->n, MS);
 	EXPECT_EQ(0, unsent(&self->n));
 	EXPECT_EQ(1, stats(&self->n)->retransmits);
@@ -225,10 +232,7 @@ TEST_F(net, a_lost_message_is_repaired_in_a_round_trip)
 /* The repair is lost, too: it has a number of its own. */
 TEST_F(net, a_message_is_repaired_once_in_a_round_trip)
 {
-	begin(_metadata, &self->n, 2, 0);
-	introduce(_metadata, &self->n);
-	lose_some(&self->n, 0, 1);
-	send(_metadata, &self->n, COLLSOCK_MAX_PAYLOAD);
+	send_with_loss(_metadata, &self->n, COLLSOCK_MAX_PAYLOAD, 0, 1);
 	/* The packets of the first round trip tell of the gap many times. */
 	unit_run(&self->n, ROUND_TRIP + 10 * US);
 	EXPECT_EQ(1, stats(&self->n)->retransmits);
@@ -240,10 +244,7 @@ TEST_F(net, a_message_is_repaired_once_in_a_round_trip)
 
 TEST_F(net, the_window_is_halved_once_in_a_round_trip)
 {
-	begin(_metadata, &self->n, 2, 0);
-	introduce(_metadata, &self->n);
-	lose_some(&self->n, 1, 4);
-	send(_metadata, &self->n, 10 * 1056);
+	send_with_loss(_metadata, &self->n, 10 * 1056, 1, 4);
 	unit_run(&self->n, SECOND);
 	EXPECT_EQ(4, stats(&self->n)->retransmits);
 	EXPECT_EQ(4, stats(&self->n)->gap_repairs);

@@ -742,6 +742,21 @@ def the_doctor_finds_a_path_that_long_packets_do_not_pass():
     contains("advice", finding["advice"], "smaller MTU")
 
 
+@test
+def the_doctor_says_why_ranks_of_a_group_could_not_agree():
+    group = Group((1, 2))
+    group.barrier()
+    for rank, payload in zip(group, (b"", integers(1))):
+        rank.post(payload)
+    for rank in group:
+        contains("outcome", outcome(rank.complete()), "EPROTO")
+    finding = only([finding for finding in findings(1, status=DONE)
+                    if finding["check"] == "groups" and finding["result"] == "warning"])
+    contains("finding", finding["finding"], "EPROTO because of rank")
+    contains("advice", finding["advice"], "posted another operation",
+             "another version of the module")
+
+
 def firewall_result(host, rules):
     """The doctor's output about the firewall with these rules of nftables, and nothing else."""
     with on(host):

@@ -223,10 +223,10 @@ check "plain Python does all of that" plain_python
 check "plain Python has three ranks on each of two hosts" ranks_in_plain_python
 check "C and Python are ranks of one host" c_and_python_on_one_host
 check "C and Python form one group" c_and_python_together
-if command -v gcc >/dev/null; then
-	check "the programs and commands of README do what it says" readme
+if [ "$(uname -m)" = aarch64 ]; then
+	skip "the programs and commands of README do what it says" "no compiler in the arm64 guest"
 else
-	skip "the programs and commands of README do what it says" "no compiler"
+	check "the programs and commands of README do what it says" readme
 fi
 check "signals neither lose nor repeat an operation" signals
 check "a rank that left is named" who_left_is_named

@@ -7,17 +7,26 @@
 #include "text.h"
 
 #define EARLY_RECENT_MS 60000
+#define ADVICE_EPROTO \
+	"that rank posted another operation, or its host has another version of the module (see other_version in collsock stat on all hosts): correct it, then join a new group"
 
 static bool doctor_object_is(struct json_object *object, const char *key, const char *value)
 {
 	return !strcmp(text_string(object, key, ""), value);
 }
 
+static const char *doctor_failure_advice(struct json_object *group)
+{
+	if (doctor_object_is(group, "error", "EPROTO"))
+		return ADVICE_EPROTO;
+	return "its processes get that error, and must join a new group";
+}
+
 static bool doctor_judge_failure(struct doctor *d, struct json_object *group)
 {
 	if (!doctor_object_is(group, "state", "failed"))
 		return false;
-	doctor_say(d, DOCTOR_WARNING, "its processes get that error, and must join a new group",
+	doctor_say(d, DOCTOR_WARNING, doctor_failure_advice(group),
 		   "group %s (handle %s) has failed: %s because of rank %s",
 		   text_string(group, "id", ""), text_string(group, "handle", ""),
 		   text_string(group, "error", "?"), text_string(group, "failed_rank", "?"));
