@@ -72,7 +72,7 @@ static struct coll_local_member *instance_take_woken(struct coll_instance *gi)
 static struct coll_sock *instance_take_sleeper(struct coll_instance *gi, u64 *claimed_done,
 					       u8 *wake, u32 *left)
 {
-	for (; gi->woken && *left; --*left) {
+	while (gi->woken && *left) {
 		struct coll_local_member *lm = instance_take_woken(gi);
 
 		*claimed_done = lm->claimed_done;
@@ -81,16 +81,17 @@ static struct coll_sock *instance_take_sleeper(struct coll_instance *gi, u64 *cl
 		lm->wake = 0;
 		if (!lm->csk)
 			continue;
+		--*left;
 		if (unlikely(*wake & COLL_WAKE_FAILED))
 			coll_instance_report_failure(gi, lm);
 		/* An unclaimed completion may have no sleeper. */
 		if (*claimed_done || coll_sock_sleeps(lm->csk)) {
 			sock_hold(&lm->csk->sk);
-			--*left;
 			return lm->csk;
 		}
 	}
-	if (unlikely(gi->woken))
+	/* One that has ended has no sockets, and its turns have been cancelled. */
+	if (unlikely(gi->woken && !gi->ended))
 		tasklet_schedule(&gi->turn);
 	return NULL;
 }

@@ -5,24 +5,28 @@
  */
 #include "failure_fixture.h"
 
-/* Three numbers of which each is lower than the one before, and the last not than the first */
-static const u64 circle[] = { 0, 0 - BIT_ULL(62), 0 - BIT_ULL(63) };
+/* ---- a member ---- */
 
-/* The numbers of packets that a member makes up: none has come before. */
+/* Each is lower than the one before, and the last one not lower than the first. */
+static const u64 circle[] = { 2, 2 - BIT_ULL(62), 2 - BIT_ULL(63) };
+
+/* Of packets that a member makes up; none has come before. */
 static u64 next_number;
 
-static enum coll_refusal receive(struct unit_network *n, u32 from, u32 to, struct coll_body *body)
+static void receive(struct __test_metadata *_metadata, struct unit_network *n, u32 from, u32 to,
+		    struct coll_body *body)
 {
-	static u8 packet[COLL_WIRE_MAX];
+	static u8 packet[256];
 
 	body->number = ++next_number;
 	coll_wire_write(packet, &unit_peer(n, from, to)->conn.tx, body);
-	return coll_group_receive(unit_group(n, to), from, packet, coll_wire_bytes(body), false,
-				  n->world.now);
+	EXPECT_EQ(COLL_ACCEPTED, coll_group_receive(unit_group(n, to), from, packet,
+						    coll_wire_bytes(body), false, n->world.now));
 }
 
-/* Host 0 tells host 2 that host 1 is silent. */
-static void limit_to(struct __test_metadata *_metadata, struct unit_network *n, u64 limit)
+/* Host 0 tells host @to that another one is silent. */
+static void receive_limit(struct __test_metadata *_metadata, struct unit_network *n, u32 to,
+			  u64 limit)
 {
 	struct coll_body body = {
 		.type			= COLL_PACKET_GOODBYE,
@@ -33,24 +37,258 @@ static void limit_to(struct __test_metadata *_metadata, struct unit_network *n, 
 		.signature.count	= COLL_REASON_SILENT,
 	};
 
-	EXPECT_EQ(COLL_ACCEPTED, receive(n, 0, 2, &body));
-	unit_run(n, 200 * NSEC_PER_USEC);
+	receive(_metadata, n, 0, to, &body);
 }
 
-FIXTURE_VARIANT(net_of)
+static void begin_attack(struct __test_metadata *_metadata, struct unit_network *n, u32 hosts)
 {
-	u32 hosts;
-};
+	next_number = 1 << 20;
+	begin(_metadata, n, hosts);
+}
 
 TEST_F(net, a_limit_never_goes_up_again)
 {
 	u32 i;
 
-	begin(_metadata, &self->n, 4);
-	next_number = 1000;
+	begin_attack(_metadata, &self->n, 4);
 	for (i = 0; i < ARRAY_SIZE(circle); i++) {
-		limit_to(_metadata, &self->n, circle[i]);
+		receive_limit(_metadata, &self->n, 2, circle[i]);
 		EXPECT_TRUE(coll_group_ended(unit_group(&self->n, 2), 0));
 	}
 	EXPECT_EQ(2, unit_group(&self->n, 2)->stats.invalid);
 }
+
+static int broadcast(struct unit_network *n, u32 rank, u8 algorithm, u32 count,
+		     const void *payload)
+{
+	struct collsock_post post = unit_post_of(COLLSOCK_BROADCAST, algorithm, 0, count);
+
+	return unit_post(n, rank, &post, payload);
+}
+
+/* It would run again, with the lists of the schedule before it: an endless loop. */
+TEST_F(net, limits_that_go_round_revive_no_operation_that_was_stopped)
+{
+	static const u64 payload[4 * COLLSOCK_DEFAULT_SEGMENT / sizeof(u64)];
+	struct unit_network *n = &self->n;
+	u32 i, count = ARRAY_SIZE(payload);
+
+	next_number = 1 << 20;
+	unit_network_init(n, 4, seed_start());
+	n->join.window = 1;
+	n->join.fanout = 3;
+	n->join.max_bytes = sizeof(payload);
+	ASSERT_EQ(0, unit_join_all(n, NULL));
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(0, broadcast(n, i, COLLSOCK_BINOMIAL, count, payload));
+	ASSERT_TRUE(unit_await_all(n, SECOND));
+	unit_run(n, SECOND / 10);
+	/* It is over on host 2, whose rank has not posted it. */
+	ASSERT_EQ(0, broadcast(n, 0, COLLSOCK_KARY, count, payload));
+	unit_run(n, SECOND / 10);
+	ASSERT_EQ(COLL_OP_EARLY, unit_group(n, 2)->window.slots[0].state);
+	for (i = 0; i < ARRAY_SIZE(circle); i++) {
+		receive_limit(_metadata, n, 2, circle[i] - 2);
+		unit_run(n, 200 * NSEC_PER_USEC);
+	}
+	ASSERT_EQ(0, broadcast(n, 2, COLLSOCK_KARY, count, NULL));
+	unit_run(n, SECOND);
+	EXPECT_EQ(ETIMEDOUT, unit_last(n, 2)->error);
+}
+
+static u32 forgetting(const struct coll_group *g)
+{
+	u32 i, found = 0;
+
+	for (i = 0; i <= g->window.mask; i++)
+		found += g->window.slots[i].forgets;
+	return found;
+}
+
+/* A message of host 0 for each operation of the window, of which host 1 has posted none */
+static void fill_window(struct __test_metadata *_metadata, struct unit_network *n, u64 first)
+{
+	static const u8 payload[48];
+	struct coll_body body = {
+		.type			= COLL_PACKET_MESSAGE,
+		.payload		= payload,
+		.payload_bytes		= sizeof(payload),
+		.signature.operation	= COLLSOCK_BROADCAST,
+		.signature.algorithm	= COLLSOCK_KARY,
+		.signature.type		= COLLSOCK_UINT64,
+		.signature.count	= COLLSOCK_MAX_PAYLOAD / sizeof(u64),
+	};
+	u32 i;
+
+	for (i = 0; i < n->join.window; i++) {
+		body.operation = first + i;
+		body.done = first - 1;
+		body.credit = body.operation;
+		receive(_metadata, n, 0, 1, &body);
+		unit_run(n, NSEC_PER_MSEC);
+	}
+}
+
+TEST_F(net, lower_limits_abort_operations_once)
+{
+	struct unit_network *n = &self->n;
+	struct coll_group *g;
+	u32 i, op;
+
+	next_number = 1 << 20;
+	unit_network_init(n, 3, seed_start());
+	n->join.window = 64;
+	n->join.fanout = 2;
+	n->join.segment_bytes = 48;
+	n->join.max_bytes = COLLSOCK_MAX_PAYLOAD;
+	ASSERT_EQ(0, unit_join_all(n, NULL));
+	for (op = 0; op < 100; op++) {
+		for (i = 0; i < 3; i++)
+			ASSERT_EQ(0, unit_barrier(n, i));
+		ASSERT_TRUE(unit_await_all(n, SECOND));
+	}
+	fill_window(_metadata, n, op);
+	g = unit_group(n, 1);
+	receive_limit(_metadata, n, 1, 90);
+	EXPECT_LT(0, g->stats.early);
+	unit_run(n, NSEC_PER_SEC / 100);
+	EXPECT_EQ(0, forgetting(g));
+	g->work.most = 1;
+	receive_limit(_metadata, n, 1, 80);
+	EXPECT_EQ(0, forgetting(g));
+}
+
+TEST_F(net, an_acknowledgment_of_what_was_not_sent_repeats_nothing)
+{
+	static const u8 payload[8640];
+	struct coll_body body = {
+		.type		= COLL_PACKET_ACK,
+		.acknowledges	= true,
+		.ack_number	= BIT_ULL(60),
+		.ack_bits	= 7,
+		.credit		= 15,
+	};
+	struct unit_network *n = &self->n;
+	struct coll_peer *peer;
+	u64 sent;
+	u32 i;
+
+	next_number = 1 << 20;
+	unit_network_init(n, 2, seed_start());
+	n->join.segment_bytes = COLLSOCK_MAX_SEGMENT;
+	n->join.max_bytes = sizeof(payload);
+	ASSERT_EQ(0, unit_join_all(n, NULL));
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, unit_barrier(n, i));
+	ASSERT_TRUE(unit_await_all(n, SECOND));
+	unit_cut(n, 1);
+	ASSERT_EQ(0, broadcast(n, 0, COLLSOCK_BINOMIAL, sizeof(payload) / sizeof(u64), payload));
+	peer = unit_peer(n, 0, 1);
+	sent = peer->send.number;
+	for (i = 0; i < 100; i++)
+		receive(_metadata, n, 1, 0, &body);
+	EXPECT_EQ(sent, peer->send.number);
+}
+
+/* ---- a stranger who repeats a packet of host 1 to host 0 ---- */
+
+static struct world_packet *recorded;
+
+static struct world_packet *copy_of(const struct world_packet *p)
+{
+	struct world_packet *copy = world_packet_new(p->bytes);
+
+	memcpy(copy->data, p->data, p->bytes);
+	copy->from = 1;
+	copy->to = 0;
+	return copy;
+}
+
+static bool record(struct unit_network *n, struct world_packet *p)
+{
+	if (p->from == 1 && p->to == 0 && !recorded)
+		recorded = copy_of(p);
+	return false;
+}
+
+/* The first one: host 1 has not heard of host 0. */
+static bool record_first(struct unit_network *n, struct world_packet *p)
+{
+	struct coll_prefix prefix;
+
+	coll_wire_read_prefix(p->data, &prefix);
+	return !prefix.known && record(n, p);
+}
+
+static void barriers(struct __test_metadata *_metadata, struct unit_network *n)
+{
+	u32 i, op;
+
+	for (op = 0; op < 3; op++) {
+		for (i = 0; i < 2; i++)
+			ASSERT_EQ(0, unit_barrier(n, i));
+		ASSERT_TRUE(unit_await_all(n, SECOND));
+	}
+	unit_run(n, SECOND);
+}
+
+static void begin_recording(struct __test_metadata *_metadata, struct unit_network *n,
+			    bool (*tap)(struct unit_network *n, struct world_packet *p))
+{
+	recorded = NULL;
+	unit_network_init(n, 2, seed_start());
+	n->tap = tap;
+	ASSERT_EQ(0, unit_join_all(n, NULL));
+	barriers(_metadata, n);
+	n->tap = NULL;
+	ASSERT_NE(NULL, recorded);
+}
+
+static void repeat(struct unit_network *n)
+{
+	world_inject(&n->world, copy_of(recorded));
+	unit_run(n, 200 * NSEC_PER_USEC);
+}
+
+TEST_F(net, the_first_packet_repeated_changes_nothing)
+{
+	u64 before;
+
+	begin_recording(_metadata, &self->n, record_first);
+	before = world_digest(unit_member(&self->n, 0));
+	repeat(&self->n);
+	EXPECT_EQ(before, world_digest(unit_member(&self->n, 0)));
+	EXPECT_TRUE(unit_peer(&self->n, 0, 1)->conn.knows_us);
+	free(recorded);
+}
+
+TEST_F(net, a_repeated_packet_opens_no_idle_connection)
+{
+	begin_recording(_metadata, &self->n, record);
+	unit_run(&self->n, 2 * coll_timing_default.idle + SECOND);
+	ASSERT_EQ(NULL, unit_peer(&self->n, 0, 1));
+	repeat(&self->n);
+	EXPECT_EQ(NULL, unit_peer(&self->n, 0, 1));
+	EXPECT_EQ(1, unit_group(&self->n, 0)->stats.duplicates);
+	free(recorded);
+}
+
+/* He repeats it in a way that a filter of host 0 refuses. Host 1 is dead. */
+TEST_F(net, a_repeated_packet_that_filters_refuse_excuses_no_host)
+{
+	struct unit_network *n = &self->n;
+	u32 i;
+
+	begin_recording(_metadata, n, record);
+	world_crash(&n->world, unit_member(n, 1)->host);
+	ASSERT_EQ(0, unit_barrier(n, 0));
+	for (i = 0; i < 100 && !unit_last(n, 0)->done; i++) {
+		coll_group_receive_refused(unit_group(n, 0), 1, recorded->data, recorded->bytes);
+		unit_run(n, SECOND / 10);
+	}
+	EXPECT_EQ(ETIMEDOUT, unit_last(n, 0)->error);
+	EXPECT_EQ(1, unit_last(n, 0)->failed_rank);
+	free(recorded);
+}
+
+TEST_HARNESS_MAIN
