@@ -15,6 +15,7 @@
 #include "event.h"
 #include "instance.h"
 #include "netns.h"
+#include "owner.h"
 #include "socket.h"
 #include "trace.h"
 
@@ -144,6 +145,11 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 	trace_coll_packet_sent(data, bytes);
 	*gi->queue_end = skb;
 	gi->queue_end = &skb->next;
+}
+
+bool coll_env_queue_is_long(struct coll_group *g)
+{
+	return coll_owner_queue_is_long(coll_instance_of(g)->owner);
 }
 
 void coll_env_deadline(struct coll_group *g, u64 at)

@@ -32,6 +32,18 @@ static inline bool coll_owner_has_room(const struct sock *owner)
 }
 
 /*
+ * As TCP's small queues: 28 packets of the default length. It is more than a device keeps
+ * before it tells that they are sent, as its interrupts are some 10 us apart.
+ */
+#define COLL_OWNER_LONG_QUEUE	(40 * 1024)
+
+/* Do many packets of the owner wait in queues of this host? */
+static inline bool coll_owner_queue_is_long(const struct sock *owner)
+{
+	return sk_wmem_alloc_get(owner) > COLL_OWNER_LONG_QUEUE;
+}
+
+/*
  * The packet, which nobody had, is the owner's from now on. As skb_set_owner_w(), without
  * what only other kinds of sockets need.
  */

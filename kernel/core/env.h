@@ -45,6 +45,12 @@ void coll_env_peer_idle(struct coll_peer *peer);
 u8 *coll_env_packet(struct coll_group *g, u32 bytes, struct coll_packet **packet);
 void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet);
 
+/*
+ * Do many packets of the group wait in queues of this host? Then sending more of them at a
+ * time would make it no faster. Asked only while messages wait for a congestion window.
+ */
+bool coll_env_queue_is_long(struct coll_group *g);
+
 /* Call coll_group_expire() at @at (ns), which is before any deadline asked for earlier. */
 void coll_env_deadline(struct coll_group *g, u64 at);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "congestion.h"
 #include "deadline.h"
 #include "group.h"
 #include "liveness.h"
@@ -455,7 +456,7 @@ enum coll_refusal coll_group_receive_other_version(struct coll_group *g, u32 sou
 	return COLL_ACCEPTED;
 }
 
-/* ---- filters of this host ---- */
+/* ---- filters and queues of this host ---- */
 
 /**
  * coll_group_send_refused() - a filter of this host did not let a packet out
@@ -470,6 +471,21 @@ void coll_group_send_refused(struct coll_group *g, u32 host)
 
 	if (peer)
 		peer->live.filtered++;
+}
+
+/**
+ * coll_group_send_congested() - a queue of this host is full
+ * @g: the group
+ * @host: where the packet was to go that met it
+ *
+ * Context: group lock held.
+ */
+void coll_group_send_congested(struct coll_group *g, u32 host)
+{
+	struct coll_peer *peer = coll_peers_find(g, host);
+
+	if (peer)
+		coll_congestion_local(peer);
 }
 
 /**
