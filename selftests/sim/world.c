@@ -278,11 +278,43 @@ static void packet_arrives(struct world *w, void *what);
 /* Ethernet, IP and UDP around a packet */
 #define PORT_HEADERS	66
 
+static struct world_member *host_find(const struct world_host *h, u64 tag, u32 index)
+{
+	struct world_member *m = h->members;
+
+	while (m && (m->common->secret.tag != tag || m->index != index))
+		m = m->next;
+	return m;
+}
+
+/* The sender learns that a queue of its own had no room. */
+static void port_tells(struct world *w, const struct world_packet *p)
+{
+	struct world_member *m;
+
+	if (p->stream) {
+		p->stream->no_room(w, p);
+		return;
+	}
+	m = host_find(&w->hosts[p->from], coll_wire_tag(p->data), coll_wire_source(p->data));
+	if (m && m->state == WORLD_JOINED)
+		coll_group_send_congested(&m->group, coll_wire_destination(p->data));
+}
+
+static void port_count(struct world *w, const struct world_packet *p, int change)
+{
+	struct world_port *port = &w->hosts[p->to].port;
+
+	port->queued += change;
+	if (port->local && !p->stream)
+		w->hosts[p->from].queued += change;
+}
+
 static void port_sends(struct world *w, void *what)
 {
 	struct world_packet *p = what;
 
-	w->hosts[p->to].port.queued--;
+	port_count(w, p, -1);
 	packet_arrives(w, p);
 }
 
@@ -295,6 +327,8 @@ static void port_takes(struct world *w, void *what)
 		port->lost++;
 		if (w->trace)
 			world_trace_packet(w, "no room for", p);
+		if (port->local)
+			port_tells(w, p);
 		free(p);
 		return;
 	}
@@ -302,7 +336,7 @@ static void port_takes(struct world *w, void *what)
 		port->marked++;
 		p->ce = true;
 	}
-	port->queued++;
+	port_count(w, p, 1);
 	port->free_ns = max(port->free_ns, w->now) +
 			(PORT_HEADERS + p->bytes) * port->byte_ps / 1000;
 	world_at(w, port->free_ns, port_sends, p);
@@ -376,6 +410,11 @@ void world_inject(struct world *w, struct world_packet *p)
 	if (w->trace)
 		world_trace_packet(w, "injected", p);
 	world_at(w, w->now + link_delay(w, world_link(w, p->from, p->to)), packet_arrives, p);
+}
+
+void world_send(struct world *w, struct world_packet *p)
+{
+	host_send(w, &w->hosts[p->from], p);
 }
 
 /* ---- the platform of a group ---- */
@@ -457,6 +496,14 @@ void coll_env_deadline(struct coll_group *g, u64 at)
 	world_at(m->world, at + world_below(&m->world->random, m->host->late_ns), member_timer, m);
 }
 
+/* As in the kernel, of packets of the default length */
+#define LONG_QUEUE	20
+
+bool coll_env_queue_is_long(struct coll_group *g)
+{
+	return member_of(g)->host->queued > LONG_QUEUE;
+}
+
 void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		       const void *result, u32 bytes, u32 error, u32 failed_rank)
 {
@@ -521,15 +568,6 @@ const struct coll_bearer *coll_env_bearer(u16 family)
 }
 
 /* ---- arrival ---- */
-
-static struct world_member *host_find(const struct world_host *h, u64 tag, u32 index)
-{
-	struct world_member *m = h->members;
-
-	while (m && (m->common->secret.tag != tag || m->index != index))
-		m = m->next;
-	return m;
-}
 
 /* There is no instance: not yet, or not any more. */
 static enum coll_refusal member_receive_unknown(struct world_member *m,
@@ -642,7 +680,9 @@ static void packet_arrives(struct world *w, void *what)
 	struct world_packet *p = what;
 	struct world_host *h = &w->hosts[p->to];
 
-	if (h->down || h->deaf_ns > w->now)
+	if (p->stream)
+		p->stream->arrives(w, p);
+	if (p->stream || h->down || h->deaf_ns > w->now)
 		free(p);
 	else
 		world_on_cpu(w, h, packet_received, p);
