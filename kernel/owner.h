@@ -32,8 +32,8 @@ static inline bool coll_owner_has_room(const struct sock *owner)
 }
 
 /*
- * As TCP's small queues: 28 packets of the default length. It is more than a device keeps
- * before it tells that they are sent, as its interrupts are some 10 us apart.
+ * Memory of some 25 packets of the default length. Like the limit of TCP's small queues it
+ * leaves room for others, and keeps a device busy until an acknowledgment comes.
  */
 #define COLL_OWNER_LONG_QUEUE	(40 * 1024)
 

@@ -4,6 +4,8 @@
 
 /* Least window from which slow start does not begin again (RFC 5681) */
 #define LEAST_THRESHOLD	2
+/* Round trips up to this one have no queue of this host that matters. */
+#define SHORT_PATH_NS	NSEC_PER_MSEC
 
 /* Has each operation of the group a single packet? */
 static bool congestion_only_singles(const struct coll_group *g)
@@ -84,12 +86,16 @@ bool coll_congestion_asks(const struct coll_peer *peer, const struct coll_messag
  * coll_congestion_acknowledged() - open the window, which was the limit
  * @peer: the other side
  * @packets: number of packets acknowledged, of those sent since the window was last reduced
+ *
+ * On a long path it does not open while much waits on this host, like TCP's small queues:
+ * more in flight would only lengthen the queue, which others share. On a short path it might
+ * be packets that have left, which devices report late.
  */
 void coll_congestion_acknowledged(struct coll_peer *peer, u32 packets)
 {
 	struct coll_peer_congestion *c = &peer->congestion;
 
-	if (peer->rtt.srtt_ns > NSEC_PER_MSEC && coll_env_queue_is_long(peer->group))
+	if (peer->rtt.srtt_ns > SHORT_PATH_NS && coll_env_queue_is_long(peer->group))
 		return;
 	if (c->window < c->threshold) {
 		congestion_set_window(peer, min_t(u32, c->window + packets, c->threshold));

@@ -3,8 +3,8 @@
  * Congestion control of one connection (RFC 8085): how many of its packets may be in flight,
  * and which of them are lost. The window counts packets, is kept from operation to operation,
  * and follows RFC 5681: slow start, then one packet more for each window; half of it after a
- * gap or a mark (RFC 3168), once in a round trip; one packet after a time-out. Nothing is
- * sent here.
+ * gap, a mark (RFC 3168) or a drop by this host, once in a round trip; one packet after a
+ * time-out. Nothing is sent here.
  *
  * The path of a packet sees two numbers in struct coll_peer_send_state: @limit, below which
  * another message may follow, and @ask, from which a message may ask for an acknowledgment.
