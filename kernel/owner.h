@@ -32,10 +32,10 @@ static inline bool coll_owner_has_room(const struct sock *owner)
 }
 
 /*
- * Memory of some 20 packets of the default length. Like the limit of TCP's small queues it
+ * Memory of some 15 packets of the default length. Like the limit of TCP's small queues it
  * leaves room for others, and keeps a device busy until an acknowledgment comes.
  */
-#define COLL_OWNER_LONG_QUEUE	(32 * 1024)
+#define COLL_OWNER_LONG_QUEUE	(24 * 1024)
 
 /* Do many packets of the owner wait in queues of this host? */
 static inline bool coll_owner_queue_is_long(const struct sock *owner)

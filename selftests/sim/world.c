@@ -497,7 +497,7 @@ void coll_env_deadline(struct coll_group *g, u64 at)
 }
 
 /* As in the kernel, of packets of the default length */
-#define LONG_QUEUE	20
+#define LONG_QUEUE	15
 
 bool coll_env_queue_is_long(struct coll_group *g)
 {
