@@ -125,6 +125,9 @@ bench: setup-vm built forger	## latency, cost when hosts are late, instructions,
 	@selftests/bench/bench forgery
 	@selftests/bench/bench check
 
+bench-congestion: setup-vm setup-bench built	## large payloads through 10 Mb/s: SECONDS=60 beside TCP, then through a queue that marks
+	@selftests/bench/bench congestion
+
 bench-forgery: setup-vm built forger	## instructions of a barrier while a million packets a minute are forged
 	@selftests/bench/bench forgery
 
@@ -152,4 +155,4 @@ setup-%:
 
 .PHONY: all built parts help module install install-parts uninstall deb vm demo-values demo check \
 	check-debug check-deb check-mutants check-rt check-arm64 matrix sim sim-bench fuzz soak bench \
-	bench-check bench-forgery bench-mpi bench-skew forger lint clean $(PARTS)
+	bench-check bench-congestion bench-forgery bench-mpi bench-skew forger lint clean $(PARTS)

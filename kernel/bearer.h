@@ -206,7 +206,8 @@ static inline const u8 *coll_bearer_written(const struct sk_buff *skb)
  * @b: of the namespace
  * @skb: addressed; in no list
  *
- * Return: -EPERM if a filter of this host refused it; anything else is of no interest.
+ * Return: 0; -EPERM if a filter of this host refused it; NET_XMIT_DROP or NET_XMIT_CN if a
+ * queue of this host is full; anything else is of no interest.
  * Context: BH disabled since the packet was addressed, no lock.
  */
 static inline int coll_bearer_transmit(struct coll_bearers *b, struct sk_buff *skb)

@@ -15,6 +15,7 @@
 #include "event.h"
 #include "instance.h"
 #include "netns.h"
+#include "owner.h"
 #include "socket.h"
 #include "trace.h"
 
@@ -149,6 +150,11 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 void coll_env_run_soon(struct coll_group *g)
 {
 	tasklet_schedule(&env_instance(g)->turn);
+}
+
+bool coll_env_queue_is_long(struct coll_group *g)
+{
+	return coll_owner_queue_is_long(coll_instance_of(g)->owner);
 }
 
 void coll_env_deadline(struct coll_group *g, u64 at)

@@ -113,17 +113,29 @@ static void instance_wake_socket(struct coll_sock *csk, u64 claimed_done, u8 wak
 		sk->sk_write_space(sk);
 }
 
-/* A filter of this host did not let a packet out; it is gone. */
-static noinline void instance_refused(struct coll_instance *gi, u32 host)
+static void instance_count_refused(struct coll_instance *gi, u32 host)
 {
 	const struct coll_body none = {};
 
 	coll_counters_add(gi->cn->counters, COLL_COUNT_SEND_REFUSED);
 	trace_coll_packet_dropped(gi->group.secret.tag, gi->group.self, host, &none, 0,
 				  COLL_DROP_SEND_REFUSED);
+}
+
+/* A filter of this host did not let a packet out, or a queue of this host is full. */
+static noinline void instance_unsent(struct coll_instance *gi, u32 host, int result)
+{
+	bool refused = result == -EPERM;
+
+	if (refused)
+		instance_count_refused(gi, host);
+	else if (result != NET_XMIT_DROP && result != NET_XMIT_CN)
+		return;
 	spin_lock(&gi->lock);
-	if (!gi->ended)
+	if (!gi->ended && refused)
 		coll_group_send_refused(&gi->group, host);
+	else if (!gi->ended)
+		coll_group_send_congested(&gi->group, host);
 	spin_unlock(&gi->lock);
 }
 
@@ -132,15 +144,15 @@ static inline void instance_transmit(struct coll_instance *gi, struct sk_buff *q
 	while (queue) {
 		struct sk_buff *skb = queue;
 		u32 host = coll_wire_destination(coll_bearer_written(skb));
-		int err;
+		int result;
 
 		queue = skb->next;
 		skb_mark_not_on_list(skb);
 		coll_stretch_stack_begin();
-		err = coll_bearer_transmit(&gi->cn->bearers, skb);
+		result = coll_bearer_transmit(&gi->cn->bearers, skb);
 		coll_stretch_stack_end();
-		if (unlikely(err == -EPERM))
-			instance_refused(gi, host);
+		if (unlikely(result))
+			instance_unsent(gi, host, result);
 	}
 }
 

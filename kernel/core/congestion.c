@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "congestion.h"
+#include "env.h"
 
 /* Least window from which slow start does not begin again (RFC 5681) */
 #define LEAST_THRESHOLD	2
+/* Round trips up to this one have no queue of this host that matters. */
+#define SHORT_PATH_NS	NSEC_PER_MSEC
 
 /* Has each operation of the group a single packet? */
 static bool congestion_only_singles(const struct coll_group *g)
@@ -83,11 +86,17 @@ bool coll_congestion_asks(const struct coll_peer *peer, const struct coll_messag
  * coll_congestion_acknowledged() - open the window, which was the limit
  * @peer: the other side
  * @packets: number of packets acknowledged, of those sent since the window was last reduced
+ *
+ * On a long path it does not open while much waits on this host, like TCP's small queues:
+ * more in flight would only lengthen the queue, which others share. On a short path it might
+ * be packets that have left, which devices report late.
  */
 void coll_congestion_acknowledged(struct coll_peer *peer, u32 packets)
 {
 	struct coll_peer_congestion *c = &peer->congestion;
 
+	if (peer->rtt.srtt_ns > SHORT_PATH_NS && coll_env_queue_is_long(peer->group))
+		return;
 	if (c->window < c->threshold) {
 		congestion_set_window(peer, min_t(u32, c->window + packets, c->threshold));
 		return;
@@ -173,21 +182,29 @@ void coll_congestion_timed_out(struct coll_peer *peer, struct coll_message *m)
 }
 
 /**
- * coll_congestion_undo() - the first packet of the oldest message has arrived after all
+ * coll_congestion_undo() - a packet that was taken for lost has arrived after all
  * @peer: the other side
+ * @m: its message, in flight
  *
  * Time-outs are short, so a pause of either host may be longer. Then the time-out says
- * nothing about the path (RFC 4015).
+ * nothing about the path (RFC 4015). It was the oldest message that was late.
  */
-void coll_congestion_undo(struct coll_peer *peer)
+void coll_congestion_undo(struct coll_peer *peer, const struct coll_message *m)
 {
 	struct coll_peer_congestion *c = &peer->congestion;
 
-	if (!c->prior)
+	if (!c->prior || m != list_first_entry(&peer->send.sent, struct coll_message, link))
 		return;
 	c->threshold = max(c->threshold, c->prior);
 	congestion_set_window(peer, c->prior);
 	c->prior = 0;
+}
+
+/* Has all been acknowledged that was sent before the window was last reduced? */
+static bool congestion_all_fresh(const struct coll_peer *peer)
+{
+	return list_first_entry(&peer->send.sent, struct coll_message, link)->first >
+	       peer->congestion.reduced;
 }
 
 /**
@@ -200,15 +217,24 @@ void coll_congestion_undo(struct coll_peer *peer)
  */
 void coll_congestion_marked(struct coll_peer *peer, u8 ce)
 {
-	const struct coll_peer_send_state *s = &peer->send;
-
 	/* Packets overtake each other. */
 	if ((s8)(ce - peer->congestion.ce) < 0)
 		return;
 	peer->congestion.ce = ce;
-	if (list_empty(&s->sent) ||
-	    list_first_entry(&s->sent, struct coll_message, link)->first >
-	    peer->congestion.reduced)
+	if (list_empty(&peer->send.sent) || congestion_all_fresh(peer))
+		congestion_reduce(peer);
+}
+
+/**
+ * coll_congestion_local() - a queue of this host had no room for a packet
+ * @peer: its destination
+ *
+ * The packet may be lost, which a gap will tell a round trip later. Others that share the
+ * queue, such as TCP, yield at once.
+ */
+void coll_congestion_local(struct coll_peer *peer)
+{
+	if (!list_empty(&peer->send.sent) && congestion_all_fresh(peer))
 		congestion_reduce(peer);
 }
 

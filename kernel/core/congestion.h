@@ -3,8 +3,8 @@
  * Congestion control of one connection (RFC 8085): how many of its packets may be in flight,
  * and which of them are lost. The window counts packets, is kept from operation to operation,
  * and follows RFC 5681: slow start, then one packet more for each window; half of it after a
- * gap or a mark (RFC 3168), once in a round trip; one packet after a time-out. Nothing is
- * sent here.
+ * gap, a mark (RFC 3168) or a drop by this host, once in a round trip; one packet after a
+ * time-out. Nothing is sent here.
  *
  * The path of a packet sees two numbers in struct coll_peer_send_state: @limit, below which
  * another message may follow, and @ask, from which a message may ask for an acknowledgment.
@@ -40,8 +40,9 @@ void coll_congestion_acknowledged(struct coll_peer *peer, u32 packets);
 bool coll_congestion_gap(const struct coll_message *m, const struct coll_body *ack);
 void coll_congestion_lost(struct coll_peer *peer, struct coll_message *m);
 void coll_congestion_timed_out(struct coll_peer *peer, struct coll_message *m);
-void coll_congestion_undo(struct coll_peer *peer);
+void coll_congestion_undo(struct coll_peer *peer, const struct coll_message *m);
 void coll_congestion_marked(struct coll_peer *peer, u8 ce);
+void coll_congestion_local(struct coll_peer *peer);
 
 /* May a lost message be sent again? */
 bool coll_congestion_repairs(const struct coll_peer *peer, const struct coll_message *m);

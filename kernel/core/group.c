@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "congestion.h"
 #include "deadline.h"
 #include "group.h"
 #include "liveness.h"
@@ -558,7 +559,7 @@ void coll_group_run(struct coll_group *g, u64 now)
 		coll_env_run_soon(g);
 }
 
-/* ---- filters of this host ---- */
+/* ---- filters and queues of this host ---- */
 
 /**
  * coll_group_send_refused() - a filter of this host did not let a packet out
@@ -573,6 +574,21 @@ void coll_group_send_refused(struct coll_group *g, u32 host)
 
 	if (peer)
 		peer->live.filtered++;
+}
+
+/**
+ * coll_group_send_congested() - a queue of this host is full
+ * @g: the group
+ * @host: where the packet was to go that met it
+ *
+ * Context: group lock held.
+ */
+void coll_group_send_congested(struct coll_group *g, u32 host)
+{
+	struct coll_peer *peer = coll_peers_find(g, host);
+
+	if (peer)
+		coll_congestion_local(peer);
 }
 
 /**

@@ -383,15 +383,13 @@ static bool peer_acknowledged(const struct coll_body *body, u64 number)
 static inline bool peer_sample_ack(struct coll_peer *peer, const struct coll_message *m,
 				   const struct coll_body *body, u64 now)
 {
-	if (peer_acknowledged(body, m->latest)) {
-		coll_rtt_acknowledged(peer, m, now - m->sent_ns);
-	} else if (peer_acknowledged(body, m->first)) {
-		coll_rtt_acknowledged(peer, m, now - m->first_ns);
-		if (m == list_first_entry(&peer->send.sent, struct coll_message, link))
-			coll_congestion_undo(peer);
-	} else {
+	bool latest = peer_acknowledged(body, m->latest);
+
+	if (!latest && !peer_acknowledged(body, m->first))
 		return false;
-	}
+	coll_rtt_acknowledged(peer, m, now - (latest ? m->sent_ns : m->first_ns));
+	if (unlikely(!latest || m->lost))
+		coll_congestion_undo(peer, m);
 	return true;
 }
 
@@ -414,8 +412,10 @@ static noinline void peer_hear_ack(struct coll_peer *peer, const struct coll_bod
 			coll_congestion_lost(peer, m);
 		}
 	}
-	if (arrived)
+	if (arrived) {
 		peer->live.heard_ns = now;
+		peer->rtt.progress_ns = now;
+	}
 	if (waits || peer_waits(peer))
 		peer_refill(peer, arrived + 1, waits ? fresh : 0, now);
 }

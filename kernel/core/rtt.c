@@ -20,13 +20,20 @@ static u32 rtt_random(const struct coll_peer *peer, const struct coll_message *m
  * quarter shorter, so that hosts whose packets were dropped together do not send them again
  * together.
  *
+ * The first one begins with the latest acknowledgment of any message (RFC 6298, 5.3): if only
+ * this one is lost, a gap tells, though a growing queue may make that late. But it is never
+ * twice as long.
+ *
  * Return: time in ns. Context: group lock held.
  */
 u64 coll_rtt_due(const struct coll_peer *peer, const struct coll_message *m)
 {
 	u64 timeout = coll_rtt_timeout(peer, m), jitter = timeout / 1024 * rtt_random(peer, m);
+	u64 latest = m->sent_ns + timeout;
 
-	return m->sent_ns + (m->tries <= 1 ? timeout + jitter : timeout - jitter);
+	if (m->tries > 1)
+		return latest - jitter;
+	return clamp(peer->rtt.progress_ns, m->sent_ns, latest) + timeout + jitter;
 }
 
 /**
@@ -54,7 +61,7 @@ void coll_rtt_sample(struct coll_peer *peer, u64 rtt_ns)
 		r->srtt_ns += rtt / 8 - r->srtt_ns / 8;
 	}
 	rto = (u64)r->srtt_ns + 4ULL * r->rttvar_ns + t->ack_delay + COLL_DEADLINE_GRAIN;
-	r->rto_ns = (u32)clamp(rto, t->rto_floor, t->rto_ceiling);
+	r->rto_ns = (u32)clamp(rto, t->rto_floor, coll_rtt_ceiling(peer));
 }
 
 /**

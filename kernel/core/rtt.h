@@ -14,13 +14,22 @@
 #define COLL_RTT_SAMPLE_EVERY	8
 
 /*
+ * The greatest time-out. On a longer path it is two round trips: of a message sent more often
+ * than once in a round trip, acknowledgments would name packets that nobody remembers.
+ */
+static inline u64 coll_rtt_ceiling(const struct coll_peer *peer)
+{
+	return max_t(u64, peer->group->timing.rto_ceiling, 2ULL * peer->rtt.srtt_ns);
+}
+
+/*
  * Retransmission time-out of a message after its latest transmission. A repair asks to be
  * acknowledged at once, so its time-out does not allow for a delay.
  */
 static inline u64 coll_rtt_timeout(const struct coll_peer *peer, const struct coll_message *m)
 {
 	const struct coll_timing *t = &peer->group->timing;
-	u64 ceiling = peer->conn.incarnation ? t->rto_ceiling : t->rto_unheard;
+	u64 ceiling = peer->conn.incarnation ? coll_rtt_ceiling(peer) : t->rto_unheard;
 	u64 rto = peer->rtt.rto_ns;
 
 	if (likely(m->tries <= 1))

@@ -143,6 +143,7 @@ struct coll_peer_send_state {
  * @srtt_ns: smoothed round-trip time, 0 before the first sample
  * @rttvar_ns: mean deviation of the round-trip time
  * @rto_ns: retransmission time-out after a first transmission
+ * @progress_ns: when an acknowledgment last named a message in flight
  * @backed_off: latest packet when the time-out was raised
  * @unsampled: messages sent twice since the latest sample of the round-trip time
  * @received: messages that were sent once and received since then
@@ -153,6 +154,7 @@ struct coll_peer_rtt {
 	u32	rto_ns;
 	u8	unsampled;
 	u8	received;
+	u64	progress_ns;
 	u64	backed_off;
 };
 

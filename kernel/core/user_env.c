@@ -33,6 +33,11 @@ __weak void coll_env_free(void *memory)
 	free(memory);
 }
 
+__weak bool coll_env_queue_is_long(struct coll_group *g)
+{
+	return false;
+}
+
 __weak bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round)
 {
 	return true;

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <math.h>
 #include <stdlib.h>
 
 #include "../../kernel/udp_bearer.h"
 #include "world.h"
 #include "world_bearer.h"
-
-/* Greatest delay of a packet: the time-outs of the core are longer. */
-#define LONGEST_DELAY	(200 * NSEC_PER_MSEC)
 
 long world_memory;
 long world_states_left;
@@ -237,148 +233,6 @@ void world_pause(struct world *w, struct world_host *h, u64 ns, bool deaf)
 		h->deaf_ns = h->busy_ns;
 }
 
-/* ---- the wire ---- */
-
-struct world_packet *world_packet_new(u32 bytes)
-{
-	struct world_packet *p = calloc(1, sizeof(*p) + bytes);
-
-	p->bytes = bytes;
-	return p;
-}
-
-static double uniform(struct world *w)
-{
-	return (double)((world_random(&w->random) >> 11) + 1) / (1ULL << 53);
-}
-
-static u64 link_delay(struct world *w, const struct world_link *l)
-{
-	double random = 0;
-
-	switch (l->kind) {
-	case WORLD_UNIFORM:
-		random = l->spread_ns * uniform(w);
-		break;
-	case WORLD_EXPONENTIAL:
-		random = l->spread_ns * -log(uniform(w));
-		break;
-	case WORLD_HEAVY_TAIL:
-		random = l->spread_ns * (pow(uniform(w), -1 / 1.5) - 1);
-		break;
-	default:
-		break;
-	}
-	if (world_chance(&w->random, l->reordering))
-		random += 4 * (l->delay_ns + l->spread_ns) * uniform(w);
-	return l->delay_ns + (u64)min_t(double, random, LONGEST_DELAY);
-}
-
-static void packet_arrives(struct world *w, void *what);
-
-/* Ethernet, IP and UDP around a packet */
-#define PORT_HEADERS	66
-
-static void port_sends(struct world *w, void *what)
-{
-	struct world_packet *p = what;
-
-	w->hosts[p->to].port.queued--;
-	packet_arrives(w, p);
-}
-
-static void port_takes(struct world *w, void *what)
-{
-	struct world_packet *p = what;
-	struct world_port *port = &w->hosts[p->to].port;
-
-	if (port->queued >= port->room) {
-		port->lost++;
-		if (w->trace)
-			world_trace_packet(w, "no room for", p);
-		free(p);
-		return;
-	}
-	if (port->mark && port->queued >= port->mark) {
-		port->marked++;
-		p->ce = true;
-	}
-	port->queued++;
-	port->free_ns = max(port->free_ns, w->now) +
-			(PORT_HEADERS + p->bytes) * port->byte_ps / 1000;
-	world_at(w, port->free_ns, port_sends, p);
-}
-
-static void link_damage(struct world *w, struct world_packet *p)
-{
-	u32 i, flips = 1 + world_below(&w->random, 3);
-
-	/* Two flips of one bit cancel out */
-	for (i = 0; i < flips; i++) {
-		u32 bit = (world_below(&w->random, p->bytes * 8) / flips) * flips + i;
-
-		bit %= p->bytes * 8;
-		p->data[bit / 8] ^= 1 << bit % 8;
-	}
-	p->damaged = true;
-}
-
-static void link_carry(struct world *w, const struct world_link *l, struct world_packet *p,
-		       u64 at)
-{
-	at += link_delay(w, l) + (p->header_bytes + p->bytes) * l->byte_ps / 1000;
-	if (world_chance(&w->random, l->corruption))
-		link_damage(w, p);
-	world_at(w, at, w->hosts[p->to].port.byte_ps ? port_takes : packet_arrives, p);
-}
-
-static void link_send(struct world *w, struct world_packet *p, u64 at)
-{
-	const struct world_link *l = world_link(w, p->from, p->to);
-	const char *fate = NULL;
-
-	w->sent++;
-	if (w->user->tap && w->user->tap(w, p))
-		fate = "dropped";
-	else if (l->cut)
-		fate = "cut";
-	else if (l->most_bytes && p->bytes > l->most_bytes && !p->fragments)
-		fate = "too long";
-	else if (world_chance(&w->random, l->loss))
-		fate = "lost";
-	if (w->trace)
-		world_trace_packet(w, fate ? fate : "sent", p);
-	if (fate) {
-		free(p);
-		return;
-	}
-	if (world_chance(&w->random, l->duplication)) {
-		struct world_packet *copy = world_packet_new(p->bytes);
-
-		memcpy(copy, p, sizeof(*p) + p->bytes);
-		link_carry(w, l, copy, at);
-	}
-	link_carry(w, l, p, at);
-}
-
-/* The CPU passes it to the NIC, which accepts the next one only after a gap. */
-static void host_send(struct world *w, struct world_host *h, struct world_packet *p)
-{
-	u64 at;
-
-	world_work(w, h, h->send_ns);
-	at = max(h->busy_ns, h->nic_ns);
-	h->nic_ns = at + h->gap_ns;
-	link_send(w, p, max(at, w->now));
-}
-
-void world_inject(struct world *w, struct world_packet *p)
-{
-	if (w->trace)
-		world_trace_packet(w, "injected", p);
-	world_at(w, w->now + link_delay(w, world_link(w, p->from, p->to)), packet_arrives, p);
-}
-
 /* ---- the platform of a group ---- */
 
 static struct world_member *member_of(struct coll_group *g)
@@ -405,7 +259,7 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 	p->fragments = peer->conn.fragments;
 	if (member)
 		world_bearer_address(p, &member[m->index], &member[peer->host]);
-	host_send(m->world, m->host, p);
+	world_send(m->world, p);
 }
 
 static void member_enter_timewait(struct world_member *m)
@@ -528,6 +382,14 @@ static void member_fold(struct world_member *m, const struct coll_fold *fold)
 	world_at(m->world, member_turn_at(m), member_fold_over, f);
 }
 
+/* As in the kernel, of packets of the default length */
+#define LONG_QUEUE	15
+
+bool coll_env_queue_is_long(struct coll_group *g)
+{
+	return member_of(g)->host->queued > LONG_QUEUE;
+}
+
 void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		       const void *result, u32 bytes, u32 error, u32 failed_rank)
 {
@@ -593,15 +455,6 @@ const struct coll_bearer *coll_env_bearer(u16 family)
 
 /* ---- arrival ---- */
 
-static struct world_member *host_find(const struct world_host *h, u64 tag, u32 index)
-{
-	struct world_member *m = h->members;
-
-	while (m && (m->common->secret.tag != tag || m->index != index))
-		m = m->next;
-	return m;
-}
-
 /* There is no instance: not yet, or not any more. */
 static enum coll_refusal member_receive_unknown(struct world_member *m,
 						const struct world_packet *p,
@@ -628,7 +481,7 @@ static enum coll_refusal member_receive_unknown(struct world_member *m,
 		world_bearer_address(answer, &self, &from);
 	}
 	if (answer->bytes)
-		host_send(m->world, m->host, answer);
+		world_send(m->world, answer);
 	else
 		free(answer);
 	return refusal;
@@ -671,7 +524,7 @@ static bool member_is_from(const struct world_member *m, const struct world_pack
 
 static enum coll_refusal receive_other_version(struct world_host *h, const struct world_packet *p)
 {
-	struct world_member *m = host_find(h, coll_wire_tag(p->data),
+	struct world_member *m = world_find(h, coll_wire_tag(p->data),
 					   coll_wire_destination(p->data));
 	u32 source = coll_wire_source(p->data);
 	enum coll_refusal refusal;
@@ -695,7 +548,7 @@ static void packet_received(struct world *w, void *what)
 
 	if (!h->down && coll_wire_formed(p->data, p->bytes)) {
 		coll_wire_read_prefix(p->data, &prefix);
-		m = host_find(h, prefix.tag, prefix.destination);
+		m = world_find(h, prefix.tag, prefix.destination);
 	} else if (!h->down && coll_wire_other_version(p->data, p->bytes)) {
 		refusal = receive_other_version(h, p);
 	}
@@ -708,12 +561,14 @@ static void packet_received(struct world *w, void *what)
 	free(p);
 }
 
-static void packet_arrives(struct world *w, void *what)
+void world_packet_arrives(struct world *w, void *what)
 {
 	struct world_packet *p = what;
 	struct world_host *h = &w->hosts[p->to];
 
-	if (h->down || h->deaf_ns > w->now)
+	if (p->stream)
+		p->stream->arrives(w, p);
+	if (p->stream || h->down || h->deaf_ns > w->now)
 		free(p);
 	else
 		world_on_cpu(w, h, packet_received, p);
@@ -873,22 +728,12 @@ void world_init(struct world *w, u32 hosts, u64 seed, const struct world_user *u
 	}
 }
 
-void world_make_links(struct world *w)
-{
-	size_t i, pairs = (size_t)w->count * w->count;
-
-	w->links = calloc(pairs, sizeof(*w->links));
-	for (i = 0; i < pairs; i++)
-		w->links[i] = w->link;
-}
-
 void world_free(struct world *w)
 {
 	u32 i;
 
 	for (i = 0; i < w->pending; i++)
-		if (w->events[i].run == packet_arrives || w->events[i].run == port_takes ||
-		    w->events[i].run == port_sends || w->events[i].run == member_fold_over)
+		if (world_is_packet(&w->events[i]) || w->events[i].run == member_fold_over)
 			free(w->events[i].what);
 	for (i = 0; i < w->count; i++) {
 		struct world_job *job = w->hosts[i].waiting;

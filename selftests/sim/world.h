@@ -25,6 +25,17 @@
 
 struct world;
 struct world_member;
+struct world_packet;
+
+/**
+ * struct world_stream - sender of packets of another protocol
+ * @arrives: one of them arrives
+ * @no_room: a queue of its own host had no room for one
+ */
+struct world_stream {
+	void (*arrives)(struct world *w, const struct world_packet *p);
+	void (*no_room)(struct world *w, const struct world_packet *p);
+};
 
 /* ---- random numbers ---- */
 
@@ -92,6 +103,7 @@ struct world_link {
  * @damaged: it was changed or forged
  * @fragments: it may be fragmented
  * @ce: it was marked "congestion experienced"
+ * @stream: of no group, but of this stream (../unit/stream.h)
  * @header_bytes: length of @header
  * @header: of its bearer, if its group has one
  * @data: the packet
@@ -103,6 +115,7 @@ struct world_packet {
 	bool	damaged;
 	bool	fragments;
 	bool	ce;
+	struct world_stream *stream;
 	u32	header_bytes;
 	u8	header[WORLD_HEADER_ROOM];
 	u8	data[] __aligned(8);
@@ -113,6 +126,7 @@ struct world_packet {
  * @byte_ps: time for each byte; 0 if there is no such port
  * @room: packets that it has room for; others are lost
  * @mark: packets beyond this number are marked "congestion experienced"; 0: none are
+ * @local: it is a queue of the sending host, which learns at once what is lost
  * @queued: packets that it has
  * @free_ns: when it will have sent them
  * @lost: number of packets lost
@@ -122,6 +136,7 @@ struct world_port {
 	u64	byte_ps;
 	u32	room;
 	u32	mark;
+	bool	local;
 	u32	queued;
 	u64	free_ns;
 	u64	lost;
@@ -146,6 +161,7 @@ struct world_job;
  * @deaf_ns: packets that arrive before this time are lost
  * @down: crashed
  * @port: what packets to it pass
+ * @queued: packets of its groups in queues of its own
  * @early_packets: early packets
  */
 struct world_host {
@@ -163,6 +179,7 @@ struct world_host {
 	u64			deaf_ns;
 	bool			down;
 	struct world_port	port;
+	u32			queued;
 	struct coll_early_packets	early_packets;
 };
 
@@ -404,6 +421,16 @@ void world_work(struct world *w, struct world_host *h, u64 ns);
 /* A packet appears on the wire as if its source had sent it; owned by the world. */
 struct world_packet *world_packet_new(u32 bytes);
 void world_inject(struct world *w, struct world_packet *p);
+
+/* Send a packet: its source's CPU and NIC are busy with it. */
+void world_send(struct world *w, struct world_packet *p);
+
+/* For the wire (world_wire.c): a packet arrives at a host; a member there, or NULL. */
+void world_packet_arrives(struct world *w, void *what);
+struct world_member *world_find(const struct world_host *h, u64 tag, u32 index);
+
+/* Is it about a packet on the wire? */
+bool world_is_packet(const struct world_event *e);
 
 /* Run the next event. False if there is none before @until, which is then the current time. */
 bool world_step(struct world *w, u64 until);

@@ -384,6 +384,86 @@ TEST_F(net, the_window_is_restored_if_the_first_packet_has_arrived)
 	EXPECT_EQ(0, peer->send.unacked);
 }
 
+/* The oldest message is late, and may not be repeated yet, as others fill the window. */
+TEST_F(net, the_window_is_restored_before_anything_is_sent_again)
+{
+	const struct coll_peer *peer;
+
+	begin(_metadata, &self->n, 2, 0);
+	introduce(_metadata, &self->n);
+	peer = unit_peer(&self->n, 0, 1);
+	self->n.world.link.delay_ns = 23 * MS / 10;
+	send(_metadata, &self->n, 5 * 1056);
+	unit_run(&self->n, 22 * MS / 10);
+	send(_metadata, &self->n, 5 * 1056);
+	unit_run(&self->n, 22 * MS / 10);
+	EXPECT_EQ(1, peer->congestion.window);
+	unit_run(&self->n, MS / 2);
+	EXPECT_EQ(COLL_CONGESTION_BUDGET, peer->congestion.window);
+	EXPECT_EQ(0, stats(&self->n)->retransmits);
+}
+
+/* The greatest time-out is 100 ms by default. */
+TEST_F(net, a_lost_message_is_repaired_on_a_path_longer_than_any_time_out)
+{
+	begin(_metadata, &self->n, 2, 0);
+	introduce(_metadata, &self->n);
+	self->n.world.link.delay_ns = 150 * MS;
+	send(_metadata, &self->n, 20 * 1024);
+	unit_run(&self->n, 10 * SECOND);
+	lose_some(&self->n, 0, 2);
+	send(_metadata, &self->n, 1056);
+	unit_run(&self->n, 5 * SECOND);
+	EXPECT_EQ(0, unit_peer(&self->n, 0, 1)->send.unacked);
+	EXPECT_FALSE(unit_group(&self->n, 0)->failure.known);
+}
+
+/* ---- queues of this host ---- */
+
+TEST_F(net, a_full_queue_of_this_host_halves_the_window_once_in_a_round_trip)
+{
+	begin(_metadata, &self->n, 2, 0);
+	introduce(_metadata, &self->n);
+	coll_group_send_congested(unit_group(&self->n, 0), 1);
+	EXPECT_EQ(0, stats(&self->n)->windows_reduced);
+	send(_metadata, &self->n, 5 * 1056);
+	coll_group_send_congested(unit_group(&self->n, 0), 1);
+	coll_group_send_congested(unit_group(&self->n, 0), 1);
+	EXPECT_EQ(1, stats(&self->n)->windows_reduced);
+	EXPECT_EQ(COLL_CONGESTION_BUDGET / 2, unit_peer(&self->n, 0, 1)->congestion.window);
+	unit_run(&self->n, SECOND);
+	send(_metadata, &self->n, 5 * 1056);
+	coll_group_send_congested(unit_group(&self->n, 0), 1);
+	EXPECT_EQ(2, stats(&self->n)->windows_reduced);
+}
+
+/* On a path of more than 1 ms: what waits here for less is no queue. */
+TEST_F(net, the_window_does_not_grow_while_a_queue_of_this_host_is_long)
+{
+	const struct coll_peer *peer;
+	u32 window;
+
+	begin(_metadata, &self->n, 2, 0);
+	introduce(_metadata, &self->n);
+	peer = unit_peer(&self->n, 0, 1);
+	self->n.world.hosts[0].queued = 100;
+	send(_metadata, &self->n, 20 * 1024);
+	unit_run(&self->n, SECOND);
+	EXPECT_LT(COLL_CONGESTION_BUDGET, peer->congestion.window);
+	self->n.world.link.delay_ns = MS;
+	send(_metadata, &self->n, COLLSOCK_MAX_PAYLOAD);
+	unit_run(&self->n, SECOND);
+	ASSERT_LT(MS, peer->rtt.srtt_ns);
+	window = peer->congestion.window;
+	send(_metadata, &self->n, COLLSOCK_MAX_PAYLOAD);
+	unit_run(&self->n, SECOND);
+	EXPECT_EQ(window, peer->congestion.window);
+	self->n.world.hosts[0].queued = 0;
+	send(_metadata, &self->n, COLLSOCK_MAX_PAYLOAD);
+	unit_run(&self->n, SECOND);
+	EXPECT_LT(window, peer->congestion.window);
+}
+
 /* ---- marks ---- */
 
 TEST_F(net, a_mark_halves_the_window_once_in_a_round_trip)
