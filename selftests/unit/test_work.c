@@ -293,6 +293,37 @@ TEST_F(net, nothing_that_is_to_be_forgotten_is_sent)
 	EXPECT_EQ(0, messages_sent);
 }
 
+/* A host forwards what its rank has not posted, and learns of a failure; then it is posted. */
+TEST_F(net, an_operation_that_failed_keeps_its_slot_when_it_is_posted)
+{
+	struct collsock_post post = of_doubles(COLLSOCK_BROADCAST, COLLSOCK_KARY, DOUBLES);
+	struct coll_group *g;
+	struct coll_op *op;
+
+	unit_network_init(&self->n, 7, 1);
+	self->n.join.fanout = 2;
+	self->n.join.max_bytes = COLLSOCK_MAX_PAYLOAD;
+	self->n.join.window = 4;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	g = unit_group(&self->n, 1);
+	op = coll_group_slot(g, 0);
+	self->n.world.link.delay_ns = MS;
+	ASSERT_EQ(0, unit_post(&self->n, 0, &post, doubles));
+	while (op->head.unacked < 8)
+		ASSERT_TRUE(world_step(&self->n.world, self->n.world.now + SECOND));
+	ASSERT_EQ(COLL_OP_EARLY, op->state);
+	delay_turns(&self->n, 1000 * SECOND);
+	g->work.most = 1;
+	coll_group_end(g, self->n.world.now);
+	ASSERT_TRUE(op->forgets);
+	ASSERT_EQ(0, unit_post(&self->n, 1, &post, NULL));
+	unit_run(&self->n, SECOND);
+	EXPECT_NE(0, unit_last(&self->n, 1)->error);
+	count_turns(&self->n, 1);
+	EXPECT_EQ(0, op->head.unacked);
+	EXPECT_EQ(COLL_OP_FREE, op->state);
+}
+
 /* ---- large contributions of one host ---- */
 
 #define RANKS	5
