@@ -355,7 +355,7 @@ static void check_all(struct siege *s)
 		check_posts(s, i);
 	for (i = 0; i < s->hosts; i++)
 		if (joined(s, i))
-			check_group(&s->group.members[i].group);
+			check_group(&s->group.members[i].group, s->world.now);
 }
 
 /* ---- what hosts do ---- */
