@@ -2,8 +2,8 @@
 /*
  * How long the module's functions run with bottom halves off, in one stretch: from entering a
  * packet's hook, a timer, a turn or a call until leaving it. What the stack does with packets
- * handed over or freed is counted separately. Only in a module built with COLL_STRETCH=1, for "bench
- * stretch"; elsewhere there is nothing of this.
+ * handed over or freed is counted separately. Only in a module built with COLL_STRETCH=1, for
+ * "bench stretch"; elsewhere there is nothing of this.
  */
 #ifndef COLL_STRETCH_H
 #define COLL_STRETCH_H

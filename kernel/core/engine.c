@@ -654,13 +654,13 @@ static void engine_forget_lane(struct coll_op *op, u32 index, bool received, u64
 	u32 i, before = op->head.unacked, sends = op->schedule->sends;
 	struct coll_message *m = &op->messages[index * sends];
 
-	if (!received)
+	if (!received && !list_empty(&op->lanes[index].link))
 		list_del_init(&op->lanes[index].link);
 	for (i = 0; op->head.unacked && i < sends; i++)
 		if (m[i].peer)
 			coll_peer_forget(&m[i], received, now);
-	coll_work_do(op->group, COLL_WORK_FORGET * (before - op->head.unacked) +
-				COLL_WORK_LOOK * (i + 4));
+	coll_work_do(op->group, COLL_WORK_FORGET * (1 + before - op->head.unacked) +
+				COLL_WORK_LOOK * i);
 }
 
 /**

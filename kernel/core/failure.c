@@ -224,11 +224,14 @@ void coll_failure_end(struct coll_group *g, enum coll_reason reason, u32 rank, u
 	if (g->failure.terminal)
 		return;
 	g->failure.terminal = true;
+	/* Until it is known what nobody needs, nothing that waited is sent. */
+	g->work.rest |= COLL_WORK_MESSAGES;
 	for (peer = g->peers.all; peer; peer = peer->all)
 		coll_peer_fall_silent(peer, now);
 	failure_learn(g, &f, now);
 	/* Even if nothing is new: a goodbye may be among what was dropped. */
 	failure_tell(g, now);
+	coll_window_forget(g, now);
 }
 
 /**

@@ -303,7 +303,7 @@ static noinline void peer_refill(struct coll_peer *peer, u32 repairs, u32 fresh,
 		coll_congestion_acknowledged(peer, fresh);
 	if (!coll_work_may_send(peer->group)) {
 		coll_work_leave(peer->group, COLL_WORK_PEERS);
-	} else if (!peer->group->failure.terminal && !peer->conn.dead) {
+	} else if (!peer->conn.dead) {
 		peer_repair(peer, repairs, now);
 		coll_peer_push(peer, now);
 	}

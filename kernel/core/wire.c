@@ -289,7 +289,7 @@ static inline __be16 wire_distance(u64 to, u64 from)
 	s64 distance = to - from;
 
 	/* S16_MIN to WIRE_NOT_TOLD - 1 */
-	if (unlikely((u64)(distance - S16_MIN) >= U16_MAX))
+	if (unlikely((u64)distance - S16_MIN >= U16_MAX))
 		distance = wire_nearest(distance);
 	return cpu_to_be16((u16)distance);
 }

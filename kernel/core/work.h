@@ -30,7 +30,7 @@
 #define COLL_WORK_PACKET_BYTE	5	/* of a packet, which is authenticated and copied */
 #define COLL_WORK_BYTE		1	/* that is copied */
 #define COLL_WORK_LANE		300	/* that begins or is resumed */
-#define COLL_WORK_FORGET	80	/* a message that is forgotten */
+#define COLL_WORK_FORGET	80	/* a message that is forgotten, or a lane */
 #define COLL_WORK_LOOK		4	/* at a message, in a loop over many */
 
 /* What waits for the next turn besides lanes */

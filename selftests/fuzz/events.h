@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The script that the target "packets" reads. Any bytes are a valid script. It begins with
- * hosts and ranks, window and segments, algorithm, faults (a byte each); then events, each
- * a byte and its operands. seeds.c writes such scripts.
+ * hosts and ranks, window and segments, algorithm, faults and work (a byte each); then events,
+ * each a byte and its operands. seeds.c writes such scripts.
  */
 #ifndef COLL_FUZZ_EVENTS_H
 #define COLL_FUZZ_EVENTS_H

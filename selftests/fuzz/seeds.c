@@ -156,9 +156,17 @@ static void begin_shared(u8 locals, bool segments)
 	script[1] += segments ? 8 : 0;
 }
 
+/* Once for each amount of work that an event may do */
 static void end(const char *name)
 {
-	write_seed("packets", name, script[0], script + 1, script_bytes - 1);
+	char with_work[64];
+	u8 work;
+
+	for (work = 0; work < 4; work++) {
+		snprintf(with_work, sizeof(with_work), "%s-%u", name, work);
+		script[3] = (script[3] & 0x3f) | work << 6;
+		write_seed("packets", with_work, script[0], script + 1, script_bytes - 1);
+	}
 }
 
 static void post(u8 event, u8 first, u8 last)

@@ -249,10 +249,10 @@ static void live(const struct request *r, struct fuzz_input *in)
 			FUZZ_EXPECT(world_join_rank(m, rank) >= 0, "rank %u cannot join", rank);
 	while (fuzz_left(in) && posts++ < MAX_POSTS) {
 		post(m, in);
-		check_group(&m->group);
+		check_group(&m->group, w.now);
 	}
 	while (world_step(&w, w.now + 50 * NSEC_PER_MSEC))
-		check_group(&m->group);
+		check_group(&m->group, w.now);
 	world_group_free(&group);
 	world_free(&w);
 	FUZZ_EQUAL(world_memory, 0, "pieces of memory left");

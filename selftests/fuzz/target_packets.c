@@ -355,7 +355,7 @@ static void check_all(struct siege *s)
 		check_posts(s, i);
 	for (i = 0; i < s->hosts; i++)
 		if (joined(s, i))
-			check_group(&s->group.members[i].group);
+			check_group(&s->group.members[i].group, s->world.now);
 }
 
 /* ---- what hosts do ---- */
@@ -690,6 +690,16 @@ static void place_ranks(struct siege *s, u32 places)
 	}
 }
 
+/* In some scripts little work uses up an event, and the rest follows at once or late. */
+static void choose_work(struct world_group *common, u32 choice)
+{
+	if (!choice)
+		return;
+	common->most_work = choice < 3 ? 1 : 3000;
+	common->unit = 1 + choice;
+	common->turn_ns = choice > 1 ? NSEC_PER_MSEC : 0;
+}
+
 static void begin(struct siege *s)
 {
 	struct collsock_join request = { .size = sizeof(request), .id = 7, .key = "fuzz",
@@ -720,6 +730,7 @@ static void begin(struct siege *s)
 	FUZZ_EQUAL(-world_group_init(&s->world, &s->group, &request, &timing, NULL), 0,
 		   "errno of a descriptor");
 	s->group.host_of_rank = s->host_of_rank;
+	choose_work(&s->group, faults >> 6);
 	for (i = 0; i < s->ranks - s->late; i++)
 		join(s, i);
 }

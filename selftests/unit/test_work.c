@@ -188,6 +188,142 @@ TEST_F(net, an_operation_that_is_aborted_waits_no_longer)
 	EXPECT_NE(0, unit_last(&self->n, 1)->error);
 }
 
+/* ---- what nobody needs ---- */
+
+/* More messages than an event forgets: that takes more than 80 instructions each */
+#define FORGOTTEN_AT_ONCE	700
+
+static u32 messages_sent, goodbyes_sent;
+
+static bool count_of_root(struct unit_network *n, struct world_packet *p)
+{
+	struct coll_body body;
+
+	coll_wire_read_body(p->data, p->bytes, &body);
+	messages_sent += !p->from && body.type == COLL_PACKET_MESSAGE;
+	goodbyes_sent += !p->from && body.type == COLL_PACKET_GOODBYE;
+	return false;
+}
+
+/* A root waits for an operation, and owes its children three later ones of 64 KiB. */
+static void begin_with_all_under_way(struct __test_metadata *_metadata, struct unit_network *n)
+{
+	struct coll_group *g;
+	u32 i;
+
+	begin_star(_metadata, n, 16);
+	g = unit_group(n, 0);
+	for (i = 0; i <= 16; i++)
+		ASSERT_EQ(0, unit_barrier_by(n, i, COLLSOCK_KARY));
+	ASSERT_TRUE(unit_await_all(n, SECOND));
+	unit_run(n, 10 * MS);
+	n->world.link.delay_ns = MS;
+	for (i = 0; i < 4; i++) {
+		struct collsock_post post = of_doubles(i ? COLLSOCK_BROADCAST : COLLSOCK_REDUCE,
+						       COLLSOCK_KARY, DOUBLES);
+
+		ASSERT_EQ(0, unit_post(n, 0, &post, doubles));
+	}
+	unit_turns(n);
+	ASSERT_LT(2 * FORGOTTEN_AT_ONCE, g->peers.held);
+	messages_sent = 0;
+	goodbyes_sent = 0;
+	n->tap = count_of_root;
+	delay_turns(n, 1000 * SECOND);
+}
+
+TEST_F(net, a_failure_forgets_a_limited_number_of_messages_at_once)
+{
+	struct coll_group *g;
+	u32 held;
+
+	begin_with_all_under_way(_metadata, &self->n);
+	g = unit_group(&self->n, 0);
+	held = g->peers.held;
+	coll_group_end(g, self->n.world.now);
+	EXPECT_GE(FORGOTTEN_AT_ONCE, held - g->peers.held);
+	EXPECT_EQ(16, goodbyes_sent);
+	while (coll_work_remains(g)) {
+		held = g->peers.held;
+		coll_group_run(g, self->n.world.now);
+		ASSERT_GE(FORGOTTEN_AT_ONCE, held - g->peers.held);
+	}
+	EXPECT_EQ(0, g->peers.held);
+	EXPECT_EQ(0, messages_sent);
+}
+
+/* The oldest operation has no messages, and the others are looked at first. */
+TEST_F(net, a_slot_is_not_free_while_its_messages_are_forgotten)
+{
+	struct coll_group *g;
+	u32 i;
+
+	begin_with_all_under_way(_metadata, &self->n);
+	g = unit_group(&self->n, 0);
+	coll_group_end(g, self->n.world.now);
+	unit_run(&self->n, SECOND);
+	EXPECT_EQ(COLL_OP_DONE, coll_group_slot(g, 1)->state);
+	EXPECT_FALSE(coll_group_quiet(g));
+	count_turns(&self->n, 0);
+	for (i = 0; i <= g->window.mask; i++) {
+		EXPECT_EQ(0, g->window.slots[i].head.unacked);
+		EXPECT_EQ(COLL_OP_FREE, g->window.slots[i].state);
+	}
+}
+
+/* A rank leaves: the group could go on, but nothing is sent that is about to be forgotten. */
+TEST_F(net, nothing_that_is_to_be_forgotten_is_sent)
+{
+	struct coll_group *g;
+
+	begin_with_all_under_way(_metadata, &self->n);
+	g = unit_group(&self->n, 0);
+	unit_leave(&self->n, 16);
+	while (!g->failure.known)
+		ASSERT_TRUE(world_step(&self->n.world, self->n.world.now + SECOND));
+	messages_sent = 0;
+	EXPECT_FALSE(g->failure.terminal);
+	EXPECT_LT(0, g->peers.held);
+	unit_run(&self->n, SECOND);
+	EXPECT_LT(0, g->peers.held);
+	EXPECT_EQ(0, messages_sent);
+	count_turns(&self->n, 0);
+	unit_run(&self->n, SECOND);
+	EXPECT_EQ(0, g->peers.held);
+	EXPECT_EQ(0, messages_sent);
+}
+
+/* A host forwards what its rank has not posted, and learns of a failure; then it is posted. */
+TEST_F(net, an_operation_that_failed_keeps_its_slot_when_it_is_posted)
+{
+	struct collsock_post post = of_doubles(COLLSOCK_BROADCAST, COLLSOCK_KARY, DOUBLES);
+	struct coll_group *g;
+	struct coll_op *op;
+
+	unit_network_init(&self->n, 7, 1);
+	self->n.join.fanout = 2;
+	self->n.join.max_bytes = COLLSOCK_MAX_PAYLOAD;
+	self->n.join.window = 4;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	g = unit_group(&self->n, 1);
+	op = coll_group_slot(g, 0);
+	self->n.world.link.delay_ns = MS;
+	ASSERT_EQ(0, unit_post(&self->n, 0, &post, doubles));
+	while (op->head.unacked < 8)
+		ASSERT_TRUE(world_step(&self->n.world, self->n.world.now + SECOND));
+	ASSERT_EQ(COLL_OP_EARLY, op->state);
+	delay_turns(&self->n, 1000 * SECOND);
+	g->work.most = 1;
+	coll_group_end(g, self->n.world.now);
+	ASSERT_TRUE(op->forgets);
+	ASSERT_EQ(0, unit_post(&self->n, 1, &post, NULL));
+	unit_run(&self->n, SECOND);
+	EXPECT_NE(0, unit_last(&self->n, 1)->error);
+	count_turns(&self->n, 1);
+	EXPECT_EQ(0, op->head.unacked);
+	EXPECT_EQ(COLL_OP_FREE, op->state);
+}
+
 /* ---- large contributions of one host ---- */
 
 #define RANKS	5

@@ -24,7 +24,7 @@ from collsock_test import (
     QUIET, RUN, RUN_HEAD, SELF, SOL_COLLSOCK, STATS, SUM, WAIT, WAIT_HEAD, Child, Completion,
     Descriptor, Group, KernelLog, Rank, at_least, at_most, barrier, equal, eventually,
     eventually_in, integers, ip_batch, libc, main, make_namespace, member, netem, on, outcome,
-    post_bytes, rank_on, refused, run_bytes, set_tunables, test, tunables)
+    post_bytes, rank_on, refused, run_bytes, set_tunables, test, tunables, work)
 
 
 def alone(**fields):
@@ -492,18 +492,27 @@ def window_filled_by_lost_acknowledgments(window):
     """Rank 0 has received all its completions, and no packet of rank 1 arrives."""
     with tunables(liveness_ms=60000):
         rank, other = two(window=window)
-    barrier([rank, other])
-    eventually("slots in use before", lambda: slots_free(rank, other), True)
-    before = rank.stats().early
+    with window_filled([rank], other, window):
+        yield rank, other
+
+
+@contextlib.contextmanager
+def window_filled(ranks, other, window):
+    """These have received all their completions, and no packet of the other, on host 2, arrives."""
+    barrier([*ranks, other])
+    eventually("slots in use before", lambda: slots_free(*ranks, other), True)
+    before = ranks[0].stats().early
     for _ in range(window):
         other.post()
-    eventually("early messages", lambda: rank.stats().early - before, window)
+    eventually("early messages", lambda: ranks[0].stats().early - before, window)
     netem([2], "loss", "100%")
     try:
         for _ in range(window):
-            rank.post()
-            rank.complete()
-        yield rank, other
+            for rank in ranks:
+                rank.post()
+            for rank in ranks:
+                rank.complete()
+        yield
     finally:
         netem([2])
 
@@ -551,6 +560,51 @@ def a_blocking_post_sleeps_until_the_window_opens():
     other.complete()
     other.post()
     equal("its cookie", rank.complete().cookie, 9)
+
+
+@test
+def all_writers_that_got_eagain_are_told_when_they_can_post_again():
+    with tunables(liveness_ms=60000):
+        group = Group([1, 2], placement=[0] * 4 + [1], window=1)
+    *ranks, other = group
+    edges, poll = select.epoll(), select.poll()
+    # There is room when it is registered, so an edge follows only later.
+    for rank in ranks[:2]:
+        edges.register(rank, select.EPOLLOUT | select.EPOLLET)
+    poll.register(ranks[2], select.POLLOUT)
+    room = {(rank.fileno(), select.EPOLLOUT) for rank in ranks[:2]}
+    equal("room at first", set(edges.poll()), room)
+    for turn in range(work(3)):
+        told = []
+        with window_filled(ranks, other, 1):
+            for rank in ranks[:3]:
+                refused(errno.EAGAIN, "a post", rank.post, send_flags=socket.MSG_DONTWAIT)
+            equal("events while the window is full", edges.poll(0.05), [])
+            waiting = [threading.Thread(target=call, daemon=True) for call in (
+                lambda: told.append(poll.poll()), lambda: told.append(ranks[3].post(cookie=turn)))]
+            for thread in waiting:
+                thread.start()
+            eventually_in("sendto", waiting[1])
+            equal("told while the window is full", told, [])
+            sleeper = threading.Thread(target=lambda: told.append(edges.poll()), daemon=True)
+            sleeper.start()
+            eventually_in("epoll_wait", sleeper)
+        for thread in (*waiting, sleeper):
+            thread.join()
+        seen = [events for events in told if isinstance(events, list)]
+        equal("a post", [events for events in told if events not in seen], [POST.size])
+        equal("room of poll", [(ranks[2].fileno(), select.POLLOUT)] in seen, True)
+        edge = {event for events in seen for event in events} - {(ranks[2].fileno(), select.POLLOUT)}
+        while edge < room:
+            edge |= set(edges.poll())
+        equal("room of epoll", edge, room)
+        equal("further events of epoll", edges.poll(0), [])
+        for rank in ranks[:3]:
+            rank.post(send_flags=socket.MSG_DONTWAIT)
+        other.complete()
+        other.post()
+        for rank in group:
+            rank.complete()
 
 
 main()
