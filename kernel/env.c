@@ -122,14 +122,25 @@ u8 *coll_env_packet(struct coll_group *g, u32 bytes, struct coll_packet **packet
 	return skb->data;
 }
 
+static noinline void env_lose(struct coll_instance *gi, struct sk_buff *skb, int err)
+{
+	coll_drop_packet(gi->cn->counters, skb->data, skb->len, coll_drop_unsent(err));
+	kfree_skb(skb);
+}
+
+static noinline void env_trace_sent(const struct sk_buff *skb)
+{
+	const u8 *data = coll_bearer_written(skb);
+
+	trace_coll_packet_sent(data, skb_tail_pointer(skb) - data);
+}
+
 void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 {
 	struct env_peer *e = container_of(peer, struct env_peer, peer);
 	struct coll_instance *gi = env_instance(peer->group);
 	const struct collsock_member *members = gi->members->member;
 	struct sk_buff *skb = (struct sk_buff *)packet;
-	const u8 *data = skb->data;
-	u32 bytes = skb->len;
 	int err;
 
 	if (unlikely(peer->conn.fragments))
@@ -137,11 +148,11 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 	err = coll_bearer_address(&gi->cn->bearers, &e->route, skb, gi->owner,
 				  &members[gi->group.self], &members[peer->host]);
 	if (unlikely(err)) {
-		coll_drop_packet(gi->cn->counters, data, bytes, coll_drop_unsent(err));
-		kfree_skb(skb);
+		env_lose(gi, skb, err);
 		return;
 	}
-	trace_coll_packet_sent(data, bytes);
+	if (trace_coll_packet_sent_enabled())
+		env_trace_sent(skb);
 	*gi->queue_end = skb;
 	gi->queue_end = &skb->next;
 }
@@ -219,13 +230,17 @@ void coll_env_writable(struct coll_group *g)
 		env_report_failure(gi);
 }
 
+/* Out of line, as tracing needs registers that a round does not. */
+static noinline void env_trace_round(struct coll_group *g, u64 number, u32 lane, u32 round)
+{
+	trace_coll_round(g, number, lane, round);
+}
+
 bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round)
 {
-	bool placed = !coll_backlog_is_needed();
-
-	trace_coll_round(g, number, lane, round);
-	WARN_ON_ONCE(!placed);
-	return placed;
+	if (trace_coll_round_enabled())
+		env_trace_round(g, number, lane, round);
+	return !WARN_ON_ONCE(coll_backlog_is_needed());
 }
 
 void coll_env_drop(struct coll_group *g, u32 source, u32 destination,
