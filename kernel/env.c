@@ -168,6 +168,12 @@ void coll_env_deadline(struct coll_group *g, u64 at)
 			       HRTIMER_MODE_ABS_SOFT);
 }
 
+static noinline void env_trace_complete(struct coll_group *g, u32 local, u64 number, u32 bytes,
+					u32 error, u32 failed_rank)
+{
+	trace_coll_complete(g, local, number, bytes, error, failed_rank);
+}
+
 void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		       const void *result, u32 bytes, u32 error, u32 failed_rank)
 {
@@ -177,7 +183,8 @@ void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 	struct coll_completion *slot = token;
 	struct coll_completions *slots;
 
-	trace_coll_complete(g, local, number, bytes, error, failed_rank);
+	if (trace_coll_complete_enabled())
+		env_trace_complete(g, local, number, bytes, error, failed_rank);
 	if (unlikely(error))
 		coll_event_operation_failed(gi, number, failed_rank, error);
 	/* The socket that posted it is closed, and its slots are freed. */
