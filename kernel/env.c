@@ -112,14 +112,14 @@ void coll_env_peer_idle(struct coll_peer *peer)
 	coll_bearer_route_drop(&container_of(peer, struct env_peer, peer)->route);
 }
 
-u8 *coll_env_packet(struct coll_group *g, u32 bytes, struct coll_packet **packet)
+struct coll_blank coll_env_packet(struct coll_group *g, u32 bytes)
 {
 	struct sk_buff *skb = coll_bearer_packet(bytes);
 
-	if (unlikely(!skb))
-		return NULL;
-	*packet = (struct coll_packet *)skb;
-	return skb->data;
+	return (struct coll_blank) {
+		.packet	= (struct coll_packet *)skb,
+		.data	= likely(skb) ? skb->data : NULL,
+	};
 }
 
 static noinline void env_lose(struct coll_instance *gi, struct sk_buff *skb, int err)
