@@ -24,6 +24,9 @@
 #ifndef COLL_BEARER_H
 #define COLL_BEARER_H
 
+#include <linux/if_ether.h>
+#include <linux/skbuff.h>
+
 #include "core/bearer.h"
 #include "udp.h"
 
@@ -53,7 +56,44 @@ struct coll_bearer_hooks {
 
 const struct coll_bearer *coll_bearer_of(u16 family);
 u32 coll_bearer_address_bytes(const struct collsock_member *m);
-struct sk_buff *coll_bearer_packet(u32 bytes);
+
+/*
+ * Headroom for the headers of the bearer and of a plain Ethernet device; a device that
+ * needs more reallocates. With this value the smallest packet and its skb_shared_info fit
+ * into 512 bytes.
+ */
+#define COLL_BEARER_HEADROOM	96
+
+static_assert(COLL_UDP_HEADER_BYTES + ETH_HLEN <= COLL_BEARER_HEADROOM);
+
+/**
+ * coll_bearer_packet() - allocate a packet to be sent by any bearer
+ * @bytes: length of the packet; its contents are uninitialised
+ *
+ * It comes from the per-CPU caches that drivers use for received packets. This is the
+ * cheapest source: a received packet is freed to the cache from which the next one is sent.
+ *
+ * Return: the packet, or NULL if there is no memory. Context: BH disabled.
+ */
+static inline struct sk_buff *coll_bearer_packet(u32 bytes)
+{
+	u32 room = SKB_DATA_ALIGN(COLL_BEARER_HEADROOM + bytes) +
+		   SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
+	struct sk_buff *skb;
+	void *head;
+
+	head = napi_alloc_frag(room);
+	if (unlikely(!head))
+		return NULL;
+	skb = napi_build_skb(head, room);
+	if (unlikely(!skb)) {
+		skb_free_frag(head);
+		return NULL;
+	}
+	skb_reserve(skb, COLL_BEARER_HEADROOM);
+	__skb_put(skb, bytes);
+	return skb;
+}
 
 /**
  * coll_bearer_init() - initialise the bearers of a namespace, none open

@@ -54,78 +54,15 @@ void coll_completions_free(struct coll_completions *slots)
 }
 
 /**
- * coll_completion_take() - allocate a slot for a post
+ * coll_completion_make_ready() - add a completion to the ready list
  * @slots: of the socket
+ * @slot: DONE and not claimed
  *
- * Return: the slot, TAKEN and owned by the caller, or NULL if none is free. Context: any.
- */
-struct coll_completion *coll_completion_take(struct coll_completions *slots)
-{
-	unsigned long bit;
-
-	do {
-		bit = find_first_bit(slots->free, COLLSOCK_MAX_WINDOW);
-		if (bit >= slots->count)
-			return NULL;
-	} while (!test_and_clear_bit(bit, slots->free));
-	slots->slot[bit].state = COLL_COMPLETION_TAKEN;
-	return &slots->slot[bit];
-}
-
-/**
- * coll_completion_release() - free a slot for another post
- * @slots: of the socket
- * @slot: TAKEN, or claimed and DONE
- *
- * The caller wakes threads that wait for a free slot.
- *
- * Context: any.
- */
-void coll_completion_release(struct coll_completions *slots, struct coll_completion *slot)
-{
-	/* @claimed stays set, so that no call claims a slot that still looks DONE. */
-	WRITE_ONCE(slot->state, COLL_COMPLETION_FREE);
-	if (unlikely(coll_completion_index(slots, slot) == slots->count))
-		return;
-	/* The next post must see these writes. */
-	smp_mb__before_atomic();
-	set_bit(coll_completion_index(slots, slot), slots->free);
-}
-
-/**
- * coll_completion_post() - an operation is about to be posted
- * @slots: of the socket
- * @slot: TAKEN
- * @cookie: of the post
- * @how: COLL_COMPLETION_*
- * @now: time in ns
+ * The list is kept in completion order.
  *
  * Context: group lock held.
  */
-void coll_completion_post(struct coll_completions *slots, struct coll_completion *slot, u64 cookie,
-			  u32 how, u64 now)
-{
-	slot->posted = ++slots->posted;
-	slot->claimed = how & COLL_COMPLETION_CLAIMED;
-	slot->quiet = how & COLL_COMPLETION_QUIET;
-	slot->completion.cookie = cookie;
-	slot->completion.posted_ns = now;
-	WRITE_ONCE(slot->state, COLL_COMPLETION_POSTED);
-}
-
-/**
- * coll_completion_unpost() - the group did not accept the operation
- * @slot: POSTED
- *
- * Context: group lock held since coll_completion_post().
- */
-void coll_completion_unpost(struct coll_completion *slot)
-{
-	WRITE_ONCE(slot->state, COLL_COMPLETION_TAKEN);
-}
-
-/* The ready list is kept in completion order. */
-static void completion_make_ready(struct coll_completions *slots, struct coll_completion *slot)
+void coll_completion_make_ready(struct coll_completions *slots, struct coll_completion *slot)
 {
 	struct coll_completion *before;
 
@@ -133,36 +70,6 @@ static void completion_make_ready(struct coll_completions *slots, struct coll_co
 		if (before->ended < slot->ended)
 			break;
 	list_add(&slot->link, &before->link);
-}
-
-/**
- * coll_completion_finish() - store the outcome of an operation
- * @slots: of the socket
- * @slot: POSTED
- * @result: @bytes bytes, copied
- * @bytes: length of the result, at most the slot's buffer
- * @error: errno, positive, or 0
- * @failed_rank: rank to blame
- * @now: time in ns
- *
- * Context: group lock held. The caller wakes waiting threads after dropping the lock.
- */
-void coll_completion_finish(struct coll_completions *slots, struct coll_completion *slot,
-			    const void *result, u32 bytes, u32 error, u32 failed_rank, u64 now)
-{
-	struct collsock_completion *c = &slot->completion;
-
-	c->error = error;
-	c->failed_rank = failed_rank;
-	c->bytes = bytes;
-	c->completed_ns = now;
-	if (bytes)
-		memcpy(slot->buffer, result, bytes);
-	slot->ended = ++slots->ended;
-	/* A claimant that sees DONE must see all of the above. */
-	smp_store_release(&slot->state, COLL_COMPLETION_DONE);
-	if (!slot->claimed)
-		completion_make_ready(slots, slot);
 }
 
 /**
@@ -273,21 +180,15 @@ bool coll_completion_unclaim(struct coll_completions *slots, struct coll_complet
 	slot->claimed = false;
 	if (slot->state != COLL_COMPLETION_DONE)
 		return false;
-	completion_make_ready(slots, slot);
+	coll_completion_make_ready(slots, slot);
 	return true;
-}
-
-static bool completion_ended(const struct coll_completion *slot)
-{
-	/* Pairs with the release in coll_completion_finish(). */
-	return smp_load_acquire(&slot->state) == COLL_COMPLETION_DONE;
 }
 
 static bool completion_spin(const struct coll_completion *slot, u32 spin_us)
 {
 	u64 until = ktime_get_ns() + spin_us * NSEC_PER_USEC;
 
-	while (!completion_ended(slot)) {
+	while (!coll_completion_ended(slot)) {
 		if (ktime_get_ns() >= until || signal_pending(current))
 			return false;
 		cpu_relax();
@@ -297,19 +198,17 @@ static bool completion_spin(const struct coll_completion *slot, u32 spin_us)
 }
 
 /**
- * coll_completion_await() - wait until a claimed operation has ended
+ * coll_completion_sleep() - coll_completion_await(), if the operation has not ended yet
  * @slot: claimed by the caller
  * @spin_us: spin for this time first
  * @timeout: then sleep for this time, in jiffies
  *
  * Return: 0, -EAGAIN on time-out, -EINTR on a signal. Context: process; no lock held.
  */
-int coll_completion_await(struct coll_completion *slot, u32 spin_us, long timeout)
+int coll_completion_sleep(struct coll_completion *slot, u32 spin_us, long timeout)
 {
 	int err = 0;
 
-	if (completion_ended(slot))
-		return 0;
 	if (spin_us && completion_spin(slot, spin_us))
 		return 0;
 	if (!timeout)
@@ -319,7 +218,7 @@ int coll_completion_await(struct coll_completion *slot, u32 spin_us, long timeou
 	for (;;) {
 		/* The barrier in it pairs with the one in rcuwait_wake_up(). */
 		set_current_state(TASK_INTERRUPTIBLE | TASK_FREEZABLE);
-		if (completion_ended(slot))
+		if (coll_completion_ended(slot))
 			break;
 		if (signal_pending(current)) {
 			err = -EINTR;

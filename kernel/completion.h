@@ -86,15 +86,120 @@ struct coll_completions {
 struct coll_completions *coll_completions_new(u32 count, u32 max_bytes);
 void coll_completions_free(struct coll_completions *slots);
 
-struct coll_completion *coll_completion_take(struct coll_completions *slots);
-void coll_completion_release(struct coll_completions *slots, struct coll_completion *slot);
+static inline u32 coll_completion_index(const struct coll_completions *slots,
+					const struct coll_completion *slot)
+{
+	return slot - slots->slot;
+}
 
-/* The functions up to coll_completion_await() are called under the group's lock. */
-void coll_completion_post(struct coll_completions *slots, struct coll_completion *slot, u64 cookie,
-			  u32 how, u64 now);
-void coll_completion_unpost(struct coll_completion *slot);
-void coll_completion_finish(struct coll_completions *slots, struct coll_completion *slot,
-			    const void *result, u32 bytes, u32 error, u32 failed_rank, u64 now);
+/**
+ * coll_completion_take() - allocate a slot for a post
+ * @slots: of the socket
+ *
+ * Return: the slot, TAKEN and owned by the caller, or NULL if none is free. Context: any.
+ */
+static inline struct coll_completion *coll_completion_take(struct coll_completions *slots)
+{
+	unsigned long bit;
+
+	do {
+		bit = find_first_bit(slots->free, COLLSOCK_MAX_WINDOW);
+		if (bit >= slots->count)
+			return NULL;
+	} while (!test_and_clear_bit(bit, slots->free));
+	slots->slot[bit].state = COLL_COMPLETION_TAKEN;
+	return &slots->slot[bit];
+}
+
+/**
+ * coll_completion_release() - free a slot for another post
+ * @slots: of the socket
+ * @slot: TAKEN, or claimed and DONE
+ *
+ * The caller wakes threads that wait for a free slot.
+ *
+ * Context: any.
+ */
+static inline void coll_completion_release(struct coll_completions *slots,
+					   struct coll_completion *slot)
+{
+	/* @claimed stays set, so that no call claims a slot that still looks DONE. */
+	WRITE_ONCE(slot->state, COLL_COMPLETION_FREE);
+	if (unlikely(coll_completion_index(slots, slot) == slots->count))
+		return;
+	/* The next post must see these writes. */
+	smp_mb__before_atomic();
+	set_bit(coll_completion_index(slots, slot), slots->free);
+}
+
+/* ---- these functions are called under the group's lock ---- */
+
+void coll_completion_make_ready(struct coll_completions *slots, struct coll_completion *slot);
+
+/**
+ * coll_completion_post() - an operation is about to be posted
+ * @slots: of the socket
+ * @slot: TAKEN
+ * @cookie: of the post
+ * @how: COLL_COMPLETION_*
+ * @now: time in ns
+ *
+ * Context: group lock held.
+ */
+static inline void coll_completion_post(struct coll_completions *slots,
+					struct coll_completion *slot, u64 cookie, u32 how,
+					u64 now)
+{
+	slot->posted = ++slots->posted;
+	slot->claimed = how & COLL_COMPLETION_CLAIMED;
+	slot->quiet = how & COLL_COMPLETION_QUIET;
+	slot->completion.cookie = cookie;
+	slot->completion.posted_ns = now;
+	WRITE_ONCE(slot->state, COLL_COMPLETION_POSTED);
+}
+
+/**
+ * coll_completion_unpost() - the group did not accept the operation
+ * @slot: POSTED
+ *
+ * Context: group lock held since coll_completion_post().
+ */
+static inline void coll_completion_unpost(struct coll_completion *slot)
+{
+	WRITE_ONCE(slot->state, COLL_COMPLETION_TAKEN);
+}
+
+/**
+ * coll_completion_finish() - store the outcome of an operation
+ * @slots: of the socket
+ * @slot: POSTED
+ * @result: @bytes bytes, copied
+ * @bytes: length of the result, at most the slot's buffer
+ * @error: errno, positive, or 0
+ * @failed_rank: rank to blame
+ * @now: time in ns
+ *
+ * Context: group lock held. The caller wakes waiting threads after dropping the lock.
+ */
+static inline void coll_completion_finish(struct coll_completions *slots,
+					  struct coll_completion *slot, const void *result,
+					  u32 bytes, u32 error, u32 failed_rank, u64 now)
+{
+	struct collsock_completion *c = &slot->completion;
+
+	c->error = error;
+	c->failed_rank = failed_rank;
+	c->bytes = bytes;
+	c->completed_ns = now;
+	if (bytes)
+		memcpy(slot->buffer, result, bytes);
+	slot->ended = ++slots->ended;
+	/* A claimant that sees DONE must see all of the above. */
+	smp_store_release(&slot->state, COLL_COMPLETION_DONE);
+	if (!slot->claimed)
+		coll_completion_make_ready(slots, slot);
+}
+
 void coll_completion_report(struct coll_completions *slots, u32 error, u32 failed_rank, u64 now);
 struct coll_completion *coll_completion_claim_oldest(struct coll_completions *slots, size_t room,
 						     u32 head, int *error);
@@ -103,7 +208,28 @@ bool coll_completion_unclaim(struct coll_completions *slots, struct coll_complet
 
 bool coll_completions_have(const struct coll_completions *slots, u8 first, u8 last);
 
-int coll_completion_await(struct coll_completion *slot, u32 spin_us, long timeout);
+/* ---- waiting, without a lock ---- */
+
+static inline bool coll_completion_ended(const struct coll_completion *slot)
+{
+	/* Pairs with the release in coll_completion_finish(). */
+	return smp_load_acquire(&slot->state) == COLL_COMPLETION_DONE;
+}
+
+int coll_completion_sleep(struct coll_completion *slot, u32 spin_us, long timeout);
+
+/**
+ * coll_completion_await() - wait until a claimed operation has ended
+ * @slot: claimed by the caller
+ * @spin_us: spin for this time first
+ * @timeout: then sleep for this time, in jiffies
+ *
+ * Return: 0, -EAGAIN on time-out, -EINTR on a signal. Context: process; no lock held.
+ */
+static inline int coll_completion_await(struct coll_completion *slot, u32 spin_us, long timeout)
+{
+	return coll_completion_ended(slot) ? 0 : coll_completion_sleep(slot, spin_us, timeout);
+}
 
 /* Is a slot free for another post? */
 static inline bool coll_completions_room(const struct coll_completions *slots)
@@ -116,12 +242,6 @@ static inline bool coll_completion_bytes_valid(u32 bytes)
 {
 	return bytes >= COLLSOCK_COMPLETION_VER0 && bytes % sizeof(u64) == 0 &&
 	       bytes <= COLLSOCK_MAX_COMPLETION_BYTES;
-}
-
-static inline u32 coll_completion_index(const struct coll_completions *slots,
-					const struct coll_completion *slot)
-{
-	return slot - slots->slot;
 }
 
 #endif

@@ -113,14 +113,27 @@ void coll_env_peer_idle(struct coll_peer *peer)
 	coll_bearer_route_drop(&container_of(peer, struct env_peer, peer)->route);
 }
 
-u8 *coll_env_packet(struct coll_group *g, u32 bytes, struct coll_packet **packet)
+struct coll_blank coll_env_packet(struct coll_group *g, u32 bytes)
 {
 	struct sk_buff *skb = coll_bearer_packet(bytes);
 
-	if (unlikely(!skb))
-		return NULL;
-	*packet = (struct coll_packet *)skb;
-	return skb->data;
+	return (struct coll_blank) {
+		.packet	= (struct coll_packet *)skb,
+		.data	= likely(skb) ? skb->data : NULL,
+	};
+}
+
+static noinline void env_lose(struct coll_instance *gi, struct sk_buff *skb, int err)
+{
+	coll_drop_packet(gi->cn->counters, skb->data, skb->len, coll_drop_unsent(err));
+	kfree_skb(skb);
+}
+
+static noinline void env_trace_sent(const struct sk_buff *skb)
+{
+	const u8 *data = coll_bearer_written(skb);
+
+	trace_coll_packet_sent(data, skb_tail_pointer(skb) - data);
 }
 
 void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
@@ -129,8 +142,6 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 	struct coll_instance *gi = env_instance(peer->group);
 	const struct collsock_member *members = gi->members->member;
 	struct sk_buff *skb = (struct sk_buff *)packet;
-	const u8 *data = skb->data;
-	u32 bytes = skb->len;
 	int err;
 
 	if (unlikely(peer->conn.fragments))
@@ -138,11 +149,11 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 	err = coll_bearer_address(&gi->cn->bearers, &e->route, skb, gi->owner,
 				  &members[gi->group.self], &members[peer->host]);
 	if (unlikely(err)) {
-		coll_drop_packet(gi->cn->counters, data, bytes, coll_drop_unsent(err));
-		kfree_skb(skb);
+		env_lose(gi, skb, err);
 		return;
 	}
-	trace_coll_packet_sent(data, bytes);
+	if (trace_coll_packet_sent_enabled())
+		env_trace_sent(skb);
 	*gi->queue_end = skb;
 	gi->queue_end = &skb->next;
 }
@@ -163,6 +174,12 @@ void coll_env_deadline(struct coll_group *g, u64 at)
 			       HRTIMER_MODE_ABS_SOFT);
 }
 
+static noinline void env_trace_complete(struct coll_group *g, u32 local, u64 number, u32 bytes,
+					u32 error, u32 failed_rank)
+{
+	trace_coll_complete(g, local, number, bytes, error, failed_rank);
+}
+
 void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		       const void *result, u32 bytes, u32 error, u32 failed_rank)
 {
@@ -172,7 +189,8 @@ void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 	struct coll_completion *slot = token;
 	struct coll_completions *slots;
 
-	trace_coll_complete(g, local, number, bytes, error, failed_rank);
+	if (trace_coll_complete_enabled())
+		env_trace_complete(g, local, number, bytes, error, failed_rank);
 	if (unlikely(error))
 		coll_event_operation_failed(gi, number, failed_rank, error);
 	/* The socket that posted it is closed, and its slots are freed. */
@@ -225,13 +243,17 @@ void coll_env_writable(struct coll_group *g)
 		env_report_failure(gi);
 }
 
+/* Out of line, as tracing needs registers that a round does not. */
+static noinline void env_trace_round(struct coll_group *g, u64 number, u32 lane, u32 round)
+{
+	trace_coll_round(g, number, lane, round);
+}
+
 bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round)
 {
-	bool placed = !coll_backlog_is_needed();
-
-	trace_coll_round(g, number, lane, round);
-	WARN_ON_ONCE(!placed);
-	return placed;
+	if (trace_coll_round_enabled())
+		env_trace_round(g, number, lane, round);
+	return !WARN_ON_ONCE(coll_backlog_is_needed());
 }
 
 void coll_env_drop(struct coll_group *g, u32 source, u32 destination,

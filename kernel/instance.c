@@ -139,9 +139,9 @@ static noinline void instance_unsent(struct coll_instance *gi, u32 host, int res
 	spin_unlock(&gi->lock);
 }
 
-static inline void instance_transmit(struct coll_instance *gi, struct sk_buff *queue)
+static noinline void instance_transmit(struct coll_instance *gi, struct sk_buff *queue)
 {
-	while (queue) {
+	do {
 		struct sk_buff *skb = queue;
 		u32 host = coll_wire_destination(coll_bearer_written(skb));
 		int result;
@@ -153,7 +153,7 @@ static inline void instance_transmit(struct coll_instance *gi, struct sk_buff *q
 		coll_stretch_stack_end();
 		if (unlikely(result))
 			instance_unsent(gi, host, result);
-	}
+	} while (queue);
 }
 
 /*
@@ -173,7 +173,8 @@ static noinline void instance_wake(struct coll_instance *gi, struct sk_buff *que
 		csk = instance_take_sleeper(gi, &claimed_done, &wake, &left);
 		more = gi->woken;
 		spin_unlock(&gi->lock);
-		instance_transmit(gi, queue);
+		if (queue)
+			instance_transmit(gi, queue);
 		if (!csk)
 			return;
 		instance_wake_socket(csk, claimed_done, wake);
@@ -200,8 +201,10 @@ void coll_instance_leave_bh_off(struct coll_instance *gi)
 {
 	struct sk_buff *queue = gi->queue;
 
-	gi->queue = NULL;
-	gi->queue_end = &gi->queue;
+	if (queue) {
+		gi->queue = NULL;
+		gi->queue_end = &gi->queue;
+	}
 	if (unlikely(gi->group.ranks.leaving))
 		instance_check_quiet(gi);
 	if (gi->woken) {
@@ -209,7 +212,8 @@ void coll_instance_leave_bh_off(struct coll_instance *gi)
 		return;
 	}
 	spin_unlock(&gi->lock);
-	instance_transmit(gi, queue);
+	if (queue)
+		instance_transmit(gi, queue);
 }
 
 /**

@@ -75,15 +75,15 @@ static int io_restartable(int err, long timeout)
 
 /* ---- posting ---- */
 
-/* Allocate a slot for a post, once the window has room for it. */
-static struct coll_completion *io_take_slot(struct coll_sock *csk, long *timeout)
+/* Allocate a slot for a post when none is free: wait until the window has room for another post. */
+static noinline struct coll_completion *io_await_slot(struct coll_sock *csk, long *timeout)
 {
 	struct coll_completion *slot;
 	int err;
 
 	for (;;) {
 		slot = coll_completion_take(csk->slots);
-		if (likely(slot))
+		if (slot)
 			return slot;
 		if (io_writable(csk))
 			return ERR_PTR(READ_ONCE(csk->sk.sk_shutdown) & SEND_SHUTDOWN ?
@@ -94,7 +94,15 @@ static struct coll_completion *io_take_slot(struct coll_sock *csk, long *timeout
 	}
 }
 
-static void io_release_slot(struct coll_sock *csk, struct coll_completion *slot)
+/* Allocate a slot for a post. */
+static inline struct coll_completion *io_take_slot(struct coll_sock *csk, long *timeout)
+{
+	struct coll_completion *slot = coll_completion_take(csk->slots);
+
+	return likely(slot) ? slot : io_await_slot(csk, timeout);
+}
+
+static inline void io_release_slot(struct coll_sock *csk, struct coll_completion *slot)
 {
 	coll_completion_release(csk->slots, slot);
 	/* Wake even if there was room before: another thread may just have used it. */
@@ -131,6 +139,14 @@ static noinline void io_fold(struct coll_instance *gi)
 	}
 }
 
+static noinline void io_trace_post(struct coll_sock *csk, const struct coll_signature *sig)
+{
+	struct coll_group *g = &csk->instance->group;
+
+	if (coll_group_writable(g, csk->local))
+		trace_coll_post(g, csk->local, sig);
+}
+
 static int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
 		       const struct coll_signature *sig, u64 cookie, u32 how)
 {
@@ -144,8 +160,8 @@ static int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
 		coll_instance_leave(gi);
 		return err;
 	}
-	if (trace_coll_post_enabled() && coll_group_writable(&gi->group, csk->local))
-		trace_coll_post(&gi->group, csk->local, sig);
+	if (trace_coll_post_enabled())
+		io_trace_post(csk, sig);
 	coll_completion_post(csk->slots, slot, cookie, how, now);
 	err = coll_group_post(&gi->group, csk->local, sig, slot->buffer, slot, now);
 	if (err)
@@ -439,7 +455,7 @@ static u32 io_spin_us(const struct coll_sock *csk, u32 spin_us, long timeout)
 {
 	if (spin_us || !timeout)
 		return spin_us;
-	return coll_tunable(&coll_net_of(sock_net(&csk->sk))->tunables, COLL_TUNABLE_BUSY_POLL);
+	return coll_tunable(&csk->instance->cn->tunables, COLL_TUNABLE_BUSY_POLL);
 }
 
 static bool io_nonblocking(const struct socket *sock)
@@ -514,9 +530,9 @@ int coll_io_run(struct socket *sock, void __user *arg)
 	struct coll_sock *csk = coll_sock_of(sock);
 	bool nonblocking = io_nonblocking(sock);
 	struct coll_completion *slot;
-	struct coll_signature sig;
-	struct io_room room;
-	struct io_run run;
+	struct coll_signature sig COLL_UNINITIALIZED;
+	struct io_room room COLL_UNINITIALIZED;
+	struct io_run run COLL_UNINITIALIZED;
 	int err, bytes;
 	long timeout;
 

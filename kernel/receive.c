@@ -165,31 +165,30 @@ static noinline bool receive_authentic(struct coll_instance *gi, const u8 *packe
 	return true;
 }
 
-static enum coll_refusal receive_under_lock(struct coll_instance *gi, const u8 *packet, u32 bytes,
-					    bool ce)
+static inline enum coll_refusal receive_under_lock(struct coll_instance *gi, u32 source,
+						   const u8 *packet, u32 bytes, bool ce)
 {
 	enum coll_refusal refusal = COLL_ACCEPTED;
 	u64 now = coll_instance_enter_bh_off(gi);
 
 	if (likely(!gi->ended))
-		refusal = coll_group_receive(&gi->group, coll_wire_source(packet), packet, bytes,
-					     ce, now);
+		refusal = coll_group_receive(&gi->group, source, packet, bytes, ce, now);
 	coll_instance_leave_bh_off(gi);
 	return refusal;
 }
 
 /* Only the first COLL_WIRE_FORM bytes of it need be readable. */
-static void receive_for_group(struct coll_net *cn, struct coll_instance *gi,
-			      struct sk_buff *skb, const u8 *packet, u32 bytes)
+static __always_inline void receive_for_group(struct coll_net *cn, struct coll_instance *gi,
+					      struct sk_buff *skb, const u8 *packet, u32 bytes)
 {
 	enum coll_refusal refusal = COLL_FORGED;
+	u32 source = coll_wire_source(packet);
 
 	if (unlikely(bytes > gi->group.payload.packet_bytes)) {
 		receive_refuse(cn, packet, bytes, COLL_TOO_LONG);
 		return;
 	}
-	if (unlikely(!receive_is_member(skb, gi->members, gi->group.self,
-					coll_wire_source(packet)))) {
+	if (unlikely(!receive_is_member(skb, gi->members, gi->group.self, source))) {
 		receive_refuse(cn, packet, bytes, COLL_WRONG_SOURCE);
 		return;
 	}
@@ -201,7 +200,8 @@ static void receive_for_group(struct coll_net *cn, struct coll_instance *gi,
 		return;
 	}
 	if (likely(!coll_forgery_is_flood(&gi->forgery)) || receive_authentic(gi, packet, bytes))
-		refusal = receive_under_lock(gi, packet, bytes, coll_bearer_is_marked(skb));
+		refusal = receive_under_lock(gi, source, packet, bytes,
+					     coll_bearer_is_marked(skb));
 	if (likely(refusal == COLL_ACCEPTED))
 		return;
 	if (refusal == COLL_FORGED)
@@ -271,8 +271,8 @@ static noinline void receive_unformed(struct coll_net *cn, struct sk_buff *skb,
 }
 
 /* A packet that has the form of one; it is always consumed. */
-static inline void receive_deliver(struct coll_net *cn, struct sk_buff *skb, const u8 *packet,
-				   u32 bytes)
+static __always_inline void receive_deliver(struct coll_net *cn, struct sk_buff *skb,
+					    const u8 *packet, u32 bytes)
 {
 	struct coll_lookup_entry *found;
 

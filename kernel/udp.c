@@ -112,15 +112,22 @@ void coll_udp_route_drop(struct coll_udp_route *route)
 	route->dst = NULL;
 }
 
-/* The route's dst, looked up again unless it is still valid */
-static struct dst_entry *udp_route_dst(const struct coll_udp *udp, struct coll_udp_route *route,
+/**
+ * coll_udp_route_renew() - look up a route that is not known, or not valid any more
+ * @udp: the port
+ * @route: to @to
+ * @owner: of the packets
+ * @self: their source
+ * @to: their destination
+ *
+ * Return: the dst, or NULL if there is none. Context: as for coll_udp_address().
+ */
+struct dst_entry *coll_udp_route_renew(const struct coll_udp *udp, struct coll_udp_route *route,
 				       struct sock *owner, const struct collsock_member *self,
 				       const struct collsock_member *to)
 {
-	struct dst_entry *dst = route->dst;
+	struct dst_entry *dst;
 
-	if (likely(dst && dst_check(dst, route->cookie)))
-		return dst;
 	coll_udp_route_drop(route);
 	dst = udp_lookup(udp, owner, self, to);
 	if (IS_ERR(dst))
@@ -135,45 +142,27 @@ static struct dst_entry *udp_route_dst(const struct coll_udp *udp, struct coll_u
 
 /* ---- sending ---- */
 
-/* Push the headers; returns the IP header, which is followed by the UDP header. */
-static void *udp_push_headers(struct sk_buff *skb, u32 ip_bytes,
-			      const struct collsock_member *self,
-			      const struct collsock_member *to)
+/**
+ * coll_udp_let_fragment() - the packet may be fragmented
+ * @skb: with its headers
+ * @ip: of these the first
+ */
+void coll_udp_let_fragment(struct sk_buff *skb, struct iphdr *ip)
 {
-	u32 bytes = skb->len + sizeof(struct udphdr);
-	u8 *ip = __skb_push(skb, ip_bytes + sizeof(struct udphdr));
-	struct udphdr *uh = (struct udphdr *)(ip + ip_bytes);
-
-	skb_reset_network_header(skb);
-	skb_set_transport_header(skb, ip_bytes);
-	uh->source = htons(self->port);
-	uh->dest = htons(to->port);
-	uh->len = htons(bytes);
-	uh->check = 0;
-	return ip;
+	ip->frag_off = 0;
+	ip_select_ident(dev_net(skb_dst(skb)->dev), skb, NULL);
 }
 
-/* Packets that are never fragmented need no identification (RFC 6864). */
-static void udp_push_ipv4(struct sk_buff *skb, u8 hops, const struct collsock_member *self,
-			  const struct collsock_member *to)
+/**
+ * coll_udp_port_owner() - the owner of packets that belong to no group
+ * @udp: the port, thus the module's
+ * @to: their destination
+ *
+ * Return: the owner, or NULL if the namespace is ending. Context: BH disabled.
+ */
+struct sock *coll_udp_port_owner(const struct coll_udp *udp, const struct collsock_member *to)
 {
-	struct iphdr *ip = udp_push_headers(skb, sizeof(*ip), self, to);
-
-	skb->protocol = htons(ETH_P_IP);
-	memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
-	ip->version = 4;
-	ip->ihl = sizeof(*ip) / sizeof(u32);
-	ip->tos = INET_ECN_ECT_0;
-	ip->id = 0;
-	ip->frag_off = htons(IP_DF);
-	ip->ttl = hops;
-	ip->protocol = IPPROTO_UDP;
-	ip->saddr = coll_udp_ipv4(self);
-	ip->daddr = coll_udp_ipv4(to);
-	if (unlikely(skb->ignore_df)) {
-		ip->frag_off = 0;
-		ip_select_ident(dev_net(skb_dst(skb)->dev), skb, NULL);
-	}
+	return rcu_dereference_bh(*(to->family == AF_INET ? &udp->sk4 : &udp->sk6));
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
@@ -183,10 +172,17 @@ static void udp_checksum6(struct sk_buff *skb, const struct ipv6hdr *ip)
 	udp6_set_csum(false, skb, &ip->saddr, &ip->daddr, skb->len - sizeof(*ip));
 }
 
-static void udp_push_ipv6(struct sk_buff *skb, u8 hops, const struct collsock_member *self,
-			  const struct collsock_member *to)
+/**
+ * coll_udp_push_ipv6() - push the headers of a packet for IPv6
+ * @skb: the packet
+ * @hops: its hop limit
+ * @self: its source
+ * @to: its destination
+ */
+void coll_udp_push_ipv6(struct sk_buff *skb, u8 hops, const struct collsock_member *self,
+			const struct collsock_member *to)
 {
-	struct ipv6hdr *ip = udp_push_headers(skb, sizeof(*ip), self, to);
+	struct ipv6hdr *ip = coll_udp_push_headers(skb, sizeof(*ip), self, to);
 
 	skb->protocol = htons(ETH_P_IPV6);
 	memset(IP6CB(skb), 0, sizeof(*IP6CB(skb)));
@@ -207,8 +203,8 @@ static int udp_output6(struct net *net, struct sock *sk, struct sk_buff *skb)
 	return ip6_local_out(net, sk, skb);
 }
 #else
-static void udp_push_ipv6(struct sk_buff *skb, u8 hops, const struct collsock_member *self,
-			  const struct collsock_member *to)
+void coll_udp_push_ipv6(struct sk_buff *skb, u8 hops, const struct collsock_member *self,
+			const struct collsock_member *to)
 {
 }
 
@@ -218,46 +214,6 @@ static int udp_output6(struct net *net, struct sock *sk, struct sk_buff *skb)
 	return 0;
 }
 #endif
-
-/* What belongs to no group is the port's, thus the module's; NULL if the namespace is ending. */
-static noinline struct sock *udp_port_owner(const struct coll_udp *udp,
-					    const struct collsock_member *to)
-{
-	return rcu_dereference_bh(*(to->family == AF_INET ? &udp->sk4 : &udp->sk6));
-}
-
-/**
- * coll_udp_address() - coll_bearer_address() of UDP
- * @udp: the port
- * @route: cached route to @to
- * @skb: the packet
- * @owner: of the packet; NULL for the port
- * @self: its source
- * @to: its destination
- *
- * Return: 0, -EHOSTUNREACH or -ENOBUFS. Context: see coll_bearer_address().
- */
-int coll_udp_address(struct coll_udp *udp, struct coll_udp_route *route, struct sk_buff *skb,
-		     struct sock *owner, const struct collsock_member *self,
-		     const struct collsock_member *to)
-{
-	struct dst_entry *dst;
-
-	if (unlikely(!owner))
-		owner = udp_port_owner(udp, to);
-	dst = likely(owner) ? udp_route_dst(udp, route, owner, self, to) : NULL;
-	if (unlikely(!dst))
-		return -EHOSTUNREACH;
-	if (unlikely(!coll_owner_has_room(owner)))
-		return -ENOBUFS;
-	coll_owner_take(owner, skb);
-	skb_dst_set_noref(skb, dst);
-	if (likely(to->family == AF_INET))
-		udp_push_ipv4(skb, route->hops, self, to);
-	else
-		udp_push_ipv6(skb, route->hops, self, to);
-	return 0;
-}
 
 /**
  * coll_udp_transmit() - coll_bearer_transmit() of UDP

@@ -16,10 +16,13 @@
 #include <linux/ipv6.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
+#include <net/dst.h>
 #include <net/inet_ecn.h>
+#include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/sock.h>
 
+#include "owner.h"
 #include "tunables.h"
 #include "udp_bearer.h"
 
@@ -79,10 +82,14 @@ int coll_udp_check_path(const struct coll_udp *udp, struct sock *owner,
 			const struct collsock_member *self, const struct collsock_member *to,
 			u32 bytes);
 
-int coll_udp_address(struct coll_udp *udp, struct coll_udp_route *route, struct sk_buff *skb,
-		     struct sock *owner, const struct collsock_member *self,
-		     const struct collsock_member *to);
+struct dst_entry *coll_udp_route_renew(const struct coll_udp *udp, struct coll_udp_route *route,
+				       struct sock *owner, const struct collsock_member *self,
+				       const struct collsock_member *to);
 void coll_udp_route_drop(struct coll_udp_route *route);
+struct sock *coll_udp_port_owner(const struct coll_udp *udp, const struct collsock_member *to);
+void coll_udp_let_fragment(struct sk_buff *skb, struct iphdr *ip);
+void coll_udp_push_ipv6(struct sk_buff *skb, u8 hops, const struct collsock_member *self,
+			const struct collsock_member *to);
 int coll_udp_transmit(struct coll_udp *udp, struct sk_buff *skb);
 
 void coll_udp_ends(const struct sk_buff *skb, struct collsock_member *from,
@@ -111,6 +118,98 @@ static inline struct in6_addr *coll_udp_ipv6(const struct collsock_member *m)
 {
 	return (struct in6_addr *)m->address;
 }
+
+/* ---- sending: inline, as it is done for each packet ---- */
+
+/* The route's dst, looked up again unless it is still valid */
+static inline struct dst_entry *coll_udp_route_dst(const struct coll_udp *udp,
+						   struct coll_udp_route *route,
+						   struct sock *owner,
+						   const struct collsock_member *self,
+						   const struct collsock_member *to)
+{
+	struct dst_entry *dst = route->dst;
+
+	if (likely(dst && dst_check(dst, route->cookie)))
+		return dst;
+	return coll_udp_route_renew(udp, route, owner, self, to);
+}
+
+/* Push the headers; returns the IP header, which is followed by the UDP header. */
+static inline void *coll_udp_push_headers(struct sk_buff *skb, u32 ip_bytes,
+					  const struct collsock_member *self,
+					  const struct collsock_member *to)
+{
+	u32 bytes = skb->len + sizeof(struct udphdr);
+	u8 *ip = __skb_push(skb, ip_bytes + sizeof(struct udphdr));
+	struct udphdr *uh = (struct udphdr *)(ip + ip_bytes);
+
+	skb_reset_network_header(skb);
+	skb_set_transport_header(skb, ip_bytes);
+	uh->source = htons(self->port);
+	uh->dest = htons(to->port);
+	uh->len = htons(bytes);
+	uh->check = 0;
+	return ip;
+}
+
+/* Packets that are never fragmented need no identification (RFC 6864). */
+static inline void coll_udp_push_ipv4(struct sk_buff *skb, u8 hops,
+				      const struct collsock_member *self,
+				      const struct collsock_member *to)
+{
+	struct iphdr *ip = coll_udp_push_headers(skb, sizeof(*ip), self, to);
+
+	skb->protocol = htons(ETH_P_IP);
+	memset(IPCB(skb), 0, sizeof(*IPCB(skb)));
+	ip->version = 4;
+	ip->ihl = sizeof(*ip) / sizeof(u32);
+	ip->tos = INET_ECN_ECT_0;
+	ip->id = 0;
+	ip->frag_off = htons(IP_DF);
+	ip->ttl = hops;
+	ip->protocol = IPPROTO_UDP;
+	ip->saddr = coll_udp_ipv4(self);
+	ip->daddr = coll_udp_ipv4(to);
+	if (unlikely(skb->ignore_df))
+		coll_udp_let_fragment(skb, ip);
+}
+
+/**
+ * coll_udp_address() - coll_bearer_address() of UDP
+ * @udp: the port
+ * @route: cached route to @to
+ * @skb: the packet
+ * @owner: of the packet; NULL for the port
+ * @self: its source
+ * @to: its destination
+ *
+ * Return: 0, -EHOSTUNREACH or -ENOBUFS. Context: see coll_bearer_address().
+ */
+static inline int coll_udp_address(struct coll_udp *udp, struct coll_udp_route *route,
+				   struct sk_buff *skb, struct sock *owner,
+				   const struct collsock_member *self,
+				   const struct collsock_member *to)
+{
+	struct dst_entry *dst;
+
+	if (unlikely(!owner))
+		owner = coll_udp_port_owner(udp, to);
+	dst = likely(owner) ? coll_udp_route_dst(udp, route, owner, self, to) : NULL;
+	if (unlikely(!dst))
+		return -EHOSTUNREACH;
+	if (unlikely(!coll_owner_has_room(owner)))
+		return -ENOBUFS;
+	coll_owner_take(owner, skb);
+	skb_dst_set_noref(skb, dst);
+	if (likely(to->family == AF_INET))
+		coll_udp_push_ipv4(skb, route->hops, self, to);
+	else
+		coll_udp_push_ipv6(skb, route->hops, self, to);
+	return 0;
+}
+
+/* ---- receiving ---- */
 
 /* Has the network marked the received packet "congestion experienced"? */
 static inline bool coll_udp_is_marked(const struct sk_buff *skb)

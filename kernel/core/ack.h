@@ -39,15 +39,21 @@ static inline void coll_ack_settle(struct coll_peer *peer)
 	peer->ack.explicit = false;
 }
 
-/* Attach the acknowledgment that is owed, unless the packet implies it. */
+/* Must a packet with this "done" carry the acknowledgment that is owed? */
+static inline bool coll_ack_needed(const struct coll_peer *peer, u64 done)
+{
+	return peer->ack.owed && !coll_ack_covered(peer, done);
+}
+
+/* A packet is sent that carries the acknowledgment that is owed, or implies it. */
 static inline void coll_ack_attach(struct coll_peer *peer, struct coll_body *body)
 {
-	if (!coll_ack_covered(peer, body->done)) {
-		body->acknowledges = true;
+	if (body->acknowledges) {
 		body->ack_number = peer->recv.accepted;
 		body->ack_bits = peer->recv.bits;
 	}
-	coll_ack_settle(peer);
+	if (peer->ack.owed)
+		coll_ack_settle(peer);
 }
 
 /* The message in packet @number, which is new, was accepted. */

@@ -76,11 +76,6 @@ u32 coll_engine_edge_bytes(const struct coll_op *op, u32 lane, u32 edge)
 	return engine_range(op, lane, &op->schedule->fold[edge]).bytes;
 }
 
-static bool engine_lane_arrived(const struct coll_lane *lane, u32 edge)
-{
-	return lane->arrived[edge / 64] >> (edge % 64) & 1;
-}
-
 /**
  * coll_engine_arrived() - which messages have arrived in all lanes?
  * @op: EARLY, RUNNING or ABORTED
@@ -101,30 +96,36 @@ struct coll_arrived coll_engine_arrived(const struct coll_op *op)
 
 /* ---- rounds ---- */
 
-/* Send along the edges of the current round, and count the messages that it waits for. */
-static void engine_send(struct coll_op *op, const struct coll_lane *lane, u32 edge, u64 now)
+/* The payload that a message carries along a send edge */
+static noinline void engine_load(struct coll_op *op, const struct coll_lane *lane,
+				 const struct coll_edge *e, struct coll_message *m)
+{
+	struct engine_range range = engine_range(op, lane->index, e);
+
+	m->payload = engine_value(op, lane->value, e->reg) + range.first;
+	m->bytes = range.bytes;
+	coll_work_do(op->group, range.bytes * COLL_WORK_PACKET_BYTE);
+}
+
+/* Send along an edge of the current round. */
+static noinline void engine_send(struct coll_op *op, const struct coll_lane *lane, u32 edge,
+				 u64 now)
 {
 	const struct coll_schedule *s = op->schedule;
 	const struct coll_edge *e = &s->send[edge];
-	u32 index = lane->index;
-	struct coll_message *m = &op->messages[index * s->sends + edge];
+	struct coll_message *m = &op->messages[lane->index * s->sends + edge];
 	struct coll_peer *peer = coll_peers_get(op->group, e->host, now);
-	struct engine_range range;
 
 	/* Memory is reserved for the peers of every schedule. */
 	if (WARN_ON_ONCE(!peer))
 		return;
 	m->head = &op->head;
-	m->segment = index;
+	m->segment = lane->index;
 	m->round = lane->round;
 	m->fan_in = e->fan_in;
 	m->bytes = 0;
-	if (op->bytes) {
-		range = engine_range(op, index, e);
-		m->payload = engine_value(op, lane->value, e->reg) + range.first;
-		m->bytes = range.bytes;
-		coll_work_do(op->group, range.bytes * COLL_WORK_PACKET_BYTE);
-	}
+	if (op->bytes)
+		engine_load(op, lane, e, m);
 	coll_peer_send(peer, m, now);
 }
 
@@ -149,15 +150,22 @@ static noinline bool engine_send_round(struct coll_op *op, struct coll_lane *lan
 	}
 }
 
-/* Most rounds of a tree are empty on most hosts. False as for engine_send_round(). */
+/*
+ * Count the messages that the round waits for, and send. Most rounds of a tree are empty on most
+ * hosts, and others send one message. False as for engine_send_round().
+ */
 static inline bool engine_begin_round(struct coll_op *op, struct coll_lane *lane, u64 now)
 {
 	const struct coll_round *r = &op->schedule->round[lane->round];
 	u32 i, end = r->fold_first + r->folds, missing = r->recvs;
 
 	for (i = r->fold_first; i < end; i++)
-		missing -= engine_lane_arrived(lane, i);
+		missing -= coll_engine_lane_arrived(lane, i);
 	lane->missing = missing;
+	if (likely(r->sends == 1)) {
+		engine_send(op, lane, r->send_first, now);
+		return true;
+	}
 	return !r->sends || engine_send_round(op, lane, r->sends, now);
 }
 
@@ -265,7 +273,7 @@ static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_r
 {
 	struct coll_local_post *post = &op->locals.post[local];
 	struct coll_group *g = op->group;
-	bool result = !error && post->receives;
+	bool result = !error && post->receives && op->bytes;
 
 	post->waits = false;
 	coll_work_do(g, COLL_WORK_COMPLETION + op->bytes * COLL_WORK_BYTE);
@@ -539,14 +547,7 @@ bool coll_engine_resume(struct coll_lane *lane, u64 now)
 	return done;
 }
 
-/**
- * coll_engine_begin() - start the rounds
- * @op: EARLY or RUNNING; all contributing ranks of this host have posted
- * @now: time in ns
- *
- * Return: true if that makes the operation DONE. Context: as coll_engine_advance().
- */
-bool coll_engine_begin(struct coll_op *op, u64 now)
+static __always_inline bool engine_begin(struct coll_op *op, u64 now)
 {
 	if (coll_before(op->group->window.completed, op->head.done))
 		op->head.done = op->group->window.completed;
@@ -558,9 +559,23 @@ bool coll_engine_begin(struct coll_op *op, u64 now)
 }
 
 /**
+ * coll_engine_begin() - start the rounds
+ * @op: EARLY or RUNNING; all contributing ranks of this host have posted
+ * @now: time in ns
+ *
+ * Return: true if that makes the operation DONE. Context: as coll_engine_advance().
+ */
+bool coll_engine_begin(struct coll_op *op, u64 now)
+{
+	return engine_begin(op, now);
+}
+
+/**
  * coll_engine_post() - a rank of this host has posted
  * @op: EARLY or RUNNING
- * @post: its post: if it contributes, with op->bytes of payload
+ * @local: which one
+ * @payload: if it contributes: op->bytes of payload
+ * @token: for coll_env_complete()
  * @now: time in ns
  *
  * A rank that receives no result has done its part: its post completes at once, and the
@@ -568,10 +583,12 @@ bool coll_engine_begin(struct coll_op *op, u64 now)
  *
  * Return: true if that makes the operation DONE. Context: event context (env.h).
  */
-bool coll_engine_post(struct coll_op *op, const struct coll_post *post, u64 now)
+bool coll_engine_post(struct coll_op *op, u32 local, const void *payload, void *token, u64 now)
 {
-	struct coll_local_post *own = &op->locals.post[post->local];
-	bool done;
+	const struct coll_signature *sig = &op->head.signature;
+	struct coll_local_post *own = &op->locals.post[local];
+	struct coll_rank *rank = &op->group->ranks.local[local];
+	bool root = sig->root == rank->rank, contributes, done;
 
 	if (op->state == COLL_OP_EARLY) {
 		op->state = COLL_OP_RUNNING;
@@ -579,23 +596,24 @@ bool coll_engine_post(struct coll_op *op, const struct coll_post *post, u64 now)
 			op->awaited_ns = now;
 		op->group->window.running++;
 	}
-	own->token = post->token;
-	own->receives = post->receives;
+	own->token = token;
+	own->receives = coll_operation_receives(sig->operation, root);
 	own->waits = true;
 	op->locals.unposted--;
-	op->locals.contributed += post->contributes;
-	op->locals.latest = post->local;
-	if (op->bytes && post->contributes)
-		engine_contribute(op, post->local, post->payload);
-	if (unlikely(!post->receives))
-		engine_answer(op, post->local, 0, COLLSOCK_NO_RANK);
+	contributes = coll_operation_contributes(sig->operation, root);
+	op->locals.contributed += contributes;
+	op->locals.latest = local;
+	if (op->bytes && contributes)
+		engine_contribute(op, local, payload);
+	if (unlikely(!own->receives))
+		engine_answer(op, local, 0, COLLSOCK_NO_RANK);
 	if (engine_may_begin(op))
-		done = coll_engine_begin(op, now);
+		done = engine_begin(op, now);
 	else
 		done = engine_check_out_in_turn(op);
 	/* It began earlier by another rank or host, and only this post was missing. */
 	if (done && (op->source != op->schedule->self || op->group->ranks.locals > 1))
-		op->group->ranks.local[post->local].last++;
+		rank->last++;
 	return done;
 }
 
@@ -620,30 +638,18 @@ bool coll_engine_folded(struct coll_op *op, const struct coll_fold *fold, u64 no
 }
 
 /**
- * coll_engine_store() - store a message until its round
- * @op: EARLY or RUNNING
+ * coll_engine_store_payload() - keep the payload of a message until its round
+ * @op: EARLY or RUNNING, with data
  * @edge: the fold entry of the message
- * @body: the message; its signature equals the operation's
+ * @body: the message
  *
- * Return: true if it is new. Context: group lock held.
+ * Context: group lock held.
  */
-bool coll_engine_store(struct coll_op *op, u32 edge, const struct coll_body *body)
+void coll_engine_store_payload(struct coll_op *op, u32 edge, const struct coll_body *body)
 {
-	struct coll_lane *lane = &op->lanes[body->segment];
-	u32 first;
+	u32 first = engine_range(op, body->segment, &op->schedule->fold[edge]).first;
 
-	if (engine_lane_arrived(lane, edge))
-		return false;
-	lane->arrived[edge / 64] |= 1ULL << (edge % 64);
-	if (coll_before(body->done, op->head.done))
-		op->head.done = body->done;
-	if (op->bytes) {
-		first = engine_range(op, body->segment, &op->schedule->fold[edge]).first;
-		memcpy(engine_early(op, edge) + first, body->payload, body->payload_bytes);
-	}
-	if (body->segment < op->begun && body->round == lane->round)
-		lane->missing--;
-	return true;
+	memcpy(engine_early(op, edge) + first, body->payload, body->payload_bytes);
 }
 
 /* ---- forgetting messages ---- */

@@ -22,22 +22,6 @@
 
 #include "state.h"
 
-/**
- * struct coll_post - a post of one rank
- * @local: which rank of this host
- * @receives: it receives the result
- * @contributes: it contributes
- * @payload: what it contributes
- * @token: for coll_env_complete()
- */
-struct coll_post {
-	u32		local;
-	bool		receives;
-	bool		contributes;
-	const void	*payload;
-	void		*token;
-};
-
 /* Nothing has arrived, and nothing has been done. */
 static inline void coll_engine_reset_lane(struct coll_lane *lane)
 {
@@ -73,7 +57,7 @@ static inline void coll_engine_make(struct coll_op *op)
 }
 
 bool coll_engine_begin(struct coll_op *op, u64 now);
-bool coll_engine_post(struct coll_op *op, const struct coll_post *post, u64 now);
+bool coll_engine_post(struct coll_op *op, u32 local, const void *payload, void *token, u64 now);
 void coll_engine_fold(const struct coll_fold *fold);
 bool coll_engine_folded(struct coll_op *op, const struct coll_fold *fold, u64 now);
 
@@ -99,7 +83,39 @@ static inline bool coll_engine_misses(const struct coll_op *op,
 }
 
 u32 coll_engine_edge_bytes(const struct coll_op *op, u32 lane, u32 edge);
-bool coll_engine_store(struct coll_op *op, u32 edge, const struct coll_body *body);
+void coll_engine_store_payload(struct coll_op *op, u32 edge, const struct coll_body *body);
+
+/* Has the message of a fold entry arrived in the lane? */
+static inline bool coll_engine_lane_arrived(const struct coll_lane *lane, u32 edge)
+{
+	return lane->arrived[edge / 64] >> (edge % 64) & 1;
+}
+
+/**
+ * coll_engine_store() - store a message until its round
+ * @op: EARLY or RUNNING
+ * @edge: the fold entry of the message
+ * @body: the message; its signature equals the operation's
+ *
+ * Return: true if it is new. Context: group lock held.
+ */
+static inline bool coll_engine_store(struct coll_op *op, u32 edge,
+				     const struct coll_body *body)
+{
+	struct coll_lane *lane = &op->lanes[body->segment];
+
+	if (coll_engine_lane_arrived(lane, edge))
+		return false;
+	lane->arrived[edge / 64] |= 1ULL << (edge % 64);
+	if (coll_before(body->done, op->head.done))
+		op->head.done = body->done;
+	if (op->bytes)
+		coll_engine_store_payload(op, edge, body);
+	if (body->segment < op->begun && body->round == lane->round)
+		lane->missing--;
+	return true;
+}
+
 bool coll_engine_advance(struct coll_op *op, u32 lane, u64 now);
 bool coll_engine_resume(struct coll_lane *lane, u64 now);
 void coll_engine_stop(struct coll_op *op);

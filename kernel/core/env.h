@@ -38,11 +38,21 @@ void coll_env_peer_free(struct coll_peer *peer);
 /* The connection is idle: nothing is sent over it until it is opened again. */
 void coll_env_peer_idle(struct coll_peer *peer);
 
-/*
- * A packet buffer of @bytes, NULL if there is no memory; it is passed to
- * coll_env_transmit(), which takes ownership. Packets may be lost.
+/**
+ * struct coll_blank - a packet to be written
+ * @packet: the platform's
+ * @data: where its contents go; NULL if there is no memory
  */
-u8 *coll_env_packet(struct coll_group *g, u32 bytes, struct coll_packet **packet);
+struct coll_blank {
+	struct coll_packet	*packet;
+	u8			*data;
+};
+
+/*
+ * A packet of @bytes; it is passed to coll_env_transmit(), which takes ownership. Packets
+ * may be lost.
+ */
+struct coll_blank coll_env_packet(struct coll_group *g, u32 bytes);
 void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet);
 
 /*

@@ -130,9 +130,15 @@ static u32 group_rank_that_spoke(const struct coll_group *g, const struct coll_o
 	return g->ranks.local[i].rank;
 }
 
+/* A rank of this host posts something else than what was posted as this operation. */
+static noinline void group_disagree(struct coll_group *g, const struct coll_op *op, u64 now)
+{
+	coll_failure_end(g, COLL_REASON_DISAGREES, group_rank_that_spoke(g, op), now);
+}
+
 /* A post that cannot complete reports after those before it, or at once. */
-static void group_post_ended(struct coll_group *g, u32 local, struct coll_op *op,
-			     const struct coll_signature *sig, void *token)
+static noinline void group_post_ended(struct coll_group *g, u32 local, struct coll_op *op,
+				      const struct coll_signature *sig, void *token)
 {
 	struct coll_rank *rank = &g->ranks.local[local];
 	const struct coll_failure *f = &g->failure.what;
@@ -178,20 +184,13 @@ int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature
 {
 	struct coll_rank *rank = &g->ranks.local[local];
 	struct coll_op *op = coll_group_slot(g, rank->next);
-	const struct coll_post post = {
-		.local		= local,
-		.receives	= coll_signature_receives(sig, rank->rank),
-		.contributes	= coll_signature_contributes(sig, rank->rank),
-		.payload	= payload,
-		.token		= token,
-	};
 
 	if (!coll_group_writable(g, local))
 		return -EAGAIN;
 	coll_work_begin(g);
 	if (op->state != COLL_OP_FREE && !coll_group_ended(g, local) &&
 	    !coll_signature_equal(&op->head.signature, sig))
-		coll_failure_end(g, COLL_REASON_DISAGREES, group_rank_that_spoke(g, op), now);
+		group_disagree(g, op, now);
 	g->stats.posted++;
 	if (unlikely(coll_group_ended(g, local))) {
 		group_post_ended(g, local, op, sig, token);
@@ -200,7 +199,7 @@ int coll_group_post(struct coll_group *g, u32 local, const struct coll_signature
 	if (op->state == COLL_OP_FREE)
 		coll_window_open(g, op, rank->next, sig, g->self);
 	coll_ranks_advance(g, rank);
-	if (coll_engine_post(op, &post, now))
+	if (coll_engine_post(op, local, payload, token, now))
 		coll_window_completed(g, op, now);
 	coll_watch_start(g, now);
 	coll_window_advance(g, now);
@@ -228,17 +227,13 @@ void coll_group_folded(struct coll_group *g, const struct coll_fold *fold, u64 n
 /* ---- receiving: accept, then advance ---- */
 
 /**
- * struct group_packet - a packet being processed
- * @peer: who sent it
- * @ce: it was marked "congestion experienced"
- * @body: its contents
- * @op: for a new message of an operation that has begun: that operation
+ * struct group_sender - what is known of a packet's sender
+ * @peer: its connection; NULL if the packet is dropped
+ * @refusal: what was wrong with the packet
  */
-struct group_packet {
+struct group_sender {
 	struct coll_peer	*peer;
-	bool			ce;
-	struct coll_body	body;
-	struct coll_op		*op;
+	enum coll_refusal	refusal;
 };
 
 static void group_refuse_invalid(struct coll_group *g, u32 source, const struct coll_body *body)
@@ -247,66 +242,80 @@ static void group_refuse_invalid(struct coll_group *g, u32 source, const struct 
 	coll_env_drop(g, source, g->self, body, COLL_DROP_INVALID);
 }
 
+static void group_drop_repeated(struct coll_group *g, u32 source, const struct coll_body *body)
+{
+	g->stats.duplicates++;
+	coll_env_drop(g, source, g->self, body, COLL_DROP_DUPLICATE);
+}
+
+/* The connection to which an authentic packet with a new prefix belongs; NULL to drop it */
+static struct coll_peer *group_meet(struct coll_group *g, const struct coll_prefix *prefix,
+				    const struct coll_wire_side *side, const u8 *packet, u32 bytes,
+				    const struct coll_body *body, u64 now)
+{
+	struct coll_peer *peer = coll_peers_get(g, prefix->source, now);
+
+	if (!peer) {
+		group_refuse_invalid(g, prefix->source, body);
+		return NULL;
+	}
+	if (coll_peer_meet(peer, prefix, side, body->number, now))
+		return peer;
+	g->stats.stale++;
+	coll_env_drop(g, prefix->source, g->self, body, COLL_DROP_STALE);
+	if (coll_peer_changed(peer, prefix))
+		coll_watch_changed(peer, prefix, packet, bytes, now);
+	return NULL;
+}
+
 /*
  * Handle a packet whose prefix is new: the first of a host or of a connection, or the first
- * after its sender has heard of us. @p->peer is its sender, opened only after
- * authentication; NULL to drop it.
+ * after its sender has heard of us. The connection is opened only after authentication.
  */
-static enum coll_refusal group_introduce(struct coll_group *g, const u8 *packet, u32 bytes,
-					 struct group_packet *p, u64 now)
+static noinline struct group_sender group_introduce(struct coll_group *g, const u8 *packet,
+						    u32 bytes, struct coll_body *body, u64 now)
 {
 	struct coll_wire_side side;
 	struct coll_prefix prefix;
-	struct coll_peer *peer;
 
-	p->peer = NULL;
 	coll_wire_read_prefix(packet, &prefix);
 	coll_wire_side_set(&side, &prefix, &g->secret.mac);
 	if (!coll_wire_authentic(packet, bytes, &side))
-		return COLL_FORGED;
+		return (struct group_sender) { .refusal = COLL_FORGED };
 	if (prefix.descriptor != g->descriptor)
-		return COLL_WRONG_DESCRIPTOR;
+		return (struct group_sender) { .refusal = COLL_WRONG_DESCRIPTOR };
 	coll_work_begin(g);
-	coll_wire_read_body(packet, bytes, &p->body);
-	if (coll_peers_repeated(g, &prefix, p->body.number)) {
-		g->stats.duplicates++;
-		coll_env_drop(g, prefix.source, g->self, &p->body, COLL_DROP_DUPLICATE);
-		return COLL_ACCEPTED;
+	coll_wire_read_body(packet, bytes, body);
+	if (coll_peers_repeated(g, &prefix, body->number)) {
+		group_drop_repeated(g, prefix.source, body);
+		return (struct group_sender) { .refusal = COLL_ACCEPTED };
 	}
-	peer = coll_peers_get(g, prefix.source, now);
-	if (!peer) {
-		group_refuse_invalid(g, prefix.source, &p->body);
-	} else if (coll_peer_meet(peer, &prefix, &side, p->body.number, now)) {
-		p->peer = peer;
-	} else {
-		g->stats.stale++;
-		coll_env_drop(g, prefix.source, g->self, &p->body, COLL_DROP_STALE);
-		if (coll_peer_changed(peer, &prefix))
-			coll_watch_changed(peer, &prefix, packet, bytes, now);
-	}
-	return COLL_ACCEPTED;
+	return (struct group_sender) {
+		.peer		= group_meet(g, &prefix, &side, packet, bytes, body, now),
+		.refusal	= COLL_ACCEPTED,
+	};
 }
 
 /* Nothing is trusted, and no state is created, before the MAC has been checked. */
-static inline enum coll_refusal group_authenticate(struct coll_group *g, u32 source,
-						   const u8 *packet, u32 bytes,
-						   struct group_packet *p, u64 now)
+static inline struct group_sender group_authenticate(struct coll_group *g, u32 source,
+						     const u8 *packet, u32 bytes,
+						     struct coll_body *body, u64 now)
 {
-	p->peer = coll_peers_find(g, source);
-	if (unlikely(!p->peer || !coll_wire_same_side(packet, &p->peer->conn.rx)))
-		return group_introduce(g, packet, bytes, p, now);
-	if (unlikely(!coll_wire_authentic(packet, bytes, &p->peer->conn.rx)))
-		return COLL_FORGED;
+	struct coll_peer *peer = coll_peers_find(g, source);
+
+	if (unlikely(!peer || !coll_wire_same_side(packet, &peer->conn.rx)))
+		return group_introduce(g, packet, bytes, body, now);
+	if (unlikely(!coll_wire_authentic(packet, bytes, &peer->conn.rx)))
+		return (struct group_sender) { .refusal = COLL_FORGED };
 	coll_work_begin(g);
-	coll_wire_read_body(packet, bytes, &p->body);
-	return COLL_ACCEPTED;
+	coll_wire_read_body(packet, bytes, body);
+	return (struct group_sender) { .peer = peer, .refusal = COLL_ACCEPTED };
 }
 
 /* The fold entry of the message in its operation; negative if there is none. */
-static int group_edge(const struct coll_op *op, const struct group_packet *p)
+static inline int group_edge(const struct coll_op *op, u32 host, const struct coll_body *body)
 {
-	const struct coll_body *body = &p->body;
-	int edge = coll_schedule_find(op->schedule, body->round, p->peer->host);
+	int edge = coll_schedule_find(op->schedule, body->round, host);
 
 	if (edge < 0 || body->segment >= op->segments)
 		return -EINVAL;
@@ -316,50 +325,54 @@ static int group_edge(const struct coll_op *op, const struct group_packet *p)
 	return edge;
 }
 
-/* A message within the window: store it and owe an acknowledgment. */
-static inline void group_store(struct coll_group *g, struct group_packet *p, u64 now)
+/*
+ * A message within the window: store it and owe an acknowledgment. Returns its operation if
+ * it is new and the operation has begun.
+ */
+static inline struct coll_op *group_store(struct coll_group *g, struct coll_peer *peer,
+					  const struct coll_body *body, u64 now)
 {
-	const struct coll_body *body = &p->body;
-	struct coll_op *op = coll_window_open_early(g, p->peer->host, body, now);
+	struct coll_op *op = coll_window_open_early(g, peer->host, body, now);
 	int edge;
 
 	if (!op) {
-		group_refuse_invalid(g, p->peer->host, body);
-		return;
+		group_refuse_invalid(g, peer->host, body);
+		return NULL;
 	}
 	if (!coll_signature_equal(&op->head.signature, &body->signature)) {
-		coll_failure_disagree(g, p->peer, now);
-		return;
+		coll_failure_disagree(g, peer, now);
+		return NULL;
 	}
-	edge = group_edge(op, p);
+	edge = group_edge(op, peer->host, body);
 	if (edge < 0) {
-		group_refuse_invalid(g, p->peer->host, body);
-		return;
+		group_refuse_invalid(g, peer->host, body);
+		return NULL;
 	}
 	if (op->state >= COLL_OP_ABORTED || !coll_engine_store(op, edge, body)) {
-		coll_peer_repeat(p->peer, &p->body, now);
-		return;
+		coll_peer_repeat(peer, body, now);
+		return NULL;
 	}
 	g->stats.messages_received++;
-	coll_peer_accept(p->peer, body, now);
+	coll_peer_accept(peer, body, now);
 	if (unlikely(op->state == COLL_OP_EARLY))
 		g->stats.early++;
-	if (likely(body->segment < op->begun))
-		p->op = op;
+	return likely(body->segment < op->begun) ? op : NULL;
 }
 
-static inline void group_accept_message(struct coll_group *g, struct group_packet *p, u64 now)
+static inline struct coll_op *group_accept_message(struct coll_group *g, struct coll_peer *peer,
+						   const struct coll_body *body, u64 now)
 {
-	s64 ahead = p->body.operation - g->window.oldest;
+	s64 ahead = body->operation - g->window.oldest;
 
+	if (likely(ahead >= 0 && ahead < (s64)g->window.size))
+		return group_store(g, peer, body, now);
 	if (ahead < 0) {
-		coll_peer_repeat(p->peer, &p->body, now);
-		coll_failure_recall(g, p->peer, &p->body, now);
-	} else if (ahead >= (s64)g->window.size) {
-		coll_peer_refuse(p->peer, &p->body, now);
+		coll_peer_repeat(peer, body, now);
+		coll_failure_recall(g, peer, body, now);
 	} else {
-		group_store(g, p, now);
+		coll_peer_refuse(peer, body, now);
 	}
+	return NULL;
 }
 
 /*
@@ -373,62 +386,45 @@ static bool group_only_answers(const struct coll_group *g, const struct coll_bod
 }
 
 /* A time-wait entry says goodbye without being asked for an acknowledgment. */
-static void group_answer(struct group_packet *p, u64 now)
+static void group_answer(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
-	if (p->body.number < COLL_NUMBER_TIMEWAIT)
-		coll_peer_repeat(p->peer, &p->body, now);
+	if (body->number < COLL_NUMBER_TIMEWAIT)
+		coll_peer_repeat(peer, body, now);
 }
 
-/* Handle what is specific to the type of packet. */
-static inline void group_accept_body(struct coll_group *g, struct group_packet *p, u64 now)
+/* Handle what is specific to packets that are no messages. */
+static noinline void group_accept_other(struct coll_group *g, struct coll_peer *peer,
+					const struct coll_body *body, u64 now)
 {
-	const struct coll_body *body = &p->body;
-
 	if (body->type == COLL_PACKET_ACK)
 		return;
-	if (unlikely(body->type == COLL_PACKET_PROBE))
-		coll_watch_probed(g, p->peer, body, now);
-	else if (unlikely(body->type == COLL_PACKET_ANSWER))
-		coll_watch_answered(p->peer, body, now);
+	if (body->type == COLL_PACKET_PROBE)
+		coll_watch_probed(g, peer, body, now);
+	else if (body->type == COLL_PACKET_ANSWER)
+		coll_watch_answered(peer, body, now);
 	else if (group_only_answers(g, body))
-		group_answer(p, now);
-	else if (likely(body->type == COLL_PACKET_MESSAGE))
-		group_accept_message(g, p, now);
-	else if (unlikely((body->operation + 1) >> 63))
+		group_answer(peer, body, now);
+	else if ((body->operation + 1) >> 63)
 		/* Numbers are compared by their distance: limits must not go round in a circle. */
-		group_refuse_invalid(g, p->peer->host, body);
+		group_refuse_invalid(g, peer->host, body);
 	else
-		coll_failure_receive_goodbye(g, p->peer, body, now);
+		coll_failure_receive_goodbye(g, peer, body, now);
+}
+
+/* Handle what is specific to the type of packet. Returns as group_store(). */
+static inline struct coll_op *group_accept_body(struct coll_group *g, struct coll_peer *peer,
+						const struct coll_body *body, u64 now)
+{
+	if (likely(body->type == COLL_PACKET_MESSAGE && !group_only_answers(g, body)))
+		return group_accept_message(g, peer, body, now);
+	group_accept_other(g, peer, body, now);
+	return NULL;
 }
 
 static noinline void group_count_mark(struct coll_group *g, struct coll_peer *peer)
 {
 	g->stats.ce_received++;
 	peer->recv.ce++;
-}
-
-/*
- * First stage: authenticate the packet, read what every packet carries, store its message
- * and owe an acknowledgment for it.
- */
-static inline enum coll_refusal group_accept(struct coll_group *g, u32 source, const u8 *packet,
-					     u32 bytes, struct group_packet *p, u64 now)
-{
-	enum coll_refusal refusal = group_authenticate(g, source, packet, bytes, p, now);
-
-	p->op = NULL;
-	if (unlikely(refusal != COLL_ACCEPTED)) {
-		p->peer = NULL;
-	} else if (likely(p->peer)) {
-		if (likely(coll_peer_hear(p->peer, &p->body, now))) {
-			if (unlikely(p->ce))
-				group_count_mark(g, p->peer);
-			group_accept_body(g, p, now);
-		} else {
-			p->peer = NULL;
-		}
-	}
-	return refusal;
 }
 
 /* Others wait for their turn, or the event has done what it may. */
@@ -441,35 +437,48 @@ static noinline void group_await_turn(struct coll_op *op, u32 segment, struct co
 	lane->last = peer;
 }
 
-static inline void group_run_rounds(struct coll_group *g, struct group_packet *p, u64 now)
+static inline void group_run_rounds(struct coll_group *g, struct coll_op *op, u32 segment,
+				    struct coll_peer *peer, u64 now)
 {
-	u32 segment = p->body.segment;
-	struct coll_op *op = p->op;
-
 	if (coll_work_waits(g)) {
-		group_await_turn(op, segment, p->peer);
+		group_await_turn(op, segment, peer);
 		return;
 	}
 	if (coll_engine_advance(op, segment, now))
 		coll_window_completed(g, op, now);
 	/* Only this message was missing. */
 	if (coll_engine_finished(op))
-		p->peer->watch.last_arrivals++;
+		peer->watch.last_arrivals++;
 	else if (coll_work_waits(g))
-		group_await_turn(op, segment, p->peer);
+		group_await_turn(op, segment, peer);
 }
 
-/* Second stage: run the rounds that are ready, and answer. */
-static inline void group_advance(struct coll_group *g, struct group_packet *p, u64 now)
+static noinline void group_say_goodbye(struct coll_peer *peer, u64 now)
 {
-	if (p->op)
-		group_run_rounds(g, p, now);
-	if (unlikely(g->failure.known || g->ranks.leaving)) {
-		p->peer->conn.dead = false;
-		coll_peer_say_goodbye(p->peer, now);
-	}
+	peer->conn.dead = false;
+	coll_peer_say_goodbye(peer, now);
+}
+
+/*
+ * Process an authentic packet: read what every packet carries, store its message and owe an
+ * acknowledgment for it; then run the rounds that are ready, and answer.
+ */
+static inline void group_process(struct coll_group *g, struct coll_peer *peer,
+				 const struct coll_body *body, bool ce, u64 now)
+{
+	struct coll_op *op;
+
+	if (unlikely(!coll_peer_hear(peer, body, now)))
+		return;
+	if (unlikely(ce))
+		group_count_mark(g, peer);
+	op = group_accept_body(g, peer, body, now);
+	if (op)
+		group_run_rounds(g, op, body->segment, peer, now);
+	if (unlikely(g->failure.known || g->ranks.leaving))
+		group_say_goodbye(peer, now);
 	coll_window_advance(g, now);
-	coll_peer_flush(p->peer, now);
+	coll_peer_flush(peer, now);
 }
 
 /**
@@ -486,14 +495,13 @@ static inline void group_advance(struct coll_group *g, struct group_packet *p, u
 enum coll_refusal coll_group_receive(struct coll_group *g, u32 source, const u8 *packet,
 				     u32 bytes, bool ce, u64 now)
 {
-	enum coll_refusal refusal;
-	struct group_packet p COLL_UNINITIALIZED;
+	struct coll_body body COLL_UNINITIALIZED;
+	struct group_sender sender;
 
-	p.ce = ce;
-	refusal = group_accept(g, source, packet, bytes, &p, now);
-	if (likely(p.peer))
-		group_advance(g, &p, now);
-	return refusal;
+	sender = group_authenticate(g, source, packet, bytes, &body, now);
+	if (likely(sender.peer))
+		group_process(g, sender.peer, &body, ce, now);
+	return sender.refusal;
 }
 
 /**

@@ -9,30 +9,29 @@
 #include "rtt.h"
 #include "work.h"
 
-static void peer_body(const struct coll_peer *peer, struct coll_body *body)
+/* There is no memory for a packet: as if it were lost. */
+static noinline void peer_lose(struct coll_peer *peer, const struct coll_body *body)
 {
-	body->done = peer->group->window.completed;
-	body->credit = coll_group_credit(peer->group);
-	body->ce = peer->recv.ce;
+	struct coll_group *g = peer->group;
+
+	g->stats.memory_short++;
+	coll_env_drop(g, g->self, peer->host, body, COLL_DROP_MEMORY_SHORT);
 }
 
-static inline void peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
-			     struct coll_body *body)
+/* The next packet to the other side, of this length */
+static inline struct coll_blank peer_begin(struct coll_peer *peer, u32 bytes)
 {
-	struct coll_packet *packet;
-	u8 *start;
-
 	coll_work_do(peer->group, COLL_WORK_PACKET);
-	body->number = ++peer->send.number;
-	start = coll_env_packet(peer->group, coll_wire_bytes(body), &packet);
-	if (unlikely(!start)) {
-		peer->group->stats.memory_short++;
-		coll_env_drop(peer->group, peer->group->self, peer->host, body,
-			      COLL_DROP_MEMORY_SHORT);
-		return;
-	}
-	coll_wire_write(start, side, body);
-	coll_env_transmit(peer, packet);
+	peer->send.number++;
+	return coll_env_packet(peer->group, bytes);
+}
+
+/* What all packets to it carry, whatever their type */
+static inline void peer_body(const struct coll_peer *peer, struct coll_body *body)
+{
+	body->number = peer->send.number;
+	body->credit = coll_group_credit(peer->group);
+	body->ce = peer->recv.ce;
 }
 
 /**
@@ -44,7 +43,15 @@ static inline void peer_emit(struct coll_peer *peer, const struct coll_wire_side
 void coll_peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
 		    struct coll_body *body)
 {
-	peer_emit(peer, side, body);
+	struct coll_blank blank = peer_begin(peer, coll_wire_bytes(body));
+
+	body->number = peer->send.number;
+	if (unlikely(!blank.data)) {
+		peer_lose(peer, body);
+		return;
+	}
+	coll_wire_write(blank.data, side, body);
+	coll_env_transmit(peer, blank.packet);
 }
 
 /**
@@ -55,9 +62,85 @@ void coll_peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
 void coll_peer_speak(struct coll_peer *peer, struct coll_body *body)
 {
 	peer_body(peer, body);
-	if (peer->ack.owed)
-		coll_ack_attach(peer, body);
+	body->done = peer->group->window.completed;
+	body->acknowledges = coll_ack_needed(peer, body->done);
+	coll_ack_attach(peer, body);
 	coll_peer_emit(peer, &peer->conn.tx, body);
+}
+
+static __always_inline void peer_body_of_message(const struct coll_message *m,
+						 struct coll_body *body)
+{
+	body->type = m->head->type;
+	body->operation = m->head->number;
+	body->signature = m->head->signature;
+	body->segment = m->segment;
+	body->round = m->round;
+	body->payload = m->payload;
+	body->payload_bytes = m->bytes;
+}
+
+/* The "done" that a message carries */
+static inline u64 peer_done(struct coll_group *g, const struct coll_message_head *head, u64 now)
+{
+	struct coll_credit *credit = &g->credit;
+
+	if (!head->carries_done)
+		return g->window.completed;
+	if (!coll_before(head->done, credit->cover_done)) {
+		credit->cover_done = head->done;
+		credit->cover_ns = now;
+	}
+	return head->done;
+}
+
+/* Length of the message's packet */
+static inline u32 peer_bytes(const struct coll_message *m, bool acknowledges)
+{
+	struct coll_body body COLL_UNINITIALIZED;
+
+	body.signature = m->head->signature;
+	body.acknowledges = acknowledges;
+	body.payload_bytes = m->bytes;
+	return coll_wire_bytes(&body);
+}
+
+/* As if the packet were lost; an acknowledgment that is owed goes with the next one. */
+static noinline void peer_lose_message(struct coll_peer *peer, const struct coll_message *m)
+{
+	struct coll_body body = {};
+
+	peer_body(peer, &body);
+	peer_body_of_message(m, &body);
+	peer_lose(peer, &body);
+}
+
+/*
+ * The packet is allocated before its body is made, and nothing else sees the body: so the
+ * compiler keeps most of it in registers.
+ */
+static __always_inline void peer_transmit(struct coll_peer *peer, struct coll_message *m,
+					  bool ack_now, u64 now)
+{
+	u64 done = peer_done(peer->group, m->head, now);
+	bool acknowledges = coll_ack_needed(peer, done);
+	struct coll_blank blank = peer_begin(peer, peer_bytes(m, acknowledges));
+	struct coll_body body COLL_UNINITIALIZED;
+
+	m->latest = peer->send.number;
+	m->sent_ns = now;
+	if (unlikely(!blank.data)) {
+		peer_lose_message(peer, m);
+		return;
+	}
+	body.done = done;
+	body.ack_now = ack_now;
+	body.acknowledges = acknowledges;
+	peer_body(peer, &body);
+	peer_body_of_message(m, &body);
+	coll_ack_attach(peer, &body);
+	coll_wire_write(blank.data, &peer->conn.tx, &body);
+	coll_env_transmit(peer, blank.packet);
 }
 
 /* A message is sent again, and does not count as lost any more. */
@@ -74,55 +157,10 @@ static noinline void peer_repeat(struct coll_peer *peer, struct coll_message *m,
 	/* Retransmitting to a host never heard from counts as a probe. */
 	if (!peer->conn.incarnation)
 		coll_liveness_asked(peer, now);
-}
-
-/* All but what peer_body() and peer_emit() set, and the acknowledgment */
-static inline void peer_body_of_message(const struct coll_message *m, struct coll_body *body)
-{
-	body->type = m->head->type;
-	body->operation = m->head->number;
-	body->signature = m->head->signature;
-	body->segment = m->segment;
-	body->round = m->round;
-	body->ack_now = false;
-	body->acknowledges = false;
-	body->payload = m->payload;
-	body->payload_bytes = m->bytes;
-}
-
-static void peer_transmit(struct coll_peer *peer, struct coll_message *m, u64 now)
-{
-	const struct coll_message_head *head = m->head;
-	struct coll_credit *credit = &peer->group->credit;
-	struct coll_body body COLL_UNINITIALIZED;
-
-	peer_body(peer, &body);
-	peer_body_of_message(m, &body);
-	if (head->carries_done) {
-		body.done = head->done;
-		if (!coll_before(body.done, credit->cover_done)) {
-			credit->cover_done = body.done;
-			credit->cover_ns = now;
-		}
-	}
-	if (peer->ack.owed)
-		coll_ack_attach(peer, &body);
-
-	if (unlikely(m->tries)) {
-		body.ack_now = true;
-		peer_repeat(peer, m, now);
-	} else {
-		body.ack_now = unlikely(peer->send.unacked >= peer->send.ask) &&
-			       coll_congestion_asks(peer, m);
-		peer->group->stats.messages_sent++;
-	}
 	if (likely(m->tries < COLL_MAX_TRIES))
 		m->tries++;
-	m->sent_ns = now;
-	peer_emit(peer, &peer->conn.tx, &body);
-	m->latest = body.number;
-	coll_deadline_peer(peer, likely(m->tries == 1) ? now + peer->rtt.rto_ns :
-							  coll_rtt_due(peer, m));
+	peer_transmit(peer, m, true, now);
+	coll_deadline_peer(peer, coll_rtt_due(peer, m));
 }
 
 static bool peer_is_operation(const struct coll_message *m)
@@ -139,14 +177,19 @@ static bool peer_beyond_credit(const struct coll_peer *peer, const struct coll_m
 
 static inline void peer_transmit_first(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
+	bool ack_now;
+
 	list_add_tail(&m->link, &peer->send.sent);
 	peer->send.unacked++;
-	m->tries = 0;
+	peer->group->stats.messages_sent++;
+	m->tries = 1;
 	m->lost = false;
 	m->answered = peer->watch.answered;
 	m->first_ns = now;
-	peer_transmit(peer, m, now);
+	ack_now = unlikely(peer->send.unacked >= peer->send.ask) && coll_congestion_asks(peer, m);
+	peer_transmit(peer, m, ack_now, now);
 	m->first = m->latest;
+	coll_deadline_peer(peer, now + peer->rtt.rto_ns);
 }
 
 /* May the message be sent, though as many as the window allows may be in flight? */
@@ -287,7 +330,7 @@ static void peer_repair(struct coll_peer *peer, u32 most, u64 now)
 			coll_deadline_peer(peer, now);
 			break;
 		}
-		peer_transmit(peer, m, now);
+		peer_repeat(peer, m, now);
 		most--;
 	}
 }
@@ -378,28 +421,45 @@ static bool peer_acknowledged(const struct coll_body *body, u64 number)
 /*
  * Of a message that was sent several times, the first and the latest packet are known: it
  * is acknowledged even if the path is longer than the time-out, and its packet says how
- * long it took. False if it is not acknowledged.
+ * long it took. False if the first packet is not acknowledged either.
  */
+static noinline bool peer_sample_first(struct coll_peer *peer, const struct coll_message *m,
+				       const struct coll_body *body, u64 now)
+{
+	if (!peer_acknowledged(body, m->first))
+		return false;
+	coll_rtt_acknowledged(peer, m, now - m->first_ns);
+	coll_congestion_undo(peer, m);
+	return true;
+}
+
+/* False if the message is not acknowledged. */
 static inline bool peer_sample_ack(struct coll_peer *peer, const struct coll_message *m,
 				   const struct coll_body *body, u64 now)
 {
-	bool latest = peer_acknowledged(body, m->latest);
-
-	if (!latest && !peer_acknowledged(body, m->first))
-		return false;
-	coll_rtt_acknowledged(peer, m, now - (latest ? m->sent_ns : m->first_ns));
-	if (unlikely(!latest || m->lost))
+	if (unlikely(!peer_acknowledged(body, m->latest)))
+		return peer_sample_first(peer, m, body, now);
+	coll_rtt_acknowledged(peer, m, now - m->sent_ns);
+	if (unlikely(m->lost))
 		coll_congestion_undo(peer, m);
 	return true;
 }
 
-static noinline void peer_hear_ack(struct coll_peer *peer, const struct coll_body *body,
-				   u64 now)
+/**
+ * coll_peer_hear_ack() - process an acknowledgment
+ * @peer: its sender
+ * @body: it has one
+ * @now: time in ns
+ */
+void coll_peer_hear_ack(struct coll_peer *peer, const struct coll_body *body, u64 now)
 {
 	struct coll_message *m, *next;
 	bool waits = peer_waits(peer);
 	u32 arrived = 0, fresh = 0;
 
+	/* Nobody can have received a packet that was not sent. */
+	if (unlikely(body->ack_number > peer->send.number))
+		return;
 	list_for_each_entry_safe(m, next, &peer->send.sent, link) {
 		/* The list is in the order of first transmissions. */
 		if (m->first > body->ack_number)
@@ -420,7 +480,13 @@ static noinline void peer_hear_ack(struct coll_peer *peer, const struct coll_bod
 		peer_refill(peer, arrived + 1, waits ? fresh : 0, now);
 }
 
-static noinline void peer_forget_through(struct coll_peer *peer, u64 done, u64 now)
+/**
+ * coll_peer_forget_through() - the other side has completed operations
+ * @peer: the other side
+ * @done: the latest of them
+ * @now: time in ns
+ */
+void coll_peer_forget_through(struct coll_peer *peer, u64 done, u64 now)
 {
 	struct coll_message *m, *next;
 	bool waits = peer_waits(peer);
@@ -438,44 +504,29 @@ static noinline void peer_forget_through(struct coll_peer *peer, u64 done, u64 n
 		peer_refill(peer, arrived + 1, fresh, now);
 }
 
-/* "Done" has advanced. Without messages in flight there is nothing to forget. */
-static inline void peer_hear_done(struct coll_peer *peer, u64 done, u64 now)
-{
-	peer->send.done = done;
-	peer->live.heard_ns = now;
-	if (!list_empty(&peer->send.sent))
-		peer_forget_through(peer, done, now);
-}
-
 /* One of several messages that are sent again: what the event may not do waits for a time-out. */
-static void peer_transmit_more(struct coll_peer *peer, struct coll_message *m, u64 now)
+static void peer_repeat_more(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
 	if (coll_work_may_send(peer->group))
-		peer_transmit(peer, m, now);
+		peer_repeat(peer, m, now);
 	else
 		coll_deadline_peer(peer, now);
 }
 
-/* Retransmit messages sent beyond the credit of @before. */
-static noinline void peer_send_forced(struct coll_peer *peer, u64 before, u64 now)
+/**
+ * coll_peer_send_forced() - send again what was sent beyond the credit
+ * @peer: the other side, which has told more
+ * @before: the credit before that
+ * @now: time in ns
+ */
+void coll_peer_send_forced(struct coll_peer *peer, u64 before, u64 now)
 {
 	struct coll_message *m;
 
 	peer->send.forced = false;
 	list_for_each_entry(m, &peer->send.sent, link)
 		if (peer_is_operation(m) && coll_after(m->head->number, before))
-			peer_transmit_more(peer, m, now);
-}
-
-static inline void peer_hear_credit(struct coll_peer *peer, u64 credit, u64 now)
-{
-	u64 before = peer->send.credit;
-
-	peer->send.credit = credit;
-	if (unlikely(peer->send.forced))
-		peer_send_forced(peer, before, now);
-	if (unlikely(!list_empty(&peer->send.held)))
-		coll_peer_push(peer, now);
+			peer_repeat_more(peer, m, now);
 }
 
 /**
@@ -493,13 +544,18 @@ void coll_peer_send_again(struct coll_peer *peer, u64 now)
 		if (now - m->sent_ns < peer->group->timing.ack_delay)
 			continue;
 		m->tries = 1;
-		peer_transmit_more(peer, m, now);
+		peer_repeat_more(peer, m, now);
 	}
 }
 
-/* The packet came before, or so long ago that nobody can tell. */
-static noinline void peer_drop_repeated(struct coll_peer *peer, const struct coll_body *body,
-					enum coll_freshness freshness)
+/**
+ * coll_peer_drop_repeated() - drop a packet that came before, or too long ago to tell
+ * @peer: its sender
+ * @body: authenticated
+ * @freshness: which of the two
+ */
+void coll_peer_drop_repeated(struct coll_peer *peer, const struct coll_body *body,
+			     enum coll_freshness freshness)
 {
 	struct coll_group *g = peer->group;
 	bool repeated = freshness == COLL_REPEATED;
@@ -510,68 +566,6 @@ static noinline void peer_drop_repeated(struct coll_peer *peer, const struct col
 		g->stats.stale++;
 	coll_env_drop(g, peer->host, g->self, body,
 		      repeated ? COLL_DROP_DUPLICATE : COLL_DROP_STALE);
-}
-
-/**
- * coll_peer_hear() - process what every packet carries
- * @peer: its sender
- * @body: authenticated
- * @now: time in ns
- *
- * "Done", credit and acknowledgment are used only if the packet names this incarnation of
- * ours.
- *
- * Return: false if the packet came before, or is too old to tell: it changes nothing.
- */
-bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 now)
-{
-	enum coll_freshness freshness = coll_replay_check(&peer->recv.packets, body->number);
-
-	if (unlikely(freshness != COLL_FRESH)) {
-		peer_drop_repeated(peer, body, freshness);
-		return false;
-	}
-	if (likely(peer->conn.knows_us)) {
-		if (unlikely(body->ce != peer->congestion.ce))
-			coll_congestion_marked(peer, body->ce);
-		/* Nobody can have received a packet that was not sent. */
-		if (body->acknowledges && likely(body->ack_number <= peer->send.number))
-			peer_hear_ack(peer, body, now);
-		if (coll_after(body->done, peer->send.done))
-			peer_hear_done(peer, body->done, now);
-		if (coll_after(body->credit, peer->send.credit))
-			peer_hear_credit(peer, body->credit, now);
-	}
-	return true;
-}
-
-/**
- * coll_peer_accept() - a message is stored and may be acknowledged
- * @peer: its sender
- * @body: the message
- * @now: time in ns
- *
- * The first packet of a connection is acknowledged at once, since the other side does not
- * know yet that this host exists; so is a goodbye, which nothing follows. So is a message
- * that asks for it, since its sender may wait for that. Other acknowledgments wait for a
- * packet to be piggybacked on, until half a window is owed.
- */
-void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 now)
-{
-	coll_ack_mark(peer, body->number);
-	peer->live.heard_ns = now;
-	peer->ack.messages++;
-	if (!peer->ack.owed || coll_after(body->operation, peer->ack.operation))
-		peer->ack.operation = body->operation;
-	if (unlikely(!peer->conn.knows_us || body->type == COLL_PACKET_GOODBYE))
-		coll_ack_owe_now(peer, now);
-	else if (!peer->ack.owed)
-		coll_ack_owe(peer, now + peer->group->timing.ack_delay);
-	peer->ack.now |= body->ack_now;
-	if (peer->ack.messages >= peer->group->peers.ack_every) {
-		peer->ack.messages = 0;
-		peer->ack.now |= !coll_ack_expected(peer);
-	}
 }
 
 /**
@@ -651,7 +645,7 @@ static void peer_late(struct coll_peer *peer, struct coll_message *m, u64 now)
 	if (peer_is_operation(m) || !peer->conn.incarnation)
 		coll_congestion_timed_out(peer, m);
 	else
-		peer_transmit(peer, m, now);
+		peer_repeat(peer, m, now);
 }
 
 static void peer_find_late(struct coll_peer *peer, u64 now)

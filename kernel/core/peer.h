@@ -12,6 +12,8 @@
 #ifndef COLL_CORE_PEER_H
 #define COLL_CORE_PEER_H
 
+#include "ack.h"
+#include "congestion.h"
 #include "state.h"
 
 void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 now);
@@ -38,12 +40,93 @@ bool coll_peer_may_be_new(const struct coll_peer *peer, const struct coll_prefix
 			  u64 number);
 void coll_peer_send_again(struct coll_peer *peer, u64 now);
 
-/*
- * Read what every packet tells: acknowledgment, "done", credit. False if it came before,
- * or is too old to tell.
+void coll_peer_drop_repeated(struct coll_peer *peer, const struct coll_body *body,
+			     enum coll_freshness freshness);
+void coll_peer_hear_ack(struct coll_peer *peer, const struct coll_body *body, u64 now);
+void coll_peer_forget_through(struct coll_peer *peer, u64 done, u64 now);
+void coll_peer_send_forced(struct coll_peer *peer, u64 before, u64 now);
+
+/* "Done" has advanced. Without messages in flight there is nothing to forget. */
+static inline void coll_peer_hear_done(struct coll_peer *peer, u64 done, u64 now)
+{
+	peer->send.done = done;
+	peer->live.heard_ns = now;
+	if (!list_empty(&peer->send.sent))
+		coll_peer_forget_through(peer, done, now);
+}
+
+static inline void coll_peer_hear_credit(struct coll_peer *peer, u64 credit, u64 now)
+{
+	u64 before = peer->send.credit;
+
+	peer->send.credit = credit;
+	if (unlikely(peer->send.forced))
+		coll_peer_send_forced(peer, before, now);
+	if (unlikely(!list_empty(&peer->send.held)))
+		coll_peer_push(peer, now);
+}
+
+/**
+ * coll_peer_hear() - process what every packet carries
+ * @peer: its sender
+ * @body: authenticated
+ * @now: time in ns
+ *
+ * "Done", credit and acknowledgment are used only if the packet names this incarnation of
+ * ours.
+ *
+ * Return: false if the packet came before, or is too old to tell: it changes nothing.
  */
-bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 now);
-void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 now);
+static inline bool coll_peer_hear(struct coll_peer *peer, const struct coll_body *body, u64 now)
+{
+	enum coll_freshness freshness = coll_replay_check(&peer->recv.packets, body->number);
+
+	if (unlikely(freshness != COLL_FRESH)) {
+		coll_peer_drop_repeated(peer, body, freshness);
+		return false;
+	}
+	if (likely(peer->conn.knows_us)) {
+		if (unlikely(body->ce != peer->congestion.ce))
+			coll_congestion_marked(peer, body->ce);
+		if (body->acknowledges)
+			coll_peer_hear_ack(peer, body, now);
+		if (coll_after(body->done, peer->send.done))
+			coll_peer_hear_done(peer, body->done, now);
+		if (coll_after(body->credit, peer->send.credit))
+			coll_peer_hear_credit(peer, body->credit, now);
+	}
+	return true;
+}
+
+/**
+ * coll_peer_accept() - a message is stored and may be acknowledged
+ * @peer: its sender
+ * @body: the message
+ * @now: time in ns
+ *
+ * The first packet of a connection is acknowledged at once, since the other side does not
+ * know yet that this host exists; so is a goodbye, which nothing follows. So is a message
+ * that asks for it, since its sender may wait for that. Other acknowledgments wait for a
+ * packet to be piggybacked on, until half a window is owed.
+ */
+static inline void coll_peer_accept(struct coll_peer *peer, const struct coll_body *body, u64 now)
+{
+	coll_ack_mark(peer, body->number);
+	peer->live.heard_ns = now;
+	peer->ack.messages++;
+	if (!peer->ack.owed || coll_after(body->operation, peer->ack.operation))
+		peer->ack.operation = body->operation;
+	if (unlikely(!peer->conn.knows_us || body->type == COLL_PACKET_GOODBYE))
+		coll_ack_owe_now(peer, now);
+	else if (!peer->ack.owed)
+		coll_ack_owe(peer, now + peer->group->timing.ack_delay);
+	peer->ack.now |= body->ack_now;
+	if (peer->ack.messages >= peer->group->peers.ack_every) {
+		peer->ack.messages = 0;
+		peer->ack.now |= !coll_ack_expected(peer);
+	}
+}
+
 void coll_peer_repeat(struct coll_peer *peer, const struct coll_body *body, u64 now);
 void coll_peer_refuse(struct coll_peer *peer, const struct coll_body *body, u64 now);
 void coll_peer_send_ack(struct coll_peer *peer, u64 now);

@@ -264,29 +264,3 @@ void coll_schedule_room(const struct coll_schedule *s, struct coll_room *room)
 		values += !!s->round[i].folds;
 	coll_room_grow(room, s->sends, values * s->registers, s->folds);
 }
-
-/**
- * coll_schedule_find - find the fold entry of a message
- * @s: a valid schedule
- * @round: round that the message names; may be anything
- * @host: host that sent it; may be anything
- *
- * Called for each message received. It searches from the end, because an entry for self is
- * mostly first: in the usual round with one receive edge, one comparison suffices.
- *
- * Return: the index in @s->fold, or -ENOENT if the schedule expects no such message.
- */
-int coll_schedule_find(const struct coll_schedule *s, u8 round, u32 host)
-{
-	const struct coll_round *r;
-	unsigned int i;
-
-	if (unlikely(round >= s->rounds || host == s->self))
-		return -ENOENT;
-
-	r = &s->round[round];
-	for (i = r->fold_first + r->folds; i-- > r->fold_first;)
-		if (likely(s->fold[i].host == host))
-			return i;
-	return -ENOENT;
-}

@@ -2,31 +2,32 @@
 #include "reduce.h"
 #include "signature.h"
 
-static bool signature_operands_valid(const struct coll_operation *operation,
-				     const struct coll_signature *sig)
+/* Payload bytes of an operation with elements, or -EINVAL, -EMSGSIZE */
+static noinline int signature_typed_bytes(const struct coll_group *g,
+					  const struct coll_operation *operation,
+					  const struct coll_signature *sig)
 {
-	if (!operation->typed)
-		return !sig->type && !sig->op && !sig->count;
-	if (!operation->reduces)
-		return coll_type_bytes(sig->type) && !sig->op && sig->count;
-	return coll_reduce_valid(sig->type, sig->op) && sig->count;
-}
+	u32 element = coll_type_bytes(sig->type);
 
-/* Payload bytes of an operation with this signature, or -EINVAL, -EMSGSIZE */
-static int signature_bytes(const struct coll_group *g, const struct coll_operation *operation,
-			   const struct coll_signature *sig)
-{
-	u32 element;
-
-	if (sig->root >= (operation->rooted ? g->ranks.size : 1) ||
-	    !signature_operands_valid(operation, sig))
+	if (operation->reduces ? !coll_reduce_valid(sig->type, sig->op) : !element || sig->op)
 		return -EINVAL;
 	if (!sig->count)
-		return 0;
-	element = coll_type_bytes(sig->type);
+		return -EINVAL;
 	if (sig->count > g->payload.max_bytes / element)
 		return -EMSGSIZE;
 	return sig->count * element;
+}
+
+/* Payload bytes of an operation with this signature, or -EINVAL, -EMSGSIZE */
+static inline int signature_bytes(const struct coll_group *g,
+				  const struct coll_operation *operation,
+				  const struct coll_signature *sig)
+{
+	if (sig->root >= (operation->rooted ? g->ranks.size : 1))
+		return -EINVAL;
+	if (operation->typed)
+		return signature_typed_bytes(g, operation, sig);
+	return sig->type || sig->op || sig->count ? -EINVAL : 0;
 }
 
 /* Does the algorithm exist, and can this group run it? */
@@ -38,7 +39,7 @@ static bool signature_runs(const struct coll_group *g, u32 operation, u32 algori
 }
 
 /* May a post name it? */
-static bool signature_may_name(const struct coll_group *g, u32 operation, u32 algorithm)
+static noinline bool signature_may_name(const struct coll_group *g, u32 operation, u32 algorithm)
 {
 	return signature_runs(g, operation, algorithm) && g->plan.nameable >> algorithm & 1;
 }
@@ -86,11 +87,14 @@ int coll_signature_of_post(const struct coll_group *g, u32 local,
 	sig->op = post->op;
 	sig->count = post->count;
 	sig->root = post->root;
-	sig->algorithm = post->algorithm ?: g->plan.default_algorithm[post->operation];
-	if (post->algorithm && !signature_may_name(g, post->operation, post->algorithm))
+	if (likely(!post->algorithm))
+		sig->algorithm = g->plan.default_algorithm[post->operation];
+	else if (signature_may_name(g, post->operation, post->algorithm))
+		sig->algorithm = post->algorithm;
+	else
 		return -EINVAL;
 	bytes = signature_bytes(g, operation, sig);
 	if (bytes >= 0 && post->flags & COLLSOCK_QUIET && coll_signature_receives(sig, rank))
 		return -EINVAL;
-	return bytes < 0 || coll_signature_contributes(sig, rank) ? bytes : 0;
+	return bytes > 0 && !coll_signature_contributes(sig, rank) ? 0 : bytes;
 }

@@ -1,51 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "wire.h"
 
-/*
- * Layout of a packet: every field is at a multiple of its size, but the packet may begin at
- * any multiple of two bytes.
- */
-struct coll_wire_header {
-	__be32	version;	/* one byte, and three that are 0 */
-	__be16	source;
-	__be16	destination;
-	__be64	tag;
-	__be32	descriptor;
-	__be32	incarnation;
-	__be32	known;
-	__be32	epoch;	/* of multicast; 0 */
-	/* start of the body */
-	u8	type;
-	u8	ce;
-	__be16	flags;
-	__be16	done;	/* distance to the operation, see wire_distance() */
-	__be16	credit;
-	__be64	number;
-	__be64	operation;
-	__be16	segment;
-	u8	round;
-	u8	signature[5];	/* as in struct coll_signature: operation, type, ... */
-} __packed __aligned(2);
-
-struct coll_wire_operands {
-	__be32	count;
-	__be32	root;
-} __packed __aligned(2);
-
-struct coll_wire_ack {
-	__be64	number;
-	__be64	bits;
-} __packed __aligned(2);
-
-static_assert(offsetof(struct coll_wire_header, source) == COLL_WIRE_AT_SOURCE);
-static_assert(offsetof(struct coll_wire_header, destination) == COLL_WIRE_AT_DESTINATION);
-static_assert(offsetof(struct coll_wire_header, tag) == COLL_WIRE_AT_TAG);
-static_assert(offsetof(struct coll_wire_header, type) == COLL_WIRE_PREFIX);
-static_assert(sizeof(struct coll_wire_header) == COLL_WIRE_HEADER);
-static_assert(offsetof(struct coll_signature, degree) == 4);
-static_assert(sizeof(struct coll_wire_operands) == COLL_WIRE_OPERANDS);
-static_assert(sizeof(struct coll_wire_ack) == COLL_WIRE_ACK);
-
 /* ---- the MAC ---- */
 
 /* Distinct labels make the three derived values independent. */
@@ -134,14 +89,13 @@ static __always_inline __be64 wire_mac_finish(u64 v[4], u64 last)
  */
 static __always_inline __be64 wire_mac_end(u64 v[4], const u8 *packet, u32 bytes, u32 at)
 {
-	const u8 *end = packet + bytes - COLL_WIRE_MAC, *byte = packet + at;
+	u32 left = bytes - COLL_WIRE_MAC - at, shift = 0;
 	u64 last = (u64)(bytes - COLL_WIRE_MAC) << 56;
-	u32 shift = 0;
 
-	for (; byte + 8 <= end; byte += 8)
-		wire_mac_word(v, wire_word(byte));
-	for (; byte < end; byte++, shift += 8)
-		last |= (u64)*byte << shift;
+	for (packet += at; left >= 8; packet += 8, left -= 8)
+		wire_mac_word(v, wire_word(packet));
+	for (; unlikely(left); left--, shift += 8)
+		last |= (u64)*packet++ << shift;
 	return wire_mac_finish(v, last);
 }
 
@@ -186,7 +140,8 @@ static noinline __be64 wire_mac_any(const u8 *packet, u32 bytes, const struct co
 }
 
 /* The MAC of a packet of this direction. Every packet has a body: it needs no loop. */
-static __be64 wire_mac(const u8 *packet, u32 bytes, const struct coll_wire_side *side)
+static __always_inline __be64 wire_mac(const u8 *packet, u32 bytes,
+				       const struct coll_wire_side *side)
 {
 	u64 v[4] = { side->mac[0], side->mac[1], side->mac[2], side->mac[3] };
 
@@ -227,17 +182,16 @@ void coll_wire_side_set(struct coll_wire_side *side, const struct coll_prefix *p
 }
 
 /**
- * coll_wire_same_side() - does a packet belong to this direction?
- * @packet: well-formed
- * @side: the direction; all zero matches nothing
+ * coll_wire_seal() - write the MAC of a packet
+ * @packet: complete but for it
+ * @bytes: its length, MAC included
+ * @side: its direction
  */
-bool coll_wire_same_side(const u8 *packet, const struct coll_wire_side *side)
+void coll_wire_seal(u8 *packet, u32 bytes, const struct coll_wire_side *side)
 {
-	u64 word[COLL_WIRE_PREFIX / 8];
+	__be64 code = wire_mac(packet, bytes, side);
 
-	memcpy(word, packet, sizeof(word));
-	return !((word[0] ^ side->prefix[0]) | (word[1] ^ side->prefix[1]) |
-		 (word[2] ^ side->prefix[2]) | (word[3] ^ side->prefix[3]));
+	memcpy(packet + bytes - COLL_WIRE_MAC, &code, sizeof(code));
 }
 
 /**
@@ -248,10 +202,10 @@ bool coll_wire_same_side(const u8 *packet, const struct coll_wire_side *side)
  */
 bool coll_wire_authentic(const u8 *packet, u32 bytes, const struct coll_wire_side *side)
 {
-	__be64 code;
+	__be64 right = wire_mac(packet, bytes, side), code;
 
 	memcpy(&code, packet + bytes - COLL_WIRE_MAC, sizeof(code));
-	return code == wire_mac(packet, bytes, side);
+	return code == right;
 }
 
 /**
@@ -272,85 +226,16 @@ bool coll_wire_authentic_any(const u8 *packet, u32 bytes, const struct coll_mac 
 
 /* ---- distances ---- */
 
-/* Too far from the operation to be told. */
-#define WIRE_NOT_TOLD	S16_MAX
-
-/*
+/**
+ * coll_wire_nearest() - what is told of a distance that does not fit into 16 bits
+ * @distance: from the operation
+ *
  * "Done" and credit are never far from the operation that a packet is about: a window or
  * two. A host that must tell more than fits tells less, which is never wrong.
  */
-static noinline s64 wire_nearest(s64 distance)
+s64 coll_wire_nearest(s64 distance)
 {
-	return distance < S16_MIN ? WIRE_NOT_TOLD : WIRE_NOT_TOLD - 1;
-}
-
-static inline __be16 wire_distance(u64 to, u64 from)
-{
-	s64 distance = to - from;
-
-	/* S16_MIN to WIRE_NOT_TOLD - 1 */
-	if (unlikely((u64)distance - S16_MIN >= U16_MAX))
-		distance = wire_nearest(distance);
-	return cpu_to_be16((u16)distance);
-}
-
-/* One before the first operation says nothing. */
-static inline u64 wire_from_distance(__be16 distance, u64 from)
-{
-	s16 value = be16_to_cpu(distance);
-
-	return likely(value != WIRE_NOT_TOLD) ? from + value : ~0ULL;
-}
-
-/* ---- writing ---- */
-
-/**
- * coll_wire_write() - write a packet
- * @packet: coll_wire_bytes() long
- * @side: its direction
- * @body: its contents
- */
-void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
-		     const struct coll_body *body)
-{
-	struct coll_wire_header *w = (struct coll_wire_header *)packet;
-	u8 *end = packet + COLL_WIRE_HEADER;
-	__be64 code;
-	u16 flags = body->ack_now ? COLL_FLAG_ACK_NOW : 0;
-
-	memcpy(packet, side->prefix, COLL_WIRE_PREFIX);
-	w->type = body->type;
-	w->ce = body->ce;
-	w->done = wire_distance(body->done, body->operation);
-	w->credit = wire_distance(body->credit, body->operation);
-	w->number = cpu_to_be64(body->number);
-	w->operation = cpu_to_be64(body->operation);
-	w->segment = cpu_to_be16(body->segment);
-	w->round = body->round;
-	memcpy(w->signature, &body->signature, sizeof(w->signature));
-	if (coll_body_has_operands(body)) {
-		struct coll_wire_operands *o = (struct coll_wire_operands *)end;
-
-		flags |= COLL_FLAG_OPERANDS;
-		o->count = cpu_to_be32(body->signature.count);
-		o->root = cpu_to_be32(body->signature.root);
-		end += COLL_WIRE_OPERANDS;
-	}
-	if (body->acknowledges) {
-		struct coll_wire_ack *a = (struct coll_wire_ack *)end;
-
-		flags |= COLL_FLAG_ACK;
-		a->number = cpu_to_be64(body->ack_number);
-		a->bits = cpu_to_be64(body->ack_bits);
-		end += COLL_WIRE_ACK;
-	}
-	w->flags = cpu_to_be16(flags);
-	if (body->payload_bytes) {
-		memcpy(end, body->payload, body->payload_bytes);
-		end += body->payload_bytes;
-	}
-	code = wire_mac(packet, end - packet + COLL_WIRE_MAC, side);
-	memcpy(end, &code, sizeof(code));
+	return distance < S16_MIN ? COLL_WIRE_NOT_TOLD : COLL_WIRE_NOT_TOLD - 1;
 }
 
 /* ---- probes and answers ---- */
@@ -425,45 +310,6 @@ void coll_wire_read_answer(const u8 *payload, struct coll_answer *answer)
 /* ---- reading ---- */
 
 /**
- * coll_wire_formed() - is this a well-formed packet?
- * @packet: received bytes; the first COLL_WIRE_FORM, or all if it is shorter, are readable
- * @bytes: its length
- */
-bool coll_wire_formed(const u8 *packet, u32 bytes)
-{
-	const struct coll_wire_header *w = (const struct coll_wire_header *)packet;
-	u32 least = COLL_WIRE_MIN;
-	u16 flags;
-
-	if (bytes < COLL_WIRE_MIN || bytes > COLL_WIRE_MAX)
-		return false;
-	if (w->version != cpu_to_be32(COLL_WIRE_VERSION << 24) || w->epoch)
-		return false;
-	flags = be16_to_cpu(w->flags);
-	if (flags & COLL_FLAGS_FOLLOWS & ~COLL_FLAGS_READABLE)
-		return false;
-	if (flags & COLL_FLAG_OPERANDS)
-		least += COLL_WIRE_OPERANDS;
-	if (flags & COLL_FLAG_ACK)
-		least += COLL_WIRE_ACK;
-	if (!w->incarnation || !w->number)
-		return false;
-	switch (w->type) {
-	case COLL_PACKET_MESSAGE:
-		return bytes >= least;
-	case COLL_PACKET_ACK:
-	case COLL_PACKET_GOODBYE:
-		return bytes == least;
-	case COLL_PACKET_PROBE:
-		return bytes == least + COLL_WIRE_PROBE;
-	case COLL_PACKET_ANSWER:
-		return bytes == least + COLL_WIRE_ANSWER;
-	default:
-		return false;
-	}
-}
-
-/**
  * coll_wire_other_version() - is this a packet of another version of the format?
  * @packet: what came; all @bytes of it readable
  * @bytes: its length
@@ -508,47 +354,4 @@ void coll_wire_read_prefix(const u8 *packet, struct coll_prefix *prefix)
 	prefix->known = be32_to_cpu(w->known);
 	prefix->source = be16_to_cpu(w->source);
 	prefix->destination = be16_to_cpu(w->destination);
-}
-
-/**
- * coll_wire_read_body() - read the contents of a packet
- * @packet: well-formed
- * @bytes: its length
- * @body: out; its payload points into @packet
- */
-void coll_wire_read_body(const u8 *packet, u32 bytes, struct coll_body *body)
-{
-	const struct coll_wire_header *w = (const struct coll_wire_header *)packet;
-	u16 flags = be16_to_cpu(w->flags);
-	u32 head = COLL_WIRE_HEADER;
-
-	body->type = w->type;
-	body->ce = w->ce;
-	body->ack_now = flags & COLL_FLAG_ACK_NOW;
-	body->acknowledges = flags & COLL_FLAG_ACK;
-	body->number = be64_to_cpu(w->number);
-	body->operation = be64_to_cpu(w->operation);
-	body->done = wire_from_distance(w->done, body->operation);
-	body->credit = wire_from_distance(w->credit, body->operation);
-	body->segment = be16_to_cpu(w->segment);
-	body->round = w->round;
-	memset(&body->signature, 0, sizeof(body->signature));
-	memcpy(&body->signature, w->signature, sizeof(w->signature));
-	if (flags & COLL_FLAG_OPERANDS) {
-		const struct coll_wire_operands *o;
-
-		o = (const struct coll_wire_operands *)(packet + head);
-		body->signature.count = be32_to_cpu(o->count);
-		body->signature.root = be32_to_cpu(o->root);
-		head += COLL_WIRE_OPERANDS;
-	}
-	if (body->acknowledges) {
-		const struct coll_wire_ack *a = (const struct coll_wire_ack *)(packet + head);
-
-		body->ack_number = be64_to_cpu(a->number);
-		body->ack_bits = be64_to_cpu(a->bits);
-		head += COLL_WIRE_ACK;
-	}
-	body->payload = packet + head;
-	body->payload_bytes = bytes - head - COLL_WIRE_MAC;
 }

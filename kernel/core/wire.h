@@ -201,6 +201,60 @@ struct coll_answer {
 
 #define COLL_NOBODY	(~0U)
 
+/* ---- layout ---- */
+
+/* Offsets of the fields by which a packet's group is found */
+#define COLL_WIRE_AT_SOURCE		4
+#define COLL_WIRE_AT_DESTINATION	6
+#define COLL_WIRE_AT_TAG		8
+
+/*
+ * Layout of a packet: every field is at a multiple of its size, but the packet may begin at
+ * any multiple of two bytes.
+ */
+struct coll_wire_header {
+	__be32	version;	/* one byte, and three that are 0 */
+	__be16	source;
+	__be16	destination;
+	__be64	tag;
+	__be32	descriptor;
+	__be32	incarnation;
+	__be32	known;
+	__be32	epoch;	/* of multicast; 0 */
+	/* start of the body */
+	u8	type;
+	u8	ce;
+	__be16	flags;
+	__be16	done;	/* distance to the operation, see coll_wire_distance() */
+	__be16	credit;
+	__be64	number;
+	__be64	operation;
+	__be16	segment;
+	u8	round;
+	u8	signature[5];	/* as in struct coll_signature: operation, type, ... */
+} __packed __aligned(2);
+
+struct coll_wire_operands {
+	__be32	count;
+	__be32	root;
+} __packed __aligned(2);
+
+struct coll_wire_ack {
+	__be64	number;
+	__be64	bits;
+} __packed __aligned(2);
+
+static_assert(offsetof(struct coll_wire_header, source) == COLL_WIRE_AT_SOURCE);
+static_assert(offsetof(struct coll_wire_header, destination) == COLL_WIRE_AT_DESTINATION);
+static_assert(offsetof(struct coll_wire_header, tag) == COLL_WIRE_AT_TAG);
+static_assert(offsetof(struct coll_wire_header, type) == COLL_WIRE_PREFIX);
+static_assert(sizeof(struct coll_wire_header) == COLL_WIRE_HEADER);
+static_assert(offsetof(struct coll_signature, degree) == 4);
+static_assert(sizeof(struct coll_wire_operands) == COLL_WIRE_OPERANDS);
+static_assert(sizeof(struct coll_wire_ack) == COLL_WIRE_ACK);
+
+/* ---- the MAC ---- */
+
 /**
  * struct coll_mac - what the MACs of a group are computed with
  * @key: of SipHash
@@ -235,8 +289,44 @@ struct coll_wire_side {
 	const struct coll_mac	*group_mac;
 };
 
+/* ---- the secrets and the MAC ---- */
+
 void coll_wire_derive(struct coll_secret *secret, const u8 key[16], u64 id,
 		      u64 nonce, u8 algorithm);
+void coll_wire_side_set(struct coll_wire_side *side, const struct coll_prefix *prefix,
+			const struct coll_mac *mac);
+void coll_wire_seal(u8 *packet, u32 bytes, const struct coll_wire_side *side);
+bool coll_wire_authentic(const u8 *packet, u32 bytes, const struct coll_wire_side *side);
+
+/* The same of a packet of any version and direction. */
+bool coll_wire_authentic_any(const u8 *packet, u32 bytes, const struct coll_mac *mac);
+
+/* ---- distances ---- */
+
+/* Too far from the operation to be told. */
+#define COLL_WIRE_NOT_TOLD	S16_MAX
+
+s64 coll_wire_nearest(s64 distance);
+
+static inline __be16 coll_wire_distance(u64 to, u64 from)
+{
+	s64 distance = to - from;
+
+	/* S16_MIN to COLL_WIRE_NOT_TOLD - 1 */
+	if (unlikely((u64)distance - S16_MIN >= U16_MAX))
+		distance = coll_wire_nearest(distance);
+	return cpu_to_be16((u16)distance);
+}
+
+/* One before the first operation says nothing. */
+static inline u64 coll_wire_from_distance(__be16 distance, u64 from)
+{
+	s16 value = be16_to_cpu(distance);
+
+	return likely(value != COLL_WIRE_NOT_TOLD) ? from + value : ~0ULL;
+}
+
+/* ---- writing ---- */
 
 static inline bool coll_body_has_operands(const struct coll_body *body)
 {
@@ -250,21 +340,82 @@ static inline u32 coll_wire_bytes(const struct coll_body *body)
 	       (body->acknowledges ? COLL_WIRE_ACK : 0) + body->payload_bytes;
 }
 
-void coll_wire_side_set(struct coll_wire_side *side, const struct coll_prefix *prefix,
-			const struct coll_mac *mac);
+/* What every packet has; returns the end of it. */
+static __always_inline u8 *coll_wire_write_header(u8 *packet, const struct coll_wire_side *side,
+						  const struct coll_body *body, u16 flags)
+{
+	struct coll_wire_header *w = (struct coll_wire_header *)packet;
+
+	memcpy(packet, side->prefix, COLL_WIRE_PREFIX);
+	w->type = body->type;
+	w->ce = body->ce;
+	w->flags = cpu_to_be16(flags);
+	w->done = coll_wire_distance(body->done, body->operation);
+	w->credit = coll_wire_distance(body->credit, body->operation);
+	w->number = cpu_to_be64(body->number);
+	w->operation = cpu_to_be64(body->operation);
+	w->segment = cpu_to_be16(body->segment);
+	w->round = body->round;
+	memcpy(w->signature, &body->signature, sizeof(u32));
+	w->signature[4] = body->signature.degree;
+	return packet + COLL_WIRE_HEADER;
+}
+
+static inline u8 *coll_wire_write_operands(u8 *at, const struct coll_signature *sig)
+{
+	struct coll_wire_operands *o = (struct coll_wire_operands *)at;
+
+	o->count = cpu_to_be32(sig->count);
+	o->root = cpu_to_be32(sig->root);
+	return at + COLL_WIRE_OPERANDS;
+}
+
+static inline u8 *coll_wire_write_ack(u8 *at, const struct coll_body *body)
+{
+	struct coll_wire_ack *a = (struct coll_wire_ack *)at;
+
+	a->number = cpu_to_be64(body->ack_number);
+	a->bits = cpu_to_be64(body->ack_bits);
+	return at + COLL_WIRE_ACK;
+}
+
+/**
+ * coll_wire_write() - write a packet
+ * @packet: coll_wire_bytes() long
+ * @side: its direction
+ * @body: its contents
+ */
+static __always_inline void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
+					    const struct coll_body *body)
+{
+	bool operands = coll_body_has_operands(body);
+	u8 *end;
+
+	end = coll_wire_write_header(packet, side, body,
+				     (body->ack_now ? COLL_FLAG_ACK_NOW : 0) |
+				     (operands ? COLL_FLAG_OPERANDS : 0) |
+				     (body->acknowledges ? COLL_FLAG_ACK : 0));
+	if (operands)
+		end = coll_wire_write_operands(end, &body->signature);
+	if (body->acknowledges)
+		end = coll_wire_write_ack(end, body);
+	if (body->payload_bytes) {
+		memcpy(end, body->payload, body->payload_bytes);
+		end += body->payload_bytes;
+	}
+	coll_wire_seal(packet, end - packet + COLL_WIRE_MAC, side);
+}
+
 void coll_wire_write_nonce(u8 payload[COLL_WIRE_PROBE], u64 nonce);
-u64 coll_wire_read_nonce(const u8 *payload);
 void coll_wire_write_answer(u8 payload[COLL_WIRE_ANSWER], const struct coll_answer *answer);
-void coll_wire_read_answer(const u8 *payload, struct coll_answer *answer);
-void coll_wire_write(u8 *packet, const struct coll_wire_side *side,
-		     const struct coll_body *body);
+
+/* ---- reading ---- */
 
 /*
- * Reading: coll_wire_formed() comes first and checks the form alone, in the first
- * COLL_WIRE_FORM bytes. Then the fields may be read, but must not be trusted before
+ * coll_wire_formed() comes first and checks the form alone, in the first COLL_WIRE_FORM
+ * bytes. Then the fields may be read, but must not be trusted before
  * coll_wire_authentic().
  */
-bool coll_wire_formed(const u8 *packet, u32 bytes);
 
 /*
  * How much of a packet there is at most that is no payload and no MAC: what
@@ -272,14 +423,48 @@ bool coll_wire_formed(const u8 *packet, u32 bytes);
  */
 #define COLL_WIRE_FORM	(COLL_WIRE_HEADER + COLL_WIRE_OPERANDS + COLL_WIRE_ACK)
 
+/**
+ * coll_wire_formed() - is this a well-formed packet?
+ * @packet: received bytes; the first COLL_WIRE_FORM, or all if it is shorter, are readable
+ * @bytes: its length
+ */
+static inline bool coll_wire_formed(const u8 *packet, u32 bytes)
+{
+	const struct coll_wire_header *w = (const struct coll_wire_header *)packet;
+	u32 least = COLL_WIRE_MIN;
+	u16 flags;
+
+	if (bytes < COLL_WIRE_MIN || bytes > COLL_WIRE_MAX)
+		return false;
+	if (w->version != cpu_to_be32(COLL_WIRE_VERSION << 24) || w->epoch)
+		return false;
+	flags = be16_to_cpu(w->flags);
+	if (flags & COLL_FLAGS_FOLLOWS & ~COLL_FLAGS_READABLE)
+		return false;
+	if (flags & COLL_FLAG_OPERANDS)
+		least += COLL_WIRE_OPERANDS;
+	if (flags & COLL_FLAG_ACK)
+		least += COLL_WIRE_ACK;
+	if (!w->incarnation || !w->number)
+		return false;
+	switch (w->type) {
+	case COLL_PACKET_MESSAGE:
+		return bytes >= least;
+	case COLL_PACKET_ACK:
+	case COLL_PACKET_GOODBYE:
+		return bytes == least;
+	case COLL_PACKET_PROBE:
+		return bytes == least + COLL_WIRE_PROBE;
+	case COLL_PACKET_ANSWER:
+		return bytes == least + COLL_WIRE_ANSWER;
+	default:
+		return false;
+	}
+}
+
 /* Of what is not formed: is it a packet of another version, or of a later module? */
 bool coll_wire_other_version(const u8 *packet, u32 bytes);
 bool coll_wire_unknown(const u8 *packet, u32 bytes);
-
-/* Offsets of the fields by which a packet's group is found */
-#define COLL_WIRE_AT_SOURCE		4
-#define COLL_WIRE_AT_DESTINATION	6
-#define COLL_WIRE_AT_TAG		8
 
 static inline u16 coll_wire_source(const u8 *packet)
 {
@@ -305,12 +490,62 @@ static inline u64 coll_wire_tag(const u8 *packet)
 	return be64_to_cpu(tag);
 }
 
-void coll_wire_read_prefix(const u8 *packet, struct coll_prefix *prefix);
-void coll_wire_read_body(const u8 *packet, u32 bytes, struct coll_body *body);
-bool coll_wire_same_side(const u8 *packet, const struct coll_wire_side *side);
-bool coll_wire_authentic(const u8 *packet, u32 bytes, const struct coll_wire_side *side);
+/**
+ * coll_wire_same_side() - does a packet belong to this direction?
+ * @packet: well-formed
+ * @side: the direction; all zero matches nothing
+ */
+static inline bool coll_wire_same_side(const u8 *packet, const struct coll_wire_side *side)
+{
+	return !memcmp(packet, side->prefix, COLL_WIRE_PREFIX);
+}
 
-/* The same of a packet of any version and direction. */
-bool coll_wire_authentic_any(const u8 *packet, u32 bytes, const struct coll_mac *mac);
+/**
+ * coll_wire_read_body() - read the contents of a packet
+ * @packet: well-formed
+ * @bytes: its length
+ * @body: out; its payload points into @packet
+ */
+static __always_inline void coll_wire_read_body(const u8 *packet, u32 bytes,
+						struct coll_body *body)
+{
+	const struct coll_wire_header *w = (const struct coll_wire_header *)packet;
+	u16 flags = be16_to_cpu(w->flags);
+	u32 head = COLL_WIRE_HEADER;
+
+	body->type = w->type;
+	body->ce = w->ce;
+	body->ack_now = flags & COLL_FLAG_ACK_NOW;
+	body->acknowledges = flags & COLL_FLAG_ACK;
+	body->number = be64_to_cpu(w->number);
+	body->operation = be64_to_cpu(w->operation);
+	body->done = coll_wire_from_distance(w->done, body->operation);
+	body->credit = coll_wire_from_distance(w->credit, body->operation);
+	body->segment = be16_to_cpu(w->segment);
+	body->round = w->round;
+	memset(&body->signature, 0, sizeof(body->signature));
+	memcpy(&body->signature, w->signature, sizeof(w->signature));
+	if (flags & COLL_FLAG_OPERANDS) {
+		const struct coll_wire_operands *o;
+
+		o = (const struct coll_wire_operands *)(packet + head);
+		body->signature.count = be32_to_cpu(o->count);
+		body->signature.root = be32_to_cpu(o->root);
+		head += COLL_WIRE_OPERANDS;
+	}
+	if (body->acknowledges) {
+		const struct coll_wire_ack *a = (const struct coll_wire_ack *)(packet + head);
+
+		body->ack_number = be64_to_cpu(a->number);
+		body->ack_bits = be64_to_cpu(a->bits);
+		head += COLL_WIRE_ACK;
+	}
+	body->payload = packet + head;
+	body->payload_bytes = bytes - head - COLL_WIRE_MAC;
+}
+
+void coll_wire_read_prefix(const u8 *packet, struct coll_prefix *prefix);
+u64 coll_wire_read_nonce(const u8 *payload);
+void coll_wire_read_answer(const u8 *payload, struct coll_answer *answer);
 
 #endif

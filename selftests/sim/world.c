@@ -240,12 +240,11 @@ static struct world_member *member_of(struct coll_group *g)
 	return container_of(g, struct world_member, group);
 }
 
-u8 *coll_env_packet(struct coll_group *g, u32 bytes, struct coll_packet **packet)
+struct coll_blank coll_env_packet(struct coll_group *g, u32 bytes)
 {
 	struct world_packet *p = world_packet_new(bytes);
 
-	*packet = (struct coll_packet *)p;
-	return p->data;
+	return (struct coll_blank) { .packet = (struct coll_packet *)p, .data = p->data };
 }
 
 void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)

@@ -97,6 +97,7 @@ def run_load(line, hosts):
         MixedLoad(group, 10, chance).run()
         amount += 10
         time.sleep(0.02)
+    line.get()
     line.put((amount, [vars(rank.stats()) for rank in group]))
     line.get()
 
