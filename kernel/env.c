@@ -148,7 +148,7 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 
 void coll_env_run_soon(struct coll_group *g)
 {
-	tasklet_schedule(&env_instance(g)->turn);
+	coll_instance_queue(env_instance(g), COLL_TURN_REST);
 }
 
 void coll_env_deadline(struct coll_group *g, u64 at)
