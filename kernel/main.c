@@ -6,6 +6,7 @@
 #include "env.h"
 #include "family.h"
 #include "netlink.h"
+#include "pace.h"
 #include "pernet.h"
 #include "port.h"
 #include "tunables.h"
@@ -17,6 +18,7 @@ static int __init main_init(void)
 
 	coll_tunables_init(coll_port_settle_all);
 	coll_turns_init();
+	coll_pace_init();
 
 	err = coll_env_init();
 	if (err)
