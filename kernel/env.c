@@ -157,6 +157,12 @@ void coll_env_deadline(struct coll_group *g, u64 at)
 			       HRTIMER_MODE_ABS_SOFT);
 }
 
+/* If nothing else completes, those who wait for a completion must see the end. */
+static u8 env_wake_at_end(const struct coll_sock *csk)
+{
+	return unlikely(csk->failed || csk->sk.sk_shutdown) ? COLL_WAKE_READABLE : 0;
+}
+
 void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		       const void *result, u32 bytes, u32 error, u32 failed_rank)
 {
@@ -181,7 +187,7 @@ void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		coll_instance_set_failed(gi, lm);
 	if (slot->quiet && !error) {
 		coll_completion_release(slots, slot);
-		coll_instance_wake(gi, lm, 0, COLL_WAKE_WRITABLE);
+		coll_instance_wake(gi, lm, 0, COLL_WAKE_WRITABLE | env_wake_at_end(csk));
 	} else {
 		if (slot->claimed)
 			coll_instance_wake(gi, lm, BIT_ULL(coll_completion_index(slots, slot)), 0);
