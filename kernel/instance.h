@@ -21,8 +21,10 @@
  * under the lock, with bottom halves disabled, and with one reading of the clock. What the
  * core asks for meanwhile is collected; leaving drops the lock and then transmits and
  * wakes. What is too much for one event is left to turns (core/work.h, turns.h): so are
- * wake-ups. A timer that expires asks for a turn, too. Lock order: lock_sock, the group's lock of joining (instance_join.c), the namespace's
- * mutex, an instance's lock; no two of the latter.
+ * wake-ups. A timer that expires asks for a turn, too.
+ *
+ * Lock order: lock_sock, the group's lock of joining (instance_join.c), the namespace's
+ * mutex, an instance's lock, the lock of a CPU's turns; no two of the last two.
  */
 #ifndef COLL_INSTANCE_H
 #define COLL_INSTANCE_H

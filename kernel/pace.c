@@ -28,7 +28,7 @@
  * @waiting: number of threads that do, or wait for it
  */
 struct pace_user {
-	struct mutex	mutex;
+	struct mutex	mutex;	/* a look and its rest */
 	atomic_t	waiting;
 };
 

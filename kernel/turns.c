@@ -38,7 +38,7 @@ struct turns_user {
  * @rest: ends the period
  */
 struct turns_cpu {
-	spinlock_t		lock;
+	spinlock_t		lock;	/* of the queue */
 	struct list_head	users;
 	struct turns_user	user[BIT(TURNS_USER_BITS)];
 	bool			resting;
