@@ -160,7 +160,7 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 
 void coll_env_run_soon(struct coll_group *g)
 {
-	tasklet_schedule(&env_instance(g)->turn);
+	coll_instance_queue(env_instance(g), COLL_TURN_REST);
 }
 
 bool coll_env_queue_is_long(struct coll_group *g)
@@ -178,6 +178,12 @@ static noinline void env_trace_complete(struct coll_group *g, u32 local, u64 num
 					u32 error, u32 failed_rank)
 {
 	trace_coll_complete(g, local, number, bytes, error, failed_rank);
+}
+
+/* If nothing else completes, those who wait for a completion must see the end. */
+static u8 env_wake_at_end(const struct coll_sock *csk)
+{
+	return unlikely(csk->failed || csk->sk.sk_shutdown) ? COLL_WAKE_READABLE : 0;
 }
 
 void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
@@ -205,7 +211,7 @@ void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		coll_instance_set_failed(gi, lm);
 	if (slot->quiet && !error) {
 		coll_completion_release(slots, slot);
-		coll_instance_wake(gi, lm, 0, COLL_WAKE_WRITABLE);
+		coll_instance_wake(gi, lm, 0, COLL_WAKE_WRITABLE | env_wake_at_end(csk));
 	} else {
 		if (slot->claimed)
 			coll_instance_wake(gi, lm, BIT_ULL(coll_completion_index(slots, slot)), 0);

@@ -82,7 +82,7 @@ static int family_shutdown(struct socket *sock, int how)
 	if (how & SEND_SHUTDOWN)
 		coll_group_leave(&gi->group, csk->local, now);
 	coll_instance_leave(gi);
-	sk->sk_state_change(sk);
+	coll_io_shut_down(csk);
 	return 0;
 }
 

@@ -92,7 +92,7 @@ static struct coll_sock *instance_take_sleeper(struct coll_instance *gi, u64 *cl
 	}
 	/* One that has ended has no sockets, and its turns have been cancelled. */
 	if (unlikely(gi->woken && !gi->ended))
-		tasklet_schedule(&gi->turn);
+		coll_instance_queue(gi, COLL_TURN_REST);
 	return NULL;
 }
 
@@ -233,25 +233,6 @@ void coll_instance_leave(struct coll_instance *gi)
 }
 
 /**
- * coll_instance_turn() - tasklet function: do what events have left
- * @tasklet: the instance's
- *
- * Context: softirq.
- */
-void coll_instance_turn(struct tasklet_struct *tasklet)
-{
-	struct coll_instance *gi = container_of(tasklet, struct coll_instance, turn);
-	u64 now;
-
-	coll_stretch_begin();
-	now = coll_instance_enter_bh_off(gi);
-	if (likely(!gi->ended))
-		coll_group_run(&gi->group, now);
-	coll_instance_leave_bh_off(gi);
-	coll_stretch_end(COLL_STRETCH_TURN);
-}
-
-/**
  * coll_instance_writable() - does the window have room for the next post of a rank?
  * @gi: the instance
  * @local: number of the rank on this host
@@ -273,28 +254,6 @@ bool coll_instance_writable(struct coll_instance *gi, u32 local)
 	}
 	lm->awaits_room = true;
 	return false;
-}
-
-/**
- * coll_instance_expire() - timer function: the deadline of the group has passed
- * @timer: the instance's
- *
- * The core arms the next deadline itself.
- *
- * Context: softirq.
- */
-enum hrtimer_restart coll_instance_expire(struct hrtimer *timer)
-{
-	struct coll_instance *gi = container_of(timer, struct coll_instance, timer);
-	u64 now;
-
-	coll_stretch_begin();
-	now = coll_instance_enter_bh_off(gi);
-	if (likely(!gi->ended))
-		coll_group_expire(&gi->group, now);
-	coll_instance_leave_bh_off(gi);
-	coll_stretch_end(COLL_STRETCH_TIMER);
-	return HRTIMER_NORESTART;
 }
 
 /**
@@ -423,32 +382,100 @@ static void instance_give_up(struct coll_instance *gi, u64 now)
 	instance_linger(gi);
 }
 
+/* What others wait for does not come, so they are told. */
+static void instance_lingered(struct coll_instance *gi, u64 now)
+{
+	/* If it is armed, a rank has joined and closed just now. */
+	if (gi->sockets || hrtimer_is_queued(&gi->linger))
+		return;
+	gi->dropped |= gi->overdue;
+	if (!gi->overdue)
+		instance_give_up(gi, now);
+}
+
 /**
  * coll_instance_linger_over() - nobody has held the instance for linger_ms
  * @timer: the instance's
  *
- * What others wait for does not come then, so they are told. If they do not answer within
- * that time again, nothing more is waited for.
+ * What is under way fails in a turn. If others do not answer within that time again, nothing
+ * more is waited for.
  *
  * Context: softirq.
  */
 enum hrtimer_restart coll_instance_linger_over(struct hrtimer *timer)
 {
 	struct coll_instance *gi = container_of(timer, struct coll_instance, linger);
+
+	coll_instance_queue(gi, COLL_TURN_LINGERED);
+	return HRTIMER_NORESTART;
+}
+
+/* ---- turns ---- */
+
+/**
+ * coll_instance_queue() - the instance needs a turn
+ * @gi: not ENDED; the lock is held, or this is a timer of it
+ * @what: COLL_TURN_*
+ *
+ * Context: BH disabled.
+ */
+void coll_instance_queue(struct coll_instance *gi, u32 what)
+{
+	if (!atomic_fetch_or(what, &gi->due))
+		coll_turns_add(&gi->turn);
+}
+
+/**
+ * coll_instance_expire() - timer function: the deadline of the group has passed
+ * @timer: the instance's
+ *
+ * The core arms the next deadline itself, in the turn.
+ *
+ * Context: softirq.
+ */
+enum hrtimer_restart coll_instance_expire(struct hrtimer *timer)
+{
+	struct coll_instance *gi = container_of(timer, struct coll_instance, timer);
+
+	coll_instance_queue(gi, COLL_TURN_EXPIRED);
+	return HRTIMER_NORESTART;
+}
+
+/* A turn is one event. What else is due has another one. */
+static void instance_turn(struct coll_instance *gi, u32 due, u64 now)
+{
+	if (due & COLL_TURN_EXPIRED)
+		coll_group_expire(&gi->group, now);
+	else if (due & COLL_TURN_LINGERED)
+		instance_lingered(gi, now);
+	else
+		coll_group_run(&gi->group, now);
+	due &= due - 1;
+	if (unlikely(due))
+		coll_instance_queue(gi, due);
+}
+
+/**
+ * coll_instance_turn() - do what is due
+ * @turn: the instance's
+ *
+ * Context: softirq, under RCU.
+ */
+void coll_instance_turn(struct coll_turn *turn)
+{
+	struct coll_instance *gi = container_of(turn, struct coll_instance, turn);
+	u32 due = atomic_xchg(&gi->due, 0);
 	u64 now;
 
 	coll_stretch_begin();
 	now = coll_instance_enter_bh_off(gi);
-	/* If it is armed, a rank has joined and closed just now. */
-	if (!gi->ended && !gi->sockets && !hrtimer_is_queued(timer)) {
-		gi->dropped |= gi->overdue;
-		if (!gi->overdue)
-			instance_give_up(gi, now);
-	}
+	if (likely(!gi->ended))
+		instance_turn(gi, due, now);
 	coll_instance_leave_bh_off(gi);
-	coll_stretch_end(COLL_STRETCH_TIMER);
-	return HRTIMER_NORESTART;
+	coll_stretch_end(due == COLL_TURN_REST ? COLL_STRETCH_TURN : COLL_STRETCH_TIMER);
 }
+
+/* ---- ending ---- */
 
 /**
  * coll_instance_retire() - end an instance if it is still quiet
@@ -510,7 +537,7 @@ static void instance_quiesce(struct coll_instance *gi)
 	trace_coll_group_ended(&gi->group);
 	hrtimer_cancel(&gi->timer);
 	hrtimer_cancel(&gi->linger);
-	tasklet_kill(&gi->turn);
+	coll_turns_cancel(&gi->turn);
 }
 
 /**

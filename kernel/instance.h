@@ -20,15 +20,17 @@
  * All calls into the core are between coll_instance_enter() and coll_instance_leave():
  * under the lock, with bottom halves disabled, and with one reading of the clock. What the
  * core asks for meanwhile is collected; leaving drops the lock and then transmits and
- * wakes. What is too much for one event is left to turns of a tasklet (core/work.h): so are
- * wake-ups. Lock order: lock_sock, the group's lock of joining (instance_join.c), the namespace's
- * mutex, an instance's lock; no two of the latter.
+ * wakes. What is too much for one event is left to turns (core/work.h, turns.h): so are
+ * wake-ups. A timer that expires asks for a turn, too.
+ *
+ * Lock order: lock_sock, the group's lock of joining (instance_join.c), the namespace's
+ * mutex, an instance's lock, the lock of a CPU's turns; no two of the last two.
  */
 #ifndef COLL_INSTANCE_H
 #define COLL_INSTANCE_H
 
+#include <linux/atomic.h>
 #include <linux/hrtimer.h>
-#include <linux/interrupt.h>
 #include <linux/ktime.h>
 #include <linux/llist.h>
 #include <linux/spinlock.h>
@@ -38,6 +40,7 @@
 #include "forgery.h"
 #include "lookup.h"
 #include "members.h"
+#include "turns.h"
 
 struct coll_net;
 struct coll_sock;
@@ -48,6 +51,11 @@ struct sock;
 #define COLL_WAKE_READABLE	0x01	/* a completion waits */
 #define COLL_WAKE_WRITABLE	0x02	/* an operation can be posted */
 #define COLL_WAKE_FAILED	0x04	/* the group has failed: to be reported */
+
+/* What a turn is for. If there are several, each has a turn, and the lowest is first. */
+#define COLL_TURN_EXPIRED	0x01	/* the deadline of the group has passed */
+#define COLL_TURN_LINGERED	0x02	/* nobody has held the instance for linger_ms */
+#define COLL_TURN_REST		0x04	/* events have left work, or sockets to wake */
 
 /**
  * struct coll_local_member - a rank of this host; protected by the instance's lock
@@ -78,7 +86,8 @@ struct coll_local_member {
  * @woken: local members with threads to wake, in that order
  * @woken_end: where to link the next one
  * @awaiting: local members that are to be woken when the window has room
- * @turn: does what events have left
+ * @turn: queued if @due is not 0
+ * @due: COLL_TURN_*; atomic, as timers do not take the lock
  * @now: time of the current event in ns
  * @queue: packets of the current event
  * @queue_end: where to link the next packet
@@ -112,7 +121,8 @@ struct coll_instance {
 	struct coll_local_member	*woken;
 	struct coll_local_member	**woken_end;
 	struct coll_local_member	*awaiting;
-	struct tasklet_struct	turn;
+	struct coll_turn	turn;
+	atomic_t		due;
 	u64			now;
 	struct sk_buff		*queue;
 	struct sk_buff		**queue_end;
@@ -186,7 +196,8 @@ bool coll_instance_writable(struct coll_instance *gi, u32 local);
 void coll_instance_set_failed(struct coll_instance *gi, struct coll_local_member *lm);
 void coll_instance_report_failure(struct coll_instance *gi, struct coll_local_member *lm);
 
-void coll_instance_turn(struct tasklet_struct *tasklet);
+void coll_instance_queue(struct coll_instance *gi, u32 what);
+void coll_instance_turn(struct coll_turn *turn);
 enum hrtimer_restart coll_instance_expire(struct hrtimer *timer);
 enum hrtimer_restart coll_instance_linger_over(struct hrtimer *timer);
 

@@ -14,6 +14,7 @@
 #include "owner.h"
 #include "port.h"
 #include "socket.h"
+#include "user.h"
 
 static u32 instance_incarnation(void)
 {
@@ -119,10 +120,10 @@ static struct coll_instance *instance_alloc(struct coll_net *cn)
 	gi->cn = cn;
 	gi->queue_end = &gi->queue;
 	gi->woken_end = &gi->woken;
-	tasklet_setup(&gi->turn, coll_instance_turn);
 	gi->made_ns = ktime_get_ns();
 	gi->uid = current_uid();
 	gi->user = user;
+	coll_turns_set_up(&gi->turn, user->uid, coll_instance_turn);
 	spin_lock_init(&gi->lock);
 	coll_hrtimer_setup(&gi->timer, coll_instance_expire, CLOCK_MONOTONIC,
 			   HRTIMER_MODE_ABS_SOFT);

@@ -44,20 +44,68 @@ static bool io_readable(struct coll_sock *csk)
 	return !list_empty_careful(&csk->slots->ready) || io_at_eof(csk);
 }
 
-/*
- * Sleep until @ready. Returns 0, -EAGAIN on time-out, or -EINTR; @timeout is updated to the
- * time left.
- */
-static int io_sleep(struct coll_sock *csk, bool (*ready)(struct coll_sock *csk), long *timeout)
+static int io_wake_reader(struct wait_queue_entry *wait, unsigned int mode, int sync, void *key)
 {
-	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	if (key && !(key_to_poll(key) & (EPOLLIN | EPOLLERR)))
+		return 0;
+	return woken_wake_function(wait, mode, sync, key);
+}
+
+static int io_wake_writer(struct wait_queue_entry *wait, unsigned int mode, int sync, void *key)
+{
+	if (key && !(key_to_poll(key) & (EPOLLOUT | EPOLLERR)))
+		return 0;
+	return woken_wake_function(wait, mode, sync, key);
+}
+
+/**
+ * struct io_wait - what a thread sleeps for
+ * @ready: is it there?
+ * @wake: function of the wait queue
+ * @event: with which others are woken that sleep for the same
+ */
+struct io_wait {
+	bool		(*ready)(struct coll_sock *csk);
+	wait_queue_func_t	wake;
+	__poll_t	event;
+};
+
+static const struct io_wait io_for_completion = {
+	.ready	= io_readable,
+	.wake	= io_wake_reader,
+	.event	= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP | EPOLLHUP,
+};
+
+static const struct io_wait io_for_room = {
+	.ready	= io_writable,
+	.wake	= io_wake_writer,
+	.event	= EPOLLOUT | EPOLLWRNORM,
+};
+
+/*
+ * An event wakes one of the threads that sleep for the same, so that it does not take long. One
+ * that has slept wakes the next, if that finds something, too.
+ */
+static void io_pass_on(struct coll_sock *csk, const struct io_wait *what)
+{
+	if (coll_sock_sleeps(csk) && what->ready(csk))
+		wake_up_interruptible_poll(sk_sleep(&csk->sk), what->event);
+}
+
+/*
+ * Sleep for @what. Returns 0, -EAGAIN on time-out, or -EINTR; @timeout is updated to the time
+ * left. The caller has to call io_pass_on(), before or after it has used what is there.
+ */
+static int io_sleep(struct coll_sock *csk, const struct io_wait *what, long *timeout)
+{
+	DEFINE_WAIT_FUNC(wait, what->wake);
 	struct sock *sk = &csk->sk;
 	int err = 0;
 
-	add_wait_queue(sk_sleep(sk), &wait);
+	add_wait_queue_exclusive(sk_sleep(sk), &wait);
 	/* Either the waker sees us sleep, or we see that it is ready: coll_sock_sleeps(). */
 	smp_mb();
-	while (!ready(csk)) {
+	while (!what->ready(csk)) {
 		err = !*timeout ? -EAGAIN : signal_pending(current) ? -EINTR : 0;
 		if (err)
 			break;
@@ -71,6 +119,20 @@ static int io_sleep(struct coll_sock *csk, bool (*ready)(struct coll_sock *csk),
 static int io_restartable(int err, long timeout)
 {
 	return err == -EINTR ? sock_intr_errno(timeout) : err;
+}
+
+/**
+ * coll_io_shut_down() - the socket was shut down: wake those who sleep on it
+ * @csk: the socket
+ *
+ * Context: process.
+ */
+void coll_io_shut_down(struct coll_sock *csk)
+{
+	wait_queue_head_t *sleepers = sk_sleep(&csk->sk);
+
+	wake_up_interruptible_poll(sleepers, io_for_completion.event);
+	wake_up_interruptible_poll(sleepers, io_for_room.event);
 }
 
 /* ---- posting ---- */
@@ -88,7 +150,8 @@ static noinline struct coll_completion *io_await_slot(struct coll_sock *csk, lon
 		if (io_writable(csk))
 			return ERR_PTR(READ_ONCE(csk->sk.sk_shutdown) & SEND_SHUTDOWN ?
 				       -EPIPE : -ENOBUFS);
-		err = io_sleep(csk, io_writable, timeout);
+		err = io_sleep(csk, &io_for_room, timeout);
+		io_pass_on(csk, &io_for_room);
 		if (err)
 			return ERR_PTR(err);
 	}
@@ -111,7 +174,7 @@ static inline void io_release_slot(struct coll_sock *csk, struct coll_completion
 	csk->sk.sk_write_space(&csk->sk);
 	/* If it was the last one, threads that wait for a completion must see the end. */
 	if (unlikely(READ_ONCE(csk->failed) || READ_ONCE(csk->sk.sk_shutdown)))
-		csk->sk.sk_state_change(&csk->sk);
+		io_pass_on(csk, &io_for_completion);
 }
 
 /* Unlike send, RUN reports the failure of the group every time. Lock held. */
@@ -179,16 +242,20 @@ static int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
 static int io_post(struct coll_sock *csk, struct coll_completion *slot,
 		   const struct coll_signature *sig, u64 cookie, u32 how, long *timeout)
 {
+	bool slept = false;
 	int err;
 
 	for (;;) {
 		err = io_try_post(csk, slot, sig, cookie, how);
 		if (likely(err != -EAGAIN))
 			break;
-		err = io_sleep(csk, io_writable, timeout);
+		slept = true;
+		err = io_sleep(csk, &io_for_room, timeout);
 		if (err)
 			break;
 	}
+	if (unlikely(slept))
+		io_pass_on(csk, &io_for_room);
 	if (err)
 		io_release_slot(csk, slot);
 	return err;
@@ -283,8 +350,8 @@ static struct coll_completion *io_claim_oldest(struct coll_sock *csk, size_t roo
 					       long *timeout)
 {
 	struct coll_instance *gi = csk->instance;
+	bool slept = false, at_eof;
 	struct coll_completion *slot;
-	bool at_eof;
 	int err;
 
 	for (;;) {
@@ -293,12 +360,19 @@ static struct coll_completion *io_claim_oldest(struct coll_sock *csk, size_t roo
 		at_eof = !slot && err == -EAGAIN && coll_sock_at_eof(csk);
 		spin_unlock_bh(&gi->lock);
 		if (slot || at_eof)
-			return slot;
-		if (err == -EAGAIN)
-			err = io_sleep(csk, io_readable, timeout);
-		if (err)
-			return ERR_PTR(err);
+			break;
+		if (err == -EAGAIN) {
+			slept = true;
+			err = io_sleep(csk, &io_for_completion, timeout);
+		}
+		if (err) {
+			slot = ERR_PTR(err);
+			break;
+		}
 	}
+	if (slept)
+		io_pass_on(csk, &io_for_completion);
+	return slot;
 }
 
 /* By how many ns CLOCK_MONOTONIC of the calling process is ahead of the kernel's. */

@@ -16,9 +16,12 @@
 
 #include <linux/net.h>
 
+struct coll_sock;
+
 int coll_io_send(struct socket *sock, struct msghdr *msg, size_t bytes);
 int coll_io_recv(struct socket *sock, struct msghdr *msg, size_t room, int flags);
 int coll_io_run(struct socket *sock, void __user *arg);
 int coll_io_wait(struct socket *sock, void __user *arg);
+void coll_io_shut_down(struct coll_sock *csk);
 
 #endif

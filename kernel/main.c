@@ -6,15 +6,19 @@
 #include "env.h"
 #include "family.h"
 #include "netlink.h"
+#include "pace.h"
 #include "pernet.h"
 #include "port.h"
 #include "tunables.h"
+#include "turns.h"
 
 static int __init main_init(void)
 {
 	int err;
 
 	coll_tunables_init(coll_port_settle_all);
+	coll_turns_init();
+	coll_pace_init();
 
 	err = coll_env_init();
 	if (err)
@@ -51,6 +55,7 @@ static void __exit main_exit(void)
 	coll_netlink_uninit();
 	coll_pernet_uninit();
 	coll_env_uninit();
+	coll_turns_uninit();
 }
 
 module_init(main_init);

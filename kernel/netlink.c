@@ -9,6 +9,7 @@
 #include "netlink.h"
 #include "netlink_dump.h"
 #include "netns.h"
+#include "pace.h"
 #include "pernet.h"
 #include "port.h"
 
@@ -293,13 +294,32 @@ static int netlink_get_net(struct sk_buff *request, struct genl_info *info)
 
 /* ---- groups ---- */
 
+/* Add the group with that handle, if there is room. */
+static int netlink_put_group(struct coll_net *cn, struct sk_buff *skb, u32 handle)
+{
+	struct coll_instance *gi;
+	struct coll_pace pace;
+	int err = coll_pace_begin(&pace, cn->net);
+
+	if (err)
+		return err;
+	mutex_lock(&cn->mutex);
+	gi = xa_load(&cn->instances, handle);
+	if (!gi)
+		err = -ENOENT;
+	else if (!coll_netlink_dump_put_group(skb, gi))
+		err = -EMSGSIZE;
+	mutex_unlock(&cn->mutex);
+	coll_pace_end(&pace);
+	return err;
+}
+
 static int netlink_get_group(struct sk_buff *request, struct genl_info *info)
 {
-	struct coll_net *cn = coll_net_of(genl_info_net(info));
-	struct coll_instance *gi;
+	struct nlattr *attr = info->attrs[COLLSOCK_A_GROUP_HANDLE];
 	struct sk_buff *skb;
 	void *header;
-	int err = -EMSGSIZE;
+	int err;
 
 	if (GENL_REQ_ATTR_CHECK(info, COLLSOCK_A_GROUP_HANDLE))
 		return -EINVAL;
@@ -307,17 +327,11 @@ static int netlink_get_group(struct sk_buff *request, struct genl_info *info)
 	if (!skb)
 		return -ENOMEM;
 	header = genlmsg_put_reply(skb, info, &netlink_family, 0, COLLSOCK_CMD_GROUP_GET);
-	mutex_lock(&cn->mutex);
-	gi = xa_load(&cn->instances, nla_get_u32(info->attrs[COLLSOCK_A_GROUP_HANDLE]));
-	if (!gi)
-		err = -ENOENT;
-	else if (header && coll_netlink_dump_put_group(skb, gi))
-		err = 0;
-	mutex_unlock(&cn->mutex);
+	err = header ? netlink_put_group(coll_net_of(genl_info_net(info)), skb, nla_get_u32(attr)) :
+		       -EMSGSIZE;
 	if (err) {
 		if (err == -ENOENT)
-			NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[COLLSOCK_A_GROUP_HANDLE],
-					    "no such group");
+			NL_SET_ERR_MSG_ATTR(info->extack, attr, "no such group");
 		nlmsg_free(skb);
 		return err;
 	}

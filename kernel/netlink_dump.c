@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/capability.h>
 #include <linux/cred.h>
-#include <linux/delay.h>
 
 #include "../uapi/linux/collsock_netlink.h"
 #include "compat.h"
 #include "instance.h"
 #include "netlink_dump.h"
 #include "netns.h"
+#include "pace.h"
 #include "socket.h"
 #include "user.h"
 
 /* Hosts, ranks or peers that are read while locks are held once. */
 #define BATCH		16
-
-/* Callers without privilege rest this many times as long as they read, up to a limit. */
-#define REST		9
-#define MOST_REST_US	10000
 
 #define MOST_MISSING	16
 #define MOST_RANKS	64
@@ -131,42 +126,37 @@ static int dump_step(struct sk_buff *skb, struct netlink_callback *cb, dump_tell
 	return err;
 }
 
-/* Anybody may look, and there may be many groups with nothing to tell: ranks join meanwhile. */
+/* There may be many groups with nothing to tell: ranks join meanwhile. */
 static int dump_some_groups(struct sk_buff *skb, struct netlink_callback *cb, dump_teller tell,
 			    struct coll_net *cn)
 {
+	struct coll_pace pace;
+	int err = coll_pace_begin(&pace, cn->net);
+
+	if (err)
+		return err;
+	do {
+		err = dump_step(skb, cb, tell, cn);
+		cond_resched();
+	} while ((!err || err == -EAGAIN) && !coll_pace_over(&pace) &&
+		 !fatal_signal_pending(current));
+	coll_pace_end(&pace);
+	return err;
+}
+
+/* A message that is empty would end the dump. */
+static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb, dump_teller tell)
+{
+	struct coll_net *cn = coll_net_of(sock_net(skb->sk));
 	const struct dump_state *state = dump_state(cb);
 	int err;
 
 	do {
-		err = dump_step(skb, cb, tell, cn);
-		cond_resched();
-	} while ((!err || err == -EAGAIN) && !fatal_signal_pending(current));
-	if (state->wanted && !state->found)
+		err = dump_some_groups(skb, cb, tell, cn);
+	} while ((!err || err == -EAGAIN) && !skb->len && !fatal_signal_pending(current));
+	if (state->wanted && !state->found && (!err || err == -ENOENT))
 		return -ENOENT;
-	return err && err != -EMSGSIZE && err != -ENOENT ? err : skb->len;
-}
-
-/*
- * Dumps take locks of groups again and again. However many look without privilege, together
- * they do it for a tenth of the time.
- */
-static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb, dump_teller tell)
-{
-	struct coll_net *cn = coll_net_of(sock_net(skb->sk));
-	u64 begin, rest;
-	int told;
-
-	if (ns_capable_noaudit(cn->net->user_ns, CAP_NET_ADMIN))
-		return dump_some_groups(skb, cb, tell, cn);
-	if (mutex_lock_killable(&cn->looking))
-		return -EINTR;
-	begin = ktime_get_ns();
-	told = dump_some_groups(skb, cb, tell, cn);
-	rest = REST * div_u64(ktime_get_ns() - begin, NSEC_PER_USEC);
-	usleep_range(min_t(u64, rest, MOST_REST_US) + 1, min_t(u64, rest, MOST_REST_US) + 50);
-	mutex_unlock(&cn->looking);
-	return told;
+	return err && err != -EAGAIN && err != -EMSGSIZE && err != -ENOENT ? err : skb->len;
 }
 
 /* ---- groups ---- */

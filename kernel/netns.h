@@ -40,7 +40,6 @@ struct coll_user;
  * @memory: bytes that all groups have reserved
  * @over_memory: requests to join that would have made it too many; under @mutex
  * @over_user: those that a limit of their user has refused; under @mutex
- * @looking: held while somebody without privilege looks at groups, and rests after that
  * @peers: connections of all groups
  * @events: that are to be sent
  * @quiet: groups that the tidying is to replace
@@ -66,7 +65,6 @@ struct coll_net {
 	atomic64_t			memory;
 	u64				over_memory;
 	u64				over_user;
-	struct mutex			looking; /* one at a time, so that groups have rest */
 	atomic_t			peers;
 	struct coll_event_queue		events;
 	struct llist_head		quiet;

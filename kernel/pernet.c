@@ -140,7 +140,6 @@ static int __net_init pernet_begin(struct net *net)
 	coll_bearer_init(&cn->bearers, net, &cn->tunables, &coll_receive_hooks, cn);
 	coll_backlog_init(&cn->backlog, coll_receive_deferred);
 	mutex_init(&cn->mutex);
-	mutex_init(&cn->looking);
 	coll_event_queue_init(&cn->events, net);
 	xa_init_flags(&cn->instances, XA_FLAGS_ALLOC);
 	init_llist_head(&cn->quiet);

@@ -16,11 +16,11 @@ import time
 
 from api_common import blocking, nonblocking, post_of_three, two, unchanged_log
 from collsock_test import (
-    DEFAULT_WINDOW, DISSEMINATION, JOIN, MAX_SPIN_US, MAX_WINDOW, NET_STATS, NET_STATS_ALL, POST,
-    RUN, RUN_HEAD, SOL_COLLSOCK, STATS, STATS_ALL, WAIT, Child, Descriptor, Failed, Group,
-    KernelLog, Skipped, at_least, barrier, equal, eventually, eventually_in, integers, main, member,
-    on, outcome, post_bytes, rank_on, read_file, refused, run_bytes, seeded, test, test_each,
-    wait_bytes, work)
+    DEFAULT_WINDOW, DISSEMINATION, JOIN, MAX_SPIN_US, MAX_WINDOW, NET_STATS, NET_STATS_ALL,
+    POST, QUIET, REDUCE, RUN, RUN_HEAD, SOL_COLLSOCK, STATS, STATS_ALL, WAIT, Child, Descriptor,
+    Failed, Group, KernelLog, Skipped, at_least, at_most, barrier, equal, eventually, eventually_in,
+    integers, main, member, on, outcome, post_bytes, rank_on, read_file, refused, run_bytes,
+    seeded, test, test_each, wait_bytes, work)
 
 
 # ---- waiting ----
@@ -302,6 +302,86 @@ def threads_that_wait_for_different_cookies_do_not_steal_from_each_other():
         equal("sums by cookie", got, {cookie: integers(turn, cookie) for cookie in cookies})
         for _ in range(len(cookies) + 1):
             other.complete()
+
+
+def switches(thread):
+    status = read_file(f"/proc/self/task/{thread.native_id}/status")
+    return int(status.split("\nvoluntary_ctxt_switches:")[1].split()[0])
+
+
+def sleeping(amount, function, call):
+    """Threads that sleep in that system call"""
+    threads = [threading.Thread(target=function) for _ in range(amount)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        eventually_in(call, thread)
+    return threads
+
+
+def ended(threads):
+    """How many have, after some time"""
+    for thread in threads:
+        thread.join(5)
+    return sum(not thread.is_alive() for thread in threads)
+
+
+@test
+def a_completion_wakes_one_of_the_threads_that_wait_and_the_end_all():
+    rank, other = two()
+    got = []
+    threads = sleeping(40, lambda: got.append(len(rank.recv(256))), "recvfrom")
+    before = {thread: switches(thread) for thread in threads}
+    rank.post()
+    other.post()
+    eventually("completions received", lambda: len(got), 1)
+    time.sleep(0.1)
+    asleep = [thread for thread in threads if thread.is_alive()]
+    at_most("threads that were woken", 1 + sum(switches(thread) != before[thread]
+                                               for thread in asleep), 2)
+    for _ in range(3):
+        rank.post()
+    for _ in range(3):
+        other.post()
+    eventually("completions received", lambda: len(got), 4)
+    rank.shutdown(socket.SHUT_WR)
+    equal("threads that have ended", ended(threads), len(threads))
+    equal("bytes received, but at the end", sum(1 for one in got if one), 4)
+
+
+def contribute(rank, root):
+    rank.post(integers(1), operation=REDUCE, root=root, flags=QUIET)
+
+
+@test
+def the_end_wakes_threads_that_wait_even_if_the_last_operation_was_quiet():
+    rank, neighbour, _ = Group([1, 2], placement=[0, 0, 1])
+    contribute(rank, 2)
+    rank.shutdown(socket.SHUT_WR)
+    threads = sleeping(3, lambda: rank.recv(256), "recvfrom")
+    contribute(neighbour, 2)
+    equal("threads that have ended", ended(threads), len(threads))
+
+
+def contribute_at_last(rank, root):
+    """Other threads may have the slots of the window, though it has room."""
+    while True:
+        try:
+            return contribute(rank, root)
+        except OSError as error:
+            equal("error", error.errno, errno.ENOBUFS)
+
+
+@test
+def room_reaches_all_threads_that_wait_for_it():
+    rank, other = two(window=2)
+    for _ in range(2):
+        contribute(rank, 1)
+    threads = sleeping(20, lambda: contribute_at_last(rank, 1), "sendto")
+    for _ in range(2 + len(threads)):
+        other.post(integers(1), operation=REDUCE, root=1)
+        equal("the sum", other.complete().result, integers(2))
+    equal("threads that have ended", ended(threads), len(threads))
 
 
 @test

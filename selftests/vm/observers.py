@@ -8,6 +8,7 @@ import contextlib
 import os
 import resource
 import struct
+import threading
 import time
 
 from collsock_netlink import DUMP, NLMSG_DONE, NUMBERS, REQUEST, Netlink
@@ -18,6 +19,7 @@ from collsock_test import (
 TRACING = "/sys/kernel/tracing"
 PROBE = "p:observed {} group=$arg4:u32"
 NOBODY = 65534
+THREADS = 16
 
 
 @contextlib.contextmanager
@@ -85,33 +87,90 @@ def counters_of_a_namespace_cost_the_same_whatever_groups_there_are():
     at_most("times as long", many / few, 5)
 
 
-def look(line, seconds):
-    """Dump the hosts of all groups again and again; tells the share of time spent in the kernel."""
-    os.setresuid(NOBODY, NOBODY, NOBODY)
+def look_again_and_again(netlink, command, flags, group, seconds):
+    """Tells how often, and the share of time spent in the kernel."""
+    request = struct.pack("=IHHIIBBHHHI", 28, netlink.family, REQUEST | flags, 1, 0,
+                          NUMBERS[command], 1, 0, 8, NUMBERS["A_GROUP_HANDLE"], group)
+    if not group:
+        request = struct.pack("=I", 20) + request[4:20]
+    begin, used, looks = time.monotonic(), resource.getrusage(resource.RUSAGE_THREAD), 0
+    while time.monotonic() - begin < seconds:
+        netlink.socket.send(request)
+        looks += 1
+        while flags and struct.unpack_from("=H", netlink.socket.recv(1 << 17), 4)[0] != NLMSG_DONE:
+            pass
+        if not flags:
+            netlink.socket.recv(1 << 17)
+    used = resource.getrusage(resource.RUSAGE_THREAD).ru_stime - used.ru_stime
+    return looks, used / (time.monotonic() - begin)
+
+
+def look(line, user, *arguments):
+    os.setresuid(user, user, user)
     with contextlib.closing(Netlink()) as netlink:
-        request = struct.pack("=IHHIIBBH", 20, netlink.family, REQUEST | DUMP, 1, 0,
-                              NUMBERS["CMD_HOST_GET"], 1, 0)
-        begin, used, dumps = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF), 0
-        while time.monotonic() - begin < seconds:
-            netlink.socket.send(request)
-            dumps += 1
-            while struct.unpack_from("=H", netlink.socket.recv(1 << 17), 4)[0] != NLMSG_DONE:
-                pass
-        used = resource.getrusage(resource.RUSAGE_SELF).ru_stime - used.ru_stime
-        line.put((dumps, used / (time.monotonic() - begin)))
+        line.put(look_again_and_again(netlink, *arguments))
+
+
+def rests(command, flags, group, most):
+    child = Child(1, look, NOBODY, command, flags, group, 3)
+    looks, share = child.get()
+    child.finish()
+    print(f"# {looks} times {command}, {share:.0%} of a processor")
+    at_least("looks", looks, 1)
+    at_most("share of a processor in the kernel", share, most)
+
+
+def group_of_many_hosts():
+    rank = rank_on(1)
+    rank.join(Descriptor([1] + [f"10.1.{one // 250 + 1}.{one % 250 + 1}" for one in range(2000)]),
+              0)
+    return rank
 
 
 @test
 def who_looks_without_privilege_rests_most_of_the_time():
-    rank = rank_on(1)
-    rank.join(Descriptor([1] + [f"10.1.{one // 250 + 1}.{one % 250 + 1}" for one in range(2000)]),
-              0)
-    child = Child(1, look, 3)
-    dumps, share = child.get()
+    with contextlib.closing(group_of_many_hosts()):
+        rests("CMD_HOST_GET", DUMP, 0, 0.3)
+        with netlink_on(1) as netlink:
+            # Most of it is sending and receiving
+            rests("CMD_GROUP_GET", 0, netlink.all("group")[-1]["handle"], 0.4)
+
+
+@test
+def who_looks_rests_even_if_no_group_has_anything_to_tell():
+    with contextlib.ExitStack() as stack:
+        for _ in range(1000):
+            rank = stack.enter_context(contextlib.closing(rank_on(1)))
+            rank.join(Descriptor((1,), window=64, max_bytes=8), 0)
+        rests("CMD_OPERATION_GET", DUMP, 0, 0.3)
+
+
+def look_by_threads(line):
+    """Until it is killed"""
+    os.setresuid(NOBODY, NOBODY, NOBODY)
+    for _ in range(THREADS):
+        threading.Thread(target=look_again_and_again,
+                         args=(Netlink(), "CMD_HOST_GET", DUMP, 0, 1000)).start()
+    line.put("started")
+
+
+def looks_of_another_user():
+    child = Child(1, look, NOBODY - 1, "CMD_HOST_GET", DUMP, 0, 3)
+    looks, _ = child.get()
     child.finish()
-    print(f"# {dumps} dumps, {share:.0%} of a processor")
-    at_least("dumps", dumps, 1)
-    at_most("share of a processor in the kernel", share, 0.3)
+    return looks
+
+
+@test
+def who_looks_does_not_wait_for_the_threads_of_another_user():
+    with contextlib.closing(group_of_many_hosts()):
+        alone = looks_of_another_user()
+        others = Child(1, look_by_threads)
+        equal("threads have", others.get(), "started")
+        beside = looks_of_another_user()
+        others.kill()
+    print(f"# {alone} dumps in the same time, {beside} beside {THREADS} threads")
+    at_most("times as long", alone / beside, 4)
 
 
 main(100)

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/hash.h>
+#include <linux/interrupt.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/clock.h>
+#include <linux/spinlock.h>
+
+#include "compat.h"
+#include "turns.h"
+
+/* In each period turns have at most this time, and one turn more. */
+#define TURNS_PERIOD_NS	NSEC_PER_MSEC
+#define TURNS_MOST_NS	(TURNS_PERIOD_NS / 2)
+
+/* Users whose numbers have the same hash share a queue. */
+#define TURNS_USER_BITS	5
+
+/**
+ * struct turns_user - turns of a user on a CPU
+ * @link: in turns_cpu.users, if there are any
+ * @turns: in the order in which they came
+ */
+struct turns_user {
+	struct list_head	link;
+	struct list_head	turns;
+};
+
+/**
+ * struct turns_cpu - turns on a CPU; if it goes offline, another one works them off
+ * @lock: of what is here, up to @resting; taken with bottom halves off
+ * @users: those with turns; the first one is next
+ * @user: all, by hash
+ * @resting: @rest is armed, and will schedule @tasklet
+ * @since: when the period began; the tasklet's, like the next
+ * @used: the time of turns in it
+ * @tasklet: takes turns
+ * @rest: ends the period
+ */
+struct turns_cpu {
+	spinlock_t		lock;	/* of the queue */
+	struct list_head	users;
+	struct turns_user	user[BIT(TURNS_USER_BITS)];
+	bool			resting;
+	u64			since;
+	u64			used;
+	struct tasklet_struct	tasklet;
+	struct hrtimer		rest;
+};
+
+static DEFINE_PER_CPU(struct turns_cpu, turns_cpus);
+
+/* Take a turn out of the queue of its user. The lock is held. */
+static void turns_remove(struct turns_cpu *t, struct coll_turn *turn)
+{
+	struct turns_user *user = &t->user[turn->user];
+
+	list_del_init(&turn->link);
+	if (list_empty(&user->turns))
+		list_del_init(&user->link);
+	else
+		list_move_tail(&user->link, &t->users);
+}
+
+static struct coll_turn *turns_next(struct turns_cpu *t)
+{
+	struct coll_turn *turn = NULL;
+	struct turns_user *user;
+
+	spin_lock(&t->lock);
+	user = list_first_entry_or_null(&t->users, struct turns_user, link);
+	if (user) {
+		turn = list_first_entry(&user->turns, struct coll_turn, link);
+		turns_remove(t, turn);
+	}
+	spin_unlock(&t->lock);
+	return turn;
+}
+
+/* Turns that are left wait for the next period, which is longer after a turn that took long. */
+static void turns_rest(struct turns_cpu *t, u64 now)
+{
+	u64 until = t->since + max_t(u64, TURNS_PERIOD_NS, 2 * t->used);
+
+	spin_lock(&t->lock);
+	t->resting = !list_empty(&t->users);
+	if (t->resting)
+		hrtimer_start(&t->rest, ns_to_ktime(until > now ? until - now : 0),
+			      HRTIMER_MODE_REL_PINNED_SOFT);
+	spin_unlock(&t->lock);
+}
+
+static void turns_take(struct tasklet_struct *tasklet)
+{
+	struct turns_cpu *t = container_of(tasklet, struct turns_cpu, tasklet);
+	u64 now = local_clock(), begin;
+	struct coll_turn *turn;
+
+	if (now - t->since >= max_t(u64, TURNS_PERIOD_NS, 2 * t->used)) {
+		t->since = now;
+		t->used = 0;
+	}
+	begin = now - t->used;
+	rcu_read_lock();
+	while (now - begin < TURNS_MOST_NS) {
+		turn = turns_next(t);
+		if (!turn)
+			break;
+		turn->take(turn);
+		now = local_clock();
+	}
+	rcu_read_unlock();
+	t->used = now - begin;
+	if (t->used >= TURNS_MOST_NS)
+		turns_rest(t, now);
+}
+
+static enum hrtimer_restart turns_rested(struct hrtimer *timer)
+{
+	struct turns_cpu *t = container_of(timer, struct turns_cpu, rest);
+
+	spin_lock(&t->lock);
+	t->resting = false;
+	spin_unlock(&t->lock);
+	tasklet_schedule(&t->tasklet);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * coll_turns_set_up() - a group will have turns
+ * @turn: of the group
+ * @uid: the user who answers for the group
+ * @take: called for each turn
+ *
+ * Context: process.
+ */
+void coll_turns_set_up(struct coll_turn *turn, kuid_t uid, void (*take)(struct coll_turn *turn))
+{
+	INIT_LIST_HEAD(&turn->link);
+	turn->user = hash_32(__kuid_val(uid), TURNS_USER_BITS);
+	turn->take = take;
+}
+
+/**
+ * coll_turns_add() - a group needs a turn
+ * @turn: of the group; not queued, and nobody else adds it
+ *
+ * Context: BH disabled.
+ */
+void coll_turns_add(struct coll_turn *turn)
+{
+	struct turns_cpu *t = this_cpu_ptr(&turns_cpus);
+	struct turns_user *user = &t->user[turn->user];
+
+	turn->cpu = t;
+	spin_lock(&t->lock);
+	if (list_empty(&user->turns))
+		list_add_tail(&user->link, &t->users);
+	list_add_tail(&turn->link, &user->turns);
+	if (!t->resting)
+		tasklet_schedule(&t->tasklet);
+	spin_unlock(&t->lock);
+}
+
+/**
+ * coll_turns_cancel() - a group has no turn any more
+ * @turn: of the group; nobody adds it. A turn that has begun may last for a grace period
+ *
+ * Context: process.
+ */
+void coll_turns_cancel(struct coll_turn *turn)
+{
+	struct turns_cpu *t = turn->cpu;
+
+	if (!t)
+		return;
+	spin_lock_bh(&t->lock);
+	if (!list_empty(&turn->link))
+		turns_remove(t, turn);
+	spin_unlock_bh(&t->lock);
+}
+
+static void __init turns_init_cpu(struct turns_cpu *t)
+{
+	struct turns_user *user;
+
+	spin_lock_init(&t->lock);
+	INIT_LIST_HEAD(&t->users);
+	for (user = t->user; user < t->user + ARRAY_SIZE(t->user); user++) {
+		INIT_LIST_HEAD(&user->link);
+		INIT_LIST_HEAD(&user->turns);
+	}
+	tasklet_setup(&t->tasklet, turns_take);
+	coll_hrtimer_setup(&t->rest, turns_rested, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_SOFT);
+}
+
+/**
+ * coll_turns_init() - no group has a turn
+ *
+ * Context: module init.
+ */
+void __init coll_turns_init(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		turns_init_cpu(per_cpu_ptr(&turns_cpus, cpu));
+}
+
+/**
+ * coll_turns_uninit() - there are no groups any more
+ *
+ * Context: module exit.
+ */
+void coll_turns_uninit(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct turns_cpu *t = per_cpu_ptr(&turns_cpus, cpu);
+
+		/* Without turns neither of them starts the other. */
+		hrtimer_cancel(&t->rest);
+		tasklet_kill(&t->tasklet);
+	}
+}

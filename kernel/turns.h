@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Turns: what groups do in softirq besides receiving, when a timer has expired or an event has
+ * left work. One such turn is short, but there may be thousands of groups. So each CPU has a
+ * queue, which a tasklet works off, for at most half a millisecond in each; meanwhile packets
+ * and processes have the CPU. Users with turns there have one after the other, however many
+ * groups each has, and so do the groups of a user.
+ */
+#ifndef COLL_TURNS_H
+#define COLL_TURNS_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+#include <linux/uidgid.h>
+
+struct turns_cpu;
+
+/**
+ * struct coll_turn - of one group
+ * @link: in the queue of its user on a CPU; empty if it is not queued
+ * @cpu: the CPU on which it was queued last
+ * @user: number of the queue of its user
+ * @take: called for each turn, in softirq and under RCU, when it is not queued any more
+ */
+struct coll_turn {
+	struct list_head	link;
+	struct turns_cpu	*cpu;
+	u32			user;
+	void			(*take)(struct coll_turn *turn);
+};
+
+void coll_turns_init(void);
+void coll_turns_uninit(void);
+
+void coll_turns_set_up(struct coll_turn *turn, kuid_t uid, void (*take)(struct coll_turn *turn));
+void coll_turns_add(struct coll_turn *turn);
+void coll_turns_cancel(struct coll_turn *turn);
+
+#endif

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=1 limit=3000 icount=1 smp=1
+# suites: check soak
+"""However many groups a user has that are due at the same time, each softirq is short, and other
+users and packets have the processor.
+
+One instruction takes one nanosecond here; while the machine is idle, its clock runs ahead, so that
+limits of time are long.
+"""
+
+import contextlib
+import os
+import re
+import resource
+import select
+import time
+
+from collsock_netlink import Netlink
+from collsock_test import (
+    BROADCAST, INT64, KARY, QUIET, Child, Descriptor, Failed, Group, Rank, at_most, command,
+    equal, ip_batch, libc, main, read_file, test, write_file)
+
+TRACING = "/sys/kernel/tracing"
+CLONE_NEWUSER, CLONE_NEWNET, PR_SET_DUMPABLE = 0x10000000, 0x40000000, 4
+USER, GROUPS, MEMBERS, SECONDS = 1000, 300, 65, 2
+LOCAL_RANKS = 64
+MOST_MS, MOST_SHARE, MOST_WAKING_MS = 1, 0.6, 20
+
+
+def become_root_of_namespaces():
+    os.setgroups([])
+    os.setresgid(USER, USER, USER)
+    os.setresuid(USER, USER, USER)
+    libc.prctl(PR_SET_DUMPABLE, 1)
+    if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET):
+        raise Failed("no namespaces")
+    write_file("/proc/self/uid_map", f"0 {USER} 1")
+    ip_batch((), "link add d0 type dummy", "address add 10.9.0.1/16 dev d0", "link set d0 up")
+
+
+def storm(line):
+    """Ask members of many groups, who are silent, as often as possible."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+    become_root_of_namespaces()
+    with contextlib.closing(Netlink()) as netlink:
+        netlink.set_tunables(rto_floor_us=10, rto_initial_us=10, rto_ceiling_us=10,
+                             rto_unheard_us=10)
+    addresses = ["10.9.0.1"] + [f"10.9.1.{one}" for one in range(1, MEMBERS)]
+    ranks = [Rank() for _ in range(GROUPS)]
+    for rank in ranks:
+        rank.join(Descriptor(addresses, window=1, max_bytes=8, fanout=MEMBERS - 1), 0)
+    for rank in ranks:
+        rank.post(bytes(8), operation=BROADCAST, type=INT64, op=0, count=1, algorithm=KARY,
+                  flags=QUIET)
+    line.put("posted")
+    line.get()
+
+
+@contextlib.contextmanager
+def stormy():
+    child = Child(None, storm)
+    equal("the child has", child.get(), "posted")
+    yield
+    child.kill()
+
+
+@contextlib.contextmanager
+def softirqs():
+    """Yields a function that tells how long each softirq lasted, by kind, in seconds."""
+    if not os.path.exists(f"{TRACING}/trace"):
+        command("mount", "-t", "tracefs", "tracefs", TRACING)
+    write_file(f"{TRACING}/buffer_size_kb", "16384")
+    write_file(f"{TRACING}/trace_clock", "mono")
+    write_file(f"{TRACING}/trace", "")
+
+    def enable(value):
+        for event in "softirq_entry", "softirq_exit":
+            write_file(f"{TRACING}/events/irq/{event}/enable", value)
+
+    def tell():
+        enable("0")
+        begun, lasted = {}, {}
+        for when, edge, kind in re.findall(r"(\d+\.\d+): softirq_(entry|exit): .*action=(\w+)",
+                                           read_file(f"{TRACING}/trace")):
+            if edge == "entry":
+                begun[kind] = float(when)
+            elif kind in begun:
+                lasted.setdefault(kind, []).append(float(when) - begun.pop(kind))
+        return lasted
+
+    enable("1")
+    try:
+        yield tell
+    finally:
+        enable("0")
+
+
+@test
+def a_softirq_is_short_and_half_of_the_processor_is_left():
+    with stormy(), softirqs() as tell:
+        time.sleep(SECONDS)
+        lasted = tell()
+    for kind, times in sorted(lasted.items()):
+        print(f"# {len(times)} {kind}: the longest {max(times) * 1e3:.2f} ms, "
+              f"together {sum(times) / SECONDS:.0%} of the time")
+    at_most("ms of the longest softirq", max(max(times) for times in lasted.values()) * 1e3,
+            MOST_MS)
+    at_most("share of time", sum(map(sum, lasted.values())) / SECONDS, MOST_SHARE)
+
+
+def waking_ms():
+    """From the last post until all local ranks, which sleep, are woken: most of them in turns."""
+    group = Group([1], placement=[0] * LOCAL_RANKS, window=4)
+    group.barrier()
+    with select.epoll() as sleeping:
+        for rank in group:
+            sleeping.register(rank, select.EPOLLIN | select.EPOLLET)
+        group.post()
+        begin, woken = time.monotonic(), set()
+        while len(woken) < LOCAL_RANKS:
+            woken.update(number for number, _ in sleeping.poll())
+        taken = (time.monotonic() - begin) * 1e3
+    group.close()
+    return taken
+
+
+@test
+def turns_of_other_users_are_not_late():
+    with stormy():
+        times = [waking_ms() for _ in range(5)]
+    print(f"# {LOCAL_RANKS} ranks are woken within {max(times):.1f} ms")
+    at_most("ms until all are woken", max(times), MOST_WAKING_MS)
+
+
+main(2900)
