@@ -9,6 +9,7 @@
 #include "pernet.h"
 #include "port.h"
 #include "tunables.h"
+#include "work_queue.h"
 
 static int __init main_init(void)
 {
@@ -16,9 +17,13 @@ static int __init main_init(void)
 
 	coll_tunables_init(coll_port_settle_all);
 
-	err = coll_env_init();
+	err = coll_work_queue_init();
 	if (err)
 		return err;
+
+	err = coll_env_init();
+	if (err)
+		goto err_env;
 
 	err = coll_pernet_init();
 	if (err)
@@ -42,6 +47,8 @@ err_netlink:
 	coll_pernet_uninit();
 err_pernet:
 	coll_env_uninit();
+err_env:
+	coll_work_queue_uninit();
 	return err;
 }
 
@@ -51,6 +58,7 @@ static void __exit main_exit(void)
 	coll_netlink_uninit();
 	coll_pernet_uninit();
 	coll_env_uninit();
+	coll_work_queue_uninit();
 }
 
 module_init(main_init);

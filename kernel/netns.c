@@ -2,9 +2,9 @@
 #include <linux/err.h>
 #include <net/netns/generic.h>
 
-#include "compat.h"
 #include "netns.h"
 #include "user.h"
+#include "work_queue.h"
 
 unsigned int coll_net_id;
 

@@ -2,13 +2,13 @@
 #include <linux/ktime.h>
 #include <net/net_namespace.h>
 
-#include "compat.h"
 #include "event.h"
 #include "instance.h"
 #include "netns.h"
 #include "pernet.h"
 #include "port.h"
 #include "receive.h"
+#include "work_queue.h"
 
 /* ---- tidying ---- */
 
