@@ -51,10 +51,8 @@ static inline void coll_hrtimer_setup(struct hrtimer *timer,
 
 /* 6.18: work queues were renamed by where they run; using the old names warns. */
 #if KERNEL_VERSION(6, 18, 0) <= LINUX_VERSION_CODE
-#define coll_work_queue		system_percpu_wq
 #define coll_unbound_queue	system_dfl_wq
 #else
-#define coll_work_queue		system_wq
 #define coll_unbound_queue	system_unbound_wq
 #endif
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/rwsem.h>
 
-#include "compat.h"
 #include "event_queue.h"
+#include "work_queue.h"
 
 /* The socket of a listener that does not read has room for no more, by default. */
 #define EVENT_QUEUE_LENGTH	512

@@ -561,10 +561,15 @@ void coll_instance_unhash(struct coll_instance *gi)
 void coll_instance_remember(struct coll_instance *gi)
 {
 	struct coll_net *cn = gi->cn;
+	u64 kept;
 
+	/* So what an entry needs is charged already. */
+	static_assert(sizeof(struct coll_instance) >= sizeof(struct coll_timewait_entry));
 	instance_quiesce(gi);
-	if (!coll_timewait_table_add(&cn->timewait, &gi->lookup, &gi->group, gi->members,
-				     gi->user->uid, coll_net_most_memory(cn)))
+	kept = coll_timewait_table_add(&cn->timewait, &gi->lookup, &gi->group, gi->members,
+				       gi->user);
+	gi->charge -= kept;
+	if (!kept)
 		coll_lookup_remove(&cn->lookup, &gi->lookup);
 }
 

@@ -100,7 +100,8 @@ struct coll_local_member {
  * @members: addresses of the hosts
  * @forgery: forged packets; without the lock
  * @request: of the first rank that joined; key and rank are zero
- * @charge: its part of coll_net.memory, and of its user's; constant once it is JOINED
+ * @charge: its part of coll_net.memory, and of its user's; constant while it is JOINED or
+ *	LINGERING
  * @refused: why it did not get memory, if a limit refused it
  * @timer: of the group's deadline
  * @linger: fires when it has lingered for too long

@@ -252,19 +252,6 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 	return err;
 }
 
-/* Does the request describe the group as the first request on this host did? */
-static bool instance_agrees(const struct coll_instance *gi, const struct coll_request *request,
-			    const struct coll_identity *identity)
-{
-	const struct coll_request own = {
-		.join		= &gi->request,
-		.members	= gi->members->member,
-		.host_of_rank	= gi->members->host_of_rank,
-	};
-
-	return coll_endpoint_agrees(request, &identity->secret, &own, &gi->group.secret);
-}
-
 /* May this process send and receive as the one does that joined first? */
 static bool instance_shared(const struct coll_instance *gi)
 {
@@ -288,34 +275,97 @@ static struct coll_lookup_entry *instance_find(struct coll_lookup *lookup,
 }
 
 /*
- * Join the instance that another rank of this host has made; NULL if there is none. If the
- * group is in time-wait, other hosts would take an instance with the same nonce for this host
- * after a restart.
+ * The instance that another rank of this host has made; NULL if there is none. If the group is
+ * in time-wait, other hosts would take an instance with the same nonce for this host after a
+ * restart.
+ */
+static struct coll_instance *instance_find_other(struct coll_net *cn,
+						 const struct coll_identity *identity)
+{
+	struct coll_lookup_entry *found;
+
+	lockdep_assert_held(&cn->mutex);
+	found = instance_find(&cn->lookup, identity);
+	if (!found)
+		return NULL;
+	return found->timewait ? ERR_PTR(-EADDRINUSE) : coll_instance_looked_up(found);
+}
+
+/*
+ * The tables of members of that instance, with a reference, if the request agrees with the first
+ * one of this host but perhaps for the tables; NULL if there is no instance.
+ */
+static struct coll_members *instance_hold_members(struct coll_net *cn,
+						  const struct coll_request *request,
+						  const struct coll_identity *identity)
+{
+	struct coll_members *members;
+	struct coll_instance *gi;
+
+	mutex_lock(&cn->mutex);
+	gi = instance_find_other(cn, identity);
+	if (IS_ERR_OR_NULL(gi)) {
+		members = ERR_CAST(gi);
+	} else if (!coll_endpoint_agrees(request->join, &identity->secret, &gi->request,
+					 &gi->group.secret)) {
+		members = ERR_PTR(-EPROTO);
+	} else {
+		members = gi->members;
+		members->references++;
+	}
+	mutex_unlock(&cn->mutex);
+	return members;
+}
+
+static bool instance_same_tables(const struct coll_request *request,
+				 const struct coll_members *members)
+{
+	const struct coll_request own = {
+		.join		= request->join,
+		.members	= members->member,
+		.host_of_rank	= members->host_of_rank,
+	};
+
+	return coll_endpoint_same_tables(request, &own);
+}
+
+/* Join that instance, which describes the group alike; NULL if there is none. */
+static struct coll_instance *instance_add_other(struct coll_net *cn,
+						const struct coll_identity *identity,
+						struct coll_sock *csk, u32 rank)
+{
+	struct coll_instance *gi = instance_find_other(cn, identity);
+	int err;
+
+	if (IS_ERR_OR_NULL(gi))
+		return gi;
+	err = instance_shared(gi) ? instance_add_member(gi, csk, rank) : -EACCES;
+	return err ? ERR_PTR(err) : gi;
+}
+
+/*
+ * Join the instance that another rank of this host has made; NULL if there is none. Nobody else
+ * waits while tables are compared: the instance may end meanwhile, but as the group's lock of
+ * joining is held, there is no other one then.
  */
 static struct coll_instance *instance_join_other(struct coll_net *cn,
 						 const struct coll_request *request,
 						 const struct coll_identity *identity,
 						 struct coll_sock *csk)
 {
-	struct coll_lookup_entry *found;
-	struct coll_instance *gi = NULL;
-	int err = 0;
+	struct coll_members *members = instance_hold_members(cn, request, identity);
+	struct coll_instance *gi = ERR_PTR(-EPROTO);
+	bool same;
 
+	if (IS_ERR_OR_NULL(members))
+		return ERR_CAST(members);
+	same = instance_same_tables(request, members);
 	mutex_lock(&cn->mutex);
-	found = instance_find(&cn->lookup, identity);
-	if (found && found->timewait) {
-		err = -EADDRINUSE;
-	} else if (found) {
-		gi = coll_instance_looked_up(found);
-		if (!instance_agrees(gi, request, identity))
-			err = -EPROTO;
-		else if (!instance_shared(gi))
-			err = -EACCES;
-		else
-			err = instance_add_member(gi, csk, request->join->rank);
-	}
+	coll_members_put(members);
+	if (same)
+		gi = instance_add_other(cn, identity, csk, request->join->rank);
 	mutex_unlock(&cn->mutex);
-	return err ? ERR_PTR(err) : gi;
+	return gi;
 }
 
 /* The first rank of a host creates the instance. */

@@ -11,6 +11,7 @@
 #include "port.h"
 #include "tunables.h"
 #include "turns.h"
+#include "work_queue.h"
 
 static int __init main_init(void)
 {
@@ -20,9 +21,13 @@ static int __init main_init(void)
 	coll_turns_init();
 	coll_pace_init();
 
-	err = coll_env_init();
+	err = coll_work_queue_init();
 	if (err)
 		return err;
+
+	err = coll_env_init();
+	if (err)
+		goto err_env;
 
 	err = coll_pernet_init();
 	if (err)
@@ -46,6 +51,8 @@ err_netlink:
 	coll_pernet_uninit();
 err_pernet:
 	coll_env_uninit();
+err_env:
+	coll_work_queue_uninit();
 	return err;
 }
 
@@ -56,6 +63,7 @@ static void __exit main_exit(void)
 	coll_pernet_uninit();
 	coll_env_uninit();
 	coll_turns_uninit();
+	coll_work_queue_uninit();
 }
 
 module_init(main_init);

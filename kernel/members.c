@@ -126,8 +126,9 @@ static void members_free_rcu(struct rcu_head *rcu)
 }
 
 /**
- * coll_members_put() - drop a group's reference on a table
- * @members: the table; the namespace's mutex is held, and no packet reads it for this group
+ * coll_members_put() - drop a reference on a table
+ * @members: the table; the namespace's mutex is held, and no packet reads it for the group that
+ *	had the reference
  *
  * Context: process.
  */

@@ -31,7 +31,8 @@ struct coll_members_table {
  * @node: in the namespace's table
  * @rcu: softirqs may look at it while it is put for the last time
  * @shared: where it is found, or NULL
- * @references: groups that use it; under the namespace's mutex, like @node
+ * @references: groups, time-wait entries and calls that use it; under the namespace's mutex,
+ *	like @node
  * @hosts: number of members
  * @ranks: number of ranks
  * @hash: hash of the table, to find an equal one

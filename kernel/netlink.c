@@ -114,6 +114,34 @@ static bool netlink_tunable_raises(const struct coll_tunables *t, enum coll_tuna
 	return coll_tunable_is_machines(which) && value > now;
 }
 
+/* Would timers of the namespace fire more often than those of the machine? */
+static bool netlink_tunable_hastens(const struct coll_tunables *t, enum coll_tunable which,
+				    u32 value)
+{
+	return coll_tunable_is_interval(which) &&
+	       value < min(coll_tunable(t, which), coll_tunable_default(which));
+}
+
+/* Is it for the machine's root to do that? Not for the root of a user namespace. */
+static int netlink_tunable_permit(const struct coll_tunables *t, struct sk_buff *request,
+				  enum coll_tunable which, struct nlattr *attr, u32 value,
+				  struct netlink_ext_ack *extack)
+{
+	bool raises = netlink_tunable_raises(t, which, value);
+
+	if (!raises && !netlink_tunable_hastens(t, which, value))
+		return 0;
+	if (netlink_capable(request, CAP_NET_ADMIN))
+		return 0;
+	if (raises)
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "only root of the initial user namespace may raise it");
+	else
+		NL_SET_ERR_MSG_ATTR(extack, attr,
+				    "only root of the initial user namespace may set less than the module's parameter");
+	return -EPERM;
+}
+
 /* May this caller set the tunable to this value? The namespace's mutex is held. */
 static int netlink_tunable_check(const struct coll_net *cn, struct sk_buff *request,
 				 enum coll_tunable which, struct nlattr *attr, u32 *value,
@@ -134,14 +162,7 @@ static int netlink_tunable_check(const struct coll_net *cn, struct sk_buff *requ
 		}
 		*value = __kgid_val(gid);
 	}
-	/* Root of a user namespace must not raise the machine's limits. */
-	if (netlink_tunable_raises(&cn->tunables, which, *value) &&
-	    !netlink_capable(request, CAP_NET_ADMIN)) {
-		NL_SET_ERR_MSG_ATTR(extack, attr,
-				    "only root of the initial user namespace may raise it");
-		return -EPERM;
-	}
-	return 0;
+	return netlink_tunable_permit(&cn->tunables, request, which, attr, *value, extack);
 }
 
 static int netlink_tunable_change(const struct coll_net *cn, struct sk_buff *request,

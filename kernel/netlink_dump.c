@@ -357,6 +357,21 @@ int coll_netlink_dump_hosts(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ---- ranks ---- */
 
+/*
+ * The process that joined, unless it has ended: another one may keep the socket, and the number
+ * may be that of a third one. 0 also if the reader's namespace does not know it.
+ */
+static pid_t dump_pid(const struct coll_sock *csk)
+{
+	pid_t pid = 0;
+
+	rcu_read_lock();
+	if (csk && pid_task(csk->pid, PIDTYPE_TGID))
+		pid = pid_vnr(csk->pid);
+	rcu_read_unlock();
+	return pid;
+}
+
 static int dump_put_rank(struct sk_buff *skb, struct netlink_callback *cb,
 			 const struct coll_instance *gi, u32 local)
 {
@@ -368,7 +383,7 @@ static int dump_put_rank(struct sk_buff *skb, struct netlink_callback *cb,
 	const struct coll_rank *rank = &gi->group.ranks.local[local];
 	const struct coll_sock *csk = gi->local_members[local].csk;
 	void *header = dump_put(skb, cb, COLLSOCK_CMD_RANK_GET);
-	pid_t pid = csk ? pid_vnr(csk->pid) : 0;
+	pid_t pid = dump_pid(csk);
 
 	if (!header)
 		return -EMSGSIZE;

@@ -2,9 +2,9 @@
 #include <linux/err.h>
 #include <net/netns/generic.h>
 
-#include "compat.h"
 #include "netns.h"
 #include "user.h"
+#include "work_queue.h"
 
 unsigned int coll_net_id;
 
@@ -88,13 +88,11 @@ struct coll_user *coll_net_get_user(struct coll_net *cn)
 	return user;
 }
 
-/* Time-wait entries keep memory that groups have had. */
 static int net_try_charge(struct coll_net *cn, struct coll_user *user, u64 bytes)
 {
-	u64 others = READ_ONCE(cn->timewait.bytes);
 	int err = -ENOMEM;
 
-	if (atomic64_add_return(bytes, &cn->memory) + others <= coll_net_most_memory(cn))
+	if (atomic64_add_return(bytes, &cn->memory) <= coll_net_most_memory(cn))
 		err = coll_user_charge(user, bytes, &cn->tunables);
 	if (err)
 		atomic64_sub(bytes, &cn->memory);
@@ -107,23 +105,22 @@ static int net_try_charge(struct coll_net *cn, struct coll_user *user, u64 bytes
  * @user: of the group
  * @bytes: how much
  *
- * It is charged before it is allocated, as many groups may be joined at the same time. If the
- * namespace has too little, time-wait entries of the user make room.
+ * It is charged before it is allocated, as many groups may be joined at the same time; except
+ * for the request's tables and completion slots, which a call has only while it runs. If there
+ * is too little, time-wait entries that the user has in the namespace make room.
  *
  * Return: 0; -ENOMEM if the groups of the namespace would have too much, -EDQUOT if those of
  * the user would. Context: process; takes the namespace's mutex.
  */
 int coll_net_charge(struct coll_net *cn, struct coll_user *user, u64 bytes)
 {
-	int err = net_try_charge(cn, user, bytes);
+	int err;
 
-	if (likely(!err))
+	if (likely(!net_try_charge(cn, user, bytes)))
 		return 0;
 	mutex_lock(&cn->mutex);
-	if (err == -ENOMEM) {
-		coll_timewait_table_reclaim(&cn->timewait, user->uid, bytes);
-		err = net_try_charge(cn, user, bytes);
-	}
+	coll_timewait_table_reclaim(&cn->timewait, user, bytes);
+	err = net_try_charge(cn, user, bytes);
 	if (err)
 		net_refuse(cn, err);
 	mutex_unlock(&cn->mutex);

@@ -37,7 +37,7 @@ struct coll_user;
  * @next_handle: where to search for a free handle
  * @generation: changes with @instances
  * @members: all tables of members; under @mutex
- * @memory: bytes that all groups have reserved
+ * @memory: bytes that all groups have reserved, and that time-wait entries keep
  * @over_memory: requests to join that would have made it too many; under @mutex
  * @over_user: those that a limit of their user has refused; under @mutex
  * @peers: connections of all groups
@@ -88,7 +88,7 @@ struct coll_user *coll_net_get_user(struct coll_net *cn);
 int coll_net_charge(struct coll_net *cn, struct coll_user *user, u64 bytes);
 void coll_net_uncharge(struct coll_net *cn, struct coll_user *user, u64 bytes);
 
-/* The memory that all groups of the namespace together may reserve. */
+/* The memory that all groups of the namespace together may reserve, with time-wait entries. */
 static inline u64 coll_net_most_memory(const struct coll_net *cn)
 {
 	return coll_tunable(&cn->tunables, COLL_TUNABLE_MAX_MEMORY) * 1024ULL;

@@ -2,13 +2,13 @@
 #include <linux/ktime.h>
 #include <net/net_namespace.h>
 
-#include "compat.h"
 #include "event.h"
 #include "instance.h"
 #include "netns.h"
 #include "pernet.h"
 #include "port.h"
 #include "receive.h"
+#include "work_queue.h"
 
 /* ---- tidying ---- */
 
@@ -74,6 +74,14 @@ static void pernet_tidy(struct work_struct *work)
 
 /* ---- counters ---- */
 
+/* What groups have reserved: both numbers change meanwhile. */
+static u64 pernet_memory(const struct coll_net *cn)
+{
+	u64 all = atomic64_read(&cn->memory);
+
+	return all - min(all, READ_ONCE(cn->timewait.bytes));
+}
+
 /**
  * coll_pernet_stats() - counters of the namespace
  * @cn: the namespace
@@ -90,7 +98,7 @@ void coll_pernet_stats(struct coll_net *cn, struct collsock_net_stats *stats)
 	stats->groups = READ_ONCE(cn->groups);
 	stats->peers = atomic_read(&cn->peers);
 	stats->timewait_entries = READ_ONCE(cn->timewait.count);
-	stats->memory = atomic64_read(&cn->memory);
+	stats->memory = pernet_memory(cn);
 	stats->over_memory = READ_ONCE(cn->over_memory);
 	stats->over_user = READ_ONCE(cn->over_user);
 }
@@ -109,7 +117,7 @@ static int __net_init pernet_begin_tables(struct coll_net *cn)
 	err = coll_members_init(&cn->members);
 	if (err)
 		goto no_members;
-	err = coll_timewait_table_init(&cn->timewait, &cn->lookup);
+	err = coll_timewait_table_init(&cn->timewait, &cn->lookup, &cn->tunables, &cn->memory);
 	if (!err)
 		return 0;
 	rhashtable_destroy(&cn->members.table);

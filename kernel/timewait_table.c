@@ -4,6 +4,8 @@
 #include <linux/slab.h>
 
 #include "timewait_table.h"
+#include "tunables.h"
+#include "user.h"
 
 /* Entries that are forgotten while the mutex is held once */
 #define BATCH	256
@@ -11,7 +13,8 @@
 /**
  * struct coll_timewait_user - a user who has entries
  * @node: in coll_timewait_table.users
- * @uid: the user
+ * @uid: number of the user
+ * @charged: the user, held
  * @count: number of entries, at least 1
  * @bytes: their memory
  * @entries: oldest first
@@ -19,6 +22,7 @@
 struct coll_timewait_user {
 	struct rhash_head	node;
 	uid_t			uid;
+	struct coll_user	*charged;
 	u32			count;
 	u64			bytes;
 	struct list_head	entries;
@@ -35,12 +39,17 @@ static const struct rhashtable_params timewait_user_params = {
  * coll_timewait_table_init() - the table is empty
  * @table: out
  * @lookup: of the namespace
+ * @tunables: of the namespace
+ * @memory: what is charged to it
  *
  * Return: 0 or -ENOMEM. Context: process.
  */
-int coll_timewait_table_init(struct coll_timewait_table *table, struct coll_lookup *lookup)
+int coll_timewait_table_init(struct coll_timewait_table *table, struct coll_lookup *lookup,
+			     const struct coll_tunables *tunables, atomic64_t *memory)
 {
 	table->lookup = lookup;
+	table->tunables = tunables;
+	table->memory = memory;
 	table->by_end = RB_ROOT_CACHED;
 	return rhashtable_init(&table->users, &timewait_user_params);
 }
@@ -62,27 +71,34 @@ void coll_timewait_table_destroy(struct coll_timewait_table *table)
 
 /* ---- users ---- */
 
-static struct coll_timewait_user *timewait_user_find(struct coll_timewait_table *table, uid_t uid)
+static struct coll_timewait_user *timewait_user_find(struct coll_timewait_table *table,
+						     const struct coll_user *charged)
 {
+	uid_t uid = __kuid_val(charged->uid);
+
 	return rhashtable_lookup_fast(&table->users, &uid, timewait_user_params);
 }
 
 /* The user, who may have no entry yet, or NULL if there is no memory. */
-static struct coll_timewait_user *timewait_user_get(struct coll_timewait_table *table, uid_t uid)
+static struct coll_timewait_user *timewait_user_get(struct coll_timewait_table *table,
+						    struct coll_user *charged)
 {
-	struct coll_timewait_user *user = timewait_user_find(table, uid);
+	struct coll_timewait_user *user = timewait_user_find(table, charged);
 
 	if (user)
 		return user;
 	user = kzalloc(sizeof(*user), GFP_KERNEL);
 	if (!user)
 		return NULL;
-	user->uid = uid;
+	user->uid = __kuid_val(charged->uid);
+	user->charged = charged;
 	INIT_LIST_HEAD(&user->entries);
-	if (!rhashtable_insert_fast(&table->users, &user->node, timewait_user_params))
-		return user;
-	kfree(user);
-	return NULL;
+	if (rhashtable_insert_fast(&table->users, &user->node, timewait_user_params)) {
+		kfree(user);
+		return NULL;
+	}
+	coll_user_hold(charged);
+	return user;
 }
 
 /* Only holders of the mutex look users up, so no grace period is needed. */
@@ -91,6 +107,7 @@ static void timewait_user_put(struct coll_timewait_table *table, struct coll_tim
 	if (user->count)
 		return;
 	rhashtable_remove_fast(&table->users, &user->node, timewait_user_params);
+	coll_user_release(user->charged);
 	kfree(user);
 }
 
@@ -128,10 +145,14 @@ static void timewait_entry_free(struct rcu_head *rcu)
 static void timewait_entry_remove(struct coll_timewait_table *table,
 				  struct coll_timewait_entry *entry)
 {
+	u64 bytes = timewait_entry_bytes(entry->members);
+
 	coll_lookup_remove(table->lookup, &entry->lookup);
 	rb_erase_cached(&entry->by_end, &table->by_end);
 	list_del(&entry->of_user);
 	timewait_entry_account(table, entry, -1);
+	coll_user_forget(entry->user->charged, bytes);
+	atomic64_sub(bytes, table->memory);
 	coll_members_put(entry->members);
 	call_rcu(&entry->rcu, timewait_entry_free);
 }
@@ -146,19 +167,35 @@ static void timewait_user_shrink(struct coll_timewait_table *table,
 							      of_user));
 }
 
-static bool timewait_entry_add(struct coll_timewait_table *table,
-			       struct coll_timewait_entry *entry, kuid_t uid, u64 most_bytes)
+/* One more entry is to come; it is accounted for the user in all namespaces. */
+static bool timewait_user_make_room(struct coll_timewait_table *table,
+				    struct coll_timewait_user *user, u64 bytes)
 {
-	struct coll_timewait_user *user = timewait_user_get(table, __kuid_val(uid));
-	u64 bytes = timewait_entry_bytes(entry->members);
+	u64 most = coll_tunable(table->tunables, COLL_TUNABLE_MAX_MEMORY) * 1024ULL /
+		   COLL_TIMEWAIT_SHARE;
+
+	if (bytes > most)
+		return false;
+	timewait_user_shrink(table, user, COLL_TIMEWAIT_PER_USER - 1, most - bytes);
+	while (!coll_user_remember(user->charged, bytes, table->tunables)) {
+		if (!user->count)
+			return false;
+		timewait_user_shrink(table, user, user->count - 1, U64_MAX);
+	}
+	return true;
+}
+
+static bool timewait_entry_add(struct coll_timewait_table *table,
+			       struct coll_timewait_entry *entry, struct coll_user *charged)
+{
+	struct coll_timewait_user *user = timewait_user_get(table, charged);
 
 	if (!user)
 		return false;
-	if (bytes > most_bytes) {
+	if (!timewait_user_make_room(table, user, timewait_entry_bytes(entry->members))) {
 		timewait_user_put(table, user);
 		return false;
 	}
-	timewait_user_shrink(table, user, COLL_TIMEWAIT_PER_USER - 1, most_bytes - bytes);
 	entry->user = user;
 	list_add_tail(&entry->of_user, &user->entries);
 	rb_add_cached(&entry->by_end, &table->by_end, timewait_entry_ends_before);
@@ -172,32 +209,33 @@ static bool timewait_entry_add(struct coll_timewait_table *table,
  * @group: where packets find the group; they find the time-wait entry instead from now on
  * @g: quiet; its lock is not needed, as nothing happens in it any more
  * @members: its table
- * @uid: who made it
- * @most_bytes: what the namespace's groups may reserve
+ * @user: who is charged for it
  *
  * If there is no memory, no entry is added, and late packets are not answered.
  *
- * Return: was it added? Otherwise @group is to be removed. Context: process.
+ * Return: how much of what is charged for the group, to the user and to the namespace, is
+ * charged for the entry from now on; 0 if none was added: @group is to be removed.
+ * Context: process.
  */
-bool coll_timewait_table_add(struct coll_timewait_table *table, struct coll_lookup_entry *group,
-			     const struct coll_group *g, struct coll_members *members,
-			     kuid_t uid, u64 most_bytes)
+u64 coll_timewait_table_add(struct coll_timewait_table *table, struct coll_lookup_entry *group,
+			    const struct coll_group *g, struct coll_members *members,
+			    struct coll_user *user)
 {
 	struct coll_timewait_entry *entry = kmalloc(sizeof(*entry), GFP_KERNEL);
 
 	if (!entry)
-		return false;
+		return 0;
 	coll_timewait_set(g, &entry->timewait, ktime_get_ns());
 	entry->lookup.key = group->key;
 	entry->lookup.timewait = true;
 	entry->members = members;
-	if (!timewait_entry_add(table, entry, uid, most_bytes / COLL_TIMEWAIT_SHARE)) {
+	if (!timewait_entry_add(table, entry, user)) {
 		kfree_sensitive(entry);
-		return false;
+		return 0;
 	}
 	members->references++;
 	coll_lookup_replace(table->lookup, group, &entry->lookup);
-	return true;
+	return timewait_entry_bytes(members);
 }
 
 /**
@@ -230,14 +268,15 @@ u64 coll_timewait_table_expire(struct coll_timewait_table *table, u64 now)
 /**
  * coll_timewait_table_reclaim() - a user needs memory
  * @table: of the namespace; its mutex is held
- * @uid: the user
+ * @charged: the user
  * @bytes: how much of it; his oldest entries are forgotten for it
  *
  * Context: process.
  */
-void coll_timewait_table_reclaim(struct coll_timewait_table *table, kuid_t uid, u64 bytes)
+void coll_timewait_table_reclaim(struct coll_timewait_table *table,
+				 const struct coll_user *charged, u64 bytes)
 {
-	struct coll_timewait_user *user = timewait_user_find(table, __kuid_val(uid));
+	struct coll_timewait_user *user = timewait_user_find(table, charged);
 
 	if (!user)
 		return;

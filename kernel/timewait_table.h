@@ -5,10 +5,15 @@
  * liveness time.
  *
  * An entry belongs to the user whose process made the group. He has COLL_TIMEWAIT_PER_USER
- * of them at most, and no more of their memory (an entry keeps its group's table of members)
- * than a share of what the namespace's groups may reserve; a new one replaces his oldest. So
- * nobody displaces what others have. Together with the groups, entries never need more than
- * the namespace may reserve: a user who joins when that is used up loses his oldest entries.
+ * of them in a namespace at most, and no more of their memory (an entry keeps its group's
+ * table of members) than a share of what the namespace's groups may reserve; a new one
+ * replaces his oldest. So nobody displaces what others have. In all namespaces together they
+ * have no more than coll_user_remember() allows; what is beyond that replaces his oldest of
+ * this namespace, or is not remembered.
+ *
+ * The memory of an entry was charged for its group, and stays charged, to the namespace and
+ * to the user. So groups and entries together never need more than either may have: a user
+ * who joins when that is used up loses his oldest entries of the namespace.
  *
  * Softirqs find them by tag and host, as they find groups (lookup.h). They are added and
  * forgotten under the namespace's mutex.
@@ -28,6 +33,8 @@
 #define COLL_TIMEWAIT_SHARE		16	/* of this number of parts, a user's is one */
 
 struct coll_timewait_user;
+struct coll_tunables;
+struct coll_user;
 
 /**
  * struct coll_timewait_entry - one time-wait entry of a namespace
@@ -52,6 +59,8 @@ struct coll_timewait_entry {
 /**
  * struct coll_timewait_table - see above; under the namespace's mutex
  * @lookup: where packets find entries
+ * @tunables: of the namespace
+ * @memory: what is charged to the namespace
  * @by_end: all entries, those first that end first
  * @users: those who have entries
  * @count: number of entries
@@ -59,6 +68,8 @@ struct coll_timewait_entry {
  */
 struct coll_timewait_table {
 	struct coll_lookup	*lookup;
+	const struct coll_tunables	*tunables;
+	atomic64_t		*memory;
 	struct rb_root_cached	by_end;
 	struct rhashtable	users;
 	u32			count;
@@ -72,12 +83,14 @@ coll_timewait_looked_up(struct coll_lookup_entry *entry)
 	return container_of(entry, struct coll_timewait_entry, lookup);
 }
 
-int coll_timewait_table_init(struct coll_timewait_table *table, struct coll_lookup *lookup);
+int coll_timewait_table_init(struct coll_timewait_table *table, struct coll_lookup *lookup,
+			     const struct coll_tunables *tunables, atomic64_t *memory);
 void coll_timewait_table_destroy(struct coll_timewait_table *table);
-bool coll_timewait_table_add(struct coll_timewait_table *table, struct coll_lookup_entry *group,
-			     const struct coll_group *g, struct coll_members *members,
-			     kuid_t uid, u64 most_bytes);
+u64 coll_timewait_table_add(struct coll_timewait_table *table, struct coll_lookup_entry *group,
+			    const struct coll_group *g, struct coll_members *members,
+			    struct coll_user *user);
 u64 coll_timewait_table_expire(struct coll_timewait_table *table, u64 now);
-void coll_timewait_table_reclaim(struct coll_timewait_table *table, kuid_t uid, u64 bytes);
+void coll_timewait_table_reclaim(struct coll_timewait_table *table,
+				 const struct coll_user *charged, u64 bytes);
 
 #endif

@@ -52,4 +52,4 @@ TUNABLE(REQUIRE_KEYS, require_keys, "", 0, 1, 1,
 TUNABLE(SAME_POLICY, same_policy, "", 0, 1, 1,
 	"Ranks of a group on this host need the same user and the same filters of packets")
 TUNABLE(SEND_BUFFER, send_buffer_kib, "KiB", 64, 1048576, 4096,
-	"What packets of a group may take in this host's queues, unless SO_SNDBUF says")
+	"Packets of a group in queues, unless SO_SNDBUF says; a namespace can only lower it")

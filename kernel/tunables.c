@@ -106,7 +106,20 @@ u32 coll_tunable_default(enum coll_tunable which)
 bool coll_tunable_is_machines(enum coll_tunable which)
 {
 	return which == COLL_TUNABLE_MAX_MEMORY || which == COLL_TUNABLE_USER_MEMORY ||
-	       which == COLL_TUNABLE_USER_GROUPS;
+	       which == COLL_TUNABLE_USER_GROUPS || which == COLL_TUNABLE_SEND_BUFFER;
+}
+
+/**
+ * coll_tunable_is_interval() - does a small value keep the machine's softirqs busy?
+ * @which: tunable
+ *
+ * Context: any.
+ */
+bool coll_tunable_is_interval(enum coll_tunable which)
+{
+	return which == COLL_TUNABLE_RTO_FLOOR || which == COLL_TUNABLE_RTO_INITIAL ||
+	       which == COLL_TUNABLE_RTO_CEILING || which == COLL_TUNABLE_RTO_UNHEARD ||
+	       which == COLL_TUNABLE_ACK_DELAY;
 }
 
 /**

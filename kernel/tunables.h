@@ -58,6 +58,7 @@ static inline bool coll_tunable_is_port(enum coll_tunable which)
 
 void coll_tunables_init(void (*port_changed)(void));
 bool coll_tunable_is_machines(enum coll_tunable which);
+bool coll_tunable_is_interval(enum coll_tunable which);
 u32 coll_tunable_default(enum coll_tunable which);
 u32 coll_tunable(const struct coll_tunables *t, enum coll_tunable which);
 u32 coll_tunable_user_memory(const struct coll_tunables *t, u32 own);

@@ -8,7 +8,10 @@
 
 #include "user.h"
 
-/* Those that have groups, by number. */
+/* Time-wait entries have at most one of this number of parts of a user's memory. */
+#define TIMEWAIT_SHARE	4
+
+/* Those that have groups or time-wait entries, by number. */
 static DEFINE_XARRAY(users);
 static DEFINE_MUTEX(users_mutex);
 
@@ -70,8 +73,18 @@ static struct coll_user *user_add_group(kuid_t uid, const struct coll_tunables *
 		user = user_new(uid);
 	if (!user)
 		return ERR_PTR(-ENOMEM);
+	user->references++;
 	user->groups++;
 	return user;
+}
+
+static void user_drop(struct coll_user *user)
+{
+	lockdep_assert_held(&users_mutex);
+	if (--user->references)
+		return;
+	xa_erase(&users, __kuid_val(user->uid));
+	kfree(user);
 }
 
 /**
@@ -93,17 +106,41 @@ struct coll_user *coll_user_get(const struct coll_tunables *t)
 
 /**
  * coll_user_put() - undo coll_user_get()
- * @user: the user; the group's memory is not charged any more
+ * @user: the user; no more of the group's memory is charged than time-wait entries keep
  *
  * Context: process.
  */
 void coll_user_put(struct coll_user *user)
 {
 	mutex_lock(&users_mutex);
-	if (!--user->groups) {
-		xa_erase(&users, __kuid_val(user->uid));
-		kfree(user);
-	}
+	user->groups--;
+	user_drop(user);
+	mutex_unlock(&users_mutex);
+}
+
+/**
+ * coll_user_hold() - the user stays, also without a group
+ * @user: the user, who has a group
+ *
+ * Context: process.
+ */
+void coll_user_hold(struct coll_user *user)
+{
+	mutex_lock(&users_mutex);
+	user->references++;
+	mutex_unlock(&users_mutex);
+}
+
+/**
+ * coll_user_release() - undo coll_user_hold()
+ * @user: the user
+ *
+ * Context: process.
+ */
+void coll_user_release(struct coll_user *user)
+{
+	mutex_lock(&users_mutex);
+	user_drop(user);
 	mutex_unlock(&users_mutex);
 }
 
@@ -127,7 +164,41 @@ int coll_user_charge(struct coll_user *user, u64 bytes, const struct coll_tunabl
 }
 
 /**
- * coll_user_next() - the first user from a number on who has groups
+ * coll_user_remember() - a time-wait entry keeps memory that is charged for its group
+ * @user: of the group
+ * @bytes: how much
+ * @t: of the namespace
+ *
+ * Return: may it? False if the time-wait entries of the user, in all namespaces, would have
+ * too much. Context: any.
+ */
+bool coll_user_remember(struct coll_user *user, u64 bytes, const struct coll_tunables *t)
+{
+	struct coll_user_limits limits;
+	bool limited = coll_user_limits(t, user->uid, &limits);
+
+	if (atomic64_add_return(bytes, &user->timewait) <= limits.memory / TIMEWAIT_SHARE ||
+	    !limited)
+		return true;
+	atomic64_sub(bytes, &user->timewait);
+	return false;
+}
+
+/**
+ * coll_user_forget() - a time-wait entry ends
+ * @user: of its group
+ * @bytes: what it has kept, which is not charged any more
+ *
+ * Context: any.
+ */
+void coll_user_forget(struct coll_user *user, u64 bytes)
+{
+	atomic64_sub(bytes, &user->timewait);
+	atomic64_sub(bytes, &user->memory);
+}
+
+/**
+ * coll_user_next() - the first user from a number on who has groups or time-wait entries
  * @from: the number
  * @use: out
  *

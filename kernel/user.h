@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What each user of the machine has: groups and their memory, in all namespaces together.
- * A group that lingers counts, too, though its sockets are closed.
+ * A group that lingers counts, too, though its sockets are closed. Part of its memory stays
+ * charged when a time-wait entry replaces it: all entries of a user have a quarter of what
+ * the user may have, so that three quarters are left for groups.
  *
  * In the initial user namespace users answer for themselves. For all users of another one
  * the user who made it answers, so that ids in it are no way around the limits; unless
@@ -27,15 +29,19 @@ struct coll_user_limits {
 };
 
 /**
- * struct coll_user - a user who has groups
+ * struct coll_user - a user who has groups or time-wait entries
  * @uid: the user; constant
- * @groups: number of groups, at least one
- * @memory: bytes that these have reserved
+ * @references: one for each group, and for each namespace with time-wait entries
+ * @groups: number of groups
+ * @memory: bytes that these have reserved, and that time-wait entries keep
+ * @timewait: the latter
  */
 struct coll_user {
 	kuid_t		uid;
+	u32		references;
 	u32		groups;
 	atomic64_t	memory;
+	atomic64_t	timewait;
 };
 
 /**
@@ -54,7 +60,11 @@ kuid_t coll_user_current(void);
 bool coll_user_limits(const struct coll_tunables *t, kuid_t uid, struct coll_user_limits *limits);
 struct coll_user *coll_user_get(const struct coll_tunables *t);
 void coll_user_put(struct coll_user *user);
+void coll_user_hold(struct coll_user *user);
+void coll_user_release(struct coll_user *user);
 int coll_user_charge(struct coll_user *user, u64 bytes, const struct coll_tunables *t);
+bool coll_user_remember(struct coll_user *user, u64 bytes, const struct coll_tunables *t);
+void coll_user_forget(struct coll_user *user, u64 bytes);
 bool coll_user_next(u32 from, struct coll_user_use *use);
 
 #endif

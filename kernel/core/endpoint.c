@@ -18,7 +18,7 @@ void coll_endpoint_identify(const struct coll_request *request, struct coll_iden
 	coll_wire_derive(&id->secret, j->key, j->id, j->nonce, j->mac);
 }
 
-/* The fixed parts may differ in the rank. Keys are compared by the derived secrets. */
+/* They may differ in the rank. Keys are compared by the derived secrets. */
 static bool endpoint_same_join(const struct collsock_join *a, const struct collsock_join *b)
 {
 	struct collsock_join x = *a, y = *b;
@@ -32,22 +32,34 @@ static bool endpoint_same_join(const struct collsock_join *a, const struct colls
 
 /**
  * coll_endpoint_agrees() - do two requests of one host describe a group alike?
- * @a: one
+ * @a: fixed part of one
  * @a_secret: derived from it; the key in @a may have been erased
- * @b: the other
+ * @b: fixed part of the other
  * @b_secret: likewise
  *
- * The sockets of one host rely on it, so comparing hashes is not enough: the joining
+ * Their tables, which may be large, are to be compared by coll_endpoint_same_tables() then.
+ *
+ * The sockets of one host rely on both, so comparing hashes is not enough: the joining
  * process may have chosen what is hashed.
  *
  * Context: any.
  */
-bool coll_endpoint_agrees(const struct coll_request *a, const struct coll_secret *a_secret,
-			  const struct coll_request *b, const struct coll_secret *b_secret)
+bool coll_endpoint_agrees(const struct collsock_join *a, const struct coll_secret *a_secret,
+			  const struct collsock_join *b, const struct coll_secret *b_secret)
 {
-	return !memcmp(a_secret, b_secret, sizeof(*a_secret)) &&
-	       endpoint_same_join(a->join, b->join) &&
-	       !memcmp(a->members, b->members, a->join->hosts * sizeof(*a->members)) &&
+	return !memcmp(a_secret, b_secret, sizeof(*a_secret)) && endpoint_same_join(a, b);
+}
+
+/**
+ * coll_endpoint_same_tables() - are the tables of two requests equal?
+ * @a: one
+ * @b: the other, which agrees with it
+ *
+ * Context: any; takes long for large tables.
+ */
+bool coll_endpoint_same_tables(const struct coll_request *a, const struct coll_request *b)
+{
+	return !memcmp(a->members, b->members, a->join->hosts * sizeof(*a->members)) &&
 	       !memcmp(a->host_of_rank, b->host_of_rank,
 		       a->join->ranks * sizeof(*a->host_of_rank));
 }

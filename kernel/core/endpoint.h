@@ -40,8 +40,9 @@ struct coll_identity {
 };
 
 void coll_endpoint_identify(const struct coll_request *request, struct coll_identity *id);
-bool coll_endpoint_agrees(const struct coll_request *a, const struct coll_secret *a_secret,
-			  const struct coll_request *b, const struct coll_secret *b_secret);
+bool coll_endpoint_agrees(const struct collsock_join *a, const struct coll_secret *a_secret,
+			  const struct collsock_join *b, const struct coll_secret *b_secret);
+bool coll_endpoint_same_tables(const struct coll_request *a, const struct coll_request *b);
 
 /* ---- packets ---- */
 

@@ -60,7 +60,8 @@ static bool agree(const struct description *a, const struct description *b)
 
 	identify(a, &x, &a_id);
 	identify(b, &y, &b_id);
-	return coll_endpoint_agrees(&x, &a_id.secret, &y, &b_id.secret);
+	return coll_endpoint_agrees(x.join, &a_id.secret, y.join, &b_id.secret) &&
+	       coll_endpoint_same_tables(&x, &y);
 }
 
 #define AGREES(change, expected) ({ \
@@ -121,8 +122,8 @@ TEST_F(endpoint, requests_agree_without_their_keys)
 	memset(without.key, 0, sizeof(without.key));
 	kept = request;
 	kept.join = &without;
-	EXPECT_TRUE(coll_endpoint_agrees(&request, &id.secret, &kept, &id.secret));
-	EXPECT_TRUE(coll_endpoint_agrees(&kept, &id.secret, &request, &id.secret));
+	EXPECT_TRUE(coll_endpoint_agrees(request.join, &id.secret, kept.join, &id.secret));
+	EXPECT_TRUE(coll_endpoint_agrees(kept.join, &id.secret, request.join, &id.secret));
 }
 
 /* ---- early packets ---- */

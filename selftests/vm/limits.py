@@ -12,13 +12,18 @@ import time
 
 from collsock_netlink import Netlink, NetlinkError
 from collsock_test import (
-    CLONE_NEWNET, Child, Descriptor, Group, Rank, at_least, at_most, enter, equal, errno_name,
-    eventually, libc, main, netlink_on, outcome, rank_on, test, tunables, until_nothing_lingers,
-    write_file)
+    CLONE_NEWNET, MODULE, Child, Descriptor, Group, Rank, at_least, at_most, enter, equal,
+    errno_name, eventually, libc, main, netlink_on, outcome, rank_on, read_file, test, test_each,
+    tunables, until_nothing_lingers, write_file)
 
 USER, ANOTHER, FIRST_ID = 1000, 1001, 100000
+# Of them time-wait entries stay
+FORGETFUL, WANDERING, GROWING = 1002, 1003, 1004
 CLONE_NEWUSER = 0x10000000
 ROOM = {"max_bytes": 65536, "window": 8}
+# Hosts that are not there, so that a table of members is large
+OTHERS = [f"10.9.{n >> 8}.{n & 255}" for n in range(1, 1001)]
+LARGE_TABLE = {"others": OTHERS, "window": 1, "max_bytes": 8}
 
 
 # ---- a process that joins when it is told to ----
@@ -30,7 +35,8 @@ def be_user(number):
 
 
 def joins(line, user):
-    """Joins a group of one host for each order (host, fields); a number closes that one."""
+    """Joins a group of this host and others for each order (host, others, fields); a number
+    closes that one."""
     sockets = {}
     for host in (1, 2):
         enter(host)
@@ -50,9 +56,9 @@ def joins(line, user):
             joined.pop(order).close()
             line.put("closed")
             continue
-        host, fields = order
+        host, others, fields = order
         try:
-            sockets[host][-1].join(Descriptor([host], **fields), 0)
+            sockets[host][-1].join(Descriptor([host, *others], **fields), 0)
             joined.append(sockets[host].pop())
             line.put("joined")
         except OSError as error:
@@ -69,8 +75,8 @@ class User(Child):
             self.put("go on")
         equal("the user is", self.get(), "ready")
 
-    def join(self, host=1, **fields):
-        self.put((host, fields))
+    def join(self, host=1, others=(), **fields):
+        self.put((host, others, fields))
         return self.get()
 
     def close_one(self):
@@ -80,6 +86,10 @@ class User(Child):
     def done(self):
         self.put(None)
         self.finish()
+
+
+def parameter(name):
+    return int(read_file(f"{MODULE}/parameters/{name}"))
 
 
 def told(user, host=None):
@@ -142,6 +152,60 @@ def a_user_has_a_limited_part_of_the_memory():
     user.done()
 
 
+# ---- time-wait entries ----
+
+def remember(user, number, *hosts):
+    """Groups with large tables are joined and closed on these hosts, one after the other."""
+    for host in hosts:
+        equal("a group", user.join(host, **LARGE_TABLE, liveness_ms=60000), "joined")
+        user.close_one()
+        eventually("groups", lambda: told(number)["groups"], 0)
+    return told(number)["memory"]
+
+
+@test
+def time_wait_entries_have_a_quarter_of_a_users_memory_in_all_namespaces_together():
+    user, quarter = User(WANDERING), 128 * 1024
+    with tunables(user_memory_kib=512):
+        entry = remember(user, WANDERING, 1)
+        at_least("bytes of an entry", entry, 28 * len(OTHERS))
+        equal("two of them", remember(user, WANDERING, 2), 2 * entry)
+        equal("too many", remember(user, WANDERING, 1, 2, 1, 2), quarter // entry * entry)
+        equal("in another namespace", remember(user, WANDERING, 2, 2, 2), quarter // entry * entry)
+    user.done()
+
+
+@test
+def a_user_who_joins_loses_time_wait_entries_of_that_namespace():
+    user = User(GROWING)
+    with tunables(user_memory_kib=8192):
+        entries = remember(user, GROWING, 1, 1, 2)
+        equal("a group", user.join(2, **ROOM), "joined")
+        each = told(GROWING)["memory"] - entries
+        user.close_one()
+        eventually("groups", lambda: told(GROWING)["groups"], 0)
+    watcher = rank_on(1)
+    before = watcher.net_stats()
+    with tunables(user_memory_kib=-(-(entries // 3 + each) // 1024) + 1):
+        equal("where the user has two entries", user.join(1, **ROOM), "joined")
+        equal("where the user has one", user.join(2, **ROOM), "EDQUOT")
+    equal("refusals that are counted", watcher.net_stats().over_user, before.over_user)
+    user.done()
+
+
+@test
+def memory_of_a_time_wait_entry_is_charged_until_it_ends():
+    user = User(FORGETFUL)
+    equal("a group", user.join(1, **LARGE_TABLE, liveness_ms=1500), "joined")
+    user.close_one()
+    eventually("groups", lambda: told(FORGETFUL)["groups"], 0)
+    at_least("bytes", told(FORGETFUL)["memory"], 28 * len(OTHERS))
+    eventually("of a user without entries is told", lambda: told(FORGETFUL), None)
+    user.done()
+
+
+# ---- limits ----
+
 @test
 def a_user_has_a_quarter_of_the_memory_and_4096_groups_by_default():
     user = User(USER)
@@ -186,25 +250,60 @@ def other_namespaces_are_told_of_the_asking_user_alone():
     another.done()
 
 
+def sets(line, settings):
+    """As root of a namespace of its own."""
+    be_user(USER)
+    libc.unshare(CLONE_NEWUSER | CLONE_NEWNET)
+    netlink = Netlink()
+    said = []
+    for name, value in settings:
+        try:
+            netlink.set_tunables(**{name: value})
+            said.append("done")
+        except NetlinkError as error:
+            said.append(errno_name(error.errno))
+    line.put(said)
+
+
+def what_root_of_a_namespace_may_set(*settings):
+    child = Child(None, sets, settings)
+    said = child.get()
+    child.finish()
+    return said
+
+
 @test
 def the_root_of_a_namespace_of_its_own_does_not_raise_the_limits_of_users():
-    def tries(line):
-        be_user(USER)
-        libc.unshare(CLONE_NEWUSER | CLONE_NEWNET)
-        netlink = Netlink()
-        said = []
-        for name, value in (("user_groups", 100_000), ("user_memory_kib", (1 << 32) - 1),
-                            ("user_groups", 5)):
-            try:
-                netlink.set_tunables(**{name: value})
-                said.append("done")
-            except NetlinkError as error:
-                said.append(errno_name(error.errno))
-        line.put(said)
+    equal("raised, raised, lowered",
+          what_root_of_a_namespace_may_set(("user_groups", 100_000),
+                                           ("user_memory_kib", (1 << 32) - 1), ("user_groups", 5)),
+          ["EPERM", "EPERM", "done"])
 
-    child = Child(None, tries)
-    equal("raised, raised, lowered", child.get(), ["EPERM", "EPERM", "done"])
-    child.finish()
+
+@test
+def the_root_of_a_namespace_of_its_own_does_not_raise_what_its_groups_have_in_queues():
+    preset = parameter("send_buffer_kib")
+    equal("raised, lowered",
+          what_root_of_a_namespace_may_set(("send_buffer_kib", preset + 1),
+                                           ("send_buffer_kib", preset - 1)), ["EPERM", "done"])
+    with netlink_on(1) as netlink:
+        netlink.set_tunables(send_buffer_kib=preset + 1)
+        equal("raised by root in a namespace alone",
+              netlink.tunables()["send_buffer_kib"]["value"], preset)
+        netlink.set_tunables(send_buffer_kib=None)
+
+
+@test_each("rto_floor_us", "rto_initial_us", "rto_ceiling_us", "rto_unheard_us", "ack_delay_us")
+def the_root_of_a_namespace_of_its_own_does_not_have_faster_timers_than_the_machine(name):
+    preset = parameter(name)
+    equal("lowered, raised, lowered again, lowered to the machine's, followed it",
+          what_root_of_a_namespace_may_set(
+              *((name, value) for value in (preset - 1, 2 * preset, preset - 1, preset, None))),
+          ["EPERM", "done", "EPERM", "done", "done"])
+    with netlink_on(1) as netlink:
+        netlink.set_tunables(**{name: 10})
+        equal("set by the machine's root", netlink.tunables()[name]["value"], 10)
+        netlink.set_tunables(**{name: None})
 
 
 @test

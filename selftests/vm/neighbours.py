@@ -7,11 +7,13 @@
 import contextlib
 import errno
 import os
+import re
 import resource
 import time
 
 from collsock_test import (
-    Child, Descriptor, Rank, at_least, equal, eventually, main, rank_on, refused, test, test_each)
+    Child, Descriptor, Rank, at_least, equal, eventually, main, netlink_on, rank_on, read_file,
+    refused, test, test_each, write_file)
 
 ONE, ANOTHER = 1000, 2000
 USERS_ENTRIES = 4096  # COLL_TIMEWAIT_PER_USER
@@ -106,6 +108,33 @@ def ranks_that_join_large_groups_do_not_delay_others():
         child.finish()
     print(f"# beside ranks of {large} large groups joined those of {small} small ones")
     at_least("ranks that joined, by large groups that others joined", small / large, 1)
+
+
+
+# ---- what groups leave to be done ----
+
+TRACE = "/sys/kernel/tracing"
+QUEUED = f"{TRACE}/events/workqueue/workqueue_queue_work/enable"
+NO_PROCESSOR = (1 << 32) - 1
+
+
+@test
+def groups_that_end_are_freed_and_told_on_no_processor_in_particular():
+    """There may be thousands, and work that is bound to that processor would wait."""
+    watcher = rank_on(1)
+    with netlink_on(1) as netlink:
+        netlink.listen()
+        write_file(QUEUED, "1")
+        try:
+            as_user(ONE, close_many, 10)
+            eventually("groups", lambda: watcher.net_stats().groups, 0)
+        finally:
+            write_file(QUEUED, "0")
+    queued = re.findall(r"function=(pernet_tidy|event_queue_work)\b.* cpu=(-?\d+)",
+                        read_file(f"{TRACE}/trace"))
+    equal("work that is queued, and where",
+          {(function, int(cpu) & NO_PROCESSOR) for function, cpu in queued},
+          {("pernet_tidy", NO_PROCESSOR), ("event_queue_work", NO_PROCESSOR)})
 
 
 main(limit=170)

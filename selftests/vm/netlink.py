@@ -517,6 +517,29 @@ def groups_hosts_ranks_and_peers_are_reported():
         asked(errno.ENOENT, "", netlink.all, "peer", handle + 1000)
 
 
+def joins_for_another(line, rank, descriptor):
+    rank.join(descriptor, 0)
+    line.put("joined")
+    line.get()
+
+
+@test
+def a_process_that_has_ended_is_not_reported_for_the_socket_that_another_keeps():
+    """Its number may be that of another process by then."""
+    no_groups(1)
+    rank = rank_on(1)
+    child = Child(None, joins_for_another, rank, Descriptor([1]))
+    equal("the child has", child.get(), "joined")
+    with netlink_on(1) as netlink:
+        (told,) = netlink.all("rank")
+        equal("process, while it runs", told.get("pid"), child.pid)
+        child.put("end")
+        child.finish()
+        (told,) = netlink.all("rank")
+        equal("state and process, when it has ended", (told["state"], told.get("pid")), (1, None))
+    rank.close()
+
+
 @test
 def a_last_post_is_counted_on_its_host_and_where_it_is_waited_for():
     no_groups(1, 2, 3, 4)
