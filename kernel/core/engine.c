@@ -48,12 +48,12 @@ static u32 engine_block_start(const struct coll_op *op, u32 segment_bytes, u32 b
 	return min(block * each, count) * element;
 }
 
-static struct engine_range engine_range(const struct coll_op *op, u32 lane,
-					const struct coll_edge *e)
+static noinline struct engine_range engine_part(const struct coll_op *op, u32 lane,
+						const struct coll_edge *e)
 {
 	struct engine_range range = engine_segment(op, lane);
 
-	if (unlikely(e->blocks != op->schedule->blocks && range.bytes)) {
+	if (e->blocks != op->schedule->blocks && range.bytes) {
 		u32 first = engine_block_start(op, range.bytes, e->first_block);
 		u32 end = engine_block_start(op, range.bytes, e->first_block + e->blocks);
 
@@ -61,6 +61,14 @@ static struct engine_range engine_range(const struct coll_op *op, u32 lane,
 		range.bytes = end - first;
 	}
 	return range;
+}
+
+static inline struct engine_range engine_range(const struct coll_op *op, u32 lane,
+					       const struct coll_edge *e)
+{
+	if (unlikely(op->segments > 1 || e->blocks != op->schedule->blocks))
+		return engine_part(op, lane, e);
+	return (struct engine_range) { 0, op->bytes };
 }
 
 /**
@@ -219,7 +227,8 @@ static bool engine_fold_entry(struct coll_op *op, u32 index, u32 edge)
 
 	if (e->host == s->self)
 		step.operand = engine_value(op, lane->value, e->reg) + first;
-	if (e->action != COLL_PLACE)
+	/* So many bytes are no more elements. */
+	if (unlikely(step.bytes > op->group->work.unit && e->action != COLL_PLACE))
 		step.bytes = min(step.bytes, op->group->work.unit *
 					     coll_type_bytes(op->head.signature.type));
 	engine_take_step(op, &step);

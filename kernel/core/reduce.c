@@ -9,7 +9,6 @@
 #include "reduce.h"
 #include "softfloat.h"
 
-#define INDEX_BYTES	4
 
 /* ---- elements ---- */
 
@@ -191,20 +190,20 @@ static __always_inline void reduce_each_pair(const struct vectors *v, u32 bytes,
 					     u64 (*element)(u64 left, u64 right),
 					     int (*order)(u64 left, u64 right, int sign), int sign)
 {
-	size_t at, end = (size_t)v->count * (bytes + INDEX_BYTES);
+	size_t at, end = (size_t)v->count * (bytes + COLL_INDEX_BYTES);
 
-	for (at = 0; at < end; at += bytes + INDEX_BYTES) {
+	for (at = 0; at < end; at += bytes + COLL_INDEX_BYTES) {
 		u64 left = reduce_load(v->left + at, bytes, is_signed);
 		u64 right = reduce_load(v->right + at, bytes, is_signed);
-		s32 left_index = reduce_load(v->left + at + bytes, INDEX_BYTES, true);
-		s32 right_index = reduce_load(v->right + at + bytes, INDEX_BYTES, true);
+		s32 left_index = reduce_load(v->left + at + bytes, COLL_INDEX_BYTES, true);
+		s32 right_index = reduce_load(v->right + at + bytes, COLL_INDEX_BYTES, true);
 		int which = order(left, right, sign);
 
 		if (!which)
 			which = left_index < right_index ? -1 : 1;
 		reduce_store(v->result + at, element(left, right), bytes);
 		reduce_store(v->result + at + bytes, which < 0 ? left_index : right_index,
-			     INDEX_BYTES);
+			     COLL_INDEX_BYTES);
 	}
 }
 
@@ -307,36 +306,6 @@ static __always_inline void reduce_double_pairs(const struct vectors *v, u8 op)
 		reduce_each_pair(v, 8, false, coll_double_min, reduce_double_order, 1);
 	else
 		reduce_each_pair(v, 8, false, coll_double_max, reduce_double_order, -1);
-}
-
-u32 coll_type_bytes(u8 type)
-{
-	switch (type) {
-	case COLLSOCK_INT8:
-	case COLLSOCK_UINT8:
-		return 1;
-	case COLLSOCK_INT16:
-	case COLLSOCK_UINT16:
-		return 2;
-	case COLLSOCK_INT32:
-	case COLLSOCK_UINT32:
-	case COLLSOCK_FLOAT:
-		return 4;
-	case COLLSOCK_INT64:
-	case COLLSOCK_UINT64:
-	case COLLSOCK_DOUBLE:
-		return 8;
-	case COLLSOCK_INT16_INT:
-		return 2 + INDEX_BYTES;
-	case COLLSOCK_INT32_INT:
-	case COLLSOCK_FLOAT_INT:
-		return 4 + INDEX_BYTES;
-	case COLLSOCK_INT64_INT:
-	case COLLSOCK_DOUBLE_INT:
-		return 8 + INDEX_BYTES;
-	default:
-		return 0;
-	}
 }
 
 bool coll_reduce_valid(u8 type, u8 op)

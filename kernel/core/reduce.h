@@ -17,8 +17,38 @@
 
 #include "base.h"
 
+#define COLL_INDEX_BYTES	4
+
 /* Bytes of one element; 0 if there is no such type. */
-u32 coll_type_bytes(u8 type);
+static inline u32 coll_type_bytes(u8 type)
+{
+	switch (type) {
+	case COLLSOCK_INT8:
+	case COLLSOCK_UINT8:
+		return 1;
+	case COLLSOCK_INT16:
+	case COLLSOCK_UINT16:
+		return 2;
+	case COLLSOCK_INT32:
+	case COLLSOCK_UINT32:
+	case COLLSOCK_FLOAT:
+		return 4;
+	case COLLSOCK_INT64:
+	case COLLSOCK_UINT64:
+	case COLLSOCK_DOUBLE:
+		return 8;
+	case COLLSOCK_INT16_INT:
+		return 2 + COLL_INDEX_BYTES;
+	case COLLSOCK_INT32_INT:
+	case COLLSOCK_FLOAT_INT:
+		return 4 + COLL_INDEX_BYTES;
+	case COLLSOCK_INT64_INT:
+	case COLLSOCK_DOUBLE_INT:
+		return 8 + COLL_INDEX_BYTES;
+	default:
+		return 0;
+	}
+}
 
 /* About how many instructions it takes to reduce one element of this type */
 static inline u32 coll_reduce_work(u8 type)
