@@ -177,7 +177,7 @@ static inline bool engine_begin_round(struct coll_op *op, struct coll_lane *lane
 	return !r->sends || engine_send_round(op, lane, r->sends, now);
 }
 
-static void engine_copy(struct coll_op *op, u8 *to, const u8 *from, u32 bytes)
+static inline void engine_copy(struct coll_op *op, u8 *to, const u8 *from, u32 bytes)
 {
 	coll_work_do(op->group, bytes * COLL_WORK_BYTE);
 	memcpy(to, from, bytes);
@@ -194,17 +194,28 @@ struct engine_step {
 static void engine_take_step(struct coll_op *op, const struct engine_step *step)
 {
 	const struct coll_signature *sig = &op->head.signature;
-	u32 count = step->bytes / coll_type_bytes(sig->type);
+	u32 count;
 
 	if (step->action == COLL_PLACE) {
 		engine_copy(op, step->result, step->operand, step->bytes);
 		return;
 	}
+	count = step->bytes / coll_type_bytes(sig->type);
 	coll_work_do(op->group, count * coll_reduce_work(sig->type));
 	if (step->action == COLL_FOLD_LEFT)
 		coll_reduce(step->result, step->operand, step->result, count, sig->type, sig->op);
 	else
 		coll_reduce(step->result, step->result, step->operand, count, sig->type, sig->op);
+}
+
+/* An operand of a fold entry: a message, or the register's former value. */
+static inline const u8 *engine_operand(const struct coll_op *op, const struct coll_lane *lane,
+				       u32 edge)
+{
+	const struct coll_edge *e = &op->schedule->fold[edge];
+
+	return e->host == op->schedule->self ? engine_value(op, lane->value, e->reg) :
+					       engine_early(op, edge);
 }
 
 /*
@@ -220,13 +231,11 @@ static bool engine_fold_entry(struct coll_op *op, u32 index, u32 edge)
 	u32 first = range.first + lane->at;
 	struct engine_step step = {
 		.result		= engine_value(op, lane->value + 1, e->reg) + first,
-		.operand	= engine_early(op, edge) + first,
+		.operand	= engine_operand(op, lane, edge) + first,
 		.bytes		= range.bytes - lane->at,
 		.action		= e->action,
 	};
 
-	if (e->host == s->self)
-		step.operand = engine_value(op, lane->value, e->reg) + first;
 	/* So many bytes are no more elements. */
 	if (unlikely(step.bytes > op->group->work.unit && e->action != COLL_PLACE))
 		step.bytes = min(step.bytes, op->group->work.unit *
@@ -247,6 +256,34 @@ static void engine_keep(struct coll_op *op, u32 index, u32 reg)
 }
 
 /*
+ * The usual fold list of a short payload: one operand is placed and the other one folded
+ * with it, in a single step and without a copy.
+ */
+static bool engine_fold_two(struct coll_op *op, struct coll_lane *lane, const struct coll_round *r)
+{
+	const struct coll_signature *sig = &op->head.signature;
+	const struct coll_schedule *s = op->schedule;
+	const struct coll_edge *e = &s->fold[r->fold_first];
+	const u8 *placed, *other;
+	u8 *result;
+
+	if (r->folds != 2 || s->registers > 1 || s->blocks > 1 || op->segments > 1 || lane->part ||
+	    op->bytes > op->group->work.unit || e[0].action != COLL_PLACE ||
+	    e[1].action == COLL_PLACE)
+		return false;
+	placed = engine_operand(op, lane, r->fold_first);
+	other = engine_operand(op, lane, r->fold_first + 1);
+	result = engine_value(op, lane->value + 1, 0);
+	coll_work_do(op->group, sig->count * coll_reduce_work(sig->type));
+	if (e[1].action == COLL_FOLD_LEFT)
+		coll_reduce(result, other, placed, sig->count, sig->type, sig->op);
+	else
+		coll_reduce(result, placed, other, sig->count, sig->type, sig->op);
+	lane->value++;
+	return true;
+}
+
+/*
  * Apply the fold list in its order. Results go into separate buffers, so that what this
  * round has sent stays unchanged until it is acknowledged. Not inline, since that would
  * slow down the rounds of barriers, which fold nothing. False if the event has done what it
@@ -260,6 +297,8 @@ static noinline bool engine_fold(struct coll_op *op, u32 index)
 	/* A single register of a single block is overwritten. */
 	u32 kept = s->registers > 1 || s->blocks > 1 ? s->registers : 0;
 
+	if (engine_fold_two(op, lane, r))
+		return true;
 	while (lane->part < kept + r->folds) {
 		if (coll_work_over(op->group))
 			return false;

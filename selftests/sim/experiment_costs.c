@@ -11,12 +11,12 @@
 const struct exp_costs exp_costs_default = {
 	.wire		= 2000,
 	.byte		= 800,
-	.post		= 1580,
-	.answered	= 1370,
-	.send		= 3050,
-	.receive	= 3050,
-	.data		= 800,
-	.fold		= 200,
+	.post		= 1550,
+	.answered	= 1480,
+	.send		= 3080,
+	.receive	= 3080,
+	.data		= 910,
+	.fold		= 150,
 	.timer		= 1500,
 	.sleep		= 2060,
 	.wake		= 2060,
@@ -25,8 +25,8 @@ const struct exp_costs exp_costs_default = {
 	.recv		= 1610,
 	.poll		= 800,
 	.element	= 36,
-	.mpi		= 800,
-	.message	= 940,
+	.mpi		= 570,
+	.message	= 930,
 };
 
 static const struct {
