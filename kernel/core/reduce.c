@@ -9,7 +9,6 @@
 #include "reduce.h"
 #include "softfloat.h"
 
-
 /* ---- elements ---- */
 
 static inline u64 reduce_integer_sum(u64 left, u64 right)
