@@ -152,6 +152,8 @@ def look_by_threads(line):
         threading.Thread(target=look_again_and_again,
                          args=(Netlink(), "CMD_HOST_GET", DUMP, 0, 1000)).start()
     line.put("started")
+    # They end with this process.
+    line.get()
 
 
 def looks_of_another_user():
