@@ -236,7 +236,7 @@ static bool engine_fold_entry(struct coll_op *op, u32 index, u32 edge)
 		.action		= e->action,
 	};
 
-	/* So many bytes are no more elements. */
+	/* An element has at least one byte. */
 	if (unlikely(step.bytes > op->group->work.unit && e->action != COLL_PLACE))
 		step.bytes = min(step.bytes, op->group->work.unit *
 					     coll_type_bytes(op->head.signature.type));
