@@ -180,12 +180,6 @@ static noinline void env_trace_complete(struct coll_group *g, u32 local, u64 num
 	trace_coll_complete(g, local, number, bytes, error, failed_rank);
 }
 
-/* If nothing else completes, those who wait for a completion must see the end. */
-static u8 env_wake_at_end(const struct coll_sock *csk)
-{
-	return unlikely(csk->failed || csk->sk.sk_shutdown) ? COLL_WAKE_READABLE : 0;
-}
-
 void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		       const void *result, u32 bytes, u32 error, u32 failed_rank)
 {
@@ -209,9 +203,10 @@ void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 	 */
 	if (unlikely(error))
 		coll_instance_set_failed(gi, lm);
+	/* That is within its own post, so the end of a socket never waits for it. */
 	if (slot->quiet && !error) {
 		coll_completion_release(slots, slot);
-		coll_instance_wake(gi, lm, 0, COLL_WAKE_WRITABLE | env_wake_at_end(csk));
+		coll_instance_wake(gi, lm, 0, COLL_WAKE_WRITABLE);
 	} else {
 		if (slot->claimed)
 			coll_instance_wake(gi, lm, BIT_ULL(coll_completion_index(slots, slot)), 0);
