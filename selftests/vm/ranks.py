@@ -193,6 +193,7 @@ def descriptions_with_equal_hashes_are_compared():
 
 @test
 def ranks_that_join_at_the_same_time_make_one_group():
+    until_nothing_lingers(1)
     descriptor = Descriptor((1, 2), placement=(0,) * 16 + (1,))
     children = [Child(1, post_and_wait, descriptor, number) for number in range(16)]
     other = rank_on(2)

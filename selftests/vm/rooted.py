@@ -95,6 +95,7 @@ def a_broadcast_passes_hosts_whose_ranks_have_not_posted():
 
 @test
 def a_host_folds_and_forwards_after_its_rank_has_closed():
+    until_nothing_lingers(3)
     group = Group(hosts(4))
     watcher = rank_on(3)
     group[2].post(integers(2), **reduce_fields(0))
