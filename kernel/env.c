@@ -163,9 +163,9 @@ void coll_env_run_soon(struct coll_group *g)
 	coll_instance_queue(env_instance(g), COLL_TURN_REST);
 }
 
-bool coll_env_queue_is_long(struct coll_group *g)
+u32 coll_env_queued(struct coll_group *g)
 {
-	return coll_owner_queue_is_long(coll_instance_of(g)->owner);
+	return sk_wmem_alloc_get(coll_instance_of(g)->owner);
 }
 
 void coll_env_deadline(struct coll_group *g, u64 at)

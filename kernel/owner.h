@@ -32,18 +32,6 @@ static inline bool coll_owner_has_room(const struct sock *owner)
 }
 
 /*
- * Memory of some 15 packets of the default length. Like the limit of TCP's small queues it
- * leaves room for others, and keeps a device busy until an acknowledgment comes.
- */
-#define COLL_OWNER_LONG_QUEUE	(24 * 1024)
-
-/* Do many packets of the owner wait in queues of this host? */
-static inline bool coll_owner_queue_is_long(const struct sock *owner)
-{
-	return sk_wmem_alloc_get(owner) > COLL_OWNER_LONG_QUEUE;
-}
-
-/*
  * The packet, which nobody had, is the owner's from now on. As skb_set_owner_w(), without
  * what only other kinds of sockets need.
  */

@@ -6,6 +6,11 @@
 #define LEAST_THRESHOLD	2
 /* Round trips up to this one have no queue of this host that matters. */
 #define SHORT_PATH_NS	NSEC_PER_MSEC
+/* Memory of some 4 and 15 packets of the default length */
+#define SHORT_QUEUE	(6 * 1024)
+#define LONG_QUEUE	(24 * 1024)
+/* What a group's own packets may add to a round trip on a slow link */
+#define OWN_QUEUE_NS	(8 * (u64)NSEC_PER_MSEC)
 
 /* Has each operation of the group a single packet? */
 static bool congestion_only_singles(const struct coll_group *g)
@@ -82,28 +87,47 @@ bool coll_congestion_asks(const struct coll_peer *peer, const struct coll_messag
 	return peer->send.unacked == half || peer->send.unacked == window;
 }
 
+/* On a short path what waits may be packets that have left, which devices report late. */
+static u32 congestion_queued(const struct coll_peer *peer)
+{
+	return peer->rtt.srtt_ns > SHORT_PATH_NS ? coll_env_queued(peer->group) : 0;
+}
+
+/*
+ * By how many packets the window changes, which has been acknowledged. More in flight than
+ * keeps the path busy only lengthens a queue of this host, which others share. A group alone
+ * keeps little there, for streams that come later: TCP keeps little on its own host ("small
+ * queues") if even its shortest round trip is long. A queue that others have filled makes
+ * round trips long, too: there the group keeps a byte for each microsecond, to have its part.
+ */
+static s32 congestion_step(const struct coll_peer *peer, u32 queued)
+{
+	u64 srtt = peer->rtt.srtt_ns;
+	u64 least = max_t(u64, (srtt - min_t(u64, srtt, OWN_QUEUE_NS)) >> 10, SHORT_QUEUE);
+
+	return queued > least ? -1 : queued <= LONG_QUEUE;
+}
+
 /**
  * coll_congestion_acknowledged() - open the window, which was the limit
  * @peer: the other side
  * @packets: number of packets acknowledged, of those sent since the window was last reduced
  *
- * On a long path it does not open while much waits on this host, like TCP's small queues:
- * more in flight would only lengthen the queue, which others share. On a short path it might
- * be packets that have left, which devices report late.
+ * Slow start ends when a queue of this host is long.
  */
 void coll_congestion_acknowledged(struct coll_peer *peer, u32 packets)
 {
 	struct coll_peer_congestion *c = &peer->congestion;
+	u32 queued = congestion_queued(peer);
 
-	if (peer->rtt.srtt_ns > SHORT_PATH_NS && coll_env_queue_is_long(peer->group))
-		return;
-	if (c->window < c->threshold) {
+	if (c->window < c->threshold && queued <= LONG_QUEUE) {
 		congestion_set_window(peer, min_t(u32, c->window + packets, c->threshold));
 		return;
 	}
 	c->acknowledged += packets;
 	if (c->acknowledged >= c->window)
-		congestion_set_window(peer, c->window + 1);
+		congestion_set_window(peer, c->window + congestion_step(peer, queued));
+	c->threshold = min(c->threshold, c->window);
 }
 
 /* Half of it, once for all packets that are in flight. */

@@ -62,10 +62,10 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet);
 void coll_env_run_soon(struct coll_group *g);
 
 /*
- * Do many packets of the group wait in queues of this host? Then sending more of them at a
- * time would make it no faster. Asked only while messages wait for a congestion window.
+ * How much memory have the group's packets that wait in queues of this host? Asked only while
+ * messages wait for a congestion window.
  */
-bool coll_env_queue_is_long(struct coll_group *g);
+u32 coll_env_queued(struct coll_group *g);
 
 /* Call coll_group_expire() at @at (ns), which is before any deadline asked for earlier. */
 void coll_env_deadline(struct coll_group *g, u64 at);

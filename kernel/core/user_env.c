@@ -33,9 +33,9 @@ __weak void coll_env_free(void *memory)
 	free(memory);
 }
 
-__weak bool coll_env_queue_is_long(struct coll_group *g)
+__weak u32 coll_env_queued(struct coll_group *g)
 {
-	return false;
+	return 0;
 }
 
 __weak bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round)

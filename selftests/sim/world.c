@@ -381,12 +381,12 @@ static void member_fold(struct world_member *m, const struct coll_fold *fold)
 	world_at(m->world, member_turn_at(m), member_fold_over, f);
 }
 
-/* As in the kernel, of packets of the default length */
-#define LONG_QUEUE	15
+/* Memory of a packet of the default length in the kernel */
+#define PACKET_MEMORY	1600
 
-bool coll_env_queue_is_long(struct coll_group *g)
+u32 coll_env_queued(struct coll_group *g)
 {
-	return member_of(g)->host->queued > LONG_QUEUE;
+	return member_of(g)->host->queued * PACKET_MEMORY;
 }
 
 void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,

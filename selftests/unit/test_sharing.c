@@ -61,13 +61,20 @@ static u32 broadcasts(struct __test_metadata *_metadata, struct unit_network *n)
 	return done;
 }
 
-/* @most: packets that the stream has in flight at most */
-static void share(struct __test_metadata *_metadata, struct unit_network *n, u32 most)
+static void begin_stream(struct world *w, void *what)
 {
-	double group, stream;
-	struct reno r;
+	struct reno *r = what;
 
-	reno_start(&r, &n->world, 0, 1, most);
+	reno_start(r, w, 0, 1, r->most);
+}
+
+/* @begins: time when the stream does; @most: packets that it has in flight at most */
+static void share(struct __test_metadata *_metadata, struct unit_network *n, u64 begins, u32 most)
+{
+	struct reno r = { .most = most };
+	double group, stream;
+
+	world_at(&n->world, n->world.now + begins, begin_stream, &r);
 	group = (double)broadcasts(_metadata, n) * COLLSOCK_MAX_PAYLOAD;
 	stream = (double)r.arrived * RENO_BYTES;
 	TH_LOG("%.2f Mb/s and a stream of %.2f; windows reduced: %llu and %llu",
@@ -87,7 +94,7 @@ TEST_F_TIMEOUT(net, a_group_and_a_stream_share_a_bottleneck, 300)
 		for (k = 0; k < ARRAY_SIZE(rooms); k++) {
 			TH_LOG("delay %u us, room for %u packets", delays_us[i], rooms[k]);
 			begin(_metadata, &self->n, delays_us[i] * US, rooms[k]);
-			share(_metadata, &self->n, RENO_MAX_FLIGHT);
+			share(_metadata, &self->n, 0, RENO_MAX_FLIGHT);
 			unit_network_free(&self->n);
 		}
 }
@@ -102,9 +109,18 @@ TEST_F_TIMEOUT(net, a_group_and_a_stream_share_a_queue_of_their_host, 300)
 		TH_LOG("at most %u packets of the stream", most[i]);
 		begin(_metadata, &self->n, 25 * US, 48);
 		self->n.world.hosts[1].port.local = true;
-		share(_metadata, &self->n, most[i]);
+		share(_metadata, &self->n, 0, most[i]);
 		unit_network_free(&self->n);
 	}
+}
+
+/* As little as TCP keeps there if it begins when the queue is filled. */
+TEST_F_TIMEOUT(net, a_stream_that_comes_later_has_its_part_of_a_queue_of_its_host, 300)
+{
+	begin(_metadata, &self->n, 25 * US, 48);
+	self->n.world.hosts[1].port.local = true;
+	share(_metadata, &self->n, SECOND, 4);
+	unit_network_free(&self->n);
 }
 
 TEST_HARNESS_MAIN
