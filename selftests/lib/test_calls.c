@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "fake_kernel.h"
-#include "kselftest_harness.h"
+#include "../harness.h"
 
 FIXTURE(calls)
 {

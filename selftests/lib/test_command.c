@@ -10,7 +10,7 @@
 #include "command.h"
 #include "culprit.h"
 #include "firewall.h"
-#include "kselftest_harness.h"
+#include "../harness.h"
 #include "match.h"
 #include "process.h"
 #include "sentence.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fake_kernel.h"
-#include "kselftest_harness.h"
+#include "../harness.h"
 
 #define ID 0x1122334455667788ULL
 #define NONCE 0x99aabbccddeeff00ULL

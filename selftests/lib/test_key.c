@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "fake_kernel.h"
-#include "kselftest_harness.h"
+#include "../harness.h"
 
 #define GOOD "000102030405060708090a0b0c0d0eFF"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The structures have the layout that every program relies on. */
-#include "kselftest_harness.h"
+#include "../harness.h"
 #include "layout.h"
 
 TEST(sizes_and_offsets_never_change)

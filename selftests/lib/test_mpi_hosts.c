@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../../libcollsock/mpi/hosts.h"
-#include "kselftest_harness.h"
+#include "../harness.h"
 
 #define HOSTS 3
 

@@ -8,7 +8,7 @@
 #include <linux/collsock.h>
 
 #include "../../libcollsock/mpi/settings.h"
-#include "kselftest_harness.h"
+#include "../harness.h"
 
 static const char *const variables[] = {
 	"COLLSOCK_MPI", "COLLSOCK_MPI_AFTER", "COLLSOCK_MPI_MAX_BYTES", "COLLSOCK_MPI_WINDOW",

@@ -19,7 +19,7 @@
 #include <math.h>
 
 #include "floats.h"
-#include "kselftest_harness.h"
+#include "../harness.h"
 #include "seed.h"
 
 #define PAIRS		10000000	/* of each kind of operands, for sum and for product */

@@ -6,7 +6,7 @@
 #ifndef UNIT_NET_FIXTURE_H
 #define UNIT_NET_FIXTURE_H
 
-#include "kselftest_harness.h"
+#include "../harness.h"
 #include "network.h"
 
 FIXTURE(net)

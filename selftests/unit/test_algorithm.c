@@ -5,7 +5,7 @@
  * adversaries that choose the order of arrivals and messages. A new algorithm in the
  * registry is proved without a change here, except for the bound of its paper.
  */
-#include "kselftest_harness.h"
+#include "../harness.h"
 
 #include "formulas.h"
 #include "seed.h"
@@ -161,24 +161,22 @@ static void prove_all(struct __test_metadata *_metadata, struct proof *proof, u8
 	}
 }
 
-TEST_F_TIMEOUT(delivery, barrier_completes_nowhere_before_every_host_has_arrived, 600)
+TEST_F(delivery, barrier_completes_nowhere_before_every_host_has_arrived)
 {
 	prove_all(_metadata, &self->proof, COLLSOCK_BARRIER);
 }
 
-TEST_F_TIMEOUT(delivery,
-	       allreduce_folds_each_contribution_once_in_rank_order_alike_on_all_hosts, 600)
+TEST_F(delivery, allreduce_folds_each_contribution_once_in_rank_order_alike_on_all_hosts)
 {
 	prove_all(_metadata, &self->proof, COLLSOCK_ALLREDUCE);
 }
 
-TEST_F_TIMEOUT(delivery,
-	       reduce_folds_each_contribution_once_in_order_from_the_root_for_it_alone, 600)
+TEST_F(delivery, reduce_folds_each_contribution_once_in_order_from_the_root_for_it_alone)
 {
 	prove_all(_metadata, &self->proof, COLLSOCK_REDUCE);
 }
 
-TEST_F_TIMEOUT(delivery, broadcast_gives_all_the_roots_payload_and_nothing_else, 600)
+TEST_F(delivery, broadcast_gives_all_the_roots_payload_and_nothing_else)
 {
 	prove_all(_metadata, &self->proof, COLLSOCK_BROADCAST);
 }

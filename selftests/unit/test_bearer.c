@@ -3,7 +3,7 @@
  * A bearer other than UDP: the world's own. The bearer determines what a member is, the
  * largest packet and the sender of a packet; the core relies on it.
  */
-#include "kselftest_harness.h"
+#include "../harness.h"
 #include "network.h"
 #include "../sim/world_bearer.h"
 

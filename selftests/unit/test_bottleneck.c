@@ -100,7 +100,7 @@ static struct outcome run(struct __test_metadata *_metadata, struct unit_network
 /* A message that is lost twice at the end leaves the link idle, so groups differ. */
 #define GROUPS	6
 
-TEST_F_TIMEOUT(net, sixty_four_senders_use_the_link_and_send_little_twice, 300)
+TEST_F(net, sixty_four_senders_use_the_link_and_send_little_twice)
 {
 	double time = 0, transmissions = 0;
 	struct outcome o;
@@ -119,7 +119,7 @@ TEST_F_TIMEOUT(net, sixty_four_senders_use_the_link_and_send_little_twice, 300)
 }
 
 /* The port marks packets when it is a third full. */
-TEST_F_TIMEOUT(net, marks_slow_senders_down_before_packets_are_lost, 300)
+TEST_F(net, marks_slow_senders_down_before_packets_are_lost)
 {
 	struct outcome without, with;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The JOIN request: what is refused, and what must be equal on all ranks. */
-#include "kselftest_harness.h"
+#include "../harness.h"
 #include "descriptor.h"
 #include "reduce.h"
 

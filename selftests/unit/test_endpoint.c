@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The rules of a host outside the lifetime of a group: agreement of requests, early packets */
-#include "kselftest_harness.h"
+#include "../harness.h"
 #include "descriptor.h"
 #include "endpoint.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The MAC of packets of all lengths, and the hash that long ones go through first. */
-#include "kselftest_harness.h"
+#include "../harness.h"
 
 #include "mac.h"
 #include "seed.h"

@@ -3,7 +3,7 @@
  * Numbers on the wire and in the interface, which must never change. Each is repeated here,
  * so that a change by mistake fails. A new line of a list needs a new line here.
  */
-#include "kselftest_harness.h"
+#include "../harness.h"
 
 #include "wire.h"
 

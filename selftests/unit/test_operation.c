@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The table of operations: each row is as documented in Documentation/uapi.md. */
-#include "kselftest_harness.h"
+#include "../harness.h"
 
 #include "algorithm.h"
 

@@ -2,7 +2,7 @@
 /* Every type and operator, element by element, against C's own arithmetic. */
 #include "reduce.h"
 #include "seed.h"
-#include "kselftest_harness.h"
+#include "../harness.h"
 
 #define ELEMENTS	60
 #define VECTORS		200

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which packet numbers are new: the window against a list of all that have come. */
-#include "kselftest_harness.h"
+#include "../harness.h"
 
 #include "replay.h"
 #include "seed.h"

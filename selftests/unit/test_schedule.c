@@ -3,7 +3,7 @@
  * Schedules: the builder accepts exactly what schedule.h allows, validate likewise, and
  * find returns the entry of each message.
  */
-#include "kselftest_harness.h"
+#include "../harness.h"
 
 #include "schedule.h"
 #include "seed.h"

@@ -85,7 +85,7 @@ static void share(struct __test_metadata *_metadata, struct unit_network *n, u64
 }
 
 /* The queue has room for 24, 58 and 120 ms. */
-TEST_F_TIMEOUT(net, a_group_and_a_stream_share_a_bottleneck, 300)
+TEST_F(net, a_group_and_a_stream_share_a_bottleneck)
 {
 	static const u32 delays_us[] = { 25, 1000, 10000 }, rooms[] = { 20, 48, 100 };
 	u32 i, k;
@@ -100,7 +100,7 @@ TEST_F_TIMEOUT(net, a_group_and_a_stream_share_a_bottleneck, 300)
 }
 
 /* TCP may limit how much of it waits on its own host ("small queues"). */
-TEST_F_TIMEOUT(net, a_group_and_a_stream_share_a_queue_of_their_host, 300)
+TEST_F(net, a_group_and_a_stream_share_a_queue_of_their_host)
 {
 	static const u32 most[] = { 12, 18, 30, RENO_MAX_FLIGHT };
 	u32 i;
@@ -115,7 +115,7 @@ TEST_F_TIMEOUT(net, a_group_and_a_stream_share_a_queue_of_their_host, 300)
 }
 
 /* As little as TCP keeps there if it begins when the queue is filled. */
-TEST_F_TIMEOUT(net, a_stream_that_comes_later_has_its_part_of_a_queue_of_its_host, 300)
+TEST_F(net, a_stream_that_comes_later_has_its_part_of_a_queue_of_its_host)
 {
 	begin(_metadata, &self->n, 25 * US, 48);
 	self->n.world.hosts[1].port.local = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* siphash() outside the kernel against known SipHash-2-4 values. */
 #include "base.h"
-#include "kselftest_harness.h"
+#include "../harness.h"
 
 /* Key 00 01 … 0f, input 00 01 …, as long as the index: the authors' vectors. */
 static const u64 official[64] = {

@@ -3,7 +3,7 @@
  * The symbolic executor checks all algorithms; here it is tested itself. Each schedule has
  * one planted bug, which the executor must find.
  */
-#include "kselftest_harness.h"
+#include "../harness.h"
 
 #include "symbolic.h"
 

@@ -4,15 +4,11 @@
  * some of them: for the peers at distances 2^k, and for the schedules of the root and of
  * the host after it.
  */
-#include "kselftest_harness.h"
+#include "../harness.h"
 
 #include "formulas.h"
 #include "seed.h"
 #include "shapes.h"
-
-/* Every number of hosts is tried: half a minute is too short on a busy machine. */
-#undef TEST_TIMEOUT_DEFAULT
-#define TEST_TIMEOUT_DEFAULT	300
 
 #define TREE_HOSTS	512
 #define TREE_DRAWS	8	/* shapes of one size, if they are drawn */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The packet: what is written is read back, and malformed packets are refused. */
-#include "kselftest_harness.h"
+#include "../harness.h"
 #include "mac.h"
 #include "seed.h"
 #include "wire.h"

@@ -76,13 +76,17 @@ def window_counts(value):
     refused(errno.EAGAIN, "one more", group[0].post, send_flags=socket.MSG_DONTWAIT)
 
 
-def time_out_of_peer():
-    """The retransmission time-out after some barriers."""
+def peer_after_barriers():
     group = Group([1, 2])
     for _ in range(20):
         group.barrier()
     with netlink_on(1) as netlink:
-        return netlink.all("peer")[0]["rto_us"]
+        return netlink.all("peer")[0]
+
+
+def time_out_of_peer():
+    """The retransmission time-out after some barriers."""
+    return peer_after_barriers()["rto_us"]
 
 
 def rto_floor_counts(value):
@@ -98,7 +102,9 @@ def rto_initial_counts(value):
 
 
 def rto_ceiling_counts(value):
-    at_most("time-out", time_out_of_peer(), value)
+    peer = peer_after_barriers()
+    at_most("time-out, unless round trips are long", peer["rto_us"],
+            max(value, 2 * peer["srtt_us"] + 2))
 
 
 def ack_delay_counts(value):
