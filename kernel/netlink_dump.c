@@ -442,16 +442,6 @@ static bool dump_put_peer_times(struct sk_buff *skb, const struct coll_peer *pee
 	return !nla_put_u32(skb, COLLSOCK_A_PEER_RTO_US, peer->rtt.rto_ns / NSEC_PER_USEC);
 }
 
-static u32 dump_count_messages(const struct list_head *list)
-{
-	const struct list_head *link;
-	u32 count = 0;
-
-	list_for_each(link, list)
-		count++;
-	return count;
-}
-
 static int dump_put_peer(struct sk_buff *skb, struct netlink_callback *cb,
 			 const struct coll_instance *gi, const struct coll_peer *peer)
 {
@@ -464,13 +454,11 @@ static int dump_put_peer(struct sk_buff *skb, struct netlink_callback *cb,
 			!nla_put_u32(skb, COLLSOCK_A_PEER_HOST, peer->host) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_STATE,
 				     dump_host_state(&gi->group, peer->host, peer)) &&
-			!nla_put_u32(skb, COLLSOCK_A_PEER_UNACKED,
-				     dump_count_messages(&peer->send.sent)) &&
-			!nla_put_u32(skb, COLLSOCK_A_PEER_HELD,
-				     dump_count_messages(&peer->send.held)) &&
+			!nla_put_u32(skb, COLLSOCK_A_PEER_UNACKED, peer->send.unacked) &&
+			!nla_put_u32(skb, COLLSOCK_A_PEER_HELD, peer->held) &&
 			!nla_put_u64_64bit(skb, COLLSOCK_A_PEER_PACKETS, peer->send.number,
 					   COLLSOCK_A_PEER_PAD) &&
-			!nla_put_u32(skb, COLLSOCK_A_PEER_RETRANSMITS, peer->retransmits) &&
+			!nla_put_u32(skb, COLLSOCK_A_PEER_RETRANSMITS, peer->live.retransmits) &&
 			!nla_put_u32(skb, COLLSOCK_A_PEER_LAST, peer->watch.last_arrivals) &&
 			dump_put_peer_times(skb, peer, ktime_get_ns()));
 }

@@ -149,7 +149,7 @@ static noinline void peer_repeat(struct coll_peer *peer, struct coll_message *m,
 	coll_congestion_recovered(peer, m);
 	coll_work_do(peer->group, m->bytes * COLL_WORK_PACKET_BYTE);
 	peer->group->stats.retransmits++;
-	peer->retransmits++;
+	peer->live.retransmits++;
 	coll_path_repeat(m);
 	coll_env_send_again(m);
 	if (m->tries == 1)
@@ -210,40 +210,12 @@ static inline bool peer_may_send(struct coll_peer *peer, const struct coll_messa
 	return peer_may_send_more(peer, m);
 }
 
-/* Is the message of a later operation than this one that is held? */
-static bool peer_held_before(const struct coll_message *held, const struct coll_message *m)
-{
-	return !peer_is_operation(held) ||
-	       (peer_is_operation(m) && !coll_after(held->head->number, m->head->number));
-}
-
 /* May the message not overtake those that are held? */
 static bool peer_must_queue(const struct coll_peer *peer, const struct coll_message *m)
 {
-	return unlikely(!list_empty(&peer->send.held)) &&
-	       peer_held_before(list_first_entry(&peer->send.held, struct coll_message, link), m);
-}
+	const struct list_head *held = &peer->send.held;
 
-/*
- * Those of older operations go first. Mostly it is of the newest one, or of the oldest: a
- * search from either end is short.
- */
-static void peer_enqueue(struct coll_peer *peer, struct coll_message *m)
-{
-	struct list_head *held = &peer->send.held;
-	struct coll_message *other;
-
-	if (list_empty(held) ||
-	    peer_held_before(list_last_entry(held, struct coll_message, link), m)) {
-		list_add_tail(&m->link, held);
-		return;
-	}
-	list_for_each_entry(other, held, link) {
-		if (!peer_held_before(other, m))
-			break;
-		coll_work_do(peer->group, COLL_WORK_LOOK);
-	}
-	list_add_tail(&m->link, &other->link);
+	return unlikely(!list_empty(held)) && coll_held_precedes(coll_held_first(held), m);
 }
 
 static noinline void peer_hold(struct coll_peer *peer, struct coll_message *m, u64 now)
@@ -253,8 +225,9 @@ static noinline void peer_hold(struct coll_peer *peer, struct coll_message *m, u
 	else
 		peer->group->stats.paced++;
 	peer->group->peers.held++;
+	peer->held++;
 	m->first = 0;
-	peer_enqueue(peer, m);
+	coll_held_add(&peer->send.held, m);
 	coll_deadline_peer(peer, now + peer->rtt.rto_ns);
 }
 
@@ -277,11 +250,17 @@ void coll_peer_send(struct coll_peer *peer, struct coll_message *m, u64 now)
 		peer_hold(peer, m, now);
 }
 
+static void peer_unhold(struct coll_peer *peer, struct coll_message *m)
+{
+	coll_held_remove(&peer->send.held, m);
+	peer->group->peers.held--;
+	peer->held--;
+}
+
 /* Send a message that was held. */
 static void peer_release(struct coll_peer *peer, struct coll_message *m, u64 now)
 {
-	list_del(&m->link);
-	peer->group->peers.held--;
+	peer_unhold(peer, m);
 	coll_work_do(peer->group, m->bytes * COLL_WORK_PACKET_BYTE);
 	peer_transmit_first(peer, m, now);
 }
@@ -297,9 +276,8 @@ static void peer_release(struct coll_peer *peer, struct coll_message *m, u64 now
 void coll_peer_push(struct coll_peer *peer, u64 now)
 {
 	while (!list_empty(&peer->send.held)) {
-		struct coll_message *m;
+		struct coll_message *m = coll_held_first(&peer->send.held);
 
-		m = list_first_entry(&peer->send.held, struct coll_message, link);
 		if (!peer_may_send(peer, m))
 			break;
 		if (!coll_work_may_send(peer->group)) {
@@ -372,13 +350,14 @@ static inline bool peer_waits(const struct coll_peer *peer)
 
 static inline void peer_drop(struct coll_peer *peer, struct coll_message *m)
 {
-	if (likely(m->first))
+	if (likely(m->first)) {
 		peer->send.unacked--;
-	else
-		peer->group->peers.held--;
+		list_del(&m->link);
+	} else {
+		peer_unhold(peer, m);
+	}
 	if (unlikely(m->lost))
 		coll_congestion_recovered(peer, m);
-	list_del(&m->link);
 	m->peer = NULL;
 	m->head->unacked--;
 }
@@ -688,7 +667,7 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 	 * credit.
 	 */
 	if (list_empty(&peer->send.sent) && !list_empty(&peer->send.held)) {
-		m = list_first_entry(&peer->send.held, struct coll_message, link);
+		m = coll_held_first(&peer->send.held);
 		peer->send.forced |= peer_beyond_credit(peer, m);
 		peer_release(peer, m, now);
 	}

@@ -14,6 +14,7 @@
 
 #include "ack.h"
 #include "congestion.h"
+#include "held.h"
 #include "state.h"
 
 void coll_peer_open(struct coll_peer *peer, struct coll_group *g, u32 host, u64 now);

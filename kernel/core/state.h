@@ -59,6 +59,8 @@ struct coll_message_head {
  * @payload: as first sent; unchanged until acknowledged
  * @first_ns: first transmission
  * @sent_ns: latest transmission
+ * @older: instead of these, while it is the last held one of its operation (held.h)
+ * @newer: likewise
  * @first: number of the packet of the first transmission; 0 before it
  * @latest: number of the packet of the latest one
  * @bytes: length of the payload
@@ -74,8 +76,16 @@ struct coll_message {
 	struct coll_peer		*peer;
 	struct coll_message_head	*head;
 	const u8			*payload;
-	u64				first_ns;
-	u64				sent_ns;
+	union {
+		struct {
+			u64			first_ns;
+			u64			sent_ns;
+		};
+		struct {
+			struct coll_message	*older;
+			struct coll_message	*newer;
+		};
+	};
 	u64				first;
 	u64				latest;
 	u32				bytes;
@@ -240,6 +250,7 @@ struct coll_peer_goodbye {
  * @idle_mark: changes when the connection is used
  * @questions: number of probes since @heard_ns
  * @filtered: packets after @first_number that a filter of this host refused
+ * @retransmits: number of retransmissions to it
  * @first_number: latest packet before the first probe since @heard_ns, or before a message
  *	was sent again
  */
@@ -252,6 +263,7 @@ struct coll_peer_liveness {
 	u32	idle_mark;
 	u32	questions;
 	u32	filtered;
+	u32	retransmits;
 	u64	first_number;
 };
 
@@ -288,7 +300,7 @@ struct coll_peer_watch {
  * @next: in a bucket of coll_peers.bucket, or in coll_peers.spare
  * @all: in coll_peers.all
  * @host: index of the other side
- * @retransmits: number of retransmissions to it
+ * @held: messages in @send.held
  * @rtt: round-trip time
  * @send: messages to the other side
  * @congestion: how many packets may be in flight to it
@@ -305,7 +317,7 @@ struct coll_peer {
 	struct coll_peer		*next;
 	struct coll_peer		*all;
 	u32				host;
-	u32				retransmits;
+	u32				held;
 	struct coll_peer_rtt		rtt;
 	struct coll_peer_send_state	send;
 	struct coll_peer_congestion	congestion;

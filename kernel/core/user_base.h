@@ -165,6 +165,8 @@ static inline bool list_empty(const struct list_head *head)
 	list_entry((head)->prev, type, member)
 #define list_next_entry(pos, member) \
 	list_entry((pos)->member.next, typeof(*(pos)), member)
+#define list_prev_entry(pos, member) \
+	list_entry((pos)->member.prev, typeof(*(pos)), member)
 #define list_for_each_entry(pos, head, member) \
 	for (pos = list_first_entry(head, typeof(*pos), member); \
 	     &pos->member != (head); pos = list_next_entry(pos, member))

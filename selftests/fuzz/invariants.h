@@ -56,7 +56,7 @@ static u32 check_sent(const struct coll_peer *peer)
 
 static u32 check_held(const struct coll_peer *peer)
 {
-	const struct coll_message *m, *before = NULL;
+	const struct coll_message *m, *before = NULL, *last = NULL;
 	u32 count = 0;
 
 	list_for_each_entry(m, &peer->send.held, link) {
@@ -68,7 +68,16 @@ static u32 check_held(const struct coll_peer *peer)
 				    m->head->number);
 		before = m;
 		count++;
+		if (m->link.next == &peer->send.held ||
+		    list_next_entry(m, link)->head != m->head) {
+			FUZZ_EXPECT(m->older == last, "operation %llu: another one is older",
+				    m->head->number);
+			FUZZ_EXPECT(!last || last->newer == m, "another one is newer");
+			last = m;
+		}
 	}
+	FUZZ_EXPECT(!last || !last->newer, "an operation is newer than the newest");
+	FUZZ_EQUAL(peer->held, count, "messages held for a host");
 	return count;
 }
 
