@@ -59,8 +59,9 @@ struct coll_message_head {
  * @payload: as first sent; unchanged until acknowledged
  * @first_ns: first transmission
  * @sent_ns: latest transmission
- * @older: instead of these, while it is the last held one of its operation (held.h)
- * @newer: likewise
+ * @older: in the place of the two times while this is held, and the last of its operation:
+ *	the last one of the next older operation, or NULL (held.h)
+ * @newer: likewise of the next newer operation
  * @first: number of the packet of the first transmission; 0 before it
  * @latest: number of the packet of the latest one
  * @bytes: length of the payload
