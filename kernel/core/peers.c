@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "deadline.h"
 #include "env.h"
 #include "peers.h"
 #include "work.h"
@@ -47,6 +48,8 @@ struct coll_peer *coll_peers_open(struct coll_group *g, u32 host, u64 now)
 	g->peers.all = peer;
 	g->stats.peers++;
 	coll_env_peer_open(peer);
+	/* It may be all that the connection is opened for. */
+	coll_deadline_peer(peer, peer->live.idle_at_ns);
 	if (unlikely(g->ranks.leaving && !g->failure.terminal))
 		peers_say_goodbye(peer, now);
 	return peer;

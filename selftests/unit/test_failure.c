@@ -583,6 +583,25 @@ TEST_F(net, a_connection_released_by_one_side_is_reopened)
 	EXPECT_EQ(0, unit_group(&self->n, 1)->stats.peers_idle);
 }
 
+/* Nothing is sent over it, and nothing owed. */
+TEST_F(net, a_connection_that_an_acknowledgment_opens_becomes_idle_again)
+{
+	struct unit_network *n = &self->n;
+	u32 i;
+
+	begin(_metadata, n, 2);
+	unit_run(n, 2 * coll_timing_default.idle + SECOND);
+	coll_peer_send_ack(coll_peers_get(unit_group(n, 1), 0, n->world.now), n->world.now);
+	unit_run(n, SECOND);
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(1, unit_group(n, i)->stats.peers);
+	unit_run(n, 2 * coll_timing_default.idle);
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(0, unit_group(n, i)->stats.peers);
+		EXPECT_EQ(2, unit_group(n, i)->stats.peers_idle);
+	}
+}
+
 /* Of host 1 to host 0: a packet as a module with another version may send it. */
 static void speak_version(struct unit_network *n, u8 version, const struct coll_mac *mac)
 {
