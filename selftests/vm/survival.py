@@ -107,6 +107,15 @@ def a_host_that_restarted_is_named_by_all_and_by_itself():
     ip_batch((), "netns delete x1")
 
 
+def joins(host, descriptor):
+    try:
+        rank_on(host).join(descriptor, 0)
+    except OSError as error:
+        equal("why it does not join", error.errno, errno.EADDRINUSE)
+        return False
+    return True
+
+
 @test
 def a_nonce_is_refused_while_the_group_is_in_time_wait():
     with tunables(liveness_ms=LIVENESS_MS):
@@ -117,8 +126,7 @@ def a_nonce_is_refused_while_the_group_is_in_time_wait():
         refused(errno.EADDRINUSE, "joining again with the same nonce", rank.join,
                 group.descriptor, 0)
         rank.join(Descriptor((7, 8)), 0)
-        eventually("timewait_entries", lambda: rank.net_stats().timewait_entries, 0)
-        rank_on(7).join(group.descriptor, 0)
+        eventually("join after that", lambda: joins(7, group.descriptor), True)
 
 
 @test
