@@ -19,7 +19,7 @@ static __poll_t family_poll_joined(struct coll_sock *csk, struct coll_instance *
 {
 	__poll_t mask = 0;
 
-	spin_lock_bh(&gi->lock);
+	coll_instance_lock(gi);
 	if (!list_empty(&csk->slots->ready))
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if (coll_sock_at_eof(csk))
@@ -29,7 +29,7 @@ static __poll_t family_poll_joined(struct coll_sock *csk, struct coll_instance *
 		mask |= EPOLLOUT | EPOLLWRNORM;
 	if (csk->sk.sk_shutdown == SHUTDOWN_MASK)
 		mask |= EPOLLHUP;
-	spin_unlock_bh(&gi->lock);
+	coll_instance_unlock(gi);
 	return mask;
 }
 

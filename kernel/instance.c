@@ -488,10 +488,10 @@ void coll_instance_turn(struct coll_turn *turn)
  */
 bool coll_instance_retire(struct coll_instance *gi)
 {
-	spin_lock_bh(&gi->lock);
+	coll_instance_lock(gi);
 	gi->quiet = instance_is_quiet(gi);
 	gi->ended |= gi->quiet;
-	spin_unlock_bh(&gi->lock);
+	coll_instance_unlock(gi);
 	return gi->ended;
 }
 
@@ -523,9 +523,9 @@ void coll_instance_break(struct coll_instance *gi)
  */
 void coll_instance_stop(struct coll_instance *gi)
 {
-	spin_lock_bh(&gi->lock);
+	coll_instance_lock(gi);
 	gi->ended = true;
-	spin_unlock_bh(&gi->lock);
+	coll_instance_unlock(gi);
 }
 
 /*
@@ -605,9 +605,9 @@ void coll_instance_free(struct coll_instance *gi)
  */
 void coll_instance_stats(struct coll_instance *gi, struct collsock_stats *stats)
 {
-	spin_lock_bh(&gi->lock);
+	coll_instance_lock(gi);
 	*stats = gi->group.stats;
-	spin_unlock_bh(&gi->lock);
+	coll_instance_unlock(gi);
 	stats->hosts = gi->group.hosts;
 	stats->host = gi->group.self;
 }

@@ -40,6 +40,7 @@
 #include "forgery.h"
 #include "lookup.h"
 #include "members.h"
+#include "stretch.h"
 #include "turns.h"
 
 struct coll_net;
@@ -159,6 +160,21 @@ static inline struct coll_instance *coll_instance_of(struct coll_group *g)
 static inline struct coll_instance *coll_instance_looked_up(struct coll_lookup_entry *entry)
 {
 	return container_of(entry, struct coll_instance, lookup);
+}
+
+/* Look at the group; nothing happens to it. Any context but hard interrupts. */
+static inline void coll_instance_lock(struct coll_instance *gi)
+	__acquires(&gi->lock)
+{
+	spin_lock_bh(&gi->lock);
+	coll_stretch_begin();
+}
+
+static inline void coll_instance_unlock(struct coll_instance *gi)
+	__releases(&gi->lock)
+{
+	coll_stretch_end(COLL_STRETCH_CALL);
+	spin_unlock_bh(&gi->lock);
 }
 
 u64 coll_instance_enter(struct coll_instance *gi);

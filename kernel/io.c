@@ -21,10 +21,10 @@ static bool io_writable(struct coll_sock *csk)
 	struct coll_instance *gi = csk->instance;
 	bool writable;
 
-	spin_lock_bh(&gi->lock);
+	coll_instance_lock(gi);
 	writable = coll_instance_writable(gi, csk->local) ||
 		   csk->sk.sk_shutdown & SEND_SHUTDOWN;
-	spin_unlock_bh(&gi->lock);
+	coll_instance_unlock(gi);
 	return writable;
 }
 
@@ -33,9 +33,9 @@ static bool io_at_eof(struct coll_sock *csk)
 	struct coll_instance *gi = csk->instance;
 	bool at_eof;
 
-	spin_lock_bh(&gi->lock);
+	coll_instance_lock(gi);
 	at_eof = coll_sock_at_eof(csk);
-	spin_unlock_bh(&gi->lock);
+	coll_instance_unlock(gi);
 	return at_eof;
 }
 
@@ -338,9 +338,9 @@ static void io_unclaim(struct coll_sock *csk, struct coll_completion *slot)
 	struct coll_instance *gi = csk->instance;
 	bool ready;
 
-	spin_lock_bh(&gi->lock);
+	coll_instance_lock(gi);
 	ready = coll_completion_unclaim(csk->slots, slot);
-	spin_unlock_bh(&gi->lock);
+	coll_instance_unlock(gi);
 	if (ready)
 		csk->sk.sk_data_ready(&csk->sk);
 }
@@ -355,10 +355,10 @@ static struct coll_completion *io_claim_oldest(struct coll_sock *csk, size_t roo
 	int err;
 
 	for (;;) {
-		spin_lock_bh(&gi->lock);
+		coll_instance_lock(gi);
 		slot = coll_completion_claim_oldest(csk->slots, room, head, &err);
 		at_eof = !slot && err == -EAGAIN && coll_sock_at_eof(csk);
-		spin_unlock_bh(&gi->lock);
+		coll_instance_unlock(gi);
 		if (slot || at_eof)
 			break;
 		if (err == -EAGAIN) {
@@ -661,9 +661,9 @@ int coll_io_wait(struct socket *sock, void __user *arg)
 	if (err || wait.spin_us > COLLSOCK_MAX_SPIN_US)
 		return -EINVAL;
 
-	spin_lock_bh(&gi->lock);
+	coll_instance_lock(gi);
 	slot = coll_completion_claim_cookie(csk->slots, wait.cookie);
-	spin_unlock_bh(&gi->lock);
+	coll_instance_unlock(gi);
 	if (!slot)
 		return -ENOENT;
 	timeout = sock_rcvtimeo(&csk->sk, io_nonblocking(sock));

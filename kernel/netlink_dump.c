@@ -254,10 +254,10 @@ bool coll_netlink_dump_put_group(struct sk_buff *skb, struct coll_instance *gi)
 	if (nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_AGE_MS, age, COLLSOCK_A_GROUP_PAD) ||
 	    !dump_put_group_constants(skb, gi))
 		return false;
-	spin_lock_bh(&gi->lock);
+	coll_instance_lock(gi);
 	fits = dump_put_group_state(skb, &gi->group);
 	stats = gi->group.stats;
-	spin_unlock_bh(&gi->lock);
+	coll_instance_unlock(gi);
 	return fits && dump_put_stats(skb, &stats);
 }
 
@@ -333,12 +333,12 @@ static int dump_tell_hosts(struct sk_buff *skb, struct netlink_callback *cb,
 	int err = 0;
 
 	while (!err && state->next < g->hosts) {
-		spin_lock_bh(&gi->lock);
+		coll_instance_lock(gi);
 		for (batch = 0; !err && batch < BATCH && state->next < g->hosts; batch++) {
 			err = dump_put_host(skb, cb, gi, state->next);
 			state->next += !err;
 		}
-		spin_unlock_bh(&gi->lock);
+		coll_instance_unlock(gi);
 	}
 	return err;
 }
@@ -405,13 +405,13 @@ static int dump_tell_ranks(struct sk_buff *skb, struct netlink_callback *cb,
 	int err = 0;
 
 	while (!err && state->next < gi->group.ranks.locals) {
-		spin_lock_bh(&gi->lock);
+		coll_instance_lock(gi);
 		for (batch = 0; !err && batch < BATCH && state->next < gi->group.ranks.locals;
 		     batch++) {
 			err = dump_put_rank(skb, cb, gi, state->next);
 			state->next += !err;
 		}
-		spin_unlock_bh(&gi->lock);
+		coll_instance_unlock(gi);
 	}
 	return err;
 }
@@ -472,13 +472,13 @@ static int dump_tell_peers(struct sk_buff *skb, struct netlink_callback *cb,
 	u32 batch;
 	int err = 0;
 
-	spin_lock_bh(&gi->lock);
+	coll_instance_lock(gi);
 	for (batch = 0; !err && batch < BATCH && state->next < gi->group.hosts; batch++) {
 		peer = coll_peers_find(&gi->group, state->next);
 		err = peer ? dump_put_peer(skb, cb, gi, peer) : 0;
 		state->next += !err;
 	}
-	spin_unlock_bh(&gi->lock);
+	coll_instance_unlock(gi);
 	return err ?: state->next < gi->group.hosts ? -EAGAIN : 0;
 }
 
@@ -629,14 +629,14 @@ static int dump_tell_operations(struct sk_buff *skb, struct netlink_callback *cb
 	int err = 0;
 
 	for (; !err && state->next <= g->window.size; state->next += !err) {
-		spin_lock_bh(&gi->lock);
+		coll_instance_lock(gi);
 		if (!state->next)
 			state->oldest = g->window.oldest;
 		number = state->oldest + state->next;
 		op = coll_group_slot(g, number);
 		if (op->head.number == number && op->state != COLL_OP_FREE)
 			err = dump_tell_operation(skb, cb, gi, op);
-		spin_unlock_bh(&gi->lock);
+		coll_instance_unlock(gi);
 	}
 	return err;
 }

@@ -131,12 +131,12 @@ static void sockopt_self(struct coll_sock *csk, struct coll_instance *gi, struct
 	s->completion_bytes = READ_ONCE(csk->completion_bytes);
 	s->id = gi->request.id;
 	s->nonce = gi->request.nonce;
-	spin_lock_bh(&gi->lock);
+	coll_instance_lock(gi);
 	if (coll_group_ended(g, csk->local) && !coll_group_settling(g)) {
 		s->error = coll_failure_error(&g->failure.what);
 		s->failed_rank = g->failure.what.rank;
 	}
-	spin_unlock_bh(&gi->lock);
+	coll_instance_unlock(gi);
 }
 
 /* Options about the rank's group */
