@@ -10,11 +10,12 @@
  *	                                            |
  *	NEW, QUEUED, POSTED ---------- lost --------+
  *
- * state event next moved by NEW the kernel accepts the post POSTED cm_op_post(),
- * cm_op_run(): the caller of MPI NEW the window has no room QUEUED cm_op_queued(): the
- * same, window locked QUEUED the kernel accepts the post POSTED cm_op_post(): any thread,
- * window locked POSTED its completion is taken DONE cm_op_complete(): the thread that takes
- * it each the kernel cannot do it DONE cm_op_lost(): the thread that learns it
+ * state   event                        next    moved by
+ * NEW     the kernel accepts the post  POSTED  cm_op_post(), cm_op_run(): the caller of MPI
+ * NEW     the window has no room       QUEUED  cm_op_queued(): the same, window locked
+ * QUEUED  the kernel accepts the post  POSTED  cm_op_post(): any thread, window locked
+ * POSTED  its completion is received   DONE    cm_op_complete(): the thread that gets it
+ * each    the kernel cannot do it      DONE    cm_op_lost(): the thread that learns it
  *
  * It becomes POSTED just before the call that posts it, because another thread may receive
  * its completion before that call returns; if the kernel does not accept the post this is
@@ -68,8 +69,8 @@ struct cm_op {
 	MPI_Datatype		seen;
 	atomic_int		state;
 	int			error;
-	__u32		failed_rank;
-	__u64		completed_ns;
+	__u32			failed_rank;
+	__u64			completed_ns;
 	struct cm_op		*next;
 
 	MPI_Request		request;
