@@ -5,7 +5,7 @@
 local proto = Proto("collsock", "Collective Sockets")
 
 proto.prefs.ports = Pref.range("UDP ports", "7607",
-	"net.collsock.port of the hosts", 65535)
+	"the tunable port of the hosts", 65535)
 
 -- ---- names, as in collsock_lists.h and kernel/core/wire.h ----
 
