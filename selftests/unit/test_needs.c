@@ -11,10 +11,7 @@
 
 #define SECOND	((u64)NSEC_PER_SEC)
 
-/*
- * ---- a hub: all send to the host at distance HUB after the root; that sends to the root
- * ----
- */
+/* ---- a hub: all send to the host at distance HUB after the root; that sends to the root ---- */
 
 #define COLLSOCK_HUB	15
 #define HUB		5
