@@ -3,8 +3,8 @@
  * The registry: which algorithm implements which operation, one line each. The order of
  * lines has no meaning: the number on the wire and in the interface is the algorithm's.
  *
- * A new algorithm is a file algo_*.c with its rows, a line here for each operation, its
- * object in Kbuild, and its number and name in uapi/linux/collsock_lists.h.
+ * A new algorithm is a file algo_*.c with its rows, a line here for each operation, and its
+ * number and name in uapi/linux/collsock_lists.h.
  */
 #ifndef COLL_CORE_REGISTRY_H
 #define COLL_CORE_REGISTRY_H
