@@ -40,6 +40,7 @@ struct request {
 static void read_head(struct request *r, struct fuzz_input *in, u8 fix)
 {
 	struct collsock_join *j = &r->join;
+	u32 i;
 
 	fuzz_copy(in, j, sizeof(*j));
 	if (fix & FIX_HEAD) {
@@ -48,8 +49,9 @@ static void read_head(struct request *r, struct fuzz_input *in, u8 fix)
 		memset(j->reserved, 0, sizeof(j->reserved));
 		j->features &= COLL_FEATURES;
 		j->algorithms &= 0x1e;
-		memset(j->algorithm + COLLSOCK_BROADCAST + 1, 0,
-		       COLLSOCK_MAX_OPERATIONS - COLLSOCK_BROADCAST - 1);
+		for (i = 1; i < COLLSOCK_MAX_OPERATIONS; i++)
+			if (!coll_operation_find(i))
+				j->algorithm[i] = 0;
 		j->liveness_ms = j->liveness_ms % 8 * 1000;
 	}
 	if (fix & FIX_COUNTS) {

@@ -70,7 +70,7 @@ static bool exists(const struct type *t, u32 op)
 /* The next operator that exists, beginning from 0; false after the last. */
 static bool next_operator(const struct type *t, u32 *op)
 {
-	while (++*op <= COLLSOCK_MAXLOC)
+	while (++*op < 256)
 		if (exists(t, *op))
 			return true;
 	return false;
