@@ -200,7 +200,9 @@ static void make_plans(struct hostbased *h)
 		.fanout		= options->fanout,
 	};
 
-	plan_make(&h->plan, &shape);
+	if (!plan_make(&h->plan, &shape))
+		errx(EXIT_USAGE, "--algorithm %s: only collperf has it",
+		     options_algorithm_name(options->algorithm));
 	shape.operation = COLLSOCK_BARRIER;
 	shape.root = 0;
 	if (options->operation != COLLSOCK_BARRIER)

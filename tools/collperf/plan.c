@@ -161,17 +161,20 @@ static void plan_tree(struct plan *plan, const struct shape *shape)
 		plan_down(plan, &place, binomial);
 }
 
-void plan_make(struct plan *plan, const struct shape *shape)
+bool plan_make(struct plan *plan, const struct shape *shape)
 {
 	*plan = (struct plan){ };
 	switch (shape->algorithm) {
 	case COLLSOCK_DISSEMINATION:
 		plan_dissemination(plan, shape);
-		break;
+		return true;
 	case COLLSOCK_PAIRWISE_EXCHANGE:
 		plan_pairwise(plan, shape);
-		break;
-	default:
+		return true;
+	case COLLSOCK_BINOMIAL:
+	case COLLSOCK_KARY:
 		plan_tree(plan, shape);
+		return true;
 	}
+	return false;
 }

@@ -60,6 +60,7 @@ struct shape {
 	unsigned int	fanout;
 };
 
-void plan_make(struct plan *plan, const struct shape *shape);
+/* Returns false if this program does not have the algorithm. */
+bool plan_make(struct plan *plan, const struct shape *shape);
 
 #endif
