@@ -263,7 +263,7 @@ void coll_congestion_local(struct coll_peer *peer)
 }
 
 /*
- * At least one packet is on its way, of operations of a single packet two. To a host never
+ * At least one packet is in flight, of operations of a single packet two. To a host never
  * heard from it is one.
  */
 bool coll_congestion_repairs(const struct coll_peer *peer, const struct coll_message *m)

@@ -119,7 +119,7 @@ bool coll_group_quiet(const struct coll_group *g)
 /* ---- posting ---- */
 
 /* A rank that has posted the operation, here or on the host that sent it. */
-static u32 group_rank_that_spoke(const struct coll_group *g, const struct coll_op *op)
+static u32 group_rank_that_posted(const struct coll_group *g, const struct coll_op *op)
 {
 	u32 i = 0;
 
@@ -133,7 +133,7 @@ static u32 group_rank_that_spoke(const struct coll_group *g, const struct coll_o
 /* A rank of this host posts something else than what was posted as this operation. */
 static noinline void group_disagree(struct coll_group *g, const struct coll_op *op, u64 now)
 {
-	coll_failure_end(g, COLL_REASON_DISAGREES, group_rank_that_spoke(g, op), now);
+	coll_failure_end(g, COLL_REASON_DISAGREES, group_rank_that_posted(g, op), now);
 }
 
 /* A post that cannot complete reports after those before it, or at once. */

@@ -153,9 +153,9 @@ def quiet_posts_are_for_ranks_that_receive_no_result():
             **broadcast_fields(1, flags=QUIET))
     refused(errno.EINVAL, "RUN of a quiet one", group[1].run, integers(1),
             **reduce_fields(0, flags=QUIET))
-    refused(errno.EINVAL, "a receiver that brings something", group[0].post, integers(1),
+    refused(errno.EINVAL, "a receiver that contributes something", group[0].post, integers(1),
             **broadcast_fields(1))
-    refused(errno.EINVAL, "a root that brings nothing", group[1].post, **broadcast_fields(1))
+    refused(errno.EINVAL, "a root that contributes nothing", group[1].post, **broadcast_fields(1))
     refused(errno.EINVAL, "a root that does not exist", group[0].post, integers(1),
             **reduce_fields(2))
     refused(errno.EINVAL, "a fan-out that the group does not have", group[0].post, integers(1),
