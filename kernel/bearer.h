@@ -161,6 +161,19 @@ static inline u16 coll_bearer_port(const struct coll_bearers *b)
 }
 
 /**
+ * coll_bearer_socket() - a socket to which packets of a group may belong
+ * @net: the namespace
+ * @family: of the members
+ * @sock: out; neither bound nor connected
+ *
+ * Return: 0 or -errno. Context: process.
+ */
+static inline int coll_bearer_socket(struct net *net, u16 family, struct socket **sock)
+{
+	return coll_udp_socket(net, family, sock);
+}
+
+/**
  * coll_bearer_check_self() - can this host be that member?
  * @b: of the namespace
  * @self: the member

@@ -88,10 +88,14 @@ static int instance_init_owner(struct coll_instance *gi, const struct coll_join 
 	const struct collsock_member *self = &join->members[coll_join_self(join)];
 	u32 bytes = coll_descriptor_packet_bytes(&join->fixed), host;
 	u32 kib = coll_tunable(&gi->cn->tunables, COLL_TUNABLE_SEND_BUFFER);
+	struct socket *sock;
 	struct sock *owner;
-	int err = 0;
+	int err;
 
-	owner = coll_owner_new(joiner, self->family, kib * 1024);
+	err = coll_bearer_socket(sock_net(joiner), self->family, &sock);
+	if (err)
+		return err;
+	owner = coll_owner_new(joiner, sock, kib * 1024);
 	if (IS_ERR(owner))
 		return PTR_ERR(owner);
 	gi->owner = owner;

@@ -2,34 +2,11 @@
 #include <linux/cgroup.h>
 #include <linux/cred.h>
 #include <linux/file.h>
-#include <linux/in.h>
-#include <linux/in6.h>
 #include <linux/net.h>
 
 #include "owner.h"
 
 /* ---- beginning and end ---- */
-
-static int owner_set_option(struct socket *sock, int level, int option, int value)
-{
-	return sock->ops->setsockopt(sock, level, option, KERNEL_SOCKPTR(&value), sizeof(value));
-}
-
-/**
- * coll_owner_ignore_icmp() - what ICMP says of path MTUs is not believed for a socket
- * @sock: of UDP
- *
- * Ports are fixed and no packet can be told from a guess, so any stranger can forge such a
- * report. The socket creates no exceptions of routes, and uses none.
- *
- * Return: 0 or -errno. Context: process.
- */
-int coll_owner_ignore_icmp(struct socket *sock)
-{
-	if (sock->sk->sk_family == AF_INET)
-		return owner_set_option(sock, SOL_IP, IP_MTU_DISCOVER, IP_PMTUDISC_INTERFACE);
-	return owner_set_option(sock, SOL_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_INTERFACE);
-}
 
 /* As @joiner is, as far as packets are concerned. */
 static void owner_copy(struct sock *owner, const struct sock *joiner, u32 send_buffer)
@@ -48,7 +25,7 @@ static void owner_copy(struct sock *owner, const struct sock *joiner, u32 send_b
 /**
  * coll_owner_new() - an owner for packets, made by the calling process
  * @joiner: the socket with which it joins
- * @family: of the members
+ * @sock: from coll_bearer_socket(), of the same namespace; it is the owner's from now on
  * @send_buffer: bytes that packets under way may take, unless @joiner says so
  *
  * Firewalls find the user in the file that a socket belongs to, so it gets one.
@@ -56,23 +33,17 @@ static void owner_copy(struct sock *owner, const struct sock *joiner, u32 send_b
  * Return: the owner or an error pointer; -EPERM if the control group of the process may
  * have no such socket. Context: process.
  */
-struct sock *coll_owner_new(const struct sock *joiner, u16 family, u32 send_buffer)
+struct sock *coll_owner_new(const struct sock *joiner, struct socket *sock, u32 send_buffer)
 {
-	struct socket *sock;
 	struct file *file;
 	int err;
 
-	err = sock_create_kern(sock_net(joiner), family, SOCK_DGRAM, IPPROTO_UDP, &sock);
-	if (err)
-		return ERR_PTR(err);
 	/* It releases the socket if it fails. */
 	file = sock_alloc_file(sock, 0, NULL);
 	if (IS_ERR(file))
 		return ERR_CAST(file);
 	owner_copy(sock->sk, joiner, send_buffer);
-	err = coll_owner_ignore_icmp(sock);
-	if (!err)
-		err = BPF_CGROUP_RUN_PROG_INET_SOCK(sock->sk);
+	err = BPF_CGROUP_RUN_PROG_INET_SOCK(sock->sk);
 	if (err) {
 		coll_owner_free(sock->sk);
 		return ERR_PTR(err);

@@ -20,10 +20,9 @@
 #include <linux/skbuff.h>
 #include <net/sock.h>
 
-struct sock *coll_owner_new(const struct sock *joiner, u16 family, u32 send_buffer);
+struct sock *coll_owner_new(const struct sock *joiner, struct socket *sock, u32 send_buffer);
 void coll_owner_free(struct sock *owner);
 bool coll_owner_shared(struct sock *owner);
-int coll_owner_ignore_icmp(struct socket *sock);
 
 /* May the owner have another packet under way? */
 static inline bool coll_owner_has_room(const struct sock *owner)

@@ -266,6 +266,45 @@ void coll_udp_ends(const struct sk_buff *skb, struct collsock_member *from,
 	}
 }
 
+/* ---- sockets ---- */
+
+static int udp_set_option(struct socket *sock, int level, int option, int value)
+{
+	return sock->ops->setsockopt(sock, level, option, KERNEL_SOCKPTR(&value), sizeof(value));
+}
+
+/*
+ * What ICMP says of path MTUs is not believed: ports are fixed and no packet can be told from a
+ * guess, so any stranger can forge such a report. The socket creates no exceptions of routes,
+ * and uses none.
+ */
+static int udp_ignore_icmp(struct socket *sock)
+{
+	if (sock->sk->sk_family == AF_INET)
+		return udp_set_option(sock, SOL_IP, IP_MTU_DISCOVER, IP_PMTUDISC_INTERFACE);
+	return udp_set_option(sock, SOL_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_INTERFACE);
+}
+
+/**
+ * coll_udp_socket() - coll_bearer_socket() of UDP
+ * @net: the namespace
+ * @family: of the members
+ * @sock: out
+ *
+ * Return: 0 or -errno. Context: process.
+ */
+int coll_udp_socket(struct net *net, u16 family, struct socket **sock)
+{
+	int err = sock_create_kern(net, family, SOCK_DGRAM, IPPROTO_UDP, sock);
+
+	if (err)
+		return err;
+	err = udp_ignore_icmp(*sock);
+	if (err)
+		sock_release(*sock);
+	return err;
+}
+
 /* ---- the port ---- */
 
 /**
@@ -350,7 +389,7 @@ static int udp_sock_open(struct coll_udp *udp, u16 family, u16 number, struct so
 	err = udp_sock_create(udp->net, &port, &sock);
 	if (err)
 		return err;
-	err = coll_owner_ignore_icmp(sock);
+	err = udp_ignore_icmp(sock);
 	if (err) {
 		udp_tunnel_sock_release(coll_tunnel_sock(sock->sk));
 		return err;

@@ -77,6 +77,7 @@ void coll_udp_close(struct coll_udp *udp);
 bool coll_udp_is_open(const struct coll_udp *udp);
 u16 coll_udp_port(const struct coll_udp *udp);
 
+int coll_udp_socket(struct net *net, u16 family, struct socket **sock);
 int coll_udp_check_self(const struct coll_udp *udp, const struct collsock_member *self);
 int coll_udp_check_path(const struct coll_udp *udp, struct sock *owner,
 			const struct collsock_member *self, const struct collsock_member *to,
