@@ -84,10 +84,11 @@ static u32 check_held(const struct coll_peer *peer)
 /* What is due and exceeds what one event may do follows soon after @now. */
 #define PAUSE_NS	(100 * NSEC_PER_USEC)
 
+/* While a turn is to forget messages, what waits for an acknowledgment may be among these. */
 static void check_deadline(const struct coll_group *g, const struct coll_peer *peer, u64 now)
 {
-	FUZZ_EXPECT(peer->due_ns != COLL_NEVER, "peer %u is owed something and never due",
-		    peer->host);
+	FUZZ_EXPECT(peer->due_ns != COLL_NEVER || g->work.rest & COLL_WORK_MESSAGES,
+		    "peer %u is owed something and never due", peer->host);
 	FUZZ_EXPECT(g->armed_ns <= max(peer->due_ns, now + PAUSE_NS), "due at %llu, armed for %llu",
 		    (unsigned long long)peer->due_ns, (unsigned long long)g->armed_ns);
 }
