@@ -463,7 +463,18 @@ static int dump_put_peer(struct sk_buff *skb, struct netlink_callback *cb,
 			dump_put_peer_times(skb, peer, ktime_get_ns()));
 }
 
-/* By host index, not by the list, which changes as connections open and are released. */
+/* The connection to the lowest host from that one on, or NULL */
+static const struct coll_peer *dump_next_peer(const struct coll_group *g, u32 from)
+{
+	const struct coll_peer *peer, *next = NULL;
+
+	for (peer = g->peers.all; peer; peer = peer->all)
+		if (peer->host >= from && (!next || peer->host < next->host))
+			next = peer;
+	return next;
+}
+
+/* By host index, as the list changes while connections open and are released. */
 static int dump_tell_peers(struct sk_buff *skb, struct netlink_callback *cb,
 			   struct coll_instance *gi)
 {
@@ -473,13 +484,16 @@ static int dump_tell_peers(struct sk_buff *skb, struct netlink_callback *cb,
 	int err = 0;
 
 	coll_instance_lock(gi);
-	for (batch = 0; !err && batch < BATCH && state->next < gi->group.hosts; batch++) {
-		peer = coll_peers_find(&gi->group, state->next);
-		err = peer ? dump_put_peer(skb, cb, gi, peer) : 0;
-		state->next += !err;
+	for (batch = 0; !err && batch < BATCH; batch++) {
+		peer = dump_next_peer(&gi->group, state->next);
+		if (!peer)
+			break;
+		err = dump_put_peer(skb, cb, gi, peer);
+		if (!err)
+			state->next = peer->host + 1;
 	}
 	coll_instance_unlock(gi);
-	return err ?: state->next < gi->group.hosts ? -EAGAIN : 0;
+	return err ?: peer ? -EAGAIN : 0;
 }
 
 /**
