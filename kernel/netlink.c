@@ -316,14 +316,17 @@ static int netlink_get_net(struct sk_buff *request, struct genl_info *info)
 /* ---- groups ---- */
 
 /* Add the group with that handle, if there is room. */
-static int netlink_put_group(struct coll_net *cn, struct sk_buff *skb, u32 handle)
+static int netlink_put_group(struct coll_net *cn, struct sk_buff *skb, u32 handle,
+			     struct netlink_ext_ack *extack)
 {
 	struct coll_instance *gi;
 	struct coll_pace pace;
-	int err = coll_pace_begin(&pace, cn->net);
+	int err = coll_pace_try(&pace, cn->net);
 
-	if (err)
+	if (err) {
+		NL_SET_ERR_MSG(extack, COLL_PACE_BUSY);
 		return err;
+	}
 	mutex_lock(&cn->mutex);
 	gi = xa_load(&cn->instances, handle);
 	if (!gi)
@@ -348,7 +351,8 @@ static int netlink_get_group(struct sk_buff *request, struct genl_info *info)
 	if (!skb)
 		return -ENOMEM;
 	header = genlmsg_put_reply(skb, info, &netlink_family, 0, COLLSOCK_CMD_GROUP_GET);
-	err = header ? netlink_put_group(coll_net_of(genl_info_net(info)), skb, nla_get_u32(attr)) :
+	err = header ? netlink_put_group(coll_net_of(genl_info_net(info)), skb, nla_get_u32(attr),
+					 info->extack) :
 		       -EMSGSIZE;
 	if (err) {
 		if (err == -ENOENT)

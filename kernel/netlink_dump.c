@@ -22,6 +22,7 @@
  * @handle: handle of the current group
  * @next: next entry of the current group
  * @oldest: for operations, the oldest one when the dump reached the group
+ * @begun: the first message was made
  * @found: a group was found
  */
 struct dump_state {
@@ -29,6 +30,7 @@ struct dump_state {
 	u32	handle;
 	u32	next;
 	u64	oldest;
+	bool	begun;
 	bool	found;
 };
 
@@ -83,6 +85,26 @@ int coll_netlink_dump_start(struct netlink_callback *cb)
 }
 
 /*
+ * The first message of a dump is made in its request, while generic netlink holds a lock that
+ * others need (cb_lock). So nothing is looked at for it, but it must not be empty, as that would
+ * end the dump. All others are made when the one before is received, under a lock of that socket.
+ */
+static bool dump_begin(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct dump_state *state = dump_state(cb);
+	void *header;
+
+	if (state->begun)
+		return false;
+	state->begun = true;
+	header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+			     coll_genl_dump_family(cb), NLM_F_MULTI, COLLSOCK_CMD_DUMP_BEGUN);
+	if (header)
+		genlmsg_end(skb, header);
+	return true;
+}
+
+/*
  * Tells of a group from state->next on. -EMSGSIZE if there was no room for all of it, -EAGAIN if
  * others are to have the namespace's mutex before it goes on.
  */
@@ -131,8 +153,10 @@ static int dump_some_groups(struct sk_buff *skb, struct netlink_callback *cb, du
 			    struct coll_net *cn)
 {
 	struct coll_pace pace;
-	int err = coll_pace_begin(&pace, cn->net);
+	int err = coll_pace_wait(&pace, cn->net);
 
+	if (err == -EBUSY)
+		NL_SET_ERR_MSG(cb->extack, COLL_PACE_BUSY);
 	if (err)
 		return err;
 	do {
@@ -151,6 +175,8 @@ static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb, dump_te
 	const struct dump_state *state = dump_state(cb);
 	int err;
 
+	if (dump_begin(skb, cb))
+		return skb->len;
 	do {
 		err = dump_some_groups(skb, cb, tell, cn);
 	} while ((!err || err == -EAGAIN) && !skb->len && !fatal_signal_pending(current));
@@ -702,6 +728,8 @@ int coll_netlink_dump_early_packets(struct sk_buff *skb, struct netlink_callback
 	struct coll_early_packet early;
 	int err = 0;
 
+	if (dump_begin(skb, cb))
+		return skb->len;
 	while (!err && state->next < COLL_EARLY_PACKETS) {
 		if (coll_early_packet_look(&cn->early_packets, state->next, &early))
 			err = dump_tell_early_packet(skb, cb, &early);
@@ -759,6 +787,8 @@ int coll_netlink_dump_users(struct sk_buff *skb, struct netlink_callback *cb)
 	struct dump_state *state = dump_state(cb);
 	struct coll_user_use user;
 
+	if (dump_begin(skb, cb))
+		return skb->len;
 	/* The last number is no user's. */
 	while (state->next != U32_MAX && coll_user_next(state->next, &user)) {
 		if (dump_user_visible(cn, &user) && dump_tell_user(skb, cb, cn, &user))

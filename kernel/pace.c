@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/capability.h>
-#include <linux/delay.h>
 #include <linux/hash.h>
+#include <linux/hrtimer.h>
 #include <linux/ktime.h>
-#include <linux/mutex.h>
+#include <linux/sched/signal.h>
+#include <linux/spinlock.h>
 #include <net/net_namespace.h>
 
 #include "pace.h"
@@ -12,24 +13,30 @@
 /* How long a look is to last */
 #define PACE_LOOK_NS	NSEC_PER_MSEC
 
-/* A rest is this many times as long as the look, up to a limit: it may have waited for locks. */
-#define PACE_REST	9
-#define PACE_REST_NS	(PACE_REST * PACE_LOOK_NS + NSEC_PER_MSEC)
+/* A look costs this many times what it lasts. */
+#define PACE_PRICE	10
+#define PACE_LOOK_COST	(PACE_PRICE * PACE_LOOK_NS)
 
-/* Requests of a user that wait. New families of generic netlink wait for them, too. */
-#define PACE_WAITING	64
+/* What a user may owe, and so the longest time for which one can look without a pause */
+#define PACE_BURST_NS	(10 * PACE_LOOK_COST)
 
-/* Users whose numbers have the same hash take turns. */
-#define PACE_USER_BITS	6
+/*
+ * The longest time for which one waits until what the user owes has become less. A look costs no
+ * more: it may have waited for locks that others held.
+ */
+#define PACE_WAIT_NS	NSEC_PER_SEC
+
+/* Users whose numbers have the same hash share a budget. */
+#define PACE_USER_BITS	8
 
 /**
- * struct pace_user - a user who looks
- * @mutex: held while one thread looks and rests
- * @waiting: number of threads that do, or wait for it
+ * struct pace_user - the budget of a user
+ * @lock: protects it
+ * @paid_ns: when all looks, also those under way and those that wait, will be paid for
  */
 struct pace_user {
-	struct mutex	mutex;	/* a look and its rest */
-	atomic_t	waiting;
+	spinlock_t	lock;	/* of the budget */
+	u64		paid_ns;
 };
 
 static struct pace_user pace_users[BIT(PACE_USER_BITS)];
@@ -44,38 +51,91 @@ void __init coll_pace_init(void)
 	struct pace_user *user;
 
 	for (user = pace_users; user < pace_users + ARRAY_SIZE(pace_users); user++)
-		mutex_init(&user->mutex);
+		spin_lock_init(&user->lock);
+}
+
+/* NULL with privilege */
+static struct pace_user *pace_user(const struct net *net)
+{
+	if (ns_capable_noaudit(net->user_ns, CAP_NET_ADMIN))
+		return NULL;
+	return &pace_users[hash_32(__kuid_val(coll_user_current()), PACE_USER_BITS)];
+}
+
+/* Pay for a look in advance, unless it would have to wait for more than @most. Returns the wait. */
+static u64 pace_pay(struct pace_user *user, u64 most)
+{
+	u64 now = ktime_get_ns(), paid, wait;
+
+	spin_lock(&user->lock);
+	paid = max(user->paid_ns, now) + PACE_LOOK_COST;
+	wait = paid - min(paid, now + PACE_BURST_NS);
+	if (wait <= most)
+		user->paid_ns = paid;
+	spin_unlock(&user->lock);
+	return wait;
+}
+
+/* The look has cost this in place of what was paid. */
+static void pace_settle(struct pace_user *user, u64 cost)
+{
+	spin_lock(&user->lock);
+	user->paid_ns += cost - PACE_LOOK_COST;
+	spin_unlock(&user->lock);
 }
 
 /**
- * coll_pace_begin() - wait until the calling user may look
+ * coll_pace_try() - may the calling user look now?
  * @pace: out, until coll_pace_end()
  * @net: the namespace
  *
- * Return: 0; -EBUSY if too many threads of the user wait, -EINTR. Context: process.
+ * For requests, in which a lock of generic netlink is held that others need.
+ *
+ * Return: 0, or -EBUSY if the user has looked too often. Context: process.
  */
-int coll_pace_begin(struct coll_pace *pace, const struct net *net)
+int coll_pace_try(struct coll_pace *pace, const struct net *net)
 {
-	struct pace_user *user = NULL;
-	int err = 0;
-
-	if (!ns_capable_noaudit(net->user_ns, CAP_NET_ADMIN)) {
-		user = &pace_users[hash_32(__kuid_val(coll_user_current()), PACE_USER_BITS)];
-		if (atomic_inc_return(&user->waiting) > PACE_WAITING)
-			err = -EBUSY;
-		else if (mutex_lock_killable(&user->mutex))
-			err = -EINTR;
-		if (err)
-			atomic_dec(&user->waiting);
-	}
-	pace->user = user;
+	pace->user = pace_user(net);
+	if (pace->user && pace_pay(pace->user, 0))
+		return -EBUSY;
 	pace->begin = ktime_get_ns();
-	return err;
+	return 0;
+}
+
+/**
+ * coll_pace_wait() - wait until the calling user may look
+ * @pace: out, until coll_pace_end()
+ * @net: the namespace
+ *
+ * Return: 0; -EBUSY if too many threads of the user wait, -EINTR if the process is being
+ * killed. Context: process; no lock held that others need.
+ */
+int coll_pace_wait(struct coll_pace *pace, const struct net *net)
+{
+	u64 wait = 0;
+	ktime_t left;
+
+	pace->user = pace_user(net);
+	if (pace->user)
+		wait = pace_pay(pace->user, PACE_WAIT_NS);
+	if (wait > PACE_WAIT_NS)
+		return -EBUSY;
+	if (wait) {
+		left = ns_to_ktime(wait);
+		set_current_state(TASK_KILLABLE);
+		schedule_hrtimeout(&left, HRTIMER_MODE_REL);
+	}
+	if (pace->user && fatal_signal_pending(current)) {
+		pace_settle(pace->user, 0);
+		return -EINTR;
+	}
+	pace->begin = ktime_get_ns();
+	return 0;
 }
 
 /**
  * coll_pace_over() - has the look lasted long enough?
- * @pace: from coll_pace_begin()
+ * @pace: from coll_pace_try() or coll_pace_wait()
  *
  * Context: process.
  */
@@ -85,21 +145,15 @@ bool coll_pace_over(const struct coll_pace *pace)
 }
 
 /**
- * coll_pace_end() - a look has ended: rest
- * @pace: from coll_pace_begin()
+ * coll_pace_end() - a look has ended: the user pays for it
+ * @pace: from coll_pace_try() or coll_pace_wait()
  *
- * Context: process; no lock held.
+ * Context: process.
  */
 void coll_pace_end(struct coll_pace *pace)
 {
-	struct pace_user *user = pace->user;
-	u64 rest_us;
+	u64 cost = PACE_PRICE * (ktime_get_ns() - pace->begin);
 
-	if (!user)
-		return;
-	rest_us = div_u64(min(PACE_REST * (ktime_get_ns() - pace->begin), (u64)PACE_REST_NS),
-			  NSEC_PER_USEC);
-	usleep_range(rest_us + 1, rest_us + 50);
-	mutex_unlock(&user->mutex);
-	atomic_dec(&user->waiting);
+	if (pace->user)
+		pace_settle(pace->user, min_t(u64, cost, PACE_WAIT_NS));
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Anybody may look at groups, which takes locks that groups need. Without CAP_NET_ADMIN in the
- * namespace a user does so for a tenth of the time, in all namespaces together: one thread at a
- * time looks, briefly, and then rests. Other users do not wait for that.
+ * namespace a user does so for a tenth of the time, in all namespaces together: each user has a
+ * budget (a GCRA), from which a look takes ten times as long as it lasts, and which allows bursts
+ * of 10 ms of looking. A request is refused while the budget is used up, since generic netlink
+ * holds a lock meanwhile that others need; a dump, which holds only one of its reader's socket,
+ * waits. Other users do not wait for that.
  */
 #ifndef COLL_PACE_H
 #define COLL_PACE_H
@@ -12,9 +15,12 @@
 struct net;
 struct pace_user;
 
+/* What the extended acknowledgment says with EBUSY */
+#define COLL_PACE_BUSY	"this user looks too often: try again later"
+
 /**
  * struct coll_pace - a look at groups
- * @user: who looks; NULL with privilege
+ * @user: whose budget pays for it; NULL with privilege
  * @begin: when it began, in ns
  */
 struct coll_pace {
@@ -23,7 +29,8 @@ struct coll_pace {
 };
 
 void coll_pace_init(void);
-int coll_pace_begin(struct coll_pace *pace, const struct net *net);
+int coll_pace_try(struct coll_pace *pace, const struct net *net);
+int coll_pace_wait(struct coll_pace *pace, const struct net *net);
 bool coll_pace_over(const struct coll_pace *pace);
 void coll_pace_end(struct coll_pace *pace);
 

@@ -139,7 +139,8 @@ class Netlink:
                 if kind in (NLMSG_ERROR, NLMSG_DONE):
                     self.judge(data[16:length], flagged, kind)
                     return answers
-                answers.append(data[20:length])
+                if data[16] != NUMBERS["CMD_DUMP_BEGUN"]:
+                    answers.append(data[20:length])
                 data = data[(length + 3) & ~3:]
 
     @staticmethod

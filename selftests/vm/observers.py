@@ -5,13 +5,16 @@
 """Those who only look cost running groups little, however many they are and whatever they ask."""
 
 import contextlib
+import errno
 import os
+import re
 import resource
+import socket
 import struct
 import threading
 import time
 
-from collsock_netlink import DUMP, NLMSG_DONE, NUMBERS, REQUEST, Netlink
+from collsock_netlink import DUMP, NLMSG_DONE, NUMBERS, REQUEST, Netlink, NetlinkError
 from collsock_test import (
     Child, Descriptor, Group, at_least, at_most, equal, main, netlink_on, rank_on, read_file, test,
     write_file)
@@ -20,6 +23,7 @@ TRACING = "/sys/kernel/tracing"
 PROBE = "p:observed {} group=$arg4:u32"
 NOBODY = 65534
 THREADS = 16
+LOOKER = "looker"
 
 
 @contextlib.contextmanager
@@ -87,20 +91,29 @@ def counters_of_a_namespace_cost_the_same_whatever_groups_there_are():
     at_most("times as long", many / few, 5)
 
 
-def look_again_and_again(netlink, command, flags, group, seconds):
+@contextlib.contextmanager
+def calls(function):
+    """Yields a function that counts the calls of one of the kernel's."""
+    write_file(f"{TRACING}/kprobe_events", f"p:called {function}")
+    write_file(f"{TRACING}/trace", "")
+    write_file(f"{TRACING}/events/kprobes/called/enable", "1")
+    try:
+        yield lambda: read_file(f"{TRACING}/trace").count(" called: ")
+    finally:
+        write_file(f"{TRACING}/events/kprobes/called/enable", "0")
+        write_file(f"{TRACING}/kprobe_events", "")
+
+
+def look_again_and_again(netlink, command, seconds):
     """Tells how often, and the share of time spent in the kernel."""
-    request = struct.pack("=IHHIIBBHHHI", 28, netlink.family, REQUEST | flags, 1, 0,
-                          NUMBERS[command], 1, 0, 8, NUMBERS["A_GROUP_HANDLE"], group)
-    if not group:
-        request = struct.pack("=I", 20) + request[4:20]
+    request = struct.pack("=IHHIIBBH", 20, netlink.family, REQUEST | DUMP, 1, 0,
+                          NUMBERS[command], 1, 0)
     begin, used, looks = time.monotonic(), resource.getrusage(resource.RUSAGE_THREAD), 0
     while time.monotonic() - begin < seconds:
         netlink.socket.send(request)
         looks += 1
-        while flags and struct.unpack_from("=H", netlink.socket.recv(1 << 17), 4)[0] != NLMSG_DONE:
+        while struct.unpack_from("=H", netlink.socket.recv(1 << 17), 4)[0] != NLMSG_DONE:
             pass
-        if not flags:
-            netlink.socket.recv(1 << 17)
     used = resource.getrusage(resource.RUSAGE_THREAD).ru_stime - used.ru_stime
     return looks, used / (time.monotonic() - begin)
 
@@ -111,13 +124,15 @@ def look(line, user, *arguments):
         line.put(look_again_and_again(netlink, *arguments))
 
 
-def rests(command, flags, group, most):
-    child = Child(1, look, NOBODY, command, flags, group, 3)
+def rests(command, most):
+    """Tells how often a user dumps this in a few seconds."""
+    child = Child(1, look, NOBODY, command, 3)
     looks, share = child.get()
     child.finish()
     print(f"# {looks} times {command}, {share:.0%} of a processor")
     at_least("looks", looks, 1)
     at_most("share of a processor in the kernel", share, most)
+    return looks
 
 
 def group_of_many_hosts():
@@ -130,10 +145,7 @@ def group_of_many_hosts():
 @test
 def who_looks_without_privilege_rests_most_of_the_time():
     with contextlib.closing(group_of_many_hosts()):
-        rests("CMD_HOST_GET", DUMP, 0, 0.3)
-        with netlink_on(1) as netlink:
-            # Most of it is sending and receiving
-            rests("CMD_GROUP_GET", 0, netlink.all("group")[-1]["handle"], 0.4)
+        rests("CMD_HOST_GET", 0.3)
 
 
 @test
@@ -142,22 +154,36 @@ def who_looks_rests_even_if_no_group_has_anything_to_tell():
         for _ in range(1000):
             rank = stack.enter_context(contextlib.closing(rank_on(1)))
             rank.join(Descriptor((1,), window=64, max_bytes=8), 0)
-        rests("CMD_OPERATION_GET", DUMP, 0, 0.3)
+        with calls("coll_pace_wait") as looks:
+            dumps = rests("CMD_OPERATION_GET", 0.3)
+            at_least("looks, of a millisecond each", looks(), 2 * dumps)
 
 
-def look_by_threads(line):
+def look_by_threads(line, *commands):
     """Until it is killed"""
+    write_file("/proc/self/comm", LOOKER)
     os.setresuid(NOBODY, NOBODY, NOBODY)
-    for _ in range(THREADS):
+    for number in range(THREADS):
         threading.Thread(target=look_again_and_again,
-                         args=(Netlink(), "CMD_HOST_GET", DUMP, 0, 1000)).start()
+                         args=(Netlink(), commands[number % len(commands)], 1000)).start()
     line.put("started")
     # They end with this process.
     line.get()
 
 
+@contextlib.contextmanager
+def threads_that_look(*commands):
+    child = Child(1, look_by_threads, *commands)
+    equal("threads have", child.get(), "started")
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.end()
+
+
 def looks_of_another_user():
-    child = Child(1, look, NOBODY - 1, "CMD_HOST_GET", DUMP, 0, 3)
+    child = Child(1, look, NOBODY - 1, "CMD_HOST_GET", 3)
     looks, _ = child.get()
     child.finish()
     return looks
@@ -167,12 +193,93 @@ def looks_of_another_user():
 def who_looks_does_not_wait_for_the_threads_of_another_user():
     with contextlib.closing(group_of_many_hosts()):
         alone = looks_of_another_user()
-        others = Child(1, look_by_threads)
-        equal("threads have", others.get(), "started")
-        beside = looks_of_another_user()
-        others.kill()
+        with threads_that_look("CMD_HOST_GET"):
+            beside = looks_of_another_user()
     print(f"# {alone} dumps in the same time, {beside} beside {THREADS} threads")
     at_most("times as long", alone / beside, 4)
+
+
+@contextlib.contextmanager
+def sleeps(name):
+    """Yields a function that tells in which functions threads of that name went to sleep."""
+    event = f"{TRACING}/events/sched/sched_switch"
+    write_file(f"{event}/filter", f'prev_comm == "{name}" && prev_state & 3')
+    write_file(f"{TRACING}/options/stacktrace", "1")
+    write_file(f"{TRACING}/trace", "")
+    write_file(f"{event}/enable", "1")
+    try:
+        yield lambda: [tuple(re.findall(r" => (\w+)", stack))
+                       for stack in read_file(f"{TRACING}/trace").split("<stack trace>")[1:]]
+    finally:
+        write_file(f"{event}/enable", "0")
+        write_file(f"{event}/filter", "0")
+        write_file(f"{TRACING}/options/stacktrace", "0")
+        write_file(f"{TRACING}/trace", "")
+
+
+def look_at_one(line, user, group, seconds):
+    """Tells how often the group was told, and the errors and texts of the refusals."""
+    write_file("/proc/self/comm", LOOKER)
+    os.setresuid(user, user, user)
+    told, refusals = 0, set()
+    with contextlib.closing(Netlink()) as netlink:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not refusals:
+            try:
+                netlink.group(group)
+                told += 1
+            except NetlinkError as error:
+                refusals.add((error.errno, error.text))
+    line.put((told, sorted(refusals)))
+
+
+def looks_at_one(user, group, seconds):
+    child = Child(1, look_at_one, user, group, seconds)
+    result = child.get()
+    child.finish()
+    return result
+
+
+@test
+def no_request_sleeps_under_the_lock_of_generic_netlink():
+    """Whoever registers a family would wait for it, and all requests to any family with them."""
+    with contextlib.closing(group_of_many_hosts()), netlink_on(1) as netlink:
+        group = netlink.all("group")[-1]["handle"]
+        with sleeps(LOOKER) as stacks, threads_that_look("CMD_HOST_GET", "CMD_PEER_GET",
+                                                         "CMD_OPERATION_GET"):
+            looks_at_one(NOBODY, group, 3)
+            seen = stacks()
+    at_least("dumps that slept", sum("coll_pace_wait" in one for one in seen), 1)
+    equal("requests that slept for the pace, or in a dump",
+          {one for one in seen if "genl_rcv" in one and
+           any(name.startswith(("coll_pace", "netlink_dump")) for name in one)}, set())
+
+
+@test
+def a_request_of_who_looks_too_often_is_refused_with_advice():
+    with contextlib.closing(group_of_many_hosts()), netlink_on(1) as netlink:
+        group = netlink.all("group")[-1]["handle"]
+        with threads_that_look("CMD_HOST_GET"):
+            _, refusals = looks_at_one(NOBODY, group, 20)
+            equal("refusals", refusals,
+                  [(errno.EBUSY, "this user looks too often: try again later")])
+            for user in (NOBODY - 1, 0):
+                told, refusals = looks_at_one(user, group, 0.1)
+                at_least(f"times told to user {user}", told, 1)
+                if not user:
+                    equal("refusals with privilege", refusals, [])
+
+
+@test
+def the_request_of_a_dump_looks_at_nothing():
+    """Its first message is empty, and is there before groups are looked at."""
+    with contextlib.closing(group_of_many_hosts()), netlink_on(1) as netlink:
+        for name in ("GROUP", "HOST", "RANK", "PEER", "OPERATION", "EARLY_PACKET", "USER"):
+            netlink.send(netlink.family, NUMBERS[f"CMD_{name}_GET"], flags=REQUEST | DUMP)
+            data = netlink.socket.recv(1 << 17, socket.MSG_DONTWAIT)
+            equal(f"{name}: bytes, command", (len(data), data[16]), (20, NUMBERS["CMD_DUMP_BEGUN"]))
+            while struct.unpack_from("=H", data, 4)[0] != NLMSG_DONE:
+                data = netlink.socket.recv(1 << 17)
 
 
 main(100)

@@ -18,7 +18,8 @@
 
 #define RECEIVE_BYTES	1048576
 #define DUMP_ATTEMPTS	10
-#define BETWEEN_DUMPS_US 20000
+#define BUSY_ATTEMPTS	100
+#define BETWEEN_ATTEMPTS_US 20000
 
 /**
  * struct reply - the reply to a request
@@ -151,7 +152,7 @@ static int netlink_on_reply(struct nl_msg *message, void *context)
 	struct reply *reply = context;
 	struct json_object *object;
 
-	if (!reply->set)
+	if (!reply->set || head->cmd == COLLSOCK_CMD_DUMP_BEGUN)
 		return NL_OK;
 	object = decode(reply->set, genlmsg_attrdata(head, 0), genlmsg_attrlen(head, 0));
 	if (reply->all) {
@@ -164,7 +165,7 @@ static int netlink_on_reply(struct nl_msg *message, void *context)
 }
 
 /* Send, and receive the reply. Return: libnl's status; the kernel's error is in @n. */
-static int netlink_converse(struct netlink *n, struct nl_msg *message, struct reply *reply)
+static int netlink_exchange(struct netlink *n, struct nl_msg *message, struct reply *reply)
 {
 	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
 	int status;
@@ -172,6 +173,8 @@ static int netlink_converse(struct netlink *n, struct nl_msg *message, struct re
 	if (!cb)
 		errx(EXIT_ERROR, "no memory for a request");
 	reply->n = n;
+	if (reply->all)
+		json_object_array_del_idx(reply->all, 0, json_object_array_length(reply->all));
 	n->error = 0;
 	*n->text = '\0';
 	nl_cb_err(cb, NL_CB_CUSTOM, netlink_on_error, reply);
@@ -183,6 +186,21 @@ static int netlink_converse(struct netlink *n, struct nl_msg *message, struct re
 	if (status >= 0)
 		status = nl_recvmsgs(n->socket, cb);
 	nl_cb_put(cb);
+	return status;
+}
+
+/* The same, again and again for a while if this user looks too often. The message is freed. */
+static int netlink_converse(struct netlink *n, struct nl_msg *message, struct reply *reply)
+{
+	int attempt, status;
+
+	for (attempt = 0; attempt < BUSY_ATTEMPTS; attempt++) {
+		if (attempt)
+			usleep(BETWEEN_ATTEMPTS_US);
+		status = netlink_exchange(n, message, reply);
+		if (!reply->set || n->error != EBUSY)
+			break;
+	}
 	nlmsg_free(message);
 	return status;
 }
@@ -228,13 +246,11 @@ static bool netlink_is_gone(const struct netlink *n, int attribute)
 struct json_object *netlink_dump(struct netlink *n, uint8_t command, int attribute,
 				 uint32_t handle, const struct decode_field *set)
 {
-	struct reply reply = { .set = set };
+	struct reply reply = { .set = set, .all = json_object_new_array() };
 	struct nl_msg *message;
 	int attempt, status;
 
 	for (attempt = 0; attempt < DUMP_ATTEMPTS; attempt++) {
-		json_object_put(reply.all);
-		reply.all = json_object_new_array();
 		message = netlink_message(n, command, NLM_F_DUMP);
 		if (attribute && nla_put_u32(message, attribute, handle))
 			errx(EXIT_ERROR, "no memory for a request");
@@ -248,7 +264,7 @@ struct json_object *netlink_dump(struct netlink *n, uint8_t command, int attribu
 			errx(EXIT_ERROR, "netlink: %s", nl_geterror(status));
 		if (status >= 0)
 			return reply.all;
-		usleep(BETWEEN_DUMPS_US);
+		usleep(BETWEEN_ATTEMPTS_US);
 	}
 	warnx("groups changed while they were listed: the list may be incomplete");
 	return reply.all;
