@@ -583,6 +583,8 @@ void coll_instance_free(struct coll_instance *gi)
 {
 	coll_group_destroy(&gi->group);
 	coll_net_uncharge(gi->cn, gi->user, gi->charge);
+	if (gi->handle)
+		coll_net_release(gi->cn, gi->handle);
 	if (gi->owner)
 		coll_owner_free(gi->owner);
 	if (gi->members) {

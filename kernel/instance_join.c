@@ -177,6 +177,8 @@ static struct coll_instance *instance_new(struct coll_net *cn, struct coll_join 
 	if (!err)
 		err = instance_init_group(gi, join, identity);
 	if (!err)
+		err = coll_net_reserve(cn, &gi->handle);
+	if (!err)
 		return gi;
 	/* The core does not know which limit there is. */
 	if (gi->refused)
@@ -227,7 +229,7 @@ static int instance_add_member(struct coll_instance *gi, struct coll_sock *csk, 
 
 /*
  * From now on packets find the instance. 0; -ENFILE if the namespace has too many groups,
- * -ENOMEM, or why the port cannot be opened.
+ * -ENOMEM if there is no memory for the look-up, or why the port cannot be opened.
  */
 static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32 rank)
 {
@@ -240,7 +242,7 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 	if (!err)
 		err = instance_add_member(gi, csk, rank);
 	if (!err)
-		err = coll_net_add(cn, gi, &gi->handle);
+		err = coll_net_add(cn, gi, gi->handle);
 	if (!err) {
 		/* Before packets can find it and cause other events. */
 		coll_event_group(gi, COLLSOCK_EVENT_GROUP_MADE);
@@ -395,8 +397,7 @@ static struct coll_instance *instance_join_first(struct coll_net *cn, struct col
 
 /* ---- one rank of a group after the other ---- */
 
-static struct instance_joining *instance_joining_new(struct coll_net *cn,
-						     const struct coll_identity *identity)
+static struct instance_joining *instance_joining_new(const struct coll_identity *identity)
 {
 	struct instance_joining *joining = kzalloc(sizeof(*joining), GFP_KERNEL_ACCOUNT);
 
@@ -405,25 +406,37 @@ static struct instance_joining *instance_joining_new(struct coll_net *cn,
 	joining->lookup.key.tag = identity->secret.tag;
 	joining->lookup.key.self = identity->self;
 	mutex_init(&joining->lock);
-	if (!coll_lookup_add(&cn->joining, &joining->lookup))
-		return joining;
-	kfree(joining);
-	return NULL;
+	return joining;
 }
 
+/* The group's, which may be the new one; NULL if there is no memory for that. */
+static struct instance_joining *instance_joining_share(struct coll_net *cn,
+						       const struct coll_identity *identity,
+						       struct instance_joining *new)
+{
+	struct coll_lookup_entry *found = instance_find(&cn->joining, identity);
+
+	lockdep_assert_held(&cn->mutex);
+	if (found)
+		return container_of(found, struct instance_joining, lookup);
+	return coll_lookup_add(&cn->joining, &new->lookup) ? NULL : new;
+}
+
+/* Memory is allocated outside the mutex: a process at its limit may wait for it for long. */
 static struct instance_joining *instance_joining_get(struct coll_net *cn,
 						     const struct coll_identity *identity)
 {
-	struct instance_joining *joining;
-	struct coll_lookup_entry *found;
+	struct instance_joining *joining, *new = instance_joining_new(identity);
 
+	if (!new)
+		return NULL;
 	mutex_lock(&cn->mutex);
-	found = instance_find(&cn->joining, identity);
-	joining = found ? container_of(found, struct instance_joining, lookup) :
-		  instance_joining_new(cn, identity);
+	joining = instance_joining_share(cn, identity, new);
 	if (joining)
 		joining->users++;
 	mutex_unlock(&cn->mutex);
+	if (joining != new)
+		kfree(new);
 	return joining;
 }
 

@@ -20,24 +20,49 @@ struct coll_net *coll_net_of(const struct net *net)
 }
 
 /**
+ * coll_net_reserve() - a handle for a group that is being made
+ * @cn: the namespace
+ * @handle: out, until coll_net_release()
+ *
+ * This, not coll_net_add(), allocates memory: a process at the limit of its control group may
+ * wait for it for long.
+ *
+ * Return: 0 or -ENOMEM. Context: process; no mutex held that others need.
+ */
+int coll_net_reserve(struct coll_net *cn, u32 *handle)
+{
+	int err = xa_alloc_cyclic(&cn->instances, handle, NULL, XA_LIMIT(1, INT_MAX),
+				  &cn->next_handle, GFP_KERNEL_ACCOUNT);
+
+	return min(err, 0);
+}
+
+/**
+ * coll_net_release() - undo coll_net_reserve()
+ * @cn: the namespace
+ * @handle: of a group that has not been added, or has been removed
+ *
+ * Context: process.
+ */
+void coll_net_release(struct coll_net *cn, u32 handle)
+{
+	xa_erase(&cn->instances, handle);
+}
+
+/**
  * coll_net_add() - add a group to a namespace
  * @cn: the namespace; its mutex is held
  * @gi: the group
- * @handle: out: its handle
+ * @handle: reserved for it
  *
- * Return: 0, -ENOMEM, or -ENFILE if there are too many groups. Context: process.
+ * Return: 0, or -ENFILE if there are too many groups. Context: process.
  */
-int coll_net_add(struct coll_net *cn, struct coll_instance *gi, u32 *handle)
+int coll_net_add(struct coll_net *cn, struct coll_instance *gi, u32 handle)
 {
-	int err;
-
 	lockdep_assert_held(&cn->mutex);
 	if (cn->groups >= coll_tunable(&cn->tunables, COLL_TUNABLE_MAX_GROUPS))
 		return -ENFILE;
-	err = xa_alloc_cyclic(&cn->instances, handle, gi, XA_LIMIT(1, INT_MAX),
-			      &cn->next_handle, GFP_KERNEL_ACCOUNT);
-	if (err < 0)
-		return err;
+	xa_store(&cn->instances, handle, gi, 0);
 	cn->groups++;
 	cn->generation++;
 	return 0;
@@ -46,14 +71,14 @@ int coll_net_add(struct coll_net *cn, struct coll_instance *gi, u32 *handle)
 /**
  * coll_net_remove() - undo coll_net_add()
  * @cn: the namespace; its mutex is held
- * @handle: of the group
+ * @handle: of the group; it stays reserved
  *
  * Context: process.
  */
 void coll_net_remove(struct coll_net *cn, u32 handle)
 {
 	lockdep_assert_held(&cn->mutex);
-	xa_erase(&cn->instances, handle);
+	xa_store(&cn->instances, handle, NULL, 0);
 	cn->groups--;
 	cn->generation++;
 }

@@ -4,15 +4,14 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
-#include <linux/xarray.h>
 
 #include "user.h"
 
 /* Time-wait entries have at most one of this number of parts of a user's memory. */
 #define TIMEWAIT_SHARE	4
 
-/* Those that have groups or time-wait entries, by number. */
-static DEFINE_XARRAY(users);
+/* Those that have groups or time-wait entries. Nothing is allocated under the mutex. */
+static struct rb_root users = RB_ROOT;
 static DEFINE_MUTEX(users_mutex);
 
 /**
@@ -48,31 +47,43 @@ bool coll_user_limits(const struct coll_tunables *t, kuid_t uid, struct coll_use
 	return !uid_eq(uid, GLOBAL_ROOT_UID);
 }
 
-static struct coll_user *user_new(kuid_t uid)
+/* The first one from a number on, or NULL */
+static struct coll_user *user_from(u32 number)
 {
-	struct coll_user *user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
-
-	if (!user)
-		return NULL;
-	user->uid = uid;
-	if (!xa_err(xa_store(&users, __kuid_val(uid), user, GFP_KERNEL_ACCOUNT)))
-		return user;
-	kfree(user);
-	return NULL;
-}
-
-static struct coll_user *user_add_group(kuid_t uid, const struct coll_tunables *t)
-{
-	struct coll_user *user = xa_load(&users, __kuid_val(uid));
-	struct coll_user_limits limits;
+	struct rb_node *node = users.rb_node;
+	struct coll_user *user, *found = NULL;
 
 	lockdep_assert_held(&users_mutex);
-	if (coll_user_limits(t, uid, &limits) && user && user->groups >= limits.groups)
+	while (node) {
+		user = rb_entry(node, struct coll_user, node);
+		if (__kuid_val(user->uid) >= number) {
+			found = user;
+			node = node->rb_left;
+		} else {
+			node = node->rb_right;
+		}
+	}
+	return found;
+}
+
+static bool user_is_before(struct rb_node *a, const struct rb_node *b)
+{
+	return __kuid_val(rb_entry(a, struct coll_user, node)->uid) <
+	       __kuid_val(rb_entry(b, struct coll_user, node)->uid);
+}
+
+/* The user, who may be the new one. */
+static struct coll_user *user_add_group(struct coll_user *new, const struct coll_tunables *t)
+{
+	struct coll_user *user = user_from(__kuid_val(new->uid));
+	struct coll_user_limits limits;
+
+	if (!user || !uid_eq(user->uid, new->uid))
+		user = new;
+	if (coll_user_limits(t, user->uid, &limits) && user->groups >= limits.groups)
 		return ERR_PTR(-EMFILE);
-	if (!user)
-		user = user_new(uid);
-	if (!user)
-		return ERR_PTR(-ENOMEM);
+	if (user == new)
+		rb_add(&user->node, &users, user_is_before);
 	user->references++;
 	user->groups++;
 	return user;
@@ -83,7 +94,7 @@ static void user_drop(struct coll_user *user)
 	lockdep_assert_held(&users_mutex);
 	if (--user->references)
 		return;
-	xa_erase(&users, __kuid_val(user->uid));
+	rb_erase(&user->node, &users);
 	kfree(user);
 }
 
@@ -96,11 +107,16 @@ static void user_drop(struct coll_user *user)
  */
 struct coll_user *coll_user_get(const struct coll_tunables *t)
 {
-	struct coll_user *user;
+	struct coll_user *user, *new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
 
+	if (!new)
+		return ERR_PTR(-ENOMEM);
+	new->uid = coll_user_current();
 	mutex_lock(&users_mutex);
-	user = user_add_group(coll_user_current(), t);
+	user = user_add_group(new, t);
 	mutex_unlock(&users_mutex);
+	if (user != new)
+		kfree(new);
 	return user;
 }
 
@@ -206,11 +222,10 @@ void coll_user_forget(struct coll_user *user, u64 bytes)
  */
 bool coll_user_next(u32 from, struct coll_user_use *use)
 {
-	unsigned long number = from;
 	const struct coll_user *found;
 
 	mutex_lock(&users_mutex);
-	found = xa_find(&users, &number, U32_MAX, XA_PRESENT);
+	found = user_from(from);
 	if (found) {
 		use->uid = found->uid;
 		use->groups = found->groups;

@@ -14,6 +14,7 @@
 #define COLL_USER_H
 
 #include <linux/atomic.h>
+#include <linux/rbtree.h>
 #include <linux/uidgid.h>
 
 #include "tunables.h"
@@ -30,6 +31,7 @@ struct coll_user_limits {
 
 /**
  * struct coll_user - a user who has groups or time-wait entries
+ * @node: in the tree of all users, by @uid
  * @uid: the user; constant
  * @references: one for each group, and for each namespace with time-wait entries
  * @groups: number of groups
@@ -37,6 +39,7 @@ struct coll_user_limits {
  * @timewait: the latter
  */
 struct coll_user {
+	struct rb_node	node;
 	kuid_t		uid;
 	u32		references;
 	u32		groups;

@@ -12,7 +12,7 @@ import resource
 import time
 
 from collsock_test import (
-    Child, Descriptor, Rank, at_least, equal, eventually, main, netlink_on, rank_on, read_file,
+    Child, Descriptor, Rank, at_least, equal, eventually, libc, main, netlink_on, rank_on, read_file,
     refused, test, test_each, write_file)
 
 ONE, ANOTHER = 1000, 2000
@@ -135,6 +135,69 @@ def groups_that_end_are_freed_and_told_on_no_processor_in_particular():
     equal("work that is queued, and where",
           {(function, int(cpu) & NO_PROCESSOR) for function, cpu in queued},
           {("pernet_tidy", NO_PROCESSOR), ("event_queue_work", NO_PROCESSOR)})
+
+
+# ---- memory that a joining process must wait for ----
+
+PR_SET_NAME, JOINER = 15, b"joiner"
+JOINS = 70  # more than a node of an xarray has slots
+MUTEX_PROBES = """p:locks/lock mutex_lock mutex=$arg1:x64 caller=$stack0:symbol
+p:locks/unlock mutex_unlock mutex=$arg1:x64
+"""
+TRACED = ("locks/lock", "locks/unlock", "kmem/kmalloc", "kmem/kmem_cache_alloc")
+
+
+@contextlib.contextmanager
+def locks_and_allocations():
+    """Yields a function that tells the events of the joiner in their order: (name, fields)."""
+    write_file(f"{TRACE}/kprobe_events", MUTEX_PROBES)
+    write_file(f"{TRACE}/trace", "")
+    for event in TRACED:
+        write_file(f"{TRACE}/events/{event}/filter", f'comm == "{JOINER.decode()}"')
+        write_file(f"{TRACE}/events/{event}/enable", "1")
+    try:
+        yield lambda: re.findall(rf"{JOINER.decode()}-\d+ .*: (\w+): (.*)", read_file(f"{TRACE}/trace"))
+    finally:
+        for event in TRACED:
+            write_file(f"{TRACE}/events/{event}/enable", "0")
+            write_file(f"{TRACE}/events/{event}/filter", "0")
+        write_file(f"{TRACE}/kprobe_events", "")
+        write_file(f"{TRACE}/trace", "")
+
+
+def allocated_under_mutexes(events):
+    """What a process had to wait for, at its own expense, while it held a mutex of the module;
+    and how often it took one."""
+    held, taken, found = set(), 0, set()
+    for name, fields in events:
+        field = dict(re.findall(r"(\w+)=(\S+)", fields))
+        if name == "lock" and "[collsock]" in fields:
+            held.add(field["mutex"])
+            taken += 1
+        elif name == "unlock":
+            held.discard(field["mutex"])
+        elif held and {"GFP_KERNEL_ACCOUNT"} & set(field.get("gfp_flags", "").split("|")):
+            found.add(field["call_site"])
+    return found, taken
+
+
+def join_many():
+    libc.prctl(PR_SET_NAME, JOINER)
+    for _ in range(JOINS):
+        join_and_close(Descriptor([1], window=1, max_bytes=8))
+
+
+@test
+def no_memory_is_charged_to_a_joining_process_while_others_wait_for_it():
+    """At the limit of its control group it would wait for long, with a mutex that others need."""
+    rank_on(1).join(Descriptor([1], window=1), 0)
+    with locks_and_allocations() as events:
+        as_user(ONE, join_many)
+        seen = events()
+    found, taken = allocated_under_mutexes(seen)
+    at_least("times that mutexes were taken", taken, JOINS)
+    at_least("allocations", sum(name not in ("lock", "unlock") for name, _ in seen), JOINS)
+    equal("allocated under mutexes by", found, set())
 
 
 main(limit=170)
