@@ -20,11 +20,11 @@
 /* What a user may owe, and so the longest time for which one can look without a pause */
 #define PACE_BURST_NS	(10 * PACE_LOOK_COST)
 
-/*
- * The longest time for which one waits until what the user owes has become less. A look costs no
- * more: it may have waited for locks that others held.
- */
-#define PACE_WAIT_NS	NSEC_PER_SEC
+/* A look costs no more: it may have waited for locks that others held. */
+#define PACE_MOST_COST	NSEC_PER_SEC
+
+/* The longest time for which one waits until what the user owes has become less */
+#define PACE_WAIT_NS	(10ULL * NSEC_PER_SEC)
 
 /* Users whose numbers have the same hash share a budget. */
 #define PACE_USER_BITS	8
@@ -155,5 +155,5 @@ void coll_pace_end(struct coll_pace *pace)
 	u64 cost = PACE_PRICE * (ktime_get_ns() - pace->begin);
 
 	if (pace->user)
-		pace_settle(pace->user, min_t(u64, cost, PACE_WAIT_NS));
+		pace_settle(pace->user, min_t(u64, cost, PACE_MOST_COST));
 }
