@@ -388,6 +388,8 @@ static struct coll_instance *instance_join_first(struct coll_net *cn, struct col
 	err = instance_publish(gi, csk, join->fixed.rank);
 	mutex_unlock(&cn->mutex);
 	if (err) {
+		/* A request may have found it. */
+		synchronize_rcu();
 		coll_instance_free(gi);
 		return ERR_PTR(err);
 	}

@@ -327,13 +327,13 @@ static int netlink_put_group(struct coll_net *cn, struct sk_buff *skb, u32 handl
 		NL_SET_ERR_MSG(extack, COLL_PACE_BUSY);
 		return err;
 	}
-	mutex_lock(&cn->mutex);
+	rcu_read_lock();
 	gi = xa_load(&cn->instances, handle);
 	if (!gi)
 		err = -ENOENT;
 	else if (!coll_netlink_dump_put_group(skb, gi))
 		err = -EMSGSIZE;
-	mutex_unlock(&cn->mutex);
+	rcu_read_unlock();
 	coll_pace_end(&pace);
 	return err;
 }
@@ -372,11 +372,11 @@ static int netlink_end_group(struct sk_buff *request, struct genl_info *info)
 
 	if (GENL_REQ_ATTR_CHECK(info, COLLSOCK_A_GROUP_HANDLE))
 		return -EINVAL;
-	mutex_lock(&cn->mutex);
+	rcu_read_lock();
 	gi = xa_load(&cn->instances, nla_get_u32(attr));
 	if (gi)
 		coll_instance_break(gi);
-	mutex_unlock(&cn->mutex);
+	rcu_read_unlock();
 	if (gi)
 		return 0;
 	NL_SET_ERR_MSG_ATTR(info->extack, attr, "no such group");

@@ -6,8 +6,9 @@
  *
  * Any process in the namespace may read. Keys and payloads are never exposed.
  *
- * Requests hold the namespace's mutex while they read groups, and the group's lock while
- * they read one, so each message is a consistent snapshot.
+ * Dumps hold the namespace's mutex while they read groups, and all requests the group's lock
+ * while they read one, so each message is a consistent snapshot. A request about one group is
+ * made under RCU instead of the mutex, since it runs under a lock of generic netlink.
  */
 #ifndef COLL_NETLINK_H
 #define COLL_NETLINK_H

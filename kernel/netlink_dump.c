@@ -267,7 +267,7 @@ static bool dump_put_group_state(struct sk_buff *skb, const struct coll_group *g
 /**
  * coll_netlink_dump_put_group() - add a group to a message
  * @skb: the message
- * @gi: the group; the namespace's mutex is held
+ * @gi: the group; the namespace's mutex is held, or RCU
  *
  * Return: true if there was room. Context: process.
  */
