@@ -382,7 +382,7 @@ void coll_peer_forget(struct coll_message *m, bool sample, u64 now)
 	if (!peer)
 		return;
 	waits = peer_waits(peer) && m->first;
-	if (sample)
+	if (sample && m->first)
 		coll_rtt_received(peer, m, now);
 	peer_drop(peer, m);
 	if (unlikely(waits))

@@ -190,6 +190,50 @@ TEST_F(net, an_acknowledgment_of_what_was_not_sent_repeats_nothing)
 	EXPECT_EQ(sent, peer->send.number);
 }
 
+/*
+ * Host 1 has room for no more, and says all the same that all hosts have completed what waits
+ * for it. That message was in the same memory as one that was sent.
+ */
+TEST_F(net, a_message_that_waits_is_no_sample_of_the_round_trip_time)
+{
+	struct coll_body body = {
+		.type			= COLL_PACKET_MESSAGE,
+		.signature.operation	= COLLSOCK_BARRIER,
+		.signature.algorithm	= COLLSOCK_DISSEMINATION,
+	};
+	struct unit_network *n = &self->n;
+	struct coll_peer_rtt before;
+	struct coll_peer *peer;
+	struct coll_group *g;
+	u32 i;
+
+	next_number = 1 << 20;
+	unit_network_init(n, 2, seed_start());
+	n->join.window = 4;
+	n->join.algorithm[COLLSOCK_BARRIER] = COLLSOCK_DISSEMINATION;
+	ASSERT_EQ(0, unit_join_all(n, NULL));
+	g = unit_group(n, 0);
+	for (i = 0; i < 8; i++) {
+		ASSERT_EQ(0, unit_broadcast(n, 0, 0, i));
+		if (i < 4)
+			ASSERT_EQ(0, unit_broadcast(n, 1, 0, 0));
+		unit_run(n, SECOND);
+	}
+	peer = unit_peer(n, 0, 1);
+	ASSERT_EQ(0, unit_broadcast(n, 0, 0, 8));
+	ASSERT_EQ(0, unit_barrier(n, 0));
+	ASSERT_EQ(2, g->peers.held);
+	ASSERT_EQ(1, list_first_entry(&peer->send.held, struct coll_message, link)->tries);
+	before = peer->rtt;
+	body.operation = 9;
+	body.done = 8;
+	body.credit = 7;
+	receive(_metadata, n, 1, 0, &body);
+	EXPECT_TRUE(unit_last(n, 0)->done);
+	EXPECT_EQ(1, g->peers.held);
+	EXPECT_EQ(0, memcmp(&before, &peer->rtt, sizeof(before)));
+}
+
 /* ---- a stranger who repeats a packet of host 1 to host 0 ---- */
 
 static struct world_packet *recorded;
