@@ -39,6 +39,8 @@ void coll_wire_derive(struct coll_secret *secret, const u8 key[16], u64 id,
 	secret->mac.algorithm = algorithm;
 	if (algorithm == COLLSOCK_MAC_NH_SIPHASH)
 		coll_nh_derive(secret->mac.nh, &secret->mac.key);
+	memzero_explicit(half, sizeof(half));
+	memzero_explicit(&k, sizeof(k));
 }
 
 /* SipHash works on little-endian words. */

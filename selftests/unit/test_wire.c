@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The packet: what is written is read back, and malformed packets are refused. */
+#include <signal.h>
+
 #include "../harness.h"
 #include "mac.h"
 #include "seed.h"
@@ -297,6 +299,41 @@ TEST(another_nonce_or_key_makes_other_secrets)
 	coll_wire_derive(&b, key, 7, 1, COLLSOCK_MAC_NH_SIPHASH);
 	EXPECT_TRUE(all_differs(&a, &b));
 	EXPECT_TRUE(a.tag != a.mac.key.key[0] && a.mac.key.key[0] != a.mac.key.key[1]);
+}
+
+/* ---- what is left of keys ---- */
+
+static u8 stack[1 << 16] __aligned(16);
+static const u8 root_key[16] = "sixteen byte key";
+static struct coll_secret derived;
+
+static void derive(int unused)
+{
+	coll_wire_derive(&derived, root_key, 7, 1, COLLSOCK_MAC_NH_SIPHASH);
+}
+
+static bool has(const u8 *word)
+{
+	u32 at;
+
+	for (at = 0; at + 8 <= sizeof(stack); at++)
+		if (!memcmp(stack + at, word, 8))
+			return true;
+	return false;
+}
+
+/* The stack of a process is memory that others are given. */
+TEST(no_key_stays_on_the_stack)
+{
+	const stack_t own = { .ss_sp = stack, .ss_size = sizeof(stack) };
+	const struct sigaction action = { .sa_handler = derive, .sa_flags = SA_ONSTACK };
+
+	ASSERT_EQ(0, sigaltstack(&own, NULL));
+	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
+	ASSERT_EQ(0, raise(SIGUSR1));
+	ASSERT_NE(0, derived.tag);
+	EXPECT_FALSE(has(root_key));
+	EXPECT_FALSE(has(root_key + 8));
 }
 
 TEST_HARNESS_MAIN
