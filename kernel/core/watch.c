@@ -460,11 +460,17 @@ void coll_watch_answered(struct coll_peer *peer, const struct coll_body *body, u
 
 /* ---- another incarnation ---- */
 
-/* Only that incarnation itself, while alive, can return it: nonces of probes are small. */
+/*
+ * Only that incarnation itself, while alive, can return it: nonces of probes are small. Its
+ * input has a length of its own: no packet, and no word of NH's key, is the same under this key.
+ */
 static u64 watch_challenge(const struct coll_peer *peer, u32 incarnation)
 {
 	const struct coll_group *g = peer->group;
-	const u32 words[4] = { g->incarnation, incarnation, g->self, peer->host };
+	const u32 words[3] = { g->incarnation, incarnation, g->self << 16 | peer->host };
+
+	static_assert(sizeof(words) < COLL_WIRE_AT_TAG + 8 && sizeof(words) > 8);
+	static_assert(COLLSOCK_MAX_HOSTS <= 1 << 16);
 
 	return siphash(words, sizeof(words), &g->secret.mac.key) | BIT_ULL(63);
 }

@@ -335,4 +335,44 @@ TEST_F(net, a_repeated_packet_that_filters_refuse_excuses_no_host)
 	free(recorded);
 }
 
+/* ---- what a challenge gives away ---- */
+
+static u64 challenge;
+
+static bool keep_challenge(struct unit_network *n, struct world_packet *p)
+{
+	struct coll_body body;
+
+	coll_wire_read_body(p->data, p->bytes, &body);
+	if (body.type == COLL_PACKET_PROBE && coll_wire_read_nonce(body.payload) >> 63)
+		challenge = coll_wire_read_nonce(body.payload);
+	return false;
+}
+
+/*
+ * Its nonce is a MAC that everybody can read. The shortest packet of another version has as
+ * many bytes before its MAC as four numbers.
+ */
+TEST_F(net, a_challenge_is_the_mac_of_no_packet)
+{
+	struct unit_network *n = &self->n;
+	u32 words[4] = { 0 }, i;
+
+	begin(_metadata, n, 2);
+	challenge = 0;
+	n->tap = keep_challenge;
+	world_crash(&n->world, unit_member(n, 1)->host);
+	world_start(unit_member(n, 1)->host);
+	ASSERT_EQ(0, unit_join(n, 1, NULL));
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, unit_barrier(n, i));
+	unit_run(n, SECOND);
+	ASSERT_NE(0, challenge);
+	words[0] = unit_group(n, 0)->incarnation;
+	words[1] = unit_group(n, 1)->incarnation;
+	words[3] = 1;
+	EXPECT_NE(challenge, siphash(words, sizeof(words), &unit_group(n, 0)->secret.mac.key) |
+			     BIT_ULL(63));
+}
+
 TEST_HARNESS_MAIN
