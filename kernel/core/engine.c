@@ -325,10 +325,12 @@ static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_r
 
 	post->waits = false;
 	coll_work_do(g, COLL_WORK_COMPLETION + op->bytes * COLL_WORK_BYTE);
-	if (error)
+	if (error) {
 		g->stats.failed++;
-	else
+		coll_work_do(g, COLL_WORK_REPORT);
+	} else {
 		g->stats.completed++;
+	}
 	coll_env_complete(g, local, op->head.number, post->token,
 			  result ? engine_value(op, op->lanes[0].value, 0) : NULL,
 			  result ? op->bytes : 0, error, failed_rank);

@@ -43,21 +43,21 @@ static void failure_compose_goodbye(struct coll_group *g)
 	}
 }
 
-/* What the event may not do any more waits for the next turn. */
-static void failure_tell_peer(struct coll_group *g, struct coll_peer *peer, u64 now)
+/* May the event notify another host? If not, that waits for the next turn. */
+static bool failure_may_tell(struct coll_group *g)
 {
-	if (coll_work_over(g))
-		coll_work_leave(g, COLL_WORK_GOODBYES);
-	else
-		coll_peer_say_goodbye(peer, now);
+	if (!coll_work_over(g))
+		return true;
+	coll_work_leave(g, COLL_WORK_GOODBYES);
+	return false;
 }
 
 static void failure_tell_connected(struct coll_group *g, u64 now)
 {
 	struct coll_peer *peer;
 
-	for (peer = g->peers.all; peer; peer = peer->all)
-		failure_tell_peer(g, peer, now);
+	for (peer = g->peers.all; peer && failure_may_tell(g); peer = peer->all)
+		coll_peer_say_goodbye(peer, now);
 }
 
 static void failure_tell_host(struct coll_group *g, u32 host, u64 now)
@@ -65,7 +65,7 @@ static void failure_tell_host(struct coll_group *g, u32 host, u64 now)
 	struct coll_peer *peer = coll_peers_get(g, host, now);
 
 	if (peer)
-		failure_tell_peer(g, peer, now);
+		coll_peer_say_goodbye(peer, now);
 }
 
 /*
@@ -80,7 +80,7 @@ static void failure_tell(struct coll_group *g, u64 now)
 	failure_tell_connected(g, now);
 	if (!coll_group_failed(g))
 		return;
-	for (distance = 1; distance < g->hosts; distance *= 2) {
+	for (distance = 1; distance < g->hosts && failure_may_tell(g); distance *= 2) {
 		failure_tell_host(g, (g->self + distance) % g->hosts, now);
 		failure_tell_host(g, (g->self + g->hosts - distance) % g->hosts, now);
 	}
@@ -97,7 +97,11 @@ static void failure_tell(struct coll_group *g, u64 now)
  */
 void coll_failure_tell_rest(struct coll_group *g, u64 now)
 {
+	bool idle = g->work.rest & COLL_WORK_IDLE;
+
 	g->work.rest &= ~COLL_WORK_GOODBYES;
+	if (idle)
+		coll_peers_reopen(g, now);
 	failure_tell(g, now);
 }
 

@@ -530,7 +530,7 @@ enum coll_refusal coll_group_receive_other_version(struct coll_group *g, u32 sou
 
 static noinline void group_run_rest(struct coll_group *g, u64 now)
 {
-	if (g->work.rest & COLL_WORK_GOODBYES)
+	if (g->work.rest & (COLL_WORK_GOODBYES | COLL_WORK_IDLE))
 		coll_failure_tell_rest(g, now);
 	if (g->work.rest & COLL_WORK_MESSAGES)
 		coll_window_forget(g, now);

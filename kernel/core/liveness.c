@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "deadline.h"
 #include "liveness.h"
+#include "work.h"
 
 /*
  * At least this number of probes must remain unanswered, however long ago the first was
@@ -148,6 +149,8 @@ void coll_liveness_check_idle(struct coll_peer *peer, u64 now)
 		return;
 	if (mark == live->idle_mark && live->idle_at_ns <= now && !peer->recv.refused) {
 		peer->conn.idle = true;
+		/* The same event releases it, which is reported. */
+		coll_work_do(peer->group, COLL_WORK_REPORT);
 		return;
 	}
 	if (mark != live->idle_mark || live->idle_at_ns <= now)

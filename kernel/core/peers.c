@@ -4,17 +4,14 @@
 #include "peers.h"
 #include "work.h"
 
-/* Take the memory reserved for a host from the list. */
-static struct coll_peer *peers_take_spare(struct coll_group *g, u32 host)
+/* The memory reserved for a host, in the list of what is not in use */
+static struct coll_peer **peers_find_spare(struct coll_group *g, u32 host)
 {
-	struct coll_peer **link = &g->peers.spare, *peer;
+	struct coll_peer **link = &g->peers.spare;
 
 	while (*link && (*link)->host != host)
 		link = &(*link)->next;
-	peer = *link;
-	if (peer)
-		*link = peer->next;
-	return peer;
+	return link;
 }
 
 /* Many connections may be opened at once. */
@@ -24,6 +21,28 @@ static void peers_say_goodbye(struct coll_peer *peer, u64 now)
 		coll_work_leave(peer->group, COLL_WORK_GOODBYES);
 	else
 		coll_peer_say_goodbye(peer, now);
+}
+
+/* Open the connection to the host for which that memory is reserved. */
+static struct coll_peer *peers_open(struct coll_group *g, struct coll_peer **spare, u64 now)
+{
+	struct coll_peer *peer = *spare;
+	struct coll_peer **bucket = coll_peers_bucket(g, peer->host);
+
+	*spare = peer->next;
+	coll_peer_open(peer, g, peer->host, now);
+	peer->next = *bucket;
+	*bucket = peer;
+	peer->all = g->peers.all;
+	g->peers.all = peer;
+	g->stats.peers++;
+	coll_work_do(g, COLL_WORK_REPORT);
+	coll_env_peer_open(peer);
+	/* It may be all that the connection is opened for. */
+	coll_deadline_peer(peer, peer->live.idle_at_ns);
+	if (unlikely(g->ranks.leaving && !g->failure.terminal))
+		peers_say_goodbye(peer, now);
+	return peer;
 }
 
 /**
@@ -36,23 +55,9 @@ static void peers_say_goodbye(struct coll_peer *peer, u64 now)
  */
 struct coll_peer *coll_peers_open(struct coll_group *g, u32 host, u64 now)
 {
-	struct coll_peer *peer = peers_take_spare(g, host);
-	struct coll_peer **bucket = coll_peers_bucket(g, host);
+	struct coll_peer **spare = peers_find_spare(g, host);
 
-	if (!peer)
-		return NULL;
-	coll_peer_open(peer, g, host, now);
-	peer->next = *bucket;
-	*bucket = peer;
-	peer->all = g->peers.all;
-	g->peers.all = peer;
-	g->stats.peers++;
-	coll_env_peer_open(peer);
-	/* It may be all that the connection is opened for. */
-	coll_deadline_peer(peer, peer->live.idle_at_ns);
-	if (unlikely(g->ranks.leaving && !g->failure.terminal))
-		peers_say_goodbye(peer, now);
-	return peer;
+	return *spare ? peers_open(g, spare, now) : NULL;
 }
 
 /**
@@ -123,16 +128,25 @@ u64 coll_peers_release_idle(struct coll_group *g)
  * @g: the group
  * @now: time in ns
  *
+ * What the event may not do any more waits for the next turn.
+ *
  * Context: group lock held.
  */
 void coll_peers_reopen(struct coll_group *g, u64 now)
 {
-	struct coll_peer *peer, *next;
+	struct coll_peer **spare = &g->peers.spare, *peer;
 
-	for (peer = g->peers.spare; peer; peer = next) {
-		next = peer->next;
-		if (peer->conn.idle && peer->conn.incarnation)
-			coll_peers_get(g, peer->host, now);
+	g->work.rest &= ~COLL_WORK_IDLE;
+	while ((peer = *spare)) {
+		if (!peer->conn.idle || !peer->conn.incarnation) {
+			spare = &peer->next;
+			continue;
+		}
+		if (coll_work_over(g)) {
+			coll_work_leave(g, COLL_WORK_IDLE);
+			return;
+		}
+		peers_open(g, spare, now);
 	}
 }
 
@@ -141,14 +155,21 @@ void coll_peers_reopen(struct coll_group *g, u64 now)
  * @g: the group
  * @now: time in ns
  *
+ * What the event may not do any more waits for the next turn.
+ *
  * Context: group lock held.
  */
 void coll_peers_push(struct coll_group *g, u64 now)
 {
 	struct coll_peer *peer;
 
-	for (peer = g->peers.all; peer; peer = peer->all)
+	for (peer = g->peers.all; peer; peer = peer->all) {
+		if (!coll_work_may_send(g)) {
+			coll_work_leave(g, COLL_WORK_PEERS);
+			return;
+		}
 		coll_peer_push(peer, now);
+	}
 }
 
 /**
@@ -187,8 +208,13 @@ void coll_peers_catch_up(struct coll_group *g, u64 now)
 	struct coll_peer *peer;
 
 	g->work.rest &= ~COLL_WORK_PEERS;
-	for (peer = g->peers.all; peer; peer = peer->all)
+	for (peer = g->peers.all; peer; peer = peer->all) {
+		if (coll_work_over(g)) {
+			coll_work_leave(g, COLL_WORK_PEERS);
+			return;
+		}
 		coll_peer_catch_up(peer, now);
+	}
 	if (g->peers.refusals)
 		coll_peers_tell_room(g, now);
 }

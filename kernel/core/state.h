@@ -647,13 +647,17 @@ struct coll_credit {
  * struct coll_watch - finding out which hosts operations wait for
  * @next_ns: when to check next, or to go on checking
  * @round: number of the latest check
- * @slot: the check goes on with this slot of the window; 0 if it is over
+ * @left: slots of the window, the last ones, where the check goes on; 0 if it is over
+ * @fold: in the first of these, if it still has @operation: fold entry where it goes on
+ * @operation: number of the operation that was last checked
  * @found: it has found an operation that waits
  */
 struct coll_watch {
 	u64	next_ns;
+	u64	operation;
 	u32	round;
-	u32	slot;
+	u32	left;
+	u32	fold;
 	bool	found;
 };
 
@@ -813,7 +817,7 @@ static inline bool coll_group_waits_for(const struct coll_peer *peer)
 {
 	const struct coll_watch *w = &peer->group->watch;
 
-	return w->round - peer->watch.round <= !!w->slot;
+	return w->round - peer->watch.round <= !!w->left;
 }
 
 /* Does the window have room for the rank's next post? */

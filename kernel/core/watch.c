@@ -145,27 +145,38 @@ static bool watch_succeeds(struct coll_peer *peer, const struct coll_op *op, u64
 	return false;
 }
 
-static void watch_operation(struct coll_group *g, const struct coll_op *op, u64 now)
+static void watch_host(struct coll_group *g, const struct coll_op *op, u32 host, u64 now)
+{
+	struct coll_peer *peer = coll_peers_get(g, host, now);
+
+	coll_work_do(g, WORK_PEER);
+	/* Memory was reserved for the peers of every schedule. */
+	if (WARN_ON_ONCE(!peer))
+		return;
+	watch_peer(peer, op, now);
+	if (watch_succeeds(peer, op, now))
+		coll_failure_end(g, COLL_REASON_RESTARTED, coll_ranks_lowest(g, g->self), now);
+}
+
+/* False if the event has done what it may, and something is left. */
+static bool watch_operation(struct coll_group *g, const struct coll_op *op, u64 now)
 {
 	struct coll_arrived arrived = coll_engine_arrived(op);
-	struct coll_peer *peer;
-	u32 i;
+	struct coll_watch *w = &g->watch;
+	u32 first;
 
-	for (i = 0; i < op->schedule->folds; i++) {
-		if (!coll_engine_misses(op, &arrived, i))
+	if (w->operation != op->head.number)
+		w->fold = 0;
+	w->operation = op->head.number;
+	for (first = w->fold; w->fold < op->schedule->folds && !g->failure.terminal; w->fold++) {
+		if (!coll_engine_misses(op, &arrived, w->fold))
 			continue;
-		coll_work_do(g, WORK_PEER);
-		peer = coll_peers_get(g, op->schedule->fold[i].host, now);
-		/* Memory was reserved for the peers of every schedule. */
-		if (WARN_ON_ONCE(!peer))
-			continue;
-		watch_peer(peer, op, now);
-		if (watch_succeeds(peer, op, now)) {
-			coll_failure_end(g, COLL_REASON_RESTARTED,
-					 coll_ranks_lowest(g, g->self), now);
-			return;
-		}
+		if (w->fold != first && coll_work_over(g))
+			return false;
+		watch_host(g, op, op->schedule->fold[w->fold].host, now);
 	}
+	w->fold = 0;
+	return true;
 }
 
 static bool watch_wanted(const struct coll_group *g, const struct coll_op *op)
@@ -201,16 +212,17 @@ static void watch_locals(struct coll_group *g, const struct coll_op *op, u64 now
 	}
 }
 
-static void watch_slot(struct coll_group *g, u32 slot, u64 now)
+/* False as for watch_operation(). */
+static bool watch_slot(struct coll_group *g, const struct coll_op *op, u64 now)
 {
-	const struct coll_op *op = &g->window.slots[slot];
-
 	if (!watch_wanted(g, op))
-		return;
+		return true;
 	coll_work_do(g, WORK_OPERATION + op->locals.unposted + WORK_LANE * op->segments);
-	watch_operation(g, op, now);
+	if (!watch_operation(g, op, now))
+		return false;
 	watch_locals(g, op, now);
 	g->watch.found = true;
+	return true;
 }
 
 /**
@@ -222,20 +234,22 @@ static void watch_slot(struct coll_group *g, u32 slot, u64 now)
  */
 void coll_watch_look(struct coll_group *g, u64 now)
 {
+	const struct coll_op *end = g->window.slots + g->window.mask + 1;
 	struct coll_watch *w = &g->watch;
+	u32 first;
 
-	if (!w->slot) {
+	if (!w->left) {
 		w->round++;
+		w->left = g->window.mask + 1;
 		w->found = false;
 	}
-	for (; w->slot <= g->window.mask && !g->failure.terminal; w->slot++) {
-		if (w->slot && coll_work_over(g)) {
+	for (first = w->left; w->left && !g->failure.terminal; w->left--) {
+		if ((w->left != first && coll_work_over(g)) || !watch_slot(g, end - w->left, now)) {
 			w->next_ns = now + PAUSE_NS;
 			return;
 		}
-		watch_slot(g, w->slot, now);
 	}
-	w->slot = 0;
+	w->left = 0;
 	w->next_ns = w->found ? now + coll_liveness_quiet_ns(g) : COLL_NEVER;
 }
 

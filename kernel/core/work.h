@@ -32,11 +32,13 @@
 #define COLL_WORK_LANE		300	/* that begins or is resumed */
 #define COLL_WORK_FORGET	80	/* a message that is forgotten, or a lane */
 #define COLL_WORK_LOOK		4	/* at a message, in a loop over many */
+#define COLL_WORK_REPORT	2500	/* for which listeners are sent a message, if there are any */
 
 /* What waits for the next turn besides lanes */
 #define COLL_WORK_PEERS		0x1	/* messages that wait, credit that was refused */
 #define COLL_WORK_GOODBYES	0x2	/* goodbyes */
 #define COLL_WORK_MESSAGES	0x4	/* messages that nobody needs: to be forgotten */
+#define COLL_WORK_IDLE		0x8	/* idle connections: to be opened for goodbyes */
 
 /* An event begins. */
 static inline void coll_work_begin(struct coll_group *g)

@@ -324,6 +324,182 @@ TEST_F(net, an_operation_that_failed_keeps_its_slot_when_it_is_posted)
 	EXPECT_EQ(COLL_OP_FREE, op->state);
 }
 
+/* ---- connections ---- */
+
+/* Connections that one event opens or releases, about each of which listeners are told */
+#define CHANGED_AT_ONCE		20
+/* Connections that one event opens to say goodbye */
+#define OPENED_TO_TELL_AT_ONCE	10
+
+/* A root has met all its children. */
+static struct coll_group *begin_met(struct __test_metadata *_metadata, struct unit_network *n,
+				    u32 window)
+{
+	u32 i;
+
+	unit_network_init(n, 1 + CHILDREN, 1);
+	n->join.fanout = CHILDREN;
+	n->join.window = window;
+	ASSERT_EQ(0, unit_join_all(n, NULL)) {
+		return NULL;
+	}
+	for (i = 0; i <= CHILDREN; i++)
+		unit_barrier_by(n, i, COLLSOCK_KARY);
+	EXPECT_TRUE(unit_await_all(n, SECOND));
+	unit_run(n, 100 * MS);
+	EXPECT_EQ(CHILDREN, unit_group(n, 0)->stats.peers);
+	return unit_group(n, 0);
+}
+
+/*
+ * A pause of the root makes all its connections due together, now and when they have been
+ * idle for long enough. The most that one event releases
+ */
+static u32 become_idle(struct unit_network *n)
+{
+	struct coll_group *g = unit_group(n, 0);
+	u32 before, most = 0;
+
+	world_pause(&n->world, unit_member(n, 0)->host, 2 * coll_timing_default.idle, false);
+	do {
+		before = g->stats.peers;
+		if (!world_step(&n->world, n->world.now + 3 * coll_timing_default.idle))
+			break;
+		most = max(most, before - g->stats.peers);
+	} while (g->stats.peers);
+	return most;
+}
+
+TEST_F(net, an_event_releases_a_limited_number_of_idle_connections)
+{
+	struct coll_group *g = begin_met(_metadata, &self->n, 4);
+
+	EXPECT_GE(CHANGED_AT_ONCE, become_idle(&self->n));
+	EXPECT_EQ(0, g->stats.peers);
+	EXPECT_EQ(CHILDREN, g->stats.peers_idle);
+}
+
+/* The root's rank leaves: it says goodbye to all that it has met, and does not end before. */
+TEST_F(net, an_event_opens_a_limited_number_of_idle_connections)
+{
+	struct coll_group *g = begin_met(_metadata, &self->n, 4);
+	u32 before;
+
+	become_idle(&self->n);
+	ASSERT_EQ(0, g->stats.peers);
+	goodbyes_sent = 0;
+	self->n.tap = count_of_root;
+	delay_turns(&self->n, 1000 * SECOND);
+	unit_leave(&self->n, 0);
+	EXPECT_LE(1, g->stats.peers);
+	EXPECT_GE(CHANGED_AT_ONCE, g->stats.peers);
+	EXPECT_FALSE(coll_group_quiet(g));
+	unit_run(&self->n, SECOND);
+	EXPECT_FALSE(coll_group_quiet(g));
+	while (unit_joined(&self->n, 0) && coll_work_remains(g)) {
+		before = g->stats.peers;
+		coll_group_run(g, self->n.world.now);
+		ASSERT_GE(CHANGED_AT_ONCE, g->stats.peers - before);
+	}
+	EXPECT_EQ(CHILDREN, g->stats.peers);
+	unit_run(&self->n, 2000 * SECOND);
+	EXPECT_LE(CHILDREN, goodbyes_sent);
+	EXPECT_FALSE(unit_joined(&self->n, 0));
+}
+
+/* Another rank of the host joins when only some of the connections are open. */
+TEST_F(net, all_hosts_are_told_that_a_rank_left_whoever_joins_meanwhile)
+{
+	static const u32 host_of_rank[] = { 0, 0, 1, 2, 3, 4 };
+	const u32 ranks = ARRAY_SIZE(host_of_rank);
+	u32 rank, host;
+
+	unit_network_place(&self->n, host_of_rank, ranks, 1);
+	self->n.join.fanout = 4;
+	for (rank = 0; rank < ranks; rank++)
+		if (rank != 1)
+			ASSERT_LE(0, unit_join(&self->n, rank, NULL));
+	for (rank = 2; rank < ranks; rank++)
+		ASSERT_EQ(0, unit_post_value(&self->n, rank, COLLSOCK_REDUCE, COLLSOCK_KARY, 0, 1));
+	unit_run(&self->n, 2 * coll_timing_default.idle + SECOND);
+	ASSERT_EQ(0, unit_group(&self->n, 0)->stats.peers);
+	delay_turns(&self->n, SECOND);
+	unit_group(&self->n, 0)->work.most = 1;
+	unit_leave(&self->n, 0);
+	ASSERT_LE(0, unit_join(&self->n, 1, NULL));
+	unit_run(&self->n, 100 * SECOND);
+	for (host = 1; host < 5; host++)
+		EXPECT_TRUE(unit_group(&self->n, host)->failure.known);
+}
+
+/* Children that were never heard from: only the check opens their connections. */
+TEST_F(net, a_check_opens_a_limited_number_of_connections_at_once)
+{
+	struct unit_network *n = &self->n;
+	struct coll_group *g;
+	u32 before, i;
+
+	unit_network_init(n, 1 + CHILDREN, 1);
+	n->join.fanout = CHILDREN;
+	ASSERT_EQ(0, unit_join(n, 0, NULL));
+	g = unit_group(n, 0);
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, unit_post_value(n, 0, COLLSOCK_REDUCE, COLLSOCK_KARY, 0, 1));
+	while (g->stats.peers < CHILDREN) {
+		before = g->stats.peers;
+		ASSERT_TRUE(world_step(&n->world, n->world.now + 2 * SECOND));
+		ASSERT_GE(CHANGED_AT_ONCE, g->stats.peers - before);
+	}
+	unit_run(n, 10 * SECOND);
+	for (i = 1; i <= CHILDREN; i++)
+		EXPECT_TRUE(coll_group_waits_for(unit_peer(n, 0, i)));
+	EXPECT_FALSE(g->failure.known);
+}
+
+TEST_F(net, a_check_goes_on_within_an_operation)
+{
+	struct unit_network *n = &self->n;
+	u32 i;
+
+	unit_network_init(n, 6, 1);
+	n->join.fanout = 5;
+	ASSERT_EQ(0, unit_join(n, 0, NULL));
+	unit_group(n, 0)->work.most = 1;
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, unit_post_value(n, 0, COLLSOCK_REDUCE, COLLSOCK_KARY, 0, 1));
+	unit_run(n, 10 * SECOND);
+	for (i = 1; i < 6; i++) {
+		ASSERT_NE(NULL, unit_peer(n, 0, i));
+		EXPECT_TRUE(coll_group_waits_for(unit_peer(n, 0, i)));
+	}
+}
+
+/* A failure is told hosts at all distances 2^k, which have not been met. */
+TEST_F(net, a_failure_opens_a_limited_number_of_connections_at_once)
+{
+	struct unit_network *n = &self->n;
+	struct coll_group *g;
+	u32 before, distance, told = 0;
+
+	unit_network_init(n, 1000, 1);
+	ASSERT_EQ(0, unit_join(n, 0, NULL));
+	g = unit_group(n, 0);
+	delay_turns(n, 1000 * SECOND);
+	coll_group_end(g, n->world.now);
+	EXPECT_GE(OPENED_TO_TELL_AT_ONCE, g->stats.peers);
+	while (coll_work_remains(g)) {
+		before = g->stats.peers;
+		coll_group_run(g, n->world.now);
+		ASSERT_GE(OPENED_TO_TELL_AT_ONCE, g->stats.peers - before);
+	}
+	for (distance = 1; distance < 1000; distance *= 2) {
+		EXPECT_TRUE(unit_peer(n, 0, distance)->send.told);
+		EXPECT_TRUE(unit_peer(n, 0, 1000 - distance)->send.told);
+		told += 2;
+	}
+	EXPECT_EQ(told, g->stats.peers);
+}
+
 /* ---- large contributions of one host ---- */
 
 #define RANKS	5
@@ -387,31 +563,42 @@ TEST_F(net, a_slot_is_not_free_while_its_contributions_are_folded)
 	EXPECT_EQ(COLL_OP_FREE, op->state);
 }
 
-/* A million element-lane-slot combinations are looked at in several events. */
-TEST_F(net, a_check_of_what_is_waited_for_goes_on_in_later_events)
+/* A root with a full window waits for its children. Does a check of that stop halfway? */
+static bool check_stops(struct __test_metadata *_metadata, struct unit_network *n, u32 children)
 {
 	struct collsock_post post = of_doubles(COLLSOCK_REDUCE, COLLSOCK_KARY, 1);
 	struct coll_group *g;
 	bool partly = false;
 	u32 i;
 
-	unit_network_init(&self->n, 1 + CHILDREN, 1);
-	self->n.join.fanout = CHILDREN;
-	self->n.join.window = 64;
-	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
-	for (i = 0; i <= CHILDREN; i++)
-		ASSERT_EQ(0, unit_barrier_by(&self->n, i, COLLSOCK_KARY));
-	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
-	unit_run(&self->n, 100 * MS);
-	g = unit_group(&self->n, 0);
+	unit_network_init(n, 1 + children, 1);
+	n->join.fanout = children;
+	n->join.window = 64;
+	EXPECT_EQ(0, unit_join_all(n, NULL));
+	for (i = 0; i <= children; i++)
+		EXPECT_EQ(0, unit_barrier_by(n, i, COLLSOCK_KARY));
+	EXPECT_TRUE(unit_await_all(n, SECOND));
+	unit_run(n, 100 * MS);
+	g = unit_group(n, 0);
 	for (i = 0; i < 64; i++)
-		ASSERT_EQ(0, unit_post(&self->n, 0, &post, doubles));
-	while (!partly && world_step(&self->n.world, self->n.world.now + 60 * SECOND))
-		partly = g->watch.slot;
-	EXPECT_TRUE(partly);
-	unit_run(&self->n, 60 * SECOND);
-	EXPECT_LE(CHILDREN, g->stats.probes_sent);
+		EXPECT_EQ(0, unit_post(n, 0, &post, doubles));
+	while (!partly && world_step(&n->world, n->world.now + 60 * SECOND))
+		partly = g->watch.left;
+	unit_run(n, 60 * SECOND);
+	EXPECT_LE(children, g->stats.probes_sent);
 	EXPECT_FALSE(g->failure.known);
+	return partly;
+}
+
+/* A million element-lane-slot combinations are looked at in several events. */
+TEST_F(net, a_check_of_what_is_waited_for_goes_on_in_later_events)
+{
+	EXPECT_TRUE(check_stops(_metadata, &self->n, CHILDREN));
+}
+
+TEST_F(net, a_check_of_many_operations_goes_on_in_later_events)
+{
+	EXPECT_TRUE(check_stops(_metadata, &self->n, 2));
 }
 
 TEST_HARNESS_MAIN
