@@ -657,6 +657,7 @@ static void peer_find_late(struct coll_peer *peer, u64 now)
  */
 static void peer_retransmit(struct coll_peer *peer, u64 now)
 {
+	u32 checks = peer->send.unacked;
 	struct coll_message *m;
 
 	peer_find_late(peer, now);
@@ -671,6 +672,8 @@ static void peer_retransmit(struct coll_peer *peer, u64 now)
 		peer->send.forced |= peer_beyond_credit(peer, m);
 		peer_release(peer, m, now);
 	}
+	/* Last, so that something is sent in each event, however little it may do. */
+	coll_work_do(peer->group, checks * COLL_WORK_CHECK);
 }
 
 /* After this number of transmissions, and of probes answered meanwhile */

@@ -32,6 +32,7 @@
 #define COLL_WORK_LANE		300	/* that begins or is resumed */
 #define COLL_WORK_FORGET	80	/* a message that is forgotten, or a lane */
 #define COLL_WORK_LOOK		4	/* at a message, in a loop over many */
+#define COLL_WORK_CHECK		50	/* whether a message is late */
 #define COLL_WORK_REPORT	2500	/* for which listeners are sent a message, if there are any */
 
 /* What waits for the next turn besides lanes */

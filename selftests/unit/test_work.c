@@ -330,6 +330,8 @@ TEST_F(net, an_operation_that_failed_keeps_its_slot_when_it_is_posted)
 #define CHANGED_AT_ONCE		20
 /* Connections that one event opens to say goodbye */
 #define OPENED_TO_TELL_AT_ONCE	10
+/* Messages of which one event finds out whether they are late, and those of one host more */
+#define LOOKED_AT_AT_ONCE	(960 + COLL_PEER_WINDOW)
 
 /* A root has met all its children. */
 static struct coll_group *begin_met(struct __test_metadata *_metadata, struct unit_network *n,
@@ -498,6 +500,68 @@ TEST_F(net, a_failure_opens_a_limited_number_of_connections_at_once)
 		told += 2;
 	}
 	EXPECT_EQ(told, g->stats.peers);
+}
+
+/* ---- messages that are late ---- */
+
+static bool lose_all(struct unit_network *n, struct world_packet *p)
+{
+	return true;
+}
+
+/* Of a peer that was due, and is due later now, all messages were looked at. */
+static u32 count_looked_at(const struct coll_group *g, const u64 *due, u64 now)
+{
+	const struct coll_peer *peer;
+	u32 looked_at = 0;
+
+	for (peer = g->peers.all; peer; peer = peer->all)
+		if (due[peer->host] <= now && peer->due_ns > now)
+			looked_at += peer->send.unacked;
+	return looked_at;
+}
+
+static u32 count_not_found(const struct coll_group *g)
+{
+	const struct coll_message *m;
+	const struct coll_peer *peer;
+	u32 count = 0;
+
+	for (peer = g->peers.all; peer; peer = peer->all)
+		list_for_each_entry(m, &peer->send.sent, link)
+			count += m->tries == 1 && !m->lost;
+	return count;
+}
+
+TEST_F(net, an_event_looks_for_late_messages_among_a_limited_number)
+{
+	struct coll_group *g = begin_met(_metadata, &self->n, COLL_PEER_WINDOW);
+	u64 due[1 + CHILDREN], end;
+	struct coll_peer *peer;
+	u32 i, found = 0;
+
+	self->n.tap = lose_all;
+	for (peer = g->peers.all; peer; peer = peer->all) {
+		peer->congestion.window = COLL_PEER_WINDOW;
+		peer->congestion.initial = COLL_PEER_WINDOW;
+		peer->send.limit = COLL_PEER_WINDOW;
+	}
+	for (i = 1; i < COLL_PEER_WINDOW; i++)
+		ASSERT_EQ(0, unit_post_value(&self->n, 0, COLLSOCK_BROADCAST, COLLSOCK_KARY, 0, i));
+	unit_turns(&self->n);
+	ASSERT_LE(CHILDREN * (COLL_PEER_WINDOW - 2), count_not_found(g));
+	end = self->n.world.now + SECOND;
+	for (;;) {
+		for (peer = g->peers.all; peer; peer = peer->all)
+			due[peer->host] = peer->due_ns;
+		if (!world_step(&self->n.world, end))
+			break;
+		i = count_looked_at(g, due, self->n.world.now);
+		ASSERT_GE(LOOKED_AT_AT_ONCE, i);
+		found += i;
+	}
+	EXPECT_LE(CHILDREN * (COLL_PEER_WINDOW - 2), found);
+	EXPECT_EQ(0, count_not_found(g));
 }
 
 /* ---- large contributions of one host ---- */
