@@ -33,7 +33,7 @@
 #define COLL_WORK_FORGET	80	/* a message that is forgotten, or a lane */
 #define COLL_WORK_LOOK		4	/* at a message, in a loop over many */
 #define COLL_WORK_CHECK		50	/* whether a message is late */
-#define COLL_WORK_REPORT	2500	/* for which listeners are sent a message, if there are any */
+#define COLL_WORK_REPORT	2500	/* for which listeners are sent a message */
 
 /* What waits for the next turn besides lanes */
 #define COLL_WORK_PEERS		0x1	/* messages that wait, credit that was refused */
