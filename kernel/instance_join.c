@@ -81,21 +81,26 @@ static int instance_init_group(struct coll_instance *gi, const struct coll_join 
 	return gi->local_members ? 0 : -ENOMEM;
 }
 
+/* What packets of the calling process belong to; or an error pointer. */
+static struct sock *instance_owner_new(const struct coll_net *cn, u16 family,
+				       const struct sock *joiner)
+{
+	u32 kib = coll_tunable(&cn->tunables, COLL_TUNABLE_SEND_BUFFER);
+	struct socket *sock;
+	int err = coll_bearer_socket(sock_net(joiner), family, &sock);
+
+	return err ? ERR_PTR(err) : coll_owner_new(joiner, sock, kib * 1024);
+}
+
 /* The owner of its packets. Do the largest of them reach the other hosts? */
 static int instance_init_owner(struct coll_instance *gi, const struct coll_join *join,
 			       const struct sock *joiner)
 {
 	const struct collsock_member *self = &join->members[coll_join_self(join)];
 	u32 bytes = coll_descriptor_packet_bytes(&join->fixed), host;
-	u32 kib = coll_tunable(&gi->cn->tunables, COLL_TUNABLE_SEND_BUFFER);
-	struct socket *sock;
-	struct sock *owner;
-	int err;
+	struct sock *owner = instance_owner_new(gi->cn, self->family, joiner);
+	int err = 0;
 
-	err = coll_bearer_socket(sock_net(joiner), self->family, &sock);
-	if (err)
-		return err;
-	owner = coll_owner_new(joiner, sock, kib * 1024);
 	if (IS_ERR(owner))
 		return PTR_ERR(owner);
 	gi->owner = owner;
@@ -258,13 +263,6 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 	return err;
 }
 
-/* May this process send and receive as the one does that joined first? */
-static bool instance_shared(const struct coll_instance *gi)
-{
-	return !coll_tunable(&gi->cn->tunables, COLL_TUNABLE_SAME_POLICY) ||
-	       coll_owner_shared(gi->owner);
-}
-
 /*
  * What has that tag and host. If it is an instance, it stays while the namespace's mutex is held,
  * under which instances end.
@@ -335,18 +333,54 @@ static bool instance_same_tables(const struct coll_request *request,
 	return coll_endpoint_same_tables(request, &own);
 }
 
-/* Join that instance, which describes the group alike; NULL if there is none. */
+/*
+ * The owner that packets of this process would have, to compare; NULL if ranks of one host may
+ * have any; or an error pointer.
+ */
+static struct sock *instance_own_policy(const struct coll_net *cn, const struct coll_join *join,
+					const struct sock *joiner)
+{
+	if (!coll_tunable(&cn->tunables, COLL_TUNABLE_SAME_POLICY))
+		return NULL;
+	return instance_owner_new(cn, join->members[coll_join_self(join)].family, joiner);
+}
+
+/*
+ * Join that instance, which describes the group alike, unless its packets have another policy
+ * than @own; NULL if there is none.
+ */
 static struct coll_instance *instance_add_other(struct coll_net *cn,
 						const struct coll_identity *identity,
-						struct coll_sock *csk, u32 rank)
+						struct coll_sock *csk, u32 rank, struct sock *own)
 {
-	struct coll_instance *gi = instance_find_other(cn, identity);
-	int err;
+	struct coll_instance *gi;
+	int err = -EACCES;
 
-	if (IS_ERR_OR_NULL(gi))
-		return gi;
-	err = instance_shared(gi) ? instance_add_member(gi, csk, rank) : -EACCES;
-	return err ? ERR_PTR(err) : gi;
+	mutex_lock(&cn->mutex);
+	gi = instance_find_other(cn, identity);
+	if (!IS_ERR_OR_NULL(gi)) {
+		if (!own || coll_owner_alike(own, gi->owner))
+			err = instance_add_member(gi, csk, rank);
+		if (err)
+			gi = ERR_PTR(err);
+	}
+	mutex_unlock(&cn->mutex);
+	return gi;
+}
+
+static struct coll_instance *instance_join_alike(struct coll_net *cn, struct coll_join *join,
+						 const struct coll_identity *identity,
+						 struct coll_sock *csk)
+{
+	struct sock *own = instance_own_policy(cn, join, &csk->sk);
+	struct coll_instance *gi;
+
+	if (IS_ERR(own))
+		return ERR_CAST(own);
+	gi = instance_add_other(cn, identity, csk, join->fixed.rank, own);
+	if (own)
+		coll_owner_free(own);
+	return gi;
 }
 
 /*
@@ -354,13 +388,12 @@ static struct coll_instance *instance_add_other(struct coll_net *cn,
  * waits while tables are compared: the instance may end meanwhile, but as the group's lock of
  * joining is held, there is no other one then.
  */
-static struct coll_instance *instance_join_other(struct coll_net *cn,
+static struct coll_instance *instance_join_other(struct coll_net *cn, struct coll_join *join,
 						 const struct coll_request *request,
 						 const struct coll_identity *identity,
 						 struct coll_sock *csk)
 {
 	struct coll_members *members = instance_hold_members(cn, request, identity);
-	struct coll_instance *gi = ERR_PTR(-EPROTO);
 	bool same;
 
 	if (IS_ERR_OR_NULL(members))
@@ -368,10 +401,8 @@ static struct coll_instance *instance_join_other(struct coll_net *cn,
 	same = instance_same_tables(request, members);
 	mutex_lock(&cn->mutex);
 	coll_members_put(members);
-	if (same)
-		gi = instance_add_other(cn, identity, csk, request->join->rank);
 	mutex_unlock(&cn->mutex);
-	return gi;
+	return same ? instance_join_alike(cn, join, identity, csk) : ERR_PTR(-EPROTO);
 }
 
 /* The first rank of a host creates the instance. */
@@ -466,7 +497,7 @@ static struct coll_instance *instance_join(struct coll_net *cn, struct coll_join
 	if (mutex_lock_killable(&joining->lock)) {
 		gi = ERR_PTR(-EINTR);
 	} else {
-		gi = instance_join_other(cn, request, identity, csk);
+		gi = instance_join_other(cn, join, request, identity, csk);
 		if (!gi)
 			gi = instance_join_first(cn, join, identity, csk);
 		mutex_unlock(&joining->lock);
@@ -483,10 +514,10 @@ static struct coll_instance *instance_join(struct coll_net *cn, struct coll_join
  *
  * Return: the instance, JOINED, with the socket as a local member; or an error pointer:
  * -EADDRINUSE if the rank has joined before or the group is in time-wait, -EPROTO if
- * another rank of this host has described the group differently, -EACCES if its process has
- * another user or other filters, -ENOMEM, -ENFILE, -EDQUOT or -EMFILE if a limit is reached,
- * -EINTR if the process is being killed, or the reason why packets cannot be exchanged with
- * the members. Context: process.
+ * another rank of this host has described the group differently, -EACCES if packets of its
+ * process have another policy, -EPERM if the process may have no socket, -ENOMEM, -ENFILE,
+ * -EDQUOT or -EMFILE if a limit is reached, -EINTR if the process is being killed, or the
+ * reason why packets cannot be exchanged with the members. Context: process.
  */
 struct coll_instance *coll_instance_join(struct coll_net *cn, struct coll_join *join,
 					 struct coll_sock *csk)

@@ -69,11 +69,21 @@ void coll_owner_free(struct sock *owner)
 	fput(sock->file);
 }
 
-/* ---- sharing ---- */
+/* ---- comparing ---- */
 
 #ifdef CONFIG_CGROUP_BPF
-static bool owner_filters_equal(const struct cgroup *a, const struct cgroup *b,
-				enum cgroup_bpf_attach_type type)
+/*
+ * What filters packets, and what sees how the socket is made: it may note about it what a
+ * filter reads.
+ */
+static const enum cgroup_bpf_attach_type owner_programs[] = {
+	CGROUP_INET_SOCK_CREATE,
+	CGROUP_INET_INGRESS,
+	CGROUP_INET_EGRESS,
+};
+
+static bool owner_programs_equal(const struct cgroup *a, const struct cgroup *b,
+				 enum cgroup_bpf_attach_type type)
 {
 	const struct bpf_prog_array_item *first = rcu_dereference(a->bpf.effective[type])->items;
 	const struct bpf_prog_array_item *second = rcu_dereference(b->bpf.effective[type])->items;
@@ -86,36 +96,72 @@ static bool owner_filters_equal(const struct cgroup *a, const struct cgroup *b,
 }
 
 /* Jobs and containers put each task into a control group of its own: what it runs counts. */
-static bool owner_filters_shared(struct sock *owner)
+static bool owner_programs_alike(struct sock *a, struct sock *b)
 {
-	const struct cgroup *theirs = sock_cgroup_ptr(&owner->sk_cgrp_data), *ours;
-	bool shared;
+	const struct cgroup *first = sock_cgroup_ptr(&a->sk_cgrp_data);
+	const struct cgroup *second = sock_cgroup_ptr(&b->sk_cgrp_data);
+	bool alike = true;
+	u32 i;
 
 	rcu_read_lock();
-	ours = task_dfl_cgroup(current);
-	shared = ours == theirs ||
-		 (owner_filters_equal(ours, theirs, CGROUP_INET_INGRESS) &&
-		  owner_filters_equal(ours, theirs, CGROUP_INET_EGRESS));
+	for (i = 0; alike && i < ARRAY_SIZE(owner_programs); i++)
+		alike = owner_programs_equal(first, second, owner_programs[i]);
 	rcu_read_unlock();
-	return shared;
+	return alike;
 }
 #else
-static bool owner_filters_shared(struct sock *owner)
+static bool owner_programs_alike(struct sock *a, struct sock *b)
 {
 	return true;
 }
 #endif
 
-/**
- * coll_owner_shared() - is the policy for the calling process that of the owner?
- * @owner: made by another process, perhaps
- *
- * The same user, and the same programs that filter packets of the control group.
- * Programs that are attached or detached later are not seen.
- *
- * Context: process.
- */
-bool coll_owner_shared(struct sock *owner)
+static bool owner_groups_equal(const struct group_info *a, const struct group_info *b)
 {
-	return uid_eq(owner->sk_uid, current_fsuid()) && owner_filters_shared(owner);
+	return a->ngroups == b->ngroups && !memcmp(a->gid, b->gid, a->ngroups * sizeof(*a->gid));
+}
+
+/* What firewalls find in the files of the sockets. */
+static bool owner_users_equal(const struct sock *a, const struct sock *b)
+{
+	const struct cred *first = a->sk_socket->file->f_cred;
+	const struct cred *second = b->sk_socket->file->f_cred;
+
+	return uid_eq(first->fsuid, second->fsuid) && gid_eq(first->fsgid, second->fsgid) &&
+	       owner_groups_equal(first->group_info, second->group_info);
+}
+
+#ifdef CONFIG_CGROUP_NET_CLASSID
+static bool owner_classes_equal(const struct sock *a, const struct sock *b)
+{
+	return sock_cgroup_classid(&a->sk_cgrp_data) == sock_cgroup_classid(&b->sk_cgrp_data);
+}
+#else
+static bool owner_classes_equal(const struct sock *a, const struct sock *b)
+{
+	return true;
+}
+#endif
+
+static bool owner_routes_equal(const struct sock *a, const struct sock *b)
+{
+	return a->sk_mark == b->sk_mark && a->sk_priority == b->sk_priority &&
+	       a->sk_bound_dev_if == b->sk_bound_dev_if;
+}
+
+/**
+ * coll_owner_alike() - is the policy for the packets of two owners the same?
+ * @a: an owner
+ * @b: another, made by another process, perhaps
+ *
+ * The same user and groups; mark, priority and device, which programs of the control group
+ * may have chosen; its class, and its programs for sockets and packets. Programs that are
+ * attached or detached later are not seen. Labels of security modules cannot be compared.
+ *
+ * Return: are they? Context: process.
+ */
+bool coll_owner_alike(struct sock *a, struct sock *b)
+{
+	return owner_users_equal(a, b) && owner_routes_equal(a, b) &&
+	       owner_classes_equal(a, b) && owner_programs_alike(a, b);
 }

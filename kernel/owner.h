@@ -9,8 +9,8 @@
  * It holds no reference on its namespace, so it ends before that does. Packets that wait in
  * queues of this host count against its send buffer.
  *
- * Ranks of this host that join later share it, if the policies of their processes are the
- * same: coll_owner_shared().
+ * Ranks of this host that join later share it, if an owner that their process makes would be
+ * alike: coll_owner_alike().
  */
 #ifndef COLL_OWNER_H
 #define COLL_OWNER_H
@@ -22,7 +22,7 @@
 
 struct sock *coll_owner_new(const struct sock *joiner, struct socket *sock, u32 send_buffer);
 void coll_owner_free(struct sock *owner);
-bool coll_owner_shared(struct sock *owner);
+bool coll_owner_alike(struct sock *a, struct sock *b);
 
 /* May the owner have another packet under way? */
 static inline bool coll_owner_has_room(const struct sock *owner)

@@ -50,6 +50,6 @@ TUNABLE(JOIN_GID_HIGH, join_gid_high, "", 0, U32_MAX - 1, U32_MAX - 1,
 TUNABLE(REQUIRE_KEYS, require_keys, "", 0, 1, 1,
 	"Groups whose key is all zero cannot be joined")
 TUNABLE(SAME_POLICY, same_policy, "", 0, 1, 1,
-	"Ranks of a group on this host need the same user and the same filters of packets")
+	"Ranks of a group on this host need the same user, socket options and filters of packets")
 TUNABLE(SEND_BUFFER, send_buffer_kib, "KiB", 64, 1048576, 4096,
 	"Packets of a group in queues, unless SO_SNDBUF says; a namespace can only lower it")

@@ -4,8 +4,10 @@
 # suites: check soak
 """Packets of a group belong to the process that joined: filters, firewall and routes see it."""
 
+import contextlib
 import ctypes
 import errno
+import functools
 import os
 import pathlib
 import platform
@@ -15,9 +17,9 @@ import socket
 import struct
 
 from collsock_test import (
-    BROADCAST, INT64, NOP, Child, Descriptor, Group, Rank, Skipped, Sniffer, at_least, command,
-    equal, eventually, integers, main, netem, on, outcome, rank_on, set_tunables, test, test_each,
-    tunables, write_file)
+    BROADCAST, INT64, NOP, Child, Descriptor, Failed, Group, Rank, Skipped, Sniffer, at_least,
+    command, equal, eventually, integers, main, netem, on, outcome, rank_on, set_tunables, test,
+    test_each, tunables, write_file)
 from forging import MESSAGE, TYPE, Forger
 
 LIVENESS_MS = 600
@@ -26,12 +28,14 @@ FAMILIES = {"IPv4": socket.AF_INET, "IPv6": socket.AF_INET6}
 
 # ---- filters of control groups ----
 
-INGRESS, EGRESS = 0, 1
+INGRESS, EGRESS, SOCK_CREATE = 0, 1, 2
 DIRECTIONS = {"in": INGRESS, "out": EGRESS}
 # Where the last four bytes of the other end's address are in an IP packet
 ADDRESS_AT = {("IPv4", INGRESS): 12, ("IPv4", EGRESS): 16, ("IPv6", INGRESS): 20,
               ("IPv6", EGRESS): 36}
-PROG_LOAD, PROG_ATTACH, PROG_DETACH, PROG_TYPE_CGROUP_SKB = 5, 8, 9, 8
+PROG_LOAD, PROG_ATTACH, PROG_DETACH = 5, 8, 9
+OF_PACKETS, OF_SOCKETS = 8, 9  # BPF_PROG_TYPE_CGROUP_SKB, _SOCK
+MARK_AT = 16  # in struct bpf_sock
 LOAD_BYTES = 26  # bpf_skb_load_bytes()
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
 libc = ctypes.CDLL(None, use_errno=True)
@@ -50,14 +54,17 @@ def instruction(code, target=0, source=0, offset=0, value=0):
     return struct.pack("=BBhi", code, source << 4 | target, offset, value)
 
 
-def load(code):
+def load(code, kind=OF_PACKETS):
     memory = ctypes.create_string_buffer(code, len(code))
     name = ctypes.create_string_buffer(b"GPL")
-    return bpf(PROG_LOAD, struct.pack("=IIQQ", PROG_TYPE_CGROUP_SKB, len(code) // 8,
+    return bpf(PROG_LOAD, struct.pack("=IIQQ", kind, len(code) // 8,
                                       ctypes.addressof(memory), ctypes.addressof(name)))
 
 
 REFUSE_ALL = instruction(0xb7, 0, value=0) + instruction(0x95)
+ALLOW_ALL = instruction(0xb7, 0, value=1) + instruction(0x95)
+# r2 = 9; *(u32 *)(r1 + MARK_AT) = r2
+MARK_ALL = instruction(0xb7, 2, value=9) + instruction(0x63, 1, 2, MARK_AT) + ALLOW_ALL
 
 
 def deny_address(at, last_four):
@@ -113,17 +120,49 @@ def deny(version, direction, host):
 
 # ---- ranks as processes ----
 
-def rank_process(line, descriptor, number, cgroup, user, mark):
-    """Joins with that identity; then runs as many barriers as each request says, or until one
-    fails."""
+OPTIONS = {"mark": socket.SO_MARK, "priority": socket.SO_PRIORITY,
+           "device": socket.SO_BINDTODEVICE}
+
+
+@functools.cache
+def classes():
+    """The hierarchy of control groups that give packets a class."""
+    path = pathlib.Path("/run/net_cls")
+    path.mkdir()
+    try:
+        command("mount", "-t", "cgroup", "-o", "net_cls", "classes", str(path))
+    except Failed as error:
+        raise Skipped(f"no control groups with classes here: {error}") from error
+    return path
+
+
+def take_class(number):
+    path = classes() / str(number)
+    path.mkdir(exist_ok=True)
+    write_file(path / "net_cls.classid", str(number))
+    write_file(path / "cgroup.procs", str(os.getpid()))
+
+
+def take_identity(rank, cgroup=None, user=None, group=None, groups=(), klass=None, **options):
     if cgroup:
         write_file(f"{CGROUPS}/{cgroup}/cgroup.procs", str(os.getpid()))
-    rank = Rank()
-    if mark:
-        rank.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, mark)
+    if klass:
+        take_class(klass)
+    for name, value in options.items():
+        rank.setsockopt(socket.SOL_SOCKET, OPTIONS[name], value)
+    if groups:
+        os.setgroups(groups)
     if user:
-        os.setresgid(user, user, user)
+        group = group or user
+        os.setresgid(group, group, group)
         os.setresuid(user, user, user)
+
+
+def rank_process(line, descriptor, number, identity):
+    """Joins with that identity; then runs as many barriers as each request says, or until one
+    fails."""
+    rank = Rank()
+    take_identity(rank, **identity)
     try:
         rank.join(descriptor, number)
     except OSError as error:
@@ -138,8 +177,8 @@ def rank_process(line, descriptor, number, cgroup, user, mark):
         line.put(said)
 
 
-def rank_child(host, descriptor, number, cgroup=None, user=None, mark=None):
-    child = Child(host, rank_process, descriptor, number, cgroup, user, mark)
+def rank_child(host, descriptor, number, **identity):
+    child = Child(host, rank_process, descriptor, number, identity)
     child.joined = child.get()
     return child
 
@@ -253,62 +292,85 @@ def sent_by(device):
                              command("ip", "-s", "link", "show", device))[1])
 
 
-@test_each(*FAMILIES)
-def a_mark_chooses_the_route(version):
-    """What has the mark leaves by the second device, the rest by the first."""
-    network, options = ("10.1.0", []) if version == "IPv4" else ("fd00:1::", ["-6"])
-    to = f"{network}.2" if version == "IPv4" else f"{network}2"
+@contextlib.contextmanager
+def second_device():
+    """Of the first host, to the others."""
     command("ip", "link", "add", "link", "switch", "name", "second", "netns", "h1", "type",
             "macvlan", "mode", "bridge")
     try:
         command("ip", "-n", "h1", "link", "set", "second", "up")
-        command("ip", "-n", "h1", *options, "rule", "add", "fwmark", "7", "table", "100")
-        command("ip", "-n", "h1", *options, "route", "add", to, "dev", "second", "table", "100")
         eventually("the second device's carrier", lambda: "LOWER_UP" in
                    command("ip", "-n", "h1", "link", "show", "second"), True)
-        marked, plain = pair(FAMILIES[version], mark=7), pair(FAMILIES[version])
-        before = sent_by("second")
-        for _ in range(20):
-            equal("a barrier with the mark", run(marked), ["success", "success"])
-        middle = sent_by("second")
-        at_least("packets by the second device", middle - before, 20)
-        for _ in range(20):
-            equal("a barrier without", run(plain), ["success", "success"])
-        equal("packets of others by the second device", sent_by("second") - middle < 5, True)
-        with Firewall("output", "meta", "mark", "7"):
-            the_refused_host_blames_itself(marked, "send_refused")
+        yield
     finally:
-        command("ip", "-n", "h1", *options, "rule", "delete", "table", "100")
         command("ip", "-n", "h1", "link", "delete", "second")
         # They may have learned the address of that device
         for host in 2, 3:
             command("ip", "-n", f"h{host}", "neighbor", "flush", "all")
 
 
+@test_each(*FAMILIES)
+def a_mark_chooses_the_route(version):
+    """What has the mark leaves by the second device, the rest by the first."""
+    network, options = ("10.1.0", []) if version == "IPv4" else ("fd00:1::", ["-6"])
+    to = f"{network}.2" if version == "IPv4" else f"{network}2"
+    with second_device():
+        command("ip", "-n", "h1", *options, "rule", "add", "fwmark", "7", "table", "100")
+        try:
+            command("ip", "-n", "h1", *options, "route", "add", to, "dev", "second", "table", "100")
+            marked, plain = pair(FAMILIES[version], mark=7), pair(FAMILIES[version])
+            before = sent_by("second")
+            for _ in range(20):
+                equal("a barrier with the mark", run(marked), ["success", "success"])
+            middle = sent_by("second")
+            at_least("packets by the second device", middle - before, 20)
+            for _ in range(20):
+                equal("a barrier without", run(plain), ["success", "success"])
+            equal("packets of others by the second device", sent_by("second") - middle < 5, True)
+            with Firewall("output", "meta", "mark", "7"):
+                the_refused_host_blames_itself(marked, "send_refused")
+        finally:
+            command("ip", "-n", "h1", *options, "rule", "delete", "table", "100")
+
+
+# ---- answers from time-wait ----
+
+def closed_group(*hosts):
+    """The messages that the first host of a group got before the group closed."""
+    sniffer, group = Sniffer(1), Group(hosts, liveness_ms=60000)  # half of the time-wait
+    group.barrier()
+    recorded = [packet for outgoing, _, packet in sniffer.packets()
+                if not outgoing and packet[TYPE] == MESSAGE]
+    at_least("messages", len(recorded), 1)
+    group.end()
+    sniffer.close()
+    return recorded
+
+
+def answered(witness, forger, packets, host):
+    """Send these to the first host, and wait until it has answered."""
+    before = witness.net_stats().timewait_answered
+    for packet in packets:
+        forger.send(packet, host, 1)
+    eventually("answers", lambda: witness.net_stats().timewait_answered - before, len(packets))
+
+
 @test
 def answers_for_a_group_that_has_closed_are_packets_of_the_port():
     """Filters of a user do not see them, those of all do."""
     with ControlGroup("") as everybody:
-        sniffer, group, witness, forger = Sniffer(1), Group((1, 2)), rank_on(1), Forger(2)
-        group.barrier()
-        recorded = [packet for outgoing, _, packet in sniffer.packets()
-                    if not outgoing and packet[TYPE] == MESSAGE]
-        at_least("messages", len(recorded), 1)
-        group.end()
+        witness, recorded = rank_on(1), closed_group(1, 2)
+        sniffer, forger = Sniffer(1), Forger(2)
 
-        def answered(packets):
-            before = witness.net_stats()
-            for packet in recorded:
-                forger.send(packet, 2, 1)
-            eventually("answers", lambda: witness.net_stats().timewait_answered -
-                       before.timewait_answered, len(recorded))
+        def refused(packets):
+            before = witness.net_stats().send_refused
+            answered(witness, forger, recorded, 2)
             equal("packets back", [out for out, _, _ in sniffer.packets()].count(True), packets)
-            return witness.net_stats().send_refused - before.send_refused
+            return witness.net_stats().send_refused - before
 
-        sniffer.packets()
-        equal("refused", answered(len(recorded)), 0)
+        equal("refused", refused(len(recorded)), 0)
         everybody.attach(deny("IPv4", EGRESS, 2), EGRESS)
-        equal("refused by a filter", answered(0), len(recorded))
+        equal("refused by a filter", refused(0), len(recorded))
         everybody.detach()
         forger.close()
 
@@ -346,6 +408,45 @@ def no_rank_uses_the_policy_of_another_one():
         try:
             equal("all of it, where that is allowed",
                   second_rank(ours, {"user": OTHER_USER, "cgroup": "policy2"}), "joined")
+        finally:
+            set_tunables(1, same_policy=None)
+
+
+DIFFERENT = {"mark": 7, "priority": 3, "device": b"eth0", "group": OTHER_USER,
+             "groups": (OTHER_USER,), "klass": 5}
+
+
+@test_each(*DIFFERENT)
+def ranks_of_one_host_have_the_same(name):
+    if name == "klass":
+        classes()
+    ours, theirs = {"user": USER}, {"user": USER, name: DIFFERENT[name]}
+    equal("both", second_rank(theirs, theirs), "joined")
+    equal("the second", second_rank(ours, theirs), "EACCES")
+    equal("the first", second_rank(theirs, ours), "EACCES")
+
+
+@test
+def no_rank_evades_programs_that_see_how_a_socket_is_made():
+    """They refuse it, choose its mark, device and priority, or note something about it."""
+    with ControlGroup("policy") as cgroup, ControlGroup("policy2") as second:
+        ours, theirs = {"user": USER, "cgroup": "policy"}, {"user": USER, "cgroup": "policy2"}
+        second.attach(load(REFUSE_ALL, OF_SOCKETS), SOCK_CREATE)
+        equal("no socket", second_rank(ours, theirs), "EPERM")
+        second.detach()
+        marks = load(MARK_ALL, OF_SOCKETS)
+        second.attach(marks, SOCK_CREATE)
+        equal("a mark", second_rank(ours, theirs), "EACCES")
+        equal("a mark of the first", second_rank(theirs, ours), "EACCES")
+        cgroup.attach(marks, SOCK_CREATE)
+        equal("another control group, same program", second_rank(ours, theirs), "joined")
+        cgroup.detach()
+        second.detach()
+        second.attach(load(ALLOW_ALL, OF_SOCKETS), SOCK_CREATE)
+        equal("a program that changes nothing", second_rank(ours, theirs), "EACCES")
+        set_tunables(1, same_policy=0)
+        try:
+            equal("where that is allowed", second_rank(ours, theirs), "joined")
         finally:
             set_tunables(1, same_policy=None)
 
