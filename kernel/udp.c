@@ -369,6 +369,13 @@ struct udp_sockets {
 	int			err;
 };
 
+/*
+ * What the port sends are answers: one, and a small one, for each packet that a member sent. The
+ * queues of devices limit how many wait, and drop what is too much there. A buffer that all
+ * share would let one that is stuck keep back answers by other devices, and to other hosts.
+ */
+#define UDP_ANSWERS_BYTES	(INT_MAX / 2)
+
 static int udp_sock_open(struct coll_udp *udp, u16 family, u16 number, struct sock **sk)
 {
 	struct udp_tunnel_sock_cfg tunnel = {
@@ -394,6 +401,7 @@ static int udp_sock_open(struct coll_udp *udp, u16 family, u16 number, struct so
 		udp_tunnel_sock_release(coll_tunnel_sock(sock->sk));
 		return err;
 	}
+	sock->sk->sk_sndbuf = UDP_ANSWERS_BYTES;
 	*sk = sock->sk;
 	setup_udp_tunnel_sock(udp->net, coll_tunnel_sock(sock->sk), &tunnel);
 	return 0;

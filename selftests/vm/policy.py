@@ -335,6 +335,14 @@ def a_mark_chooses_the_route(version):
 
 # ---- answers from time-wait ----
 
+WAITING = 1000  # answers; a send buffer of 208 KiB takes fewer than 300
+
+
+def waiting_on(device):
+    return int(re.search(r"backlog \d+b (\d+)p",
+                         command("tc", "-n", "h1", "-s", "qdisc", "show", "dev", device))[1])
+
+
 def closed_group(*hosts):
     """The messages that the first host of a group got before the group closed."""
     sniffer, group = Sniffer(1), Group(hosts, liveness_ms=60000)  # half of the time-wait
@@ -373,6 +381,30 @@ def answers_for_a_group_that_has_closed_are_packets_of_the_port():
         equal("refused by a filter", refused(0), len(recorded))
         everybody.detach()
         forger.close()
+
+
+@test
+def answers_that_wait_here_keep_none_to_other_hosts_back():
+    """Those to the second host wait in the queue of a device that sends a byte in a second."""
+    witness, sniffer = rank_on(1), Sniffer(1)
+    waiting, other = closed_group(1, 2), closed_group(1, 3)
+    with second_device():
+        command("tc", "-n", "h1", "qdisc", "add", "dev", "second", "root", "tbf", "rate",
+                "8bit", "burst", "1600", "limit", "1000000")
+        command("ip", "-n", "h1", "neighbor", "add", "10.1.0.2", "lladdr", "02:00:00:00:00:02",
+                "dev", "second")
+        command("ip", "-n", "h1", "route", "add", "10.1.0.2", "dev", "second")
+        forgers = {host: Forger(host) for host in (2, 3)}
+        before = witness.net_stats().send_buffer_full
+        answered(witness, forgers[2], [waiting[0]] * WAITING, 2)
+        sniffer.packets()
+        answered(witness, forgers[3], other, 3)
+        equal("answers to the third host", [out for out, _, _ in sniffer.packets()].count(True),
+              len(other))
+        equal("answers without room", witness.net_stats().send_buffer_full, before)
+        at_least("answers that wait", waiting_on("second"), WAITING - 50)
+        for forger in forgers.values():
+            forger.close()
 
 
 # ---- who shares a group's packets ----
