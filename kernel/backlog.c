@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/netdevice.h>
 #include <net/dst.h>
 
 #include "backlog.h"
@@ -8,6 +9,17 @@
 
 /* Packets at a time; then others of softirq have their turn. */
 #define BACKLOG_BUDGET	64
+
+/* Filters ask for the device that a packet came by: it stays as long as the packet waits. */
+static void backlog_deliver(struct coll_backlog *backlog, struct sk_buff *skb)
+{
+	struct net_device *dev = skb->dev;
+
+	rcu_read_lock();
+	backlog->deliver(backlog, skb);
+	rcu_read_unlock();
+	dev_put(dev);
+}
 
 static void backlog_run(struct tasklet_struct *tasklet)
 {
@@ -19,9 +31,7 @@ static void backlog_run(struct tasklet_struct *tasklet)
 		skb = skb_dequeue(&backlog->packets);
 		if (!skb)
 			return;
-		rcu_read_lock();
-		backlog->deliver(backlog, skb);
-		rcu_read_unlock();
+		backlog_deliver(backlog, skb);
 	}
 	tasklet_schedule(&backlog->tasklet);
 }
@@ -54,6 +64,7 @@ bool coll_backlog_add(struct coll_backlog *backlog, struct sk_buff *skb)
 		return false;
 	/* The route that it came by may be valid under RCU only. */
 	skb_dst_drop(skb);
+	dev_hold(skb->dev);
 	skb_queue_tail(&backlog->packets, skb);
 	tasklet_schedule(&backlog->tasklet);
 	return true;
@@ -67,6 +78,11 @@ bool coll_backlog_add(struct coll_backlog *backlog, struct sk_buff *skb)
  */
 void coll_backlog_end(struct coll_backlog *backlog)
 {
+	struct sk_buff *skb;
+
 	tasklet_kill(&backlog->tasklet);
-	skb_queue_purge(&backlog->packets);
+	while ((skb = skb_dequeue(&backlog->packets))) {
+		dev_put(skb->dev);
+		kfree_skb(skb);
+	}
 }

@@ -3,7 +3,8 @@
  * The backlog of a namespace: packets that were delivered where rounds may not advance, and
  * that a tasklet delivers again. IPsec in transport mode delivers from a work queue.
  *
- * It holds a limited number of packets, in the order in which they came.
+ * It holds a limited number of packets, in the order in which they came, and the devices by which
+ * they came.
  */
 #ifndef COLL_BACKLOG_H
 #define COLL_BACKLOG_H

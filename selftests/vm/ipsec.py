@@ -12,6 +12,7 @@ import os
 import random
 import re
 import socket
+import subprocess
 
 from collsock_test import (
     PORT, Failed, Group, KernelLog, Skipped, at_least, at_most, command, equal, eventually,
@@ -181,6 +182,18 @@ def a_backlog_is_limited_and_what_does_not_fit_is_counted():
         at_most("packets that waited", grown("unknown_group"), BACKLOG)
         group.barrier()
         group.end()
+
+
+@test
+def a_device_ends_when_no_packet_that_came_by_it_waits():
+    """The last test: its host has no device then."""
+    with encrypted(socket.AF_INET):
+        group, before = Group(HOSTS), rank_on(2).net_stats().deferred
+        group.barrier()
+        at_least("packets that waited", rank_on(2).net_stats().deferred - before, 1)
+        group.end()
+        deleting = subprocess.Popen(["ip", "-n", "h2", "link", "delete", "eth0"])
+        eventually("status of the deletion", deleting.poll, 0)
 
 
 main()
