@@ -233,7 +233,9 @@ static bool dump_put_group_constants(struct sk_buff *skb, const struct coll_inst
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_WINDOW, g->window.size) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_MAX_BYTES, g->payload.max_bytes) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_SEGMENT_BYTES, g->payload.segment_bytes) &&
-	       !nla_put_u32(skb, COLLSOCK_A_GROUP_FANOUT, g->plan.fanout) &&
+	       !nla_put_u32(skb, COLLSOCK_A_GROUP_DEGREE, request->degree) &&
+	       !nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_DEGREES, request->degrees,
+				  COLLSOCK_A_GROUP_PAD) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_MAC, request->mac) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_LIVENESS_MS,
 			    div_u64(g->timing.liveness, NSEC_PER_MSEC)) &&
@@ -635,6 +637,7 @@ static bool dump_put_operation(struct sk_buff *skb, const struct coll_instance *
 	    nla_put_u8(skb, COLLSOCK_A_OPERATION_TYPE, sig->type) ||
 	    nla_put_u8(skb, COLLSOCK_A_OPERATION_OP, sig->op) ||
 	    nla_put_u8(skb, COLLSOCK_A_OPERATION_ALGORITHM, sig->algorithm) ||
+	    nla_put_u8(skb, COLLSOCK_A_OPERATION_DEGREE, sig->degree) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_ROOT, sig->root) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_COUNT, sig->count) ||
 	    nla_put_u32(skb, COLLSOCK_A_OPERATION_BYTES, op->bytes) ||

@@ -72,6 +72,7 @@ TRACE_EVENT(coll_post,
 		__field(u32,	root)
 		__field(u8,	kind)
 		__field(u8,	algorithm)
+		__field(u8,	degree)
 	),
 	TP_fast_assign(
 		__entry->tag = g->secret.tag;
@@ -82,11 +83,12 @@ TRACE_EVENT(coll_post,
 		__entry->root = sig->root;
 		__entry->kind = sig->operation;
 		__entry->algorithm = sig->algorithm;
+		__entry->degree = sig->degree;
 	),
-	TP_printk("tag=%016llx host=%u rank=%u operation=%llu kind=%s algorithm=%s count=%u root=%u",
+	TP_printk("tag=%016llx host=%u rank=%u operation=%llu kind=%s algorithm=%s degree=%u count=%u root=%u",
 		  __entry->tag, __entry->host, __entry->rank, __entry->operation,
 		  coll_trace_kind(__entry->kind), coll_trace_algorithm(__entry->algorithm),
-		  __entry->count, __entry->root)
+		  __entry->degree, __entry->count, __entry->root)
 );
 
 TRACE_EVENT(coll_round,

@@ -1,45 +1,75 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
- * Dissemination barrier: in round k host i sends to host i + 2^k and receives from host i -
- * 2^k, both modulo n. After round k it knows that the 2^(k+1) hosts that end with itself
- * have arrived, so ceil(log2 n) rounds suffice for any n, and all hosts have the same role.
- * In the last round some hosts are counted twice unless n is a power of two: harmless for a
- * barrier, wrong for a sum. So this algorithm carries no data.
+ * n-ary dissemination barrier: with the degree k host i sends, in round r, to hosts i +
+ * j * k^r for j = 1 ... k - 1, and receives from hosts i - j * k^r, all modulo n. After the
+ * round it knows that the k^(r+1) hosts that end with itself have arrived, so ceil(log_k n)
+ * rounds suffice for any n, and all hosts have the same role. The last round leaves out
+ * distances of n and more. Some hosts are counted twice there unless n is a power of k:
+ * harmless for a barrier, wrong for a sum. So this algorithm carries no data.
  *
- * Rounds: ceil(log2 n). Messages: n * ceil(log2 n), one from each host in each round.
+ * Rounds: R = ceil(log_k n). Messages of each host: k - 1 in each round but the last, in
+ * that ceil(n / k^(R-1)) - 1. With k = 2 it is one in each.
  *
  * Reference: "Evaluation of Optimized Barrier Algorithms for SCI Networks", §4.2,
- * mode 2 with n = 2; "Barrier Synchronization with OpenMP and MPI", §1.2.2,
+ * mode 2; with k = 2: "Barrier Synchronization with OpenMP and MPI", §1.2.2,
  * algorithm 4, and §3.2.2 for rounds and messages.
  */
 #include "algorithm.h"
 
+/* Number of distances of a round whose least is @distance */
+static u32 dissemination_distances(const struct coll_shape *shape, u32 distance)
+{
+	return min(shape->degree - 1, DIV_ROUND_UP(shape->hosts, distance) - 1);
+}
+
+static int dissemination_send(struct coll_schedule *s, u32 distance, u32 distances)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 1; !err && i <= distances; i++) {
+		err = coll_schedule_send(s, (s->self + i * distance) % s->hosts, 0);
+		if (!err)
+			coll_schedule_fan_in(s, distances);
+	}
+	return err;
+}
+
+static int dissemination_fold(struct coll_schedule *s, u32 distance, u32 distances)
+{
+	int err = coll_schedule_fold(s, s->self, 0, COLL_PLACE);
+	u32 i;
+
+	for (i = 1; !err && i <= distances; i++)
+		err = coll_schedule_fold(s, (s->self + s->hosts - i * distance) % s->hosts, 0,
+					 COLL_FOLD_RIGHT);
+	return err;
+}
+
 static int dissemination_build(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	u32 hosts = shape->hosts, self = shape->self, distance;
+	u32 distance, distances;
 	int err;
 
-	err = coll_schedule_start(s, hosts, self);
-	if (err)
-		return err;
+	err = coll_schedule_start(s, shape->hosts, shape->self);
+	if (err || shape->degree < 2)
+		return err ?: -EINVAL;
 	s->all_to_all = true;
 
-	for (distance = 1; distance < hosts; distance <<= 1) {
-		u32 next = (self + distance) % hosts;
-		u32 previous = (self + hosts - distance) % hosts;
-
+	for (distance = 1; !err && distance < shape->hosts; distance *= shape->degree) {
+		distances = dissemination_distances(shape, distance);
 		err = coll_schedule_round(s);
-		err = err ?: coll_schedule_send(s, next, 0);
-		err = err ?: coll_schedule_combine(s, previous, 0, COLL_FOLD_RIGHT);
-		if (err)
-			return err;
+		err = err ?: dissemination_send(s, distance, distances);
+		err = err ?: dissemination_fold(s, distance, distances);
 	}
-	return 0;
+	return err;
 }
 
 const struct coll_algorithm coll_dissemination_barrier = {
 	.name		= "dissemination",
 	.operation	= COLLSOCK_BARRIER,
 	.algorithm	= COLLSOCK_DISSEMINATION,
+	.usual_degree	= 2,
+	.most_degree	= COLLSOCK_MAX_EXCHANGE_DEGREE,
 	.build		= dissemination_build,
 };

@@ -13,10 +13,10 @@
  * first of them. A broadcast is the reverse. ceil(log2 n) rounds. As in MPICH, on which the
  * application-bypass paper builds (§3).
  *
- * k-ary: a node has at most k children, whose subtrees differ in size by one node at most.
- * With k >= n - 1 it is flat. A node at depth d sends in round D - d of a reduction, D
- * being the depth of the tree, and in round d of a broadcast. This is the n-ary barrier of
- * the SCI collectives library (§4.2).
+ * k-ary: a node has at most k children, k being the degree, whose subtrees differ in size
+ * by one node at most. With k >= n - 1 it is flat. A node at depth d sends in round D - d of
+ * a reduction, D being the depth of the tree, and in round d of a broadcast. This is the
+ * hierarchical barrier of the SCI collectives library (§4.2).
  *
  * Rounds of a reduction or a broadcast: the depth of the tree, ceil(log2 n) of a binomial
  * tree; of a k-ary tree the least depth at which n nodes have at most k children each.
@@ -30,11 +30,11 @@ struct tree {
 	struct coll_schedule	*s;
 	u32			root;
 	u32			node;	/* our number in the tree */
-	u32			fanout;
+	u32			degree;
 };
 
 static int tree_start(struct tree *t, struct coll_schedule *s, const struct coll_shape *shape,
-		      u32 fanout)
+		      u32 degree)
 {
 	int err = coll_schedule_start(s, shape->hosts, shape->self);
 
@@ -45,7 +45,7 @@ static int tree_start(struct tree *t, struct coll_schedule *s, const struct coll
 	t->s = s;
 	t->root = shape->root;
 	t->node = (shape->self + shape->hosts - shape->root) % shape->hosts;
-	t->fanout = fanout;
+	t->degree = degree;
 	return 0;
 }
 
@@ -123,11 +123,11 @@ static int binomial_broadcast(struct tree *t)
 /* ---- k-ary ---- */
 
 /* Depth of a tree of @nodes nodes: its deepest subtree is the largest one. */
-static u32 kary_depth(u32 nodes, u32 fanout)
+static u32 kary_depth(u32 nodes, u32 degree)
 {
 	u32 depth = 0;
 
-	for (; nodes > 1; nodes = (nodes - 1 + fanout - 1) / fanout)
+	for (; nodes > 1; nodes = (nodes - 1 + degree - 1) / degree)
 		depth++;
 	return depth;
 }
@@ -142,10 +142,10 @@ struct subtree {
 };
 
 /* The subtrees of @of differ in size by one at most, the larger ones first. */
-static struct subtree kary_child(const struct subtree *of, u32 fanout, u32 child)
+static struct subtree kary_child(const struct subtree *of, u32 degree, u32 child)
 {
 	u32 rest = of->nodes - 1;
-	u32 parts = min(fanout, rest);
+	u32 parts = min(degree, rest);
 	u32 larger = rest % parts;
 
 	return (struct subtree) {
@@ -157,9 +157,9 @@ static struct subtree kary_child(const struct subtree *of, u32 fanout, u32 child
 	};
 }
 
-static u32 kary_children(const struct subtree *of, u32 fanout)
+static u32 kary_children(const struct subtree *of, u32 degree)
 {
-	return min(fanout, of->nodes - 1);
+	return min(degree, of->nodes - 1);
 }
 
 /* The subtree whose root is our node. */
@@ -171,8 +171,8 @@ static struct subtree kary_find(const struct tree *t)
 	while (here.node != t->node) {
 		struct subtree next = {};
 
-		for (child = 0; child < kary_children(&here, t->fanout); child++) {
-			next = kary_child(&here, t->fanout, child);
+		for (child = 0; child < kary_children(&here, t->degree); child++) {
+			next = kary_child(&here, t->degree, child);
 			if (t->node < next.node + next.nodes)
 				break;
 		}
@@ -183,23 +183,23 @@ static struct subtree kary_find(const struct tree *t)
 
 static int kary_gather(struct tree *t, const struct subtree *here)
 {
-	u32 children = kary_children(here, t->fanout), child;
+	u32 children = kary_children(here, t->degree), child;
 	int err = 0;
 
 	if (children)
 		err = coll_schedule_fold(t->s, t->s->self, 0, COLL_PLACE);
 	for (child = 0; !err && child < children; child++)
-		err = tree_take(t, kary_child(here, t->fanout, child).node);
+		err = tree_take(t, kary_child(here, t->degree, child).node);
 	return err;
 }
 
 static int kary_scatter(struct tree *t, const struct subtree *here)
 {
-	u32 children = kary_children(here, t->fanout), child;
+	u32 children = kary_children(here, t->degree), child;
 	int err = 0;
 
 	for (child = 0; !err && child < children; child++)
-		err = tree_hand(t, kary_child(here, t->fanout, child).node);
+		err = tree_hand(t, kary_child(here, t->degree, child).node);
 	return err;
 }
 
@@ -215,7 +215,7 @@ static int kary_hand_up(struct tree *t, const struct subtree *here)
 static int kary_reduce(struct tree *t)
 {
 	struct subtree here = kary_find(t);
-	u32 left = kary_depth(t->s->hosts, t->fanout);
+	u32 left = kary_depth(t->s->hosts, t->degree);
 	int err = 0;
 
 	/* Number of levels above those that send in this round */
@@ -232,7 +232,7 @@ static int kary_reduce(struct tree *t)
 static int kary_broadcast(struct tree *t)
 {
 	struct subtree here = kary_find(t);
-	u32 round, depth = kary_depth(t->s->hosts, t->fanout);
+	u32 round, depth = kary_depth(t->s->hosts, t->degree);
 	int err = 0;
 
 	for (round = 0; !err && round < depth; round++) {
@@ -249,35 +249,35 @@ static int kary_broadcast(struct tree *t)
 
 static int tree_reduce(struct tree *t)
 {
-	return t->fanout ? kary_reduce(t) : binomial_reduce(t);
+	return t->degree ? kary_reduce(t) : binomial_reduce(t);
 }
 
 static int tree_broadcast(struct tree *t)
 {
-	return t->fanout ? kary_broadcast(t) : binomial_broadcast(t);
+	return t->degree ? kary_broadcast(t) : binomial_broadcast(t);
 }
 
-static int tree_build_reduce(struct coll_schedule *s, const struct coll_shape *shape, u32 fanout)
+static int tree_build_reduce(struct coll_schedule *s, const struct coll_shape *shape, u32 degree)
 {
 	struct tree t;
-	int err = tree_start(&t, s, shape, fanout);
+	int err = tree_start(&t, s, shape, degree);
 
 	return err ?: tree_reduce(&t);
 }
 
-static int tree_build_broadcast(struct coll_schedule *s, const struct coll_shape *shape, u32 fanout)
+static int tree_build_broadcast(struct coll_schedule *s, const struct coll_shape *shape, u32 degree)
 {
 	struct tree t;
-	int err = tree_start(&t, s, shape, fanout);
+	int err = tree_start(&t, s, shape, degree);
 
 	return err ?: tree_broadcast(&t);
 }
 
 /* A reduction, and a broadcast of its result. */
-static int tree_build_both(struct coll_schedule *s, const struct coll_shape *shape, u32 fanout)
+static int tree_build_both(struct coll_schedule *s, const struct coll_shape *shape, u32 degree)
 {
 	struct tree t;
-	int err = tree_start(&t, s, shape, fanout);
+	int err = tree_start(&t, s, shape, degree);
 
 	if (err)
 		return err;
@@ -367,21 +367,21 @@ const struct coll_algorithm coll_binomial_broadcast = {
 	.room		= binomial_room_broadcast,
 };
 
-/* ---- registry: k-ary trees, -EINVAL without a fan-out ---- */
+/* ---- registry: k-ary trees, -EINVAL without a degree ---- */
 
 static int kary_build_reduce(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	return shape->fanout ? tree_build_reduce(s, shape, shape->fanout) : -EINVAL;
+	return shape->degree ? tree_build_reduce(s, shape, shape->degree) : -EINVAL;
 }
 
 static int kary_build_broadcast(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	return shape->fanout ? tree_build_broadcast(s, shape, shape->fanout) : -EINVAL;
+	return shape->degree ? tree_build_broadcast(s, shape, shape->degree) : -EINVAL;
 }
 
 static int kary_build_both(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	return shape->fanout ? tree_build_both(s, shape, shape->fanout) : -EINVAL;
+	return shape->degree ? tree_build_both(s, shape, shape->degree) : -EINVAL;
 }
 
 /* Parents and children of nodes whose subtrees have this size */
@@ -390,8 +390,8 @@ static void kary_add_peers(const struct coll_shape *shape, u32 nodes, u64 *hosts
 	const struct subtree tree = { .nodes = nodes };
 	u32 child;
 
-	for (child = 0; child < kary_children(&tree, shape->fanout); child++)
-		tree_add_peers(shape, kary_child(&tree, shape->fanout, child).node, hosts);
+	for (child = 0; child < kary_children(&tree, shape->degree); child++)
+		tree_add_peers(shape, kary_child(&tree, shape->degree, child).node, hosts);
 }
 
 /* Subtrees at the same depth differ in size by one node at most. */
@@ -402,21 +402,21 @@ static void kary_peers(const struct coll_shape *shape, u64 *hosts)
 	while (most > 1) {
 		for (nodes = max(least, 2U); nodes <= most; nodes++)
 			kary_add_peers(shape, nodes, hosts);
-		most = DIV_ROUND_UP(most - 1, shape->fanout);
-		least = max((least - 1) / shape->fanout, 1U);
+		most = DIV_ROUND_UP(most - 1, shape->degree);
+		least = max((least - 1) / shape->degree, 1U);
 	}
 }
 
 static void kary_room_reduce(const struct coll_shape *shape, struct coll_room *room)
 {
-	u32 children = min(shape->fanout, shape->hosts - 1);
+	u32 children = min(shape->degree, shape->hosts - 1);
 
 	coll_room_grow(room, children ? 1 : 0, children ? 2 : 1, children ? 1 + children : 0);
 }
 
 static void kary_room_broadcast(const struct coll_shape *shape, struct coll_room *room)
 {
-	u32 children = min(shape->fanout, shape->hosts - 1);
+	u32 children = min(shape->degree, shape->hosts - 1);
 
 	coll_room_grow(room, children, children ? 2 : 1, children ? 1 : 0);
 }
@@ -425,7 +425,8 @@ const struct coll_algorithm coll_kary_barrier = {
 	.name		= "k-ary tree",
 	.operation	= COLLSOCK_BARRIER,
 	.algorithm	= COLLSOCK_KARY,
-	.fans_out	= true,
+	.most_degree	= COLLSOCK_MAX_DEGREE,
+	.most_hosts	= COLLSOCK_MAX_KARY_HOSTS,
 	.build		= kary_build_both,
 };
 
@@ -433,7 +434,8 @@ const struct coll_algorithm coll_kary_allreduce = {
 	.name		= "k-ary reduce and broadcast",
 	.operation	= COLLSOCK_ALLREDUCE,
 	.algorithm	= COLLSOCK_KARY,
-	.fans_out	= true,
+	.most_degree	= COLLSOCK_MAX_DEGREE,
+	.most_hosts	= COLLSOCK_MAX_KARY_HOSTS,
 	.build		= kary_build_both,
 };
 
@@ -441,7 +443,8 @@ const struct coll_algorithm coll_kary_reduce = {
 	.name		= "k-ary reduce",
 	.operation	= COLLSOCK_REDUCE,
 	.algorithm	= COLLSOCK_KARY,
-	.fans_out	= true,
+	.most_degree	= COLLSOCK_MAX_DEGREE,
+	.most_hosts	= COLLSOCK_MAX_KARY_HOSTS,
 	.build		= kary_build_reduce,
 	.peers		= kary_peers,
 	.room		= kary_room_reduce,
@@ -451,7 +454,8 @@ const struct coll_algorithm coll_kary_broadcast = {
 	.name		= "k-ary broadcast",
 	.operation	= COLLSOCK_BROADCAST,
 	.algorithm	= COLLSOCK_KARY,
-	.fans_out	= true,
+	.most_degree	= COLLSOCK_MAX_DEGREE,
+	.most_hosts	= COLLSOCK_MAX_KARY_HOSTS,
 	.build		= kary_build_broadcast,
 	.peers		= kary_peers,
 	.room		= kary_room_broadcast,

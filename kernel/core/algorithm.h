@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Algorithms: pure functions from a shape (hosts, self, root, fan-out) to a schedule. All
+ * Algorithms: pure functions from a shape (hosts, self, root, degree) to a schedule. All
  * are in one registry (registry.h), so that the proofs, the module and the simulator use
- * the same list. Any context.
+ * the same list. Which of them a group has, and with which degrees, is its menu (menu.h).
+ * Any context.
  */
 #ifndef COLL_CORE_ALGORITHM_H
 #define COLL_CORE_ALGORITHM_H
@@ -20,13 +21,13 @@
  * @hosts: hosts of the group
  * @self: the host whose schedule it is
  * @root: the host of the operation's root; 0 if it has none
- * @fanout: of the group's k-ary trees; 0 if it has none
+ * @degree: of the algorithm; 0 if it has none
  */
 struct coll_shape {
 	u32	hosts;
 	u32	self;
 	u32	root;
-	u32	fanout;
+	u32	degree;
 };
 
 /* A set of hosts of a group: one bit each */
@@ -43,21 +44,13 @@ static inline bool coll_hosts_has(const u64 *set, u32 host)
 }
 
 /**
- * struct coll_needs - what is reserved when a group is created
- * @room: memory for any operation
- * @hosts: hosts with which this host may exchange messages
- */
-struct coll_needs {
-	struct coll_room	room;
-	u64			*hosts;
-};
-
-/**
  * struct coll_algorithm - one row of the registry
  * @name: its name in the literature
  * @operation: enum collsock_operation
  * @algorithm: enum collsock_algorithm, never COLLSOCK_AUTO
- * @fans_out: it depends on the fan-out, which must not be 0
+ * @usual_degree: its degree where nobody selects one; 0: somebody has to
+ * @most_degree: the largest; the least is 2. 0: it has no degree
+ * @most_hosts: it is for groups of at most this size; 0: of any size
  * @build: write the schedule of a host into @s; 0, -EINVAL or -E2BIG
  * @peers: if the operation has a root: add the hosts with which @shape->self may exchange
  *	messages, whatever the root
@@ -68,7 +61,9 @@ struct coll_algorithm {
 	const char	*name;
 	u8		operation;
 	u8		algorithm;
-	bool		fans_out;
+	u8		usual_degree;
+	u8		most_degree;
+	u32		most_hosts;
 	int		(*build)(struct coll_schedule *s, const struct coll_shape *shape);
 	void		(*peers)(const struct coll_shape *shape, u64 *hosts);
 	void		(*room)(const struct coll_shape *shape, struct coll_room *room);
@@ -104,22 +99,12 @@ static inline bool coll_algorithm_rooted(const struct coll_algorithm *a)
 	return coll_operations[a->operation].rooted;
 }
 
-/* May posts name it in a group with this mask of algorithms and this fan-out? */
-static inline bool coll_algorithm_usable(const struct coll_algorithm *a, u64 algorithms,
-					 u32 fanout)
+/* Can it be built for this number of hosts with this degree? */
+static inline bool coll_algorithm_fits(const struct coll_algorithm *a, u32 hosts, u32 degree)
 {
-	return algorithms >> a->algorithm & 1 && (fanout || !a->fans_out);
-}
-
-int coll_algorithms_need(u64 algorithms, const struct coll_shape *shape,
-			 struct coll_schedule *scratch, struct coll_needs *needs);
-
-/* The meaning of COLLSOCK_AUTO; COLLSOCK_AUTO itself if there is no such operation. */
-static inline u8 coll_algorithm_auto(u8 operation, u32 hosts)
-{
-	const struct coll_operation *row = coll_operation_find(operation);
-
-	return row ? row->choose(hosts) : COLLSOCK_AUTO;
+	if (a->most_hosts && hosts > a->most_hosts)
+		return false;
+	return a->most_degree ? degree >= 2 && degree <= a->most_degree : !degree;
 }
 
 #endif

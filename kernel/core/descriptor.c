@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
-#include "algorithm.h"
 #include "bearer.h"
 #include "descriptor.h"
 #include "env.h"
+#include "menu.h"
 #include "reduce.h"
 #include "wire.h"
 
@@ -11,42 +11,6 @@
 
 /* The MACs that coll_wire_derive() knows */
 #define DESCRIPTOR_MACS	(BIT_ULL(COLLSOCK_MAC_SIPHASH) | BIT_ULL(COLLSOCK_MAC_NH_SIPHASH))
-
-/* Does the algorithm exist, and does the group have the fan-out that it needs? */
-static bool descriptor_algorithm_exists(const struct collsock_join *j, u8 operation, u8 algorithm)
-{
-	const struct coll_algorithm *a;
-
-	if (algorithm == COLLSOCK_AUTO)
-		return true;
-	a = coll_algorithm_find(operation, algorithm);
-	return a && coll_algorithm_usable(a, COLL_ALL_ALGORITHMS, j->fanout);
-}
-
-/* Does it for any operation? */
-static bool descriptor_algorithm_is_any(const struct collsock_join *j, u8 algorithm)
-{
-	u8 operation;
-
-	for (operation = 0; operation < COLLSOCK_MAX_OPERATIONS; operation++)
-		if (coll_algorithm_find(operation, algorithm) &&
-		    descriptor_algorithm_exists(j, operation, algorithm))
-			return true;
-	return false;
-}
-
-static bool descriptor_algorithms_valid(const struct collsock_join *j)
-{
-	u32 i;
-
-	for (i = 0; i < COLLSOCK_MAX_OPERATIONS; i++)
-		if (!descriptor_algorithm_exists(j, i, j->algorithm[i]))
-			return false;
-	for (i = 0; i < MASK_BITS; i++)
-		if (j->algorithms & BIT_ULL(i) && !descriptor_algorithm_is_any(j, i))
-			return false;
-	return true;
-}
 
 /**
  * coll_descriptor_normalise() - check the fixed part of JOIN, fill in defaults
@@ -57,6 +21,7 @@ static bool descriptor_algorithms_valid(const struct collsock_join *j)
 int coll_descriptor_normalise(struct collsock_join *j)
 {
 	static const u8 zero[sizeof(j->reserved)];
+	struct coll_menu menu;
 
 	if (j->size != sizeof(*j) || j->flags || memcmp(j->reserved, zero, sizeof(zero)))
 		return -EINVAL;
@@ -79,9 +44,6 @@ int coll_descriptor_normalise(struct collsock_join *j)
 		j->max_bytes = j->segment_bytes;
 	if (j->max_bytes > COLLSOCK_MAX_PAYLOAD)
 		return -EINVAL;
-	if (j->fanout == 1 || j->fanout > COLLSOCK_MAX_FANOUT ||
-	    (j->fanout && j->hosts > COLLSOCK_MAX_KARY_HOSTS))
-		return -EINVAL;
 	if (j->liveness_ms && (j->liveness_ms < COLLSOCK_MIN_LIVENESS_MS ||
 			       j->liveness_ms > COLLSOCK_MAX_LIVENESS_MS))
 		return -EINVAL;
@@ -89,7 +51,8 @@ int coll_descriptor_normalise(struct collsock_join *j)
 		j->mac = COLLSOCK_MAC_NH_SIPHASH;
 	if (j->mac >= MASK_BITS || !(DESCRIPTOR_MACS & BIT_ULL(j->mac)))
 		return -EINVAL;
-	return descriptor_algorithms_valid(j) ? 0 : -EINVAL;
+	coll_menu_init(&menu, j);
+	return coll_menu_valid(&menu, j) ? 0 : -EINVAL;
 }
 
 /**
@@ -174,8 +137,9 @@ enum descriptor_field {
 	FIELD_LIVENESS_MS	= 8,
 	FIELD_FEATURES		= 9,
 	FIELD_ALGORITHMS	= 10,
-	FIELD_FANOUT		= 11,
+	FIELD_DEGREE		= 11,
 	FIELD_MAC		= 12,
+	FIELD_DEGREES		= 13,
 	FIELD_ALGORITHM		= 16,	/* plus the operation's number */
 };
 
@@ -202,8 +166,9 @@ static void descriptor_hash_fixed(siphash_key_t *chain, const struct collsock_jo
 	descriptor_hash_field(chain, FIELD_LIVENESS_MS, j->liveness_ms);
 	descriptor_hash_field(chain, FIELD_FEATURES, j->features);
 	descriptor_hash_field(chain, FIELD_ALGORITHMS, j->algorithms);
-	descriptor_hash_field(chain, FIELD_FANOUT, j->fanout);
+	descriptor_hash_field(chain, FIELD_DEGREE, j->degree);
 	descriptor_hash_field(chain, FIELD_MAC, j->mac);
+	descriptor_hash_field(chain, FIELD_DEGREES, j->degrees);
 	for (operation = 0; operation < COLLSOCK_MAX_OPERATIONS; operation++)
 		descriptor_hash_field(chain, FIELD_ALGORITHM + operation, j->algorithm[operation]);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 /*
  * Creating and destroying a group. All memory that it needs while it runs is reserved here,
- * for every algorithm and every root, so that no event allocates. The algorithms determine
- * how much, and for which hosts (coll_algorithms_need()).
+ * for all of its menu and every root, so that no event allocates. The algorithms determine
+ * how much, and for which hosts (coll_menu_need()).
  */
 #include "descriptor.h"
 #include "group.h"
@@ -24,45 +24,59 @@ static void *group_alloc(struct coll_group *g, size_t bytes)
 	return group_charge(g, bytes) ? coll_env_alloc(bytes) : NULL;
 }
 
+static int group_build_schedule(struct coll_group *g, u32 position, u32 degree)
+{
+	struct coll_shape shape = coll_group_shape(g, 0, degree);
+	struct coll_schedule *s = group_alloc(g, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	g->plan.schedules[position][degree] = s;
+	return coll_algorithms[position]->build(s, &shape);
+}
+
+/* The schedules of an algorithm without a root, with all its degrees */
+static int group_build_degrees(struct coll_group *g, u32 position)
+{
+	const struct coll_algorithm *a = coll_algorithms[position];
+	u32 degree;
+	int err = 0;
+
+	for (degree = 0; !err && degree <= a->most_degree; degree++) {
+		if (!coll_menu_offers(&g->plan.menu, a, degree))
+			continue;
+		if (!g->plan.schedules[position])
+			g->plan.schedules[position] =
+				group_alloc(g, (a->most_degree + 1) * sizeof(void *));
+		err = g->plan.schedules[position] ? group_build_schedule(g, position, degree) :
+						    -ENOMEM;
+	}
+	return err;
+}
+
 static int group_build_schedules(struct coll_group *g)
 {
-	struct coll_shape shape = coll_group_shape(g, 0);
-	unsigned int i;
-	int err;
+	u32 i;
+	int err = 0;
 
 	if (coll_algorithms_count > COLL_MAX_SCHEDULES)
 		return -E2BIG;
-	for (i = 0; i < coll_algorithms_count; i++) {
-		const struct coll_algorithm *a = coll_algorithms[i];
-		struct coll_schedule *s;
-
-		if (coll_algorithm_rooted(a) || !coll_plan_has(&g->plan, a))
-			continue;
-		s = group_alloc(g, sizeof(*s));
-		if (!s)
-			return -ENOMEM;
-		g->plan.schedules[i] = s;
-		err = a->build(s, &shape);
-		if (err)
-			return err;
-	}
-	return 0;
+	for (i = 0; !err && i < coll_algorithms_count; i++)
+		if (!coll_algorithm_rooted(coll_algorithms[i]))
+			err = group_build_degrees(g, i);
+	return err;
 }
 
-/* COLLSOCK_AUTO may select an algorithm that posts may not name. */
-static void group_choose_algorithms(struct coll_group *g, const struct collsock_join *j)
+static void group_free_schedules(struct coll_group *g)
 {
-	struct coll_plan *plan = &g->plan;
-	u8 i;
+	u32 i, degree;
 
-	plan->nameable = j->algorithms ?: COLL_ALL_ALGORITHMS;
-	plan->algorithms = plan->nameable;
-	for (i = 0; i < COLL_MAX_OPERATIONS; i++) {
-		if (!coll_operation_find(i))
+	for (i = 0; i < COLL_MAX_SCHEDULES; i++) {
+		if (!g->plan.schedules[i])
 			continue;
-		plan->default_algorithm[i] = j->algorithm[i] ?:
-					     coll_algorithm_auto(i, g->hosts);
-		plan->algorithms |= BIT_ULL(plan->default_algorithm[i]);
+		for (degree = 0; degree <= coll_algorithms[i]->most_degree; degree++)
+			coll_env_free(g->plan.schedules[i][degree]);
+		coll_env_free(g->plan.schedules[i]);
 	}
 }
 
@@ -142,18 +156,16 @@ static int group_reserve_peers(struct coll_group *g, const u64 *hosts)
 	return err;
 }
 
-/* Reserve slots and peers for every algorithm that posts may name, and every root. */
+/* Reserve slots and peers for all that operations may use, and every root. */
 static int group_reserve(struct coll_group *g)
 {
-	struct coll_shape shape = coll_group_shape(g, 0);
 	struct coll_needs needs = {
 		.hosts = coll_env_alloc(COLL_HOSTS_WORDS(g->hosts) * sizeof(*needs.hosts)),
 	};
 	int err = needs.hosts ? group_build_ring(g) : -ENOMEM;
 
 	if (!err)
-		err = coll_algorithms_need(g->plan.algorithms, &shape, g->window.slots[0].own,
-					   &needs);
+		err = coll_menu_need(&g->plan.menu, g->self, g->window.slots[0].own, &needs);
 	if (!err)
 		err = group_build_slots(g, &needs.room);
 	if (!err)
@@ -220,7 +232,6 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	g->payload.packet_bytes = coll_descriptor_packet_bytes(j);
 	/* The sender learns of room before its window is full. */
 	g->peers.ack_every = clamp(j->window / 2, 1, COLL_PEER_WINDOW / 4);
-	g->plan.fanout = j->fanout;
 	g->window.completed = COLL_NOTHING_DONE;
 	g->credit.cover_done = COLL_NOTHING_DONE;
 	g->credit.acknowledged = COLL_NOTHING_DONE;
@@ -237,7 +248,7 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	/* No peer was watched in this round, nor in the one before. */
 	g->watch.round = 2;
 
-	group_choose_algorithms(g, j);
+	coll_menu_init(&g->plan.menu, j);
 	err = group_find_locals(g);
 	if (!err)
 		err = group_build_schedules(g);
@@ -282,6 +293,5 @@ void coll_group_destroy(struct coll_group *g)
 	}
 	coll_env_free(g->window.slots);
 	coll_env_free(g->ranks.local);
-	for (i = 0; i < COLL_MAX_SCHEDULES; i++)
-		coll_env_free(g->plan.schedules[i]);
+	group_free_schedules(g);
 }

@@ -2,30 +2,44 @@
 #include "operation.h"
 
 /*
+ * Is it a power of the degree? Groups of no more hosts than the degree count, as all hosts
+ * exchange with all there.
+ */
+static bool operation_is_power(u32 hosts, u32 degree)
+{
+	u32 power = 1;
+
+	degree = clamp(degree, 2U, (u32)COLLSOCK_MAX_EXCHANGE_DEGREE);
+	while (power < hosts)
+		power *= degree;
+	return power == hosts || hosts <= degree;
+}
+
+/*
  * The number of rounds decides, since a barrier waits for nothing but one network latency
- * per round. With m = floor(log2 n):
+ * per round. With m = floor(log_k n), k being the degree, for k = 2:
  *
  *			n = 2^m			any other n
  *	dissemination	m, n * m, 2m - 1	m + 1, n * (m + 1), 2m + 2 at most
- *	pairwise	m, n * m, m		m + 2, 2^m * m + 2 * (n - 2^m), m + 1 at most
+ *	exchange	m, n * m, m		m + 2, 2^m * m + 2 * (n - 2^m), m + 1 at most
  *
- * (rounds, messages, peers of one host). So for a power of two pairwise exchange is never
+ * (rounds, messages, peers of one host). So for a power of the degree exchange is never
  * worse: it has the same rounds and messages with half the peers, and two messages that
  * cross between two hosts acknowledge earlier ones. For other n dissemination saves one
  * round.
  */
-static u8 operation_choose_barrier(u32 hosts)
+static u8 operation_choose_barrier(u32 hosts, u32 degree)
 {
-	return is_power_of_2(hosts) ? COLLSOCK_PAIRWISE_EXCHANGE : COLLSOCK_DISSEMINATION;
+	return operation_is_power(hosts, degree) ? COLLSOCK_EXCHANGE : COLLSOCK_DISSEMINATION;
 }
 
 /* Dissemination would fold some contributions twice, and trees have twice the rounds. */
-static u8 operation_choose_allreduce(u32 hosts)
+static u8 operation_choose_allreduce(u32 hosts, u32 degree)
 {
-	return COLLSOCK_PAIRWISE_EXCHANGE;
+	return COLLSOCK_EXCHANGE;
 }
 
-static u8 operation_choose_tree(u32 hosts)
+static u8 operation_choose_tree(u32 hosts, u32 degree)
 {
 	return COLLSOCK_BINOMIAL;
 }

@@ -27,8 +27,9 @@
  * @rooted: one rank is the root
  * @typed: it has elements, which have a type
  * @reduces: elements are combined by an operator
- * @choose: the algorithm that COLLSOCK_AUTO selects for a number of hosts. Pure: hosts that
- *	chose differently would wait for each other indefinitely
+ * @choose: the algorithm that COLLSOCK_AUTO selects for a number of hosts and a degree, 0
+ *	being the usual one. Pure: hosts that chose differently would wait for each other
+ *	indefinitely
  */
 struct coll_operation {
 	u8	contributes;
@@ -36,7 +37,7 @@ struct coll_operation {
 	bool	rooted;
 	bool	typed;
 	bool	reduces;
-	u8	(*choose)(u32 hosts);
+	u8	(*choose)(u32 hosts, u32 degree);
 };
 
 /* By number; unused numbers have all-zero rows. */

@@ -12,8 +12,8 @@
 /* LINE(operation, algorithm, row); the row is in the algorithm's own file */
 #define COLL_ALGORITHM_LIST(LINE)						\
 	LINE(BARRIER,	DISSEMINATION,		coll_dissemination_barrier)	\
-	LINE(BARRIER,	PAIRWISE_EXCHANGE,	coll_pairwise_barrier)		\
-	LINE(ALLREDUCE,	PAIRWISE_EXCHANGE,	coll_pairwise_allreduce)	\
+	LINE(BARRIER,	EXCHANGE,		coll_exchange_barrier)		\
+	LINE(ALLREDUCE,	EXCHANGE,		coll_exchange_allreduce)	\
 	LINE(BARRIER,	BINOMIAL,		coll_binomial_barrier)		\
 	LINE(BARRIER,	KARY,			coll_kary_barrier)		\
 	LINE(ALLREDUCE,	BINOMIAL,		coll_binomial_allreduce)	\

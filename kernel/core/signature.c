@@ -30,18 +30,26 @@ static inline int signature_bytes(const struct coll_group *g,
 	return sig->type || sig->op || sig->count ? -EINVAL : 0;
 }
 
-/* Does the algorithm exist, and can this group run it? */
-static bool signature_runs(const struct coll_group *g, u32 operation, u32 algorithm)
+/* Does the algorithm exist, and can this group run it with this degree? */
+static bool signature_runs(const struct coll_group *g, const struct coll_signature *sig)
 {
-	const struct coll_algorithm *a = coll_algorithm_find(operation, algorithm);
+	const struct coll_algorithm *a = coll_algorithm_find(sig->operation, sig->algorithm);
 
-	return a && coll_plan_has(&g->plan, a);
+	return a && coll_menu_offers(&g->plan.menu, a, sig->degree);
 }
 
-/* May a post name it? */
-static noinline bool signature_may_name(const struct coll_group *g, u32 operation, u32 algorithm)
+/* What a post asks for, or -EINVAL, -ERANGE */
+static noinline int signature_choose(const struct coll_group *g, const struct collsock_post *post,
+				     struct coll_signature *sig)
 {
-	return signature_runs(g, operation, algorithm) && g->plan.nameable >> algorithm & 1;
+	struct coll_choice choice;
+	int err = coll_menu_choose(&g->plan.menu, post, &choice);
+
+	if (err)
+		return err;
+	sig->algorithm = choice.algorithm;
+	sig->degree = choice.degree;
+	return 0;
 }
 
 /**
@@ -55,7 +63,7 @@ bool coll_signature_makes_sense(const struct coll_group *g, const struct coll_si
 {
 	const struct coll_operation *operation = coll_operation_find(sig->operation);
 
-	return operation && !sig->degree && signature_runs(g, sig->operation, sig->algorithm) &&
+	return operation && signature_runs(g, sig) &&
 	       signature_bytes(g, operation, sig) >= 0;
 }
 
@@ -66,9 +74,9 @@ bool coll_signature_makes_sense(const struct coll_group *g, const struct coll_si
  * @post: from user space
  * @sig: out
  *
- * Return: bytes of the payload that this rank contributes; -EINVAL, or -EMSGSIZE if the
- * payload is larger than the group allows. Context: any; reads only what coll_group_init()
- * has set.
+ * Return: bytes of the payload that this rank contributes; -EINVAL, -EMSGSIZE if the payload
+ * is larger than the group allows, or -ERANGE if the group has reserved nothing for the
+ * degree. Context: any; reads only what coll_group_init() has set.
  */
 int coll_signature_of_post(const struct coll_group *g, u32 local,
 			   const struct collsock_post *post, struct coll_signature *sig)
@@ -77,7 +85,7 @@ int coll_signature_of_post(const struct coll_group *g, u32 local,
 	u32 rank = g->ranks.local[local].rank;
 	int bytes;
 
-	if (post->size != sizeof(*post) || post->flags & ~COLLSOCK_QUIET || post->reserved)
+	if (post->size != sizeof(*post) || post->flags & ~COLLSOCK_QUIET)
 		return -EINVAL;
 	if (!operation)
 		return -EINVAL;
@@ -87,12 +95,14 @@ int coll_signature_of_post(const struct coll_group *g, u32 local,
 	sig->op = post->op;
 	sig->count = post->count;
 	sig->root = post->root;
-	if (likely(!post->algorithm))
-		sig->algorithm = g->plan.default_algorithm[post->operation];
-	else if (signature_may_name(g, post->operation, post->algorithm))
-		sig->algorithm = post->algorithm;
-	else
-		return -EINVAL;
+	if (likely(!(post->algorithm | post->degree))) {
+		sig->algorithm = g->plan.menu.usual[post->operation].algorithm;
+		sig->degree = g->plan.menu.usual[post->operation].degree;
+	} else {
+		bytes = signature_choose(g, post, sig);
+		if (bytes)
+			return bytes;
+	}
 	bytes = signature_bytes(g, operation, sig);
 	if (bytes >= 0 && post->flags & COLLSOCK_QUIET && coll_signature_receives(sig, rank))
 		return -EINVAL;

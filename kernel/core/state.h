@@ -9,7 +9,7 @@
 #ifndef COLL_CORE_STATE_H
 #define COLL_CORE_STATE_H
 
-#include "algorithm.h"
+#include "menu.h"
 #include "replay.h"
 #include "wire.h"
 
@@ -459,6 +459,7 @@ struct coll_fold {
  * @own: room for a schedule that depends on the root
  * @own_algorithm: algorithm of the schedule in @own, NULL if there is none
  * @own_root: root of that schedule
+ * @own_degree: its degree
  * @forgotten: number of lanes whose messages have been forgotten, while
  * @forgets: its messages are forgotten in turns
  * @received: they have been received
@@ -483,6 +484,7 @@ struct coll_op {
 	struct coll_schedule		*own;
 	const struct coll_algorithm	*own_algorithm;
 	u32				own_root;
+	u32				own_degree;
 	u16				forgotten;
 	bool				forgets;
 	bool				received;
@@ -570,18 +572,13 @@ struct coll_payload {
 
 /**
  * struct coll_plan - how operations are carried out
- * @nameable: algorithms that posts may name, a bit each
- * @algorithms: these, and those that COLLSOCK_AUTO selects: memory is reserved for all
- * @fanout: of k-ary trees; 0 if there are none
- * @default_algorithm: what COLLSOCK_AUTO selects, by operation
- * @schedules: by position in coll_algorithms[]; with a root they are built per operation
+ * @menu: which algorithms they may use, with which degrees; memory is reserved for all
+ * @schedules: by position in coll_algorithms[], then by degree; with a root they are built per
+ *	operation
  */
 struct coll_plan {
-	u64			nameable;
-	u64			algorithms;
-	u32			fanout;
-	u8			default_algorithm[COLL_MAX_OPERATIONS];
-	struct coll_schedule	*schedules[COLL_MAX_SCHEDULES];
+	struct coll_menu	menu;
+	struct coll_schedule	**schedules[COLL_MAX_SCHEDULES];
 };
 
 /**
@@ -774,21 +771,15 @@ static inline u32 coll_group_host(const struct coll_group *g, u32 rank)
 	return g->ranks.host_of ? g->ranks.host_of[rank] : rank;
 }
 
-/* The shape on which schedules with this root depend */
-static inline struct coll_shape coll_group_shape(const struct coll_group *g, u32 root)
+/* The shape on which schedules with this root and degree depend */
+static inline struct coll_shape coll_group_shape(const struct coll_group *g, u32 root, u32 degree)
 {
 	return (struct coll_shape) {
 		.hosts	= g->hosts,
 		.self	= g->self,
 		.root	= root,
-		.fanout	= g->plan.fanout,
+		.degree	= degree,
 	};
-}
-
-/* Is memory reserved for this algorithm? */
-static inline bool coll_plan_has(const struct coll_plan *plan, const struct coll_algorithm *a)
-{
-	return coll_algorithm_usable(a, plan->algorithms, plan->fanout);
 }
 
 /* Will the rank's next operation fail? A rank that left has no next one. */

@@ -25,18 +25,17 @@ static const struct coll_schedule *window_schedule(struct coll_group *g, struct 
 	int position = coll_algorithm_position(sig->operation, sig->algorithm);
 	const struct coll_algorithm *a = coll_algorithms[position];
 	struct coll_shape shape;
-	u32 root;
 
 	if (likely(g->plan.schedules[position]))
-		return g->plan.schedules[position];
-	root = coll_group_host(g, sig->root);
-	if (op->own_algorithm == a && op->own_root == root)
+		return g->plan.schedules[position][sig->degree];
+	shape = coll_group_shape(g, coll_group_host(g, sig->root), sig->degree);
+	if (op->own_algorithm == a && op->own_root == shape.root && op->own_degree == shape.degree)
 		return op->own;
-	shape = coll_group_shape(g, root);
 	/* It was built for other roots, and so cannot fail for this one. */
 	WARN_ON_ONCE(a->build(op->own, &shape));
 	op->own_algorithm = a;
-	op->own_root = root;
+	op->own_root = shape.root;
+	op->own_degree = shape.degree;
 	return op->own;
 }
 

@@ -94,7 +94,7 @@ enum coll_reason { COLL_REASON_LIST(COLL_REASON_NUMBER) COLL_REASONS };
  * @type: enum collsock_type
  * @op: enum collsock_operator
  * @algorithm: enum collsock_algorithm, never COLLSOCK_AUTO
- * @degree: of the algorithm; 0, since none has one
+ * @degree: of the algorithm; 0 if it has none
  * @reserved: 0
  * @count: elements
  * @root: rank

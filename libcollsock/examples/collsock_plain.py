@@ -38,7 +38,7 @@ MAX_PAYLOAD = 65536
 
 # The structures of <linux/collsock.h>: native byte order, no padding. A newer kernel accepts
 # them as they are.
-JOIN_FORMAT = "=IIQQ16sIIIIHHIQQ16sBB6s"
+JOIN_FORMAT = "=IIQQ16sIIIIHHIQQQ16sBB6s"
 MEMBER_FORMAT = "=HHI16s"
 POST_FORMAT = "=IBBBBIIIIQ"
 COMPLETION_FORMAT = "=IIIIQQQ"
@@ -90,27 +90,28 @@ def members(hosts):
             raise ValueError(f"host of rank {rank}: {error}") from None
 
 
-def join_request(hosts, rank, group_id, nonce, key=bytes(16), window=0, max_bytes=0):
+def join_request(hosts, rank, group_id, nonce, key=bytes(16), window=0, max_bytes=0, degree=0):
     """The argument of JOIN: the request, the hosts, and the host of each rank."""
     index = {}
     host_of_rank = [index.setdefault(host, len(index)) for host in members(hosts)]
     head = struct.pack(JOIN_FORMAT, struct.calcsize(JOIN_FORMAT), 0, group_id, nonce, key,
-                       len(index), len(hosts), rank, max_bytes, window, 0, 0, 0, 0,
-                       bytes(16), 0, 0, bytes(6))
+                       len(index), len(hosts), rank, max_bytes, window, 0, 0, 0, 0, 0,
+                       bytes(16), degree, 0, bytes(6))
     return head + b"".join(index) + struct.pack(f"={len(hosts)}I", *host_of_rank)
 
 
-def join(hosts, rank, group_id=1, nonce=1, key=bytes(16), window=0, max_bytes=0):
+def join(hosts, rank, group_id=1, nonce=1, key=bytes(16), window=0, max_bytes=0, degree=0):
     """Join a group as one rank; hosts is a list of (address, port), one for each rank.
 
-    Ranks with the same address and port are on the same host. id, nonce, key, hosts, window
-    and max_bytes (the largest payload, up to 65536; 0: what one packet holds) must be equal
-    on all ranks, and the nonce new for each instance of the group. Returns the socket;
-    close it to leave.
+    Ranks with the same address and port are on the same host. id, nonce, key, hosts, window,
+    max_bytes (the largest payload, up to 65536; 0: what one packet holds) and degree (with
+    how many hosts, itself included, a host exchanges in a round; 0: 2) must be equal on all
+    ranks, and the nonce new for each instance of the group. Returns the socket; close it to
+    leave.
     """
     sock = socket.socket(family(), socket.SOCK_SEQPACKET, 0)
     try:
-        request = join_request(hosts, rank, group_id, nonce, key, window, max_bytes)
+        request = join_request(hosts, rank, group_id, nonce, key, window, max_bytes, degree)
         sock.setsockopt(SOL_COLLSOCK, COLLSOCK_JOIN, request)
     except BaseException:
         sock.close()
@@ -285,17 +286,22 @@ def main():
                         help="of this instance of the group, equal on all ranks; use a new "
                              "one for every run (default 1)")
     parser.add_argument("--key-file", help="32 hexadecimal digits, mode 600")
+    parser.add_argument("--degree", type=int, default=0, choices=range(2, 65), metavar="N",
+                        help="with how many hosts, itself included, a host exchanges in a "
+                             "round, equal on all ranks (default 2)")
     options = parser.parse_args()
     try:
         hosts = read_hosts(options.hosts_file)
         key = read_key(options.key_file) if options.key_file else bytes(16)
         if not 0 <= options.rank < len(hosts):
             parser.error(f"RANK is 0 to {len(hosts) - 1} with this hosts file")
-        join_request(hosts, options.rank, options.id, options.nonce, key)
+        join_request(hosts, options.rank, options.id, options.nonce, key,
+                     degree=options.degree)
     except (OSError, ValueError, struct.error) as error:
         parser.error(str(error))
     try:
-        with join(hosts, options.rank, options.id, options.nonce, key) as sock:
+        with join(hosts, options.rank, options.id, options.nonce, key,
+                  degree=options.degree) as sock:
             barrier(sock)
             print(f"rank {options.rank}: all are here")
             total, half = allreduce(sock, [options.rank, 0.5])

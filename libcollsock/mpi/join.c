@@ -49,7 +49,7 @@ static void join_set_request(struct collsock_join *join)
 	join->algorithm[COLLSOCK_ALLREDUCE] = cm_settings.algorithm[1];
 	join->algorithm[COLLSOCK_REDUCE] = cm_settings.algorithm[2];
 	join->algorithm[COLLSOCK_BROADCAST] = cm_settings.algorithm[3];
-	join->fanout = cm_settings.fanout;
+	join->degree = cm_settings.degree;
 }
 
 static int join_group(struct cm_comm *c, const struct cm_plan *plan,

@@ -76,9 +76,9 @@ static int settings_read_mode(struct cm_settings *s, char *error, size_t bytes)
 	return -1;
 }
 
-/* ---- COLLSOCK_MPI_ALGORITHM=barrier=dissemination,reduce=kary,fanout=4 ---- */
+/* ---- COLLSOCK_MPI_ALGORITHM=barrier=dissemination,reduce=kary,degree=4 ---- */
 
-enum { BARRIER, ALLREDUCE, REDUCE, BROADCAST, FANOUT, WORDS };
+enum { BARRIER, ALLREDUCE, REDUCE, BROADCAST, DEGREE, WORDS };
 
 static int settings_algorithm_number(const char *name)
 {
@@ -97,34 +97,34 @@ static bool settings_has_algorithm(int word, enum collsock_algorithm algorithm)
 	switch (algorithm) {
 	case COLLSOCK_DISSEMINATION:
 		return word == BARRIER;
-	case COLLSOCK_PAIRWISE_EXCHANGE:
+	case COLLSOCK_EXCHANGE:
 		return word == BARRIER || word == ALLREDUCE;
 	default:
 		return true;
 	}
 }
 
-static bool settings_lacks_fanout(const struct cm_settings *s)
+static bool settings_lacks_degree(const struct cm_settings *s)
 {
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(s->algorithm); i++)
-		if (s->algorithm[i] == COLLSOCK_KARY && !s->fanout)
+		if (s->algorithm[i] == COLLSOCK_KARY && !s->degree)
 			return true;
 	return false;
 }
 
 static int settings_read_word(struct cm_settings *s, int word, const char *value)
 {
-	unsigned long fanout;
+	unsigned long degree;
 	char *end = NULL;
 	int number;
 
-	if (word == FANOUT) {
-		fanout = value ? strtoul(value, &end, 10) : 0;
-		if (fanout < 2 || fanout > COLLSOCK_MAX_FANOUT || *end)
+	if (word == DEGREE) {
+		degree = value ? strtoul(value, &end, 10) : 0;
+		if (degree < 2 || degree > COLLSOCK_MAX_DEGREE || *end)
 			return -1;
-		s->fanout = fanout;
+		s->degree = degree;
 		return 0;
 	}
 	number = settings_algorithm_number(value);
@@ -138,7 +138,7 @@ static int settings_read_algorithms(struct cm_settings *s, char *error, size_t b
 {
 	static char *const words[] = {
 		[BARRIER] = "barrier", [ALLREDUCE] = "allreduce", [REDUCE] = "reduce",
-		[BROADCAST] = "broadcast", [FANOUT] = "fanout", [WORDS] = NULL,
+		[BROADCAST] = "broadcast", [DEGREE] = "degree", [WORDS] = NULL,
 	};
 	const char *text = getenv("COLLSOCK_MPI_ALGORITHM");
 	char *copy, *rest, *value;
@@ -154,10 +154,10 @@ static int settings_read_algorithms(struct cm_settings *s, char *error, size_t b
 		err = settings_read_word(s, word, value);
 	}
 	free(copy);
-	if (!copy || err || settings_lacks_fanout(s)) {
+	if (!copy || err || settings_lacks_degree(s)) {
 		snprintf(error, bytes,
-			 "COLLSOCK_MPI_ALGORITHM=%s: not of the form barrier=pairwise,allreduce=kary,fanout=4; algorithms are auto, binomial, kary (with a fanout from 2 to %d), for barrier and allreduce also pairwise, for barrier also dissemination",
-			 text, COLLSOCK_MAX_FANOUT);
+			 "COLLSOCK_MPI_ALGORITHM=%s: not of the form barrier=exchange,allreduce=kary,degree=4; algorithms are auto, binomial, kary (with a degree from 2 to %d), for barrier and allreduce also exchange, for barrier also dissemination",
+			 text, COLLSOCK_MAX_DEGREE);
 		return -1;
 	}
 	return 0;

@@ -29,7 +29,7 @@ enum cm_mode {
  * @port: UDP port of all hosts
  * @spin_us: how long a wait spins before it sleeps, or CM_SPIN_AUTO
  * @algorithm: enum collsock_algorithm for barrier, allreduce, reduce, broadcast
- * @fanout: of k-ary trees
+ * @degree: of all algorithms; 0: the usual one of each
  * @verbose: print which communicators have joined, and why others have not
  * @summary: print a summary in MPI_Finalize
  * @network_family: AF_INET, AF_INET6, or 0 for any network
@@ -46,7 +46,7 @@ struct cm_settings {
 	__u32	port;
 	__u32	spin_us;
 	__u8		algorithm[4];
-	__u8		fanout;
+	__u8		degree;
 	__u8		verbose;
 	__u8		summary;
 	__u8		network_prefix;

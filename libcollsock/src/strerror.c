@@ -71,6 +71,9 @@ static const struct advice advices[] = {
 		EOPNOTSUPP, CALL, "this kernel does not support what was asked for",
 		"compare with collsock_features(), or use a newer module",
 	}, {
+		ERANGE, CALL, "the group has reserved nothing for the degree that the post names",
+		"name the degree of the group or one of its degrees, or join with this one among them",
+	}, {
 		ENOTCONN, CALL, "this socket is not a rank of a group yet",
 		"join first",
 	}, {

@@ -49,6 +49,8 @@ static void read_head(struct request *r, struct fuzz_input *in, u8 fix)
 		memset(j->reserved, 0, sizeof(j->reserved));
 		j->features &= COLL_FEATURES;
 		j->algorithms &= 0x1e;
+		j->degree = j->degree > 1 && j->degree <= COLLSOCK_MAX_DEGREE ? j->degree : 0;
+		j->degrees &= ~COLLSOCK_DEGREE(1);
 		for (i = 1; i < COLLSOCK_MAX_OPERATIONS; i++)
 			if (!coll_operation_find(i))
 				j->algorithm[i] = 0;
@@ -220,16 +222,18 @@ static void post(struct world_member *m, struct fuzz_input *in)
 	if (form & 1) {
 		p.size = sizeof(p);
 		p.flags = 0;
-		p.reserved = 0;
+		p.degree = p.degree % 4 ? 0 : p.degree / 4 % (COLLSOCK_MAX_DEGREE + 1);
 	}
 	if (form & 2)
 		p.count %= 16;
 	bytes = coll_signature_of_post(&m->group, local, &p, &sig);
-	FUZZ_EXPECT(bytes >= 0 || bytes == -EINVAL || bytes == -EMSGSIZE, "errno %d", -bytes);
+	FUZZ_EXPECT(bytes >= 0 || bytes == -EINVAL || bytes == -EMSGSIZE || bytes == -ERANGE,
+		    "errno %d", -bytes);
 	if (bytes < 0)
 		return;
-	FUZZ_EXPECT(coll_algorithm_find(sig.operation, sig.algorithm),
-		    "algorithm %u of operation %u", sig.algorithm, sig.operation);
+	FUZZ_EXPECT(coll_signature_makes_sense(&m->group, &sig),
+		    "algorithm %u with degree %u of operation %u", sig.algorithm, sig.degree,
+		    sig.operation);
 	check_accepted(m, local, &p, bytes);
 }
 

@@ -24,6 +24,7 @@
 #define MAX_SEGMENT	96
 #define MAX_BYTES	240
 #define MAX_EVENTS	300
+#define OTHER_DEGREE	3	/* which posts may name */
 #define STEP_NS		(20 * NSEC_PER_MSEC)
 /* Events in the longest time of a script; an endless loop has more. */
 #define STORM_STEPS	40000
@@ -424,8 +425,11 @@ static void post_barrier(struct siege *s)
 {
 	struct collsock_post p = { .size = sizeof(p), .operation = COLLSOCK_BARRIER };
 	u32 rank = fuzz_below(&s->in, s->ranks);
+	u8 how;
 
-	p.algorithm = fuzz_below(&s->in, 3);
+	how = fuzz_byte(&s->in);
+	p.algorithm = how % 3;
+	p.degree = how >= 0xc0 ? OTHER_DEGREE : 0;
 	post(s, rank, &p);
 }
 
@@ -555,6 +559,11 @@ static u64 number_of(const struct siege *s, u32 from, u32 to)
 	return peer ? peer->send.number + 1 : 1;
 }
 
+static u8 usual_degree(u8 algorithm)
+{
+	return algorithm == COLLSOCK_DISSEMINATION || algorithm == COLLSOCK_EXCHANGE ? 2 : 0;
+}
+
 /* A packet of a member with any contents */
 static void inject_sealed(struct siege *s)
 {
@@ -564,7 +573,7 @@ static void inject_sealed(struct siege *s)
 	struct coll_prefix prefix = { .source = from, .destination = to };
 	struct coll_body body = { .payload = payload };
 	struct coll_wire_side side;
-	u8 who = fuzz_byte(&s->in), what = fuzz_byte(&s->in);
+	u8 who = fuzz_byte(&s->in), what = fuzz_byte(&s->in), choice;
 
 	if (from == to)
 		return;
@@ -583,7 +592,9 @@ static void inject_sealed(struct siege *s)
 	body.signature.operation = fuzz_byte(&s->in);
 	body.signature.type = fuzz_byte(&s->in);
 	body.signature.op = fuzz_byte(&s->in);
-	body.signature.algorithm = fuzz_byte(&s->in);
+	choice = fuzz_byte(&s->in);
+	body.signature.algorithm = choice & 0xf;
+	body.signature.degree = choice >> 4 ?: usual_degree(choice);
 	if (what & 0x40) {
 		body.signature.count = fuzz_near(&s->in, 0);
 		body.signature.root = fuzz_near(&s->in, 0);
@@ -718,6 +729,7 @@ static void begin(struct siege *s)
 		request.max_bytes = MAX_BYTES;
 	}
 	request.algorithm[COLLSOCK_BARRIER] = choice % 3;
+	request.degrees = COLLSOCK_DEGREE(OTHER_DEGREE);
 	request.mac = sizes & 16 ? COLLSOCK_MAC_SIPHASH : COLLSOCK_MAC_NH_SIPHASH;
 	s->honest = true;
 	world_init(&s->world, hosts, choice >> 4, &user);

@@ -44,7 +44,7 @@ TEST_F(group, request_has_the_fixed_part_then_hosts_then_ranks)
 	collsock_group_request(self->group)->window = 4;
 	collsock_group_request(self->group)->algorithm[COLLSOCK_REDUCE] = COLLSOCK_BINOMIAL;
 	collsock_group_request(self->group)->algorithm[COLLSOCK_BROADCAST] = COLLSOCK_KARY;
-	collsock_group_request(self->group)->fanout = 3;
+	collsock_group_request(self->group)->degree = 3;
 	ASSERT_EQ(0, collsock_join(self->socket, self->group, 1));
 
 	EXPECT_EQ(COLLSOCK_JOIN, fake.option);
@@ -67,7 +67,7 @@ TEST_F(group, request_has_the_fixed_part_then_hosts_then_ranks)
 	EXPECT_EQ(COLLSOCK_AUTO, join.algorithm[COLLSOCK_ALLREDUCE]);
 	EXPECT_EQ(COLLSOCK_BINOMIAL, join.algorithm[COLLSOCK_REDUCE]);
 	EXPECT_EQ(COLLSOCK_KARY, join.algorithm[COLLSOCK_BROADCAST]);
-	EXPECT_EQ(3, join.fanout);
+	EXPECT_EQ(3, join.degree);
 	EXPECT_EQ(AF_INET, members[0].family);
 	EXPECT_EQ(COLLSOCK_PORT, members[0].port);
 	EXPECT_EQ(9000, members[1].port);

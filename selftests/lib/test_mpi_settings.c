@@ -113,21 +113,21 @@ TEST_F(settings, numbers_have_bounds)
 
 TEST_F(settings, algorithms)
 {
-	ASSERT_EQ(0, READ("COLLSOCK_MPI_ALGORITHM", "barrier=dissemination,reduce=kary,fanout=4"));
+	ASSERT_EQ(0, READ("COLLSOCK_MPI_ALGORITHM", "barrier=dissemination,reduce=kary,degree=4"));
 	EXPECT_EQ(COLLSOCK_DISSEMINATION, self->got.algorithm[0]);
 	EXPECT_EQ(COLLSOCK_AUTO, self->got.algorithm[1]);
 	EXPECT_EQ(COLLSOCK_KARY, self->got.algorithm[2]);
 	EXPECT_EQ(COLLSOCK_AUTO, self->got.algorithm[3]);
-	EXPECT_EQ(4, self->got.fanout);
+	EXPECT_EQ(4, self->got.degree);
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier=fast"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "gather=binomial"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "allreduce=dissemination"));
-	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "broadcast=pairwise"));
+	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "broadcast=exchange"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier=kary"));
-	EXPECT_FALSE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier=pairwise,allreduce=pairwise"));
-	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "fanout=1"));
-	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "fanout=65"));
+	EXPECT_FALSE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier=exchange,allreduce=exchange"));
+	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "degree=1"));
+	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "degree=65"));
 }
 
 TEST_F(settings, a_network_is_an_address_and_a_prefix_length)

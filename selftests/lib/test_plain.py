@@ -127,11 +127,12 @@ def test_join_passes_all_arguments():
     hosts, key = [("10.0.0.1", 0)] * 2, bytes(range(16))
     real, plain.socket.socket = plain.socket.socket, lambda *_: Socket()
     try:
-        sock = plain.join(hosts, 1, 5, 6, key, window=7, max_bytes=4096)
+        sock = plain.join(hosts, 1, 5, 6, key, window=7, max_bytes=4096, degree=3)
     finally:
         plain.socket.socket = real
-    equal(sock.sent, plain.join_request(hosts, 1, 5, 6, key, 7, 4096))
+    equal(sock.sent, plain.join_request(hosts, 1, 5, 6, key, 7, 4096, 3))
     equal(struct.unpack_from("=IH", sock.sent, 52), (4096, 7))
+    equal(sock.sent[104], 3)
 
 
 def test_ipv6_member_is_16_bytes():

@@ -104,7 +104,7 @@ static const struct coll_schedule *schedule_of(const struct chain *c,
 		.hosts	= core->hosts,
 		.self	= core->self,
 		.root	= coll_group_host(core, c->signature->root),
-		.fanout	= core->plan.fanout,
+		.degree	= c->signature->degree,
 	};
 
 	if (op->state != COLL_OP_FREE)

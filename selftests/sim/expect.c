@@ -13,7 +13,8 @@
  * @op: the operation
  * @number: its number
  * @life: life of a restarted host whose contributions are used
- * @root: host from which hosts are counted, if the order matters
+ * @root: host from which hosts are counted, and
+ * @degree: of the algorithm, if the order matters
  */
 struct expected {
 	const struct sim_group	*group;
@@ -21,6 +22,7 @@ struct expected {
 	u32			number;
 	u32			life;
 	u32			root;
+	u32			degree;
 };
 
 /*
@@ -101,11 +103,11 @@ static void fold_binomial(const struct expected *x, u32 node, u32 nodes, u8 *res
 	}
 }
 
-/* The first node is followed by as many parts as the fan-out, the larger ones first. */
+/* The first node is followed by as many parts as the degree, the larger ones first. */
 static void fold_kary(const struct expected *x, u32 node, u32 nodes, u8 *result)
 {
 	u8 operand[SIM_MAX_BYTES];
-	u32 part, parts = min(nodes - 1, x->group->common.join.fanout);
+	u32 part, parts = min(nodes - 1, x->degree);
 
 	fold_node(x, node++, result);
 	for (nodes--; parts; parts--) {
@@ -118,49 +120,60 @@ static void fold_kary(const struct expected *x, u32 node, u32 nodes, u8 *result)
 }
 
 /*
- * Recursive halves. A value is that of one host, except that the first ones combine two: as
- * many as there are hosts beyond a power of two.
+ * Sets of partners, each of as many parts as the degree. A partner has the hosts of a run: of
+ * all hosts as many runs as partners are made, the longer ones first.
  */
-static void fold_halves(const struct expected *x, u32 first, u32 count, u32 pairs, u8 *result)
+static void fold_partners(const struct expected *x, u32 first, u32 count, u32 partners,
+			  u8 *result)
 {
+	u32 hosts = x->group->hosts, least = hosts / partners, longer = hosts % partners;
+	u32 part, parts = count > 1 ? x->degree : least + (first < longer);
 	u8 operand[SIM_MAX_BYTES];
 
-	if (count > 1) {
-		fold_halves(x, first, count / 2, pairs, result);
-		fold_halves(x, first + count / 2, count / 2, pairs, operand);
-	} else if (first < pairs) {
-		fold_node(x, 2 * first, result);
-		fold_node(x, 2 * first + 1, operand);
-	} else {
-		fold_node(x, first + pairs, result);
-		return;
+	for (part = 0; part < parts; part++) {
+		u8 *value = part ? operand : result;
+
+		if (count > 1)
+			fold_partners(x, first + part * (count / parts), count / parts, partners,
+				      value);
+		else
+			fold_node(x, first * least + min(first, longer) + part, value);
+		if (part)
+			sim_values_fold(&x->op->post, result, result, operand);
 	}
-	sim_values_fold(&x->op->post, result, result, operand);
+}
+
+static void fold_exchange(struct expected *x, u8 *result)
+{
+	u32 hosts = x->group->hosts, partners = 1;
+
+	x->degree = min(x->degree, max(hosts, 2U));
+	while (partners * x->degree <= hosts)
+		partners *= x->degree;
+	fold_partners(x, 0, partners, partners, result);
 }
 
 /* Operations whose order is not known here have only exact values. */
 bool sim_expect_order_known(u8 algorithm)
 {
 	return algorithm == COLLSOCK_BINOMIAL || algorithm == COLLSOCK_KARY ||
-	       algorithm == COLLSOCK_PAIRWISE_EXCHANGE;
+	       algorithm == COLLSOCK_EXCHANGE;
 }
 
 static void expect_rough(struct expected *x, u8 *result)
 {
 	const struct collsock_post *post = &x->op->post;
-	u32 hosts = x->group->hosts, power = 1;
-	u8 algorithm = post->algorithm ?: coll_algorithm_auto(post->operation, hosts);
+	struct coll_choice choice = sim_values_choice(x->group, post);
 
 	if (coll_operations[post->operation].rooted)
 		x->root = x->group->host_of_rank[post->root];
-	while (2 * power <= hosts)
-		power *= 2;
-	if (algorithm == COLLSOCK_BINOMIAL)
-		fold_binomial(x, 0, hosts, result);
-	else if (algorithm == COLLSOCK_KARY)
-		fold_kary(x, 0, hosts, result);
+	x->degree = choice.degree;
+	if (choice.algorithm == COLLSOCK_BINOMIAL)
+		fold_binomial(x, 0, x->group->hosts, result);
+	else if (choice.algorithm == COLLSOCK_KARY)
+		fold_kary(x, 0, x->group->hosts, result);
 	else
-		fold_halves(x, 0, power, hosts - power, result);
+		fold_exchange(x, result);
 }
 
 /* ---- comparing ---- */

@@ -127,7 +127,8 @@ static double cpu_seconds(void)
 /* One line of TAP: do they complete with exactly the messages of the schedule? */
 static bool large_run(struct large *l, u32 number)
 {
-	const struct coll_shape shape = { .hosts = l->hosts };
+	const struct coll_shape shape = { .hosts = l->hosts,
+					  .degree = l->algorithm->usual_degree };
 	double begin = cpu_seconds();
 	u64 expected = formulas_messages(l->algorithm, &shape) * l->barriers, messages, again;
 	u64 latency, cold = 0, warm = 0;
@@ -225,7 +226,7 @@ static u32 large_size(const struct large *settings, u32 *number)
 		struct large l = *settings;
 
 		if (coll_algorithms[i]->operation != COLLSOCK_BARRIER ||
-		    coll_algorithms[i]->fans_out)
+		    coll_algorithms[i]->algorithm == COLLSOCK_KARY)
 			continue;
 		l.algorithm = coll_algorithms[i];
 		failed += !large_run(&l, ++*number);

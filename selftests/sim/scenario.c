@@ -441,6 +441,18 @@ static void choose_work(struct sim *s, struct sim_group *g)
 	g->common.turn_ns = world_below(&random, 30 * NSEC_PER_USEC);
 }
 
+/* Of the group, and those that posts may name */
+static void choose_degrees(struct sim *s, struct collsock_join *join)
+{
+	u32 most = chance(s, 300) ? COLLSOCK_MAX_DEGREE : 8;
+	u32 i;
+
+	join->degree = chance(s, 500) ? 2 + below(s, most - 1) : 0;
+	if (chance(s, 500))
+		for (i = 1 + below(s, 3); i; i--)
+			join->degrees |= COLLSOCK_DEGREE(2 + below(s, most - 1));
+}
+
 static void choose_group(struct sim *s, struct sim_group *g, u32 hosts)
 {
 	struct collsock_join join = { .size = sizeof(join), .id = 7 + below(s, 2) };
@@ -458,7 +470,7 @@ static void choose_group(struct sim *s, struct sim_group *g, u32 hosts)
 	join.hosts = g->hosts;
 	join.ranks = g->size;
 	join.window = chance(s, 200) ? 1 : 1 + below(s, chance(s, 100) ? 64 : 16);
-	join.fanout = chance(s, 500) ? 2 + below(s, 7) : 0;
+	choose_degrees(s, &join);
 	join.max_bytes = chance(s, 100) ? 0 : 8 * (1 + below(s, 16));
 	if (s->trouble & SIM_NARROW || chance(s, 300))
 		choose_segments(s, &join);

@@ -355,6 +355,7 @@ void sim_attacker_free(struct sim *s);
 
 /* values.c: what is posted, and how it is folded */
 u32 sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op);
+struct coll_choice sim_values_choice(const struct sim_group *g, const struct collsock_post *post);
 u32 sim_values_dissent(const struct sim_rank *r, struct collsock_post *post);
 void sim_values_payload(const struct sim_rank *r, u64 number, u32 life, void *payload);
 bool sim_values_contributes(const struct sim_op *op, u32 rank);

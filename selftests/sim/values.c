@@ -211,19 +211,56 @@ static void choose_reduction(struct sim *s, struct collsock_post *post, u32 max_
 		 coll_type_bytes(post->type) > max_bytes);
 }
 
+/* One of the degrees that posts may name, which an algorithm need not have; else 0 */
+static u32 choose_degree(struct sim *s, u64 degrees)
+{
+	u32 nth;
+
+	if (!degrees || world_chance(&s->random, 500))
+		return 0;
+	for (nth = world_below(&s->random, __builtin_popcountll(degrees)); nth; nth--)
+		degrees &= degrees - 1;
+	return 1 + __builtin_ctzll(degrees);
+}
+
+/* An algorithm and a degree that the group has */
+static const struct coll_algorithm *choose_algorithm(struct sim *s, const struct sim_group *g,
+						     struct collsock_post *post)
+{
+	const struct coll_algorithm *a;
+	struct coll_choice choice;
+	struct coll_menu menu;
+
+	coll_menu_init(&menu, &g->common.join);
+	do {
+		a = coll_algorithms[world_below(&s->random, coll_algorithms_count)];
+		*post = (struct collsock_post){ .size = sizeof(*post), .operation = a->operation };
+		if (world_chance(&s->random, 700))
+			post->algorithm = a->algorithm;
+		post->degree = choose_degree(s, menu.degrees);
+	} while (coll_menu_choose(&menu, post, &choice));
+	return a;
+}
+
+/* What a post of a group gets */
+struct coll_choice sim_values_choice(const struct sim_group *g, const struct collsock_post *post)
+{
+	struct coll_choice choice;
+	struct coll_menu menu;
+
+	coll_menu_init(&menu, &g->common.join);
+	if (coll_menu_choose(&menu, post, &choice))
+		abort();
+	return choice;
+}
+
 /* Returns the bytes of the payload. */
 u32 sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op)
 {
-	const struct coll_algorithm *a;
 	const struct collsock_join *join = &g->common.join;
+	const struct coll_algorithm *a = choose_algorithm(s, g, &op->post);
 	u32 size, most;
 
-	do {
-		a = coll_algorithms[world_below(&s->random, coll_algorithms_count)];
-	} while (a->fans_out && !join->fanout);
-	op->post = (struct collsock_post){ .size = sizeof(op->post), .operation = a->operation };
-	if (world_chance(&s->random, 700))
-		op->post.algorithm = a->algorithm;
 	if (coll_algorithm_rooted(a))
 		op->post.root = world_below(&s->random, g->size);
 	if (!coll_operations[a->operation].typed)

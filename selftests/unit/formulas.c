@@ -24,14 +24,39 @@ u32 ceil_log2(u32 n)
 	return log;
 }
 
+u32 floor_log(u32 n, u32 base)
+{
+	u32 log = 0;
+
+	while (n /= base)
+		log++;
+	return log;
+}
+
+static u64 power(u32 base, u32 exponent)
+{
+	u64 power = 1;
+
+	while (exponent--)
+		power *= base;
+	return power;
+}
+
+u32 ceil_log(u32 n, u32 base)
+{
+	u32 log = floor_log(n, base);
+
+	return log + (power(base, log) < n);
+}
+
 /* The largest tree of depth d has 1 + k + … + k^d nodes. */
-u32 least_depth(u32 nodes, u32 fanout)
+u32 least_depth(u32 nodes, u32 degree)
 {
 	u64 level = 1, most = 1;
 	u32 depth = 0;
 
 	while (most < nodes) {
-		level *= fanout;
+		level *= degree;
 		most += level;
 		depth++;
 	}
@@ -42,34 +67,67 @@ u32 least_depth(u32 nodes, u32 fanout)
 
 static u32 dissemination_rounds(const struct coll_shape *shape)
 {
-	return ceil_log2(shape->hosts);
+	return ceil_log(shape->hosts, shape->degree);
 }
 
-/* Each host sends one message in each round. */
+/* k - 1 in each round but the last, where hosts further away than all are left out. */
+u32 formulas_dissemination_work(const struct coll_shape *shape)
+{
+	u32 rounds = dissemination_rounds(shape);
+	u64 known;
+
+	if (!rounds)
+		return 0;
+	known = power(shape->degree, rounds - 1);
+	return (rounds - 1) * (shape->degree - 1) + (shape->hosts + known - 1) / known - 1;
+}
+
+/* Each host sends as many messages as it receives. */
 static u64 dissemination_messages(const struct coll_shape *shape)
 {
-	return (u64)shape->hosts * ceil_log2(shape->hosts);
+	return (u64)shape->hosts * formulas_dissemination_work(shape);
 }
 
-/* ---- pairwise exchange ---- */
+/* ---- exchange ---- */
 
-/* Hosts that do not take part in the exchange among a power of two */
-static u32 pairwise_extra(const struct coll_shape *shape)
+/* All hosts exchange with all if there are no more than the degree. */
+static u32 exchange_degree(const struct coll_shape *shape)
 {
-	return shape->hosts - (1U << floor_log2(shape->hosts));
+	return shape->hosts >= 2 && shape->hosts < shape->degree ? shape->hosts : shape->degree;
 }
 
-static u32 pairwise_rounds(const struct coll_shape *shape)
+/* Exchanges among the largest power of the degree */
+static u32 exchange_exchanges(const struct coll_shape *shape)
 {
-	return floor_log2(shape->hosts) + (pairwise_extra(shape) ? 2 : 0);
+	return floor_log(shape->hosts, exchange_degree(shape));
 }
 
-/* Each partner sends one in each exchange; each other host sends one and receives one. */
-static u64 pairwise_messages(const struct coll_shape *shape)
+static u64 exchange_partners(const struct coll_shape *shape)
 {
-	u32 m = floor_log2(shape->hosts);
+	return power(exchange_degree(shape), exchange_exchanges(shape));
+}
 
-	return ((u64)m << m) + 2 * pairwise_extra(shape);
+static u32 exchange_rounds(const struct coll_shape *shape)
+{
+	return exchange_exchanges(shape) + (shape->hosts > exchange_partners(shape) ? 2 : 0);
+}
+
+/* Each partner sends k - 1 in each exchange; each other host sends one and receives one. */
+static u64 exchange_messages(const struct coll_shape *shape)
+{
+	u64 partners = exchange_partners(shape);
+
+	return partners * exchange_exchanges(shape) * (exchange_degree(shape) - 1) +
+	       2 * (shape->hosts - partners);
+}
+
+/* The partner to which most others hand in */
+u32 formulas_exchange_work(const struct coll_shape *shape)
+{
+	u64 partners = exchange_partners(shape);
+
+	return (shape->hosts + partners - 1) / partners - 1 +
+	       exchange_exchanges(shape) * (exchange_degree(shape) - 1);
 }
 
 /* ---- trees ---- */
@@ -86,7 +144,7 @@ static u32 binomial_rounds_both(const struct coll_shape *shape)
 
 static u32 kary_rounds(const struct coll_shape *shape)
 {
-	return least_depth(shape->hosts, shape->fanout);
+	return least_depth(shape->hosts, shape->degree);
 }
 
 static u32 kary_rounds_both(const struct coll_shape *shape)
@@ -115,12 +173,12 @@ struct formulas {
 static const struct formulas table[COLL_MAX_OPERATIONS][COLL_MAX_ALGORITHMS] = {
 	[COLLSOCK_BARRIER] = {
 		[COLLSOCK_DISSEMINATION]	= { dissemination_rounds, dissemination_messages },
-		[COLLSOCK_PAIRWISE_EXCHANGE]	= { pairwise_rounds, pairwise_messages },
+		[COLLSOCK_EXCHANGE]		= { exchange_rounds, exchange_messages },
 		[COLLSOCK_BINOMIAL]		= { binomial_rounds_both, tree_messages_both },
 		[COLLSOCK_KARY]			= { kary_rounds_both, tree_messages_both },
 	},
 	[COLLSOCK_ALLREDUCE] = {
-		[COLLSOCK_PAIRWISE_EXCHANGE]	= { pairwise_rounds, pairwise_messages },
+		[COLLSOCK_EXCHANGE]		= { exchange_rounds, exchange_messages },
 		[COLLSOCK_BINOMIAL]		= { binomial_rounds_both, tree_messages_both },
 		[COLLSOCK_KARY]			= { kary_rounds_both, tree_messages_both },
 	},

@@ -12,8 +12,12 @@
 u32 floor_log2(u32 n);
 u32 ceil_log2(u32 n);
 
-/* The least depth of a tree of @nodes, each with at most @fanout children */
-u32 least_depth(u32 nodes, u32 fanout);
+/* The same to another base */
+u32 floor_log(u32 n, u32 base);
+u32 ceil_log(u32 n, u32 base);
+
+/* The least depth of a tree of @nodes, each with at most @degree children */
+u32 least_depth(u32 nodes, u32 degree);
 
 /* Does the table have a line for @a? The functions below abort if not. */
 bool formulas_have(const struct coll_algorithm *a);
@@ -21,5 +25,9 @@ bool formulas_have(const struct coll_algorithm *a);
 /* Rounds of the slowest host; messages of all hosts together */
 u32 formulas_rounds(const struct coll_algorithm *a, const struct coll_shape *shape);
 u64 formulas_messages(const struct coll_algorithm *a, const struct coll_shape *shape);
+
+/* Messages that the busiest host of an n-ary exchange or dissemination receives */
+u32 formulas_exchange_work(const struct coll_shape *shape);
+u32 formulas_dissemination_work(const struct coll_shape *shape);
 
 #endif

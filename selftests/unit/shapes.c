@@ -14,7 +14,7 @@ const struct coll_algorithm *next_algorithm(const struct coll_algorithm *a)
 /* Largest group for which the algorithm can be built */
 static u32 shapes_limit(const struct coll_algorithm *a)
 {
-	return a->fans_out ? COLLSOCK_MAX_KARY_HOSTS : COLLSOCK_MAX_HOSTS;
+	return a->most_hosts ?: COLLSOCK_MAX_HOSTS;
 }
 
 /* Every number of hosts, then larger ones up to @most; 0 after the last. */
@@ -30,18 +30,18 @@ static u32 shapes_size(u32 i, u32 most)
 	return i < ARRAY_SIZE(larger) && larger[i] <= most ? larger[i] : 0;
 }
 
-u32 shapes_fanout(u32 i, u32 hosts)
+u32 shapes_degree(const struct coll_algorithm *a, u32 i, u32 hosts)
 {
-	if (i < 15)
+	if (i < 15 && i + 2 <= a->most_degree)
 		return i + 2;
-	if (i == 15)
-		return COLLSOCK_MAX_FANOUT;
-	return i == 16 && hosts > 17 && hosts <= COLLSOCK_MAX_FANOUT ? hosts - 1 : 0;
+	if (i == 15 && a->most_degree > 16)
+		return a->most_degree;
+	return i == 16 && hosts > 17 && hosts <= a->most_degree ? hosts - 1 : 0;
 }
 
 /*
  * Every root of a small group; of a larger one both ends, the middle, and a random one.
- * With a fan-out the larger ones have one of these in turn, unless there is time for all.
+ * With a degree the larger ones have one of these in turn, unless there is time for all.
  */
 static bool shapes_root(struct shapes *s, u32 i)
 {
@@ -52,8 +52,8 @@ static bool shapes_root(struct shapes *s, u32 i)
 		s->shape.root = i;
 		return i < hosts;
 	}
-	if (s->algorithm->fans_out && seed_soak() == 1) {
-		s->shape.root = some[(hosts + s->fanout) % ARRAY_SIZE(some)];
+	if (s->algorithm->most_degree && seed_soak() == 1) {
+		s->shape.root = some[(hosts + s->degree) % ARRAY_SIZE(some)];
 		return !i;
 	}
 	s->shape.root = some[i % ARRAY_SIZE(some)];
@@ -72,21 +72,22 @@ static bool shapes_next_of_size(struct shapes *s)
 {
 	if (coll_algorithm_rooted(s->algorithm) && shapes_root(s, ++s->root))
 		return true;
-	if (!s->algorithm->fans_out)
+	if (!s->algorithm->most_degree)
 		return false;
-	s->shape.fanout = shapes_fanout(++s->fanout, s->shape.hosts);
-	return s->shape.fanout && shapes_first_root(s);
+	s->shape.degree = shapes_degree(s->algorithm, ++s->degree, s->shape.hosts);
+	return s->shape.degree && shapes_first_root(s);
 }
 
 static bool shapes_draw(struct shapes *s)
 {
 	const struct coll_algorithm *a = s->algorithm;
 
-	if (a->fans_out)
-		s->shape.fanout = shapes_fanout(seed_next(&s->random) % 16, s->shape.hosts);
+	if (a->most_degree)
+		s->shape.degree = shapes_degree(a, seed_next(&s->random) % min(a->most_degree - 1, 16),
+						s->shape.hosts);
 	if (coll_algorithm_rooted(a))
 		s->shape.root = seed_next(&s->random) % s->shape.hosts;
-	return s->drawn++ < (a->fans_out || coll_algorithm_rooted(a) ? s->draws : 1);
+	return s->drawn++ < (a->most_degree || coll_algorithm_rooted(a) ? s->draws : 1);
 }
 
 bool shapes_next(struct shapes *s)
@@ -101,9 +102,9 @@ bool shapes_next(struct shapes *s)
 	s->shape.hosts = shapes_size(s->size, min(s->most_hosts, shapes_limit(a)));
 	if (!s->shape.hosts)
 		return false;
-	s->fanout = 0;
+	s->degree = 0;
 	s->drawn = 0;
-	s->shape.fanout = a->fans_out ? shapes_fanout(0, s->shape.hosts) : 0;
+	s->shape.degree = shapes_degree(a, 0, s->shape.hosts);
 	return s->draws ? shapes_draw(s) : shapes_first_root(s);
 }
 
@@ -118,7 +119,7 @@ const char *shapes_text(const struct coll_algorithm *a, const struct coll_shape 
 {
 	static char text[200];
 
-	snprintf(text, sizeof(text), "%s of operation %u, %u hosts, root %u, fan-out %u", a->name,
-		 a->operation, shape->hosts, shape->root, shape->fanout);
+	snprintf(text, sizeof(text), "%s of operation %u, %u hosts, root %u, degree %u", a->name,
+		 a->operation, shape->hosts, shape->root, shape->degree);
 	return text;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The shapes of groups in which an algorithm is proved: numbers of hosts,
- * fan-outs where it has one, roots where it has one.
+ * degrees where it has one, roots where it has one.
  */
 #ifndef COLL_UNIT_SHAPES_H
 #define COLL_UNIT_SHAPES_H
@@ -15,12 +15,12 @@
  * struct shapes - a walk through the shapes of an algorithm
  * @algorithm: the algorithm
  * @most_hosts: size of the largest group
- * @draws: if not 0, number of fan-outs and roots drawn for each size, instead of all
+ * @draws: if not 0, number of degrees and roots drawn for each size, instead of all
  * @random: state of the random numbers
  * @shape: the current one, except its self; all zero before the first
  * @size: number of earlier sizes
- * @fanout: number of fan-outs of this size
- * @root: number of roots of this fan-out
+ * @degree: number of degrees of this size
+ * @root: number of roots of this degree
  * @drawn: number of shapes of this size, including the current one
  */
 struct shapes {
@@ -29,15 +29,18 @@ struct shapes {
 	u64				draws;
 	u64				random;
 	struct coll_shape		shape;
-	u32				size, fanout, root;
+	u32				size, degree, root;
 	u64				drawn;
 };
 
 /* The entry after @a, of NULL the first; NULL after the last. */
 const struct coll_algorithm *next_algorithm(const struct coll_algorithm *a);
 
-/* 2…16 and the largest, then the least that makes the tree flat; 0 after the last */
-u32 shapes_fanout(u32 i, u32 hosts);
+/*
+ * Of an algorithm that has one: 2…16 and the largest, then the least that makes a tree flat;
+ * 0 after the last
+ */
+u32 shapes_degree(const struct coll_algorithm *a, u32 i, u32 hosts);
 
 /* The next shape, initially the first; false after the last. */
 bool shapes_next(struct shapes *s);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The proofs of all algorithms in the registry: each is run by the symbolic executor for
- * every number of hosts from 1 to 512, with every fan-out and from many roots, against
+ * every number of hosts from 1 to 512, with every degree and from many roots, against
  * adversaries that choose the order of arrivals and messages. A new algorithm in the
  * registry is proved without a change here, except for the bound of its paper.
  */
@@ -15,21 +15,21 @@
 
 #define PROOF_HOSTS	1024
 
-/* A group without root and fan-out. */
+/* A group without root, and with the usual degree. */
 static struct coll_shape plain(u32 hosts)
 {
-	return (struct coll_shape){ .hosts = hosts };
+	return (struct coll_shape){ .hosts = hosts, .degree = 2 };
 }
 
-/* With the smallest fan-out, if it needs one */
+/* With the smallest degree, if it has one */
 static struct coll_shape smallest(const struct coll_algorithm *a, u32 hosts, u32 self)
 {
-	return (struct coll_shape){ .hosts = hosts, .self = self, .fanout = a->fans_out ? 2 : 0 };
+	return (struct coll_shape){ .hosts = hosts, .self = self, .degree = a->most_degree ? 2 : 0 };
 }
 
 /*
  * The adversaries: an order of events, and what is held back. The first is tried with every
- * fan-out of every size, and every root of the small ones; the others with a random choice,
+ * degree of every size, and every root of the small ones; the others with a random choice,
  * since their findings do not depend on the tree.
  */
 struct proof {
@@ -366,55 +366,128 @@ static void check_fan_in(struct __test_metadata *_metadata, const struct coll_al
 
 TEST(send_edges_know_the_fan_in_of_their_receivers)
 {
-	static const u32 fanouts[] = { 2, 3, 5, 16, 33 };
+	static const u32 degrees[] = { 2, 3, 5, 16, 33 };
 	u32 a, hosts, i;
 
 	for (a = 0; a < coll_algorithms_count; a++)
 		for (hosts = 2; hosts <= 34; hosts++)
-			for (i = 0; i < ARRAY_SIZE(fanouts); i++)
+			for (i = 0; i < ARRAY_SIZE(degrees); i++)
 				check_fan_in(_metadata, coll_algorithms[a],
 					     (struct coll_shape){ .hosts = hosts,
-								  .fanout = fanouts[i] });
+								  .degree = degrees[i] });
+}
+
+/* Messages that the busiest host receives */
+static u32 most_received(const struct coll_algorithm *a, struct coll_shape shape)
+{
+	struct coll_schedule s;
+	u32 i, most = 0, received;
+
+	for (shape.self = 0; shape.self < shape.hosts; shape.self++) {
+		a->build(&s, &shape);
+		for (received = 0, i = 0; i < s.folds; i++)
+			received += s.fold[i].host != shape.self;
+		most = max(most, received);
+	}
+	return most;
+}
+
+/* Every size with the usual degree; with others the powers, what is beside them, and some */
+static u32 next_size(u32 n, u32 degree)
+{
+	u32 power = 1;
+
+	if (degree == 2 || n < 4096)
+		return n + 1;
+	while (power <= n)
+		power *= degree;
+	/* The next power is above n, the one before it at most n. */
+	if (n + 1 < power - 1 && n > power / degree)
+		return min(n + 101, power - 1);
+	return n + 1;
 }
 
 TEST(dissemination_is_within_the_papers_formulas)
 {
 	const struct coll_algorithm *a;
-	struct coll_schedule s;
 	struct coll_shape shape;
-	u32 n;
+	u32 k, n;
 
 	a = coll_algorithm_find(COLLSOCK_BARRIER, COLLSOCK_DISSEMINATION);
 	ASSERT_NE(NULL, a);
-	for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
-		shape = plain(n);
-		ASSERT_EQ(0, a->build(&s, &shape));
-		ASSERT_LE(s.rounds, ceil_log2(n))
-			TH_LOG("%s, %u hosts", a->name, n);
-		ASSERT_LE(s.sends, ceil_log2(n))
-			TH_LOG("%s, %u hosts", a->name, n);
-	}
+	for (k = 2; k <= a->most_degree; k++)
+		for (n = 1; n <= COLLSOCK_MAX_HOSTS; n = next_size(n, k)) {
+			shape = (struct coll_shape){ .hosts = n, .degree = k };
+			ASSERT_EQ(ceil_log(n, k), shapes_rounds(a, &shape))
+				TH_LOG("%s", shapes_text(a, &shape));
+			ASSERT_LE(formulas_dissemination_work(&shape), (k - 1) * ceil_log(n, k))
+				TH_LOG("%s", shapes_text(a, &shape));
+		}
 }
 
-TEST(pairwise_exchange_is_within_the_papers_formulas)
+static void check_exchange(struct __test_metadata *_metadata, const struct coll_algorithm *a,
+			   const struct coll_shape *shape)
+{
+	u32 k = shape->degree, log = floor_log(shape->hosts, k);
+
+	ASSERT_LE(shapes_rounds(a, shape), log + (ceil_log(shape->hosts, k) > log ? 2 : 0))
+		TH_LOG("%s", shapes_text(a, shape));
+	ASSERT_LE(formulas_messages(a, shape),
+		  (u64)shape->hosts * (k - 1) * shapes_rounds(a, shape))
+		TH_LOG("%s", shapes_text(a, shape));
+}
+
+TEST(exchange_is_within_the_papers_formulas)
 {
 	static const u8 operations[] = { COLLSOCK_BARRIER, COLLSOCK_ALLREDUCE };
 	const struct coll_algorithm *a;
 	struct coll_shape shape;
-	u32 i, n;
+	u32 i, k, n;
 
 	for (i = 0; i < ARRAY_SIZE(operations); i++) {
-		a = coll_algorithm_find(operations[i], COLLSOCK_PAIRWISE_EXCHANGE);
+		a = coll_algorithm_find(operations[i], COLLSOCK_EXCHANGE);
 		ASSERT_NE(NULL, a);
-		for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
-			bool power = 1U << floor_log2(n) == n;
+		for (k = 2; k <= a->most_degree; k++)
+			for (n = 1; n <= COLLSOCK_MAX_HOSTS; n = next_size(n, k)) {
+				shape = (struct coll_shape){ .hosts = n, .degree = k };
+				check_exchange(_metadata, a, &shape);
+			}
+	}
+}
 
-			shape = plain(n);
-			ASSERT_LE(shapes_rounds(a, &shape), floor_log2(n) + (power ? 0 : 2))
-				TH_LOG("%s, %u hosts", a->name, n);
-			ASSERT_LE(formulas_messages(a, &shape), (u64)n * shapes_rounds(a, &shape))
-				TH_LOG("%s, %u hosts", a->name, n);
+TEST(no_host_of_an_exchange_or_dissemination_does_more_than_the_formulas_say)
+{
+	const struct coll_algorithm *exchange, *dissemination;
+	struct coll_shape shape = {};
+
+	exchange = coll_algorithm_find(COLLSOCK_ALLREDUCE, COLLSOCK_EXCHANGE);
+	dissemination = coll_algorithm_find(COLLSOCK_BARRIER, COLLSOCK_DISSEMINATION);
+	for (shape.degree = 2; shape.degree <= COLLSOCK_MAX_EXCHANGE_DEGREE; shape.degree++)
+		for (shape.hosts = 1; shape.hosts <= 300; shape.hosts++) {
+			ASSERT_EQ(formulas_exchange_work(&shape), most_received(exchange, shape))
+				TH_LOG("%s", shapes_text(exchange, &shape));
+			ASSERT_EQ(formulas_dissemination_work(&shape),
+				  most_received(dissemination, shape))
+				TH_LOG("%s", shapes_text(dissemination, &shape));
 		}
+}
+
+TEST(up_to_the_degree_all_hosts_exchange_with_all_in_one_round)
+{
+	static const u8 algorithms[] = { COLLSOCK_DISSEMINATION, COLLSOCK_EXCHANGE };
+	struct coll_shape shape = {};
+	const struct coll_algorithm *a;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(algorithms); i++) {
+		a = coll_algorithm_find(COLLSOCK_BARRIER, algorithms[i]);
+		for (shape.degree = 2; shape.degree <= a->most_degree; shape.degree++)
+			for (shape.hosts = 2; shape.hosts <= shape.degree; shape.hosts++) {
+				ASSERT_EQ(1, shapes_rounds(a, &shape))
+					TH_LOG("%s", shapes_text(a, &shape));
+				ASSERT_EQ(shape.hosts - 1, most_received(a, shape))
+					TH_LOG("%s", shapes_text(a, &shape));
+			}
 	}
 }
 
@@ -452,9 +525,9 @@ static u32 most_peers(const struct coll_algorithm *a, u32 hosts)
 TEST(a_host_among_1024_has_10_peers_in_pairwise_exchange_and_19_in_dissemination)
 {
 	EXPECT_EQ(10, most_peers(coll_algorithm_find(COLLSOCK_BARRIER,
-						     COLLSOCK_PAIRWISE_EXCHANGE), 1024));
+						     COLLSOCK_EXCHANGE), 1024));
 	EXPECT_EQ(10, most_peers(coll_algorithm_find(COLLSOCK_ALLREDUCE,
-						     COLLSOCK_PAIRWISE_EXCHANGE), 1024));
+						     COLLSOCK_EXCHANGE), 1024));
 	EXPECT_EQ(19, most_peers(coll_algorithm_find(COLLSOCK_BARRIER,
 						     COLLSOCK_DISSEMINATION), 1024));
 }
@@ -465,7 +538,7 @@ TEST(the_number_of_peers_is_within_what_auto_assumes)
 	u32 n, m;
 
 	dissemination = coll_algorithm_find(COLLSOCK_BARRIER, COLLSOCK_DISSEMINATION);
-	pairwise = coll_algorithm_find(COLLSOCK_BARRIER, COLLSOCK_PAIRWISE_EXCHANGE);
+	pairwise = coll_algorithm_find(COLLSOCK_BARRIER, COLLSOCK_EXCHANGE);
 	for (n = 2; n <= 130; n++) {
 		m = floor_log2(n);
 		if (1U << m == n) {
@@ -497,74 +570,28 @@ TEST(pairs_that_are_not_in_the_registry_are_not_found)
 	EXPECT_NULL(coll_algorithm_find(COLLSOCK_BARRIER, 255));
 	EXPECT_NULL(coll_algorithm_find(0, COLLSOCK_DISSEMINATION));
 	EXPECT_NULL(coll_algorithm_find(COLLSOCK_ALLREDUCE, COLLSOCK_DISSEMINATION));
-	EXPECT_EQ(COLLSOCK_AUTO, coll_algorithm_auto(255, 8));
 }
 
-/* So COLLSOCK_AUTO works for groups without a fan-out, too. */
-TEST(auto_is_an_entry_without_a_fanout_for_every_operation_and_number_of_hosts)
-{
-	static const u8 operations[] = {
-		COLLSOCK_BARRIER, COLLSOCK_ALLREDUCE, COLLSOCK_REDUCE, COLLSOCK_BROADCAST,
-	};
-	const struct coll_algorithm *a;
-	u32 i, n;
-
-	for (i = 0; i < ARRAY_SIZE(operations); i++)
-		for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
-			a = coll_algorithm_find(operations[i],
-						coll_algorithm_auto(operations[i], n));
-			ASSERT_NE(NULL, a)
-				TH_LOG("operation %u, %u hosts", operations[i], n);
-			ASSERT_FALSE(a->fans_out)
-				TH_LOG("operation %u, %u hosts", operations[i], n);
-		}
-}
-
-TEST(auto_is_pairwise_exchange_for_powers_of_two_and_for_data_else_dissemination)
-{
-	u32 n;
-
-	for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
-		u8 barrier = 1U << floor_log2(n) == n ? COLLSOCK_PAIRWISE_EXCHANGE :
-							COLLSOCK_DISSEMINATION;
-
-		ASSERT_EQ(barrier, coll_algorithm_auto(COLLSOCK_BARRIER, n))
-			TH_LOG("%u hosts", n);
-		ASSERT_EQ(COLLSOCK_PAIRWISE_EXCHANGE,
-			  coll_algorithm_auto(COLLSOCK_ALLREDUCE, n))
-			TH_LOG("%u hosts", n);
-	}
-}
-
-TEST(auto_is_the_binomial_tree_with_a_root)
-{
-	u32 n;
-
-	for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
-		ASSERT_EQ(COLLSOCK_BINOMIAL, coll_algorithm_auto(COLLSOCK_REDUCE, n))
-			TH_LOG("%u hosts", n);
-		ASSERT_EQ(COLLSOCK_BINOMIAL, coll_algorithm_auto(COLLSOCK_BROADCAST, n))
-			TH_LOG("%u hosts", n);
-	}
-}
-
-/* Rounds of a k-ary tree are not comparable: a host sends up to k messages in one. */
-TEST(auto_never_takes_more_rounds_than_another_algorithm_without_a_fanout_would)
+TEST(the_usual_degree_of_an_algorithm_is_one_that_it_can_have)
 {
 	const struct coll_algorithm *a = NULL;
-	const struct coll_algorithm *chosen;
-	struct coll_shape shape;
-	u32 n;
 
-	while ((a = next_algorithm(a)))
-		for (n = 1; !a->fans_out && n <= COLLSOCK_MAX_HOSTS; n++) {
-			shape = plain(n);
-			chosen = coll_algorithm_find(a->operation,
-						     coll_algorithm_auto(a->operation, n));
-			ASSERT_NE(NULL, chosen);
-			ASSERT_LE(shapes_rounds(chosen, &shape), shapes_rounds(a, &shape))
-				TH_LOG("%s, %u hosts", a->name, n);
-		}
+	while ((a = next_algorithm(a))) {
+		EXPECT_NE(1, a->usual_degree)
+			TH_LOG("%s", a->name);
+		EXPECT_LE(a->usual_degree, a->most_degree)
+			TH_LOG("%s", a->name);
+		EXPECT_GE(COLLSOCK_MAX_DEGREE, a->most_degree)
+			TH_LOG("%s", a->name);
+		EXPECT_TRUE(!a->most_degree || coll_algorithm_fits(a, 2, a->most_degree))
+			TH_LOG("%s", a->name);
+		EXPECT_FALSE(coll_algorithm_fits(a, 2, a->most_degree + 1))
+			TH_LOG("%s", a->name);
+		EXPECT_FALSE(coll_algorithm_fits(a, 2, 1))
+			TH_LOG("%s", a->name);
+		EXPECT_EQ(!a->most_degree, coll_algorithm_fits(a, 2, 0))
+			TH_LOG("%s", a->name);
+	}
 }
 
 static int build_smallest(const struct coll_algorithm *a, u32 hosts, u32 self)

@@ -36,7 +36,7 @@ static void begin(struct __test_metadata *_metadata, struct unit_network *n, u64
 	n->world.link.delay_ns = 25 * US;
 	n->world.link.spread_ns = 0;
 	n->join.max_bytes = COLLSOCK_MAX_PAYLOAD;
-	n->join.fanout = CHILDREN;
+	n->join.degree = CHILDREN;
 	port = &n->world.hosts[ROOT].port;
 	port->byte_ps = BYTE_PS;
 	port->room = 100;

@@ -43,6 +43,7 @@ TEST_F(net, of_a_million_early_operations_only_a_window_is_kept)
 		.type = COLL_PACKET_MESSAGE,
 		.signature.operation = COLLSOCK_BARRIER,
 		.signature.algorithm = COLLSOCK_DISSEMINATION,
+		.signature.degree = 2,
 		.credit = COLL_NOTHING_DONE + window,
 		.done = COLL_NOTHING_DONE,
 	};
@@ -297,6 +298,7 @@ TEST_F(net, a_thousand_early_packets_are_answered_once)
 	ASSERT_EQ(0, unit_join(&self->n, 0, NULL));
 	body.signature.operation = COLLSOCK_BARRIER;
 	body.signature.algorithm = COLLSOCK_DISSEMINATION;
+	body.signature.degree = 2;
 	prefix.tag = self->n.group.secret.tag;
 	prefix.descriptor = self->n.group.descriptor;
 	prefix.destination = 1;
@@ -339,7 +341,7 @@ TEST_F(net, of_many_messages_that_are_due_a_limited_number_is_sent_at_once)
 	u32 i, before, ops = 10;	/* as many as the initial window */
 
 	unit_network_init(&self->n, 1 + CHILDREN, 1);
-	self->n.join.fanout = CHILDREN;
+	self->n.join.degree = CHILDREN;
 	self->n.join.window = ops;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	for (i = 0; i <= CHILDREN; i++)

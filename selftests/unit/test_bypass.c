@@ -12,7 +12,7 @@
 static void begin(struct __test_metadata *_metadata, struct unit_network *n, u32 hosts)
 {
 	unit_network_init(n, hosts, seed_start());
-	n->join.fanout = 3;
+	n->join.degree = 3;
 	ASSERT_EQ(0, unit_join_all(n, NULL));
 }
 
@@ -265,9 +265,9 @@ TEST_F(net, bad_posts_with_a_root_are_refused)
 	BECOMES(-EINVAL, post.root = 2);
 	BECOMES(-EINVAL, post.op = 0);
 	BECOMES(-EINVAL, post.count = 0);
-	BECOMES(-EINVAL, post.algorithm = COLLSOCK_PAIRWISE_EXCHANGE);
+	BECOMES(-EINVAL, post.algorithm = COLLSOCK_EXCHANGE);
 	BECOMES(24, post.algorithm = COLLSOCK_BINOMIAL);
-	/* The group has no fan-out. */
+	/* The group has no degree. */
 	BECOMES(-EINVAL, post.algorithm = COLLSOCK_KARY);
 	good.operation = COLLSOCK_BROADCAST;
 	good.op = COLLSOCK_NOP;

@@ -21,13 +21,13 @@ static u64 payload[ELEMENTS];
  * they are asked for.
  */
 static void begin(struct __test_metadata *_metadata, struct unit_network *n, u32 hosts,
-		  u32 fanout)
+		  u32 degree)
 {
 	unit_network_init(n, hosts, seed_start());
 	n->world.link.spread_ns = 0;
 	n->join.max_bytes = COLLSOCK_MAX_PAYLOAD;
 	n->join.window = 64;
-	n->join.fanout = fanout;
+	n->join.degree = degree;
 	ASSERT_EQ(0, unit_join_all(n, NULL));
 }
 
@@ -159,12 +159,12 @@ TEST_F(net, an_acknowledgment_that_was_asked_for_leaves_in_that_event)
 TEST_F(net, barriers_ask_for_no_acknowledgment)
 {
 	static const u8 algorithms[] = {
-		COLLSOCK_DISSEMINATION, COLLSOCK_PAIRWISE_EXCHANGE, COLLSOCK_BINOMIAL, COLLSOCK_KARY
+		COLLSOCK_DISSEMINATION, COLLSOCK_EXCHANGE, COLLSOCK_BINOMIAL, COLLSOCK_KARY
 	};
-	u32 i, k, fanout;
+	u32 i, k, degree;
 
-	for (fanout = 2; fanout <= 32; fanout *= 4) {
-		begin(_metadata, &self->n, 33, fanout);
+	for (degree = 2; degree <= 32; degree *= 4) {
+		begin(_metadata, &self->n, 33, degree);
 		self->n.tap = count_asking;
 		asking = 0;
 		for (i = 0; i < ARRAY_SIZE(algorithms); i++)

@@ -93,11 +93,14 @@ TEST_F(join, a_bad_fixed_part_is_refused)
 	REFUSED(max_bytes, COLLSOCK_MAX_PAYLOAD + 1);
 	REFUSED(algorithm[COLLSOCK_BARRIER], 255);
 	REFUSED(algorithm[COLLSOCK_BARRIER], COLLSOCK_KARY);
-	REFUSED(algorithm[COLLSOCK_REDUCE], COLLSOCK_PAIRWISE_EXCHANGE);
+	REFUSED(algorithm[COLLSOCK_REDUCE], COLLSOCK_EXCHANGE);
 	REFUSED(algorithm[COLLSOCK_REDUCE], COLLSOCK_KARY);
 	REFUSED(algorithm[COLLSOCK_BROADCAST], COLLSOCK_DISSEMINATION);
-	REFUSED(fanout, 1);
-	REFUSED(fanout, COLLSOCK_MAX_FANOUT + 1);
+	REFUSED(degree, 1);
+	REFUSED(degree, COLLSOCK_MAX_DEGREE + 1);
+	REFUSED(degree, 255);
+	REFUSED(degrees, COLLSOCK_DEGREE(1));
+	REFUSED(degrees, COLLSOCK_DEGREE(1) | COLLSOCK_DEGREE(2));
 	REFUSED(algorithm[COLLSOCK_ALLREDUCE], COLLSOCK_DISSEMINATION);
 	REFUSED(algorithm[0], COLLSOCK_BINOMIAL);
 	REFUSED(algorithm[COLLSOCK_MAX_OPERATIONS - 1], COLLSOCK_BINOMIAL);
@@ -228,7 +231,8 @@ TEST_F(join, the_hash_covers_all_that_must_be_equal_and_nothing_else)
 	HASHED(self->fixed.algorithm[COLLSOCK_ALLREDUCE]++, true);
 	HASHED(self->fixed.algorithm[COLLSOCK_REDUCE]++, true);
 	HASHED(self->fixed.algorithm[COLLSOCK_BROADCAST]++, true);
-	HASHED(self->fixed.fanout++, true);
+	HASHED(self->fixed.degree++, true);
+	HASHED(self->fixed.degrees++, true);
 	HASHED(self->fixed.mac = COLLSOCK_MAC_SIPHASH, true);
 	HASHED(self->fixed.liveness_ms = 500, true);
 	HASHED(self->fixed.features++, true);
@@ -249,7 +253,7 @@ TEST_F(join, the_hash_of_a_descriptor_never_changes)
 	ASSERT_EQ(0, coll_descriptor_normalise(&self->fixed));
 	ASSERT_EQ(0, CHECK());
 	EXPECT_EQ(4130691776U, HASH());
-	self->fixed.fanout = 3;
+	self->fixed.degree = 3;
 	self->fixed.algorithm[COLLSOCK_BARRIER] = COLLSOCK_KARY;
 	EXPECT_EQ(295407636U, HASH());
 }
@@ -271,7 +275,7 @@ TEST_F(join, a_mask_of_algorithms_that_exist_is_kept)
 	self->fixed.algorithms = mask;
 	EXPECT_EQ(0, coll_descriptor_normalise(&self->fixed));
 	EXPECT_EQ(mask, self->fixed.algorithms);
-	self->fixed.fanout = 2;
+	self->fixed.degree = 2;
 	self->fixed.algorithms = BIT_ULL(COLLSOCK_KARY);
 	EXPECT_EQ(0, coll_descriptor_normalise(&self->fixed));
 }

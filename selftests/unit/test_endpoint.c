@@ -88,7 +88,7 @@ TEST_F(endpoint, the_ranks_of_a_host_agree_on_all_but_their_own_number)
 	AGREES(self->own.join.liveness_ms = 500, false);
 	AGREES(self->own.join.features = 1, false);
 	AGREES(self->own.join.algorithms = BIT_ULL(COLLSOCK_BINOMIAL), false);
-	AGREES(self->own.join.fanout = 2, false);
+	AGREES(self->own.join.degree = 2, false);
 	AGREES((self->own.join.hosts--, self->own.join.ranks = 2), false);
 	AGREES(self->own.join.ranks--, false);
 	for (i = 0; i < sizeof(self->own.join.key); i++)

@@ -94,7 +94,7 @@ TEST_F(net, no_rank_leaves_a_barrier_before_all_have_arrived)
 
 TEST_F(net, a_tight_loop_of_barriers_needs_no_packet_beyond_the_schedule)
 {
-	static const u8 algorithms[] = { COLLSOCK_DISSEMINATION, COLLSOCK_PAIRWISE_EXCHANGE };
+	static const u8 algorithms[] = { COLLSOCK_DISSEMINATION, COLLSOCK_EXCHANGE };
 	u32 k, op, i, warm = 20;
 	u64 sent;
 
@@ -137,7 +137,7 @@ TEST_F(net, after_the_last_barrier_all_is_acknowledged_and_no_more_is_sent)
 /* Every message is retransmitted at first, so none is a sample (RFC 6298, 5.5 to 5.7). */
 TEST_F(net, a_round_trip_longer_than_the_first_time_out_is_learned)
 {
-	static const u8 algorithms[] = { COLLSOCK_PAIRWISE_EXCHANGE, COLLSOCK_DISSEMINATION };
+	static const u8 algorithms[] = { COLLSOCK_EXCHANGE, COLLSOCK_DISSEMINATION };
 	u64 again[2];
 	u32 k;
 
@@ -179,7 +179,7 @@ TEST_F(net, a_round_trip_that_grows_beyond_the_time_out_is_learned)
 
 TEST_F(net, a_group_of_1024_has_exactly_the_peers_its_schedule_names)
 {
-	static const u8 algorithms[] = { COLLSOCK_PAIRWISE_EXCHANGE, COLLSOCK_DISSEMINATION };
+	static const u8 algorithms[] = { COLLSOCK_EXCHANGE, COLLSOCK_DISSEMINATION };
 	static const u32 peers[] = { 10, 19 };
 	u32 k, i;
 
@@ -425,7 +425,7 @@ TEST_F(net, posts_of_a_leaving_rank_complete_and_later_operations_name_it)
 	unit_network_init(&self->n, 4, 1);
 	self->n.world.link.loss = 200;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
-	skewed_barriers(_metadata, &self->n, 3, COLLSOCK_PAIRWISE_EXCHANGE);
+	skewed_barriers(_metadata, &self->n, 3, COLLSOCK_EXCHANGE);
 	ASSERT_EQ(0, unit_barrier(&self->n, 2));
 	unit_leave(&self->n, 2);
 	for (i = 0; i < 4; i++)
@@ -608,7 +608,7 @@ TEST_F(net, a_rank_that_left_is_named_by_all_hosts)
 
 	for (k = 0; k < 40; k++) {
 		unit_network_init(&self->n, 2 + k % 9, seed_start() + k);
-		self->n.join.algorithm[COLLSOCK_BARRIER] = COLLSOCK_PAIRWISE_EXCHANGE;
+		self->n.join.algorithm[COLLSOCK_BARRIER] = COLLSOCK_EXCHANGE;
 		self->n.world.link.loss = k % 2 * 200;
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		skewed_barriers(_metadata, &self->n, 3, COLLSOCK_AUTO);
@@ -625,7 +625,7 @@ TEST_F(net, a_host_that_was_cut_off_is_named_by_all_hosts)
 
 	for (k = 0; k < 40; k++) {
 		unit_network_init(&self->n, 2 + k % 9, seed_start() + k);
-		self->n.join.algorithm[COLLSOCK_BARRIER] = COLLSOCK_PAIRWISE_EXCHANGE;
+		self->n.join.algorithm[COLLSOCK_BARRIER] = COLLSOCK_EXCHANGE;
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		skewed_barriers(_metadata, &self->n, 3, COLLSOCK_AUTO);
 		unit_cut(&self->n, k % self->n.count);
@@ -637,7 +637,7 @@ TEST_F(net, a_host_that_was_cut_off_is_named_by_all_hosts)
 TEST_F(net, a_failed_group_that_closed_does_not_leave_others_waiting)
 {
 	unit_network_init(&self->n, 4, 1);
-	self->n.join.algorithm[COLLSOCK_BARRIER] = COLLSOCK_PAIRWISE_EXCHANGE;
+	self->n.join.algorithm[COLLSOCK_BARRIER] = COLLSOCK_EXCHANGE;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	skewed_barriers(_metadata, &self->n, 2, COLLSOCK_AUTO);
 	unit_cut(&self->n, 3);
@@ -695,7 +695,7 @@ TEST_F(net, a_false_done_acknowledges_nothing)
 	u32 i;
 
 	unit_network_init(&self->n, 4, 1);
-	self->n.join.algorithm[COLLSOCK_BARRIER] = COLLSOCK_PAIRWISE_EXCHANGE;
+	self->n.join.algorithm[COLLSOCK_BARRIER] = COLLSOCK_EXCHANGE;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	self->n.tap = lie_about_done;
 	for (i = 0; i < 4; i++)
@@ -743,12 +743,12 @@ TEST_F(net, posts_name_the_algorithms_of_the_mask_only)
 
 	unit_network_init(&self->n, 2, 1);
 	self->n.join.algorithms = BIT_ULL(COLLSOCK_BINOMIAL) | BIT_ULL(COLLSOCK_DISSEMINATION);
-	self->n.join.algorithm[COLLSOCK_BARRIER] = COLLSOCK_PAIRWISE_EXCHANGE;
+	self->n.join.algorithm[COLLSOCK_BARRIER] = COLLSOCK_EXCHANGE;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	g = unit_group(&self->n, 0);
 	post.algorithm = COLLSOCK_BINOMIAL;
 	EXPECT_EQ(0, coll_signature_of_post(g, 0, &post, &sig));
-	post.algorithm = COLLSOCK_PAIRWISE_EXCHANGE;
+	post.algorithm = COLLSOCK_EXCHANGE;
 	EXPECT_EQ(-EINVAL, coll_signature_of_post(g, 0, &post, &sig));
 	post.algorithm = COLLSOCK_AUTO;
 	EXPECT_EQ(0, coll_signature_of_post(g, 0, &post, &sig));
@@ -785,7 +785,10 @@ TEST_F(net, bad_posts_are_refused_and_change_nothing)
 	REFUSED(count, 0, -EINVAL);
 	REFUSED(count, 0xffffffff, -EMSGSIZE);
 	REFUSED(count, 145, -EMSGSIZE);
-	REFUSED(reserved, 1, -EINVAL);
+	REFUSED(degree, 1, -EINVAL);
+	REFUSED(degree, 3, -ERANGE);
+	REFUSED(degree, COLLSOCK_MAX_EXCHANGE_DEGREE + 1, -EINVAL);
+	REFUSED(degree, 0xffffffff, -EINVAL);
 	EXPECT_EQ(0, g->window.next);
 	EXPECT_EQ(0, g->stats.posted);
 }
@@ -801,6 +804,7 @@ struct allowed {
 static void check_allowed(struct __test_metadata *_metadata, const struct coll_group *g,
 			  const struct allowed *a)
 {
+	const struct coll_algorithm *row = coll_algorithm_find(a->operation, a->algorithm);
 	bool typed = a->operation != COLLSOCK_BARRIER;
 	struct collsock_post post = {
 		.size = sizeof(post), .operation = a->operation, .algorithm = a->algorithm,
@@ -809,7 +813,7 @@ static void check_allowed(struct __test_metadata *_metadata, const struct coll_g
 	};
 	struct coll_signature posted, heard = {
 		.operation = post.operation, .algorithm = post.algorithm, .type = post.type,
-		.count = post.count, .op = post.op,
+		.count = post.count, .op = post.op, .degree = row && row->most_degree ? 2 : 0,
 	};
 
 	EXPECT_EQ(a->runs, coll_signature_makes_sense(g, &heard))
@@ -823,14 +827,14 @@ TEST_F(net, an_operation_without_reserved_memory_never_begins)
 	/* Of five hosts; AUTO means dissemination in a barrier, binomial trees where rooted. */
 	static const struct allowed allowed[] = {
 		{ COLLSOCK_BARRIER,	COLLSOCK_DISSEMINATION,		true,	false },
-		{ COLLSOCK_BARRIER,	COLLSOCK_PAIRWISE_EXCHANGE,	true,	true },
+		{ COLLSOCK_BARRIER,	COLLSOCK_EXCHANGE,	true,	true },
 		{ COLLSOCK_BARRIER,	COLLSOCK_BINOMIAL,		false,	false },
-		{ COLLSOCK_BARRIER,	COLLSOCK_KARY,			true,	false },
+		{ COLLSOCK_BARRIER,	COLLSOCK_KARY,			false,	false },
 		{ COLLSOCK_BARRIER,	16,				false,	false },
 		{ COLLSOCK_BARRIER,	255,				false,	false },
 		{ COLLSOCK_ALLREDUCE,	COLLSOCK_DISSEMINATION,		false,	false },
-		{ COLLSOCK_ALLREDUCE,	COLLSOCK_PAIRWISE_EXCHANGE,	true,	true },
-		{ COLLSOCK_REDUCE,	COLLSOCK_PAIRWISE_EXCHANGE,	false,	false },
+		{ COLLSOCK_ALLREDUCE,	COLLSOCK_EXCHANGE,	true,	true },
+		{ COLLSOCK_REDUCE,	COLLSOCK_EXCHANGE,	false,	false },
 		{ COLLSOCK_REDUCE,	COLLSOCK_BINOMIAL,		false,	false },
 		{ COLLSOCK_REDUCE,	COLLSOCK_KARY,			true,	false },
 		{ COLLSOCK_BROADCAST,	COLLSOCK_BINOMIAL,		false,	false },
@@ -840,10 +844,10 @@ TEST_F(net, an_operation_without_reserved_memory_never_begins)
 	u32 i;
 
 	unit_network_init(&self->n, 5, 1);
-	self->n.join.algorithms = BIT_ULL(COLLSOCK_PAIRWISE_EXCHANGE);
+	self->n.join.algorithms = BIT_ULL(COLLSOCK_EXCHANGE);
 	self->n.join.algorithm[COLLSOCK_REDUCE] = COLLSOCK_KARY;
 	self->n.join.algorithm[COLLSOCK_BROADCAST] = COLLSOCK_KARY;
-	self->n.join.fanout = 2;
+	self->n.join.degree = 2;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	for (i = 0; i < ARRAY_SIZE(allowed); i++)
 		check_allowed(_metadata, unit_group(&self->n, 0), &allowed[i]);
@@ -851,7 +855,7 @@ TEST_F(net, an_operation_without_reserved_memory_never_begins)
 	EXPECT_FALSE(coll_signature_makes_sense(unit_group(&self->n, 0), &auto_heard));
 }
 
-TEST_F(net, without_a_fan_out_no_packet_begins_a_tree_that_needs_one)
+TEST_F(net, without_a_degree_no_packet_begins_a_tree_that_needs_one)
 {
 	static const u8 operations[] = {
 		COLLSOCK_BARRIER, COLLSOCK_ALLREDUCE, COLLSOCK_REDUCE, COLLSOCK_BROADCAST,

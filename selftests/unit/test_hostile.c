@@ -76,7 +76,7 @@ TEST_F(net, limits_that_go_round_revive_no_operation_that_was_stopped)
 	next_number = 1 << 20;
 	unit_network_init(n, 4, seed_start());
 	n->join.window = 1;
-	n->join.fanout = 3;
+	n->join.degree = 3;
 	n->join.max_bytes = sizeof(payload);
 	ASSERT_EQ(0, unit_join_all(n, NULL));
 	for (i = 0; i < 4; i++)
@@ -115,6 +115,7 @@ static void fill_window(struct __test_metadata *_metadata, struct unit_network *
 		.payload_bytes		= sizeof(payload),
 		.signature.operation	= COLLSOCK_BROADCAST,
 		.signature.algorithm	= COLLSOCK_KARY,
+		.signature.degree	= 2,
 		.signature.type		= COLLSOCK_UINT64,
 		.signature.count	= COLLSOCK_MAX_PAYLOAD / sizeof(u64),
 	};
@@ -138,7 +139,7 @@ TEST_F(net, lower_limits_abort_operations_once)
 	next_number = 1 << 20;
 	unit_network_init(n, 3, seed_start());
 	n->join.window = 64;
-	n->join.fanout = 2;
+	n->join.degree = 2;
 	n->join.segment_bytes = 48;
 	n->join.max_bytes = COLLSOCK_MAX_PAYLOAD;
 	ASSERT_EQ(0, unit_join_all(n, NULL));

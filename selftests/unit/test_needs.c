@@ -162,14 +162,14 @@ static void check_size(struct __test_metadata *_metadata, const struct coll_algo
 		       u32 hosts)
 {
 	const u32 selves[] = { 0, 1, hosts / 2, hosts - 1 };
-	u32 i, k, fanout;
+	u32 i, k, degree;
 
 	for (i = 0; i < ARRAY_SIZE(selves); i++)
-		for (k = 0; k < (a->fans_out ? 17 : 1); k++) {
-			fanout = a->fans_out ? shapes_fanout(k, hosts) : 0;
-			if (selves[i] < hosts && (fanout || !a->fans_out))
+		for (k = 0; k < (a->most_degree ? 17 : 1); k++) {
+			degree = shapes_degree(a, k, hosts);
+			if (selves[i] < hosts && (degree || !a->most_degree))
 				check_needs(_metadata, a, &(struct coll_shape) {
-					.hosts = hosts, .self = selves[i], .fanout = fanout,
+					.hosts = hosts, .self = selves[i], .degree = degree,
 				});
 		}
 }
@@ -195,47 +195,99 @@ TEST(peers_and_room_are_those_of_the_schedules_in_large_groups)
 			check_size(_metadata, a, sizes[i]);
 }
 
-TEST(a_group_needs_what_each_of_its_algorithms_needs)
+/* A group of HUB_HOSTS, of which SELF is the host whose needs are compared */
+#define SELF	3
+
+static struct coll_menu menu_of(const struct collsock_join *j)
 {
-	const struct coll_shape shape = { .hosts = HUB_HOSTS, .self = 3, .root = 7, .fanout = 3 };
-	static struct test_needs all, one, sum;
-	const struct coll_algorithm *a = NULL;
+	struct coll_menu menu;
+
+	coll_menu_init(&menu, j);
+	return menu;
+}
+
+static void needs_of_menu(struct __test_metadata *_metadata, struct test_needs *n,
+			  struct collsock_join j)
+{
 	struct coll_schedule scratch;
+	struct coll_menu menu;
+
+	j.hosts = HUB_HOSTS;
+	menu = menu_of(&j);
+	needs_clear(n);
+	ASSERT_EQ(0, coll_menu_need(&menu, SELF, &scratch, &n->needs));
+}
+
+static void needs_join(struct test_needs *sum, const struct test_needs *one)
+{
 	u32 i;
 
-	needs_clear(&all);
-	needs_clear(&sum);
-	ASSERT_EQ(0, coll_algorithms_need(COLL_ALL_ALGORITHMS, &shape, &scratch, &all.needs));
-	while ((a = next_algorithm(a))) {
-		needs_said(&one, a, &(struct coll_shape) {
-			.hosts = shape.hosts, .self = shape.self, .fanout = shape.fanout });
-		for (i = 0; i < ARRAY_SIZE(sum.hosts); i++)
-			sum.hosts[i] |= one.hosts[i];
-		coll_room_grow(&sum.needs.room, one.needs.room.messages, one.needs.room.values,
-			       one.needs.room.early);
+	for (i = 0; i < ARRAY_SIZE(sum->hosts); i++)
+		sum->hosts[i] |= one->hosts[i];
+	coll_room_grow(&sum->needs.room, one->needs.room.messages, one->needs.room.values,
+		       one->needs.room.early);
+}
+
+static void expect_equal(struct __test_metadata *_metadata, const struct test_needs *a,
+			 const struct test_needs *b)
+{
+	EXPECT_EQ(0, memcmp(a->hosts, b->hosts, sizeof(a->hosts)));
+	EXPECT_EQ(0, memcmp(&a->needs.room, &b->needs.room, sizeof(a->needs.room)));
+}
+
+/* All that a row can need with the degrees that it has in common with a mask */
+static void needs_of_row(struct test_needs *sum, const struct coll_algorithm *a, u64 degrees)
+{
+	struct coll_shape shape = { .hosts = HUB_HOSTS, .self = SELF };
+	static struct test_needs one;
+
+	for (; shape.degree <= a->most_degree; shape.degree++) {
+		if (a->most_degree && (!shape.degree || !(degrees & COLLSOCK_DEGREE(shape.degree))))
+			continue;
+		needs_said(&one, a, &shape);
+		needs_join(sum, &one);
 	}
-	EXPECT_EQ(0, memcmp(all.hosts, sum.hosts, sizeof(sum.hosts)));
-	EXPECT_EQ(0, memcmp(&all.needs.room, &sum.needs.room, sizeof(sum.needs.room)));
+}
+
+TEST(a_group_needs_what_each_of_its_algorithms_needs_with_each_of_its_degrees)
+{
+	static const u64 others[] = { 0, COLLSOCK_DEGREE(4), ~1ULL };
+	static struct test_needs all, sum;
+	const struct coll_algorithm *a;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		needs_clear(&sum);
+		for (a = next_algorithm(NULL); a; a = next_algorithm(a))
+			needs_of_row(&sum, a, COLLSOCK_DEGREE(3) | others[i]);
+		needs_of_menu(_metadata, &all, (struct collsock_join){
+			.degree = 3, .degrees = others[i] });
+		expect_equal(_metadata, &all, &sum);
+	}
 }
 
 TEST(algorithms_that_posts_may_not_name_need_nothing)
 {
-	const struct coll_shape shape = { .hosts = HUB_HOSTS, .self = 3 };
-	static struct test_needs with, without, none;
-	struct coll_schedule scratch;
+	static struct test_needs with, without;
 
-	needs_clear(&with);
-	needs_clear(&without);
-	needs_clear(&none);
-	ASSERT_EQ(0, coll_algorithms_need(COLL_ALL_ALGORITHMS, &shape, &scratch, &with.needs));
-	ASSERT_EQ(0, coll_algorithms_need(~HUB_ONLY, &shape, &scratch, &without.needs));
-	ASSERT_EQ(0, coll_algorithms_need(0, &shape, &scratch, &none.needs));
+	needs_of_menu(_metadata, &with, (struct collsock_join){});
+	needs_of_menu(_metadata, &without, (struct collsock_join){ .algorithms = ~HUB_ONLY });
 	/* Host 6 is three away: no power of two. */
 	EXPECT_TRUE(coll_hosts_has(with.hosts, 6));
 	EXPECT_FALSE(coll_hosts_has(without.hosts, 6));
 	EXPECT_LT(without.needs.room.early, with.needs.room.early);
-	EXPECT_EQ(0, none.hosts[0]);
-	EXPECT_EQ(0, none.needs.room.values);
+}
+
+TEST(what_nobody_names_needs_no_degree_but_the_usual_one)
+{
+	static struct test_needs usual, two;
+
+	needs_of_menu(_metadata, &usual, (struct collsock_join){
+		.algorithms = BIT_ULL(COLLSOCK_DISSEMINATION) });
+	needs_of_menu(_metadata, &two, (struct collsock_join){
+		.algorithms = BIT_ULL(COLLSOCK_DISSEMINATION), .degree = 2 });
+	expect_equal(_metadata, &usual, &two);
+	EXPECT_FALSE(coll_hosts_has(usual.hosts, 6));
 }
 
 /* ---- a group runs it ---- */

@@ -59,7 +59,7 @@ static const struct number operators[] = {
 
 static const struct number algorithms[] = {
 	NUMBER(COLLSOCK_, DISSEMINATION, 1),
-	NUMBER(COLLSOCK_, PAIRWISE_EXCHANGE, 2),
+	NUMBER(COLLSOCK_, EXCHANGE, 2),
 	NUMBER(COLLSOCK_, BINOMIAL, 3),
 	NUMBER(COLLSOCK_, KARY, 4),
 };

@@ -85,7 +85,7 @@ TEST_F(net, every_operation_gives_every_rank_its_result_wherever_ranks_are)
 	for (k = 0; k < ARRAY_SIZE(placements); k++) {
 		p = &placements[k];
 		unit_network_place(&self->n, p->host_of_rank, p->count, seed_start() + k);
-		self->n.join.fanout = 3;
+		self->n.join.degree = 3;
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		for (a = 0; a < coll_algorithms_count; a++)
 			for (root = 0; root < roots_of(coll_algorithms[a], p->count); root++)
@@ -427,9 +427,9 @@ TEST_F(net, a_group_reports_the_memory_of_its_ranks_and_lanes)
 		unit_network_place(&self->n, p->host_of_rank, p->count, 1);
 		self->n.join.segment_bytes = 96;
 		self->n.join.max_bytes = 1000 * k;
-		self->n.join.fanout = k;
+		self->n.join.degree = k;
 		if (k == 1)
-			self->n.join.fanout = 0;
+			self->n.join.degree = 0;
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		for (i = 0; i < self->n.hosts; i++)
 			EXPECT_EQ(world_reserved(unit_member(&self->n, i)),

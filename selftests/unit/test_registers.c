@@ -11,9 +11,10 @@
 /* The group's schedule for an all-reduce, to be replaced */
 static struct coll_schedule *allreduce_schedule(struct coll_group *g)
 {
-	u8 algorithm = g->plan.default_algorithm[COLLSOCK_ALLREDUCE];
+	const struct coll_choice *usual = &g->plan.menu.usual[COLLSOCK_ALLREDUCE];
+	int position = coll_algorithm_position(COLLSOCK_ALLREDUCE, usual->algorithm);
 
-	return g->plan.schedules[coll_algorithm_position(COLLSOCK_ALLREDUCE, algorithm)];
+	return g->plan.schedules[position][usual->degree];
 }
 
 /*

@@ -23,7 +23,8 @@ static void begin(struct __test_metadata *_metadata, struct unit_network *n,
 	n->join.segment_bytes = segment_bytes;
 	n->join.max_bytes = COLLSOCK_MAX_PAYLOAD;
 	n->join.window = 4;
-	n->join.fanout = 3;
+	n->join.degree = 3;
+	n->join.degrees = COLLSOCK_DEGREE(2);
 	ASSERT_EQ(0, unit_join_all(n, NULL));
 }
 
@@ -239,10 +240,11 @@ TEST_F(net, a_new_connection_learns_a_longer_round_trip_too)
 TEST_F(net, lanes_do_not_wait_for_each_other)
 {
 	struct collsock_post p =
-		unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 10 * WHOLE / 8);
+		unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_EXCHANGE, 0, 10 * WHOLE / 8);
 	const struct coll_op *op;
 	u32 i;
 
+	p.degree = 2;
 	begin(_metadata, &self->n, own_hosts, 4, 0);
 	self->n.tap = lose_first_segment;
 	for (i = 0; i < 4; i++)
@@ -361,7 +363,7 @@ TEST_F(net, impossible_segments_and_lengths_are_invalid_and_change_nothing)
 		{ "the last possible round", 1, 255, WHOLE },
 	};
 	struct collsock_post p =
-		unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, WHOLE / 4 + 1);
+		unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_EXCHANGE, 0, WHOLE / 4 + 1);
 	struct coll_group *g;
 	u64 before;
 	u32 i;
@@ -393,7 +395,7 @@ TEST_F(net, unknown_signatures_are_invalid_and_change_nothing)
 {
 	static const struct coll_signature good = {
 		.operation = COLLSOCK_ALLREDUCE, .type = COLLSOCK_DOUBLE, .op = COLLSOCK_SUM,
-		.algorithm = COLLSOCK_PAIRWISE_EXCHANGE, .count = 1,
+		.algorithm = COLLSOCK_EXCHANGE, .degree = 2, .count = 1,
 	};
 #define BUT(field, value) { #field " " #value, offsetof(struct coll_signature, field), value }
 	static const struct {
@@ -406,13 +408,13 @@ TEST_F(net, unknown_signatures_are_invalid_and_change_nothing)
 		BUT(operation, 255), BUT(operation, COLLSOCK_BARRIER),
 		BUT(algorithm, COLLSOCK_AUTO), BUT(algorithm, COLLSOCK_DISSEMINATION),
 		BUT(algorithm, COLL_MAX_ALGORITHMS - 1), BUT(algorithm, COLL_MAX_ALGORITHMS),
-		BUT(algorithm, 255), BUT(degree, 1),
+		BUT(algorithm, 255), BUT(degree, 0), BUT(degree, 1), BUT(degree, 4), BUT(degree, 255),
 		BUT(type, COLLSOCK_NONE), BUT(type, 255),
 		BUT(op, COLLSOCK_NOP), BUT(op, 255), BUT(root, 1),
 	};
 #undef BUT
 	struct collsock_post first =
-		unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_PAIRWISE_EXCHANGE, 0, 1);
+		unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_EXCHANGE, 0, 1);
 	const struct hostile message = { "", 0, 0, 8 };
 	struct coll_signature sig;
 	struct coll_group *g;

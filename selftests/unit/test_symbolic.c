@@ -103,7 +103,7 @@ static int build_one_does_not_wait(struct coll_schedule *s, const struct coll_sh
 
 static int build_side_swapped(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_pairwise_allreduce.build(s, shape);
+	int err = coll_exchange_allreduce.build(s, shape);
 	u32 i;
 
 	for (i = 0; !shape->self && i < s->folds; i++)
@@ -115,7 +115,7 @@ static int build_side_swapped(struct coll_schedule *s, const struct coll_shape *
 /* The hosts that had handed in do not receive the result. */
 static int build_nothing_handed_out(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_pairwise_allreduce.build(s, shape);
+	int err = coll_exchange_allreduce.build(s, shape);
 
 	if (s->rounds)
 		s->round[s->rounds - 1].sends = 0;
@@ -125,7 +125,7 @@ static int build_nothing_handed_out(struct coll_schedule *s, const struct coll_s
 /* … or they fold the result onto their register instead of replacing it. */
 static int build_folded_twice(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_pairwise_allreduce.build(s, shape);
+	int err = coll_exchange_allreduce.build(s, shape);
 	struct coll_round *r = &s->round[s->rounds - 1];
 	u32 other;
 
@@ -140,7 +140,7 @@ static int build_folded_twice(struct coll_schedule *s, const struct coll_shape *
 /* … or they do not expect the result. */
 static int build_handed_out_unawaited(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_pairwise_allreduce.build(s, shape);
+	int err = coll_exchange_allreduce.build(s, shape);
 
 	if (shape->self % 2 && s->rounds)
 		s->round[s->rounds - 1].folds = 0;
@@ -156,7 +156,8 @@ static int build_pairs_apart(struct coll_schedule *s, const struct coll_shape *s
 
 	for (number = 0; natural[number] != shape->self; number++)
 		;
-	err = coll_pairwise_allreduce.build(s, &(struct coll_shape){ .hosts = 6, .self = number });
+	err = coll_exchange_allreduce.build(s, &(struct coll_shape){ .hosts = 6, .self = number,
+								     .degree = 2 });
 	s->self = shape->self;
 	for (i = 0; i < s->sends; i++)
 		s->send[i].host = natural[s->send[i].host];
@@ -381,7 +382,7 @@ static int build_barrier_promises_nothing(struct coll_schedule *s,
 	return err;
 }
 
-#define TREE { .hosts = 7, .root = 2, .fanout = 2 }
+#define TREE { .hosts = 7, .root = 2, .degree = 2 }
 
 static const struct planted {
 	const char *name;
@@ -391,41 +392,41 @@ static const struct planted {
 	enum symbolic_hold hold;
 	enum symbolic_fault fault;
 } planted[] = {
-	{ "no bug", COLLSOCK_ALLREDUCE, { .hosts = 5 }, build_star,
+	{ "no bug", COLLSOCK_ALLREDUCE, { .hosts = 5, .degree = 2 }, build_star,
 	  SYMBOLIC_HOLD_ARRIVAL, SYMBOLIC_SOUND },
-	{ "wrong distance", COLLSOCK_BARRIER, { .hosts = 7 }, build_wrong_distance,
+	{ "wrong distance", COLLSOCK_BARRIER, { .hosts = 7, .degree = 2 }, build_wrong_distance,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_NOT_KNOWN },
-	{ "one round short", COLLSOCK_BARRIER, { .hosts = 4 }, build_one_round_short,
+	{ "one round short", COLLSOCK_BARRIER, { .hosts = 4, .degree = 2 }, build_one_round_short,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_NOT_KNOWN },
-	{ "one round short and late", COLLSOCK_BARRIER, { .hosts = 4 }, build_one_round_short,
+	{ "one round short and late", COLLSOCK_BARRIER, { .hosts = 4, .degree = 2 }, build_one_round_short,
 	  SYMBOLIC_HOLD_ARRIVAL, SYMBOLIC_TOO_EARLY },
-	{ "one does not wait", COLLSOCK_BARRIER, { .hosts = 4 }, build_one_does_not_wait,
+	{ "one does not wait", COLLSOCK_BARRIER, { .hosts = 4, .degree = 2 }, build_one_does_not_wait,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_NOT_KNOWN },
-	{ "side swapped", COLLSOCK_ALLREDUCE, { .hosts = 8 }, build_side_swapped,
+	{ "side swapped", COLLSOCK_ALLREDUCE, { .hosts = 8, .degree = 2 }, build_side_swapped,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ORDER },
-	{ "nothing handed out", COLLSOCK_ALLREDUCE, { .hosts = 6 }, build_nothing_handed_out,
-	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_DEADLOCK },
-	{ "folded twice", COLLSOCK_ALLREDUCE, { .hosts = 6 }, build_folded_twice,
+	{ "nothing handed out", COLLSOCK_ALLREDUCE, { .hosts = 6, .degree = 2 },
+	  build_nothing_handed_out, SYMBOLIC_HOLD_NOTHING, SYMBOLIC_DEADLOCK },
+	{ "folded twice", COLLSOCK_ALLREDUCE, { .hosts = 6, .degree = 2 }, build_folded_twice,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_COUNT },
-	{ "handed out unawaited", COLLSOCK_ALLREDUCE, { .hosts = 6 }, build_handed_out_unawaited,
-	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_TOO_EARLY },
-	{ "sent unawaited", COLLSOCK_ALLREDUCE, { .hosts = 3 }, build_star_and_unawaited,
+	{ "handed out unawaited", COLLSOCK_ALLREDUCE, { .hosts = 6, .degree = 2 },
+	  build_handed_out_unawaited, SYMBOLIC_HOLD_NOTHING, SYMBOLIC_TOO_EARLY },
+	{ "sent unawaited", COLLSOCK_ALLREDUCE, { .hosts = 3, .degree = 2 }, build_star_and_unawaited,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_NOT_AWAITED },
-	{ "pairs apart", COLLSOCK_ALLREDUCE, { .hosts = 6 }, build_pairs_apart,
+	{ "pairs apart", COLLSOCK_ALLREDUCE, { .hosts = 6, .degree = 2 }, build_pairs_apart,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ORDER },
-	{ "dissemination of data", COLLSOCK_ALLREDUCE, { .hosts = 8 }, build_dissemination,
+	{ "dissemination of data", COLLSOCK_ALLREDUCE, { .hosts = 8, .degree = 2 }, build_dissemination,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ORDER },
-	{ "dissemination of data twice", COLLSOCK_ALLREDUCE, { .hosts = 6 },
+	{ "dissemination of data twice", COLLSOCK_ALLREDUCE, { .hosts = 6, .degree = 2 },
 	  build_dissemination, SYMBOLIC_HOLD_NOTHING, SYMBOLIC_COUNT },
-	{ "not the same bits", COLLSOCK_ALLREDUCE, { .hosts = 4 }, build_star_from_the_right,
+	{ "not the same bits", COLLSOCK_ALLREDUCE, { .hosts = 4, .degree = 2 }, build_star_from_the_right,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_DIFFERENT },
-	{ "empty register", COLLSOCK_ALLREDUCE, { .hosts = 3 }, build_star_of_empty_register,
+	{ "empty register", COLLSOCK_ALLREDUCE, { .hosts = 3, .degree = 2 }, build_star_of_empty_register,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_EMPTY },
-	{ "sent twice", COLLSOCK_ALLREDUCE, { .hosts = 3 }, build_star_sent_twice,
+	{ "sent twice", COLLSOCK_ALLREDUCE, { .hosts = 3, .degree = 2 }, build_star_sent_twice,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_TWICE },
-	{ "not built", COLLSOCK_ALLREDUCE, { .hosts = 3 }, build_too_large,
+	{ "not built", COLLSOCK_ALLREDUCE, { .hosts = 3, .degree = 2 }, build_too_large,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_NOT_BUILT },
-	{ "in blocks", COLLSOCK_ALLREDUCE, { .hosts = 3 }, build_in_blocks,
+	{ "in blocks", COLLSOCK_ALLREDUCE, { .hosts = 3, .degree = 2 }, build_in_blocks,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_BLOCKS },
 
 	{ "binomial reduce", COLLSOCK_REDUCE, TREE, build_binomial_reduce,
@@ -456,11 +457,11 @@ static const struct planted {
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_COUNT },
 	{ "one is not told", COLLSOCK_BROADCAST, TREE, build_broadcast_without_one,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_COUNT },
-	{ "half a barrier", COLLSOCK_BARRIER, { .hosts = 7 }, build_barrier_half,
+	{ "half a barrier", COLLSOCK_BARRIER, { .hosts = 7, .degree = 2 }, build_barrier_half,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_TOO_EARLY },
-	{ "a barrier in haste", COLLSOCK_BARRIER, { .hosts = 3 }, build_barrier_in_haste,
+	{ "a barrier in haste", COLLSOCK_BARRIER, { .hosts = 3, .degree = 2 }, build_barrier_in_haste,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_NOT_KNOWN },
-	{ "no promise", COLLSOCK_BARRIER, { .hosts = 7 }, build_barrier_promises_nothing,
+	{ "no promise", COLLSOCK_BARRIER, { .hosts = 7, .degree = 2 }, build_barrier_promises_nothing,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ALL_TO_ALL },
 };
 
@@ -488,7 +489,7 @@ TEST(every_planted_bug_is_found_as_the_right_fault)
 TEST(an_operation_that_the_executor_cannot_check_is_a_fault)
 {
 	struct coll_algorithm unknown = { .operation = 255, .build = build_star };
-	struct coll_shape three = { .hosts = 3 };
+	struct coll_shape three = { .hosts = 3, .degree = 2 };
 	struct symbolic_adversary adversary = {};
 	struct symbolic_group group = {};
 

@@ -86,19 +86,19 @@ TEST(binomial_trees_take_ceil_log2_rounds_each_way)
 	}
 }
 
-TEST(no_tree_of_that_fanout_is_lower_than_a_k_ary_tree)
+TEST(no_tree_of_that_degree_is_lower_than_a_k_ary_tree)
 {
 	const struct coll_algorithm *a = NULL;
 	struct coll_shape shape = {};
 	u32 n;
 
 	while ((a = next_algorithm(a))) {
-		if (!a->fans_out)
+		if (a->algorithm != COLLSOCK_KARY)
 			continue;
-		for (shape.fanout = 2; shape.fanout <= COLLSOCK_MAX_FANOUT; shape.fanout++)
+		for (shape.degree = 2; shape.degree <= COLLSOCK_MAX_DEGREE; shape.degree++)
 			for (n = 1; n <= COLLSOCK_MAX_KARY_HOSTS; n++) {
 				shape.hosts = n;
-				ASSERT_EQ(least_depth(n, shape.fanout), depth(a, &shape))
+				ASSERT_EQ(least_depth(n, shape.degree), depth(a, &shape))
 					TH_LOG("%s", shapes_text(a, &shape));
 			}
 	}
@@ -106,36 +106,36 @@ TEST(no_tree_of_that_fanout_is_lower_than_a_k_ary_tree)
 
 /* Breadth */
 
-TEST(no_host_has_more_children_than_the_fanout)
+TEST(no_host_has_more_children_than_the_degree)
 {
 	const struct coll_algorithm *a = NULL;
 	struct shapes shapes;
 
 	while ((a = next_algorithm(a))) {
-		if (!a->fans_out)
+		if (a->algorithm != COLLSOCK_KARY)
 			continue;
 		shapes = walk(a, TREE_HOSTS);
 		while (next_from_host_0(&shapes)) {
 			struct coll_shape shape = shapes.shape;
 
 			for (shape.self = 0; shape.self < shape.hosts; shape.self++) {
-				ASSERT_GE(shape.fanout, children(a, &shape))
+				ASSERT_GE(shape.degree, children(a, &shape))
 					TH_LOG("%s: host %u", shapes_text(a, &shape), shape.self);
 			}
 		}
 	}
 }
 
-TEST(with_a_fanout_for_all_other_hosts_the_tree_is_flat)
+TEST(with_a_degree_for_all_other_hosts_the_tree_is_flat)
 {
 	const struct coll_algorithm *a = NULL;
 	struct coll_shape shape = {};
 
 	while ((a = next_algorithm(a))) {
-		if (!a->fans_out)
+		if (a->algorithm != COLLSOCK_KARY)
 			continue;
-		for (shape.hosts = 3; shape.hosts <= COLLSOCK_MAX_FANOUT + 1; shape.hosts++) {
-			shape.fanout = shape.hosts - 1;
+		for (shape.hosts = 3; shape.hosts <= COLLSOCK_MAX_DEGREE + 1; shape.hosts++) {
+			shape.degree = shape.hosts - 1;
 			ASSERT_EQ(1, depth(a, &shape))
 				TH_LOG("%s", shapes_text(a, &shape));
 			ASSERT_EQ(shape.hosts - 1, children(a, &shape))
@@ -144,7 +144,7 @@ TEST(with_a_fanout_for_all_other_hosts_the_tree_is_flat)
 	}
 }
 
-TEST(the_largest_group_with_a_fanout_fits_whatever_the_fanout)
+TEST(the_largest_group_with_k_ary_trees_fits_whatever_the_degree)
 {
 	const struct coll_algorithm *a = NULL;
 	struct coll_schedule s;
@@ -152,9 +152,9 @@ TEST(the_largest_group_with_a_fanout_fits_whatever_the_fanout)
 	while ((a = next_algorithm(a))) {
 		struct coll_shape shape = { .hosts = COLLSOCK_MAX_KARY_HOSTS };
 
-		if (!a->fans_out)
+		if (a->algorithm != COLLSOCK_KARY)
 			continue;
-		for (shape.fanout = 2; shape.fanout <= COLLSOCK_MAX_FANOUT; shape.fanout++)
+		for (shape.degree = 2; shape.degree <= COLLSOCK_MAX_DEGREE; shape.degree++)
 			for (shape.self = 0; shape.self < shape.hosts; shape.self++) {
 				ASSERT_EQ(0, a->build(&s, &shape))
 					TH_LOG("%s: host %u", shapes_text(a, &shape), shape.self);
@@ -278,21 +278,21 @@ TEST(a_root_outside_the_group_is_refused)
 
 	while ((a = next_algorithm(a)))
 		for (i = 0; coll_algorithm_rooted(a) && i < ARRAY_SIZE(roots); i++) {
-			struct coll_shape shape = { .hosts = 5, .root = roots[i], .fanout = 2 };
+			struct coll_shape shape = { .hosts = 5, .root = roots[i], .degree = 2 };
 
 			EXPECT_EQ(-EINVAL, a->build(&s, &shape))
 				TH_LOG("%s", shapes_text(a, &shape));
 		}
 }
 
-TEST(a_k_ary_tree_without_a_fanout_is_refused)
+TEST(a_k_ary_tree_without_a_degree_is_refused)
 {
 	const struct coll_algorithm *a = NULL;
 	struct coll_shape shape = { .hosts = 5 };
 	struct coll_schedule s;
 
 	while ((a = next_algorithm(a))) {
-		if (!a->fans_out)
+		if (a->algorithm != COLLSOCK_KARY)
 			continue;
 		EXPECT_EQ(-EINVAL, a->build(&s, &shape))
 			TH_LOG("%s", shapes_text(a, &shape));
@@ -301,13 +301,13 @@ TEST(a_k_ary_tree_without_a_fanout_is_refused)
 
 TEST(a_tree_that_is_too_broad_or_too_deep_is_refused)
 {
-	struct coll_shape broad = { .hosts = COLL_MAX_EDGES + 2, .fanout = COLL_MAX_EDGES + 1 };
-	struct coll_shape deep = { .hosts = COLL_MAX_ROUNDS + 2, .fanout = 1 };
+	struct coll_shape broad = { .hosts = COLL_MAX_EDGES + 2, .degree = COLL_MAX_EDGES + 1 };
+	struct coll_shape deep = { .hosts = COLL_MAX_ROUNDS + 2, .degree = 1 };
 	const struct coll_algorithm *a = NULL;
 	struct coll_schedule s;
 
 	while ((a = next_algorithm(a))) {
-		if (!a->fans_out)
+		if (a->algorithm != COLLSOCK_KARY)
 			continue;
 		EXPECT_EQ(-E2BIG, a->build(&s, &broad))
 			TH_LOG("%s", shapes_text(a, &broad));
@@ -334,7 +334,7 @@ TEST(trees_with_a_root_have_one_direction_and_those_without_have_both)
 	u32 trees = 0;
 
 	while ((a = next_algorithm(a))) {
-		struct coll_shape shape = { .hosts = 9, .fanout = a->fans_out ? 2 : 0 };
+		struct coll_shape shape = { .hosts = 9, .degree = a->most_degree ? 2 : 0 };
 
 		if (!is_tree(a))
 			continue;

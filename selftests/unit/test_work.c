@@ -6,7 +6,7 @@
 #define SECOND	((u64)NSEC_PER_SEC)
 #define MS	((u64)NSEC_PER_MSEC)
 
-#define CHILDREN	COLLSOCK_MAX_FANOUT
+#define CHILDREN	COLLSOCK_MAX_DEGREE
 #define DOUBLES		(COLLSOCK_MAX_PAYLOAD / 8)
 /* More than an event may do at once, of packets without a payload or completions */
 #define AT_ONCE		20
@@ -24,7 +24,7 @@ static struct collsock_post of_doubles(u8 operation, u8 algorithm, u32 count)
 static void begin_star(struct __test_metadata *_metadata, struct unit_network *n, u32 children)
 {
 	unit_network_init(n, 1 + children, 1);
-	n->join.fanout = children;
+	n->join.degree = children;
 	n->join.max_bytes = COLLSOCK_MAX_PAYLOAD;
 	n->join.window = 4;
 	ASSERT_EQ(0, unit_join_all(n, NULL));
@@ -301,7 +301,7 @@ TEST_F(net, an_operation_that_failed_keeps_its_slot_when_it_is_posted)
 	struct coll_op *op;
 
 	unit_network_init(&self->n, 7, 1);
-	self->n.join.fanout = 2;
+	self->n.join.degree = 2;
 	self->n.join.max_bytes = COLLSOCK_MAX_PAYLOAD;
 	self->n.join.window = 4;
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
@@ -340,7 +340,7 @@ static struct coll_group *begin_met(struct __test_metadata *_metadata, struct un
 	u32 i;
 
 	unit_network_init(n, 1 + CHILDREN, 1);
-	n->join.fanout = CHILDREN;
+	n->join.degree = CHILDREN;
 	n->join.window = window;
 	ASSERT_EQ(0, unit_join_all(n, NULL)) {
 		return NULL;
@@ -417,7 +417,7 @@ TEST_F(net, all_hosts_are_told_that_a_rank_left_whoever_joins_meanwhile)
 	u32 rank, host;
 
 	unit_network_place(&self->n, host_of_rank, ranks, 1);
-	self->n.join.fanout = 4;
+	self->n.join.degree = 4;
 	for (rank = 0; rank < ranks; rank++)
 		if (rank != 1)
 			ASSERT_LE(0, unit_join(&self->n, rank, NULL));
@@ -442,7 +442,7 @@ TEST_F(net, a_check_opens_a_limited_number_of_connections_at_once)
 	u32 before, i;
 
 	unit_network_init(n, 1 + CHILDREN, 1);
-	n->join.fanout = CHILDREN;
+	n->join.degree = CHILDREN;
 	ASSERT_EQ(0, unit_join(n, 0, NULL));
 	g = unit_group(n, 0);
 	for (i = 0; i < 3; i++)
@@ -464,7 +464,7 @@ TEST_F(net, a_check_goes_on_within_an_operation)
 	u32 i;
 
 	unit_network_init(n, 6, 1);
-	n->join.fanout = 5;
+	n->join.degree = 5;
 	ASSERT_EQ(0, unit_join(n, 0, NULL));
 	unit_group(n, 0)->work.most = 1;
 	for (i = 0; i < 2; i++)
@@ -637,7 +637,7 @@ static bool check_stops(struct __test_metadata *_metadata, struct unit_network *
 	u32 i;
 
 	unit_network_init(n, 1 + children, 1);
-	n->join.fanout = max(children, 2U);
+	n->join.degree = max(children, 2U);
 	n->join.window = 64;
 	EXPECT_EQ(0, unit_join_all(n, NULL));
 	for (i = 0; i <= children; i++)

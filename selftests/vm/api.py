@@ -19,8 +19,8 @@ from api_common import blocking, nonblocking, post_of_three, two, unchanged_log
 from arithmetic import REDUCTIONS, element_bytes, name_of
 from collsock_test import (
     AF_COLLSOCK, AUTO, BARRIER, BINOMIAL, COMPLETION, COOKIE_GROUP, DEFAULT_SEGMENT, DISSEMINATION,
-    INT16_INT, INT64, JOIN, KARY, MAXLOC, MAX_COMPLETION_BYTES, MAX_FANOUT, MAX_HOSTS, MAX_PAYLOAD,
-    MAX_RANKS, MAX_SEGMENT, MAX_SPIN_US, MAX_WINDOW, MINLOC, NO_RANK, PAIRWISE_EXCHANGE, PORT, POST,
+    INT16_INT, INT64, JOIN, KARY, MAXLOC, MAX_COMPLETION_BYTES, MAX_DEGREE, MAX_HOSTS, MAX_PAYLOAD,
+    MAX_RANKS, MAX_SEGMENT, MAX_SPIN_US, MAX_WINDOW, MINLOC, NO_RANK, PORT, POST,
     QUIET, RUN, RUN_HEAD, SELF, SOL_COLLSOCK, STATS, SUM, WAIT, WAIT_HEAD, Child, Completion,
     Descriptor, Group, KernelLog, Rank, at_least, at_most, barrier, equal, eventually,
     eventually_in, integers, ip_batch, libc, main, make_namespace, member, netem, on, outcome,
@@ -83,7 +83,7 @@ def a_socket_that_has_not_joined_can_only_join():
 # ---- joining ----
 
 BAD_FIELDS = {
-    "size": (0, 96, 103, 105, 108),
+    "size": (0, 104, 111, 113, 116),
     "flags": (1, 0x80000000),
     "hosts": (0, 1, 3, MAX_HOSTS, MAX_HOSTS + 1, 0xffffffff),
     "ranks": (0, 1, 3, MAX_RANKS, MAX_RANKS + 1, 0xffffffff),
@@ -91,15 +91,16 @@ BAD_FIELDS = {
     "max_bytes": (MAX_PAYLOAD + 1, 0xffffffff),
     "window": (MAX_WINDOW + 1, 0xffff),
     "segment_bytes": (1, 47, 49, DEFAULT_SEGMENT + 8, MAX_SEGMENT + 48, 0xffff),
-    "barrier_algorithm": (KARY, KARY + 1, 255),  # no k-ary trees without a fan-out
+    "barrier_algorithm": (KARY, KARY + 1, 255),  # no k-ary trees without a degree
     "allreduce_algorithm": (DISSEMINATION, KARY, KARY + 1, 255),
-    "reduce_algorithm": (DISSEMINATION, PAIRWISE_EXCHANGE, KARY, KARY + 1, 255),
-    "broadcast_algorithm": (DISSEMINATION, PAIRWISE_EXCHANGE, KARY, KARY + 1, 255),
+    "reduce_algorithm": (DISSEMINATION, EXCHANGE, KARY, KARY + 1, 255),
+    "broadcast_algorithm": (DISSEMINATION, EXCHANGE, KARY, KARY + 1, 255),
     "algorithm0": (BINOMIAL,),
     "algorithm5": (BINOMIAL,),
     "algorithm15": (BINOMIAL,),
     "algorithms": (1 << AUTO, 1 << KARY, 1 << 5, 1 << 63),
-    "fanout": (1, MAX_FANOUT + 1, 255),
+    "degree": (1, MAX_DEGREE + 1, 255),
+    "degrees": (1, 0b11),
     "mac": (3, 64, 255), "reserved": (b"\1", b"\0\0\0\0\0\1"),
     "liveness_ms": (1, 99, 600001, 0xffffffff),
 }

@@ -44,7 +44,7 @@ BARRIER, ALLREDUCE, REDUCE, BROADCAST = 1, 2, 3, 4
  FLOAT_INT, DOUBLE_INT, INT64_INT, INT32_INT, INT16_INT) = range(16)
 (NOP, SUM, MIN, MAX, PRODUCT, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR,
  BITWISE_AND, BITWISE_OR, BITWISE_XOR, MINLOC, MAXLOC) = range(13)
-AUTO, DISSEMINATION, PAIRWISE_EXCHANGE, BINOMIAL, KARY = range(5)
+AUTO, DISSEMINATION, EXCHANGE, BINOMIAL, KARY = range(5)
 MAC_SIPHASH, MAC_NH_SIPHASH = 1, 2
 QUIET = 1
 NO_RANK = 0xffffffff
@@ -53,7 +53,7 @@ MAX_HOSTS, MAX_RANKS = 65536, 1048576
 DEFAULT_WINDOW, MAX_WINDOW = 16, 64
 DEFAULT_SEGMENT, MAX_SEGMENT = 1056, 8640
 MAX_SPIN_US, MAX_PAYLOAD = 10000, 65536
-MAX_FANOUT, MAX_KARY_HOSTS = 64, 4096
+MAX_DEGREE, MAX_EXCHANGE_DEGREE, MAX_KARY_HOSTS = 64, 16, 4096
 MAX_COMPLETION_BYTES = 256
 
 
@@ -78,15 +78,15 @@ class Layout(struct.Struct):
         return types.SimpleNamespace(**dict(zip(self.names, self.unpack_from(data, offset))))
 
 
-JOIN_HEAD = Layout("IIQQ16sIIIIHHIQQ16BBB6s",
+JOIN_HEAD = Layout("IIQQ16sIIIIHHIQQQ16BBB6s",
                    "size flags id nonce key hosts ranks rank max_bytes window segment_bytes "
-                   "liveness_ms features algorithms algorithm0 barrier_algorithm "
+                   "liveness_ms features algorithms degrees algorithm0 barrier_algorithm "
                    "allreduce_algorithm reduce_algorithm broadcast_algorithm algorithm5 "
                    "algorithm6 algorithm7 algorithm8 algorithm9 algorithm10 algorithm11 "
-                   "algorithm12 algorithm13 algorithm14 algorithm15 fanout mac reserved")
+                   "algorithm12 algorithm13 algorithm14 algorithm15 degree mac reserved")
 MEMBER = struct.Struct("=HHI16s")  # family, port, scope_id, address
 POST = Layout("IBBBBIIIIQ",
-              "size operation type op algorithm flags root count zero cookie")
+              "size operation type op algorithm flags root count degree cookie")
 COMPLETION = Layout("IIIIQQQ",
                     "size error failed_rank bytes cookie posted_ns completed_ns")
 RUN_HEAD = Layout("IIIIII", "size post_bytes completion_bytes buffer_bytes spin_us flags")

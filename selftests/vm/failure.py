@@ -12,7 +12,7 @@ import threading
 import time
 
 from collsock_test import (
-    DISSEMINATION, INT64, MAX, MIN, MODULE, PAIRWISE_EXCHANGE, UINT64, Child, Descriptor, Group,
+    DISSEMINATION, INT64, MAX, MIN, MODULE, EXCHANGE, UINT64, Child, Descriptor, Group,
     Rank, at_least, at_most, barrier, equal, errno_name, eventually, eventually_in, integers,
     link_down, main, outcome, rank_on, read_file, refused, test, test_each, tunables, work)
 
@@ -169,7 +169,7 @@ def a_failure_is_permanent():
           (stats.posted, stats.completed, stats.failed), (25, 2, 23))
 
 
-@test_each((2, PAIRWISE_EXCHANGE), (3, DISSEMINATION), (4, DISSEMINATION), (4, PAIRWISE_EXCHANGE))
+@test_each((2, EXCHANGE), (3, DISSEMINATION), (4, DISSEMINATION), (4, EXCHANGE))
 def a_host_that_is_cut_off_is_named_by_all_after_the_liveness_time(size, algorithm):
     """The error is reported after that time and not much later, whether they send to it or
     not."""
@@ -272,7 +272,7 @@ DISAGREEMENTS = {
     "operator": ({"op": MIN}, {"op": MAX}),
     "count": ({"payload": integers(1)}, {"payload": integers(1, 2)}),
     "algorithm": ({"payload": b"", "algorithm": DISSEMINATION},
-                  {"payload": b"", "algorithm": PAIRWISE_EXCHANGE}),
+                  {"payload": b"", "algorithm": EXCHANGE}),
 }
 
 

@@ -14,7 +14,7 @@ from api_common import nonblocking, post_of_three, two, unchanged_log
 from collsock_test import (
     AF_COLLSOCK, ALLREDUCE, AUTO, BARRIER, BINOMIAL, BROADCAST, COMPLETION, COMPLETION_BYTES,
     DISSEMINATION, FEATURES, FEATURES_ALL, INT16_INT, JOIN, JOIN_HEAD, KARY, MAC_NH_SIPHASH,
-    MAC_SIPHASH, MAXLOC, MAX_COMPLETION_BYTES, NAME, NO_RANK, PAIRWISE_EXCHANGE, POST, REDUCE,
+    MAC_SIPHASH, MAXLOC, MAX_COMPLETION_BYTES, NAME, NO_RANK, EXCHANGE, POST, REDUCE,
     RUN, RUN_HEAD, SELF, SELF_ALL, SOL_COLLSOCK, WAIT, WAIT_HEAD, Completion, Descriptor, Group,
     KernelLog, Rank, barrier, equal, eventually, integers, libc, main, rank_on, refused, test, wait_bytes)
 from interface_common import grown, run_parts
@@ -270,17 +270,17 @@ def an_unknown_feature_is_eopnotsupp():
 
 @test
 def posts_name_algorithms_of_the_mask_only():
-    group = two(algorithms=1 << DISSEMINATION | 1 << BINOMIAL, fanout=2,
+    group = two(algorithms=1 << DISSEMINATION | 1 << BINOMIAL, degree=2,
                 barrier_algorithm=KARY)
     for algorithm in (DISSEMINATION, BINOMIAL, AUTO):
         group.barrier(algorithm=algorithm)
-    for algorithm in (PAIRWISE_EXCHANGE, KARY):
+    for algorithm in (EXCHANGE, KARY):
         refused(errno.EINVAL, f"algorithm {algorithm}", group[0].post, algorithm=algorithm)
         refused(errno.EINVAL, f"RUN, algorithm {algorithm}", group[0].run, algorithm=algorithm)
     equal("operations posted", group[0].stats().posted, 3)
-    group = two(algorithms=1 << DISSEMINATION, fanout=2)
+    group = two(algorithms=1 << DISSEMINATION, degree=2)
     refused(errno.EINVAL, "an allreduce by name", group[0].post, integers(1),
-            algorithm=PAIRWISE_EXCHANGE)
+            algorithm=EXCHANGE)
     group.post(integers(1), integers(2))
     equal("without a name", [one.result for one in group.complete()], [integers(3)] * 2)
 

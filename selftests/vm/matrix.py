@@ -6,15 +6,15 @@
 
 from collsock_test import (
     ALLREDUCE, BARRIER, BINOMIAL, BITWISE_XOR, BROADCAST, DEFAULT_SEGMENT, DISSEMINATION, KARY, NOP,
-    PAIRWISE_EXCHANGE, REDUCE, SOAK, UINT64, Group, equal, main, netem, outcome, seeded, test_each)
+    EXCHANGE, REDUCE, SOAK, UINT64, Group, equal, main, netem, outcome, seeded, test_each)
 
 SIZES = range(1, 17) if SOAK > 1 else (1, 2, 3, 6, 16)
 RANKS_PER_HOST = 1, 3
 FANOUT, MAX_BYTES = 3, 4096
 COUNTS = 1, DEFAULT_SEGMENT // 8, DEFAULT_SEGMENT // 8 + 1, MAX_BYTES // 8
 ALGORITHMS = {
-    BARRIER: (DISSEMINATION, PAIRWISE_EXCHANGE, BINOMIAL, KARY),
-    ALLREDUCE: (PAIRWISE_EXCHANGE, BINOMIAL, KARY),
+    BARRIER: (DISSEMINATION, EXCHANGE, BINOMIAL, KARY),
+    ALLREDUCE: (EXCHANGE, BINOMIAL, KARY),
     REDUCE: (BINOMIAL, KARY),
     BROADCAST: (BINOMIAL, KARY),
 }
@@ -67,7 +67,7 @@ def run_cases(group, cases, chance):
 def every_algorithm_gives_the_right_result(size, ranks):
     chance = seeded("matrix", size, ranks)
     group = Group(range(1, size + 1), placement=[rank % size for rank in range(size * ranks)],
-                  fanout=FANOUT, max_bytes=MAX_BYTES)
+                  degree=FANOUT, max_bytes=MAX_BYTES)
     kinds = [(operation, algorithm) for operation, algorithms in ALGORITHMS.items()
              for algorithm in algorithms] * max(1, SOAK // 4)
     chance.shuffle(kinds)

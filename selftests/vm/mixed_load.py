@@ -16,7 +16,7 @@ import time
 
 import arithmetic
 from collsock_test import (ALLREDUCE, AUTO, BARRIER, DISSEMINATION, DOUBLE, INT64, MAX, MIN, NOP,
-                           NONE, PAIRWISE_EXCHANGE, SUM, UINT64, at_least, at_most, equal,
+                           NONE, EXCHANGE, SUM, UINT64, at_least, at_most, equal,
                            outcome)
 
 MOST_ELEMENTS = 132  # of 8 bytes: one segment
@@ -75,7 +75,7 @@ class Operation:
         self.posted, self.completions = [None] * ranks, [None] * ranks
         if chance.randrange(3) == 0:
             self.fields = {"operation": BARRIER, "type": NONE, "op": NOP,
-                           "algorithm": chance.choice((AUTO, DISSEMINATION, PAIRWISE_EXCHANGE))}
+                           "algorithm": chance.choice((AUTO, DISSEMINATION, EXCHANGE))}
             self.payloads, self.expected = [b""] * ranks, b""
             return
         if chance.randrange(2):
@@ -84,7 +84,7 @@ class Operation:
         count = chance.choice((1, 1, 2, chance.randint(1, MOST_ELEMENTS), MOST_ELEMENTS))
         self.fields = {"operation": ALLREDUCE, "type": chance.choice((INT64, UINT64, DOUBLE)),
                        "op": chance.choice((SUM, MIN, MAX)), "count": count,
-                       "algorithm": chance.choice((AUTO, PAIRWISE_EXCHANGE))}
+                       "algorithm": chance.choice((AUTO, EXCHANGE))}
         form, values, operate = self.data(chance, ranks, count)
         result = fold(values, lambda left, right: list(map(operate, left, right)))
         if form == "q":
@@ -100,7 +100,7 @@ class Operation:
         kind, op = chance.choice(arithmetic.REDUCTIONS)
         count = chance.randint(1, 5)
         self.fields = {"operation": ALLREDUCE, "type": kind, "op": op, "count": count,
-                       "algorithm": chance.choice((AUTO, PAIRWISE_EXCHANGE))}
+                       "algorithm": chance.choice((AUTO, EXCHANGE))}
         values = [[arithmetic.draw(kind, chance) for _ in range(count)] for _ in range(ranks)]
         self.payloads = [arithmetic.pack(kind, one) for one in values]
         self.expected = arithmetic.pack(kind, [

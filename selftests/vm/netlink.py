@@ -292,7 +292,7 @@ def send_buffer_counts(_):
     ip_batch(("-n", "h1"), *(f"neighbour replace {child} lladdr 02:00:00:00:00:c8 dev eth0"
                              for child in children))
     rank = rank_on(1)
-    rank.join(Descriptor([1, *children], max_bytes=8192, fanout=len(children)), 0)
+    rank.join(Descriptor([1, *children], max_bytes=8192, degree=len(children)), 0)
     before = rank.net_stats().send_buffer_full
     try:
         rank.post(bytes(8192), operation=BROADCAST, count=1024, type=INT64, op=NOP, root=0,
@@ -492,7 +492,7 @@ def keys_and_payloads_are_never_exposed():
 @test
 def groups_hosts_ranks_and_peers_are_reported():
     no_groups(1, 2, 3, 4)
-    group = Group([1, 2, 3], placement=[0, 0, 1, 2], id=4711, window=8, fanout=4)
+    group = Group([1, 2, 3], placement=[0, 0, 1, 2], id=4711, window=8, degree=4)
     for _ in range(5):
         group.barrier()
     with netlink_on(1) as netlink:
@@ -502,7 +502,7 @@ def groups_hosts_ranks_and_peers_are_reported():
         for name, value in {"id": 4711, "nonce": group.descriptor.fields["nonce"], "state": 0,
                             "hosts": 3, "ranks": 4, "host": 0, "local_ranks": 2, "joined": 2,
                             "uid": 0, "keyed": 0, "window": 8, "max_bytes": DEFAULT_SEGMENT,
-                            "segment_bytes": DEFAULT_SEGMENT, "fanout": 4, "next": 5,
+                            "segment_bytes": DEFAULT_SEGMENT, "degree": 4, "next": 5,
                             "mac": MAC_NH_SIPHASH,
                             "liveness_ms": 3000}.items():
             equal(name, told.get(name), value)

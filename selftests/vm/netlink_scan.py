@@ -25,7 +25,7 @@ def seconds(ranks, what):
     placement = [0] + [1] * (ranks - HOSTS + 1) + list(range(2, HOSTS))
     hosts = [1] + [f"10.1.0.{100 + one}" for one in range(HOSTS - 1)]
     rank = rank_on(1)
-    rank.join(Descriptor(hosts, placement=placement, window=64, fanout=32), 0)
+    rank.join(Descriptor(hosts, placement=placement, window=64, degree=32), 0)
     for _ in range(64):
         rank.post(send_flags=socket.MSG_DONTWAIT, algorithm=4)
     times = []

@@ -39,7 +39,7 @@ def one_result(rank, expected):
 @test_each(*[(size, name) for size in SIZES for name in TREES])
 def every_root_receives_reductions_and_sends_broadcasts(size, name):
     chance, tree = seeded("rooted", size, name), TREES[name]
-    group = Group(hosts(size), fanout=FANOUT)
+    group = Group(hosts(size), degree=FANOUT)
     netem(hosts(size), "loss", "5%")
     try:
         for root in chance.sample(range(size), min(size, 1 + work(1))):

@@ -11,7 +11,7 @@ import threading
 import time
 
 from collsock_test import (
-    DEFAULT_SEGMENT, DISSEMINATION, PAIRWISE_EXCHANGE, Descriptor, Group, Sniffer, at_least,
+    DEFAULT_SEGMENT, DISSEMINATION, EXCHANGE, Descriptor, Group, Sniffer, at_least,
     at_most, command, equal, integers, main, rank_on, refused, seeded, test, test_each, work)
 from mixed_load import MixedLoad
 
@@ -55,7 +55,7 @@ def addresses(sniffer):
     return found
 
 
-@test_each(("dissemination", DISSEMINATION), ("pairwise exchange", PAIRWISE_EXCHANGE))
+@test_each(("dissemination", DISSEMINATION), ("pairwise exchange", EXCHANGE))
 def a_host_has_exactly_the_peers_that_its_schedule_names(_, algorithm):
     sniffers = [Sniffer(host) for host in HOSTS]
     group = Group(HOSTS, barrier_algorithm=algorithm)
@@ -64,13 +64,13 @@ def a_host_has_exactly_the_peers_that_its_schedule_names(_, algorithm):
     for number, rank in enumerate(group):
         distances = 1, 2, 4
         expected = {number ^ distance for distance in distances} \
-            if algorithm == PAIRWISE_EXCHANGE else \
+            if algorithm == EXCHANGE else \
             {(number + distance * sign) % 8 for distance in distances for sign in (1, -1)}
         equal(f"peers of rank {number}", rank.stats().peers, len(expected))
         spoken_to = {host - 1 for host in addresses(sniffers[number])}
         equal(f"destinations of rank {number} beyond its peers", spoken_to - expected, set())
         equal(f"peers without packets from rank {number}",
-              expected - spoken_to if algorithm == PAIRWISE_EXCHANGE else set(), set())
+              expected - spoken_to if algorithm == EXCHANGE else set(), set())
 
 
 # The first host retransmits after 10, 30, 70, … 1270, 2270 and 3270 ms.
@@ -149,7 +149,7 @@ def the_default_segment_fits_the_least_mtu_of_ipv6():
 def in_a_tight_loop_messages_acknowledge_each_other():
     """The number of lone acknowledgments is printed, not checked."""
     for name, algorithm in (("dissemination", DISSEMINATION),
-                            ("pairwise exchange", PAIRWISE_EXCHANGE)):
+                            ("pairwise exchange", EXCHANGE)):
         group, count = Group(HOSTS, barrier_algorithm=algorithm), work(50)
         for _ in range(5):
             group.barrier()

@@ -47,7 +47,7 @@ def storm(line):
     addresses = ["10.9.0.1"] + [f"10.9.1.{one}" for one in range(1, MEMBERS)]
     ranks = [Rank() for _ in range(GROUPS)]
     for rank in ranks:
-        rank.join(Descriptor(addresses, window=1, max_bytes=8, fanout=MEMBERS - 1), 0)
+        rank.join(Descriptor(addresses, window=1, max_bytes=8, degree=MEMBERS - 1), 0)
     for rank in ranks:
         rank.post(bytes(8), operation=BROADCAST, type=INT64, op=0, count=1, algorithm=KARY,
                   flags=QUIET)

@@ -146,7 +146,7 @@ static void configure(const struct collperf *c, struct collsock_join *request)
 {
 	unsigned int data_bytes = c->options.count * sizeof(double), quanta;
 
-	request->fanout = c->options.fanout;
+	request->degree = c->options.degree;
 	request->mac = c->mac;
 	request->algorithm[COLLSOCK_BARRIER] = COLLSOCK_DISSEMINATION;
 	request->algorithm[c->options.operation] = c->options.algorithm;

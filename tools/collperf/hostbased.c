@@ -197,7 +197,7 @@ static void make_plans(struct hostbased *h)
 		.hosts		= options->hosts.count,
 		.rank		= options->rank,
 		.root		= options->root,
-		.fanout		= options->fanout,
+		.degree		= options->degree ? options->degree : 2,
 	};
 
 	if (!plan_make(&h->plan, &shape))
@@ -303,7 +303,7 @@ static int automatic(unsigned int operation)
 	case COLLSOCK_BARRIER:
 		return COLLSOCK_DISSEMINATION;
 	case COLLSOCK_ALLREDUCE:
-		return COLLSOCK_PAIRWISE_EXCHANGE;
+		return COLLSOCK_EXCHANGE;
 	default:
 		return COLLSOCK_BINOMIAL;
 	}

@@ -143,12 +143,17 @@ void measure_print_head(const struct options *options, const char *program)
 	if (options->json) {
 		printf("{\"program\": \"%s\", \"operation\": \"%s\", \"algorithm\": \"%s\"",
 		       program, operation, algorithm);
+		if (options->degree)
+			printf(", \"degree\": %u", options->degree);
 		printf(", \"rank\": %u, \"hosts\": %u, \"iterations\": %lu, \"spin_us\": %u",
 		       options->rank, options->hosts.count, options->iterations,
 		       options->spin_us);
 	} else {
-		printf("%s: %s, %s, rank %u of %u, spinning %u us", program, operation, algorithm,
-		       options->rank, options->hosts.count, options->spin_us);
+		printf("%s: %s, %s", program, operation, algorithm);
+		if (options->degree)
+			printf(" of degree %u", options->degree);
+		printf(", rank %u of %u, spinning %u us", options->rank, options->hosts.count,
+		       options->spin_us);
 	}
 }
 

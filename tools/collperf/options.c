@@ -76,7 +76,7 @@ static const struct option shared[] = {
 	{ "root",	required_argument,	NULL,	'R' },
 	{ "count",	required_argument,	NULL,	'c' },
 	{ "algorithm",	required_argument,	NULL,	'a' },
-	{ "fanout",	required_argument,	NULL,	'F' },
+	{ "degree",	required_argument,	NULL,	'd' },
 	{ "iterations",	required_argument,	NULL,	'n' },
 	{ "warm-up",	required_argument,	NULL,	'w' },
 	{ "spin",	required_argument,	NULL,	's' },
@@ -103,10 +103,12 @@ static const char shared_help[] =
 	"                        followed by a barrier, which the mean includes\n"
 	"  -R, --root N          rank of the root of a reduce or broadcast (default 0)\n"
 	"  -c, --count N         elements of operations with data, 1 to 1080 (default 4)\n"
-	"  -a, --algorithm NAME  auto, dissemination, pairwise (with data it is recursive\n"
+	"  -a, --algorithm NAME  auto, dissemination, exchange (with data it is recursive\n"
 	"                        doubling), binomial or kary; the default is dissemination\n"
 	"                        for a barrier, else auto\n"
-	"  -F, --fanout N        children of a host with --algorithm kary, 2 to 64\n"
+	"  -d, --degree N        of the algorithm: with how many hosts, itself included, a\n"
+	"                        host exchanges in a round, 2 to 16 (default 2); with kary\n"
+	"                        the children of a host, 2 to 64 (no default)\n"
 	"  -n, --iterations N    measured operations (default 1000; 10000 with\n"
 	"                        --skew)\n"
 	"  -w, --warm-up N       operations before them (default 100)\n"
@@ -151,8 +153,8 @@ static void take_shared(struct options *options, int letter, const char *value)
 	case 'c':
 		options->count = number_parse("--count", value, 1, MAX_COUNT);
 		break;
-	case 'F':
-		options->fanout = number_parse("--fanout", value, 2, COLLSOCK_MAX_FANOUT);
+	case 'd':
+		options->degree = number_parse("--degree", value, 2, COLLSOCK_MAX_DEGREE);
 		break;
 	case 'a':
 		options->algorithm = parse_algorithm(value);
@@ -206,19 +208,30 @@ static void find_hosts(struct options *options, unsigned int default_port)
 						   hosts_find_local(&options->hosts);
 }
 
+static void check_degree(const struct options *options)
+{
+	int algorithm = options->algorithm;
+
+	if (algorithm == COLLSOCK_KARY && !options->degree)
+		errx(EXIT_USAGE, "--algorithm kary: needs --degree");
+	if (algorithm == COLLSOCK_BINOMIAL && options->degree)
+		errx(EXIT_USAGE, "--degree: a binomial tree has none");
+	if (algorithm != COLLSOCK_KARY && options->degree > COLLSOCK_MAX_EXCHANGE_DEGREE)
+		errx(EXIT_USAGE, "--degree %u: without --algorithm kary at most %u",
+		     options->degree, COLLSOCK_MAX_EXCHANGE_DEGREE);
+}
+
 /* Checked here because JOIN would report most of it only as EINVAL. */
 static void check_operation(const struct options *options)
 {
 	bool rooted = options_rooted(options->operation);
 	int algorithm = options->algorithm;
-	bool fans_out = algorithm == COLLSOCK_KARY;
 
 	if (algorithm == COLLSOCK_DISSEMINATION && options->operation != COLLSOCK_BARRIER)
 		errx(EXIT_USAGE, "dissemination covers some hosts twice: only for a barrier");
-	if (algorithm == COLLSOCK_PAIRWISE_EXCHANGE && rooted)
-		errx(EXIT_USAGE, "pairwise exchange has no root: only for a barrier or allreduce");
-	if (!!options->fanout != fans_out)
-		errx(EXIT_USAGE, "--algorithm kary and --fanout need each other");
+	if (algorithm == COLLSOCK_EXCHANGE && rooted)
+		errx(EXIT_USAGE, "exchange has no root: only for a barrier or allreduce");
+	check_degree(options);
 	if (options->root && !rooted)
 		errx(EXIT_USAGE, "--root: only a reduce or broadcast has one");
 	if (options->root >= options->hosts.count)

@@ -22,7 +22,7 @@
  * @root: of a reduce or broadcast
  * @count: elements of an operation with data
  * @algorithm: enum collsock_algorithm
- * @fanout: fan-out of k-ary trees, else 0
+ * @degree: of the algorithm; 0: its usual one
  * @iterations: number of operations to measure
  * @warm_up: operations before them
  * @spin_us: time to spin before sleeping
@@ -40,7 +40,7 @@ struct options {
 	unsigned int	root;
 	unsigned int	count;
 	int		algorithm;
-	unsigned int	fanout;
+	unsigned int	degree;
 	unsigned long	iterations;
 	unsigned long	warm_up;
 	unsigned int	spin_us;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The same algorithms as in the kernel: dissemination, pairwise exchange, and trees in
+ * The same algorithms as in the kernel: dissemination, exchange, and trees in
  * which hosts are numbered from the root on and the nodes of a subtree are consecutive.
  */
 #include <stddef.h>
@@ -22,40 +22,67 @@ static void add_wait(struct plan *plan, int slot, bool replaces)
 	add_step(plan, (struct step){ .to = NOBODY, .slot = slot, .replaces = replaces });
 }
 
-/* In step k every host sends to the host at distance 2^k. */
+/* In round k every host sends to those at distances j * degree^k, 0 < j < degree. */
 static void plan_dissemination(struct plan *plan, const struct shape *shape)
 {
-	unsigned int distance;
-	int k = 0;
+	unsigned int distance, far, hosts = shape->hosts;
+	int slot = 0, first;
 
-	for (distance = 1; distance < shape->hosts; distance *= 2, k++)
-		add_step(plan, (struct step){
-			.to = (shape->rank + distance) % shape->hosts, .to_slot = k, .slot = k,
-		});
+	for (distance = 1; distance < hosts; distance *= shape->degree) {
+		first = slot;
+		for (far = distance; far < distance * shape->degree && far < hosts; far += distance)
+			add_send(plan, (shape->rank + far) % hosts, slot++);
+		/* The last one sends and waits. */
+		plan->step[plan->steps - 1].slot = first;
+		while (++first < slot)
+			add_wait(plan, first, false);
+	}
 }
 
 /*
- * In step k hosts exchange with the host whose number differs in bit k. Hosts beyond the
- * greatest power of two send to one below it before, and receive the result after.
+ * In a round hosts exchange with those whose numbers, written with the degree as their base,
+ * differ in one digit. The sender's digit, beyond @slot, is the slot of a message.
  */
-static void plan_pairwise(struct plan *plan, const struct shape *shape)
+static void plan_exchange_digit(struct plan *plan, const struct shape *shape, unsigned int unit,
+				int slot)
 {
-	unsigned int power = 1, rank = shape->rank, bit;
-	int k = 1;
+	int digit = shape->rank / unit % shape->degree, degree = shape->degree, other;
 
-	while (power * 2 <= shape->hosts)
-		power *= 2;
-	if (rank >= power) {
-		add_send(plan, rank - power, 0);
+	for (other = 0; other < degree; other++)
+		if (other != digit)
+			add_send(plan, shape->rank + (other - digit) * (int)unit, slot + digit);
+	/* The last one sends and waits. */
+	plan->step[plan->steps - 1].slot = slot + !digit;
+	for (other = !digit + 1; other < degree; other++)
+		if (other != digit)
+			add_wait(plan, slot + other, false);
+}
+
+/*
+ * Hosts beyond the greatest power of the degree send to one below it before, and receive the
+ * result after.
+ */
+static void plan_exchange(struct plan *plan, const struct shape *shape)
+{
+	unsigned int degree = shape->degree, power = 1, unit, other;
+	struct shape within = *shape;
+
+	if (degree > shape->hosts && shape->hosts > 1)
+		degree = shape->hosts;
+	within.degree = degree;
+	while (power * degree <= shape->hosts)
+		power *= degree;
+	if (shape->rank >= power) {
+		add_send(plan, shape->rank % power, shape->rank / power - 1);
 		add_wait(plan, 0, true);
 		return;
 	}
-	if (rank + power < shape->hosts)
-		add_wait(plan, 0, false);
-	for (bit = 1; bit < power; bit *= 2, k++)
-		add_step(plan, (struct step){ .to = rank ^ bit, .to_slot = k, .slot = k });
-	if (rank + power < shape->hosts)
-		add_send(plan, rank + power, 0);
+	for (other = shape->rank + power; other < shape->hosts; other += power)
+		add_wait(plan, other / power - 1, false);
+	for (unit = 1, other = degree; unit < power; unit *= degree, other += degree)
+		plan_exchange_digit(plan, &within, unit, other);
+	for (other = shape->rank + power; other < shape->hosts; other += power)
+		add_send(plan, other, 0);
 }
 
 /* ---- trees ---- */
@@ -69,7 +96,7 @@ static void plan_pairwise(struct plan *plan, const struct shape *shape)
  */
 struct place {
 	int	children;
-	int	child[COLLSOCK_MAX_FANOUT];
+	int	child[COLLSOCK_MAX_DEGREE];
 	int	parent;
 	int	index;
 };
@@ -104,7 +131,7 @@ static void kary_place(struct place *place, const struct shape *shape, unsigned 
 
 	for (;;) {
 		unsigned int first = root + 1, rest = nodes - 1, parent = root, i;
-		unsigned int parts = shape->fanout < rest ? shape->fanout : rest;
+		unsigned int parts = shape->degree < rest ? shape->degree : rest;
 
 		for (i = 0; i < parts; i++) {
 			nodes = rest / parts + (i < rest % parts);
@@ -139,10 +166,10 @@ static void plan_down(struct plan *plan, const struct place *place, bool binomia
 	int i;
 
 	if (place->parent != NOBODY)
-		add_wait(plan, COLLSOCK_MAX_FANOUT, true);
+		add_wait(plan, COLLSOCK_MAX_DEGREE, true);
 	for (i = 0; i < place->children; i++)
 		add_send(plan, place->child[binomial ? place->children - 1 - i : i],
-			 COLLSOCK_MAX_FANOUT);
+			 COLLSOCK_MAX_DEGREE);
 }
 
 static void plan_tree(struct plan *plan, const struct shape *shape)
@@ -168,8 +195,8 @@ bool plan_make(struct plan *plan, const struct shape *shape)
 	case COLLSOCK_DISSEMINATION:
 		plan_dissemination(plan, shape);
 		return true;
-	case COLLSOCK_PAIRWISE_EXCHANGE:
-		plan_pairwise(plan, shape);
+	case COLLSOCK_EXCHANGE:
+		plan_exchange(plan, shape);
 		return true;
 	case COLLSOCK_BINOMIAL:
 	case COLLSOCK_KARY:

@@ -13,10 +13,10 @@
 #define NOBODY (-1)
 
 /* Slots of a host: one for each message that it receives in an operation */
-#define PLAN_SLOTS (COLLSOCK_MAX_FANOUT + 1)
+#define PLAN_SLOTS 128
 
-/* Up a k-ary tree and down again */
-#define PLAN_STEPS (2 * (COLLSOCK_MAX_FANOUT + 1))
+/* Up a broad tree and down again, or a send and a wait for each slot */
+#define PLAN_STEPS (2 * PLAN_SLOTS)
 
 /**
  * struct step - step of an operation
@@ -49,7 +49,7 @@ struct plan {
  * @hosts: number of hosts
  * @rank: rank of this host
  * @root: root of a reduce or broadcast, else 0
- * @fanout: fan-out of a k-ary tree, else 0
+ * @degree: of the algorithm, if it has one
  */
 struct shape {
 	unsigned int	operation;
@@ -57,7 +57,7 @@ struct shape {
 	unsigned int	hosts;
 	unsigned int	rank;
 	unsigned int	root;
-	unsigned int	fanout;
+	unsigned int	degree;
 };
 
 /* Returns false if this program does not have the algorithm. */

@@ -212,6 +212,7 @@ int show_operation(char **words)
 		{ "TYPE",	"type" },
 		{ "OP",		"op" },
 		{ "ALGORITHM",	"algorithm" },
+		{ "DEGREE",	"degree",	TABLE_NUMBER },
 		{ "ROOT",	"root",		TABLE_NUMBER },
 		{ "BYTES",	"bytes",	TABLE_NUMBER },
 		{ "RUNNING",	"waited_ms",	TABLE_MS },

@@ -28,7 +28,7 @@ local operators = {
 	"bitwise-and", "bitwise-or", "bitwise-xor", "minloc", "maxloc",
 }
 
-local algorithms = { [0] = "none", "dissemination", "pairwise", "binomial", "kary" }
+local algorithms = { [0] = "none", "dissemination", "exchange", "binomial", "kary" }
 
 local reasons = {
 	[0] = "left", "silent", "disagrees", "restarted", "ended", "version", "refused",

@@ -59,8 +59,9 @@
 #define COLLSOCK_DEFAULT_SEGMENT	1056	/* bytes: fits an MTU of 1,280 bytes */
 #define COLLSOCK_MAX_SEGMENT		8640	/* bytes: fits a 9,000 byte MTU */
 #define COLLSOCK_MAX_PAYLOAD		65536	/* bytes */
-#define COLLSOCK_MAX_FANOUT		64
-#define COLLSOCK_MAX_KARY_HOSTS		4096	/* hosts of a group with a fan-out */
+#define COLLSOCK_MAX_DEGREE		64	/* of an algorithm; the least is 2 */
+#define COLLSOCK_MAX_EXCHANGE_DEGREE	16	/* of dissemination and exchange */
+#define COLLSOCK_MAX_KARY_HOSTS		4096	/* hosts of a group with k-ary trees */
 #define COLLSOCK_MAX_SPIN_US		10000
 #define COLLSOCK_MIN_LIVENESS_MS	100
 #define COLLSOCK_MAX_LIVENESS_MS	600000
@@ -82,6 +83,9 @@ enum collsock_type { COLLSOCK_TYPE_LIST(COLLSOCK_NUMBER) };
 enum collsock_operator { COLLSOCK_OPERATOR_LIST(COLLSOCK_NUMBER) };
 enum collsock_algorithm { COLLSOCK_AUTO = 0, COLLSOCK_ALGORITHM_LIST(COLLSOCK_NUMBER) };
 enum collsock_mac { COLLSOCK_MAC_DEFAULT = 0, COLLSOCK_MAC_LIST(COLLSOCK_NUMBER) };
+
+/* The bit of a degree in a mask of degrees */
+#define COLLSOCK_DEGREE(degree)		(1ULL << ((degree) - 1))
 
 /**
  * struct collsock_member - one host of the group
@@ -118,10 +122,13 @@ struct collsock_member {
  * @features: features that this host must support, bits of struct
  *	collsock_features.features; else EOPNOTSUPP
  * @algorithms: algorithms that posts may name, bit 1 << enum collsock_algorithm; 0: all
+ * @degrees: degrees that posts may name besides, COLLSOCK_DEGREE() each; memory is reserved
+ *	for all of them; 0: none
  * @algorithm: enum collsock_algorithm that COLLSOCK_AUTO means in a post, by operation number;
  *	COLLSOCK_AUTO: chosen by operation and number of hosts. 0 where there is no operation
- * @fanout: children of a host in k-ary trees, 2…COLLSOCK_MAX_FANOUT; 0: the group has no
- *	k-ary trees
+ * @degree: of algorithms where a post names none, 2…COLLSOCK_MAX_DEGREE: with how many hosts,
+ *	itself included, a host exchanges in a round; in a k-ary tree children of a host. An
+ *	algorithm whose limit is lower has that. 0: 2, and no k-ary trees
  * @mac: enum collsock_mac; COLLSOCK_MAC_DEFAULT: COLLSOCK_MAC_NH_SIPHASH
  * @reserved: 0
  *
@@ -143,13 +150,14 @@ struct collsock_join {
 	__u32	liveness_ms;
 	__u64	features;
 	__u64	algorithms;
+	__u64	degrees;
 	__u8	algorithm[COLLSOCK_MAX_OPERATIONS];
-	__u8	fanout;
+	__u8	degree;
 	__u8	mac;
 	__u8	reserved[6];
 };
 
-#define COLLSOCK_JOIN_VER0		104
+#define COLLSOCK_JOIN_VER0		112
 
 /*
  * Flag of a post: no completion if the operation succeeds. For a rank that receives no
@@ -172,7 +180,8 @@ struct collsock_join {
  * @root: rank of the root; 0 for an operation without one
  * @count: elements of the operation's vector, the same on all ranks. In a broadcast the root
  *	alone has a payload
- * @reserved: 0
+ * @degree: of the algorithm, @degree or one of @degrees of the group; 0: what the group has
+ *	chosen
  * @cookie: returned in the completion; not COLLSOCK_COOKIE_GROUP
  */
 struct collsock_post {
@@ -184,7 +193,7 @@ struct collsock_post {
 	__u32	flags;
 	__u32	root;
 	__u32	count;
-	__u32	reserved;
+	__u32	degree;
 	__u64	cookie;
 };
 

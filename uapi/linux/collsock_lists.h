@@ -57,9 +57,9 @@
 /* LINE(identifier, number, name); the group's choice, AUTO, is number 0 */
 #define COLLSOCK_ALGORITHM_LIST(LINE)						\
 	LINE(DISSEMINATION,	1,	"dissemination") /* barrier */		\
-	LINE(PAIRWISE_EXCHANGE,	2,	"pairwise") /* recursive doubling if it carries data */ \
+	LINE(EXCHANGE,		2,	"exchange") /* recursive multiplying if it carries data */ \
 	LINE(BINOMIAL,		3,	"binomial") /* tree; up and down where all receive */ \
-	LINE(KARY,		4,	"kary")	/* the same with the group's fan-out */
+	LINE(KARY,		4,	"kary")	/* the same, the degree being the children of a host */
 
 /*
  * How packets are authenticated: LINE(identifier, number, name). Short packets, as those of

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "menu.h"
+
+/* Degrees are compared by their bit in a mask; 0, of an algorithm without one, has none. */
+static bool menu_has_degree(u64 degrees, u32 degree)
+{
+	return degree && degrees & COLLSOCK_DEGREE(degree);
+}
+
+/* The degree that 0 means in a post. An algorithm with a lower limit has that instead. */
+static u32 menu_usual_degree(const struct coll_menu *menu, const struct coll_algorithm *a)
+{
+	return min_t(u32, menu->degree ?: a->usual_degree, a->most_degree);
+}
+
+/* The algorithm that COLLSOCK_AUTO means, together with a degree */
+static u8 menu_automatic(const struct coll_menu *menu, u32 operation, u32 degree)
+{
+	return menu->automatic[operation] ?:
+	       coll_operations[operation].choose(menu->hosts, degree);
+}
+
+/**
+ * coll_menu_init() - the menu that a request to join describes
+ * @menu: out
+ * @j: the request; what is meaningless in it makes a menu that coll_menu_valid() refuses
+ */
+void coll_menu_init(struct coll_menu *menu, const struct collsock_join *j)
+{
+	const struct coll_algorithm *a;
+	u32 i;
+
+	memset(menu, 0, sizeof(*menu));
+	menu->algorithms = j->algorithms ?: COLL_ALL_ALGORITHMS;
+	menu->degrees = j->degrees;
+	menu->hosts = j->hosts;
+	menu->degree = j->degree;
+	memcpy(menu->automatic, j->algorithm, sizeof(menu->automatic));
+	for (i = 0; i < COLL_MAX_OPERATIONS; i++) {
+		if (!coll_operation_find(i))
+			continue;
+		menu->usual[i].algorithm = menu_automatic(menu, i, j->degree);
+		a = coll_algorithm_find(i, menu->usual[i].algorithm);
+		menu->usual[i].degree = a ? menu_usual_degree(menu, a) : 0;
+	}
+}
+
+/**
+ * coll_menu_offers() - may an operation use this algorithm with this degree?
+ * @menu: of the group
+ * @a: the algorithm
+ * @degree: anything
+ *
+ * It may if posts may name both, or get it where they name no algorithm.
+ */
+bool coll_menu_offers(const struct coll_menu *menu, const struct coll_algorithm *a, u32 degree)
+{
+	if (!coll_algorithm_fits(a, menu->hosts, degree))
+		return false;
+	if (degree != menu_usual_degree(menu, a) && !menu_has_degree(menu->degrees, degree))
+		return false;
+	return menu->algorithms >> a->algorithm & 1 ||
+	       menu_automatic(menu, a->operation, degree) == a->algorithm;
+}
+
+/* ---- requests to join ---- */
+
+static bool menu_offers_usual(const struct coll_menu *menu, u32 operation)
+{
+	const struct coll_choice *usual = &menu->usual[operation];
+	const struct coll_algorithm *a = coll_algorithm_find(operation, usual->algorithm);
+
+	return a && coll_menu_offers(menu, a, usual->degree);
+}
+
+/* Is there a row with this algorithm, or any with COLLSOCK_AUTO, that has one of @degrees? */
+static bool menu_offers_any(const struct coll_menu *menu, u32 algorithm, u64 degrees)
+{
+	const struct coll_algorithm *a;
+	u32 i, degree;
+
+	for (i = 0; i < coll_algorithms_count; i++) {
+		a = coll_algorithms[i];
+		if (algorithm && a->algorithm != algorithm)
+			continue;
+		for (degree = 0; degree <= a->most_degree; degree++)
+			if ((!degrees || menu_has_degree(degrees, degree)) &&
+			    coll_menu_offers(menu, a, degree))
+				return true;
+	}
+	return false;
+}
+
+/**
+ * coll_menu_valid() - can a group have this menu?
+ * @menu: what coll_menu_init() made of
+ * @j: this request
+ *
+ * Each operation needs an algorithm, and what the request names must exist for some
+ * operation of a group of this size.
+ */
+bool coll_menu_valid(const struct coll_menu *menu, const struct collsock_join *j)
+{
+	u32 i;
+
+	if (j->degree == 1 || j->degree > COLLSOCK_MAX_DEGREE)
+		return false;
+	for (i = 0; i < COLL_MAX_OPERATIONS; i++)
+		if (coll_operation_find(i) ? !menu_offers_usual(menu, i) : j->algorithm[i])
+			return false;
+	for (i = 0; i < 64; i++)
+		if (j->algorithms & BIT_ULL(i) && (!i || !menu_offers_any(menu, i, 0)))
+			return false;
+	for (i = 0; i < 64; i++)
+		if (j->degrees & BIT_ULL(i) && !menu_offers_any(menu, COLLSOCK_AUTO, BIT_ULL(i)))
+			return false;
+	return true;
+}
+
+/* ---- posts ---- */
+
+/**
+ * coll_menu_choose() - how the operation of a post is carried out
+ * @menu: of the group
+ * @post: its operation exists, all else may be anything
+ * @choice: out
+ *
+ * Return: 0; -EINVAL if there is no such algorithm, posts may not name it, or it cannot have
+ * this degree; -ERANGE if it could, but JOIN has not reserved for this degree.
+ */
+int coll_menu_choose(const struct coll_menu *menu, const struct collsock_post *post,
+		     struct coll_choice *choice)
+{
+	u32 algorithm = post->algorithm ?: menu_automatic(menu, post->operation, post->degree);
+	const struct coll_algorithm *a = coll_algorithm_find(post->operation, algorithm);
+	u32 degree;
+
+	if (!a || (post->algorithm && !(menu->algorithms >> algorithm & 1)))
+		return -EINVAL;
+	degree = post->degree ?: menu_usual_degree(menu, a);
+	if (!coll_algorithm_fits(a, menu->hosts, degree))
+		return -EINVAL;
+	if (!coll_menu_offers(menu, a, degree))
+		return -ERANGE;
+	choice->algorithm = algorithm;
+	choice->degree = degree;
+	return 0;
+}
+
+/* ---- needs ---- */
+
+static void menu_need_hosts(struct coll_needs *needs, const struct coll_schedule *s)
+{
+	u32 i;
+
+	for (i = 0; i < s->sends; i++)
+		coll_hosts_add(needs->hosts, s->send[i].host);
+	for (i = 0; i < s->folds; i++)
+		if (s->fold[i].host != s->self)
+			coll_hosts_add(needs->hosts, s->fold[i].host);
+}
+
+/* @scratch has room for any schedule. */
+static int menu_need_shape(struct coll_needs *needs, const struct coll_algorithm *a,
+			   const struct coll_shape *shape, struct coll_schedule *scratch)
+{
+	int err;
+
+	if (coll_algorithm_rooted(a)) {
+		a->peers(shape, needs->hosts);
+		a->room(shape, &needs->room);
+		return 0;
+	}
+	err = a->build(scratch, shape);
+	if (err)
+		return err;
+	menu_need_hosts(needs, scratch);
+	coll_schedule_room(scratch, &needs->room);
+	return 0;
+}
+
+/**
+ * coll_menu_need() - what a host must reserve for any post
+ * @menu: of the group
+ * @self: the host
+ * @scratch: room for a schedule, overwritten
+ * @needs: grown to what any operation with any choice and any root needs
+ *
+ * Return: 0, or the error of an algorithm that cannot be built. Context: any.
+ */
+int coll_menu_need(const struct coll_menu *menu, u32 self, struct coll_schedule *scratch,
+		   struct coll_needs *needs)
+{
+	struct coll_shape shape = { .hosts = menu->hosts, .self = self };
+	const struct coll_algorithm *a;
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < coll_algorithms_count; i++) {
+		a = coll_algorithms[i];
+		for (shape.degree = 0; !err && shape.degree <= a->most_degree; shape.degree++)
+			if (coll_menu_offers(menu, a, shape.degree))
+				err = menu_need_shape(needs, a, &shape, scratch);
+	}
+	return err;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The menu of a group: which algorithms its operations may use, with which degrees. It
+ * follows from JOIN, so it is the same on all hosts. Memory is reserved for all of it, and a
+ * post or packet that asks for anything else is refused. Pure; any context.
+ */
+#ifndef COLL_CORE_MENU_H
+#define COLL_CORE_MENU_H
+
+#include "algorithm.h"
+
+/**
+ * struct coll_choice - how an operation is carried out
+ * @algorithm: enum collsock_algorithm, never COLLSOCK_AUTO
+ * @degree: of the algorithm; 0 if it has none
+ */
+struct coll_choice {
+	u8	algorithm;
+	u8	degree;
+};
+
+/**
+ * struct coll_menu - what operations of a group may use
+ * @algorithms: algorithms that posts may name, a bit each
+ * @degrees: degrees that posts may name, COLLSOCK_DEGREE() each
+ * @hosts: of the group
+ * @degree: of algorithms where a post names none; 0: the usual one of each
+ * @automatic: what COLLSOCK_AUTO means, by operation; COLLSOCK_AUTO: what the operation
+ *	chooses
+ * @usual: what a post gets that names neither an algorithm nor a degree, by operation. It
+ *	may use an algorithm that posts may not name
+ */
+struct coll_menu {
+	u64			algorithms;
+	u64			degrees;
+	u32			hosts;
+	u8			degree;
+	u8			automatic[COLL_MAX_OPERATIONS];
+	struct coll_choice	usual[COLL_MAX_OPERATIONS];
+};
+
+/**
+ * struct coll_needs - what is reserved when a group is created
+ * @room: memory for any operation
+ * @hosts: hosts with which this host may exchange messages
+ */
+struct coll_needs {
+	struct coll_room	room;
+	u64			*hosts;
+};
+
+void coll_menu_init(struct coll_menu *menu, const struct collsock_join *j);
+bool coll_menu_valid(const struct coll_menu *menu, const struct collsock_join *j);
+bool coll_menu_offers(const struct coll_menu *menu, const struct coll_algorithm *a, u32 degree);
+int coll_menu_choose(const struct coll_menu *menu, const struct collsock_post *post,
+		     struct coll_choice *choice);
+int coll_menu_need(const struct coll_menu *menu, u32 self, struct coll_schedule *scratch,
+		   struct coll_needs *needs);
+
+#endif

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the operations of a group may use: algorithms and degrees, as JOIN says, and what a
+ * group does with each of them.
+ */
+#include "formulas.h"
+#include "net_fixture.h"
+#include "seed.h"
+
+#define SECOND	((u64)NSEC_PER_SEC)
+
+/* ---- requests to join ---- */
+
+static bool valid(const struct collsock_join *j)
+{
+	struct coll_menu menu;
+
+	coll_menu_init(&menu, j);
+	return coll_menu_valid(&menu, j);
+}
+
+#define VALID(expected, size, ...) ({						\
+	const struct collsock_join j = { .hosts = size, __VA_ARGS__ };		\
+										\
+	EXPECT_EQ(expected, valid(&j)) TH_LOG(#__VA_ARGS__);			\
+})
+
+#define KARY_HOSTS	COLLSOCK_MAX_KARY_HOSTS
+
+TEST(a_request_names_only_what_a_group_of_its_size_can_have)
+{
+	VALID(true, 12, .degree = 0);
+	VALID(false, 12, .degree = 1);
+	VALID(true, 12, .degree = 2);
+	VALID(true, 12, .degree = COLLSOCK_MAX_DEGREE);
+	VALID(false, 12, .degree = COLLSOCK_MAX_DEGREE + 1);
+	VALID(false, 12, .degrees = COLLSOCK_DEGREE(1));
+	VALID(true, 12, .degrees = ~COLLSOCK_DEGREE(1));
+	VALID(true, KARY_HOSTS, .degrees = COLLSOCK_DEGREE(17));
+	VALID(false, KARY_HOSTS + 1, .degrees = COLLSOCK_DEGREE(17));
+	VALID(true, KARY_HOSTS + 1, .degrees = COLLSOCK_DEGREE(16));
+	VALID(false, 12, .algorithms = BIT_ULL(COLLSOCK_KARY));
+	VALID(true, 12, .algorithms = BIT_ULL(COLLSOCK_KARY), .degree = 2);
+	VALID(true, 12, .algorithms = BIT_ULL(COLLSOCK_KARY), .degrees = COLLSOCK_DEGREE(2));
+	VALID(false, KARY_HOSTS + 1, .algorithms = BIT_ULL(COLLSOCK_KARY), .degree = 2);
+	VALID(true, KARY_HOSTS + 1, .degree = 2);
+	VALID(false, 12, .algorithm = { [COLLSOCK_REDUCE] = COLLSOCK_KARY });
+	VALID(false, 12, .algorithm = { [COLLSOCK_REDUCE] = COLLSOCK_KARY },
+	      .degrees = COLLSOCK_DEGREE(3));
+	VALID(true, 12, .algorithm = { [COLLSOCK_REDUCE] = COLLSOCK_KARY }, .degree = 3);
+	VALID(false, 12, .degrees = COLLSOCK_DEGREE(20), .algorithms = BIT_ULL(COLLSOCK_EXCHANGE));
+}
+
+/* ---- posts ---- */
+
+struct asked {
+	u8	operation;
+	u8	algorithm;
+	u32	degree;
+	int	error;
+	u8	gets_algorithm;
+	u8	gets_degree;
+};
+
+static void check_asked(struct __test_metadata *_metadata, const struct collsock_join *j,
+			const struct asked *asked)
+{
+	const struct collsock_post post = {
+		.operation = asked->operation, .algorithm = asked->algorithm,
+		.degree = asked->degree,
+	};
+	struct coll_choice choice = {};
+	struct coll_menu menu;
+
+	coll_menu_init(&menu, j);
+	ASSERT_TRUE(coll_menu_valid(&menu, j));
+	EXPECT_EQ(asked->error, coll_menu_choose(&menu, &post, &choice))
+		TH_LOG("operation %u, algorithm %u, degree %u", asked->operation,
+		       asked->algorithm, asked->degree);
+	EXPECT_EQ(asked->gets_algorithm, choice.algorithm)
+		TH_LOG("operation %u, algorithm %u, degree %u", asked->operation,
+		       asked->algorithm, asked->degree);
+	EXPECT_EQ(asked->gets_degree, choice.degree)
+		TH_LOG("operation %u, algorithm %u, degree %u", asked->operation,
+		       asked->algorithm, asked->degree);
+}
+
+TEST(a_post_gets_the_degree_that_it_names_or_that_of_the_group)
+{
+	static const struct collsock_join j = {
+		.hosts = 12, .degree = 3, .degrees = COLLSOCK_DEGREE(5) | COLLSOCK_DEGREE(20),
+	};
+	static const struct asked asked[] = {
+		{ COLLSOCK_BARRIER, COLLSOCK_DISSEMINATION, 0, 0, COLLSOCK_DISSEMINATION, 3 },
+		{ COLLSOCK_BARRIER, COLLSOCK_DISSEMINATION, 3, 0, COLLSOCK_DISSEMINATION, 3 },
+		{ COLLSOCK_BARRIER, COLLSOCK_DISSEMINATION, 5, 0, COLLSOCK_DISSEMINATION, 5 },
+		{ COLLSOCK_BARRIER, COLLSOCK_EXCHANGE, 5, 0, COLLSOCK_EXCHANGE, 5 },
+		{ COLLSOCK_ALLREDUCE, COLLSOCK_AUTO, 5, 0, COLLSOCK_EXCHANGE, 5 },
+		{ COLLSOCK_REDUCE, COLLSOCK_KARY, 0, 0, COLLSOCK_KARY, 3 },
+		{ COLLSOCK_REDUCE, COLLSOCK_KARY, 20, 0, COLLSOCK_KARY, 20 },
+		{ COLLSOCK_REDUCE, COLLSOCK_AUTO, 0, 0, COLLSOCK_BINOMIAL, 0 },
+		{ COLLSOCK_REDUCE, COLLSOCK_BINOMIAL, 0, 0, COLLSOCK_BINOMIAL, 0 },
+		/* Nothing is reserved for these. */
+		{ COLLSOCK_BARRIER, COLLSOCK_DISSEMINATION, 2, -ERANGE, 0, 0 },
+		{ COLLSOCK_BARRIER, COLLSOCK_DISSEMINATION, 16, -ERANGE, 0, 0 },
+		{ COLLSOCK_BARRIER, COLLSOCK_AUTO, 4, -ERANGE, 0, 0 },
+		{ COLLSOCK_REDUCE, COLLSOCK_KARY, 64, -ERANGE, 0, 0 },
+		/* No group can have these. */
+		{ COLLSOCK_BARRIER, COLLSOCK_DISSEMINATION, 1, -EINVAL, 0, 0 },
+		{ COLLSOCK_BARRIER, COLLSOCK_DISSEMINATION, 20, -EINVAL, 0, 0 },
+		{ COLLSOCK_BARRIER, COLLSOCK_AUTO, 1, -EINVAL, 0, 0 },
+		{ COLLSOCK_REDUCE, COLLSOCK_BINOMIAL, 3, -EINVAL, 0, 0 },
+		{ COLLSOCK_REDUCE, COLLSOCK_AUTO, 3, -EINVAL, 0, 0 },
+		{ COLLSOCK_REDUCE, COLLSOCK_KARY, 65, -EINVAL, 0, 0 },
+		{ COLLSOCK_REDUCE, COLLSOCK_KARY, 256 + 3, -EINVAL, 0, 0 },
+		{ COLLSOCK_REDUCE, COLLSOCK_DISSEMINATION, 3, -EINVAL, 0, 0 },
+		{ COLLSOCK_BARRIER, 255, 3, -EINVAL, 0, 0 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(asked); i++)
+		check_asked(_metadata, &j, &asked[i]);
+}
+
+TEST(an_algorithm_with_a_lower_limit_than_the_groups_degree_has_its_limit)
+{
+	static const struct collsock_join j = { .hosts = 100, .degree = 64 };
+	static const struct asked asked[] = {
+		{ COLLSOCK_BARRIER, COLLSOCK_AUTO, 0, 0, COLLSOCK_DISSEMINATION, 16 },
+		{ COLLSOCK_BARRIER, COLLSOCK_EXCHANGE, 16, 0, COLLSOCK_EXCHANGE, 16 },
+		{ COLLSOCK_BARRIER, COLLSOCK_EXCHANGE, 64, -EINVAL, 0, 0 },
+		{ COLLSOCK_BARRIER, COLLSOCK_KARY, 0, 0, COLLSOCK_KARY, 64 },
+		{ COLLSOCK_BARRIER, COLLSOCK_KARY, 16, -ERANGE, 0, 0 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(asked); i++)
+		check_asked(_metadata, &j, &asked[i]);
+}
+
+/* So a post that names no algorithm has one with every degree that JOIN names. */
+TEST(auto_has_memory_with_every_degree_whatever_posts_may_name)
+{
+	const struct collsock_post barrier = { .operation = COLLSOCK_BARRIER };
+	struct collsock_join j = { .algorithms = BIT_ULL(COLLSOCK_BINOMIAL) };
+	struct collsock_post post = barrier;
+	struct coll_choice choice;
+	struct coll_menu menu;
+
+	j.degrees = ~1ULL;
+	for (j.hosts = 1; j.hosts <= 300; j.hosts++) {
+		/* The mask also has degrees that no algorithm of this group has. */
+		coll_menu_init(&menu, &j);
+		for (post.degree = 2; post.degree <= COLLSOCK_MAX_EXCHANGE_DEGREE; post.degree++) {
+			ASSERT_EQ(0, coll_menu_choose(&menu, &post, &choice))
+				TH_LOG("%u hosts, degree %u", j.hosts, post.degree);
+			ASSERT_EQ(post.degree, choice.degree);
+		}
+		ASSERT_EQ(0, coll_menu_choose(&menu, &barrier, &choice));
+		ASSERT_EQ(2, choice.degree);
+	}
+}
+
+/* ---- auto ---- */
+
+static struct coll_choice usual(u8 operation, u32 hosts, u8 degree)
+{
+	const struct collsock_join j = { .hosts = hosts, .degree = degree };
+	struct coll_menu menu;
+
+	coll_menu_init(&menu, &j);
+	return menu.usual[operation];
+}
+
+TEST(auto_is_pairwise_exchange_for_powers_of_two_and_for_data_else_dissemination)
+{
+	u32 n;
+
+	for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
+		u8 barrier = n == 1U << floor_log2(n) ? COLLSOCK_EXCHANGE :
+							COLLSOCK_DISSEMINATION;
+
+		ASSERT_EQ(barrier, usual(COLLSOCK_BARRIER, n, 0).algorithm)
+			TH_LOG("%u hosts", n);
+		ASSERT_EQ(2, usual(COLLSOCK_BARRIER, n, 0).degree)
+			TH_LOG("%u hosts", n);
+		ASSERT_EQ(COLLSOCK_EXCHANGE, usual(COLLSOCK_ALLREDUCE, n, 0).algorithm)
+			TH_LOG("%u hosts", n);
+		ASSERT_EQ(2, usual(COLLSOCK_ALLREDUCE, n, 0).degree)
+			TH_LOG("%u hosts", n);
+	}
+}
+
+TEST(auto_is_the_binomial_tree_with_a_root)
+{
+	u32 n;
+
+	for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
+		ASSERT_EQ(COLLSOCK_BINOMIAL, usual(COLLSOCK_REDUCE, n, n % 65).algorithm)
+			TH_LOG("%u hosts", n);
+		ASSERT_EQ(COLLSOCK_BINOMIAL, usual(COLLSOCK_BROADCAST, n, n % 65).algorithm)
+			TH_LOG("%u hosts", n);
+	}
+}
+
+static u32 rounds(u8 operation, u8 algorithm, u32 hosts, u32 degree)
+{
+	const struct coll_algorithm *a = coll_algorithm_find(operation, algorithm);
+
+	return formulas_rounds(a, &(struct coll_shape){ .hosts = hosts, .degree = degree });
+}
+
+/* Rounds of a k-ary tree are not comparable: a host sends up to k messages in one. */
+TEST(auto_never_takes_more_rounds_than_another_algorithm_of_the_same_degree_would)
+{
+	const struct coll_algorithm *a;
+	struct coll_choice choice;
+	u32 i, k, n;
+
+	for (i = 0; i < coll_algorithms_count; i++) {
+		a = coll_algorithms[i];
+		if (a->algorithm == COLLSOCK_KARY)
+			continue;
+		for (k = 2; k <= COLLSOCK_MAX_EXCHANGE_DEGREE; k++)
+			for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
+				choice = usual(a->operation, n, k);
+				ASSERT_LE(rounds(a->operation, choice.algorithm, n, choice.degree),
+					  rounds(a->operation, a->algorithm, n, k))
+					TH_LOG("%s, %u hosts, degree %u", a->name, n, k);
+			}
+	}
+}
+
+/* ---- groups ---- */
+
+static void run_once(struct __test_metadata *_metadata, struct unit_network *n,
+		     const struct collsock_post *post)
+{
+	bool sums = post->operation == COLLSOCK_ALLREDUCE;
+	u64 value, sum = n->count * (n->count + 1) / 2;
+	u32 i;
+
+	for (i = 0; i < n->count; i++) {
+		value = i + 1;
+		ASSERT_EQ(0, unit_post(n, i, post, &value))
+			TH_LOG("algorithm %u, degree %u", post->algorithm, post->degree);
+	}
+	ASSERT_TRUE(unit_await_all(n, SECOND))
+		TH_LOG("algorithm %u, degree %u", post->algorithm, post->degree);
+	for (i = 0; i < n->count; i++) {
+		EXPECT_EQ(0, unit_last(n, i)->error);
+		EXPECT_EQ(sums ? sum : 0, unit_value(unit_last(n, i)));
+		unit_forget(n, i);
+	}
+}
+
+TEST_F(net, a_group_runs_every_operation_with_every_degree_that_it_has_reserved)
+{
+	static const u32 sizes[] = { 1, 2, 5, 16, 17, 30 };
+	const struct coll_algorithm *a;
+	struct collsock_post post;
+	u32 i, k, degree;
+
+	for (k = 0; k < ARRAY_SIZE(sizes); k++) {
+		unit_network_init(&self->n, sizes[k], seed_start() + k);
+		self->n.join.degrees = ~COLLSOCK_DEGREE(1);
+		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+		for (i = 0; i < coll_algorithms_count; i++) {
+			a = coll_algorithms[i];
+			if (coll_algorithm_rooted(a))
+				continue;
+			for (degree = 2; degree <= a->most_degree; degree++) {
+				post = unit_post_of(a->operation, a->algorithm, 0, 1);
+				post.degree = degree;
+				run_once(_metadata, &self->n, &post);
+			}
+		}
+		for (i = 0; i < self->n.count; i++)
+			EXPECT_EQ(0, unit_group(&self->n, i)->stats.invalid);
+		unit_network_free(&self->n);
+	}
+}
+
+/* Of roots, a slot keeps the last schedule: another degree is another schedule. */
+TEST_F(net, a_slot_follows_the_degree_of_each_operation)
+{
+	struct collsock_post post = unit_post_of(COLLSOCK_BROADCAST, COLLSOCK_KARY, 0, 1);
+	u32 i, degree, sent;
+	u64 value = 0;
+
+	unit_network_init(&self->n, 9, 1);
+	self->n.join.degrees = ~COLLSOCK_DEGREE(1);
+	self->n.join.window = 1;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	for (degree = 2; degree <= 8; degree++) {
+		sent = unit_group(&self->n, 0)->stats.messages_sent;
+		post.degree = degree;
+		for (i = 0; i < 9; i++)
+			ASSERT_EQ(0, unit_post(&self->n, i, &post, &value));
+		ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+		unit_run(&self->n, SECOND / 10);
+		EXPECT_EQ(degree, unit_group(&self->n, 0)->stats.messages_sent - sent);
+	}
+}
+
+TEST_F(net, ranks_that_name_different_degrees_disagree)
+{
+	struct collsock_post post = unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_EXCHANGE, 0, 1);
+	u64 value = 1;
+	u32 i;
+
+	unit_network_init(&self->n, 5, 1);
+	self->n.join.degrees = COLLSOCK_DEGREE(3) | COLLSOCK_DEGREE(5);
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	for (i = 0; i < 5; i++) {
+		post.degree = i == 3 ? 5 : 3;
+		ASSERT_EQ(0, unit_post(&self->n, i, &post, &value));
+	}
+	ASSERT_TRUE(unit_await_all(&self->n, 10 * SECOND));
+	for (i = 0; i < 5; i++)
+		EXPECT_EQ(EPROTO, unit_last(&self->n, i)->error)
+			TH_LOG("rank %u", i);
+}
+
+TEST_F(net, a_message_with_a_degree_that_is_not_reserved_is_invalid)
+{
+	struct coll_signature sig = {
+		.operation = COLLSOCK_BARRIER, .algorithm = COLLSOCK_DISSEMINATION,
+	};
+	u32 degree;
+
+	unit_network_init(&self->n, 20, 1);
+	self->n.join.degrees = COLLSOCK_DEGREE(5);
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	for (degree = 0; degree < 256; degree++) {
+		sig.degree = degree;
+		EXPECT_EQ(degree == 2 || degree == 5,
+			  coll_signature_makes_sense(unit_group(&self->n, 0), &sig))
+			TH_LOG("degree %u", degree);
+	}
+}
+
+TEST_HARNESS_MAIN
