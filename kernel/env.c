@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The core's platform in the kernel: implements core/env.h. All functions are called
- * between coll_instance_enter() and coll_instance_leave(), except coll_env_bearer() and
- * those that allocate and free.
+ * between coll_instance_enter() and coll_instance_leave(), except coll_env_bearer(), those
+ * that allocate and free, and those for vector instructions.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
+#ifdef CONFIG_X86_64
+#include <asm/fpu/api.h>
+#endif
 
 #include "backlog.h"
 #include "bearer.h"
@@ -255,6 +258,38 @@ bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round)
 	if (trace_coll_round_enabled())
 		env_trace_round(g, number, lane, round);
 	return !WARN_ON_ONCE(coll_backlog_is_needed());
+}
+
+#if defined(CONFIG_X86_64) && !defined(CONFIG_PREEMPT_RT)
+/*
+ * The registers of the program that was interrupted are saved first, and the settings are the
+ * kernel's own. What was interrupted may itself be such a section.
+ */
+static bool env_fpu_begin(void)
+{
+	if (!irq_fpu_usable())
+		return false;
+	kernel_fpu_begin();
+	return true;
+}
+
+static void env_fpu_end(void)
+{
+	kernel_fpu_end();
+}
+#else
+#define env_fpu_begin()	false
+#define env_fpu_end()	do { } while (0)
+#endif
+
+bool coll_env_vector_begin(void)
+{
+	return env_fpu_begin();
+}
+
+void coll_env_vector_end(void)
+{
+	env_fpu_end();
 }
 
 void coll_env_drop(struct coll_group *g, u32 source, u32 destination,

@@ -6,8 +6,10 @@
  * patterns. Only the lowest bytes of a result are stored: so integers of all sizes wrap,
  * without the undefined behaviour of signed types.
  */
+#include "env.h"
 #include "reduce.h"
 #include "softfloat.h"
+#include "vector.h"
 
 /* ---- elements ---- */
 
@@ -335,41 +337,105 @@ bool coll_reduce_valid(u8 type, u8 op)
 	}
 }
 
+static void reduce_elements(const struct vectors *v, u8 type, u8 op)
+{
+	switch (type) {
+	case COLLSOCK_INT8:
+		return reduce_integers(v, 1, true, op);
+	case COLLSOCK_INT16:
+		return reduce_integers(v, 2, true, op);
+	case COLLSOCK_INT32:
+		return reduce_integers(v, 4, true, op);
+	case COLLSOCK_INT64:
+		return reduce_integers(v, 8, true, op);
+	case COLLSOCK_UINT8:
+		return reduce_integers(v, 1, false, op);
+	case COLLSOCK_UINT16:
+		return reduce_integers(v, 2, false, op);
+	case COLLSOCK_UINT32:
+		return reduce_integers(v, 4, false, op);
+	case COLLSOCK_UINT64:
+		return reduce_integers(v, 8, false, op);
+	case COLLSOCK_FLOAT:
+		return reduce_floats(v, op);
+	case COLLSOCK_DOUBLE:
+		return reduce_doubles(v, op);
+	case COLLSOCK_INT16_INT:
+		return reduce_integer_pairs(v, 2, op);
+	case COLLSOCK_INT32_INT:
+		return reduce_integer_pairs(v, 4, op);
+	case COLLSOCK_INT64_INT:
+		return reduce_integer_pairs(v, 8, op);
+	case COLLSOCK_FLOAT_INT:
+		return reduce_float_pairs(v, op);
+	case COLLSOCK_DOUBLE_INT:
+		return reduce_double_pairs(v, op);
+	}
+}
+
+/* ---- with vector instructions ---- */
+
+/* Reduce the elements in @bytes from @at on. */
+static noinline void reduce_part(const struct vectors *v, u32 at, u32 bytes, u8 type, u8 op)
+{
+	const struct vectors part = {
+		.result	= v->result + at,
+		.left	= v->left + at,
+		.right	= v->right + at,
+		.count	= bytes / coll_type_bytes(type),
+	};
+
+	reduce_elements(&part, type, op);
+}
+
+/* Vector instructions have left these blocks. Rare, hence not inline */
+static noinline void reduce_blocks(const struct vectors *v, u32 at, u32 bytes, u64 blocks,
+				   u8 type, u8 op)
+{
+	u32 block;
+
+	for (; bytes; blocks >>= 1, at += block, bytes -= block) {
+		block = min_t(u32, bytes, COLL_VECTOR_BLOCK);
+		if (blocks & 1)
+			reduce_part(v, at, block, type, op);
+	}
+}
+
+/* What vector instructions leave is reduced outside of the section. */
+static void reduce_section(const struct vectors *v, u32 at, u32 bytes, u8 type, u8 op)
+{
+	u32 rest = bytes % COLL_VECTOR_BYTES;
+	u64 blocks;
+
+	if (!coll_env_vector_begin()) {
+		reduce_part(v, at, bytes, type, op);
+		return;
+	}
+	blocks = coll_vector_reduce(v->result + at, v->left + at, v->right + at, bytes - rest,
+				    type, op);
+	coll_env_vector_end();
+	if (unlikely(blocks))
+		reduce_blocks(v, at, bytes - rest, blocks, type, op);
+	if (rest)
+		reduce_part(v, at + bytes - rest, rest, type, op);
+}
+
+static void reduce_sections(const struct vectors *v, u32 bytes, u8 type, u8 op)
+{
+	u32 at;
+
+	for (at = 0; at < bytes; at += COLL_VECTOR_SECTION)
+		reduce_section(v, at, min_t(u32, bytes - at, COLL_VECTOR_SECTION), type, op);
+}
+
 void coll_reduce(void *result, const void *left, const void *right, u32 count,
 		 u8 type, u8 op)
 {
 	const struct vectors v = { result, left, right, count };
+	u32 bytes = count * coll_type_bytes(type);
 
-	switch (type) {
-	case COLLSOCK_INT8:
-		return reduce_integers(&v, 1, true, op);
-	case COLLSOCK_INT16:
-		return reduce_integers(&v, 2, true, op);
-	case COLLSOCK_INT32:
-		return reduce_integers(&v, 4, true, op);
-	case COLLSOCK_INT64:
-		return reduce_integers(&v, 8, true, op);
-	case COLLSOCK_UINT8:
-		return reduce_integers(&v, 1, false, op);
-	case COLLSOCK_UINT16:
-		return reduce_integers(&v, 2, false, op);
-	case COLLSOCK_UINT32:
-		return reduce_integers(&v, 4, false, op);
-	case COLLSOCK_UINT64:
-		return reduce_integers(&v, 8, false, op);
-	case COLLSOCK_FLOAT:
-		return reduce_floats(&v, op);
-	case COLLSOCK_DOUBLE:
-		return reduce_doubles(&v, op);
-	case COLLSOCK_INT16_INT:
-		return reduce_integer_pairs(&v, 2, op);
-	case COLLSOCK_INT32_INT:
-		return reduce_integer_pairs(&v, 4, op);
-	case COLLSOCK_INT64_INT:
-		return reduce_integer_pairs(&v, 8, op);
-	case COLLSOCK_FLOAT_INT:
-		return reduce_float_pairs(&v, op);
-	case COLLSOCK_DOUBLE_INT:
-		return reduce_double_pairs(&v, op);
-	}
+	if (coll_vector_has(type) && bytes >= COLL_VECTOR_LEAST)
+		reduce_sections(&v, bytes, type, op);
+	else
+		reduce_elements(&v, type, op);
 }

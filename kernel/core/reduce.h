@@ -3,10 +3,11 @@
  * Reduction of byte ranges: data types and operators.
  *
  * Elements are in the byte order of the group, which is the host's, and need no alignment.
- * Integers wrap (two's complement). Floats and doubles follow IEEE 754, round to nearest
- * even, in integer code (softfloat.h): an event context may not use the FPU, and every host
- * must get the same bits. The first (left) NaN operand is the result, quieted; a NaN
- * produced from numbers is COLL_DOUBLE_NAN or COLL_FLOAT_NAN. Min and max: -0 < +0.
+ * Integers wrap (two's complement). Floats and doubles follow IEEE 754 and round to nearest
+ * even; every host gets the same bits. Long vectors are reduced with vector instructions
+ * (vector.h) where an event context may use them, all else in integer code (softfloat.h). The
+ * first (left) NaN operand is the result, quieted; a NaN produced from numbers is
+ * COLL_DOUBLE_NAN or COLL_FLOAT_NAN. Min and max: -0 < +0.
  *
  * A pair is a value followed by an int32, its index, without padding. Minloc and maxloc
  * give the value that min and max give, with its index; of equal numbers, including -0 and

@@ -43,6 +43,35 @@ __weak bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round
 	return true;
 }
 
+/* Settings with which a program begins: nearest even, subnormals, no exceptions */
+#define DEFAULT_SETTINGS	0x1f80
+
+/* The settings of floating point, as the thread that is in a section has them outside of it */
+static __thread u32 own_settings;
+
+/* Returns the former ones. */
+static u32 user_change_settings(u32 settings)
+{
+	u32 former = 0;
+
+#ifdef __x86_64__
+	former = __builtin_ia32_stmxcsr();
+	__builtin_ia32_ldmxcsr(settings);
+#endif
+	return former;
+}
+
+__weak bool coll_env_vector_begin(void)
+{
+	own_settings = user_change_settings(DEFAULT_SETTINGS);
+	return true;
+}
+
+__weak void coll_env_vector_end(void)
+{
+	user_change_settings(own_settings);
+}
+
 __weak void coll_env_peer_open(struct coll_peer *peer)
 {
 }

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Reduction with SSE2; see vector.h. Nothing else is compiled with vector instructions: this
+ * file has no code that runs outside of a section, between coll_env_vector_begin() and _end().
+ */
+#include "vector.h"
+
+/* sparse does not know the instructions. */
+#if defined(__x86_64__) && !defined(__CHECKER__)
+
+/* A register: its elements are what an instruction takes them for. */
+typedef u64 __attribute__((vector_size(COLL_VECTOR_BYTES))) vector;
+typedef double __attribute__((vector_size(COLL_VECTOR_BYTES))) doubles;
+typedef float __attribute__((vector_size(COLL_VECTOR_BYTES))) floats;
+
+/* The same in memory, at any address */
+struct unaligned {
+	vector	v;
+} __packed __attribute__((may_alias));
+
+/* ---- vectors ---- */
+
+static __always_inline vector vector_double_sum(vector left, vector right)
+{
+	return (vector)((doubles)left + (doubles)right);
+}
+
+static __always_inline vector vector_double_product(vector left, vector right)
+{
+	return (vector)((doubles)left * (doubles)right);
+}
+
+/*
+ * Of two zeros, and if one operand is NaN, the instruction gives the second one. So it takes
+ * them in both orders: the sign of either zero makes the lesser one, and any NaN the minimum.
+ */
+static __always_inline vector vector_double_min(vector left, vector right)
+{
+	return (vector)__builtin_ia32_minpd((doubles)left, (doubles)right) |
+	       (vector)__builtin_ia32_minpd((doubles)right, (doubles)left);
+}
+
+static __always_inline vector vector_double_max(vector left, vector right)
+{
+	return (vector)__builtin_ia32_maxpd((doubles)left, (doubles)right) &
+	       (vector)__builtin_ia32_maxpd((doubles)right, (doubles)left);
+}
+
+static __always_inline vector vector_double_unordered(vector a, vector b)
+{
+	return (vector)__builtin_ia32_cmpunordpd((doubles)a, (doubles)b);
+}
+
+static __always_inline vector vector_float_sum(vector left, vector right)
+{
+	return (vector)((floats)left + (floats)right);
+}
+
+static __always_inline vector vector_float_product(vector left, vector right)
+{
+	return (vector)((floats)left * (floats)right);
+}
+
+static __always_inline vector vector_float_min(vector left, vector right)
+{
+	return (vector)__builtin_ia32_minps((floats)left, (floats)right) |
+	       (vector)__builtin_ia32_minps((floats)right, (floats)left);
+}
+
+static __always_inline vector vector_float_max(vector left, vector right)
+{
+	return (vector)__builtin_ia32_maxps((floats)left, (floats)right) &
+	       (vector)__builtin_ia32_maxps((floats)right, (floats)left);
+}
+
+static __always_inline vector vector_float_unordered(vector a, vector b)
+{
+	return (vector)__builtin_ia32_cmpunordps((floats)a, (floats)b);
+}
+
+/* ---- operators ---- */
+
+/**
+ * struct operator - what is done with each vector
+ * @element: reduces its elements
+ * @unordered: which elements are NaN, of one of two vectors: all bits of them are set
+ * @by_result: a result is NaN whenever an operand is, or as a result of numbers, so that the
+ *	results of two vectors are examined at once; else operands are
+ */
+struct operator {
+	vector	(*element)(vector left, vector right);
+	vector	(*unordered)(vector a, vector b);
+	bool	by_result;
+};
+
+static const struct operator double_sum = {
+	vector_double_sum, vector_double_unordered, true
+};
+
+static const struct operator double_product = {
+	vector_double_product, vector_double_unordered, true
+};
+
+static const struct operator double_min = {
+	vector_double_min, vector_double_unordered, true
+};
+
+static const struct operator double_max = {
+	vector_double_max, vector_double_unordered, false
+};
+
+static const struct operator float_sum = {
+	vector_float_sum, vector_float_unordered, true
+};
+
+static const struct operator float_product = {
+	vector_float_product, vector_float_unordered, true
+};
+
+static const struct operator float_min = {
+	vector_float_min, vector_float_unordered, true
+};
+
+static const struct operator float_max = {
+	vector_float_max, vector_float_unordered, false
+};
+
+/* ---- blocks ---- */
+
+#define BLOCK_VECTORS	(COLL_VECTOR_BLOCK / COLL_VECTOR_BYTES)
+
+/* Where the vectors of a reduction are */
+struct place {
+	u8		*result;
+	const u8	*left;
+	const u8	*right;
+};
+
+static __always_inline vector vector_load(const u8 *from, u32 i)
+{
+	return ((const struct unaligned *)from)[i].v;
+}
+
+/*
+ * Reduce @count vectors at @at, a constant. If one has a NaN, nothing is stored, as the result
+ * may be an operand: false.
+ */
+static __always_inline bool vector_block(const struct place *p, u32 at, u32 count,
+					 const struct operator *op)
+{
+	vector results[BLOCK_VECTORS], nan = { };
+	u32 i;
+
+#pragma GCC unroll 4
+	for (i = 0; i < count; i++) {
+		vector left = vector_load(p->left + at, i);
+		vector right = vector_load(p->right + at, i);
+
+		results[i] = op->element(left, right);
+		if (!op->by_result)
+			nan |= op->unordered(left, right);
+	}
+	if (op->by_result)
+#pragma GCC unroll 4
+		for (i = 0; i < count; i += 2)
+			nan |= op->unordered(results[i], results[i + 1 < count ? i + 1 : i]);
+	if (unlikely(__builtin_ia32_movmskps((floats)nan)))
+		return false;
+#pragma GCC unroll 4
+	for (i = 0; i < count; i++)
+		((struct unaligned *)(p->result + at))[i].v = results[i];
+	return true;
+}
+
+/* The last block, unless it is whole */
+static __always_inline bool vector_last(const struct place *p, u32 at, u32 count,
+					const struct operator *op)
+{
+	switch (count) {
+	case 1:
+		return vector_block(p, at, 1, op);
+	case 2:
+		return vector_block(p, at, 2, op);
+	case 3:
+		return vector_block(p, at, 3, op);
+	default:
+		return true;
+	}
+}
+
+/* Always inlined, so that the compiler knows @op, as its callers do. */
+static __always_inline u64 vector_each(const struct place *p, u32 bytes,
+				       const struct operator *op)
+{
+	u32 last = bytes % COLL_VECTOR_BLOCK, end = bytes - last, at;
+	u64 left = 0;
+
+	for (at = 0; at < end; at += COLL_VECTOR_BLOCK)
+		if (unlikely(!vector_block(p, at, BLOCK_VECTORS, op)))
+			left |= BIT_ULL(at / COLL_VECTOR_BLOCK);
+	if (unlikely(!vector_last(p, end, last / COLL_VECTOR_BYTES, op)))
+		left |= BIT_ULL(end / COLL_VECTOR_BLOCK);
+	return left;
+}
+
+static __always_inline u64 vector_doubles(const struct place *p, u32 bytes, u8 op)
+{
+	switch (op) {
+	case COLLSOCK_SUM:
+		return vector_each(p, bytes, &double_sum);
+	case COLLSOCK_PRODUCT:
+		return vector_each(p, bytes, &double_product);
+	case COLLSOCK_MIN:
+		return vector_each(p, bytes, &double_min);
+	default:
+		return vector_each(p, bytes, &double_max);
+	}
+}
+
+static __always_inline u64 vector_floats(const struct place *p, u32 bytes, u8 op)
+{
+	switch (op) {
+	case COLLSOCK_SUM:
+		return vector_each(p, bytes, &float_sum);
+	case COLLSOCK_PRODUCT:
+		return vector_each(p, bytes, &float_product);
+	case COLLSOCK_MIN:
+		return vector_each(p, bytes, &float_min);
+	default:
+		return vector_each(p, bytes, &float_max);
+	}
+}
+
+/**
+ * coll_vector_reduce() - result[i] = left[i] op right[i], but for blocks with NaN
+ * @result: may be @left or @right, else must not overlap them; of any alignment
+ * @left: operand of the lower rank
+ * @right: operand of the higher rank
+ * @bytes: multiple of COLL_VECTOR_BYTES, at most COLL_VECTOR_SECTION
+ * @type: enum collsock_type, of those that coll_vector_has()
+ * @op: enum collsock_operator, likewise
+ *
+ * Context: between coll_env_vector_begin() and coll_env_vector_end().
+ * Return: bit i is set if block i, of COLL_VECTOR_BLOCK bytes or what there is, is left to the
+ * caller; its result is unchanged.
+ */
+u64 coll_vector_reduce(void *result, const void *left, const void *right, u32 bytes,
+		       u8 type, u8 op)
+{
+	const struct place p = { result, left, right };
+
+	if (type == COLLSOCK_DOUBLE)
+		return vector_doubles(&p, bytes, op);
+	return vector_floats(&p, bytes, op);
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Reduction of long vectors with vector instructions. Only 64-bit x86 has them here: SSE2,
+ * which every such processor has.
+ *
+ * A result in which NaN takes part, as an operand or as the result of numbers, differs between
+ * processors and with the order that a compiler chooses. So a block with one is left to the
+ * caller, which follows the rules of reduce.h. All other results are the same everywhere,
+ * provided that the processor rounds to nearest even and keeps subnormals: it does so between
+ * coll_env_vector_begin() and coll_env_vector_end(), a section.
+ */
+#ifndef COLL_CORE_VECTOR_H
+#define COLL_CORE_VECTOR_H
+
+#include "base.h"
+
+/* Bytes that instructions take together; fewer at the end are left to the caller. */
+#define COLL_VECTOR_BYTES	16
+
+/* Bytes of a block, which is done or left to the caller as a whole */
+#define COLL_VECTOR_BLOCK	64
+
+/* Bytes of a section at most: it has a bit for each block, and nothing else runs meanwhile. */
+#define COLL_VECTOR_SECTION	(64 * COLL_VECTOR_BLOCK)
+
+/* Bytes from which on a section costs less than it saves */
+#define COLL_VECTOR_LEAST	128
+
+/* Are there vector instructions for operators on this type? */
+static inline bool coll_vector_has(u8 type)
+{
+#ifdef __x86_64__
+	return type == COLLSOCK_FLOAT || type == COLLSOCK_DOUBLE;
+#else
+	return false;
+#endif
+}
+
+u64 coll_vector_reduce(void *result, const void *left, const void *right, u32 bytes,
+		       u8 type, u8 op);
+
+#endif
