@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=3 limit=240
+# suites: check debug rt soak
+"""Long vectors of floats: results are exact wherever they are reduced, and programs keep their
+floating-point registers."""
+
+import os
+import re
+import struct
+import subprocess
+
+import arithmetic
+from arithmetic import ARITHMETIC
+from collsock_test import (
+    DOUBLE, FLOAT, SUM, Group, at_least, equal, main, netem, seeded, test, test_each, work)
+from mixed_load import fold
+
+HOSTS = 1, 2, 3
+PROGRAM = "build/registers/registers"
+# A segment, several of them, and what fills neither a vector nor a block
+COUNTS = 16, 132, 397
+ROUNDS = 200
+
+
+def drawn(kind, op, count, ranks, chance):
+    """Numbers and special values; by rank."""
+    columns = []
+    for _ in range(count):
+        column = [arithmetic.draw(kind, chance) for _ in range(ranks)]
+        column[:2] = arithmetic.draw_operands(kind, op, chance)
+        columns.append(column)
+    return list(zip(*columns))
+
+
+@test_each(*((kind, op) for kind in (DOUBLE, FLOAT) for op in ARITHMETIC))
+def results_of_long_vectors_are_exact(kind, op):
+    chance, group = seeded("vectors", kind, op), Group(HOSTS, max_bytes=8 * max(COUNTS))
+    for count in COUNTS:
+        values = drawn(kind, op, count, len(HOSTS), chance)
+        group.post(*(arithmetic.pack(kind, one) for one in values), type=kind, op=op, count=count)
+        expected = [fold(list(column), lambda a, b: arithmetic.operate(kind, op, a, b))
+                    for column in zip(*values)]
+        for rank, completion in enumerate(group.complete()):
+            got = arithmetic.unpack(kind, completion.result)
+            for index, (result, wanted) in enumerate(zip(got, expected)):
+                equal(f"element {index} of {count} at rank {rank}", hex(result), hex(wanted))
+
+
+@test
+def programs_keep_their_registers_while_softirq_reduces():
+    count, group = 132, Group(HOSTS, window=16)
+    values = [[0.1 * rank + 1 / (index + 1) for index in range(count)] for rank in range(3)]
+    payloads = [struct.pack(f"={count}d", *one) for one in values]
+    expected = struct.pack(f"={count}d", *(a + b + c for a, b, c in zip(*values)))
+    # Then packets come in an interrupt of whatever runs
+    netem(HOSTS, "delay", "100us")
+    try:
+        # It runs whenever we wait
+        with subprocess.Popen(["nice", PROGRAM, str(2 * os.cpu_count())], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True) as program:
+            equal("the program says", program.stdout.readline(), "ready\n")
+            for number in range(work(ROUNDS)):
+                group.post(*payloads, type=DOUBLE, op=SUM, count=count)
+                for completion in group.complete():
+                    equal(f"whether result {number} is right", completion.result == expected, True)
+            said = program.communicate()[0]
+    finally:
+        netem(HOSTS)
+    print(f"# {said.strip()}", flush=True)
+    amounts = {name: int(amount) for amount, name in re.findall(r"(\d+) (\w+)", said)}
+    at_least("chains", amounts["done"], 2 * os.cpu_count())
+    equal("chains whose result is wrong", amounts["wrong"], 0)
+    equal("chains during which the settings changed", amounts["changed"], 0)
+
+
+main(120)
