@@ -92,10 +92,10 @@ bool coll_env_round(struct coll_group *g, u64 number, u32 lane, u32 round);
 const struct coll_bearer *coll_env_bearer(u16 family);
 
 /*
- * A section begins, in which this thread of execution may use vector instructions for floating
- * point, with the default settings: it rounds to nearest even, and subnormals are numbers. It
- * is short, and calls nothing of the platform but coll_env_vector_end(). False if it cannot
- * begin now. Any context; also without the group's lock.
+ * A section begins, in which vector instructions may be used, with the default settings of
+ * floating point: it rounds to nearest even, and subnormals are numbers. It is short, and calls
+ * nothing of the platform but coll_env_vector_end(). False if it cannot begin now. Any context;
+ * also without the group's lock.
  */
 bool coll_env_vector_begin(void);
 void coll_env_vector_end(void);

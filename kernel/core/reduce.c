@@ -434,7 +434,7 @@ void coll_reduce(void *result, const void *left, const void *right, u32 count,
 	const struct vectors v = { result, left, right, count };
 	u32 bytes = count * coll_type_bytes(type);
 
-	if (coll_vector_has(type) && bytes >= COLL_VECTOR_LEAST)
+	if (coll_vector_has(type, op) && bytes >= COLL_VECTOR_LEAST)
 		reduce_sections(&v, bytes, type, op);
 	else
 		reduce_elements(&v, type, op);

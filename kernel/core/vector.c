@@ -3,6 +3,7 @@
  * Reduction with SSE2; see vector.h. Nothing else is compiled with vector instructions: this
  * file has no code that runs outside of a section, between coll_env_vector_begin() and _end().
  */
+#include "reduce.h"
 #include "vector.h"
 
 /* sparse does not know the instructions. */
@@ -13,12 +14,33 @@ typedef u64 __attribute__((vector_size(COLL_VECTOR_BYTES))) vector;
 typedef double __attribute__((vector_size(COLL_VECTOR_BYTES))) doubles;
 typedef float __attribute__((vector_size(COLL_VECTOR_BYTES))) floats;
 
+typedef u8 __attribute__((vector_size(COLL_VECTOR_BYTES))) u8_vector;
+typedef u16 __attribute__((vector_size(COLL_VECTOR_BYTES))) u16_vector;
+typedef u32 __attribute__((vector_size(COLL_VECTOR_BYTES))) u32_vector;
+typedef s8 __attribute__((vector_size(COLL_VECTOR_BYTES))) s8_vector;
+typedef s16 __attribute__((vector_size(COLL_VECTOR_BYTES))) s16_vector;
+typedef s32 __attribute__((vector_size(COLL_VECTOR_BYTES))) s32_vector;
+
 /* The same in memory, at any address */
 struct unaligned {
 	vector	v;
 } __packed __attribute__((may_alias));
 
-/* ---- vectors ---- */
+/**
+ * struct operator - what is done with each vector
+ * @element: reduces its elements
+ * @unordered: which elements are NaN, of one of two vectors: all bits of them are set; NULL if
+ *	none can be
+ * @by_result: a result is NaN whenever an operand is, or as a result of numbers, so that the
+ *	results of two vectors are examined at once; else operands are
+ */
+struct operator {
+	vector	(*element)(vector left, vector right);
+	vector	(*unordered)(vector a, vector b);
+	bool	by_result;
+};
+
+/* ---- floats ---- */
 
 static __always_inline vector vector_double_sum(vector left, vector right)
 {
@@ -78,51 +100,129 @@ static __always_inline vector vector_float_unordered(vector a, vector b)
 	return (vector)__builtin_ia32_cmpunordps((floats)a, (floats)b);
 }
 
-/* ---- operators ---- */
-
-/**
- * struct operator - what is done with each vector
- * @element: reduces its elements
- * @unordered: which elements are NaN, of one of two vectors: all bits of them are set
- * @by_result: a result is NaN whenever an operand is, or as a result of numbers, so that the
- *	results of two vectors are examined at once; else operands are
- */
-struct operator {
-	vector	(*element)(vector left, vector right);
-	vector	(*unordered)(vector a, vector b);
-	bool	by_result;
+static const struct operator double_operators[] = {
+	[COLLSOCK_SUM]		= { vector_double_sum, vector_double_unordered, true },
+	[COLLSOCK_PRODUCT]	= { vector_double_product, vector_double_unordered, true },
+	[COLLSOCK_MIN]		= { vector_double_min, vector_double_unordered, true },
+	[COLLSOCK_MAX]		= { vector_double_max, vector_double_unordered, false },
 };
 
-static const struct operator double_sum = {
-	vector_double_sum, vector_double_unordered, true
+static const struct operator float_operators[] = {
+	[COLLSOCK_SUM]		= { vector_float_sum, vector_float_unordered, true },
+	[COLLSOCK_PRODUCT]	= { vector_float_product, vector_float_unordered, true },
+	[COLLSOCK_MIN]		= { vector_float_min, vector_float_unordered, true },
+	[COLLSOCK_MAX]		= { vector_float_max, vector_float_unordered, false },
 };
 
-static const struct operator double_product = {
-	vector_double_product, vector_double_unordered, true
+/* ---- integers ---- */
+
+/* The elements of @yes where all bits of @which are set, of @no where none is */
+static __always_inline vector vector_select(vector which, vector yes, vector no)
+{
+	return (yes & which) | (no & ~which);
+}
+
+/* The order of integers of a type */
+#define VECTOR_ORDER(type)							\
+static __always_inline vector vector_##type##_min(vector left, vector right)	\
+{										\
+	vector less = (vector)((type##_vector)left < (type##_vector)right);	\
+										\
+	return vector_select(less, left, right);				\
+}										\
+										\
+static __always_inline vector vector_##type##_max(vector left, vector right)	\
+{										\
+	vector less = (vector)((type##_vector)left < (type##_vector)right);	\
+										\
+	return vector_select(less, right, left);				\
+}										\
+										\
+static const struct operator type##_order[] = {					\
+	[COLLSOCK_MIN]	= { .element = vector_##type##_min },			\
+	[COLLSOCK_MAX]	= { .element = vector_##type##_max },			\
+}
+
+VECTOR_ORDER(u8);
+VECTOR_ORDER(u16);
+VECTOR_ORDER(u32);
+VECTOR_ORDER(s8);
+VECTOR_ORDER(s16);
+VECTOR_ORDER(s32);
+
+/* What is the same for signed integers and others */
+#define VECTOR_INTEGERS(type)							\
+static __always_inline vector vector_##type##_sum(vector left, vector right)	\
+{										\
+	return (vector)((type##_vector)left + (type##_vector)right);		\
+}										\
+										\
+static __always_inline vector vector_##type##_product(vector left, vector right) \
+{										\
+	return (vector)((type##_vector)left * (type##_vector)right);		\
+}										\
+										\
+/* 1 for what is not 0 */							\
+static __always_inline vector vector_##type##_truth(vector x)			\
+{										\
+	return (vector)(((type##_vector)x != 0) & 1);				\
+}										\
+										\
+static __always_inline vector vector_##type##_and(vector left, vector right)	\
+{										\
+	return vector_##type##_truth(left) & vector_##type##_truth(right);	\
+}										\
+										\
+static __always_inline vector vector_##type##_or(vector left, vector right)	\
+{										\
+	return vector_##type##_truth(left | right);				\
+}										\
+										\
+static __always_inline vector vector_##type##_xor(vector left, vector right)	\
+{										\
+	return vector_##type##_truth(left) ^ vector_##type##_truth(right);	\
+}										\
+										\
+static const struct operator type##_operators[] = {				\
+	[COLLSOCK_SUM]		= { .element = vector_##type##_sum },		\
+	[COLLSOCK_PRODUCT]	= { .element = vector_##type##_product },	\
+	[COLLSOCK_LOGICAL_AND]	= { .element = vector_##type##_and },		\
+	[COLLSOCK_LOGICAL_OR]	= { .element = vector_##type##_or },		\
+	[COLLSOCK_LOGICAL_XOR]	= { .element = vector_##type##_xor },		\
+}
+
+VECTOR_INTEGERS(u8);
+VECTOR_INTEGERS(u16);
+VECTOR_INTEGERS(u32);
+
+static __always_inline vector vector_u64_sum(vector left, vector right)
+{
+	return left + right;
+}
+
+static const struct operator u64_operators[] = {
+	[COLLSOCK_SUM]		= { .element = vector_u64_sum },
 };
 
-static const struct operator double_min = {
-	vector_double_min, vector_double_unordered, true
-};
+static __always_inline vector vector_and(vector left, vector right)
+{
+	return left & right;
+}
 
-static const struct operator double_max = {
-	vector_double_max, vector_double_unordered, false
-};
+static __always_inline vector vector_or(vector left, vector right)
+{
+	return left | right;
+}
 
-static const struct operator float_sum = {
-	vector_float_sum, vector_float_unordered, true
-};
+static __always_inline vector vector_xor(vector left, vector right)
+{
+	return left ^ right;
+}
 
-static const struct operator float_product = {
-	vector_float_product, vector_float_unordered, true
-};
-
-static const struct operator float_min = {
-	vector_float_min, vector_float_unordered, true
-};
-
-static const struct operator float_max = {
-	vector_float_max, vector_float_unordered, false
+static const struct operator bitwise_operators[] = {
+	[COLLSOCK_BITWISE_AND]	= { .element = vector_and },
+	[COLLSOCK_BITWISE_OR]	= { .element = vector_or },
+	[COLLSOCK_BITWISE_XOR]	= { .element = vector_xor },
 };
 
 /* ---- blocks ---- */
@@ -157,14 +257,14 @@ static __always_inline bool vector_block(const struct place *p, u32 at, u32 coun
 		vector right = vector_load(p->right + at, i);
 
 		results[i] = op->element(left, right);
-		if (!op->by_result)
+		if (op->unordered && !op->by_result)
 			nan |= op->unordered(left, right);
 	}
 	if (op->by_result)
 #pragma GCC unroll 4
 		for (i = 0; i < count; i += 2)
 			nan |= op->unordered(results[i], results[i + 1 < count ? i + 1 : i]);
-	if (unlikely(__builtin_ia32_movmskps((floats)nan)))
+	if (op->unordered && unlikely(__builtin_ia32_movmskps((floats)nan)))
 		return false;
 #pragma GCC unroll 4
 	for (i = 0; i < count; i++)
@@ -203,31 +303,78 @@ static __always_inline u64 vector_each(const struct place *p, u32 bytes,
 	return left;
 }
 
-static __always_inline u64 vector_doubles(const struct place *p, u32 bytes, u8 op)
+/* ---- types ---- */
+
+/* Likewise always inlined: @ops are those of one type. */
+static __always_inline u64 vector_floats(const struct place *p, u32 bytes, u8 op,
+					 const struct operator *ops)
 {
 	switch (op) {
 	case COLLSOCK_SUM:
-		return vector_each(p, bytes, &double_sum);
+		return vector_each(p, bytes, &ops[COLLSOCK_SUM]);
 	case COLLSOCK_PRODUCT:
-		return vector_each(p, bytes, &double_product);
+		return vector_each(p, bytes, &ops[COLLSOCK_PRODUCT]);
 	case COLLSOCK_MIN:
-		return vector_each(p, bytes, &double_min);
+		return vector_each(p, bytes, &ops[COLLSOCK_MIN]);
 	default:
-		return vector_each(p, bytes, &double_max);
+		return vector_each(p, bytes, &ops[COLLSOCK_MAX]);
 	}
 }
 
-static __always_inline u64 vector_floats(const struct place *p, u32 bytes, u8 op)
+static u64 vector_bits(const struct place *p, u32 bytes, u8 op)
+{
+	switch (op) {
+	case COLLSOCK_BITWISE_AND:
+		return vector_each(p, bytes, &bitwise_operators[COLLSOCK_BITWISE_AND]);
+	case COLLSOCK_BITWISE_OR:
+		return vector_each(p, bytes, &bitwise_operators[COLLSOCK_BITWISE_OR]);
+	default:
+		return vector_each(p, bytes, &bitwise_operators[COLLSOCK_BITWISE_XOR]);
+	}
+}
+
+static __always_inline u64 vector_order(const struct place *p, u32 bytes, u8 op,
+					const struct operator *ops)
+{
+	if (op == COLLSOCK_MIN)
+		return vector_each(p, bytes, &ops[COLLSOCK_MIN]);
+	return vector_each(p, bytes, &ops[COLLSOCK_MAX]);
+}
+
+static __always_inline u64 vector_integers(const struct place *p, u32 bytes, u8 op,
+					   const struct operator *ops)
 {
 	switch (op) {
 	case COLLSOCK_SUM:
-		return vector_each(p, bytes, &float_sum);
+		return vector_each(p, bytes, &ops[COLLSOCK_SUM]);
 	case COLLSOCK_PRODUCT:
-		return vector_each(p, bytes, &float_product);
-	case COLLSOCK_MIN:
-		return vector_each(p, bytes, &float_min);
+		return vector_each(p, bytes, &ops[COLLSOCK_PRODUCT]);
+	case COLLSOCK_LOGICAL_AND:
+		return vector_each(p, bytes, &ops[COLLSOCK_LOGICAL_AND]);
+	case COLLSOCK_LOGICAL_OR:
+		return vector_each(p, bytes, &ops[COLLSOCK_LOGICAL_OR]);
+	case COLLSOCK_LOGICAL_XOR:
+		return vector_each(p, bytes, &ops[COLLSOCK_LOGICAL_XOR]);
 	default:
-		return vector_each(p, bytes, &float_max);
+		return vector_bits(p, bytes, op);
+	}
+}
+
+static u64 vector_ordered(const struct place *p, u32 bytes, u8 type, u8 op)
+{
+	switch (type) {
+	case COLLSOCK_INT8:
+		return vector_order(p, bytes, op, s8_order);
+	case COLLSOCK_INT16:
+		return vector_order(p, bytes, op, s16_order);
+	case COLLSOCK_INT32:
+		return vector_order(p, bytes, op, s32_order);
+	case COLLSOCK_UINT8:
+		return vector_order(p, bytes, op, u8_order);
+	case COLLSOCK_UINT16:
+		return vector_order(p, bytes, op, u16_order);
+	default:
+		return vector_order(p, bytes, op, u32_order);
 	}
 }
 
@@ -237,8 +384,8 @@ static __always_inline u64 vector_floats(const struct place *p, u32 bytes, u8 op
  * @left: operand of the lower rank
  * @right: operand of the higher rank
  * @bytes: multiple of COLL_VECTOR_BYTES, at most COLL_VECTOR_SECTION
- * @type: enum collsock_type, of those that coll_vector_has()
- * @op: enum collsock_operator, likewise
+ * @type: enum collsock_type, coll_vector_has() for @op
+ * @op: enum collsock_operator
  *
  * Context: between coll_env_vector_begin() and coll_env_vector_end().
  * Return: bit i is set if block i, of COLL_VECTOR_BLOCK bytes or what there is, is left to the
@@ -250,8 +397,23 @@ u64 coll_vector_reduce(void *result, const void *left, const void *right, u32 by
 	const struct place p = { result, left, right };
 
 	if (type == COLLSOCK_DOUBLE)
-		return vector_doubles(&p, bytes, op);
-	return vector_floats(&p, bytes, op);
+		return vector_floats(&p, bytes, op, double_operators);
+	if (type == COLLSOCK_FLOAT)
+		return vector_floats(&p, bytes, op, float_operators);
+	if (op == COLLSOCK_MIN || op == COLLSOCK_MAX)
+		return vector_ordered(&p, bytes, type, op);
+	switch (coll_type_bytes(type)) {
+	case 1:
+		return vector_integers(&p, bytes, op, u8_operators);
+	case 2:
+		return vector_integers(&p, bytes, op, u16_operators);
+	case 4:
+		return vector_integers(&p, bytes, op, u32_operators);
+	default:
+		if (op == COLLSOCK_SUM)
+			return vector_each(&p, bytes, &u64_operators[COLLSOCK_SUM]);
+		return vector_bits(&p, bytes, op);
+	}
 }
 
 #endif

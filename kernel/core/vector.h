@@ -26,11 +26,16 @@
 /* Bytes from which on a section costs less than it saves */
 #define COLL_VECTOR_LEAST	128
 
-/* Are there vector instructions for operators on this type? */
-static inline bool coll_vector_has(u8 type)
+/*
+ * Do vector instructions pay for @op, an operator of @type? SSE2 has none that compare or
+ * multiply integers of 64 bits, and the values of pairs are not side by side.
+ */
+static inline bool coll_vector_has(u8 type, u8 op)
 {
 #ifdef __x86_64__
-	return type == COLLSOCK_FLOAT || type == COLLSOCK_DOUBLE;
+	if (type == COLLSOCK_INT64 || type == COLLSOCK_UINT64)
+		return op == COLLSOCK_SUM || op >= COLLSOCK_BITWISE_AND;
+	return type < COLLSOCK_FLOAT_INT;
 #else
 	return false;
 #endif

@@ -4,7 +4,7 @@
 #include "seed.h"
 #include "../harness.h"
 
-#define ELEMENTS	60
+#define ELEMENTS	300	/* of each type enough for vector instructions */
 #define VECTORS		200
 #define LARGEST		12	/* bytes of an element */
 #define OFFSETS		8	/* bytes by which a vector may be off */

@@ -81,7 +81,7 @@ TEST(no_section_reduces_more_than_4_kib)
 {
 	u32 count;
 
-	if (!coll_vector_has(COLLSOCK_DOUBLE))
+	if (!coll_vector_has(COLLSOCK_DOUBLE, COLLSOCK_SUM))
 		SKIP(return, "no vector instructions");
 	fill();
 	for (count = 1; count <= ELEMENTS; count++) {
