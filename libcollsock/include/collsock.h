@@ -8,8 +8,8 @@
  *
  * Functions return 0 (or as documented), or a negative error number; the variable errno is
  * not used. All functions are thread-safe, even on the same socket, except
- * collsock_close(), which must be the last call; a struct collsock_group may be used by one
- * thread at a time.
+ * collsock_close(), which must be the last call; a struct collsock_group or collsock_team may
+ * be used by one thread at a time.
  */
 #ifndef COLLSOCK_H
 #define COLLSOCK_H
@@ -176,6 +176,48 @@ int collsock_broadcast(struct collsock *socket, void *data, __u32 count,
 int collsock_run(struct collsock *socket, const struct collsock_post *post,
 		 const void *payload, size_t payload_bytes,
 		 struct collsock_completion *completion, void *result, size_t result_bytes);
+
+/* ---- teams: threads or processes of one host ---- */
+
+/*
+ * Members of a team meet in the memory of their host, without the kernel module. A struct
+ * collsock_team is one member, and used by one thread at a time.
+ */
+struct collsock_team;
+
+#define COLLSOCK_MAX_MEMBERS	1024U
+#define COLLSOCK_NO_MEMBER	0xffffffffU
+
+enum collsock_team_algorithm {
+	COLLSOCK_TEAM_AUTO		= 0,
+	COLLSOCK_TEAM_CENTRAL		= 1,	/* sense-reversing: one counter, one flag */
+	COLLSOCK_TEAM_MCS		= 2,	/* a tree of four up, a tree of two down */
+	COLLSOCK_TEAM_DISSEMINATION	= 3,
+};
+
+/* Make a team of threads. @members receives @count members, one for each thread. */
+int collsock_team_new(struct collsock_team *members[], __u32 count,
+		      enum collsock_team_algorithm algorithm);
+
+/* Make the memory of a team of processes. Returns a file descriptor for all of them. */
+int collsock_team_memfd(__u32 count, enum collsock_team_algorithm algorithm);
+
+/* Be a member, from 0, of the team whose memory is @memfd, which may be closed afterwards. */
+int collsock_team_open(struct collsock_team **team, int memfd, __u32 member);
+
+void collsock_team_free(struct collsock_team *team);
+
+/*
+ * How long operations spin before they sleep: initially 0 if the calling thread may use
+ * fewer processors than there are members, else 50; at most COLLSOCK_MAX_SPIN_US.
+ */
+int collsock_team_set_spin(struct collsock_team *team, unsigned int spin_us);
+
+/*
+ * Return when all members have called it: 0, or a negative error. @failed_member may be NULL;
+ * it is set to the member that is to blame, or to COLLSOCK_NO_MEMBER.
+ */
+int collsock_team_barrier(struct collsock_team *team, __u32 *failed_member);
 
 /* ---- queries ---- */
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * A forked child is not the rank. If it kept the socket open, the other ranks would not be
- * notified when the parent ends; so the library closes sockets in the child.
+ * notified when the parent ends; so the library closes sockets in the child. Nor is it the
+ * member of a team, which finds that out by the number of forks.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct collsock *sockets;
+static unsigned int forks;
 
 static void before_fork(void)
 {
@@ -26,6 +28,7 @@ static void in_child(void)
 {
 	struct collsock *s;
 
+	forks++;
 	while (sockets) {
 		s = sockets;
 		sockets = s->next;
@@ -50,6 +53,12 @@ void collsock_hold_forks(void)
 void collsock_release_forks(void)
 {
 	pthread_mutex_unlock(&lock);
+}
+
+unsigned int collsock_forks(void)
+{
+	pthread_once(&once, set_handlers);
+	return forks;
 }
 
 void collsock_close_in_child(struct collsock *s)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The list of sockets that a forked child closes */
+/* What a forked child does not inherit */
 #ifndef COLLSOCK_FORK_H
 #define COLLSOCK_FORK_H
 
@@ -13,5 +13,8 @@ void collsock_hold_forks(void);
 void collsock_release_forks(void);
 void collsock_close_in_child(struct collsock *s);
 void collsock_forget_child(struct collsock *s);
+
+/* How many forks lie between this process and the first; changes in a child only */
+unsigned int collsock_forks(void);
 
 #endif

@@ -125,6 +125,20 @@ static const struct advice advices[] = {
 	},
 	/* of the library */
 	{
+		EOWNERDEAD, CALL, "a member of the team has ended or left it",
+		"see its output for the reason, then make a new team",
+	}, {
+		EBUSY, CALL, "another process has opened this member of the team",
+		"give each process a member of its own, and each run a new team",
+	}, {
+		ECHILD, CALL, "this process is a forked child, and not the member of the team",
+		"fork first, then open the team in each process",
+	}, {
+		ESRCH, CALL,
+		"the processes of this team are in another pid or time namespace",
+		"make the team in the namespaces of its members",
+	},
+	{
 		ENOTUNIQ, CALL, "several members of the group have addresses of this host",
 		"say which rank this is",
 	}, {
@@ -138,8 +152,9 @@ static const struct advice advices[] = {
 		ENODEV, CALL, "there is no network interface of this name here",
 		"see ip link",
 	}, {
-		EBADMSG, CALL, "not a key file, or an answer of another version",
-		"a key file is a plain file of 32 hexadecimal digits, not all zero",
+		EBADMSG, CALL,
+		"not a key file, not the memory of a team, or an answer of another version",
+		"a key file is a plain file of 32 hexadecimal digits, not all zero; collsock_team_memfd() makes the memory of a team",
 	},
 	{ }
 };

@@ -130,6 +130,20 @@ example_builds() {
 		LD_LIBRARY_PATH=$root$prefix/lib/multi "$work/example" --help
 }
 
+# Threads of OpenMP; the sums need a barrier after each round.
+example_of_a_team_adds_up() {
+	# shellcheck disable=SC2046
+	gcc -fopenmp "$root$prefix/share/doc/libcollsock-dev/examples/team.c" \
+		$(package --cflags --libs) -o "$work/team" || return
+	for algorithm in 0 1 2 3; do
+		for threads in 1 2 7 16; do
+			LD_LIBRARY_PATH=$root$prefix/lib/multi "$work/team" "$threads" "$algorithm" \
+				>"$work/sums" && seq "$threads" | awk '{ s += $1; print "1 to " $1 ": " s }' |
+				diff - "$work/sums" || return
+		done
+	done
+}
+
 family_is_that_of_the_header() {
 	seen=$(package --variable=family)
 	wanted=$(sed -n 's/^#define AF_COLLSOCK[[:space:]]*//p' \
@@ -153,7 +167,7 @@ example_of_manual_page_compiles() {
 	gcc -Wall -Wextra -Werror -fsyntax-only "$work/page.c" $(package --cflags)
 }
 
-plan=14
+plan=15
 echo "TAP version 13"
 echo "1..$plan"
 check installs make_library install
@@ -168,6 +182,7 @@ check_with g++ program_in_cplusplus_runs program_runs "g++ -x c++"
 check program_runs_with_the_static_library program_runs_static
 check family_is_that_of_the_header family_is_that_of_the_header
 check example_builds_from_what_is_installed example_builds
+check example_of_a_team_adds_up example_of_a_team_adds_up
 check_with groff example_of_manual_page_compiles example_of_manual_page_compiles
 check uninstall_leaves_nothing nothing_stays
 [ "$number" -eq "$plan" ] || failed=1

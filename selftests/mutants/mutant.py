@@ -14,10 +14,12 @@ A file NAME.mutant has a head and edits:
 
 Each test is followed by its line "says", and each must fail:
     unit [TARGET ...] TEST   a program or script of selftests/unit; TARGETs are built before it
+    lib TEST                 a program of selftests/lib
     sim ARGUMENT ...         the simulator
     vm SCENARIO SUITE        a scenario of selftests/vm; selftests/run explains SUITE
 
-An edit is anchored at a definition in kernel or uapi, in whatever file. Its name must be unique:
+An edit is anchored at a definition in kernel, uapi or libcollsock, in whatever file. Its name
+must be unique:
     in NAME:                     lines as in a diff: "-" old, "+" new, " " both
     before NAME:, after NAME:    lines to insert there, all with "+"
 NAME is a function, a table (NAME[] = {...}), or a type (struct NAME, enum NAME, union
@@ -28,9 +30,10 @@ with "#" are comments.
 
 import re
 
-FOLDERS = ("kernel", "uapi")
+FOLDERS = ("kernel", "uapi", "libcollsock")
 # Number of words of a test, by suite
-SUITES = {"unit": range(1, 100), "sim": range(1, 100), "vm": (2,)}
+SUITES = {"unit": range(1, 100), "lib": (1,), "sim": range(1, 100),
+          "vm": (2,)}
 
 
 class DoesNotApply(Exception):

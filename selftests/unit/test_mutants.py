@@ -147,7 +147,8 @@ in add:
 -	return sum;
 +	return sum
 """),
-    "no-such-function": ("does not apply: subtract is not defined in kernel or uapi", HEAD + """
+    "no-such-function": (
+        "does not apply: subtract is not defined in kernel or uapi or libcollsock", HEAD + """
 in subtract:
 -	return sum;
 +	return 5;

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Members of teams: how they begin and end, and their barrier */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "fork.h"
+#include "internal.h"
+#include "team_member.h"
+#include "team_algorithm.h"
+#include "team_failure.h"
+#include "team_process.h"
+
+#define MAX_PROCESSORS 8192
+#define DEFAULT_SPIN_US 50
+
+static const struct team_algorithm *const algorithms[] = {
+	[COLLSOCK_TEAM_CENTRAL]		= &collsock_team_central,
+	[COLLSOCK_TEAM_MCS]		= &collsock_team_mcs,
+	[COLLSOCK_TEAM_DISSEMINATION]	= &collsock_team_dissemination,
+};
+
+/* On how many processors this thread may run */
+static unsigned int usable_processors(void)
+{
+	unsigned long mask[MAX_PROCESSORS / 8 / sizeof(long)];
+	unsigned int i, count = 0;
+	long bytes = syscall(SYS_sched_getaffinity, 0, sizeof(mask), mask);
+
+	for (i = 0; i < bytes / (long)sizeof(long); i++)
+		count += __builtin_popcountl(mask[i]);
+	return count;
+}
+
+static struct collsock_team *member_new(const struct team_head *head, __u32 member)
+{
+	struct collsock_team *team = aligned_alloc(__alignof__(*team), sizeof(*team));
+
+	if (!team)
+		return NULL;
+	*team = (struct collsock_team){
+		.algorithm	= algorithms[head->algorithm],
+		.members	= head->members,
+		.member		= member,
+		.looked_at	= member,
+		.failed_member	= COLLSOCK_NO_MEMBER,
+		.spin_us	= head->members > usable_processors() ? 0 : DEFAULT_SPIN_US,
+		.forks		= collsock_forks(),
+	};
+	return team;
+}
+
+COLLSOCK_PUBLIC int collsock_team_new(struct collsock_team *members[], __u32 count,
+				      enum collsock_team_algorithm algorithm)
+{
+	struct team_memory memory;
+	struct team_head head;
+	int err = collsock_team_head_init(&head, count, algorithm);
+	__u32 i;
+
+	err = err ? err : collsock_team_memory_new(&memory, &head);
+	if (err)
+		return err;
+	for (i = 0; i < count; i++) {
+		members[i] = member_new(&head, i);
+		if (!members[i])
+			goto no_memory;
+		members[i]->memory = memory;
+	}
+	atomic_init(&memory.common->handles, count);
+	return 0;
+
+no_memory:
+	while (i--)
+		free(members[i]);
+	collsock_team_memory_unmap(&memory);
+	return -ENOMEM;
+}
+
+COLLSOCK_PUBLIC int collsock_team_memfd(__u32 count, enum collsock_team_algorithm algorithm)
+{
+	struct team_head head;
+	int err = collsock_team_head_init(&head, count, algorithm);
+
+	return err ? err : collsock_team_memory_memfd(&head);
+}
+
+/* Nobody else may be this member. Without a start, a pid is enough for others. */
+static int record_take(struct team_record *record)
+{
+	struct team_process self = collsock_process_self();
+	unsigned int nobody = 0;
+
+	if (!atomic_compare_exchange_strong(&record->pid, &nobody, self.pid))
+		return -EBUSY;
+	atomic_store(&record->start, self.start);
+	return 0;
+}
+
+COLLSOCK_PUBLIC int collsock_team_open(struct collsock_team **opened, int memfd, __u32 member)
+{
+	struct collsock_team *team;
+	struct team_memory memory;
+	struct team_head head;
+	int err = collsock_team_memory_map(&memory, &head, memfd);
+
+	if (err)
+		return err;
+	err = member < head.members ? record_take(&memory.record[member]) : -EINVAL;
+	if (err)
+		goto unmap;
+	team = member_new(&head, member);
+	if (!team) {
+		err = -ENOMEM;
+		atomic_store(&memory.record[member].pid, 0);
+		goto unmap;
+	}
+	team->memory = memory;
+	team->is_process = true;
+	*opened = team;
+	return 0;
+
+unmap:
+	collsock_team_memory_unmap(&memory);
+	return err;
+}
+
+/* Not the member itself, but a child that has its memory */
+static bool team_is_of_parent(const struct collsock_team *team)
+{
+	return team->forks != collsock_forks();
+}
+
+COLLSOCK_PUBLIC void collsock_team_free(struct collsock_team *team)
+{
+	if (!team)
+		return;
+	if (team->is_process && !team_is_of_parent(team))
+		atomic_store(&team->memory.record[team->member].pid, TEAM_LEFT);
+	if (team->is_process || atomic_fetch_sub(&team->memory.common->handles, 1) == 1)
+		collsock_team_memory_unmap(&team->memory);
+	free(team);
+}
+
+COLLSOCK_PUBLIC int collsock_team_set_spin(struct collsock_team *team, unsigned int spin_us)
+{
+	if (spin_us > COLLSOCK_MAX_SPIN_US)
+		return -EINVAL;
+	team->spin_us = spin_us;
+	return 0;
+}
+
+/* The next operation begins, unless the team has failed. */
+static int team_enter(struct collsock_team *team)
+{
+	team->failed_member = COLLSOCK_NO_MEMBER;
+	if (team_is_of_parent(team))
+		return -ECHILD;
+	team->operation++;
+	return collsock_team_failure(team);
+}
+
+static int team_meet(struct collsock_team *team)
+{
+	int closes = team->algorithm->gather(team);
+
+	if (closes < 0 || team->algorithm->all_know)
+		return closes < 0 ? closes : 0;
+	return team->algorithm->release(team, closes);
+}
+
+/* Nobody waits for this member in this operation any more. */
+static void team_leave(struct collsock_team *team)
+{
+	atomic_store_explicit(&team->memory.record[team->member].done, team->operation,
+			      memory_order_release);
+}
+
+COLLSOCK_PUBLIC int collsock_team_barrier(struct collsock_team *team, __u32 *failed_member)
+{
+	int err = team_enter(team);
+
+	err = err ? err : team_meet(team);
+	if (!err)
+		team_leave(team);
+	if (failed_member)
+		*failed_member = team->failed_member;
+	return err;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <errno.h>
+
+#include "team_failure.h"
+#include "team_process.h"
+
+#define MEMBER_BITS 12
+#define MEMBER_MASK ((1U << MEMBER_BITS) - 1)
+
+/* How many members one look is about: the sleepers begin at different ones. */
+#define LOOK_MEMBERS 16
+
+int collsock_team_failure(struct collsock_team *team)
+{
+	unsigned int word = atomic_load_explicit(&team->memory.common->failure,
+						 memory_order_acquire);
+	__u32 member = word & MEMBER_MASK;
+
+	if (!word)
+		return 0;
+	team->failed_member = member < team->members ? member : COLLSOCK_NO_MEMBER;
+	return -EOWNERDEAD;
+}
+
+/* The first failure counts. */
+static void team_fail(struct collsock_team *team, int error, __u32 member)
+{
+	unsigned int none = 0;
+
+	atomic_compare_exchange_strong(&team->memory.common->failure, &none,
+				       (unsigned int)error << MEMBER_BITS | member);
+}
+
+/* A member that has left this operation may end. It has said so before it did. */
+static bool record_is_done(const struct team_record *record, __u32 operation)
+{
+	return (__s32)(atomic_load(&record->done) - operation) >= 0;
+}
+
+static bool record_has_ended(const struct team_record *record, __u32 operation)
+{
+	const struct team_process process = {
+		.pid	= atomic_load(&record->pid),
+		.start	= atomic_load(&record->start),
+	};
+
+	if (record_is_done(record, operation))
+		return false;
+	if (process.pid != TEAM_LEFT && !collsock_process_ended(process))
+		return false;
+	return !record_is_done(record, operation);
+}
+
+static void look_at_next(struct collsock_team *team)
+{
+	team->looked_at = (team->looked_at + 1) % team->members;
+	if (team->looked_at == team->member)
+		team->looked_at = (team->looked_at + 1) % team->members;
+	if (record_has_ended(&team->memory.record[team->looked_at], team->operation))
+		team_fail(team, EOWNERDEAD, team->looked_at);
+}
+
+int collsock_team_look(struct collsock_team *team)
+{
+	__u64 now_us;
+	__u32 i;
+
+	if (!team->is_process)
+		return collsock_team_failure(team);
+	now_us = team_now_us();
+	if (now_us >= team->look_us) {
+		for (i = 0; i < LOOK_MEMBERS && i + 1 < team->members; i++)
+			look_at_next(team);
+		team->look_us = now_us + TEAM_LOOK_US;
+	}
+	return collsock_team_failure(team);
+}
