@@ -141,12 +141,32 @@ static struct coll_instance *instance_alloc(struct coll_net *cn)
 	return gi;
 }
 
+/* Groups with equal tables use the same one. Nobody else waits while tables are compared. */
+static void instance_share_members(struct coll_instance *gi)
+{
+	struct coll_members *own = gi->members, *other;
+	struct coll_net *cn = gi->cn;
+
+	mutex_lock(&cn->mutex);
+	other = coll_members_find(&cn->members, own);
+	mutex_unlock(&cn->mutex);
+	if (!other)
+		return;
+	if (coll_members_equal(own, other)) {
+		gi->members = other;
+		coll_members_free(own);
+		return;
+	}
+	mutex_lock(&cn->mutex);
+	coll_members_put(other);
+	mutex_unlock(&cn->mutex);
+}
+
 /* It becomes the owner of the request's tables, or of equal ones. */
 static int instance_set_members(struct coll_instance *gi, struct coll_join *join)
 {
 	u32 hosts = join->fixed.hosts, ranks = join->fixed.ranks;
 	struct coll_net *cn = gi->cn;
-	struct coll_members *spare;
 
 	if (!coll_instance_charge(gi, sizeof(*gi) + coll_members_bytes(hosts, ranks)))
 		return -ENOMEM;
@@ -154,11 +174,7 @@ static int instance_set_members(struct coll_instance *gi, struct coll_join *join
 				       &join->host_of_rank);
 	if (!gi->members)
 		return -ENOMEM;
-	mutex_lock(&cn->mutex);
-	spare = coll_members_share(&cn->members, &gi->members);
-	mutex_unlock(&cn->mutex);
-	if (spare)
-		coll_members_free(spare);
+	instance_share_members(gi);
 	return 0;
 }
 

@@ -74,7 +74,14 @@ struct coll_members *coll_members_new(const struct coll_members_table *tables, u
 	return m;
 }
 
-static bool members_equal(const struct coll_members *a, const struct coll_members *b)
+/**
+ * coll_members_equal() - are two tables equal?
+ * @a: a table
+ * @b: another
+ *
+ * Return: are they? Context: process; may take long for large tables, so no lock.
+ */
+bool coll_members_equal(const struct coll_members *a, const struct coll_members *b)
 {
 	return a->hosts == b->hosts && a->ranks == b->ranks &&
 	       !memcmp(a->member, b->member, a->hosts * sizeof(*a->member)) &&
@@ -82,23 +89,22 @@ static bool members_equal(const struct coll_members *a, const struct coll_member
 }
 
 /**
- * coll_members_share() - groups with equal tables use the same one
+ * coll_members_find() - find a table that is probably equal, to use it instead
  * @tables: of the namespace; its mutex is held
- * @members: from coll_members_new(); afterwards the one to use, with a reference
+ * @own: from coll_members_new()
  *
- * Return: one that is not needed and to be freed after the mutex is dropped, or NULL.
- * Context: process.
+ * Return: a table with the same hash, with a reference; or NULL: then others find @own from now
+ * on. Context: process.
  */
-struct coll_members *coll_members_share(struct coll_members_table *tables,
-					struct coll_members **members)
+struct coll_members *coll_members_find(struct coll_members_table *tables,
+				       struct coll_members *own)
 {
-	struct coll_members *own = *members, *other;
+	struct coll_members *other;
 
 	other = rhashtable_lookup_fast(&tables->table, &own->hash, members_params);
-	if (other && members_equal(own, other)) {
+	if (other) {
 		other->references++;
-		*members = other;
-		return own;
+		return other;
 	}
 	/* If it cannot be added, others do not find it: they have tables of their own. */
 	if (!rhashtable_lookup_insert_fast(&tables->table, &own->node, members_params))

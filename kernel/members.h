@@ -65,8 +65,9 @@ int coll_members_init(struct coll_members_table *tables);
 struct coll_members *coll_members_new(const struct coll_members_table *tables, u32 hosts,
 				      u32 ranks, struct collsock_member **member,
 				      u32 **host_of_rank);
-struct coll_members *coll_members_share(struct coll_members_table *tables,
-					struct coll_members **members);
+bool coll_members_equal(const struct coll_members *a, const struct coll_members *b);
+struct coll_members *coll_members_find(struct coll_members_table *tables,
+				       struct coll_members *own);
 void coll_members_put(struct coll_members *members);
 void coll_members_free(struct coll_members *members);
 
