@@ -3,7 +3,6 @@
  * Reduction with SSE2; see vector.h. Nothing else is compiled with vector instructions: this
  * file has no code that runs outside of a section, between coll_env_vector_begin() and _end().
  */
-#include "reduce.h"
 #include "vector.h"
 
 /* sparse does not know the instructions. */
@@ -396,18 +395,22 @@ u64 coll_vector_reduce(void *result, const void *left, const void *right, u32 by
 {
 	const struct place p = { result, left, right };
 
-	if (type == COLLSOCK_DOUBLE)
-		return vector_floats(&p, bytes, op, double_operators);
-	if (type == COLLSOCK_FLOAT)
-		return vector_floats(&p, bytes, op, float_operators);
-	if (op == COLLSOCK_MIN || op == COLLSOCK_MAX)
+	if (type != COLLSOCK_DOUBLE && type != COLLSOCK_FLOAT &&
+	    (op == COLLSOCK_MIN || op == COLLSOCK_MAX))
 		return vector_ordered(&p, bytes, type, op);
-	switch (coll_type_bytes(type)) {
-	case 1:
+	switch (type) {
+	case COLLSOCK_DOUBLE:
+		return vector_floats(&p, bytes, op, double_operators);
+	case COLLSOCK_FLOAT:
+		return vector_floats(&p, bytes, op, float_operators);
+	case COLLSOCK_INT8:
+	case COLLSOCK_UINT8:
 		return vector_integers(&p, bytes, op, u8_operators);
-	case 2:
+	case COLLSOCK_INT16:
+	case COLLSOCK_UINT16:
 		return vector_integers(&p, bytes, op, u16_operators);
-	case 4:
+	case COLLSOCK_INT32:
+	case COLLSOCK_UINT32:
 		return vector_integers(&p, bytes, op, u32_operators);
 	default:
 		if (op == COLLSOCK_SUM)
