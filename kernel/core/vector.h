@@ -41,7 +41,15 @@ static inline bool coll_vector_has(u8 type, u8 op)
 #endif
 }
 
+#ifdef __x86_64__
 u64 coll_vector_reduce(void *result, const void *left, const void *right, u32 bytes,
 		       u8 type, u8 op);
+#else
+static inline u64 coll_vector_reduce(void *result, const void *left, const void *right,
+				     u32 bytes, u8 type, u8 op)
+{
+	return ~0ULL;
+}
+#endif
 
 #endif
