@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=16 limit=150
 # suites: check soak
-"""Every operation by every algorithm, on hosts of one rank and of several, under loss."""
+"""Every operation by every algorithm, with several degrees, under loss; on hosts of one rank and
+of several."""
 
 from collsock_test import (
-    ALLREDUCE, BARRIER, BINOMIAL, BITWISE_XOR, BROADCAST, DEFAULT_SEGMENT, DISSEMINATION, KARY, NOP,
-    EXCHANGE, REDUCE, SOAK, UINT64, Group, equal, main, netem, outcome, seeded, test_each)
+    ALLREDUCE, BARRIER, BINOMIAL, BITWISE_XOR, BROADCAST, DEFAULT_SEGMENT, DISSEMINATION, EXCHANGE,
+    KARY, NOP, REDUCE, SOAK, UINT64, Group, equal, main, netem, outcome, seeded, test_each)
 
 SIZES = range(1, 17) if SOAK > 1 else (1, 2, 3, 6, 16)
 RANKS_PER_HOST = 1, 3
-FANOUT, MAX_BYTES = 3, 4096
+DEGREE, MAX_BYTES = 3, 4096
+DEGREES = 2, 5, 16  # that posts may name
 COUNTS = 1, DEFAULT_SEGMENT // 8, DEFAULT_SEGMENT // 8 + 1, MAX_BYTES // 8
 ALGORITHMS = {
     BARRIER: (DISSEMINATION, EXCHANGE, BINOMIAL, KARY),
@@ -27,7 +29,9 @@ class Case:
     def __init__(self, chance, size, operation, algorithm):
         root = chance.randrange(size) if operation in (REDUCE, BROADCAST) else 0
         count = chance.choice(COUNTS)
-        self.fields = {"operation": operation, "algorithm": algorithm, "root": root}
+        degree = 0 if algorithm == BINOMIAL else chance.choice((0, DEGREE, *DEGREES))
+        self.fields = {"operation": operation, "algorithm": algorithm, "degree": degree,
+                       "root": root}
         if operation == BARRIER:
             self.payloads = self.expected = [b""] * size
             return
@@ -67,7 +71,8 @@ def run_cases(group, cases, chance):
 def every_algorithm_gives_the_right_result(size, ranks):
     chance = seeded("matrix", size, ranks)
     group = Group(range(1, size + 1), placement=[rank % size for rank in range(size * ranks)],
-                  degree=FANOUT, max_bytes=MAX_BYTES)
+                  degree=DEGREE, degrees=sum(1 << degree - 1 for degree in DEGREES),
+                  max_bytes=MAX_BYTES)
     kinds = [(operation, algorithm) for operation, algorithms in ALGORITHMS.items()
              for algorithm in algorithms] * max(1, SOAK // 4)
     chance.shuffle(kinds)

@@ -15,7 +15,7 @@ from collsock_test import (
 
 SIZES = (1, 2, 3, 5) if ON_DEBUG_KERNEL else (1, 2, 3, 5, 16)
 TREES = {"binomial": BINOMIAL, "kary": KARY}
-FANOUT = 3
+DEGREE = 3
 
 
 def hosts(size):
@@ -39,7 +39,7 @@ def one_result(rank, expected):
 @test_each(*[(size, name) for size in SIZES for name in TREES])
 def every_root_receives_reductions_and_sends_broadcasts(size, name):
     chance, tree = seeded("rooted", size, name), TREES[name]
-    group = Group(hosts(size), degree=FANOUT)
+    group = Group(hosts(size), degree=DEGREE)
     netem(hosts(size), "loss", "5%")
     try:
         for root in chance.sample(range(size), min(size, 1 + work(1))):
@@ -158,7 +158,7 @@ def quiet_posts_are_for_ranks_that_receive_no_result():
     refused(errno.EINVAL, "a root that contributes nothing", group[1].post, **broadcast_fields(1))
     refused(errno.EINVAL, "a root that does not exist", group[0].post, integers(1),
             **reduce_fields(2))
-    refused(errno.EINVAL, "a fan-out that the group does not have", group[0].post, integers(1),
+    refused(errno.EINVAL, "a tree without a degree", group[0].post, integers(1),
             **reduce_fields(0, algorithm=KARY))
     group.barrier()
 
