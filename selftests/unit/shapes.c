@@ -83,8 +83,8 @@ static bool shapes_draw(struct shapes *s)
 	const struct coll_algorithm *a = s->algorithm;
 
 	if (a->most_degree)
-		s->shape.degree = shapes_degree(a, seed_next(&s->random) % min(a->most_degree - 1, 16),
-						s->shape.hosts);
+		s->shape.degree = shapes_degree(a, seed_next(&s->random) %
+						min(a->most_degree - 1, 16), s->shape.hosts);
 	if (coll_algorithm_rooted(a))
 		s->shape.root = seed_next(&s->random) % s->shape.hosts;
 	return s->drawn++ < (a->most_degree || coll_algorithm_rooted(a) ? s->draws : 1);

@@ -24,7 +24,8 @@ static struct coll_shape plain(u32 hosts)
 /* With the smallest degree, if it has one */
 static struct coll_shape smallest(const struct coll_algorithm *a, u32 hosts, u32 self)
 {
-	return (struct coll_shape){ .hosts = hosts, .self = self, .degree = a->most_degree ? 2 : 0 };
+	return (struct coll_shape){ .hosts = hosts, .self = self,
+				    .degree = a->most_degree ? 2 : 0 };
 }
 
 /*

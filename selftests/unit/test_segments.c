@@ -408,7 +408,8 @@ TEST_F(net, unknown_signatures_are_invalid_and_change_nothing)
 		BUT(operation, 255), BUT(operation, COLLSOCK_BARRIER),
 		BUT(algorithm, COLLSOCK_AUTO), BUT(algorithm, COLLSOCK_DISSEMINATION),
 		BUT(algorithm, COLL_MAX_ALGORITHMS - 1), BUT(algorithm, COLL_MAX_ALGORITHMS),
-		BUT(algorithm, 255), BUT(degree, 0), BUT(degree, 1), BUT(degree, 4), BUT(degree, 255),
+		BUT(algorithm, 255),
+		BUT(degree, 0), BUT(degree, 1), BUT(degree, 4), BUT(degree, 255),
 		BUT(type, COLLSOCK_NONE), BUT(type, 255),
 		BUT(op, COLLSOCK_NOP), BUT(op, 255), BUT(root, 1),
 	};

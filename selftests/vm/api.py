@@ -21,8 +21,8 @@ from collsock_test import (
     AF_COLLSOCK, AUTO, BARRIER, BINOMIAL, COMPLETION, COOKIE_GROUP, DEFAULT_SEGMENT, DISSEMINATION,
     EXCHANGE, INT16_INT, INT64, JOIN, KARY, MAXLOC, MAX_COMPLETION_BYTES, MAX_DEGREE,
     MAX_EXCHANGE_DEGREE, MAX_HOSTS, MAX_PAYLOAD, MAX_RANKS, MAX_SEGMENT, MAX_SPIN_US, MAX_WINDOW,
-    MINLOC, NO_RANK, PORT, POST, QUIET, RUN, RUN_HEAD, SELF, SOL_COLLSOCK, STATS, SUM, WAIT, WAIT_HEAD, Child, Completion,
-    Descriptor, Group, KernelLog, Rank, at_least, at_most, barrier, equal, eventually,
+    MINLOC, NO_RANK, PORT, POST, QUIET, RUN, RUN_HEAD, SELF, SOL_COLLSOCK, STATS, SUM, WAIT,
+    WAIT_HEAD, Child, Completion, Descriptor, Group, KernelLog, Rank, at_least, at_most, barrier, equal, eventually,
     eventually_in, integers, ip_batch, libc, main, make_namespace, member, netem, on, outcome,
     post_bytes, rank_on, refused, run_bytes, set_tunables, test, tunables, until_nothing_lingers,
     work)
@@ -290,7 +290,8 @@ def a_bad_post_is_refused_and_changes_nothing():
     barrier = {"operation": BARRIER, "type": 0, "op": 0, "count": 0}
     for fields in ({"size": 0}, {"size": 31}, {"size": 33}, {"flags": QUIET}, {"flags": 2},
                    {"degree": 1}, {"degree": MAX_EXCHANGE_DEGREE + 1}, {"degree": 0xffffffff},
-                   {"cookie": COOKIE_GROUP}, {"operation": 0}, {"operation": 5}, {"operation": 255},
+                   {"cookie": COOKIE_GROUP},
+                   {"operation": 0}, {"operation": 5}, {"operation": 255},
                    {"type": 0}, {"type": INT16_INT + 1}, {"type": 255}, {"op": 0},
                    {"op": MINLOC}, {"op": MAXLOC + 1}, {"op": 255},
                    {"algorithm": DISSEMINATION}, {"algorithm": KARY}, {"algorithm": 5},
