@@ -68,8 +68,8 @@ int collsock_group_add_sockaddr(struct collsock_group *group, const struct socka
 
 /*
  * The fixed part of the request, to be changed in place: max_bytes, window, segment_bytes,
- * liveness_ms, features, algorithms, degrees, algorithm[], degree, mac. The library sets size, hosts,
- * ranks and rank.
+ * liveness_ms, features, algorithms, degrees, algorithm[], degree, mac. The library sets size,
+ * hosts, ranks and rank.
  */
 struct collsock_join *collsock_group_request(struct collsock_group *group);
 
