@@ -55,7 +55,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	omp_set_dynamic(0);
-	check(collsock_team_new(team, threads, argc > 2 ? atoi(argv[2]) : COLLSOCK_TEAM_AUTO));
+	check(collsock_team_new(team, threads, argc > 2 ? atoi(argv[2]) : COLLSOCK_TEAM_AUTO,
+				0));
 	#pragma omp parallel num_threads(threads)
 	add_up(omp_get_thread_num(), threads);
 	for (i = 0; i < threads; i++)

@@ -195,12 +195,15 @@ enum collsock_team_algorithm {
 	COLLSOCK_TEAM_DISSEMINATION	= 3,
 };
 
-/* Make a team of threads. @members receives @count members, one for each thread. */
+/*
+ * Make a team of threads. @members receives @count members, one for each thread. A member may
+ * contribute @max_bytes to an all-reduce; 0: COLLSOCK_DEFAULT_SEGMENT.
+ */
 int collsock_team_new(struct collsock_team *members[], __u32 count,
-		      enum collsock_team_algorithm algorithm);
+		      enum collsock_team_algorithm algorithm, __u32 max_bytes);
 
 /* Make the memory of a team of processes. Returns a file descriptor for all of them. */
-int collsock_team_memfd(__u32 count, enum collsock_team_algorithm algorithm);
+int collsock_team_memfd(__u32 count, enum collsock_team_algorithm algorithm, __u32 max_bytes);
 
 /* Be a member, from 0, of the team whose memory is @memfd, which may be closed afterwards. */
 int collsock_team_open(struct collsock_team **team, int memfd, __u32 member);
@@ -218,6 +221,11 @@ int collsock_team_set_spin(struct collsock_team *team, unsigned int spin_us);
  * it is set to the member that is to blame, or to COLLSOCK_NO_MEMBER.
  */
 int collsock_team_barrier(struct collsock_team *team, __u32 *failed_member);
+
+/* The same, and combine the data of all members. @result may be @data. */
+int collsock_team_allreduce(struct collsock_team *team, const void *data, void *result,
+			    __u32 count, enum collsock_type type, enum collsock_operator op,
+			    __u32 *failed_member);
 
 /* ---- queries ---- */
 

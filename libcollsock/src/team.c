@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Members of teams: how they begin and end, and their barrier */
+/* Members of teams: how they begin and end */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -7,11 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "fork.h"
 #include "internal.h"
 #include "team_member.h"
 #include "team_algorithm.h"
-#include "team_failure.h"
 #include "team_process.h"
 
 #define MAX_PROCESSORS 8192
@@ -45,6 +43,7 @@ static struct collsock_team *member_new(const struct team_head *head, __u32 memb
 		.algorithm	= algorithms[head->algorithm],
 		.members	= head->members,
 		.member		= member,
+		.max_bytes	= head->max_bytes,
 		.looked_at	= member,
 		.failed_member	= COLLSOCK_NO_MEMBER,
 		.spin_us	= head->members > usable_processors() ? 0 : DEFAULT_SPIN_US,
@@ -54,11 +53,11 @@ static struct collsock_team *member_new(const struct team_head *head, __u32 memb
 }
 
 COLLSOCK_PUBLIC int collsock_team_new(struct collsock_team *members[], __u32 count,
-				      enum collsock_team_algorithm algorithm)
+				      enum collsock_team_algorithm algorithm, __u32 max_bytes)
 {
 	struct team_memory memory;
 	struct team_head head;
-	int err = collsock_team_head_init(&head, count, algorithm);
+	int err = collsock_team_head_init(&head, count, algorithm, max_bytes);
 	__u32 i;
 
 	err = err ? err : collsock_team_memory_new(&memory, &head);
@@ -80,10 +79,11 @@ no_memory:
 	return -ENOMEM;
 }
 
-COLLSOCK_PUBLIC int collsock_team_memfd(__u32 count, enum collsock_team_algorithm algorithm)
+COLLSOCK_PUBLIC int collsock_team_memfd(__u32 count, enum collsock_team_algorithm algorithm,
+					__u32 max_bytes)
 {
 	struct team_head head;
-	int err = collsock_team_head_init(&head, count, algorithm);
+	int err = collsock_team_head_init(&head, count, algorithm, max_bytes);
 
 	return err ? err : collsock_team_memory_memfd(&head);
 }
@@ -128,12 +128,6 @@ unmap:
 	return err;
 }
 
-/* Not the member itself, but a child that has its memory */
-static bool team_is_of_parent(const struct collsock_team *team)
-{
-	return team->forks != collsock_forks();
-}
-
 COLLSOCK_PUBLIC void collsock_team_free(struct collsock_team *team)
 {
 	if (!team)
@@ -151,42 +145,4 @@ COLLSOCK_PUBLIC int collsock_team_set_spin(struct collsock_team *team, unsigned 
 		return -EINVAL;
 	team->spin_us = spin_us;
 	return 0;
-}
-
-/* The next operation begins, unless the team has failed. */
-static int team_enter(struct collsock_team *team)
-{
-	team->failed_member = COLLSOCK_NO_MEMBER;
-	if (team_is_of_parent(team))
-		return -ECHILD;
-	team->operation++;
-	return collsock_team_failure(team);
-}
-
-static int team_meet(struct collsock_team *team)
-{
-	int closes = team->algorithm->gather(team);
-
-	if (closes < 0 || team->algorithm->all_know)
-		return closes < 0 ? closes : 0;
-	return team->algorithm->release(team, closes);
-}
-
-/* Nobody waits for this member in this operation any more. */
-static void team_leave(struct collsock_team *team)
-{
-	atomic_store_explicit(&team->memory.record[team->member].done, team->operation,
-			      memory_order_release);
-}
-
-COLLSOCK_PUBLIC int collsock_team_barrier(struct collsock_team *team, __u32 *failed_member)
-{
-	int err = team_enter(team);
-
-	err = err ? err : team_meet(team);
-	if (!err)
-		team_leave(team);
-	if (failed_member)
-		*failed_member = team->failed_member;
-	return err;
 }

@@ -2,7 +2,7 @@
 /*
  * The dissemination barrier: in round k each member tells the one at distance 2^k that it and
  * those of whom it knows have arrived. After log2 of the members, rounded up, all know of all.
- * Where one member has to close, it is member 0.
+ * The closer is member 0.
  */
 #include "team_algorithm.h"
 #include "team_flag.h"

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "team_failure.h"
+#include "team_futex.h"
 #include "team_process.h"
 
 #define MEMBER_BITS 12
@@ -12,23 +13,31 @@
 
 int collsock_team_failure(struct collsock_team *team)
 {
-	unsigned int word = atomic_load_explicit(&team->memory.common->failure,
-						 memory_order_acquire);
+	unsigned int word = atomic_load(&team->memory.common->failure);
 	__u32 member = word & MEMBER_MASK;
 
 	if (!word)
 		return 0;
 	team->failed_member = member < team->members ? member : COLLSOCK_NO_MEMBER;
-	return -EOWNERDEAD;
+	return word >> MEMBER_BITS == EPROTO ? -EPROTO : -EOWNERDEAD;
 }
 
-/* The first failure counts. */
-static void team_fail(struct collsock_team *team, int error, __u32 member)
+static void failure_wake(const struct collsock_team *team, struct team_flag *flag)
+{
+	if (atomic_fetch_and(&flag->word, ~TEAM_SLEEPS) & TEAM_SLEEPS)
+		team_futex_wake(team, flag);
+}
+
+void collsock_team_fail(struct collsock_team *team, int error, __u32 member)
 {
 	unsigned int none = 0;
+	__u32 i;
 
 	atomic_compare_exchange_strong(&team->memory.common->failure, &none,
 				       (unsigned int)error << MEMBER_BITS | member);
+	failure_wake(team, &team->memory.common->release);
+	for (i = 0; i < team->memory.flag_count; i++)
+		failure_wake(team, &team->memory.up[i]);
 }
 
 /* A member that has left this operation may end. It has said so before it did. */
@@ -57,7 +66,7 @@ static void look_at_next(struct collsock_team *team)
 	if (team->looked_at == team->member)
 		team->looked_at = (team->looked_at + 1) % team->members;
 	if (record_has_ended(&team->memory.record[team->looked_at], team->operation))
-		team_fail(team, EOWNERDEAD, team->looked_at);
+		collsock_team_fail(team, EOWNERDEAD, team->looked_at);
 }
 
 int collsock_team_look(struct collsock_team *team)

@@ -8,6 +8,9 @@
 
 #include "team_member.h"
 
+/* The team has failed, unless it had before. All that sleep wake up. */
+void collsock_team_fail(struct collsock_team *team, int error, __u32 member);
+
 /* The error of a team that has failed, or 0. Notes the member to blame. */
 int collsock_team_failure(struct collsock_team *team);
 

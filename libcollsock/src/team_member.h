@@ -10,6 +10,7 @@
 
 #include <time.h>
 
+#include "fork.h"
 #include "team_memory.h"
 
 /* How often those that sleep look whether others have ended */
@@ -23,6 +24,7 @@ struct team_algorithm;
  * @algorithm: how they meet
  * @members: number of members
  * @member: number of this one
+ * @max_bytes: of a contribution
  * @operation: number of its last operation
  * @looked_at: the last member whose process was looked at
  * @look_us: when to look at the next ones
@@ -36,6 +38,7 @@ struct collsock_team {
 	const struct team_algorithm	*algorithm;
 	__u32				members;
 	__u32				member;
+	__u32				max_bytes;
 	__u32				operation;
 	__u32				looked_at;
 	__u64				look_us;
@@ -44,6 +47,12 @@ struct collsock_team {
 	unsigned int			forks;
 	bool				is_process;
 };
+
+/* Not the member itself, but a child that has its memory */
+static inline bool team_is_of_parent(const struct collsock_team *team)
+{
+	return team->forks != collsock_forks();
+}
 
 static inline __u64 team_now_us(void)
 {

@@ -11,6 +11,7 @@
 #include "team_memory.h"
 
 #define MAGIC 0x314d414554434f43ULL	/* changes with the layout */
+#define LINE_BYTES alignof(struct team_flag)
 #define NEEDED_SEALS F_SEAL_SHRINK
 #define ALL_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
@@ -25,11 +26,12 @@ static __u64 namespace_inode(const char *path)
 static bool head_is_valid(const struct team_head *head)
 {
 	return head->magic == MAGIC && head->members && head->members <= COLLSOCK_MAX_MEMBERS &&
-	       head->algorithm && head->algorithm <= COLLSOCK_TEAM_DISSEMINATION;
+	       head->algorithm && head->algorithm <= COLLSOCK_TEAM_DISSEMINATION &&
+	       head->max_bytes && head->max_bytes <= COLLSOCK_MAX_PAYLOAD;
 }
 
 int collsock_team_head_init(struct team_head *head, __u32 members,
-			    enum collsock_team_algorithm algorithm)
+			    enum collsock_team_algorithm algorithm, __u32 max_bytes)
 {
 	*head = (struct team_head){
 		.magic		= MAGIC,
@@ -37,6 +39,7 @@ int collsock_team_head_init(struct team_head *head, __u32 members,
 		.time_namespace	= namespace_inode("/proc/self/ns/time"),
 		.members	= members,
 		.algorithm	= algorithm ? algorithm : COLLSOCK_TEAM_CENTRAL,
+		.max_bytes	= max_bytes ? max_bytes : COLLSOCK_DEFAULT_SEGMENT,
 	};
 	return head_is_valid(head) ? 0 : -EINVAL;
 }
@@ -59,6 +62,12 @@ static void memory_divide(struct team_memory *memory, const struct team_head *he
 	at += n * sizeof(*memory->down);
 	memory->rounds = (struct team_flag *)at;
 	at += n * memory->round_count * sizeof(*memory->rounds);
+	memory->flag_count = n * (2 + memory->round_count);
+	memory->stride = (head->max_bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
+	memory->contributions = (__u8 *)at;
+	at += n * memory->stride;
+	memory->result = (__u8 *)at;
+	at += memory->stride;
 	memory->bytes = at - base;
 }
 
@@ -144,7 +153,7 @@ static int head_check_namespaces(const struct team_head *head)
 {
 	struct team_head own;
 
-	collsock_team_head_init(&own, head->members, head->algorithm);
+	collsock_team_head_init(&own, head->members, head->algorithm, head->max_bytes);
 	return own.pid_namespace == head->pid_namespace &&
 	       own.time_namespace == head->time_namespace ? 0 : -ESRCH;
 }

@@ -29,6 +29,8 @@ struct team_flag {
 	TEAM_LINE atomic_uint word;
 };
 
+#define TEAM_SLEEPS		1U	/* the lowest bit of a flag */
+
 /**
  * struct team_head - what a team is; never changes
  * @magic: identifies the layout
@@ -36,6 +38,7 @@ struct team_flag {
  * @time_namespace: likewise, start times
  * @members: number of members
  * @algorithm: enum collsock_team_algorithm, not auto
+ * @max_bytes: of a contribution, at least 1
  */
 struct team_head {
 	__u64	magic;
@@ -43,6 +46,7 @@ struct team_head {
 	__u64	time_namespace;
 	__u32	members;
 	__u32	algorithm;
+	__u32	max_bytes;
 };
 
 /**
@@ -50,14 +54,17 @@ struct team_head {
  * @head: what the team is
  * @handles: members of a team of threads that are not yet freed
  * @failure: why the team has failed; see team_failure.h
+ * @reduced: the last all-reduce whose result is there
+ * @signature: what it was
  * @arrived: how often members have arrived at operations (central)
- * @release: the last operation that members may leave (central, and of dissemination those
- *	that one member ends)
+ * @release: the last operation that members may leave (central, dissemination)
  */
 struct team_common {
 	struct team_head		head;
 	atomic_uint			handles;
 	TEAM_LINE atomic_uint		failure;
+	TEAM_LINE atomic_uint		reduced;
+	atomic_ullong			signature;
 	TEAM_LINE atomic_uint		arrived;
 	struct team_flag		release;
 };
@@ -66,12 +73,16 @@ struct team_common {
  * struct team_record - what a member tells of itself
  * @pid: of its process; 0 before it has opened the team, TEAM_LEFT after it has freed it
  * @done: the last operation that it has left
+ * @reduces: the last operation that it has begun as an all-reduce
  * @start: when its process began, in clock ticks; 0 if that is not known
+ * @signature: what that all-reduce is
  */
 struct team_record {
 	TEAM_LINE atomic_uint	pid;
 	atomic_uint		done;
+	atomic_uint		reduces;
 	atomic_ullong		start;
+	atomic_ullong		signature;
 };
 
 #define TEAM_LEFT		0xffffffffU
@@ -83,7 +94,11 @@ struct team_record {
  * @up: of each member: it and all members under it in the tree have arrived (MCS)
  * @down: of each member: it may leave (MCS)
  * @rounds: of each member: the flags of its rounds (dissemination)
+ * @contributions: of each member, @stride bytes; others fold them
+ * @result: of the last all-reduce
+ * @stride: bytes from one contribution to the next
  * @round_count: flags of a member in @rounds
+ * @flag_count: those of all members, which begin at @up
  * @bytes: length of all
  */
 struct team_memory {
@@ -92,7 +107,11 @@ struct team_memory {
 	struct team_flag	*up;
 	struct team_flag	*down;
 	struct team_flag	*rounds;
+	__u8			*contributions;
+	__u8			*result;
+	size_t			stride;
 	__u32			round_count;
+	__u32			flag_count;
 	size_t			bytes;
 };
 
@@ -101,7 +120,7 @@ struct team_memory {
  * the calling process.
  */
 int collsock_team_head_init(struct team_head *head, __u32 members,
-			    enum collsock_team_algorithm algorithm);
+			    enum collsock_team_algorithm algorithm, __u32 max_bytes);
 
 /* Memory of this process alone, filled with zeroes. The head is valid. */
 int collsock_team_memory_new(struct team_memory *memory, const struct team_head *head);

@@ -137,6 +137,24 @@ static int wait_for(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
+/* A payload of the greatest size */
+static bool sums_are_right(struct collsock_team *team, unsigned int members, unsigned int me)
+{
+	static __u32 data[COLLSOCK_MAX_PAYLOAD / sizeof(__u32)];
+	const __u32 wanted = members * (members - 1) / 2;
+	bool right = true;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(data); i++)
+		data[i] = me + i;
+	if (collsock_team_allreduce(team, data, data, ARRAY_SIZE(data), COLLSOCK_UINT32,
+				    COLLSOCK_SUM, NULL))
+		return false;
+	for (i = 0; i < ARRAY_SIZE(data); i++)
+		right &= data[i] == wanted + i * members;
+	return right;
+}
+
 /* Each ends as soon as it has left the last barrier, whoever is still in it. */
 static void last_member(struct board *board, int memfd, unsigned int members, unsigned int me)
 {
@@ -147,17 +165,19 @@ static void last_member(struct board *board, int memfd, unsigned int members, un
 	for (round = 1; round <= ROUNDS && !errors; round++) {
 		early += one_round(board, team, members, me, round);
 		errors += board->error[me] != 0;
+		errors += round % 10 == 0 && !sums_are_right(team, members, me);
 	}
 	_exit(early || errors ? WRONG_ROUND : 0);
 }
 
-TEST_F(processes, none_leaves_before_all_have_arrived)
+TEST_F(processes, none_leaves_before_all_have_arrived_and_sums_are_right)
 {
 	static const unsigned int counts[] = { 1, 2, 3, 5, 8, MOST };
 	unsigned int i, k;
 
 	for (k = 0; k < ARRAY_SIZE(counts); k++) {
-		self->stage.memfd = collsock_team_memfd(counts[k], variant->algorithm);
+		self->stage.memfd = collsock_team_memfd(counts[k], variant->algorithm,
+							COLLSOCK_MAX_PAYLOAD);
 		ASSERT_LE(0, self->stage.memfd);
 		for (i = 0; i < counts[k]; i++) {
 			self->stage.child[i] = fork();
@@ -195,7 +215,7 @@ static void start_few(struct __test_metadata *_metadata, struct stage *stage,
 {
 	unsigned int i;
 
-	stage->memfd = collsock_team_memfd(FEW, algorithm);
+	stage->memfd = collsock_team_memfd(FEW, algorithm, 0);
 	ASSERT_LE(0, stage->memfd);
 	for (i = 0; i < FEW; i++)
 		stage->child[i] = start(stage->board, stage->memfd, FEW, i, ~0U);
@@ -252,7 +272,7 @@ static pid_t start_two(struct __test_metadata *_metadata, struct stage *stage,
 {
 	struct team_head head;
 
-	stage->memfd = collsock_team_memfd(2, algorithm);
+	stage->memfd = collsock_team_memfd(2, algorithm, 0);
 	ASSERT_LE(0, stage->memfd);
 	ASSERT_EQ(0, collsock_team_memory_map(memory, &head, stage->memfd));
 	return start(stage->board, stage->memfd, 2, 0, 1);
@@ -318,7 +338,7 @@ TEST_F(processes, member_that_leaves_is_named_like_one_that_ends)
 	struct collsock_team *second;
 	pid_t pid;
 
-	self->stage.memfd = collsock_team_memfd(2, variant->algorithm);
+	self->stage.memfd = collsock_team_memfd(2, variant->algorithm, 0);
 	ASSERT_LE(0, self->stage.memfd);
 	ASSERT_EQ(0, collsock_team_open(&second, self->stage.memfd, 1));
 	pid = start(self->stage.board, self->stage.memfd, 2, 0, 1);
@@ -337,7 +357,7 @@ TEST_F(processes, failure_stays)
 	struct collsock_team *team;
 	__u32 failed;
 
-	self->stage.memfd = collsock_team_memfd(1, variant->algorithm);
+	self->stage.memfd = collsock_team_memfd(1, variant->algorithm, 0);
 	ASSERT_LE(0, self->stage.memfd);
 	ASSERT_EQ(0, collsock_team_open(&team, self->stage.memfd, 0));
 	EXPECT_EQ(0, collsock_team_barrier(team, &failed));
@@ -405,18 +425,24 @@ TEST_F(processes, whatever_another_writes_a_member_goes_on_or_fails)
 	struct team_memory memory;
 	pid_t pid;
 
-	self->stage.memfd = collsock_team_memfd(MOST, variant->algorithm);
+	self->stage.memfd = collsock_team_memfd(MOST, variant->algorithm, 0);
 	ASSERT_LE(0, self->stage.memfd);
 	ASSERT_EQ(0, collsock_team_memory_map(&memory, &(struct team_head){ }, self->stage.memfd));
 	pid = fork();
 	if (!pid) {
 		struct collsock_team *team;
 		int err = collsock_team_open(&team, self->stage.memfd, 5);
+		double data[4] = { };
 		__u32 failed;
 
-		while (!err)
+		while (!err) {
 			err = collsock_team_barrier(team, &failed);
-		_exit(err != -EOWNERDEAD || (failed >= MOST && failed != COLLSOCK_NO_MEMBER));
+			if (!err)
+				err = collsock_team_allreduce(team, data, data, 4, COLLSOCK_DOUBLE,
+							      COLLSOCK_SUM, &failed);
+		}
+		_exit((err != -EOWNERDEAD && err != -EPROTO) ||
+		      (failed >= MOST && failed != COLLSOCK_NO_MEMBER));
 	}
 	while (!atomic_load(&memory.record[5].pid))
 		usleep(1000);
@@ -458,7 +484,7 @@ FIXTURE(memfd)
 FIXTURE_SETUP(memfd)
 {
 	struct stat status;
-	int memfd = collsock_team_memfd(3, COLLSOCK_TEAM_MCS);
+	int memfd = collsock_team_memfd(3, COLLSOCK_TEAM_MCS, 0);
 
 	ASSERT_LE(0, memfd);
 	ASSERT_EQ(0, fstat(memfd, &status));
@@ -473,7 +499,7 @@ FIXTURE_TEARDOWN(memfd)
 
 TEST_F(memfd, cannot_be_made_shorter)
 {
-	int memfd = collsock_team_memfd(3, COLLSOCK_TEAM_MCS);
+	int memfd = collsock_team_memfd(3, COLLSOCK_TEAM_MCS, 0);
 
 	ASSERT_LE(0, memfd);
 	EXPECT_NE(0, fcntl(memfd, F_GET_SEALS) & F_SEAL_SHRINK);
@@ -493,6 +519,9 @@ TEST_F(memfd, that_is_too_short_is_refused)
 {
 	EXPECT_EQ(-EBADMSG, open_fake(&self->head, self->bytes - 1, F_SEAL_SHRINK));
 	EXPECT_EQ(-EBADMSG, open_fake(&self->head, sizeof(self->head), F_SEAL_SHRINK));
+	self->head.max_bytes *= 2;
+	EXPECT_EQ(-EBADMSG, open_fake(&self->head, self->bytes, F_SEAL_SHRINK));
+	self->head.max_bytes /= 2;
 	self->head.members = COLLSOCK_MAX_MEMBERS;
 	EXPECT_EQ(-EBADMSG, open_fake(&self->head, self->bytes, F_SEAL_SHRINK));
 }
@@ -515,6 +544,11 @@ TEST_F(memfd, with_an_impossible_head_is_refused)
 		head.algorithm = algorithms[i];
 		EXPECT_EQ(-EBADMSG, open_fake(&head, self->bytes, F_SEAL_SHRINK));
 	}
+	head = self->head;
+	head.max_bytes = 0;
+	EXPECT_EQ(-EBADMSG, open_fake(&head, self->bytes, F_SEAL_SHRINK));
+	head.max_bytes = COLLSOCK_MAX_PAYLOAD + 1;
+	EXPECT_EQ(-EBADMSG, open_fake(&head, 200 * self->bytes, F_SEAL_SHRINK));
 	self->head.magic++;
 	EXPECT_EQ(-EBADMSG, open_fake(&self->head, self->bytes, F_SEAL_SHRINK));
 }
@@ -549,14 +583,14 @@ TEST_F(memfd, has_to_be_one)
 
 TEST_F(memfd, member_is_one_process)
 {
-	int memfd = collsock_team_memfd(3, COLLSOCK_TEAM_AUTO);
+	int memfd = collsock_team_memfd(3, COLLSOCK_TEAM_AUTO, 0);
 	struct collsock_team *team, *other;
 
 	ASSERT_LE(0, memfd);
 	ASSERT_EQ(0, collsock_team_open(&team, memfd, 2));
 	EXPECT_EQ(-EBUSY, collsock_team_open(&other, memfd, 2));
 	EXPECT_EQ(-EINVAL, collsock_team_open(&other, memfd, 3));
-	EXPECT_EQ(-EINVAL, collsock_team_memfd(0, COLLSOCK_TEAM_AUTO));
+	EXPECT_EQ(-EINVAL, collsock_team_memfd(0, COLLSOCK_TEAM_AUTO, 0));
 	collsock_team_free(team);
 	close(memfd);
 }

@@ -137,7 +137,7 @@ static int crew_new(struct crew *crew, unsigned int count,
 		    enum collsock_team_algorithm algorithm)
 {
 	*crew = (struct crew){ .count = count };
-	return collsock_team_new(crew->team, count, algorithm);
+	return collsock_team_new(crew->team, count, algorithm, 0);
 }
 
 TEST_F(threads, none_leaves_before_all_have_arrived)
@@ -169,6 +169,171 @@ TEST_F(threads, nor_when_they_spin)
 	crew_free(&self->crew);
 }
 
+/* The member's number, and a number that no sum of fewer has exactly */
+static void allreduces(struct worker *worker)
+{
+	struct crew *crew = worker->crew;
+	__s64 n = crew->count, me = worker->member, round, got[2];
+	__u32 failed;
+
+	for (round = 1; round <= ROUNDS; round++) {
+		got[0] = me + round;
+		got[1] = 1LL << 40;
+		if (collsock_team_allreduce(crew->team[me], got, got, 2, COLLSOCK_INT64,
+					    COLLSOCK_SUM, &failed) ||
+		    failed != COLLSOCK_NO_MEMBER)
+			crew->failed[me]++;
+		crew->early[me] += got[0] != n * (n - 1) / 2 + n * round || got[1] != n << 40;
+		if (round % 3 == 0 && collsock_team_barrier(crew->team[me], NULL))
+			crew->failed[me]++;
+	}
+}
+
+TEST_F(threads, all_get_what_all_contribute)
+{
+	static const unsigned int counts[] = { 1, 2, 3, 5, 8, 17, MOST_THREADS };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(counts); i++) {
+		ASSERT_EQ(0, crew_new(&self->crew, counts[i], variant->algorithm));
+		crew_run(&self->crew, allreduces);
+		EXPECT_EQ(0, crew_sum(&self->crew, self->crew.early)) TH_LOG("%u", counts[i]);
+		EXPECT_EQ(0, crew_sum(&self->crew, self->crew.failed)) TH_LOG("%u", counts[i]);
+		crew_free(&self->crew);
+	}
+}
+
+/* Sums of these depend on the order in which they are made. */
+static double odd_number(unsigned int member)
+{
+	static const double numbers[] = { 1e16, 1.0, 3.25, 0.1, 7e15 };
+
+	return numbers[member % ARRAY_SIZE(numbers)] * (member + 1);
+}
+
+/* By the rule for ranks of a host: five are ((0 1) (2 3)) 4. */
+static double sum_by_rule(unsigned int first, unsigned int count)
+{
+	unsigned int lower = 1;
+
+	if (count == 1)
+		return odd_number(first);
+	while (2 * lower < count)
+		lower *= 2;
+	return sum_by_rule(first, lower) + sum_by_rule(first + lower, count - lower);
+}
+
+static void sum_odd_numbers(struct worker *worker)
+{
+	struct crew *crew = worker->crew;
+	unsigned int round, me = worker->member;
+	const double mine = odd_number(me), wanted = sum_by_rule(0, crew->count);
+	double got;
+
+	for (round = 0; round < ROUNDS / 10; round++) {
+		crew->failed[me] += collsock_team_allreduce(crew->team[me], &mine, &got, 1,
+							    COLLSOCK_DOUBLE, COLLSOCK_SUM,
+							    NULL) != 0;
+		crew->early[me] += memcmp(&wanted, &got, sizeof(got)) != 0;
+	}
+}
+
+TEST_F(threads, sums_are_made_in_the_order_of_members_as_those_of_ranks)
+{
+	unsigned int count;
+
+	for (count = 1; count <= 12; count++) {
+		ASSERT_EQ(0, crew_new(&self->crew, count, variant->algorithm));
+		crew_run(&self->crew, sum_odd_numbers);
+		EXPECT_EQ(0, crew_sum(&self->crew, self->crew.early)) TH_LOG("%u", count);
+		EXPECT_EQ(0, crew_sum(&self->crew, self->crew.failed)) TH_LOG("%u", count);
+		crew_free(&self->crew);
+	}
+}
+
+/* Which member does something else, and what */
+static unsigned int odd_one;
+static int odd_deed;
+
+static int operate(struct collsock_team *team, int deed, __u32 *failed)
+{
+	__s64 data[2] = { 1, 1 };
+
+	switch (deed) {
+	case 0:
+		return collsock_team_allreduce(team, data, data, 2, COLLSOCK_INT64, COLLSOCK_SUM,
+					       failed);
+	case 1:
+		return collsock_team_allreduce(team, data, data, 1, COLLSOCK_INT64, COLLSOCK_SUM,
+					       failed);
+	case 2:
+		return collsock_team_allreduce(team, data, data, 2, COLLSOCK_INT64, COLLSOCK_MAX,
+					       failed);
+	case 3:
+		return collsock_team_allreduce(team, data, data, 2, COLLSOCK_UINT64, COLLSOCK_SUM,
+					       failed);
+	default:
+		return collsock_team_barrier(team, failed);
+	}
+}
+
+static void disagree(struct worker *worker)
+{
+	struct crew *crew = worker->crew;
+	unsigned int me = worker->member;
+	bool odd = me == odd_one;
+	__u32 failed = 0;
+	int err;
+
+	if (operate(crew->team[me], 0, NULL))
+		crew->failed[me]++;
+	err = operate(crew->team[me], odd ? odd_deed : 0, &failed);
+	/* Who is in a barrier may have left it before another finds that they disagree. */
+	if (err != -EPROTO && (!odd || odd_deed < 4))
+		crew->failed[me]++;
+	if (operate(crew->team[me], 0, &failed) != -EPROTO || failed >= crew->count)
+		crew->failed[me]++;
+}
+
+TEST_F(threads, disagreement_is_an_error_of_all_and_stays)
+{
+	for (odd_deed = 1; odd_deed <= 4; odd_deed++) {
+		for (odd_one = 0; odd_one < 3; odd_one++) {
+			ASSERT_EQ(0, crew_new(&self->crew, 3, variant->algorithm));
+			crew_run(&self->crew, disagree);
+			EXPECT_EQ(0, crew_sum(&self->crew, self->crew.failed))
+				TH_LOG("member %u does %d", odd_one, odd_deed);
+			crew_free(&self->crew);
+		}
+	}
+}
+
+TEST_F(threads, what_cannot_be_reduced_is_refused_and_harms_nothing)
+{
+	struct collsock_team *team[1];
+	__u8 data[COLLSOCK_DEFAULT_SEGMENT + 8] = { };
+	__u32 failed = 0;
+
+	ASSERT_EQ(0, collsock_team_new(team, 1, variant->algorithm, 0));
+	EXPECT_EQ(-EINVAL, collsock_team_allreduce(team[0], data, data, 0, COLLSOCK_INT64,
+						   COLLSOCK_SUM, &failed));
+	EXPECT_EQ(COLLSOCK_NO_MEMBER, failed);
+	EXPECT_EQ(-EINVAL, collsock_team_allreduce(team[0], data, data, 1, COLLSOCK_DOUBLE,
+						   COLLSOCK_BITWISE_OR, NULL));
+	EXPECT_EQ(-EINVAL, collsock_team_allreduce(team[0], data, data, 1, 256 + COLLSOCK_INT64,
+						   COLLSOCK_SUM, NULL));
+	EXPECT_EQ(-EINVAL, collsock_team_allreduce(team[0], data, data, 1, COLLSOCK_INT64,
+						   256 + COLLSOCK_SUM, NULL));
+	EXPECT_EQ(-EMSGSIZE, collsock_team_allreduce(team[0], data, data,
+						     COLLSOCK_DEFAULT_SEGMENT / 8 + 1,
+						     COLLSOCK_INT64, COLLSOCK_SUM, NULL));
+	EXPECT_EQ(-EMSGSIZE, collsock_team_allreduce(team[0], data, data, ~0U, COLLSOCK_INT64,
+						     COLLSOCK_SUM, NULL));
+	EXPECT_EQ(0, collsock_team_allreduce(team[0], data, data, COLLSOCK_DEFAULT_SEGMENT / 8,
+					     COLLSOCK_INT64, COLLSOCK_SUM, NULL));
+	collsock_team_free(team[0]);
+}
+
 TEST_F(threads, team_of_the_parent_is_none_of_a_forked_child)
 {
 	int status;
@@ -192,11 +357,14 @@ TEST(what_a_team_cannot_be_is_refused)
 {
 	struct collsock_team *team[1] = { NULL };
 
-	EXPECT_EQ(-EINVAL, collsock_team_new(team, 0, COLLSOCK_TEAM_AUTO));
-	EXPECT_EQ(-EINVAL, collsock_team_new(team, COLLSOCK_MAX_MEMBERS + 1, COLLSOCK_TEAM_AUTO));
-	EXPECT_EQ(-EINVAL, collsock_team_new(team, 1, 4));
+	EXPECT_EQ(-EINVAL, collsock_team_new(team, 0, COLLSOCK_TEAM_AUTO, 0));
+	EXPECT_EQ(-EINVAL, collsock_team_new(team, COLLSOCK_MAX_MEMBERS + 1, COLLSOCK_TEAM_AUTO,
+					     0));
+	EXPECT_EQ(-EINVAL, collsock_team_new(team, 1, COLLSOCK_TEAM_AUTO,
+					     COLLSOCK_MAX_PAYLOAD + 1));
+	EXPECT_EQ(-EINVAL, collsock_team_new(team, 1, 4, 0));
 	EXPECT_EQ(NULL, team[0]);
-	ASSERT_EQ(0, collsock_team_new(team, 1, COLLSOCK_TEAM_AUTO));
+	ASSERT_EQ(0, collsock_team_new(team, 1, COLLSOCK_TEAM_AUTO, 0));
 	EXPECT_EQ(0, collsock_team_set_spin(team[0], COLLSOCK_MAX_SPIN_US));
 	EXPECT_EQ(-EINVAL, collsock_team_set_spin(team[0], COLLSOCK_MAX_SPIN_US + 1));
 	collsock_team_free(team[0]);
