@@ -201,6 +201,7 @@ TEST_F(net, a_message_that_waits_is_no_sample_of_the_round_trip_time)
 		.type			= COLL_PACKET_MESSAGE,
 		.signature.operation	= COLLSOCK_BARRIER,
 		.signature.algorithm	= COLLSOCK_DISSEMINATION,
+		.signature.degree	= 2,
 	};
 	struct unit_network *n = &self->n;
 	struct coll_peer_rtt before;
