@@ -57,7 +57,7 @@
 /* LINE(identifier, number, name); the group's choice, AUTO, is number 0 */
 #define COLLSOCK_ALGORITHM_LIST(LINE)						\
 	LINE(DISSEMINATION,	1,	"dissemination") /* barrier */		\
-	LINE(EXCHANGE,		2,	"exchange") /* recursive multiplying if it carries data */ \
+	LINE(EXCHANGE,		2,	"exchange") /* with data, recursive multiplying */ \
 	LINE(BINOMIAL,		3,	"binomial") /* tree; up and down where all receive */ \
 	LINE(KARY,		4,	"kary")	/* the same, the degree being the children of a host */
 
