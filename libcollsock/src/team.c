@@ -115,6 +115,8 @@ COLLSOCK_PUBLIC int collsock_team_open(struct collsock_team **opened, int memfd,
 	team = member_new(&head, member);
 	if (!team) {
 		err = -ENOMEM;
+		/* The next one is not to be found with our start. */
+		atomic_store(&memory.record[member].start, 0);
 		atomic_store(&memory.record[member].pid, 0);
 		goto unmap;
 	}

@@ -22,7 +22,7 @@ int collsock_team_failure(struct collsock_team *team)
 	return word >> MEMBER_BITS == EPROTO ? -EPROTO : -EOWNERDEAD;
 }
 
-static void failure_wake(const struct collsock_team *team, struct team_flag *flag)
+void collsock_team_wake(const struct collsock_team *team, struct team_flag *flag)
 {
 	if (atomic_fetch_and(&flag->word, ~TEAM_SLEEPS) & TEAM_SLEEPS)
 		team_futex_wake(team, flag);
@@ -35,9 +35,9 @@ void collsock_team_fail(struct collsock_team *team, int error, __u32 member)
 
 	atomic_compare_exchange_strong(&team->memory.common->failure, &none,
 				       (unsigned int)error << MEMBER_BITS | member);
-	failure_wake(team, &team->memory.common->release);
+	collsock_team_wake(team, &team->memory.common->release);
 	for (i = 0; i < team->memory.flag_count; i++)
-		failure_wake(team, &team->memory.up[i]);
+		collsock_team_wake(team, &team->memory.up[i]);
 }
 
 /* A member that has left this operation may end. It has said so before it did. */

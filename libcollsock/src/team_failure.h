@@ -11,6 +11,9 @@
 /* The team has failed, unless it had before. All that sleep wake up. */
 void collsock_team_fail(struct collsock_team *team, int error, __u32 member);
 
+/* Wake all that sleep at a flag, of a team that has failed. */
+void collsock_team_wake(const struct collsock_team *team, struct team_flag *flag);
+
 /* The error of a team that has failed, or 0. Notes the member to blame. */
 int collsock_team_failure(struct collsock_team *team);
 

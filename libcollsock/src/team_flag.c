@@ -55,6 +55,9 @@ static int flag_sleep(struct collsock_team *team, struct team_flag *flag, unsign
 
 	if (!err)
 		team_futex_wait(team, flag, word);
+	else
+		/* It may have set TEAM_SLEEPS again for one that is about to sleep. */
+		collsock_team_wake(team, flag);
 	return err;
 }
 
