@@ -85,23 +85,33 @@ int coll_netlink_dump_start(struct netlink_callback *cb)
 }
 
 /*
- * The first message of a dump is made in its request, while generic netlink holds a lock that
- * others need (cb_lock). So nothing is looked at for it, but it must not be empty, as that would
- * end the dump. All others are made when the one before is received, under a lock of that socket.
+ * A message that says nothing: the dump goes on, but one that is empty would end it. There is
+ * room, as nothing else is in @skb.
  */
-static bool dump_begin(struct sk_buff *skb, struct netlink_callback *cb)
+static void dump_put_nothing(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct dump_state *state = dump_state(cb);
-	void *header;
+	void *header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+				   coll_genl_dump_family(cb), NLM_F_MULTI, COLLSOCK_CMD_DUMP_BEGUN);
 
-	if (state->begun)
-		return false;
-	state->begun = true;
-	header = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
-			     coll_genl_dump_family(cb), NLM_F_MULTI, COLLSOCK_CMD_DUMP_BEGUN);
 	if (header)
 		genlmsg_end(skb, header);
-	return true;
+}
+
+/*
+ * May the dump look now? 0, -EAGAIN if it has nothing to say yet, -EINTR. Its first message is
+ * made in its request, while generic netlink holds a lock that others need (cb_lock): so it
+ * looks at nothing. All others are made when the one before is received, under a mutex of that
+ * socket. A second request by this socket waits for that mutex with the lock: so the dump waits
+ * for a moment only.
+ */
+static int dump_wait(struct netlink_callback *cb, struct coll_pace *pace)
+{
+	struct dump_state *state = dump_state(cb);
+
+	if (state->begun)
+		return coll_pace_wait(pace, sock_net(cb->skb->sk));
+	state->begun = true;
+	return -EAGAIN;
 }
 
 /*
@@ -150,37 +160,32 @@ static int dump_step(struct sk_buff *skb, struct netlink_callback *cb, dump_tell
 
 /* There may be many groups with nothing to tell: ranks join meanwhile. */
 static int dump_some_groups(struct sk_buff *skb, struct netlink_callback *cb, dump_teller tell,
-			    struct coll_net *cn)
+			    const struct coll_pace *pace)
 {
-	struct coll_pace pace;
-	int err = coll_pace_wait(&pace, cn->net);
+	struct coll_net *cn = coll_net_of(sock_net(skb->sk));
+	int err;
 
-	if (err == -EBUSY)
-		NL_SET_ERR_MSG(cb->extack, COLL_PACE_BUSY);
-	if (err)
-		return err;
 	do {
 		err = dump_step(skb, cb, tell, cn);
 		cond_resched();
-	} while ((!err || err == -EAGAIN) && !coll_pace_over(&pace) &&
+	} while ((!err || err == -EAGAIN) && !coll_pace_over(pace) &&
 		 !fatal_signal_pending(current));
-	coll_pace_end(&pace);
 	return err;
 }
 
-/* A message that is empty would end the dump. */
 static int dump_groups(struct sk_buff *skb, struct netlink_callback *cb, dump_teller tell)
 {
-	struct coll_net *cn = coll_net_of(sock_net(skb->sk));
 	const struct dump_state *state = dump_state(cb);
-	int err;
+	struct coll_pace pace;
+	int err = dump_wait(cb, &pace);
 
-	if (dump_begin(skb, cb))
-		return skb->len;
-	do {
-		err = dump_some_groups(skb, cb, tell, cn);
-	} while ((!err || err == -EAGAIN) && !skb->len && !fatal_signal_pending(current));
-	if (state->wanted && !state->found && (!err || err == -ENOENT))
+	if (!err) {
+		err = dump_some_groups(skb, cb, tell, &pace);
+		coll_pace_end(&pace);
+	}
+	if ((!err || err == -EAGAIN) && !skb->len)
+		dump_put_nothing(skb, cb);
+	if (state->wanted && !state->found && err == -ENOENT)
 		return -ENOENT;
 	return err && err != -EAGAIN && err != -EMSGSIZE && err != -ENOENT ? err : skb->len;
 }
@@ -696,6 +701,15 @@ int coll_netlink_dump_operations(struct sk_buff *skb, struct netlink_callback *c
 	return dump_groups(skb, cb, dump_tell_operations);
 }
 
+/* What a dump returns that may not look: it says nothing yet, or fails. */
+static int dump_later(struct sk_buff *skb, struct netlink_callback *cb, int err)
+{
+	if (err != -EAGAIN)
+		return err;
+	dump_put_nothing(skb, cb);
+	return skb->len;
+}
+
 /* ---- early packets ---- */
 
 static int dump_tell_early_packet(struct sk_buff *skb, struct netlink_callback *cb,
@@ -729,15 +743,17 @@ int coll_netlink_dump_early_packets(struct sk_buff *skb, struct netlink_callback
 	struct coll_net *cn = coll_net_of(sock_net(skb->sk));
 	struct dump_state *state = dump_state(cb);
 	struct coll_early_packet early;
-	int err = 0;
+	struct coll_pace pace;
+	int err = dump_wait(cb, &pace);
 
-	if (dump_begin(skb, cb))
-		return skb->len;
+	if (err)
+		return dump_later(skb, cb, err);
 	while (!err && state->next < COLL_EARLY_PACKETS) {
 		if (coll_early_packet_look(&cn->early_packets, state->next, &early))
 			err = dump_tell_early_packet(skb, cb, &early);
 		state->next += !err;
 	}
+	coll_pace_end(&pace);
 	return skb->len;
 }
 
@@ -789,15 +805,22 @@ int coll_netlink_dump_users(struct sk_buff *skb, struct netlink_callback *cb)
 	struct coll_net *cn = coll_net_of(sock_net(skb->sk));
 	struct dump_state *state = dump_state(cb);
 	struct coll_user_use user;
+	struct coll_pace pace;
+	int err = dump_wait(cb, &pace);
 
-	if (dump_begin(skb, cb))
-		return skb->len;
+	if (err)
+		return dump_later(skb, cb, err);
 	/* The last number is no user's. */
 	while (state->next != U32_MAX && coll_user_next(state->next, &user)) {
-		if (dump_user_visible(cn, &user) && dump_tell_user(skb, cb, cn, &user))
+		if (coll_pace_over(&pace) ||
+		    (dump_user_visible(cn, &user) && dump_tell_user(skb, cb, cn, &user))) {
+			if (!skb->len)
+				dump_put_nothing(skb, cb);
 			break;
+		}
 		state->next = __kuid_val(user.uid) + 1;
 		cond_resched();
 	}
+	coll_pace_end(&pace);
 	return skb->len;
 }

@@ -23,8 +23,8 @@
 /* A look costs no more: it may have waited for locks that others held. */
 #define PACE_MOST_COST	NSEC_PER_SEC
 
-/* The longest time for which one waits until what the user owes has become less */
-#define PACE_WAIT_NS	(10ULL * NSEC_PER_SEC)
+/* The longest time for which one waits: requests may wait for a mutex that is held meanwhile. */
+#define PACE_WAIT_NS	(20 * NSEC_PER_MSEC)
 
 /* Users whose numbers have the same hash share a budget. */
 #define PACE_USER_BITS	8
@@ -102,29 +102,33 @@ int coll_pace_try(struct coll_pace *pace, const struct net *net)
 	return 0;
 }
 
+static void pace_sleep(u64 ns)
+{
+	ktime_t left = ns_to_ktime(ns);
+
+	set_current_state(TASK_KILLABLE);
+	schedule_hrtimeout(&left, HRTIMER_MODE_REL);
+}
+
 /**
- * coll_pace_wait() - wait until the calling user may look
+ * coll_pace_wait() - wait, but not for long, until the calling user may look
  * @pace: out, until coll_pace_end()
  * @net: the namespace
  *
- * Return: 0; -EBUSY if too many threads of the user wait, -EINTR if the process is being
- * killed. Context: process; no lock held that others need.
+ * Return: 0; -EAGAIN if the user may not yet, -EINTR if the process is being killed.
+ * Context: process; no lock held that others need for longer than that.
  */
 int coll_pace_wait(struct coll_pace *pace, const struct net *net)
 {
 	u64 wait = 0;
-	ktime_t left;
 
 	pace->user = pace_user(net);
 	if (pace->user)
 		wait = pace_pay(pace->user, PACE_WAIT_NS);
+	if (wait)
+		pace_sleep(min_t(u64, wait, PACE_WAIT_NS));
 	if (wait > PACE_WAIT_NS)
-		return -EBUSY;
-	if (wait) {
-		left = ns_to_ktime(wait);
-		set_current_state(TASK_KILLABLE);
-		schedule_hrtimeout(&left, HRTIMER_MODE_REL);
-	}
+		return fatal_signal_pending(current) ? -EINTR : -EAGAIN;
 	if (pace->user && fatal_signal_pending(current)) {
 		pace_settle(pace->user, 0);
 		return -EINTR;

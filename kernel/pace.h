@@ -4,8 +4,9 @@
  * namespace a user does so for a tenth of the time, in all namespaces together: each user has a
  * budget (a GCRA), from which a look takes ten times as long as it lasts, and which allows bursts
  * of 10 ms of looking. A request is refused while the budget is used up, since generic netlink
- * holds a lock meanwhile that others need; a dump, which holds only one of its reader's socket,
- * waits. Other users do not wait for that.
+ * holds a lock meanwhile that others need. A dump holds only a mutex of its reader's socket, but
+ * a request by the same socket waits for that: it waits for a moment, and then has nothing to say
+ * yet. Other users do not wait for that.
  */
 #ifndef COLL_PACE_H
 #define COLL_PACE_H
