@@ -271,6 +271,9 @@ static int instance_publish(struct coll_instance *gi, struct coll_sock *csk, u32
 		if (err) {
 			coll_net_remove(cn, gi->handle);
 			coll_event_group(gi, COLLSOCK_EVENT_GROUP_ENDED);
+			/* A request may have found it, and ended it. */
+			coll_instance_stop(gi);
+			coll_instance_unhash(gi);
 		}
 	}
 	if (err)

@@ -31,10 +31,14 @@ struct coll_net *coll_net_of(const struct net *net)
  */
 int coll_net_reserve(struct coll_net *cn, u32 *handle)
 {
-	int err = xa_alloc_cyclic(&cn->instances, handle, NULL, XA_LIMIT(1, INT_MAX),
+	u32 found;	/* set even if it fails, to what another one may have */
+	int err = xa_alloc_cyclic(&cn->instances, &found, NULL, XA_LIMIT(1, INT_MAX),
 				  &cn->next_handle, GFP_KERNEL_ACCOUNT);
 
-	return min(err, 0);
+	if (err < 0)
+		return err;
+	*handle = found;
+	return 0;
 }
 
 /**
@@ -62,7 +66,9 @@ int coll_net_add(struct coll_net *cn, struct coll_instance *gi, u32 handle)
 	lockdep_assert_held(&cn->mutex);
 	if (cn->groups >= coll_tunable(&cn->tunables, COLL_TUNABLE_MAX_GROUPS))
 		return -ENFILE;
-	xa_store(&cn->instances, handle, gi, 0);
+	/* What is reserved needs no memory. */
+	if (WARN_ON_ONCE(xa_is_err(xa_store(&cn->instances, handle, gi, 0))))
+		return -ENOMEM;
 	cn->groups++;
 	cn->generation++;
 	return 0;

@@ -32,7 +32,8 @@ struct coll_user;
  * @lookup: what packets are for: groups and time-wait entries; changed under @mutex
  * @joining: groups that ranks join now (instance_join.c); under @mutex
  * @mutex: serialises what is short of joining, and tidying; taken before any lock of a group
- * @instances: all groups by handle; under @mutex, like the next three
+ * @instances: all groups by handle; changed under @mutex, like the next three, but for handles
+ *	that are reserved or released. Read also under RCU
  * @groups: number of groups
  * @next_handle: where to search for a free handle
  * @generation: changes with @instances
