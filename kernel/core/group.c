@@ -674,8 +674,8 @@ static bool group_expire_peers(struct coll_group *g, u64 now)
  * @now: time in ns
  *
  * Checks every peer. There are only those that the schedules name, a logarithm of the hosts
- * or a few for each child in a k-ary tree, at most 272; a heap cost more than it saved. What
- * is sent at once is limited, whatever falls due together.
+ * or a few for each child in a k-ary tree, at most COLL_MAX_PEERS; a heap cost more than it
+ * saved. What is sent at once is limited, whatever falls due together.
  *
  * Context: event context (env.h).
  */

@@ -142,11 +142,22 @@ static int group_reserve_peer(struct coll_group *g, u32 host)
 	return 0;
 }
 
+static u32 group_count_peers(const struct coll_group *g, const u64 *hosts)
+{
+	u32 host, peers = 0;
+
+	for (host = 0; host < g->hosts; host++)
+		peers += coll_hosts_has(hosts, host);
+	return peers;
+}
+
 static int group_reserve_peers(struct coll_group *g, const u64 *hosts)
 {
 	u32 host;
 	int err = 0;
 
+	if (group_count_peers(g, hosts) > COLL_MAX_PEERS)
+		return -E2BIG;
 	g->peers.bucket = group_alloc(g, (g->peers.mask + 1) * sizeof(struct coll_peer *));
 	if (!g->peers.bucket)
 		return -ENOMEM;

@@ -23,6 +23,9 @@ struct coll_peer;
 #define COLL_MAX_SCHEDULES	16
 /* Messages in flight to one peer; bits of an acknowledgment */
 #define COLL_PEER_WINDOW	64
+/* Of a group on one host: some loops over them count no work (work.h). */
+#define COLL_MAX_PEERS		512
+
 #define COLL_MAX_TRIES		200
 
 /* ---- messages ---- */
