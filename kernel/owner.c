@@ -82,17 +82,24 @@ static const enum cgroup_bpf_attach_type owner_programs[] = {
 	CGROUP_INET_EGRESS,
 };
 
+/* The same program, with the same storage: what it decides may depend on that. */
+static bool owner_program_equal(const struct bpf_prog_array_item *a,
+				const struct bpf_prog_array_item *b)
+{
+	return READ_ONCE(a->prog) == READ_ONCE(b->prog) &&
+	       !memcmp(a->cgroup_storage, b->cgroup_storage, sizeof(a->cgroup_storage));
+}
+
 static bool owner_programs_equal(const struct cgroup *a, const struct cgroup *b,
 				 enum cgroup_bpf_attach_type type)
 {
 	const struct bpf_prog_array_item *first = rcu_dereference(a->bpf.effective[type])->items;
 	const struct bpf_prog_array_item *second = rcu_dereference(b->bpf.effective[type])->items;
 
-	while (READ_ONCE(first->prog) && READ_ONCE(first->prog) == READ_ONCE(second->prog)) {
-		first++;
-		second++;
-	}
-	return READ_ONCE(first->prog) == READ_ONCE(second->prog);
+	for (; READ_ONCE(first->prog); first++, second++)
+		if (!owner_program_equal(first, second))
+			return false;
+	return !READ_ONCE(second->prog);
 }
 
 /* Jobs and containers put each task into a control group of its own: what it runs counts. */
