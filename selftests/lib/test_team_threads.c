@@ -406,6 +406,30 @@ TEST_F(threads, error_of_the_group_is_every_members)
 	collsock_close(socket);
 }
 
+/* The other end of a stream in place of the socket sees that it is shut down. */
+TEST_F(threads, team_that_fails_leaves_the_group)
+{
+	struct collsock *socket;
+	int ends[2];
+	char byte;
+
+	memset(&fake, 0, sizeof(fake));
+	ASSERT_EQ(0, collsock_open(&socket, 0));
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+	ASSERT_EQ(collsock_fd(socket), dup2(ends[0], collsock_fd(socket)));
+	ASSERT_EQ(0, crew_new(&self->crew, 3, variant->algorithm));
+	ASSERT_EQ(0, combine(&self->crew, socket));
+	odd_one = 1;
+	odd_deed = 1;
+	crew_run(&self->crew, disagree);
+	EXPECT_EQ(0, crew_sum(&self->crew, self->crew.failed));
+	EXPECT_EQ(0, recv(ends[1], &byte, 1, MSG_DONTWAIT));
+	crew_free(&self->crew);
+	collsock_close(socket);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 TEST_F(threads, sockets_that_do_not_wait_and_teams_that_have_begun_cannot_be_combined)
 {
 	struct collsock *socket, *impatient;
