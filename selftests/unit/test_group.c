@@ -200,6 +200,22 @@ TEST_F(net, a_group_of_1024_has_exactly_the_peers_its_schedule_names)
 	EXPECT_LE(sizeof(struct coll_peer), 744);
 }
 
+TEST_F(net, a_host_has_at_most_512_peers_whatever_degrees_are_named)
+{
+	unit_network_init(&self->n, 1024, 1);
+	self->n.join.window = 2;
+	self->n.join.max_bytes = 8;
+	self->n.join.degrees = ~(COLLSOCK_DEGREE(2) - 1);
+	ASSERT_EQ(-E2BIG, unit_join(&self->n, 0, NULL));
+	unit_network_free(&self->n);
+
+	unit_network_init(&self->n, 1024, 1);
+	self->n.join.window = 2;
+	self->n.join.max_bytes = 8;
+	self->n.join.degrees = COLLSOCK_DEGREE(4) | COLLSOCK_DEGREE(16);
+	EXPECT_EQ(0, unit_join(&self->n, 0, NULL));
+}
+
 /* The contribution of a host to post number @op, known to all. */
 static s64 contribution(u32 host, u32 op, u32 element)
 {
