@@ -59,7 +59,7 @@
 	LINE(DISSEMINATION,	1,	"dissemination") /* barrier */		\
 	LINE(EXCHANGE,		2,	"exchange") /* with data, recursive multiplying */ \
 	LINE(BINOMIAL,		3,	"binomial") /* tree; up and down where all receive */ \
-	LINE(KARY,		4,	"kary")	/* the same, the degree being the children of a host */
+	LINE(KARY,		4,	"kary")	/* the same; its degree is the children of a host */
 
 /*
  * How packets are authenticated: LINE(identifier, number, name). Short packets, as those of
