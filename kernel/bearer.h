@@ -64,6 +64,9 @@ u32 coll_bearer_address_bytes(const struct collsock_member *m);
  */
 #define COLL_BEARER_HEADROOM	96
 
+/* What administrators call the port */
+#define COLL_BEARER_PORT	"UDP port"
+
 static_assert(COLL_UDP_HEADER_BYTES + ETH_HLEN <= COLL_BEARER_HEADROOM);
 
 /**
