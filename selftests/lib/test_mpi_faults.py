@@ -259,7 +259,7 @@ def always_full(kind, ranks):
 
 
 def library_of_another_version(kind, folder):
-    for part in "libcollsock", "uapi":
+    for part in "libcollsock", "uapi", "kernel/core":
         shutil.copytree(TREE / part, f"{folder}/{part}")
     source = pathlib.Path(folder, "libcollsock/mpi/init.c")
     text = source.read_text()
