@@ -50,7 +50,7 @@ static bool flag_spin(const struct collsock_team *team, struct team_flag *flag)
 /* Sleep until the flag is no longer @word. Returns the team's failure. */
 static int flag_sleep(struct collsock_team *team, struct team_flag *flag, unsigned int word)
 {
-	/* Whoever notes a failure after this sees that somebody sleeps. */
+	/* A member that notes a failure after this sees that somebody sleeps. */
 	int err = collsock_team_failure(team);
 
 	if (!err)

@@ -155,7 +155,7 @@ static bool sums_are_right(struct collsock_team *team, unsigned int members, uns
 	return right;
 }
 
-/* Each ends as soon as it has left the last barrier, whoever is still in it. */
+/* Each ends as soon as it has left the last barrier. Others may still be in it. */
 static void last_member(struct board *board, int memfd, unsigned int members, unsigned int me)
 {
 	struct collsock_team *team;

@@ -249,7 +249,7 @@ def looks_at_one(user, group, seconds):
 
 @test
 def no_request_sleeps_under_the_lock_of_generic_netlink():
-    """Whoever registers a family would wait for it, and all requests to any family with them."""
+    """The registration of a family would wait for it, and all requests behind that."""
     with contextlib.closing(group_of_many_hosts()), netlink_on(1) as netlink:
         group = netlink.all("group")[-1]["handle"]
         with sleeps(LOOKER) as stacks, threads_that_look("CMD_HOST_GET", "CMD_PEER_GET",
