@@ -301,4 +301,28 @@ def the_request_of_a_dump_looks_at_nothing():
                 data = netlink.socket.recv(1 << 17)
 
 
+def dump_until_it_pauses(line, user, seconds):
+    """Tells how many messages without content came after the first one of a dump."""
+    os.setresuid(user, user, user)
+    pauses = 0
+    with contextlib.closing(Netlink()) as netlink:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not pauses:
+            netlink.send(netlink.family, NUMBERS["CMD_GROUP_GET"], flags=REQUEST | DUMP)
+            data = netlink.socket.recv(1 << 17)
+            while struct.unpack_from("=H", data, 4)[0] != NLMSG_DONE:
+                data = netlink.socket.recv(1 << 17)
+                pauses += len(data) == 20 and data[16] == NUMBERS["CMD_DUMP_BEGUN"]
+    line.put(pauses)
+
+
+@test
+def a_dump_of_who_looks_too_often_says_nothing_rather_than_wait():
+    """Another request by its socket would wait for it, with the lock of generic netlink."""
+    with contextlib.closing(group_of_many_hosts()), threads_that_look("CMD_HOST_GET"):
+        child = Child(1, dump_until_it_pauses, NOBODY, 20)
+        at_least("messages without content", child.get(), 1)
+        child.finish()
+
+
 main(100)
