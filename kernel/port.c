@@ -106,8 +106,8 @@ void coll_port_settle(struct coll_net *cn)
 	coll_bearer_close(&cn->bearers);
 	/* Others would fill the log at will. */
 	if (net_eq(cn->net, &init_net))
-		net_warn_ratelimited("collsock: " COLL_BEARER_PORT " %u cannot be opened (%d): no group can be joined. \"collsock doctor\" finds who has it\n",
-				     number, err);
+		net_warn_ratelimited("collsock: %s %u cannot be opened (%d): no group can be joined. \"collsock doctor\" finds who has it\n",
+				     COLL_BEARER_PORT, number, err);
 }
 
 /**
