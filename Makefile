@@ -123,6 +123,7 @@ bench: setup-vm built forger	## latency, cost when hosts are late, instructions,
 	@selftests/bench/bench latency
 	@selftests/bench/bench skew
 	@selftests/bench/bench forgery
+	@selftests/bench/bench team
 	@selftests/bench/bench check
 
 bench-congestion: setup-vm setup-bench built	## large payloads through 10 Mb/s: SECONDS=60 beside TCP, then through a queue that marks

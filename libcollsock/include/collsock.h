@@ -217,15 +217,25 @@ void collsock_team_free(struct collsock_team *team);
 int collsock_team_set_spin(struct collsock_team *team, unsigned int spin_us);
 
 /*
- * Return when all members have called it: 0, or a negative error. @failed_member may be NULL;
- * it is set to the member that is to blame, or to COLLSOCK_NO_MEMBER.
+ * Let the team be one rank: its operations are those of the socket, too, which the last member
+ * to arrive runs for all. All members must be combined before the first operation; the socket
+ * must block, and be open until the team is freed.
  */
-int collsock_team_barrier(struct collsock_team *team, __u32 *failed_member);
+int collsock_team_combine(struct collsock_team *team, struct collsock *socket);
+
+/* Who is to blame for an error: a member, a rank of the socket's group, or neither */
+struct collsock_team_culprit {
+	__u32	member;		/* or COLLSOCK_NO_MEMBER */
+	__u32	rank;		/* or COLLSOCK_NO_RANK */
+};
+
+/* Return when all members have called it: 0, or a negative error. @culprit may be NULL. */
+int collsock_team_barrier(struct collsock_team *team, struct collsock_team_culprit *culprit);
 
 /* The same, and combine the data of all members. @result may be @data. */
 int collsock_team_allreduce(struct collsock_team *team, const void *data, void *result,
 			    __u32 count, enum collsock_type type, enum collsock_operator op,
-			    __u32 *failed_member);
+			    struct collsock_team_culprit *culprit);
 
 /* ---- queries ---- */
 

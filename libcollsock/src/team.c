@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Members of teams: how they begin and end */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,6 @@ static struct collsock_team *member_new(const struct team_head *head, __u32 memb
 		.member		= member,
 		.max_bytes	= head->max_bytes,
 		.looked_at	= member,
-		.failed_member	= COLLSOCK_NO_MEMBER,
 		.spin_us	= head->members > usable_processors() ? 0 : DEFAULT_SPIN_US,
 		.forks		= collsock_forks(),
 	};
@@ -146,5 +146,17 @@ COLLSOCK_PUBLIC int collsock_team_set_spin(struct collsock_team *team, unsigned 
 	if (spin_us > COLLSOCK_MAX_SPIN_US)
 		return -EINVAL;
 	team->spin_us = spin_us;
+	return 0;
+}
+
+COLLSOCK_PUBLIC int collsock_team_combine(struct collsock_team *team, struct collsock *socket)
+{
+	int flags = fcntl(socket->fd, F_GETFL);
+
+	if (flags < 0)
+		return -errno;
+	if (team->operation || flags & O_NONBLOCK)
+		return -EINVAL;
+	team->socket = socket;
 	return 0;
 }

@@ -18,7 +18,7 @@ int collsock_team_failure(struct collsock_team *team)
 
 	if (!word)
 		return 0;
-	team->failed_member = member < team->members ? member : COLLSOCK_NO_MEMBER;
+	team->culprit.member = member < team->members ? member : COLLSOCK_NO_MEMBER;
 	return word >> MEMBER_BITS == EPROTO ? -EPROTO : -EOWNERDEAD;
 }
 

@@ -28,7 +28,8 @@ struct team_algorithm;
  * @operation: number of its last operation
  * @looked_at: the last member whose process was looked at
  * @look_us: when to look at the next ones
- * @failed_member: whose failure the last error is, or COLLSOCK_NO_MEMBER
+ * @culprit: who is to blame for the last error
+ * @socket: the rank that the team is, or NULL
  * @spin_us: how long to spin before sleeping
  * @forks: of this process and those it comes from, when the member began
  * @is_process: each member is a process
@@ -42,7 +43,8 @@ struct collsock_team {
 	__u32				operation;
 	__u32				looked_at;
 	__u64				look_us;
-	__u32				failed_member;
+	struct collsock_team_culprit	culprit;
+	struct collsock			*socket;
 	unsigned int			spin_us;
 	unsigned int			forks;
 	bool				is_process;

@@ -56,6 +56,9 @@ struct team_head {
  * @failure: why the team has failed; see team_failure.h
  * @reduced: the last all-reduce whose result is there
  * @signature: what it was
+ * @combined: the last operation that the socket has ended
+ * @error: its errno, or 0
+ * @rank: the rank that is to blame
  * @arrived: how often members have arrived at operations (central)
  * @release: the last operation that members may leave (central, dissemination)
  */
@@ -65,6 +68,9 @@ struct team_common {
 	TEAM_LINE atomic_uint		failure;
 	TEAM_LINE atomic_uint		reduced;
 	atomic_ullong			signature;
+	atomic_uint			combined;
+	atomic_uint			error;
+	atomic_uint			rank;
 	TEAM_LINE atomic_uint		arrived;
 	struct team_flag		release;
 };

@@ -35,7 +35,7 @@ struct board {
 	atomic_uint	rounds[MOST];
 	int		error[MOST];
 	int		again[MOST];
-	__u32		failed[MOST];
+	struct collsock_team_culprit failed[MOST];
 };
 
 struct stage {
@@ -206,7 +206,7 @@ static void expect_owner_dead(struct __test_metadata *_metadata, const struct bo
 			      unsigned int me)
 {
 	EXPECT_EQ(-EOWNERDEAD, board->error[me]) TH_LOG("member %u", me);
-	EXPECT_EQ(LOST, board->failed[me]) TH_LOG("member %u", me);
+	EXPECT_EQ(LOST, board->failed[me].member) TH_LOG("member %u", me);
 	EXPECT_EQ(-EOWNERDEAD, board->again[me]) TH_LOG("member %u", me);
 }
 
@@ -328,7 +328,7 @@ TEST_F(processes, another_process_with_the_pid_of_a_member_is_none)
 	atomic_store(&memory.record[1].pid, getpid());
 	EXPECT_EQ(0, wait_for(pid));
 	EXPECT_EQ(-EOWNERDEAD, self->stage.board->error[0]);
-	EXPECT_EQ(1, self->stage.board->failed[0]);
+	EXPECT_EQ(1, self->stage.board->failed[0].member);
 	collsock_team_memory_unmap(&memory);
 	close(self->stage.memfd);
 }
@@ -345,7 +345,7 @@ TEST_F(processes, member_that_leaves_is_named_like_one_that_ends)
 	collsock_team_free(second);
 	EXPECT_EQ(0, wait_for(pid));
 	EXPECT_EQ(-EOWNERDEAD, self->stage.board->error[0]);
-	EXPECT_EQ(1, self->stage.board->failed[0]);
+	EXPECT_EQ(1, self->stage.board->failed[0].member);
 	EXPECT_EQ(-EBUSY, collsock_team_open(&second, self->stage.memfd, 1));
 	close(self->stage.memfd);
 }
@@ -355,13 +355,13 @@ TEST_F(processes, failure_stays)
 {
 	struct team_memory memory;
 	struct collsock_team *team;
-	__u32 failed;
+	struct collsock_team_culprit failed;
 
 	self->stage.memfd = collsock_team_memfd(1, variant->algorithm, 0);
 	ASSERT_LE(0, self->stage.memfd);
 	ASSERT_EQ(0, collsock_team_open(&team, self->stage.memfd, 0));
 	EXPECT_EQ(0, collsock_team_barrier(team, &failed));
-	EXPECT_EQ(COLLSOCK_NO_MEMBER, failed);
+	EXPECT_EQ(COLLSOCK_NO_MEMBER, failed.member);
 	ASSERT_EQ(0, collsock_team_memory_map(&memory, &(struct team_head){ }, self->stage.memfd));
 	atomic_store(&memory.common->failure, ~0U);
 	EXPECT_EQ(-EOWNERDEAD, collsock_team_barrier(team, &failed));
@@ -396,7 +396,7 @@ TEST_F(processes, signals_do_not_hide_that_a_member_has_ended)
 	EXPECT_GT(PATIENCE_MS, i);
 	EXPECT_EQ(0, wait_for(pid));
 	EXPECT_EQ(-EOWNERDEAD, self->stage.board->error[0]);
-	EXPECT_EQ(1, self->stage.board->failed[0]);
+	EXPECT_EQ(1, self->stage.board->failed[0].member);
 	collsock_team_memory_unmap(&memory);
 	close(self->stage.memfd);
 }
@@ -433,7 +433,7 @@ TEST_F(processes, whatever_another_writes_a_member_goes_on_or_fails)
 		struct collsock_team *team;
 		int err = collsock_team_open(&team, self->stage.memfd, 5);
 		double data[4] = { };
-		__u32 failed;
+		struct collsock_team_culprit failed;
 
 		while (!err) {
 			err = collsock_team_barrier(team, &failed);
@@ -442,7 +442,7 @@ TEST_F(processes, whatever_another_writes_a_member_goes_on_or_fails)
 							      COLLSOCK_SUM, &failed);
 		}
 		_exit((err != -EOWNERDEAD && err != -EPROTO) ||
-		      (failed >= MOST && failed != COLLSOCK_NO_MEMBER));
+		      (failed.member >= MOST && failed.member != COLLSOCK_NO_MEMBER));
 	}
 	while (!atomic_load(&memory.record[5].pid))
 		usleep(1000);

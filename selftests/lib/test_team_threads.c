@@ -4,6 +4,7 @@
  * may read after it, without any other synchronization.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <collsock.h>
+#include "fake_kernel.h"
 
 #include "../harness.h"
 
@@ -84,11 +85,12 @@ static void barriers(struct worker *worker)
 {
 	struct crew *crew = worker->crew;
 	unsigned int round, i, me = worker->member;
-	__u32 failed;
+	struct collsock_team_culprit failed;
 
 	for (round = 1; round <= ROUNDS; round++) {
 		crew->arrived[round % 2][me] = round;
-		if (collsock_team_barrier(crew->team[me], &failed) || failed != COLLSOCK_NO_MEMBER)
+		if (collsock_team_barrier(crew->team[me], &failed) ||
+		    failed.member != COLLSOCK_NO_MEMBER)
 			crew->failed[me]++;
 		for (i = 0; i < crew->count; i++)
 			crew->early[me] += crew->arrived[round % 2][i] != round;
@@ -174,14 +176,14 @@ static void allreduces(struct worker *worker)
 {
 	struct crew *crew = worker->crew;
 	__s64 n = crew->count, me = worker->member, round, got[2];
-	__u32 failed;
+	struct collsock_team_culprit failed;
 
 	for (round = 1; round <= ROUNDS; round++) {
 		got[0] = me + round;
 		got[1] = 1LL << 40;
 		if (collsock_team_allreduce(crew->team[me], got, got, 2, COLLSOCK_INT64,
 					    COLLSOCK_SUM, &failed) ||
-		    failed != COLLSOCK_NO_MEMBER)
+		    failed.member != COLLSOCK_NO_MEMBER)
 			crew->failed[me]++;
 		crew->early[me] += got[0] != n * (n - 1) / 2 + n * round || got[1] != n << 40;
 		if (round % 3 == 0 && collsock_team_barrier(crew->team[me], NULL))
@@ -255,7 +257,7 @@ TEST_F(threads, sums_are_made_in_the_order_of_members_as_those_of_ranks)
 static unsigned int odd_one;
 static int odd_deed;
 
-static int operate(struct collsock_team *team, int deed, __u32 *failed)
+static int operate(struct collsock_team *team, int deed, struct collsock_team_culprit *failed)
 {
 	__s64 data[2] = { 1, 1 };
 
@@ -282,7 +284,7 @@ static void disagree(struct worker *worker)
 	struct crew *crew = worker->crew;
 	unsigned int me = worker->member;
 	bool odd = me == odd_one;
-	__u32 failed = 0;
+	struct collsock_team_culprit failed = { };
 	int err;
 
 	if (operate(crew->team[me], 0, NULL))
@@ -291,7 +293,7 @@ static void disagree(struct worker *worker)
 	/* Who is in a barrier may have left it before another finds that they disagree. */
 	if (err != -EPROTO && (!odd || odd_deed < 4))
 		crew->failed[me]++;
-	if (operate(crew->team[me], 0, &failed) != -EPROTO || failed >= crew->count)
+	if (operate(crew->team[me], 0, &failed) != -EPROTO || failed.member >= crew->count)
 		crew->failed[me]++;
 }
 
@@ -312,12 +314,12 @@ TEST_F(threads, what_cannot_be_reduced_is_refused_and_harms_nothing)
 {
 	struct collsock_team *team[1];
 	__u8 data[COLLSOCK_DEFAULT_SEGMENT + 8] = { };
-	__u32 failed = 0;
+	struct collsock_team_culprit failed = { };
 
 	ASSERT_EQ(0, collsock_team_new(team, 1, variant->algorithm, 0));
 	EXPECT_EQ(-EINVAL, collsock_team_allreduce(team[0], data, data, 0, COLLSOCK_INT64,
 						   COLLSOCK_SUM, &failed));
-	EXPECT_EQ(COLLSOCK_NO_MEMBER, failed);
+	EXPECT_EQ(COLLSOCK_NO_MEMBER, failed.member);
 	EXPECT_EQ(-EINVAL, collsock_team_allreduce(team[0], data, data, 1, COLLSOCK_DOUBLE,
 						   COLLSOCK_BITWISE_OR, NULL));
 	EXPECT_EQ(-EINVAL, collsock_team_allreduce(team[0], data, data, 1, 256 + COLLSOCK_INT64,
@@ -332,6 +334,118 @@ TEST_F(threads, what_cannot_be_reduced_is_refused_and_harms_nothing)
 	EXPECT_EQ(0, collsock_team_allreduce(team[0], data, data, COLLSOCK_DEFAULT_SEGMENT / 8,
 					     COLLSOCK_INT64, COLLSOCK_SUM, NULL));
 	collsock_team_free(team[0]);
+}
+
+/* ---- combined with a socket ---- */
+
+static int combine(struct crew *crew, struct collsock *socket)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < crew->count && !err; i++)
+		err = collsock_team_combine(crew->team[i], socket);
+	return err;
+}
+
+static void combined_barriers(struct worker *worker)
+{
+	struct crew *crew = worker->crew;
+	unsigned int me = worker->member, i;
+
+	for (i = 0; i < FAKE_ANSWERS / 2; i++)
+		crew->failed[me] += collsock_team_barrier(crew->team[me], NULL) != 0;
+}
+
+TEST_F(threads, one_member_posts_for_all)
+{
+	struct collsock *socket;
+
+	memset(&fake, 0, sizeof(fake));
+	ASSERT_EQ(0, collsock_open(&socket, 0));
+	ASSERT_EQ(0, crew_new(&self->crew, 5, variant->algorithm));
+	ASSERT_EQ(0, combine(&self->crew, socket));
+	crew_run(&self->crew, combined_barriers);
+	EXPECT_EQ(0, crew_sum(&self->crew, self->crew.failed));
+	EXPECT_EQ(FAKE_ANSWERS / 2, fake.calls);
+	crew_free(&self->crew);
+	collsock_close(socket);
+}
+
+static void combined_failure(struct worker *worker)
+{
+	struct crew *crew = worker->crew;
+	unsigned int me = worker->member;
+	struct collsock_team_culprit culprit;
+	__s64 data = 1;
+
+	crew->failed[me] += collsock_team_allreduce(crew->team[me], &data, &data, 1,
+						    COLLSOCK_INT64, COLLSOCK_SUM,
+						    &culprit) != -ECONNRESET;
+	crew->failed[me] += culprit.rank != 7 || culprit.member != COLLSOCK_NO_MEMBER;
+	crew->early[me] += data != 1;
+}
+
+TEST_F(threads, error_of_the_group_is_every_members)
+{
+	struct collsock *socket;
+
+	memset(&fake, 0, sizeof(fake));
+	fake.answers[0].completion = (struct collsock_completion){
+		.size = sizeof(fake.answers[0].completion), .error = ECONNRESET,
+		.failed_rank = 7,
+	};
+	ASSERT_EQ(0, collsock_open(&socket, 0));
+	ASSERT_EQ(0, crew_new(&self->crew, 5, variant->algorithm));
+	ASSERT_EQ(0, combine(&self->crew, socket));
+	crew_run(&self->crew, combined_failure);
+	EXPECT_EQ(0, crew_sum(&self->crew, self->crew.failed));
+	EXPECT_EQ(0, crew_sum(&self->crew, self->crew.early));
+	EXPECT_EQ(1, fake.calls);
+	crew_free(&self->crew);
+	collsock_close(socket);
+}
+
+/* The other end of a stream in place of the socket sees that it is shut down. */
+TEST_F(threads, team_that_fails_leaves_the_group)
+{
+	struct collsock *socket;
+	int ends[2];
+	char byte;
+
+	memset(&fake, 0, sizeof(fake));
+	ASSERT_EQ(0, collsock_open(&socket, 0));
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+	ASSERT_EQ(collsock_fd(socket), dup2(ends[0], collsock_fd(socket)));
+	ASSERT_EQ(0, crew_new(&self->crew, 3, variant->algorithm));
+	ASSERT_EQ(0, combine(&self->crew, socket));
+	odd_one = 1;
+	odd_deed = 1;
+	crew_run(&self->crew, disagree);
+	EXPECT_EQ(0, crew_sum(&self->crew, self->crew.failed));
+	EXPECT_EQ(0, recv(ends[1], &byte, 1, MSG_DONTWAIT));
+	crew_free(&self->crew);
+	collsock_close(socket);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+TEST_F(threads, sockets_that_do_not_wait_and_teams_that_have_begun_cannot_be_combined)
+{
+	struct collsock *socket, *impatient;
+	struct collsock_team *team[1];
+
+	memset(&fake, 0, sizeof(fake));
+	ASSERT_EQ(0, collsock_open(&socket, 0));
+	ASSERT_EQ(0, collsock_open(&impatient, 0));
+	ASSERT_EQ(0, fcntl(collsock_fd(impatient), F_SETFL, O_RDWR | O_NONBLOCK));
+	ASSERT_EQ(0, collsock_team_new(team, 1, variant->algorithm, 0));
+	EXPECT_EQ(-EINVAL, collsock_team_combine(team[0], impatient));
+	ASSERT_EQ(0, collsock_team_barrier(team[0], NULL));
+	EXPECT_EQ(-EINVAL, collsock_team_combine(team[0], socket));
+	collsock_team_free(team[0]);
+	collsock_close(socket);
+	collsock_close(impatient);
 }
 
 TEST_F(threads, team_of_the_parent_is_none_of_a_forked_child)

@@ -19,6 +19,7 @@
 #include "missing.h"
 #include "number.h"
 #include "skew.h"
+#include "team.h"
 
 #define DEFAULT_ID 1
 #define DEFAULT_NONCE 1
@@ -31,6 +32,8 @@ static const char *const mac_names[] = { COLLSOCK_MAC_LIST(COLLSOCK_NAME) };
 /**
  * struct collperf - state of the program
  * @options: shared with hostbased
+ * @team: the team that the rank is, if any
+ * @csv: print one line of comma-separated values
  * @elements: what this host contributes
  * @socket: of this rank
  * @key_file: or NULL
@@ -42,6 +45,8 @@ static const char *const mac_names[] = { COLLSOCK_MAC_LIST(COLLSOCK_NAME) };
  */
 struct collperf {
 	struct options	options;
+	struct team_options team;
+	bool		csv;
 	struct elements	elements;
 	struct collsock	*socket;
 	const char	*key_file;
@@ -174,7 +179,7 @@ static void join(struct collperf *c)
 		fail("group", error, COLLSOCK_NO_RANK);
 	add_hosts(group, &c->options.hosts);
 	configure(c, collsock_group_request(group));
-	error = collsock_open(&c->socket, 0);
+	error = collsock_open(&c->socket, c->team.processes ? COLLSOCK_OPEN_KEEP : 0);
 	if (error)
 		fail("socket", error, COLLSOCK_NO_RANK);
 	error = collsock_set_spin(c->socket, c->options.spin_us);
@@ -255,6 +260,15 @@ static void take(void *context, int letter, const char *value)
 		c->mac = options_parse_name("--mac", value, mac_names,
 					    sizeof(mac_names) / sizeof(*mac_names));
 		break;
+	case 'T':
+		team_parse(&c->team, value);
+		break;
+	case 'P':
+		c->team.members = number_parse("--members", value, 1, TEAM_MAX_MEMBERS);
+		break;
+	case 'V':
+		c->csv = true;
+		break;
 	case 'B':
 		c->room = number_parse("--max-bytes", value, 0, COLLSOCK_MAX_SEGMENT);
 		break;
@@ -269,6 +283,9 @@ static void parse(struct collperf *c, int argc, char **argv)
 		{ "key-file",	required_argument, NULL, 'k' },
 		{ "mac",	required_argument, NULL, 'M' },
 		{ "max-bytes",	required_argument, NULL, 'B' },
+		{ "team",	required_argument, NULL, 'T' },
+		{ "members",	required_argument, NULL, 'P' },
+		{ "csv",	no_argument,	   NULL, 'V' },
 		{ }
 	};
 	const struct program program = {
@@ -286,7 +303,12 @@ static void parse(struct collperf *c, int argc, char **argv)
 			"                        collsock set require_keys 0\n"
 			"  -M, --mac NAME        siphash or nh-siphash (default: the latter)\n"
 			"  -B, --max-bytes N     the group can carry N bytes, though the operation may\n"
-			"                        have fewer, or none\n\n"
+			"                        have fewer, or none\n"
+			"  -T, --team NAME[:processes|:threads]  barriers of a team, which is this\n"
+			"                        rank; NAME is central, mcs, dissemination, or futex for\n"
+			"                        a bare futex barrier in its place\n"
+			"  -P, --members N       members of the team, 1 to 64 (default 4)\n"
+			"  -V, --csv             one line of comma-separated values after a line of names\n\n"
 			"Port: 7607. exit code: 0 done, 1 failed, 2 wrong usage\n",
 		.take = take,
 		.context = c,
@@ -294,6 +316,11 @@ static void parse(struct collperf *c, int argc, char **argv)
 	};
 
 	options_parse(&c->options, &program, argc, argv);
+	if (c->team.algorithm && (c->options.operation != COLLSOCK_BARRIER ||
+				  c->options.shuffle || c->options.skew_us != NO_SKEW))
+		errx(EXIT_USAGE, "--team: only barriers, without --shuffle and --skew");
+	if (c->csv && (!c->team.algorithm || c->options.json))
+		errx(EXIT_USAGE, "--csv: only with --team, and without --json");
 }
 
 static void measure_latency(struct collperf *c, const struct work *work)
@@ -304,6 +331,32 @@ static void measure_latency(struct collperf *c, const struct work *work)
 	measure_warm_up(&c->options, work);
 	before = read_stats(c);
 	measure(&figures, &c->options, work);
+	measure_print(&figures, &c->options, "collperf");
+	print_stats(c, &before);
+}
+
+static void print_csv(const struct collperf *c, const struct figures *figures)
+{
+	const struct options *o = &c->options;
+
+	printf("team,kind,members,algorithm,rank,hosts,iterations,spin_us");
+	printf(",mean_ns,min_ns,p50_ns,p99_ns\n");
+	printf("%s,%s,%u,%s,%u,%u,%lu,%u,%.1f,%llu,%llu,%llu\n", team_name(&c->team),
+	       c->team.processes ? "processes" : "threads", c->team.members,
+	       options_algorithm_name(o->algorithm), o->rank, o->hosts.count, o->iterations,
+	       o->spin_us, figures->mean_ns, figures->min_ns, figures->p50_ns, figures->p99_ns);
+}
+
+static void measure_team(struct collperf *c)
+{
+	struct collsock_stats before = read_stats(c);
+	struct figures figures = { };
+
+	team_measure(&figures, &c->options, &c->team, c->socket);
+	if (c->csv) {
+		print_csv(c, &figures);
+		return;
+	}
 	measure_print(&figures, &c->options, "collperf");
 	print_stats(c, &before);
 }
@@ -326,6 +379,7 @@ int main(int argc, char **argv)
 	static struct collperf c = {
 		.id		= DEFAULT_ID,
 		.nonce		= DEFAULT_NONCE,
+		.team.members	= TEAM_DEFAULT_MEMBERS,
 	};
 	struct work work = { .barrier = run_barrier, .context = &c };
 
@@ -334,7 +388,9 @@ int main(int argc, char **argv)
 	join(&c);
 	meet(&c);
 	work.operation = run_operation[c.options.operation];
-	if (c.options.skew_us == NO_SKEW)
+	if (c.team.algorithm)
+		measure_team(&c);
+	else if (c.options.skew_us == NO_SKEW)
 		measure_latency(&c, &work);
 	else
 		measure_skew(&c, &work);
