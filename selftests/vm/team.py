@@ -21,6 +21,7 @@ CENTRAL, MCS, DISSEMINATION = ALGORITHMS = (1, 2, 3)
 HOSTS = (1, 2, 3, 4)
 MEMBERS = 4
 ROUNDS = 20
+ODD_NUMBERS = 16
 OPEN_KEEP = 4
 INT64, DOUBLE, SUM = 1, 3, 1
 NO_MEMBER = 0xffffffff
@@ -72,8 +73,9 @@ def sum_of(team, *numbers, kind=DOUBLE):
 
 
 def odd(number):
-    """Sums of these depend on the order in which they are made."""
-    return (number + 1) * (1e16, 1.0, 3.25, 0.1, 7e15)[number % 5]
+    """Many sums of these depend on the order in which they are made."""
+    return [random.Random(number * ODD_NUMBERS + index).uniform(1, 2)
+            for index in range(ODD_NUMBERS)]
 
 
 def work(team, host, member):
@@ -88,7 +90,7 @@ def work(team, host, member):
         wanted = (*SUCCESS, struct.pack("=qq", count * (count - 1) // 2, count * turn))
         if found != wanted:
             return f"sum {turn}: {found}, expected {wanted}"
-    return sum_of(team, odd(number))
+    return sum_of(team, *odd(number))
 
 
 def threads_of_host(line, description, host, algorithm):
@@ -175,8 +177,9 @@ def ranks_of_host(line, description, host):
     def run(member):
         rank = (host - 1) * MEMBERS + member
         sock = description.join(rank)
-        data = ctypes.create_string_buffer(struct.pack("=d", odd(rank)), 8)
-        good(library.collsock_allreduce(sock, data, data, 1, DOUBLE, SUM, None))
+        data = ctypes.create_string_buffer(struct.pack(f"={ODD_NUMBERS}d", *odd(rank)),
+                                           8 * ODD_NUMBERS)
+        good(library.collsock_allreduce(sock, data, data, ODD_NUMBERS, DOUBLE, SUM, None))
         results[member] = data.raw
 
     threads = [threading.Thread(target=run, args=(member,)) for member in range(MEMBERS)]
