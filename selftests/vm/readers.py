@@ -12,8 +12,8 @@ import socket
 import subprocess
 
 from collsock_test import (
-    COOKIE_GROUP, Completion, Failed, Group, Skipped, equal, main, post_bytes, refused, test,
-    test_each)
+    COOKIE_GROUP, POST, Completion, Failed, Group, Skipped, equal, main, outcome, post_bytes,
+    refused, test, test_each)
 
 READERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/readers")
 NO_IO_URING = 77
@@ -71,6 +71,18 @@ def a_reader_gets_the_failure_from_operations_under_way(*words):
           [*[*one, TOLD.replace("group 1", "group 0")] * 3, *one, "end 0",
            f"wakeups {4 + 4 * polls}"])
     equal("the rest", list(reader), [])
+
+
+@test
+def a_post_by_io_uring_that_waits_for_room_is_posted_then():
+    rank, other = Group([1, 2], window=1)
+    rank.post()
+    writer = read_by_program(rank, "uring", "post")
+    next(writer)
+    other.post()
+    equal("the post before", outcome(rank.complete()), "success")
+    equal("what it says", next(writer), [f"sent {POST.size}"])
+    equal("the rest", list(writer), [])
 
 
 @contextlib.contextmanager

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Read a collective socket by io_uring until its end: with POLL_ADD and then RECV, or RECV alone.
+ * Or post a barrier by SENDMSG, which waits until there is room.
  *
- *	uring poll|recv DESCRIPTOR
+ *	uring poll|recv|post DESCRIPTOR
  */
 #include <liburing.h>
 #include <poll.h>
@@ -41,6 +42,30 @@ static int receive(int fd, void *data, unsigned int bytes)
 	return submit();
 }
 
+static void say_ready(void)
+{
+	puts("ready");
+	fflush(stdout);
+}
+
+/* The request is made before it is ready, and waits. */
+static int post(int fd)
+{
+	struct collsock_post barrier = {
+		.size		= sizeof(barrier),
+		.operation	= COLLSOCK_BARRIER,
+	};
+	struct iovec part = { &barrier, sizeof(barrier) };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	io_uring_prep_sendmsg(io_uring_get_sqe(&ring), fd, &message, 0);
+	if (io_uring_submit(&ring) != 1)
+		abort();
+	say_ready();
+	printf("sent %d\n", submit());
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	union {
@@ -58,8 +83,9 @@ int main(int argc, char **argv)
 		printf("no io_uring: %s\n", strerror(-err));
 		return 77;
 	}
-	puts("ready");
-	fflush(stdout);
+	if (!strcmp(argv[1], "post"))
+		return post(fd);
+	say_ready();
 	do {
 		if (polls)
 			printf("events %s\n", await_events(fd) & POLLIN ? "POLLIN" : "none");
