@@ -194,7 +194,8 @@ void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 
 	if (trace_coll_complete_enabled())
 		env_trace_complete(g, local, number, bytes, error, failed_rank);
-	if (unlikely(error))
+	/* A post to a group that has failed is no event: programs could make any number of them. */
+	if (unlikely(error) && number < g->ranks.local[local].next)
 		coll_event_operation_failed(gi, number, failed_rank, error);
 	/* The socket that posted it is closed, and its slots are freed. */
 	if (!csk)

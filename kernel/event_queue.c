@@ -7,6 +7,9 @@
 /* The socket of a listener that does not read has room for no more, by default. */
 #define EVENT_QUEUE_LENGTH	512
 
+/* How many events a worker sends before it sends those of other namespaces. */
+#define EVENT_QUEUE_TURN	64
+
 /* The family that sends events; NULL if none are sent. */
 static const struct genl_family *event_queue_family;
 
@@ -30,18 +33,31 @@ void coll_event_queue_allow(const struct genl_family *family)
 		synchronize_rcu();
 }
 
-/* Under event_queue_lock */
+/* The next event; false if there is none. Under event_queue_lock */
+static bool event_queue_send_one(struct coll_event_queue *queue)
+{
+	struct sk_buff *skb = skb_dequeue(&queue->events);
+
+	if (!skb)
+		return false;
+	if (event_queue_family)
+		genlmsg_multicast_netns(event_queue_family, queue->net, skb, 0, 0, GFP_KERNEL);
+	else
+		nlmsg_free(skb);
+	cond_resched();
+	return true;
+}
+
+/* As many as a turn allows; others may be added meanwhile. Under event_queue_lock */
 static void event_queue_send(struct coll_event_queue *queue)
 {
-	struct sk_buff *skb;
+	int i;
 
-	while ((skb = skb_dequeue(&queue->events))) {
-		if (event_queue_family)
-			genlmsg_multicast_netns(event_queue_family, queue->net, skb, 0, 0,
-						GFP_KERNEL);
-		else
-			nlmsg_free(skb);
-		cond_resched();
+	for (i = 0; event_queue_send_one(queue); i++) {
+		if (i == EVENT_QUEUE_TURN) {
+			queue_work(coll_event_work_queue, &queue->work);
+			return;
+		}
 	}
 	if (!READ_ONCE(queue->lost))
 		return;
@@ -110,7 +126,7 @@ struct sk_buff *coll_event_queue_new(struct coll_event_queue *queue, u32 bytes)
 		skb = genlmsg_new(bytes, GFP_ATOMIC);
 	if (!skb) {
 		WRITE_ONCE(queue->lost, true);
-		queue_work(coll_work_queue, &queue->work);
+		queue_work(coll_event_work_queue, &queue->work);
 	}
 	return skb;
 }
@@ -125,5 +141,5 @@ struct sk_buff *coll_event_queue_new(struct coll_event_queue *queue, u32 bytes)
 void coll_event_queue_add(struct coll_event_queue *queue, struct sk_buff *skb)
 {
 	skb_queue_tail(&queue->events, skb);
-	queue_work(coll_work_queue, &queue->work);
+	queue_work(coll_event_work_queue, &queue->work);
 }

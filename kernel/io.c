@@ -316,6 +316,7 @@ static int io_send(struct coll_sock *csk, struct msghdr *msg)
 int coll_io_send(struct socket *sock, struct msghdr *msg, size_t bytes)
 {
 	struct coll_sock *csk = coll_sock_of(sock);
+	size_t before = iov_iter_count(&msg->msg_iter);
 	int err;
 
 	if (msg->msg_flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_EOR | MSG_CMSG_COMPAT))
@@ -325,6 +326,9 @@ int coll_io_send(struct socket *sock, struct msghdr *msg, size_t bytes)
 	if (msg->msg_namelen)
 		return -EISCONN;
 	err = io_send(csk, msg);
+	/* io_uring calls again when there is room, with the same iterator. */
+	if (unlikely(err))
+		iov_iter_revert(&msg->msg_iter, before - iov_iter_count(&msg->msg_iter));
 	if (unlikely(err == -EPIPE) && !(msg->msg_flags & MSG_NOSIGNAL))
 		send_sig(SIGPIPE, current, 0);
 	return err ?: bytes;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <linux/delay.h>
 #include <linux/module.h>
 #include <net/genetlink.h>
 
@@ -61,6 +62,8 @@ static int netlink_put_tunable(struct sk_buff *skb, const struct coll_tunables *
 
 /* Bytes that suffice for the answer about one tunable */
 #define TUNABLE_ROOM	256
+
+#define LOCK_ATTEMPTS	10	/* a millisecond each */
 
 static int netlink_get_tunables(struct sk_buff *request, struct genl_info *info)
 {
@@ -238,15 +241,33 @@ static int netlink_change_port(struct coll_net *cn, const struct netlink_changes
 	return err;
 }
 
+/*
+ * The holder of the mutex may open or close the port, which takes long, and requests must not
+ * wait for each other: the registration of a family waits for them, and all requests for that.
+ */
+static int netlink_lock_net(struct coll_net *cn, struct netlink_ext_ack *extack)
+{
+	int attempt;
+
+	for (attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
+		if (mutex_trylock(&cn->mutex))
+			return 0;
+		usleep_range(USEC_PER_MSEC, 2 * USEC_PER_MSEC);
+	}
+	NL_SET_ERR_MSG(extack, "others join or set tunables: try again");
+	return -EAGAIN;
+}
+
 /* Changes all of them, or none. */
 static int netlink_set_tunables(struct sk_buff *request, struct genl_info *info)
 {
 	struct coll_net *cn = coll_net_of(genl_info_net(info));
 	struct netlink_changes changes = { };
 	struct nlattr *nest;
-	int rest, err = 0;
+	int rest, err = netlink_lock_net(cn, info->extack);
 
-	mutex_lock(&cn->mutex);
+	if (err)
+		return err;
 	nlmsg_for_each_attr(nest, info->nlhdr, GENL_HDRLEN, rest) {
 		err = netlink_tunable_change(cn, request, nest, &changes, info->extack);
 		if (err)

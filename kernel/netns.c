@@ -121,10 +121,16 @@ struct coll_user *coll_net_get_user(struct coll_net *cn)
 
 static int net_try_charge(struct coll_net *cn, struct coll_user *user, u64 bytes)
 {
-	int err = -ENOMEM;
+	u64 most = coll_net_most_memory(cn);
+	s64 had = atomic64_read(&cn->memory);
+	int err;
 
-	if (atomic64_add_return(bytes, &cn->memory) <= coll_net_most_memory(cn))
-		err = coll_user_charge(user, bytes, &cn->tunables);
+	/* What is refused never counts against others. */
+	do {
+		if (bytes > most || had > most - bytes)
+			return -ENOMEM;
+	} while (!atomic64_try_cmpxchg(&cn->memory, &had, had + bytes));
+	err = coll_user_charge(user, bytes, &cn->tunables);
 	if (err)
 		atomic64_sub(bytes, &cn->memory);
 	return err;

@@ -178,13 +178,17 @@ static void __net_exit pernet_pre_end(struct net *net)
 	coll_port_end(cn);
 	mutex_lock(&cn->mutex);
 	coll_backlog_end(&cn->backlog);
-	xa_for_each(&cn->instances, handle, gi)
+	xa_for_each(&cn->instances, handle, gi) {
 		coll_instance_stop(gi);
+		cond_resched();
+	}
 	mutex_unlock(&cn->mutex);
 
 	cancel_delayed_work_sync(&cn->tidy);
-	xa_for_each(&cn->instances, handle, gi)
+	xa_for_each(&cn->instances, handle, gi) {
 		coll_instance_unhash(gi);
+		cond_resched();
+	}
 	coll_event_queue_end(&cn->events);
 }
 
@@ -194,8 +198,10 @@ static void __net_exit pernet_end(struct net *net)
 	struct coll_instance *gi;
 	unsigned long handle;
 
-	xa_for_each(&cn->instances, handle, gi)
+	xa_for_each(&cn->instances, handle, gi) {
 		coll_instance_free(gi);
+		cond_resched();
+	}
 	xa_destroy(&cn->instances);
 	pernet_end_tables(cn);
 	coll_counters_free(cn->counters);

@@ -35,9 +35,10 @@ void coll_port_end(struct coll_net *cn)
 	mutex_lock(&port_nets_mutex);
 	mutex_lock(&cn->mutex);
 	list_del_init(&cn->ports);
+	/* To close takes long, and other namespaces do not wait for it. */
+	mutex_unlock(&port_nets_mutex);
 	coll_bearer_close(&cn->bearers);
 	mutex_unlock(&cn->mutex);
-	mutex_unlock(&port_nets_mutex);
 }
 
 /**

@@ -5,6 +5,7 @@ Numbers of commands and attributes come from the header that programs use. Reque
 of a test are sent unchanged, well-formed or not.
 """
 
+import errno
 import itertools
 import os
 import pathlib
@@ -170,11 +171,17 @@ class Netlink:
         return {row["name"]: row for row in rows}
 
     def set_tunables(self, **values):
-        """Sets all of them or none; None is a reset."""
-        self.do("TUNABLE_SET", *(attribute(NUMBERS["A_TUNABLES_TUNABLE"], [
+        """Sets all of them or none, also while others join; None is a reset."""
+        nests = [attribute(NUMBERS["A_TUNABLES_TUNABLE"], [
             attribute(NUMBERS["A_TUNABLE_NAME"], name),
             attribute(NUMBERS["A_TUNABLE_RESET"], b"") if value is None else
-            attribute(NUMBERS["A_TUNABLE_VALUE"], value)]) for name, value in values.items()))
+            attribute(NUMBERS["A_TUNABLE_VALUE"], value)]) for name, value in values.items()]
+        while True:
+            try:
+                return self.do("TUNABLE_SET", *nests)
+            except NetlinkError as error:
+                if error.errno != errno.EAGAIN:
+                    raise
 
     def net(self):
         return named(self.do("NET_GET")[0], "A_NET_")

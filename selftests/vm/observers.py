@@ -275,6 +275,40 @@ def a_request_about_one_group_takes_no_mutex():
 
 
 @test
+def nor_does_one_that_sets_a_tunable():
+    with netlink_on(1) as netlink:
+        with calls("mutex_lock") as mutexes:
+            netlink.set_tunables(idle_ms=12345)
+            seen = [caller for process, caller in mutexes() if int(process) == os.getpid()]
+        netlink.set_tunables(idle_ms=None)
+    equal("mutexes taken by", [one for one in seen if "[collsock]" in one], [])
+
+
+@test
+def events_of_many_kinds_all_come_but_posts_after_a_failure_are_none():
+    """More than a worker sends in a few turns"""
+    with netlink_on(1) as listener:
+        listener.listen()
+        listener.socket.settimeout(20)
+        group = Group((1, 2), placement=[0] * 6 + [1], window=64)
+        *local, other = group
+        for _ in range(64):
+            for rank in local:
+                rank.post()
+        other.close()
+        for rank in local:
+            for _ in range(64):
+                rank.complete()
+        for _ in range(200):
+            local[0].run()
+        heard = [listener.hear()["event"] for _ in range(6 * 64)]
+        group.close()
+        while heard[-1] != "group_ended":
+            heard.append(listener.hear()["event"])
+    equal("operations that failed", heard.count("operation_failed"), 6 * 64)
+
+
+@test
 def a_request_of_who_looks_too_often_is_refused_with_advice():
     with contextlib.closing(group_of_many_hosts()), netlink_on(1) as netlink:
         group = netlink.all("group")[-1]["handle"]

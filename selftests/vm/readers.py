@@ -12,8 +12,8 @@ import socket
 import subprocess
 
 from collsock_test import (
-    COOKIE_GROUP, POST, Completion, Failed, Group, Skipped, equal, main, outcome, post_bytes,
-    refused, test, test_each)
+    BROADCAST, COOKIE_GROUP, INT64, NOP, POST, QUIET, Completion, Failed, Group, Skipped, equal, main,
+    netem, outcome, post_bytes, refused, test, test_each)
 
 READERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/readers")
 NO_IO_URING = 77
@@ -75,14 +75,19 @@ def a_reader_gets_the_failure_from_operations_under_way(*words):
 
 @test
 def a_post_by_io_uring_that_waits_for_room_is_posted_then():
-    rank, other = Group([1, 2], window=1)
-    rank.post()
-    writer = read_by_program(rank, "uring", "post")
+    group = Group([1, 2], window=1)
+    netem([2], "loss", "100%")
+    # It takes no slot for a completion, only room in the window, until host 2 has it.
+    group[0].post(bytes(8), operation=BROADCAST, op=NOP, flags=QUIET, count=1)
+    writer = read_by_program(group[0], "uring", "post")
     next(writer)
-    other.post()
-    equal("the post before", outcome(rank.complete()), "success")
+    netem([2])
     equal("what it says", next(writer), [f"sent {POST.size}"])
     equal("the rest", list(writer), [])
+    group[1].post(operation=BROADCAST, type=INT64, op=NOP, count=1)
+    group[1].complete()
+    group[1].post()
+    equal("the barrier", [outcome(rank.complete()) for rank in group], ["success"] * 2)
 
 
 @contextlib.contextmanager

@@ -189,7 +189,10 @@ static int netlink_exchange(struct netlink *n, struct nl_msg *message, struct re
 	return status;
 }
 
-/* The same, again and again for a while if this user looks too often. The message is freed. */
+/*
+ * The same, again and again for a while if this user looks too often, or if the namespace is
+ * busy. The message is freed.
+ */
 static int netlink_converse(struct netlink *n, struct nl_msg *message, struct reply *reply)
 {
 	int attempt, status;
@@ -198,7 +201,7 @@ static int netlink_converse(struct netlink *n, struct nl_msg *message, struct re
 		if (attempt)
 			usleep(BETWEEN_ATTEMPTS_US);
 		status = netlink_exchange(n, message, reply);
-		if (!reply->set || n->error != EBUSY)
+		if (n->error != EAGAIN && (!reply->set || n->error != EBUSY))
 			break;
 	}
 	nlmsg_free(message);
