@@ -22,6 +22,7 @@ from collsock_test import (
 TRACING = "/sys/kernel/tracing"
 PROBE = "p:observed {} group=$arg4:u32"
 NOBODY = 65534
+SO_RCVBUFFORCE = 33
 THREADS = 16
 LOOKER = "looker"
 
@@ -290,6 +291,7 @@ def events_of_many_kinds_all_come_but_posts_after_a_failure_are_none():
     with netlink_on(1) as listener:
         listener.listen()
         listener.socket.settimeout(20)
+        listener.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 20)
         group = Group((1, 2), placement=[0] * 6 + [1], window=64)
         *local, other = group
         for _ in range(64):
