@@ -30,8 +30,8 @@ static struct engine_range engine_segment(const struct coll_op *op, u32 lane)
 	struct engine_range range = { 0, op->bytes };
 
 	if (unlikely(op->segments > 1)) {
-		range.first = lane * op->group->payload.segment_bytes;
-		range.bytes = min(op->bytes - range.first, op->group->payload.segment_bytes);
+		range.first = lane * op->segment_bytes;
+		range.bytes = min(op->bytes - range.first, op->segment_bytes);
 	}
 	return range;
 }

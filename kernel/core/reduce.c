@@ -208,6 +208,39 @@ static __always_inline void reduce_each_pair(const struct vectors *v, u32 bytes,
 	}
 }
 
+/*
+ * Exact sums: the words of two numbers are added, the least significant one first; what was
+ * special in one of them was in their sum; and the numbers that were added are counted.
+ */
+static void reduce_exact_element(u8 *result, const u8 *left, const u8 *right)
+{
+	u32 at, end = offsetof(struct collsock_exact, special);
+	u64 first, sum, total, carry = 0, special, count;
+
+	for (at = 0; at < end; at += sizeof(u64)) {
+		first = reduce_load(left + at, sizeof(u64), false);
+		sum = first + reduce_load(right + at, sizeof(u64), false);
+		total = sum + carry;
+		carry = (sum < first) | (total < sum);
+		reduce_store(result + at, total, sizeof(u64));
+	}
+	special = reduce_load(left + at, sizeof(u64), false) |
+		  reduce_load(right + at, sizeof(u64), false);
+	reduce_store(result + at, special, sizeof(u64));
+	at += sizeof(u64);
+	count = reduce_load(left + at, sizeof(u64), false) +
+		reduce_load(right + at, sizeof(u64), false);
+	reduce_store(result + at, count, sizeof(u64));
+}
+
+static void reduce_exact(const struct vectors *v)
+{
+	size_t at, end = v->count * sizeof(struct collsock_exact);
+
+	for (at = 0; at < end; at += sizeof(struct collsock_exact))
+		reduce_exact_element(v->result + at, v->left + at, v->right + at);
+}
+
 /* ---- operators ---- */
 
 static __always_inline void reduce_integers(const struct vectors *v, u32 bytes, bool is_signed,
@@ -312,10 +345,12 @@ static __always_inline void reduce_double_pairs(const struct vectors *v, u8 op)
 bool coll_reduce_valid(u8 type, u8 op)
 {
 	bool real = type == COLLSOCK_FLOAT || type == COLLSOCK_DOUBLE;
-	bool pair = type >= COLLSOCK_FLOAT_INT;
+	bool pair = type >= COLLSOCK_FLOAT_INT && type <= COLLSOCK_INT16_INT;
 
 	if (!coll_type_bytes(type))
 		return false;
+	if (type == COLLSOCK_EXACT)
+		return op == COLLSOCK_SUM;
 	switch (op) {
 	case COLLSOCK_SUM:
 	case COLLSOCK_PRODUCT:
@@ -370,6 +405,8 @@ static void reduce_elements(const struct vectors *v, u8 type, u8 op)
 		return reduce_float_pairs(v, op);
 	case COLLSOCK_DOUBLE_INT:
 		return reduce_double_pairs(v, op);
+	case COLLSOCK_EXACT:
+		return reduce_exact(v);
 	}
 }
 

@@ -12,6 +12,9 @@
  * A pair is a value followed by an int32, its index, without padding. Minloc and maxloc
  * give the value that min and max give, with its index; of equal numbers, including -0 and
  * +0, the smaller index. A NaN keeps its own index.
+ *
+ * An exact sum is an integer, so that its bits do not depend on the order of additions. Any
+ * bits are one.
  */
 #ifndef COLL_CORE_REDUCE_H
 #define COLL_CORE_REDUCE_H
@@ -46,6 +49,8 @@ static inline u32 coll_type_bytes(u8 type)
 	case COLLSOCK_INT64_INT:
 	case COLLSOCK_DOUBLE_INT:
 		return 8 + COLL_INDEX_BYTES;
+	case COLLSOCK_EXACT:
+		return sizeof(struct collsock_exact);
 	default:
 		return 0;
 	}
@@ -60,9 +65,22 @@ static inline u32 coll_reduce_work(u8 type)
 	case COLLSOCK_FLOAT_INT:
 	case COLLSOCK_DOUBLE_INT:
 		return 128;
+	case COLLSOCK_EXACT:
+		return 512;
 	default:
 		return 16;
 	}
+}
+
+/*
+ * How much of a segment whole elements take. It is a multiple of the bytes of all but the
+ * largest type.
+ */
+static inline u32 coll_reduce_segment(u8 type, u32 segment_bytes)
+{
+	if (likely(type != COLLSOCK_EXACT))
+		return segment_bytes;
+	return segment_bytes - segment_bytes % sizeof(struct collsock_exact);
 }
 
 /* Does @op exist for @type? */

@@ -2,6 +2,18 @@
 #include "reduce.h"
 #include "signature.h"
 
+/* How many elements a payload may have: those that its segments can carry */
+static inline u32 signature_most(const struct coll_group *g, u8 type)
+{
+	const struct coll_payload *p = &g->payload;
+	u32 bytes = coll_type_bytes(type), most = p->max_bytes / bytes;
+
+	if (likely(type != COLLSOCK_EXACT))
+		return most;
+	return min(most, DIV_ROUND_UP(p->max_bytes, p->segment_bytes) *
+			 (coll_reduce_segment(type, p->segment_bytes) / bytes));
+}
+
 /* Payload bytes of an operation with elements, or -EINVAL, -EMSGSIZE */
 static noinline int signature_typed_bytes(const struct coll_group *g,
 					  const struct coll_operation *operation,
@@ -13,7 +25,7 @@ static noinline int signature_typed_bytes(const struct coll_group *g,
 		return -EINVAL;
 	if (!sig->count)
 		return -EINVAL;
-	if (sig->count > g->payload.max_bytes / element)
+	if (sig->count > signature_most(g, sig->type))
 		return -EMSGSIZE;
 	return sig->count * element;
 }

@@ -453,6 +453,7 @@ struct coll_fold {
  * @awaited_ns: since when it is waited for: when the first rank of this host posted, or
  *	another host probed
  * @bytes: length of its payload
+ * @segment_bytes: of each lane but the last: whole elements
  * @source: host that posted it or sent a packet about it first
  * @segments: number of lanes
  * @unfinished: number of lanes that have rounds left
@@ -478,6 +479,7 @@ struct coll_op {
 	struct coll_op_locals		locals;
 	u64				awaited_ns;
 	u32				bytes;
+	u32				segment_bytes;
 	u32				source;
 	u16				segments;
 	u16				unfinished;

@@ -49,15 +49,14 @@ static inline bool window_remembers(const struct coll_op *op, const struct coll_
 static noinline void window_plan(struct coll_group *g, struct coll_op *op,
 				 const struct coll_signature *sig)
 {
-	u32 segment_bytes = g->payload.segment_bytes;
-
 	op->schedule = window_schedule(g, op, sig);
 	op->head.signature = *sig;
 	op->head.type = COLL_PACKET_MESSAGE;
 	op->head.carries_done = op->schedule->all_to_all;
 	op->bytes = sig->count ? sig->count * coll_type_bytes(sig->type) : 0;
-	op->segments = likely(op->bytes <= segment_bytes) ? 1 :
-		       DIV_ROUND_UP(op->bytes, segment_bytes);
+	op->segment_bytes = coll_reduce_segment(sig->type, g->payload.segment_bytes);
+	op->segments = likely(op->bytes <= op->segment_bytes) ? 1 :
+		       DIV_ROUND_UP(op->bytes, op->segment_bytes);
 	op->head.several = op->segments > 1;
 	op->locals.contributors = window_contributors(g, sig);
 }

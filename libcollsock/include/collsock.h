@@ -110,6 +110,14 @@ struct collsock_int16_int {
 
 #pragma pack(pop)
 
+/*
+ * Exact sums: struct collsock_exact, zero at first. Add numbers, sum the structures with
+ * COLLSOCK_EXACT and COLLSOCK_SUM, and round once.
+ */
+void collsock_exact_add(struct collsock_exact *sum, double number);
+double collsock_exact_round(const struct collsock_exact *sum);
+float collsock_exact_round_float(const struct collsock_exact *sum);
+
 /* ---- post, complete later ---- */
 
 /* Cookies from here on are reserved for functions that post and wait. */

@@ -30,6 +30,8 @@ static int element_bytes(enum collsock_type type)
 	case COLLSOCK_DOUBLE_INT:
 	case COLLSOCK_INT64_INT:
 		return sizeof(struct collsock_int64_int);
+	case COLLSOCK_EXACT:
+		return sizeof(struct collsock_exact);
 	default:
 		return -EINVAL;
 	}

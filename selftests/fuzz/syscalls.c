@@ -293,7 +293,9 @@ static void open_and_join(struct fuzzer *f)
 /* ---- operations ---- */
 
 /* Of each enum collsock_type */
-static const __u8 element_bytes[] = { 0, 8, 8, 8, 1, 2, 4, 1, 2, 4, 4, 8, 12, 12, 8, 6 };
+static const __u16 element_bytes[] = {
+	0, 8, 8, 8, 1, 2, 4, 1, 2, 4, 4, 8, 12, 12, 8, 6, 0, sizeof(struct collsock_exact),
+};
 
 static void fill_post(struct fuzzer *f, struct collsock_post *p)
 {
@@ -307,6 +309,11 @@ static void fill_post(struct fuzzer *f, struct collsock_post *p)
 		if (p->type >= COLLSOCK_FLOAT_INT)
 			p->op = COLLSOCK_MINLOC + p->op % 2;
 		p->count = 1 + below(f, 32);
+		if (one_in(f, 16)) {
+			p->type = COLLSOCK_EXACT;
+			p->op = COLLSOCK_SUM;
+			p->count = 1 + below(f, 3);
+		}
 	}
 }
 

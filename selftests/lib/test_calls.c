@@ -120,8 +120,9 @@ TEST_F(calls, elements_of_every_type_are_sent_whole)
 		{ COLLSOCK_INT64_INT, sizeof(struct collsock_int64_int) },
 		{ COLLSOCK_INT32_INT, sizeof(struct collsock_int32_int) },
 		{ COLLSOCK_INT16_INT, sizeof(struct collsock_int16_int) },
+		{ COLLSOCK_EXACT, sizeof(struct collsock_exact) },
 	};
-	char data[36] = {};
+	char data[3 * sizeof(struct collsock_exact)] = {};
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(types); i++) {

@@ -2,7 +2,7 @@
 /*
  * The contributions of ranks, and how two payloads are folded, without the code under test.
  * Operations and operators are taken from the registries, types from a table here. Integers
- * wrap. For floats and doubles some operations have values whose sums and products are
+ * wrap; an exact sum is added byte by byte. For floats and doubles some operations have values whose sums and products are
  * exact, so that the order of folding does not matter; the others are rough, so that every
  * order gives a different result, and so do left and right.
  */
@@ -42,6 +42,7 @@ static const struct type types[] = {
 	[COLLSOCK_INT64_INT]	= { 8, true, false, true },
 	[COLLSOCK_INT32_INT]	= { 4, true, false, true },
 	[COLLSOCK_INT16_INT]	= { 2, true, false, true },
+	[COLLSOCK_EXACT]	= {},
 };
 
 /* Any element; @integer is a u64 if the type is unsigned. */
@@ -174,11 +175,28 @@ static struct element choose(const struct sim_group *g, u32 rank, u32 life, u64 
 	return (struct element){ .integer = choose_integer(post->op, random) };
 }
 
+/* All bits are random, but runs of ones, in which carries go far, are frequent. */
+static void fill_exact(u64 state, u8 *to, u32 bytes)
+{
+	u64 random;
+	u32 i;
+
+	for (i = 0; i < bytes; i++) {
+		random = world_random(&state);
+		to[i] = random & 0x300 ? 0xff : random;
+	}
+}
+
 void sim_values_payload(const struct sim_rank *r, u64 number, u32 life, void *payload)
 {
 	const struct collsock_post *post = &r->group->ops[number].post;
 	u32 i, size = coll_type_bytes(post->type);
 
+	if (post->type == COLLSOCK_EXACT) {
+		fill_exact(r->group->common.join.nonce + ((u64)number << 40) +
+			   ((u64)r->number << 20) + life, payload, post->count * size);
+		return;
+	}
 	for (i = 0; i < post->count; i++)
 		element_put(&types[post->type], choose(r->group, r->number, life, number, i),
 			    (u8 *)payload + i * size);
@@ -198,7 +216,17 @@ bool sim_values_takes(const struct sim_op *op, u32 rank)
 
 /* ---- choosing ---- */
 
-static void choose_reduction(struct sim *s, struct collsock_post *post, u32 max_bytes)
+/* How many elements a payload of the group may have: none is divided. */
+static u32 most_elements(const struct collsock_join *join, u8 type)
+{
+	u32 size = coll_type_bytes(type), segment = join->segment_bytes;
+
+	return min(join->max_bytes / size,
+		   DIV_ROUND_UP(join->max_bytes, segment) * (segment / size));
+}
+
+static void choose_reduction(struct sim *s, struct collsock_post *post,
+			     const struct collsock_join *join)
 {
 	bool real = world_chance(&s->random, 250);
 
@@ -207,8 +235,7 @@ static void choose_reduction(struct sim *s, struct collsock_post *post, u32 max_
 		if (real)
 			post->type = post->type & 1 ? COLLSOCK_FLOAT : COLLSOCK_DOUBLE;
 		post->op = world_below(&s->random, COLLSOCK_MAXLOC + 1);
-	} while (!coll_reduce_valid(post->type, post->op) ||
-		 coll_type_bytes(post->type) > max_bytes);
+	} while (!coll_reduce_valid(post->type, post->op) || !most_elements(join, post->type));
 }
 
 /* One of the degrees that posts may name, which an algorithm need not have; else 0 */
@@ -265,14 +292,14 @@ u32 sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op)
 		op->post.root = world_below(&s->random, g->size);
 	if (!coll_operations[a->operation].typed)
 		return 0;
-	choose_reduction(s, &op->post, join->max_bytes);
+	choose_reduction(s, &op->post, join);
 	if (!coll_operations[a->operation].reduces)
 		op->post.op = COLLSOCK_NOP;
 	op->rough = types[op->post.type].real && !types[op->post.type].pair &&
 		    op->post.op != COLLSOCK_NOP && sim_expect_order_known(a->algorithm) &&
 		    world_chance(&s->random, 500);
 	size = coll_type_bytes(op->post.type);
-	most = join->max_bytes / size;
+	most = most_elements(join, op->post.type);
 	if (!world_chance(&s->random, join->max_bytes > join->segment_bytes ? 300 : 100))
 		most = min(most, 4U);
 	op->post.count = 1 + world_below(&s->random, most);
@@ -375,12 +402,36 @@ static struct element fold_pair(const struct type *t, u8 op, struct element l, s
 	return less == (op == COLLSOCK_MINLOC) ? l : r;
 }
 
+static void fold_exact(u8 *result, const u8 *left, const u8 *right)
+{
+	u32 i, carry = 0, words = COLLSOCK_EXACT_WORDS * sizeof(u64);
+	u64 l, r;
+
+	for (i = 0; i < words; i++) {
+		carry += left[i] + right[i];
+		result[i] = carry;
+		carry >>= 8;
+	}
+	for (; i < words + sizeof(u64); i++)
+		result[i] = left[i] | right[i];
+	memcpy(&l, left + i, sizeof(l));
+	memcpy(&r, right + i, sizeof(r));
+	l += r;
+	memcpy(result + i, &l, sizeof(l));
+}
+
 static void fold_one(const struct collsock_post *post, u8 *result, const u8 *left,
 		     const u8 *right)
 {
 	const struct type *t = &types[post->type];
-	struct element l = element_get(t, left), r = element_get(t, right);
+	struct element l, r;
 
+	if (post->type == COLLSOCK_EXACT) {
+		fold_exact(result, left, right);
+		return;
+	}
+	l = element_get(t, left);
+	r = element_get(t, right);
 	if (t->pair)
 		l = fold_pair(t, post->op, l, r);
 	else if (t->real)

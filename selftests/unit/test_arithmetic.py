@@ -79,7 +79,7 @@ def check_refused(reducer):
 def main():
     print(f"# COLLSOCK_SEED={SEED:#x}", file=sys.stderr)
     reducer, failed = Reducer(), 0
-    tests = [("exactly the operators that MPI has are accepted", check_refused, ())]
+    tests = [("exactly the operators that MPI has, and exact sums, are accepted", check_refused, ())]
     tests += [(f"{arithmetic.name_of(kind, op)} is exact", check_reduction, (kind, op))
               for kind, op in arithmetic.REDUCTIONS]
     print(f"TAP version 13\n1..{len(tests)}")

@@ -39,6 +39,7 @@ static const struct number types[] = {
 	NUMBER(COLLSOCK_, INT64_INT, 13),
 	NUMBER(COLLSOCK_, INT32_INT, 14),
 	NUMBER(COLLSOCK_, INT16_INT, 15),
+	NUMBER(COLLSOCK_, EXACT, 17),
 };
 
 static const struct number operators[] = {

@@ -19,7 +19,7 @@ from api_common import blocking, nonblocking, post_of_three, two, unchanged_log
 from arithmetic import REDUCTIONS, element_bytes, name_of
 from collsock_test import (
     AF_COLLSOCK, AUTO, BARRIER, BINOMIAL, COMPLETION, COOKIE_GROUP, DEFAULT_SEGMENT, DISSEMINATION,
-    EXCHANGE, INT16_INT, INT64, JOIN, KARY, MAXLOC, MAX_COMPLETION_BYTES, MAX_DEGREE,
+    EXACT, EXCHANGE, INT16_INT, INT64, JOIN, KARY, MAXLOC, MAX_COMPLETION_BYTES, MAX_DEGREE,
     MAX_EXCHANGE_DEGREE, MAX_HOSTS, MAX_PAYLOAD, MAX_RANKS, MAX_SEGMENT, MAX_SPIN_US, MAX_WINDOW,
     MINLOC, NO_RANK, PORT, POST, QUIET, RUN, RUN_HEAD, SELF, SOL_COLLSOCK, STATS, SUM, WAIT,
     WAIT_HEAD, Child, Completion, Descriptor, Group, KernelLog, Rank, at_least, at_most, barrier, equal, eventually,
@@ -384,8 +384,9 @@ def unknown_options_and_commands_are_refused():
 @test
 def a_group_of_one_completes_at_once_whatever_it_posts():
     rank = alone()
-    payload = struct.pack("=3d", 1.5, -0.0, float("inf"))
+    doubles = struct.pack("=3d", 1.5, -0.0, float("inf"))
     for kind, op in REDUCTIONS:
+        payload = doubles * 12 if kind == EXACT else doubles
         rank.post(payload, type=kind, op=op, count=len(payload) // element_bytes(kind),
                   cookie=kind * 100 + op)
         completion = rank.complete(socket.MSG_DONTWAIT)

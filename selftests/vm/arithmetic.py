@@ -9,8 +9,8 @@ hardware or a library.
 import struct
 from fractions import Fraction
 
-from collsock_test import (BITWISE_AND, BITWISE_OR, BITWISE_XOR, DOUBLE, DOUBLE_INT, FLOAT,
-                           FLOAT_INT, INT16, INT16_INT, INT32, INT32_INT, INT64, INT64_INT,
+from collsock_test import (BITWISE_AND, BITWISE_OR, BITWISE_XOR, DOUBLE, DOUBLE_INT, EXACT,
+                           FLOAT, FLOAT_INT, INT16, INT16_INT, INT32, INT32_INT, INT64, INT64_INT,
                            INT8, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, MAX, MAXLOC, MIN, MINLOC,
                            PRODUCT, SUM, UINT16, UINT32, UINT64, UINT8)
 
@@ -19,6 +19,7 @@ LOGICAL = LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR
 BITWISE = BITWISE_AND, BITWISE_OR, BITWISE_XOR
 LOCATING = MINLOC, MAXLOC
 INDEX_BITS = 32
+MASK = (1 << 64) - 1
 
 
 class Integers:
@@ -192,6 +193,27 @@ class Pairs:
         return value, index
 
 
+class Exact:
+    """Sums without rounding: the words of a number, what was special, how many were added."""
+
+    WORDS = 34
+    form = f"{WORDS + 2}Q"
+
+    def operate(self, op, left, right):
+        assert op == SUM
+        total = self.number(left) + self.number(right)
+        return (*(total >> 64 * index & MASK for index in range(self.WORDS)),
+                left[-2] | right[-2], left[-1] + right[-1] & MASK)
+
+    def number(self, words):
+        return sum(word << 64 * index for index, word in enumerate(words[:self.WORDS]))
+
+    def draw(self, chance):
+        """Words of ones are frequent, through which a carry goes."""
+        return tuple(chance.choice((MASK, MASK, 0, 1, chance.getrandbits(64)))
+                     for _ in range(self.WORDS + 2))
+
+
 FLOATS, DOUBLES = Reals(32, 23), Reals(64, 52)
 
 TYPES = {
@@ -202,7 +224,7 @@ TYPES = {
     FLOAT: FLOATS, DOUBLE: DOUBLES,
     FLOAT_INT: Pairs(FLOATS), DOUBLE_INT: Pairs(DOUBLES),
     INT64_INT: Pairs(Integers(True, 64)), INT32_INT: Pairs(Integers(True, 32)),
-    INT16_INT: Pairs(Integers(True, 16)),
+    INT16_INT: Pairs(Integers(True, 16)), EXACT: Exact(),
 }
 
 TYPE_NAMES = {
@@ -210,7 +232,7 @@ TYPE_NAMES = {
     UINT8: "uint8", UINT16: "uint16", UINT32: "uint32", UINT64: "uint64",
     FLOAT: "float", DOUBLE: "double", FLOAT_INT: "float and index",
     DOUBLE_INT: "double and index", INT64_INT: "int64 and index",
-    INT32_INT: "int32 and index", INT16_INT: "int16 and index",
+    INT32_INT: "int32 and index", INT16_INT: "int16 and index", EXACT: "exact sum",
 }
 
 OPERATOR_NAMES = {
@@ -221,7 +243,9 @@ OPERATOR_NAMES = {
 
 
 def operators_of(kind):
-    """As in MPI (3.1, 5.9.2 and 5.9.4)."""
+    """As in MPI (3.1, 5.9.2 and 5.9.4), which has no exact sums."""
+    if isinstance(TYPES[kind], Exact):
+        return (SUM,)
     if isinstance(TYPES[kind], Pairs):
         return LOCATING
     return ARITHMETIC if isinstance(TYPES[kind], Reals) else ARITHMETIC + LOGICAL + BITWISE
@@ -258,7 +282,7 @@ def operate(kind, op, left, right):
 def pack(kind, elements):
     """The bytes of a payload."""
     form = struct.Struct("=" + TYPES[kind].form)
-    if isinstance(TYPES[kind], Pairs):
+    if isinstance(TYPES[kind], (Pairs, Exact)):
         return b"".join(form.pack(*one) for one in elements)
     return b"".join(form.pack(one) for one in elements)
 
@@ -266,4 +290,4 @@ def pack(kind, elements):
 def unpack(kind, data):
     form = struct.Struct("=" + TYPES[kind].form)
     elements = list(form.iter_unpack(data))
-    return elements if isinstance(TYPES[kind], Pairs) else [one for one, in elements]
+    return elements if isinstance(TYPES[kind], (Pairs, Exact)) else [one for one, in elements]

@@ -13,7 +13,7 @@ import struct
 from api_common import nonblocking, post_of_three, two, unchanged_log
 from collsock_test import (
     AF_COLLSOCK, ALLREDUCE, AUTO, BARRIER, BINOMIAL, BROADCAST, COMPLETION, COMPLETION_BYTES,
-    DISSEMINATION, FEATURES, FEATURES_ALL, INT16_INT, JOIN, JOIN_HEAD, KARY, MAC_NH_SIPHASH,
+    DISSEMINATION, EXACT, FEATURES, FEATURES_ALL, INT16_INT, JOIN, JOIN_HEAD, KARY, MAC_NH_SIPHASH,
     MAC_SIPHASH, MAXLOC, MAX_COMPLETION_BYTES, NAME, NO_RANK, EXCHANGE, POST, REDUCE,
     RUN, RUN_HEAD, SELF, SELF_ALL, SOL_COLLSOCK, WAIT, WAIT_HEAD, Completion, Descriptor, Group,
     KernelLog, Rank, barrier, equal, eventually, integers, libc, main, rank_on, refused, test, wait_bytes)
@@ -242,7 +242,8 @@ def features_report_what_is_supported():
         equal("completion", features.completion_bytes, COMPLETION.size)
         equal("operations", features.operations,
               sum(1 << number for number in (BARRIER, ALLREDUCE, REDUCE, BROADCAST)))
-        equal("types", features.types, sum(1 << number for number in range(1, INT16_INT + 1)))
+        equal("types", features.types,
+              sum(1 << number for number in (*range(1, INT16_INT + 1), EXACT)))
         equal("operators", features.operators, sum(1 << number for number in range(1, MAXLOC + 1)))
         equal("algorithms", features.algorithms, sum(1 << number for number in range(1, KARY + 1)))
         equal("features", features.features, 0)

@@ -15,8 +15,8 @@ import struct
 import time
 
 import arithmetic
-from collsock_test import (ALLREDUCE, AUTO, BARRIER, DISSEMINATION, DOUBLE, INT64, MAX, MIN, NOP,
-                           NONE, EXCHANGE, SUM, UINT64, at_least, at_most, equal,
+from collsock_test import (ALLREDUCE, AUTO, BARRIER, DEFAULT_SEGMENT, DISSEMINATION, DOUBLE, INT64,
+                           MAX, MIN, NOP, NONE, EXCHANGE, SUM, UINT64, at_least, at_most, equal,
                            outcome)
 
 MOST_ELEMENTS = 132  # of 8 bytes: one segment
@@ -98,7 +98,7 @@ class Operation:
     def draw_reduction(self, chance, ranks):
         """Any operator of any type, on a few elements."""
         kind, op = chance.choice(arithmetic.REDUCTIONS)
-        count = chance.randint(1, 5)
+        count = chance.randint(1, min(5, DEFAULT_SEGMENT // arithmetic.element_bytes(kind)))
         self.fields = {"operation": ALLREDUCE, "type": kind, "op": op, "count": count,
                        "algorithm": chance.choice((AUTO, EXCHANGE))}
         values = [[arithmetic.draw(kind, chance) for _ in range(count)] for _ in range(ranks)]

@@ -21,6 +21,7 @@ local kinds = { [0] = "none", "barrier", "allreduce", "reduce", "broadcast" }
 local data_types = {
 	[0] = "none", "int64", "uint64", "double", "int8", "int16", "int32", "uint8", "uint16",
 	"uint32", "float", "float-int", "double-int", "int64-int", "int32-int", "int16-int",
+	[17] = "exact",
 }
 
 local operators = {

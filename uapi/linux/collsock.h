@@ -84,6 +84,30 @@ enum collsock_operator { COLLSOCK_OPERATOR_LIST(COLLSOCK_NUMBER) };
 enum collsock_algorithm { COLLSOCK_AUTO = 0, COLLSOCK_ALGORITHM_LIST(COLLSOCK_NUMBER) };
 enum collsock_mac { COLLSOCK_MAC_DEFAULT = 0, COLLSOCK_MAC_LIST(COLLSOCK_NUMBER) };
 
+#define COLLSOCK_EXACT_WORDS		34
+
+/* What has been added to an exact sum */
+#define COLLSOCK_EXACT_NAN		1
+#define COLLSOCK_EXACT_INFINITY		2	/* +infinity */
+#define COLLSOCK_EXACT_MINUS_INFINITY	4
+#define COLLSOCK_EXACT_NOT_MINUS_ZERO	8	/* anything but -0 */
+
+/**
+ * struct collsock_exact - an element of type COLLSOCK_EXACT: a sum of doubles without rounding
+ * @word: the sum in units of 2^-1074, in two's complement, the least significant word first.
+ *	All doubles are whole numbers of them, and the sum of 2^77 of the largest fits.
+ * @special: COLLSOCK_EXACT_NAN and so on
+ * @count: how many doubles were added
+ *
+ * All zero, it is a sum of none. The words of two sums are added, @special is combined by or,
+ * @count added.
+ */
+struct collsock_exact {
+	__u64	word[COLLSOCK_EXACT_WORDS];
+	__u64	special;
+	__u64	count;
+};
+
 /* The bit of a degree in a mask of degrees */
 #define COLLSOCK_DEGREE(degree)		(1ULL << ((degree) - 1))
 

@@ -34,7 +34,8 @@
 	LINE(DOUBLE_INT,	12,	"double-int")				\
 	LINE(INT64_INT,		13,	"int64-int")				\
 	LINE(INT32_INT,		14,	"int32-int")				\
-	LINE(INT16_INT,		15,	"int16-int")
+	LINE(INT16_INT,		15,	"int16-int")				\
+	LINE(EXACT,		17,	"exact") /* struct collsock_exact: a sum without rounding */
 
 /* LINE(identifier, number, name) */
 #define COLLSOCK_OPERATOR_LIST(LINE)						\
