@@ -5,11 +5,16 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fake_kernel.h"
@@ -20,6 +25,7 @@
 #define ODD_NUMBERS	16	/* elements whose sums depend on their order */
 #define ROUNDS 200
 #define SPIN_US 20
+#define PATIENCE_S 60
 
 /**
  * struct crew - threads that are a team
@@ -491,6 +497,152 @@ TEST_F(threads, team_of_the_parent_is_none_of_a_forked_child)
 	EXPECT_EQ(0, status);
 	EXPECT_EQ(0, collsock_team_barrier(self->crew.team[0], NULL));
 	crew_free(&self->crew);
+}
+
+/* ---- a failure while others fall asleep ---- */
+
+/* Where a thread stops, once, until the test lets it go on */
+struct stop {
+	sem_t	reached;
+	sem_t	go;
+};
+
+static __thread struct stop *stop_at_clock, *stop_before_sleep;
+
+static void stop_here(struct stop *stop)
+{
+	sem_post(&stop->reached);
+	sem_wait(&stop->go);
+}
+
+static void stop_once(struct stop **stop)
+{
+	struct stop *here = *stop;
+
+	*stop = NULL;
+	if (here)
+		stop_here(here);
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+	stop_once(&stop_at_clock);
+	return __real_clock_gettime(clock, now);
+}
+
+long __wrap_syscall(long number, ...)
+{
+	va_list list;
+	long a[6];
+	int i;
+
+	va_start(list, number);
+	for (i = 0; i < ARRAY_SIZE(a); i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	if (number == SYS_futex && (int)a[1] == FUTEX_WAIT_PRIVATE)
+		stop_once(&stop_before_sleep);
+	return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+/**
+ * struct sleeper - a member that stops
+ * @thread: its thread
+ * @team: the member
+ * @stop: where it stops
+ * @first: result of its first operation
+ * @second: of its second one, if there is one
+ */
+struct sleeper {
+	pthread_t		thread;
+	struct collsock_team	*team;
+	struct stop		stop;
+	int			first;
+	int			second;
+};
+
+static void sleeper_start(struct sleeper *s, struct collsock_team *team, unsigned int spin_us,
+			  void *(*job)(void *))
+{
+	s->team = team;
+	sem_init(&s->stop.reached, 0, 0);
+	sem_init(&s->stop.go, 0, 0);
+	collsock_team_set_spin(team, spin_us);
+	pthread_create(&s->thread, NULL, job, s);
+}
+
+/* Does it end? */
+static bool sleeper_go_on(struct sleeper *s)
+{
+	struct timespec end;
+
+	sem_post(&s->stop.go);
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += PATIENCE_S;
+	return !pthread_timedjoin_np(s->thread, NULL, &end);
+}
+
+/* Finds out late that the others are in a barrier, and so the team fails. */
+static void *reduces(void *context)
+{
+	struct sleeper *s = context;
+
+	stop_before_sleep = &s->stop;
+	s->first = operate(s->team, 0, NULL);
+	return NULL;
+}
+
+static void *spins_in_the_second(void *context)
+{
+	struct sleeper *s = context;
+
+	s->first = collsock_team_barrier(s->team, NULL);
+	stop_at_clock = &s->stop;
+	s->second = collsock_team_barrier(s->team, NULL);
+	return NULL;
+}
+
+static void *sleeps_in_the_second(void *context)
+{
+	struct sleeper *s = context;
+
+	s->first = collsock_team_barrier(s->team, NULL);
+	stop_here(&s->stop);
+	stop_before_sleep = &s->stop;
+	s->second = collsock_team_barrier(s->team, NULL);
+	return NULL;
+}
+
+/* All wait for the same flag, and nobody will set it. */
+TEST(none_sleeps_that_was_about_to_when_the_team_failed)
+{
+	struct sleeper fails, late, sleeps;
+	struct collsock_team *team[3];
+
+	ASSERT_EQ(0, collsock_team_new(team, 3, COLLSOCK_TEAM_CENTRAL, 0));
+	sleeper_start(&fails, team[0], 0, reduces);
+	sem_wait(&fails.stop.reached);
+	sleeper_start(&late, team[1], SPIN_US, spins_in_the_second);
+	sleeper_start(&sleeps, team[2], 0, sleeps_in_the_second);
+	/* One has read the flag when nobody sleeps yet. */
+	sem_wait(&late.stop.reached);
+	sem_wait(&sleeps.stop.reached);
+	sem_post(&sleeps.stop.go);
+	/* Another has announced that it sleeps, and has seen that the team has not failed. */
+	sem_wait(&sleeps.stop.reached);
+	ASSERT_TRUE(sleeper_go_on(&fails));
+	EXPECT_EQ(-EPROTO, fails.first);
+	/* It announces that it sleeps, and then sees the failure. */
+	ASSERT_TRUE(sleeper_go_on(&late));
+	EXPECT_EQ(0, late.first);
+	EXPECT_EQ(-EPROTO, late.second);
+	/* What it expects is in the flag again. */
+	ASSERT_TRUE(sleeper_go_on(&sleeps));
+	EXPECT_EQ(0, sleeps.first);
+	EXPECT_EQ(-EPROTO, sleeps.second);
+	collsock_team_free(team[0]);
+	collsock_team_free(team[1]);
+	collsock_team_free(team[2]);
 }
 
 TEST(what_a_team_cannot_be_is_refused)
