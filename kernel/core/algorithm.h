@@ -11,37 +11,11 @@
 #include "operation.h"
 #include "registry.h"
 #include "schedule.h"
+#include "shape.h"
 
 /* Numbers of algorithms are below this. */
 #define COLL_MAX_ALGORITHMS	16
 #define COLL_ALL_ALGORITHMS	(~0ULL)
-
-/**
- * struct coll_shape - what a schedule depends on
- * @hosts: hosts of the group
- * @self: the host whose schedule it is
- * @root: the host of the operation's root; 0 if it has none
- * @degree: of the algorithm; 0 if it has none
- */
-struct coll_shape {
-	u32	hosts;
-	u32	self;
-	u32	root;
-	u32	degree;
-};
-
-/* A set of hosts of a group: one bit each */
-#define COLL_HOSTS_WORDS(hosts)	DIV_ROUND_UP(hosts, 64)
-
-static inline void coll_hosts_add(u64 *set, u32 host)
-{
-	set[host / 64] |= BIT_ULL(host % 64);
-}
-
-static inline bool coll_hosts_has(const u64 *set, u32 host)
-{
-	return set[host / 64] & BIT_ULL(host % 64);
-}
 
 /**
  * struct coll_algorithm - one row of the registry

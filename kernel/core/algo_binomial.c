@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+/*
+ * Binomial trees: the subtree of round k has 2^k nodes; in round k of a reduction node i, a
+ * multiple of 2^(k+1), receives the fold of nodes i + 2^k ... i + 2^(k+1) - 1 from the
+ * first of them. A broadcast is the reverse. As in MPICH, on which the application-bypass
+ * paper builds (§3).
+ *
+ * Rounds of a reduction or a broadcast: ceil(log2 n). Messages: n - 1. Both in sequence take
+ * twice the rounds and twice the messages.
+ */
+#include "algorithm.h"
+#include "tree.h"
+
+static u32 binomial_depth(u32 hosts)
+{
+	return hosts > 1 ? ilog2(hosts - 1) + 1 : 0;
+}
+
+/* Does our node take part in round k, and on which side of an edge? */
+static bool binomial_upper(const struct coll_tree *t, u32 k)
+{
+	return !(t->node & ((2U << k) - 1)) && t->node + (1U << k) < t->s->hosts;
+}
+
+static bool binomial_lower(const struct coll_tree *t, u32 k)
+{
+	return (t->node & ((2U << k) - 1)) == 1U << k;
+}
+
+static int binomial_reduce(struct coll_tree *t)
+{
+	u32 k, depth = binomial_depth(t->s->hosts);
+	int err = 0;
+
+	for (k = 0; !err && k < depth; k++) {
+		err = coll_schedule_round(t->s);
+		if (!err && binomial_lower(t, k))
+			err = coll_tree_send(t, t->node - (1U << k));
+		if (!err && binomial_upper(t, k))
+			err = coll_schedule_combine(t->s, coll_tree_host(t, t->node + (1U << k)), 0,
+						    COLL_FOLD_RIGHT);
+	}
+	return err;
+}
+
+static int binomial_broadcast(struct coll_tree *t)
+{
+	u32 k = binomial_depth(t->s->hosts);
+	int err = 0;
+
+	while (!err && k--) {
+		err = coll_schedule_round(t->s);
+		if (!err && binomial_upper(t, k))
+			err = coll_tree_send(t, t->node + (1U << k));
+		if (!err && binomial_lower(t, k))
+			err = coll_tree_place(t, t->node - (1U << k));
+	}
+	return err;
+}
+
+static int binomial_build_reduce(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	struct coll_tree t;
+	int err = coll_tree_start(&t, s, shape);
+
+	return err ?: binomial_reduce(&t);
+}
+
+static int binomial_build_broadcast(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	struct coll_tree t;
+	int err = coll_tree_start(&t, s, shape);
+
+	return err ?: binomial_broadcast(&t);
+}
+
+/* A reduction, and a broadcast of its result. */
+static int binomial_build_both(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	struct coll_tree t;
+	int err = coll_tree_start(&t, s, shape);
+
+	if (err)
+		return err;
+	s->all_to_all = true;
+	err = binomial_reduce(&t);
+	return err ?: binomial_broadcast(&t);
+}
+
+/* Whatever its node, a host exchanges with those 2^k nodes before and after it. */
+static void binomial_peers(const struct coll_shape *shape, u64 *hosts)
+{
+	u32 distance;
+
+	for (distance = 1; distance < shape->hosts; distance *= 2)
+		coll_tree_peers_at(shape, distance, hosts);
+}
+
+/* The root has a child in each round. */
+static void binomial_room_reduce(const struct coll_shape *shape, struct coll_room *room)
+{
+	u32 depth = binomial_depth(shape->hosts);
+
+	coll_room_grow(room, depth ? 1 : 0, 1 + depth, 2 * depth);
+}
+
+/* The root sends in each round; the others receive one message. */
+static void binomial_room_broadcast(const struct coll_shape *shape, struct coll_room *room)
+{
+	u32 depth = binomial_depth(shape->hosts);
+
+	coll_room_grow(room, depth, depth ? 2 : 1, depth ? 1 : 0);
+}
+
+const struct coll_algorithm coll_binomial_barrier = {
+	.name		= "binomial tree",
+	.operation	= COLLSOCK_BARRIER,
+	.algorithm	= COLLSOCK_BINOMIAL,
+	.build		= binomial_build_both,
+};
+
+const struct coll_algorithm coll_binomial_allreduce = {
+	.name		= "binomial reduce and broadcast",
+	.operation	= COLLSOCK_ALLREDUCE,
+	.algorithm	= COLLSOCK_BINOMIAL,
+	.build		= binomial_build_both,
+};
+
+const struct coll_algorithm coll_binomial_reduce = {
+	.name		= "binomial reduce",
+	.operation	= COLLSOCK_REDUCE,
+	.algorithm	= COLLSOCK_BINOMIAL,
+	.build		= binomial_build_reduce,
+	.peers		= binomial_peers,
+	.room		= binomial_room_reduce,
+};
+
+const struct coll_algorithm coll_binomial_broadcast = {
+	.name		= "binomial broadcast",
+	.operation	= COLLSOCK_BROADCAST,
+	.algorithm	= COLLSOCK_BINOMIAL,
+	.build		= binomial_build_broadcast,
+	.peers		= binomial_peers,
+	.room		= binomial_room_broadcast,
+};
