@@ -15,7 +15,6 @@
 
 /* Numbers of algorithms are below this. */
 #define COLL_MAX_ALGORITHMS	16
-#define COLL_ALL_ALGORITHMS	(~0ULL)
 
 /**
  * struct coll_algorithm - one row of the registry
@@ -25,6 +24,7 @@
  * @usual_degree: its degree where nobody selects one; 0: somebody has to
  * @most_degree: the largest; the least is 2. 0: it has no degree
  * @most_hosts: it is for groups of at most this size; 0: of any size
+ * @by_name: only groups have it whose JOIN names it: others need no memory for it
  * @build: write the schedule of a host into @s; 0, -EINVAL or -E2BIG
  * @peers: if the operation has a root: add the hosts with which @shape->self may exchange
  *	messages, whatever the root
@@ -37,6 +37,7 @@ struct coll_algorithm {
 	u8		algorithm;
 	u8		usual_degree;
 	u8		most_degree;
+	bool		by_name;
 	u32		most_hosts;
 	int		(*build)(struct coll_schedule *s, const struct coll_shape *shape);
 	void		(*peers)(const struct coll_shape *shape, u64 *hosts);

@@ -20,6 +20,18 @@ static u8 menu_automatic(const struct coll_menu *menu, u32 operation, u32 degree
 	       coll_operations[operation].choose(menu->hosts, degree);
 }
 
+/* What posts may name if the request names no algorithms for them */
+static u64 menu_usual_algorithms(void)
+{
+	u64 algorithms = ~0ULL;
+	u32 i;
+
+	for (i = 0; i < coll_algorithms_count; i++)
+		if (coll_algorithms[i]->by_name)
+			algorithms &= ~BIT_ULL(coll_algorithms[i]->algorithm);
+	return algorithms;
+}
+
 /**
  * coll_menu_init() - the menu that a request to join describes
  * @menu: out
@@ -31,7 +43,7 @@ void coll_menu_init(struct coll_menu *menu, const struct collsock_join *j)
 	u32 i;
 
 	memset(menu, 0, sizeof(*menu));
-	menu->algorithms = j->algorithms ?: COLL_ALL_ALGORITHMS;
+	menu->algorithms = j->algorithms ?: menu_usual_algorithms();
 	menu->degrees = j->degrees;
 	menu->hosts = j->hosts;
 	menu->degree = j->degree;

@@ -21,7 +21,13 @@
 	LINE(REDUCE,	BINOMIAL,		coll_binomial_reduce)		\
 	LINE(REDUCE,	KARY,			coll_kary_reduce)		\
 	LINE(BROADCAST,	BINOMIAL,		coll_binomial_broadcast)	\
-	LINE(BROADCAST,	KARY,			coll_kary_broadcast)
+	LINE(BROADCAST,	KARY,			coll_kary_broadcast)		\
+	LINE(BARRIER,	FLAT,			coll_flat_barrier)		\
+	LINE(ALLREDUCE,	FLAT,			coll_flat_allreduce)		\
+	LINE(REDUCE,	FLAT,			coll_flat_reduce)		\
+	LINE(BROADCAST,	FLAT,			coll_flat_broadcast)		\
+	LINE(BARRIER,	MCS,			coll_mcs_barrier)		\
+	LINE(ALLREDUCE,	MCS,			coll_mcs_allreduce)
 
 #define COLL_REGISTRY_DECLARATION(operation, algorithm, row)	\
 	extern const struct coll_algorithm row;

@@ -20,7 +20,7 @@ struct coll_peer;
 /* The last completed operation when there is none: one before number 0. */
 #define COLL_NOTHING_DONE	(~0ULL)
 
-#define COLL_MAX_SCHEDULES	16
+#define COLL_MAX_SCHEDULES	32
 /* Messages in flight to one peer; bits of an acknowledgment */
 #define COLL_PEER_WINDOW	64
 /* Of a group on one host: some loops over them count no work (work.h). */

@@ -10,8 +10,9 @@
  *
  * tree(f_in, f_out): on the way up a node has at most f_in children, whose subtrees differ in
  * size by one node at most, and on the way down likewise f_out in another such tree. f_in =
- * f_out is k-ary (algo_kary.c). A node at depth d sends in round D - d of a reduction, D being
- * the depth of the tree, and in round d of a broadcast. Binomial trees (algo_binomial.c) have only the numbering from here.
+ * f_out is k-ary (algo_kary.c) or flat (algo_flat.c), 4 and 2 is MCS (algo_mcs.c). A node at
+ * depth d sends in round D - d of a reduction, D being the depth of the tree, and in round d
+ * of a broadcast. Binomial trees (algo_binomial.c) have only the numbering from here.
  *
  * Rounds of a reduction or a broadcast: the least depth at which n nodes have at most f
  * children each. Messages: n - 1, in a reduction one from each host but the root, in a

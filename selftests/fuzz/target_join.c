@@ -48,7 +48,7 @@ static void read_head(struct request *r, struct fuzz_input *in, u8 fix)
 		j->flags = 0;
 		memset(j->reserved, 0, sizeof(j->reserved));
 		j->features &= COLL_FEATURES;
-		j->algorithms &= 0x1e;
+		j->algorithms &= 0x7e;
 		j->degree = j->degree > 1 && j->degree <= COLLSOCK_MAX_DEGREE ? j->degree : 0;
 		j->degrees &= ~COLLSOCK_DEGREE(1);
 		for (i = 1; i < COLLSOCK_MAX_OPERATIONS; i++)

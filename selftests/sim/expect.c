@@ -13,8 +13,9 @@
  * @op: the operation
  * @number: its number
  * @life: life of a restarted host whose contributions are used
- * @root: host from which hosts are counted, and
- * @degree: of the algorithm, if the order matters
+ * @root: host from which hosts are counted,
+ * @degree: of the algorithm, and
+ * @parts: that follow a node of a tree at most, if the order matters
  */
 struct expected {
 	const struct sim_group	*group;
@@ -23,6 +24,7 @@ struct expected {
 	u32			life;
 	u32			root;
 	u32			degree;
+	u32			parts;
 };
 
 /*
@@ -103,16 +105,31 @@ static void fold_binomial(const struct expected *x, u32 node, u32 nodes, u8 *res
 	}
 }
 
-/* The first node is followed by as many parts as the degree, the larger ones first. */
-static void fold_kary(const struct expected *x, u32 node, u32 nodes, u8 *result)
+/* Parts that follow a node at most, if there are enough nodes; 0: it is no tree of such parts */
+static u32 parts_of_tree(u8 algorithm, u32 degree, u32 hosts)
+{
+	switch (algorithm) {
+	case COLLSOCK_KARY:
+		return degree;
+	case COLLSOCK_FLAT:
+		return hosts;
+	case COLLSOCK_MCS:
+		return 4;
+	default:
+		return 0;
+	}
+}
+
+/* The first node is followed by that many parts, the larger ones first. */
+static void fold_parts(const struct expected *x, u32 node, u32 nodes, u8 *result)
 {
 	u8 operand[SIM_MAX_BYTES];
-	u32 part, parts = min(nodes - 1, x->degree);
+	u32 part, parts = min(nodes - 1, x->parts);
 
 	fold_node(x, node++, result);
 	for (nodes--; parts; parts--) {
 		part = DIV_ROUND_UP(nodes, parts);
-		fold_kary(x, node, part, operand);
+		fold_parts(x, node, part, operand);
 		sim_values_fold(&x->op->post, result, result, operand);
 		node += part;
 		nodes -= part;
@@ -156,8 +173,8 @@ static void fold_exchange(struct expected *x, u8 *result)
 /* Operations whose order is not known here have only exact values. */
 bool sim_expect_order_known(u8 algorithm)
 {
-	return algorithm == COLLSOCK_BINOMIAL || algorithm == COLLSOCK_KARY ||
-	       algorithm == COLLSOCK_EXCHANGE;
+	return algorithm == COLLSOCK_BINOMIAL || algorithm == COLLSOCK_EXCHANGE ||
+	       parts_of_tree(algorithm, 1, 1);
 }
 
 static void expect_rough(struct expected *x, u8 *result)
@@ -168,10 +185,11 @@ static void expect_rough(struct expected *x, u8 *result)
 	if (coll_operations[post->operation].rooted)
 		x->root = x->group->host_of_rank[post->root];
 	x->degree = choice.degree;
+	x->parts = parts_of_tree(choice.algorithm, choice.degree, x->group->hosts);
 	if (choice.algorithm == COLLSOCK_BINOMIAL)
 		fold_binomial(x, 0, x->group->hosts, result);
-	else if (choice.algorithm == COLLSOCK_KARY)
-		fold_kary(x, 0, x->group->hosts, result);
+	else if (x->parts)
+		fold_parts(x, 0, x->group->hosts, result);
 	else
 		fold_exchange(x, result);
 }

@@ -61,7 +61,7 @@ static void explain(FILE *to)
 	      "  --catch-up US        they compute this much longer after a reduce (500)\n"
 	      "  --iterations N       of each figure; of skew less for more than 32 hosts\n"
 	      "  --seed SEED          of the delays\n"
-	      "  --algorithm NAME     of barriers: dissemination, exchange or binomial\n"
+	      "  --algorithm NAME     of barriers: dissemination, exchange, binomial or MCS\n"
 	      "  --cost NAME=NS       may be repeated; the defaults are:\n"
 	      "\n", to);
 	exp_costs_explain(to, &exp_costs_default, "    ");
@@ -103,7 +103,8 @@ static u8 find_algorithm(const char *name)
 
 	for (i = 0; i < coll_algorithms_count; i++)
 		if (coll_algorithms[i]->operation == COLLSOCK_BARRIER &&
-		    coll_algorithms[i]->algorithm != COLLSOCK_KARY &&
+		    coll_algorithm_fits(coll_algorithms[i], EXP_MOST_HOSTS,
+					coll_algorithms[i]->usual_degree) &&
 		    !strncmp(coll_algorithms[i]->name, name, strlen(name)))
 			return coll_algorithms[i]->algorithm;
 	fprintf(stderr, "sim: %s is not an algorithm for barriers (see --help)\n", name);

@@ -226,7 +226,8 @@ static u32 large_size(const struct large *settings, u32 *number)
 		struct large l = *settings;
 
 		if (coll_algorithms[i]->operation != COLLSOCK_BARRIER ||
-		    coll_algorithms[i]->algorithm == COLLSOCK_KARY)
+		    !coll_algorithm_fits(coll_algorithms[i], l.hosts,
+					 coll_algorithms[i]->usual_degree))
 			continue;
 		l.algorithm = coll_algorithms[i];
 		failed += !large_run(&l, ++*number);

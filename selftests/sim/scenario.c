@@ -453,6 +453,25 @@ static void choose_degrees(struct sim *s, struct collsock_join *join)
 			join->degrees |= COLLSOCK_DEGREE(2 + below(s, most - 1));
 }
 
+/* Some algorithms a group has only if it names them: here all that it can have. */
+static void choose_algorithms(struct sim *s, struct collsock_join *join)
+{
+	const struct coll_algorithm *a;
+	struct coll_menu menu;
+	u32 i, degree;
+
+	if (chance(s, 500))
+		return;
+	coll_menu_init(&menu, join);
+	menu.algorithms = ~0ULL;
+	for (i = 0; i < coll_algorithms_count; i++) {
+		a = coll_algorithms[i];
+		for (degree = 0; degree <= a->most_degree; degree++)
+			if (coll_menu_offers(&menu, a, degree))
+				join->algorithms |= BIT_ULL(a->algorithm);
+	}
+}
+
 static void choose_group(struct sim *s, struct sim_group *g, u32 hosts)
 {
 	struct collsock_join join = { .size = sizeof(join), .id = 7 + below(s, 2) };
@@ -471,6 +490,7 @@ static void choose_group(struct sim *s, struct sim_group *g, u32 hosts)
 	join.ranks = g->size;
 	join.window = chance(s, 200) ? 1 : 1 + below(s, chance(s, 100) ? 64 : 16);
 	choose_degrees(s, &join);
+	choose_algorithms(s, &join);
 	join.max_bytes = chance(s, 100) ? 0 : 8 * (1 + below(s, 16));
 	if (s->trouble & SIM_NARROW || chance(s, 300))
 		choose_segments(s, &join);

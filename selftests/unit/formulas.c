@@ -152,6 +152,37 @@ static u32 kary_rounds_both(const struct coll_shape *shape)
 	return 2 * kary_rounds(shape);
 }
 
+static u32 flat_rounds(const struct coll_shape *shape)
+{
+	return shape->hosts > 1;
+}
+
+static u32 flat_rounds_both(const struct coll_shape *shape)
+{
+	return 2 * flat_rounds(shape);
+}
+
+/* 4 children up, 2 down */
+static u32 mcs_rounds(const struct coll_shape *shape)
+{
+	return least_depth(shape->hosts, 4) + least_depth(shape->hosts, 2);
+}
+
+/*
+ * The root has the most children. If there is another way as well, its first child has the
+ * root besides, and among n - 1 nodes in as many subtrees that are as equal as possible its
+ * own is the largest.
+ */
+u32 formulas_tree_work(u32 hosts, u32 fan)
+{
+	u32 children = min(fan, hosts - 1), below;
+
+	if (!children)
+		return 0;
+	below = (hosts - 1 + children - 1) / children - 1;
+	return max(children, 1 + min(fan, below));
+}
+
 /* From each host but the root in a reduction, to each in a broadcast */
 static u64 tree_messages(const struct coll_shape *shape)
 {
@@ -176,19 +207,25 @@ static const struct formulas table[COLL_MAX_OPERATIONS][COLL_MAX_ALGORITHMS] = {
 		[COLLSOCK_EXCHANGE]		= { exchange_rounds, exchange_messages },
 		[COLLSOCK_BINOMIAL]		= { binomial_rounds_both, tree_messages_both },
 		[COLLSOCK_KARY]			= { kary_rounds_both, tree_messages_both },
+		[COLLSOCK_FLAT]			= { flat_rounds_both, tree_messages_both },
+		[COLLSOCK_MCS]			= { mcs_rounds, tree_messages_both },
 	},
 	[COLLSOCK_ALLREDUCE] = {
 		[COLLSOCK_EXCHANGE]		= { exchange_rounds, exchange_messages },
 		[COLLSOCK_BINOMIAL]		= { binomial_rounds_both, tree_messages_both },
 		[COLLSOCK_KARY]			= { kary_rounds_both, tree_messages_both },
+		[COLLSOCK_FLAT]			= { flat_rounds_both, tree_messages_both },
+		[COLLSOCK_MCS]			= { mcs_rounds, tree_messages_both },
 	},
 	[COLLSOCK_REDUCE] = {
 		[COLLSOCK_BINOMIAL]		= { binomial_rounds, tree_messages },
 		[COLLSOCK_KARY]			= { kary_rounds, tree_messages },
+		[COLLSOCK_FLAT]			= { flat_rounds, tree_messages },
 	},
 	[COLLSOCK_BROADCAST] = {
 		[COLLSOCK_BINOMIAL]		= { binomial_rounds, tree_messages },
 		[COLLSOCK_KARY]			= { kary_rounds, tree_messages },
+		[COLLSOCK_FLAT]			= { flat_rounds, tree_messages },
 	},
 };
 

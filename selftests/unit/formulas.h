@@ -30,4 +30,10 @@ u64 formulas_messages(const struct coll_algorithm *a, const struct coll_shape *s
 u32 formulas_exchange_work(const struct coll_shape *shape);
 u32 formulas_dissemination_work(const struct coll_shape *shape);
 
+/*
+ * Messages that the busiest host of a tree receives on the way up and down again, if @fan is
+ * the children of a host on the way up; that it sends, if it is those on the way down
+ */
+u32 formulas_tree_work(u32 hosts, u32 fan);
+
 #endif

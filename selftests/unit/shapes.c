@@ -25,7 +25,7 @@ static u32 shapes_size(u32 i, u32 most)
 	};
 
 	if (i < SHAPES_EACH_SIZE)
-		return i + 1;
+		return i < most ? i + 1 : 0;
 	i -= SHAPES_EACH_SIZE;
 	return i < ARRAY_SIZE(larger) && larger[i] <= most ? larger[i] : 0;
 }

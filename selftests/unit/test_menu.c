@@ -3,6 +3,7 @@
  * What the operations of a group may use: algorithms and degrees, as JOIN says, and what a
  * group does with each of them.
  */
+#include "descriptor.h"
 #include "formulas.h"
 #include "net_fixture.h"
 #include "seed.h"
@@ -48,6 +49,15 @@ TEST(a_request_names_only_what_a_group_of_its_size_can_have)
 	VALID(false, 12, .algorithm = { [COLLSOCK_REDUCE] = COLLSOCK_KARY },
 	      .degrees = COLLSOCK_DEGREE(3));
 	VALID(true, 12, .algorithm = { [COLLSOCK_REDUCE] = COLLSOCK_KARY }, .degree = 3);
+	VALID(true, COLLSOCK_MAX_FLAT_HOSTS, .algorithms = BIT_ULL(COLLSOCK_FLAT));
+	VALID(false, COLLSOCK_MAX_FLAT_HOSTS + 1, .algorithms = BIT_ULL(COLLSOCK_FLAT));
+	VALID(true, COLLSOCK_MAX_FLAT_HOSTS, .algorithm = { [COLLSOCK_REDUCE] = COLLSOCK_FLAT });
+	VALID(false, COLLSOCK_MAX_FLAT_HOSTS + 1,
+	      .algorithm = { [COLLSOCK_REDUCE] = COLLSOCK_FLAT });
+	VALID(true, 1, .algorithms = BIT_ULL(COLLSOCK_FLAT) | BIT_ULL(COLLSOCK_MCS));
+	VALID(true, COLLSOCK_MAX_HOSTS, .algorithms = BIT_ULL(COLLSOCK_MCS));
+	VALID(true, 12, .algorithm = { [COLLSOCK_ALLREDUCE] = COLLSOCK_MCS });
+	VALID(false, 12, .algorithm = { [COLLSOCK_REDUCE] = COLLSOCK_MCS });
 	VALID(false, 12, .degrees = COLLSOCK_DEGREE(20), .algorithms = BIT_ULL(COLLSOCK_EXCHANGE));
 }
 
@@ -120,6 +130,42 @@ TEST(a_post_gets_the_degree_that_it_names_or_that_of_the_group)
 
 	for (i = 0; i < ARRAY_SIZE(asked); i++)
 		check_asked(_metadata, &j, &asked[i]);
+}
+
+/* Others pay nothing for them. */
+TEST(posts_may_name_flat_and_mcs_trees_only_if_join_does)
+{
+	static const struct collsock_join unnamed = { .hosts = 12, .degree = 3 };
+	static const struct collsock_join named = {
+		.hosts = 12, .degree = 3,
+		.algorithms = BIT_ULL(COLLSOCK_FLAT) | BIT_ULL(COLLSOCK_MCS),
+	};
+	static const struct collsock_join automatic = {
+		.hosts = 12, .algorithm = { [COLLSOCK_BARRIER] = COLLSOCK_MCS,
+					    [COLLSOCK_BROADCAST] = COLLSOCK_FLAT },
+	};
+	static const struct {
+		const struct collsock_join *join;
+		struct asked asked;
+	} lines[] = {
+		{ &unnamed, { COLLSOCK_BARRIER, COLLSOCK_FLAT, 0, -EINVAL, 0, 0 } },
+		{ &unnamed, { COLLSOCK_BARRIER, COLLSOCK_MCS, 0, -EINVAL, 0, 0 } },
+		{ &named, { COLLSOCK_BARRIER, COLLSOCK_FLAT, 0, 0, COLLSOCK_FLAT, 0 } },
+		{ &named, { COLLSOCK_REDUCE, COLLSOCK_FLAT, 0, 0, COLLSOCK_FLAT, 0 } },
+		{ &named, { COLLSOCK_ALLREDUCE, COLLSOCK_MCS, 0, 0, COLLSOCK_MCS, 0 } },
+		{ &named, { COLLSOCK_BROADCAST, COLLSOCK_MCS, 0, -EINVAL, 0, 0 } },
+		{ &named, { COLLSOCK_ALLREDUCE, COLLSOCK_FLAT, 3, -EINVAL, 0, 0 } },
+		{ &named, { COLLSOCK_ALLREDUCE, COLLSOCK_MCS, 4, -EINVAL, 0, 0 } },
+		{ &named, { COLLSOCK_BARRIER, COLLSOCK_KARY, 0, -EINVAL, 0, 0 } },
+		{ &automatic, { COLLSOCK_BARRIER, COLLSOCK_AUTO, 0, 0, COLLSOCK_MCS, 0 } },
+		{ &automatic, { COLLSOCK_BROADCAST, COLLSOCK_AUTO, 0, 0, COLLSOCK_FLAT, 0 } },
+		{ &automatic, { COLLSOCK_REDUCE, COLLSOCK_AUTO, 0, 0, COLLSOCK_BINOMIAL, 0 } },
+		{ &automatic, { COLLSOCK_BROADCAST, COLLSOCK_FLAT, 0, -EINVAL, 0, 0 } },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(lines); i++)
+		check_asked(_metadata, lines[i].join, &lines[i].asked);
 }
 
 TEST(an_algorithm_with_a_lower_limit_than_the_groups_degree_has_its_limit)
@@ -210,7 +256,10 @@ static u32 rounds(u8 operation, u8 algorithm, u32 hosts, u32 degree)
 	return formulas_rounds(a, &(struct coll_shape){ .hosts = hosts, .degree = degree });
 }
 
-/* Rounds of a k-ary tree are not comparable: a host sends up to k messages in one. */
+/*
+ * Rounds of trees with a degree, flat ones and MCS are not comparable: in one a host sends or
+ * receives as many messages as it has children.
+ */
 TEST(auto_never_takes_more_rounds_than_another_algorithm_of_the_same_degree_would)
 {
 	const struct coll_algorithm *a;
@@ -219,7 +268,7 @@ TEST(auto_never_takes_more_rounds_than_another_algorithm_of_the_same_degree_woul
 
 	for (i = 0; i < coll_algorithms_count; i++) {
 		a = coll_algorithms[i];
-		if (a->algorithm == COLLSOCK_KARY)
+		if (a->algorithm == COLLSOCK_KARY || a->by_name)
 			continue;
 		for (k = 2; k <= COLLSOCK_MAX_EXCHANGE_DEGREE; k++)
 			for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
@@ -259,17 +308,20 @@ TEST_F(net, a_group_runs_every_operation_with_every_degree_that_it_has_reserved)
 	static const u32 sizes[] = { 1, 2, 5, 16, 17, 30 };
 	const struct coll_algorithm *a;
 	struct collsock_post post;
+	struct collsock_features f;
 	u32 i, k, degree;
 
+	coll_descriptor_features(&f);
 	for (k = 0; k < ARRAY_SIZE(sizes); k++) {
 		unit_network_init(&self->n, sizes[k], seed_start() + k);
 		self->n.join.degrees = ~COLLSOCK_DEGREE(1);
+		self->n.join.algorithms = f.algorithms;
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		for (i = 0; i < coll_algorithms_count; i++) {
 			a = coll_algorithms[i];
 			if (coll_algorithm_rooted(a))
 				continue;
-			for (degree = 2; degree <= a->most_degree; degree++) {
+			for (degree = a->most_degree ? 2 : 0; degree <= a->most_degree; degree++) {
 				post = unit_post_of(a->operation, a->algorithm, 0, 1);
 				post.degree = degree;
 				run_once(_metadata, &self->n, &post);

@@ -164,6 +164,8 @@ static void check_size(struct __test_metadata *_metadata, const struct coll_algo
 	const u32 selves[] = { 0, 1, hosts / 2, hosts - 1 };
 	u32 i, k, degree;
 
+	if (a->most_hosts && hosts > a->most_hosts)
+		return;
 	for (i = 0; i < ARRAY_SIZE(selves); i++)
 		for (k = 0; k < (a->most_degree ? 17 : 1); k++) {
 			degree = shapes_degree(a, k, hosts);
@@ -261,7 +263,7 @@ TEST(a_group_needs_what_each_of_its_algorithms_needs_with_each_of_its_degrees)
 		for (a = next_algorithm(NULL); a; a = next_algorithm(a))
 			needs_of_row(&sum, a, COLLSOCK_DEGREE(3) | others[i]);
 		needs_of_menu(_metadata, &all, (struct collsock_join){
-			.degree = 3, .degrees = others[i] });
+			.algorithms = ~0ULL, .degree = 3, .degrees = others[i] });
 		expect_equal(_metadata, &all, &sum);
 	}
 }
@@ -271,11 +273,32 @@ TEST(algorithms_that_posts_may_not_name_need_nothing)
 	static struct test_needs with, without;
 
 	needs_of_menu(_metadata, &with, (struct collsock_join){});
-	needs_of_menu(_metadata, &without, (struct collsock_join){ .algorithms = ~HUB_ONLY });
+	needs_of_menu(_metadata, &without, (struct collsock_join){
+		.algorithms = ~(HUB_ONLY | BIT_ULL(COLLSOCK_FLAT)) });
 	/* Host 6 is three away: no power of two. */
 	EXPECT_TRUE(coll_hosts_has(with.hosts, 6));
 	EXPECT_FALSE(coll_hosts_has(without.hosts, 6));
 	EXPECT_LT(without.needs.room.early, with.needs.room.early);
+}
+
+TEST(flat_and_mcs_trees_need_nothing_in_groups_that_do_not_name_them)
+{
+	static struct test_needs none, same, flat, mcs;
+
+	needs_of_menu(_metadata, &none, (struct collsock_join){});
+	needs_of_menu(_metadata, &same, (struct collsock_join){ .algorithms =
+		~(BIT_ULL(COLLSOCK_FLAT) | BIT_ULL(COLLSOCK_MCS)) });
+	expect_equal(_metadata, &none, &same);
+	needs_of_menu(_metadata, &flat, (struct collsock_join){ .algorithms =
+		BIT_ULL(COLLSOCK_FLAT) });
+	EXPECT_EQ(HUB_HOSTS, flat.needs.room.early);
+	EXPECT_LT(none.needs.room.early, flat.needs.room.early);
+	/* In MCS trees of 16 hosts host 3 is a child of 1 on the way up, and of 2 down. */
+	needs_of_menu(_metadata, &mcs, (struct collsock_join){ .algorithms =
+		BIT_ULL(COLLSOCK_MCS), .algorithm = { [COLLSOCK_BARRIER] = COLLSOCK_MCS,
+						      [COLLSOCK_ALLREDUCE] = COLLSOCK_MCS } });
+	EXPECT_TRUE(coll_hosts_has(mcs.hosts, 1));
+	EXPECT_TRUE(coll_hosts_has(mcs.hosts, 2));
 }
 
 TEST(what_nobody_names_needs_no_degree_but_the_usual_one)

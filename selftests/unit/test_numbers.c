@@ -63,6 +63,8 @@ static const struct number algorithms[] = {
 	NUMBER(COLLSOCK_, EXCHANGE, 2),
 	NUMBER(COLLSOCK_, BINOMIAL, 3),
 	NUMBER(COLLSOCK_, KARY, 4),
+	NUMBER(COLLSOCK_, FLAT, 5),
+	NUMBER(COLLSOCK_, MCS, 6),
 };
 
 static const struct number macs[] = {

@@ -15,7 +15,8 @@
 
 static bool is_tree(const struct coll_algorithm *a)
 {
-	return a->algorithm == COLLSOCK_BINOMIAL || a->algorithm == COLLSOCK_KARY;
+	return a->algorithm == COLLSOCK_BINOMIAL || a->algorithm == COLLSOCK_KARY ||
+	       a->algorithm == COLLSOCK_FLAT || a->algorithm == COLLSOCK_MCS;
 }
 
 /* A walk through the shapes of an algorithm in groups up to @most hosts. */
@@ -142,6 +143,70 @@ TEST(with_a_degree_for_all_other_hosts_the_tree_is_flat)
 				TH_LOG("%s", shapes_text(a, &shape));
 		}
 	}
+}
+
+TEST(flat_trees_take_one_round_each_way_and_all_others_are_children_of_the_root)
+{
+	const struct coll_algorithm *a = NULL;
+	struct coll_shape shape = {};
+
+	while ((a = next_algorithm(a))) {
+		if (a->algorithm != COLLSOCK_FLAT)
+			continue;
+		for (shape.hosts = 2; shape.hosts <= COLLSOCK_MAX_FLAT_HOSTS; shape.hosts++) {
+			ASSERT_EQ(1, depth(a, &shape))
+				TH_LOG("%s", shapes_text(a, &shape));
+			ASSERT_EQ(shape.hosts - 1, children(a, &shape))
+				TH_LOG("%s", shapes_text(a, &shape));
+			ASSERT_TRUE(coll_algorithm_fits(a, shape.hosts, 0));
+		}
+		EXPECT_FALSE(coll_algorithm_fits(a, shape.hosts, 0))
+			TH_LOG("%s", shapes_text(a, &shape));
+	}
+}
+
+/* Of all hosts: the most messages that one receives and sends. */
+static void busiest(const struct coll_algorithm *a, struct coll_shape shape, u32 *received,
+		    u32 *sent)
+{
+	struct coll_schedule s;
+	u32 i, recvs;
+
+	*received = 0;
+	*sent = 0;
+	for (shape.self = 0; shape.self < shape.hosts; shape.self++) {
+		a->build(&s, &shape);
+		for (recvs = 0, i = 0; i < s.rounds; i++)
+			recvs += s.round[i].recvs;
+		*received = max(*received, recvs);
+		*sent = max_t(u32, *sent, s.sends);
+	}
+}
+
+/* In groups up to @most hosts: exactly as many as with these numbers of children. */
+static void check_work(struct __test_metadata *_metadata, u8 algorithm, u32 most, u32 degree,
+		       u32 up, u32 down)
+{
+	const struct coll_algorithm *a = coll_algorithm_find(COLLSOCK_BARRIER, algorithm);
+	struct coll_shape shape = { .degree = degree };
+	u32 received, sent;
+
+	for (shape.hosts = 1; shape.hosts <= most; shape.hosts++) {
+		busiest(a, shape, &received, &sent);
+		ASSERT_EQ(formulas_tree_work(shape.hosts, up), received)
+			TH_LOG("%s", shapes_text(a, &shape));
+		ASSERT_EQ(formulas_tree_work(shape.hosts, down), sent)
+			TH_LOG("%s", shapes_text(a, &shape));
+	}
+}
+
+TEST(the_busiest_host_of_a_tree_does_what_the_formula_says)
+{
+	check_work(_metadata, COLLSOCK_KARY, TREE_HOSTS, 2, 2, 2);
+	check_work(_metadata, COLLSOCK_KARY, TREE_HOSTS, 7, 7, 7);
+	check_work(_metadata, COLLSOCK_FLAT, COLLSOCK_MAX_FLAT_HOSTS, 0, COLLSOCK_MAX_FLAT_HOSTS,
+		   COLLSOCK_MAX_FLAT_HOSTS);
+	check_work(_metadata, COLLSOCK_MCS, TREE_HOSTS, 0, 4, 2);
 }
 
 TEST(the_largest_group_with_k_ary_trees_fits_whatever_the_degree)
@@ -345,7 +410,7 @@ TEST(trees_with_a_root_have_one_direction_and_those_without_have_both)
 		EXPECT_EQ(ways(a) * (shape.hosts - 1), messages(a, shape))
 			TH_LOG("%s", shapes_text(a, &shape));
 	}
-	EXPECT_EQ(8, trees);
+	EXPECT_EQ(14, trees);
 }
 
 TEST_HARNESS_MAIN

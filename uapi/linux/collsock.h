@@ -62,6 +62,7 @@
 #define COLLSOCK_MAX_DEGREE		64	/* of an algorithm; the least is 2 */
 #define COLLSOCK_MAX_EXCHANGE_DEGREE	16	/* of dissemination and exchange */
 #define COLLSOCK_MAX_KARY_HOSTS		4096	/* hosts of a group with k-ary trees */
+#define COLLSOCK_MAX_FLAT_HOSTS		65	/* hosts of a group with flat trees */
 #define COLLSOCK_MAX_SPIN_US		10000
 #define COLLSOCK_MIN_LIVENESS_MS	100
 #define COLLSOCK_MAX_LIVENESS_MS	600000
@@ -145,7 +146,8 @@ struct collsock_member {
  *	COLLSOCK_MIN_LIVENESS_MS…COLLSOCK_MAX_LIVENESS_MS; 0: each host's tunable
  * @features: features that this host must support, bits of struct
  *	collsock_features.features; else EOPNOTSUPP
- * @algorithms: algorithms that posts may name, bit 1 << enum collsock_algorithm; 0: all
+ * @algorithms: algorithms that posts may name, bit 1 << enum collsock_algorithm; 0: all but
+ *	COLLSOCK_FLAT and COLLSOCK_MCS
  * @degrees: degrees that posts may name besides, COLLSOCK_DEGREE() each; memory is reserved
  *	for all of them; 0: none
  * @algorithm: enum collsock_algorithm that COLLSOCK_AUTO means in a post, by operation number;
