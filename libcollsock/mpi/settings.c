@@ -98,6 +98,7 @@ static bool settings_has_algorithm(int word, enum collsock_algorithm algorithm)
 	case COLLSOCK_DISSEMINATION:
 		return word == BARRIER;
 	case COLLSOCK_EXCHANGE:
+	case COLLSOCK_MCS:
 		return word == BARRIER || word == ALLREDUCE;
 	default:
 		return true;
@@ -156,8 +157,8 @@ static int settings_read_algorithms(struct cm_settings *s, char *error, size_t b
 	free(copy);
 	if (!copy || err || settings_lacks_degree(s)) {
 		snprintf(error, bytes,
-			 "COLLSOCK_MPI_ALGORITHM=%s: not of the form barrier=exchange,allreduce=kary,degree=4; algorithms are auto, binomial, kary (with a degree from 2 to %d), for barrier and allreduce also exchange, for barrier also dissemination",
-			 text, COLLSOCK_MAX_DEGREE);
+			 "COLLSOCK_MPI_ALGORITHM=%s: not of the form barrier=exchange,allreduce=kary,degree=4; algorithms are auto, binomial, kary (with a degree from 2 to %d), flat (up to %d hosts), for barrier and allreduce also exchange and mcs, for barrier also dissemination",
+			 text, COLLSOCK_MAX_DEGREE, COLLSOCK_MAX_FLAT_HOSTS);
 		return -1;
 	}
 	return 0;

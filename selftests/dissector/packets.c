@@ -88,7 +88,7 @@ static void any_body(struct coll_body *b, const u8 *payload)
 			.operation	= (r >> 16) % 5,
 			.type		= (r >> 24) % 16,
 			.op		= (r >> 32) % 13,
-			.algorithm	= (r >> 40) % 5 | (r >> 48 & 0xff) << 8,
+			.algorithm	= (r >> 40) % 7 | (r >> 48 & 0xff) << 8,
 		},
 	};
 	b->done = b->operation + any_distance(seed_next(&state));

@@ -20,15 +20,22 @@ static u64 payload[ELEMENTS];
  * A wide window of operations, so that acknowledgments come neither early nor often unless
  * they are asked for.
  */
-static void begin(struct __test_metadata *_metadata, struct unit_network *n, u32 hosts,
-		  u32 degree)
+static void begin_with(struct __test_metadata *_metadata, struct unit_network *n, u32 hosts,
+		       u32 degree, u64 algorithms)
 {
 	unit_network_init(n, hosts, seed_start());
 	n->world.link.spread_ns = 0;
 	n->join.max_bytes = COLLSOCK_MAX_PAYLOAD;
 	n->join.window = 64;
 	n->join.degree = degree;
+	n->join.algorithms = algorithms;
 	ASSERT_EQ(0, unit_join_all(n, NULL));
+}
+
+static void begin(struct __test_metadata *_metadata, struct unit_network *n, u32 hosts,
+		  u32 degree)
+{
+	begin_with(_metadata, n, hosts, degree, 0);
 }
 
 static void barrier(struct __test_metadata *_metadata, struct unit_network *n, u8 algorithm)
@@ -159,12 +166,16 @@ TEST_F(net, an_acknowledgment_that_was_asked_for_leaves_in_that_event)
 TEST_F(net, barriers_ask_for_no_acknowledgment)
 {
 	static const u8 algorithms[] = {
-		COLLSOCK_DISSEMINATION, COLLSOCK_EXCHANGE, COLLSOCK_BINOMIAL, COLLSOCK_KARY
+		COLLSOCK_DISSEMINATION, COLLSOCK_EXCHANGE, COLLSOCK_BINOMIAL, COLLSOCK_KARY,
+		COLLSOCK_FLAT, COLLSOCK_MCS,
 	};
 	u32 i, k, degree;
+	u64 all = 0;
 
+	for (i = 0; i < ARRAY_SIZE(algorithms); i++)
+		all |= BIT_ULL(algorithms[i]);
 	for (degree = 2; degree <= 32; degree *= 4) {
-		begin(_metadata, &self->n, 33, degree);
+		begin_with(_metadata, &self->n, 33, degree, all);
 		self->n.tap = count_asking;
 		asking = 0;
 		for (i = 0; i < ARRAY_SIZE(algorithms); i++)

@@ -19,9 +19,9 @@ from api_common import blocking, nonblocking, post_of_three, two, unchanged_log
 from arithmetic import REDUCTIONS, element_bytes, name_of
 from collsock_test import (
     AF_COLLSOCK, AUTO, BARRIER, BINOMIAL, COMPLETION, COOKIE_GROUP, DEFAULT_SEGMENT, DISSEMINATION,
-    EXACT, EXCHANGE, INT16_INT, INT64, JOIN, KARY, MAXLOC, MAX_COMPLETION_BYTES, MAX_DEGREE,
+    EXACT, EXCHANGE, FLAT, INT16_INT, INT64, JOIN, KARY, MAXLOC, MAX_COMPLETION_BYTES, MAX_DEGREE,
     MAX_EXCHANGE_DEGREE, MAX_HOSTS, MAX_PAYLOAD, MAX_RANKS, MAX_SEGMENT, MAX_SPIN_US, MAX_WINDOW,
-    MINLOC, NO_RANK, PORT, POST, QUIET, RUN, RUN_HEAD, SELF, SOL_COLLSOCK, STATS, SUM, WAIT,
+    MCS, MINLOC, NO_RANK, PORT, POST, QUIET, RUN, RUN_HEAD, SELF, SOL_COLLSOCK, STATS, SUM, WAIT,
     WAIT_HEAD, Child, Completion, Descriptor, Group, KernelLog, Rank, at_least, at_most, barrier, equal, eventually,
     eventually_in, integers, ip_batch, libc, main, make_namespace, member, netem, on, outcome,
     post_bytes, rank_on, refused, run_bytes, set_tunables, test, tunables, until_nothing_lingers,
@@ -91,14 +91,14 @@ BAD_FIELDS = {
     "max_bytes": (MAX_PAYLOAD + 1, 0xffffffff),
     "window": (MAX_WINDOW + 1, 0xffff),
     "segment_bytes": (1, 47, 49, DEFAULT_SEGMENT + 8, MAX_SEGMENT + 48, 0xffff),
-    "barrier_algorithm": (KARY, KARY + 1, 255),  # no k-ary trees without a degree
-    "allreduce_algorithm": (DISSEMINATION, KARY, KARY + 1, 255),
-    "reduce_algorithm": (DISSEMINATION, EXCHANGE, KARY, KARY + 1, 255),
-    "broadcast_algorithm": (DISSEMINATION, EXCHANGE, KARY, KARY + 1, 255),
+    "barrier_algorithm": (KARY, MCS + 1, 255),  # no k-ary trees without a degree
+    "allreduce_algorithm": (DISSEMINATION, KARY, MCS + 1, 255),
+    "reduce_algorithm": (DISSEMINATION, EXCHANGE, KARY, MCS, MCS + 1, 255),
+    "broadcast_algorithm": (DISSEMINATION, EXCHANGE, KARY, MCS, MCS + 1, 255),
     "algorithm0": (BINOMIAL,),
     "algorithm5": (BINOMIAL,),
     "algorithm15": (BINOMIAL,),
-    "algorithms": (1 << AUTO, 1 << KARY, 1 << 5, 1 << 63),
+    "algorithms": (1 << AUTO, 1 << KARY, 1 << MCS + 1, 1 << 63),
     "degree": (1, MAX_DEGREE + 1, 255),
     "degrees": (1, 0b11),
     "mac": (3, 64, 255), "reserved": (b"\1", b"\0\0\0\0\0\1"),
@@ -294,7 +294,8 @@ def a_bad_post_is_refused_and_changes_nothing():
                    {"operation": 0}, {"operation": 5}, {"operation": 255},
                    {"type": 0}, {"type": INT16_INT + 1}, {"type": 255}, {"op": 0},
                    {"op": MINLOC}, {"op": MAXLOC + 1}, {"op": 255},
-                   {"algorithm": DISSEMINATION}, {"algorithm": KARY}, {"algorithm": 5},
+                   {"algorithm": DISSEMINATION}, {"algorithm": KARY}, {"algorithm": FLAT},
+                   {"algorithm": MCS}, {"algorithm": MCS + 1},
                    {"algorithm": 255}, {"root": 1}, {"root": NO_RANK}, {"count": 0},
                    {"count": 2}, {"count": 4}, barrier):
         refused(errno.EINVAL, f"allreduce with {fields}", rank.send, post_of_three(**fields))

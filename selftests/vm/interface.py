@@ -13,9 +13,10 @@ import struct
 from api_common import nonblocking, post_of_three, two, unchanged_log
 from collsock_test import (
     AF_COLLSOCK, ALLREDUCE, AUTO, BARRIER, BINOMIAL, BROADCAST, COMPLETION, COMPLETION_BYTES,
-    DISSEMINATION, EXACT, FEATURES, FEATURES_ALL, INT16_INT, JOIN, JOIN_HEAD, KARY, MAC_NH_SIPHASH,
-    MAC_SIPHASH, MAXLOC, MAX_COMPLETION_BYTES, NAME, NO_RANK, EXCHANGE, POST, REDUCE,
-    RUN, RUN_HEAD, SELF, SELF_ALL, SOL_COLLSOCK, WAIT, WAIT_HEAD, Completion, Descriptor, Group,
+    DISSEMINATION, EXACT, EXCHANGE, FEATURES, FEATURES_ALL, FLAT, INT16_INT, JOIN, JOIN_HEAD, KARY,
+    MAC_NH_SIPHASH, MAC_SIPHASH, MAXLOC, MAX_COMPLETION_BYTES, MAX_FLAT_HOSTS, MCS, NAME, NO_RANK,
+    POST, REDUCE, RUN, RUN_HEAD, SELF, SELF_ALL, SOL_COLLSOCK, WAIT, WAIT_HEAD, Completion,
+    Descriptor, Group,
     KernelLog, Rank, barrier, equal, eventually, integers, libc, main, rank_on, refused, test, wait_bytes)
 from interface_common import grown, run_parts
 
@@ -245,7 +246,7 @@ def features_report_what_is_supported():
         equal("types", features.types,
               sum(1 << number for number in (*range(1, INT16_INT + 1), EXACT)))
         equal("operators", features.operators, sum(1 << number for number in range(1, MAXLOC + 1)))
-        equal("algorithms", features.algorithms, sum(1 << number for number in range(1, KARY + 1)))
+        equal("algorithms", features.algorithms, sum(1 << number for number in range(1, MCS + 1)))
         equal("features", features.features, 0)
         equal("MACs", features.macs, 1 << MAC_SIPHASH | 1 << MAC_NH_SIPHASH)
 
@@ -284,6 +285,27 @@ def posts_name_algorithms_of_the_mask_only():
             algorithm=EXCHANGE)
     group.post(integers(1), integers(2))
     equal("without a name", [one.result for one in group.complete()], [integers(3)] * 2)
+
+
+@test
+def posts_name_flat_and_mcs_trees_only_if_join_does():
+    group = two()
+    for algorithm in (FLAT, MCS):
+        refused(errno.EINVAL, f"algorithm {algorithm}", group[0].post, algorithm=algorithm)
+    group = two(algorithms=1 << FLAT | 1 << MCS, reduce_algorithm=FLAT)
+    for algorithm in (FLAT, MCS, AUTO):
+        group.barrier(algorithm=algorithm)
+    refused(errno.EINVAL, "another algorithm", group[0].post, algorithm=BINOMIAL)
+    group.post(integers(1), integers(2), algorithm=MCS)
+    equal("by MCS trees", [one.result for one in group.complete()], [integers(3)] * 2)
+
+
+@test
+def flat_trees_have_a_limit():
+    for fields in ({"algorithms": 1 << FLAT}, {"broadcast_algorithm": FLAT}):
+        rank_on(1).join(Descriptor(range(1, MAX_FLAT_HOSTS + 1), **fields), 0)
+        refused(errno.EINVAL, f"too many hosts, {fields}", rank_on(1).join,
+                Descriptor(range(1, MAX_FLAT_HOSTS + 2), **fields), 0)
 
 
 @test

@@ -7,7 +7,8 @@ of several."""
 
 from collsock_test import (
     ALLREDUCE, BARRIER, BINOMIAL, BITWISE_XOR, BROADCAST, DEFAULT_SEGMENT, DISSEMINATION, EXCHANGE,
-    KARY, NOP, REDUCE, SOAK, UINT64, Group, equal, main, netem, outcome, seeded, test_each)
+    FLAT, KARY, MCS, NOP, REDUCE, SOAK, UINT64, Group, equal, main, netem, outcome, seeded,
+    test_each)
 
 SIZES = range(1, 17) if SOAK > 1 else (1, 2, 3, 6, 16)
 RANKS_PER_HOST = 1, 3
@@ -15,11 +16,12 @@ DEGREE, MAX_BYTES = 3, 4096
 DEGREES = 2, 5, 16  # that posts may name
 COUNTS = 1, DEFAULT_SEGMENT // 8, DEFAULT_SEGMENT // 8 + 1, MAX_BYTES // 8
 ALGORITHMS = {
-    BARRIER: (DISSEMINATION, EXCHANGE, BINOMIAL, KARY),
-    ALLREDUCE: (EXCHANGE, BINOMIAL, KARY),
-    REDUCE: (BINOMIAL, KARY),
-    BROADCAST: (BINOMIAL, KARY),
+    BARRIER: (DISSEMINATION, EXCHANGE, BINOMIAL, KARY, FLAT, MCS),
+    ALLREDUCE: (EXCHANGE, BINOMIAL, KARY, FLAT, MCS),
+    REDUCE: (BINOMIAL, KARY, FLAT),
+    BROADCAST: (BINOMIAL, KARY, FLAT),
 }
+NAMED = sum(1 << algorithm for algorithm in ALGORITHMS[BARRIER])
 OUTSTANDING = 8  # operations
 
 
@@ -29,7 +31,7 @@ class Case:
     def __init__(self, chance, size, operation, algorithm):
         root = chance.randrange(size) if operation in (REDUCE, BROADCAST) else 0
         count = chance.choice(COUNTS)
-        degree = 0 if algorithm == BINOMIAL else chance.choice((0, DEGREE, *DEGREES))
+        degree = 0 if algorithm in (BINOMIAL, FLAT, MCS) else chance.choice((0, DEGREE, *DEGREES))
         self.fields = {"operation": operation, "algorithm": algorithm, "degree": degree,
                        "root": root}
         if operation == BARRIER:
@@ -72,7 +74,7 @@ def every_algorithm_gives_the_right_result(size, ranks):
     chance = seeded("matrix", size, ranks)
     group = Group(range(1, size + 1), placement=[rank % size for rank in range(size * ranks)],
                   degree=DEGREE, degrees=sum(1 << degree - 1 for degree in DEGREES),
-                  max_bytes=MAX_BYTES)
+                  max_bytes=MAX_BYTES, algorithms=NAMED)
     kinds = [(operation, algorithm) for operation, algorithms in ALGORITHMS.items()
              for algorithm in algorithms] * max(1, SOAK // 4)
     chance.shuffle(kinds)

@@ -9,12 +9,12 @@ import select
 import time
 
 from collsock_test import (
-    BINOMIAL, BROADCAST, COOKIE_GROUP, INT64, KARY, NOP, ON_DEBUG_KERNEL, QUIET, REDUCE, Child,
-    Descriptor, Group, Rank, equal, eventually, integers, main, netem, outcome, rank_on, refused,
+    BINOMIAL, BROADCAST, COOKIE_GROUP, FLAT, INT64, KARY, NOP, ON_DEBUG_KERNEL, QUIET, REDUCE,
+    Child, Descriptor, Group, Rank, equal, eventually, integers, main, netem, outcome, rank_on, refused,
     seeded, test, test_each, tunables, until_nothing_lingers, work)
 
 SIZES = (1, 2, 3, 5) if ON_DEBUG_KERNEL else (1, 2, 3, 5, 16)
-TREES = {"binomial": BINOMIAL, "kary": KARY}
+TREES = {"binomial": BINOMIAL, "kary": KARY, "flat": FLAT}
 DEGREE = 3
 
 
@@ -39,7 +39,8 @@ def one_result(rank, expected):
 @test_each(*[(size, name) for size in SIZES for name in TREES])
 def every_root_receives_reductions_and_sends_broadcasts(size, name):
     chance, tree = seeded("rooted", size, name), TREES[name]
-    group = Group(hosts(size), degree=DEGREE)
+    group = Group(hosts(size), degree=DEGREE,
+                  algorithms=sum(1 << number for number in TREES.values()))
     netem(hosts(size), "loss", "5%")
     try:
         for root in chance.sample(range(size), min(size, 1 + work(1))):

@@ -11,7 +11,7 @@ import threading
 import time
 
 from collsock_test import (
-    DEFAULT_SEGMENT, DISSEMINATION, EXCHANGE, Descriptor, Group, Sniffer, at_least,
+    DEFAULT_SEGMENT, DISSEMINATION, EXCHANGE, FLAT, MCS, Descriptor, Group, Sniffer, at_least,
     at_most, command, equal, integers, main, rank_on, refused, seeded, test, test_each, work)
 from mixed_load import MixedLoad
 
@@ -55,17 +55,32 @@ def addresses(sniffer):
     return found
 
 
-@test_each(("dissemination", DISSEMINATION), ("pairwise exchange", EXCHANGE))
+# Of eight hosts: those at the ends of each edge, up and down
+EDGES = {
+    FLAT: [(0, host) for host in range(1, 8)],
+    MCS: [(0, 1), (0, 3), (0, 5), (0, 7), (1, 2), (3, 4), (5, 6),
+          (0, 1), (0, 5), (1, 2), (1, 4), (2, 3), (5, 6), (5, 7)],
+}
+
+
+def peers_of(number, algorithm):
+    distances = 1, 2, 4
+    if algorithm == EXCHANGE:
+        return {number ^ distance for distance in distances}
+    if algorithm == DISSEMINATION:
+        return {(number + distance * sign) % 8 for distance in distances for sign in (1, -1)}
+    return {end for edge in EDGES[algorithm] if number in edge for end in edge} - {number}
+
+
+@test_each(("dissemination", DISSEMINATION), ("pairwise exchange", EXCHANGE), ("flat", FLAT),
+           ("mcs", MCS))
 def a_host_has_exactly_the_peers_that_its_schedule_names(_, algorithm):
     sniffers = [Sniffer(host) for host in HOSTS]
     group = Group(HOSTS, barrier_algorithm=algorithm)
     for _ in range(3):
         group.barrier()
     for number, rank in enumerate(group):
-        distances = 1, 2, 4
-        expected = {number ^ distance for distance in distances} \
-            if algorithm == EXCHANGE else \
-            {(number + distance * sign) % 8 for distance in distances for sign in (1, -1)}
+        expected = peers_of(number, algorithm)
         equal(f"peers of rank {number}", rank.stats().peers, len(expected))
         spoken_to = {host - 1 for host in addresses(sniffers[number])}
         equal(f"destinations of rank {number} beyond its peers", spoken_to - expected, set())

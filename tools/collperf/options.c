@@ -104,8 +104,9 @@ static const char shared_help[] =
 	"  -R, --root N          rank of the root of a reduce or broadcast (default 0)\n"
 	"  -c, --count N         elements of operations with data, 1 to 1080 (default 4)\n"
 	"  -a, --algorithm NAME  auto, dissemination, exchange (with data it is recursive\n"
-	"                        doubling), binomial or kary; the default is dissemination\n"
-	"                        for a barrier, else auto\n"
+	"                        doubling), binomial, kary, flat (up to 65 hosts) or mcs\n"
+	"                        (for a barrier or allreduce); the default is\n"
+	"                        dissemination for a barrier, else auto\n"
 	"  -d, --degree N        of the algorithm: with how many hosts, itself included, a\n"
 	"                        host exchanges in a round, 2 to 16 (default 2); with kary\n"
 	"                        the children of a host, 2 to 64 (no default)\n"
@@ -214,8 +215,10 @@ static void check_degree(const struct options *options)
 
 	if (algorithm == COLLSOCK_KARY && !options->degree)
 		errx(EXIT_USAGE, "--algorithm kary: needs --degree");
-	if (algorithm == COLLSOCK_BINOMIAL && options->degree)
-		errx(EXIT_USAGE, "--degree: a binomial tree has none");
+	if (options->degree && (algorithm == COLLSOCK_BINOMIAL || algorithm == COLLSOCK_FLAT ||
+				algorithm == COLLSOCK_MCS))
+		errx(EXIT_USAGE, "--degree: --algorithm %s has none",
+		     options_algorithm_name(algorithm));
 	if (algorithm != COLLSOCK_KARY && options->degree > COLLSOCK_MAX_EXCHANGE_DEGREE)
 		errx(EXIT_USAGE, "--degree %u: without --algorithm kary at most %u",
 		     options->degree, COLLSOCK_MAX_EXCHANGE_DEGREE);
@@ -231,6 +234,10 @@ static void check_operation(const struct options *options)
 		errx(EXIT_USAGE, "dissemination covers some hosts twice: only for a barrier");
 	if (algorithm == COLLSOCK_EXCHANGE && rooted)
 		errx(EXIT_USAGE, "exchange has no root: only for a barrier or allreduce");
+	if (algorithm == COLLSOCK_MCS && rooted)
+		errx(EXIT_USAGE, "--algorithm mcs: only for a barrier or allreduce");
+	if (algorithm == COLLSOCK_FLAT && options->hosts.count > COLLSOCK_MAX_FLAT_HOSTS)
+		errx(EXIT_USAGE, "--algorithm flat: at most %u hosts", COLLSOCK_MAX_FLAT_HOSTS);
 	check_degree(options);
 	if (options->root && !rooted)
 		errx(EXIT_USAGE, "--root: only a reduce or broadcast has one");

@@ -122,16 +122,17 @@ static void binomial_place(struct place *place, const struct shape *shape, unsig
 }
 
 /*
- * From the root down: the subtrees of a node differ in size by one node at most, the larger
- * ones first. The subtree with root @root has @nodes nodes.
+ * From the root down: the subtrees of a node, at most @fan, differ in size by one node at most,
+ * the larger ones first. The subtree with root @root has @nodes nodes.
  */
-static void kary_place(struct place *place, const struct shape *shape, unsigned int node)
+static void broad_place(struct place *place, const struct shape *shape, unsigned int node,
+			unsigned int fan)
 {
 	unsigned int root = 0, nodes = shape->hosts;
 
 	for (;;) {
 		unsigned int first = root + 1, rest = nodes - 1, parent = root, i;
-		unsigned int parts = shape->degree < rest ? shape->degree : rest;
+		unsigned int parts = fan < rest ? fan : rest;
 
 		for (i = 0; i < parts; i++) {
 			nodes = rest / parts + (i < rest % parts);
@@ -172,20 +173,28 @@ static void plan_down(struct plan *plan, const struct place *place, bool binomia
 			 COLLSOCK_MAX_DEGREE);
 }
 
-static void plan_tree(struct plan *plan, const struct shape *shape)
+/* In a tree whose nodes have at most @fan children; 0: the tree is binomial. */
+static struct place find_place(const struct shape *shape, unsigned int fan)
 {
 	unsigned int node = (shape->rank + shape->hosts - shape->root) % shape->hosts;
-	bool binomial = shape->algorithm == COLLSOCK_BINOMIAL;
 	struct place place = { .parent = NOBODY };
 
-	if (binomial)
-		binomial_place(&place, shape, node);
+	if (fan)
+		broad_place(&place, shape, node, fan);
 	else
-		kary_place(&place, shape, node);
+		binomial_place(&place, shape, node);
+	return place;
+}
+
+static void plan_tree(struct plan *plan, const struct shape *shape, unsigned int fan_in,
+		      unsigned int fan_out)
+{
+	struct place up = find_place(shape, fan_in), down = find_place(shape, fan_out);
+
 	if (shape->operation != COLLSOCK_BROADCAST)
-		plan_up(plan, &place);
+		plan_up(plan, &up);
 	if (shape->operation != COLLSOCK_REDUCE)
-		plan_down(plan, &place, binomial);
+		plan_down(plan, &down, !fan_out);
 }
 
 bool plan_make(struct plan *plan, const struct shape *shape)
@@ -199,8 +208,16 @@ bool plan_make(struct plan *plan, const struct shape *shape)
 		plan_exchange(plan, shape);
 		return true;
 	case COLLSOCK_BINOMIAL:
+		plan_tree(plan, shape, 0, 0);
+		return true;
 	case COLLSOCK_KARY:
-		plan_tree(plan, shape);
+		plan_tree(plan, shape, shape->degree, shape->degree);
+		return true;
+	case COLLSOCK_FLAT:
+		plan_tree(plan, shape, COLLSOCK_MAX_FLAT_HOSTS, COLLSOCK_MAX_FLAT_HOSTS);
+		return true;
+	case COLLSOCK_MCS:
+		plan_tree(plan, shape, 4, 2);
 		return true;
 	}
 	return false;

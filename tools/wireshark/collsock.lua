@@ -29,7 +29,9 @@ local operators = {
 	"bitwise-and", "bitwise-or", "bitwise-xor", "minloc", "maxloc",
 }
 
-local algorithms = { [0] = "none", "dissemination", "exchange", "binomial", "kary" }
+local algorithms = {
+	[0] = "none", "dissemination", "exchange", "binomial", "kary", "flat", "mcs",
+}
 
 local reasons = {
 	[0] = "left", "silent", "disagrees", "restarted", "ended", "version", "refused",
