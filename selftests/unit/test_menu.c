@@ -392,4 +392,29 @@ TEST_F(net, a_message_with_a_degree_that_is_not_reserved_is_invalid)
 	}
 }
 
+TEST_F(net, a_message_of_a_tree_that_join_has_not_named_is_invalid)
+{
+	static const u8 operations[] = {
+		COLLSOCK_BARRIER, COLLSOCK_ALLREDUCE, COLLSOCK_REDUCE, COLLSOCK_BROADCAST,
+	};
+	struct coll_signature sig = {};
+	u32 i, k;
+
+	unit_network_init(&self->n, 5, 1);
+	self->n.join.algorithm[COLLSOCK_BARRIER] = COLLSOCK_MCS;
+	self->n.join.algorithm[COLLSOCK_BROADCAST] = COLLSOCK_FLAT;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	for (i = 0; i < ARRAY_SIZE(operations); i++)
+		for (k = COLLSOCK_FLAT; k <= COLLSOCK_MCS; k++) {
+			sig.operation = operations[i];
+			sig.algorithm = k;
+			sig.type = i ? COLLSOCK_INT64 : 0;
+			sig.count = !!i;
+			sig.op = i == 1 || i == 2 ? COLLSOCK_SUM : 0;
+			EXPECT_EQ(self->n.join.algorithm[operations[i]] == k,
+				  coll_signature_makes_sense(unit_group(&self->n, 0), &sig))
+				TH_LOG("operation %u by %u", operations[i], k);
+		}
+}
+
 TEST_HARNESS_MAIN

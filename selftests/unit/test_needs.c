@@ -283,7 +283,7 @@ TEST(algorithms_that_posts_may_not_name_need_nothing)
 
 TEST(flat_and_mcs_trees_need_nothing_in_groups_that_do_not_name_them)
 {
-	static struct test_needs none, same, flat, mcs;
+	static struct test_needs none, same, flat;
 
 	needs_of_menu(_metadata, &none, (struct collsock_join){});
 	needs_of_menu(_metadata, &same, (struct collsock_join){ .algorithms =
@@ -293,12 +293,6 @@ TEST(flat_and_mcs_trees_need_nothing_in_groups_that_do_not_name_them)
 		BIT_ULL(COLLSOCK_FLAT) });
 	EXPECT_EQ(HUB_HOSTS, flat.needs.room.early);
 	EXPECT_LT(none.needs.room.early, flat.needs.room.early);
-	/* In MCS trees of 16 hosts host 3 is a child of 1 on the way up, and of 2 down. */
-	needs_of_menu(_metadata, &mcs, (struct collsock_join){ .algorithms =
-		BIT_ULL(COLLSOCK_MCS), .algorithm = { [COLLSOCK_BARRIER] = COLLSOCK_MCS,
-						      [COLLSOCK_ALLREDUCE] = COLLSOCK_MCS } });
-	EXPECT_TRUE(coll_hosts_has(mcs.hosts, 1));
-	EXPECT_TRUE(coll_hosts_has(mcs.hosts, 2));
 }
 
 TEST(what_nobody_names_needs_no_degree_but_the_usual_one)
