@@ -60,9 +60,9 @@
 	LINE(DISSEMINATION,	1,	"dissemination") /* barrier */		\
 	LINE(EXCHANGE,		2,	"exchange") /* with data, recursive multiplying */ \
 	LINE(BINOMIAL,		3,	"binomial") /* tree; up and down where all receive */ \
-	LINE(KARY,		4,	"kary")	/* the same; its degree is the children of a host */ \
+	LINE(KARY,		4,	"kary")	/* the same; its degree: children of a host */ \
 	/* Only if JOIN names them: */						\
-	LINE(FLAT,		5,	"flat")	/* the same; all others are children of the root */ \
+	LINE(FLAT,		5,	"flat")	/* the same; all others are the root's children */ \
 	LINE(MCS,		6,	"mcs") /* barrier, allreduce: 4 children up, 2 down */
 
 /*
