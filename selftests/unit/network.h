@@ -148,6 +148,17 @@ void unit_forget(struct unit_network *n, u32 rank);
 
 /* ---- time ---- */
 
+/* Bits of all algorithms, also of those that a group has only if it names them */
+static inline u64 unit_every_algorithm(void)
+{
+	u64 algorithms = 0;
+	u32 i;
+
+	for (i = 0; i < coll_algorithms_count; i++)
+		algorithms |= BIT_ULL(coll_algorithms[i]->algorithm);
+	return algorithms;
+}
+
 static inline u64 unit_random(struct unit_network *n)
 {
 	return world_random(&n->world.random);

@@ -86,6 +86,7 @@ TEST_F(net, every_operation_gives_every_rank_its_result_wherever_ranks_are)
 		p = &placements[k];
 		unit_network_place(&self->n, p->host_of_rank, p->count, seed_start() + k);
 		self->n.join.degree = 3;
+		self->n.join.algorithms = unit_every_algorithm();
 		ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 		for (a = 0; a < coll_algorithms_count; a++)
 			for (root = 0; root < roots_of(coll_algorithms[a], p->count); root++)

@@ -25,6 +25,7 @@ static void begin(struct __test_metadata *_metadata, struct unit_network *n,
 	n->join.window = 4;
 	n->join.degree = 3;
 	n->join.degrees = COLLSOCK_DEGREE(2);
+	n->join.algorithms = unit_every_algorithm();
 	ASSERT_EQ(0, unit_join_all(n, NULL));
 }
 
