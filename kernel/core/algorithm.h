@@ -54,8 +54,10 @@ extern const u8 coll_algorithm_index[COLL_MAX_OPERATIONS][COLL_MAX_ALGORITHMS];
 /* Position of the row for any two numbers, or -ENOENT; COLLSOCK_AUTO has no row. */
 static inline int coll_algorithm_position(u32 operation, u32 algorithm)
 {
-	if (operation >= COLL_MAX_OPERATIONS || algorithm >= COLL_MAX_ALGORITHMS ||
-	    !coll_algorithm_index[operation][algorithm])
+	if (operation >= COLL_MAX_OPERATIONS || algorithm >= COLL_MAX_ALGORITHMS)
+		return -ENOENT;
+	operation = coll_operation_scheduled(operation);
+	if (!coll_algorithm_index[operation][algorithm])
 		return -ENOENT;
 	return coll_algorithm_index[operation][algorithm] - 1;
 }

@@ -233,8 +233,9 @@ void coll_descriptor_features(struct collsock_features *f)
 		if (descriptor_operator_exists(i))
 			f->operators |= BIT_ULL(i);
 	}
-	for (i = 0; i < coll_algorithms_count; i++) {
-		f->operations |= BIT_ULL(coll_algorithms[i]->operation);
+	for (i = 0; i < COLL_MAX_OPERATIONS; i++)
+		if (coll_operation_find(i))
+			f->operations |= BIT_ULL(i);
+	for (i = 0; i < coll_algorithms_count; i++)
 		f->algorithms |= BIT_ULL(coll_algorithms[i]->algorithm);
-	}
 }

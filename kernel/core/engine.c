@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "engine.h"
 #include "env.h"
+#include "extent.h"
 #include "peers.h"
 #include "reduce.h"
 #include "work.h"
@@ -18,16 +19,10 @@ static u8 *engine_early(const struct coll_op *op, u32 edge)
 	return op->early + (size_t)edge * op->group->payload.room;
 }
 
-/* The part of the payload that an edge concerns. */
-struct engine_range {
-	u32	first;
-	u32	bytes;
-};
-
 /* The segment of a lane: all but the last have the same size. */
-static struct engine_range engine_segment(const struct coll_op *op, u32 lane)
+static struct coll_extent engine_segment(const struct coll_op *op, u32 lane)
 {
-	struct engine_range range = { 0, op->bytes };
+	struct coll_extent range = { .bytes = op->bytes };
 
 	if (unlikely(op->segments > 1)) {
 		range.first = lane * op->segment_bytes;
@@ -48,11 +43,16 @@ static u32 engine_block_start(const struct coll_op *op, u32 segment_bytes, u32 b
 	return min(block * each, count) * element;
 }
 
-static noinline struct engine_range engine_part(const struct coll_op *op, u32 lane,
-						const struct coll_edge *e)
+static noinline struct coll_extent engine_part(const struct coll_op *op, u32 lane,
+					       const struct coll_edge *e)
 {
-	struct engine_range range = engine_segment(op, lane);
+	struct coll_extent range = engine_segment(op, lane);
 
+	if (op->schedule->places) {
+		struct coll_span span = { range.first, range.first + range.bytes };
+
+		return coll_extent_of(&op->group->ranks.order, e, op->block, &span);
+	}
 	if (e->blocks != op->schedule->blocks && range.bytes) {
 		u32 first = engine_block_start(op, range.bytes, e->first_block);
 		u32 end = engine_block_start(op, range.bytes, e->first_block + e->blocks);
@@ -63,12 +63,13 @@ static noinline struct engine_range engine_part(const struct coll_op *op, u32 la
 	return range;
 }
 
-static inline struct engine_range engine_range(const struct coll_op *op, u32 lane,
-					       const struct coll_edge *e)
+/* The part of the payload that an edge concerns. A place-only schedule has 0 blocks. */
+static inline struct coll_extent engine_range(const struct coll_op *op, u32 lane,
+					      const struct coll_edge *e)
 {
 	if (unlikely(op->segments > 1 || e->blocks != op->schedule->blocks))
 		return engine_part(op, lane, e);
-	return (struct engine_range) { 0, op->bytes };
+	return (struct coll_extent) { .bytes = op->bytes };
 }
 
 /**
@@ -82,6 +83,33 @@ static inline struct engine_range engine_range(const struct coll_op *op, u32 lan
 u32 coll_engine_edge_bytes(const struct coll_op *op, u32 lane, u32 edge)
 {
 	return engine_range(op, lane, &op->schedule->fold[edge]).bytes;
+}
+
+/* Messages with nothing in them are not awaited: as if they had arrived. */
+static void engine_skip_empty(struct coll_op *op, struct coll_lane *lane)
+{
+	u32 edge;
+
+	for (edge = 0; edge < op->schedule->folds; edge++)
+		if (!coll_engine_edge_bytes(op, lane->index, edge))
+			lane->arrived[edge / 64] |= 1ULL << (edge % 64);
+}
+
+/**
+ * coll_engine_reset_lanes() - reset the lanes of an operation that has several
+ * @op: being made
+ *
+ * If it has one, that is the whole vector: no edge has nothing of it.
+ */
+void coll_engine_reset_lanes(struct coll_op *op)
+{
+	u32 i;
+
+	for (i = 0; i < op->segments; i++) {
+		coll_engine_reset_lane(&op->lanes[i]);
+		if (op->schedule->places)
+			engine_skip_empty(op, &op->lanes[i]);
+	}
 }
 
 /**
@@ -104,15 +132,18 @@ struct coll_arrived coll_engine_arrived(const struct coll_op *op)
 
 /* ---- rounds ---- */
 
-/* The payload that a message carries along a send edge */
-static noinline void engine_load(struct coll_op *op, const struct coll_lane *lane,
+/* The payload that a message carries along a send edge. False if that is nothing. */
+static noinline bool engine_load(struct coll_op *op, const struct coll_lane *lane,
 				 const struct coll_edge *e, struct coll_message *m)
 {
-	struct engine_range range = engine_range(op, lane->index, e);
+	struct coll_extent range = engine_range(op, lane->index, e);
 
 	m->payload = engine_value(op, lane->value, e->reg) + range.first;
 	m->bytes = range.bytes;
+	m->rest = range.rest;
+	m->gap = range.gap;
 	coll_work_do(op->group, range.bytes * COLL_WORK_PACKET_BYTE);
+	return range.bytes;
 }
 
 /* Send along an edge of the current round. */
@@ -122,18 +153,19 @@ static noinline void engine_send(struct coll_op *op, const struct coll_lane *lan
 	const struct coll_schedule *s = op->schedule;
 	const struct coll_edge *e = &s->send[edge];
 	struct coll_message *m = &op->messages[lane->index * s->sends + edge];
-	struct coll_peer *peer = coll_peers_get(op->group, e->host, now);
+	struct coll_peer *peer;
 
-	/* Memory is reserved for the peers of every schedule. */
-	if (WARN_ON_ONCE(!peer))
-		return;
 	m->head = &op->head;
 	m->segment = lane->index;
 	m->round = lane->round;
 	m->fan_in = e->fan_in;
 	m->bytes = 0;
-	if (op->bytes)
-		engine_load(op, lane, e, m);
+	if (op->bytes && !engine_load(op, lane, e, m))
+		return;
+	peer = coll_peers_get(op->group, e->host, now);
+	/* Memory is reserved for the peers of every schedule. */
+	if (WARN_ON_ONCE(!peer))
+		return;
 	coll_peer_send(peer, m, now);
 }
 
@@ -226,7 +258,7 @@ static bool engine_fold_entry(struct coll_op *op, u32 index, u32 edge)
 {
 	const struct coll_schedule *s = op->schedule;
 	const struct coll_edge *e = &s->fold[edge];
-	struct engine_range range = engine_range(op, index, e);
+	struct coll_extent range = engine_range(op, index, e);
 	struct coll_lane *lane = &op->lanes[index];
 	u32 first = range.first + lane->at;
 	struct engine_step step = {
@@ -248,7 +280,7 @@ static bool engine_fold_entry(struct coll_op *op, u32 index, u32 edge)
 /* What the round does not fold into must be kept. */
 static void engine_keep(struct coll_op *op, u32 index, u32 reg)
 {
-	struct engine_range range = engine_segment(op, index);
+	struct coll_extent range = engine_segment(op, index);
 	u32 value = op->lanes[index].value;
 
 	engine_copy(op, engine_value(op, value + 1, reg) + range.first,
@@ -274,11 +306,11 @@ static bool engine_fold_two(struct coll_op *op, struct coll_lane *lane, const st
 	placed = engine_operand(op, lane, r->fold_first);
 	other = engine_operand(op, lane, r->fold_first + 1);
 	result = engine_value(op, lane->value + 1, 0);
-	coll_work_do(op->group, sig->count * coll_reduce_work(sig->type));
+	coll_work_do(op->group, op->elements * coll_reduce_work(sig->type));
 	if (e[1].action == COLL_FOLD_LEFT)
-		coll_reduce(result, other, placed, sig->count, sig->type, sig->op);
+		coll_reduce(result, other, placed, op->elements, sig->type, sig->op);
 	else
-		coll_reduce(result, placed, other, sig->count, sig->type, sig->op);
+		coll_reduce(result, placed, other, op->elements, sig->type, sig->op);
 	lane->value++;
 	return true;
 }
@@ -299,6 +331,9 @@ static noinline bool engine_fold(struct coll_op *op, u32 index)
 
 	if (engine_fold_two(op, lane, r))
 		return true;
+	/* Messages have been received into the vector. */
+	if (s->places)
+		return true;
 	while (lane->part < kept + r->folds) {
 		if (coll_work_over(op->group))
 			return false;
@@ -316,13 +351,37 @@ static noinline bool engine_fold(struct coll_op *op, u32 index)
 
 /* ---- the ranks of this host ---- */
 
+/*
+ * The block of a rank of this host. A vector that is only moved is in host order; one that is
+ * reduced stays in the order of ranks.
+ */
+static struct coll_extent engine_own_block(const struct coll_op *op, u32 local)
+{
+	const struct coll_ranks *ranks = &op->group->ranks;
+	u32 position = op->schedule->places ?
+		       coll_order_first(&ranks->order, op->schedule->self) + local :
+		       ranks->local[local].rank;
+
+	return (struct coll_extent) { .first = position * op->block, .bytes = op->block };
+}
+
+/* What a rank of this host receives */
+static inline struct coll_extent engine_received(const struct coll_op *op, u32 local)
+{
+	if (unlikely(op->own_out))
+		return engine_own_block(op, local);
+	return (struct coll_extent) { .bytes = op->bytes };
+}
+
 /* Complete one rank's post. */
 static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_rank)
 {
 	struct coll_local_post *post = &op->locals.post[local];
+	struct coll_extent part = { .bytes = 0 };
 	struct coll_group *g = op->group;
-	bool result = !error && post->receives && op->bytes;
 
+	if (!error && post->receives && op->bytes)
+		part = engine_received(op, local);
 	post->waits = false;
 	coll_work_do(g, COLL_WORK_COMPLETION + op->bytes * COLL_WORK_BYTE);
 	if (error) {
@@ -332,8 +391,8 @@ static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_r
 		g->stats.completed++;
 	}
 	coll_env_complete(g, local, op->head.number, post->token,
-			  result ? engine_value(op, op->lanes[0].value, 0) : NULL,
-			  result ? op->bytes : 0, error, failed_rank);
+			  part.bytes ? engine_value(op, op->lanes[0].value, 0) + part.first : NULL,
+			  part.bytes, error, failed_rank);
 }
 
 /* False if the event has done what it may, and something is left. */
@@ -410,7 +469,7 @@ static struct coll_fold engine_claim(struct coll_op *op, u32 low, u32 level)
 		.result		= root ? engine_value(op, 0, 0) : engine_local(op, low),
 		.left		= engine_local(op, low),
 		.right		= engine_local(op, low + (1U << level)),
-		.elements	= sig->count,
+		.elements	= op->elements,
 		.type		= sig->type,
 		.operator	= sig->op,
 		.low		= low,
@@ -470,6 +529,11 @@ static void engine_climb(struct coll_op *op, u32 low, u32 level)
 
 static noinline void engine_contribute(struct coll_op *op, u32 local, const void *payload)
 {
+	if (unlikely(op->own_in)) {
+		engine_copy(op, engine_value(op, 0, 0) + engine_own_block(op, local).first,
+			    payload, op->block);
+		return;
+	}
 	if (op->locals.contributors == 1) {
 		engine_copy(op, engine_value(op, 0, 0), payload, op->bytes);
 		return;
@@ -697,9 +761,14 @@ bool coll_engine_folded(struct coll_op *op, const struct coll_fold *fold, u64 no
  */
 void coll_engine_store_payload(struct coll_op *op, u32 edge, const struct coll_body *body)
 {
-	u32 first = engine_range(op, body->segment, &op->schedule->fold[edge]).first;
+	struct coll_extent range = engine_range(op, body->segment, &op->schedule->fold[edge]);
+	u8 *to = op->schedule->places ? engine_value(op, 0, 0) : engine_early(op, edge);
+	u32 bytes = body->payload_bytes - range.rest;
 
-	memcpy(engine_early(op, edge) + first, body->payload, body->payload_bytes);
+	to += range.first;
+	memcpy(to, body->payload, bytes);
+	if (unlikely(range.rest))
+		memcpy(to + bytes + range.gap, body->payload + bytes, range.rest);
 }
 
 /* ---- forgetting messages ---- */

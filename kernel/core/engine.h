@@ -11,7 +11,9 @@
  *
  * A payload larger than a segment is processed in lanes, one for each segment. Each lane
  * runs the whole schedule on its segment, which is divided into blocks. Lanes do not wait
- * for each other. A lane that has done what the event may do (work.h) remembers how far it
+ * for each other. A place-only schedule has no register that is folded: what it moves goes
+ * directly into one vector, of which a lane is a range. What an edge has of a lane may be
+ * nothing: then no message is sent or awaited. A lane that has done what the event may do (work.h) remembers how far it
  * got, and waits for its turn.
  *
  * Everything here is called under the group's lock. Rounds advance only in an event
@@ -35,6 +37,8 @@ static inline void coll_engine_reset_lane(struct coll_lane *lane)
 	lane->last = NULL;
 }
 
+void coll_engine_reset_lanes(struct coll_op *op);
+
 /*
  * Make an operation EARLY: the first post of this host, or the first packet about it, has
  * arrived. The caller has set its number, source, signature and what follows from that, and
@@ -42,8 +46,6 @@ static inline void coll_engine_reset_lane(struct coll_lane *lane)
  */
 static inline void coll_engine_make(struct coll_op *op)
 {
-	u32 i = 0;
-
 	op->head.done = op->head.number - 1;
 	op->head.unacked = 0;
 	op->unfinished = op->segments;
@@ -51,9 +53,9 @@ static inline void coll_engine_make(struct coll_op *op)
 	op->state = COLL_OP_EARLY;
 	op->probed = false;
 	op->begun = 0;
-	do {
-		coll_engine_reset_lane(&op->lanes[i]);
-	} while (unlikely(++i < op->segments));
+	coll_engine_reset_lane(&op->lanes[0]);
+	if (unlikely(op->segments > 1))
+		coll_engine_reset_lanes(op);
 }
 
 bool coll_engine_begin(struct coll_op *op, u64 now);

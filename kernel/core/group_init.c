@@ -203,6 +203,31 @@ static int group_find_locals(struct coll_group *g)
 	return 0;
 }
 
+/*
+ * The order of blocks. A vector with one for each rank cannot be larger than any payload; in a
+ * group that is too large for that the tables have no use.
+ */
+static int group_build_order(struct coll_group *g)
+{
+	struct coll_order *order = &g->ranks.order;
+	const u32 *host_of = g->ranks.host_of;
+
+	order->hosts = g->hosts;
+	order->ranks = g->ranks.size;
+	if (!host_of || g->ranks.size > g->payload.max_bytes)
+		return 0;
+	order->first = group_alloc(g, (g->hosts + 1) * sizeof(*order->first));
+	if (!order->first)
+		return -ENOMEM;
+	if (!coll_order_same(host_of, g->ranks.size)) {
+		order->position = group_alloc(g, g->ranks.size * sizeof(*order->position));
+		if (!order->position)
+			return -ENOMEM;
+	}
+	coll_order_fill(order, host_of);
+	return 0;
+}
+
 /* The least power of two that is not less */
 static u32 group_round_up(u32 n)
 {
@@ -262,6 +287,8 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	coll_menu_init(&g->plan.menu, j);
 	err = group_find_locals(g);
 	if (!err)
+		err = group_build_order(g);
+	if (!err)
 		err = group_build_schedules(g);
 	if (!err)
 		err = group_reserve(g);
@@ -303,6 +330,8 @@ void coll_group_destroy(struct coll_group *g)
 		coll_env_free(g->window.slots[i].locals.post);
 	}
 	coll_env_free(g->window.slots);
+	coll_env_free(g->ranks.order.first);
+	coll_env_free(g->ranks.order.position);
 	coll_env_free(g->ranks.local);
 	group_free_schedules(g);
 }

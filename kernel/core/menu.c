@@ -32,6 +32,18 @@ static u64 menu_usual_algorithms(void)
 	return algorithms;
 }
 
+/* Is it what COLLSOCK_AUTO means for some operation, together with a degree? */
+static bool menu_means(const struct coll_menu *menu, const struct coll_algorithm *a, u32 degree)
+{
+	u32 i;
+
+	for (i = 0; i < COLL_MAX_OPERATIONS; i++)
+		if (coll_algorithm_find(i, a->algorithm) == a &&
+		    menu_automatic(menu, i, degree) == a->algorithm)
+			return true;
+	return false;
+}
+
 /**
  * coll_menu_init() - the menu that a request to join describes
  * @menu: out
@@ -71,8 +83,7 @@ bool coll_menu_offers(const struct coll_menu *menu, const struct coll_algorithm 
 		return false;
 	if (degree != menu_usual_degree(menu, a) && !menu_has_degree(menu->degrees, degree))
 		return false;
-	return menu->algorithms >> a->algorithm & 1 ||
-	       menu_automatic(menu, a->operation, degree) == a->algorithm;
+	return menu->algorithms >> a->algorithm & 1 || menu_means(menu, a, degree);
 }
 
 /* ---- requests to join ---- */

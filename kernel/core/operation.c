@@ -39,6 +39,11 @@ static u8 operation_choose_allreduce(u32 hosts, u32 degree)
 	return COLLSOCK_EXCHANGE;
 }
 
+static u8 operation_choose_allgather(u32 hosts, u32 degree)
+{
+	return COLLSOCK_DISSEMINATION;
+}
+
 static u8 operation_choose_tree(u32 hosts, u32 degree)
 {
 	return COLLSOCK_BINOMIAL;
@@ -71,5 +76,41 @@ const struct coll_operation coll_operations[COLL_MAX_OPERATIONS] = {
 		.rooted		= true,
 		.typed		= true,
 		.choose		= operation_choose_tree,
+	},
+	[COLLSOCK_ALLGATHER] = {
+		.contributes	= COLL_ALL,
+		.receives	= COLL_ALL,
+		.typed		= true,
+		.blocks		= true,
+		.own_in		= true,
+		.choose		= operation_choose_allgather,
+	},
+	[COLLSOCK_GATHER] = {
+		.contributes	= COLL_ALL,
+		.receives	= COLL_ROOT,
+		.rooted		= true,
+		.typed		= true,
+		.blocks		= true,
+		.own_in		= true,
+		.choose		= operation_choose_tree,
+	},
+	[COLLSOCK_SCATTER] = {
+		.contributes	= COLL_ROOT,
+		.receives	= COLL_ALL,
+		.rooted		= true,
+		.typed		= true,
+		.blocks		= true,
+		.own_out	= true,
+		.choose		= operation_choose_tree,
+	},
+	[COLLSOCK_REDUCE_SCATTER_BLOCK] = {
+		.contributes	= COLL_ALL,
+		.receives	= COLL_ALL,
+		.typed		= true,
+		.reduces	= true,
+		.blocks		= true,
+		.own_out	= true,
+		.schedules_of	= COLLSOCK_ALLREDUCE,
+		.choose		= operation_choose_allreduce,
 	},
 };

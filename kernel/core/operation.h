@@ -27,6 +27,10 @@
  * @rooted: one rank is the root
  * @typed: it has elements, which have a type
  * @reduces: elements are combined by an operator
+ * @blocks: the operation's vector has a block of elements for each rank
+ * @own_in: a rank that contributes contributes its own block only
+ * @own_out: a rank that receives receives its own block only
+ * @schedules_of: if not 0: the operation whose schedules, and so algorithms, it uses
  * @choose: the algorithm that COLLSOCK_AUTO selects for a number of hosts and a degree, 0
  *	being the usual one. Pure: hosts that chose differently would wait for each other
  *	indefinitely
@@ -37,6 +41,10 @@ struct coll_operation {
 	bool	rooted;
 	bool	typed;
 	bool	reduces;
+	bool	blocks;
+	bool	own_in;
+	bool	own_out;
+	u8	schedules_of;
 	u8	(*choose)(u32 hosts, u32 degree);
 };
 
@@ -55,6 +63,12 @@ static inline const struct coll_operation *coll_operation_find(u32 operation)
 static inline bool coll_operation_contributes(u32 operation, bool root)
 {
 	return coll_operations[operation].contributes >> root & 1;
+}
+
+/* The operation whose schedules this one uses */
+static inline u32 coll_operation_scheduled(u32 operation)
+{
+	return coll_operations[operation].schedules_of ?: operation;
 }
 
 static inline bool coll_operation_receives(u32 operation, bool root)

@@ -78,6 +78,8 @@ static __always_inline void peer_body_of_message(const struct coll_message *m,
 	body->round = m->round;
 	body->payload = m->payload;
 	body->payload_bytes = m->bytes;
+	body->rest = m->rest;
+	body->gap = m->gap;
 }
 
 /* The "done" that a message carries */

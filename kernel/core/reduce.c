@@ -347,7 +347,7 @@ bool coll_reduce_valid(u8 type, u8 op)
 	bool real = type == COLLSOCK_FLOAT || type == COLLSOCK_DOUBLE;
 	bool pair = type >= COLLSOCK_FLOAT_INT && type <= COLLSOCK_INT16_INT;
 
-	if (!coll_type_bytes(type))
+	if (!coll_type_bytes(type) || type == COLLSOCK_BYTE)
 		return false;
 	if (type == COLLSOCK_EXACT)
 		return op == COLLSOCK_SUM;

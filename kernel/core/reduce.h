@@ -29,6 +29,7 @@ static inline u32 coll_type_bytes(u8 type)
 	switch (type) {
 	case COLLSOCK_INT8:
 	case COLLSOCK_UINT8:
+	case COLLSOCK_BYTE:
 		return 1;
 	case COLLSOCK_INT16:
 	case COLLSOCK_UINT16:

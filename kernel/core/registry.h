@@ -27,7 +27,10 @@
 	LINE(REDUCE,	FLAT,			coll_flat_reduce)		\
 	LINE(BROADCAST,	FLAT,			coll_flat_broadcast)		\
 	LINE(BARRIER,	MCS,			coll_mcs_barrier)		\
-	LINE(ALLREDUCE,	MCS,			coll_mcs_allreduce)
+	LINE(ALLREDUCE,	MCS,			coll_mcs_allreduce)		\
+	LINE(ALLGATHER,	DISSEMINATION,		coll_dissemination_allgather)	\
+	LINE(GATHER,	BINOMIAL,		coll_binomial_gather)		\
+	LINE(SCATTER,	BINOMIAL,		coll_binomial_scatter)
 
 #define COLL_REGISTRY_DECLARATION(operation, algorithm, row)	\
 	extern const struct coll_algorithm row;

@@ -8,11 +8,42 @@
 static_assert(COLL_MAX_ROUNDS <= 255, "coll_schedule.rounds is a u8");
 static_assert(COLL_MAX_EDGES <= 255, "coll_round counts and indexes edges in u8");
 
+static bool schedule_blocks_ok(const struct coll_schedule *s, const struct coll_edge *e)
+{
+	if (s->places)
+		return e->blocks && e->first_block < s->hosts && e->blocks <= s->hosts;
+	return e->blocks && (u32)e->first_block + e->blocks <= s->blocks;
+}
+
 /* Rule for send edges and fold entries: all that they name exists. */
 static bool schedule_edge_ok(const struct coll_schedule *s, const struct coll_edge *e)
 {
-	return e->host < s->hosts && e->reg < s->registers && e->blocks &&
-	       (u32)e->first_block + e->blocks <= s->blocks;
+	return e->host < s->hosts && e->reg < s->registers && schedule_blocks_ok(s, e);
+}
+
+/* Do two ranges of blocks, modulo hosts, have none in common? */
+static bool schedule_disjoint(const struct coll_schedule *s, const struct coll_edge *a,
+			      const struct coll_edge *b)
+{
+	u32 to_b = (b->first_block + s->hosts - a->first_block) % s->hosts;
+	u32 to_a = (a->first_block + s->hosts - b->first_block) % s->hosts;
+
+	return to_b >= a->blocks && to_a >= b->blocks;
+}
+
+/* Rule for fold entries of a place-only schedule; @first is that of the round. */
+static bool schedule_place_ok(const struct coll_schedule *s, const struct coll_edge *first,
+			      const struct coll_edge *e)
+{
+	const struct coll_edge *before;
+
+	if (e->action != COLL_PLACE || e->reg || e->host == s->self)
+		return false;
+	for (before = s->fold; before < e; before++)
+		if (!schedule_disjoint(s, before, e) ||
+		    (before >= first && before->host == e->host))
+			return false;
+	return true;
 }
 
 /**
@@ -48,6 +79,8 @@ bool coll_schedule_fold_ok(const struct coll_schedule *s, const struct coll_edge
 
 	if (!schedule_edge_ok(s, e))
 		return false;
+	if (s->places)
+		return schedule_place_ok(s, first, e);
 	for (before = first; before < e; before++) {
 		if (before->reg == e->reg)
 			named = true;
@@ -91,7 +124,25 @@ int coll_schedule_start(struct coll_schedule *s, u32 hosts, u32 self)
 	s->registers = 1;
 	s->blocks = 1;
 	s->all_to_all = false;
+	s->places = false;
 	return 0;
+}
+
+/**
+ * coll_schedule_start_places - start building a place-only schedule
+ * @s: the schedule; overwritten
+ * @hosts: hosts of the group
+ * @self: the host whose schedule it is
+ *
+ * Return: as coll_schedule_start().
+ */
+int coll_schedule_start_places(struct coll_schedule *s, u32 hosts, u32 self)
+{
+	int err = coll_schedule_start(s, hosts, self);
+
+	s->places = true;
+	s->blocks = 0;
+	return err;
 }
 
 /**
@@ -136,6 +187,54 @@ static int schedule_edge_set(struct coll_schedule *s, struct coll_edge *e, u32 h
 	return 0;
 }
 
+/* The next send edge, or fold entry, or an error: is there a round, is there room? */
+static int schedule_line(struct coll_schedule *s, struct coll_edge *lines, u32 used,
+			 struct coll_edge **e)
+{
+	if (!s->rounds)
+		return -EINVAL;
+	if (used >= COLL_MAX_EDGES)
+		return -E2BIG;
+	*e = &lines[used];
+	return 0;
+}
+
+static int schedule_send_add(struct coll_schedule *s, const struct coll_edge *e)
+{
+	struct coll_round *r = &s->round[s->rounds - 1];
+
+	if (!coll_schedule_send_ok(s, &s->send[r->send_first], e))
+		return -EINVAL;
+	r->sends++;
+	s->sends++;
+	return 0;
+}
+
+static int schedule_fold_add(struct coll_schedule *s, const struct coll_edge *e)
+{
+	struct coll_round *r = &s->round[s->rounds - 1];
+
+	if (!coll_schedule_fold_ok(s, &s->fold[r->fold_first], e))
+		return -EINVAL;
+	r->folds++;
+	if (e->host != s->self)
+		r->recvs++;
+	s->folds++;
+	return 0;
+}
+
+/* Set a line of a place-only schedule. */
+static void schedule_edge_set_blocks(struct coll_edge *e, u32 host, u32 first, u32 blocks,
+				     enum coll_action action)
+{
+	e->host = host;
+	e->first_block = first;
+	e->blocks = blocks;
+	e->reg = 0;
+	e->action = action;
+	e->fan_in = 1;
+}
+
 /**
  * coll_schedule_send - the current round sends a register
  * @s: a schedule in a round
@@ -147,26 +246,51 @@ static int schedule_edge_set(struct coll_schedule *s, struct coll_edge *e, u32 h
  */
 int coll_schedule_send(struct coll_schedule *s, u32 host, u8 reg)
 {
-	struct coll_round *r;
 	struct coll_edge *e;
-	int err;
+	int err = schedule_line(s, s->send, s->sends, &e);
 
-	if (!s->rounds)
-		return -EINVAL;
-	if (s->sends >= COLL_MAX_EDGES)
-		return -E2BIG;
+	err = err ?: schedule_edge_set(s, e, host, reg, COLL_SEND);
+	return err ?: schedule_send_add(s, e);
+}
 
-	r = &s->round[s->rounds - 1];
-	e = &s->send[s->sends];
-	err = schedule_edge_set(s, e, host, reg, COLL_SEND);
+/**
+ * coll_schedule_send_blocks - the current round sends blocks of the vector
+ * @s: a place-only schedule in a round
+ * @host: destination
+ * @first: the first block, which is that of a host
+ * @blocks: number of blocks, modulo hosts
+ *
+ * Return: as coll_schedule_send().
+ */
+int coll_schedule_send_blocks(struct coll_schedule *s, u32 host, u32 first, u32 blocks)
+{
+	struct coll_edge *e;
+	int err = schedule_line(s, s->send, s->sends, &e);
+
 	if (err)
 		return err;
-	if (!coll_schedule_send_ok(s, &s->send[r->send_first], e))
-		return -EINVAL;
+	schedule_edge_set_blocks(e, host, first, blocks, COLL_SEND);
+	return schedule_send_add(s, e);
+}
 
-	r->sends++;
-	s->sends++;
-	return 0;
+/**
+ * coll_schedule_place_blocks - the current round receives blocks of the vector
+ * @s: a place-only schedule in a round
+ * @host: sender of the message
+ * @first: the first block, which is that of a host
+ * @blocks: number of blocks, modulo hosts
+ *
+ * Return: as coll_schedule_fold().
+ */
+int coll_schedule_place_blocks(struct coll_schedule *s, u32 host, u32 first, u32 blocks)
+{
+	struct coll_edge *e;
+	int err = schedule_line(s, s->fold, s->folds, &e);
+
+	if (err)
+		return err;
+	schedule_edge_set_blocks(e, host, first, blocks, COLL_PLACE);
+	return schedule_fold_add(s, e);
 }
 
 /**
@@ -194,28 +318,11 @@ void coll_schedule_fan_in(struct coll_schedule *s, u32 hosts)
 int coll_schedule_fold(struct coll_schedule *s, u32 host, u8 reg,
 		       enum coll_action action)
 {
-	struct coll_round *r;
 	struct coll_edge *e;
-	int err;
+	int err = schedule_line(s, s->fold, s->folds, &e);
 
-	if (!s->rounds)
-		return -EINVAL;
-	if (s->folds >= COLL_MAX_EDGES)
-		return -E2BIG;
-
-	r = &s->round[s->rounds - 1];
-	e = &s->fold[s->folds];
-	err = schedule_edge_set(s, e, host, reg, action);
-	if (err)
-		return err;
-	if (!coll_schedule_fold_ok(s, &s->fold[r->fold_first], e))
-		return -EINVAL;
-
-	r->folds++;
-	if (host != s->self)
-		r->recvs++;
-	s->folds++;
-	return 0;
+	err = err ?: schedule_edge_set(s, e, host, reg, action);
+	return err ?: schedule_fold_add(s, e);
 }
 
 /**
@@ -260,6 +367,10 @@ void coll_schedule_room(const struct coll_schedule *s, struct coll_room *room)
 {
 	u32 i, values = 1;
 
+	if (s->places) {
+		coll_room_grow(room, s->sends, 1, 0);
+		return;
+	}
 	for (i = 0; i < s->rounds; i++)
 		values += !!s->round[i].folds;
 	coll_room_grow(room, s->sends, values * s->registers, s->folds);

@@ -16,6 +16,12 @@
  * Lists are canonical: the lower rank is always the left operand, on every
  * host, so all ranks get identical bits.
  *
+ * A place-only schedule ("places") moves blocks of a vector with one block for each host, of any
+ * length. It has one register, and all its fold entries PLACE a message. No two of them
+ * cover the same block, nor one that the host has contributed: so a message is received
+ * directly into the vector, and what was sent stays unchanged. Ranges of blocks are modulo
+ * hosts.
+ *
  * A message is identified at its receiver by (round, sender): no round has two receive
  * edges from one host, nor two send edges to one. Self occurs at most once for each
  * register. Rounds have the same numbers on all hosts; a host that has nothing to do in one
@@ -82,7 +88,8 @@ struct coll_round {
  * @sends: number of send edges in all rounds
  * @folds: number of fold entries in all rounds
  * @registers: registers used
- * @blocks: number of blocks of a payload
+ * @blocks: number of blocks of a payload; 0 if @places: one for each host
+ * @places: it is place-only
  * @all_to_all: completion here implies that every host has begun
  * @round: the rounds
  * @send: send edges, in the order of their rounds
@@ -97,6 +104,7 @@ struct coll_schedule {
 	u8			registers;
 	u16			blocks;
 	bool			all_to_all;
+	bool			places;
 	struct coll_round	round[COLL_MAX_ROUNDS];
 	struct coll_edge	send[COLL_MAX_EDGES];
 	struct coll_edge	fold[COLL_MAX_EDGES];
@@ -119,6 +127,7 @@ struct coll_room {
  * stops at the first error, which leaves the schedule unusable.
  */
 int coll_schedule_start(struct coll_schedule *s, u32 hosts, u32 self);
+int coll_schedule_start_places(struct coll_schedule *s, u32 hosts, u32 self);
 int coll_schedule_round(struct coll_schedule *s);
 int coll_schedule_send(struct coll_schedule *s, u32 host, u8 reg);
 void coll_schedule_fan_in(struct coll_schedule *s, u32 hosts);
@@ -126,6 +135,8 @@ int coll_schedule_fold(struct coll_schedule *s, u32 host, u8 reg,
 		       enum coll_action action);
 int coll_schedule_combine(struct coll_schedule *s, u32 host, u8 reg,
 			  enum coll_action side);
+int coll_schedule_send_blocks(struct coll_schedule *s, u32 host, u32 first, u32 blocks);
+int coll_schedule_place_blocks(struct coll_schedule *s, u32 host, u32 first, u32 blocks);
 bool coll_schedule_send_ok(const struct coll_schedule *s, const struct coll_edge *first,
 			   const struct coll_edge *e);
 bool coll_schedule_fold_ok(const struct coll_schedule *s, const struct coll_edge *first,

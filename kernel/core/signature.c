@@ -2,7 +2,7 @@
 #include "reduce.h"
 #include "signature.h"
 
-/* How many elements a payload may have: those that its segments can carry */
+/* How many elements a vector may have: those that its segments can carry */
 static inline u32 signature_most(const struct coll_group *g, u8 type)
 {
 	const struct coll_payload *p = &g->payload;
@@ -14,23 +14,26 @@ static inline u32 signature_most(const struct coll_group *g, u8 type)
 			 (coll_reduce_segment(type, p->segment_bytes) / bytes));
 }
 
-/* Payload bytes of an operation with elements, or -EINVAL, -EMSGSIZE */
+/* Bytes of the vector of an operation with elements, or -EINVAL, -EMSGSIZE */
 static noinline int signature_typed_bytes(const struct coll_group *g,
 					  const struct coll_operation *operation,
 					  const struct coll_signature *sig)
 {
-	u32 element = coll_type_bytes(sig->type);
+	u32 element = coll_type_bytes(sig->type), most;
 
 	if (operation->reduces ? !coll_reduce_valid(sig->type, sig->op) : !element || sig->op)
 		return -EINVAL;
 	if (!sig->count)
 		return -EINVAL;
-	if (sig->count > signature_most(g, sig->type))
+	most = signature_most(g, sig->type);
+	if (unlikely(operation->blocks))
+		most /= g->ranks.size;
+	if (sig->count > most)
 		return -EMSGSIZE;
-	return sig->count * element;
+	return coll_signature_elements(g, sig) * element;
 }
 
-/* Payload bytes of an operation with this signature, or -EINVAL, -EMSGSIZE */
+/* Bytes of the vector of an operation with this signature, or -EINVAL, -EMSGSIZE */
 static inline int signature_bytes(const struct coll_group *g,
 				  const struct coll_operation *operation,
 				  const struct coll_signature *sig)
@@ -62,6 +65,58 @@ static noinline int signature_choose(const struct coll_group *g, const struct co
 	sig->algorithm = choice.algorithm;
 	sig->degree = choice.degree;
 	return 0;
+}
+
+/* Of the vector of @bytes, how many a rank contributes */
+static inline u32 signature_contributed(const struct coll_operation *operation,
+					const struct coll_signature *sig, u32 rank, u32 bytes)
+{
+	if (!coll_signature_contributes(sig, rank))
+		return 0;
+	return likely(!operation->own_in) ? bytes : sig->count * coll_type_bytes(sig->type);
+}
+
+/**
+ * coll_signature_room() - how long a buffer for payload and result must be
+ * @g: the group
+ * @local: which rank of this host posts
+ * @sig: valid in this group
+ *
+ * Return: bytes; of the whole vector, unless the rank has only its own block of it. Context: any.
+ */
+u32 coll_signature_room(const struct coll_group *g, u32 local, const struct coll_signature *sig)
+{
+	const struct coll_operation *operation = &coll_operations[sig->operation];
+	u32 rank = g->ranks.local[local].rank, block;
+
+	if (!operation->typed)
+		return 0;
+	block = sig->count * coll_type_bytes(sig->type);
+	if (likely(!operation->blocks))
+		return block;
+	if ((!operation->own_in && coll_signature_contributes(sig, rank)) ||
+	    (!operation->own_out && coll_signature_receives(sig, rank)))
+		return block * g->ranks.size;
+	return block;
+}
+
+/**
+ * coll_signature_reordered() - are the blocks of its vector not in the order of ranks?
+ * @g: the group
+ * @sig: valid in this group
+ *
+ * Those of a whole vector that a rank contributes, or receives: the platform puts them in host
+ * order, and in the order of ranks (order.h).
+ *
+ * Return: the bytes of a block, or 0 if it is in order. Context: any.
+ */
+u32 coll_signature_reordered(const struct coll_group *g, const struct coll_signature *sig)
+{
+	const struct coll_operation *operation = &coll_operations[sig->operation];
+
+	if (likely(!operation->blocks) || operation->reduces || !g->ranks.order.position)
+		return 0;
+	return sig->count * coll_type_bytes(sig->type);
 }
 
 /**
@@ -118,5 +173,5 @@ int coll_signature_of_post(const struct coll_group *g, u32 local,
 	bytes = signature_bytes(g, operation, sig);
 	if (bytes >= 0 && post->flags & COLLSOCK_QUIET && coll_signature_receives(sig, rank))
 		return -EINVAL;
-	return bytes > 0 && !coll_signature_contributes(sig, rank) ? 0 : bytes;
+	return bytes > 0 ? signature_contributed(operation, sig, rank, bytes) : bytes;
 }

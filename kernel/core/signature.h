@@ -11,12 +11,21 @@
 
 int coll_signature_of_post(const struct coll_group *g, u32 local,
 			   const struct collsock_post *post, struct coll_signature *sig);
+u32 coll_signature_room(const struct coll_group *g, u32 local, const struct coll_signature *sig);
+u32 coll_signature_reordered(const struct coll_group *g, const struct coll_signature *sig);
 bool coll_signature_makes_sense(const struct coll_group *g, const struct coll_signature *sig);
 
 /* Does a rank contribute to the operation, and does it receive the result? */
 static inline bool coll_signature_contributes(const struct coll_signature *sig, u32 rank)
 {
 	return coll_operation_contributes(sig->operation, sig->root == rank);
+}
+
+/* Elements of the operation's vector, if the signature is valid in this group */
+static inline u32 coll_signature_elements(const struct coll_group *g,
+					  const struct coll_signature *sig)
+{
+	return coll_operations[sig->operation].blocks ? sig->count * g->ranks.size : sig->count;
 }
 
 static inline bool coll_signature_receives(const struct coll_signature *sig, u32 rank)

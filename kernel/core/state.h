@@ -10,6 +10,7 @@
 #define COLL_CORE_STATE_H
 
 #include "menu.h"
+#include "order.h"
 #include "replay.h"
 #include "wire.h"
 
@@ -68,6 +69,8 @@ struct coll_message_head {
  * @first: number of the packet of the first transmission; 0 before it
  * @latest: number of the packet of the latest one
  * @bytes: length of the payload
+ * @rest: bytes of its second piece, if it has two
+ * @gap: in memory, bytes between both pieces
  * @answered: answers received from the other side before, or before it last had no room
  * @tries: transmissions so far, COLL_MAX_TRIES at most
  * @round: round of the schedule
@@ -92,11 +95,13 @@ struct coll_message {
 	};
 	u64				first;
 	u64				latest;
-	u32				bytes;
 	u32				answered;
+	u16				bytes;
+	u16				rest;
+	u16				gap;
+	u16				segment;
 	u8				tries;
 	u8				round;
-	u16				segment;
 	u8				fan_in;
 	bool				lost;
 };
@@ -452,8 +457,12 @@ struct coll_fold {
  * @locals: the ranks of this host
  * @awaited_ns: since when it is waited for: when the first rank of this host posted, or
  *	another host probed
- * @bytes: length of its payload
+ * @bytes: length of its vector
+ * @elements: of its vector
  * @segment_bytes: of each lane but the last: whole elements
+ * @block: bytes of the block of each rank, if it has one; else 0
+ * @own_in: ranks contribute their own block only
+ * @own_out: ranks receive their own block only
  * @source: host that posted it or sent a packet about it first
  * @segments: number of lanes
  * @unfinished: number of lanes that have rounds left
@@ -479,6 +488,7 @@ struct coll_op {
 	struct coll_op_locals		locals;
 	u64				awaited_ns;
 	u32				bytes;
+	u32				elements;
 	u32				segment_bytes;
 	u32				source;
 	u16				segments;
@@ -486,6 +496,9 @@ struct coll_op {
 	u8				state;
 	bool				probed;
 	u16				begun;
+	u32				block;
+	bool				own_in;
+	bool				own_out;
 	struct coll_schedule		*own;
 	const struct coll_algorithm	*own_algorithm;
 	u32				own_root;
@@ -550,6 +563,7 @@ struct coll_rank {
  * @joined: number of these that have joined and not left
  * @leaving: all that had joined have left
  * @local: the ranks of this host
+ * @order: the order of their blocks
  */
 struct coll_ranks {
 	u32			size;
@@ -559,6 +573,7 @@ struct coll_ranks {
 	u32			joined;
 	bool			leaving;
 	struct coll_rank	*local;
+	struct coll_order	order;
 };
 
 /**

@@ -152,6 +152,8 @@ struct coll_prefix {
  * @ack_bits: bit i: a message in @ack_number - i was
  * @payload: first byte of the payload
  * @payload_bytes: length of the payload
+ * @rest: of a packet to be written: how many of these are in a second piece, and
+ * @gap: how many bytes are between both
  */
 struct coll_body {
 	u64			number;
@@ -169,6 +171,8 @@ struct coll_body {
 	u64			ack_bits;
 	const u8		*payload;
 	u32			payload_bytes;
+	u16			rest;
+	u16			gap;
 };
 
 /**
@@ -379,6 +383,17 @@ static inline u8 *coll_wire_write_ack(u8 *at, const struct coll_body *body)
 	return at + COLL_WIRE_ACK;
 }
 
+/* The payload, which may be in two pieces */
+static __always_inline u8 *coll_wire_write_payload(u8 *at, const struct coll_body *body)
+{
+	u32 bytes = body->payload_bytes - body->rest;
+
+	memcpy(at, body->payload, bytes);
+	if (unlikely(body->rest))
+		memcpy(at + bytes, body->payload + bytes + body->gap, body->rest);
+	return at + body->payload_bytes;
+}
+
 /**
  * coll_wire_write() - write a packet
  * @packet: coll_wire_bytes() long
@@ -399,10 +414,8 @@ static __always_inline void coll_wire_write(u8 *packet, const struct coll_wire_s
 		end = coll_wire_write_operands(end, &body->signature);
 	if (body->acknowledges)
 		end = coll_wire_write_ack(end, body);
-	if (body->payload_bytes) {
-		memcpy(end, body->payload, body->payload_bytes);
-		end += body->payload_bytes;
-	}
+	if (body->payload_bytes)
+		end = coll_wire_write_payload(end, body);
 	coll_wire_seal(packet, end - packet + COLL_WIRE_MAC, side);
 }
 

@@ -181,6 +181,7 @@ static void check_result(struct sim_rank *r, u64 number, const void *result, u32
 	struct sim_op *op = &g->ops[number];
 	bool takes = sim_values_takes(op, r->number);
 	struct sim *s = g->sim;
+	u32 taken = sim_values_taken(op, r->number);
 
 	if (number == r->dissent)
 		sim_violated(s, "rank %u completes operation %llu, about which it disagrees",
@@ -192,12 +193,12 @@ static void check_result(struct sim_rank *r, u64 number, const void *result, u32
 		 coll_operations[op->post.operation].contributes == COLL_ALL)
 		sim_violated(s, "rank %u completes operation %llu, about which they disagree",
 			     r->number, number);
-	else if (bytes != (takes ? op->bytes : 0))
+	else if (bytes != taken)
 		sim_violated(s, "rank %u: operation %llu gives %u bytes instead of %u",
-			     r->number, number, bytes, takes ? op->bytes : 0);
+			     r->number, number, bytes, taken);
 	else if (takes && !sim_expect_right(r, number, result))
-		sim_violated(s, "rank %u: the result of operation %llu is wrong",
-			     r->number, number);
+		sim_violated(s, "rank %u: the result of operation %llu (kind %u) is wrong",
+			     r->number, number, op->post.operation);
 	else if (number > r->failed)
 		sim_violated(s, "rank %u: operation %llu completes, but %llu has failed",
 			     r->number, number, r->failed);

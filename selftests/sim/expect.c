@@ -45,7 +45,7 @@ static const struct sim_rank *fold_ranks(const struct expected *x, const struct 
 		first *= 2;
 	r = fold_ranks(x, r, first, result);
 	r = fold_ranks(x, r, count - first, operand);
-	sim_values_fold(&x->op->post, result, result, operand);
+	sim_values_fold(x->op, result, result, operand);
 	return r;
 }
 
@@ -64,12 +64,30 @@ static void fold_host(const struct expected *x, u32 host, u8 *result)
 
 /* ---- operations whose order does not matter ---- */
 
+/* The blocks of all ranks, in their order */
+static void expect_blocks(const struct expected *x, u8 *result)
+{
+	u32 rank;
+
+	for (rank = 0; rank < x->group->size; rank++) {
+		const struct sim_rank *r = &x->group->ranks[rank];
+		u32 block = sim_values_given(x->op, rank);
+
+		sim_values_payload(r, x->number, r->restarted ? x->life : 0,
+				   result + rank * block);
+	}
+}
+
 static void expect_exact(const struct expected *x, u8 *result)
 {
 	const struct collsock_post *post = &x->op->post;
 	u8 payload[SIM_MAX_BYTES];
 	u32 host;
 
+	if (post->operation == COLLSOCK_ALLGATHER || post->operation == COLLSOCK_GATHER) {
+		expect_blocks(x, result);
+		return;
+	}
 	if (!coll_operations[post->operation].reduces) {
 		fold_host(x, x->group->ranks[post->root].member->index, result);
 		return;
@@ -77,7 +95,7 @@ static void expect_exact(const struct expected *x, u8 *result)
 	fold_host(x, 0, result);
 	for (host = 1; host < x->group->hosts; host++) {
 		fold_host(x, host, payload);
-		sim_values_fold(post, result, result, payload);
+		sim_values_fold(x->op, result, result, payload);
 	}
 }
 
@@ -101,7 +119,7 @@ static void fold_binomial(const struct expected *x, u32 node, u32 nodes, u8 *res
 	fold_node(x, node, result);
 	for (size = 1; size < nodes; size *= 2) {
 		fold_binomial(x, node + size, min(size, nodes - size), operand);
-		sim_values_fold(&x->op->post, result, result, operand);
+		sim_values_fold(x->op, result, result, operand);
 	}
 }
 
@@ -130,7 +148,7 @@ static void fold_parts(const struct expected *x, u32 node, u32 nodes, u8 *result
 	for (nodes--; parts; parts--) {
 		part = DIV_ROUND_UP(nodes, parts);
 		fold_parts(x, node, part, operand);
-		sim_values_fold(&x->op->post, result, result, operand);
+		sim_values_fold(x->op, result, result, operand);
 		node += part;
 		nodes -= part;
 	}
@@ -156,7 +174,7 @@ static void fold_partners(const struct expected *x, u32 first, u32 count, u32 pa
 		else
 			fold_node(x, first * least + min(first, longer) + part, value);
 		if (part)
-			sim_values_fold(&x->op->post, result, result, operand);
+			sim_values_fold(x->op, result, result, operand);
 	}
 }
 
@@ -219,19 +237,21 @@ bool sim_expect_right(struct sim_rank *r, u64 number, const void *result)
 {
 	struct sim_group *g = r->group;
 	struct sim_op *op = &g->ops[number];
+	u32 taken = sim_values_taken(op, r->number);
+	u32 first = taken < op->bytes ? r->number * taken : 0;
 	bool right;
 
 	if (!op->bytes)
 		return true;
 	if (!op->expected)
 		expect(g, number, 0);
-	right = !memcmp(op->expected, result, op->bytes);
+	right = !memcmp(op->expected + first, result, taken);
 	/* Hosts that had received nothing from a root's first life accept the second. */
 	if (!coll_operations[op->post.operation].reduces && !right)
 		op->agreed = 0;
 	if (!right && !op->agreed) {
 		expect(g, number, !op->life);
-		right = !memcmp(op->expected, result, op->bytes);
+		right = !memcmp(op->expected + first, result, taken);
 	}
 	if (right)
 		op->agreed |= 1ULL << r->number;

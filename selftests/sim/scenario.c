@@ -507,7 +507,7 @@ static void choose_group(struct sim *s, struct sim_group *g, u32 hosts)
 		choose_rank(s, g, &g->ranks[i], ops);
 	link_ranks(g);
 	for (i = 0; i < ops; i++)
-		g->ops[i].bytes = sim_values_choose(s, g, &g->ops[i]);
+		sim_values_choose(s, g, &g->ops[i]);
 	if (s->trouble & SIM_NUMBERS)
 		choose_numbers(s, g, ops);
 	if (s->trouble & SIM_DISAGREE && g->size > 1)

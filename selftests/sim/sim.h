@@ -55,7 +55,8 @@ extern const u32 sim_classes_count;
 /**
  * struct sim_op - one operation of a group, with its expected result
  * @post: what all ranks post
- * @bytes: of the payload
+ * @bytes: of its vector
+ * @elements: of its vector
  * @posted: ranks that have posted it, in any life
  * @seen: ranks that are counted, once each
  * @expected: result, once it was computed
@@ -67,6 +68,7 @@ extern const u32 sim_classes_count;
 struct sim_op {
 	struct collsock_post	post;
 	u32			bytes;
+	u32			elements;
 	u32			posted;
 	u64			seen;
 	u8			*expected;
@@ -354,14 +356,15 @@ void sim_attacker_sent(struct sim *s, const struct world_packet *p);
 void sim_attacker_free(struct sim *s);
 
 /* values.c: what is posted, and how it is folded */
-u32 sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op);
+void sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op);
 struct coll_choice sim_values_choice(const struct sim_group *g, const struct collsock_post *post);
 u32 sim_values_dissent(const struct sim_rank *r, struct collsock_post *post);
 void sim_values_payload(const struct sim_rank *r, u64 number, u32 life, void *payload);
 bool sim_values_contributes(const struct sim_op *op, u32 rank);
 bool sim_values_takes(const struct sim_op *op, u32 rank);
-void sim_values_fold(const struct collsock_post *post, u8 *result, const u8 *left,
-		     const u8 *right);
+u32 sim_values_given(const struct sim_op *op, u32 rank);
+u32 sim_values_taken(const struct sim_op *op, u32 rank);
+void sim_values_fold(const struct sim_op *op, u8 *result, const u8 *left, const u8 *right);
 
 /* expect.c: the expected results */
 bool sim_expect_order_known(u8 algorithm);

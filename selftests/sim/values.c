@@ -42,6 +42,7 @@ static const struct type types[] = {
 	[COLLSOCK_INT64_INT]	= { 8, true, false, true },
 	[COLLSOCK_INT32_INT]	= { 4, true, false, true },
 	[COLLSOCK_INT16_INT]	= { 2, true, false, true },
+	[COLLSOCK_BYTE]		= { 1, false, false, false },
 	[COLLSOCK_EXACT]	= {},
 };
 
@@ -191,13 +192,14 @@ void sim_values_payload(const struct sim_rank *r, u64 number, u32 life, void *pa
 {
 	const struct collsock_post *post = &r->group->ops[number].post;
 	u32 i, size = coll_type_bytes(post->type);
+	u32 count = size ? sim_values_given(&r->group->ops[number], r->number) / size : 0;
 
 	if (post->type == COLLSOCK_EXACT) {
 		fill_exact(r->group->common.join.nonce + ((u64)number << 40) +
-			   ((u64)r->number << 20) + life, payload, post->count * size);
+			   ((u64)r->number << 20) + life, payload, count * size);
 		return;
 	}
-	for (i = 0; i < post->count; i++)
+	for (i = 0; i < count; i++)
 		element_put(&types[post->type], choose(r->group, r->number, life, number, i),
 			    (u8 *)payload + i * size);
 }
@@ -214,9 +216,42 @@ bool sim_values_takes(const struct sim_op *op, u32 rank)
 	return coll_operation_receives(op->post.operation, op->post.root == rank);
 }
 
+static u32 block_bytes(const struct sim_op *op)
+{
+	return op->post.count * coll_type_bytes(op->post.type);
+}
+
+/* Bytes of its contribution */
+u32 sim_values_given(const struct sim_op *op, u32 rank)
+{
+	if (!sim_values_contributes(op, rank))
+		return 0;
+	switch (op->post.operation) {
+	case COLLSOCK_ALLGATHER:
+	case COLLSOCK_GATHER:
+		return block_bytes(op);
+	default:
+		return op->bytes;
+	}
+}
+
+/* Bytes of its result */
+u32 sim_values_taken(const struct sim_op *op, u32 rank)
+{
+	if (!sim_values_takes(op, rank))
+		return 0;
+	switch (op->post.operation) {
+	case COLLSOCK_SCATTER:
+	case COLLSOCK_REDUCE_SCATTER_BLOCK:
+		return block_bytes(op);
+	default:
+		return op->bytes;
+	}
+}
+
 /* ---- choosing ---- */
 
-/* How many elements a payload of the group may have: none is divided. */
+/* How many elements a vector of the group may have: none is divided. */
 static u32 most_elements(const struct collsock_join *join, u8 type)
 {
 	u32 size = coll_type_bytes(type), segment = join->segment_bytes;
@@ -225,17 +260,27 @@ static u32 most_elements(const struct collsock_join *join, u8 type)
 		   DIV_ROUND_UP(join->max_bytes, segment) * (segment / size));
 }
 
-static void choose_reduction(struct sim *s, struct collsock_post *post,
-			     const struct collsock_join *join)
+/* Of an operation that only moves elements */
+static void choose_type(struct sim *s, struct collsock_post *post,
+			const struct collsock_join *join, u32 blocks)
 {
-	bool real = world_chance(&s->random, 250);
+	do
+		post->type = world_below(&s->random, ARRAY_SIZE(types));
+	while (!coll_type_bytes(post->type) || most_elements(join, post->type) < blocks);
+}
+
+static void choose_reduction(struct sim *s, struct collsock_post *post,
+			     const struct collsock_join *join, u32 blocks)
+{
+	bool real = most_elements(join, COLLSOCK_DOUBLE) >= blocks && world_chance(&s->random, 250);
 
 	do {
 		post->type = world_below(&s->random, ARRAY_SIZE(types));
 		if (real)
 			post->type = post->type & 1 ? COLLSOCK_FLOAT : COLLSOCK_DOUBLE;
 		post->op = world_below(&s->random, COLLSOCK_MAXLOC + 1);
-	} while (!coll_reduce_valid(post->type, post->op) || !most_elements(join, post->type));
+	} while (!coll_reduce_valid(post->type, post->op) ||
+		 most_elements(join, post->type) < blocks);
 }
 
 /* One of the degrees that posts may name, which an algorithm need not have; else 0 */
@@ -251,6 +296,16 @@ static u32 choose_degree(struct sim *s, u64 degrees)
 }
 
 /* An algorithm and a degree that the group has */
+static u32 choose_operation(struct sim *s, const struct coll_algorithm *a)
+{
+	u32 operation;
+
+	do
+		operation = world_below(&s->random, COLL_MAX_OPERATIONS);
+	while (coll_algorithm_find(operation, a->algorithm) != a);
+	return operation;
+}
+
 static const struct coll_algorithm *choose_algorithm(struct sim *s, const struct sim_group *g,
 						     struct collsock_post *post)
 {
@@ -261,7 +316,7 @@ static const struct coll_algorithm *choose_algorithm(struct sim *s, const struct
 	coll_menu_init(&menu, &g->common.join);
 	do {
 		a = coll_algorithms[world_below(&s->random, coll_algorithms_count)];
-		*post = (struct collsock_post){ .size = sizeof(*post), .operation = a->operation };
+		*post = (struct collsock_post){ .size = sizeof(*post), .operation = choose_operation(s, a) };
 		if (world_chance(&s->random, 700))
 			post->algorithm = a->algorithm;
 		post->degree = choose_degree(s, menu.degrees);
@@ -281,29 +336,40 @@ struct coll_choice sim_values_choice(const struct sim_group *g, const struct col
 	return choice;
 }
 
-/* Returns the bytes of the payload. */
-u32 sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op)
+/* How many blocks the operation's vector has */
+static u32 blocks_of(const struct sim_group *g, const struct collsock_post *post)
+{
+	return post->operation >= COLLSOCK_ALLGATHER ? g->size : 1;
+}
+
+void sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op)
 {
 	const struct collsock_join *join = &g->common.join;
-	const struct coll_algorithm *a = choose_algorithm(s, g, &op->post);
-	u32 size, most;
+	const struct coll_algorithm *a;
+	u32 size, most, blocks;
 
+	do {
+		a = choose_algorithm(s, g, &op->post);
+		blocks = blocks_of(g, &op->post);
+	} while (blocks > join->max_bytes);
 	if (coll_algorithm_rooted(a))
 		op->post.root = world_below(&s->random, g->size);
-	if (!coll_operations[a->operation].typed)
-		return 0;
-	choose_reduction(s, &op->post, join);
-	if (!coll_operations[a->operation].reduces)
-		op->post.op = COLLSOCK_NOP;
+	if (!coll_operations[op->post.operation].typed)
+		return;
+	if (coll_operations[op->post.operation].reduces)
+		choose_reduction(s, &op->post, join, blocks);
+	else
+		choose_type(s, &op->post, join, blocks);
 	op->rough = types[op->post.type].real && !types[op->post.type].pair &&
 		    op->post.op != COLLSOCK_NOP && sim_expect_order_known(a->algorithm) &&
 		    world_chance(&s->random, 500);
 	size = coll_type_bytes(op->post.type);
-	most = most_elements(join, op->post.type);
+	most = most_elements(join, op->post.type) / blocks;
 	if (!world_chance(&s->random, join->max_bytes > join->segment_bytes ? 300 : 100))
 		most = min(most, 4U);
 	op->post.count = 1 + world_below(&s->random, most);
-	return op->post.count * size;
+	op->elements = op->post.count * blocks;
+	op->bytes = op->elements * size;
 }
 
 /* Kinds of disagreement: all wait for each other; the rank waits for all; it waits for one. */
@@ -441,12 +507,11 @@ static void fold_one(const struct collsock_post *post, u8 *result, const u8 *lef
 	element_put(t, l, result);
 }
 
-/* The fold of two payloads; @result may be one of them. */
-void sim_values_fold(const struct collsock_post *post, u8 *result, const u8 *left,
-		     const u8 *right)
+/* The fold of two vectors; @result may be one of them. */
+void sim_values_fold(const struct sim_op *op, u8 *result, const u8 *left, const u8 *right)
 {
-	u32 i, size = coll_type_bytes(post->type);
+	u32 i, size = coll_type_bytes(op->post.type);
 
-	for (i = 0; i < post->count; i++)
-		fold_one(post, result + i * size, left + i * size, right + i * size);
+	for (i = 0; i < op->elements; i++)
+		fold_one(&op->post, result + i * size, left + i * size, right + i * size);
 }

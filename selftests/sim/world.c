@@ -389,13 +389,29 @@ u32 coll_env_queued(struct coll_group *g)
 	return member_of(g)->host->queued * PACKET_MEMORY;
 }
 
+/* Complete with a whole vector that is in host order. */
+static void member_complete_reordered(struct world_member *m, void *token, const void *result,
+				      u32 bytes)
+{
+	const struct coll_order *order = &m->group.ranks.order;
+	u8 *vector = malloc(bytes);
+
+	coll_order_to_ranks(order, vector, result, bytes / order->ranks);
+	m->world->user->complete(m, token, vector, bytes, 0, COLLSOCK_NO_RANK);
+	free(vector);
+}
+
 void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		       const void *result, u32 bytes, u32 error, u32 failed_rank)
 {
+	const struct coll_signature *sig = &coll_group_slot(g, number)->head.signature;
 	struct world_member *m = member_of(g);
 
 	m->told.number = number - m->common->first;
-	m->world->user->complete(m, token, result, bytes, error, failed_rank);
+	if (bytes && !coll_operations[sig->operation].own_out && coll_signature_reordered(g, sig))
+		member_complete_reordered(m, token, result, bytes);
+	else
+		m->world->user->complete(m, token, result, bytes, error, failed_rank);
 }
 
 void coll_env_writable(struct coll_group *g)
@@ -656,18 +672,36 @@ int world_join_rank(struct world_member *m, u32 rank)
 	return local;
 }
 
+/* What a rank contributes, in host order if it is a whole vector */
+static u8 *member_payload(struct world_member *m, const struct coll_signature *sig,
+			  const void *payload, u32 bytes)
+{
+	u32 block = coll_signature_reordered(&m->group, sig);
+	u8 *copy = malloc(bytes);
+
+	if (bytes && block && !coll_operations[sig->operation].own_in)
+		coll_order_to_hosts(&m->group.ranks.order, copy, payload, block);
+	else if (bytes)
+		memcpy(copy, payload, bytes);
+	return copy;
+}
+
 int world_post_rank(struct world_member *m, u32 local, const struct collsock_post *post,
 		    const void *payload, u32 bytes, void *token)
 {
 	struct coll_fold fold;
 	struct coll_signature sig;
+	u8 *copy;
 	int err;
 
 	err = coll_signature_of_post(&m->group, local, post, &sig);
 	if (err >= 0 && err != bytes)
 		err = -EINVAL;
-	if (err >= 0)
-		err = coll_group_post(&m->group, local, &sig, payload, token, m->world->now);
+	if (err >= 0) {
+		copy = member_payload(m, &sig, payload, bytes);
+		err = coll_group_post(&m->group, local, &sig, copy, token, m->world->now);
+		free(copy);
+	}
 	if (coll_group_take_fold(&m->group, &fold))
 		member_fold(m, &fold);
 	member_after(m);

@@ -227,6 +227,15 @@ static const struct formulas table[COLL_MAX_OPERATIONS][COLL_MAX_ALGORITHMS] = {
 		[COLLSOCK_KARY]			= { kary_rounds, tree_messages },
 		[COLLSOCK_FLAT]			= { flat_rounds, tree_messages },
 	},
+	[COLLSOCK_ALLGATHER] = {
+		[COLLSOCK_DISSEMINATION]	= { dissemination_rounds, dissemination_messages },
+	},
+	[COLLSOCK_GATHER] = {
+		[COLLSOCK_BINOMIAL]		= { binomial_rounds, tree_messages },
+	},
+	[COLLSOCK_SCATTER] = {
+		[COLLSOCK_BINOMIAL]		= { binomial_rounds, tree_messages },
+	},
 };
 
 bool formulas_have(const struct coll_algorithm *a)

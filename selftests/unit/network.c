@@ -176,17 +176,33 @@ struct collsock_post unit_post_of(u8 operation, u8 algorithm, u32 root, u32 coun
 
 	if (operation != COLLSOCK_BARRIER) {
 		post.type = COLLSOCK_UINT64;
-		post.op = operation == COLLSOCK_BROADCAST ? COLLSOCK_NOP : COLLSOCK_SUM;
+		post.op = coll_operations[operation].reduces ? COLLSOCK_SUM : COLLSOCK_NOP;
 		post.count = count;
 	}
 	return post;
 }
 
+static u32 unit_payload_bytes(const struct unit_network *n, u32 rank,
+			      const struct collsock_post *post)
+{
+	u32 bytes = post->count * coll_type_bytes(post->type);
+
+	switch (post->operation) {
+	case COLLSOCK_BROADCAST:
+		return post->root == rank ? bytes : 0;
+	case COLLSOCK_SCATTER:
+		return post->root == rank ? bytes * n->count : 0;
+	case COLLSOCK_REDUCE_SCATTER_BLOCK:
+		return bytes * n->count;
+	default:
+		return bytes;
+	}
+}
+
 int unit_post(struct unit_network *n, u32 rank, const struct collsock_post *post,
 	      const void *payload)
 {
-	bool contributes = post->operation != COLLSOCK_BROADCAST || post->root == rank;
-	u32 bytes = contributes ? post->count * coll_type_bytes(post->type) : 0;
+	u32 bytes = unit_payload_bytes(n, rank, post);
 	struct unit_rank *r = &n->ranks[rank];
 	struct unit_completion *c = &r->ops[r->posted];
 	int err;

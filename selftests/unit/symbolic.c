@@ -23,6 +23,10 @@ static const char *const symbolic_fault_text[] = {
 	[SYMBOLIC_ORDER]	= "pairs of neighbours out of order",
 	[SYMBOLIC_DIFFERENT]	= "number of the result's expression",
 	[SYMBOLIC_OPERATION]	= "operations that the executor can judge",
+	[SYMBOLIC_NOT_HELD]	= "blocks held of those sent",
+	[SYMBOLIC_HELD]		= "blocks received that were held already",
+	[SYMBOLIC_RANGE]	= "first block, and number of blocks, of a message",
+	[SYMBOLIC_RESULT]	= "blocks of the result",
 };
 
 static void symbolic_judge(struct symbolic_group *g, enum symbolic_fault fault, u32 host,
@@ -141,6 +145,51 @@ static u64 symbolic_known_count(struct symbolic_group *g, u32 host)
 	return count;
 }
 
+/* What hosts hold of the vector */
+
+static u64 *symbolic_held_by(struct symbolic_group *g, u32 host)
+{
+	return g->held_by_host + (size_t)host * g->words;
+}
+
+/* How many of some blocks a host holds */
+static u32 symbolic_held_count(struct symbolic_group *g, u32 host, u32 first, u32 blocks)
+{
+	u32 count = 0, i;
+
+	for (i = 0; i < blocks; i++)
+		count += coll_hosts_has(symbolic_held_by(g, host), (first + i) % g->hosts);
+	return count;
+}
+
+static void symbolic_hold(struct symbolic_group *g, u32 host, u32 first, u32 blocks)
+{
+	u32 i;
+
+	for (i = 0; i < blocks; i++)
+		coll_hosts_add(symbolic_held_by(g, host), (first + i) % g->hosts);
+}
+
+static void symbolic_contribute_blocks(struct symbolic_group *g, u32 host)
+{
+	if (coll_operations[g->algorithm->operation].own_in)
+		symbolic_hold(g, host, host, 1);
+	else
+		symbolic_hold(g, host, 0, g->hosts);
+}
+
+/* Check what is sent along an edge. */
+static void symbolic_judge_send(struct symbolic_group *g, u32 host, const struct coll_edge *e)
+{
+	const struct symbolic_host *me = &g->host[host];
+
+	if (me->schedule.places)
+		symbolic_judge(g, SYMBOLIC_NOT_HELD, host, e->blocks,
+			       symbolic_held_count(g, host, e->first_block, e->blocks));
+	else
+		symbolic_judge(g, SYMBOLIC_EMPTY, host, 0, !me->reg[e->reg]);
+}
+
 /* Hosts */
 
 static void symbolic_begin_round(struct symbolic_group *g, u32 host)
@@ -154,12 +203,13 @@ static void symbolic_begin_round(struct symbolic_group *g, u32 host)
 	for (i = r->send_first; i < r->send_first + r->sends; i++) {
 		const struct coll_edge *e = &me->schedule.send[i];
 
-		symbolic_judge(g, SYMBOLIC_EMPTY, host, 0, !me->reg[e->reg]);
+		symbolic_judge_send(g, host, e);
 		memcpy(symbolic_known_in(g, g->messages), symbolic_known_by(g, host),
 		       g->words * sizeof(u64));
 		g->message[g->messages] = (struct symbolic_message){
 			.from = host, .to = e->host, .round = me->round,
 			.value = me->reg[e->reg],
+			.first = e->first_block, .blocks = e->blocks,
 		};
 		symbolic_can_move(g, g->hosts + g->messages++);
 	}
@@ -208,6 +258,12 @@ static void symbolic_fold_round(struct symbolic_group *g, u32 host)
 		u32 value = symbolic_entry_value(g, host, i, at_begin);
 		u32 *reg = &me->reg[e->reg];
 
+		if (me->schedule.places) {
+			symbolic_judge(g, SYMBOLIC_HELD, host, 0,
+				       symbolic_held_count(g, host, e->first_block, e->blocks));
+			symbolic_hold(g, host, e->first_block, e->blocks);
+			continue;
+		}
 		symbolic_judge(g, SYMBOLIC_EMPTY, host, 0, !value);
 		if (e->action == COLL_PLACE)
 			*reg = value;
@@ -250,6 +306,8 @@ static void symbolic_advance(struct symbolic_group *g, u32 host)
 
 static void symbolic_arrive(struct symbolic_group *g, u32 host)
 {
+	if (g->host[host].schedule.places && g->host[host].contributes)
+		symbolic_contribute_blocks(g, host);
 	symbolic_known_by(g, host)[host / 64] |= 1ULL << host % 64;
 	g->host[host].arrived = true;
 	g->arrived++;
@@ -261,16 +319,32 @@ static void symbolic_deliver(struct symbolic_group *g, u32 message)
 	const struct symbolic_message *m = &g->message[message];
 	struct symbolic_host *me = &g->host[m->to];
 	int entry = coll_schedule_find(&me->schedule, m->round, m->from);
+	const struct coll_edge *e;
 
 	symbolic_judge(g, SYMBOLIC_NOT_AWAITED, m->to, 1, entry >= 0);
 	if (entry < 0)
 		return;
+	e = &me->schedule.fold[entry];
+	if (me->schedule.places) {
+		symbolic_judge(g, SYMBOLIC_RANGE, m->to, e->first_block, m->first);
+		symbolic_judge(g, SYMBOLIC_RANGE, m->to, e->blocks, m->blocks);
+	}
 	symbolic_judge(g, SYMBOLIC_TWICE, m->to, 1, me->came[entry] ? 2 : 1);
 	me->came[entry] = 1 + message;
 	symbolic_advance(g, m->to);
 }
 
 /* Groups */
+
+/* Check that a host holds what its ranks receive. */
+static void symbolic_judge_blocks(struct symbolic_group *g, u32 host)
+{
+	bool own = coll_operations[g->algorithm->operation].own_out;
+	u32 expected = own ? 1 : g->hosts;
+
+	symbolic_judge(g, SYMBOLIC_RESULT, host, expected,
+		       symbolic_held_count(g, host, own ? host : 0, expected));
+}
 
 /* Check the result. */
 static void symbolic_judge_result(struct symbolic_group *g, u32 host)
@@ -300,9 +374,14 @@ static void symbolic_judge_end(struct symbolic_group *g)
 
 	if (g->algorithm->operation == COLLSOCK_BARRIER)
 		return;
-	for (h = 0; h < g->hosts; h++)
-		if (g->host[h].receives)
+	for (h = 0; h < g->hosts; h++) {
+		if (!g->host[h].receives)
+			continue;
+		if (g->host[h].schedule.places)
+			symbolic_judge_blocks(g, h);
+		else
 			symbolic_judge_result(g, h);
+	}
 }
 
 /* Set what follows from the operation, whatever the algorithm. */
@@ -350,6 +429,8 @@ static void symbolic_make_room(struct symbolic_group *g, u32 messages, u32 folds
 				     sizeof(*g->held.move));
 	g->known_by_host = symbolic_grow(g->known_by_host, &g->room.known_by_host,
 					 (size_t)g->hosts * g->words, sizeof(u64));
+	g->held_by_host = symbolic_grow(g->held_by_host, &g->room.held_by_host,
+					(size_t)g->hosts * g->words, sizeof(u64));
 	g->known_in_message = symbolic_grow(g->known_in_message,
 					    &g->room.known_in_message,
 					    (size_t)(messages + 1) * g->words, sizeof(u64));
@@ -378,7 +459,7 @@ void symbolic_build(struct symbolic_group *g, const struct coll_algorithm *algor
 		g->shape.self = h;
 		g->host[h].round = 0;
 		symbolic_judge(g, SYMBOLIC_NOT_BUILT, h, 0, -algorithm->build(s, &g->shape));
-		symbolic_judge(g, SYMBOLIC_BLOCKS, h, 1, s->blocks);
+		symbolic_judge(g, SYMBOLIC_BLOCKS, h, !s->places, s->blocks);
 		symbolic_set_part(g, h);
 		messages += s->sends;
 		folds += s->folds;
@@ -398,6 +479,7 @@ void symbolic_free(struct symbolic_group *g)
 	free(g->held.move);
 	free(g->known_by_host);
 	free(g->known_in_message);
+	free(g->held_by_host);
 	free(g->expression);
 	free(g->hash);
 	memset(g, 0, sizeof(*g));
@@ -418,6 +500,7 @@ static void symbolic_reset(struct symbolic_group *g)
 		me->begun = false;
 	}
 	memset(g->known_by_host, 0, (size_t)g->hosts * g->words * sizeof(u64));
+	memset(g->held_by_host, 0, (size_t)g->hosts * g->words * sizeof(u64));
 	memset(&g->outcome, 0, sizeof(g->outcome));
 	g->ready.first = 0;
 	g->ready.end = 0;

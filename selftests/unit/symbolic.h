@@ -15,6 +15,9 @@
  * if that is received before it has arrived; reading an empty register is a fault. One that
  * does not receive the result completes when it arrives, whatever remains of its schedule.
  *
+ * In a place-only schedule a host holds blocks instead, those of all hosts having the same
+ * content everywhere: it may send what it holds, and must not receive what it holds already.
+ *
  * In a reduction with a root nodes are counted from the root on: node i is host (root + i)
  * mod n, and the lower node is on the left. Otherwise the root is host 0.
  *
@@ -45,6 +48,10 @@ enum symbolic_fault {
 	SYMBOLIC_ORDER,
 	SYMBOLIC_DIFFERENT,
 	SYMBOLIC_OPERATION,
+	SYMBOLIC_NOT_HELD,
+	SYMBOLIC_HELD,
+	SYMBOLIC_RANGE,
+	SYMBOLIC_RESULT,
 };
 
 enum symbolic_order {
@@ -80,6 +87,7 @@ struct symbolic_message {
 	u32 from, to;
 	u8 round;
 	u32 value;
+	u32 first, blocks;	/* of a place-only schedule */
 };
 
 struct symbolic_host {
@@ -115,6 +123,7 @@ struct symbolic_group {
 	u64 random;
 
 	u64 *known_by_host, *known_in_message;
+	u64 *held_by_host;	/* blocks, in a place-only schedule */
 	u32 words;		/* of one set of hosts */
 
 	struct symbolic_expression *expression;
@@ -128,7 +137,7 @@ struct symbolic_group {
 	/* Allocated lengths of the arrays, which grow and are reused */
 	struct {
 		size_t host, message, ready, held;
-		size_t known_by_host, known_in_message;
+		size_t known_by_host, known_in_message, held_by_host;
 		size_t expression, hash;
 	} room;
 

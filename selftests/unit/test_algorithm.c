@@ -182,6 +182,21 @@ TEST_F(delivery, broadcast_gives_all_the_roots_payload_and_nothing_else)
 	prove_all(_metadata, &self->proof, COLLSOCK_BROADCAST);
 }
 
+TEST_F(delivery, allgather_gives_all_the_block_of_every_host_once)
+{
+	prove_all(_metadata, &self->proof, COLLSOCK_ALLGATHER);
+}
+
+TEST_F(delivery, gather_gives_the_root_the_block_of_every_host_once)
+{
+	prove_all(_metadata, &self->proof, COLLSOCK_GATHER);
+}
+
+TEST_F(delivery, scatter_gives_every_host_its_block_of_the_roots)
+{
+	prove_all(_metadata, &self->proof, COLLSOCK_SCATTER);
+}
+
 /* Structure: what can be checked without running */
 
 static int compare_u64(const void *a, const void *b)
@@ -296,7 +311,8 @@ static void check_structure(struct __test_metadata *_metadata,
 			    const struct coll_algorithm *a, const struct coll_shape *shape)
 {
 	struct survey s = survey(a, *shape);
-	bool for_all = a->operation == COLLSOCK_BARRIER || a->operation == COLLSOCK_ALLREDUCE;
+	const struct coll_operation *operation = coll_operation_find(a->operation);
+	bool for_all = operation->contributes == COLL_ALL && operation->receives == COLL_ALL;
 	char sent[64], awaited[64];
 
 	ASSERT_EQ(0, s.err)

@@ -20,6 +20,10 @@ static const struct number operations[] = {
 	NUMBER(COLLSOCK_, ALLREDUCE, 2),
 	NUMBER(COLLSOCK_, REDUCE, 3),
 	NUMBER(COLLSOCK_, BROADCAST, 4),
+	NUMBER(COLLSOCK_, ALLGATHER, 5),
+	NUMBER(COLLSOCK_, GATHER, 6),
+	NUMBER(COLLSOCK_, SCATTER, 7),
+	NUMBER(COLLSOCK_, REDUCE_SCATTER_BLOCK, 8),
 };
 
 static const struct number types[] = {
@@ -39,6 +43,7 @@ static const struct number types[] = {
 	NUMBER(COLLSOCK_, INT64_INT, 13),
 	NUMBER(COLLSOCK_, INT32_INT, 14),
 	NUMBER(COLLSOCK_, INT16_INT, 15),
+	NUMBER(COLLSOCK_, BYTE, 16),
 	NUMBER(COLLSOCK_, EXACT, 17),
 };
 

@@ -11,11 +11,18 @@ static const struct promise {
 	bool	rooted;
 	bool	typed;
 	bool	reduces;
+	bool	blocks;
+	bool	own_in;
+	bool	own_out;
 } promises[] = {
-	{ COLLSOCK_BARRIER, COLL_ALL, COLL_ALL, false, false, false },
-	{ COLLSOCK_ALLREDUCE, COLL_ALL, COLL_ALL, false, true, true },
-	{ COLLSOCK_REDUCE, COLL_ALL, COLL_ROOT, true, true, true },
-	{ COLLSOCK_BROADCAST, COLL_ROOT, COLL_OTHERS, true, true, false },
+	{ COLLSOCK_BARRIER, COLL_ALL, COLL_ALL, false, false, false, false, false, false },
+	{ COLLSOCK_ALLREDUCE, COLL_ALL, COLL_ALL, false, true, true, false, false, false },
+	{ COLLSOCK_REDUCE, COLL_ALL, COLL_ROOT, true, true, true, false, false, false },
+	{ COLLSOCK_BROADCAST, COLL_ROOT, COLL_OTHERS, true, true, false, false, false, false },
+	{ COLLSOCK_ALLGATHER, COLL_ALL, COLL_ALL, false, true, false, true, true, false },
+	{ COLLSOCK_GATHER, COLL_ALL, COLL_ROOT, true, true, false, true, true, false },
+	{ COLLSOCK_SCATTER, COLL_ROOT, COLL_ALL, true, true, false, true, false, true },
+	{ COLLSOCK_REDUCE_SCATTER_BLOCK, COLL_ALL, COLL_ALL, false, true, true, true, false, true },
 };
 
 TEST(every_operation_contributes_and_receives_as_documented)
@@ -32,6 +39,9 @@ TEST(every_operation_contributes_and_receives_as_documented)
 		EXPECT_EQ(p->rooted, row->rooted);
 		EXPECT_EQ(p->typed, row->typed);
 		EXPECT_EQ(p->reduces, row->reduces);
+		EXPECT_EQ(p->blocks, row->blocks);
+		EXPECT_EQ(p->own_in, row->own_in);
+		EXPECT_EQ(p->own_out, row->own_out);
 	}
 }
 
@@ -66,8 +76,9 @@ TEST(only_what_the_registry_lists_is_found)
 
 			if (!a)
 				continue;
-			seen++;
-			EXPECT_EQ(operation, a->operation);
+			seen += operation == a->operation;
+			EXPECT_EQ(operation == COLLSOCK_REDUCE_SCATTER_BLOCK ? COLLSOCK_ALLREDUCE :
+				  operation, a->operation);
 			EXPECT_EQ(algorithm, a->algorithm);
 		}
 	EXPECT_EQ(coll_algorithms_count, seen);

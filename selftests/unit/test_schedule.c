@@ -592,6 +592,81 @@ TEST_F(schedule, validate_allows_blocks_that_exist)
 	EXPECT_EQ(-EINVAL, validate_schedule(s));
 }
 
+/* ---- place-only schedules ---- */
+
+/* Host 3 of 5 has its own block, and receives two rounds: blocks 4, 0, 1, and 2. */
+FIXTURE(places)
+{
+	struct coll_schedule s;
+};
+
+FIXTURE_SETUP(places)
+{
+	ASSERT_EQ(0, coll_schedule_start_places(&self->s, 5, 3));
+	ASSERT_EQ(0, coll_schedule_round(&self->s));
+	ASSERT_EQ(0, coll_schedule_send_blocks(&self->s, 0, 3, 1));
+	ASSERT_EQ(0, coll_schedule_place_blocks(&self->s, 4, 4, 3));
+	ASSERT_EQ(0, coll_schedule_round(&self->s));
+	ASSERT_EQ(0, coll_schedule_place_blocks(&self->s, 2, 2, 1));
+}
+
+FIXTURE_TEARDOWN(places)
+{
+}
+
+TEST_F(places, validate_allows_ranges_that_wrap_around)
+{
+	EXPECT_EQ(0, validate_schedule(&self->s));
+}
+
+TEST_F(places, need_one_value_and_no_early_buffer)
+{
+	struct coll_room room = {};
+
+	coll_schedule_room(&self->s, &room);
+	EXPECT_EQ(1, room.messages);
+	EXPECT_EQ(1, room.values);
+	EXPECT_EQ(0, room.early);
+}
+
+TEST_F(places, refuse_a_block_that_another_round_has_received)
+{
+	EXPECT_EQ(-EINVAL, coll_schedule_place_blocks(&self->s, 1, 1, 1));
+	EXPECT_EQ(-EINVAL, coll_schedule_place_blocks(&self->s, 1, 3, 3));
+	EXPECT_EQ(0, coll_schedule_place_blocks(&self->s, 1, 3, 1));
+}
+
+TEST_F(places, refuse_two_messages_of_one_host_in_a_round)
+{
+	EXPECT_EQ(-EINVAL, coll_schedule_place_blocks(&self->s, 2, 3, 1));
+}
+
+TEST_F(places, refuse_blocks_that_do_not_exist)
+{
+	EXPECT_EQ(-EINVAL, coll_schedule_send_blocks(&self->s, 0, 5, 1));
+	EXPECT_EQ(-EINVAL, coll_schedule_send_blocks(&self->s, 0, 0, 6));
+	EXPECT_EQ(-EINVAL, coll_schedule_send_blocks(&self->s, 0, 0, 0));
+}
+
+TEST_F(places, validate_refuses_what_is_not_placed)
+{
+	self->s.fold[0].action = COLL_FOLD_RIGHT;
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
+}
+
+TEST_F(places, validate_refuses_self_in_the_fold_list)
+{
+	self->s.fold[1].host = 3;
+	self->s.round[1].recvs = 0;
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
+}
+
+TEST_F(places, validate_refuses_blocks_of_its_own)
+{
+	self->s.blocks = 1;
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
+}
+
 /* With ASan and UBSan: no bytes make validate, or find after it, look outside. */
 TEST_F(schedule, validate_survives_any_bytes)
 {
@@ -611,6 +686,7 @@ TEST_F(schedule, validate_survives_any_bytes)
 		bytes[(x >> 8 & 0xffff) % sizeof(s)] ^= x;
 		x >>= 32;
 		bytes[(x >> 8 & 0xffff) % offsetof(struct coll_schedule, round[4])] ^= x;
+		s.places = x & 1;
 		if (validate_schedule(&s))
 			continue;
 		allowed++;

@@ -382,6 +382,78 @@ static int build_barrier_promises_nothing(struct coll_schedule *s,
 	return err;
 }
 
+/* ---- place-only schedules ---- */
+
+static int build_allgather(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return coll_dissemination_allgather.build(s, shape);
+}
+
+static int build_gather(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return coll_binomial_gather.build(s, shape);
+}
+
+static int build_scatter(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return coll_binomial_scatter.build(s, shape);
+}
+
+/* In the last round all send as many blocks as they have. */
+static int build_allgather_too_much(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_dissemination_allgather.build(s, shape);
+	struct coll_edge *last = &s->send[s->sends - 1], *to = &s->fold[s->folds - 1];
+
+	last->first_block = (shape->self + 1) % shape->hosts;
+	last->blocks = shape->hosts;
+	to->first_block = (to->host + 1) % shape->hosts;
+	to->blocks = shape->hosts;
+	return err;
+}
+
+/* Blocks that begin with the sender's, not those that end with it. */
+static int build_allgather_not_held(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_dissemination_allgather.build(s, shape);
+	u32 i;
+
+	for (i = 0; i < s->sends; i++) {
+		s->send[i].first_block = shape->self;
+		s->fold[i].first_block = s->fold[i].host;
+	}
+	return err;
+}
+
+static int build_allgather_twice(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_dissemination_allgather.build(s, shape);
+
+	/* Distance 4 of five hosts brings one block; the one before it has come. */
+	s->send[s->sends - 1].first_block = (s->send[s->sends - 1].first_block + 4) % 5;
+	s->fold[s->folds - 1].first_block = (s->fold[s->folds - 1].first_block + 4) % 5;
+	s->send[s->sends - 1].blocks = 2;
+	s->fold[s->folds - 1].blocks = 2;
+	return err;
+}
+
+static int build_gather_other_blocks(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_binomial_gather.build(s, shape);
+
+	if (!node_of(shape))
+		s->fold[0].first_block = (s->fold[0].first_block + 1) % shape->hosts;
+	return err;
+}
+
+static int build_gather_one_round_short(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_binomial_gather.build(s, shape);
+
+	s->rounds--;
+	return err;
+}
+
 #define TREE { .hosts = 7, .root = 2, .degree = 2 }
 
 static const struct planted {
@@ -468,6 +540,23 @@ static const struct planted {
 	{ "a barrier in haste", COLLSOCK_BARRIER, { .hosts = 3, .degree = 2 },
 	  build_barrier_in_haste,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_NOT_KNOWN },
+	{ "allgather", COLLSOCK_ALLGATHER, { .hosts = 5, .degree = 2 }, build_allgather,
+	  SYMBOLIC_HOLD_ARRIVAL, SYMBOLIC_SOUND },
+	{ "gather", COLLSOCK_GATHER, TREE, build_gather, SYMBOLIC_HOLD_ARRIVAL, SYMBOLIC_SOUND },
+	{ "scatter", COLLSOCK_SCATTER, TREE, build_scatter,
+	  SYMBOLIC_HOLD_ARRIVAL, SYMBOLIC_SOUND },
+	{ "more than there is", COLLSOCK_ALLGATHER, { .hosts = 5, .degree = 2 },
+	  build_allgather_too_much, SYMBOLIC_HOLD_NOTHING, SYMBOLIC_NOT_HELD },
+	{ "blocks not held", COLLSOCK_ALLGATHER, { .hosts = 5, .degree = 2 },
+	  build_allgather_not_held, SYMBOLIC_HOLD_NOTHING, SYMBOLIC_NOT_HELD },
+	{ "a block twice", COLLSOCK_ALLGATHER, { .hosts = 5, .degree = 2 },
+	  build_allgather_twice, SYMBOLIC_HOLD_NOTHING, SYMBOLIC_HELD },
+	{ "blocks of others", COLLSOCK_GATHER, TREE, build_gather_other_blocks,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_RANGE },
+	{ "not all blocks", COLLSOCK_GATHER, TREE, build_gather_one_round_short,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_RESULT },
+	{ "scatter as gather", COLLSOCK_GATHER, TREE, build_scatter,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_NOT_HELD },
 	{ "no promise", COLLSOCK_BARRIER, { .hosts = 7, .degree = 2 },
 	  build_barrier_promises_nothing,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ALL_TO_ALL },

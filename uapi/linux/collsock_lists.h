@@ -14,7 +14,13 @@
 	LINE(BARRIER,		1,	"barrier")				\
 	LINE(ALLREDUCE,		2,	"allreduce")				\
 	LINE(REDUCE,		3,	"reduce") /* the root receives */	\
-	LINE(BROADCAST,		4,	"broadcast") /* the root contributes, all others receive */
+	LINE(BROADCAST,		4,	"broadcast") /* the root contributes, all others receive */ \
+	/* Of vectors with a block for each rank, in their order */		\
+	LINE(ALLGATHER,		5,	"allgather") /* all contribute a block, and receive all */ \
+	LINE(GATHER,		6,	"gather") /* all contribute a block, the root receives all */ \
+	LINE(SCATTER,		7,	"scatter") /* the root contributes, all receive their block */ \
+	/* All contribute a vector, and receive their block of the reduced one */ \
+	LINE(REDUCE_SCATTER_BLOCK, 8,	"reduce-scatter-block")
 
 /* What an element is; LINE(identifier, number, name) */
 #define COLLSOCK_TYPE_LIST(LINE)						\
@@ -35,6 +41,7 @@
 	LINE(INT64_INT,		13,	"int64-int")				\
 	LINE(INT32_INT,		14,	"int32-int")				\
 	LINE(INT16_INT,		15,	"int16-int")				\
+	LINE(BYTE,		16,	"byte")	/* anything; no operator */	\
 	LINE(EXACT,		17,	"exact") /* struct collsock_exact: a sum without rounding */
 
 /* LINE(identifier, number, name) */

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0 OR MIT
+#include "extent.h"
+
+/* What a span has in common with the lane; if that is nothing it does not end after it begins. */
+static struct coll_span extent_cut(const struct coll_span *lane, u32 first, u32 end)
+{
+	return (struct coll_span) { max(first, lane->first), min(end, lane->end) };
+}
+
+static u32 extent_length(const struct coll_span *span)
+{
+	return span->end > span->first ? span->end - span->first : 0;
+}
+
+/* Of two pieces, @low before @high, some may be empty. */
+static struct coll_extent extent_join(const struct coll_span *low, const struct coll_span *high)
+{
+	u32 bytes = extent_length(low), rest = extent_length(high);
+
+	if (!bytes || !rest)
+		return (struct coll_extent) {
+			.first	= bytes ? low->first : high->first,
+			.bytes	= bytes + rest,
+		};
+	return (struct coll_extent) {
+		.first	= low->first,
+		.bytes	= bytes + rest,
+		.rest	= rest,
+		.gap	= high->first - low->end,
+	};
+}
+
+/**
+ * coll_extent_of() - the bytes of an edge in a lane
+ * @order: how many blocks each host has
+ * @e: the edge, of a place-only schedule
+ * @block: bytes of a block
+ * @lane: the lane
+ *
+ * Return: the bytes, none or in up to two pieces.
+ */
+struct coll_extent coll_extent_of(const struct coll_order *order, const struct coll_edge *e,
+				  u32 block, const struct coll_span *lane)
+{
+	u32 after = (u32)e->first_block + e->blocks;
+	u32 wrapped = after > order->hosts ? after - order->hosts : 0;
+	struct coll_span low, high;
+
+	low = extent_cut(lane, 0, coll_order_first(order, wrapped) * block);
+	high = extent_cut(lane, coll_order_first(order, e->first_block) * block,
+			  coll_order_first(order, min(after, order->hosts)) * block);
+	return extent_join(&low, &high);
+}
