@@ -46,6 +46,7 @@ enum coll_completion_state {
  * @state: enum coll_completion_state
  * @claimed: reserved for the claimant
  * @quiet: success has no completion
+ * @block: if the result is a vector in host order (core/order.h): bytes of a block; else 0
  */
 struct coll_completion {
 	struct list_head		link;
@@ -57,6 +58,7 @@ struct coll_completion {
 	u8				state;
 	bool				claimed;
 	bool				quiet;
+	u32				block;
 };
 
 /* How an operation is posted */

@@ -6,7 +6,6 @@
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 
-#include "core/reduce.h"
 #include "extensible.h"
 #include "instance.h"
 #include "io.h"
@@ -157,6 +156,78 @@ static noinline struct coll_completion *io_await_slot(struct coll_sock *csk, lon
 	}
 }
 
+/*
+ * Copy a whole vector into host order. A copy that sleeps may take as long as it likes: the
+ * slot is the caller's.
+ */
+static noinline bool io_copy_blocks_from_iter(const struct coll_order *order, u8 *to, u32 block,
+					      struct iov_iter *from)
+{
+	u32 rank, run, position;
+
+	for (rank = 0; rank < order->ranks; rank += run) {
+		run = coll_order_run(order, rank, &position);
+		if (!copy_from_iter_full(to + position * block, run * block, from))
+			return false;
+		cond_resched();
+	}
+	return true;
+}
+
+static noinline bool io_copy_blocks_from_user(const struct coll_order *order, u8 *to, u32 block,
+					      const void __user *from)
+{
+	u32 rank, run, position;
+
+	for (rank = 0; rank < order->ranks; rank += run) {
+		run = coll_order_run(order, rank, &position);
+		if (copy_from_user(to + position * block, from + rank * block, run * block))
+			return false;
+		cond_resched();
+	}
+	return true;
+}
+
+/* Bytes of a block, if a payload of @bytes is a whole vector, and not in host order; else 0 */
+static inline u32 io_payload_block(const struct coll_sock *csk, const struct coll_signature *sig,
+				   u32 bytes)
+{
+	if (likely(!bytes || coll_operations[sig->operation].own_in))
+		return 0;
+	return coll_signature_reordered(&csk->instance->group, sig);
+}
+
+/* Likewise of a result */
+static inline u32 io_result_block(const struct coll_sock *csk, const struct coll_signature *sig)
+{
+	if (unlikely(coll_operations[sig->operation].own_out))
+		return 0;
+	return coll_signature_reordered(&csk->instance->group, sig);
+}
+
+/* Copy a payload of @bytes into the slot. True if all was copied. */
+static bool io_copy_from_iter(const struct coll_sock *csk, struct coll_completion *slot,
+			      const struct coll_signature *sig, u32 bytes, struct iov_iter *from)
+{
+	u32 block = io_payload_block(csk, sig, bytes);
+
+	if (unlikely(block))
+		return io_copy_blocks_from_iter(&csk->instance->group.ranks.order, slot->buffer,
+						block, from);
+	return copy_from_iter_full(slot->buffer, bytes, from);
+}
+
+static bool io_copy_from_user(const struct coll_sock *csk, struct coll_completion *slot,
+			      const struct coll_signature *sig, u32 bytes, const void __user *from)
+{
+	u32 block = io_payload_block(csk, sig, bytes);
+
+	if (unlikely(block))
+		return io_copy_blocks_from_user(&csk->instance->group.ranks.order, slot->buffer,
+						block, from);
+	return !copy_from_user(slot->buffer, from, bytes);
+}
+
 /* Allocate a slot for a post. */
 static inline struct coll_completion *io_take_slot(struct coll_sock *csk, long *timeout)
 {
@@ -226,6 +297,7 @@ static int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
 	if (trace_coll_post_enabled())
 		io_trace_post(csk, sig);
 	coll_completion_post(csk->slots, slot, cookie, how, now);
+	slot->block = io_result_block(csk, sig);
 	err = coll_group_post(&gi->group, csk->local, sig, slot->buffer, slot, now);
 	if (err)
 		coll_completion_unpost(slot);
@@ -294,7 +366,7 @@ static int io_send(struct coll_sock *csk, struct msghdr *msg)
 	slot = io_take_slot(csk, &timeout);
 	if (IS_ERR(slot))
 		return io_restartable(PTR_ERR(slot), timeout);
-	if (!copy_from_iter_full(slot->buffer, bytes, &msg->msg_iter)) {
+	if (!io_copy_from_iter(csk, slot, &sig, bytes, &msg->msg_iter)) {
 		io_release_slot(csk, slot);
 		return -EFAULT;
 	}
@@ -410,8 +482,40 @@ static noinline bool io_copy_head_to_iter(const struct collsock_completion *c, s
 	       iov_iter_zero(c->size - known, to) == c->size - known;
 }
 
+/* A vector in host order, which the caller gets in the order of ranks */
+static noinline bool io_copy_blocks_to_iter(const struct coll_order *order,
+					    const struct coll_completion *slot, struct iov_iter *to)
+{
+	u32 rank, run, position, bytes;
+
+	for (rank = 0; rank < order->ranks; rank += run) {
+		run = coll_order_run(order, rank, &position);
+		bytes = run * slot->block;
+		if (copy_to_iter(slot->buffer + position * slot->block, bytes, to) != bytes)
+			return false;
+		cond_resched();
+	}
+	return true;
+}
+
+static noinline bool io_copy_blocks_to_user(const struct coll_order *order,
+					    const struct coll_completion *slot, void __user *to)
+{
+	u32 rank, run, position;
+
+	for (rank = 0; rank < order->ranks; rank += run) {
+		run = coll_order_run(order, rank, &position);
+		if (copy_to_user(to + rank * slot->block, slot->buffer + position * slot->block,
+				 run * slot->block))
+			return false;
+		cond_resched();
+	}
+	return true;
+}
+
 /* Copy the claimed completion, with a structure of @head bytes. True if all was copied. */
-static bool io_copy_to_iter(struct coll_completion *slot, u32 head, struct iov_iter *to)
+static bool io_copy_to_iter(const struct coll_sock *csk, struct coll_completion *slot, u32 head,
+			    struct iov_iter *to)
 {
 	struct collsock_completion c;
 	bool copied;
@@ -420,6 +524,9 @@ static bool io_copy_to_iter(struct coll_completion *slot, u32 head, struct iov_i
 	/* A constant length needs no check at run time. */
 	copied = likely(head == sizeof(c)) ? copy_to_iter(&c, sizeof(c), to) == sizeof(c) :
 					     io_copy_head_to_iter(&c, to);
+	if (unlikely(c.bytes && slot->block))
+		return copied && io_copy_blocks_to_iter(&csk->instance->group.ranks.order, slot,
+							to);
 	return copied && copy_to_iter(slot->buffer, c.bytes, to) == c.bytes;
 }
 
@@ -455,7 +562,7 @@ int coll_io_recv(struct socket *sock, struct msghdr *msg, size_t room, int flags
 	if (IS_ERR(slot))
 		return io_restartable(PTR_ERR(slot), timeout);
 	bytes = head + slot->completion.bytes;
-	copied = io_copy_to_iter(slot, head, &msg->msg_iter);
+	copied = io_copy_to_iter(csk, slot, head, &msg->msg_iter);
 	if (!copied || flags & MSG_PEEK)
 		io_unclaim(csk, slot);
 	else
@@ -496,7 +603,17 @@ static noinline bool io_copy_head_to_user(const struct collsock_completion *c, v
 	return copy_to_user(to, c, known) || clear_user(to + known, c->size - known);
 }
 
-static int io_copy_to_user(struct coll_completion *slot, const struct io_room *to)
+/* The result of a claimed completion. True if all was copied. */
+static bool io_copy_result(const struct coll_sock *csk, const struct coll_completion *slot,
+			   void __user *to)
+{
+	if (unlikely(slot->block))
+		return io_copy_blocks_to_user(&csk->instance->group.ranks.order, slot, to);
+	return !copy_to_user(to, slot->buffer, slot->completion.bytes);
+}
+
+static int io_copy_to_user(const struct coll_sock *csk, struct coll_completion *slot,
+			   const struct io_room *to)
 {
 	struct collsock_completion c;
 	bool failed;
@@ -507,7 +624,7 @@ static int io_copy_to_user(struct coll_completion *slot, const struct io_room *t
 	/* A constant length needs no check at run time. */
 	failed = likely(to->head == sizeof(c)) ? copy_to_user(to->completion, &c, sizeof(c)) :
 						 io_copy_head_to_user(&c, to->completion);
-	if (failed || (c.bytes && copy_to_user(to->result, slot->buffer, c.bytes)))
+	if (failed || (c.bytes && !io_copy_result(csk, slot, to->result)))
 		return -EFAULT;
 	return 0;
 }
@@ -519,7 +636,7 @@ static int io_copy_to_user(struct coll_completion *slot, const struct io_room *t
 static int io_finish(struct coll_sock *csk, struct coll_completion *slot, u32 spin_us, long timeout,
 		     const struct io_room *to)
 {
-	int err = coll_completion_await(slot, spin_us, timeout) ?: io_copy_to_user(slot, to);
+	int err = coll_completion_await(slot, spin_us, timeout) ?: io_copy_to_user(csk, slot, to);
 
 	if (err)
 		io_unclaim(csk, slot);
@@ -553,7 +670,7 @@ static struct coll_completion *io_run_post(struct coll_sock *csk, const struct c
 	slot = io_take_slot(csk, &timeout);
 	if (IS_ERR(slot))
 		err = PTR_ERR(slot);
-	else if (bytes && copy_from_user(slot->buffer, payload, bytes))
+	else if (bytes && !io_copy_from_user(csk, slot, sig, bytes, payload))
 		io_release_slot(csk, slot);
 	else
 		err = io_post(csk, slot, sig, post->cookie, COLL_COMPLETION_CLAIMED, &timeout);
@@ -627,8 +744,8 @@ int coll_io_run(struct socket *sock, void __user *arg)
 	bytes = io_signature(csk, &run.post, &sig);
 	if (bytes < 0)
 		return bytes;
-	/* A payload is as long as the result. */
-	if (sig.count && (u64)sig.count * coll_type_bytes(sig.type) > room.bytes)
+	if (sig.count &&
+	    coll_signature_room(&csk->instance->group, csk->local, &sig) > room.bytes)
 		return -EMSGSIZE;
 
 	slot = io_run_post(csk, &run.post, &sig, room.result, bytes, nonblocking);

@@ -101,25 +101,6 @@ u32 coll_signature_room(const struct coll_group *g, u32 local, const struct coll
 }
 
 /**
- * coll_signature_reordered() - are the blocks of its vector not in the order of ranks?
- * @g: the group
- * @sig: valid in this group
- *
- * Those of a whole vector that a rank contributes, or receives: the platform puts them in host
- * order, and in the order of ranks (order.h).
- *
- * Return: the bytes of a block, or 0 if it is in order. Context: any.
- */
-u32 coll_signature_reordered(const struct coll_group *g, const struct coll_signature *sig)
-{
-	const struct coll_operation *operation = &coll_operations[sig->operation];
-
-	if (likely(!operation->blocks) || operation->reduces || !g->ranks.order.position)
-		return 0;
-	return sig->count * coll_type_bytes(sig->type);
-}
-
-/**
  * coll_signature_makes_sense() - is the signature valid in this group?
  * @g: the group
  * @sig: the signature; may hold anything

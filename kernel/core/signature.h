@@ -7,12 +7,12 @@
 #ifndef COLL_CORE_SIGNATURE_H
 #define COLL_CORE_SIGNATURE_H
 
+#include "reduce.h"
 #include "state.h"
 
 int coll_signature_of_post(const struct coll_group *g, u32 local,
 			   const struct collsock_post *post, struct coll_signature *sig);
 u32 coll_signature_room(const struct coll_group *g, u32 local, const struct coll_signature *sig);
-u32 coll_signature_reordered(const struct coll_group *g, const struct coll_signature *sig);
 bool coll_signature_makes_sense(const struct coll_group *g, const struct coll_signature *sig);
 
 /* Does a rank contribute to the operation, and does it receive the result? */
@@ -31,6 +31,20 @@ static inline u32 coll_signature_elements(const struct coll_group *g,
 static inline bool coll_signature_receives(const struct coll_signature *sig, u32 rank)
 {
 	return coll_operation_receives(sig->operation, sig->root == rank);
+}
+
+/*
+ * Is the whole vector, as the rank contributes or receives it, in another order than the core
+ * has it in (order.h)? Then the platform changes that. The bytes of a block, or 0.
+ */
+static inline u32 coll_signature_reordered(const struct coll_group *g,
+					   const struct coll_signature *sig)
+{
+	const struct coll_operation *operation = &coll_operations[sig->operation];
+
+	if (likely(!operation->blocks) || operation->reduces || !g->ranks.order.position)
+		return 0;
+	return sig->count * coll_type_bytes(sig->type);
 }
 
 static inline bool coll_signature_equal(const struct coll_signature *a,

@@ -144,6 +144,23 @@ int collsock_post_broadcast(struct collsock *socket, const void *data, __u32 cou
 			    __u64 cookie);
 
 /*
+ * With a block of @count elements for each rank. @data is the block of this rank; in a scatter
+ * the blocks of all ranks, in their order, at the root, and NULL on all other ranks; in a
+ * reduce_scatter_block the vector, of a block for each rank. The result, with the completion,
+ * is the blocks of all ranks (in a gather at the root alone), or in the last two this rank's.
+ */
+int collsock_post_allgather(struct collsock *socket, const void *data, __u32 count,
+			    enum collsock_type type, __u64 cookie);
+int collsock_post_gather(struct collsock *socket, const void *data, __u32 count,
+			 enum collsock_type type, __u32 root, unsigned int flags,
+			 __u64 cookie);
+int collsock_post_scatter(struct collsock *socket, const void *data, __u32 count,
+			  enum collsock_type type, __u32 root, __u64 cookie);
+int collsock_post_reduce_scatter_block(struct collsock *socket, const void *data, __u32 count,
+				       enum collsock_type type, enum collsock_operator op,
+				       __u64 cookie);
+
+/*
  * Receive the next completion, or that of a cookie. 0 means that one was received; the
  * outcome of the operation is in @completion->error. The cookie COLLSOCK_COOKIE_GROUP means
  * that the group has failed while no operation was under way. After a failure of the group,
@@ -175,6 +192,29 @@ int collsock_reduce(struct collsock *socket, const void *data, void *result, __u
 int collsock_broadcast(struct collsock *socket, void *data, __u32 count,
 		       enum collsock_type type, __u32 root,
 		       struct collsock_completion *completion);
+
+/*
+ * With a block of @count elements for each rank: from @data of each rank to @result of all,
+ * which has @count elements for each rank, in the order of ranks.
+ */
+int collsock_allgather(struct collsock *socket, const void *data, void *result, __u32 count,
+		       enum collsock_type type, struct collsock_completion *completion);
+
+/* The same for the root alone. @result may be NULL on all other ranks, which return at once. */
+int collsock_gather(struct collsock *socket, const void *data, void *result, __u32 count,
+		    enum collsock_type type, __u32 root,
+		    struct collsock_completion *completion);
+
+/* From @data of the root, a block for each rank, which may be NULL on others, to @result of all. */
+int collsock_scatter(struct collsock *socket, const void *data, void *result, __u32 count,
+		     enum collsock_type type, __u32 root,
+		     struct collsock_completion *completion);
+
+/* Combine vectors of a block for each rank; @result is the block of this rank. */
+int collsock_reduce_scatter_block(struct collsock *socket, const void *data, void *result,
+				  __u32 count, enum collsock_type type,
+				  enum collsock_operator op,
+				  struct collsock_completion *completion);
 
 /*
  * The general form: @post as for collsock_post(); the completion has its cookie. Returns 0

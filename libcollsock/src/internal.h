@@ -17,6 +17,8 @@
  * @fd: file descriptor; -1 in a forked child
  * @spin_us: how long to spin before sleeping
  * @next_cookie: for the next function that posts and waits
+ * @ranks: ranks of the group, once asked for; 0 before
+ * @rank: the rank of this socket, when @ranks is known
  * @next: in the list of sockets that are closed in a forked child
  * @link: the list's pointer to it; NULL if it stays open in a child
  */
@@ -24,6 +26,8 @@ struct collsock {
 	int		fd;
 	atomic_uint	spin_us;
 	atomic_ullong	next_cookie;
+	atomic_uint	ranks;
+	atomic_uint	rank;
 	struct collsock	*next;
 	struct collsock	**link;
 };

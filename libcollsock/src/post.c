@@ -11,6 +11,7 @@ static int element_bytes(enum collsock_type type)
 	switch (type) {
 	case COLLSOCK_INT8:
 	case COLLSOCK_UINT8:
+	case COLLSOCK_BYTE:
 		return 1;
 	case COLLSOCK_INT16:
 	case COLLSOCK_UINT16:

@@ -13,6 +13,7 @@
 
 #include "internal.h"
 #include "post.h"
+#include "run.h"
 
 /* No extensible structure will be longer. */
 #define MAX_STRUCT 4096
@@ -183,9 +184,8 @@ COLLSOCK_PUBLIC int collsock_run(struct collsock *s, const struct collsock_post 
 	return err;
 }
 
-/* @wanted is always filled in; a negative @bytes is an error. */
-static int run(struct collsock *s, struct collsock_post *post, const void *data, int bytes,
-	       struct collsock_completion *wanted, void *result)
+int collsock_run_buffers(struct collsock *s, struct collsock_post *post,
+			 const struct collsock_buffers *b, struct collsock_completion *wanted)
 {
 	struct collsock_completion completion = { .failed_rank = COLLSOCK_NO_RANK };
 	int err;
@@ -193,10 +193,20 @@ static int run(struct collsock *s, struct collsock_post *post, const void *data,
 	post->size = sizeof(*post);
 	post->cookie = atomic_fetch_add(&s->next_cookie, 1) | COLLSOCK_LIBRARY_COOKIES;
 	completion.cookie = post->cookie;
-	err = bytes < 0 ? bytes : collsock_run(s, post, data, bytes, &completion, result, bytes);
+	err = b->bytes < 0 ? b->bytes : collsock_run(s, post, b->data, b->bytes, &completion,
+						     b->result, b->result_bytes);
 	if (wanted)
 		*wanted = completion;
 	return err ? err : -(int)completion.error;
+}
+
+/* The result is as long as the data. */
+static int run(struct collsock *s, struct collsock_post *post, const void *data, int bytes,
+	       struct collsock_completion *wanted, void *result)
+{
+	const struct collsock_buffers buffers = { data, bytes, result, bytes };
+
+	return collsock_run_buffers(s, post, &buffers, wanted);
 }
 
 COLLSOCK_PUBLIC int collsock_barrier(struct collsock *s, struct collsock_completion *completion)

@@ -52,6 +52,7 @@ struct fake_answer {
  * @send_timeout_s: SO_SNDTIMEO of the socket
  * @error: errno of socket(), setsockopt(), getsockopt() and sendmsg()
  * @option: of the last setsockopt() or getsockopt()
+ * @self: answer to getsockopt(COLLSOCK_SELF), if its size is not 0
  * @sent_bytes: its length
  * @flags: of the last sendmsg()
  * @answers: to ioctl() and recvmsg(), in order
@@ -66,6 +67,7 @@ struct fake_kernel {
 	int			send_timeout_s;
 	int			error;
 	int			option;
+	struct collsock_self	self;
 	size_t			sent_bytes;
 	int			flags;
 	struct fake_answer	answers[FAKE_ANSWERS];

@@ -197,7 +197,7 @@ static void check_result(struct sim_rank *r, u64 number, const void *result, u32
 		sim_violated(s, "rank %u: operation %llu gives %u bytes instead of %u",
 			     r->number, number, bytes, taken);
 	else if (takes && !sim_expect_right(r, number, result))
-		sim_violated(s, "rank %u: the result of operation %llu (kind %u) is wrong",
+		sim_violated(s, "rank %u: the result of operation %llu is wrong (kind %u)",
 			     r->number, number, op->post.operation);
 	else if (number > r->failed)
 		sim_violated(s, "rank %u: operation %llu completes, but %llu has failed",

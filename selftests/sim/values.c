@@ -316,7 +316,8 @@ static const struct coll_algorithm *choose_algorithm(struct sim *s, const struct
 	coll_menu_init(&menu, &g->common.join);
 	do {
 		a = coll_algorithms[world_below(&s->random, coll_algorithms_count)];
-		*post = (struct collsock_post){ .size = sizeof(*post), .operation = choose_operation(s, a) };
+		*post = (struct collsock_post){ .size = sizeof(*post),
+						.operation = choose_operation(s, a) };
 		if (world_chance(&s->random, 700))
 			post->algorithm = a->algorithm;
 		post->degree = choose_degree(s, menu.degrees);

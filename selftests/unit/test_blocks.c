@@ -230,9 +230,11 @@ TEST_F(net, bytes_are_moved_and_not_reduced)
 	begin(_metadata, &self->n, &placements[1], 64);
 	EXPECT_EQ(5, bytes_of(&self->n, 0, COLLSOCK_BROADCAST, COLLSOCK_BYTE, 0, 5));
 	EXPECT_EQ(5, bytes_of(&self->n, 0, COLLSOCK_ALLGATHER, COLLSOCK_BYTE, 0, 5));
-	EXPECT_EQ(-EINVAL, bytes_of(&self->n, 0, COLLSOCK_ALLGATHER, COLLSOCK_BYTE, COLLSOCK_SUM, 5));
+	EXPECT_EQ(-EINVAL, bytes_of(&self->n, 0, COLLSOCK_ALLGATHER, COLLSOCK_BYTE,
+				    COLLSOCK_SUM, 5));
 	EXPECT_EQ(-EINVAL, bytes_of(&self->n, 0, COLLSOCK_ALLGATHER, COLLSOCK_BYTE, 0, 0));
-	EXPECT_EQ(-EINVAL, bytes_of(&self->n, 0, COLLSOCK_ALLREDUCE, COLLSOCK_BYTE, COLLSOCK_SUM, 5));
+	EXPECT_EQ(-EINVAL, bytes_of(&self->n, 0, COLLSOCK_ALLREDUCE, COLLSOCK_BYTE,
+				    COLLSOCK_SUM, 5));
 	EXPECT_EQ(-EINVAL, bytes_of(&self->n, 0, COLLSOCK_REDUCE_SCATTER_BLOCK, COLLSOCK_BYTE,
 				    COLLSOCK_BITWISE_OR, 1));
 }

@@ -39,10 +39,10 @@ LISTS = pathlib.Path(__file__).resolve().parents[2] / "uapi/linux/collsock_lists
 
 AF_COLLSOCK, SOL_COLLSOCK, PORT = 25, 425, 7607
 JOIN, STATS, NET_STATS, SELF, FEATURES, COMPLETION_BYTES = range(1, 7)
-BARRIER, ALLREDUCE, REDUCE, BROADCAST = 1, 2, 3, 4
+(BARRIER, ALLREDUCE, REDUCE, BROADCAST, ALLGATHER, GATHER, SCATTER,
+ REDUCE_SCATTER_BLOCK) = range(1, 9)
 (NONE, INT64, UINT64, DOUBLE, INT8, INT16, INT32, UINT8, UINT16, UINT32, FLOAT,
- FLOAT_INT, DOUBLE_INT, INT64_INT, INT32_INT, INT16_INT) = range(16)
-EXACT = 17
+ FLOAT_INT, DOUBLE_INT, INT64_INT, INT32_INT, INT16_INT, BYTE, EXACT) = range(18)
 (NOP, SUM, MIN, MAX, PRODUCT, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR,
  BITWISE_AND, BITWISE_OR, BITWISE_XOR, MINLOC, MAXLOC) = range(13)
 AUTO, DISSEMINATION, EXCHANGE, BINOMIAL, KARY, FLAT, MCS = range(7)
@@ -82,8 +82,9 @@ class Layout(struct.Struct):
 JOIN_HEAD = Layout("IIQQ16sIIIIHHIQQQ16BBB6s",
                    "size flags id nonce key hosts ranks rank max_bytes window segment_bytes "
                    "liveness_ms features algorithms degrees algorithm0 barrier_algorithm "
-                   "allreduce_algorithm reduce_algorithm broadcast_algorithm algorithm5 "
-                   "algorithm6 algorithm7 algorithm8 algorithm9 algorithm10 algorithm11 "
+                   "allreduce_algorithm reduce_algorithm broadcast_algorithm "
+                   "allgather_algorithm gather_algorithm scatter_algorithm "
+                   "reduce_scatter_block_algorithm algorithm9 algorithm10 algorithm11 "
                    "algorithm12 algorithm13 algorithm14 algorithm15 degree mac reserved")
 MEMBER = struct.Struct("=HHI16s")  # family, port, scope_id, address
 POST = Layout("IBBBBIIIIQ",

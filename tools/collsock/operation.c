@@ -20,6 +20,10 @@ static const struct {
 	{ .kind = "allreduce",	.all_receive = true },
 	{ .kind = "reduce" },
 	{ .kind = "broadcast",	.root_contributes = true },
+	{ .kind = "allgather",	.all_receive = true },
+	{ .kind = "gather" },
+	{ .kind = "scatter",	.root_contributes = true },
+	{ .kind = "reduce-scatter-block", .all_receive = true },
 };
 
 #define OPERATION_KINDS (sizeof(operation_kinds) / sizeof(*operation_kinds))

@@ -16,12 +16,15 @@ local types = {
 	[PROBE] = "probe", [ANSWER] = "answer",
 }
 
-local kinds = { [0] = "none", "barrier", "allreduce", "reduce", "broadcast" }
+local kinds = {
+	[0] = "none", "barrier", "allreduce", "reduce", "broadcast", "allgather", "gather",
+	"scatter", "reduce-scatter-block",
+}
 
 local data_types = {
 	[0] = "none", "int64", "uint64", "double", "int8", "int16", "int32", "uint8", "uint16",
 	"uint32", "float", "float-int", "double-int", "int64-int", "int32-int", "int16-int",
-	[17] = "exact",
+	"byte", "exact",
 }
 
 local operators = {

@@ -137,7 +137,8 @@ struct collsock_member {
  * @ranks: number of __u32 that follow them: the host of each rank. Hosts are in the order
  *	of their lowest rank.
  * @rank: the rank of this socket
- * @max_bytes: largest payload of one operation; 0: one segment
+ * @max_bytes: largest vector of one operation, with the blocks of all ranks where it has one
+ *	for each; 0: one segment
  * @window: operations under way at once, 1…COLLSOCK_MAX_WINDOW; 0: the tunable "window"
  *	of each host's namespace, COLLSOCK_DEFAULT_WINDOW unless set
  * @segment_bytes: largest payload of one packet, a multiple of COLLSOCK_SEGMENT_QUANTUM up to
@@ -204,8 +205,9 @@ struct collsock_join {
  *	the group has chosen
  * @flags: COLLSOCK_QUIET or 0
  * @root: rank of the root; 0 for an operation without one
- * @count: elements of the operation's vector, the same on all ranks. In a broadcast the root
- *	alone has a payload
+ * @count: elements, the same on all ranks: of the operation's vector, or of each rank's block
+ *	of it where it has a block for each rank. In a broadcast and a scatter the root alone has
+ *	a payload
  * @degree: of the algorithm, @degree or one of @degrees of the group; 0: what the group has
  *	chosen
  * @cookie: returned in the completion; not COLLSOCK_COOKIE_GROUP

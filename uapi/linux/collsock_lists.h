@@ -15,11 +15,11 @@
 	LINE(ALLREDUCE,		2,	"allreduce")				\
 	LINE(REDUCE,		3,	"reduce") /* the root receives */	\
 	LINE(BROADCAST,		4,	"broadcast") /* the root contributes, all others receive */ \
-	/* Of vectors with a block for each rank, in their order */		\
-	LINE(ALLGATHER,		5,	"allgather") /* all contribute a block, and receive all */ \
-	LINE(GATHER,		6,	"gather") /* all contribute a block, the root receives all */ \
-	LINE(SCATTER,		7,	"scatter") /* the root contributes, all receive their block */ \
-	/* All contribute a vector, and receive their block of the reduced one */ \
+	/* Their vector has a block for each rank, in the order of ranks. */	\
+	LINE(ALLGATHER,		5,	"allgather") /* contribute a block, receive all */ \
+	LINE(GATHER,		6,	"gather") /* the same, but the root alone receives */ \
+	LINE(SCATTER,		7,	"scatter") /* the root contributes, all receive a block */ \
+	/* All contribute a vector, and receive their block of the reduced one. */ \
 	LINE(REDUCE_SCATTER_BLOCK, 8,	"reduce-scatter-block")
 
 /* What an element is; LINE(identifier, number, name) */
