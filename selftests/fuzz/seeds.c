@@ -129,7 +129,7 @@ static void requests(void)
 
 /* ---- scripts ---- */
 
-static u8 script[256];
+static u8 script[1024];
 static u32 script_bytes;
 
 #define ADD(...) ({ \
@@ -181,6 +181,21 @@ static void post(u8 event, u8 first, u8 last)
 			continue;
 		script[script_bytes++] = 0;
 		script[script_bytes++] = 3;
+	}
+}
+
+/* An operation with a block for each rank: target_packets.c takes it from the cookie. */
+static void post_blocks(u8 kind, u8 count, u8 root, u8 first, u8 last)
+{
+	u64 choice = 1 << 15 | (kind | (count - 1) << 2 | root << 10) << 16;
+	struct collsock_post post = { .cookie = choice << 1 | 1 };
+	u8 rank;
+
+	for (rank = first; rank <= last; rank++) {
+		script[script_bytes++] = EVENT_POST;
+		script[script_bytes++] = rank;
+		memcpy(script + script_bytes, &post, sizeof(post));
+		script_bytes += sizeof(post);
 	}
 }
 
@@ -305,6 +320,27 @@ static void scripts_of_siblings(void)
 	end("siblings-disagree");
 }
 
+/* Two hosts with two ranks each, in turn; then with vectors of several segments */
+static void scripts_of_blocks(void)
+{
+	u8 kind;
+
+	begin(2, 4, 0, 0);
+	script[0] += 3;
+	for (kind = 0; kind < 4; kind++)
+		post_blocks(kind, 1 + kind, kind, 0, 3);
+	run(ABOUT_130_MS);
+	end("blocks");
+
+	begin(2, 4, 0, 0x15);
+	script[0] += 3;
+	script[1] += 8;
+	for (kind = 0; kind < 4; kind++)
+		post_blocks(kind, 50, 3 - kind, 0, 3);
+	run(ABOUT_130_MS);
+	end("blocks-in-segments");
+}
+
 static void scripts_of_attackers(void)
 {
 	begin(3, 4, 0, 0);
@@ -339,6 +375,7 @@ int main(int argc, char **argv)
 	requests();
 	scripts_of_hosts();
 	scripts_of_siblings();
+	scripts_of_blocks();
 	scripts_of_attackers();
 	return 0;
 }

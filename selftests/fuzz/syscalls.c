@@ -294,7 +294,7 @@ static void open_and_join(struct fuzzer *f)
 
 /* Of each enum collsock_type */
 static const __u16 element_bytes[] = {
-	0, 8, 8, 8, 1, 2, 4, 1, 2, 4, 4, 8, 12, 12, 8, 6, 0, sizeof(struct collsock_exact),
+	0, 8, 8, 8, 1, 2, 4, 1, 2, 4, 4, 8, 12, 12, 8, 6, 1, sizeof(struct collsock_exact),
 };
 
 static void fill_post(struct fuzzer *f, struct collsock_post *p)

@@ -54,6 +54,7 @@ static const struct coll_timing timing = {
  */
 struct post {
 	struct coll_signature	signature;
+	u32			rank;
 	u64			number;
 	bool			done;
 	bool			checked;
@@ -245,30 +246,62 @@ static void fill_element(u8 *to, u8 type, u64 value)
 	}
 }
 
-static void fill_payload(u8 *payload, const struct coll_signature *sig, u32 rank, u64 number)
+/* Elements of the operation's vector */
+static u32 vector_elements(const struct siege *s, const struct coll_signature *sig)
+{
+	return sig->operation >= COLLSOCK_ALLGATHER ? sig->count * s->ranks : sig->count;
+}
+
+/* Of a block for each rank, a rank contributes its own. */
+static bool gathers(const struct coll_signature *sig)
+{
+	return sig->operation == COLLSOCK_ALLGATHER || sig->operation == COLLSOCK_GATHER;
+}
+
+static void fill_payload(const struct siege *s, u8 *payload, const struct coll_signature *sig,
+			 u32 rank, u64 number)
 {
 	u32 i, size = coll_type_bytes(sig->type);
+	u32 count = gathers(sig) ? sig->count : vector_elements(s, sig);
 
-	for (i = 0; i < sig->count; i++)
+	for (i = 0; i < count; i++)
 		fill_element(payload + i * size, sig->type, contribution(sig, rank, number, i));
+}
+
+/* The operation's vector, when all have contributed */
+static void fill_vector(const struct siege *s, u8 *vector, const struct coll_signature *sig,
+			u64 number)
+{
+	u32 block = sig->count * coll_type_bytes(sig->type), rank;
+	u8 other[MAX_BYTES];
+
+	if (!coll_operation_contributes(sig->operation, false)) {
+		fill_payload(s, vector, sig, sig->root, number);
+		return;
+	}
+	fill_payload(s, vector, sig, 0, number);
+	for (rank = 1; rank < s->ranks; rank++) {
+		fill_payload(s, gathers(sig) ? vector + rank * block : other, sig, rank, number);
+		if (sig->op)
+			coll_reduce(vector, vector, other, vector_elements(s, sig), sig->type,
+				    sig->op);
+	}
 }
 
 static void check_result(const struct siege *s, const struct post *p)
 {
 	const struct coll_signature *sig = &p->signature;
-	u32 size = coll_type_bytes(sig->type), rank, i;
-	u8 expected[MAX_BYTES], other[MAX_BYTES];
+	bool own = sig->operation == COLLSOCK_SCATTER ||
+		   sig->operation == COLLSOCK_REDUCE_SCATTER_BLOCK;
+	u32 block = sig->count * coll_type_bytes(sig->type), i;
+	u8 expected[MAX_BYTES];
 
-	FUZZ_EQUAL(p->bytes, size * sig->count, "bytes of the result");
-	fill_payload(expected, sig, 0, p->number);
-	if (!coll_operation_contributes(sig->operation, false))
-		fill_payload(expected, sig, sig->root, p->number);
-	for (rank = 1; rank < s->ranks && sig->op; rank++) {
-		fill_payload(other, sig, rank, p->number);
-		coll_reduce(expected, expected, other, sig->count, sig->type, sig->op);
-	}
+	FUZZ_EQUAL(p->bytes, own ? block : vector_elements(s, sig) * coll_type_bytes(sig->type),
+		   "bytes of the result");
+	fill_vector(s, expected, sig, p->number);
 	for (i = 0; i < p->bytes; i++)
-		FUZZ_EQUAL(p->result[i], expected[i], "byte of the result");
+		FUZZ_EQUAL(p->result[i], expected[(own ? p->rank * block : 0) + i],
+			   "byte of the result");
 }
 
 static bool life_has(const struct life *l, const struct post *p)
@@ -408,7 +441,8 @@ static void post(struct siege *s, u32 rank, const struct collsock_post *request)
 	if (bytes < 0)
 		return;
 	FUZZ_EXPECT(bytes <= MAX_BYTES, "%u bytes", bytes);
-	fill_payload(payload, &p->signature, rank, number);
+	fill_payload(s, payload, &p->signature, rank, number);
+	p->rank = rank;
 	exact = fuzz_exact(payload, bytes);
 	err = world_post_rank(m, s->local[rank], request, exact, bytes, p);
 	free(exact);
@@ -446,11 +480,29 @@ static void post_allreduce(struct siege *s)
 	post(s, rank, &p);
 }
 
-/* A valid operation with a root */
+/* A valid operation with a block of bytes for each rank, the root being any */
+static void choose_blocks(const struct siege *s, struct collsock_post *p, u32 choice)
+{
+	*p = (struct collsock_post){ .size = sizeof(*p), .type = COLLSOCK_BYTE };
+	p->operation = COLLSOCK_ALLGATHER + choice % 4;
+	if (p->operation == COLLSOCK_REDUCE_SCATTER_BLOCK) {
+		p->type = COLLSOCK_UINT8;
+		p->op = COLLSOCK_MAX;
+	}
+	p->count = 1 + (choice >> 2) % (s->group.join.max_bytes / s->ranks);
+	if (coll_operations[p->operation].rooted)
+		p->root = (choice >> 10) % s->ranks;
+}
+
+/* A valid operation with a root, or a block for each rank */
 static void choose_rooted(const struct siege *s, struct collsock_post *p)
 {
 	u32 choice = p->cookie >> 1;
 
+	if (choice >> 15 & 1) {
+		choose_blocks(s, p, choice >> 16);
+		return;
+	}
 	*p = (struct collsock_post){ .size = sizeof(*p), .type = COLLSOCK_INT64 };
 	p->operation = choice & 1 ? COLLSOCK_REDUCE : COLLSOCK_BROADCAST;
 	p->op = choice & 1 ? COLLSOCK_SUM : COLLSOCK_NOP;
