@@ -352,36 +352,30 @@ static noinline bool engine_fold(struct coll_op *op, u32 index)
 /* ---- the ranks of this host ---- */
 
 /*
- * The block of a rank of this host. A vector that is only moved is in host order; one that is
- * reduced stays in the order of ranks.
+ * Offset of the block of a rank of this host. A vector that is only moved is in host order; one
+ * that is reduced stays in the order of ranks.
  */
-static struct coll_extent engine_own_block(const struct coll_op *op, u32 local)
+static noinline u32 engine_own_block(const struct coll_op *op, u32 local)
 {
 	const struct coll_ranks *ranks = &op->group->ranks;
 	u32 position = op->schedule->places ?
 		       coll_order_first(&ranks->order, op->schedule->self) + local :
 		       ranks->local[local].rank;
 
-	return (struct coll_extent) { .first = position * op->block, .bytes = op->block };
-}
-
-/* What a rank of this host receives */
-static inline struct coll_extent engine_received(const struct coll_op *op, u32 local)
-{
-	if (unlikely(op->own_out))
-		return engine_own_block(op, local);
-	return (struct coll_extent) { .bytes = op->bytes };
+	return position * op->block;
 }
 
 /* Complete one rank's post. */
 static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_rank)
 {
 	struct coll_local_post *post = &op->locals.post[local];
-	struct coll_extent part = { .bytes = 0 };
+	u32 bytes = error || !post->receives ? 0 : op->bytes, first = 0;
 	struct coll_group *g = op->group;
 
-	if (!error && post->receives && op->bytes)
-		part = engine_received(op, local);
+	if (unlikely(op->own_out && bytes)) {
+		first = engine_own_block(op, local);
+		bytes = op->block;
+	}
 	post->waits = false;
 	coll_work_do(g, COLL_WORK_COMPLETION + op->bytes * COLL_WORK_BYTE);
 	if (error) {
@@ -391,8 +385,8 @@ static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_r
 		g->stats.completed++;
 	}
 	coll_env_complete(g, local, op->head.number, post->token,
-			  part.bytes ? engine_value(op, op->lanes[0].value, 0) + part.first : NULL,
-			  part.bytes, error, failed_rank);
+			  bytes ? engine_value(op, op->lanes[0].value, 0) + first : NULL,
+			  bytes, error, failed_rank);
 }
 
 /* False if the event has done what it may, and something is left. */
@@ -530,7 +524,7 @@ static void engine_climb(struct coll_op *op, u32 low, u32 level)
 static noinline void engine_contribute(struct coll_op *op, u32 local, const void *payload)
 {
 	if (unlikely(op->own_in)) {
-		engine_copy(op, engine_value(op, 0, 0) + engine_own_block(op, local).first,
+		engine_copy(op, engine_value(op, 0, 0) + engine_own_block(op, local),
 			    payload, op->block);
 		return;
 	}

@@ -28,8 +28,8 @@
  * @typed: it has elements, which have a type
  * @reduces: elements are combined by an operator
  * @blocks: the operation's vector has a block of elements for each rank
- * @own_in: a rank that contributes contributes its own block only
- * @own_out: a rank that receives receives its own block only
+ * @own_in: what ranks contribute is their own block only
+ * @own_out: what ranks receive is their own block only
  * @schedules_of: if not 0: the operation whose schedules, and so algorithms, it uses
  * @choose: the algorithm that COLLSOCK_AUTO selects for a number of hosts and a degree, 0
  *	being the usual one. Pure: hosts that chose differently would wait for each other

@@ -629,7 +629,8 @@ TEST_F(calls, a_socket_that_has_not_joined_has_no_vectors)
 	__u8 byte = 0;
 
 	fake.error = ENOTCONN;
-	EXPECT_EQ(-ENOTCONN, collsock_allgather(self->socket, &byte, &byte, 1, COLLSOCK_BYTE, NULL));
+	EXPECT_EQ(-ENOTCONN, collsock_allgather(self->socket, &byte, &byte, 1, COLLSOCK_BYTE,
+						NULL));
 }
 
 TEST_F(calls, failed_operation_names_the_rank)

@@ -272,7 +272,7 @@ static void run_judge(struct __test_metadata *_metadata, struct run *r,
 	u32 host, first, end;
 
 	for (host = 0; host < r->p.order.hosts; host++) {
-		if (!(operation->receives >> (host == root) & 1))
+		if (!coll_operation_receives(a->operation, host == root))
 			continue;
 		first = operation->own_out ? r->p.first[host] * r->block : 0;
 		end = operation->own_out ? r->p.first[host + 1] * r->block : r->bytes;

@@ -22,11 +22,10 @@ from collsock_test import (
     DISSEMINATION, EXACT, EXCHANGE, FLAT, INT64, JOIN, KARY, MAXLOC, MAX_COMPLETION_BYTES,
     MAX_DEGREE, MAX_EXCHANGE_DEGREE, MAX_HOSTS, MAX_PAYLOAD, MAX_RANKS, MAX_SEGMENT, MAX_SPIN_US,
     MAX_WINDOW, MCS, MINLOC, NO_RANK, PORT, POST, QUIET, REDUCE_SCATTER_BLOCK, RUN, RUN_HEAD, SELF,
-    SOL_COLLSOCK, STATS, SUM, WAIT,
-    WAIT_HEAD, Child, Completion, Descriptor, Group, KernelLog, Rank, at_least, at_most, barrier, equal, eventually,
-    eventually_in, integers, ip_batch, libc, main, make_namespace, member, netem, on, outcome,
-    post_bytes, rank_on, refused, run_bytes, set_tunables, test, tunables, until_nothing_lingers,
-    work)
+    SOL_COLLSOCK, STATS, SUM, WAIT, WAIT_HEAD, Child, Completion, Descriptor, Group, KernelLog,
+    Rank, at_least, at_most, barrier, equal, eventually, eventually_in, integers, ip_batch, libc,
+    main, make_namespace, member, netem, on, outcome, post_bytes, rank_on, refused, run_bytes,
+    set_tunables, test, tunables, until_nothing_lingers, work)
 
 
 def alone(**fields):

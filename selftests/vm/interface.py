@@ -16,7 +16,8 @@ from collsock_test import (
     EXCHANGE, FEATURES, FEATURES_ALL, FLAT, JOIN, JOIN_HEAD, KARY, MAC_NH_SIPHASH, MAC_SIPHASH,
     MAXLOC, MAX_COMPLETION_BYTES, MAX_FLAT_HOSTS, MCS, NAME, NO_RANK, POST, REDUCE_SCATTER_BLOCK,
     RUN, RUN_HEAD, SELF, SELF_ALL, SOL_COLLSOCK, WAIT, WAIT_HEAD, Completion, Descriptor, Group,
-    KernelLog, Rank, barrier, equal, eventually, integers, libc, main, rank_on, refused, test, wait_bytes)
+    KernelLog, Rank, barrier, equal, eventually, integers, libc, main, rank_on, refused, test,
+    wait_bytes)
 from interface_common import grown, run_parts
 
 # How much longer the structure of a newer caller may be
