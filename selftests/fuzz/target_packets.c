@@ -14,6 +14,7 @@
 #include "events.h"
 #include "invariants.h"
 #include "reduce.h"
+#include "values.h"
 
 #define MAX_HOSTS	4
 #define MAX_LOCALS	3
@@ -22,7 +23,6 @@
 #define MAX_POSTS	48
 #define MAX_CAPTURED	16
 #define MAX_SEGMENT	96
-#define MAX_BYTES	240
 #define MAX_EVENTS	300
 #define OTHER_DEGREE	3	/* which posts may name */
 #define STEP_NS		(20 * NSEC_PER_MSEC)
@@ -177,7 +177,7 @@ static void on_complete(struct world_member *m, void *token, const void *result,
 	struct post *p = token;
 
 	FUZZ_EXPECT(!p->done, "host %u: an operation completed twice", m->index);
-	FUZZ_EXPECT(bytes <= MAX_BYTES, "%u bytes", bytes);
+	FUZZ_EXPECT(bytes <= VALUES_BYTES, "%u bytes", bytes);
 	world_trace(m->world, "host %u: an operation ends: error %u, rank %d", m->index, error,
 		    failed_rank);
 	p->done = true;
@@ -205,100 +205,17 @@ static const struct world_user user = {
 
 /* ---- expected results ---- */
 
-/*
- * The same in each life, so that it does not matter which one was heard from; and small, so
- * that a product of floats is exact in any order.
- */
-static u64 contribution(const struct coll_signature *sig, u32 rank, u64 number, u32 element)
-{
-	return (rank * 31 + number * 7 + element * 3) % (sig->op == COLLSOCK_PRODUCT ? 8 : 1000);
-}
-
-/* The index of a pair is its value except for the last bit. */
-static void fill_element(u8 *to, u8 type, u64 value)
-{
-	u32 index = value ^ 1;
-	double real = value;
-	float single = value;
-
-	switch (type) {
-	case COLLSOCK_FLOAT_INT:
-		memcpy(to + 4, &index, 4);
-		fallthrough;
-	case COLLSOCK_FLOAT:
-		memcpy(to, &single, 4);
-		break;
-	case COLLSOCK_DOUBLE_INT:
-		memcpy(to + 8, &index, 4);
-		fallthrough;
-	case COLLSOCK_DOUBLE:
-		memcpy(to, &real, 8);
-		break;
-	case COLLSOCK_INT64_INT:
-	case COLLSOCK_INT32_INT:
-	case COLLSOCK_INT16_INT:
-		memcpy(to, &value, coll_type_bytes(type) - 4);
-		memcpy(to + coll_type_bytes(type) - 4, &index, 4);
-		break;
-	default:
-		memcpy(to, &value, coll_type_bytes(type));
-		break;
-	}
-}
-
-/* Elements of the operation's vector */
-static u32 vector_elements(const struct siege *s, const struct coll_signature *sig)
-{
-	return sig->operation >= COLLSOCK_ALLGATHER ? sig->count * s->ranks : sig->count;
-}
-
-/* Of a block for each rank, a rank contributes its own. */
-static bool gathers(const struct coll_signature *sig)
-{
-	return sig->operation == COLLSOCK_ALLGATHER || sig->operation == COLLSOCK_GATHER;
-}
-
-static void fill_payload(const struct siege *s, u8 *payload, const struct coll_signature *sig,
-			 u32 rank, u64 number)
-{
-	u32 i, size = coll_type_bytes(sig->type);
-	u32 count = gathers(sig) ? sig->count : vector_elements(s, sig);
-
-	for (i = 0; i < count; i++)
-		fill_element(payload + i * size, sig->type, contribution(sig, rank, number, i));
-}
-
-/* The operation's vector, when all have contributed */
-static void fill_vector(const struct siege *s, u8 *vector, const struct coll_signature *sig,
-			u64 number)
-{
-	u32 block = sig->count * coll_type_bytes(sig->type), rank;
-	u8 other[MAX_BYTES];
-
-	if (!coll_operation_contributes(sig->operation, false)) {
-		fill_payload(s, vector, sig, sig->root, number);
-		return;
-	}
-	fill_payload(s, vector, sig, 0, number);
-	for (rank = 1; rank < s->ranks; rank++) {
-		fill_payload(s, gathers(sig) ? vector + rank * block : other, sig, rank, number);
-		if (sig->op)
-			coll_reduce(vector, vector, other, vector_elements(s, sig), sig->type,
-				    sig->op);
-	}
-}
-
 static void check_result(const struct siege *s, const struct post *p)
 {
 	const struct coll_signature *sig = &p->signature;
 	bool own = sig->operation == COLLSOCK_SCATTER ||
 		   sig->operation == COLLSOCK_REDUCE_SCATTER_BLOCK;
 	u32 block = sig->count * coll_type_bytes(sig->type), i;
-	u8 expected[MAX_BYTES];
+	u8 expected[VALUES_BYTES];
 
-	FUZZ_EQUAL(p->bytes, own ? block : vector_elements(s, sig) * coll_type_bytes(sig->type),
+	FUZZ_EQUAL(p->bytes, own ? block : values_elements(s->ranks, sig) * coll_type_bytes(sig->type),
 		   "bytes of the result");
-	fill_vector(s, expected, sig, p->number);
+	values_vector(s->ranks, expected, sig, p->number);
 	for (i = 0; i < p->bytes; i++)
 		FUZZ_EQUAL(p->result[i], expected[(own ? p->rank * block : 0) + i],
 			   "byte of the result");
@@ -422,7 +339,7 @@ static void restart(struct siege *s, u32 host)
 static void post(struct siege *s, u32 rank, const struct collsock_post *request)
 {
 	struct world_member *m = member_of_rank(s, rank);
-	u8 payload[MAX_BYTES], *exact;
+	u8 payload[VALUES_BYTES], *exact;
 	struct coll_rank *poster;
 	struct post *p;
 	struct life *l;
@@ -440,8 +357,8 @@ static void post(struct siege *s, u32 rank, const struct collsock_post *request)
 	bytes = coll_signature_of_post(&m->group, s->local[rank], request, &p->signature);
 	if (bytes < 0)
 		return;
-	FUZZ_EXPECT(bytes <= MAX_BYTES, "%u bytes", bytes);
-	fill_payload(s, payload, &p->signature, rank, number);
+	FUZZ_EXPECT(bytes <= VALUES_BYTES, "%u bytes", bytes);
+	values_payload(s->ranks, payload, &p->signature, rank, number);
 	p->rank = rank;
 	exact = fuzz_exact(payload, bytes);
 	err = world_post_rank(m, s->local[rank], request, exact, bytes, p);
@@ -778,7 +695,7 @@ static void begin(struct siege *s)
 	request.window = 1 + sizes % 8;
 	if (sizes & 8) {
 		request.segment_bytes = COLLSOCK_SEGMENT_QUANTUM;
-		request.max_bytes = MAX_BYTES;
+		request.max_bytes = VALUES_BYTES;
 	}
 	request.algorithm[COLLSOCK_BARRIER] = choice % 3;
 	request.degrees = COLLSOCK_DEGREE(OTHER_DEGREE);

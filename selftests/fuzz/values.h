@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What ranks contribute, and the vector of an operation when all have */
+#ifndef FUZZ_VALUES_H
+#define FUZZ_VALUES_H
+
+#include "operation.h"
+#include "reduce.h"
+#include "state.h"
+
+#define VALUES_BYTES	240	/* of a vector */
+
+/*
+ * The same in each life, so that it does not matter which one was heard from; and small, so
+ * that a product of floats is exact in any order.
+ */
+static inline u64 values_element(const struct coll_signature *sig, u32 rank, u64 number, u32 element)
+{
+	return (rank * 31 + number * 7 + element * 3) % (sig->op == COLLSOCK_PRODUCT ? 8 : 1000);
+}
+
+/* The index of a pair is its value except for the last bit. */
+static inline void values_put(u8 *to, u8 type, u64 value)
+{
+	u32 index = value ^ 1;
+	double real = value;
+	float single = value;
+
+	switch (type) {
+	case COLLSOCK_FLOAT_INT:
+		memcpy(to + 4, &index, 4);
+		fallthrough;
+	case COLLSOCK_FLOAT:
+		memcpy(to, &single, 4);
+		break;
+	case COLLSOCK_DOUBLE_INT:
+		memcpy(to + 8, &index, 4);
+		fallthrough;
+	case COLLSOCK_DOUBLE:
+		memcpy(to, &real, 8);
+		break;
+	case COLLSOCK_INT64_INT:
+	case COLLSOCK_INT32_INT:
+	case COLLSOCK_INT16_INT:
+		memcpy(to, &value, coll_type_bytes(type) - 4);
+		memcpy(to + coll_type_bytes(type) - 4, &index, 4);
+		break;
+	default:
+		memcpy(to, &value, coll_type_bytes(type));
+		break;
+	}
+}
+
+/* Elements of the operation's vector */
+static inline u32 values_elements(u32 ranks, const struct coll_signature *sig)
+{
+	return sig->operation >= COLLSOCK_ALLGATHER ? sig->count * ranks : sig->count;
+}
+
+/* Of a block for each rank, a rank contributes its own. */
+static inline bool values_gather(const struct coll_signature *sig)
+{
+	return sig->operation == COLLSOCK_ALLGATHER || sig->operation == COLLSOCK_GATHER;
+}
+
+static inline void values_payload(u32 ranks, u8 *payload, const struct coll_signature *sig,
+				  u32 rank, u64 number)
+{
+	u32 i, size = coll_type_bytes(sig->type);
+	u32 count = values_gather(sig) ? sig->count : values_elements(ranks, sig);
+
+	for (i = 0; i < count; i++)
+		values_put(payload + i * size, sig->type, values_element(sig, rank, number, i));
+}
+
+/* The operation's vector, when all have contributed */
+static inline void values_vector(u32 ranks, u8 *vector, const struct coll_signature *sig,
+				 u64 number)
+{
+	u32 block = sig->count * coll_type_bytes(sig->type), rank;
+	u8 other[VALUES_BYTES];
+
+	if (!coll_operation_contributes(sig->operation, false)) {
+		values_payload(ranks, vector, sig, sig->root, number);
+		return;
+	}
+	values_payload(ranks, vector, sig, 0, number);
+	for (rank = 1; rank < ranks; rank++) {
+		values_payload(ranks, values_gather(sig) ? vector + rank * block : other, sig,
+			       rank, number);
+		if (sig->op)
+			coll_reduce(vector, vector, other, values_elements(ranks, sig), sig->type,
+				    sig->op);
+	}
+}
+
+#endif
