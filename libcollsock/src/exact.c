@@ -12,8 +12,6 @@
 #define WORD_BITS	64
 #define SUM_BITS	(COLLSOCK_EXACT_WORDS * WORD_BITS)
 
-typedef unsigned __int128 u128;
-
 /**
  * struct format - a format of IEEE 754
  * @fraction_bits: bits behind the leading one
@@ -48,17 +46,18 @@ static __u64 format_sign(const struct format *f)
 /* ---- words ---- */
 
 /* What does not fit is carried, beyond the last word into nothing. */
-static void words_add(__u64 *word, unsigned int at, u128 value)
+static void words_add(__u64 *word, unsigned int at, unsigned __int128 value)
 {
 	for (; value && at < COLLSOCK_EXACT_WORDS; at++) {
-		u128 sum = (u128)word[at] + (__u64)value;
+		unsigned __int128 sum = word[at];
 
+		sum += (__u64)value;
 		word[at] = sum;
 		value = (value >> WORD_BITS) + (sum >> WORD_BITS);
 	}
 }
 
-static void words_subtract(__u64 *word, unsigned int at, u128 value)
+static void words_subtract(__u64 *word, unsigned int at, unsigned __int128 value)
 {
 	for (; value && at < COLLSOCK_EXACT_WORDS; at++) {
 		__u64 part = value;
@@ -131,7 +130,7 @@ COLLSOCK_PUBLIC void collsock_exact_add(struct collsock_exact *sum, double numbe
 	bool finite = __builtin_isfinite(number);
 	unsigned int exponent;
 	__u64 bits, fraction;
-	u128 value;
+	unsigned __int128 value;
 
 	sum->count++;
 	sum->special |= special_of(number, finite);
@@ -144,7 +143,8 @@ COLLSOCK_PUBLIC void collsock_exact_add(struct collsock_exact *sum, double numbe
 		fraction |= 1ULL << double_format.fraction_bits;
 		exponent--;
 	}
-	value = (u128)fraction << exponent % WORD_BITS;
+	value = fraction;
+	value <<= exponent % WORD_BITS;
 	if (__builtin_signbit(number))
 		words_subtract(sum->word, exponent / WORD_BITS, value);
 	else

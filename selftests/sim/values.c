@@ -2,9 +2,9 @@
 /*
  * The contributions of ranks, and how two payloads are folded, without the code under test.
  * Operations and operators are taken from the registries, types from a table here. Integers
- * wrap; an exact sum is added byte by byte. For floats and doubles some operations have values whose sums and products are
- * exact, so that the order of folding does not matter; the others are rough, so that every
- * order gives a different result, and so do left and right.
+ * wrap; an exact sum is added byte by byte. For floats and doubles some operations have values
+ * whose sums and products are exact, so that the order of folding does not matter; the others
+ * are rough, so that every order gives a different result, and so do left and right.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 	LINE(BARRIER,		1,	"barrier")				\
 	LINE(ALLREDUCE,		2,	"allreduce")				\
 	LINE(REDUCE,		3,	"reduce") /* the root receives */	\
-	LINE(BROADCAST,		4,	"broadcast") /* the root contributes, all others receive */ \
+	LINE(BROADCAST,		4,	"broadcast") /* the root contributes, others receive */ \
 	/* Their vector has a block for each rank, in the order of ranks. */	\
 	LINE(ALLGATHER,		5,	"allgather") /* contribute a block, receive all */ \
 	LINE(GATHER,		6,	"gather") /* the same, but the root alone receives */ \
