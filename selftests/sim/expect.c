@@ -249,6 +249,18 @@ static bool expect_differs(struct sim_group *g, u64 number, u32 first, u32 bytes
 }
 
 /*
+ * Does what a host contributes go to several others at once? Then one that had received nothing
+ * from its first life accepts the second, which others do not (Documentation/failure.md).
+ */
+static bool expect_of_either_life(struct sim_group *g, const struct sim_op *op)
+{
+	struct coll_choice choice = sim_values_choice(g, &op->post);
+
+	return !coll_operations[op->post.operation].reduces ||
+	       (choice.algorithm == COLLSOCK_EXCHANGE && choice.degree > 2);
+}
+
+/*
  * A restarted host may take part in its new life if no host has heard from the old one; but
  * all ranks must have the same result.
  */
@@ -265,11 +277,7 @@ bool sim_expect_right(struct sim_rank *r, u64 number, const void *result)
 	if (!op->expected)
 		expect(g, number, 0);
 	right = !memcmp(op->expected + first, result, taken);
-	/*
-	 * Hosts that had received nothing from a root's first life accept the second; likewise
-	 * a block of an allgather, which they receive from others.
-	 */
-	if (!coll_operations[op->post.operation].reduces && !right)
+	if (!right && expect_of_either_life(g, op))
 		op->agreed = 0;
 	if (!right && !op->agreed) {
 		expect(g, number, !op->life);
