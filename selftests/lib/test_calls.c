@@ -215,7 +215,7 @@ TEST_F(calls, post_of_no_type_or_no_size_never_reaches_the_kernel)
 	EXPECT_EQ(-EINVAL, collsock_post_allreduce(self->socket, &data, 1, COLLSOCK_NONE,
 						   COLLSOCK_SUM, 0));
 	EXPECT_EQ(-EINVAL, collsock_post_allreduce(self->socket, &data, 1,
-						   COLLSOCK_BYTE + 1, COLLSOCK_SUM, 0));
+						   COLLSOCK_EXACT + 1, COLLSOCK_SUM, 0));
 	EXPECT_EQ(-EMSGSIZE, collsock_post_allreduce(self->socket, &data, UINT32_MAX,
 						     COLLSOCK_INT64, COLLSOCK_SUM, 0));
 	EXPECT_EQ(-EINVAL, collsock_post_reduce(self->socket, &data, 1, COLLSOCK_NONE,
@@ -619,7 +619,7 @@ TEST_F(calls, vectors_beyond_any_limit_never_reach_the_kernel)
 						COLLSOCK_MAX_PAYLOAD / 2, COLLSOCK_BYTE, NULL));
 	EXPECT_EQ(-EMSGSIZE, collsock_post_scatter(self->socket, &byte, UINT32_MAX, COLLSOCK_BYTE,
 						   2, 0));
-	EXPECT_EQ(-EINVAL, collsock_gather(self->socket, &byte, &byte, 1, COLLSOCK_BYTE + 1, 2,
+	EXPECT_EQ(-EINVAL, collsock_gather(self->socket, &byte, &byte, 1, COLLSOCK_EXACT + 1, 2,
 					   NULL));
 	EXPECT_EQ(0, fake.calls);
 }

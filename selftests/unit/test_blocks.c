@@ -29,6 +29,7 @@ static void begin(struct __test_metadata *_metadata, struct unit_network *n,
 	unit_network_place(n, p->host_of_rank, p->count, seed_start());
 	n->join.max_bytes = max_bytes;
 	n->join.degree = 3;
+	n->join.algorithms = unit_every_algorithm();
 	ASSERT_EQ(0, unit_join_all(n, NULL));
 }
 

@@ -677,8 +677,9 @@ def events_report_groups_peers_and_failures():
         group.barrier()
         peer, = heard(netlink, "peer_made")
         equal("peer", (peer["group"], peer["host"]), (made["group"], 1))
+        group[0].post()
         group[1].close()
-        equal("after that", outcome(group[0].run()), "ECONNRESET rank 1")
+        equal("after that", outcome(group[0].complete()), "ECONNRESET rank 1")
         for event in heard(netlink, "rank_left", "operation_failed"):
             equal(event["event"], (event["rank"], event["error"]), (1, errno.ECONNRESET))
         group[0].close()

@@ -84,8 +84,9 @@ def ending_a_group_and_its_event_work_by_the_specification():
     listener.ntf_subscribe("events")
     group = Group([1, 2], id=8)
     (told,) = [row for row in FAMILY.dump("group-get", {}) if row["id"] == 8]
+    group[0].post()
     FAMILY.do("group-end", {"handle": told["handle"]})
-    equal("after that", outcome(group[0].run()), "ECANCELED rank 0")
+    equal("after that", outcome(group[0].complete()), "ECANCELED rank 0")
     for event in ("group-made", "group-failed", "operation-failed"):
         eventually(f"{event} heard", lambda name=event: name in heard(listener), True)
 
