@@ -16,8 +16,8 @@ import time
 
 from collsock_netlink import DUMP, NLMSG_DONE, NUMBERS, REQUEST, Netlink, NetlinkError
 from collsock_test import (
-    Child, Descriptor, Group, at_least, at_most, equal, main, netlink_on, rank_on, read_file, test,
-    write_file)
+    Child, Descriptor, Group, at_least, at_most, command, equal, eventually, libc, main, netlink_on,
+    rank_on, read_file, test, write_file)
 
 TRACING = "/sys/kernel/tracing"
 PROBE = "p:observed {} group=$arg4:u32"
@@ -112,10 +112,10 @@ def calls(function):
         write_file(f"{TRACING}/kprobe_events", "")
 
 
-def look_again_and_again(netlink, command, seconds):
+def look_again_and_again(netlink, what, seconds):
     """Tells how often, and the share of time spent in the kernel."""
     request = struct.pack("=IHHIIBBH", 20, netlink.family, REQUEST | DUMP, 1, 0,
-                          NUMBERS[command], 1, 0)
+                          NUMBERS[what], 1, 0)
     begin, used, looks = time.monotonic(), resource.getrusage(resource.RUSAGE_THREAD), 0
     while time.monotonic() - begin < seconds:
         netlink.socket.send(request)
@@ -132,12 +132,12 @@ def look(line, user, *arguments):
         line.put(look_again_and_again(netlink, *arguments))
 
 
-def rests(command, most):
+def rests(what, most):
     """Tells how often a user dumps this in a few seconds."""
-    child = Child(1, look, NOBODY, command, 3)
+    child = Child(1, look, NOBODY, what, 3)
     looks, share = child.get()
     child.finish()
-    print(f"# {looks} times {command}, {share:.0%} of a processor")
+    print(f"# {looks} times {what}, {share:.0%} of a processor")
     at_least("looks", looks, 1)
     at_most("share of a processor in the kernel", share, most)
     return looks
@@ -359,6 +359,84 @@ def a_dump_of_who_looks_too_often_says_nothing_rather_than_wait():
         child = Child(1, dump_until_it_pauses, NOBODY, 20)
         at_least("messages without content", child.get(), 1)
         child.finish()
+
+
+# ---- a second request of a socket ----
+
+READER, SENDER = "reader", "sender"
+PR_SET_NAME = 15
+PACE_WAIT = 0.02  # PACE_WAIT_NS
+MICROSECOND = 1e-6  # what times in a trace are rounded to
+
+
+@contextlib.contextmanager
+def timers(name):
+    """Yields a function that tells for how long threads of that name have asked to sleep, in
+    seconds."""
+    event = f"{TRACING}/events/timer/hrtimer_start"
+    write_file(f"{TRACING}/trace_clock", "mono")
+    write_file(f"{event}/filter", f'comm == "{name}"')
+    write_file(f"{event}/enable", "1")
+    try:
+        yield lambda: [int(end) / 1e9 - float(begin) for begin, end in re.findall(
+            r" (\d+\.\d+): hrtimer_start: .*function=hrtimer_wakeup expires=(\d+)",
+            read_file(f"{TRACING}/trace"))]
+    finally:
+        write_file(f"{event}/enable", "0")
+        write_file(f"{event}/filter", "0")
+        write_file(f"{TRACING}/trace_clock", "local")
+
+
+def receive(netlink):
+    libc.prctl(PR_SET_NAME, READER.encode())
+    while True:
+        # Errors of refused requests may be more than there is room for
+        with contextlib.suppress(OSError):
+            netlink.socket.recv(1 << 17)
+
+
+def ask_while_a_dump_is_received(line, user):
+    """By the same socket, until it is told to end"""
+    os.setresuid(user, user, user)
+    netlink = Netlink()
+    threading.Thread(target=receive, args=(netlink,), daemon=True).start()
+    libc.prctl(PR_SET_NAME, SENDER.encode())
+    line.put("started")
+    line.socket.setblocking(False)
+    while True:
+        with contextlib.suppress(OSError):
+            netlink.send(netlink.family, NUMBERS["CMD_GROUP_GET"], flags=REQUEST | DUMP)
+        with contextlib.suppress(BlockingIOError):
+            line.get()
+            return
+        time.sleep(0.001)
+
+
+def waits_for_a_dump(stack):
+    return "genl_rcv" in stack and "__netlink_dump_start" in stack
+
+
+@test
+def a_second_request_of_a_socket_waits_for_a_moment_if_its_dump_waits():
+    """It has the lock of generic netlink, and so others wait for it as soon as a family begins
+    or ends."""
+    with contextlib.closing(group_of_many_hosts()), netlink_on(1) as netlink:
+        group = netlink.all("group")[-1]["handle"]
+        with timers(READER) as asked, sleeps(SENDER) as stacks, \
+                threads_that_look("CMD_HOST_GET"):
+            child = Child(1, ask_while_a_dump_is_received, NOBODY)
+            equal("the child has", child.get(), "started")
+            eventually("whether a request has waited for a dump",
+                       lambda: any(map(waits_for_a_dump, stacks())), True)
+            command("modprobe", "team")
+            command("modprobe", "-r", "team")
+            equal("handle of the group", netlink.group(group)["handle"], group)
+            child.put("end")
+            child.finish()
+            waits = asked()
+    print(f"# {len(waits)} dumps waited, for up to {max(waits, default=0) * 1e3:.3f} ms")
+    at_least("dumps that waited", len(waits), 1)
+    at_most("seconds for which a dump has asked to sleep", max(waits), PACE_WAIT + MICROSECOND)
 
 
 main(100)
