@@ -9,10 +9,11 @@ import contextlib
 import errno
 import os
 import re
+import socket
 
 from collsock_test import (
     JOIN, SOL_COLLSOCK, Child, Descriptor, Failed, Rank, at_least, command, equal, errno_name,
-    eventually, libc, main, make_namespace, namespace_has_gone, netlink_on, rank_on,
+    eventually, libc, main, make_namespace, namespace_has_gone, netlink_on, outcome, rank_on,
     read_file, test, write_file)
 
 TREE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
@@ -39,6 +40,15 @@ def try_to_join(rank, descriptor):
 
 def join(line, descriptor):
     line.put(try_to_join(Rank(), descriptor))
+
+
+def join_twice(line, descriptor, another):
+    """The same socket joins another group then."""
+    rank = Rank()
+    line.put(try_to_join(rank, descriptor))
+    line.get()
+    rank.join(another, 0)
+    line.put((rank.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR), outcome(rank.run())))
 
 
 @contextlib.contextmanager
@@ -148,7 +158,7 @@ def hear_of(netlink, event):
 
 
 @contextlib.contextmanager
-def ended_before_publication(descriptor):
+def ended_before_publication(function, descriptor, *more):
     """A child joins this group, which netlink ends before it cannot be published. Yields the child
     and what lets it go on."""
     with netlink_on(1) as netlink, netlink_on(1) as listener:
@@ -156,7 +166,7 @@ def ended_before_publication(descriptor):
         listener.socket.settimeout(20)
         with fault("coll_lookup_add", caller="coll_instance_hash",
                    error=-errno.ENOMEM) as let_go:
-            child = Child(1, join, descriptor)
+            child = Child(1, function, descriptor, *more)
             joiner_waits()
             group = hear_of(listener, "group_made")
             netlink.end(group)
@@ -171,13 +181,24 @@ def a_group_that_is_ended_before_it_cannot_be_published_is_stopped_before_it_is_
     other host again and again, as that one does not answer."""
     descriptor = Descriptor([1, "10.1.0.2"])
     with timers("coll_instance_expire") as armed, \
-            ended_before_publication(descriptor) as (child, let_go):
+            ended_before_publication(join, descriptor) as (child, let_go):
         at_least("timers that the end of the group has started", armed()[1], 1)
         let_go()
         equal("error of the joiner", child.get(), "ENOMEM")
         equal("timers of the group that could not be made", armed()[0], set())
         child.finish()
     rank_on(1).join(descriptor, 0)
+
+
+@test
+def a_socket_whose_group_could_not_be_published_can_join_another():
+    with ended_before_publication(join_twice, Descriptor([1, "10.1.0.2"]),
+                                  Descriptor([1])) as (child, let_go):
+        let_go()
+        equal("error of the joiner", child.get(), "ENOMEM")
+        child.put("join another")
+        equal("error of its socket, result of a barrier", child.get(), (0, "success"))
+        child.finish()
 
 
 main()
