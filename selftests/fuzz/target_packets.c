@@ -210,10 +210,10 @@ static void check_result(const struct siege *s, const struct post *p)
 	const struct coll_signature *sig = &p->signature;
 	bool own = sig->operation == COLLSOCK_SCATTER ||
 		   sig->operation == COLLSOCK_REDUCE_SCATTER_BLOCK;
-	u32 block = sig->count * coll_type_bytes(sig->type), i;
+	u32 size = coll_type_bytes(sig->type), block = sig->count * size, i;
 	u8 expected[VALUES_BYTES];
 
-	FUZZ_EQUAL(p->bytes, own ? block : values_elements(s->ranks, sig) * coll_type_bytes(sig->type),
+	FUZZ_EQUAL(p->bytes, own ? block : values_elements(s->ranks, sig) * size,
 		   "bytes of the result");
 	values_vector(s->ranks, expected, sig, p->number);
 	for (i = 0; i < p->bytes; i++)

@@ -13,7 +13,8 @@
  * The same in each life, so that it does not matter which one was heard from; and small, so
  * that a product of floats is exact in any order.
  */
-static inline u64 values_element(const struct coll_signature *sig, u32 rank, u64 number, u32 element)
+static inline u64 values_element(const struct coll_signature *sig, u32 rank, u64 number,
+				 u32 element)
 {
 	return (rank * 31 + number * 7 + element * 3) % (sig->op == COLLSOCK_PRODUCT ? 8 : 1000);
 }
