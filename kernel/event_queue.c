@@ -51,13 +51,13 @@ static bool event_queue_send_one(struct coll_event_queue *queue)
 /* As many as a turn allows; others may be added meanwhile. Under event_queue_lock */
 static void event_queue_send(struct coll_event_queue *queue)
 {
-	int i;
+	int left = EVENT_QUEUE_TURN;
 
-	for (i = 0; event_queue_send_one(queue); i++) {
-		if (i == EVENT_QUEUE_TURN) {
-			queue_work(coll_event_work_queue, &queue->work);
-			return;
-		}
+	while (left && event_queue_send_one(queue))
+		left--;
+	if (!left) {
+		queue_work(coll_event_work_queue, &queue->work);
+		return;
 	}
 	if (!READ_ONCE(queue->lost))
 		return;

@@ -63,7 +63,9 @@ static int netlink_put_tunable(struct sk_buff *skb, const struct coll_tunables *
 /* Bytes that suffice for the answer about one tunable */
 #define TUNABLE_ROOM	256
 
-#define LOCK_ATTEMPTS	10	/* a millisecond each */
+/* How often a request tries to take a mutex, and how long it waits between */
+#define LOCK_ATTEMPTS	10
+#define LOCK_WAIT_US	1000
 
 static int netlink_get_tunables(struct sk_buff *request, struct genl_info *info)
 {
@@ -252,7 +254,7 @@ static int netlink_lock_net(struct coll_net *cn, struct netlink_ext_ack *extack)
 	for (attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
 		if (mutex_trylock(&cn->mutex))
 			return 0;
-		usleep_range(USEC_PER_MSEC, 2 * USEC_PER_MSEC);
+		usleep_range(LOCK_WAIT_US / 2, LOCK_WAIT_US);
 	}
 	NL_SET_ERR_MSG(extack, "others join or set tunables: try again");
 	return -EAGAIN;

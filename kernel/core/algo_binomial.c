@@ -5,7 +5,10 @@
  * first of them. A broadcast is the reverse. As in MPICH, on which the application-bypass
  * paper builds (§3).
  *
- * Rounds of a reduction or a broadcast: ceil(log2 n). Messages: n - 1. Both in sequence take
+ * A gather moves the blocks of a subtree in the same way towards the root, a scatter from it.
+ * The nodes of a subtree are consecutive, so these are one range of hosts modulo n.
+ *
+ * Rounds of each: ceil(log2 n). Messages: n - 1. A reduction and a broadcast in sequence take
  * twice the rounds and twice the messages.
  */
 #include "algorithm.h"
@@ -58,6 +61,59 @@ static int binomial_broadcast(struct coll_tree *t)
 	return err;
 }
 
+/* The blocks of the subtree of round k whose root is @node */
+static u32 binomial_blocks(const struct coll_tree *t, u32 node, u32 k)
+{
+	return min(1U << k, t->s->hosts - node);
+}
+
+/* Send the blocks of the subtree of @node, which is ours or the other one. */
+static int binomial_send_blocks(struct coll_tree *t, u32 to, u32 node, u32 k)
+{
+	return coll_schedule_send_blocks(t->s, coll_tree_host(t, to), coll_tree_host(t, node),
+					 binomial_blocks(t, node, k));
+}
+
+static int binomial_place_blocks(struct coll_tree *t, u32 from, u32 node, u32 k)
+{
+	return coll_schedule_place_blocks(t->s, coll_tree_host(t, from), coll_tree_host(t, node),
+					  binomial_blocks(t, node, k));
+}
+
+static int binomial_gather(struct coll_tree *t)
+{
+	u32 k, depth = binomial_depth(t->s->hosts);
+	int err = 0;
+
+	for (k = 0; !err && k < depth; k++) {
+		u32 other = t->node + (1U << k);
+
+		err = coll_schedule_round(t->s);
+		if (!err && binomial_lower(t, k))
+			err = binomial_send_blocks(t, t->node - (1U << k), t->node, k);
+		if (!err && binomial_upper(t, k))
+			err = binomial_place_blocks(t, other, other, k);
+	}
+	return err;
+}
+
+static int binomial_scatter(struct coll_tree *t)
+{
+	u32 k = binomial_depth(t->s->hosts);
+	int err = 0;
+
+	while (!err && k--) {
+		u32 other = t->node + (1U << k);
+
+		err = coll_schedule_round(t->s);
+		if (!err && binomial_upper(t, k))
+			err = binomial_send_blocks(t, other, other, k);
+		if (!err && binomial_lower(t, k))
+			err = binomial_place_blocks(t, t->node - (1U << k), t->node, k);
+	}
+	return err;
+}
+
 static int binomial_build_reduce(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	struct coll_tree t;
@@ -87,6 +143,22 @@ static int binomial_build_both(struct coll_schedule *s, const struct coll_shape 
 	return err ?: binomial_broadcast(&t);
 }
 
+static int binomial_build_gather(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	struct coll_tree t;
+	int err = coll_tree_start_places(&t, s, shape);
+
+	return err ?: binomial_gather(&t);
+}
+
+static int binomial_build_scatter(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	struct coll_tree t;
+	int err = coll_tree_start_places(&t, s, shape);
+
+	return err ?: binomial_scatter(&t);
+}
+
 /* Whatever its node, a host exchanges with those 2^k nodes before and after it. */
 static void binomial_peers(const struct coll_shape *shape, u64 *hosts)
 {
@@ -110,6 +182,17 @@ static void binomial_room_broadcast(const struct coll_shape *shape, struct coll_
 	u32 depth = binomial_depth(shape->hosts);
 
 	coll_room_grow(room, depth, depth ? 2 : 1, depth ? 1 : 0);
+}
+
+static void binomial_room_gather(const struct coll_shape *shape, struct coll_room *room)
+{
+	coll_room_grow(room, shape->hosts > 1 ? 1 : 0, 1, 0);
+}
+
+/* The root sends in each round. */
+static void binomial_room_scatter(const struct coll_shape *shape, struct coll_room *room)
+{
+	coll_room_grow(room, binomial_depth(shape->hosts), 1, 0);
 }
 
 const struct coll_algorithm coll_binomial_barrier = {
@@ -142,4 +225,22 @@ const struct coll_algorithm coll_binomial_broadcast = {
 	.build		= binomial_build_broadcast,
 	.peers		= binomial_peers,
 	.room		= binomial_room_broadcast,
+};
+
+const struct coll_algorithm coll_binomial_gather = {
+	.name		= "binomial gather",
+	.operation	= COLLSOCK_GATHER,
+	.algorithm	= COLLSOCK_BINOMIAL,
+	.build		= binomial_build_gather,
+	.peers		= binomial_peers,
+	.room		= binomial_room_gather,
+};
+
+const struct coll_algorithm coll_binomial_scatter = {
+	.name		= "binomial scatter",
+	.operation	= COLLSOCK_SCATTER,
+	.algorithm	= COLLSOCK_BINOMIAL,
+	.build		= binomial_build_scatter,
+	.peers		= binomial_peers,
+	.room		= binomial_room_scatter,
 };

@@ -85,14 +85,46 @@ u32 coll_engine_edge_bytes(const struct coll_op *op, u32 lane, u32 edge)
 	return engine_range(op, lane, &op->schedule->fold[edge]).bytes;
 }
 
-/* Messages with nothing in them are not awaited: as if they had arrived. */
-static void engine_skip_empty(struct coll_op *op, struct coll_lane *lane)
+static void engine_toggle(struct coll_op *op, u32 lane, u32 edge)
 {
-	u32 edge;
+	if (lane < op->segments)
+		op->lanes[lane].arrived[edge / 64] ^= 1ULL << (edge % 64);
+}
 
-	for (edge = 0; edge < op->schedule->folds; edge++)
-		if (!coll_engine_edge_bytes(op, lane->index, edge))
-			lane->arrived[edge / 64] |= 1ULL << (edge % 64);
+/* Toggle the bit of an edge where lanes begin that have something of it, and where they end. */
+static void engine_mark_lanes(struct coll_op *op, u32 edge, const struct coll_extent *e)
+{
+	struct coll_span lanes[2];
+	u32 i, ranges = coll_extent_lanes(e, op->segment_bytes, lanes);
+
+	for (i = 0; i < ranges; i++) {
+		engine_toggle(op, lanes[i].first, edge);
+		engine_toggle(op, lanes[i].end, edge);
+	}
+}
+
+/*
+ * Messages with nothing in them are not awaited: as if they had arrived. There may be more than
+ * a thousand lanes, so they are gone through once for all edges.
+ */
+static void engine_skip_empty(struct coll_op *op)
+{
+	const struct coll_span vector = { 0, op->bytes };
+	u64 has[ARRAY_SIZE(op->lanes->arrived)] = {};
+	struct coll_extent e;
+	u32 i, word;
+
+	for (i = 0; i < op->schedule->folds; i++) {
+		e = coll_extent_of(&op->group->ranks.order, &op->schedule->fold[i], op->block,
+				   &vector);
+		engine_mark_lanes(op, i, &e);
+	}
+	for (i = 0; i < op->segments; i++) {
+		for (word = 0; word < ARRAY_SIZE(has); word++) {
+			has[word] ^= op->lanes[i].arrived[word];
+			op->lanes[i].arrived[word] = ~has[word];
+		}
+	}
 }
 
 /**
@@ -105,11 +137,10 @@ void coll_engine_reset_lanes(struct coll_op *op)
 {
 	u32 i;
 
-	for (i = 0; i < op->segments; i++) {
+	for (i = 0; i < op->segments; i++)
 		coll_engine_reset_lane(&op->lanes[i]);
-		if (op->schedule->places)
-			engine_skip_empty(op, &op->lanes[i]);
-	}
+	if (op->schedule->places)
+		engine_skip_empty(op);
 }
 
 /**

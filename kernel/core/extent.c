@@ -51,3 +51,28 @@ struct coll_extent coll_extent_of(const struct coll_order *order, const struct c
 			  coll_order_first(order, min(after, order->hosts)) * block);
 	return extent_join(&low, &high);
 }
+
+/**
+ * coll_extent_lanes() - which lanes have a part of an extent
+ * @e: of the whole vector as a lane; not empty
+ * @segment: bytes of each lane
+ * @lanes: out: ranges of lanes, which have none in common
+ *
+ * Return: the number of ranges, 1 or 2.
+ */
+u32 coll_extent_lanes(const struct coll_extent *e, u32 segment, struct coll_span lanes[2])
+{
+	u32 end = e->first + e->bytes - e->rest, next = end + e->gap;
+
+	lanes[0].first = e->first / segment;
+	lanes[0].end = (end - 1) / segment + 1;
+	if (!e->rest)
+		return 1;
+	lanes[1].first = next / segment;
+	lanes[1].end = (next + e->rest - 1) / segment + 1;
+	if (lanes[0].end <= lanes[1].first)
+		return 2;
+	/* Both pieces are in the lane between. */
+	lanes[0].end = lanes[1].end;
+	return 1;
+}

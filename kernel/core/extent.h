@@ -37,5 +37,6 @@ struct coll_span {
 
 struct coll_extent coll_extent_of(const struct coll_order *order, const struct coll_edge *e,
 				  u32 block, const struct coll_span *lane);
+u32 coll_extent_lanes(const struct coll_extent *e, u32 segment, struct coll_span lanes[2]);
 
 #endif

@@ -61,39 +61,3 @@ u32 coll_order_run(const struct coll_order *order, u32 rank, u32 *position)
 		end++;
 	return end - rank;
 }
-
-/**
- * coll_order_to_ranks() - copy a vector from host order to rank order
- * @order: the tables
- * @to: the copy
- * @from: the vector
- * @block: bytes of a block
- */
-void coll_order_to_ranks(const struct coll_order *order, u8 *to, const u8 *from, u32 block)
-{
-	u32 rank, run, position;
-
-	for (rank = 0; rank < order->ranks; rank += run) {
-		run = coll_order_run(order, rank, &position);
-		memcpy(to + (size_t)rank * block, from + (size_t)position * block,
-		       (size_t)run * block);
-	}
-}
-
-/**
- * coll_order_to_hosts() - copy a vector from rank order to host order
- * @order: the tables
- * @to: the copy
- * @from: the vector
- * @block: bytes of a block
- */
-void coll_order_to_hosts(const struct coll_order *order, u8 *to, const u8 *from, u32 block)
-{
-	u32 rank, run, position;
-
-	for (rank = 0; rank < order->ranks; rank += run) {
-		run = coll_order_run(order, rank, &position);
-		memcpy(to + (size_t)position * block, from + (size_t)rank * block,
-		       (size_t)run * block);
-	}
-}

@@ -31,8 +31,6 @@ struct coll_order {
 bool coll_order_same(const u32 *host_of, u32 ranks);
 void coll_order_fill(struct coll_order *order, const u32 *host_of);
 u32 coll_order_run(const struct coll_order *order, u32 rank, u32 *position);
-void coll_order_to_ranks(const struct coll_order *order, u8 *to, const u8 *from, u32 block);
-void coll_order_to_hosts(const struct coll_order *order, u8 *to, const u8 *from, u32 block);
 
 /* The first block of a host; of the number of hosts: the number of blocks */
 static inline u32 coll_order_first(const struct coll_order *order, u32 host)

@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR MIT
 #include "tree.h"
 
+/* The schedule is started. */
+static int tree_init(struct coll_tree *t, struct coll_schedule *s, const struct coll_shape *shape)
+{
+	if (shape->root >= shape->hosts)
+		return -EINVAL;
+	t->s = s;
+	t->root = shape->root;
+	t->node = (shape->self + shape->hosts - shape->root) % shape->hosts;
+	return 0;
+}
+
 /**
  * coll_tree_start() - start a schedule that is part of a tree
  * @t: out
@@ -11,16 +22,21 @@
  */
 int coll_tree_start(struct coll_tree *t, struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_schedule_start(s, shape->hosts, shape->self);
+	return coll_schedule_start(s, shape->hosts, shape->self) ?: tree_init(t, s, shape);
+}
 
-	if (err)
-		return err;
-	if (shape->root >= shape->hosts)
-		return -EINVAL;
-	t->s = s;
-	t->root = shape->root;
-	t->node = (shape->self + shape->hosts - shape->root) % shape->hosts;
-	return 0;
+/**
+ * coll_tree_start_places() - start a place-only schedule that is part of a tree
+ * @t: out
+ * @s: the schedule; overwritten
+ * @shape: its shape
+ *
+ * Return: as coll_tree_start().
+ */
+int coll_tree_start_places(struct coll_tree *t, struct coll_schedule *s,
+			   const struct coll_shape *shape)
+{
+	return coll_schedule_start_places(s, shape->hosts, shape->self) ?: tree_init(t, s, shape);
 }
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Trees: reduce to a root, broadcast from it, and one after the other, which is an
- * allreduce, or without data a barrier.
+ * allreduce, or without data a barrier; gather and scatter.
  *
  * Hosts are numbered from the root on: host h is node (h - root) mod n. In every tree the
  * nodes of a subtree are consecutive, its root first, so a node folds one range of nodes:
@@ -46,6 +46,8 @@ static inline u32 coll_tree_host(const struct coll_tree *t, u32 node)
 }
 
 int coll_tree_start(struct coll_tree *t, struct coll_schedule *s, const struct coll_shape *shape);
+int coll_tree_start_places(struct coll_tree *t, struct coll_schedule *s,
+			   const struct coll_shape *shape);
 int coll_tree_send(struct coll_tree *t, u32 node);
 int coll_tree_place(struct coll_tree *t, u32 parent);
 

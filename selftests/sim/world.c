@@ -389,6 +389,18 @@ u32 coll_env_queued(struct coll_group *g)
 	return member_of(g)->host->queued * PACKET_MEMORY;
 }
 
+void world_reorder(const struct coll_order *order, u8 *to, const u8 *from, u32 block,
+		   bool to_hosts)
+{
+	u32 rank, run, position;
+
+	for (rank = 0; rank < order->ranks; rank += run) {
+		run = coll_order_run(order, rank, &position);
+		memcpy(to + (to_hosts ? position : rank) * block,
+		       from + (to_hosts ? rank : position) * block, run * block);
+	}
+}
+
 /* Complete with a whole vector that is in host order. */
 static void member_complete_reordered(struct world_member *m, void *token, const void *result,
 				      u32 bytes)
@@ -396,7 +408,7 @@ static void member_complete_reordered(struct world_member *m, void *token, const
 	const struct coll_order *order = &m->group.ranks.order;
 	u8 *vector = malloc(bytes);
 
-	coll_order_to_ranks(order, vector, result, bytes / order->ranks);
+	world_reorder(order, vector, result, bytes / order->ranks, false);
 	m->world->user->complete(m, token, vector, bytes, 0, COLLSOCK_NO_RANK);
 	free(vector);
 }
@@ -680,7 +692,7 @@ static u8 *member_payload(struct world_member *m, const struct coll_signature *s
 	u8 *copy = malloc(bytes);
 
 	if (bytes && block && !coll_operations[sig->operation].own_in)
-		coll_order_to_hosts(&m->group.ranks.order, copy, payload, block);
+		world_reorder(&m->group.ranks.order, copy, payload, block, true);
 	else if (bytes)
 		memcpy(copy, payload, bytes);
 	return copy;

@@ -379,6 +379,10 @@ int world_group_init(struct world *w, struct world_group *group,
 		     const u32 *host_of);
 void world_group_free(struct world_group *group);
 
+/* Copy a vector of blocks from the order of ranks to that of hosts, or the other way. */
+void world_reorder(const struct coll_order *order, u8 *to, const u8 *from, u32 block,
+		   bool to_hosts);
+
 /*
  * A rank joins. The first one creates the member, with a new incarnation, which sends join
  * notices to hosts that have sent early packets. Returns the rank's number on its host, or

@@ -5,6 +5,7 @@
  */
 #include "../harness.h"
 
+#include "../sim/world.h"
 #include "algorithm.h"
 #include "extent.h"
 #include "seed.h"
@@ -87,12 +88,12 @@ TEST(blocks_of_a_host_follow_each_other_in_the_order_of_its_ranks)
 		block = 1 + below(&random, MOST_BLOCK);
 		for (i = 0; i < p.order.ranks * block; i++)
 			ranks[i] = seed_next(&random);
-		coll_order_to_hosts(&p.order, hosts, ranks, block);
+		world_reorder(&p.order, hosts, ranks, block, true);
 		for (i = 0; i < p.order.ranks; i++)
 			ASSERT_EQ(0, memcmp(hosts + counted_position(&p, i) * block,
 					    ranks + i * block, block))
 				TH_LOG("%u hosts, rank %u", n, i);
-		coll_order_to_ranks(&p.order, again, hosts, block);
+		world_reorder(&p.order, again, hosts, block, false);
 		ASSERT_EQ(0, memcmp(again, ranks, p.order.ranks * block));
 	}
 }
@@ -169,6 +170,42 @@ TEST(an_extent_has_the_bytes_of_the_edges_blocks_in_the_lane_the_lower_ones_firs
 		lane.first = below(&random, bytes);
 		lane.end = lane.first + 1 + below(&random, bytes - lane.first);
 		check_extent(_metadata, &p, &e, block, &lane);
+	}
+}
+
+static bool span_has(const struct coll_span *spans, u32 count, u32 lane)
+{
+	u32 i, times = 0;
+
+	for (i = 0; i < count; i++)
+		times += lane >= spans[i].first && lane < spans[i].end;
+	return times == 1;
+}
+
+TEST(lanes_of_an_extent_are_those_that_have_something_of_it)
+{
+	u64 random = seed_start(), turn;
+	struct coll_span whole = {}, lane, lanes[2];
+	struct placement p;
+	struct coll_edge e;
+	struct coll_extent x, part;
+	u32 block, segment, i, count;
+
+	for (turn = 0; turn < 3000 * seed_soak(); turn++) {
+		place(&p, 1 + below(&random, 12), &random);
+		block = 1 + below(&random, MOST_BLOCK);
+		segment = 1 + below(&random, 9);
+		whole.end = p.order.ranks * block;
+		e = (struct coll_edge) { .first_block = below(&random, p.order.hosts),
+					 .blocks = 1 + below(&random, p.order.hosts) };
+		x = coll_extent_of(&p.order, &e, block, &whole);
+		count = coll_extent_lanes(&x, segment, lanes);
+		for (i = 0; i * segment < whole.end; i++) {
+			lane.first = i * segment;
+			lane.end = min(lane.first + segment, whole.end);
+			part = coll_extent_of(&p.order, &e, block, &lane);
+			ASSERT_EQ(part.bytes > 0, span_has(lanes, count, i));
+		}
 	}
 }
 
