@@ -45,31 +45,6 @@ static bool menu_means(const struct coll_menu *menu, const struct coll_algorithm
 }
 
 /**
- * coll_menu_init() - the menu that a request to join describes
- * @menu: out
- * @j: the request; what is meaningless in it makes a menu that coll_menu_valid() refuses
- */
-void coll_menu_init(struct coll_menu *menu, const struct collsock_join *j)
-{
-	const struct coll_algorithm *a;
-	u32 i;
-
-	memset(menu, 0, sizeof(*menu));
-	menu->algorithms = j->algorithms ?: menu_usual_algorithms();
-	menu->degrees = j->degrees;
-	menu->hosts = j->hosts;
-	menu->degree = j->degree;
-	memcpy(menu->automatic, j->algorithm, sizeof(menu->automatic));
-	for (i = 0; i < COLL_MAX_OPERATIONS; i++) {
-		if (!coll_operation_find(i))
-			continue;
-		menu->usual[i].algorithm = menu_automatic(menu, i, j->degree);
-		a = coll_algorithm_find(i, menu->usual[i].algorithm);
-		menu->usual[i].degree = a ? menu_usual_degree(menu, a) : 0;
-	}
-}
-
-/**
  * coll_menu_offers() - may an operation use this algorithm with this degree?
  * @menu: of the group
  * @a: the algorithm
@@ -86,14 +61,71 @@ bool coll_menu_offers(const struct coll_menu *menu, const struct coll_algorithm 
 	return menu->algorithms >> a->algorithm & 1 || menu_means(menu, a, degree);
 }
 
+/* ---- choices ---- */
+
+/**
+ * coll_menu_search() - find out how the operation of a post is carried out
+ * @menu: of the group
+ * @post: its operation exists, all else may be anything
+ * @choice: out
+ *
+ * Return: 0; -EINVAL if there is no such algorithm, posts may not name it, or it cannot have
+ * this degree; -ERANGE if it could, but JOIN has not reserved for this degree. Context: any.
+ */
+int coll_menu_search(const struct coll_menu *menu, const struct collsock_post *post,
+		     struct coll_choice *choice)
+{
+	u32 degree = post->degree ?: menu->degree;
+	u32 algorithm = post->algorithm ?: menu_automatic(menu, post->operation, degree);
+	const struct coll_algorithm *a = coll_algorithm_find(post->operation, algorithm);
+
+	if (!a || (post->algorithm && !(menu->algorithms >> algorithm & 1)))
+		return -EINVAL;
+	degree = post->degree ?: menu_usual_degree(menu, a);
+	if (!coll_algorithm_fits(a, menu->hosts, degree))
+		return -EINVAL;
+	if (!coll_menu_offers(menu, a, degree))
+		return -ERANGE;
+	choice->algorithm = algorithm;
+	choice->degree = degree;
+	return 0;
+}
+
+/* Of an operation: what posts get that name no degree */
+static void menu_init_usual(struct coll_menu *menu, u32 operation)
+{
+	struct collsock_post post = { .operation = operation };
+
+	for (; post.algorithm < COLL_MAX_ALGORITHMS; post.algorithm++)
+		coll_menu_search(menu, &post, &menu->usual[operation][post.algorithm]);
+}
+
+/**
+ * coll_menu_init() - the menu that a request to join describes
+ * @menu: out
+ * @j: the request; what is meaningless in it makes a menu that coll_menu_valid() refuses
+ */
+void coll_menu_init(struct coll_menu *menu, const struct collsock_join *j)
+{
+	u32 i;
+
+	memset(menu, 0, sizeof(*menu));
+	menu->algorithms = j->algorithms ?: menu_usual_algorithms();
+	menu->degrees = j->degrees;
+	menu->hosts = j->hosts;
+	menu->degree = j->degree;
+	memcpy(menu->automatic, j->algorithm, sizeof(menu->automatic));
+	for (i = 0; i < COLL_MAX_OPERATIONS; i++)
+		if (coll_operation_find(i))
+			menu_init_usual(menu, i);
+}
+
 /* ---- requests to join ---- */
 
-static bool menu_offers_usual(const struct coll_menu *menu, u32 operation)
+/* Is there something that posts get which name neither an algorithm nor a degree? */
+static bool menu_has_usual(const struct coll_menu *menu, u32 operation)
 {
-	const struct coll_choice *usual = &menu->usual[operation];
-	const struct coll_algorithm *a = coll_algorithm_find(operation, usual->algorithm);
-
-	return a && coll_menu_offers(menu, a, usual->degree);
+	return menu->usual[operation][COLLSOCK_AUTO].algorithm;
 }
 
 /* Is there a row with this algorithm, or any with COLLSOCK_AUTO, that has one of @degrees? */
@@ -129,7 +161,7 @@ bool coll_menu_valid(const struct coll_menu *menu, const struct collsock_join *j
 	if (j->degree == 1 || j->degree > COLLSOCK_MAX_DEGREE)
 		return false;
 	for (i = 0; i < COLL_MAX_OPERATIONS; i++)
-		if (coll_operation_find(i) ? !menu_offers_usual(menu, i) : j->algorithm[i])
+		if (coll_operation_find(i) ? !menu_has_usual(menu, i) : j->algorithm[i])
 			return false;
 	for (i = 0; i < 64; i++)
 		if (j->algorithms & BIT_ULL(i) && (!i || !menu_offers_any(menu, i, 0)))
@@ -138,36 +170,6 @@ bool coll_menu_valid(const struct coll_menu *menu, const struct collsock_join *j
 		if (j->degrees & BIT_ULL(i) && !menu_offers_any(menu, COLLSOCK_AUTO, BIT_ULL(i)))
 			return false;
 	return true;
-}
-
-/* ---- posts ---- */
-
-/**
- * coll_menu_choose() - how the operation of a post is carried out
- * @menu: of the group
- * @post: its operation exists, all else may be anything
- * @choice: out
- *
- * Return: 0; -EINVAL if there is no such algorithm, posts may not name it, or it cannot have
- * this degree; -ERANGE if it could, but JOIN has not reserved for this degree.
- */
-int coll_menu_choose(const struct coll_menu *menu, const struct collsock_post *post,
-		     struct coll_choice *choice)
-{
-	u32 algorithm = post->algorithm ?: menu_automatic(menu, post->operation, post->degree);
-	const struct coll_algorithm *a = coll_algorithm_find(post->operation, algorithm);
-	u32 degree;
-
-	if (!a || (post->algorithm && !(menu->algorithms >> algorithm & 1)))
-		return -EINVAL;
-	degree = post->degree ?: menu_usual_degree(menu, a);
-	if (!coll_algorithm_fits(a, menu->hosts, degree))
-		return -EINVAL;
-	if (!coll_menu_offers(menu, a, degree))
-		return -ERANGE;
-	choice->algorithm = algorithm;
-	choice->degree = degree;
-	return 0;
 }
 
 /* ---- needs ---- */

@@ -27,8 +27,8 @@ struct coll_choice {
  * @degree: of algorithms where a post names none; 0: the usual one of each
  * @automatic: what COLLSOCK_AUTO means, by operation; COLLSOCK_AUTO: what the operation
  *	chooses
- * @usual: what a post gets that names neither an algorithm nor a degree, by operation. It
- *	may use an algorithm that posts may not name
+ * @usual: what a post gets that names no degree, by its operation and its algorithm, which may
+ *	be COLLSOCK_AUTO; no algorithm: posts may not name that one
  */
 struct coll_menu {
 	u64			algorithms;
@@ -36,7 +36,7 @@ struct coll_menu {
 	u32			hosts;
 	u8			degree;
 	u8			automatic[COLL_MAX_OPERATIONS];
-	struct coll_choice	usual[COLL_MAX_OPERATIONS];
+	struct coll_choice	usual[COLL_MAX_OPERATIONS][COLL_MAX_ALGORITHMS];
 };
 
 /**
@@ -52,9 +52,30 @@ struct coll_needs {
 void coll_menu_init(struct coll_menu *menu, const struct collsock_join *j);
 bool coll_menu_valid(const struct coll_menu *menu, const struct collsock_join *j);
 bool coll_menu_offers(const struct coll_menu *menu, const struct coll_algorithm *a, u32 degree);
-int coll_menu_choose(const struct coll_menu *menu, const struct collsock_post *post,
+int coll_menu_search(const struct coll_menu *menu, const struct collsock_post *post,
 		     struct coll_choice *choice);
 int coll_menu_need(const struct coll_menu *menu, u32 self, struct coll_schedule *scratch,
 		   struct coll_needs *needs);
+
+/**
+ * coll_menu_choose() - how the operation of a post is carried out
+ * @menu: of the group
+ * @post: its operation exists, all else may be anything
+ * @choice: out
+ *
+ * Most posts name no degree: they need one look-up.
+ *
+ * Return: as coll_menu_search(). Context: any.
+ */
+static inline int coll_menu_choose(const struct coll_menu *menu, const struct collsock_post *post,
+				   struct coll_choice *choice)
+{
+	if (likely(!post->degree && post->algorithm < COLL_MAX_ALGORITHMS)) {
+		*choice = menu->usual[post->operation][post->algorithm];
+		if (likely(choice->algorithm))
+			return 0;
+	}
+	return coll_menu_search(menu, post, choice);
+}
 
 #endif

@@ -2,16 +2,15 @@
 #include "reduce.h"
 #include "signature.h"
 
-/* How many elements a vector may have: those that its segments can carry */
+/* How many bytes a vector may have: those that its segments can carry */
 static inline u32 signature_most(const struct coll_group *g, u8 type)
 {
 	const struct coll_payload *p = &g->payload;
-	u32 bytes = coll_type_bytes(type), most = p->max_bytes / bytes;
 
 	if (likely(type != COLLSOCK_EXACT))
-		return most;
-	return min(most, DIV_ROUND_UP(p->max_bytes, p->segment_bytes) *
-			 (coll_reduce_segment(type, p->segment_bytes) / bytes));
+		return p->max_bytes;
+	return min(p->max_bytes, DIV_ROUND_UP(p->max_bytes, p->segment_bytes) *
+				 coll_reduce_segment(type, p->segment_bytes));
 }
 
 /* Bytes of the vector of an operation with elements, or -EINVAL, -EMSGSIZE */
@@ -19,18 +18,16 @@ static noinline int signature_typed_bytes(const struct coll_group *g,
 					  const struct coll_operation *operation,
 					  const struct coll_signature *sig)
 {
-	u32 element = coll_type_bytes(sig->type), most;
+	u32 element = coll_type_bytes(sig->type);
+	u64 bytes = (u64)sig->count * element;
 
 	if (operation->reduces ? !coll_reduce_valid(sig->type, sig->op) : !element || sig->op)
 		return -EINVAL;
 	if (!sig->count)
 		return -EINVAL;
-	most = signature_most(g, sig->type);
 	if (unlikely(operation->blocks))
-		most /= g->ranks.size;
-	if (sig->count > most)
-		return -EMSGSIZE;
-	return coll_signature_elements(g, sig) * element;
+		bytes *= g->ranks.size;
+	return bytes <= signature_most(g, sig->type) ? bytes : -EMSGSIZE;
 }
 
 /* Bytes of the vector of an operation with this signature, or -EINVAL, -EMSGSIZE */
@@ -51,20 +48,6 @@ static bool signature_runs(const struct coll_group *g, const struct coll_signatu
 	const struct coll_algorithm *a = coll_algorithm_find(sig->operation, sig->algorithm);
 
 	return a && coll_menu_offers(&g->plan.menu, a, sig->degree);
-}
-
-/* What a post asks for, or -EINVAL, -ERANGE */
-static noinline int signature_choose(const struct coll_group *g, const struct collsock_post *post,
-				     struct coll_signature *sig)
-{
-	struct coll_choice choice;
-	int err = coll_menu_choose(&g->plan.menu, post, &choice);
-
-	if (err)
-		return err;
-	sig->algorithm = choice.algorithm;
-	sig->degree = choice.degree;
-	return 0;
 }
 
 /* Of the vector of @bytes, how many a rank contributes */
@@ -131,26 +114,24 @@ int coll_signature_of_post(const struct coll_group *g, u32 local,
 {
 	const struct coll_operation *operation = coll_operation_find(post->operation);
 	u32 rank = g->ranks.local[local].rank;
+	struct coll_choice choice;
 	int bytes;
 
 	if (post->size != sizeof(*post) || post->flags & ~COLLSOCK_QUIET)
 		return -EINVAL;
 	if (!operation)
 		return -EINVAL;
+	bytes = coll_menu_choose(&g->plan.menu, post, &choice);
+	if (bytes)
+		return bytes;
 	memset(sig, 0, sizeof(*sig));
 	sig->operation = post->operation;
+	sig->algorithm = choice.algorithm;
+	sig->degree = choice.degree;
 	sig->type = post->type;
 	sig->op = post->op;
 	sig->count = post->count;
 	sig->root = post->root;
-	if (likely(!(post->algorithm | post->degree))) {
-		sig->algorithm = g->plan.menu.usual[post->operation].algorithm;
-		sig->degree = g->plan.menu.usual[post->operation].degree;
-	} else {
-		bytes = signature_choose(g, post, sig);
-		if (bytes)
-			return bytes;
-	}
 	bytes = signature_bytes(g, operation, sig);
 	if (bytes >= 0 && post->flags & COLLSOCK_QUIET && coll_signature_receives(sig, rank))
 		return -EINVAL;

@@ -215,7 +215,7 @@ static struct coll_choice usual(u8 operation, u32 hosts, u8 degree)
 	struct coll_menu menu;
 
 	coll_menu_init(&menu, &j);
-	return menu.usual[operation];
+	return menu.usual[operation][COLLSOCK_AUTO];
 }
 
 TEST(auto_is_pairwise_exchange_for_powers_of_two_and_for_data_else_dissemination)

@@ -11,7 +11,7 @@
 /* The group's schedule for an all-reduce, to be replaced */
 static struct coll_schedule *allreduce_schedule(struct coll_group *g)
 {
-	const struct coll_choice *usual = &g->plan.menu.usual[COLLSOCK_ALLREDUCE];
+	const struct coll_choice *usual = &g->plan.menu.usual[COLLSOCK_ALLREDUCE][COLLSOCK_AUTO];
 	int position = coll_algorithm_position(COLLSOCK_ALLREDUCE, usual->algorithm);
 
 	return g->plan.schedules[position][usual->degree];
