@@ -787,13 +787,17 @@ bool coll_engine_folded(struct coll_op *op, const struct coll_fold *fold, u64 no
 void coll_engine_store_payload(struct coll_op *op, u32 edge, const struct coll_body *body)
 {
 	struct coll_extent range = engine_range(op, body->segment, &op->schedule->fold[edge]);
-	u8 *to = op->schedule->places ? engine_value(op, 0, 0) : engine_early(op, edge);
-	u32 bytes = body->payload_bytes - range.rest;
+	u32 bytes = body->payload_bytes;
+	u8 *to;
 
-	to += range.first;
+	if (likely(!op->schedule->places)) {
+		memcpy(engine_early(op, edge) + range.first, body->payload, bytes);
+		return;
+	}
+	bytes -= range.rest;
+	to = engine_value(op, 0, 0) + range.first;
 	memcpy(to, body->payload, bytes);
-	if (unlikely(range.rest))
-		memcpy(to + bytes + range.gap, body->payload + bytes, range.rest);
+	memcpy(to + bytes + range.gap, body->payload + bytes, range.rest);
 }
 
 /* ---- forgetting messages ---- */
