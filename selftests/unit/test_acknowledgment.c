@@ -104,7 +104,7 @@ static bool only_done(struct unit_network *n, struct world_packet *p)
 	const struct coll_group *g = unit_group(n, p->from);
 	struct coll_prefix prefix;
 	struct coll_wire_side side;
-	struct coll_body body;
+	struct coll_body body = {};
 
 	coll_wire_read_prefix(p->data, &prefix);
 	coll_wire_read_body(p->data, p->bytes, &body);

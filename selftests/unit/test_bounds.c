@@ -236,7 +236,7 @@ TEST_F(net, replays_cause_no_acknowledgment)
 /* The message is sent again and again, in new packets. */
 TEST_F(net, repetitions_cause_one_acknowledgment_per_delay)
 {
-	struct coll_body body;
+	struct coll_body body = {};
 	struct coll_peer *peer;
 	u64 acks;
 	u32 i;
