@@ -531,7 +531,7 @@ static u32 symbolic_next_victim(const struct symbolic_group *g, u32 victim)
 
 void symbolic_run(struct symbolic_group *g, const struct symbolic_adversary *adversary)
 {
-	u32 h, move;
+	u32 h, move = 0;
 
 	if (!g->built)
 		return;
