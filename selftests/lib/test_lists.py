@@ -95,6 +95,31 @@ def test_netlink_has_every_counter():
            if f"A_NET_{identifier}" not in known], [])
 
 
+def netlink_sets(text):
+    """{attribute set: its attributes} of the specification."""
+    sets = re.split(r"^  - name: ", text.split("\nattribute-sets:\n")[1], flags=re.MULTILINE)[1:]
+    return {part.split("\n")[0]: re.findall(r"^      - name: (.*)$", part, re.MULTILINE)
+            for part in sets}
+
+
+def netlink_lists(text):
+    """(operation, attribute set, attributes) of each list in an operation."""
+    for part in re.split(r"^    - name: ", text, flags=re.MULTILINE)[1:]:
+        name, attribute_set = part.split("\n")[0], re.search(r"attribute-set: (.*)", part)[1]
+        for inline, block in re.findall(r"attributes: *(?:\[(.*)\]|((?:\n +- .*)+))", part):
+            yield name, attribute_set, re.findall(r"[\w-]+\w", inline or block)
+
+
+def test_netlink_operations_name_attributes_that_exist():
+    attributes, operations = read("Documentation/netlink/specs/collsock.yaml").split(
+        "\noperations:\n")
+    sets = netlink_sets(attributes)
+    lists = list(netlink_lists(operations.split("\nmcast-groups:\n")[0]))
+    equal((len(sets) >= 10, len(lists) >= 15), (True, True))
+    for name, attribute_set, named in lists:
+        equal((name, [word for word in named if word not in sets[attribute_set]]), (name, []))
+
+
 def documented(heading):
     """[(offset, counter)] of a table of uapi.md."""
     table = read("Documentation/uapi.md").split(f"\n{heading} (")[1].split("|---|---|\n")[1]
