@@ -154,6 +154,31 @@ def test_words_of_tracepoints_are_documented():
     equal(traced("`reason` of a failure"), list(names(REASONS).values()))
 
 
+def traced_fields():
+    """{tracepoint: its fields} of tracing.md."""
+    fields, before = {}, []
+    for event, row in re.findall(r"^\| `(coll_\w+)` \| .* \| (.*) \|$",
+                                 read("Documentation/tracing.md"), re.MULTILINE):
+        words = re.findall(r"`(\w+)`", row)
+        if row.startswith("the same"):
+            words = before + words
+        elif row.startswith("as for"):
+            words = fields[words[0]]
+        fields[event] = before = words
+    return fields
+
+
+def test_fields_of_tracepoints_are_documented():
+    text = read("kernel/trace.h")
+    printed = {name: re.findall(r"(\w+)=%", line) for name, line in
+               re.findall(r"^(?:TRACE_EVENT|DECLARE_EVENT_CLASS)\((\w+),.*?TP_printk\((\".*?\")",
+                          text, re.DOTALL | re.MULTILINE)}
+    events = [(name, name) for name in re.findall(r"^TRACE_EVENT\((\w+)", text, re.MULTILINE)]
+    events += re.findall(r"^DEFINE_EVENT\((\w+), (\w+)", text, re.MULTILINE)
+    equal(len(events) >= 12, True)
+    equal(traced_fields(), {event: printed[layout] for layout, event in events})
+
+
 def main():
     tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
     failed = 0
