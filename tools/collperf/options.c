@@ -22,6 +22,11 @@
 static const char *const algorithm_names[] = { "auto", COLLSOCK_ALGORITHM_LIST(COLLSOCK_NAME) };
 static const char *const operation_names[] = { COLLSOCK_OPERATION_LIST(COLLSOCK_NAME) };
 
+/* Others have a block for each rank. */
+static const enum collsock_operation measured[] = {
+	COLLSOCK_BARRIER, COLLSOCK_ALLREDUCE, COLLSOCK_REDUCE, COLLSOCK_BROADCAST,
+};
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 const char *options_algorithm_name(int algorithm)
@@ -56,10 +61,14 @@ unsigned int options_parse_name(const char *option, const char *name, const char
 	exit(EXIT_USAGE);
 }
 
-/* Later ones, which have a block for each rank, are not measured. */
 static unsigned int parse_operation(const char *name)
 {
-	return options_parse_name("--operation", name, operation_names, COLLSOCK_BROADCAST + 1);
+	const char *names[COUNT(operation_names)] = { };
+	size_t i;
+
+	for (i = 0; i < COUNT(measured); i++)
+		names[measured[i]] = operation_names[measured[i]];
+	return options_parse_name("--operation", name, names, COUNT(names));
 }
 
 static unsigned int parse_algorithm(const char *name)
