@@ -3,49 +3,19 @@
 #include <errno.h>
 #include <sys/uio.h>
 
+#include "../../kernel/core/reduce.h"
+
 #include "internal.h"
 #include "post.h"
-
-static int element_bytes(enum collsock_type type)
-{
-	switch (type) {
-	case COLLSOCK_INT8:
-	case COLLSOCK_UINT8:
-	case COLLSOCK_BYTE:
-		return 1;
-	case COLLSOCK_INT16:
-	case COLLSOCK_UINT16:
-		return 2;
-	case COLLSOCK_INT32:
-	case COLLSOCK_UINT32:
-	case COLLSOCK_FLOAT:
-		return 4;
-	case COLLSOCK_INT16_INT:
-		return sizeof(struct collsock_int16_int);
-	case COLLSOCK_INT64:
-	case COLLSOCK_UINT64:
-	case COLLSOCK_DOUBLE:
-	case COLLSOCK_FLOAT_INT:
-	case COLLSOCK_INT32_INT:
-		return 8;
-	case COLLSOCK_DOUBLE_INT:
-	case COLLSOCK_INT64_INT:
-		return sizeof(struct collsock_int64_int);
-	case COLLSOCK_EXACT:
-		return sizeof(struct collsock_exact);
-	default:
-		return -EINVAL;
-	}
-}
 
 /* The kernel checks the group's own limit, which is far smaller. */
 int collsock_payload_bytes(enum collsock_type type, __u32 count)
 {
-	int bytes = element_bytes(type);
+	__u32 bytes = (__u32)type <= UINT8_MAX ? coll_type_bytes(type) : 0;
 
-	if (bytes < 0)
-		return bytes;
-	return count > COLLSOCK_MAX_PAYLOAD ? -EMSGSIZE : (int)count * bytes;
+	if (!bytes)
+		return -EINVAL;
+	return count > COLLSOCK_MAX_PAYLOAD ? -EMSGSIZE : (int)(count * bytes);
 }
 
 /* A message of two parts: head and data */
