@@ -45,10 +45,7 @@ static void join_set_request(struct collsock_join *join)
 	join->max_bytes = cm_settings.max_bytes;
 	join->window = cm_settings.window;
 	join->liveness_ms = cm_settings.liveness_ms;
-	join->algorithm[COLLSOCK_BARRIER] = cm_settings.algorithm[0];
-	join->algorithm[COLLSOCK_ALLREDUCE] = cm_settings.algorithm[1];
-	join->algorithm[COLLSOCK_REDUCE] = cm_settings.algorithm[2];
-	join->algorithm[COLLSOCK_BROADCAST] = cm_settings.algorithm[3];
+	memcpy(join->algorithm, cm_settings.algorithm, sizeof(join->algorithm));
 	join->degree = cm_settings.degree;
 }
 

@@ -80,6 +80,14 @@ static int settings_read_mode(struct cm_settings *s, char *error, size_t bytes)
 
 enum { BARRIER, ALLREDUCE, REDUCE, BROADCAST, DEGREE, WORDS };
 
+/* The operations among these words */
+static const __u8 settings_operations[DEGREE] = {
+	[BARRIER] = COLLSOCK_BARRIER,
+	[ALLREDUCE] = COLLSOCK_ALLREDUCE,
+	[REDUCE] = COLLSOCK_REDUCE,
+	[BROADCAST] = COLLSOCK_BROADCAST,
+};
+
 static int settings_algorithm_number(const char *name)
 {
 	static const char *const names[] = { "auto", COLLSOCK_ALGORITHM_LIST(COLLSOCK_NAME) };
@@ -131,7 +139,7 @@ static int settings_read_word(struct cm_settings *s, int word, const char *value
 	number = settings_algorithm_number(value);
 	if (word < 0 || number < 0 || !settings_has_algorithm(word, number))
 		return -1;
-	s->algorithm[word] = number;
+	s->algorithm[settings_operations[word]] = number;
 	return 0;
 }
 

@@ -4,7 +4,7 @@
 #define COLLSOCK_MPI_SETTINGS_H
 
 #include <stddef.h>
-#include <linux/types.h>
+#include <linux/collsock.h>
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -28,7 +28,7 @@ enum cm_mode {
  * @liveness_ms: silence after which a host counts as dead
  * @port: UDP port of all hosts
  * @spin_us: how long a wait spins before it sleeps, or CM_SPIN_AUTO
- * @algorithm: enum collsock_algorithm for barrier, allreduce, reduce, broadcast
+ * @algorithm: enum collsock_algorithm, by operation number, as in JOIN
  * @degree: of all algorithms; 0: the usual one of each
  * @verbose: print which communicators have joined, and why others have not
  * @summary: print a summary in MPI_Finalize
@@ -45,7 +45,7 @@ struct cm_settings {
 	__u32	liveness_ms;
 	__u32	port;
 	__u32	spin_us;
-	__u8		algorithm[4];
+	__u8		algorithm[COLLSOCK_MAX_OPERATIONS];
 	__u8		degree;
 	__u8		verbose;
 	__u8		summary;

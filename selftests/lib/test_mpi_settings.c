@@ -114,10 +114,10 @@ TEST_F(settings, numbers_have_bounds)
 TEST_F(settings, algorithms)
 {
 	ASSERT_EQ(0, READ("COLLSOCK_MPI_ALGORITHM", "barrier=dissemination,reduce=kary,degree=4"));
-	EXPECT_EQ(COLLSOCK_DISSEMINATION, self->got.algorithm[0]);
-	EXPECT_EQ(COLLSOCK_AUTO, self->got.algorithm[1]);
-	EXPECT_EQ(COLLSOCK_KARY, self->got.algorithm[2]);
-	EXPECT_EQ(COLLSOCK_AUTO, self->got.algorithm[3]);
+	EXPECT_EQ(COLLSOCK_DISSEMINATION, self->got.algorithm[COLLSOCK_BARRIER]);
+	EXPECT_EQ(COLLSOCK_AUTO, self->got.algorithm[COLLSOCK_ALLREDUCE]);
+	EXPECT_EQ(COLLSOCK_KARY, self->got.algorithm[COLLSOCK_REDUCE]);
+	EXPECT_EQ(COLLSOCK_AUTO, self->got.algorithm[COLLSOCK_BROADCAST]);
 	EXPECT_EQ(4, self->got.degree);
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier=fast"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier"));
