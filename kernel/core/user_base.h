@@ -94,11 +94,6 @@ static inline unsigned int hweight64(u64 x)
 	return __builtin_popcountll(x);
 }
 
-static inline bool is_power_of_2(unsigned long n)
-{
-	return n && !(n & (n - 1));
-}
-
 static inline int ilog2(u64 n)
 {
 	return fls64(n) - 1;
