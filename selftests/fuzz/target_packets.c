@@ -270,7 +270,7 @@ static void check_post(const struct siege *s, u32 poster, const struct post *p)
 	if (!s->honest)
 		return;
 	if (!coll_signature_receives(&p->signature, poster)) {
-		FUZZ_EQUAL(p->bytes, 0, "bytes for who takes no result");
+		FUZZ_EQUAL(p->bytes, 0, "bytes for a rank that receives no result");
 		return;
 	}
 	for (rank = 0; rank < s->ranks; rank++)

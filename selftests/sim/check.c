@@ -179,24 +179,24 @@ static void check_result(struct sim_rank *r, u64 number, const void *result, u32
 {
 	struct sim_group *g = r->group;
 	struct sim_op *op = &g->ops[number];
-	bool takes = sim_values_takes(op, r->number);
+	bool receives = sim_values_receives(op, r->number);
 	struct sim *s = g->sim;
-	u32 taken = sim_values_taken(op, r->number);
+	u32 expected = sim_values_received(op, r->number);
 
 	if (number == r->dissent)
 		sim_violated(s, "rank %u completes operation %llu, about which it disagrees",
 			     r->number, number);
-	else if (takes && !may_complete(op, r))
+	else if (receives && !may_complete(op, r))
 		sim_violated(s, "rank %u completes operation %llu, which %u of %u have posted",
 			     r->number, number, op->posted, g->size);
-	else if (takes && op->disputed &&
+	else if (receives && op->disputed &&
 		 coll_operations[op->post.operation].contributes == COLL_ALL)
 		sim_violated(s, "rank %u completes operation %llu, about which they disagree",
 			     r->number, number);
-	else if (bytes != taken)
+	else if (bytes != expected)
 		sim_violated(s, "rank %u: operation %llu gives %u bytes instead of %u",
-			     r->number, number, bytes, taken);
-	else if (takes && !sim_expect_right(r, number, result))
+			     r->number, number, bytes, expected);
+	else if (receives && !sim_expect_right(r, number, result))
 		sim_violated(s, "rank %u: the result of operation %llu is wrong (kind %u)",
 			     r->number, number, op->post.operation);
 	else if (number > r->failed)

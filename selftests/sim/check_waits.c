@@ -301,11 +301,11 @@ static void check_answered(const struct sim_rank *r, const struct sim_post *p)
 	const struct coll_group *core = &r->member->group;
 
 	if (p->done || p->number == r->dissent ||
-	    sim_values_takes(&r->group->ops[p->number], r->number))
+	    sim_values_receives(&r->group->ops[p->number], r->number))
 		return;
 	if (!coll_group_settling(core) ||
 	    !coll_after(sim_number(r->group, p->number), core->failure.what.limit))
-		sim_violated(r->group->sim, "rank %u takes no result of operation %u, and waits",
+		sim_violated(r->group->sim, "rank %u receives no result of operation %u, and waits",
 			     r->number, p->number);
 }
 

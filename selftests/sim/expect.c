@@ -71,7 +71,7 @@ static void expect_blocks(const struct expected *x, u8 *result)
 
 	for (rank = 0; rank < x->group->size; rank++) {
 		const struct sim_rank *r = &x->group->ranks[rank];
-		u32 block = sim_values_given(x->op, rank);
+		u32 block = sim_values_contributed(x->op, rank);
 
 		sim_values_payload(r, x->number, r->restarted ? x->life : 0,
 				   result + rank * block);
@@ -268,22 +268,22 @@ bool sim_expect_right(struct sim_rank *r, u64 number, const void *result)
 {
 	struct sim_group *g = r->group;
 	struct sim_op *op = &g->ops[number];
-	u32 taken = sim_values_taken(op, r->number);
-	u32 first = taken < op->bytes ? r->number * taken : 0;
+	u32 bytes = sim_values_received(op, r->number);
+	u32 first = bytes < op->bytes ? r->number * bytes : 0;
 	bool right;
 
 	if (!op->bytes)
 		return true;
 	if (!op->expected)
 		expect(g, number, 0);
-	right = !memcmp(op->expected + first, result, taken);
+	right = !memcmp(op->expected + first, result, bytes);
 	if (!right && expect_of_either_life(g, op))
 		op->agreed = 0;
 	if (!right && !op->agreed) {
 		expect(g, number, !op->life);
-		right = !memcmp(op->expected + first, result, taken);
+		right = !memcmp(op->expected + first, result, bytes);
 	}
-	if (right && expect_differs(g, number, first, taken))
+	if (right && expect_differs(g, number, first, bytes))
 		op->agreed |= 1ULL << r->number;
 	return right;
 }

@@ -58,7 +58,7 @@ static u32 doubles(const struct exp_host *h, enum exp_operation operation)
 static void advances(struct exp_host *h);
 static void receives(struct exp_host *h);
 
-static void takes(struct exp_host *h)
+static void has_received(struct exp_host *h)
 {
 	struct exp_datagram *d = h->queue;
 	int edge = coll_schedule_find(&h->x->schedules[d->operation][h->id], d->round, d->from);
@@ -87,7 +87,7 @@ static void receives(struct exp_host *h)
 
 	if (h->queue)
 		exp_compute(h, costs->recv + doubles(h, h->queue->operation) * costs->element,
-			    takes);
+			    has_received);
 	else if (h->spins)
 		exp_spin(h);
 	else

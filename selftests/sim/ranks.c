@@ -72,7 +72,7 @@ static void rank_post(struct sim_rank *r)
 	struct sim_op *op = &r->group->ops[r->posted];
 	struct sim *s = r->group->sim;
 	struct collsock_post post = op->post;
-	u32 bytes = sim_values_given(op, r->number);
+	u32 bytes = sim_values_contributed(op, r->number);
 	int err;
 
 	sim_values_payload(r, r->posted, r->life, payload);

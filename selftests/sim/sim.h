@@ -361,9 +361,9 @@ struct coll_choice sim_values_choice(const struct sim_group *g, const struct col
 u32 sim_values_dissent(const struct sim_rank *r, struct collsock_post *post);
 void sim_values_payload(const struct sim_rank *r, u64 number, u32 life, void *payload);
 bool sim_values_contributes(const struct sim_op *op, u32 rank);
-bool sim_values_takes(const struct sim_op *op, u32 rank);
-u32 sim_values_given(const struct sim_op *op, u32 rank);
-u32 sim_values_taken(const struct sim_op *op, u32 rank);
+bool sim_values_receives(const struct sim_op *op, u32 rank);
+u32 sim_values_contributed(const struct sim_op *op, u32 rank);
+u32 sim_values_received(const struct sim_op *op, u32 rank);
 void sim_values_fold(const struct sim_op *op, u8 *result, const u8 *left, const u8 *right);
 
 /* expect.c: the expected results */

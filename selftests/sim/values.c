@@ -192,7 +192,7 @@ void sim_values_payload(const struct sim_rank *r, u64 number, u32 life, void *pa
 {
 	const struct collsock_post *post = &r->group->ops[number].post;
 	u32 i, size = coll_type_bytes(post->type);
-	u32 count = size ? sim_values_given(&r->group->ops[number], r->number) / size : 0;
+	u32 count = size ? sim_values_contributed(&r->group->ops[number], r->number) / size : 0;
 
 	if (post->type == COLLSOCK_EXACT) {
 		fill_exact(r->group->common.join.nonce + ((u64)number << 40) +
@@ -211,7 +211,7 @@ bool sim_values_contributes(const struct sim_op *op, u32 rank)
 	return coll_operation_contributes(op->post.operation, op->post.root == rank);
 }
 
-bool sim_values_takes(const struct sim_op *op, u32 rank)
+bool sim_values_receives(const struct sim_op *op, u32 rank)
 {
 	return coll_operation_receives(op->post.operation, op->post.root == rank);
 }
@@ -222,7 +222,7 @@ static u32 block_bytes(const struct sim_op *op)
 }
 
 /* Bytes of its contribution */
-u32 sim_values_given(const struct sim_op *op, u32 rank)
+u32 sim_values_contributed(const struct sim_op *op, u32 rank)
 {
 	if (!sim_values_contributes(op, rank))
 		return 0;
@@ -236,9 +236,9 @@ u32 sim_values_given(const struct sim_op *op, u32 rank)
 }
 
 /* Bytes of its result */
-u32 sim_values_taken(const struct sim_op *op, u32 rank)
+u32 sim_values_received(const struct sim_op *op, u32 rank)
 {
-	if (!sim_values_takes(op, rank))
+	if (!sim_values_receives(op, rank))
 		return 0;
 	switch (op->post.operation) {
 	case COLLSOCK_SCATTER:

@@ -51,7 +51,7 @@ static void check_operation(struct __test_metadata *_metadata, struct unit_netwo
 {
 	u64 sum = 0, expected;
 	u32 i, first = world_below(&n->world.random, n->count);
-	bool takes;
+	bool receives;
 
 	for (i = 0; i < n->count; i++) {
 		u32 rank = (first + i) % n->count;
@@ -62,12 +62,12 @@ static void check_operation(struct __test_metadata *_metadata, struct unit_netwo
 	}
 	ASSERT_TRUE(unit_await_all(n, SECOND));
 	for (i = 0; i < n->count; i++) {
-		takes = coll_operation_receives(a->operation, i == root) &&
-			coll_operations[a->operation].typed;
+		receives = coll_operation_receives(a->operation, i == root) &&
+			   coll_operations[a->operation].typed;
 		expected = a->operation == COLLSOCK_BROADCAST ? 1ULL << 6 * root : sum;
 		ASSERT_EQ(0, unit_last(n, i)->error);
-		ASSERT_EQ(takes ? 8 : 0, unit_last(n, i)->bytes);
-		if (takes)
+		ASSERT_EQ(receives ? 8 : 0, unit_last(n, i)->bytes);
+		if (receives)
 			ASSERT_EQ(expected, unit_value(unit_last(n, i)));
 	}
 }

@@ -63,7 +63,7 @@ static void sends(int fd, const struct sockaddr_in *to)
 		err(1, "send");
 }
 
-static void takes(int fd)
+static void receives(int fd)
 {
 	char bytes[BYTES];
 
@@ -103,9 +103,9 @@ static double time_messages(int one, int other, const struct sockaddr_in *to_one
 			begin = now_ns();
 		if (echo) {
 			sends(one, to_other);
-			takes(one);
+			receives(one);
 		} else {
-			takes(other);
+			receives(other);
 			sends(other, to_one);
 		}
 	}
@@ -123,7 +123,7 @@ int main(void)
 	struct sockaddr_in to_one = address("10.1.0.1"), to_other = address("10.1.0.2");
 	int one = socket_of("/run/netns/h1", "10.1.0.1");
 	int other = socket_of("/run/netns/h2", "10.1.0.2");
-	double sent = 0, lost = 0, taken = 0, empty = 0;
+	double sent = 0, lost = 0, received = 0, empty = 0;
 	const struct sched_param equal = { };
 	int i;
 
@@ -133,16 +133,16 @@ int main(void)
 		if (!i) {
 			sent = 0;
 			lost = 0;
-			taken = 0;
+			received = 0;
 			empty = 0;
 		}
 		TIME_BURST(sent, sends(one, &to_other));
-		TIME_BURST(taken, takes(other));
+		TIME_BURST(received, receives(other));
 		TIME_BURST(empty, polls(other));
 		TIME_BURST(lost, sends(one, &unused));
 	}
-	printf("{\"sent\": %.1f, \"lost\": %.1f, \"taken\": %.1f, \"empty\": %.1f, ", sent, lost,
-	       taken, empty);
+	printf("{\"sent\": %.1f, \"lost\": %.1f, \"received\": %.1f, \"empty\": %.1f, ", sent, lost,
+	       received, empty);
 	fflush(stdout);
 	printf("\"message\": %.1f}\n", time_messages(one, other, &to_one, &to_other));
 	return 0;
