@@ -193,7 +193,7 @@ def identical_packets_are_paired_in_order():
     took = [float(times[2]) - float(times[1]) for times in (re.search(
         r"round 4 .* at (\S+) µs, received at (\S+) µs", title.text)
         for title in drawn.root.iter(f"{SVG}title")) if times]
-    same("times on the way", [round(time) for time in took], [50, 50])
+    same("times in transit", [round(time) for time in took], [50, 50])
 
 
 def no_two_labels_overlap():

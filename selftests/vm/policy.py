@@ -230,9 +230,9 @@ class Firewall:
 
 # ---- what refuses ----
 
-@test_each(*((version, way) for version in FAMILIES for way in DIRECTIONS))
-def a_filter_of_the_control_group_applies(version, way):
-    direction = DIRECTIONS[way]
+@test_each(*((version, word) for version in FAMILIES for word in DIRECTIONS))
+def a_filter_of_the_control_group_applies(version, word):
+    direction = DIRECTIONS[word]
     with ControlGroup("policy") as cgroup:
         denied = pair(FAMILIES[version], cgroup="policy")
         free = pair(FAMILIES[version])
@@ -247,8 +247,8 @@ def a_filter_of_the_control_group_applies(version, way):
 
 
 @test_each(*DIRECTIONS)
-def it_applies_to_a_host_that_was_never_heard_from(way):
-    direction = DIRECTIONS[way]
+def it_applies_to_a_host_that_was_never_heard_from(word):
+    direction = DIRECTIONS[word]
     with ControlGroup("policy") as cgroup, tunables(join_timeout_ms=2 * LIVENESS_MS):
         cgroup.attach(deny("IPv4", direction, 2), direction)
         the_refused_host_blames_itself(

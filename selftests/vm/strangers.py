@@ -290,7 +290,7 @@ def a_packet_of_an_earlier_instance_is_refused():
 @test
 def replayed_packets_change_nothing():
     siege, chance = Siege(), seeded("replay")
-    packets = {way: captured * 10 for way, captured in siege.captured.items() if way[0] == 1}
+    packets = {path: captured * 10 for path, captured in siege.captured.items() if path[0] == 1}
     sent = 0
     for (_, target), captured in packets.items():
         for _ in range(work(5)):
@@ -309,7 +309,7 @@ def replayed_packets_change_nothing():
 def a_flood_changes_nothing_is_not_answered_and_leaves_no_memory_behind():
     """Forged packets of all kinds, of a member's host and of a stranger's, during barriers."""
     siege, chance = Siege(), seeded("flood")
-    packets = [(*way, packet) for way in siege.captured for packet in samples(siege, *way)]
+    packets = [(*path, packet) for path in siege.captured for packet in samples(siege, *path)]
     for sniffer in siege.sniffers.values():
         sniffer.close()  # it stores all packets
     watches = [AnswerWatch(host) for host in MEMBERS]

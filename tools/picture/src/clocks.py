@@ -20,10 +20,10 @@ def least_differences(flights):
     for flight in flights:
         if not flight.sent or not flight.received or flight.again:
             continue
-        way = flight.sent.clock, flight.received.clock
+        direction = flight.sent.clock, flight.received.clock
         took = flight.received.at - flight.sent.at
-        if way[0] != way[1] and took < least.get(way, took + 1):
-            least[way] = took
+        if direction[0] != direction[1] and took < least.get(direction, took + 1):
+            least[direction] = took
     return least
 
 

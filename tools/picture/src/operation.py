@@ -84,8 +84,8 @@ def packet_numbers(messages):
     """For each direction between two hosts, the packets with messages of the operation."""
     numbers = {}
     for event in messages:
-        way = event.fields["source"], event.fields["destination"]
-        numbers.setdefault(way, set()).add(event.fields["packet"])
+        direction = event.fields["source"], event.fields["destination"]
+        numbers.setdefault(direction, set()).add(event.fields["packet"])
     return numbers
 
 
