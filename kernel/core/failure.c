@@ -170,7 +170,7 @@ static void failure_learn(struct coll_group *g, const struct coll_failure *f, u6
 		g->failure.settle_ns = now + g->timing.settle;
 		coll_deadline_arm(g, g->failure.settle_ns);
 	}
-	/* Other hosts wait for the news, but nobody for what is forgotten. */
+	/* Other hosts wait for the report, but none for what is forgotten. */
 	failure_tell(g, now);
 	coll_window_forget(g, now);
 }
