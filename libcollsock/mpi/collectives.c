@@ -82,7 +82,7 @@ static enum cm_reason collective_reduction_obstacle(const struct cm_data *d,
 {
 	if (op == COLLSOCK_NOP)
 		return CM_OPERATOR;
-	if (!d->kind || !cm_kind_has(d->kind, op))
+	if (!d->predefined || !cm_type_has(d->predefined, op))
 		return CM_DATATYPE;
 	return collective_size_obstacle(d, rooted);
 }
@@ -230,7 +230,7 @@ bool cm_collective_reduction(const void *from, void *to, MPI_Count count,
 	a.comm = collective_comm(comm, call);
 	if (!a.comm)
 		return false;
-	a.op = cm_kind_operator(op);
+	a.op = cm_type_operator(op);
 	receives = for_all || root == a.comm->rank;
 	if (collective_is_rank(a.comm, root) &&
 	    cm_data_describe(&in, receives && from == MPI_IN_PLACE ? to : from, count,
@@ -239,7 +239,7 @@ bool cm_collective_reduction(const void *from, void *to, MPI_Count count,
 		obstacle = collective_reduction_obstacle(&in, a.op, !for_all);
 	if (!collective_is_taken(&a, obstacle))
 		return false;
-	a.type = in.kind->type;
+	a.type = in.predefined->type;
 	a.count = count;
 	a.in = &in;
 	if (receives)

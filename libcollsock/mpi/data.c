@@ -13,7 +13,7 @@
 /* In derived datatypes addresses may be absolute. */
 static bool data_has_place(const struct cm_data *d)
 {
-	return d->buffer != MPI_IN_PLACE && (d->buffer || !d->kind || !d->bytes);
+	return d->buffer != MPI_IN_PLACE && (d->buffer || !d->predefined || !d->bytes);
 }
 
 bool cm_data_describe(struct cm_data *d, const void *buffer, MPI_Count count,
@@ -24,11 +24,11 @@ bool cm_data_describe(struct cm_data *d, const void *buffer, MPI_Count count,
 	d->buffer = (void *)buffer;
 	d->count = count;
 	d->datatype = datatype;
-	d->kind = cm_kind_of(datatype);
+	d->predefined = cm_type_of(datatype);
 	if (count < 0 || datatype == MPI_DATATYPE_NULL)
 		return false;
-	if (d->kind)
-		bytes = d->kind->bytes;
+	if (d->predefined)
+		bytes = d->predefined->bytes;
 	else if (PMPI_Type_size_x(datatype, &bytes) || bytes < 0)
 		return false;
 	/* No buffer is that large, and no call with that much data is taken. */
@@ -40,7 +40,7 @@ bool cm_data_describe(struct cm_data *d, const void *buffer, MPI_Count count,
 
 static void data_pack_pairs(const struct cm_data *d, char *packed)
 {
-	const struct cm_kind *k = d->kind;
+	const struct cm_type *k = d->predefined;
 	const __u32 value = k->bytes - sizeof(int);
 	const char *pair = d->buffer;
 	MPI_Count i;
@@ -53,7 +53,7 @@ static void data_pack_pairs(const struct cm_data *d, char *packed)
 
 static void data_unpack_pairs(const struct cm_data *d, const char *packed)
 {
-	const struct cm_kind *k = d->kind;
+	const struct cm_type *k = d->predefined;
 	const __u32 value = k->bytes - sizeof(int);
 	char *pair = d->buffer;
 	MPI_Count i;
@@ -75,7 +75,7 @@ int cm_data_seen_from(const struct cm_data *d, void *base, MPI_Datatype *type)
 	int err, count = d->count;
 
 	*type = MPI_DATATYPE_NULL;
-	if (d->kind)
+	if (d->predefined)
 		return MPI_SUCCESS;
 	err = PMPI_Type_create_hindexed(1, &count, &distance, d->datatype, type);
 	return err ? err : PMPI_Type_commit(type);
@@ -85,9 +85,9 @@ int cm_data_pack(const struct cm_data *d, void *packed, MPI_Datatype type)
 {
 	int position = 0;
 
-	if (!d->kind)
+	if (!d->predefined)
 		return PMPI_Pack(packed, 1, type, packed, d->bytes, &position, cm_progress_comm);
-	if (d->kind->index_offset)
+	if (d->predefined->index_offset)
 		data_pack_pairs(d, packed);
 	else
 		memcpy(packed, d->buffer, d->bytes);
@@ -98,9 +98,9 @@ int cm_data_unpack(const struct cm_data *d, void *packed, MPI_Datatype type)
 {
 	int position = 0;
 
-	if (!d->kind)
+	if (!d->predefined)
 		return PMPI_Unpack(packed, d->bytes, &position, packed, 1, type, cm_progress_comm);
-	if (d->kind->index_offset)
+	if (d->predefined->index_offset)
 		data_unpack_pairs(d, packed);
 	else
 		memcpy(d->buffer, packed, d->bytes);

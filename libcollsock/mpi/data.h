@@ -5,21 +5,21 @@
 
 #include <stddef.h>
 
-#include "kinds.h"
+#include "types.h"
 
 /**
  * struct cm_data - elements as the program describes them
  * @buffer: where they are; never MPI_IN_PLACE
  * @count: number of elements
  * @datatype: of each
- * @kind: kind of the datatype, or NULL if it is derived
+ * @predefined: what is known of the datatype; NULL if it is derived
  * @bytes: total size without gaps
  */
 struct cm_data {
 	void			*buffer;
 	MPI_Count		count;
 	MPI_Datatype		datatype;
-	const struct cm_kind	*kind;
+	const struct cm_type	*predefined;
 	MPI_Count		bytes;
 };
 
@@ -30,7 +30,7 @@ bool cm_data_describe(struct cm_data *data, const void *buffer, MPI_Count count,
 /* Can the elements be sent as they are in memory? */
 static inline bool cm_data_plain(const struct cm_data *data)
 {
-	return data->kind && !data->kind->index_offset;
+	return data->predefined && !data->predefined->index_offset;
 }
 
 /*

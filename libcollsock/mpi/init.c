@@ -8,7 +8,7 @@
 #include "fatal.h"
 #include "finalize.h"
 #include "join.h"
-#include "kinds.h"
+#include "types.h"
 #include "progress.h"
 #include "settings.h"
 
@@ -92,7 +92,7 @@ static int init_begin(void)
 	err = init_announce(rank, size);
 	if (err || cm_settings.mode == CM_OFF)
 		return err;
-	cm_kinds_init();
+	cm_types_init();
 	err = cm_progress_init(rank, size);
 	if (!err)
 		err = cm_finalize_attach();
