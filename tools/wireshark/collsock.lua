@@ -159,11 +159,11 @@ local function has_unknown_part(tvb)
 end
 
 local function fault_of_length(tvb)
-	local kind = tvb(32, 1):uint()
-	local least = parts_of(tvb).payload + (payloads[kind] or 0) + MAC
+	local packet_type = tvb(32, 1):uint()
+	local least = parts_of(tvb).payload + (payloads[packet_type] or 0) + MAC
 	if tvb:len() < least then
 		return e.short
-	elseif payloads[kind] and tvb:len() > least then
+	elseif payloads[packet_type] and tvb:len() > least then
 		return e.long
 	end
 end
@@ -281,11 +281,11 @@ local function body(tvb, tree)
 end
 
 -- Count and root; for a goodbye, reason and rank, which are 0 if there are no operands.
-local function operands(tvb, at, kind, tree)
-	if kind == GOODBYE and at then
+local function operands(tvb, at, packet_type, tree)
+	if packet_type == GOODBYE and at then
 		tree:add(f.reason, tvb(at, 4))
 		tree:add(f.rank, tvb(at + 4, 4))
-	elseif kind == GOODBYE then
+	elseif packet_type == GOODBYE then
 		tree:add(f.reason, 0):set_generated()
 		tree:add(f.rank, 0):set_generated()
 	elseif at then
@@ -301,13 +301,13 @@ local function acknowledgment(tvb, at, tree)
 	part:append_text(": through " .. tostring(tvb(at, 8):uint64()))
 end
 
-local function payload(tvb, at, bytes, kind, tree)
-	if kind == MESSAGE and bytes > 0 then
+local function payload(tvb, at, bytes, packet_type, tree)
+	if packet_type == MESSAGE and bytes > 0 then
 		tree:add(f.payload, tvb(at, bytes))
-	elseif kind == PROBE or kind == ANSWER then
+	elseif packet_type == PROBE or packet_type == ANSWER then
 		tree:add(f.nonce, tvb(at, 8))
 	end
-	if kind == ANSWER then
+	if packet_type == ANSWER then
 		add_number(tree, f.waits_for, tvb(at + 8, 4), NOBODY, "no host")
 		add_number(tree, f.waits_rank, tvb(at + 12, 4), NOBODY, "unknown")
 		tree:add(f.waits_operation, tvb(at + 16, 8))
@@ -366,24 +366,24 @@ local function ends_text(tvb)
 end
 
 -- packet type, operation, source and destination, then type-specific fields
-local function summary(tvb, kind, at, payload_bytes)
-	local words = { types[kind] }
-	if kind == MESSAGE then
+local function summary(tvb, packet_type, at, payload_bytes)
+	local words = { types[packet_type] }
+	if packet_type == MESSAGE then
 		table.insert(words, message_text(tvb))
-	elseif kind == GOODBYE then
+	elseif packet_type == GOODBYE then
 		table.insert(words, "after op " .. operation_text(tvb(48, 8):uint64()))
-	elseif kind == PROBE and tvb(59, 1):uint() ~= 0 then
+	elseif packet_type == PROBE and tvb(59, 1):uint() ~= 0 then
 		table.insert(words, "op " .. tostring(tvb(48, 8):uint64()))
 	end
 	table.insert(words, ends_text(tvb))
-	if kind == MESSAGE then
+	if packet_type == MESSAGE then
 		table.insert(words, kinds[tvb(59, 1):uint()] or "kind " .. tvb(59, 1):uint())
-	elseif kind == GOODBYE then
+	elseif packet_type == GOODBYE then
 		table.insert(words, goodbye_text(tvb, at.operands))
-	elseif kind == ANSWER then
+	elseif packet_type == ANSWER then
 		table.insert(words, answer_text(tvb, at.payload))
 	end
-	if kind == MESSAGE and payload_bytes > 0 then
+	if packet_type == MESSAGE and payload_bytes > 0 then
 		table.insert(words, payload_bytes .. " bytes")
 	end
 	table.insert(words, number_text(tvb(40, 8):uint64()))
@@ -409,12 +409,13 @@ local function identity(tvb)
 end
 
 -- A time-wait entry does not send again, it answers again.
-local function is_sent_again(tvb, kind)
-	return kind == MESSAGE or kind == GOODBYE and not is_of_timewait(tvb(40, 8):uint64())
+local function is_sent_again(tvb, packet_type)
+	return packet_type == MESSAGE or
+		packet_type == GOODBYE and not is_of_timewait(tvb(40, 8):uint64())
 end
 
-local function repetition(tvb, kind, frame, item, tree)
-	if not is_sent_again(tvb, kind) then
+local function repetition(tvb, packet_type, frame, item, tree)
+	if not is_sent_again(tvb, packet_type) then
 		return ""
 	end
 	local name = identity(tvb)
@@ -430,21 +431,21 @@ end
 -- ---- the dissector ----
 
 local function dissect(tvb, pinfo, tree)
-	local kind, at = tvb(32, 1):uint(), parts_of(tvb)
+	local packet_type, at = tvb(32, 1):uint(), parts_of(tvb)
 	local bytes = tvb:len() - MAC - at.payload
 	prefix(tvb, tree)
 	local number = body(tvb, tree)
-	operands(tvb, at.operands, kind, tree)
+	operands(tvb, at.operands, packet_type, tree)
 	if at.ack then
 		acknowledgment(tvb, at.ack, tree)
 	end
-	payload(tvb, at.payload, bytes, kind, tree)
+	payload(tvb, at.payload, bytes, packet_type, tree)
 	mac(tvb, tree)
-	if kind == GOODBYE then
+	if packet_type == GOODBYE then
 		tree:add_proto_expert_info(e.goodbye)
 	end
-	pinfo.cols.info = summary(tvb, kind, at, bytes) ..
-		repetition(tvb, kind, pinfo.number, number, tree)
+	pinfo.cols.info = summary(tvb, packet_type, at, bytes) ..
+		repetition(tvb, packet_type, pinfo.number, number, tree)
 end
 
 -- What another version, or a later module of this one, has in the same place.
