@@ -31,9 +31,9 @@ class Reducer:
         self.process = subprocess.Popen([OUTPUT / "reducer"], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)
 
-    def ask(self, kind, op, left=b"", right=b"", count=0):
+    def ask(self, type_, op, left=b"", right=b"", count=0):
         """The bytes of the result; None if there is no such operator of the type."""
-        self.process.stdin.write(struct.pack("=BBI", kind, op, count) + left + right)
+        self.process.stdin.write(struct.pack("=BBI", type_, op, count) + left + right)
         self.process.stdin.flush()
         if self.read(1) != b"\1":
             return None
@@ -50,29 +50,29 @@ def shown(element):
     return tuple(map(hex, element)) if isinstance(element, tuple) else hex(element)
 
 
-def check(reducer, kind, op, lefts, rights):
-    data = reducer.ask(kind, op, arithmetic.pack(kind, lefts), arithmetic.pack(kind, rights),
+def check(reducer, type_, op, lefts, rights):
+    data = reducer.ask(type_, op, arithmetic.pack(type_, lefts), arithmetic.pack(type_, rights),
                        len(lefts))
     assert data is not None, "is refused"
-    for left, right, seen in zip(lefts, rights, arithmetic.unpack(kind, data), strict=True):
-        expected = arithmetic.operate(kind, op, left, right)
+    for left, right, seen in zip(lefts, rights, arithmetic.unpack(type_, data), strict=True):
+        expected = arithmetic.operate(type_, op, left, right)
         assert seen == expected, \
             f"of {shown(left)} and {shown(right)}: is {shown(seen)}, expected {shown(expected)}"
 
 
-def check_reduction(reducer, kind, op):
+def check_reduction(reducer, type_, op):
     """Random elements; and all pairs of special ones."""
-    chance = random.Random(f"{SEED} {kind} {op}")
+    chance = random.Random(f"{SEED} {type_} {op}")
     for _ in range(SOAK):
-        check(reducer, kind, op, *zip(*(arithmetic.draw_operands(kind, op, chance)
+        check(reducer, type_, op, *zip(*(arithmetic.draw_operands(type_, op, chance)
                                         for _ in range(ELEMENTS))))
-    few = [arithmetic.draw(kind, chance) for _ in range(40)]
-    check(reducer, kind, op, [one for one in few for _ in few], few * len(few))
+    few = [arithmetic.draw(type_, chance) for _ in range(40)]
+    check(reducer, type_, op, [one for one in few for _ in few], few * len(few))
 
 
 def check_refused(reducer):
-    wrong = [(kind, op) for kind in ALL_TYPES for op in ALL_OPERATORS
-             if (reducer.ask(kind, op) is None) == ((kind, op) in arithmetic.REDUCTIONS)]
+    wrong = [(type_, op) for type_ in ALL_TYPES for op in ALL_OPERATORS
+             if (reducer.ask(type_, op) is None) == ((type_, op) in arithmetic.REDUCTIONS)]
     assert not wrong, f"type and operator {wrong}"
 
 
@@ -80,8 +80,8 @@ def main():
     print(f"# COLLSOCK_SEED={SEED:#x}", file=sys.stderr)
     reducer, failed = Reducer(), 0
     tests = [("exactly the operators that MPI has, and exact sums, are accepted", check_refused, ())]
-    tests += [(f"{arithmetic.name_of(kind, op)} is exact", check_reduction, (kind, op))
-              for kind, op in arithmetic.REDUCTIONS]
+    tests += [(f"{arithmetic.name_of(type_, op)} is exact", check_reduction, (type_, op))
+              for type_, op in arithmetic.REDUCTIONS]
     print(f"TAP version 13\n1..{len(tests)}")
     for number, (name, test, args) in enumerate(tests, 1):
         try:

@@ -391,13 +391,13 @@ def unknown_options_and_commands_are_refused():
 def a_group_of_one_completes_at_once_whatever_it_posts():
     rank = alone()
     doubles = struct.pack("=3d", 1.5, -0.0, float("inf"))
-    for kind, op in REDUCTIONS:
-        payload = doubles * 12 if kind == EXACT else doubles
-        rank.post(payload, type=kind, op=op, count=len(payload) // element_bytes(kind),
-                  cookie=kind * 100 + op)
+    for type_, op in REDUCTIONS:
+        payload = doubles * 12 if type_ == EXACT else doubles
+        rank.post(payload, type=type_, op=op, count=len(payload) // element_bytes(type_),
+                  cookie=type_ * 100 + op)
         completion = rank.complete(socket.MSG_DONTWAIT)
-        equal(name_of(kind, op), completion.result, payload)
-        equal("its cookie", completion.cookie, kind * 100 + op)
+        equal(name_of(type_, op), completion.result, payload)
+        equal("its cookie", completion.cookie, type_ * 100 + op)
     equal("a barrier", outcome(rank.run()), "success")
     equal("completed", rank.stats().completed, len(REDUCTIONS) + 1)
 

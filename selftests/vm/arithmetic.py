@@ -242,52 +242,52 @@ OPERATOR_NAMES = {
 }
 
 
-def operators_of(kind):
+def operators_of(type_):
     """As in MPI (3.1, 5.9.2 and 5.9.4), which has no exact sums."""
-    if isinstance(TYPES[kind], Exact):
+    if isinstance(TYPES[type_], Exact):
         return (SUM,)
-    if isinstance(TYPES[kind], Pairs):
+    if isinstance(TYPES[type_], Pairs):
         return LOCATING
-    return ARITHMETIC if isinstance(TYPES[kind], Reals) else ARITHMETIC + LOGICAL + BITWISE
+    return ARITHMETIC if isinstance(TYPES[type_], Reals) else ARITHMETIC + LOGICAL + BITWISE
 
 
-REDUCTIONS = [(kind, op) for kind in TYPES for op in operators_of(kind)]
+REDUCTIONS = [(type_, op) for type_ in TYPES for op in operators_of(type_)]
 
 
-def name_of(kind, op):
-    return f"{OPERATOR_NAMES[op]} of {TYPE_NAMES[kind]}"
+def name_of(type_, op):
+    return f"{OPERATOR_NAMES[op]} of {TYPE_NAMES[type_]}"
 
 
-def element_bytes(kind):
-    return struct.calcsize("=" + TYPES[kind].form)
+def element_bytes(type_):
+    return struct.calcsize("=" + TYPES[type_].form)
 
 
-def draw(kind, chance):
+def draw(type_, chance):
     """An element, often an edge case."""
-    return TYPES[kind].draw(chance)
+    return TYPES[type_].draw(chance)
 
 
-def draw_operands(kind, op, chance):
+def draw_operands(type_, op, chance):
     """Two elements, which together are often an edge case."""
-    if isinstance(TYPES[kind], Reals) and op in (SUM, PRODUCT) and chance.randrange(2):
-        return TYPES[kind].draw_tie(op, chance)
-    return draw(kind, chance), draw(kind, chance)
+    if isinstance(TYPES[type_], Reals) and op in (SUM, PRODUCT) and chance.randrange(2):
+        return TYPES[type_].draw_tie(op, chance)
+    return draw(type_, chance), draw(type_, chance)
 
 
-def operate(kind, op, left, right):
+def operate(type_, op, left, right):
     """The left operand is that of the lower rank."""
-    return TYPES[kind].operate(op, left, right)
+    return TYPES[type_].operate(op, left, right)
 
 
-def pack(kind, elements):
+def pack(type_, elements):
     """The bytes of a payload."""
-    form = struct.Struct("=" + TYPES[kind].form)
-    if isinstance(TYPES[kind], (Pairs, Exact)):
+    form = struct.Struct("=" + TYPES[type_].form)
+    if isinstance(TYPES[type_], (Pairs, Exact)):
         return b"".join(form.pack(*one) for one in elements)
     return b"".join(form.pack(one) for one in elements)
 
 
-def unpack(kind, data):
-    form = struct.Struct("=" + TYPES[kind].form)
+def unpack(type_, data):
+    form = struct.Struct("=" + TYPES[type_].form)
     elements = list(form.iter_unpack(data))
-    return elements if isinstance(TYPES[kind], (Pairs, Exact)) else [one for one, in elements]
+    return elements if isinstance(TYPES[type_], (Pairs, Exact)) else [one for one, in elements]

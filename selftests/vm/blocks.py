@@ -36,11 +36,11 @@ def group_of(placement, **fields):
 class Case:
     """One operation: what each rank posts, and what it must get."""
 
-    def __init__(self, chance, size, operation, algorithm, count, kind=BYTE):
+    def __init__(self, chance, size, operation, algorithm, count, type_=BYTE):
         root = chance.randrange(size) if operation in (GATHER, SCATTER) else 0
         reduces = operation == REDUCE_SCATTER_BLOCK
-        block = count * ELEMENT[kind]
-        self.fields = {"operation": operation, "algorithm": algorithm, "type": kind,
+        block = count * ELEMENT[type_]
+        self.fields = {"operation": operation, "algorithm": algorithm, "type": type_,
                        "op": BITWISE_XOR if reduces else NOP, "count": count, "root": root}
         vectors = [chance.randbytes(block * size) for _ in range(size)]
         if operation in (ALLGATHER, GATHER):
@@ -68,10 +68,10 @@ def cases_of(chance, size):
     for operation, algorithms in ALGORITHMS.items():
         for algorithm in algorithms:
             for count in (1, 7, most, chance.randrange(most) + 1):
-                kind = UINT8 if operation == REDUCE_SCATTER_BLOCK else BYTE
-                yield Case(chance, size, operation, algorithm, count, kind)
-            kind = INT16 if operation == REDUCE_SCATTER_BLOCK else DOUBLE
-            yield Case(chance, size, operation, algorithm, most // 8, kind)
+                type_ = UINT8 if operation == REDUCE_SCATTER_BLOCK else BYTE
+                yield Case(chance, size, operation, algorithm, count, type_)
+            type_ = INT16 if operation == REDUCE_SCATTER_BLOCK else DOUBLE
+            yield Case(chance, size, operation, algorithm, most // 8, type_)
 
 
 def run_cases(group, cases, chance):
@@ -143,10 +143,10 @@ def run_without_room_for_the_vector_is_refused_and_posts_nothing():
 @test
 def the_limit_is_of_the_vector_of_all_ranks():
     group = group_of((0, 0, 1), max_bytes=63)
-    for operation, kind, op in ((ALLGATHER, BYTE, NOP), (GATHER, BYTE, NOP), (SCATTER, BYTE, NOP),
-                                (REDUCE_SCATTER_BLOCK, UINT8, SUM)):
+    for operation, type_, op in ((ALLGATHER, BYTE, NOP), (GATHER, BYTE, NOP), (SCATTER, BYTE, NOP),
+                                 (REDUCE_SCATTER_BLOCK, UINT8, SUM)):
         own = operation in (ALLGATHER, GATHER)
-        fields = {"operation": operation, "type": kind, "op": op}
+        fields = {"operation": operation, "type": type_, "op": op}
         refused(errno.EMSGSIZE, f"{operation}", group[0].post, bytes(22 if own else 66),
                 count=22, **fields)
         refused(errno.EINVAL, f"{operation} with a byte too few", group[0].post,

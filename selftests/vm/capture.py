@@ -90,8 +90,8 @@ def dissected(path):
                            "_ws.expert.severity"], stdout=subprocess.PIPE, text=True, check=True)
     found, complaints = collections.Counter(), []
     for line in done.stdout.splitlines():
-        tag, source, destination, kind, *rest, ack, length, broken, severity = line.split("\t")
-        found[(tag.removeprefix("0x"), source, destination, TYPES[kind], *rest, ack or "0",
+        tag, source, destination, number, *rest, ack, length, broken, severity = line.split("\t")
+        found[(tag.removeprefix("0x"), source, destination, TYPES[number], *rest, ack or "0",
                str(int(length) - 8))] += 1
         if broken or str(8 << 20) in severity.split(","):
             complaints.append(line)

@@ -112,15 +112,15 @@ def every_pair_of_special_doubles_gives_the_promised_bits(size):
 def every_operator_of_every_type_is_exact(size):
     """Elements that are edge cases, in softirq's own arithmetic."""
     chance, group = seeded("types", size), Group(hosts(size))
-    for kind, op in arithmetic.REDUCTIONS:
-        count = chance.randint(1, min(40, DEFAULT_SEGMENT // arithmetic.element_bytes(kind)))
-        values = [[arithmetic.draw(kind, chance) for _ in range(count)] for _ in group]
-        group.post(*(arithmetic.pack(kind, one) for one in values), type=kind, op=op, count=count)
-        name = arithmetic.name_of(kind, op)
-        results = [arithmetic.unpack(kind, one.result) for one in group.complete()]
+    for type_, op in arithmetic.REDUCTIONS:
+        count = chance.randint(1, min(40, DEFAULT_SEGMENT // arithmetic.element_bytes(type_)))
+        values = [[arithmetic.draw(type_, chance) for _ in range(count)] for _ in group]
+        group.post(*(arithmetic.pack(type_, one) for one in values), type=type_, op=op, count=count)
+        name = arithmetic.name_of(type_, op)
+        results = [arithmetic.unpack(type_, one.result) for one in group.complete()]
         for index, column in enumerate(zip(*values)):
-            expected = fold(list(column), lambda a, b, kind=kind, op=op:
-                            arithmetic.operate(kind, op, a, b))
+            expected = fold(list(column), lambda a, b, type_=type_, op=op:
+                            arithmetic.operate(type_, op, a, b))
             for rank, result in enumerate(results):
                 equal(f"{name}, element {index} at rank {rank}, of {column}", result[index],
                       expected)
@@ -129,12 +129,12 @@ def every_operator_of_every_type_is_exact(size):
 @test
 def operators_that_mpi_does_not_have_are_refused():
     rank = Group(hosts(2))[0]
-    for kind in (*range(INT16_INT + 2), 255):
-        size = arithmetic.element_bytes(kind) if kind in arithmetic.TYPES else 8
+    for type_ in (*range(INT16_INT + 2), 255):
+        size = arithmetic.element_bytes(type_) if type_ in arithmetic.TYPES else 8
         for op in (*range(MAXLOC + 2), 255):
-            if (kind, op) not in arithmetic.REDUCTIONS:
-                refused(errno.EINVAL, f"operator {op} of type {kind}", rank.post, bytes(size),
-                        type=kind, op=op, count=1)
+            if (type_, op) not in arithmetic.REDUCTIONS:
+                refused(errno.EINVAL, f"operator {op} of type {type_}", rank.post, bytes(size),
+                        type=type_, op=op, count=1)
     equal("operations posted", rank.stats().posted, 0)
 
 

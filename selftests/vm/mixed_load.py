@@ -97,24 +97,24 @@ class Operation:
 
     def draw_reduction(self, chance, ranks):
         """Any operator of any type, on a few elements."""
-        kind, op = chance.choice(arithmetic.REDUCTIONS)
-        count = chance.randint(1, min(5, DEFAULT_SEGMENT // arithmetic.element_bytes(kind)))
-        self.fields = {"operation": ALLREDUCE, "type": kind, "op": op, "count": count,
+        type_, op = chance.choice(arithmetic.REDUCTIONS)
+        count = chance.randint(1, min(5, DEFAULT_SEGMENT // arithmetic.element_bytes(type_)))
+        self.fields = {"operation": ALLREDUCE, "type": type_, "op": op, "count": count,
                        "algorithm": chance.choice((AUTO, EXCHANGE))}
-        values = [[arithmetic.draw(kind, chance) for _ in range(count)] for _ in range(ranks)]
-        self.payloads = [arithmetic.pack(kind, one) for one in values]
-        self.expected = arithmetic.pack(kind, [
-            fold(list(column), lambda a, b: arithmetic.operate(kind, op, a, b))
+        values = [[arithmetic.draw(type_, chance) for _ in range(count)] for _ in range(ranks)]
+        self.payloads = [arithmetic.pack(type_, one) for one in values]
+        self.expected = arithmetic.pack(type_, [
+            fold(list(column), lambda a, b: arithmetic.operate(type_, op, a, b))
             for column in zip(*values)])
 
     def data(self, chance, ranks, count):
         """Format, values of all ranks, and the operator."""
-        kind, op = self.fields["type"], self.fields["op"]
+        type_, op = self.fields["type"], self.fields["op"]
         plain = {SUM: operator.add, MIN: min, MAX: max}[op]
-        if kind == INT64:
+        if type_ == INT64:
             return "q", [[chance.getrandbits(64) - (1 << 63) for _ in range(count)]
                          for _ in range(ranks)], plain
-        if kind == UINT64:
+        if type_ == UINT64:
             return "Q", [[chance.getrandbits(64) for _ in range(count)]
                          for _ in range(ranks)], plain
         if count <= 2:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=4 limit=150
 # suites: check soak
-"""Packets of strangers change nothing, are counted by kind, and are not answered.
+"""Packets of strangers change nothing, are counted by reason, and are not answered.
 
 Hosts 1 to 3 run operations all the time. Packets are forged on host 1, which is
 a member, and on host 4, which is not.

@@ -63,12 +63,12 @@ def barrier(team):
     return (-library.collsock_team_barrier(team, culprit), *culprit)
 
 
-def sum_of(team, *numbers, kind=DOUBLE):
+def sum_of(team, *numbers, type_=DOUBLE):
     """Returns the same, and the bytes of the sums."""
     culprit = Culprit()
-    layout = f"={len(numbers)}{'d' if kind == DOUBLE else 'q'}"
+    layout = f"={len(numbers)}{'d' if type_ == DOUBLE else 'q'}"
     data = ctypes.create_string_buffer(struct.pack(layout, *numbers), 8 * len(numbers))
-    error = library.collsock_team_allreduce(team, data, data, len(numbers), kind, SUM, culprit)
+    error = library.collsock_team_allreduce(team, data, data, len(numbers), type_, SUM, culprit)
     return (-error, *culprit, data.raw)
 
 
@@ -86,7 +86,7 @@ def work(team, host, member):
         found = barrier(team)
         if found != SUCCESS:
             return f"barrier {turn}: {found}"
-        found = sum_of(team, number, turn, kind=INT64)
+        found = sum_of(team, number, turn, type_=INT64)
         wanted = (*SUCCESS, struct.pack("=qq", count * (count - 1) // 2, count * turn))
         if found != wanted:
             return f"sum {turn}: {found}, expected {wanted}"

@@ -23,26 +23,26 @@ COUNTS = 16, 132, 397
 ROUNDS = 200
 
 
-def drawn(kind, op, count, ranks, chance):
+def drawn(type_, op, count, ranks, chance):
     """Numbers and special values; by rank."""
     columns = []
     for _ in range(count):
-        column = [arithmetic.draw(kind, chance) for _ in range(ranks)]
-        column[:2] = arithmetic.draw_operands(kind, op, chance)
+        column = [arithmetic.draw(type_, chance) for _ in range(ranks)]
+        column[:2] = arithmetic.draw_operands(type_, op, chance)
         columns.append(column)
     return list(zip(*columns))
 
 
-@test_each(*((kind, op) for kind in (DOUBLE, FLOAT) for op in ARITHMETIC))
-def results_of_long_vectors_are_exact(kind, op):
-    chance, group = seeded("vectors", kind, op), Group(HOSTS, max_bytes=8 * max(COUNTS))
+@test_each(*((type_, op) for type_ in (DOUBLE, FLOAT) for op in ARITHMETIC))
+def results_of_long_vectors_are_exact(type_, op):
+    chance, group = seeded("vectors", type_, op), Group(HOSTS, max_bytes=8 * max(COUNTS))
     for count in COUNTS:
-        values = drawn(kind, op, count, len(HOSTS), chance)
-        group.post(*(arithmetic.pack(kind, one) for one in values), type=kind, op=op, count=count)
-        expected = [fold(list(column), lambda a, b: arithmetic.operate(kind, op, a, b))
+        values = drawn(type_, op, count, len(HOSTS), chance)
+        group.post(*(arithmetic.pack(type_, one) for one in values), type=type_, op=op, count=count)
+        expected = [fold(list(column), lambda a, b: arithmetic.operate(type_, op, a, b))
                     for column in zip(*values)]
         for rank, completion in enumerate(group.complete()):
-            got = arithmetic.unpack(kind, completion.result)
+            got = arithmetic.unpack(type_, completion.result)
             for index, (result, wanted) in enumerate(zip(got, expected)):
                 equal(f"element {index} of {count} at rank {rank}", hex(result), hex(wanted))
 

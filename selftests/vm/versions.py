@@ -48,8 +48,8 @@ class Recorded:
                     if host == 1 and outgoing and packet[19] == 2:
                         self.packets.append(payload)
 
-    def a(self, kind):
-        return next(packet for packet in self.packets if packet[TYPE] == kind)
+    def a(self, packet_type):
+        return next(packet for packet in self.packets if packet[TYPE] == packet_type)
 
     def send(self, packet, forger=1, source=1, port=PORT):
         self.forgers[forger].send(packet, source, 2, port)
@@ -163,7 +163,7 @@ def types_and_parts_of_a_later_module_are_counted_and_change_nothing():
     recorded = Recorded()
     before = recorded.stats()
     message = recorded.a(MESSAGE)
-    later = [changed(message, TYPE, kind) for kind in (6, 7, 128, 255)]
+    later = [changed(message, TYPE, packet_type) for packet_type in (6, 7, 128, 255)]
     later += [changed(message, FLAGS + 1, message[FLAGS + 1] | 1 << bit) for bit in range(2, 8)]
     # They may have another length, and use what is 0 so far
     later += [later[0][:28] + b"\0\0\0\1" + later[0][32:], later[0][:-8] + bytes(100)]
