@@ -247,7 +247,7 @@ static inline void coll_bearer_route_drop(union coll_route *route)
 }
 
 /**
- * coll_bearer_written() - what coll_bearer_packet() returned, behind the headers now
+ * coll_bearer_written() - what coll_bearer_packet() returned, now after the headers
  * @skb: addressed
  *
  * Context: any.

@@ -2,10 +2,10 @@
 /*
  * Forgeries: when a group checks the MAC of a packet before it takes its lock.
  *
- * Usually the MAC is checked under the lock, where the state of it behind the prefix is
- * known; that is cheaper, but a forged packet then costs the group its lock. After
- * COLL_FORGERY_FLOOD forgeries in a tick it is checked before, with the key, which never
- * changes, until a tick passes without a forgery.
+ * Usually the MAC is checked under the lock, where its state after the prefix is known; that
+ * is cheaper, but a forged packet then costs the group its lock. After COLL_FORGERY_FLOOD
+ * forgeries in a tick it is checked before, with the key, which never changes, until a tick
+ * passes without a forgery.
  *
  * Used without a lock: CPUs that count at the same time may count less.
  */

@@ -4,8 +4,8 @@
  * is for. Where several hosts of a group are namespaces of one machine their tag is the same,
  * and within a namespace a group may have several hosts.
  *
- * Tags are public, and who joins a group chooses a nonce, so anybody finds as many tags as he
- * likes that an unseeded hash puts into one bucket. Therefore each namespace has a table of its
+ * Tags are public, and those who join a group choose its nonce, so anybody can find any number of
+ * tags that an unseeded hash puts into one bucket. Therefore each namespace has a table of its
  * own (struct rhashtable), which draws a seed when it begins, grows and shrinks with what it
  * holds, and draws another seed where a bucket has more than 16 entries nevertheless.
  *

@@ -51,7 +51,7 @@ static noinline void receive_refuse(struct coll_net *cn, const u8 *packet, u32 b
 }
 
 /*
- * All of a packet, one behind the other. A stranger's is not copied: its length and its
+ * A packet whose bytes are contiguous. A stranger's is not copied: its length and its
  * source are checked before. NULL if there is no memory.
  */
 static inline const u8 *receive_linear(struct sk_buff *skb, const u8 *packet)
@@ -294,7 +294,7 @@ static __always_inline void receive_deliver(struct coll_net *cn, struct sk_buff 
 /**
  * coll_receive_deferred() - receive a packet out of the backlog
  * @backlog: of a namespace
- * @skb: behind the last of its headers
+ * @skb: after the last of its headers
  *
  * Context: softirq, under RCU.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Parameter "stretch" of the module: for each kind the longest stretch in ns, and the longest
- * time of the stack within one. Writing it starts anew.
+ * time of the stack within one. Writing it starts again.
  */
 #include <linux/module.h>
 #include <linux/percpu.h>

@@ -269,7 +269,7 @@ u64 coll_timewait_table_expire(struct coll_timewait_table *table, u64 now)
  * coll_timewait_table_reclaim() - a user needs memory
  * @table: of the namespace; its mutex is held
  * @charged: the user
- * @bytes: how much of it; his oldest entries are forgotten for it
+ * @bytes: how much of it; the user's oldest entries are forgotten for it
  *
  * Context: process.
  */

@@ -4,16 +4,16 @@
  * that were closed here. They answer late packets of other members for twice the
  * liveness time.
  *
- * An entry belongs to the user whose process made the group. He has COLL_TIMEWAIT_PER_USER
- * of them in a namespace at most, and no more of their memory (an entry keeps its group's
- * table of members) than a share of what the namespace's groups may reserve; a new one
- * replaces his oldest. So nobody displaces what others have. In all namespaces together they
- * have no more than coll_user_remember() allows; what is beyond that replaces his oldest of
- * this namespace, or is not remembered.
+ * An entry belongs to the user whose process made the group. A user has at most
+ * COLL_TIMEWAIT_PER_USER of them in a namespace, and no more of their memory (an entry keeps
+ * its group's table of members) than a share of what the namespace's groups may reserve; a new
+ * one replaces the user's oldest. So nobody displaces what others have. In all namespaces
+ * together they have no more than coll_user_remember() allows; what is beyond that replaces
+ * the user's oldest of this namespace, or is not remembered.
  *
  * The memory of an entry was charged for its group, and stays charged, to the namespace and
  * to the user. So groups and entries together never need more than either may have: a user
- * who joins when that is used up loses his oldest entries of the namespace.
+ * who joins when that is used up loses the oldest entries in the namespace.
  *
  * Softirqs find them by tag and host, as they find groups (lookup.h). They are added and
  * forgotten under the namespace's mutex.

@@ -2,7 +2,7 @@
 /*
  * Tracepoints for the groups of all namespaces of this machine. Documentation/tracing.md
  * explains their fields. A disabled tracepoint is a no-op instruction: all fields are
- * computed in TP_fast_assign, or behind trace_..._enabled().
+ * computed in TP_fast_assign, or only if trace_..._enabled().
  *
  * A host is its index in the member table, as in packets. Several hosts may be namespaces
  * of one machine, so each event includes its host.

@@ -28,7 +28,7 @@
 
 struct dst_entry;
 
-/* A packet that was addressed, behind its last header */
+/* A packet that was addressed, after its last header */
 static inline u8 *coll_udp_packet(const struct sk_buff *skb)
 {
 	return skb_transport_header(skb) + sizeof(struct udphdr);

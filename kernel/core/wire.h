@@ -38,7 +38,7 @@
 	(COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK + COLLSOCK_MAX_SEGMENT)
 
 /*
- * If more bytes than these precede the MAC, those behind the header are hashed first. Fewer
+ * If more bytes than these precede the MAC, those after the header are hashed first. Fewer
  * would be more work with a hash than without.
  */
 #define COLL_WIRE_UNHASHED	(COLL_WIRE_HEADER + 16)

@@ -14,7 +14,7 @@
 
 /**
  * struct format - a format of IEEE 754
- * @fraction_bits: bits behind the leading one
+ * @fraction_bits: bits after the leading one
  * @exponent: of infinity and NaN
  * @unit: its least number is this power of two, in units of the sum
  */

@@ -169,7 +169,7 @@ TEST_F(endpoint, an_early_packet_is_taken_once_if_it_came_from_the_member_it_nam
 
 #define NEIGHBOURS	64
 
-/* A neighbour sends as many early packets as he likes: is that of a member displaced? */
+/* A neighbour sends any number of early packets: is that of a member displaced? */
 static bool displaced(const siphash_key_t *seed, u8 neighbour, const struct description *own)
 {
 	static struct coll_early_packets table;

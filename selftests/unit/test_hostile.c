@@ -319,7 +319,7 @@ TEST_F(net, a_repeated_packet_opens_no_idle_connection)
 	free(recorded);
 }
 
-/* He repeats it in a way that a filter of host 0 refuses. Host 1 is dead. */
+/* The attacker repeats it such that a filter of host 0 refuses it. Host 1 is dead. */
 TEST_F(net, a_repeated_packet_that_filters_refuse_excuses_no_host)
 {
 	struct unit_network *n = &self->n;
