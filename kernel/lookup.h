@@ -14,7 +14,7 @@
  * others, "A reliable randomized algorithm for the closest-pair problem", 1997). An entry that
  * has lost its slot to another is found in the table.
  *
- * Readers use RCU; who adds or removes holds the namespace's mutex.
+ * Readers use RCU; writers hold the namespace's mutex.
  */
 #ifndef COLL_LOOKUP_H
 #define COLL_LOOKUP_H

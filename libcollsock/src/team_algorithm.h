@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The algorithms of teams, as tables of functions. An operation has two parts: members gather,
- * then one of them, the closer, lets them leave. By dissemination, who has gathered knows that
- * all have arrived, and need not wait in a barrier; the closer lets all leave anyway, in case
- * that others wait in another operation than its own.
+ * then one of them, the closer, lets them leave. By dissemination a member that has gathered
+ * knows that all have arrived, and need not wait in a barrier; the closer lets all leave anyway,
+ * in case others wait in another operation than its own.
  */
 #ifndef COLLSOCK_TEAM_ALGORITHM_H
 #define COLLSOCK_TEAM_ALGORITHM_H

@@ -322,7 +322,7 @@ static void disagree(struct worker *worker)
 	if (operate(crew->team[me], 0, NULL))
 		crew->failed[me]++;
 	err = operate(crew->team[me], odd ? odd_deed : 0, &failed);
-	/* Who is in a barrier may have left it before another finds that they disagree. */
+	/* A member in a barrier may have left it before another finds that they disagree. */
 	if (err != -EPROTO && (!odd || odd_deed < 4))
 		crew->failed[me]++;
 	if (operate(crew->team[me], 0, &failed) != -EPROTO || failed.member >= crew->count)

@@ -353,7 +353,7 @@ def dump_until_it_pauses(line, user, seconds):
 
 
 @test
-def a_dump_of_who_looks_too_often_says_nothing_rather_than_wait():
+def a_dump_of_one_who_looks_too_often_says_nothing_rather_than_wait():
     """Another request by its socket would wait for it, with the lock of generic netlink."""
     with contextlib.closing(group_of_many_hosts()), threads_that_look("CMD_HOST_GET"):
         child = Child(1, dump_until_it_pauses, NOBODY, 20)

@@ -91,7 +91,7 @@ static void __exit fault_exit(void)
 {
 	unregister_kprobe(&fault_probe);
 	complete_all(&go);
-	/* Who was in the function has left it. */
+	/* Those that were in the function have left it. */
 	synchronize_rcu_tasks();
 }
 
