@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=2 limit=90
 # suites: check debug soak
-"""The port belongs to the module: no user can take it, and a program that has it instead is named."""
+"""The port belongs to the module: no user can take it, and a program that has it is named."""
 
 import contextlib
 import errno
