@@ -3,39 +3,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <linux/collsock.h>
+
 #include "command.h"
 #include "operation.h"
 #include "text.h"
 
+static const char *const operation_names[] = { COLLSOCK_OPERATION_LIST(COLLSOCK_NAME) };
+
 /*
- * Which ranks wait for which in an operation. One that is not listed is newer than this
+ * Which ranks wait for which in an operation. One that is not listed may be newer than this
  * command: all of its ranks may be waited for, and none must wait.
  */
-static const struct {
-	const char	*kind;
-	bool		root_contributes;	/* and no other rank */
-	bool		all_receive;		/* what the others contribute */
-} operation_kinds[] = {
-	{ .kind = "barrier",	.all_receive = true },
-	{ .kind = "allreduce",	.all_receive = true },
-	{ .kind = "reduce" },
-	{ .kind = "broadcast",	.root_contributes = true },
-	{ .kind = "allgather",	.all_receive = true },
-	{ .kind = "gather" },
-	{ .kind = "scatter",	.root_contributes = true },
-	{ .kind = "reduce-scatter-block", .all_receive = true },
+static const struct operation_roles {
+	bool	root_contributes;	/* and no other rank */
+	bool	all_receive;		/* what the others contribute */
+} operation_roles[COLLSOCK_MAX_OPERATIONS] = {
+	[COLLSOCK_BARRIER] = { .all_receive = true },
+	[COLLSOCK_ALLREDUCE] = { .all_receive = true },
+	[COLLSOCK_BROADCAST] = { .root_contributes = true },
+	[COLLSOCK_ALLGATHER] = { .all_receive = true },
+	[COLLSOCK_SCATTER] = { .root_contributes = true },
+	[COLLSOCK_REDUCE_SCATTER_BLOCK] = { .all_receive = true },
 };
 
-#define OPERATION_KINDS (sizeof(operation_kinds) / sizeof(*operation_kinds))
-
-static size_t operation_find_kind(const char *kind)
+static struct operation_roles operation_roles_of(const char *kind)
 {
 	size_t i;
 
-	for (i = 0; i < OPERATION_KINDS; i++)
-		if (!strcmp(operation_kinds[i].kind, kind))
-			break;
-	return i;
+	for (i = 0; i < sizeof(operation_names) / sizeof(*operation_names); i++)
+		if (operation_names[i] && !strcmp(operation_names[i], kind))
+			return operation_roles[i];
+	return (struct operation_roles){ };
 }
 
 static void *operation_array(size_t count, size_t bytes)
@@ -109,18 +108,18 @@ void operation_read(struct operation *o, struct json_object *reply)
 {
 	struct json_object *missing = json_object_object_get(reply, "missing");
 	const char *kind = text_string(reply, "operation", "?");
-	size_t i, found = operation_find_kind(kind);
-	bool known = found < OPERATION_KINDS;
+	struct operation_roles roles = operation_roles_of(kind);
+	size_t i;
 
 	*o = (struct operation){
 		.number		= text_number(reply, "number", 0),
 		.kind		= text_format("%s", kind),
 		.state		= operation_read_state(reply),
 		.waited_ms	= text_number(reply, "waited_ms", NUMBER_UNKNOWN),
-		.all_receive	= known && operation_kinds[found].all_receive,
+		.all_receive	= roles.all_receive,
 		.host_count	= operation_length(missing),
 	};
-	operation_read_ranks(o, reply, known && operation_kinds[found].root_contributes);
+	operation_read_ranks(o, reply, roles.root_contributes);
 	o->hosts = operation_array(o->host_count, sizeof(*o->hosts));
 	for (i = 0; i < o->host_count; i++)
 		operation_read_host(&o->hosts[i], json_object_array_get_idx(missing, i));
