@@ -145,16 +145,16 @@ static int settings_read_word(struct cm_settings *s, int word, const char *value
 
 static int settings_read_algorithms(struct cm_settings *s, char *error, size_t bytes)
 {
-	static char *const words[] = {
-		[BARRIER] = "barrier", [ALLREDUCE] = "allreduce", [REDUCE] = "reduce",
-		[BROADCAST] = "broadcast", [DEGREE] = "degree", [WORDS] = NULL,
-	};
+	static const char *const names[] = { COLLSOCK_OPERATION_LIST(COLLSOCK_NAME) };
 	const char *text = getenv("COLLSOCK_MPI_ALGORITHM");
+	char *words[WORDS + 1] = { [DEGREE] = "degree" };
 	char *copy, *rest, *value;
-	int err = 0;
+	int err = 0, i;
 
 	if (!text || !*text)
 		return 0;
+	for (i = 0; i < DEGREE; i++)
+		words[i] = (char *)names[settings_operations[i]];
 	copy = strdup(text);
 	rest = copy;
 	while (copy && *rest && !err) {
