@@ -46,7 +46,7 @@
 
 /* LINE(identifier, number, name) */
 #define COLLSOCK_OPERATOR_LIST(LINE)						\
-	LINE(NOP,		0,	"none")	/* of a barrier */		\
+	LINE(NOP,		0,	"none")	/* nothing is combined */	\
 	LINE(SUM,		1,	"sum")					\
 	LINE(MIN,		2,	"min")					\
 	LINE(MAX,		3,	"max")					\
