@@ -9,6 +9,10 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(HERE.parent))
+import tap  # noqa: E402
+
 SCRIPT = HERE.parent.parent / "tools/wireshark/collsock.lua"
 OUTPUT = pathlib.Path(os.environ.get("OUTPUT") or HERE.parent.parent / "build/test-dissector")
 # In the order in which "packets" tells them; the MAC is the last
@@ -123,24 +127,13 @@ TESTS = (all_fields_are_as_the_core_reads_them,
 
 
 def main():
-    print(f"TAP version 13\n1..{len(TESTS)}")
-    failed = False
     with tempfile.TemporaryDirectory() as folder:
         capture = os.path.join(folder, "packets.pcap")
         done = subprocess.run([OUTPUT / "packets", capture], check=True, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         print(done.stderr, end="")
         told = [line.split("\t") for line in done.stdout.splitlines()]
-        for number, test in enumerate(TESTS, 1):
-            name = test.__name__.replace("_", " ")
-            try:
-                test(capture, told)
-                print(f"ok {number} {name}")
-            except (AssertionError, ValueError) as error:
-                failed = True
-                print("\n".join(f"# {line}" for line in str(error).splitlines()))
-                print(f"not ok {number} {name}")
-    return failed
+        return tap.run(tap.listed(TESTS, capture, told))
 
 
 if __name__ == "__main__":

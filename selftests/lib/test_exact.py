@@ -11,7 +11,12 @@ import random
 import struct
 import sys
 
-LIBRARY = pathlib.Path(__file__).resolve().parents[2] / "build/lib/libcollsock.so"
+TREE = pathlib.Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(TREE / "selftests"))
+import tap  # noqa: E402
+
+LIBRARY = TREE / "build/lib/libcollsock.so"
 WORDS = 34
 SUMS = 4000
 
@@ -145,21 +150,10 @@ TESTS = (sums_are_rounded_once, order_does_not_matter,
 
 
 def main():
-    seed = int(os.environ.get("COLLSOCK_SEED", "0"), 0) or random.getrandbits(64)
-    failed = 0
-    print("TAP version 13")
-    print(f"1..{len(TESTS)}")
-    for number, test in enumerate(TESTS, 1):
-        name = test.__name__.replace("_", " ")
-        try:
-            test(random.Random(seed))
-            print(f"ok {number} {name}")
-        except AssertionError as error:
-            failed += 1
-            print(f"not ok {number} {name}")
-            print(f"# seed {seed:#x}: {error}")
-    sys.exit(bool(failed))
+    seed = int(os.environ.get("COLLSOCK_SEED", "0"), 0) or random.getrandbits(60)
+    print(f"# COLLSOCK_SEED={seed:#x}", file=sys.stderr)
+    return tap.run(tap.listed(TESTS, random.Random(seed)))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -7,9 +7,10 @@ import sys
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(TREE / "selftests/vm"))
+sys.path[:0] = [str(TREE / "selftests"), str(TREE / "selftests/vm")]
 import collsock_netlink  # noqa: E402
 import collsock_test  # noqa: E402
+import tap  # noqa: E402
 
 
 def read(path):
@@ -179,20 +180,5 @@ def test_fields_of_tracepoints_are_documented():
     equal(traced_fields(), {event: printed[layout] for layout, event in events})
 
 
-def main():
-    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
-    failed = 0
-    print(f"TAP version 13\n1..{len(tests)}")
-    for number, (name, test) in enumerate(tests, 1):
-        try:
-            test()
-            print(f"ok {number} {name.removeprefix('test_')}")
-        except Exception as error:  # whatever it is, the test has failed
-            failed += 1
-            print(f"# {type(error).__name__}: {error}")
-            print(f"not ok {number} {name.removeprefix('test_')}")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tap.run(tap.named(globals())))

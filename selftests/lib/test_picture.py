@@ -12,7 +12,12 @@ import sys
 import tempfile
 from xml.etree import ElementTree
 
-TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools/picture"
+TREE = pathlib.Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(TREE / "selftests"))
+import tap  # noqa: E402
+
+TOOL = TREE / "tools/picture"
 TAG = "0123456789abcdef"
 SVG = "{http://www.w3.org/2000/svg}"
 START_US = 5_000_000
@@ -325,19 +330,9 @@ TESTS = (a_barrier_has_a_line_for_each_host_and_an_arrow_for_each_message,
 
 
 def main():
-    print(f"TAP version 13\n1..{len(TESTS)}")
-    failed = False
-    for number, test in enumerate(TESTS, 1):
-        name = test.__name__.replace("_", " ")
-        try:
-            test()
-            print(f"ok {number} {name}")
-        except (AssertionError, subprocess.CalledProcessError) as error:
-            failed = True
-            print("\n".join(f"# {line}" for line in str(error).splitlines()))
-            print(f"not ok {number} {name}")
+    status = tap.run(tap.listed(TESTS))
     shutil.rmtree(WORK)
-    return failed
+    return status
 
 
 if __name__ == "__main__":

@@ -10,8 +10,9 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(HERE, "..", "..", "libcollsock", "examples"))
+sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "../../libcollsock/examples")]
 import collsock_plain as plain  # noqa: E402
+import tap  # noqa: E402
 
 FORMATS = {
     "collsock_join": plain.JOIN_FORMAT,
@@ -267,20 +268,5 @@ def test_key_file_open_to_others_is_refused():
         raise AssertionError("a key of mode 640 was read")
 
 
-def main():
-    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
-    failed = 0
-    print(f"TAP version 13\n1..{len(tests)}")
-    for number, (name, test) in enumerate(tests, 1):
-        try:
-            test()
-            print(f"ok {number} {name.removeprefix('test_')}")
-        except Exception as error:  # whatever it is, the test has failed
-            failed += 1
-            print(f"# {type(error).__name__}: {error}")
-            print(f"not ok {number} {name.removeprefix('test_')}")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tap.run(tap.named(globals())))

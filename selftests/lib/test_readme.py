@@ -11,7 +11,11 @@ import subprocess
 import sys
 import tempfile
 
-TREE = pathlib.Path(__file__).resolve().parent.parent.parent
+TREE = pathlib.Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(TREE / "selftests"))
+import tap  # noqa: E402
+
 TEXT = (TREE / "README.md").read_text(encoding="utf-8")
 SHELL = "key.sh", "c.sh", "python.sh", "tree.sh"
 
@@ -76,18 +80,7 @@ def main():
     if sys.argv[1:2] == ["--extract"]:
         extract(sys.argv[2])
         return 0
-    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
-    failed = 0
-    print(f"TAP version 13\n1..{len(tests)}")
-    for number, (name, test) in enumerate(tests, 1):
-        try:
-            test()
-            print(f"ok {number} {name.removeprefix('test_')}")
-        except AssertionError as error:
-            failed += 1
-            print("# " + str(error).replace("\n", "\n# "))
-            print(f"not ok {number} {name.removeprefix('test_')}")
-    return 1 if failed else 0
+    return tap.run(tap.named(globals()))
 
 
 if __name__ == "__main__":

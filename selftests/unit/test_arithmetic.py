@@ -14,8 +14,9 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(HERE.parent / "vm"))
+sys.path[:0] = [str(HERE.parent), str(HERE.parent / "vm")]
 import arithmetic  # noqa: E402
+import tap  # noqa: E402
 
 ELEMENTS = 2000
 ALL_TYPES = ALL_OPERATORS = range(256)
@@ -78,20 +79,12 @@ def check_refused(reducer):
 
 def main():
     print(f"# COLLSOCK_SEED={SEED:#x}", file=sys.stderr)
-    reducer, failed = Reducer(), 0
-    tests = [("exactly the operators that MPI has, and exact sums, are accepted", check_refused, ())]
-    tests += [(f"{arithmetic.name_of(type_, op)} is exact", check_reduction, (type_, op))
+    reducer = Reducer()
+    tests = [("exactly the operators that MPI has, and exact sums, are accepted", check_refused,
+              reducer)]
+    tests += [(f"{arithmetic.name_of(type_, op)} is exact", check_reduction, reducer, type_, op)
               for type_, op in arithmetic.REDUCTIONS]
-    print(f"TAP version 13\n1..{len(tests)}")
-    for number, (name, test, args) in enumerate(tests, 1):
-        try:
-            test(reducer, *args)
-            print(f"ok {number} {name}")
-        except Exception as error:  # whatever it is, the test has failed
-            failed += 1
-            print(f"# {type(error).__name__}: {error}")
-            print(f"not ok {number} {name}")
-    return 1 if failed else 0
+    return tap.run(tests)
 
 
 if __name__ == "__main__":
