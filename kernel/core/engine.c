@@ -31,10 +31,7 @@ static struct coll_extent engine_segment(const struct coll_op *op, u32 lane)
 	return range;
 }
 
-/*
- * Offset of a block in its segment: all blocks but the last have the same number of
- * elements.
- */
+/* Offset of a block in its segment: all but the last have the same number of elements. */
 static u32 engine_block_start(const struct coll_op *op, u32 segment_bytes, u32 block)
 {
 	u32 element = coll_type_bytes(op->head.signature.type), count = segment_bytes / element;
@@ -191,8 +188,10 @@ static noinline void engine_send(struct coll_op *op, const struct coll_lane *lan
 	m->round = lane->round;
 	m->fan_in = e->fan_in;
 	m->bytes = 0;
-	if (op->bytes && !engine_load(op, lane, e, m))
+	if (op->bytes && unlikely(!engine_load(op, lane, e, m))) {
+		coll_work_do(op->group, COLL_WORK_EMPTY);
 		return;
+	}
 	peer = coll_peers_get(op->group, e->host, now);
 	/* Memory is reserved for the peers of every schedule. */
 	if (WARN_ON_ONCE(!peer))
@@ -281,10 +280,7 @@ static inline const u8 *engine_operand(const struct coll_op *op, const struct co
 					       engine_early(op, edge);
 }
 
-/*
- * Apply one fold entry, as far as one step goes: its operand is a message, or the register's
- * former value. True if that is all.
- */
+/* Apply one fold entry, as far as one step goes. True if that is all. */
 static bool engine_fold_entry(struct coll_op *op, u32 index, u32 edge)
 {
 	const struct coll_schedule *s = op->schedule;
@@ -349,8 +345,7 @@ static bool engine_fold_two(struct coll_op *op, struct coll_lane *lane, const st
 /*
  * Apply the fold list in its order. Results go into separate buffers, so that what this
  * round has sent stays unchanged until it is acknowledged. Not inline, since that would
- * slow down the rounds of barriers, which fold nothing. False if the event has done what it
- * may, and something is left.
+ * slow down the rounds of barriers, which fold nothing. False as for engine_send_round().
  */
 static noinline bool engine_fold(struct coll_op *op, u32 index)
 {

@@ -85,6 +85,38 @@ TEST_F(net, a_post_sends_a_limited_number_of_packets)
 	EXPECT_FALSE(coll_work_remains(unit_group(&self->n, 0)));
 }
 
+/* Messages with nothing in them that one event leaves out: each takes more than 80 instructions */
+#define LEFT_OUT_AT_ONCE	600
+/* Hosts to which each sends in the first round of an allgather */
+#define FIRST_SENDS		(COLLSOCK_MAX_EXCHANGE_DEGREE - 1)
+
+/* A block is 21 of 1,365 segments long: the others have nothing of it. */
+TEST_F(net, an_event_leaves_out_a_limited_number_of_messages_with_nothing_in_them)
+{
+	struct collsock_post post = of_doubles(COLLSOCK_ALLGATHER, COLLSOCK_AUTO,
+					       DOUBLES / (1 + CHILDREN));
+	struct coll_group *g;
+	struct coll_op *op;
+	u32 before = 0;
+
+	unit_network_init(&self->n, 1 + CHILDREN, 1);
+	self->n.join.degree = COLLSOCK_MAX_EXCHANGE_DEGREE;
+	self->n.join.max_bytes = COLLSOCK_MAX_PAYLOAD;
+	self->n.join.segment_bytes = 48;
+	self->n.join.window = 4;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	g = unit_group(&self->n, CHILDREN);
+	op = coll_group_slot(g, 0);
+	ASSERT_EQ(0, unit_post(&self->n, CHILDREN, &post, doubles));
+	ASSERT_EQ(1365, op->segments);
+	while (coll_work_remains(g)) {
+		ASSERT_GE(LEFT_OUT_AT_ONCE, (op->begun - before) * FIRST_SENDS);
+		before = op->begun;
+		coll_group_run(g, self->n.world.now);
+	}
+	EXPECT_EQ(op->segments, op->begun);
+}
+
 TEST_F(net, an_event_completes_a_limited_number_of_posts)
 {
 	u32 i, done, before = 0;
