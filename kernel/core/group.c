@@ -268,6 +268,27 @@ static struct coll_peer *group_meet(struct coll_group *g, const struct coll_pref
 	return NULL;
 }
 
+/* The sender of a packet with a new prefix, of which @side is made */
+static struct group_sender group_identify(struct coll_group *g, const struct coll_prefix *prefix,
+					  const struct coll_wire_side *side, const u8 *packet,
+					  u32 bytes, struct coll_body *body, u64 now)
+{
+	if (!coll_wire_authentic(packet, bytes, side))
+		return (struct group_sender) { .refusal = COLL_FORGED };
+	if (prefix->descriptor != g->descriptor)
+		return (struct group_sender) { .refusal = COLL_WRONG_DESCRIPTOR };
+	coll_work_begin(g);
+	coll_wire_read_body(packet, bytes, body);
+	if (coll_peers_repeated(g, prefix, body->number)) {
+		group_drop_repeated(g, prefix->source, body);
+		return (struct group_sender) { .refusal = COLL_ACCEPTED };
+	}
+	return (struct group_sender) {
+		.peer		= group_meet(g, prefix, side, packet, bytes, body, now),
+		.refusal	= COLL_ACCEPTED,
+	};
+}
+
 /*
  * Handle a packet whose prefix is new: the first of a host or of a connection, or the first
  * after its sender has heard of us. The connection is opened only after authentication.
@@ -275,25 +296,15 @@ static struct coll_peer *group_meet(struct coll_group *g, const struct coll_pref
 static noinline struct group_sender group_introduce(struct coll_group *g, const u8 *packet,
 						    u32 bytes, struct coll_body *body, u64 now)
 {
+	struct group_sender sender;
 	struct coll_wire_side side;
 	struct coll_prefix prefix;
 
 	coll_wire_read_prefix(packet, &prefix);
 	coll_wire_side_set(&side, &prefix, &g->secret.mac);
-	if (!coll_wire_authentic(packet, bytes, &side))
-		return (struct group_sender) { .refusal = COLL_FORGED };
-	if (prefix.descriptor != g->descriptor)
-		return (struct group_sender) { .refusal = COLL_WRONG_DESCRIPTOR };
-	coll_work_begin(g);
-	coll_wire_read_body(packet, bytes, body);
-	if (coll_peers_repeated(g, &prefix, body->number)) {
-		group_drop_repeated(g, prefix.source, body);
-		return (struct group_sender) { .refusal = COLL_ACCEPTED };
-	}
-	return (struct group_sender) {
-		.peer		= group_meet(g, &prefix, &side, packet, bytes, body, now),
-		.refusal	= COLL_ACCEPTED,
-	};
+	sender = group_identify(g, &prefix, &side, packet, bytes, body, now);
+	memzero_explicit(&side, sizeof(side));
+	return sender;
 }
 
 /* Nothing is trusted, and no state is created, before the MAC has been checked. */

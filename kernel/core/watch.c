@@ -507,6 +507,7 @@ static void watch_send_challenge(struct coll_peer *peer, const struct coll_prefi
 	coll_wire_write_nonce(payload, watch_challenge(peer, theirs->incarnation));
 	coll_wire_side_set(&side, &prefix, &g->secret.mac);
 	coll_peer_emit(peer, &side, &body);
+	memzero_explicit(&side, sizeof(side));
 }
 
 /**

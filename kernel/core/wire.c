@@ -218,12 +218,14 @@ bool coll_wire_authentic(const u8 *packet, u32 bytes, const struct coll_wire_sid
  */
 bool coll_wire_authentic_any(const u8 *packet, u32 bytes, const struct coll_mac *mac)
 {
-	__be64 code;
+	__be64 right, code;
 	u64 state[4];
 
 	wire_mac_begin(state, &mac->key);
+	right = wire_mac_any(packet, bytes, mac, state, 0);
+	memzero_explicit(state, sizeof(state));
 	memcpy(&code, packet + bytes - COLL_WIRE_MAC, sizeof(code));
-	return code == wire_mac_any(packet, bytes, mac, state, 0);
+	return code == right;
 }
 
 /* ---- distances ---- */

@@ -4,6 +4,7 @@
  * to a host.
  */
 #include "failure_fixture.h"
+#include "stack.h"
 
 /* ---- a member ---- */
 
@@ -375,6 +376,133 @@ TEST_F(net, a_challenge_is_the_mac_of_no_packet)
 	words[3] = 1;
 	EXPECT_NE(challenge, siphash(words, sizeof(words), &unit_group(n, 0)->secret.mac.key) |
 			     BIT_ULL(63));
+}
+
+/* ---- what stays on the stack ---- */
+
+/* A packet of host 1 that host 0 handles on a stack of its own */
+static struct {
+	const struct unit_network	*n;
+	u32				bytes;
+	u8				data[COLL_WIRE_MAX];
+	enum coll_refusal		refusal;
+} taken;
+
+/* The first packet is taken, others are lost. */
+static bool take(struct unit_network *n, struct world_packet *p)
+{
+	if (!taken.bytes)
+		memcpy(taken.data, p->data, p->bytes);
+	taken.bytes = taken.bytes ?: p->bytes;
+	return true;
+}
+
+/* Host 1 posts; its message is taken. */
+static void take_message(struct __test_metadata *_metadata, struct unit_network *n)
+{
+	memset(&taken, 0, sizeof(taken));
+	taken.n = n;
+	n->tap = take;
+	ASSERT_EQ(0, unit_barrier(n, 1));
+	ASSERT_NE(0, taken.bytes);
+}
+
+static void receive_taken(void)
+{
+	taken.refusal = coll_group_receive(unit_group(taken.n, 0), 1, taken.data, taken.bytes,
+					   false, taken.n->world.now);
+}
+
+static void answer_taken(void)
+{
+	static u8 answer[COLL_TIMEWAIT_ANSWER];
+	u32 bytes;
+
+	taken.refusal = coll_timewait_answer(&unit_member(taken.n, 0)->timewait, taken.data,
+					     taken.bytes, answer, &bytes);
+	if (bytes)
+		memcpy(taken.data, answer, bytes);
+}
+
+/* From a state what was before it can be computed: from each of these the key. */
+static bool stack_has_state(const struct coll_prefix *prefix, const struct coll_secret *secret)
+{
+	struct coll_wire_side side;
+
+	coll_wire_side_set(&side, prefix, &secret->mac);
+	return unit_stack_has(side.mac, ARRAY_SIZE(side.mac));
+}
+
+/* Handle what was taken, and leave no state of its direction. */
+static void handle(struct __test_metadata *_metadata, void (*how)(void), enum coll_refusal refusal,
+		   const struct coll_secret *secret)
+{
+	struct coll_prefix prefix;
+
+	coll_wire_read_prefix(taken.data, &prefix);
+	ASSERT_TRUE(unit_stack_run(how));
+	EXPECT_EQ(refusal, taken.refusal);
+	EXPECT_FALSE(stack_has_state(&prefix, secret));
+}
+
+static void handle_forged(struct __test_metadata *_metadata, void (*how)(void),
+			  const struct coll_secret *secret)
+{
+	taken.data[taken.bytes - 1] ^= 1;
+	handle(_metadata, how, COLL_FORGED, secret);
+	taken.data[taken.bytes - 1] ^= 1;
+}
+
+TEST_F(net, no_state_of_the_mac_of_a_first_packet_stays_on_the_stack)
+{
+	struct unit_network *n = &self->n;
+
+	unit_network_init(n, 2, 1);
+	ASSERT_EQ(0, unit_join_all(n, NULL));
+	take_message(_metadata, n);
+	handle_forged(_metadata, receive_taken, &unit_group(n, 0)->secret);
+	handle(_metadata, receive_taken, COLL_ACCEPTED, &unit_group(n, 0)->secret);
+	EXPECT_NE(NULL, unit_peer(n, 0, 1));
+}
+
+TEST_F(net, no_state_of_the_mac_of_a_challenge_stays_on_the_stack)
+{
+	struct unit_network *n = &self->n;
+	struct coll_prefix prefix;
+	struct coll_group *g;
+
+	begin(_metadata, n, 2);
+	g = unit_group(n, 0);
+	world_crash(&n->world, unit_member(n, 1)->host);
+	world_start(unit_member(n, 1)->host);
+	ASSERT_EQ(0, unit_join(n, 1, NULL));
+	take_message(_metadata, n);
+	handle(_metadata, receive_taken, COLL_ACCEPTED, &g->secret);
+	EXPECT_EQ(1, g->stats.challenges);
+	prefix = coll_peer_prefix(unit_peer(n, 0, 1), unit_group(n, 1)->incarnation);
+	EXPECT_FALSE(stack_has_state(&prefix, &g->secret));
+}
+
+TEST_F(net, no_state_of_the_mac_of_an_answer_from_timewait_stays_on_the_stack)
+{
+	struct unit_network *n = &self->n;
+	const struct coll_secret *secret;
+	struct coll_prefix prefix;
+	u32 i;
+
+	begin(_metadata, n, 2);
+	secret = &unit_member(n, 0)->timewait.secret;
+	take_message(_metadata, n);
+	n->tap = NULL;
+	for (i = 0; i < 2; i++)
+		unit_leave(n, i);
+	unit_run(n, SECOND);
+	ASSERT_TRUE(unit_timewait(n, 0));
+	handle_forged(_metadata, answer_taken, secret);
+	handle(_metadata, answer_taken, COLL_ACCEPTED, secret);
+	coll_wire_read_prefix(taken.data, &prefix);
+	EXPECT_EQ(0, prefix.source);
+	EXPECT_FALSE(stack_has_state(&prefix, secret));
 }
 
 TEST_HARNESS_MAIN
