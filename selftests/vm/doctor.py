@@ -4,6 +4,7 @@
 # suites: check soak
 """collsock doctor finds what is wrong, and says what to do; recipes for firewalls work."""
 
+import contextlib
 import os
 import pathlib
 import re
@@ -217,6 +218,43 @@ def link_local_addresses_are_shown_with_their_interface():
     for host, member_of in ((1, rank), (2, other)):
         run(host, "end", "id", str(descriptor.fields["id"]))
         member_of.close()
+
+
+NEIGHBOURS_MOST = pathlib.Path("/proc/sys/net/ipv4/neigh/default/gc_thresh3")
+
+
+def said_of_neighbours():
+    """The doctor's finding about the table of IPv4, by its user in the first namespace"""
+    return [finding for finding in Said(("-j", "doctor")).end().json()
+            if finding["check"] == "neighbours" and "IPv4" in finding["finding"]]
+
+
+def resolve(hosts):
+    """Packets to hosts that do not exist, each of which takes an entry"""
+    with on(1), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        for host in hosts:
+            with contextlib.suppress(OSError):
+                sender.sendto(b"", (f"10.1.0.{host}", 9))
+
+
+@test
+def the_doctor_finds_a_table_of_neighbours_that_is_full():
+    before = NEIGHBOURS_MOST.read_text(encoding="ascii")
+    equal("result", only(said_of_neighbours())["result"], "ok")
+    resolve(range(200, 220))
+    try:
+        NEIGHBOURS_MOST.write_text("20", encoding="ascii")
+        nearly = only(said_of_neighbours())
+        equal("result", nearly["result"], "warning")
+        contains("finding", nearly["finding"], "room for 20,", "entries")
+        NEIGHBOURS_MOST.write_text("1", encoding="ascii")
+        resolve(range(220, 240))
+        full = only(said_of_neighbours())
+    finally:
+        NEIGHBOURS_MOST.write_text(before, encoding="ascii")
+    equal("result", full["result"], "warning")
+    contains("finding", full["finding"], "was full")
+    contains("advice", full["advice"], "net.ipv4.neigh.default.gc_thresh3")
 
 
 def what_bind_says(taken):

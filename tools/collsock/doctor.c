@@ -33,6 +33,7 @@ static const struct {
 	{ "interrupts",		doctor_coalescing },
 	{ "timers",		doctor_timers },
 	{ "backlog",		doctor_backlog },
+	{ "neighbours",		doctor_neighbours },
 	{ "idle states",	doctor_idle_states },
 };
 

@@ -113,6 +113,7 @@ void doctor_coalescing(struct doctor *d);
 
 void doctor_timers(struct doctor *d);
 void doctor_backlog(struct doctor *d);
+void doctor_neighbours(struct doctor *d);
 void doctor_idle_states(struct doctor *d);
 
 #endif

@@ -9,6 +9,10 @@
 #define DEEP_US		100
 #define STATES		16
 #define PATH_BYTES	80
+#define HEAD_BYTES	512
+#define NEIGHBOURS_ADVICE(family)						\
+	"sysctl net." family ".neigh.default.gc_thresh3, and gc_thresh2 and gc_thresh1 below it, " \
+	"above the number of hosts on the networks of this machine"
 
 void doctor_timers(struct doctor *d)
 {
@@ -41,6 +45,70 @@ void doctor_backlog(struct doctor *d)
 			   dropped);
 	else
 		doctor_say(d, DOCTOR_OK, NULL, "no packet was dropped at a processor's queue");
+}
+
+/**
+ * struct neighbours - a table of neighbours, which all network namespaces share
+ * @entries: in use
+ * @most: as many as there can be; 0 if this namespace is not told
+ * @refused: new entries since boot for which there was no room
+ */
+struct neighbours {
+	unsigned long	entries;
+	unsigned long	most;
+	unsigned long	refused;
+};
+
+/* Below a head a line for each CPU: the first column is of the table, the last of that CPU. */
+static struct neighbours neighbours_read(const char *statistics, const char *limit)
+{
+	FILE *file = fopen(statistics, "re");
+	struct neighbours table = { };
+	long number = doctor_read_number(limit);
+	char head[HEAD_BYTES];
+	unsigned long refused;
+
+	if (!file)
+		return table;
+	table.most = number > 0 ? number : 0;
+	if (fgets(head, sizeof(head), file))
+		while (fscanf(file, "%lx %*x %*x %*x %*x %*x %*x %*x %*x %*x %*x %*x %lx",
+			      &table.entries, &refused) == 2)
+			table.refused += refused;
+	fclose(file);
+	return table;
+}
+
+static void doctor_neighbour_table(struct doctor *d, const char *what, const char *statistics,
+				   const char *limit, const char *advice)
+{
+	struct neighbours table = neighbours_read(statistics, limit);
+
+	if (!table.most)
+		return;
+	if (table.refused)
+		doctor_say(d, DOCTOR_WARNING, advice,
+			   "the table of %s, with room for %lu, was full %lu times since boot",
+			   what, table.most, table.refused);
+	else if (table.entries > table.most / 10 * 9)
+		doctor_say(d, DOCTOR_WARNING, advice,
+			   "the table of %s, with room for %lu, has %lu entries", what, table.most,
+			   table.entries);
+	else
+		doctor_say(d, DOCTOR_OK, NULL,
+			   "the table of %s, with room for %lu, has %lu entries", what, table.most,
+			   table.entries);
+}
+
+/* Packets to a host that has no entry are lost. Only the first namespace is told. */
+void doctor_neighbours(struct doctor *d)
+{
+	doctor_neighbour_table(d, "IPv4 neighbours", "/proc/net/stat/arp_cache",
+			       "/proc/sys/net/ipv4/neigh/default/gc_thresh3",
+			       NEIGHBOURS_ADVICE("ipv4"));
+	doctor_neighbour_table(d, "IPv6 neighbours", "/proc/net/stat/ndisc_cache",
+			       "/proc/sys/net/ipv6/neigh/default/gc_thresh3",
+			       NEIGHBOURS_ADVICE("ipv6"));
 }
 
 void doctor_idle_states(struct doctor *d)
