@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Which scenarios selftests/run runs, in a small tree whose test machine is this one; TAP."""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+WORK = pathlib.Path(tempfile.mkdtemp(prefix="scenarios-"))
+
+# The test machine: runs each file in turn
+MACHINE = """\
+#!/bin/sh
+while [ "$1" != -- ]; do shift; done
+set -- $2
+shift
+while [ $# -ge 3 ]; do
+	echo "## begin $1"
+	"./$1"
+	echo "## end $1 $?"
+	shift 3
+done
+"""
+
+SCENARIO = """\
+#!/bin/sh
+# suites: {}
+echo "1..1"
+echo "ok 1 {}"
+"""
+
+
+def write(name, text, mode=0o755):
+    path = WORK / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    path.chmod(mode)
+
+
+def make_tree():
+    write("selftests/run", "")
+    shutil.copy(TREE / "selftests/run", WORK / "selftests/run")
+    write("tools/vm/kver", "#!/bin/sh\necho 1.2.3\n")
+    write("tools/vm/vm", MACHINE)
+    write("Makefile", "all:\n")
+    write("selftests/fuzz/Makefile", "vm:\n")
+    write("selftests/vm/runs.sh", SCENARIO.format("check soak", "runs"))
+    write("selftests/vm/forgotten.sh", SCENARIO.format("soak", "forgotten"), 0o644)
+    write("selftests/vm/shared.py", "# Code that scenarios share\n", 0o644)
+
+
+def run(*arguments):
+    """Returns the output and the status."""
+    done = subprocess.run([WORK / "selftests/run", *arguments], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    return done.stdout.splitlines(), done.returncode
+
+
+def says(status, *expected, arguments):
+    """Returns what is wrong."""
+    lines, seen = run(*arguments)
+    missing = [f"no line: {line}" for line in expected if line not in lines]
+    return [*missing, *lines, f"status {seen}"] if missing or seen != status else None
+
+
+def results():
+    """Yields promises, and the findings if one is broken."""
+    yield "scenarios with the tag of a suite are run", \
+        says(0, "ok 1 runs", "1 passed, 0 failed", arguments=["1.2:check"])
+    yield "a scenario that is not executable fails its suite, and the others run", \
+        says(1, "not ok 1.2:soak forgotten: not executable", "ok 1 runs", "1 passed, 1 failed",
+             arguments=["1.2:soak"])
+    yield "it fails also if it alone is to be run", \
+        says(1, "not ok 1.2:soak forgotten: not executable",
+             arguments=["--only", "forgotten", "1.2:soak"])
+    yield "it does not fail if another one is to be run", \
+        says(0, "1 passed, 0 failed", arguments=["--only", "runs", "1.2:soak"])
+
+
+def main():
+    failed = 0
+    make_tree()
+    print("TAP version 13\n1..4")
+    for number, (name, seen) in enumerate(results(), 1):
+        print(f"{'not ok' if seen else 'ok'} {number} {name}")
+        if seen:
+            failed += 1
+            print("\n".join(f"# {line}" for line in seen))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    finally:
+        shutil.rmtree(WORK)
