@@ -16,7 +16,8 @@ Each test is followed by its line "says", and each must fail:
     unit [TARGET ...] TEST   a program or script of selftests/unit; TARGETs are built before it
     lib TEST                 a program of selftests/lib
     sim ARGUMENT ...         the simulator
-    vm SCENARIO SUITE        a scenario of selftests/vm; selftests/run explains SUITE
+    vm SCENARIO SUITE        a scenario of selftests/vm, on the kernel and with the tag of
+                             SUITE, as selftests/run explains (6.1:check)
 
 An edit is anchored at a definition in kernel, uapi or libcollsock, in whatever file. Its name
 must be unique:
@@ -31,9 +32,9 @@ with "#" are comments.
 import re
 
 FOLDERS = ("kernel", "uapi", "libcollsock")
-# Number of words of a test, by suite
-SUITES = {"unit": range(1, 100), "lib": (1,), "sim": range(1, 100),
-          "vm": (2,)}
+# The words of a test, by suite
+SUITES = {"unit": r"\S+( \S+)*", "lib": r"\S+", "sim": r"\S+( \S+)*",
+          "vm": r"\w+ [\w.-]+:\w+"}
 
 
 class DoesNotApply(Exception):
@@ -55,7 +56,8 @@ class Test:
             re.compile(self.says or "")
         except re.error:
             return False
-        return bool(self.says) and len(self.words) in SUITES.get(self.suite, ())
+        words = SUITES.get(self.suite)
+        return bool(self.says and words and re.fullmatch(words, " ".join(self.words)))
 
 
 def find_definitions(tree, name):
