@@ -105,6 +105,7 @@ class Edit:
         return self.old != self.new and bool(self.old) == (self.place == "in")
 
     def apply(self, tree):
+        """Returns the file."""
         found = list(find_definitions(tree, self.name))
         if not found:
             raise DoesNotApply(f"{self.name} is not defined in {' or '.join(FOLDERS)}")
@@ -121,6 +122,7 @@ class Edit:
             at = begin if self.place == "before" else end
             text = text[:at] + "\n".join(["", *self.new, "", text[at:]])
         path.write_text(text, encoding="utf-8")
+        return path
 
 
 class Mutant:
@@ -164,5 +166,5 @@ class Mutant:
         return True
 
     def apply(self, tree):
-        for edit in self.edits:
-            edit.apply(tree)
+        """Returns the files that it changes."""
+        return {edit.apply(tree) for edit in self.edits}

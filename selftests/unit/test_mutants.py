@@ -6,9 +6,11 @@ own tree apply; TAP."""
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 MUTANTS = TREE / "selftests/mutants"
@@ -70,6 +72,16 @@ CORE := ../../kernel/core
 $(OUTPUT)/test_sum: test_sum.c $(wildcard $(CORE)/*.c)
 	@mkdir -p $(@D)
 	cc -o $@ $^
+"""
+
+# It has a process in another session, and does not end
+ENDLESS = f"""\
+#!/bin/sh
+setsid sleep 600 &
+echo $! >{WORK}/processes
+echo $$ >>{WORK}/processes
+echo not ok 1 endless
+sleep 600
 """
 
 HEAD = """\
@@ -239,6 +251,18 @@ inside add:
 }
 
 
+# Says what is required, and would run on
+ENDED = """\
+promise: twice two is four
+test: unit test_sum test_endless.py
+says: not ok 1 endless
+
+in add:
+-	return sum;
++	return 5;
+"""
+
+
 def write(name, text):
     path = WORK / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -247,13 +271,14 @@ def write(name, text):
 
 
 def make_tree():
-    for name in ("run", "mutant.py"):
+    for name in ("run", "mutant.py", "contain"):
         to = write(f"selftests/mutants/{name}", "")
         shutil.copy(MUTANTS / name, to)
     write("kernel/core/sum.c", SOURCE)
     write("kernel/other.c", OTHER_SOURCE)
     write("selftests/unit/test_sum.c", TEST)
     write("selftests/unit/test_sum.py", "#!/bin/true\n").chmod(0o755)
+    write("selftests/unit/test_endless.py", ENDLESS).chmod(0o755)
     write("selftests/unit/Makefile", MAKEFILE)
     write(".gitignore", "build/\n")
     for name, (_, text) in EXPECTED.items():
@@ -266,6 +291,30 @@ def run(*names):
     done = subprocess.run([WORK / "selftests/mutants/run", *names], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
     return done.stdout.splitlines(), done.returncode
+
+
+def left_processes():
+    """Of the endless test"""
+    processes = (WORK / "processes").read_text(encoding="ascii").split()
+    return [f"process {one} runs" for one in processes if pathlib.Path("/proc", one).exists()]
+
+
+def end_early():
+    """Returns the processes that are left when the runner is ended."""
+    (WORK / "processes").unlink()
+    with subprocess.Popen([WORK / "selftests/mutants/run", "endless"], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT) as process:
+        deadline = time.monotonic() + 60
+        while not left_processes_are_known() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        process.send_signal(signal.SIGTERM)
+        process.communicate()
+    return left_processes()
+
+
+def left_processes_are_known():
+    path = WORK / "processes"
+    return path.exists() and len(path.read_text(encoding="ascii").split()) == 2
 
 
 def results():
@@ -289,6 +338,13 @@ def results():
     left = sorted(path.name for path in (WORK / "build/mutants").iterdir())
     yield "nothing is left of killed mutants", None if left == ["base.log"] else left
 
+    write("selftests/mutants/ended.mutant", ENDED)
+    lines, status = run("ended")
+    yield "a test that has failed as required is ended, and all that it started", \
+        lines if status else left_processes()
+    write("selftests/mutants/endless.mutant", ENDED.replace("1 endless", "2 endless"))
+    yield "nothing runs on when the runner is ended", end_early()
+
     write("kernel/core/sum.c", SOURCE.replace("return sum;", "return sum"))
     lines, status = run("function-changed")
     yield "a tree that does not build without a mutant is reported", \
@@ -299,20 +355,23 @@ def results():
 
 def misfits():
     """Yields why mutants do not apply to our tree."""
+    copy = WORK / "tree"
+    for folder in mutant.FOLDERS:
+        shutil.copytree(TREE / folder, copy / folder)
     for path in sorted(MUTANTS.glob("*.mutant")):
-        with tempfile.TemporaryDirectory(dir=WORK) as copy:
-            for folder in mutant.FOLDERS:
-                shutil.copytree(TREE / folder, pathlib.Path(copy, folder))
-            try:
-                mutant.Mutant(path).apply(pathlib.Path(copy))
-            except mutant.DoesNotApply as error:
-                yield f"{path.stem}: {error}"
+        try:
+            changed = mutant.Mutant(path).apply(copy)
+        except mutant.DoesNotApply as error:
+            yield f"{path.stem}: {error}"
+            changed = [one for folder in mutant.FOLDERS for one in (copy / folder).rglob("*.[ch]")]
+        for one in changed:
+            shutil.copy(TREE / one.relative_to(copy), one)
 
 
 def main():
     failed = 0
     make_tree()
-    print(f"TAP version 13\n1..{len(EXPECTED) + 6}")
+    print(f"TAP version 13\n1..{len(EXPECTED) + 8}")
     for number, (name, seen) in enumerate(results(), 1):
         print(f"{'not ok' if seen else 'ok'} {number} {name}")
         if seen:
