@@ -116,7 +116,7 @@ sim-bench: setup-build	## figures of a model: costs and latencies for hosts with
 	@$(MAKE) -s -C selftests/sim OUTPUT=$(CURDIR)/build/sim $(CURDIR)/build/sim/sim
 	@build/sim/sim --experiment $(ARGS)
 
-check-mutants: setup-build setup-test	## every planted bug must fail a test
+check-mutants: setup-build setup-test setup-vm setup-readers setup-debug	## every planted bug must fail a test
 	@selftests/run mutants
 
 bench: setup-vm built forger	## latency, cost when hosts are late, instructions, beside a host-based program

@@ -16,8 +16,11 @@ Each test is followed by its line "says", and each must fail:
     unit [TARGET ...] TEST   a program or script of selftests/unit; TARGETs are built before it
     lib TEST                 a program of selftests/lib
     sim ARGUMENT ...         the simulator
-    vm SCENARIO SUITE        a scenario of selftests/vm, on the kernel and with the tag of
-                             SUITE, as selftests/run explains (6.1:check)
+    vm SCENARIO SUITE [TEST ...]
+                             a scenario of selftests/vm, on the kernel and with the tag of
+                             SUITE, as selftests/run explains (6.1:check); of its tests those
+                             whose names contain a TEST. Its output has what the kernel
+                             complained of, too, in lines that begin with "vm: | ".
 
 An edit is anchored at a definition in kernel, uapi or libcollsock, in whatever file. Its name
 must be unique:
@@ -34,7 +37,7 @@ import re
 FOLDERS = ("kernel", "uapi", "libcollsock")
 # The words of a test, by suite
 SUITES = {"unit": r"\S+( \S+)*", "lib": r"\S+", "sim": r"\S+( \S+)*",
-          "vm": r"\w+ [\w.-]+:\w+"}
+          "vm": r"\w+ [\w.-]+:\w+( \w+)*"}
 
 
 class DoesNotApply(Exception):
