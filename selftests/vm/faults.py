@@ -190,10 +190,26 @@ def a_group_that_is_ended_before_it_cannot_be_published_is_stopped_before_it_is_
     rank_on(1).join(descriptor, 0)
 
 
+@contextlib.contextmanager
+def calls(function):
+    """Yields a function that tells whether this one of the kernel's was called."""
+    enable = f"{TRACE}/events/kprobes/called/enable"
+    write_file(f"{TRACE}/kprobe_events", f"p:called {function}")
+    write_file(f"{TRACE}/trace", "")
+    write_file(enable, "1")
+    try:
+        yield lambda: " called: " in read_file(f"{TRACE}/trace")
+    finally:
+        write_file(enable, "0")
+        write_file(f"{TRACE}/kprobe_events", "")
+
+
 @test
 def a_socket_whose_group_could_not_be_published_can_join_another():
-    with ended_before_publication(join_twice, Descriptor([1, "10.1.0.2"]),
-                                  Descriptor([1])) as (child, let_go):
+    """The end of the group, which others may have heard of, is reported to it before JOIN fails."""
+    with calls("coll_completion_report") as reported, ended_before_publication(
+            join_twice, Descriptor([1, "10.1.0.2"]), Descriptor([1])) as (child, let_go):
+        eventually("whether its socket has the error of the group", reported, True)
         let_go()
         equal("error of the joiner", child.get(), "ENOMEM")
         child.put("join another")
