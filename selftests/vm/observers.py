@@ -162,7 +162,7 @@ def who_looks_rests_even_if_no_group_has_anything_to_tell():
         for _ in range(1000):
             rank = stack.enter_context(contextlib.closing(rank_on(1)))
             rank.join(Descriptor((1,), window=64, max_bytes=8), 0)
-        with calls("coll_pace_wait") as looks:
+        with calls("coll_pace_end") as looks:
             dumps = rests("CMD_OPERATION_GET", 0.3)
             at_least("looks, of a millisecond each", len(looks()), 2 * dumps)
 
