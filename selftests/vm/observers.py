@@ -23,6 +23,8 @@ TRACING = "/sys/kernel/tracing"
 PROBE = "p:observed {} group=$arg4:u32"
 NOBODY = 65534
 SO_RCVBUFFORCE = 33
+REAL_TIME = "/proc/sys/kernel/sched_rt_runtime_us"
+TURN = 64  # EVENT_QUEUE_TURN
 THREADS = 16
 LOOKER = "looker"
 
@@ -308,6 +310,52 @@ def events_of_many_kinds_all_come_but_posts_after_a_failure_are_none():
         while heard[-1] != "group_ended":
             heard.append(listener.hear()["event"])
     equal("operations that failed", heard.count("operation_failed"), 6 * 64)
+
+
+def keep_busy(line, processor):
+    """Until it is killed"""
+    os.sched_setaffinity(0, {processor})
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    line.put("started")
+    while True:
+        pass
+
+
+@contextlib.contextmanager
+def workers_cannot_run():
+    """This process and others have all processors, in real time. A worker can run while this one
+    sleeps."""
+    normal, limit = os.sched_getaffinity(0), read_file(REAL_TIME)
+    first, *others = sorted(normal)
+    write_file(REAL_TIME, "-1")
+    busy = [Child(1, keep_busy, processor) for processor in others]
+    for child in busy:
+        equal("the child has", child.get(), "started")
+    os.sched_setaffinity(0, {first})
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        os.sched_setaffinity(0, normal)
+        for child in busy:
+            child.kill()
+            child.end()
+        write_file(REAL_TIME, limit)
+
+
+@test
+def events_beyond_those_of_a_turn_are_sent_in_the_next():
+    """They wait when the worker begins, and none comes later, which would start it again."""
+    with contextlib.ExitStack() as stack:
+        listener = stack.enter_context(netlink_on(1))
+        listener.listen()
+        listener.socket.settimeout(20)
+        ranks = [stack.enter_context(contextlib.closing(rank_on(1))) for _ in range(2 * TURN + 1)]
+        with workers_cannot_run():
+            for rank in ranks:
+                rank.join(Descriptor((1,), window=1, max_bytes=8), 0)
+        equal("events", [listener.hear()["event"] for _ in ranks], ["group_made"] * len(ranks))
 
 
 @test
