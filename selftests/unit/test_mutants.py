@@ -271,9 +271,8 @@ def write(name, text):
 
 
 def make_tree():
-    for name in ("run", "mutant.py", "contain"):
-        to = write(f"selftests/mutants/{name}", "")
-        shutil.copy(MUTANTS / name, to)
+    for name in ("mutants/run", "mutants/mutant.py", "mutants/contain", "processes.py"):
+        shutil.copy(MUTANTS.parent / name, write(f"selftests/{name}", ""))
     write("kernel/core/sum.c", SOURCE)
     write("kernel/other.c", OTHER_SOURCE)
     write("selftests/unit/test_sum.c", TEST)
