@@ -535,6 +535,16 @@ class Child(Line):
         equal("exit status of a process", self.end(), 0)
 
 
+def post_once(line, descriptor, number):
+    """For a child: join and post a barrier; report how it ends."""
+    rank = Rank()
+    rank.join(descriptor, number)
+    line.put("joined")
+    line.get()
+    line.put(outcome(rank.run()))
+    line.get()
+
+
 # ---- the network ----
 
 class Sniffer:

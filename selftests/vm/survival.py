@@ -9,53 +9,15 @@ import signal
 import time
 
 from collsock_test import (
-    DISSEMINATION, SOAK, Child, Descriptor, Group, Rank, at_least, at_most, barrier, command, equal,
-    eventually, ip_batch, link_down, main, make_namespace, namespace_has_gone, netem, outcome,
-    rank_on, refused, seeded, test, test_each, tunables, work)
+    DISSEMINATION, SOAK, Child, Descriptor, Group, at_least, barrier, command, equal, eventually,
+    ip_batch, link_down, main, make_namespace, namespace_has_gone, netem, outcome, post_once,
+    rank_on, refused, seeded, test, test_each, tunables)
 from mixed_load import MixedLoad
 
 HOSTS = range(1, 9)
 LIVENESS_MS = 600
 IN_SOAK = SOAK > 1
 X1 = "10.1.0.201"
-
-
-def post_once(line, descriptor, number):
-    """Join and post a barrier; report how it ends."""
-    rank = Rank()
-    rank.join(descriptor, number)
-    line.put("joined")
-    line.get()
-    line.put(outcome(rank.run()))
-    line.get()
-
-
-@test
-def a_killed_process_is_named_by_all_other_hosts_within_tens_of_milliseconds():
-    worst_ms = 0
-    for _ in range(work(3)):
-        descriptor = Descriptor(HOSTS)
-        child = Child(5, post_once, descriptor, 4)
-        ranks = {number: rank_on(host) for number, host in enumerate(HOSTS) if number != 4}
-        for number, rank in ranks.items():
-            rank.join(descriptor, number)
-        equal("the child has", child.get(), "joined")
-        child.put("go")
-        barrier(ranks.values())
-        equal("the child's barrier", child.get(), "success")
-        for rank in ranks.values():
-            rank.post()
-        before = time.monotonic_ns()
-        child.kill()
-        for number, rank in ranks.items():
-            completion = rank.complete()
-            equal(f"rank {number}", outcome(completion), "ECONNRESET rank 4")
-            worst_ms = max(worst_ms, (completion.completed_ns - before) / 1e6)
-        child.end()
-        for rank in ranks.values():
-            rank.close()
-    print(f"# the last one of the others knew after {worst_ms:.1f} ms")
-    at_most("milliseconds until all knew", worst_ms, 10 * 50)
 
 
 @test_each(2, 5, 7)
