@@ -84,6 +84,12 @@ echo not ok 1 endless
 sleep 600
 """
 
+# Nor does this build
+ENDLESS_MAKEFILE = f"""\
+$(OUTPUT)/test_sum:
+	setsid sleep 600 & echo $$! >{WORK}/processes; echo $$$$ >>{WORK}/processes; sleep 600
+"""
+
 HEAD = """\
 promise: twice two is four
 test: unit test_sum
@@ -307,7 +313,11 @@ def end_early():
         while not left_processes_are_known() and time.monotonic() < deadline:
             time.sleep(0.1)
         process.send_signal(signal.SIGTERM)
-        process.communicate()
+        try:
+            process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return ["the runner"]
     return left_processes()
 
 
@@ -343,6 +353,9 @@ def results():
         lines if status else left_processes()
     write("selftests/mutants/endless.mutant", ENDED.replace("1 endless", "2 endless"))
     yield "nothing runs on when the runner is ended", end_early()
+    write("selftests/unit/Makefile", ENDLESS_MAKEFILE)
+    yield "nor when it is ended while it builds", end_early()
+    write("selftests/unit/Makefile", MAKEFILE)
 
     write("kernel/core/sum.c", SOURCE.replace("return sum;", "return sum"))
     lines, status = run("function-changed")
@@ -370,7 +383,7 @@ def misfits():
 def main():
     failed = 0
     make_tree()
-    print(f"TAP version 13\n1..{len(EXPECTED) + 8}")
+    print(f"TAP version 13\n1..{len(EXPECTED) + 9}")
     for number, (name, seen) in enumerate(results(), 1):
         print(f"{'not ok' if seen else 'ok'} {number} {name}")
         if seen:
