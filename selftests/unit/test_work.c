@@ -442,7 +442,7 @@ TEST_F(net, an_event_opens_a_limited_number_of_idle_connections)
 }
 
 /* Another rank of the host joins when only some of the connections are open. */
-TEST_F(net, all_hosts_are_told_that_a_rank_left_whoever_joins_meanwhile)
+TEST_F(net, all_hosts_are_told_that_a_rank_left_although_another_joins_meanwhile)
 {
 	static const u32 host_of_rank[] = { 0, 0, 1, 2, 3, 4 };
 	const u32 ranks = ARRAY_SIZE(host_of_rank);
