@@ -4,7 +4,8 @@
  * connection knows when it is due; the group is due when the first connection is, when
  * errors settle, or when it is time to look for the hosts that operations wait for.
  *
- * A deadline is never cancelled: when it passes, work that is no longer due is skipped.
+ * A deadline is never cancelled: when it passes, work that is no longer due is skipped, and
+ * connections that would soon be due are looked at, too, so that theirs need not pass.
  * Everything here is called under the group's lock.
  */
 #ifndef COLL_CORE_DEADLINE_H

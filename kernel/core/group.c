@@ -645,6 +645,8 @@ void coll_group_receive_refused(struct coll_group *g, u32 source, const u8 *pack
  */
 #define EXPIRE_PEERS	64
 #define EXPIRE_PAUSE_NS	(100 * NSEC_PER_USEC)
+/* Peers that are due within this time are checked, too, as long as half of the limit is left. */
+#define EXPIRE_SOON_NS	(4 * COLL_DEADLINE_GRAIN)
 
 static void group_expire_peer(struct coll_group *g, struct coll_peer *peer, u64 now)
 {
@@ -660,6 +662,17 @@ static void group_expire_peer(struct coll_group *g, struct coll_peer *peer, u64 
 	coll_liveness_check_idle(peer, now);
 }
 
+/*
+ * Will the peer be due soon, and is it one that has nothing to do until then? Often what it was to
+ * do has been acknowledged meanwhile. Without a look at it now the timer would expire once more
+ * only to find that out.
+ */
+static bool group_due_soon(const struct coll_peer *peer, u64 now)
+{
+	return peer->due_ns <= now + EXPIRE_SOON_NS && !peer->send.lost &&
+	       list_empty(&peer->send.held);
+}
+
 /* Those that are due, or the first of them: then false. */
 static bool group_expire_peers(struct coll_group *g, u64 now)
 {
@@ -670,7 +683,8 @@ static bool group_expire_peers(struct coll_group *g, u64 now)
 	if (g->work.rest & COLL_WORK_MESSAGES)
 		return false;
 	for (peer = g->peers.all; peer; peer = peer->all) {
-		if (peer->due_ns > now)
+		if (peer->due_ns > now &&
+		    (left <= EXPIRE_PEERS / 2 || !group_due_soon(peer, now)))
 			continue;
 		if (!left-- || coll_work_over(g))
 			return false;

@@ -287,6 +287,7 @@ static void member_expires(struct world *w, void *what)
 	if (m->state != WORLD_JOINED || m->deadline > w->now)
 		return;
 	m->deadline = COLL_NEVER;
+	w->expired++;
 	if (w->user->before)
 		w->user->before(m, NULL);
 	coll_group_expire(&m->group, w->now);

@@ -330,6 +330,7 @@ struct world_event {
  * @order: number of events so far: those with equal times happen in the order of their
  *         creation
  * @sent: packets
+ * @expired: deadlines that have passed
  * @forged: packets that no member or time-wait entry accepted
  * @strangers: of these, packets for no group that is here
  * @early_packets_lost: early packets for which the table had no room
@@ -349,6 +350,7 @@ struct world {
 	u32			room;
 	u64			order;
 	u64			sent;
+	u64			expired;
 	u64			forged;
 	u64			strangers;
 };

@@ -141,6 +141,30 @@ TEST_F(net, a_round_trip_that_only_done_tells_is_learned)
 }
 
 /*
+ * In each barrier every host has messages to some and from others, to be sent again or acknowledged
+ * if that does not happen by itself, which it does.
+ */
+TEST_F(net, a_tight_loop_lets_its_timers_expire_seldom)
+{
+	u64 begin, expired;
+	u32 op, i;
+
+	unit_network_init(&self->n, 16, 1);
+	self->n.join.algorithm[COLLSOCK_BARRIER] = COLLSOCK_DISSEMINATION;
+	self->n.world.link.delay_ns = MS / 10;
+	self->n.world.link.spread_ns = MS / 40;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	begin = self->n.world.now;
+	expired = self->n.world.expired;
+	for (op = 0; op < 1000; op++) {
+		for (i = 0; i < 16; i++)
+			ASSERT_EQ(0, unit_barrier(&self->n, i));
+		ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+	}
+	EXPECT_GE((self->n.world.now - begin) / MS * 16 / 2, self->n.world.expired - expired);
+}
+
+/*
  * A round-trip time of 40 ms, where it was short: both are sent again until that has passed.
  */
 TEST_F(net, messages_that_were_late_together_raise_the_time_out_once)
