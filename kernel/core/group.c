@@ -645,7 +645,7 @@ void coll_group_receive_refused(struct coll_group *g, u32 source, const u8 *pack
  */
 #define EXPIRE_PEERS	64
 #define EXPIRE_PAUSE_NS	(100 * NSEC_PER_USEC)
-/* Peers that are due within this time are checked, too, as long as half of the limit is left. */
+/* Peers that are due within this time are checked, too, as long as half of each limit is left. */
 #define EXPIRE_SOON_NS	(4 * COLL_DEADLINE_GRAIN)
 
 static void group_expire_peer(struct coll_group *g, struct coll_peer *peer, u64 now)
@@ -683,8 +683,9 @@ static bool group_expire_peers(struct coll_group *g, u64 now)
 	if (g->work.rest & COLL_WORK_MESSAGES)
 		return false;
 	for (peer = g->peers.all; peer; peer = peer->all) {
-		if (peer->due_ns > now &&
-		    (left <= EXPIRE_PEERS / 2 || !group_due_soon(peer, now)))
+		if (peer->due_ns > now && (left <= EXPIRE_PEERS / 2 ||
+					   !coll_work_may_look_ahead(g) ||
+					   !group_due_soon(peer, now)))
 			continue;
 		if (!left-- || coll_work_over(g))
 			return false;

@@ -60,6 +60,12 @@ static inline bool coll_work_over(const struct coll_group *g)
 	return unlikely(g->work.left <= 0);
 }
 
+/* May the event do what can wait? Half of its amount is for what cannot. */
+static inline bool coll_work_may_look_ahead(const struct coll_group *g)
+{
+	return g->work.left > g->work.most / 2;
+}
+
 /*
  * May messages be sent that waited for others? Not before those that nobody needs are
  * forgotten, as they may be such themselves.

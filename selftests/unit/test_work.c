@@ -565,6 +565,25 @@ static u32 count_not_found(const struct coll_group *g)
 	return count;
 }
 
+/* The root has as many messages to each child in flight as there can be, and none arrives. */
+static void send_full_windows(struct __test_metadata *_metadata, struct unit_network *n)
+{
+	struct coll_group *g = unit_group(n, 0);
+	struct coll_peer *peer;
+	u32 i;
+
+	n->tap = lose_all;
+	for (peer = g->peers.all; peer; peer = peer->all) {
+		peer->congestion.window = COLL_PEER_WINDOW;
+		peer->congestion.initial = COLL_PEER_WINDOW;
+		peer->send.limit = COLL_PEER_WINDOW;
+	}
+	for (i = 1; i < COLL_PEER_WINDOW; i++)
+		ASSERT_EQ(0, unit_post_value(n, 0, COLLSOCK_BROADCAST, COLLSOCK_KARY, 0, i));
+	unit_turns(n);
+	ASSERT_LE(CHILDREN * (COLL_PEER_WINDOW - 2), count_not_found(g));
+}
+
 TEST_F(net, an_event_looks_for_late_messages_among_a_limited_number)
 {
 	struct coll_group *g = begin_met(_metadata, &self->n, COLL_PEER_WINDOW);
@@ -572,16 +591,7 @@ TEST_F(net, an_event_looks_for_late_messages_among_a_limited_number)
 	struct coll_peer *peer;
 	u32 i, found = 0;
 
-	self->n.tap = lose_all;
-	for (peer = g->peers.all; peer; peer = peer->all) {
-		peer->congestion.window = COLL_PEER_WINDOW;
-		peer->congestion.initial = COLL_PEER_WINDOW;
-		peer->send.limit = COLL_PEER_WINDOW;
-	}
-	for (i = 1; i < COLL_PEER_WINDOW; i++)
-		ASSERT_EQ(0, unit_post_value(&self->n, 0, COLLSOCK_BROADCAST, COLLSOCK_KARY, 0, i));
-	unit_turns(&self->n);
-	ASSERT_LE(CHILDREN * (COLL_PEER_WINDOW - 2), count_not_found(g));
+	send_full_windows(_metadata, &self->n);
 	end = self->n.world.now + SECOND;
 	for (;;) {
 		for (peer = g->peers.all; peer; peer = peer->all)
@@ -594,6 +604,38 @@ TEST_F(net, an_event_looks_for_late_messages_among_a_limited_number)
 	}
 	EXPECT_LE(CHILDREN * (COLL_PEER_WINDOW - 2), found);
 	EXPECT_EQ(0, count_not_found(g));
+}
+
+static u64 first_due(const struct coll_group *g)
+{
+	const struct coll_peer *peer;
+	u64 first = COLL_NEVER;
+
+	for (peer = g->peers.all; peer; peer = peer->all)
+		first = min(first, peer->due_ns);
+	return first;
+}
+
+/* An acknowledgment is due now to the last host, and messages to all in a millisecond. */
+TEST_F(net, a_connection_that_is_due_does_not_wait_for_those_that_will_be)
+{
+	struct coll_group *g = begin_met(_metadata, &self->n, COLL_PEER_WINDOW);
+	struct coll_peer *last = g->peers.all;
+	u64 first, expired;
+
+	send_full_windows(_metadata, &self->n);
+	while (last->all)
+		last = last->all;
+	first = first_due(g);
+	ASSERT_LT(self->n.world.now + MS, first);
+	unit_run(&self->n, first - MS - self->n.world.now);
+	ASSERT_LE(self->n.world.now + MS, first_due(g));
+	ASSERT_FALSE(last->ack.owed);
+	expired = self->n.world.expired;
+	coll_ack_owe(last, self->n.world.now - 2 * COLL_DEADLINE_GRAIN);
+	unit_run(&self->n, MS / 2);
+	EXPECT_FALSE(last->ack.owed);
+	EXPECT_EQ(1, self->n.world.expired - expired);
 }
 
 /* ---- large contributions of one host ---- */
