@@ -27,7 +27,7 @@ void coll_ack_owe_now(struct coll_peer *peer, u64 now)
  * @now: time in ns
  *
  * If a "done" sent meanwhile implies it, nothing is owed any more; if one is about to be
- * sent, the acknowledgment waits for it.
+ * sent when it is due, the acknowledgment waits for that.
  *
  * Context: group lock held.
  */
@@ -41,7 +41,7 @@ bool coll_ack_due(struct coll_peer *peer, u64 now)
 		coll_ack_settle(peer);
 		return false;
 	}
-	if (coll_ack_expected(peer))
+	if (peer->ack.due_ns <= now && coll_ack_expected(peer))
 		peer->ack.due_ns = max(peer->ack.due_ns,
 				       g->credit.cover_ns + g->timing.ack_delay);
 	return peer->ack.due_ns <= now;

@@ -165,6 +165,39 @@ TEST_F(net, a_tight_loop_lets_its_timers_expire_seldom)
 }
 
 /*
+ * Host 3 is an operation ahead: its message is acknowledged by the "done" of host 0, which other
+ * hosts pass on. It goes on with operations in which host 0 sends none.
+ */
+TEST_F(net, an_acknowledgment_is_not_postponed_before_it_is_due)
+{
+	struct coll_group *g;
+	struct coll_peer *peer;
+	u32 i;
+
+	unit_network_init(&self->n, 5, 1);
+	self->n.join.algorithm[COLLSOCK_BARRIER] = COLLSOCK_DISSEMINATION;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	for (i = 0; i < 5; i++)
+		ASSERT_EQ(0, unit_barrier(&self->n, i));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+	unit_run(&self->n, 100 * MS);
+	g = unit_group(&self->n, 0);
+	peer = unit_peer(&self->n, 0, 3);
+	for (i = 2; i < 4; i++)
+		ASSERT_EQ(0, unit_barrier(&self->n, i));
+	while (!peer->ack.owed)
+		ASSERT_TRUE(world_step(&self->n.world, self->n.world.now + MS));
+	unit_run(&self->n, peer->ack.due_ns - MS - self->n.world.now);
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	/* A timer expires for another connection. */
+	coll_group_expire(g, self->n.world.now);
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, unit_broadcast(&self->n, 3, 3, i));
+	unit_run(&self->n, MS + 2 * COLL_DEADLINE_GRAIN);
+	EXPECT_FALSE(peer->ack.owed);
+}
+
+/*
  * A round-trip time of 40 ms, where it was short: both are sent again until that has passed.
  */
 TEST_F(net, messages_that_were_late_together_raise_the_time_out_once)
