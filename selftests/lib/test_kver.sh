@@ -31,7 +31,7 @@ found() {
 	"$here/../../tools/vm/kver" "$@" 2>&1
 }
 
-plan 6
+plan 7
 mkdir -p "$root/lib/modules/99.1.1-amd64"
 check "of a kernel there must be headers or an image" \
 	equal "kver: no kernel 99.*-amd64 is installed (tools/setup vm, tools/vm/debian-kernel)" \
@@ -48,4 +48,6 @@ kernel 99.1.12-cloud-amd64 image headers
 check "of several the newest, neither for real time nor for clouds" \
 	equal 99.1.10-amd64 "$(found 99)"
 check "its tree is named" equal "$root" "$(found --root 99.1.10-amd64)"
+mkdir -p "$COLLSOCK_CACHE/debian-98/lib/modules/99.1.13-amd64/build"
+check "headers in another tree do not hide it" equal 99.1.10-amd64 "$(found 99)"
 tap_done
