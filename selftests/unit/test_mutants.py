@@ -77,6 +77,7 @@ $(OUTPUT)/test_sum: test_sum.c $(wildcard $(CORE)/*.c)
 # It has a process in another session, and does not end
 ENDLESS = f"""\
 #!/bin/sh
+trap 'echo >{WORK}/cleaned; exit 1' TERM
 setsid sleep 600 &
 echo $! >{WORK}/processes
 echo $$ >>{WORK}/processes
@@ -351,6 +352,8 @@ def results():
     lines, status = run("ended")
     yield "a test that has failed as required is ended, and all that it started", \
         lines if status else left_processes()
+    yield "before that it can clean up", \
+        None if (WORK / "cleaned").exists() else ["it was killed"]
     write("selftests/mutants/endless.mutant", ENDED.replace("1 endless", "2 endless"))
     yield "nothing runs on when the runner is ended", end_early()
     write("selftests/unit/Makefile", ENDLESS_MAKEFILE)
@@ -383,7 +386,7 @@ def misfits():
 def main():
     failed = 0
     make_tree()
-    print(f"TAP version 13\n1..{len(EXPECTED) + 9}")
+    print(f"TAP version 13\n1..{len(EXPECTED) + 10}")
     for number, (name, seen) in enumerate(results(), 1):
         print(f"{'not ok' if seen else 'ok'} {number} {name}")
         if seen:
