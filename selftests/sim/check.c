@@ -79,6 +79,12 @@ bool sim_host_restarted(const struct world_member *m)
 	return false;
 }
 
+/* Had it not joined when its group failed? What fails later is reported with the same rank. */
+static bool had_not_joined(const struct sim_rank *r)
+{
+	return !r->joined || r->joined_ns > r->group->broken_ns;
+}
+
 /*
  * May this rank be considered dead? One that never joins, by its siblings; the lowest one
  * of a host for all of them. One that joins late may be late for its siblings, if the host
@@ -87,7 +93,7 @@ bool sim_host_restarted(const struct world_member *m)
 static bool suspect(const struct sim_rank *r)
 {
 	return r->missing || (r == sim_lowest_of(r->member) && host_suspect(r->member)) ||
-	       (!r->joined && r->paused);
+	       (r->paused && had_not_joined(r));
 }
 
 /*
