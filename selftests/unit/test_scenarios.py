@@ -41,8 +41,9 @@ def write(name, text, mode=0o755):
 
 
 def make_tree():
-    write("selftests/run", "")
-    shutil.copy(TREE / "selftests/run", WORK / "selftests/run")
+    for name in ("selftests/run", "selftests/processes.py"):
+        write(name, "")
+        shutil.copy(TREE / name, WORK / name)
     write("tools/vm/kver", "#!/bin/sh\necho 1.2.3\n")
     write("tools/vm/vm", MACHINE)
     write("Makefile", "all:\n")
