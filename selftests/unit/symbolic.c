@@ -152,22 +152,49 @@ static u64 *symbolic_held_by(struct symbolic_group *g, u32 host)
 	return g->held_by_host + (size_t)host * g->words;
 }
 
+/* Blocks are counted modulo the number of hosts, so that they are in one or two runs. */
+static u64 symbolic_run_in_word(u32 word, u32 first, u32 end)
+{
+	u64 from = first > word * 64 ? first - word * 64 : 0;
+	u64 beyond = 64 - min(end - word * 64, 64U);
+
+	return ~0ULL << from & ~0ULL >> beyond;
+}
+
+static u32 symbolic_held_in_run(const u64 *held, u32 first, u32 end)
+{
+	u32 count = 0, word;
+
+	for (word = first / 64; word * 64 < end; word++)
+		count += __builtin_popcountll(held[word] & symbolic_run_in_word(word, first, end));
+	return count;
+}
+
+static void symbolic_hold_run(u64 *held, u32 first, u32 end)
+{
+	u32 word;
+
+	for (word = first / 64; word * 64 < end; word++)
+		held[word] |= symbolic_run_in_word(word, first, end);
+}
+
 /* How many of some blocks a host holds */
 static u32 symbolic_held_count(struct symbolic_group *g, u32 host, u32 first, u32 blocks)
 {
-	u32 count = 0, i;
+	const u64 *held = symbolic_held_by(g, host);
+	u32 end = first % g->hosts + min(blocks, g->hosts);
 
-	for (i = 0; i < blocks; i++)
-		count += coll_hosts_has(symbolic_held_by(g, host), (first + i) % g->hosts);
-	return count;
+	return symbolic_held_in_run(held, first % g->hosts, min(end, g->hosts)) +
+	       symbolic_held_in_run(held, 0, end - min(end, g->hosts));
 }
 
 static void symbolic_hold(struct symbolic_group *g, u32 host, u32 first, u32 blocks)
 {
-	u32 i;
+	u64 *held = symbolic_held_by(g, host);
+	u32 end = first % g->hosts + min(blocks, g->hosts);
 
-	for (i = 0; i < blocks; i++)
-		coll_hosts_add(symbolic_held_by(g, host), (first + i) % g->hosts);
+	symbolic_hold_run(held, first % g->hosts, min(end, g->hosts));
+	symbolic_hold_run(held, 0, end - min(end, g->hosts));
 }
 
 static void symbolic_contribute_blocks(struct symbolic_group *g, u32 host)
@@ -194,12 +221,15 @@ static void symbolic_judge_send(struct symbolic_group *g, u32 host, const struct
 
 static void symbolic_begin_round(struct symbolic_group *g, u32 host)
 {
-	const struct symbolic_host *me = &g->host[host];
+	struct symbolic_host *me = &g->host[host];
 	const struct coll_round *r = &me->schedule.round[me->round];
 	u32 i;
 
 	if (me->round == me->schedule.rounds)
 		return;
+	me->missing = 0;
+	for (i = r->fold_first; i < r->fold_first + r->folds; i++)
+		me->missing += me->schedule.fold[i].host != host && !me->came[i];
 	for (i = r->send_first; i < r->send_first + r->sends; i++) {
 		const struct coll_edge *e = &me->schedule.send[i];
 
@@ -213,17 +243,6 @@ static void symbolic_begin_round(struct symbolic_group *g, u32 host)
 		};
 		symbolic_can_move(g, g->hosts + g->messages++);
 	}
-}
-
-static bool symbolic_round_has_come(const struct symbolic_host *me, u32 host)
-{
-	const struct coll_round *r = &me->schedule.round[me->round];
-	u32 i;
-
-	for (i = r->fold_first; i < r->fold_first + r->folds; i++)
-		if (me->schedule.fold[i].host != host && !me->came[i])
-			return false;
-	return true;
 }
 
 /* The value of a fold entry, which consumes its message */
@@ -296,7 +315,7 @@ static void symbolic_advance(struct symbolic_group *g, u32 host)
 		me->begun = true;
 		symbolic_begin_round(g, host);
 	}
-	while (me->round < me->schedule.rounds && symbolic_round_has_come(me, host)) {
+	while (me->round < me->schedule.rounds && !me->missing) {
 		symbolic_fold_round(g, host);
 		me->round++;
 		symbolic_begin_round(g, host);
@@ -330,6 +349,8 @@ static void symbolic_deliver(struct symbolic_group *g, u32 message)
 		symbolic_judge(g, SYMBOLIC_RANGE, m->to, e->blocks, m->blocks);
 	}
 	symbolic_judge(g, SYMBOLIC_TWICE, m->to, 1, me->came[entry] ? 2 : 1);
+	if (me->begun && m->round == me->round)
+		me->missing -= !me->came[entry];
 	me->came[entry] = 1 + message;
 	symbolic_advance(g, m->to);
 }

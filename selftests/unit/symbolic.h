@@ -95,6 +95,7 @@ struct symbolic_host {
 	u32 reg[COLL_MAX_REGISTERS];
 	u32 came[COLL_MAX_EDGES];	/* by fold entry: 1 + number of the message */
 	u32 round;
+	u32 missing;		/* messages of the round that have not come */
 	bool contributes;
 	bool receives;
 	bool arrived;
