@@ -144,10 +144,10 @@ static int group_reserve_peer(struct coll_group *g, u32 host)
 
 static u32 group_count_peers(const struct coll_group *g, const u64 *hosts)
 {
-	u32 host, peers = 0;
+	u32 i, peers = 0;
 
-	for (host = 0; host < g->hosts; host++)
-		peers += coll_hosts_has(hosts, host);
+	for (i = 0; i < COLL_HOSTS_WORDS(g->hosts); i++)
+		peers += hweight64(hosts[i]);
 	return peers;
 }
 
@@ -161,9 +161,9 @@ static int group_reserve_peers(struct coll_group *g, const u64 *hosts)
 	g->peers.bucket = group_alloc(g, (g->peers.mask + 1) * sizeof(struct coll_peer *));
 	if (!g->peers.bucket)
 		return -ENOMEM;
-	for (host = 0; !err && host < g->hosts; host++)
-		if (coll_hosts_has(hosts, host))
-			err = group_reserve_peer(g, host);
+	for (host = coll_hosts_next(hosts, g->hosts, 0); !err && host < g->hosts;
+	     host = coll_hosts_next(hosts, g->hosts, host + 1))
+		err = group_reserve_peer(g, host);
 	return err;
 }
 

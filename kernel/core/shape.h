@@ -35,4 +35,16 @@ static inline bool coll_hosts_has(const u64 *set, u32 host)
 	return set[host / 64] & BIT_ULL(host % 64);
 }
 
+/* The first host of the set from @host on; @hosts, the size of the group, if there is none */
+static inline u32 coll_hosts_next(const u64 *set, u32 hosts, u32 host)
+{
+	for (; host < hosts; host++) {
+		if (!(set[host / 64] >> host % 64))
+			host |= 63;
+		else if (coll_hosts_has(set, host))
+			return host;
+	}
+	return hosts;
+}
+
 #endif

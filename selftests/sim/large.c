@@ -6,6 +6,7 @@
  * the time from then until the last one has completed.
  */
 #include <getopt.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -243,6 +244,8 @@ int sim_large(int argc, char **argv)
 	char *size;
 
 	parse(&settings, argc, argv);
+	/* The next group uses the memory of the last, instead of fresh pages */
+	mallopt(M_TRIM_THRESHOLD, -1);
 	printf("TAP version 13\n# L %llu ns, o %llu ns, g %llu ns, G %llu ps\n",
 	       (unsigned long long)settings.latency_ns,
 	       (unsigned long long)settings.overhead_ns, (unsigned long long)settings.gap_ns,

@@ -307,6 +307,25 @@ TEST(what_nobody_names_needs_no_degree_but_the_usual_one)
 	EXPECT_FALSE(coll_hosts_has(usual.hosts, 6));
 }
 
+TEST(the_hosts_of_a_set_are_found_in_order_whatever_word_they_are_in)
+{
+	static const u32 in_set[] = { 0, 1, 62, 63, 64, 191, 320, 383, 384, 399 };
+	u64 set[COLL_HOSTS_WORDS(400)] = {};
+	u32 i, host;
+
+	for (i = 0; i < ARRAY_SIZE(in_set); i++)
+		coll_hosts_add(set, in_set[i]);
+	for (i = 0, host = coll_hosts_next(set, 400, 0); host < 400;
+	     host = coll_hosts_next(set, 400, host + 1), i++) {
+		ASSERT_GT(ARRAY_SIZE(in_set), i);
+		EXPECT_EQ(in_set[i], host);
+	}
+	EXPECT_EQ(ARRAY_SIZE(in_set), i);
+	EXPECT_EQ(400, host);
+	EXPECT_EQ(65, coll_hosts_next(set, 65, 65));
+	EXPECT_EQ(100, coll_hosts_next(set, 100, 65));
+}
+
 /* ---- a group runs it ---- */
 
 static int post_reduce(struct unit_network *n, u32 host, u32 root, const s64 *value)
