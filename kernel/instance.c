@@ -429,7 +429,7 @@ void coll_instance_queue(struct coll_instance *gi, u32 what)
  * coll_instance_expire() - timer function: the deadline of the group has passed
  * @timer: the instance's
  *
- * The core arms the next deadline itself, in the turn.
+ * The core arms the next deadline itself, in the turn, which may be at once.
  *
  * Context: softirq.
  */
@@ -437,7 +437,8 @@ enum hrtimer_restart coll_instance_expire(struct hrtimer *timer)
 {
 	struct coll_instance *gi = container_of(timer, struct coll_instance, timer);
 
-	coll_instance_queue(gi, COLL_TURN_EXPIRED);
+	if (!atomic_fetch_or(COLL_TURN_EXPIRED, &gi->due))
+		coll_turns_expire(&gi->turn);
 	return HRTIMER_NORESTART;
 }
 

@@ -13,6 +13,9 @@
 #define TURNS_PERIOD_NS	NSEC_PER_MSEC
 #define TURNS_MOST_NS	(TURNS_PERIOD_NS / 2)
 
+/* When this has been used in a period, timers queue their groups: users get equal shares. */
+#define TURNS_AT_ONCE_NS	(TURNS_MOST_NS / 8)
+
 /* Users whose numbers have the same hash share a queue. */
 #define TURNS_USER_BITS	5
 
@@ -32,7 +35,7 @@ struct turns_user {
  * @users: those with turns; the first one is next
  * @user: all, by hash
  * @resting: @rest is armed, and will schedule @tasklet
- * @since: when the period began; the tasklet's, like the next
+ * @since: when the period began; of who takes turns, with bottom halves off, like the next
  * @used: the time of turns in it
  * @tasklet: takes turns
  * @rest: ends the period
@@ -77,6 +80,16 @@ static struct coll_turn *turns_next(struct turns_cpu *t)
 	return turn;
 }
 
+/* How long turns have taken in the period, which may begin now */
+static u64 turns_used(struct turns_cpu *t, u64 now)
+{
+	if (now - t->since >= max_t(u64, TURNS_PERIOD_NS, 2 * t->used)) {
+		t->since = now;
+		t->used = 0;
+	}
+	return t->used;
+}
+
 /* Turns that are left wait for the next period, which is longer after a turn that took long. */
 static void turns_rest(struct turns_cpu *t, u64 now)
 {
@@ -93,14 +106,10 @@ static void turns_rest(struct turns_cpu *t, u64 now)
 static void turns_take(struct tasklet_struct *tasklet)
 {
 	struct turns_cpu *t = container_of(tasklet, struct turns_cpu, tasklet);
-	u64 now = local_clock(), begin;
+	u64 now = local_clock();
+	u64 begin = now - turns_used(t, now);
 	struct coll_turn *turn;
 
-	if (now - t->since >= max_t(u64, TURNS_PERIOD_NS, 2 * t->used)) {
-		t->since = now;
-		t->used = 0;
-	}
-	begin = now - t->used;
 	rcu_read_lock();
 	while (now - begin < TURNS_MOST_NS) {
 		turn = turns_next(t);
@@ -160,6 +169,29 @@ void coll_turns_add(struct coll_turn *turn)
 	if (!t->resting)
 		tasklet_schedule(&t->tasklet);
 	spin_unlock(&t->lock);
+}
+
+/**
+ * coll_turns_expire() - a timer of a group has expired: the group has a turn now, or later
+ * @turn: of the group; not queued, and nobody else adds it
+ *
+ * While few timers expire, none waits for the tasklet.
+ *
+ * Context: softirq; @turn's take() may be called before this returns.
+ */
+void coll_turns_expire(struct coll_turn *turn)
+{
+	struct turns_cpu *t = this_cpu_ptr(&turns_cpus);
+	u64 now = local_clock();
+
+	if (!list_empty(&t->users) || turns_used(t, now) >= TURNS_AT_ONCE_NS) {
+		coll_turns_add(turn);
+		return;
+	}
+	rcu_read_lock();
+	turn->take(turn);
+	rcu_read_unlock();
+	t->used += local_clock() - now;
 }
 
 /**

@@ -34,6 +34,7 @@ void coll_turns_uninit(void);
 
 void coll_turns_set_up(struct coll_turn *turn, kuid_t uid, void (*take)(struct coll_turn *turn));
 void coll_turns_add(struct coll_turn *turn);
+void coll_turns_expire(struct coll_turn *turn);
 void coll_turns_cancel(struct coll_turn *turn);
 
 #endif
