@@ -531,7 +531,8 @@ void coll_instance_stop(struct coll_instance *gi)
 
 /*
  * Packets that have found it see that it has ended, and so do its timers and its turns, which
- * are therefore not armed again once they have been cancelled.
+ * are therefore not armed again once they have been cancelled. A timer may be running a turn,
+ * which takes the lock: the lock is not held.
  */
 static void instance_quiesce(struct coll_instance *gi)
 {

@@ -88,7 +88,7 @@ struct coll_local_member {
  * @woken_end: where to link the next one
  * @awaiting: local members that are to be woken when the window has room
  * @turn: queued if @due is not 0
- * @due: COLL_TURN_*; atomic, as timers do not take the lock
+ * @due: COLL_TURN_*; atomic, as timers set it without the lock
  * @now: time of the current event in ns
  * @queue: packets of the current event
  * @queue_end: where to link the next packet

@@ -35,7 +35,7 @@ struct turns_user {
  * @users: those with turns; the first one is next
  * @user: all, by hash
  * @resting: @rest is armed, and will schedule @tasklet
- * @since: when the period began; of who takes turns, with bottom halves off, like the next
+ * @since: when the period began; like the next, of the softirqs that take turns
  * @used: the time of turns in it
  * @tasklet: takes turns
  * @rest: ends the period
@@ -177,7 +177,7 @@ void coll_turns_add(struct coll_turn *turn)
  *
  * While few timers expire, none waits for the tasklet.
  *
- * Context: softirq; @turn's take() may be called before this returns.
+ * Context: softirq, no lock held: @turn's take() may be called before this returns.
  */
 void coll_turns_expire(struct coll_turn *turn)
 {

@@ -4,7 +4,8 @@
  * left work. One such turn is short, but there may be thousands of groups. So each CPU has a
  * queue, which a tasklet works off, for at most half a millisecond in each; meanwhile packets
  * and processes have the CPU. Users with turns there have one after the other, however many
- * groups each has, and so do the groups of a user.
+ * groups each has, and so do the groups of a user. While few timers expire, and nothing is queued,
+ * their turns are at once.
  */
 #ifndef COLL_TURNS_H
 #define COLL_TURNS_H
@@ -20,7 +21,7 @@ struct turns_cpu;
  * @link: in the queue of its user on a CPU; empty if it is not queued
  * @cpu: the CPU on which it was queued last
  * @user: number of the queue of its user
- * @take: called for each turn, in softirq and under RCU, when it is not queued any more
+ * @take: called for each turn, in softirq and under RCU, when it is not queued
  */
 struct coll_turn {
 	struct list_head	link;

@@ -293,7 +293,8 @@ def make_tree():
 
 
 def delay_noting_processes():
-    """Between starting a process and noting it the runner can be told to end."""
+    """Make it likely that the runner is told to end between starting a process and noting it;
+    returns whether it notes any."""
     note = "        running_processes.add(process)\n"
     runner = WORK / "selftests/mutants/run"
     text = runner.read_text(encoding="utf-8")

@@ -128,7 +128,7 @@ def a_softirq_is_short_and_half_of_the_processor_is_left():
 
 
 @test
-def so_it_is_when_the_events_of_timers_leave_no_work():
+def a_softirq_is_short_when_the_events_of_timers_leave_no_work():
     softirqs_are_short(SMALL_GROUPS, SMALL_MEMBERS)
 
 
