@@ -100,7 +100,8 @@ check-deb: setup-vm setup-tree deb	## the packages, in a fresh Debian 12: instal
 
 soak: setup-build setup-test setup-vm setup-readers setup-debug setup-k612 setup-fuzz setup-mpi setup-capture setup-ynl	## SOAK=n times the work, on 6.1, 6.12 and the debug kernels
 	@tools/vm/ynl >/dev/null
-	@selftests/run --soak $(SOAK) unit sim fuzz lib dissector $(KVER):soak 6.12:soak uml:soak smp:soak
+	@selftests/run --soak $(SOAK) unit sim fuzz lib dissector \
+		$(KVER):soak 6.12:soak uml:soak smp:soak $(KVER):mpi-suites
 	@RUNS=$$(($(SOAK) * 500000)) selftests/fuzz/run
 
 fuzz: setup-fuzz	## libFuzzer on the core: FUZZ_SECONDS=60 in all, or RUNS=n inputs
