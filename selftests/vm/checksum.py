@@ -88,11 +88,12 @@ def every_packet_over_ipv6_has_a_right_checksum():
         for number, rank in enumerate(ranks):
             rank.join(descriptor, number)
         for number in range(work(10)):
+            elements = 1 + number % 10 * 7
             barrier(ranks)
             for rank in ranks:
-                rank.post(integers(*range(1 + number * 7)))
+                rank.post(integers(*range(elements)))
             for rank in ranks:
-                equal("sums", rank.complete().result, integers(*range(0, 2 + number * 14, 2)))
+                equal("sums", rank.complete().result, integers(*range(0, 2 * elements, 2)))
         packets = [packet for sniffer in sniffers for outgoing, packet, _ in sniffer.packets()
                    if outgoing]
         for rank in ranks:
