@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * Pairs are packed here, derived datatypes by MPI. In a broadcast ranks may describe the
- * same bytes by different datatypes, so derived ones are packed and are never a reason to
- * pass a call on: the other ranks cannot know about them.
+ * Pairs are packed here, derived datatypes by MPI. Where nothing is combined, ranks may
+ * describe the same bytes by different datatypes, so derived ones are packed and are never a
+ * reason to pass a call on: the other ranks cannot know about them.
  */
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "data.h"
@@ -64,29 +65,80 @@ static void data_unpack_pairs(const struct cm_data *d, const char *packed)
 	}
 }
 
+int cm_data_extent(MPI_Datatype datatype, MPI_Aint *extent)
+{
+	MPI_Aint lower;
+
+	return PMPI_Type_get_extent(datatype, &lower, extent);
+}
+
+/* ---- derived datatypes ---- */
+
 /*
  * MPICH packs nothing from MPI_BOTTOM if a datatype has absolute addresses, so elements are
  * described relative to a buffer. Unlike a duplicate, the new datatype has no attributes of
  * the program's.
  */
-int cm_data_seen_from(const struct cm_data *d, void *base, MPI_Datatype *type)
+static int data_describe_whole(const struct cm_data *d, void *base, MPI_Datatype *type)
 {
 	MPI_Aint distance = (MPI_Aint)d->buffer - (MPI_Aint)base;
-	int err, count = d->count;
+	int count = d->count;
+
+	return PMPI_Type_create_hindexed(1, &count, &distance, d->datatype, type);
+}
+
+static int data_describe_parts(const struct cm_data *d, const struct cm_parts *parts, void *base,
+			       MPI_Datatype *type)
+{
+	MPI_Aint *places = calloc(parts->ranks, sizeof(*places));
+	int *counts = calloc(parts->ranks, sizeof(*counts));
+	int err = MPI_ERR_NO_MEM;
+	unsigned int i;
+
+	if (places && counts) {
+		for (i = 0; i < parts->ranks; i++) {
+			counts[i] = parts->part[i].count;
+			places[i] = (MPI_Aint)d->buffer - (MPI_Aint)base + parts->part[i].place;
+		}
+		err = PMPI_Type_create_hindexed(parts->ranks, counts, places, d->datatype, type);
+	}
+	free(places);
+	free(counts);
+	return err;
+}
+
+int cm_data_describe_from(const struct cm_data *d, const struct cm_parts *parts, void *base,
+			  MPI_Datatype *type)
+{
+	int err;
 
 	*type = MPI_DATATYPE_NULL;
-	if (d->predefined)
+	if (d->predefined && !parts)
 		return MPI_SUCCESS;
-	err = PMPI_Type_create_hindexed(1, &count, &distance, d->datatype, type);
+	err = parts ? data_describe_parts(d, parts, base, type) :
+		      data_describe_whole(d, base, type);
 	return err ? err : PMPI_Type_commit(type);
 }
 
-int cm_data_pack(const struct cm_data *d, void *packed, MPI_Datatype type)
-{
-	int position = 0;
+/* ---- packing ---- */
 
+static int data_pack_derived(const struct cm_data *d, void *packed)
+{
+	int position = 0, err;
+	MPI_Datatype type;
+
+	err = cm_data_describe_from(d, NULL, packed, &type);
+	if (!err)
+		err = PMPI_Pack(packed, 1, type, packed, d->bytes, &position, cm_progress_comm);
+	if (type != MPI_DATATYPE_NULL)
+		PMPI_Type_free(&type);
+	return err;
+}
+
+int cm_data_pack(const struct cm_data *d, void *packed)
+{
 	if (!d->predefined)
-		return PMPI_Pack(packed, 1, type, packed, d->bytes, &position, cm_progress_comm);
+		return data_pack_derived(d, packed);
 	if (d->predefined->index_offset)
 		data_pack_pairs(d, packed);
 	else
@@ -94,11 +146,26 @@ int cm_data_pack(const struct cm_data *d, void *packed, MPI_Datatype type)
 	return MPI_SUCCESS;
 }
 
-int cm_data_unpack(const struct cm_data *d, void *packed, MPI_Datatype type)
+/* Without what blocks have been padded with */
+static void data_join_parts(const struct cm_parts *parts, char *packed)
+{
+	char *end = packed;
+	unsigned int i;
+
+	for (i = 0; i < parts->ranks; i++) {
+		memmove(end, packed + (size_t)i * parts->block, parts->part[i].bytes);
+		end += parts->part[i].bytes;
+	}
+}
+
+int cm_data_unpack(const struct cm_data *d, const struct cm_parts *parts, void *packed,
+		   MPI_Datatype type)
 {
 	int position = 0;
 
-	if (!d->predefined)
+	if (parts)
+		data_join_parts(parts, packed);
+	if (type != MPI_DATATYPE_NULL)
 		return PMPI_Unpack(packed, d->bytes, &position, packed, 1, type, cm_progress_comm);
 	if (d->predefined->index_offset)
 		data_unpack_pairs(d, packed);

@@ -19,8 +19,11 @@
 #define CM_LIBRARY "Open MPI"
 #endif
 
-/* Version of what ranks exchange: the settings here, and their records (record.h) */
-#define VERSION 0xc0110001U
+/*
+ * Version of what ranks must do alike: the settings here, their records (record.h), and
+ * which calls are taken
+ */
+#define VERSION 0xc0110002U
 #define ANNOUNCEMENT_BYTES 256	/* in all versions */
 
 /**

@@ -8,48 +8,67 @@
 
 /* ---- the program's data ---- */
 
-static int op_init_in(struct cm_op *op, const struct cm_data *in)
+/* Is the payload, or the result, as it is in memory? */
+static bool op_sends_from(const struct cm_op *op, const struct cm_data *in)
 {
-	int err;
+	return cm_data_plain(in) && (size_t)in->bytes == op->payload_bytes;
+}
 
-	op->payload = in->buffer;
-	op->payload_bytes = in->bytes;
-	if (cm_data_plain(in))
-		return MPI_SUCCESS;
-	op->payload = op->scratch;
-	err = cm_data_seen_from(in, op->scratch, &op->seen);
-	return err ? err : cm_data_pack(in, op->scratch, op->seen);
+static bool op_receives_into(const struct cm_op *op, const struct cm_data *out)
+{
+	return out && !op->parts && cm_data_plain(out);
 }
 
 /*
- * Only in a reduction can a rank both contribute and receive, and there the datatype is
- * predefined.
+ * The payload and the result share it: a result is received after the payload has been
+ * posted.
  */
+static size_t op_scratch_bytes(const struct cm_op *op, const struct cm_data *in,
+			       const struct cm_data *out)
+{
+	size_t payload = in && !op_sends_from(op, in) ? op->payload_bytes : 0;
+	size_t result = op_receives_into(op, out) ? 0 : op->result_bytes;
+
+	return payload > result ? payload : result;
+}
+
+static int op_init_in(struct cm_op *op, const struct cm_data *in)
+{
+	op->payload = in->buffer;
+	if (op_sends_from(op, in))
+		return MPI_SUCCESS;
+	op->payload = op->scratch;
+	memset((char *)op->scratch + in->bytes, 0, op->payload_bytes - in->bytes);
+	return cm_data_pack(in, op->scratch);
+}
+
 static int op_init_out(struct cm_op *op, const struct cm_data *out)
 {
+	op->result = op_receives_into(op, out) ? out->buffer : op->scratch;
+	if (!out)
+		return MPI_SUCCESS;
 	op->out = *out;
-	op->result = cm_data_plain(out) ? out->buffer : op->scratch;
-	op->result_bytes = out->bytes;
-	return cm_data_seen_from(out, op->scratch, &op->seen);
+	return cm_data_describe_from(out, op->parts, op->scratch, &op->described);
 }
 
 int cm_op_init(struct cm_op *op, struct cm_comm *c, const struct cm_data *in,
 	       const struct cm_data *out)
 {
+	size_t scratch = op_scratch_bytes(op, in, out);
 	int err = MPI_SUCCESS;
 
 	op->comm = c;
-	op->seen = MPI_DATATYPE_NULL;
+	op->described = MPI_DATATYPE_NULL;
 	op->post.size = sizeof(op->post);
 	op->post.cookie = (uintptr_t)op;
-	if ((in && !cm_data_plain(in)) || (out && !cm_data_plain(out))) {
-		op->scratch = malloc(in ? in->bytes : out->bytes);
+	if (scratch) {
+		op->scratch = malloc(scratch);
 		if (!op->scratch)
-			return MPI_ERR_NO_MEM;
+			err = MPI_ERR_NO_MEM;
 	}
-	if (in)
+	if (!err && in)
 		err = op_init_in(op, in);
-	if (!err && out)
+	if (!err)
 		err = op_init_out(op, out);
 	if (err)
 		cm_op_release(op);
@@ -60,16 +79,18 @@ void cm_op_release(struct cm_op *op)
 {
 	free(op->scratch);
 	op->scratch = NULL;
-	if (op->seen != MPI_DATATYPE_NULL)
-		PMPI_Type_free(&op->seen);
+	free(op->parts);
+	op->parts = NULL;
+	if (op->described != MPI_DATATYPE_NULL)
+		PMPI_Type_free(&op->described);
 }
 
 int cm_op_finish(struct cm_op *op)
 {
 	int err = MPI_SUCCESS;
 
-	if (!op->error && op->result_bytes && op->result == op->scratch)
-		err = cm_data_unpack(&op->out, op->scratch, op->seen);
+	if (!op->error && op->out.bytes && op->result == op->scratch)
+		err = cm_data_unpack(&op->out, op->parts, op->scratch, op->described);
 	cm_op_release(op);
 	return err;
 }

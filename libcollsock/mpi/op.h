@@ -42,11 +42,14 @@ enum cm_op_state {
  * @post: what is posted; its cookie is the address of this structure
  * @out: where the program wants the result
  * @payload: the payload as posted
- * @payload_bytes: length of the payload
+ * @payload_bytes: length of the payload; more than the program's data is padding
  * @result: as collsock returns it; may be @out.buffer
- * @result_bytes: length of the result, 0 if this rank receives none
+ * @result_bytes: length of the result, 0 if this rank receives none; without data in @out it
+ *                is discarded
  * @scratch: for data that must be packed or unpacked, or NULL
- * @seen: derived elements relative to @scratch, or MPI_DATATYPE_NULL
+ * @parts: where the program wants the blocks of the result, or NULL if they are consecutive
+ * @described: where it wants the result, relative to @scratch; MPI_DATATYPE_NULL if that
+ *             follows from @out
  * @state: enum cm_op_state
  * @error: 0, or a positive errno; valid when DONE
  * @failed_rank: the rank that caused @error
@@ -66,7 +69,8 @@ struct cm_op {
 	void			*result;
 	size_t			result_bytes;
 	void			*scratch;
-	MPI_Datatype		seen;
+	struct cm_parts		*parts;
+	MPI_Datatype		described;
 	atomic_int		state;
 	int			error;
 	__u32			failed_rank;
@@ -80,8 +84,9 @@ struct cm_op {
 
 /*
  * Initialise a zeroed operation as NEW. @in is what this rank contributes, @out what it
- * receives, or NULL. The caller has set kind, type, operator, root and count in @op->post.
- * Returns an MPI error code.
+ * wants, or NULL. The caller has set operation, type, operator, root and count in @op->post,
+ * both lengths, and @op->parts, which is freed with the operation. Returns an MPI error
+ * code.
  */
 int cm_op_init(struct cm_op *op, struct cm_comm *c, const struct cm_data *in,
 	       const struct cm_data *out);

@@ -8,6 +8,7 @@
 #include "progress.h"
 #include "record.h"
 #include "settings.h"
+#include "underlying.h"
 
 #define DESCRIPTORS_LEFT 64	/* left for the program */
 
@@ -65,8 +66,8 @@ static int record_allgather(const struct cm_comm *c, const struct cm_record *own
 	MPI_Request request;
 	int err;
 
-	err = PMPI_Iallgather(own, sizeof(*own), MPI_BYTE, all, sizeof(*own), MPI_BYTE, c->handle,
-			      &request);
+	err = cm_underlying.Iallgather(own, sizeof(*own), MPI_BYTE, all, sizeof(*own), MPI_BYTE,
+				       c->handle, &request);
 	return err ? err : cm_progress_await(&request, "joining", c->rank, c->size);
 }
 

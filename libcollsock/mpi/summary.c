@@ -60,14 +60,14 @@ static void summary_print_call(enum cm_call call)
 
 	if (!taken && !passed)
 		return;
-	fprintf(stderr, "collsock: %-14s %12llu taken %12llu passed on", cm_call_names[call], taken,
+	fprintf(stderr, "collsock: %-25s %12llu taken %12llu passed on", cm_call_names[call], taken,
 		passed);
 	if (taken && !cm_call_is_nonblocking(call))
 		fprintf(stderr, "   %10.1f us on average", summary_times[call] / NS_PER_US / taken);
 	fprintf(stderr, "\n");
 	for (reason = CM_TAKEN + 1; reason < CM_REASONS; reason++)
 		if (summary_counts[call][reason])
-			fprintf(stderr, "collsock: %42llu %s\n",
+			fprintf(stderr, "collsock: %53llu %s\n",
 				(unsigned long long)summary_counts[call][reason],
 				summary_reasons[reason]);
 }

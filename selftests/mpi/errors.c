@@ -3,9 +3,10 @@
  * Invalid arguments are refused with the error class that MPI specifies, and operations fail
  * after a rank was killed.
  *
- *	errors [--victim RANK]
+ *	errors [--victim RANK | --differ]
  *
  * With a victim each other rank prints the error it gets, and all end without MPI_Finalize.
+ * So they do if the root of a gather is to send a shorter block than it receives.
  */
 #include <getopt.h>
 #include <signal.h>
@@ -31,7 +32,7 @@ static void expect_class(const char *call, int result, int wanted)
 
 static void refused_arguments(MPI_Comm comm)
 {
-	int value = 1, result = 0;
+	int value = 1, result = 0, *blocks = allocate(world_size * sizeof(*blocks));
 	MPI_Comm world = MPI_COMM_WORLD, none = MPI_COMM_NULL;
 	MPI_Request request;
 
@@ -43,6 +44,10 @@ static void refused_arguments(MPI_Comm comm)
 	EXPECT(MPI_ERR_ROOT, MPI_Reduce(&value, &result, 1, MPI_INT, MPI_SUM, -9, comm));
 	EXPECT(MPI_ERR_COUNT, MPI_Bcast(&value, -1, MPI_INT, 0, comm));
 	EXPECT(MPI_ERR_TYPE, MPI_Bcast(&value, 1, MPI_DATATYPE_NULL, 0, comm));
+	EXPECT(MPI_ERR_ROOT, MPI_Gather(&value, 1, MPI_INT, blocks, 1, MPI_INT, -9, comm));
+	EXPECT(MPI_ERR_ROOT, MPI_Scatter(blocks, 1, MPI_INT, &value, 1, MPI_INT, -9, comm));
+	EXPECT(MPI_ERR_TYPE, MPI_Allgather(&value, 1, MPI_INT, blocks, 1, MPI_DATATYPE_NULL, comm));
+	EXPECT(MPI_ERR_COUNT, MPI_Allgather(&value, 1, MPI_INT, blocks, -1, MPI_INT, comm));
 	EXPECT(MPI_ERR_ROOT, MPI_Ibcast(&value, 1, MPI_INT, world_size, comm, &request));
 #ifdef MPICH_VERSION
 	/* Open MPI uses such addresses, and crashes */
@@ -50,12 +55,15 @@ static void refused_arguments(MPI_Comm comm)
 	EXPECT(MPI_ERR_BUFFER, MPI_Allreduce(&value, NULL, 1, MPI_INT, MPI_SUM, comm));
 	EXPECT(MPI_ERR_BUFFER, MPI_Allreduce(&value, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, comm));
 #else
-	/* MPICH 4.0 writes beyond the end of an array when it reports this error */
+	/* MPICH 4.0 writes beyond the end of an array when it reports these errors */
 	EXPECT(MPI_ERR_COUNT, MPI_Allreduce(&value, &result, -1, MPI_INT, MPI_SUM, comm));
+	EXPECT(MPI_ERR_COUNT, MPI_Reduce_scatter_block(blocks, &result, -1, MPI_INT, MPI_SUM,
+						       comm));
 	EXPECT(MPI_ERR_OP, MPI_Allreduce(&value, &result, 1, MPI_INT, MPI_OP_NULL, comm));
 	EXPECT(MPI_ERR_OP, MPI_Iallreduce(&value, &result, 1, MPI_INT, MPI_OP_NULL, comm,
 					  &request));
 #endif
+	free(blocks);
 }
 
 static int next_sum(MPI_Comm comm)
@@ -76,31 +84,46 @@ static void tell(int number, int result)
 	MPI_Error_class(result, &class);
 	MPI_Error_string(result, text, &length);
 	printf("rank %d: operation %d: class %d%s: %s\n", world_rank, number, class,
-	       class == MPI_SUCCESS ? " (MPI_SUCCESS)" : "", text);
+	       class == MPI_SUCCESS ? " (MPI_SUCCESS)" :
+	       class == MPI_ERR_TRUNCATE ? " (MPI_ERR_TRUNCATE)" : "", text);
 	fflush(stdout);
+}
+
+static int gather_unevenly(MPI_Comm comm)
+{
+	int value = world_rank, *blocks = allocate(2 * world_size * sizeof(*blocks)), result;
+
+	result = MPI_Gather(&value, 1, MPI_INT, blocks, 2, MPI_INT, 0, comm);
+	free(blocks);
+	return result;
 }
 
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "victim", required_argument, NULL, 'v' },
+		{ "differ", no_argument, NULL, 'd' },
 		{ }
 	};
 	int victim = -1, option, i;
+	bool differ = false;
 	MPI_Comm comm;
 
 	begin(&argc, &argv, MPI_THREAD_SINGLE);
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (option != 'v')
-			fail("usage: errors [--victim RANK]");
-		victim = atoi(optarg);
+		if (option == 'v')
+			victim = atoi(optarg);
+		else if (option == 'd')
+			differ = true;
+		else
+			fail("usage: errors [--victim RANK | --differ]");
 	}
 	CHECK_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 	MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
 	for (i = 0; i < OPERATIONS_BEFORE; i++)
 		CHECK_MPI(next_sum(comm));
-	if (victim < 0) {
+	if (victim < 0 && !differ) {
 		CHECK_MPI(next_sum(MPI_COMM_WORLD));
 		refused_arguments(comm);
 		CHECK_MPI(next_sum(comm));
@@ -113,6 +136,6 @@ int main(int argc, char **argv)
 	if (world_rank == victim)
 		raise(SIGKILL);
 	for (i = 0; i < OPERATIONS_AFTER; i++)
-		tell(i, next_sum(comm));
+		tell(i, differ && !i ? gather_unevenly(comm) : next_sum(comm));
 	_exit(EXIT_SUCCESS);
 }

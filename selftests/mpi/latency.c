@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * latency ITERATIONS OPERATION[:BYTES]...: latency of collectives on MPI_COMM_WORLD.
- * Operations are barrier, bcast, reduce and allreduce, of doubles, and bcast+barrier,
- * reduce+barrier; every rank is the root in turn. Rank 0 prints one JSON object: medians
- * and means in nanoseconds, averaged over the ranks, and the idle time of rank 0's machine
- * in each.
+ * Operations are barrier, bcast, reduce and allreduce, of doubles, those with a block of so
+ * many bytes for each rank, allgather, allgatherv, gather, scatter and reduce_scatter_block, and
+ * those with a root followed by a barrier, as bcast+barrier; every rank is the root in turn.
+ * Rank 0 prints one JSON object: medians and means in nanoseconds, averaged over the ranks, and
+ * the idle time of rank 0's machine in each.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 
 #define MOST_WARM_UP 300
 #define MOST_BYTES 65536
+#define MOST_RANKS 64
 #define NS_PER_S 1e9
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -43,29 +46,67 @@ static void allreduce(int count, int root)
 	MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
-static void bcast_barrier(int count, int root)
+static void allgather(int count, int root)
 {
-	bcast(count, root);
-	MPI_Barrier(MPI_COMM_WORLD);
+	(void)root;
+	MPI_Allgather(in, count, MPI_DOUBLE, out, count, MPI_DOUBLE, MPI_COMM_WORLD);
 }
 
-static void reduce_barrier(int count, int root)
+static void allgatherv(int count, int root)
 {
-	reduce(count, root);
-	MPI_Barrier(MPI_COMM_WORLD);
+	int counts[MOST_RANKS], places[MOST_RANKS], i;
+
+	(void)root;
+	for (i = 0; i < size; i++) {
+		counts[i] = count;
+		places[i] = i * count;
+	}
+	MPI_Allgatherv(in, count, MPI_DOUBLE, out, counts, places, MPI_DOUBLE, MPI_COMM_WORLD);
+}
+
+static void gather(int count, int root)
+{
+	MPI_Gather(in, count, MPI_DOUBLE, out, count, MPI_DOUBLE, root, MPI_COMM_WORLD);
+}
+
+static void scatter(int count, int root)
+{
+	MPI_Scatter(in, count, MPI_DOUBLE, out, count, MPI_DOUBLE, root, MPI_COMM_WORLD);
+}
+
+static void reduce_scatter_block(int count, int root)
+{
+	(void)root;
+	MPI_Reduce_scatter_block(in, out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
 static const struct operation {
 	const char	*name;
 	void		(*run)(int count, int root);
+	bool		with_blocks;
+	bool		then_barrier;
 } operations[] = {
-	{ "barrier", barrier },
-	{ "bcast", bcast },
-	{ "reduce", reduce },
-	{ "allreduce", allreduce },
-	{ "bcast+barrier", bcast_barrier },
-	{ "reduce+barrier", reduce_barrier },
+	{ "barrier", .run = barrier },
+	{ "bcast", .run = bcast },
+	{ "reduce", .run = reduce },
+	{ "allreduce", .run = allreduce },
+	{ "allgather", .run = allgather, .with_blocks = true },
+	{ "allgatherv", .run = allgatherv, .with_blocks = true },
+	{ "gather", .run = gather, .with_blocks = true },
+	{ "scatter", .run = scatter, .with_blocks = true },
+	{ "reduce_scatter_block", .run = reduce_scatter_block, .with_blocks = true },
+	{ "bcast+barrier", .run = bcast, .then_barrier = true },
+	{ "reduce+barrier", .run = reduce, .then_barrier = true },
+	{ "gather+barrier", .run = gather, .with_blocks = true, .then_barrier = true },
+	{ "scatter+barrier", .run = scatter, .with_blocks = true, .then_barrier = true },
 };
+
+static void run(const struct operation *operation, int count, int root)
+{
+	operation->run(count, root);
+	if (operation->then_barrier)
+		MPI_Barrier(MPI_COMM_WORLD);
+}
 
 static void fail(const char *what, const char *why)
 {
@@ -81,17 +122,18 @@ static const struct operation *find(const char *word)
 		if (strlen(operations[i].name) == length &&
 		    !strncmp(word, operations[i].name, length))
 			return &operations[i];
-	fail(word, "must be barrier, bcast, reduce, allreduce, bcast+barrier or reduce+barrier");
+	fail(word, "is none of the operations");
 	return NULL;
 }
 
-static int bytes_of(const char *word)
+static int bytes_of(const char *word, const struct operation *operation)
 {
+	int most = operation->with_blocks ? MOST_BYTES / size : MOST_BYTES;
 	const char *colon = strchr(word, ':');
 	int bytes = colon ? atoi(colon + 1) : 0;
 
-	if (bytes < 0 || bytes > MOST_BYTES || bytes % sizeof(double))
-		fail(word, "must be whole doubles, up to 65536 bytes");
+	if (bytes < 0 || bytes > most || bytes % sizeof(double))
+		fail(word, "must be whole doubles, up to 65536 bytes for all ranks");
 	return bytes;
 }
 
@@ -125,16 +167,16 @@ static double idle(void)
 static void measure(const char *word, int iterations, double *times)
 {
 	const struct operation *operation = find(word);
-	int i, count = bytes_of(word) / sizeof(double);
+	int i, count = bytes_of(word, operation) / sizeof(double);
 	double begin, first, idle_before, median, mean;
 
 	for (i = 0; i < iterations && i < MOST_WARM_UP; i++)
-		operation->run(count, i % size);
+		run(operation, count, i % size);
 	idle_before = idle();
 	first = MPI_Wtime();
 	for (i = 0; i < iterations; i++) {
 		begin = MPI_Wtime();
-		operation->run(count, i % size);
+		run(operation, count, i % size);
 		times[i] = MPI_Wtime() - begin;
 	}
 	mean = average((MPI_Wtime() - first) / iterations);

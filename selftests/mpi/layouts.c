@@ -191,21 +191,26 @@ void layout_clear(const struct layout *layout, void *buffer)
 	memset(buffer, GAP, layout->bytes);
 }
 
-void layout_fill(const struct layout *layout, void *buffer, __u64 seed)
+void layout_put(const struct layout *layout, void *buffer, __u64 seed, unsigned int first)
 {
 	const struct signature *signature = layout->signature;
 	unsigned int i, part;
 
-	layout_clear(layout, buffer);
 	for (i = 0; i < layout->elements; i++) {
 		for (part = 0; part < signature->parts; part++) {
-			__u64 bits = mix(seed, i, part);
+			__u64 bits = mix(seed, first + i, part);
 
 			size_t at = layout->element_offset[i] + layout->part_offset[part];
 
 			memcpy((char *)buffer + at, &bits, signature->part_bytes[part]);
 		}
 	}
+}
+
+void layout_fill(const struct layout *layout, void *buffer, __u64 seed)
+{
+	layout_clear(layout, buffer);
+	layout_put(layout, buffer, seed, 0);
 }
 
 bool layout_right(const struct layout *layout, const void *buffer, __u64 seed, char *text,

@@ -37,6 +37,9 @@ void layout_make(struct layout *layout, const struct signature *signature,
 void layout_free_type(struct layout *layout);
 void layout_free(struct layout *layout);
 
+/* Write the elements, which are those from @first of what follows from the seed. */
+void layout_put(const struct layout *layout, void *buffer, __u64 seed, unsigned int first);
+
 /* Fill a buffer: gaps with a pattern, and elements too unless they have a seed. */
 void layout_clear(const struct layout *layout, void *buffer);
 void layout_fill(const struct layout *layout, void *buffer, __u64 seed);

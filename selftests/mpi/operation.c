@@ -10,11 +10,19 @@
 #define LARGE_BYTES 100000
 #define TAG_CHECKSUM 32000
 
-static const char *const kind_names[] = { "barrier", "bcast", "reduce", "allreduce" };
+static const char *const kind_names[] = {
+	"barrier", "bcast", "reduce", "allreduce", "reduce_scatter_block",
+};
 
 static bool is_reduction(const struct operation *operation)
 {
-	return operation->kind == KIND_REDUCE || operation->kind == KIND_ALLREDUCE;
+	return operation->kind == KIND_REDUCE || operation->kind == KIND_ALLREDUCE ||
+	       operation->kind == KIND_REDUCE_SCATTER_BLOCK;
+}
+
+static bool is_scattered(const struct operation *operation)
+{
+	return operation->kind == KIND_REDUCE_SCATTER_BLOCK;
 }
 
 /* For an operation with a root: is it this rank? */
@@ -27,13 +35,13 @@ static bool is_root(const struct operation *operation)
 
 static bool is_contributing(const struct operation *operation)
 {
-	return operation->kind == KIND_ALLREDUCE || !operation->communicator->is_inter ||
+	return operation->kind != KIND_REDUCE || !operation->communicator->is_inter ||
 	       operation->communicator->half != operation->root_half;
 }
 
 static bool has_result(const struct operation *operation)
 {
-	return operation->kind == KIND_ALLREDUCE || is_root(operation);
+	return operation->kind != KIND_REDUCE || is_root(operation);
 }
 
 static void wrong(const struct operation *operation, const char *what)
@@ -51,8 +59,11 @@ static void wrong(const struct operation *operation, const char *what)
 	else if (operation->kind == KIND_BCAST)
 		snprintf(type, sizeof(type), "%u %s, %s here", operation->layout.elements,
 			 operation->layout.signature->name, operation->layout.name);
+	else if (operation->kind >= KIND_BLOCKS)
+		blocks_describe(&operation->blocks, type, sizeof(type));
 	fail("%s%s %s, root %d of half %d, on '%s' (rank %d of %d): %s",
-	     operation->is_nonblocking ? "nonblocking " : "", kind_names[operation->kind], type,
+	     operation->is_nonblocking ? "nonblocking " : "",
+	     operation->kind < KIND_BLOCKS ? kind_names[operation->kind] : "", type,
 	     operation->root, operation->root_half, in->name, in->rank, in->size, what);
 }
 
@@ -72,7 +83,7 @@ static void choose_reduction(struct operation *operation, struct random *common)
 	const struct communicator *in = operation->communicator;
 	unsigned int extent;
 
-	if (random_one_in(common, 5)) {
+	if (random_one_in(common, 5) && !is_scattered(operation)) {
 		own_operator_make(&operation->own, common);
 		operation->own_kept = true;
 		extent = operation->own.extent * sizeof(__u32);
@@ -82,9 +93,9 @@ static void choose_reduction(struct operation *operation, struct random *common)
 		extent = operation->element->bytes;
 	}
 	operation->count = random_count(common, extent);
-	operation->bytes = (size_t)operation->count * extent;
-	operation->in_place = random_one_in(common, 3) && !in->is_inter &&
-			      (operation->kind == KIND_ALLREDUCE || is_root(operation));
+	operation->vector = operation->count * (is_scattered(operation) ? in->size : 1);
+	operation->bytes = (size_t)operation->vector * extent;
+	operation->in_place = random_one_in(common, 3) && !in->is_inter && has_result(operation);
 }
 
 static void *with_fence(size_t bytes)
@@ -109,10 +120,10 @@ static bool is_fenced(const void *buffer, size_t bytes, size_t begin)
 static void contribute_here(const struct operation *operation, void *buffer)
 {
 	if (operation->element)
-		contribute(buffer, operation->element, operation->reducer, operation->count,
+		contribute(buffer, operation->element, operation->reducer, operation->vector,
 			   operation->seed, world_rank);
 	else
-		own_contribute(buffer, &operation->own, operation->count, operation->seed,
+		own_contribute(buffer, &operation->own, operation->vector, operation->seed,
 			       world_rank);
 }
 
@@ -151,7 +162,8 @@ void operation_make(struct operation *operation, const struct communicator *comm
 
 	*operation = (struct operation){
 		.communicator = communicator,
-		.kind = random_below(common, KINDS_OF_OPERATIONS),
+		.kind = random_below(common, in->is_inter ? KIND_REDUCE_SCATTER_BLOCK :
+							     KINDS_OF_OPERATIONS),
 		.is_nonblocking = random_below(common, 2),
 		.seed = random_bits(common),
 		.request = MPI_REQUEST_NULL,
@@ -171,6 +183,9 @@ void operation_make(struct operation *operation, const struct communicator *comm
 
 		layout_make(&operation->layout, signature, random_count(common, 16),
 			    LAYOUTS_MAY_DIFFER ? own : common);
+	} else if (operation->kind >= KIND_BLOCKS) {
+		blocks_make(&operation->blocks, in, operation->kind - KIND_BLOCKS,
+			    operation->root, common, own);
 	}
 	make_buffers(operation);
 }
@@ -200,6 +215,21 @@ static void post_bcast(struct operation *operation)
 				    operation->communicator->comm));
 }
 
+static void post_scattered(struct operation *operation, const void *send, void *receive)
+{
+	MPI_Comm comm = operation->communicator->comm;
+
+	if (operation->is_nonblocking)
+		CHECK_MPI(MPI_Ireduce_scatter_block(send, receive, operation->count,
+						    operation->element->type,
+						    operation->reducer->op, comm,
+						    &operation->request));
+	else
+		CHECK_MPI(MPI_Reduce_scatter_block(send, receive, operation->count,
+						   operation->element->type,
+						   operation->reducer->op, comm));
+}
+
 static void post_reduction(struct operation *operation, const void *send, void *receive)
 {
 	MPI_Datatype type = operation->element ? operation->element->type : operation->own.type;
@@ -212,6 +242,8 @@ static void post_reduction(struct operation *operation, const void *send, void *
 				      &operation->request));
 	else if (operation->kind == KIND_REDUCE)
 		CHECK_MPI(MPI_Reduce(send, receive, count, type, op, root, comm));
+	else if (is_scattered(operation))
+		post_scattered(operation, send, receive);
 	else if (operation->is_nonblocking)
 		CHECK_MPI(MPI_Iallreduce(send, receive, count, type, op, comm,
 					 &operation->request));
@@ -232,6 +264,11 @@ void operation_post(struct operation *operation, struct random *own)
 		/* MPI keeps a type as long as an operation needs it */
 		if (random_one_in(own, 2))
 			layout_free_type(&operation->layout);
+	} else if (operation->kind >= KIND_BLOCKS) {
+		blocks_post(&operation->blocks,
+			    operation->is_nonblocking ? &operation->request : NULL);
+		if (random_one_in(own, 2))
+			blocks_free_types(&operation->blocks);
 	} else {
 		bool unused = !has_result(operation) && random_one_in(own, 2);
 
@@ -246,11 +283,33 @@ void operation_post(struct operation *operation, struct random *own)
 
 /* ---- checking the result ---- */
 
+/* The result has one block, which is that of this rank. */
+static void check_block(const struct operation *operation, const int *ranks, int count)
+{
+	const unsigned int first = operation->communicator->rank * operation->count;
+	const size_t bytes = operation->bytes / operation->communicator->size;
+	char *vector = allocate(operation->bytes), text[300];
+	unsigned int i;
+
+	memcpy(vector + first * operation->element->bytes, operation->receive, bytes);
+	for (i = first; i < first + operation->count; i++)
+		if (!result_right(vector, operation->element, operation->reducer, i,
+				  operation->seed, ranks, count, text, sizeof(text)))
+			wrong(operation, text);
+	free(vector);
+	if (!operation->in_place && !is_fenced(operation->receive, operation->bytes, bytes))
+		wrong(operation, "a block of another rank in the result");
+}
+
 static void check_elements(const struct operation *operation, const int *ranks, int count)
 {
 	char text[300];
 	unsigned int i;
 
+	if (is_scattered(operation)) {
+		check_block(operation, ranks, count);
+		return;
+	}
 	if (!operation->element) {
 		if (!own_result_right(operation->receive, &operation->own, operation->count,
 				      operation->seed, ranks, count, text, sizeof(text)))
@@ -315,6 +374,14 @@ static void check_reduction(const struct operation *operation)
 		check_sameness(operation);
 }
 
+static void check_blocks(const struct operation *operation)
+{
+	char text[200];
+
+	if (!blocks_right(&operation->blocks, text, sizeof(text)))
+		wrong(operation, text);
+}
+
 static void check_bcast(const struct operation *operation)
 {
 	const struct communicator *in = operation->communicator;
@@ -335,6 +402,9 @@ void operation_check(struct operation *operation)
 	if (operation->kind == KIND_BCAST) {
 		check_bcast(operation);
 		layout_free(&operation->layout);
+	} else if (operation->kind >= KIND_BLOCKS) {
+		check_blocks(operation);
+		blocks_free(&operation->blocks);
 	} else if (is_reduction(operation)) {
 		check_reduction(operation);
 		if (operation->own_kept)

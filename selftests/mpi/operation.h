@@ -3,6 +3,7 @@
 #ifndef MPI_TEST_OPERATION_H
 #define MPI_TEST_OPERATION_H
 
+#include "blocks.h"
 #include "communicators.h"
 #include "elements.h"
 #include "layouts.h"
@@ -13,7 +14,9 @@ enum operation_kind {
 	KIND_BCAST,
 	KIND_REDUCE,
 	KIND_ALLREDUCE,
-	KINDS_OF_OPERATIONS,
+	KIND_REDUCE_SCATTER_BLOCK,
+	KIND_BLOCKS,			/* as blocks.h says */
+	KINDS_OF_OPERATIONS = KIND_BLOCKS + KINDS_OF_BLOCKS,
 };
 
 struct operation {
@@ -23,13 +26,15 @@ struct operation {
 	bool in_place;
 	int root;			/* its rank, in half root_half if there are two */
 	int root_half;
-	unsigned int count;
+	unsigned int count;		/* of elements; in a reduce_scatter_block of a block */
+	unsigned int vector;		/* of elements in all blocks */
 	__u64 seed;
 	const struct element *element;	/* NULL: an operator of its own */
 	const struct reducer *reducer;
 	struct own_operator own;
 	bool own_kept;			/* not freed yet */
 	struct layout layout;		/* of a broadcast */
+	struct blocks blocks;
 	void *send, *receive;
 	size_t bytes;			/* of a reduction's buffers, without their fence */
 	MPI_Request request;

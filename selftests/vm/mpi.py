@@ -121,6 +121,25 @@ def if_udp_is_blocked_all_is_left_to_mpi_and_reported_once(kind):
           ["no packets arrive from others: is UDP port 7607 open between all hosts?"])
 
 
+OPERATIONS = {
+    "barrier": "MPI_Barrier", "bcast:8": "MPI_Bcast", "reduce:8": "MPI_Reduce",
+    "allreduce:8": "MPI_Allreduce", "allgather:8": "MPI_Allgather",
+    "allgatherv:8": "MPI_Allgatherv", "gather:8": "MPI_Gather", "scatter:8": "MPI_Scatter",
+    "reduce_scatter_block:8": "MPI_Reduce_scatter_block"}
+
+
+@test_each(*(KINDS if IN_SOAK else KINDS[1:]))
+def every_collective_that_the_manual_lists_is_taken(kind):
+    if BASELINE:
+        raise Skipped("it is about the library")
+    status, said = launch(kind, 2, 1, "latency", "5", *OPERATIONS,
+                          launcher=["--env", "COLLSOCK_MPI_SUMMARY=1"])
+    equal("status", status, 0)
+    for call in OPERATIONS.values():
+        equal(f"lines in which {call} is taken and never passed on",
+              len(re.findall(rf"{call} +[1-9]\d taken +0 passed on", said)), 1)
+
+
 if IN_SOAK:
     @test_each(*((kind, order) for kind in KINDS for order in ("before", "behind")))
     def a_tool_sees_all_calls_and_they_are_taken(kind, order):
@@ -172,6 +191,17 @@ if IN_SOAK:
     @test_each(*KINDS)
     def invalid_arguments_are_refused(kind):
         passes(kind, 2, 1, "errors")
+
+    @test_each(*KINDS)
+    def a_root_whose_blocks_differ_causes_an_error_and_no_hang(kind):
+        if BASELINE:
+            raise Skipped("without the library each MPI does what it likes")
+        _, said = launch(kind, 3, 1, "errors", "--differ", launcher=["--survivors"])
+        equal("error at the root", re.findall(r"rank 0: operation 0: class \d+ \((\w+)\)", said),
+              ["MPI_ERR_TRUNCATE"])
+        for rank in 1, 2:
+            lines = re.findall(rf"rank {rank}: operation 1: class \d+: .*", said)
+            equal(f"errors of rank {rank}", len(lines), 1)
 
     @test_each(*KINDS)
     def a_killed_rank_causes_an_error_and_no_hang(kind):

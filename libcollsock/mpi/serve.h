@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Is a call of a collective taken? If so, serve it. */
+#ifndef COLLSOCK_MPI_SERVE_H
+#define COLLSOCK_MPI_SERVE_H
+
+#include "comm.h"
+#include "data.h"
+
+/**
+ * struct cm_collective - a call and its arguments
+ * @call: the function
+ * @comm: its communicator
+ * @operation: collsock's operation
+ * @root: its root, or 0
+ * @type: collsock's type of its elements
+ * @op: collsock's operator
+ * @count: elements of a payload, or of the block of each rank
+ * @in: what this rank contributes, or NULL
+ * @sent: bytes that it contributes; more than @in has are padding
+ * @out: where this rank wants what it receives, or NULL
+ * @received: bytes that it receives, even without @out
+ * @parts: where it wants the blocks, or NULL if they are consecutive; is freed
+ * @request: where to store the request of a nonblocking call
+ */
+struct cm_collective {
+	enum cm_call			call;
+	struct cm_comm			*comm;
+	enum collsock_operation		operation;
+	int				root;
+	enum collsock_type		type;
+	enum collsock_operator		op;
+	__u32				count;
+	const struct cm_data		*in;
+	__u32				sent;
+	const struct cm_data		*out;
+	__u32				received;
+	struct cm_parts			*parts;
+	MPI_Request			*request;
+};
+
+/* NULL if all calls of the communicator are passed on: this one is counted as such. */
+struct cm_comm *cm_serve_comm(MPI_Comm handle, enum cm_call call);
+
+/* Can an element of this datatype be combined by this operator? Otherwise why not */
+enum cm_reason cm_serve_operator_obstacle(const struct cm_type *type, enum collsock_operator op);
+
+/* Is a vector of so many bytes taken? */
+enum cm_reason cm_serve_size_obstacle(MPI_Count bytes, bool rooted);
+
+static inline bool cm_serve_is_rank(const struct cm_comm *c, int root)
+{
+	return root >= 0 && root < c->size;
+}
+
+/*
+ * @obstacle is why the call cannot be taken, or CM_TAKEN. The communicator may join. If this
+ * returns false, the call must be passed on.
+ */
+bool cm_serve_takes(const struct cm_collective *a, enum cm_reason obstacle);
+
+/* Serve a call that is taken. Returns what the MPI call must return. */
+int cm_serve(const struct cm_collective *a);
+
+/*
+ * This rank cannot post an operation that all others have taken, because of @err, an MPI
+ * error code: it leaves the group. Returns what the MPI call must return.
+ */
+int cm_serve_refuse(const struct cm_collective *a, int err);
+
+#endif
