@@ -35,6 +35,10 @@ static const struct table {
 	{ "reduce", exp_reduce,
 	  "Latency of a reduce, in us: from the call of the last host until the root has the sum.",
 	  LIST(2, 4, 8, 16, 32), LIST(4, 32, 128), LIST(0), ITERATIONS },
+	{ "algorithms", exp_algorithms,
+	  "Operations with each algorithm and some degrees, those with a root followed by a\n"
+	  "barrier: rounds and messages, work of all CPUs and latency, in us.",
+	  LIST(2, 4, 8, 16, 64, 256, 1024), LIST(0, 1, 16, 128), LIST(0), 20 },
 	{ "skew", exp_skew,
 	  "Processor time of a reduce on one host, in us, its delays subtracted. waiting: what\n"
 	  "the delays alone make a polling host wait; alone: acknowledgments that found no packet\n"
@@ -49,14 +53,14 @@ static const struct table {
 
 static void explain(FILE *to)
 {
-	fputs("usage: sim --experiment [work|barrier|reduce|skew] [OPTION ...]\n"
+	fputs("usage: sim --experiment [work|barrier|reduce|algorithms|skew] [OPTION ...]\n"
 	      "\n"
 	      "Figures of a model: the cost of collsock compared with operations of programs over\n"
 	      "UDP, on hosts with one CPU each, where every step has a cost. Without a name\n"
 	      "all tables are printed. The same options print the same figures.\n"
 	      "\n"
 	      "  --hosts N[,N ...]    sizes, up to 4096\n"
-	      "  --doubles N[,N ...]  of a reduce\n"
+	      "  --doubles N[,N ...]  of a reduce, or of the vector of an operation; 0: of none\n"
 	      "  --late US[,US ...]   hosts are late by up to this time\n"
 	      "  --catch-up US        they compute this much longer after a reduce (500)\n"
 	      "  --iterations N       of each figure; of skew less for more than 32 hosts\n"
@@ -140,7 +144,7 @@ static void parse(struct exp_choice *choice, int argc, char **argv)
 		if (c == 'n')
 			choice->hosts = read_list(hosts, optarg, 2, EXP_MOST_HOSTS);
 		else if (c == 'd')
-			choice->doubles = read_list(doubles, optarg, 1, EXP_MOST_DOUBLES);
+			choice->doubles = read_list(doubles, optarg, 0, EXP_MOST_DOUBLES);
 		else if (c == 'l')
 			choice->late_us = read_list(late_us, optarg, 0, MOST_LATE_US);
 		else if (c == 'u')

@@ -70,6 +70,7 @@ enum exp_maker {
 enum exp_operation {
 	EXP_BARRIER,
 	EXP_REDUCE,		/* to host 0, sum of doubles */
+	EXP_POST,		/* what the settings say, to or from host 0; collsock alone */
 	EXP_OPERATIONS,
 };
 
@@ -155,7 +156,8 @@ struct exp_host {
  * @maker: who implements the operations
  * @hosts: number of hosts
  * @barrier: enum collsock_algorithm of barriers
- * @doubles: of a reduce
+ * @doubles: of a reduce, or of the whole vector of @post
+ * @post: what EXP_POST posts
  * @iterations: number of iterations
  * @seed: seed of all random numbers
  * @spins: programs spin in measured operations
@@ -170,6 +172,7 @@ struct exp_settings {
 	u32			hosts;
 	u8			barrier;
 	u32			doubles;
+	struct collsock_post	post;
 	u32			iterations;
 	u64			seed;
 	bool			spins;
@@ -248,7 +251,7 @@ double exp_sum(u32 hosts, u32 number, u32 i);
  * struct exp_choice - options of the command line
  * @settings: of all runs
  * @hosts: sizes
- * @doubles: of reduces
+ * @doubles: of reduces, and of vectors
  * @late_us: of hosts
  */
 struct exp_choice {
@@ -258,10 +261,14 @@ struct exp_choice {
 	const u32		*late_us;
 };
 
-/* experiment_skew.c, experiment_latency.c: print a table; false if a result was wrong */
+/*
+ * experiment_skew.c, experiment_latency.c, experiment_algorithms.c: print a table; false if
+ * a result was wrong
+ */
 bool exp_skew(const struct exp_choice *choice);
 bool exp_reduce(const struct exp_choice *choice);
 bool exp_barrier(const struct exp_choice *choice);
 bool exp_work(const struct exp_choice *choice);
+bool exp_algorithms(const struct exp_choice *choice);
 
 #endif

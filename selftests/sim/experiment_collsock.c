@@ -24,6 +24,11 @@ int exp_collsock_start(struct experiment *x)
 	};
 	u32 i;
 
+	/* For posts that name them */
+	if (s->post.algorithm)
+		join.algorithms = 1ULL << s->post.algorithm | 1ULL << s->barrier;
+	if (s->post.degree)
+		join.degrees = COLLSOCK_DEGREE(s->post.degree);
 	if (world_group_init(&x->world, &x->group, &join, NULL, NULL))
 		return -EINVAL;
 	for (i = 0; i < s->hosts; i++) {
@@ -63,14 +68,35 @@ static int post_reduce(struct exp_host *h)
 	return world_post(h->member, &post, values, post.count * sizeof(double), h);
 }
 
+/* What the settings say. Nobody looks at the values. */
+static int post_chosen(struct exp_host *h)
+{
+	static const double values[EXP_MOST_DOUBLES];
+	const struct exp_settings *s = &h->x->settings;
+	const struct coll_operation *operation = &coll_operations[s->post.operation];
+	struct collsock_post post = s->post;
+	u32 bytes = 0;
+
+	post.size = sizeof(post);
+	if (operation->typed && coll_operation_contributes(post.operation, !h->id))
+		bytes = (operation->own_in ? post.count : s->doubles) * sizeof(double);
+	return world_post(h->member, &post, values, bytes, h);
+}
+
+static int post_barrier(struct exp_host *h)
+{
+	struct collsock_post post = { .size = sizeof(post), .operation = COLLSOCK_BARRIER };
+
+	return world_post(h->member, &post, NULL, 0, h);
+}
+
 static void posts(struct exp_host *h)
 {
-	struct collsock_post barrier = { .size = sizeof(barrier), .operation = COLLSOCK_BARRIER };
 	int err;
 
 	h->completed = false;
 	err = h->operation == EXP_REDUCE ? post_reduce(h) :
-					   world_post(h->member, &barrier, NULL, 0, h);
+	      h->operation == EXP_POST ? post_chosen(h) : post_barrier(h);
 	h->x->wrong += !!err;
 	if (h->completed)
 		is_over(h);
@@ -107,6 +133,13 @@ static void check(struct exp_host *h, const double *result, u32 bytes)
 		h->x->wrong++;
 }
 
+/* Do the elements of a packet's payload have to be folded? */
+static bool is_folded(const struct coll_body *body)
+{
+	return coll_operation_find(body->signature.operation) &&
+	       coll_operations[body->signature.operation].reduces;
+}
+
 static void completes(struct world_member *m, void *token, const void *result, u32 bytes,
 		      u32 error, u32 failed_rank)
 {
@@ -134,7 +167,8 @@ static void before(struct world_member *m, const struct world_packet *p)
 		coll_wire_read_body(p->data, p->bytes, &body);
 		ns = costs->receive;
 		if (body.type == COLL_PACKET_MESSAGE && body.payload_bytes)
-			ns += costs->data + body.payload_bytes / sizeof(double) * costs->fold;
+			ns += costs->data + (is_folded(&body) ? body.payload_bytes /
+					     sizeof(double) * costs->fold : 0);
 	}
 	world_work(m->world, m->host, ns);
 }

@@ -90,6 +90,25 @@ def check_latency():
         check(f"--cost {setting} is refused", run("--cost", setting).returncode == 2)
 
 
+# ---- which algorithm ----
+
+def check_algorithms():
+    done = run("algorithms", "--hosts", "4,16,64", "--doubles", "0,1,16,128", "--iterations", "5")
+    lines = re.findall(r"^([a-z-]+) +(\d+) +(\d+) +.* (\d+\.\d+) (auto|WRONG|)$", done.stdout, re.M)
+    check("operations complete with each algorithm", done.returncode == 0 and len(lines) > 200 and
+          not any(line[4] == "WRONG" for line in lines), done.returncode, len(lines))
+    cases = {line[:3] for line in lines}
+    automatic = {line[:3]: float(line[3]) for line in lines if line[4] == "auto"}
+    check("of each operation, number of hosts and length, one line is what auto means",
+          len(automatic) == len(cases) == sum(line[4] == "auto" for line in lines),
+          cases - set(automatic))
+    for rooted, most in (False, 1.05), (True, 1.2):
+        worst = {case: ratio for case, ratio in automatic.items() if ratio > most and
+                 (case[0] in ("reduce", "broadcast", "gather", "scatter")) == rooted}
+        check(f"auto is within {most - 1:.0%} of the best, of operations "
+              f"{'with' if rooted else 'without'} a root", not worst, worst)
+
+
 # ---- what was counted ----
 
 def check_counts():
@@ -119,6 +138,7 @@ def main():
     print("TAP version 13")
     check_skew()
     check_latency()
+    check_algorithms()
     check_counts()
     print(f"1..{tests}")
     return 1 if failed else 0
