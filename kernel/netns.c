@@ -119,21 +119,33 @@ struct coll_user *coll_net_get_user(struct coll_net *cn)
 	return user;
 }
 
-static int net_try_charge(struct coll_net *cn, struct coll_user *user, u64 bytes)
+static bool net_has_room(const struct coll_net *cn, u64 had, u64 bytes)
 {
 	u64 most = coll_net_most_memory(cn);
-	s64 had = atomic64_read(&cn->memory);
-	int err;
 
-	/* What is refused never counts against others. */
-	do {
-		if (bytes > most || had > most - bytes)
-			return -ENOMEM;
-	} while (!atomic64_try_cmpxchg(&cn->memory, &had, had + bytes));
-	err = coll_user_charge(user, bytes, &cn->tunables);
+	return bytes <= most && had <= most - bytes;
+}
+
+/*
+ * What is refused never counts against others: the user is charged first, and then it is added
+ * for the namespace only if there is room.
+ */
+static int net_try_charge(struct coll_net *cn, struct coll_user *user, u64 bytes)
+{
+	s64 had = atomic64_read(&cn->memory);
+	int err = -ENOMEM;
+
+	if (net_has_room(cn, had, bytes))
+		err = coll_user_charge(user, bytes, &cn->tunables);
 	if (err)
-		atomic64_sub(bytes, &cn->memory);
-	return err;
+		return err;
+	while (!atomic64_try_cmpxchg(&cn->memory, &had, had + bytes)) {
+		if (!net_has_room(cn, had, bytes)) {
+			atomic64_sub(bytes, &user->memory);
+			return -ENOMEM;
+		}
+	}
+	return 0;
 }
 
 /**

@@ -14,7 +14,7 @@ import socket
 from collsock_test import (
     JOIN, SOL_COLLSOCK, Child, Descriptor, Failed, Rank, at_least, command, equal, errno_name,
     eventually, libc, main, make_namespace, namespace_has_gone, netlink_on, outcome, rank_on,
-    read_file, test, write_file)
+    read_file, test, tunables, write_file)
 
 TREE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 FAULT = f"{TREE}/build/faults/build/{os.uname().release}/kernel/fault.ko"
@@ -117,6 +117,31 @@ def who_finds_no_memory_for_a_handle_leaves_those_of_others_alone():
             equal("error of the joiner", child.get(), "ENOMEM")
             child.finish()
         equal("handles", handles(netlink), [*before, NODE])
+
+
+# ---- memory ----
+
+@test
+def what_a_user_may_not_have_is_not_taken_from_others():
+    """Not even until it is refused: another group gets all that the namespace has."""
+    descriptor = Descriptor([1] + [f"10.9.0.{one}" for one in range(1, 201)], window=1, max_bytes=8,
+                            liveness_ms=1000)
+    watcher, other = rank_on(1), rank_on(1)
+    with contextlib.closing(rank_on(1)) as rank:
+        rank.join(descriptor, 0)
+        each = watcher.net_stats().memory
+    for what in "memory", "timewait_entries":
+        eventually(what, lambda what=what: getattr(watcher.net_stats(), what), 0)
+    with fault("coll_user_charge", caller="charge", error=-errno.EDQUOT) as let_go:
+        child = Child(1, join, Descriptor([1, 2]))
+        joiner_waits()
+        equal("memory of the namespace meanwhile", watcher.net_stats().memory, 0)
+        with tunables(max_memory_kib=-(-each // 1024)):
+            other.join(descriptor, 0, nonce=1)
+        let_go()
+        equal("error of the joiner", child.get(), "EDQUOT")
+        child.finish()
+    equal("memory of the namespace", watcher.net_stats().memory, each)
 
 
 # ---- publication ----
