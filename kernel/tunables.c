@@ -122,6 +122,22 @@ bool coll_tunable_is_interval(enum coll_tunable which)
 	       which == COLL_TUNABLE_ACK_DELAY;
 }
 
+/* What a user may have of that memory, unless user_memory_kib says */
+static u32 tunable_quarter(u32 memory)
+{
+	return max(1U, memory / 4);
+}
+
+/* What the module's parameters allow a namespace of what is the machine's */
+static u32 tunable_most(enum coll_tunable which)
+{
+	u32 most = coll_tunable_default(which);
+
+	if (!most && which == COLL_TUNABLE_USER_MEMORY)
+		most = tunable_quarter(coll_tunable_default(COLL_TUNABLE_MAX_MEMORY));
+	return most;
+}
+
 /**
  * coll_tunable() - the value in a namespace
  * @t: its tunables
@@ -140,7 +156,7 @@ u32 coll_tunable(const struct coll_tunables *t, enum coll_tunable which)
 	if (!coll_tunable_is_machines(which))
 		return own;
 	/* 0 stands for a value that follows from others. */
-	return min_not_zero(own, preset);
+	return own ? min(own, tunable_most(which)) : preset;
 }
 
 /**
@@ -152,7 +168,7 @@ u32 coll_tunable(const struct coll_tunables *t, enum coll_tunable which)
  */
 u32 coll_tunable_user_memory(const struct coll_tunables *t, u32 own)
 {
-	return own ? own : max(1U, coll_tunable(t, COLL_TUNABLE_MAX_MEMORY) / 4);
+	return own ? own : tunable_quarter(coll_tunable(t, COLL_TUNABLE_MAX_MEMORY));
 }
 
 /**

@@ -220,6 +220,33 @@ def a_user_has_a_quarter_of_the_memory_and_4096_groups_by_default():
 
 
 @test
+def what_a_namespace_gives_its_users_never_exceeds_what_the_machine_does():
+    """Also if the machine's limit is lowered later"""
+    until_nothing_lingers(1)
+    with netlink_on(1) as netlink:
+        quarter = netlink.tunables()["max_memory_kib"]["value"] // 4
+        netlink.set_tunables(user_memory_kib=quarter)
+        user = User(USER)
+        equal("a group", user.join(1, **ROOM), "joined")
+        each = told(USER)["memory"]
+        # A quarter is enough for one group and a half
+        with tunables(max_memory_kib=6 * each // 1024):
+            equal("own value, in KiB", netlink.tunables()["user_memory_kib"]["value"],
+                  6 * each // 1024 // 4)
+            equal("one more", user.join(1, **ROOM), "EDQUOT")
+            # A value that is set is not divided
+            with tunables(user_memory_kib=2 * each // 1024 + 1):
+                equal("own value, in KiB", netlink.tunables()["user_memory_kib"]["value"],
+                      2 * each // 1024 + 1)
+                equal("one more", user.join(1, **ROOM), "joined")
+            netlink.set_tunables(user_memory_kib=64)
+            equal("a lower value of its own, in KiB",
+                  netlink.tunables()["user_memory_kib"]["value"], 64)
+        netlink.set_tunables(user_memory_kib=None)
+        user.done()
+
+
+@test
 def ids_of_a_user_namespace_count_for_the_user_who_made_it():
     until_nothing_lingers(1, 2)
     with tunables(user_groups=2):

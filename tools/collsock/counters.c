@@ -52,7 +52,7 @@ const struct counter counters_net[] = {
 	  "collsock set max_memory_kib VALUE allows more; collsock group shows the use" },
 	{ "over_user", "over_user_total", false,
 	  "Requests to join that exceeded user_memory_kib or user_groups.",
-	  "collsock user shows the use; collsock set user_memory_kib VALUE allows more" },
+	  "collsock user shows the use; the module's parameters allow more" },
 	COLLSOCK_NET_COUNTER_LIST(NET_COUNTER)
 	{ }
 };
