@@ -585,6 +585,7 @@ void coll_instance_free(struct coll_instance *gi)
 {
 	coll_group_destroy(&gi->group);
 	coll_net_uncharge(gi->cn, gi->user, gi->charge);
+	coll_turns_release(&gi->turn);
 	if (gi->handle)
 		coll_net_release(gi->cn, gi->handle);
 	if (gi->owner)

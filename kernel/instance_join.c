@@ -132,7 +132,7 @@ static struct coll_instance *instance_alloc(struct coll_net *cn)
 	gi->made_ns = ktime_get_ns();
 	gi->uid = current_uid();
 	gi->user = user;
-	coll_turns_set_up(&gi->turn, user->uid, coll_instance_turn);
+	coll_turns_set_up(&gi->turn, coll_user_share(), coll_instance_turn);
 	spin_lock_init(&gi->lock);
 	coll_hrtimer_setup(&gi->timer, coll_instance_expire, CLOCK_MONOTONIC,
 			   HRTIMER_MODE_ABS_SOFT);

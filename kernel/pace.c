@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/capability.h>
-#include <linux/hash.h>
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
+#include <linux/random.h>
 #include <linux/sched/signal.h>
+#include <linux/siphash.h>
 #include <linux/spinlock.h>
 #include <net/net_namespace.h>
 
@@ -26,20 +27,37 @@
 /* The longest time for which one waits: requests may wait for a mutex that is held meanwhile. */
 #define PACE_WAIT_NS	(20 * NSEC_PER_MSEC)
 
-/* Users whose numbers have the same hash share a budget. */
-#define PACE_USER_BITS	8
+/*
+ * A hash finds the set in which a user has a budget. If more users of a set owe something than it
+ * has budgets, some share one.
+ */
+#define PACE_SETS	32
+#define PACE_SET_USERS	8
 
 /**
  * struct pace_user - the budget of a user
- * @lock: protects it
+ * @share: who it is, see coll_user_share(); of the first user, if others share it
+ * @looks: that are under way: it stays this user's
  * @paid_ns: when all looks, also those under way and those that wait, will be paid for
  */
 struct pace_user {
-	spinlock_t	lock;	/* of the budget */
+	u64		share;
+	u32		looks;
 	u64		paid_ns;
 };
 
-static struct pace_user pace_users[BIT(PACE_USER_BITS)];
+/**
+ * struct pace_set - budgets
+ * @lock: protects them
+ * @users: the budgets
+ */
+struct pace_set {
+	spinlock_t		lock;	/* of all of them */
+	struct pace_user	users[PACE_SET_USERS];
+};
+
+static struct pace_set pace_sets[PACE_SETS];
+static siphash_key_t pace_seed __ro_after_init;
 
 /**
  * coll_pace_init() - nobody looks yet
@@ -48,40 +66,65 @@ static struct pace_user pace_users[BIT(PACE_USER_BITS)];
  */
 void __init coll_pace_init(void)
 {
-	struct pace_user *user;
+	struct pace_set *set;
 
-	for (user = pace_users; user < pace_users + ARRAY_SIZE(pace_users); user++)
-		spin_lock_init(&user->lock);
+	get_random_bytes(&pace_seed, sizeof(pace_seed));
+	for (set = pace_sets; set < pace_sets + ARRAY_SIZE(pace_sets); set++)
+		spin_lock_init(&set->lock);
 }
 
-/* NULL with privilege */
-static struct pace_user *pace_user(const struct net *net)
+/* That of the user, or one of a user who owes nothing, or one to share */
+static struct pace_user *pace_find(struct pace_set *set, u64 share, u64 now)
 {
-	if (ns_capable_noaudit(net->user_ns, CAP_NET_ADMIN))
-		return NULL;
-	return &pace_users[hash_32(__kuid_val(coll_user_current()), PACE_USER_BITS)];
+	struct pace_user *user = set->users, *found = NULL;
+
+	lockdep_assert_held(&set->lock);
+	for (; user < set->users + PACE_SET_USERS; user++) {
+		if (user->share == share)
+			return user;
+		if (!user->looks && user->paid_ns <= now)
+			found = user;
+	}
+	if (!found)
+		return &set->users[share % PACE_SET_USERS];
+	found->share = share;
+	return found;
 }
 
 /* Pay for a look in advance, unless it would have to wait for more than @most. Returns the wait. */
-static u64 pace_pay(struct pace_user *user, u64 most)
+static u64 pace_pay(struct coll_pace *pace, u64 most)
 {
-	u64 now = ktime_get_ns(), paid, wait;
+	u64 share = coll_user_share(), now = ktime_get_ns(), paid, wait;
+	struct pace_set *set = &pace_sets[siphash_1u64(share, &pace_seed) % PACE_SETS];
+	struct pace_user *user;
 
-	spin_lock(&user->lock);
+	spin_lock(&set->lock);
+	user = pace_find(set, share, now);
 	paid = max(user->paid_ns, now) + PACE_LOOK_COST;
 	wait = paid - min(paid, now + PACE_BURST_NS);
-	if (wait <= most)
+	if (wait <= most) {
 		user->paid_ns = paid;
-	spin_unlock(&user->lock);
+		user->looks++;
+	}
+	spin_unlock(&set->lock);
+	pace->set = set;
+	pace->user = user;
 	return wait;
 }
 
 /* The look has cost this in place of what was paid. */
-static void pace_settle(struct pace_user *user, u64 cost)
+static void pace_settle(const struct coll_pace *pace, u64 cost)
 {
-	spin_lock(&user->lock);
-	user->paid_ns += cost - PACE_LOOK_COST;
-	spin_unlock(&user->lock);
+	spin_lock(&pace->set->lock);
+	pace->user->paid_ns += cost - PACE_LOOK_COST;
+	pace->user->looks--;
+	spin_unlock(&pace->set->lock);
+}
+
+/* With privilege a look costs nothing. */
+static bool pace_is_free(const struct net *net)
+{
+	return ns_capable_noaudit(net->user_ns, CAP_NET_ADMIN);
 }
 
 /**
@@ -95,8 +138,8 @@ static void pace_settle(struct pace_user *user, u64 cost)
  */
 int coll_pace_try(struct coll_pace *pace, const struct net *net)
 {
-	pace->user = pace_user(net);
-	if (pace->user && pace_pay(pace->user, 0))
+	pace->user = NULL;
+	if (!pace_is_free(net) && pace_pay(pace, 0))
 		return -EBUSY;
 	pace->begin = ktime_get_ns();
 	return 0;
@@ -122,15 +165,15 @@ int coll_pace_wait(struct coll_pace *pace, const struct net *net)
 {
 	u64 wait = 0;
 
-	pace->user = pace_user(net);
-	if (pace->user)
-		wait = pace_pay(pace->user, PACE_WAIT_NS);
+	pace->user = NULL;
+	if (!pace_is_free(net))
+		wait = pace_pay(pace, PACE_WAIT_NS);
 	if (wait)
 		pace_sleep(min_t(u64, wait, PACE_WAIT_NS));
 	if (wait > PACE_WAIT_NS)
 		return fatal_signal_pending(current) ? -EINTR : -EAGAIN;
 	if (pace->user && fatal_signal_pending(current)) {
-		pace_settle(pace->user, 0);
+		pace_settle(pace, 0);
 		return -EINTR;
 	}
 	pace->begin = ktime_get_ns();
@@ -159,5 +202,5 @@ void coll_pace_end(struct coll_pace *pace)
 	u64 cost = PACE_PRICE * (ktime_get_ns() - pace->begin);
 
 	if (pace->user)
-		pace_settle(pace->user, min_t(u64, cost, PACE_MOST_COST));
+		pace_settle(pace, min_t(u64, cost, PACE_MOST_COST));
 }

@@ -3,10 +3,11 @@
  * Anybody may look at groups, which takes locks that groups need. Without CAP_NET_ADMIN in the
  * namespace a user does so for a tenth of the time, in all namespaces together: each user has a
  * budget (a GCRA), from which a look takes ten times as long as it lasts, and which allows bursts
- * of 10 ms of looking. A request is refused while the budget is used up, since generic netlink
- * holds a lock meanwhile that others need. A dump holds only a mutex of its reader's socket, but
- * a request by the same socket waits for that: it waits for a moment, and then has nothing to say
- * yet. Other users do not wait for that.
+ * of 10 ms of looking. All users of a container that root has made are one (user.h). A request is
+ * refused while the budget is used up, since generic netlink holds a lock meanwhile that others
+ * need. A dump holds only a mutex of its reader's socket, but a request by the same socket waits
+ * for that: it waits for a moment, and then has nothing to say yet. Other users do not wait for
+ * that.
  */
 #ifndef COLL_PACE_H
 #define COLL_PACE_H
@@ -14,6 +15,7 @@
 #include <linux/types.h>
 
 struct net;
+struct pace_set;
 struct pace_user;
 
 /* What the extended acknowledgment says with EBUSY */
@@ -21,10 +23,12 @@ struct pace_user;
 
 /**
  * struct coll_pace - a look at groups
+ * @set: in which that budget is
  * @user: whose budget pays for it; NULL with privilege
  * @begin: when it began, in ns
  */
 struct coll_pace {
+	struct pace_set		*set;
 	struct pace_user	*user;
 	u64			begin;
 };

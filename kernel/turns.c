@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/hash.h>
 #include <linux/interrupt.h>
 #include <linux/percpu.h>
+#include <linux/random.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/clock.h>
+#include <linux/siphash.h>
 #include <linux/spinlock.h>
 
 #include "compat.h"
@@ -16,8 +17,8 @@
 /* When this has been used in a period, timers queue their groups: users get equal shares. */
 #define TURNS_AT_ONCE_NS	(TURNS_MOST_NS / 8)
 
-/* Users whose numbers have the same hash share a queue. */
-#define TURNS_USER_BITS	5
+/* If more users than this have groups, some share a queue. */
+#define TURNS_USERS	32
 
 /**
  * struct turns_user - turns of a user on a CPU
@@ -33,7 +34,7 @@ struct turns_user {
  * struct turns_cpu - turns on a CPU; if it goes offline, another one works them off
  * @lock: of what is here, up to @resting; taken with bottom halves off
  * @users: those with turns; the first one is next
- * @user: all, by hash
+ * @user: all, by number of the queue
  * @resting: @rest is armed, and will schedule @tasklet
  * @since: when the period began; like the next, of the softirqs that take turns
  * @used: the time of turns in it
@@ -43,7 +44,7 @@ struct turns_user {
 struct turns_cpu {
 	spinlock_t		lock;	/* of the queue */
 	struct list_head	users;
-	struct turns_user	user[BIT(TURNS_USER_BITS)];
+	struct turns_user	user[TURNS_USERS];
 	bool			resting;
 	u64			since;
 	u64			used;
@@ -52,6 +53,20 @@ struct turns_cpu {
 };
 
 static DEFINE_PER_CPU(struct turns_cpu, turns_cpus);
+
+/**
+ * struct turns_queue - the queues with the same number on all CPUs
+ * @share: whose they are, see coll_user_share(); of the first user, if others share them
+ * @groups: that have them
+ */
+struct turns_queue {
+	u64	share;
+	u32	groups;
+};
+
+static struct turns_queue turns_queues[TURNS_USERS];
+static DEFINE_SPINLOCK(turns_queues_lock);
+static siphash_key_t turns_seed __ro_after_init;
 
 /* Take a turn out of the queue of its user. The lock is held. */
 static void turns_remove(struct turns_cpu *t, struct coll_turn *turn)
@@ -135,19 +150,51 @@ static enum hrtimer_restart turns_rested(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+/* That of the user, or one that nobody has, or one to share with others, who cannot choose whom */
+static u32 turns_find_queue(u64 share)
+{
+	u32 found = siphash_1u64(share, &turns_seed) % TURNS_USERS, i;
+
+	lockdep_assert_held(&turns_queues_lock);
+	for (i = 0; i < TURNS_USERS; i++) {
+		if (!turns_queues[i].groups)
+			found = i;
+		else if (turns_queues[i].share == share)
+			return i;
+	}
+	return found;
+}
+
 /**
  * coll_turns_set_up() - a group will have turns
- * @turn: of the group
- * @uid: the user who answers for the group
+ * @turn: of the group; until coll_turns_release()
+ * @share: who makes the group, see coll_user_share()
  * @take: called for each turn
  *
  * Context: process.
  */
-void coll_turns_set_up(struct coll_turn *turn, kuid_t uid, void (*take)(struct coll_turn *turn))
+void coll_turns_set_up(struct coll_turn *turn, u64 share, void (*take)(struct coll_turn *turn))
 {
 	INIT_LIST_HEAD(&turn->link);
-	turn->user = hash_32(__kuid_val(uid), TURNS_USER_BITS);
 	turn->take = take;
+	spin_lock(&turns_queues_lock);
+	turn->user = turns_find_queue(share);
+	if (!turns_queues[turn->user].groups++)
+		turns_queues[turn->user].share = share;
+	spin_unlock(&turns_queues_lock);
+}
+
+/**
+ * coll_turns_release() - undo coll_turns_set_up()
+ * @turn: of the group; not queued, and nobody adds it any more
+ *
+ * Context: process.
+ */
+void coll_turns_release(struct coll_turn *turn)
+{
+	spin_lock(&turns_queues_lock);
+	turns_queues[turn->user].groups--;
+	spin_unlock(&turns_queues_lock);
 }
 
 /**
@@ -235,6 +282,7 @@ void __init coll_turns_init(void)
 {
 	int cpu;
 
+	get_random_bytes(&turns_seed, sizeof(turns_seed));
 	for_each_possible_cpu(cpu)
 		turns_init_cpu(per_cpu_ptr(&turns_cpus, cpu));
 }

@@ -4,15 +4,15 @@
  * left work. One such turn is short, but there may be thousands of groups. So each CPU has a
  * queue, which a tasklet works off, for at most half a millisecond in each; meanwhile packets
  * and processes have the CPU. Users with turns there have one after the other, however many
- * groups each has, and so do the groups of a user. While few timers expire, and nothing is queued,
- * their turns are at once.
+ * groups each has, and so do the groups of a user. In a container that root has made, its root can
+ * be any number of users, so all of them are one here (user.h). While few timers expire, and
+ * nothing is queued, their turns are at once.
  */
 #ifndef COLL_TURNS_H
 #define COLL_TURNS_H
 
 #include <linux/list.h>
 #include <linux/types.h>
-#include <linux/uidgid.h>
 
 struct turns_cpu;
 
@@ -33,7 +33,8 @@ struct coll_turn {
 void coll_turns_init(void);
 void coll_turns_uninit(void);
 
-void coll_turns_set_up(struct coll_turn *turn, kuid_t uid, void (*take)(struct coll_turn *turn));
+void coll_turns_set_up(struct coll_turn *turn, u64 share, void (*take)(struct coll_turn *turn));
+void coll_turns_release(struct coll_turn *turn);
 void coll_turns_add(struct coll_turn *turn);
 void coll_turns_expire(struct coll_turn *turn);
 void coll_turns_cancel(struct coll_turn *turn);

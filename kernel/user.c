@@ -14,6 +14,23 @@
 static struct rb_root users = RB_ROOT;
 static DEFINE_MUTEX(users_mutex);
 
+/* The outermost user namespace of the calling process below the initial one, NULL in that one */
+static const struct user_namespace *user_namespace_current(void)
+{
+	const struct user_namespace *ns = current_user_ns();
+
+	if (ns == &init_user_ns)
+		return NULL;
+	while (ns->parent != &init_user_ns)
+		ns = ns->parent;
+	return ns;
+}
+
+static bool user_namespace_is_roots(const struct user_namespace *ns)
+{
+	return ns && uid_eq(ns->owner, GLOBAL_ROOT_UID);
+}
+
 /**
  * coll_user_current() - who answers for what the calling process takes
  *
@@ -21,13 +38,27 @@ static DEFINE_MUTEX(users_mutex);
  */
 kuid_t coll_user_current(void)
 {
-	const struct user_namespace *ns = current_user_ns();
+	const struct user_namespace *ns = user_namespace_current();
 
-	if (ns == &init_user_ns)
-		return current_uid();
-	while (ns->parent != &init_user_ns)
-		ns = ns->parent;
-	return uid_eq(ns->owner, GLOBAL_ROOT_UID) ? current_uid() : ns->owner;
+	return !ns || user_namespace_is_roots(ns) ? current_uid() : ns->owner;
+}
+
+/**
+ * coll_user_share() - with whom the calling process shares what users have equal parts of
+ *
+ * Processes of a user share it, and all those in a user namespace that root has made: its root
+ * can have any of its ids.
+ *
+ * Return: a number, the same for those who share. Context: process.
+ */
+u64 coll_user_share(void)
+{
+	const struct user_namespace *ns = user_namespace_current();
+
+	/* No user has such a number. */
+	if (user_namespace_is_roots(ns))
+		return BIT_ULL(32) | ns->ns.inum;
+	return __kuid_val(coll_user_current());
 }
 
 /**

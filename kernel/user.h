@@ -7,8 +7,9 @@
  *
  * In the initial user namespace users answer for themselves. For all users of another one
  * the user who made it answers, so that ids in it are no way around the limits; unless
- * that is root, who is not limited. The kernel's own counts of that kind (ucounts) are not
- * for modules.
+ * that is root, who is not limited: then each id has limits of its own, but all of them together
+ * have one share of what is divided among users (turns.h, pace.h). The kernel's own counts of that
+ * kind (ucounts) are not for modules.
  */
 #ifndef COLL_USER_H
 #define COLL_USER_H
@@ -60,6 +61,7 @@ struct coll_user_use {
 };
 
 kuid_t coll_user_current(void);
+u64 coll_user_share(void);
 bool coll_user_limits(const struct coll_tunables *t, kuid_t uid, struct coll_user_limits *limits);
 struct coll_user *coll_user_get(const struct coll_tunables *t);
 void coll_user_put(struct coll_user *user);

@@ -16,12 +16,13 @@ import time
 
 from collsock_netlink import DUMP, NLMSG_DONE, NUMBERS, REQUEST, Netlink, NetlinkError
 from collsock_test import (
-    Child, Descriptor, Group, at_least, at_most, command, equal, eventually, libc, main, netlink_on,
+    Child, Descriptor, Failed, Group, at_least, at_most, command, equal, eventually, libc, main, netlink_on,
     rank_on, read_file, test, write_file)
 
 TRACING = "/sys/kernel/tracing"
 PROBE = "p:observed {} group=$arg4:u32"
 NOBODY = 65534
+CLONE_NEWUSER, FIRST_ID, IDS = 0x10000000, 100000, 65536
 SO_RCVBUFFORCE = 33
 REAL_TIME = "/proc/sys/kernel/sched_rt_runtime_us"
 TURN = 64  # EVENT_QUEUE_TURN
@@ -114,12 +115,13 @@ def calls(function):
         write_file(f"{TRACING}/kprobe_events", "")
 
 
-def look_again_and_again(netlink, what, seconds):
+def look_again_and_again(netlink, what, seconds, before=lambda look: None):
     """Tells how often, and the share of time spent in the kernel."""
     request = struct.pack("=IHHIIBBH", 20, netlink.family, REQUEST | DUMP, 1, 0,
                           NUMBERS[what], 1, 0)
     begin, used, looks = time.monotonic(), resource.getrusage(resource.RUSAGE_THREAD), 0
     while time.monotonic() - begin < seconds:
+        before(looks)
         netlink.socket.send(request)
         looks += 1
         while struct.unpack_from("=H", netlink.socket.recv(1 << 17), 4)[0] != NLMSG_DONE:
@@ -134,9 +136,9 @@ def look(line, user, *arguments):
         line.put(look_again_and_again(netlink, *arguments))
 
 
-def rests(what, most):
+def rests(what, most, child=None):
     """Tells how often a user dumps this in a few seconds."""
-    child = Child(1, look, NOBODY, what, 3)
+    child = child or Child(1, look, NOBODY, what, 3)
     looks, share = child.get()
     child.finish()
     print(f"# {looks} times {what}, {share:.0%} of a processor")
@@ -156,6 +158,28 @@ def group_of_many_hosts():
 def who_looks_without_privilege_rests_most_of_the_time():
     with contextlib.closing(group_of_many_hosts()):
         rests("CMD_HOST_GET", 0.3)
+
+
+def look_as_many_users(line, *arguments):
+    """As root of a container, to whom the machine's root gives ids, each time as another user"""
+    if libc.unshare(CLONE_NEWUSER):
+        raise Failed("no user namespace")
+    line.put("in a namespace")
+    line.get()
+    os.setresuid(0, 0, 0)
+    with contextlib.closing(Netlink()) as netlink:
+        line.put(look_again_and_again(netlink, *arguments,
+                                      lambda look: os.setresuid(look % IDS, -1, -1)))
+
+
+@test
+def root_of_a_container_who_looks_as_many_users_rests_most_of_the_time():
+    with contextlib.closing(group_of_many_hosts()):
+        child = Child(1, look_as_many_users, "CMD_HOST_GET", 3)
+        equal("the child is", child.get(), "in a namespace")
+        write_file(f"/proc/{child.pid}/uid_map", f"0 {FIRST_ID} {IDS}")
+        child.put("go on")
+        rests("CMD_HOST_GET", 0.3, child)
 
 
 @test
