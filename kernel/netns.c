@@ -163,16 +163,21 @@ static int net_try_charge(struct coll_net *cn, struct coll_user *user, u64 bytes
  */
 int coll_net_charge(struct coll_net *cn, struct coll_user *user, u64 bytes)
 {
+	u64 missing = bytes, freed;
 	int err;
 
 	if (likely(!net_try_charge(cn, user, bytes)))
 		return 0;
-	mutex_lock(&cn->mutex);
-	coll_timewait_table_reclaim(&cn->timewait, user, bytes);
-	err = net_try_charge(cn, user, bytes);
-	if (err)
-		net_refuse(cn, err);
-	mutex_unlock(&cn->mutex);
+	do {
+		mutex_lock(&cn->mutex);
+		freed = coll_timewait_table_reclaim(&cn->timewait, user, missing);
+		missing -= min(missing, freed);
+		err = net_try_charge(cn, user, bytes);
+		if (err && !freed)
+			net_refuse(cn, err);
+		mutex_unlock(&cn->mutex);
+		cond_resched();
+	} while (err && freed);
 	return err;
 }
 

@@ -16,6 +16,11 @@ static void pernet_retire(struct coll_net *cn, struct coll_instance *gi,
 			  struct list_head *retired)
 {
 	mutex_lock(&cn->mutex);
+	while (!coll_timewait_table_make_room(&cn->timewait, gi->user, gi->members)) {
+		mutex_unlock(&cn->mutex);
+		cond_resched();
+		mutex_lock(&cn->mutex);
+	}
 	if (coll_instance_retire(gi)) {
 		coll_instance_remember(gi);
 		atomic_sub(gi->group.stats.peers, &cn->peers);
@@ -29,7 +34,8 @@ static void pernet_retire(struct coll_net *cn, struct coll_instance *gi,
 
 /*
  * Replace what is quiet by time-wait entries; it goes to @retired, to be freed later. A process
- * that ends may close many groups at once: others join meanwhile.
+ * that ends may close many groups at once, and a large table may need the room of many entries:
+ * others join meanwhile.
  */
 static void pernet_retire_quiet(struct coll_net *cn, struct list_head *retired)
 {

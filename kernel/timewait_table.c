@@ -157,14 +157,17 @@ static void timewait_entry_remove(struct coll_timewait_table *table,
 	call_rcu(&entry->rcu, timewait_entry_free);
 }
 
-/* As many of a user's oldest entries are forgotten as @count and @bytes demand. */
-static void timewait_user_shrink(struct coll_timewait_table *table,
-				 struct coll_timewait_user *user, u32 count, u64 bytes)
+static void timewait_user_forget_oldest(struct coll_timewait_table *table,
+					struct coll_timewait_user *user)
 {
-	while (user->count > count || user->bytes > bytes)
-		timewait_entry_remove(table, list_first_entry(&user->entries,
-							      struct coll_timewait_entry,
-							      of_user));
+	timewait_entry_remove(table, list_first_entry(&user->entries, struct coll_timewait_entry,
+						      of_user));
+}
+
+/* How many entries are left at least when the mutex is released */
+static u32 timewait_user_least(const struct coll_timewait_user *user)
+{
+	return user->count - min_t(u32, user->count, BATCH);
 }
 
 /* One more entry is to come; it is accounted for the user in all namespaces. */
@@ -173,14 +176,15 @@ static bool timewait_user_make_room(struct coll_timewait_table *table,
 {
 	u64 most = coll_tunable(table->tunables, COLL_TUNABLE_MAX_MEMORY) * 1024ULL /
 		   COLL_TIMEWAIT_SHARE;
+	u32 least = timewait_user_least(user);
 
 	if (bytes > most)
 		return false;
-	timewait_user_shrink(table, user, COLL_TIMEWAIT_PER_USER - 1, most - bytes);
-	while (!coll_user_remember(user->charged, bytes, table->tunables)) {
-		if (!user->count)
+	while (user->count >= COLL_TIMEWAIT_PER_USER || user->bytes > most - bytes ||
+	       !coll_user_remember(user->charged, bytes, table->tunables)) {
+		if (user->count == least)
 			return false;
-		timewait_user_shrink(table, user, user->count - 1, U64_MAX);
+		timewait_user_forget_oldest(table, user);
 	}
 	return true;
 }
@@ -204,6 +208,36 @@ static bool timewait_entry_add(struct coll_timewait_table *table,
 }
 
 /**
+ * coll_timewait_table_make_room() - an entry for a group will be added
+ * @table: of the namespace; its mutex is held
+ * @charged: who will be charged for it
+ * @members: the table of the group
+ *
+ * The user's oldest entries are forgotten for it, but not more than a batch.
+ *
+ * Return: false if more are to be forgotten, when others have had the mutex. Context: process.
+ */
+bool coll_timewait_table_make_room(struct coll_timewait_table *table,
+				   const struct coll_user *charged,
+				   const struct coll_members *members)
+{
+	struct coll_timewait_user *user = timewait_user_find(table, charged);
+	u64 bytes = timewait_entry_bytes(members);
+	u32 before = table->count;
+	bool done;
+
+	if (!user)
+		return true;
+	done = timewait_user_make_room(table, user, bytes);
+	if (done)
+		coll_user_unremember(user->charged, bytes);
+	else
+		done = before - table->count < BATCH;
+	timewait_user_put(table, user);
+	return done;
+}
+
+/**
  * coll_timewait_table_add() - add a time-wait entry for a group
  * @table: of the namespace; its mutex is held
  * @group: where packets find the group; they find the time-wait entry instead from now on
@@ -211,7 +245,7 @@ static bool timewait_entry_add(struct coll_timewait_table *table,
  * @members: its table
  * @user: who is charged for it
  *
- * If there is no memory, no entry is added, and late packets are not answered.
+ * If there is no memory, or no room, no entry is added, and late packets are not answered.
  *
  * Return: how much of what is charged for the group, to the user and to the namespace, is
  * charged for the entry from now on; 0 if none was added: @group is to be removed.
@@ -269,17 +303,25 @@ u64 coll_timewait_table_expire(struct coll_timewait_table *table, u64 now)
  * coll_timewait_table_reclaim() - a user needs memory
  * @table: of the namespace; its mutex is held
  * @charged: the user
- * @bytes: how much of it; the user's oldest entries are forgotten for it
+ * @bytes: how much of it; the user's oldest entries are forgotten for it, but not more than a batch
  *
- * Context: process.
+ * Return: how much has become free, 0 if the user has no entries. Context: process.
  */
-void coll_timewait_table_reclaim(struct coll_timewait_table *table,
-				 const struct coll_user *charged, u64 bytes)
+u64 coll_timewait_table_reclaim(struct coll_timewait_table *table,
+				const struct coll_user *charged, u64 bytes)
 {
 	struct coll_timewait_user *user = timewait_user_find(table, charged);
+	u64 before, freed = 0;
+	u32 least;
 
 	if (!user)
-		return;
-	timewait_user_shrink(table, user, U32_MAX, user->bytes - min(user->bytes, bytes));
+		return 0;
+	before = user->bytes;
+	least = timewait_user_least(user);
+	while (freed < bytes && user->count > least) {
+		timewait_user_forget_oldest(table, user);
+		freed = before - user->bytes;
+	}
 	timewait_user_put(table, user);
+	return freed;
 }

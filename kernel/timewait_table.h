@@ -16,7 +16,8 @@
  * who joins when that is used up loses the oldest entries in the namespace.
  *
  * Softirqs find them by tag and host, as they find groups (lookup.h). They are added and
- * forgotten under the namespace's mutex.
+ * forgotten under the namespace's mutex, no more than a batch while it is held once: others join
+ * meanwhile.
  */
 #ifndef COLL_TIMEWAIT_TABLE_H
 #define COLL_TIMEWAIT_TABLE_H
@@ -86,11 +87,14 @@ coll_timewait_looked_up(struct coll_lookup_entry *entry)
 int coll_timewait_table_init(struct coll_timewait_table *table, struct coll_lookup *lookup,
 			     const struct coll_tunables *tunables, atomic64_t *memory);
 void coll_timewait_table_destroy(struct coll_timewait_table *table);
+bool coll_timewait_table_make_room(struct coll_timewait_table *table,
+				   const struct coll_user *charged,
+				   const struct coll_members *members);
 u64 coll_timewait_table_add(struct coll_timewait_table *table, struct coll_lookup_entry *group,
 			    const struct coll_group *g, struct coll_members *members,
 			    struct coll_user *user);
 u64 coll_timewait_table_expire(struct coll_timewait_table *table, u64 now);
-void coll_timewait_table_reclaim(struct coll_timewait_table *table,
-				 const struct coll_user *charged, u64 bytes);
+u64 coll_timewait_table_reclaim(struct coll_timewait_table *table,
+				const struct coll_user *charged, u64 bytes);
 
 #endif

@@ -232,6 +232,18 @@ bool coll_user_remember(struct coll_user *user, u64 bytes, const struct coll_tun
 }
 
 /**
+ * coll_user_unremember() - undo coll_user_remember()
+ * @user: of the group
+ * @bytes: how much
+ *
+ * Context: any.
+ */
+void coll_user_unremember(struct coll_user *user, u64 bytes)
+{
+	atomic64_sub(bytes, &user->timewait);
+}
+
+/**
  * coll_user_forget() - a time-wait entry ends
  * @user: of its group
  * @bytes: what it has kept, which is not charged any more

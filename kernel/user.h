@@ -69,6 +69,7 @@ void coll_user_hold(struct coll_user *user);
 void coll_user_release(struct coll_user *user);
 int coll_user_charge(struct coll_user *user, u64 bytes, const struct coll_tunables *t);
 bool coll_user_remember(struct coll_user *user, u64 bytes, const struct coll_tunables *t);
+void coll_user_unremember(struct coll_user *user, u64 bytes);
 void coll_user_forget(struct coll_user *user, u64 bytes);
 bool coll_user_next(u32 from, struct coll_user_use *use);
 

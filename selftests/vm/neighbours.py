@@ -12,8 +12,8 @@ import resource
 import time
 
 from collsock_test import (
-    Child, Descriptor, Rank, at_least, equal, eventually, libc, main, netlink_on, rank_on, read_file,
-    refused, test, test_each, write_file)
+    Child, Descriptor, Rank, at_least, at_most, equal, eventually, libc, main, netlink_on, rank_on,
+    read_file, refused, test, test_each, tunables, write_file)
 
 ONE, ANOTHER = 1000, 2000
 USERS_ENTRIES = 4096  # COLL_TIMEWAIT_PER_USER
@@ -198,6 +198,100 @@ def no_memory_is_charged_to_a_joining_process_while_others_wait_for_it():
     at_least("times that mutexes were taken", taken, JOINS)
     at_least("allocations", sum(name not in ("lock", "unlock") for name, _ in seen), JOINS)
     equal("allocated under mutexes by", found, set())
+
+
+# ---- entries that make room ----
+
+BATCH, ENTRIES = 256, 600  # BATCH of timewait_table.c
+FORGETS = """p:locks/forget coll_user_forget
+p:locks/unlock mutex_unlock
+"""
+LARGE_TABLE = [f"10.9.{n >> 8}.{n & 255}" for n in range(1, 20000)]
+HOST_BYTES = 32  # of a table with one rank on each host
+
+
+@contextlib.contextmanager
+def forgetting():
+    """Yields a function that tells how many entries a thread has forgotten, at most, between two
+    times that it released a mutex, and how many were forgotten together."""
+    write_file(f"{TRACE}/kprobe_events", FORGETS)
+    write_file(f"{TRACE}/trace", "")
+    write_file(f"{TRACE}/events/locks/enable", "1")
+
+    def tell():
+        write_file(f"{TRACE}/events/locks/enable", "0")
+        most, together, now = 0, 0, {}
+        for thread, name in re.findall(r"-(\d+) +\[.*: (forget|unlock): ",
+                                       read_file(f"{TRACE}/trace")):
+            now[thread] = now.get(thread, 0) + 1 if name == "forget" else 0
+            most, together = max(most, now[thread]), together + (name == "forget")
+        return most, together
+
+    try:
+        yield tell
+    finally:
+        write_file(f"{TRACE}/events/locks/enable", "0")
+        write_file(f"{TRACE}/kprobe_events", "")
+        write_file(f"{TRACE}/trace", "")
+
+
+def some_are_forgotten_at_a_time(tell, least):
+    most, together = tell()
+    print(f"# {together} entries are forgotten, at most {most} at a time")
+    at_least("entries that are forgotten", together, least)
+    at_most("entries that are forgotten at a time", most, BATCH)
+
+
+def join_beside_entries(line, user, descriptor, closes):
+    """Joins this group, or closes it, when the user has many entries, after being told so."""
+    os.setuid(user)
+    close_many(ENTRIES)
+    rank = Rank()
+    steps = [lambda: rank.join(descriptor, 0), rank.close]
+    if closes:
+        steps.pop(0)()
+    line.put("ready")
+    line.get()
+    steps.pop(0)()
+    line.put("done")
+    line.get()
+
+
+@test
+def who_joins_forgets_some_entries_at_a_time():
+    """Others wait for the mutex of the namespace meanwhile."""
+    watcher, descriptor = rank_on(1), Descriptor([1], window=64, max_bytes=65536)
+    eventually("groups", lambda: watcher.net_stats().groups, 0)
+    with contextlib.closing(rank_on(1)) as rank:
+        rank.join(descriptor, 0, nonce=1)
+        needs = watcher.net_stats().memory
+    child = Child(1, join_beside_entries, ONE + 1, descriptor, False)
+    equal("the child is", child.get(), "ready")
+    eventually("groups", lambda: watcher.net_stats().groups, 0)
+    with tunables(user_memory_kib=needs // 1024 + 1), forgetting() as tell:
+        child.put("join")
+        equal("the child has", child.get(), "done")
+        some_are_forgotten_at_a_time(tell, ENTRIES - 10)
+    child.put("end")
+    child.finish()
+
+
+@test
+def a_large_entry_replaces_some_entries_at_a_time():
+    watcher = rank_on(1)
+    descriptor = Descriptor([1, *LARGE_TABLE], window=1, max_bytes=8, liveness_ms=60000)
+    child = Child(1, join_beside_entries, ONE + 2, descriptor, True)
+    equal("the child is", child.get(), "ready")
+    eventually("groups", lambda: watcher.net_stats().groups, 1)
+    share = HOST_BYTES * len(LARGE_TABLE) // 1024 + 4
+    with tunables(max_memory_kib=16 * share), forgetting() as tell:
+        child.put("close")
+        equal("the child has", child.get(), "done")
+        eventually("groups", lambda: watcher.net_stats().groups, 0)
+        some_are_forgotten_at_a_time(tell, ENTRIES - 30)
+    refused(errno.EADDRINUSE, "the large group, joined again", rank_on(1).join, descriptor, 0)
+    child.put("end")
+    child.finish()
 
 
 main(limit=170)
