@@ -27,9 +27,10 @@ done
 
 SCENARIO = """\
 #!/bin/sh
-# suites: {}
+# vm: {2}
+# suites: {0}
 echo "1..1"
-echo "ok 1 {}"
+echo "ok 1 {1}"
 """
 
 
@@ -40,6 +41,10 @@ def write(name, text, mode=0o755):
     path.chmod(mode)
 
 
+def write_scenario(name, tags, settings="limit=10", mode=0o755):
+    write(f"selftests/vm/{name}.sh", SCENARIO.format(tags, name, settings), mode)
+
+
 def make_tree():
     for name in ("selftests/run", "selftests/processes.py"):
         write(name, "")
@@ -48,8 +53,14 @@ def make_tree():
     write("tools/vm/vm", MACHINE)
     write("Makefile", "all:\n")
     write("selftests/fuzz/Makefile", "vm:\n")
-    write("selftests/vm/runs.sh", SCENARIO.format("check soak", "runs"))
-    write("selftests/vm/forgotten.sh", SCENARIO.format("soak", "forgotten"), 0o644)
+    write("tools/vm/debug.config", "# CONFIG_SECOND=y\nCONFIG_FIRST=y\n")
+    write("tools/vm/uml.config", "")
+    write("tools/vm/smp.config", "CONFIG_SECOND=y\n")
+    write_scenario("runs", "check soak")
+    write_scenario("forgotten", "soak", mode=0o644)
+    write_scenario("needs", "long", "needs=FIRST,SECOND")
+    write_scenario("counts", "long", "icount=1")
+    write_scenario("modest", "long", "needs=FIRST")
     write("selftests/vm/shared.py", "# Code that scenarios share\n", 0o644)
 
 
@@ -79,12 +90,22 @@ def results():
              arguments=["--only", "forgotten", "1.2:soak"])
     yield "it does not fail if another one is to be run", \
         says(0, "1 passed, 0 failed", arguments=["--only", "runs", "1.2:soak"])
+    yield "a debug kernel runs what needs only options that it has, and names the rest", \
+        says(0, "# uml does not run needs, which needs SECOND",
+             "# uml does not run counts, which needs icount", "ok 1 modest", "1 passed, 0 failed",
+             arguments=["uml:long"])
+    yield "options of its own count too", \
+        says(0, "ok 1 needs", "ok 1 modest", "2 passed, 0 failed", arguments=["smp:long"])
+    yield "other kernels run all", says(0, "3 passed, 0 failed", arguments=["1.2:long"])
+    yield "a scenario that is to be run where it cannot be is a failure", \
+        says(1, "# uml does not run needs, which needs SECOND", "not ok uml:long: no scenario",
+             arguments=["--only", "needs", "uml:long"])
 
 
 def main():
     failed = 0
     make_tree()
-    print("TAP version 13\n1..4")
+    print("TAP version 13\n1..8")
     for number, (name, seen) in enumerate(results(), 1):
         print(f"{'not ok' if seen else 'ok'} {number} {name}")
         if seen:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=3 limit=90
+# vm: hosts=3 limit=90 needs=SECCOMP_FILTER
 # suites: check soak
 """A rank in an unprivileged container: it takes part, reads, and tunes only its own
 namespace.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=1 limit=60 probes=yes
+# vm: hosts=1 limit=60 needs=KPROBES
 # suites: check soak
 """A group that cannot be made, as a function of the kernel fails, harms no other and leaves
 nothing."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=3 limit=90
+# vm: hosts=3 limit=90 needs=KPROBES
 # suites: check rt soak
 """What a packet costs a group that nobody with its key has written.
 

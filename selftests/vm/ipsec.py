@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=2 limit=150
+# vm: hosts=2 limit=150 needs=XFRM_USER
 # suites: check rt soak
 """Hosts whose packets are encrypted: IPsec in transport mode delivers them from a work queue.
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=3 limit=240
+# vm: hosts=3 limit=240 needs=CGROUP_BPF,NETFILTER
 # suites: check soak
 """Packets of a group belong to the process that joined: filters, firewall and routes see it."""
 
