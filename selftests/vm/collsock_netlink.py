@@ -6,6 +6,7 @@ of a test are sent unchanged, well-formed or not.
 """
 
 import errno
+import functools
 import itertools
 import os
 import pathlib
@@ -73,14 +74,19 @@ def integer(data):
     return int.from_bytes(data, "little")
 
 
+@functools.cache
+def names_of(prefix):
+    """The header's names that begin so, by their values. A dump has thousands of messages."""
+    return {value: name[len(prefix):].lower() for name, value in NUMBERS.items()
+            if name.startswith(prefix)}
+
+
 def named(data, prefix, nested=None):
     """Attributes by their names; nested ones likewise, repeated ones as lists.
 
     Numbers are integers, nested is {name: prefix of its attributes}.
     """
-    names = {value: name[len(prefix):].lower() for name, value in NUMBERS.items()
-             if name.startswith(prefix) and not name.startswith("_")}
-    result = {}
+    names, result = names_of(prefix), {}
     for kind, value in attributes(data):
         name = names.get(kind, str(kind))
         if nested and name in nested:
