@@ -746,6 +746,13 @@ def a_dump_under_traffic_is_complete():
             equal("groups that were not told", missing, set())
     for child in children:
         child.kill()
+        child.end()
+    watcher = rank_on(1)
+    # They would keep more memory for a minute than a namespace usually has
+    with tunables(linger_ms=10):
+        for rank in ranks:
+            rank.close()
+        eventually("groups", lambda: watcher.net_stats().groups, 0)
 
 
 @test
