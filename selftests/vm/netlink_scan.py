@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=1 limit=200
+# vm: hosts=2 limit=200
 # suites: soak
 """A dump of operations slows running groups no more if a group has many ranks, and a dump of
 connections does not hold up ranks that join."""
@@ -11,13 +11,12 @@ import time
 
 from collsock_netlink import Netlink
 from collsock_test import (
-    Child, Descriptor, at_least, at_most, equal, eventually, main, netlink_on, rank_on, test,
-    tunables)
+    Child, Descriptor, at_most, equal, eventually, main, netlink_on, rank_on, test, tunables)
 
 HOSTS = 18
-LARGE, MANY_HOSTS = 96, 65536  # groups, each with this number of hosts
-FEW = 3
-SECONDS = 5
+GROUPS = 96
+FEW_HOSTS, MANY_HOSTS = 2, 65536  # of each
+ROUNDS, SECONDS = 4, 2
 
 
 def seconds(ranks, what):
@@ -66,27 +65,43 @@ def dump_repeatedly(line):
     line.put((count, told))
 
 
-@test
-def dumps_of_large_groups_do_not_hold_up_ranks_that_join():
-    """There is nothing to tell, but much to look at."""
-    hosts = [1, *(f"10.{2 + (n >> 16)}.{n >> 8 & 255}.{n & 255}" for n in range(1, MANY_HOSTS))]
-    descriptor, joined = Descriptor(hosts, window=1), 0
-    large = [rank_on(1) for _ in range(LARGE)]
-    with tunables(max_memory_kib=1 << 20):
-        for number, rank in enumerate(large):
-            rank.join(descriptor, 0, nonce=number)
-    child = Child(1, dump_repeatedly)
+def join_groups(host, hosts):
+    """Join a rank of groups with this number of hosts, which have no connections."""
+    addresses = [host, *(f"10.{2 + (n >> 16)}.{n >> 8 & 255}.{n & 255}" for n in range(1, hosts))]
+    descriptor, ranks = Descriptor(addresses, window=1), [rank_on(host) for _ in range(GROUPS)]
+    for number, rank in enumerate(ranks):
+        rank.join(descriptor, 0, nonce=number)
+    return ranks
+
+
+def joined_beside_dumps(host):
+    """How many ranks join there while the host's connections are dumped, and how many dumps."""
+    child, joined = Child(host, dump_repeatedly), 0
     equal("the child is", child.get(), "ready")
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
-        rank_on(1).join(Descriptor([1], window=1), 0)
+        rank_on(host).join(Descriptor([host], window=1), 0)
         joined += 1
     child.put("end")
     count, told = child.get()
     child.finish()
-    print(f"# {joined} ranks joined beside {count} dumps")
+    print(f"# host {host}: {joined} ranks joined beside {count} dumps")
     equal("connections", told, 0)
-    at_least("ranks that joined during a dump", joined / count, FEW)
+    return joined, count
+
+
+@test
+def dumps_of_large_groups_do_not_hold_up_ranks_that_join():
+    """Of many hosts without connections, a dump looks at no more than of few, on another host. The
+    best of some rounds counts, as others use the processors, too."""
+    with tunables(max_memory_kib=1 << 20):
+        ranks = join_groups(1, FEW_HOSTS) + join_groups(2, MANY_HOSTS)
+    rounds = [(joined_beside_dumps(1), joined_beside_dumps(2)) for _ in range(ROUNDS)]
+    for rank in ranks:
+        rank.close()
+    for number, what in enumerate(("ranks that joined", "dumps")):
+        few, many = (max(seen[number] for seen in one) for one in zip(*rounds))
+        at_most(f"{what}, times as many beside small groups", few / max(many, 1), 10)
 
 
 if __name__ == "__main__":
