@@ -751,7 +751,7 @@ def run_test(function, args, limit):
 def main(limit=60):
     """Run all tests, or those whose names contain a word of the command line, or of
     COLLSOCK_TEST."""
-    limit *= SLOWDOWN * (1 + SOAK // 4)  # like the limit of selftests/run
+    limit *= SLOWDOWN * (1 + SOAK // 2)  # like the limit of selftests/run
     words = sys.argv[1:] or os.environ.get("COLLSOCK_TEST", "").split()
     chosen = [(function, args) for function, args in tests
               if not words or any(word in function.__name__ for word in words)]

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# vm: module=no limit=60 needs=MODULE_SIG
+# vm: module=no limit=120 needs=MODULE_SIG
 # suites: soak
 #
 # A kernel that requires signed modules refuses ours with the messages that
