@@ -263,7 +263,7 @@ def library_of_another_version(kind, folder):
         shutil.copytree(TREE / part, f"{folder}/{part}")
     source = pathlib.Path(folder, "libcollsock/mpi/init.c")
     text = source.read_text()
-    other, changes = re.subn(r"(?m)^(#define VERSION \w+)1U$", r"\g<1>2U", text)
+    other, changes = re.subn(r"(?m)^(#define VERSION 0x)\w{4}", r"\g<1>c012", text)
     equal("versions that were changed", changes, 1)
     source.write_text(other)
     subprocess.run(["make", "-s", "-C", source.parent, f"MPIS={kind}", f"OUTPUT={folder}/lib"],
