@@ -164,6 +164,15 @@ static void parse(struct exp_choice *choice, int argc, char **argv)
 	}
 }
 
+static u32 least(const u32 *numbers)
+{
+	u32 found = *numbers;
+
+	for (; *numbers != EXP_LIST_END; numbers++)
+		found = min(found, *numbers);
+	return found;
+}
+
 /* Print a table with the chosen values instead of the defaults. */
 static bool print(const struct table *t, const struct exp_choice *chosen)
 {
@@ -174,6 +183,10 @@ static bool print(const struct table *t, const struct exp_choice *chosen)
 	choice.late_us = chosen->late_us ?: t->late_us;
 	choice.settings.iterations = chosen->settings.iterations ?: t->iterations;
 	choice.settings.doubles = 1;
+	if (t->print != exp_algorithms && !least(choice.doubles)) {
+		fprintf(stderr, "sim: %s needs 1 double at least\n", t->name);
+		exit(2);
+	}
 	if (t->about)
 		printf("\n%s\n", t->about);
 	return t->print(&choice);

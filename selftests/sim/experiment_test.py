@@ -102,6 +102,8 @@ def check_algorithms():
     check("of each operation, number of hosts and length, one line is what auto means",
           len(automatic) == len(cases) == sum(line[4] == "auto" for line in lines),
           cases - set(automatic))
+    check("no other experiment takes vectors of nothing",
+          run("reduce", "--hosts", "2", "--doubles", "0").returncode == 2)
     for rooted, most in (False, 1.05), (True, 1.2):
         worst = {case: ratio for case, ratio in automatic.items() if ratio > most and
                  (case[0] in ("reduce", "broadcast", "gather", "scatter")) == rooted}
