@@ -39,8 +39,8 @@ static bool blocks_describe_own(struct cm_data *in, const struct cm_blocks *b,
 }
 
 /*
- * All ranks describe what they receive: MPI wants that to be as long as what is sent, but
- * knows programs in which it is not. Those are left to it.
+ * All ranks describe what they receive. MPI requires it to be as long as what they send, but
+ * MPI libraries accept programs in which it is not: those are left to them.
  */
 bool cm_blocks_allgather(const struct cm_blocks *b, MPI_Comm comm, enum cm_call call,
 			 MPI_Request *request, int *err)

@@ -44,7 +44,7 @@ struct cm_comm *cm_serve_comm(MPI_Comm handle, enum cm_call call);
 /* Can an element of this datatype be combined by this operator? Otherwise why not */
 enum cm_reason cm_serve_operator_obstacle(const struct cm_type *type, enum collsock_operator op);
 
-/* Is a vector of so many bytes taken? */
+/* Is a vector of this length taken? Otherwise why not */
 enum cm_reason cm_serve_size_obstacle(MPI_Count bytes, bool rooted);
 
 static inline bool cm_serve_is_rank(const struct cm_comm *c, int root)

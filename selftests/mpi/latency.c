@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * latency ITERATIONS OPERATION[:BYTES]...: latency of collectives on MPI_COMM_WORLD.
- * Operations are barrier, bcast, reduce and allreduce, of doubles, those with a block of so
- * many bytes for each rank, allgather, allgatherv, gather, scatter and reduce_scatter_block, and
+ * Operations are barrier, bcast, reduce and allreduce, of doubles, those with a block of
+ * these bytes for each rank, allgather, allgatherv, gather, scatter and reduce_scatter_block, and
  * those with a root followed by a barrier, as bcast+barrier; every rank is the root in turn.
  * Rank 0 prints one JSON object: medians and means in nanoseconds, averaged over the ranks, and
  * the idle time of rank 0's machine in each.
