@@ -267,7 +267,7 @@ static noinline void io_fold(struct coll_instance *gi)
 
 	while (coll_group_take_fold(&gi->group, &fold)) {
 		coll_instance_leave(gi);
-		coll_engine_fold(&fold);
+		coll_locals_fold(&fold);
 		cond_resched();
 		coll_group_folded(&gi->group, &fold, coll_instance_enter(gi));
 	}

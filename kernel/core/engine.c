@@ -2,34 +2,10 @@
 #include "engine.h"
 #include "env.h"
 #include "extent.h"
+#include "locals.h"
 #include "peers.h"
 #include "reduce.h"
-#include "work.h"
-
-/* A register as it was after @index rounds that fold. */
-static u8 *engine_value(const struct coll_op *op, u32 index, u32 reg)
-{
-	size_t room = op->group->payload.room;
-
-	return op->values + (size_t)(index * op->schedule->registers + reg) * room;
-}
-
-static u8 *engine_early(const struct coll_op *op, u32 edge)
-{
-	return op->early + (size_t)edge * op->group->payload.room;
-}
-
-/* The segment of a lane: all but the last have the same size. */
-static struct coll_extent engine_segment(const struct coll_op *op, u32 lane)
-{
-	struct coll_extent range = { .bytes = op->bytes };
-
-	if (unlikely(op->segments > 1)) {
-		range.first = lane * op->segment_bytes;
-		range.bytes = min(op->bytes - range.first, op->segment_bytes);
-	}
-	return range;
-}
+#include "values.h"
 
 /* Offset of a block in its segment: all but the last have the same number of elements. */
 static u32 engine_block_start(const struct coll_op *op, u32 segment_bytes, u32 block)
@@ -43,7 +19,7 @@ static u32 engine_block_start(const struct coll_op *op, u32 segment_bytes, u32 b
 static noinline struct coll_extent engine_part(const struct coll_op *op, u32 lane,
 					       const struct coll_edge *e)
 {
-	struct coll_extent range = engine_segment(op, lane);
+	struct coll_extent range = coll_values_segment(op, lane);
 
 	if (op->schedule->places) {
 		struct coll_span span = { range.first, range.first + range.bytes };
@@ -166,7 +142,7 @@ static noinline bool engine_load(struct coll_op *op, const struct coll_lane *lan
 {
 	struct coll_extent range = engine_range(op, lane->index, e);
 
-	m->payload = engine_value(op, lane->value, e->reg) + range.first;
+	m->payload = coll_values_register(op, lane->value, e->reg) + range.first;
 	m->bytes = range.bytes;
 	m->rest = range.rest;
 	m->gap = range.gap;
@@ -239,12 +215,6 @@ static inline bool engine_begin_round(struct coll_op *op, struct coll_lane *lane
 	return !r->sends || engine_send_round(op, lane, r->sends, now);
 }
 
-static inline void engine_copy(struct coll_op *op, u8 *to, const u8 *from, u32 bytes)
-{
-	coll_work_do(op->group, bytes * COLL_WORK_BYTE);
-	memcpy(to, from, bytes);
-}
-
 /* A part of a fold list that is applied: what it does, to which bytes of its range. */
 struct engine_step {
 	u8		*result;
@@ -259,7 +229,7 @@ static void engine_take_step(struct coll_op *op, const struct engine_step *step)
 	u32 count;
 
 	if (step->action == COLL_PLACE) {
-		engine_copy(op, step->result, step->operand, step->bytes);
+		coll_values_copy(op, step->result, step->operand, step->bytes);
 		return;
 	}
 	count = step->bytes / coll_type_bytes(sig->type);
@@ -276,8 +246,8 @@ static inline const u8 *engine_operand(const struct coll_op *op, const struct co
 {
 	const struct coll_edge *e = &op->schedule->fold[edge];
 
-	return e->host == op->schedule->self ? engine_value(op, lane->value, e->reg) :
-					       engine_early(op, edge);
+	return e->host == op->schedule->self ? coll_values_register(op, lane->value, e->reg) :
+					       coll_values_early(op, edge);
 }
 
 /* Apply one fold entry, as far as one step goes. True if that is all. */
@@ -289,7 +259,7 @@ static bool engine_fold_entry(struct coll_op *op, u32 index, u32 edge)
 	struct coll_lane *lane = &op->lanes[index];
 	u32 first = range.first + lane->at;
 	struct engine_step step = {
-		.result		= engine_value(op, lane->value + 1, e->reg) + first,
+		.result		= coll_values_register(op, lane->value + 1, e->reg) + first,
 		.operand	= engine_operand(op, lane, edge) + first,
 		.bytes		= range.bytes - lane->at,
 		.action		= e->action,
@@ -307,11 +277,11 @@ static bool engine_fold_entry(struct coll_op *op, u32 index, u32 edge)
 /* What the round does not fold into must be kept. */
 static void engine_keep(struct coll_op *op, u32 index, u32 reg)
 {
-	struct coll_extent range = engine_segment(op, index);
+	struct coll_extent range = coll_values_segment(op, index);
 	u32 value = op->lanes[index].value;
 
-	engine_copy(op, engine_value(op, value + 1, reg) + range.first,
-		    engine_value(op, value, reg) + range.first, range.bytes);
+	coll_values_copy(op, coll_values_register(op, value + 1, reg) + range.first,
+			 coll_values_register(op, value, reg) + range.first, range.bytes);
 }
 
 /*
@@ -332,7 +302,7 @@ static bool engine_fold_two(struct coll_op *op, struct coll_lane *lane, const st
 		return false;
 	placed = engine_operand(op, lane, r->fold_first);
 	other = engine_operand(op, lane, r->fold_first + 1);
-	result = engine_value(op, lane->value + 1, 0);
+	result = coll_values_register(op, lane->value + 1, 0);
 	coll_work_do(op->group, op->elements * coll_reduce_work(sig->type));
 	if (e[1].action == COLL_FOLD_LEFT)
 		coll_reduce(result, other, placed, op->elements, sig->type, sig->op);
@@ -377,20 +347,6 @@ static noinline bool engine_fold(struct coll_op *op, u32 index)
 
 /* ---- the ranks of this host ---- */
 
-/*
- * Offset of the block of a rank of this host. A vector that is only moved is in host order; one
- * that is reduced stays in the order of ranks.
- */
-static noinline u32 engine_own_block(const struct coll_op *op, u32 local)
-{
-	const struct coll_ranks *ranks = &op->group->ranks;
-	u32 position = op->schedule->places ?
-		       coll_order_first(&ranks->order, op->schedule->self) + local :
-		       ranks->local[local].rank;
-
-	return position * op->block;
-}
-
 /* Complete one rank's post. */
 static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_rank)
 {
@@ -399,7 +355,7 @@ static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_r
 	struct coll_group *g = op->group;
 
 	if (unlikely(op->own_out && bytes)) {
-		first = engine_own_block(op, local);
+		first = coll_values_own_block(op, local);
 		bytes = op->block;
 	}
 	post->waits = false;
@@ -411,7 +367,7 @@ static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_r
 		g->stats.completed++;
 	}
 	coll_env_complete(g, local, op->head.number, post->token,
-			  bytes ? engine_value(op, op->lanes[0].value, 0) + first : NULL,
+			  bytes ? coll_values_register(op, op->lanes[0].value, 0) + first : NULL,
 			  bytes, error, failed_rank);
 }
 
@@ -459,107 +415,6 @@ static inline bool engine_check_out_in_turn(struct coll_op *op)
 	if (coll_engine_finished(op) && op->state == COLL_OP_RUNNING)
 		coll_work_leave_lane(op, &op->lanes[0]);
 	return false;
-}
-
-/* ---- folding the contributions of this host ---- */
-
-/*
- * The tree of local ranks is fixed, so that results do not depend on the order of their
- * posts. The node of a level k whose lowest rank is r, a multiple of 2^k, covers 2^k ranks
- * from r on, or those that there are. Its value is in the buffer of r. It is combined with
- * the node beside it into one of the next level; if there is none beside it, it is that node
- * itself. The root is the operation's first value.
- */
-
-static u8 *engine_local(const struct coll_op *op, u32 local)
-{
-	return op->locals.buffers + (size_t)local * op->group->payload.room;
-}
-
-/* Two nodes of a level are complete: claim them. */
-static struct coll_fold engine_claim(struct coll_op *op, u32 low, u32 level)
-{
-	const struct coll_signature *sig = &op->head.signature;
-	bool root = 2U << level >= op->locals.contributors;
-
-	op->locals.post[low].level = 0;
-	op->locals.post[low + (1U << level)].level = 0;
-	return (struct coll_fold) {
-		.op		= op,
-		.result		= root ? engine_value(op, 0, 0) : engine_local(op, low),
-		.left		= engine_local(op, low),
-		.right		= engine_local(op, low + (1U << level)),
-		.elements	= op->elements,
-		.type		= sig->type,
-		.operator	= sig->op,
-		.low		= low,
-		.level		= level,
-	};
-}
-
-/**
- * coll_engine_fold() - fold a pair of values of local ranks
- * @fold: the pair
- *
- * Nothing else uses the values meanwhile.
- *
- * Context: any; without the group's lock, if it is large.
- */
-void coll_engine_fold(const struct coll_fold *fold)
-{
-	coll_reduce(fold->result, fold->left, fold->right, fold->elements, fold->type,
-		    fold->operator);
-}
-
-/* A small pair is folded at once; else it is left to the caller of the core: then false. */
-static bool engine_fold_pair(struct coll_op *op, const struct coll_fold *fold)
-{
-	if (fold->elements <= op->group->work.unit && !coll_work_over(op->group)) {
-		coll_work_do(op->group, fold->elements * coll_reduce_work(fold->type));
-		coll_engine_fold(fold);
-		return true;
-	}
-	op->group->work.fold = *fold;
-	op->locals.folding++;
-	op->head.unacked++;
-	return false;
-}
-
-/* The node of @level whose lowest rank is @low is complete. Go on towards the root. */
-static void engine_climb(struct coll_op *op, u32 low, u32 level)
-{
-	struct coll_local_post *post = op->locals.post;
-	struct coll_fold fold;
-
-	for (; 1U << level < op->locals.contributors; level++) {
-		u32 beside = low ^ 1U << level;
-
-		if (beside >= op->locals.contributors)
-			continue;
-		if (post[beside].level != level + 1) {
-			post[low].level = level + 1;
-			return;
-		}
-		low = min(low, beside);
-		fold = engine_claim(op, low, level);
-		if (!engine_fold_pair(op, &fold))
-			return;
-	}
-}
-
-static noinline void engine_contribute(struct coll_op *op, u32 local, const void *payload)
-{
-	if (unlikely(op->own_in)) {
-		engine_copy(op, engine_value(op, 0, 0) + engine_own_block(op, local),
-			    payload, op->block);
-		return;
-	}
-	if (op->locals.contributors == 1) {
-		engine_copy(op, engine_value(op, 0, 0), payload, op->bytes);
-		return;
-	}
-	engine_copy(op, engine_local(op, local), payload, op->bytes);
-	engine_climb(op, local, 0);
 }
 
 /* Have the ranks of this host contributed all? */
@@ -738,7 +593,7 @@ bool coll_engine_post(struct coll_op *op, u32 local, const void *payload, void *
 	op->locals.contributed += contributes;
 	op->locals.latest = local;
 	if (op->bytes && contributes)
-		engine_contribute(op, local, payload);
+		coll_locals_contribute(op, local, payload);
 	if (unlikely(!own->receives))
 		engine_answer(op, local, 0, COLLSOCK_NO_RANK);
 	if (engine_may_begin(op))
@@ -767,7 +622,7 @@ bool coll_engine_folded(struct coll_op *op, const struct coll_fold *fold, u64 no
 	op->head.unacked--;
 	if (op->state != COLL_OP_RUNNING)
 		return false;
-	engine_climb(op, fold->low, fold->level + 1);
+	coll_locals_folded(op, fold);
 	return engine_may_begin(op) && coll_engine_begin(op, now);
 }
 
@@ -786,11 +641,11 @@ void coll_engine_store_payload(struct coll_op *op, u32 edge, const struct coll_b
 	u8 *to;
 
 	if (likely(!op->schedule->places)) {
-		memcpy(engine_early(op, edge) + range.first, body->payload, bytes);
+		memcpy(coll_values_early(op, edge) + range.first, body->payload, bytes);
 		return;
 	}
 	bytes -= range.rest;
-	to = engine_value(op, 0, 0) + range.first;
+	to = coll_values_register(op, 0, 0) + range.first;
 	memcpy(to, body->payload, bytes);
 	memcpy(to + bytes + range.gap, body->payload + bytes, range.rest);
 }

@@ -60,7 +60,6 @@ static inline void coll_engine_make(struct coll_op *op)
 
 bool coll_engine_begin(struct coll_op *op, u64 now);
 bool coll_engine_post(struct coll_op *op, u32 local, const void *payload, void *token, u64 now);
-void coll_engine_fold(const struct coll_fold *fold);
 bool coll_engine_folded(struct coll_op *op, const struct coll_fold *fold, u64 now);
 
 /* Are all its rounds over? */

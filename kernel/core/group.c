@@ -174,7 +174,7 @@ static noinline void group_post_ended(struct coll_group *g, u32 local, struct co
  * settling time.
  *
  * If coll_group_take_fold() gives the caller a pair it drops the lock, calls
- * coll_engine_fold(), and then coll_group_folded(), which may leave another one.
+ * coll_locals_fold(), and then coll_group_folded(), which may leave another one.
  *
  * Return: 0, or -EAGAIN when the window is full.
  * Context: event context (env.h).

@@ -18,6 +18,7 @@
 
 #include "env.h"
 #include "failure.h"
+#include "locals.h"
 #include "peers.h"
 #include "ranks.h"
 #include "signature.h"

@@ -362,7 +362,7 @@ static void member_fold_over(struct world *w, void *what)
 		free(f);
 		return;
 	}
-	coll_engine_fold(&f->fold);
+	coll_locals_fold(&f->fold);
 	coll_group_folded(&m->group, &f->fold, w->now);
 	if (coll_group_take_fold(&m->group, &f->fold)) {
 		world_at(w, member_turn_at(m), member_fold_over, f);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Where the values of an operation are: registers as they were after each round, early messages
+ * and the contributions of this host's ranks, each as long as the group's largest payload. And
+ * which bytes of each are a lane's.
+ *
+ * Everything here is called under the group's lock.
+ */
+#ifndef COLL_CORE_VALUES_H
+#define COLL_CORE_VALUES_H
+
+#include "extent.h"
+#include "work.h"
+
+/* A register as it was after @index rounds that fold. */
+static inline u8 *coll_values_register(const struct coll_op *op, u32 index, u32 reg)
+{
+	size_t room = op->group->payload.room;
+
+	return op->values + (size_t)(index * op->schedule->registers + reg) * room;
+}
+
+/* The message of a fold entry */
+static inline u8 *coll_values_early(const struct coll_op *op, u32 edge)
+{
+	return op->early + (size_t)edge * op->group->payload.room;
+}
+
+/* The buffer of a rank of this host, if there are several */
+static inline u8 *coll_values_local(const struct coll_op *op, u32 local)
+{
+	return op->locals.buffers + (size_t)local * op->group->payload.room;
+}
+
+/* The segment of a lane: all but the last have the same size. */
+static inline struct coll_extent coll_values_segment(const struct coll_op *op, u32 lane)
+{
+	struct coll_extent range = { .bytes = op->bytes };
+
+	if (unlikely(op->segments > 1)) {
+		range.first = lane * op->segment_bytes;
+		range.bytes = min(op->bytes - range.first, op->segment_bytes);
+	}
+	return range;
+}
+
+/*
+ * Offset of the block of a rank of this host. A vector that is only moved is in host order; one
+ * that is reduced stays in the order of ranks.
+ */
+static inline u32 coll_values_own_block(const struct coll_op *op, u32 local)
+{
+	const struct coll_ranks *ranks = &op->group->ranks;
+	u32 position = op->schedule->places ?
+		       coll_order_first(&ranks->order, op->schedule->self) + local :
+		       ranks->local[local].rank;
+
+	return position * op->block;
+}
+
+/* Copy bytes of a value, as a part of what the event may do. */
+static inline void coll_values_copy(struct coll_op *op, u8 *to, const u8 *from, u32 bytes)
+{
+	coll_work_do(op->group, bytes * COLL_WORK_BYTE);
+	memcpy(to, from, bytes);
+}
+
+#endif
