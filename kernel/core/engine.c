@@ -4,6 +4,7 @@
 #include "extent.h"
 #include "locals.h"
 #include "peers.h"
+#include "prefix.h"
 #include "reduce.h"
 #include "values.h"
 
@@ -21,7 +22,7 @@ static noinline struct coll_extent engine_part(const struct coll_op *op, u32 lan
 {
 	struct coll_extent range = coll_values_segment(op, lane);
 
-	if (op->schedule->places) {
+	if (op->schedule->form == COLL_FORM_PLACES) {
 		struct coll_span span = { range.first, range.first + range.bytes };
 
 		return coll_extent_of(&op->group->ranks.order, e, op->block, &span);
@@ -112,7 +113,7 @@ void coll_engine_reset_lanes(struct coll_op *op)
 
 	for (i = 0; i < op->segments; i++)
 		coll_engine_reset_lane(&op->lanes[i]);
-	if (op->schedule->places)
+	if (op->schedule->form == COLL_FORM_PLACES)
 		engine_skip_empty(op);
 }
 
@@ -327,9 +328,13 @@ static noinline bool engine_fold(struct coll_op *op, u32 index)
 
 	if (engine_fold_two(op, lane, r))
 		return true;
-	/* Messages have been received into the vector. */
-	if (s->places)
-		return true;
+	if (unlikely(s->form)) {
+		/* Messages have been received into the vector. */
+		if (s->form == COLL_FORM_PLACES)
+			return true;
+		if (s->fold[r->fold_first].action == COLL_PREFIX)
+			return coll_prefix_fold(op, index);
+	}
 	while (lane->part < kept + r->folds) {
 		if (coll_work_over(op->group))
 			return false;
@@ -348,16 +353,12 @@ static noinline bool engine_fold(struct coll_op *op, u32 index)
 /* ---- the ranks of this host ---- */
 
 /* Complete one rank's post. */
-static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_rank)
+static __always_inline void engine_complete(struct coll_op *op, u32 local, const u8 *result,
+					    u32 bytes, u32 error, u32 failed_rank)
 {
 	struct coll_local_post *post = &op->locals.post[local];
-	u32 bytes = error || !post->receives ? 0 : op->bytes, first = 0;
 	struct coll_group *g = op->group;
 
-	if (unlikely(op->own_out && bytes)) {
-		first = coll_values_own_block(op, local);
-		bytes = op->block;
-	}
 	post->waits = false;
 	coll_work_do(g, COLL_WORK_COMPLETION + op->bytes * COLL_WORK_BYTE);
 	if (error) {
@@ -366,9 +367,42 @@ static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_r
 	} else {
 		g->stats.completed++;
 	}
-	coll_env_complete(g, local, op->head.number, post->token,
-			  bytes ? coll_values_register(op, op->lanes[0].value, 0) + first : NULL,
-			  bytes, error, failed_rank);
+	coll_env_complete(g, local, op->head.number, post->token, result, bytes, error,
+			  failed_rank);
+}
+
+/*
+ * Each rank has a result of its own. Not parts of the usual case, which would save registers for
+ * these calls.
+ */
+static noinline void engine_answer_block(struct coll_op *op, u32 local)
+{
+	engine_complete(op, local, coll_values_register(op, op->lanes[0].value, 0) +
+				   coll_values_own_block(op, local),
+			op->block, 0, COLLSOCK_NO_RANK);
+}
+
+static noinline void engine_answer_prefix(struct coll_op *op, u32 local)
+{
+	const u8 *result = coll_prefix_result(op, local);
+
+	engine_complete(op, local, result, result ? op->bytes : 0, 0, COLLSOCK_NO_RANK);
+}
+
+static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_rank)
+{
+	u32 bytes = error || !op->locals.post[local].receives ? 0 : op->bytes;
+
+	if (unlikely(op->own_out && bytes)) {
+		if (op->block)
+			engine_answer_block(op, local);
+		else
+			engine_answer_prefix(op, local);
+		return;
+	}
+	engine_complete(op, local,
+			bytes ? coll_values_register(op, op->lanes[0].value, 0) : NULL,
+			bytes, error, failed_rank);
 }
 
 /* False if the event has done what it may, and something is left. */
@@ -640,7 +674,7 @@ void coll_engine_store_payload(struct coll_op *op, u32 edge, const struct coll_b
 	u32 bytes = body->payload_bytes;
 	u8 *to;
 
-	if (likely(!op->schedule->places)) {
+	if (likely(op->schedule->form != COLL_FORM_PLACES)) {
 		memcpy(coll_values_early(op, edge) + range.first, body->payload, bytes);
 		return;
 	}

@@ -219,7 +219,7 @@ static int group_build_order(struct coll_group *g)
 	order->first = group_alloc(g, (g->hosts + 1) * sizeof(*order->first));
 	if (!order->first)
 		return -ENOMEM;
-	if (!coll_order_same(host_of, g->ranks.size)) {
+	if (g->plan.menu.scattered) {
 		order->position = group_alloc(g, g->ranks.size * sizeof(*order->position));
 		if (!order->position)
 			return -ENOMEM;
@@ -285,6 +285,8 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	g->watch.round = 2;
 
 	coll_menu_init(&g->plan.menu, j);
+	if (g->ranks.host_of && !coll_order_same(g->ranks.host_of, g->ranks.size))
+		coll_menu_scatter(&g->plan.menu);
 	err = group_find_locals(g);
 	if (!err)
 		err = group_build_order(g);

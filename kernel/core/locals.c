@@ -48,7 +48,7 @@ void coll_locals_fold(const struct coll_fold *fold)
 }
 
 /* A small pair is folded at once; else it is left to the caller of the core: then false. */
-static bool locals_fold_pair(struct coll_op *op, const struct coll_fold *fold)
+static __always_inline bool locals_fold_pair(struct coll_op *op, const struct coll_fold *fold)
 {
 	if (fold->elements <= op->group->work.unit && !coll_work_over(op->group)) {
 		coll_work_do(op->group, fold->elements * coll_reduce_work(fold->type));
@@ -83,6 +83,74 @@ static void locals_climb(struct coll_op *op, u32 low, u32 level)
 	}
 }
 
+/*
+ * For prefixes the contributions are folded in a row: the buffer of each rank gets the fold of
+ * all up to it, and the last one is the operation's first value. So one pair is folded at a
+ * time.
+ */
+enum locals_prefix {
+	LOCALS_CONTRIBUTED = 1,	/* it has contributed, but not all before it */
+	LOCALS_FOLDED,		/* its buffer has the fold of all up to it */
+};
+
+static struct coll_fold locals_claim_next(struct coll_op *op, u32 local)
+{
+	const struct coll_signature *sig = &op->head.signature;
+	bool last = local + 1 == op->locals.contributors;
+
+	op->locals.post[local].level = 0;
+	return (struct coll_fold) {
+		.op		= op,
+		.result		= last ? coll_values_register(op, 0, 0) :
+					 coll_values_local(op, local),
+		.left		= coll_values_local(op, local - 1),
+		.right		= coll_values_local(op, local),
+		.elements	= op->elements,
+		.type		= sig->type,
+		.operator	= sig->op,
+		.low		= local,
+	};
+}
+
+/* What is folded up to rank @local is complete. Go on with those after it that have contributed. */
+static void locals_go_on(struct coll_op *op, u32 local)
+{
+	struct coll_local_post *post = op->locals.post;
+	struct coll_fold fold;
+
+	while (local + 1 < op->locals.contributors) {
+		post[local].level = LOCALS_FOLDED;
+		if (post[++local].level != LOCALS_CONTRIBUTED)
+			return;
+		fold = locals_claim_next(op, local);
+		if (!locals_fold_pair(op, &fold))
+			return;
+	}
+	for (local = 0; local < op->locals.contributors; local++)
+		post[local].level = 0;
+}
+
+/* A rank of several contributes to prefixes. */
+static void locals_contribute_prefix(struct coll_op *op, u32 local, const void *payload)
+{
+	coll_values_copy(op, coll_values_local(op, local), payload, op->bytes);
+	op->locals.post[local].level = LOCALS_CONTRIBUTED;
+	if (!local)
+		locals_go_on(op, 0);
+	else if (op->locals.post[local - 1].level == LOCALS_FOLDED)
+		locals_go_on(op, local - 1);
+}
+
+/* A rank contributes to an operation in which ranks have something of their own. */
+static void locals_contribute_own(struct coll_op *op, u32 local, const void *payload)
+{
+	if (coll_operations[op->head.signature.operation].prefix)
+		locals_contribute_prefix(op, local, payload);
+	else
+		coll_values_copy(op, coll_values_register(op, 0, 0) +
+				     coll_values_own_block(op, local), payload, op->block);
+}
+
 /**
  * coll_locals_contribute() - a rank of this host contributes
  * @op: RUNNING, with data
@@ -96,8 +164,7 @@ static void locals_climb(struct coll_op *op, u32 low, u32 level)
 void coll_locals_contribute(struct coll_op *op, u32 local, const void *payload)
 {
 	if (unlikely(op->own_in)) {
-		coll_values_copy(op, coll_values_register(op, 0, 0) +
-				     coll_values_own_block(op, local), payload, op->block);
+		locals_contribute_own(op, local, payload);
 		return;
 	}
 	if (op->locals.contributors == 1) {
@@ -117,5 +184,8 @@ void coll_locals_contribute(struct coll_op *op, u32 local, const void *payload)
  */
 void coll_locals_folded(struct coll_op *op, const struct coll_fold *fold)
 {
-	locals_climb(op, fold->low, fold->level + 1);
+	if (coll_operations[op->head.signature.operation].prefix)
+		locals_go_on(op, fold->low);
+	else
+		locals_climb(op, fold->low, fold->level + 1);
 }

@@ -44,6 +44,12 @@ static bool menu_means(const struct coll_menu *menu, const struct coll_algorithm
 	return false;
 }
 
+/* Can a group whose ranks are placed like these have the operation? */
+static bool menu_can(const struct coll_menu *menu, u32 operation)
+{
+	return !menu->scattered || !coll_operations[operation].prefix;
+}
+
 /**
  * coll_menu_offers() - may an operation use this algorithm with this degree?
  * @menu: of the group
@@ -54,7 +60,7 @@ static bool menu_means(const struct coll_menu *menu, const struct coll_algorithm
  */
 bool coll_menu_offers(const struct coll_menu *menu, const struct coll_algorithm *a, u32 degree)
 {
-	if (!coll_algorithm_fits(a, menu->hosts, degree))
+	if (!coll_algorithm_fits(a, menu->hosts, degree) || !menu_can(menu, a->operation))
 		return false;
 	if (degree != menu_usual_degree(menu, a) && !menu_has_degree(menu->degrees, degree))
 		return false;
@@ -70,7 +76,8 @@ bool coll_menu_offers(const struct coll_menu *menu, const struct coll_algorithm 
  * @choice: out
  *
  * Return: 0; -EINVAL if there is no such algorithm, posts may not name it, or it cannot have
- * this degree; -ERANGE if it could, but JOIN has not reserved for this degree. Context: any.
+ * this degree; -ERANGE if it could, but JOIN has not reserved for this degree; -EOPNOTSUPP if the
+ * operation wants ranks placed on hosts in their order, and they are not. Context: any.
  */
 int coll_menu_search(const struct coll_menu *menu, const struct collsock_post *post,
 		     struct coll_choice *choice)
@@ -79,6 +86,8 @@ int coll_menu_search(const struct coll_menu *menu, const struct collsock_post *p
 	u32 algorithm = post->algorithm ?: menu_automatic(menu, post->operation, degree);
 	const struct coll_algorithm *a = coll_algorithm_find(post->operation, algorithm);
 
+	if (!menu_can(menu, post->operation))
+		return -EOPNOTSUPP;
 	if (!a || (post->algorithm && !(menu->algorithms >> algorithm & 1)))
 		return -EINVAL;
 	degree = post->degree ?: menu_usual_degree(menu, a);
@@ -98,6 +107,23 @@ static void menu_init_usual(struct coll_menu *menu, u32 operation)
 
 	for (; post.algorithm < COLL_MAX_ALGORITHMS; post.algorithm++)
 		coll_menu_search(menu, &post, &menu->usual[operation][post.algorithm]);
+}
+
+/**
+ * coll_menu_scatter() - the ranks of the group are not placed on hosts in their order
+ * @menu: of the group
+ *
+ * Posts of operations that want that are refused, on all hosts alike, and nothing is reserved
+ * for these.
+ */
+void coll_menu_scatter(struct coll_menu *menu)
+{
+	u32 i;
+
+	menu->scattered = true;
+	for (i = 0; i < COLL_MAX_OPERATIONS; i++)
+		if (!menu_can(menu, i))
+			memset(menu->usual[i], 0, sizeof(menu->usual[i]));
 }
 
 /**

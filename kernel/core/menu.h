@@ -24,6 +24,7 @@ struct coll_choice {
  * @algorithms: algorithms that posts may name, a bit each
  * @degrees: degrees that posts may name, COLLSOCK_DEGREE() each
  * @hosts: of the group
+ * @scattered: its ranks are not placed on hosts in their order: it has no prefixes
  * @degree: of algorithms where a post names none; 0: the usual one of each
  * @automatic: what COLLSOCK_AUTO means, by operation; COLLSOCK_AUTO: what the operation
  *	chooses
@@ -34,6 +35,7 @@ struct coll_menu {
 	u64			algorithms;
 	u64			degrees;
 	u32			hosts;
+	bool			scattered;
 	u8			degree;
 	u8			automatic[COLL_MAX_OPERATIONS];
 	struct coll_choice	usual[COLL_MAX_OPERATIONS][COLL_MAX_ALGORITHMS];
@@ -50,6 +52,7 @@ struct coll_needs {
 };
 
 void coll_menu_init(struct coll_menu *menu, const struct collsock_join *j);
+void coll_menu_scatter(struct coll_menu *menu);
 bool coll_menu_valid(const struct coll_menu *menu, const struct collsock_join *j);
 bool coll_menu_offers(const struct coll_menu *menu, const struct coll_algorithm *a, u32 degree);
 int coll_menu_search(const struct coll_menu *menu, const struct collsock_post *post,

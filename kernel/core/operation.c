@@ -49,6 +49,11 @@ static u8 operation_choose_tree(u32 hosts, u32 degree)
 	return COLLSOCK_BINOMIAL;
 }
 
+static u8 operation_choose_scan(u32 hosts, u32 degree)
+{
+	return COLLSOCK_HILLIS_STEELE;
+}
+
 const struct coll_operation coll_operations[COLL_MAX_OPERATIONS] = {
 	[COLLSOCK_BARRIER] = {
 		.contributes	= COLL_ALL,
@@ -112,5 +117,23 @@ const struct coll_operation coll_operations[COLL_MAX_OPERATIONS] = {
 		.own_out	= true,
 		.schedules_of	= COLLSOCK_ALLREDUCE,
 		.choose		= operation_choose_allreduce,
+	},
+	[COLLSOCK_SCAN] = {
+		.contributes	= COLL_ALL,
+		.receives	= COLL_ALL,
+		.typed		= true,
+		.reduces	= true,
+		.prefix		= true,
+		.choose		= operation_choose_scan,
+	},
+	[COLLSOCK_EXSCAN] = {
+		.contributes	= COLL_ALL,
+		.receives	= COLL_ALL,
+		.typed		= true,
+		.reduces	= true,
+		.prefix		= true,
+		.exclusive	= true,
+		.schedules_of	= COLLSOCK_SCAN,
+		.choose		= operation_choose_scan,
 	},
 };

@@ -30,6 +30,9 @@
  * @blocks: the operation's vector has a block of elements for each rank
  * @own_in: what ranks contribute is their own block only
  * @own_out: what ranks receive is their own block only
+ * @prefix: what ranks receive is folded of the ranks up to them: ranks must be placed on hosts
+ *	in their order
+ * @exclusive: without themselves, so that rank 0 receives nothing
  * @schedules_of: if not 0: the operation whose schedules, and so algorithms, it uses
  * @choose: the algorithm that COLLSOCK_AUTO selects for a number of hosts and a degree, 0
  *	being the usual one. Pure: hosts that chose differently would wait for each other
@@ -44,6 +47,8 @@ struct coll_operation {
 	bool	blocks;
 	bool	own_in;
 	bool	own_out;
+	bool	prefix;
+	bool	exclusive;
 	u8	schedules_of;
 	u8	(*choose)(u32 hosts, u32 degree);
 };

@@ -30,7 +30,8 @@
 	LINE(ALLREDUCE,	MCS,			coll_mcs_allreduce)		\
 	LINE(ALLGATHER,	DISSEMINATION,		coll_dissemination_allgather)	\
 	LINE(GATHER,	BINOMIAL,		coll_binomial_gather)		\
-	LINE(SCATTER,	BINOMIAL,		coll_binomial_scatter)
+	LINE(SCATTER,	BINOMIAL,		coll_binomial_scatter)		\
+	LINE(SCAN,	HILLIS_STEELE,		coll_hillis_steele_scan)
 
 #define COLL_REGISTRY_DECLARATION(operation, algorithm, row)	\
 	extern const struct coll_algorithm row;

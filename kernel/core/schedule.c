@@ -10,7 +10,7 @@ static_assert(COLL_MAX_EDGES <= 255, "coll_round counts and indexes edges in u8"
 
 static bool schedule_blocks_ok(const struct coll_schedule *s, const struct coll_edge *e)
 {
-	if (s->places)
+	if (s->form == COLL_FORM_PLACES)
 		return e->blocks && e->first_block < s->hosts && e->blocks <= s->hosts;
 	return e->blocks && (u32)e->first_block + e->blocks <= s->blocks;
 }
@@ -46,6 +46,22 @@ static bool schedule_place_ok(const struct coll_schedule *s, const struct coll_e
 	return true;
 }
 
+/* Additional rule for fold entries of a schedule of prefixes: messages are of hosts below. */
+static bool schedule_prefix_ok(const struct coll_schedule *s, const struct coll_edge *first,
+			       const struct coll_edge *e)
+{
+	const struct coll_edge *before;
+
+	if (e->reg)
+		return false;
+	if (e->host == s->self)
+		return e->action == COLL_PLACE || (e->action == COLL_PREFIX && e == first);
+	for (before = first; before < e; before++)
+		if (before->host != s->self || before->action == COLL_PREFIX)
+			return false;
+	return e->host < s->self && e->action == COLL_FOLD_LEFT;
+}
+
 /**
  * coll_schedule_send_ok - does a send edge keep the rules at the top of schedule.h?
  * @s: the schedule; its head is valid
@@ -79,8 +95,10 @@ bool coll_schedule_fold_ok(const struct coll_schedule *s, const struct coll_edge
 
 	if (!schedule_edge_ok(s, e))
 		return false;
-	if (s->places)
+	if (s->form == COLL_FORM_PLACES)
 		return schedule_place_ok(s, first, e);
+	if (s->form == COLL_FORM_PREFIXES && !schedule_prefix_ok(s, first, e))
+		return false;
 	for (before = first; before < e; before++) {
 		if (before->reg == e->reg)
 			named = true;
@@ -95,6 +113,8 @@ bool coll_schedule_fold_ok(const struct coll_schedule *s, const struct coll_edge
 	case COLL_FOLD_LEFT:
 	case COLL_FOLD_RIGHT:
 		return named;
+	case COLL_PREFIX:
+		return s->form == COLL_FORM_PREFIXES;
 	default:
 		return false;
 	}
@@ -124,7 +144,7 @@ int coll_schedule_start(struct coll_schedule *s, u32 hosts, u32 self)
 	s->registers = 1;
 	s->blocks = 1;
 	s->all_to_all = false;
-	s->places = false;
+	s->form = COLL_FORM_FOLDS;
 	return 0;
 }
 
@@ -140,8 +160,24 @@ int coll_schedule_start_places(struct coll_schedule *s, u32 hosts, u32 self)
 {
 	int err = coll_schedule_start(s, hosts, self);
 
-	s->places = true;
+	s->form = COLL_FORM_PLACES;
 	s->blocks = 0;
+	return err;
+}
+
+/**
+ * coll_schedule_start_prefixes - start building a schedule of prefixes
+ * @s: the schedule; overwritten
+ * @hosts: hosts of the group
+ * @self: the host whose schedule it is
+ *
+ * Return: as coll_schedule_start().
+ */
+int coll_schedule_start_prefixes(struct coll_schedule *s, u32 hosts, u32 self)
+{
+	int err = coll_schedule_start(s, hosts, self);
+
+	s->form = COLL_FORM_PREFIXES;
 	return err;
 }
 
@@ -345,6 +381,23 @@ int coll_schedule_combine(struct coll_schedule *s, u32 host, u8 reg,
 }
 
 /**
+ * coll_schedule_prefix - the current round makes the prefixes of the ranks of this host
+ * @s: a schedule of prefixes in a round, with all its messages in earlier rounds
+ *
+ * Return: as coll_schedule_fold().
+ */
+int coll_schedule_prefix(struct coll_schedule *s)
+{
+	return coll_schedule_fold(s, s->self, 0, COLL_PREFIX);
+}
+
+/* Does a round fold into a value of its own? The prefixes of ranks are where messages were. */
+static bool schedule_folds(const struct coll_schedule *s, const struct coll_round *r)
+{
+	return r->folds && s->fold[r->fold_first].action != COLL_PREFIX;
+}
+
+/**
  * coll_room_grow - raise memory needs to cover something else as well
  * @room: the needs to raise
  * @messages: messages needed
@@ -365,13 +418,17 @@ void coll_room_grow(struct coll_room *room, u32 messages, u32 values, u32 early)
  */
 void coll_schedule_room(const struct coll_schedule *s, struct coll_room *room)
 {
-	u32 i, values = 1;
+	u32 i, values = 1, early = 0;
 
-	if (s->places) {
+	if (s->form == COLL_FORM_PLACES) {
 		coll_room_grow(room, s->sends, 1, 0);
 		return;
 	}
-	for (i = 0; i < s->rounds; i++)
-		values += !!s->round[i].folds;
-	coll_room_grow(room, s->sends, values * s->registers, s->folds);
+	for (i = 0; i < s->rounds; i++) {
+		if (!schedule_folds(s, &s->round[i]))
+			continue;
+		values++;
+		early = s->round[i].fold_first + s->round[i].folds;
+	}
+	coll_room_grow(room, s->sends, values * s->registers, early);
 }

@@ -16,11 +16,16 @@
  * Lists are canonical: the lower rank is always the left operand, on every
  * host, so all ranks get identical bits.
  *
- * A place-only schedule ("places") moves blocks of a vector with one block for each host, of any
- * length. It has one register, and all its fold entries PLACE a message. No two of them
+ * A place-only schedule (COLL_FORM_PLACES) moves blocks of a vector with one block for each host,
+ * of any length. It has one register, and all its fold entries PLACE a message. No two of them
  * cover the same block, nor one that the host has contributed: so a message is received
  * directly into the vector, and what was sent stays unchanged. Ranges of blocks are modulo
  * hosts.
+ *
+ * A schedule of prefixes (COLL_FORM_PREFIXES) has one register, and a round receives at most one
+ * message, which is of a lower host and folded on the left. So the messages, the last one on the
+ * left, fold to what all hosts below contribute. The round with an entry PREFIX receives none;
+ * there that is done, and folded with what each rank of the host needs of it (prefix.h).
  *
  * A message is identified at its receiver by (round, sender): no round has two receive
  * edges from one host, nor two send edges to one. Self occurs at most once for each
@@ -44,6 +49,13 @@ enum coll_action {
 	COLL_PLACE,
 	COLL_FOLD_LEFT,
 	COLL_FOLD_RIGHT,
+	COLL_PREFIX,
+};
+
+enum coll_form {
+	COLL_FORM_FOLDS,
+	COLL_FORM_PLACES,
+	COLL_FORM_PREFIXES,
 };
 
 /**
@@ -88,8 +100,8 @@ struct coll_round {
  * @sends: number of send edges in all rounds
  * @folds: number of fold entries in all rounds
  * @registers: registers used
- * @blocks: number of blocks of a payload; 0 if @places: one for each host
- * @places: it is place-only
+ * @blocks: number of blocks of a payload; 0 if it is place-only: one for each host
+ * @form: enum coll_form
  * @all_to_all: completion here implies that every host has begun
  * @round: the rounds
  * @send: send edges, in the order of their rounds
@@ -104,7 +116,7 @@ struct coll_schedule {
 	u8			registers;
 	u16			blocks;
 	bool			all_to_all;
-	bool			places;
+	u8			form;
 	struct coll_round	round[COLL_MAX_ROUNDS];
 	struct coll_edge	send[COLL_MAX_EDGES];
 	struct coll_edge	fold[COLL_MAX_EDGES];
@@ -128,6 +140,7 @@ struct coll_room {
  */
 int coll_schedule_start(struct coll_schedule *s, u32 hosts, u32 self);
 int coll_schedule_start_places(struct coll_schedule *s, u32 hosts, u32 self);
+int coll_schedule_start_prefixes(struct coll_schedule *s, u32 hosts, u32 self);
 int coll_schedule_round(struct coll_schedule *s);
 int coll_schedule_send(struct coll_schedule *s, u32 host, u8 reg);
 void coll_schedule_fan_in(struct coll_schedule *s, u32 hosts);
@@ -135,6 +148,7 @@ int coll_schedule_fold(struct coll_schedule *s, u32 host, u8 reg,
 		       enum coll_action action);
 int coll_schedule_combine(struct coll_schedule *s, u32 host, u8 reg,
 			  enum coll_action side);
+int coll_schedule_prefix(struct coll_schedule *s);
 int coll_schedule_send_blocks(struct coll_schedule *s, u32 host, u32 first, u32 blocks);
 int coll_schedule_place_blocks(struct coll_schedule *s, u32 host, u32 first, u32 blocks);
 bool coll_schedule_send_ok(const struct coll_schedule *s, const struct coll_edge *first,

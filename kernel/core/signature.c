@@ -106,8 +106,9 @@ bool coll_signature_makes_sense(const struct coll_group *g, const struct coll_si
  * @sig: out
  *
  * Return: bytes of the payload that this rank contributes; -EINVAL, -EMSGSIZE if the payload
- * is larger than the group allows, or -ERANGE if the group has reserved nothing for the
- * degree. Context: any; reads only what coll_group_init() has set.
+ * is larger than the group allows, -ERANGE if the group has reserved nothing for the degree, or
+ * -EOPNOTSUPP if its ranks are not placed as the operation wants. Context: any; reads only what
+ * coll_group_init() has set.
  */
 int coll_signature_of_post(const struct coll_group *g, u32 local,
 			   const struct collsock_post *post, struct coll_signature *sig)

@@ -391,7 +391,7 @@ struct coll_lane {
  * @waits: it was posted, and has not completed
  * @receives: the rank receives the result
  * @level: if its buffer has the value of a node of the tree of local ranks, which waits for
- *	the one beside it: 1 + the level of that node, else 0
+ *	the one beside it: 1 + the level of that node, else 0; for prefixes enum locals_prefix
  */
 struct coll_local_post {
 	void	*token;
@@ -429,7 +429,7 @@ struct coll_op_locals {
  * @elements: length of each
  * @type: of the elements
  * @operator: what folds them
- * @low: the lowest local rank of the pair
+ * @low: the lowest local rank of the pair; for prefixes, the one whose prefix it makes
  * @level: level of both values in the tree of local ranks
  */
 struct coll_fold {
@@ -461,8 +461,8 @@ struct coll_fold {
  * @elements: of its vector
  * @segment_bytes: of each lane but the last: whole elements
  * @block: bytes of the block of each rank, if it has one; else 0
- * @own_in: ranks contribute their own block only
- * @own_out: ranks receive their own block only
+ * @own_in: ranks contribute their own block only, or several to prefixes
+ * @own_out: ranks receive their own block only, or their prefix
  * @source: host that posted it or sent a packet about it first
  * @segments: number of lanes
  * @unfinished: number of lanes that have rounds left

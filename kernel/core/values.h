@@ -51,7 +51,7 @@ static inline struct coll_extent coll_values_segment(const struct coll_op *op, u
 static inline u32 coll_values_own_block(const struct coll_op *op, u32 local)
 {
 	const struct coll_ranks *ranks = &op->group->ranks;
-	u32 position = op->schedule->places ?
+	u32 position = op->schedule->form == COLL_FORM_PLACES ?
 		       coll_order_first(&ranks->order, op->schedule->self) + local :
 		       ranks->local[local].rank;
 

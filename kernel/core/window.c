@@ -49,15 +49,17 @@ static inline bool window_remembers(const struct coll_op *op, const struct coll_
 static noinline void window_plan(struct coll_group *g, struct coll_op *op,
 				 const struct coll_signature *sig)
 {
+	const struct coll_operation *operation = &coll_operations[sig->operation];
+
 	op->schedule = window_schedule(g, op, sig);
 	op->head.signature = *sig;
 	op->head.type = COLL_PACKET_MESSAGE;
 	op->head.carries_done = op->schedule->all_to_all;
 	op->elements = coll_signature_elements(g, sig);
 	op->bytes = op->elements * coll_type_bytes(sig->type);
-	op->block = coll_operations[sig->operation].blocks ? op->bytes / g->ranks.size : 0;
-	op->own_in = coll_operations[sig->operation].own_in;
-	op->own_out = coll_operations[sig->operation].own_out;
+	op->block = operation->blocks ? op->bytes / g->ranks.size : 0;
+	op->own_in = operation->own_in || (operation->prefix && g->ranks.locals > 1);
+	op->own_out = operation->own_out || operation->prefix;
 	op->segment_bytes = coll_reduce_segment(sig->type, g->payload.segment_bytes);
 	op->segments = likely(op->bytes <= op->segment_bytes) ? 1 :
 		       DIV_ROUND_UP(op->bytes, op->segment_bytes);

@@ -199,6 +199,21 @@ static void post_blocks(u8 kind, u8 count, u8 root, u8 first, u8 last)
 	}
 }
 
+/* A scan or exscan, likewise */
+static void post_scan(u8 exclusive, u8 count, u8 first, u8 last)
+{
+	u64 choice = exclusive | (count - 1) << 1;
+	struct collsock_post post = { .cookie = 1ULL << 33 | choice << 1 | 1 };
+	u8 rank;
+
+	for (rank = first; rank <= last; rank++) {
+		script[script_bytes++] = EVENT_POST;
+		script[script_bytes++] = rank;
+		memcpy(script + script_bytes, &post, sizeof(post));
+		script_bytes += sizeof(post);
+	}
+}
+
 static void run(u8 logarithm)
 {
 	script[script_bytes++] = EVENT_RUN;
@@ -341,6 +356,26 @@ static void scripts_of_blocks(void)
 	end("blocks-in-segments");
 }
 
+/* Three hosts with two ranks each, in their order; then four with vectors of several segments */
+static void scripts_of_scans(void)
+{
+	u8 exclusive;
+
+	begin(3, 4, 0, 0);
+	script[0] += 3 * (1 + 3);
+	for (exclusive = 0; exclusive < 2; exclusive++)
+		post_scan(exclusive, 3, 0, 5);
+	run(ABOUT_130_MS);
+	end("scans");
+
+	begin(4, 4, 0, 0x15);
+	script[1] += 8;
+	for (exclusive = 0; exclusive < 2; exclusive++)
+		post_scan(exclusive, 50, 0, 3);
+	run(ABOUT_130_MS);
+	end("scans-in-segments");
+}
+
 static void scripts_of_attackers(void)
 {
 	begin(3, 4, 0, 0);
@@ -376,6 +411,7 @@ int main(int argc, char **argv)
 	scripts_of_hosts();
 	scripts_of_siblings();
 	scripts_of_blocks();
+	scripts_of_scans();
 	scripts_of_attackers();
 	return 0;
 }

@@ -96,7 +96,7 @@ struct captured {
  * @late: a rank has not joined yet
  * @reset: ranks that left or restarted: may be blamed for ECONNRESET
  * @lossy: packets were lost, or hosts cut off: any rank may be blamed for silence
- * @rooted: operations with a root were posted
+ * @rooted: operations were posted in which not all ranks wait for all
  * @broken: a group was made to fail: any rank may be blamed
  */
 struct siege {
@@ -211,11 +211,13 @@ static void check_result(const struct siege *s, const struct post *p)
 	bool own = sig->operation == COLLSOCK_SCATTER ||
 		   sig->operation == COLLSOCK_REDUCE_SCATTER_BLOCK;
 	u32 size = coll_type_bytes(sig->type), block = sig->count * size, i;
+	u32 ranks = values_ranks(s->ranks, sig, p->rank);
 	u8 expected[VALUES_BYTES];
 
-	FUZZ_EQUAL(p->bytes, own ? block : values_elements(s->ranks, sig) * size,
+	FUZZ_EQUAL(p->bytes, !ranks ? 0 : own ? block : values_elements(ranks, sig) * size,
 		   "bytes of the result");
-	values_vector(s->ranks, expected, sig, p->number);
+	if (ranks)
+		values_vector(ranks, expected, sig, p->number);
 	for (i = 0; i < p->bytes; i++)
 		FUZZ_EQUAL(p->result[i], expected[(own ? p->rank * block : 0) + i],
 			   "byte of the result");
@@ -273,7 +275,7 @@ static void check_post(const struct siege *s, u32 poster, const struct post *p)
 		FUZZ_EQUAL(p->bytes, 0, "bytes for a rank that receives no result");
 		return;
 	}
-	for (rank = 0; rank < s->ranks; rank++)
+	for (rank = 0; rank < values_ranks(s->ranks, &p->signature, poster); rank++)
 		FUZZ_EXPECT(!coll_signature_contributes(&p->signature, rank) ||
 			    has_posted(s, rank, p),
 			    "operation %llu has completed, rank %u has not posted it", p->number,
@@ -368,7 +370,8 @@ static void post(struct siege *s, u32 rank, const struct collsock_post *request)
 		return;
 	}
 	p->number = poster->next == number ? COLL_NOTHING_DONE : number;
-	s->rooted |= coll_operations[request->operation].rooted;
+	s->rooted |= coll_operations[request->operation].rooted ||
+		     coll_operations[request->operation].prefix;
 	l->posted++;
 }
 
@@ -411,11 +414,24 @@ static void choose_blocks(const struct siege *s, struct collsock_post *p, u32 ch
 		p->root = (choice >> 10) % s->ranks;
 }
 
-/* A valid operation with a root, or a block for each rank */
+/* A valid scan, if ranks are placed in their order */
+static void choose_scan(const struct siege *s, struct collsock_post *p, u32 choice)
+{
+	*p = (struct collsock_post){ .size = sizeof(*p), .type = COLLSOCK_UINT16 };
+	p->operation = COLLSOCK_SCAN + choice % 2;
+	p->op = COLLSOCK_SUM;
+	p->count = 1 + (choice >> 1) % (s->group.join.max_bytes / 2);
+}
+
+/* A valid operation with a root, a block for each rank, or prefixes */
 static void choose_rooted(const struct siege *s, struct collsock_post *p)
 {
 	u32 choice = p->cookie >> 1;
 
+	if (p->cookie >> 33 & 1) {
+		choose_scan(s, p, choice);
+		return;
+	}
 	if (choice >> 15 & 1) {
 		choose_blocks(s, p, choice >> 16);
 		return;

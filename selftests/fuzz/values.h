@@ -54,7 +54,8 @@ static inline void values_put(u8 *to, u8 type, u64 value)
 /* Elements of the operation's vector */
 static inline u32 values_elements(u32 ranks, const struct coll_signature *sig)
 {
-	return sig->operation >= COLLSOCK_ALLGATHER ? sig->count * ranks : sig->count;
+	return sig->operation >= COLLSOCK_ALLGATHER &&
+	       sig->operation <= COLLSOCK_REDUCE_SCATTER_BLOCK ? sig->count * ranks : sig->count;
 }
 
 /* Of a block for each rank, a rank contributes its own. */
@@ -73,7 +74,20 @@ static inline void values_payload(u32 ranks, u8 *payload, const struct coll_sign
 		values_put(payload + i * size, sig->type, values_element(sig, rank, number, i));
 }
 
-/* The operation's vector, when all have contributed */
+/* Of how many ranks a rank receives what they contribute: all, or those before a limit */
+static inline u32 values_ranks(u32 ranks, const struct coll_signature *sig, u32 rank)
+{
+	switch (sig->operation) {
+	case COLLSOCK_SCAN:
+		return rank + 1;
+	case COLLSOCK_EXSCAN:
+		return rank;
+	default:
+		return ranks;
+	}
+}
+
+/* The operation's vector, when all of these have contributed */
 static inline void values_vector(u32 ranks, u8 *vector, const struct coll_signature *sig,
 				 u64 number)
 {

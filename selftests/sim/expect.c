@@ -192,6 +192,7 @@ static void fold_exchange(struct expected *x, u8 *result)
 bool sim_expect_order_known(u8 algorithm)
 {
 	return algorithm == COLLSOCK_BINOMIAL || algorithm == COLLSOCK_EXCHANGE ||
+	       algorithm == COLLSOCK_HILLIS_STEELE ||
 	       parts_of_tree(algorithm, 1, 1);
 }
 
@@ -212,6 +213,92 @@ static void expect_rough(struct expected *x, u8 *result)
 		fold_exchange(x, result);
 }
 
+/* ---- prefixes ---- */
+
+/* Fold the contributions of ranks of one host in a row. */
+static void fold_row(const struct expected *x, u32 first, u32 count, u8 *result)
+{
+	const struct sim_rank *r = &x->group->ranks[first];
+	u8 operand[SIM_MAX_BYTES];
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		sim_values_payload(&r[i], x->number, r[i].restarted ? x->life : 0,
+				   i ? operand : result);
+		if (i)
+			sim_values_fold(x->op, result, result, operand);
+	}
+}
+
+static u32 ranks_of(const struct expected *x, u32 host)
+{
+	const struct sim_rank *r;
+	u32 count = 0;
+
+	for (r = x->group->lowest[host]; r; r = r->sibling)
+		count++;
+	return count;
+}
+
+/* What a host has folded before the round of this distance, after which it has twice as many */
+static void fold_ending(const struct expected *x, u32 host, u32 distance, u8 *result)
+{
+	u32 half = distance / 2;
+	u8 operand[SIM_MAX_BYTES];
+
+	if (distance == 1) {
+		fold_row(x, x->group->lowest[host]->number, ranks_of(x, host), result);
+	} else if (host < half) {
+		fold_ending(x, host, half, result);
+	} else {
+		fold_ending(x, host - half, half, result);
+		fold_ending(x, host, half, operand);
+		sim_values_fold(x->op, result, result, operand);
+	}
+}
+
+/* What a host that is not the first one receives, the hosts of the last round first */
+static void fold_below(const struct expected *x, u32 host, u8 *result)
+{
+	u8 operand[SIM_MAX_BYTES];
+	u32 distance = 1;
+
+	while (2 * distance <= host)
+		distance *= 2;
+	fold_ending(x, host - distance, distance, result);
+	while ((distance /= 2)) {
+		fold_ending(x, host - distance, distance, operand);
+		sim_values_fold(x->op, result, result, operand);
+	}
+}
+
+static void expect_prefix(const struct expected *x, u32 rank, u8 *result)
+{
+	u32 host = x->group->host_of_rank[rank], first = x->group->lowest[host]->number;
+	u32 own = rank - first + (x->op->post.operation == COLLSOCK_SCAN);
+	u8 operand[SIM_MAX_BYTES];
+
+	if (own == ranks_of(x, host)) {
+		fold_ending(x, host, 2 * SIM_MAX_HOSTS, result);
+		return;
+	}
+	if (host)
+		fold_below(x, host, result);
+	if (!own)
+		return;
+	fold_row(x, first, own, host ? operand : result);
+	if (host)
+		sim_values_fold(x->op, result, result, operand);
+}
+
+static void expect_prefixes(const struct expected *x, u8 *results)
+{
+	u32 rank;
+
+	for (rank = 0; rank < x->group->size; rank++)
+		expect_prefix(x, rank, results + rank * x->op->bytes);
+}
+
 /* ---- comparing ---- */
 
 /* @life: of the ranks whose host has restarted. */
@@ -221,9 +308,11 @@ static void expect(struct sim_group *g, u64 number, u32 life)
 	struct expected x = { .group = g, .op = op, .number = number, .life = life };
 
 	if (!op->expected)
-		op->expected = malloc(op->bytes);
+		op->expected = malloc(op->bytes * (sim_values_prefix(op) ? g->size : 1));
 	op->life = life;
-	if (op->rough)
+	if (sim_values_prefix(op))
+		expect_prefixes(&x, op->expected);
+	else if (op->rough)
 		expect_rough(&x, op->expected);
 	else
 		expect_exact(&x, op->expected);
@@ -231,7 +320,7 @@ static void expect(struct sim_group *g, u64 number, u32 life)
 
 /*
  * Does it follow from a part of the result from which life of the restarted host it is? The
- * block of one rank may be the same in both.
+ * block of one rank may be the same in both, and so may its prefix.
  */
 static bool expect_differs(struct sim_group *g, u64 number, u32 first, u32 bytes)
 {
@@ -239,7 +328,7 @@ static bool expect_differs(struct sim_group *g, u64 number, u32 first, u32 bytes
 	u8 part[SIM_MAX_BYTES];
 	bool differs;
 
-	if (bytes == op->bytes || !(g->sim->trouble & SIM_RESTART))
+	if ((bytes == op->bytes && !sim_values_prefix(op)) || !(g->sim->trouble & SIM_RESTART))
 		return true;
 	memcpy(part, op->expected + first, bytes);
 	expect(g, number, !op->life);
@@ -249,14 +338,15 @@ static bool expect_differs(struct sim_group *g, u64 number, u32 first, u32 bytes
 }
 
 /*
- * Does what a host contributes go to several others at once? Then one that had received nothing
- * from its first life accepts the second, which others do not (Documentation/failure.md).
+ * Does what a host contributes go to several others, not by way of one of them? Then one that
+ * had received nothing from its first life accepts the second, which others do not
+ * (Documentation/failure.md).
  */
 static bool expect_of_either_life(struct sim_group *g, const struct sim_op *op)
 {
 	struct coll_choice choice = sim_values_choice(g, &op->post);
 
-	return !coll_operations[op->post.operation].reduces ||
+	return !coll_operations[op->post.operation].reduces || sim_values_prefix(op) ||
 	       (choice.algorithm == COLLSOCK_EXCHANGE && choice.degree > 2);
 }
 
@@ -269,14 +359,15 @@ bool sim_expect_right(struct sim_rank *r, u64 number, const void *result)
 	struct sim_group *g = r->group;
 	struct sim_op *op = &g->ops[number];
 	u32 bytes = sim_values_received(op, r->number);
-	u32 first = bytes < op->bytes ? r->number * bytes : 0;
+	u32 first = sim_values_prefix(op) || bytes < op->bytes ? r->number * bytes : 0;
 	bool right;
 
 	if (!op->bytes)
 		return true;
 	if (!op->expected)
 		expect(g, number, 0);
-	right = !memcmp(op->expected + first, result, bytes);
+	/* The first rank of an exscan has no result. */
+	right = !bytes || !memcmp(op->expected + first, result, bytes);
 	if (!right && expect_of_either_life(g, op))
 		op->agreed = 0;
 	if (!right && !op->agreed) {

@@ -2,8 +2,8 @@
 /*
  * Each operation with each algorithm and some degrees, for a choice between them: rounds and
  * messages, which follow from formulas, work of all CPUs, and latency. An operation with a
- * root is measured with a barrier after it, which is the same for all, so that no host runs
- * ahead.
+ * root, or a scan, is measured with a barrier after it, which is the same for all, so that no
+ * host runs ahead.
  */
 #include "experiment.h"
 #include "formulas.h"
@@ -33,6 +33,14 @@ static void meets(struct exp_host *h)
 	exp_operate(h, EXP_BARRIER, false, runs);
 }
 
+/* Some hosts do not wait in it. */
+static bool runs_ahead(const struct exp_settings *s)
+{
+	const struct coll_operation *operation = &coll_operations[s->post.operation];
+
+	return operation->rooted || operation->prefix;
+}
+
 static void runs(struct exp_host *h)
 {
 	const struct exp_settings *s = &h->x->settings;
@@ -41,7 +49,7 @@ static void runs(struct exp_host *h)
 		h->begin_ns = h->x->world.now;
 	if (h->iteration++ < WARM_UP + s->iterations) {
 		exp_operate(h, EXP_POST, false,
-			    coll_operations[s->post.operation].rooted ? meets : runs);
+			    runs_ahead(s) ? meets : runs);
 		return;
 	}
 	h->latency_ns = h->x->world.now - h->begin_ns;

@@ -59,7 +59,7 @@ extern const u32 sim_classes_count;
  * @elements: of its vector
  * @posted: ranks that have posted it, in any life
  * @seen: ranks that are counted, once each
- * @expected: result, once it was computed
+ * @expected: result, once it was computed; of prefixes one for each rank
  * @life: life of the contributions in @expected: 0, or 1 for the host that restarted
  * @agreed: ranks that have completed likewise, and it restarts and did not restart since
  * @disputed: some ranks post a different one
@@ -364,6 +364,8 @@ bool sim_values_contributes(const struct sim_op *op, u32 rank);
 bool sim_values_receives(const struct sim_op *op, u32 rank);
 u32 sim_values_contributed(const struct sim_op *op, u32 rank);
 u32 sim_values_received(const struct sim_op *op, u32 rank);
+bool sim_values_depends(const struct sim_op *op, u32 rank, u32 other);
+bool sim_values_prefix(const struct sim_op *op);
 void sim_values_fold(const struct sim_op *op, u8 *result, const u8 *left, const u8 *right);
 
 /* expect.c: the expected results */

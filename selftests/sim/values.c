@@ -244,9 +244,32 @@ u32 sim_values_received(const struct sim_op *op, u32 rank)
 	case COLLSOCK_SCATTER:
 	case COLLSOCK_REDUCE_SCATTER_BLOCK:
 		return block_bytes(op);
+	case COLLSOCK_EXSCAN:
+		return rank ? op->bytes : 0;
 	default:
 		return op->bytes;
 	}
+}
+
+/* Does the result of a rank depend on the contribution of another one? */
+bool sim_values_depends(const struct sim_op *op, u32 rank, u32 other)
+{
+	if (!sim_values_contributes(op, other))
+		return false;
+	switch (op->post.operation) {
+	case COLLSOCK_SCAN:
+		return other <= rank;
+	case COLLSOCK_EXSCAN:
+		return other < rank;
+	default:
+		return true;
+	}
+}
+
+/* Does each rank have another result, for which ranks have to be placed in their order? */
+bool sim_values_prefix(const struct sim_op *op)
+{
+	return op->post.operation == COLLSOCK_SCAN || op->post.operation == COLLSOCK_EXSCAN;
 }
 
 /* ---- choosing ---- */
@@ -306,6 +329,17 @@ static u32 choose_operation(struct sim *s, const struct coll_algorithm *a)
 	return operation;
 }
 
+/* What posts of a group may name, wherever its ranks are */
+static void menu_of(const struct sim_group *g, struct coll_menu *menu)
+{
+	u32 rank;
+
+	coll_menu_init(menu, &g->common.join);
+	for (rank = 1; rank < g->size; rank++)
+		if (g->host_of_rank[rank] < g->host_of_rank[rank - 1])
+			coll_menu_scatter(menu);
+}
+
 static const struct coll_algorithm *choose_algorithm(struct sim *s, const struct sim_group *g,
 						     struct collsock_post *post)
 {
@@ -313,7 +347,7 @@ static const struct coll_algorithm *choose_algorithm(struct sim *s, const struct
 	struct coll_choice choice;
 	struct coll_menu menu;
 
-	coll_menu_init(&menu, &g->common.join);
+	menu_of(g, &menu);
 	do {
 		a = coll_algorithms[world_below(&s->random, coll_algorithms_count)];
 		*post = (struct collsock_post){ .size = sizeof(*post),
@@ -331,7 +365,7 @@ struct coll_choice sim_values_choice(const struct sim_group *g, const struct col
 	struct coll_choice choice;
 	struct coll_menu menu;
 
-	coll_menu_init(&menu, &g->common.join);
+	menu_of(g, &menu);
 	if (coll_menu_choose(&menu, post, &choice))
 		abort();
 	return choice;
@@ -340,7 +374,8 @@ struct coll_choice sim_values_choice(const struct sim_group *g, const struct col
 /* How many blocks the operation's vector has */
 static u32 blocks_of(const struct sim_group *g, const struct collsock_post *post)
 {
-	return post->operation >= COLLSOCK_ALLGATHER ? g->size : 1;
+	return post->operation >= COLLSOCK_ALLGATHER &&
+	       post->operation <= COLLSOCK_REDUCE_SCATTER_BLOCK ? g->size : 1;
 }
 
 void sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op)

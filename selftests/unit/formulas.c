@@ -194,6 +194,22 @@ static u64 tree_messages_both(const struct coll_shape *shape)
 	return 2 * tree_messages(shape);
 }
 
+/* ---- prefixes ---- */
+
+/* The last one folds the messages, without one of its own. */
+static u32 prefix_rounds(const struct coll_shape *shape)
+{
+	return shape->hosts > 1 ? ceil_log2(shape->hosts) + 1 : 0;
+}
+
+/* In round k from each host that has another one 2^k further */
+static u64 prefix_messages(const struct coll_shape *shape)
+{
+	u32 rounds = ceil_log2(shape->hosts);
+
+	return (u64)shape->hosts * rounds - (power(2, rounds) - 1);
+}
+
 /* ---- the table ---- */
 
 struct formulas {
@@ -235,6 +251,9 @@ static const struct formulas table[COLL_MAX_OPERATIONS][COLL_MAX_ALGORITHMS] = {
 	},
 	[COLLSOCK_SCATTER] = {
 		[COLLSOCK_BINOMIAL]		= { binomial_rounds, tree_messages },
+	},
+	[COLLSOCK_SCAN] = {
+		[COLLSOCK_HILLIS_STEELE]	= { prefix_rounds, prefix_messages },
 	},
 };
 

@@ -27,6 +27,7 @@ static const char *const symbolic_fault_text[] = {
 	[SYMBOLIC_HELD]		= "blocks received that were held already",
 	[SYMBOLIC_RANGE]	= "first block, and number of blocks, of a message",
 	[SYMBOLIC_RESULT]	= "blocks of the result",
+	[SYMBOLIC_PREFIX]	= "first host whose contribution a prefix has",
 };
 
 static void symbolic_judge(struct symbolic_group *g, enum symbolic_fault fault, u32 host,
@@ -210,7 +211,7 @@ static void symbolic_judge_send(struct symbolic_group *g, u32 host, const struct
 {
 	const struct symbolic_host *me = &g->host[host];
 
-	if (me->schedule.places)
+	if (me->schedule.form == COLL_FORM_PLACES)
 		symbolic_judge(g, SYMBOLIC_NOT_HELD, host, e->blocks,
 			       symbolic_held_count(g, host, e->first_block, e->blocks));
 	else
@@ -245,6 +246,33 @@ static void symbolic_begin_round(struct symbolic_group *g, u32 host)
 	}
 }
 
+/* Check that an expression has the contributions of the first @hosts hosts in their order. */
+static void symbolic_judge_prefix(struct symbolic_group *g, u32 host, u32 expression, u32 hosts)
+{
+	const struct symbolic_expression *e = &g->expression[expression];
+
+	symbolic_judge(g, SYMBOLIC_COUNT, host, hosts, e->contributions);
+	symbolic_judge(g, SYMBOLIC_ORDER, host, 0, e->disorders);
+	symbolic_judge(g, SYMBOLIC_PREFIX, host, 0, e->first);
+}
+
+/* All messages that have come, the last one on the left, are what the hosts below contribute. */
+static void symbolic_fold_below(struct symbolic_group *g, u32 host)
+{
+	struct symbolic_host *me = &g->host[host];
+	u32 i, value;
+
+	for (i = me->schedule.folds; i--;) {
+		if (me->schedule.fold[i].host == host)
+			continue;
+		symbolic_judge(g, SYMBOLIC_EMPTY, host, 0, !me->came[i]);
+		if (!me->came[i])
+			return;
+		value = g->message[me->came[i] - 1].value;
+		me->below = me->below ? symbolic_operate(g, me->below, value) : value;
+	}
+}
+
 /* The value of a fold entry, which consumes its message */
 static u32 symbolic_entry_value(struct symbolic_group *g, u32 host, u32 entry, const u32 *at_begin)
 {
@@ -274,10 +302,15 @@ static void symbolic_fold_round(struct symbolic_group *g, u32 host)
 	memcpy(at_begin, me->reg, sizeof(at_begin));
 	for (i = r->fold_first; i < r->fold_first + r->folds; i++) {
 		const struct coll_edge *e = &me->schedule.fold[i];
-		u32 value = symbolic_entry_value(g, host, i, at_begin);
 		u32 *reg = &me->reg[e->reg];
+		u32 value;
 
-		if (me->schedule.places) {
+		if (e->action == COLL_PREFIX) {
+			symbolic_fold_below(g, host);
+			continue;
+		}
+		value = symbolic_entry_value(g, host, i, at_begin);
+		if (me->schedule.form == COLL_FORM_PLACES) {
 			symbolic_judge(g, SYMBOLIC_HELD, host, 0,
 				       symbolic_held_count(g, host, e->first_block, e->blocks));
 			symbolic_hold(g, host, e->first_block, e->blocks);
@@ -325,7 +358,7 @@ static void symbolic_advance(struct symbolic_group *g, u32 host)
 
 static void symbolic_arrive(struct symbolic_group *g, u32 host)
 {
-	if (g->host[host].schedule.places && g->host[host].contributes)
+	if (g->host[host].schedule.form == COLL_FORM_PLACES && g->host[host].contributes)
 		symbolic_contribute_blocks(g, host);
 	symbolic_known_by(g, host)[host / 64] |= 1ULL << host % 64;
 	g->host[host].arrived = true;
@@ -344,7 +377,7 @@ static void symbolic_deliver(struct symbolic_group *g, u32 message)
 	if (entry < 0)
 		return;
 	e = &me->schedule.fold[entry];
-	if (me->schedule.places) {
+	if (me->schedule.form == COLL_FORM_PLACES) {
 		symbolic_judge(g, SYMBOLIC_RANGE, m->to, e->first_block, m->first);
 		symbolic_judge(g, SYMBOLIC_RANGE, m->to, e->blocks, m->blocks);
 	}
@@ -365,6 +398,17 @@ static void symbolic_judge_blocks(struct symbolic_group *g, u32 host)
 
 	symbolic_judge(g, SYMBOLIC_RESULT, host, expected,
 		       symbolic_held_count(g, host, own ? host : 0, expected));
+}
+
+/* Check what its ranks receive: the last one the register, others what is below and their own. */
+static void symbolic_judge_prefixes(struct symbolic_group *g, u32 host)
+{
+	const struct symbolic_host *me = &g->host[host];
+
+	symbolic_judge_prefix(g, host, me->reg[0], host + 1);
+	symbolic_judge(g, SYMBOLIC_EMPTY, host, !host, !me->below);
+	if (me->below)
+		symbolic_judge_prefix(g, host, me->below, host);
 }
 
 /* Check the result. */
@@ -398,8 +442,10 @@ static void symbolic_judge_end(struct symbolic_group *g)
 	for (h = 0; h < g->hosts; h++) {
 		if (!g->host[h].receives)
 			continue;
-		if (g->host[h].schedule.places)
+		if (g->host[h].schedule.form == COLL_FORM_PLACES)
 			symbolic_judge_blocks(g, h);
+		else if (coll_operations[g->algorithm->operation].prefix)
+			symbolic_judge_prefixes(g, h);
 		else
 			symbolic_judge_result(g, h);
 	}
@@ -418,7 +464,8 @@ static void symbolic_set_part(struct symbolic_group *g, u32 host)
 	me->contributes = operation->contributes >> root & 1;
 	me->receives = operation->receives >> root & 1;
 	symbolic_judge(g, SYMBOLIC_ALL_TO_ALL, host,
-		       operation->contributes == COLL_ALL && operation->receives == COLL_ALL,
+		       operation->contributes == COLL_ALL && operation->receives == COLL_ALL &&
+		       !operation->prefix,
 		       me->schedule.all_to_all);
 }
 
@@ -480,7 +527,7 @@ void symbolic_build(struct symbolic_group *g, const struct coll_algorithm *algor
 		g->shape.self = h;
 		g->host[h].round = 0;
 		symbolic_judge(g, SYMBOLIC_NOT_BUILT, h, 0, -algorithm->build(s, &g->shape));
-		symbolic_judge(g, SYMBOLIC_BLOCKS, h, !s->places, s->blocks);
+		symbolic_judge(g, SYMBOLIC_BLOCKS, h, s->form != COLL_FORM_PLACES, s->blocks);
 		symbolic_set_part(g, h);
 		messages += s->sends;
 		folds += s->folds;
@@ -516,6 +563,7 @@ static void symbolic_reset(struct symbolic_group *g)
 		memset(me->reg, 0, sizeof(me->reg));
 		memset(me->came, 0, me->schedule.folds * sizeof(me->came[0]));
 		me->reg[0] = me->contributes ? 1 + h : 0;
+		me->below = 0;
 		me->round = 0;
 		me->arrived = false;
 		me->begun = false;

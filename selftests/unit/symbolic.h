@@ -18,6 +18,9 @@
  * In a place-only schedule a host holds blocks instead, those of all hosts having the same
  * content everywhere: it may send what it holds, and must not receive what it holds already.
  *
+ * Of a schedule of prefixes the register has to be what all hosts up to this one contribute, and
+ * the messages, the last one on the left, what those below it do.
+ *
  * In a reduction with a root nodes are counted from the root on: node i is host (root + i)
  * mod n, and the lower node is on the left. Otherwise the root is host 0.
  *
@@ -52,6 +55,7 @@ enum symbolic_fault {
 	SYMBOLIC_HELD,
 	SYMBOLIC_RANGE,
 	SYMBOLIC_RESULT,
+	SYMBOLIC_PREFIX,
 };
 
 enum symbolic_order {
@@ -93,6 +97,7 @@ struct symbolic_message {
 struct symbolic_host {
 	struct coll_schedule schedule;
 	u32 reg[COLL_MAX_REGISTERS];
+	u32 below;		/* of prefixes: what its messages fold to; 0 if nothing */
 	u32 came[COLL_MAX_EDGES];	/* by fold entry: 1 + number of the message */
 	u32 round;
 	u32 missing;		/* messages of the round that have not come */

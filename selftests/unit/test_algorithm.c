@@ -197,6 +197,11 @@ TEST_F(delivery, scatter_gives_every_host_its_block_of_the_roots)
 	prove_all(_metadata, &self->proof, COLLSOCK_SCATTER);
 }
 
+TEST_F(delivery, scan_folds_what_hosts_up_to_each_and_below_it_contribute_once_in_rank_order)
+{
+	prove_all(_metadata, &self->proof, COLLSOCK_SCAN);
+}
+
 /* Structure: what can be checked without running */
 
 static int compare_u64(const void *a, const void *b)
@@ -312,7 +317,8 @@ static void check_structure(struct __test_metadata *_metadata,
 {
 	struct survey s = survey(a, *shape);
 	const struct coll_operation *operation = coll_operation_find(a->operation);
-	bool for_all = operation->contributes == COLL_ALL && operation->receives == COLL_ALL;
+	bool for_all = operation->contributes == COLL_ALL &&
+		       operation->receives == COLL_ALL && !operation->prefix;
 	char sent[64], awaited[64];
 
 	ASSERT_EQ(0, s.err)

@@ -98,7 +98,7 @@ TEST_F(join, a_bad_fixed_part_is_refused)
 	REFUSED(algorithm[COLLSOCK_REDUCE], COLLSOCK_EXCHANGE);
 	REFUSED(algorithm[COLLSOCK_REDUCE], COLLSOCK_KARY);
 	REFUSED(algorithm[COLLSOCK_REDUCE], COLLSOCK_MCS);
-	REFUSED(algorithm[COLLSOCK_REDUCE], COLLSOCK_MCS + 1);
+	REFUSED(algorithm[COLLSOCK_REDUCE], COLLSOCK_HILLIS_STEELE + 1);
 	REFUSED(algorithm[COLLSOCK_BROADCAST], COLLSOCK_DISSEMINATION);
 	REFUSED(degree, 1);
 	REFUSED(degree, COLLSOCK_MAX_DEGREE + 1);
@@ -110,7 +110,7 @@ TEST_F(join, a_bad_fixed_part_is_refused)
 	REFUSED(algorithm[COLLSOCK_MAX_OPERATIONS - 1], COLLSOCK_BINOMIAL);
 	REFUSED(algorithms, BIT_ULL(COLLSOCK_AUTO));
 	REFUSED(algorithms, BIT_ULL(COLLSOCK_KARY));
-	REFUSED(algorithms, BIT_ULL(COLLSOCK_MCS + 1));
+	REFUSED(algorithms, BIT_ULL(COLLSOCK_HILLIS_STEELE + 1));
 	REFUSED(algorithms, BIT_ULL(COLLSOCK_BINOMIAL) | BIT_ULL(63));
 	REFUSED(reserved[0], 1);
 	REFUSED(reserved[5], 1);
@@ -290,10 +290,10 @@ TEST(features_list_what_posts_may_name)
 	struct collsock_features f;
 
 	coll_descriptor_features(&f);
-	EXPECT_EQ(0x1fe, f.operations);
+	EXPECT_EQ(0x7fe, f.operations);
 	EXPECT_EQ(0x3fffe, f.types);
 	EXPECT_EQ(0x1ffe, f.operators);
-	EXPECT_EQ(0x7e, f.algorithms);
+	EXPECT_EQ(0xfe, f.algorithms);
 	EXPECT_EQ(0x06, f.macs);
 	EXPECT_EQ(COLL_FEATURES, f.features);
 	EXPECT_EQ(sizeof(struct collsock_completion), f.completion_bytes);

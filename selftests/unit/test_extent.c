@@ -359,7 +359,7 @@ TEST(unequal_blocks_arrive_whole_in_lanes_that_end_at_any_byte)
 		const struct coll_algorithm *a = coll_algorithms[i];
 
 		a->build(&s, &(struct coll_shape) { .hosts = 1, .degree = a->most_degree ? 2 : 0 });
-		if (s.places)
+		if (s.form == COLL_FORM_PLACES)
 			run_sizes(_metadata, r, a, &random);
 	}
 	free(r);

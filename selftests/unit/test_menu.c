@@ -289,6 +289,7 @@ static void run_once(struct __test_metadata *_metadata, struct unit_network *n,
 	bool sums = post->operation == COLLSOCK_ALLREDUCE ||
 		    (post->operation == COLLSOCK_ALLGATHER && n->count == 1);
 	u64 value, sum = n->count * (n->count + 1) / 2;
+	bool scans = coll_operations[post->operation].prefix;
 	u32 i;
 
 	for (i = 0; i < n->count; i++) {
@@ -300,7 +301,8 @@ static void run_once(struct __test_metadata *_metadata, struct unit_network *n,
 		TH_LOG("algorithm %u, degree %u", post->algorithm, post->degree);
 	for (i = 0; i < n->count; i++) {
 		EXPECT_EQ(0, unit_last(n, i)->error);
-		EXPECT_EQ(sums ? sum : 0, unit_value(unit_last(n, i)));
+		EXPECT_EQ(scans ? (i + 1) * (i + 2) / 2 : sums ? sum : 0,
+			  unit_value(unit_last(n, i)));
 		unit_forget(n, i);
 	}
 }

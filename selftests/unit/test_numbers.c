@@ -24,6 +24,8 @@ static const struct number operations[] = {
 	NUMBER(COLLSOCK_, GATHER, 6),
 	NUMBER(COLLSOCK_, SCATTER, 7),
 	NUMBER(COLLSOCK_, REDUCE_SCATTER_BLOCK, 8),
+	NUMBER(COLLSOCK_, SCAN, 9),
+	NUMBER(COLLSOCK_, EXSCAN, 10),
 };
 
 static const struct number types[] = {
@@ -70,6 +72,7 @@ static const struct number algorithms[] = {
 	NUMBER(COLLSOCK_, KARY, 4),
 	NUMBER(COLLSOCK_, FLAT, 5),
 	NUMBER(COLLSOCK_, MCS, 6),
+	NUMBER(COLLSOCK_, HILLIS_STEELE, 7),
 };
 
 static const struct number macs[] = {

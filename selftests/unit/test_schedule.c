@@ -686,7 +686,7 @@ TEST_F(schedule, validate_survives_any_bytes)
 		bytes[(x >> 8 & 0xffff) % sizeof(s)] ^= x;
 		x >>= 32;
 		bytes[(x >> 8 & 0xffff) % offsetof(struct coll_schedule, round[4])] ^= x;
-		s.places = x & 1;
+		s.form = x % 3;
 		if (validate_schedule(&s))
 			continue;
 		allowed++;

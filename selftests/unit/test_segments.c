@@ -101,9 +101,10 @@ static void check_all(struct __test_metadata *_metadata, struct unit_network *n)
 	u32 a;
 
 	for (a = 0; a < coll_algorithms_count; a++)
-		/* Those with a block for each rank: test_blocks */
+		/* With a block for each rank: test_blocks; prefixes: test_scan */
 		if (coll_algorithms[a]->operation != COLLSOCK_BARRIER &&
-		    !coll_operations[coll_algorithms[a]->operation].blocks)
+		    !coll_operations[coll_algorithms[a]->operation].blocks &&
+		    !coll_operations[coll_algorithms[a]->operation].prefix)
 			check_operation(_metadata, n, coll_algorithms[a]);
 }
 

@@ -454,6 +454,73 @@ static int build_gather_one_round_short(struct coll_schedule *s, const struct co
 	return err;
 }
 
+/* ---- prefixes ---- */
+
+static int build_scan(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	return coll_hillis_steele_scan.build(s, shape);
+}
+
+static int build_scan_promises(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = build_scan(s, shape);
+
+	s->all_to_all = true;
+	return err;
+}
+
+/* Without the last round with messages */
+static int build_scan_one_round_short(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = build_scan(s, shape);
+
+	s->round[s->rounds - 2].sends = 0;
+	s->round[s->rounds - 2].folds = 0;
+	if (shape->self >= 4) {
+		s->fold[4] = s->fold[6];
+		s->folds = 5;
+		s->round[s->rounds - 1].fold_first = 4;
+	}
+	return err;
+}
+
+static int build_scan_on_the_right(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = build_scan(s, shape);
+	u32 i;
+
+	for (i = 0; i < s->folds; i++)
+		if (s->fold[i].action == COLL_FOLD_LEFT)
+			s->fold[i].action = COLL_FOLD_RIGHT;
+	return err;
+}
+
+/* The farthest host first: then messages do not begin where the one before ends. */
+static int build_scan_in_reverse(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_schedule_start_prefixes(s, shape->hosts, shape->self);
+	u32 distance;
+
+	for (distance = 4; !err && distance; distance /= 2) {
+		err = coll_schedule_round(s);
+		if (!err && s->self + distance < s->hosts)
+			err = coll_schedule_send(s, s->self + distance, 0);
+		if (!err && s->self >= distance)
+			err = coll_schedule_combine(s, s->self - distance, 0, COLL_FOLD_LEFT);
+	}
+	err = err ?: coll_schedule_round(s);
+	return err || !s->self ? err : coll_schedule_prefix(s);
+}
+
+/* Nobody folds the messages. */
+static int build_scan_without_below(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = build_scan(s, shape);
+
+	s->rounds--;
+	return err;
+}
+
 #define TREE { .hosts = 7, .root = 2, .degree = 2 }
 
 static const struct planted {
@@ -557,6 +624,18 @@ static const struct planted {
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_RESULT },
 	{ "scatter as gather", COLLSOCK_GATHER, TREE, build_scatter,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_NOT_HELD },
+	{ "scan", COLLSOCK_SCAN, { .hosts = 7 }, build_scan, SYMBOLIC_HOLD_ARRIVAL,
+	  SYMBOLIC_SOUND },
+	{ "scan all to all", COLLSOCK_SCAN, { .hosts = 7 }, build_scan_promises,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ALL_TO_ALL },
+	{ "not all below", COLLSOCK_SCAN, { .hosts = 7 }, build_scan_one_round_short,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_COUNT },
+	{ "scan on the right", COLLSOCK_SCAN, { .hosts = 7 }, build_scan_on_the_right,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ORDER },
+	{ "scan in reverse", COLLSOCK_SCAN, { .hosts = 7 }, build_scan_in_reverse,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ORDER },
+	{ "nothing below", COLLSOCK_SCAN, { .hosts = 7 }, build_scan_without_below,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_EMPTY },
 	{ "no promise", COLLSOCK_BARRIER, { .hosts = 7, .degree = 2 },
 	  build_barrier_promises_nothing,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ALL_TO_ALL },

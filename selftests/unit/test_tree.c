@@ -283,7 +283,10 @@ TEST(peers_in_binomial_trees_are_at_the_distances_of_dissemination_from_any_root
 static bool same_edge(const struct coll_schedule *s, const struct coll_edge *a,
 		      const struct coll_edge *b, u32 root)
 {
-	u32 first = s->places ? (a->first_block + root) % s->hosts : a->first_block;
+	u32 first = a->first_block;
+
+	if (s->form == COLL_FORM_PLACES)
+		first = (first + root) % s->hosts;
 
 	return (a->host + root) % s->hosts == b->host && first == b->first_block &&
 	       a->blocks == b->blocks && a->reg == b->reg && a->action == b->action;

@@ -150,6 +150,30 @@ TEST_F(net, an_event_folds_a_limited_number_of_elements)
 	EXPECT_TRUE(unit_last(&self->n, 0)->done);
 }
 
+/* 64 KiB for each of 8 ranks of a host, when the message of the host before has come */
+TEST_F(net, an_event_makes_a_limited_part_of_the_prefixes_of_a_host)
+{
+	static const u32 host_of_rank[] = { 0, 1, 1, 1, 1, 1, 1, 1, 1 };
+	struct collsock_post post = of_doubles(COLLSOCK_EXSCAN, COLLSOCK_AUTO, DOUBLES);
+	u32 i;
+
+	unit_network_place(&self->n, host_of_rank, ARRAY_SIZE(host_of_rank), 1);
+	self->n.join.max_bytes = COLLSOCK_MAX_PAYLOAD;
+	self->n.join.window = 4;
+	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
+	for (i = 1; i < ARRAY_SIZE(host_of_rank); i++)
+		ASSERT_EQ(0, unit_post(&self->n, i, &post, doubles));
+	unit_run(&self->n, SECOND);
+	delay_turns(&self->n, 1000 * SECOND);
+	ASSERT_EQ(0, unit_post(&self->n, 0, &post, doubles));
+	count_turns(&self->n, 0);
+	unit_run(&self->n, SECOND);
+	EXPECT_FALSE(unit_last(&self->n, 8)->done);
+	EXPECT_LE(7 * DOUBLES / 512, count_turns(&self->n, 1));
+	for (i = 1; i < ARRAY_SIZE(host_of_rank); i++)
+		EXPECT_EQ(COLLSOCK_MAX_PAYLOAD, unit_last(&self->n, i)->bytes);
+}
+
 /* The message of a child for the next operation arrives while the first one waits. */
 TEST_F(net, while_work_waits_a_packet_is_stored_and_acknowledged)
 {

@@ -27,7 +27,8 @@ static bool head_ok(const struct coll_schedule *s)
 	return s->hosts <= COLLSOCK_MAX_HOSTS && s->self < s->hosts &&
 	       s->rounds <= COLL_MAX_ROUNDS && s->sends <= COLL_MAX_EDGES &&
 	       s->folds <= COLL_MAX_EDGES && s->registers &&
-	       s->registers <= COLL_MAX_REGISTERS && !s->places == !!s->blocks;
+	       s->registers <= COLL_MAX_REGISTERS && s->form <= COLL_FORM_PREFIXES &&
+	       (s->form != COLL_FORM_PLACES) == !!s->blocks;
 }
 
 int validate_schedule(const struct coll_schedule *s)

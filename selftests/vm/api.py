@@ -19,13 +19,13 @@ from api_common import blocking, nonblocking, post_of_three, two, unchanged_log
 from arithmetic import REDUCTIONS, element_bytes, name_of
 from collsock_test import (
     AF_COLLSOCK, AUTO, BARRIER, BINOMIAL, BYTE, COMPLETION, COOKIE_GROUP, DEFAULT_SEGMENT,
-    DISSEMINATION, EXACT, EXCHANGE, FLAT, INT64, JOIN, KARY, MAXLOC, MAX_COMPLETION_BYTES,
-    MAX_DEGREE, MAX_EXCHANGE_DEGREE, MAX_HOSTS, MAX_PAYLOAD, MAX_RANKS, MAX_SEGMENT, MAX_SPIN_US,
-    MAX_WINDOW, MCS, MINLOC, NO_RANK, PORT, POST, QUIET, REDUCE_SCATTER_BLOCK, RUN, RUN_HEAD, SELF,
-    SOL_COLLSOCK, STATS, SUM, WAIT, WAIT_HEAD, Child, Completion, Descriptor, Group, KernelLog,
-    Rank, at_least, at_most, barrier, equal, eventually, eventually_in, integers, ip_batch, libc,
-    main, make_namespace, member, netem, on, outcome, post_bytes, rank_on, refused, run_bytes,
-    set_tunables, test, tunables, until_nothing_lingers, work)
+    DISSEMINATION, EXACT, EXCHANGE, EXSCAN, FLAT, HILLIS_STEELE, INT64, JOIN, KARY, MAXLOC,
+    MAX_COMPLETION_BYTES, MAX_DEGREE, MAX_EXCHANGE_DEGREE, MAX_HOSTS, MAX_PAYLOAD, MAX_RANKS,
+    MAX_SEGMENT, MAX_SPIN_US, MAX_WINDOW, MCS, MINLOC, NO_RANK, PORT, POST, QUIET, RUN, RUN_HEAD,
+    SELF, SOL_COLLSOCK, STATS, SUM, WAIT, WAIT_HEAD, Child, Completion, Descriptor, Group,
+    KernelLog, Rank, at_least, at_most, barrier, equal, eventually, eventually_in, integers,
+    ip_batch, libc, main, make_namespace, member, netem, on, outcome, post_bytes, rank_on, refused,
+    run_bytes, set_tunables, test, tunables, until_nothing_lingers, work)
 
 
 def alone(**fields):
@@ -91,18 +91,20 @@ BAD_FIELDS = {
     "max_bytes": (MAX_PAYLOAD + 1, 0xffffffff),
     "window": (MAX_WINDOW + 1, 0xffff),
     "segment_bytes": (1, 47, 49, DEFAULT_SEGMENT + 8, MAX_SEGMENT + 48, 0xffff),
-    "barrier_algorithm": (KARY, MCS + 1, 255),  # no k-ary trees without a degree
-    "allreduce_algorithm": (DISSEMINATION, KARY, MCS + 1, 255),
-    "reduce_algorithm": (DISSEMINATION, EXCHANGE, KARY, MCS, MCS + 1, 255),
-    "broadcast_algorithm": (DISSEMINATION, EXCHANGE, KARY, MCS, MCS + 1, 255),
+    "barrier_algorithm": (KARY, HILLIS_STEELE + 1, 255),  # no k-ary trees without a degree
+    "allreduce_algorithm": (DISSEMINATION, KARY, HILLIS_STEELE, HILLIS_STEELE + 1, 255),
+    "reduce_algorithm": (DISSEMINATION, EXCHANGE, KARY, MCS, HILLIS_STEELE + 1, 255),
+    "broadcast_algorithm": (DISSEMINATION, EXCHANGE, KARY, MCS, HILLIS_STEELE + 1, 255),
     "algorithm0": (BINOMIAL,),
     "allgather_algorithm": (EXCHANGE, BINOMIAL, KARY, 255),
     "gather_algorithm": (DISSEMINATION, EXCHANGE, KARY, 255),
     "scatter_algorithm": (DISSEMINATION, EXCHANGE, KARY, 255),
-    "reduce_scatter_block_algorithm": (DISSEMINATION, KARY, MCS + 1, 255),
-    "algorithm9": (BINOMIAL,),
+    "reduce_scatter_block_algorithm": (DISSEMINATION, KARY, HILLIS_STEELE + 1, 255),
+    "scan_algorithm": (DISSEMINATION, EXCHANGE, BINOMIAL, KARY, HILLIS_STEELE + 1, 255),
+    "exscan_algorithm": (DISSEMINATION, EXCHANGE, BINOMIAL, KARY, HILLIS_STEELE + 1, 255),
+    "algorithm11": (BINOMIAL,),
     "algorithm15": (BINOMIAL,),
-    "algorithms": (1 << AUTO, 1 << KARY, 1 << MCS + 1, 1 << 63),
+    "algorithms": (1 << AUTO, 1 << KARY, 1 << HILLIS_STEELE + 1, 1 << 63),
     "degree": (1, MAX_DEGREE + 1, 255),
     "degrees": (1, 0b11),
     "mac": (3, 64, 255), "reserved": (b"\1", b"\0\0\0\0\0\1"),
@@ -295,12 +297,13 @@ def a_bad_post_is_refused_and_changes_nothing():
     for fields in ({"size": 0}, {"size": 31}, {"size": 33}, {"flags": QUIET}, {"flags": 2},
                    {"degree": 1}, {"degree": MAX_EXCHANGE_DEGREE + 1}, {"degree": 0xffffffff},
                    {"cookie": COOKIE_GROUP},
-                   {"operation": 0}, {"operation": REDUCE_SCATTER_BLOCK + 1},
+                   {"operation": 0}, {"operation": EXSCAN + 1},
                    {"operation": 255}, {"type": 0}, {"type": BYTE}, {"type": EXACT + 1},
                    {"type": 255}, {"op": 0},
                    {"op": MINLOC}, {"op": MAXLOC + 1}, {"op": 255},
                    {"algorithm": DISSEMINATION}, {"algorithm": KARY}, {"algorithm": FLAT},
-                   {"algorithm": MCS}, {"algorithm": MCS + 1},
+                   {"algorithm": MCS}, {"algorithm": HILLIS_STEELE},
+                   {"algorithm": HILLIS_STEELE + 1},
                    {"algorithm": 255}, {"root": 1}, {"root": NO_RANK}, {"count": 0},
                    {"count": 2}, {"count": 4}, barrier):
         refused(errno.EINVAL, f"allreduce with {fields}", rank.send, post_of_three(**fields))

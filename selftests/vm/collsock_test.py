@@ -40,12 +40,12 @@ LISTS = pathlib.Path(__file__).resolve().parents[2] / "uapi/linux/collsock_lists
 AF_COLLSOCK, SOL_COLLSOCK, PORT = 25, 425, 7607
 JOIN, STATS, NET_STATS, SELF, FEATURES, COMPLETION_BYTES = range(1, 7)
 (BARRIER, ALLREDUCE, REDUCE, BROADCAST, ALLGATHER, GATHER, SCATTER,
- REDUCE_SCATTER_BLOCK) = range(1, 9)
+ REDUCE_SCATTER_BLOCK, SCAN, EXSCAN) = range(1, 11)
 (NONE, INT64, UINT64, DOUBLE, INT8, INT16, INT32, UINT8, UINT16, UINT32, FLOAT,
  FLOAT_INT, DOUBLE_INT, INT64_INT, INT32_INT, INT16_INT, BYTE, EXACT) = range(18)
 (NOP, SUM, MIN, MAX, PRODUCT, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR,
  BITWISE_AND, BITWISE_OR, BITWISE_XOR, MINLOC, MAXLOC) = range(13)
-AUTO, DISSEMINATION, EXCHANGE, BINOMIAL, KARY, FLAT, MCS = range(7)
+AUTO, DISSEMINATION, EXCHANGE, BINOMIAL, KARY, FLAT, MCS, HILLIS_STEELE = range(8)
 MAC_SIPHASH, MAC_NH_SIPHASH = 1, 2
 QUIET = 1
 NO_RANK = 0xffffffff
@@ -84,7 +84,7 @@ JOIN_HEAD = Layout("IIQQ16sIIIIHHIQQQ16BBB6s",
                    "liveness_ms features algorithms degrees algorithm0 barrier_algorithm "
                    "allreduce_algorithm reduce_algorithm broadcast_algorithm "
                    "allgather_algorithm gather_algorithm scatter_algorithm "
-                   "reduce_scatter_block_algorithm algorithm9 algorithm10 algorithm11 "
+                   "reduce_scatter_block_algorithm scan_algorithm exscan_algorithm algorithm11 "
                    "algorithm12 algorithm13 algorithm14 algorithm15 degree mac reserved")
 MEMBER = struct.Struct("=HHI16s")  # family, port, scope_id, address
 POST = Layout("IBBBBIIIIQ",

@@ -12,8 +12,8 @@
 static const char *const operation_names[] = { COLLSOCK_OPERATION_LIST(COLLSOCK_NAME) };
 
 /*
- * Which ranks wait for which in an operation. One that is not listed may be newer than this
- * command: all of its ranks may be waited for, and none must wait.
+ * Which ranks wait for which in an operation. In one that is not listed (reduce, gather, scans, or
+ * one newer than this command) all ranks may be waited for, and none must wait.
  */
 static const struct operation_roles {
 	bool	root_contributes;	/* and no other rank */

@@ -18,7 +18,7 @@ local types = {
 
 local kinds = {
 	[0] = "none", "barrier", "allreduce", "reduce", "broadcast", "allgather", "gather",
-	"scatter", "reduce-scatter-block",
+	"scatter", "reduce-scatter-block", "scan", "exscan",
 }
 
 local data_types = {
@@ -33,7 +33,7 @@ local operators = {
 }
 
 local algorithms = {
-	[0] = "none", "dissemination", "exchange", "binomial", "kary", "flat", "mcs",
+	[0] = "none", "dissemination", "exchange", "binomial", "kary", "flat", "mcs", "hillis-steele",
 }
 
 local reasons = {

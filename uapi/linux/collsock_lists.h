@@ -20,7 +20,10 @@
 	LINE(GATHER,		6,	"gather") /* the same, but the root alone receives */ \
 	LINE(SCATTER,		7,	"scatter") /* the root contributes, all receive a block */ \
 	/* All contribute a vector, and receive their block of the reduced one. */ \
-	LINE(REDUCE_SCATTER_BLOCK, 8,	"reduce-scatter-block")
+	LINE(REDUCE_SCATTER_BLOCK, 8,	"reduce-scatter-block")			\
+	/* Where ranks are placed in the order of hosts: what is reduced of those up to each */ \
+	LINE(SCAN,		9,	"scan")					\
+	LINE(EXSCAN,		10,	"exscan") /* the same without its own; rank 0: nothing */
 
 /* What an element is; LINE(identifier, number, name) */
 #define COLLSOCK_TYPE_LIST(LINE)						\
@@ -70,7 +73,8 @@
 	LINE(KARY,		4,	"kary")	/* the same; its degree: children of a host */ \
 	/* Only if JOIN names them: */						\
 	LINE(FLAT,		5,	"flat")	/* the same; all others are the root's children */ \
-	LINE(MCS,		6,	"mcs") /* barrier, allreduce: 4 children up, 2 down */
+	LINE(MCS,		6,	"mcs") /* barrier, allreduce: 4 children up, 2 down */ \
+	LINE(HILLIS_STEELE,	7,	"hillis-steele") /* scan, exscan */
 
 /*
  * How packets are authenticated: LINE(identifier, number, name). Short packets, as those of
