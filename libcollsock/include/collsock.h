@@ -161,6 +161,16 @@ int collsock_post_reduce_scatter_block(struct collsock *socket, const void *data
 				       __u64 cookie);
 
 /*
+ * The result, with the completion, is what the operator makes of @data of all ranks up to this
+ * one, in their order, or of those below it (exscan: nothing at rank 0). Ranks must be placed on
+ * hosts in their order: else -EOPNOTSUPP.
+ */
+int collsock_post_scan(struct collsock *socket, const void *data, __u32 count,
+		       enum collsock_type type, enum collsock_operator op, __u64 cookie);
+int collsock_post_exscan(struct collsock *socket, const void *data, __u32 count,
+			 enum collsock_type type, enum collsock_operator op, __u64 cookie);
+
+/*
  * Receive the next completion, or that of a cookie. 0 means that one was received; the
  * outcome of the operation is in @completion->error. The cookie COLLSOCK_COOKIE_GROUP means
  * that the group has failed while no operation was under way. After a failure of the group,
@@ -215,6 +225,17 @@ int collsock_reduce_scatter_block(struct collsock *socket, const void *data, voi
 				  __u32 count, enum collsock_type type,
 				  enum collsock_operator op,
 				  struct collsock_completion *completion);
+
+/*
+ * Combine @data of all ranks up to this one, or of those below it: then @result of rank 0 is left
+ * as it is, and may be NULL. Ranks must be placed on hosts in their order: else -EOPNOTSUPP.
+ */
+int collsock_scan(struct collsock *socket, const void *data, void *result, __u32 count,
+		  enum collsock_type type, enum collsock_operator op,
+		  struct collsock_completion *completion);
+int collsock_exscan(struct collsock *socket, const void *data, void *result, __u32 count,
+		    enum collsock_type type, enum collsock_operator op,
+		    struct collsock_completion *completion);
 
 /*
  * The general form: @post as for collsock_post(); the completion has its cookie. Returns 0

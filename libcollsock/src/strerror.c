@@ -68,8 +68,9 @@ static const struct advice advices[] = {
 		EBADF, CALL, "the socket is closed, perhaps because this process is a forked child",
 		"join after fork(), or open with COLLSOCK_OPEN_KEEP",
 	}, {
-		EOPNOTSUPP, CALL, "this kernel does not support what was asked for",
-		"compare with collsock_features(), or use a newer module",
+		EOPNOTSUPP, CALL,
+		"this kernel does not support what was asked for, or this group has no scans as its ranks are not placed on hosts in their order",
+		"compare with collsock_features(), or use a newer module; number ranks host by host",
 	}, {
 		ERANGE, CALL, "the group has reserved nothing for the degree that the post names",
 		"name the degree of the group or one of its degrees, or join with this one among them",

@@ -502,6 +502,73 @@ TEST_F(calls, broadcast_after_a_signal_fills_the_data_too)
 	EXPECT_EQ(7, data);
 }
 
+/* ---- prefixes ---- */
+
+TEST_F(calls, posts_of_scans_send_the_vector)
+{
+	const __s32 vector[3] = { 7, 8, 9 };
+	struct collsock_post post;
+
+	ASSERT_EQ(0, collsock_post_scan(self->socket, vector, 3, COLLSOCK_INT32, COLLSOCK_MAX, 77));
+	memcpy(&post, fake.sent, sizeof(post));
+	EXPECT_EQ(sizeof(post) + sizeof(vector), fake.sent_bytes);
+	EXPECT_EQ(0, memcmp(fake.sent + sizeof(post), vector, sizeof(vector)));
+	EXPECT_EQ(COLLSOCK_SCAN, post.operation);
+	EXPECT_EQ(COLLSOCK_INT32, post.type);
+	EXPECT_EQ(COLLSOCK_MAX, post.op);
+	EXPECT_EQ(3, post.count);
+	EXPECT_EQ(77, post.cookie);
+	ASSERT_EQ(0, collsock_post_exscan(self->socket, vector, 2, COLLSOCK_INT32, COLLSOCK_SUM,
+					  78));
+	memcpy(&post, fake.sent, sizeof(post));
+	EXPECT_EQ(sizeof(post) + 8, fake.sent_bytes);
+	EXPECT_EQ(COLLSOCK_EXSCAN, post.operation);
+	EXPECT_EQ(COLLSOCK_SUM, post.op);
+	EXPECT_EQ(2, post.count);
+	EXPECT_EQ(78, post.cookie);
+	EXPECT_EQ(-EINVAL, collsock_post_scan(self->socket, vector, 3, 99, COLLSOCK_SUM, 0));
+	EXPECT_EQ(-EMSGSIZE, collsock_post_exscan(self->socket, vector, UINT32_MAX, COLLSOCK_INT32,
+						  COLLSOCK_SUM, 0));
+}
+
+TEST_F(calls, scan_fills_the_result)
+{
+	const __s64 mine[2] = { 7, 8 }, sums[2] = { 9, 10 };
+	__s64 result[2] = { };
+	struct fake_run run;
+
+	answer_run(0, 0, COLLSOCK_NO_RANK);
+	fake.answers[0].completion.bytes = sizeof(sums);
+	fake.answers[0].result = sums;
+	ASSERT_EQ(0, collsock_scan(self->socket, mine, result, 2, COLLSOCK_INT64, COLLSOCK_SUM,
+				   &self->completion));
+	run = sent_run();
+	EXPECT_EQ(COLLSOCK_SCAN, run.post.operation);
+	EXPECT_EQ(COLLSOCK_INT64, run.post.type);
+	EXPECT_EQ(COLLSOCK_SUM, run.post.op);
+	EXPECT_EQ(2, run.post.count);
+	EXPECT_EQ(sizeof(mine), run.head.buffer_bytes);
+	EXPECT_EQ(0, memcmp(fake.sent + sizeof(run), mine, sizeof(mine)));
+	EXPECT_EQ(0, memcmp(result, sums, sizeof(sums)));
+}
+
+TEST_F(calls, exscan_of_rank_0_leaves_the_result_alone)
+{
+	const __s64 mine[2] = { 7, 8 };
+	__s64 result[2] = { 5, 6 };
+
+	answer_run(0, 0, COLLSOCK_NO_RANK);
+	answer_run(1, 0, COLLSOCK_NO_RANK);
+	ASSERT_EQ(0, collsock_exscan(self->socket, mine, result, 2, COLLSOCK_INT64, COLLSOCK_SUM,
+				     &self->completion));
+	EXPECT_EQ(COLLSOCK_EXSCAN, sent_run().post.operation);
+	EXPECT_EQ(5, result[0]);
+	EXPECT_EQ(6, result[1]);
+	EXPECT_EQ(0, self->completion.bytes);
+	EXPECT_EQ(0, collsock_exscan(self->socket, mine, NULL, 2, COLLSOCK_INT64, COLLSOCK_SUM,
+				     NULL));
+}
+
 /* ---- blocks for each rank ---- */
 
 /* The socket is rank 2 of 3. */

@@ -7,8 +7,8 @@ of several."""
 
 from collsock_test import (
     ALLREDUCE, BARRIER, BINOMIAL, BITWISE_XOR, BROADCAST, DEFAULT_SEGMENT, DISSEMINATION, EXCHANGE,
-    FLAT, KARY, MCS, NOP, REDUCE, SOAK, UINT64, Group, equal, main, netem, outcome, seeded,
-    test_each)
+    EXSCAN, FLAT, HILLIS_STEELE, KARY, MCS, NOP, REDUCE, SCAN, SOAK, UINT64, Group, equal, main,
+    netem, outcome, seeded, test_each)
 
 SIZES = range(1, 17) if SOAK > 1 else (1, 2, 3, 6, 16)
 RANKS_PER_HOST = 1, 3
@@ -20,8 +20,12 @@ ALGORITHMS = {
     ALLREDUCE: (EXCHANGE, BINOMIAL, KARY, FLAT, MCS),
     REDUCE: (BINOMIAL, KARY, FLAT),
     BROADCAST: (BINOMIAL, KARY, FLAT),
+    # If ranks are placed in their order; scans.py has others
+    SCAN: (HILLIS_STEELE,),
+    EXSCAN: (HILLIS_STEELE,),
 }
-NAMED = sum(1 << algorithm for algorithm in ALGORITHMS[BARRIER])
+NAMED = sum(1 << algorithm for algorithm in ALGORITHMS[BARRIER] + ALGORITHMS[SCAN])
+WITHOUT_DEGREE = BINOMIAL, FLAT, MCS, HILLIS_STEELE
 OUTSTANDING = 8  # operations
 
 
@@ -31,7 +35,7 @@ class Case:
     def __init__(self, chance, size, operation, algorithm):
         root = chance.randrange(size) if operation in (REDUCE, BROADCAST) else 0
         count = chance.choice(COUNTS)
-        degree = 0 if algorithm in (BINOMIAL, FLAT, MCS) else chance.choice((0, DEGREE, *DEGREES))
+        degree = 0 if algorithm in WITHOUT_DEGREE else chance.choice((0, DEGREE, *DEGREES))
         self.fields = {"operation": operation, "algorithm": algorithm, "degree": degree,
                        "root": root}
         if operation == BARRIER:
@@ -40,8 +44,9 @@ class Case:
         self.fields.update(type=UINT64, op=NOP if operation == BROADCAST else BITWISE_XOR,
                            count=count)
         values = [chance.getrandbits(64 * count) for _ in range(size)]
-        result = 0
+        result, before = 0, []
         for value in values:
+            before.append(result)
             result ^= value
         if operation == BROADCAST:
             result = values[root]
@@ -51,6 +56,10 @@ class Case:
         self.expected = [result.to_bytes(8 * count, "little")
                          if operation == ALLREDUCE or (operation == REDUCE) == (rank == root)
                          else b"" for rank in range(size)]
+        if operation in (SCAN, EXSCAN):
+            prefixes = before[1:] + [result] if operation == SCAN else before
+            self.expected = [prefix.to_bytes(8 * count, "little") for prefix in prefixes]
+            self.expected[0] *= operation == SCAN
 
 
 def run_cases(group, cases, chance):
@@ -76,6 +85,7 @@ def every_algorithm_gives_the_right_result(size, ranks):
                   degree=DEGREE, degrees=sum(1 << degree - 1 for degree in DEGREES),
                   max_bytes=MAX_BYTES, algorithms=NAMED)
     kinds = [(operation, algorithm) for operation, algorithms in ALGORITHMS.items()
+             if operation not in (SCAN, EXSCAN) or 1 in (size, ranks)
              for algorithm in algorithms] * max(1, SOAK // 4)
     chance.shuffle(kinds)
     for first in range(0, len(kinds), OUTSTANDING):
