@@ -477,10 +477,10 @@ def a_group_is_ended_everywhere_and_its_processes_are_named():
 
 # ---- collperf ----
 
-def begin_collperf(host, key):
+def begin_collperf(host, key, *options):
     with on(host):
         return subprocess.Popen(["build/tools/collperf", "--hosts", "3", "--key-file", key,
-                                 "--iterations", "10"], text=True,
+                                 "--iterations", "10", *options], text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -500,6 +500,21 @@ def collperf_says_at_once_which_hosts_it_waits_for_and_for_how_long():
             out, error = program.communicate()
             equal(f"status, with {error!r}", program.returncode, DONE)
             contains("figures", out, "barrier", "of 3", "mean")
+
+
+@test
+def collperf_measures_scans_and_checks_their_results():
+    with tempfile.NamedTemporaryFile("w") as key:
+        key.write("00112233445566778899aabbccddeeff")
+        key.flush()
+        for nonce, operation in enumerate(("scan", "exscan")):
+            programs = [begin_collperf(host, key.name, "--operation", operation,
+                                       "--nonce", f"77{nonce}")
+                        for host in (1, 2, 3)]
+            for program in programs:
+                out, error = program.communicate()
+                equal(f"status, with {error!r}", program.returncode, DONE)
+                contains("figures", out, operation, "of 3", "mean")
 
 
 # ---- Prometheus and doctor ----

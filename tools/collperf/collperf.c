@@ -126,11 +126,39 @@ static void run_broadcast(void *context)
 	elements_check(&c->elements, c->all);
 }
 
+static void run_scan(void *context)
+{
+	struct collsock_completion completion;
+	struct collperf *c = context;
+	int error;
+
+	error = collsock_scan(c->socket, c->elements.mine, c->all, c->options.count,
+			      COLLSOCK_DOUBLE, COLLSOCK_SUM, &completion);
+	if (error)
+		fail("scan", error, completion.failed_rank);
+	elements_check(&c->elements, c->all);
+}
+
+static void run_exscan(void *context)
+{
+	struct collsock_completion completion;
+	struct collperf *c = context;
+	int error;
+
+	error = collsock_exscan(c->socket, c->elements.mine, c->all, c->options.count,
+				COLLSOCK_DOUBLE, COLLSOCK_SUM, &completion);
+	if (error)
+		fail("exscan", error, completion.failed_rank);
+	elements_check(&c->elements, c->all);
+}
+
 static void (*const run_operation[])(void *context) = {
 	[COLLSOCK_BARRIER]	= run_barrier,
 	[COLLSOCK_ALLREDUCE]	= run_allreduce,
 	[COLLSOCK_REDUCE]	= run_reduce,
 	[COLLSOCK_BROADCAST]	= run_broadcast,
+	[COLLSOCK_SCAN]		= run_scan,
+	[COLLSOCK_EXSCAN]	= run_exscan,
 };
 
 static void add_hosts(struct collsock_group *group, const struct hosts *hosts)

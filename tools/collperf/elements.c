@@ -7,6 +7,11 @@ void elements_prepare(struct elements *elements, const struct options *options)
 {
 	unsigned int hosts = options->hosts.count, i;
 
+	/* Those whose contributions are in the result */
+	if (options->operation == COLLSOCK_SCAN)
+		hosts = options->rank + 1;
+	else if (options->operation == COLLSOCK_EXSCAN)
+		hosts = options->rank;
 	elements->options = options;
 	elements->sum = (double)hosts * (hosts + 1) / 2;
 	for (i = 0; i < options->count; i++)
@@ -32,7 +37,8 @@ void elements_check(const struct elements *elements, const double *data)
 
 	if (options->operation == COLLSOCK_BROADCAST)
 		wanted = elements->broadcasts;
-	else if (options->operation == COLLSOCK_REDUCE && options->rank != options->root)
+	else if ((options->operation == COLLSOCK_REDUCE && options->rank != options->root) ||
+		 (options->operation == COLLSOCK_EXSCAN && !options->rank))
 		return;
 	if (first != wanted || last != wanted)
 		errx(EXIT_FAILED, "%s: the result is %g and %g, not %g",

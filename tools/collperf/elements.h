@@ -8,7 +8,7 @@
 /**
  * struct elements - elements of one host
  * @options: operation and number of elements
- * @sum: expected value of every element of a reduction
+ * @sum: expected value of every element of a reduction, or scan
  * @broadcasts: number of broadcasts so far, which determines the next one's data
  * @mine: what this host contributes to a reduction
  */

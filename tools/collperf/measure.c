@@ -34,13 +34,13 @@ static __u64 percentile(const __u64 *sorted, unsigned long count, unsigned int p
 }
 
 /*
- * In an operation with a root some hosts do not wait. A barrier after it keeps them from
- * running ahead.
+ * In an operation with a root, or a scan, some hosts do not wait. A barrier after it keeps them
+ * from running ahead.
  */
 static void run_in_step(const struct options *options, const struct work *work)
 {
 	work->operation(work->context);
-	if (options_rooted(options->operation))
+	if (options_runs_ahead(options->operation))
 		work->barrier(work->context);
 }
 
@@ -58,7 +58,7 @@ static void measure_each(struct figures *figures, const struct options *options,
 
 		work->operation(work->context);
 		samples[i] = now_ns() - begin;
-		if (options_rooted(options->operation))
+		if (options_runs_ahead(options->operation))
 			work->barrier(work->context);
 	}
 	qsort(samples, count, sizeof(*samples), by_size);

@@ -25,6 +25,7 @@ static const char *const operation_names[] = { COLLSOCK_OPERATION_LIST(COLLSOCK_
 /* Others have a block for each rank. */
 static const enum collsock_operation measured[] = {
 	COLLSOCK_BARRIER, COLLSOCK_ALLREDUCE, COLLSOCK_REDUCE, COLLSOCK_BROADCAST,
+	COLLSOCK_SCAN, COLLSOCK_EXSCAN,
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -39,9 +40,19 @@ const char *options_operation_name(unsigned int operation)
 	return operation_names[operation];
 }
 
-bool options_rooted(unsigned int operation)
+static bool options_rooted(unsigned int operation)
 {
 	return operation == COLLSOCK_REDUCE || operation == COLLSOCK_BROADCAST;
+}
+
+static bool options_scans(unsigned int operation)
+{
+	return operation == COLLSOCK_SCAN || operation == COLLSOCK_EXSCAN;
+}
+
+bool options_runs_ahead(unsigned int operation)
+{
+	return options_rooted(operation) || options_scans(operation);
 }
 
 unsigned int options_parse_name(const char *option, const char *name, const char *const *names,
@@ -107,15 +118,16 @@ static const char shared_help[] =
 	"  -6, --ipv6            with --hosts: fd00:1::1 to fd00:1::N\n"
 	"  -p, --port N          UDP port of hosts without one in the file\n"
 	"  -r, --rank N          rank of this host, from 0; by default found by its address\n"
-	"  -o, --operation NAME  barrier, allreduce, reduce or broadcast (default barrier);\n"
-	"                        the data is doubles, and the result is checked. In a\n"
-	"                        reduce or broadcast some hosts do not wait, so each is\n"
-	"                        followed by a barrier, which the mean includes\n"
+	"  -o, --operation NAME  barrier, allreduce, reduce, broadcast, scan or exscan\n"
+	"                        (default barrier); the data is doubles, and the result is\n"
+	"                        checked. In all but the first two some hosts do not wait,\n"
+	"                        so each is followed by a barrier, which the mean includes\n"
 	"  -R, --root N          rank of the root of a reduce or broadcast (default 0)\n"
 	"  -c, --count N         elements of operations with data, 1 to 1080 (default 4)\n"
 	"  -a, --algorithm NAME  auto, dissemination, exchange (with data it is recursive\n"
-	"                        doubling), binomial, kary, flat (up to 65 hosts) or mcs\n"
-	"                        (for a barrier or allreduce); the default is\n"
+	"                        doubling), binomial, kary, flat (up to 65 hosts), mcs\n"
+	"                        (for a barrier or allreduce) or hillis-steele (for a scan\n"
+	"                        or exscan, which have no other); the default is\n"
 	"                        dissemination for a barrier, else auto\n"
 	"  -d, --degree N        of the algorithm: with how many hosts, itself included, a\n"
 	"                        host exchanges in a round, 2 to 16 (default 2); with kary\n"
@@ -226,7 +238,7 @@ static void check_degree(const struct options *options)
 	if (algorithm == COLLSOCK_KARY && !options->degree)
 		errx(EXIT_USAGE, "--algorithm kary: needs --degree");
 	if (options->degree && (algorithm == COLLSOCK_BINOMIAL || algorithm == COLLSOCK_FLAT ||
-				algorithm == COLLSOCK_MCS))
+				algorithm == COLLSOCK_MCS || algorithm == COLLSOCK_HILLIS_STEELE))
 		errx(EXIT_USAGE, "--degree: --algorithm %s has none",
 		     options_algorithm_name(algorithm));
 	if (algorithm != COLLSOCK_KARY && options->degree > COLLSOCK_MAX_EXCHANGE_DEGREE)
@@ -248,6 +260,11 @@ static void check_operation(const struct options *options)
 		errx(EXIT_USAGE, "--algorithm mcs: only for a barrier or allreduce");
 	if (algorithm == COLLSOCK_FLAT && options->hosts.count > COLLSOCK_MAX_FLAT_HOSTS)
 		errx(EXIT_USAGE, "--algorithm flat: at most %u hosts", COLLSOCK_MAX_FLAT_HOSTS);
+	if (algorithm == COLLSOCK_HILLIS_STEELE && !options_scans(options->operation))
+		errx(EXIT_USAGE, "--algorithm hillis-steele: only for a scan or exscan");
+	if (options_scans(options->operation) && algorithm != COLLSOCK_AUTO &&
+	    algorithm != COLLSOCK_HILLIS_STEELE)
+		errx(EXIT_USAGE, "--algorithm: a scan or exscan has hillis-steele alone");
 	check_degree(options);
 	if (options->root && !rooted)
 		errx(EXIT_USAGE, "--root: only a reduce or broadcast has one");

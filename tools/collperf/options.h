@@ -89,6 +89,6 @@ const char *options_algorithm_name(int algorithm);
 const char *options_operation_name(unsigned int operation);
 
 /* Some hosts do not wait in it, and run ahead of others. */
-bool options_rooted(unsigned int operation);
+bool options_runs_ahead(unsigned int operation);
 
 #endif
