@@ -11,6 +11,8 @@ const char *const cm_call_names[CM_CALLS] = {
 	[CM_GATHER] = "MPI_Gather",
 	[CM_SCATTER] = "MPI_Scatter",
 	[CM_REDUCE_SCATTER_BLOCK] = "MPI_Reduce_scatter_block",
+	[CM_SCAN] = "MPI_Scan",
+	[CM_EXSCAN] = "MPI_Exscan",
 	[CM_IBARRIER] = "MPI_Ibarrier",
 	[CM_IBCAST] = "MPI_Ibcast",
 	[CM_IREDUCE] = "MPI_Ireduce",
@@ -20,4 +22,6 @@ const char *const cm_call_names[CM_CALLS] = {
 	[CM_IGATHER] = "MPI_Igather",
 	[CM_ISCATTER] = "MPI_Iscatter",
 	[CM_IREDUCE_SCATTER_BLOCK] = "MPI_Ireduce_scatter_block",
+	[CM_ISCAN] = "MPI_Iscan",
+	[CM_IEXSCAN] = "MPI_Iexscan",
 };

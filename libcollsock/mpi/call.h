@@ -15,6 +15,8 @@ enum cm_call {
 	CM_GATHER,
 	CM_SCATTER,
 	CM_REDUCE_SCATTER_BLOCK,
+	CM_SCAN,
+	CM_EXSCAN,
 	CM_IBARRIER,
 	CM_IBCAST,
 	CM_IREDUCE,
@@ -24,6 +26,8 @@ enum cm_call {
 	CM_IGATHER,
 	CM_ISCATTER,
 	CM_IREDUCE_SCATTER_BLOCK,
+	CM_ISCAN,
+	CM_IEXSCAN,
 	CM_CALLS,
 };
 
@@ -45,6 +49,7 @@ enum cm_reason {
 	CM_ARGUMENTS,	/* invalid */
 	CM_ALONE,	/* one rank */
 	CM_ONE_HOST,
+	CM_SCATTERED,	/* ranks are not in the order of hosts */
 	CM_INTER,	/* inter-communicator */
 	CM_FOREIGN,	/* ranks of another MPI_COMM_WORLD */
 	CM_UNABLE,	/* joining has failed */

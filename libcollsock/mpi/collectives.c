@@ -95,3 +95,39 @@ bool cm_collective_reduction(const void *from, void *to, MPI_Count count,
 	*err = cm_serve(&a);
 	return true;
 }
+
+bool cm_collective_scan(const void *from, void *to, MPI_Count count, MPI_Datatype datatype,
+			MPI_Op op, MPI_Comm comm, enum cm_call call, MPI_Request *request,
+			int *err)
+{
+	bool inclusive = call == CM_SCAN || call == CM_ISCAN, receives;
+	struct cm_collective a = {
+		.call		= call,
+		.operation	= inclusive ? COLLSOCK_SCAN : COLLSOCK_EXSCAN,
+		.op		= cm_type_operator(op),
+		.in_order	= true,
+		.request	= request,
+	};
+	enum cm_reason obstacle = CM_ARGUMENTS;
+	struct cm_data in, out;
+
+	a.comm = cm_serve_comm(comm, call);
+	if (!a.comm)
+		return false;
+	receives = inclusive || a.comm->rank;
+	if (cm_data_describe(&in, from == MPI_IN_PLACE ? to : from, count, datatype) &&
+	    (!receives || cm_data_describe(&out, to, count, datatype)))
+		obstacle = collective_reduction_obstacle(&in, a.op, false);
+	if (!cm_serve_takes(&a, obstacle))
+		return false;
+	a.type = in.predefined->type;
+	a.count = count;
+	a.in = &in;
+	a.sent = in.bytes;
+	if (receives) {
+		a.out = &out;
+		a.received = out.bytes;
+	}
+	*err = cm_serve(&a);
+	return true;
+}

@@ -21,4 +21,9 @@ bool cm_collective_reduction(const void *from, void *to, MPI_Count count,
 			     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm,
 			     enum cm_call call, MPI_Request *request, int *err);
 
+/* The first rank receives nothing of an exscan. */
+bool cm_collective_scan(const void *from, void *to, MPI_Count count, MPI_Datatype datatype,
+			MPI_Op op, MPI_Comm comm, enum cm_call call, MPI_Request *request,
+			int *err);
+
 #endif

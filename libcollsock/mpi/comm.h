@@ -47,6 +47,7 @@ enum cm_comm_state {
  *
  * Valid in CM_JOINED:
  * @socket: nonblocking
+ * @scattered: ranks are not placed on hosts in their order
  * @spins: number of times a wait spins before it sleeps
  *
  * @window: its operations (window.h)
@@ -74,6 +75,7 @@ struct cm_comm {
 	struct cm_comm		**link;
 
 	struct collsock		*socket;
+	bool			scattered;
 	unsigned int		spins;
 
 	struct {

@@ -35,6 +35,30 @@ CM_EXPORT(Ibarrier, (MPI_Comm comm, MPI_Request *request), (comm, request), entr
 	CM_EXPORT(name, parameters, arguments, entry_##name)
 
 #define ENTRIES(suffix, number) \
+	ENTRY(Scan##suffix, \
+	      (const void *from, void *to, number count, MPI_Datatype type, MPI_Op op, \
+	       MPI_Comm comm), \
+	      (from, to, count, type, op, comm), \
+	      cm_collective_scan(from, to, count, type, op, comm, CM_SCAN, NULL, \
+				 &err)) \
+	ENTRY(Exscan##suffix, \
+	      (const void *from, void *to, number count, MPI_Datatype type, MPI_Op op, \
+	       MPI_Comm comm), \
+	      (from, to, count, type, op, comm), \
+	      cm_collective_scan(from, to, count, type, op, comm, CM_EXSCAN, NULL, \
+				 &err)) \
+	ENTRY(Iscan##suffix, \
+	      (const void *from, void *to, number count, MPI_Datatype type, MPI_Op op, \
+	       MPI_Comm comm, MPI_Request *request), \
+	      (from, to, count, type, op, comm, request), \
+	      cm_collective_scan(from, to, count, type, op, comm, CM_ISCAN, request, \
+				 &err)) \
+	ENTRY(Iexscan##suffix, \
+	      (const void *from, void *to, number count, MPI_Datatype type, MPI_Op op, \
+	       MPI_Comm comm, MPI_Request *request), \
+	      (from, to, count, type, op, comm, request), \
+	      cm_collective_scan(from, to, count, type, op, comm, CM_IEXSCAN, request, \
+				 &err)) \
 	ENTRY(Bcast##suffix, \
 	      (void *buffer, number count, MPI_Datatype type, int root, MPI_Comm comm), \
 	      (buffer, count, type, root, comm), \

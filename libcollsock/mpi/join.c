@@ -176,6 +176,7 @@ static void join_planned(struct cm_comm *c, struct cm_plan *plan,
 		join_pass(c, &outcome, tried);
 		return;
 	}
+	c->scattered = !cm_plan_in_order(plan);
 	c->state = CM_JOINED;
 	if (cm_settings.verbose && !c->rank)
 		fprintf(stderr, "collsock: a communicator of %d ranks has joined\n", c->size);

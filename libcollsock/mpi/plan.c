@@ -90,6 +90,16 @@ const struct cm_address *cm_plan_address(const struct cm_plan *p, unsigned int r
 	return &p->hosts[host]->address[p->chosen[host]];
 }
 
+bool cm_plan_in_order(const struct cm_plan *p)
+{
+	unsigned int i;
+
+	for (i = 1; i < p->ranks; i++)
+		if (p->host_of_rank[i] < p->host_of_rank[i - 1])
+			return false;
+	return true;
+}
+
 unsigned int cm_plan_local_ranks(const struct cm_plan *p, unsigned int rank)
 {
 	unsigned int i, count = 0;

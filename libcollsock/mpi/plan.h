@@ -31,6 +31,9 @@ bool cm_plan_choose_addresses(struct cm_plan *plan);
 const struct cm_address *cm_plan_address(const struct cm_plan *plan, unsigned int rank);
 
 /* Number of ranks on the host of @rank */
+/* Are ranks placed on hosts in their order? */
+bool cm_plan_in_order(const struct cm_plan *p);
+
 unsigned int cm_plan_local_ranks(const struct cm_plan *plan, unsigned int rank);
 
 #endif

@@ -53,6 +53,8 @@ bool cm_serve_takes(const struct cm_collective *a, enum cm_reason obstacle)
 {
 	if (a->comm->state == CM_COUNTING && obstacle == CM_TAKEN)
 		obstacle = serve_count(a->comm, a->call);
+	if (obstacle == CM_TAKEN && a->in_order && a->comm->scattered)
+		obstacle = CM_SCATTERED;
 	cm_summary_count(a->call, obstacle);
 	return obstacle == CM_TAKEN;
 }

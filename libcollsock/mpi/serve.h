@@ -20,6 +20,7 @@
  * @out: where this rank wants what it receives, or NULL
  * @received: bytes that it receives, even without @out
  * @parts: where it wants the blocks, or NULL if they are consecutive; is freed
+ * @in_order: it needs ranks that are placed on hosts in their order
  * @request: where to store the request of a nonblocking call
  */
 struct cm_collective {
@@ -35,6 +36,7 @@ struct cm_collective {
 	const struct cm_data		*out;
 	__u32				received;
 	struct cm_parts			*parts;
+	bool				in_order;
 	MPI_Request			*request;
 };
 

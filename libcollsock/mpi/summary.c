@@ -17,6 +17,7 @@ static const char *const summary_reasons[CM_REASONS] = {
 	[CM_ARGUMENTS] = "invalid arguments",
 	[CM_ALONE] = "communicator of one rank",
 	[CM_ONE_HOST] = "all ranks on one host",
+	[CM_SCATTERED] = "ranks are not in the order of hosts",
 	[CM_INTER] = "inter-communicator",
 	[CM_FOREIGN] = "ranks of another MPI_COMM_WORLD",
 	[CM_UNABLE] = "the communicator could not join",

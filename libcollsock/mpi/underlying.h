@@ -19,6 +19,7 @@
 #define CM_INTERPOSED_LARGE(X) \
 	X(Bcast_c) X(Reduce_c) X(Allreduce_c) X(Ibcast_c) X(Ireduce_c) X(Iallreduce_c) \
 	X(Allgather_c) X(Allgatherv_c) X(Gather_c) X(Scatter_c) X(Reduce_scatter_block_c) \
+	X(Scan_c) X(Exscan_c) X(Iscan_c) X(Iexscan_c) \
 	X(Iallgather_c) X(Iallgatherv_c) X(Igather_c) X(Iscatter_c) X(Ireduce_scatter_block_c)
 #else
 #define CM_LARGE_COUNTS 0
@@ -30,6 +31,7 @@
 	X(Barrier) X(Bcast) X(Reduce) X(Allreduce) \
 	X(Ibarrier) X(Ibcast) X(Ireduce) X(Iallreduce) \
 	X(Allgather) X(Allgatherv) X(Gather) X(Scatter) X(Reduce_scatter_block) \
+	X(Scan) X(Exscan) X(Iscan) X(Iexscan) \
 	X(Iallgather) X(Iallgatherv) X(Igather) X(Iscatter) X(Ireduce_scatter_block) \
 	X(Wait) X(Waitall) X(Waitany) X(Waitsome) \
 	X(Test) X(Testall) X(Testany) X(Testsome) \

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * latency ITERATIONS OPERATION[:BYTES]...: latency of collectives on MPI_COMM_WORLD.
- * Operations are barrier, bcast, reduce and allreduce, of doubles, those with a block of
- * these bytes for each rank, allgather, allgatherv, gather, scatter and reduce_scatter_block, and
- * those with a root followed by a barrier, as bcast+barrier; every rank is the root in turn.
- * Rank 0 prints one JSON object: medians and means in nanoseconds, averaged over the ranks, and
- * the idle time of rank 0's machine in each.
+ * Operations are barrier, bcast, reduce, allreduce, scan and exscan, of doubles, those with a
+ * block of these bytes for each rank, allgather, allgatherv, gather, scatter and
+ * reduce_scatter_block, and those with a root followed by a barrier, as bcast+barrier; every
+ * rank is the root in turn. Rank 0 prints one JSON object: medians and means in nanoseconds,
+ * averaged over the ranks, and the idle time of rank 0's machine in each.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -44,6 +44,18 @@ static void allreduce(int count, int root)
 {
 	(void)root;
 	MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void scan(int count, int root)
+{
+	(void)root;
+	MPI_Scan(in, out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void exscan(int count, int root)
+{
+	(void)root;
+	MPI_Exscan(in, out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
 static void allgather(int count, int root)
@@ -90,6 +102,8 @@ static const struct operation {
 	{ "bcast", .run = bcast },
 	{ "reduce", .run = reduce },
 	{ "allreduce", .run = allreduce },
+	{ "scan", .run = scan },
+	{ "exscan", .run = exscan },
 	{ "allgather", .run = allgather, .with_blocks = true },
 	{ "allgatherv", .run = allgatherv, .with_blocks = true },
 	{ "gather", .run = gather, .with_blocks = true },
