@@ -503,13 +503,15 @@ def collperf_says_at_once_which_hosts_it_waits_for_and_for_how_long():
 
 
 @test
-def collperf_measures_scans_and_checks_their_results():
+def collperf_measures_each_operation_and_checks_its_results():
     with tempfile.NamedTemporaryFile("w") as key:
         key.write("00112233445566778899aabbccddeeff")
         key.flush()
-        for nonce, operation in enumerate(("scan", "exscan")):
-            programs = [begin_collperf(host, key.name, "--operation", operation,
-                                       "--nonce", f"77{nonce}")
+        for number, operation in enumerate((
+                "allreduce", "reduce", "broadcast", "allgather", "gather", "scatter",
+                "reduce-scatter-block", "scan", "exscan")):
+            programs = [begin_collperf(host, key.name, "--operation", operation, "--nonce",
+                                       str(100 + number))
                         for host in (1, 2, 3)]
             for program in programs:
                 out, error = program.communicate()

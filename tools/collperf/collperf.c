@@ -152,6 +152,59 @@ static void run_exscan(void *context)
 	elements_check(&c->elements, c->all);
 }
 
+static void run_allgather(void *context)
+{
+	struct collsock_completion completion;
+	struct collperf *c = context;
+	int error;
+
+	error = collsock_allgather(c->socket, c->elements.mine, c->all, c->options.count,
+				   COLLSOCK_DOUBLE, &completion);
+	if (error)
+		fail("allgather", error, completion.failed_rank);
+	elements_check(&c->elements, c->all);
+}
+
+static void run_gather(void *context)
+{
+	struct collsock_completion completion;
+	struct collperf *c = context;
+	int error;
+
+	error = collsock_gather(c->socket, c->elements.mine, c->all, c->options.count,
+				COLLSOCK_DOUBLE, c->options.root, &completion);
+	if (error)
+		fail("gather", error, completion.failed_rank);
+	elements_check(&c->elements, c->all);
+}
+
+static void run_scatter(void *context)
+{
+	struct collsock_completion completion;
+	struct collperf *c = context;
+	int error;
+
+	error = collsock_scatter(c->socket, c->elements.mine, c->all, c->options.count,
+				 COLLSOCK_DOUBLE, c->options.root, &completion);
+	if (error)
+		fail("scatter", error, completion.failed_rank);
+	elements_check(&c->elements, c->all);
+}
+
+static void run_reduce_scatter_block(void *context)
+{
+	struct collsock_completion completion;
+	struct collperf *c = context;
+	int error;
+
+	error = collsock_reduce_scatter_block(c->socket, c->elements.mine, c->all,
+					      c->options.count, COLLSOCK_DOUBLE, COLLSOCK_SUM,
+					      &completion);
+	if (error)
+		fail("reduce-scatter-block", error, completion.failed_rank);
+	elements_check(&c->elements, c->all);
+}
+
 static void (*const run_operation[])(void *context) = {
 	[COLLSOCK_BARRIER]	= run_barrier,
 	[COLLSOCK_ALLREDUCE]	= run_allreduce,
@@ -159,6 +212,10 @@ static void (*const run_operation[])(void *context) = {
 	[COLLSOCK_BROADCAST]	= run_broadcast,
 	[COLLSOCK_SCAN]		= run_scan,
 	[COLLSOCK_EXSCAN]	= run_exscan,
+	[COLLSOCK_ALLGATHER]	= run_allgather,
+	[COLLSOCK_GATHER]	= run_gather,
+	[COLLSOCK_SCATTER]	= run_scatter,
+	[COLLSOCK_REDUCE_SCATTER_BLOCK] = run_reduce_scatter_block,
 };
 
 static void add_hosts(struct collsock_group *group, const struct hosts *hosts)
@@ -177,7 +234,7 @@ static void add_hosts(struct collsock_group *group, const struct hosts *hosts)
 /* The elements must fit into one packet that the network can carry. */
 static void configure(const struct collperf *c, struct collsock_join *request)
 {
-	unsigned int data_bytes = c->options.count * sizeof(double), quanta;
+	unsigned int data_bytes = options_vector(&c->options) * sizeof(double), quanta;
 
 	request->degree = c->options.degree;
 	request->mac = c->mac;

@@ -14,8 +14,9 @@ void elements_prepare(struct elements *elements, const struct options *options)
 		hosts = options->rank;
 	elements->options = options;
 	elements->sum = (double)hosts * (hosts + 1) / 2;
-	for (i = 0; i < options->count; i++)
-		elements->mine[i] = options->rank + 1;
+	for (i = 0; i < options_vector(options); i++)
+		elements->mine[i] = options->operation == COLLSOCK_SCATTER ?
+				    i / options->count + 1 : options->rank + 1;
 }
 
 void elements_next(struct elements *elements, double *data)
@@ -29,13 +30,33 @@ void elements_next(struct elements *elements, double *data)
 	data[options->count - 1] = elements->broadcasts;
 }
 
+/* The first of the first block, and the last of the last one */
+static void elements_check_blocks(const struct elements *elements, const double *data)
+{
+	const struct options *options = elements->options;
+	unsigned int hosts = options->hosts.count;
+
+	if (options->operation == COLLSOCK_GATHER && options->rank != options->root)
+		return;
+	if (data[0] != 1 || data[options_vector(options) - 1] != hosts)
+		errx(EXIT_FAILED, "%s: the result is from %g to %g, not from 1 to %u",
+		     options_operation_name(options->operation), data[0],
+		     data[options_vector(options) - 1], hosts);
+}
+
 /* Only the first and the last, since checking all would distort the measurement */
 void elements_check(const struct elements *elements, const double *data)
 {
 	const struct options *options = elements->options;
 	double wanted = elements->sum, first = data[0], last = data[options->count - 1];
 
-	if (options->operation == COLLSOCK_BROADCAST)
+	if (options_gathers(options->operation)) {
+		elements_check_blocks(elements, data);
+		return;
+	}
+	if (options->operation == COLLSOCK_SCATTER)
+		wanted = options->rank + 1;
+	else if (options->operation == COLLSOCK_BROADCAST)
 		wanted = elements->broadcasts;
 	else if ((options->operation == COLLSOCK_REDUCE && options->rank != options->root) ||
 		 (options->operation == COLLSOCK_EXSCAN && !options->rank))

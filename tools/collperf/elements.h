@@ -10,7 +10,8 @@
  * @options: operation and number of elements
  * @sum: expected value of every element of a reduction, or scan
  * @broadcasts: number of broadcasts so far, which determines the next one's data
- * @mine: what this host contributes to a reduction
+ * @mine: what this host contributes: 1 more than its number, or in a scatter that of the host
+ *        that gets the block
  */
 struct elements {
 	const struct options	*options;

@@ -322,7 +322,8 @@ static void parse(struct options *options, int argc, char **argv)
 			"Start it on every host with the same options. It is the baseline for\n"
 			"collperf, as cheap as possible: it neither authenticates messages nor\n"
 			"retransmits lost ones. With --spin it polls, otherwise it sleeps; with\n"
-			"--skew its barriers sleep in any case.\n\n",
+			"--skew its barriers sleep in any case. Its operations are barrier,\n"
+			"allreduce, reduce and broadcast.\n\n",
 		.own = own,
 		.own_help =
 			"  -l, --limit SECONDS   give up after this time (default 300)\n\n"
@@ -333,6 +334,9 @@ static void parse(struct options *options, int argc, char **argv)
 	};
 
 	options_parse(options, &program, argc, argv);
+	if (options->operation > COLLSOCK_BROADCAST)
+		errx(EXIT_USAGE, "--operation %s: only collperf has that",
+		     options_operation_name(options->operation));
 	if (options->algorithm == COLLSOCK_AUTO)
 		options->algorithm = automatic(options->operation);
 	/* A single alarm, as a time-out in every recv() would slow down the baseline */

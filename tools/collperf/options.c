@@ -22,12 +22,6 @@
 static const char *const algorithm_names[] = { "auto", COLLSOCK_ALGORITHM_LIST(COLLSOCK_NAME) };
 static const char *const operation_names[] = { COLLSOCK_OPERATION_LIST(COLLSOCK_NAME) };
 
-/* Others have a block for each rank. */
-static const enum collsock_operation measured[] = {
-	COLLSOCK_BARRIER, COLLSOCK_ALLREDUCE, COLLSOCK_REDUCE, COLLSOCK_BROADCAST,
-	COLLSOCK_SCAN, COLLSOCK_EXSCAN,
-};
-
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 const char *options_algorithm_name(int algorithm)
@@ -42,7 +36,25 @@ const char *options_operation_name(unsigned int operation)
 
 static bool options_rooted(unsigned int operation)
 {
-	return operation == COLLSOCK_REDUCE || operation == COLLSOCK_BROADCAST;
+	return operation == COLLSOCK_REDUCE || operation == COLLSOCK_BROADCAST ||
+	       operation == COLLSOCK_GATHER || operation == COLLSOCK_SCATTER;
+}
+
+bool options_gathers(unsigned int operation)
+{
+	return operation == COLLSOCK_ALLGATHER || operation == COLLSOCK_GATHER;
+}
+
+static bool options_has_blocks(unsigned int operation)
+{
+	return options_gathers(operation) || operation == COLLSOCK_SCATTER ||
+	       operation == COLLSOCK_REDUCE_SCATTER_BLOCK;
+}
+
+unsigned int options_vector(const struct options *options)
+{
+	return options_has_blocks(options->operation) ? options->count * options->hosts.count :
+							options->count;
 }
 
 static bool options_scans(unsigned int operation)
@@ -74,12 +86,7 @@ unsigned int options_parse_name(const char *option, const char *name, const char
 
 static unsigned int parse_operation(const char *name)
 {
-	const char *names[COUNT(operation_names)] = { };
-	size_t i;
-
-	for (i = 0; i < COUNT(measured); i++)
-		names[measured[i]] = operation_names[measured[i]];
-	return options_parse_name("--operation", name, names, COUNT(names));
+	return options_parse_name("--operation", name, operation_names, COUNT(operation_names));
 }
 
 static unsigned int parse_algorithm(const char *name)
@@ -118,12 +125,16 @@ static const char shared_help[] =
 	"  -6, --ipv6            with --hosts: fd00:1::1 to fd00:1::N\n"
 	"  -p, --port N          UDP port of hosts without one in the file\n"
 	"  -r, --rank N          rank of this host, from 0; by default found by its address\n"
-	"  -o, --operation NAME  barrier, allreduce, reduce, broadcast, scan or exscan\n"
-	"                        (default barrier); the data is doubles, and the result is\n"
-	"                        checked. In all but the first two some hosts do not wait,\n"
-	"                        so each is followed by a barrier, which the mean includes\n"
-	"  -R, --root N          rank of the root of a reduce or broadcast (default 0)\n"
-	"  -c, --count N         elements of operations with data, 1 to 1080 (default 4)\n"
+	"  -o, --operation NAME  barrier, allreduce, reduce, broadcast, scan, exscan,\n"
+	"                        allgather, gather, scatter or reduce-scatter-block (default\n"
+	"                        barrier); the data is doubles, and the result is checked.\n"
+	"                        With a root, and in a scan or exscan, some hosts do not\n"
+	"                        wait, so each is followed by a barrier, which the mean\n"
+	"                        includes\n"
+	"  -R, --root N          rank of the root of a reduce, broadcast, gather or scatter\n"
+	"                        (default 0)\n"
+	"  -c, --count N         elements of operations with data, or of the block of each\n"
+	"                        host, together 1 to 1080 (default 4)\n"
 	"  -a, --algorithm NAME  auto, dissemination, exchange (with data it is recursive\n"
 	"                        doubling), binomial, kary, flat (up to 65 hosts), mcs\n"
 	"                        (for a barrier or allreduce) or hillis-steele (for a scan\n"
@@ -246,18 +257,38 @@ static void check_degree(const struct options *options)
 		     options->degree, COLLSOCK_MAX_EXCHANGE_DEGREE);
 }
 
+/* Those that move blocks have one algorithm each. */
+static void check_blocks(const struct options *options)
+{
+	int only = options->operation == COLLSOCK_ALLGATHER ? COLLSOCK_DISSEMINATION :
+							      COLLSOCK_BINOMIAL;
+
+	if (options->algorithm != COLLSOCK_AUTO && options->algorithm != only)
+		errx(EXIT_USAGE, "--algorithm: %s has %s alone",
+		     options_operation_name(options->operation), options_algorithm_name(only));
+}
+
 /* Checked here because JOIN would report most of it only as EINVAL. */
 static void check_operation(const struct options *options)
 {
 	bool rooted = options_rooted(options->operation);
 	int algorithm = options->algorithm;
 
-	if (algorithm == COLLSOCK_DISSEMINATION && options->operation != COLLSOCK_BARRIER)
-		errx(EXIT_USAGE, "dissemination covers some hosts twice: only for a barrier");
+	if (algorithm == COLLSOCK_DISSEMINATION && options->operation != COLLSOCK_BARRIER &&
+	    options->operation != COLLSOCK_ALLGATHER)
+		errx(EXIT_USAGE,
+		     "dissemination covers some hosts twice: only for a barrier or allgather");
+	if (options_gathers(options->operation) || options->operation == COLLSOCK_SCATTER)
+		check_blocks(options);
+	if (options_vector(options) > MAX_COUNT)
+		errx(EXIT_USAGE, "--count %u: the blocks of %u hosts have more than %zu elements",
+		     options->count, options->hosts.count, MAX_COUNT);
 	if (algorithm == COLLSOCK_EXCHANGE && rooted)
-		errx(EXIT_USAGE, "exchange has no root: only for a barrier or allreduce");
+		errx(EXIT_USAGE,
+		     "exchange has no root: only for a barrier, allreduce or reduce-scatter-block");
 	if (algorithm == COLLSOCK_MCS && rooted)
-		errx(EXIT_USAGE, "--algorithm mcs: only for a barrier or allreduce");
+		errx(EXIT_USAGE,
+		     "--algorithm mcs: only for a barrier, allreduce or reduce-scatter-block");
 	if (algorithm == COLLSOCK_FLAT && options->hosts.count > COLLSOCK_MAX_FLAT_HOSTS)
 		errx(EXIT_USAGE, "--algorithm flat: at most %u hosts", COLLSOCK_MAX_FLAT_HOSTS);
 	if (algorithm == COLLSOCK_HILLIS_STEELE && !options_scans(options->operation))
@@ -267,7 +298,7 @@ static void check_operation(const struct options *options)
 		errx(EXIT_USAGE, "--algorithm: a scan or exscan has hillis-steele alone");
 	check_degree(options);
 	if (options->root && !rooted)
-		errx(EXIT_USAGE, "--root: only a reduce or broadcast has one");
+		errx(EXIT_USAGE, "--root: only a reduce, broadcast, gather or scatter has one");
 	if (options->root >= options->hosts.count)
 		errx(EXIT_USAGE, "--root %u: there are %u hosts, and ranks count from 0",
 		     options->root, options->hosts.count);

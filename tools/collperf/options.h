@@ -88,6 +88,12 @@ const char *options_algorithm_name(int algorithm);
 
 const char *options_operation_name(unsigned int operation);
 
+/* Does some host receive the blocks of all? */
+bool options_gathers(unsigned int operation);
+
+/* The number of elements, of all blocks together if it has a block for each host */
+unsigned int options_vector(const struct options *options);
+
 /* Some hosts do not wait in it, and run ahead of others. */
 bool options_runs_ahead(unsigned int operation);
 
