@@ -108,6 +108,8 @@ static bool settings_has_algorithm(int word, enum collsock_algorithm algorithm)
 	case COLLSOCK_EXCHANGE:
 	case COLLSOCK_MCS:
 		return word == BARRIER || word == ALLREDUCE;
+	case COLLSOCK_HILLIS_STEELE:
+		return false;
 	default:
 		return true;
 	}
