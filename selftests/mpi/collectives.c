@@ -3,8 +3,9 @@
  * Random collective operations on communicators of many kinds, blocking and not, overlapping
  * and mixed with messages; every result is compared with one that each rank computes alone.
  *
- *	collectives [--seed S] [--rounds N] [--strict]
+ *	collectives [--seed S] [--rounds N] [--own] [--strict]
  *
+ * --own: those in which each rank has a block or a prefix
  * --strict: also cases in which Open MPI and MPICH have bugs
  */
 #include <getopt.h>
@@ -226,6 +227,7 @@ int main(int argc, char **argv)
 		{ "seed", required_argument, NULL, 's' },
 		{ "rounds", required_argument, NULL, 'r' },
 		{ "strict", no_argument, NULL, 'a' },
+		{ "own", no_argument, NULL, 'o' },
 		{ }
 	};
 	static struct batch batch;
@@ -242,8 +244,10 @@ int main(int argc, char **argv)
 			rounds = strtoul(optarg, NULL, 0);
 		else if (option == 'a')
 			strict = true;
+		else if (option == 'o')
+			operations_are_own = true;
 		else
-			fail("usage: collectives [--seed S] [--rounds N] [--strict]");
+			fail("usage: collectives [--seed S] [--rounds N] [--own] [--strict]");
 	}
 	elements_begin();
 	own.state = mix(common.state, world_rank, 1);

@@ -10,6 +10,8 @@
 #define LARGE_BYTES 100000
 #define TAG_CHECKSUM 32000
 
+bool operations_are_own;
+
 static const char *const kind_names[] = {
 	"barrier", "bcast", "reduce", "allreduce", "scan", "exscan",
 	"reduce_scatter_block",
@@ -166,6 +168,15 @@ static void make_buffers(struct operation *operation)
 #define LAYOUTS_MAY_DIFFER true
 #endif
 
+static enum operation_kind random_kind(const struct communicator *in, struct random *common)
+{
+	if (in->is_inter)
+		return random_below(common, KIND_SCAN);
+	if (operations_are_own)
+		return KIND_SCAN + random_below(common, KINDS_OF_OPERATIONS - KIND_SCAN);
+	return random_below(common, KINDS_OF_OPERATIONS);
+}
+
 void operation_make(struct operation *operation, const struct communicator *communicator,
 		    struct random *common, struct random *own)
 {
@@ -174,8 +185,7 @@ void operation_make(struct operation *operation, const struct communicator *comm
 
 	*operation = (struct operation){
 		.communicator = communicator,
-		.kind = random_below(common, in->is_inter ? KIND_SCAN :
-							     KINDS_OF_OPERATIONS),
+		.kind = random_kind(in, common),
 		.is_nonblocking = random_below(common, 2),
 		.seed = random_bits(common),
 		.request = MPI_REQUEST_NULL,

@@ -42,6 +42,9 @@ struct operation {
 	MPI_Request request;
 };
 
+/* Only operations in which each rank has a block or a prefix, where there are such */
+extern bool operations_are_own;
+
 /*
  * Chooses all parameters: the first random numbers are the same on all ranks, the others
  * are specific to this rank.

@@ -121,6 +121,14 @@ def if_udp_is_blocked_all_is_left_to_mpi_and_reported_once(kind):
           ["no packets arrive from others: is UDP port 7607 open between all hosts?"])
 
 
+@test_each(*(KINDS if IN_SOAK else KINDS[1:]))
+def blocks_and_prefixes_are_those_of_each_rank(kind):
+    seed = seed_of(kind, "own")
+    print(f"# --seed {seed}")
+    passes(kind, 2, 2, "collectives", "--own", "--seed", seed, "--rounds",
+           str(3 * ROUNDS * (1 + SOAK // 4)), time_limit=time_limit_with(2, 2))
+
+
 OPERATIONS = {
     "barrier": "MPI_Barrier", "bcast:8": "MPI_Bcast", "reduce:8": "MPI_Reduce",
     "allreduce:8": "MPI_Allreduce", "allgather:8": "MPI_Allgather",
