@@ -223,19 +223,20 @@ def netem(hosts, *words):
         equal(f"status of {' '.join(process.args)}", process.wait(), 0)
 
 
-def make_namespace(name, address):
-    """Create a namespace with a device to the other hosts, and a veth pair that is removed with
-    it."""
-    ip_batch((), f"netns add {name}",
-             f"link add link switch name eth0 netns {name} type macvlan mode bridge",
-             f"link add of-{name} type veth peer name pair netns {name}")
-    ip_batch(("-n", name), f"address add {address}/24 dev eth0", "link set eth0 up")
-
-
 def namespace_has_gone(name):
     """Namespaces end some time after their last process, and their devices with them."""
     eventually(f"device of namespace {name}", lambda: os.path.exists(f"/sys/class/net/of-{name}"),
                False)
+
+
+def make_namespace(name, address):
+    """Create a namespace with a device to the other hosts, and a veth pair that is removed with
+    it. A former one of that name may still be ending."""
+    namespace_has_gone(name)
+    ip_batch((), f"netns add {name}",
+             f"link add link switch name eth0 netns {name} type macvlan mode bridge",
+             f"link add of-{name} type veth peer name pair netns {name}")
+    ip_batch(("-n", name), f"address add {address}/24 dev eth0", "link set eth0 up")
 
 
 def ip_batch(options, *lines):
