@@ -54,6 +54,20 @@ void coll_completions_free(struct coll_completions *slots)
 }
 
 /**
+ * coll_completions_unshare() - the socket closes: nobody will read its results
+ * @slots: of the socket
+ *
+ * Context: group lock held.
+ */
+void coll_completions_unshare(struct coll_completions *slots)
+{
+	u32 i;
+
+	for (i = 0; i < slots->count; i++)
+		coll_completion_share(&slots->slot[i], NULL);
+}
+
+/**
  * coll_completion_make_ready() - add a completion to the ready list
  * @slots: of the socket
  * @slot: DONE and not claimed

@@ -2,8 +2,9 @@
 /*
  * Completion slots hold the operations that a socket has posted and the completions that it
  * has not received. A socket has as many slots as its group's window, allocated when it
- * joins with buffers for the largest result, so a completion cannot fail. One more slot is
- * for the failure of the group, which is reported once.
+ * joins with buffers of max_bytes, so a completion cannot fail; for a result that is longer the
+ * post has reserved memory (result.h). One more slot is for the failure of the group, which is
+ * reported once.
  *
  * States of a slot:
  *   FREE -> TAKEN	a post begins; its payload is copied into the slot
@@ -27,6 +28,7 @@
 #include <linux/rcuwait.h>
 
 #include "core/base.h"
+#include "result.h"
 
 enum coll_completion_state {
 	COLL_COMPLETION_FREE,
@@ -42,6 +44,8 @@ enum coll_completion_state {
  * @posted: serial number of the post
  * @ended: serial number of the completion
  * @buffer: the payload, then the result
+ * @shared: memory for a result that is too long for @buffer, or NULL
+ * @part: the part of it that this rank receives
  * @completion: the structure that user space receives
  * @state: enum coll_completion_state
  * @claimed: reserved for the claimant
@@ -54,6 +58,8 @@ struct coll_completion {
 	u64				posted;
 	u64				ended;
 	u8				*buffer;
+	struct coll_shared_result	*shared;
+	const u8			*part;
 	struct collsock_completion	completion;
 	u8				state;
 	bool				claimed;
@@ -87,6 +93,7 @@ struct coll_completions {
 
 struct coll_completions *coll_completions_new(u32 count, u32 max_bytes);
 void coll_completions_free(struct coll_completions *slots);
+void coll_completions_unshare(struct coll_completions *slots);
 
 static inline u32 coll_completion_index(const struct coll_completions *slots,
 					const struct coll_completion *slot)
@@ -113,6 +120,20 @@ static inline struct coll_completion *coll_completion_take(struct coll_completio
 	return &slots->slot[bit];
 }
 
+/* The slot has this memory for its result instead of any former one; takes over a reference. */
+static inline void coll_completion_share(struct coll_completion *slot,
+					 struct coll_shared_result *result)
+{
+	coll_shared_result_put(slot->shared);
+	slot->shared = result;
+}
+
+/* The result of a slot that is DONE */
+static inline const u8 *coll_completion_result(const struct coll_completion *slot)
+{
+	return unlikely(slot->shared) ? slot->part : slot->buffer;
+}
+
 /**
  * coll_completion_release() - free a slot for another post
  * @slots: of the socket
@@ -125,6 +146,8 @@ static inline struct coll_completion *coll_completion_take(struct coll_completio
 static inline void coll_completion_release(struct coll_completions *slots,
 					   struct coll_completion *slot)
 {
+	if (unlikely(slot->shared))
+		coll_completion_share(slot, NULL);
 	/* @claimed stays set, so that no call claims a slot that still looks DONE. */
 	WRITE_ONCE(slot->state, COLL_COMPLETION_FREE);
 	if (unlikely(coll_completion_index(slots, slot) == slots->count))
@@ -175,8 +198,8 @@ static inline void coll_completion_unpost(struct coll_completion *slot)
  * coll_completion_finish() - store the outcome of an operation
  * @slots: of the socket
  * @slot: POSTED
- * @result: @bytes bytes, copied
- * @bytes: length of the result, at most the slot's buffer
+ * @result: @bytes bytes, copied unless they are in the slot's shared result
+ * @bytes: length of the result; what is copied has room in the slot's buffer
  * @error: errno, positive, or 0
  * @failed_rank: rank to blame
  * @now: time in ns
@@ -193,7 +216,9 @@ static inline void coll_completion_finish(struct coll_completions *slots,
 	c->failed_rank = failed_rank;
 	c->bytes = bytes;
 	c->completed_ns = now;
-	if (bytes)
+	if (unlikely(slot->shared))
+		slot->part = result;
+	else if (bytes)
 		memcpy(slot->buffer, result, bytes);
 	slot->ended = ++slots->ended;
 	/* A claimant that sees DONE must see all of the above. */

@@ -183,6 +183,32 @@ static noinline void env_trace_complete(struct coll_group *g, u32 local, u64 num
 	trace_coll_complete(g, local, number, bytes, error, failed_rank);
 }
 
+struct coll_result *coll_env_result_take(struct coll_group *g, u32 local, void *token, u32 bytes)
+{
+	struct coll_completion *slot = token;
+	struct coll_shared_result *result = slot->shared;
+
+	slot->shared = NULL;
+	return &result->core;
+}
+
+void coll_env_result_share(struct coll_group *g, u32 local, void *token,
+			   struct coll_result *result)
+{
+	struct coll_shared_result *shared = container_of(result, struct coll_shared_result, core);
+
+	/* The slots of a closed socket are freed. */
+	if (!env_instance(g)->local_members[local].csk)
+		return;
+	coll_shared_result_get(shared);
+	coll_completion_share(token, shared);
+}
+
+void coll_env_result_put(struct coll_group *g, struct coll_result *result)
+{
+	coll_shared_result_put(container_of(result, struct coll_shared_result, core));
+}
+
 void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		       const void *result, u32 bytes, u32 error, u32 failed_rank)
 {

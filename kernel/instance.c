@@ -366,6 +366,7 @@ void coll_instance_abandon(struct coll_instance *gi, u32 local)
 
 	if (!(lm->csk->sk.sk_shutdown & SEND_SHUTDOWN))
 		coll_group_leave(&gi->group, local, now);
+	coll_completions_unshare(lm->csk->slots);
 	lm->csk = NULL;
 	gi->sockets--;
 	if (!gi->sockets) {

@@ -103,6 +103,7 @@ struct coll_local_member {
  * @request: of the first rank that joined; key and rank are zero
  * @charge: its part of coll_net.memory, and of its user's; constant while it is JOINED or
  *	LINGERING
+ * @results: what its shared results are charged besides
  * @refused: why it did not get memory, if a limit refused it
  * @timer: of the group's deadline
  * @linger: fires when it has lingered for too long
@@ -138,6 +139,7 @@ struct coll_instance {
 	struct coll_forgery	forgery;
 	struct collsock_join	request;
 	u64			charge;
+	atomic64_t		results;
 	int			refused;
 	struct hrtimer		timer;
 	struct hrtimer		linger;

@@ -205,27 +205,78 @@ static inline u32 io_result_block(const struct coll_sock *csk, const struct coll
 	return coll_signature_reordered(&csk->instance->group, sig);
 }
 
-/* Copy a payload of @bytes into the slot. True if all was copied. */
-static bool io_copy_from_iter(const struct coll_sock *csk, struct coll_completion *slot,
+/* Copy a payload of @bytes. True if all was copied. */
+static bool io_copy_from_iter(const struct coll_sock *csk, u8 *to,
 			      const struct coll_signature *sig, u32 bytes, struct iov_iter *from)
 {
 	u32 block = io_payload_block(csk, sig, bytes);
 
 	if (unlikely(block))
-		return io_copy_blocks_from_iter(&csk->instance->group.ranks.order, slot->buffer,
-						block, from);
-	return copy_from_iter_full(slot->buffer, bytes, from);
+		return io_copy_blocks_from_iter(&csk->instance->group.ranks.order, to, block,
+						from);
+	return copy_from_iter_full(to, bytes, from);
 }
 
-static bool io_copy_from_user(const struct coll_sock *csk, struct coll_completion *slot,
+static bool io_copy_from_user(const struct coll_sock *csk, u8 *to,
 			      const struct coll_signature *sig, u32 bytes, const void __user *from)
 {
 	u32 block = io_payload_block(csk, sig, bytes);
 
 	if (unlikely(block))
-		return io_copy_blocks_from_user(&csk->instance->group.ranks.order, slot->buffer,
-						block, from);
-	return !copy_from_user(slot->buffer, from, bytes);
+		return io_copy_blocks_from_user(&csk->instance->group.ranks.order, to, block,
+						from);
+	return !copy_from_user(to, from, bytes);
+}
+
+/* Has the rank's next operation memory for its result? It keeps that, as it waits for the rank. */
+static bool io_has_result(struct coll_sock *csk)
+{
+	struct coll_instance *gi = csk->instance;
+	bool has;
+
+	coll_instance_lock(gi);
+	has = coll_group_has_result(&gi->group, csk->local);
+	coll_instance_unlock(gi);
+	return has;
+}
+
+/*
+ * Memory for what has no room in the slot's buffer: for the payload, which the caller frees after
+ * the post, and for the result, which the slot has from now on.
+ */
+static noinline u8 *io_reserve_long(struct coll_sock *csk, struct coll_completion *slot,
+				    const struct coll_signature *sig, u32 bytes)
+{
+	const struct coll_group *g = &csk->instance->group;
+	struct coll_shared_result *result;
+	u32 shared = coll_signature_shared(g, sig);
+	u8 *payload;
+
+	if (shared && coll_signature_receives(sig, g->ranks.local[csk->local].rank) &&
+	    !io_has_result(csk)) {
+		result = coll_shared_result_new(csk->instance, shared);
+		if (IS_ERR(result))
+			return ERR_CAST(result);
+		coll_completion_share(slot, result);
+	}
+	if (bytes <= g->payload.max_bytes)
+		return slot->buffer;
+	payload = kvmalloc(bytes, GFP_KERNEL_ACCOUNT);
+	return payload ?: ERR_PTR(-ENOMEM);
+}
+
+/* Where the payload of a post goes, or an error pointer */
+static inline u8 *io_reserve(struct coll_sock *csk, struct coll_completion *slot,
+			     const struct coll_signature *sig, u32 bytes)
+{
+	return likely(!coll_operations[sig->operation].blocks) ? slot->buffer :
+	       io_reserve_long(csk, slot, sig, bytes);
+}
+
+static inline void io_unreserve(const struct coll_completion *slot, u8 *payload)
+{
+	if (unlikely(payload != slot->buffer))
+		kvfree(payload);
 }
 
 /* Allocate a slot for a post. */
@@ -282,7 +333,7 @@ static noinline void io_trace_post(struct coll_sock *csk, const struct coll_sign
 }
 
 static int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
-		       const struct coll_signature *sig, u64 cookie, u32 how)
+		       const struct coll_signature *sig, const u8 *payload, u64 cookie, u32 how)
 {
 	struct coll_instance *gi = csk->instance;
 	u64 now = coll_instance_enter(gi);
@@ -298,7 +349,7 @@ static int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
 		io_trace_post(csk, sig);
 	coll_completion_post(csk->slots, slot, cookie, how, now);
 	slot->block = io_result_block(csk, sig);
-	err = coll_group_post(&gi->group, csk->local, sig, slot->buffer, slot, now);
+	err = coll_group_post(&gi->group, csk->local, sig, payload, slot, now);
 	if (err)
 		coll_completion_unpost(slot);
 	else if (unlikely(gi->group.work.fold.op))
@@ -312,13 +363,14 @@ static int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
  * slot is free again.
  */
 static int io_post(struct coll_sock *csk, struct coll_completion *slot,
-		   const struct coll_signature *sig, u64 cookie, u32 how, long *timeout)
+		   const struct coll_signature *sig, const u8 *payload, u64 cookie, u32 how,
+		   long *timeout)
 {
 	bool slept = false;
 	int err;
 
 	for (;;) {
-		err = io_try_post(csk, slot, sig, cookie, how);
+		err = io_try_post(csk, slot, sig, payload, cookie, how);
 		if (likely(err != -EAGAIN))
 			break;
 		slept = true;
@@ -352,6 +404,7 @@ static int io_send(struct coll_sock *csk, struct msghdr *msg)
 	struct collsock_post post;
 	int bytes, err;
 	long timeout;
+	u8 *payload;
 
 	err = coll_extensible_from_iter(&post, sizeof(post), COLLSOCK_POST_VER0, &msg->msg_iter);
 	if (err < 0)
@@ -366,12 +419,19 @@ static int io_send(struct coll_sock *csk, struct msghdr *msg)
 	slot = io_take_slot(csk, &timeout);
 	if (IS_ERR(slot))
 		return io_restartable(PTR_ERR(slot), timeout);
-	if (!io_copy_from_iter(csk, slot, &sig, bytes, &msg->msg_iter)) {
+	payload = io_reserve(csk, slot, &sig, bytes);
+	if (IS_ERR(payload)) {
 		io_release_slot(csk, slot);
-		return -EFAULT;
+		return PTR_ERR(payload);
 	}
-	err = io_post(csk, slot, &sig, post.cookie,
-		      post.flags & COLLSOCK_QUIET ? COLL_COMPLETION_QUIET : 0, &timeout);
+	if (io_copy_from_iter(csk, payload, &sig, bytes, &msg->msg_iter)) {
+		err = io_post(csk, slot, &sig, payload, post.cookie,
+			      post.flags & COLLSOCK_QUIET ? COLL_COMPLETION_QUIET : 0, &timeout);
+	} else {
+		io_release_slot(csk, slot);
+		err = -EFAULT;
+	}
+	io_unreserve(slot, payload);
 	return io_restartable(err, timeout);
 }
 
@@ -486,12 +546,13 @@ static noinline bool io_copy_head_to_iter(const struct collsock_completion *c, s
 static noinline bool io_copy_blocks_to_iter(const struct coll_order *order,
 					    const struct coll_completion *slot, struct iov_iter *to)
 {
+	const u8 *from = coll_completion_result(slot);
 	u32 rank, run, position, bytes;
 
 	for (rank = 0; rank < order->ranks; rank += run) {
 		run = coll_order_run(order, rank, &position);
 		bytes = run * slot->block;
-		if (copy_to_iter(slot->buffer + position * slot->block, bytes, to) != bytes)
+		if (copy_to_iter(from + position * slot->block, bytes, to) != bytes)
 			return false;
 		cond_resched();
 	}
@@ -501,11 +562,12 @@ static noinline bool io_copy_blocks_to_iter(const struct coll_order *order,
 static noinline bool io_copy_blocks_to_user(const struct coll_order *order,
 					    const struct coll_completion *slot, void __user *to)
 {
+	const u8 *from = coll_completion_result(slot);
 	u32 rank, run, position;
 
 	for (rank = 0; rank < order->ranks; rank += run) {
 		run = coll_order_run(order, rank, &position);
-		if (copy_to_user(to + rank * slot->block, slot->buffer + position * slot->block,
+		if (copy_to_user(to + rank * slot->block, from + position * slot->block,
 				 run * slot->block))
 			return false;
 		cond_resched();
@@ -527,7 +589,7 @@ static bool io_copy_to_iter(const struct coll_sock *csk, struct coll_completion 
 	if (unlikely(c.bytes && slot->block))
 		return copied && io_copy_blocks_to_iter(&csk->instance->group.ranks.order, slot,
 							to);
-	return copied && copy_to_iter(slot->buffer, c.bytes, to) == c.bytes;
+	return copied && copy_to_iter(coll_completion_result(slot), c.bytes, to) == c.bytes;
 }
 
 /**
@@ -609,7 +671,7 @@ static bool io_copy_result(const struct coll_sock *csk, const struct coll_comple
 {
 	if (unlikely(slot->block))
 		return io_copy_blocks_to_user(&csk->instance->group.ranks.order, slot, to);
-	return !copy_to_user(to, slot->buffer, slot->completion.bytes);
+	return !copy_to_user(to, coll_completion_result(slot), slot->completion.bytes);
 }
 
 static int io_copy_to_user(const struct coll_sock *csk, struct coll_completion *slot,
@@ -661,19 +723,29 @@ static bool io_nonblocking(const struct socket *sock)
 /* Post for RUN, with the slot claimed. A signal before that must not cause EINTR. */
 static struct coll_completion *io_run_post(struct coll_sock *csk, const struct collsock_post *post,
 					   const struct coll_signature *sig,
-				      const void __user *payload, u32 bytes, bool nonblocking)
+					   const void __user *from, u32 bytes, bool nonblocking)
 {
 	long timeout = sock_sndtimeo(&csk->sk, nonblocking);
 	struct coll_completion *slot;
-	int err = -EFAULT;
+	u8 *payload;
+	int err;
 
 	slot = io_take_slot(csk, &timeout);
 	if (IS_ERR(slot))
-		err = PTR_ERR(slot);
-	else if (bytes && !io_copy_from_user(csk, slot, sig, bytes, payload))
+		return PTR_ERR(slot) == -EINTR ? ERR_PTR(-EAGAIN) : slot;
+	payload = io_reserve(csk, slot, sig, bytes);
+	if (IS_ERR(payload)) {
 		io_release_slot(csk, slot);
-	else
-		err = io_post(csk, slot, sig, post->cookie, COLL_COMPLETION_CLAIMED, &timeout);
+		return ERR_CAST(payload);
+	}
+	if (!bytes || io_copy_from_user(csk, payload, sig, bytes, from)) {
+		err = io_post(csk, slot, sig, payload, post->cookie, COLL_COMPLETION_CLAIMED,
+			      &timeout);
+	} else {
+		io_release_slot(csk, slot);
+		err = -EFAULT;
+	}
+	io_unreserve(slot, payload);
 	if (err)
 		return ERR_PTR(err == -EINTR ? -EAGAIN : err);
 	return slot;

@@ -237,6 +237,8 @@ static bool dump_put_group_constants(struct sk_buff *skb, const struct coll_inst
 	       !(gi->keyed && nla_put_flag(skb, COLLSOCK_A_GROUP_KEYED)) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_WINDOW, g->window.size) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_MAX_BYTES, g->payload.max_bytes) &&
+	       !nla_put_u32(skb, COLLSOCK_A_GROUP_MAX_RESULT_BYTES,
+			    g->payload.max_result_bytes) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_SEGMENT_BYTES, g->payload.segment_bytes) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_DEGREE, request->degree) &&
 	       !nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_DEGREES, request->degrees,
@@ -244,7 +246,8 @@ static bool dump_put_group_constants(struct sk_buff *skb, const struct coll_inst
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_MAC, request->mac) &&
 	       !nla_put_u32(skb, COLLSOCK_A_GROUP_LIVENESS_MS,
 			    div_u64(g->timing.liveness, NSEC_PER_MSEC)) &&
-	       !nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_MEMORY, gi->charge,
+	       !nla_put_u64_64bit(skb, COLLSOCK_A_GROUP_MEMORY,
+				  gi->charge + atomic64_read(&gi->results),
 				  COLLSOCK_A_GROUP_PAD);
 }
 

@@ -132,6 +132,7 @@ static void sockopt_self(struct coll_sock *csk, struct coll_instance *gi, struct
 	s->segment_bytes = g->payload.segment_bytes;
 	s->failed_rank = COLLSOCK_NO_RANK;
 	s->completion_bytes = READ_ONCE(csk->completion_bytes);
+	s->max_result_bytes = g->payload.max_result_bytes;
 	s->id = gi->request.id;
 	s->nonce = gi->request.nonce;
 	coll_instance_lock(gi);

@@ -15,7 +15,7 @@
 /* Has each operation of the group a single packet? */
 static bool congestion_only_singles(const struct coll_group *g)
 {
-	return g->payload.max_bytes <= g->payload.segment_bytes;
+	return g->payload.max_result_bytes <= g->payload.segment_bytes;
 }
 
 /* While a message is lost nothing new is sent. */

@@ -12,6 +12,21 @@
 /* The MACs that coll_wire_derive() knows */
 #define DESCRIPTOR_MACS	(BIT_ULL(COLLSOCK_MAC_SIPHASH) | BIT_ULL(COLLSOCK_MAC_NH_SIPHASH))
 
+/* What an operation has for each rank unless the request says more: two numbers */
+#define DESCRIPTOR_BLOCK	16
+
+/* Vectors with a block for each rank may be longer than others, but have no more segments. */
+static bool descriptor_complete_result(struct collsock_join *j)
+{
+	u64 most = (u64)j->segment_bytes * COLLSOCK_MAX_SEGMENTS;
+
+	if (!j->max_result_bytes)
+		j->max_result_bytes = min_t(u64, min_t(u64, most, COLLSOCK_MAX_PAYLOAD),
+					    (u64)j->ranks * DESCRIPTOR_BLOCK);
+	j->max_result_bytes = max(j->max_result_bytes, j->max_bytes);
+	return j->max_result_bytes <= min_t(u64, most, COLLSOCK_MAX_RESULT);
+}
+
 /**
  * coll_descriptor_normalise() - check the fixed part of JOIN, fill in defaults
  * @j: from user space; fields that the caller does not know are 0
@@ -42,7 +57,7 @@ int coll_descriptor_normalise(struct collsock_join *j)
 		return -EINVAL;
 	if (!j->max_bytes)
 		j->max_bytes = j->segment_bytes;
-	if (j->max_bytes > COLLSOCK_MAX_PAYLOAD)
+	if (j->max_bytes > COLLSOCK_MAX_PAYLOAD || !descriptor_complete_result(j))
 		return -EINVAL;
 	if (j->liveness_ms && (j->liveness_ms < COLLSOCK_MIN_LIVENESS_MS ||
 			       j->liveness_ms > COLLSOCK_MAX_LIVENESS_MS))
@@ -64,7 +79,7 @@ int coll_descriptor_normalise(struct collsock_join *j)
 u32 coll_descriptor_packet_bytes(const struct collsock_join *j)
 {
 	return COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK +
-	       max_t(u32, min_t(u32, j->segment_bytes, j->max_bytes), COLL_WIRE_ANSWER);
+	       max_t(u32, min_t(u32, j->segment_bytes, j->max_result_bytes), COLL_WIRE_ANSWER);
 }
 
 /* All members are of one family; its bearer checks them and fills in their defaults. */
@@ -140,6 +155,7 @@ enum descriptor_field {
 	FIELD_DEGREE		= 11,
 	FIELD_MAC		= 12,
 	FIELD_DEGREES		= 13,
+	FIELD_MAX_RESULT_BYTES	= 14,
 	FIELD_ALGORITHM		= 16,	/* plus the operation's number */
 };
 
@@ -169,6 +185,8 @@ static void descriptor_hash_fixed(siphash_key_t *chain, const struct collsock_jo
 	descriptor_hash_field(chain, FIELD_DEGREE, j->degree);
 	descriptor_hash_field(chain, FIELD_MAC, j->mac);
 	descriptor_hash_field(chain, FIELD_DEGREES, j->degrees);
+	/* Kernels that do not know it have one limit for all. */
+	descriptor_hash_field(chain, FIELD_MAX_RESULT_BYTES, j->max_result_bytes - j->max_bytes);
 	for (operation = 0; operation < COLLSOCK_MAX_OPERATIONS; operation++)
 		descriptor_hash_field(chain, FIELD_ALGORITHM + operation, j->algorithm[operation]);
 }

@@ -6,6 +6,7 @@
 #include "peers.h"
 #include "prefix.h"
 #include "reduce.h"
+#include "result.h"
 #include "values.h"
 
 /* Offset of a block in its segment: all but the last have the same number of elements. */
@@ -360,7 +361,7 @@ static __always_inline void engine_complete(struct coll_op *op, u32 local, const
 	struct coll_group *g = op->group;
 
 	post->waits = false;
-	coll_work_do(g, COLL_WORK_COMPLETION + op->bytes * COLL_WORK_BYTE);
+	coll_work_do(g, COLL_WORK_COMPLETION);
 	if (error) {
 		g->stats.failed++;
 		coll_work_do(g, COLL_WORK_REPORT);
@@ -377,6 +378,7 @@ static __always_inline void engine_complete(struct coll_op *op, u32 local, const
  */
 static noinline void engine_answer_block(struct coll_op *op, u32 local)
 {
+	coll_work_do(op->group, op->block * COLL_WORK_BYTE);
 	engine_complete(op, local, coll_values_register(op, op->lanes[0].value, 0) +
 				   coll_values_own_block(op, local),
 			op->block, 0, COLLSOCK_NO_RANK);
@@ -386,20 +388,39 @@ static noinline void engine_answer_prefix(struct coll_op *op, u32 local)
 {
 	const u8 *result = coll_prefix_result(op, local);
 
+	coll_work_do(op->group, op->bytes * COLL_WORK_BYTE);
 	engine_complete(op, local, result, result ? op->bytes : 0, 0, COLLSOCK_NO_RANK);
+}
+
+/* All of it has been copied to where the ranks of this host share it. */
+static noinline void engine_answer_shared(struct coll_op *op, u32 local)
+{
+	struct coll_extent part = coll_result_part(op, local);
+
+	coll_env_result_share(op->group, local, op->locals.post[local].token, op->result);
+	engine_complete(op, local, op->result->data + part.first, part.bytes, 0, COLLSOCK_NO_RANK);
+}
+
+/* Results other than the operation's vector, copied */
+static void engine_answer_other(struct coll_op *op, u32 local)
+{
+	if (op->shared)
+		engine_answer_shared(op, local);
+	else if (op->block)
+		engine_answer_block(op, local);
+	else
+		engine_answer_prefix(op, local);
 }
 
 static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_rank)
 {
 	u32 bytes = error || !op->locals.post[local].receives ? 0 : op->bytes;
 
-	if (unlikely(op->own_out && bytes)) {
-		if (op->block)
-			engine_answer_block(op, local);
-		else
-			engine_answer_prefix(op, local);
+	if (unlikely((op->own_out || op->shared) && bytes)) {
+		engine_answer_other(op, local);
 		return;
 	}
+	coll_work_do(op->group, bytes * COLL_WORK_BYTE);
 	engine_complete(op, local,
 			bytes ? coll_values_register(op, op->lanes[0].value, 0) : NULL,
 			bytes, error, failed_rank);
@@ -410,6 +431,8 @@ static __always_inline bool engine_answer_all(struct coll_op *op, u32 error, u32
 {
 	u32 i;
 
+	if (unlikely(op->result) && !error && !coll_result_copy(op))
+		return false;
 	for (i = 0; i < op->group->ranks.locals; i++) {
 		if (!op->locals.post[i].waits)
 			continue;
@@ -424,6 +447,8 @@ static void engine_done(struct coll_op *op)
 {
 	op->state = COLL_OP_DONE;
 	op->group->window.running--;
+	if (unlikely(op->result))
+		coll_result_drop(op);
 }
 
 /* Complete the posts if the rounds are over. True if that makes the operation DONE. */
@@ -628,7 +653,10 @@ bool coll_engine_post(struct coll_op *op, u32 local, const void *payload, void *
 	op->locals.latest = local;
 	if (op->bytes && contributes)
 		coll_locals_contribute(op, local, payload);
-	if (unlikely(!own->receives))
+	if (unlikely(op->shared) && own->receives)
+		coll_result_take(op, local, token);
+	/* A payload that is still to be copied is the poster's. */
+	if (unlikely(!own->receives) && !coll_work_copies(op->group))
 		engine_answer(op, local, 0, COLLSOCK_NO_RANK);
 	if (engine_may_begin(op))
 		done = engine_begin(op, now);
@@ -641,7 +669,8 @@ bool coll_engine_post(struct coll_op *op, u32 local, const void *payload, void *
 }
 
 /**
- * coll_engine_folded() - a pair of values of local ranks has been folded outside the lock
+ * coll_engine_folded() - a pair of values of local ranks has been folded outside the lock, or
+ *	a contribution copied
  * @op: in any state but FREE
  * @fold: that pair
  * @now: time in ns
@@ -657,6 +686,8 @@ bool coll_engine_folded(struct coll_op *op, const struct coll_fold *fold, u64 no
 	if (op->state != COLL_OP_RUNNING)
 		return false;
 	coll_locals_folded(op, fold);
+	if (!fold->right && !op->locals.post[fold->low].receives)
+		engine_answer(op, fold->low, 0, COLLSOCK_NO_RANK);
 	return engine_may_begin(op) && coll_engine_begin(op, now);
 }
 

@@ -79,6 +79,27 @@ void coll_env_deadline(struct coll_group *g, u64 at);
 void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		       const void *result, u32 bytes, u32 error, u32 failed_rank);
 
+/**
+ * struct coll_result - memory for a result that is longer than max_bytes, which the ranks of this
+ *	host share; part of a structure of the platform
+ * @data: as long as the result
+ */
+struct coll_result {
+	u8	*data;
+};
+
+/*
+ * A rank that receives such a result has posted with @token, and the operation has no memory for
+ * it yet: that which the platform has reserved before the post, @bytes (coll_signature_shared()).
+ * Cannot fail.
+ */
+struct coll_result *coll_env_result_take(struct coll_group *g, u32 local, void *token, u32 bytes);
+/* What that rank's coll_env_complete() is told next is in this memory, so need not be copied. */
+void coll_env_result_share(struct coll_group *g, u32 local, void *token,
+			   struct coll_result *result);
+/* The operation needs it no more. */
+void coll_env_result_put(struct coll_group *g, struct coll_result *result);
+
 /* The window has room again for a post by any rank of this host. */
 void coll_env_writable(struct coll_group *g);
 

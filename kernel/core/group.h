@@ -66,6 +66,14 @@ static inline bool coll_group_take_fold(struct coll_group *g, struct coll_fold *
 	return fold->op;
 }
 
+/* Has the next operation of a rank, which others have posted, memory for a shared result? */
+static inline bool coll_group_has_result(const struct coll_group *g, u32 local)
+{
+	const struct coll_op *op = coll_group_slot(g, g->ranks.local[local].next);
+
+	return op->state == COLL_OP_RUNNING && op->result;
+}
+
 void coll_group_folded(struct coll_group *g, const struct coll_fold *fold, u64 now);
 
 /* What was wrong with a packet; only endpoint.h uses the last two. */

@@ -6,6 +6,7 @@
  */
 #include "descriptor.h"
 #include "group.h"
+#include "result.h"
 #include "work.h"
 
 /* More buckets are useless, as schedules name few hosts. */
@@ -80,15 +81,24 @@ static void group_free_schedules(struct coll_group *g)
 	}
 }
 
+/*
+ * A vector that is only moved needs nothing but itself, so it may be longer than others. Messages
+ * are received into it.
+ */
 static int group_build_slot(struct coll_group *g, struct coll_op *op,
-			    const struct coll_room *room)
+			    const struct coll_needs *needs)
 {
-	u32 lanes = DIV_ROUND_UP(g->payload.max_bytes, g->payload.segment_bytes);
+	const struct coll_room *room = &needs->room;
+	u32 lanes = DIV_ROUND_UP(g->payload.max_result_bytes, g->payload.segment_bytes);
+	u32 folded = DIV_ROUND_UP(g->payload.max_bytes, g->payload.segment_bytes);
 	u32 i, local = g->ranks.locals > 1 ? g->ranks.locals : 0;
+	size_t values = (size_t)(room->values + room->early + local) * g->payload.room;
+	size_t moved = (size_t)needs->moves.values * round_up(g->payload.max_result_bytes, 8);
+	size_t messages = max(folded * room->messages, lanes * needs->moves.messages);
 
 	op->group = g;
-	op->values = group_alloc(g, (size_t)(room->values + room->early + local) * g->payload.room);
-	op->messages = group_alloc(g, (size_t)lanes * room->messages * sizeof(*op->messages) + 1);
+	op->values = group_alloc(g, max(values, moved));
+	op->messages = group_alloc(g, messages * sizeof(*op->messages) + 1);
 	op->lanes = group_alloc(g, lanes * sizeof(*op->lanes));
 	op->locals.post = group_alloc(g, g->ranks.locals * sizeof(*op->locals.post));
 	if (!op->values || !op->messages || !op->lanes || !op->locals.post)
@@ -118,13 +128,13 @@ static int group_build_ring(struct coll_group *g)
 	return 0;
 }
 
-static int group_build_slots(struct coll_group *g, const struct coll_room *room)
+static int group_build_slots(struct coll_group *g, const struct coll_needs *needs)
 {
 	u32 i;
 	int err = 0;
 
 	for (i = 0; !err && i <= g->window.mask; i++)
-		err = group_build_slot(g, &g->window.slots[i], room);
+		err = group_build_slot(g, &g->window.slots[i], needs);
 	return err;
 }
 
@@ -178,7 +188,7 @@ static int group_reserve(struct coll_group *g)
 	if (!err)
 		err = coll_menu_need(&g->plan.menu, g->self, g->window.slots[0].own, &needs);
 	if (!err)
-		err = group_build_slots(g, &needs.room);
+		err = group_build_slots(g, &needs);
 	if (!err)
 		err = group_reserve_peers(g, needs.hosts);
 	coll_env_free(needs.hosts);
@@ -214,7 +224,7 @@ static int group_build_order(struct coll_group *g)
 
 	order->hosts = g->hosts;
 	order->ranks = g->ranks.size;
-	if (!host_of || g->ranks.size > g->payload.max_bytes)
+	if (!host_of || g->ranks.size > g->payload.max_result_bytes)
 		return 0;
 	order->first = group_alloc(g, (g->hosts + 1) * sizeof(*order->first));
 	if (!order->first)
@@ -264,6 +274,7 @@ int coll_group_init(struct coll_group *g, const struct coll_config *config)
 	g->peers.mask = group_round_up(min_t(u32, j->hosts, MAX_PEER_BUCKETS)) - 1;
 	g->payload.max_bytes = j->max_bytes;
 	g->payload.room = round_up(j->max_bytes, 8);
+	g->payload.max_result_bytes = j->max_result_bytes;
 	g->payload.segment_bytes = j->segment_bytes;
 	g->payload.packet_bytes = coll_descriptor_packet_bytes(j);
 	/* The sender learns of room before its window is full. */
@@ -325,6 +336,7 @@ void coll_group_destroy(struct coll_group *g)
 	coll_env_free(g->peers.bucket);
 	group_free_peer_list(g->peers.spare);
 	for (i = 0; g->window.slots && i <= g->window.mask; i++) {
+		coll_result_drop(&g->window.slots[i]);
 		coll_env_free(g->window.slots[i].own);
 		coll_env_free(g->window.slots[i].values);
 		coll_env_free(g->window.slots[i].messages);

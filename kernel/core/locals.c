@@ -34,7 +34,7 @@ static struct coll_fold locals_claim(struct coll_op *op, u32 low, u32 level)
 }
 
 /**
- * coll_locals_fold() - fold a pair of values of local ranks
+ * coll_locals_fold() - fold a pair of values of local ranks, or copy a long contribution
  * @fold: the pair
  *
  * Nothing else uses the values meanwhile.
@@ -43,8 +43,20 @@ static struct coll_fold locals_claim(struct coll_op *op, u32 low, u32 level)
  */
 void coll_locals_fold(const struct coll_fold *fold)
 {
+	if (!fold->right) {
+		memcpy(fold->result, fold->left, fold->elements);
+		return;
+	}
 	coll_reduce(fold->result, fold->left, fold->right, fold->elements, fold->type,
 		    fold->operator);
+}
+
+/* Leave this to the caller of the core. */
+static void locals_leave(struct coll_op *op, const struct coll_fold *fold)
+{
+	op->group->work.fold = *fold;
+	op->locals.folding++;
+	op->head.unacked++;
 }
 
 /* A small pair is folded at once; else it is left to the caller of the core: then false. */
@@ -55,10 +67,25 @@ static __always_inline bool locals_fold_pair(struct coll_op *op, const struct co
 		coll_locals_fold(fold);
 		return true;
 	}
-	op->group->work.fold = *fold;
-	op->locals.folding++;
-	op->head.unacked++;
+	locals_leave(op, fold);
 	return false;
+}
+
+/* Copy a contribution that is not folded with others; a long one is left to the caller. */
+static void locals_move(struct coll_op *op, u32 local, u8 *to, const void *payload, u32 bytes)
+{
+	struct coll_fold copy = {
+		.op		= op,
+		.result		= to,
+		.left		= payload,
+		.elements	= bytes,
+		.low		= local,
+	};
+
+	if (likely(bytes <= op->group->work.unit * COLL_WORK_COPY))
+		coll_values_copy(op, to, payload, bytes);
+	else
+		locals_leave(op, &copy);
 }
 
 /* The node of @level whose lowest rank is @low is complete. Go on towards the root. */
@@ -147,8 +174,8 @@ static void locals_contribute_own(struct coll_op *op, u32 local, const void *pay
 	if (coll_operations[op->head.signature.operation].prefix)
 		locals_contribute_prefix(op, local, payload);
 	else
-		coll_values_copy(op, coll_values_register(op, 0, 0) +
-				     coll_values_own_block(op, local), payload, op->block);
+		locals_move(op, local, coll_values_register(op, 0, 0) +
+				       coll_values_own_block(op, local), payload, op->block);
 }
 
 /**
@@ -157,7 +184,7 @@ static void locals_contribute_own(struct coll_op *op, u32 local, const void *pay
  * @local: which rank
  * @payload: what it contributes
  *
- * It may leave a pair to the caller of the core (coll_work.fold).
+ * It may leave a pair or a copy to the caller of the core (coll_work.fold).
  *
  * Context: group lock held.
  */
@@ -168,7 +195,7 @@ void coll_locals_contribute(struct coll_op *op, u32 local, const void *payload)
 		return;
 	}
 	if (op->locals.contributors == 1) {
-		coll_values_copy(op, coll_values_register(op, 0, 0), payload, op->bytes);
+		locals_move(op, local, coll_values_register(op, 0, 0), payload, op->bytes);
 		return;
 	}
 	coll_values_copy(op, coll_values_local(op, local), payload, op->bytes);
@@ -176,7 +203,7 @@ void coll_locals_contribute(struct coll_op *op, u32 local, const void *payload)
 }
 
 /**
- * coll_locals_folded() - go on after a pair that was folded outside the lock
+ * coll_locals_folded() - go on after a pair that was folded outside the lock, or a copy
  * @op: RUNNING
  * @fold: that pair
  *
@@ -184,6 +211,8 @@ void coll_locals_contribute(struct coll_op *op, u32 local, const void *payload)
  */
 void coll_locals_folded(struct coll_op *op, const struct coll_fold *fold)
 {
+	if (!fold->right)
+		return;
 	if (coll_operations[op->head.signature.operation].prefix)
 		locals_go_on(op, fold->low);
 	else

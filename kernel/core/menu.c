@@ -215,18 +215,19 @@ static void menu_need_hosts(struct coll_needs *needs, const struct coll_schedule
 static int menu_need_shape(struct coll_needs *needs, const struct coll_algorithm *a,
 			   const struct coll_shape *shape, struct coll_schedule *scratch)
 {
+	struct coll_room *room = coll_operation_moves(a->operation) ? &needs->moves : &needs->room;
 	int err;
 
 	if (coll_algorithm_rooted(a)) {
 		a->peers(shape, needs->hosts);
-		a->room(shape, &needs->room);
+		a->room(shape, room);
 		return 0;
 	}
 	err = a->build(scratch, shape);
 	if (err)
 		return err;
 	menu_need_hosts(needs, scratch);
-	coll_schedule_room(scratch, &needs->room);
+	coll_schedule_room(scratch, room);
 	return 0;
 }
 

@@ -43,11 +43,13 @@ struct coll_menu {
 
 /**
  * struct coll_needs - what is reserved when a group is created
- * @room: memory for any operation
+ * @room: memory for any operation but these:
+ * @moves: memory for those with a block for each rank that are not reduced
  * @hosts: hosts with which this host may exchange messages
  */
 struct coll_needs {
 	struct coll_room	room;
+	struct coll_room	moves;
 	u64			*hosts;
 };
 

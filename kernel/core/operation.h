@@ -56,6 +56,12 @@ struct coll_operation {
 /* By number; unused numbers have all-zero rows. */
 extern const struct coll_operation coll_operations[COLL_MAX_OPERATIONS];
 
+/* Has it a block for each rank, and only moves these? Such a vector may be longer than others. */
+static inline bool coll_operation_moves(u32 operation)
+{
+	return coll_operations[operation].blocks && !coll_operations[operation].reduces;
+}
+
 /* The row of a number, or NULL; any number is allowed. */
 static inline const struct coll_operation *coll_operation_find(u32 operation)
 {

@@ -2,15 +2,14 @@
 #include "reduce.h"
 #include "signature.h"
 
-/* How many bytes a vector may have: those that its segments can carry */
-static inline u32 signature_most(const struct coll_group *g, u8 type)
+/* How many bytes a vector may have, up to @most: those that its segments can carry */
+static inline u32 signature_most(const struct coll_group *g, u8 type, u32 most)
 {
-	const struct coll_payload *p = &g->payload;
+	u32 segment = g->payload.segment_bytes;
 
 	if (likely(type != COLLSOCK_EXACT))
-		return p->max_bytes;
-	return min(p->max_bytes, DIV_ROUND_UP(p->max_bytes, p->segment_bytes) *
-				 coll_reduce_segment(type, p->segment_bytes));
+		return most;
+	return min(most, DIV_ROUND_UP(most, segment) * coll_reduce_segment(type, segment));
 }
 
 /* Bytes of the vector of an operation with elements, or -EINVAL, -EMSGSIZE */
@@ -18,16 +17,19 @@ static noinline int signature_typed_bytes(const struct coll_group *g,
 					  const struct coll_operation *operation,
 					  const struct coll_signature *sig)
 {
-	u32 element = coll_type_bytes(sig->type);
+	u32 element = coll_type_bytes(sig->type), most = g->payload.max_bytes;
 	u64 bytes = (u64)sig->count * element;
 
 	if (operation->reduces ? !coll_reduce_valid(sig->type, sig->op) : !element || sig->op)
 		return -EINVAL;
 	if (!sig->count)
 		return -EINVAL;
-	if (unlikely(operation->blocks))
+	if (unlikely(operation->blocks)) {
 		bytes *= g->ranks.size;
-	return bytes <= signature_most(g, sig->type) ? bytes : -EMSGSIZE;
+		if (!operation->reduces)
+			most = g->payload.max_result_bytes;
+	}
+	return bytes <= signature_most(g, sig->type, most) ? bytes : -EMSGSIZE;
 }
 
 /* Bytes of the vector of an operation with this signature, or -EINVAL, -EMSGSIZE */
@@ -81,6 +83,25 @@ u32 coll_signature_room(const struct coll_group *g, u32 local, const struct coll
 	    (!operation->own_out && coll_signature_receives(sig, rank)))
 		return block * g->ranks.size;
 	return block;
+}
+
+/**
+ * coll_signature_shared() - how long a result is that ranks of this host share
+ * @g: the group
+ * @sig: valid in this group
+ *
+ * Return: its bytes: the blocks of all of them where each gets its own only; 0 if each has room
+ * for its own result, or there is none. Context: any.
+ */
+u32 coll_signature_shared(const struct coll_group *g, const struct coll_signature *sig)
+{
+	u32 block = sig->count * coll_type_bytes(sig->type), bytes = block * g->ranks.size;
+	bool own = coll_operations[sig->operation].own_out;
+
+	if (!coll_operation_moves(sig->operation) ||
+	    (own ? block : bytes) <= g->payload.max_bytes)
+		return 0;
+	return own ? block * g->ranks.locals : bytes;
 }
 
 /**

@@ -425,11 +425,12 @@ struct coll_op_locals {
  * @op: the operation; NULL if there is no pair to fold
  * @result: where the value goes; may be @left
  * @left: value of the lower ranks
- * @right: value of the higher ones
+ * @right: value of the higher ones; NULL if a long contribution is only to be copied
  * @elements: length of each
  * @type: of the elements
  * @operator: what folds them
- * @low: the lowest local rank of the pair; for prefixes, the one whose prefix it makes
+ * @low: the lowest local rank of the pair; for prefixes, the one whose prefix it makes; of a
+ *	copy, the rank that contributes
  * @level: level of both values in the tree of local ranks
  */
 struct coll_fold {
@@ -463,6 +464,9 @@ struct coll_fold {
  * @block: bytes of the block of each rank, if it has one; else 0
  * @own_in: ranks contribute their own block only, or several to prefixes
  * @own_out: ranks receive their own block only, or their prefix
+ * @shared: bytes of a result that ranks of this host share (result.h), else 0
+ * @copied: bytes of it that are in @result
+ * @result: where it goes; NULL until a rank has posted that receives it
  * @source: host that posted it or sent a packet about it first
  * @segments: number of lanes
  * @unfinished: number of lanes that have rounds left
@@ -499,6 +503,9 @@ struct coll_op {
 	u32				block;
 	bool				own_in;
 	bool				own_out;
+	u32				shared;
+	u32				copied;
+	struct coll_result		*result;
 	struct coll_schedule		*own;
 	const struct coll_algorithm	*own_algorithm;
 	u32				own_root;
@@ -580,12 +587,14 @@ struct coll_ranks {
  * struct coll_payload - sizes of payloads
  * @max_bytes: largest payload of one operation
  * @room: the same, rounded up for alignment
+ * @max_result_bytes: largest vector that has a block for each rank and is not reduced
  * @segment_bytes: largest part of it in one packet
  * @packet_bytes: length of the largest packet of the group
  */
 struct coll_payload {
 	u32	max_bytes;
 	u32	room;
+	u32	max_result_bytes;
 	u32	segment_bytes;
 	u32	packet_bytes;
 };

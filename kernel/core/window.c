@@ -60,6 +60,7 @@ static noinline void window_plan(struct coll_group *g, struct coll_op *op,
 	op->block = operation->blocks ? op->bytes / g->ranks.size : 0;
 	op->own_in = operation->own_in || (operation->prefix && g->ranks.locals > 1);
 	op->own_out = operation->own_out || operation->prefix;
+	op->shared = coll_signature_shared(g, sig);
 	op->segment_bytes = coll_reduce_segment(sig->type, g->payload.segment_bytes);
 	op->segments = likely(op->bytes <= op->segment_bytes) ? 1 :
 		       DIV_ROUND_UP(op->bytes, op->segment_bytes);

@@ -21,6 +21,9 @@
 /* Elements that are folded in one step */
 #define COLL_WORK_UNIT		256
 
+/* Bytes of a contribution that are copied while one element could be folded, at most */
+#define COLL_WORK_COPY		(COLLSOCK_MAX_PAYLOAD / COLL_WORK_UNIT)
+
 /* What one event may do: 16 completions without a result */
 #define COLL_WORK_MOST		(16 * COLL_WORK_COMPLETION)
 
@@ -73,6 +76,12 @@ static inline bool coll_work_may_look_ahead(const struct coll_group *g)
 static inline bool coll_work_may_send(const struct coll_group *g)
 {
 	return !coll_work_over(g) && likely(!(g->work.rest & COLL_WORK_MESSAGES));
+}
+
+/* Has the present event left the copy of a contribution to its caller? */
+static inline bool coll_work_copies(const struct coll_group *g)
+{
+	return g->work.fold.op && !g->work.fold.right;
 }
 
 /* Do lanes wait for their turn? Then an event only stores and acknowledges. */

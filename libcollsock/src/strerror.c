@@ -81,8 +81,8 @@ static const struct advice advices[] = {
 		ENOENT, CALL, "no such file, no operation with that cookie, or no such rank here",
 		"check whether its completion was received already, or how many ranks this host has",
 	}, {
-		EMSGSIZE, CALL, "too large for max_bytes of the group, for the buffer or the path",
-		"post less, pass a larger buffer (nothing is lost), or join with small segments",
+		EMSGSIZE, CALL, "too large for the limits of the group, for the buffer or the path",
+		"post less, pass a larger buffer (nothing is lost), or join with larger max_bytes, max_result_bytes, or small segments",
 	},
 	/* of opening and joining */
 	{
@@ -112,14 +112,14 @@ static const struct advice advices[] = {
 		"see the errors in its manual page",
 	}, {
 		ENOMEM, CALL, "no memory, or the groups here have reached their memory limit",
-		"lower window or max_bytes; see collsock get max_memory_kib, memory cgroup",
+		"receive completions, or lower window, max_bytes or max_result_bytes; see collsock get max_memory_kib, memory cgroup",
 	}, {
 		ENFILE, CALL, "too many groups in this namespace, or too many open files",
 		"list them with collsock group; allow more with collsock set max_groups",
 	},
 	{
 		EDQUOT, CALL, "the groups of this user have all the memory that they may",
-		"lower window or max_bytes; see collsock user, collsock get user_memory_kib",
+		"receive completions, or lower window, max_bytes or max_result_bytes; see collsock user, collsock get user_memory_kib",
 	}, {
 		EMFILE, CALL, "this user has all the groups that it may, or the process all files",
 		"see collsock user, collsock get user_groups; ulimit -n",

@@ -208,6 +208,7 @@ static unsigned int fill_request(struct request *r, __u64 generation, unsigned i
 		.ranks = each * count, .rank = host + turn % each * count,
 		.window = 1 + what % 20, .segment_bytes = what >> 11 & 1 ? 48 : 0,
 		.algorithm[COLLSOCK_BARRIER] = what >> 8 & 1, .max_bytes = what >> 9 & 1 ? 256 : 0,
+		.max_result_bytes = what >> 12 & 1 ? 4096 : 0,
 	};
 	memcpy(r->join.key, &what, sizeof(what));
 	for (i = 0; i < count; i++) {

@@ -108,6 +108,10 @@ static void check_normalised(const struct collsock_join *j)
 	FUZZ_EXPECT(j->segment_bytes && j->segment_bytes <= COLLSOCK_MAX_SEGMENT, "%u bytes",
 		    j->segment_bytes);
 	FUZZ_EXPECT(j->max_bytes && j->max_bytes <= COLLSOCK_MAX_PAYLOAD, "%u bytes", j->max_bytes);
+	FUZZ_EXPECT(j->max_result_bytes >= j->max_bytes &&
+		    j->max_result_bytes <= COLLSOCK_MAX_RESULT &&
+		    DIV_ROUND_UP(j->max_result_bytes, j->segment_bytes) <= COLLSOCK_MAX_SEGMENTS,
+		    "%u bytes of blocks", j->max_result_bytes);
 	FUZZ_EXPECT(coll_descriptor_tables(j) <= (u64)COLLSOCK_MAX_HOSTS * 24 +
 		    (u64)COLLSOCK_MAX_RANKS * 4, "tables too large");
 	FUZZ_EQUAL(-coll_descriptor_normalise(&again), 0, "errno of what is normalised");
@@ -191,8 +195,8 @@ static void check_accepted(struct world_member *m, u32 local, const struct colls
 	FUZZ_EXPECT(bytes == (u64)p->count * coll_type_bytes(p->type) ||
 		    (!bytes && !coll_operation_contributes(p->operation, p->root == rank->rank)),
 		    "%u bytes accepted", bytes);
-	FUZZ_EXPECT(bytes <= m->group.payload.max_bytes, "%u bytes of %u", bytes,
-		    m->group.payload.max_bytes);
+	FUZZ_EXPECT(bytes <= m->group.payload.max_result_bytes, "%u bytes of %u", bytes,
+		    m->group.payload.max_result_bytes);
 	/* Alone, or if it receives no result, it completes at once. */
 	o = &outcomes[outcome_count++];
 	*o = (struct outcome){};
@@ -287,8 +291,8 @@ int fuzz_target(const u8 *data, size_t bytes)
 		check_tables(&r);
 	if (!err) {
 		check_hash(&r);
-		if (r.join.window * r.join.max_bytes * r.join.ranks <= MAX_GROUP_BYTES &&
-		    r.join.max_bytes <= COLLSOCK_DEFAULT_SEGMENT && r.join.hosts <= 64)
+		if (r.join.window * r.join.max_result_bytes * r.join.ranks <= MAX_GROUP_BYTES &&
+		    r.join.max_result_bytes <= COLLSOCK_DEFAULT_SEGMENT && r.join.hosts <= 64)
 			live(&r, &in);
 	}
 	free(r.members);

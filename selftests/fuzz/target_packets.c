@@ -403,13 +403,16 @@ static void post_allreduce(struct siege *s)
 /* A valid operation with a block of bytes for each rank, the root being any */
 static void choose_blocks(const struct siege *s, struct collsock_post *p, u32 choice)
 {
+	u32 most;
+
 	*p = (struct collsock_post){ .size = sizeof(*p), .type = COLLSOCK_BYTE };
 	p->operation = COLLSOCK_ALLGATHER + choice % 4;
 	if (p->operation == COLLSOCK_REDUCE_SCATTER_BLOCK) {
 		p->type = COLLSOCK_UINT8;
 		p->op = COLLSOCK_MAX;
 	}
-	p->count = 1 + (choice >> 2) % (s->group.join.max_bytes / s->ranks);
+	most = p->op ? s->group.join.max_bytes : s->group.join.max_result_bytes;
+	p->count = 1 + (choice >> 2) % (most / s->ranks);
 	if (coll_operations[p->operation].rooted)
 		p->root = (choice >> 10) % s->ranks;
 }
@@ -713,6 +716,8 @@ static void begin(struct siege *s)
 		request.segment_bytes = COLLSOCK_SEGMENT_QUANTUM;
 		request.max_bytes = VALUES_BYTES;
 	}
+	if (sizes & 32)
+		request.max_result_bytes = 2 * request.max_bytes;
 	request.algorithm[COLLSOCK_BARRIER] = choice % 3;
 	request.degrees = COLLSOCK_DEGREE(OTHER_DEGREE);
 	request.mac = sizes & 16 ? COLLSOCK_MAC_SIPHASH : COLLSOCK_MAC_NH_SIPHASH;

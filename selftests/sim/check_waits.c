@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "sim.h"
+#include "work.h"
 
 /* ---- waiting for a rank that is gone ---- */
 
@@ -292,6 +293,15 @@ void sim_check_gone(struct sim_rank *r)
 	check_later(g, r->gone_ns);
 }
 
+/* May its contribution be one that is still copied? In the kernel its post returns after that. */
+static bool is_copied(const struct sim_rank *r, const struct sim_post *p)
+{
+	const struct collsock_post *post = &r->group->ops[p->number].post;
+
+	return r->member->folds && post->count * coll_type_bytes(post->type) >
+				   r->member->group.work.unit * COLL_WORK_COPY;
+}
+
 /*
  * A rank that receives no result has done its part. If the operation cannot complete, the
  * error may be held.
@@ -301,7 +311,7 @@ static void check_answered(const struct sim_rank *r, const struct sim_post *p)
 	const struct coll_group *core = &r->member->group;
 
 	if (p->done || p->number == r->dissent ||
-	    sim_values_receives(&r->group->ops[p->number], r->number))
+	    sim_values_receives(&r->group->ops[p->number], r->number) || is_copied(r, p))
 		return;
 	if (!coll_group_settling(core) ||
 	    !coll_after(sim_number(r->group, p->number), core->failure.what.limit))

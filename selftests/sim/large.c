@@ -69,7 +69,8 @@ static bool large_begin(struct large *l)
 {
 	struct collsock_join join = {
 		.size = sizeof(join), .id = 7, .hosts = l->hosts, .ranks = l->hosts, .window = 2,
-		.max_bytes = 8, .algorithm[COLLSOCK_BARRIER] = l->algorithm->algorithm,
+		.max_bytes = 8, .max_result_bytes = 8,
+		.algorithm[COLLSOCK_BARRIER] = l->algorithm->algorithm,
 	};
 	u32 i;
 

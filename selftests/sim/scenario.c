@@ -494,6 +494,8 @@ static void choose_group(struct sim *s, struct sim_group *g, u32 hosts)
 	join.max_bytes = chance(s, 100) ? 0 : 8 * (1 + below(s, 16));
 	if (s->trouble & SIM_NARROW || chance(s, 300))
 		choose_segments(s, &join);
+	if (chance(s, 300))
+		join.max_result_bytes = 8 * (1 + below(s, SIM_MAX_BYTES / 8));
 	world_group_init(&s->world, &g->common, &join, &timing, host_of);
 	g->common.host_of_rank = g->host_of_rank;
 	choose_work(s, g);
@@ -719,8 +721,8 @@ static void tell_group(const struct sim_group *g, FILE *to)
 
 	fprintf(to, "# group %u: %u hosts, window %u, %u operations, tag %04x, ", g->id, g->hosts,
 		join->window, g->ranks->ops, (u32)g->common.secret.tag & 0xffff);
-	fprintf(to, "at most %u bytes in segments of %u, MAC %u, ", join->max_bytes,
-		join->segment_bytes, join->mac);
+	fprintf(to, "at most %u bytes, of blocks %u, in segments of %u, MAC %u, ", join->max_bytes,
+		join->max_result_bytes, join->segment_bytes, join->mac);
 	fprintf(to, "first operation %llx, %llx packets before\n",
 		(unsigned long long)g->common.first, (unsigned long long)g->common.packets);
 	fprintf(to, "# ranks live on hosts");

@@ -274,13 +274,20 @@ bool sim_values_prefix(const struct sim_op *op)
 
 /* ---- choosing ---- */
 
-/* How many elements a vector of the group may have: none is divided. */
-static u32 most_elements(const struct collsock_join *join, u8 type)
+/* How long its vector may be: longer if blocks are only moved */
+static u32 most_bytes(const struct collsock_join *join, u8 operation)
+{
+	return operation >= COLLSOCK_ALLGATHER && operation <= COLLSOCK_SCATTER ?
+	       join->max_result_bytes : join->max_bytes;
+}
+
+/* How many elements it may have: none is divided. */
+static u32 most_elements(const struct collsock_join *join, u8 operation, u8 type)
 {
 	u32 size = coll_type_bytes(type), segment = join->segment_bytes;
+	u32 most = most_bytes(join, operation);
 
-	return min(join->max_bytes / size,
-		   DIV_ROUND_UP(join->max_bytes, segment) * (segment / size));
+	return min(most / size, DIV_ROUND_UP(most, segment) * (segment / size));
 }
 
 /* Of an operation that only moves elements */
@@ -289,13 +296,15 @@ static void choose_type(struct sim *s, struct collsock_post *post,
 {
 	do
 		post->type = world_below(&s->random, ARRAY_SIZE(types));
-	while (!coll_type_bytes(post->type) || most_elements(join, post->type) < blocks);
+	while (!coll_type_bytes(post->type) ||
+	       most_elements(join, post->operation, post->type) < blocks);
 }
 
 static void choose_reduction(struct sim *s, struct collsock_post *post,
 			     const struct collsock_join *join, u32 blocks)
 {
-	bool real = most_elements(join, COLLSOCK_DOUBLE) >= blocks && world_chance(&s->random, 250);
+	bool real = most_elements(join, post->operation, COLLSOCK_DOUBLE) >= blocks &&
+		    world_chance(&s->random, 250);
 
 	do {
 		post->type = world_below(&s->random, ARRAY_SIZE(types));
@@ -303,7 +312,7 @@ static void choose_reduction(struct sim *s, struct collsock_post *post,
 			post->type = post->type & 1 ? COLLSOCK_FLOAT : COLLSOCK_DOUBLE;
 		post->op = world_below(&s->random, COLLSOCK_MAXLOC + 1);
 	} while (!coll_reduce_valid(post->type, post->op) ||
-		 most_elements(join, post->type) < blocks);
+		 most_elements(join, post->operation, post->type) < blocks);
 }
 
 /* One of the degrees that posts may name, which an algorithm need not have; else 0 */
@@ -383,11 +392,12 @@ void sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op)
 	const struct collsock_join *join = &g->common.join;
 	const struct coll_algorithm *a;
 	u32 size, most, blocks;
+	bool long_one;
 
 	do {
 		a = choose_algorithm(s, g, &op->post);
 		blocks = blocks_of(g, &op->post);
-	} while (blocks > join->max_bytes);
+	} while (blocks > most_bytes(join, op->post.operation));
 	if (coll_algorithm_rooted(a))
 		op->post.root = world_below(&s->random, g->size);
 	if (!coll_operations[op->post.operation].typed)
@@ -400,8 +410,9 @@ void sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op)
 		    op->post.op != COLLSOCK_NOP && sim_expect_order_known(a->algorithm) &&
 		    world_chance(&s->random, 500);
 	size = coll_type_bytes(op->post.type);
-	most = most_elements(join, op->post.type) / blocks;
-	if (!world_chance(&s->random, join->max_bytes > join->segment_bytes ? 300 : 100))
+	most = most_elements(join, op->post.operation, op->post.type) / blocks;
+	long_one = most_bytes(join, op->post.operation) > join->segment_bytes;
+	if (!world_chance(&s->random, long_one ? 300 : 100))
 		most = min(most, 4U);
 	op->post.count = 1 + world_below(&s->random, most);
 	op->elements = op->post.count * blocks;

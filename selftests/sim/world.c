@@ -346,11 +346,12 @@ void coll_env_run_soon(struct coll_group *g)
 	m->turn = true;
 }
 
-/* A fold outside the lock, by this life of its host */
+/* A fold outside the lock, by this life of its host, and the payload of the post */
 struct member_fold {
 	struct world_member	*m;
 	u32			incarnation;
 	struct coll_fold	fold;
+	u8			*payload;
 };
 
 static void member_fold_over(struct world *w, void *what)
@@ -359,6 +360,7 @@ static void member_fold_over(struct world *w, void *what)
 	struct world_member *m = f->m;
 
 	if (m->state != WORLD_JOINED || m->group.incarnation != f->incarnation) {
+		free(f->payload);
 		free(f);
 		return;
 	}
@@ -368,16 +370,23 @@ static void member_fold_over(struct world *w, void *what)
 		world_at(w, member_turn_at(m), member_fold_over, f);
 	} else {
 		m->folds--;
+		free(f->payload);
 		free(f);
 	}
 	member_after(m);
 }
 
-static void member_fold(struct world_member *m, const struct coll_fold *fold)
+/* It takes over the payload of the post, which may be what is copied. */
+static void member_fold(struct world_member *m, const struct coll_fold *fold, u8 *payload)
 {
 	struct member_fold *f = malloc(sizeof(*f));
 
-	*f = (struct member_fold) { .m = m, .incarnation = m->group.incarnation, .fold = *fold };
+	*f = (struct member_fold) {
+		.m		= m,
+		.incarnation	= m->group.incarnation,
+		.fold		= *fold,
+		.payload	= payload,
+	};
 	m->folds++;
 	world_at(m->world, member_turn_at(m), member_fold_over, f);
 }
@@ -412,6 +421,25 @@ static void member_complete_reordered(struct world_member *m, void *token, const
 	world_reorder(order, vector, result, bytes / order->ranks, false);
 	m->world->user->complete(m, token, vector, bytes, 0, COLLSOCK_NO_RANK);
 	free(vector);
+}
+
+/* Results are copied when operations complete. */
+struct coll_result *coll_env_result_take(struct coll_group *g, u32 local, void *token, u32 bytes)
+{
+	struct coll_result *result = malloc(sizeof(*result) + bytes);
+
+	result->data = (u8 *)(result + 1);
+	return result;
+}
+
+void coll_env_result_share(struct coll_group *g, u32 local, void *token,
+			   struct coll_result *result)
+{
+}
+
+void coll_env_result_put(struct coll_group *g, struct coll_result *result)
+{
+	free(result);
 }
 
 void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
@@ -704,7 +732,7 @@ int world_post_rank(struct world_member *m, u32 local, const struct collsock_pos
 {
 	struct coll_fold fold;
 	struct coll_signature sig;
-	u8 *copy;
+	u8 *copy = NULL;
 	int err;
 
 	err = coll_signature_of_post(&m->group, local, post, &sig);
@@ -713,10 +741,11 @@ int world_post_rank(struct world_member *m, u32 local, const struct collsock_pos
 	if (err >= 0) {
 		copy = member_payload(m, &sig, payload, bytes);
 		err = coll_group_post(&m->group, local, &sig, copy, token, m->world->now);
-		free(copy);
 	}
 	if (coll_group_take_fold(&m->group, &fold))
-		member_fold(m, &fold);
+		member_fold(m, &fold, copy);
+	else
+		free(copy);
 	member_after(m);
 	return err;
 }

@@ -81,14 +81,14 @@ TEST_F(bearer, segments_that_the_bearer_does_not_carry_are_refused)
 {
 	struct collsock_join *j = &self->network.join;
 
-	j->max_bytes = COLLSOCK_DEFAULT_SEGMENT;
+	j->max_result_bytes = COLLSOCK_DEFAULT_SEGMENT;
 	j->segment_bytes = COLLSOCK_DEFAULT_SEGMENT;
 	EXPECT_EQ(-EMSGSIZE, CHECK());
 	j->segment_bytes = 480;
 	EXPECT_EQ(0, CHECK());
-	/* The segment is no longer than the payload. */
+	/* The segment is no longer than any vector. */
 	j->segment_bytes = COLLSOCK_DEFAULT_SEGMENT;
-	j->max_bytes = 480;
+	j->max_result_bytes = 480;
 	EXPECT_EQ(0, CHECK());
 }
 

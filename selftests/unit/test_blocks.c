@@ -9,6 +9,7 @@
 #define SECOND		((u64)NSEC_PER_SEC)
 #define MAX_PLACED	10
 #define MAX_ELEMENTS	(COLLSOCK_MAX_PAYLOAD / 8)
+#define MOST_ELEMENTS	(COLLSOCK_MAX_RESULT / 8)
 
 static const struct placement {
 	u32	count;
@@ -23,14 +24,21 @@ static const struct placement {
 	{ 10, { 0, 1, 0, 2, 3, 1, 1, 0, 3, 2 } },
 };
 
-static void begin(struct __test_metadata *_metadata, struct unit_network *n,
-		  const struct placement *p, u32 max_bytes)
+static void begin_long(struct __test_metadata *_metadata, struct unit_network *n,
+		       const struct placement *p, u32 max_bytes, u32 max_result_bytes)
 {
 	unit_network_place(n, p->host_of_rank, p->count, seed_start());
 	n->join.max_bytes = max_bytes;
+	n->join.max_result_bytes = max_result_bytes;
 	n->join.degree = 3;
 	n->join.algorithms = unit_every_algorithm();
 	ASSERT_EQ(0, unit_join_all(n, NULL));
+}
+
+static void begin(struct __test_metadata *_metadata, struct unit_network *n,
+		  const struct placement *p, u32 max_bytes)
+{
+	begin_long(_metadata, n, p, max_bytes, max_bytes);
 }
 
 /* Element @i of block @block in the vector, or block, of a rank */
@@ -98,7 +106,7 @@ static void check_result(struct __test_metadata *_metadata, struct unit_network 
 static int post(struct unit_network *n, u32 rank, const struct collsock_post *p)
 {
 	u64 until = n->world.now + 60 * SECOND;
-	static u64 payload[MAX_ELEMENTS];
+	static u64 payload[MOST_ELEMENTS];
 	int err;
 
 	fill(n, p, rank, payload);
@@ -120,13 +128,12 @@ static void run(struct __test_metadata *_metadata, struct unit_network *n,
 		check_result(_metadata, n, i, p);
 }
 
-/* Each of the operations with each of its algorithms, from each root */
-static void run_all(struct __test_metadata *_metadata, struct unit_network *n, u32 count)
+/* Each of the operations up to @last with each of its algorithms, from each root */
+static void run_to(struct __test_metadata *_metadata, struct unit_network *n, u32 last, u32 count)
 {
 	u32 operation, algorithm, root;
 
-	for (operation = COLLSOCK_ALLGATHER; operation <= COLLSOCK_REDUCE_SCATTER_BLOCK;
-	     operation++)
+	for (operation = COLLSOCK_ALLGATHER; operation <= last; operation++)
 		for (algorithm = 0; algorithm < COLL_MAX_ALGORITHMS; algorithm++) {
 			struct collsock_post p = unit_post_of(operation, algorithm, 0, count);
 
@@ -138,6 +145,11 @@ static void run_all(struct __test_metadata *_metadata, struct unit_network *n, u
 					run(_metadata, n, &p);
 			}
 		}
+}
+
+static void run_all(struct __test_metadata *_metadata, struct unit_network *n, u32 count)
+{
+	run_to(_metadata, n, COLLSOCK_REDUCE_SCATTER_BLOCK, count);
 }
 
 TEST_F(net, every_rank_gets_its_blocks_wherever_ranks_are)
@@ -165,6 +177,36 @@ TEST_F(net, vectors_of_many_segments_are_exact_under_loss_and_reordering)
 		run_all(_metadata, &self->n, MAX_ELEMENTS / placements[i].count - i);
 		unit_network_free(&self->n);
 	}
+}
+
+/* Ranks of a host share what is longer than max_bytes, whether that is all or their own blocks. */
+TEST_F(net, vectors_of_blocks_may_be_longer_than_payloads)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(placements); i++) {
+		const struct placement *p = &placements[i];
+
+		begin_long(_metadata, &self->n, p, 64, COLLSOCK_MAX_PAYLOAD);
+		run_to(_metadata, &self->n, COLLSOCK_SCATTER, 1);
+		run_to(_metadata, &self->n, COLLSOCK_SCATTER, 8);
+		run_to(_metadata, &self->n, COLLSOCK_SCATTER, 9);
+		run_to(_metadata, &self->n, COLLSOCK_SCATTER, MAX_ELEMENTS / p->count);
+		unit_network_free(&self->n);
+	}
+}
+
+/* Contributions of more than 64 KiB are copied after the post, meanwhile others come. */
+TEST_F(net, vectors_of_blocks_may_be_as_long_as_a_mebibyte)
+{
+	static const struct placement two = { 2, { 0, 1 } }, four = { 4, { 0, 1, 1, 0 } };
+
+	begin_long(_metadata, &self->n, &two, 64, COLLSOCK_MAX_RESULT);
+	run_to(_metadata, &self->n, COLLSOCK_SCATTER, MOST_ELEMENTS / 2);
+	unit_network_free(&self->n);
+	begin_long(_metadata, &self->n, &four, COLLSOCK_MAX_PAYLOAD, COLLSOCK_MAX_RESULT);
+	self->n.world.link.loss = 20;
+	run_to(_metadata, &self->n, COLLSOCK_SCATTER, MOST_ELEMENTS / 4);
 }
 
 static u64 messages_sent(const struct unit_network *n)
@@ -224,6 +266,17 @@ TEST_F(net, the_limit_is_of_the_whole_vector)
 			       COLLSOCK_SUM, 7));
 	EXPECT_EQ(-EMSGSIZE, bytes_of(&self->n, 4, COLLSOCK_REDUCE_SCATTER_BLOCK, COLLSOCK_UINT8,
 				      COLLSOCK_SUM, 8));
+}
+
+TEST_F(net, the_limit_of_vectors_that_are_reduced_is_another)
+{
+	begin_long(_metadata, &self->n, &placements[3], 64, 130);
+	EXPECT_EQ(14, bytes_of(&self->n, 0, COLLSOCK_GATHER, COLLSOCK_BYTE, 0, 14));
+	EXPECT_EQ(-EMSGSIZE, bytes_of(&self->n, 0, COLLSOCK_GATHER, COLLSOCK_BYTE, 0, 15));
+	EXPECT_EQ(-EMSGSIZE, bytes_of(&self->n, 4, COLLSOCK_REDUCE_SCATTER_BLOCK, COLLSOCK_UINT8,
+				      COLLSOCK_SUM, 8));
+	EXPECT_EQ(64, bytes_of(&self->n, 0, COLLSOCK_BROADCAST, COLLSOCK_BYTE, 0, 64));
+	EXPECT_EQ(-EMSGSIZE, bytes_of(&self->n, 0, COLLSOCK_BROADCAST, COLLSOCK_BYTE, 0, 65));
 }
 
 TEST_F(net, bytes_are_moved_and_not_reduced)

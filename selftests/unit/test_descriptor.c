@@ -45,9 +45,42 @@ TEST_F(join, defaults_are_filled_in)
 	EXPECT_EQ(COLLSOCK_DEFAULT_WINDOW, self->fixed.window);
 	EXPECT_EQ(COLLSOCK_DEFAULT_SEGMENT, self->fixed.segment_bytes);
 	EXPECT_EQ(COLLSOCK_DEFAULT_SEGMENT, self->fixed.max_bytes);
+	EXPECT_EQ(COLLSOCK_DEFAULT_SEGMENT, self->fixed.max_result_bytes);
 	EXPECT_EQ(COLLSOCK_MAC_NH_SIPHASH, self->fixed.mac);
 	ASSERT_EQ(0, CHECK());
 	EXPECT_EQ(COLLSOCK_PORT, self->members[2].port);
+}
+
+/* The limit of vectors with a block for each rank, as a request says it and as it becomes */
+static u32 max_result(u32 ranks, u32 segment_bytes, u32 max_bytes, u32 max_result_bytes)
+{
+	struct collsock_join j = {
+		.size = sizeof(j), .hosts = 1, .ranks = ranks, .segment_bytes = segment_bytes,
+		.max_bytes = max_bytes, .max_result_bytes = max_result_bytes,
+	};
+
+	return coll_descriptor_normalise(&j) ? 0 : j.max_result_bytes;
+}
+
+TEST(each_rank_of_a_large_group_may_have_a_block_of_16_bytes)
+{
+	EXPECT_EQ(COLLSOCK_DEFAULT_SEGMENT, max_result(66, 0, 0, 0));
+	EXPECT_EQ(67 * 16, max_result(67, 0, 0, 0));
+	EXPECT_EQ(2000, max_result(67, 0, 2000, 0));
+	EXPECT_EQ(4096 * 16, max_result(4097, 0, 0, 0));
+	/* As many segments as any vector may have */
+	EXPECT_EQ(COLLSOCK_MAX_SEGMENTS * 48, max_result(4097, 48, 48, 0) + 32);
+}
+
+TEST(vectors_of_blocks_have_a_limit_of_their_own)
+{
+	EXPECT_EQ(8, max_result(2, 0, 8, 7));
+	EXPECT_EQ(9, max_result(2, 0, 8, 9));
+	EXPECT_EQ(COLLSOCK_MAX_RESULT, max_result(2, 0, 8, COLLSOCK_MAX_RESULT));
+	EXPECT_EQ(COLLSOCK_MAX_RESULT, max_result(2, 768, 8, COLLSOCK_MAX_RESULT));
+	EXPECT_EQ(0, max_result(2, 720, 8, COLLSOCK_MAX_RESULT));
+	EXPECT_EQ(COLLSOCK_MAX_SEGMENTS * 48, max_result(2, 48, 8, COLLSOCK_MAX_SEGMENTS * 48));
+	EXPECT_EQ(0, max_result(2, 48, 8, COLLSOCK_MAX_SEGMENTS * 48 + 1));
 }
 
 /* The least MTU of IPv6, less the headers of IPv6 and UDP */
@@ -93,6 +126,7 @@ TEST_F(join, a_bad_fixed_part_is_refused)
 	REFUSED(segment_bytes, 47);
 	REFUSED(segment_bytes, COLLSOCK_MAX_SEGMENT + COLLSOCK_SEGMENT_QUANTUM);
 	REFUSED(max_bytes, COLLSOCK_MAX_PAYLOAD + 1);
+	REFUSED(max_result_bytes, COLLSOCK_MAX_RESULT + 1);
 	REFUSED(algorithm[COLLSOCK_BARRIER], 255);
 	REFUSED(algorithm[COLLSOCK_BARRIER], COLLSOCK_KARY);
 	REFUSED(algorithm[COLLSOCK_REDUCE], COLLSOCK_EXCHANGE);
@@ -113,7 +147,7 @@ TEST_F(join, a_bad_fixed_part_is_refused)
 	REFUSED(algorithms, BIT_ULL(COLLSOCK_HILLIS_STEELE + 1));
 	REFUSED(algorithms, BIT_ULL(COLLSOCK_BINOMIAL) | BIT_ULL(63));
 	REFUSED(reserved[0], 1);
-	REFUSED(reserved[5], 1);
+	REFUSED(reserved[1], 1);
 	REFUSED(mac, 255);
 	REFUSED(mac, 64 + COLLSOCK_MAC_SIPHASH);
 	REFUSED(liveness_ms, COLLSOCK_MIN_LIVENESS_MS - 1);
@@ -232,6 +266,7 @@ TEST_F(join, the_hash_covers_all_that_must_be_equal_and_nothing_else)
 	HASHED(self->fixed.window++, true);
 	HASHED(self->fixed.segment_bytes += 48, true);
 	HASHED(self->fixed.max_bytes--, true);
+	HASHED(self->fixed.max_result_bytes++, true);
 	HASHED(self->fixed.algorithm[COLLSOCK_BARRIER]++, true);
 	HASHED(self->fixed.algorithm[COLLSOCK_ALLREDUCE]++, true);
 	HASHED(self->fixed.algorithm[COLLSOCK_REDUCE]++, true);

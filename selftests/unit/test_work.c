@@ -117,6 +117,52 @@ TEST_F(net, an_event_leaves_out_a_limited_number_of_messages_with_nothing_in_the
 	EXPECT_EQ(op->segments, op->begun);
 }
 
+static u64 block[COLLSOCK_MAX_RESULT / 16];
+
+/* Two hosts gather a block of 512 KiB each; the root posts last. */
+static void begin_blocks(struct __test_metadata *_metadata, struct unit_network *n,
+			 struct collsock_post *post)
+{
+	*post = unit_post_of(COLLSOCK_GATHER, COLLSOCK_AUTO, 0, ARRAY_SIZE(block));
+	unit_network_init(n, 2, 1);
+	n->join.max_bytes = 8;
+	n->join.max_result_bytes = COLLSOCK_MAX_RESULT;
+	n->join.window = 2;
+	ASSERT_EQ(0, unit_join_all(n, NULL));
+	delay_turns(n, 1000 * SECOND);
+	ASSERT_EQ(0, unit_post(n, 1, post, block));
+}
+
+/* What is copied is the caller's until then. */
+TEST_F(net, a_long_contribution_is_copied_outside_of_an_event)
+{
+	struct collsock_post post;
+
+	begin_blocks(_metadata, &self->n, &post);
+	EXPECT_FALSE(unit_last(&self->n, 1)->done);
+	EXPECT_EQ(0, unit_group(&self->n, 1)->stats.messages_sent);
+	delay_turns(&self->n, 0);
+	unit_run(&self->n, 2000 * SECOND);
+	EXPECT_TRUE(unit_last(&self->n, 1)->done);
+	EXPECT_LE(COLLSOCK_MAX_RESULT / 2 / COLLSOCK_DEFAULT_SEGMENT,
+		  unit_group(&self->n, 1)->stats.messages_sent);
+}
+
+TEST_F(net, an_event_copies_a_limited_part_of_a_long_result)
+{
+	struct collsock_post post;
+
+	begin_blocks(_metadata, &self->n, &post);
+	delay_turns(&self->n, 0);
+	unit_run(&self->n, 2000 * SECOND);
+	ASSERT_EQ(0, unit_post(&self->n, 0, &post, block));
+	delay_turns(&self->n, 1000 * SECOND);
+	unit_run(&self->n, SECOND);
+	EXPECT_FALSE(unit_last(&self->n, 0)->done);
+	EXPECT_LE(COLLSOCK_MAX_RESULT / COLLSOCK_MAX_PAYLOAD, count_turns(&self->n, 0));
+	EXPECT_EQ(COLLSOCK_MAX_RESULT, unit_last(&self->n, 0)->bytes);
+}
+
 TEST_F(net, an_event_completes_a_limited_number_of_posts)
 {
 	u32 i, done, before = 0;

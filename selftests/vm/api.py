@@ -21,7 +21,7 @@ from collsock_test import (
     AF_COLLSOCK, AUTO, BARRIER, BINOMIAL, BYTE, COMPLETION, COOKIE_GROUP, DEFAULT_SEGMENT,
     DISSEMINATION, EXACT, EXCHANGE, EXSCAN, FLAT, HILLIS_STEELE, INT64, JOIN, KARY, MAXLOC,
     MAX_COMPLETION_BYTES, MAX_DEGREE, MAX_EXCHANGE_DEGREE, MAX_HOSTS, MAX_PAYLOAD, MAX_RANKS,
-    MAX_SEGMENT, MAX_SPIN_US, MAX_WINDOW, MCS, MINLOC, NO_RANK, PORT, POST, QUIET, RUN, RUN_HEAD,
+    MAX_RESULT, MAX_SEGMENT, MAX_SEGMENTS, MAX_SPIN_US, MAX_WINDOW, MCS, MINLOC, NO_RANK, PORT, POST, QUIET, RUN, RUN_HEAD,
     SELF, SOL_COLLSOCK, STATS, SUM, WAIT, WAIT_HEAD, Child, Completion, Descriptor, Group,
     KernelLog, Rank, at_least, at_most, barrier, equal, eventually, eventually_in, integers,
     ip_batch, libc, main, make_namespace, member, netem, on, outcome, post_bytes, rank_on, refused,
@@ -107,7 +107,8 @@ BAD_FIELDS = {
     "algorithms": (1 << AUTO, 1 << KARY, 1 << HILLIS_STEELE + 1, 1 << 63),
     "degree": (1, MAX_DEGREE + 1, 255),
     "degrees": (1, 0b11),
-    "mac": (3, 64, 255), "reserved": (b"\1", b"\0\0\0\0\0\1"),
+    "mac": (3, 64, 255), "reserved": (b"\1", b"\0\1"),
+    "max_result_bytes": (MAX_RESULT + 1, MAX_SEGMENTS * DEFAULT_SEGMENT + 1, 0xffffffff),
     "liveness_ms": (1, 99, 600001, 0xffffffff),
 }
 

@@ -55,6 +55,7 @@ DEFAULT_WINDOW, MAX_WINDOW = 16, 64
 DEFAULT_SEGMENT, MAX_SEGMENT = 1056, 8640
 MAX_SPIN_US, MAX_PAYLOAD = 10000, 65536
 MAX_DEGREE, MAX_EXCHANGE_DEGREE, MAX_KARY_HOSTS, MAX_FLAT_HOSTS = 64, 16, 4096, 65
+MAX_RESULT, MAX_SEGMENTS = 1048576, 1366
 MAX_COMPLETION_BYTES = 256
 
 
@@ -79,13 +80,14 @@ class Layout(struct.Struct):
         return types.SimpleNamespace(**dict(zip(self.names, self.unpack_from(data, offset))))
 
 
-JOIN_HEAD = Layout("IIQQ16sIIIIHHIQQQ16BBB6s",
+JOIN_HEAD = Layout("IIQQ16sIIIIHHIQQQ16BBB2sI",
                    "size flags id nonce key hosts ranks rank max_bytes window segment_bytes "
                    "liveness_ms features algorithms degrees algorithm0 barrier_algorithm "
                    "allreduce_algorithm reduce_algorithm broadcast_algorithm "
                    "allgather_algorithm gather_algorithm scatter_algorithm "
                    "reduce_scatter_block_algorithm scan_algorithm exscan_algorithm algorithm11 "
-                   "algorithm12 algorithm13 algorithm14 algorithm15 degree mac reserved")
+                   "algorithm12 algorithm13 algorithm14 algorithm15 degree mac reserved "
+                   "max_result_bytes")
 MEMBER = struct.Struct("=HHI16s")  # family, port, scope_id, address
 POST = Layout("IBBBBIIIIQ",
               "size operation type op algorithm flags root count degree cookie")
@@ -93,8 +95,9 @@ COMPLETION = Layout("IIIIQQQ",
                     "size error failed_rank bytes cookie posted_ns completed_ns")
 RUN_HEAD = Layout("IIIIII", "size post_bytes completion_bytes buffer_bytes spin_us flags")
 WAIT_HEAD = Layout("IIIIQ", "size completion_bytes buffer_bytes spin_us cookie")
-SELF_ALL = Layout("8I2H3I2Q", "size rank ranks host hosts local locals max_bytes window "
-                  "segment_bytes error failed_rank completion_bytes id nonce")
+SELF_ALL = Layout("8I2H3I2Q2I", "size rank ranks host hosts local locals max_bytes window "
+                  "segment_bytes error failed_rank completion_bytes id nonce max_result_bytes "
+                  "reserved")
 FEATURES_ALL = Layout("II6Q", "size completion_bytes operations types operators algorithms "
                       "features macs")
 NAME = Layout("HHIQ", "family zero rank id")

@@ -207,7 +207,8 @@ def self_reports_rank_and_limits():
             "size": SELF_ALL.size, "rank": number, "ranks": 5, "host": host, "hosts": 2,
             "local": local, "locals": 2 + host, "max_bytes": 4000, "window": 5,
             "segment_bytes": 96, "error": 0, "failed_rank": NO_RANK,
-            "completion_bytes": COMPLETION.size, "id": group.descriptor.fields["id"],
+            "completion_bytes": COMPLETION.size, "max_result_bytes": 4000, "reserved": 0,
+            "id": group.descriptor.fields["id"],
             "nonce": group.descriptor.fields["nonce"]})
 
 

@@ -502,6 +502,7 @@ def groups_hosts_ranks_and_peers_are_reported():
         for name, value in {"id": 4711, "nonce": group.descriptor.fields["nonce"], "state": 0,
                             "hosts": 3, "ranks": 4, "host": 0, "local_ranks": 2, "joined": 2,
                             "uid": 0, "keyed": 0, "window": 8, "max_bytes": DEFAULT_SEGMENT,
+                            "max_result_bytes": DEFAULT_SEGMENT,
                             "segment_bytes": DEFAULT_SEGMENT, "degree": 4, "next": 5,
                             "mac": MAC_NH_SIPHASH,
                             "liveness_ms": 3000}.items():

@@ -103,6 +103,7 @@ const struct decode_field decode_group[] = {
 	{ "keyed",	   COLLSOCK_A_GROUP_KEYED, DECODE_FLAG },
 	{ "window",	   COLLSOCK_A_GROUP_WINDOW },
 	{ "max_bytes",	   COLLSOCK_A_GROUP_MAX_BYTES },
+	{ "max_result_bytes", COLLSOCK_A_GROUP_MAX_RESULT_BYTES },
 	{ "segment_bytes", COLLSOCK_A_GROUP_SEGMENT_BYTES },
 	{ "degree",	   COLLSOCK_A_GROUP_DEGREE },
 	{ "degrees",	   COLLSOCK_A_GROUP_DEGREES },

@@ -59,6 +59,8 @@
 #define COLLSOCK_DEFAULT_SEGMENT	1056	/* bytes: fits an MTU of 1,280 bytes */
 #define COLLSOCK_MAX_SEGMENT		8640	/* bytes: fits a 9,000 byte MTU */
 #define COLLSOCK_MAX_PAYLOAD		65536	/* bytes */
+#define COLLSOCK_MAX_RESULT		1048576	/* bytes of a vector with a block for each rank */
+#define COLLSOCK_MAX_SEGMENTS		1366	/* of a vector */
 #define COLLSOCK_MAX_DEGREE		64	/* of an algorithm; the least is 2 */
 #define COLLSOCK_MAX_EXCHANGE_DEGREE	16	/* of dissemination and exchange */
 #define COLLSOCK_MAX_KARY_HOSTS		4096	/* hosts of a group with k-ary trees */
@@ -137,8 +139,7 @@ struct collsock_member {
  * @ranks: number of __u32 that follow them: the host of each rank. Hosts are in the order
  *	of their lowest rank.
  * @rank: the rank of this socket
- * @max_bytes: largest vector of one operation, with the blocks of all ranks where it has one
- *	for each; 0: one segment
+ * @max_bytes: largest vector of one operation; 0: one segment
  * @window: operations under way at once, 1…COLLSOCK_MAX_WINDOW; 0: the tunable "window"
  *	of each host's namespace, COLLSOCK_DEFAULT_WINDOW unless set
  * @segment_bytes: largest payload of one packet, a multiple of COLLSOCK_SEGMENT_QUANTUM up to
@@ -158,6 +159,9 @@ struct collsock_member {
  *	algorithm whose limit is lower has that. 0: 2, and no k-ary trees
  * @mac: enum collsock_mac; COLLSOCK_MAC_DEFAULT: COLLSOCK_MAC_NH_SIPHASH
  * @reserved: 0
+ * @max_result_bytes: largest vector that has a block for each rank and is not reduced, up to
+ *	COLLSOCK_MAX_RESULT, of COLLSOCK_MAX_SEGMENTS segments; less than @max_bytes is the same as
+ *	@max_bytes; 0: 16 bytes for each rank, up to COLLSOCK_MAX_PAYLOAD
  *
  * All of it but @size, @rank, and the scope ids of members, is equal on all ranks of the
  * group, after defaults have been filled in.
@@ -181,7 +185,8 @@ struct collsock_join {
 	__u8	algorithm[COLLSOCK_MAX_OPERATIONS];
 	__u8	degree;
 	__u8	mac;
-	__u8	reserved[6];
+	__u8	reserved[2];
+	__u32	max_result_bytes;
 };
 
 #define COLLSOCK_JOIN_VER0		112
@@ -330,6 +335,8 @@ struct sockaddr_collsock {
  * @completion_bytes: length of the completion structure in recv()
  * @id: number of the group
  * @nonce: of this instance of the group
+ * @max_result_bytes: largest vector with a block for each rank that is not reduced
+ * @reserved: 0
  */
 struct collsock_self {
 	__u32	size;
@@ -347,6 +354,8 @@ struct collsock_self {
 	__u32	completion_bytes;
 	__u64	id;
 	__u64	nonce;
+	__u32	max_result_bytes;
+	__u32	reserved;
 };
 
 /**

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "instance.h"
+#include "netns.h"
+#include "result.h"
+
+static u64 result_charge(const struct coll_shared_result *result)
+{
+	return sizeof(*result) + result->bytes;
+}
+
+/**
+ * coll_shared_result_new() - reserve memory for the result of a post
+ * @gi: the instance, to which the calling process is about to post
+ * @bytes: length of the result
+ *
+ * Return: the memory, with one reference; or an error pointer: -ENOMEM, or -EDQUOT if the groups
+ * of the user would have too much. Context: process; takes the namespace's mutex.
+ */
+struct coll_shared_result *coll_shared_result_new(struct coll_instance *gi, u32 bytes)
+{
+	struct coll_shared_result *result = kzalloc(sizeof(*result), GFP_KERNEL_ACCOUNT);
+	int err;
+
+	if (!result)
+		return ERR_PTR(-ENOMEM);
+	result->gi = gi;
+	result->bytes = bytes;
+	refcount_set(&result->references, 1);
+	err = coll_net_charge(gi->cn, gi->user, result_charge(result));
+	if (err) {
+		kfree(result);
+		return ERR_PTR(err);
+	}
+	atomic64_add(result_charge(result), &gi->results);
+	result->core.data = kvmalloc(bytes, GFP_KERNEL_ACCOUNT);
+	if (!result->core.data) {
+		coll_shared_result_put(result);
+		return ERR_PTR(-ENOMEM);
+	}
+	return result;
+}
+
+/**
+ * coll_shared_result_get() - one more has it
+ * @result: somebody has it
+ *
+ * Context: any.
+ */
+void coll_shared_result_get(struct coll_shared_result *result)
+{
+	refcount_inc(&result->references);
+}
+
+/**
+ * coll_shared_result_put() - one less has it
+ * @result: may be NULL
+ *
+ * Context: any but NMI, before the instance is freed.
+ */
+void coll_shared_result_put(struct coll_shared_result *result)
+{
+	if (!result || !refcount_dec_and_test(&result->references))
+		return;
+	atomic64_sub(result_charge(result), &result->gi->results);
+	coll_net_uncharge(result->gi->cn, result->gi->user, result_charge(result));
+	kvfree(result->core.data);
+	kfree(result);
+}

@@ -1,0 +1,260 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=4 limit=100
+# suites: check debug soak
+"""Vectors of blocks that are longer than payloads may be: ranks of a host share the result."""
+
+import errno
+import fcntl
+import os
+import socket
+import struct
+
+from collsock_test import (
+    ALLGATHER, ALLREDUCE, BYTE, COMPLETION, DEFAULT_SEGMENT, GATHER, MAX_PAYLOAD, MAX_RESULT,
+    MAX_SEGMENTS, NOP, POST, RUN, RUN_BYTES, RUN_HEAD, SCATTER, SUM, Child, Completion,
+    Descriptor, Group, Rank, at_least, barrier, equal, errno_name, eventually, main, netem,
+    netlink_on, outcome, rank_on, refused, run_bytes, seeded, test, test_each, tunables)
+
+ROOM = COMPLETION.size + MAX_RESULT
+SHORT = 64  # max_bytes
+PLACEMENTS = (0, 0), (0, 1), (0, 0, 0, 1), (0, 1, 0, 2, 3, 1, 1, 0, 3, 2)
+
+
+def group_of(placement, **fields):
+    return Group(range(1, max(placement) + 2), placement=placement,
+                 **{"max_bytes": SHORT, "max_result_bytes": MAX_RESULT, "window": 4, **fields})
+
+
+def fields_of(operation, count, root=0):
+    return {"operation": operation, "type": BYTE, "op": NOP, "count": count, "root": root}
+
+
+class Case:
+    """One operation: what each rank posts, and what it must get."""
+
+    def __init__(self, chance, size, operation, count, root=0):
+        self.fields = fields_of(operation, count, root)
+        whole = chance.randbytes(count * size)
+        blocks = [whole[rank * count:(rank + 1) * count] for rank in range(size)]
+        if operation == SCATTER:
+            self.payloads = [whole if rank == root else b"" for rank in range(size)]
+            self.expected = blocks
+        else:
+            self.payloads = blocks
+            self.expected = [whole if operation == ALLGATHER or rank == root else b""
+                             for rank in range(size)]
+
+    def check(self, rank, completion):
+        equal(f"outcome at rank {rank} of {self.fields}", outcome(completion), "success")
+        equal(f"length at rank {rank} of {self.fields}", completion.bytes,
+              len(self.expected[rank]))
+        equal(f"is the result right at rank {rank} of {self.fields}?",
+              completion.result == self.expected[rank], True)
+
+
+def run_cases(group, cases, chance):
+    ranks = list(range(len(group)))
+    for cookie, case in enumerate(cases):
+        chance.shuffle(ranks)
+        for rank in ranks:
+            group[rank].post(case.payloads[rank], cookie=cookie, **case.fields)
+    chance.shuffle(ranks)
+    for rank in ranks:
+        for _ in cases:
+            completion = group[rank].complete(room=ROOM)
+            cases[completion.cookie].check(rank, completion)
+
+
+def memory(group):
+    """What it has on host 1, where former groups may linger."""
+    with netlink_on(1) as netlink:
+        (told,) = (row for row in netlink.all("group")
+                   if row["id"] == group.descriptor.fields["id"])
+        return told["memory"]
+
+
+@test_each(*((placement, lossy) for placement in PLACEMENTS for lossy in (False, True)))
+def every_rank_gets_blocks_of_a_mebibyte_in_all(placement, lossy):
+    chance = seeded("long", placement, lossy)
+    group, size = group_of(placement), len(placement)
+    before = memory(group)
+    if lossy:
+        netem(range(1, 5), "delay", "1ms", "loss", "2%")
+    try:
+        for operation in (ALLGATHER, GATHER, SCATTER):
+            counts = MAX_RESULT // size, SHORT // size + 1, SHORT + 1
+            run_cases(group, [Case(chance, size, operation, count, chance.randrange(size))
+                              if operation != ALLGATHER else Case(chance, size, operation, count)
+                              for count in counts], chance)
+    finally:
+        if lossy:
+            netem(range(1, 5))
+    eventually("memory", lambda: memory(group), before)
+    for rank in group:
+        equal("packets without sense", rank.stats().invalid, 0)
+
+
+@test
+def ranks_of_a_host_share_one_result_until_the_last_has_read_it():
+    chance = seeded("share")
+    group = group_of((0, 0, 0))
+    before = memory(group)
+    case = Case(chance, 3, ALLGATHER, MAX_RESULT // 4)
+    group.post(*case.payloads, **case.fields)
+    case.check(1, group[1].complete(room=ROOM))
+    case.check(0, group[0].complete(socket.MSG_PEEK, room=ROOM))
+    grown = memory(group) - before
+    at_least("bytes more", grown, 3 * MAX_RESULT // 4)
+    at_least("bytes that two results would have more", 2 * 3 * MAX_RESULT // 4, grown + 1)
+    refused(errno.EMSGSIZE, "recv without room", group[2].recv, ROOM - 1 - MAX_RESULT // 4)
+    case.check(2, group[2].complete(room=ROOM))
+    equal("bytes more", memory(group) - before, grown)
+    case.check(0, group[0].complete(room=ROOM))
+    equal("memory", memory(group), before)
+
+
+@test
+def a_socket_that_closes_leaves_no_result_behind():
+    group = group_of((0, 0, 1))
+    before = memory(group)
+    case = Case(seeded("close"), 3, ALLGATHER, 1000)
+    for _ in range(4):
+        group.post(*case.payloads, **case.fields)
+    for _ in range(4):
+        case.check(0, group[0].complete(room=ROOM))
+        case.check(2, group[2].complete(room=ROOM))
+    at_least("memory", memory(group), before + 4 * 3000)
+    group[1].close()
+    eventually("memory", lambda: memory(group), before)
+
+
+@test
+def what_has_failed_leaves_no_result_behind():
+    group = group_of((0, 0, 1, 2))
+    before = memory(group)
+    case = Case(seeded("failure"), 4, ALLGATHER, MAX_RESULT // 4)
+    for number in (0, 1, 2):
+        group[number].post(case.payloads[number], **case.fields)
+    at_least("memory", memory(group), before + MAX_RESULT)
+    group[3].close()
+    for number in (0, 1, 2):
+        equal("outcome", outcome(group[number].complete()), "ECONNRESET rank 3")
+    eventually("memory", lambda: memory(group), before)
+    data = bytearray(run_bytes(case.payloads[0].ljust(MAX_RESULT, b"\0"), **case.fields))
+    fcntl.ioctl(group[0], RUN, data)
+    equal("outcome of RUN", outcome(Completion(data, RUN_HEAD.size + POST.size, RUN_BYTES)),
+          "ECONNRESET rank 3")
+    equal("memory", memory(group), before)
+
+
+@test
+def run_has_long_payloads_and_results_too():
+    chance = seeded("run")
+    group = group_of((0, 1))
+    for operation in (ALLGATHER, SCATTER, GATHER):
+        case = Case(chance, 2, operation, MAX_RESULT // 2)
+        group[1].post(case.payloads[1], **case.fields)
+        room = max(len(case.payloads[0]), len(case.expected[0]))
+        refused(errno.EMSGSIZE, "RUN without room", fcntl.ioctl, group[0], RUN,
+                bytearray(run_bytes(bytes(room - 1), **case.fields)))
+        data = bytearray(run_bytes(case.payloads[0].ljust(room, b"\0"), **case.fields))
+        fcntl.ioctl(group[0], RUN, data)
+        case.check(0, Completion(data, RUN_HEAD.size + POST.size, RUN_BYTES))
+        case.check(1, group[1].complete(room=ROOM))
+
+
+@test
+def a_rank_that_only_contributes_a_long_block_is_done_when_send_is():
+    group = group_of((0, 1, 2))
+    case = Case(seeded("done"), 3, GATHER, MAX_RESULT // 3)
+    for number in (2, 1):
+        group[number].post(case.payloads[number], **case.fields)
+        case.check(number, group[number].complete(socket.MSG_DONTWAIT))
+    group[0].post(case.payloads[0], **case.fields)
+    case.check(0, group[0].complete(room=ROOM))
+
+
+@test
+def memory_that_cannot_be_had_refuses_a_post_and_the_group_goes_on():
+    group = group_of((0, 1))
+    case = Case(seeded("limit"), 2, ALLGATHER, MAX_RESULT // 2)
+    group[1].post(case.payloads[1], **case.fields)
+    with tunables(max_memory_kib=memory(group) // 1024 + 512):
+        refused(errno.ENOMEM, "a post beyond the memory of the namespace", group[0].post,
+                case.payloads[0], **case.fields)
+    group[0].post(case.payloads[0], **case.fields)
+    case.check(0, group[0].complete(room=ROOM))
+    case.check(1, group[1].complete(room=ROOM))
+    barrier(group)
+
+
+def user_posts(line, _):
+    os.setresuid(1000, 1000, 1000)
+    rank = Rank()
+    rank.join(Descriptor([1], window=2, max_bytes=8, max_result_bytes=MAX_RESULT), 0)
+    errors = []
+    for _ in range(3):
+        try:
+            rank.post(bytes(MAX_RESULT), **fields_of(ALLGATHER, MAX_RESULT))
+            errors.append(0)
+        except OSError as error:
+            errors.append(errno_name(error.errno))
+            rank.complete(room=ROOM)
+    line.put(errors)
+
+
+@test
+def results_count_for_their_user():
+    probe = Group([1], window=2, max_bytes=8, max_result_bytes=MAX_RESULT)
+    needed = memory(probe) // 1024
+    probe.end()
+    with tunables(user_memory_kib=needed + 1024 + 512):
+        child = Child(1, user_posts, 0)
+        equal("posts", child.get(), [0, "EDQUOT", 0])
+        child.finish()
+
+
+@test
+def the_limit_of_blocks_is_not_that_of_reductions():
+    group = group_of((0, 1), max_result_bytes=1000)
+    for operation, most in (ALLGATHER, 500), (GATHER, 500), (SCATTER, 500):
+        refused(errno.EMSGSIZE, f"{operation} beyond its limit", group[0].post,
+                bytes(2 * (most + 1) if operation == SCATTER else most + 1),
+                **fields_of(operation, most + 1))
+    refused(errno.EMSGSIZE, "a reduction beyond max_bytes", group[0].post, bytes(SHORT + 8))
+    case = Case(seeded("limits"), 2, ALLGATHER, 500)
+    run_cases(group, [case], seeded("limits"))
+    total = struct.pack("=8q", *range(8))
+    group.post(total, total, operation=ALLREDUCE, op=SUM)
+    for rank in group:
+        equal("sums", rank.complete().result, struct.pack("=8q", *range(0, 16, 2)))
+
+
+@test
+def requests_beyond_the_limits_are_refused():
+    for fields in ({"max_result_bytes": MAX_RESULT + 1}, {"max_result_bytes": 0xffffffff},
+                   {"max_result_bytes": MAX_SEGMENTS * 48 + 1, "segment_bytes": 48}):
+        refused(errno.EINVAL, str(fields), rank_on(1).join, Descriptor([1], **fields), 0)
+    other = rank_on(1)
+    group = group_of((0, 0, 1), max_result_bytes=1000)
+    refused(errno.EPROTO, "another limit than other ranks", other.join, group.descriptor, 1,
+            max_result_bytes=1001)
+
+
+@test
+def the_default_is_16_bytes_for_each_rank():
+    for ranks, most in (2, DEFAULT_SEGMENT), (67, 67 * 16), (200, 3200):
+        group = Group([1], placement=[0] * ranks, window=2)
+        equal(f"limit of {ranks} ranks", group[0].me().max_result_bytes, most)
+        count = most // ranks
+        case = Case(seeded("default", ranks), ranks, ALLGATHER, count)
+        run_cases(group, [case], seeded("default"))
+        refused(errno.EMSGSIZE, "one byte more", group[0].post, bytes(count + 1),
+                **fields_of(ALLGATHER, count + 1))
+        group.end()
+    equal("limit of a long payload", Group([1], max_bytes=MAX_PAYLOAD)[0].me().max_result_bytes,
+          MAX_PAYLOAD)
+
+
+main()
