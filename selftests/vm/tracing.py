@@ -72,6 +72,7 @@ def recorded(function):
 # ---- what must be in a trace of barriers ----
 
 def check_operations(trace):
+    print("# events:", dict(collections.Counter(event for event, _ in trace.events)))
     each = collections.Counter({number: BARRIERS for number in range(HOSTS)})
     equal("posts of each rank", trace.count("post", "rank", kind="barrier"), each)
     equal("completions of each rank", trace.count("complete", "rank", error=0), each)
