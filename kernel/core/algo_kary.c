@@ -9,6 +9,8 @@
 #include "algorithm.h"
 #include "tree.h"
 
+#define USUAL_DEGREE	4
+
 static int kary_build_reduce(struct coll_schedule *s, const struct coll_shape *shape)
 {
 	return coll_tree_build(s, shape, shape->degree, 0);
@@ -43,6 +45,7 @@ const struct coll_algorithm coll_kary_barrier = {
 	.name		= "k-ary tree",
 	.operation	= COLLSOCK_BARRIER,
 	.algorithm	= COLLSOCK_KARY,
+	.usual_degree	= USUAL_DEGREE,
 	.most_degree	= COLLSOCK_MAX_DEGREE,
 	.most_hosts	= COLLSOCK_MAX_KARY_HOSTS,
 	.build		= kary_build_both,
@@ -52,6 +55,7 @@ const struct coll_algorithm coll_kary_allreduce = {
 	.name		= "k-ary reduce and broadcast",
 	.operation	= COLLSOCK_ALLREDUCE,
 	.algorithm	= COLLSOCK_KARY,
+	.usual_degree	= USUAL_DEGREE,
 	.most_degree	= COLLSOCK_MAX_DEGREE,
 	.most_hosts	= COLLSOCK_MAX_KARY_HOSTS,
 	.build		= kary_build_both,
@@ -61,6 +65,7 @@ const struct coll_algorithm coll_kary_reduce = {
 	.name		= "k-ary reduce",
 	.operation	= COLLSOCK_REDUCE,
 	.algorithm	= COLLSOCK_KARY,
+	.usual_degree	= USUAL_DEGREE,
 	.most_degree	= COLLSOCK_MAX_DEGREE,
 	.most_hosts	= COLLSOCK_MAX_KARY_HOSTS,
 	.build		= kary_build_reduce,
@@ -72,6 +77,7 @@ const struct coll_algorithm coll_kary_broadcast = {
 	.name		= "k-ary broadcast",
 	.operation	= COLLSOCK_BROADCAST,
 	.algorithm	= COLLSOCK_KARY,
+	.usual_degree	= USUAL_DEGREE,
 	.most_degree	= COLLSOCK_MAX_DEGREE,
 	.most_hosts	= COLLSOCK_MAX_KARY_HOSTS,
 	.build		= kary_build_broadcast,

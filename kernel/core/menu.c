@@ -14,10 +14,10 @@ static u32 menu_usual_degree(const struct coll_menu *menu, const struct coll_alg
 }
 
 /* The algorithm that COLLSOCK_AUTO means, together with a degree */
-static u8 menu_automatic(const struct coll_menu *menu, u32 operation, u32 degree)
+static u8 menu_automatic(const struct coll_menu *menu, u32 operation, u32 degree, bool is_short)
 {
 	return menu->automatic[operation] ?:
-	       coll_operations[operation].choose(menu->hosts, degree);
+	       coll_operations[operation].choose(menu->hosts, degree, is_short);
 }
 
 /* What posts may name if the request names no algorithms for them */
@@ -32,14 +32,27 @@ static u64 menu_usual_algorithms(void)
 	return algorithms;
 }
 
-/* Is it what COLLSOCK_AUTO means for some operation, together with a degree? */
+/*
+ * Is it what COLLSOCK_AUTO means for an operation, together with a degree? A post that names none
+ * gets the usual one, whatever that is.
+ */
+static bool menu_chooses(const struct coll_menu *menu, u32 operation,
+			 const struct coll_algorithm *a, u32 degree, bool is_short)
+{
+	return menu_automatic(menu, operation, degree, is_short) == a->algorithm ||
+	       (degree == menu_usual_degree(menu, a) &&
+		menu_automatic(menu, operation, menu->degree, is_short) == a->algorithm);
+}
+
+/* Is it that for some operation? */
 static bool menu_means(const struct coll_menu *menu, const struct coll_algorithm *a, u32 degree)
 {
 	u32 i;
 
 	for (i = 0; i < COLL_MAX_OPERATIONS; i++)
 		if (coll_algorithm_find(i, a->algorithm) == a &&
-		    menu_automatic(menu, i, degree) == a->algorithm)
+		    (menu_chooses(menu, i, a, degree, false) ||
+		     menu_chooses(menu, i, a, degree, true)))
 			return true;
 	return false;
 }
@@ -73,17 +86,19 @@ bool coll_menu_offers(const struct coll_menu *menu, const struct coll_algorithm 
  * coll_menu_search() - find out how the operation of a post is carried out
  * @menu: of the group
  * @post: its operation exists, all else may be anything
+ * @bytes: of the operation's vector
  * @choice: out
  *
  * Return: 0; -EINVAL if there is no such algorithm, posts may not name it, or it cannot have
  * this degree; -ERANGE if it could, but JOIN has not reserved for this degree; -EOPNOTSUPP if the
  * operation wants ranks placed on hosts in their order, and they are not. Context: any.
  */
-int coll_menu_search(const struct coll_menu *menu, const struct collsock_post *post,
+int coll_menu_search(const struct coll_menu *menu, const struct collsock_post *post, u32 bytes,
 		     struct coll_choice *choice)
 {
 	u32 degree = post->degree ?: menu->degree;
-	u32 algorithm = post->algorithm ?: menu_automatic(menu, post->operation, degree);
+	u32 algorithm = post->algorithm ?: menu_automatic(menu, post->operation, degree,
+							  bytes <= menu->short_bytes);
 	const struct coll_algorithm *a = coll_algorithm_find(post->operation, algorithm);
 
 	if (!menu_can(menu, post->operation))
@@ -105,8 +120,10 @@ static void menu_init_usual(struct coll_menu *menu, u32 operation)
 {
 	struct collsock_post post = { .operation = operation };
 
+	coll_menu_search(menu, &post, menu->short_bytes, &menu->usual_short[operation]);
 	for (; post.algorithm < COLL_MAX_ALGORITHMS; post.algorithm++)
-		coll_menu_search(menu, &post, &menu->usual[operation][post.algorithm]);
+		coll_menu_search(menu, &post, menu->short_bytes + 1,
+				 &menu->usual[operation][post.algorithm]);
 }
 
 /**
@@ -122,8 +139,10 @@ void coll_menu_scatter(struct coll_menu *menu)
 
 	menu->scattered = true;
 	for (i = 0; i < COLL_MAX_OPERATIONS; i++)
-		if (!menu_can(menu, i))
+		if (!menu_can(menu, i)) {
 			memset(menu->usual[i], 0, sizeof(menu->usual[i]));
+			menu->usual_short[i] = (struct coll_choice) {};
+		}
 }
 
 /**
@@ -139,6 +158,7 @@ void coll_menu_init(struct coll_menu *menu, const struct collsock_join *j)
 	menu->algorithms = j->algorithms ?: menu_usual_algorithms();
 	menu->degrees = j->degrees;
 	menu->hosts = j->hosts;
+	menu->short_bytes = coll_operation_short(j->hosts);
 	menu->degree = j->degree;
 	memcpy(menu->automatic, j->algorithm, sizeof(menu->automatic));
 	for (i = 0; i < COLL_MAX_OPERATIONS; i++)
@@ -151,7 +171,8 @@ void coll_menu_init(struct coll_menu *menu, const struct collsock_join *j)
 /* Is there something that posts get which name neither an algorithm nor a degree? */
 static bool menu_has_usual(const struct coll_menu *menu, u32 operation)
 {
-	return menu->usual[operation][COLLSOCK_AUTO].algorithm;
+	return menu->usual[operation][COLLSOCK_AUTO].algorithm &&
+	       menu->usual_short[operation].algorithm;
 }
 
 /* Is there a row with this algorithm, or any with COLLSOCK_AUTO, that has one of @degrees? */

@@ -30,6 +30,8 @@ struct coll_choice {
  *	chooses
  * @usual: what a post gets that names no degree, by its operation and its algorithm, which may
  *	be COLLSOCK_AUTO; no algorithm: posts may not name that one
+ * @usual_short: what a post with a short vector gets that names neither, by its operation
+ * @short_bytes: the longest vector that is short
  */
 struct coll_menu {
 	u64			algorithms;
@@ -39,6 +41,8 @@ struct coll_menu {
 	u8			degree;
 	u8			automatic[COLL_MAX_OPERATIONS];
 	struct coll_choice	usual[COLL_MAX_OPERATIONS][COLL_MAX_ALGORITHMS];
+	struct coll_choice	usual_short[COLL_MAX_OPERATIONS];
+	u32			short_bytes;
 };
 
 /**
@@ -57,7 +61,7 @@ void coll_menu_init(struct coll_menu *menu, const struct collsock_join *j);
 void coll_menu_scatter(struct coll_menu *menu);
 bool coll_menu_valid(const struct coll_menu *menu, const struct collsock_join *j);
 bool coll_menu_offers(const struct coll_menu *menu, const struct coll_algorithm *a, u32 degree);
-int coll_menu_search(const struct coll_menu *menu, const struct collsock_post *post,
+int coll_menu_search(const struct coll_menu *menu, const struct collsock_post *post, u32 bytes,
 		     struct coll_choice *choice);
 int coll_menu_need(const struct coll_menu *menu, u32 self, struct coll_schedule *scratch,
 		   struct coll_needs *needs);
@@ -66,6 +70,7 @@ int coll_menu_need(const struct coll_menu *menu, u32 self, struct coll_schedule 
  * coll_menu_choose() - how the operation of a post is carried out
  * @menu: of the group
  * @post: its operation exists, all else may be anything
+ * @bytes: of the operation's vector
  * @choice: out
  *
  * Most posts name no degree: they need one look-up.
@@ -73,14 +78,16 @@ int coll_menu_need(const struct coll_menu *menu, u32 self, struct coll_schedule 
  * Return: as coll_menu_search(). Context: any.
  */
 static inline int coll_menu_choose(const struct coll_menu *menu, const struct collsock_post *post,
-				   struct coll_choice *choice)
+				   u32 bytes, struct coll_choice *choice)
 {
 	if (likely(!post->degree && post->algorithm < COLL_MAX_ALGORITHMS)) {
-		*choice = menu->usual[post->operation][post->algorithm];
+		*choice = !post->algorithm && bytes <= menu->short_bytes ?
+			  menu->usual_short[post->operation] :
+			  menu->usual[post->operation][post->algorithm];
 		if (likely(choice->algorithm))
 			return 0;
 	}
-	return coll_menu_search(menu, post, choice);
+	return coll_menu_search(menu, post, bytes, choice);
 }
 
 #endif

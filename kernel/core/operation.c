@@ -28,28 +28,47 @@ static bool operation_is_power(u32 hosts, u32 degree)
  * cross between two hosts acknowledge earlier ones. For other n dissemination saves one
  * round.
  */
-static u8 operation_choose_barrier(u32 hosts, u32 degree)
+static u8 operation_choose_barrier(u32 hosts, u32 degree, bool is_short)
 {
 	return operation_is_power(hosts, degree) ? COLLSOCK_EXCHANGE : COLLSOCK_DISSEMINATION;
 }
 
 /* Dissemination would fold some contributions twice, and trees have twice the rounds. */
-static u8 operation_choose_allreduce(u32 hosts, u32 degree)
+static u8 operation_choose_allreduce(u32 hosts, u32 degree, bool is_short)
 {
 	return COLLSOCK_EXCHANGE;
 }
 
-static u8 operation_choose_allgather(u32 hosts, u32 degree)
+static u8 operation_choose_allgather(u32 hosts, u32 degree, bool is_short)
 {
 	return COLLSOCK_DISSEMINATION;
 }
 
-static u8 operation_choose_tree(u32 hosts, u32 degree)
+static u8 operation_choose_places(u32 hosts, u32 degree, bool is_short)
 {
 	return COLLSOCK_BINOMIAL;
 }
 
-static u8 operation_choose_scan(u32 hosts, u32 degree)
+/*
+ * Trees of degree 4 are quicker than binomial ones, as long as folding does not count: a message
+ * takes as long as some packets take to send. Of the numbers of hosts that are exceptions those of
+ * more than 5 % are left to binomial trees. A degree that somebody selects is for other operations.
+ */
+static u8 operation_choose_broadcast(u32 hosts, u32 degree, bool is_short)
+{
+	return degree || hosts > COLLSOCK_MAX_KARY_HOSTS || hosts == 7 ? COLLSOCK_BINOMIAL :
+									  COLLSOCK_KARY;
+}
+
+static u8 operation_choose_reduce(u32 hosts, u32 degree, bool is_short)
+{
+	bool exception = hosts == 5 || hosts == 7 || hosts == 17;
+
+	return !is_short || degree || hosts > COLLSOCK_MAX_KARY_HOSTS || exception ?
+	       COLLSOCK_BINOMIAL : COLLSOCK_KARY;
+}
+
+static u8 operation_choose_scan(u32 hosts, u32 degree, bool is_short)
 {
 	return COLLSOCK_HILLIS_STEELE;
 }
@@ -73,14 +92,14 @@ const struct coll_operation coll_operations[COLL_MAX_OPERATIONS] = {
 		.rooted		= true,
 		.typed		= true,
 		.reduces	= true,
-		.choose		= operation_choose_tree,
+		.choose		= operation_choose_reduce,
 	},
 	[COLLSOCK_BROADCAST] = {
 		.contributes	= COLL_ROOT,
 		.receives	= COLL_OTHERS,
 		.rooted		= true,
 		.typed		= true,
-		.choose		= operation_choose_tree,
+		.choose		= operation_choose_broadcast,
 	},
 	[COLLSOCK_ALLGATHER] = {
 		.contributes	= COLL_ALL,
@@ -97,7 +116,7 @@ const struct coll_operation coll_operations[COLL_MAX_OPERATIONS] = {
 		.typed		= true,
 		.blocks		= true,
 		.own_in		= true,
-		.choose		= operation_choose_tree,
+		.choose		= operation_choose_places,
 	},
 	[COLLSOCK_SCATTER] = {
 		.contributes	= COLL_ROOT,
@@ -106,7 +125,7 @@ const struct coll_operation coll_operations[COLL_MAX_OPERATIONS] = {
 		.typed		= true,
 		.blocks		= true,
 		.own_out	= true,
-		.choose		= operation_choose_tree,
+		.choose		= operation_choose_places,
 	},
 	[COLLSOCK_REDUCE_SCATTER_BLOCK] = {
 		.contributes	= COLL_ALL,

@@ -34,9 +34,9 @@
  *	in their order
  * @exclusive: without themselves, so that rank 0 receives nothing
  * @schedules_of: if not 0: the operation whose schedules, and so algorithms, it uses
- * @choose: the algorithm that COLLSOCK_AUTO selects for a number of hosts and a degree, 0
- *	being the usual one. Pure: hosts that chose differently would wait for each other
- *	indefinitely
+ * @choose: the algorithm that COLLSOCK_AUTO selects for a number of hosts, a degree, 0 being
+ *	the usual one, and a vector that is short or not (coll_operation_short()). Pure: hosts
+ *	that chose differently would wait for each other indefinitely
  */
 struct coll_operation {
 	u8	contributes;
@@ -50,7 +50,7 @@ struct coll_operation {
 	bool	prefix;
 	bool	exclusive;
 	u8	schedules_of;
-	u8	(*choose)(u32 hosts, u32 degree);
+	u8	(*choose)(u32 hosts, u32 degree, bool is_short);
 };
 
 /* By number; unused numbers have all-zero rows. */
@@ -60,6 +60,12 @@ extern const struct coll_operation coll_operations[COLL_MAX_OPERATIONS];
 static inline bool coll_operation_moves(u32 operation)
 {
 	return coll_operations[operation].blocks && !coll_operations[operation].reduces;
+}
+
+/* The longest vector that is short: so folding it takes less time than what it saves. */
+static inline u32 coll_operation_short(u32 hosts)
+{
+	return hosts <= 4 ? 512 : 128;
 }
 
 /* The row of a number, or NULL; any number is allowed. */

@@ -137,24 +137,24 @@ int coll_signature_of_post(const struct coll_group *g, u32 local,
 	const struct coll_operation *operation = coll_operation_find(post->operation);
 	u32 rank = g->ranks.local[local].rank;
 	struct coll_choice choice;
-	int bytes;
+	int bytes, err;
 
 	if (post->size != sizeof(*post) || post->flags & ~COLLSOCK_QUIET)
 		return -EINVAL;
 	if (!operation)
 		return -EINVAL;
-	bytes = coll_menu_choose(&g->plan.menu, post, &choice);
-	if (bytes)
-		return bytes;
 	memset(sig, 0, sizeof(*sig));
 	sig->operation = post->operation;
-	sig->algorithm = choice.algorithm;
-	sig->degree = choice.degree;
 	sig->type = post->type;
 	sig->op = post->op;
 	sig->count = post->count;
 	sig->root = post->root;
 	bytes = signature_bytes(g, operation, sig);
+	err = coll_menu_choose(&g->plan.menu, post, bytes, &choice);
+	if (unlikely(err))
+		return err;
+	sig->algorithm = choice.algorithm;
+	sig->degree = choice.degree;
 	if (bytes >= 0 && post->flags & COLLSOCK_QUIET && coll_signature_receives(sig, rank))
 		return -EINVAL;
 	return bytes > 0 ? signature_contributed(operation, sig, rank, bytes) : bytes;

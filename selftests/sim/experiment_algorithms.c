@@ -85,7 +85,10 @@ static const char *operation_name(u32 operation)
 /* Is it what COLLSOCK_AUTO means? */
 static bool is_automatic(const struct exp_settings *s, const struct alg_row *row)
 {
-	return row->a->algorithm == coll_operations[s->post.operation].choose(s->hosts, 0) &&
+	bool is_short = s->doubles * sizeof(double) <= coll_operation_short(s->hosts);
+
+	return row->a->algorithm == coll_operations[s->post.operation].choose(s->hosts, 0,
+									       is_short) &&
 	       row->degree == row->a->usual_degree;
 }
 
@@ -100,7 +103,7 @@ static bool set_bytes(struct exp_settings *s, u32 bytes)
 	s->post.count = operation->blocks ? elements / s->hosts : elements;
 	s->post.type = COLLSOCK_DOUBLE;
 	s->post.op = operation->reduces ? COLLSOCK_SUM : COLLSOCK_NOP;
-	s->doubles = elements;
+	s->doubles = operation->blocks ? s->post.count * s->hosts : elements;
 	return s->post.count;
 }
 

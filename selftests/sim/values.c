@@ -364,8 +364,15 @@ static const struct coll_algorithm *choose_algorithm(struct sim *s, const struct
 		if (world_chance(&s->random, 700))
 			post->algorithm = a->algorithm;
 		post->degree = choose_degree(s, menu.degrees);
-	} while (coll_menu_choose(&menu, post, &choice));
+	} while (coll_menu_choose(&menu, post, 0, &choice));
 	return a;
+}
+
+/* How many blocks the operation's vector has */
+static u32 blocks_of(const struct sim_group *g, const struct collsock_post *post)
+{
+	return post->operation >= COLLSOCK_ALLGATHER &&
+	       post->operation <= COLLSOCK_REDUCE_SCATTER_BLOCK ? g->size : 1;
 }
 
 /* What a post of a group gets */
@@ -375,16 +382,10 @@ struct coll_choice sim_values_choice(const struct sim_group *g, const struct col
 	struct coll_menu menu;
 
 	menu_of(g, &menu);
-	if (coll_menu_choose(&menu, post, &choice))
+	if (coll_menu_choose(&menu, post, post->count * coll_type_bytes(post->type) *
+					  blocks_of(g, post), &choice))
 		abort();
 	return choice;
-}
-
-/* How many blocks the operation's vector has */
-static u32 blocks_of(const struct sim_group *g, const struct collsock_post *post)
-{
-	return post->operation >= COLLSOCK_ALLGATHER &&
-	       post->operation <= COLLSOCK_REDUCE_SCATTER_BLOCK ? g->size : 1;
 }
 
 void sim_values_choose(struct sim *s, struct sim_group *g, struct sim_op *op)

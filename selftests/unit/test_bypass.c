@@ -267,8 +267,8 @@ TEST_F(net, bad_posts_with_a_root_are_refused)
 	BECOMES(-EINVAL, post.count = 0);
 	BECOMES(-EINVAL, post.algorithm = COLLSOCK_EXCHANGE);
 	BECOMES(24, post.algorithm = COLLSOCK_BINOMIAL);
-	/* The group has no degree. */
-	BECOMES(-EINVAL, post.algorithm = COLLSOCK_KARY);
+	BECOMES(24, post.algorithm = COLLSOCK_KARY);
+	BECOMES(-ERANGE, post.algorithm = COLLSOCK_KARY; post.degree = 3);
 	good.operation = COLLSOCK_BROADCAST;
 	good.op = COLLSOCK_NOP;
 	EXPECT_EQ(0, coll_signature_of_post(g, 0, &good, &sig));

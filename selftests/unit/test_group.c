@@ -871,7 +871,7 @@ TEST_F(net, an_operation_without_reserved_memory_never_begins)
 	EXPECT_FALSE(coll_signature_makes_sense(unit_group(&self->n, 0), &auto_heard));
 }
 
-TEST_F(net, without_a_degree_no_packet_begins_a_tree_that_needs_one)
+TEST_F(net, no_packet_begins_a_tree_of_another_degree_than_the_usual_one)
 {
 	static const u8 operations[] = {
 		COLLSOCK_BARRIER, COLLSOCK_ALLREDUCE, COLLSOCK_REDUCE, COLLSOCK_BROADCAST,
@@ -882,7 +882,7 @@ TEST_F(net, without_a_degree_no_packet_begins_a_tree_that_needs_one)
 	ASSERT_EQ(0, unit_join_all(&self->n, NULL));
 	for (i = 0; i < ARRAY_SIZE(operations); i++)
 		check_allowed(_metadata, unit_group(&self->n, 0),
-			      &(struct allowed) { operations[i], COLLSOCK_KARY, false, false });
+			      &(struct allowed) { operations[i], COLLSOCK_KARY, false, true });
 }
 
 TEST_HARNESS_MAIN

@@ -40,14 +40,14 @@ TEST(a_request_names_only_what_a_group_of_its_size_can_have)
 	VALID(true, KARY_HOSTS, .degrees = COLLSOCK_DEGREE(17));
 	VALID(false, KARY_HOSTS + 1, .degrees = COLLSOCK_DEGREE(17));
 	VALID(true, KARY_HOSTS + 1, .degrees = COLLSOCK_DEGREE(16));
-	VALID(false, 12, .algorithms = BIT_ULL(COLLSOCK_KARY));
+	VALID(true, 12, .algorithms = BIT_ULL(COLLSOCK_KARY));
+	VALID(false, KARY_HOSTS + 1, .algorithms = BIT_ULL(COLLSOCK_KARY));
 	VALID(true, 12, .algorithms = BIT_ULL(COLLSOCK_KARY), .degree = 2);
 	VALID(true, 12, .algorithms = BIT_ULL(COLLSOCK_KARY), .degrees = COLLSOCK_DEGREE(2));
 	VALID(false, KARY_HOSTS + 1, .algorithms = BIT_ULL(COLLSOCK_KARY), .degree = 2);
 	VALID(true, KARY_HOSTS + 1, .degree = 2);
-	VALID(false, 12, .algorithm = { [COLLSOCK_REDUCE] = COLLSOCK_KARY });
-	VALID(false, 12, .algorithm = { [COLLSOCK_REDUCE] = COLLSOCK_KARY },
-	      .degrees = COLLSOCK_DEGREE(3));
+	VALID(true, 12, .algorithm = { [COLLSOCK_REDUCE] = COLLSOCK_KARY });
+	VALID(false, KARY_HOSTS + 1, .algorithm = { [COLLSOCK_REDUCE] = COLLSOCK_KARY });
 	VALID(true, 12, .algorithm = { [COLLSOCK_REDUCE] = COLLSOCK_KARY }, .degree = 3);
 	VALID(true, COLLSOCK_MAX_FLAT_HOSTS, .algorithms = BIT_ULL(COLLSOCK_FLAT));
 	VALID(false, COLLSOCK_MAX_FLAT_HOSTS + 1, .algorithms = BIT_ULL(COLLSOCK_FLAT));
@@ -84,7 +84,7 @@ static void check_asked(struct __test_metadata *_metadata, const struct collsock
 
 	coll_menu_init(&menu, j);
 	ASSERT_TRUE(coll_menu_valid(&menu, j));
-	EXPECT_EQ(asked->error, coll_menu_choose(&menu, &post, &choice))
+	EXPECT_EQ(asked->error, coll_menu_choose(&menu, &post, 0, &choice))
 		TH_LOG("operation %u, algorithm %u, degree %u", asked->operation,
 		       asked->algorithm, asked->degree);
 	EXPECT_EQ(asked->gets_algorithm, choice.algorithm)
@@ -157,9 +157,10 @@ TEST(posts_may_name_flat_and_mcs_trees_only_if_join_does)
 		{ &named, { COLLSOCK_ALLREDUCE, COLLSOCK_FLAT, 3, -EINVAL, 0, 0 } },
 		{ &named, { COLLSOCK_ALLREDUCE, COLLSOCK_MCS, 4, -EINVAL, 0, 0 } },
 		{ &named, { COLLSOCK_BARRIER, COLLSOCK_KARY, 0, -EINVAL, 0, 0 } },
+		{ &named, { COLLSOCK_BROADCAST, COLLSOCK_AUTO, 0, 0, COLLSOCK_BINOMIAL, 0 } },
 		{ &automatic, { COLLSOCK_BARRIER, COLLSOCK_AUTO, 0, 0, COLLSOCK_MCS, 0 } },
 		{ &automatic, { COLLSOCK_BROADCAST, COLLSOCK_AUTO, 0, 0, COLLSOCK_FLAT, 0 } },
-		{ &automatic, { COLLSOCK_REDUCE, COLLSOCK_AUTO, 0, 0, COLLSOCK_BINOMIAL, 0 } },
+		{ &automatic, { COLLSOCK_REDUCE, COLLSOCK_AUTO, 0, 0, COLLSOCK_KARY, 4 } },
 		{ &automatic, { COLLSOCK_BROADCAST, COLLSOCK_FLAT, 0, -EINVAL, 0, 0 } },
 	};
 	u32 i;
@@ -198,11 +199,11 @@ TEST(auto_has_memory_with_every_degree_whatever_posts_may_name)
 		/* The mask also has degrees that no algorithm of this group has. */
 		coll_menu_init(&menu, &j);
 		for (post.degree = 2; post.degree <= COLLSOCK_MAX_EXCHANGE_DEGREE; post.degree++) {
-			ASSERT_EQ(0, coll_menu_choose(&menu, &post, &choice))
+			ASSERT_EQ(0, coll_menu_choose(&menu, &post, 0, &choice))
 				TH_LOG("%u hosts, degree %u", j.hosts, post.degree);
 			ASSERT_EQ(post.degree, choice.degree);
 		}
-		ASSERT_EQ(0, coll_menu_choose(&menu, &barrier, &choice));
+		ASSERT_EQ(0, coll_menu_choose(&menu, &barrier, 0, &choice));
 		ASSERT_EQ(2, choice.degree);
 	}
 }
@@ -237,15 +238,57 @@ TEST(auto_is_pairwise_exchange_for_powers_of_two_and_for_data_else_dissemination
 	}
 }
 
-TEST(auto_is_the_binomial_tree_with_a_root)
+static struct coll_choice usual_of(u8 operation, u32 hosts, u8 degree, u32 bytes)
+{
+	const struct collsock_join j = { .hosts = hosts, .degree = degree };
+	const struct collsock_post post = { .operation = operation };
+	struct coll_choice choice;
+	struct coll_menu menu;
+
+	coll_menu_init(&menu, &j);
+	if (coll_menu_choose(&menu, &post, bytes, &choice))
+		abort();
+	return choice;
+}
+
+/* With a degree, which is for other operations, and for what is moved only, it is binomial. */
+TEST(auto_is_a_binomial_tree_where_a_degree_is_selected)
 {
 	u32 n;
 
 	for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
-		ASSERT_EQ(COLLSOCK_BINOMIAL, usual(COLLSOCK_REDUCE, n, n % 65).algorithm)
+		u8 degree = 2 + n % 63;
+
+		ASSERT_EQ(COLLSOCK_BINOMIAL, usual_of(COLLSOCK_REDUCE, n, degree, 8).algorithm)
 			TH_LOG("%u hosts", n);
-		ASSERT_EQ(COLLSOCK_BINOMIAL, usual(COLLSOCK_BROADCAST, n, n % 65).algorithm)
+		ASSERT_EQ(COLLSOCK_BINOMIAL, usual_of(COLLSOCK_BROADCAST, n, degree, 8).algorithm)
 			TH_LOG("%u hosts", n);
+		ASSERT_EQ(COLLSOCK_BINOMIAL, usual_of(COLLSOCK_GATHER, n, 0, 8).algorithm)
+			TH_LOG("%u hosts", n);
+		ASSERT_EQ(COLLSOCK_BINOMIAL, usual_of(COLLSOCK_SCATTER, n, 0, 8).algorithm)
+			TH_LOG("%u hosts", n);
+	}
+}
+
+TEST(auto_is_a_tree_of_degree_4_for_broadcasts_and_short_reduces)
+{
+	u32 n;
+
+	for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
+		struct coll_choice shorter = usual_of(COLLSOCK_REDUCE, n, 0, n <= 4 ? 512 : 128);
+		struct coll_choice longer = usual_of(COLLSOCK_REDUCE, n, 0, n <= 4 ? 513 : 129);
+		struct coll_choice longest = usual_of(COLLSOCK_BROADCAST, n, 0,
+						      COLLSOCK_MAX_PAYLOAD);
+		bool small = n <= COLLSOCK_MAX_KARY_HOSTS;
+
+		ASSERT_EQ(small && n != 5 && n != 7 && n != 17 ? COLLSOCK_KARY :
+								 COLLSOCK_BINOMIAL,
+			  shorter.algorithm) TH_LOG("%u hosts", n);
+		ASSERT_EQ(shorter.algorithm == COLLSOCK_KARY ? 4 : 0, shorter.degree);
+		ASSERT_EQ(COLLSOCK_BINOMIAL, longer.algorithm) TH_LOG("%u hosts", n);
+		ASSERT_EQ(small && n != 7 ? COLLSOCK_KARY : COLLSOCK_BINOMIAL, longest.algorithm)
+			TH_LOG("%u hosts", n);
+		ASSERT_EQ(longest.algorithm == COLLSOCK_KARY ? 4 : 0, longest.degree);
 	}
 }
 

@@ -270,11 +270,12 @@ TEST(a_group_needs_what_each_of_its_algorithms_needs_with_each_of_its_degrees)
 
 TEST(algorithms_that_posts_may_not_name_need_nothing)
 {
+	const u64 most = ~(HUB_ONLY | BIT_ULL(COLLSOCK_FLAT) | BIT_ULL(COLLSOCK_KARY));
 	static struct test_needs with, without;
 
-	needs_of_menu(_metadata, &with, (struct collsock_join){});
+	needs_of_menu(_metadata, &with, (struct collsock_join){ .degree = 2 });
 	needs_of_menu(_metadata, &without, (struct collsock_join){
-		.algorithms = ~(HUB_ONLY | BIT_ULL(COLLSOCK_FLAT)) });
+		.degree = 2, .algorithms = most });
 	/* Host 6 is three away: no power of two. */
 	EXPECT_TRUE(coll_hosts_has(with.hosts, 6));
 	EXPECT_FALSE(coll_hosts_has(without.hosts, 6));
@@ -295,12 +296,16 @@ TEST(flat_and_mcs_trees_need_nothing_in_groups_that_do_not_name_them)
 	EXPECT_LT(none.needs.room.early, flat.needs.room.early);
 }
 
+/* What AUTO means with a degree; without one it means trees of degree 4. */
+#define BINOMIAL_WITH_ROOT	{ [COLLSOCK_REDUCE] = COLLSOCK_BINOMIAL,	\
+				  [COLLSOCK_BROADCAST] = COLLSOCK_BINOMIAL }
+
 TEST(what_nobody_names_needs_no_degree_but_the_usual_one)
 {
 	static struct test_needs usual, two;
 
 	needs_of_menu(_metadata, &usual, (struct collsock_join){
-		.algorithms = BIT_ULL(COLLSOCK_DISSEMINATION) });
+		.algorithms = BIT_ULL(COLLSOCK_DISSEMINATION), .algorithm = BINOMIAL_WITH_ROOT });
 	needs_of_menu(_metadata, &two, (struct collsock_join){
 		.algorithms = BIT_ULL(COLLSOCK_DISSEMINATION), .degree = 2 });
 	expect_equal(_metadata, &usual, &two);

@@ -96,8 +96,9 @@ def a_broadcast_passes_hosts_whose_ranks_have_not_posted():
 
 @test
 def a_host_folds_and_forwards_after_its_rank_has_closed():
+    # Host 3 forwards what host 4 contributes.
     until_nothing_lingers(3)
-    group = Group(hosts(4))
+    group = Group(hosts(4), reduce_algorithm=BINOMIAL)
     watcher = rank_on(3)
     group[2].post(integers(2), **reduce_fields(0))
     group[2].close()
@@ -159,15 +160,15 @@ def quiet_posts_are_for_ranks_that_receive_no_result():
     refused(errno.EINVAL, "a root that contributes nothing", group[1].post, **broadcast_fields(1))
     refused(errno.EINVAL, "a root that does not exist", group[0].post, integers(1),
             **reduce_fields(2))
-    refused(errno.EINVAL, "a tree without a degree", group[0].post, integers(1),
-            **reduce_fields(0, algorithm=KARY))
+    refused(errno.ERANGE, "a tree of a degree that JOIN does not name", group[0].post,
+            integers(1), **reduce_fields(0, algorithm=KARY, degree=3))
     group.barrier()
 
 
 @test
 def a_rank_that_has_its_completion_sees_a_later_failure():
     with tunables(liveness_ms=1000):
-        group = Group(hosts(4))
+        group = Group(hosts(4), reduce_algorithm=BINOMIAL)
     group.barrier()
     # 2 waits for 3 on behalf of the root
     group[2].post(integers(2), **reduce_fields(0))

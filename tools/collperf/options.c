@@ -246,8 +246,6 @@ static void check_degree(const struct options *options)
 {
 	int algorithm = options->algorithm;
 
-	if (algorithm == COLLSOCK_KARY && !options->degree)
-		errx(EXIT_USAGE, "--algorithm kary: needs --degree");
 	if (options->degree && (algorithm == COLLSOCK_BINOMIAL || algorithm == COLLSOCK_FLAT ||
 				algorithm == COLLSOCK_MCS || algorithm == COLLSOCK_HILLIS_STEELE))
 		errx(EXIT_USAGE, "--degree: --algorithm %s has none",

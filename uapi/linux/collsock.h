@@ -153,10 +153,11 @@ struct collsock_member {
  * @degrees: degrees that posts may name besides, COLLSOCK_DEGREE() each; memory is reserved
  *	for all of them; 0: none
  * @algorithm: enum collsock_algorithm that COLLSOCK_AUTO means in a post, by operation number;
- *	COLLSOCK_AUTO: chosen by operation and number of hosts. 0 where there is no operation
+ *	COLLSOCK_AUTO: chosen by operation, number of hosts and length of the vector. 0 where
+ *	there is no operation
  * @degree: of algorithms where a post names none, 2…COLLSOCK_MAX_DEGREE: with how many hosts,
  *	itself included, a host exchanges in a round; in a k-ary tree children of a host. An
- *	algorithm whose limit is lower has that. 0: 2, and no k-ary trees
+ *	algorithm whose limit is lower has that. 0: 2, of k-ary trees 4
  * @mac: enum collsock_mac; COLLSOCK_MAC_DEFAULT: COLLSOCK_MAC_NH_SIPHASH
  * @reserved: 0
  * @max_result_bytes: largest vector that has a block for each rank and is not reduced, up to
