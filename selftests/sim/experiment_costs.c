@@ -12,11 +12,11 @@ const struct exp_costs exp_costs_default = {
 	.wire		= 2000,
 	.byte		= 800,
 	.post		= 1600,
-	.answered	= 1300,
+	.answered	= 1410,
 	.send		= 3080,
 	.receive	= 3080,
-	.data		= 720,
-	.fold		= 150,
+	.data		= 980,
+	.fold		= 70,
 	.timer		= 1500,
 	.sleep		= 2060,
 	.wake		= 2060,
@@ -25,7 +25,7 @@ const struct exp_costs exp_costs_default = {
 	.recv		= 1610,
 	.poll		= 800,
 	.element	= 36,
-	.mpi		= 570,
+	.mpi		= 760,
 	.message	= 930,
 };
 
