@@ -5,19 +5,20 @@
 """Operations whose vector has a block for each rank: allgather, gather, scatter and
 reduce_scatter_block, wherever ranks are."""
 
-import ctypes
 import errno
 import fcntl
-import pathlib
 import socket
 import struct
-import threading
+from itertools import accumulate
 
+import cases
+from cases import ROOTED, Case, element_bytes, elements_of_a_part, exclusive_or, run_all
 from collsock_test import (
     ALLGATHER, AUTO, BINOMIAL, BITWISE_XOR, BYTE, DEFAULT_SEGMENT, DISSEMINATION,
     DOUBLE, EXCHANGE, GATHER, INT16, INT64, KARY, NOP, POST, QUIET, REDUCE_SCATTER_BLOCK, RUN,
-    RUN_BYTES, RUN_HEAD, SCATTER, SUM, UINT8, Completion, Group, barrier, enter, equal, main,
-    netem, outcome, refused, run_bytes, seeded, test, test_each)
+    RUN_BYTES, RUN_HEAD, SCATTER, SUM, UINT8, Completion, barrier, equal, faulty, main, outcome,
+    refused, run_bytes, seeded, test, test_each)
+from library_ranks import call_library
 
 PLACEMENTS = ((0,), (0, 0, 0), (0, 1), (0, 1, 2, 3), (0, 0, 0, 1, 1, 1, 2, 2, 2),
               (0, 1, 2, 0, 1, 2, 0, 1, 2), (0, 1, 1, 2, 3, 3, 1, 3), (0, 1, 0, 2, 3, 1, 1, 0, 3, 2))
@@ -25,83 +26,40 @@ ALGORITHMS = {ALLGATHER: (AUTO, DISSEMINATION), GATHER: (AUTO, BINOMIAL),
               SCATTER: (AUTO, BINOMIAL),
               REDUCE_SCATTER_BLOCK: (AUTO, EXCHANGE, BINOMIAL, KARY)}
 MAX_BYTES, DEGREE = 8192, 3
-ELEMENT = {BYTE: 1, UINT8: 1, INT16: 2, INT64: 8, DOUBLE: 8}
+FAULTS = "delay", "1ms", "0.5ms", "loss", "5%", "duplicate", "5%"
 
 
 def group_of(placement, **fields):
-    return Group(range(1, max(placement) + 2), placement=placement,
-                 **{"max_bytes": MAX_BYTES, "degree": DEGREE, **fields})
+    return cases.group_of(placement, **{"max_bytes": MAX_BYTES, "degree": DEGREE, **fields})
 
 
-class Case:
-    """One operation: what each rank posts, and what it must get."""
-
-    def __init__(self, chance, size, operation, algorithm, count, type_=BYTE):
-        root = chance.randrange(size) if operation in (GATHER, SCATTER) else 0
-        reduces = operation == REDUCE_SCATTER_BLOCK
-        block = count * ELEMENT[type_]
-        self.fields = {"operation": operation, "algorithm": algorithm, "type": type_,
-                       "op": BITWISE_XOR if reduces else NOP, "count": count, "root": root}
-        vectors = [chance.randbytes(block * size) for _ in range(size)]
-        if operation in (ALLGATHER, GATHER):
-            self.payloads = [vector[:block] for vector in vectors]
-            whole = b"".join(self.payloads)
-            self.expected = [whole if operation == ALLGATHER or rank == root else b""
-                             for rank in range(size)]
-            return
-        self.payloads = [vector if reduces or rank == root else b""
-                         for rank, vector in enumerate(vectors)]
-        whole = 0
-        for payload in self.payloads:
-            whole ^= int.from_bytes(payload, "little")
-        whole = whole.to_bytes(block * size, "little")
-        self.expected = [whole[rank * block:(rank + 1) * block] for rank in range(size)]
-
-    def check(self, rank, completion):
-        equal(f"outcome at rank {rank} of {self.fields}", outcome(completion), "success")
-        equal(f"result at rank {rank} of {self.fields}", completion.result, self.expected[rank])
+def case_of(chance, ranks, operation, algorithm, count, type_=BYTE):
+    op = BITWISE_XOR if operation == REDUCE_SCATTER_BLOCK else NOP
+    elements = elements_of_a_part(operation, count, ranks)
+    parts = [chance.randbytes(elements * element_bytes(type_)) for _ in range(ranks)]
+    return Case(parts, list(accumulate(parts, exclusive_or)) if op else (), operation=operation,
+                algorithm=algorithm, type=type_, op=op, count=count,
+                root=chance.randrange(ranks) if operation in ROOTED else 0)
 
 
-def cases_of(chance, size):
+def cases_of(chance, ranks):
     """Vectors of one packet, and of many, that end anywhere."""
-    most = MAX_BYTES // size
+    most = MAX_BYTES // ranks
     for operation, algorithms in ALGORITHMS.items():
         for algorithm in algorithms:
             for count in (1, 7, most, chance.randrange(most) + 1):
                 type_ = UINT8 if operation == REDUCE_SCATTER_BLOCK else BYTE
-                yield Case(chance, size, operation, algorithm, count, type_)
+                yield case_of(chance, ranks, operation, algorithm, count, type_)
             type_ = INT16 if operation == REDUCE_SCATTER_BLOCK else DOUBLE
-            yield Case(chance, size, operation, algorithm, most // 8, type_)
-
-
-def run_cases(group, cases, chance):
-    ranks = list(range(len(group)))
-    for cookie, case in enumerate(cases):
-        chance.shuffle(ranks)
-        for rank in ranks:
-            group[rank].post(case.payloads[rank], cookie=cookie, **case.fields)
-    for rank in ranks:
-        for _ in cases:
-            completion = group[rank].complete()
-            cases[completion.cookie].check(rank, completion)
+            yield case_of(chance, ranks, operation, algorithm, most // 8, type_)
 
 
 @test_each(*((placement, lossy) for placement in PLACEMENTS for lossy in (False, True)))
 def every_rank_gets_its_blocks(placement, lossy):
     chance = seeded("blocks", placement, lossy)
     group = group_of(placement)
-    if lossy:
-        netem(range(1, 5), "delay", "1ms", "0.5ms", "loss", "5%", "duplicate", "5%")
-    try:
-        cases = list(cases_of(chance, len(group)))
-        chance.shuffle(cases)
-        for first in range(0, len(cases), 8):
-            run_cases(group, cases[first:first + 8], chance)
-    finally:
-        if lossy:
-            netem(range(1, 5))
-    for rank in group:
-        equal("packets without sense", rank.stats().invalid, 0)
+    with faulty(range(1, 5), *(FAULTS if lossy else ())):
+        run_all(group, cases_of(chance, len(group)), chance)
 
 
 @test
@@ -109,7 +67,7 @@ def wait_run_and_a_look_give_the_order_of_ranks_too():
     chance, placement = seeded("calls"), (0, 1, 2, 0, 1, 2)
     group = group_of(placement)
     for operation in (ALLGATHER, SCATTER):
-        case = Case(chance, len(group), operation, AUTO, 5)
+        case = case_of(chance, len(group), operation, AUTO, 5)
         root = case.fields["root"]
         for rank in range(len(group)):
             if rank != root:
@@ -187,43 +145,6 @@ def a_rank_that_leaves_is_named():
         equal("outcome", outcome(group[number].complete()), "ECONNRESET rank 2")
 
 
-# ---- the library ----
-
-LIBRARY = pathlib.Path(__file__).resolve().parents[2] / "build/lib/libcollsock.so"
-
-
-class LibraryRank:
-    """A rank that calls the library, in a thread of its own."""
-
-    def __init__(self, library, placement, number, nonce, calls):
-        self.library, self.placement, self.number = library, placement, number
-        self.nonce, self.calls, self.results = nonce, calls, []
-        self.thread = threading.Thread(target=self.work)
-        self.thread.start()
-
-    def work(self):
-        try:
-            self.join()
-            for name, data, room, arguments in self.calls[self.number]:
-                result = ctypes.create_string_buffer(room) if room else None
-                error = getattr(self.library, name)(self.socket, data, result, *arguments, None)
-                self.results.append((error, result.raw if room else b""))
-        except OSError as error:
-            self.results.append(error)
-
-    def join(self):
-        library = self.library
-        enter(1 + self.placement[self.number])
-        self.socket, group = ctypes.c_void_p(), ctypes.c_void_p()
-        equal("open", library.collsock_open(ctypes.byref(self.socket), 0), 0)
-        equal("group", library.collsock_group_new(ctypes.byref(group), ctypes.c_uint64(77),
-                                                  ctypes.c_uint64(self.nonce), bytes(range(16))), 0)
-        for host in self.placement:
-            address = f"10.1.0.{1 + host}".encode()
-            equal("host", library.collsock_group_add_host(group, address, 0), 0)
-        equal("join", library.collsock_join(self.socket, group, self.number), 0)
-
-
 @test
 def the_functions_of_the_library_do_the_same():
     placement, chance = (0, 1, 0, 2), seeded("library")
@@ -240,23 +161,18 @@ def the_functions_of_the_library_do_the_same():
         own = slice(rank * block, (rank + 1) * block)
         at_root = rank == root
         calls.append((
-            ("collsock_allgather", blocks[rank], len(whole), (count, INT64)),
-            ("collsock_gather", blocks[rank], len(whole) if at_root else 0, (count, INT64, root)),
-            ("collsock_scatter", vectors[root] if at_root else None, block, (count, INT64, root)),
-            ("collsock_reduce_scatter_block", vectors[rank], block, (count, INT64, SUM)),
-            ("collsock_allgather", blocks[rank], len(whole), (1 << 20, INT64)),
-            ("collsock_allgather", blocks[rank], len(whole), (count, 99))))
+            ("collsock_allgather", blocks[rank], bytes(len(whole)), (count, INT64)),
+            ("collsock_gather", blocks[rank], bytes(len(whole)) if at_root else None,
+             (count, INT64, root)),
+            ("collsock_scatter", vectors[root] if at_root else None, bytes(block),
+             (count, INT64, root)),
+            ("collsock_reduce_scatter_block", vectors[rank], bytes(block), (count, INT64, SUM)),
+            ("collsock_allgather", blocks[rank], bytes(len(whole)), (1 << 20, INT64)),
+            ("collsock_allgather", blocks[rank], bytes(len(whole)), (count, 99))))
         expected.append([(0, whole), (0, whole if at_root else b""), (0, vectors[root][own]),
                          (0, sums[own]), (-errno.EMSGSIZE, bytes(len(whole))),
                          (-errno.EINVAL, bytes(len(whole)))])
-    library = ctypes.CDLL(str(LIBRARY))
-    nonce = chance.getrandbits(63)
-    ranks = [LibraryRank(library, placement, number, nonce, calls) for number in range(size)]
-    for rank in ranks:
-        rank.thread.join()
-    for rank in ranks:
-        equal(f"results of rank {rank.number}", rank.results, expected[rank.number])
-        library.collsock_close(rank.socket)
+    equal("results by rank", call_library(placement, calls), expected)
 
 
 main()

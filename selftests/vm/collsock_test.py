@@ -226,6 +226,18 @@ def netem(hosts, *words):
         equal(f"status of {' '.join(process.args)}", process.wait(), 0)
 
 
+@contextlib.contextmanager
+def faulty(hosts, *words):
+    """Inside netem is applied with these arguments, if there are any."""
+    if words:
+        netem(hosts, *words)
+    try:
+        yield
+    finally:
+        if words:
+            netem(hosts)
+
+
 def namespace_has_gone(name):
     """Namespaces end some time after their last process, and their devices with them."""
     eventually(f"device of namespace {name}", lambda: os.path.exists(f"/sys/class/net/of-{name}"),

@@ -10,11 +10,13 @@ import os
 import socket
 import struct
 
+import cases
+from cases import ROOTED, Case, elements_of_a_part, run_cases
 from collsock_test import (
     ALLGATHER, ALLREDUCE, BYTE, COMPLETION, DEFAULT_SEGMENT, GATHER, MAX_PAYLOAD, MAX_RESULT,
     MAX_SEGMENTS, NOP, POST, RUN, RUN_BYTES, RUN_HEAD, SCATTER, SUM, Child, Completion,
-    Descriptor, Group, Rank, at_least, barrier, equal, errno_name, eventually, main, netem,
-    netlink_on, outcome, rank_on, refused, run_bytes, seeded, test, test_each, tunables)
+    Descriptor, Group, Rank, at_least, barrier, equal, errno_name, eventually, faulty,
+    main, netlink_on, outcome, rank_on, refused, run_bytes, seeded, test, test_each, tunables)
 
 ROOM = COMPLETION.size + MAX_RESULT
 SHORT = 64  # max_bytes
@@ -22,48 +24,17 @@ PLACEMENTS = (0, 0), (0, 1), (0, 0, 0, 1), (0, 1, 0, 2, 3, 1, 1, 0, 3, 2)
 
 
 def group_of(placement, **fields):
-    return Group(range(1, max(placement) + 2), placement=placement,
-                 **{"max_bytes": SHORT, "max_result_bytes": MAX_RESULT, "window": 4, **fields})
+    return cases.group_of(placement, **{"max_bytes": SHORT, "max_result_bytes": MAX_RESULT,
+                                        "window": 4, **fields})
 
 
 def fields_of(operation, count, root=0):
     return {"operation": operation, "type": BYTE, "op": NOP, "count": count, "root": root}
 
 
-class Case:
-    """One operation: what each rank posts, and what it must get."""
-
-    def __init__(self, chance, size, operation, count, root=0):
-        self.fields = fields_of(operation, count, root)
-        whole = chance.randbytes(count * size)
-        blocks = [whole[rank * count:(rank + 1) * count] for rank in range(size)]
-        if operation == SCATTER:
-            self.payloads = [whole if rank == root else b"" for rank in range(size)]
-            self.expected = blocks
-        else:
-            self.payloads = blocks
-            self.expected = [whole if operation == ALLGATHER or rank == root else b""
-                             for rank in range(size)]
-
-    def check(self, rank, completion):
-        equal(f"outcome at rank {rank} of {self.fields}", outcome(completion), "success")
-        equal(f"length at rank {rank} of {self.fields}", completion.bytes,
-              len(self.expected[rank]))
-        equal(f"is the result right at rank {rank} of {self.fields}?",
-              completion.result == self.expected[rank], True)
-
-
-def run_cases(group, cases, chance):
-    ranks = list(range(len(group)))
-    for cookie, case in enumerate(cases):
-        chance.shuffle(ranks)
-        for rank in ranks:
-            group[rank].post(case.payloads[rank], cookie=cookie, **case.fields)
-    chance.shuffle(ranks)
-    for rank in ranks:
-        for _ in cases:
-            completion = group[rank].complete(room=ROOM)
-            cases[completion.cookie].check(rank, completion)
+def case_of(chance, size, operation, count, root=0):
+    parts = [chance.randbytes(elements_of_a_part(operation, count, size)) for _ in range(size)]
+    return Case(parts, **fields_of(operation, count, root))
 
 
 def memory(group):
@@ -79,17 +50,12 @@ def every_rank_gets_blocks_of_a_mebibyte_in_all(placement, lossy):
     chance = seeded("long", placement, lossy)
     group, size = group_of(placement), len(placement)
     before = memory(group)
-    if lossy:
-        netem(range(1, 5), "delay", "1ms", "loss", "2%")
-    try:
+    with faulty(range(1, 5), *(("delay", "1ms", "loss", "2%") if lossy else ())):
         for operation in (ALLGATHER, GATHER, SCATTER):
             counts = MAX_RESULT // size, SHORT // size + 1, SHORT + 1
-            run_cases(group, [Case(chance, size, operation, count, chance.randrange(size))
-                              if operation != ALLGATHER else Case(chance, size, operation, count)
-                              for count in counts], chance)
-    finally:
-        if lossy:
-            netem(range(1, 5))
+            run_cases(group, [case_of(chance, size, operation, count,
+                                      chance.randrange(size) if operation in ROOTED else 0)
+                              for count in counts], chance, room=ROOM)
     eventually("memory", lambda: memory(group), before)
     for rank in group:
         equal("packets without sense", rank.stats().invalid, 0)
@@ -100,7 +66,7 @@ def ranks_of_a_host_share_one_result_until_the_last_has_read_it():
     chance = seeded("share")
     group = group_of((0, 0, 0))
     before = memory(group)
-    case = Case(chance, 3, ALLGATHER, MAX_RESULT // 4)
+    case = case_of(chance, 3, ALLGATHER, MAX_RESULT // 4)
     group.post(*case.payloads, **case.fields)
     case.check(1, group[1].complete(room=ROOM))
     case.check(0, group[0].complete(socket.MSG_PEEK, room=ROOM))
@@ -118,7 +84,7 @@ def ranks_of_a_host_share_one_result_until_the_last_has_read_it():
 def a_socket_that_closes_leaves_no_result_behind():
     group = group_of((0, 0, 1))
     before = memory(group)
-    case = Case(seeded("close"), 3, ALLGATHER, 1000)
+    case = case_of(seeded("close"), 3, ALLGATHER, 1000)
     for _ in range(4):
         group.post(*case.payloads, **case.fields)
     for _ in range(4):
@@ -133,7 +99,7 @@ def a_socket_that_closes_leaves_no_result_behind():
 def what_has_failed_leaves_no_result_behind():
     group = group_of((0, 0, 1, 2))
     before = memory(group)
-    case = Case(seeded("failure"), 4, ALLGATHER, MAX_RESULT // 4)
+    case = case_of(seeded("failure"), 4, ALLGATHER, MAX_RESULT // 4)
     for number in (0, 1, 2):
         group[number].post(case.payloads[number], **case.fields)
     at_least("memory", memory(group), before + MAX_RESULT)
@@ -153,7 +119,7 @@ def run_has_long_payloads_and_results_too():
     chance = seeded("run")
     group = group_of((0, 1))
     for operation in (ALLGATHER, SCATTER, GATHER):
-        case = Case(chance, 2, operation, MAX_RESULT // 2)
+        case = case_of(chance, 2, operation, MAX_RESULT // 2)
         group[1].post(case.payloads[1], **case.fields)
         room = max(len(case.payloads[0]), len(case.expected[0]))
         refused(errno.EMSGSIZE, "RUN without room", fcntl.ioctl, group[0], RUN,
@@ -167,7 +133,7 @@ def run_has_long_payloads_and_results_too():
 @test
 def a_rank_that_only_contributes_a_long_block_is_done_when_send_is():
     group = group_of((0, 1, 2))
-    case = Case(seeded("done"), 3, GATHER, MAX_RESULT // 3)
+    case = case_of(seeded("done"), 3, GATHER, MAX_RESULT // 3)
     for number in (2, 1):
         group[number].post(case.payloads[number], **case.fields)
         case.check(number, group[number].complete(socket.MSG_DONTWAIT))
@@ -178,7 +144,7 @@ def a_rank_that_only_contributes_a_long_block_is_done_when_send_is():
 @test
 def memory_that_cannot_be_had_refuses_a_post_and_the_group_goes_on():
     group = group_of((0, 1))
-    case = Case(seeded("limit"), 2, ALLGATHER, MAX_RESULT // 2)
+    case = case_of(seeded("limit"), 2, ALLGATHER, MAX_RESULT // 2)
     group[1].post(case.payloads[1], **case.fields)
     with tunables(max_memory_kib=memory(group) // 1024 + 512):
         refused(errno.ENOMEM, "a post beyond the memory of the namespace", group[0].post,
@@ -223,8 +189,8 @@ def the_limit_of_blocks_is_not_that_of_reductions():
                 bytes(2 * (most + 1) if operation == SCATTER else most + 1),
                 **fields_of(operation, most + 1))
     refused(errno.EMSGSIZE, "a reduction beyond max_bytes", group[0].post, bytes(SHORT + 8))
-    case = Case(seeded("limits"), 2, ALLGATHER, 500)
-    run_cases(group, [case], seeded("limits"))
+    case = case_of(seeded("limits"), 2, ALLGATHER, 500)
+    run_cases(group, [case], seeded("limits"), room=ROOM)
     total = struct.pack("=8q", *range(8))
     group.post(total, total, operation=ALLREDUCE, op=SUM)
     for rank in group:
@@ -248,8 +214,8 @@ def the_default_is_16_bytes_for_each_rank():
         group = Group([1], placement=[0] * ranks, window=2)
         equal(f"limit of {ranks} ranks", group[0].me().max_result_bytes, most)
         count = most // ranks
-        case = Case(seeded("default", ranks), ranks, ALLGATHER, count)
-        run_cases(group, [case], seeded("default"))
+        case = case_of(seeded("default", ranks), ranks, ALLGATHER, count)
+        run_cases(group, [case], seeded("default"), room=ROOM)
         refused(errno.EMSGSIZE, "one byte more", group[0].post, bytes(count + 1),
                 **fields_of(ALLGATHER, count + 1))
         group.end()

@@ -8,9 +8,10 @@ import errno
 import socket
 import struct
 
+from cases import group_of
 from collsock_test import (
-    ALLREDUCE, BROADCAST, DOUBLE, INT64, PRODUCT, REDUCE, SUM, Child, Descriptor, Group, Rank,
-    equal, eventually, integers, main, outcome, rank_on, refused, test, test_each, tunables,
+    ALLREDUCE, BROADCAST, DOUBLE, INT64, PRODUCT, REDUCE, SUM, Child, Descriptor, Rank, equal,
+    eventually, integers, main, outcome, rank_on, refused, test, test_each, tunables,
     until_nothing_lingers,
 )
 
@@ -18,14 +19,6 @@ BLOCKS, ROUND_ROBIN, UNEVEN, SCATTERED = (
     (0, 0, 0, 1, 1, 1, 2, 2, 2), (0, 1, 2, 0, 1, 2, 0, 1, 2),
     (0, 1, 1, 1, 1, 1, 2, 2, 3), (0, 1, 0, 2, 3, 1, 1, 0, 3, 2))
 PLACEMENTS = (BLOCKS, ROUND_ROBIN, UNEVEN, SCATTERED, (0, 0, 0, 0))
-
-
-def hosts_of(placement):
-    return range(1, max(placement) + 2)
-
-
-def group_of(placement, **fields):
-    return Group(hosts_of(placement), placement=placement, **fields)
 
 
 def one_result(rank, expected):
