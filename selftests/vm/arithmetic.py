@@ -56,6 +56,9 @@ class Integers:
             chance.randint(-9, 9), 1 << chance.randrange(self.bits),
             chance.getrandbits(self.bits), chance.getrandbits(self.bits))))
 
+    def draw_orderless(self, _, chance):
+        return self.draw(chance)
+
 
 class Reals:
     """Floats or doubles as bit patterns: sign, exponent, fraction."""
@@ -145,6 +148,16 @@ class Reals:
             self.nan | (bits & (self.sign | 15)), self.infinity | (bits & self.sign) | bits & 3,
         )) % (1 << self.bits)
 
+    def draw_orderless(self, op, chance):
+        """Of up to 100: sums of whole numbers, and products of powers of two, are exact."""
+        if op == SUM:
+            number = chance.choice((0, 1, chance.getrandbits(16)))
+        elif op == PRODUCT:
+            number = Fraction(2) ** chance.randint(-1, 1)
+        else:
+            pattern = self.draw(chance)
+            return pattern if not self.is_nan(pattern) else self.draw_orderless(op, chance)
+        return chance.choice((0, self.sign)) | self.nearest(Fraction(number), 0)
 
     def draw_tie(self, op, chance):
         """Two numbers whose result is a tie, or next to one."""
@@ -192,6 +205,12 @@ class Pairs:
             value = chance.choice((0, self.values.sign))
         return value, index
 
+    def draw_orderless(self, op, chance):
+        value, index = self.draw(chance)
+        if isinstance(self.values, Reals) and self.values.is_nan(value):
+            return self.draw_orderless(op, chance)
+        return value, index
+
 
 class Exact:
     """Sums without rounding: the words of a number, what was special, how many were added."""
@@ -212,6 +231,9 @@ class Exact:
         """Words of ones are frequent, through which a carry goes."""
         return tuple(chance.choice((MASK, MASK, 0, 1, chance.getrandbits(64)))
                      for _ in range(self.WORDS + 2))
+
+    def draw_orderless(self, _, chance):
+        return self.draw(chance)
 
 
 FLOATS, DOUBLES = Reals(32, 23), Reals(64, 52)
@@ -265,6 +287,11 @@ def element_bytes(type_):
 def draw(type_, chance):
     """An element, often an edge case."""
     return TYPES[type_].draw(chance)
+
+
+def draw_orderless(type_, op, chance):
+    """An element of which up to 100 have the same bits together in any order."""
+    return TYPES[type_].draw_orderless(op, chance)
 
 
 def draw_operands(type_, op, chance):

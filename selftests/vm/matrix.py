@@ -2,97 +2,214 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=16 limit=150
 # suites: check soak
-"""Every operation by every algorithm, with several degrees, under loss; on hosts of one rank and
-of several."""
+"""Every operation by every algorithm, with several degrees and elements of every class, wherever
+ranks are, under loss.
 
+Results are those of whole numbers and fractions in Python (arithmetic.py). Elements are such that
+the order of folding does not matter, of which collectives.py and scans.py are tests.
+"""
+
+import errno
+from functools import partial
+from itertools import accumulate
+
+import arithmetic
+from arithmetic import ARITHMETIC, BITWISE, LOCATING, LOGICAL
+from cases import (
+    BLOCKS, NAMES, PREFIXES, ROOTED, Case, element_bytes, elements_of_a_part, group_of, run_all)
 from collsock_test import (
-    ALLREDUCE, BARRIER, BINOMIAL, BITWISE_XOR, BROADCAST, DEFAULT_SEGMENT, DISSEMINATION, EXCHANGE,
-    EXSCAN, FLAT, HILLIS_STEELE, KARY, MCS, NOP, REDUCE, SCAN, SOAK, UINT64, Group, equal, main,
-    netem, outcome, seeded, test_each)
+    ALLGATHER, ALLREDUCE, BARRIER, BINOMIAL, BROADCAST, BYTE, DEFAULT_SEGMENT, DISSEMINATION,
+    DOUBLE, DOUBLE_INT, EXACT, EXCHANGE, EXSCAN, FLAT, FLOAT, FLOAT_INT, GATHER, HILLIS_STEELE,
+    INT16, INT16_INT, INT32, INT32_INT, INT64, INT64_INT, INT8, KARY, MCS, NOP, REDUCE,
+    REDUCE_SCATTER_BLOCK, SCAN, SCATTER, SOAK, SUM, UINT16, UINT32, UINT64, UINT8, equal, main,
+    netem, refused, seeded, test, test_each)
 
-SIZES = range(1, 17) if SOAK > 1 else (1, 2, 3, 6, 16)
-RANKS_PER_HOST = 1, 3
-DEGREE, MAX_BYTES = 3, 4096
-DEGREES = 2, 5, 16  # that posts may name
-COUNTS = 1, DEFAULT_SEGMENT // 8, DEFAULT_SEGMENT // 8 + 1, MAX_BYTES // 8
 ALGORITHMS = {
     BARRIER: (DISSEMINATION, EXCHANGE, BINOMIAL, KARY, FLAT, MCS),
     ALLREDUCE: (EXCHANGE, BINOMIAL, KARY, FLAT, MCS),
     REDUCE: (BINOMIAL, KARY, FLAT),
     BROADCAST: (BINOMIAL, KARY, FLAT),
-    # If ranks are placed in their order; scans.py has others
+    ALLGATHER: (DISSEMINATION,),
+    GATHER: (BINOMIAL,),
+    SCATTER: (BINOMIAL,),
+    REDUCE_SCATTER_BLOCK: (EXCHANGE, BINOMIAL, KARY, FLAT, MCS),
     SCAN: (HILLIS_STEELE,),
     EXSCAN: (HILLIS_STEELE,),
 }
 NAMED = sum(1 << algorithm for algorithm in ALGORITHMS[BARRIER] + ALGORITHMS[SCAN])
+REDUCING = ALLREDUCE, REDUCE, REDUCE_SCATTER_BLOCK, *PREFIXES
 WITHOUT_DEGREE = BINOMIAL, FLAT, MCS, HILLIS_STEELE
-OUTSTANDING = 8  # operations
+DEGREE, MAX_BYTES = 3, 4096
+DEGREES = 2, 5, 16  # that posts may name
+
+# Types, and operators of all of them
+CLASSES = {
+    "unsigned": ((UINT8, UINT16, UINT32, UINT64), ARITHMETIC + LOGICAL + BITWISE),
+    "signed": ((INT8, INT16, INT32, INT64), ARITHMETIC + LOGICAL + BITWISE),
+    "float": ((FLOAT,), ARITHMETIC),
+    "double": ((DOUBLE,), ARITHMETIC),
+    "pairs": ((FLOAT_INT, DOUBLE_INT, INT64_INT, INT32_INT, INT16_INT), LOCATING),
+    "exact": ((EXACT,), (SUM,)),
+    "bytes": ((BYTE,), ()),
+}
+# A check has a sample of the combinations
+SIZES = range(1, 17) if SOAK > 1 else (1, 2, 3, 6, 16)
+CLASSES_IN_A_GROUP = SOAK // 4 + 1
+MOST_RANKS_OF_A_HOST = 4
+
+# ---- where ranks are ----
 
 
-class Case:
-    """One operation: what each rank posts, and what it must get."""
+def one_on_each_host(_, hosts):
+    return tuple(range(hosts))
 
-    def __init__(self, chance, size, operation, algorithm):
-        root = chance.randrange(size) if operation in (REDUCE, BROADCAST) else 0
-        count = chance.choice(COUNTS)
-        degree = 0 if algorithm in WITHOUT_DEGREE else chance.choice((0, DEGREE, *DEGREES))
-        self.fields = {"operation": operation, "algorithm": algorithm, "degree": degree,
-                       "root": root}
-        if operation == BARRIER:
-            self.payloads = self.expected = [b""] * size
+
+def in_order(chance, hosts):
+    """Different numbers of ranks, one host after the other"""
+    return tuple(host for host in range(hosts)
+                 for _ in range(chance.randint(1, MOST_RANKS_OF_A_HOST)))
+
+
+def in_turn(_, hosts):
+    return tuple(rank % hosts for rank in range(3 * hosts))
+
+
+def scattered(chance, hosts):
+    """Different numbers of ranks, in no order"""
+    hosts_of_ranks = list(in_order(chance, hosts)) + [0]
+    while hosts_of_ranks == sorted(hosts_of_ranks):
+        chance.shuffle(hosts_of_ranks)
+    return tuple(hosts_of_ranks)
+
+
+PLACES = {"one rank on each": one_on_each_host, "in order": in_order, "in turn": in_turn,
+          "scattered": scattered}
+# Hosts and place; one host has its ranks in order
+GROUPS = [(hosts, place) for place in PLACES for hosts in SIZES
+          if hosts > 1 or place in ("one rank on each", "in order")]
+
+
+def is_in_order(placement):
+    return list(placement) == sorted(placement)
+
+
+# ---- which operations ----
+
+
+def classes_of(operation):
+    if operation == BARRIER:
+        return ["none"]
+    return [name for name, (_, operators) in CLASSES.items()
+            if operators or operation not in REDUCING]
+
+
+def most_elements(type_):
+    """Of a vector; segments have whole exact sums."""
+    if type_ != EXACT:
+        return MAX_BYTES // element_bytes(type_)
+    return -(-MAX_BYTES // DEFAULT_SEGMENT) * (DEFAULT_SEGMENT // element_bytes(type_))
+
+
+def deal(number, placement):
+    """Operation, algorithm and class of elements of the cases of a group: in the groups of a
+    check, one after the other, each operation by each algorithm gets all classes in turn."""
+    for operation, algorithms in ALGORITHMS.items():
+        if operation in PREFIXES and not is_in_order(placement):
+            continue
+        for algorithm in algorithms:
+            names = classes_of(operation)
+            seeded("deal", operation, algorithm).shuffle(names)
+            names = names[number % len(names):] + names[:number % len(names)]
+            if operation in BLOCKS and len(placement) > most_elements(EXACT):
+                names.remove("exact")
+            for name in names[:CLASSES_IN_A_GROUP]:
+                yield operation, algorithm, name
+
+
+class Columns:
+    """Elements of all ranks. Vectors are made of a few of these columns, in any order, as
+    computing results takes time."""
+
+    AMOUNT = 5
+
+    def __init__(self, chance, type_, op, ranks):
+        self.parts = [[] for _ in range(ranks)]
+        self.prefixes = [[] for _ in range(ranks)] if op != NOP else []
+        for _ in range(self.AMOUNT):
+            self.add(chance, type_, op)
+
+    def add(self, chance, type_, op):
+        if op == NOP:
+            for part in self.parts:
+                part.append(chance.randbytes(element_bytes(type_)))
             return
-        self.fields.update(type=UINT64, op=NOP if operation == BROADCAST else BITWISE_XOR,
-                           count=count)
-        values = [chance.getrandbits(64 * count) for _ in range(size)]
-        result, before = 0, []
-        for value in values:
-            before.append(result)
-            result ^= value
-        if operation == BROADCAST:
-            result = values[root]
-        self.payloads = [value.to_bytes(8 * count, "little")
-                         if operation != BROADCAST or rank == root else b""
-                         for rank, value in enumerate(values)]
-        self.expected = [result.to_bytes(8 * count, "little")
-                         if operation == ALLREDUCE or (operation == REDUCE) == (rank == root)
-                         else b"" for rank in range(size)]
-        if operation in (SCAN, EXSCAN):
-            prefixes = before[1:] + [result] if operation == SCAN else before
-            self.expected = [prefix.to_bytes(8 * count, "little") for prefix in prefixes]
-            self.expected[0] *= operation == SCAN
+        column = [arithmetic.draw_orderless(type_, op, chance) for _ in self.parts]
+        prefixes = accumulate(column, partial(arithmetic.operate, type_, op))
+        for vectors, elements in (self.parts, column), (self.prefixes, prefixes):
+            for vector, element in zip(vectors, elements):
+                vector.append(arithmetic.pack(type_, [element]))
+
+    def vectors(self, chance, count):
+        """Of each rank, and of it together with those below"""
+        picked = chance.choices(range(self.AMOUNT), k=count)
+        return [[b"".join(map(vector.__getitem__, picked)) for vector in vectors]
+                for vectors in (self.parts, self.prefixes)]
 
 
-def run_cases(group, cases, chance):
-    """All ranks post all operations; the order of ranks differs each time."""
-    ranks = list(range(len(group)))
-    for cookie, case in enumerate(cases):
-        chance.shuffle(ranks)
-        for rank in ranks:
-            group[rank].post(case.payloads[rank], cookie=cookie, **case.fields)
-    for rank in ranks:
-        for _ in cases:
-            completion = group[rank].complete()
-            case = cases[completion.cookie]
-            equal(f"outcome at rank {rank} of {case.fields}", outcome(completion), "success")
-            equal(f"result at rank {rank} of {case.fields}", completion.result,
-                  case.expected[rank])
+def draw_count(chance, type_, blocks):
+    """One element, a segment or what fits in it, one more, as many as the group can carry"""
+    segment = DEFAULT_SEGMENT // element_bytes(type_) // blocks
+    most = most_elements(type_) // blocks
+    return min(most, chance.choice((1, max(segment, 1), segment + 1, most)))
 
 
-@test_each(*((size, ranks) for size in SIZES for ranks in RANKS_PER_HOST))
-def every_algorithm_gives_the_right_result(size, ranks):
-    chance = seeded("matrix", size, ranks)
-    group = Group(range(1, size + 1), placement=[rank % size for rank in range(size * ranks)],
-                  degree=DEGREE, degrees=sum(1 << degree - 1 for degree in DEGREES),
-                  max_bytes=MAX_BYTES, algorithms=NAMED)
-    kinds = [(operation, algorithm) for operation, algorithms in ALGORITHMS.items()
-             if operation not in (SCAN, EXSCAN) or 1 in (size, ranks)
-             for algorithm in algorithms] * max(1, SOAK // 4)
-    chance.shuffle(kinds)
-    for first in range(0, len(kinds), OUTSTANDING):
-        cases = [Case(chance, len(group), *kind) for kind in kinds[first:first + OUTSTANDING]]
-        run_cases(group, cases, chance)
-    for rank in group[:size]:
-        equal("packets without sense", rank.stats().invalid, 0)
+def case_of(chance, ranks, operation, algorithm, name):
+    fields = {"operation": operation, "algorithm": algorithm,
+              "degree": 0 if algorithm in WITHOUT_DEGREE else
+              chance.choice((0, DEGREE, *DEGREES)),
+              "root": chance.randrange(ranks) if operation in ROOTED else 0}
+    if operation == BARRIER:
+        return Case([b""] * ranks, [b""], **fields)
+    types, operators = CLASSES[name]
+    type_ = chance.choice(types)
+    op = chance.choice(operators) if operation in REDUCING else NOP
+    count = draw_count(chance, type_, ranks if operation in BLOCKS else 1)
+    columns = Columns(chance, type_, op, ranks)
+    vectors = columns.vectors(chance, elements_of_a_part(operation, count, ranks))
+    return Case(*vectors, type=type_, op=op, count=count, **fields)
+
+
+# ---- tests ----
+
+def refuses_prefixes(group):
+    for operation in PREFIXES:
+        for rank in group:
+            refused(errno.EOPNOTSUPP, NAMES[operation], rank.post, bytes(8), type=INT64, op=SUM,
+                    count=1, operation=operation, algorithm=HILLIS_STEELE)
+
+
+@test_each(*GROUPS)
+def every_algorithm_gives_the_right_result(hosts, place):
+    chance = seeded("matrix", hosts, place)
+    placement = PLACES[place](chance, hosts)
+    group = group_of(placement, degree=DEGREE, degrees=sum(1 << degree - 1 for degree in DEGREES),
+                     max_bytes=MAX_BYTES, algorithms=NAMED)
+    if not is_in_order(placement):
+        refuses_prefixes(group)
+    run_all(group, [case_of(chance, len(placement), *kind)
+                    for kind in deal(GROUPS.index((hosts, place)), placement)], chance)
+
+
+@test
+def each_check_has_every_operation_by_every_algorithm_with_every_class():
+    dealt = set()
+    for number, (hosts, place) in enumerate(GROUPS):
+        placement = PLACES[place](seeded("matrix", hosts, place), hosts)
+        dealt.update(deal(number, placement))
+    equal("what no group has", {(operation, algorithm, name)
+                                for operation, algorithms in ALGORITHMS.items()
+                                for algorithm in algorithms
+                                for name in classes_of(operation)} - dealt, set())
 
 
 netem(range(1, 17), "delay", "1ms", "0.5ms", "reorder", "10%", "duplicate", "5%", "loss", "5%")
