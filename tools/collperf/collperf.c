@@ -479,6 +479,7 @@ int main(int argc, char **argv)
 		measure_latency(&c, &work);
 	else
 		measure_skew(&c, &work);
+	elements_check_all(&c.elements, c.all);
 	collsock_close(c.socket);
 	return EXIT_DONE;
 }

@@ -1,67 +1,118 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <err.h>
+#include <string.h>
 
 #include "elements.h"
 
+static unsigned int count_results(const struct options *options)
+{
+	bool at_root = options->rank == options->root;
+
+	switch (options->operation) {
+	case COLLSOCK_BARRIER:
+		return 0;
+	case COLLSOCK_REDUCE:
+		return at_root ? options->count : 0;
+	case COLLSOCK_GATHER:
+		return at_root ? options_vector(options) : 0;
+	case COLLSOCK_ALLGATHER:
+		return options_vector(options);
+	case COLLSOCK_EXSCAN:
+		return options->rank ? options->count : 0;
+	default:
+		return options->count;
+	}
+}
+
+/* What hosts contribute, from the first one on */
+static double sum_of(unsigned int hosts)
+{
+	return (double)hosts * (hosts + 1) / 2;
+}
+
+/* The expected value of an element of the result */
+static double expected(const struct elements *elements, unsigned int i)
+{
+	const struct options *options = elements->options;
+
+	switch (options->operation) {
+	case COLLSOCK_BROADCAST:
+		return i && i + 1 < options->count ? i : elements->broadcasts;
+	case COLLSOCK_ALLGATHER:
+	case COLLSOCK_GATHER:
+		return i / options->count + 1;
+	case COLLSOCK_SCATTER:
+		return options->rank + 1;
+	case COLLSOCK_SCAN:
+		return sum_of(options->rank + 1);
+	case COLLSOCK_EXSCAN:
+		return sum_of(options->rank);
+	default:
+		return sum_of(options->hosts.count);
+	}
+}
+
+static double contribution(const struct options *options, unsigned int i)
+{
+	switch (options->operation) {
+	case COLLSOCK_BROADCAST:
+		return i;
+	case COLLSOCK_SCATTER:
+		return i / options->count + 1;
+	default:
+		return options->rank + 1;
+	}
+}
+
 void elements_prepare(struct elements *elements, const struct options *options)
 {
-	unsigned int hosts = options->hosts.count, i;
+	unsigned int i;
 
-	/* Those whose contributions are in the result */
-	if (options->operation == COLLSOCK_SCAN)
-		hosts = options->rank + 1;
-	else if (options->operation == COLLSOCK_EXSCAN)
-		hosts = options->rank;
 	elements->options = options;
-	elements->sum = (double)hosts * (hosts + 1) / 2;
+	elements->results = count_results(options);
+	elements->first = expected(elements, 0);
+	elements->last = expected(elements, elements->results ? elements->results - 1 : 0);
 	for (i = 0; i < options_vector(options); i++)
-		elements->mine[i] = options->operation == COLLSOCK_SCATTER ?
-				    i / options->count + 1 : options->rank + 1;
+		elements->mine[i] = contribution(options, i);
 }
 
 void elements_next(struct elements *elements, double *data)
 {
 	const struct options *options = elements->options;
+	bool first = !elements->broadcasts;
 
 	elements->broadcasts++;
+	elements->first = elements->broadcasts;
+	elements->last = elements->broadcasts;
 	if (options->rank != options->root)
 		return;
+	if (first)
+		memcpy(data, elements->mine, options->count * sizeof(*data));
 	data[0] = elements->broadcasts;
 	data[options->count - 1] = elements->broadcasts;
 }
 
-/* The first of the first block, and the last of the last one */
-static void elements_check_blocks(const struct elements *elements, const double *data)
-{
-	const struct options *options = elements->options;
-	unsigned int hosts = options->hosts.count;
-
-	if (options->operation == COLLSOCK_GATHER && options->rank != options->root)
-		return;
-	if (data[0] != 1 || data[options_vector(options) - 1] != hosts)
-		errx(EXIT_FAILED, "%s: the result is from %g to %g, not from 1 to %u",
-		     options_operation_name(options->operation), data[0],
-		     data[options_vector(options) - 1], hosts);
-}
-
-/* Only the first and the last, since checking all would distort the measurement */
 void elements_check(const struct elements *elements, const double *data)
 {
-	const struct options *options = elements->options;
-	double wanted = elements->sum, first = data[0], last = data[options->count - 1];
+	double first, last;
 
-	if (options_gathers(options->operation)) {
-		elements_check_blocks(elements, data);
+	if (!elements->results)
 		return;
-	}
-	if (options->operation == COLLSOCK_SCATTER)
-		wanted = options->rank + 1;
-	else if (options->operation == COLLSOCK_BROADCAST)
-		wanted = elements->broadcasts;
-	else if ((options->operation == COLLSOCK_REDUCE && options->rank != options->root) ||
-		 (options->operation == COLLSOCK_EXSCAN && !options->rank))
-		return;
-	if (first != wanted || last != wanted)
-		errx(EXIT_FAILED, "%s: the result is %g and %g, not %g",
-		     options_operation_name(options->operation), first, last, wanted);
+	first = data[0];
+	last = data[elements->results - 1];
+	if (first != elements->first || last != elements->last)
+		errx(EXIT_FAILED, "%s: the result is from %g to %g, not from %g to %g",
+		     options_operation_name(elements->options->operation), first, last,
+		     elements->first, elements->last);
+}
+
+void elements_check_all(const struct elements *elements, const double *data)
+{
+	unsigned int i;
+
+	for (i = 0; i < elements->results; i++)
+		if (data[i] != expected(elements, i))
+			errx(EXIT_FAILED, "%s: element %u of the result is %g, not %g",
+			     options_operation_name(elements->options->operation), i, data[i],
+			     expected(elements, i));
 }

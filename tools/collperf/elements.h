@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A host's contributions to operations with data, and the expected results */
+/* A host's contributions to operations with data, and the expected result */
 #ifndef COLLPERF_ELEMENTS_H
 #define COLLPERF_ELEMENTS_H
 
@@ -8,15 +8,19 @@
 /**
  * struct elements - elements of one host
  * @options: operation and number of elements
- * @sum: expected value of every element of a reduction, or scan
  * @broadcasts: number of broadcasts so far, which determines the next one's data
- * @mine: what this host contributes: 1 more than its number, or in a scatter that of the host
- *        that gets the block
+ * @results: number of elements that this host gets
+ * @first: expected value of the first of these
+ * @last: and of the last
+ * @mine: what this host contributes: 1 more than its number; in a scatter, than that of the host
+ *        that gets the block; in a broadcast the number of the element, but for the first and last
  */
 struct elements {
 	const struct options	*options;
-	double			sum;
 	double			broadcasts;
+	unsigned int		results;
+	double			first;
+	double			last;
 	double			mine[MAX_COUNT];
 };
 
@@ -25,7 +29,13 @@ void elements_prepare(struct elements *elements, const struct options *options);
 /* Prepare the next broadcast, with a new number each time. On the root fill @data with it. */
 void elements_next(struct elements *elements, double *data);
 
-/* Check the result in @data. Exits if it is wrong. */
+/*
+ * Check the first and the last element of the result in @data, as checking all would distort the
+ * measurement. Exits if one is wrong.
+ */
 void elements_check(const struct elements *elements, const double *data);
+
+/* Check all elements of the last result. Exits if one is wrong. */
+void elements_check_all(const struct elements *elements, const double *data);
 
 #endif
