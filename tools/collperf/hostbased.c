@@ -5,8 +5,10 @@
  * a lost message ends it. It sleeps in recv(), or polls.
  *
  * Operations are numbered. A message names its operation and its slot at the receiver
- * (plan.h). A message that arrives early is kept: a host is at most one barrier or
- * allreduce, plus one operation with a root, ahead of another.
+ * (plan.h). A message that arrives early is kept: a host is at most one operation in which all
+ * wait for all, plus one with a root or a scan, ahead of another.
+ *
+ * Blocks are sent from the vector, and placed in it, in the order of hosts.
  */
 #include <err.h>
 #include <errno.h>
@@ -17,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "elements.h"
@@ -26,7 +29,8 @@
 #include "skew.h"
 
 #define PORT 7777
-#define WINDOW 4	/* an operation with a root and the barrier after it, twice */
+#define WINDOW 4	/* an operation with a root, or a scan, and the barrier after it, twice */
+#define PIECES 2	/* of the vector: blocks of the last hosts, and of the first ones */
 #define SLOT_HELLO 0xfffffffeU	/* to rank 0: a rank is ready; @operation is the rank */
 #define SLOT_GO 0xffffffffU	/* from rank 0: all ranks are ready */
 #define HELLO_INTERVAL_MS 10
@@ -61,7 +65,12 @@ struct early {
  * @plan: plan of the operation
  * @barrier: plan of a barrier
  * @early: indexed by operation number
- * @data_bytes: payload of each message of the operation; 0 for a barrier
+ * @vector: elements of the operation, with the blocks of all hosts if it has some
+ * @data_bytes: their bytes: payload of each message, unless it has some of the blocks; 0 for a
+ *              barrier
+ * @moves: the operation moves blocks
+ * @result: what this host gets
+ * @below: that of an exscan
  * @out: the result so far, and what is sent
  * @in: what was received last
  * @all_here: all ranks are ready
@@ -75,7 +84,11 @@ struct hostbased {
 	struct plan	plan;
 	struct plan	barrier;
 	struct early	early[WINDOW];
+	unsigned int	vector;
 	size_t		data_bytes;
+	bool		moves;
+	const double	*result;
+	double		below[MAX_COUNT];
 	struct message	out;
 	struct message	in;
 	bool		all_here;
@@ -95,6 +108,37 @@ static void transmit(struct hostbased *h, int to, uint32_t operation, uint32_t s
 		err(EXIT_FAILED, "message to rank %d", to);
 }
 
+/* Where these blocks are; returns the number of pieces. */
+static int find_pieces(struct hostbased *h, const struct range *range, struct iovec *piece)
+{
+	size_t block_bytes = h->options.count * sizeof(double);
+	unsigned int straight = h->options.hosts.count - range->first;
+
+	if (straight > range->blocks)
+		straight = range->blocks;
+	piece[0].iov_base = h->out.data + range->first * h->options.count;
+	piece[0].iov_len = straight * block_bytes;
+	piece[1].iov_base = h->out.data;
+	piece[1].iov_len = (range->blocks - straight) * block_bytes;
+	return piece[1].iov_len ? 2 : 1;
+}
+
+static void transmit_blocks(struct hostbased *h, const struct step *step)
+{
+	struct iovec part[1 + PIECES] = { { &h->out, HEADER_BYTES } };
+	const struct msghdr message = {
+		.msg_name	= &h->options.hosts.address[step->to],
+		.msg_namelen	= h->options.hosts.bytes,
+		.msg_iov	= part,
+		.msg_iovlen	= 1 + find_pieces(h, &step->given, part + 1),
+	};
+
+	h->out.operation = h->current;
+	h->out.slot = step->to_slot;
+	if (sendmsg(h->fd, &message, 0) < 0)
+		err(EXIT_FAILED, "message to rank %d", step->to);
+}
+
 /* Receive one message; with MSG_DONTWAIT there may be none. */
 static void receive(struct hostbased *h)
 {
@@ -111,7 +155,7 @@ static void receive(struct hostbased *h)
 		struct early *early = &h->early[in->operation % WINDOW];
 
 		if (bytes > (ssize_t)HEADER_BYTES)
-			memcpy(early->data + in->slot * h->options.count, in->data,
+			memcpy(early->data + in->slot * h->vector, in->data,
 			       bytes - HEADER_BYTES);
 		early->came[in->slot] = true;
 		h->all_here = true;
@@ -125,16 +169,33 @@ static void receive(struct hostbased *h)
 
 /* ---- operations ---- */
 
-static void take_data(struct hostbased *h, const struct step *step, const double *data)
+static void add(double *sum, const double *data, unsigned int count)
 {
 	unsigned int i;
 
-	if (step->replaces) {
-		memcpy(h->out.data, data, h->data_bytes);
-		return;
+	for (i = 0; i < count; i++)
+		sum[i] += data[i];
+}
+
+static void take_blocks(struct hostbased *h, const struct step *step, const double *data)
+{
+	struct iovec piece[PIECES];
+	int i, pieces = find_pieces(h, &step->taken, piece);
+
+	for (i = 0; i < pieces; i++) {
+		memcpy(piece[i].iov_base, data, piece[i].iov_len);
+		data += piece[i].iov_len / sizeof(double);
 	}
-	for (i = 0; i < h->options.count; i++)
-		h->out.data[i] += data[i];
+}
+
+static void take_data(struct hostbased *h, const struct step *step, const double *data)
+{
+	if (h->moves)
+		take_blocks(h, step, data);
+	else if (step->replaces)
+		memcpy(h->out.data, data, h->data_bytes);
+	else
+		add(h->out.data, data, h->vector);
 }
 
 static void run(struct hostbased *h, const struct plan *plan, size_t data_bytes)
@@ -145,7 +206,9 @@ static void run(struct hostbased *h, const struct plan *plan, size_t data_bytes)
 	for (i = 0; i < plan->steps; i++) {
 		const struct step *step = &plan->step[i];
 
-		if (step->to != NOBODY)
+		if (step->to != NOBODY && data_bytes && h->moves)
+			transmit_blocks(h, step);
+		else if (step->to != NOBODY)
 			transmit(h, step->to, h->current, step->to_slot, data_bytes);
 		if (step->slot == NOBODY)
 			continue;
@@ -153,7 +216,7 @@ static void run(struct hostbased *h, const struct plan *plan, size_t data_bytes)
 			receive(h);
 		early->came[step->slot] = false;
 		if (data_bytes)
-			take_data(h, step, early->data + step->slot * h->options.count);
+			take_data(h, step, early->data + step->slot * h->vector);
 	}
 	h->current++;
 }
@@ -176,16 +239,56 @@ static void run_sleeping_barrier(void *context)
 	h->flags = flags;
 }
 
+static double *own_block(struct hostbased *h)
+{
+	return h->out.data + h->options.rank * h->options.count;
+}
+
+static void contribute(struct hostbased *h)
+{
+	const struct options *options = &h->options;
+
+	switch (options->operation) {
+	case COLLSOCK_BROADCAST:
+		elements_next(&h->elements, h->out.data);
+		break;
+	case COLLSOCK_ALLGATHER:
+	case COLLSOCK_GATHER:
+		memcpy(own_block(h), h->elements.mine, options->count * sizeof(double));
+		break;
+	case COLLSOCK_SCATTER:
+		if (options->rank == options->root)
+			memcpy(h->out.data, h->elements.mine, h->data_bytes);
+		break;
+	default:
+		memcpy(h->out.data, h->elements.mine, h->data_bytes);
+	}
+}
+
+/* What hosts below have contributed: the messages, that from the farthest host on the left */
+static void fold_below(struct hostbased *h, const struct early *early)
+{
+	unsigned int slot = 0;
+
+	if (!h->options.rank)
+		return;
+	while (2U << slot <= h->options.rank)
+		slot++;
+	memcpy(h->below, early->data + slot * h->vector, h->data_bytes);
+	while (slot--)
+		add(h->below, early->data + slot * h->vector, h->vector);
+}
+
 static void run_with_data(void *context)
 {
 	struct hostbased *h = context;
+	const struct early *early = &h->early[h->current % WINDOW];
 
-	if (h->options.operation == COLLSOCK_BROADCAST)
-		elements_next(&h->elements, h->out.data);
-	else
-		memcpy(h->out.data, h->elements.mine, h->data_bytes);
+	contribute(h);
 	run(h, &h->plan, h->data_bytes);
-	elements_check(&h->elements, h->out.data);
+	if (h->options.operation == COLLSOCK_EXSCAN)
+		fold_below(h, early);
+	elements_check(&h->elements, h->result);
 }
 
 static void make_plans(struct hostbased *h)
@@ -210,6 +313,19 @@ static void make_plans(struct hostbased *h)
 	plan_make(&h->barrier, &shape);
 }
 
+static const double *find_result(struct hostbased *h)
+{
+	switch (h->options.operation) {
+	case COLLSOCK_SCATTER:
+	case COLLSOCK_REDUCE_SCATTER_BLOCK:
+		return own_block(h);
+	case COLLSOCK_EXSCAN:
+		return h->below;
+	default:
+		return h->out.data;
+	}
+}
+
 static void prepare(struct hostbased *h)
 {
 	unsigned int i;
@@ -218,7 +334,10 @@ static void prepare(struct hostbased *h)
 	if (h->options.operation == COLLSOCK_BARRIER)
 		return;
 	elements_prepare(&h->elements, &h->options);
-	h->data_bytes = h->options.count * sizeof(double);
+	h->vector = options_vector(&h->options);
+	h->data_bytes = h->vector * sizeof(double);
+	h->moves = options_moves_blocks(h->options.operation);
+	h->result = find_result(h);
 	for (i = 0; i < WINDOW; i++) {
 		h->early[i].data = calloc(PLAN_SLOTS, h->data_bytes);
 		if (!h->early[i].data)
@@ -301,9 +420,14 @@ static int automatic(unsigned int operation)
 {
 	switch (operation) {
 	case COLLSOCK_BARRIER:
+	case COLLSOCK_ALLGATHER:
 		return COLLSOCK_DISSEMINATION;
 	case COLLSOCK_ALLREDUCE:
+	case COLLSOCK_REDUCE_SCATTER_BLOCK:
 		return COLLSOCK_EXCHANGE;
+	case COLLSOCK_SCAN:
+	case COLLSOCK_EXSCAN:
+		return COLLSOCK_HILLIS_STEELE;
 	default:
 		return COLLSOCK_BINOMIAL;
 	}
@@ -322,8 +446,7 @@ static void parse(struct options *options, int argc, char **argv)
 			"Start it on every host with the same options. It is the baseline for\n"
 			"collperf, as cheap as possible: it neither authenticates messages nor\n"
 			"retransmits lost ones. With --spin it polls, otherwise it sleeps; with\n"
-			"--skew its barriers sleep in any case. Its operations are barrier,\n"
-			"allreduce, reduce and broadcast.\n\n",
+			"--skew its barriers sleep in any case.\n\n",
 		.own = own,
 		.own_help =
 			"  -l, --limit SECONDS   give up after this time (default 300)\n\n"
@@ -334,9 +457,6 @@ static void parse(struct options *options, int argc, char **argv)
 	};
 
 	options_parse(options, &program, argc, argv);
-	if (options->operation > COLLSOCK_BROADCAST)
-		errx(EXIT_USAGE, "--operation %s: only collperf has that",
-		     options_operation_name(options->operation));
 	if (options->algorithm == COLLSOCK_AUTO)
 		options->algorithm = automatic(options->operation);
 	/* A single alarm, as a time-out in every recv() would slow down the baseline */
@@ -381,6 +501,7 @@ int main(int argc, char **argv)
 		measure_latency(&h, &work);
 	else
 		measure_skew(&h, &work);
+	elements_check_all(&h.elements, h.result);
 	if (h.options.json)
 		printf("}\n");
 	return EXIT_DONE;

@@ -45,10 +45,14 @@ bool options_gathers(unsigned int operation)
 	return operation == COLLSOCK_ALLGATHER || operation == COLLSOCK_GATHER;
 }
 
+bool options_moves_blocks(unsigned int operation)
+{
+	return options_gathers(operation) || operation == COLLSOCK_SCATTER;
+}
+
 static bool options_has_blocks(unsigned int operation)
 {
-	return options_gathers(operation) || operation == COLLSOCK_SCATTER ||
-	       operation == COLLSOCK_REDUCE_SCATTER_BLOCK;
+	return options_moves_blocks(operation) || operation == COLLSOCK_REDUCE_SCATTER_BLOCK;
 }
 
 unsigned int options_vector(const struct options *options)
@@ -276,7 +280,7 @@ static void check_operation(const struct options *options)
 	    options->operation != COLLSOCK_ALLGATHER)
 		errx(EXIT_USAGE,
 		     "dissemination covers some hosts twice: only for a barrier or allgather");
-	if (options_gathers(options->operation) || options->operation == COLLSOCK_SCATTER)
+	if (options_moves_blocks(options->operation))
 		check_blocks(options);
 	if (options_vector(options) > MAX_COUNT)
 		errx(EXIT_USAGE, "--count %u: the blocks of %u hosts have more than %zu elements",

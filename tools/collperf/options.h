@@ -19,7 +19,7 @@
  * @hosts: hosts that take part
  * @rank: rank of this host
  * @operation: enum collsock_operation
- * @root: of a reduce or broadcast
+ * @root: of a reduce, broadcast, gather or scatter
  * @count: elements of an operation with data
  * @algorithm: enum collsock_algorithm
  * @degree: of the algorithm; 0: its usual one
@@ -90,6 +90,9 @@ const char *options_operation_name(unsigned int operation);
 
 /* Does some host receive the blocks of all? */
 bool options_gathers(unsigned int operation);
+
+/* Does it move blocks, and combine nothing? */
+bool options_moves_blocks(unsigned int operation);
 
 /* The number of elements, of all blocks together if it has a block for each host */
 unsigned int options_vector(const struct options *options);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The same algorithms as in the kernel: dissemination, exchange, and trees in
- * which hosts are numbered from the root on and the nodes of a subtree are consecutive.
+ * The same algorithms as in the kernel: dissemination, exchange, that of Hillis and Steele, and
+ * trees in which hosts are numbered from the root on and the nodes of a subtree are consecutive.
  */
 #include <stddef.h>
 
@@ -10,6 +10,11 @@
 static void add_step(struct plan *plan, struct step step)
 {
 	plan->step[plan->steps++] = step;
+}
+
+static struct step *last_step(struct plan *plan)
+{
+	return &plan->step[plan->steps - 1];
 }
 
 static void add_send(struct plan *plan, int to, int to_slot)
@@ -22,20 +27,53 @@ static void add_wait(struct plan *plan, int slot, bool replaces)
 	add_step(plan, (struct step){ .to = NOBODY, .slot = slot, .replaces = replaces });
 }
 
+/*
+ * The blocks that end with that of @host, as many as it has before the round of @distance, of
+ * which the host that far away does not get some otherwise
+ */
+static struct range ending_range(const struct shape *shape, unsigned int host,
+				 unsigned int distance, unsigned int far)
+{
+	unsigned int rest = shape->hosts - far, blocks = distance < rest ? distance : rest;
+
+	return (struct range){ (host + 1 + shape->hosts - blocks) % shape->hosts, blocks };
+}
+
 /* In round k every host sends to those at distances j * degree^k, 0 < j < degree. */
 static void plan_dissemination(struct plan *plan, const struct shape *shape)
 {
-	unsigned int distance, far, hosts = shape->hosts;
-	int slot = 0, first;
+	unsigned int distance, far, end, hosts = shape->hosts;
+	int slot = 0, to_slot = 0;
 
 	for (distance = 1; distance < hosts; distance *= shape->degree) {
-		first = slot;
-		for (far = distance; far < distance * shape->degree && far < hosts; far += distance)
-			add_send(plan, (shape->rank + far) % hosts, slot++);
-		/* The last one sends and waits. */
-		plan->step[plan->steps - 1].slot = first;
-		while (++first < slot)
-			add_wait(plan, first, false);
+		end = distance * shape->degree < hosts ? distance * shape->degree : hosts;
+		for (far = distance; far < end; far += distance) {
+			add_send(plan, (shape->rank + far) % hosts, to_slot++);
+			last_step(plan)->given = ending_range(shape, shape->rank, distance, far);
+		}
+		for (far = distance; far < end; far += distance) {
+			/* The last one that sends waits, too. */
+			if (far == distance)
+				last_step(plan)->slot = slot++;
+			else
+				add_wait(plan, slot++, false);
+			last_step(plan)->taken = ending_range(shape, (shape->rank + hosts - far) %
+							      hosts, distance, far);
+		}
+	}
+}
+
+/* In round k a host sends to the one 2^k above it, and adds what comes from below. */
+static void plan_hillis_steele(struct plan *plan, const struct shape *shape)
+{
+	unsigned int distance;
+	int slot = 0;
+
+	for (distance = 1; distance < shape->hosts; distance *= 2, slot++) {
+		if (shape->rank + distance < shape->hosts)
+			add_send(plan, shape->rank + distance, slot);
+		if (shape->rank >= distance)
+			add_wait(plan, slot, false);
 	}
 }
 
@@ -52,7 +90,7 @@ static void plan_exchange_digit(struct plan *plan, const struct shape *shape, un
 		if (other != digit)
 			add_send(plan, shape->rank + (other - digit) * (int)unit, slot + digit);
 	/* The last one sends and waits. */
-	plan->step[plan->steps - 1].slot = slot + !digit;
+	last_step(plan)->slot = slot + !digit;
 	for (other = !digit + 1; other < degree; other++)
 		if (other != digit)
 			add_wait(plan, slot + other, false);
@@ -93,17 +131,29 @@ static void plan_exchange(struct plan *plan, const struct shape *shape)
  * @child: hosts of the children, in node order
  * @parent: host of the parent, or NOBODY
  * @index: which of the parent's children this is
+ * @own: hosts of its subtree, if the tree is binomial
+ * @below: and of those of its children
  */
 struct place {
-	int	children;
-	int	child[COLLSOCK_MAX_DEGREE];
-	int	parent;
-	int	index;
+	int		children;
+	int		child[COLLSOCK_MAX_DEGREE];
+	int		parent;
+	int		index;
+	struct range	own;
+	struct range	below[COLLSOCK_MAX_DEGREE];
 };
 
 static int host_of(const struct shape *shape, unsigned int node)
 {
 	return (node + shape->root) % shape->hosts;
+}
+
+/* The hosts of at most @most nodes, of which @node is the first */
+static struct range range_of(const struct shape *shape, unsigned int node, unsigned int most)
+{
+	unsigned int rest = shape->hosts - node;
+
+	return (struct range){ host_of(shape, node), most < rest ? most : rest };
 }
 
 static void binomial_place(struct place *place, const struct shape *shape, unsigned int node)
@@ -113,12 +163,15 @@ static void binomial_place(struct place *place, const struct shape *shape, unsig
 	for (bit = 1; bit < shape->hosts; bit *= 2) {
 		if (node & bit) {
 			place->parent = host_of(shape, node - bit);
-			return;
+			break;
 		}
-		if (node + bit < shape->hosts)
+		if (node + bit < shape->hosts) {
+			place->below[place->children] = range_of(shape, node + bit, bit);
 			place->child[place->children++] = host_of(shape, node + bit);
+		}
 		place->index++;
 	}
+	place->own = range_of(shape, node, bit);
 }
 
 /*
@@ -155,22 +208,30 @@ static void plan_up(struct plan *plan, const struct place *place)
 {
 	int i;
 
-	for (i = 0; i < place->children; i++)
+	for (i = 0; i < place->children; i++) {
 		add_wait(plan, i, false);
-	if (place->parent != NOBODY)
+		last_step(plan)->taken = place->below[i];
+	}
+	if (place->parent != NOBODY) {
 		add_send(plan, place->parent, place->index);
+		last_step(plan)->given = place->own;
+	}
 }
 
 /* The largest subtree takes the most time, so it is sent to first. */
 static void plan_down(struct plan *plan, const struct place *place, bool binomial)
 {
-	int i;
+	int i, child;
 
-	if (place->parent != NOBODY)
+	if (place->parent != NOBODY) {
 		add_wait(plan, COLLSOCK_MAX_DEGREE, true);
-	for (i = 0; i < place->children; i++)
-		add_send(plan, place->child[binomial ? place->children - 1 - i : i],
-			 COLLSOCK_MAX_DEGREE);
+		last_step(plan)->taken = place->own;
+	}
+	for (i = 0; i < place->children; i++) {
+		child = binomial ? place->children - 1 - i : i;
+		add_send(plan, place->child[child], COLLSOCK_MAX_DEGREE);
+		last_step(plan)->given = place->below[child];
+	}
 }
 
 /* In a tree whose nodes have at most @fan children; 0: the tree is binomial. */
@@ -191,9 +252,9 @@ static void plan_tree(struct plan *plan, const struct shape *shape, unsigned int
 {
 	struct place up = find_place(shape, fan_in), down = find_place(shape, fan_out);
 
-	if (shape->operation != COLLSOCK_BROADCAST)
+	if (shape->operation != COLLSOCK_BROADCAST && shape->operation != COLLSOCK_SCATTER)
 		plan_up(plan, &up);
-	if (shape->operation != COLLSOCK_REDUCE)
+	if (shape->operation != COLLSOCK_REDUCE && shape->operation != COLLSOCK_GATHER)
 		plan_down(plan, &down, !fan_out);
 }
 
@@ -218,6 +279,9 @@ bool plan_make(struct plan *plan, const struct shape *shape)
 		return true;
 	case COLLSOCK_MCS:
 		plan_tree(plan, shape, 4, 2);
+		return true;
+	case COLLSOCK_HILLIS_STEELE:
+		plan_hillis_steele(plan, shape);
 		return true;
 	}
 	return false;

@@ -19,17 +19,31 @@
 #define PLAN_STEPS (2 * PLAN_SLOTS)
 
 /**
+ * struct range - blocks of consecutive hosts, after the last of which is host 0
+ * @first: host of the first one
+ * @blocks: their number
+ */
+struct range {
+	unsigned int	first;
+	unsigned int	blocks;
+};
+
+/**
  * struct step - step of an operation
  * @to: rank to send to, or NOBODY
  * @to_slot: which of the receiver's slots the message is for
  * @slot: slot whose message the step waits for, or NOBODY
  * @replaces: its data replaces the local data instead of being added
+ * @given: what is sent, if the operation moves blocks
+ * @taken: what is received then
  */
 struct step {
 	int	to;
 	int	to_slot;
 	int	slot;
 	bool	replaces;
+	struct range	given;
+	struct range	taken;
 };
 
 /**
@@ -48,7 +62,7 @@ struct plan {
  * @algorithm: enum collsock_algorithm, one that the operation has
  * @hosts: number of hosts
  * @rank: rank of this host
- * @root: root of a reduce or broadcast, else 0
+ * @root: root of a reduce, broadcast, gather or scatter, else 0
  * @degree: of the algorithm, if it has one
  */
 struct shape {

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""The baseline of collperf does every operation right, by every algorithm; TAP.
+
+Its hosts are addresses of the loopback device. Each checks its result, and in the end every
+element of it, and says so by its exit code.
+"""
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(HERE, ".."))
+import tap  # noqa: E402
+
+PROGRAM = os.path.join(os.environ.get("OUTPUT", os.path.join(HERE, "../../build/selftests-lib")),
+                       "hostbased")
+SIZES = 1, 2, 3, 5, 8, 13
+COUNTS = 1, 7
+DEGREES = {"dissemination": ((), ("--degree", "3")), "exchange": ((), ("--degree", "3")),
+           "kary": (("--degree", "2"), ("--degree", "3"))}
+TREES = "binomial", "kary", "flat"
+ALGORITHMS = {
+    "barrier": ("dissemination", "exchange", *TREES, "mcs"),
+    "allreduce": ("exchange", *TREES, "mcs"),
+    "reduce": TREES,
+    "broadcast": TREES,
+    "allgather": ("dissemination",),
+    "gather": ("binomial",),
+    "scatter": ("binomial",),
+    "reduce-scatter-block": ("exchange", *TREES, "mcs"),
+    "scan": ("hillis-steele",),
+    "exscan": ("hillis-steele",),
+}
+ROOTED = "reduce", "broadcast", "gather", "scatter"
+
+
+def run(size, *options):
+    """All hosts; returns the exit codes and errors of those that failed, and a line of each."""
+    begin = random.randrange(1 << 16)
+    with tempfile.NamedTemporaryFile("w") as hosts:
+        for host in range(size):
+            print(f"127.{1 + begin % 251}.{1 + begin // 251 % 251}.{1 + host}", file=hosts)
+        hosts.flush()
+        programs = [subprocess.Popen([PROGRAM, "--hosts-file", hosts.name, "--rank", str(rank),
+                                      "--iterations", "5", "--warm-up", "3", "--limit", "60",
+                                      *options], text=True, stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE) for rank in range(size)]
+        said = [(program.communicate(), program.returncode) for program in programs]
+    return [(status, error) for (_, error), status in said if status]
+
+
+def runs_of(operation, size):
+    """Options of each run."""
+    for algorithm in ALGORITHMS[operation]:
+        for degree in DEGREES.get(algorithm, ((),)):
+            count = random.choice(COUNTS)
+            root = ("--root", str(random.randrange(size))) if operation in ROOTED else ()
+            yield ("--operation", operation, "--algorithm", algorithm, "--count", str(count),
+                   *degree, *root)
+
+
+def check(operation, size):
+    for options in runs_of(operation, size):
+        failed = run(size, *options)
+        assert not failed, f"{size} hosts, {options}: {failed}"
+
+
+def test_every_algorithm_gives_the_right_result():
+    for operation in ALGORITHMS:
+        for size in SIZES:
+            check(operation, size)
+
+
+def test_auto_is_an_algorithm_of_each_operation():
+    for operation in ALGORITHMS:
+        failed = run(3, "--operation", operation, "--algorithm", "auto")
+        assert not failed, f"{operation}: {failed}"
+
+
+def test_vectors_with_the_blocks_of_all_hosts_are_limited():
+    failed = run(2, "--operation", "allgather", "--count", "541")
+    assert [status for status, _ in failed] == [2, 2], failed
+    assert "the blocks of 2 hosts have more than 1080 elements" in failed[0][1], failed
+
+
+if __name__ == "__main__":
+    sys.exit(tap.run(tap.named(globals())))
