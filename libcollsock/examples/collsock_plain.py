@@ -25,7 +25,7 @@ SOL_COLLSOCK = 425
 COLLSOCK_JOIN = 1
 PORT = 7607
 
-BARRIER, ALLREDUCE, REDUCE, BROADCAST = 1, 2, 3, 4
+BARRIER, ALLREDUCE, REDUCE, BROADCAST, ALLGATHER, SCAN = 1, 2, 3, 4, 5, 9
 NONE, INT64, UINT64, DOUBLE = 0, 1, 2, 3
 INT8, INT16, INT32, UINT8, UINT16, UINT32, FLOAT = 4, 5, 6, 7, 8, 9, 10
 NOP, SUM, MIN, MAX, PRODUCT = 0, 1, 2, 3, 4
@@ -149,6 +149,11 @@ def complete(sock):
     return cookie, data[size:size + count]
 
 
+def unpack(result, element_type):
+    """The values of a result."""
+    return [value for value, in struct.iter_unpack(f"={ELEMENT[element_type]}", result)]
+
+
 def barrier(sock):
     """Return when all ranks have entered the barrier."""
     post(sock, BARRIER)
@@ -159,21 +164,35 @@ def allreduce(sock, values, operator=SUM, element_type=DOUBLE):
     """Combine the lists of all ranks, element by element; all get the result."""
     post(sock, ALLREDUCE, 0, values, element_type, operator)
     _, result = complete(sock)
-    return list(struct.unpack(f"={len(values)}{ELEMENT[element_type]}", result))
+    return unpack(result, element_type)
 
 
 def reduce(sock, root, values, operator=SUM, element_type=DOUBLE):
     """Combine the lists of all ranks; the root gets the result, the others an empty list."""
     post(sock, REDUCE, 0, values, element_type, operator, root)
     _, result = complete(sock)
-    return list(struct.unpack(f"={len(values) if result else 0}{ELEMENT[element_type]}", result))
+    return unpack(result, element_type)
 
 
 def broadcast(sock, root, count, values=(), element_type=DOUBLE):
     """All ranks receive the values of the root; the others contribute none."""
     post(sock, BROADCAST, 0, values, element_type, NOP, root, count)
     _, result = complete(sock)
-    return list(values) or list(struct.unpack(f"={count}{ELEMENT[element_type]}", result))
+    return list(values) or unpack(result, element_type)
+
+
+def allgather(sock, values, element_type=DOUBLE):
+    """All ranks get the lists of all, of one length, one after the other in the order of ranks."""
+    post(sock, ALLGATHER, 0, values, element_type)
+    _, result = complete(sock)
+    return unpack(result, element_type)
+
+
+def scan(sock, values, operator=SUM, element_type=DOUBLE):
+    """Combine the lists of ranks 0 up to this one. Ranks must be on hosts in their order."""
+    post(sock, SCAN, 0, values, element_type, operator)
+    _, result = complete(sock)
+    return unpack(result, element_type)
 
 
 def poll_for_completion(sock, timeout_ms=None):
@@ -230,6 +249,7 @@ WHAT_TO_DO = {
     errno.EXDEV: "the address of this rank is in a VRF: use one outside of it",
     errno.EINVAL: "the hosts file mixes IPv4 and IPv6",
     errno.E2BIG: "too many ranks on this host",
+    errno.EOPNOTSUPP: "ranks are not placed on hosts in their order: sort the hosts file",
     errno.ENFILE: "too many groups here: see collsock group, collsock get max_groups",
     errno.EDQUOT: "this user's groups have all the memory they may: see collsock user",
     errno.EMFILE: "this user has all the groups it may: see collsock user",
@@ -272,10 +292,23 @@ def mean_of_ranks(sock, rank, ranks):
     print(f"rank {rank}: the mean rank is {mean:g}")
 
 
+def shares(sock, rank):
+    """Each rank has some items of a common list: how many have all, and where do its own end?"""
+    items = [rank + 1]
+    print(f"rank {rank}: the shares are", *allgather(sock, items, INT64))
+    try:
+        end, = scan(sock, items, SUM, INT64)
+        print(f"rank {rank}: this one ends at {end}")
+    except OSError as error:
+        if error.errno != errno.EOPNOTSUPP:
+            raise
+        print(f"rank {rank}: no scan, as {what_to_do(error)}")
+
+
 def main():
     """The program: exit code 0 done, 1 joining or an operation failed, 2 wrong usage."""
     parser = argparse.ArgumentParser(
-        description="A barrier, reductions and a broadcast over the hosts of a file.",
+        description="A barrier, reductions and other operations over the hosts of a file.",
         epilog="HOSTS-FILE has one line for each rank, its host: ADDRESS [PORT]. "
                "Start this once for each line, on that host. "
                "Exit code: 0 done, 1 joining or an operation failed, 2 wrong usage.")
@@ -307,6 +340,7 @@ def main():
             total, half = allreduce(sock, [options.rank, 0.5])
             print(f"rank {options.rank}: the sums are {total:g} and {half:g}")
             mean_of_ranks(sock, options.rank, len(hosts))
+            shares(sock, options.rank)
             overlapped(sock, options.rank)
     except OSError as error:
         print(f"{sys.argv[0]}: {error}: {what_to_do(error)}", file=sys.stderr)

@@ -93,7 +93,7 @@ def test_numbers_are_those_of_c():
             if hasattr(plain, mine):
                 equal(getattr(plain, mine), value, mine)
     equal(plain.COLLSOCK_JOIN, NUMBERS["COLLSOCK_JOIN"])
-    for name in ("ALLREDUCE", "REDUCE", "BROADCAST", "QUIET"):
+    for name in ("ALLREDUCE", "REDUCE", "BROADCAST", "ALLGATHER", "SCAN", "QUIET"):
         equal(getattr(plain, name), NUMBERS[name], name)
 
 
@@ -192,6 +192,20 @@ def test_others_of_a_broadcast_post_a_header_with_the_count():
     sock = FakeSocket(completion(struct.pack("=2q", 7, 8)))
     equal(plain.broadcast(sock, 3, 2, element_type=plain.INT64), [7, 8])
     equal(sent_fields(sock), ((plain.BROADCAST, plain.INT64, plain.NOP, 0, 0, 3, 2), b""))
+
+
+def test_allgather_gives_the_lists_of_all_ranks():
+    sock = FakeSocket(completion(struct.pack("=4q", 1, 2, 3, 4)))
+    equal(plain.allgather(sock, [3, 4], plain.INT64), [1, 2, 3, 4])
+    equal(sent_fields(sock), ((plain.ALLGATHER, plain.INT64, plain.NOP, 0, 0, 0, 2),
+                              struct.pack("=2q", 3, 4)))
+
+
+def test_scan_gives_what_ranks_up_to_this_one_have():
+    sock = FakeSocket(completion(struct.pack("=2d", 3.5, 4.5)))
+    equal(plain.scan(sock, [1.5, 2.5], plain.MAX), [3.5, 4.5])
+    equal(sent_fields(sock), ((plain.SCAN, plain.DOUBLE, plain.MAX, 0, 0, 0, 2),
+                              struct.pack("=2d", 1.5, 2.5)))
 
 
 def test_flags_of_a_post_are_passed_on():

@@ -97,6 +97,8 @@ ranks_in_plain_python() {
 		--nonce "$2" "$3" $((2 * COLLSOCK_LOCAL + COLLSOCK_HOST))' \
 		sh "$key" "$nonce" "$work/turns" >"$work/log" || return
 	saying "the sums are 15 and 3" 6 "$work/log" && saying "mean rank is 2.5" 6 "$work/log" &&
+		saying "the shares are 1 2 3 4 5 6" 6 "$work/log" &&
+		saying "no scan, as ranks are not placed on hosts in their order" 6 "$work/log" &&
 		saying "greatest rank is 5" 6 "$work/log"
 }
 
@@ -116,6 +118,15 @@ c_and_python_on_one_host() {
 		saying "rank 2: barrier 0 done" 1 "$work/log2"
 }
 
+# shares_end END...: of rank 0, 1, ...
+shares_end() {
+	local rank=0 end
+
+	for end; do
+		saying "rank $((rank++)): this one ends at $end" 1 "$work/log" || return
+	done
+}
+
 plain_python() {
 	fresh
 	# shellcheck disable=SC2016 # each host expands it
@@ -123,6 +134,7 @@ plain_python() {
 		--nonce "$2" "$3" "$COLLSOCK_HOST"' sh "$key" "$nonce" "$work/hosts" >"$work/log" ||
 		return
 	saying "the sums are 6 and 2" 4 "$work/log" && saying "mean rank is 1.5" 4 "$work/log" &&
+		saying "the shares are 1 2 3 4" 4 "$work/log" && shares_end 1 3 6 10 &&
 		saying "greatest rank is 3" 4 "$work/log"
 }
 
