@@ -6,17 +6,21 @@
 
 import errno
 import os
+import pathlib
+import re
 import signal
 import time
 
 from collsock_test import (
-    ON_DEBUG_KERNEL, Child, Descriptor, Group, KernelLog, Rank, active_objects, at_least, command,
-    equal, eventually, inexact_objects, integers, ip_batch, main, make_namespace, netem, rank_on,
-    refused, seeded, set_tunables, test, test_each, tunables, until_nothing_lingers, work)
+    ON_DEBUG_KERNEL, Child, Descriptor, Group, KernelLog, Rank, active_objects, at_least, at_most,
+    command, equal, eventually, inexact_objects, integers, ip_batch, main, make_namespace, netem,
+    netlink_on, rank_on, refused, seeded, set_tunables, test, test_each, tunables,
+    until_nothing_lingers, work)
 from leftovers import left, load, loaded, references, udp_sockets, unload
 
 HOSTS = 1, 2, 3, 4
 DEVICES = "/sys/class/net"
+UAPI = pathlib.Path(__file__).resolve().parents[2] / "Documentation/uapi.md"
 LIVENESS_MS = 300  # time-wait entries stay for twice as long
 CYCLES = 50 if ON_DEBUG_KERNEL else 200
 NOTHING = {"groups": [0] * 4, "peers": [0] * 4, "timewait_entries": [0] * 4}
@@ -39,6 +43,50 @@ def the_module_cannot_be_unloaded_while_a_socket_is_open():
     refused(errno.EAFNOSUPPORT, "a socket", Rank)
     load()
     Group(HOSTS).barrier()
+
+
+def documented_memory():
+    """The function memory() of Documentation/uapi.md"""
+    code = re.search("^```python\n(def memory.*?)^```", UAPI.read_text(encoding="utf-8"),
+                     re.DOTALL | re.MULTILINE)[1]
+    names = {}
+    exec(code, names)  # pylint: disable=exec-used
+    return names["memory"]
+
+
+def reserved_memory(descriptor):
+    """By the first rank, on host 4. Its time-wait entry keeps some for a while."""
+    rank = rank_on(4)
+    rank.join(descriptor, 0)
+    with netlink_on(4) as netlink:
+        memory, = (group["memory"] for group in netlink.all("group")
+                   if group["id"] == descriptor.fields["id"])
+    rank.close()
+    return memory
+
+
+def placed(hosts, own, others, in_turn):
+    """The host of each rank: the first has @own of them"""
+    if in_turn:
+        return [*range(hosts), *[0] * (own - 1), *list(range(1, hosts)) * (others - 1)]
+    return [0] * own + [host for host in range(1, hosts) for _ in range(others)]
+
+
+@test_each(1, 2, 3, 13, 100, 1000)
+def a_group_reserves_about_what_the_formula_says(hosts):
+    formula = documented_memory()
+    members = [4, *(f"10.1.{1 + one // 250}.{1 + one % 250}" for one in range(hosts - 1))]
+    for own, others, in_turn in ((1, 1, False), (1, 3, True), (4, 1, True), (4, 4, False)):
+        for window, max_bytes, moved, segment in ((1, 8, 0, 1056), (5, 4000, 0, 528),
+                                                  (16, 65536, 0, 1056), (7, 96, 1 << 18, 1056)):
+            placement = placed(hosts, own, others, in_turn)
+            reserved = reserved_memory(Descriptor(
+                members, placement=placement, window=window, max_bytes=max_bytes,
+                max_result_bytes=moved, segment_bytes=segment))
+            numbers = (hosts, len(placement), own, window, max_bytes, moved, segment,
+                       placement == sorted(placement))
+            at_most(f"error of memory{numbers}, {formula(*numbers)}, where {reserved} bytes are "
+                    "reserved, in percent", 100 * abs(formula(*numbers) / reserved - 1), 5)
 
 
 @test
