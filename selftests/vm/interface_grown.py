@@ -7,13 +7,15 @@
 import errno
 import fcntl
 import os
+import re
 import struct
 
 from api_common import post_of_three, two, unchanged_log
 from collsock_test import (
     COMPLETION, COMPLETION_BYTES, FEATURES, FEATURES_ALL, JOIN, JOIN_HEAD, NET_STATS, NET_STATS_ALL,
     POST, RUN, SELF, SELF_ALL, SOL_COLLSOCK, STATS, STATS_ALL, Completion, Descriptor, Group,
-    KernelLog, Rank, barrier, command, equal, integers, main, rank_on, refused, test)
+    KernelLog, Rank, barrier, command, equal, integers, main, rank_on, read_file,
+    refused, test)
 from interface_common import grown, run_parts
 
 ADDED = 16
@@ -23,7 +25,9 @@ TREE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 def load():
     """Load it instead of the current module."""
     command("rmmod", "collsock")
-    command("insmod", f"{TREE}/build/grown/build/{os.uname().release}/collsock.ko")
+    module = re.search("^VM_MODULE=['\"]?(.*/)([^/]*/collsock.ko)", read_file("/run/vm/settings"),
+                       re.MULTILINE)
+    command("insmod", f"{TREE}/build/grown/build/{module[2]}")
     equal("bytes of a completion", Rank().features().completion_bytes, COMPLETION.size + ADDED)
 
 

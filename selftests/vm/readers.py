@@ -79,9 +79,11 @@ def a_post_by_io_uring_that_waits_for_room_is_posted_then():
     netem([2], "loss", "100%")
     # It takes no slot for a completion, only room in the window, until host 2 has it.
     group[0].post(bytes(8), operation=BROADCAST, op=NOP, flags=QUIET, count=1)
-    writer = read_by_program(group[0], "uring", "post")
-    next(writer)
-    netem([2])
+    try:
+        writer = read_by_program(group[0], "uring", "post")
+        next(writer)
+    finally:
+        netem([2])
     equal("what it says", next(writer), [f"sent {POST.size}"])
     equal("the rest", list(writer), [])
     group[1].post(operation=BROADCAST, type=INT64, op=NOP, count=1)
