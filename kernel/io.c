@@ -247,14 +247,15 @@ static bool io_has_result(struct coll_sock *csk)
 static noinline u8 *io_reserve_long(struct coll_sock *csk, struct coll_completion *slot,
 				    const struct coll_signature *sig, u32 bytes)
 {
-	const struct coll_group *g = &csk->instance->group;
+	struct coll_instance *gi = csk->instance;
+	const struct coll_group *g = &gi->group;
 	struct coll_shared_result *result;
 	u32 shared = coll_signature_shared(g, sig);
 	u8 *payload;
 
 	if (shared && coll_signature_receives(sig, g->ranks.local[csk->local].rank) &&
 	    !io_has_result(csk)) {
-		result = coll_shared_result_new(csk->instance, shared);
+		result = coll_shared_result_new(gi->cn, gi->user, &gi->results, shared);
 		if (IS_ERR(result))
 			return ERR_CAST(result);
 		coll_completion_share(slot, result);

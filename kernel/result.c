@@ -2,7 +2,6 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "instance.h"
 #include "netns.h"
 #include "result.h"
 
@@ -13,28 +12,33 @@ static u64 result_charge(const struct coll_shared_result *result)
 
 /**
  * coll_shared_result_new() - reserve memory for the result of a post
- * @gi: the instance, to which the calling process is about to post
+ * @cn: the namespace of the instance to which the calling process is about to post
+ * @user: who is charged for it
+ * @charged: grows by what is charged
  * @bytes: length of the result
  *
  * Return: the memory, with one reference; or an error pointer: -ENOMEM, or -EDQUOT if the groups
  * of the user would have too much. Context: process; takes the namespace's mutex.
  */
-struct coll_shared_result *coll_shared_result_new(struct coll_instance *gi, u32 bytes)
+struct coll_shared_result *coll_shared_result_new(struct coll_net *cn, struct coll_user *user,
+						  atomic64_t *charged, u32 bytes)
 {
 	struct coll_shared_result *result = kzalloc(sizeof(*result), GFP_KERNEL_ACCOUNT);
 	int err;
 
 	if (!result)
 		return ERR_PTR(-ENOMEM);
-	result->gi = gi;
+	result->cn = cn;
+	result->user = user;
+	result->charged = charged;
 	result->bytes = bytes;
 	refcount_set(&result->references, 1);
-	err = coll_net_charge(gi->cn, gi->user, result_charge(result));
+	err = coll_net_charge(cn, user, result_charge(result));
 	if (err) {
 		kfree(result);
 		return ERR_PTR(err);
 	}
-	atomic64_add(result_charge(result), &gi->results);
+	atomic64_add(result_charge(result), charged);
 	result->core.data = kvmalloc(bytes, GFP_KERNEL_ACCOUNT);
 	if (!result->core.data) {
 		coll_shared_result_put(result);
@@ -64,8 +68,8 @@ void coll_shared_result_put(struct coll_shared_result *result)
 {
 	if (!result || !refcount_dec_and_test(&result->references))
 		return;
-	atomic64_sub(result_charge(result), &result->gi->results);
-	coll_net_uncharge(result->gi->cn, result->gi->user, result_charge(result));
+	atomic64_sub(result_charge(result), result->charged);
+	coll_net_uncharge(result->cn, result->user, result_charge(result));
 	kvfree(result->core.data);
 	kfree(result);
 }

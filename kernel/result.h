@@ -6,27 +6,35 @@
 #ifndef COLL_RESULT_H
 #define COLL_RESULT_H
 
+#include <linux/atomic.h>
 #include <linux/refcount.h>
 
 #include "core/env.h"
 
-struct coll_instance;
+struct coll_net;
+struct coll_user;
 
 /**
  * struct coll_shared_result - a result that ranks of this host share
  * @core: what the core knows of it
- * @gi: the instance; its sockets and operations hold it longer than this
+ * @cn: the namespace
+ * @user: the user who is charged for it, like the next in the instance: its sockets and operations
+ *	hold that longer than this
+ * @charged: what results of the instance are charged
  * @references: one of the operation, one of each slot that has it
  * @bytes: length of the result
  */
 struct coll_shared_result {
 	struct coll_result	core;
-	struct coll_instance	*gi;
+	struct coll_net		*cn;
+	struct coll_user	*user;
+	atomic64_t		*charged;
 	refcount_t		references;
 	u32			bytes;
 };
 
-struct coll_shared_result *coll_shared_result_new(struct coll_instance *gi, u32 bytes);
+struct coll_shared_result *coll_shared_result_new(struct coll_net *cn, struct coll_user *user,
+						  atomic64_t *charged, u32 bytes);
 void coll_shared_result_get(struct coll_shared_result *result);
 void coll_shared_result_put(struct coll_shared_result *result);
 
