@@ -42,7 +42,7 @@ static bool blocks_describe_own(struct cm_data *in, const struct cm_blocks *b,
  * All ranks describe what they receive. MPI requires it to be as long as what they send, but
  * MPI libraries accept programs in which it is not: those are left to them.
  */
-bool cm_blocks_allgather(const struct cm_blocks *b, MPI_Comm comm, enum cm_call call,
+bool cm_blocks_allgather(const struct cm_blocks *b, struct cm_comm *c, enum cm_call call,
 			 MPI_Request *request, int *err)
 {
 	struct cm_collective a = {
@@ -54,7 +54,7 @@ bool cm_blocks_allgather(const struct cm_blocks *b, MPI_Comm comm, enum cm_call 
 	enum cm_reason obstacle = CM_ARGUMENTS;
 	struct cm_data in, out;
 
-	a.comm = cm_serve_comm(comm, call);
+	a.comm = cm_serve_comm(c, call);
 	if (!a.comm)
 		return false;
 	if (cm_data_describe(&out, b->to, b->to_count, b->to_type) &&
@@ -154,7 +154,7 @@ static bool places_describe_own(struct cm_data *in, const struct cm_blocks *b,
  * all know how long that is.
  */
 bool cm_blocks_allgatherv(const struct cm_blocks *b, const struct cm_places *places,
-			  MPI_Comm comm, enum cm_call call, MPI_Request *request, int *err)
+			  struct cm_comm *c, enum cm_call call, MPI_Request *request, int *err)
 {
 	struct cm_collective a = {
 		.call		= call,
@@ -165,7 +165,7 @@ bool cm_blocks_allgatherv(const struct cm_blocks *b, const struct cm_places *pla
 	enum cm_reason obstacle = CM_ARGUMENTS;
 	struct cm_data in, out;
 
-	a.comm = cm_serve_comm(comm, call);
+	a.comm = cm_serve_comm(c, call);
 	if (!a.comm)
 		return false;
 	if (places->counts && places->places &&
@@ -195,7 +195,7 @@ static int blocks_serve_rooted(const struct cm_collective *a, MPI_Count own)
 	return own == a->count ? cm_serve(a) : cm_serve_refuse(a, MPI_ERR_TRUNCATE);
 }
 
-bool cm_blocks_gather(const struct cm_blocks *b, int root, MPI_Comm comm, enum cm_call call,
+bool cm_blocks_gather(const struct cm_blocks *b, int root, struct cm_comm *c, enum cm_call call,
 		      MPI_Request *request, int *err)
 {
 	struct cm_collective a = {
@@ -209,7 +209,7 @@ bool cm_blocks_gather(const struct cm_blocks *b, int root, MPI_Comm comm, enum c
 	struct cm_data in, out;
 	bool receives;
 
-	a.comm = cm_serve_comm(comm, call);
+	a.comm = cm_serve_comm(c, call);
 	if (!a.comm)
 		return false;
 	receives = root == a.comm->rank;
@@ -233,7 +233,7 @@ bool cm_blocks_gather(const struct cm_blocks *b, int root, MPI_Comm comm, enum c
 }
 
 /* The root may leave its own block where it is, but is sent it. */
-bool cm_blocks_scatter(const struct cm_blocks *b, int root, MPI_Comm comm, enum cm_call call,
+bool cm_blocks_scatter(const struct cm_blocks *b, int root, struct cm_comm *c, enum cm_call call,
 		       MPI_Request *request, int *err)
 {
 	struct cm_collective a = {
@@ -247,7 +247,7 @@ bool cm_blocks_scatter(const struct cm_blocks *b, int root, MPI_Comm comm, enum 
 	struct cm_data in, out;
 	bool sends, wants;
 
-	a.comm = cm_serve_comm(comm, call);
+	a.comm = cm_serve_comm(c, call);
 	if (!a.comm)
 		return false;
 	sends = root == a.comm->rank;
@@ -274,7 +274,7 @@ bool cm_blocks_scatter(const struct cm_blocks *b, int root, MPI_Comm comm, enum 
 /* ---- combined ---- */
 
 bool cm_blocks_reduce_scatter(const void *from, void *to, MPI_Count count,
-			      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+			      MPI_Datatype datatype, MPI_Op op, struct cm_comm *c,
 			      enum cm_call call, MPI_Request *request, int *err)
 {
 	struct cm_collective a = {
@@ -286,7 +286,7 @@ bool cm_blocks_reduce_scatter(const void *from, void *to, MPI_Count count,
 	enum cm_reason obstacle = CM_ARGUMENTS;
 	struct cm_data in, out;
 
-	a.comm = cm_serve_comm(comm, call);
+	a.comm = cm_serve_comm(c, call);
 	if (!a.comm)
 		return false;
 	if (cm_data_describe(&in, from == MPI_IN_PLACE ? to : from, count, datatype) &&

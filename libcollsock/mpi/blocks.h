@@ -9,7 +9,7 @@
 
 #include <mpi.h>
 
-#include "call.h"
+#include "comm.h"
 
 /**
  * struct cm_blocks - what a call gives MPI
@@ -41,17 +41,17 @@ struct cm_places {
 	bool		large;
 };
 
-bool cm_blocks_allgather(const struct cm_blocks *b, MPI_Comm comm, enum cm_call call,
+bool cm_blocks_allgather(const struct cm_blocks *b, struct cm_comm *c, enum cm_call call,
 			 MPI_Request *request, int *err);
 /* @b->to_count is not used. */
 bool cm_blocks_allgatherv(const struct cm_blocks *b, const struct cm_places *places,
-			  MPI_Comm comm, enum cm_call call, MPI_Request *request, int *err);
-bool cm_blocks_gather(const struct cm_blocks *b, int root, MPI_Comm comm, enum cm_call call,
+			  struct cm_comm *c, enum cm_call call, MPI_Request *request, int *err);
+bool cm_blocks_gather(const struct cm_blocks *b, int root, struct cm_comm *c, enum cm_call call,
 		      MPI_Request *request, int *err);
-bool cm_blocks_scatter(const struct cm_blocks *b, int root, MPI_Comm comm, enum cm_call call,
+bool cm_blocks_scatter(const struct cm_blocks *b, int root, struct cm_comm *c, enum cm_call call,
 		       MPI_Request *request, int *err);
 bool cm_blocks_reduce_scatter(const void *from, void *to, MPI_Count count,
-			      MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+			      MPI_Datatype datatype, MPI_Op op, struct cm_comm *c,
 			      enum cm_call call, MPI_Request *request, int *err);
 
 #endif

@@ -3,7 +3,7 @@
 #include "collectives.h"
 #include "serve.h"
 
-bool cm_collective_barrier(MPI_Comm comm, enum cm_call call, MPI_Request *request, int *err)
+bool cm_collective_barrier(struct cm_comm *c, enum cm_call call, MPI_Request *request, int *err)
 {
 	struct cm_collective a = {
 		.call		= call,
@@ -11,7 +11,7 @@ bool cm_collective_barrier(MPI_Comm comm, enum cm_call call, MPI_Request *reques
 		.request	= request,
 	};
 
-	a.comm = cm_serve_comm(comm, call);
+	a.comm = cm_serve_comm(c, call);
 	if (!a.comm || !cm_serve_takes(&a, CM_TAKEN))
 		return false;
 	*err = cm_serve(&a);
@@ -19,7 +19,7 @@ bool cm_collective_barrier(MPI_Comm comm, enum cm_call call, MPI_Request *reques
 }
 
 bool cm_collective_bcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
-			 MPI_Comm comm, enum cm_call call, MPI_Request *request, int *err)
+			 struct cm_comm *c, enum cm_call call, MPI_Request *request, int *err)
 {
 	struct cm_collective a = {
 		.call		= call,
@@ -31,7 +31,7 @@ bool cm_collective_bcast(void *buffer, MPI_Count count, MPI_Datatype datatype, i
 	enum cm_reason obstacle = CM_ARGUMENTS;
 	struct cm_data data;
 
-	a.comm = cm_serve_comm(comm, call);
+	a.comm = cm_serve_comm(c, call);
 	if (!a.comm)
 		return false;
 	if (cm_serve_is_rank(a.comm, root) && cm_data_describe(&data, buffer, count, datatype))
@@ -59,7 +59,7 @@ static enum cm_reason collective_reduction_obstacle(const struct cm_data *d,
 }
 
 bool cm_collective_reduction(const void *from, void *to, MPI_Count count,
-			     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm,
+			     MPI_Datatype datatype, MPI_Op op, int root, struct cm_comm *c,
 			     enum cm_call call, MPI_Request *request, int *err)
 {
 	bool for_all = call == CM_ALLREDUCE || call == CM_IALLREDUCE, receives;
@@ -73,7 +73,7 @@ bool cm_collective_reduction(const void *from, void *to, MPI_Count count,
 	enum cm_reason obstacle = CM_ARGUMENTS;
 	struct cm_data in, out;
 
-	a.comm = cm_serve_comm(comm, call);
+	a.comm = cm_serve_comm(c, call);
 	if (!a.comm)
 		return false;
 	receives = for_all || root == a.comm->rank;
@@ -97,7 +97,7 @@ bool cm_collective_reduction(const void *from, void *to, MPI_Count count,
 }
 
 bool cm_collective_scan(const void *from, void *to, MPI_Count count, MPI_Datatype datatype,
-			MPI_Op op, MPI_Comm comm, enum cm_call call, MPI_Request *request,
+			MPI_Op op, struct cm_comm *c, enum cm_call call, MPI_Request *request,
 			int *err)
 {
 	bool inclusive = call == CM_SCAN || call == CM_ISCAN, receives;
@@ -111,7 +111,7 @@ bool cm_collective_scan(const void *from, void *to, MPI_Count count, MPI_Datatyp
 	enum cm_reason obstacle = CM_ARGUMENTS;
 	struct cm_data in, out;
 
-	a.comm = cm_serve_comm(comm, call);
+	a.comm = cm_serve_comm(c, call);
 	if (!a.comm)
 		return false;
 	receives = inclusive || a.comm->rank;

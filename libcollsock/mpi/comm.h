@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Communicators. The state that collsock keeps for a communicator is an attribute of it:
- * duplicates do not copy it, and it is freed when the communicator has been freed and its
- * last request has ended.
+ * Communicators. The state that collsock keeps for a communicator is an attribute of it, or
+ * in the component that of its module: duplicates do not copy it, and it is freed when the
+ * communicator has been freed and its last request has ended.
  *
  *	CM_COUNTING ---- joins ----> CM_JOINED
  *	     |
@@ -41,7 +41,7 @@ enum cm_comm_state {
  * @state: enum cm_comm_state
  * @reason: why it is CM_PASSING
  * @calls: collectives so far that could have been taken
- * @references: one held by the attribute, one by each operation with a request
+ * @references: one held by the communicator, one by each operation with a request
  * @next: in the list of communicators
  * @link: the pointer to this one in the list
  *
@@ -94,15 +94,8 @@ struct cm_comm {
 	} failure;
 };
 
-/* After MPI_Init and the exchange of settings; at the beginning of MPI_Finalize. */
-int cm_comm_init(void);
-void cm_comm_exit(void);
-
-/*
- * The communicator of a handle, created on first use. NULL before cm_comm_init(), after
- * cm_comm_exit(), and if the handle is not valid.
- */
-struct cm_comm *cm_comm_find(MPI_Comm handle);
+/* A new communicator, CM_COUNTING. NULL if the program is about to be aborted. */
+struct cm_comm *cm_comm_new(MPI_Comm handle, int rank, int size);
 
 /* Make it CM_PASSING. Called in a collective of it, on all ranks, before it has joined. */
 void cm_comm_pass(struct cm_comm *c, enum cm_reason reason);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "data.h"
-#include "progress.h"
+#include "underlying.h"
 
 /* In derived datatypes addresses may be absolute. */
 static bool data_has_place(const struct cm_data *d)
@@ -124,12 +124,12 @@ int cm_data_describe_from(const struct cm_data *d, const struct cm_parts *parts,
 
 static int data_pack_derived(const struct cm_data *d, void *packed)
 {
-	int position = 0, err;
 	MPI_Datatype type;
+	int err;
 
 	err = cm_data_describe_from(d, NULL, packed, &type);
 	if (!err)
-		err = PMPI_Pack(packed, 1, type, packed, d->bytes, &position, cm_progress_comm);
+		err = cm_underlying_pack(packed, type, packed, d->bytes);
 	if (type != MPI_DATATYPE_NULL)
 		PMPI_Type_free(&type);
 	return err;
@@ -161,12 +161,10 @@ static void data_join_parts(const struct cm_parts *parts, char *packed)
 int cm_data_unpack(const struct cm_data *d, const struct cm_parts *parts, void *packed,
 		   MPI_Datatype type)
 {
-	int position = 0;
-
 	if (parts)
 		data_join_parts(parts, packed);
 	if (type != MPI_DATATYPE_NULL)
-		return PMPI_Unpack(packed, d->bytes, &position, packed, 1, type, cm_progress_comm);
+		return cm_underlying_unpack(packed, d->bytes, packed, type);
 	if (d->predefined->index_offset)
 		data_unpack_pairs(d, packed);
 	else

@@ -100,8 +100,7 @@ static bool error_is_fatal(MPI_Errhandler handler)
 	return handler == MPI_ERRORS_ARE_FATAL;
 }
 
-/* Launchers may lose what an MPI prints when it aborts the program. */
-static void error_say_if_fatal(MPI_Comm handle, int code)
+void cm_error_say_if_fatal(MPI_Comm handle, int code)
 {
 	char text[MPI_MAX_ERROR_STRING];
 	MPI_Errhandler handler;
@@ -112,13 +111,4 @@ static void error_say_if_fatal(MPI_Comm handle, int code)
 	if (error_is_fatal(handler) && !PMPI_Error_string(code, text, &length))
 		cm_fatal_say("%s\n", text);
 	PMPI_Errhandler_free(&handler);
-}
-
-int cm_error_raise(MPI_Comm handle, int code)
-{
-	if (handle == MPI_COMM_NULL)
-		handle = MPI_COMM_WORLD;
-	error_say_if_fatal(handle, code);
-	PMPI_Comm_call_errhandler(handle, code);
-	return code;
 }

@@ -15,9 +15,9 @@ const char *cm_error_text(int error, __u32 failed_rank, char *text, size_t bytes
 int cm_error_code(struct cm_comm *c, enum cm_call call, int error, __u32 failed_rank);
 
 /*
- * Call the communicator's error handler, and return what the MPI call must return. For a
- * communicator that has been freed (MPI_COMM_NULL) the handler of MPI_COMM_WORLD is called.
+ * Print the string of a code for which the communicator's error handler is about to be
+ * called, if that will end the program: launchers may lose what an MPI prints then.
  */
-int cm_error_raise(MPI_Comm handle, int code);
+void cm_error_say_if_fatal(MPI_Comm handle, int code);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "fatal.h"
+#include "underlying.h"
 
 #define LONGEST_WAIT_NS	CM_NS_PER_S
 #define NAP_NS		100000L
@@ -65,5 +66,5 @@ void cm_fatal_abort(MPI_Comm comm, int status, const char *format, ...)
 	va_start(arguments, format);
 	fatal_vsay(format, arguments);
 	va_end(arguments);
-	PMPI_Abort(comm, status);
+	cm_underlying_abort(comm, status);
 }

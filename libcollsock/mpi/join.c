@@ -14,6 +14,8 @@
 #include "record.h"
 #include "run.h"
 #include "settings.h"
+#include "underlying.h"
+#include "variant.h"
 #include "window.h"
 
 #define SPIN_US		100	/* of a wait, if each rank has a processor of its own */
@@ -110,7 +112,7 @@ static struct cm_outcome join_try_out(struct cm_comm *c)
 	cm_op_init(&op, c, NULL, NULL);
 	cm_run_start(&op);
 	while (!cm_run_test(&op, &looked) && cm_clock_ns() < end) {
-		cm_progress_drive();
+		cm_underlying_progress();
 		cm_progress_sleep(&pace, NULL, 0);
 		looked = NULL;
 	}
@@ -153,12 +155,16 @@ static struct cm_outcome join_all(struct cm_comm *c, struct cm_plan *plan,
 /* The outcome is the same on all ranks. */
 static void join_pass(struct cm_comm *c, const struct cm_outcome *outcome, bool tried)
 {
+	char text[64];
+
 	cm_comm_pass(c, CM_UNABLE);
 	if (outcome->error == -EHOSTUNREACH)
 		cm_record_remember(outcome->error);
 	cm_outcome_report(c, outcome, tried);
-	if (!c->rank && cm_settings.mode == CM_REQUIRE)
-		cm_comm_abort(c, "not allowed with COLLSOCK_MPI=require");
+	if (!c->rank && cm_settings.mode == CM_REQUIRE) {
+		snprintf(text, sizeof(text), "not allowed with %s", cm_variant.require);
+		cm_comm_abort(c, text);
+	}
 }
 
 static void join_planned(struct cm_comm *c, struct cm_plan *plan,

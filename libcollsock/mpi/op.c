@@ -6,6 +6,26 @@
 
 #include "op.h"
 
+/* ---- with a request ---- */
+
+struct cm_op *cm_op_new(struct cm_comm *c, enum cm_call call)
+{
+	struct cm_op *op = calloc(1, sizeof(*op));
+
+	if (!op)
+		return NULL;
+	op->call = call;
+	op->comm = c;
+	cm_comm_get(c);
+	return op;
+}
+
+void cm_op_free(struct cm_op *op)
+{
+	cm_comm_put(op->comm);
+	free(op);
+}
+
 /* ---- the program's data ---- */
 
 /* Is the payload, or the result, as it is in memory? */

@@ -57,7 +57,7 @@ enum cm_op_state {
  * @next: in the window's queue
  * @request: of a nonblocking operation
  * @told: the underlying MPI has been notified that the request is complete
- * @next_request: in the table of requests
+ * @next_request: in the table or the list of requests
  */
 struct cm_op {
 	struct cm_comm		*comm;
@@ -81,6 +81,12 @@ struct cm_op {
 	atomic_bool		told;
 	struct cm_op		*next_request;
 };
+
+/* A zeroed operation with a request; NULL if there is no memory */
+struct cm_op *cm_op_new(struct cm_comm *c, enum cm_call call);
+
+/* Free it; it has not been posted, or is DONE and released. */
+void cm_op_free(struct cm_op *op);
 
 /*
  * Initialise a zeroed operation as NEW. @in is what this rank contributes, @out what it

@@ -13,7 +13,7 @@ struct cm_outcome cm_outcome_agree(const struct cm_comm *c, struct cm_outcome ow
 	struct cm_outcome worst;
 	MPI_Request request;
 
-	if (cm_underlying.Iallreduce(&own, &worst, 1, MPI_2INT, MPI_MINLOC, c->handle, &request) ||
+	if (cm_underlying_minloc(c, &own, &worst, &request) ||
 	    cm_progress_await(&request, "agreement on joining", c->rank, c->size))
 		return (struct cm_outcome){ -EIO, c->rank };
 	return worst;
@@ -28,8 +28,9 @@ static const char *outcome_text(const struct cm_outcome *o, bool tried, char *te
 	switch (o->error) {
 	case -EADDRNOTAVAIL:
 		snprintf(text, bytes,
-			 "no address that others can reach (COLLSOCK_MPI_NETWORK?), or groups there do not use UDP port %u (collsock get port; COLLSOCK_MPI_PORT)",
-			 cm_settings.port);
+			 "no address that others can reach (%s?), or groups there do not use UDP port %u (collsock get port; %s)",
+			 cm_setting_names[CM_SETTING_NETWORK], cm_settings.port,
+			 cm_setting_names[CM_SETTING_PORT]);
 		return text;
 	case -EHOSTUNREACH:
 		snprintf(text, bytes,

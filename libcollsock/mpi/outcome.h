@@ -20,7 +20,7 @@ struct cm_outcome cm_outcome_agree(const struct cm_comm *c, struct cm_outcome ow
 
 /*
  * Rank 0 of the communicator prints in one line why its calls are passed on. It prints this
- * once, or for each communicator if COLLSOCK_MPI_VERBOSE is set; a process for which
+ * once, or for each communicator if the user wants verbose messages; a process for which
  * another one has printed the reason does not repeat it as rank 0 of another communicator.
  * @tried: all ranks have joined, and an operation that tried that out failed.
  */

@@ -13,20 +13,7 @@
 #include <mpi.h>
 
 /*
- * A communicator of all ranks that belongs to this library. Errors on it are returned
- * instead of calling the program's error handlers.
- */
-extern MPI_Comm cm_progress_comm;
-
-/* Called in MPI_Init and MPI_Finalize of all ranks. Returns an MPI error code. */
-int cm_progress_init(int rank, int ranks);
-void cm_progress_exit(void);
-
-/* Progress the underlying MPI. */
-void cm_progress_drive(void);
-
-/*
- * The same, unless it was done recently. For calls that need not wait, as a program may
+ * Progress it, unless that was done recently. For calls that need not wait, as a program may
  * make no others. @now_ns is the time of a completion, which saves reading the clock.
  */
 void cm_progress_drive_sometimes(__u64 now_ns);

@@ -66,8 +66,7 @@ static int record_allgather(const struct cm_comm *c, const struct cm_record *own
 	MPI_Request request;
 	int err;
 
-	err = cm_underlying.Iallgather(own, sizeof(*own), MPI_BYTE, all, sizeof(*own), MPI_BYTE,
-				       c->handle, &request);
+	err = cm_underlying_allgather(c, own, sizeof(*own), all, &request);
 	return err ? err : cm_progress_await(&request, "joining", c->rank, c->size);
 }
 

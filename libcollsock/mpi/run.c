@@ -5,6 +5,7 @@
 #include "poster.h"
 #include "progress.h"
 #include "run.h"
+#include "underlying.h"
 #include "window.h"
 
 void cm_run_start(struct cm_op *op)
@@ -57,7 +58,7 @@ void cm_run_wait(struct cm_op *op)
 	struct cm_pace pace = { };
 
 	while (!cm_op_is_done(op)) {
-		cm_progress_drive();
+		cm_underlying_progress();
 		/* Completions left in the socket would keep us from sleeping. */
 		if (cm_window_is_queued(c) || atomic_load(&c->window.under_way) > 1)
 			cm_window_advance(c);

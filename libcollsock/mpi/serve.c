@@ -12,10 +12,8 @@
 
 /* ---- is it taken? ---- */
 
-struct cm_comm *cm_serve_comm(MPI_Comm handle, enum cm_call call)
+struct cm_comm *cm_serve_comm(struct cm_comm *c, enum cm_call call)
 {
-	struct cm_comm *c = cm_comm_find(handle);
-
 	if (!c || c->state != CM_PASSING)
 		return c;
 	cm_summary_count(call, c->reason);
@@ -78,7 +76,7 @@ static int serve_init_op(struct cm_op *op, const struct cm_collective *a)
 int cm_serve_refuse(const struct cm_collective *a, int err)
 {
 	cm_comm_leave(a->comm, err == MPI_ERR_NO_MEM ? ENOMEM : EINVAL);
-	return cm_error_raise(a->comm->handle, err);
+	return err;
 }
 
 static int serve_run(const struct cm_collective *a)
@@ -93,14 +91,12 @@ static int serve_run(const struct cm_collective *a)
 	cm_run(&op);
 	err = cm_op_finish(&op);
 	cm_summary_end(a->call, begin);
-	if (op.error)
-		err = cm_error_code(a->comm, a->call, op.error, op.failed_rank);
-	return err ? cm_error_raise(a->comm->handle, err) : MPI_SUCCESS;
+	return op.error ? cm_error_code(a->comm, a->call, op.error, op.failed_rank) : err;
 }
 
 static int serve_begin(const struct cm_collective *a)
 {
-	struct cm_op *op = cm_request_new(a->comm, a->call);
+	struct cm_op *op = cm_op_new(a->comm, a->call);
 	int err;
 
 	if (!op) {
@@ -109,14 +105,15 @@ static int serve_begin(const struct cm_collective *a)
 	}
 	err = serve_init_op(op, a);
 	if (!err) {
-		err = cm_request_start(op, a->request);
+		err = cm_request_start(op);
 		if (err)
 			cm_op_release(op);
 	}
 	if (err) {
-		cm_request_discard(op);
+		cm_op_free(op);
 		return cm_serve_refuse(a, err);
 	}
+	*a->request = op->request;
 	cm_run_start(op);
 	return MPI_SUCCESS;
 }
@@ -127,8 +124,7 @@ int cm_serve(const struct cm_collective *a)
 
 	if (left) {
 		free(a->parts);
-		return cm_error_raise(a->comm->handle,
-				      cm_error_code(a->comm, a->call, left, COLLSOCK_NO_RANK));
+		return cm_error_code(a->comm, a->call, left, COLLSOCK_NO_RANK);
 	}
 	return cm_call_is_nonblocking(a->call) ? serve_begin(a) : serve_run(a);
 }

@@ -40,8 +40,11 @@ struct cm_collective {
 	MPI_Request			*request;
 };
 
-/* NULL if all calls of the communicator are passed on: this one is counted as such. */
-struct cm_comm *cm_serve_comm(MPI_Comm handle, enum cm_call call);
+/*
+ * NULL if all calls of the communicator are passed on: this one is counted as such, unless the
+ * communicator is NULL.
+ */
+struct cm_comm *cm_serve_comm(struct cm_comm *c, enum cm_call call);
 
 /* Can an element of this datatype be combined by this operator? Otherwise why not */
 enum cm_reason cm_serve_operator_obstacle(const struct cm_type *type, enum collsock_operator op);
@@ -60,12 +63,12 @@ static inline bool cm_serve_is_rank(const struct cm_comm *c, int root)
  */
 bool cm_serve_takes(const struct cm_collective *a, enum cm_reason obstacle);
 
-/* Serve a call that is taken. Returns what the MPI call must return. */
+/* Serve a call that is taken. Returns an MPI error code, for which no handler was called. */
 int cm_serve(const struct cm_collective *a);
 
 /*
  * This rank cannot post an operation that all others have taken, because of @err, an MPI
- * error code: it leaves the group. Returns what the MPI call must return.
+ * error code: it leaves the group. Returns @err.
  */
 int cm_serve_refuse(const struct cm_collective *a, int err);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/* Reads COLLSOCK_MPI and COLLSOCK_MPI_*. */
+/* Reads the settings, which are texts. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -27,22 +27,22 @@
 struct cm_settings cm_settings;
 
 /**
- * struct settings_variable - an environment variable that holds a number
- * @name: its name
+ * struct settings_number - a setting that is a number
+ * @setting: which
  * @least: smallest value
  * @most: largest value
- * @value: where to store it; unchanged if the variable is not set
+ * @value: where to store it; unchanged if it is not set
  */
-struct settings_variable {
-	const char	*name;
+struct settings_number {
+	enum cm_setting	setting;
 	unsigned long	least;
 	unsigned long	most;
 	__u32	*value;
 };
 
-static int settings_read_number(const struct settings_variable *v, char *error, size_t bytes)
+static int settings_read_number(const struct settings_number *v, char *error, size_t bytes)
 {
-	const char *text = getenv(v->name);
+	const char *text = cm_setting_text(v->setting);
 	unsigned long number;
 	char *end;
 
@@ -51,8 +51,8 @@ static int settings_read_number(const struct settings_variable *v, char *error, 
 	errno = 0;
 	number = strtoul(text, &end, 10);
 	if (errno || *end || *text == '-' || number < v->least || number > v->most) {
-		snprintf(error, bytes, "%s=%s: not a number from %lu to %lu", v->name, text,
-			 v->least, v->most);
+		snprintf(error, bytes, "%s=%s: not a number from %lu to %lu",
+			 cm_setting_names[v->setting], text, v->least, v->most);
 		return -1;
 	}
 	*v->value = number;
@@ -64,7 +64,7 @@ static int settings_read_mode(struct cm_settings *s, char *error, size_t bytes)
 	static const char *const names[] = {
 		[CM_OFF] = "off", [CM_ON] = "on", [CM_REQUIRE] = "require",
 	};
-	const char *text = getenv("COLLSOCK_MPI");
+	const char *text = cm_setting_text(CM_SETTING_MODE);
 
 	s->mode = CM_ON;
 	if (!text || !*text)
@@ -72,11 +72,12 @@ static int settings_read_mode(struct cm_settings *s, char *error, size_t bytes)
 	for (s->mode = 0; s->mode <= CM_REQUIRE; s->mode++)
 		if (!strcmp(text, names[s->mode]))
 			return 0;
-	snprintf(error, bytes, "COLLSOCK_MPI=%s: not on, off or require", text);
+	snprintf(error, bytes, "%s=%s: not on, off or require", cm_setting_names[CM_SETTING_MODE],
+		 text);
 	return -1;
 }
 
-/* ---- COLLSOCK_MPI_ALGORITHM=barrier=dissemination,reduce=kary,degree=4 ---- */
+/* ---- algorithms: barrier=dissemination,reduce=kary,degree=4 ---- */
 
 enum { BARRIER, ALLREDUCE, REDUCE, BROADCAST, DEGREE, WORDS };
 
@@ -148,7 +149,7 @@ static int settings_read_word(struct cm_settings *s, int word, const char *value
 static int settings_read_algorithms(struct cm_settings *s, char *error, size_t bytes)
 {
 	static const char *const names[] = { COLLSOCK_OPERATION_LIST(COLLSOCK_NAME) };
-	const char *text = getenv("COLLSOCK_MPI_ALGORITHM");
+	const char *text = cm_setting_text(CM_SETTING_ALGORITHM);
 	char *words[WORDS + 1] = { [DEGREE] = "degree" };
 	char *copy, *rest, *value;
 	int err = 0, i;
@@ -167,18 +168,19 @@ static int settings_read_algorithms(struct cm_settings *s, char *error, size_t b
 	free(copy);
 	if (!copy || err || settings_lacks_degree(s)) {
 		snprintf(error, bytes,
-			 "COLLSOCK_MPI_ALGORITHM=%s: not of the form barrier=exchange,allreduce=kary,degree=4; algorithms are auto, binomial, kary (with a degree from 2 to %d), flat (up to %d hosts), for barrier and allreduce also exchange and mcs, for barrier also dissemination",
-			 text, COLLSOCK_MAX_DEGREE, COLLSOCK_MAX_FLAT_HOSTS);
+			 "%s=%s: not of the form barrier=exchange,allreduce=kary,degree=4; algorithms are auto, binomial, kary (with a degree from 2 to %d), flat (up to %d hosts), for barrier and allreduce also exchange and mcs, for barrier also dissemination",
+			 cm_setting_names[CM_SETTING_ALGORITHM], text, COLLSOCK_MAX_DEGREE,
+			 COLLSOCK_MAX_FLAT_HOSTS);
 		return -1;
 	}
 	return 0;
 }
 
-/* ---- COLLSOCK_MPI_NETWORK=10.1.0.0/16 ---- */
+/* ---- the network: 10.1.0.0/16 ---- */
 
 static int settings_read_network(struct cm_settings *s, char *error, size_t bytes)
 {
-	const char *text = getenv("COLLSOCK_MPI_NETWORK"), *slash;
+	const char *text = cm_setting_text(CM_SETTING_NETWORK), *slash;
 	char address[INET6_ADDRSTRLEN] = "";
 	char *end = "?";
 	unsigned long prefix = 0;
@@ -195,8 +197,8 @@ static int settings_read_network(struct cm_settings *s, char *error, size_t byte
 	if (*end || end == slash + 1 || prefix > (s->network_family == AF_INET ? 32 : 128) ||
 	    inet_pton(s->network_family, address, s->network) != 1) {
 		snprintf(error, bytes,
-			 "COLLSOCK_MPI_NETWORK=%s: not an address and a prefix length, as in 10.1.0.0/16",
-			 text);
+			 "%s=%s: not an address and a prefix length, as in 10.1.0.0/16",
+			 cm_setting_names[CM_SETTING_NETWORK], text);
 		return -1;
 	}
 	return 0;
@@ -205,15 +207,15 @@ static int settings_read_network(struct cm_settings *s, char *error, size_t byte
 int cm_settings_read(struct cm_settings *s, char *error, size_t bytes)
 {
 	__u32 liveness_s = DEFAULT_LIVENESS_S, verbose = 0, summary = 0, max_bytes = 0;
-	const struct settings_variable variables[] = {
-		{ "COLLSOCK_MPI_AFTER", 0, INT32_MAX, &s->after },
-		{ "COLLSOCK_MPI_MAX_BYTES", 8, COLLSOCK_MAX_PAYLOAD, &max_bytes },
-		{ "COLLSOCK_MPI_WINDOW", 1, COLLSOCK_MAX_WINDOW, &s->window },
-		{ "COLLSOCK_MPI_PORT", 1, UINT16_MAX, &s->port },
-		{ "COLLSOCK_MPI_LIVENESS", 1, COLLSOCK_MAX_LIVENESS_MS / MS_PER_S, &liveness_s },
-		{ "COLLSOCK_MPI_SPIN", 0, INT32_MAX, &s->spin_us },
-		{ "COLLSOCK_MPI_VERBOSE", 0, 1, &verbose },
-		{ "COLLSOCK_MPI_SUMMARY", 0, 1, &summary },
+	const struct settings_number numbers[] = {
+		{ CM_SETTING_AFTER, 0, INT32_MAX, &s->after },
+		{ CM_SETTING_MAX_BYTES, 8, COLLSOCK_MAX_PAYLOAD, &max_bytes },
+		{ CM_SETTING_WINDOW, 1, COLLSOCK_MAX_WINDOW, &s->window },
+		{ CM_SETTING_PORT, 1, UINT16_MAX, &s->port },
+		{ CM_SETTING_LIVENESS, 1, COLLSOCK_MAX_LIVENESS_MS / MS_PER_S, &liveness_s },
+		{ CM_SETTING_SPIN, 0, INT32_MAX, &s->spin_us },
+		{ CM_SETTING_VERBOSE, 0, 1, &verbose },
+		{ CM_SETTING_SUMMARY, 0, 1, &summary },
 	};
 	size_t i;
 
@@ -222,8 +224,8 @@ int cm_settings_read(struct cm_settings *s, char *error, size_t bytes)
 	s->window = DEFAULT_WINDOW;
 	s->port = COLLSOCK_PORT;
 	s->spin_us = CM_SPIN_AUTO;
-	for (i = 0; i < ARRAY_SIZE(variables); i++)
-		if (settings_read_number(&variables[i], error, bytes))
+	for (i = 0; i < ARRAY_SIZE(numbers); i++)
+		if (settings_read_number(&numbers[i], error, bytes))
 			return -1;
 	s->max_bytes = max_bytes ? max_bytes : DEFAULT_MAX_BYTES;
 	s->max_rooted_bytes = max_bytes ? max_bytes : DEFAULT_MAX_ROOTED_BYTES;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The settings: environment variables of rank 0 of MPI_COMM_WORLD. */
+/*
+ * The settings, as rank 0 of MPI_COMM_WORLD has them: environment variables, or parameters of
+ * the component.
+ */
 #ifndef COLLSOCK_MPI_SETTINGS_H
 #define COLLSOCK_MPI_SETTINGS_H
 
@@ -56,7 +59,29 @@ struct cm_settings {
 
 extern struct cm_settings cm_settings;
 
-/* Read the environment. Returns 0, or -1 with a message in @error. */
+enum cm_setting {
+	CM_SETTING_MODE,
+	CM_SETTING_AFTER,
+	CM_SETTING_MAX_BYTES,
+	CM_SETTING_WINDOW,
+	CM_SETTING_PORT,
+	CM_SETTING_LIVENESS,
+	CM_SETTING_SPIN,
+	CM_SETTING_VERBOSE,
+	CM_SETTING_SUMMARY,
+	CM_SETTING_ALGORITHM,
+	CM_SETTING_NETWORK,
+	CM_SETTINGS,
+};
+
+/*
+ * What users call it, and its value; NULL or "" if it is not set. preload/ and component/
+ * supply them.
+ */
+extern const char *const cm_setting_names[CM_SETTINGS];
+const char *cm_setting_text(enum cm_setting setting);
+
+/* Read all of them. Returns 0, or -1 with a message in @error. */
 int cm_settings_read(struct cm_settings *settings, char *error, size_t bytes);
 
 #endif

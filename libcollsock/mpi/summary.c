@@ -10,7 +10,7 @@
 
 static const char *const summary_reasons[CM_REASONS] = {
 	[CM_NOT_YET] = "before the communicator joined",
-	[CM_LARGE] = "more bytes than COLLSOCK_MPI_MAX_BYTES",
+	[CM_LARGE] = "more bytes than are taken",
 	[CM_EMPTY] = "no data",
 	[CM_DATATYPE] = "datatype",
 	[CM_OPERATOR] = "operator",

@@ -1,50 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * The underlying MPI, and profiling tools. This library exports each function that it
- * interposes under both names, MPI_X and PMPI_X, so a plain call of either would end up
- * here again: the underlying MPI's own function is called as cm_underlying.X. All others
- * are called as PMPI_X.
- *
- * A tool that is loaded after this library has an MPI_X of its own and calls PMPI_X, which
- * is ours. cm_underlying_tool.X is that MPI_X, or NULL.
+ * What is needed of the underlying MPI besides PMPI_X: preload/ supplies it with the functions
+ * that it interposes, component/ with those of the module before it. Collectives never come
+ * back here. Functions that return an int return an MPI error code.
  */
 #ifndef COLLSOCK_MPI_UNDERLYING_H
 #define COLLSOCK_MPI_UNDERLYING_H
 
 #include <mpi.h>
 
-/* Forms with counts of type MPI_Count are new in MPI 4.0. */
-#if MPI_VERSION >= 4
-#define CM_LARGE_COUNTS 1
-#define CM_INTERPOSED_LARGE(X) \
-	X(Bcast_c) X(Reduce_c) X(Allreduce_c) X(Ibcast_c) X(Ireduce_c) X(Iallreduce_c) \
-	X(Allgather_c) X(Allgatherv_c) X(Gather_c) X(Scatter_c) X(Reduce_scatter_block_c) \
-	X(Scan_c) X(Exscan_c) X(Iscan_c) X(Iexscan_c) \
-	X(Iallgather_c) X(Iallgatherv_c) X(Igather_c) X(Iscatter_c) X(Ireduce_scatter_block_c)
-#else
-#define CM_LARGE_COUNTS 0
-#define CM_INTERPOSED_LARGE(X)
-#endif
+struct cm_comm;
 
-#define CM_INTERPOSED(X) \
-	X(Init) X(Init_thread) X(Comm_free) X(Comm_disconnect) \
-	X(Barrier) X(Bcast) X(Reduce) X(Allreduce) \
-	X(Ibarrier) X(Ibcast) X(Ireduce) X(Iallreduce) \
-	X(Allgather) X(Allgatherv) X(Gather) X(Scatter) X(Reduce_scatter_block) \
-	X(Scan) X(Exscan) X(Iscan) X(Iexscan) \
-	X(Iallgather) X(Iallgatherv) X(Igather) X(Iscatter) X(Ireduce_scatter_block) \
-	X(Wait) X(Waitall) X(Waitany) X(Waitsome) \
-	X(Test) X(Testall) X(Testany) X(Testsome) \
-	X(Request_get_status) X(Request_free) \
-	CM_INTERPOSED_LARGE(X)
+/* Begin a collective of all ranks of the communicator. */
+int cm_underlying_broadcast(const struct cm_comm *c, void *buffer, int bytes,
+			    MPI_Request *request);
+int cm_underlying_allgather(const struct cm_comm *c, const void *own, int bytes, void *all,
+			    MPI_Request *request);
+/* Of MPI_2INT, by MPI_MINLOC */
+int cm_underlying_minloc(const struct cm_comm *c, const void *own, void *least,
+			 MPI_Request *request);
 
-#define CM_UNDERLYING_MEMBER(name) __typeof__(&PMPI_##name) name;
+int cm_underlying_test(MPI_Request *request, int *done);
 
-struct cm_underlying {
-	CM_INTERPOSED(CM_UNDERLYING_MEMBER)
-};
+/* Let it make progress. */
+void cm_underlying_progress(void);
 
-extern struct cm_underlying cm_underlying;
-extern struct cm_underlying cm_underlying_tool;
+/* End the program; may return if that is not at once. */
+void cm_underlying_abort(MPI_Comm comm, int status);
+
+/* An element to bytes, and back. Errors call none of the program's error handlers. */
+int cm_underlying_pack(const void *element, MPI_Datatype type, void *packed, int bytes);
+int cm_underlying_unpack(const void *packed, int bytes, void *element, MPI_Datatype type);
 
 #endif

@@ -5,15 +5,15 @@
 #include <stdlib.h>
 
 #include "fatal.h"
-#include "underlying.h"
+#include "functions.h"
 
-struct cm_underlying cm_underlying;
-struct cm_underlying cm_underlying_tool;
+struct cm_functions cm_functions;
+struct cm_functions cm_functions_tool;
 
 /* ISO C has no conversion from what dlsym() returns to a function. */
 typedef void (*function)(void);
 
-static function underlying_symbol(const char *name)
+static function functions_symbol(const char *name)
 {
 	union {
 		void		*object;
@@ -24,7 +24,7 @@ static function underlying_symbol(const char *name)
 }
 
 /* The address of the shared object that contains a function */
-static const void *underlying_object_of(function f)
+static const void *functions_object_of(function f)
 {
 	union {
 		function	function;
@@ -35,9 +35,9 @@ static const void *underlying_object_of(function f)
 	return f && dladdr(where.object, &info) ? info.dli_fbase : NULL;
 }
 
-static function underlying_find(const char *pmpi_name)
+static function functions_find(const char *pmpi_name)
 {
-	function found = underlying_symbol(pmpi_name);
+	function found = functions_symbol(pmpi_name);
 
 	if (found)
 		return found;
@@ -46,22 +46,22 @@ static function underlying_find(const char *pmpi_name)
 }
 
 /* Find MPI_X in an object between this library and the underlying MPI. */
-static function underlying_find_tool(const char *pmpi_name)
+static function functions_find_tool(const char *pmpi_name)
 {
-	function found = underlying_symbol(pmpi_name + 1);
+	function found = functions_symbol(pmpi_name + 1);
 
-	if (underlying_object_of(found) == underlying_object_of(underlying_symbol(pmpi_name)))
+	if (functions_object_of(found) == functions_object_of(functions_symbol(pmpi_name)))
 		return NULL;
 	return found;
 }
 
-#define UNDERLYING_FIND(name) \
-	cm_underlying.name = (__typeof__(cm_underlying.name))underlying_find("PMPI_" #name); \
-	cm_underlying_tool.name = \
-		(__typeof__(cm_underlying.name))underlying_find_tool("PMPI_" #name);
+#define FUNCTIONS_FIND(name) \
+	cm_functions.name = (__typeof__(cm_functions.name))functions_find("PMPI_" #name); \
+	cm_functions_tool.name = \
+		(__typeof__(cm_functions.name))functions_find_tool("PMPI_" #name);
 
 /* Runs before main() and before other threads exist. */
-__attribute__((constructor)) static void underlying_find_all(void)
+__attribute__((constructor)) static void functions_find_all(void)
 {
-	CM_INTERPOSED(UNDERLYING_FIND)
+	CM_INTERPOSED(FUNCTIONS_FIND)
 }

@@ -7,7 +7,7 @@
 #ifndef COLLSOCK_MPI_EXPORT_H
 #define COLLSOCK_MPI_EXPORT_H
 
-#include "underlying.h"
+#include "functions.h"
 
 #define CM_PUBLIC __attribute__((visibility("default")))
 
@@ -18,7 +18,7 @@
 	} \
 	CM_PUBLIC int MPI_##name parameters \
 	{ \
-		return cm_underlying_tool.name ? cm_underlying_tool.name arguments : \
+		return cm_functions_tool.name ? cm_functions_tool.name arguments : \
 		       function arguments; \
 	}
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include <stdlib.h>
 
+#include "attribute.h"
 #include "clock.h"
-#include "comm.h"
 #include "finalize.h"
+#include "functions.h"
 #include "poster.h"
+#include "probe.h"
 #include "progress.h"
 #include "settings.h"
 #include "summary.h"
@@ -54,7 +56,7 @@ static void finalize_post_queued(struct cm_comm *c)
 
 	while (cm_window_is_queued(c)) {
 		cm_window_advance(c);
-		cm_progress_drive();
+		cm_underlying_progress();
 		cm_progress_sleep(&pace, NULL, 0);
 	}
 }
@@ -90,7 +92,7 @@ static void finalize_await_barrier(struct leaving *l, __u64 *end)
 	struct cm_pace pace = { };
 	int done = 0;
 
-	while (!cm_underlying.Test(&l->barrier, &done, MPI_STATUS_IGNORE) && !done &&
+	while (!cm_functions.Test(&l->barrier, &done, MPI_STATUS_IGNORE) && !done &&
 	       !finalize_is_hopeless(l->comm, end))
 		cm_progress_sleep(&pace, NULL, 0);
 }
@@ -106,7 +108,7 @@ static void finalize_leave_all(void)
 	for (i = 0; i < count; i++) {
 		all[i].barrier = MPI_REQUEST_NULL;
 		if (!finalize_has_failed(all[i].comm))
-			cm_underlying.Ibarrier(all[i].comm->handle, &all[i].barrier);
+			cm_functions.Ibarrier(all[i].comm->handle, &all[i].barrier);
 	}
 	for (i = 0; i < count; i++)
 		finalize_await_barrier(&all[i], &end);
@@ -135,8 +137,8 @@ static int finalize_detached(MPI_Comm comm, int key, void *value, void *extra)
 	(void)extra;
 	finalize_leave_all();
 	finalize_print_summary();
-	cm_comm_exit();
-	cm_progress_exit();
+	cm_attribute_exit();
+	cm_probe_exit();
 	return MPI_SUCCESS;
 }
 

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
 #include "export.h"
+#include "grequest.h"
 #include "progress.h"
-#include "request.h"
+#include "raise.h"
 #include "run.h"
 
 #define MOST_SOCKETS 16
@@ -20,21 +20,21 @@
 /* If the request is ours and its operation is done, notify the underlying MPI. */
 static void wait_try_one(MPI_Request request, struct cm_comm **looked)
 {
-	struct cm_op *op = cm_request_find(request);
+	struct cm_op *op = cm_grequest_find(request);
 
 	if (op && cm_run_test(op, looked))
-		cm_request_tell(op);
+		cm_grequest_tell(op);
 }
 
 static void wait_await_one(MPI_Request request)
 {
-	struct cm_op *op = cm_request_find(request);
+	struct cm_op *op = cm_grequest_find(request);
 
 	if (!op)
 		return;
 	cm_run_wait(op);
 	cm_progress_drive_sometimes(op->completed_ns);
-	cm_request_tell(op);
+	cm_grequest_tell(op);
 }
 
 static void wait_try_all(int count, const MPI_Request *requests)
@@ -42,7 +42,7 @@ static void wait_try_all(int count, const MPI_Request *requests)
 	struct cm_comm *looked = NULL;
 	int i;
 
-	for (i = 0; cm_request_any() && i < count; i++)
+	for (i = 0; cm_grequest_any() && i < count; i++)
 		wait_try_one(requests[i], &looked);
 }
 
@@ -50,8 +50,8 @@ static bool wait_has_ours(int count, const MPI_Request *requests)
 {
 	int i;
 
-	for (i = 0; cm_request_any() && i < count; i++)
-		if (cm_request_find(requests[i]))
+	for (i = 0; cm_grequest_any() && i < count; i++)
+		if (cm_grequest_find(requests[i]))
 			return true;
 	return false;
 }
@@ -69,7 +69,7 @@ static void wait_pause(struct cm_pace *pace, int count, const MPI_Request *reque
 		return;
 	}
 	for (i = 0; i < count && used < MOST_SOCKETS; i++) {
-		op = cm_request_find(requests[i]);
+		op = cm_grequest_find(requests[i]);
 		if (op)
 			sockets[used++] = (struct pollfd){
 				.fd	= collsock_fd(op->comm->socket),
@@ -91,10 +91,10 @@ static int wait_failure(int err)
 	MPI_Comm comm;
 	int code;
 
-	if (!cm_request_any_failed())
+	if (!cm_grequest_any_failed())
 		return err;
-	code = cm_request_failure(&request, &comm);
-	return err || code == MPI_SUCCESS ? err : cm_error_raise(comm, code);
+	code = cm_grequest_failure(&request, &comm);
+	return err || code == MPI_SUCCESS ? err : cm_raise(comm, code);
 }
 
 /* A copy of the requests before a call that completes some; NULL if it is not needed. */
@@ -102,7 +102,7 @@ static MPI_Request *wait_remember(int count, const MPI_Request *requests)
 {
 	MPI_Request *before;
 
-	if (!cm_request_any_failed() || count <= 0)
+	if (!cm_grequest_any_failed() || count <= 0)
 		return NULL;
 	before = malloc(count * sizeof(*before));
 	if (before)
@@ -140,7 +140,7 @@ static int wait_failures(int err, MPI_Request *before, const int *indices, int e
 	int i, code, first_code = MPI_SUCCESS;
 	MPI_Request request;
 
-	while (cm_request_any_failed() && (code = cm_request_failure(&request, &comm))) {
+	while (cm_grequest_any_failed() && (code = cm_grequest_failure(&request, &comm))) {
 		if (first_code == MPI_SUCCESS) {
 			first_code = code;
 			first_comm = comm;
@@ -153,7 +153,7 @@ static int wait_failures(int err, MPI_Request *before, const int *indices, int e
 	free(before);
 	if (first_code == MPI_SUCCESS || (err && !wait_is_in_status(err)))
 		return err;
-	cm_error_raise(first_comm, first_code);
+	cm_raise(first_comm, first_code);
 	return MPI_ERR_IN_STATUS;
 }
 
@@ -161,30 +161,30 @@ static int wait_failures(int err, MPI_Request *before, const int *indices, int e
 
 static int wait_one(MPI_Request *request, MPI_Status *status)
 {
-	if (cm_request_any())
+	if (cm_grequest_any())
 		wait_await_one(*request);
-	return wait_failure(cm_underlying.Wait(request, status));
+	return wait_failure(cm_functions.Wait(request, status));
 }
 
 static int wait_test_one(MPI_Request *request, int *flag, MPI_Status *status)
 {
 	wait_try_all(1, request);
-	return wait_failure(cm_underlying.Test(request, flag, status));
+	return wait_failure(cm_functions.Test(request, flag, status));
 }
 
 static int wait_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
 	wait_try_all(1, &request);
-	return cm_underlying.Request_get_status(request, flag, status);
+	return cm_functions.Request_get_status(request, flag, status);
 }
 
 /* MPI does not allow this for collectives. */
 static int wait_request_free(MPI_Request *request)
 {
-	struct cm_op *op = cm_request_any() ? cm_request_find(*request) : NULL;
+	struct cm_op *op = cm_grequest_any() ? cm_grequest_find(*request) : NULL;
 
-	return op ? cm_error_raise(op->comm->handle, MPI_ERR_REQUEST) :
-	       cm_underlying.Request_free(request);
+	return op ? cm_raise(op->comm->handle, MPI_ERR_REQUEST) :
+	       cm_functions.Request_free(request);
 }
 
 /* ---- all ---- */
@@ -194,10 +194,10 @@ static int wait_all(int count, MPI_Request requests[], MPI_Status statuses[])
 	MPI_Request *before;
 	int i;
 
-	for (i = 0; cm_request_any() && i < count; i++)
+	for (i = 0; cm_grequest_any() && i < count; i++)
 		wait_await_one(requests[i]);
 	before = wait_remember(count, requests);
-	return wait_failures(cm_underlying.Waitall(count, requests, statuses), before, NULL, count,
+	return wait_failures(cm_functions.Waitall(count, requests, statuses), before, NULL, count,
 			     statuses);
 }
 
@@ -208,7 +208,7 @@ static int wait_test_all(int count, MPI_Request requests[], int *flag, MPI_Statu
 
 	wait_try_all(count, requests);
 	before = wait_remember(count, requests);
-	err = cm_underlying.Testall(count, requests, flag, statuses);
+	err = cm_functions.Testall(count, requests, flag, statuses);
 	if (err ? !wait_is_in_status(err) : !*flag)
 		count = 0;
 	return wait_failures(err, before, NULL, count, statuses);
@@ -220,7 +220,7 @@ static int wait_test_any(int count, MPI_Request requests[], int *index, int *fla
 			 MPI_Status *status)
 {
 	wait_try_all(count, requests);
-	return wait_failure(cm_underlying.Testany(count, requests, index, flag, status));
+	return wait_failure(cm_functions.Testany(count, requests, index, flag, status));
 }
 
 static int wait_any(int count, MPI_Request requests[], int *index, MPI_Status *status)
@@ -229,7 +229,7 @@ static int wait_any(int count, MPI_Request requests[], int *index, MPI_Status *s
 	int done, err;
 
 	if (!wait_has_ours(count, requests))
-		return cm_underlying.Waitany(count, requests, index, status);
+		return cm_functions.Waitany(count, requests, index, status);
 	for (;;) {
 		err = wait_test_any(count, requests, index, &done, status);
 		if (err || done)
@@ -249,7 +249,7 @@ static int wait_test_some(int count, MPI_Request requests[], int *ended, int ind
 	*ended = 0;
 	wait_try_all(count, requests);
 	before = wait_remember(count, requests);
-	err = cm_underlying.Testsome(count, requests, ended, indices, statuses);
+	err = cm_functions.Testsome(count, requests, ended, indices, statuses);
 	return wait_failures(err, before, indices, *ended == MPI_UNDEFINED ? 0 : *ended,
 			     statuses);
 }
@@ -261,7 +261,7 @@ static int wait_some(int count, MPI_Request requests[], int *ended, int indices[
 	int err;
 
 	if (!wait_has_ours(count, requests))
-		return cm_underlying.Waitsome(count, requests, ended, indices, statuses);
+		return cm_functions.Waitsome(count, requests, ended, indices, statuses);
 	for (;;) {
 		err = wait_test_some(count, requests, ended, indices, statuses);
 		if (err || *ended)

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include "comm.h"
+#include "functions.h"
+#include "underlying.h"
+
+int cm_underlying_broadcast(const struct cm_comm *c, void *buffer, int bytes,
+			    MPI_Request *request)
+{
+	return cm_functions.Ibcast(buffer, bytes, MPI_BYTE, 0, c->handle, request);
+}
+
+int cm_underlying_allgather(const struct cm_comm *c, const void *own, int bytes, void *all,
+			    MPI_Request *request)
+{
+	return cm_functions.Iallgather(own, bytes, MPI_BYTE, all, bytes, MPI_BYTE, c->handle,
+				       request);
+}
+
+int cm_underlying_minloc(const struct cm_comm *c, const void *own, void *least,
+			 MPI_Request *request)
+{
+	return cm_functions.Iallreduce(own, least, 1, MPI_2INT, MPI_MINLOC, c->handle, request);
+}
+
+int cm_underlying_test(MPI_Request *request, int *done)
+{
+	return cm_functions.Test(request, done, MPI_STATUS_IGNORE);
+}
+
+void cm_underlying_abort(MPI_Comm comm, int status)
+{
+	PMPI_Abort(comm, status);
+}
