@@ -25,6 +25,7 @@
 
 #include "call.h"
 
+struct cm_module;
 struct cm_op;
 
 enum cm_comm_state {
@@ -36,6 +37,7 @@ enum cm_comm_state {
 /**
  * struct cm_comm - a communicator
  * @handle: its handle; MPI_COMM_NULL when it has been freed
+ * @module: in the component, what Open MPI calls
  * @rank: of this process
  * @size: number of ranks
  * @state: enum cm_comm_state
@@ -65,6 +67,7 @@ enum cm_comm_state {
  */
 struct cm_comm {
 	MPI_Comm		handle;
+	struct cm_module	*module;
 	int			rank;
 	int			size;
 	enum cm_comm_state	state;

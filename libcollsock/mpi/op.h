@@ -120,6 +120,11 @@ void cm_op_complete(struct cm_op *op, const struct collsock_completion *completi
  */
 void cm_op_lost(struct cm_op *op, int err);
 
+static inline bool cm_op_is_new(const struct cm_op *op)
+{
+	return atomic_load(&op->state) == CM_OP_NEW;
+}
+
 static inline bool cm_op_is_posted(const struct cm_op *op)
 {
 	return atomic_load(&op->state) == CM_OP_POSTED;

@@ -3,10 +3,12 @@
  * Invalid arguments are refused with the error class that MPI specifies, and operations fail
  * after a rank was killed.
  *
- *	errors [--victim RANK | --differ]
+ *	errors [--victim RANK [--fatal] | --differ]
  *
- * With a victim each other rank prints the error it gets, and all end without MPI_Finalize.
- * So they do if the root of a gather is to send a shorter block than it receives.
+ * With a victim each other rank prints the errors it gets, from blocking calls and one that is
+ * not, and all end without MPI_Finalize; or errors end the program. The errors are those of a
+ * communicator; others are fatal. They end likewise if the root of a gather is to send a
+ * shorter block than it receives.
  */
 #include <getopt.h>
 #include <signal.h>
@@ -76,6 +78,15 @@ static int next_sum(MPI_Comm comm)
 	return result;
 }
 
+static int next_sum_nonblocking(MPI_Comm comm)
+{
+	int value = world_rank, sum = -1, result;
+	MPI_Request request;
+
+	result = MPI_Iallreduce(&value, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
+	return result == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : result;
+}
+
 static void tell(int number, int result)
 {
 	char text[MPI_MAX_ERROR_STRING] = "";
@@ -103,10 +114,11 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "victim", required_argument, NULL, 'v' },
 		{ "differ", no_argument, NULL, 'd' },
+		{ "fatal", no_argument, NULL, 'f' },
 		{ }
 	};
 	int victim = -1, option, i;
-	bool differ = false;
+	bool differ = false, fatal = false;
 	MPI_Comm comm;
 
 	begin(&argc, &argv, MPI_THREAD_SINGLE);
@@ -115,15 +127,18 @@ int main(int argc, char **argv)
 			victim = atoi(optarg);
 		else if (option == 'd')
 			differ = true;
+		else if (option == 'f')
+			fatal = true;
 		else
-			fail("usage: errors [--victim RANK | --differ]");
+			fail("usage: errors [--victim RANK [--fatal] | --differ]");
 	}
 	CHECK_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &comm));
-	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+	if (!fatal)
+		MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
 	for (i = 0; i < OPERATIONS_BEFORE; i++)
 		CHECK_MPI(next_sum(comm));
 	if (victim < 0 && !differ) {
+		MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 		CHECK_MPI(next_sum(MPI_COMM_WORLD));
 		refused_arguments(comm);
 		CHECK_MPI(next_sum(comm));
@@ -136,6 +151,7 @@ int main(int argc, char **argv)
 	if (world_rank == victim)
 		raise(SIGKILL);
 	for (i = 0; i < OPERATIONS_AFTER; i++)
-		tell(i, differ && !i ? gather_unevenly(comm) : next_sum(comm));
+		tell(i, differ && !i ? gather_unevenly(comm) :
+			i == 1 ? next_sum_nonblocking(comm) : next_sum(comm));
 	_exit(EXIT_SUCCESS);
 }

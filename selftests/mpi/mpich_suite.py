@@ -3,8 +3,8 @@
 """Run MPICH's own tests (selftests/mpi/mpich-tests) in a test machine; speaks TAP.
 
 The lists that come with the tests say with how many ranks and which arguments each is run.
-With --compare, a test that fails with the preloaded library is run again without it, and if
-it fails there, too, it is skipped, as the failure is not caused by the library.
+With --compare, a test that fails with the preloaded library, or with parameters, is run again
+without them, and if it fails there, too, it is skipped, as they do not cause the failure.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def tests_of(root, folders):
                 yield Test(folder, line)
 
 
-def run(test, options, preload):
+def run(test, options, preload, mca):
     """Returns what is wrong, or nothing."""
     command = ["mpi", options.kind, "--hosts", str(min(options.hosts, test.ranks)),
                "--np", str(test.ranks), "--timeout", str(options.timeout * max(1, test.ranks // 4))]
@@ -48,6 +48,8 @@ def run(test, options, preload):
         command += ["--env", setting]
     if preload:
         command += ["--preload", preload]
+    for parameter in mca:
+        command += ["--mca", parameter]
     done = subprocess.run([*command, test.program, *test.args], cwd=test.program.parent,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, check=False)
@@ -59,9 +61,10 @@ def run(test, options, preload):
 
 def judge(test, options):
     """Returns whether it passes, a remark, and what to print before."""
-    wrong = run(test, options, options.preload)
-    if wrong and options.preload and options.compare and run(test, options, None):
-        return True, " # SKIP fails with nothing preloaded, too", wrong
+    wrong = run(test, options, options.preload, options.mca)
+    changed = options.preload or options.mca
+    if wrong and changed and options.compare and run(test, options, None, ()):
+        return True, " # SKIP fails with the MPI alone, too", wrong
     return not wrong, "", wrong
 
 
@@ -72,6 +75,8 @@ def main():
     parser.add_argument("--hosts", type=int, default=2)
     parser.add_argument("--preload", metavar="FILE")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--mca", action="append", default=[], metavar="NAME=VALUE",
+                        help="parameter of Open MPI")
     parser.add_argument("--compare", action="store_true")
     parser.add_argument("--folder", action="append", choices=FOLDERS)
     parser.add_argument("--only", action="append", metavar="PROGRAM")

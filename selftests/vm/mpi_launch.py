@@ -30,6 +30,18 @@ def preloaded(kind):
     return ["--preload", library_of(kind), *settings]
 
 
+def with_component(**parameters):
+    """Arguments of the launcher of Open MPI for the component, which replaces the library: it
+    takes all calls that it can, and reports them."""
+    folder = os.path.abspath("build/lib/mpi")
+    if not os.path.exists(f"{folder}/mca_coll_collsock.so"):
+        raise Failed(f"{folder} has no mca_coll_collsock.so: make -C libcollsock/mpi")
+    wanted = {"priority": 90, "after": 0, "max_bytes": 1056, "summary": 1, **parameters}
+    words = [f"mca_base_component_path={folder}:SYSTEM_DEFAULT",
+             *(f"coll_collsock_{name}={value}" for name, value in wanted.items())]
+    return [word for parameter in words for word in ("--mca", parameter)]
+
+
 def launch(kind, hosts, ranks, program, *args, launcher=(), preload=None, time_limit=TIME_LIMIT):
     """Run it; returns its status and its output."""
     preload = preloaded(kind) if preload is None else preload
@@ -40,10 +52,11 @@ def launch(kind, hosts, ranks, program, *args, launcher=(), preload=None, time_l
     return done.returncode, done.stdout.decode(errors="replace")
 
 
-def passes(kind, hosts, ranks, program, *args, launcher=(), time_limit=TIME_LIMIT):
+def passes(kind, hosts, ranks, program, *args, launcher=(), preload=None,
+           time_limit=TIME_LIMIT):
     """Run it; it must report success, and exit with status 0."""
     status, said = launch(kind, hosts, ranks, program, *args, launcher=launcher,
-                          time_limit=time_limit)
+                          preload=preload, time_limit=time_limit)
     if status or "PASS\n" not in said:
         raise Failed(f"{program} {' '.join(args)}: status {status}:\n{said[-3000:]}")
     return said

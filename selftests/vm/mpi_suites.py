@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=8 limit=14400
 # suites: mpi-suites
-"""Third-party MPI test suites give the same results with the library as without."""
+"""Third-party MPI test suites give the same results with the library, or the component, as
+without."""
 
 import itertools
 import re
@@ -12,7 +13,8 @@ import tempfile
 
 from collsock_test import (
     Skipped, at_least, equal, main, netem, read_file, test, test_each, write_file)
-from mpi_launch import BASELINE, KINDS, LOSS, TIME_LIMIT, PROGRAMS, launch, preloaded
+from mpi_launch import (
+    BASELINE, KINDS, LOSS, TIME_LIMIT, PROGRAMS, launch, preloaded, with_component)
 
 HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 # Lines of its report about correctness, not speed
@@ -54,10 +56,11 @@ def hpc_challenge_gives_the_same_results_with_the_library():
     print(f"# {len(ours)} lines agree; {taken} operations taken")
 
 
-def suite_of_mpich(kind, hosts, *options):
+def suite_of_mpich(kind, hosts, *options, launcher=None):
     signal.setitimer(signal.ITIMER_REAL, 0)  # it has a time-out for each
+    launcher = preloaded(kind) if launcher is None else launcher
     with subprocess.Popen(
-            ["selftests/mpi/mpich_suite.py", *preloaded(kind), "--compare", "--hosts", str(hosts),
+            ["selftests/mpi/mpich_suite.py", *launcher, "--compare", "--hosts", str(hosts),
              "--timeout", str(TIME_LIMIT), *options, kind, f"{PROGRAMS}/suite"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as suite:
         for line in suite.stdout:
@@ -68,6 +71,11 @@ def suite_of_mpich(kind, hosts, *options):
 @test_each(*((kind, hosts) for kind in KINDS for hosts in (2, 4, 8)))
 def mpichs_own_tests_pass(kind, hosts):
     suite_of_mpich(kind, hosts)
+
+
+@test_each(2, 4)
+def mpichs_own_tests_pass_with_the_component(hosts):
+    suite_of_mpich("openmpi", hosts, launcher=with_component(summary=0))
 
 
 @test_each(*KINDS)

@@ -10,6 +10,10 @@
 struct cm_functions cm_functions;
 struct cm_functions cm_functions_tool;
 
+/* Open MPI's component looks for this name, and takes no calls if it is there. */
+extern const char collsock_mpi_preloaded;
+__attribute__((visibility("default"))) const char collsock_mpi_preloaded = 1;
+
 /* ISO C has no conversion from what dlsym() returns to a function. */
 typedef void (*function)(void);
 

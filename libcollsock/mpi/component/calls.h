@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The functions of a module: each serves a call, or gives it to the module before. */
+#ifndef COLLSOCK_MPI_CALLS_H
+#define COLLSOCK_MPI_CALLS_H
+
+#include "module.h"
+
+void cm_calls_install(struct cm_module *module);
+
+#endif
