@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """How faults that cannot be provoked in the kernel are reported to MPI programs.
 
-Open MPI and MPICH run selftests/mpi/faults.c on this machine, with libcollsock-mpi and, in
-place of the kernel, stand_in.c. Whatever fails on one rank, all ranks take a call or all
-pass it on, results are right, no rank hangs, and errors name the failed rank. TAP.
+Open MPI and MPICH run selftests/mpi/faults.c on this machine, with libcollsock-mpi, or the
+component of Open MPI, and, in place of the kernel, stand_in.c. Whatever fails on one rank, all
+ranks take a call or all pass it on, results are right, no rank hangs, and errors name the
+failed rank. TAP.
 """
 import concurrent.futures
 import os
@@ -19,6 +20,8 @@ import types
 TREE = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = TREE / "build"
 KINDS = "openmpi", "mpich"
+COMPONENT = "component"  # Open MPI with it
+PARAMETER = "coll_collsock_"
 IN_SOAK = int(os.environ.get("COLLSOCK_SOAK") or 1) > 1
 # Joining gives up on the network after 10 s; the rest is for starting processes
 TIME_LIMIT_SECONDS = 100
@@ -46,12 +49,28 @@ LEFT, SILENT, NO_MEMORY = "has left the group", "does not answer", "no memory"
 OTHER_MODULE = "its host has another version of the module: install the same on all"
 
 
+def mpi_of(kind):
+    return "openmpi" if kind == COMPONENT else kind
+
+
 def settings_of(kind, settings, folder):
     """Settings as words for a launcher; only ranks preload the library."""
-    preload = [BUILD / "mpi/idle.so", BUILD / "mpi/stand_in.so",
-               BUILD / f"lib/mpi/libcollsock-mpi-{kind}.so"]
+    preload = [BUILD / "mpi/idle.so", BUILD / "mpi/stand_in.so"]
+    if kind != COMPONENT:
+        preload.append(BUILD / f"lib/mpi/libcollsock-mpi-{kind}.so")
     return ["env", f"STAND_IN_FILE={folder}/groups", "VM_MPI_POLL_MS=1",
-            f"LD_PRELOAD={':'.join(map(str, preload))}", "COLLSOCK_MPI_AFTER=1", *settings]
+            f"LD_PRELOAD={':'.join(map(str, preload))}", "COLLSOCK_MPI_AFTER=1",
+            *(setting for setting in settings if not setting.startswith(PARAMETER))]
+
+
+def parameters_of(kind, settings):
+    """MPI_COMM_WORLD, on which Open MPI itself calls collectives, does not join."""
+    if kind != COMPONENT:
+        return []
+    words = [f"mca_base_component_path={BUILD}/lib/mpi:SYSTEM_DEFAULT", f"{PARAMETER}priority=90",
+             f"{PARAMETER}after=4",
+             *(setting for setting in settings if setting.startswith(PARAMETER))]
+    return [word for parameter in words for word in ("--mca", *parameter.split("=", 1))]
 
 
 def launch(kind, ranks, settings, *words, program="faults", shell=None, environment=()):
@@ -61,12 +80,12 @@ def launch(kind, ranks, settings, *words, program="faults", shell=None, environm
         "openmpi": ["mpirun.openmpi", "--oversubscribe", "--bind-to", "none",
                     "--mca", "mpi_yield_when_idle", "1"],
         "mpich": ["mpiexec.mpich"],
-    }[kind]
+    }[mpi_of(kind)] + parameters_of(kind, settings)
     with tempfile.TemporaryDirectory(prefix="mpi-faults.") as folder:
         command = ["timeout", "--kill-after=5", str(TIME_LIMIT_SECONDS), *launcher,
                    "-np", str(ranks), *settings_of(kind, settings, folder),
                    *(["sh", "-c", f'{shell}; exec "$0" "$@"'] if shell else []),
-                   BUILD / "mpi" / kind / program, *words]
+                   BUILD / "mpi" / mpi_of(kind) / program, *words]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               errors="replace", check=False,
                               # Launchers of Open MPI would share the folder of their user
@@ -228,6 +247,41 @@ def invalid_setting(kind, ranks):
            says_though_slow, "COLLSOCK_MPI=perhaps")
 
 
+def component_fails(kind, ranks):
+    """The communicator joins in its fourth call, a nonblocking one is its second operation."""
+    word = "end=ETIMEDOUT@1#2"
+    run = launch(kind, ranks, [], word)
+    yield "the program ends well", run, ended_well
+    yield "all fail, and its request says so", run, all_fail, word, "MPI_Iallreduce", 1, (
+        SILENT, SILENT), 4
+    run = launch(kind, ranks, [], "fatal", word)
+    yield ("MPI_ERRORS_ARE_FATAL ends the program and names the rank", run, ends_and_says,
+           "rank 1 failed: rank 1 does not answer")
+
+
+def component_cannot_join(kind, ranks):
+    run = launch(kind, ranks, [f"{PARAMETER}require=1"], "join=EPERM@1")
+    yield ("the parameter that requires it ends the program and says why", run, ends_and_says,
+           "because of rank 1: not permitted here", f"not allowed with {PARAMETER}require")
+    run = launch(kind, ranks, [f"{PARAMETER}window=65"], "nothing")
+    yield ("an invalid parameter is named", run, ends_and_says,
+           f"{PARAMETER}window=65: not a number from 1 to 64")
+    run = launch(kind, ranks, [f"{PARAMETER}summary=1"], "join=EPERM@1")
+    yield "all pass", run, all_pass_and_say_why, "join=EPERM@1", 1, "not permitted here"
+    yield "the summary says why", run, lambda run: has(
+        "summary", run.err, "the communicator could not join")
+
+
+def component_of_another_version(kind, ranks):
+    with tempfile.TemporaryDirectory(prefix="mpi-version.") as folder:
+        other = pathlib.Path(library_of_another_version("openmpi", folder)).parent
+        shell = (f'test "$OMPI_COMM_WORLD_RANK" = 0 || export '
+                 f'OMPI_MCA_mca_base_component_path={other}:SYSTEM_DEFAULT')
+        run = launch(kind, ranks, [], "nothing", shell=shell)
+        yield ("another version on a rank ends the program with a message", run, ends_and_says,
+               "coll_collsock of rank 1 has another version than that of rank 0")
+
+
 def callbacks(kind, ranks):
     run = launch(kind, ranks, ["COLLSOCK_MPI_SUMMARY=1"], program="callbacks")
     yield "callbacks may use a communicator while it is freed", run, ended_well
@@ -305,14 +359,18 @@ def programs():
             yield other_version, kind, 2
         yield fatal_failure, kind, 2
         yield required, kind, 2
+    yield component_fails, COMPONENT, 2
+    yield component_cannot_join, COMPONENT, 2
+    yield component_of_another_version, COMPONENT, 2
 
 
 # ---- running them ----
 
 def judge_all(program, kind, ranks, *args):
     """Results for TAP: whether it passed, its name, and comments."""
-    if not shutil.which(f"mpicc.{kind}"):
-        return [(False, f"{program.__name__}, {kind}", f"no mpicc.{kind}: tools/setup mpi")]
+    if not shutil.which(f"mpicc.{mpi_of(kind)}"):
+        return [(False, f"{program.__name__}, {kind}",
+                 f"no mpicc.{mpi_of(kind)}: tools/setup mpi")]
     results = []
     for name, run, judge, *rest in program(kind, ranks, *args):
         name = f"{name}, {kind}, {ranks} ranks"
