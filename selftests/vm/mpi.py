@@ -194,6 +194,10 @@ if IN_SOAK:
         passes(kind, 3, 2, "cxx")
 
     @test_each(*KINDS)
+    def communicators_are_duplicated_while_they_are_used(kind):
+        passes(kind, 3, 1, "duplicates")
+
+    @test_each(*KINDS)
     def callbacks_may_use_a_communicator_while_it_is_freed(kind):
         passes(kind, 3, 1, "callbacks")
 

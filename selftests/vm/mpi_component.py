@@ -86,6 +86,11 @@ def callbacks_may_use_a_communicator_while_it_is_freed():
     passes_with_it(3, 1, "callbacks")
 
 
+@test
+def communicators_are_duplicated_while_they_are_used():
+    passes_with_it(3, 1, "duplicates", after=9)
+
+
 # ---- what is taken ----
 
 @test

@@ -5,6 +5,9 @@
 
 #include "module.h"
 
+/* Once, before the first module is used */
+void cm_calls_init(void);
+
 void cm_calls_install(struct cm_module *module);
 
 #endif

@@ -43,6 +43,7 @@ static int select_begin(struct cm_comm *world)
 	int err = cm_announce(world);
 
 	select_world_rank = world->rank;
+	cm_calls_init();
 	cm_nbc_begin();
 	if (!err && !cm_settings.after)
 		cm_join(world);
