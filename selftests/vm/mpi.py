@@ -18,7 +18,8 @@ from collsock_test import (
     ON_DEBUG_KERNEL, PORT, SLOWDOWN, SOAK, Failed, Skipped, command, equal, main, netem, test_each,
     work)
 from mpi_launch import (
-    BASELINE, KINDS, LOSS, TIME_LIMIT, PROGRAMS, launch, library_of, passes, preloaded, seed_of)
+    BASELINE, KINDS, LOSS, OPERATIONS, TIME_LIMIT, PROGRAMS, launch, library_of, passes, preloaded,
+    seed_of)
 
 IN_SOAK = SOAK > 1 and not ON_DEBUG_KERNEL
 ROUNDS = 6  # of collectives, in a check
@@ -127,14 +128,6 @@ def blocks_and_prefixes_are_those_of_each_rank(kind):
     print(f"# --seed {seed}")
     passes(kind, 2, 2, "collectives", "--own", "--seed", seed, "--rounds",
            str(3 * ROUNDS * (1 + SOAK // 4)), time_limit=time_limit_with(2, 2))
-
-
-OPERATIONS = {
-    "barrier": "MPI_Barrier", "bcast:8": "MPI_Bcast", "reduce:8": "MPI_Reduce",
-    "allreduce:8": "MPI_Allreduce", "allgather:8": "MPI_Allgather",
-    "allgatherv:8": "MPI_Allgatherv", "gather:8": "MPI_Gather", "scatter:8": "MPI_Scatter",
-    "reduce_scatter_block:8": "MPI_Reduce_scatter_block", "scan:8": "MPI_Scan",
-    "exscan:8": "MPI_Exscan"}
 
 
 @test_each(*(KINDS if IN_SOAK else KINDS[1:]))

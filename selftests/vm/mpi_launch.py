@@ -13,6 +13,13 @@ BASELINE = os.environ.get("COLLSOCK_BASELINE") == "1"
 SETTINGS = "COLLSOCK_MPI=on", "COLLSOCK_MPI_AFTER=0", "COLLSOCK_MPI_MAX_BYTES=1056"
 LOSS = "delay", "1ms", "0.5ms", "loss", "2%"
 TIME_LIMIT = 50 * SLOWDOWN * (1 + SOAK // 4)
+# Of the program latency, and the calls that it measures
+OPERATIONS = {
+    "barrier": "MPI_Barrier", "bcast:8": "MPI_Bcast", "reduce:8": "MPI_Reduce",
+    "allreduce:8": "MPI_Allreduce", "allgather:8": "MPI_Allgather",
+    "allgatherv:8": "MPI_Allgatherv", "gather:8": "MPI_Gather", "scatter:8": "MPI_Scatter",
+    "reduce_scatter_block:8": "MPI_Reduce_scatter_block", "scan:8": "MPI_Scan",
+    "exscan:8": "MPI_Exscan"}
 
 
 def library_of(kind):
