@@ -4,17 +4,14 @@
 
 #include "error.h"
 #include "outcome.h"
-#include "progress.h"
 #include "settings.h"
 #include "underlying.h"
 
 struct cm_outcome cm_outcome_agree(const struct cm_comm *c, struct cm_outcome own)
 {
 	struct cm_outcome worst;
-	MPI_Request request;
 
-	if (cm_underlying_minloc(c, &own, &worst, &request) ||
-	    cm_progress_await(&request, "agreement on joining", c->rank, c->size))
+	if (cm_underlying_minloc(c, &own, &worst))
 		return (struct cm_outcome){ -EIO, c->rank };
 	return worst;
 }

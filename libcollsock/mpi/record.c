@@ -5,7 +5,6 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 
-#include "progress.h"
 #include "record.h"
 #include "settings.h"
 #include "underlying.h"
@@ -59,17 +58,6 @@ static void record_fill(struct cm_comm *c, struct cm_record *r)
 		r->error = record_draw_random(r);
 }
 
-/* Returns an MPI error code. */
-static int record_allgather(const struct cm_comm *c, const struct cm_record *own,
-			    struct cm_record *all)
-{
-	MPI_Request request;
-	int err;
-
-	err = cm_underlying_allgather(c, own, sizeof(*own), all, &request);
-	return err ? err : cm_progress_await(&request, "joining", c->rank, c->size);
-}
-
 struct cm_record *cm_record_exchange(struct cm_comm *c)
 {
 	struct cm_record *records = calloc(c->size, sizeof(*records)), own;
@@ -77,7 +65,7 @@ struct cm_record *cm_record_exchange(struct cm_comm *c)
 	record_fill(c, &own);
 	if (!records) {
 		cm_comm_abort(c, "no memory for addresses");
-	} else if (record_allgather(c, &own, records)) {
+	} else if (cm_underlying_allgather(c, &own, sizeof(own), records)) {
 		cm_comm_abort(c, "addresses could not be exchanged");
 		free(records);
 		records = NULL;

@@ -11,15 +11,17 @@
 
 struct cm_comm;
 
-/* Begin a collective of all ranks of the communicator. */
+/*
+ * Collectives of all ranks of the communicator, which block: nonblocking ones would mix with
+ * those that Open MPI makes at any time to duplicate a communicator.
+ */
+int cm_underlying_allgather(const struct cm_comm *c, const void *own, int bytes, void *all);
+/* Of MPI_2INT, by MPI_MINLOC */
+int cm_underlying_minloc(const struct cm_comm *c, const void *own, void *least);
+
+/* In MPI_Init; not all ranks may answer. */
 int cm_underlying_broadcast(const struct cm_comm *c, void *buffer, int bytes,
 			    MPI_Request *request);
-int cm_underlying_allgather(const struct cm_comm *c, const void *own, int bytes, void *all,
-			    MPI_Request *request);
-/* Of MPI_2INT, by MPI_MINLOC */
-int cm_underlying_minloc(const struct cm_comm *c, const void *own, void *least,
-			 MPI_Request *request);
-
 int cm_underlying_test(MPI_Request *request, int *done);
 
 /* Let it make progress. */

@@ -16,22 +16,20 @@ int cm_underlying_broadcast(const struct cm_comm *c, void *buffer, int bytes,
 				   before->coll_ibcast_module);
 }
 
-int cm_underlying_allgather(const struct cm_comm *c, const void *own, int bytes, void *all,
-			    MPI_Request *request)
+int cm_underlying_allgather(const struct cm_comm *c, const void *own, int bytes, void *all)
 {
 	const mca_coll_base_comm_coll_t *before = &c->module->before;
 
-	return before->coll_iallgather(own, bytes, MPI_BYTE, all, bytes, MPI_BYTE, c->handle,
-				       request, before->coll_iallgather_module);
+	return before->coll_allgather(own, bytes, MPI_BYTE, all, bytes, MPI_BYTE, c->handle,
+				      before->coll_allgather_module);
 }
 
-int cm_underlying_minloc(const struct cm_comm *c, const void *own, void *least,
-			 MPI_Request *request)
+int cm_underlying_minloc(const struct cm_comm *c, const void *own, void *least)
 {
 	const mca_coll_base_comm_coll_t *before = &c->module->before;
 
-	return before->coll_iallreduce(own, least, 1, MPI_2INT, MPI_MINLOC, c->handle, request,
-				       before->coll_iallreduce_module);
+	return before->coll_allreduce(own, least, 1, MPI_2INT, MPI_MINLOC, c->handle,
+				      before->coll_allreduce_module);
 }
 
 int cm_underlying_test(MPI_Request *request, int *done)

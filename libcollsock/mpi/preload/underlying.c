@@ -9,17 +9,14 @@ int cm_underlying_broadcast(const struct cm_comm *c, void *buffer, int bytes,
 	return cm_functions.Ibcast(buffer, bytes, MPI_BYTE, 0, c->handle, request);
 }
 
-int cm_underlying_allgather(const struct cm_comm *c, const void *own, int bytes, void *all,
-			    MPI_Request *request)
+int cm_underlying_allgather(const struct cm_comm *c, const void *own, int bytes, void *all)
 {
-	return cm_functions.Iallgather(own, bytes, MPI_BYTE, all, bytes, MPI_BYTE, c->handle,
-				       request);
+	return cm_functions.Allgather(own, bytes, MPI_BYTE, all, bytes, MPI_BYTE, c->handle);
 }
 
-int cm_underlying_minloc(const struct cm_comm *c, const void *own, void *least,
-			 MPI_Request *request)
+int cm_underlying_minloc(const struct cm_comm *c, const void *own, void *least)
 {
-	return cm_functions.Iallreduce(own, least, 1, MPI_2INT, MPI_MINLOC, c->handle, request);
+	return cm_functions.Allreduce(own, least, 1, MPI_2INT, MPI_MINLOC, c->handle);
 }
 
 int cm_underlying_test(MPI_Request *request, int *done)
