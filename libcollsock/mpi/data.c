@@ -84,7 +84,7 @@ static int data_describe_whole(const struct cm_data *d, void *base, MPI_Datatype
 	MPI_Aint distance = (MPI_Aint)d->buffer - (MPI_Aint)base;
 	int count = d->count;
 
-	return PMPI_Type_create_hindexed(1, &count, &distance, d->datatype, type);
+	return cm_underlying_hindexed(1, &count, &distance, d->datatype, type);
 }
 
 static int data_describe_parts(const struct cm_data *d, const struct cm_parts *parts, void *base,
@@ -100,7 +100,7 @@ static int data_describe_parts(const struct cm_data *d, const struct cm_parts *p
 			counts[i] = parts->part[i].count;
 			places[i] = (MPI_Aint)d->buffer - (MPI_Aint)base + parts->part[i].place;
 		}
-		err = PMPI_Type_create_hindexed(parts->ranks, counts, places, d->datatype, type);
+		err = cm_underlying_hindexed(parts->ranks, counts, places, d->datatype, type);
 	}
 	free(places);
 	free(counts);

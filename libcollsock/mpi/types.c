@@ -8,6 +8,7 @@
 
 #include "types.h"
 #include "settings.h"
+#include "underlying.h"
 
 #define BIT(op) (1U << (op))
 
@@ -240,7 +241,7 @@ const struct cm_type *cm_type_of(MPI_Datatype datatype)
 	const struct cm_type *type = type_predefined(datatype);
 	MPI_Datatype original;
 
-	if (type || datatype == MPI_DATATYPE_NULL)
+	if (type || datatype == MPI_DATATYPE_NULL || !cm_underlying_has_record(datatype))
 		return type;
 	original = type_duplicated(datatype);
 	if (original == MPI_DATATYPE_NULL)

@@ -7,6 +7,8 @@
 #ifndef COLLSOCK_MPI_UNDERLYING_H
 #define COLLSOCK_MPI_UNDERLYING_H
 
+#include <stdbool.h>
+
 #include <mpi.h>
 
 struct cm_comm;
@@ -29,6 +31,14 @@ void cm_underlying_progress(void);
 
 /* End the program; may return if that is not at once. */
 void cm_underlying_abort(MPI_Comm comm, int status);
+
+/*
+ * Does MPI know from what a datatype was made? Those that Open MPI makes for itself have no such
+ * record, and MPI_Type_get_envelope and MPI_Type_create_hindexed do not work with them.
+ */
+bool cm_underlying_has_record(MPI_Datatype type);
+int cm_underlying_hindexed(int blocks, const int counts[], const MPI_Aint places[],
+			   MPI_Datatype of, MPI_Datatype *type);
 
 /* An element to bytes, and back. Errors call none of the program's error handlers. */
 int cm_underlying_pack(const void *element, MPI_Datatype type, void *packed, int bytes);

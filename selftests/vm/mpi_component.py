@@ -132,6 +132,16 @@ def a_communicator_joins_in_the_call_that_its_parameter_names():
 
 
 @test
+def calls_of_open_mpi_with_datatypes_of_its_own_are_taken():
+    """This algorithm of allgatherv is a gatherv and a broadcast, of which the latter joins."""
+    algorithm = [word for name, value in (("use_dynamic_rules", 1), ("allgatherv_algorithm", 1))
+                 for word in ("--mca", f"coll_tuned_{name}={value}")]
+    status, said = run(3, 1, "latency", "1", "allgatherv:64", after=2, launcher=algorithm)
+    equal("status", status, 0)
+    equal("broadcasts", counts(said)["Bcast"], (1, 0))
+
+
+@test
 def on_one_host_all_is_passed_on():
     status, said = run(1, 3, "latency", "5", "barrier")
     equal("status", status, 0)

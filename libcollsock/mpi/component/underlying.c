@@ -57,3 +57,14 @@ int cm_underlying_unpack(const void *packed, int bytes, void *element, MPI_Datat
 {
 	return ompi_datatype_sndrcv(packed, bytes, MPI_PACKED, element, 1, type);
 }
+
+bool cm_underlying_has_record(MPI_Datatype type)
+{
+	return type->args;
+}
+
+int cm_underlying_hindexed(int blocks, const int counts[], const MPI_Aint places[],
+			   MPI_Datatype of, MPI_Datatype *type)
+{
+	return ompi_datatype_create_hindexed(blocks, counts, places, of, type);
+}

@@ -28,3 +28,15 @@ void cm_underlying_abort(MPI_Comm comm, int status)
 {
 	PMPI_Abort(comm, status);
 }
+
+bool cm_underlying_has_record(MPI_Datatype type)
+{
+	(void)type;
+	return true;
+}
+
+int cm_underlying_hindexed(int blocks, const int counts[], const MPI_Aint places[],
+			   MPI_Datatype of, MPI_Datatype *type)
+{
+	return PMPI_Type_create_hindexed(blocks, counts, places, of, type);
+}
