@@ -15,6 +15,11 @@ IN_SOAK = SOAK > 1 and not ON_DEBUG_KERNEL
 ROUNDS = 6 * (1 + SOAK // 4)
 
 
+def test_in_soak(function):
+    """Each of these starts MPI on several hosts, which takes long."""
+    return test(function) if IN_SOAK else function
+
+
 def run(hosts, ranks, program, *args, launcher=(), preload=(), **parameters):
     return launch("openmpi", hosts, ranks, program, *args, preload=list(preload),
                   launcher=[*with_component(**parameters), *launcher])
@@ -33,7 +38,7 @@ def counts(said):
 
 # ---- results ----
 
-@test_each((), ("--own",))
+@test_each(("--own",), *([()] if IN_SOAK else []))
 def random_operations_give_the_expected_results(*options):
     seed = seed_of("component", *options)
     print(f"# --seed {seed}")
@@ -91,12 +96,12 @@ if IN_SOAK:
         passes_with_it(2, 1, "fortran_f08")
 
 
-@test
+@test_in_soak
 def a_long_message_gets_through_while_its_sender_is_in_an_operation():
     passes_with_it(2, 1, "rendezvous")
 
 
-@test
+@test_in_soak
 def callbacks_may_use_a_communicator_while_it_is_freed():
     passes_with_it(3, 1, "callbacks")
 
@@ -123,7 +128,7 @@ def a_call_that_cannot_be_taken_is_passed_on():
           ["more bytes than are taken", "ranks are not in the order of hosts"])
 
 
-@test
+@test_in_soak
 def a_communicator_joins_in_the_call_that_its_parameter_names():
     status, said = run(2, 1, "latency", "20", "barrier", after=7, verbose=1)
     equal("status", status, 0)
@@ -141,7 +146,7 @@ def calls_of_open_mpi_with_datatypes_of_its_own_are_taken():
     equal("broadcasts", counts(said)["Bcast"], (1, 0))
 
 
-@test
+@test_in_soak
 def on_one_host_all_is_passed_on():
     status, said = run(1, 3, "latency", "5", "barrier")
     equal("status", status, 0)
@@ -166,7 +171,7 @@ def beside_the_preloaded_library_it_takes_nothing():
     equal("barriers", counts(said)["Barrier"], (10, 0))
 
 
-@test
+@test_in_soak
 def an_impossible_parameter_ends_the_program_with_a_message():
     status, said = run(2, 1, "latency", "1", "barrier", window=100)
     equal("ends", status != 0, True)
@@ -185,12 +190,12 @@ if IN_SOAK:
 
 # ---- errors ----
 
-@test
+@test_in_soak
 def invalid_arguments_are_refused():
     passes_with_it(2, 1, "errors")
 
 
-@test
+@test_in_soak
 def a_root_whose_blocks_differ_causes_an_error_and_no_hang():
     _, said = run(3, 1, "errors", "--differ", launcher=["--survivors"])
     equal("error at the root", re.findall(r"rank 0: operation 0: class \d+ \((\w+)\)", said),
@@ -211,7 +216,7 @@ def a_killed_rank_is_named_by_the_errors_of_the_communicator():
                 raise Failed(f"rank {rank} did not learn of it:\n{said[-3000:]}")
 
 
-@test
+@test_in_soak
 def a_killed_rank_ends_the_program_and_is_named():
     """The launcher then reports no failure, as the death of a rank is none for it."""
     status, said = run(3, 1, "errors", "--victim", "1", "--fatal", launcher=["--survivors"])

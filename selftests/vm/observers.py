@@ -16,8 +16,8 @@ import time
 
 from collsock_netlink import DUMP, NLMSG_DONE, NUMBERS, REQUEST, Netlink, NetlinkError
 from collsock_test import (
-    Child, Descriptor, Failed, Group, at_least, at_most, command, equal, eventually, libc, main, netlink_on,
-    rank_on, read_file, test, write_file)
+    Child, Descriptor, Failed, Group, at_least, at_most, command, equal, eventually, libc, main,
+    netlink_on, rank_on, read_file, test, tunables, until_nothing_lingers, write_file)
 
 TRACING = "/sys/kernel/tracing"
 PROBE = "p:observed {} group=$arg4:u32"
@@ -185,12 +185,14 @@ def root_of_a_container_who_looks_as_many_users_rests_most_of_the_time():
 @test
 def who_looks_rests_even_if_no_group_has_anything_to_tell():
     with contextlib.ExitStack() as stack:
+        stack.enter_context(tunables(max_memory_kib=1 << 20))
         for _ in range(1000):
             rank = stack.enter_context(contextlib.closing(rank_on(1)))
             rank.join(Descriptor((1,), window=64, max_bytes=8), 0)
         with calls("coll_pace_end") as looks:
             dumps = rests("CMD_OPERATION_GET", 0.3)
             at_least("looks, of a millisecond each", len(looks()), 2 * dumps)
+    until_nothing_lingers(1)
 
 
 def look_by_threads(line, *commands):
