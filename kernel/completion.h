@@ -70,6 +70,7 @@ struct coll_completion {
 /* How an operation is posted */
 #define COLL_COMPLETION_CLAIMED	0x1	/* the caller will wait for it */
 #define COLL_COMPLETION_QUIET	0x2	/* success has no completion */
+#define COLL_COMPLETION_SHARED	0x4	/* its result is shared (result.h) */
 
 /**
  * struct coll_completions - the completion slots of one socket

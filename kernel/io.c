@@ -228,50 +228,12 @@ static bool io_copy_from_user(const struct coll_sock *csk, u8 *to,
 	return !copy_from_user(to, from, bytes);
 }
 
-/* Has the rank's next operation memory for its result? It keeps that, as it waits for the rank. */
-static bool io_has_result(struct coll_sock *csk)
+/* Where the payload of a post goes, or an error pointer. A long one has no room in the slot. */
+static inline u8 *io_reserve(const struct coll_sock *csk, struct coll_completion *slot, u32 bytes)
 {
-	struct coll_instance *gi = csk->instance;
-	bool has;
-
-	coll_instance_lock(gi);
-	has = coll_group_has_result(&gi->group, csk->local);
-	coll_instance_unlock(gi);
-	return has;
-}
-
-/*
- * Memory for what has no room in the slot's buffer: for the payload, which the caller frees after
- * the post, and for the result, which the slot has from now on.
- */
-static noinline u8 *io_reserve_long(struct coll_sock *csk, struct coll_completion *slot,
-				    const struct coll_signature *sig, u32 bytes)
-{
-	struct coll_instance *gi = csk->instance;
-	const struct coll_group *g = &gi->group;
-	struct coll_shared_result *result;
-	u32 shared = coll_signature_shared(g, sig);
-	u8 *payload;
-
-	if (shared && coll_signature_receives(sig, g->ranks.local[csk->local].rank) &&
-	    !io_has_result(csk)) {
-		result = coll_shared_result_new(gi->cn, gi->user, &gi->results, shared);
-		if (IS_ERR(result))
-			return ERR_CAST(result);
-		coll_completion_share(slot, result);
-	}
-	if (bytes <= g->payload.max_bytes)
+	if (likely(bytes <= csk->instance->group.payload.max_bytes))
 		return slot->buffer;
-	payload = kvmalloc(bytes, GFP_KERNEL_ACCOUNT);
-	return payload ?: ERR_PTR(-ENOMEM);
-}
-
-/* Where the payload of a post goes, or an error pointer */
-static inline u8 *io_reserve(struct coll_sock *csk, struct coll_completion *slot,
-			     const struct coll_signature *sig, u32 bytes)
-{
-	return likely(!coll_operations[sig->operation].blocks) ? slot->buffer :
-	       io_reserve_long(csk, slot, sig, bytes);
+	return kvmalloc(bytes, GFP_KERNEL_ACCOUNT) ?: ERR_PTR(-ENOMEM);
 }
 
 static inline void io_unreserve(const struct coll_completion *slot, u8 *payload)
@@ -333,6 +295,33 @@ static noinline void io_trace_post(struct coll_sock *csk, const struct coll_sign
 		trace_coll_post(g, csk->local, sig);
 }
 
+/* COLL_COMPLETION_SHARED, if a post with this signature is such a one, else 0 */
+static inline u32 io_shares(const struct coll_sock *csk, const struct coll_signature *sig)
+{
+	const struct coll_group *g = &csk->instance->group;
+
+	if (likely(!coll_operations[sig->operation].blocks) || !coll_signature_shared(g, sig))
+		return 0;
+	return coll_signature_receives(sig, g->ranks.local[csk->local].rank) ?
+	       COLL_COMPLETION_SHARED : 0;
+}
+
+/* The slot brings memory for a shared result. */
+static int io_bring_result(struct coll_sock *csk, struct coll_completion *slot,
+			   const struct coll_signature *sig)
+{
+	struct coll_instance *gi = csk->instance;
+	struct coll_shared_result *result;
+
+	result = coll_shared_result_new(gi->cn, gi->user, &gi->results,
+					coll_signature_shared(&gi->group, sig));
+	if (IS_ERR(result))
+		return PTR_ERR(result);
+	coll_completion_share(slot, result);
+	return 0;
+}
+
+/* Returns -ENODATA if the slot must bring memory for the result. */
 static int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
 		       const struct coll_signature *sig, const u8 *payload, u64 cookie, u32 how)
 {
@@ -342,6 +331,10 @@ static int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
 
 	if (unlikely(csk->failed || csk->sk.sk_shutdown))
 		err = io_check_end(csk, how);
+	/* Which operation the post becomes, and so whether it has memory, is known only now. */
+	if (!err && unlikely(how & COLL_COMPLETION_SHARED) && !slot->shared &&
+	    coll_group_wants_result(&gi->group, csk->local))
+		err = -ENODATA;
 	if (unlikely(err)) {
 		coll_instance_leave(gi);
 		return err;
@@ -372,10 +365,14 @@ static int io_post(struct coll_sock *csk, struct coll_completion *slot,
 
 	for (;;) {
 		err = io_try_post(csk, slot, sig, payload, cookie, how);
-		if (likely(err != -EAGAIN))
+		if (err == -EAGAIN) {
+			slept = true;
+			err = io_sleep(csk, &io_for_room, timeout);
+		} else if (err == -ENODATA) {
+			err = io_bring_result(csk, slot, sig);
+		} else {
 			break;
-		slept = true;
-		err = io_sleep(csk, &io_for_room, timeout);
+		}
 		if (err)
 			break;
 	}
@@ -406,6 +403,7 @@ static int io_send(struct coll_sock *csk, struct msghdr *msg)
 	int bytes, err;
 	long timeout;
 	u8 *payload;
+	u32 how;
 
 	err = coll_extensible_from_iter(&post, sizeof(post), COLLSOCK_POST_VER0, &msg->msg_iter);
 	if (err < 0)
@@ -420,14 +418,14 @@ static int io_send(struct coll_sock *csk, struct msghdr *msg)
 	slot = io_take_slot(csk, &timeout);
 	if (IS_ERR(slot))
 		return io_restartable(PTR_ERR(slot), timeout);
-	payload = io_reserve(csk, slot, &sig, bytes);
+	payload = io_reserve(csk, slot, bytes);
 	if (IS_ERR(payload)) {
 		io_release_slot(csk, slot);
 		return PTR_ERR(payload);
 	}
 	if (io_copy_from_iter(csk, payload, &sig, bytes, &msg->msg_iter)) {
-		err = io_post(csk, slot, &sig, payload, post.cookie,
-			      post.flags & COLLSOCK_QUIET ? COLL_COMPLETION_QUIET : 0, &timeout);
+		how = post.flags & COLLSOCK_QUIET ? COLL_COMPLETION_QUIET : io_shares(csk, &sig);
+		err = io_post(csk, slot, &sig, payload, post.cookie, how, &timeout);
 	} else {
 		io_release_slot(csk, slot);
 		err = -EFAULT;
@@ -734,14 +732,14 @@ static struct coll_completion *io_run_post(struct coll_sock *csk, const struct c
 	slot = io_take_slot(csk, &timeout);
 	if (IS_ERR(slot))
 		return PTR_ERR(slot) == -EINTR ? ERR_PTR(-EAGAIN) : slot;
-	payload = io_reserve(csk, slot, sig, bytes);
+	payload = io_reserve(csk, slot, bytes);
 	if (IS_ERR(payload)) {
 		io_release_slot(csk, slot);
 		return ERR_CAST(payload);
 	}
 	if (!bytes || io_copy_from_user(csk, payload, sig, bytes, from)) {
-		err = io_post(csk, slot, sig, payload, post->cookie, COLL_COMPLETION_CLAIMED,
-			      &timeout);
+		err = io_post(csk, slot, sig, payload, post->cookie,
+			      COLL_COMPLETION_CLAIMED | io_shares(csk, sig), &timeout);
 	} else {
 		io_release_slot(csk, slot);
 		err = -EFAULT;

@@ -66,12 +66,16 @@ static inline bool coll_group_take_fold(struct coll_group *g, struct coll_fold *
 	return fold->op;
 }
 
-/* Has the next operation of a rank, which others have posted, memory for a shared result? */
-static inline bool coll_group_has_result(const struct coll_group *g, u32 local)
+/*
+ * Of a rank that receives a shared result (coll_signature_shared()): must its next post bring
+ * memory for it? Not if another rank of this host has.
+ */
+static inline bool coll_group_wants_result(const struct coll_group *g, u32 local)
 {
 	const struct coll_op *op = coll_group_slot(g, g->ranks.local[local].next);
 
-	return op->state == COLL_OP_RUNNING && op->result;
+	return coll_group_writable(g, local) && !coll_group_ended(g, local) &&
+	       !(op->state == COLL_OP_RUNNING && op->result);
 }
 
 void coll_group_folded(struct coll_group *g, const struct coll_fold *fold, u64 now);

@@ -4,19 +4,24 @@
 # suites: check debug soak
 """Vectors of blocks that are longer than payloads may be: ranks of a host share the result."""
 
+import ctypes
 import errno
 import fcntl
+import mmap
 import os
 import socket
 import struct
+import threading
+import time
 
 import cases
 from cases import ROOTED, Case, elements_of_a_part, run_cases
 from collsock_test import (
     ALLGATHER, ALLREDUCE, BYTE, COMPLETION, DEFAULT_SEGMENT, GATHER, MAX_PAYLOAD, MAX_RESULT,
     MAX_SEGMENTS, NOP, POST, RUN, RUN_BYTES, RUN_HEAD, SCATTER, SUM, Child, Completion,
-    Descriptor, Group, Rank, at_least, barrier, equal, errno_name, eventually, faulty,
-    main, netlink_on, outcome, rank_on, refused, run_bytes, seeded, test, test_each, tunables)
+    Descriptor, Group, Rank, Skipped, at_least, barrier, equal, errno_name, eventually, faulty, libc,
+    main, netlink_on, outcome, post_bytes, rank_on, refused, run_bytes, seeded, test, test_each,
+    tunables)
 
 ROOM = COMPLETION.size + MAX_RESULT
 SHORT = 64  # max_bytes
@@ -153,6 +158,71 @@ def memory_that_cannot_be_had_refuses_a_post_and_the_group_goes_on():
     case.check(0, group[0].complete(room=ROOM))
     case.check(1, group[1].complete(room=ROOM))
     barrier(group)
+
+
+UFFDIO_API, UFFDIO_REGISTER, UFFDIO_ZEROPAGE = 0xc018aa3f, 0xc020aa00, 0xc020aa04
+USERFAULTFD, UFFD_VERSION, UFFD_MISSING = 323, 0xaa, 1
+
+
+class SlowPage:
+    """Memory that whoever reads it waits for, until it comes()."""
+
+    def __init__(self):
+        self.fd = libc.syscall(USERFAULTFD, os.O_CLOEXEC)
+        if self.fd < 0:
+            raise Skipped("no userfaultfd")
+        fcntl.ioctl(self.fd, UFFDIO_API, bytearray(struct.pack("=3Q", UFFD_VERSION, 0, 0)))
+        self.memory = mmap.mmap(-1, mmap.PAGESIZE)
+        self.range = ctypes.addressof(ctypes.c_char.from_buffer(self.memory)), mmap.PAGESIZE
+        fcntl.ioctl(self.fd, UFFDIO_REGISTER,
+                    bytearray(struct.pack("=4Q", *self.range, UFFD_MISSING, 0)))
+
+    def comes(self):
+        fcntl.ioctl(self.fd, UFFDIO_ZEROPAGE, bytearray(struct.pack("=4Q", *self.range, 0, 0)))
+        os.close(self.fd)
+
+
+def post_slowly(rank, head, bytes_):
+    """The thread that posts, and the page that it waits for"""
+    page = SlowPage()
+    thread = threading.Thread(target=rank.sendmsg,
+                              args=([head, memoryview(page.memory)[:bytes_]],))
+    thread.start()
+    time.sleep(0.2)
+    return thread, page
+
+
+@test
+def which_operation_a_post_becomes_is_known_only_then():
+    """When both slow threads begin, the next operation has memory for its result already; others
+    post that one, and the two begin one that nobody has brought memory for."""
+    count = SHORT
+    head = post_bytes(b"", **fields_of(ALLGATHER, count))
+    group = group_of((0, 0), window=8)
+    slow = []
+    for first, second in ((1, 0), (0, 1)):
+        group[first].send(head + bytes(count))
+        slow.append(post_slowly(group[second], head, count))
+        group[second].send(head + bytes(count))
+    for thread, page in slow:
+        page.comes()
+        thread.join()
+    for rank in group:
+        for _ in range(3):
+            completion = rank.complete(room=ROOM)
+            equal("outcome", outcome(completion), "success")
+            equal("length", completion.bytes, 2 * count)
+
+
+@test
+def ranks_that_read_no_more_still_contribute():
+    group = group_of((0, 0))
+    head = post_bytes(b"", **fields_of(ALLGATHER, 1000))
+    for rank in group:
+        rank.shutdown(socket.SHUT_RD)
+    for rank in group:
+        rank.send(head + bytes(1000))
+    eventually("operations completed", lambda: group[0].stats().completed, 2)
 
 
 def user_posts(line, _):
