@@ -80,6 +80,7 @@ def main():
     parser.add_argument("--compare", action="store_true")
     parser.add_argument("--folder", action="append", choices=FOLDERS)
     parser.add_argument("--only", action="append", metavar="PROGRAM")
+    parser.add_argument("--least-ranks", type=int, default=1, metavar="N")
     parser.add_argument("--most-ranks", type=int, default=16, metavar="N")
     parser.add_argument("--timeout", type=int, default=120, metavar="SECONDS",
                         help="for each four ranks; they share processors (default: 120)")
@@ -89,7 +90,7 @@ def main():
     options.preload = options.preload and str(pathlib.Path(options.preload).resolve())
 
     chosen = [test for test in tests_of(options.tests / options.kind, options.folder or FOLDERS)
-              if test.ranks <= options.most_ranks
+              if options.least_ranks <= test.ranks <= options.most_ranks
               and (not options.only or test.program.name in options.only)]
     if not chosen:
         sys.exit(f"mpich_suite: no test was built in {options.tests}")
