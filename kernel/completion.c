@@ -54,6 +54,22 @@ void coll_completions_free(struct coll_completions *slots)
 }
 
 /**
+ * coll_completions_give_buffers() - the buffers belong to the group from now on
+ * @slots: of the socket
+ *
+ * Operations of the group and slots exchange them, so none is freed before the group ends.
+ *
+ * Return: what is to be freed then, by kvfree(). Context: any.
+ */
+u8 *coll_completions_give_buffers(struct coll_completions *slots)
+{
+	u8 *buffers = slots->buffers;
+
+	slots->buffers = NULL;
+	return buffers;
+}
+
+/**
  * coll_completions_unshare() - the socket closes: nobody will read its results
  * @slots: of the socket
  *

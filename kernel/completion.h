@@ -43,7 +43,7 @@ enum coll_completion_state {
  * @claimant: the call that sleeps until it is DONE
  * @posted: serial number of the post
  * @ended: serial number of the completion
- * @buffer: the payload, then the result
+ * @buffer: the payload, then the result; the group may exchange it for memory of its own
  * @shared: memory for a result that is too long for @buffer, or NULL
  * @part: the part of it that this rank receives
  * @completion: the structure that user space receives
@@ -77,7 +77,7 @@ struct coll_completion {
  * @ready: DONE and unclaimed
  * @posted: latest serial number of a post
  * @ended: latest serial number of a completion
- * @buffers: buffers of all slots
+ * @buffers: buffers of all slots, until they belong to the group
  * @count: number of slots
  * @free: a bit for each slot that is FREE
  * @slot: the slots, followed by the one for the failure of the group
@@ -94,6 +94,7 @@ struct coll_completions {
 
 struct coll_completions *coll_completions_new(u32 count, u32 max_bytes);
 void coll_completions_free(struct coll_completions *slots);
+u8 *coll_completions_give_buffers(struct coll_completions *slots);
 void coll_completions_unshare(struct coll_completions *slots);
 
 static inline u32 coll_completion_index(const struct coll_completions *slots,
@@ -199,7 +200,7 @@ static inline void coll_completion_unpost(struct coll_completion *slot)
  * coll_completion_finish() - store the outcome of an operation
  * @slots: of the socket
  * @slot: POSTED
- * @result: @bytes bytes, copied unless they are in the slot's shared result
+ * @result: @bytes bytes, copied unless they are in the slot's buffer or its shared result
  * @bytes: length of the result; what is copied has room in the slot's buffer
  * @error: errno, positive, or 0
  * @failed_rank: rank to blame
@@ -219,7 +220,7 @@ static inline void coll_completion_finish(struct coll_completions *slots,
 	c->completed_ns = now;
 	if (unlikely(slot->shared))
 		slot->part = result;
-	else if (bytes)
+	else if (bytes && result != slot->buffer)
 		memcpy(slot->buffer, result, bytes);
 	slot->ended = ++slots->ended;
 	/* A claimant that sees DONE must see all of the above. */

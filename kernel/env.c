@@ -183,6 +183,22 @@ static noinline void env_trace_complete(struct coll_group *g, u32 local, u64 num
 	trace_coll_complete(g, local, number, bytes, error, failed_rank);
 }
 
+u8 *coll_env_exchange(struct coll_group *g, u32 local, void *token, const void *payload,
+		      u8 *buffer)
+{
+	struct coll_completion *slot = token;
+	u8 *own;
+
+	/* The slots of a closed socket are freed. */
+	if (!env_instance(g)->local_members[local].csk)
+		return NULL;
+	own = slot->buffer;
+	if (payload && payload != own)
+		return NULL;
+	slot->buffer = buffer;
+	return own;
+}
+
 struct coll_result *coll_env_result_take(struct coll_group *g, u32 local, void *token, u32 bytes)
 {
 	struct coll_completion *slot = token;

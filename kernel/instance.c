@@ -584,6 +584,8 @@ void coll_instance_remember(struct coll_instance *gi)
  */
 void coll_instance_free(struct coll_instance *gi)
 {
+	u32 i;
+
 	coll_group_destroy(&gi->group);
 	coll_net_uncharge(gi->cn, gi->user, gi->charge);
 	coll_turns_release(&gi->turn);
@@ -597,6 +599,8 @@ void coll_instance_free(struct coll_instance *gi)
 		mutex_unlock(&gi->cn->mutex);
 	}
 	coll_user_put(gi->user);
+	for (i = 0; gi->local_members && i < gi->group.ranks.locals; i++)
+		kvfree(gi->local_members[i].buffers);
 	kvfree(gi->local_members);
 	/* It contains a key. */
 	kfree_sensitive(gi);

@@ -67,6 +67,7 @@ struct sock;
  * @next: in coll_instance.woken, if one of these two is not 0
  * @awaits_room: a thread may sleep until the window has room: it is in @next_awaiting
  * @next_awaiting: in coll_instance.awaiting
+ * @buffers: of its completion slots (coll_completions_give_buffers()); NULL before it joins
  */
 struct coll_local_member {
 	struct coll_sock	*csk;
@@ -75,6 +76,7 @@ struct coll_local_member {
 	struct coll_local_member	*next;
 	bool			awaits_room;
 	struct coll_local_member	*next_awaiting;
+	u8			*buffers;
 };
 
 /**

@@ -242,6 +242,7 @@ static int instance_add_member(struct coll_instance *gi, struct coll_sock *csk, 
 	if (local >= 0) {
 		csk->local = local;
 		gi->local_members[local].csk = csk;
+		gi->local_members[local].buffers = coll_completions_give_buffers(csk->slots);
 		gi->sockets++;
 	}
 	coll_instance_leave(gi);

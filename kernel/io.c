@@ -236,9 +236,10 @@ static inline u8 *io_reserve(const struct coll_sock *csk, struct coll_completion
 	return kvmalloc(bytes, GFP_KERNEL_ACCOUNT) ?: ERR_PTR(-ENOMEM);
 }
 
-static inline void io_unreserve(const struct coll_completion *slot, u8 *payload)
+/* The group may have the slot's by now. */
+static inline void io_unreserve(const struct coll_sock *csk, u8 *payload, u32 bytes)
 {
-	if (unlikely(payload != slot->buffer))
+	if (unlikely(bytes > csk->instance->group.payload.max_bytes))
 		kvfree(payload);
 }
 
@@ -430,7 +431,7 @@ static int io_send(struct coll_sock *csk, struct msghdr *msg)
 		io_release_slot(csk, slot);
 		err = -EFAULT;
 	}
-	io_unreserve(slot, payload);
+	io_unreserve(csk, payload, bytes);
 	return io_restartable(err, timeout);
 }
 
@@ -744,7 +745,7 @@ static struct coll_completion *io_run_post(struct coll_sock *csk, const struct c
 		io_release_slot(csk, slot);
 		err = -EFAULT;
 	}
-	io_unreserve(slot, payload);
+	io_unreserve(csk, payload, bytes);
 	if (err)
 		return ERR_PTR(err == -EINTR ? -EAGAIN : err);
 	return slot;

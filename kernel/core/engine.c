@@ -327,15 +327,11 @@ static noinline bool engine_fold(struct coll_op *op, u32 index)
 	/* A single register of a single block is overwritten. */
 	u32 kept = s->registers > 1 || s->blocks > 1 ? s->registers : 0;
 
-	if (engine_fold_two(op, lane, r))
+	/* Messages have been received into the vector. */
+	if (op->vector.direct || engine_fold_two(op, lane, r))
 		return true;
-	if (unlikely(s->form)) {
-		/* Messages have been received into the vector. */
-		if (s->form == COLL_FORM_PLACES)
-			return true;
-		if (s->fold[r->fold_first].action == COLL_PREFIX)
-			return coll_prefix_fold(op, index);
-	}
+	if (unlikely(s->form == COLL_FORM_PREFIXES) && s->fold[r->fold_first].action == COLL_PREFIX)
+		return coll_prefix_fold(op, index);
 	while (lane->part < kept + r->folds) {
 		if (coll_work_over(op->group))
 			return false;
@@ -412,12 +408,45 @@ static void engine_answer_other(struct coll_op *op, u32 local)
 		engine_answer_prefix(op, local);
 }
 
+/*
+ * Hand over what a host has only received, if it is not being forwarded. Memory that has been
+ * handed over is not written any more.
+ */
+static bool engine_hand_over(struct coll_op *op, u32 local)
+{
+	struct coll_op_vector *v = &op->vector;
+	u8 *with;
+
+	if (!v->direct || v->first != v->buffer || op->group->ranks.locals > 1 || op->head.unacked)
+		return false;
+	with = coll_env_exchange(op->group, local, op->locals.post[local].token, NULL, v->buffer);
+	if (!with)
+		return false;
+	v->buffer = with;
+	v->first = with;
+	return true;
+}
+
+/* A long result is not copied if it is where the platform looks for it. */
+static noinline void engine_answer_long(struct coll_op *op, u32 local)
+{
+	const u8 *result = coll_values_register(op, op->lanes[0].value, 0);
+
+	if (!op->vector.last_value && !engine_hand_over(op, local))
+		coll_work_do(op->group, op->bytes * COLL_WORK_BYTE);
+	engine_complete(op, local, result, op->bytes, 0, COLLSOCK_NO_RANK);
+}
+
 static void engine_answer(struct coll_op *op, u32 local, u32 error, u32 failed_rank)
 {
 	u32 bytes = error || !op->locals.post[local].receives ? 0 : op->bytes;
 
 	if (unlikely((op->own_out || op->shared) && bytes)) {
 		engine_answer_other(op, local);
+		return;
+	}
+	if (unlikely(bytes >= COLL_VALUES_LONG)) {
+		engine_answer_long(op, local);
 		return;
 	}
 	coll_work_do(op->group, bytes * COLL_WORK_BYTE);
@@ -705,7 +734,7 @@ void coll_engine_store_payload(struct coll_op *op, u32 edge, const struct coll_b
 	u32 bytes = body->payload_bytes;
 	u8 *to;
 
-	if (likely(op->schedule->form != COLL_FORM_PLACES)) {
+	if (!op->vector.direct) {
 		memcpy(coll_values_early(op, edge) + range.first, body->payload, bytes);
 		return;
 	}

@@ -53,6 +53,7 @@ static inline void coll_engine_make(struct coll_op *op)
 	op->state = COLL_OP_EARLY;
 	op->probed = false;
 	op->begun = 0;
+	op->vector.last_value = 0;
 	coll_engine_reset_lane(&op->lanes[0]);
 	if (unlikely(op->segments > 1))
 		coll_engine_reset_lanes(op);

@@ -72,12 +72,23 @@ void coll_env_deadline(struct coll_group *g, u64 at);
 
 /*
  * Operation @number, which rank @local of this host posted with @token, has ended: with
- * @error (a positive errno) and @failed_rank, or with a result to be copied at once. An
+ * @error (a positive errno) and @failed_rank, or with a result to be copied at once, unless it is
+ * where the platform looks for it (coll_env_exchange()). An
  * operation posted after the group has ended has the number of the first that cannot
  * complete. Cannot fail.
  */
 void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		       const void *result, u32 bytes, u32 error, u32 failed_rank);
+
+/*
+ * Memory is exchanged, of max_bytes, rounded up to 8, on either side: the platform takes @buffer, and
+ * returns that which a post of rank @local brought for its payload, or for its result if @payload
+ * is NULL. From then on that is the core's, for the lifetime of the group, and @buffer is where
+ * the platform looks for the result. NULL if @payload is elsewhere, or the platform has no such
+ * memory: then nothing has changed.
+ */
+u8 *coll_env_exchange(struct coll_group *g, u32 local, void *token, const void *payload,
+		      u8 *buffer);
 
 /**
  * struct coll_result - memory for a result that is longer than max_bytes, which the ranks of this

@@ -92,12 +92,12 @@ static int group_build_slot(struct coll_group *g, struct coll_op *op,
 	u32 lanes = DIV_ROUND_UP(g->payload.max_result_bytes, g->payload.segment_bytes);
 	u32 folded = DIV_ROUND_UP(g->payload.max_bytes, g->payload.segment_bytes);
 	u32 i, local = g->ranks.locals > 1 ? g->ranks.locals : 0;
-	size_t values = (size_t)(room->values + room->early + local) * g->payload.room;
+	size_t values = (size_t)(room->values - 1 + room->early + local) * g->payload.room;
 	size_t moved = (size_t)needs->moves.values * round_up(g->payload.max_result_bytes, 8);
 	size_t messages = max(folded * room->messages, lanes * needs->moves.messages);
 
 	op->group = g;
-	op->values = group_alloc(g, max(values, moved));
+	op->values = group_alloc(g, max(values, moved) + 1);
 	op->messages = group_alloc(g, messages * sizeof(*op->messages) + 1);
 	op->lanes = group_alloc(g, lanes * sizeof(*op->lanes));
 	op->locals.post = group_alloc(g, g->ranks.locals * sizeof(*op->locals.post));
@@ -107,7 +107,7 @@ static int group_build_slot(struct coll_group *g, struct coll_op *op,
 		op->lanes[i].index = i;
 		INIT_LIST_HEAD(&op->lanes[i].link);
 	}
-	op->early = op->values + (size_t)room->values * g->payload.room;
+	op->early = op->values + (size_t)(room->values - 1) * g->payload.room;
 	op->locals.buffers = op->early + (size_t)room->early * g->payload.room;
 	return 0;
 }
@@ -118,9 +118,11 @@ static int group_build_ring(struct coll_group *g)
 	u32 i, slots = g->window.mask + 1;
 
 	g->window.slots = group_alloc(g, slots * sizeof(*g->window.slots));
-	if (!g->window.slots)
+	g->window.buffers = group_alloc(g, slots * (size_t)g->payload.room);
+	if (!g->window.slots || !g->window.buffers)
 		return -ENOMEM;
 	for (i = 0; i < slots; i++) {
+		g->window.slots[i].vector.buffer = g->window.buffers + i * (size_t)g->payload.room;
 		g->window.slots[i].own = group_alloc(g, sizeof(*g->window.slots[i].own));
 		if (!g->window.slots[i].own)
 			return -ENOMEM;
@@ -344,6 +346,7 @@ void coll_group_destroy(struct coll_group *g)
 		coll_env_free(g->window.slots[i].locals.post);
 	}
 	coll_env_free(g->window.slots);
+	coll_env_free(g->window.buffers);
 	coll_env_free(g->ranks.order.first);
 	coll_env_free(g->ranks.order.position);
 	coll_env_free(g->ranks.local);

@@ -157,6 +157,30 @@ static void locals_go_on(struct coll_op *op, u32 local)
 		post[local].level = 0;
 }
 
+/*
+ * The only contribution of this host becomes the first value, as it is. If its rank receives the
+ * result, that is made where its platform looks for it. False if the contribution is to be copied.
+ */
+static bool locals_exchange(struct coll_op *op, u32 local, const void *payload)
+{
+	struct coll_local_post *post = &op->locals.post[local];
+	struct coll_op_vector *v = &op->vector;
+	u8 *buffer = v->buffer, *with;
+
+	if (op->bytes < COLL_VALUES_LONG || v->first != buffer)
+		return false;
+	with = coll_env_exchange(op->group, local, post->token, payload, buffer);
+	if (!with)
+		return false;
+	v->buffer = with;
+	v->first = with;
+	if (op->group->ranks.locals == 1 && post->receives && !op->own_out) {
+		v->last = buffer;
+		v->last_value = coll_schedule_last_value(op->schedule);
+	}
+	return true;
+}
+
 /* A rank of several contributes to prefixes. */
 static void locals_contribute_prefix(struct coll_op *op, u32 local, const void *payload)
 {
@@ -195,7 +219,9 @@ void coll_locals_contribute(struct coll_op *op, u32 local, const void *payload)
 		return;
 	}
 	if (op->locals.contributors == 1) {
-		locals_move(op, local, coll_values_register(op, 0, 0), payload, op->bytes);
+		if (!locals_exchange(op, local, payload))
+			locals_move(op, local, coll_values_register(op, 0, 0), payload,
+				    op->bytes);
 		return;
 	}
 	coll_values_copy(op, coll_values_local(op, local), payload, op->bytes);

@@ -432,3 +432,25 @@ void coll_schedule_room(const struct coll_schedule *s, struct coll_room *room)
 	}
 	coll_room_grow(room, s->sends, values * s->registers, early);
 }
+
+/**
+ * coll_schedule_last_value - which value is only folded, and not sent?
+ * @s: a valid schedule
+ *
+ * Return: the number of the last value of its only register, counted from 0; 0 if there is no such
+ * value, if it is sent, or if there are several registers.
+ */
+u32 coll_schedule_last_value(const struct coll_schedule *s)
+{
+	u32 i, values = 0;
+	bool sent = false;
+
+	for (i = 0; i < s->rounds; i++) {
+		sent |= s->round[i].sends;
+		if (schedule_folds(s, &s->round[i])) {
+			values++;
+			sent = false;
+		}
+	}
+	return sent || s->registers > 1 ? 0 : values;
+}

@@ -134,6 +134,8 @@ struct coll_room {
 	u32	early;
 };
 
+u32 coll_schedule_last_value(const struct coll_schedule *s);
+
 /*
  * Building: start, then for each round coll_schedule_round() and its lines. A generator
  * stops at the first error, which leaves the schedule unusable.

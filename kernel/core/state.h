@@ -446,14 +446,32 @@ struct coll_fold {
 };
 
 /**
+ * struct coll_op_vector - where the vector of an operation begins and ends, without copies if it is
+ *	long (values.h)
+ * @buffer: memory for a payload, which may be exchanged for the platform's
+ * @first: the initial value of register 0: @buffer, or coll_op.values if it is only moved
+ * @last: where the platform wants the result, if @last_value is not 0
+ * @last_value: number of the value of the only register that goes there
+ * @direct: messages are received into @first, as they overwrite nothing that was sent
+ */
+struct coll_op_vector {
+	u8	*buffer;
+	u8	*first;
+	u8	*last;
+	u8	last_value;
+	bool	direct;
+};
+
+/**
  * struct coll_op - one operation in the window
  * @group: its group
  * @schedule: what to do
  * @head: shared by its messages: signature, number, "done", number unacknowledged
  * @lanes: one for each segment
  * @messages: one for each send edge of the schedule in each lane
- * @values: the initial registers, then those after each round that folds, so that a payload
- *	that was sent stays unchanged
+ * @vector: its first and its last value
+ * @values: the other initial registers, then those after each round that folds, so that a
+ *	payload that was sent stays unchanged
  * @early: a buffer for each fold entry of the schedule
  * @locals: the ranks of this host
  * @awaited_ns: since when it is waited for: when the first rank of this host posted, or
@@ -487,6 +505,7 @@ struct coll_op {
 	struct coll_message_head	head;
 	struct coll_lane		*lanes;
 	struct coll_message		*messages;
+	struct coll_op_vector		vector;
 	u8				*values;
 	u8				*early;
 	struct coll_op_locals		locals;
@@ -633,6 +652,7 @@ struct coll_peers {
 /**
  * struct coll_window - the operations under way
  * @slots: ring of operations, indexed by number & @mask
+ * @buffers: memory for a payload of each slot (struct coll_op_vector)
  * @mask: size of the ring - 1
  * @size: largest number of operations under way
  * @running: number of operations RUNNING or ABORTED
@@ -642,6 +662,7 @@ struct coll_peers {
  */
 struct coll_window {
 	struct coll_op		*slots;
+	u8			*buffers;
 	u32			mask;
 	u32			size;
 	u32			running;

@@ -33,6 +33,12 @@ __weak void coll_env_free(void *memory)
 	free(memory);
 }
 
+__weak u8 *coll_env_exchange(struct coll_group *g, u32 local, void *token, const void *payload,
+			     u8 *buffer)
+{
+	return NULL;
+}
+
 __weak u32 coll_env_queued(struct coll_group *g)
 {
 	return 0;

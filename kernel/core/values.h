@@ -4,6 +4,11 @@
  * and the contributions of this host's ranks, each as long as the group's largest payload. And
  * which bytes of each are a lane's.
  *
+ * A long vector is not copied between the core and its platform. A post hands over the memory of
+ * its payload, and gets other memory for its result: the last value is made there, unless it is
+ * sent, as what was sent has to stay until it is acknowledged. What a host only receives is
+ * received into the first value, and handed over in the same way.
+ *
  * Everything here is called under the group's lock.
  */
 #ifndef COLL_CORE_VALUES_H
@@ -12,12 +17,19 @@
 #include "extent.h"
 #include "work.h"
 
+/* Bytes from which on it costs less to exchange memory than to copy */
+#define COLL_VALUES_LONG	256
+
 /* A register as it was after @index rounds that fold. */
 static inline u8 *coll_values_register(const struct coll_op *op, u32 index, u32 reg)
 {
-	size_t room = op->group->payload.room;
+	u32 value = index * op->schedule->registers + reg;
 
-	return op->values + (size_t)(index * op->schedule->registers + reg) * room;
+	if (!value)
+		return op->vector.first;
+	if (unlikely(value == op->vector.last_value))
+		return op->vector.last;
+	return op->values + (value - 1) * (size_t)op->group->payload.room;
 }
 
 /* The message of a fold entry */

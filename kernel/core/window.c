@@ -45,6 +45,15 @@ static inline bool window_remembers(const struct coll_op *op, const struct coll_
 	return op->schedule && coll_signature_equal(&op->head.signature, sig);
 }
 
+/* A host that contributes nothing receives all in one round. */
+static void window_plan_vector(struct coll_op *op)
+{
+	bool moved = op->schedule->form == COLL_FORM_PLACES;
+
+	op->vector.first = moved ? op->values : op->vector.buffer;
+	op->vector.direct = moved || !op->locals.contributors;
+}
+
 /* Set what follows from a signature. */
 static noinline void window_plan(struct coll_group *g, struct coll_op *op,
 				 const struct coll_signature *sig)
@@ -66,6 +75,7 @@ static noinline void window_plan(struct coll_group *g, struct coll_op *op,
 		       DIV_ROUND_UP(op->bytes, op->segment_bytes);
 	op->head.several = op->segments > 1;
 	op->locals.contributors = window_contributors(g, sig);
+	window_plan_vector(op);
 }
 
 /**

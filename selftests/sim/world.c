@@ -4,6 +4,7 @@
 #include "../../kernel/udp_bearer.h"
 #include "world.h"
 #include "world_bearer.h"
+#include "world_buffers.h"
 
 long world_memory;
 long world_states_left;
@@ -261,12 +262,18 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 	world_send(m->world, p);
 }
 
+static void member_destroy(struct world_member *m)
+{
+	coll_group_destroy(&m->group);
+	world_buffers_free(m);
+}
+
 static void member_enter_timewait(struct world_member *m)
 {
 	world_trace(m->world, "host %u: %u enters time-wait", m->host->id, m->index);
 	coll_timewait_set(&m->group, &m->timewait, m->world->now);
 	m->last_stats = m->group.stats;
-	coll_group_destroy(&m->group);
+	member_destroy(m);
 	m->state = WORLD_TIMEWAIT;
 	m->timewait_ns = m->world->now;
 }
@@ -453,6 +460,7 @@ void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		member_complete_reordered(m, token, result, bytes);
 	else
 		m->world->user->complete(m, token, result, bytes, error, failed_rank);
+	world_buffer_release(m, local, token);
 }
 
 void coll_env_writable(struct coll_group *g)
@@ -671,6 +679,7 @@ static int member_make(struct world_member *m)
 	memset(&m->group, 0, sizeof(m->group));
 	memset(&m->told, 0, sizeof(m->told));
 	INIT_LIST_HEAD(&m->memory);
+	INIT_LIST_HEAD(&m->buffers);
 	m->deadline = COLL_NEVER;
 	m->turn = false;
 	m->folds = 0;
@@ -714,22 +723,21 @@ int world_join_rank(struct world_member *m, u32 rank)
 }
 
 /* What a rank contributes, in host order if it is a whole vector */
-static u8 *member_payload(struct world_member *m, const struct coll_signature *sig,
-			  const void *payload, u32 bytes)
+static void member_copy_payload(struct world_member *m, u8 *copy, const struct coll_signature *sig,
+				const void *payload, u32 bytes)
 {
 	u32 block = coll_signature_reordered(&m->group, sig);
-	u8 *copy = malloc(bytes);
 
 	if (bytes && block && !coll_operations[sig->operation].own_in)
 		world_reorder(&m->group.ranks.order, copy, payload, block, true);
 	else if (bytes)
 		memcpy(copy, payload, bytes);
-	return copy;
 }
 
 int world_post_rank(struct world_member *m, u32 local, const struct collsock_post *post,
 		    const void *payload, u32 bytes, void *token)
 {
+	bool fits = bytes <= m->group.payload.max_bytes;
 	struct coll_fold fold;
 	struct coll_signature sig;
 	u8 *copy = NULL;
@@ -739,9 +747,14 @@ int world_post_rank(struct world_member *m, u32 local, const struct collsock_pos
 	if (err >= 0 && err != bytes)
 		err = -EINVAL;
 	if (err >= 0) {
-		copy = member_payload(m, &sig, payload, bytes);
+		copy = fits ? world_buffer_take(m, local, token) : malloc(bytes);
+		member_copy_payload(m, copy, &sig, payload, bytes);
 		err = coll_group_post(&m->group, local, &sig, copy, token, m->world->now);
+		if (fits && err)
+			world_buffer_release(m, local, token);
 	}
+	if (fits)
+		copy = NULL;
 	if (coll_group_take_fold(&m->group, &fold))
 		member_fold(m, &fold, copy);
 	else
@@ -772,7 +785,7 @@ void world_crash(struct world *w, struct world_host *h)
 	world_trace(w, "host %u crashes", h->id);
 	for (m = h->members; m; m = m->next) {
 		if (m->state == WORLD_JOINED)
-			coll_group_destroy(&m->group);
+			member_destroy(m);
 		m->state = WORLD_ABSENT;
 	}
 	memset(&h->early_packets, 0, sizeof(h->early_packets));
@@ -856,6 +869,7 @@ int world_group_init(struct world *w, struct world_group *group,
 		m->index = i;
 		m->deadline = COLL_NEVER;
 		INIT_LIST_HEAD(&m->memory);
+		INIT_LIST_HEAD(&m->buffers);
 	}
 	return 0;
 }
@@ -866,7 +880,7 @@ void world_group_free(struct world_group *group)
 
 	for (i = 0; group->members && i < group->join.hosts; i++)
 		if (group->members[i].state == WORLD_JOINED)
-			coll_group_destroy(&group->members[i].group);
+			member_destroy(&group->members[i]);
 	free(group->members);
 	free(group->machine);
 	free(group->host_of);

@@ -262,6 +262,7 @@ struct world_told {
  * @timewait_ns: when it became a time-wait entry
  * @timewait: its time-wait entry
  * @memory: allocations of the core for it
+ * @buffers: of its posts (world_buffers.h)
  * @last_stats: counters of @group when it ended here
  * @told: reports besides the counters of @group
  */
@@ -279,6 +280,7 @@ struct world_member {
 	u64			timewait_ns;
 	struct coll_timewait	timewait;
 	struct list_head	memory;
+	struct list_head	buffers;
 	struct collsock_stats	last_stats;
 	struct world_told	told;
 };
