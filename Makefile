@@ -79,13 +79,13 @@ demo-values:
 demo: demo-values setup-vm built	## what it is for, in a minute: HOSTS=8 INPUT=file
 	@tools/demo/demo
 
-check: setup-build setup-test setup-vm setup-readers setup-debug setup-mpi	## all tests, a fixed sample
+check: setup-build+test+vm+readers+debug+mpi	## all tests, a fixed sample
 	@selftests/run unit sim fuzz lib $(KVER):check uml:debug
 
 check-debug: setup-build setup-vm setup-readers setup-debug	## the kernel tests on the debug kernel; KVER=smp: on that for two CPUs
 	@selftests/run $(if $(filter smp,$(KVER)),smp,uml):debug
 
-matrix: setup-build setup-vm setup-readers setup-mpi setup-k612 setup-tree	## the tests in the VM on Debian's 6.1, 6.12 and 7.x kernels: each a sample
+matrix: setup-build+vm+readers+mpi+k612+tree	## the tests in the VM on Debian's 6.1, 6.12 and 7.x kernels: each a sample
 	@tools/vm/debian-kernel >/dev/null
 	@selftests/run 6.1:check 6.12:check 7:check
 
@@ -98,7 +98,7 @@ check-arm64: setup-build setup-vm setup-arm64	## a sample of the tests in a VM w
 check-deb: setup-vm setup-tree deb	## the packages, in a fresh Debian 12: install, build for two kernels, run, purge
 	@selftests/run deb
 
-soak: setup-build setup-test setup-vm setup-readers setup-debug setup-k612 setup-fuzz setup-mpi setup-capture setup-ynl	## SOAK=n times the work, on 6.1, 6.12 and the debug kernels
+soak: setup-build+test+vm+readers+debug+k612+fuzz+mpi+capture+ynl	## SOAK=n times the work, on 6.1, 6.12 and the debug kernels
 	@tools/vm/ynl >/dev/null
 	@selftests/run --soak $(SOAK) unit sim fuzz lib dissector \
 		$(KVER):soak 6.12:soak uml:soak smp:soak $(KVER):mpi-suites
@@ -152,8 +152,9 @@ lint: setup-build setup-lint setup-ynl setup-mpi	## checkpatch, sparse, kernel-d
 clean:	## remove build/
 	rm -rf build
 
+# setup-one+two installs what both need at once.
 setup-%:
-	@$(SETUP) $*
+	@$(SETUP) $(subst +, ,$*)
 
 .PHONY: all built parts help module install install-parts uninstall deb vm demo-values demo check \
 	check-debug check-deb check-mutants check-rt check-arm64 matrix sim sim-bench fuzz soak bench \
