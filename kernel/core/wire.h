@@ -36,6 +36,7 @@
 #define COLL_WIRE_MIN		(COLL_WIRE_HEADER + COLL_WIRE_MAC)
 #define COLL_WIRE_MAX \
 	(COLL_WIRE_MIN + COLL_WIRE_OPERANDS + COLL_WIRE_ACK + COLLSOCK_MAX_SEGMENT)
+static_assert(COLLSOCK_PACKET_HEADERS + COLLSOCK_MAX_SEGMENT == COLL_WIRE_MAX);
 
 /*
  * If more bytes than these precede the MAC, those after the header are hashed first. Fewer

@@ -49,6 +49,7 @@ enum cm_comm_state {
  *
  * Valid in CM_JOINED:
  * @socket: nonblocking
+ * @segment: bytes of a segment, agreed when joining (path.h)
  * @scattered: ranks are not placed on hosts in their order
  * @spins: number of times a wait spins before it sleeps
  *
@@ -78,6 +79,7 @@ struct cm_comm {
 	struct cm_comm		**link;
 
 	struct collsock		*socket;
+	unsigned int		segment;
 	bool			scattered;
 	unsigned int		spins;
 

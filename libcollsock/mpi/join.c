@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "join.h"
 #include "outcome.h"
+#include "path.h"
 #include "plan.h"
 #include "progress.h"
 #include "record.h"
@@ -42,8 +43,9 @@ static int join_add_rank(struct collsock_group *group, const struct cm_address *
 	return collsock_group_add_sockaddr(group, (struct sockaddr *)&in6, sizeof(in6));
 }
 
-static void join_set_request(struct collsock_join *join)
+static void join_set_request(struct collsock_join *join, unsigned int segment)
 {
+	join->segment_bytes = segment;
 	join->max_bytes = cm_settings.max_bytes;
 	join->window = cm_settings.window;
 	join->liveness_ms = cm_settings.liveness_ms;
@@ -63,7 +65,7 @@ static int join_group(struct cm_comm *c, const struct cm_plan *plan,
 	for (rank = 0; !err && rank < c->size; rank++)
 		err = join_add_rank(group, cm_plan_address(plan, rank));
 	if (!err) {
-		join_set_request(collsock_group_request(group));
+		join_set_request(collsock_group_request(group), c->segment);
 		err = collsock_join(c->socket, group, c->rank);
 	}
 	collsock_group_free(group);
@@ -87,8 +89,6 @@ static int join_this_rank(struct cm_comm *c, struct cm_plan *plan,
 {
 	int err;
 
-	if (!cm_plan_choose_addresses(plan))
-		return -EADDRNOTAVAIL;
 	c->window.scratch = malloc(cm_settings.max_bytes);
 	if (!c->window.scratch)
 		return -ENOMEM;
@@ -137,6 +137,15 @@ static struct cm_outcome join_records_outcome(const struct cm_record *records, i
 	return (struct cm_outcome){ };
 }
 
+/* Segments fit the smallest MTU that any rank knows of. */
+static unsigned int join_agree_segment(const struct cm_comm *c, const struct cm_plan *plan)
+{
+	const struct cm_outcome own = { (int)cm_path_segment(plan, c->rank), c->rank };
+	int least = cm_outcome_agree(c, own).error;
+
+	return least > 0 ? least : COLLSOCK_DEFAULT_SEGMENT;
+}
+
 /* All ranks take each step, or none does. @tried: out: the last one, too */
 static struct cm_outcome join_all(struct cm_comm *c, struct cm_plan *plan,
 				  const struct cm_record *records, bool *tried)
@@ -146,6 +155,10 @@ static struct cm_outcome join_all(struct cm_comm *c, struct cm_plan *plan,
 	*tried = false;
 	if (outcome.error)
 		return outcome;
+	/* The choice is the same on all ranks. */
+	if (!cm_plan_choose_addresses(plan))
+		return (struct cm_outcome){ -EADDRNOTAVAIL, 0 };
+	c->segment = join_agree_segment(c, plan);
 	outcome = (struct cm_outcome){ join_this_rank(c, plan, records), c->rank };
 	outcome = cm_outcome_agree(c, outcome);
 	*tried = !outcome.error;
@@ -185,7 +198,9 @@ static void join_planned(struct cm_comm *c, struct cm_plan *plan,
 	c->scattered = !cm_plan_in_order(plan);
 	c->state = CM_JOINED;
 	if (cm_settings.verbose && !c->rank)
-		fprintf(stderr, "collsock: a communicator of %d ranks has joined\n", c->size);
+		fprintf(stderr,
+			"collsock: a communicator of %d ranks has joined, with segments of %u bytes\n",
+			c->size, c->segment);
 }
 
 static void join_recorded(struct cm_comm *c, const struct cm_record *records)

@@ -83,11 +83,14 @@ bool cm_plan_choose_addresses(struct cm_plan *p)
 	return cm_hosts_choose(p->hosts, p->host_count, p->chosen);
 }
 
+const struct cm_address *cm_plan_address_of_host(const struct cm_plan *p, unsigned int host)
+{
+	return &p->hosts[host]->address[p->chosen[host]];
+}
+
 const struct cm_address *cm_plan_address(const struct cm_plan *p, unsigned int rank)
 {
-	unsigned int host = p->host_of_rank[rank];
-
-	return &p->hosts[host]->address[p->chosen[host]];
+	return cm_plan_address_of_host(p, p->host_of_rank[rank]);
 }
 
 bool cm_plan_in_order(const struct cm_plan *p)

@@ -29,11 +29,12 @@ void cm_plan_free(struct cm_plan *plan);
 bool cm_plan_choose_addresses(struct cm_plan *plan);
 
 const struct cm_address *cm_plan_address(const struct cm_plan *plan, unsigned int rank);
+const struct cm_address *cm_plan_address_of_host(const struct cm_plan *plan, unsigned int host);
 
-/* Number of ranks on the host of @rank */
 /* Are ranks placed on hosts in their order? */
 bool cm_plan_in_order(const struct cm_plan *p);
 
+/* Number of ranks on the host of @rank */
 unsigned int cm_plan_local_ranks(const struct cm_plan *plan, unsigned int rank);
 
 #endif

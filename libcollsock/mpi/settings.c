@@ -14,8 +14,8 @@
 
 #define DEFAULT_AFTER		4
 /* For larger payloads some MPIs are faster: Documentation/performance.md, MPI */
-#define DEFAULT_MAX_BYTES	512
-#define DEFAULT_MAX_ROOTED_BYTES	256
+#define DEFAULT_MAX_BYTES	1024
+#define DEFAULT_MAX_ROOTED_BYTES	512
 /*
  * A stream of broadcasts or reductions is acknowledged late, because no messages go back to
  * the senders: with a smaller window programs wait for that.

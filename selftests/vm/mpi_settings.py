@@ -4,7 +4,10 @@
 # suites: check soak
 """Settings of the library for MPI, and its messages for impossible ones."""
 
-from collsock_test import ON_DEBUG_KERNEL, PORT, SOAK, Skipped, equal, main, set_tunables, test
+import re
+
+from collsock_test import (
+    ON_DEBUG_KERNEL, PORT, SOAK, Skipped, command, equal, main, set_tunables, test)
 from mpi_launch import BASELINE, TIME_LIMIT, launch
 
 IN_SOAK = SOAK > 1 and not ON_DEBUG_KERNEL
@@ -31,6 +34,24 @@ def bad_settings_and_hosts_without_an_address_are_reported():
     status, said = run("COLLSOCK_MPI_VERBOSE=1", "COLLSOCK_MPI_NETWORK=10.99.0.0/16")
     equal("status of one that is only passed on", status, 0)
     equal("it says", "is left to the MPI library" in said, True)
+
+
+@test
+def segments_are_as_long_as_the_path_of_every_rank_allows():
+    """IPv4, UDP and our headers take 124 bytes of a packet, and a segment is a multiple of 48. Only
+    host 2 has the smaller MTU, of a route or of its device."""
+    settings = "COLLSOCK_MPI=require", "COLLSOCK_MPI_VERBOSE=1", "COLLSOCK_MPI_AFTER=0"
+    route = "ip", "-n", "h2", "route", "replace", "10.1.0.1", "dev", "eth0"
+    device = "ip", "-n", "h2", "link", "set", "dev", "eth0", "mtu"
+    for change, undo, expected in (((), (), 1344), ((*route, "mtu", "1400"), route, 1248),
+                                   ((*device, "700"), (*device, "1500"), 576)):
+        if change:
+            command(*change)
+        status, said = run(*settings)
+        if undo:
+            command(*undo)
+        equal(f"status, with the output {said}", status, 0)
+        equal("segments", re.findall(r"with segments of (\d+) bytes", said), [str(expected)])
 
 
 @test

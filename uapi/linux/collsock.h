@@ -58,6 +58,7 @@
 #define COLLSOCK_SEGMENT_QUANTUM	48	/* a segment is a multiple of it */
 #define COLLSOCK_DEFAULT_SEGMENT	1056	/* bytes: fits an MTU of 1,280 bytes */
 #define COLLSOCK_MAX_SEGMENT		8640	/* bytes: fits a 9,000 byte MTU */
+#define COLLSOCK_PACKET_HEADERS		96	/* bytes of a packet besides its payload, at most */
 #define COLLSOCK_MAX_PAYLOAD		65536	/* bytes */
 #define COLLSOCK_MAX_RESULT		1048576	/* bytes of a vector with a block for each rank */
 #define COLLSOCK_MAX_SEGMENTS		1366	/* of a vector */

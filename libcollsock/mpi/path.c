@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <collsock.h>
+
+#include "path.h"
+
+/* Headers of UDP and IP */
+#define IPV4_HEADERS 28
+#define IPV6_HEADERS 48
+
+static socklen_t path_sockaddr(const struct cm_address *a, struct sockaddr_storage *storage)
+{
+	struct sockaddr_in6 *in6 = (void *)storage;
+	struct sockaddr_in *in = (void *)storage;
+
+	memset(storage, 0, sizeof(*storage));
+	storage->ss_family = a->family;
+	if (a->family == AF_INET) {
+		in->sin_port = htons(cm_settings.port);
+		memcpy(&in->sin_addr, a->bytes, sizeof(in->sin_addr));
+		return sizeof(*in);
+	}
+	in6->sin6_port = htons(cm_settings.port);
+	memcpy(&in6->sin6_addr, a->bytes, sizeof(in6->sin6_addr));
+	return sizeof(*in6);
+}
+
+/* The MTU of the route to a host; 0 if it is not known. Nothing is sent. */
+static int path_mtu(int fd, const struct cm_address *a)
+{
+	bool ipv4 = a->family == AF_INET;
+	struct sockaddr_storage address;
+	socklen_t bytes = path_sockaddr(a, &address);
+	int mtu = 0;
+
+	if (connect(fd, (struct sockaddr *)&address, bytes))
+		return 0;
+	bytes = sizeof(mtu);
+	if (getsockopt(fd, ipv4 ? IPPROTO_IP : IPPROTO_IPV6, ipv4 ? IP_MTU : IPV6_MTU, &mtu,
+		       &bytes))
+		return 0;
+	return mtu;
+}
+
+static unsigned int path_segment_of_mtu(int mtu, bool ipv4)
+{
+	int bytes = mtu - (ipv4 ? IPV4_HEADERS : IPV6_HEADERS) - COLLSOCK_PACKET_HEADERS;
+
+	if (bytes < COLLSOCK_SEGMENT_QUANTUM)
+		return COLLSOCK_DEFAULT_SEGMENT;
+	if (bytes > COLLSOCK_MAX_SEGMENT)
+		return COLLSOCK_MAX_SEGMENT;
+	return bytes - bytes % COLLSOCK_SEGMENT_QUANTUM;
+}
+
+unsigned int cm_path_segment(const struct cm_plan *plan, unsigned int rank)
+{
+	unsigned int i, own = plan->host_of_rank[rank], least = COLLSOCK_MAX_SEGMENT, segment;
+	int family = cm_plan_address(plan, rank)->family;
+	int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return COLLSOCK_DEFAULT_SEGMENT;
+	for (i = 0; i < plan->host_count; i++) {
+		if (i == own)
+			continue;
+		segment = path_segment_of_mtu(path_mtu(fd, cm_plan_address_of_host(plan, i)),
+					      family == AF_INET);
+		least = segment < least ? segment : least;
+	}
+	close(fd);
+	return least;
+}
