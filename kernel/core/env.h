@@ -50,9 +50,10 @@ struct coll_blank {
 
 /*
  * A packet of @bytes; it is passed to coll_env_transmit(), which takes ownership. Packets
- * may be lost.
+ * may be lost. @several is 0, or how many packets of one operation the event will send to this
+ * host, probably, this one and those that come after it: they may share memory.
  */
-struct coll_blank coll_env_packet(struct coll_group *g, u32 bytes);
+struct coll_blank coll_env_packet(struct coll_peer *peer, u32 bytes, u32 several);
 void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet);
 
 /*
@@ -81,7 +82,7 @@ void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		       const void *result, u32 bytes, u32 error, u32 failed_rank);
 
 /*
- * Memory is exchanged, of max_bytes, rounded up to 8, on either side: the platform takes @buffer, and
+ * Memory is exchanged, of max_bytes, rounded up to 8: the platform takes @buffer, and
  * returns that which a post of rank @local brought for its payload, or for its result if @payload
  * is NULL. From then on that is the core's, for the lifetime of the group, and @buffer is where
  * the platform looks for the result. NULL if @payload is elsewhere, or the platform has no such
