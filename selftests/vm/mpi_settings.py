@@ -43,10 +43,11 @@ def segments_are_as_long_as_the_path_of_every_rank_allows():
     settings = "COLLSOCK_MPI=require", "COLLSOCK_MPI_VERBOSE=1", "COLLSOCK_MPI_AFTER=0"
     route = "ip", "-n", "h2", "route", "replace", "10.1.0.1", "dev", "eth0"
     device = "ip", "-n", "h2", "link", "set", "dev", "eth0", "mtu"
-    for change, undo, expected in (((), (), 1344), ((*route, "mtu", "1400"), route, 1248),
-                                   ((*device, "700"), (*device, "1500"), 576)):
-        if change:
-            command(*change)
+    cases = [((*device, "700"), (*device, "1500"), 576)]
+    if IN_SOAK:
+        cases += [((*route, "mtu", "1400"), route, 1248), ((*device, "1500"), (), 1344)]
+    for change, undo, expected in cases:
+        command(*change)
         status, said = run(*settings)
         if undo:
             command(*undo)
