@@ -113,7 +113,7 @@ def communicators_are_duplicated_while_they_are_used():
 
 # ---- what is taken ----
 
-@test
+@test_in_soak
 def a_call_that_cannot_be_taken_is_passed_on():
     """Of these, and with ranks that are not placed in the order of hosts, it takes two."""
     status, said = run(2, 2, "latency", "5", "barrier", "allreduce:8", "allreduce:2048", "scan:8",
