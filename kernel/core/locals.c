@@ -174,6 +174,8 @@ static bool locals_exchange(struct coll_op *op, u32 local, const void *payload)
 		return false;
 	v->buffer = with;
 	v->first = with;
+	/* As if it were copied: so the messages of a long one leave in turns, and in no burst. */
+	coll_work_do(op->group, op->bytes * COLL_WORK_BYTE);
 	if (op->group->ranks.locals == 1 && post->receives && !op->own_out) {
 		v->last = buffer;
 		v->last_value = coll_schedule_last_value(op->schedule);

@@ -59,7 +59,7 @@ def packets_of_a_long_operation_share_an_skb(family):
     group = Group(HOSTS, family, **LONG)
     trains = trains_of(group)
     group.end()
-    # The event that begins an operation sends several
+    # An event sends what it may
     at_least("trains", len(trains), 2 * ROUNDS)
     at_most("packets of a train", max(trains), MAX_TRAIN)
 
