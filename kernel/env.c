@@ -140,7 +140,7 @@ static noinline u8 *env_packet_in_train(struct env_peer *e, u32 bytes, u32 sever
 	t->skb = NULL;
 	t->event = gi->event;
 	packets = min3(several, most, coll_owner_room(gi->owner) / bytes);
-	return packets > 1 ? coll_train_begin(t, bytes, packets) : NULL;
+	return packets > 1 ? coll_train_begin(t, coll_bearer_packet(0), bytes, packets) : NULL;
 }
 
 struct coll_blank coll_env_packet(struct coll_peer *peer, u32 bytes, u32 several)

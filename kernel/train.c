@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "bearer.h"
+#include <linux/mm.h>
+
 #include "train.h"
 
 /**
  * coll_train_begin() - begin a train
  * @t: the former one, if there was any, has been transmitted or is full
+ * @skb: an empty one with room for the headers, or NULL; consumed
  * @bytes: length of its packets
  * @packets: how many there will be, probably
  *
  * Return: where the first packet is to be written, or NULL if there is no memory. Context: BH
  * disabled.
  */
-u8 *coll_train_begin(struct coll_train *t, u32 bytes, u32 packets)
+u8 *coll_train_begin(struct coll_train *t, struct sk_buff *skb, u32 bytes, u32 packets)
 {
 	u32 room = bytes * clamp(COLL_TRAIN_BYTES / bytes, 1U, packets);
-	struct sk_buff *skb = coll_bearer_packet(0);
 	u8 *memory = napi_alloc_frag(room);
 	struct page *page;
 

@@ -30,7 +30,7 @@ struct coll_train {
 	u32		latest;
 };
 
-u8 *coll_train_begin(struct coll_train *t, u32 bytes, u32 packets);
+u8 *coll_train_begin(struct coll_train *t, struct sk_buff *skb, u32 bytes, u32 packets);
 u8 *coll_train_add(struct coll_train *t, u32 bytes);
 
 /* The packets of a train */
