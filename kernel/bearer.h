@@ -28,7 +28,6 @@
 #include <linux/skbuff.h>
 
 #include "core/bearer.h"
-#include "train.h"
 #include "udp.h"
 
 /**
@@ -97,29 +96,6 @@ static inline struct sk_buff *coll_bearer_packet(u32 bytes)
 	skb_reserve(skb, COLL_BEARER_HEADROOM);
 	__skb_put(skb, bytes);
 	return skb;
-}
-
-/**
- * coll_bearer_contents() - the packet in an skb that begins with it
- * @skb: not addressed yet; or received, and all headers have been pulled
- *
- * Return: where it is; what follows in other fragments cannot be read there. Context: any.
- */
-static inline u8 *coll_bearer_contents(const struct sk_buff *skb)
-{
-	return likely(skb_headlen(skb)) ? skb->data : coll_train_packets(skb);
-}
-
-/**
- * coll_bearer_train() - how many packets may a train have?
- * @route: cached route to a host
- *
- * Return: how many, 1 if there may be no train. Context: BH disabled; @route is protected by the
- * lock of its group.
- */
-static inline u32 coll_bearer_train(const union coll_route *route)
-{
-	return coll_udp_train(&route->udp);
 }
 
 /**
@@ -271,8 +247,8 @@ static inline void coll_bearer_route_drop(union coll_route *route)
 }
 
 /**
- * coll_bearer_written() - what has been written into an skb, now after the headers
- * @skb: addressed; of a train the first packet
+ * coll_bearer_written() - what coll_bearer_packet() returned, now after the headers
+ * @skb: addressed
  *
  * Context: any.
  */

@@ -32,12 +32,10 @@
  * struct env_peer - a peer of the core, and the route to it
  * @peer: the core's part
  * @route: of its packets; protected by the group's lock
- * @train: the latest one to it
  */
 struct env_peer {
 	struct coll_peer	peer;
 	union coll_route	route;
-	struct coll_train	train;
 };
 
 /* The instance of a group of the core, which calls with the instance's lock held. */
@@ -118,68 +116,26 @@ void coll_env_peer_idle(struct coll_peer *peer)
 	coll_bearer_route_drop(&container_of(peer, struct env_peer, peer)->route);
 }
 
-/* Has the present event begun the train? */
-static inline bool env_train_runs(const struct coll_instance *gi, const struct coll_train *t)
+struct coll_blank coll_env_packet(struct coll_group *g, u32 bytes)
 {
-	return t->event == gi->event && t->skb;
-}
+	struct sk_buff *skb = coll_bearer_packet(bytes);
 
-/* A packet in a train, or NULL if it is to be alone: without a route yet, or enough memory. */
-static noinline u8 *env_packet_in_train(struct env_peer *e, u32 bytes, u32 several)
-{
-	struct coll_instance *gi = env_instance(e->peer.group);
-	u32 most = coll_bearer_train(&e->route);
-	struct coll_train *t = &e->train;
-	u8 *data = NULL;
-	u32 packets;
-
-	if (env_train_runs(gi, t) && skb_shinfo(t->skb)->gso_segs < most)
-		data = coll_train_add(t, bytes);
-	if (data || most == 1)
-		return data;
-	t->skb = NULL;
-	t->event = gi->event;
-	packets = min3(several, most, coll_owner_room(gi->owner) / bytes);
-	return packets > 1 ? coll_train_begin(t, coll_bearer_packet(0), bytes, packets) : NULL;
-}
-
-struct coll_blank coll_env_packet(struct coll_peer *peer, u32 bytes, u32 several)
-{
-	struct env_peer *e = container_of(peer, struct env_peer, peer);
-	struct sk_buff *skb;
-
-	if (unlikely(several)) {
-		u8 *data = env_packet_in_train(e, bytes, several);
-
-		if (data)
-			return (struct coll_blank) { (struct coll_packet *)e->train.skb, data };
-	}
-	skb = coll_bearer_packet(bytes);
 	return (struct coll_blank) {
 		.packet	= (struct coll_packet *)skb,
 		.data	= likely(skb) ? skb->data : NULL,
 	};
 }
 
-static noinline void env_lose(struct coll_instance *gi, struct env_peer *e, struct sk_buff *skb,
-			      int err)
+static noinline void env_lose(struct coll_instance *gi, struct sk_buff *skb, int err)
 {
-	coll_drop_packet(gi->cn->counters, coll_bearer_contents(skb), skb->len,
-			 coll_drop_unsent(err));
-	if (e->train.skb == skb)
-		e->train.skb = NULL;
+	coll_drop_packet(gi->cn->counters, skb->data, skb->len, coll_drop_unsent(err));
 	kfree_skb(skb);
 }
 
-static noinline void env_trace_sent(const struct env_peer *e, const struct sk_buff *skb)
+static noinline void env_trace_sent(const struct sk_buff *skb)
 {
-	const u8 *data;
+	const u8 *data = coll_bearer_written(skb);
 
-	if (unlikely(skb_is_nonlinear(skb))) {
-		trace_coll_packet_sent(coll_train_latest(&e->train), e->train.latest);
-		return;
-	}
-	data = coll_bearer_written(skb);
 	trace_coll_packet_sent(data, skb_tail_pointer(skb) - data);
 }
 
@@ -191,24 +147,16 @@ void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet)
 	struct sk_buff *skb = (struct sk_buff *)packet;
 	int err;
 
-	if (unlikely(skb_is_gso(skb))) {
-		/* The train that it was added to is in the queue. */
-		if (trace_coll_packet_sent_enabled())
-			env_trace_sent(e, skb);
-		return;
-	}
 	if (unlikely(peer->conn.fragments))
 		skb->ignore_df = true;
 	err = coll_bearer_address(&gi->cn->bearers, &e->route, skb, gi->owner,
 				  &members[gi->group.self], &members[peer->host]);
 	if (unlikely(err)) {
-		env_lose(gi, e, skb, err);
+		env_lose(gi, skb, err);
 		return;
 	}
-	if (unlikely(skb_is_nonlinear(skb)))
-		coll_train_open(&e->train);
 	if (trace_coll_packet_sent_enabled())
-		env_trace_sent(e, skb);
+		env_trace_sent(skb);
 	*gi->queue_end = skb;
 	gi->queue_end = &skb->next;
 }

@@ -204,7 +204,6 @@ void coll_instance_leave_bh_off(struct coll_instance *gi)
 	if (queue) {
 		gi->queue = NULL;
 		gi->queue_end = &gi->queue;
-		gi->event++;
 	}
 	if (unlikely(gi->group.ranks.leaving))
 		instance_check_quiet(gi);

@@ -92,7 +92,6 @@ struct coll_local_member {
  * @turn: queued if @due is not 0
  * @due: COLL_TURN_*; atomic, as timers set it without the lock
  * @now: time of the current event in ns
- * @event: number of the current event, of those that send packets
  * @queue: packets of the current event
  * @queue_end: where to link the next packet
  * @ended: the instance is ENDED
@@ -130,7 +129,6 @@ struct coll_instance {
 	struct coll_turn	turn;
 	atomic_t		due;
 	u64			now;
-	u32			event;
 	struct sk_buff		*queue;
 	struct sk_buff		**queue_end;
 	bool			ended;

@@ -30,12 +30,6 @@ static inline bool coll_owner_has_room(const struct sock *owner)
 	return sk_wmem_alloc_get(owner) < READ_ONCE(owner->sk_sndbuf);
 }
 
-/* Bytes that its send buffer has left */
-static inline u32 coll_owner_room(const struct sock *owner)
-{
-	return max(READ_ONCE(owner->sk_sndbuf) - sk_wmem_alloc_get(owner), 0);
-}
-
 /*
  * The packet, which nobody had, is the owner's from now on. As skb_set_owner_w(), without
  * what only other kinds of sockets need.

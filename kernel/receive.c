@@ -51,31 +51,14 @@ static noinline void receive_refuse(struct coll_net *cn, const u8 *packet, u32 b
 }
 
 /*
- * The packet, if all of it is in one fragment: the stack has made it of a train, or a driver puts
- * headers elsewhere. NULL if not.
- */
-static const u8 *receive_fragment(const struct sk_buff *skb, u32 header_bytes)
-{
-	const skb_frag_t *fragment = &skb_shinfo(skb)->frags[0];
-
-	if (skb_headlen(skb) != header_bytes || skb_shinfo(skb)->nr_frags != 1 ||
-	    skb_has_frag_list(skb))
-		return NULL;
-	/* Memory of a device has no page. */
-	if (!skb_frag_page(fragment) || PageHighMem(skb_frag_page(fragment)))
-		return NULL;
-	return skb_frag_address(fragment);
-}
-
-/*
  * A packet whose bytes are contiguous. A stranger's is not copied: its length and its
  * source are checked before. NULL if there is no memory.
  */
 static inline const u8 *receive_linear(struct sk_buff *skb, const u8 *packet)
 {
-	size_t at = packet - skb->data;
+	u32 at = packet - skb->data;
 
-	if (likely(!skb_is_nonlinear(skb)) || at >= skb_headlen(skb))
+	if (likely(!skb_is_nonlinear(skb)))
 		return packet;
 	return likely(!skb_linearize(skb)) ? skb->data + at : NULL;
 }
@@ -232,14 +215,11 @@ static __always_inline void receive_for_group(struct coll_net *cn, struct coll_i
 /* The packet, or NULL if it is not well-formed */
 static const u8 *receive_form(struct sk_buff *skb, u32 header_bytes, u32 bytes)
 {
-	const u8 *packet = unlikely(skb_is_nonlinear(skb)) ? receive_fragment(skb, header_bytes) :
-							     NULL;
+	const u8 *packet;
 
-	if (likely(!packet)) {
-		if (unlikely(!pskb_may_pull(skb, header_bytes + min_t(u32, bytes, COLL_WIRE_FORM))))
-			return NULL;
-		packet = skb->data + header_bytes;
-	}
+	if (unlikely(!pskb_may_pull(skb, header_bytes + min_t(u32, bytes, COLL_WIRE_FORM))))
+		return NULL;
+	packet = skb->data + header_bytes;
 	return likely(coll_wire_formed(packet, bytes)) ? packet : NULL;
 }
 
@@ -321,8 +301,7 @@ static __always_inline void receive_deliver(struct coll_net *cn, struct sk_buff 
 void coll_receive_deferred(struct coll_backlog *backlog, struct sk_buff *skb)
 {
 	coll_stretch_begin();
-	receive_deliver(container_of(backlog, struct coll_net, backlog), skb,
-			coll_bearer_contents(skb), skb->len);
+	receive_deliver(container_of(backlog, struct coll_net, backlog), skb, skb->data, skb->len);
 	coll_stretch_end(COLL_STRETCH_PACKET);
 }
 
@@ -332,8 +311,7 @@ static noinline void receive_defer(struct coll_net *cn, struct sk_buff *skb, u32
 	coll_counters_add(cn->counters, COLL_COUNT_DEFERRED);
 	if (coll_backlog_add(&cn->backlog, skb))
 		return;
-	coll_drop_packet(cn->counters, coll_bearer_contents(skb), skb->len,
-			 COLL_DROP_BACKLOG_FULL);
+	coll_drop_packet(cn->counters, skb->data, skb->len, COLL_DROP_BACKLOG_FULL);
 	kfree_skb(skb);
 }
 

@@ -215,47 +215,15 @@ static int udp_output6(struct net *net, struct sock *sk, struct sk_buff *skb)
 }
 #endif
 
-/* The length and the checksum of all packets together; of each when they are made. */
-static void udp_finish_train(struct sk_buff *skb)
-{
-	u32 bytes = skb->len - skb_transport_offset(skb);
-	struct udphdr *uh = udp_hdr(skb);
-
-	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
-	uh->len = htons(bytes);
-	skb->ip_summed = CHECKSUM_PARTIAL;
-	skb->csum_start = skb_transport_header(skb) - skb->head;
-	skb->csum_offset = offsetof(struct udphdr, check);
-	if (skb->protocol == htons(ETH_P_IP))
-		uh->check = ~udp_v4_check(bytes, ip_hdr(skb)->saddr, ip_hdr(skb)->daddr, 0);
-	else
-		uh->check = ~udp_v6_check(bytes, &ipv6_hdr(skb)->saddr, &ipv6_hdr(skb)->daddr, 0);
-}
-
-/* A train of one packet is none. */
-static noinline void udp_end_train(struct sk_buff *skb)
-{
-	struct skb_shared_info *shared = skb_shinfo(skb);
-
-	if (shared->gso_segs > 1) {
-		udp_finish_train(skb);
-		return;
-	}
-	shared->gso_size = 0;
-	shared->gso_segs = 0;
-}
-
 /**
  * coll_udp_transmit() - coll_bearer_transmit() of UDP
  * @udp: the port
- * @skb: the packet, or train, with its headers
+ * @skb: the packet, with its headers
  *
  * Return: see coll_bearer_transmit(). Context: likewise.
  */
 int coll_udp_transmit(struct coll_udp *udp, struct sk_buff *skb)
 {
-	if (unlikely(skb_is_gso(skb)))
-		udp_end_train(skb);
 	if (likely(skb->protocol == htons(ETH_P_IP)))
 		return ip_local_out(udp->net, skb->sk, skb);
 	return udp_output6(udp->net, skb->sk, skb);
@@ -436,8 +404,6 @@ static int udp_sock_open(struct coll_udp *udp, u16 family, u16 number, struct so
 	sock->sk->sk_sndbuf = UDP_ANSWERS_BYTES;
 	*sk = sock->sk;
 	setup_udp_tunnel_sock(udp->net, coll_tunnel_sock(sock->sk), &tunnel);
-	/* Nothing inside needs a checksum of the packet, which the stack would compute for it. */
-	inet_dec_convert_csum(sock->sk);
 	return 0;
 }
 

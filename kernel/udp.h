@@ -23,17 +23,14 @@
 #include <net/sock.h>
 
 #include "owner.h"
-#include "train.h"
 #include "tunables.h"
 #include "udp_bearer.h"
 
 struct dst_entry;
 
-/* A packet that was addressed, after its last header; of a train the first */
+/* A packet that was addressed, after its last header */
 static inline u8 *coll_udp_packet(const struct sk_buff *skb)
 {
-	if (unlikely(skb_is_nonlinear(skb)))
-		return coll_train_packets(skb);
 	return skb_transport_header(skb) + sizeof(struct udphdr);
 }
 
@@ -211,21 +208,6 @@ static inline int coll_udp_address(struct coll_udp *udp, struct coll_udp_route *
 	else
 		coll_udp_push_ipv6(skb, route->hops, self, to);
 	return 0;
-}
-
-/*
- * Only where the device makes the packets of a train, and the administrator lets it. What encrypts
- * or wraps packets has its own limits.
- */
-static inline u32 coll_udp_train(const struct coll_udp_route *route)
-{
-	const netdev_features_t needed = NETIF_F_GSO | NETIF_F_GSO_UDP_L4;
-	const struct dst_entry *dst = route->dst;
-
-	if (!dst || dst_xfrm(dst) || dst->lwtstate ||
-	    (READ_ONCE(dst->dev->features) & needed) != needed)
-		return 1;
-	return READ_ONCE(dst->dev->gso_max_segs);
 }
 
 /* ---- receiving ---- */

@@ -66,7 +66,7 @@ static u32 congestion_window(const struct coll_peer *peer, const struct coll_mes
 {
 	u32 window = peer->congestion.window;
 
-	return m->head->segments > 1 ? window : max_t(u32, window, COLL_CONGESTION_SINGLES);
+	return m->head->several ? window : max_t(u32, window, COLL_CONGESTION_SINGLES);
 }
 
 bool coll_congestion_admits(const struct coll_peer *peer, const struct coll_message *m)
@@ -82,7 +82,7 @@ bool coll_congestion_asks(const struct coll_peer *peer, const struct coll_messag
 {
 	u32 window = congestion_window(peer, m), half = (window + 1) / 2;
 
-	if (m->head->segments <= 1)
+	if (!m->head->several)
 		half++;
 	return peer->send.unacked == half || peer->send.unacked == window;
 }
@@ -268,7 +268,7 @@ void coll_congestion_local(struct coll_peer *peer)
  */
 bool coll_congestion_repairs(const struct coll_peer *peer, const struct coll_message *m)
 {
-	u32 least = m->head->segments > 1 || !peer->conn.incarnation ? 1 : 2;
+	u32 least = m->head->several || !peer->conn.incarnation ? 1 : 2;
 
 	return peer->send.unacked - peer->send.lost < max_t(u32, peer->congestion.window, least);
 }

@@ -50,10 +50,9 @@ struct coll_blank {
 
 /*
  * A packet of @bytes; it is passed to coll_env_transmit(), which takes ownership. Packets
- * may be lost. @several is 0, or how many packets of one operation the event will send to this
- * host, probably, this one and those that come after it: they may share memory.
+ * may be lost.
  */
-struct coll_blank coll_env_packet(struct coll_peer *peer, u32 bytes, u32 several);
+struct coll_blank coll_env_packet(struct coll_group *g, u32 bytes);
 void coll_env_transmit(struct coll_peer *peer, struct coll_packet *packet);
 
 /*

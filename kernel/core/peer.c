@@ -18,12 +18,12 @@ static noinline void peer_lose(struct coll_peer *peer, const struct coll_body *b
 	coll_env_drop(g, g->self, peer->host, body, COLL_DROP_MEMORY_SHORT);
 }
 
-/* The next packet to the other side, of this length; @several as for coll_env_packet() */
-static inline struct coll_blank peer_begin(struct coll_peer *peer, u32 bytes, u32 several)
+/* The next packet to the other side, of this length */
+static inline struct coll_blank peer_begin(struct coll_peer *peer, u32 bytes)
 {
 	coll_work_do(peer->group, COLL_WORK_PACKET);
 	peer->send.number++;
-	return coll_env_packet(peer, bytes, several);
+	return coll_env_packet(peer->group, bytes);
 }
 
 /* What all packets to it carry, whatever their type */
@@ -43,7 +43,7 @@ static inline void peer_body(const struct coll_peer *peer, struct coll_body *bod
 void coll_peer_emit(struct coll_peer *peer, const struct coll_wire_side *side,
 		    struct coll_body *body)
 {
-	struct coll_blank blank = peer_begin(peer, coll_wire_bytes(body), 0);
+	struct coll_blank blank = peer_begin(peer, coll_wire_bytes(body));
 
 	body->number = peer->send.number;
 	if (unlikely(!blank.data)) {
@@ -118,20 +118,6 @@ static noinline void peer_lose_message(struct coll_peer *peer, const struct coll
 }
 
 /*
- * The rest of the operation's messages may follow: as many as the event may still send. None if
- * packets may be fragmented, which is for each of them.
- */
-static noinline u32 peer_several(const struct coll_peer *peer, const struct coll_message *m)
-{
-	u32 each = COLL_WORK_PACKET + m->bytes * COLL_WORK_PACKET_BYTE;
-	u32 rest = m->head->segments - m->segment;
-
-	if (peer->conn.fragments)
-		return 0;
-	return min(rest, 1 + (u32)max(peer->group->work.left, 0) / each);
-}
-
-/*
  * The packet is allocated before its body is made, and nothing else sees the body: so the
  * compiler keeps most of it in registers.
  */
@@ -140,8 +126,7 @@ static __always_inline void peer_transmit(struct coll_peer *peer, struct coll_me
 {
 	u64 done = peer_done(peer->group, m->head, now);
 	bool acknowledges = coll_ack_needed(peer, done);
-	u32 several = unlikely(m->head->segments > 1) ? peer_several(peer, m) : 0;
-	struct coll_blank blank = peer_begin(peer, peer_bytes(m, acknowledges), several);
+	struct coll_blank blank = peer_begin(peer, peer_bytes(m, acknowledges));
 	struct coll_body body COLL_UNINITIALIZED;
 
 	m->latest = peer->send.number;

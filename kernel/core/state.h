@@ -42,7 +42,7 @@ struct coll_peer;
  * @type: enum coll_packet_type
  * @carries_done: the operation is all-to-all: its messages carry @done
  * @expires: given up after the liveness time if the other side was never heard from
- * @segments: of the operation; 0 or 1 if it has no more than one
+ * @several: the operation has several segments
  */
 struct coll_message_head {
 	struct coll_signature	signature;
@@ -52,7 +52,7 @@ struct coll_message_head {
 	u8			type;
 	bool			carries_done;
 	bool			expires;
-	u16			segments;
+	bool			several;
 };
 
 /**

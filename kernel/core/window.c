@@ -73,7 +73,7 @@ static noinline void window_plan(struct coll_group *g, struct coll_op *op,
 	op->segment_bytes = coll_reduce_segment(sig->type, g->payload.segment_bytes);
 	op->segments = likely(op->bytes <= op->segment_bytes) ? 1 :
 		       DIV_ROUND_UP(op->bytes, op->segment_bytes);
-	op->head.segments = op->segments;
+	op->head.several = op->segments > 1;
 	op->locals.contributors = window_contributors(g, sig);
 	window_plan_vector(op);
 }

@@ -23,7 +23,6 @@ FIELDS = (*TYPE, "ce", "number", "operation", "done", "credit", "segment", "roun
           "data_type", "operator", "algorithm", "degree", "count", "root", "reason", "rank",
           "ack.number", "ack.bits", "payload", "nonce", "waits_for", "waits_rank",
           "waits_operation", "waited_ms", "age_ms", "hops", "mac")
-HEADERS = 28  # of IPv4 and UDP
 POSITION = ("source", "destination", "tag", "incarnation", "type", "operation", "segment", "round")
 # What the dissector shows of a packet that the core counts so, and why it does not show more
 SHOWN = {"formed": FIELDS, "malformed": (), "other_version": (*ENDS, "mac"),
@@ -121,34 +120,10 @@ def retransmissions_lead_to_the_first_packet(capture, told):
     assert again > 10, f"only {again} repetitions"
 
 
-def packets_of_a_train_are_told_apart(capture, told):
-    """What a device divides is captured before that: three messages, the last one shorter."""
-    data = pathlib.Path(capture).read_bytes()
-    at, longest = 24, b""
-    for form, *values in told:
-        length = int.from_bytes(data[at + 8:at + 12], "little")
-        packet = data[at + 16 + HEADERS:at + 16 + length]
-        message = form == "formed" and dict(zip(FIELDS, values))["type"] == "1"
-        longest = max(longest, packet if message else b"", key=len)
-        at += 16 + length
-    train = b"".join(longest[:56] + segment.to_bytes(2, "big") + longest[58:len(longest) - less]
-                     for segment, less in ((5, 0), (6, 0), (7, 8)))
-    headers = bytearray(data[24 + 16:24 + 16 + HEADERS])
-    headers[2:4] = (HEADERS + len(train)).to_bytes(2, "big")
-    headers[24:26] = (8 + len(train)).to_bytes(2, "big")
-    length = (HEADERS + len(train)).to_bytes(4, "little")
-    with tempfile.NamedTemporaryFile(suffix=".pcap") as file:
-        file.write(data[:24] + bytes(8) + 2 * length + headers + train)
-        file.flush()
-        info, segments = fields_of(file.name, "_ws.col.Info", "collsock.segment")[0]
-    same("segments", segments, "5,6,7")
-    same("what is said of the others", info.endswith(", and 2 more"), True)
-
-
 TESTS = (all_fields_are_as_the_core_reads_them,
          packets_that_the_core_refuses_have_one_reason_of_their_counter,
          a_filter_finds_the_packets_of_an_operation, another_port_is_a_preference,
-         retransmissions_lead_to_the_first_packet, packets_of_a_train_are_told_apart)
+         retransmissions_lead_to_the_first_packet)
 
 
 def main():

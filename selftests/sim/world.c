@@ -241,7 +241,7 @@ static struct world_member *member_of(struct coll_group *g)
 	return container_of(g, struct world_member, group);
 }
 
-struct coll_blank coll_env_packet(struct coll_peer *peer, u32 bytes, u32 several)
+struct coll_blank coll_env_packet(struct coll_group *g, u32 bytes)
 {
 	struct world_packet *p = world_packet_new(bytes);
 

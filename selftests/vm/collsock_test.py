@@ -52,7 +52,6 @@ NO_RANK = 0xffffffff
 COOKIE_GROUP = 0xffffffffffffffff
 MAX_HOSTS, MAX_RANKS = 65536, 1048576
 DEFAULT_WINDOW, MAX_WINDOW = 16, 64
-SMALLEST_PACKET = 72
 DEFAULT_SEGMENT, MAX_SEGMENT = 1056, 8640
 MAX_SPIN_US, MAX_PAYLOAD = 10000, 65536
 MAX_DEGREE, MAX_EXCHANGE_DEGREE, MAX_KARY_HOSTS, MAX_FLAT_HOSTS = 64, 16, 4096, 65
@@ -572,7 +571,6 @@ class Sniffer:
 
     def __init__(self, host, device="eth0"):
         self.opened.add(self)
-        self.trains = []  # lengths of outgoing ones, which packets() has divided
         with on(host):
             self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM,
                                         socket.htons(self.ETH_P_ALL))
@@ -588,22 +586,12 @@ class Sniffer:
                 data, address = self.socket.recvfrom(1 << 16)
             except BlockingIOError:
                 return found
-            payload = udp_payload(data) or b""
-            headers, packets = data[:len(data) - len(payload)], divide_train(payload)
-            outgoing = address[2] == self.PACKET_OUTGOING
-            self.trains += [len(packets)] * (outgoing and len(packets) > 1)
-            found += [(outgoing, headers + packet, packet) for packet in packets]
+            payload = udp_payload(data)
+            if payload is not None:
+                found.append((address[2] == self.PACKET_OUTGOING, data, payload))
 
     def close(self):
         self.socket.close()
-
-
-def divide_train(payload):
-    """The packets that a device makes of what it is given at once: they have the same ends, tag,
-    descriptor and incarnation, and the same length, but for the last."""
-    each = payload.find(payload[:24], SMALLEST_PACKET) if payload else 0
-    each = len(payload) if each < 0 else each
-    return [payload[at:at + each] for at in range(0, len(payload), each or 1)]
 
 
 def udp_payload(data):

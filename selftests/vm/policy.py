@@ -492,8 +492,8 @@ def packets_that_wait_here_fill_the_send_buffer():
     try:
         descriptor = Descriptor((1, 2), max_bytes=65536)
         ranks = [rank_on(1), rank_on(2)]
-        # The least there is: less than the packets of an initial congestion window
-        ranks[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
+        # Less than the packets of an initial congestion window
+        ranks[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
         for number, rank in enumerate(ranks):
             rank.join(descriptor, number)
         payload = random.randbytes(65536)

@@ -444,12 +444,12 @@ local function dissect(tvb, pinfo, tree)
 	if packet_type == GOODBYE then
 		tree:add_proto_expert_info(e.goodbye)
 	end
-	return summary(tvb, packet_type, at, bytes) ..
+	pinfo.cols.info = summary(tvb, packet_type, at, bytes) ..
 		repetition(tvb, packet_type, pinfo.number, number, tree)
 end
 
 -- What another version, or a later module of this one, has in the same place.
-local function dissect_unknown(tvb, tree, wrong)
+local function dissect_unknown(tvb, pinfo, tree, wrong)
 	local what
 	if wrong == e.other_version then
 		what = "version " .. tvb(0, 1):uint()
@@ -462,45 +462,23 @@ local function dissect_unknown(tvb, tree, wrong)
 		type_and_flags(tvb, tree)
 	end
 	mac(tvb, tree)
-	return string.format("%s %s %d bytes", what, ends_text(tvb), tvb:len())
-end
-
--- Returns what the packet is, in a line.
-local function dissect_packet(tvb, pinfo, root)
-	local tree = root:add(proto, tvb())
-	local wrong = fault(tvb)
-	if not wrong then
-		return dissect(tvb, pinfo, tree)
-	end
-	tree:add_proto_expert_info(wrong)
-	if wrong == e.other_version or wrong == e.unknown_type or wrong == e.unknown_part then
-		return dissect_unknown(tvb, tree, wrong)
-	end
-	return string.format("malformed, %d bytes", tvb:len())
-end
-
--- A capture may have a train where its packets have not been made yet. They have the same
--- length, but for the last, and begin alike.
-local ALIKE = 24
-
-local function length_of_each(tvb)
-	if tvb:len() < 2 * MIN then
-		return tvb:len()
-	end
-	local bytes = tvb:raw()
-	local second = bytes:find(bytes:sub(1, ALIKE), MIN + 1, true)
-	return second and second - 1 or tvb:len()
+	pinfo.cols.info = string.format("%s %s %d bytes", what, ends_text(tvb), tvb:len())
 end
 
 function proto.dissector(tvb, pinfo, root)
 	pinfo.cols.protocol = "collsock"
-	local each = length_of_each(tvb)
-	local info = dissect_packet(tvb(0, each):tvb(), pinfo, root)
-	for at = each, tvb:len() - 1, math.max(each, 1) do
-		dissect_packet(tvb(at, math.min(each, tvb:len() - at)):tvb(), pinfo, root)
+	local tree = root:add(proto, tvb())
+	local wrong = fault(tvb)
+	if not wrong then
+		dissect(tvb, pinfo, tree)
+		return tvb:len()
 	end
-	local packets = math.ceil(tvb:len() / math.max(each, 1))
-	pinfo.cols.info = packets > 1 and string.format("%s, and %d more", info, packets - 1) or info
+	tree:add_proto_expert_info(wrong)
+	if wrong == e.other_version or wrong == e.unknown_type or wrong == e.unknown_part then
+		dissect_unknown(tvb, pinfo, tree, wrong)
+	else
+		pinfo.cols.info = string.format("malformed, %d bytes", tvb:len())
+	end
 	return tvb:len()
 end
 
