@@ -633,11 +633,11 @@ int coll_io_recv(struct socket *sock, struct msghdr *msg, size_t room, int flags
 }
 
 /**
- * struct io_room - buffer for the completion of RUN or WAIT
- * @completion: where the completion structure goes
+ * struct io_room - where the completion of RUN or WAIT goes
+ * @completion: where its structure goes
  * @head: length of that structure
- * @result: where the result goes, after it
- * @bytes: size of the buffer for the result
+ * @result: where the result goes
+ * @bytes: bytes there
  */
 struct io_room {
 	void __user	*completion;
@@ -645,17 +645,6 @@ struct io_room {
 	void __user	*result;
 	u32		bytes;
 };
-
-static int io_room_init(struct io_room *r, void __user *completion, u32 head, u32 bytes)
-{
-	*r = (struct io_room) {
-		.completion	= completion,
-		.head		= head,
-		.result		= completion + head,
-		.bytes		= bytes,
-	};
-	return coll_completion_bytes_valid(head) ? 0 : -EINVAL;
-}
 
 /* For lengths other than this kernel's; true on failure */
 static noinline bool io_copy_head_to_user(const struct collsock_completion *c, void __user *to)
@@ -720,11 +709,22 @@ static bool io_nonblocking(const struct socket *sock)
 	return sock->file && sock->file->f_flags & O_NONBLOCK;
 }
 
+/**
+ * struct io_run - arguments of RUN
+ * @head: head of its buffer
+ * @post: the post after it
+ */
+struct io_run {
+	struct collsock_run	head;
+	struct collsock_post	post;
+};
+
 /* Post for RUN, with the slot claimed. A signal before that must not cause EINTR. */
-static struct coll_completion *io_run_post(struct coll_sock *csk, const struct collsock_post *post,
-					   const struct coll_signature *sig,
-					   const void __user *from, u32 bytes, bool nonblocking)
+static struct coll_completion *io_run_post(struct coll_sock *csk, const struct io_run *run,
+					   const struct coll_signature *sig, u32 bytes,
+					   bool nonblocking)
 {
+	const void __user *from = u64_to_user_ptr(run->head.payload);
 	long timeout = sock_sndtimeo(&csk->sk, nonblocking);
 	struct coll_completion *slot;
 	u8 *payload;
@@ -739,7 +739,7 @@ static struct coll_completion *io_run_post(struct coll_sock *csk, const struct c
 		return ERR_CAST(payload);
 	}
 	if (!bytes || io_copy_from_user(csk, payload, sig, bytes, from)) {
-		err = io_post(csk, slot, sig, payload, post->cookie,
+		err = io_post(csk, slot, sig, payload, run->post.cookie,
 			      COLL_COMPLETION_CLAIMED | io_shares(csk, sig), &timeout);
 	} else {
 		io_release_slot(csk, slot);
@@ -750,16 +750,6 @@ static struct coll_completion *io_run_post(struct coll_sock *csk, const struct c
 		return ERR_PTR(err == -EINTR ? -EAGAIN : err);
 	return slot;
 }
-
-/**
- * struct io_run - arguments of RUN
- * @head: head of its buffer
- * @post: the post after it
- */
-struct io_run {
-	struct collsock_run	head;
-	struct collsock_post	post;
-};
 
 /* Returns -errno, or the offset of what follows. */
 static int io_copy_run(struct io_run *r, const void __user *arg)
@@ -785,10 +775,19 @@ static int io_copy_run(struct io_run *r, const void __user *arg)
 	return r->head.post_bytes == post_bytes ? size + post_bytes : -EINVAL;
 }
 
+/* Does the caller have a payload of @bytes, and room for the result? */
+static bool io_fits(const struct coll_sock *csk, const struct collsock_run *head,
+		    const struct coll_signature *sig, u32 bytes)
+{
+	return bytes <= head->payload_bytes &&
+	       coll_signature_result_bytes(&csk->instance->group, csk->local, sig) <=
+	       head->result_bytes;
+}
+
 /**
  * coll_io_run() - post an operation and wait for it
  * @sock: the socket
- * @arg: struct collsock_run and its buffer
+ * @arg: struct collsock_run, the post, and room for the completion
  *
  * Return: 0 or -errno. Context: process.
  */
@@ -798,8 +797,8 @@ int coll_io_run(struct socket *sock, void __user *arg)
 	bool nonblocking = io_nonblocking(sock);
 	struct coll_completion *slot;
 	struct coll_signature sig COLL_UNINITIALIZED;
-	struct io_room room COLL_UNINITIALIZED;
 	struct io_run run COLL_UNINITIALIZED;
+	struct io_room room;
 	int err, bytes;
 	long timeout;
 
@@ -808,19 +807,22 @@ int coll_io_run(struct socket *sock, void __user *arg)
 	err = io_copy_run(&run, arg);
 	if (err < 0)
 		return err;
-	if (run.head.flags || run.head.spin_us > COLLSOCK_MAX_SPIN_US || run.post.flags)
+	room = (struct io_room) {
+		.completion	= arg + err,
+		.head		= run.head.completion_bytes,
+		.result		= u64_to_user_ptr(run.head.result),
+		.bytes		= run.head.result_bytes,
+	};
+	if (run.head.flags || run.head.spin_us > COLLSOCK_MAX_SPIN_US || run.post.flags ||
+	    !coll_completion_bytes_valid(room.head))
 		return -EINVAL;
-	err = io_room_init(&room, arg + err, run.head.completion_bytes, run.head.buffer_bytes);
-	if (err)
-		return err;
 	bytes = io_signature(csk, &run.post, &sig);
 	if (bytes < 0)
 		return bytes;
-	if (sig.count &&
-	    coll_signature_room(&csk->instance->group, csk->local, &sig) > room.bytes)
+	if (sig.count && !io_fits(csk, &run.head, &sig, bytes))
 		return -EMSGSIZE;
 
-	slot = io_run_post(csk, &run.post, &sig, room.result, bytes, nonblocking);
+	slot = io_run_post(csk, &run, &sig, bytes, nonblocking);
 	if (IS_ERR(slot))
 		return PTR_ERR(slot);
 	timeout = sock_rcvtimeo(&csk->sk, nonblocking);
@@ -831,7 +833,7 @@ int coll_io_run(struct socket *sock, void __user *arg)
 /**
  * coll_io_wait() - wait for the operation with a given cookie
  * @sock: the socket
- * @arg: struct collsock_wait and its buffer
+ * @arg: struct collsock_wait, and room for the completion
  *
  * Return: 0 or -errno. Context: process.
  */
@@ -850,8 +852,14 @@ int coll_io_wait(struct socket *sock, void __user *arg)
 	err = coll_extensible_from_user(&wait, sizeof(wait), COLLSOCK_WAIT_VER0, arg);
 	if (err < 0)
 		return err;
-	err = io_room_init(&room, arg + err, wait.completion_bytes, wait.buffer_bytes);
-	if (err || wait.spin_us > COLLSOCK_MAX_SPIN_US)
+	room = (struct io_room) {
+		.completion	= arg + err,
+		.head		= wait.completion_bytes,
+		.result		= u64_to_user_ptr(wait.result),
+		.bytes		= wait.result_bytes,
+	};
+	if (wait.flags || wait.spin_us > COLLSOCK_MAX_SPIN_US ||
+	    !coll_completion_bytes_valid(room.head))
 		return -EINVAL;
 
 	coll_instance_lock(gi);

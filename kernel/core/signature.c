@@ -62,27 +62,23 @@ static inline u32 signature_contributed(const struct coll_operation *operation,
 }
 
 /**
- * coll_signature_room() - how long a buffer for payload and result must be
+ * coll_signature_result_bytes() - how long the result of a rank is
  * @g: the group
  * @local: which rank of this host posts
  * @sig: valid in this group
  *
- * Return: bytes; of the whole vector, unless the rank has only its own block of it. Context: any.
+ * Return: its bytes, 0 if the rank gets none. Context: any.
  */
-u32 coll_signature_room(const struct coll_group *g, u32 local, const struct coll_signature *sig)
+u32 coll_signature_result_bytes(const struct coll_group *g, u32 local,
+				const struct coll_signature *sig)
 {
 	const struct coll_operation *operation = &coll_operations[sig->operation];
-	u32 rank = g->ranks.local[local].rank, block;
+	u32 block;
 
-	if (!operation->typed)
+	if (!operation->typed || !coll_signature_receives(sig, g->ranks.local[local].rank))
 		return 0;
 	block = sig->count * coll_type_bytes(sig->type);
-	if (likely(!operation->blocks))
-		return block;
-	if ((!operation->own_in && coll_signature_contributes(sig, rank)) ||
-	    (!operation->own_out && coll_signature_receives(sig, rank)))
-		return block * g->ranks.size;
-	return block;
+	return likely(!operation->blocks) || operation->own_out ? block : block * g->ranks.size;
 }
 
 /**

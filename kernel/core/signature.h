@@ -12,7 +12,8 @@
 
 int coll_signature_of_post(const struct coll_group *g, u32 local,
 			   const struct collsock_post *post, struct coll_signature *sig);
-u32 coll_signature_room(const struct coll_group *g, u32 local, const struct coll_signature *sig);
+u32 coll_signature_result_bytes(const struct coll_group *g, u32 local,
+				const struct coll_signature *sig);
 u32 coll_signature_shared(const struct coll_group *g, const struct coll_signature *sig);
 bool coll_signature_makes_sense(const struct coll_group *g, const struct coll_signature *sig);
 

@@ -29,7 +29,7 @@ static int blocks_ask(struct collsock *s)
 /* Bytes of the blocks of all ranks, or an error */
 static int blocks_bytes(struct collsock *s, enum collsock_type type, __u32 count)
 {
-	int block = collsock_payload_bytes(type, count), err;
+	int block = collsock_block_bytes(type, count), err;
 	__u64 bytes;
 
 	if (block < 0)
@@ -38,7 +38,7 @@ static int blocks_bytes(struct collsock *s, enum collsock_type type, __u32 count
 	if (err)
 		return err;
 	bytes = (__u64)block * atomic_load(&s->ranks);
-	return bytes > COLLSOCK_MAX_PAYLOAD ? -EMSGSIZE : (int)bytes;
+	return bytes > COLLSOCK_MAX_RESULT ? -EMSGSIZE : (int)bytes;
 }
 
 /* ---- post, complete later ---- */
@@ -59,7 +59,7 @@ COLLSOCK_PUBLIC int collsock_post_allgather(struct collsock *s, const void *data
 		.cookie		= cookie,
 	};
 
-	return blocks_post(s, &post, data, collsock_payload_bytes(type, count));
+	return blocks_post(s, &post, data, collsock_block_bytes(type, count));
 }
 
 COLLSOCK_PUBLIC int collsock_post_gather(struct collsock *s, const void *data, __u32 count,
@@ -75,7 +75,7 @@ COLLSOCK_PUBLIC int collsock_post_gather(struct collsock *s, const void *data, _
 		.cookie		= cookie,
 	};
 
-	return blocks_post(s, &post, data, collsock_payload_bytes(type, count));
+	return blocks_post(s, &post, data, collsock_block_bytes(type, count));
 }
 
 COLLSOCK_PUBLIC int collsock_post_scatter(struct collsock *s, const void *data, __u32 count,
@@ -116,7 +116,7 @@ COLLSOCK_PUBLIC int collsock_allgather(struct collsock *s, const void *data, voi
 	int all = blocks_bytes(s, type, count);
 	const struct collsock_buffers buffers = {
 		.data		= data,
-		.bytes		= all < 0 ? all : collsock_payload_bytes(type, count),
+		.bytes		= all < 0 ? all : collsock_block_bytes(type, count),
 		.result		= result,
 		.result_bytes	= all,
 	};
@@ -133,12 +133,12 @@ COLLSOCK_PUBLIC int collsock_gather(struct collsock *s, const void *data, void *
 				    enum collsock_type type, __u32 root,
 				    struct collsock_completion *completion)
 {
-	int all = blocks_bytes(s, type, count), block = collsock_payload_bytes(type, count);
+	int all = blocks_bytes(s, type, count);
 	const struct collsock_buffers buffers = {
 		.data		= data,
-		.bytes		= all < 0 ? all : block,
+		.bytes		= all < 0 ? all : collsock_block_bytes(type, count),
 		.result		= result,
-		.result_bytes	= atomic_load(&s->rank) == root ? all : block,
+		.result_bytes	= atomic_load(&s->rank) == root ? all : 0,
 	};
 	struct collsock_post post = {
 		.operation	= COLLSOCK_GATHER,
@@ -160,7 +160,7 @@ COLLSOCK_PUBLIC int collsock_scatter(struct collsock *s, const void *data, void 
 		.data		= data,
 		.bytes		= all < 0 || atomic_load(&s->rank) == root ? all : 0,
 		.result		= result,
-		.result_bytes	= collsock_payload_bytes(type, count),
+		.result_bytes	= collsock_block_bytes(type, count),
 	};
 	struct collsock_post post = {
 		.operation	= COLLSOCK_SCATTER,
@@ -182,7 +182,7 @@ COLLSOCK_PUBLIC int collsock_reduce_scatter_block(struct collsock *s, const void
 		.data		= data,
 		.bytes		= blocks_bytes(s, type, count),
 		.result		= result,
-		.result_bytes	= collsock_payload_bytes(type, count),
+		.result_bytes	= collsock_block_bytes(type, count),
 	};
 	struct collsock_post post = {
 		.operation	= COLLSOCK_REDUCE_SCATTER_BLOCK,

@@ -8,14 +8,24 @@
 #include "internal.h"
 #include "post.h"
 
-/* The kernel checks the group's own limit, which is far smaller. */
-int collsock_payload_bytes(enum collsock_type type, __u32 count)
+/* The kernel checks the group's own limits, which are far smaller. */
+static int post_bytes(enum collsock_type type, __u32 count, __u32 most)
 {
 	__u32 bytes = (__u32)type <= UINT8_MAX ? coll_type_bytes(type) : 0;
 
 	if (!bytes)
 		return -EINVAL;
-	return count > COLLSOCK_MAX_PAYLOAD ? -EMSGSIZE : (int)(count * bytes);
+	return count > most ? -EMSGSIZE : (int)(count * bytes);
+}
+
+int collsock_payload_bytes(enum collsock_type type, __u32 count)
+{
+	return post_bytes(type, count, COLLSOCK_MAX_PAYLOAD);
+}
+
+int collsock_block_bytes(enum collsock_type type, __u32 count)
+{
+	return post_bytes(type, count, COLLSOCK_MAX_RESULT);
 }
 
 /* A message of two parts: head and data */

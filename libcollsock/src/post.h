@@ -4,7 +4,10 @@
 
 #include "collsock.h"
 
-/* Bytes of @count elements, -EINVAL if there is no such type, or -EMSGSIZE. */
+/* Bytes of @count elements of a payload, -EINVAL if there is no such type, or -EMSGSIZE. */
 int collsock_payload_bytes(enum collsock_type type, __u32 count);
+
+/* The same of a block, which may be longer where blocks are only moved. */
+int collsock_block_bytes(enum collsock_type type, __u32 count);
 
 #endif

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-/*
- * Post and wait in one call. The kernel expects one buffer: the structures, then the data.
- * It is on the stack unless the data is large.
- */
+/* Post and wait in one call: the kernel reads the payload from where the caller has it */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/time.h>
@@ -18,117 +14,78 @@
 /* No extensible structure will be longer. */
 #define MAX_STRUCT 4096
 
-#define USUAL_HEAD (sizeof(struct collsock_run) + sizeof(struct collsock_post) + \
-		    sizeof(struct collsock_completion))
-
-/**
- * struct flat - the buffer of one call
- * @bytes: the buffer
- * @room: size of the part for data
- * @usual: the buffer unless the data is large
- */
-struct flat {
-	__u8	*bytes;
-	__u32	room;
-	__u8	usual[USUAL_HEAD + COLLSOCK_DEFAULT_SEGMENT];
-};
-
-/* @head: total size of the structures */
-static int flat_init(struct flat *flat, size_t head, size_t room)
+static __u64 address(const void *at)
 {
-	flat->bytes = flat->usual;
-	flat->room = room;
-	if (room > INT_MAX)
-		return -EMSGSIZE;
-	if (head + room <= sizeof(flat->usual))
-		return 0;
-	flat->bytes = malloc(head + room);
-	return flat->bytes ? 0 : -ENOMEM;
+	return (uintptr_t)at;
 }
 
-static void flat_free(struct flat *flat)
+static __u32 limited(size_t bytes)
 {
-	if (flat->bytes != flat->usual)
-		free(flat->bytes);
-}
-
-/* Read the completion and its result, which the kernel has put at @at. */
-static int flat_take(const struct flat *flat, const __u8 *at,
-		     struct collsock_completion *completion, void *result)
-{
-	memcpy(completion, at, sizeof(*completion));
-	if (completion->bytes > flat->room)
-		return -EBADMSG;
-	if (completion->bytes)
-		memcpy(result, at + sizeof(*completion), completion->bytes);
-	return 0;
-}
-
-/* One WAIT: stores the completion in @completion, the result in @result. */
-static int wait_once(struct collsock *s, struct flat *flat, __u64 cookie,
-		     struct collsock_completion *completion, void *result)
-{
-	const struct collsock_wait wait = {
-		.size			= sizeof(wait),
-		.completion_bytes	= sizeof(*completion),
-		.buffer_bytes		= flat->room,
-		.spin_us		= s->spin_us,
-		.cookie			= cookie,
-	};
-
-	memcpy(flat->bytes, &wait, sizeof(wait));
-	if (ioctl(s->fd, COLLSOCK_WAIT, flat->bytes))
-		return -errno;
-	return flat_take(flat, flat->bytes + sizeof(wait), completion, result);
+	return bytes < UINT32_MAX ? bytes : UINT32_MAX;
 }
 
 COLLSOCK_PUBLIC int collsock_wait(struct collsock *s, __u64 cookie,
 				  struct collsock_completion *completion, void *result,
 				  size_t result_bytes)
 {
-	struct flat flat;
-	int err;
+	struct {
+		struct collsock_wait		wait;
+		struct collsock_completion	completion;
+	} call = {
+		.wait = {
+			.size			= sizeof(call.wait),
+			.completion_bytes	= sizeof(call.completion),
+			.spin_us		= s->spin_us,
+			.result_bytes		= limited(result_bytes),
+			.result			= address(result),
+			.cookie			= cookie,
+		},
+	};
 
-	err = flat_init(&flat, USUAL_HEAD, result_bytes);
-	if (err)
-		return err;
-	err = wait_once(s, &flat, cookie, completion, result);
-	flat_free(&flat);
-	return err;
+	if (ioctl(s->fd, COLLSOCK_WAIT, &call))
+		return -errno;
+	*completion = call.completion;
+	return 0;
 }
 
 /**
- * struct outgoing - what RUN posts
- * @post: its head
- * @payload: after the head
- * @bytes: length of @payload, at most the room for data
+ * struct call - arguments of a call that posts and waits
+ * @post: what to post
+ * @payload: its payload
+ * @payload_bytes: bytes there
+ * @result: where the result goes
+ * @result_bytes: bytes there
  */
-struct outgoing {
+struct call {
 	const struct collsock_post	*post;
 	const void			*payload;
-	size_t				bytes;
+	size_t				payload_bytes;
+	void				*result;
+	size_t				result_bytes;
 };
 
-/* One RUN: as wait_once(). */
-static int run_once(struct collsock *s, struct flat *flat, const struct outgoing *out,
-		    struct collsock_completion *completion, void *result)
+/* One RUN: stores the completion in @completion. */
+static int run_once(struct collsock *s, const struct call *c,
+		    struct collsock_completion *completion)
 {
 	const struct collsock_run run = {
 		.size			= sizeof(run),
-		.post_bytes		= out->post->size,
+		.post_bytes		= c->post->size,
 		.completion_bytes	= sizeof(*completion),
-		.buffer_bytes		= flat->room,
 		.spin_us		= s->spin_us,
+		.payload		= address(c->payload),
+		.result			= address(c->result),
+		.payload_bytes		= limited(c->payload_bytes),
+		.result_bytes		= limited(c->result_bytes),
 	};
-	__u8 *post = flat->bytes + sizeof(run), *at = post + out->post->size;
+	__u8 buffer[sizeof(run) + MAX_STRUCT + sizeof(*completion)];
 
-	memcpy(flat->bytes, &run, sizeof(run));
-	memcpy(post, out->post, out->post->size);
-	if (out->bytes)
-		memcpy(at + sizeof(*completion), out->payload, out->bytes);
-	if (ioctl(s->fd, COLLSOCK_RUN, flat->bytes))
+	memcpy(buffer, &run, sizeof(run));
+	memcpy(buffer + sizeof(run), c->post, c->post->size);
+	if (ioctl(s->fd, COLLSOCK_RUN, buffer))
 		return -errno;
-	return flat_take(flat, at, completion, result);
+	memcpy(completion, buffer + sizeof(run) + c->post->size, sizeof(*completion));
+	return 0;
 }
 
 /* Has the caller asked that posting does not wait, or only for a limited time? */
@@ -147,18 +104,18 @@ static int may_give_up_posting(const struct collsock *s)
  * EINTR afterwards, and then it must not: only WAIT remains. The signal handler has run by
  * then.
  */
-static int run_to_end(struct collsock *s, struct flat *flat, const struct outgoing *out,
-		      struct collsock_completion *completion, void *result)
+static int run_to_end(struct collsock *s, const struct call *c,
+		      struct collsock_completion *completion)
 {
 	int err;
 
 	do {
-		err = run_once(s, flat, out, completion, result);
+		err = run_once(s, c, completion);
 	} while (err == -EAGAIN && !may_give_up_posting(s));
 	if (err != -EINTR)
 		return err;
 	do {
-		err = wait_once(s, flat, out->post->cookie, completion, result);
+		err = collsock_wait(s, c->post->cookie, completion, c->result, c->result_bytes);
 	} while (err == -EINTR);
 	/* It has been posted, but EAGAIN would mean that it has not. */
 	return err == -EAGAIN ? -EINPROGRESS : err;
@@ -169,19 +126,9 @@ COLLSOCK_PUBLIC int collsock_run(struct collsock *s, const struct collsock_post 
 				 struct collsock_completion *completion, void *result,
 				 size_t result_bytes)
 {
-	const struct outgoing out = { post, payload, payload_bytes };
-	struct flat flat;
-	int err;
+	const struct call call = { post, payload, payload_bytes, result, result_bytes };
 
-	if (post->size > MAX_STRUCT)
-		return -E2BIG;
-	err = flat_init(&flat, USUAL_HEAD - sizeof(*post) + post->size,
-			payload_bytes > result_bytes ? payload_bytes : result_bytes);
-	if (err)
-		return err;
-	err = run_to_end(s, &flat, &out, completion, result);
-	flat_free(&flat);
-	return err;
+	return post->size > MAX_STRUCT ? -E2BIG : run_to_end(s, &call, completion);
 }
 
 int collsock_run_buffers(struct collsock *s, struct collsock_post *post,

@@ -21,6 +21,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,7 @@ struct fuzzer {
 	bool		child;
 	unsigned int	worker;	/* from 0; WORKERS and above do anything */
 	__u8		data[MAX_DATA + 256];
+	__u8		memory[MAX_DATA];	/* payloads and results of RUN and WAIT */
 };
 
 /* SplitMix64 */
@@ -351,7 +353,7 @@ static void receive(struct fuzzer *f, int fd)
 		count_completion(c);
 }
 
-/* The argument of RUN and WAIT, without the data */
+/* The arguments of RUN and WAIT */
 struct flat_run {
 	struct collsock_run		head;
 	struct collsock_post		post;
@@ -395,13 +397,24 @@ static bool run_barriers(struct fuzzer *f, int fd)
 	return true;
 }
 
+static __u64 memory_address(struct fuzzer *f)
+{
+	return (uintptr_t)(one_in(f, 6) ? bad_pointer(f) : f->memory);
+}
+
 static void run_spoiled(struct fuzzer *f, int fd)
 {
 	struct flat_run *r = begin_run(f);
 
-	r->head.buffer_bytes = below(f, 2) ? MAX_DATA : below(f, MAX_DATA);
+	r->head.payload = memory_address(f);
+	r->head.payload_bytes = below(f, 2) ? MAX_DATA : below(f, MAX_DATA);
+	r->head.result_bytes = below(f, 2) ? MAX_DATA : below(f, MAX_DATA);
 	fill_post(f, &r->post);
 	spoil(f, r, sizeof(*r));
+	/* Not where the program has anything else. */
+	r->head.result = memory_address(f);
+	if (r->head.result_bytes > MAX_DATA)
+		r->head.result_bytes = one_in(f, 2) ? 0 : MAX_DATA;
 	ioctl(fd, COLLSOCK_RUN, one_in(f, 8) ? bad_pointer(f) : r);
 }
 
@@ -412,11 +425,14 @@ static void wait_for(struct fuzzer *f, int fd)
 	memset(w, 0, sizeof(*w));
 	w->head.size = sizeof(w->head);
 	w->head.completion_bytes = one_in(f, 4) ? 8 * below(f, 32) : sizeof(w->completion);
-	w->head.buffer_bytes = one_in(f, 4) ? 0 : MAX_DATA;
+	w->head.result_bytes = one_in(f, 4) ? 0 : MAX_DATA;
 	w->head.spin_us = one_in(f, 10) ? below(f, 2000) : 0;
 	w->head.cookie = below(f, 8);
 	if (one_in(f, 6))
 		spoil(f, w, sizeof(*w));
+	w->head.result = memory_address(f);
+	if (w->head.result_bytes > MAX_DATA)
+		w->head.result_bytes = MAX_DATA;
 	if (!ioctl(fd, COLLSOCK_WAIT, one_in(f, 12) ? bad_pointer(f) : w))
 		count_completion(&w->completion);
 }

@@ -5,6 +5,7 @@
 #include <ifaddrs.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -18,6 +19,11 @@ static int answer(int error, int good)
 {
 	errno = error;
 	return error ? -1 : good;
+}
+
+static void *pointer(__u64 address)
+{
+	return (void *)(uintptr_t)address;
 }
 
 int __wrap_socket(int family, int type, int protocol)
@@ -80,31 +86,51 @@ ssize_t __wrap_recvmsg(int fd, struct msghdr *m, int flags)
 	return sizeof(a->completion) + a->completion.bytes;
 }
 
+/* RUN: the payload is recorded after the structures. */
+static void record_run(const __u8 *buffer, size_t structures)
+{
+	const struct collsock_run *run = (const struct collsock_run *)buffer;
+
+	memcpy(fake.sent, buffer, structures);
+	if (run->payload_bytes)
+		memcpy(fake.sent + structures, pointer(run->payload), run->payload_bytes);
+	fake.sent_bytes = structures + run->payload_bytes;
+}
+
 int __wrap_ioctl(int fd, unsigned long request, ...)
 {
 	const struct fake_answer *a = &fake.answers[fake.calls];
-	bool is_run = request == COLLSOCK_RUN;
+	const struct collsock_wait *wait;
+	const struct collsock_run *run;
+	__u32 head, room;
 	va_list arguments;
-	__u8 *buffer, *at;
-	__u32 head[4], room;
+	__u64 result;
+	__u8 *buffer;
 
 	va_start(arguments, request);
 	buffer = va_arg(arguments, __u8 *);
 	va_end(arguments);
 	fake.requests[fake.calls++] = request;
-	/* Both begin with the lengths of the parts and of the buffer. */
-	memcpy(head, buffer, sizeof(head));
-	room = head[is_run ? 3 : 2];
-	at = buffer + head[0] + (is_run ? head[1] : 0);
-	fake.sent_bytes = at - buffer + sizeof(a->completion) + room;
-	memcpy(fake.sent, buffer, is_run ? fake.sent_bytes : head[0]);
+	if (request == COLLSOCK_RUN) {
+		run = (const struct collsock_run *)buffer;
+		head = run->size + run->post_bytes;
+		room = run->result_bytes;
+		result = run->result;
+		record_run(buffer, head + sizeof(a->completion));
+	} else {
+		wait = (const struct collsock_wait *)buffer;
+		head = wait->size;
+		room = wait->result_bytes;
+		result = wait->result;
+		memcpy(fake.sent, buffer, head);
+	}
 	if (a->error)
 		return answer(a->error, 0);
 	if (a->completion.bytes > room)
 		return answer(EMSGSIZE, 0);
-	memcpy(at, &a->completion, sizeof(a->completion));
+	memcpy(buffer + head, &a->completion, sizeof(a->completion));
 	if (a->completion.bytes)
-		memcpy(at + sizeof(a->completion), a->result, a->completion.bytes);
+		memcpy(pointer(result), a->result, a->completion.bytes);
 	return 0;
 }
 

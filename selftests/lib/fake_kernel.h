@@ -13,15 +13,15 @@
 
 #include <collsock.h>
 
-#define FAKE_BYTES (2 * COLLSOCK_MAX_PAYLOAD)
+#define FAKE_BYTES (2 * COLLSOCK_MAX_RESULT)
 #define FAKE_ANSWERS 8
 
 /**
- * struct fake_run - the buffer of RUN
+ * struct fake_run - the buffer of RUN, and its payload
  * @head: its head
  * @post: follows
  * @completion: follows
- * @data: follows
+ * @data: the payload
  */
 struct fake_run {
 	struct collsock_run		head;
@@ -46,7 +46,7 @@ struct fake_answer {
 
 /**
  * struct fake_kernel - state of the substitute
- * @sent: the last setsockopt() or sendmsg(), or the buffer of the last ioctl()
+ * @sent: the last setsockopt() or sendmsg(), or the buffer of the last ioctl() and its payload
  * @family: argument of socket()
  * @type: argument of socket()
  * @send_timeout_s: SO_SNDTIMEO of the socket

@@ -250,7 +250,9 @@ TEST_F(calls, wait_asks_for_the_cookie)
 	memcpy(&wait, fake.sent, sizeof(wait));
 	EXPECT_EQ(COLLSOCK_WAIT, fake.requests[0]);
 	EXPECT_EQ(sizeof(wait), wait.size);
-	EXPECT_EQ(sizeof(result), wait.buffer_bytes);
+	EXPECT_EQ(sizeof(result), wait.result_bytes);
+	EXPECT_EQ((uintptr_t)&result, wait.result);
+	EXPECT_EQ(0, wait.flags);
 	EXPECT_EQ(50, wait.spin_us);
 	EXPECT_EQ(sizeof(struct collsock_completion), wait.completion_bytes);
 	EXPECT_EQ(42, wait.cookie);
@@ -313,7 +315,9 @@ TEST_F(calls, run_passes_the_post_unchanged)
 				  sizeof(result)));
 	memcpy(&run, fake.sent, sizeof(run));
 	EXPECT_EQ(COLLSOCK_RUN, fake.requests[0]);
-	EXPECT_EQ(sizeof(result), run.head.buffer_bytes);
+	EXPECT_EQ(sizeof(result), run.head.result_bytes);
+	EXPECT_EQ((uintptr_t)&result, run.head.result);
+	EXPECT_EQ(0, run.head.payload_bytes);
 	EXPECT_EQ(0, memcmp(&post, &run.post, sizeof(post)));
 	EXPECT_EQ(ETIMEDOUT, self->completion.error);
 	EXPECT_EQ(5050, result);
@@ -332,7 +336,8 @@ TEST_F(calls, barrier_is_one_run)
 	EXPECT_EQ(sizeof(run.post), run.head.post_bytes);
 	EXPECT_EQ(sizeof(run.completion), run.head.completion_bytes);
 	EXPECT_EQ(0, run.head.flags);
-	EXPECT_EQ(0, run.head.buffer_bytes);
+	EXPECT_EQ(0, run.head.payload_bytes);
+	EXPECT_EQ(0, run.head.result_bytes);
 	EXPECT_EQ(sizeof(run.post), run.post.size);
 	EXPECT_EQ(COLLSOCK_BARRIER, run.post.operation);
 	EXPECT_LE(COLLSOCK_LIBRARY_COOKIES, run.post.cookie);
@@ -395,7 +400,9 @@ TEST_F(calls, reduce_fills_the_result_of_the_root)
 				     COLLSOCK_SUM, 3, &self->completion));
 	run = sent_run();
 	EXPECT_EQ(COLLSOCK_RUN, fake.requests[0]);
-	EXPECT_EQ(sizeof(mine), run.head.buffer_bytes);
+	EXPECT_EQ(sizeof(mine), run.head.payload_bytes);
+	EXPECT_EQ((uintptr_t)mine, run.head.payload);
+	EXPECT_EQ(sizeof(mine), run.head.result_bytes);
 	EXPECT_EQ(COLLSOCK_REDUCE, run.post.operation);
 	EXPECT_EQ(COLLSOCK_DOUBLE, run.post.type);
 	EXPECT_EQ(COLLSOCK_SUM, run.post.op);
@@ -447,7 +454,8 @@ TEST_F(calls, broadcast_fills_the_data_of_the_others)
 	fake.answers[0].result = theirs;
 	ASSERT_EQ(0, collsock_broadcast(self->socket, data, 2, COLLSOCK_INT64, 3,
 					&self->completion));
-	EXPECT_EQ(sizeof(theirs), sent_run().head.buffer_bytes);
+	EXPECT_EQ(sizeof(theirs), sent_run().head.payload_bytes);
+	EXPECT_EQ(sizeof(theirs), sent_run().head.result_bytes);
 	EXPECT_EQ(0, memcmp(data, theirs, sizeof(theirs)));
 	EXPECT_EQ(sizeof(theirs), self->completion.bytes);
 }

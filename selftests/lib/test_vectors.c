@@ -49,7 +49,7 @@ TEST_F(calls, scan_fills_the_result)
 	EXPECT_EQ(COLLSOCK_INT64, run.post.type);
 	EXPECT_EQ(COLLSOCK_SUM, run.post.op);
 	EXPECT_EQ(2, run.post.count);
-	EXPECT_EQ(sizeof(mine), run.head.buffer_bytes);
+	EXPECT_EQ(sizeof(mine), run.head.result_bytes);
 	EXPECT_EQ(0, memcmp(fake.sent + sizeof(run), mine, sizeof(mine)));
 	EXPECT_EQ(0, memcmp(result, sums, sizeof(sums)));
 }
@@ -138,7 +138,8 @@ TEST_F(calls, allgather_has_room_for_the_blocks_of_all)
 	ASSERT_EQ(0, collsock_allgather(self->socket, block, result, 2, COLLSOCK_BYTE, NULL));
 	run = sent_run();
 	EXPECT_EQ(COLLSOCK_ALLGATHER, run.post.operation);
-	EXPECT_EQ(sizeof(all), run.head.buffer_bytes);
+	EXPECT_EQ(sizeof(block), run.head.payload_bytes);
+	EXPECT_EQ(sizeof(all), run.head.result_bytes);
 	EXPECT_EQ(0, memcmp(fake.sent + sizeof(run), block, sizeof(block)));
 	EXPECT_EQ(0, memcmp(result, all, sizeof(all)));
 }
@@ -154,15 +155,19 @@ TEST_F(calls, gather_and_scatter_have_the_vector_at_the_root_alone)
 	answer_run(2, 0, COLLSOCK_NO_RANK);
 	answer_run(3, 0, COLLSOCK_NO_RANK);
 	ASSERT_EQ(0, collsock_gather(self->socket, vector, result, 2, COLLSOCK_BYTE, 2, NULL));
-	EXPECT_EQ(6, sent_run().head.buffer_bytes);
+	EXPECT_EQ(2, sent_run().head.payload_bytes);
+	EXPECT_EQ(6, sent_run().head.result_bytes);
 	ASSERT_EQ(0, collsock_gather(self->socket, vector, NULL, 2, COLLSOCK_BYTE, 1, NULL));
-	EXPECT_EQ(2, sent_run().head.buffer_bytes);
+	EXPECT_EQ(2, sent_run().head.payload_bytes);
+	EXPECT_EQ(0, sent_run().head.result_bytes);
 	ASSERT_EQ(0, collsock_scatter(self->socket, vector, result, 2, COLLSOCK_BYTE, 2, NULL));
-	EXPECT_EQ(6, sent_run().head.buffer_bytes);
+	EXPECT_EQ(6, sent_run().head.payload_bytes);
+	EXPECT_EQ(2, sent_run().head.result_bytes);
 	EXPECT_EQ(COLLSOCK_SCATTER, sent_run().post.operation);
 	/* What another rank passes is not read. */
 	ASSERT_EQ(0, collsock_scatter(self->socket, (void *)1, result, 2, COLLSOCK_BYTE, 1, NULL));
-	EXPECT_EQ(2, sent_run().head.buffer_bytes);
+	EXPECT_EQ(0, sent_run().head.payload_bytes);
+	EXPECT_EQ(2, sent_run().head.result_bytes);
 }
 
 TEST_F(calls, reduce_scatter_block_has_the_vector_and_receives_a_block)
@@ -175,7 +180,8 @@ TEST_F(calls, reduce_scatter_block_has_the_vector_and_receives_a_block)
 	ASSERT_EQ(0, collsock_reduce_scatter_block(self->socket, vector, result, 2, COLLSOCK_UINT8,
 						   COLLSOCK_SUM, NULL));
 	EXPECT_EQ(COLLSOCK_REDUCE_SCATTER_BLOCK, sent_run().post.operation);
-	EXPECT_EQ(6, sent_run().head.buffer_bytes);
+	EXPECT_EQ(6, sent_run().head.payload_bytes);
+	EXPECT_EQ(2, sent_run().head.result_bytes);
 	EXPECT_EQ(0, memcmp(fake.sent + sizeof(struct fake_run), vector, sizeof(vector)));
 }
 
@@ -185,12 +191,27 @@ TEST_F(calls, vectors_beyond_any_limit_never_reach_the_kernel)
 
 	be_one_of_three();
 	EXPECT_EQ(-EMSGSIZE, collsock_allgather(self->socket, &byte, &byte,
-						COLLSOCK_MAX_PAYLOAD / 2, COLLSOCK_BYTE, NULL));
+						COLLSOCK_MAX_RESULT / 2, COLLSOCK_BYTE, NULL));
 	EXPECT_EQ(-EMSGSIZE, collsock_post_scatter(self->socket, &byte, UINT32_MAX, COLLSOCK_BYTE,
 						   2, 0));
 	EXPECT_EQ(-EINVAL, collsock_gather(self->socket, &byte, &byte, 1, COLLSOCK_EXACT + 1, 2,
 					   NULL));
 	EXPECT_EQ(0, fake.calls);
+}
+
+/* What is only moved may be longer than what is reduced; the group's limits are the kernel's. */
+TEST_F(calls, vectors_of_the_longest_results_reach_the_kernel)
+{
+	static __u8 block[COLLSOCK_MAX_RESULT / 3], all[COLLSOCK_MAX_RESULT];
+
+	be_one_of_three();
+	answer_run(0, 0, COLLSOCK_NO_RANK);
+	ASSERT_EQ(0, collsock_allgather(self->socket, block, all, sizeof(block), COLLSOCK_BYTE,
+					NULL));
+	EXPECT_EQ(sizeof(block), sent_run().head.payload_bytes);
+	EXPECT_EQ(3 * sizeof(block), sent_run().head.result_bytes);
+	ASSERT_EQ(0, collsock_post_scatter(self->socket, all, sizeof(block), COLLSOCK_BYTE, 2, 0));
+	EXPECT_EQ(sizeof(struct collsock_post) + 3 * sizeof(block), fake.sent_bytes);
 }
 
 TEST_F(calls, a_socket_that_has_not_joined_has_no_vectors)

@@ -18,6 +18,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -420,8 +421,7 @@ static int run(struct member *s, struct collsock_run *r)
 {
 	struct collsock_post *p = (void *)((__u8 *)r + r->size);
 	struct collsock_completion *completion = (void *)((__u8 *)p + r->post_bytes);
-	__u8 *data = (__u8 *)completion + r->completion_bytes;
-	int err = post(s, p, data);
+	int err = post(s, p, (void *)(uintptr_t)r->payload);
 
 	if (err)
 		return err;
@@ -431,7 +431,8 @@ static int run(struct member *s, struct collsock_run *r)
 	 */
 	if (fault.place == STAND_IN_WAIT)
 		return -EINPROGRESS;
-	err = take_cookie(s, p->cookie, completion, data, r->buffer_bytes);
+	err = take_cookie(s, p->cookie, completion, (void *)(uintptr_t)r->result,
+			  r->result_bytes);
 	return err == -EAGAIN ? -EINPROGRESS : err;
 }
 
@@ -440,7 +441,7 @@ static int wait_for(struct member *s, struct collsock_wait *w)
 	if (fails(STAND_IN_WAIT, s->waits++))
 		return -(int)fault.error;
 	return take_cookie(s, w->cookie, (void *)((__u8 *)w + w->size),
-			   (__u8 *)w + w->size + w->completion_bytes, w->buffer_bytes);
+			   (void *)(uintptr_t)w->result, w->result_bytes);
 }
 
 /* ---- calls of the C library ---- */

@@ -307,7 +307,7 @@ TEST_F(net, only_what_can_be_reduced_has_prefixes)
 
 	begin(_metadata, &self->n, &placements[4], 64);
 	EXPECT_EQ(8, coll_signature_of_post(unit_group(&self->n, 0), 0, &p, &sig));
-	EXPECT_EQ(8, coll_signature_room(unit_group(&self->n, 0), 0, &sig));
+	EXPECT_EQ(8, coll_signature_result_bytes(unit_group(&self->n, 0), 0, &sig));
 	EXPECT_TRUE(coll_signature_makes_sense(unit_group(&self->n, 1), &sig));
 	p.root = 1;
 	EXPECT_EQ(-EINVAL, coll_signature_of_post(unit_group(&self->n, 0), 0, &p, &sig));

@@ -21,11 +21,11 @@ from collsock_test import (
     AF_COLLSOCK, AUTO, BARRIER, BINOMIAL, BYTE, COMPLETION, COOKIE_GROUP, DEFAULT_SEGMENT,
     DISSEMINATION, EXACT, EXCHANGE, EXSCAN, FLAT, HILLIS_STEELE, INT64, JOIN, KARY, MAXLOC,
     MAX_COMPLETION_BYTES, MAX_DEGREE, MAX_EXCHANGE_DEGREE, MAX_HOSTS, MAX_PAYLOAD, MAX_RANKS,
-    MAX_RESULT, MAX_SEGMENT, MAX_SEGMENTS, MAX_SPIN_US, MAX_WINDOW, MCS, MINLOC, NO_RANK, PORT, POST, QUIET, RUN, RUN_HEAD,
-    SELF, SOL_COLLSOCK, STATS, SUM, WAIT, WAIT_HEAD, Child, Completion, Descriptor, Group,
-    KernelLog, Rank, at_least, at_most, barrier, equal, eventually, eventually_in, integers,
-    ip_batch, libc, main, make_namespace, member, netem, on, outcome, post_bytes, rank_on, refused,
-    run_bytes, set_tunables, test, tunables, until_nothing_lingers, work)
+    MAX_RESULT, MAX_SEGMENT, MAX_SEGMENTS, MAX_SPIN_US, MAX_WINDOW, MCS, MINLOC, NO_RANK, PORT,
+    POST, QUIET, RUN, RUN_HEAD, SELF, SOL_COLLSOCK, STATS, SUM, WAIT, WAIT_HEAD, Child, Completion,
+    Descriptor, Group, KernelLog, Rank, at_least, at_most, barrier, equal, eventually,
+    eventually_in, integers, ip_batch, libc, main, make_namespace, member, netem, on, outcome,
+    post_bytes, rank_on, refused, set_tunables, test, tunables, until_nothing_lingers, work)
 
 
 def alone(**fields):
@@ -346,7 +346,7 @@ def a_bad_run_or_wait_is_refused_and_changes_nothing():
     log, (rank, other) = KernelLog(), two()
 
     def run(**fields):
-        fcntl.ioctl(rank, RUN, bytearray(run_bytes(integers(1, 2, 3), fields)))
+        rank.run(integers(1, 2, 3), head=fields)
 
     for fields in ({"size": 0}, {"size": RUN_HEAD.size - 8}, {"size": RUN_HEAD.size + 1},
                    {"post_bytes": 0}, {"post_bytes": POST.size + 8}, {"flags": 1},
@@ -356,7 +356,8 @@ def a_bad_run_or_wait_is_refused_and_changes_nothing():
                    {"spin_us": MAX_SPIN_US + 1}, {"spin_us": 0xffffffff}):
         refused(errno.EINVAL, f"RUN with {fields}", run, **fields)
     for room in (0, 8, 23):
-        refused(errno.EMSGSIZE, f"RUN of 24 bytes in {room}", run, buffer_bytes=room)
+        refused(errno.EMSGSIZE, f"RUN of {room} bytes instead of 24", run, payload_bytes=room)
+        refused(errno.EMSGSIZE, f"RUN with room for {room} bytes of 24", run, result_bytes=room)
     refused(errno.EINVAL, "RUN of a bad post", rank.run, integers(1), op=MAXLOC)
     refused(errno.EMSGSIZE, "RUN of too much", rank.run, bytes(DEFAULT_SEGMENT + 8))
     equal("operations posted", rank.stats().posted, 0)
@@ -364,7 +365,7 @@ def a_bad_run_or_wait_is_refused_and_changes_nothing():
     rank.post(integers(5), cookie=1)
     for fields in ({"size": 0}, {"size": WAIT_HEAD.size - 8}, {"size": WAIT_HEAD.size + 4},
                    {"completion_bytes": 0}, {"completion_bytes": COMPLETION.size + 4},
-                   {"completion_bytes": MAX_COMPLETION_BYTES + 8},
+                   {"completion_bytes": MAX_COMPLETION_BYTES + 8}, {"flags": 1},
                    {"spin_us": MAX_SPIN_US + 1}):
         refused(errno.EINVAL, f"WAIT with {fields}", rank.wait, 1, **fields)
     refused(errno.ENOENT, "WAIT for what was not posted", rank.wait, 2)

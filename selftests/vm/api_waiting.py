@@ -16,11 +16,11 @@ import time
 
 from api_common import blocking, nonblocking, post_of_three, two, unchanged_log
 from collsock_test import (
-    DEFAULT_WINDOW, DISSEMINATION, JOIN, MAX_SPIN_US, MAX_WINDOW, NET_STATS, NET_STATS_ALL,
-    POST, QUIET, REDUCE, RUN, RUN_HEAD, SOL_COLLSOCK, STATS, STATS_ALL, WAIT, Child, Descriptor,
-    Failed, Group, KernelLog, Skipped, at_least, at_most, barrier, equal, eventually, eventually_in,
-    integers, main, member, on, outcome, post_bytes, rank_on, read_file, refused, run_bytes,
-    seeded, test, test_each, wait_bytes, work)
+    DEFAULT_WINDOW, DISSEMINATION, JOIN, MAX_SPIN_US, MAX_WINDOW, NET_STATS, NET_STATS_ALL, POST,
+    QUIET, REDUCE, RUN, RUN_HEAD, SOL_COLLSOCK, STATS, STATS_ALL, WAIT, Child, Descriptor, Failed,
+    Group, KernelLog, Memory, Skipped, at_least, at_most, barrier, equal, eventually,
+    eventually_in, integers, main, member, on, outcome, post_bytes, rank_on, read_file, refused,
+    run_bytes, seeded, test, test_each, wait_bytes, work)
 
 
 # ---- waiting ----
@@ -470,7 +470,7 @@ def close_at_any_moment(line, seed):
 
     calls = [[lambda fd: os.write(fd, post_bytes(b"")), lambda fd: os.read(fd, 100)],
              [lambda fd: fcntl.ioctl(fd, RUN, bytearray(run_bytes()))],
-             [lambda fd: fcntl.ioctl(fd, WAIT, bytearray(wait_bytes(0, 0))),
+             [lambda fd: fcntl.ioctl(fd, WAIT, bytearray(wait_bytes(0, Memory()))),
               lambda fd: select.select([fd], [fd], [], 0.001)]]
     for fd in fds:
         for some in calls:
@@ -652,9 +652,10 @@ def random_bytes_are_refused_and_change_nothing():
             fresh = rank_on(1)
         except OSError:
             pass
-        data = bytearray(run_bytes(integers(1, 2, 3)))
+        memory = Memory(integers(1, 2, 3))
+        data = bytearray(run_bytes(memory, memory))
         # Never the valid one: an accepted post would have to be completed
-        data[chance.choice((0, 1, 2, 3, 4, 9, 20, 21, 24, 28, 32, 33, 34, 35, 36, 38))] ^= \
+        data[chance.choice((0, 1, 2, 3, 4, 5, 7, 11, 12, 15, 23, 40, 44, 48, 49, 52, 54))] ^= \
             chance.choice((0x80, 0xff))
         refused_somehow(fcntl.ioctl, rank, RUN, bytearray(data))
         refused_somehow(rank.send, bytes(data[RUN_HEAD.size:RUN_HEAD.size + POST.size]))

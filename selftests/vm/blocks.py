@@ -6,7 +6,6 @@
 reduce_scatter_block, wherever ranks are."""
 
 import errno
-import fcntl
 import socket
 import struct
 from itertools import accumulate
@@ -14,10 +13,9 @@ from itertools import accumulate
 import cases
 from cases import ROOTED, Case, element_bytes, elements_of_a_part, exclusive_or, run_all
 from collsock_test import (
-    ALLGATHER, AUTO, BINOMIAL, BITWISE_XOR, BYTE, DEFAULT_SEGMENT, DISSEMINATION,
-    DOUBLE, EXCHANGE, GATHER, INT16, INT64, KARY, NOP, POST, QUIET, REDUCE_SCATTER_BLOCK, RUN,
-    RUN_BYTES, RUN_HEAD, SCATTER, SUM, UINT8, Completion, barrier, equal, faulty, main, outcome,
-    refused, run_bytes, seeded, test, test_each)
+    ALLGATHER, AUTO, BINOMIAL, BITWISE_XOR, BYTE, DEFAULT_SEGMENT, DISSEMINATION, DOUBLE, EXCHANGE,
+    GATHER, INT16, INT64, KARY, NOP, QUIET, REDUCE_SCATTER_BLOCK, SCATTER, SUM, UINT8, Memory,
+    barrier, equal, faulty, main, outcome, refused, seeded, test, test_each)
 from library_ranks import call_library
 
 PLACEMENTS = ((0,), (0, 0, 0), (0, 1), (0, 1, 2, 3), (0, 0, 0, 1, 1, 1, 2, 2, 2),
@@ -72,11 +70,8 @@ def wait_run_and_a_look_give_the_order_of_ranks_too():
         for rank in range(len(group)):
             if rank != root:
                 group[rank].post(case.payloads[rank], cookie=1, **case.fields)
-        # RUN needs room for the result, too.
-        room = max(len(case.payloads[root]), len(case.expected[root]))
-        data = bytearray(run_bytes(case.payloads[root].ljust(room, b"\0"), **case.fields))
-        fcntl.ioctl(group[root], RUN, data)
-        case.check(root, Completion(data, RUN_HEAD.size + POST.size, RUN_BYTES))
+        case.check(root, group[root].run(case.payloads[root],
+                                         memory=Memory(len(case.expected[root])), **case.fields))
         first, second = [rank for rank in range(len(group)) if rank != root][:2]
         case.check(first, group[first].wait(1))
         case.check(second, group[second].complete(socket.MSG_PEEK))
@@ -88,12 +83,13 @@ def wait_run_and_a_look_give_the_order_of_ranks_too():
 @test
 def run_without_room_for_the_vector_is_refused_and_posts_nothing():
     group = group_of((0, 0))
-    for operation, fits in ((ALLGATHER, 8), (GATHER, 8), (SCATTER, 8),
-                            (REDUCE_SCATTER_BLOCK, 8)):
+    for operation, payload, result in ((ALLGATHER, 4, 8), (GATHER, 4, 8), (SCATTER, 8, 4),
+                                       (REDUCE_SCATTER_BLOCK, 8, 4)):
         fields = {"operation": operation, "type": UINT8, "count": 4,
                   "op": SUM if operation == REDUCE_SCATTER_BLOCK else NOP}
-        refused(errno.EMSGSIZE, f"RUN of {operation}", fcntl.ioctl, group[0], RUN,
-                bytearray(run_bytes(bytes(fits - 1), **fields)))
+        for sent, room in ((payload - 1, result), (payload, result - 1)):
+            refused(errno.EMSGSIZE, f"RUN of {operation} with {sent} and {room} bytes",
+                    group[0].run, bytes(sent), memory=Memory(room), **fields)
     equal("operations posted", group[0].stats().posted, 0)
     barrier(group)
 

@@ -93,8 +93,9 @@ POST = Layout("IBBBBIIIIQ",
               "size operation type op algorithm flags root count degree cookie")
 COMPLETION = Layout("IIIIQQQ",
                     "size error failed_rank bytes cookie posted_ns completed_ns")
-RUN_HEAD = Layout("IIIIII", "size post_bytes completion_bytes buffer_bytes spin_us flags")
-WAIT_HEAD = Layout("IIIIQ", "size completion_bytes buffer_bytes spin_us cookie")
+RUN_HEAD = Layout("IHHIIQQII", "size post_bytes completion_bytes spin_us flags payload result "
+                  "payload_bytes result_bytes")
+WAIT_HEAD = Layout("IHHIIQQ", "size flags completion_bytes spin_us result_bytes result cookie")
 SELF_ALL = Layout("8I2H3I2Q2I", "size rank ranks host hosts local locals max_bytes window "
                   "segment_bytes error failed_rank completion_bytes id nonce max_result_bytes "
                   "reserved")
@@ -118,15 +119,7 @@ def stats(before, which, others=""):
 
 STATS_ALL = stats("size hosts host peers", "GROUP")
 NET_STATS_ALL = stats("size groups peers timewait_entries", "NET", "memory over_memory over_user")
-RUN_BYTES = RUN_HEAD.size + POST.size + COMPLETION.size
-WAIT_BYTES = WAIT_HEAD.size + COMPLETION.size
-
-
 RUN, WAIT = ord("K") << 8 | 0x70, ord("K") << 8 | 0x71
-
-
-# Python releases its lock only in an ioctl of at most 1,024 bytes
-THREADS_ROOM = 1024 - WAIT_BYTES
 
 
 def integers(*values):
@@ -335,11 +328,13 @@ class Descriptor:
 
 
 class Completion:
-    """The result of recv, WAIT and RUN: the fields and the payload."""
+    """The result of recv, WAIT and RUN: the fields and the payload, which follows or is in
+    that memory."""
 
-    def __init__(self, data, offset=0, result_offset=COMPLETION.size):
+    def __init__(self, data, offset=0, memory=None):
         self.__dict__.update(vars(COMPLETION.read(data, offset)))
-        self.result = bytes(data[result_offset:result_offset + self.bytes])
+        result = data[offset + self.size:] if memory is None else memory
+        self.result = bytes(result[:self.bytes])
 
     def __repr__(self):
         return f"completion of {self.cookie}: {outcome(self)}, {self.bytes} bytes"
@@ -351,6 +346,14 @@ def outcome(completion):
         return "success"
     rank = "no rank" if completion.failed_rank == NO_RANK else f"rank {completion.failed_rank}"
     return f"{errno_name(completion.error)} {rank}"
+
+
+class Memory(bytearray):
+    """Bytes with an address, as long as their number does not change."""
+
+    @property
+    def address(self):
+        return ctypes.addressof((ctypes.c_char * len(self)).from_buffer(self)) if self else 0
 
 
 class Rank(socket.socket):
@@ -372,16 +375,21 @@ class Rank(socket.socket):
     def complete(self, flags=0, room=COMPLETION.size + MAX_PAYLOAD):
         return Completion(self.recv(room, flags))
 
-    def run(self, payload=b"", spin_us=0, **fields):
-        """Post and wait; see post()."""
-        data = bytearray(run_bytes(payload, {"spin_us": spin_us}, **fields))
+    def run(self, payload=b"", spin_us=0, head=None, memory=None, **fields):
+        """Post and wait; see post(). The result goes to that memory, or replaces the
+        payload."""
+        payload = Memory(payload)
+        memory = payload if memory is None else memory
+        data = bytearray(run_bytes(payload, memory, {"spin_us": spin_us, **(head or {})},
+                                   **fields))
         fcntl.ioctl(self, RUN, data)
-        return Completion(data, RUN_HEAD.size + POST.size, RUN_BYTES)
+        return Completion(data, RUN_HEAD.size + POST.size, memory)
 
-    def wait(self, cookie, room=THREADS_ROOM, **fields):
-        data = bytearray(wait_bytes(cookie, room, **fields))
+    def wait(self, cookie, room=1024, **fields):
+        memory = Memory(room)
+        data = bytearray(wait_bytes(cookie, memory, **fields))
         fcntl.ioctl(self, WAIT, data)
-        return Completion(data, WAIT_HEAD.size, WAIT_BYTES)
+        return Completion(data, WAIT_HEAD.size, memory)
 
     def set_timeout(self, seconds):
         """Set SO_RCVTIMEO; 0 means no time-out."""
@@ -413,15 +421,19 @@ def post_bytes(payload, **fields):
     return POST.make(**{**usual, **fields})
 
 
-def run_bytes(payload=b"", head=None, **fields):
+def run_bytes(payload=Memory(), memory=Memory(), head=None, **fields):
+    """RUN of a payload, whose result goes to that memory."""
     return (RUN_HEAD.make(**{"post_bytes": POST.size, "completion_bytes": COMPLETION.size,
-                             "buffer_bytes": len(payload), **(head or {})}) +
-            post_bytes(payload, **fields) + bytes(COMPLETION.size) + payload)
+                             "payload": payload.address, "payload_bytes": len(payload),
+                             "result": memory.address, "result_bytes": len(memory),
+                             **(head or {})}) +
+            post_bytes(payload, **fields) + bytes(COMPLETION.size))
 
 
-def wait_bytes(cookie, room, **fields):
-    return WAIT_HEAD.make(**{"completion_bytes": COMPLETION.size, "buffer_bytes": room,
-                             "cookie": cookie, **fields}) + bytes(COMPLETION.size + room)
+def wait_bytes(cookie, memory, **fields):
+    return WAIT_HEAD.make(**{"completion_bytes": COMPLETION.size, "cookie": cookie,
+                             "result": memory.address, "result_bytes": len(memory),
+                             **fields}) + bytes(COMPLETION.size)
 
 
 def rank_on(host):

@@ -16,8 +16,8 @@ from collsock_test import (
     EXCHANGE, EXSCAN, FEATURES, FEATURES_ALL, FLAT, HILLIS_STEELE, JOIN, JOIN_HEAD, KARY,
     MAC_NH_SIPHASH, MAC_SIPHASH, MAXLOC, MAX_COMPLETION_BYTES, MAX_FLAT_HOSTS, MCS, NAME, NO_RANK,
     POST, RUN, RUN_HEAD, SELF, SELF_ALL, SOL_COLLSOCK, WAIT, WAIT_HEAD, Completion, Descriptor,
-    Group, KernelLog, Rank, barrier, equal, eventually, integers, libc, main, rank_on, refused,
-    test, wait_bytes)
+    Group, KernelLog, Memory, Rank, barrier, equal, eventually, integers, libc, main, rank_on,
+    refused, test, wait_bytes)
 from interface_common import grown, run_parts
 
 # How much longer the structure of a newer caller may be
@@ -113,14 +113,14 @@ def unknown_fields_of_a_post_are_e2big_unless_zero():
 def the_parts_of_run_are_where_its_head_says():
     rank, other = two()
     for longer in ((0, 0, 0), (8, 0, 0), (0, 8, 0), (0, 0, 8), (64, 16, 24), (8, 1024, 216)):
-        data, completion, result = run_parts(longer[0], longer[1], COMPLETION.size + longer[2],
-                                             integers(5, -5))
+        memory = Memory(integers(5, -5))
+        data, completion = run_parts(longer[0], longer[1], COMPLETION.size + longer[2], memory)
         other.post(integers(1, 2))
         fcntl.ioctl(rank, RUN, data)
-        one = Completion(data, completion, result)
+        one = Completion(data, completion, memory)
         equal(f"sums, longer by {longer}", one.result, integers(6, -3))
         equal("size", one.size, COMPLETION.size + longer[2])
-        equal("what the kernel does not know", bytes(data[completion + COMPLETION.size:result]),
+        equal("what the kernel does not know", bytes(data[completion + COMPLETION.size:]),
               bytes(longer[2]))
         other.complete()
 
@@ -131,7 +131,8 @@ def unknown_fields_of_run_are_e2big_unless_zero():
     for position, longer in ((RUN_HEAD.size, (8, 0, 0)), (RUN_HEAD.size + 1023, (1024, 0, 0)),
                              (RUN_HEAD.size + POST.size, (0, 8, 0)),
                              (RUN_HEAD.size + POST.size + 70, (0, 72, 0))):
-        data, _, _ = run_parts(longer[0], longer[1], COMPLETION.size, integers(5))
+        memory = Memory(integers(5))
+        data, _ = run_parts(longer[0], longer[1], COMPLETION.size, memory)
         data[position] = 1
         refused(errno.E2BIG, f"byte {position} of parts longer by {longer}", fcntl.ioctl, rank,
                 RUN, data)
@@ -146,16 +147,17 @@ def the_parts_of_wait_are_where_its_head_says():
     for longer, completion_bytes in ((0, 40), (8, 40), (0, 48), (64, 256)):
         rank.post(integers(3), cookie=9)
         other.run(integers(4))
-        data = grown(wait_bytes(9, 8, completion_bytes=completion_bytes), WAIT_HEAD.size,
+        memory = Memory(8)
+        data = grown(wait_bytes(9, memory, completion_bytes=completion_bytes), WAIT_HEAD.size,
                      bytes(longer))[:WAIT_HEAD.size + longer]
-        bad = bytearray(data + b"\xaa" * (completion_bytes + 8))
+        bad = bytearray(data + b"\xaa" * completion_bytes)
         if longer:
             bad[WAIT_HEAD.size + longer - 1] = 1
             refused(errno.E2BIG, "what the kernel does not know, not zero", fcntl.ioctl, rank,
                     WAIT, bad)
-        good = bytearray(data + b"\xaa" * (completion_bytes + 8))
+        good = bytearray(data + b"\xaa" * completion_bytes)
         fcntl.ioctl(rank, WAIT, good)
-        one = Completion(good, len(data), len(data) + completion_bytes)
+        one = Completion(good, len(data), memory)
         equal("size and sum", (one.size, one.result), (completion_bytes, integers(7)))
         equal("what the kernel does not know",
               bytes(good[len(data) + COMPLETION.size:len(data) + completion_bytes]),
@@ -179,7 +181,7 @@ def callers_select_the_length_of_completions():
         equal("bytes", len(data), length + 8)
         equal("what the kernel does not know", data[COMPLETION.size:length],
               bytes(length - COMPLETION.size))
-        one = Completion(data, 0, length)
+        one = Completion(data)
         equal("size, cookie and sum", (one.size, one.cookie, one.result), (length, 9, integers(7)))
         equal("at the other rank", other.complete().size, COMPLETION.size)
 

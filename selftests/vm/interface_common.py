@@ -12,12 +12,11 @@ def grown(data, size, tail, at=0):
             data[at + size:])
 
 
-def run_parts(longer_head, longer_post, completion_bytes, payload):
-    """The buffer of RUN, and where completion and data are in it."""
-    data = run_bytes(payload, {"post_bytes": POST.size + longer_post,
-                               "completion_bytes": completion_bytes})
+def run_parts(longer_head, longer_post, completion_bytes, memory):
+    """The buffer of RUN of a payload in that memory, and where the completion is in it."""
+    data = run_bytes(memory, memory, {"post_bytes": POST.size + longer_post,
+                                      "completion_bytes": completion_bytes})
     data = grown(data, POST.size, bytes(longer_post), RUN_HEAD.size)
     data = grown(data, RUN_HEAD.size, bytes(longer_head))
     completion = RUN_HEAD.size + longer_head + POST.size + longer_post
-    return (bytearray(data[:completion] + b"\xaa" * completion_bytes + payload),
-            completion, completion + completion_bytes)
+    return bytearray(data[:completion] + b"\xaa" * completion_bytes), completion

@@ -12,10 +12,10 @@ import struct
 
 from api_common import post_of_three, two, unchanged_log
 from collsock_test import (
-    COMPLETION, COMPLETION_BYTES, FEATURES, FEATURES_ALL, JOIN, JOIN_HEAD, NET_STATS, NET_STATS_ALL,
-    POST, RUN, SELF, SELF_ALL, SOL_COLLSOCK, STATS, STATS_ALL, Completion, Descriptor, Group,
-    KernelLog, Rank, barrier, command, equal, integers, main, rank_on, read_file,
-    refused, test)
+    COMPLETION, COMPLETION_BYTES, FEATURES, FEATURES_ALL, JOIN, JOIN_HEAD, NET_STATS,
+    NET_STATS_ALL, POST, RUN, SELF, SELF_ALL, SOL_COLLSOCK, STATS, STATS_ALL, Completion,
+    Descriptor, Group, KernelLog, Memory, Rank, barrier, command, equal, integers, main, rank_on,
+    read_file, refused, test)
 from interface_common import grown, run_parts
 
 ADDED = 16
@@ -106,12 +106,13 @@ def completions_are_as_long_as_the_program_says():
             other.complete()
         data = rank.recv(1000)
         equal("bytes of recv", len(data), length + 8)
-        equal("sum of recv", Completion(data, 0, length).result, integers(3))
+        equal("sum of recv", Completion(data).result, integers(3))
         rank.complete()
-        buffer, completion, result = run_parts(0, 0, length, integers(4))
+        memory = Memory(integers(4))
+        buffer, completion = run_parts(0, 0, length, memory)
         other.post(integers(5))
         fcntl.ioctl(rank, RUN, buffer)
-        equal("sum of RUN", Completion(buffer, completion, result).result, integers(9))
+        equal("sum of RUN", Completion(buffer, completion, memory).result, integers(9))
         equal("its size", struct.unpack_from("=I", buffer, completion)[0], length)
         other.complete()
 

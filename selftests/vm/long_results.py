@@ -18,10 +18,9 @@ import cases
 from cases import ROOTED, Case, elements_of_a_part, run_cases
 from collsock_test import (
     ALLGATHER, ALLREDUCE, BYTE, COMPLETION, DEFAULT_SEGMENT, GATHER, MAX_PAYLOAD, MAX_RESULT,
-    MAX_SEGMENTS, NOP, POST, RUN, RUN_BYTES, RUN_HEAD, SCATTER, SUM, Child, Completion,
-    Descriptor, Group, Rank, Skipped, at_least, barrier, equal, errno_name, eventually, faulty, libc,
-    main, netlink_on, outcome, post_bytes, rank_on, refused, run_bytes, seeded, test, test_each,
-    tunables)
+    MAX_SEGMENTS, NOP, SCATTER, SUM, Child, Descriptor, Group, Memory, Rank, Skipped,
+    at_least, barrier, equal, errno_name, eventually, faulty, libc, main, netlink_on, outcome,
+    post_bytes, rank_on, refused, seeded, test, test_each, tunables)
 
 ROOM = COMPLETION.size + MAX_RESULT
 SHORT = 64  # max_bytes
@@ -112,10 +111,8 @@ def what_has_failed_leaves_no_result_behind():
     for number in (0, 1, 2):
         equal("outcome", outcome(group[number].complete()), "ECONNRESET rank 3")
     eventually("memory", lambda: memory(group), before)
-    data = bytearray(run_bytes(case.payloads[0].ljust(MAX_RESULT, b"\0"), **case.fields))
-    fcntl.ioctl(group[0], RUN, data)
-    equal("outcome of RUN", outcome(Completion(data, RUN_HEAD.size + POST.size, RUN_BYTES)),
-          "ECONNRESET rank 3")
+    equal("outcome of RUN", outcome(group[0].run(case.payloads[0], memory=Memory(MAX_RESULT),
+                                                 **case.fields)), "ECONNRESET rank 3")
     equal("memory", memory(group), before)
 
 
@@ -126,12 +123,12 @@ def run_has_long_payloads_and_results_too():
     for operation in (ALLGATHER, SCATTER, GATHER):
         case = case_of(chance, 2, operation, MAX_RESULT // 2)
         group[1].post(case.payloads[1], **case.fields)
-        room = max(len(case.payloads[0]), len(case.expected[0]))
-        refused(errno.EMSGSIZE, "RUN without room", fcntl.ioctl, group[0], RUN,
-                bytearray(run_bytes(bytes(room - 1), **case.fields)))
-        data = bytearray(run_bytes(case.payloads[0].ljust(room, b"\0"), **case.fields))
-        fcntl.ioctl(group[0], RUN, data)
-        case.check(0, Completion(data, RUN_HEAD.size + POST.size, RUN_BYTES))
+        room = len(case.expected[0])
+        refused(errno.EMSGSIZE, "RUN without room", group[0].run, case.payloads[0],
+                memory=Memory(room - 1), **case.fields)
+        refused(errno.EMSGSIZE, "RUN of a payload that is too short", group[0].run,
+                case.payloads[0][:-1], memory=Memory(room), **case.fields)
+        case.check(0, group[0].run(case.payloads[0], memory=Memory(room), **case.fields))
         case.check(1, group[1].complete(room=ROOM))
 
 

@@ -6,7 +6,6 @@
 Documentation/reductions.md."""
 
 import errno
-import fcntl
 import socket
 import struct
 from itertools import accumulate
@@ -15,9 +14,8 @@ import cases
 from arithmetic import REDUCTIONS, draw, operate, pack
 from cases import Case, run_all, run_cases
 from collsock_test import (
-    AUTO, BYTE, DEFAULT_SEGMENT, DOUBLE, EXSCAN, HILLIS_STEELE, INT64, MAX_PAYLOAD, POST, QUIET,
-    RUN, RUN_BYTES, RUN_HEAD, SCAN, SOAK, SUM, Completion, barrier, equal, faulty, main, outcome,
-    refused, run_bytes, seeded, test, test_each)
+    AUTO, BYTE, DEFAULT_SEGMENT, DOUBLE, EXSCAN, HILLIS_STEELE, INT64, MAX_PAYLOAD, QUIET, SCAN,
+    SOAK, SUM, Memory, barrier, equal, faulty, main, outcome, refused, seeded, test, test_each)
 from library_ranks import call_library
 
 PLACEMENTS = ((0,), (0, 0, 0), (0, 1), (0, 1, 2), (0, 1, 2, 3, 4, 5, 6, 7),
@@ -126,12 +124,11 @@ def rank_0_of_an_exscan_gets_nothing_and_its_buffer_is_left_alone():
     group = group_of((0, 1))
     fields = {"operation": EXSCAN, "type": INT64, "op": SUM, "count": 1}
     group[1].post(struct.pack("=q", 5), **fields)
-    data = bytearray(run_bytes(struct.pack("=q", 7), **fields))
-    fcntl.ioctl(group[0], RUN, data)
-    completion = Completion(data, RUN_HEAD.size + POST.size, RUN_BYTES)
+    memory = Memory(b"untouched")
+    completion = group[0].run(struct.pack("=q", 7), memory=memory, **fields)
     equal("outcome", outcome(completion), "success")
     equal("result", completion.result, b"")
-    equal("buffer", bytes(data[RUN_BYTES:]), struct.pack("=q", 7))
+    equal("memory", bytes(memory), b"untouched")
     equal("result of rank 1", group[1].complete(socket.MSG_PEEK).result, struct.pack("=q", 7))
     equal("and again", group[1].complete().result, struct.pack("=q", 7))
 

@@ -9,8 +9,9 @@
  * received, recv() returns 0, send() fails with EPIPE and poll() reports POLLIN |
  * POLLRDHUP.
  *
- * All numbers are in the byte order of the host; addresses are in network byte order. No
- * structure contains a pointer or padding.
+ * All numbers are in the byte order of the host; addresses of hosts are in network byte
+ * order. Addresses of memory are numbers of 64 bits, for callers of 32 bits, too. No structure
+ * contains padding.
  *
  * How structures are extended
  *
@@ -262,45 +263,54 @@ struct collsock_completion {
  * @size: sizeof(struct collsock_run)
  * @post_bytes: sizeof(struct collsock_post), equal to its size
  * @completion_bytes: sizeof(struct collsock_completion)
- * @buffer_bytes: size of the buffer for data
  * @spin_us: spin for this long before sleeping or giving up, at most COLLSOCK_MAX_SPIN_US;
  *	0: the tunable busy_poll_us before sleeping, not at all before giving up
  * @flags: 0
+ * @payload: address of the payload; not read if the rank has none
+ * @result: address where the result goes, which may be that of the payload; not written if
+ *	the rank gets none
+ * @payload_bytes: bytes at @payload, at least those of the payload
+ * @result_bytes: bytes at @result, at least those of the result
  *
- * In one buffer: this; the post, at @size; room for the completion, at @size + @post_bytes;
- * data, at @size + @post_bytes + @completion_bytes: first the payload, then the result.
+ * In one buffer: this; the post, at @size; room for the completion, at @size + @post_bytes.
  */
 struct collsock_run {
 	__u32	size;
-	__u32	post_bytes;
-	__u32	completion_bytes;
-	__u32	buffer_bytes;
+	__u16	post_bytes;
+	__u16	completion_bytes;
 	__u32	spin_us;
 	__u32	flags;
+	__u64	payload;
+	__u64	result;
+	__u32	payload_bytes;
+	__u32	result_bytes;
 };
 
-#define COLLSOCK_RUN_VER0		24
+#define COLLSOCK_RUN_VER0		40
 
 /**
  * struct collsock_wait - COLLSOCK_WAIT: receive the completion of one cookie
  * @size: sizeof(struct collsock_wait)
+ * @flags: 0
  * @completion_bytes: sizeof(struct collsock_completion)
- * @buffer_bytes: size of the buffer for the result
  * @spin_us: as in struct collsock_run
+ * @result_bytes: bytes at @result
+ * @result: address where the result goes, if there is one
  * @cookie: of the post; if several operations have it, the one posted first
  *
- * In one buffer: this; room for the completion, at @size; the result, at @size +
- * @completion_bytes.
+ * In one buffer: this; room for the completion, at @size.
  */
 struct collsock_wait {
 	__u32	size;
-	__u32	completion_bytes;
-	__u32	buffer_bytes;
+	__u16	flags;
+	__u16	completion_bytes;
 	__u32	spin_us;
+	__u32	result_bytes;
+	__u64	result;
 	__u64	cookie;
 };
 
-#define COLLSOCK_WAIT_VER0		24
+#define COLLSOCK_WAIT_VER0		32
 
 /* The numbers contain no size, because the structures are extensible. */
 #define COLLSOCK_RUN			_IO('K', 0x70)
