@@ -58,7 +58,8 @@ static int allgather_place(struct coll_schedule *s, u32 distance, u32 distances)
 	for (i = 1; !err && i <= distances; i++) {
 		from = (s->self + s->hosts - i * distance) % s->hosts;
 		blocks = allgather_blocks(s, distance, i * distance);
-		err = coll_schedule_place_blocks(s, from, allgather_first(s, from, blocks), blocks);
+		err = coll_schedule_fold_blocks(s, from, allgather_first(s, from, blocks), blocks,
+						COLL_PLACE);
 	}
 	return err;
 }

@@ -76,8 +76,8 @@ static int binomial_send_blocks(struct coll_tree *t, u32 to, u32 node, u32 k)
 
 static int binomial_place_blocks(struct coll_tree *t, u32 from, u32 node, u32 k)
 {
-	return coll_schedule_place_blocks(t->s, coll_tree_host(t, from), coll_tree_host(t, node),
-					  binomial_blocks(t, node, k));
+	return coll_schedule_fold_blocks(t->s, coll_tree_host(t, from), coll_tree_host(t, node),
+					 binomial_blocks(t, node, k), COLL_PLACE);
 }
 
 static int binomial_gather(struct coll_tree *t)

@@ -30,14 +30,13 @@
  * k - 1 in each exchange, and each other host sends one and receives one.
  */
 #include "algorithm.h"
+#include "runs.h"
 
 /**
  * struct exchange - an exchange under construction
  * @s: the schedule of our host
  * @degree: number of sets that merge into one, at most the number of hosts
- * @partners: hosts that exchange: the largest power of @degree up to n
- * @least: hosts of a run
- * @longer: runs with one more, the first ones
+ * @runs: one for each host that exchanges: the largest power of @degree up to n
  * @number: of our run
  * @first: first host of our run, its partner
  * @run: hosts of our run
@@ -45,47 +44,29 @@
 struct exchange {
 	struct coll_schedule	*s;
 	u32			degree;
-	u32			partners;
-	u32			least;
-	u32			longer;
+	struct coll_runs	runs;
 	u32			number;
 	u32			first;
 	u32			run;
 };
 
-/* The first host of a run */
-static u32 exchange_partner(const struct exchange *x, u32 number)
-{
-	return number * x->least + min(number, x->longer);
-}
-
-/* The run of a host */
-static u32 exchange_number(const struct exchange *x, u32 host)
-{
-	u32 in_longer = x->longer * (x->least + 1);
-
-	if (host < in_longer)
-		return host / (x->least + 1);
-	return x->longer + (host - in_longer) / x->least;
-}
-
 static int exchange_start(struct exchange *x, struct coll_schedule *s,
 			  const struct coll_shape *shape)
 {
 	int err = coll_schedule_start(s, shape->hosts, shape->self);
+	u32 partners = 1;
 
 	if (err || shape->degree < 2)
 		return err ?: -EINVAL;
 	s->all_to_all = true;
 	x->s = s;
 	x->degree = min(shape->degree, max(shape->hosts, 2U));
-	for (x->partners = 1; x->partners * x->degree <= shape->hosts;)
-		x->partners *= x->degree;
-	x->least = shape->hosts / x->partners;
-	x->longer = shape->hosts % x->partners;
-	x->number = exchange_number(x, shape->self);
-	x->first = exchange_partner(x, x->number);
-	x->run = x->least + (x->number < x->longer);
+	while (partners * x->degree <= shape->hosts)
+		partners *= x->degree;
+	x->runs = coll_runs_of(shape->hosts, partners);
+	x->number = coll_runs_number(&x->runs, shape->self);
+	x->first = coll_runs_first(&x->runs, x->number);
+	x->run = coll_runs_length(&x->runs, x->number);
 	return 0;
 }
 
@@ -114,7 +95,7 @@ static u32 exchange_member(const struct exchange *x, u32 distance, u32 i)
 {
 	u32 ours = x->number / distance % x->degree;
 
-	return exchange_partner(x, x->number - ours * distance + i * distance);
+	return coll_runs_first(&x->runs, x->number - ours * distance + i * distance);
 }
 
 static int exchange_send(const struct exchange *x, u32 distance)
@@ -189,10 +170,10 @@ static int exchange_build(struct coll_schedule *s, const struct coll_shape *shap
 	err = exchange_start(&x, s, shape);
 	if (err)
 		return err;
-	hands_in = x.partners < shape->hosts;
+	hands_in = x.runs.count < shape->hosts;
 	if (hands_in)
 		err = exchange_hand_in(&x);
-	for (distance = 1; !err && distance < x.partners; distance *= x.degree)
+	for (distance = 1; !err && distance < x.runs.count; distance *= x.degree)
 		err = exchange_round(&x, distance);
 	if (!err && hands_in)
 		err = exchange_hand_out(&x);

@@ -24,7 +24,8 @@
  * @usual_degree: its degree where nobody selects one; 0: somebody has to
  * @most_degree: the largest; the least is 2. 0: it has no degree
  * @most_hosts: it is for groups of at most this size; 0: of any size
- * @by_name: only groups have it whose JOIN names it: others need no memory for it
+ * @by_name: only groups have it whose JOIN names it, or whose posts get it without naming one:
+ *	others need no memory for it
  * @build: write the schedule of a host into @s; 0, -EINVAL or -E2BIG
  * @peers: if the operation has a root: add the hosts with which @shape->self may exchange
  *	messages, whatever the root

@@ -9,36 +9,35 @@
 #include "result.h"
 #include "values.h"
 
-/* Offset of a block in its segment: all but the last have the same number of elements. */
-static u32 engine_block_start(const struct coll_op *op, u32 segment_bytes, u32 block)
+/* Where a block of a vector in parts begins: the last ones may be shorter, or empty. */
+static u32 engine_block_start(const struct coll_op *op, u32 block)
 {
-	u32 element = coll_type_bytes(op->head.signature.type), count = segment_bytes / element;
-	u32 each = (count + op->schedule->blocks - 1) / op->schedule->blocks;
+	return min(block * op->part_bytes, op->bytes);
+}
 
-	return min(block * each, count) * element;
+/* What an edge that names blocks has of a lane */
+static struct coll_extent engine_extent(const struct coll_op *op, const struct coll_edge *e,
+					const struct coll_span *lane)
+{
+	struct coll_span part;
+
+	if (op->schedule->form == COLL_FORM_PLACES)
+		return coll_extent_of(&op->group->ranks.order, e, op->block, lane);
+	part.first = engine_block_start(op, e->first_block);
+	part.end = engine_block_start(op, e->first_block + e->blocks);
+	return coll_extent_of_part(&part, lane);
 }
 
 static noinline struct coll_extent engine_part(const struct coll_op *op, u32 lane,
 					       const struct coll_edge *e)
 {
 	struct coll_extent range = coll_values_segment(op, lane);
+	struct coll_span span = { range.first, range.first + range.bytes };
 
-	if (op->schedule->form == COLL_FORM_PLACES) {
-		struct coll_span span = { range.first, range.first + range.bytes };
-
-		return coll_extent_of(&op->group->ranks.order, e, op->block, &span);
-	}
-	if (e->blocks != op->schedule->blocks && range.bytes) {
-		u32 first = engine_block_start(op, range.bytes, e->first_block);
-		u32 end = engine_block_start(op, range.bytes, e->first_block + e->blocks);
-
-		range.first += first;
-		range.bytes = end - first;
-	}
-	return range;
+	return coll_schedule_has_blocks(op->schedule) ? engine_extent(op, e, &span) : range;
 }
 
-/* The part of the payload that an edge concerns. A place-only schedule has 0 blocks. */
+/* The part of the vector that an edge concerns. A place-only schedule has 0 blocks. */
 static inline struct coll_extent engine_range(const struct coll_op *op, u32 lane,
 					      const struct coll_edge *e)
 {
@@ -90,9 +89,9 @@ static void engine_skip_empty(struct coll_op *op)
 	u32 i, word;
 
 	for (i = 0; i < op->schedule->folds; i++) {
-		e = coll_extent_of(&op->group->ranks.order, &op->schedule->fold[i], op->block,
-				   &vector);
-		engine_mark_lanes(op, i, &e);
+		e = engine_extent(op, &op->schedule->fold[i], &vector);
+		if (e.bytes)
+			engine_mark_lanes(op, i, &e);
 	}
 	for (i = 0; i < op->segments; i++) {
 		for (word = 0; word < ARRAY_SIZE(has); word++) {
@@ -103,10 +102,11 @@ static void engine_skip_empty(struct coll_op *op)
 }
 
 /**
- * coll_engine_reset_lanes() - reset the lanes of an operation that has several
+ * coll_engine_reset_lanes() - reset the lanes of an operation that has several, or is in parts
  * @op: being made
  *
- * If it has one, that is the whole vector: no edge has nothing of it.
+ * Where no edge has nothing, because the one lane is the whole vector of all blocks, the caller
+ * may reset that alone.
  */
 void coll_engine_reset_lanes(struct coll_op *op)
 {
@@ -114,7 +114,7 @@ void coll_engine_reset_lanes(struct coll_op *op)
 
 	for (i = 0; i < op->segments; i++)
 		coll_engine_reset_lane(&op->lanes[i]);
-	if (op->schedule->form == COLL_FORM_PLACES)
+	if (coll_schedule_has_blocks(op->schedule))
 		engine_skip_empty(op);
 }
 
@@ -252,6 +252,12 @@ static inline const u8 *engine_operand(const struct coll_op *op, const struct co
 					       coll_values_early(op, edge);
 }
 
+/* The value that the round makes. Parts change in place. */
+static inline u32 engine_next(const struct coll_op *op, const struct coll_lane *lane)
+{
+	return lane->value + (op->schedule->form != COLL_FORM_PARTS);
+}
+
 /* Apply one fold entry, as far as one step goes. True if that is all. */
 static bool engine_fold_entry(struct coll_op *op, u32 index, u32 edge)
 {
@@ -261,7 +267,7 @@ static bool engine_fold_entry(struct coll_op *op, u32 index, u32 edge)
 	struct coll_lane *lane = &op->lanes[index];
 	u32 first = range.first + lane->at;
 	struct engine_step step = {
-		.result		= coll_values_register(op, lane->value + 1, e->reg) + first,
+		.result		= coll_values_register(op, engine_next(op, lane), e->reg) + first,
 		.operand	= engine_operand(op, lane, edge) + first,
 		.bytes		= range.bytes - lane->at,
 		.action		= e->action,
@@ -316,7 +322,8 @@ static bool engine_fold_two(struct coll_op *op, struct coll_lane *lane, const st
 
 /*
  * Apply the fold list in its order. Results go into separate buffers, so that what this
- * round has sent stays unchanged until it is acknowledged. Not inline, since that would
+ * round has sent stays unchanged until it is acknowledged; in parts that follows from the
+ * schedule. Not inline, since that would
  * slow down the rounds of barriers, which fold nothing. False as for engine_send_round().
  */
 static noinline bool engine_fold(struct coll_op *op, u32 index)
@@ -324,8 +331,8 @@ static noinline bool engine_fold(struct coll_op *op, u32 index)
 	const struct coll_schedule *s = op->schedule;
 	struct coll_lane *lane = &op->lanes[index];
 	const struct coll_round *r = &s->round[lane->round];
-	/* A single register of a single block is overwritten. */
-	u32 kept = s->registers > 1 || s->blocks > 1 ? s->registers : 0;
+	/* A single register is overwritten. */
+	u32 kept = s->registers > 1 ? s->registers : 0;
 
 	/* Messages have been received into the vector. */
 	if (op->vector.direct || engine_fold_two(op, lane, r))
@@ -343,7 +350,7 @@ static noinline bool engine_fold(struct coll_op *op, u32 index)
 		lane->at = 0;
 	}
 	lane->part = 0;
-	lane->value++;
+	lane->value = engine_next(op, lane);
 	return true;
 }
 

@@ -55,7 +55,7 @@ static inline void coll_engine_make(struct coll_op *op)
 	op->begun = 0;
 	op->vector.last_value = 0;
 	coll_engine_reset_lane(&op->lanes[0]);
-	if (unlikely(op->segments > 1))
+	if (unlikely(op->segments > 1 || op->part_bytes))
 		coll_engine_reset_lanes(op);
 }
 

@@ -53,6 +53,20 @@ struct coll_extent coll_extent_of(const struct coll_order *order, const struct c
 }
 
 /**
+ * coll_extent_of_part() - the bytes of an edge in a lane
+ * @part: what the edge of a schedule of parts has of the vector; may be empty
+ * @lane: the lane
+ *
+ * Return: the bytes, none or in one piece.
+ */
+struct coll_extent coll_extent_of_part(const struct coll_span *part, const struct coll_span *lane)
+{
+	struct coll_span common = extent_cut(lane, part->first, part->end);
+
+	return (struct coll_extent) { .first = common.first, .bytes = extent_length(&common) };
+}
+
+/**
  * coll_extent_lanes() - which lanes have a part of an extent
  * @e: of the whole vector as a lane; not empty
  * @segment: bytes of each lane

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * An extent: which bytes of a vector the message of an edge has, in one lane of a place-only
- * schedule. The edge names blocks of hosts, modulo hosts; so these are one range of the vector,
- * or its beginning and its end. Of these the message has what is in the lane: nothing, one
- * piece or two, the lower one first. Pure; any context.
+ * An extent: which bytes of a vector the message of an edge has in one lane. In a place-only
+ * schedule the edge names blocks of hosts, modulo hosts; so these are one range of the vector, or
+ * its beginning and its end. In a schedule of parts they are one range. Of these the message has
+ * what is in the lane: nothing, one piece or two, the lower one first. Pure; any context.
  */
 #ifndef COLL_CORE_EXTENT_H
 #define COLL_CORE_EXTENT_H
@@ -37,6 +37,8 @@ struct coll_span {
 
 struct coll_extent coll_extent_of(const struct coll_order *order, const struct coll_edge *e,
 				  u32 block, const struct coll_span *lane);
+struct coll_extent coll_extent_of_part(const struct coll_span *part,
+				       const struct coll_span *lane);
 u32 coll_extent_lanes(const struct coll_extent *e, u32 segment, struct coll_span lanes[2]);
 
 #endif

@@ -14,10 +14,23 @@ static u32 menu_usual_degree(const struct coll_menu *menu, const struct coll_alg
 }
 
 /* The algorithm that COLLSOCK_AUTO means, together with a degree */
-static u8 menu_automatic(const struct coll_menu *menu, u32 operation, u32 degree, bool is_short)
+static u8 menu_automatic(const struct coll_menu *menu, u32 operation, u32 degree,
+			 enum coll_length length)
 {
 	return menu->automatic[operation] ?:
-	       coll_operations[operation].choose(menu->hosts, degree, is_short);
+	       coll_operations[operation].choose(menu->hosts, degree, length);
+}
+
+static bool menu_has_length(const struct coll_menu *menu, enum coll_length length)
+{
+	return length != COLL_LONG || menu->medium_bytes != U32_MAX;
+}
+
+static enum coll_length menu_length(const struct coll_menu *menu, u32 bytes)
+{
+	if (bytes <= menu->short_bytes)
+		return COLL_SHORT;
+	return bytes <= menu->medium_bytes ? COLL_MEDIUM : COLL_LONG;
 }
 
 /* What posts may name if the request names no algorithms for them */
@@ -37,23 +50,26 @@ static u64 menu_usual_algorithms(void)
  * gets the usual one, whatever that is.
  */
 static bool menu_chooses(const struct coll_menu *menu, u32 operation,
-			 const struct coll_algorithm *a, u32 degree, bool is_short)
+			 const struct coll_algorithm *a, u32 degree, enum coll_length length)
 {
-	return menu_automatic(menu, operation, degree, is_short) == a->algorithm ||
+	return menu_automatic(menu, operation, degree, length) == a->algorithm ||
 	       (degree == menu_usual_degree(menu, a) &&
-		menu_automatic(menu, operation, menu->degree, is_short) == a->algorithm);
+		menu_automatic(menu, operation, menu->degree, length) == a->algorithm);
 }
 
-/* Is it that for some operation? */
+/* Is it that for some operation with some vector? */
 static bool menu_means(const struct coll_menu *menu, const struct coll_algorithm *a, u32 degree)
 {
-	u32 i;
+	u32 i, length;
 
-	for (i = 0; i < COLL_MAX_OPERATIONS; i++)
-		if (coll_algorithm_find(i, a->algorithm) == a &&
-		    (menu_chooses(menu, i, a, degree, false) ||
-		     menu_chooses(menu, i, a, degree, true)))
-			return true;
+	for (i = 0; i < COLL_MAX_OPERATIONS; i++) {
+		if (coll_algorithm_find(i, a->algorithm) != a)
+			continue;
+		for (length = 0; length < COLL_LENGTHS; length++)
+			if (menu_has_length(menu, length) &&
+			    menu_chooses(menu, i, a, degree, length))
+				return true;
+	}
 	return false;
 }
 
@@ -98,7 +114,7 @@ int coll_menu_search(const struct coll_menu *menu, const struct collsock_post *p
 {
 	u32 degree = post->degree ?: menu->degree;
 	u32 algorithm = post->algorithm ?: menu_automatic(menu, post->operation, degree,
-							  bytes <= menu->short_bytes);
+							  menu_length(menu, bytes));
 	const struct coll_algorithm *a = coll_algorithm_find(post->operation, algorithm);
 
 	if (!menu_can(menu, post->operation))
@@ -121,6 +137,8 @@ static void menu_init_usual(struct coll_menu *menu, u32 operation)
 	struct collsock_post post = { .operation = operation };
 
 	coll_menu_search(menu, &post, menu->short_bytes, &menu->usual_short[operation]);
+	if (menu_has_length(menu, COLL_LONG))
+		coll_menu_search(menu, &post, menu->medium_bytes + 1, &menu->usual_long[operation]);
 	for (; post.algorithm < COLL_MAX_ALGORITHMS; post.algorithm++)
 		coll_menu_search(menu, &post, menu->short_bytes + 1,
 				 &menu->usual[operation][post.algorithm]);
@@ -142,13 +160,15 @@ void coll_menu_scatter(struct coll_menu *menu)
 		if (!menu_can(menu, i)) {
 			memset(menu->usual[i], 0, sizeof(menu->usual[i]));
 			menu->usual_short[i] = (struct coll_choice) {};
+			menu->usual_long[i] = (struct coll_choice) {};
 		}
 }
 
 /**
  * coll_menu_init() - the menu that a request to join describes
  * @menu: out
- * @j: the request; what is meaningless in it makes a menu that coll_menu_valid() refuses
+ * @j: the request, with its @max_bytes filled in; what is meaningless in it makes a menu that
+ *	coll_menu_valid() refuses
  */
 void coll_menu_init(struct coll_menu *menu, const struct collsock_join *j)
 {
@@ -159,6 +179,9 @@ void coll_menu_init(struct coll_menu *menu, const struct collsock_join *j)
 	menu->degrees = j->degrees;
 	menu->hosts = j->hosts;
 	menu->short_bytes = coll_operation_short(j->hosts);
+	menu->medium_bytes = coll_operation_medium(j->hosts);
+	if (menu->medium_bytes >= j->max_bytes)
+		menu->medium_bytes = U32_MAX;
 	menu->degree = j->degree;
 	memcpy(menu->automatic, j->algorithm, sizeof(menu->automatic));
 	for (i = 0; i < COLL_MAX_OPERATIONS; i++)
@@ -172,7 +195,8 @@ void coll_menu_init(struct coll_menu *menu, const struct collsock_join *j)
 static bool menu_has_usual(const struct coll_menu *menu, u32 operation)
 {
 	return menu->usual[operation][COLLSOCK_AUTO].algorithm &&
-	       menu->usual_short[operation].algorithm;
+	       menu->usual_short[operation].algorithm &&
+	       (!menu_has_length(menu, COLL_LONG) || menu->usual_long[operation].algorithm);
 }
 
 /* Is there a row with this algorithm, or any with COLLSOCK_AUTO, that has one of @degrees? */

@@ -31,7 +31,9 @@ struct coll_choice {
  * @usual: what a post gets that names no degree, by its operation and its algorithm, which may
  *	be COLLSOCK_AUTO; no algorithm: posts may not name that one
  * @usual_short: what a post with a short vector gets that names neither, by its operation
+ * @usual_long: likewise with a long one, if there are any
  * @short_bytes: the longest vector that is short
+ * @medium_bytes: the longest one that is not long; U32_MAX if the group has no long ones
  */
 struct coll_menu {
 	u64			algorithms;
@@ -42,7 +44,9 @@ struct coll_menu {
 	u8			automatic[COLL_MAX_OPERATIONS];
 	struct coll_choice	usual[COLL_MAX_OPERATIONS][COLL_MAX_ALGORITHMS];
 	struct coll_choice	usual_short[COLL_MAX_OPERATIONS];
+	struct coll_choice	usual_long[COLL_MAX_OPERATIONS];
 	u32			short_bytes;
+	u32			medium_bytes;
 };
 
 /**
@@ -66,6 +70,16 @@ int coll_menu_search(const struct coll_menu *menu, const struct collsock_post *p
 int coll_menu_need(const struct coll_menu *menu, u32 self, struct coll_schedule *scratch,
 		   struct coll_needs *needs);
 
+/* What a post gets that names no algorithm and no degree, with a vector of @bytes */
+static inline const struct coll_choice *coll_menu_automatic(const struct coll_menu *menu,
+							    u32 operation, u32 bytes)
+{
+	if (likely(bytes <= menu->short_bytes))
+		return &menu->usual_short[operation];
+	return likely(bytes <= menu->medium_bytes) ? &menu->usual[operation][COLLSOCK_AUTO] :
+						     &menu->usual_long[operation];
+}
+
 /**
  * coll_menu_choose() - how the operation of a post is carried out
  * @menu: of the group
@@ -81,8 +95,8 @@ static inline int coll_menu_choose(const struct coll_menu *menu, const struct co
 				   u32 bytes, struct coll_choice *choice)
 {
 	if (likely(!post->degree && post->algorithm < COLL_MAX_ALGORITHMS)) {
-		*choice = !post->algorithm && bytes <= menu->short_bytes ?
-			  menu->usual_short[post->operation] :
+		*choice = !post->algorithm ?
+			  *coll_menu_automatic(menu, post->operation, bytes) :
 			  menu->usual[post->operation][post->algorithm];
 		if (likely(choice->algorithm))
 			return 0;

@@ -28,23 +28,27 @@ static bool operation_is_power(u32 hosts, u32 degree)
  * cross between two hosts acknowledge earlier ones. For other n dissemination saves one
  * round.
  */
-static u8 operation_choose_barrier(u32 hosts, u32 degree, bool is_short)
+static u8 operation_choose_barrier(u32 hosts, u32 degree, enum coll_length length)
 {
 	return operation_is_power(hosts, degree) ? COLLSOCK_EXCHANGE : COLLSOCK_DISSEMINATION;
 }
 
-/* Dissemination would fold some contributions twice, and trees have twice the rounds. */
-static u8 operation_choose_allreduce(u32 hosts, u32 degree, bool is_short)
+/*
+ * Dissemination would fold some contributions twice, and trees have twice the rounds. So has
+ * halving, but with less than two vectors to send for each host, instead of one in each round, and
+ * less than one to fold. A degree that somebody selects is for exchange.
+ */
+static u8 operation_choose_allreduce(u32 hosts, u32 degree, enum coll_length length)
 {
-	return COLLSOCK_EXCHANGE;
+	return length == COLL_LONG && !degree ? COLLSOCK_HALVING : COLLSOCK_EXCHANGE;
 }
 
-static u8 operation_choose_allgather(u32 hosts, u32 degree, bool is_short)
+static u8 operation_choose_allgather(u32 hosts, u32 degree, enum coll_length length)
 {
 	return COLLSOCK_DISSEMINATION;
 }
 
-static u8 operation_choose_places(u32 hosts, u32 degree, bool is_short)
+static u8 operation_choose_places(u32 hosts, u32 degree, enum coll_length length)
 {
 	return COLLSOCK_BINOMIAL;
 }
@@ -54,21 +58,21 @@ static u8 operation_choose_places(u32 hosts, u32 degree, bool is_short)
  * takes as long as some packets take to send. Of the numbers of hosts that are exceptions those of
  * more than 5 % are left to binomial trees. A degree that somebody selects is for other operations.
  */
-static u8 operation_choose_broadcast(u32 hosts, u32 degree, bool is_short)
+static u8 operation_choose_broadcast(u32 hosts, u32 degree, enum coll_length length)
 {
 	return degree || hosts > COLLSOCK_MAX_KARY_HOSTS || hosts == 7 ? COLLSOCK_BINOMIAL :
 									  COLLSOCK_KARY;
 }
 
-static u8 operation_choose_reduce(u32 hosts, u32 degree, bool is_short)
+static u8 operation_choose_reduce(u32 hosts, u32 degree, enum coll_length length)
 {
 	bool exception = hosts == 5 || hosts == 7 || hosts == 17;
 
-	return !is_short || degree || hosts > COLLSOCK_MAX_KARY_HOSTS || exception ?
+	return length != COLL_SHORT || degree || hosts > COLLSOCK_MAX_KARY_HOSTS || exception ?
 	       COLLSOCK_BINOMIAL : COLLSOCK_KARY;
 }
 
-static u8 operation_choose_scan(u32 hosts, u32 degree, bool is_short)
+static u8 operation_choose_scan(u32 hosts, u32 degree, enum coll_length length)
 {
 	return COLLSOCK_HILLIS_STEELE;
 }

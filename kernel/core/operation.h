@@ -20,6 +20,14 @@
 #define COLL_ROOT		BIT(true)
 #define COLL_ALL		(COLL_OTHERS | COLL_ROOT)
 
+/* Lengths of vectors for which other algorithms are chosen */
+enum coll_length {
+	COLL_SHORT,
+	COLL_MEDIUM,
+	COLL_LONG,
+	COLL_LENGTHS,
+};
+
 /**
  * struct coll_operation - a row of the table
  * @contributes: ranks whose payload enters the result: COLL_ALL, COLL_ROOT
@@ -35,8 +43,8 @@
  * @exclusive: without themselves, so that rank 0 receives nothing
  * @schedules_of: if not 0: the operation whose schedules, and so algorithms, it uses
  * @choose: the algorithm that COLLSOCK_AUTO selects for a number of hosts, a degree, 0 being
- *	the usual one, and a vector that is short or not (coll_operation_short()). Pure: hosts
- *	that chose differently would wait for each other indefinitely
+ *	the usual one, and a vector of that length. Pure: hosts that chose differently would wait
+ *	for each other indefinitely
  */
 struct coll_operation {
 	u8	contributes;
@@ -50,7 +58,7 @@ struct coll_operation {
 	bool	prefix;
 	bool	exclusive;
 	u8	schedules_of;
-	u8	(*choose)(u32 hosts, u32 degree, bool is_short);
+	u8	(*choose)(u32 hosts, u32 degree, enum coll_length length);
 };
 
 /* By number; unused numbers have all-zero rows. */
@@ -62,10 +70,25 @@ static inline bool coll_operation_moves(u32 operation)
 	return coll_operations[operation].blocks && !coll_operations[operation].reduces;
 }
 
-/* The longest vector that is short: so folding it takes less time than what it saves. */
+/* The longest vector that is short: folding it takes less time than what that saves. */
 static inline u32 coll_operation_short(u32 hosts)
 {
 	return hosts <= 4 ? 512 : 128;
+}
+
+/* The longest one that is not long: there more messages save less than they cost. */
+static inline u32 coll_operation_medium(u32 hosts)
+{
+	if (hosts < 4)
+		return U32_MAX;
+	return hosts < 6 ? 6144 : 3072;
+}
+
+static inline enum coll_length coll_operation_length(u32 hosts, u32 bytes)
+{
+	if (bytes <= coll_operation_short(hosts))
+		return COLL_SHORT;
+	return bytes <= coll_operation_medium(hosts) ? COLL_MEDIUM : COLL_LONG;
 }
 
 /* The row of a number, or NULL; any number is allowed. */

@@ -31,7 +31,8 @@
 	LINE(ALLGATHER,	DISSEMINATION,		coll_dissemination_allgather)	\
 	LINE(GATHER,	BINOMIAL,		coll_binomial_gather)		\
 	LINE(SCATTER,	BINOMIAL,		coll_binomial_scatter)		\
-	LINE(SCAN,	HILLIS_STEELE,		coll_hillis_steele_scan)
+	LINE(SCAN,	HILLIS_STEELE,		coll_hillis_steele_scan)	\
+	LINE(ALLREDUCE,	HALVING,		coll_halving_allreduce)
 
 #define COLL_REGISTRY_DECLARATION(operation, algorithm, row)	\
 	extern const struct coll_algorithm row;

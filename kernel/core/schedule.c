@@ -31,6 +31,34 @@ static bool schedule_disjoint(const struct coll_schedule *s, const struct coll_e
 	return to_b >= a->blocks && to_a >= b->blocks;
 }
 
+/* Do two ranges of blocks have any in common, if they are not modulo hosts? */
+static bool schedule_overlap(const struct coll_edge *a, const struct coll_edge *b)
+{
+	return a->first_block < (u32)b->first_block + b->blocks &&
+	       b->first_block < (u32)a->first_block + a->blocks;
+}
+
+/* Rule for fold entries of a schedule of parts: do they leave alone what was sent? */
+static bool schedule_part_ok(const struct coll_schedule *s, const struct coll_round *r,
+			     const struct coll_edge *e)
+{
+	const struct coll_edge *send = s->send, *fold;
+
+	if (e->reg || e->host == s->self)
+		return false;
+	for (fold = &s->fold[r->fold_first]; fold < e; fold++)
+		if (fold->host == e->host)
+			return false;
+	for (; send < &s->send[r->send_first]; send++)
+		if (schedule_overlap(send, e) && (e->action != COLL_PLACE || send->host != e->host))
+			return false;
+	for (; send < &s->send[r->send_first + r->sends]; send++)
+		if (schedule_overlap(send, e))
+			return false;
+	return e->action == COLL_PLACE || e->action == COLL_FOLD_LEFT ||
+	       e->action == COLL_FOLD_RIGHT;
+}
+
 /* Rule for fold entries of a place-only schedule; @first is that of the round. */
 static bool schedule_place_ok(const struct coll_schedule *s, const struct coll_edge *first,
 			      const struct coll_edge *e)
@@ -65,13 +93,13 @@ static bool schedule_prefix_ok(const struct coll_schedule *s, const struct coll_
 /**
  * coll_schedule_send_ok - does a send edge keep the rules at the top of schedule.h?
  * @s: the schedule; its head is valid
- * @first: the first send edge of the round
- * @e: the line to check; those between @first and it are valid
+ * @r: the round
+ * @e: the line to check; those of the round before it are valid
  */
-bool coll_schedule_send_ok(const struct coll_schedule *s, const struct coll_edge *first,
+bool coll_schedule_send_ok(const struct coll_schedule *s, const struct coll_round *r,
 			   const struct coll_edge *e)
 {
-	const struct coll_edge *before;
+	const struct coll_edge *first = &s->send[r->send_first], *before;
 
 	if (!schedule_edge_ok(s, e) || e->action != COLL_SEND || e->host == s->self)
 		return false;
@@ -84,19 +112,21 @@ bool coll_schedule_send_ok(const struct coll_schedule *s, const struct coll_edge
 /**
  * coll_schedule_fold_ok - does a fold entry keep the rules at the top of schedule.h?
  * @s: the schedule; its head is valid
- * @first: the first fold entry of the round
- * @e: the line to check; those between @first and it are valid
+ * @r: the round, with its send edges
+ * @e: the line to check; those of the round before it are valid
  */
-bool coll_schedule_fold_ok(const struct coll_schedule *s, const struct coll_edge *first,
+bool coll_schedule_fold_ok(const struct coll_schedule *s, const struct coll_round *r,
 			   const struct coll_edge *e)
 {
-	const struct coll_edge *before;
+	const struct coll_edge *first = &s->fold[r->fold_first], *before;
 	bool named = false;
 
 	if (!schedule_edge_ok(s, e))
 		return false;
 	if (s->form == COLL_FORM_PLACES)
 		return schedule_place_ok(s, first, e);
+	if (s->form == COLL_FORM_PARTS)
+		return schedule_part_ok(s, r, e);
 	if (s->form == COLL_FORM_PREFIXES && !schedule_prefix_ok(s, first, e))
 		return false;
 	for (before = first; before < e; before++) {
@@ -182,6 +212,24 @@ int coll_schedule_start_prefixes(struct coll_schedule *s, u32 hosts, u32 self)
 }
 
 /**
+ * coll_schedule_start_parts - start building a schedule of parts
+ * @s: the schedule; overwritten
+ * @hosts: hosts of the group
+ * @self: the host whose schedule it is
+ * @blocks: of the vector, 1…65535
+ *
+ * Return: as coll_schedule_start().
+ */
+int coll_schedule_start_parts(struct coll_schedule *s, u32 hosts, u32 self, u32 blocks)
+{
+	int err = coll_schedule_start(s, hosts, self);
+
+	s->form = COLL_FORM_PARTS;
+	s->blocks = blocks;
+	return err;
+}
+
+/**
  * coll_schedule_round - start the next round
  * @s: a started schedule
  *
@@ -239,7 +287,7 @@ static int schedule_send_add(struct coll_schedule *s, const struct coll_edge *e)
 {
 	struct coll_round *r = &s->round[s->rounds - 1];
 
-	if (!coll_schedule_send_ok(s, &s->send[r->send_first], e))
+	if (!coll_schedule_send_ok(s, r, e))
 		return -EINVAL;
 	r->sends++;
 	s->sends++;
@@ -250,7 +298,7 @@ static int schedule_fold_add(struct coll_schedule *s, const struct coll_edge *e)
 {
 	struct coll_round *r = &s->round[s->rounds - 1];
 
-	if (!coll_schedule_fold_ok(s, &s->fold[r->fold_first], e))
+	if (!coll_schedule_fold_ok(s, r, e))
 		return -EINVAL;
 	r->folds++;
 	if (e->host != s->self)
@@ -259,7 +307,7 @@ static int schedule_fold_add(struct coll_schedule *s, const struct coll_edge *e)
 	return 0;
 }
 
-/* Set a line of a place-only schedule. */
+/* Set a line for a range of blocks. */
 static void schedule_edge_set_blocks(struct coll_edge *e, u32 host, u32 first, u32 blocks,
 				     enum coll_action action)
 {
@@ -291,10 +339,10 @@ int coll_schedule_send(struct coll_schedule *s, u32 host, u8 reg)
 
 /**
  * coll_schedule_send_blocks - the current round sends blocks of the vector
- * @s: a place-only schedule in a round
+ * @s: a place-only schedule, or one of parts, in a round
  * @host: destination
- * @first: the first block, which is that of a host
- * @blocks: number of blocks, modulo hosts
+ * @first: the first block; of a place-only schedule that of a host
+ * @blocks: number of blocks, modulo hosts if it is place-only
  *
  * Return: as coll_schedule_send().
  */
@@ -310,22 +358,24 @@ int coll_schedule_send_blocks(struct coll_schedule *s, u32 host, u32 first, u32 
 }
 
 /**
- * coll_schedule_place_blocks - the current round receives blocks of the vector
- * @s: a place-only schedule in a round
+ * coll_schedule_fold_blocks - the current round receives blocks of the vector
+ * @s: a place-only schedule, or one of parts, in a round that has its send edges
  * @host: sender of the message
- * @first: the first block, which is that of a host
- * @blocks: number of blocks, modulo hosts
+ * @first: as for coll_schedule_send_blocks()
+ * @blocks: likewise
+ * @action: COLL_PLACE, or in a schedule of parts the side to fold on
  *
  * Return: as coll_schedule_fold().
  */
-int coll_schedule_place_blocks(struct coll_schedule *s, u32 host, u32 first, u32 blocks)
+int coll_schedule_fold_blocks(struct coll_schedule *s, u32 host, u32 first, u32 blocks,
+			      enum coll_action action)
 {
 	struct coll_edge *e;
 	int err = schedule_line(s, s->fold, s->folds, &e);
 
 	if (err)
 		return err;
-	schedule_edge_set_blocks(e, host, first, blocks, COLL_PLACE);
+	schedule_edge_set_blocks(e, host, first, blocks, action);
 	return schedule_fold_add(s, e);
 }
 
@@ -420,8 +470,8 @@ void coll_schedule_room(const struct coll_schedule *s, struct coll_room *room)
 {
 	u32 i, values = 1, early = 0;
 
-	if (s->form == COLL_FORM_PLACES) {
-		coll_room_grow(room, s->sends, 1, 0);
+	if (coll_schedule_has_blocks(s)) {
+		coll_room_grow(room, s->sends, 1, s->form == COLL_FORM_PARTS ? s->folds : 0);
 		return;
 	}
 	for (i = 0; i < s->rounds; i++) {
@@ -438,7 +488,7 @@ void coll_schedule_room(const struct coll_schedule *s, struct coll_room *room)
  * @s: a valid schedule
  *
  * Return: the number of the last value of its only register, counted from 0; 0 if there is no such
- * value, if it is sent, or if there are several registers.
+ * value, if it is sent, if it changes in place, or if there are several registers.
  */
 u32 coll_schedule_last_value(const struct coll_schedule *s)
 {
@@ -452,5 +502,5 @@ u32 coll_schedule_last_value(const struct coll_schedule *s)
 			sent = false;
 		}
 	}
-	return sent || s->registers > 1 ? 0 : values;
+	return sent || s->registers > 1 || s->form == COLL_FORM_PARTS ? 0 : values;
 }

@@ -22,6 +22,12 @@
  * directly into the vector, and what was sent stays unchanged. Ranges of blocks are modulo
  * hosts.
  *
+ * A schedule of parts (COLL_FORM_PARTS) folds a vector in blocks of elements, which are equally
+ * long but for the last ones. It has one register, which changes in place: an entry folds a message
+ * with the blocks that it names, or places it there, and none is self. What has been sent changes
+ * only in a later round, and only where the host to which it was sent places something: that has
+ * it then, and ignores a copy that is sent again.
+ *
  * A schedule of prefixes (COLL_FORM_PREFIXES) has one register, and a round receives at most one
  * message, which is of a lower host and folded on the left. So the messages, the last one on the
  * left, fold to what all hosts below contribute. The round with an entry PREFIX receives none;
@@ -56,6 +62,7 @@ enum coll_form {
 	COLL_FORM_FOLDS,
 	COLL_FORM_PLACES,
 	COLL_FORM_PREFIXES,
+	COLL_FORM_PARTS,
 };
 
 /**
@@ -100,7 +107,8 @@ struct coll_round {
  * @sends: number of send edges in all rounds
  * @folds: number of fold entries in all rounds
  * @registers: registers used
- * @blocks: number of blocks of a payload; 0 if it is place-only: one for each host
+ * @blocks: number of blocks of a vector; 1 unless it is in parts; 0 if it is place-only: one for
+ *	each host
  * @form: enum coll_form
  * @all_to_all: completion here implies that every host has begun
  * @round: the rounds
@@ -134,6 +142,12 @@ struct coll_room {
 	u32	early;
 };
 
+/* Do its edges name blocks, rather than the whole vector? */
+static inline bool coll_schedule_has_blocks(const struct coll_schedule *s)
+{
+	return s->form == COLL_FORM_PLACES || s->form == COLL_FORM_PARTS;
+}
+
 u32 coll_schedule_last_value(const struct coll_schedule *s);
 
 /*
@@ -143,6 +157,7 @@ u32 coll_schedule_last_value(const struct coll_schedule *s);
 int coll_schedule_start(struct coll_schedule *s, u32 hosts, u32 self);
 int coll_schedule_start_places(struct coll_schedule *s, u32 hosts, u32 self);
 int coll_schedule_start_prefixes(struct coll_schedule *s, u32 hosts, u32 self);
+int coll_schedule_start_parts(struct coll_schedule *s, u32 hosts, u32 self, u32 blocks);
 int coll_schedule_round(struct coll_schedule *s);
 int coll_schedule_send(struct coll_schedule *s, u32 host, u8 reg);
 void coll_schedule_fan_in(struct coll_schedule *s, u32 hosts);
@@ -152,10 +167,11 @@ int coll_schedule_combine(struct coll_schedule *s, u32 host, u8 reg,
 			  enum coll_action side);
 int coll_schedule_prefix(struct coll_schedule *s);
 int coll_schedule_send_blocks(struct coll_schedule *s, u32 host, u32 first, u32 blocks);
-int coll_schedule_place_blocks(struct coll_schedule *s, u32 host, u32 first, u32 blocks);
-bool coll_schedule_send_ok(const struct coll_schedule *s, const struct coll_edge *first,
+int coll_schedule_fold_blocks(struct coll_schedule *s, u32 host, u32 first, u32 blocks,
+			      enum coll_action action);
+bool coll_schedule_send_ok(const struct coll_schedule *s, const struct coll_round *r,
 			   const struct coll_edge *e);
-bool coll_schedule_fold_ok(const struct coll_schedule *s, const struct coll_edge *first,
+bool coll_schedule_fold_ok(const struct coll_schedule *s, const struct coll_round *r,
 			   const struct coll_edge *e);
 void coll_schedule_room(const struct coll_schedule *s, struct coll_room *room);
 void coll_room_grow(struct coll_room *room, u32 messages, u32 values, u32 early);

@@ -480,6 +480,7 @@ struct coll_op_vector {
  * @elements: of its vector
  * @segment_bytes: of each lane but the last: whole elements
  * @block: bytes of the block of each rank, if it has one; else 0
+ * @part_bytes: bytes of a block of a vector in parts; else 0
  * @own_in: ranks contribute their own block only, or several to prefixes
  * @own_out: ranks receive their own block only, or their prefix
  * @shared: bytes of a result that ranks of this host share (result.h), else 0
@@ -520,6 +521,7 @@ struct coll_op {
 	bool				probed;
 	u16				begun;
 	u32				block;
+	u32				part_bytes;
 	bool				own_in;
 	bool				own_out;
 	u32				shared;

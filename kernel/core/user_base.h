@@ -32,6 +32,7 @@ typedef long long s64;
 #define S16_MAX			INT16_MAX
 #define S16_MIN			INT16_MIN
 #define U16_MAX			UINT16_MAX
+#define U32_MAX			UINT32_MAX
 #define upper_32_bits(n)	((u32)((u64)(n) >> 32))
 #define lower_32_bits(n)	((u32)(n))
 #ifndef ARRAY_SIZE			/* the kselftest harness has it too */

@@ -67,6 +67,8 @@ static noinline void window_plan(struct coll_group *g, struct coll_op *op,
 	op->elements = coll_signature_elements(g, sig);
 	op->bytes = op->elements * coll_type_bytes(sig->type);
 	op->block = operation->blocks ? op->bytes / g->ranks.size : 0;
+	op->part_bytes = op->schedule->form != COLL_FORM_PARTS ? 0 :
+			 DIV_ROUND_UP(op->elements, op->schedule->blocks) * coll_type_bytes(sig->type);
 	op->own_in = operation->own_in || (operation->prefix && g->ranks.locals > 1);
 	op->own_out = operation->own_out || operation->prefix;
 	op->shared = coll_signature_shared(g, sig);

@@ -109,6 +109,8 @@ static bool settings_has_algorithm(int word, enum collsock_algorithm algorithm)
 	case COLLSOCK_EXCHANGE:
 	case COLLSOCK_MCS:
 		return word == BARRIER || word == ALLREDUCE;
+	case COLLSOCK_HALVING:
+		return word == ALLREDUCE;
 	case COLLSOCK_HILLIS_STEELE:
 		return false;
 	default:
@@ -168,7 +170,7 @@ static int settings_read_algorithms(struct cm_settings *s, char *error, size_t b
 	free(copy);
 	if (!copy || err || settings_lacks_degree(s)) {
 		snprintf(error, bytes,
-			 "%s=%s: not of the form barrier=exchange,allreduce=kary,degree=4; algorithms are auto, binomial, kary (with a degree from 2 to %d), flat (up to %d hosts), for barrier and allreduce also exchange and mcs, for barrier also dissemination",
+			 "%s=%s: not of the form barrier=exchange,allreduce=kary,degree=4; algorithms are auto, binomial, kary (with a degree from 2 to %d), flat (up to %d hosts), for barrier and allreduce also exchange and mcs, for allreduce also halving, for barrier also dissemination",
 			 cm_setting_names[CM_SETTING_ALGORITHM], text, COLLSOCK_MAX_DEGREE,
 			 COLLSOCK_MAX_FLAT_HOSTS);
 		return -1;

@@ -25,13 +25,13 @@ DEGREES = {"dissemination": ((), ("--degree", "3")), "exchange": ((), ("--degree
 TREES = "binomial", "kary", "flat"
 ALGORITHMS = {
     "barrier": ("dissemination", "exchange", *TREES, "mcs"),
-    "allreduce": ("exchange", *TREES, "mcs"),
+    "allreduce": ("exchange", *TREES, "mcs", "halving"),
     "reduce": TREES,
     "broadcast": TREES,
     "allgather": ("dissemination",),
     "gather": ("binomial",),
     "scatter": ("binomial",),
-    "reduce-scatter-block": ("exchange", *TREES, "mcs"),
+    "reduce-scatter-block": ("exchange", *TREES, "mcs", "halving"),
     "scan": ("hillis-steele",),
     "exscan": ("hillis-steele",),
 }

@@ -182,7 +182,8 @@ static void fold_exchange(struct expected *x, u8 *result)
 {
 	u32 hosts = x->group->hosts, partners = 1;
 
-	x->degree = min(x->degree, max(hosts, 2U));
+	/* Halving folds each block like the pairwise exchange. */
+	x->degree = x->degree ? min(x->degree, max(hosts, 2U)) : 2;
 	while (partners * x->degree <= hosts)
 		partners *= x->degree;
 	fold_partners(x, 0, partners, partners, result);
@@ -192,7 +193,7 @@ static void fold_exchange(struct expected *x, u8 *result)
 bool sim_expect_order_known(u8 algorithm)
 {
 	return algorithm == COLLSOCK_BINOMIAL || algorithm == COLLSOCK_EXCHANGE ||
-	       algorithm == COLLSOCK_HILLIS_STEELE ||
+	       algorithm == COLLSOCK_HALVING || algorithm == COLLSOCK_HILLIS_STEELE ||
 	       parts_of_tree(algorithm, 1, 1);
 }
 

@@ -85,10 +85,10 @@ static const char *operation_name(u32 operation)
 /* Is it what COLLSOCK_AUTO means? */
 static bool is_automatic(const struct exp_settings *s, const struct alg_row *row)
 {
-	bool is_short = s->doubles * sizeof(double) <= coll_operation_short(s->hosts);
+	enum coll_length length = coll_operation_length(s->hosts, s->doubles * sizeof(double));
 
 	return row->a->algorithm == coll_operations[s->post.operation].choose(s->hosts, 0,
-									       is_short) &&
+									       length) &&
 	       row->degree == row->a->usual_degree;
 }
 

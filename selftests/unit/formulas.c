@@ -210,6 +210,27 @@ static u64 prefix_messages(const struct coll_shape *shape)
 	return (u64)shape->hosts * rounds - (power(2, rounds) - 1);
 }
 
+/* ---- halving ---- */
+
+/* A schedule has at most 32768 blocks. */
+static u32 halving_exchanges(const struct coll_shape *shape)
+{
+	return min(floor_log2(shape->hosts), 15U);
+}
+
+static u32 halving_rounds(const struct coll_shape *shape)
+{
+	return 2 * halving_exchanges(shape) +
+	       (shape->hosts > 1U << halving_exchanges(shape) ? 2 : 0);
+}
+
+static u64 halving_messages(const struct coll_shape *shape)
+{
+	u64 partners = 1ULL << halving_exchanges(shape);
+
+	return partners * 2 * halving_exchanges(shape) + 2 * (shape->hosts - partners);
+}
+
 /* ---- the table ---- */
 
 struct formulas {
@@ -232,6 +253,7 @@ static const struct formulas table[COLL_MAX_OPERATIONS][COLL_MAX_ALGORITHMS] = {
 		[COLLSOCK_KARY]			= { kary_rounds_both, tree_messages_both },
 		[COLLSOCK_FLAT]			= { flat_rounds_both, tree_messages_both },
 		[COLLSOCK_MCS]			= { mcs_rounds, tree_messages_both },
+		[COLLSOCK_HALVING]		= { halving_rounds, halving_messages },
 	},
 	[COLLSOCK_REDUCE] = {
 		[COLLSOCK_BINOMIAL]		= { binomial_rounds, tree_messages },

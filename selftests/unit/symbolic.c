@@ -28,6 +28,7 @@ static const char *const symbolic_fault_text[] = {
 	[SYMBOLIC_RANGE]	= "first block, and number of blocks, of a message",
 	[SYMBOLIC_RESULT]	= "blocks of the result",
 	[SYMBOLIC_PREFIX]	= "first host whose contribution a prefix has",
+	[SYMBOLIC_CHANGED]	= "number of the expression that was sent",
 };
 
 static void symbolic_judge(struct symbolic_group *g, enum symbolic_fault fault, u32 host,
@@ -220,6 +221,15 @@ static void symbolic_judge_send(struct symbolic_group *g, u32 host, const struct
 
 /* Hosts */
 
+/* Does a line have something of what is followed? */
+static bool symbolic_concerns(const struct symbolic_group *g, const struct symbolic_host *me,
+			      const struct coll_edge *e)
+{
+	return me->schedule.form != COLL_FORM_PARTS ||
+	       (g->adversary->block >= e->first_block &&
+		g->adversary->block < (u32)e->first_block + e->blocks);
+}
+
 static void symbolic_begin_round(struct symbolic_group *g, u32 host)
 {
 	struct symbolic_host *me = &g->host[host];
@@ -230,10 +240,13 @@ static void symbolic_begin_round(struct symbolic_group *g, u32 host)
 		return;
 	me->missing = 0;
 	for (i = r->fold_first; i < r->fold_first + r->folds; i++)
-		me->missing += me->schedule.fold[i].host != host && !me->came[i];
+		me->missing += me->schedule.fold[i].host != host && !me->came[i] &&
+			       symbolic_concerns(g, me, &me->schedule.fold[i]);
 	for (i = r->send_first; i < r->send_first + r->sends; i++) {
 		const struct coll_edge *e = &me->schedule.send[i];
 
+		if (!symbolic_concerns(g, me, e))
+			continue;
 		symbolic_judge_send(g, host, e);
 		memcpy(symbolic_known_in(g, g->messages), symbolic_known_by(g, host),
 		       g->words * sizeof(u64));
@@ -289,6 +302,9 @@ static u32 symbolic_entry_value(struct symbolic_group *g, u32 host, u32 entry, c
 	for (i = 0; i < g->words; i++)
 		known[i] |= told[i];
 	g->folded++;
+	if (me->schedule.form == COLL_FORM_PARTS)
+		symbolic_judge(g, SYMBOLIC_CHANGED, e->host, g->message[message].value,
+			       g->host[e->host].reg[0]);
 	return g->message[message].value;
 }
 
@@ -305,6 +321,8 @@ static void symbolic_fold_round(struct symbolic_group *g, u32 host)
 		u32 *reg = &me->reg[e->reg];
 		u32 value;
 
+		if (!symbolic_concerns(g, me, e))
+			continue;
 		if (e->action == COLL_PREFIX) {
 			symbolic_fold_below(g, host);
 			continue;
@@ -377,7 +395,7 @@ static void symbolic_deliver(struct symbolic_group *g, u32 message)
 	if (entry < 0)
 		return;
 	e = &me->schedule.fold[entry];
-	if (me->schedule.form == COLL_FORM_PLACES) {
+	if (coll_schedule_has_blocks(&me->schedule)) {
 		symbolic_judge(g, SYMBOLIC_RANGE, m->to, e->first_block, m->first);
 		symbolic_judge(g, SYMBOLIC_RANGE, m->to, e->blocks, m->blocks);
 	}
@@ -469,6 +487,14 @@ static void symbolic_set_part(struct symbolic_group *g, u32 host)
 		       me->schedule.all_to_all);
 }
 
+/* How many blocks a schedule must have: of parts as many as that of host 0 */
+static u32 symbolic_blocks(const struct symbolic_group *g, const struct coll_schedule *s)
+{
+	if (s->form == COLL_FORM_PARTS)
+		return g->host[0].schedule.blocks;
+	return s->form != COLL_FORM_PLACES;
+}
+
 /* Reusing memory is ten times as fast as allocating it each time. */
 static void *symbolic_grow(void *array, size_t *room, size_t count, size_t size)
 {
@@ -527,7 +553,7 @@ void symbolic_build(struct symbolic_group *g, const struct coll_algorithm *algor
 		g->shape.self = h;
 		g->host[h].round = 0;
 		symbolic_judge(g, SYMBOLIC_NOT_BUILT, h, 0, -algorithm->build(s, &g->shape));
-		symbolic_judge(g, SYMBOLIC_BLOCKS, h, s->form != COLL_FORM_PLACES, s->blocks);
+		symbolic_judge(g, SYMBOLIC_BLOCKS, h, symbolic_blocks(g, s), s->blocks);
 		symbolic_set_part(g, h);
 		messages += s->sends;
 		folds += s->folds;
@@ -619,7 +645,20 @@ void symbolic_run(struct symbolic_group *g, const struct symbolic_adversary *adv
 		symbolic_judge_end(g);
 }
 
-void symbolic_run_victims(struct symbolic_group *g, struct symbolic_adversary *adversary)
+/* The next block to be followed: of many both ends, the middle, and a random one */
+static u32 symbolic_next_block(const struct symbolic_group *g, u32 block)
+{
+	u32 blocks = g->built ? g->host[0].schedule.blocks : 0;
+	u64 random = g->adversary->seed + g->hosts;
+	u32 drawn = blocks ? seed_next(&random) % blocks : 0;
+
+	for (block++; blocks > SYMBOLIC_EACH_BLOCK && block < blocks; block++)
+		if (block == blocks / 2 || block + 1 == blocks || block == drawn)
+			break;
+	return block;
+}
+
+static void symbolic_run_each(struct symbolic_group *g, struct symbolic_adversary *adversary)
 {
 	u32 victim;
 
@@ -632,6 +671,19 @@ void symbolic_run_victims(struct symbolic_group *g, struct symbolic_adversary *a
 	}
 }
 
+void symbolic_run_victims(struct symbolic_group *g, struct symbolic_adversary *adversary)
+{
+	bool parts = g->built && g->host[0].schedule.form == COLL_FORM_PARTS;
+
+	adversary->block = 0;
+	do {
+		symbolic_run_each(g, adversary);
+		if (!parts || g->outcome.fault != SYMBOLIC_SOUND)
+			return;
+		adversary->block = symbolic_next_block(g, adversary->block);
+	} while (adversary->block < g->host[0].schedule.blocks);
+}
+
 const char *symbolic_outcome(const struct symbolic_group *g)
 {
 	const struct symbolic_adversary *a = g->adversary;
@@ -641,11 +693,11 @@ const char *symbolic_outcome(const struct symbolic_group *g)
 	if (!a)
 		a = &none;
 	snprintf(text, sizeof(text),
-		 "%s: %s: expected %llu, seen %llu (host %u, round %u; order %u, hold %u, victim %u, seed %#llx)",
+		 "%s: %s: expected %llu, seen %llu (host %u, round %u; order %u, hold %u, victim %u, block %u, seed %#llx)",
 		 shapes_text(g->algorithm, &g->shape),
 		 symbolic_fault_text[g->outcome.fault],
 		 (unsigned long long)g->outcome.expected,
 		 (unsigned long long)g->outcome.seen, g->outcome.host, g->outcome.round,
-		 a->order, a->hold, a->victim, (unsigned long long)a->seed);
+		 a->order, a->hold, a->victim, a->block, (unsigned long long)a->seed);
 	return text;
 }

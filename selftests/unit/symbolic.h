@@ -18,6 +18,9 @@
  * In a place-only schedule a host holds blocks instead, those of all hosts having the same
  * content everywhere: it may send what it holds, and must not receive what it holds already.
  *
+ * Of a schedule of parts one block is followed, as if nothing else were sent or awaited: so each
+ * block has to be sound by itself. What was sent of it must not change before it is folded.
+ *
  * Of a schedule of prefixes the register has to be what all hosts up to this one contribute, and
  * the messages, the last one on the left, what those below it do.
  *
@@ -34,6 +37,7 @@
 
 #define SYMBOLIC_EACH_VICTIM	32	/* up to this size, each host is the victim once */
 #define SYMBOLIC_ROOTED_VICTIM	8	/* likewise if the root is not host 0 */
+#define SYMBOLIC_EACH_BLOCK	8	/* up to this number, each block is followed */
 
 enum symbolic_fault {
 	SYMBOLIC_SOUND,
@@ -56,6 +60,7 @@ enum symbolic_fault {
 	SYMBOLIC_RANGE,
 	SYMBOLIC_RESULT,
 	SYMBOLIC_PREFIX,
+	SYMBOLIC_CHANGED,
 };
 
 enum symbolic_order {
@@ -76,6 +81,7 @@ struct symbolic_adversary {
 	enum symbolic_order order;
 	enum symbolic_hold hold;
 	u32 victim;
+	u32 block;	/* to follow, of a schedule of parts */
 	u64 seed;
 };
 
@@ -91,7 +97,7 @@ struct symbolic_message {
 	u32 from, to;
 	u8 round;
 	u32 value;
-	u32 first, blocks;	/* of a place-only schedule */
+	u32 first, blocks;	/* of a place-only schedule, or one of parts */
 };
 
 struct symbolic_host {
@@ -167,7 +173,7 @@ void symbolic_free(struct symbolic_group *g);
 /* Run one operation against an adversary; then see g->outcome. */
 void symbolic_run(struct symbolic_group *g, const struct symbolic_adversary *adversary);
 
-/* The same with one victim after another, until a fault */
+/* The same with one victim after another, and one block after another, until a fault */
 void symbolic_run_victims(struct symbolic_group *g, struct symbolic_adversary *adversary);
 
 /* The result as text, with both values and all that is needed to reproduce it. */

@@ -131,7 +131,8 @@ TEST_F(join, a_bad_fixed_part_is_refused)
 	REFUSED(algorithm[COLLSOCK_GATHER], COLLSOCK_KARY);
 	REFUSED(algorithm[COLLSOCK_REDUCE], COLLSOCK_EXCHANGE);
 	REFUSED(algorithm[COLLSOCK_REDUCE], COLLSOCK_MCS);
-	REFUSED(algorithm[COLLSOCK_REDUCE], COLLSOCK_HILLIS_STEELE + 1);
+	REFUSED(algorithm[COLLSOCK_REDUCE], COLLSOCK_HALVING);
+	REFUSED(algorithm[COLLSOCK_REDUCE], COLLSOCK_HALVING + 1);
 	REFUSED(algorithm[COLLSOCK_BROADCAST], COLLSOCK_DISSEMINATION);
 	REFUSED(degree, 1);
 	REFUSED(degree, COLLSOCK_MAX_DEGREE + 1);
@@ -142,7 +143,7 @@ TEST_F(join, a_bad_fixed_part_is_refused)
 	REFUSED(algorithm[0], COLLSOCK_BINOMIAL);
 	REFUSED(algorithm[COLLSOCK_MAX_OPERATIONS - 1], COLLSOCK_BINOMIAL);
 	REFUSED(algorithms, BIT_ULL(COLLSOCK_AUTO));
-	REFUSED(algorithms, BIT_ULL(COLLSOCK_HILLIS_STEELE + 1));
+	REFUSED(algorithms, BIT_ULL(COLLSOCK_HALVING + 1));
 	REFUSED(algorithms, BIT_ULL(COLLSOCK_BINOMIAL) | BIT_ULL(63));
 	REFUSED(reserved[0], 1);
 	REFUSED(reserved[1], 1);
@@ -325,7 +326,7 @@ TEST(features_list_what_posts_may_name)
 	EXPECT_EQ(0x7fe, f.operations);
 	EXPECT_EQ(0x3fffe, f.types);
 	EXPECT_EQ(0x1ffe, f.operators);
-	EXPECT_EQ(0xfe, f.algorithms);
+	EXPECT_EQ(0x1fe, f.algorithms);
 	EXPECT_EQ(0x06, f.macs);
 	EXPECT_EQ(COLL_FEATURES, f.features);
 	EXPECT_EQ(sizeof(struct collsock_completion), f.completion_bytes);

@@ -238,9 +238,10 @@ TEST(auto_is_pairwise_exchange_for_powers_of_two_and_for_data_else_dissemination
 	}
 }
 
-static struct coll_choice usual_of(u8 operation, u32 hosts, u8 degree, u32 bytes)
+/* In a group with vectors of up to @max_bytes */
+static struct coll_choice usual_among(u8 operation, u32 hosts, u8 degree, u32 bytes, u32 max_bytes)
 {
-	const struct collsock_join j = { .hosts = hosts, .degree = degree };
+	const struct collsock_join j = { .hosts = hosts, .degree = degree, .max_bytes = max_bytes };
 	const struct collsock_post post = { .operation = operation };
 	struct coll_choice choice;
 	struct coll_menu menu;
@@ -249,6 +250,54 @@ static struct coll_choice usual_of(u8 operation, u32 hosts, u8 degree, u32 bytes
 	if (coll_menu_choose(&menu, &post, bytes, &choice))
 		abort();
 	return choice;
+}
+
+static struct coll_choice usual_of(u8 operation, u32 hosts, u8 degree, u32 bytes)
+{
+	return usual_among(operation, hosts, degree, bytes, COLLSOCK_MAX_PAYLOAD);
+}
+
+TEST(auto_is_halving_for_long_allreduces_of_several_hosts_without_a_degree)
+{
+	static const u8 reducing[] = { COLLSOCK_ALLREDUCE, COLLSOCK_REDUCE_SCATTER_BLOCK };
+	u32 n, i;
+
+	for (n = 1; n <= 300; n++) {
+		u32 medium = n < 6 ? 6144 : 3072;
+
+		for (i = 0; i < ARRAY_SIZE(reducing); i++) {
+			u8 longer = n < 4 ? COLLSOCK_EXCHANGE : COLLSOCK_HALVING;
+
+			ASSERT_EQ(COLLSOCK_EXCHANGE, usual_of(reducing[i], n, 0, medium).algorithm);
+			ASSERT_EQ(longer, usual_of(reducing[i], n, 0, medium + 1).algorithm)
+				TH_LOG("%u hosts", n);
+			ASSERT_EQ(longer, usual_of(reducing[i], n, 0, 65536).algorithm);
+			ASSERT_EQ(n < 4 ? 2 : 0, usual_of(reducing[i], n, 0, 65536).degree);
+			ASSERT_EQ(COLLSOCK_EXCHANGE, usual_of(reducing[i], n, 3, 65536).algorithm);
+		}
+	}
+}
+
+/* A group without vectors of that length reserves nothing for it. */
+TEST(a_group_has_halving_if_it_has_long_vectors_or_names_it)
+{
+	struct collsock_join j = { .hosts = 16, .max_bytes = 3072 };
+	struct coll_menu menu;
+
+	coll_menu_init(&menu, &j);
+	EXPECT_FALSE(coll_menu_offers(&menu, &coll_halving_allreduce, 0));
+	EXPECT_TRUE(coll_menu_valid(&menu, &j));
+	j.max_bytes = 3073;
+	coll_menu_init(&menu, &j);
+	EXPECT_TRUE(coll_menu_offers(&menu, &coll_halving_allreduce, 0));
+	EXPECT_TRUE(coll_menu_valid(&menu, &j));
+	j.algorithm[COLLSOCK_ALLREDUCE] = COLLSOCK_BINOMIAL;
+	j.algorithm[COLLSOCK_REDUCE_SCATTER_BLOCK] = COLLSOCK_BINOMIAL;
+	coll_menu_init(&menu, &j);
+	EXPECT_FALSE(coll_menu_offers(&menu, &coll_halving_allreduce, 0));
+	j.algorithms = BIT_ULL(COLLSOCK_HALVING);
+	coll_menu_init(&menu, &j);
+	EXPECT_TRUE(coll_menu_offers(&menu, &coll_halving_allreduce, 0));
 }
 
 /* With a degree, which is for other operations, and for what is moved only, it is binomial. */

@@ -282,13 +282,14 @@ TEST(algorithms_that_posts_may_not_name_need_nothing)
 	EXPECT_LT(without.needs.room.early, with.needs.room.early);
 }
 
-TEST(flat_and_mcs_trees_need_nothing_in_groups_that_do_not_name_them)
+TEST(flat_and_mcs_trees_and_halving_need_nothing_in_groups_that_do_not_name_them)
 {
 	static struct test_needs none, same, flat;
 
 	needs_of_menu(_metadata, &none, (struct collsock_join){});
 	needs_of_menu(_metadata, &same, (struct collsock_join){ .algorithms =
-		~(BIT_ULL(COLLSOCK_FLAT) | BIT_ULL(COLLSOCK_MCS)) });
+		~(BIT_ULL(COLLSOCK_FLAT) | BIT_ULL(COLLSOCK_MCS) |
+		  BIT_ULL(COLLSOCK_HALVING)) });
 	expect_equal(_metadata, &none, &same);
 	needs_of_menu(_metadata, &flat, (struct collsock_join){ .algorithms =
 		BIT_ULL(COLLSOCK_FLAT) });

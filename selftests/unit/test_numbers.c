@@ -73,6 +73,7 @@ static const struct number algorithms[] = {
 	NUMBER(COLLSOCK_, FLAT, 5),
 	NUMBER(COLLSOCK_, MCS, 6),
 	NUMBER(COLLSOCK_, HILLIS_STEELE, 7),
+	NUMBER(COLLSOCK_, HALVING, 8),
 };
 
 static const struct number macs[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Schedules with several blocks and several registers, which no algorithm uses yet: the
- * engine runs them instead of the schedule of a group.
+ * Schedules in two parts, and with several registers, which no algorithm uses yet: the engine
+ * runs them instead of the schedule of a group.
  */
 #include "net_fixture.h"
 #include "validate.h"
@@ -17,33 +17,18 @@ static struct coll_schedule *allreduce_schedule(struct coll_group *g)
 	return g->plan.schedules[position][usual->degree];
 }
 
-/*
- * Pairs of hosts swap halves: each folds one half, then receives the other. Then a second
- * register keeps the former value of the first.
- */
-static void blocks_schedule(struct coll_schedule *s, u32 self)
+/* Pairs of hosts swap halves: each folds one half, then receives the other. */
+static void parts_schedule(struct coll_schedule *s, u32 self)
 {
 	u32 other = self ^ 1, mine = self & 1, theirs = !mine;
-	u32 i;
 
-	coll_schedule_start(s, 16, self);
-	s->blocks = 2;
+	coll_schedule_start_parts(s, 16, self, 2);
 	coll_schedule_round(s);
-	coll_schedule_send(s, other, 0);
-	coll_schedule_fold(s, self, 0, COLL_PLACE);
-	coll_schedule_fold(s, other, 0, mine ? COLL_FOLD_LEFT : COLL_FOLD_RIGHT);
+	coll_schedule_send_blocks(s, other, theirs, 1);
+	coll_schedule_fold_blocks(s, other, mine, 1, mine ? COLL_FOLD_LEFT : COLL_FOLD_RIGHT);
 	coll_schedule_round(s);
-	coll_schedule_send(s, other, 0);
-	coll_schedule_fold(s, other, 0, COLL_PLACE);
-	for (i = 0; i < 2; i++)
-		s->send[i].blocks = 1;
-	for (i = 0; i < 3; i++)
-		s->fold[i].blocks = 1;
-	s->send[0].first_block = theirs;
-	s->fold[0].first_block = mine;
-	s->fold[1].first_block = mine;
-	s->send[1].first_block = mine;
-	s->fold[2].first_block = theirs;
+	coll_schedule_send_blocks(s, other, mine, 1);
+	coll_schedule_fold_blocks(s, other, theirs, 1, COLL_PLACE);
 }
 
 static u32 longest_packet;
@@ -68,7 +53,7 @@ TEST_F(net, edges_of_blocks_fold_and_place_only_their_part)
 		struct coll_group *g = unit_group(&self->n, host);
 		struct coll_schedule *s = allreduce_schedule(g);
 
-		blocks_schedule(s, host);
+		parts_schedule(s, host);
 		ASSERT_EQ(0, validate_schedule(s));
 	}
 	for (i = 0; i < 50; i++) {

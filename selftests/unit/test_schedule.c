@@ -580,16 +580,116 @@ TEST_F(schedule, validate_refuses_a_fold_of_blocks_that_do_not_exist)
 	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
-TEST_F(schedule, validate_allows_blocks_that_exist)
+TEST_F(schedule, validate_refuses_several_blocks_unless_in_parts)
+{
+	self->s.blocks = 8;
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
+}
+
+/* ---- schedules of parts ---- */
+
+/*
+ * Host 1 of 3 with 8 blocks: swaps halves with host 0, then quarters with host 2, then receives
+ * what it has sent.
+ */
+FIXTURE(parts)
+{
+	struct coll_schedule s;
+};
+
+FIXTURE_SETUP(parts)
 {
 	struct coll_schedule *s = &self->s;
 
-	s->blocks = 8;
-	s->send[0].first_block = 6;
-	s->send[0].blocks = 2;
-	EXPECT_EQ(0, validate_schedule(s));
-	s->send[0].first_block = 7;
-	EXPECT_EQ(-EINVAL, validate_schedule(s));
+	ASSERT_EQ(0, coll_schedule_start_parts(s, 3, 1, 8));
+	ASSERT_EQ(0, coll_schedule_round(s));
+	ASSERT_EQ(0, coll_schedule_send_blocks(s, 0, 0, 4));
+	ASSERT_EQ(0, coll_schedule_fold_blocks(s, 0, 4, 4, COLL_FOLD_LEFT));
+	ASSERT_EQ(0, coll_schedule_round(s));
+	ASSERT_EQ(0, coll_schedule_send_blocks(s, 2, 6, 2));
+	ASSERT_EQ(0, coll_schedule_fold_blocks(s, 2, 4, 2, COLL_FOLD_RIGHT));
+	ASSERT_EQ(0, coll_schedule_round(s));
+	ASSERT_EQ(0, coll_schedule_fold_blocks(s, 0, 0, 4, COLL_PLACE));
+	ASSERT_EQ(0, coll_schedule_fold_blocks(s, 2, 6, 2, COLL_PLACE));
+}
+
+FIXTURE_TEARDOWN(parts)
+{
+}
+
+TEST_F(parts, validate_allows_what_changes_where_it_was_sent)
+{
+	EXPECT_EQ(0, validate_schedule(&self->s));
+}
+
+TEST_F(parts, need_one_value_and_a_buffer_for_each_message)
+{
+	struct coll_room room = {};
+
+	coll_schedule_room(&self->s, &room);
+	EXPECT_EQ(2, room.messages);
+	EXPECT_EQ(1, room.values);
+	EXPECT_EQ(4, room.early);
+	EXPECT_EQ(0, coll_schedule_last_value(&self->s));
+}
+
+TEST_F(parts, refuse_to_fold_with_what_was_sent)
+{
+	EXPECT_EQ(-EINVAL, coll_schedule_fold_blocks(&self->s, 1, 3, 1, COLL_FOLD_RIGHT));
+	ASSERT_EQ(0, coll_schedule_round(&self->s));
+	EXPECT_EQ(-EINVAL, coll_schedule_fold_blocks(&self->s, 0, 3, 1, COLL_FOLD_RIGHT));
+	EXPECT_EQ(0, coll_schedule_fold_blocks(&self->s, 0, 4, 1, COLL_FOLD_RIGHT));
+}
+
+TEST_F(parts, refuse_to_place_where_another_host_was_sent_something)
+{
+	ASSERT_EQ(0, coll_schedule_round(&self->s));
+	EXPECT_EQ(-EINVAL, coll_schedule_fold_blocks(&self->s, 2, 3, 1, COLL_PLACE));
+	EXPECT_EQ(-EINVAL, coll_schedule_fold_blocks(&self->s, 0, 5, 2, COLL_PLACE));
+	EXPECT_EQ(0, coll_schedule_fold_blocks(&self->s, 0, 3, 3, COLL_PLACE));
+}
+
+TEST_F(parts, refuse_to_place_in_the_round_that_sends)
+{
+	ASSERT_EQ(0, coll_schedule_round(&self->s));
+	ASSERT_EQ(0, coll_schedule_send_blocks(&self->s, 2, 4, 1));
+	EXPECT_EQ(-EINVAL, coll_schedule_fold_blocks(&self->s, 2, 4, 1, COLL_PLACE));
+	EXPECT_EQ(0, coll_schedule_fold_blocks(&self->s, 2, 5, 1, COLL_PLACE));
+}
+
+TEST_F(parts, refuse_two_messages_of_one_host_in_a_round)
+{
+	EXPECT_EQ(-EINVAL, coll_schedule_fold_blocks(&self->s, 0, 5, 1, COLL_PLACE));
+}
+
+TEST_F(parts, refuse_blocks_that_do_not_exist)
+{
+	ASSERT_EQ(0, coll_schedule_round(&self->s));
+	EXPECT_EQ(-EINVAL, coll_schedule_send_blocks(&self->s, 0, 7, 2));
+	EXPECT_EQ(-EINVAL, coll_schedule_send_blocks(&self->s, 0, 8, 1));
+	EXPECT_EQ(-EINVAL, coll_schedule_send_blocks(&self->s, 0, 4, 0));
+	EXPECT_EQ(0, coll_schedule_send_blocks(&self->s, 0, 6, 2));
+}
+
+TEST_F(parts, validate_refuses_self_in_the_fold_list)
+{
+	self->s.fold[0].host = 1;
+	self->s.round[0].recvs = 0;
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
+}
+
+TEST_F(parts, validate_refuses_a_vector_without_blocks)
+{
+	self->s.blocks = 0;
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
+}
+
+TEST_F(parts, validate_refuses_an_action_for_other_forms)
+{
+	self->s.fold[0].action = COLL_PREFIX;
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
+	self->s.fold[0].action = COLL_SEND;
+	EXPECT_EQ(-EINVAL, validate_schedule(&self->s));
 }
 
 /* ---- place-only schedules ---- */
@@ -605,9 +705,9 @@ FIXTURE_SETUP(places)
 	ASSERT_EQ(0, coll_schedule_start_places(&self->s, 5, 3));
 	ASSERT_EQ(0, coll_schedule_round(&self->s));
 	ASSERT_EQ(0, coll_schedule_send_blocks(&self->s, 0, 3, 1));
-	ASSERT_EQ(0, coll_schedule_place_blocks(&self->s, 4, 4, 3));
+	ASSERT_EQ(0, coll_schedule_fold_blocks(&self->s, 4, 4, 3, COLL_PLACE));
 	ASSERT_EQ(0, coll_schedule_round(&self->s));
-	ASSERT_EQ(0, coll_schedule_place_blocks(&self->s, 2, 2, 1));
+	ASSERT_EQ(0, coll_schedule_fold_blocks(&self->s, 2, 2, 1, COLL_PLACE));
 }
 
 FIXTURE_TEARDOWN(places)
@@ -631,14 +731,14 @@ TEST_F(places, need_one_value_and_no_early_buffer)
 
 TEST_F(places, refuse_a_block_that_another_round_has_received)
 {
-	EXPECT_EQ(-EINVAL, coll_schedule_place_blocks(&self->s, 1, 1, 1));
-	EXPECT_EQ(-EINVAL, coll_schedule_place_blocks(&self->s, 1, 3, 3));
-	EXPECT_EQ(0, coll_schedule_place_blocks(&self->s, 1, 3, 1));
+	EXPECT_EQ(-EINVAL, coll_schedule_fold_blocks(&self->s, 1, 1, 1, COLL_PLACE));
+	EXPECT_EQ(-EINVAL, coll_schedule_fold_blocks(&self->s, 1, 3, 3, COLL_PLACE));
+	EXPECT_EQ(0, coll_schedule_fold_blocks(&self->s, 1, 3, 1, COLL_PLACE));
 }
 
 TEST_F(places, refuse_two_messages_of_one_host_in_a_round)
 {
-	EXPECT_EQ(-EINVAL, coll_schedule_place_blocks(&self->s, 2, 3, 1));
+	EXPECT_EQ(-EINVAL, coll_schedule_fold_blocks(&self->s, 2, 3, 1, COLL_PLACE));
 }
 
 TEST_F(places, refuse_blocks_that_do_not_exist)
@@ -686,7 +786,7 @@ TEST_F(schedule, validate_survives_any_bytes)
 		bytes[(x >> 8 & 0xffff) % sizeof(s)] ^= x;
 		x >>= 32;
 		bytes[(x >> 8 & 0xffff) % offsetof(struct coll_schedule, round[4])] ^= x;
-		s.form = x % 3;
+		s.form = x % 4;
 		if (validate_schedule(&s))
 			continue;
 		allowed++;

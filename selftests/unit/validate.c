@@ -10,15 +10,22 @@ static bool round_ok(const struct coll_schedule *s, const struct coll_round *r)
 	unsigned int i;
 
 	for (i = 0; i < r->sends; i++)
-		if (!coll_schedule_send_ok(s, send, &send[i]))
+		if (!coll_schedule_send_ok(s, r, &send[i]))
 			return false;
 	for (i = 0; i < r->folds; i++) {
-		if (!coll_schedule_fold_ok(s, fold, &fold[i]))
+		if (!coll_schedule_fold_ok(s, r, &fold[i]))
 			return false;
 		if (fold[i].host != s->self)
 			recvs++;
 	}
 	return recvs == r->recvs;
+}
+
+static bool blocks_ok(const struct coll_schedule *s)
+{
+	if (s->form == COLL_FORM_PARTS)
+		return s->blocks;
+	return s->blocks == (s->form != COLL_FORM_PLACES);
 }
 
 /* Is the head of a schedule valid, so that its arrays may be read? */
@@ -27,8 +34,8 @@ static bool head_ok(const struct coll_schedule *s)
 	return s->hosts <= COLLSOCK_MAX_HOSTS && s->self < s->hosts &&
 	       s->rounds <= COLL_MAX_ROUNDS && s->sends <= COLL_MAX_EDGES &&
 	       s->folds <= COLL_MAX_EDGES && s->registers &&
-	       s->registers <= COLL_MAX_REGISTERS && s->form <= COLL_FORM_PREFIXES &&
-	       (s->form != COLL_FORM_PLACES) == !!s->blocks;
+	       s->registers <= COLL_MAX_REGISTERS && s->form <= COLL_FORM_PARTS &&
+	       blocks_ok(s);
 }
 
 int validate_schedule(const struct coll_schedule *s)

@@ -19,13 +19,14 @@ from api_common import blocking, nonblocking, post_of_three, two, unchanged_log
 from arithmetic import REDUCTIONS, element_bytes, name_of
 from collsock_test import (
     AF_COLLSOCK, AUTO, BARRIER, BINOMIAL, BYTE, COMPLETION, COOKIE_GROUP, DEFAULT_SEGMENT,
-    DISSEMINATION, EXACT, EXCHANGE, EXSCAN, FLAT, HILLIS_STEELE, INT64, JOIN, KARY, MAXLOC,
-    MAX_COMPLETION_BYTES, MAX_DEGREE, MAX_EXCHANGE_DEGREE, MAX_HOSTS, MAX_PAYLOAD, MAX_RANKS,
-    MAX_RESULT, MAX_SEGMENT, MAX_SEGMENTS, MAX_SPIN_US, MAX_WINDOW, MCS, MINLOC, NO_RANK, PORT,
-    POST, QUIET, RUN, RUN_HEAD, SELF, SOL_COLLSOCK, STATS, SUM, WAIT, WAIT_HEAD, Child, Completion,
-    Descriptor, Group, KernelLog, Rank, at_least, at_most, barrier, equal, eventually,
-    eventually_in, integers, ip_batch, libc, main, make_namespace, member, netem, on, outcome,
-    post_bytes, rank_on, refused, set_tunables, test, tunables, until_nothing_lingers, work)
+    DISSEMINATION, EXACT, EXCHANGE, EXSCAN, FLAT, HALVING, HILLIS_STEELE, INT64, JOIN, KARY,
+    MAXLOC, MAX_COMPLETION_BYTES, MAX_DEGREE, MAX_EXCHANGE_DEGREE, MAX_HOSTS, MAX_PAYLOAD,
+    MAX_RANKS, MAX_RESULT, MAX_SEGMENT, MAX_SEGMENTS, MAX_SPIN_US, MAX_WINDOW, MCS, MINLOC,
+    NO_RANK, PORT, POST, QUIET, RUN, RUN_HEAD, SELF, SOL_COLLSOCK, STATS, SUM, WAIT, WAIT_HEAD,
+    Child, Completion, Descriptor, Group, KernelLog, Rank, at_least, at_most, barrier, equal,
+    eventually, eventually_in, integers, ip_batch, libc, main, make_namespace, member, netem, on,
+    outcome, post_bytes, rank_on, refused, set_tunables, test, tunables, until_nothing_lingers,
+    work)
 
 
 def alone(**fields):
@@ -91,20 +92,20 @@ BAD_FIELDS = {
     "max_bytes": (MAX_PAYLOAD + 1, 0xffffffff),
     "window": (MAX_WINDOW + 1, 0xffff),
     "segment_bytes": (1, 47, 49, DEFAULT_SEGMENT + 8, MAX_SEGMENT + 48, 0xffff),
-    "barrier_algorithm": (HILLIS_STEELE, HILLIS_STEELE + 1, 255),
-    "allreduce_algorithm": (DISSEMINATION, HILLIS_STEELE, HILLIS_STEELE + 1, 255),
-    "reduce_algorithm": (DISSEMINATION, EXCHANGE, MCS, HILLIS_STEELE + 1, 255),
-    "broadcast_algorithm": (DISSEMINATION, EXCHANGE, MCS, HILLIS_STEELE + 1, 255),
+    "barrier_algorithm": (HILLIS_STEELE, HALVING, HALVING + 1, 255),
+    "allreduce_algorithm": (DISSEMINATION, HILLIS_STEELE, HALVING + 1, 255),
+    "reduce_algorithm": (DISSEMINATION, EXCHANGE, MCS, HALVING, HALVING + 1, 255),
+    "broadcast_algorithm": (DISSEMINATION, EXCHANGE, MCS, HALVING, HALVING + 1, 255),
     "algorithm0": (BINOMIAL,),
     "allgather_algorithm": (EXCHANGE, BINOMIAL, KARY, 255),
     "gather_algorithm": (DISSEMINATION, EXCHANGE, KARY, 255),
     "scatter_algorithm": (DISSEMINATION, EXCHANGE, KARY, 255),
-    "reduce_scatter_block_algorithm": (DISSEMINATION, HILLIS_STEELE + 1, 255),
-    "scan_algorithm": (DISSEMINATION, EXCHANGE, BINOMIAL, KARY, HILLIS_STEELE + 1, 255),
-    "exscan_algorithm": (DISSEMINATION, EXCHANGE, BINOMIAL, KARY, HILLIS_STEELE + 1, 255),
+    "reduce_scatter_block_algorithm": (DISSEMINATION, HALVING + 1, 255),
+    "scan_algorithm": (DISSEMINATION, EXCHANGE, BINOMIAL, KARY, HALVING + 1, 255),
+    "exscan_algorithm": (DISSEMINATION, EXCHANGE, BINOMIAL, KARY, HALVING + 1, 255),
     "algorithm11": (BINOMIAL,),
     "algorithm15": (BINOMIAL,),
-    "algorithms": (1 << AUTO, 1 << HILLIS_STEELE + 1, 1 << 63),
+    "algorithms": (1 << AUTO, 1 << HALVING + 1, 1 << 63),
     "degree": (1, MAX_DEGREE + 1, 255),
     "degrees": (1, 0b11),
     "mac": (3, 64, 255), "reserved": (b"\1", b"\0\1"),
@@ -304,7 +305,7 @@ def a_bad_post_is_refused_and_changes_nothing():
                    {"op": MINLOC}, {"op": MAXLOC + 1}, {"op": 255},
                    {"algorithm": DISSEMINATION}, {"algorithm": FLAT},
                    {"algorithm": MCS}, {"algorithm": HILLIS_STEELE},
-                   {"algorithm": HILLIS_STEELE + 1},
+                   {"algorithm": HALVING + 1},
                    {"algorithm": 255}, {"root": 1}, {"root": NO_RANK}, {"count": 0},
                    {"count": 2}, {"count": 4}, barrier):
         refused(errno.EINVAL, f"allreduce with {fields}", rank.send, post_of_three(**fields))

@@ -13,11 +13,11 @@ import struct
 from api_common import nonblocking, post_of_three, two, unchanged_log
 from collsock_test import (
     AF_COLLSOCK, AUTO, BARRIER, BINOMIAL, COMPLETION, COMPLETION_BYTES, DISSEMINATION, EXACT,
-    EXCHANGE, EXSCAN, FEATURES, FEATURES_ALL, FLAT, HILLIS_STEELE, JOIN, JOIN_HEAD, KARY,
-    MAC_NH_SIPHASH, MAC_SIPHASH, MAXLOC, MAX_COMPLETION_BYTES, MAX_FLAT_HOSTS, MCS, NAME, NO_RANK,
-    POST, RUN, RUN_HEAD, SELF, SELF_ALL, SOL_COLLSOCK, WAIT, WAIT_HEAD, Completion, Descriptor,
-    Group, KernelLog, Memory, Rank, barrier, equal, eventually, integers, libc, main, rank_on,
-    refused, test, wait_bytes)
+    EXCHANGE, EXSCAN, FEATURES, FEATURES_ALL, FLAT, HALVING, JOIN, JOIN_HEAD, KARY, MAC_NH_SIPHASH,
+    MAC_SIPHASH, MAXLOC, MAX_COMPLETION_BYTES, MAX_FLAT_HOSTS, MCS, NAME, NO_RANK, POST, RUN,
+    RUN_HEAD, SELF, SELF_ALL, SOL_COLLSOCK, WAIT, WAIT_HEAD, Completion, Descriptor, Group,
+    KernelLog, Memory, Rank, barrier, equal, eventually, integers, libc, main, rank_on, refused,
+    test, wait_bytes)
 from interface_common import grown, run_parts
 
 # How much longer the structure of a newer caller may be
@@ -249,7 +249,7 @@ def features_report_what_is_supported():
         equal("types", features.types, sum(1 << number for number in range(1, EXACT + 1)))
         equal("operators", features.operators, sum(1 << number for number in range(1, MAXLOC + 1)))
         equal("algorithms", features.algorithms,
-              sum(1 << number for number in range(1, HILLIS_STEELE + 1)))
+              sum(1 << number for number in range(1, HALVING + 1)))
         equal("features", features.features, 0)
         equal("MACs", features.macs, 1 << MAC_SIPHASH | 1 << MAC_NH_SIPHASH)
 

@@ -18,9 +18,9 @@ import cases
 from cases import ROOTED, Case, elements_of_a_part, run_cases
 from collsock_test import (
     ALLGATHER, ALLREDUCE, BYTE, COMPLETION, DEFAULT_SEGMENT, GATHER, MAX_PAYLOAD, MAX_RESULT,
-    MAX_SEGMENTS, NOP, SCATTER, SUM, Child, Descriptor, Group, Memory, Rank, Skipped,
-    at_least, barrier, equal, errno_name, eventually, faulty, libc, main, netlink_on, outcome,
-    post_bytes, rank_on, refused, seeded, test, test_each, tunables)
+    MAX_SEGMENTS, NOP, SCATTER, SUM, Child, Descriptor, Group, Memory, Rank, Skipped, at_least,
+    barrier, equal, errno_name, eventually, faulty, libc, main, netlink_on, outcome, post_bytes,
+    rank_on, refused, seeded, test, test_each, tunables)
 
 ROOM = COMPLETION.size + MAX_RESULT
 SHORT = 64  # max_bytes

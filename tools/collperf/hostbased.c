@@ -69,6 +69,8 @@ struct early {
  * @data_bytes: their bytes: payload of each message, unless it has some of the blocks; 0 for a
  *              barrier
  * @moves: the operation moves blocks
+ * @blocks: number of blocks of the vector, if messages have some of them; else 0
+ * @block: elements of a block; the last ones may be shorter, or empty
  * @result: what this host gets
  * @below: that of an exscan
  * @out: the result so far, and what is sent
@@ -87,6 +89,8 @@ struct hostbased {
 	unsigned int	vector;
 	size_t		data_bytes;
 	bool		moves;
+	unsigned int	blocks;
+	unsigned int	block;
 	const double	*result;
 	double		below[MAX_COUNT];
 	struct message	out;
@@ -108,18 +112,26 @@ static void transmit(struct hostbased *h, int to, uint32_t operation, uint32_t s
 		err(EXIT_FAILED, "message to rank %d", to);
 }
 
+static struct iovec find_piece(struct hostbased *h, unsigned int first, unsigned int blocks)
+{
+	unsigned int from = first * h->block, to = (first + blocks) * h->block;
+
+	if (to > h->vector)
+		to = h->vector;
+	if (from > to)
+		from = to;
+	return (struct iovec){ h->out.data + from, (to - from) * sizeof(double) };
+}
+
 /* Where these blocks are; returns the number of pieces. */
 static int find_pieces(struct hostbased *h, const struct range *range, struct iovec *piece)
 {
-	size_t block_bytes = h->options.count * sizeof(double);
-	unsigned int straight = h->options.hosts.count - range->first;
+	unsigned int straight = h->blocks - range->first;
 
 	if (straight > range->blocks)
 		straight = range->blocks;
-	piece[0].iov_base = h->out.data + range->first * h->options.count;
-	piece[0].iov_len = straight * block_bytes;
-	piece[1].iov_base = h->out.data;
-	piece[1].iov_len = (range->blocks - straight) * block_bytes;
+	piece[0] = find_piece(h, range->first, straight);
+	piece[1] = find_piece(h, 0, range->blocks - straight);
 	return piece[1].iov_len ? 2 : 1;
 }
 
@@ -177,25 +189,23 @@ static void add(double *sum, const double *data, unsigned int count)
 		sum[i] += data[i];
 }
 
-static void take_blocks(struct hostbased *h, const struct step *step, const double *data)
+static void take_piece(bool replaces, const struct iovec *piece, const double *data)
 {
-	struct iovec piece[PIECES];
-	int i, pieces = find_pieces(h, &step->taken, piece);
-
-	for (i = 0; i < pieces; i++) {
-		memcpy(piece[i].iov_base, data, piece[i].iov_len);
-		data += piece[i].iov_len / sizeof(double);
-	}
+	if (replaces)
+		memcpy(piece->iov_base, data, piece->iov_len);
+	else
+		add(piece->iov_base, data, piece->iov_len / sizeof(double));
 }
 
 static void take_data(struct hostbased *h, const struct step *step, const double *data)
 {
-	if (h->moves)
-		take_blocks(h, step, data);
-	else if (step->replaces)
-		memcpy(h->out.data, data, h->data_bytes);
-	else
-		add(h->out.data, data, h->vector);
+	struct iovec piece[PIECES] = { { h->out.data, h->data_bytes } };
+	int i, pieces = h->blocks ? find_pieces(h, &step->taken, piece) : 1;
+
+	for (i = 0; i < pieces; i++) {
+		take_piece(h->moves || step->replaces, &piece[i], data);
+		data += piece[i].iov_len / sizeof(double);
+	}
 }
 
 static void run(struct hostbased *h, const struct plan *plan, size_t data_bytes)
@@ -206,7 +216,7 @@ static void run(struct hostbased *h, const struct plan *plan, size_t data_bytes)
 	for (i = 0; i < plan->steps; i++) {
 		const struct step *step = &plan->step[i];
 
-		if (step->to != NOBODY && data_bytes && h->moves)
+		if (step->to != NOBODY && data_bytes && h->blocks)
 			transmit_blocks(h, step);
 		else if (step->to != NOBODY)
 			transmit(h, step->to, h->current, step->to_slot, data_bytes);
@@ -337,6 +347,8 @@ static void prepare(struct hostbased *h)
 	h->vector = options_vector(&h->options);
 	h->data_bytes = h->vector * sizeof(double);
 	h->moves = options_moves_blocks(h->options.operation);
+	h->blocks = h->moves ? h->options.hosts.count : h->plan.blocks;
+	h->block = h->blocks ? (h->vector + h->blocks - 1) / h->blocks : 0;
 	h->result = find_result(h);
 	for (i = 0; i < WINDOW; i++) {
 		h->early[i].data = calloc(PLAN_SLOTS, h->data_bytes);

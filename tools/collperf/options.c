@@ -141,9 +141,10 @@ static const char shared_help[] =
 	"                        host, together 1 to 1080 (default 4)\n"
 	"  -a, --algorithm NAME  auto, dissemination, exchange (with data it is recursive\n"
 	"                        doubling), binomial, kary, flat (up to 65 hosts), mcs\n"
-	"                        (for a barrier or allreduce) or hillis-steele (for a scan\n"
-	"                        or exscan, which have no other); the default is\n"
-	"                        dissemination for a barrier, else auto\n"
+	"                        (for a barrier or allreduce), halving (for an allreduce)\n"
+	"                        or hillis-steele (for a scan or exscan, which have no\n"
+	"                        other); the default is dissemination for a barrier, else\n"
+	"                        auto\n"
 	"  -d, --degree N        of the algorithm: with how many hosts, itself included, a\n"
 	"                        host exchanges in a round, 2 to 16 (default 2); with kary\n"
 	"                        the children of a host, 2 to 64 (no default)\n"
@@ -251,7 +252,8 @@ static void check_degree(const struct options *options)
 	int algorithm = options->algorithm;
 
 	if (options->degree && (algorithm == COLLSOCK_BINOMIAL || algorithm == COLLSOCK_FLAT ||
-				algorithm == COLLSOCK_MCS || algorithm == COLLSOCK_HILLIS_STEELE))
+				algorithm == COLLSOCK_MCS || algorithm == COLLSOCK_HALVING ||
+				algorithm == COLLSOCK_HILLIS_STEELE))
 		errx(EXIT_USAGE, "--degree: --algorithm %s has none",
 		     options_algorithm_name(algorithm));
 	if (algorithm != COLLSOCK_KARY && options->degree > COLLSOCK_MAX_EXCHANGE_DEGREE)
@@ -291,6 +293,9 @@ static void check_operation(const struct options *options)
 	if (algorithm == COLLSOCK_MCS && rooted)
 		errx(EXIT_USAGE,
 		     "--algorithm mcs: only for a barrier, allreduce or reduce-scatter-block");
+	if (algorithm == COLLSOCK_HALVING && options->operation != COLLSOCK_ALLREDUCE &&
+	    options->operation != COLLSOCK_REDUCE_SCATTER_BLOCK)
+		errx(EXIT_USAGE, "--algorithm halving: only for an allreduce or reduce-scatter-block");
 	if (algorithm == COLLSOCK_FLAT && options->hosts.count > COLLSOCK_MAX_FLAT_HOSTS)
 		errx(EXIT_USAGE, "--algorithm flat: at most %u hosts", COLLSOCK_MAX_FLAT_HOSTS);
 	if (algorithm == COLLSOCK_HILLIS_STEELE && !options_scans(options->operation))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The same algorithms as in the kernel: dissemination, exchange, that of Hillis and Steele, and
- * trees in which hosts are numbered from the root on and the nodes of a subtree are consecutive.
+ * The same algorithms as in the kernel: dissemination, exchange, halving, that of Hillis and
+ * Steele, and trees in which hosts are numbered from the root on and the nodes of a subtree are consecutive.
  */
 #include <stddef.h>
 
@@ -121,6 +121,74 @@ static void plan_exchange(struct plan *plan, const struct shape *shape)
 		plan_exchange_digit(plan, &within, unit, other);
 	for (other = shape->rank + power; other < shape->hosts; other += power)
 		add_send(plan, other, 0);
+}
+
+/* Swap ranges with the host @unit away. */
+static void add_swap(struct plan *plan, const struct shape *shape, unsigned int unit, int slot,
+		     struct range given, struct range taken)
+{
+	add_send(plan, shape->rank ^ unit, slot);
+	last_step(plan)->slot = slot;
+	last_step(plan)->given = given;
+	last_step(plan)->taken = taken;
+}
+
+/* The lower of two hosts keeps the lower half. Then the same in reverse */
+static void plan_halves(struct plan *plan, const struct shape *shape)
+{
+	struct range own = { 0, plan->blocks }, other;
+	unsigned int unit;
+	int slot = 1;
+
+	for (unit = 1; unit < plan->blocks; unit *= 2) {
+		own.blocks /= 2;
+		other = own;
+		if (shape->rank & unit)
+			own.first += own.blocks;
+		else
+			other.first += own.blocks;
+		add_swap(plan, shape, unit, slot++, other, own);
+	}
+	while (unit /= 2) {
+		other = own;
+		if (shape->rank & unit)
+			other.first -= own.blocks;
+		else
+			other.first += own.blocks;
+		add_swap(plan, shape, unit, slot++, own, other);
+		last_step(plan)->replaces = true;
+		if (shape->rank & unit)
+			own.first = other.first;
+		own.blocks *= 2;
+	}
+}
+
+/* Hosts beyond the greatest power of two send all to one below it before, and receive all after. */
+static void plan_halving(struct plan *plan, const struct shape *shape)
+{
+	struct range all = { 0, 1 };
+	bool waits;
+
+	while (2 * all.blocks <= shape->hosts)
+		all.blocks *= 2;
+	plan->blocks = all.blocks;
+	if (shape->rank >= all.blocks) {
+		add_send(plan, shape->rank - all.blocks, 0);
+		last_step(plan)->given = all;
+		add_wait(plan, 0, true);
+		last_step(plan)->taken = all;
+		return;
+	}
+	waits = shape->rank + all.blocks < shape->hosts;
+	if (waits) {
+		add_wait(plan, 0, false);
+		last_step(plan)->taken = all;
+	}
+	plan_halves(plan, shape);
+	if (waits) {
+		add_send(plan, shape->rank + all.blocks, 0);
+		last_step(plan)->given = all;
+	}
 }
 
 /* ---- trees ---- */
@@ -282,6 +350,9 @@ bool plan_make(struct plan *plan, const struct shape *shape)
 		return true;
 	case COLLSOCK_HILLIS_STEELE:
 		plan_hillis_steele(plan, shape);
+		return true;
+	case COLLSOCK_HALVING:
+		plan_halving(plan, shape);
 		return true;
 	}
 	return false;

@@ -19,8 +19,9 @@
 #define PLAN_STEPS (2 * PLAN_SLOTS)
 
 /**
- * struct range - blocks of consecutive hosts, after the last of which is host 0
- * @first: host of the first one
+ * struct range - consecutive blocks: of hosts, after the last of which is host 0; of halving as
+ *	many as hosts exchange, equally long but for the last ones
+ * @first: number of the first one
  * @blocks: their number
  */
 struct range {
@@ -34,7 +35,7 @@ struct range {
  * @to_slot: which of the receiver's slots the message is for
  * @slot: slot whose message the step waits for, or NOBODY
  * @replaces: its data replaces the local data instead of being added
- * @given: what is sent, if the operation moves blocks
+ * @given: what is sent, if the operation moves blocks or the algorithm is halving
  * @taken: what is received then
  */
 struct step {
@@ -48,10 +49,12 @@ struct step {
 
 /**
  * struct plan - one host's side of an operation
+ * @blocks: of the vector, if the algorithm is halving; else 0
  * @steps: number of steps
  * @step: the steps
  */
 struct plan {
+	unsigned int	blocks;
 	unsigned int	steps;
 	struct step	step[PLAN_STEPS];
 };

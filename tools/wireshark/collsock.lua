@@ -34,6 +34,7 @@ local operators = {
 
 local algorithms = {
 	[0] = "none", "dissemination", "exchange", "binomial", "kary", "flat", "mcs", "hillis-steele",
+	"halving",
 }
 
 local reasons = {
