@@ -82,9 +82,17 @@ def test_auto_is_an_algorithm_of_each_operation():
 
 
 def test_vectors_with_the_blocks_of_all_hosts_are_limited():
-    failed = run(2, "--operation", "allgather", "--count", "541")
+    failed = run(2, "--operation", "allgather", "--count", "4097")
     assert [status for status, _ in failed] == [2, 2], failed
-    assert "the blocks of 2 hosts have more than 1080 elements" in failed[0][1], failed
+    assert "the blocks of 2 hosts have more than 8192 elements" in failed[0][1], failed
+
+
+def test_a_vector_may_be_as_long_as_a_datagram():
+    for algorithm in "exchange", "halving":
+        failed = run(3, "--operation", "allreduce", "--algorithm", algorithm, "--count", "8187")
+        assert not failed, failed
+    failed = run(2, "--operation", "allreduce", "--count", "8188")
+    assert "a datagram has at most 8187 elements" in failed[0][1], failed
 
 
 if __name__ == "__main__":

@@ -41,6 +41,7 @@ static const char *const mac_names[] = { COLLSOCK_MAC_LIST(COLLSOCK_NAME) };
  * @id: of the group
  * @nonce: of this instance of the group
  * @room: bytes that the group can carry, if its operation has fewer
+ * @segment: payload of a packet; 0: all of it, if one packet can have that, else the default
  * @all: the sums, or the data of a broadcast
  */
 struct collperf {
@@ -54,6 +55,7 @@ struct collperf {
 	uint64_t	id;
 	uint64_t	nonce;
 	uint32_t	room;
+	uint32_t	segment;
 	double		all[MAX_COUNT];
 };
 
@@ -231,10 +233,19 @@ static void add_hosts(struct collsock_group *group, const struct hosts *hosts)
 	}
 }
 
-/* The elements must fit into one packet that the network can carry. */
+/* Payload of a packet, if it may be longer than by default */
+static unsigned int choose_segment(const struct collperf *c, unsigned int bytes)
+{
+	unsigned int quanta = (bytes + COLLSOCK_SEGMENT_QUANTUM - 1) / COLLSOCK_SEGMENT_QUANTUM;
+
+	if (c->segment || bytes <= COLLSOCK_DEFAULT_SEGMENT || bytes > COLLSOCK_MAX_SEGMENT)
+		return c->segment;
+	return quanta * COLLSOCK_SEGMENT_QUANTUM;
+}
+
 static void configure(const struct collperf *c, struct collsock_join *request)
 {
-	unsigned int data_bytes = options_vector(&c->options) * sizeof(double), quanta;
+	unsigned int data_bytes = options_vector(&c->options) * sizeof(double);
 
 	request->degree = c->options.degree;
 	request->mac = c->mac;
@@ -243,9 +254,7 @@ static void configure(const struct collperf *c, struct collsock_join *request)
 	request->max_bytes = c->room;
 	if (c->options.operation != COLLSOCK_BARRIER && request->max_bytes < data_bytes)
 		request->max_bytes = data_bytes;
-	quanta = (request->max_bytes + COLLSOCK_SEGMENT_QUANTUM - 1) / COLLSOCK_SEGMENT_QUANTUM;
-	if (request->max_bytes > COLLSOCK_DEFAULT_SEGMENT)
-		request->segment_bytes = quanta * COLLSOCK_SEGMENT_QUANTUM;
+	request->segment_bytes = choose_segment(c, request->max_bytes);
 }
 
 static void join(struct collperf *c)
@@ -355,7 +364,14 @@ static void take(void *context, int letter, const char *value)
 		c->csv = true;
 		break;
 	case 'B':
-		c->room = number_parse("--max-bytes", value, 0, COLLSOCK_MAX_SEGMENT);
+		c->room = number_parse("--max-bytes", value, 0, COLLSOCK_MAX_PAYLOAD);
+		break;
+	case 'G':
+		c->segment = number_parse("--segment", value, COLLSOCK_SEGMENT_QUANTUM,
+					  COLLSOCK_MAX_SEGMENT);
+		if (c->segment % COLLSOCK_SEGMENT_QUANTUM)
+			errx(EXIT_USAGE, "--segment %s: not a multiple of %u", value,
+			     COLLSOCK_SEGMENT_QUANTUM);
 		break;
 	}
 }
@@ -368,6 +384,7 @@ static void parse(struct collperf *c, int argc, char **argv)
 		{ "key-file",	required_argument, NULL, 'k' },
 		{ "mac",	required_argument, NULL, 'M' },
 		{ "max-bytes",	required_argument, NULL, 'B' },
+		{ "segment",	required_argument, NULL, 'G' },
 		{ "team",	required_argument, NULL, 'T' },
 		{ "members",	required_argument, NULL, 'P' },
 		{ "csv",	no_argument,	   NULL, 'V' },
@@ -389,6 +406,9 @@ static void parse(struct collperf *c, int argc, char **argv)
 			"  -M, --mac NAME        siphash or nh-siphash (default: the latter)\n"
 			"  -B, --max-bytes N     the group can carry N bytes, though the operation may\n"
 			"                        have fewer, or none\n"
+			"  -G, --segment N       payload of a packet, a multiple of 48 up to 8640\n"
+			"                        (default: all up to 8640 bytes in one packet, which\n"
+			"                        the network has to carry; packets of 1056 of more)\n"
 			"  -T, --team NAME[:processes|:threads]  barriers of a team, which is this\n"
 			"                        rank; NAME is central, mcs, dissemination, or futex for\n"
 			"                        a bare futex barrier in its place\n"

@@ -36,6 +36,7 @@
 #define HELLO_INTERVAL_MS 10
 #define DEFAULT_LIMIT_SECONDS 300
 #define BUFFER_BYTES (8 << 20)
+#define DATAGRAM_BYTES 65507	/* over IPv4 */
 
 struct message {
 	uint32_t	operation;
@@ -44,6 +45,7 @@ struct message {
 };
 
 #define HEADER_BYTES offsetof(struct message, data)
+#define MOST_ELEMENTS ((DATAGRAM_BYTES - HEADER_BYTES) / sizeof(double))
 
 /**
  * struct early - messages received for one operation
@@ -469,6 +471,9 @@ static void parse(struct options *options, int argc, char **argv)
 	};
 
 	options_parse(options, &program, argc, argv);
+	if (options_vector(options) > MOST_ELEMENTS)
+		errx(EXIT_USAGE, "--count %u: a datagram has at most %zu elements", options->count,
+		     MOST_ELEMENTS);
 	if (options->algorithm == COLLSOCK_AUTO)
 		options->algorithm = automatic(options->operation);
 	/* A single alarm, as a time-out in every recv() would slow down the baseline */

@@ -138,7 +138,7 @@ static const char shared_help[] =
 	"  -R, --root N          rank of the root of a reduce, broadcast, gather or scatter\n"
 	"                        (default 0)\n"
 	"  -c, --count N         elements of operations with data, or of the block of each\n"
-	"                        host, together 1 to 1080 (default 4)\n"
+	"                        host, together 1 to 8192 (default 4)\n"
 	"  -a, --algorithm NAME  auto, dissemination, exchange (with data it is recursive\n"
 	"                        doubling), binomial, kary, flat (up to 65 hosts), mcs\n"
 	"                        (for a barrier or allreduce), halving (for an allreduce)\n"
@@ -295,7 +295,8 @@ static void check_operation(const struct options *options)
 		     "--algorithm mcs: only for a barrier, allreduce or reduce-scatter-block");
 	if (algorithm == COLLSOCK_HALVING && options->operation != COLLSOCK_ALLREDUCE &&
 	    options->operation != COLLSOCK_REDUCE_SCATTER_BLOCK)
-		errx(EXIT_USAGE, "--algorithm halving: only for an allreduce or reduce-scatter-block");
+		errx(EXIT_USAGE,
+		     "--algorithm halving: only for an allreduce or reduce-scatter-block");
 	if (algorithm == COLLSOCK_FLAT && options->hosts.count > COLLSOCK_MAX_FLAT_HOSTS)
 		errx(EXIT_USAGE, "--algorithm flat: at most %u hosts", COLLSOCK_MAX_FLAT_HOSTS);
 	if (algorithm == COLLSOCK_HILLIS_STEELE && !options_scans(options->operation))

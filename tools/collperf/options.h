@@ -12,7 +12,7 @@
 #include "status.h"
 
 #define NO_SKEW (-1)
-#define MAX_COUNT (COLLSOCK_MAX_SEGMENT / sizeof(double))
+#define MAX_COUNT (COLLSOCK_MAX_PAYLOAD / sizeof(double))
 
 /**
  * struct options - what to measure
