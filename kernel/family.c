@@ -99,7 +99,7 @@ static int family_ioctl(struct socket *sock, unsigned int command, unsigned long
 }
 
 #ifdef CONFIG_COMPAT
-/* Structures contain no pointers, so they are the same for 32-bit programs. */
+/* Structures are the same for 32-bit programs: addresses in them have 64 bits. */
 static int family_compat_ioctl(struct socket *sock, unsigned int command, unsigned long arg)
 {
 	return family_ioctl(sock, command, (unsigned long)compat_ptr(arg));

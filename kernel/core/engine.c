@@ -322,9 +322,9 @@ static bool engine_fold_two(struct coll_op *op, struct coll_lane *lane, const st
 
 /*
  * Apply the fold list in its order. Results go into separate buffers, so that what this
- * round has sent stays unchanged until it is acknowledged; in parts that follows from the
- * schedule. Not inline, since that would
- * slow down the rounds of barriers, which fold nothing. False as for engine_send_round().
+ * round has sent stays unchanged until it is acknowledged; in parts the schedule sees to that.
+ * Not inline, since that would slow down the rounds of barriers, which fold nothing. False as
+ * for engine_send_round().
  */
 static noinline bool engine_fold(struct coll_op *op, u32 index)
 {

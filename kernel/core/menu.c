@@ -47,12 +47,12 @@ static u64 menu_usual_algorithms(void)
 
 /*
  * Is it what COLLSOCK_AUTO means for an operation, together with a degree? A post that names none
- * gets the usual one, whatever that is.
+ * gets the usual one, whatever that is. A post that names one gets an algorithm that has it.
  */
 static bool menu_chooses(const struct coll_menu *menu, u32 operation,
 			 const struct coll_algorithm *a, u32 degree, enum coll_length length)
 {
-	return menu_automatic(menu, operation, degree, length) == a->algorithm ||
+	return (degree && menu_automatic(menu, operation, degree, length) == a->algorithm) ||
 	       (degree == menu_usual_degree(menu, a) &&
 		menu_automatic(menu, operation, menu->degree, length) == a->algorithm);
 }

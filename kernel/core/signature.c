@@ -73,9 +73,10 @@ u32 coll_signature_result_bytes(const struct coll_group *g, u32 local,
 				const struct coll_signature *sig)
 {
 	const struct coll_operation *operation = &coll_operations[sig->operation];
-	u32 block;
+	u32 rank = g->ranks.local[local].rank, block;
 
-	if (!operation->typed || !coll_signature_receives(sig, g->ranks.local[local].rank))
+	if (!operation->typed || !coll_signature_receives(sig, rank) ||
+	    (operation->exclusive && !rank))
 		return 0;
 	block = sig->count * coll_type_bytes(sig->type);
 	return likely(!operation->blocks) || operation->own_out ? block : block * g->ranks.size;

@@ -60,7 +60,7 @@ struct coll_message_head {
  * @link: in coll_peer_send_state.sent or .held; empty when acknowledged
  * @peer: destination; NULL if it is neither in flight nor held
  * @head: shared with the other messages of its operation
- * @payload: as first sent; unchanged until acknowledged
+ * @payload: as first sent; unchanged until acknowledged, or received (schedule.h, parts)
  * @first_ns: first transmission
  * @sent_ns: latest transmission
  * @older: in the place of the two times while this is held, and the last of its operation:

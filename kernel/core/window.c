@@ -54,6 +54,16 @@ static void window_plan_vector(struct coll_op *op)
 	op->vector.direct = moved || !op->locals.contributors;
 }
 
+/* Bytes of a block, if the vector is in parts: all but the last ones have as many elements. */
+static u32 window_part_bytes(const struct coll_op *op)
+{
+	const struct coll_schedule *s = op->schedule;
+
+	if (s->form != COLL_FORM_PARTS)
+		return 0;
+	return DIV_ROUND_UP(op->elements, s->blocks) * coll_type_bytes(op->head.signature.type);
+}
+
 /* Set what follows from a signature. */
 static noinline void window_plan(struct coll_group *g, struct coll_op *op,
 				 const struct coll_signature *sig)
@@ -67,8 +77,7 @@ static noinline void window_plan(struct coll_group *g, struct coll_op *op,
 	op->elements = coll_signature_elements(g, sig);
 	op->bytes = op->elements * coll_type_bytes(sig->type);
 	op->block = operation->blocks ? op->bytes / g->ranks.size : 0;
-	op->part_bytes = op->schedule->form != COLL_FORM_PARTS ? 0 :
-			 DIV_ROUND_UP(op->elements, op->schedule->blocks) * coll_type_bytes(sig->type);
+	op->part_bytes = window_part_bytes(op);
 	op->own_in = operation->own_in || (operation->prefix && g->ranks.locals > 1);
 	op->own_out = operation->own_out || operation->prefix;
 	op->shared = coll_signature_shared(g, sig);

@@ -295,6 +295,10 @@ TEST(a_group_has_halving_if_it_has_long_vectors_or_names_it)
 	j.algorithm[COLLSOCK_REDUCE_SCATTER_BLOCK] = COLLSOCK_BINOMIAL;
 	coll_menu_init(&menu, &j);
 	EXPECT_FALSE(coll_menu_offers(&menu, &coll_halving_allreduce, 0));
+	/* Nor does one whose degree is for exchange. */
+	j = (struct collsock_join){ .hosts = 16, .max_bytes = 65536, .degree = 4 };
+	coll_menu_init(&menu, &j);
+	EXPECT_FALSE(coll_menu_offers(&menu, &coll_halving_allreduce, 0));
 	j.algorithms = BIT_ULL(COLLSOCK_HALVING);
 	coll_menu_init(&menu, &j);
 	EXPECT_TRUE(coll_menu_offers(&menu, &coll_halving_allreduce, 0));

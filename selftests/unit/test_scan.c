@@ -300,6 +300,23 @@ TEST_F(net, ranks_that_are_not_placed_in_their_order_have_no_prefixes)
 	}
 }
 
+TEST_F(net, a_result_has_no_bytes_only_for_rank_0_of_an_exscan)
+{
+	static const u32 bytes[][2] = { { COLLSOCK_SCAN, 8 }, { COLLSOCK_EXSCAN, 0 } };
+	struct coll_signature sig;
+	struct collsock_post p;
+	u32 i;
+
+	begin(_metadata, &self->n, &placements[4], 64);
+	for (i = 0; i < ARRAY_SIZE(bytes); i++) {
+		p = unit_post_of(bytes[i][0], COLLSOCK_AUTO, 0, 1);
+		ASSERT_EQ(8, coll_signature_of_post(unit_group(&self->n, 0), 0, &p, &sig));
+		EXPECT_EQ(bytes[i][1],
+			  coll_signature_result_bytes(unit_group(&self->n, 0), 0, &sig));
+		EXPECT_EQ(8, coll_signature_result_bytes(unit_group(&self->n, 1), 0, &sig));
+	}
+}
+
 TEST_F(net, only_what_can_be_reduced_has_prefixes)
 {
 	struct collsock_post p = unit_post_of(COLLSOCK_SCAN, COLLSOCK_AUTO, 0, 1);

@@ -596,6 +596,22 @@ def all_hosts_report_the_same_end_of_the_chain_of_waits():
 
 
 @test
+def a_host_from_which_several_messages_are_missing_is_reported_once():
+    """By halving two hosts exchange messages twice."""
+    no_groups(1, 2, 3, 4)
+    group = Group([1, 2, 3, 4], max_bytes=65536)
+    for rank in group[:3]:
+        rank.post(bytes(65536))
+    with netlink_on(1) as netlink:
+        eventually("what host 1 misses", lambda: [
+            sorted(one["host"] for one in operation["missing"])
+            for operation in netlink.all("operation")], [[1, 2]])
+    group[3].post(bytes(65536))
+    for number, completion in enumerate(group.complete()):
+        equal(f"outcome at rank {number}", outcome(completion), "success")
+
+
+@test
 def local_ranks_that_have_not_posted_are_reported():
     no_groups(1, 2, 3, 4)
     group = Group([1, 2], placement=[0, 0, 0, 1, 1, 1])

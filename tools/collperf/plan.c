@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The same algorithms as in the kernel: dissemination, exchange, halving, that of Hillis and
- * Steele, and trees in which hosts are numbered from the root on and the nodes of a subtree are consecutive.
+ * Steele, and trees in which hosts are numbered from the root on and the nodes of a subtree are
+ * consecutive.
  */
 #include <stddef.h>
 

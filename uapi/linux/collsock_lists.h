@@ -75,7 +75,7 @@
 	LINE(FLAT,		5,	"flat")	/* the same; all others are the root's children */ \
 	LINE(MCS,		6,	"mcs") /* barrier, allreduce: 4 children up, 2 down */ \
 	LINE(HILLIS_STEELE,	7,	"hillis-steele") /* scan, exscan */	\
-	LINE(HALVING,		8,	"halving") /* allreduce of parts; if named, or for long ones */
+	LINE(HALVING,		8,	"halving") /* allreduce in parts; only if named or long */
 
 /*
  * How packets are authenticated: LINE(identifier, number, name). Short packets, as those of
