@@ -10,6 +10,7 @@
 #include "join.h"
 #include "nbc.h"
 #include "parameters.h"
+#include "progress.h"
 #include "settings.h"
 
 /* libcollsock-mpi exports this name. */
@@ -35,6 +36,19 @@ static bool select_spans_worlds(MPI_Comm comm)
 }
 
 /*
+ * Rank 0 does not learn from the announcement whether others read it, and joining blocks. In
+ * MPI_Init no other nonblocking collectives are matched with this one.
+ */
+static int select_meet(const struct cm_comm *world)
+{
+	const mca_coll_base_comm_coll_t *before = &world->module->before;
+	MPI_Request request;
+	int err = before->coll_ibarrier(world->handle, &request, before->coll_ibarrier_module);
+
+	return err ? err : cm_progress_await(&request, "the first step", world->rank, world->size);
+}
+
+/*
  * MPI_COMM_WORLD is the first, in MPI_Init. All ranks are there, and the modules before this
  * one work.
  */
@@ -42,6 +56,8 @@ static int select_begin(struct cm_comm *world)
 {
 	int err = cm_announce(world);
 
+	if (!err)
+		err = select_meet(world);
 	select_world_rank = world->rank;
 	cm_calls_init();
 	cm_nbc_begin();
