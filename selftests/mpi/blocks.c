@@ -170,12 +170,22 @@ static void make_arguments(struct blocks *b)
 }
 
 /*
+ * Of 16 ranks the root of a long MPI_Gather at times fails in MPICH 4.0, as a message is longer than
+ * it expects, and that of an MPI_Igather keeps blocks as they were.
+ */
+#ifdef MPICH_VERSION
+#define MAY_BE_LONG(kind) (strict || ((kind) != BLOCKS_ALLGATHERV && (kind) != BLOCKS_GATHER))
+#else
+#define MAY_BE_LONG(kind) (strict || (kind) != BLOCKS_ALLGATHERV)
+#endif
+
+/*
  * In MPICH 4.0 a rank that describes no data by a count of 0 does not wait for one that
  * describes it by an empty datatype, which waits forever.
  */
 static unsigned int random_elements(struct random *common, enum blocks_kind kind)
 {
-	bool is_long = random_one_in(common, 15) && (strict || kind != BLOCKS_ALLGATHERV);
+	bool is_long = random_one_in(common, 15) && MAY_BE_LONG(kind);
 	unsigned int elements = is_long ? random_below(common, 1000) :
 							    random_below(common, 6);
 
