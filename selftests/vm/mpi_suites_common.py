@@ -2,6 +2,7 @@
 """Common code of the scenarios that run third-party MPI test suites."""
 
 import itertools
+import pathlib
 import re
 import signal
 import subprocess
@@ -40,38 +41,66 @@ def collectives_of_mpich_under_loss(kind, launcher):
         netem(range(1, hosts + 1))
 
 
-HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
-# Lines of its report about correctness, not speed
+# Lines of a report about correctness, not speed
 RESULTS = re.compile(r"^(?:Begin|End) of .*|^Found \d+ errors.*|^Node\(s\) with error.*|"
                       r".*\d tests completed and .*|.*(?:PASSED|FAILED)|"
                       r"^Solution.*|^Success=.*|^\w+_Errors=.*", re.M)
 
 
-def results_of_hpcc(launcher):
-    """Small: 64 unknowns. Its report is a file in the current folder."""
-    with open(HPCC_INPUT, encoding="ascii") as file:
-        text = file.read()
-    for wanted in ("64 Ns", "8 NBs", "1 Ps", "2 Qs"):
-        text = re.sub(rf"^\S+ +{wanted.split()[1]}$", wanted, text, flags=re.M)
+def results_of(program, inputs, report, ranks, launcher):
+    """Run a benchmark of others on two hosts in a folder with these inputs, {name: text}. Returns
+    the lines of its report, a file there or what it prints, about correctness, and what it
+    printed."""
     with tempfile.TemporaryDirectory() as folder:
-        write_file(f"{folder}/hpccinf.txt", text)
-        status, said = launch("openmpi", 2, 1, "/bin/sh", "-c", f"cd {folder} && exec hpcc",
+        for name, text in inputs.items():
+            write_file(f"{folder}/{name}", text)
+        status, said = launch("openmpi", 2, ranks, "/bin/sh", "-c",
+                              f"cd {folder} && exec {program}",
                               preload=[], time_limit=4 * TIME_LIMIT, launcher=launcher)
-        equal(f"status of hpcc, which said {said[-2000:]}", status, 0)
-        report = read_file(f"{folder}/hpccoutf.txt")
-    # Lines of PTRANS begin with times, which are omitted if 0
-    lines = (re.sub(r".*(PASSED|FAILED)", r"\1", line) for line in RESULTS.findall(report))
+        equal(f"status of {program}, which said {said[-2000:]}", status, 0)
+        text = read_file(f"{folder}/{report}") if report else said
+    # Lines begin with times, which PTRANS omits if 0
+    lines = (re.sub(r".*(PASSED|FAILED)", r"\1", line) for line in RESULTS.findall(text))
     return [line for line, _ in itertools.groupby(lines)], said
 
 
-def hpcc_finds_the_same(launcher, summary):
-    if BASELINE:
-        raise Skipped("it compares")
+def finds_the_same(launcher, summary, *benchmark):
+    """Returns what the benchmark finds with the launcher's options, which it must without, too."""
     signal.setitimer(signal.ITIMER_REAL, 0)  # it has a time-out for each
-    alone, _ = results_of_hpcc([])
-    ours, said = results_of_hpcc([*launcher, *summary])
+    alone, _ = results_of(*benchmark, [])
+    ours, said = results_of(*benchmark, [*launcher, *summary])
     equal("what it finds", ours, alone)
-    equal("its own sum of that", "Success=1" in ours, True)
     taken = sum(map(int, re.findall(r"(\d+) taken", said)))
     at_least("operations taken", taken, 10)
     print(f"# {len(ours)} lines agree; {taken} operations taken")
+    return ours
+
+
+HPCC_INPUT = "/usr/share/doc/hpcc/examples/_hpccinf.txt"
+
+
+def hpcc_finds_the_same(launcher, summary):
+    """Small: 64 unknowns."""
+    if BASELINE:
+        raise Skipped("it compares")
+    text = read_file(HPCC_INPUT)
+    for wanted in ("64 Ns", "8 NBs", "1 Ps", "2 Qs"):
+        text = re.sub(rf"^\S+ +{wanted.split()[1]}$", wanted, text, flags=re.M)
+    found = finds_the_same(launcher, summary, "hpcc", {"hpccinf.txt": text}, "hpccoutf.txt", 1)
+    equal("its own sum of that", "Success=1" in found, True)
+
+
+SCALAPACK_INPUTS = "/usr/share/scalapack"
+# Its inputs have lists of values of these
+SCALAPACK_LISTS = re.compile(r"^\d+(\s+number of (?:problem|tests|NB|NRHS|blocking))", re.M | re.I)
+
+
+def scalapack_finds_the_same(launcher, summary, program, input_):
+    """Small: of each list of values the first, but all four grids of processes."""
+    if BASELINE:
+        raise Skipped("it compares")
+    tests, = pathlib.Path("/usr/lib").glob("*/scalapack/openmpi-tests")
+    text = SCALAPACK_LISTS.sub(r"1\1", read_file(f"{SCALAPACK_INPUTS}/{input_}"))
+    found = finds_the_same(launcher, summary, str(tests / program),
+                           {pathlib.Path(input_).name: text}, None, 2)
+    at_least("its lines about what passed", len([line for line in found if "PASSED" in line]), 1)
