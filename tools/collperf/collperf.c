@@ -411,7 +411,8 @@ static void parse(struct collperf *c, int argc, char **argv)
 			"                        the network has to carry; packets of 1056 of more)\n"
 			"  -T, --team NAME[:processes|:threads]  barriers of a team, which is this\n"
 			"                        rank; NAME is central, mcs, dissemination, or futex for\n"
-			"                        a bare futex barrier in its place\n"
+			"                        a bare futex barrier in its place, or futex-ioctl\n"
+			"                        for one before which each makes an empty ioctl\n"
 			"  -P, --members N       members of the team, 1 to 64 (default 4)\n"
 			"  -V, --csv             one line of comma-separated values after a line of names\n\n"
 			"Port: 7607. exit code: 0 done, 1 failed, 2 wrong usage\n",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <err.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -7,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -18,7 +20,7 @@
 #define TEXT_BYTES 512
 
 enum {
-	NO_TEAM, CENTRAL, MCS, DISSEMINATION, BARE_FUTEX,
+	NO_TEAM, CENTRAL, MCS, DISSEMINATION, BARE_FUTEX, BARE_FUTEX_IOCTL,
 };
 
 static const char *const names[] = {
@@ -26,6 +28,7 @@ static const char *const names[] = {
 	[MCS]		= "mcs",
 	[DISSEMINATION]	= "dissemination",
 	[BARE_FUTEX]	= "futex",
+	[BARE_FUTEX_IOCTL] = "futex-ioctl",
 };
 
 static const char *const kinds[] = { "threads", "processes" };
@@ -34,10 +37,12 @@ static const char *const kinds[] = { "threads", "processes" };
  * struct bare - the bare futex barrier
  * @arrived: members that have arrived
  * @sequence: number of barriers that are over
+ * @null: a device that knows no ioctl, for those who make one before; or 0
  */
 struct bare {
 	atomic_uint	arrived;
 	atomic_uint	sequence;
+	int		null;
 };
 
 /**
@@ -98,6 +103,8 @@ static void run_bare(void *context)
 	unsigned int now = m->bare->sequence;
 	int private = m->plan->processes ? 0 : FUTEX_PRIVATE_FLAG;
 
+	if (m->bare->null)
+		ioctl(m->bare->null, 0);
 	if (++m->bare->arrived < m->plan->members) {
 		while (m->bare->sequence == now)
 			syscall(SYS_futex, &m->bare->sequence, FUTEX_WAIT | private, now, NULL,
@@ -191,17 +198,28 @@ static void measure_processes(struct figures *figures, const struct member *mode
 	collsock_team_free(m.team);
 }
 
+static struct bare *bare_make(bool with_ioctl)
+{
+	struct bare *bare = mmap(NULL, sizeof(*bare), PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (bare == MAP_FAILED)
+		err(EXIT_FAILED, "memory");
+	if (with_ioctl) {
+		bare->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		if (bare->null < 0)
+			err(EXIT_FAILED, "/dev/null");
+	}
+	return bare;
+}
+
 void team_measure(struct figures *figures, const struct options *options,
 		  const struct team_options *team, struct collsock *socket)
 {
 	struct member model = { .socket = socket, .plan = team, .options = options };
 
-	if (team->algorithm == BARE_FUTEX) {
-		model.bare = mmap(NULL, sizeof(*model.bare), PROT_READ | PROT_WRITE,
-				  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-		if (model.bare == MAP_FAILED)
-			err(EXIT_FAILED, "memory");
-	}
+	if (team->algorithm >= BARE_FUTEX)
+		model.bare = bare_make(team->algorithm == BARE_FUTEX_IOCTL);
 	if (team->processes)
 		measure_processes(figures, &model);
 	else
