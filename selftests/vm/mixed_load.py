@@ -16,8 +16,8 @@ import time
 
 import arithmetic
 from collsock_test import (ALLREDUCE, AUTO, BARRIER, DEFAULT_SEGMENT, DISSEMINATION, DOUBLE, INT64,
-                           MAX, MIN, NOP, NONE, EXCHANGE, SUM, UINT64, at_least, at_most, equal,
-                           outcome)
+                           MAX, MIN, NOP, NONE, EXCHANGE, SUM, UINT64, Failed, at_least, at_most,
+                           equal, outcome)
 
 MOST_ELEMENTS = 132  # of 8 bytes: one segment
 MASK = (1 << 64) - 1
@@ -167,7 +167,9 @@ class MixedLoad:
     def complete(self, rank):
         after = time.monotonic_ns()
         completion = self.group[rank].complete(socket.MSG_DONTWAIT)
-        operation = self.operations[completion.cookie]
+        operation = self.operations.get(completion.cookie)
+        if not operation:
+            raise Failed(f"rank {rank}: the group has ended: {outcome(completion)}")
         at_least(f"time of the post of rank {rank}", completion.posted_ns,
                  operation.posted[rank])
         at_most(f"time of the end at rank {rank}", completion.completed_ns, after)
