@@ -170,14 +170,17 @@ static void make_arguments(struct blocks *b)
 }
 
 /*
- * Of 16 ranks the root of a long MPI_Gather at times fails in MPICH 4.0, as a message is longer than
- * it expects, and that of an MPI_Igather keeps blocks as they were.
+ * Of 16 ranks the root of a long MPI_Gather at times fails in MPICH 4.0, as a message is longer
+ * than it expects, and that of an MPI_Igather keeps blocks as they were.
  */
+static bool may_be_long(enum blocks_kind kind)
+{
 #ifdef MPICH_VERSION
-#define MAY_BE_LONG(kind) (strict || ((kind) != BLOCKS_ALLGATHERV && (kind) != BLOCKS_GATHER))
-#else
-#define MAY_BE_LONG(kind) (strict || (kind) != BLOCKS_ALLGATHERV)
+	if (kind == BLOCKS_GATHER)
+		return strict;
 #endif
+	return strict || kind != BLOCKS_ALLGATHERV;
+}
 
 /*
  * In MPICH 4.0 a rank that describes no data by a count of 0 does not wait for one that
@@ -185,7 +188,7 @@ static void make_arguments(struct blocks *b)
  */
 static unsigned int random_elements(struct random *common, enum blocks_kind kind)
 {
-	bool is_long = random_one_in(common, 15) && MAY_BE_LONG(kind);
+	bool is_long = random_one_in(common, 15) && may_be_long(kind);
 	unsigned int elements = is_long ? random_below(common, 1000) :
 							    random_below(common, 6);
 
