@@ -59,7 +59,7 @@ struct coll_nh_hash coll_nh(const u64 *key, const u8 *block, u32 bytes)
 {
 	struct coll_nh_hash hash = { };
 
-	/* Four products a turn: the loop itself takes as many instructions as one of them */
+	/* Four products a turn, as the loop itself takes five instructions of thirteen */
 	for (; bytes >= 64; bytes -= 64, block += 64, key += 8) {
 		nh_add_pair(&hash, key, block);
 		nh_add_pair(&hash, key + 2, block + 16);
