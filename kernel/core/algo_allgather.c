@@ -87,7 +87,7 @@ const struct coll_algorithm coll_dissemination_allgather = {
 	.name		= "dissemination of blocks",
 	.operation	= COLLSOCK_ALLGATHER,
 	.algorithm	= COLLSOCK_DISSEMINATION,
-	.usual_degree	= 2,
+	.exchanges	= true,
 	.most_degree	= COLLSOCK_MAX_EXCHANGE_DEGREE,
 	.build		= allgather_build,
 };

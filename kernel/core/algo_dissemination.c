@@ -69,7 +69,7 @@ const struct coll_algorithm coll_dissemination_barrier = {
 	.name		= "dissemination",
 	.operation	= COLLSOCK_BARRIER,
 	.algorithm	= COLLSOCK_DISSEMINATION,
-	.usual_degree	= 2,
+	.exchanges	= true,
 	.most_degree	= COLLSOCK_MAX_EXCHANGE_DEGREE,
 	.build		= dissemination_build,
 };

@@ -184,7 +184,7 @@ const struct coll_algorithm coll_exchange_barrier = {
 	.name		= "exchange",
 	.operation	= COLLSOCK_BARRIER,
 	.algorithm	= COLLSOCK_EXCHANGE,
-	.usual_degree	= 2,
+	.exchanges	= true,
 	.most_degree	= COLLSOCK_MAX_EXCHANGE_DEGREE,
 	.build		= exchange_build,
 };
@@ -193,7 +193,7 @@ const struct coll_algorithm coll_exchange_allreduce = {
 	.name		= "recursive multiplying",
 	.operation	= COLLSOCK_ALLREDUCE,
 	.algorithm	= COLLSOCK_EXCHANGE,
-	.usual_degree	= 2,
+	.exchanges	= true,
 	.most_degree	= COLLSOCK_MAX_EXCHANGE_DEGREE,
 	.build		= exchange_build,
 };

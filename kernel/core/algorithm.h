@@ -21,7 +21,8 @@
  * @name: its name in the literature
  * @operation: enum collsock_operation
  * @algorithm: enum collsock_algorithm, never COLLSOCK_AUTO
- * @usual_degree: its degree where nobody selects one; 0: somebody has to
+ * @exchanges: the usual degree is coll_operation_usual_degree()
+ * @usual_degree: else the degree where nobody selects one; 0: somebody has to
  * @most_degree: the largest; the least is 2. 0: it has no degree
  * @most_hosts: it is for groups of at most this size; 0: of any size
  * @by_name: only groups have it whose JOIN names it, or whose posts get it without naming one:
@@ -36,6 +37,7 @@ struct coll_algorithm {
 	const char	*name;
 	u8		operation;
 	u8		algorithm;
+	bool		exchanges;
 	u8		usual_degree;
 	u8		most_degree;
 	bool		by_name;
@@ -75,6 +77,12 @@ static inline const struct coll_algorithm *coll_algorithm_find(u32 operation, u3
 static inline bool coll_algorithm_rooted(const struct coll_algorithm *a)
 {
 	return coll_operations[a->operation].rooted;
+}
+
+/* Its degree where nobody selects one; 0: it has none, or somebody has to */
+static inline u32 coll_algorithm_usual_degree(const struct coll_algorithm *a, u32 hosts)
+{
+	return a->exchanges ? coll_operation_usual_degree(hosts) : a->usual_degree;
 }
 
 /* Can it be built for this number of hosts with this degree? */

@@ -10,15 +10,24 @@ static bool menu_has_degree(u64 degrees, u32 degree)
 /* The degree that 0 means in a post. An algorithm with a lower limit has that instead. */
 static u32 menu_usual_degree(const struct coll_menu *menu, const struct coll_algorithm *a)
 {
-	return min_t(u32, menu->degree ?: a->usual_degree, a->most_degree);
+	u32 usual = coll_algorithm_usual_degree(a, menu->hosts);
+
+	return min_t(u32, menu->degree ?: usual, a->most_degree);
 }
 
-/* The algorithm that COLLSOCK_AUTO means, together with a degree */
-static u8 menu_automatic(const struct coll_menu *menu, u32 operation, u32 degree,
-			 enum coll_length length)
+/* May posts name it? */
+static bool menu_names(const struct coll_menu *menu, const struct coll_algorithm *a, u32 degree)
 {
-	return menu->automatic[operation] ?:
-	       coll_operations[operation].choose(menu->hosts, degree, length);
+	return degree == menu_usual_degree(menu, a) || menu_has_degree(menu->degrees, degree);
+}
+
+/* What COLLSOCK_AUTO means, together with a degree; its degree is 0 if that is not another one */
+static struct coll_choice menu_automatic(const struct coll_menu *menu, u32 operation, u32 degree,
+					 enum coll_length length)
+{
+	if (menu->automatic[operation])
+		return (struct coll_choice) { .algorithm = menu->automatic[operation] };
+	return coll_operations[operation].choose(menu->hosts, degree, length);
 }
 
 static bool menu_has_length(const struct coll_menu *menu, enum coll_length length)
@@ -52,9 +61,13 @@ static u64 menu_usual_algorithms(void)
 static bool menu_chooses(const struct coll_menu *menu, u32 operation,
 			 const struct coll_algorithm *a, u32 degree, enum coll_length length)
 {
-	return (degree && menu_automatic(menu, operation, degree, length) == a->algorithm) ||
-	       (degree == menu_usual_degree(menu, a) &&
-		menu_automatic(menu, operation, menu->degree, length) == a->algorithm);
+	struct coll_choice usual = menu_automatic(menu, operation, menu->degree, length);
+
+	if (degree && menu_names(menu, a, degree) &&
+	    menu_automatic(menu, operation, degree, length).algorithm == a->algorithm)
+		return true;
+	return usual.algorithm == a->algorithm &&
+	       degree == (usual.degree ?: menu_usual_degree(menu, a));
 }
 
 /* Is it that for some operation with some vector? */
@@ -91,9 +104,8 @@ bool coll_menu_offers(const struct coll_menu *menu, const struct coll_algorithm 
 {
 	if (!coll_algorithm_fits(a, menu->hosts, degree) || !menu_can(menu, a->operation))
 		return false;
-	if (degree != menu_usual_degree(menu, a) && !menu_has_degree(menu->degrees, degree))
-		return false;
-	return menu->algorithms >> a->algorithm & 1 || menu_means(menu, a, degree);
+	return (menu->algorithms >> a->algorithm & 1 && menu_names(menu, a, degree)) ||
+	       menu_means(menu, a, degree);
 }
 
 /* ---- choices ---- */
@@ -112,21 +124,24 @@ bool coll_menu_offers(const struct coll_menu *menu, const struct coll_algorithm 
 int coll_menu_search(const struct coll_menu *menu, const struct collsock_post *post, u32 bytes,
 		     struct coll_choice *choice)
 {
-	u32 degree = post->degree ?: menu->degree;
-	u32 algorithm = post->algorithm ?: menu_automatic(menu, post->operation, degree,
-							  menu_length(menu, bytes));
-	const struct coll_algorithm *a = coll_algorithm_find(post->operation, algorithm);
+	struct coll_choice meant = { .algorithm = post->algorithm };
+	const struct coll_algorithm *a;
+	u32 degree;
 
 	if (!menu_can(menu, post->operation))
 		return -EOPNOTSUPP;
-	if (!a || (post->algorithm && !(menu->algorithms >> algorithm & 1)))
+	if (!meant.algorithm)
+		meant = menu_automatic(menu, post->operation, post->degree ?: menu->degree,
+				       menu_length(menu, bytes));
+	a = coll_algorithm_find(post->operation, meant.algorithm);
+	if (!a || (post->algorithm && !(menu->algorithms >> a->algorithm & 1)))
 		return -EINVAL;
-	degree = post->degree ?: menu_usual_degree(menu, a);
+	degree = post->degree ?: meant.degree ?: menu_usual_degree(menu, a);
 	if (!coll_algorithm_fits(a, menu->hosts, degree))
 		return -EINVAL;
-	if (!coll_menu_offers(menu, a, degree))
+	if (!coll_menu_offers(menu, a, degree) || (post->degree && !menu_names(menu, a, degree)))
 		return -ERANGE;
-	choice->algorithm = algorithm;
+	choice->algorithm = meant.algorithm;
 	choice->degree = degree;
 	return 0;
 }

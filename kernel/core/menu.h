@@ -10,16 +10,6 @@
 #include "algorithm.h"
 
 /**
- * struct coll_choice - how an operation is carried out
- * @algorithm: enum collsock_algorithm, never COLLSOCK_AUTO
- * @degree: of the algorithm; 0 if it has none
- */
-struct coll_choice {
-	u8	algorithm;
-	u8	degree;
-};
-
-/**
  * struct coll_menu - what operations of a group may use
  * @algorithms: algorithms that posts may name, a bit each
  * @degrees: degrees that posts may name, COLLSOCK_DEGREE() each

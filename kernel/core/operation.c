@@ -9,7 +9,8 @@ static bool operation_is_power(u32 hosts, u32 degree)
 {
 	u32 power = 1;
 
-	degree = clamp(degree, 2U, (u32)COLLSOCK_MAX_EXCHANGE_DEGREE);
+	degree = clamp(degree ?: coll_operation_usual_degree(hosts), 2U,
+		       (u32)COLLSOCK_MAX_EXCHANGE_DEGREE);
 	while (power < hosts)
 		power *= degree;
 	return power == hosts || hosts <= degree;
@@ -28,53 +29,85 @@ static bool operation_is_power(u32 hosts, u32 degree)
  * cross between two hosts acknowledge earlier ones. For other n dissemination saves one
  * round.
  */
-static u8 operation_choose_barrier(u32 hosts, u32 degree, enum coll_length length)
+static struct coll_choice operation_choose_barrier(u32 hosts, u32 degree, enum coll_length length)
 {
-	return operation_is_power(hosts, degree) ? COLLSOCK_EXCHANGE : COLLSOCK_DISSEMINATION;
+	if (operation_is_power(hosts, degree))
+		return (struct coll_choice) { .algorithm = COLLSOCK_EXCHANGE };
+	return (struct coll_choice) { .algorithm = COLLSOCK_DISSEMINATION };
 }
 
 /*
  * Dissemination would fold some contributions twice, and trees have twice the rounds. So has
  * halving, but with less than two vectors to send for each host, instead of one in each round, and
- * less than one to fold. A degree that somebody selects is for exchange.
+ * less than one to fold. Of 5 hosts one hands in its whole vector: a binary tree is quicker. A
+ * degree that somebody selects is for exchange.
  */
-static u8 operation_choose_allreduce(u32 hosts, u32 degree, enum coll_length length)
+static struct coll_choice operation_choose_allreduce(u32 hosts, u32 degree, enum coll_length length)
 {
-	return length == COLL_LONG && !degree ? COLLSOCK_HALVING : COLLSOCK_EXCHANGE;
+	if (length != COLL_LONG || degree)
+		return (struct coll_choice) { .algorithm = COLLSOCK_EXCHANGE };
+	if (hosts == 5)
+		return (struct coll_choice) { .algorithm = COLLSOCK_KARY, .degree = 2 };
+	return (struct coll_choice) { .algorithm = COLLSOCK_HALVING };
 }
 
-static u8 operation_choose_allgather(u32 hosts, u32 degree, enum coll_length length)
+/* Long blocks are not sent twice by the same host at the same time. */
+static struct coll_choice operation_choose_allgather(u32 hosts, u32 degree, enum coll_length length)
 {
-	return COLLSOCK_DISSEMINATION;
+	return (struct coll_choice) {
+		.algorithm	= COLLSOCK_DISSEMINATION,
+		.degree		= length == COLL_LONG && !degree ? 2 : 0,
+	};
 }
 
-static u8 operation_choose_places(u32 hosts, u32 degree, enum coll_length length)
+static struct coll_choice operation_choose_places(u32 hosts, u32 degree, enum coll_length length)
 {
-	return COLLSOCK_BINOMIAL;
+	return (struct coll_choice) { .algorithm = COLLSOCK_BINOMIAL };
+}
+
+/* A degree that somebody selects is for other operations than those of trees. */
+static bool operation_has_kary(u32 hosts, u32 degree)
+{
+	return !degree && hosts <= COLLSOCK_MAX_KARY_HOSTS;
+}
+
+/*
+ * In a binary tree a host sends each segment to two others, and segments of a long vector are on
+ * their way at the same time at all heights. Up to 4 hosts other trees are as quick.
+ */
+static bool operation_is_binary(u32 hosts, u32 degree, enum coll_length length)
+{
+	return length == COLL_LONG && hosts > 4 && operation_has_kary(hosts, degree);
 }
 
 /*
  * Trees of degree 4 are quicker than binomial ones, as long as folding does not count: a message
  * takes as long as some packets take to send. Of the numbers of hosts that are exceptions those of
- * more than 5 % are left to binomial trees. A degree that somebody selects is for other operations.
+ * more than 5 % are left to binomial trees.
  */
-static u8 operation_choose_broadcast(u32 hosts, u32 degree, enum coll_length length)
+static struct coll_choice operation_choose_broadcast(u32 hosts, u32 degree, enum coll_length length)
 {
-	return degree || hosts > COLLSOCK_MAX_KARY_HOSTS || hosts == 7 ? COLLSOCK_BINOMIAL :
-									  COLLSOCK_KARY;
+	if (operation_is_binary(hosts, degree, length))
+		return (struct coll_choice) { .algorithm = COLLSOCK_KARY, .degree = 2 };
+	if (operation_has_kary(hosts, degree) && hosts != 7)
+		return (struct coll_choice) { .algorithm = COLLSOCK_KARY };
+	return (struct coll_choice) { .algorithm = COLLSOCK_BINOMIAL };
 }
 
-static u8 operation_choose_reduce(u32 hosts, u32 degree, enum coll_length length)
+static struct coll_choice operation_choose_reduce(u32 hosts, u32 degree, enum coll_length length)
 {
 	bool exception = hosts == 5 || hosts == 7 || hosts == 17;
 
-	return length != COLL_SHORT || degree || hosts > COLLSOCK_MAX_KARY_HOSTS || exception ?
-	       COLLSOCK_BINOMIAL : COLLSOCK_KARY;
+	if (operation_is_binary(hosts, degree, length))
+		return (struct coll_choice) { .algorithm = COLLSOCK_KARY, .degree = 2 };
+	if (length == COLL_SHORT && operation_has_kary(hosts, degree) && !exception)
+		return (struct coll_choice) { .algorithm = COLLSOCK_KARY };
+	return (struct coll_choice) { .algorithm = COLLSOCK_BINOMIAL };
 }
 
-static u8 operation_choose_scan(u32 hosts, u32 degree, enum coll_length length)
+static struct coll_choice operation_choose_scan(u32 hosts, u32 degree, enum coll_length length)
 {
-	return COLLSOCK_HILLIS_STEELE;
+	return (struct coll_choice) { .algorithm = COLLSOCK_HILLIS_STEELE };
 }
 
 const struct coll_operation coll_operations[COLL_MAX_OPERATIONS] = {

@@ -29,6 +29,16 @@ enum coll_length {
 };
 
 /**
+ * struct coll_choice - how an operation is carried out
+ * @algorithm: enum collsock_algorithm, never COLLSOCK_AUTO
+ * @degree: of the algorithm; 0 if it has none
+ */
+struct coll_choice {
+	u8	algorithm;
+	u8	degree;
+};
+
+/**
  * struct coll_operation - a row of the table
  * @contributes: ranks whose payload enters the result: COLL_ALL, COLL_ROOT
  * @receives: ranks that receive the result: COLL_ALL, COLL_ROOT, COLL_OTHERS
@@ -42,9 +52,9 @@ enum coll_length {
  *	in their order
  * @exclusive: without themselves, so that rank 0 receives nothing
  * @schedules_of: if not 0: the operation whose schedules, and so algorithms, it uses
- * @choose: the algorithm that COLLSOCK_AUTO selects for a number of hosts, a degree, 0 being
- *	the usual one, and a vector of that length. Pure: hosts that chose differently would wait
- *	for each other indefinitely
+ * @choose: what COLLSOCK_AUTO selects for a number of hosts, a degree, 0 being the usual one, and
+ *	a vector of that length; the degree is 0 if it need not be another than this. Pure: hosts
+ *	that chose differently would wait for each other indefinitely
  */
 struct coll_operation {
 	u8	contributes;
@@ -58,7 +68,7 @@ struct coll_operation {
 	bool	prefix;
 	bool	exclusive;
 	u8	schedules_of;
-	u8	(*choose)(u32 hosts, u32 degree, enum coll_length length);
+	struct coll_choice (*choose)(u32 hosts, u32 degree, enum coll_length length);
 };
 
 /* By number; unused numbers have all-zero rows. */
@@ -76,12 +86,24 @@ static inline u32 coll_operation_short(u32 hosts)
 	return hosts <= 4 ? 512 : 128;
 }
 
-/* The longest one that is not long: there more messages save less than they cost. */
+/*
+ * The degree of dissemination and exchange where nobody selects one. Three hosts exchange with each
+ * other in one round, instead of two in a barrier and three in an all-reduce.
+ */
+static inline u32 coll_operation_usual_degree(u32 hosts)
+{
+	return hosts == 3 ? 3 : 2;
+}
+
+/*
+ * The longest one that is not long: longer ones are so many packets that it counts how often a host
+ * sends each of them.
+ */
 static inline u32 coll_operation_medium(u32 hosts)
 {
-	if (hosts < 4)
+	if (hosts < 3)
 		return U32_MAX;
-	return hosts < 6 ? 6144 : 3072;
+	return hosts < 5 ? 6144 : 3072;
 }
 
 static inline enum coll_length coll_operation_length(u32 hosts, u32 bytes)

@@ -547,9 +547,10 @@ static u64 number_of(const struct siege *s, u32 from, u32 to)
 	return peer ? peer->send.number + 1 : 1;
 }
 
-static u8 usual_degree(u8 algorithm)
+static u8 usual_degree(u8 algorithm, u32 hosts)
 {
-	return algorithm == COLLSOCK_DISSEMINATION || algorithm == COLLSOCK_EXCHANGE ? 2 : 0;
+	return algorithm == COLLSOCK_DISSEMINATION || algorithm == COLLSOCK_EXCHANGE ?
+	       coll_operation_usual_degree(hosts) : 0;
 }
 
 /* A packet of a member with any contents */
@@ -582,7 +583,7 @@ static void inject_sealed(struct siege *s)
 	body.signature.op = fuzz_byte(&s->in);
 	choice = fuzz_byte(&s->in);
 	body.signature.algorithm = choice & 0xf;
-	body.signature.degree = choice >> 4 ?: usual_degree(choice);
+	body.signature.degree = choice >> 4 ?: usual_degree(choice, s->hosts);
 	if (what & 0x40) {
 		body.signature.count = fuzz_near(&s->in, 0);
 		body.signature.root = fuzz_near(&s->in, 0);

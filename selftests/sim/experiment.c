@@ -108,7 +108,8 @@ static u8 find_algorithm(const char *name)
 	for (i = 0; i < coll_algorithms_count; i++)
 		if (coll_algorithms[i]->operation == COLLSOCK_BARRIER &&
 		    coll_algorithm_fits(coll_algorithms[i], EXP_MOST_HOSTS,
-					coll_algorithms[i]->usual_degree) &&
+					coll_algorithm_usual_degree(coll_algorithms[i],
+								    EXP_MOST_HOSTS)) &&
 		    !strncmp(coll_algorithms[i]->name, name, strlen(name)))
 			return coll_algorithms[i]->algorithm;
 	fprintf(stderr, "sim: %s is not an algorithm for barriers (see --help)\n", name);

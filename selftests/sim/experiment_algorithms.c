@@ -86,10 +86,10 @@ static const char *operation_name(u32 operation)
 static bool is_automatic(const struct exp_settings *s, const struct alg_row *row)
 {
 	enum coll_length length = coll_operation_length(s->hosts, s->doubles * sizeof(double));
+	struct coll_choice choice = coll_operations[s->post.operation].choose(s->hosts, 0, length);
 
-	return row->a->algorithm == coll_operations[s->post.operation].choose(s->hosts, 0,
-									       length) &&
-	       row->degree == row->a->usual_degree;
+	return row->a->algorithm == choice.algorithm &&
+	       row->degree == (choice.degree ?: coll_algorithm_usual_degree(row->a, s->hosts));
 }
 
 /* Lengths of vectors of blocks are those of all blocks. */
@@ -143,7 +143,7 @@ static bool print_rows(const struct exp_settings *s, const struct alg_row *rows,
 /* 0 if it has none; otherwise the usual one, and some others that make a difference */
 static bool is_tried(const struct coll_algorithm *a, u32 hosts, u32 degree)
 {
-	if (!a->most_degree || degree == a->usual_degree)
+	if (!a->most_degree || degree == coll_algorithm_usual_degree(a, hosts))
 		return true;
 	return !(degree & (degree - 1)) && degree / 2 < hosts;
 }

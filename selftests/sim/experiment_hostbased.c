@@ -36,7 +36,7 @@ static int build(struct experiment *x, enum exp_operation operation, u8 what, u8
 	int err = a ? 0 : -EINVAL;
 
 	x->schedules[operation] = calloc(shape.hosts, sizeof(struct coll_schedule));
-	shape.degree = a ? a->usual_degree : 0;
+	shape.degree = a ? coll_algorithm_usual_degree(a, shape.hosts) : 0;
 	for (; !err && shape.self < shape.hosts; shape.self++)
 		err = a->build(&x->schedules[operation][shape.self], &shape);
 	return err;

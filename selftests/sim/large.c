@@ -129,8 +129,8 @@ static double cpu_seconds(void)
 /* One line of TAP: do they complete with exactly the messages of the schedule? */
 static bool large_run(struct large *l, u32 number)
 {
-	const struct coll_shape shape = { .hosts = l->hosts,
-					  .degree = l->algorithm->usual_degree };
+	u32 degree = coll_algorithm_usual_degree(l->algorithm, l->hosts);
+	const struct coll_shape shape = { .hosts = l->hosts, .degree = degree };
 	double begin = cpu_seconds();
 	u64 expected = formulas_messages(l->algorithm, &shape) * l->barriers, messages, again;
 	u64 latency, cold = 0, warm = 0;
@@ -229,7 +229,7 @@ static u32 large_size(const struct large *settings, u32 *number)
 
 		if (coll_algorithms[i]->operation != COLLSOCK_BARRIER ||
 		    !coll_algorithm_fits(coll_algorithms[i], l.hosts,
-					 coll_algorithms[i]->usual_degree))
+					 coll_algorithm_usual_degree(coll_algorithms[i], l.hosts)))
 			continue;
 		l.algorithm = coll_algorithms[i];
 		failed += !large_run(&l, ++*number);

@@ -598,12 +598,15 @@ TEST(pairs_that_are_not_in_the_registry_are_not_found)
 TEST(the_usual_degree_of_an_algorithm_is_one_that_it_can_have)
 {
 	const struct coll_algorithm *a = NULL;
+	u32 n;
 
 	while ((a = next_algorithm(a))) {
-		EXPECT_NE(1, a->usual_degree)
-			TH_LOG("%s", a->name);
-		EXPECT_LE(a->usual_degree, a->most_degree)
-			TH_LOG("%s", a->name);
+		for (n = 1; n < 9; n++) {
+			EXPECT_NE(1, coll_algorithm_usual_degree(a, n))
+				TH_LOG("%s", a->name);
+			EXPECT_LE(coll_algorithm_usual_degree(a, n), a->most_degree)
+				TH_LOG("%s", a->name);
+		}
 		EXPECT_GE(COLLSOCK_MAX_DEGREE, a->most_degree)
 			TH_LOG("%s", a->name);
 		EXPECT_TRUE(!a->most_degree || coll_algorithm_fits(a, 2, a->most_degree))

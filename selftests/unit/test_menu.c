@@ -204,7 +204,7 @@ TEST(auto_has_memory_with_every_degree_whatever_posts_may_name)
 			ASSERT_EQ(post.degree, choice.degree);
 		}
 		ASSERT_EQ(0, coll_menu_choose(&menu, &barrier, 0, &choice));
-		ASSERT_EQ(2, choice.degree);
+		ASSERT_EQ(j.hosts == 3 ? 3 : 2, choice.degree);
 	}
 }
 
@@ -219,21 +219,22 @@ static struct coll_choice usual(u8 operation, u32 hosts, u8 degree)
 	return menu.usual[operation][COLLSOCK_AUTO];
 }
 
-TEST(auto_is_pairwise_exchange_for_powers_of_two_and_for_data_else_dissemination)
+TEST(auto_is_pairwise_exchange_for_powers_of_two_and_for_data_else_dissemination_but_for_three)
 {
 	u32 n;
 
 	for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
-		u8 barrier = n == 1U << floor_log2(n) ? COLLSOCK_EXCHANGE :
-							COLLSOCK_DISSEMINATION;
+		u8 barrier = n == 3 || n == 1U << floor_log2(n) ? COLLSOCK_EXCHANGE :
+								  COLLSOCK_DISSEMINATION;
+		u8 degree = n == 3 ? 3 : 2;
 
 		ASSERT_EQ(barrier, usual(COLLSOCK_BARRIER, n, 0).algorithm)
 			TH_LOG("%u hosts", n);
-		ASSERT_EQ(2, usual(COLLSOCK_BARRIER, n, 0).degree)
+		ASSERT_EQ(degree, usual(COLLSOCK_BARRIER, n, 0).degree)
 			TH_LOG("%u hosts", n);
 		ASSERT_EQ(COLLSOCK_EXCHANGE, usual(COLLSOCK_ALLREDUCE, n, 0).algorithm)
 			TH_LOG("%u hosts", n);
-		ASSERT_EQ(2, usual(COLLSOCK_ALLREDUCE, n, 0).degree)
+		ASSERT_EQ(degree, usual(COLLSOCK_ALLREDUCE, n, 0).degree)
 			TH_LOG("%u hosts", n);
 	}
 }
@@ -257,22 +258,24 @@ static struct coll_choice usual_of(u8 operation, u32 hosts, u8 degree, u32 bytes
 	return usual_among(operation, hosts, degree, bytes, COLLSOCK_MAX_PAYLOAD);
 }
 
-TEST(auto_is_halving_for_long_allreduces_of_several_hosts_without_a_degree)
+TEST(auto_is_halving_for_long_allreduces_of_several_hosts_but_five_without_a_degree)
 {
 	static const u8 reducing[] = { COLLSOCK_ALLREDUCE, COLLSOCK_REDUCE_SCATTER_BLOCK };
 	u32 n, i;
 
 	for (n = 1; n <= 300; n++) {
-		u32 medium = n < 6 ? 6144 : 3072;
+		u32 medium = n < 5 ? 6144 : 3072;
 
 		for (i = 0; i < ARRAY_SIZE(reducing); i++) {
-			u8 longer = n < 4 ? COLLSOCK_EXCHANGE : COLLSOCK_HALVING;
+			u8 longer = n < 3 ? COLLSOCK_EXCHANGE :
+				    n == 5 ? COLLSOCK_KARY : COLLSOCK_HALVING;
 
 			ASSERT_EQ(COLLSOCK_EXCHANGE, usual_of(reducing[i], n, 0, medium).algorithm);
 			ASSERT_EQ(longer, usual_of(reducing[i], n, 0, medium + 1).algorithm)
 				TH_LOG("%u hosts", n);
 			ASSERT_EQ(longer, usual_of(reducing[i], n, 0, 65536).algorithm);
-			ASSERT_EQ(n < 4 ? 2 : 0, usual_of(reducing[i], n, 0, 65536).degree);
+			ASSERT_EQ(longer == COLLSOCK_HALVING ? 0 : 2,
+				  usual_of(reducing[i], n, 0, 65536).degree);
 			ASSERT_EQ(COLLSOCK_EXCHANGE, usual_of(reducing[i], n, 3, 65536).algorithm);
 		}
 	}
@@ -330,8 +333,7 @@ TEST(auto_is_a_tree_of_degree_4_for_broadcasts_and_short_reduces)
 	for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
 		struct coll_choice shorter = usual_of(COLLSOCK_REDUCE, n, 0, n <= 4 ? 512 : 128);
 		struct coll_choice longer = usual_of(COLLSOCK_REDUCE, n, 0, n <= 4 ? 513 : 129);
-		struct coll_choice longest = usual_of(COLLSOCK_BROADCAST, n, 0,
-						      COLLSOCK_MAX_PAYLOAD);
+		struct coll_choice longest = usual_of(COLLSOCK_BROADCAST, n, 0, 3072);
 		bool small = n <= COLLSOCK_MAX_KARY_HOSTS;
 
 		ASSERT_EQ(small && n != 5 && n != 7 && n != 17 ? COLLSOCK_KARY :
@@ -343,6 +345,51 @@ TEST(auto_is_a_tree_of_degree_4_for_broadcasts_and_short_reduces)
 			TH_LOG("%u hosts", n);
 		ASSERT_EQ(longest.algorithm == COLLSOCK_KARY ? 4 : 0, longest.degree);
 	}
+}
+
+TEST(auto_is_a_binary_tree_for_long_broadcasts_and_reduces_of_more_than_four_hosts)
+{
+	u32 n;
+
+	for (n = 1; n <= COLLSOCK_MAX_HOSTS; n++) {
+		u32 bytes = n < 5 ? 6145 : 3073;
+		struct coll_choice reduce = usual_of(COLLSOCK_REDUCE, n, 0, bytes);
+		struct coll_choice broadcast = usual_of(COLLSOCK_BROADCAST, n, 0, bytes);
+		bool small = n <= COLLSOCK_MAX_KARY_HOSTS;
+
+		ASSERT_EQ(small && n > 4 ? COLLSOCK_KARY : COLLSOCK_BINOMIAL, reduce.algorithm)
+			TH_LOG("%u hosts", n);
+		ASSERT_EQ(small && n > 4 ? 2 : 0, reduce.degree) TH_LOG("%u hosts", n);
+		ASSERT_EQ(small ? COLLSOCK_KARY : COLLSOCK_BINOMIAL, broadcast.algorithm)
+			TH_LOG("%u hosts", n);
+		ASSERT_EQ(!small ? 0 : n > 4 ? 2 : 4, broadcast.degree) TH_LOG("%u hosts", n);
+	}
+	EXPECT_EQ(3, usual_of(COLLSOCK_ALLGATHER, 3, 0, 6144).degree);
+	EXPECT_EQ(2, usual_of(COLLSOCK_ALLGATHER, 3, 0, 6145).degree);
+}
+
+/* A degree of auto alone is reserved where there are vectors for it, and no post may name it. */
+TEST(a_group_with_long_vectors_has_binary_trees_which_posts_do_not_name)
+{
+	const struct collsock_post named = { .operation = COLLSOCK_REDUCE,
+					     .algorithm = COLLSOCK_KARY, .degree = 2 };
+	const struct collsock_post automatic = { .operation = COLLSOCK_REDUCE };
+	struct collsock_join j = { .hosts = 16, .max_bytes = 3072 };
+	struct coll_choice choice;
+	struct coll_menu menu;
+
+	coll_menu_init(&menu, &j);
+	EXPECT_FALSE(coll_menu_offers(&menu, &coll_kary_reduce, 2));
+	j.max_bytes = 3073;
+	coll_menu_init(&menu, &j);
+	EXPECT_TRUE(coll_menu_offers(&menu, &coll_kary_reduce, 2));
+	EXPECT_TRUE(coll_menu_valid(&menu, &j));
+	EXPECT_EQ(0, coll_menu_search(&menu, &automatic, 3073, &choice));
+	EXPECT_EQ(2, choice.degree);
+	EXPECT_EQ(-ERANGE, coll_menu_search(&menu, &named, 3073, &choice));
+	j.degrees = COLLSOCK_DEGREE(2);
+	coll_menu_init(&menu, &j);
+	EXPECT_EQ(0, coll_menu_search(&menu, &named, 3073, &choice));
 }
 
 static u32 rounds(u8 operation, u8 algorithm, u32 hosts, u32 degree)
