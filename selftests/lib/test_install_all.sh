@@ -10,7 +10,9 @@ root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 prefix=/opt/collsock
 
-# Everything is already built for the other tests, and packages are installed.
+# Everything is already built for the other tests, in the usual folders and not in that of
+# these tests, where others run; and packages are installed.
+unset OUTPUT
 project() {
 	make -s "$@" SETUP=: DESTDIR="$root" PREFIX=$prefix
 }
