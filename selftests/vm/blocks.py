@@ -11,7 +11,8 @@ import struct
 from itertools import accumulate
 
 import cases
-from cases import ROOTED, Case, element_bytes, elements_of_a_part, exclusive_or, run_all
+from cases import (
+    ROOTED, Case, element_bytes, elements_of_a_part, exclusive_or, in_turn, run_all)
 from collsock_test import (
     ALLGATHER, AUTO, BINOMIAL, BITWISE_XOR, BYTE, DEFAULT_SEGMENT, DISSEMINATION, DOUBLE, EXCHANGE,
     GATHER, INT16, INT64, KARY, NOP, QUIET, REDUCE_SCATTER_BLOCK, SCATTER, SUM, UINT8, Memory,
@@ -52,7 +53,7 @@ def cases_of(chance, ranks):
             yield case_of(chance, ranks, operation, algorithm, most // 8, type_)
 
 
-@test_each(*((placement, lossy) for placement in PLACEMENTS for lossy in (False, True)))
+@test_each(*in_turn(PLACEMENTS, False, True))
 def every_rank_gets_its_blocks(placement, lossy):
     chance = seeded("blocks", placement, lossy)
     group = group_of(placement)

@@ -7,8 +7,8 @@ Documentation/uapi.md (Post).
 
 import arithmetic
 from collsock_test import (
-    ALLGATHER, ALLREDUCE, BARRIER, BROADCAST, BYTE, EXSCAN, GATHER, REDUCE, REDUCE_SCATTER_BLOCK,
-    SCAN, SCATTER, Group, equal, outcome)
+    ALLGATHER, ALLREDUCE, BARRIER, BROADCAST, BYTE, EXSCAN, GATHER, ON_DEBUG_KERNEL, REDUCE,
+    REDUCE_SCATTER_BLOCK, SCAN, SCATTER, SOAK, Group, equal, outcome)
 
 NAMES = {BARRIER: "barrier", ALLREDUCE: "allreduce", REDUCE: "reduce", BROADCAST: "broadcast",
          ALLGATHER: "allgather", GATHER: "gather", SCATTER: "scatter",
@@ -16,6 +16,14 @@ NAMES = {BARRIER: "barrier", ALLREDUCE: "allreduce", REDUCE: "reduce", BROADCAST
 ROOTED = REDUCE, BROADCAST, GATHER, SCATTER
 BLOCKS = ALLGATHER, GATHER, SCATTER, REDUCE_SCATTER_BLOCK
 PREFIXES = SCAN, EXSCAN
+
+
+def in_turn(placements, *values):
+    """Each placement with one of the values, on a debug kernel with the next one; in a soak with
+    all of them."""
+    return [(placement, value) for index, placement in enumerate(placements)
+            for value in (values if SOAK > 1 else
+                          (values[(index + ON_DEBUG_KERNEL) % len(values)],))]
 
 
 def element_bytes(type_):

@@ -15,7 +15,7 @@ import threading
 import time
 
 import cases
-from cases import ROOTED, Case, elements_of_a_part, run_cases
+from cases import ROOTED, Case, elements_of_a_part, in_turn, run_cases
 from collsock_test import (
     ALLGATHER, ALLREDUCE, BYTE, COMPLETION, DEFAULT_SEGMENT, GATHER, MAX_PAYLOAD, MAX_RESULT,
     MAX_SEGMENTS, NOP, SCATTER, SUM, Child, Descriptor, Group, Memory, Rank, Skipped, at_least,
@@ -49,7 +49,7 @@ def memory(group):
         return told["memory"]
 
 
-@test_each(*((placement, lossy) for placement in PLACEMENTS for lossy in (False, True)))
+@test_each(*in_turn(PLACEMENTS, False, True))
 def every_rank_gets_blocks_of_a_mebibyte_in_all(placement, lossy):
     chance = seeded("long", placement, lossy)
     group, size = group_of(placement), len(placement)

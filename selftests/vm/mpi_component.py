@@ -4,6 +4,7 @@
 # suites: check soak
 """MPI programs with the component for Open MPI, which replaces the preloaded library."""
 
+import os
 import re
 
 from collsock_test import (
@@ -16,8 +17,9 @@ ROUNDS = 6 * (1 + SOAK // 4)
 
 
 def test_in_soak(function):
-    """Each of these starts MPI on several hosts, which takes long."""
-    return test(function) if IN_SOAK else function
+    """Each of these starts MPI on several hosts, which takes long: in a soak, or if it is named."""
+    named = function.__name__ in os.environ.get("COLLSOCK_TEST", "")
+    return test(function) if IN_SOAK or named else function
 
 
 def run(hosts, ranks, program, *args, launcher=(), preload=(), **parameters):
@@ -59,7 +61,7 @@ def every_collective_is_taken():
         equal(f"{call} passed on", passed, 0)
 
 
-@test
+@test_in_soak
 def every_nonblocking_collective_is_taken():
     found = counts(passes_with_it(4, 1, "nonblocking", "5"))
     for call in OPERATIONS.values():
@@ -106,7 +108,7 @@ def callbacks_may_use_a_communicator_while_it_is_freed():
     passes_with_it(3, 1, "callbacks")
 
 
-@test
+@test_in_soak
 def communicators_are_duplicated_while_they_are_used():
     passes_with_it(3, 1, "duplicates", after=9)
 
@@ -154,14 +156,14 @@ def on_one_host_all_is_passed_on():
     equal("why", "all ranks on one host" in said, True)
 
 
-@test
+@test_in_soak
 def without_a_priority_it_is_not_used():
     status, said = run(2, 1, "latency", "5", "barrier", priority=0)
     equal("status", status, 0)
     equal("lines of it", said.count("collsock:"), 0)
 
 
-@test
+@test_in_soak
 def beside_the_preloaded_library_it_takes_nothing():
     """Otherwise each of them would print a summary."""
     status, said = run(2, 1, "latency", "5", "barrier", preload=[

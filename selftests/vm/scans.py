@@ -12,7 +12,7 @@ from itertools import accumulate
 
 import cases
 from arithmetic import REDUCTIONS, draw, operate, pack
-from cases import Case, run_all, run_cases
+from cases import Case, in_turn, run_all, run_cases
 from collsock_test import (
     AUTO, BYTE, DEFAULT_SEGMENT, DOUBLE, EXSCAN, HILLIS_STEELE, INT64, MAX_PAYLOAD, QUIET, SCAN,
     SOAK, SUM, Memory, barrier, equal, faulty, main, outcome, refused, seeded, test, test_each)
@@ -87,7 +87,7 @@ def case_of(chance, placement, operation, reduction, count):
                 algorithm=chance.choice((AUTO, HILLIS_STEELE)))
 
 
-@test_each(*((placement, lossy) for placement in PLACEMENTS for lossy in (False, True)))
+@test_each(*in_turn(PLACEMENTS, False, True))
 def every_rank_gets_its_prefix_by_every_operator(placement, lossy):
     chance = seeded("scans", placement, lossy)
     group = group_of(placement)
@@ -107,7 +107,7 @@ def case_of_sums(chance, placement, operation, count):
     return Case(parts, prefixes, operation=operation, type=INT64, op=SUM, count=count)
 
 
-@test_each(*((placement, segment) for placement in PLACEMENTS for segment in (0, 48)))
+@test_each(*in_turn(PLACEMENTS, 48, 0))
 def vectors_of_many_segments_are_exact_under_loss(placement, segment):
     chance = seeded("segments", placement, segment)
     group = group_of(placement, max_bytes=MAX_PAYLOAD // (8 if segment else 1),

@@ -13,14 +13,14 @@ import signal
 import struct
 import threading
 
-from collsock_test import Child, NO_RANK, equal, main, test_each
+from collsock_test import Child, NO_RANK, equal, main, test_each, work
 
 LIBRARY = pathlib.Path(__file__).resolve().parents[2] / "build/lib/libcollsock.so"
 library = ctypes.CDLL(LIBRARY)
 CENTRAL, MCS, DISSEMINATION = ALGORITHMS = (1, 2, 3)
 HOSTS = (1, 2, 3, 4)
 MEMBERS = 4
-ROUNDS = 20
+ROUNDS = work(20)
 ODD_NUMBERS = 16
 OPEN_KEEP = 4
 INT64, DOUBLE, SUM = 1, 3, 1
@@ -78,7 +78,7 @@ def odd(number):
             for index in range(ODD_NUMBERS)]
 
 
-def work(team, host, member):
+def take_part(team, host, member):
     """What each member does; returns what went wrong."""
     number = (host - 1) * MEMBERS + member
     count = len(HOSTS) * MEMBERS
@@ -104,7 +104,7 @@ def threads_of_host(line, description, host, algorithm):
         good(library.collsock_team_combine(team, sock))
 
     def run(member):
-        results[member] = work(members[member], host, member)
+        results[member] = take_part(members[member], host, member)
 
     threads = [threading.Thread(target=run, args=(member,)) for member in range(MEMBERS)]
     for thread in threads:
@@ -166,7 +166,7 @@ def hear_members(processes):
 def processes_of_host(line, description, host, algorithm):
     sock = description.join(host - 1)
     line.put(hear_members(fork_members(sock, algorithm,
-                                       lambda team, member: work(team, host, member))))
+                                       lambda team, member: take_part(team, host, member))))
     line.get()
 
 
