@@ -3,6 +3,7 @@
 
 static const struct coll_bearer *const bearers[] = {
 	&coll_udp_bearer,
+	&coll_eth_bearer,
 };
 
 /**

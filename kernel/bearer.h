@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Bearers carry the packets of groups. Every namespace has all of them; the address family
- * of a group's members selects one for the group. Only a bearer knows its addresses, ports,
- * routes and headers.
+ * Bearers carry the packets of groups: UDP and Ethernet. Every namespace has all of them; the
+ * address family of a group's members selects one for the group. Only a bearer knows its
+ * addresses, ports, routes and headers.
  *
  * A bearer NAME is NAME.[ch], with coll_NAME_* for each function here, and
  *
@@ -12,9 +12,9 @@
  *   struct coll_NAME_route	its state for a peer, in union coll_route
  *   coll_NAME_receive()	its receive hook, in receive.c
  *
- * The functions here are the interface. With a second bearer each becomes a switch on the
- * member's family, not a function pointer: a packet passes through four of these functions,
- * so the compiler binds them.
+ * The functions here are the interface. Each switches on the member's family, or on the packet's
+ * protocol, and calls no function pointer: a packet passes through four of these functions, so
+ * the compiler binds them.
  *
  * Opening, closing and checking happen in process context; opening and closing hold the
  * namespace's mutex. Sending has two halves: under the group's lock a packet gets its route
@@ -28,19 +28,22 @@
 #include <linux/skbuff.h>
 
 #include "core/bearer.h"
+#include "eth.h"
 #include "udp.h"
 
 /**
  * struct coll_bearers - the bearers of a namespace
  * @udp: see there
+ * @eth: see there
  */
 struct coll_bearers {
 	struct coll_udp		udp;
+	struct coll_eth		eth;
 };
 
 /**
  * union coll_route - the route to one host, under the lock of its group; begins as zero
- * @udp: see there
+ * @udp: see there. Ethernet has no routes
  */
 union coll_route {
 	struct coll_udp_route	udp;
@@ -49,9 +52,11 @@ union coll_route {
 /**
  * struct coll_bearer_hooks - what bearers do with the packets that they receive
  * @udp: calls coll_udp_receive()
+ * @eth: calls coll_eth_receive()
  */
 struct coll_bearer_hooks {
 	coll_udp_hook		udp;
+	coll_eth_hook		eth;
 };
 
 const struct coll_bearer *coll_bearer_of(u16 family);
@@ -113,10 +118,22 @@ static inline void coll_bearer_init(struct coll_bearers *b, struct net *net,
 				    const struct coll_bearer_hooks *hooks, void *owner)
 {
 	coll_udp_init(&b->udp, net, tunables, hooks->udp, owner);
+	coll_eth_init(&b->eth, net, tunables, hooks->eth, owner);
 }
 
 /**
- * coll_bearer_open() - start to receive packets
+ * coll_bearer_has_port() - does a member have a port, which is to be open?
+ * @m: a complete member
+ *
+ * Context: any.
+ */
+static inline bool coll_bearer_has_port(const struct collsock_member *m)
+{
+	return !coll_eth_has(m);
+}
+
+/**
+ * coll_bearer_open() - start to receive packets at a port
  * @b: of the namespace; its mutex is held
  * @port: of its members here; one that is open is closed when this one is open
  *
@@ -129,7 +146,7 @@ static inline int coll_bearer_open(struct coll_bearers *b, u16 port)
 }
 
 /**
- * coll_bearer_close() - stop receiving packets
+ * coll_bearer_close() - stop receiving packets at the port
  * @b: of the namespace; its mutex is held
  *
  * Waits for packets in flight, in either direction.
@@ -142,7 +159,7 @@ static inline void coll_bearer_close(struct coll_bearers *b)
 }
 
 /**
- * coll_bearer_is_open() - is any bearer open?
+ * coll_bearer_is_open() - is the port open?
  * @b: of the namespace; its mutex is held
  *
  * Context: process.
@@ -150,6 +167,104 @@ static inline void coll_bearer_close(struct coll_bearers *b)
 static inline bool coll_bearer_is_open(const struct coll_bearers *b)
 {
 	return coll_udp_is_open(&b->udp);
+}
+
+/**
+ * coll_bearer_open_device() - start to receive packets from a device
+ * @b: of the namespace; its mutex is held
+ * @self: this host, a member without a port
+ *
+ * Return: 0, also if it is open already; -EADDRNOTAVAIL if the device is not here any more, or
+ * another -errno. Context: process.
+ */
+static inline int coll_bearer_open_device(struct coll_bearers *b,
+					  const struct collsock_member *self)
+{
+	return coll_eth_open(&b->eth, self);
+}
+
+/**
+ * coll_bearer_close_devices() - stop receiving packets from devices
+ * @b: of the namespace; its mutex is held
+ *
+ * Waits for packets in flight to here.
+ *
+ * Context: process.
+ */
+static inline void coll_bearer_close_devices(struct coll_bearers *b)
+{
+	coll_eth_close(&b->eth);
+}
+
+/**
+ * coll_bearer_forget_device() - a device leaves the namespace
+ * @b: of the namespace
+ * @dev: the device; RTNL is held
+ *
+ * Context: process.
+ */
+static inline void coll_bearer_forget_device(struct coll_bearers *b,
+					     const struct net_device *dev)
+{
+	coll_eth_forget(&b->eth, dev);
+}
+
+/**
+ * struct coll_bearer_device - a device that groups use, or that every user may use
+ * @ifindex: its index
+ * @open: does it receive packets of groups?
+ * @allowed: may every user use it?
+ */
+struct coll_bearer_device {
+	u32	ifindex;
+	bool	open;
+	bool	allowed;
+};
+
+/**
+ * coll_bearer_next_device() - one of these devices
+ * @b: of the namespace
+ * @device: in: its ifindex is the least that is sought; out: the first from there on
+ *
+ * Return: is there any? Context: process.
+ */
+static inline bool coll_bearer_next_device(struct coll_bearers *b,
+					   struct coll_bearer_device *device)
+{
+	if (!coll_eth_next(&b->eth, &device->ifindex))
+		return false;
+	device->open = coll_eth_is_open(&b->eth, device->ifindex);
+	device->allowed = coll_eth_is_allowed(&b->eth, device->ifindex);
+	return true;
+}
+
+/**
+ * coll_bearer_allow_device() - may every user use a device, without a port and without IP?
+ * @b: of the namespace
+ * @ifindex: of the device
+ * @allowed: every user, or only those with CAP_NET_RAW
+ *
+ * Groups that exist stay. It is forgotten when the device leaves the namespace.
+ *
+ * Return: 0, -ENODEV or -ENOMEM. Context: process.
+ */
+static inline int coll_bearer_allow_device(struct coll_bearers *b, int ifindex, bool allowed)
+{
+	return coll_eth_allow(&b->eth, ifindex, allowed);
+}
+
+/**
+ * coll_bearer_end() - stop receiving packets for good
+ * @b: of the namespace, which ends; its mutex is held
+ *
+ * Waits for packets in flight, in either direction.
+ *
+ * Context: process.
+ */
+static inline void coll_bearer_end(struct coll_bearers *b)
+{
+	coll_udp_close(&b->udp);
+	coll_eth_end(&b->eth);
 }
 
 /**
@@ -173,7 +288,28 @@ static inline u16 coll_bearer_port(const struct coll_bearers *b)
  */
 static inline int coll_bearer_socket(struct net *net, u16 family, struct socket **sock)
 {
+	if (family == AF_PACKET)
+		return coll_eth_socket(net, sock);
 	return coll_udp_socket(net, family, sock);
+}
+
+/**
+ * coll_bearer_localise() - complete by what only this host knows the members of a request
+ * @b: of the namespace
+ * @members: of the group, complete but for that
+ * @hosts: number of them
+ * @self: which of them this host is
+ *
+ * For instance which device has an address.
+ *
+ * Return: 0; -EINVAL if they do not fit together; -EPERM if the process may not use the bearer;
+ * -EADDRNOTAVAIL, -ENOTUNIQ or -EXDEV, as coll_bearer_check_self(), if the member cannot be
+ * completed. Context: process.
+ */
+static inline int coll_bearer_localise(const struct coll_bearers *b,
+				       struct collsock_member *members, u32 hosts, u32 self)
+{
+	return coll_eth_has(members) ? coll_eth_localise(&b->eth, members, hosts, self) : 0;
 }
 
 /**
@@ -187,6 +323,8 @@ static inline int coll_bearer_socket(struct net *net, u16 family, struct socket 
 static inline int coll_bearer_check_self(const struct coll_bearers *b,
 					 const struct collsock_member *self)
 {
+	if (coll_eth_has(self))
+		return coll_eth_check_self(&b->eth, self);
 	return coll_udp_check_self(&b->udp, self);
 }
 
@@ -207,6 +345,8 @@ static inline int coll_bearer_check_path(const struct coll_bearers *b, struct so
 					 const struct collsock_member *self,
 					 const struct collsock_member *to, u32 bytes)
 {
+	if (coll_eth_has(self))
+		return coll_eth_check_path(&b->eth, owner, self, bytes);
 	return coll_udp_check_path(&b->udp, owner, self, to, bytes);
 }
 
@@ -232,6 +372,8 @@ static inline int coll_bearer_address(struct coll_bearers *b, union coll_route *
 				      const struct collsock_member *self,
 				      const struct collsock_member *to)
 {
+	if (unlikely(coll_eth_has(to)))
+		return coll_eth_address(&b->eth, skb, owner, self, to);
 	return coll_udp_address(&b->udp, &route->udp, skb, owner, self, to);
 }
 
@@ -254,7 +396,7 @@ static inline void coll_bearer_route_drop(union coll_route *route)
  */
 static inline const u8 *coll_bearer_written(const struct sk_buff *skb)
 {
-	return coll_udp_packet(skb);
+	return likely(coll_udp_has(skb)) ? coll_udp_packet(skb) : coll_eth_packet(skb);
 }
 
 /**
@@ -268,7 +410,8 @@ static inline const u8 *coll_bearer_written(const struct sk_buff *skb)
  */
 static inline int coll_bearer_transmit(struct coll_bearers *b, struct sk_buff *skb)
 {
-	return coll_udp_transmit(&b->udp, skb);
+	return likely(coll_udp_has(skb)) ? coll_udp_transmit(&b->udp, skb) :
+					   coll_eth_transmit(skb);
 }
 
 /**
@@ -280,6 +423,8 @@ static inline int coll_bearer_transmit(struct coll_bearers *b, struct sk_buff *s
  */
 static inline bool coll_bearer_is_from(const struct sk_buff *skb, const struct collsock_member *m)
 {
+	if (unlikely(coll_eth_has(m)))
+		return coll_eth_is_from(skb, m);
 	return coll_udp_is_from(skb, m);
 }
 
@@ -291,7 +436,22 @@ static inline bool coll_bearer_is_from(const struct sk_buff *skb, const struct c
  */
 static inline bool coll_bearer_is_marked(const struct sk_buff *skb)
 {
-	return coll_udp_is_marked(skb);
+	/* Ethernet marks nothing. */
+	return likely(coll_udp_has(skb)) && coll_udp_is_marked(skb);
+}
+
+/**
+ * coll_bearer_accepts() - do the filters of the owner accept a packet that came?
+ * @owner: of the group that it is for
+ * @skb: received
+ *
+ * Those are filters for IP.
+ *
+ * Context: the receive hook.
+ */
+static inline bool coll_bearer_accepts(struct sock *owner, struct sk_buff *skb)
+{
+	return unlikely(!coll_udp_has(skb)) || coll_owner_accepts(owner, skb);
 }
 
 /**
@@ -305,7 +465,10 @@ static inline bool coll_bearer_is_marked(const struct sk_buff *skb)
 static inline void coll_bearer_ends(const struct sk_buff *skb, struct collsock_member *from,
 				    struct collsock_member *self)
 {
-	coll_udp_ends(skb, from, self);
+	if (coll_udp_has(skb))
+		coll_udp_ends(skb, from, self);
+	else
+		coll_eth_ends(skb, from, self);
 }
 
 #endif

@@ -73,7 +73,11 @@ static int join_copy(struct coll_join *join, struct coll_net *cn, sockptr_t from
 	err = join_copy_tables(join, from, size);
 	if (err)
 		return err;
-	return coll_descriptor_check(fixed, join->members, join->host_of_rank);
+	err = coll_descriptor_check(fixed, join->members, join->host_of_rank);
+	if (err)
+		return err;
+	return coll_bearer_localise(&cn->bearers, join->members, fixed->hosts,
+				    coll_join_self(join));
 }
 
 /**

@@ -406,7 +406,31 @@ static int netlink_end_group(struct sk_buff *request, struct genl_info *info)
 	return -ENOENT;
 }
 
+/* ---- devices ---- */
+
+static int netlink_set_device(struct sk_buff *request, struct genl_info *info)
+{
+	struct coll_net *cn = coll_net_of(genl_info_net(info));
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, COLLSOCK_A_DEVICE_IFINDEX) ||
+	    GENL_REQ_ATTR_CHECK(info, COLLSOCK_A_DEVICE_ALLOWED))
+		return -EINVAL;
+	err = coll_bearer_allow_device(&cn->bearers,
+				       nla_get_u32(info->attrs[COLLSOCK_A_DEVICE_IFINDEX]),
+				       nla_get_u8(info->attrs[COLLSOCK_A_DEVICE_ALLOWED]));
+	if (err == -ENODEV)
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[COLLSOCK_A_DEVICE_IFINDEX],
+				    "no such device");
+	return err;
+}
+
 /* ---- the family ---- */
+
+static const struct nla_policy netlink_device_policy[COLLSOCK_A_DEVICE_ALLOWED + 1] = {
+	[COLLSOCK_A_DEVICE_IFINDEX]	= NLA_POLICY_MIN(NLA_U32, 1),
+	[COLLSOCK_A_DEVICE_ALLOWED]	= NLA_POLICY_MAX(NLA_U8, 1),
+};
 
 static const struct nla_policy netlink_tunables_policy[COLLSOCK_A_TUNABLES_MAX + 1] = {
 	[COLLSOCK_A_TUNABLES_TUNABLE]	= NLA_POLICY_NESTED(netlink_tunable_policy),
@@ -487,6 +511,18 @@ static const struct genl_ops netlink_operations[] = {
 		.cmd	= COLLSOCK_CMD_USER_GET,
 		.start	= coll_netlink_dump_start,
 		.dumpit	= coll_netlink_dump_users,
+	},
+	{
+		.cmd	= COLLSOCK_CMD_DEVICE_GET,
+		.start	= coll_netlink_dump_start,
+		.dumpit	= coll_netlink_dump_devices,
+	},
+	{
+		.cmd	= COLLSOCK_CMD_DEVICE_SET,
+		.doit	= netlink_set_device,
+		.flags	= GENL_UNS_ADMIN_PERM,
+		.policy	= netlink_device_policy,
+		.maxattr = COLLSOCK_A_DEVICE_ALLOWED,
 	},
 };
 

@@ -773,6 +773,53 @@ int coll_netlink_dump_early_packets(struct sk_buff *skb, struct netlink_callback
 	return skb->len;
 }
 
+/* ---- devices ---- */
+
+static int dump_tell_device(struct sk_buff *skb, struct netlink_callback *cb,
+			    const struct coll_bearer_device *device)
+{
+	void *header = dump_put(skb, cb, COLLSOCK_CMD_DEVICE_GET);
+
+	if (!header)
+		return -EMSGSIZE;
+	return dump_end(skb, header,
+			!nla_put_u32(skb, COLLSOCK_A_DEVICE_IFINDEX, device->ifindex) &&
+			!nla_put_u8(skb, COLLSOCK_A_DEVICE_ALLOWED, device->allowed) &&
+			(!device->open || !nla_put_flag(skb, COLLSOCK_A_DEVICE_OPEN)));
+}
+
+/**
+ * coll_netlink_dump_devices() - devices of groups over Ethernet, or for them
+ * @skb: message to fill
+ * @cb: position of the dump
+ *
+ * Return: bytes in @skb, 0 at the end. Context: process.
+ */
+int coll_netlink_dump_devices(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct coll_net *cn = coll_net_of(sock_net(skb->sk));
+	struct dump_state *state = dump_state(cb);
+	struct coll_bearer_device device;
+	struct coll_pace pace;
+	int err = dump_wait(cb, &pace);
+
+	if (err)
+		return dump_later(skb, cb, err);
+	for (;;) {
+		device.ifindex = state->next;
+		if (!coll_bearer_next_device(&cn->bearers, &device))
+			break;
+		if (coll_pace_over(&pace) || dump_tell_device(skb, cb, &device)) {
+			if (!skb->len)
+				dump_put_nothing(skb, cb);
+			break;
+		}
+		state->next = device.ifindex + 1;
+	}
+	coll_pace_end(&pace);
+	return skb->len;
+}
+
 /* ---- users ---- */
 
 /* In the first namespace all that the reader's user namespace knows, elsewhere the reader. */

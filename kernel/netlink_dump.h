@@ -20,6 +20,7 @@ int coll_netlink_dump_ranks(struct sk_buff *skb, struct netlink_callback *cb);
 int coll_netlink_dump_peers(struct sk_buff *skb, struct netlink_callback *cb);
 int coll_netlink_dump_operations(struct sk_buff *skb, struct netlink_callback *cb);
 int coll_netlink_dump_early_packets(struct sk_buff *skb, struct netlink_callback *cb);
+int coll_netlink_dump_devices(struct sk_buff *skb, struct netlink_callback *cb);
 int coll_netlink_dump_users(struct sk_buff *skb, struct netlink_callback *cb);
 
 #endif

@@ -12,7 +12,8 @@ unsigned int coll_net_id;
  * coll_net_of() - collsock's part of a namespace
  * @net: the namespace
  *
- * Context: any, while the namespace has sockets of the family or groups.
+ * Return: it; NULL if the namespace could not be made. Context: any, while the namespace has
+ * sockets of the family, groups, or devices.
  */
 struct coll_net *coll_net_of(const struct net *net)
 {

@@ -45,7 +45,7 @@ struct coll_user;
  * @events: that are to be sent
  * @quiet: groups that the tidying is to replace
  * @tidy: work item of the tidying
- * @bearers: opened and closed under @mutex, by port.h
+ * @bearers: opened and closed under @mutex, by port.h; devices that leave are closed without it
  * @ports: in the list of all namespaces, until this one ends
  * @backlog: packets that wait for softirq
  * @timewait: the time-wait entries

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/ktime.h>
+#include <linux/netdevice.h>
 #include <net/net_namespace.h>
 
 #include "event.h"
@@ -221,6 +222,25 @@ static struct pernet_operations pernet_operations = {
 	.size		= sizeof(struct coll_net),
 };
 
+/* ---- devices that leave ---- */
+
+static int pernet_device_event(struct notifier_block *block, unsigned long event, void *info)
+{
+	const struct net_device *dev = netdev_notifier_info_to_dev(info);
+	struct coll_net *cn = coll_net_of(dev_net(dev));
+
+	/* Removed, or moved to another namespace. One that could not be made may have no part. */
+	if (event == NETDEV_UNREGISTER && cn)
+		coll_bearer_forget_device(&cn->bearers, dev);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block pernet_devices = {
+	.notifier_call = pernet_device_event,
+};
+
+/* ---- all namespaces ---- */
+
 /**
  * coll_pernet_init() - set up every namespace
  *
@@ -228,7 +248,14 @@ static struct pernet_operations pernet_operations = {
  */
 int __init coll_pernet_init(void)
 {
-	return register_pernet_device(&pernet_operations);
+	int err = register_pernet_device(&pernet_operations);
+
+	if (err)
+		return err;
+	err = register_netdevice_notifier(&pernet_devices);
+	if (err)
+		unregister_pernet_device(&pernet_operations);
+	return err;
 }
 
 /**
@@ -238,6 +265,7 @@ int __init coll_pernet_init(void)
  */
 void coll_pernet_uninit(void)
 {
+	unregister_netdevice_notifier(&pernet_devices);
 	unregister_pernet_device(&pernet_operations);
 	/* Time-wait entries are freed by an RCU callback of this module. */
 	rcu_barrier();

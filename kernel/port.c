@@ -23,7 +23,7 @@ void coll_port_begin(struct coll_net *cn)
 }
 
 /**
- * coll_port_end() - the port is closed for good
+ * coll_port_end() - the port, and devices, are closed for good
  * @cn: the namespace; nobody joins any more
  *
  * Waits for the packets that are under way.
@@ -37,12 +37,20 @@ void coll_port_end(struct coll_net *cn)
 	list_del_init(&cn->ports);
 	/* To close takes long, and other namespaces do not wait for it. */
 	mutex_unlock(&port_nets_mutex);
-	coll_bearer_close(&cn->bearers);
+	coll_bearer_end(&cn->bearers);
 	mutex_unlock(&cn->mutex);
 }
 
+/* Groups without ports may have been joined while it could not be opened. */
+static int port_open(struct coll_net *cn)
+{
+	if (cn->groups && coll_bearer_is_open(&cn->bearers))
+		return 0;
+	return coll_bearer_open(&cn->bearers, coll_tunable(&cn->tunables, COLL_TUNABLE_PORT));
+}
+
 /**
- * coll_port_open() - the port is open for a group that is being joined
+ * coll_port_open() - the port, or a device, is open for a group that is being joined
  * @cn: the namespace; its mutex is held
  * @self: this host
  *
@@ -52,12 +60,11 @@ void coll_port_end(struct coll_net *cn)
  */
 int coll_port_open(struct coll_net *cn, const struct collsock_member *self)
 {
-	int err = 0;
+	int err;
 
 	lockdep_assert_held(&cn->mutex);
-	if (!cn->groups)
-		err = coll_bearer_open(&cn->bearers, coll_tunable(&cn->tunables,
-								  COLL_TUNABLE_PORT));
+	err = coll_bearer_has_port(self) ? port_open(cn) :
+					   coll_bearer_open_device(&cn->bearers, self);
 	return err ?: coll_bearer_check_self(&cn->bearers, self);
 }
 
@@ -78,7 +85,8 @@ int coll_port_change(struct coll_net *cn, u16 number, bool hold)
 	/* The namespace ends: the tidying may still be under way. */
 	if (list_empty(&cn->ports))
 		return 0;
-	if (cn->groups)
+	/* Groups without ports do not use it. */
+	if (cn->groups && open)
 		return number == coll_bearer_port(&cn->bearers) ? 0 : -EBUSY;
 	if (hold && (open || net_eq(cn->net, &init_net)))
 		return coll_bearer_open(&cn->bearers, number);
@@ -89,7 +97,7 @@ int coll_port_change(struct coll_net *cn, u16 number, bool hold)
 }
 
 /**
- * coll_port_settle() - have the port as the tunables want it
+ * coll_port_settle() - have the port as the tunables want it, and no device that nobody needs
  * @cn: the namespace; its mutex is held
  *
  * A port that is taken is tried again when a group is joined or a tunable is set.
@@ -101,6 +109,8 @@ void coll_port_settle(struct coll_net *cn)
 	u16 number = coll_tunable(&cn->tunables, COLL_TUNABLE_PORT);
 	int err;
 
+	if (!cn->groups && !cn->timewait.count)
+		coll_bearer_close_devices(&cn->bearers);
 	err = coll_port_change(cn, number, coll_tunable(&cn->tunables, COLL_TUNABLE_HOLD_PORT));
 	if (!err || err == -EBUSY)
 		return;

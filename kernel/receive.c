@@ -23,7 +23,6 @@
 #include "drop.h"
 #include "instance.h"
 #include "netns.h"
-#include "owner.h"
 #include "receive.h"
 #include "stretch.h"
 #include "trace.h"
@@ -195,7 +194,7 @@ static __always_inline void receive_for_group(struct coll_net *cn, struct coll_i
 	packet = receive_whole(cn, skb, packet, bytes);
 	if (unlikely(!packet))
 		return;
-	if (unlikely(!coll_owner_accepts(gi->owner, skb))) {
+	if (unlikely(!coll_bearer_accepts(gi->owner, skb))) {
 		receive_filtered(gi, packet, bytes);
 		return;
 	}
@@ -241,7 +240,7 @@ static void receive_other_version(struct coll_net *cn, struct sk_buff *skb, cons
 	gi = coll_instance_looked_up(found);
 	if (bytes > gi->group.payload.packet_bytes ||
 	    !receive_is_member(skb, gi->members, gi->group.self, source) ||
-	    !coll_owner_accepts(gi->owner, skb))
+	    !coll_bearer_accepts(gi->owner, skb))
 		return;
 	packet = receive_linear(skb, packet);
 	if (!packet || !coll_wire_authentic_any(packet, bytes, &gi->group.secret.mac))
@@ -316,7 +315,7 @@ static noinline void receive_defer(struct coll_net *cn, struct sk_buff *skb, u32
 }
 
 /* Receive a packet from a bearer, which begins after @header_bytes; always consumes it. */
-static void receive_packet(void *owner, struct sk_buff *skb, u32 header_bytes)
+static __always_inline void receive_packet(void *owner, struct sk_buff *skb, u32 header_bytes)
 {
 	u32 bytes = skb->len - header_bytes;
 	struct coll_net *cn = owner;
@@ -344,6 +343,24 @@ static int receive_udp(struct sock *sk, struct sk_buff *skb)
 	return taken;
 }
 
+/* A copy, so that it is part of the hook of UDP. */
+static noinline void receive_frame(void *owner, struct sk_buff *skb, u32 header_bytes)
+{
+	receive_packet(owner, skb, header_bytes);
+}
+
+static int receive_eth(struct sk_buff *skb, struct net_device *dev, struct packet_type *type,
+		       struct net_device *orig_dev)
+{
+	int taken;
+
+	coll_stretch_begin();
+	taken = coll_eth_receive(skb, type, receive_frame);
+	coll_stretch_end(COLL_STRETCH_PACKET);
+	return taken;
+}
+
 const struct coll_bearer_hooks coll_receive_hooks = {
 	.udp	= receive_udp,
+	.eth	= receive_eth,
 };

@@ -11,6 +11,9 @@ TUNABLE(PORT, port, "", 1, 65535, COLLSOCK_PORT,
 	"UDP port; can change while the namespace has no group")
 TUNABLE(HOLD_PORT, hold_port, "", 0, 1, 1,
 	"The port stays open without a group, so that nobody else can have it")
+TUNABLE(ETHERTYPE, ethertype, "", COLLSOCK_ETHERTYPE, COLLSOCK_OTHER_ETHERTYPE,
+	COLLSOCK_ETHERTYPE,
+	"EtherType of groups over Ethernet: of the two for local use")
 TUNABLE(WINDOW, window, "", 1, COLLSOCK_MAX_WINDOW, COLLSOCK_DEFAULT_WINDOW,
 	"Window of groups whose JOIN does not set it; must be equal on all hosts")
 TUNABLE(RTO_FLOOR, rto_floor_us, "us", 10, 4000000, 0,

@@ -28,6 +28,12 @@
 
 struct dst_entry;
 
+/* Is it a packet of IP? Else it is one of another bearer. */
+static inline bool coll_udp_has(const struct sk_buff *skb)
+{
+	return likely(skb->protocol == htons(ETH_P_IP)) || skb->protocol == htons(ETH_P_IPV6);
+}
+
 /* A packet that was addressed, after its last header */
 static inline u8 *coll_udp_packet(const struct sk_buff *skb)
 {

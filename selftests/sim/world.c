@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdlib.h>
 
+#include "../../kernel/eth_bearer.h"
 #include "../../kernel/udp_bearer.h"
 #include "world.h"
 #include "world_bearer.h"
@@ -508,7 +509,9 @@ void coll_env_failure(struct coll_group *g)
 
 const struct coll_bearer *coll_env_bearer(u16 family)
 {
-	static const struct coll_bearer *const bearers[] = { &world_bearer, &coll_udp_bearer };
+	static const struct coll_bearer *const bearers[] = {
+		&world_bearer, &coll_udp_bearer, &coll_eth_bearer,
+	};
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(bearers); i++)

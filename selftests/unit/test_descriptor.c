@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The JOIN request: what is refused, and what must be equal on all ranks. */
+#include <sys/socket.h>
+
 #include "../harness.h"
 #include "descriptor.h"
 #include "reduce.h"
@@ -218,6 +220,37 @@ TEST_F(join, ipv6_addresses_that_no_host_can_have_are_refused)
 	TABLE_REFUSED(SET_IPV6(0, ipv6_multicast), -EINVAL);
 	TABLE_REFUSED(SET_IPV6(1, ipv6_unspecified), -EINVAL);
 	TABLE_REFUSED(SET_IPV6(1, ipv6_loopback), 0);
+}
+
+#define SET_MAC(host, ...) SET_IPV4(host, __VA_ARGS__)
+
+TEST_F(join, mac_addresses_that_no_interface_can_have_are_refused)
+{
+	u32 hash, i;
+
+	ASSERT_EQ(0, coll_descriptor_normalise(&self->fixed));
+	memset(self->members, 0, sizeof(self->members));
+	for (i = 0; i < HOSTS; i++) {
+		self->members[i].family = AF_PACKET;
+		SET_MAC(i, 2, 0, 0, 0, 0, i);
+	}
+	ASSERT_EQ(0, CHECK());
+	EXPECT_EQ(COLLSOCK_ETHERTYPE, self->members[1].port);
+	TABLE_REFUSED(SET_MAC(1, 0, 0, 0, 0, 0, 0), -EINVAL);
+	TABLE_REFUSED(SET_MAC(1, 0, 0, 0, 0, 0, 1), 0);
+	TABLE_REFUSED(SET_MAC(1, 1, 0, 0x5e, 0, 0, 1), -EINVAL);
+	TABLE_REFUSED(SET_MAC(0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff), -EINVAL);
+	TABLE_REFUSED(self->members[1].address[6] = 1, -EINVAL);
+	TABLE_REFUSED(self->members[1].port = 0x0800, -EINVAL);
+	TABLE_REFUSED(self->members[1].port = 0x86dd, -EINVAL);
+	TABLE_REFUSED(self->members[1].port = 0x8100, -EINVAL);
+	TABLE_REFUSED(self->members[1].port = COLLSOCK_OTHER_ETHERTYPE, 0);
+	TABLE_REFUSED(self->members[1].family = AF_INET, -EINVAL);
+	TABLE_REFUSED((self->members[1] = self->members[0], self->members[1].port++), -EINVAL);
+	hash = HASH();
+	self->members[0].scope_id = 7;
+	EXPECT_EQ(0, CHECK());
+	EXPECT_EQ(hash, HASH());
 }
 
 TEST_F(join, ranks_may_be_placed_on_hosts_in_any_way)

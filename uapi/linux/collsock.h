@@ -50,6 +50,10 @@
 /* The default UDP port: unassigned, not ephemeral */
 #define COLLSOCK_PORT			7607
 
+/* The default EtherType, and the only other one: both are for local use (IEEE 802, 9.2.4). */
+#define COLLSOCK_ETHERTYPE		0x88b5
+#define COLLSOCK_OTHER_ETHERTYPE	0x88b6
+
 #define COLLSOCK_MAX_HOSTS		65536
 #define COLLSOCK_MAX_RANKS		1048576
 #define COLLSOCK_MAX_LOCAL_RANKS	1024	/* on one host */
@@ -118,10 +122,12 @@ struct collsock_exact {
 
 /**
  * struct collsock_member - one host of the group
- * @family: AF_INET or AF_INET6
- * @port: UDP port; 0 is COLLSOCK_PORT
- * @scope_id: index of this host's interface to a link-local IPv6 address, else 0
- * @address: 4 or 16 bytes as inet_pton() gives them, the rest zero
+ * @family: AF_INET or AF_INET6: UDP; AF_PACKET: Ethernet
+ * @port: UDP port, 0 is COLLSOCK_PORT; EtherType, COLLSOCK_ETHERTYPE or
+ *	COLLSOCK_OTHER_ETHERTYPE, the same for all members, 0 is COLLSOCK_ETHERTYPE
+ * @scope_id: index of this host's interface to a link-local IPv6 address, else 0. Of this host's
+ *	own MAC address, the index of its interface; 0: the only one with that address
+ * @address: 4 or 16 bytes as inet_pton() gives them, or a MAC address of 6, the rest zero
  */
 struct collsock_member {
 	__u16	family;

@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/hash.h>
+#include <linux/if_arp.h>
+#include <linux/netdevice.h>
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+#include <net/sock.h>
+
+#include "eth.h"
+
+/* ---- the devices of a namespace ---- */
+
+/**
+ * coll_eth_init() - initialise the devices of a namespace, none open
+ * @eth: zeroed
+ * @net: the namespace
+ * @tunables: of the namespace
+ * @hook: receives the packets of its devices
+ * @owner: for @hook
+ *
+ * Context: process.
+ */
+void coll_eth_init(struct coll_eth *eth, struct net *net, const struct coll_tunables *tunables,
+		   coll_eth_hook hook, void *owner)
+{
+	eth->net = net;
+	eth->tunables = tunables;
+	eth->hook = hook;
+	eth->owner = owner;
+	spin_lock_init(&eth->lock);
+	INIT_LIST_HEAD(&eth->devices);
+	xa_init(&eth->allowed);
+}
+
+/* Of any type, if @type is 0. RCU read side, or the lock held. */
+static struct coll_eth_device *eth_find(const struct coll_eth *eth, int ifindex, __be16 type)
+{
+	struct coll_eth_device *device;
+
+	list_for_each_entry_rcu(device, &eth->devices, link, lockdep_is_held(&eth->lock))
+		if (device->type.dev->ifindex == ifindex && (!type || device->type.type == type))
+			return device;
+	return NULL;
+}
+
+/* The lock is held; eth_close_all() follows, without it. */
+static void eth_close(struct coll_eth_device *device, struct list_head *closing)
+{
+	list_del_rcu(&device->link);
+	list_add(&device->closing, closing);
+	__dev_remove_pack(&device->type);
+}
+
+/* Waits for packets that these devices have received, and that leave by them. */
+static void eth_close_all(struct list_head *closing)
+{
+	struct coll_eth_device *device, *next;
+
+	if (list_empty(closing))
+		return;
+	synchronize_net();
+	list_for_each_entry_safe(device, next, closing, closing) {
+		dev_put(device->type.dev);
+		kfree(device);
+	}
+}
+
+/* Does the device still belong to the namespace? Then its removal is announced later. */
+static bool eth_stays(const struct coll_eth *eth, const struct net_device *dev)
+{
+	bool stays;
+
+	rcu_read_lock();
+	stays = dev_get_by_index_rcu(eth->net, dev->ifindex) == dev;
+	rcu_read_unlock();
+	return stays;
+}
+
+/* With a reference on its device; or an error pointer. */
+static struct coll_eth_device *eth_device_new(struct coll_eth *eth,
+					      const struct collsock_member *self)
+{
+	struct coll_eth_device *device = kzalloc(sizeof(*device), GFP_KERNEL);
+
+	if (!device)
+		return ERR_PTR(-ENOMEM);
+	device->eth = eth;
+	device->type.type = htons(self->port);
+	device->type.func = eth->hook;
+	device->type.dev = dev_get_by_index(eth->net, self->scope_id);
+	if (device->type.dev)
+		return device;
+	kfree(device);
+	return ERR_PTR(-EADDRNOTAVAIL);
+}
+
+static bool eth_is_open(struct coll_eth *eth, const struct collsock_member *self)
+{
+	bool open;
+
+	rcu_read_lock();
+	open = eth_find(eth, self->scope_id, htons(self->port));
+	rcu_read_unlock();
+	return open;
+}
+
+/**
+ * coll_eth_open() - packets of a device are received from now on
+ * @eth: the devices; the namespace's mutex is held
+ * @self: the member that this host is
+ *
+ * Return: 0, also if it is open already; -EADDRNOTAVAIL if the namespace does not have it any
+ * more, or -ENOMEM. Context: process.
+ */
+int coll_eth_open(struct coll_eth *eth, const struct collsock_member *self)
+{
+	struct coll_eth_device *device;
+	LIST_HEAD(closing);
+	int err = 0;
+
+	/* Nobody else opens one meanwhile. */
+	if (eth_is_open(eth, self))
+		return 0;
+	device = eth_device_new(eth, self);
+	if (IS_ERR(device))
+		return PTR_ERR(device);
+	spin_lock(&eth->lock);
+	list_add_rcu(&device->link, &eth->devices);
+	dev_add_pack(&device->type);
+	if (!eth_stays(eth, device->type.dev)) {
+		eth_close(device, &closing);
+		err = -EADDRNOTAVAIL;
+	}
+	spin_unlock(&eth->lock);
+	eth_close_all(&closing);
+	return err;
+}
+
+/* Those of one device, or all if it is NULL */
+static void eth_close_those(struct coll_eth *eth, const struct net_device *dev)
+{
+	struct coll_eth_device *device, *next;
+	LIST_HEAD(closing);
+
+	spin_lock(&eth->lock);
+	list_for_each_entry_safe(device, next, &eth->devices, link)
+		if (!dev || device->type.dev == dev)
+			eth_close(device, &closing);
+	spin_unlock(&eth->lock);
+	eth_close_all(&closing);
+}
+
+/**
+ * coll_eth_close() - close all devices
+ * @eth: the devices
+ *
+ * Waits for packets in flight, in either direction.
+ *
+ * Context: process.
+ */
+void coll_eth_close(struct coll_eth *eth)
+{
+	eth_close_those(eth, NULL);
+}
+
+/**
+ * coll_eth_end() - close all devices for good
+ * @eth: the devices of a namespace that ends
+ *
+ * Context: process.
+ */
+void coll_eth_end(struct coll_eth *eth)
+{
+	coll_eth_close(eth);
+	xa_destroy(&eth->allowed);
+}
+
+/**
+ * coll_eth_forget() - a device leaves the namespace
+ * @eth: of the namespace
+ * @dev: the device, which is not found by its index any more; RTNL is held
+ *
+ * Context: process.
+ */
+void coll_eth_forget(struct coll_eth *eth, const struct net_device *dev)
+{
+	xa_erase(&eth->allowed, dev->ifindex);
+	eth_close_those(eth, dev);
+}
+
+/**
+ * coll_eth_is_open() - does a device receive packets of groups?
+ * @eth: of the namespace
+ * @ifindex: of the device
+ *
+ * Context: process.
+ */
+bool coll_eth_is_open(struct coll_eth *eth, int ifindex)
+{
+	bool open;
+
+	rcu_read_lock();
+	open = eth_find(eth, ifindex, 0);
+	rcu_read_unlock();
+	return open;
+}
+
+/**
+ * coll_eth_next() - a device that is open, or that every user may use
+ * @eth: of the namespace
+ * @ifindex: in and out: the first with at least this index
+ *
+ * Return: is there any? Context: process.
+ */
+bool coll_eth_next(struct coll_eth *eth, u32 *ifindex)
+{
+	const struct coll_eth_device *device;
+	unsigned long allowed = *ifindex, next = ULONG_MAX;
+
+	if (xa_find(&eth->allowed, &allowed, INT_MAX, XA_PRESENT))
+		next = allowed;
+	rcu_read_lock();
+	list_for_each_entry_rcu(device, &eth->devices, link) {
+		unsigned long open = device->type.dev->ifindex;
+
+		if (open >= *ifindex && open < next)
+			next = open;
+	}
+	rcu_read_unlock();
+	if (next == ULONG_MAX)
+		return false;
+	*ifindex = next;
+	return true;
+}
+
+/* ---- who may use them ---- */
+
+/**
+ * coll_eth_allow() - may every user use a device?
+ * @eth: of the namespace
+ * @ifindex: of the device
+ * @all: every user, or only those with CAP_NET_RAW
+ *
+ * Groups that exist stay. It is forgotten when the device leaves the namespace.
+ *
+ * Return: 0; -ENODEV or -ENOMEM. Context: process.
+ */
+int coll_eth_allow(struct coll_eth *eth, int ifindex, bool all)
+{
+	struct net_device *dev = dev_get_by_index(eth->net, ifindex);
+	int err = 0;
+
+	if (!dev)
+		return -ENODEV;
+	if (all)
+		err = xa_err(xa_store(&eth->allowed, ifindex, xa_mk_value(1), GFP_KERNEL));
+	else
+		xa_erase(&eth->allowed, ifindex);
+	/* It may just have been forgotten. */
+	if (!eth_stays(eth, dev)) {
+		xa_erase(&eth->allowed, ifindex);
+		err = -ENODEV;
+	}
+	dev_put(dev);
+	return err;
+}
+
+/**
+ * coll_eth_is_allowed() - may every user use a device?
+ * @eth: of the namespace
+ * @ifindex: of the device
+ *
+ * Context: any.
+ */
+bool coll_eth_is_allowed(const struct coll_eth *eth, int ifindex)
+{
+	return xa_load((struct xarray *)&eth->allowed, ifindex);
+}
+
+static bool eth_permitted(const struct coll_eth *eth, int ifindex)
+{
+	return coll_eth_is_allowed(eth, ifindex) ||
+	       ns_capable(eth->net->user_ns, CAP_NET_RAW);
+}
+
+/* ---- checks when a group is joined ---- */
+
+static bool eth_is_ethernet(const struct net_device *dev)
+{
+	return dev->type == ARPHRD_ETHER && dev->addr_len == ETH_ALEN;
+}
+
+/*
+ * What it receives is its master's, of which it is a port: a bridge, a bond. That is the device
+ * for groups. A VRF receives IP only. RCU read side.
+ */
+static bool eth_is_port(const struct net_device *dev)
+{
+	const struct net_device *master;
+
+	master = netdev_master_upper_dev_get_rcu((struct net_device *)dev);
+	return master && !netif_is_l3_master(master);
+}
+
+static bool eth_is_self(const struct net_device *dev, const struct collsock_member *self)
+{
+	return eth_is_ethernet(dev) && !memcmp(dev->dev_addr, self->address, ETH_ALEN);
+}
+
+/* 0 or why the device is not that member. RCU read side. */
+static int eth_check_device(const struct net_device *dev, const struct collsock_member *self)
+{
+	if (!dev || !eth_is_self(dev, self))
+		return -EADDRNOTAVAIL;
+	return eth_is_port(dev) ? -EXDEV : 0;
+}
+
+/*
+ * The index of the only device with that address that is none of a bridge or a bond; or why
+ * there is none. RCU read side.
+ */
+static int eth_find_self(struct net *net, const struct collsock_member *self)
+{
+	int found = -EADDRNOTAVAIL, err;
+	struct net_device *dev;
+
+	for_each_netdev_rcu(net, dev) {
+		err = eth_check_device(dev, self);
+		if (!err && found > 0)
+			return -ENOTUNIQ;
+		if (!err)
+			found = dev->ifindex;
+		else if (err == -EXDEV && found < 0)
+			found = err;
+	}
+	return found;
+}
+
+/* Which device it is, and whether the process may use it */
+static int eth_complete_self(const struct coll_eth *eth, struct collsock_member *self)
+{
+	int found = 0;
+
+	if (!self->scope_id) {
+		rcu_read_lock();
+		found = eth_find_self(eth->net, self);
+		rcu_read_unlock();
+	}
+	if (found < 0)
+		return found;
+	if (found)
+		self->scope_id = found;
+	return eth_permitted(eth, self->scope_id) ? 0 : -EPERM;
+}
+
+/**
+ * coll_eth_localise() - coll_bearer_localise() of Ethernet
+ * @eth: the devices
+ * @members: of the group
+ * @hosts: number of them
+ * @self: which of them this host is
+ *
+ * Packets of all of them come and go by the device of this host.
+ *
+ * Return: 0; -EINVAL if their types differ; -EPERM if the process may not use the device;
+ * -ENOTUNIQ if several devices have the address and the scope id does not say which; -EXDEV if it
+ * is the port of a bridge or a bond; or -EADDRNOTAVAIL. Context: process.
+ */
+int coll_eth_localise(const struct coll_eth *eth, struct collsock_member *members, u32 hosts,
+		      u32 self)
+{
+	int err = eth_complete_self(eth, &members[self]);
+	u32 host;
+
+	for (host = 0; !err && host < hosts; host++) {
+		if (members[host].port != members[self].port)
+			err = -EINVAL;
+		members[host].scope_id = members[self].scope_id;
+	}
+	return err;
+}
+
+/**
+ * coll_eth_check_self() - can this host be that member?
+ * @eth: the devices
+ * @self: the member, with its device
+ *
+ * Return: 0; -EADDRNOTAVAIL if it is no address of that device or not the namespace's EtherType;
+ * -EXDEV if the device is the port of another one. Context: process.
+ */
+int coll_eth_check_self(const struct coll_eth *eth, const struct collsock_member *self)
+{
+	int err;
+
+	if (self->port != coll_tunable(eth->tunables, COLL_TUNABLE_ETHERTYPE))
+		return -EADDRNOTAVAIL;
+	rcu_read_lock();
+	err = eth_check_device(dev_get_by_index_rcu(eth->net, self->scope_id), self);
+	rcu_read_unlock();
+	return err;
+}
+
+/**
+ * coll_eth_check_path() - does the device carry packets of this size?
+ * @eth: the devices
+ * @owner: of the packets
+ * @self: this host
+ * @bytes: length of the largest packet, without the Ethernet header
+ *
+ * Return: 0, -EMSGSIZE, or -EADDRNOTAVAIL if @owner is bound to another device. Context: process.
+ */
+int coll_eth_check_path(const struct coll_eth *eth, const struct sock *owner,
+			const struct collsock_member *self, u32 bytes)
+{
+	const struct net_device *dev;
+	bool fits;
+
+	if (owner->sk_bound_dev_if && owner->sk_bound_dev_if != self->scope_id)
+		return -EADDRNOTAVAIL;
+	rcu_read_lock();
+	dev = dev_get_by_index_rcu(eth->net, self->scope_id);
+	/* Without it nothing is sent, and that is no matter of size. */
+	fits = !dev || bytes <= READ_ONCE(dev->mtu);
+	rcu_read_unlock();
+	return fits ? 0 : -EMSGSIZE;
+}
+
+/**
+ * coll_eth_socket() - coll_bearer_socket() of Ethernet
+ * @net: the namespace
+ * @sock: out
+ *
+ * It only says whose the packets are. A packet socket could be had with CAP_NET_RAW only.
+ *
+ * Return: 0 or -errno. Context: process.
+ */
+int coll_eth_socket(struct net *net, struct socket **sock)
+{
+	return sock_create_kern(net, AF_INET, SOCK_DGRAM, IPPROTO_UDP, sock);
+}
+
+/* ---- packets ---- */
+
+/*
+ * The device by which a packet leaves, if it is still open, has the address of this host, and
+ * carries so long packets; or NULL.
+ */
+static struct net_device *eth_way(const struct coll_eth *eth, const struct sk_buff *skb,
+				  const struct collsock_member *self)
+{
+	const struct coll_eth_device *device = eth_find(eth, self->scope_id, htons(self->port));
+
+	if (unlikely(!device || memcmp(device->type.dev->dev_addr, self->address, ETH_ALEN) ||
+		     skb->len > READ_ONCE(device->type.dev->mtu)))
+		return NULL;
+	return device->type.dev;
+}
+
+/* The packets of a group to a host stay in order, and others share their queues. */
+static u32 eth_flow(const struct sock *owner, const struct collsock_member *to)
+{
+	u32 last;
+
+	memcpy(&last, to->address + ETH_ALEN - sizeof(last), sizeof(last));
+	return hash_ptr((void *)owner, 32) ^ last;
+}
+
+static void eth_push_header(struct sk_buff *skb, const struct collsock_member *self,
+			    const struct collsock_member *to)
+{
+	struct ethhdr *header;
+
+	skb_reset_network_header(skb);
+	header = __skb_push(skb, sizeof(*header));
+	skb_reset_mac_header(skb);
+	skb->protocol = htons(to->port);
+	memcpy(header->h_dest, to->address, ETH_ALEN);
+	memcpy(header->h_source, self->address, ETH_ALEN);
+	header->h_proto = skb->protocol;
+}
+
+/**
+ * coll_eth_address() - coll_bearer_address() of Ethernet
+ * @eth: the devices
+ * @skb: the packet
+ * @owner: of the packet, or NULL
+ * @self: its source
+ * @to: its destination
+ *
+ * Return: 0; -EHOSTUNREACH if the device is closed, has another address now, or does not carry so
+ * long packets; or -ENOBUFS. Context: see coll_bearer_address().
+ */
+int coll_eth_address(const struct coll_eth *eth, struct sk_buff *skb, struct sock *owner,
+		     const struct collsock_member *self, const struct collsock_member *to)
+{
+	struct net_device *dev = eth_way(eth, skb, self);
+
+	if (unlikely(!dev))
+		return -EHOSTUNREACH;
+	if (likely(owner)) {
+		if (unlikely(!coll_owner_has_room(owner)))
+			return -ENOBUFS;
+		coll_owner_take(owner, skb);
+	}
+	skb->dev = dev;
+	__skb_set_sw_hash(skb, eth_flow(owner, to), true);
+	eth_push_header(skb, self, to);
+	return 0;
+}
+
+static void eth_end(struct collsock_member *m, const struct sk_buff *skb, const u8 *address)
+{
+	memset(m, 0, sizeof(*m));
+	m->family = AF_PACKET;
+	m->port = ntohs(skb->protocol);
+	m->scope_id = skb->dev->ifindex;
+	memcpy(m->address, address, ETH_ALEN);
+}
+
+/**
+ * coll_eth_ends() - coll_bearer_ends() of Ethernet
+ * @skb: received
+ * @from: out: its source
+ * @self: out: its destination
+ *
+ * Context: the receive hook.
+ */
+void coll_eth_ends(const struct sk_buff *skb, struct collsock_member *from,
+		   struct collsock_member *self)
+{
+	eth_end(from, skb, eth_hdr(skb)->h_source);
+	eth_end(self, skb, eth_hdr(skb)->h_dest);
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+#ifdef __KERNEL__
+#include <linux/socket.h>
+#else
+#include <sys/socket.h>
+#endif
+
+#include "eth_bearer.h"
+
+/* The largest MTU that a device can have */
+#define ETH_BYTES	65535
+
+static bool eth_carries(u16 family)
+{
+	return family == AF_PACKET;
+}
+
+static u32 eth_address_bytes(const struct collsock_member *m)
+{
+	return COLL_ETH_ADDRESS_BYTES;
+}
+
+/* Not the null address, not a group address (the first bit that is sent) */
+static bool eth_address_valid(const u8 *address)
+{
+	static const u8 zero[COLL_ETH_ADDRESS_BYTES];
+
+	return !(address[0] & 1) && memcmp(address, zero, sizeof(zero));
+}
+
+/* The default type must be the same on all hosts, as the descriptor's hash includes it. */
+static bool eth_member_complete(struct collsock_member *m)
+{
+	static const u8 zero[sizeof(m->address)];
+
+	if (!eth_address_valid(m->address) ||
+	    memcmp(m->address + COLL_ETH_ADDRESS_BYTES, zero,
+		   sizeof(zero) - COLL_ETH_ADDRESS_BYTES))
+		return false;
+	if (!m->port)
+		m->port = COLLSOCK_ETHERTYPE;
+	/* A packet of another type would be taken for one of that protocol. */
+	return m->port == COLLSOCK_ETHERTYPE || m->port == COLLSOCK_OTHER_ETHERTYPE;
+}
+
+/* Whatever the type: two would receive each other's packets. */
+static bool eth_member_same(const struct collsock_member *a, const struct collsock_member *b)
+{
+	return !memcmp(a->address, b->address, sizeof(a->address));
+}
+
+const struct coll_bearer coll_eth_bearer = {
+	.packet_bytes		= ETH_BYTES,
+	.carries		= eth_carries,
+	.member_complete	= eth_member_complete,
+	.member_same		= eth_member_same,
+	.address_bytes		= eth_address_bytes,
+};
