@@ -14,6 +14,7 @@ As a program it runs these and others over the hosts of a file; try --help.
 import argparse
 import errno
 import os
+import re
 import select
 import socket
 import stat
@@ -24,6 +25,7 @@ AF_COLLSOCK = 25
 SOL_COLLSOCK = 425
 COLLSOCK_JOIN = 1
 PORT = 7607
+ETHERTYPE = 0x88b5
 
 BARRIER, ALLREDUCE, REDUCE, BROADCAST, ALLGATHER, SCAN = 1, 2, 3, 4, 5, 9
 NONE, INT64, UINT64, DOUBLE = 0, 1, 2, 3
@@ -64,21 +66,32 @@ def family():
         return AF_COLLSOCK
 
 
+def parse_address(name):
+    """The family of an address and its bytes."""
+    if re.fullmatch("[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}", name):
+        return socket.AF_PACKET, bytes.fromhex(name.replace(":", ""))
+    kind = socket.AF_INET6 if ":" in name else socket.AF_INET
+    try:
+        return kind, socket.inet_pton(kind, name)
+    except OSError:
+        raise ValueError(f"{name!r} is not an IPv4, IPv6 or MAC address") from None
+
+
 def member(address, port):
     """One host of the group as bytes; port 0 is the default."""
     name, _, interface = address.partition("%")
-    kind = socket.AF_INET6 if ":" in name else socket.AF_INET
     if not 0 <= port <= 0xffff:
         raise ValueError(f"{port} is not a UDP port")
-    try:
-        packed = socket.inet_pton(kind, name)
-    except OSError:
-        raise ValueError(f"{name!r} is not an IPv4 or IPv6 address") from None
+    kind, packed = parse_address(name)
+    ethernet = kind == socket.AF_PACKET
     try:
         scope = socket.if_nametoindex(interface) if interface else 0
     except OSError:
-        raise ValueError(f"{interface!r} is not a network interface of this host") from None
-    return struct.pack(MEMBER_FORMAT, kind, port or PORT, scope, packed)
+        if not ethernet:  # of a MAC address it may be another host's
+            raise ValueError(f"{interface!r} is not a network interface of this host") from None
+        scope = 0
+    return struct.pack(MEMBER_FORMAT, kind, port or (ETHERTYPE if ethernet else PORT), scope,
+                       packed)
 
 
 def members(hosts):
@@ -241,13 +254,16 @@ WHAT_TO_DO = {
     errno.EAFNOSUPPORT: "the module is not loaded: modprobe collsock",
     errno.EACCES: "give a key (--key-file), or allow keyless groups: "
                   "collsock set require_keys 0; or start all ranks of this host alike",
-    errno.EPERM: "this user may not join: see collsock get join_gid_low join_gid_high",
+    errno.EPERM: "this user may not join: see collsock get join_gid_low join_gid_high, "
+                 "and for MAC addresses collsock device",
     errno.EADDRNOTAVAIL: "the address of this rank is not one of this host: "
                          "compare RANK and the hosts file",
     errno.EADDRINUSE: "this rank has joined already: end the other process, "
                       "or use another --nonce; or the port is in use: see collsock doctor",
-    errno.EXDEV: "the address of this rank is in a VRF: use one outside of it",
-    errno.EINVAL: "the hosts file mixes IPv4 and IPv6",
+    errno.EXDEV: "the address of this rank is in a VRF: use one outside of it; or that of a port: "
+                 "use that of the bridge or the bond",
+    errno.ENOTUNIQ: "several devices have the address of this rank: name one (ADDRESS%eth0)",
+    errno.EINVAL: "the hosts file mixes IPv4, IPv6 and MAC addresses",
     errno.E2BIG: "too many ranks on this host",
     errno.EOPNOTSUPP: "ranks are not placed on hosts in their order: sort the hosts file",
     errno.ENFILE: "too many groups here: see collsock group, collsock get max_groups",

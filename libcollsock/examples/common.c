@@ -130,7 +130,7 @@ static void add_line(const struct example *e, struct collsock_group *group, char
 		errx(EXIT_USAGE, "%s, line %u: want ADDRESS [PORT]", e->hosts_file, number);
 	err = collsock_group_add_host(group, address, value);
 	if (err == -EINVAL)
-		errx(EXIT_USAGE, "%s, line %u: %s is not an IPv4 or IPv6 address (names are not)",
+		errx(EXIT_USAGE, "%s, line %u: %s is not an IPv4, IPv6 or MAC address (no names)",
 		     e->hosts_file, number, address);
 	if (err)
 		errx(EXIT_USAGE, "%s, line %u: %s", e->hosts_file, number,

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* The group: builds JOIN's request and finds the ranks of this host. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
+#include "member.h"
 
 #define FIRST_CAPACITY 16
 
@@ -100,8 +98,6 @@ static int group_add(struct collsock_group *group, const struct collsock_member 
 	struct group_host sought = { .member = *member }, *host, **found;
 	int err;
 
-	if (!sought.member.port)
-		sought.member.port = COLLSOCK_PORT;
 	if (group->request.ranks == COLLSOCK_MAX_RANKS)
 		return -E2BIG;
 	err = group_reserve(group);
@@ -122,110 +118,25 @@ static int group_add(struct collsock_group *group, const struct collsock_member 
 	return 0;
 }
 
-static int add_ipv4(struct collsock_group *group, const struct in_addr *address, __u16 port)
-{
-	struct collsock_member member = { .family = AF_INET, .port = port };
-
-	if (address->s_addr == htonl(INADDR_ANY) || IN_MULTICAST(ntohl(address->s_addr)) ||
-	    address->s_addr == htonl(INADDR_BROADCAST))
-		return -EADDRNOTAVAIL;
-	memcpy(member.address, address, sizeof(*address));
-	return group_add(group, &member);
-}
-
-static int add_ipv6(struct collsock_group *group, const struct in6_addr *address, __u16 port,
-		    __u32 scope_id)
-{
-	struct collsock_member member = { .family = AF_INET6, .port = port };
-
-	if (IN6_IS_ADDR_UNSPECIFIED(address) || IN6_IS_ADDR_MULTICAST(address) ||
-	    IN6_IS_ADDR_V4MAPPED(address))
-		return -EADDRNOTAVAIL;
-	if (IN6_IS_ADDR_LINKLOCAL(address)) {
-		if (!scope_id)
-			return -EADDRNOTAVAIL;
-		member.scope_id = scope_id;
-	}
-	memcpy(member.address, address, sizeof(*address));
-	return group_add(group, &member);
-}
-
-/* An IPv6 address, of a link-local one also the interface: fe80::1%eth0 */
-static int add_ipv6_text(struct collsock_group *group, const char *text, __u16 port)
-{
-	char address[INET6_ADDRSTRLEN];
-	const char *percent = strchr(text, '%');
-	size_t bytes = percent ? (size_t)(percent - text) : strlen(text);
-	struct in6_addr parsed;
-	__u32 scope_id = 0;
-
-	if (bytes >= sizeof(address))
-		return -EINVAL;
-	memcpy(address, text, bytes);
-	address[bytes] = '\0';
-	if (inet_pton(AF_INET6, address, &parsed) != 1)
-		return -EINVAL;
-	if (percent) {
-		scope_id = if_nametoindex(percent + 1);
-		if (!scope_id)
-			return -ENODEV;
-	}
-	return add_ipv6(group, &parsed, port, scope_id);
-}
-
 COLLSOCK_PUBLIC int collsock_group_add_host(struct collsock_group *group, const char *address,
 					    __u16 port)
 {
-	struct in_addr ipv4;
+	struct collsock_member member;
+	int err = member_from_text(&member, address, port);
 
-	if (inet_pton(AF_INET, address, &ipv4) == 1)
-		return add_ipv4(group, &ipv4, port);
-	return add_ipv6_text(group, address, port);
+	return err ? err : group_add(group, &member);
 }
 
 COLLSOCK_PUBLIC int collsock_group_add_sockaddr(struct collsock_group *group,
 						const struct sockaddr *address, socklen_t bytes)
 {
-	struct sockaddr_in6 ipv6;
-	struct sockaddr_in ipv4;
+	struct collsock_member member;
+	int err = member_from_sockaddr(&member, address, bytes);
 
-	if (bytes < sizeof(address->sa_family))
-		return -EINVAL;
-	switch (address->sa_family) {
-	case AF_INET:
-		if (bytes < sizeof(ipv4))
-			return -EINVAL;
-		memcpy(&ipv4, address, sizeof(ipv4));
-		return add_ipv4(group, &ipv4.sin_addr, ntohs(ipv4.sin_port));
-	case AF_INET6:
-		if (bytes < sizeof(ipv6))
-			return -EINVAL;
-		memcpy(&ipv6, address, sizeof(ipv6));
-		return add_ipv6(group, &ipv6.sin6_addr, ntohs(ipv6.sin6_port),
-				ipv6.sin6_scope_id);
-	default:
-		return -EPFNOSUPPORT;
-	}
+	return err ? err : group_add(group, &member);
 }
 
 /* ---- ranks of this host ---- */
-
-static int member_is(const struct collsock_member *member, const struct sockaddr *address)
-{
-	struct sockaddr_in6 ipv6;
-	struct sockaddr_in ipv4;
-
-	if (member->family != address->sa_family)
-		return 0;
-	if (member->family == AF_INET) {
-		memcpy(&ipv4, address, sizeof(ipv4));
-		return !memcmp(member->address, &ipv4.sin_addr, sizeof(ipv4.sin_addr));
-	}
-	memcpy(&ipv6, address, sizeof(ipv6));
-	if (member->scope_id && member->scope_id != ipv6.sin6_scope_id)
-		return 0;
-	return !memcmp(member->address, &ipv6.sin6_addr, sizeof(ipv6.sin6_addr));
-}
 
 static int host_is_here(const struct group_host *host, const struct ifaddrs *addresses)
 {

@@ -93,7 +93,7 @@ static const struct advice advices[] = {
 		"open another: a socket is one rank of one group",
 	}, {
 		EPERM, CALL, "not permitted here, or the key file is open to other users",
-		"see collsock get join_gid_low join_gid_high; chmod 600 the key file",
+		"see collsock get join_gid_low join_gid_high; for MAC addresses collsock device NAME allow; chmod 600 the key file",
 	}, {
 		EACCES, CALL,
 		"this namespace refuses groups without a key, or with ranks here of several users or filters; or a file may not be read",
@@ -105,8 +105,11 @@ static const struct advice advices[] = {
 		EADDRINUSE, CALL, "rank already joined, group left a moment ago, or port in use",
 		"give each process its own rank, and each run a new nonce; see collsock doctor",
 	}, {
-		EXDEV, CALL, "the address of this host is in a VRF",
-		"use an address outside of it, or a network namespace instead of the VRF",
+		EXDEV, CALL, "the address of this host is in a VRF, or of a port of a bridge",
+		"use an address outside of the VRF, or a network namespace instead; or the address of the bridge or the bond",
+	}, {
+		ENOTUNIQ, CALL, "several devices, or hosts of a group, have one address here",
+		"name the device (52:54:00:12:34:01%eth0), or list this host once",
 	}, {
 		EINVAL, CALL, "an argument is not valid",
 		"see the errors in its manual page",

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
+#include <netinet/ether.h>
+#include <netpacket/packet.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -134,19 +136,37 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	return 0;
 }
 
+static struct sockaddr *fake_ipv4(const char *text)
+{
+	struct sockaddr_in *ipv4 = calloc(1, sizeof(*ipv4));
+
+	ipv4->sin_family = AF_INET;
+	inet_pton(AF_INET, text, &ipv4->sin_addr);
+	return (struct sockaddr *)ipv4;
+}
+
+static struct sockaddr *fake_device(const char *text, int index)
+{
+	struct sockaddr_ll *ll = calloc(1, sizeof(*ll));
+
+	ll->sll_family = AF_PACKET;
+	ll->sll_ifindex = index;
+	ll->sll_halen = ETH_ALEN;
+	memcpy(ll->sll_addr, ether_aton(text), ETH_ALEN);
+	return (struct sockaddr *)ll;
+}
+
 /* An interface without an address first, as real hosts have. */
 int __wrap_getifaddrs(struct ifaddrs **addresses)
 {
 	struct ifaddrs *list = calloc(1, sizeof(*list)), *a;
-	struct sockaddr_in *ipv4;
 	int i;
 
 	for (i = 0; fake.addresses[i]; i++) {
 		a = calloc(1, sizeof(*a));
-		ipv4 = calloc(1, sizeof(*ipv4));
-		ipv4->sin_family = AF_INET;
-		inet_pton(AF_INET, fake.addresses[i], &ipv4->sin_addr);
-		a->ifa_addr = (struct sockaddr *)ipv4;
+		a->ifa_addr = strchr(fake.addresses[i], ':') ?
+			      fake_device(fake.addresses[i], 1 + i) :
+			      fake_ipv4(fake.addresses[i]);
 		a->ifa_next = list->ifa_next;
 		list->ifa_next = a;
 	}

@@ -2,7 +2,9 @@
 /* The group: the hosts that it accepts, and the bytes of JOIN */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <net/ethernet.h>
 #include <netinet/in.h>
+#include <netpacket/packet.h>
 #include <string.h>
 
 #include "fake_kernel.h"
@@ -109,6 +111,17 @@ TEST_F(group, refuses_what_is_not_a_host_address)
 		{ "::ffff:10.1.2.3",		-EADDRNOTAVAIL },
 		{ "fe80::1",			-EADDRNOTAVAIL },
 		{ "fe80::1%nosuchinterface",	-ENODEV },
+		{ "52:54:00:12:34",		-EINVAL },
+		{ "52:54:00:12:34:5",		-EINVAL },
+		{ "52:54:00:12:34:567",		-EINVAL },
+		{ "52:54:00:12:34:5g",		-EINVAL },
+		{ "52:54:00:12:34:56:78",	-EINVAL },
+		{ "52-54-00-12-34-56",		-EINVAL },
+		{ "00:00:00:00:00:00",		-EADDRNOTAVAIL },
+		{ "01:00:5e:00:00:01",		-EADDRNOTAVAIL },
+		{ "ff:ff:ff:ff:ff:ff",		-EADDRNOTAVAIL },
+		{ "2:2:3:4:5:6666666",		-EINVAL },
+		{ "2:2:3:4:5:66junk!",		-EINVAL },
 	};
 	int i;
 
@@ -130,6 +143,33 @@ TEST_F(group, link_local_host_keeps_its_interface)
 	EXPECT_EQ(1, member.scope_id);
 	EXPECT_EQ(0xfe, member.address[0]);
 	EXPECT_EQ(1, member.address[15]);
+}
+
+TEST_F(group, a_mac_address_is_a_host)
+{
+	static const __u8 mac[16] = { 0x52, 0x54, 0, 0x12, 0x34, 0x56 };
+	struct sockaddr_ll ll = { .sll_family = AF_PACKET, .sll_protocol = htons(0x88b6),
+				  .sll_ifindex = 3, .sll_halen = ETH_ALEN };
+	const struct collsock_member *m = (void *)(fake.sent + sizeof(struct collsock_join));
+	const struct sockaddr *a = (struct sockaddr *)&ll;
+
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "52:54:00:12:34:56", 0));
+	memcpy(ll.sll_addr, mac, ETH_ALEN);
+	ASSERT_EQ(0, collsock_group_add_sockaddr(self->group, a, sizeof(ll)));
+	ASSERT_EQ(0, collsock_join(self->socket, self->group, 0));
+	EXPECT_EQ(AF_PACKET, m[0].family);
+	EXPECT_EQ(COLLSOCK_ETHERTYPE, m[0].port);
+	EXPECT_EQ(0, m[0].scope_id);
+	EXPECT_EQ(0, memcmp(m[0].address, mac, sizeof(mac)));
+	EXPECT_EQ(0x88b6, m[1].port);
+	EXPECT_EQ(3, m[1].scope_id);
+	EXPECT_EQ(0, collsock_group_add_host(self->group, "52:54:00:12:34:57%nosuchinterface", 0));
+	EXPECT_EQ(0, memcmp(m[1].address, mac, sizeof(mac)));
+
+	EXPECT_EQ(-EINVAL, collsock_group_add_sockaddr(self->group, a, 12));
+	ll.sll_halen = 8;
+	EXPECT_EQ(-EADDRNOTAVAIL, collsock_group_add_sockaddr(self->group, a, sizeof(ll)));
+	EXPECT_EQ(-EPFNOSUPPORT, collsock_group_add_host(self->group, "10.1.2.3", 0));
 }
 
 TEST_F(group, text_and_sockaddr_make_the_same_request)
@@ -313,6 +353,18 @@ TEST_F(group, rank_is_found_by_local_address)
 	EXPECT_EQ(1, collsock_rank_of_local(self->group, 0));
 	ASSERT_EQ(0, collsock_group_add_host(self->group, "127.0.0.1", 0));
 	EXPECT_EQ(-ENOTUNIQ, collsock_rank_of_local(self->group, 0));
+}
+
+TEST_F(group, rank_is_found_by_mac_address)
+{
+	fake.addresses[0] = "10.1.2.4";
+	fake.addresses[1] = "52:54:00:12:34:56";
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "52:54:00:12:34:55", 0));
+	EXPECT_EQ(-EADDRNOTAVAIL, collsock_rank_of_local(self->group, 0));
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "52:54:00:12:34:56%lo", 0));
+	EXPECT_EQ(-EADDRNOTAVAIL, collsock_rank_of_local(self->group, 0));
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "52:54:00:12:34:56", 0));
+	EXPECT_EQ(2, collsock_rank_of_local(self->group, 0));
 }
 
 TEST_F(group, ranks_of_this_host_are_counted_from_0)

@@ -255,8 +255,9 @@ def hosts_file(text):
 def test_bad_line_of_a_hosts_file_is_named():
     equal(hosts_file("# all\n10.0.0.1\nfd00::1 9000 # second\n")[1],
           [("10.0.0.1", 0), ("fd00::1", 9000)])
-    for line, words in (("10.0.0.256", "'10.0.0.256' is not an IPv4 or IPv6 address"),
-                        ("node7", "'node7' is not"), ("fd00::g", "'fd00::g' is not"),
+    equal(hosts_file("52:54:00:12:34:Ff\n")[1], [("52:54:00:12:34:Ff", 0)])
+    for line, words in (("10.0.0.256", "'10.0.0.256' is not an IPv4, IPv6 or MAC address"),
+                        ("node7", "'node7' is not"), ("52:54:00:12:34:5", "'52:54:00:12:34:5' is not"), ("fd00::g", "'fd00::g' is not"),
                         ("fe80::1%nowhere", "'nowhere' is not a network interface"),
                         ("10.0.0.2 http", "'http' is not a UDP port"),
                         ("10.0.0.2 70000", "70000 is not a UDP port"),

@@ -255,7 +255,7 @@ check "more processes than the host has ranks are reported" \
 	advised 1 "how many ranks" $examples/barrier -k "$key" --local 1 "$work/hosts"
 check "a rank that has joined already is reported" taken_rank
 check "a hosts file with names is reported" \
-	advised 2 "is not an IPv4 or IPv6 address" $examples/barrier -k "$key" /etc/hostname
+	advised 2 "is not an IPv4, IPv6 or MAC address" $examples/barrier -k "$key" /etc/hostname
 check "Python gives advice on a missing key" \
 	advised 1 "collsock set require_keys 0" python3 -B libcollsock/examples/collsock_plain.py \
 	"$work/hosts" 0
