@@ -471,6 +471,8 @@ static void parse(struct options *options, int argc, char **argv)
 	};
 
 	options_parse(options, &program, argc, argv);
+	if (options->hosts.address->ss_family == AF_PACKET)
+		errx(EXIT_USAGE, "its hosts need addresses of IP");
 	if (options_vector(options) > MOST_ELEMENTS)
 		errx(EXIT_USAGE, "--count %u: a datagram has at most %zu elements", options->count,
 		     MOST_ELEMENTS);

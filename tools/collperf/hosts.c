@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <arpa/inet.h>
 #include <err.h>
+#include <ifaddrs.h>
+#include <net/ethernet.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <netpacket/packet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +16,19 @@
 #include "status.h"
 
 #define MAX_PORT 65535
+#define MAC_TEXT_LENGTH 17
+
+static socklen_t hosts_address_bytes(sa_family_t family)
+{
+	switch (family) {
+	case AF_INET:
+		return sizeof(struct sockaddr_in);
+	case AF_INET6:
+		return sizeof(struct sockaddr_in6);
+	default:
+		return sizeof(struct sockaddr_ll);
+	}
+}
 
 static struct sockaddr_storage *hosts_add(struct hosts *hosts, sa_family_t family)
 {
@@ -21,43 +37,105 @@ static struct sockaddr_storage *hosts_add(struct hosts *hosts, sa_family_t famil
 	hosts->address = realloc(hosts->address, (hosts->count + 1) * sizeof(*hosts->address));
 	if (!hosts->address)
 		err(EXIT_FAILED, "%u hosts", hosts->count + 1);
-	hosts->bytes = family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+	hosts->bytes = hosts_address_bytes(family);
 	added = &hosts->address[hosts->count++];
 	*added = (struct sockaddr_storage){ .ss_family = family };
 	return added;
 }
 
-void hosts_number(struct hosts *hosts, unsigned int count, bool ipv6)
+static bool parse_ipv6(struct sockaddr_in6 *parsed, char *text, unsigned int scope)
 {
+	parsed->sin6_scope_id = scope;
+	return inet_pton(AF_INET6, text, &parsed->sin6_addr) == 1;
+}
+
+/* Six pairs of digits; what follows, at @rest */
+static bool read_mac(unsigned char mac[ETH_ALEN], const char *text, const char **rest)
+{
+	int length = 0;
+
+	if (sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%n", &mac[0], &mac[1], &mac[2],
+		   &mac[3], &mac[4], &mac[5], &length) != ETH_ALEN || length != MAC_TEXT_LENGTH)
+		return false;
+	*rest = text + length;
+	return true;
+}
+
+static bool parse_mac(struct sockaddr_ll *parsed, const char *text, unsigned int scope)
+{
+	const char *rest;
+
+	parsed->sll_ifindex = scope;
+	parsed->sll_halen = ETH_ALEN;
+	return read_mac(parsed->sll_addr, text, &rest) && !*rest;
+}
+
+static bool parse(struct sockaddr_storage *parsed, char *text)
+{
+	char *percent = strchr(text, '%');
+	unsigned int scope = 0;
+
+	if (percent) {
+		*percent = '\0';
+		scope = if_nametoindex(percent + 1);
+		/* Of a MAC address it may be another host's. */
+		if (!scope && parsed->ss_family != AF_PACKET)
+			return false;
+	}
+	switch (parsed->ss_family) {
+	case AF_INET:
+		return inet_pton(AF_INET, text, &((struct sockaddr_in *)parsed)->sin_addr) == 1;
+	case AF_INET6:
+		return parse_ipv6((struct sockaddr_in6 *)parsed, text, scope);
+	default:
+		return parse_mac((struct sockaddr_ll *)parsed, text, scope);
+	}
+}
+
+/* A MAC address, of which all six pairs of digits are given, is none of IPv6. */
+static sa_family_t family_of(const char *text)
+{
+	unsigned char mac[ETH_ALEN];
+	const char *rest;
+
+	if (!strchr(text, ':'))
+		return AF_INET;
+	return read_mac(mac, text, &rest) && (!*rest || *rest == '%') ? AF_PACKET : AF_INET6;
+}
+
+/* Of tools/vm. Of IPv6, decimal digits are used as hexadecimal ones: host 10 is fd00:1::10. */
+static const char *number_format(sa_family_t family)
+{
+	switch (family) {
+	case AF_INET:
+		return "10.1.0.%u";
+	case AF_INET6:
+		return "fd00:1::%u";
+	default:
+		return "02:00:00:00:00:%02x";
+	}
+}
+
+void hosts_number(struct hosts *hosts, unsigned int count, sa_family_t family)
+{
+	char text[INET6_ADDRSTRLEN];
 	unsigned int i;
 
 	*hosts = (struct hosts){ };
 	for (i = 1; i <= count; i++) {
-		struct sockaddr_storage *added = hosts_add(hosts, ipv6 ? AF_INET6 : AF_INET);
-		struct in6_addr *address6 = &((struct sockaddr_in6 *)added)->sin6_addr;
-		struct in_addr *address4 = &((struct sockaddr_in *)added)->sin_addr;
-		char text[INET6_ADDRSTRLEN];
-
-		/*
-		 * Decimal digits are used as hexadecimal ones, like tools/vm does: host 10
-		 * is fd00:1::10
-		 */
-		snprintf(text, sizeof(text), ipv6 ? "fd00:1::%u" : "10.1.0.%u", i);
-		inet_pton(added->ss_family, text, ipv6 ? (void *)address6 : address4);
+		snprintf(text, sizeof(text), number_format(family), i);
+		parse(hosts_add(hosts, family), text);
 	}
 }
 
-static bool parse_ipv6(struct sockaddr_in6 *parsed, char *text)
+static void set_port(struct sockaddr_storage *address, unsigned int port)
 {
-	char *percent = strchr(text, '%');
-
-	if (percent) {
-		*percent = '\0';
-		parsed->sin6_scope_id = if_nametoindex(percent + 1);
-		if (!parsed->sin6_scope_id)
-			return false;
-	}
-	return inet_pton(AF_INET6, text, &parsed->sin6_addr) == 1;
+	if (address->ss_family == AF_INET)
+		((struct sockaddr_in *)address)->sin_port = htons(port);
+	else if (address->ss_family == AF_INET6)
+		((struct sockaddr_in6 *)address)->sin6_port = htons(port);
+	else
+		((struct sockaddr_ll *)address)->sll_protocol = htons(port);
 }
 
 static void hosts_add_line(struct hosts *hosts, char *line, const char *path, unsigned int number)
@@ -66,7 +144,6 @@ static void hosts_add_line(struct hosts *hosts, char *line, const char *path, un
 	char *address, *port, *rest;
 	unsigned long value = 0;
 	sa_family_t family;
-	bool parsed;
 
 	line[strcspn(line, "#")] = '\0';
 	address = strtok_r(line, " \t\r\n", &rest);
@@ -78,18 +155,13 @@ static void hosts_add_line(struct hosts *hosts, char *line, const char *path, un
 	if (port)
 		value = number_parse("port", port, 1, MAX_PORT);
 
-	family = strchr(address, ':') ? AF_INET6 : AF_INET;
+	family = family_of(address);
 	if (hosts->count && hosts->address[0].ss_family != family)
-		errx(EXIT_USAGE, "%s, line %u: IPv4 and IPv6 do not mix", path, number);
+		errx(EXIT_USAGE, "%s, line %u: IPv4, IPv6 and MAC addresses do not mix", path,
+		     number);
 	added = hosts_add(hosts, family);
-	if (family == AF_INET6) {
-		((struct sockaddr_in6 *)added)->sin6_port = htons(value);
-		parsed = parse_ipv6((struct sockaddr_in6 *)added, address);
-	} else {
-		((struct sockaddr_in *)added)->sin_port = htons(value);
-		parsed = inet_pton(AF_INET, address, &((struct sockaddr_in *)added)->sin_addr) == 1;
-	}
-	if (!parsed)
+	set_port(added, value);
+	if (!parse(added, address))
 		errx(EXIT_USAGE, "%s, line %u: \"%s\" is not an address; names are not looked up",
 		     path, number, address);
 }
@@ -128,17 +200,52 @@ void hosts_default_port(struct hosts *hosts, unsigned int port)
 	}
 }
 
-/* An address is local if a socket can be bound to it. */
+bool hosts_text(const struct hosts *hosts, unsigned int host, char text[NI_MAXHOST])
+{
+	const struct sockaddr *address = (const struct sockaddr *)&hosts->address[host];
+	const struct sockaddr_ll *ll = (const struct sockaddr_ll *)address;
+
+	if (address->sa_family != AF_PACKET)
+		return !getnameinfo(address, hosts->bytes, text, NI_MAXHOST, NULL, 0,
+				    NI_NUMERICHOST);
+	snprintf(text, NI_MAXHOST, "%02x:%02x:%02x:%02x:%02x:%02x", ll->sll_addr[0],
+		 ll->sll_addr[1], ll->sll_addr[2], ll->sll_addr[3], ll->sll_addr[4],
+		 ll->sll_addr[5]);
+	return true;
+}
+
+static bool has_mac(const struct ifaddrs *own, const struct sockaddr_ll *address)
+{
+	const struct sockaddr_ll *ll = (const struct sockaddr_ll *)own->ifa_addr;
+
+	return ll && ll->sll_family == AF_PACKET && ll->sll_halen == address->sll_halen &&
+	       (!address->sll_ifindex || address->sll_ifindex == ll->sll_ifindex) &&
+	       !memcmp(ll->sll_addr, address->sll_addr, ll->sll_halen);
+}
+
+static bool is_device(const struct sockaddr_storage *address)
+{
+	struct ifaddrs *all, *own;
+	bool found = false;
+
+	if (getifaddrs(&all))
+		err(EXIT_FAILED, "getifaddrs");
+	for (own = all; own && !found; own = own->ifa_next)
+		found = has_mac(own, (const struct sockaddr_ll *)address);
+	freeifaddrs(all);
+	return found;
+}
+
+/* An address of IP is local if a socket can be bound to it. */
 static bool is_local(const struct sockaddr_storage *address, socklen_t bytes)
 {
 	struct sockaddr_storage any_port = *address;
 	bool local;
 	int fd;
 
-	if (address->ss_family == AF_INET6)
-		((struct sockaddr_in6 *)&any_port)->sin6_port = 0;
-	else
-		((struct sockaddr_in *)&any_port)->sin_port = 0;
+	if (address->ss_family == AF_PACKET)
+		return is_device(address);
+	set_port(&any_port, 0);
 	fd = socket(address->ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		err(EXIT_FAILED, "socket");

@@ -3,6 +3,7 @@
 #ifndef COLLPERF_HOSTS_H
 #define COLLPERF_HOSTS_H
 
+#include <netdb.h>
 #include <stdbool.h>
 #include <sys/socket.h>
 
@@ -13,7 +14,7 @@
  * struct hosts - the address table
  * @count: number of hosts
  * @bytes: length of each address
- * @address: address of each host; port 0 if none was given
+ * @address: address of each host, all of one family; port 0 if none was given
  */
 struct hosts {
 	unsigned int		count;
@@ -21,14 +22,17 @@ struct hosts {
 	struct sockaddr_storage	*address;
 };
 
-/* Use 10.1.0.1 ... or fd00:1::1 ... Exits if there is no memory. */
-void hosts_number(struct hosts *hosts, unsigned int count, bool ipv6);
+/* Use the addresses that tools/vm gives to its hosts. Exits if there is no memory. */
+void hosts_number(struct hosts *hosts, unsigned int count, sa_family_t family);
 
 /* Read a file with one host per line: ADDRESS [PORT]. Exits with a message if it is wrong. */
 void hosts_read(struct hosts *hosts, const char *path);
 
-/* Set the port of hosts that have none. */
+/* Set the UDP port of hosts that have none. */
 void hosts_default_port(struct hosts *hosts, unsigned int port);
+
+/* The address of a host as text. Return: is there any? */
+bool hosts_text(const struct hosts *hosts, unsigned int host, char text[NI_MAXHOST]);
 
 /* The only host with an address of this machine. Exits if there is none, or more than one. */
 unsigned int hosts_find_local(const struct hosts *hosts);

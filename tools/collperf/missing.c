@@ -95,9 +95,7 @@ static void missing_print_hosts(const struct missing *missing, const struct host
 	char text[NI_MAXHOST];
 
 	for (i = 0; i < hosts->count && told < HOSTS_TOLD; i++) {
-		if (!missing->is[i] ||
-		    getnameinfo((const struct sockaddr *)&hosts->address[i], hosts->bytes, text,
-				sizeof(text), NULL, 0, NI_NUMERICHOST))
+		if (!missing->is[i] || !hosts_text(hosts, i, text))
 			continue;
 		fprintf(stderr, "%s%s (rank %u)", before, text, i);
 		before = ", ";

@@ -102,6 +102,7 @@ static const struct option shared[] = {
 	{ "hosts",	required_argument,	NULL,	'H' },
 	{ "hosts-file",	required_argument,	NULL,	'f' },
 	{ "ipv6",	no_argument,		NULL,	'6' },
+	{ "ethernet",	no_argument,		NULL,	'E' },
 	{ "port",	required_argument,	NULL,	'p' },
 	{ "rank",	required_argument,	NULL,	'r' },
 	{ "operation",	required_argument,	NULL,	'o' },
@@ -127,6 +128,7 @@ static const char shared_help[] =
 	"  -f, --hosts-file FILE instead: one host per line, ADDRESS [PORT], in the\n"
 	"                        order of ranks; # begins a comment\n"
 	"  -6, --ipv6            with --hosts: fd00:1::1 to fd00:1::N\n"
+	"  -E, --ethernet        with --hosts: 02:00:00:00:00:01 and so on, without IP\n"
 	"  -p, --port N          UDP port of hosts without one in the file\n"
 	"  -r, --rank N          rank of this host, from 0; by default found by its address\n"
 	"  -o, --operation NAME  barrier, allreduce, reduce, broadcast, scan, exscan,\n"
@@ -175,7 +177,10 @@ static void take_shared(struct options *options, int letter, const char *value)
 		options->file = value;
 		break;
 	case '6':
-		options->ipv6 = true;
+		options->family = AF_INET6;
+		break;
+	case 'E':
+		options->family = AF_PACKET;
 		break;
 	case 'p':
 		options->port = number_parse("--port", value, 1, MAX_PORT);
@@ -238,7 +243,7 @@ static void find_hosts(struct options *options, unsigned int default_port)
 	if (options->file)
 		hosts_read(&options->hosts, options->file);
 	else
-		hosts_number(&options->hosts, options->numbered, options->ipv6);
+		hosts_number(&options->hosts, options->numbered, options->family);
 	hosts_default_port(&options->hosts, options->port ? options->port : default_port);
 	if (options->given_rank >= (long)options->hosts.count)
 		errx(EXIT_USAGE, "--rank %ld: there are %u hosts, and ranks count from 0",
@@ -368,6 +373,7 @@ void options_parse(struct options *options, const struct program *program, int a
 	int letter;
 
 	*options = (struct options){
+		.family		= AF_INET,
 		.operation	= COLLSOCK_BARRIER,
 		.count		= DEFAULT_COUNT,
 		.algorithm	= NO_ALGORITHM,

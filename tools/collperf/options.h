@@ -53,7 +53,7 @@ struct options {
 	/* private: used by options_parse() */
 	unsigned long	numbered;
 	const char	*file;
-	bool		ipv6;
+	sa_family_t	family;
 	unsigned long	port;
 	long		given_rank;
 };

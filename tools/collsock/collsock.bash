@@ -67,7 +67,7 @@ _collsock() {
 	if [[ $current == -* ]]; then
 		choices=$(_collsock_options)
 	elif [[ ! $command ]]; then
-		choices="group host rank peer op user stat get set monitor end wait doctor"
+		choices="group host rank peer op user device stat get set monitor end wait doctor"
 	else
 		case $command in
 		group | host | rank | peer | op | end | wait)

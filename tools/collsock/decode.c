@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <arpa/inet.h>
 #include <net/if.h>
+#include <netinet/ether.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,14 +37,28 @@ static struct json_object *decode_string(const struct nlattr *attribute)
 	return json;
 }
 
+static void decode_mac(char *text, size_t bytes, const unsigned char *mac)
+{
+	snprintf(text, bytes, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3],
+		 mac[4], mac[5]);
+}
+
+/* By its length: a MAC address, or one of IPv4 or IPv6 */
 static struct json_object *decode_address(const struct nlattr *attribute)
 {
-	int family = nla_len(attribute) == sizeof(struct in_addr) ? AF_INET : AF_INET6;
 	char text[INET6_ADDRSTRLEN] = "";
 
-	if (nla_len(attribute) == sizeof(struct in_addr) ||
-	    nla_len(attribute) == sizeof(struct in6_addr))
-		inet_ntop(family, nla_data(attribute), text, sizeof(text));
+	switch (nla_len(attribute)) {
+	case sizeof(struct in_addr):
+		inet_ntop(AF_INET, nla_data(attribute), text, sizeof(text));
+		break;
+	case sizeof(struct in6_addr):
+		inet_ntop(AF_INET6, nla_data(attribute), text, sizeof(text));
+		break;
+	case sizeof(struct ether_addr):
+		decode_mac(text, sizeof(text), nla_data(attribute));
+		break;
+	}
 	return text_json(text);
 }
 

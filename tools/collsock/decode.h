@@ -54,6 +54,7 @@ extern const struct decode_field decode_operation[];
 extern const struct decode_field decode_net[];
 extern const struct decode_field decode_early_packet[];
 extern const struct decode_field decode_user[];
+extern const struct decode_field decode_device[];
 extern const struct decode_field decode_notice[];
 
 /* Decode attributes into an object. */

@@ -230,6 +230,13 @@ const struct decode_field decode_user[] = {
 	{ }
 };
 
+const struct decode_field decode_device[] = {
+	{ "ifindex",	COLLSOCK_A_DEVICE_IFINDEX },
+	{ "allowed",	COLLSOCK_A_DEVICE_ALLOWED },
+	{ "open",	COLLSOCK_A_DEVICE_OPEN, DECODE_FLAG },
+	{ }
+};
+
 const struct decode_field decode_notice[] = {
 	{ "event",	COLLSOCK_A_NOTICE_EVENT, DECODE_NAME, events },
 	{ "group",	COLLSOCK_A_NOTICE_GROUP },

@@ -13,6 +13,7 @@
 #include <linux/collsock.h>
 
 #include "command.h"
+#include "device.h"
 #include "doctor.h"
 #include "end.h"
 #include "match.h"
@@ -38,6 +39,7 @@ static const struct {
 	{ "peer",	show_peer,	   "" },
 	{ "op",		show_operation, "" },
 	{ "user",	show_user,	   "" },
+	{ "device",	device_command,	   "" },
 	{ "stat",	stat_command,	   "P" },
 	{ "get",	tunable_get,	   "" },
 	{ "set",	tunable_set,	   "" },
@@ -77,6 +79,7 @@ static const char help[] =
 	"  peer [group HANDLE|id ID]    their connections\n"
 	"  op [group HANDLE|id ID]      operations in progress, and what they wait for\n"
 	"  user                         users who have groups, and their limits\n"
+	"  device                       Ethernet devices that are open, or allowed\n"
 	"  stat [--prometheus]          counters; with -s explained\n"
 	"  get [NAME...]                tunables\n"
 	"  monitor [-t]                 events, until interrupted; -t: with the time\n"
@@ -89,6 +92,8 @@ static const char help[] =
 	"  set NAME VALUE|default [NAME VALUE...]\n"
 	"                               change tunables, all of them or none\n"
 	"  end HANDLE|id ID             end a group\n"
+	"  device NAME allow|deny       may every user use it for groups over Ethernet, or\n"
+	"                               only those with CAP_NET_RAW\n"
 	"\n"
 	"  -j, --json                   JSON\n"
 	"  -p, --pretty                 indented JSON\n"
