@@ -4,6 +4,7 @@
 
 import os
 import pathlib
+import struct
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ import tap  # noqa: E402
 
 SCRIPT = HERE.parent.parent / "tools/wireshark/collsock.lua"
 OUTPUT = pathlib.Path(os.environ.get("OUTPUT") or HERE.parent.parent / "build/test-dissector")
+LINKTYPE_ETHERNET, IP_HEADERS = 1, 28
 # In the order in which "packets" tells them; the MAC is the last
 ENDS = ("version", "source", "destination", "tag")
 PREFIX = (*ENDS, "descriptor", "incarnation", "known")
@@ -102,6 +104,34 @@ def another_port_is_a_preference(capture, told):
     same("packets dissected on its port", len(found), sum(row[0] != "malformed" for row in told))
 
 
+def over_ethernet(capture, ethertype):
+    """The same packets behind Ethernet headers: the name of the file."""
+    name = f"{capture}.{ethertype}"
+    data = pathlib.Path(capture).read_bytes()
+    with open(name, "wb") as file:
+        file.write(data[:20] + struct.pack("=I", LINKTYPE_ETHERNET))
+        at = 24
+        while at < len(data):
+            *times, captured, _ = struct.unpack_from("=4I", data, at)
+            packet = data[at + 16 + IP_HEADERS:at + 16 + captured]
+            frame = bytes.fromhex("020000000002020000000001") + struct.pack("!H", ethertype) + packet
+            file.write(struct.pack("=4I", *times, len(frame), len(frame)) + frame)
+            at += 16 + captured
+    return name
+
+
+def packets_over_ethernet_are_the_same(capture, told):
+    names = [f"collsock.{name}" for name in FIELDS]
+    expected = fields_of(capture, *names)
+    same("fields", fields_of(over_ethernet(capture, 0x88b5), *names), expected)
+    same("fields of another EtherType", fields_of(over_ethernet(capture, 0x88b6), *names),
+         [[""] * len(names)] * len(told))
+    found = tshark("-r", over_ethernet(capture, 0x88b6), "-o", "collsock.ethertype:34998",
+                   "-T", "fields", "-e", "collsock.version").split()
+    same("packets of the EtherType of the preference", len(found),
+         sum(row[0] != "malformed" for row in told))
+
+
 def retransmissions_lead_to_the_first_packet(capture, told):
     """A message or a goodbye, but not the goodbye of a time-wait entry."""
     rows = fields_of(capture, "_ws.col.Info", "collsock.same_as")
@@ -123,7 +153,7 @@ def retransmissions_lead_to_the_first_packet(capture, told):
 TESTS = (all_fields_are_as_the_core_reads_them,
          packets_that_the_core_refuses_have_one_reason_of_their_counter,
          a_filter_finds_the_packets_of_an_operation, another_port_is_a_preference,
-         retransmissions_lead_to_the_first_packet)
+         packets_over_ethernet_are_the_same, retransmissions_lead_to_the_first_packet)
 
 
 def main():

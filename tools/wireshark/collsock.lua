@@ -6,6 +6,8 @@ local proto = Proto("collsock", "Collective Sockets")
 
 proto.prefs.ports = Pref.range("UDP ports", "7607",
 	"the tunable port of the hosts", 65535)
+proto.prefs.ethertype = Pref.uint("EtherType", 0x88b5,
+	"the tunable ethertype of the hosts; 0: none")
 
 -- ---- names, as in collsock_lists.h and kernel/core/wire.h ----
 
@@ -483,18 +485,28 @@ function proto.dissector(tvb, pinfo, root)
 	return tvb:len()
 end
 
--- ---- ports ----
+-- ---- ports and EtherTypes ----
 
 local udp = DissectorTable.get("udp.port")
-local registered
+local ethernet = DissectorTable.get("ethertype")
+local ports, ethertype
 
 local function register()
-	if registered ~= proto.prefs.ports then
-		if registered then
-			udp:remove(registered, proto)
+	if ports ~= proto.prefs.ports then
+		if ports then
+			udp:remove(ports, proto)
 		end
-		registered = proto.prefs.ports
-		udp:add(registered, proto)
+		ports = proto.prefs.ports
+		udp:add(ports, proto)
+	end
+	if ethertype ~= proto.prefs.ethertype then
+		if ethertype and ethertype > 0 then
+			ethernet:remove(ethertype, proto)
+		end
+		ethertype = proto.prefs.ethertype
+		if ethertype > 0 then
+			ethernet:add(ethertype, proto)
+		end
 	end
 end
 
