@@ -10,7 +10,7 @@
  * Version of what ranks must do alike: the settings here, their records (record.h), and
  * which calls are taken
  */
-#define VERSION 0xc0110002U
+#define VERSION 0xc0110003U
 #define ANNOUNCEMENT_BYTES 256	/* in all versions */
 
 /**

@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <netinet/in.h>
+#include <netpacket/packet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +95,40 @@ static bool host_read_address(const struct ifaddrs *i, struct cm_address *a)
 	return true;
 }
 
+/* Is it the interface of that name? An alias has the name of its interface before a colon. */
+static bool host_is_device(const struct ifaddrs *i, const char *name)
+{
+	const struct sockaddr_ll *ll = (const void *)i->ifa_addr;
+	size_t length = strcspn(name, ":");
+
+	return ll && ll->sll_family == AF_PACKET && !strncmp(i->ifa_name, name, length) &&
+	       !i->ifa_name[length];
+}
+
+/* The interface of an address; false if it has no MAC address. */
+static bool host_read_device(const struct ifaddrs *all, const char *name, struct cm_address *a)
+{
+	const struct sockaddr_ll *ll;
+
+	for (; all && !host_is_device(all, name); all = all->ifa_next)
+		;
+	if (!all)
+		return false;
+	ll = (const void *)all->ifa_addr;
+	if (ll->sll_hatype != ARPHRD_ETHER || ll->sll_halen != sizeof(a->mac))
+		return false;
+	a->device = ll->sll_ifindex;
+	memcpy(a->mac, ll->sll_addr, sizeof(a->mac));
+	return true;
+}
+
+/* Can hosts communicate by this address as they are to? */
+static bool host_can_use(const struct ifaddrs *all, const struct ifaddrs *i, struct cm_address *a,
+			 const struct cm_settings *s)
+{
+	return host_is_wanted(a, s) && (!s->ethernet || host_read_device(all, i->ifa_name, a));
+}
+
 int cm_host_identify(struct cm_host *host)
 {
 	memset(host, 0, sizeof(*host));
@@ -110,7 +146,8 @@ int cm_host_add_addresses(struct cm_host *host, const struct cm_settings *s)
 	/* IPv4 first: its headers are shorter. */
 	for (family = AF_INET; family; family = family == AF_INET ? AF_INET6 : 0)
 		for (i = all; i && host->addresses < CM_MOST_ADDRESSES; i = i->ifa_next)
-			if (host_read_address(i, &a) && a.family == family && host_is_wanted(&a, s))
+			if (host_read_address(i, &a) && a.family == family &&
+			    host_can_use(all, i, &a, s))
 				host->address[host->addresses++] = a;
 	freeifaddrs(all);
 	return host->addresses ? 0 : -EADDRNOTAVAIL;
@@ -176,7 +213,7 @@ static bool hosts_choose_in(const struct cm_host *const *hosts, unsigned int cou
 	return hosts_all_differ(hosts, count, chosen);
 }
 
-bool cm_hosts_choose(const struct cm_host *const *hosts, unsigned int count,
+bool cm_hosts_choose(const struct cm_host *const *hosts, unsigned int count, bool direct,
 		     unsigned int *chosen)
 {
 	const struct cm_host *first = hosts[0];
@@ -187,7 +224,7 @@ bool cm_hosts_choose(const struct cm_host *const *hosts, unsigned int count,
 		if (hosts_choose_in(hosts, count, chosen, &network[i], network[i].prefix))
 			return true;
 	/* Networks connected by routers */
-	for (i = 0; i < addresses; i++)
+	for (i = 0; i < addresses && !direct; i++)
 		if (hosts_choose_in(hosts, count, chosen, &network[i], 0))
 			return true;
 	return false;

@@ -14,11 +14,17 @@
  * struct cm_address - address of a host
  * @family: AF_INET or AF_INET6
  * @prefix: length of its network's prefix
+ * @device: index of its interface, which means something on that host only
+ * @mac: MAC address of its interface; zero if it has none
+ * @reserved: 0
  * @bytes: in network byte order, zero-padded
  */
 struct cm_address {
 	__u16	family;
 	__u16	prefix;
+	__u32	device;
+	__u8		mac[6];
+	__u8		reserved[2];
 	__u8		bytes[16];
 };
 
@@ -52,10 +58,10 @@ static inline bool cm_host_same(const struct cm_host *one, const struct cm_host 
 
 /*
  * Choose one address of each of @count hosts, all of them different: in a network of the
- * first host that all hosts share, if there is one. @chosen receives indices. False if there are
- * no such addresses. All ranks choose alike.
+ * first host that all hosts share, if there is one, or, unless @direct, in others. @chosen
+ * receives indices. False if there are no such addresses. All ranks choose alike.
  */
-bool cm_hosts_choose(const struct cm_host *const *hosts, unsigned int count,
+bool cm_hosts_choose(const struct cm_host *const *hosts, unsigned int count, bool direct,
 		     unsigned int *chosen);
 
 #endif

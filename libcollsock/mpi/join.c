@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include <errno.h>
 #include <netinet/in.h>
+#include <netpacket/packet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,17 @@
 
 /* ---- the group ---- */
 
+/* The interface means something to the host that has it. */
+static int join_add_device(struct collsock_group *group, const struct cm_address *a)
+{
+	struct sockaddr_ll ll = {
+		.sll_family = AF_PACKET, .sll_ifindex = a->device, .sll_halen = sizeof(a->mac),
+	};
+
+	memcpy(ll.sll_addr, a->mac, sizeof(a->mac));
+	return collsock_group_add_sockaddr(group, (struct sockaddr *)&ll, sizeof(ll));
+}
+
 static int join_add_rank(struct collsock_group *group, const struct cm_address *a)
 {
 	struct sockaddr_in6 in6 = {
@@ -35,6 +47,8 @@ static int join_add_rank(struct collsock_group *group, const struct cm_address *
 		.sin_family = AF_INET, .sin_port = htons(cm_settings.port),
 	};
 
+	if (cm_settings.ethernet)
+		return join_add_device(group, a);
 	if (a->family == AF_INET) {
 		memcpy(&in.sin_addr, a->bytes, sizeof(in.sin_addr));
 		return collsock_group_add_sockaddr(group, (struct sockaddr *)&in, sizeof(in));

@@ -16,12 +16,36 @@ struct cm_outcome cm_outcome_agree(const struct cm_comm *c, struct cm_outcome ow
 	return worst;
 }
 
+/* What is different where there is no UDP port; false if it is nothing of that. */
+static bool outcome_of_ethernet(const struct cm_outcome *o, char *text, size_t bytes)
+{
+	switch (o->error) {
+	case -EADDRNOTAVAIL:
+		snprintf(text, bytes,
+			 "no Ethernet interface with an address in a network that all hosts share (%s?), or groups there have another EtherType (collsock get ethertype)",
+			 cm_setting_names[CM_SETTING_NETWORK]);
+		return true;
+	case -EPERM:
+		snprintf(text, bytes,
+			 "this user may not use the Ethernet interface: collsock device NAME allow, on all hosts");
+		return true;
+	case -EHOSTUNREACH:
+		snprintf(text, bytes,
+			 "no packets arrive from others: are all hosts in one Ethernet network?");
+		return true;
+	default:
+		return false;
+	}
+}
+
 /*
  * Explanations specific to joining; libcollsock explains all other errors: those of a call, or
  * those of an operation, with its rank.
  */
 static const char *outcome_text(const struct cm_outcome *o, bool tried, char *text, size_t bytes)
 {
+	if (cm_settings.ethernet && outcome_of_ethernet(o, text, bytes))
+		return text;
 	switch (o->error) {
 	case -EADDRNOTAVAIL:
 		snprintf(text, bytes,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include <arpa/inet.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -47,9 +49,9 @@ static int path_mtu(int fd, const struct cm_address *a)
 	return mtu;
 }
 
-static unsigned int path_segment_of_mtu(int mtu, bool ipv4)
+static unsigned int path_segment_of_mtu(int mtu, int headers)
 {
-	int bytes = mtu - (ipv4 ? IPV4_HEADERS : IPV6_HEADERS) - COLLSOCK_PACKET_HEADERS;
+	int bytes = mtu - headers - COLLSOCK_PACKET_HEADERS;
 
 	if (bytes < COLLSOCK_SEGMENT_QUANTUM)
 		return COLLSOCK_DEFAULT_SEGMENT;
@@ -58,7 +60,24 @@ static unsigned int path_segment_of_mtu(int mtu, bool ipv4)
 	return bytes - bytes % COLLSOCK_SEGMENT_QUANTUM;
 }
 
-unsigned int cm_path_segment(const struct cm_plan *plan, unsigned int rank)
+/* The MTU of a device of this host; 0 if it is not known. */
+static int path_device_mtu(const struct cm_address *a)
+{
+	struct ifreq request = { };
+	int fd, mtu = 0;
+
+	if (!if_indextoname(a->device, request.ifr_name))
+		return 0;
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return 0;
+	if (!ioctl(fd, SIOCGIFMTU, &request))
+		mtu = request.ifr_mtu;
+	close(fd);
+	return mtu;
+}
+
+static unsigned int path_segment_of_routes(const struct cm_plan *plan, unsigned int rank)
 {
 	unsigned int i, own = plan->host_of_rank[rank], least = COLLSOCK_MAX_SEGMENT, segment;
 	int family = cm_plan_address(plan, rank)->family;
@@ -70,9 +89,16 @@ unsigned int cm_path_segment(const struct cm_plan *plan, unsigned int rank)
 		if (i == own)
 			continue;
 		segment = path_segment_of_mtu(path_mtu(fd, cm_plan_address_of_host(plan, i)),
-					      family == AF_INET);
+					      family == AF_INET ? IPV4_HEADERS : IPV6_HEADERS);
 		least = segment < least ? segment : least;
 	}
 	close(fd);
 	return least;
+}
+
+unsigned int cm_path_segment(const struct cm_plan *plan, unsigned int rank)
+{
+	if (!cm_settings.ethernet)
+		return path_segment_of_routes(plan, rank);
+	return path_segment_of_mtu(path_device_mtu(cm_plan_address(plan, rank)), 0);
 }

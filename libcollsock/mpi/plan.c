@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "plan.h"
+#include "settings.h"
 
 /**
  * struct plan_rank - to sort ranks by the identity of their hosts
@@ -80,7 +81,7 @@ void cm_plan_free(struct cm_plan *p)
 
 bool cm_plan_choose_addresses(struct cm_plan *p)
 {
-	return cm_hosts_choose(p->hosts, p->host_count, p->chosen);
+	return cm_hosts_choose(p->hosts, p->host_count, cm_settings.ethernet, p->chosen);
 }
 
 const struct cm_address *cm_plan_address_of_host(const struct cm_plan *p, unsigned int host)

@@ -25,7 +25,10 @@ struct cm_plan {
 bool cm_plan_init(struct cm_plan *plan, const struct cm_record *records, unsigned int ranks);
 void cm_plan_free(struct cm_plan *plan);
 
-/* Choose the addresses. False if there are none by which all hosts reach each other. */
+/*
+ * Choose the addresses. False if there are none by which all hosts reach each other: over
+ * Ethernet, none in one network.
+ */
 bool cm_plan_choose_addresses(struct cm_plan *plan);
 
 const struct cm_address *cm_plan_address(const struct cm_plan *plan, unsigned int rank);

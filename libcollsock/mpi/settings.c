@@ -206,6 +206,22 @@ static int settings_read_network(struct cm_settings *s, char *error, size_t byte
 	return 0;
 }
 
+/* ---- the bearer ---- */
+
+static int settings_read_bearer(struct cm_settings *s, char *error, size_t bytes)
+{
+	const char *text = cm_setting_text(CM_SETTING_BEARER);
+
+	if (!text || !*text || !strcmp(text, "udp"))
+		return 0;
+	s->ethernet = !strcmp(text, "ethernet");
+	if (s->ethernet)
+		return 0;
+	snprintf(error, bytes, "%s=%s: not udp or ethernet", cm_setting_names[CM_SETTING_BEARER],
+		 text);
+	return -1;
+}
+
 int cm_settings_read(struct cm_settings *s, char *error, size_t bytes)
 {
 	__u32 liveness_s = DEFAULT_LIVENESS_S, verbose = 0, summary = 0, max_bytes = 0;
@@ -234,7 +250,8 @@ int cm_settings_read(struct cm_settings *s, char *error, size_t bytes)
 	s->liveness_ms = liveness_s * MS_PER_S;
 	s->verbose = verbose;
 	s->summary = summary;
-	if (settings_read_mode(s, error, bytes) || settings_read_algorithms(s, error, bytes))
+	if (settings_read_mode(s, error, bytes) || settings_read_algorithms(s, error, bytes) ||
+	    settings_read_bearer(s, error, bytes))
 		return -1;
 	return settings_read_network(s, error, bytes);
 }

@@ -39,7 +39,7 @@ static void add(struct cm_host *host, const char *address, int prefix)
 		abort();
 }
 
-#define CHOOSE() cm_hosts_choose(self->all, HOSTS, self->chosen)
+#define CHOOSE() cm_hosts_choose(self->all, HOSTS, false, self->chosen)
 
 #define EXPECT_CHOSEN(zero, one, two) ({ \
 	EXPECT_TRUE(CHOOSE()); \
@@ -88,6 +88,7 @@ TEST_F(hosts, networks_may_be_connected_by_routers)
 	add(&self->host[1], "10.2.0.1", 24);
 	add(&self->host[2], "10.3.0.1", 24);
 	EXPECT_CHOSEN(0, 0, 0);
+	EXPECT_FALSE(cm_hosts_choose(self->all, HOSTS, true, self->chosen));
 }
 
 TEST_F(hosts, all_use_the_same_family)

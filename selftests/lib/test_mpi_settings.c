@@ -14,6 +14,7 @@ static const char *const variables[] = {
 	"COLLSOCK_MPI", "COLLSOCK_MPI_AFTER", "COLLSOCK_MPI_MAX_BYTES", "COLLSOCK_MPI_WINDOW",
 	"COLLSOCK_MPI_PORT", "COLLSOCK_MPI_LIVENESS", "COLLSOCK_MPI_SPIN", "COLLSOCK_MPI_VERBOSE",
 	"COLLSOCK_MPI_SUMMARY", "COLLSOCK_MPI_ALGORITHM", "COLLSOCK_MPI_NETWORK",
+	"COLLSOCK_MPI_BEARER",
 };
 
 FIXTURE(settings)
@@ -132,6 +133,16 @@ TEST_F(settings, algorithms)
 	EXPECT_FALSE(refuses("COLLSOCK_MPI_ALGORITHM", "barrier=exchange,allreduce=exchange"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "degree=1"));
 	EXPECT_TRUE(refuses("COLLSOCK_MPI_ALGORITHM", "degree=65"));
+}
+
+TEST_F(settings, the_bearer_is_udp_or_ethernet)
+{
+	ASSERT_EQ(0, READ("COLLSOCK_MPI_BEARER", "ethernet"));
+	EXPECT_EQ(1, self->got.ethernet);
+	ASSERT_EQ(0, READ("COLLSOCK_MPI_BEARER", "udp"));
+	EXPECT_EQ(0, self->got.ethernet);
+	EXPECT_TRUE(refuses("COLLSOCK_MPI_BEARER", "ether"));
+	EXPECT_TRUE(refuses("COLLSOCK_MPI_BEARER", "eth0"));
 }
 
 TEST_F(settings, a_network_is_an_address_and_a_prefix_length)

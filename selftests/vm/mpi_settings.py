@@ -56,6 +56,15 @@ def segments_are_as_long_as_the_path_of_every_rank_allows():
 
 
 @test
+def the_library_can_do_without_ip():
+    """Then the segments are longer by the headers of IPv4 and UDP, rounded down."""
+    status, said = run("COLLSOCK_MPI=require", "COLLSOCK_MPI_VERBOSE=1", "COLLSOCK_MPI_AFTER=0",
+                       "COLLSOCK_MPI_BEARER=ethernet")
+    equal(f"status, with the output {said}", status, 0)
+    equal("segments", re.findall(r"with segments of (\d+) bytes", said), ["1392"])
+
+
+@test
 def the_library_can_use_the_port_of_other_groups():
     """The port of these hosts as long as they exist."""
     for host in 1, 2:

@@ -24,6 +24,7 @@ const char *const cm_setting_names[CM_SETTINGS] = {
 	[CM_SETTING_SUMMARY] = PREFIX "summary",
 	[CM_SETTING_ALGORITHM] = PREFIX "algorithm",
 	[CM_SETTING_NETWORK] = PREFIX "network",
+	[CM_SETTING_BEARER] = PREFIX "bearer",
 };
 
 /* For ompi_info; the manual page has more. */
@@ -50,6 +51,8 @@ static const char *const parameters_help[CM_SETTINGS] = {
 		"Algorithms, as barrier=exchange,allreduce=kary,degree=4",
 	[CM_SETTING_NETWORK] =
 		"Hosts communicate over this network, as 10.1.0.0/16",
+	[CM_SETTING_BEARER] =
+		"How packets travel: udp, or ethernet, without IP",
 };
 
 static int parameters_priority;

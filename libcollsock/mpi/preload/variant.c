@@ -23,6 +23,7 @@ const char *const cm_setting_names[CM_SETTINGS] = {
 	[CM_SETTING_SUMMARY] = "COLLSOCK_MPI_SUMMARY",
 	[CM_SETTING_ALGORITHM] = "COLLSOCK_MPI_ALGORITHM",
 	[CM_SETTING_NETWORK] = "COLLSOCK_MPI_NETWORK",
+	[CM_SETTING_BEARER] = "COLLSOCK_MPI_BEARER",
 };
 
 const char *cm_setting_text(enum cm_setting setting)
