@@ -300,12 +300,19 @@ def seeded(*purpose):
 
 # ---- ranks and groups ----
 
+# By number, as tools/vm makes them
+ADDRESSES = {socket.AF_INET: "10.1.0.{}", socket.AF_INET6: "fd00:1::{}",
+             socket.AF_PACKET: "02:00:00:00:00:{:02x}"}
+
+
 def member(host, family=socket.AF_INET, port=0, scope_id=0):
     """A host as the table of members has it: by number, or by address."""
-    address = host
-    if isinstance(host, int):
-        address = f"10.1.0.{host}" if family == socket.AF_INET else f"fd00:1::{host}"
-    return MEMBER.pack(family, port, scope_id, socket.inet_pton(family, address))
+    address = ADDRESSES[family].format(host) if isinstance(host, int) else host
+    if family == socket.AF_PACKET:
+        packed = bytes.fromhex(address.replace(":", ""))
+    else:
+        packed = socket.inet_pton(family, address)
+    return MEMBER.pack(family, port, scope_id, packed)
 
 
 class Descriptor:

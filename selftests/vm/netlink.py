@@ -304,6 +304,13 @@ def send_buffer_counts(_):
         ip_batch(("-n", "h1"), *(f"neighbour delete {child} dev eth0" for child in children))
 
 
+def ethertype_counts(value):
+    descriptor = Descriptor([1], socket.AF_PACKET)
+    refused(errno.EADDRNOTAVAIL, "the usual type", rank_on(1).join, descriptor, 0)
+    descriptor.members = [member(1, socket.AF_PACKET, value)]
+    rank_on(1).join(descriptor, 0)
+
+
 CHANGES = {
     "window": (3, window_counts),
     "rto_floor_us": (700_000, rto_floor_counts), "rto_initial_us": (77_000, rto_initial_counts),
@@ -317,7 +324,7 @@ CHANGES = {
     "linger_ms": (500, linger_counts), "user_memory_kib": (1024, user_memory_counts),
     "user_groups": (2, user_groups_counts),
     "require_keys": (0, require_keys_counts), "same_policy": (0, same_policy_counts),
-    "send_buffer_kib": (64, send_buffer_counts),
+    "send_buffer_kib": (64, send_buffer_counts), "ethertype": (0x88b6, ethertype_counts),
 }
 
 
