@@ -96,8 +96,8 @@ static inline u32 coll_operation_usual_degree(u32 hosts)
 }
 
 /*
- * The longest one that is not long: longer ones are so many packets that it counts how often a host
- * sends each of them.
+ * The longest one that is not long. A longer one is a number of packets, and how often a host sends
+ * each of them matters.
  */
 static inline u32 coll_operation_medium(u32 hosts)
 {

@@ -386,7 +386,7 @@ LEAVING = {"is removed": "link delete cable", "moves": "link set cable netns h3"
 
 @test_each(*LEAVING)
 def under_traffic_a_device(leaves):
-    """It leaves at once, although a group uses it; and the group does not wait for ever."""
+    """It leaves at once, although a group uses it; and the group does not wait indefinitely."""
     with pair_of_namespaces():
         ranks, ends = pair_of_ranks(liveness_ms=LIVENESS_MS), []
         collsock("e1", "device", "cable", "allow")

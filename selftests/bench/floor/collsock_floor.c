@@ -4,7 +4,7 @@
  * schedules, no retransmissions, no acknowledgments and no MAC; a lost packet is a hang. What
  * collsock costs beyond it is what these cost (Documentation/performance.md).
  *
- * It trusts whoever opens the device, and is for a test machine only.
+ * It trusts the process that opens the device, and is for a test machine only.
  */
 #include <linux/etherdevice.h>
 #include <linux/fs.h>
