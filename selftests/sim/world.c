@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "../../kernel/eth_bearer.h"
@@ -806,6 +807,8 @@ void world_init(struct world *w, u32 hosts, u64 seed, const struct world_user *u
 {
 	u32 i;
 
+	/* Most of a group's memory is never used: it is mapped then, and not set to zero. */
+	mallopt(M_MMAP_THRESHOLD, 1 << 18);
 	memset(w, 0, sizeof(*w));
 	w->hosts = calloc(hosts, sizeof(*w->hosts));
 	w->count = hosts;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=3 limit=60
+# vm: hosts=3 limit=60 smp=2
 # suites: check debug rt soak
 """The socket interface: waiting, several operations, sharing a socket, addresses."""
 

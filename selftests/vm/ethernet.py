@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=4 limit=300
+# vm: hosts=4 limit=300 smp=2
 # suites: check debug soak
 """Groups over Ethernet: their packets follow the Ethernet header."""
 

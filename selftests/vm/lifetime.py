@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=4 limit=90
+# vm: hosts=4 limit=90 smp=2
 # suites: check debug soak
 """Sockets, groups, namespaces and the module end in any order and leave nothing."""
 

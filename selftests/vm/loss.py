@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=13 limit=120
+# vm: hosts=13 limit=120 smp=2
 # suites: check rt soak
 """Under loss, reordering and repetition every result is right and none is early.
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=2 limit=180 needs=KPROBES
+# vm: hosts=2 limit=180 smp=2 needs=KPROBES
 # suites: check soak
 """What one user does in a namespace does not hold up or displace what others have there."""
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=2 limit=150 needs=KPROBES
+# vm: hosts=2 limit=150 smp=2 needs=KPROBES
 # suites: check soak
 """Those who only look cost running groups little, however many they are and whatever they ask."""
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=3 limit=120
+# vm: hosts=3 limit=120 smp=2
 # suites: check debug soak
 """Whatever system calls programs make, the kernel logs no warning and leaks nothing."""
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=3 limit=600
+# vm: hosts=3 limit=600 smp=2
 # suites: check debug rt soak
 """Long vectors of floats: results are exact wherever they are reduced, and programs keep their
 floating-point registers."""
