@@ -7,6 +7,7 @@
 #define COLL_COMPAT_H
 
 #include <linux/hrtimer.h>
+#include <linux/mm.h>
 #include <linux/version.h>
 #include <linux/workqueue.h>
 #include <net/genetlink.h>
@@ -33,6 +34,17 @@ static inline const struct genl_family *coll_genl_dump_family(struct netlink_cal
 	return genl_info_dump(cb)->family;
 #else
 	return genl_dumpit_info(cb)->family;
+#endif
+}
+
+/* 6.3: flags of a memory area are changed by functions. */
+static inline void coll_area_flags(struct vm_area_struct *area, unsigned long set,
+				   unsigned long clear)
+{
+#if KERNEL_VERSION(6, 3, 0) <= LINUX_VERSION_CODE
+	vm_flags_mod(area, set, clear);
+#else
+	area->vm_flags = (area->vm_flags | set) & ~clear;
 #endif
 }
 

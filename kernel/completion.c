@@ -29,6 +29,7 @@ struct coll_completions *coll_completions_new(u32 count, u32 max_bytes)
 		return NULL;
 	}
 	INIT_LIST_HEAD(&slots->ready);
+	slots->page = &slots->own;
 	slots->count = count;
 	bitmap_set(slots->free, 0, count);
 	for (i = 0; i < count; i++) {
@@ -116,6 +117,7 @@ void coll_completion_report(struct coll_completions *slots, u32 error, u32 faile
 	struct coll_completion *slot = &slots->slot[slots->count];
 
 	coll_completion_post(slots, slot, COLLSOCK_COOKIE_GROUP, 0, now);
+	coll_completion_posted(slots);
 	coll_completion_finish(slots, slot, NULL, 0, error, failed_rank, now);
 }
 

@@ -77,6 +77,11 @@ struct coll_completion {
  * @ready: DONE and unclaimed
  * @posted: latest serial number of a post
  * @ended: latest serial number of a completion
+ * @completed: all posts up to this serial number have ended
+ * @out_of_order: a bit for each later one that has ended: that of its number modulo 64, as fewer
+ *	are under way
+ * @page: where user space may see these numbers (page.h), or @own
+ * @own: there, if user space has not mapped a page
  * @buffers: buffers of all slots, until they belong to the group
  * @count: number of slots
  * @free: a bit for each slot that is FREE
@@ -86,6 +91,10 @@ struct coll_completions {
 	struct list_head	ready;
 	u64			posted;
 	u64			ended;
+	u64			completed;
+	u64			out_of_order;
+	struct collsock_page	*page;
+	struct collsock_page	own;
 	u8			*buffers;
 	u32			count;
 	DECLARE_BITMAP(free, COLLSOCK_MAX_WINDOW);
@@ -186,14 +195,49 @@ static inline void coll_completion_post(struct coll_completions *slots,
 }
 
 /**
+ * coll_completion_posted() - the group has accepted the operation
+ * @slots: of the socket
+ *
+ * It may have ended by now.
+ *
+ * Context: group lock held since coll_completion_post().
+ */
+static inline void coll_completion_posted(struct coll_completions *slots)
+{
+	WRITE_ONCE(slots->page->posted, slots->posted);
+}
+
+/**
  * coll_completion_unpost() - the group did not accept the operation
+ * @slots: of the socket
  * @slot: POSTED
  *
  * Context: group lock held since coll_completion_post().
  */
-static inline void coll_completion_unpost(struct coll_completion *slot)
+static inline void coll_completion_unpost(struct coll_completions *slots,
+					  struct coll_completion *slot)
 {
+	slots->posted--;
 	WRITE_ONCE(slot->state, COLL_COMPLETION_TAKEN);
+}
+
+/* The post with this number ends: tell who looks at the page. Returns its number as an end. */
+static inline u64 coll_completion_count(struct coll_completions *slots, u64 number)
+{
+	struct collsock_page *page = slots->page;
+
+	slots->ended++;
+	if (likely(number == slots->completed + 1)) {
+		slots->completed = number;
+		while (unlikely(slots->out_of_order & BIT_ULL((slots->completed + 1) % 64)))
+			slots->out_of_order ^= BIT_ULL(++slots->completed % 64);
+	} else {
+		slots->out_of_order |= BIT_ULL(number % 64);
+	}
+	/* A call of who sees these numbers finds the completion, as it needs the group's lock. */
+	smp_store_release(&page->ended, slots->ended);
+	smp_store_release(&page->completed, slots->completed);
+	return slots->ended;
 }
 
 /**
@@ -222,11 +266,25 @@ static inline void coll_completion_finish(struct coll_completions *slots,
 		slot->part = result;
 	else if (bytes && result != slot->buffer)
 		memcpy(slot->buffer, result, bytes);
-	slot->ended = ++slots->ended;
+	slot->ended = coll_completion_count(slots, slot->posted);
 	/* A claimant that sees DONE must see all of the above. */
 	smp_store_release(&slot->state, COLL_COMPLETION_DONE);
 	if (!slot->claimed)
 		coll_completion_make_ready(slots, slot);
+}
+
+/**
+ * coll_completion_forget() - an operation has succeeded, and nobody will receive a completion
+ * @slots: of the socket
+ * @slot: POSTED, quiet
+ *
+ * Context: group lock held. The caller wakes threads that wait for a free slot.
+ */
+static inline void coll_completion_forget(struct coll_completions *slots,
+					  struct coll_completion *slot)
+{
+	coll_completion_count(slots, slot->posted);
+	coll_completion_release(slots, slot);
 }
 
 void coll_completion_report(struct coll_completions *slots, u32 error, u32 failed_rank, u64 now);

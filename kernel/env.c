@@ -251,7 +251,7 @@ void coll_env_complete(struct coll_group *g, u32 local, u64 number, void *token,
 		coll_instance_set_failed(gi, lm);
 	if (slot->quiet && !error) {
 		/* This is within its own post, so the end of a socket never waits for it. */
-		coll_completion_release(slots, slot);
+		coll_completion_forget(slots, slot);
 		coll_instance_wake(gi, lm, 0, COLL_WAKE_WRITABLE);
 	} else {
 		if (slot->claimed)

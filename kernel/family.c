@@ -6,6 +6,7 @@
 #include "family.h"
 #include "instance.h"
 #include "io.h"
+#include "page.h"
 #include "socket.h"
 #include "sockopt.h"
 
@@ -106,6 +107,11 @@ static int family_compat_ioctl(struct socket *sock, unsigned int command, unsign
 }
 #endif
 
+static int family_mmap(struct file *file, struct socket *sock, struct vm_area_struct *area)
+{
+	return coll_page_map(coll_sock_of(sock), area);
+}
+
 /* ---- creating and releasing a socket ---- */
 
 static struct proto coll_proto = {
@@ -136,8 +142,10 @@ static int family_release(struct socket *sock)
 	csk = coll_sock_of(sock);
 	sock_orphan(sk);
 	sock->sk = NULL;
-	if (csk->instance)
+	if (csk->instance) {
+		coll_page_free(csk);
 		coll_instance_abandon(csk->instance, csk->local);
+	}
 	sock_put(sk);
 	return 0;
 }
@@ -162,7 +170,7 @@ static const struct proto_ops family_operations = {
 	.getsockopt	= coll_sockopt_get,
 	.sendmsg	= coll_io_send,
 	.recvmsg	= coll_io_recv,
-	.mmap		= sock_no_mmap,
+	.mmap		= family_mmap,
 };
 
 static int family_create(struct net *net, struct socket *sock, int protocol, int kern)

@@ -105,7 +105,7 @@ struct coll_local_member {
  * @request: of the first rank that joined; key and rank are zero
  * @charge: its part of coll_net.memory, and of its user's; constant while it is JOINED or
  *	LINGERING
- * @results: what its shared results are charged besides
+ * @results: what its shared results, and pages of its sockets, are charged besides
  * @refused: why it did not get memory, if a limit refused it
  * @timer: of the group's deadline
  * @linger: fires when it has lingered for too long

@@ -345,10 +345,13 @@ static int io_try_post(struct coll_sock *csk, struct coll_completion *slot,
 	coll_completion_post(csk->slots, slot, cookie, how, now);
 	slot->block = io_result_block(csk, sig);
 	err = coll_group_post(&gi->group, csk->local, sig, payload, slot, now);
-	if (err)
-		coll_completion_unpost(slot);
-	else if (unlikely(gi->group.work.fold.op))
-		io_fold(gi);
+	if (unlikely(err)) {
+		coll_completion_unpost(csk->slots, slot);
+	} else {
+		coll_completion_posted(csk->slots);
+		if (unlikely(gi->group.work.fold.op))
+			io_fold(gi);
+	}
 	coll_instance_leave(gi);
 	return err;
 }

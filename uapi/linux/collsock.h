@@ -323,6 +323,30 @@ struct collsock_wait {
 #define COLLSOCK_WAIT			_IO('K', 0x71)
 
 /**
+ * struct collsock_page - mmap() of a socket that has joined: what has ended, without a call
+ * @size: bytes of this structure that the kernel fills
+ * @reserved: 0
+ * @posted: operations of this rank that were posted so far
+ * @ended: how many of them have ended, in whatever order
+ * @completed: all of the first this many have ended
+ *
+ * Read-only, at offset 0, at most a page; a forked child does not inherit it. The numbers only
+ * grow. What a thread has posted is among the first @posted once the call that posts it has
+ * returned, so it has ended when @completed reaches the @posted read then. What has ended, well
+ * or not, does not block: its completion can be received. The failure that no operation reports
+ * (COLLSOCK_COOKIE_GROUP) counts as one.
+ */
+struct collsock_page {
+	__u32	size;
+	__u32	reserved;
+	__u64	posted;
+	__u64	ended;
+	__u64	completed;
+};
+
+#define COLLSOCK_PAGE_VER0		32
+
+/**
  * struct sockaddr_collsock - getsockname()
  * @family: number of the socket family
  * @reserved: 0

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <linux/mm.h>
+
+#include "compat.h"
+#include "instance.h"
+#include "netns.h"
+#include "page.h"
+#include "socket.h"
+
+/* Numbers that are in the slots go to the page; from now on it has them. */
+static bool page_begin(struct coll_sock *csk, struct collsock_page *page)
+{
+	struct coll_completions *slots = csk->slots;
+	bool first;
+
+	coll_instance_lock(csk->instance);
+	first = slots->page == &slots->own;
+	if (first) {
+		*page = *slots->page;
+		page->size = sizeof(*page);
+		WRITE_ONCE(slots->page, page);
+	}
+	coll_instance_unlock(csk->instance);
+	return first;
+}
+
+/* The socket has a page afterwards. */
+static int page_make(struct coll_sock *csk)
+{
+	struct coll_instance *gi = csk->instance;
+	unsigned long page;
+	int err;
+
+	err = coll_net_charge(gi->cn, gi->user, PAGE_SIZE);
+	if (err)
+		return err;
+	page = get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	if (page && page_begin(csk, (struct collsock_page *)page)) {
+		atomic64_add(PAGE_SIZE, &gi->results);
+		return 0;
+	}
+	/* There is no memory, or another thread was faster. */
+	coll_net_uncharge(gi->cn, gi->user, PAGE_SIZE);
+	free_page(page);
+	return page ? 0 : -ENOMEM;
+}
+
+/**
+ * coll_page_map() - mmap() of a socket
+ * @csk: the socket
+ * @area: where; its lock is held
+ *
+ * The page is allocated by the first call, and charged to the group's user. A mapping holds the
+ * socket, so a child of fork() does not inherit it: it is not the rank, whose end others must
+ * see.
+ *
+ * Return: 0; -ENOTCONN before JOIN, -EINVAL if it is not one page at offset 0, -EACCES if it is
+ * to be written; -ENOMEM or -EDQUOT as in JOIN. Context: process.
+ */
+int coll_page_map(struct coll_sock *csk, struct vm_area_struct *area)
+{
+	int err;
+
+	if (!coll_sock_instance(csk))
+		return -ENOTCONN;
+	if (area->vm_pgoff || area->vm_end - area->vm_start != PAGE_SIZE)
+		return -EINVAL;
+	if (area->vm_flags & VM_WRITE)
+		return -EACCES;
+	if (READ_ONCE(csk->slots->page) == &csk->slots->own) {
+		err = page_make(csk);
+		if (err)
+			return err;
+	}
+	coll_area_flags(area, VM_DONTCOPY | VM_DONTEXPAND, VM_MAYWRITE);
+	return vm_insert_page(area, area->vm_start, virt_to_page(csk->slots->page));
+}
+
+/**
+ * coll_page_free() - the socket closes, so nothing maps its page
+ * @csk: the socket
+ *
+ * Context: process, before the instance is abandoned.
+ */
+void coll_page_free(struct coll_sock *csk)
+{
+	struct coll_completions *slots = csk->slots;
+	struct coll_instance *gi = csk->instance;
+	struct collsock_page *page;
+
+	coll_instance_lock(gi);
+	page = slots->page;
+	slots->page = &slots->own;
+	coll_instance_unlock(gi);
+	if (page == &slots->own)
+		return;
+	free_page((unsigned long)page);
+	atomic64_sub(PAGE_SIZE, &gi->results);
+	coll_net_uncharge(gi->cn, gi->user, PAGE_SIZE);
+}

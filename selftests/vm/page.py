@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=3 limit=60
+# suites: check debug soak
+"""What a socket's page says of its operations, and who may map it."""
+
+import contextlib
+import ctypes
+import errno
+import mmap
+import os
+import struct
+import threading
+
+from collsock_netlink import Netlink
+from collsock_test import (
+    BROADCAST, INT64, NOP, QUIET, REDUCE, Descriptor, Group, Rank, equal, eventually, integers, libc, main,
+    netlink_on, on, outcome, refused, seeded, test, test_each, tunables, work)
+
+PAGE = struct.Struct("=IIQQQ")
+THREADS = 8
+NOBODY = 65534
+BROADCAST_OF_ONE = {"operation": BROADCAST, "type": INT64, "op": NOP, "count": 1, "root": 0}
+
+
+def mapped(rank, bytes_=mmap.PAGESIZE, protection=mmap.PROT_READ, **options):
+    return mmap.mmap(rank.fileno(), bytes_, mmap.MAP_SHARED, protection, **options)
+
+
+class Page:
+    """The page of a rank, mapped until the end of the context."""
+
+    def __init__(self, rank):
+        self.memory = mapped(rank)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.memory.close()
+
+    def numbers(self):
+        """Operations posted, those that have ended, and how many of the first have."""
+        return PAGE.unpack_from(self.memory)[2:]
+
+
+def memory_of_groups(host):
+    with netlink_on(host) as netlink:
+        return [group["memory"] for group in netlink.all("group")]
+
+
+@test
+def numbers_follow_posts_and_ends():
+    group = Group((1, 2))
+    group.barrier()
+    with Page(group[0]) as page:
+        equal("size and reserved", PAGE.unpack_from(page.memory)[:2], (PAGE.size, 0))
+        equal("after an operation", page.numbers(), (1, 1, 1))
+        group[0].post(integers(1))
+        equal("while one is under way", page.numbers(), (2, 1, 1))
+        group[1].post(integers(2))
+        eventually("it has ended", page.numbers, (2, 2, 2))
+        equal("its result is there", group[0].complete(0x40).result, integers(3))
+        group[1].complete()
+        thread = threading.Thread(target=group[1].run)
+        thread.start()
+        group[0].run()
+        thread.join()
+        equal("after one that was waited for", page.numbers(), (3, 3, 3))
+
+
+@test
+def what_ends_early_is_counted_at_once_and_completes_in_order():
+    group = Group((1, 2))
+    with Page(group[0]) as page:
+        group[0].post(integers(1), operation=REDUCE, root=0)
+        group[0].post(integers(7), **BROADCAST_OF_ONE)
+        group[0].post(integers(8), **BROADCAST_OF_ONE, flags=QUIET)
+        equal("broadcasts of a root end at once", page.numbers(), (3, 2, 0))
+        group[1].post(integers(1), operation=REDUCE, root=0)
+        eventually("all have ended", page.numbers, (3, 3, 3))
+        for _ in range(2):
+            group[0].complete()
+
+
+@test
+def a_page_counts_a_whole_window_and_more():
+    """What has ended out of order is remembered, however far it wraps around."""
+    group = Group((1, 2), window=64)
+    sequence = seeded("page")
+    with Page(group[0]) as page:
+        done = 0
+        for _ in range(work(10)):
+            early = sequence.randrange(1, 64)
+            group[0].post(integers(1), operation=REDUCE, root=0)
+            for number in range(early):
+                group[0].post(integers(number), **BROADCAST_OF_ONE)
+            equal("before", page.numbers(), (done + 1 + early, done + early, done))
+            group[1].post(integers(1), operation=REDUCE, root=0)
+            for _ in range(early):
+                group[1].post(b"", **BROADCAST_OF_ONE)
+            done += 1 + early
+            eventually("after", page.numbers, (done, done, done))
+            for _ in range(1 + early):
+                group[0].complete()
+                group[1].complete()
+
+
+@test
+def a_refused_post_is_not_counted():
+    group = Group((1, 2), window=1)
+    with Page(group[0]) as page:
+        group[0].setblocking(False)
+        group[0].post()
+        refused(errno.EAGAIN, "a post without room", group[0].post)
+        refused(errno.EAGAIN, "another", group[0].post)
+        equal("posted", page.numbers(), (1, 0, 0))
+        group[1].post()
+        eventually("it has ended", page.numbers, (1, 1, 1))
+        group[0].complete()
+        group[0].post()
+        equal("the next is the second", page.numbers(), (2, 1, 1))
+        group[1].complete()
+        group[1].post()
+        eventually("it has ended, too", page.numbers, (2, 2, 2))
+
+
+@test_each("under way", "idle")
+def a_failure_ends_operations_and_counts_as_one_if_there_was_none(state):
+    group = Group((1, 2))
+    group.barrier()
+    with Page(group[0]) as page:
+        ends = 2 if state == "under way" else 1
+        if state == "under way":
+            group[0].post()
+            group[0].post()
+        group[1].close()
+        eventually("numbers", page.numbers, (1 + ends, 1 + ends, 1 + ends))
+        for _ in range(ends):
+            equal("what ended", outcome(group[0].complete()), "ECONNRESET rank 1")
+
+
+def make_writable(address):
+    if libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(mmap.PAGESIZE),
+                     mmap.PROT_READ | mmap.PROT_WRITE):
+        raise OSError(ctypes.get_errno(), "mprotect")
+
+
+@test
+def only_a_page_of_a_group_can_be_mapped_and_only_to_read():
+    with on(1):
+        lone = Rank()
+    refused(errno.ENOTCONN, "before JOIN", mapped, lone)
+    group = Group((1, 2))
+    refused(errno.EACCES, "to write", mapped, group[0], protection=mmap.PROT_READ | mmap.PROT_WRITE)
+    refused(errno.EINVAL, "two pages", mapped, group[0], 2 * mmap.PAGESIZE)
+    refused(errno.EINVAL, "the second page", mapped, group[0], offset=mmap.PAGESIZE)
+    mmap.mmap(group[0].fileno(), mmap.PAGESIZE, mmap.MAP_PRIVATE, mmap.PROT_READ).close()
+    with Page(group[0]) as page:
+        address = next(line.split("-")[0] for line in open("/proc/self/maps", encoding="ascii")
+                       if "socket:" in line)
+        refused(errno.EACCES, "to write afterwards", make_writable, int(address, 16))
+        equal("it can still be read", page.numbers(), (0, 0, 0))
+
+
+@test
+def a_child_does_not_inherit_the_page():
+    """It would keep the rank of its parent alive."""
+    group = Group((1, 2))
+    with Page(group[0]):
+        child = os.fork()
+        if not child:
+            with open("/proc/self/maps", encoding="ascii") as maps:
+                os._exit("socket:" in maps.read())
+        equal("pages in the child", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+
+
+@test
+def a_mapping_holds_the_socket():
+    group = Group((1, 2))
+    group.barrier()
+    with Page(group[0]) as page:
+        group[0].close()
+        group[1].set_timeout(0.3)
+        refused(errno.EAGAIN, "a completion", group[1].complete)
+        equal("numbers", page.numbers(), (1, 1, 1))
+    group[1].set_timeout(20)
+    equal("what the other learns", outcome(group[1].complete()), "ECONNRESET rank 0")
+
+
+@test
+def a_page_is_charged_once_to_the_user_of_the_group():
+    group = Group((1, 2))
+    before, = memory_of_groups(1)
+    pages = []
+    threads = [threading.Thread(target=lambda: pages.append(Page(group[0])))
+               for _ in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    equal("mappings", len(pages), THREADS)
+    equal("memory", memory_of_groups(1), [before + mmap.PAGESIZE])
+    group.barrier()
+    equal("all show the same", {page.numbers() for page in pages}, {(1, 1, 1)})
+    for page in pages:
+        page.memory.close()
+    equal("memory of a socket that could map it again", memory_of_groups(1),
+          [before + mmap.PAGESIZE])
+    group.close()
+
+
+@test
+def a_page_is_free_when_the_socket_closes():
+    """A group whose other rank remains has less to pay for then."""
+    group = Group((1, 2), placement=[0, 0, 1])
+    with Page(group[0]), Page(group[1]):
+        held, = memory_of_groups(1)
+    group[0].close()
+    equal("memory of one rank's page", memory_of_groups(1), [held - mmap.PAGESIZE])
+    group[1].close()
+
+
+@contextlib.contextmanager
+def as_user(number):
+    os.setresuid(number, number, 0)
+    try:
+        yield
+    finally:
+        os.setresuid(0, 0, 0)
+
+
+def memory_of_user(number):
+    with contextlib.closing(Netlink()) as netlink:
+        return next(one["memory"] for one in netlink.all("user") if one["uid"] == number)
+
+
+@test
+def a_user_without_memory_left_gets_no_page():
+    with on(1), as_user(NOBODY):
+        rank = Rank()
+        rank.join(Descriptor([1]), 0)
+    with tunables(user_memory_kib=-(-memory_of_user(NOBODY) // 1024)):
+        refused(errno.EDQUOT, "a page", mapped, rank)
+        equal("an operation without it", outcome(rank.run()), "success")
+    with Page(rank) as page:
+        equal("numbers from before it was mapped", page.numbers(), (1, 1, 1))
+
+
+if __name__ == "__main__":
+    main()
