@@ -182,6 +182,30 @@ int collsock_wait(struct collsock *socket, __u64 cookie,
 		  struct collsock_completion *completion, void *result,
 		  size_t result_bytes);
 
+/*
+ * The page of a socket that has joined, until collsock_close(): what has ended, without a call of
+ * the kernel. Read it with the next two only. A forked child has no page until it calls this.
+ */
+int collsock_map_page(struct collsock *socket, const struct collsock_page **page);
+
+/* How many operations were posted so far; those of this thread are among them. */
+static inline __u64 collsock_posted(const struct collsock_page *page)
+{
+	return __atomic_load_n(&page->posted, __ATOMIC_ACQUIRE);
+}
+
+/* Have the first @posted operations ended, well or not? If so, no completion is waited for. */
+static inline int collsock_have_ended(const struct collsock_page *page, __u64 posted)
+{
+	return __atomic_load_n(&page->completed, __ATOMIC_ACQUIRE) >= posted;
+}
+
+/* How many operations have ended, in whatever order: unchanged if there is nothing new. */
+static inline __u64 collsock_ended(const struct collsock_page *page)
+{
+	return __atomic_load_n(&page->ended, __ATOMIC_ACQUIRE);
+}
+
 /* ---- post and wait ---- */
 
 /*

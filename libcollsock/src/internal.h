@@ -19,6 +19,8 @@
  * @next_cookie: for the next function that posts and waits
  * @ranks: ranks of the group, once asked for; 0 before
  * @rank: the rank of this socket, when @ranks is known
+ * @page: once mapped; under the lock of forks, like the next
+ * @forks: of the process that has mapped it
  * @next: in the list of sockets that are closed in a forked child
  * @link: the list's pointer to it; NULL if it stays open in a child
  */
@@ -28,6 +30,8 @@ struct collsock {
 	atomic_ullong	next_cookie;
 	atomic_uint	ranks;
 	atomic_uint	rank;
+	void		*page;
+	unsigned int	forks;
 	struct collsock	*next;
 	struct collsock	**link;
 };

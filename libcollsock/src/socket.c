@@ -7,6 +7,7 @@
 
 #include "fork.h"
 #include "internal.h"
+#include "page.h"
 
 #define FAMILY_PARAMETER "/sys/module/collsock/parameters/family"
 #define FAMILY_LIMIT 256
@@ -66,6 +67,8 @@ COLLSOCK_PUBLIC void collsock_close(struct collsock *s)
 		return;
 	collsock_hold_forks();
 	collsock_forget_child(s);
+	/* A mapping would keep the rank in its group. */
+	collsock_unmap_page(s);
 	if (s->fd >= 0)
 		close(s->fd);
 	collsock_release_forks();

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 
@@ -34,7 +35,8 @@ int __wrap_socket(int family, int type, int protocol)
 	fake.type = type;
 	if (fake.error)
 		return answer(fake.error, 0);
-	return open("/dev/null", O_RDWR | O_CLOEXEC);
+	/* Memory, so that it can be mapped */
+	return memfd_create("socket", MFD_CLOEXEC);
 }
 
 int __wrap_setsockopt(int fd, int level, int option, const void *value, socklen_t bytes)
