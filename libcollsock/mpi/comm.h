@@ -60,6 +60,8 @@ enum cm_comm_state {
  * @window.queue: operations that wait for room in the window
  * @window.queue_end: where to link the next operation
  * @window.queued: the queue is not empty; may be read without the lock
+ * @window.page: says what has ended, or NULL
+ * @window.seen: how many operations had ended when completions were received last
  *
  * @failure: of its group, which is terminal
  * @failure.seen: an operation has failed, so all later ones will
@@ -90,6 +92,8 @@ struct cm_comm {
 		struct cm_op	*queue;
 		struct cm_op	**queue_end;
 		atomic_bool	queued;
+		const struct collsock_page	*page;
+		atomic_ullong	seen;
 	} window;
 
 	struct {

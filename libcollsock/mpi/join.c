@@ -107,9 +107,13 @@ static int join_this_rank(struct cm_comm *c, struct cm_plan *plan,
 	if (!c->window.scratch)
 		return -ENOMEM;
 	err = join_group(c, plan, &records[0]);
-	if (!err)
-		join_set_spin(c, plan);
-	return err;
+	if (err)
+		return err;
+	join_set_spin(c, plan);
+	/* Without it, each test of an operation is a call. */
+	if (collsock_map_page(c->socket, &c->window.page))
+		c->window.page = NULL;
+	return 0;
 }
 
 /*

@@ -23,7 +23,8 @@ bool cm_run_test(struct cm_op *op, struct cm_comm **looked)
 	if (c == *looked)
 		return false;
 	*looked = c;
-	cm_window_advance(c);
+	if (cm_window_has_news(c))
+		cm_window_advance(c);
 	/* Unlike in a wait, the socket cannot report here that this rank has left. */
 	if (atomic_load(&c->failure.left))
 		cm_window_lose(op, -atomic_load(&c->failure.left));
@@ -60,7 +61,8 @@ void cm_run_wait(struct cm_op *op)
 	while (!cm_op_is_done(op)) {
 		cm_underlying_progress();
 		/* Completions left in the socket would keep us from sleeping. */
-		if (cm_window_is_queued(c) || atomic_load(&c->window.under_way) > 1)
+		if (cm_window_is_queued(c) ||
+		    (atomic_load(&c->window.under_way) > 1 && cm_window_has_news(c)))
 			cm_window_advance(c);
 		if (cm_op_is_done(op))
 			return;

@@ -50,6 +50,9 @@ static void window_take_completions(struct cm_comm *c)
 {
 	struct collsock_completion completion;
 
+	/* What ends from now on is news, though it may be received below. */
+	if (c->window.page)
+		atomic_store(&c->window.seen, collsock_ended(c->window.page));
 	while (atomic_load(&c->window.under_way) &&
 	       !collsock_complete(c->socket, &completion, c->window.scratch,
 				  cm_settings.max_bytes))
@@ -82,6 +85,12 @@ void cm_window_advance(struct cm_comm *c)
 	window_lock(c);
 	window_advance(c);
 	window_unlock(c);
+}
+
+bool cm_window_has_news(const struct cm_comm *c)
+{
+	return !c->window.page || cm_window_is_queued(c) ||
+	       collsock_ended(c->window.page) != atomic_load(&c->window.seen);
 }
 
 bool cm_window_post(struct cm_op *op)

@@ -12,6 +12,12 @@
 void cm_window_advance(struct cm_comm *c);
 
 /*
+ * May cm_window_advance() find something? If the socket's page is mapped, this needs no call of
+ * the kernel.
+ */
+bool cm_window_has_news(const struct cm_comm *c);
+
+/*
  * Post a new operation, or append it to the queue; never blocks. True if the queue is not
  * empty then, so that the window must be advanced later.
  */
