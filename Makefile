@@ -95,13 +95,16 @@ check-rt: setup-build setup-vm setup-rt	## a sample of the tests in the VM on a 
 check-arm64: setup-build setup-vm setup-arm64	## a sample of the tests in a VM with 64-bit ARM processors
 	@selftests/run arm64:arm64
 
+check-drivers: setup-vm built	## two VMs whose network devices have real drivers: virtio-net, e1000e
+	@COLLSOCK_KVER=$(KVER) selftests/run drivers
+
 check-deb: setup-vm setup-tree deb	## the packages, in a fresh Debian 12: install, build for two kernels, run, purge
 	@selftests/run deb
 
 soak: setup-build+test+vm+readers+debug+k612+fuzz+mpi+capture+ynl	## SOAK=n times the work, on 6.1, 6.12 and the debug kernels
 	@tools/vm/ynl >/dev/null
 	@selftests/run --soak $(SOAK) unit sim fuzz lib dissector \
-		$(KVER):soak 6.12:soak uml:soak smp:soak $(KVER):mpi-suites
+		$(KVER):soak 6.12:soak uml:soak smp:soak $(KVER):mpi-suites drivers
 	@RUNS=$$(($(SOAK) * 500000)) selftests/fuzz/run
 
 fuzz: setup-fuzz	## libFuzzer on the core: FUZZ_SECONDS=60 in all, or RUNS=n inputs
