@@ -4,13 +4,18 @@
 # suites: check soak
 """Groups over Ethernet on devices that are made of others."""
 
+import json
+import os
 import socket
 import struct
+import subprocess
 import time
 
 from collsock_test import (
-    Descriptor, equal, ip_batch, main, member, rank_on, test, test_each, work)
+    Descriptor, command, equal, ip_batch, main, member, rank_on, test, test_each, work)
 from ethernet_common import Frames, barrier_of, end_pair, pair_of_namespaces, pair_of_ranks
+
+TOOL = os.path.abspath("build/tools/collsock")
 
 
 @test
@@ -79,6 +84,38 @@ def packets_of_a_device_on_another_are_not_those_of_its_groups(kind):
         equal("packets of the device itself", packets_of("e1", lambda: frames.send(frame)), 1)
         frames.close()
         arriving.close()
+
+
+# ---- the doctor ----
+
+def diagnosis(host):
+    """What the doctor of that host finds about Ethernet: results and texts."""
+    done = subprocess.run(["ip", "netns", "exec", host, TOOL, "-j", "doctor"], text=True,
+                          stdout=subprocess.PIPE, check=False)
+    found = json.loads(done.stdout)
+    equal("status", done.returncode, 2 if any(one["result"] == "problem" for one in found) else 0)
+    return [(one["result"], one["finding"]) for one in found
+            if one["check"] == "ethernet" and "delay" not in one["finding"]]
+
+
+@test
+def the_doctor_says_why_a_device_carries_no_packets():
+    with pair_of_namespaces():
+        equal("without a group", diagnosis("e1"),
+              [("ok", "no group uses a device, and none is allowed for all users")])
+        command("ip", "netns", "exec", "e1", TOOL, "device", "cable", "allow")
+        equal("when allowed", diagnosis("e1"), [("ok", "cable, which groups may use, is up")])
+        ranks = pair_of_ranks()
+        equal("with a group", diagnosis("e1"), [("ok", "cable, which groups use, is up")])
+        ip_batch(("-n", "e2"), "link set cable down")
+        equal("other end down", diagnosis("e1"),
+              [("problem", "cable, which groups use, has no carrier")])
+        equal("this end down", diagnosis("e2"), [("problem", "cable, which groups use, is down")])
+        ip_batch(("-n", "e2"), "link set cable up", "link add b0 type bridge",
+                 "link set cable master b0")
+        equal("port of a bridge", diagnosis("e2"),
+              [("problem", "cable, which groups use, is a port of b0, which gets its packets")])
+        end_pair(ranks)
 
 
 if __name__ == "__main__":

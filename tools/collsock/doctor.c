@@ -31,6 +31,7 @@ static const struct {
 	{ "packet size",	doctor_mtu },
 	{ "reachability",	doctor_reach },
 	{ "interrupts",		doctor_coalescing },
+	{ "ethernet",		doctor_ethernet,	true },
 	{ "timers",		doctor_timers },
 	{ "backlog",		doctor_backlog },
 	{ "neighbours",		doctor_neighbours },

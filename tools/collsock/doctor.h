@@ -111,6 +111,10 @@ void doctor_mtu(struct doctor *d);
 void doctor_reach(struct doctor *d);
 void doctor_coalescing(struct doctor *d);
 
+/* For how long a device delays packets */
+void doctor_check_delays(struct doctor *d, const char *device);
+void doctor_ethernet(struct doctor *d);
+
 void doctor_timers(struct doctor *d);
 void doctor_backlog(struct doctor *d);
 void doctor_neighbours(struct doctor *d);

@@ -347,7 +347,7 @@ void doctor_reach(struct doctor *d)
 
 /* ---- network devices ---- */
 
-static void doctor_check_device(struct doctor *d, const char *device)
+void doctor_check_delays(struct doctor *d, const char *device)
 {
 	struct ethtool_coalesce coalesce = { .cmd = ETHTOOL_GCOALESCE };
 	struct ifreq request = { .ifr_data = (void *)&coalesce };
@@ -382,6 +382,6 @@ void doctor_coalescing(struct doctor *d)
 			if (!strcmp(d->hosts[i].device, d->hosts[j].device))
 				break;
 		if (j == i && *d->hosts[i].device)
-			doctor_check_device(d, d->hosts[i].device);
+			doctor_check_delays(d, d->hosts[i].device);
 	}
 }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Network devices of groups over Ethernet */
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <linux/collsock_netlink.h>
+
+#include "doctor.h"
+#include "text.h"
+
+/* Flags of the device, or 0 */
+static unsigned int doctor_device_flags(const char *name)
+{
+	struct ifreq request = { };
+	int fd, status;
+
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%.15s", name);
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return 0;
+	status = ioctl(fd, SIOCGIFFLAGS, &request);
+	close(fd);
+	return status ? 0 : (unsigned short)request.ifr_flags;
+}
+
+/* The bridge or bond whose port the device is, in @master; NULL if it is none. */
+static const char *doctor_device_master(const char *name, char master[PATH_MAX])
+{
+	char path[64];
+	ssize_t bytes;
+
+	snprintf(path, sizeof(path), "/sys/class/net/%.15s/master", name);
+	bytes = readlink(path, master, PATH_MAX - 1);
+	if (bytes < 0)
+		return NULL;
+	master[bytes] = '\0';
+	return basename(master);
+}
+
+static void doctor_check_ethernet(struct doctor *d, struct json_object *device)
+{
+	const char *use = text_flag(device, "open") ? "which groups use" : "which groups may use";
+	char name[IF_NAMESIZE], room[PATH_MAX];
+	const char *master;
+	unsigned int flags;
+
+	if (!if_indextoname(text_number(device, "ifindex", 0), name))
+		return;
+	flags = doctor_device_flags(name);
+	master = doctor_device_master(name, room);
+	if (!(flags & IFF_UP))
+		doctor_say(d, DOCTOR_PROBLEM, "ip link set DEVICE up", "%s, %s, is down", name, use);
+	else if (master)
+		doctor_say(d, DOCTOR_PROBLEM, "allow that device instead, and join groups over it",
+			   "%s, %s, is a port of %s, which gets its packets", name, use, master);
+	else if (!(flags & IFF_RUNNING))
+		doctor_say(d, DOCTOR_PROBLEM, "look at the cable and the switch",
+			   "%s, %s, has no carrier", name, use);
+	else
+		doctor_say(d, DOCTOR_OK, NULL, "%s, %s, is up", name, use);
+	doctor_check_delays(d, name);
+}
+
+void doctor_ethernet(struct doctor *d)
+{
+	struct json_object *all = netlink_dump(&d->n, COLLSOCK_CMD_DEVICE_GET, 0, 0, decode_device);
+	size_t i, count = json_object_array_length(all);
+
+	if (!count)
+		doctor_say(d, DOCTOR_OK, NULL,
+			   "no group uses a device, and none is allowed for all users");
+	for (i = 0; i < count; i++)
+		doctor_check_ethernet(d, json_object_array_get_idx(all, i));
+	json_object_put(all);
+}
