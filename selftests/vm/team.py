@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 # vm: hosts=4 limit=120 smp=2
-# suites: check debug soak
+# suites: check soak
 """Teams of threads and of processes, each combined with a socket: every host is one rank."""
 
 import ctypes
