@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <stdio.h>
+
 #include "announce.h"
 #include "fatal.h"
 #include "progress.h"
@@ -31,9 +33,20 @@ union announcement {
 
 _Static_assert(sizeof(union announcement) == ANNOUNCEMENT_BYTES, "settings do not fit");
 
+static void announce_warn_of_unknown(void)
+{
+	const char *meant, *name = cm_setting_unknown(&meant);
+
+	if (name)
+		fprintf(stderr, "collsock: %s is ignored: it is no setting of %s%s%s%s\n", name,
+			cm_variant.name, meant ? "; is " : "", meant ?: "", meant ? " meant?" : "");
+}
+
 static void announce_read_settings(union announcement *a)
 {
 	char error[512];
+
+	announce_warn_of_unknown();
 
 	a->version = VERSION;
 	a->valid = !cm_settings_read(&a->settings, error, sizeof(error));

@@ -75,6 +75,7 @@ void cm_outcome_report(const struct cm_comm *c, const struct cm_outcome *o, bool
 	if (c->rank || (again && !cm_settings.verbose))
 		return;
 	fprintf(stderr,
-		"collsock: a communicator of %d ranks is left to the MPI library, because of rank %d: %s\n",
-		c->size, o->rank, outcome_text(o, tried, text, sizeof(text)));
+		"collsock: a communicator of %d ranks %s, because of rank %d: %s\n", c->size,
+		cm_settings.mode == CM_REQUIRE ? "cannot join" : "is left to the MPI library",
+		o->rank, outcome_text(o, tried, text, sizeof(text)));
 }

@@ -85,6 +85,12 @@ enum cm_setting {
 extern const char *const cm_setting_names[CM_SETTINGS];
 const char *cm_setting_text(enum cm_setting setting);
 
+/*
+ * A name that is set, looks like that of a setting and is none, as after a slip of the finger; or
+ * NULL. @meant is what it may stand for, or NULL.
+ */
+const char *cm_setting_unknown(const char **meant);
+
 /* Read all of them. Returns 0, or -1 with a message in @error. */
 int cm_settings_read(struct cm_settings *settings, char *error, size_t bytes);
 

@@ -232,7 +232,19 @@ def fatal_failure(kind, ranks):
 def required(kind, ranks):
     run = launch(kind, ranks, ["COLLSOCK_MPI=require"], "join=EPERM@1")
     yield ("COLLSOCK_MPI=require ends the program and says why", run, ends_and_says,
-           "because of rank 1: not permitted here", "not allowed with COLLSOCK_MPI=require")
+           "cannot join, because of rank 1: not permitted here",
+           "not allowed with COLLSOCK_MPI=require")
+    yield ("it does not say that the communicator is left to the MPI library", run,
+           lambda run: equal("reasons", reasons(run), []))
+
+
+def misspelt_setting(kind, ranks):
+    """Another rank's environment is not looked at."""
+    run = launch(kind, ranks, ["COLLSOCK_MPI_AFTERR=3"], "nothing")
+    yield "the program ends well, with a misspelt setting", run, ended_well
+    yield "a misspelt setting is named once, and what may be meant", run, lambda run: equal(
+        "lines", re.findall("collsock: (.*) is ignored: .*; is (.*) meant", run.err),
+        [("COLLSOCK_MPI_AFTERR", "COLLSOCK_MPI_AFTER")])
 
 
 def says_though_slow(run, *texts):
@@ -355,6 +367,7 @@ def programs():
         if kind == "mpich":
             yield nothing_is_left, kind, 4
             yield invalid_setting, kind, 2
+            yield misspelt_setting, kind, 2
         if IN_SOAK or kind == "mpich":
             yield other_version, kind, 2
         yield fatal_failure, kind, 2

@@ -54,6 +54,45 @@ static bool refuses(const char *name, const char *text)
 	return status == -1 && strstr(error, said);
 }
 
+static const char *unknown_beside(const char *name, const char **meant)
+{
+	const char *found;
+
+	setenv(name, "1", 1);
+	found = cm_setting_unknown(meant);
+	unsetenv(name);
+	return found;
+}
+
+TEST_F(settings, what_looks_like_a_setting_and_is_none_is_found)
+{
+	const char *meant;
+	size_t i;
+
+	EXPECT_EQ(NULL, cm_setting_unknown(&meant));
+	EXPECT_STREQ("COLLSOCK_MPI_AFTERR", unknown_beside("COLLSOCK_MPI_AFTERR", &meant));
+	EXPECT_STREQ("COLLSOCK_MPI_AFTER", meant);
+	EXPECT_STREQ("COLLSOCK_MPI_MAX_BYTE", unknown_beside("COLLSOCK_MPI_MAX_BYTE", &meant));
+	EXPECT_STREQ("COLLSOCK_MPI_MAX_BYTES", meant);
+	EXPECT_STREQ("COLLSOCK_MPI_QUICK", unknown_beside("COLLSOCK_MPI_QUICK", &meant));
+	EXPECT_EQ(NULL, meant);
+	EXPECT_STREQ("COLLSOCK_MPI_", unknown_beside("COLLSOCK_MPI_", &meant));
+	EXPECT_EQ(NULL, unknown_beside("COLLSOCK_KEY", &meant));
+	for (i = 0; i < ARRAY_SIZE(variables); i++)
+		EXPECT_EQ(NULL, unknown_beside(variables[i], &meant));
+}
+
+TEST_F(settings, a_long_name_is_cut_off)
+{
+	const char *meant, *found;
+	char name[200];
+
+	snprintf(name, sizeof(name), "COLLSOCK_MPI_%0150d", 0);
+	found = unknown_beside(name, &meant);
+	ASSERT_NE(NULL, found);
+	EXPECT_EQ(0, strncmp(found, name, strlen(found)));
+}
+
 TEST_F(settings, defaults)
 {
 	ASSERT_EQ(0, cm_settings_read(&self->got, self->error, sizeof(self->error)));

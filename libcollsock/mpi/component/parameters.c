@@ -79,6 +79,13 @@ const char *cm_setting_text(enum cm_setting setting)
 	return parameters_text[setting];
 }
 
+/* Open MPI has parameters of all components, and says of none that it is unknown. */
+const char *cm_setting_unknown(const char **meant)
+{
+	*meant = NULL;
+	return NULL;
+}
+
 static int parameters_register_one(const mca_base_component_t *component, const char *name,
 				   const char *help, mca_base_var_type_t type, void *storage)
 {

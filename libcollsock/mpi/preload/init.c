@@ -51,13 +51,18 @@ static int init_begin(void)
 /* Another MPI has handles of a different size. */
 static void init_check_library(void)
 {
-	char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+	char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", *blank;
 	int length;
 
 	PMPI_Get_library_version(version, &length);
 	if (!strncmp(version, CM_LIBRARY, strlen(CM_LIBRARY)))
 		return;
-	cm_fatal_say("collsock: this library is for " CM_LIBRARY ", the program runs on %.40s\n",
+	/* MPICH's has several lines. */
+	version[strcspn(version, "\n")] = '\0';
+	for (blank = version; *blank; blank++)
+		if (*blank == '\t')
+			*blank = ' ';
+	cm_fatal_say("collsock: this library is for " CM_LIBRARY ", the program runs on %.60s\n",
 		     version);
 	exit(2);
 }

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Settings are environment variables. */
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "settings.h"
 #include "variant.h"
+
+#define VARIANT_PREFIX "COLLSOCK_MPI"
 
 const struct cm_variant cm_variant = {
 	.name		= "libcollsock-mpi",
@@ -29,4 +35,54 @@ const char *const cm_setting_names[CM_SETTINGS] = {
 const char *cm_setting_text(enum cm_setting setting)
 {
 	return getenv(cm_setting_names[setting]);
+}
+
+static size_t variant_common_bytes(const char *a, const char *b)
+{
+	size_t bytes = 0;
+
+	while (a[bytes] && a[bytes] == b[bytes])
+		bytes++;
+	return bytes;
+}
+
+/* A variable is NAME=VALUE, which ends this name if @bytes are its length. */
+static bool variant_is(const char *variable, const char *name, size_t bytes)
+{
+	return !name[bytes] && variable[bytes] == '=';
+}
+
+/* Is the variable a setting? Otherwise @meant has the setting that begins most like it. */
+static bool variant_is_setting(const char *variable, const char **meant)
+{
+	size_t most = strlen(VARIANT_PREFIX "_"), bytes;
+	enum cm_setting setting;
+
+	*meant = NULL;
+	for (setting = 0; setting < CM_SETTINGS; setting++) {
+		bytes = variant_common_bytes(variable, cm_setting_names[setting]);
+		if (variant_is(variable, cm_setting_names[setting], bytes))
+			return true;
+		if (bytes > most) {
+			most = bytes;
+			*meant = cm_setting_names[setting];
+		}
+	}
+	return false;
+}
+
+const char *cm_setting_unknown(const char **meant)
+{
+	static char name[64];
+	char **variable;
+
+	for (variable = environ; variable && *variable; variable++) {
+		if (strncmp(*variable, VARIANT_PREFIX, strlen(VARIANT_PREFIX)) ||
+		    variant_is_setting(*variable, meant))
+			continue;
+		memccpy(name, *variable, '=', sizeof(name) - 1);
+		name[strcspn(name, "=")] = '\0';
+		return name;
+	}
+	return NULL;
 }
