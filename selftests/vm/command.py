@@ -105,6 +105,21 @@ def commands_can_be_abbreviated_and_mistakes_are_explained():
 
 
 @test
+def a_key_is_made_once_and_only_its_owner_may_read_it():
+    with tempfile.TemporaryDirectory() as folder:
+        file, keys = f"{folder}/key", [run(1, "keygen").out for _ in range(2)]
+        run(1, "keygen", file)
+        keys.append(read_file(file))
+        equal("32 digits each", [bool(re.fullmatch("[0-9a-f]{32}\n", key)) for key in keys],
+              [True] * 3)
+        equal("different keys", len(set(keys)), 3)
+        equal("mode", os.stat(file).st_mode & 0o777, 0o600)
+        contains("error", run(1, "keygen", file, status=ERROR).error, file, "File exists")
+        equal("the file", read_file(file), keys[2])
+        contains("error", run(1, "keygen", f"{folder}/no/key", status=ERROR).error, "no key was made")
+
+
+@test
 def a_missing_module_is_explained():
     unload()
     try:

@@ -67,7 +67,7 @@ _collsock() {
 	if [[ $current == -* ]]; then
 		choices=$(_collsock_options)
 	elif [[ ! $command ]]; then
-		choices="group host rank peer op user device stat get set monitor end wait doctor"
+		choices="group host rank peer op user device stat get set monitor end wait doctor keygen"
 	else
 		case $command in
 		group | host | rank | peer | op | end | wait)
@@ -83,10 +83,18 @@ _collsock() {
 				choices=$(_collsock_values name "${netns[@]}" get)
 			fi
 			;;
+		device)
+			if ((words_behind)); then
+				choices="allow deny"
+			else
+				choices=$(cd /sys/class/net && echo *)
+			fi
+			;;
 		doctor) mapfile -t COMPREPLY < <(compgen -A hostname -- "$current") ;;
+		keygen) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
 		esac
 	fi
-	[[ $command == doctor && $current != -* ]] ||
+	[[ ($command == doctor || $command == keygen) && $current != -* ]] ||
 		mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$current")
 }
 

@@ -16,6 +16,7 @@
 #include "device.h"
 #include "doctor.h"
 #include "end.h"
+#include "keygen.h"
 #include "match.h"
 #include "monitor.h"
 #include "show.h"
@@ -47,6 +48,7 @@ static const struct {
 	{ "end",	end_command,	   "" },
 	{ "wait",	wait_command,	   "liN" },
 	{ "doctor",	doctor_command,	   "" },
+	{ "keygen",	keygen_command,	   "" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
@@ -88,6 +90,8 @@ static const char help[] =
 	"                               exit status 3 if any operation waits\n"
 	"  wait --last                  which ranks were last most often\n"
 	"  doctor [HOST...]             find problems: exit status 2 if there are any\n"
+	"  keygen [FILE]                make the secret of a group: in a new file that only\n"
+	"                               its owner may read, or on standard output\n"
 	"Change, with CAP_NET_ADMIN:\n"
 	"  set NAME VALUE|default [NAME VALUE...]\n"
 	"                               change tunables, all of them or none\n"
