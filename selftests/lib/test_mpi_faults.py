@@ -259,6 +259,18 @@ def invalid_setting(kind, ranks):
            says_though_slow, "COLLSOCK_MPI=perhaps")
 
 
+def library_for_the_other_mpi(kind, ranks):
+    other = KINDS[1 - KINDS.index(kind)]
+    done = subprocess.run([BUILD / "mpi" / kind / "faults", "nothing"], capture_output=True,
+                          text=True, check=False, stdin=subprocess.DEVNULL,
+                          env={**os.environ, "LD_PRELOAD":
+                               f"{BUILD}/lib/mpi/libcollsock-mpi-{other}.so"})
+    run = types.SimpleNamespace(status=done.returncode, out=done.stdout, err=done.stderr)
+    yield ("the library for the other MPI ends the program with one line", run,
+           lambda run: equal("status, lines, and tabs", (
+               run.status, run.err.count("\n"), run.err.count("\t")), (2, 1, 0)))
+
+
 def component_fails(kind, ranks):
     """The communicator joins in its fourth call, a nonblocking one is its second operation."""
     word = "end=ETIMEDOUT@1#2"
@@ -372,6 +384,7 @@ def programs():
             yield other_version, kind, 2
         yield fatal_failure, kind, 2
         yield required, kind, 2
+        yield library_for_the_other_mpi, kind, 1
     yield component_fails, COMPONENT, 2
     yield component_cannot_join, COMPONENT, 2
     yield component_of_another_version, COMPONENT, 2
