@@ -235,8 +235,8 @@ static inline u64 coll_completion_count(struct coll_completions *slots, u64 numb
 		slots->out_of_order |= BIT_ULL(number % 64);
 	}
 	/* A call of who sees these numbers finds the completion, as it needs the group's lock. */
-	smp_store_release(&page->ended, slots->ended);
-	smp_store_release(&page->completed, slots->completed);
+	WRITE_ONCE(page->ended, slots->ended);
+	WRITE_ONCE(page->completed, slots->completed);
 	return slots->ended;
 }
 

@@ -53,7 +53,8 @@ static void doctor_check_ethernet(struct doctor *d, struct json_object *device)
 	flags = doctor_device_flags(name);
 	master = doctor_device_master(name, room);
 	if (!(flags & IFF_UP))
-		doctor_say(d, DOCTOR_PROBLEM, "ip link set DEVICE up", "%s, %s, is down", name, use);
+		doctor_say(d, DOCTOR_PROBLEM, "ip link set DEVICE up", "%s, %s, is down", name,
+			   use);
 	else if (master)
 		doctor_say(d, DOCTOR_PROBLEM, "allow that device instead, and join groups over it",
 			   "%s, %s, is a port of %s, which gets its packets", name, use, master);
@@ -67,9 +68,11 @@ static void doctor_check_ethernet(struct doctor *d, struct json_object *device)
 
 void doctor_ethernet(struct doctor *d)
 {
-	struct json_object *all = netlink_dump(&d->n, COLLSOCK_CMD_DEVICE_GET, 0, 0, decode_device);
-	size_t i, count = json_object_array_length(all);
+	struct json_object *all;
+	size_t i, count;
 
+	all = netlink_dump(&d->n, COLLSOCK_CMD_DEVICE_GET, 0, 0, decode_device);
+	count = json_object_array_length(all);
 	if (!count)
 		doctor_say(d, DOCTOR_OK, NULL,
 			   "no group uses a device, and none is allowed for all users");
