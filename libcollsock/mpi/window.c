@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <errno.h>
 #include <stdint.h>
 
 #include "settings.h"
@@ -48,17 +49,22 @@ static void window_remove(struct cm_op *op)
 
 static void window_take_completions(struct cm_comm *c)
 {
+	__u64 ended = c->window.page ? collsock_ended(c->window.page) : 0;
 	struct collsock_completion completion;
+	int err = 0;
 
-	/* What ends from now on is news, though it may be received below. */
-	if (c->window.page)
-		atomic_store(&c->window.seen, collsock_ended(c->window.page));
-	while (atomic_load(&c->window.under_way) &&
-	       !collsock_complete(c->socket, &completion, c->window.scratch,
-				  cm_settings.max_bytes))
+	while (atomic_load(&c->window.under_way)) {
+		err = collsock_complete(c->socket, &completion, c->window.scratch,
+					cm_settings.max_bytes);
+		if (err)
+			break;
 		if (completion.cookie != COLLSOCK_COOKIE_GROUP)
 			cm_op_complete((struct cm_op *)(uintptr_t)completion.cookie, &completion,
 				       c->window.scratch);
+	}
+	/* All that had ended was received; what has ended since is news. */
+	if (err == -EAGAIN)
+		atomic_store(&c->window.seen, ended);
 }
 
 static void window_post_queued(struct cm_comm *c)
