@@ -122,6 +122,27 @@ void coll_completion_report(struct coll_completions *slots, u32 error, u32 faile
 }
 
 /**
+ * coll_completions_first_under_way() - the lowest serial number of a post that has not ended
+ * @slots: of the socket
+ * @ends: the one that is ending, which does not count
+ *
+ * Return: that of the next post if all have ended. Context: group lock held.
+ */
+u64 coll_completions_first_under_way(const struct coll_completions *slots, u64 ends)
+{
+	u64 first = slots->posted + 1;
+	u32 i;
+
+	for (i = 0; i <= slots->count; i++) {
+		const struct coll_completion *slot = &slots->slot[i];
+
+		if (READ_ONCE(slot->state) == COLL_COMPLETION_POSTED && slot->posted != ends)
+			first = min(first, slot->posted);
+	}
+	return first;
+}
+
+/**
  * coll_completions_have() - is there a slot in one of these states?
  * @slots: of the socket
  * @first: lowest state, enum coll_completion_state

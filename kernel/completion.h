@@ -78,8 +78,6 @@ struct coll_completion {
  * @posted: latest serial number of a post
  * @ended: latest serial number of a completion
  * @completed: all posts up to this serial number have ended
- * @out_of_order: a bit for each later one that has ended: that of its number modulo 64, as fewer
- *	are under way
  * @page: where user space may see these numbers (page.h), or @own
  * @own: there, if user space has not mapped a page
  * @buffers: buffers of all slots, until they belong to the group
@@ -92,7 +90,6 @@ struct coll_completions {
 	u64			posted;
 	u64			ended;
 	u64			completed;
-	u64			out_of_order;
 	struct collsock_page	*page;
 	struct collsock_page	own;
 	u8			*buffers;
@@ -221,20 +218,25 @@ static inline void coll_completion_unpost(struct coll_completions *slots,
 	WRITE_ONCE(slot->state, COLL_COMPLETION_TAKEN);
 }
 
-/* The post with this number ends: tell who looks at the page. Returns its number as an end. */
+u64 coll_completions_first_under_way(const struct coll_completions *slots, u64 ends);
+
+/*
+ * The post with this number ends: tell who looks at the page. Returns its number as an end.
+ * Numbers of posts that are under way can be any distance apart: those to a group that has failed
+ * end at once.
+ */
 static inline u64 coll_completion_count(struct coll_completions *slots, u64 number)
 {
 	struct collsock_page *page = slots->page;
 
 	slots->ended++;
-	if (likely(number == slots->completed + 1)) {
+	if (likely(slots->ended == number && slots->completed + 1 == number))
 		slots->completed = number;
-		while (unlikely(slots->out_of_order & BIT_ULL((slots->completed + 1) % 64)))
-			slots->out_of_order ^= BIT_ULL(++slots->completed % 64);
-	} else {
-		slots->out_of_order |= BIT_ULL(number % 64);
-	}
+	else
+		slots->completed = coll_completions_first_under_way(slots, number) - 1;
 	/* A call of who sees these numbers finds the completion, as it needs the group's lock. */
+	WRITE_ONCE(page->posted, slots->posted);
+	smp_wmb();	/* whoever sees this end sees that it was posted */
 	WRITE_ONCE(page->ended, slots->ended);
 	WRITE_ONCE(page->completed, slots->completed);
 	return slots->ended;

@@ -194,13 +194,13 @@ static inline __u64 collsock_posted(const struct collsock_page *page)
 	return __atomic_load_n(&page->posted, __ATOMIC_ACQUIRE);
 }
 
-/* Have the first @posted operations ended, well or not? If so, no completion is waited for. */
+/* Have the first @posted operations ended, well or not? */
 static inline int collsock_have_ended(const struct collsock_page *page, __u64 posted)
 {
 	return __atomic_load_n(&page->completed, __ATOMIC_ACQUIRE) >= posted;
 }
 
-/* How many operations have ended, in whatever order: unchanged if there is nothing new. */
+/* How many operations have ended, in whatever order */
 static inline __u64 collsock_ended(const struct collsock_page *page)
 {
 	return __atomic_load_n(&page->ended, __ATOMIC_ACQUIRE);

@@ -20,6 +20,7 @@ from collsock_test import (
 
 PAGE = struct.Struct("=IIQQQ")
 THREADS = 8
+FAR = 70  # more than a window
 NOBODY = 65534
 BROADCAST_OF_ONE = {"operation": BROADCAST, "type": INT64, "op": NOP, "count": 1, "root": 0}
 
@@ -154,6 +155,30 @@ def make_writable(address):
     if libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(mmap.PAGESIZE),
                      mmap.PROT_READ | mmap.PROT_WRITE):
         raise OSError(ctypes.get_errno(), "mprotect")
+
+
+@test_each(1, 8)
+def posts_that_fail_at_once_do_not_hide_what_is_under_way(under_way):
+    """They end however many there are, far ahead of operations that can still succeed."""
+    group, reduce = Group((1, 2, 3), window=64), {"operation": REDUCE, "root": 0}
+    group.barrier()
+    with Page(group[0]) as page:
+        for _ in range(under_way):
+            group[2].post(integers(1), flags=QUIET, **reduce)
+        for _ in range(under_way):
+            group[0].post(integers(1), **reduce)
+        group[2].close()
+        ends = 1 + FAR
+        for _ in range(FAR):
+            group[0].post(integers(1), **reduce)
+            equal("what fails", outcome(group[0].complete()), "ECONNRESET rank 2")
+        posted = 1 + under_way + FAR
+        equal("while others are under way", page.numbers(), (posted, ends, 1))
+        for number in range(under_way):
+            group[1].post(integers(1), flags=QUIET, **reduce)
+            completed = 2 + number if number + 1 < under_way else posted
+            eventually("when one more has ended", page.numbers,
+                       (posted, ends + number + 1, completed))
 
 
 @test

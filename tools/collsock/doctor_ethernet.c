@@ -27,6 +27,22 @@ static unsigned int doctor_device_flags(const char *name)
 	return status ? 0 : (unsigned short)request.ifr_flags;
 }
 
+/* Ports of a VRF receive their packets themselves. */
+static bool doctor_is_vrf(const char *name)
+{
+	char path[64], line[64] = "";
+	bool vrf = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/class/net/%.15s/uevent", name);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		vrf = vrf || !strcmp(line, "DEVTYPE=vrf\n");
+	if (file)
+		fclose(file);
+	return vrf;
+}
+
 /* The bridge or bond whose port the device is, in @master; NULL if it is none. */
 static const char *doctor_device_master(const char *name, char master[PATH_MAX])
 {
@@ -38,7 +54,7 @@ static const char *doctor_device_master(const char *name, char master[PATH_MAX])
 	if (bytes < 0)
 		return NULL;
 	master[bytes] = '\0';
-	return basename(master);
+	return doctor_is_vrf(basename(master)) ? NULL : basename(master);
 }
 
 static void doctor_check_ethernet(struct doctor *d, struct json_object *device)

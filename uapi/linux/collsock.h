@@ -332,16 +332,16 @@ struct collsock_wait {
  *
  * Read-only, at offset 0, at most a page; a forked child does not inherit it. The numbers only
  * grow. What a thread has posted is among the first @posted once the call that posts it has
- * returned, so it has ended when @completed reaches the @posted read then. What has ended, well
- * or not, does not block: its completion can be received. The failure that no operation reports
- * (COLLSOCK_COOKIE_GROUP) counts as one.
+ * returned, so it has ended when @completed reaches the @posted read then. Success with
+ * COLLSOCK_QUIET counts, though it has no completion, and so does the failure that no operation
+ * reports (COLLSOCK_COOKIE_GROUP).
  */
 struct collsock_page {
 	__u32	size;
 	__u32	reserved;
-	__u64	posted;
-	__u64	ended;
-	__u64	completed;
+	__aligned_u64	posted;
+	__aligned_u64	ended;
+	__aligned_u64	completed;
 };
 
 #define COLLSOCK_PAGE_VER0		32

@@ -116,6 +116,7 @@ static void finalize_leave_all(void)
 	for (i = 0; i < count; i++) {
 		collsock_close(all[i].comm->socket);
 		all[i].comm->socket = NULL;
+		all[i].comm->window.page = NULL;
 	}
 	free(all);
 }

@@ -51,7 +51,9 @@ static int init_begin(void)
 /* Another MPI has handles of a different size. */
 static void init_check_library(void)
 {
-	char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", *blank;
+	/* The other MPI's version may be longer than this one's can be. */
+	static char version[8192];
+	char *blank;
 	int length;
 
 	PMPI_Get_library_version(version, &length);

@@ -2,6 +2,7 @@
 /* Settings are environment variables. */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,8 +81,7 @@ const char *cm_setting_unknown(const char **meant)
 		if (strncmp(*variable, VARIANT_PREFIX, strlen(VARIANT_PREFIX)) ||
 		    variant_is_setting(*variable, meant))
 			continue;
-		memccpy(name, *variable, '=', sizeof(name) - 1);
-		name[strcspn(name, "=")] = '\0';
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(*variable, "="), *variable);
 		return name;
 	}
 	return NULL;
