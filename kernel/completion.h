@@ -236,7 +236,7 @@ static inline u64 coll_completion_count(struct coll_completions *slots, u64 numb
 		slots->completed = coll_completions_first_under_way(slots, number) - 1;
 	/* A call of who sees these numbers finds the completion, as it needs the group's lock. */
 	WRITE_ONCE(page->posted, slots->posted);
-	smp_wmb();	/* whoever sees this end sees that it was posted */
+	smp_wmb();	/* a reader that sees this end sees that it was posted */
 	WRITE_ONCE(page->ended, slots->ended);
 	WRITE_ONCE(page->completed, slots->completed);
 	return slots->ended;

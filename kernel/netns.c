@@ -127,11 +127,18 @@ static bool net_has_room(const struct coll_net *cn, u64 had, u64 bytes)
 	return bytes <= most && had <= most - bytes;
 }
 
-/*
+/**
+ * coll_net_try_charge() - coll_net_charge(), but nothing makes room
+ * @cn: the namespace
+ * @user: of the group
+ * @bytes: how much
+ *
  * What is refused never counts against others: the user is charged first, and then it is added
  * for the namespace only if there is room.
+ *
+ * Return: 0, -ENOMEM or -EDQUOT. Context: any.
  */
-static int net_try_charge(struct coll_net *cn, struct coll_user *user, u64 bytes)
+int coll_net_try_charge(struct coll_net *cn, struct coll_user *user, u64 bytes)
 {
 	s64 had = atomic64_read(&cn->memory);
 	int err = -ENOMEM;
@@ -167,13 +174,13 @@ int coll_net_charge(struct coll_net *cn, struct coll_user *user, u64 bytes)
 	u64 missing = bytes, freed;
 	int err;
 
-	if (likely(!net_try_charge(cn, user, bytes)))
+	if (likely(!coll_net_try_charge(cn, user, bytes)))
 		return 0;
 	do {
 		mutex_lock(&cn->mutex);
 		freed = coll_timewait_table_reclaim(&cn->timewait, user, missing);
 		missing -= min(missing, freed);
-		err = net_try_charge(cn, user, bytes);
+		err = coll_net_try_charge(cn, user, bytes);
 		if (err && !freed)
 			net_refuse(cn, err);
 		mutex_unlock(&cn->mutex);

@@ -88,6 +88,7 @@ void coll_net_release(struct coll_net *cn, u32 handle);
 int coll_net_add(struct coll_net *cn, struct coll_instance *gi, u32 handle);
 void coll_net_remove(struct coll_net *cn, u32 handle);
 struct coll_user *coll_net_get_user(struct coll_net *cn);
+int coll_net_try_charge(struct coll_net *cn, struct coll_user *user, u64 bytes);
 int coll_net_charge(struct coll_net *cn, struct coll_user *user, u64 bytes);
 void coll_net_uncharge(struct coll_net *cn, struct coll_user *user, u64 bytes);
 

@@ -31,7 +31,8 @@ static int page_make(struct coll_sock *csk)
 	unsigned long page;
 	int err;
 
-	err = coll_net_charge(gi->cn, gi->user, PAGE_SIZE);
+	/* The process's mappings are locked: nothing here waits for the namespace's mutex. */
+	err = coll_net_try_charge(gi->cn, gi->user, PAGE_SIZE);
 	if (err)
 		return err;
 	page = get_zeroed_page(GFP_KERNEL_ACCOUNT);
@@ -55,7 +56,7 @@ static int page_make(struct coll_sock *csk)
  * see.
  *
  * Return: 0; -ENOTCONN before JOIN, -EINVAL if it is not one page at offset 0, -EACCES if it is
- * to be written; -ENOMEM or -EDQUOT as in JOIN. Context: process.
+ * to be written or executed; -ENOMEM or -EDQUOT as in JOIN. Context: process.
  */
 int coll_page_map(struct coll_sock *csk, struct vm_area_struct *area)
 {
@@ -65,14 +66,14 @@ int coll_page_map(struct coll_sock *csk, struct vm_area_struct *area)
 		return -ENOTCONN;
 	if (area->vm_pgoff || area->vm_end - area->vm_start != PAGE_SIZE)
 		return -EINVAL;
-	if (area->vm_flags & VM_WRITE)
+	if (area->vm_flags & (VM_WRITE | VM_EXEC))
 		return -EACCES;
 	if (READ_ONCE(csk->slots->page) == &csk->slots->own) {
 		err = page_make(csk);
 		if (err)
 			return err;
 	}
-	coll_area_flags(area, VM_DONTCOPY | VM_DONTEXPAND, VM_MAYWRITE);
+	coll_area_flags(area, VM_DONTCOPY | VM_DONTEXPAND, VM_MAYWRITE | VM_MAYEXEC);
 	return vm_insert_page(area, area->vm_start, virt_to_page(csk->slots->page));
 }
 

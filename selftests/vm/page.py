@@ -151,9 +151,9 @@ def a_failure_ends_operations_and_counts_as_one_if_there_was_none(state):
             equal("what ended", outcome(group[0].complete()), "ECONNRESET rank 1")
 
 
-def make_writable(address):
+def protect(address, protection):
     if libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(mmap.PAGESIZE),
-                     mmap.PROT_READ | mmap.PROT_WRITE):
+                     mmap.PROT_READ | protection):
         raise OSError(ctypes.get_errno(), "mprotect")
 
 
@@ -188,13 +188,16 @@ def only_a_page_of_a_group_can_be_mapped_and_only_to_read():
     refused(errno.ENOTCONN, "before JOIN", mapped, lone)
     group = Group((1, 2))
     refused(errno.EACCES, "to write", mapped, group[0], protection=mmap.PROT_READ | mmap.PROT_WRITE)
+    refused(errno.EACCES, "to execute", mapped, group[0],
+            protection=mmap.PROT_READ | mmap.PROT_EXEC)
     refused(errno.EINVAL, "two pages", mapped, group[0], 2 * mmap.PAGESIZE)
     refused(errno.EINVAL, "the second page", mapped, group[0], offset=mmap.PAGESIZE)
     mmap.mmap(group[0].fileno(), mmap.PAGESIZE, mmap.MAP_PRIVATE, mmap.PROT_READ).close()
     with Page(group[0]) as page:
         address = next(line.split("-")[0] for line in open("/proc/self/maps", encoding="ascii")
                        if "socket:" in line)
-        refused(errno.EACCES, "to write afterwards", make_writable, int(address, 16))
+        for protection in mmap.PROT_WRITE, mmap.PROT_EXEC:
+            refused(errno.EACCES, "afterwards", protect, int(address, 16), protection)
         equal("it can still be read", page.numbers(), (0, 0, 0))
 
 

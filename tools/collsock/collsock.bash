@@ -87,7 +87,7 @@ _collsock() {
 			if ((words_behind)); then
 				choices="allow deny"
 			else
-				choices=$(cd /sys/class/net && echo *)
+				choices=$(ip "${netns[@]}" -o link 2>/dev/null | cut -d: -f2 | cut -d@ -f1)
 			fi
 			;;
 		doctor) mapfile -t COMPREPLY < <(compgen -A hostname -- "$current") ;;
