@@ -46,6 +46,20 @@ static int page_make(struct coll_sock *csk)
 	return page ? 0 : -ENOMEM;
 }
 
+/* Also after MADV_DONTNEED. The mapping holds the file, so the socket has its page. */
+static vm_fault_t page_fault(struct vm_fault *fault)
+{
+	struct socket *sock = fault->vma->vm_file->private_data;
+
+	fault->page = virt_to_page(coll_sock_of(sock)->slots->page);
+	get_page(fault->page);
+	return 0;
+}
+
+static const struct vm_operations_struct page_operations = {
+	.fault	= page_fault,
+};
+
 /**
  * coll_page_map() - mmap() of a socket
  * @csk: the socket
@@ -74,7 +88,8 @@ int coll_page_map(struct coll_sock *csk, struct vm_area_struct *area)
 			return err;
 	}
 	coll_area_flags(area, VM_DONTCOPY | VM_DONTEXPAND, VM_MAYWRITE | VM_MAYEXEC);
-	return vm_insert_page(area, area->vm_start, virt_to_page(csk->slots->page));
+	area->vm_ops = &page_operations;
+	return 0;
 }
 
 /**

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-# vm: hosts=3 limit=60
+# vm: hosts=3 smp=2 limit=60
 # suites: check debug soak
 """What a socket's page says of its operations, and who may map it."""
 
@@ -20,6 +20,7 @@ from collsock_test import (
 
 PAGE = struct.Struct("=IIQQQ")
 THREADS = 8
+RACES = 64
 FAR = 70  # more than a window
 NOBODY = 65534
 BROADCAST_OF_ONE = {"operation": BROADCAST, "type": INT64, "op": NOP, "count": 1, "root": 0}
@@ -245,6 +246,64 @@ def a_page_is_charged_once_to_the_user_of_the_group():
         page.memory.close()
     equal("memory of a socket that could map it again", memory_of(group, 1),
           before + mmap.PAGESIZE)
+    group.close()
+
+
+class Meeting:
+    """Where two processes wait for each other, once in each round."""
+
+    def __init__(self, rounds):
+        self.there = mmap.mmap(-1, 2 * rounds)
+
+    def wait(self, process, round_):
+        both = slice(2 * round_, 2 * round_ + 2)
+        self.there[both.start + process] = 1
+        while not all(self.there[both]):
+            pass
+
+
+def map_each(ranks, meeting, process):
+    """Map the page of each rank when the other process does; what is in them."""
+    pages = []
+    for number, rank in enumerate(ranks):
+        meeting.wait(process, number)
+        pages.append(Page(rank))
+    return b"".join(page.memory[:PAGE.size] for page in pages)
+
+
+def map_each_beside_a_child(ranks):
+    """What both processes have read."""
+    meeting, read = Meeting(len(ranks)), mmap.mmap(-1, PAGE.size * len(ranks))
+    child = os.fork()
+    if not child:
+        try:
+            read.write(map_each(ranks, meeting, 1))
+        finally:
+            os._exit(0)
+    pages = map_each(ranks, meeting, 0)
+    os.waitpid(child, 0)
+    return pages, read[:]
+
+
+@test
+def processes_that_map_a_page_at_once_share_it():
+    """Threads of one process do not: they wait for its lock of mappings."""
+    group = Group([1], placement=[0] * RACES)
+    group.barrier()
+    before = memory_of(group, 1)
+    equal("what both read", map_each_beside_a_child(group),
+          (PAGE.pack(PAGE.size, 0, 1, 1, 1) * RACES,) * 2)
+    equal("memory", memory_of(group, 1), before + RACES * mmap.PAGESIZE)
+    group.close()
+
+
+@test
+def a_page_that_the_process_discarded_is_there_again():
+    group = Group((1, 2))
+    with Page(group[0]) as page:
+        group.barrier()
+        page.memory.madvise(mmap.MADV_DONTNEED)
+        equal("numbers", page.numbers(), (1, 1, 1))
     group.close()
 
 
