@@ -17,6 +17,10 @@
 #include <net/ipv6_stubs.h>
 #endif
 
+#ifndef CONFIG_64BIT
+#error "collsock needs a 64-bit kernel: its MAC and its sums are integers of 128 bits"
+#endif
+
 /* 6.6: the attributes of a dump request are in a struct genl_info. */
 static inline struct nlattr **coll_genl_dump_attrs(struct netlink_callback *cb)
 {

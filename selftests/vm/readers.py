@@ -12,8 +12,8 @@ import socket
 import subprocess
 
 from collsock_test import (
-    BROADCAST, COOKIE_GROUP, INT64, NOP, POST, QUIET, Completion, Failed, Group, Skipped, equal, main,
-    netem, outcome, post_bytes, refused, test, test_each)
+    BROADCAST, COOKIE_GROUP, INT64, NOP, POST, QUIET, Completion, Failed, Group, Skipped, equal,
+    integers, main, netem, outcome, post_bytes, refused, test, test_each)
 
 READERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/readers")
 NO_IO_URING = 77
@@ -90,6 +90,19 @@ def a_post_by_io_uring_that_waits_for_room_is_posted_then():
     group[1].complete()
     group[1].post()
     equal("the barrier", [outcome(rank.complete()) for rank in group], ["success"] * 2)
+
+
+@test
+def a_program_of_32_bits_uses_the_same_structures():
+    group = Group([1, 2])
+    program = read_by_program(group[1], "bits32")
+    next(program)
+    for value in 10, 20, 30:
+        equal("sum", group[0].run(integers(value)).result, integers(value + 1))
+    sums = [f"{how} error 0 bytes 8 cookie 1 result {value + 1}"
+            for how, value in (("recv", 10), ("WAIT", 20), ("RUN", 30))]
+    equal("what it says", next(program), [*sums, "page 3 3 3", "rank 1 of 2"])
+    equal("the rest", list(program), [])
 
 
 @contextlib.contextmanager
