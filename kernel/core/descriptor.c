@@ -18,7 +18,7 @@
 /* Vectors with a block for each rank may be longer than others, but have no more segments. */
 static bool descriptor_complete_result(struct collsock_join *j)
 {
-	u64 most = (u64)j->segment_bytes * COLLSOCK_MAX_SEGMENTS;
+	u64 most = (u64)coll_reduce_least_segment(j->segment_bytes) * COLLSOCK_MAX_SEGMENTS;
 
 	if (!j->max_result_bytes)
 		j->max_result_bytes = min_t(u64, min_t(u64, most, COLLSOCK_MAX_PAYLOAD),
@@ -52,7 +52,7 @@ int coll_descriptor_normalise(struct collsock_join *j)
 		return -EINVAL;
 	if (!j->segment_bytes)
 		j->segment_bytes = COLLSOCK_DEFAULT_SEGMENT;
-	if (j->segment_bytes > COLLSOCK_MAX_SEGMENT ||
+	if (j->segment_bytes < COLLSOCK_MIN_SEGMENT || j->segment_bytes > COLLSOCK_MAX_SEGMENT ||
 	    j->segment_bytes % COLLSOCK_SEGMENT_QUANTUM)
 		return -EINVAL;
 	if (!j->max_bytes)

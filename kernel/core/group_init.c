@@ -6,6 +6,7 @@
  */
 #include "descriptor.h"
 #include "group.h"
+#include "reduce.h"
 #include "result.h"
 #include "work.h"
 
@@ -89,8 +90,9 @@ static int group_build_slot(struct coll_group *g, struct coll_op *op,
 			    const struct coll_needs *needs)
 {
 	const struct coll_room *room = &needs->room;
-	u32 lanes = DIV_ROUND_UP(g->payload.max_result_bytes, g->payload.segment_bytes);
-	u32 folded = DIV_ROUND_UP(g->payload.max_bytes, g->payload.segment_bytes);
+	u32 segment = coll_reduce_least_segment(g->payload.segment_bytes);
+	u32 lanes = DIV_ROUND_UP(g->payload.max_result_bytes, segment);
+	u32 folded = DIV_ROUND_UP(g->payload.max_bytes, segment);
 	u32 i, local = g->ranks.locals > 1 ? g->ranks.locals : 0;
 	size_t values = (size_t)(room->values - 1 + room->early + local) * g->payload.room;
 	size_t moved = (size_t)needs->moves.values * round_up(g->payload.max_result_bytes, 8);

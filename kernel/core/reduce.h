@@ -73,15 +73,21 @@ static inline u32 coll_reduce_work(u8 type)
 	}
 }
 
-/*
- * How much of a segment whole elements take. It is a multiple of the bytes of all but the
- * largest type.
- */
+/* How much of a segment whole elements take */
 static inline u32 coll_reduce_segment(u8 type, u32 segment_bytes)
 {
-	if (likely(type != COLLSOCK_EXACT))
-		return segment_bytes;
-	return segment_bytes - segment_bytes % sizeof(struct collsock_exact);
+	u32 element = coll_type_bytes(type);
+
+	return element ? segment_bytes - segment_bytes % element : segment_bytes;
+}
+
+/*
+ * How much of a segment whole elements of any type take, but for exact sums. Numbers fill it, pairs
+ * of 6 and 12 bytes need not.
+ */
+static inline u32 coll_reduce_least_segment(u32 segment_bytes)
+{
+	return coll_reduce_segment(COLLSOCK_DOUBLE_INT, segment_bytes);
 }
 
 /* Does @op exist for @type? */

@@ -53,7 +53,7 @@ static unsigned int path_segment_of_mtu(int mtu, int headers)
 {
 	int bytes = mtu - headers - COLLSOCK_PACKET_HEADERS;
 
-	if (bytes < COLLSOCK_SEGMENT_QUANTUM)
+	if (bytes < COLLSOCK_MIN_SEGMENT)
 		return COLLSOCK_DEFAULT_SEGMENT;
 	if (bytes > COLLSOCK_MAX_SEGMENT)
 		return COLLSOCK_MAX_SEGMENT;

@@ -105,8 +105,9 @@ static void check_normalised(const struct collsock_join *j)
 	FUZZ_EXPECT(j->ranks >= j->hosts && j->ranks <= COLLSOCK_MAX_RANKS, "%u ranks", j->ranks);
 	FUZZ_EXPECT(j->rank < j->ranks, "rank %u", j->rank);
 	FUZZ_EXPECT(j->window >= 1 && j->window <= COLLSOCK_MAX_WINDOW, "window %u", j->window);
-	FUZZ_EXPECT(j->segment_bytes && j->segment_bytes <= COLLSOCK_MAX_SEGMENT, "%u bytes",
-		    j->segment_bytes);
+	FUZZ_EXPECT(j->segment_bytes >= COLLSOCK_MIN_SEGMENT &&
+		    j->segment_bytes <= COLLSOCK_MAX_SEGMENT &&
+		    j->segment_bytes % COLLSOCK_SEGMENT_QUANTUM == 0, "%u bytes", j->segment_bytes);
 	FUZZ_EXPECT(j->max_bytes && j->max_bytes <= COLLSOCK_MAX_PAYLOAD, "%u bytes", j->max_bytes);
 	FUZZ_EXPECT(j->max_result_bytes >= j->max_bytes &&
 		    j->max_result_bytes <= COLLSOCK_MAX_RESULT &&

@@ -714,7 +714,7 @@ static void begin(struct siege *s)
 	request.ranks = s->ranks;
 	request.window = 1 + sizes % 8;
 	if (sizes & 8) {
-		request.segment_bytes = COLLSOCK_SEGMENT_QUANTUM;
+		request.segment_bytes = COLLSOCK_MIN_SEGMENT;
 		request.max_bytes = VALUES_BYTES;
 	}
 	if (sizes & 32)

@@ -406,8 +406,8 @@ static void choose_segments(struct sim *s, struct collsock_join *join)
 {
 	u32 most = chance(s, 100) ? 80 : 8;
 
-	join->segment_bytes = COLLSOCK_SEGMENT_QUANTUM *
-			      (1 + below(s, s->trouble & SIM_NARROW ? 40 : 2));
+	join->segment_bytes = COLLSOCK_MIN_SEGMENT + COLLSOCK_SEGMENT_QUANTUM *
+			      below(s, s->trouble & SIM_NARROW ? 120 : 4);
 	join->max_bytes = min_t(u32, SIM_MAX_BYTES, join->segment_bytes * (1 + below(s, most)) +
 				8 * below(s, 6));
 }

@@ -287,6 +287,8 @@ static u32 most_elements(const struct collsock_join *join, u8 operation, u8 type
 	u32 size = coll_type_bytes(type), segment = join->segment_bytes;
 	u32 most = most_bytes(join, operation);
 
+	if (type != COLLSOCK_EXACT)
+		return most / size;
 	return min(most / size, DIV_ROUND_UP(most, segment) * (segment / size));
 }
 

@@ -83,6 +83,9 @@ TEST(vectors_of_blocks_have_a_limit_of_their_own)
 	EXPECT_EQ(0, max_result(2, 720, 8, COLLSOCK_MAX_RESULT));
 	EXPECT_EQ(COLLSOCK_MAX_SEGMENTS * 48, max_result(2, 48, 8, COLLSOCK_MAX_SEGMENTS * 48));
 	EXPECT_EQ(0, max_result(2, 48, 8, COLLSOCK_MAX_SEGMENTS * 48 + 1));
+	/* Of pairs of 12 bytes a segment of 64 has five. */
+	EXPECT_EQ(COLLSOCK_MAX_SEGMENTS * 60, max_result(2, 64, 8, COLLSOCK_MAX_SEGMENTS * 60));
+	EXPECT_EQ(0, max_result(2, 64, 8, COLLSOCK_MAX_SEGMENTS * 60 + 1));
 }
 
 /* The least MTU of IPv6, less the headers of IPv6 and UDP */
@@ -94,15 +97,14 @@ TEST_F(join, the_largest_packet_of_the_default_fits_the_least_mtu)
 	EXPECT_GE(LEAST_ROOM, coll_descriptor_packet_bytes(&self->fixed));
 }
 
-TEST(segments_end_at_the_end_of_an_element_of_any_type)
+TEST(elements_of_any_type_fill_the_default_segment)
 {
 	u32 type;
 
-	/* Segments hold whole exact sums otherwise (test_exact.c). */
+	/* But for exact sums */
 	for (type = 1; type != COLLSOCK_EXACT; type++) {
 		ASSERT_NE(0, coll_type_bytes(type));
 		EXPECT_EQ(0, COLLSOCK_DEFAULT_SEGMENT % coll_type_bytes(type));
-		EXPECT_EQ(0, COLLSOCK_SEGMENT_QUANTUM % coll_type_bytes(type));
 	}
 	EXPECT_EQ(0, coll_type_bytes(COLLSOCK_EXACT + 1));
 	EXPECT_EQ(0, COLLSOCK_DEFAULT_SEGMENT % COLLSOCK_SEGMENT_QUANTUM);
@@ -125,7 +127,8 @@ TEST_F(join, a_bad_fixed_part_is_refused)
 	REFUSED(ranks, COLLSOCK_MAX_RANKS + 1);
 	REFUSED(rank, HOSTS);
 	REFUSED(window, COLLSOCK_MAX_WINDOW + 1);
-	REFUSED(segment_bytes, 47);
+	REFUSED(segment_bytes, COLLSOCK_MIN_SEGMENT - COLLSOCK_SEGMENT_QUANTUM);
+	REFUSED(segment_bytes, COLLSOCK_MIN_SEGMENT + COLLSOCK_SEGMENT_QUANTUM / 2);
 	REFUSED(segment_bytes, COLLSOCK_MAX_SEGMENT + COLLSOCK_SEGMENT_QUANTUM);
 	REFUSED(max_bytes, COLLSOCK_MAX_PAYLOAD + 1);
 	REFUSED(max_result_bytes, COLLSOCK_MAX_RESULT + 1);

@@ -534,13 +534,26 @@ TEST(only_known_types_have_a_size)
 	}
 }
 
-TEST(the_quantum_of_segments_holds_whole_elements)
+/* As many as fit, and of each type so many that the segments of a group suffice. */
+TEST(segments_hold_whole_elements)
 {
 	const struct type *t;
+	u32 segment, least;
 
-	for (t = types; t < types + ARRAY_SIZE(types); t++)
-		EXPECT_EQ(0, COLLSOCK_SEGMENT_QUANTUM % element_bytes(t))
-			TH_LOG("type %u", t->number);
+	for (segment = COLLSOCK_MIN_SEGMENT; segment <= COLLSOCK_MAX_SEGMENT;
+	     segment += COLLSOCK_SEGMENT_QUANTUM) {
+		least = coll_reduce_least_segment(segment);
+		for (t = types; t < types + ARRAY_SIZE(types); t++) {
+			u32 whole = segment / element_bytes(t) * element_bytes(t);
+
+			EXPECT_EQ(whole, coll_reduce_segment(t->number, segment))
+				TH_LOG("type %u, segment %u", t->number, segment);
+			EXPECT_LE(least, whole)
+				TH_LOG("type %u, segment %u", t->number, segment);
+		}
+		EXPECT_EQ(segment, coll_reduce_segment(COLLSOCK_BYTE, segment));
+		EXPECT_LT(segment - 12, least);
+	}
 }
 
 TEST(only_the_operators_of_mpi_are_valid)

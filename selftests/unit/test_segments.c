@@ -122,6 +122,41 @@ TEST_F(net, sixty_four_kib_are_exact_with_every_algorithm_under_loss_and_reorder
 	check_all(_metadata, &self->n);
 }
 
+struct pair {
+	u64	value;
+	u32	index;
+} __packed;
+
+#define PAIRS	(COLLSOCK_MAX_PAYLOAD / sizeof(struct pair))
+
+/* A segment of 64 bytes has five of them, so their vector has more segments than others. */
+TEST_F(net, a_vector_of_pairs_may_be_as_long_as_any)
+{
+	struct collsock_post p = unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_EXCHANGE, 0, PAIRS);
+	static struct pair pairs[PAIRS];
+	const struct pair *result;
+	u32 rank, i;
+
+	p.type = COLLSOCK_INT64_INT;
+	p.op = COLLSOCK_MAXLOC;
+	begin(_metadata, &self->n, own_hosts, 2, 64);
+	for (rank = 0; rank < 2; rank++) {
+		for (i = 0; i < PAIRS; i++)
+			pairs[i] = (struct pair) { i + (i % 2 == rank), rank };
+		ASSERT_EQ(0, unit_post(&self->n, rank, &p, pairs));
+	}
+	ASSERT_TRUE(unit_await_all(&self->n, 60 * SECOND));
+	ASSERT_EQ(0, unit_last(&self->n, 0)->error);
+	ASSERT_EQ(sizeof(pairs), unit_last(&self->n, 0)->bytes);
+	result = (const struct pair *)unit_last(&self->n, 0)->result;
+	for (i = 0; i < PAIRS; i++) {
+		ASSERT_EQ(i + 1, result[i].value);
+		ASSERT_EQ(i % 2, result[i].index);
+	}
+	EXPECT_EQ(2 * DIV_ROUND_UP(PAIRS, 5), unit_group(&self->n, 0)->stats.messages_sent +
+					      unit_group(&self->n, 1)->stats.messages_sent);
+}
+
 TEST_F(net, a_payload_beyond_the_largest_is_refused)
 {
 	struct collsock_post p = unit_post_of(COLLSOCK_ALLREDUCE, 0, 0, ELEMENTS + 1);
@@ -182,7 +217,7 @@ TEST_F(net, messages_beyond_the_window_of_a_peer_wait)
 	struct collsock_post p = unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_BINOMIAL, 0, ELEMENTS);
 	u32 i;
 
-	begin(_metadata, &self->n, own_hosts, 2, COLLSOCK_SEGMENT_QUANTUM);
+	begin(_metadata, &self->n, own_hosts, 2, COLLSOCK_MIN_SEGMENT);
 	/* Packets that overtake each other look like lost ones. */
 	self->n.world.link.spread_ns = 0;
 	self->n.tap = count_under_way;
@@ -190,7 +225,7 @@ TEST_F(net, messages_beyond_the_window_of_a_peer_wait)
 	ASSERT_EQ(0, post(&self->n, 1, &p));
 	unit_turns(&self->n);
 	EXPECT_EQ(INITIAL_WINDOW, self->n.world.sent);
-	EXPECT_EQ(DIV_ROUND_UP(COLLSOCK_MAX_PAYLOAD, COLLSOCK_SEGMENT_QUANTUM) - INITIAL_WINDOW,
+	EXPECT_EQ(DIV_ROUND_UP(COLLSOCK_MAX_PAYLOAD, COLLSOCK_MIN_SEGMENT) - INITIAL_WINDOW,
 		  unit_group(&self->n, 1)->peers.held);
 	ASSERT_EQ(0, post(&self->n, 0, &p));
 	ASSERT_TRUE(unit_await_all(&self->n, 60 * SECOND));
@@ -281,7 +316,7 @@ TEST_F(net, segments_that_wait_are_not_sent_when_the_operation_cannot_complete)
 {
 	struct collsock_post p = unit_post_of(COLLSOCK_REDUCE, COLLSOCK_BINOMIAL, 0, ELEMENTS);
 
-	begin(_metadata, &self->n, own_hosts, 3, COLLSOCK_SEGMENT_QUANTUM);
+	begin(_metadata, &self->n, own_hosts, 3, COLLSOCK_MIN_SEGMENT);
 	self->n.tap = count_messages;
 	messages_from_1 = 0;
 	ASSERT_EQ(0, post(&self->n, 1, &p));
@@ -298,7 +333,7 @@ TEST_F(net, segments_that_wait_are_not_sent_when_their_receiver_leaves)
 {
 	struct collsock_post p = unit_post_of(COLLSOCK_ALLREDUCE, COLLSOCK_BINOMIAL, 0, ELEMENTS);
 
-	begin(_metadata, &self->n, own_hosts, 3, COLLSOCK_SEGMENT_QUANTUM);
+	begin(_metadata, &self->n, own_hosts, 3, COLLSOCK_MIN_SEGMENT);
 	self->n.tap = count_messages;
 	messages_from_1 = 0;
 	ASSERT_EQ(0, post(&self->n, 1, &p));

@@ -91,7 +91,7 @@ BAD_FIELDS = {
     "rank": (2, 0xffffffff),
     "max_bytes": (MAX_PAYLOAD + 1, 0xffffffff),
     "window": (MAX_WINDOW + 1, 0xffff),
-    "segment_bytes": (1, 47, 49, DEFAULT_SEGMENT + 8, MAX_SEGMENT + 48, 0xffff),
+    "segment_bytes": (1, 16, 32, 47, 49, 56, DEFAULT_SEGMENT + 8, MAX_SEGMENT + 16, 0xffff),
     "barrier_algorithm": (HILLIS_STEELE, HALVING, HALVING + 1, 255),
     "allreduce_algorithm": (DISSEMINATION, HILLIS_STEELE, HALVING + 1, 255),
     "reduce_algorithm": (DISSEMINATION, EXCHANGE, MCS, HALVING, HALVING + 1, 255),

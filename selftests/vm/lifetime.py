@@ -77,7 +77,7 @@ def a_group_reserves_about_what_the_formula_says(hosts):
     formula = documented_memory()
     members = [4, *(f"10.1.{1 + one // 250}.{1 + one % 250}" for one in range(hosts - 1))]
     for own, others, in_turn in ((1, 1, False), (1, 3, True), (4, 1, True), (4, 4, False)):
-        for window, max_bytes, moved, segment in ((1, 8, 0, 1056), (5, 4000, 0, 528),
+        for window, max_bytes, moved, segment in ((1, 8, 0, 1056), (5, 4000, 0, 64),
                                                   (16, 65536, 0, 1056), (7, 96, 1 << 18, 1056)):
             placement = placed(hosts, own, others, in_turn)
             reserved = reserved_memory(Descriptor(

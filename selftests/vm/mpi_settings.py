@@ -38,14 +38,14 @@ def bad_settings_and_hosts_without_an_address_are_reported():
 
 @test
 def segments_are_as_long_as_the_path_of_every_rank_allows():
-    """IPv4, UDP and our headers take 124 bytes of a packet, and a segment is a multiple of 48. Only
+    """IPv4, UDP and our headers take 124 bytes of a packet, and a segment is a multiple of 16. Only
     host 2 has the smaller MTU, of a route or of its device."""
     settings = "COLLSOCK_MPI=require", "COLLSOCK_MPI_VERBOSE=1", "COLLSOCK_MPI_AFTER=0"
     route = "ip", "-n", "h2", "route", "replace", "10.1.0.1", "dev", "eth0"
     device = "ip", "-n", "h2", "link", "set", "dev", "eth0", "mtu"
     cases = [((*device, "700"), (*device, "1500"), 576)]
     if IN_SOAK:
-        cases += [((*route, "mtu", "1400"), route, 1248), ((*device, "1500"), (), 1344)]
+        cases += [((*route, "mtu", "1400"), route, 1264), ((*device, "1500"), (), 1376)]
     for change, undo, expected in cases:
         command(*change)
         status, said = run(*settings)

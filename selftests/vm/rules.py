@@ -113,11 +113,11 @@ def a_late_joiner_gets_earlier_messages_at_once(version):
 def no_packet_exceeds_the_path_mtu_and_none_is_fragmented(version):
     family = FAMILIES[version]
     headers = 96 + 8 + {"IPv4": 20, "IPv6": 40}[version]
-    segment = (1500 - headers) // 48 * 48
-    refused(errno.EMSGSIZE, f"a segment of {segment + 48}", rank_on(1).join,
-            Descriptor(HOSTS, family, segment_bytes=segment + 48), 0)
+    segment = (1500 - headers) // 16 * 16
+    refused(errno.EMSGSIZE, f"a segment of {segment + 16}", rank_on(1).join,
+            Descriptor(HOSTS, family, segment_bytes=segment + 16), 0)
     # A group whose payloads are smaller than a segment needs no more than they do
-    rank_on(1).join(Descriptor(HOSTS, family, segment_bytes=segment + 48, max_bytes=segment), 0)
+    rank_on(1).join(Descriptor(HOSTS, family, segment_bytes=segment + 16, max_bytes=segment), 0)
     sniffers = [Sniffer(host) for host in HOSTS]
     group = Group(HOSTS, family, segment_bytes=segment)
     for _ in range(5):

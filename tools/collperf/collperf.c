@@ -367,7 +367,7 @@ static void take(void *context, int letter, const char *value)
 		c->room = number_parse("--max-bytes", value, 0, COLLSOCK_MAX_PAYLOAD);
 		break;
 	case 'G':
-		c->segment = number_parse("--segment", value, COLLSOCK_SEGMENT_QUANTUM,
+		c->segment = number_parse("--segment", value, COLLSOCK_MIN_SEGMENT,
 					  COLLSOCK_MAX_SEGMENT);
 		if (c->segment % COLLSOCK_SEGMENT_QUANTUM)
 			errx(EXIT_USAGE, "--segment %s: not a multiple of %u", value,
@@ -406,7 +406,7 @@ static void parse(struct collperf *c, int argc, char **argv)
 			"  -M, --mac NAME        siphash or nh-siphash (default: the latter)\n"
 			"  -B, --max-bytes N     the group can carry N bytes, though the operation may\n"
 			"                        have fewer, or none\n"
-			"  -G, --segment N       payload of a packet, a multiple of 48 up to 8640\n"
+			"  -G, --segment N       payload of a packet, a multiple of 16, 48 to 8640\n"
 			"                        (default: all up to 8640 bytes in one packet, which\n"
 			"                        the network has to carry; packets of 1056 of more)\n"
 			"  -T, --team NAME[:processes|:threads]  barriers of a team, which is this\n"

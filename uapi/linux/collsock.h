@@ -60,7 +60,8 @@
 #define COLLSOCK_MAX_LOCAL_BYTES	4194304	/* ranks of a host times max_bytes */
 #define COLLSOCK_MAX_WINDOW		64
 #define COLLSOCK_DEFAULT_WINDOW		16
-#define COLLSOCK_SEGMENT_QUANTUM	48	/* a segment is a multiple of it */
+#define COLLSOCK_SEGMENT_QUANTUM	16	/* segment_bytes is a multiple of it */
+#define COLLSOCK_MIN_SEGMENT		48	/* bytes */
 #define COLLSOCK_DEFAULT_SEGMENT	1056	/* bytes: fits an MTU of 1,280 bytes */
 #define COLLSOCK_MAX_SEGMENT		8640	/* bytes: fits a 9,000 byte MTU */
 #define COLLSOCK_PACKET_HEADERS		96	/* bytes of a packet besides its payload, at most */
@@ -150,8 +151,8 @@ struct collsock_member {
  * @max_bytes: largest vector of one operation; 0: one segment
  * @window: operations under way at once, 1…COLLSOCK_MAX_WINDOW; 0: the tunable "window"
  *	of each host's namespace, COLLSOCK_DEFAULT_WINDOW unless set
- * @segment_bytes: largest payload of one packet, a multiple of COLLSOCK_SEGMENT_QUANTUM up to
- *	COLLSOCK_MAX_SEGMENT; 0: COLLSOCK_DEFAULT_SEGMENT
+ * @segment_bytes: largest payload of one packet, a multiple of COLLSOCK_SEGMENT_QUANTUM from
+ *	COLLSOCK_MIN_SEGMENT to COLLSOCK_MAX_SEGMENT; 0: COLLSOCK_DEFAULT_SEGMENT
  * @liveness_ms: silence after which a host of this group counts as dead,
  *	COLLSOCK_MIN_LIVENESS_MS…COLLSOCK_MAX_LIVENESS_MS; 0: each host's tunable
  * @features: features that this host must support, bits of struct
