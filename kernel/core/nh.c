@@ -31,6 +31,15 @@ static inline void nh_add_pair(struct coll_nh_hash *hash, const u64 *key, const 
 	nh_add(hash, nh_word(block) + key[0], nh_word(block + 8) + key[1]);
 }
 
+/* As many bytes as remain of a block, fewer than two words; @at has no more of it. */
+static void nh_add_rest(struct coll_nh_hash *hash, const u64 *key, const u8 *at, u32 bytes)
+{
+	u8 last[16] = { };
+
+	memcpy(last, at, bytes);
+	nh_add_pair(hash, key, last);
+}
+
 /**
  * coll_nh_derive() - make a key
  * @key: out
@@ -68,11 +77,63 @@ struct coll_nh_hash coll_nh(const u64 *key, const u8 *block, u32 bytes)
 	}
 	for (; bytes >= 16; bytes -= 16, block += 16, key += 2)
 		nh_add_pair(&hash, key, block);
-	if (bytes) {
-		u8 last[16] = { };
+	if (bytes)
+		nh_add_rest(&hash, key, block, bytes);
+	return hash;
+}
 
-		memcpy(last, block, bytes);
-		nh_add_pair(&hash, key, last);
+/* It is read once: what is written is what is hashed, whatever becomes of @from. */
+static __always_inline u64 nh_copy_word(u8 *to, const u8 *from)
+{
+	__le64 word;
+
+	memcpy(&word, from, sizeof(word));
+	memcpy(to, &word, sizeof(word));
+	return le64_to_cpu(word);
+}
+
+/* Called in a loop, for which the hash has to stay in registers */
+static __always_inline void nh_copy_pair(struct coll_nh_hash *hash, const u64 *key, u8 *to,
+					 const u8 *from)
+{
+	u64 first = nh_copy_word(to, from) + key[0];
+
+	nh_add(hash, first, nh_copy_word(to + 8, from + 8) + key[1]);
+}
+
+/**
+ * coll_nh_copy() - complete a block and hash it
+ * @key: COLL_NH_WORDS words
+ * @block: out, but for what is there
+ * @there: how many bytes that are, up to @bytes
+ * @from: the others; must not overlap @block
+ * @bytes: of the block, 1…COLL_NH_BLOCK
+ *
+ * The same as a copy and coll_nh(), in one pass over the bytes.
+ */
+struct coll_nh_hash coll_nh_copy(const u64 *key, u8 *block, u32 there, const u8 *from, u32 bytes)
+{
+	/* Up to where words of @from are words of the block */
+	u32 begin = min(round_up(there, 16), bytes);
+	struct coll_nh_hash hash;
+
+	memcpy(block + there, from, begin - there);
+	hash = coll_nh(key, block, begin);
+	from += begin - there;
+	block += begin;
+	bytes -= begin;
+	key += begin / 8;
+	for (; bytes >= 64; bytes -= 64, block += 64, from += 64, key += 8) {
+		nh_copy_pair(&hash, key, block, from);
+		nh_copy_pair(&hash, key + 2, block + 16, from + 16);
+		nh_copy_pair(&hash, key + 4, block + 32, from + 32);
+		nh_copy_pair(&hash, key + 6, block + 48, from + 48);
+	}
+	for (; bytes >= 16; bytes -= 16, block += 16, from += 16, key += 2)
+		nh_copy_pair(&hash, key, block, from);
+	if (bytes) {
+		memcpy(block, from, bytes);
+		nh_add_rest(&hash, key, block, bytes);
 	}
 	return hash;
 }

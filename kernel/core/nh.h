@@ -41,5 +41,6 @@ static inline void coll_nh_add_portable(struct coll_nh_hash *hash, u64 a, u64 b)
 
 void coll_nh_derive(u64 key[COLL_NH_WORDS], const siphash_key_t *from);
 struct coll_nh_hash coll_nh(const u64 *key, const u8 *block, u32 bytes);
+struct coll_nh_hash coll_nh_copy(const u64 *key, u8 *block, u32 there, const u8 *from, u32 bytes);
 
 #endif

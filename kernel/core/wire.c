@@ -101,6 +101,12 @@ static __always_inline __be64 wire_mac_end(u64 v[4], const u8 *packet, u32 bytes
 	return wire_mac_finish(v, last);
 }
 
+static inline void wire_mac_hash(u64 v[4], const struct coll_nh_hash *hash)
+{
+	wire_mac_word(v, hash->low);
+	wire_mac_word(v, hash->high);
+}
+
 /*
  * SipHash-2-4 of the header, of which @v is the state, of the NH of each block of the rest, and
  * of the length in 4 bytes. All of that is longer than COLL_WIRE_UNHASHED, so it is not what
@@ -116,9 +122,27 @@ static __be64 wire_mac_end_nh(u64 v[4], const u8 *packet, u32 bytes, const u64 *
 	for (at = COLL_WIRE_HEADER; at < end; at += step) {
 		step = min_t(u32, end - at, COLL_NH_BLOCK);
 		hash = coll_nh(nh, packet + at, step);
-		wire_mac_word(v, hash.low);
-		wire_mac_word(v, hash.high);
+		wire_mac_hash(v, &hash);
 		hashed += sizeof(hash);
+	}
+	return wire_mac_finish(v, hashed << 56 | end);
+}
+
+/* The same, while what follows the first @at bytes is copied from @payload */
+static __be64 wire_mac_copy_nh(u64 v[4], u8 *packet, u32 bytes, const u64 *nh, u32 at,
+			       const u8 *payload)
+{
+	u32 end = bytes - COLL_WIRE_MAC, block, step, there = at - COLL_WIRE_HEADER;
+	u64 hashed = COLL_WIRE_HEADER + sizeof(end);
+	struct coll_nh_hash hash;
+
+	for (block = COLL_WIRE_HEADER; block < end; block += step) {
+		step = min_t(u32, end - block, COLL_NH_BLOCK);
+		hash = coll_nh_copy(nh, packet + block, there, payload, step);
+		wire_mac_hash(v, &hash);
+		hashed += sizeof(hash);
+		payload += step - there;
+		there = 0;
 	}
 	return wire_mac_finish(v, hashed << 56 | end);
 }
@@ -126,6 +150,13 @@ static __be64 wire_mac_end_nh(u64 v[4], const u8 *packet, u32 bytes, const u64 *
 static inline bool wire_is_short(u32 bytes)
 {
 	return bytes <= COLL_WIRE_UNHASHED + COLL_WIRE_MAC;
+}
+
+/* What follows the first @at bytes of the header */
+static inline void wire_mac_header(u64 v[4], const u8 *packet, u32 at)
+{
+	for (; at < COLL_WIRE_HEADER; at += 8)
+		wire_mac_word(v, wire_word(packet + at));
 }
 
 /* The MAC of a packet of any length and version, of which @state knows the first @at bytes. */
@@ -136,8 +167,7 @@ static noinline __be64 wire_mac_any(const u8 *packet, u32 bytes, const struct co
 
 	if (wire_is_short(bytes) || mac->algorithm != COLLSOCK_MAC_NH_SIPHASH)
 		return wire_mac_end(v, packet, bytes, at);
-	for (; at < COLL_WIRE_HEADER; at += 8)
-		wire_mac_word(v, wire_word(packet + at));
+	wire_mac_header(v, packet, at);
 	return wire_mac_end_nh(v, packet, bytes, mac->nh);
 }
 
@@ -193,6 +223,31 @@ void coll_wire_seal(u8 *packet, u32 bytes, const struct coll_wire_side *side)
 {
 	__be64 code = wire_mac(packet, bytes, side);
 
+	memcpy(packet + bytes - COLL_WIRE_MAC, &code, sizeof(code));
+}
+
+/**
+ * coll_wire_finish_long() - write a long payload, and the MAC of its packet
+ * @packet: as long as coll_wire_bytes()
+ * @end: all that precedes is written
+ * @side: its direction
+ * @body: its contents; at least COLL_WIRE_LONG bytes of payload
+ */
+void coll_wire_finish_long(u8 *packet, u8 *end, const struct coll_wire_side *side,
+			   const struct coll_body *body)
+{
+	u64 v[4] = { side->mac[0], side->mac[1], side->mac[2], side->mac[3] };
+	u32 bytes = end - packet + body->payload_bytes + COLL_WIRE_MAC;
+	const struct coll_mac *mac = side->group_mac;
+	__be64 code;
+
+	if (unlikely(body->rest || mac->algorithm != COLLSOCK_MAC_NH_SIPHASH)) {
+		coll_wire_write_payload(end, body);
+		coll_wire_seal(packet, bytes, side);
+		return;
+	}
+	wire_mac_header(v, packet, COLL_WIRE_PREFIX);
+	code = wire_mac_copy_nh(v, packet, bytes, mac->nh, end - packet, body->payload);
 	memcpy(packet + bytes - COLL_WIRE_MAC, &code, sizeof(code));
 }
 

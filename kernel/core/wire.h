@@ -44,6 +44,9 @@ static_assert(COLLSOCK_PACKET_HEADERS + COLLSOCK_MAX_SEGMENT == COLL_WIRE_MAX);
  */
 #define COLL_WIRE_UNHASHED	(COLL_WIRE_HEADER + 16)
 
+/* From this length on a payload is hashed while it is copied. */
+#define COLL_WIRE_LONG		64
+
 /* LINE(identifier, number, name). Lines are only ever appended. */
 #define COLL_PACKET_LIST(LINE)							\
 	LINE(MESSAGE,	1,	"message") /* along one edge of a schedule */		\
@@ -395,6 +398,23 @@ static __always_inline u8 *coll_wire_write_payload(u8 *at, const struct coll_bod
 	return at + body->payload_bytes;
 }
 
+void coll_wire_finish_long(u8 *packet, u8 *end, const struct coll_wire_side *side,
+			   const struct coll_body *body);
+
+/* The payload and the MAC of a packet of which all up to @end is written */
+static __always_inline void coll_wire_finish(u8 *packet, u8 *end,
+					     const struct coll_wire_side *side,
+					     const struct coll_body *body)
+{
+	if (unlikely(body->payload_bytes >= COLL_WIRE_LONG)) {
+		coll_wire_finish_long(packet, end, side, body);
+		return;
+	}
+	if (body->payload_bytes)
+		end = coll_wire_write_payload(end, body);
+	coll_wire_seal(packet, end - packet + COLL_WIRE_MAC, side);
+}
+
 /**
  * coll_wire_write() - write a packet
  * @packet: coll_wire_bytes() long
@@ -415,9 +435,7 @@ static __always_inline void coll_wire_write(u8 *packet, const struct coll_wire_s
 		end = coll_wire_write_operands(end, &body->signature);
 	if (body->acknowledges)
 		end = coll_wire_write_ack(end, body);
-	if (body->payload_bytes)
-		end = coll_wire_write_payload(end, body);
-	coll_wire_seal(packet, end - packet + COLL_WIRE_MAC, side);
+	coll_wire_finish(packet, end, side, body);
 }
 
 void coll_wire_write_nonce(u8 payload[COLL_WIRE_PROBE], u64 nonce);

@@ -62,6 +62,42 @@ TEST(the_mac_of_a_packet_never_changes)
 	}
 }
 
+/* Wherever it is divided into what is there and what is copied, and wherever that is */
+TEST(a_block_that_is_copied_has_the_hash_that_it_has_later)
+{
+	u64 random = seed_start();
+	u8 from[COLL_NH_BLOCK + 8], block[COLL_NH_BLOCK + 8], expected[COLL_NH_BLOCK];
+	struct coll_nh_hash copied, hash;
+	struct coll_mac mac;
+	u32 bytes, there, i;
+
+	set_mac(&mac, COLLSOCK_MAC_NH_SIPHASH);
+	for (i = 0; i < 20000; i++) {
+		u8 *at = block + seed_next(&random) % 8;
+		const u8 *payload = from + seed_next(&random) % 8;
+		u32 k;
+
+		bytes = 1 + seed_next(&random) % COLL_NH_BLOCK;
+		there = seed_next(&random) % (i % 2 ? 25 : bytes + 1);
+		there = min(there, bytes);
+		for (k = 0; k < sizeof(from); k++) {
+			from[k] = seed_next(&random);
+			block[k] = seed_next(&random);
+		}
+		memcpy(expected, at, there);
+		memcpy(expected + there, payload, bytes - there);
+		copied = coll_nh_copy(mac.nh, at, there, payload, bytes);
+		ASSERT_EQ(0, memcmp(expected, at, bytes)) {
+			TH_LOG("%u bytes, %u there", bytes, there);
+		}
+		hash = coll_nh(mac.nh, expected, bytes);
+		ASSERT_EQ(hash.low, copied.low) {
+			TH_LOG("%u bytes, %u there", bytes, there);
+		}
+		ASSERT_EQ(hash.high, copied.high);
+	}
+}
+
 /* No zeros can be added or removed at the end. */
 TEST(packets_of_zeros_have_the_mac_of_their_length_only)
 {
