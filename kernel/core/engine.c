@@ -2,49 +2,12 @@
 #include "engine.h"
 #include "env.h"
 #include "extent.h"
+#include "fold.h"
 #include "locals.h"
 #include "peers.h"
 #include "prefix.h"
-#include "reduce.h"
 #include "result.h"
 #include "values.h"
-
-/* Where a block of a vector in parts begins: the last ones may be shorter, or empty. */
-static u32 engine_block_start(const struct coll_op *op, u32 block)
-{
-	return min(block * op->part_bytes, op->bytes);
-}
-
-/* What an edge that names blocks has of a lane */
-static struct coll_extent engine_extent(const struct coll_op *op, const struct coll_edge *e,
-					const struct coll_span *lane)
-{
-	struct coll_span part;
-
-	if (op->schedule->form == COLL_FORM_PLACES)
-		return coll_extent_of(&op->group->ranks.order, e, op->block, lane);
-	part.first = engine_block_start(op, e->first_block);
-	part.end = engine_block_start(op, e->first_block + e->blocks);
-	return coll_extent_of_part(&part, lane);
-}
-
-static noinline struct coll_extent engine_part(const struct coll_op *op, u32 lane,
-					       const struct coll_edge *e)
-{
-	struct coll_extent range = coll_values_segment(op, lane);
-	struct coll_span span = { range.first, range.first + range.bytes };
-
-	return coll_schedule_has_blocks(op->schedule) ? engine_extent(op, e, &span) : range;
-}
-
-/* The part of the vector that an edge concerns. A place-only schedule has 0 blocks. */
-static inline struct coll_extent engine_range(const struct coll_op *op, u32 lane,
-					      const struct coll_edge *e)
-{
-	if (unlikely(op->segments > 1 || e->blocks != op->schedule->blocks))
-		return engine_part(op, lane, e);
-	return (struct coll_extent) { .bytes = op->bytes };
-}
 
 /**
  * coll_engine_edge_bytes() - length of the payload of a fold entry's message
@@ -56,7 +19,7 @@ static inline struct coll_extent engine_range(const struct coll_op *op, u32 lane
  */
 u32 coll_engine_edge_bytes(const struct coll_op *op, u32 lane, u32 edge)
 {
-	return engine_range(op, lane, &op->schedule->fold[edge]).bytes;
+	return coll_values_range(op, lane, &op->schedule->fold[edge]).bytes;
 }
 
 static void engine_toggle(struct coll_op *op, u32 lane, u32 edge)
@@ -89,7 +52,7 @@ static void engine_skip_empty(struct coll_op *op)
 	u32 i, word;
 
 	for (i = 0; i < op->schedule->folds; i++) {
-		e = engine_extent(op, &op->schedule->fold[i], &vector);
+		e = coll_values_extent(op, &op->schedule->fold[i], &vector);
 		if (e.bytes)
 			engine_mark_lanes(op, i, &e);
 	}
@@ -142,7 +105,7 @@ struct coll_arrived coll_engine_arrived(const struct coll_op *op)
 static noinline bool engine_load(struct coll_op *op, const struct coll_lane *lane,
 				 const struct coll_edge *e, struct coll_message *m)
 {
-	struct coll_extent range = engine_range(op, lane->index, e);
+	struct coll_extent range = coll_values_range(op, lane->index, e);
 
 	m->payload = coll_values_register(op, lane->value, e->reg) + range.first;
 	m->bytes = range.bytes;
@@ -215,143 +178,6 @@ static inline bool engine_begin_round(struct coll_op *op, struct coll_lane *lane
 		return true;
 	}
 	return !r->sends || engine_send_round(op, lane, r->sends, now);
-}
-
-/* A part of a fold list that is applied: what it does, to which bytes of its range. */
-struct engine_step {
-	u8		*result;
-	const u8	*operand;
-	u32		bytes;
-	u8		action;
-};
-
-static void engine_take_step(struct coll_op *op, const struct engine_step *step)
-{
-	const struct coll_signature *sig = &op->head.signature;
-	u32 count;
-
-	if (step->action == COLL_PLACE) {
-		coll_values_copy(op, step->result, step->operand, step->bytes);
-		return;
-	}
-	count = step->bytes / coll_type_bytes(sig->type);
-	coll_work_do(op->group, count * coll_reduce_work(sig->type));
-	if (step->action == COLL_FOLD_LEFT)
-		coll_reduce(step->result, step->operand, step->result, count, sig->type, sig->op);
-	else
-		coll_reduce(step->result, step->result, step->operand, count, sig->type, sig->op);
-}
-
-/* An operand of a fold entry: a message, or the register's former value. */
-static inline const u8 *engine_operand(const struct coll_op *op, const struct coll_lane *lane,
-				       u32 edge)
-{
-	const struct coll_edge *e = &op->schedule->fold[edge];
-
-	return e->host == op->schedule->self ? coll_values_register(op, lane->value, e->reg) :
-					       coll_values_early(op, edge);
-}
-
-/* The value that the round makes. Parts change in place. */
-static inline u32 engine_next(const struct coll_op *op, const struct coll_lane *lane)
-{
-	return lane->value + (op->schedule->form != COLL_FORM_PARTS);
-}
-
-/* Apply one fold entry, as far as one step goes. True if that is all. */
-static bool engine_fold_entry(struct coll_op *op, u32 index, u32 edge)
-{
-	const struct coll_schedule *s = op->schedule;
-	const struct coll_edge *e = &s->fold[edge];
-	struct coll_extent range = engine_range(op, index, e);
-	struct coll_lane *lane = &op->lanes[index];
-	u32 first = range.first + lane->at;
-	struct engine_step step = {
-		.result		= coll_values_register(op, engine_next(op, lane), e->reg) + first,
-		.operand	= engine_operand(op, lane, edge) + first,
-		.bytes		= range.bytes - lane->at,
-		.action		= e->action,
-	};
-
-	/* An element has at least one byte. */
-	if (unlikely(step.bytes > op->group->work.unit && e->action != COLL_PLACE))
-		step.bytes = min(step.bytes, op->group->work.unit *
-					     coll_type_bytes(op->head.signature.type));
-	engine_take_step(op, &step);
-	lane->at += step.bytes;
-	return lane->at == range.bytes;
-}
-
-/* What the round does not fold into must be kept. */
-static void engine_keep(struct coll_op *op, u32 index, u32 reg)
-{
-	struct coll_extent range = coll_values_segment(op, index);
-	u32 value = op->lanes[index].value;
-
-	coll_values_copy(op, coll_values_register(op, value + 1, reg) + range.first,
-			 coll_values_register(op, value, reg) + range.first, range.bytes);
-}
-
-/*
- * The usual fold list of a short payload: one operand is placed and the other one folded
- * with it, in a single step and without a copy.
- */
-static bool engine_fold_two(struct coll_op *op, struct coll_lane *lane, const struct coll_round *r)
-{
-	const struct coll_signature *sig = &op->head.signature;
-	const struct coll_schedule *s = op->schedule;
-	const struct coll_edge *e = &s->fold[r->fold_first];
-	const u8 *placed, *other;
-	u8 *result;
-
-	if (r->folds != 2 || s->registers > 1 || s->blocks > 1 || op->segments > 1 || lane->part ||
-	    op->bytes > op->group->work.unit || e[0].action != COLL_PLACE ||
-	    e[1].action == COLL_PLACE)
-		return false;
-	placed = engine_operand(op, lane, r->fold_first);
-	other = engine_operand(op, lane, r->fold_first + 1);
-	result = coll_values_register(op, lane->value + 1, 0);
-	coll_work_do(op->group, op->elements * coll_reduce_work(sig->type));
-	if (e[1].action == COLL_FOLD_LEFT)
-		coll_reduce(result, other, placed, op->elements, sig->type, sig->op);
-	else
-		coll_reduce(result, placed, other, op->elements, sig->type, sig->op);
-	lane->value++;
-	return true;
-}
-
-/*
- * Apply the fold list in its order. Results go into separate buffers, so that what this
- * round has sent stays unchanged until it is acknowledged; in parts the schedule sees to that.
- * Not inline, since that would slow down the rounds of barriers, which fold nothing. False as
- * for engine_send_round().
- */
-static noinline bool engine_fold(struct coll_op *op, u32 index)
-{
-	const struct coll_schedule *s = op->schedule;
-	struct coll_lane *lane = &op->lanes[index];
-	const struct coll_round *r = &s->round[lane->round];
-	/* A single register is overwritten. */
-	u32 kept = s->registers > 1 ? s->registers : 0;
-
-	/* Messages have been received into the vector. */
-	if (op->vector.direct || engine_fold_two(op, lane, r))
-		return true;
-	if (unlikely(s->form == COLL_FORM_PREFIXES) && s->fold[r->fold_first].action == COLL_PREFIX)
-		return coll_prefix_fold(op, index);
-	while (lane->part < kept + r->folds) {
-		if (coll_work_over(op->group))
-			return false;
-		if (lane->part < kept)
-			engine_keep(op, index, lane->part);
-		else if (!engine_fold_entry(op, index, r->fold_first + lane->part - kept))
-			continue;
-		lane->part++;
-		lane->at = 0;
-	}
-	lane->part = 0;
-	lane->value = engine_next(op, lane);
-	return true;
 }
 
 /* ---- the ranks of this host ---- */
@@ -529,7 +355,10 @@ static inline bool engine_may_fold(struct coll_op *op, u32 index)
 {
 	const struct coll_round *r = &op->schedule->round[op->lanes[index].round];
 
-	return !coll_work_over(op->group) && (!r->folds || engine_fold(op, index));
+	if (coll_work_over(op->group) || (r->folds && !coll_fold_round(op, index)))
+		return false;
+	op->arrival.payload = NULL;
+	return true;
 }
 
 /**
@@ -559,6 +388,7 @@ bool coll_engine_advance(struct coll_op *op, u32 index, u64 now)
 	}
 	return likely(!--op->unfinished) && engine_check_out(op);
 over:
+	coll_fold_keep(op);
 	coll_work_leave_lane(op, lane);
 	return false;
 }
@@ -725,30 +555,6 @@ bool coll_engine_folded(struct coll_op *op, const struct coll_fold *fold, u64 no
 	if (!fold->right && !op->locals.post[fold->low].receives)
 		engine_answer(op, fold->low, 0, COLLSOCK_NO_RANK);
 	return engine_may_begin(op) && coll_engine_begin(op, now);
-}
-
-/**
- * coll_engine_store_payload() - keep the payload of a message until its round
- * @op: EARLY or RUNNING, with data
- * @edge: the fold entry of the message
- * @body: the message
- *
- * Context: group lock held.
- */
-void coll_engine_store_payload(struct coll_op *op, u32 edge, const struct coll_body *body)
-{
-	struct coll_extent range = engine_range(op, body->segment, &op->schedule->fold[edge]);
-	u32 bytes = body->payload_bytes;
-	u8 *to;
-
-	if (!op->vector.direct) {
-		memcpy(coll_values_early(op, edge) + range.first, body->payload, bytes);
-		return;
-	}
-	bytes -= range.rest;
-	to = coll_values_register(op, 0, 0) + range.first;
-	memcpy(to, body->payload, bytes);
-	memcpy(to + bytes + range.gap, body->payload + bytes, range.rest);
 }
 
 /* ---- forgetting messages ---- */

@@ -23,7 +23,7 @@
 #ifndef COLL_CORE_ENGINE_H
 #define COLL_CORE_ENGINE_H
 
-#include "state.h"
+#include "fold.h"
 
 /* Nothing has arrived, and nothing has been done. */
 static inline void coll_engine_reset_lane(struct coll_lane *lane)
@@ -86,7 +86,6 @@ static inline bool coll_engine_misses(const struct coll_op *op,
 }
 
 u32 coll_engine_edge_bytes(const struct coll_op *op, u32 lane, u32 edge);
-void coll_engine_store_payload(struct coll_op *op, u32 edge, const struct coll_body *body);
 
 /* Has the message of a fold entry arrived in the lane? */
 static inline bool coll_engine_lane_arrived(const struct coll_lane *lane, u32 edge)
@@ -99,6 +98,9 @@ static inline bool coll_engine_lane_arrived(const struct coll_lane *lane, u32 ed
  * @op: EARLY or RUNNING
  * @edge: the fold entry of the message
  * @body: the message; its signature equals the operation's
+ *
+ * If its lane has begun, coll_engine_advance() or coll_fold_keep() must follow
+ * (coll_fold_receive()).
  *
  * Return: true if it is new. Context: group lock held.
  */
@@ -113,7 +115,7 @@ static inline bool coll_engine_store(struct coll_op *op, u32 edge,
 	if (coll_before(body->done, op->head.done))
 		op->head.done = body->done;
 	if (op->bytes)
-		coll_engine_store_payload(op, edge, body);
+		coll_fold_receive(op, edge, body);
 	if (body->segment < op->begun && body->round == lane->round)
 		lane->missing--;
 	return true;

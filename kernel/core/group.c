@@ -443,6 +443,7 @@ static noinline void group_await_turn(struct coll_op *op, u32 segment, struct co
 {
 	struct coll_lane *lane = &op->lanes[segment];
 
+	coll_fold_keep(op);
 	if (!lane->missing)
 		coll_work_leave_lane(op, lane);
 	lane->last = peer;

@@ -12,6 +12,7 @@
 #include "menu.h"
 #include "order.h"
 #include "replay.h"
+#include "timing.h"
 #include "wire.h"
 
 struct coll_group;
@@ -463,6 +464,20 @@ struct coll_op_vector {
 };
 
 /**
+ * struct coll_op_arrival - a message that is folded where it is, by the event that received it
+ * @payload: in its packet; NULL before and after that event
+ * @first: where the bytes of its lane begin in the vector
+ * @bytes: how many there are
+ * @edge: its fold entry
+ */
+struct coll_op_arrival {
+	const u8	*payload;
+	u32		first;
+	u16		bytes;
+	u8		edge;
+};
+
+/**
  * struct coll_op - one operation in the window
  * @group: its group
  * @schedule: what to do
@@ -470,6 +485,7 @@ struct coll_op_vector {
  * @lanes: one for each segment
  * @messages: one for each send edge of the schedule in each lane
  * @vector: its first and its last value
+ * @arrival: the message that is being received, if it is not kept
  * @values: the other initial registers, then those after each round that folds, so that a
  *	payload that was sent stays unchanged
  * @early: a buffer for each fold entry of the schedule
@@ -507,6 +523,7 @@ struct coll_op {
 	struct coll_lane		*lanes;
 	struct coll_message		*messages;
 	struct coll_op_vector		vector;
+	struct coll_op_arrival		arrival;
 	u8				*values;
 	u8				*early;
 	struct coll_op_locals		locals;
@@ -537,30 +554,6 @@ struct coll_op {
 };
 
 /* ---- the group ---- */
-
-/**
- * struct coll_timing - tunables of the protocol; all in ns; local to the host
- * @rto_initial: retransmission time-out before there is a sample
- * @rto_floor: least retransmission time-out
- * @rto_ceiling: greatest retransmission time-out, reached by backing off
- * @rto_unheard: the same for a host never heard from
- * @ack_delay: how long an acknowledgment waits to be piggybacked
- * @liveness: silence after which a host counts as dead
- * @join_timeout: the same for a host never heard from
- * @settle: how long an error is held, so that all hosts report the same
- * @idle: a connection unused for this time becomes idle
- */
-struct coll_timing {
-	u64	rto_initial;
-	u64	rto_floor;
-	u64	rto_ceiling;
-	u64	rto_unheard;
-	u64	ack_delay;
-	u64	liveness;
-	u64	join_timeout;
-	u64	settle;
-	u64	idle;
-};
 
 enum coll_rank_state {
 	COLL_RANK_ABSENT,

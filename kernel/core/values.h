@@ -56,6 +56,19 @@ static inline struct coll_extent coll_values_segment(const struct coll_op *op, u
 	return range;
 }
 
+struct coll_extent coll_values_extent(const struct coll_op *op, const struct coll_edge *e,
+				      const struct coll_span *lane);
+struct coll_extent coll_values_part(const struct coll_op *op, u32 lane, const struct coll_edge *e);
+
+/* The part of the vector that an edge concerns. A place-only schedule has 0 blocks. */
+static inline struct coll_extent coll_values_range(const struct coll_op *op, u32 lane,
+						    const struct coll_edge *e)
+{
+	if (unlikely(op->segments > 1 || e->blocks != op->schedule->blocks))
+		return coll_values_part(op, lane, e);
+	return (struct coll_extent) { .bytes = op->bytes };
+}
+
 /*
  * Offset of the block of a rank of this host. A vector that is only moved is in host order; one
  * that is reduced stays in the order of ranks.
