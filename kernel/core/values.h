@@ -62,7 +62,7 @@ struct coll_extent coll_values_part(const struct coll_op *op, u32 lane, const st
 
 /* The part of the vector that an edge concerns. A place-only schedule has 0 blocks. */
 static inline struct coll_extent coll_values_range(const struct coll_op *op, u32 lane,
-						    const struct coll_edge *e)
+						   const struct coll_edge *e)
 {
 	if (unlikely(op->segments > 1 || e->blocks != op->schedule->blocks))
 		return coll_values_part(op, lane, e);
