@@ -9,11 +9,11 @@
 #include "serve.h"
 
 /* The limits are those of the whole vector. */
-static enum cm_reason blocks_size_obstacle(const struct cm_comm *c, MPI_Count block, bool rooted)
+static enum cm_reason blocks_size_obstacle(const struct cm_comm *c, MPI_Count block)
 {
 	if (block > COLLSOCK_MAX_PAYLOAD)
 		return CM_LARGE;
-	return cm_serve_size_obstacle(block * c->size, rooted);
+	return cm_serve_size_obstacle(block * c->size);
 }
 
 /* The block of @rank. Returns an MPI error code. */
@@ -59,7 +59,7 @@ bool cm_blocks_allgather(const struct cm_blocks *b, struct cm_comm *c, enum cm_c
 		return false;
 	if (cm_data_describe(&out, b->to, b->to_count, b->to_type) &&
 	    blocks_describe_own(&in, b, &out, a.comm->rank) && in.bytes == out.bytes)
-		obstacle = blocks_size_obstacle(a.comm, out.bytes, false);
+		obstacle = blocks_size_obstacle(a.comm, out.bytes);
 	if (!cm_serve_takes(&a, obstacle))
 		return false;
 	a.count = out.bytes;
@@ -171,7 +171,7 @@ bool cm_blocks_allgatherv(const struct cm_blocks *b, const struct cm_places *pla
 	if (places->counts && places->places &&
 	    cm_data_describe(&out, b->to, places_largest(places, a.comm->size), b->to_type) &&
 	    places_describe_own(&in, b, places, a.comm->rank))
-		obstacle = blocks_size_obstacle(a.comm, out.bytes, false);
+		obstacle = blocks_size_obstacle(a.comm, out.bytes);
 	if (!cm_serve_takes(&a, obstacle))
 		return false;
 	a.count = out.bytes;
@@ -217,7 +217,7 @@ bool cm_blocks_gather(const struct cm_blocks *b, int root, struct cm_comm *c, en
 	    (receives ? cm_data_describe(&out, b->to, b->to_count, b->to_type) &&
 			blocks_describe_own(&in, b, &out, root) :
 			cm_data_describe(&in, b->from, b->from_count, b->from_type)))
-		obstacle = blocks_size_obstacle(a.comm, receives ? out.bytes : in.bytes, true);
+		obstacle = blocks_size_obstacle(a.comm, receives ? out.bytes : in.bytes);
 	if (!cm_serve_takes(&a, obstacle))
 		return false;
 	a.count = receives ? out.bytes : in.bytes;
@@ -255,7 +255,7 @@ bool cm_blocks_scatter(const struct cm_blocks *b, int root, struct cm_comm *c, e
 	if (cm_serve_is_rank(a.comm, root) &&
 	    (!sends || cm_data_describe(&in, b->from, b->from_count, b->from_type)) &&
 	    (!wants || cm_data_describe(&out, b->to, b->to_count, b->to_type)))
-		obstacle = blocks_size_obstacle(a.comm, sends ? in.bytes : out.bytes, true);
+		obstacle = blocks_size_obstacle(a.comm, sends ? in.bytes : out.bytes);
 	if (!cm_serve_takes(&a, obstacle))
 		return false;
 	a.count = sends ? in.bytes : out.bytes;
@@ -293,7 +293,7 @@ bool cm_blocks_reduce_scatter(const void *from, void *to, MPI_Count count,
 	    cm_data_describe(&out, to, count, datatype)) {
 		obstacle = cm_serve_operator_obstacle(out.predefined, a.op);
 		if (obstacle == CM_TAKEN)
-			obstacle = blocks_size_obstacle(a.comm, out.bytes, false);
+			obstacle = blocks_size_obstacle(a.comm, out.bytes);
 	}
 	if (!cm_serve_takes(&a, obstacle))
 		return false;

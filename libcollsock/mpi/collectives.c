@@ -35,7 +35,7 @@ bool cm_collective_bcast(void *buffer, MPI_Count count, MPI_Datatype datatype, i
 	if (!a.comm)
 		return false;
 	if (cm_serve_is_rank(a.comm, root) && cm_data_describe(&data, buffer, count, datatype))
-		obstacle = cm_serve_size_obstacle(data.bytes, true);
+		obstacle = cm_serve_size_obstacle(data.bytes);
 	if (!cm_serve_takes(&a, obstacle))
 		return false;
 	a.count = data.bytes;
@@ -51,11 +51,11 @@ bool cm_collective_bcast(void *buffer, MPI_Count count, MPI_Datatype datatype, i
 }
 
 static enum cm_reason collective_reduction_obstacle(const struct cm_data *d,
-						    enum collsock_operator op, bool rooted)
+						    enum collsock_operator op)
 {
 	enum cm_reason obstacle = cm_serve_operator_obstacle(d->predefined, op);
 
-	return obstacle == CM_TAKEN ? cm_serve_size_obstacle(d->bytes, rooted) : obstacle;
+	return obstacle == CM_TAKEN ? cm_serve_size_obstacle(d->bytes) : obstacle;
 }
 
 bool cm_collective_reduction(const void *from, void *to, MPI_Count count,
@@ -81,7 +81,7 @@ bool cm_collective_reduction(const void *from, void *to, MPI_Count count,
 	    cm_data_describe(&in, receives && from == MPI_IN_PLACE ? to : from, count,
 			     datatype) &&
 	    (!receives || cm_data_describe(&out, to, count, datatype)))
-		obstacle = collective_reduction_obstacle(&in, a.op, !for_all);
+		obstacle = collective_reduction_obstacle(&in, a.op);
 	if (!cm_serve_takes(&a, obstacle))
 		return false;
 	a.type = in.predefined->type;
@@ -117,7 +117,7 @@ bool cm_collective_scan(const void *from, void *to, MPI_Count count, MPI_Datatyp
 	receives = inclusive || a.comm->rank;
 	if (cm_data_describe(&in, from == MPI_IN_PLACE ? to : from, count, datatype) &&
 	    (!receives || cm_data_describe(&out, to, count, datatype)))
-		obstacle = collective_reduction_obstacle(&in, a.op, false);
+		obstacle = collective_reduction_obstacle(&in, a.op);
 	if (!cm_serve_takes(&a, obstacle))
 		return false;
 	a.type = in.predefined->type;

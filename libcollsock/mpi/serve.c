@@ -27,12 +27,11 @@ enum cm_reason cm_serve_operator_obstacle(const struct cm_type *type, enum colls
 	return type && cm_type_has(type, op) ? CM_TAKEN : CM_DATATYPE;
 }
 
-enum cm_reason cm_serve_size_obstacle(MPI_Count bytes, bool rooted)
+enum cm_reason cm_serve_size_obstacle(MPI_Count bytes)
 {
 	if (!bytes)
 		return CM_EMPTY;
-	return bytes > (rooted ? cm_settings.max_rooted_bytes : cm_settings.max_bytes) ?
-	       CM_LARGE : CM_TAKEN;
+	return bytes > cm_settings.max_bytes ? CM_LARGE : CM_TAKEN;
 }
 
 /*

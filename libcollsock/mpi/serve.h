@@ -50,7 +50,7 @@ struct cm_comm *cm_serve_comm(struct cm_comm *c, enum cm_call call);
 enum cm_reason cm_serve_operator_obstacle(const struct cm_type *type, enum collsock_operator op);
 
 /* Is a vector of this length taken? Otherwise why not */
-enum cm_reason cm_serve_size_obstacle(MPI_Count bytes, bool rooted);
+enum cm_reason cm_serve_size_obstacle(MPI_Count bytes);
 
 static inline bool cm_serve_is_rank(const struct cm_comm *c, int root)
 {

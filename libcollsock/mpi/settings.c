@@ -15,7 +15,6 @@
 #define DEFAULT_AFTER		4
 /* For larger payloads some MPIs are faster: Documentation/performance.md, MPI */
 #define DEFAULT_MAX_BYTES	1024
-#define DEFAULT_MAX_ROOTED_BYTES	512
 /*
  * A stream of broadcasts or reductions is acknowledged late, because no messages go back to
  * the senders: with a smaller window programs wait for that.
@@ -224,10 +223,10 @@ static int settings_read_bearer(struct cm_settings *s, char *error, size_t bytes
 
 int cm_settings_read(struct cm_settings *s, char *error, size_t bytes)
 {
-	__u32 liveness_s = DEFAULT_LIVENESS_S, verbose = 0, summary = 0, max_bytes = 0;
+	__u32 liveness_s = DEFAULT_LIVENESS_S, verbose = 0, summary = 0;
 	const struct settings_number numbers[] = {
 		{ CM_SETTING_AFTER, 0, INT32_MAX, &s->after },
-		{ CM_SETTING_MAX_BYTES, 8, COLLSOCK_MAX_PAYLOAD, &max_bytes },
+		{ CM_SETTING_MAX_BYTES, 8, COLLSOCK_MAX_PAYLOAD, &s->max_bytes },
 		{ CM_SETTING_WINDOW, 1, COLLSOCK_MAX_WINDOW, &s->window },
 		{ CM_SETTING_PORT, 1, UINT16_MAX, &s->port },
 		{ CM_SETTING_LIVENESS, 1, COLLSOCK_MAX_LIVENESS_MS / MS_PER_S, &liveness_s },
@@ -239,14 +238,13 @@ int cm_settings_read(struct cm_settings *s, char *error, size_t bytes)
 
 	memset(s, 0, sizeof(*s));
 	s->after = DEFAULT_AFTER;
+	s->max_bytes = DEFAULT_MAX_BYTES;
 	s->window = DEFAULT_WINDOW;
 	s->port = COLLSOCK_PORT;
 	s->spin_us = CM_SPIN_AUTO;
 	for (i = 0; i < ARRAY_SIZE(numbers); i++)
 		if (settings_read_number(&numbers[i], error, bytes))
 			return -1;
-	s->max_bytes = max_bytes ? max_bytes : DEFAULT_MAX_BYTES;
-	s->max_rooted_bytes = max_bytes ? max_bytes : DEFAULT_MAX_ROOTED_BYTES;
 	s->liveness_ms = liveness_s * MS_PER_S;
 	s->verbose = verbose;
 	s->summary = summary;

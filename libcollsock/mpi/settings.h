@@ -26,7 +26,6 @@ enum cm_mode {
  * @after: number of the collective at which a communicator joins; 0: MPI_COMM_WORLD joins
  *         in MPI_Init
  * @max_bytes: largest payload of a call that is taken
- * @max_rooted_bytes: the same for operations with a root
  * @window: operations under way at once
  * @liveness_ms: silence after which a host counts as dead
  * @port: UDP port of all hosts
@@ -44,7 +43,6 @@ struct cm_settings {
 	__u32	mode;
 	__u32	after;
 	__u32	max_bytes;
-	__u32	max_rooted_bytes;
 	__u32	window;
 	__u32	liveness_ms;
 	__u32	port;

@@ -102,7 +102,6 @@ TEST_F(settings, defaults)
 	EXPECT_EQ(COLLSOCK_MAX_WINDOW, self->got.window);
 	EXPECT_EQ(COLLSOCK_PORT, self->got.port);
 	EXPECT_EQ(1024, self->got.max_bytes);
-	EXPECT_EQ(512, self->got.max_rooted_bytes);
 	EXPECT_EQ(0, self->got.network_family);
 }
 
@@ -130,10 +129,8 @@ TEST_F(settings, numbers_have_bounds)
 	EXPECT_EQ(0, self->got.after);
 	ASSERT_EQ(0, READ("COLLSOCK_MPI_MAX_BYTES", "65536"));
 	EXPECT_EQ(65536, self->got.max_bytes);
-	EXPECT_EQ(65536, self->got.max_rooted_bytes);
 	ASSERT_EQ(0, READ("COLLSOCK_MPI_MAX_BYTES", "1001"));
 	EXPECT_EQ(1001, self->got.max_bytes);
-	EXPECT_EQ(1001, self->got.max_rooted_bytes);
 	ASSERT_EQ(0, READ("COLLSOCK_MPI_LIVENESS", "600"));
 	EXPECT_EQ(600000, self->got.liveness_ms);
 	ASSERT_EQ(0, READ("COLLSOCK_MPI_PORT", "65535"));
