@@ -32,6 +32,23 @@ static const struct table {
 	{ "barrier", exp_barrier,
 	  "Latency of a barrier, in us.",
 	  LIST(2, 4, 8, 16, 32, 64, 128, 256, 512, 1024), LIST(4), LIST(0), ITERATIONS },
+	{ "first", exp_first,
+	  "Latency of the first barrier of a group, which opens its connections, and of a later one,\n"
+	  "in us, sleeping; connections of a host. static: a barrier in which each host exchanges\n"
+	  "with all, and so opens all connections (up to 16 hosts).",
+	  LIST(2, 4, 8, 16, 32, 64, 128, 256, 512, 1024), LIST(4), LIST(0), ITERATIONS },
+	{ "efficiency", exp_efficiency,
+	  "Least computation, in us, between barriers of MPI programs for it to be a percentage of\n"
+	  "the time.",
+	  LIST(2, 4, 8, 16, 32, 64), LIST(4), LIST(0), 20 },
+	{ "arrival", exp_arrival,
+	  "Time, in us, of a computation that varies from host to host by up to some percent, and a\n"
+	  "barrier, of MPI programs.",
+	  LIST(16), LIST(4), LIST(0), 1000 },
+	{ "programs", exp_programs,
+	  "Time, in us, of three programs of steps of computation, which vary by 10 %, and barriers,\n"
+	  "of MPI programs; efficiency: computation / time.",
+	  LIST(2, 4, 8, 16), LIST(4), LIST(0), 1000 },
 	{ "reduce", exp_reduce,
 	  "Latency of a reduce, in us: from the call of the last host until the root has the sum.",
 	  LIST(2, 4, 8, 16, 32), LIST(4, 32, 128), LIST(0), ITERATIONS },
@@ -53,7 +70,9 @@ static const struct table {
 
 static void explain(FILE *to)
 {
-	fputs("usage: sim --experiment [work|barrier|reduce|algorithms|skew] [OPTION ...]\n"
+	fputs("usage: sim --experiment [NAME] [OPTION ...]\n"
+	      "\n"
+	      "NAME: work, barrier, first, efficiency, arrival, programs, reduce, algorithms, skew\n"
 	      "\n"
 	      "Figures of a model: the cost of collsock compared with operations of programs over\n"
 	      "UDP, on hosts with one CPU each, where every step has a cost. Without a name\n"

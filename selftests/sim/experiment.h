@@ -165,6 +165,9 @@ struct exp_host {
  * @late_us: maximum delay of a host
  * @catch_up_us: time for which they compute after a reduce
  * @reduces: include reduces
+ * @steps_ns: of a program that computes: the mean time of each step
+ * @steps: their number
+ * @vary: by how many percent of the mean the time of a host differs at most
  */
 struct exp_settings {
 	struct exp_costs	costs;
@@ -180,6 +183,9 @@ struct exp_settings {
 	u64			late_us;
 	u64			catch_up_us;
 	bool			reduces;
+	const u64		*steps_ns;
+	u32			steps;
+	u32			vary;
 };
 
 /**
@@ -262,13 +268,17 @@ struct exp_choice {
 };
 
 /*
- * experiment_skew.c, experiment_latency.c, experiment_algorithms.c: print a table; false if
- * a result was wrong
+ * experiment_skew.c, experiment_latency.c, experiment_algorithms.c, experiment_compute.c: print a
+ * table; false if a result was wrong
  */
 bool exp_skew(const struct exp_choice *choice);
 bool exp_reduce(const struct exp_choice *choice);
 bool exp_barrier(const struct exp_choice *choice);
+bool exp_first(const struct exp_choice *choice);
 bool exp_work(const struct exp_choice *choice);
 bool exp_algorithms(const struct exp_choice *choice);
+bool exp_efficiency(const struct exp_choice *choice);
+bool exp_arrival(const struct exp_choice *choice);
+bool exp_programs(const struct exp_choice *choice);
 
 #endif

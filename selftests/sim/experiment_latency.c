@@ -126,6 +126,99 @@ bool exp_barrier(const struct exp_choice *choice)
 	return right;
 }
 
+/* ---- the first barrier ---- */
+
+/* At the end the time since the first barrier is in @begin_ns. */
+static void starts(struct exp_host *h)
+{
+	const struct exp_settings *s = &h->x->settings;
+
+	if (!h->iteration)
+		h->begin_ns = h->x->world.now;
+	if (h->iteration == 1)
+		h->latency_ns = h->x->world.now - h->begin_ns;
+	if (h->iteration++ < s->iterations) {
+		exp_operate(h, EXP_POST, s->spins, starts);
+		return;
+	}
+	h->begin_ns = h->x->world.now - h->begin_ns - h->latency_ns;
+	exp_end(h);
+}
+
+/**
+ * struct first - start of a group
+ * @right: no result was wrong
+ * @first_us: latency of its first barrier, the mean of all hosts
+ * @later_us: the mean of a number of later ones
+ * @connections: of a host
+ */
+struct first {
+	bool	right;
+	double	first_us;
+	double	later_us;
+	double	connections;
+};
+
+static struct first measure_first(struct exp_settings *s, u8 algorithm, u32 degree)
+{
+	struct first f = { };
+	struct experiment x;
+	u64 later_ns = 0;
+	u32 i;
+
+	s->maker = EXP_COLLSOCK;
+	s->post = (struct collsock_post){ .operation = COLLSOCK_BARRIER, .algorithm = algorithm,
+					  .degree = degree };
+	exp_run(&x, s, starts);
+	for (i = 0; i < s->hosts; i++) {
+		const struct exp_host *h = &x.hosts[i];
+
+		f.first_us += (double)h->latency_ns / NSEC_PER_USEC / s->hosts;
+		later_ns += h->begin_ns;
+		f.connections += (double)h->member->group.stats.peers / s->hosts;
+	}
+	f.later_us = (double)later_ns / NSEC_PER_USEC / s->hosts / (s->iterations - 1);
+	f.right = !x.wrong;
+	exp_free(&x);
+	return f;
+}
+
+static bool first_row(struct exp_settings *s)
+{
+	const struct first made = measure_first(s, s->barrier, 2);
+	struct first all = { .right = true };
+
+	printf("%5u %8.2f %8.2f %6.2f %11.2f", s->hosts, made.first_us, made.later_us,
+	       made.first_us / made.later_us, made.connections);
+	if (s->hosts <= COLLSOCK_MAX_EXCHANGE_DEGREE) {
+		all = measure_first(s, COLLSOCK_DISSEMINATION, s->hosts);
+		printf(" %8.2f %11.2f", all.first_us, all.connections);
+	} else {
+		printf(" %8s %11s", "-", "-");
+	}
+	printf("%s\n", made.right && all.right ? "" : "  WRONG");
+	return made.right && all.right;
+}
+
+bool exp_first(const struct exp_choice *choice)
+{
+	struct exp_settings s = choice->settings;
+	bool right = true;
+	const u32 *hosts;
+
+	if (s.iterations < 2)
+		s.iterations = 2;
+	printf("\n      ------------ on demand ------------ ------ static -----\n"
+	       "hosts    first    later factor connections    first connections\n");
+	for (hosts = choice->hosts; *hosts != EXP_LIST_END; hosts++) {
+		s.hosts = *hosts;
+		right &= first_row(&s);
+	}
+	return right;
+}
+
+/* ---- latency of a reduce ---- */
+
 bool exp_reduce(const struct exp_choice *choice)
 {
 	struct exp_settings s = choice->settings;

@@ -90,6 +90,51 @@ def check_latency():
         check(f"--cost {setting} is refused", run("--cost", setting).returncode == 2)
 
 
+# ---- programs that compute ----
+
+def check_efficiency():
+    done = run("efficiency", "--hosts", "2,16", "--iterations", "10")
+    table = {row[1:3]: row[3:] for row in rows(done.stdout)}
+    barrier = {row[1]: row[8:10] for row in rows(run("barrier", "--hosts", "2,16", *SMALL).stdout)}
+    check("every efficiency of 2 and 16 hosts is found", done.returncode == 0 and len(table) == 8,
+          done.returncode, done.stdout)
+    for (hosts, percent), least in table.items():
+        expected = [us * percent / (100 - percent) for us in barrier[hosts]]
+        check(f"{hosts:.0f} hosts, {percent:.0f} %: the least computation is what a barrier's latency asks for",
+              all(abs(us / right - 1) < 0.02 for us, right in zip(least, expected)), least, expected)
+
+
+def check_arrival():
+    table = {row[2:4]: row[4:] for row in rows(run("arrival", "--hosts", "16", "--iterations", "100").stdout)}
+    check("all computations and variations are run", len(table) == 42, sorted(table))
+    (_, _, even), (_, _, apart) = table[1024, 0], table[1024, 20]
+    check("hosts that arrive apart gain less than those that arrive together", 0 < apart < even,
+          even, apart)
+    late = [row[0] - us for (us, vary), row in table.items() if vary == 20 and us <= 1024]
+    check("a loop is longer by what its slowest host is late", late == sorted(late) and
+          late[-1] > 0.15 * 1024, late)
+
+
+def check_programs():
+    table = rows(run("programs", "--hosts", "2,16", "--iterations", "100").stdout)
+    check("three programs are run with each number of hosts", len(table) == 6, table)
+    check("their efficiency is the share of the computation in their time",
+          all(abs(computes / time - share) < 0.001 for _, _, _, computes, *times in table
+              for time, share in zip(times[:2], times[3:])), table)
+    check("the less a program computes and the more hosts it has, the more it gains",
+          all(row[6] >= 1 for row in table) and table[3][6] > table[4][6] > table[5][6] and
+          table[3][6] > table[0][6], table)
+
+
+def check_first():
+    table = rows(run("first", "--hosts", "4,8,16").stdout)
+    check("on demand a host opens two connections a round, the last of which are one; statically "
+          "all", [(row[1], row[5], row[7]) for row in table] ==
+          [(4, 3, 3), (8, 5, 7), (16, 7, 15)], table)
+    check("the first barrier is slower than a later one, but faster than one that opens all "
+          "connections", all(row[3] < row[2] < row[6] for row in table), table)
+
+
 # ---- which algorithm ----
 
 def check_algorithms():
@@ -140,6 +185,10 @@ def main():
     print("TAP version 13")
     check_skew()
     check_latency()
+    check_efficiency()
+    check_arrival()
+    check_programs()
+    check_first()
     check_algorithms()
     check_counts()
     print(f"1..{tests}")
