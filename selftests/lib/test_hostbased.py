@@ -5,6 +5,7 @@
 Its hosts are addresses of the loopback device. Each checks its result, and in the end every
 element of it, and says so by its exit code.
 """
+import json
 import os
 import random
 import subprocess
@@ -39,8 +40,8 @@ ALGORITHMS = {
 ROOTED = "reduce", "broadcast", "gather", "scatter"
 
 
-def run(size, *options):
-    """All hosts; returns the exit codes and errors of those that failed, and a line of each."""
+def run_all(size, *options):
+    """All hosts; returns the output, errors and exit code of each."""
     begin = random.randrange(1 << 16)
     with tempfile.NamedTemporaryFile("w") as hosts:
         for host in range(size):
@@ -51,7 +52,12 @@ def run(size, *options):
                                       *options], text=True, stdout=subprocess.PIPE,
                                      stderr=subprocess.PIPE) for rank in range(size)]
         said = [(program.communicate(), program.returncode) for program in programs]
-    return [(status, error) for (_, error), status in said if status]
+    return [(*texts, status) for texts, status in said]
+
+
+def run(size, *options):
+    """All hosts; returns the exit codes and errors of those that failed."""
+    return [(status, error) for _, error, status in run_all(size, *options) if status]
 
 
 def runs_of(operation, size):
@@ -94,6 +100,42 @@ def test_a_vector_may_be_as_long_as_a_datagram():
         assert not failed, failed
     failed = run(2, "--operation", "allreduce", "--count", "8188")
     assert "a datagram has at most 8187 elements" in failed[0][1], failed
+
+
+def test_a_program_computes_in_every_step_and_runs_the_operation_after_each():
+    for operation in "barrier", "allreduce":
+        for rank, (out, error, status) in enumerate(run_all(
+                3, "--operation", operation, "--steps", "10,20,330", "--vary", "10", "--json")):
+            assert not status, error
+            said = json.loads(out)
+            seen = {name: said[name] for name in ("rank", "steps", "vary", "computes_us")}
+            right = {"rank": rank, "steps": 3, "vary": 10, "computes_us": 360}
+            assert seen == right, f"{seen}, not {right}"
+
+
+def test_the_least_computation_of_each_efficiency_is_searched():
+    for out, error, status in run_all(2, "--efficiency", "25,90", "--json"):
+        assert not status, error
+        found = json.loads(out)["efficiency"]
+        least = [one["least_us"] for one in found]
+        assert [one["percent"] for one in found] == [25, 90], found
+        # 0: more than 16 ms
+        assert all(us == 0 or 1 <= us <= 16384 for us in least), found
+        assert not least[1] or least[0] <= least[1], found
+
+
+def test_programs_that_cannot_be_run_are_refused_with_the_reason():
+    for options, words in (
+            (("--steps", "10,,20"), '"" is not a whole number from 1 to 1000000'),
+            (("--steps", "0"), '"0" is not a whole number from 1 to 1000000'),
+            (("--steps", ",".join("1" * 65)), "has more than 64 numbers"),
+            (("--efficiency", "100"), '"100" is not a whole number from 1 to 99'),
+            (("--vary", "10"), "--vary: only with --steps"),
+            (("--steps", "1", "--efficiency", "5"), "only one of them"),
+            (("--steps", "1", "--operation", "reduce"), "in which all hosts wait")):
+        failed = run(1, *options)
+        assert len(failed) == 1 and failed[0][0] == 2, f"{options}: {failed}"
+        assert words in failed[0][1], f"{options}: {failed[0][1]!r} lacks {words!r}"
 
 
 if __name__ == "__main__":

@@ -534,6 +534,44 @@ def collperf_measures_each_operation_and_checks_its_results():
                 contains("figures", out, operation, "of 3", "mean")
 
 
+def run_collperf(nonce, *options):
+    """What collperf says on three hosts, as JSON."""
+    with tempfile.NamedTemporaryFile("w") as key:
+        key.write("00112233445566778899aabbccddeeff")
+        key.flush()
+        programs = [begin_collperf(host, key.name, "--json", "--nonce", str(nonce), *options)
+                    for host in (1, 2, 3)]
+        for program in programs:
+            out, error = program.communicate()
+            equal(f"status, with {error!r}", program.returncode, DONE)
+            yield json.loads(out)
+
+
+@test
+def collperf_starts_groups_and_counts_the_connections_that_their_first_barrier_opens():
+    for nonce, degree in (200, "2"), (201, "3"):
+        for said in run_collperf(nonce, "--startup", "--degree", degree):
+            equal("connections of a host, each of 10 times", said["peers"], 2)
+            equal("barriers of the group in which hosts meet", said["stats"]["operations"], 30)
+            for name in "join_ns", "first_ns", "later_ns":
+                equal(f"{name} was measured", said[name] > 0, True)
+
+
+@test
+def collperf_runs_programs_that_compute():
+    for said in run_collperf(400, "--steps", "10,20,30", "--vary", "10"):
+        equal("operations: of 10 programs of 3 steps, 100 to warm up, 1 before and 1 after",
+              (said["computes_us"], said["stats"]["operations"]), (60, 132))
+
+
+@test
+def collperf_searches_for_the_least_computation_of_an_efficiency():
+    for said in run_collperf(401, "--efficiency", "50,75", "--iterations", "1", "--warm-up", "0"):
+        equal("efficiencies", [one["percent"] for one in said["efficiency"]], [50, 75])
+        equal("operations: of 29 computations, each with one before and one after",
+              said["stats"]["operations"], 87)
+
+
 # ---- Prometheus and doctor ----
 
 @test

@@ -19,6 +19,8 @@
 #include "missing.h"
 #include "number.h"
 #include "skew.h"
+#include "startup.h"
+#include "steps.h"
 #include "team.h"
 
 #define DEFAULT_ID 1
@@ -34,6 +36,7 @@ static const char *const mac_names[] = { COLLSOCK_MAC_LIST(COLLSOCK_NAME) };
  * @options: shared with hostbased
  * @team: the team that the rank is, if any
  * @csv: print one line of comma-separated values
+ * @starts: measure the start of groups
  * @elements: what this host contributes
  * @socket: of this rank
  * @key_file: or NULL
@@ -48,6 +51,7 @@ struct collperf {
 	struct options	options;
 	struct team_options team;
 	bool		csv;
+	bool		starts;
 	struct elements	elements;
 	struct collsock	*socket;
 	const char	*key_file;
@@ -257,10 +261,12 @@ static void configure(const struct collperf *c, struct collsock_join *request)
 	request->segment_bytes = choose_segment(c, request->max_bytes);
 }
 
-static void join(struct collperf *c)
+/* A socket that has joined the group of this number */
+static struct collsock *open_rank(const struct collperf *c, uint64_t id)
 {
 	uint8_t key[COLLSOCK_KEY_BYTES];
 	struct collsock_group *group;
+	struct collsock *socket;
 	int error;
 
 	if (c->key_file) {
@@ -268,22 +274,23 @@ static void join(struct collperf *c)
 		if (error)
 			fail(c->key_file, error, COLLSOCK_NO_RANK);
 	}
-	error = collsock_group_new(&group, c->id, c->nonce, c->key_file ? key : NULL);
+	error = collsock_group_new(&group, id, c->nonce, c->key_file ? key : NULL);
 	if (error)
 		fail("group", error, COLLSOCK_NO_RANK);
 	add_hosts(group, &c->options.hosts);
 	configure(c, collsock_group_request(group));
-	error = collsock_open(&c->socket, c->team.processes ? COLLSOCK_OPEN_KEEP : 0);
+	error = collsock_open(&socket, c->team.processes ? COLLSOCK_OPEN_KEEP : 0);
 	if (error)
 		fail("socket", error, COLLSOCK_NO_RANK);
-	error = collsock_set_spin(c->socket, c->options.spin_us);
+	error = collsock_set_spin(socket, c->options.spin_us);
 	if (error)
 		fail("--spin", error, COLLSOCK_NO_RANK);
-	error = collsock_join(c->socket, group, c->options.rank);
+	error = collsock_join(socket, group, c->options.rank);
 	if (error)
 		fail("join", error, COLLSOCK_NO_RANK);
 	collsock_group_free(group);
 	explicit_bzero(key, sizeof(key));
+	return socket;
 }
 
 /* The first barrier; prints the hosts that it waits for. */
@@ -363,6 +370,9 @@ static void take(void *context, int letter, const char *value)
 	case 'V':
 		c->csv = true;
 		break;
+	case 'U':
+		c->starts = true;
+		break;
 	case 'B':
 		c->room = number_parse("--max-bytes", value, 0, COLLSOCK_MAX_PAYLOAD);
 		break;
@@ -388,6 +398,7 @@ static void parse(struct collperf *c, int argc, char **argv)
 		{ "team",	required_argument, NULL, 'T' },
 		{ "members",	required_argument, NULL, 'P' },
 		{ "csv",	no_argument,	   NULL, 'V' },
+		{ "startup",	no_argument,	   NULL, 'U' },
 		{ }
 	};
 	const struct program program = {
@@ -414,7 +425,12 @@ static void parse(struct collperf *c, int argc, char **argv)
 			"                        a bare futex barrier in its place, or futex-ioctl\n"
 			"                        for one before which each makes an empty ioctl\n"
 			"  -P, --members N       members of the team, 1 to 64 (default 4)\n"
-			"  -V, --csv             one line of comma-separated values after a line of names\n\n"
+			"  -V, --csv             one line of comma-separated values after a line of names\n"
+			"  -U, --startup         instead of latency, measure the start of a group: the\n"
+			"                        join, the first barrier, which opens connections, and\n"
+			"                        a later one; of --iterations groups, whose numbers are\n"
+			"                        those after --id. --degree as many as hosts (up to 16)\n"
+			"                        opens all connections\n\n"
 			"Port: 7607. exit code: 0 done, 1 failed, 2 wrong usage\n",
 		.take = take,
 		.context = c,
@@ -423,8 +439,14 @@ static void parse(struct collperf *c, int argc, char **argv)
 
 	options_parse(&c->options, &program, argc, argv);
 	if (c->team.algorithm && (c->options.operation != COLLSOCK_BARRIER ||
-				  c->options.shuffle || c->options.skew_us != NO_SKEW))
-		errx(EXIT_USAGE, "--team: only barriers, without --shuffle and --skew");
+				  c->options.shuffle || c->options.skew_us != NO_SKEW ||
+				  options_computes(&c->options)))
+		errx(EXIT_USAGE,
+		     "--team: only barriers, without --shuffle, --skew, --steps and --efficiency");
+	if (c->starts && (c->team.algorithm || options_computes(&c->options) ||
+			  c->options.operation != COLLSOCK_BARRIER || c->options.shuffle))
+		errx(EXIT_USAGE,
+		     "--startup: only barriers, without --team, --steps, --efficiency and --shuffle");
 	if (c->csv && (!c->team.algorithm || c->options.json))
 		errx(EXIT_USAGE, "--csv: only with --team, and without --json");
 }
@@ -480,6 +502,30 @@ static void measure_skew(struct collperf *c, struct work *work)
 	print_stats(c, &before);
 }
 
+static void measure_steps(struct collperf *c, const struct work *work)
+{
+	struct collsock_stats before = read_stats(c);
+
+	steps_measure(&c->options, work, "collperf");
+	print_stats(c, &before);
+}
+
+static struct collsock *open_another(void *context, unsigned long number)
+{
+	struct collperf *c = context;
+
+	return open_rank(c, c->id + number);
+}
+
+static void measure_startup(struct collperf *c, const struct work *work)
+{
+	const struct startup startup = { .open = open_another, .context = c };
+	struct collsock_stats before = read_stats(c);
+
+	startup_measure(&c->options, work, &startup, "collperf");
+	print_stats(c, &before);
+}
+
 int main(int argc, char **argv)
 {
 	static struct collperf c = {
@@ -491,11 +537,15 @@ int main(int argc, char **argv)
 
 	parse(&c, argc, argv);
 	elements_prepare(&c.elements, &c.options);
-	join(&c);
+	c.socket = open_rank(&c, c.id);
 	meet(&c);
 	work.operation = run_operation[c.options.operation];
 	if (c.team.algorithm)
 		measure_team(&c);
+	else if (c.starts)
+		measure_startup(&c, &work);
+	else if (options_computes(&c.options))
+		measure_steps(&c, &work);
 	else if (c.options.skew_us == NO_SKEW)
 		measure_latency(&c, &work);
 	else

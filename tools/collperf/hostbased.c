@@ -27,6 +27,7 @@
 #include "number.h"
 #include "plan.h"
 #include "skew.h"
+#include "steps.h"
 
 #define PORT 7777
 #define WINDOW 4	/* an operation with a root, or a scan, and the barrier after it, twice */
@@ -516,7 +517,9 @@ int main(int argc, char **argv)
 		gather(&h);
 	h.flags = h.options.spin_us ? MSG_DONTWAIT : 0;
 	work.operation = h.options.operation == COLLSOCK_BARRIER ? run_barrier : run_with_data;
-	if (h.options.skew_us == NO_SKEW)
+	if (options_computes(&h.options))
+		steps_measure(&h.options, &work, "hostbased");
+	else if (h.options.skew_us == NO_SKEW)
 		measure_latency(&h, &work);
 	else
 		measure_skew(&h, &work);

@@ -6,4 +6,8 @@
 unsigned long long number_parse(const char *what, const char *text, unsigned long long min,
 				unsigned long long max);
 
+/* Parse 1 to @most such numbers between commas; returns how many there are. */
+unsigned int number_parse_list(const char *what, const char *text, unsigned int max,
+			       unsigned int *numbers, unsigned int most);
+
 #endif

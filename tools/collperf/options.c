@@ -13,6 +13,7 @@
 #define MAX_ITERATIONS 1000000000UL
 #define MAX_OPTIONS 40
 #define MAX_DELAY_US 1000000
+#define MAX_PERCENT 99
 #define NO_ALGORITHM (-1)	/* none was named */
 #define DEFAULT_COUNT 4
 #define DEFAULT_ITERATIONS 1000
@@ -117,6 +118,9 @@ static const struct option shared[] = {
 	{ "skew",	required_argument,	NULL,	'S' },
 	{ "catch-up",	required_argument,	NULL,	'C' },
 	{ "seed",	required_argument,	NULL,	'e' },
+	{ "steps",	required_argument,	NULL,	't' },
+	{ "vary",	required_argument,	NULL,	'y' },
+	{ "efficiency",	required_argument,	NULL,	'F' },
 	{ "mean-only",	no_argument,		NULL,	'm' },
 	{ "json",	no_argument,		NULL,	'j' },
 	{ "help",	no_argument,		NULL,	'h' },
@@ -163,6 +167,14 @@ static const char shared_help[] =
 	"                        measured without the operation, and subtracted\n"
 	"  -C, --catch-up US     the catch-up time (default 500 more than --skew)\n"
 	"  -e, --seed N          of the random times (default 1)\n"
+	"  -t, --steps US,...    instead of latency, measure a program that computes for each\n"
+	"                        of these times (up to 64), each followed by the operation,\n"
+	"                        and which share of its time (efficiency) that is\n"
+	"  -y, --vary PERCENT    with --steps: each computation differs at random from host\n"
+	"                        to host by up to so much (default 0)\n"
+	"  -F, --efficiency PERCENT,...  instead, the least computation between operations\n"
+	"                        that is this share of the time; searched among 29 from 1 us\n"
+	"                        to 16 ms, --iterations of each\n"
 	"  -m, --mean-only       measure all operations together, not each of them\n"
 	"  -j, --json            one JSON object\n"
 	"  -h, --help            this text\n";
@@ -223,6 +235,17 @@ static void take_shared(struct options *options, int letter, const char *value)
 		break;
 	case 'e':
 		options->seed = number_parse("--seed", value, 0, UINT64_MAX);
+		break;
+	case 't':
+		options->steps = number_parse_list("--steps", value, MAX_DELAY_US,
+						   options->step_us, MAX_STEPS);
+		break;
+	case 'y':
+		options->vary = number_parse("--vary", value, 0, 100);
+		break;
+	case 'F':
+		options->percents = number_parse_list("--efficiency", value, MAX_PERCENT,
+						      options->percent, MAX_PERCENTS);
 		break;
 	case 'm':
 		options->mean_only = true;
@@ -317,6 +340,25 @@ static void check_operation(const struct options *options)
 		     options->root, options->hosts.count);
 }
 
+bool options_computes(const struct options *options)
+{
+	return options->steps || options->percents;
+}
+
+static void check_computes(const struct options *options)
+{
+	if (options->vary && !options->steps)
+		errx(EXIT_USAGE, "--vary: only with --steps");
+	if (!options_computes(options))
+		return;
+	if ((options->steps && options->percents) || options->shuffle ||
+	    options->skew_us != NO_SKEW)
+		errx(EXIT_USAGE, "--steps, --efficiency, --skew, --shuffle: only one of them");
+	if (options_runs_ahead(options->operation))
+		errx(EXIT_USAGE,
+		     "--steps, --efficiency: only operations in which all hosts wait for each other");
+}
+
 /* Set defaults that depend on other options. */
 static void complete_defaults(struct options *options)
 {
@@ -396,6 +438,7 @@ void options_parse(struct options *options, const struct program *program, int a
 	}
 	if (optind < argc)
 		errx(EXIT_USAGE, "\"%s\" is not an option; try --help", argv[optind]);
+	check_computes(options);
 	complete_defaults(options);
 	find_hosts(options, program->port);
 	check_operation(options);

@@ -13,6 +13,8 @@
 
 #define NO_SKEW (-1)
 #define MAX_COUNT (COLLSOCK_MAX_PAYLOAD / sizeof(double))
+#define MAX_STEPS 64
+#define MAX_PERCENTS 16
 
 /**
  * struct options - what to measure
@@ -30,6 +32,11 @@
  * @skew_us: greatest delay of a host, or NO_SKEW to measure latency
  * @catch_up_us: delay after each operation
  * @seed: seed of the delays
+ * @steps: of a program that computes; 0: none was given
+ * @step_us: the computation of each
+ * @vary: by how many percent it differs from host to host at most
+ * @percents: number of efficiencies to search for
+ * @percent: the efficiencies
  * @mean_only: leave out figures for which each operation must be timed
  * @json: print one JSON object
  */
@@ -48,6 +55,11 @@ struct options {
 	long		skew_us;
 	long		catch_up_us;
 	unsigned long long seed;
+	unsigned int	steps;
+	unsigned int	step_us[MAX_STEPS];
+	unsigned int	vary;
+	unsigned int	percents;
+	unsigned int	percent[MAX_PERCENTS];
 	bool		mean_only;
 	bool		json;
 	/* private: used by options_parse() */
@@ -96,6 +108,9 @@ bool options_moves_blocks(unsigned int operation);
 
 /* The number of elements, of all blocks together if it has a block for each host */
 unsigned int options_vector(const struct options *options);
+
+/* Is it a program that computes, of --steps or --efficiency? */
+bool options_computes(const struct options *options);
 
 /* Some hosts do not wait in it, and run ahead of others. */
 bool options_runs_ahead(unsigned int operation);

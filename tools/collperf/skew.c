@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <err.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "compute.h"
+#include "delay.h"
 #include "skew.h"
 
 #define NS_PER_SECOND 1000000000ULL
 #define NS_PER_US 1000.0
-#define CALIBRATION_ROUNDS 1000000UL
-#define CALIBRATION_REPEATS 5
 
 static double read_ns(clockid_t clock)
 {
@@ -21,43 +19,6 @@ static double read_ns(clockid_t clock)
 	if (clock_gettime(clock, &now))
 		err(EXIT_FAILED, "clock %d", (int)clock);
 	return (double)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
-}
-
-/* The best of several runs, as the others were interrupted. */
-static double calibrate_rounds_per_us(void)
-{
-	double best = 0;
-	int i;
-
-	for (i = 0; i < CALIBRATION_REPEATS; i++) {
-		double begin = read_ns(CLOCK_PROCESS_CPUTIME_ID), ns;
-
-		compute(CALIBRATION_ROUNDS);
-		ns = read_ns(CLOCK_PROCESS_CPUTIME_ID) - begin;
-		if (!i || ns < best)
-			best = ns;
-	}
-	return CALIBRATION_ROUNDS / (best / NS_PER_US);
-}
-
-/* splitmix64: independent streams for hosts and seeds, the same on all machines. */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return z ^ (z >> 31);
-}
-
-/* A random share from 0 to 1 for a host and iteration */
-static double share(const struct options *options, unsigned long iteration)
-{
-	uint64_t state = options->seed;
-
-	state = next_random(&state) + options->rank;
-	state = next_random(&state) + iteration;
-	return (double)(next_random(&state) >> 11) / (1ULL << 53);
 }
 
 /* Busy time of all processors since boot */
@@ -95,8 +56,9 @@ struct series {
 static void run_iteration(struct series *series, unsigned long iteration,
 			  struct skew_times *sum)
 {
-	double delay_us = share(series->options, iteration) * series->options->skew_us;
-	unsigned long catch_up = series->options->catch_up_us * series->rounds_per_us;
+	const struct options *options = series->options;
+	double delay_us = delay_share(options->seed, options->rank, iteration) * options->skew_us;
+	unsigned long catch_up = options->catch_up_us * series->rounds_per_us;
 	double wall_ns = read_ns(CLOCK_MONOTONIC), cpu_ns = read_ns(CLOCK_PROCESS_CPUTIME_ID);
 
 	compute(delay_us * series->rounds_per_us);
@@ -135,7 +97,7 @@ void skew_measure(struct skew_figures *figures, const struct options *options,
 {
 	struct series series = { .options = options, .work = work };
 
-	series.rounds_per_us = calibrate_rounds_per_us();
+	series.rounds_per_us = delay_rounds_per_us();
 	figures->alone = run_series(&series);
 	series.operates = true;
 	figures->with = run_series(&series);
