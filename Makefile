@@ -146,6 +146,9 @@ bench-mpi: setup-vm setup-mpi built	## MPI programs with the library for MPI and
 	@$(MAKE) -s -C selftests/mpi
 	@selftests/bench/mpi
 
+bench-papers: setup-vm+papers built	## the experiments of five papers, beside the committed figures; plots: ARGS=--help
+	@selftests/papers/papers $(ARGS)
+
 bench-check: setup-vm built	## fails when an operation costs more instructions than committed
 	@selftests/bench/bench check $(if $(UPDATE),--update)
 
@@ -161,4 +164,4 @@ setup-%:
 
 .PHONY: all built parts help module install install-parts uninstall deb vm demo-values demo check \
 	check-debug check-deb check-mutants check-rt check-arm64 matrix sim sim-bench fuzz soak bench \
-	bench-check bench-congestion bench-forgery bench-mpi bench-skew forger lint clean $(PARTS)
+	bench-check bench-congestion bench-forgery bench-mpi bench-papers bench-skew forger lint clean $(PARTS)
