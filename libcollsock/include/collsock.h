@@ -78,6 +78,10 @@ int collsock_rank_of_local(const struct collsock_group *group, __u32 index);
 
 int collsock_join(struct collsock *socket, const struct collsock_group *group, __u32 rank);
 
+/* The rank of this socket, and the number of ranks, or -ENOTCONN before it has joined */
+int collsock_rank(struct collsock *socket);
+int collsock_size(struct collsock *socket);
+
 /* ---- elements ---- */
 
 /* Pairs for COLLSOCK_MINLOC and COLLSOCK_MAXLOC, without padding */

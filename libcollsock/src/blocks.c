@@ -8,23 +8,8 @@
 
 #include "internal.h"
 #include "post.h"
+#include "rank.h"
 #include "run.h"
-
-/* Ask for the number of this rank, and of ranks. */
-static int blocks_ask(struct collsock *s)
-{
-	struct collsock_self self = { };
-	int err;
-
-	if (atomic_load(&s->ranks))
-		return 0;
-	err = collsock_self(s, &self, sizeof(self));
-	if (err)
-		return err;
-	atomic_store(&s->rank, self.rank);
-	atomic_store(&s->ranks, self.ranks);
-	return 0;
-}
 
 /* Bytes of the blocks of all ranks, or an error */
 static int blocks_bytes(struct collsock *s, enum collsock_type type, __u32 count)
@@ -34,7 +19,7 @@ static int blocks_bytes(struct collsock *s, enum collsock_type type, __u32 count
 
 	if (block < 0)
 		return block;
-	err = blocks_ask(s);
+	err = collsock_ask_rank(s);
 	if (err)
 		return err;
 	bytes = (__u64)block * atomic_load(&s->ranks);

@@ -719,4 +719,17 @@ TEST_F(calls, an_error_of_an_operation_and_the_same_one_of_a_call_have_different
 		TH_LOG("%s", operation);
 }
 
+TEST_F(calls, a_socket_knows_its_rank_and_how_many_there_are)
+{
+	fake.error = ENOTCONN;
+	EXPECT_EQ(-ENOTCONN, collsock_rank(self->socket));
+	EXPECT_EQ(-ENOTCONN, collsock_size(self->socket));
+	fake.error = 0;
+	fake.self = (struct collsock_self){ .size = sizeof(fake.self), .rank = 3, .ranks = 7 };
+	EXPECT_EQ(7, collsock_size(self->socket));
+	fake.self.ranks = 8;	/* is not asked for again */
+	EXPECT_EQ(7, collsock_size(self->socket));
+	EXPECT_EQ(3, collsock_rank(self->socket));
+}
+
 TEST_HARNESS_MAIN
