@@ -78,6 +78,81 @@ int collsock_rank_of_local(const struct collsock_group *group, __u32 index);
 
 int collsock_join(struct collsock *socket, const struct collsock_group *group, __u32 rank);
 
+/* ---- join with an exchange ---- */
+
+/*
+ * What collsock_join_with() needs of a launcher, an allgather: each rank gives the @bytes at @mine,
+ * as many on all ranks, and @all receives those of all ranks, in their order. It is called a few
+ * times, in the same order on all ranks. Returns 0 or a negative error number, and is not called
+ * again after an error. Unless the options have a key, it carries that of the group, and must be
+ * confidential.
+ */
+typedef int (*collsock_exchange)(void *ctx, const void *mine, void *all, size_t bytes);
+
+#define COLLSOCK_NAME_BYTES		32
+#define COLLSOCK_DEFAULT_TIMEOUT_MS	10000
+#define COLLSOCK_DEFAULT_MAX_BYTES	4096	/* fits COLLSOCK_MAX_LOCAL_RANKS */
+
+enum collsock_bearer {
+	COLLSOCK_BEARER_UDP		= 0,
+	COLLSOCK_BEARER_ETHERNET	= 1,
+};
+
+/**
+ * struct collsock_options - how to join; 0 is the default of each field
+ * @size: sizeof(struct collsock_options); 0 if all is 0
+ * @open_flags: of this rank's socket, as for collsock_open()
+ * @spin_us: of this rank's socket, as for collsock_set_spin()
+ * @timeout_ms: how long to wait for the first packets of all ranks, once all have joined;
+ *	0: COLLSOCK_DEFAULT_TIMEOUT_MS
+ * @name: of the group, less than COLLSOCK_NAME_BYTES long: its number (id) is made from it; empty:
+ *	the number is random
+ * @key: of the group; zero: rank 0 draws one, and the exchange carries it
+ * @network: an address in network byte order, of which @prefix bits count: hosts communicate by
+ *	addresses in this network
+ * @prefix: see there
+ * @bearer: enum collsock_bearer
+ * @family: AF_INET or AF_INET6, of @network and of the hosts' addresses; 0: IPv4 where all hosts
+ *	have it, and @prefix is 0
+ * @port: UDP port, or EtherType; 0: the usual one
+ * @window: this and all that follow are as in struct collsock_join
+ * @segment_bytes: but 0 means as many as the smallest MTU allows that a rank knows
+ * @max_bytes: but 0 means COLLSOCK_DEFAULT_MAX_BYTES, whatever the length of segments
+ * @failed_rank: receives the rank to blame for an error, or COLLSOCK_NO_RANK; may be NULL
+ * @text: receives what the error means and what to do; may be NULL
+ * @text_bytes: room there; 512 bytes are enough for every text
+ *
+ * Fields are only ever added, at the end. All ranks must have the same, except in @open_flags,
+ * @spin_us, @timeout_ms, @failed_rank, @text and @text_bytes.
+ */
+struct collsock_options {
+	__u32	size;
+	__u32	open_flags;
+	__u32	spin_us;
+	__u32	timeout_ms;
+	char	name[COLLSOCK_NAME_BYTES];
+	__u8	key[COLLSOCK_KEY_BYTES];
+	__u8	network[16];
+	__u8	prefix;
+	__u8	bearer;
+	__u16	family;
+	__u16	port;
+	__u16	window;
+	__u16	segment_bytes;
+	__u8	degree;
+	__u8	mac;
+	__u32	liveness_ms;
+	__u32	max_bytes;
+	__u32	max_result_bytes;
+	__u64	features;
+	__u64	algorithms;
+	__u64	degrees;
+	__u8	algorithm[COLLSOCK_MAX_OPERATIONS];
+	__u32	*failed_rank;
+	char	*text;
+	size_t	text_bytes;
+};
+
 /* The rank of this socket, and the number of ranks, or -ENOTCONN before it has joined */
 int collsock_rank(struct collsock *socket);
 int collsock_size(struct collsock *socket);

@@ -9,10 +9,10 @@
 #include "variant.h"
 
 /*
- * Version of what ranks must do alike: the settings here, their records (record.h), and
- * which calls are taken
+ * Version of what ranks must do alike: the settings here, what they exchange to join
+ * (joining.h), and which calls are taken
  */
-#define VERSION 0xc0110003U
+#define VERSION 0xc0110004U
 #define ANNOUNCEMENT_BYTES 256	/* in all versions */
 
 /**

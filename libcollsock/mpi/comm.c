@@ -88,6 +88,8 @@ void cm_comm_pass(struct cm_comm *c, enum cm_reason reason)
 	collsock_close(c->socket);
 	c->socket = NULL;
 	c->window.page = NULL;
+	free(c->window.scratch);
+	c->window.scratch = NULL;
 	c->state = CM_PASSING;
 	c->reason = reason;
 }

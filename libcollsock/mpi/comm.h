@@ -49,7 +49,7 @@ enum cm_comm_state {
  *
  * Valid in CM_JOINED:
  * @socket: nonblocking
- * @segment: bytes of a segment, agreed when joining (path.h)
+ * @segment: bytes of a segment, agreed when joining (joining.h)
  * @scattered: ranks are not placed on hosts in their order
  * @spins: number of times a wait spins before it sleeps
  *

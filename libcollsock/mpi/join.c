@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include <errno.h>
 #include <netinet/in.h>
-#include <netpacket/packet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include "../src/joining.h"
 #include "clock.h"
 #include "join.h"
 #include "outcome.h"
-#include "path.h"
-#include "plan.h"
 #include "progress.h"
-#include "record.h"
 #include "run.h"
 #include "settings.h"
 #include "underlying.h"
@@ -25,102 +23,92 @@
 
 #define TRY_OUT_S	10	/* for the first packets to arrive */
 
-/* ---- the group ---- */
+#define DESCRIPTORS_LEFT 64	/* left for the program */
 
-/* The interface means something to the host that has it. */
-static int join_add_device(struct collsock_group *group, const struct cm_address *a)
+/* ---- this rank ---- */
+
+/*
+ * Why no communicator of this process can join, or 0: later ones do not wait again for packets,
+ * or for the kernel, which starts a program each time to look for a module.
+ */
+static atomic_int join_known_error;
+
+/* Leave enough file descriptors for the program. */
+static int join_open_socket(struct cm_comm *c)
 {
-	struct sockaddr_ll ll = {
-		.sll_family = AF_PACKET, .sll_ifindex = a->device, .sll_halen = sizeof(a->mac),
-	};
+	struct rlimit most;
+	int err = atomic_load(&join_known_error);
 
-	memcpy(ll.sll_addr, a->mac, sizeof(a->mac));
-	return collsock_group_add_sockaddr(group, (struct sockaddr *)&ll, sizeof(ll));
-}
-
-static int join_add_rank(struct collsock_group *group, const struct cm_address *a)
-{
-	struct sockaddr_in6 in6 = {
-		.sin6_family = AF_INET6, .sin6_port = htons(cm_settings.port),
-	};
-	struct sockaddr_in in = {
-		.sin_family = AF_INET, .sin_port = htons(cm_settings.port),
-	};
-
-	if (cm_settings.ethernet)
-		return join_add_device(group, a);
-	if (a->family == AF_INET) {
-		memcpy(&in.sin_addr, a->bytes, sizeof(in.sin_addr));
-		return collsock_group_add_sockaddr(group, (struct sockaddr *)&in, sizeof(in));
-	}
-	memcpy(&in6.sin6_addr, a->bytes, sizeof(in6.sin6_addr));
-	return collsock_group_add_sockaddr(group, (struct sockaddr *)&in6, sizeof(in6));
-}
-
-static void join_set_request(struct collsock_join *join, unsigned int segment)
-{
-	join->segment_bytes = segment;
-	join->max_bytes = cm_settings.max_bytes;
-	join->window = cm_settings.window;
-	join->liveness_ms = cm_settings.liveness_ms;
-	memcpy(join->algorithm, cm_settings.algorithm, sizeof(join->algorithm));
-	join->degree = cm_settings.degree;
-}
-
-static int join_group(struct cm_comm *c, const struct cm_plan *plan,
-		      const struct cm_record *first)
-{
-	struct collsock_group *group;
-	int err, rank;
-
-	err = collsock_group_new(&group, first->id, first->nonce, first->key);
 	if (err)
 		return err;
-	for (rank = 0; !err && rank < c->size; rank++)
-		err = join_add_rank(group, cm_plan_address(plan, rank));
-	if (!err) {
-		join_set_request(collsock_group_request(group), c->segment);
-		err = collsock_join(c->socket, group, c->rank);
-	}
-	collsock_group_free(group);
-	return err;
+	err = collsock_open(&c->socket, COLLSOCK_OPEN_NONBLOCK);
+	if (err == -EAFNOSUPPORT)
+		atomic_store(&join_known_error, err);
+	if (err || getrlimit(RLIMIT_NOFILE, &most) ||
+	    (rlim_t)collsock_fd(c->socket) + DESCRIPTORS_LEFT < most.rlim_cur)
+		return err;
+	collsock_close(c->socket);
+	c->socket = NULL;
+	return -EMFILE;
+}
+
+static int join_make_options(struct collsock_options *complete)
+{
+	struct collsock_options o = {
+		.size		= sizeof(o),
+		.bearer		= cm_settings.ethernet ? COLLSOCK_BEARER_ETHERNET :
+							 COLLSOCK_BEARER_UDP,
+		.prefix		= cm_settings.network_prefix,
+		.family		= cm_settings.network_family,
+		.port		= cm_settings.ethernet ? 0 : cm_settings.port,
+		.window		= cm_settings.window,
+		.degree		= cm_settings.degree,
+		.liveness_ms	= cm_settings.liveness_ms,
+		.max_bytes	= cm_settings.max_bytes,
+	};
+
+	memcpy(o.network, cm_settings.network, sizeof(o.network));
+	memcpy(o.algorithm, cm_settings.algorithm, sizeof(o.algorithm));
+	return joining_options_complete(complete, &o);
+}
+
+static int join_exchange(void *context, const void *mine, void *all, size_t bytes)
+{
+	const struct cm_comm *c = context;
+
+	if (!cm_underlying_allgather(c, mine, bytes, all))
+		return 0;
+	cm_comm_abort(c, "addresses could not be exchanged");
+	return -EIO;
 }
 
 /* If ranks share processors, one that spins takes time from those it waits for. */
-static void join_set_spin(struct cm_comm *c, const struct cm_plan *plan)
+static void join_set_spin(struct cm_comm *c, const struct joining_plan *plan)
 {
 	unsigned int spin_us = cm_settings.spin_us;
 
 	if (spin_us == CM_SPIN_AUTO)
-		spin_us = cm_plan_local_ranks(plan, c->rank) <= sysconf(_SC_NPROCESSORS_ONLN) ?
+		spin_us = joining_plan_local_ranks(plan, c->rank) <= sysconf(_SC_NPROCESSORS_ONLN) ?
 			  SPIN_US : 0;
 	collsock_set_spin(c->socket, spin_us < SPIN_ONCE_US ? spin_us : SPIN_ONCE_US);
 	c->spins = spin_us / SPIN_ONCE_US;
 }
 
-static int join_this_rank(struct cm_comm *c, struct cm_plan *plan,
-			  const struct cm_record *records)
+static void join_make_ready(struct cm_comm *c, const struct joining *j)
 {
-	int err;
-
-	c->window.scratch = malloc(cm_settings.max_bytes);
-	if (!c->window.scratch)
-		return -ENOMEM;
-	err = join_group(c, plan, &records[0]);
-	if (err)
-		return err;
-	join_set_spin(c, plan);
+	c->segment = j->segment;
+	c->scattered = !joining_plan_in_order(&j->plan);
+	join_set_spin(c, &j->plan);
 	/* Without it, each test of an operation is a call. */
 	if (collsock_map_page(c->socket, &c->window.page))
 		c->window.page = NULL;
-	return 0;
 }
 
 /*
  * Joining does not show whether packets arrive; a first barrier does. If they do not
  * arrive, the program must not see a failure.
  */
-static struct cm_outcome join_try_out(struct cm_comm *c)
+static struct joining_outcome join_try_out(struct cm_comm *c)
 {
 	struct cm_op op = { .call = CM_BARRIER, .post.operation = COLLSOCK_BARRIER };
 	__u64 end = cm_clock_ns() + TRY_OUT_S * CM_NS_PER_S;
@@ -136,84 +124,63 @@ static struct cm_outcome join_try_out(struct cm_comm *c)
 	}
 	if (!cm_op_is_done(&op)) {
 		cm_window_abandon(&op);
-		return (struct cm_outcome){ -EHOSTUNREACH, c->rank };
+		return (struct joining_outcome){ -EHOSTUNREACH, c->rank };
 	}
-	return (struct cm_outcome){
-		-op.error, op.failed_rank == COLLSOCK_NO_RANK ? c->rank : (int)op.failed_rank
+	return (struct joining_outcome){
+		-op.error, op.failed_rank == COLLSOCK_NO_RANK ? (__u32)c->rank : op.failed_rank
 	};
 }
 
 /* ---- all ranks ---- */
 
-static struct cm_outcome join_records_outcome(const struct cm_record *records, int ranks)
-{
-	int rank;
-
-	for (rank = 0; rank < ranks; rank++)
-		if (records[rank].error)
-			return (struct cm_outcome){ records[rank].error, rank };
-	return (struct cm_outcome){ };
-}
-
-/* Segments fit the smallest MTU that any rank knows of. */
-static unsigned int join_agree_segment(const struct cm_comm *c, const struct cm_plan *plan)
-{
-	const struct cm_outcome own = { (int)cm_path_segment(plan, c->rank), c->rank };
-	int least = cm_outcome_agree(c, own).error;
-
-	return least > 0 ? least : COLLSOCK_DEFAULT_SEGMENT;
-}
-
 /* All ranks take each step, or none does. @tried: out: the last one, too */
-static struct cm_outcome join_all(struct cm_comm *c, struct cm_plan *plan,
-				  const struct cm_record *records, bool *tried)
+static struct joining_outcome join_all(struct cm_comm *c, struct joining *j, bool *tried)
 {
-	struct cm_outcome outcome = join_records_outcome(records, c->size);
+	struct joining_outcome o = joining_prepare(j);
 
-	*tried = false;
-	if (outcome.error)
-		return outcome;
-	/* The choice is the same on all ranks. */
-	if (!cm_plan_choose_addresses(plan))
-		return (struct cm_outcome){ -EADDRNOTAVAIL, 0 };
-	c->segment = join_agree_segment(c, plan);
-	outcome = (struct cm_outcome){ join_this_rank(c, plan, records), c->rank };
-	outcome = cm_outcome_agree(c, outcome);
-	*tried = !outcome.error;
-	return *tried ? cm_outcome_agree(c, join_try_out(c)) : outcome;
+	if (!o.error)
+		o = joining_enter(j, c->socket);
+	*tried = !o.error;
+	if (o.error)
+		return o;
+	join_make_ready(c, j);
+	return joining_agree(j, join_try_out(c));
 }
 
 /* The outcome is the same on all ranks. */
-static void join_pass(struct cm_comm *c, const struct cm_outcome *outcome, bool tried)
+static void join_pass(struct cm_comm *c, const struct joining *j, struct joining_outcome outcome,
+		      bool tried)
 {
 	char text[64];
 
 	cm_comm_pass(c, CM_UNABLE);
-	if (outcome->error == -EHOSTUNREACH)
-		cm_record_remember(outcome->error);
-	cm_outcome_report(c, outcome, tried);
+	if (outcome.error == -EHOSTUNREACH)
+		atomic_store(&join_known_error, outcome.error);
+	cm_outcome_report(c, j, outcome, tried);
 	if (!c->rank && cm_settings.mode == CM_REQUIRE) {
 		snprintf(text, sizeof(text), "not allowed with %s", cm_variant.require);
 		cm_comm_abort(c, text);
 	}
 }
 
-static void join_planned(struct cm_comm *c, struct cm_plan *plan,
-			 const struct cm_record *records)
+static void join_together(struct cm_comm *c, struct joining *j, int error)
 {
-	struct cm_outcome outcome;
-	bool tried;
+	struct joining_outcome outcome = joining_meet(j, error);
+	bool tried = false;
 
-	if (plan->host_count == 1) {
+	/* The program is about to be aborted. */
+	if (j->exchange_error)
+		return;
+	if (j->plan.host_count == 1) {
 		cm_comm_pass(c, CM_ONE_HOST);
 		return;
 	}
-	outcome = join_all(c, plan, records, &tried);
+	if (!outcome.error)
+		outcome = join_all(c, j, &tried);
 	if (outcome.error) {
-		join_pass(c, &outcome, tried);
+		join_pass(c, j, outcome, tried);
 		return;
 	}
-	c->scattered = !cm_plan_in_order(plan);
 	c->state = CM_JOINED;
 	if (cm_settings.verbose && !c->rank)
 		fprintf(stderr,
@@ -221,31 +188,34 @@ static void join_planned(struct cm_comm *c, struct cm_plan *plan,
 			c->size, c->segment);
 }
 
-static void join_recorded(struct cm_comm *c, const struct cm_record *records)
+static int join_prepare_rank(struct cm_comm *c, struct collsock_options *options)
 {
-	struct cm_plan plan;
+	int err = join_make_options(options);
 
-	if (cm_plan_init(&plan, records, c->size))
-		join_planned(c, &plan, records);
-	else
-		cm_comm_abort(c, "no memory for joining");
-	cm_plan_free(&plan);
+	if (err)
+		return err;
+	c->window.scratch = malloc(cm_settings.max_bytes);
+	return c->window.scratch ? join_open_socket(c) : -ENOMEM;
 }
 
 void cm_join(struct cm_comm *c)
 {
-	static __thread bool joining;
-	struct cm_record *records;
+	static __thread bool entered;
+	struct collsock_options options;
+	struct joining j;
+	int err;
 
-	if (joining)
+	if (entered)
 		return;
-	joining = true;
-	records = cm_record_exchange(c);
-	if (records)
-		join_recorded(c, records);
+	entered = true;
+	err = join_prepare_rank(c, &options);
+	if (joining_init(&j, &options, c->rank, c->size, join_exchange, c))
+		cm_comm_abort(c, "no memory for joining");
+	else
+		join_together(c, &j, err);
 	/* The program is about to be aborted. */
 	if (c->state == CM_COUNTING)
 		cm_comm_pass(c, CM_UNABLE);
-	cm_record_free(records, c->size);
-	joining = false;
+	joining_free(&j);
+	entered = false;
 }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A communicator joins, in a blocking collective call of all its ranks:
+ * A communicator joins, in a blocking collective call of all its ranks, by the steps of
+ * joining.h and a last one:
  *
- *	exchange	each rank sends the others its host and addresses (record.h)
- *	plan		hosts and addresses, the same on all ranks (plan.h)
- *	join		each rank joins the group; they agree whether all could (outcome.h)
  *	try out		a barrier of the group; they agree whether packets arrive
  *
- * The exchange and the agreements use the communicator itself.
+ * The exchange uses the communicator itself.
  */
 #ifndef COLLSOCK_MPI_JOIN_H
 #define COLLSOCK_MPI_JOIN_H

@@ -5,19 +5,9 @@
 #include "error.h"
 #include "outcome.h"
 #include "settings.h"
-#include "underlying.h"
-
-struct cm_outcome cm_outcome_agree(const struct cm_comm *c, struct cm_outcome own)
-{
-	struct cm_outcome worst;
-
-	if (cm_underlying_minloc(c, &own, &worst))
-		return (struct cm_outcome){ -EIO, c->rank };
-	return worst;
-}
 
 /* What is different where there is no UDP port; false if it is nothing of that. */
-static bool outcome_of_ethernet(const struct cm_outcome *o, char *text, size_t bytes)
+static bool outcome_of_ethernet(const struct joining_outcome *o, char *text, size_t bytes)
 {
 	switch (o->error) {
 	case -EADDRNOTAVAIL:
@@ -42,8 +32,11 @@ static bool outcome_of_ethernet(const struct cm_outcome *o, char *text, size_t b
  * Explanations specific to joining; libcollsock explains all other errors: those of a call, or
  * those of an operation, with its rank.
  */
-static const char *outcome_text(const struct cm_outcome *o, bool tried, char *text, size_t bytes)
+static const char *outcome_text(const struct joining *j, const struct joining_outcome *o,
+				bool tried, char *text, size_t bytes)
 {
+	if (j->detail[0])
+		return j->detail;
 	if (cm_settings.ethernet && outcome_of_ethernet(o, text, bytes))
 		return text;
 	switch (o->error) {
@@ -61,12 +54,13 @@ static const char *outcome_text(const struct cm_outcome *o, bool tried, char *te
 	case -EMFILE:
 		return "too few file descriptors are left (ulimit -n)";
 	default:
-		return cm_error_text(-o->error, tried ? (__u32)o->rank : COLLSOCK_NO_RANK,
+		return cm_error_text(-o->error, tried ? o->rank : COLLSOCK_NO_RANK,
 				     text, bytes);
 	}
 }
 
-void cm_outcome_report(const struct cm_comm *c, const struct cm_outcome *o, bool tried)
+void cm_outcome_report(const struct cm_comm *c, const struct joining *j, struct joining_outcome o,
+		       bool tried)
 {
 	static atomic_bool said;
 	bool again = atomic_exchange(&said, true);
@@ -75,7 +69,7 @@ void cm_outcome_report(const struct cm_comm *c, const struct cm_outcome *o, bool
 	if (c->rank || (again && !cm_settings.verbose))
 		return;
 	fprintf(stderr,
-		"collsock: a communicator of %d ranks %s, because of rank %d: %s\n", c->size,
+		"collsock: a communicator of %d ranks %s, because of rank %u: %s\n", c->size,
 		cm_settings.mode == CM_REQUIRE ? "cannot join" : "is left to the MPI library",
-		o->rank, outcome_text(o, tried, text, sizeof(text)));
+		o.rank, outcome_text(j, &o, tried, text, sizeof(text)));
 }

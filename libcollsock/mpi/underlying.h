@@ -18,8 +18,6 @@ struct cm_comm;
  * those that Open MPI makes at any time to duplicate a communicator.
  */
 int cm_underlying_allgather(const struct cm_comm *c, const void *own, int bytes, void *all);
-/* Of MPI_2INT, by MPI_MINLOC */
-int cm_underlying_minloc(const struct cm_comm *c, const void *own, void *least);
 
 /* In MPI_Init; not all ranks may answer. */
 int cm_underlying_broadcast(const struct cm_comm *c, void *buffer, int bytes,

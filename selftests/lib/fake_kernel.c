@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
+#include <net/if.h>
 #include <netinet/ether.h>
 #include <netpacket/packet.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -158,19 +160,48 @@ static struct sockaddr *fake_device(const char *text, int index)
 	return (struct sockaddr *)ll;
 }
 
+/* eth0=10.1.0.1/24: the address of an interface with a name, and a network */
+static void fake_interface(struct ifaddrs *a, const char *text)
+{
+	struct sockaddr_in6 *address = calloc(1, sizeof(*address));
+	struct sockaddr_in6 *mask = calloc(1, sizeof(*mask));
+	bool ipv4 = !strchr(text, ':');
+	unsigned int prefix, bit;
+	char number[64];
+	__u8 *bytes;
+
+	if (sscanf(text, "%m[^=]=%63[^/]/%u", &a->ifa_name, number, &prefix) != 3)
+		abort();
+	a->ifa_flags = IFF_UP | (strcmp(a->ifa_name, "lo") ? 0 : IFF_LOOPBACK);
+	address->sin6_family = ipv4 ? AF_INET : AF_INET6;
+	bytes = ipv4 ? (void *)&((struct sockaddr_in *)mask)->sin_addr : (void *)&mask->sin6_addr;
+	inet_pton(address->sin6_family, number, ipv4 ?
+		  (void *)&((struct sockaddr_in *)address)->sin_addr : &address->sin6_addr);
+	for (bit = 0; bit < prefix; bit++)
+		bytes[bit / 8] |= 0x80 >> bit % 8;
+	a->ifa_addr = (struct sockaddr *)address;
+	a->ifa_netmask = (struct sockaddr *)mask;
+}
+
+static void fake_address(struct ifaddrs *a, const char *text, int index)
+{
+	if (strchr(text, '='))
+		fake_interface(a, text);
+	else
+		a->ifa_addr = strchr(text, ':') ? fake_device(text, index) : fake_ipv4(text);
+}
+
 /* An interface without an address first, as real hosts have. */
 int __wrap_getifaddrs(struct ifaddrs **addresses)
 {
-	struct ifaddrs *list = calloc(1, sizeof(*list)), *a;
+	struct ifaddrs *list = calloc(1, sizeof(*list)), *a, *last = list;
 	int i;
 
 	for (i = 0; fake.addresses[i]; i++) {
 		a = calloc(1, sizeof(*a));
-		a->ifa_addr = strchr(fake.addresses[i], ':') ?
-			      fake_device(fake.addresses[i], 1 + i) :
-			      fake_ipv4(fake.addresses[i]);
-		a->ifa_next = list->ifa_next;
-		list->ifa_next = a;
+		fake_address(a, fake.addresses[i], 1 + i);
+		last->ifa_next = a;
+		last = a;
 	}
 	*addresses = list;
 	return 0;
@@ -183,6 +214,8 @@ void __wrap_freeifaddrs(struct ifaddrs *addresses)
 	for (; addresses; addresses = next) {
 		next = addresses->ifa_next;
 		free(addresses->ifa_addr);
+		free(addresses->ifa_netmask);
+		free(addresses->ifa_name);
 		free(addresses);
 	}
 }

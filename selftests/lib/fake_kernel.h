@@ -58,7 +58,8 @@ struct fake_answer {
  * @answers: to ioctl() and recvmsg(), in order
  * @requests: requests of the ioctl()s made
  * @calls: number of ioctl()s and recvmsg()s made
- * @addresses: of this host, as text; ends with NULL
+ * @addresses: of this host, as text: 10.1.0.1, 52:54:00:12:34:01, or with interface and network,
+ *	eth0=10.1.0.1/24; ends with NULL
  */
 struct fake_kernel {
 	__u8			sent[FAKE_BYTES];
@@ -73,7 +74,7 @@ struct fake_kernel {
 	struct fake_answer	answers[FAKE_ANSWERS];
 	unsigned long		requests[FAKE_ANSWERS];
 	unsigned int		calls;
-	const char		*addresses[4];
+	const char		*addresses[8];
 };
 
 extern struct fake_kernel fake;

@@ -24,14 +24,6 @@ int cm_underlying_allgather(const struct cm_comm *c, const void *own, int bytes,
 				      before->coll_allgather_module);
 }
 
-int cm_underlying_minloc(const struct cm_comm *c, const void *own, void *least)
-{
-	const mca_coll_base_comm_coll_t *before = &c->module->before;
-
-	return before->coll_allreduce(own, least, 1, MPI_2INT, MPI_MINLOC, c->handle,
-				      before->coll_allreduce_module);
-}
-
 int cm_underlying_test(MPI_Request *request, int *done)
 {
 	return ompi_request_test(request, done, MPI_STATUS_IGNORE);

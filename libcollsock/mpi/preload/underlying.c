@@ -14,11 +14,6 @@ int cm_underlying_allgather(const struct cm_comm *c, const void *own, int bytes,
 	return cm_functions.Allgather(own, bytes, MPI_BYTE, all, bytes, MPI_BYTE, c->handle);
 }
 
-int cm_underlying_minloc(const struct cm_comm *c, const void *own, void *least)
-{
-	return cm_functions.Allreduce(own, least, 1, MPI_2INT, MPI_MINLOC, c->handle);
-}
-
 int cm_underlying_test(MPI_Request *request, int *done)
 {
 	return cm_functions.Test(request, done, MPI_STATUS_IGNORE);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
-#include <arpa/inet.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -7,37 +6,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <collsock.h>
-
-#include "path.h"
+#include "joining_path.h"
 
 /* Headers of UDP and IP */
 #define IPV4_HEADERS 28
 #define IPV6_HEADERS 48
 
-static socklen_t path_sockaddr(const struct cm_address *a, struct sockaddr_storage *storage)
-{
-	struct sockaddr_in6 *in6 = (void *)storage;
-	struct sockaddr_in *in = (void *)storage;
-
-	memset(storage, 0, sizeof(*storage));
-	storage->ss_family = a->family;
-	if (a->family == AF_INET) {
-		in->sin_port = htons(cm_settings.port);
-		memcpy(&in->sin_addr, a->bytes, sizeof(in->sin_addr));
-		return sizeof(*in);
-	}
-	in6->sin6_port = htons(cm_settings.port);
-	memcpy(&in6->sin6_addr, a->bytes, sizeof(in6->sin6_addr));
-	return sizeof(*in6);
-}
-
 /* The MTU of the route to a host; 0 if it is not known. Nothing is sent. */
-static int path_mtu(int fd, const struct cm_address *a)
+static int path_mtu(int fd, const struct joining_address *a, const struct collsock_options *o)
 {
 	bool ipv4 = a->family == AF_INET;
 	struct sockaddr_storage address;
-	socklen_t bytes = path_sockaddr(a, &address);
+	socklen_t bytes = joining_host_sockaddr(a, o, &address);
 	int mtu = 0;
 
 	if (connect(fd, (struct sockaddr *)&address, bytes))
@@ -61,7 +41,7 @@ static unsigned int path_segment_of_mtu(int mtu, int headers)
 }
 
 /* The MTU of a device of this host; 0 if it is not known. */
-static int path_device_mtu(const struct cm_address *a)
+static int path_device_mtu(const struct joining_address *a)
 {
 	struct ifreq request = { };
 	int fd, mtu = 0;
@@ -77,10 +57,11 @@ static int path_device_mtu(const struct cm_address *a)
 	return mtu;
 }
 
-static unsigned int path_segment_of_routes(const struct cm_plan *plan, unsigned int rank)
+static unsigned int path_segment_of_routes(const struct joining_plan *plan,
+					   const struct collsock_options *o, unsigned int rank)
 {
 	unsigned int i, own = plan->host_of_rank[rank], least = COLLSOCK_MAX_SEGMENT, segment;
-	int family = cm_plan_address(plan, rank)->family;
+	int family = joining_plan_address(plan, rank)->family, mtu;
 	int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
@@ -88,17 +69,18 @@ static unsigned int path_segment_of_routes(const struct cm_plan *plan, unsigned 
 	for (i = 0; i < plan->host_count; i++) {
 		if (i == own)
 			continue;
-		segment = path_segment_of_mtu(path_mtu(fd, cm_plan_address_of_host(plan, i)),
-					      family == AF_INET ? IPV4_HEADERS : IPV6_HEADERS);
+		mtu = path_mtu(fd, joining_plan_address_of_host(plan, i), o);
+		segment = path_segment_of_mtu(mtu, family == AF_INET ? IPV4_HEADERS : IPV6_HEADERS);
 		least = segment < least ? segment : least;
 	}
 	close(fd);
 	return least;
 }
 
-unsigned int cm_path_segment(const struct cm_plan *plan, unsigned int rank)
+unsigned int joining_path_segment(const struct joining_plan *plan,
+				  const struct collsock_options *o, unsigned int rank)
 {
-	if (!cm_settings.ethernet)
-		return path_segment_of_routes(plan, rank);
-	return path_segment_of_mtu(path_device_mtu(cm_plan_address(plan, rank)), 0);
+	if (o->bearer != COLLSOCK_BEARER_ETHERNET)
+		return path_segment_of_routes(plan, o, rank);
+	return path_segment_of_mtu(path_device_mtu(joining_plan_address(plan, rank)), 0);
 }

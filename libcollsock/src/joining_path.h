@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* How large packets between the hosts of a group may be */
-#ifndef COLLSOCK_MPI_PATH_H
-#define COLLSOCK_MPI_PATH_H
+#ifndef COLLSOCK_JOINING_PATH_H
+#define COLLSOCK_JOINING_PATH_H
 
-#include "plan.h"
+#include "joining_plan.h"
 
 /*
  * The largest segment of a payload whose packets reach all hosts, as far as the routes of the host
  * of @rank tell: collsock_join.segment_bytes. The addresses of @plan have been chosen.
  */
-unsigned int cm_path_segment(const struct cm_plan *plan, unsigned int rank);
+unsigned int joining_path_segment(const struct joining_plan *plan,
+				  const struct collsock_options *options, unsigned int rank);
 
 #endif

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "joining.h"
+#include "joining_path.h"
+#include "joining_proof.h"
+
+/**
+ * struct joining_answer - what a rank sends in a step
+ * @error: 0, or a negative errno
+ * @rank: the rank that caused it, or COLLSOCK_NO_RANK
+ * @proof: that it has the key of the options, or 0
+ * @segment: length of segments that it can send and receive
+ * @reserved: 0
+ */
+struct joining_answer {
+	__s32	error;
+	__u32	rank;
+	__u64	proof;
+	__u32	segment;
+	__u32	reserved;
+};
+
+static const struct joining_outcome joining_is_fine = { 0, COLLSOCK_NO_RANK };
+
+int joining_init(struct joining *j, const struct collsock_options *options, __u32 rank,
+		 __u32 ranks, collsock_exchange exchange, void *context)
+{
+	int err;
+
+	*j = (struct joining){
+		.options = *options, .rank = rank, .ranks = ranks, .exchange = exchange,
+		.context = context,
+	};
+	err = joining_plan_init(&j->plan, ranks);
+	j->records = calloc(ranks, sizeof(*j->records));
+	j->answers = calloc(ranks, sizeof(*j->answers));
+	return !err && j->records && j->answers ? 0 : -ENOMEM;
+}
+
+void joining_free(struct joining *j)
+{
+	joining_plan_free(&j->plan);
+	if (j->records)
+		explicit_bzero(j->records, j->ranks * sizeof(*j->records));
+	free(j->records);
+	free(j->answers);
+	explicit_bzero(j, sizeof(*j));
+}
+
+/* ---- what ranks send each other ---- */
+
+static struct joining_outcome joining_exchange(struct joining *j, const void *own, void *all,
+					       size_t bytes)
+{
+	int err = j->exchange(j->context, own, all, bytes);
+
+	if (!err)
+		return joining_is_fine;
+	/* An exchange may have any mistake. */
+	j->exchange_error = joining_outcome_is_error(err) ? err : -EIO;
+	return (struct joining_outcome){ j->exchange_error, COLLSOCK_NO_RANK };
+}
+
+static struct joining_outcome joining_blame(struct joining *j, int error, __u32 rank,
+					    const char *why)
+{
+	snprintf(j->detail, sizeof(j->detail), "rank %u %s", rank, why);
+	return (struct joining_outcome){ error, rank };
+}
+
+static bool joining_is_answer(const struct joining *j, const struct joining_answer *a)
+{
+	return (!a->error || joining_outcome_is_error(a->error)) &&
+	       (a->rank < j->ranks || a->rank == COLLSOCK_NO_RANK) &&
+	       a->segment <= COLLSOCK_MAX_SEGMENT && !(a->segment % COLLSOCK_SEGMENT_QUANTUM);
+}
+
+/* The worst of the outcomes of all ranks */
+static struct joining_outcome joining_ask(struct joining *j, const struct joining_answer *own)
+{
+	struct joining_outcome o = joining_exchange(j, own, j->answers, sizeof(*own));
+	const struct joining_answer *a = j->answers;
+	__u32 i;
+
+	if (o.error)
+		return o;
+	for (i = 0; i < j->ranks; i++) {
+		if (!joining_is_answer(j, &a[i]))
+			return joining_blame(j, -EBADMSG, i, "gave an answer that no rank gives");
+		if (a[i].error < o.error)
+			o = (struct joining_outcome){ a[i].error, a[i].rank };
+	}
+	return o;
+}
+
+struct joining_outcome joining_agree(struct joining *j, struct joining_outcome own)
+{
+	const struct joining_answer answer = { .error = own.error, .rank = own.rank };
+
+	return joining_ask(j, &answer);
+}
+
+/* ---- meet ---- */
+
+struct joining_outcome joining_meet(struct joining *j, int error)
+{
+	struct joining_outcome o;
+	struct joining_record own;
+
+	joining_record_fill(&own, &j->options, j->rank, j->ranks, error);
+	o = joining_exchange(j, &own, j->records, sizeof(own));
+	explicit_bzero(&own, sizeof(own));
+	if (o.error)
+		return o;
+	joining_plan_make(&j->plan, j->records);
+	return joining_record_check(j->records, &j->options, j->ranks, j->detail);
+}
+
+/* ---- prepare ---- */
+
+static void joining_fill_answer(struct joining *j, struct joining_answer *a)
+{
+	const struct joining_record *first = &j->records[0];
+	unsigned int culprit = j->rank;
+
+	a->error = joining_plan_choose_addresses(&j->plan, &j->options, &culprit);
+	a->rank = culprit;
+	if (a->error)
+		return;
+	if (joining_options_keyed(&j->options))
+		a->proof = joining_proof(j->options.key, first->id, first->nonce);
+	a->segment = j->options.segment_bytes;
+	if (!a->segment)
+		a->segment = joining_path_segment(&j->plan, &j->options, j->rank);
+}
+
+/* Segments fit the smallest MTU that any rank knows of. */
+static void joining_agree_segment(struct joining *j)
+{
+	__u32 i;
+
+	if (j->options.segment_bytes) {
+		j->segment = j->options.segment_bytes;
+		return;
+	}
+	j->segment = COLLSOCK_MAX_SEGMENT;
+	for (i = 0; i < j->ranks; i++)
+		if (j->answers[i].segment < j->segment)
+			j->segment = j->answers[i].segment;
+	if (!j->segment)
+		j->segment = COLLSOCK_DEFAULT_SEGMENT;
+}
+
+struct joining_outcome joining_prepare(struct joining *j)
+{
+	struct joining_answer own = { };
+	struct joining_outcome o;
+	__u32 i;
+
+	joining_fill_answer(j, &own);
+	o = joining_ask(j, &own);
+	if (o.error)
+		return o;
+	for (i = 1; i < j->ranks; i++)
+		if (j->answers[i].proof != j->answers[0].proof)
+			return joining_blame(j, -EPROTO, i,
+					     "has another key in its options than rank 0: all must have the same");
+	joining_agree_segment(j);
+	return joining_is_fine;
+}
+
+/* ---- enter ---- */
+
+static void joining_set_request(struct collsock_join *request, const struct joining *j)
+{
+	const struct collsock_options *o = &j->options;
+
+	request->segment_bytes = j->segment;
+	request->max_bytes = o->max_bytes;
+	request->max_result_bytes = o->max_result_bytes;
+	request->window = o->window;
+	request->liveness_ms = o->liveness_ms;
+	request->features = o->features;
+	request->algorithms = o->algorithms;
+	request->degrees = o->degrees;
+	memcpy(request->algorithm, o->algorithm, sizeof(request->algorithm));
+	request->degree = o->degree;
+	request->mac = o->mac;
+}
+
+static int joining_add_rank(struct collsock_group *group, const struct joining *j, __u32 rank)
+{
+	const struct joining_address *a = joining_plan_address(&j->plan, rank);
+	struct sockaddr_storage address;
+	socklen_t bytes = joining_host_sockaddr(a, &j->options, &address);
+
+	return collsock_group_add_sockaddr(group, (struct sockaddr *)&address, bytes);
+}
+
+static int joining_join(const struct joining *j, struct collsock *socket)
+{
+	const struct joining_record *first = &j->records[0];
+	const __u8 *key = joining_options_keyed(&j->options) ? j->options.key : first->key;
+	struct collsock_group *group;
+	__u32 rank;
+	int err;
+
+	err = collsock_group_new(&group, first->id, first->nonce, key);
+	if (err)
+		return err;
+	for (rank = 0; !err && rank < j->ranks; rank++)
+		err = joining_add_rank(group, j, rank);
+	if (!err) {
+		joining_set_request(collsock_group_request(group), j);
+		err = collsock_join(socket, group, j->rank);
+	}
+	collsock_group_free(group);
+	return err;
+}
+
+struct joining_outcome joining_enter(struct joining *j, struct collsock *socket)
+{
+	const struct joining_outcome own = { joining_join(j, socket), j->rank };
+
+	return joining_agree(j, own);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * A group that is being joined. All ranks take each step, or none does:
+ *
+ *	meet		each rank sends the others its record (joining_record.h), whence all know
+ *			the hosts (joining_plan.h)
+ *	prepare		addresses are chosen (joining_choice.h); the ranks agree on the length of
+ *			segments (joining_path.h), and find out whether they have the same key
+ *	enter		each rank joins; they agree whether all could
+ *
+ * Each step returns an error, and the rank to blame, that is the same on all ranks unless the
+ * exchange failed. After an error there is no other step.
+ */
+#ifndef COLLSOCK_JOINING_H
+#define COLLSOCK_JOINING_H
+
+#include "joining_outcome.h"
+#include "joining_plan.h"
+
+/**
+ * struct joining - see there
+ * @options: of this rank, complete
+ * @rank: number of this rank
+ * @ranks: number of ranks
+ * @exchange: an allgather of these ranks
+ * @context: its first argument
+ * @exchange_error: what it returned
+ * @records: of all ranks, once they have met
+ * @answers: scratch memory, an answer for each rank
+ * @plan: who is where, once they have met
+ * @segment: length of segments, once prepared
+ * @detail: what an error means if its number does not say it, with the rank; else ""
+ */
+struct joining {
+	struct collsock_options	options;
+	__u32			rank;
+	__u32			ranks;
+	collsock_exchange	exchange;
+	void			*context;
+	int			exchange_error;
+	struct joining_record	*records;
+	struct joining_answer	*answers;
+	struct joining_plan	plan;
+	unsigned int		segment;
+	char			detail[JOINING_DETAIL_BYTES];
+};
+
+/*
+ * @options: complete (joining_options.h). 0, or -ENOMEM: then, too, joining_free() frees what was
+ * taken, a key included.
+ */
+int joining_init(struct joining *j, const struct collsock_options *options, __u32 rank,
+		 __u32 ranks, collsock_exchange exchange, void *context);
+void joining_free(struct joining *j);
+
+/*
+ * @error: 0, or why this rank cannot join: a negative errno. The plan is made whatever is returned,
+ * but for an error of the exchange.
+ */
+struct joining_outcome joining_meet(struct joining *j, int error);
+
+struct joining_outcome joining_prepare(struct joining *j);
+
+struct joining_outcome joining_enter(struct joining *j, struct collsock *socket);
+
+/* The worst outcome of those that the ranks have; of equal ones, that of the lowest rank. */
+struct joining_outcome joining_agree(struct joining *j, struct joining_outcome own);
+
+#endif

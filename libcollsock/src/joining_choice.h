@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The addresses by which hosts reach each other: one of each, chosen by all ranks alike */
+#ifndef COLLSOCK_JOINING_CHOICE_H
+#define COLLSOCK_JOINING_CHOICE_H
+
+#include "joining_host.h"
+
+/**
+ * joining_choose() - choose one address of each host, all of them different
+ * @hosts: valid ones (joining_host_is_valid())
+ * @count: number of hosts
+ * @direct: only in a network that all hosts share
+ * @chosen: out: for each host, the index of its address
+ *
+ * Addresses are in a network of the first host that all hosts share, if there is one, else, unless
+ * @direct, in others. Those of bridges inside hosts are chosen only where there are no others;
+ * loopback is for a single host, and then the first choice.
+ *
+ * Return: 0; -EADDRNOTAVAIL if there are no such addresses, -ENOMEM.
+ */
+int joining_choose(const struct joining_host *const *hosts, unsigned int count, bool direct,
+		   unsigned int *chosen);
+
+/* The first host without any address for other hosts; if all have one, 0. */
+unsigned int joining_choice_culprit(const struct joining_host *const *hosts, unsigned int count);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The host on which a rank runs, and its addresses, as the rank sends them to the others */
+#ifndef COLLSOCK_JOINING_HOST_H
+#define COLLSOCK_JOINING_HOST_H
+
+#include <stdbool.h>
+
+#include "collsock.h"
+
+#define JOINING_MOST_ADDRESSES 8
+
+/* Who can be expected to reach an address: the fewer, the later it is chosen */
+enum joining_reach {
+	JOINING_REACH_NETWORK,
+	JOINING_REACH_BRIDGE,	/* of a network inside the host: of containers, virtual machines */
+	JOINING_REACH_HOST,	/* loopback */
+	JOINING_REACHES,
+};
+
+/**
+ * struct joining_address - address of a host
+ * @family: AF_INET or AF_INET6
+ * @prefix: length of its network's prefix
+ * @device: index of its interface, which means something on that host only
+ * @mac: MAC address of its interface; zero if it has none
+ * @reach: enum joining_reach
+ * @reserved: 0
+ * @bytes: in network byte order, zero-padded
+ */
+struct joining_address {
+	__u16	family;
+	__u16	prefix;
+	__u32	device;
+	__u8	mac[6];
+	__u8	reach;
+	__u8	reserved;
+	__u8	bytes[16];
+};
+
+/**
+ * struct joining_host - a rank's host
+ * @identity: boot id and network namespace; equal for ranks that share a host
+ * @addresses: number of addresses
+ * @reserved: 0
+ * @address: its addresses, in the order of their reach
+ */
+struct joining_host {
+	__u64			identity[4];
+	__u32			addresses;
+	__u32			reserved;
+	struct joining_address	address[JOINING_MOST_ADDRESSES];
+};
+
+/*
+ * Identify this host, without addresses. Returns 0, or a negative errno with an identity of
+ * 0.
+ */
+int joining_host_identify(struct joining_host *host);
+
+/*
+ * Add the addresses by which hosts may communicate according to @options. Returns 0, or a negative
+ * errno.
+ */
+int joining_host_add_addresses(struct joining_host *host, const struct collsock_options *options);
+
+static inline bool joining_host_same(const struct joining_host *one,
+				     const struct joining_host *other)
+{
+	return !__builtin_memcmp(one->identity, other->identity, sizeof(one->identity));
+}
+
+/* Are the first @prefix bits of two addresses the same? @prefix is at most 128. */
+bool joining_host_same_network(const __u8 *one, const __u8 *other, unsigned int prefix);
+
+/* The address as other sockets have it, with the port of @options; returns its length. */
+socklen_t joining_host_sockaddr(const struct joining_address *address,
+				const struct collsock_options *options,
+				struct sockaddr_storage *storage);
+
+/* Is it a host that joining_host_add_addresses() can have made, with these @options? */
+bool joining_host_is_valid(const struct joining_host *host,
+			   const struct collsock_options *options);
+
+#endif

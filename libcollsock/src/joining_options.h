@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The options of a rank that joins, and those of them that all ranks must have alike */
+#ifndef COLLSOCK_JOINING_OPTIONS_H
+#define COLLSOCK_JOINING_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "collsock.h"
+
+/**
+ * struct joining_terms - what must be the same on all ranks, as sent to the others
+ * @name: and all that follow but the last two: as in struct collsock_options
+ * @keyed: the options have a key
+ * @reserved: 0
+ */
+struct joining_terms {
+	char	name[COLLSOCK_NAME_BYTES];
+	__u8	network[16];
+	__u8	algorithm[COLLSOCK_MAX_OPERATIONS];
+	__u64	features;
+	__u64	algorithms;
+	__u64	degrees;
+	__u32	liveness_ms;
+	__u32	max_bytes;
+	__u32	max_result_bytes;
+	__u16	family;
+	__u16	port;
+	__u16	window;
+	__u16	segment_bytes;
+	__u8	prefix;
+	__u8	bearer;
+	__u8	degree;
+	__u8	mac;
+	__u8	keyed;
+	__u8	reserved[3];
+};
+
+/**
+ * joining_options_complete() - check options, and fill in their defaults
+ * @complete: out: the options, or after an error the defaults
+ * @options: from the caller of the library, or NULL
+ *
+ * Return: 0; -EINVAL if a field is not valid, -E2BIG if there are fields that this library does not
+ * know.
+ */
+int joining_options_complete(struct collsock_options *complete,
+			     const struct collsock_options *options);
+
+void joining_options_terms(struct joining_terms *terms, const struct collsock_options *options);
+
+/*
+ * What differs between two ranks' terms, in words, with the name of the option; NULL if they are
+ * equal. Names that ranks have sent are not repeated. Returns @text.
+ */
+const char *joining_options_difference(const struct joining_terms *of_first,
+				       const struct joining_terms *of_other, char *text,
+				       size_t bytes);
+
+/* Have the options a key? */
+bool joining_options_keyed(const struct collsock_options *options);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* The plan of a group, computed from the records of all ranks, and the same on all of them */
+#ifndef COLLSOCK_JOINING_PLAN_H
+#define COLLSOCK_JOINING_PLAN_H
+
+#include "joining_record.h"
+
+/**
+ * struct joining_plan - hosts in the order of their lowest ranks, with one address each
+ * @ranks: number of ranks
+ * @host_of_rank: index of the host of each rank
+ * @host_count: number of hosts
+ * @hosts: for each host, the record of its lowest rank
+ * @chosen: for each host, the index of its address
+ * @sorted: scratch memory
+ * @lowest: likewise
+ */
+struct joining_plan {
+	unsigned int		ranks;
+	unsigned int		*host_of_rank;
+	unsigned int		host_count;
+	const struct joining_host	**hosts;
+	unsigned int		*chosen;
+	struct plan_rank	*sorted;
+	unsigned int		*lowest;
+};
+
+/* Take memory for a plan. 0, or -ENOMEM: then, too, joining_plan_free() frees what was taken. */
+int joining_plan_init(struct joining_plan *plan, unsigned int ranks);
+void joining_plan_free(struct joining_plan *plan);
+
+/* Find the hosts of @records, which must outlive the plan. */
+void joining_plan_make(struct joining_plan *plan, const struct joining_record *records);
+
+/*
+ * Choose the addresses. -EADDRNOTAVAIL if there are none by which all hosts reach each other: over
+ * Ethernet, none in one network; then @culprit receives the rank to blame. -ENOMEM
+ */
+int joining_plan_choose_addresses(struct joining_plan *plan,
+				  const struct collsock_options *options, unsigned int *culprit);
+
+const struct joining_address *joining_plan_address(const struct joining_plan *plan,
+						   unsigned int rank);
+const struct joining_address *joining_plan_address_of_host(const struct joining_plan *plan,
+							   unsigned int host);
+
+/* Are ranks placed on hosts in their order? */
+bool joining_plan_in_order(const struct joining_plan *plan);
+
+/* Number of ranks on the host of @rank */
+unsigned int joining_plan_local_ranks(const struct joining_plan *plan, unsigned int rank);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* What the ranks of a group exchange before they join */
+#ifndef COLLSOCK_JOINING_RECORD_H
+#define COLLSOCK_JOINING_RECORD_H
+
+#include "joining_host.h"
+#include "joining_options.h"
+#include "joining_outcome.h"
+
+#define JOINING_RECORD_BYTES 512	/* in all versions, so that they can be told apart */
+
+/**
+ * struct joining_record - record of a rank
+ * @version: of what ranks exchange; at the same offset in all versions
+ * @rank: number of the rank
+ * @ranks: how many there are, as it knows
+ * @error: 0, or why the rank cannot join: a negative errno
+ * @id: id of the group; that of rank 0 is used
+ * @nonce: nonce of the group, likewise
+ * @key: key of the group, likewise; zero if the options have one
+ * @terms: of its options
+ * @host: the rank's host
+ * @reserved: 0
+ */
+struct joining_record {
+	__u32			version;
+	__u32			rank;
+	__u32			ranks;
+	__s32			error;
+	__u64			id;
+	__u64			nonce;
+	__u8			key[COLLSOCK_KEY_BYTES];
+	struct joining_terms	terms;
+	struct joining_host	host;
+	__u8			reserved[48];
+};
+
+/*
+ * Fill in the record of @rank. @error: 0, or a negative errno for which it cannot join; the others
+ * are found out. Rank 0 draws what is random.
+ */
+void joining_record_fill(struct joining_record *record, const struct collsock_options *options,
+			 __u32 rank, __u32 ranks, int error);
+
+/**
+ * joining_record_check() - can these ranks join together?
+ * @records: from all ranks; nothing is known of them
+ * @options: those of this rank
+ * @ranks: number of records
+ * @detail: out: what is wrong, with the name of the rank, if the error does not say it; else ""
+ *
+ * Return: an error and the rank to blame: -EPROTO if it has another version, number, or options
+ * than rank 0, -EBADMSG if no rank can have sent this, or the error of the rank.
+ */
+struct joining_outcome joining_record_check(const struct joining_record *records,
+					    const struct collsock_options *options, __u32 ranks,
+					    char detail[JOINING_DETAIL_BYTES]);
+
+#endif

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Records from other ranks: any bytes may arrive, and all ranks blame the same rank. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../../libcollsock/src/joining_plan.h"
+#include "../harness.h"
+#include "fake_kernel.h"
+
+#define RANKS 4
+#define RUNS 200000
+
+FIXTURE(records)
+{
+	struct collsock_options	options;
+	struct joining_record	of[RANKS];
+	char			detail[JOINING_DETAIL_BYTES];
+};
+
+FIXTURE_SETUP(records)
+{
+	__u32 i;
+
+	fake.addresses[0] = "eth0=10.1.0.1/24";
+	ASSERT_EQ(0, joining_options_complete(&self->options, NULL));
+	for (i = 0; i < RANKS; i++) {
+		joining_record_fill(&self->of[i], &self->options, i, RANKS, 0);
+		self->of[i].host.identity[0] = i;
+		self->of[i].host.address[0].bytes[3] = 1 + i;
+	}
+}
+
+FIXTURE_TEARDOWN(records)
+{
+}
+
+#define CHECK() joining_record_check(self->of, &self->options, RANKS, self->detail)
+
+/* That this is found out, whose it is, and what is said */
+#define EXPECT_BLAMED(wanted_error, wanted_rank, wanted_words) ({ \
+	const char *words = wanted_words; \
+	struct joining_outcome o = CHECK(); \
+	EXPECT_EQ(wanted_error, o.error); \
+	EXPECT_EQ(wanted_rank, o.rank); \
+	EXPECT_NE(NULL, strstr(self->detail, words)) { \
+		TH_LOG("\"%s\" without \"%s\"", self->detail, words); \
+	} \
+})
+
+TEST_F(records, of_ranks_that_agree_are_fine)
+{
+	EXPECT_EQ(0, CHECK().error);
+	EXPECT_STREQ("", self->detail);
+}
+
+TEST_F(records, rank_0_alone_draws_what_is_secret)
+{
+	static const __u8 none[COLLSOCK_KEY_BYTES];
+	struct joining_record again;
+
+	joining_record_fill(&again, &self->options, 0, RANKS, 0);
+	EXPECT_NE(again.nonce, self->of[0].nonce);
+	EXPECT_NE(again.id, self->of[0].id);
+	EXPECT_NE(0, memcmp(again.key, self->of[0].key, sizeof(again.key)));
+	EXPECT_EQ(0, self->of[1].nonce);
+	EXPECT_EQ(0, memcmp(none, self->of[1].key, sizeof(none)));
+}
+
+TEST_F(records, a_key_of_the_options_is_in_no_record)
+{
+	struct joining_record *r = &self->of[0];
+	__u32 i, seen = 0;
+
+	memset(self->options.key, 0xa7, sizeof(self->options.key));
+	joining_record_fill(r, &self->options, 0, RANKS, 0);
+	for (i = 0; i + sizeof(self->options.key) <= sizeof(*r); i++)
+		seen += !memcmp((__u8 *)r + i, self->options.key, sizeof(self->options.key));
+	EXPECT_EQ(0, seen);
+	EXPECT_EQ(1, r->terms.keyed);
+}
+
+TEST_F(records, a_group_with_a_name_has_the_same_number_each_time)
+{
+	struct joining_record again;
+
+	strcpy(self->options.name, "training");
+	joining_record_fill(&self->of[0], &self->options, 0, RANKS, 0);
+	joining_record_fill(&again, &self->options, 0, RANKS, 0);
+	EXPECT_EQ(again.id, self->of[0].id);
+	EXPECT_NE(again.nonce, self->of[0].nonce);
+	strcpy(self->options.name, "checkpoint");
+	joining_record_fill(&again, &self->options, 0, RANKS, 0);
+	EXPECT_NE(again.id, self->of[0].id);
+}
+
+TEST_F(records, a_rank_that_cannot_join_says_why)
+{
+	joining_record_fill(&self->of[2], &self->options, 2, RANKS, -ENFILE);
+	self->of[3].error = -ENOMEM;
+	EXPECT_BLAMED(-ENFILE, 2, "");
+	EXPECT_STREQ("", self->detail);
+}
+
+TEST_F(records, a_rank_without_a_usable_address_says_so)
+{
+	fake.addresses[0] = NULL;
+	joining_record_fill(&self->of[1], &self->options, 1, RANKS, 0);
+	EXPECT_BLAMED(-EADDRNOTAVAIL, 1, "");
+}
+
+/* ---- ranks that disagree ---- */
+
+TEST_F(records, another_version_is_blamed)
+{
+	self->of[3].version ^= 1;
+	EXPECT_BLAMED(-EPROTO, 3, "rank 3 has another version of the library");
+}
+
+TEST_F(records, another_number_of_ranks_is_blamed)
+{
+	self->of[2].ranks = RANKS + 1;
+	EXPECT_BLAMED(-EPROTO, 2, "rank 2 was told that there are 5 ranks, and rank 0 4");
+}
+
+TEST_F(records, two_ranks_of_one_number_are_blamed)
+{
+	self->of[1].rank = 0;
+	EXPECT_BLAMED(-EPROTO, 1, "rank 1 was told that it is rank 0");
+}
+
+/* Each option that all must have alike; @change is made in rank 2's. */
+#define EXPECT_TERM(change, words) ({ \
+	struct collsock_options others = self->options; \
+	others.change; \
+	joining_record_fill(&self->of[2], &others, 2, RANKS, 0); \
+	EXPECT_BLAMED(-EPROTO, 2, words); \
+})
+
+TEST_F(records, a_rank_with_other_options_is_blamed_and_the_option_named)
+{
+	EXPECT_TERM(max_bytes = 8192, "rank 2 has max_bytes 8192 in its options, and rank 0 4096");
+	EXPECT_TERM(max_result_bytes = 1, "rank 2 has max_result_bytes 1");
+	EXPECT_TERM(window = 9, "rank 2 has window 9 in its options, and rank 0 0");
+	EXPECT_TERM(segment_bytes = 48, "rank 2 has segment_bytes 48");
+	EXPECT_TERM(liveness_ms = 500, "rank 2 has liveness_ms 500");
+	EXPECT_TERM(features = 1ULL << 40, "rank 2 has features 1099511627776");
+	EXPECT_TERM(algorithms = 2, "rank 2 has algorithms 2");
+	EXPECT_TERM(degrees = 4, "rank 2 has degrees 4");
+	EXPECT_TERM(algorithm[1] = 3, "rank 2 has another algorithm in its options than rank 0");
+	EXPECT_TERM(degree = 8, "rank 2 has degree 8");
+	EXPECT_TERM(mac = 2, "rank 2 has mac 2");
+	EXPECT_TERM(port = 7700, "rank 2 has port 7700 in its options, and rank 0 7607");
+	EXPECT_TERM(family = AF_INET, "rank 2 has family 2 in its options, and rank 0 0");
+	EXPECT_TERM(name[0] = 'x', "rank 2 has another name in its options than rank 0");
+	EXPECT_TERM(key[0] = 1, "rank 2 has a key in its options, and rank 0 none");
+}
+
+TEST_F(records, options_that_are_each_ranks_own_may_differ)
+{
+	struct collsock_options others = self->options;
+
+	others.open_flags = COLLSOCK_OPEN_NONBLOCK;
+	others.spin_us = 50;
+	others.timeout_ms = 1;
+	others.name[9] = 'x';	/* behind the end */
+	joining_record_fill(&self->of[2], &others, 2, RANKS, 0);
+	EXPECT_EQ(0, CHECK().error);
+	EXPECT_STREQ("", self->detail);
+}
+
+/* ---- what no rank sends ---- */
+
+TEST_F(records, nonsense_is_blamed)
+{
+	struct joining_record good = self->of[2];
+
+	self->of[2].error = 1;
+	EXPECT_BLAMED(-EBADMSG, 2, "rank 2 sent what no rank sends");
+	self->of[2].error = -4096;
+	EXPECT_BLAMED(-EBADMSG, 2, "rank 2 sent what no rank sends");
+	self->of[2] = good;
+	self->of[2].host.addresses = 1000;
+	EXPECT_BLAMED(-EBADMSG, 2, "rank 2 sent what no rank sends");
+	self->of[2] = good;
+	memset(self->of[2].terms.name, 'x', sizeof(self->of[2].terms.name));
+	EXPECT_BLAMED(-EBADMSG, 2, "rank 2 sent what no rank sends");
+	self->of[2] = good;
+	EXPECT_EQ(0, CHECK().error);
+	memset(self->of, 0, sizeof(self->of));
+	EXPECT_BLAMED(-EPROTO, 1, "was told that it is rank 0");
+}
+
+/* What follows in the record looks like another address. */
+TEST_F(records, no_more_addresses_are_read_than_there_is_room_for)
+{
+	struct joining_record *r = &self->of[2];
+	unsigned int i;
+
+	for (i = 1; i < JOINING_MOST_ADDRESSES; i++)
+		r->host.address[i] = r->host.address[0];
+	r->host.addresses = JOINING_MOST_ADDRESSES;
+	EXPECT_EQ(0, CHECK().error);
+	ASSERT_LE(sizeof(r->host.address[0]), sizeof(r->reserved));
+	memcpy(r->reserved, &r->host.address[0], sizeof(r->host.address[0]));
+	r->host.addresses++;
+	EXPECT_BLAMED(-EBADMSG, 2, "rank 2 sent what no rank sends");
+}
+
+/* All records are alike, and not this library's. */
+TEST_F(records, of_another_version_are_not_understood_even_if_all_have_it)
+{
+	__u32 i;
+
+	for (i = 0; i < RANKS; i++)
+		self->of[i].version += 2;
+	EXPECT_BLAMED(-EBADMSG, 0, "rank 0 sent what no rank sends");
+}
+
+/* xorshift: the same bytes each time */
+static __u32 draw(void)
+{
+	static __u32 state = 2463534242U;
+
+	state ^= state << 13;
+	state ^= state >> 17;
+	state ^= state << 5;
+	return state;
+}
+
+/*
+ * Damage anything in any record. Whatever is accepted must be a group that can be described: the
+ * sanitizers watch, and each host has an address there is.
+ */
+TEST_F(records, damaged_in_any_way_are_refused_or_harmless)
+{
+	struct joining_record good[RANKS];
+	unsigned int run, culprit, accepted = 0;
+	struct joining_plan plan;
+
+	memcpy(good, self->of, sizeof(good));
+	for (run = 0; run < RUNS; run++) {
+		unsigned int damages = 1 + draw() % 4;
+
+		memcpy(self->of, good, sizeof(good));
+		while (damages--)
+			((__u8 *)self->of)[draw() % sizeof(good)] =
+				draw() % 3 ? draw() : 1 << draw() % 8;
+		ASSERT_EQ(0, joining_plan_init(&plan, RANKS));
+		/* As in joining_meet(): before they are checked */
+		joining_plan_make(&plan, self->of);
+		ASSERT_LE(plan.host_count, RANKS);
+		if (!CHECK().error &&
+		    !joining_plan_choose_addresses(&plan, &self->options, &culprit)) {
+			__u32 rank = draw() % RANKS;
+			const struct joining_address *a = joining_plan_address(&plan, rank);
+
+			accepted++;
+			ASSERT_LE(a->reach, JOINING_REACH_HOST);
+			ASSERT_LT(a - plan.hosts[plan.host_of_rank[rank]]->address, 1);
+		}
+		joining_plan_free(&plan);
+	}
+	/* What is damaged is often reserved, or a nonce. */
+	EXPECT_GT(accepted, RUNS / 100);
+	EXPECT_LT(accepted, RUNS * 9 / 10);
+}
+
+/* ---- options ---- */
+
+TEST(options_default_to_what_is_documented)
+{
+	struct collsock_options o, zero = { };
+
+	ASSERT_EQ(0, joining_options_complete(&o, NULL));
+	EXPECT_EQ(COLLSOCK_DEFAULT_TIMEOUT_MS, o.timeout_ms);
+	EXPECT_EQ(COLLSOCK_DEFAULT_MAX_BYTES, o.max_bytes);
+	EXPECT_EQ(COLLSOCK_PORT, o.port);
+	EXPECT_EQ(0, joining_options_complete(&o, &zero));
+	EXPECT_EQ(COLLSOCK_DEFAULT_MAX_BYTES, o.max_bytes);
+}
+
+TEST(options_that_make_no_sense_are_refused)
+{
+	static const struct {
+		struct collsock_options	options;
+		int			err;
+	} bad[] = {
+		{ { .size = 0, .max_bytes = 1 }, -EINVAL },
+		{ { .size = sizeof(bad[0].options) - 8 }, -EINVAL },
+		{ { .size = 1 << 20 }, -E2BIG },
+		{ { .size = sizeof(bad[0].options), .bearer = 2 }, -EINVAL },
+		{ { .size = sizeof(bad[0].options), .family = AF_PACKET }, -EINVAL },
+		{ { .size = sizeof(bad[0].options), .prefix = 8 }, -EINVAL },
+		{ { .size = sizeof(bad[0].options), .network = { 10 } }, -EINVAL },
+		{ { .size = sizeof(bad[0].options), .family = AF_INET, .prefix = 33 }, -EINVAL },
+		{ { .size = sizeof(bad[0].options), .family = AF_INET6, .prefix = 129 }, -EINVAL },
+		{ { .size = sizeof(bad[0].options), .segment_bytes = 47 }, -EINVAL },
+		{ { .size = sizeof(bad[0].options), .segment_bytes = 8688 }, -EINVAL },
+		{ { .size = sizeof(bad[0].options), .spin_us = 10001 }, -EINVAL },
+		{ { .size = sizeof(bad[0].options), .timeout_ms = 0x80000000U }, -EINVAL },
+		{ { .size = sizeof(bad[0].options),
+		    .name = "0123456789abcdef0123456789abcdef" }, -EINVAL },
+	};
+	struct collsock_options o;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		EXPECT_EQ(bad[i].err, joining_options_complete(&o, &bad[i].options)) {
+			TH_LOG("options %u", i);
+		}
+		EXPECT_EQ(COLLSOCK_DEFAULT_MAX_BYTES, o.max_bytes);
+	}
+}
+
+/* A program built with a later header: what it does not use does not matter. */
+TEST(options_of_a_later_version_are_refused_only_if_they_are_used)
+{
+	struct {
+		struct collsock_options	known;
+		__u64			later;
+	} options = { .known = { .size = sizeof(options), .window = 3 } };
+	struct collsock_options o;
+	__u32 failed_rank;
+
+	EXPECT_EQ(0, joining_options_complete(&o, &options.known));
+	EXPECT_EQ(3, o.window);
+	options.later = 1;
+	options.known.failed_rank = &failed_rank;
+	EXPECT_EQ(-E2BIG, joining_options_complete(&o, &options.known));
+	EXPECT_EQ(0, o.window);
+	EXPECT_EQ(&failed_rank, o.failed_rank);
+}
+
+TEST_HARNESS_MAIN
