@@ -153,6 +153,14 @@ struct collsock_options {
 	size_t	text_bytes;
 };
 
+/*
+ * Join a group of @ranks ranks as @rank: they find each other through @exchange, which is called
+ * with @ctx. @options may be NULL. When this returns 0, packets of all ranks have arrived. All
+ * ranks get the same error, and none has joined then, unless the exchange failed on some only.
+ */
+int collsock_join_with(struct collsock **joined, const struct collsock_options *options,
+		       __u32 rank, __u32 ranks, collsock_exchange exchange, void *ctx);
+
 /* The rank of this socket, and the number of ranks, or -ENOTCONN before it has joined */
 int collsock_rank(struct collsock *socket);
 int collsock_size(struct collsock *socket);

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Joining with an exchange, and finding out that packets arrive */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+
+#include "internal.h"
+#include "joining_text.h"
+
+#define MS_PER_S 1000
+#define NS_PER_MS 1000000
+
+static __s64 join_clock_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (__s64)t.tv_sec * MS_PER_S + t.tv_nsec / NS_PER_MS;
+}
+
+/* Wait until a completion can be received, however often signals interrupt that. */
+static int join_await(const struct collsock *s, __u32 timeout_ms)
+{
+	struct pollfd readable = { .fd = s->fd, .events = POLLIN };
+	__s64 end = join_clock_ms() + timeout_ms, left = timeout_ms;
+	int ready;
+
+	do {
+		ready = poll(&readable, 1, left);
+		left = end - join_clock_ms();
+	} while (ready < 0 && errno == EINTR && left > 0);
+	if (ready < 0 && errno != EINTR)
+		return -errno;
+	return ready > 0 ? 0 : -EHOSTUNREACH;
+}
+
+/*
+ * Joining does not show whether packets arrive; a first barrier does. The program must not see
+ * that it fails.
+ */
+static struct joining_outcome join_try_out(struct collsock *s, const struct joining *j)
+{
+	__u64 cookie = atomic_fetch_add(&s->next_cookie, 1) | COLLSOCK_LIBRARY_COOKIES;
+	struct collsock_completion completion = { .failed_rank = j->rank };
+	int err = collsock_post_barrier(s, cookie);
+
+	if (!err)
+		err = join_await(s, j->options.timeout_ms);
+	if (err)
+		return (struct joining_outcome){ err, j->rank };
+	do {
+		err = collsock_wait(s, cookie, &completion, NULL, 0);
+	} while (err == -EINTR);
+	if (err)
+		return (struct joining_outcome){ err, j->rank };
+	return (struct joining_outcome){ -(int)completion.error, completion.failed_rank };
+}
+
+/* @tried: out: all ranks have joined */
+static struct joining_outcome join_steps(struct joining *j, struct collsock *s, int error,
+					 bool *tried)
+{
+	struct joining_outcome o = joining_meet(j, error);
+
+	if (!o.error)
+		o = joining_prepare(j);
+	if (!o.error)
+		o = joining_enter(j, s);
+	*tried = !o.error;
+	return *tried ? joining_agree(j, join_try_out(s, j)) : o;
+}
+
+static void join_report(const struct joining *j, struct joining_outcome o, bool tried)
+{
+	if (j->options.failed_rank)
+		*j->options.failed_rank = o.rank;
+	if (!j->options.text || !j->options.text_bytes)
+		return;
+	if (o.error)
+		joining_text(j, o, tried, j->options.text, j->options.text_bytes);
+	else
+		j->options.text[0] = '\0';
+}
+
+COLLSOCK_PUBLIC int collsock_join_with(struct collsock **joined,
+				       const struct collsock_options *options, __u32 rank,
+				       __u32 ranks, collsock_exchange exchange, void *ctx)
+{
+	struct collsock_options complete;
+	struct joining_outcome o;
+	struct collsock *s = NULL;
+	struct joining j;
+	bool tried = false;
+	int err;
+
+	if (!exchange || rank >= ranks || ranks > COLLSOCK_MAX_RANKS)
+		return -EINVAL;
+	err = joining_options_complete(&complete, options);
+	/* The other ranks are told of an error. */
+	if (!err)
+		err = collsock_open(&s, complete.open_flags);
+	o = (struct joining_outcome){
+		joining_init(&j, &complete, rank, ranks, exchange, ctx), rank
+	};
+	if (!o.error)
+		o = join_steps(&j, s, err, &tried);
+	join_report(&j, o, tried);
+	joining_free(&j);
+	explicit_bzero(complete.key, sizeof(complete.key));
+	if (o.error) {
+		collsock_close(s);
+		return o.error;
+	}
+	s->spin_us = complete.spin_us;
+	*joined = s;
+	return 0;
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "joining_text.h"
+
+#define TEXT_BYTES 512
+
+#define TEXT_NO_NETWORK \
+	"has no Ethernet interface with an address in a network that all hosts share (see ip address, the options network and family), or groups there have another EtherType (collsock get ethertype)"
+#define TEXT_NO_PACKETS "has not received packets of all others: "
+
+/* What is different in joining; NULL if an error means the same as elsewhere */
+static const char *text_of_error(const struct joining *j, int error, char *text, size_t bytes)
+{
+	bool ethernet = j->options.bearer == COLLSOCK_BEARER_ETHERNET;
+
+	switch (error) {
+	case -EADDRNOTAVAIL:
+		if (ethernet)
+			return TEXT_NO_NETWORK;
+		snprintf(text, bytes,
+			 "has no address that others can reach (see ip address, the options network and family), or groups there do not use UDP port %u (collsock get port)",
+			 j->options.port);
+		return text;
+	case -EHOSTUNREACH:
+		if (ethernet)
+			return TEXT_NO_PACKETS "are all hosts in one Ethernet network?";
+		snprintf(text, bytes,
+			 TEXT_NO_PACKETS "is UDP port %u open between all hosts?",
+			 j->options.port);
+		return text;
+	default:
+		return NULL;
+	}
+}
+
+void joining_text(const struct joining *j, struct joining_outcome o, bool tried, char *text,
+		  size_t bytes)
+{
+	char what[TEXT_BYTES];
+	const char *special = text_of_error(j, o.error, what, sizeof(what));
+
+	if (j->exchange_error)
+		snprintf(text, bytes, "the exchange of addresses failed: %s", strerror(-o.error));
+	else if (j->detail[0])
+		snprintf(text, bytes, "%s", j->detail);
+	else if (special)
+		snprintf(text, bytes, "rank %u %s", o.rank, special);
+	else if (tried)
+		collsock_strerror(o.error, o.rank, text, bytes);
+	else
+		snprintf(text, bytes, "rank %u: %s", o.rank,
+			 collsock_strerror(o.error, COLLSOCK_NO_RANK, what, sizeof(what)));
+}

@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Joining with an exchange: processes that share memory are the ranks, and a substitute for the
+ * kernel answers each. All ranks describe one group, or all get one error.
+ */
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../../libcollsock/src/joining_record.h"
+#include "../harness.h"
+#include "fake_kernel.h"
+
+#define RANKS 6
+#define MOST_ROUND_BYTES 4096
+#define MOST_HOSTS 8
+#define RECORDS 0	/* numbers of the exchanges */
+#define PREPARED 1
+#define ENTERED 2
+#define TRIED 3
+#define ROUNDS 4
+
+/**
+ * struct request - what JOIN got
+ * @head: see there
+ * @members: follow
+ * @host_of_rank: follow, wherever they were
+ */
+struct request {
+	struct collsock_join	head;
+	struct collsock_member	members[MOST_HOSTS];
+	__u32			host_of_rank[RANKS];
+};
+
+/**
+ * struct rank - a rank, in memory that all share
+ * @mine: what it gives to the exchange
+ * @err: what collsock_join_with() returned
+ * @failed_rank: what it stored
+ * @text: likewise
+ * @rounds: calls of the exchange
+ * @request: what JOIN got
+ * @descriptors: more than there were before
+ * @socket_type: of the socket that was opened
+ * @shown: the key of its options was in what it gave
+ */
+struct rank {
+	__u8		mine[MOST_ROUND_BYTES];
+	int		err;
+	__u32		failed_rank;
+	char		text[512];
+	int		rounds;
+	struct request	request;
+	int		descriptors;
+	int		socket_type;
+	bool		shown;
+};
+
+/**
+ * struct shared - of all ranks
+ * @all_here: for the exchange
+ * @rank: the ranks
+ */
+struct shared {
+	pthread_barrier_t	all_here;
+	struct rank		rank[RANKS];
+};
+
+/**
+ * struct plot - what a test has in mind for one rank
+ * @shared: of all ranks
+ * @rank: number of the rank
+ * @per_host: ranks of a host
+ * @options: of the rank
+ * @fails_in: the exchange fails in this round, unless it is 0
+ * @refused_after: round after which the kernel refuses everything, or -1
+ * @refusal: with this errno
+ * @damage: changes what the exchange delivers in @damaged
+ * @damaged: in this round
+ */
+struct plot {
+	struct shared		*shared;
+	__u32			rank;
+	__u32			per_host;
+	struct collsock_options	options;
+	int			fails_in;
+	int			refused_after;
+	int			refusal;
+	void			(*damage)(void *all, size_t bytes);
+	int			damaged;
+};
+
+FIXTURE(join)
+{
+	struct shared	*shared;
+};
+
+FIXTURE_SETUP(join)
+{
+	pthread_barrierattr_t shared;
+
+	self->shared = mmap(NULL, sizeof(*self->shared), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->shared);
+	pthread_barrierattr_init(&shared);
+	pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+	pthread_barrier_init(&self->shared->all_here, &shared, RANKS);
+}
+
+FIXTURE_TEARDOWN(join)
+{
+	munmap(self->shared, sizeof(*self->shared));
+}
+
+/* ---- one rank ---- */
+
+static void record_request(struct request *r)
+{
+	const __u8 *at = fake.sent;
+
+	memcpy(&r->head, at, sizeof(r->head));
+	at += sizeof(r->head);
+	if (r->head.hosts > MOST_HOSTS || r->head.ranks != RANKS)
+		return;
+	memcpy(r->members, at, r->head.hosts * sizeof(*r->members));
+	memcpy(r->host_of_rank, at + r->head.hosts * sizeof(*r->members),
+	       sizeof(r->host_of_rank));
+}
+
+/* All processes are on this machine: the ranks of another host have another identity. */
+static void spread(const struct plot *p, struct joining_record *records)
+{
+	__u32 i;
+
+	for (i = 0; i < RANKS; i++)
+		records[i].host.identity[0] += i / p->per_host;
+}
+
+static int exchange(void *ctx, const void *mine, void *all, size_t bytes)
+{
+	struct plot *p = ctx;
+	struct rank *r = &p->shared->rank[p->rank];
+	int round = r->rounds++;
+	__u32 i;
+
+	if (p->fails_in && round == p->fails_in)
+		return -ECONNREFUSED;
+	if (bytes > sizeof(r->mine))
+		abort();
+	memcpy(r->mine, mine, bytes);
+	r->shown |= !!memmem(mine, bytes, p->options.key, sizeof(p->options.key) / 2);
+	pthread_barrier_wait(&p->shared->all_here);
+	for (i = 0; i < RANKS; i++)
+		memcpy((__u8 *)all + i * bytes, p->shared->rank[i].mine, bytes);
+	pthread_barrier_wait(&p->shared->all_here);
+	if (round == RECORDS)
+		spread(p, all);
+	if (p->damage && round == p->damaged)
+		p->damage(all, bytes);
+	if (round == ENTERED)
+		record_request(&r->request);
+	if (round == p->refused_after)
+		fake.error = p->refusal;
+	return 0;
+}
+
+static int open_descriptors(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	int count = 0;
+
+	while (readdir(folder))
+		count++;
+	closedir(folder);
+	return count;
+}
+
+static void be_rank(struct plot *p)
+{
+	struct rank *r = &p->shared->rank[p->rank];
+	struct collsock *socket = NULL;
+	int before = open_descriptors();
+	static char address[64];
+
+	snprintf(address, sizeof(address), "eth0=10.1.%u.%u/16", p->rank,
+		 1 + p->rank / p->per_host);
+	fake.addresses[0] = "docker0=172.17.0.1/16";
+	fake.addresses[1] = "lo=127.0.0.1/8";
+	fake.addresses[2] = address;
+	p->options.failed_rank = &r->failed_rank;
+	p->options.text = r->text;
+	p->options.text_bytes = sizeof(r->text);
+	r->failed_rank = 12345;
+	strcpy(r->text, "untouched");
+	r->err = collsock_join_with(&socket, &p->options, p->rank, RANKS, exchange, p);
+	r->socket_type = fake.type;
+	if (!r->err == !socket)
+		r->err = -EDOM;
+	collsock_close(socket);
+	r->descriptors = open_descriptors() - before;
+}
+
+/* ---- all of them ---- */
+
+/* @vary: changes what is in mind for a rank */
+static void run(struct shared *shared, __u32 per_host, void (*vary)(struct plot *p))
+{
+	struct plot p = { .shared = shared, .per_host = per_host, .refused_after = -1 };
+	__u32 rank;
+
+	p.options.size = sizeof(p.options);
+	for (rank = 0; rank < RANKS; rank++) {
+		p.rank = rank;
+		if (fork())
+			continue;
+		/* If the harness ends a test that hangs */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (vary)
+			vary(&p);
+		be_rank(&p);
+		_exit(0);
+	}
+	while (wait(NULL) > 0)
+		;
+}
+
+/* On all ranks */
+#define EXPECT_FAILURE(wanted_err, wanted_rank, wanted_words) do { \
+	const char *words = wanted_words; \
+	__u32 _i; \
+	for (_i = 0; _i < RANKS; _i++) { \
+		struct rank *_r = &self->shared->rank[_i]; \
+		EXPECT_EQ(wanted_err, _r->err); \
+		EXPECT_EQ(wanted_rank, _r->failed_rank); \
+		EXPECT_EQ(0, _r->descriptors); \
+		EXPECT_NE(NULL, strstr(_r->text, words)) { \
+			TH_LOG("rank %u: \"%s\" without \"%s\"", _i, _r->text, words); \
+		} \
+	} \
+} while (0)
+
+TEST_F(join, all_ranks_describe_one_group)
+{
+	const struct request *first = &self->shared->rank[0].request;
+	static const __u8 no_key[COLLSOCK_KEY_BYTES];
+	__u32 i;
+
+	run(self->shared, 2, NULL);
+	EXPECT_NE(0, memcmp(no_key, first->head.key, sizeof(no_key)));
+	for (i = 0; i < RANKS; i++) {
+		struct rank *r = &self->shared->rank[i];
+
+		EXPECT_EQ(0, r->err);
+		EXPECT_STREQ("", r->text);
+		EXPECT_EQ(COLLSOCK_NO_RANK, r->failed_rank);
+		EXPECT_EQ(ROUNDS, r->rounds);
+		EXPECT_EQ(0, r->descriptors);
+		EXPECT_EQ(i, r->request.head.rank);
+		r->request.head.rank = 0;
+		EXPECT_EQ(0, memcmp(first, &r->request, sizeof(*first)));
+		EXPECT_EQ(i / 2, first->host_of_rank[i]);
+	}
+	EXPECT_EQ(RANKS / 2, first->head.hosts);
+	EXPECT_EQ(COLLSOCK_DEFAULT_MAX_BYTES, first->head.max_bytes);
+	EXPECT_EQ(COLLSOCK_DEFAULT_SEGMENT, first->head.segment_bytes);
+}
+
+TEST_F(join, hosts_have_the_address_of_their_network)
+{
+	const struct collsock_member *members = self->shared->rank[RANKS - 1].request.members;
+	char text[INET_ADDRSTRLEN];
+
+	run(self->shared, 2, NULL);
+	EXPECT_STREQ("10.1.0.1", inet_ntop(AF_INET, members[0].address, text, sizeof(text)));
+	EXPECT_STREQ("10.1.2.2", inet_ntop(AF_INET, members[1].address, text, sizeof(text)));
+	EXPECT_STREQ("10.1.4.3", inet_ntop(AF_INET, members[2].address, text, sizeof(text)));
+	EXPECT_EQ(COLLSOCK_PORT, members[2].port);
+}
+
+TEST_F(join, ranks_of_one_machine_use_loopback)
+{
+	const struct request *first = &self->shared->rank[0].request;
+	char text[INET_ADDRSTRLEN];
+
+	run(self->shared, RANKS, NULL);
+	EXPECT_EQ(0, self->shared->rank[0].err);
+	EXPECT_EQ(1, first->head.hosts);
+	EXPECT_STREQ("127.0.0.1", inet_ntop(AF_INET, first->members[0].address, text,
+					    sizeof(text)));
+}
+
+static void vary_options(struct plot *p)
+{
+	memset(p->options.key, 0xa7, sizeof(p->options.key));
+	p->options.open_flags = COLLSOCK_OPEN_NONBLOCK;
+	p->options.port = 7700;
+	p->options.window = 9;
+	p->options.segment_bytes = 480;
+	p->options.degree = 8;
+	p->options.mac = COLLSOCK_MAC_NH_SIPHASH;
+	p->options.liveness_ms = 500;
+	p->options.max_bytes = 1024;
+	p->options.max_result_bytes = 8192;
+	p->options.algorithms = 1 << COLLSOCK_KARY;
+	p->options.degrees = COLLSOCK_DEGREE(4);
+	p->options.algorithm[COLLSOCK_BARRIER] = COLLSOCK_KARY;
+}
+
+TEST_F(join, options_are_those_of_the_request)
+{
+	const struct request *r = &self->shared->rank[3].request;
+	const struct collsock_join *head = &r->head;
+	static const __u8 key[COLLSOCK_KEY_BYTES] = { [0 ... COLLSOCK_KEY_BYTES - 1] = 0xa7 };
+
+	run(self->shared, 2, vary_options);
+	EXPECT_EQ(0, self->shared->rank[3].err);
+	EXPECT_EQ(0, memcmp(key, head->key, sizeof(key)));
+	EXPECT_NE(0, self->shared->rank[3].socket_type & SOCK_NONBLOCK);
+	EXPECT_EQ(7700, r->members[1].port);
+	EXPECT_EQ(9, head->window);
+	EXPECT_EQ(480, head->segment_bytes);
+	EXPECT_EQ(8, head->degree);
+	EXPECT_EQ(COLLSOCK_MAC_NH_SIPHASH, head->mac);
+	EXPECT_EQ(500, head->liveness_ms);
+	EXPECT_EQ(1024, head->max_bytes);
+	EXPECT_EQ(8192, head->max_result_bytes);
+	EXPECT_EQ(1 << COLLSOCK_KARY, head->algorithms);
+	EXPECT_EQ(COLLSOCK_DEGREE(4), head->degrees);
+	EXPECT_EQ(COLLSOCK_KARY, head->algorithm[COLLSOCK_BARRIER]);
+}
+
+/* ---- ranks that disagree ---- */
+
+static void vary_window(struct plot *p)
+{
+	p->options.window = p->rank == 4 ? 3 : 5;
+}
+
+TEST_F(join, another_option_is_named_on_all_ranks)
+{
+	run(self->shared, 2, vary_window);
+	EXPECT_FAILURE(-EPROTO, 4, "rank 4 has window 3 in its options, and rank 0 5");
+	EXPECT_EQ(1, self->shared->rank[0].rounds);
+}
+
+static void vary_key(struct plot *p)
+{
+	memset(p->options.key, p->rank == 5 ? 1 : 2, sizeof(p->options.key));
+}
+
+TEST_F(join, another_key_is_named_on_all_ranks_and_none_is_shown)
+{
+	__u32 i;
+
+	run(self->shared, 2, vary_key);
+	EXPECT_FAILURE(-EPROTO, 5, "rank 5 has another key in its options than rank 0");
+	for (i = 0; i < RANKS; i++)
+		EXPECT_FALSE(self->shared->rank[i].shown);
+}
+
+/* ---- ranks that cannot ---- */
+
+static void vary_descriptors(struct plot *p)
+{
+	fake.error = p->rank == 3 ? EMFILE : 0;
+}
+
+TEST_F(join, a_rank_without_a_socket_is_named_on_all_ranks)
+{
+	run(self->shared, 2, vary_descriptors);
+	EXPECT_FAILURE(-EMFILE, 3, "rank 3: this user has all the groups that it may");
+}
+
+static void vary_options_of_one(struct plot *p)
+{
+	p->options.segment_bytes = p->rank == 1 ? 47 : 48;
+}
+
+TEST_F(join, a_rank_whose_options_make_no_sense_is_named_on_all_ranks)
+{
+	run(self->shared, 2, vary_options_of_one);
+	EXPECT_FAILURE(-EINVAL, 1, "rank 1: an argument is not valid");
+}
+
+static void vary_refusal(struct plot *p)
+{
+	p->refused_after = p->rank == 2 ? PREPARED : -1;
+	p->refusal = EACCES;
+}
+
+TEST_F(join, a_rank_whose_kernel_refuses_is_named_on_all_ranks)
+{
+	run(self->shared, 2, vary_refusal);
+	EXPECT_FAILURE(-EACCES, 2, "rank 2: this namespace refuses groups without a key");
+	EXPECT_EQ(TRIED, self->shared->rank[0].rounds);
+}
+
+static void vary_completion(struct plot *p)
+{
+	if (p->rank)
+		return;
+	fake.answers[0].completion.error = ECONNRESET;
+	fake.answers[0].completion.failed_rank = 4;
+}
+
+TEST_F(join, what_fails_when_it_is_tried_out_is_named_on_all_ranks)
+{
+	run(self->shared, 2, vary_completion);
+	EXPECT_FAILURE(-ECONNRESET, 4, "rank 4 has left the group");
+}
+
+static void vary_signals(struct plot *p)
+{
+	fake.answers[0].error = EINTR;
+	fake.answers[1].error = EINTR;
+}
+
+TEST_F(join, signals_do_not_matter)
+{
+	run(self->shared, 2, vary_signals);
+	EXPECT_EQ(0, self->shared->rank[0].err);
+	EXPECT_EQ(0, self->shared->rank[RANKS - 1].err);
+}
+
+/* ---- exchanges ---- */
+
+static void vary_exchange(struct plot *p)
+{
+	p->fails_in = PREPARED;
+}
+
+TEST_F(join, an_exchange_that_fails_is_not_called_again)
+{
+	run(self->shared, 2, vary_exchange);
+	EXPECT_FAILURE(-ECONNREFUSED, COLLSOCK_NO_RANK,
+		       "the exchange of addresses failed: Connection refused");
+	EXPECT_EQ(PREPARED + 1, self->shared->rank[0].rounds);
+}
+
+static int exchange_nonsense(void *ctx, const void *mine, void *all, size_t bytes)
+{
+	return *(int *)ctx;
+}
+
+TEST_F(join, what_an_exchange_returns_is_an_error_if_it_is_not_0)
+{
+	static int nonsense[] = { 1, EIO, -5000, INT32_MIN };
+	struct collsock *socket = NULL;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(nonsense); i++)
+		EXPECT_EQ(-EIO, collsock_join_with(&socket, NULL, 0, 1, exchange_nonsense,
+						   &nonsense[i]));
+	EXPECT_EQ(NULL, socket);
+}
+
+static void fill_with_ones(void *all, size_t bytes)
+{
+	memset(all + 3 * bytes, 0xff, bytes);
+}
+
+static void vary_damage(struct plot *p)
+{
+	p->damage = fill_with_ones;
+	p->damaged = PREPARED;
+}
+
+TEST_F(join, an_answer_that_no_rank_gives_is_named)
+{
+	run(self->shared, 2, vary_damage);
+	EXPECT_FAILURE(-EBADMSG, 3, "rank 3 gave an answer that no rank gives");
+}
+
+static void swap_two(void *all, size_t bytes)
+{
+	struct joining_record *r = all, first = r[1];
+
+	r[1] = r[2];
+	r[2] = first;
+}
+
+static void vary_order(struct plot *p)
+{
+	p->damage = swap_two;
+	p->damaged = RECORDS;
+}
+
+TEST_F(join, an_exchange_that_mixes_ranks_up_is_found_out)
+{
+	run(self->shared, 2, vary_order);
+	EXPECT_FAILURE(-EPROTO, 1, "rank 1 was told that it is rank 2");
+}
+
+/* ---- arguments ---- */
+
+TEST(arguments_are_checked_before_anything_is_done)
+{
+	struct collsock *socket = NULL;
+
+	EXPECT_EQ(-EINVAL, collsock_join_with(&socket, NULL, 0, 1, NULL, NULL));
+	EXPECT_EQ(-EINVAL, collsock_join_with(&socket, NULL, 0, 0, exchange, NULL));
+	EXPECT_EQ(-EINVAL, collsock_join_with(&socket, NULL, 3, 3, exchange, NULL));
+	EXPECT_EQ(-EINVAL, collsock_join_with(&socket, NULL, 0, COLLSOCK_MAX_RANKS + 1, exchange,
+					      NULL));
+	EXPECT_EQ(NULL, socket);
+}
+
+TEST_HARNESS_MAIN
