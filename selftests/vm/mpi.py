@@ -72,6 +72,12 @@ if IN_SOAK:
 ALL_KINDS = KINDS if IN_SOAK else KINDS[1:]
 
 
+@test_each(*KINDS)
+def a_communicators_ranks_join_a_group_of_their_own(kind):
+    """<collsock_mpi.h>, with the library beside it in one of them"""
+    passes(kind, 2, 2, "exchange", preload=[] if kind == "openmpi" else None)
+
+
 @test_each(*ALL_KINDS)
 def a_long_message_gets_through_while_its_sender_is_in_an_operation(kind):
     passes(kind, 2, 1, "rendezvous")
