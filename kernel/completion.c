@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -237,33 +236,17 @@ bool coll_completion_unclaim(struct coll_completions *slots, struct coll_complet
 	return true;
 }
 
-static bool completion_spin(const struct coll_completion *slot, u32 spin_us)
-{
-	u64 until = ktime_get_ns() + spin_us * NSEC_PER_USEC;
-
-	while (!coll_completion_ended(slot)) {
-		if (ktime_get_ns() >= until || signal_pending(current))
-			return false;
-		cpu_relax();
-		cond_resched();
-	}
-	return true;
-}
-
 /**
- * coll_completion_sleep() - coll_completion_await(), if the operation has not ended yet
+ * coll_completion_sleep() - sleep until a claimed operation has ended
  * @slot: claimed by the caller
- * @spin_us: spin for this time first
- * @timeout: then sleep for this time, in jiffies
+ * @timeout: for at most this time, in jiffies
  *
  * Return: 0, -EAGAIN on time-out, -EINTR on a signal. Context: process; no lock held.
  */
-int coll_completion_sleep(struct coll_completion *slot, u32 spin_us, long timeout)
+int coll_completion_sleep(struct coll_completion *slot, long timeout)
 {
 	int err = 0;
 
-	if (spin_us && completion_spin(slot, spin_us))
-		return 0;
 	if (!timeout)
 		return -EAGAIN;
 

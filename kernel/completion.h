@@ -305,20 +305,7 @@ static inline bool coll_completion_ended(const struct coll_completion *slot)
 	return smp_load_acquire(&slot->state) == COLL_COMPLETION_DONE;
 }
 
-int coll_completion_sleep(struct coll_completion *slot, u32 spin_us, long timeout);
-
-/**
- * coll_completion_await() - wait until a claimed operation has ended
- * @slot: claimed by the caller
- * @spin_us: spin for this time first
- * @timeout: then sleep for this time, in jiffies
- *
- * Return: 0, -EAGAIN on time-out, -EINTR on a signal. Context: process; no lock held.
- */
-static inline int coll_completion_await(struct coll_completion *slot, u32 spin_us, long timeout)
-{
-	return coll_completion_ended(slot) ? 0 : coll_completion_sleep(slot, spin_us, timeout);
-}
+int coll_completion_sleep(struct coll_completion *slot, long timeout);
 
 /* Is a slot free for another post? */
 static inline bool coll_completions_room(const struct coll_completions *slots)

@@ -40,6 +40,7 @@
 #include "forgery.h"
 #include "lookup.h"
 #include "members.h"
+#include "napi.h"
 #include "stretch.h"
 #include "turns.h"
 
@@ -101,7 +102,8 @@ struct coll_local_member {
  * @cn: namespace; constant, like the fields from here to @keyed
  * @owner: of its packets; see owner.h
  * @members: addresses of the hosts
- * @forgery: forged packets; without the lock
+ * @forgery: forged packets; without the lock, like the next
+ * @napi: the queues by which packets come
  * @request: of the first rank that joined; key and rank are zero
  * @charge: its part of coll_net.memory, and of its user's; constant while it is JOINED or
  *	LINGERING
@@ -139,6 +141,7 @@ struct coll_instance {
 	struct sock		*owner;
 	struct coll_members	*members;
 	struct coll_forgery	forgery;
+	struct coll_napi	napi;
 	struct collsock_join	request;
 	u64			charge;
 	atomic64_t		results;

@@ -11,6 +11,7 @@
 #include "io.h"
 #include "netns.h"
 #include "socket.h"
+#include "spin.h"
 #include "trace.h"
 
 /* ---- sleeping ---- */
@@ -690,7 +691,7 @@ static int io_copy_to_user(const struct coll_sock *csk, struct coll_completion *
 static int io_finish(struct coll_sock *csk, struct coll_completion *slot, u32 spin_us, long timeout,
 		     const struct io_room *to)
 {
-	int err = coll_completion_await(slot, spin_us, timeout) ?: io_copy_to_user(csk, slot, to);
+	int err = coll_spin_or_sleep(csk, slot, spin_us, timeout) ?: io_copy_to_user(csk, slot, to);
 
 	if (err)
 		io_unclaim(csk, slot);

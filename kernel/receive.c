@@ -201,8 +201,10 @@ static __always_inline void receive_for_group(struct coll_net *cn, struct coll_i
 	if (likely(!coll_forgery_is_flood(&gi->forgery)) || receive_authentic(gi, packet, bytes))
 		refusal = receive_under_lock(gi, source, packet, bytes,
 					     coll_bearer_is_marked(skb));
-	if (likely(refusal == COLL_ACCEPTED))
+	if (likely(refusal == COLL_ACCEPTED)) {
+		coll_napi_note(&gi->napi, source, skb);
 		return;
+	}
 	if (refusal == COLL_FORGED)
 		receive_forged(gi, packet, bytes);
 	else

@@ -172,7 +172,7 @@ static const struct layout layouts[] = {
 	FIELD(struct collsock_stats, gap_repairs, 192),
 	FIELD(struct collsock_stats, windows_reduced, 200),
 	FIELD(struct collsock_stats, ce_received, 208),
-	SIZE(struct collsock_net_stats, 176),
+	SIZE(struct collsock_net_stats, 184),
 	FIELD(struct collsock_net_stats, size, 0),
 	FIELD(struct collsock_net_stats, groups, 4),
 	FIELD(struct collsock_net_stats, peers, 8),
@@ -197,6 +197,7 @@ static const struct layout layouts[] = {
 	FIELD(struct collsock_net_stats, send_buffer_full, 152),
 	FIELD(struct collsock_net_stats, send_refused, 160),
 	FIELD(struct collsock_net_stats, receive_refused, 168),
+	FIELD(struct collsock_net_stats, busy_polls, 176),
 };
 
 #endif

@@ -36,6 +36,7 @@
 	"a firewall or a filter of a control group (systemd: IPAddressDeny=) refuses what a rank sends"
 #define ADVICE_receive_refused \
 	"a filter of a control group (systemd: IPAddressDeny=) refuses what comes for a rank"
+#define ADVICE_busy_polls	NULL
 
 #define NET_COUNTER(name, IDENTIFIER, meaning) \
 	{ #name, #name "_total", false, meaning, ADVICE_##name },

@@ -363,7 +363,8 @@ void doctor_check_delays(struct doctor *d, const char *device)
 		doctor_say(d, DOCTOR_OK, NULL, "%s does not delay packets", device);
 	else if (coalesce.rx_coalesce_usecs > COALESCING_US || coalesce.use_adaptive_rx_coalesce)
 		doctor_say(d, DOCTOR_NOTE,
-			   "for the least latency: ethtool -C DEVICE adaptive-rx off rx-usecs 0",
+			   "for the least latency: ethtool -C DEVICE adaptive-rx off rx-usecs 0; "
+			   "for programs that spin: sysctl net.core.busy_read=100",
 			   "%s delays packets by up to %u us%s", device,
 			   coalesce.rx_coalesce_usecs,
 			   coalesce.use_adaptive_rx_coalesce ? ", adaptively" : "");

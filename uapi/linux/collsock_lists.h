@@ -143,7 +143,8 @@
 	LINE(send_buffer_full, SEND_BUFFER_FULL, "packets not sent: the send buffer was full") \
 	LINE(send_refused, SEND_REFUSED, "packets that a filter of this host did not let out") \
 	LINE(receive_refused, RECEIVE_REFUSED,						\
-	     "packets that a filter of this host did not let in")
+	     "packets that a filter of this host did not let in")			\
+	LINE(busy_polls, BUSY_POLLS, "times that a spinning call polled a queue of a device")
 
 /* A line of a structure */
 #define COLLSOCK_COUNTER(name, IDENTIFIER, meaning)	__u64 name;

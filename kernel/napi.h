@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The NAPI ids by which the packets of a group come: the queues of devices that a call polls
+ * which spins for an operation of the group (spin.h).
+ *
+ * An id is a number, no reference. The queue may be gone by the time it is polled, which holds
+ * nothing up; and an id is never used again while its queue exists. Only authentic packets of
+ * members are noted. Hosts share the few ids that are kept, each with those whose number leaves
+ * the same remainder, and the latest packet decides: so a host whose packets come by another
+ * queue from now on is polled there after one packet.
+ *
+ * There is no lock: an id is written and read as a whole, by packets and by calls that spin, and
+ * a wrong one costs a slice of a spin.
+ */
+#ifndef COLL_NAPI_H
+#define COLL_NAPI_H
+
+#include <linux/skbuff.h>
+#include <net/busy_poll.h>
+
+/* Ids that are kept */
+#define COLL_NAPI_IDS	8
+
+/**
+ * struct coll_napi - of a group
+ * @id: 0 if no packet has come from these hosts, or none by a queue that can be polled
+ */
+struct coll_napi {
+	u32	id[COLL_NAPI_IDS];
+};
+
+/**
+ * coll_napi_note() - an authentic packet has come
+ * @napi: of its group
+ * @source: number of the host that sent it
+ * @skb: the packet
+ *
+ * The loopback device, for one, has no queue to be polled: what its packets say is no id.
+ *
+ * Context: BH disabled.
+ */
+static inline void coll_napi_note(struct coll_napi *napi, u32 source, const struct sk_buff *skb)
+{
+#ifdef CONFIG_NET_RX_BUSY_POLL
+	u32 *id = &napi->id[source % COLL_NAPI_IDS];
+
+	if (unlikely(skb->napi_id != READ_ONCE(*id) && skb->napi_id >= MIN_NAPI_ID))
+		WRITE_ONCE(*id, skb->napi_id);
+#endif
+}
+
+#endif
