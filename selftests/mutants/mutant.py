@@ -22,12 +22,12 @@ Each test is followed by its line "says", and each must fail:
                              whose names contain a TEST. Its output has what the kernel
                              complained of, too, in lines that begin with "vm: | ".
 
-An edit is anchored at a definition in kernel, uapi or libcollsock, in whatever file. Its name
-must be unique:
+An edit is anchored at a definition in kernel, uapi or libcollsock, in whatever file of C or
+Python. Its name must be unique:
     in NAME:                     lines as in a diff: "-" old, "+" new, " " both
     before NAME:, after NAME:    lines to insert there, all with "+"
 NAME is a function, a table (NAME[] = {...}), or a type (struct NAME, enum NAME, union
-NAME). The old lines must occur exactly once in it. They are compared word by word:
+NAME); in Python a function or a method. The old lines must occur exactly once in it. They are compared word by word:
 indentation and line breaks do not matter. Edits are made in their order. Lines that begin
 with "#" are comments.
 """
@@ -64,20 +64,30 @@ class Test:
 
 
 def find_definitions(tree, name):
-    """Yields file, text and match of each definition, by the kernel's coding style: its last
-    line begins with a brace, or it has only one line."""
+    """Yields file, text and match of each definition."""
+    for suffix, pattern in ("[ch]", pattern_in_c(name)), ("py", pattern_in_python(name)):
+        for folder in FOLDERS:
+            for path in sorted((tree / folder).rglob(f"*.{suffix}")):
+                text = path.read_text(encoding="utf-8")
+                if name.rpartition(" ")[2] in text:
+                    yield from ((path, text, match) for match in pattern.finditer(text))
+
+
+def pattern_in_python(name):
+    """A function: its lines are indented more than the first."""
+    return re.compile(rf"^( *)(?:async )?def {re.escape(name)}\(.*\n(?:(?:\1 .*)?\n)*(?<!\n\n)",
+                      re.MULTILINE)
+
+
+def pattern_in_c(name):
+    """By the kernel's coding style: the last line begins with a brace, or it is the only one."""
     kind, _, tag = name.rpartition(" ")
     if kind:
         head = rf"^(?:\w[^;{{}}()\n]*\s)?{kind} {re.escape(tag)}\s*"
     else:
         head = (rf"^(?:\w[^;{{}}\n]*\W)?{re.escape(tag)}"
                 r"(?:\([^;{}]*|(?:\[[^\n]*\])?[^;{}()\n]*=\s*)")
-    pattern = re.compile(head + r"(?:\{[^\n]*\}|\{.*?^\})[^\n]*\n", re.MULTILINE | re.DOTALL)
-    for folder in FOLDERS:
-        for path in sorted((tree / folder).rglob("*.[ch]")):
-            text = path.read_text(encoding="utf-8")
-            if tag in text:
-                yield from ((path, text, match) for match in pattern.finditer(text))
+    return re.compile(head + r"(?:\{[^\n]*\}|\{.*?^\})[^\n]*\n", re.MULTILINE | re.DOTALL)
 
 
 def replace_once(body, old, new, where):

@@ -67,6 +67,31 @@ int main(void)
 }
 """
 
+PYTHON_SOURCE = """\
+async def add_in_python(value,
+                        other):
+    return value + other
+
+
+class Number:
+    def __init__(self, value):
+        self.value = value
+
+    def twice_in_python(self):
+        if self.value:
+            return self.value * 2
+
+        return None
+"""
+
+PYTHON_TEST = """\
+#!/usr/bin/env python3
+import sys
+sys.path.insert(0, sys.path[0] + "/../../libcollsock")
+import sum
+print("ok 1" if sum.Number(2).twice_in_python() == 4 else "not ok 1 twice_two_is_four")
+"""
+
 MAKEFILE = """\
 CORE := ../../kernel/core
 $(OUTPUT)/test_sum: test_sum.c $(wildcard $(CORE)/*.c)
@@ -96,6 +121,8 @@ promise: twice two is four
 test: unit test_sum
 says: not ok.*twice_two_is_four
 """
+
+PYTHON_HEAD = HEAD.replace("test_sum", "test_number.py")
 
 # By name: the outcome, and the file
 EXPECTED = {
@@ -141,6 +168,20 @@ after twice_before:
 +{
 +	return twice_before(value) + 1;
 +}
+"""),
+    "method-in-python-changed": ("killed", PYTHON_HEAD + """
+in twice_in_python:
+-        if self.value:
+-            return self.value * 2
++        if self.value:
++            return 5
+"""),
+    "function-in-python-ends": (
+        "does not apply: add_in_python (libcollsock/sum.py): the text occurs 0 times: "
+        "return None", PYTHON_HEAD + """
+in add_in_python:
+-        return None
++        return 5
 """),
     "changes-nothing-that-counts": ("survived: unit test_sum passes", HEAD + """
 in add:
@@ -282,6 +323,8 @@ def make_tree():
         shutil.copy(MUTANTS.parent / name, write(f"selftests/{name}", ""))
     write("kernel/core/sum.c", SOURCE)
     write("kernel/other.c", OTHER_SOURCE)
+    write("libcollsock/sum.py", PYTHON_SOURCE)
+    write("selftests/unit/test_number.py", PYTHON_TEST).chmod(0o755)
     write("selftests/unit/test_sum.c", TEST)
     write("selftests/unit/test_sum.py", "#!/bin/true\n").chmod(0o755)
     write("selftests/unit/test_endless.py", ENDLESS).chmod(0o755)
