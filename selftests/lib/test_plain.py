@@ -4,7 +4,6 @@
 import errno
 import os
 import struct
-import subprocess
 import sys
 import tempfile
 
@@ -13,6 +12,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "../../libcollsock/examples")]
 import collsock_plain as plain  # noqa: E402
 import tap  # noqa: E402
+from collsock_layout import FIELDS, NUMBERS, SIZES, format_items  # noqa: E402
 
 FORMATS = {
     "collsock_join": plain.JOIN_FORMAT,
@@ -36,37 +36,6 @@ class FakeSocket:
     def recv(self, room):
         assert room >= len(self.answer), f"{room} >= {len(self.answer)}"
         return self.answer
-
-
-def read_layout():
-    """Sizes, fields and numbers as the C compiler sees them."""
-    output = os.environ.get("OUTPUT", os.path.join(HERE, "..", "..", "build", "selftests-lib"))
-    text = subprocess.run([os.path.join(output, "layout")], check=True, capture_output=True,
-                          text=True).stdout
-    sizes, fields, numbers = {}, {}, {}
-    for words in map(str.split, text.splitlines()):
-        if words[0] == "number":
-            numbers[words[1]] = int(words[2])
-        elif words[2] == "-":
-            sizes[words[1]] = int(words[3])
-        else:
-            fields.setdefault(words[1], []).append((words[2], int(words[3])))
-    return sizes, fields, numbers
-
-
-SIZES, FIELDS, NUMBERS = read_layout()
-
-
-def format_items(fmt):
-    """The items of a struct format: I I 16s."""
-    items, digits = [], ""
-    for letter in fmt.lstrip("="):
-        if letter.isdigit():
-            digits += letter
-        else:
-            items.append(digits + letter)
-            digits = ""
-    return items
 
 
 def equal(seen, wanted, what=""):
