@@ -16,7 +16,7 @@ SOAK ?= 20
 
 # User-space parts; each has the targets all, install, uninstall and clean.
 PARTS := $(patsubst %/Makefile,%,$(wildcard libcollsock/Makefile libcollsock/mpi/Makefile \
-	tools/Makefile tools/*/Makefile))
+	libcollsock/python/Makefile tools/Makefile tools/*/Makefile))
 
 all: module parts	## module, library and commands
 

@@ -24,7 +24,8 @@ files() {
 all_parts_are_there() {
 	local pattern missing=
 	for pattern in '^/lib/modules/[^/]*/updates/collsock\.ko$' '^/usr/lib/modules-load\.d/collsock\.conf$' \
-		"^$prefix/lib/libcollsock\.so$" "^$prefix/include/collsock\.h$" "^$prefix/bin/collperf$"; do
+		"^$prefix/lib/libcollsock\.so$" "^$prefix/include/collsock\.h$" "^$prefix/bin/collperf$" \
+		"^$prefix/lib/python3[^/]*/[a-z]*-packages/collsock/py\.typed$"; do
 		files | grep -q "$pattern" || missing+=" $pattern"
 	done
 	equal "" "$missing"

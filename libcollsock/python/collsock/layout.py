@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+"""Structures and numbers of <linux/collsock.h>: native byte order, no padding.
+
+A newer kernel accepts the structures as they are. selftests/lib compares them with the header.
+"""
+from __future__ import annotations
+
+import enum
+import socket
+import struct
+from typing import NamedTuple
+
+AF_COLLSOCK = 25
+SOL_COLLSOCK = 425
+PORT = 7607
+ETHERTYPE = 0x88b5
+
+# Options of the socket
+JOIN, SELF = 1, 4
+
+JOIN_HEAD = struct.Struct("=IIQQ16sIIIIHHIQQQ16sBB2sI")
+MEMBER = struct.Struct("=HHI16s")
+POST = struct.Struct("=IBBBBIIIIQ")
+COMPLETION = struct.Struct("=IIIIQQQ")
+SELF_ANSWER = struct.Struct("=IIIIIIIIHHIIIQQII")
+
+
+
+class Self(NamedTuple):
+    """What the option SELF tells of a socket."""
+
+    size: int
+    rank: int
+    ranks: int
+    host: int
+    hosts: int
+    local: int
+    locals: int
+    max_bytes: int
+    window: int
+    segment_bytes: int
+    error: int
+    failed_rank: int
+    completion_bytes: int
+    id: int
+    nonce: int
+    max_result_bytes: int
+    reserved: int
+
+
+def self_of(sock: socket.socket) -> Self:
+    """Its rank, its group's limits and failure."""
+    return Self._make(SELF_ANSWER.unpack(sock.getsockopt(SOL_COLLSOCK, SELF, SELF_ANSWER.size)))
+
+
+NO_RANK = 0xffffffff
+COOKIE_GROUP = 0xffffffffffffffff
+KEY_BYTES = 16
+MAX_RANKS = 1048576
+
+
+class Kind(enum.IntEnum):
+    """What an operation does."""
+
+    BARRIER = 1
+    ALLREDUCE = 2
+    REDUCE = 3
+    BROADCAST = 4
+    ALLGATHER = 5
+    GATHER = 6
+    SCATTER = 7
+    REDUCE_SCATTER_BLOCK = 8
+    SCAN = 9
+    EXSCAN = 10
+
+
+class Type(enum.IntEnum):
+    """What an element is."""
+
+    NONE = 0
+    INT64 = 1
+    UINT64 = 2
+    DOUBLE = 3
+    INT8 = 4
+    INT16 = 5
+    INT32 = 6
+    UINT8 = 7
+    UINT16 = 8
+    UINT32 = 9
+    FLOAT = 10
+    FLOAT_INT = 11
+    DOUBLE_INT = 12
+    INT64_INT = 13
+    INT32_INT = 14
+    INT16_INT = 15
+    BYTE = 16
+    EXACT = 17
+
+
+class Operator(enum.IntEnum):
+    """What a reduction makes of two elements."""
+
+    NOP = 0
+    SUM = 1
+    MIN = 2
+    MAX = 3
+    PRODUCT = 4
+    LOGICAL_AND = 5
+    LOGICAL_OR = 6
+    LOGICAL_XOR = 7
+    BITWISE_AND = 8
+    BITWISE_OR = 9
+    BITWISE_XOR = 10
+    MINLOC = 11
+    MAXLOC = 12
+
+
+ELEMENT_BYTES = {
+    Type.INT64: 8, Type.UINT64: 8, Type.DOUBLE: 8, Type.INT8: 1, Type.INT16: 2, Type.INT32: 4,
+    Type.UINT8: 1, Type.UINT16: 2, Type.UINT32: 4, Type.FLOAT: 4, Type.FLOAT_INT: 8,
+    Type.DOUBLE_INT: 12, Type.INT64_INT: 12, Type.INT32_INT: 8, Type.INT16_INT: 6, Type.BYTE: 1,
+    Type.EXACT: 288,
+}

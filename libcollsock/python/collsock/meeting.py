@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+"""Ranks meet by an exchange: which hosts they are on, and by which addresses these talk."""
+from __future__ import annotations
+
+import errno
+import struct
+from collections.abc import Callable, Sequence
+
+from . import record
+from .addresses import Address, Reach
+from .error import CollectiveError
+from .record import Record
+
+# An allgather: gets bytes, and returns those of all ranks, in their order
+Exchange = Callable[[bytes], Sequence[bytes]]
+
+OUTCOME = struct.Struct("=II")
+
+
+def tell(exchange: Exchange, rank: int, ranks: int, error: int) -> list[Record]:
+    """The records of all ranks. error: 0, or why this one cannot join."""
+    if not 0 <= rank < ranks:
+        raise ValueError(f"rank is {rank}, not 0 to {ranks - 1}")
+    return record.check(exchange(record.own(rank, ranks, error).pack()), ranks)
+
+
+def tell_outcome(exchange: Exchange, ranks: int, error: int) -> None:
+    """Has any rank failed to join? Then the group can do nothing, and all ranks say which."""
+    answers = exchange(OUTCOME.pack(record.VERSION, error))
+    if len(answers) != ranks:
+        raise CollectiveError(errno.EPROTO, f"the exchange gave {len(answers)} outcomes, not "
+                              f"{ranks}")
+    for rank, answer in enumerate(answers):
+        if len(answer) != OUTCOME.size or OUTCOME.unpack(answer)[0] != record.VERSION:
+            raise record.strange(rank, "sent what no rank sends")
+        if OUTCOME.unpack(answer)[1]:
+            raise record.cannot_join(rank, OUTCOME.unpack(answer)[1])
+
+
+def hosts_of(records: Sequence[Record]) -> list[str]:
+    """The address of each rank's host; the same on all ranks, as it follows from the records."""
+    lowest: dict[bytes, Record] = {}
+    for one in records:
+        lowest.setdefault(one.host, one)
+    chosen = dict(zip(lowest, choose(list(lowest.values()))))
+    return [str(chosen[one.host].address) for one in records]
+
+
+def choose(hosts: Sequence[Record]) -> list[Address]:
+    """An address of each host, in one network if there is one, else in any of a family."""
+    if len(hosts) == 1:
+        return [hosts[0].addresses[0]]
+    for network in usable(hosts[0]):
+        found = [first_in(host, lambda other: network.shares_network(other)) for host in hosts]
+        if all_differ(found):
+            return [one for one in found if one]
+    for network in usable(hosts[0]):
+        found = [first_in(host, lambda other: network.address.version == other.address.version)
+                 for host in hosts]
+        if all_differ(found):
+            return [one for one in found if one]
+    raise CollectiveError(errno.EADDRNOTAVAIL, "the hosts have no addresses of one family by "
+                          "which they can reach each other: see ip address on each")
+
+
+def usable(host: Record) -> list[Address]:
+    """Its addresses that other hosts may reach."""
+    return [one for one in host.addresses if one.reach != Reach.HOST]
+
+
+def first_in(host: Record, is_there: Callable[[Address], bool]) -> Address | None:
+    """Its first address that is there."""
+    return next((one for one in usable(host) if is_there(one)), None)
+
+
+def all_differ(found: Sequence[Address | None]) -> bool:
+    """Has each host one of its own? Those of containers may be the same everywhere."""
+    return all(found) and len({one.address for one in found if one}) == len(found)

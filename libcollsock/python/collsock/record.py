@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-only OR MIT
+"""Record of a rank: what it tells the others before they join.
+
+Records have 512 bytes and begin with a version, as those of the library in C do, so that a rank
+which uses another version, or that library, is recognized and named.
+"""
+from __future__ import annotations
+
+import errno
+import ipaddress
+import os
+import socket
+import struct
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from . import addresses
+from .addresses import Address, Reach
+from .error import ADVICE, CollectiveError
+from .layout import KEY_BYTES
+
+BYTES = 512
+VERSION = 0xc0115001  # numbers have the byte order of the host, which is so checked, too
+HEAD = struct.Struct("=IIIiQQ16s32sI")
+ONE = struct.Struct("=HBB16s")
+MOST_ADDRESSES = 8
+MOST_ERROR = 4095
+
+
+class Record(NamedTuple):
+    """error: 0, or the errno for which it cannot join. Id, nonce and key of rank 0 are used."""
+
+    rank: int
+    ranks: int
+    error: int = 0
+    id: int = 0
+    nonce: int = 0
+    key: bytes = bytes(KEY_BYTES)
+    host: bytes = bytes(32)
+    addresses: Sequence[Address] = ()
+
+    def pack(self) -> bytes:
+        """As bytes."""
+        head = HEAD.pack(VERSION, self.rank, self.ranks, self.error, self.id, self.nonce, self.key,
+                         self.host, len(self.addresses))
+        tail = (ONE.pack(socket.AF_INET if one.address.version == 4 else socket.AF_INET6,
+                         one.prefix, one.reach, one.address.packed) for one in self.addresses)
+        return (head + b"".join(tail)).ljust(BYTES, b"\0")
+
+
+def own(rank: int, ranks: int, error: int) -> Record:
+    """The record of this rank; rank 0 draws what is random."""
+    host, found = bytes(32), []
+    try:
+        host, found = addresses.identity(), addresses.addresses()[:MOST_ADDRESSES]
+    except OSError as failed:
+        error = error or failed.errno or errno.EIO
+    if not found:
+        error = error or errno.EADDRNOTAVAIL
+    if rank:
+        return Record(rank, ranks, error, host=host, addresses=found)
+    return Record(rank, ranks, error, int.from_bytes(os.urandom(8), sys.byteorder),
+                  int.from_bytes(os.urandom(8), sys.byteorder), os.urandom(KEY_BYTES), host, found)
+
+
+def address_of(data: bytes, at: int) -> Address:
+    """An address of a record; ValueError if it is none."""
+    family, prefix, reach, packed = ONE.unpack_from(data, at)
+    length = {socket.AF_INET: 4, socket.AF_INET6: 16}.get(family)
+    if length is None or prefix > 8 * length:
+        raise ValueError
+    return Address(Reach(reach), ipaddress.ip_address(packed[:length]), prefix)
+
+
+def parse(data: object, rank: int, ranks: int) -> Record:
+    """The record of a rank; CollectiveError names the rank if it is none."""
+    if not isinstance(data, (bytes, bytearray)) or len(data) != BYTES:
+        raise strange(rank, f"sent no record of {BYTES} bytes: the exchange has to deliver what "
+                      "each rank gave it")
+    version, its_rank, its_ranks, error, group, nonce, key, host, count = HEAD.unpack_from(data)
+    if version != VERSION:
+        raise strange(rank, f"has another version of the package, or the library in C "
+                      f"({version:#x}, here {VERSION:#x}): use the same on all ranks")
+    if (its_rank, its_ranks) != (rank, ranks):
+        raise strange(rank, f"says that it is rank {its_rank} of {its_ranks}, not {rank} of "
+                      f"{ranks}: give each rank its number, and keep their order")
+    try:
+        found = [address_of(data, HEAD.size + at * ONE.size)
+                 for at in range(min(count, MOST_ADDRESSES + 1))]
+        if not 0 <= error <= MOST_ERROR or len(found) > MOST_ADDRESSES or not (found or error):
+            raise ValueError
+    except ValueError:
+        raise strange(rank, "sent what no rank sends") from None
+    return Record(rank, ranks, error, group, nonce, key, host, found)
+
+
+def strange(rank: int, why: str) -> CollectiveError:
+    """A record that cannot be used."""
+    return CollectiveError(errno.EPROTO, f"rank {rank} {why}", rank)
+
+
+def cannot_join(rank: int, error: int) -> CollectiveError:
+    """The error of a rank."""
+    why = ADVICE.get(error, os.strerror(error))
+    return CollectiveError(error, f"rank {rank} cannot join: {why}", rank)
+
+
+def check(answers: Sequence[object], ranks: int) -> list[Record]:
+    """The records of all ranks; CollectiveError names the first that prevents the group."""
+    if len(answers) != ranks:
+        raise CollectiveError(errno.EPROTO, f"the exchange gave {len(answers)} records, not one "
+                              f"for each of {ranks} ranks")
+    records = [parse(data, rank, ranks) for rank, data in enumerate(answers)]
+    for record in records:
+        if record.error:
+            raise cannot_join(record.rank, record.error)
+    return records

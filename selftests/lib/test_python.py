@@ -1,0 +1,343 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""The Python package without the module: its bytes, its data, its errors; TAP."""
+import array
+import errno
+import ipaddress
+import os
+import pathlib
+import re
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+PACKAGE = TREE / "libcollsock/python"
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(TREE / "selftests"), str(TREE / "selftests/vm"), str(PACKAGE)]
+import collsock  # noqa: E402
+import collsock_netlink  # noqa: E402
+import tap  # noqa: E402
+from collsock import addresses, elements, layout, meeting, missing, record, request  # noqa: E402
+from collsock import group as group_module  # noqa: E402
+from collsock_layout import FIELDS, NUMBERS, SIZES, format_items  # noqa: E402
+
+FORMATS = {"collsock_join": layout.JOIN_HEAD, "collsock_member": layout.MEMBER,
+           "collsock_post": layout.POST, "collsock_completion": layout.COMPLETION,
+           "collsock_self": layout.SELF_ANSWER}
+
+
+def equal(seen, wanted, what=""):
+    """Both values are printed when they differ."""
+    assert seen == wanted, f"{what}: {seen!r}, not {wanted!r}"
+
+
+def refused(error_type, words, function, *args, **options):
+    """It raises this error with these words, and returns it."""
+    try:
+        value = function(*args, **options)
+    except error_type as error:
+        assert words in str(error), f"{error}, not {words}"
+        return error
+    raise AssertionError(f"{value!r}, not {error_type.__name__}")
+
+
+# ---- layouts and numbers ----
+
+def test_structures_have_the_fields_of_c():
+    for name, form in FORMATS.items():
+        equal(form.size, SIZES[name], name)
+        at = 0
+        for item, (field, offset) in zip(format_items(form.format), FIELDS[name], strict=True):
+            equal(at, offset, f"{name}.{field}")
+            at += struct.calcsize("=" + item)
+
+
+def test_numbers_are_those_of_c():
+    for name in ("AF_COLLSOCK", "SOL_COLLSOCK", "SELF", "PORT", "NO_RANK", "COOKIE_GROUP",
+                 "MAX_RANKS"):
+        equal(getattr(layout, name), NUMBERS[name], name)
+    equal(layout.JOIN, NUMBERS["COLLSOCK_JOIN"])
+
+
+def test_every_operation_type_and_operator_of_c_is_there():
+    lists = (TREE / "uapi/linux/collsock_lists.h").read_text(encoding="utf-8")
+    for name, kind in (("OPERATION", layout.Kind), ("TYPE", layout.Type),
+                       ("OPERATOR", layout.Operator)):
+        body = lists.split(f"#define COLLSOCK_{name}_LIST(LINE)")[1].split("\n\n")[0]
+        equal({one.name: int(one) for one in kind},
+              {word: int(number) for word, number in re.findall(r"LINE\((\w+),\s*(\d+)", body)},
+              name)
+
+
+def test_numbers_of_netlink_are_those_of_the_header():
+    numbers = collsock_netlink.NUMBERS
+    for prefix, kind in (("A_GROUP", missing.GroupAttribute),
+                         ("A_OPERATION", missing.OperationAttribute),
+                         ("A_MISSING", missing.MissingAttribute)):
+        for one in kind:
+            equal(int(one), numbers[f"{prefix}_{one.name}"], one.name)
+    for name in "GROUP_GET", "OPERATION_GET":
+        equal(getattr(missing, name), numbers[f"CMD_{name}"], name)
+    for name in "UNKNOWN", "UNHEARD", "LEFT", "DEAD":
+        equal(getattr(missing, f"HOST_{name}"), numbers[f"HOST_STATE_{name}"], name)
+    equal(missing.RUNNING, numbers["OPERATION_STATE_RUNNING"])
+
+
+def test_version_is_that_of_the_library():
+    header = (TREE / "uapi/linux/collsock.h").read_text(encoding="utf-8")
+    equal(collsock.__version__, re.search(r'COLLSOCK_VERSION\s+"(.*)"', header)[1])
+
+
+# ---- the request ----
+
+def asked(hosts, rank=0, key=bytes(range(16)), **limits):
+    return request.join_request(hosts, rank, 5, 6, key, limits)
+
+
+def test_request_holds_hosts_then_the_host_of_each_rank():
+    got = asked(["10.0.0.2", ("10.0.0.1", 9000), ("10.0.0.2", 7607), "10.0.0.1"], 3, window=7,
+                max_bytes=4096, segment_bytes=96, liveness_ms=500, degree=3, max_result_bytes=8192)
+    fixed = SIZES["collsock_join"]
+    head = layout.JOIN_HEAD.unpack_from(got)
+    equal(head[:8], (fixed, 0, 5, 6, bytes(range(16)), 3, 4, 3))
+    equal(head[8:12] + head[16:17] + head[19:], (4096, 7, 96, 500, 3, 8192))
+    equal([struct.unpack_from("=2xH4x4s12x", got, fixed + 24 * i) for i in range(3)],
+          [(7607, bytes([10, 0, 0, 2])), (9000, bytes([10, 0, 0, 1])),
+           (7607, bytes([10, 0, 0, 1]))])
+    equal(got[fixed + 3 * 24:], struct.pack("=4I", 0, 1, 0, 2))
+
+
+def test_members_of_every_family():
+    equal(request.member("fd00::1")[8:], bytes([0xfd]) + bytes(14) + bytes([1]))
+    equal(request.member("52:54:00:12:34:Ff")[:14],
+          struct.pack("=HHI6s", socket.AF_PACKET, 0x88b5, 0, bytes.fromhex("5254001234ff")))
+    equal(struct.unpack_from("=HHI", request.member("fe80::1%lo")),
+          (socket.AF_INET6, 7607, socket.if_nametoindex("lo")))
+
+
+def test_bad_arguments_of_join_are_named():
+    two = ["10.0.0.1", "10.0.0.2"]
+    for kind, words, hosts, rank, options in (
+            (ValueError, "host of rank 1: 'localhost' is not an IPv4", ["10.0.0.1", "localhost"],
+             0, {}),
+            (ValueError, "host of rank 0: 70000 is not a UDP port", [("10.0.0.1", 70000)], 0, {}),
+            (ValueError, "'nowhere' is not a network interface", ["fe80::1%nowhere"], 0, {}),
+            (ValueError, "rank 2 of 2 hosts", two, 2, {}),
+            (ValueError, "rank -1 of 2 hosts", two, -1, {}),
+            (TypeError, "not a list with the host of each rank", "10.0.0.1", 0, {}),
+            (ValueError, "a key has 16 bytes, not 3", two, 0, {"key": b"abc"}),
+            (TypeError, "string", two, 0, {"key": "0123456789abcdef"}),
+            (ValueError, "pass None", two, 0, {"key": bytes(16)}),
+            (ValueError, "window is 65536, not 0 to 65535", two, 0, {"window": 65536}),
+            (TypeError, "no limit windows", two, 0, {"windows": 1})):
+        refused(kind, words, asked, hosts, rank, **options)
+    refused(ValueError, "nonce is -1", collsock.join, two, 0, nonce=-1)
+
+
+def test_key_file_that_is_none_is_refused():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "key")
+        path.write_text("000102030405060708090a0b0c0d0eff\n", encoding="ascii")
+        path.chmod(0o600)
+        equal(collsock.key_from_file(path)[-1], 0xff)
+        path.chmod(0o640)
+        refused(PermissionError, "chmod 600", collsock.key_from_file, path)
+        path.chmod(0o600)
+        for text, words in (("00" * 16, "a key of zeros"), ("ab" * 15, "32 hexadecimal"),
+                            ("zz" * 16, "32 hexadecimal"), ("ab" * 40, "32 hexadecimal")):
+            path.write_text(text, encoding="ascii")
+            refused(ValueError, words, collsock.key_from_file, path)
+        os.mkfifo(pathlib.Path(folder, "fifo"), 0o600)
+        refused(ValueError, "plain file", collsock.key_from_file, pathlib.Path(folder, "fifo"))
+
+
+def test_without_the_module_joining_says_what_to_do():
+    def no_family(*_):
+        raise OSError(errno.EAFNOSUPPORT, os.strerror(errno.EAFNOSUPPORT))
+    real, group_module.socket.socket = group_module.socket.socket, no_family
+    try:
+        error = refused(OSError, "no collsock in this kernel: load the module", collsock.join,
+                        ["127.0.0.1"], 0, nonce=1)
+    finally:
+        group_module.socket.socket = real
+    equal(error.errno, errno.EAFNOSUPPORT)
+
+
+# ---- elements ----
+
+def test_data_of_python_has_the_type_that_holds_it():
+    kinds = layout.Type
+    for data, kind, payload in (
+            (5, kinds.INT64, struct.pack("=q", 5)), (True, kinds.INT64, struct.pack("=q", 1)),
+            (1.5, kinds.DOUBLE, struct.pack("=d", 1.5)),
+            ([1, 2], kinds.INT64, struct.pack("=2q", 1, 2)),
+            ((1, 2.5), kinds.DOUBLE, struct.pack("=2d", 1, 2.5)),
+            (range(2), kinds.INT64, struct.pack("=2q", 0, 1)),
+            (b"abc", kinds.BYTE, b"abc"), (bytearray(b"abc"), kinds.BYTE, b"abc"),
+            (memoryview(b"abc"), kinds.UINT8, b"abc"),
+            *((array.array(code, [1, 2]), kind, struct.pack(f"=2{code}", 1, 2)) for code, kind in
+              zip("bBhHiIqQfd", (kinds.INT8, kinds.UINT8, kinds.INT16, kinds.UINT16, kinds.INT32,
+                                 kinds.UINT32, kinds.INT64, kinds.UINT64, kinds.FLOAT,
+                                 kinds.DOUBLE)))):
+        got = elements.elements(data)
+        equal((got.type, got.payload, got.size()), (kind, payload, len(payload)), repr(data))
+        equal(got.fresh(got.payload), list(data) if isinstance(data, (tuple, range)) else data)
+    equal(elements.elements(b"abc", collsock.MAX).type, kinds.UINT8, "bytes that are reduced")
+
+
+def test_data_that_cannot_be_sent_is_refused():
+    for kind, words, data, options in (
+            (TypeError, "str has no elements", "abc", {}), (TypeError, "int or float", ["a"], {}),
+            (TypeError, "dict has no elements", {}, {}), (ValueError, "no elements", [], {}),
+            (ValueError, "no elements", b"", {}), (OverflowError, "need a buffer", 2**63, {}),
+            (ValueError, "not contiguous", memoryview(bytes(8))[::2], {}),
+            (TypeError, "format 'P'", memoryview(bytes(8)).cast("P"), {}),
+            (ValueError, "12 bytes are not whole", bytes(12), {"kind": layout.Type.INT64}),
+            (ValueError, "99 is not a valid Type", bytes(8), {"kind": 99}),
+            (TypeError, "type= needs a buffer", 1, {"kind": layout.Type.INT64}),
+            (TypeError, "tuples (value, index)", [1], {"op": collsock.MINLOC})):
+        refused(kind, words, elements.elements, data, **options)
+    refused(ValueError, "writable buffer of 8 bytes, not 9", elements.output, bytearray(9), 8)
+    refused(ValueError, "a read-only one of 8", elements.output, bytes(8), 8)
+
+
+WITH_NUMPY = """
+import sys
+from collsock import elements
+assert "numpy" not in sys.modules, "the package has imported numpy"
+import numpy
+vector = numpy.full((2, 2), 1.5, dtype=numpy.float32)
+got = elements.elements(vector)
+assert got.type.name == "FLOAT", got
+assert got.decode(numpy.float32([1, 2, 3, 4]).tobytes()) is vector, "another value"
+assert vector.tolist() == [[1, 2], [3, 4]], vector
+assert numpy.asarray(elements.blocks(vector, 2).fresh(vector[1].tobytes())).tolist() == [3, 4]
+for number in numpy.int64(5), numpy.float32(1.5):
+    got = elements.elements(number)
+    assert got.fresh(got.payload) == number, (got, number)
+"""
+
+
+def test_arrays_of_numpy_are_buffers_without_importing_it():
+    run("/usr/bin/python3", "-c", WITH_NUMPY, env={**os.environ, "PYTHONPATH": str(PACKAGE)})
+
+
+def test_items_for_ranks_that_do_not_fit_are_refused():
+    for kind, words, data in (
+            (ValueError, "3 items, but 2 ranks", [1, 2, 3]), (TypeError, "int has no item", 1),
+            (ValueError, "differ in length", [[1], [2, 3]]), (ValueError, "differ", [1, [2]]),
+            (TypeError, "need to be one buffer", [array.array("i", [1])] * 2),
+            (ValueError, "3 elements are not a block", b"abc")):
+        refused(kind, words, elements.blocks, data, 2)
+
+
+# ---- meeting ----
+
+def host(number, *found):
+    """A record of a rank on that host: (reach, address/prefix)."""
+    return record.Record(0, 1, host=bytes([number] * 32), addresses=[
+        addresses.Address(addresses.Reach(reach), ipaddress.ip_interface(text).ip,
+                          ipaddress.ip_interface(text).network.prefixlen)
+        for reach, text in found])
+
+
+def test_hosts_use_a_network_that_all_share():
+    bridge, loop = (1, "172.17.0.1/16"), (2, "127.0.0.1/8")
+    one, two = host(1, (0, "192.168.1.1/24"), (0, "10.0.0.1/24"), bridge, loop), \
+        host(2, (0, "10.0.0.2/24"), bridge, loop)
+    equal(meeting.hosts_of([one, two, one]), ["10.0.0.1", "10.0.0.2", "10.0.0.1"])
+    equal(meeting.hosts_of([host(1, loop)] * 2), ["127.0.0.1"] * 2, "one host")
+
+
+def test_hosts_in_different_networks_use_one_family():
+    equal(meeting.hosts_of([host(1, (0, "10.0.1.1/24"), (0, "fd00:1::1/64")),
+                            host(2, (0, "fd00:2::1/64"))]), ["fd00:1::1", "fd00:2::1"])
+
+
+def test_hosts_never_meet_by_loopback_or_equal_addresses():
+    for found in (2, "127.0.0.1/8"), (1, "172.17.0.1/16"):
+        error = refused(collsock.CollectiveError, "see ip address", meeting.hosts_of,
+                        [host(1, found), host(2, found)])
+        equal(error.errno, errno.EADDRNOTAVAIL)
+
+
+def test_this_host_is_known():
+    equal(len(addresses.identity()), 32)
+    found = addresses.addresses()
+    assert "127.0.0.1" in [str(one.address) for one in found], found
+    equal([one.reach for one in found], sorted(one.reach for one in found))
+
+
+def told(rank, ranks=2, **fields):
+    usual = host(rank, (0, f"10.0.0.{rank + 1}/24"))
+    return usual._replace(rank=rank, ranks=ranks, **fields).pack()
+
+
+def test_records_arrive_as_they_were_sent():
+    sent = record.Record(1, 3, 0, 2**63, 2**64 - 1, bytes(range(16)), bytes(32),
+                         record.own(1, 3, 0).addresses)
+    equal(record.parse(sent.pack(), 1, 3), sent)
+    equal(len(sent.pack()), record.BYTES)
+
+
+def test_record_that_no_rank_sends_is_refused_and_named():
+    good = told(1)
+    for words, data in (("sent no record", b""), ("sent no record", None),
+                        ("another version of the package", b"\0" + good[1:]),
+                        ("says that it is rank 0 of 2", told(0)),
+                        ("says that it is rank 1 of 3", told(1, 3)),
+                        ("sent what no rank sends", told(1, error=-1)),
+                        ("sent what no rank sends", told(1, addresses=())),
+                        ("sent what no rank sends", good[:record.HEAD.size - 4] + b"\xff" * 4 +
+                         good[record.HEAD.size:]),
+                        ("sent what no rank sends", good[:record.HEAD.size] + b"\xff" * 2 +
+                         good[record.HEAD.size + 2:])):
+        error = refused(collsock.CollectiveError, words, record.check, [told(0), data], 2)
+        equal((error.errno, error.failed_rank), (errno.EPROTO, 1), words)
+    refused(collsock.CollectiveError, "gave 1 records", record.check, [told(0)], 2)
+
+
+def test_rank_that_cannot_join_is_named():
+    error = refused(collsock.CollectiveError, "rank 1 cannot join: no collsock in this kernel",
+                    record.check, [told(0), told(1, error=errno.EAFNOSUPPORT)], 2)
+    equal((error.errno, error.failed_rank), (errno.EAFNOSUPPORT, 1))
+
+
+# ---- errors and installation ----
+
+def test_timeout_is_both_errors():
+    error = collsock.CollectiveTimeout("barrier timed out", None, {2: "why"})
+    equal((isinstance(error, TimeoutError), isinstance(error, collsock.CollectiveError)),
+          (True, True))
+    equal((error.errno, error.failed_rank, error.missing), (errno.ETIMEDOUT, None, {2: "why"}))
+    silent = collsock.CollectiveError(errno.ETIMEDOUT, "rank 1 does not answer", 1)
+    equal(isinstance(silent, TimeoutError), False, "a host that is silent")
+
+
+def run(*command, **options):
+    done = subprocess.run(command, text=True, check=False, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, **options)
+    assert not done.returncode, f"{' '.join(map(str, command))}: {done.stdout}"
+    return done.stdout
+
+
+def test_pip_installs_it_into_a_virtual_environment():
+    with tempfile.TemporaryDirectory() as folder:
+        source, place = pathlib.Path(folder, "source"), pathlib.Path(folder, "venv")
+        run("cp", "-r", PACKAGE, source)  # setuptools writes next to it
+        run("/usr/bin/python3", "-m", "venv", "--system-site-packages", place)
+        run(place / "bin/pip", "install", "-q", "--no-index", "--no-build-isolation",
+            "--disable-pip-version-check", source)
+        said = run(place / "bin/python", "-c", "import collsock, importlib.resources as r; "
+                   "print(collsock.__file__, collsock.__version__, "
+                   "(r.files(collsock) / 'py.typed').is_file())", cwd="/")
+        path, *rest = said.split()
+        assert path.startswith(str(place)), f"{path} is not in {place}"
+        equal(rest, [collsock.__version__, "True"])
+
+
+if __name__ == "__main__":
+    sys.exit(tap.run(tap.named(globals())))
