@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * A connection to the server that has not yet proved that it knows the secret: of fixed size, and
+ * for a limited time.
+ */
+#ifndef COLLSOCK_MEETING_GUEST_H
+#define COLLSOCK_MEETING_GUEST_H
+
+#include <sys/socket.h>
+
+#include "meeting_io.h"
+#include "meeting_keys.h"
+
+#define MEETING_PEER 64		/* an address and a port, as text */
+
+/* What the server waits for */
+enum meeting_stage {
+	MEETING_HELLO,		/* the hello */
+	MEETING_ANSWER,		/* until the answer is sent */
+	MEETING_PROOF,		/* the client's proof */
+	MEETING_PROVED,		/* nothing */
+};
+
+/**
+ * struct meeting_guest - the connection
+ * @fd: nonblocking
+ * @stage: see there
+ * @since_ms: when it was accepted
+ * @origin: from where: an IPv4 address, or a network of IPv6, all of whose addresses one may have
+ * @peer: its address and port, as errors name it
+ * @transcript: hello and answer
+ * @keys: derived from it
+ * @proof: of the client
+ * @io: what is left of this stage
+ */
+struct meeting_guest {
+	int				fd;
+	enum meeting_stage		stage;
+	__u64				since_ms;
+	__u8				origin[16];
+	char				peer[MEETING_PEER];
+	struct meeting_transcript	transcript;
+	struct meeting_keys		keys;
+	__u8				proof[MEETING_BYTES];
+	struct meeting_io		io;
+};
+
+/* The guest owns @fd until meeting_guest_end(), or until its user sets it to -1. */
+void meeting_guest_begin(struct meeting_guest *guest, int fd,
+			 const struct sockaddr_storage *from);
+void meeting_guest_end(struct meeting_guest *guest);
+
+/* What to poll() for */
+short meeting_guest_events(const struct meeting_guest *guest);
+
+/**
+ * meeting_guest_serve() - continue as far as possible without waiting
+ * @guest: the guest
+ * @secret: of the meeting
+ * @salt: of the meeting
+ *
+ * Return: 0 once the guest is proved; -EAGAIN if it has to wait; otherwise it is to be ended:
+ * -EBADMSG if it is a stranger, -EPROTONOSUPPORT if it speaks another version, -EKEYREJECTED if it
+ * has another secret, or another negative errno.
+ */
+int meeting_guest_serve(struct meeting_guest *guest, const __u8 secret[COLLSOCK_KEY_BYTES],
+			const __u8 salt[MEETING_BYTES]);
+
+#endif
