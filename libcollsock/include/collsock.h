@@ -161,6 +161,13 @@ struct collsock_options {
 int collsock_join_with(struct collsock **joined, const struct collsock_options *options,
 		       __u32 rank, __u32 ranks, collsock_exchange exchange, void *ctx);
 
+/*
+ * The same with what the launcher says in the environment: collsock run, variables set by hand, or
+ * torchrun (see collsock_join_env(3)). What it waits for is printed on standard error. -ENOENT if
+ * there is no launcher; the options' text says what was looked for.
+ */
+int collsock_join_env(struct collsock **joined, const struct collsock_options *options);
+
 /* The rank of this socket, and the number of ranks, or -ENOTCONN before it has joined */
 int collsock_rank(struct collsock *socket);
 int collsock_size(struct collsock *socket);

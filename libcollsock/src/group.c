@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "group.h"
 #include "internal.h"
 #include "member.h"
 
@@ -191,8 +192,7 @@ COLLSOCK_PUBLIC int collsock_rank_of_local(const struct collsock_group *group, _
 
 /* ---- join ---- */
 
-/* Serialise the request, the hosts, and the host of each rank. */
-static size_t group_flatten(const struct collsock_group *group, __u32 rank, __u8 **request)
+size_t group_flatten(const struct collsock_group *group, __u32 rank, __u8 **request)
 {
 	struct collsock_join head = group->request;
 	size_t members = head.hosts * sizeof(struct collsock_member);

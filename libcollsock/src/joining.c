@@ -201,7 +201,7 @@ static int joining_add_rank(struct collsock_group *group, const struct joining *
 	return collsock_group_add_sockaddr(group, (struct sockaddr *)&address, bytes);
 }
 
-static int joining_join(const struct joining *j, struct collsock *socket)
+int joining_make_group(const struct joining *j, struct collsock_group **made)
 {
 	const struct joining_record *first = &j->records[0];
 	const __u8 *key = joining_options_keyed(&j->options) ? j->options.key : first->key;
@@ -214,10 +214,23 @@ static int joining_join(const struct joining *j, struct collsock *socket)
 		return err;
 	for (rank = 0; !err && rank < j->ranks; rank++)
 		err = joining_add_rank(group, j, rank);
-	if (!err) {
-		joining_set_request(collsock_group_request(group), j);
-		err = collsock_join(socket, group, j->rank);
+	if (err) {
+		collsock_group_free(group);
+		return err;
 	}
+	joining_set_request(collsock_group_request(group), j);
+	*made = group;
+	return 0;
+}
+
+static int joining_join(const struct joining *j, struct collsock *socket)
+{
+	struct collsock_group *group;
+	int err = joining_make_group(j, &group);
+
+	if (err)
+		return err;
+	err = collsock_join(socket, group, j->rank);
 	collsock_group_free(group);
 	return err;
 }

@@ -61,6 +61,9 @@ struct joining_outcome joining_meet(struct joining *j, int error);
 
 struct joining_outcome joining_prepare(struct joining *j);
 
+/* The group, once prepared, which the caller frees. 0, or a negative errno */
+int joining_make_group(const struct joining *j, struct collsock_group **made);
+
 struct joining_outcome joining_enter(struct joining *j, struct collsock *socket);
 
 /* The worst outcome of those that the ranks have; of equal ones, that of the lowest rank. */

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Joining as the environment says */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "joining_options.h"
+#include "launch.h"
+#include "launch_environment.h"
+#include "launch_request.h"
+
+/* Without an exchange: others may still have to start, and are waited for by operations. */
+static int env_join_request(struct collsock **joined, const struct collsock_options *o,
+			    const char *value)
+{
+	struct collsock *s;
+	int err = collsock_open(&s, o->open_flags);
+
+	if (!err) {
+		err = launch_request_join(s, value);
+		if (err)
+			collsock_close(s);
+	}
+	if (!err) {
+		s->spin_us = o->spin_us;
+		*joined = s;
+	} else if (err == -EBADMSG) {
+		snprintf(o->text, o->text_bytes,
+			 "COLLSOCK_REQUEST=%.40s: this file of collsock run is not open here; it is for one rank, which joins once",
+			 value);
+	} else {
+		collsock_strerror(err, COLLSOCK_NO_RANK, o->text, o->text_bytes);
+	}
+	return err;
+}
+
+/* If the exchange has failed, the meeting knows why. */
+static int env_join_meeting(struct collsock **joined, struct collsock_options *o,
+			    const struct launch *launch, struct meeting *meeting)
+{
+	int err;
+
+	if (!joining_options_keyed(o))
+		meeting_group_key(meeting, o->key);
+	err = collsock_join_with(joined, o, launch->rank, launch->ranks, meeting_exchange, meeting);
+	if (err && *meeting_text(meeting))
+		snprintf(o->text, o->text_bytes, "%s", meeting_text(meeting));
+	return err;
+}
+
+static int env_join(struct collsock **joined, struct collsock_options *o)
+{
+	const char *request = launch_variable(LAUNCH_REQUEST);
+	struct meeting *meeting;
+	struct launch launch;
+	int err;
+
+	if (request)
+		return env_join_request(joined, o, request);
+	err = launch_find(&launch, o->text, o->text_bytes);
+	if (!err)
+		err = launch_meet(&launch, &meeting, o->text, o->text_bytes);
+	if (err)
+		return err;
+	err = env_join_meeting(joined, o, &launch, meeting);
+	meeting_close(meeting);
+	return err;
+}
+
+COLLSOCK_PUBLIC int collsock_join_env(struct collsock **joined,
+				      const struct collsock_options *options)
+{
+	struct collsock_options o;
+	char text[MEETING_TEXT] = "";
+	int err = joining_options_complete(&o, options);
+
+	if (o.failed_rank)
+		*o.failed_rank = COLLSOCK_NO_RANK;
+	if (!o.text || !o.text_bytes) {
+		o.text = text;
+		o.text_bytes = sizeof(text);
+	}
+	o.text[0] = '\0';
+	if (err)
+		collsock_strerror(err, COLLSOCK_NO_RANK, o.text, o.text_bytes);
+	else
+		err = env_join(joined, &o);
+	explicit_bzero(o.key, sizeof(o.key));
+	return err;
+}

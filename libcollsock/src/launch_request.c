@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "group.h"
+#include "launch_request.h"
+
+#define SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
+#define MOST_BYTES \
+	(sizeof(struct collsock_join) + COLLSOCK_MAX_HOSTS * sizeof(struct collsock_member) + \
+	 COLLSOCK_MAX_RANKS * sizeof(__u32))
+
+/* ---- write ---- */
+
+static int launch_fill(int fd, const __u8 *request, size_t bytes)
+{
+	ssize_t written;
+	size_t done;
+
+	for (done = 0; done < bytes; done += written) {
+		written = write(fd, request + done, bytes - done);
+		if (written < 0)
+			return -errno;
+	}
+	return fcntl(fd, F_ADD_SEALS, SEALS) ? -errno : 0;
+}
+
+static int launch_make(const __u8 *request, size_t bytes, char value[LAUNCH_REQUEST_BYTES])
+{
+	int fd = memfd_create("collsock-request", MFD_ALLOW_SEALING);
+	struct stat status;
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = launch_fill(fd, request, bytes);
+	if (!err && fstat(fd, &status))
+		err = -errno;
+	if (err) {
+		close(fd);
+		return err;
+	}
+	snprintf(value, LAUNCH_REQUEST_BYTES, "%d:%llu", fd, (unsigned long long)status.st_ino);
+	return fd;
+}
+
+int launch_request_write(const struct collsock_group *group, __u32 rank,
+			 char value[LAUNCH_REQUEST_BYTES])
+{
+	__u8 *request;
+	size_t bytes = group_flatten(group, rank, &request);
+	int fd;
+
+	if (!bytes)
+		return -ENOMEM;
+	fd = launch_make(request, bytes, value);
+	explicit_bzero(request, sizeof(struct collsock_join));
+	free(request);
+	return fd;
+}
+
+/* ---- join ---- */
+
+/* The file that the value names, if it is still that; its number may be another file's by now. */
+static int launch_open(const char *value, size_t *bytes)
+{
+	unsigned long long inode;
+	struct stat status;
+	int fd, seals, end = 0;
+
+	if (sscanf(value, "%d:%llu%n", &fd, &inode, &end) != 2 || value[end])
+		return -EBADMSG;
+	if (fd < 0 || fstat(fd, &status) || status.st_ino != inode)
+		return -EBADMSG;
+	seals = fcntl(fd, F_GET_SEALS);
+	if (seals < 0 || (seals & SEALS) != SEALS)
+		return -EBADMSG;
+	if (status.st_size < (off_t)sizeof(struct collsock_join) ||
+	    status.st_size > (off_t)MOST_BYTES)
+		return -EBADMSG;
+	*bytes = status.st_size;
+	return fd;
+}
+
+/* It has a key, so no copy is left. The kernel checks the rest. */
+static int launch_pass(struct collsock *s, int fd, size_t bytes)
+{
+	void *request = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	int err = 0;
+
+	if (request == MAP_FAILED)
+		return -errno;
+	if (setsockopt(s->fd, SOL_COLLSOCK, COLLSOCK_JOIN, request, bytes))
+		err = -errno;
+	munmap(request, bytes);
+	return err;
+}
+
+int launch_request_join(struct collsock *s, const char *value)
+{
+	size_t bytes;
+	int fd = launch_open(value, &bytes), err;
+
+	if (fd < 0)
+		return fd;
+	err = launch_pass(s, fd, bytes);
+	close(fd);
+	return err;
+}

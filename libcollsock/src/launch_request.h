@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Requests as files: a launcher describes the group, and the program joins itself, so that it is
+ * the program whose end the other ranks are told of. COLLSOCK_REQUEST=FD:INODE names a sealed memfd
+ * with the bytes that JOIN receives.
+ */
+#ifndef COLLSOCK_LAUNCH_REQUEST_H
+#define COLLSOCK_LAUNCH_REQUEST_H
+
+#include "internal.h"
+
+#define LAUNCH_REQUEST "COLLSOCK_REQUEST"
+#define LAUNCH_REQUEST_BYTES 48
+
+/**
+ * launch_request_write() - write the request of a rank
+ * @group: complete
+ * @rank: the rank
+ * @value: out: the value of COLLSOCK_REQUEST; LAUNCH_REQUEST_BYTES are enough
+ *
+ * Return: the file, which stays open across exec, or a negative errno.
+ */
+int launch_request_write(const struct collsock_group *group, __u32 rank,
+			 char value[LAUNCH_REQUEST_BYTES]);
+
+/**
+ * launch_request_join() - join as a request says
+ * @s: a socket
+ * @value: of COLLSOCK_REQUEST
+ *
+ * The file is closed after that: it is for one rank. Return: 0; -EBADMSG if the file is closed, is
+ * another one, or could still be changed; or as collsock_join().
+ */
+int launch_request_join(struct collsock *s, const char *value);
+
+#endif

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What launchers say in the environment, and requests that they pass to programs */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fake_kernel.h"
+#include "../harness.h"
+#include "launch.h"
+#include "launch_request.h"
+
+#define MOST_VARIABLES 8
+
+static const char * const variables[] = {
+	"COLLSOCK_REQUEST", "COLLSOCK_RENDEZVOUS", "COLLSOCK_RANK", "COLLSOCK_RANKS",
+	"COLLSOCK_JOB", "COLLSOCK_ATTEMPT", "COLLSOCK_KEY_FILE", "COLLSOCK_MEETING_TIMEOUT",
+	"COLLSOCK_MEETING_PORTS", "RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT",
+	"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "LOCAL_RANK",
+};
+
+static void set_environment(const char * const *settings)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(variables); i++)
+		unsetenv(variables[i]);
+	for (; *settings; settings++)
+		putenv((char *)*settings);
+}
+
+#define BY_HAND "COLLSOCK_RENDEZVOUS=node1:80", "COLLSOCK_RANK=3", "COLLSOCK_RANKS=4"
+#define TORCHRUN "RANK=5", "WORLD_SIZE=6", "MASTER_ADDR=node2"
+
+TEST(launchers_are_found_the_innermost_first)
+{
+	static const struct {
+		const char *settings[MOST_VARIABLES];
+		const char *rendezvous, *job;
+		__u32 rank, ranks, attempt;
+	} good[] = {
+		{ { BY_HAND }, "node1:80", "", 3, 4, 0 },
+		{ { BY_HAND, "COLLSOCK_JOB=a b", "COLLSOCK_ATTEMPT=7" },
+		  "node1:80", "a b", 3, 4, 7 },
+		{ { BY_HAND, TORCHRUN, "LOCAL_RANK=0" }, "node1:80", "", 3, 4, 0 },
+		{ { TORCHRUN, "LOCAL_RANK=0" }, "node2", "", 5, 6, 0 },
+		{ { TORCHRUN, "TORCHELASTIC_RUN_ID=id", "TORCHELASTIC_RESTART_COUNT=2",
+		    "MASTER_PORT=29500" }, "node2", "id", 5, 6, 2 },
+		/* An empty variable is one that is not set. */
+		{ { TORCHRUN, "LOCAL_RANK=0", "COLLSOCK_RANK=" }, "node2", "", 5, 6, 0 },
+	};
+	char text[MEETING_TEXT];
+	struct launch launch;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		set_environment(good[i].settings);
+		ASSERT_EQ(0, launch_find(&launch, text, sizeof(text)))
+			TH_LOG("entry %u: %s", i, text);
+		EXPECT_STREQ(good[i].rendezvous, launch.rendezvous);
+		EXPECT_STREQ(good[i].job, launch.job);
+		EXPECT_EQ(good[i].rank, launch.rank);
+		EXPECT_EQ(good[i].ranks, launch.ranks);
+		EXPECT_EQ(good[i].attempt, launch.attempt);
+	}
+}
+
+TEST(what_is_missing_or_not_valid_is_named)
+{
+	static const struct {
+		const char *settings[MOST_VARIABLES];
+		int error;
+		const char *says;
+	} bad[] = {
+		{ { "COLLSOCK_RANK=1" }, -EINVAL, "COLLSOCK_RENDEZVOUS is not set" },
+		{ { "COLLSOCK_RENDEZVOUS=a", "COLLSOCK_RANK=1" }, -EINVAL,
+		  "COLLSOCK_RANKS is not set" },
+		{ { "COLLSOCK_RENDEZVOUS=a", "COLLSOCK_RANKS=1" }, -EINVAL,
+		  "COLLSOCK_RANK is not set" },
+		{ { "COLLSOCK_RENDEZVOUS=a", "COLLSOCK_RANK=-1", "COLLSOCK_RANKS=2" }, -EINVAL,
+		  "COLLSOCK_RANK: \"-1\" is not a whole number from 0 to 1048575" },
+		{ { "COLLSOCK_RENDEZVOUS=a", "COLLSOCK_RANK=1", "COLLSOCK_RANKS=0x2" }, -EINVAL,
+		  "COLLSOCK_RANKS: \"0x2\"" },
+		{ { BY_HAND, "COLLSOCK_ATTEMPT=99999999999999999999" }, -EINVAL,
+		  "COLLSOCK_ATTEMPT:" },
+		{ { TORCHRUN, "LOCAL_RANK=0", "TORCHELASTIC_RESTART_COUNT=x" }, -EINVAL,
+		  "TORCHELASTIC_RESTART_COUNT:" },
+		/* Others than torchrun set these, too. */
+		{ { TORCHRUN }, -ENOENT, "no launcher was found" },
+		{ { "RANK=1", "WORLD_SIZE=2", "LOCAL_RANK=0" }, -ENOENT, "MASTER_ADDR" },
+		{ { NULL }, -ENOENT, "COLLSOCK_REQUEST" },
+	};
+	char text[MEETING_TEXT];
+	struct launch launch;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		set_environment(bad[i].settings);
+		EXPECT_EQ(bad[i].error, launch_find(&launch, text, sizeof(text)))
+			TH_LOG("entry %u", i);
+		EXPECT_NE(NULL, strstr(text, bad[i].says)) TH_LOG("entry %u: %s", i, text);
+	}
+}
+
+/* ---- the secret ---- */
+
+static int join_saying(char *text, size_t bytes)
+{
+	struct collsock_options options = { .size = sizeof(options) };
+	struct collsock *socket;
+
+	options.text = text;
+	options.text_bytes = bytes;
+	return collsock_join_env(&socket, &options);
+}
+
+TEST(without_a_secret_it_says_what_to_do)
+{
+	static const char * const settings[] = { BY_HAND, "COLLSOCK_KEY_FILE=/nowhere/key", NULL };
+	static const char * const home[] = { BY_HAND, "HOME=/nowhere", NULL };
+	char text[MEETING_TEXT];
+
+	set_environment(settings);
+	EXPECT_EQ(-ENOKEY, join_saying(text, sizeof(text)));
+	EXPECT_NE(NULL, strstr(text, "no secret: /nowhere/key does not exist")) TH_LOG("%s", text);
+	EXPECT_NE(NULL, strstr(text, "collsock keygen ")) TH_LOG("%s", text);
+	set_environment(home);
+	EXPECT_EQ(-ENOKEY, join_saying(text, sizeof(text)));
+	EXPECT_NE(NULL, strstr(text, "/nowhere/.config/collsock/key")) TH_LOG("%s", text);
+}
+
+TEST(a_secret_that_others_may_read_is_refused)
+{
+	char path[] = "/tmp/collsock-secret-XXXXXX", setting[64], text[MEETING_TEXT];
+	const char * const settings[] = { BY_HAND, setting, NULL };
+	int fd = mkstemp(path);
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(33, write(fd, "000102030405060708090a0b0c0d0e0f\n", 33));
+	fchmod(fd, 0640);
+	close(fd);
+	snprintf(setting, sizeof(setting), "COLLSOCK_KEY_FILE=%s", path);
+	set_environment(settings);
+	EXPECT_EQ(-EPERM, join_saying(text, sizeof(text)));
+	EXPECT_NE(NULL, strstr(text, "chmod 600")) TH_LOG("%s", text);
+	unlink(path);
+}
+
+/* ---- requests ---- */
+
+static const __u8 the_key[COLLSOCK_KEY_BYTES] = "fifteen letters";
+
+FIXTURE(request)
+{
+	struct collsock_group	*group;
+	char			setting[80];
+	char			*value;
+	char			text[MEETING_TEXT];
+	int			fd;
+};
+
+FIXTURE_SETUP(request)
+{
+	memset(&fake, 0, sizeof(fake));
+	ASSERT_EQ(0, collsock_group_new(&self->group, 1, 2, the_key));
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "127.0.0.1", 0));
+	ASSERT_EQ(0, collsock_group_add_host(self->group, "127.0.0.1", 0));
+	strcpy(self->setting, LAUNCH_REQUEST "=");
+	self->value = self->setting + strlen(self->setting);
+	self->fd = launch_request_write(self->group, 1, self->value);
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(request)
+{
+	collsock_group_free(self->group);
+}
+
+static int join_requested(FIXTURE_DATA(request) * self)
+{
+	const char * const settings[] = { self->setting, BY_HAND, NULL };
+	struct collsock_options options = {
+		.size = sizeof(options), .text = self->text, .text_bytes = sizeof(self->text),
+	};
+	struct collsock *socket;
+	int err;
+
+	set_environment(settings);
+	err = collsock_join_env(&socket, &options);
+	if (!err)
+		collsock_close(socket);
+	return err;
+}
+
+TEST_F(request, is_what_join_receives)
+{
+	struct collsock *socket;
+	__u8 expected[FAKE_BYTES];
+	size_t bytes;
+
+	ASSERT_EQ(0, collsock_open(&socket, 0));
+	ASSERT_EQ(0, collsock_join(socket, self->group, 1));
+	bytes = fake.sent_bytes;
+	memcpy(expected, fake.sent, bytes);
+	collsock_close(socket);
+	memset(&fake, 0, sizeof(fake));
+	ASSERT_EQ(0, join_requested(self)) TH_LOG("%s", self->text);
+	ASSERT_EQ(bytes, fake.sent_bytes);
+	EXPECT_EQ(0, memcmp(expected, fake.sent, bytes));
+}
+
+TEST_F(request, stays_open_across_exec_and_is_for_one_rank)
+{
+	EXPECT_EQ(0, fcntl(self->fd, F_GETFD) & FD_CLOEXEC);
+	EXPECT_EQ(0, join_requested(self));
+	EXPECT_EQ(-1, fcntl(self->fd, F_GETFD));
+	EXPECT_EQ(-EBADMSG, join_requested(self));
+	EXPECT_NE(NULL, strstr(self->text, "joins once")) TH_LOG("%s", self->text);
+}
+
+TEST_F(request, cannot_be_changed)
+{
+	EXPECT_EQ(-1, pwrite(self->fd, "x", 1, 0));
+	EXPECT_EQ(-1, ftruncate(self->fd, 0));
+}
+
+TEST_F(request, another_file_is_refused)
+{
+	char value[LAUNCH_REQUEST_BYTES];
+	struct stat status;
+	int fd = memfd_create("other", 0);
+
+	/* The number is that of another file by now. */
+	strcpy(value, self->value);
+	ASSERT_EQ(self->fd, dup2(fd, self->fd));
+	EXPECT_EQ(-EBADMSG, join_requested(self));
+	/* It could be changed between the check and the use. */
+	ASSERT_EQ(0, fstat(fd, &status));
+	sprintf(self->value, "%d:%llu", fd, (unsigned long long)status.st_ino);
+	ASSERT_EQ(0, ftruncate(fd, sizeof(struct collsock_join)));
+	EXPECT_EQ(-EBADMSG, join_requested(self));
+}
+
+TEST_F(request, a_value_that_is_none_is_refused)
+{
+	static const char * const bad[] = { "x", "3", "3:", "3:4x", ":4", "-1:4", "999999:4" };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		strcpy(self->value, bad[i]);
+		EXPECT_EQ(-EBADMSG, join_requested(self)) TH_LOG("entry %u", i);
+	}
+}
+
+TEST_HARNESS_MAIN
