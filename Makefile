@@ -33,6 +33,7 @@ module: setup-build	## kernel module for KVER, in build/KVER
 
 # Linked with the library and with parts of the command
 libcollsock/mpi tools/collperf tools/demo: libcollsock
+tools/collsock: libcollsock
 tools/collperf: tools/collsock
 
 $(PARTS): setup-build

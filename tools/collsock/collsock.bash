@@ -20,7 +20,7 @@ _collsock_command() {
 			i=$((i + 1))
 			netns=(-n "${COMP_WORDS[i]}")
 			;;
-		--interval | --count)
+		--interval | --count | --local | --rank | --ranks | --rendezvous | --host | -H | --timeout | --op)
 			i=$((i + 1))
 			;;
 		-*) ;;
@@ -41,6 +41,9 @@ _collsock_options() {
 	stat) options+=" --prometheus" ;;
 	monitor) options+=" --timestamp" ;;
 	wait) options+=" --interval --count --last" ;;
+	run) options="--local --rank --ranks --rendezvous --host" ;;
+	barrier) options="--rank --ranks --rendezvous --host --timeout" ;;
+	allreduce) options="--rank --ranks --rendezvous --host --timeout --op" ;;
 	esac
 	echo "$options"
 }
@@ -56,7 +59,15 @@ _collsock() {
 		mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$current")
 		return
 		;;
-	--interval | --count) return ;;
+	--interval | --count | --local | --rank | --ranks | --timeout) return ;;
+	--op)
+		mapfile -t COMPREPLY < <(compgen -W "sum min max product" -- "$current")
+		return
+		;;
+	--rendezvous | --host | -H)
+		mapfile -t COMPREPLY < <(compgen -A hostname -- "$current")
+		return
+		;;
 	id)
 		choices=$(_collsock_values id "${netns[@]}" group)
 		mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$current")
@@ -67,7 +78,7 @@ _collsock() {
 	if [[ $current == -* ]]; then
 		choices=$(_collsock_options)
 	elif [[ ! $command ]]; then
-		choices="group host rank peer op user device stat get set monitor end wait doctor keygen"
+		choices="group host rank peer op user device stat get set monitor end wait doctor keygen run barrier allreduce"
 	else
 		case $command in
 		group | host | rank | peer | op | end | wait)
@@ -92,9 +103,10 @@ _collsock() {
 			;;
 		doctor) mapfile -t COMPREPLY < <(compgen -A hostname -- "$current") ;;
 		keygen) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+		run) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;
 		esac
 	fi
-	[[ ($command == doctor || $command == keygen) && $current != -* ]] ||
+	[[ $command =~ ^(doctor|keygen|run)$ && $current != -* ]] ||
 		mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$current")
 }
 

@@ -12,6 +12,7 @@
 
 #include <linux/collsock.h>
 
+#include "collective.h"
 #include "command.h"
 #include "device.h"
 #include "doctor.h"
@@ -19,6 +20,7 @@
 #include "keygen.h"
 #include "match.h"
 #include "monitor.h"
+#include "run.h"
 #include "show.h"
 #include "stat.h"
 #include "text.h"
@@ -51,6 +53,17 @@ static const struct {
 	{ "keygen",	keygen_command,	   "" },
 };
 
+/* Those that start ranks have options of their own, and come first. */
+static const struct {
+	const char	*name;
+	int		(*run)(int argc, char **argv);
+} starters[] = {
+	{ "run",	run_command },
+	{ "barrier",	collective_barrier },
+	{ "allreduce",	collective_allreduce },
+};
+
+#define STARTERS (sizeof(starters) / sizeof(*starters))
 #define COMMANDS (sizeof(commands) / sizeof(*commands))
 
 static const char *command_names[COMMANDS + 1];
@@ -92,6 +105,16 @@ static const char help[] =
 	"  doctor [HOST...]             find problems: exit status 2 if there are any\n"
 	"  keygen [FILE]                make the secret of a group: in a new file that only\n"
 	"                               its owner may read, or on standard output\n"
+	"Start ranks, without privileges:\n"
+	"  run --local N [--] PROGRAM [WORD...]\n"
+	"                               N ranks on this host\n"
+	"  run [RANK] [--] PROGRAM [WORD...]\n"
+	"                               one rank, which meets the others\n"
+	"  barrier [RANK] [--timeout S] wait for all ranks\n"
+	"  allreduce --op sum|min|max|product [RANK] [--timeout S] NUMBER\n"
+	"                               combine the numbers of all ranks, and print the result\n"
+	"  RANK: --rank R --ranks N --rendezvous HOST[:PORT], or -H HOST,HOST,... with a rank\n"
+	"                               on each; without it the environment says it\n"
 	"Change, with CAP_NET_ADMIN:\n"
 	"  set NAME VALUE|default [NAME VALUE...]\n"
 	"                               change tunables, all of them or none\n"
@@ -193,11 +216,31 @@ static void main_take(int letter)
 	}
 }
 
+/* Returns its number, or -1 */
+static int main_find_starter(const char *word)
+{
+	size_t i;
+
+	for (i = 0; word && i < STARTERS; i++)
+		if (!strcmp(word, starters[i].name))
+			return i;
+	return -1;
+}
+
+static int main_flush(int status)
+{
+	if (fflush(stdout) || ferror(stdout))
+		err(EXIT_ERROR, "standard output");
+	return status;
+}
+
 static int main_find(const char *word)
 {
 	int found, nearest;
 	size_t i;
 
+	if (main_find_starter(word) >= 0)
+		errx(EXIT_ERROR, "%s has to be the first word", word);
 	for (i = 0; i < COMMANDS; i++)
 		command_names[i] = commands[i].name;
 	found = match_prefix(word, command_names);
@@ -216,7 +259,7 @@ int main(int argc, char **argv)
 {
 	static const char letters[] = "jpsn:c::tVh", common[] = "jpsncVh";
 	char own[COMMANDS * 2] = "", letter[] = " ", *word;
-	int taken, found, status, fd;
+	int taken, found, fd, starter = main_find_starter(argv[1]);
 
 	/* If standard output is closed, prevent files opened later from becoming it. */
 	do {
@@ -226,6 +269,8 @@ int main(int argc, char **argv)
 		close(fd);
 	/* Whatever the name of the executable */
 	program_invocation_short_name = "collsock";
+	if (starter >= 0)
+		return main_flush(starters[starter].run(argc - 1, argv + 1));
 	if (isatty(STDOUT_FILENO))
 		options.color = main_parse_color("auto");
 	while ((taken = getopt_long(argc, argv, letters, known, NULL)) != -1) {
@@ -243,8 +288,5 @@ int main(int argc, char **argv)
 		if (!strchr(commands[found].letters, *word))
 			errx(EXIT_ERROR, "%s does not accept that option: collsock --help",
 			     commands[found].name);
-	status = commands[found].run(argv + optind + 1);
-	if (fflush(stdout) || ferror(stdout))
-		err(EXIT_ERROR, "standard output");
-	return status;
+	return main_flush(commands[found].run(argv + optind + 1));
 }

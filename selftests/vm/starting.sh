@@ -1,0 +1,144 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# vm: hosts=3 limit=180
+# suites: check soak
+#
+# Ranks are started by collsock run, by hand and as torchrun does; collsock barrier and allreduce.
+. selftests/tap.sh
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export work COLLSOCK_KEY_FILE=$work/key PATH=$PWD/build/tools:$PATH
+collsock keygen "$work/key"
+
+# saying TEXT COUNT FILE: check that COUNT lines of FILE contain TEXT.
+saying() {
+	equal "$2" "$(grep -cF -- "$1" "$3")" || { cat "$3"; return 1; }
+}
+
+# status WANTED COMMAND...: its output goes to a log
+status() {
+	local wanted=$1 found
+	shift
+	"$@" >"$work/log" 2>&1
+	found=$?
+	equal "$wanted" $found || { cat "$work/log"; return 1; }
+}
+
+# three COMMAND...: as ranks 0 to 2 on three hosts; output as of each
+three() {
+	# shellcheck disable=SC2016 # each host expands it
+	each 3 sh -c 'exec "$@" --rendezvous 10.1.0.1 --ranks 3 --rank $COLLSOCK_HOST' sh "$@"
+}
+
+ranks_of_one_host() {
+	# shellcheck disable=SC2016 # each rank expands it
+	status 0 collsock run --local 4 sh -c 'exec collsock allreduce --op sum $COLLSOCK_RANK' &&
+		equal "6 6 6 6" "$(paste -s -d ' ' "$work/log")"
+}
+
+status_of_the_program() {
+	status 3 collsock run --local 1 sh -c 'exit 3' &&
+		status 137 collsock run --local 2 sh -c 'kill -9 $$' &&
+		status 127 collsock run --local 1 "$work/no-such-program" &&
+		status 126 collsock run --local 1 "$work/key" &&
+		status 125 collsock run --local 0 true &&
+		status 125 collsock run --local 1
+}
+
+# Rank 1 joins, in plain Python, and ends: its program is the rank, not what started it, which
+# runs on until rank 0 has ended.
+liveness_is_that_of_the_program() {
+	cat >"$work/leave.py" <<-'END'
+	import os, socket, sys
+	sys.path.insert(0, "selftests/vm")
+	import collsock_test as c
+	fd = int(os.environ["COLLSOCK_REQUEST"].split(":")[0])
+	s = socket.socket(c.AF_COLLSOCK, socket.SOCK_SEQPACKET)
+	s.setsockopt(c.SOL_COLLSOCK, c.JOIN, os.pread(fd, 1 << 20, 0))
+	END
+	# shellcheck disable=SC2016 # each rank expands it
+	status 1 collsock run --local 2 sh -c '
+		[ $COLLSOCK_RANK = 1 ] || { collsock barrier; s=$?; >$work/over; exit $s; }
+		python3 -B $work/leave.py || exit
+		until [ -e $work/over ]; do sleep 0.1; done' &&
+		saying "rank 1 has left the group" 1 "$work/log"
+}
+
+ranks_of_three_hosts() {
+	status 0 three collsock barrier && status 0 three collsock barrier --timeout 600
+}
+
+numbers_of_three_hosts() {
+	local operation
+	for operation in "sum 3" "min 0" "max 2" "product 0"; do
+		# shellcheck disable=SC2016,SC2086 # each host expands it; words
+		each 3 sh -c 'exec collsock allreduce --op $1 --rendezvous 10.1.0.1 --ranks 3 \
+			--rank $COLLSOCK_HOST $COLLSOCK_HOST' sh $operation >"$work/log" || return
+		saying ": ${operation#* }" 3 "$work/log" || return
+	done
+}
+
+real_numbers() {
+	# shellcheck disable=SC2016 # each rank expands it
+	status 0 collsock run --local 2 sh -c 'exec collsock allreduce --op sum $COLLSOCK_RANK.25' &&
+		equal "1.5 1.5" "$(paste -s -d ' ' "$work/log")"
+}
+
+run_on_three_hosts() {
+	# shellcheck disable=SC2016 # each host expands it
+	status 0 each 3 sh -c 'exec collsock run --rendezvous 10.1.0.1 --ranks 3 \
+		--rank $COLLSOCK_HOST -- sh -c "exec collsock allreduce --op sum 5"' &&
+		saying ": 15" 3 "$work/log"
+}
+
+hosts_by_name() {
+	# shellcheck disable=SC2016 # each host expands it
+	status 0 each 3 sh -c 'exec collsock barrier -H 10.1.0.1,10.1.0.2,10.1.0.3'
+}
+
+as_torchrun_does() {
+	# shellcheck disable=SC2016 # each host expands it
+	status 0 each 3 sh -c 'export RANK=$COLLSOCK_HOST WORLD_SIZE=3 MASTER_ADDR=10.1.0.1 \
+		MASTER_PORT=29500 TORCHELASTIC_RUN_ID=none TORCHELASTIC_RESTART_COUNT=1 LOCAL_RANK=0
+		exec collsock allreduce --op max $RANK' && saying ": 2" 3 "$work/log"
+}
+
+missing_rank_is_named() {
+	status 124 onhost h1 collsock barrier --timeout 3 --rendezvous 10.1.0.1 --rank 0 --ranks 2 &&
+		saying "waiting for rank 1: never connected to 10.1.0.1:" 2 "$work/log"
+}
+
+two_secrets() {
+	local first
+	collsock keygen "$work/other"
+	onhost h1 collsock barrier --rendezvous 10.1.0.1 --rank 0 --ranks 2 >"$work/log0" 2>&1 &
+	first=$!
+	until onhost h1 ss -Hltn | grep -q :76; do sleep 0.1; done
+	status 124 onhost h2 env COLLSOCK_KEY_FILE="$work/other" collsock barrier --timeout 5 \
+		--rendezvous 10.1.0.1 --rank 1 --ranks 2 || return
+	kill $first
+	grep -F "as rank 1, was refused: its secret differs" "$work/log0" &&
+		grep -F "has another secret" "$work/log"
+}
+
+without_a_launcher() {
+	status 2 collsock barrier && saying "no launcher was found" 1 "$work/log" &&
+		status 2 collsock barrier --timeout 0 && status 2 collsock barrier word &&
+		status 2 collsock allreduce --op most 1 && status 2 collsock allreduce --op max x
+}
+
+plan 12
+check "ranks of one host need no address, port or secret" ranks_of_one_host
+check "run has the status of the program" status_of_the_program
+check "what the others notice is the end of the program" liveness_is_that_of_the_program
+check "a barrier of three hosts, twice" ranks_of_three_hosts
+check "an all-reduce of three hosts, by each operator" numbers_of_three_hosts
+check "an all-reduce of real numbers" real_numbers
+check "run on three hosts" run_on_three_hosts
+check "hosts by name: each finds its rank" hosts_by_name
+check "as torchrun starts ranks" as_torchrun_does
+check "a rank that is missing is named, with status 124" missing_rank_is_named
+check "with two secrets both sides say so" two_secrets
+check "without a launcher, or with wrong usage: status 2" without_a_launcher
+tap_done

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <err.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <collsock.h>
+
+#include "collective.h"
+#include "command.h"
+#include "start.h"
+
+#define TEXT_BYTES	512
+#define TIMED_OUT	124	/* exit status, as of timeout(1) */
+#define COOKIE		1
+#define MS_PER_S	1000
+#define NS_PER_MS	1000000
+
+/**
+ * struct number - what allreduce combines
+ * @type: of the two that it may be
+ * @whole: with COLLSOCK_INT64
+ * @real: with COLLSOCK_DOUBLE
+ */
+struct number {
+	enum collsock_type	type;
+	union {
+		int64_t	whole;
+		double	real;
+	};
+};
+
+static int64_t collective_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * MS_PER_S + now.tv_nsec / NS_PER_MS;
+}
+
+/* ---- join ---- */
+
+static struct collsock *collective_join(const struct start *start)
+{
+	struct collsock_options options = { .size = sizeof(options) };
+	char text[TEXT_BYTES], timeout[16];
+	struct collsock *socket;
+	int error;
+
+	if (start->timeout_s) {
+		snprintf(timeout, sizeof(timeout), "%u", start->timeout_s);
+		if (setenv("COLLSOCK_MEETING_TIMEOUT", timeout, 1))
+			err(EXIT_ERROR, "COLLSOCK_MEETING_TIMEOUT");
+	}
+	options.text = text;
+	options.text_bytes = sizeof(text);
+	error = collsock_join_env(&socket, &options);
+	if (!error)
+		return socket;
+	warnx("%s", text);
+	exit(error == -ETIMEDOUT ? TIMED_OUT :
+	     error == -ENOENT || error == -EINVAL ? START_USAGE : EXIT_ERROR);
+}
+
+/* ---- the operation ---- */
+
+/* The operation stays posted: it is this process that gives up. */
+static void collective_await(struct collsock *socket, int64_t end_ms)
+{
+	struct pollfd readable = { collsock_fd(socket), POLLIN, 0 };
+	int64_t left;
+
+	do {
+		left = end_ms ? end_ms - collective_now_ms() : -1;
+		if (end_ms && left <= 0)
+			errx(TIMED_OUT,
+			     "timed out; collsock wait says which rank everyone waits for");
+	} while (poll(&readable, 1, left) <= 0);
+}
+
+static void collective_receive(struct collsock *socket, int64_t end_ms, void *result,
+			       size_t bytes)
+{
+	struct collsock_completion completion = { };
+	char text[TEXT_BYTES];
+	int error;
+
+	do {
+		collective_await(socket, end_ms);
+		error = collsock_wait(socket, COOKIE, &completion, result, bytes);
+	} while (error == -EINTR || error == -EINPROGRESS || error == -EAGAIN);
+	if (!error)
+		error = completion.error;
+	else
+		completion.failed_rank = COLLSOCK_NO_RANK;
+	if (error)
+		errx(EXIT_ERROR, "%s",
+		     collsock_strerror(error, completion.failed_rank, text, sizeof(text)));
+}
+
+static int64_t collective_end_ms(const struct start *start)
+{
+	return start->timeout_s ? collective_now_ms() + (int64_t)start->timeout_s * MS_PER_S : 0;
+}
+
+static void collective_check_post(int error)
+{
+	char text[TEXT_BYTES];
+
+	if (error)
+		errx(EXIT_ERROR, "%s",
+		     collsock_strerror(error, COLLSOCK_NO_RANK, text, sizeof(text)));
+}
+
+/* ---- the commands ---- */
+
+int collective_barrier(int argc, char **argv)
+{
+	struct start start = { .usage = START_USAGE };
+	char **words = start_parse(&start, argc, argv, "rnRHt");
+	int64_t end_ms = collective_end_ms(&start);
+	struct collsock *socket;
+
+	if (*words)
+		errx(START_USAGE, "barrier: \"%s\" is too much: collsock --help", *words);
+	socket = collective_join(&start);
+	collective_check_post(collsock_post_barrier(socket, COOKIE));
+	collective_receive(socket, end_ms, NULL, 0);
+	collsock_close(socket);
+	return EXIT_DONE;
+}
+
+static enum collsock_operator collective_operator(const char *name)
+{
+	static const struct {
+		enum collsock_operator	number;
+		const char		*name;
+	} operators[] = {
+		{ COLLSOCK_SUM, "sum" }, { COLLSOCK_MIN, "min" }, { COLLSOCK_MAX, "max" },
+		{ COLLSOCK_PRODUCT, "product" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(operators) / sizeof(*operators); i++)
+		if (name && !strcmp(name, operators[i].name))
+			return operators[i].number;
+	errx(START_USAGE, "allreduce: --op is sum, min, max or product");
+}
+
+static struct number collective_number(const char *word)
+{
+	struct number number = { .type = COLLSOCK_INT64 };
+	char *end;
+
+	errno = 0;
+	number.whole = strtoll(word, &end, 10);
+	if (!errno && end != word && !*end)
+		return number;
+	number = (struct number){ .type = COLLSOCK_DOUBLE };
+	number.real = strtod(word, &end);
+	if (end == word || *end)
+		errx(START_USAGE, "allreduce: \"%s\" is not a number", word);
+	return number;
+}
+
+int collective_allreduce(int argc, char **argv)
+{
+	struct start start = { .usage = START_USAGE };
+	char **words = start_parse(&start, argc, argv, "rnRHto");
+	int64_t end_ms = collective_end_ms(&start);
+	enum collsock_operator operator;
+	struct number number, result;
+	struct collsock *socket;
+
+	operator = collective_operator(start.operator);
+	if (!words[0] || words[1])
+		errx(START_USAGE, "allreduce: one number, after the options: collsock --help");
+	number = collective_number(words[0]);
+	socket = collective_join(&start);
+	collective_check_post(collsock_post_allreduce(socket, &number.whole, 1, number.type,
+						      operator, COOKIE));
+	collective_receive(socket, end_ms, &result.whole, sizeof(result.whole));
+	if (number.type == COLLSOCK_INT64)
+		printf("%jd\n", (intmax_t)result.whole);
+	else
+		printf("%.17g\n", result.real);
+	collsock_close(socket);
+	return EXIT_DONE;
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <err.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launch_prepare.h"
+#include "run.h"
+#include "start.h"
+
+/* Exit status, as of env(1) and others that start a program */
+#define RUN_FAILED	125	/* run itself has failed */
+#define RUN_CANNOT	126	/* the program cannot be started */
+#define RUN_NOT_FOUND	127	/* there is no such program */
+#define RUN_SIGNALED	128	/* plus the number of the signal that ended it */
+
+/* ---- the program ---- */
+
+[[gnu::noreturn]] static void run_program(char **words)
+{
+	execvp(*words, words);
+	warn("%s", *words);
+	_exit(errno == ENOENT ? RUN_NOT_FOUND : RUN_CANNOT);
+}
+
+static void run_set(const char *name, const char *value)
+{
+	if (setenv(name, value, 1))
+		err(RUN_FAILED, "%s", name);
+}
+
+static void run_set_number(const char *name, uint32_t number)
+{
+	char value[16];
+
+	snprintf(value, sizeof(value), "%u", number);
+	run_set(name, value);
+}
+
+/* ---- one rank ---- */
+
+/* The program takes the place of this process. */
+static int run_rank(char **words)
+{
+	char text[MEETING_TEXT], value[LAUNCH_REQUEST_BYTES];
+	struct launch launch;
+	int error = launch_find(&launch, text, sizeof(text));
+
+	if (!error)
+		error = launch_prepare(&launch, value, text, sizeof(text));
+	if (error < 0)
+		errx(RUN_FAILED, "%s", text);
+	run_set(LAUNCH_REQUEST, value);
+	run_set_number("COLLSOCK_RANK", launch.rank);
+	run_set_number("COLLSOCK_RANKS", launch.ranks);
+	run_program(words);
+}
+
+/* ---- all ranks, on this host ---- */
+
+/**
+ * struct run - the ranks
+ * @ranks: number of them
+ * @running: how many have not ended
+ * @status: exit status of the first that failed, or 0
+ * @pid: of each
+ */
+struct run {
+	uint32_t	ranks;
+	uint32_t	running;
+	int		status;
+	pid_t		pid[COLLSOCK_MAX_LOCAL_RANKS];
+};
+
+/* Nobody else needs to know the key: it is random, and goes to the ranks only. */
+static struct collsock_group *run_make_group(uint32_t ranks)
+{
+	struct {
+		__u64	id;
+		__u64	nonce;
+		__u8	key[COLLSOCK_KEY_BYTES];
+	} random;
+	struct collsock_group *group;
+	uint32_t rank;
+	int error;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		err(RUN_FAILED, "no random numbers");
+	error = collsock_group_new(&group, random.id, random.nonce, random.key);
+	for (rank = 0; !error && rank < ranks; rank++)
+		error = collsock_group_add_host(group, "127.0.0.1", 0);
+	if (error)
+		errx(RUN_FAILED, "group of %u ranks: %s", ranks, strerror(-error));
+	explicit_bzero(&random, sizeof(random));
+	return group;
+}
+
+static void run_start(struct run *run, uint32_t rank, const struct collsock_group *group,
+		      const sigset_t *usual, char **words)
+{
+	char value[LAUNCH_REQUEST_BYTES];
+	int fd = launch_request_write(group, rank, value);
+
+	if (fd < 0)
+		errx(RUN_FAILED, "request of rank %u: %s", rank, strerror(-fd));
+	run->pid[rank] = fork();
+	if (run->pid[rank] < 0)
+		err(RUN_FAILED, "rank %u", rank);
+	if (run->pid[rank]) {
+		close(fd);
+		run->running++;
+		return;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	sigprocmask(SIG_SETMASK, usual, NULL);
+	run_set(LAUNCH_REQUEST, value);
+	run_set_number("COLLSOCK_RANK", rank);
+	run_set_number("COLLSOCK_RANKS", run->ranks);
+	run_program(words);
+}
+
+static uint32_t run_find(const struct run *run, pid_t pid)
+{
+	uint32_t rank = 0;
+
+	while (rank < run->ranks && run->pid[rank] != pid)
+		rank++;
+	return rank;
+}
+
+static void run_report(struct run *run, uint32_t rank, int status)
+{
+	run->pid[rank] = 0;
+	run->running--;
+	if (!status)
+		return;
+	if (WIFSIGNALED(status))
+		warnx("rank %u was ended by signal %d (%s)", rank, WTERMSIG(status),
+		      strsignal(WTERMSIG(status)));
+	else
+		warnx("rank %u: exit status %d", rank, WEXITSTATUS(status));
+	if (!run->status)
+		run->status = WIFSIGNALED(status) ? RUN_SIGNALED + WTERMSIG(status) :
+						    WEXITSTATUS(status);
+}
+
+static void run_reap(struct run *run)
+{
+	uint32_t rank;
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		rank = run_find(run, pid);
+		if (rank < run->ranks)
+			run_report(run, rank, status);
+	}
+}
+
+/* A signal of the terminal has reached the ranks, too. */
+static void run_pass_signal(const struct run *run, const siginfo_t *signal)
+{
+	uint32_t rank;
+
+	if (signal->si_signo == SIGCHLD || signal->si_code == SI_KERNEL)
+		return;
+	for (rank = 0; rank < run->ranks; rank++)
+		if (run->pid[rank])
+			kill(run->pid[rank], signal->si_signo);
+}
+
+static void run_block_signals(sigset_t *blocked, sigset_t *usual)
+{
+	static const int signals[] = {
+		SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2,
+	};
+	unsigned int i;
+
+	/* Without its default, there would be no status to wait for. */
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(blocked);
+	for (i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+		sigaddset(blocked, signals[i]);
+	sigprocmask(SIG_BLOCK, blocked, usual);
+}
+
+static int run_all(uint32_t ranks, char **words)
+{
+	struct collsock_group *group = run_make_group(ranks);
+	struct run run = { .ranks = ranks };
+	sigset_t blocked, usual;
+	siginfo_t signal;
+	uint32_t rank;
+
+	run_block_signals(&blocked, &usual);
+	for (rank = 0; rank < ranks; rank++)
+		run_start(&run, rank, group, &usual, words);
+	collsock_group_free(group);
+	while (run.running) {
+		if (sigwaitinfo(&blocked, &signal) < 0)
+			continue;
+		run_pass_signal(&run, &signal);
+		run_reap(&run);
+	}
+	return run.status;
+}
+
+int run_command(int argc, char **argv)
+{
+	struct start start = { .usage = RUN_FAILED };
+	char **words = start_parse(&start, argc, argv, "lrnRH");
+
+	if (!*words)
+		errx(RUN_FAILED, "run: which program? collsock run [OPTIONS] -- PROGRAM [WORD...]");
+	return start.local ? run_all(start.local, words) : run_rank(words);
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <err.h>
+#include <getopt.h>
+#include <netdb.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/collsock.h>
+
+#include "command.h"
+#include "start.h"
+#include "text.h"
+
+#define MOST_TIMEOUT_S 86400
+
+static const struct option known[] = {
+	{ "local",	required_argument,	NULL,	'l' },
+	{ "rank",	required_argument,	NULL,	'r' },
+	{ "ranks",	required_argument,	NULL,	'n' },
+	{ "rendezvous",	required_argument,	NULL,	'R' },
+	{ "host",	required_argument,	NULL,	'H' },
+	{ "timeout",	required_argument,	NULL,	't' },
+	{ "op",		required_argument,	NULL,	'o' },
+	{ }
+};
+
+/* ---- the hosts by name ---- */
+
+/* Only an address of this host can be bound to. */
+static bool start_is_here(const char *host)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_DGRAM };
+	struct addrinfo *found, *i;
+	bool here = false;
+	int fd;
+
+	if (getaddrinfo(host, NULL, &hints, &found))
+		return false;
+	for (i = found; i && !here; i = i->ai_next) {
+		fd = socket(i->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+		here = fd >= 0 && !bind(fd, i->ai_addr, i->ai_addrlen);
+		if (fd >= 0)
+			close(fd);
+	}
+	freeaddrinfo(found);
+	return here;
+}
+
+static void start_set(const char *name, const char *value)
+{
+	if (setenv(name, value, 1))
+		err(EXIT_ERROR, "%s", name);
+}
+
+static void start_set_number(const char *name, uint32_t number)
+{
+	char *text = text_format("%u", number);
+
+	start_set(name, text);
+	free(text);
+}
+
+/* A rank on each host; the first is where they meet. Nothing is started on the others. */
+static void start_set_hosts(const struct start *start)
+{
+	uint32_t ranks = 0, here = 0;
+	char *host;
+
+	for (host = strtok(start->hosts, ","); host; host = strtok(NULL, ","), ranks++) {
+		if (!ranks)
+			start_set("COLLSOCK_RENDEZVOUS", host);
+		if (!start->has_rank && start_is_here(host)) {
+			start_set_number("COLLSOCK_RANK", ranks);
+			here++;
+		}
+	}
+	if (here > 1)
+		errx(start->usage, "-H: %u of the names mean this host; give --rank", here);
+	if (!here && !start->has_rank)
+		errx(start->usage, "-H: none of the names means this host; give --rank");
+	start_set_number("COLLSOCK_RANKS", ranks);
+}
+
+/* ---- the options ---- */
+
+static uint32_t start_number(const struct start *start, const char *what, const char *text,
+			     uint32_t least, uint32_t most)
+{
+	unsigned long number;
+	char *end;
+
+	number = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || number < least || number > most)
+		errx(start->usage, "--%s: \"%s\" is not a whole number from %u to %u", what, text,
+		     least, most);
+	return number;
+}
+
+static void start_set_option(struct start *start, int letter)
+{
+	switch (letter) {
+	case 'l':
+		start->local = start_number(start, "local", optarg, 1, COLLSOCK_MAX_LOCAL_RANKS);
+		break;
+	case 'r':
+		start_set_number("COLLSOCK_RANK",
+				 start_number(start, "rank", optarg, 0, COLLSOCK_MAX_RANKS - 1));
+		start->has_rank = true;
+		break;
+	case 'n':
+		start_set_number("COLLSOCK_RANKS",
+				 start_number(start, "ranks", optarg, 1, COLLSOCK_MAX_RANKS));
+		break;
+	case 'R':
+		start_set("COLLSOCK_RENDEZVOUS", optarg);
+		break;
+	case 'H':
+		start->hosts = optarg;
+		break;
+	case 't':
+		start->timeout_s = start_number(start, "timeout", optarg, 1, MOST_TIMEOUT_S);
+		break;
+	case 'o':
+		start->operator = optarg;
+		break;
+	}
+}
+
+char **start_parse(struct start *start, int argc, char **argv, const char *letters)
+{
+	const char *command = argv[0];
+	int letter;
+
+	/* A word that is no option ends them, so that those of the program stay as they are. */
+	while ((letter = getopt_long(argc, argv, "+H:", known, NULL)) != -1) {
+		if (letter == '?')
+			errx(start->usage, "try collsock --help");
+		if (!strchr(letters, letter))
+			errx(start->usage, "%s does not accept that option: collsock --help",
+			     command);
+		start_set_option(start, letter);
+	}
+	if (start->hosts)
+		start_set_hosts(start);
+	return argv + optind;
+}
