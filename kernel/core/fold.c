@@ -40,8 +40,8 @@ static bool fold_is_next(const struct coll_op *op, const struct coll_body *body)
  * @edge: the fold entry of the message
  * @body: the message
  *
- * If it is folded next it is not copied: it stays in its packet, and either coll_engine_advance()
- * of its lane or coll_fold_keep() must follow in the same event.
+ * If it is long and folded next it is not copied: it stays in its packet, and either
+ * coll_engine_advance() of its lane or coll_fold_keep() must follow in the same event.
  *
  * Context: group lock held.
  */
@@ -52,9 +52,12 @@ void coll_fold_receive(struct coll_op *op, u32 edge, const struct coll_body *bod
 	u8 *to;
 
 	if (!op->vector.direct) {
-		op->arrival = (struct coll_op_arrival) { body->payload, range.first, bytes, edge };
-		if (!fold_is_next(op, body))
-			coll_fold_keep(op);
+		if (bytes >= COLL_VALUES_LONG && fold_is_next(op, body))
+			op->arrival = (struct coll_op_arrival) {
+				body->payload, range.first, bytes, edge
+			};
+		else
+			memcpy(coll_values_early(op, edge) + range.first, body->payload, bytes);
 		return;
 	}
 	bytes -= range.rest;
