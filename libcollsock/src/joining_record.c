@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 	"has another version of the library, or another byte order, than rank 0: install the same on all hosts"
 #define RECORD_NONSENSE "sent what no rank sends: does the exchange deliver what it was given?"
 
-_Static_assert(sizeof(struct joining_record) == JOINING_RECORD_BYTES, "length of a record");
+static_assert(sizeof(struct joining_record) == JOINING_RECORD_BYTES, "length of a record");
 
 /* ---- this rank's ---- */
 

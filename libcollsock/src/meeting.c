@@ -77,7 +77,7 @@ void meeting_group_key(const struct meeting *meeting, __u8 key[COLLSOCK_KEY_BYTE
 {
 	meeting_keys_group(key, meeting->self.options.secret, meeting->self.job,
 			   meeting->self.options.attempt,
-			   meeting_is_server(meeting) ? meeting->server.door.salt :
+			   meeting_is_server(meeting) ? meeting->server.listener.salt :
 							meeting->client.salt);
 }
 

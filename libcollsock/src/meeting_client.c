@@ -80,7 +80,7 @@ static int client_distrusts(struct meeting_client *client)
 	if (!client->distrusts)
 		meeting_self_report(self,
 				    "rank %u: what answers at %s has another secret; copy the key file of rank 0 to all hosts",
-				    self->options.rank, self->place.text);
+				    self->options.rank, self->rendezvous.text);
 	client->distrusts = true;
 	return client_fails(client, "what answers there has another secret");
 }
@@ -93,11 +93,11 @@ static void client_report_late(struct meeting_client *client)
 		return;
 	if (client->link.fd < 0)
 		meeting_self_report(self, "rank %u: waiting for rank 0 at %s: %s",
-				    self->options.rank, self->place.text, client->problem);
+				    self->options.rank, self->rendezvous.text, client->problem);
 	else
 		meeting_self_report(self,
 				    "rank %u: connected to rank 0 at %s, which waits for other ranks",
-				    self->options.rank, self->place.text);
+				    self->options.rank, self->rendezvous.text);
 }
 
 /* ---- one try ---- */
@@ -169,7 +169,7 @@ static int client_prove(struct meeting_client *client, struct client_try *try)
 	err = meeting_keys_draw(t->hello.challenge, MEETING_BYTES);
 	if (!err)
 		err = client_send(client, try, &t->hello, sizeof(t->hello));
-	if (!err && meeting_place_is_self(try->fd))
+	if (!err && meeting_rendezvous_is_self(try->fd))
 		err = -ECONNREFUSED;
 	if (!err)
 		err = client_receive(client, try, &t->answer, sizeof(t->answer));
@@ -204,16 +204,16 @@ static int client_is_refused(struct meeting_client *client, unsigned int kind)
 	case MEETING_STALE:
 		return meeting_self_fail(self, -ESTALE,
 					 "rank %u is of attempt %u of the job, which rank 0 at %s has replaced by a later one",
-					 o->rank, o->attempt, self->place.text);
+					 o->rank, o->attempt, self->rendezvous.text);
 	case MEETING_RANKS_DIFFER:
 		return meeting_self_fail(self, -EPROTO,
 					 "rank %u counts %u ranks, and rank 0 at %s counts %u; start all with the same number",
-					 o->rank, o->ranks, self->place.text,
+					 o->rank, o->ranks, self->rendezvous.text,
 					 meeting_link_rank(&client->link));
 	case MEETING_DUPLICATE:
 		return meeting_self_fail(self, -EEXIST,
 					 "rank %u: another process is this rank at %s already; give each process its own rank",
-					 o->rank, self->place.text);
+					 o->rank, self->rendezvous.text);
 	default:
 		return client_fails(client, "rank 0 sends something that is not understood");
 	}
@@ -246,7 +246,7 @@ static int client_be_welcome(struct meeting_client *client, __u64 end)
 static int client_try(struct meeting_client *client)
 {
 	struct client_try try = { .end_ms = meeting_clock_ms() + TRY_MS };
-	int err = meeting_place_connect(&client->self->place, client->tries++, &try.fd);
+	int err = meeting_rendezvous_connect(&client->self->rendezvous, client->tries++, &try.fd);
 
 	if (err)
 		return client_fails_with(client, err);
@@ -274,11 +274,11 @@ static int client_is_told(struct meeting_client *client)
 	switch (meeting_link_kind(&client->link)) {
 	case MEETING_LEFT:
 		return meeting_self_fail(self, -ECONNRESET, "rank %u has left the meeting at %s",
-					 rank, self->place.text);
+					 rank, self->rendezvous.text);
 	case MEETING_TIMED_OUT:
 		return meeting_self_fail(self, -ETIMEDOUT,
 					 "rank 0 at %s gave up waiting for rank %u",
-					 self->place.text, rank);
+					 self->rendezvous.text, rank);
 	case MEETING_SIZES_DIFFER:
 		return meeting_self_fail(self, -EPROTO,
 					 "rank %u exchanges something else; start the same program on all ranks",
@@ -290,7 +290,7 @@ static int client_is_told(struct meeting_client *client)
 	default:
 		return meeting_self_fail(self, -EPROTO,
 					 "rank 0 at %s sends something that is not understood",
-					 self->place.text);
+					 self->rendezvous.text);
 	}
 }
 
@@ -304,7 +304,7 @@ static int client_await_start(struct meeting_client *client)
 	if (err == -ETIMEDOUT)
 		return meeting_self_fail(client->self, err,
 					 "connected to rank 0 at %s, which still waits for other ranks: its output names them",
-					 client->self->place.text);
+					 client->self->rendezvous.text);
 	if (err)
 		return client_fails_with(client, err);
 	return meeting_link_kind(&client->link) == MEETING_START ? 0 : client_is_told(client);
@@ -313,7 +313,7 @@ static int client_await_start(struct meeting_client *client)
 /* Longer after each round of ports, and not the same for all ranks */
 static void client_pause(struct meeting_client *client)
 {
-	unsigned int round = client->tries / client->self->place.ports, pause = MOST_PAUSE_MS;
+	unsigned int round = client->tries / client->self->rendezvous.ports, pause = MOST_PAUSE_MS;
 	int left = meeting_self_left_ms(client->self);
 	__u16 random = 0;
 
@@ -344,9 +344,9 @@ int meeting_client_attend(struct meeting_client *client)
 		if (meeting_self_has_ended(self))
 			return meeting_self_fail(self, -ETIMEDOUT,
 						 "rank %u gave up waiting for rank 0 at %s: %s; is it running there, and this TCP port open?",
-						 self->options.rank, self->place.text,
+						 self->options.rank, self->rendezvous.text,
 						 client->problem);
-		if (err == AGAIN || client->tries % self->place.ports == 0)
+		if (err == AGAIN || client->tries % self->rendezvous.ports == 0)
 			client_pause(client);
 	}
 }
@@ -360,14 +360,14 @@ static int client_is_alone(struct meeting_client *client, int err)
 	if (err == -EBADMSG)
 		return meeting_self_fail(self, err,
 					 "a message of rank 0, at %s, was altered on its way",
-					 self->place.text);
+					 self->rendezvous.text);
 	if (err == -EMSGSIZE)
 		return meeting_self_fail(self, -EPROTO,
 					 "rank 0 exchanges something else; start the same program on all ranks");
 	if (err == -ETIMEDOUT)
 		return meeting_self_fail(self, err, "rank 0, at %s, does not answer",
-					 self->place.text);
-	return meeting_self_fail(self, err, "rank 0, at %s, has left: %s", self->place.text,
+					 self->rendezvous.text);
+	return meeting_self_fail(self, err, "rank 0, at %s, has left: %s", self->rendezvous.text,
 				 strerror(-err));
 }
 

@@ -27,7 +27,7 @@ void meeting_link_close(struct meeting_link *link)
 void meeting_link_post(struct meeting_link *link, enum meeting_kind kind, __u32 rank,
 		       const void *data, size_t bytes, const __u8 digest[MEETING_BYTES])
 {
-	struct meeting_way *out = &link->out;
+	struct meeting_direction *out = &link->out;
 
 	out->head = (struct meeting_head){ htobe32(kind), htobe32(rank), htobe64(bytes) };
 	meeting_keys_mac(out->mac, out->key, out->number++, &out->head, digest);
@@ -52,7 +52,7 @@ int meeting_link_send(struct meeting_link *link)
 
 void meeting_link_expect(struct meeting_link *link, void *payload, size_t bytes)
 {
-	struct meeting_way *in = &link->in;
+	struct meeting_direction *in = &link->in;
 
 	in->payload = payload;
 	in->bytes = bytes;
@@ -62,7 +62,7 @@ void meeting_link_expect(struct meeting_link *link, void *payload, size_t bytes)
 }
 
 /* The head is not authentic yet: it may choose between two lengths that are known. */
-static int link_receive_body(struct meeting_way *in)
+static int link_receive_body(struct meeting_direction *in)
 {
 	__u64 bytes = be64toh(in->head.bytes);
 
@@ -76,7 +76,7 @@ static int link_receive_body(struct meeting_way *in)
 	return 0;
 }
 
-static int link_check(struct meeting_way *in)
+static int link_check(struct meeting_direction *in)
 {
 	__u8 digest[MEETING_BYTES], mac[MEETING_BYTES];
 
@@ -93,7 +93,7 @@ static int link_check(struct meeting_way *in)
 
 int meeting_link_receive(struct meeting_link *link)
 {
-	struct meeting_way *in = &link->in;
+	struct meeting_direction *in = &link->in;
 	int err;
 
 	if (!in->has_head) {

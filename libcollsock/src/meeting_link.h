@@ -11,7 +11,7 @@
 #include "meeting_keys.h"
 
 /**
- * struct meeting_way - messages in one direction
+ * struct meeting_direction - messages in one direction
  * @key: of their MACs
  * @number: of the message in progress
  * @head: its head
@@ -21,7 +21,7 @@
  * @has_head: the head was received; the rest is known by it
  * @io: what is left of it
  */
-struct meeting_way {
+struct meeting_direction {
 	__u8			key[MEETING_BYTES];
 	__u64			number;
 	struct meeting_head	head;
@@ -40,8 +40,8 @@ struct meeting_way {
  */
 struct meeting_link {
 	int			fd;
-	struct meeting_way	out;
-	struct meeting_way	in;
+	struct meeting_direction	out;
+	struct meeting_direction	in;
 };
 
 /* @out and @in are keys of the two directions. The link owns @fd. */

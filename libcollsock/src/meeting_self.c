@@ -27,7 +27,8 @@ int meeting_self_init(struct meeting_self *self, const struct meeting_options *o
 		return meeting_self_fail(self, -EINVAL,
 					 "rank %u of %u: ranks are numbered from 0 to one less than their number, which is at most %u",
 					 options->rank, options->ranks, COLLSOCK_MAX_RANKS);
-	err = meeting_place_parse(&self->place, options->rendezvous, options->ports, self->job);
+	err = meeting_rendezvous_parse(&self->rendezvous, options->rendezvous, options->ports,
+				       self->job);
 	if (err == -ERANGE)
 		return meeting_self_fail(self, -EINVAL,
 					 "COLLSOCK_MEETING_PORTS: \"%s\" is not FIRST-LAST, of ports from 1 to 65535",

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "collsock.h"
-#include "meeting_place.h"
+#include "meeting_rendezvous.h"
 #include "meeting_wire.h"
 
 #define MEETING_TEXT 512
@@ -41,7 +41,7 @@ struct meeting_options {
  * struct meeting_self - this process
  * @options: as given; texts are valid while the meeting opens
  * @job: SHA-256 of the job's name
- * @place: where the meeting is
+ * @rendezvous: where the meeting is
  * @begin_ms: when it began
  * @end_ms: when it ends
  * @mentions: how many lines were reported of what others caused
@@ -51,7 +51,7 @@ struct meeting_options {
 struct meeting_self {
 	struct meeting_options	options;
 	__u8			job[MEETING_BYTES];
-	struct meeting_place	place;
+	struct meeting_rendezvous	rendezvous;
 	__u64			begin_ms;
 	__u64			end_ms;
 	unsigned int		mentions;

@@ -14,10 +14,10 @@
 #define FILES_LEFT	64	/* for the program */
 #define NAMED_RANKS	6	/* in a list */
 
-/* A file for each rank, for guests, and for the program */
+/* A file for each rank, for pending ones, and for the program */
 static int server_check_files(struct meeting_self *self)
 {
-	__u64 files = (__u64)self->options.ranks + MEETING_GUESTS + FILES_LEFT;
+	__u64 files = (__u64)self->options.ranks + MEETING_PENDING + FILES_LEFT;
 	struct rlimit most;
 
 	if (getrlimit(RLIMIT_NOFILE, &most) || most.rlim_cur >= files)
@@ -35,13 +35,13 @@ int meeting_server_init(struct meeting_server *server, struct meeting_self *self
 
 	memset(server, 0, sizeof(*server));
 	server->self = self;
-	err = meeting_door_init(&server->door, self);
+	err = meeting_listener_init(&server->listener, self);
 	if (err)
 		return meeting_self_fail(self, err, "no random numbers: %s", strerror(-err));
 	server->attendant = calloc(ranks, sizeof(*server->attendant));
 	for (rank = 0; server->attendant && rank < ranks; rank++)
 		server->attendant[rank].link.fd = -1;
-	server->polls = calloc(ranks + MEETING_DOOR_POLLS, sizeof(*server->polls));
+	server->polls = calloc(ranks + MEETING_LISTENER_POLLS, sizeof(*server->polls));
 	if (!server->attendant || !server->polls)
 		return meeting_self_fail(self, -ENOMEM, "no memory for %u ranks", ranks);
 	server->present = 1;
@@ -52,7 +52,7 @@ void meeting_server_free(struct meeting_server *server)
 {
 	__u32 rank;
 
-	meeting_door_close(&server->door);
+	meeting_listener_close(&server->listener);
 	if (server->attendant)
 		for (rank = 0; rank < server->self->options.ranks; rank++)
 			meeting_link_close(&server->attendant[rank].link);
@@ -104,7 +104,7 @@ static void server_name_missing(const struct meeting_server *server, char *text)
 
 	snprintf(text, MEETING_TEXT, "waiting for %s%s%s%s%s%s",
 		 nevers ? never : "", nevers ? ": never connected to " : "",
-		 nevers ? server->self->place.text : "", nevers && lefts ? "; and for " : "",
+		 nevers ? server->self->rendezvous.text : "", nevers && lefts ? "; and for " : "",
 		 lefts ? left : "", lefts ? ": connected, and left" : "");
 }
 
@@ -152,14 +152,14 @@ static int server_time_out(struct meeting_server *server)
 /* ---- gathering ---- */
 
 /* The attempt that replaces this one has come: let it have the port. */
-static void server_note_newer(struct meeting_server *server, const struct meeting_guest *guest)
+static void server_note_newer(struct meeting_server *server, const struct meeting_pending *pending)
 {
 	struct meeting_self *self = server->self;
 
 	server->error = meeting_self_fail(self, -ESTALE,
 					  "this is attempt %u of the job, and %s is of attempt %u, which replaces it",
-					  self->options.attempt, guest->peer,
-					  be32toh(guest->transcript.hello.attempt));
+					  self->options.attempt, pending->peer,
+					  be32toh(pending->transcript.hello.attempt));
 }
 
 static enum meeting_kind server_judge(const struct meeting_server *server,
@@ -180,33 +180,33 @@ static enum meeting_kind server_judge(const struct meeting_server *server,
 }
 
 static void server_report_refusal(struct meeting_server *server, enum meeting_kind kind,
-				  const struct meeting_guest *guest)
+				  const struct meeting_pending *pending)
 {
-	const struct meeting_hello *hello = &guest->transcript.hello;
+	const struct meeting_hello *hello = &pending->transcript.hello;
 	const struct meeting_options *o = &server->self->options;
 	__u32 rank = be32toh(hello->rank);
 
 	if (kind == MEETING_DUPLICATE)
 		meeting_self_mention(server->self,
 				     "a second rank %u, at %s, was refused: the first is %s%s; give each process its own rank",
-				     rank, guest->peer, rank ? "at " : "this process",
+				     rank, pending->peer, rank ? "at " : "this process",
 				     server->attendant[rank].peer);
 	else if (kind == MEETING_RANKS_DIFFER)
 		meeting_self_mention(server->self,
 				     "%s was refused: it is rank %u of %u ranks, and this meeting is of %u",
-				     guest->peer, rank, be32toh(hello->ranks), o->ranks);
+				     pending->peer, rank, be32toh(hello->ranks), o->ranks);
 	else if (kind == MEETING_STALE)
 		meeting_self_mention(server->self,
 				     "%s, rank %u of attempt %u, was refused: this is attempt %u",
-				     guest->peer, rank, be32toh(hello->attempt), o->attempt);
+				     pending->peer, rank, be32toh(hello->attempt), o->attempt);
 	else if (kind == MEETING_NEWER)
-		server_note_newer(server, guest);
+		server_note_newer(server, pending);
 }
 
-/* The guest ends; its connection does not. A link stays where it is opened. */
-static void server_receive_guest(void *ctx, struct meeting_guest *guest)
+/* It is not pending any more, and its socket is that of a link, which stays where it is opened. */
+static void server_accept_proved(void *ctx, struct meeting_pending *pending)
 {
-	const struct meeting_hello *hello = &guest->transcript.hello;
+	const struct meeting_hello *hello = &pending->transcript.hello;
 	struct meeting_server *server = ctx;
 	enum meeting_kind kind = server_judge(server, hello);
 	struct meeting_link refused, *link = &refused;
@@ -216,16 +216,16 @@ static void server_receive_guest(void *ctx, struct meeting_guest *guest)
 		a = &server->attendant[be32toh(hello->rank)];
 		link = &a->link;
 	}
-	meeting_link_open(link, guest->fd, guest->keys.from_server, guest->keys.from_client);
-	guest->fd = -1;
+	meeting_link_open(link, pending->fd, pending->keys.from_server, pending->keys.from_client);
+	pending->fd = -1;
 	meeting_link_tell(link, kind, server->self->options.ranks);
 	meeting_link_send(link);
 	if (a) {
-		memcpy(a->peer, guest->peer, sizeof(a->peer));
+		memcpy(a->peer, pending->peer, sizeof(a->peer));
 		server->present++;
 	} else {
 		meeting_link_close(link);
-		server_report_refusal(server, kind, guest);
+		server_report_refusal(server, kind, pending);
 	}
 }
 
@@ -245,9 +245,9 @@ static void server_watch(struct meeting_server *server, struct meeting_attendant
 	server->present--;
 }
 
-static void server_await_guests(struct meeting_server *server)
+static void server_await_ranks(struct meeting_server *server)
 {
-	int left = meeting_self_left_ms(server->self), door_left;
+	int left = meeting_self_left_ms(server->self), listener_left;
 	__u32 ranks = server->self->options.ranks, rank;
 
 	for (rank = 0; rank < ranks; rank++) {
@@ -257,15 +257,18 @@ static void server_await_guests(struct meeting_server *server)
 			link->fd, meeting_io_done(&link->out.io) ? POLLIN : POLLIN | POLLOUT, 0
 		};
 	}
-	door_left = meeting_door_poll(&server->door, server->polls + ranks);
-	if (server->door.listener < 0)
-		door_left = LISTEN_AGAIN_MS;
-	poll(server->polls, ranks + MEETING_DOOR_POLLS, door_left < left ? door_left : left);
+	listener_left = meeting_listener_poll(&server->listener, server->polls + ranks);
+	if (server->listener.fd < 0)
+		listener_left = LISTEN_AGAIN_MS;
+	if (listener_left < left)
+		left = listener_left;
+	poll(server->polls, ranks + MEETING_LISTENER_POLLS, left);
 	/* Who has left makes room for who comes again. */
 	for (rank = 0; rank < ranks; rank++)
 		if (server->polls[rank].revents)
 			server_watch(server, &server->attendant[rank], &server->polls[rank]);
-	meeting_door_serve(&server->door, server->polls + ranks, server_receive_guest, server);
+	meeting_listener_serve(&server->listener, server->polls + ranks, server_accept_proved,
+			       server);
 }
 
 /* Ports that others have may become free, such as that of the attempt before. */
@@ -274,12 +277,12 @@ static int server_listen(struct meeting_server *server)
 	struct meeting_self *self = server->self;
 	int err;
 
-	if (server->door.listener >= 0)
+	if (server->listener.fd >= 0)
 		return 0;
-	err = meeting_door_open(&server->door);
+	err = meeting_listener_open(&server->listener);
 	if (!err || (err == -EADDRINUSE && !meeting_self_has_ended(self)))
 		return 0;
-	return meeting_self_fail(self, err, "cannot listen on %s: %s", self->place.text,
+	return meeting_self_fail(self, err, "cannot listen on %s: %s", self->rendezvous.text,
 				 strerror(-err));
 }
 
@@ -289,9 +292,9 @@ static void server_report_late(struct meeting_server *server)
 
 	if (!meeting_self_is_late(server->self))
 		return;
-	if (server->door.listener < 0)
+	if (server->listener.fd < 0)
 		snprintf(missing, sizeof(missing), "waiting for %s, which another program uses",
-			 server->self->place.text);
+			 server->self->rendezvous.text);
 	else
 		server_name_missing(server, missing);
 	meeting_self_report(server->self, "%s", missing);
@@ -306,16 +309,16 @@ int meeting_server_gather(struct meeting_server *server)
 		server->error = server_listen(server);
 		if (server->error)
 			return server->error;
-		server_await_guests(server);
+		server_await_ranks(server);
 		if (server->error)
 			return server_fail(server, MEETING_NEWER, 0, server->error);
 		if (server->present == self->options.ranks)
 			break;
-		if (meeting_self_has_ended(self) && server->door.listener >= 0)
+		if (meeting_self_has_ended(self) && server->listener.fd >= 0)
 			return server_time_out(server);
 		server_report_late(server);
 	}
-	meeting_door_close(&server->door);
+	meeting_listener_close(&server->listener);
 	meeting_self_begin_exchange(self);
 	for (rank = 1; rank < self->options.ranks; rank++)
 		server->attendant[rank].starts = true;
@@ -324,7 +327,7 @@ int meeting_server_gather(struct meeting_server *server)
 
 /* ---- exchange ---- */
 
-/* The message before may still be on its way to the kernel. */
+/* The message before may still be on its direction to the kernel. */
 static int server_send(struct meeting_attendant *a)
 {
 	int err = meeting_link_send(&a->link);

@@ -6,7 +6,7 @@
 #ifndef COLLSOCK_MEETING_SERVER_H
 #define COLLSOCK_MEETING_SERVER_H
 
-#include "meeting_door.h"
+#include "meeting_listener.h"
 #include "meeting_link.h"
 
 /**
@@ -26,15 +26,15 @@ struct meeting_attendant {
 /**
  * struct meeting_server - the server
  * @self: this process
- * @door: for those who come
+ * @listener: for those who come
  * @attendant: of each rank; that of rank 0 is not used
  * @present: number of those that are here
- * @polls: for poll(): of the attendants, then of the door
+ * @polls: for poll(): of the attendants, then of the listener
  * @error: why it has failed, or 0
  */
 struct meeting_server {
 	struct meeting_self		*self;
-	struct meeting_door		door;
+	struct meeting_listener		listener;
 	struct meeting_attendant	*attendant;
 	__u32				present;
 	struct pollfd			*polls;

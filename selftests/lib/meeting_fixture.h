@@ -314,39 +314,39 @@ struct relay {
 };
 
 /* Pass on what came; the byte at @flip of this direction is altered. False at the end. */
-static bool relay_pass(struct relay *r, int from, int to, int way, long flip)
+static bool relay_pass(struct relay *r, int from, int to, int direction, long flip)
 {
 	__u8 data[256];
 	ssize_t bytes = read(from, data, sizeof(data));
-	size_t at = r->seen[way].bytes;
+	size_t at = r->seen[direction].bytes;
 
 	if (bytes <= 0)
 		return false;
 	if (at + bytes <= RELAY_BYTES)
-		memcpy(r->seen[way].data + at, data, bytes);
+		memcpy(r->seen[direction].data + at, data, bytes);
 	if (flip >= (long)at && flip < (long)(at + bytes))
 		data[flip - at] ^= 0x10;
-	r->seen[way].bytes += bytes;
+	r->seen[direction].bytes += bytes;
 	return send(to, data, bytes, MSG_NOSIGNAL) == bytes;
 }
 
-static void relay_serve(struct relay *r, int client, int server, int way, long flip)
+static void relay_serve(struct relay *r, int client, int server, int direction, long flip)
 {
 	struct pollfd polled[] = { { client, POLLIN, 0 }, { server, POLLIN, 0 } };
 	bool open = true;
 
 	while (open && poll(polled, 2, -1) > 0) {
 		if (polled[0].revents)
-			open = relay_pass(r, client, server, 0, way ? -1 : flip);
+			open = relay_pass(r, client, server, 0, direction ? -1 : flip);
 		if (open && polled[1].revents)
-			open = relay_pass(r, server, client, 1, way ? flip : -1);
+			open = relay_pass(r, server, client, 1, direction ? flip : -1);
 	}
 	close(client);
 	close(server);
 }
 
-/* Relay to @server; alter the byte at @flip of direction @way, unless it is negative. */
-static inline void relay_start(struct relay *r, __u16 server, int way, long flip)
+/* Relay to @server; alter the byte at @flip of direction @direction, unless it is negative. */
+static inline void relay_start(struct relay *r, __u16 server, int direction, long flip)
 {
 	int listener;
 
@@ -358,7 +358,7 @@ static inline void relay_start(struct relay *r, __u16 server, int way, long flip
 	while (!r->pid) {
 		int client = accept(listener, NULL, NULL);
 
-		relay_serve(r, client, open_connection(server), way, flip);
+		relay_serve(r, client, open_connection(server), direction, flip);
 	}
 	close(listener);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Ranks meet over TCP, and know who is missing. */
 #include "meeting_fixture.h"
-#include "meeting_place.h"
+#include "meeting_rendezvous.h"
 
 FIXTURE(meeting)
 {
@@ -320,7 +320,7 @@ TEST_F(meeting, options_that_are_not_valid_are_named)
 
 /* ---- ports ---- */
 
-TEST(place_reads_hosts_and_ports)
+TEST(rendezvous_reads_hosts_and_ports)
 {
 	static const struct {
 		const char *text, *host, *shown;
@@ -333,32 +333,32 @@ TEST(place_reads_hosts_and_ports)
 		{ "node1", "node1", "node1:80", 80 },
 	};
 	static const __u8 job[MEETING_BYTES];
-	struct meeting_place place;
+	struct meeting_rendezvous rendezvous;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(good); i++) {
-		ASSERT_EQ(0, meeting_place_parse(&place, good[i].text, "80", job));
-		EXPECT_STREQ(good[i].host, place.host);
-		EXPECT_STREQ(good[i].shown, place.text);
-		EXPECT_EQ(good[i].port, place.port[0]);
-		EXPECT_EQ(1, place.ports);
+		ASSERT_EQ(0, meeting_rendezvous_parse(&rendezvous, good[i].text, "80", job));
+		EXPECT_STREQ(good[i].host, rendezvous.host);
+		EXPECT_STREQ(good[i].shown, rendezvous.text);
+		EXPECT_EQ(good[i].port, rendezvous.port[0]);
+		EXPECT_EQ(1, rendezvous.ports);
 	}
 }
 
 TEST(ports_of_a_job_are_in_the_range)
 {
 	__u8 job[MEETING_BYTES] = "";
-	struct meeting_place place;
+	struct meeting_rendezvous rendezvous;
 	unsigned int i, first, seen = 0;
 
 	for (first = 0; first < 256; first++) {
 		job[3] = first;
-		ASSERT_EQ(0, meeting_place_parse(&place, "node1", "65530-65535", job));
-		ASSERT_EQ(4, place.ports);
-		for (i = 0; i < place.ports; i++) {
-			EXPECT_LE(65530, place.port[i]);
-			EXPECT_TRUE(!i || place.port[i] != place.port[i - 1]);
-			seen |= 1 << (place.port[i] - 65530);
+		ASSERT_EQ(0, meeting_rendezvous_parse(&rendezvous, "node1", "65530-65535", job));
+		ASSERT_EQ(4, rendezvous.ports);
+		for (i = 0; i < rendezvous.ports; i++) {
+			EXPECT_LE(65530, rendezvous.port[i]);
+			EXPECT_TRUE(!i || rendezvous.port[i] != rendezvous.port[i - 1]);
+			seen |= 1 << (rendezvous.port[i] - 65530);
 		}
 	}
 	EXPECT_EQ(0x3f, seen);

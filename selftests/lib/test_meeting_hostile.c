@@ -3,7 +3,7 @@
 #include <endian.h>
 
 #include "meeting_fixture.h"
-#include "meeting_door.h"
+#include "meeting_listener.h"
 #include "meeting_wire.h"
 
 #define CLIENT_BYTES	(sizeof(struct meeting_hello) + MEETING_BYTES)
@@ -40,10 +40,10 @@ static void expect_both_met(struct __test_metadata *_metadata, FIXTURE_DATA(host
 }
 
 /* Rank 1 goes through a relay, which alters a byte if @flip is not negative. */
-static void start_relayed(FIXTURE_DATA(hostile) * self, int way, long flip)
+static void start_relayed(FIXTURE_DATA(hostile) * self, int direction, long flip)
 {
 	rank_start(&self->rank[0]);
-	relay_start(&self->relay, self->port, way, flip);
+	relay_start(&self->relay, self->port, direction, flip);
 	snprintf(self->relayed, sizeof(self->relayed), "127.0.0.1:%u", self->relay.port);
 	self->rank[1].options.rendezvous = self->relayed;
 	rank_start(&self->rank[1]);
@@ -53,10 +53,10 @@ static void start_relayed(FIXTURE_DATA(hostile) * self, int way, long flip)
 
 static bool relay_has_seen(const struct relay *r, const void *what, size_t bytes)
 {
-	int way;
+	int direction;
 
-	for (way = 0; way < 2; way++)
-		if (memmem(r->seen[way].data, r->seen[way].bytes, what, bytes))
+	for (direction = 0; direction < 2; direction++)
+		if (memmem(r->seen[direction].data, r->seen[direction].bytes, what, bytes))
 			return true;
 	return false;
 }
@@ -85,15 +85,15 @@ TEST_F(hostile, no_part_of_a_key_is_on_the_wire)
 }
 
 /*
- * The byte at any place of the first connection is altered. Until the client is welcome it tries
+ * The byte at any position of the first connection is altered. Until the client is welcome it tries
  * again, through the relay that then alters nothing; later they fail. No rank receives anything
  * else than what the others sent.
  */
-static bool altered_is_noticed(FIXTURE_DATA(hostile) * self, int way, long flip, bool *met)
+static bool altered_is_noticed(FIXTURE_DATA(hostile) * self, int direction, long flip, bool *met)
 {
 	int i;
 
-	start_relayed(self, way, flip);
+	start_relayed(self, direction, flip);
 	*met = true;
 	for (i = 0; i < 2; i++) {
 		/* A client that was not welcome would try until the end of its time. */
@@ -286,9 +286,9 @@ TEST_F(hostile, files_that_run_out_stop_nobody)
 
 	rank_start(&self->rank[0]);
 	fd[0] = open_connection(self->port);
-	/* It has begun; now it has fewer files than guests that come. */
+	/* It has begun; now it has fewer files than pending ones that come. */
 	ASSERT_EQ(0, prlimit(self->rank[0].pid, RLIMIT_NOFILE,
-			     &(struct rlimit){ MEETING_DOOR_POLLS + 2, 1024 }, NULL));
+			     &(struct rlimit){ MEETING_LISTENER_POLLS + 2, 1024 }, NULL));
 	for (i = 1; i < STRANGERS; i++)
 		fd[i] = open_connection(self->port);
 	EXPECT_TRUE(await_report(&self->rank[0], "waiting for rank 1"));

@@ -31,7 +31,7 @@ static void check(int failed, const char *what)
 	}
 }
 
-static void say(const char *how, const struct collsock_completion *done, int64_t value)
+static void say(const char *how, const struct collsock_completion *done, __s64 value)
 {
 	printf("%s error %u bytes %u cookie %d result %lld\n", how, done->error, done->bytes,
 	       done->cookie == sum.cookie, (long long)value);
@@ -41,7 +41,7 @@ static void post(int fd)
 {
 	struct {
 		struct collsock_post post;
-		int64_t value;
+		__s64 value;
 	} message = { sum, 1 };
 
 	check(send(fd, &message, sizeof(message), 0) != sizeof(message), "send");
@@ -51,7 +51,7 @@ static void by_recv(int fd)
 {
 	struct {
 		struct collsock_completion done;
-		int64_t value;
+		__s64 value;
 	} message;
 
 	check(recv(fd, &message, sizeof(message), 0) != sizeof(message), "recv");
@@ -60,7 +60,7 @@ static void by_recv(int fd)
 
 static void by_wait(int fd)
 {
-	int64_t value = 0;
+	__s64 value = 0;
 	struct {
 		struct collsock_wait wait;
 		struct collsock_completion done;
@@ -80,7 +80,7 @@ static void by_wait(int fd)
 
 static void by_run(int fd)
 {
-	int64_t own = 1, value = 0;
+	__s64 own = 1, value = 0;
 	struct {
 		struct collsock_run run;
 		struct collsock_post post;

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "meeting_place.h"
+#include "meeting_rendezvous.h"
 
 #define FIRST_PORT	7607
 #define LAST_PORT	7670
@@ -21,7 +21,7 @@
 /* ---- text ---- */
 
 /* The digits at @text, up to @end; 0 if they are no port */
-static unsigned int place_read_port(const char *text, const char *end)
+static unsigned int rendezvous_read_port(const char *text, const char *end)
 {
 	unsigned int port = 0;
 
@@ -33,88 +33,91 @@ static unsigned int place_read_port(const char *text, const char *end)
 	return port <= MOST_PORT ? port : 0;
 }
 
-static int place_read_range(const char *range, unsigned int *first, unsigned int *last)
+static int rendezvous_read_range(const char *range, unsigned int *first, unsigned int *last)
 {
 	const char *dash = strchrnul(range, '-');
 
-	*first = place_read_port(range, dash);
-	*last = *dash ? place_read_port(dash + 1, dash + strlen(dash)) : *first;
+	*first = rendezvous_read_port(range, dash);
+	*last = *dash ? rendezvous_read_port(dash + 1, dash + strlen(dash)) : *first;
 	return *first && *first <= *last ? 0 : -ERANGE;
 }
 
 /* Ports of one job, beginning with any of the range */
-static int place_choose_ports(struct meeting_place *place, const char *range,
-			      const __u8 job[MEETING_BYTES])
+static int rendezvous_choose_ports(struct meeting_rendezvous *rendezvous, const char *range,
+				   const __u8 job[MEETING_BYTES])
 {
 	unsigned int first = FIRST_PORT, last = LAST_PORT, count, i;
 	__be32 be;
 
-	if (range && place_read_range(range, &first, &last))
+	if (range && rendezvous_read_range(range, &first, &last))
 		return -ERANGE;
 	count = last - first + 1;
-	place->ports = count < MEETING_PORTS ? count : MEETING_PORTS;
+	rendezvous->ports = count < MEETING_PORTS ? count : MEETING_PORTS;
 	memcpy(&be, job, sizeof(be));
-	for (i = 0; i < place->ports; i++)
-		place->port[i] = first + (be32toh(be) + i) % count;
+	for (i = 0; i < rendezvous->ports; i++)
+		rendezvous->port[i] = first + (be32toh(be) + i) % count;
 	return 0;
 }
 
-static int place_set_port(struct meeting_place *place, const char *text)
+static int rendezvous_set_port(struct meeting_rendezvous *rendezvous, const char *text)
 {
-	place->port[0] = place_read_port(text, text + strlen(text));
-	place->ports = 1;
-	return place->port[0] ? 0 : -EINVAL;
+	rendezvous->port[0] = rendezvous_read_port(text, text + strlen(text));
+	rendezvous->ports = 1;
+	return rendezvous->port[0] ? 0 : -EINVAL;
 }
 
-static int place_set_host(struct meeting_place *place, const char *text, size_t bytes)
+static int rendezvous_set_host(struct meeting_rendezvous *rendezvous, const char *text,
+			       size_t bytes)
 {
-	if (!bytes || bytes >= sizeof(place->host))
+	if (!bytes || bytes >= sizeof(rendezvous->host))
 		return -EINVAL;
-	memcpy(place->host, text, bytes);
-	place->host[bytes] = '\0';
+	memcpy(rendezvous->host, text, bytes);
+	rendezvous->host[bytes] = '\0';
 	return 0;
 }
 
 /* Returns what follows the host: nothing, or a colon and a port; NULL if it is no host. */
-static const char *place_read_host(struct meeting_place *place, const char *text)
+static const char *rendezvous_read_host(struct meeting_rendezvous *rendezvous, const char *text)
 {
 	const char *colon = strchr(text, ':'), *end = text + strlen(text);
 
 	if (*text == '[') {
 		end = strchr(++text, ']');
-		if (!end || place_set_host(place, text, end - text))
+		if (!end || rendezvous_set_host(rendezvous, text, end - text))
 			return NULL;
 		return end + 1;
 	}
 	/* An address of IPv6 without brackets is all of the text. */
 	if (colon && !strchr(colon + 1, ':'))
 		end = colon;
-	return place_set_host(place, text, end - text) ? NULL : end;
+	return rendezvous_set_host(rendezvous, text, end - text) ? NULL : end;
 }
 
-static void place_write(struct meeting_place *place, __u16 port)
+static void rendezvous_write(struct meeting_rendezvous *rendezvous, __u16 port)
 {
-	snprintf(place->text, sizeof(place->text), strchr(place->host, ':') ? "[%s]:%u" : "%s:%u",
-		 place->host, port);
+	const char *format = strchr(rendezvous->host, ':') ? "[%s]:%u" : "%s:%u";
+
+	snprintf(rendezvous->text, sizeof(rendezvous->text), format, rendezvous->host, port);
 }
 
-int meeting_place_parse(struct meeting_place *place, const char *text, const char *range,
-			const __u8 job[MEETING_BYTES])
+int meeting_rendezvous_parse(struct meeting_rendezvous *rendezvous, const char *text,
+			     const char *range, const __u8 job[MEETING_BYTES])
 {
-	const char *rest = place_read_host(place, text);
+	const char *rest = rendezvous_read_host(rendezvous, text);
 	int err;
 
 	if (!rest || (*rest && *rest != ':'))
 		return -EINVAL;
-	err = *rest ? place_set_port(place, rest + 1) : place_choose_ports(place, range, job);
-	place_write(place, place->port[0]);
+	err = *rest ? rendezvous_set_port(rendezvous, rest + 1) :
+		      rendezvous_choose_ports(rendezvous, range, job);
+	rendezvous_write(rendezvous, rendezvous->port[0]);
 	return err;
 }
 
 /* ---- sockets ---- */
 
-static int place_resolve(const struct meeting_place *place, __u16 port, int flags,
-			 struct addrinfo **found)
+static int rendezvous_resolve(const struct meeting_rendezvous *rendezvous, __u16 port, int flags,
+			      struct addrinfo **found)
 {
 	const struct addrinfo hints = {
 		.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV | flags,
@@ -123,13 +126,13 @@ static int place_resolve(const struct meeting_place *place, __u16 port, int flag
 	int error;
 
 	snprintf(service, sizeof(service), "%u", port);
-	error = getaddrinfo(place->host, service, &hints, found);
+	error = getaddrinfo(rendezvous->host, service, &hints, found);
 	if (error == EAI_SYSTEM)
 		return -errno;
 	return -error;
 }
 
-static int place_socket(int family)
+static int rendezvous_socket(int family)
 {
 	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
 	static const int yes = 1;
@@ -141,10 +144,10 @@ static int place_socket(int family)
 	return fd;
 }
 
-static int place_listen_at(const struct sockaddr *address, socklen_t bytes)
+static int rendezvous_listen_at(const struct sockaddr *address, socklen_t bytes)
 {
 	static const int yes = 1, no;
-	int fd = place_socket(address->sa_family), err;
+	int fd = rendezvous_socket(address->sa_family), err;
 
 	if (fd < 0)
 		return fd;
@@ -160,49 +163,49 @@ static int place_listen_at(const struct sockaddr *address, socklen_t bytes)
 }
 
 /* On all addresses, of IPv4 alone where there is no IPv6 */
-static int place_listen_at_all(__u16 port)
+static int rendezvous_listen_at_all(__u16 port)
 {
 	const struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
 	const struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(port) };
-	int fd = place_listen_at((const struct sockaddr *)&in6, sizeof(in6));
+	int fd = rendezvous_listen_at((const struct sockaddr *)&in6, sizeof(in6));
 
 	if (fd == -EAFNOSUPPORT || fd == -EADDRNOTAVAIL)
-		fd = place_listen_at((const struct sockaddr *)&in, sizeof(in));
+		fd = rendezvous_listen_at((const struct sockaddr *)&in, sizeof(in));
 	return fd;
 }
 
-static int place_listen_on(const struct meeting_place *place, __u16 port)
+static int rendezvous_listen_on(const struct meeting_rendezvous *rendezvous, __u16 port)
 {
-	bool local = !strcmp(place->host, "localhost");
+	bool local = !strcmp(rendezvous->host, "localhost");
 	struct addrinfo *found;
 	int fd;
 
-	if (place_resolve(place, port, local ? 0 : AI_NUMERICHOST, &found))
-		return place_listen_at_all(port);
-	fd = place_listen_at(found->ai_addr, found->ai_addrlen);
+	if (rendezvous_resolve(rendezvous, port, local ? 0 : AI_NUMERICHOST, &found))
+		return rendezvous_listen_at_all(port);
+	fd = rendezvous_listen_at(found->ai_addr, found->ai_addrlen);
 	freeaddrinfo(found);
 	/* An address that is translated, or that another host has now */
-	return fd == -EADDRNOTAVAIL ? place_listen_at_all(port) : fd;
+	return fd == -EADDRNOTAVAIL ? rendezvous_listen_at_all(port) : fd;
 }
 
-int meeting_place_listen(struct meeting_place *place)
+int meeting_rendezvous_listen(struct meeting_rendezvous *rendezvous)
 {
 	int fd = -EADDRINUSE;
 	unsigned int i;
 
-	for (i = 0; i < place->ports && fd == -EADDRINUSE; i++) {
-		fd = place_listen_on(place, place->port[i]);
+	for (i = 0; i < rendezvous->ports && fd == -EADDRINUSE; i++) {
+		fd = rendezvous_listen_on(rendezvous, rendezvous->port[i]);
 		if (fd >= 0)
-			place_write(place, place->port[i]);
+			rendezvous_write(rendezvous, rendezvous->port[i]);
 	}
 	return fd;
 }
 
-static int place_connect_to(const struct addrinfo *to, int *fd)
+static int rendezvous_connect_to(const struct addrinfo *to, int *fd)
 {
 	int err;
 
-	*fd = place_socket(to->ai_family);
+	*fd = rendezvous_socket(to->ai_family);
 	if (*fd < 0)
 		return *fd;
 	if (!connect(*fd, to->ai_addr, to->ai_addrlen) || errno == EINPROGRESS)
@@ -212,27 +215,28 @@ static int place_connect_to(const struct addrinfo *to, int *fd)
 	return err;
 }
 
-int meeting_place_connect(const struct meeting_place *place, unsigned int try, int *fd)
+int meeting_rendezvous_connect(const struct meeting_rendezvous *rendezvous, unsigned int try,
+			       int *fd)
 {
 	const struct addrinfo *to;
 	struct addrinfo *found;
 	unsigned int count = 0;
 	int err;
 
-	err = place_resolve(place, place->port[try % place->ports], 0, &found);
+	err = rendezvous_resolve(rendezvous, rendezvous->port[try % rendezvous->ports], 0, &found);
 	if (err)
 		return err;
 	for (to = found; to; to = to->ai_next)
 		count++;
-	try = try / place->ports % count;
+	try = try / rendezvous->ports % count;
 	for (to = found; try; to = to->ai_next)
 		try--;
-	err = place_connect_to(to, fd);
+	err = rendezvous_connect_to(to, fd);
 	freeaddrinfo(found);
 	return err;
 }
 
-bool meeting_place_is_self(int fd)
+bool meeting_rendezvous_is_self(int fd)
 {
 	struct sockaddr_storage own = { }, other = { };
 	socklen_t own_bytes = sizeof(own), other_bytes = sizeof(other);
@@ -242,7 +246,7 @@ bool meeting_place_is_self(int fd)
 	       own_bytes == other_bytes && !memcmp(&own, &other, own_bytes);
 }
 
-void meeting_place_name(const struct sockaddr_storage *address, char *text, size_t bytes)
+void meeting_rendezvous_name(const struct sockaddr_storage *address, char *text, size_t bytes)
 {
 	char host[NI_MAXHOST], port[NI_MAXSERV];
 

@@ -3,8 +3,8 @@
  * A connection to the server that has not yet proved that it knows the secret: of fixed size, and
  * for a limited time.
  */
-#ifndef COLLSOCK_MEETING_GUEST_H
-#define COLLSOCK_MEETING_GUEST_H
+#ifndef COLLSOCK_MEETING_PENDING_H
+#define COLLSOCK_MEETING_PENDING_H
 
 #include <sys/socket.h>
 
@@ -22,7 +22,7 @@ enum meeting_stage {
 };
 
 /**
- * struct meeting_guest - the connection
+ * struct meeting_pending - the connection
  * @fd: nonblocking
  * @stage: see there
  * @since_ms: when it was accepted
@@ -33,7 +33,7 @@ enum meeting_stage {
  * @proof: of the client
  * @io: what is left of this stage
  */
-struct meeting_guest {
+struct meeting_pending {
 	int				fd;
 	enum meeting_stage		stage;
 	__u64				since_ms;
@@ -45,25 +45,25 @@ struct meeting_guest {
 	struct meeting_io		io;
 };
 
-/* The guest owns @fd until meeting_guest_end(), or until its user sets it to -1. */
-void meeting_guest_begin(struct meeting_guest *guest, int fd,
-			 const struct sockaddr_storage *from);
-void meeting_guest_end(struct meeting_guest *guest);
+/* The pending owns @fd until meeting_pending_end(), or until its user sets it to -1. */
+void meeting_pending_begin(struct meeting_pending *pending, int fd,
+			   const struct sockaddr_storage *from);
+void meeting_pending_end(struct meeting_pending *pending);
 
 /* What to poll() for */
-short meeting_guest_events(const struct meeting_guest *guest);
+short meeting_pending_events(const struct meeting_pending *pending);
 
 /**
- * meeting_guest_serve() - continue as far as possible without waiting
- * @guest: the guest
+ * meeting_pending_serve() - continue as far as possible without waiting
+ * @pending: the connection
  * @secret: of the meeting
  * @salt: of the meeting
  *
- * Return: 0 once the guest is proved; -EAGAIN if it has to wait; otherwise it is to be ended:
+ * Return: 0 once the other side has proved; -EAGAIN if it has to wait; otherwise it is to be ended:
  * -EBADMSG if it is a stranger, -EPROTONOSUPPORT if it speaks another version, -EKEYREJECTED if it
  * has another secret, or another negative errno.
  */
-int meeting_guest_serve(struct meeting_guest *guest, const __u8 secret[COLLSOCK_KEY_BYTES],
-			const __u8 salt[MEETING_BYTES]);
+int meeting_pending_serve(struct meeting_pending *pending, const __u8 secret[COLLSOCK_KEY_BYTES],
+			  const __u8 salt[MEETING_BYTES]);
 
 #endif

@@ -4,8 +4,8 @@
  * of a few that the name of the job chooses from a range, so that jobs on one host rarely share
  * one; if they do, the next is used.
  */
-#ifndef COLLSOCK_MEETING_PLACE_H
-#define COLLSOCK_MEETING_PLACE_H
+#ifndef COLLSOCK_MEETING_RENDEZVOUS_H
+#define COLLSOCK_MEETING_RENDEZVOUS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,13 +17,13 @@
 #define MEETING_HOST	256
 
 /**
- * struct meeting_place - a host, and ports to try in this order
+ * struct meeting_rendezvous - a host, and ports to try in this order
  * @text: as errors name it: host:port, with the first port, or that on which it listens
  * @host: name or address of the host
  * @port: ports
  * @ports: number of them
  */
-struct meeting_place {
+struct meeting_rendezvous {
 	char		text[MEETING_HOST + 8];
 	char		host[MEETING_HOST];
 	__u16		port[MEETING_PORTS];
@@ -31,42 +31,43 @@ struct meeting_place {
 };
 
 /**
- * meeting_place_parse() - read where a meeting is
- * @place: out
+ * meeting_rendezvous_parse() - read where a meeting is
+ * @rendezvous: out
  * @text: HOST, HOST:PORT, ADDRESS, [ADDRESS]:PORT; an IPv6 address has a port only in brackets
  * @range: FIRST-LAST, or one port, of those without a port; NULL: the default
  * @job: SHA-256 of the job's name
  *
  * Return: 0; -EINVAL if @text is none of these, -ERANGE if @range is no range.
  */
-int meeting_place_parse(struct meeting_place *place, const char *text, const char *range,
-			const __u8 job[MEETING_BYTES]);
+int meeting_rendezvous_parse(struct meeting_rendezvous *rendezvous, const char *text,
+			     const char *range, const __u8 job[MEETING_BYTES]);
 
 /*
- * Listen on the first port that is free, on the address that @place names, or on all if it is a
- * name, which may mean 127.0.1.1 on its own host. Return: a nonblocking socket; -EADDRINUSE if no
+ * Listen on the first port that is free, on the address that @rendezvous names, or on all if it is
+ * a name, which may mean 127.0.1.1 on its own host. Return: a nonblocking socket; -EADDRINUSE if no
  * port is free, or another negative errno.
  */
-int meeting_place_listen(struct meeting_place *place);
+int meeting_rendezvous_listen(struct meeting_rendezvous *rendezvous);
 
 /**
- * meeting_place_connect() - begin to connect
- * @place: where
+ * meeting_rendezvous_connect() - begin to connect
+ * @rendezvous: where
  * @try: number of the try, from 0, which go through the addresses and ports in turn
  * @fd: out: a nonblocking socket, which is connecting
  *
  * Waits for the resolver. Return: 0, a negative errno, or a positive EAI_* of getaddrinfo(3), made
  * positive, if the host's name has no address now.
  */
-int meeting_place_connect(const struct meeting_place *place, unsigned int try, int *fd);
+int meeting_rendezvous_connect(const struct meeting_rendezvous *rendezvous, unsigned int try,
+			       int *fd);
 
 /*
  * Is the socket connected to itself? That happens on the host of rank 0, as long as nobody listens
  * on a port that the kernel gives to connections.
  */
-bool meeting_place_is_self(int fd);
+bool meeting_rendezvous_is_self(int fd);
 
 /* An address with its port, as errors name it. @text receives at most @bytes. */
-void meeting_place_name(const struct sockaddr_storage *address, char *text, size_t bytes);
+void meeting_rendezvous_name(const struct sockaddr_storage *address, char *text, size_t bytes);
 
 #endif

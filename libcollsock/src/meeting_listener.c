@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <endian.h>
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "meeting_clock.h"
+#include "meeting_listener.h"
+
+#define PENDING_MS	5000	/* for a hello and a proof */
+#define UNDISTURBED_MS	50	/* before a connection may have to make room */
+#define AGAIN_MS	100	/* until a file may be free */
+
+int meeting_listener_init(struct meeting_listener *listener, struct meeting_self *self)
+{
+	unsigned int i;
+
+	memset(listener, 0, sizeof(*listener));
+	listener->self = self;
+	listener->fd = -1;
+	for (i = 0; i < MEETING_PENDING; i++)
+		listener->pending[i].fd = -1;
+	return meeting_keys_draw(listener->salt, sizeof(listener->salt));
+}
+
+int meeting_listener_open(struct meeting_listener *listener)
+{
+	int fd = meeting_rendezvous_listen(&listener->self->rendezvous);
+
+	if (fd < 0)
+		return fd;
+	listener->fd = fd;
+	return 0;
+}
+
+void meeting_listener_close(struct meeting_listener *listener)
+{
+	unsigned int i;
+
+	for (i = 0; i < MEETING_PENDING; i++)
+		meeting_pending_end(&listener->pending[i]);
+	if (listener->fd >= 0)
+		close(listener->fd);
+	listener->fd = -1;
+}
+
+/* ---- slots ---- */
+
+static struct meeting_pending *listener_find_slot(struct meeting_listener *listener)
+{
+	unsigned int i;
+
+	for (i = 0; i < MEETING_PENDING; i++)
+		if (listener->pending[i].fd < 0)
+			return &listener->pending[i];
+	return NULL;
+}
+
+static unsigned int listener_count_origin(const struct meeting_listener *listener,
+					  const struct meeting_pending *pending)
+{
+	unsigned int i, count = 0;
+
+	for (i = 0; i < MEETING_PENDING; i++)
+		count += listener->pending[i].fd >= 0 &&
+			 !memcmp(listener->pending[i].origin, pending->origin,
+				 sizeof(pending->origin));
+	return count;
+}
+
+/* Of the origin that has most connections, the one that was accepted first; all slots are taken. */
+static struct meeting_pending *listener_find_longest(struct meeting_listener *listener)
+{
+	struct meeting_pending *pending, *found = NULL;
+	unsigned int i, count, most = 0;
+
+	for (i = 0; i < MEETING_PENDING; i++) {
+		pending = &listener->pending[i];
+		count = listener_count_origin(listener, pending);
+		if (count < most || (count == most && pending->since_ms >= found->since_ms))
+			continue;
+		found = pending;
+		most = count;
+	}
+	return found;
+}
+
+/* A slot for another connection, of which one may have to end; NULL if there is none yet. */
+static struct meeting_pending *listener_make_room(struct meeting_listener *listener)
+{
+	struct meeting_pending *pending = listener_find_slot(listener);
+
+	if (pending)
+		return pending;
+	pending = listener_find_longest(listener);
+	if (meeting_clock_left(pending->since_ms + UNDISTURBED_MS))
+		return NULL;
+	meeting_pending_end(pending);
+	return pending;
+}
+
+/* ---- connections ---- */
+
+static void listener_accept(struct meeting_listener *listener, struct meeting_pending *pending)
+{
+	struct sockaddr_storage from;
+	socklen_t bytes = sizeof(from);
+	int fd;
+
+	memset(&from, 0, sizeof(from));
+	fd = accept4(listener->fd, (struct sockaddr *)&from, &bytes,
+		     SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd >= 0)
+		meeting_pending_begin(pending, fd, &from);
+	else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+		listener->again_ms = meeting_clock_ms() + AGAIN_MS;
+}
+
+static void listener_report(struct meeting_listener *listener,
+			    const struct meeting_pending *pending, int error)
+{
+	const struct meeting_hello *hello = &pending->transcript.hello;
+
+	if (error == -EBADMSG)
+		meeting_self_mention(listener->self,
+				     "%s is not of a meeting of collsock, and was refused",
+				     pending->peer);
+	else if (error == -EPROTONOSUPPORT)
+		meeting_self_mention(listener->self,
+				     "%s was refused: it has version %u of the meeting, and this is version %u; install the same libcollsock on all hosts",
+				     pending->peer, be32toh(hello->version), MEETING_VERSION);
+	else if (error == -EKEYREJECTED)
+		meeting_self_mention(listener->self,
+				     "%s, as rank %u, was refused: its secret differs from this one; copy the key file of rank 0 to all hosts",
+				     pending->peer, be32toh(hello->rank));
+}
+
+static void listener_serve_pending(struct meeting_listener *listener,
+				   struct meeting_pending *pending,
+				   void (*proved)(void *ctx, struct meeting_pending *pending),
+				   void *ctx)
+{
+	int err = meeting_pending_serve(pending, listener->self->options.secret, listener->salt);
+
+	if (err == -EAGAIN)
+		return;
+	if (err)
+		listener_report(listener, pending, err);
+	else
+		proved(ctx, pending);
+	meeting_pending_end(pending);
+}
+
+/* ---- all of them ---- */
+
+/* When another can be accepted: now (0), or later */
+static __u64 listener_next_accept(struct meeting_listener *listener)
+{
+	if (meeting_clock_left(listener->again_ms))
+		return listener->again_ms;
+	if (listener_find_slot(listener))
+		return 0;
+	return listener_find_longest(listener)->since_ms + UNDISTURBED_MS;
+}
+
+int meeting_listener_poll(struct meeting_listener *listener, struct pollfd *polls)
+{
+	__u64 accept = listener_next_accept(listener);
+	int left, least = meeting_clock_left(accept);
+	unsigned int i;
+
+	polls[MEETING_PENDING] = (struct pollfd){ least ? -1 : listener->fd, POLLIN, 0 };
+	if (!least)
+		least = INT_MAX;
+	for (i = 0; i < MEETING_PENDING; i++) {
+		const struct meeting_pending *pending = &listener->pending[i];
+
+		polls[i] = (struct pollfd){ pending->fd, meeting_pending_events(pending), 0 };
+		left = INT_MAX;
+		if (pending->fd >= 0)
+			left = meeting_clock_left(pending->since_ms + PENDING_MS);
+		if (left < least)
+			least = left;
+	}
+	return least;
+}
+
+void meeting_listener_serve(struct meeting_listener *listener, const struct pollfd *polls,
+			    void (*proved)(void *ctx, struct meeting_pending *pending), void *ctx)
+{
+	struct meeting_pending *slot;
+	unsigned int i;
+
+	for (i = 0; i < MEETING_PENDING; i++) {
+		struct meeting_pending *pending = &listener->pending[i];
+
+		if (pending->fd < 0)
+			continue;
+		/* However much it still sends */
+		if (!meeting_clock_left(pending->since_ms + PENDING_MS))
+			meeting_pending_end(pending);
+		else if (polls[i].revents)
+			listener_serve_pending(listener, pending, proved, ctx);
+	}
+	if (!polls[MEETING_PENDING].revents)
+		return;
+	slot = listener_make_room(listener);
+	if (slot)
+		listener_accept(listener, slot);
+}
