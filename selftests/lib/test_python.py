@@ -3,6 +3,7 @@
 """The Python package without the module: its bytes, its data, its errors; TAP."""
 import array
 import errno
+import fcntl
 import ipaddress
 import os
 import pathlib
@@ -20,7 +21,8 @@ sys.path[:0] = [str(TREE / "selftests"), str(TREE / "selftests/vm"), str(PACKAGE
 import collsock  # noqa: E402
 import collsock_netlink  # noqa: E402
 import tap  # noqa: E402
-from collsock import addresses, elements, layout, meeting, missing, record, request  # noqa: E402
+from collsock import (  # noqa: E402
+    addresses, elements, launch, layout, meeting, missing, record, request)
 from collsock import group as group_module  # noqa: E402
 from collsock_layout import FIELDS, NUMBERS, SIZES, format_items  # noqa: E402
 
@@ -57,7 +59,7 @@ def test_structures_have_the_fields_of_c():
 
 def test_numbers_are_those_of_c():
     for name in ("AF_COLLSOCK", "SOL_COLLSOCK", "SELF", "PORT", "NO_RANK", "COOKIE_GROUP",
-                 "MAX_RANKS"):
+                 "MAX_RANKS", "MAX_HOSTS"):
         equal(getattr(layout, name), NUMBERS[name], name)
     equal(layout.JOIN, NUMBERS["COLLSOCK_JOIN"])
 
@@ -164,6 +166,45 @@ def test_without_the_module_joining_says_what_to_do():
     finally:
         group_module.socket.socket = real
     equal(error.errno, errno.EAFNOSUPPORT)
+
+
+# ---- started by collsock run ----
+
+def sealed(data, seals=launch.SEALS):
+    file = os.memfd_create("request", os.MFD_ALLOW_SEALING)
+    os.write(file, data)
+    fcntl.fcntl(file, fcntl.F_ADD_SEALS, seals)
+    return file
+
+
+def named(file, inode=None):
+    os.environ[launch.VARIABLE] = f"{file}:{inode or os.fstat(file).st_ino}"
+
+
+def test_request_of_collsock_run_is_taken_once():
+    request_bytes = asked(["127.0.0.1"] * 3, 1)
+    named(sealed(request_bytes))
+    equal(launch.take_request(), request_bytes)
+    equal(refused(OSError, "was used already", launch.take_request).errno, errno.EBADMSG)
+
+
+def test_request_that_is_none_is_refused_and_not_closed():
+    data = asked(["127.0.0.1"], 0)
+    for file in sealed(data, fcntl.F_SEAL_GROW), sealed(data[:layout.JOIN_HEAD.size - 8]), sealed(b""):
+        named(file)
+        equal(refused(OSError, "no request", launch.take_request).errno, errno.EBADMSG)
+        os.close(file)
+    file = sealed(data)
+    for value in (f"{file}", f"{file}:", f"{file}:{os.fstat(file).st_ino}x", f"-{file}:1", "x:y",
+                  f"{file}:{os.fstat(file).st_ino + 1}", f"999999999:{os.fstat(file).st_ino}"):
+        os.environ[launch.VARIABLE] = value
+        equal(refused(OSError, "no request", launch.take_request).errno, errno.EBADMSG)
+    os.close(file)
+    for value in "", None:
+        os.environ.pop(launch.VARIABLE, None)
+        if value is not None:
+            os.environ[launch.VARIABLE] = value
+        equal(refused(OSError, "collsock run", collsock.join_env).errno, errno.ENOENT)
 
 
 # ---- elements ----

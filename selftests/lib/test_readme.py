@@ -3,7 +3,7 @@
 """The programs in README.md compile, and its links lead somewhere; TAP.
 
 With --extract FOLDER: write what README.md shows, for the scenario that uses it: barrier.c,
-barrier.py, and its shell commands as key.sh, c.sh, python.sh and tree.sh.
+barrier.py, and its shell commands as c.sh, python.sh and tree.sh.
 """
 import pathlib
 import re
@@ -17,7 +17,7 @@ sys.path.insert(0, str(TREE / "selftests"))
 import tap  # noqa: E402
 
 TEXT = (TREE / "README.md").read_text(encoding="utf-8")
-SHELL = "key.sh", "c.sh", "python.sh", "tree.sh"
+SHELL = "c.sh", "python.sh", "tree.sh"
 
 
 def blocks(language):
@@ -59,11 +59,9 @@ def test_links_lead_to_files():
         assert (TREE / link).exists(), f"no {link}"
 
 
-def test_paths_of_the_examples_are_those_of_installation():
+def test_path_of_the_examples_is_that_of_installation():
     makefile = (TREE / "libcollsock/Makefile").read_text(encoding="utf-8")
     place = re.search(r"^EXAMPLEDIR \?= \$\(PREFIX\)/(.*)$", makefile, re.M)[1]
-    for prefix in "/usr", "/usr/local":
-        assert f"{prefix}/{place}" in TEXT, f"no {prefix}/{place}"
     page = (TREE / "libcollsock/man/collsock.7").read_text(encoding="utf-8")
     assert place in page, f"no {place} in collsock.7"
 

@@ -65,6 +65,14 @@ liveness_is_that_of_the_program() {
 		saying "rank 1 has left the group" 1 "$work/log"
 }
 
+python_ranks() {
+	# shellcheck disable=SC2016 # a program in Python
+	PYTHONPATH=libcollsock/python status 0 collsock run --local 3 python3 -B -c '
+import collsock
+with collsock.join_env() as group:
+    print("ranks", group.allreduce(group.rank + 1))' && saying "ranks 6" 3 "$work/log"
+}
+
 ranks_of_three_hosts() {
 	status 0 three collsock barrier && status 0 three collsock barrier --timeout 600
 }
@@ -128,10 +136,11 @@ without_a_launcher() {
 		status 2 collsock allreduce --op most 1 && status 2 collsock allreduce --op max x
 }
 
-plan 12
+plan 13
 check "ranks of one host need no address, port or secret" ranks_of_one_host
 check "run has the status of the program" status_of_the_program
 check "what the others notice is the end of the program" liveness_is_that_of_the_program
+check "a program in Python is a rank" python_ranks
 check "a barrier of three hosts, twice" ranks_of_three_hosts
 check "an all-reduce of three hosts, by each operator" numbers_of_three_hosts
 check "an all-reduce of real numbers" real_numbers

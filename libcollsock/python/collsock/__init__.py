@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR MIT
 """Collective sockets: barriers, reductions and broadcasts that the kernel runs.
 
-    with collsock.join(["10.0.0.1", "10.0.0.2"], rank, nonce=nonce, key=key) as group:
+    with collsock.join_env() as group:      # started with: collsock run --local 4 -- python3 ...
         group.barrier(timeout=30)
         total = group.allreduce(1.5)
 
 Only the standard library and the kernel module are needed. Documentation/python.md is the guide.
 """
 from .error import CollectiveError, CollectiveTimeout
-from .group import Group, join
+from .group import Group, join, join_env
 from .layout import Operator, Type
 from .operation import Operation
 from .request import key_from_file
@@ -24,5 +24,6 @@ MINLOC, MAXLOC = Operator.MINLOC, Operator.MAXLOC
 __all__ = [
     "BITWISE_AND", "BITWISE_OR", "BITWISE_XOR", "CollectiveError", "CollectiveTimeout", "Group",
     "LOGICAL_AND", "LOGICAL_OR", "LOGICAL_XOR", "MAX", "MAXLOC", "MIN", "MINLOC", "Operation",
-    "Operator", "PRODUCT", "SUM", "Type", "__version__", "join", "key_from_file",
+    "Operator", "PRODUCT", "SUM", "Type", "__version__", "join", "join_env",
+    "key_from_file",
 ]

@@ -12,7 +12,7 @@ import socket
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from . import error, layout, meeting, plan, record, request
+from . import error, launch, layout, meeting, plan, record, request
 from .layout import Kind, Operator, Type
 from .member import Member
 from .operation import Operation
@@ -72,6 +72,16 @@ def join(hosts: Sequence[request.Host], rank: int, *, nonce: int, key: bytes | N
     operation does.
     """
     asked = request.join_request(hosts, rank, id, nonce, key, limits)
+    return Group(joined(open_socket(), asked), keep_in_child)
+
+
+def join_env(*, keep_in_child: bool = False) -> Group:
+    """Join the group of which `collsock run` has made this process a rank.
+
+    Does not wait for the other ranks. OSError: it was not started so (ENOENT), or is not the rank
+    any more (EBADMSG).
+    """
+    asked = launch.take_request()
     return Group(joined(open_socket(), asked), keep_in_child)
 
 

@@ -57,6 +57,7 @@ NO_RANK = 0xffffffff
 COOKIE_GROUP = 0xffffffffffffffff
 KEY_BYTES = 16
 MAX_RANKS = 1048576
+MAX_HOSTS = 65536
 
 
 class Kind(enum.IntEnum):
