@@ -259,7 +259,7 @@ static struct coll_peer *group_meet(struct coll_group *g, const struct coll_pref
 		group_refuse_invalid(g, prefix->source, body);
 		return NULL;
 	}
-	if (coll_peer_meet(peer, prefix, side, body->number, now))
+	if (coll_peer_meet(peer, prefix, side, body, now))
 		return peer;
 	g->stats.stale++;
 	coll_env_drop(g, prefix->source, g->self, body, COLL_DROP_STALE);

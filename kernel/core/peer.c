@@ -513,16 +513,17 @@ void coll_peer_send_forced(struct coll_peer *peer, u64 before, u64 now)
 /**
  * coll_peer_send_again() - send again what was sent before the other side existed
  * @peer: the other side, which is heard for the first time and has not heard from this host
+ * @notice: by a join notice, so what was sent before came too early
  * @now: time in ns
  *
- * What was sent just now has crossed its packet.
+ * Otherwise what was sent just now has crossed its packet.
  */
-void coll_peer_send_again(struct coll_peer *peer, u64 now)
+void coll_peer_send_again(struct coll_peer *peer, bool notice, u64 now)
 {
 	struct coll_message *m;
 
 	list_for_each_entry(m, &peer->send.sent, link) {
-		if (now - m->sent_ns < peer->group->timing.ack_delay)
+		if (!notice && now - m->sent_ns < peer->group->timing.ack_delay)
 			continue;
 		m->tries = 1;
 		peer_repeat_more(peer, m, now);

@@ -35,11 +35,11 @@ void coll_peer_catch_up(struct coll_peer *peer, u64 now);
  * is of another incarnation: that changes nothing.
  */
 bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
-		    const struct coll_wire_side *side, u64 number, u64 now);
+		    const struct coll_wire_side *side, const struct coll_body *body, u64 now);
 bool coll_peer_changed(const struct coll_peer *peer, const struct coll_prefix *prefix);
 bool coll_peer_may_be_new(const struct coll_peer *peer, const struct coll_prefix *prefix,
 			  u64 number);
-void coll_peer_send_again(struct coll_peer *peer, u64 now);
+void coll_peer_send_again(struct coll_peer *peer, bool notice, u64 now);
 
 void coll_peer_drop_repeated(struct coll_peer *peer, const struct coll_body *body,
 			     enum coll_freshness freshness);

@@ -95,14 +95,14 @@ void coll_peer_succeed(struct coll_peer *peer, const struct coll_prefix *prefix,
  * @peer: the other side
  * @prefix: authenticated, with the group's descriptor
  * @side: made from @prefix
- * @number: of the packet
+ * @body: of the packet
  * @now: time in ns
  *
  * Return: false if the packet is of another incarnation or an older connection; it is to be
  * dropped, and nothing has changed.
  */
 bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
-		    const struct coll_wire_side *side, u64 number, u64 now)
+		    const struct coll_wire_side *side, const struct coll_body *body, u64 now)
 {
 	if (prefix->known && prefix->known != peer->group->incarnation)
 		return false;
@@ -111,12 +111,12 @@ bool coll_peer_meet(struct coll_peer *peer, const struct coll_prefix *prefix,
 		peer->live.heard_ns = now;
 		coll_congestion_restart(peer);
 		if (!prefix->known)
-			coll_peer_send_again(peer, now);
+			coll_peer_send_again(peer, body->type == COLL_PACKET_ACK, now);
 	}
 	if (prefix->incarnation != peer->conn.incarnation)
 		return false;
 	/* One that came before is dropped later, and changes nothing here. */
-	if (coll_replay_is_new(&peer->recv.packets, number)) {
+	if (coll_replay_is_new(&peer->recv.packets, body->number)) {
 		peer->conn.knows_us = prefix->known;
 		peer->conn.rx = *side;
 	}

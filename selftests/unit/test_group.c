@@ -388,6 +388,22 @@ TEST_F(net, a_host_that_joins_late_gets_what_was_sent_before)
 	EXPECT_LT(self->n.world.now - begin, 10 * NSEC_PER_MSEC);
 }
 
+TEST_F(net, a_host_that_joins_a_moment_late_gets_what_was_sent_before_at_once)
+{
+	u64 begin;
+
+	unit_network_init(&self->n, 2, 1);
+	ASSERT_EQ(0, unit_join(&self->n, 0, NULL));
+	ASSERT_EQ(0, unit_barrier(&self->n, 0));
+	unit_run(&self->n, 900 * NSEC_PER_USEC);
+	begin = self->n.world.now;
+	ASSERT_EQ(0, unit_join(&self->n, 1, NULL));
+	coll_group_notify_join(unit_group(&self->n, 1), 0, self->n.world.now);
+	ASSERT_EQ(0, unit_barrier(&self->n, 1));
+	ASSERT_TRUE(unit_await_all(&self->n, SECOND));
+	EXPECT_LT(self->n.world.now - begin, coll_timing_default.rto_initial / 2);
+}
+
 TEST_F(net, a_host_never_heard_from_fails_the_group_after_the_join_timeout)
 {
 	struct coll_timing t = coll_timing_default;
