@@ -27,10 +27,21 @@ def met():
     return group
 
 
+def start(rank, program, *words):
+    """A program that inherits the socket."""
+    try:
+        return subprocess.Popen([os.path.join(READERS, program), *words, str(rank.fileno())],
+                                pass_fds=[rank.fileno()], stdout=subprocess.PIPE, text=True)
+    except OSError as error:
+        # User-Mode Linux
+        if program == "bits32" and error.errno == errno.ENOEXEC:
+            raise Skipped("this kernel runs no programs of 32 bits") from None
+        raise
+
+
 def read_by_program(rank, *words):
     """The output of a program that inherits the socket, after the line "ready"."""
-    reader = subprocess.Popen([os.path.join(READERS, words[0]), *words[1:], str(rank.fileno())],
-                              pass_fds=[rank.fileno()], stdout=subprocess.PIPE, text=True)
+    reader = start(rank, *words)
     with reader.stdout as said:
         first = said.readline().strip()
         if first != "ready":
