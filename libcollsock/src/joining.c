@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "joining.h"
+#include "joining_options.h"
 #include "joining_path.h"
 #include "joining_proof.h"
 
@@ -76,7 +77,7 @@ static bool joining_is_answer(const struct joining *j, const struct joining_answ
 {
 	return (!a->error || joining_outcome_is_error(a->error)) &&
 	       (a->rank < j->ranks || a->rank == COLLSOCK_NO_RANK) &&
-	       a->segment <= COLLSOCK_MAX_SEGMENT && !(a->segment % COLLSOCK_SEGMENT_QUANTUM);
+	       joining_is_segment(a->segment);
 }
 
 /* The worst of the outcomes of all ranks */

@@ -41,7 +41,7 @@ static int options_check(const struct collsock_options *o)
 	if (strnlen(o->name, sizeof(o->name)) == sizeof(o->name) ||
 	    o->bearer > COLLSOCK_BEARER_ETHERNET || o->spin_us > COLLSOCK_MAX_SPIN_US ||
 	    o->timeout_ms > INT32_MAX ||
-	    o->segment_bytes > COLLSOCK_MAX_SEGMENT || o->segment_bytes % COLLSOCK_SEGMENT_QUANTUM)
+	    !joining_is_segment(o->segment_bytes))
 		return -EINVAL;
 	switch (o->family) {
 	case 0:

@@ -56,6 +56,13 @@ const char *joining_options_difference(const struct joining_terms *of_first,
 				       const struct joining_terms *of_other, char *text,
 				       size_t bytes);
 
+/* A length of segments that a group may have, or 0: none is named */
+static inline bool joining_is_segment(__u32 bytes)
+{
+	return !bytes || (bytes >= COLLSOCK_MIN_SEGMENT && bytes <= COLLSOCK_MAX_SEGMENT &&
+			  !(bytes % COLLSOCK_SEGMENT_QUANTUM));
+}
+
 /* Have the options a key? */
 bool joining_options_keyed(const struct collsock_options *options);
 

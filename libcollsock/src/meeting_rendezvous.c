@@ -132,6 +132,18 @@ static int rendezvous_resolve(const struct meeting_rendezvous *rendezvous, __u16
 	return -error;
 }
 
+/* A side whose host has gone, without a word, is noticed though neither sends anything. */
+static void rendezvous_notice_silence(int fd)
+{
+	static const int yes = 1, idle = 5, interval = 2, count = 3, unanswered_ms = 11000;
+
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof(yes));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unanswered_ms, sizeof(unanswered_ms));
+}
+
 static int rendezvous_socket(int family)
 {
 	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
@@ -139,8 +151,9 @@ static int rendezvous_socket(int family)
 
 	if (fd < 0)
 		return -errno;
-	/* Accepted connections inherit it. */
+	/* Accepted connections inherit all of this. */
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+	rendezvous_notice_silence(fd);
 	return fd;
 }
 

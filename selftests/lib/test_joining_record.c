@@ -295,6 +295,7 @@ TEST(options_that_make_no_sense_are_refused)
 		{ { .size = sizeof(bad[0].options), .network = { 10 } }, -EINVAL },
 		{ { .size = sizeof(bad[0].options), .family = AF_INET, .prefix = 33 }, -EINVAL },
 		{ { .size = sizeof(bad[0].options), .family = AF_INET6, .prefix = 129 }, -EINVAL },
+		{ { .size = sizeof(bad[0].options), .segment_bytes = 32 }, -EINVAL },
 		{ { .size = sizeof(bad[0].options), .segment_bytes = 47 }, -EINVAL },
 		{ { .size = sizeof(bad[0].options), .segment_bytes = 8688 }, -EINVAL },
 		{ { .size = sizeof(bad[0].options), .spin_us = 10001 }, -EINVAL },

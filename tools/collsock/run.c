@@ -106,6 +106,7 @@ static void run_start(struct run *run, uint32_t rank, const struct collsock_grou
 {
 	char value[LAUNCH_REQUEST_BYTES];
 	int fd = launch_request_write(group, rank, value);
+	pid_t parent = getpid();
 
 	if (fd < 0)
 		errx(RUN_FAILED, "request of rank %u: %s", rank, strerror(-fd));
@@ -118,6 +119,9 @@ static void run_start(struct run *run, uint32_t rank, const struct collsock_grou
 		return;
 	}
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	/* It may have ended before. */
+	if (getppid() != parent)
+		_exit(RUN_FAILED);
 	sigprocmask(SIG_SETMASK, usual, NULL);
 	run_set(LAUNCH_REQUEST, value);
 	run_set_number("COLLSOCK_RANK", rank);
