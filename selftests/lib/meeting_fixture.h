@@ -58,7 +58,7 @@ struct outcome {
  * @options: of its meeting
  * @exchanges: how many
  * @bytes: of each
- * @stops_after: it stops after so many exchanges, until it is killed; -1: never
+ * @stops_after: it stops after this number of exchanges, until it is killed; -1: never
  */
 struct rank {
 	pid_t			pid;

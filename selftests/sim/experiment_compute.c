@@ -19,7 +19,7 @@
 
 /* ---- the program ---- */
 
-/* Uniform in the step's time plus or minus so many percent */
+/* Uniform in the step's time plus or minus a percentage */
 static u64 compute_ns(const struct exp_settings *s, u32 host, u32 iteration)
 {
 	u64 mean_ns = s->steps_ns[iteration % s->steps], reach_ns = mean_ns * s->vary / 100;

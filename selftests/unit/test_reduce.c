@@ -534,7 +534,7 @@ TEST(only_known_types_have_a_size)
 	}
 }
 
-/* As many as fit, and of each type so many that the segments of a group suffice. */
+/* As many as fit into one; for each type the segments of a group are enough. */
 TEST(segments_hold_whole_elements)
 {
 	const struct type *t;

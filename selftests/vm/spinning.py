@@ -33,7 +33,7 @@ NOBODY = 65534
 DELAY_NS = 1_000_000_000
 SLEEPS = 3
 LIVENESS_MS = 60_000  # a device that is removed may be silent for long on a slow machine
-NEVER = 1 << 30  # after so many polls without a packet interrupts are enabled again
+NEVER = 1 << 30  # polls without a packet, after which interrupts are enabled again
 HUB, SPOKES = "e1", ("e2", "e3")
 UDP, ETHERNET = socket.AF_INET, socket.AF_PACKET
 

@@ -73,6 +73,30 @@ with collsock.join_env() as group:
     print("ranks", group.allreduce(group.rank + 1))' && saying "ranks 6" 3 "$work/log"
 }
 
+# Host 2 is cut off when its rank has met rank 0, so no packet tells of its end.
+vanished_host_is_replaced() {
+	local gone status ranks="--rendezvous 10.1.0.1 --ranks 3"
+	# shellcheck disable=SC2086 # words
+	onhost h1 collsock barrier $ranks --rank 0 >"$work/0" 2>&1 &
+	# shellcheck disable=SC2086 # words
+	onhost h2 collsock barrier $ranks --rank 1 >"$work/gone" 2>&1 &
+	gone=$!
+	until grep -q "connected to rank 0" "$work/gone"; do
+		sleep 0.2
+	done
+	onhost h2 ip link set eth0 down
+	kill -9 $gone
+	# Until then a second rank 1 is refused, and rank 2 would begin without it.
+	sleep 13
+	# shellcheck disable=SC2016,SC2086 # the host expands it; words
+	onhost h3 sh -c '
+		COLLSOCK_MEETING_TIMEOUT=20 collsock barrier "$@" --rank 2 &
+		collsock barrier "$@" --rank 1 && wait $!' sh $ranks >"$work/log" 2>&1
+	status=$?
+	onhost h2 ip link set eth0 up
+	equal 0 $status || { cat "$work/0" "$work/log"; return 1; }
+}
+
 ranks_of_three_hosts() {
 	status 0 three collsock barrier && status 0 three collsock barrier --timeout 600
 }
@@ -136,11 +160,12 @@ without_a_launcher() {
 		status 2 collsock allreduce --op most 1 && status 2 collsock allreduce --op max x
 }
 
-plan 13
+plan 14
 check "ranks of one host need no address, port or secret" ranks_of_one_host
 check "run has the status of the program" status_of_the_program
 check "what the others notice is the end of the program" liveness_is_that_of_the_program
 check "a program in Python is a rank" python_ranks
+check "a rank whose host has vanished may come again" vanished_host_is_replaced
 check "a barrier of three hosts, twice" ranks_of_three_hosts
 check "an all-reduce of three hosts, by each operator" numbers_of_three_hosts
 check "an all-reduce of real numbers" real_numbers

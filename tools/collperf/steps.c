@@ -42,7 +42,7 @@ struct steps {
 	double			us[MAX_STEPS];
 };
 
-/* Uniform in the step's time plus or minus so many percent */
+/* Uniform in the step's time plus or minus a percentage */
 static double step_us(const struct steps *s, unsigned int step, unsigned long iteration)
 {
 	const struct options *o = s->options;
