@@ -114,7 +114,7 @@ def a_page_counts_a_whole_window_and_more():
 @test
 def a_refused_post_is_not_counted():
     """There is a slot for its completion, but no room in the window of the group."""
-    group = Group((1, 2), window=1)
+    group = Group((1, 2), window=1, liveness_ms=60_000)
     group.barrier()
     reduce = {"operation": REDUCE, "root": 0}
     with Page(group[1]) as page:
