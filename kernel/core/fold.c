@@ -119,12 +119,16 @@ static inline u32 fold_next(const struct coll_op *op, const struct coll_lane *la
 	return lane->value + (op->schedule->form != COLL_FORM_PARTS);
 }
 
-/* Is an operand placed only for the next one to be folded with it? Then it need not be copied. */
-static bool fold_is_value(const struct coll_schedule *s, const struct coll_round *r, u32 edge)
+/*
+ * Is a long operand placed only for the next one to be folded with it? Then it need not be copied.
+ * A short one is copied in less time than it takes to find out.
+ */
+static inline bool fold_is_value(const struct coll_op *op, const struct coll_round *r, u32 edge)
 {
+	const struct coll_schedule *s = op->schedule;
 	const struct coll_edge *e = &s->fold[edge];
 
-	return e->action == COLL_PLACE && edge + 1 < r->fold_first + r->folds &&
+	return op->bytes >= COLL_VALUES_LONG && e->action == COLL_PLACE && edge + 1 < r->fold_first + r->folds &&
 	       e[1].action != COLL_PLACE && e[1].reg == e->reg && !coll_schedule_has_blocks(s);
 }
 
@@ -144,9 +148,9 @@ static bool fold_entry(struct coll_op *op, u32 index, u32 edge)
 		.action		= e->action,
 	};
 
-	if (fold_is_value(s, r, edge))
+	if (fold_is_value(op, r, edge))
 		return true;
-	step.value = edge > r->fold_first && fold_is_value(s, r, edge - 1) ?
+	step.value = edge > r->fold_first && fold_is_value(op, r, edge - 1) ?
 		     fold_operand(op, lane, edge - 1, first) : step.result;
 	/* An element has at least one byte. */
 	if (unlikely(step.bytes > op->group->work.unit && e->action != COLL_PLACE))
