@@ -164,14 +164,19 @@ static noinline bool receive_authentic(struct coll_instance *gi, const u8 *packe
 	return true;
 }
 
-static inline enum coll_refusal receive_under_lock(struct coll_instance *gi, u32 source,
-						   const u8 *packet, u32 bytes, bool ce)
+static inline enum coll_refusal receive_under_lock(struct coll_instance *gi,
+						   const struct sk_buff *skb, u32 source,
+						   const u8 *packet, u32 bytes)
 {
 	enum coll_refusal refusal = COLL_ACCEPTED;
 	u64 now = coll_instance_enter_bh_off(gi);
 
-	if (likely(!gi->ended))
-		refusal = coll_group_receive(&gi->group, source, packet, bytes, ce, now);
+	if (likely(!gi->ended)) {
+		refusal = coll_group_receive(&gi->group, source, packet, bytes,
+					     coll_bearer_is_marked(skb), now);
+		if (likely(refusal == COLL_ACCEPTED))
+			coll_napi_note(&gi->napi, source, skb);
+	}
 	coll_instance_leave_bh_off(gi);
 	return refusal;
 }
@@ -199,12 +204,9 @@ static __always_inline void receive_for_group(struct coll_net *cn, struct coll_i
 		return;
 	}
 	if (likely(!coll_forgery_is_flood(&gi->forgery)) || receive_authentic(gi, packet, bytes))
-		refusal = receive_under_lock(gi, source, packet, bytes,
-					     coll_bearer_is_marked(skb));
-	if (likely(refusal == COLL_ACCEPTED)) {
-		coll_napi_note(&gi->napi, source, skb);
+		refusal = receive_under_lock(gi, skb, source, packet, bytes);
+	if (likely(refusal == COLL_ACCEPTED))
 		return;
-	}
 	if (refusal == COLL_FORGED)
 		receive_forged(gi, packet, bytes);
 	else
