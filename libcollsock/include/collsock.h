@@ -98,6 +98,12 @@ enum collsock_bearer {
 	COLLSOCK_BEARER_ETHERNET	= 1,
 };
 
+enum collsock_backend {
+	COLLSOCK_BACKEND_AUTO	= 0,	/* as COLLSOCK_BACKEND says; else the kernel if it can */
+	COLLSOCK_BACKEND_KERNEL	= 1,	/* the module */
+	COLLSOCK_BACKEND_USER	= 2,	/* this process: neither root nor module */
+};
+
 /**
  * struct collsock_options - how to join; 0 is the default of each field
  * @size: sizeof(struct collsock_options); 0 if all is 0
@@ -121,9 +127,11 @@ enum collsock_bearer {
  * @failed_rank: receives the rank to blame for an error, or COLLSOCK_NO_RANK; may be NULL
  * @text: receives what the error means and what to do; may be NULL
  * @text_bytes: room there; 512 bytes are enough for every text
+ * @backend: enum collsock_backend, of this rank
+ * @reserved: 0
  *
  * Fields are only ever added, at the end. All ranks must have the same, except in @open_flags,
- * @spin_us, @timeout_ms, @failed_rank, @text and @text_bytes.
+ * @spin_us, @timeout_ms, @failed_rank, @text, @text_bytes and @backend.
  */
 struct collsock_options {
 	__u32	size;
@@ -151,6 +159,8 @@ struct collsock_options {
 	__u32	*failed_rank;
 	char	*text;
 	size_t	text_bytes;
+	__u32	backend;
+	__u32	reserved;
 };
 
 /*

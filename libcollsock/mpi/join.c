@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../src/joining.h"
+#include "../src/socket.h"
 #include "clock.h"
 #include "join.h"
 #include "outcome.h"
@@ -41,7 +42,7 @@ static int join_open_socket(struct cm_comm *c)
 
 	if (err)
 		return err;
-	err = collsock_open(&c->socket, COLLSOCK_OPEN_NONBLOCK);
+	err = socket_open(&c->socket, COLLSOCK_OPEN_NONBLOCK, COLLSOCK_BACKEND_KERNEL);
 	if (err == -EAFNOSUPPORT)
 		atomic_store(&join_known_error, err);
 	if (err || getrlimit(RLIMIT_NOFILE, &most) ||
@@ -65,6 +66,7 @@ static int join_make_options(struct collsock_options *complete)
 		.degree		= cm_settings.degree,
 		.liveness_ms	= cm_settings.liveness_ms,
 		.max_bytes	= cm_settings.max_bytes,
+		.backend	= COLLSOCK_BACKEND_KERNEL,
 	};
 
 	memcpy(o.network, cm_settings.network, sizeof(o.network));

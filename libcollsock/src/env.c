@@ -8,29 +8,58 @@
 #include "launch.h"
 #include "launch_environment.h"
 #include "launch_request.h"
+#include "socket.h"
+
+/* The launcher has decided, and so may the program have. */
+static int env_check_backend(const struct collsock_options *o, enum collsock_backend launched)
+{
+	static const char *const words[] = {
+		[COLLSOCK_BACKEND_KERNEL] = "kernel", [COLLSOCK_BACKEND_USER] = "user",
+	};
+
+	if (o->backend == COLLSOCK_BACKEND_AUTO || o->backend == launched)
+		return 0;
+	snprintf(o->text, o->text_bytes,
+		 "this rank is to use the backend %s, but collsock run has prepared %s: set COLLSOCK_BACKEND for collsock run, too",
+		 words[o->backend], words[launched]);
+	return -EINVAL;
+}
+
+static int env_enter(struct collsock **joined, const struct collsock_options *o,
+		     enum collsock_backend backend, const char *request, const char *socket)
+{
+	struct collsock *s;
+	int err = socket_open(&s, o->open_flags, backend);
+
+	if (err)
+		return err;
+	err = launch_request_join(s, request, socket);
+	if (err) {
+		collsock_close(s);
+		return err;
+	}
+	s->spin_us = o->spin_us;
+	*joined = s;
+	return 0;
+}
 
 /* Without an exchange: others may still have to start, and are waited for by operations. */
 static int env_join_request(struct collsock **joined, const struct collsock_options *o,
-			    const char *value)
+			    const char *request)
 {
-	struct collsock *s;
-	int err = collsock_open(&s, o->open_flags);
+	const char *socket = launch_variable(LAUNCH_SOCKET);
+	enum collsock_backend backend = socket ? COLLSOCK_BACKEND_USER : COLLSOCK_BACKEND_KERNEL;
+	int err = env_check_backend(o, backend);
 
-	if (!err) {
-		err = launch_request_join(s, value);
-		if (err)
-			collsock_close(s);
-	}
-	if (!err) {
-		s->spin_us = o->spin_us;
-		*joined = s;
-	} else if (err == -EBADMSG) {
+	if (err)
+		return err;
+	err = env_enter(joined, o, backend, request, socket);
+	if (err == -EBADMSG)
 		snprintf(o->text, o->text_bytes,
 			 "COLLSOCK_REQUEST=%.40s: this file of collsock run is not open here; it is for one rank, which joins once",
-			 value);
-	} else {
+			 request);
+	else if (err)
 		collsock_strerror(err, COLLSOCK_NO_RANK, o->text, o->text_bytes);
-	}
 	return err;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "fork.h"
+#include "user_thread.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -17,10 +18,12 @@ static unsigned int forks;
 static void before_fork(void)
 {
 	pthread_mutex_lock(&lock);
+	user_thread_before_fork();
 }
 
 static void after_fork(void)
 {
+	user_thread_after_fork();
 	pthread_mutex_unlock(&lock);
 }
 
@@ -36,6 +39,7 @@ static void in_child(void)
 		s->fd = -1;
 		s->link = NULL;
 	}
+	user_thread_in_child();
 	pthread_mutex_unlock(&lock);
 }
 

@@ -5,10 +5,12 @@
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "group.h"
 #include "internal.h"
 #include "member.h"
+#include "user.h"
 
 #define FIRST_CAPACITY 16
 
@@ -218,21 +220,32 @@ size_t group_flatten(const struct collsock_group *group, __u32 rank, __u8 **requ
 	return bytes;
 }
 
-COLLSOCK_PUBLIC int collsock_join(struct collsock *s, const struct collsock_group *group,
-				  __u32 rank)
+int group_join_request(struct collsock *s, const void *request, size_t bytes, int fd)
+{
+	if (s->user)
+		return user_join(s->user, request, bytes, fd);
+	return setsockopt(s->fd, SOL_COLLSOCK, COLLSOCK_JOIN, request, bytes) ? -errno : 0;
+}
+
+int group_join(struct collsock *s, const struct collsock_group *group, __u32 rank, int fd)
 {
 	__u8 *request;
-	size_t bytes;
-	int err = 0;
+	size_t bytes = group_flatten(group, rank, &request);
+	int err;
 
-	if (rank >= group->request.ranks)
-		return -EINVAL;
-	bytes = group_flatten(group, rank, &request);
-	if (!request)
+	if (!request) {
+		if (fd >= 0)
+			close(fd);
 		return -ENOMEM;
-	if (setsockopt(s->fd, SOL_COLLSOCK, COLLSOCK_JOIN, request, bytes))
-		err = -errno;
+	}
+	err = group_join_request(s, request, bytes, fd);
 	explicit_bzero(request, sizeof(struct collsock_join));
 	free(request);
 	return err;
+}
+
+COLLSOCK_PUBLIC int collsock_join(struct collsock *s, const struct collsock_group *group,
+				  __u32 rank)
+{
+	return rank < group->request.ranks ? group_join(s, group, rank, -1) : -EINVAL;
 }

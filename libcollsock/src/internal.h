@@ -15,6 +15,7 @@
 /**
  * struct collsock - a socket
  * @fd: file descriptor; -1 in a forked child
+ * @user: the rank, if it is not the kernel's (user.h); else NULL
  * @spin_us: how long to spin before sleeping
  * @next_cookie: for the next function that posts and waits
  * @ranks: ranks of the group, once asked for; 0 before
@@ -26,6 +27,7 @@
  */
 struct collsock {
 	int		fd;
+	struct user_member	*user;
 	atomic_uint	spin_us;
 	atomic_ullong	next_cookie;
 	atomic_uint	ranks;

@@ -7,6 +7,7 @@
 
 #include "internal.h"
 #include "joining_text.h"
+#include "socket.h"
 
 #define MS_PER_S 1000
 #define NS_PER_MS 1000000
@@ -90,6 +91,7 @@ COLLSOCK_PUBLIC int collsock_join_with(struct collsock **joined,
 	struct collsock_options complete;
 	struct joining_outcome o;
 	struct collsock *s = NULL;
+	struct user_ports ports;
 	struct joining j;
 	bool tried = false;
 	int err;
@@ -99,14 +101,17 @@ COLLSOCK_PUBLIC int collsock_join_with(struct collsock **joined,
 	err = joining_options_complete(&complete, options);
 	/* The other ranks are told of an error. */
 	if (!err)
-		err = collsock_open(&s, complete.open_flags);
+		err = socket_open(&s, complete.open_flags, complete.backend);
+	user_ports_init(&ports);
 	o = (struct joining_outcome){
 		joining_init(&j, &complete, rank, ranks, exchange, ctx), rank
 	};
+	j.ports = s && s->user ? &ports : NULL;
 	if (!o.error)
 		o = join_steps(&j, s, err, &tried);
 	join_report(&j, o, tried);
 	joining_free(&j);
+	user_ports_free(&ports);
 	explicit_bzero(complete.key, sizeof(complete.key));
 	if (o.error) {
 		collsock_close(s);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "group.h"
 #include "joining.h"
 #include "joining_options.h"
 #include "joining_path.h"
@@ -113,6 +114,8 @@ struct joining_outcome joining_meet(struct joining *j, int error)
 	struct joining_record own;
 
 	joining_record_fill(&own, &j->options, j->rank, j->ranks, error);
+	if (!own.error && j->ports)
+		own.error = user_ports_reserve(j->ports, &own.host, &j->options);
 	o = joining_exchange(j, &own, j->records, sizeof(own));
 	explicit_bzero(&own, sizeof(own));
 	if (o.error)
@@ -197,7 +200,8 @@ static int joining_add_rank(struct collsock_group *group, const struct joining *
 {
 	const struct joining_address *a = joining_plan_address(&j->plan, rank);
 	struct sockaddr_storage address;
-	socklen_t bytes = joining_host_sockaddr(a, &j->options, &address);
+	socklen_t bytes = joining_host_sockaddr(a, joining_plan_port(&j->plan, rank), &j->options,
+						&address);
 
 	return collsock_group_add_sockaddr(group, (struct sockaddr *)&address, bytes);
 }
@@ -224,14 +228,21 @@ int joining_make_group(const struct joining *j, struct collsock_group **made)
 	return 0;
 }
 
-static int joining_join(const struct joining *j, struct collsock *socket)
+int joining_take_socket(struct joining *j)
+{
+	if (!j->ports)
+		return -1;
+	return user_ports_take(j->ports, j->plan.chosen[j->plan.host_of_rank[j->rank]]);
+}
+
+static int joining_join(struct joining *j, struct collsock *socket)
 {
 	struct collsock_group *group;
 	int err = joining_make_group(j, &group);
 
 	if (err)
 		return err;
-	err = collsock_join(socket, group, j->rank);
+	err = group_join(socket, group, j->rank, joining_take_socket(j));
 	collsock_group_free(group);
 	return err;
 }

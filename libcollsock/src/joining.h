@@ -16,6 +16,7 @@
 
 #include "joining_outcome.h"
 #include "joining_plan.h"
+#include "user_port.h"
 
 /**
  * struct joining - see there
@@ -29,6 +30,7 @@
  * @answers: scratch memory, an answer for each rank
  * @plan: who is where, once they have met
  * @segment: length of segments, once prepared
+ * @ports: in user space, where the port of this rank is kept until it joins; NULL with the kernel
  * @detail: what an error means if its number does not say it, with the rank; else ""
  */
 struct joining {
@@ -42,6 +44,7 @@ struct joining {
 	struct joining_answer	*answers;
 	struct joining_plan	plan;
 	unsigned int		segment;
+	struct user_ports	*ports;
 	char			detail[JOINING_DETAIL_BYTES];
 };
 
@@ -60,6 +63,9 @@ void joining_free(struct joining *j);
 struct joining_outcome joining_meet(struct joining *j, int error);
 
 struct joining_outcome joining_prepare(struct joining *j);
+
+/* In user space, the socket of this rank, once prepared, which the caller closes; else -1 */
+int joining_take_socket(struct joining *j);
 
 /* The group, once prepared, which the caller frees. 0, or a negative errno */
 int joining_make_group(const struct joining *j, struct collsock_group **made);

@@ -5,6 +5,9 @@
 
 #include "joining_choice.h"
 
+#define ADDRESS_BITS 128
+#define IPV4_BITS 32
+
 /**
  * struct choice - in which addresses are sought
  * @hosts: of all ranks
@@ -21,6 +24,11 @@ struct choice {
 	enum joining_reach			reach;
 };
 
+static unsigned int choice_bits(const struct joining_address *a)
+{
+	return a->family == AF_INET ? IPV4_BITS : ADDRESS_BITS;
+}
+
 /* The first address of a host there; those with the largest reach are first. */
 static int choice_find_address(const struct choice *c, const struct joining_host *host)
 {
@@ -34,24 +42,36 @@ static int choice_find_address(const struct choice *c, const struct joining_host
 	return -1;
 }
 
-static int choice_compare_bytes(const void *one, const void *other)
+/* Where a host is reached */
+struct choice_end {
+	__u8	bytes[16];
+	__u32	port;
+};
+
+static int choice_compare_ends(const void *one, const void *other)
 {
-	return memcmp(one, other, sizeof(((struct joining_address *)NULL)->bytes));
+	return memcmp(one, other, sizeof(struct choice_end));
 }
 
-/* Addresses of private networks, such as those of containers, may be the same on each host. */
+/*
+ * Addresses of private networks, such as those of containers, may be the same on each host. Ranks
+ * of one machine that are hosts by themselves have different ports.
+ */
 static int choice_all_differ(const struct choice *c, const unsigned int *chosen)
 {
-	__u8 (*sorted)[16] = calloc(c->count, sizeof(*sorted));
+	struct choice_end *sorted = calloc(c->count, sizeof(*sorted));
 	int err = sorted ? 0 : -ENOMEM;
 	unsigned int i;
 
-	for (i = 0; i < c->count && !err; i++)
-		memcpy(sorted[i], c->hosts[i]->address[chosen[i]].bytes, sizeof(*sorted));
+	for (i = 0; i < c->count && !err; i++) {
+		memcpy(sorted[i].bytes, c->hosts[i]->address[chosen[i]].bytes,
+		       sizeof(sorted[i].bytes));
+		sorted[i].port = c->hosts[i]->port;
+	}
 	if (!err)
-		qsort(sorted, c->count, sizeof(*sorted), choice_compare_bytes);
+		qsort(sorted, c->count, sizeof(*sorted), choice_compare_ends);
 	for (i = 1; i < c->count && !err; i++)
-		if (!choice_compare_bytes(sorted[i - 1], sorted[i]))
+		if (!choice_compare_ends(&sorted[i - 1], &sorted[i]))
 			err = -EADDRNOTAVAIL;
 	free(sorted);
 	return err;
@@ -87,19 +107,32 @@ static int choice_try_networks(struct choice *c, bool direct, unsigned int *chos
 	return err;
 }
 
-static int choice_of_one(const struct joining_host *host, unsigned int *chosen)
+static bool choice_is_one_machine(const struct joining_host *const *hosts, unsigned int count)
 {
 	unsigned int i;
 
-	if (!host->addresses)
+	for (i = 1; i < count; i++)
+		if (!joining_host_same_machine(hosts[0], hosts[i]))
+			return false;
+	return true;
+}
+
+/* All have the same address then, so that they differ by their ports. */
+static int choice_in_machine(struct choice *c, unsigned int *chosen)
+{
+	const struct joining_host *first = c->hosts[0];
+	unsigned int i = 0;
+
+	if (!first->addresses)
 		return -EADDRNOTAVAIL;
-	*chosen = 0;
-	for (i = 0; i < host->addresses; i++)
-		if (host->address[i].reach == JOINING_REACH_HOST) {
-			*chosen = i;
-			break;
-		}
-	return 0;
+	while (i < first->addresses - 1 && first->address[i].reach != JOINING_REACH_HOST)
+		i++;
+	if (first->address[i].reach != JOINING_REACH_HOST)
+		i = 0;
+	c->network = &first->address[i];
+	c->prefix = choice_bits(c->network);
+	c->reach = c->network->reach;
+	return choice_try(c, chosen);
 }
 
 int joining_choose(const struct joining_host *const *hosts, unsigned int count, bool direct,
@@ -108,8 +141,11 @@ int joining_choose(const struct joining_host *const *hosts, unsigned int count, 
 	struct choice c = { .hosts = hosts, .count = count };
 	int err = -EADDRNOTAVAIL;
 
+	if (choice_is_one_machine(hosts, count) && !choice_in_machine(&c, chosen))
+		return 0;
+	c.reach = JOINING_REACH_NETWORK;
 	if (count == 1)
-		return choice_of_one(hosts[0], chosen);
+		return -EADDRNOTAVAIL;
 	for (; c.reach < JOINING_REACH_HOST && err == -EADDRNOTAVAIL; c.reach++) {
 		err = choice_try_networks(&c, true, chosen);
 		/* Networks connected by routers */

@@ -6,7 +6,7 @@
 #include "joining_host.h"
 
 /**
- * joining_choose() - choose one address of each host, all of them different
+ * joining_choose() - choose one address of each host
  * @hosts: valid ones (joining_host_is_valid())
  * @count: number of hosts
  * @direct: only in a network that all hosts share
@@ -14,7 +14,8 @@
  *
  * Addresses are in a network of the first host that all hosts share, if there is one, else, unless
  * @direct, in others. Those of bridges inside hosts are chosen only where there are no others;
- * loopback is for a single host, and then the first choice.
+ * loopback is for hosts of one machine, and then the first choice. Hosts with different ports may
+ * have one address.
  *
  * Return: 0; -EADDRNOTAVAIL if there are no such addresses, -ENOMEM.
  */

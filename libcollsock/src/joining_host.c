@@ -7,6 +7,7 @@
 #include <net/if_arp.h>
 #include <netinet/in.h>
 #include <netpacket/packet.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,8 +210,8 @@ static socklen_t host_device_sockaddr(const struct joining_address *a, __u16 eth
 	return sizeof(*ll);
 }
 
-socklen_t joining_host_sockaddr(const struct joining_address *a, const struct collsock_options *o,
-				struct sockaddr_storage *storage)
+socklen_t joining_host_sockaddr(const struct joining_address *a, __u16 port,
+				const struct collsock_options *o, struct sockaddr_storage *storage)
 {
 	struct sockaddr_in6 *in6 = (void *)storage;
 	struct sockaddr_in *in = (void *)storage;
@@ -220,11 +221,11 @@ socklen_t joining_host_sockaddr(const struct joining_address *a, const struct co
 		return host_device_sockaddr(a, o->port, (void *)storage);
 	storage->ss_family = a->family;
 	if (a->family == AF_INET) {
-		in->sin_port = htons(o->port);
+		in->sin_port = htons(port ? port : o->port);
 		memcpy(&in->sin_addr, a->bytes, sizeof(in->sin_addr));
 		return sizeof(*in);
 	}
-	in6->sin6_port = htons(o->port);
+	in6->sin6_port = htons(port ? port : o->port);
 	memcpy(&in6->sin6_addr, a->bytes, sizeof(in6->sin6_addr));
 	return sizeof(*in6);
 }
@@ -259,7 +260,7 @@ static bool host_address_is_valid(const struct joining_address *a,
 	if (a->reach >= JOINING_REACHES || a->reserved ||
 	    (host_is_loopback(a) && a->reach != JOINING_REACH_HOST))
 		return false;
-	bytes = joining_host_sockaddr(a, o, &storage);
+	bytes = joining_host_sockaddr(a, 0, o, &storage);
 	return !member_from_sockaddr(&member, (struct sockaddr *)&storage, bytes);
 }
 
@@ -267,7 +268,8 @@ bool joining_host_is_valid(const struct joining_host *host, const struct collsoc
 {
 	unsigned int i;
 
-	if (host->addresses > JOINING_MOST_ADDRESSES || host->reserved)
+	if (host->addresses > JOINING_MOST_ADDRESSES || host->port > UINT16_MAX ||
+	    (host->port && o->bearer == COLLSOCK_BEARER_ETHERNET))
 		return false;
 	for (i = 0; i < host->addresses; i++)
 		if (!host_address_is_valid(&host->address[i], o) ||

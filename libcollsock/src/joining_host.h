@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* The host on which a rank runs, and its addresses, as the rank sends them to the others */
+/*
+ * The host on which a rank runs, and its addresses, as the rank sends them to the others. In user
+ * space each rank is a host by itself, with its own port.
+ */
 #ifndef COLLSOCK_JOINING_HOST_H
 #define COLLSOCK_JOINING_HOST_H
 
@@ -39,15 +42,15 @@ struct joining_address {
 
 /**
  * struct joining_host - a rank's host
- * @identity: boot id and network namespace; equal for ranks that share a host
+ * @identity: boot id and network namespace; equal for ranks that share a machine
  * @addresses: number of addresses
- * @reserved: 0
+ * @port: UDP port of the rank alone; 0: that of the options, which ranks of a machine share
  * @address: its addresses, in the order of their reach
  */
 struct joining_host {
 	__u64			identity[4];
 	__u32			addresses;
-	__u32			reserved;
+	__u32			port;
 	struct joining_address	address[JOINING_MOST_ADDRESSES];
 };
 
@@ -63,17 +66,23 @@ int joining_host_identify(struct joining_host *host);
  */
 int joining_host_add_addresses(struct joining_host *host, const struct collsock_options *options);
 
+static inline bool joining_host_same_machine(const struct joining_host *one,
+					     const struct joining_host *other)
+{
+	return !__builtin_memcmp(one->identity, other->identity, sizeof(one->identity));
+}
+
 static inline bool joining_host_same(const struct joining_host *one,
 				     const struct joining_host *other)
 {
-	return !__builtin_memcmp(one->identity, other->identity, sizeof(one->identity));
+	return one->port == other->port && joining_host_same_machine(one, other);
 }
 
 /* Are the first @prefix bits of two addresses the same? @prefix is at most 128. */
 bool joining_host_same_network(const __u8 *one, const __u8 *other, unsigned int prefix);
 
-/* The address as other sockets have it, with the port of @options; returns its length. */
-socklen_t joining_host_sockaddr(const struct joining_address *address,
+/* The address as other sockets have it. @port: 0: that of @options. Returns its length. */
+socklen_t joining_host_sockaddr(const struct joining_address *address, __u16 port,
 				const struct collsock_options *options,
 				struct sockaddr_storage *storage);
 

@@ -5,8 +5,11 @@
 #include <string.h>
 
 #include "joining_options.h"
+#include "socket.h"
 
 #define MOST_OPTIONS_BYTES 4096
+/* The first version, without what was added later */
+#define FIRST_OPTIONS_BYTES offsetof(struct collsock_options, backend)
 #define IPV4_BITS 32
 #define IPV6_BITS 128
 
@@ -28,10 +31,12 @@ static int options_copy(struct collsock_options *o, const struct collsock_option
 
 	/* Without a size only the fields of the first version can be looked at. */
 	if (!size)
-		return options_are_zero(from, sizeof(*from)) ? 0 : -EINVAL;
-	if (size < sizeof(*o) || size > MOST_OPTIONS_BYTES)
+		return options_are_zero(from, FIRST_OPTIONS_BYTES) ? 0 : -EINVAL;
+	if (size < FIRST_OPTIONS_BYTES || size > MOST_OPTIONS_BYTES)
 		return size > MOST_OPTIONS_BYTES ? -E2BIG : -EINVAL;
-	*o = *from;
+	memcpy(o, from, size < sizeof(*o) ? size : sizeof(*o));
+	if (size <= sizeof(*o))
+		return 0;
 	return options_are_zero((const __u8 *)from + sizeof(*o), size - sizeof(*o)) ? 0 : -E2BIG;
 }
 
@@ -40,7 +45,7 @@ static int options_check(const struct collsock_options *o)
 {
 	if (strnlen(o->name, sizeof(o->name)) == sizeof(o->name) ||
 	    o->bearer > COLLSOCK_BEARER_ETHERNET || o->spin_us > COLLSOCK_MAX_SPIN_US ||
-	    o->timeout_ms > INT32_MAX ||
+	    o->timeout_ms > INT32_MAX || o->backend > COLLSOCK_BACKEND_USER || o->reserved ||
 	    !joining_is_segment(o->segment_bytes))
 		return -EINVAL;
 	switch (o->family) {
@@ -57,6 +62,7 @@ static int options_check(const struct collsock_options *o)
 
 int joining_options_complete(struct collsock_options *o, const struct collsock_options *options)
 {
+	enum collsock_backend backend = COLLSOCK_BACKEND_AUTO;
 	int err = 0;
 
 	memset(o, 0, sizeof(*o));
@@ -64,11 +70,14 @@ int joining_options_complete(struct collsock_options *o, const struct collsock_o
 		err = options_copy(o, options);
 	if (!err)
 		err = options_check(o);
+	if (!err)
+		err = socket_choose_backend(o->backend, &backend);
 	/* An error is reported where the caller wants it, if that can be told. */
 	if (err)
 		*o = (struct collsock_options){ .failed_rank = o->failed_rank, .text = o->text,
 						.text_bytes = o->text_bytes };
 	o->size = sizeof(*o);
+	o->backend = backend;
 	if (!o->timeout_ms)
 		o->timeout_ms = COLLSOCK_DEFAULT_TIMEOUT_MS;
 	if (!o->max_bytes)

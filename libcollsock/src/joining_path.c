@@ -17,7 +17,7 @@ static int path_mtu(int fd, const struct joining_address *a, const struct collso
 {
 	bool ipv4 = a->family == AF_INET;
 	struct sockaddr_storage address;
-	socklen_t bytes = joining_host_sockaddr(a, o, &address);
+	socklen_t bytes = joining_host_sockaddr(a, 0, o, &address);
 	int mtu = 0;
 
 	if (connect(fd, (struct sockaddr *)&address, bytes))

@@ -21,6 +21,8 @@ static int plan_compare(const void *one, const void *other)
 	const struct plan_rank *a = one, *b = other;
 	int order = memcmp(a->host->identity, b->host->identity, sizeof(a->host->identity));
 
+	if (!order && a->host->port != b->host->port)
+		order = a->host->port < b->host->port ? -1 : 1;
 	return order ? order : a->rank < b->rank ? -1 : 1;
 }
 
@@ -103,6 +105,11 @@ const struct joining_address *joining_plan_address_of_host(const struct joining_
 const struct joining_address *joining_plan_address(const struct joining_plan *p, unsigned int rank)
 {
 	return joining_plan_address_of_host(p, p->host_of_rank[rank]);
+}
+
+__u16 joining_plan_port(const struct joining_plan *p, unsigned int rank)
+{
+	return p->hosts[p->host_of_rank[rank]]->port;
 }
 
 bool joining_plan_in_order(const struct joining_plan *p)

@@ -44,6 +44,9 @@ const struct joining_address *joining_plan_address(const struct joining_plan *pl
 const struct joining_address *joining_plan_address_of_host(const struct joining_plan *plan,
 							   unsigned int host);
 
+/* The UDP port of the host of @rank; 0: that of the options */
+__u16 joining_plan_port(const struct joining_plan *plan, unsigned int rank);
+
 /* Are ranks placed on hosts in their order? */
 bool joining_plan_in_order(const struct joining_plan *plan);
 

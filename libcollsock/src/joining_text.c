@@ -9,6 +9,10 @@
 
 #define TEXT_NO_NETWORK \
 	"has no Ethernet interface with an address in a network that all hosts share (see ip address, the options network and family), or groups there have another EtherType (collsock get ethertype)"
+#define TEXT_NO_PORT \
+	"finds no free port among COLLSOCK_USER_PORTS, which ranks in user space have; or joined before, or its group left a moment ago: give each run a new nonce"
+#define TEXT_UDP_PORTS \
+	"is UDP port %u open between all hosts, and those of COLLSOCK_USER_PORTS where ranks are in user space?"
 #define TEXT_NO_PACKETS "has not received packets of all others: "
 
 /* What is different in joining; NULL if an error means the same as elsewhere */
@@ -24,12 +28,13 @@ static const char *text_of_error(const struct joining *j, int error, char *text,
 			 "has no address that others can reach (see ip address, the options network and family), or groups there do not use UDP port %u (collsock get port)",
 			 j->options.port);
 		return text;
+	case -EADDRINUSE:
+		return TEXT_NO_PORT;
 	case -EHOSTUNREACH:
 		if (ethernet)
 			return TEXT_NO_PACKETS "are all hosts in one Ethernet network?";
 		snprintf(text, bytes,
-			 TEXT_NO_PACKETS "is UDP port %u open between all hosts?",
-			 j->options.port);
+			 TEXT_NO_PACKETS TEXT_UDP_PORTS, j->options.port);
 		return text;
 	default:
 		return NULL;

@@ -2,9 +2,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "joining_text.h"
 #include "launch_prepare.h"
+#include "socket.h"
 
 /* Programs that join by themselves exchange more. They are another job, so that neither waits. */
 static void launch_set_job(struct launch *launch)
@@ -15,7 +17,22 @@ static void launch_set_job(struct launch *launch)
 	snprintf(launch->job, sizeof(launch->job), "%.*s", LAUNCH_JOB_BYTES - 1, job);
 }
 
-static int launch_write(const struct joining *j, char value[LAUNCH_REQUEST_BYTES])
+int launch_choose_backend(enum collsock_backend *backend)
+{
+	struct collsock *s;
+	int err = socket_choose_backend(COLLSOCK_BACKEND_AUTO, backend);
+
+	if (err || *backend != COLLSOCK_BACKEND_AUTO)
+		return err;
+	err = socket_open(&s, 0, COLLSOCK_BACKEND_AUTO);
+	if (err)
+		return err;
+	*backend = s->user ? COLLSOCK_BACKEND_USER : COLLSOCK_BACKEND_KERNEL;
+	collsock_close(s);
+	return 0;
+}
+
+static int launch_write_request(const struct joining *j, char value[LAUNCH_REQUEST_BYTES])
 {
 	struct collsock_group *group;
 	int err = joining_make_group(j, &group);
@@ -24,41 +41,70 @@ static int launch_write(const struct joining *j, char value[LAUNCH_REQUEST_BYTES
 		return err;
 	err = launch_request_write(group, j->rank, value);
 	collsock_group_free(group);
+	return err < 0 ? err : 0;
+}
+
+/* In user space the program gets the socket that has the port of its rank. */
+static int launch_write_socket(struct joining *j, char value[LAUNCH_REQUEST_BYTES])
+{
+	int fd = joining_take_socket(j), err;
+
+	*value = '\0';
+	if (fd < 0)
+		return 0;
+	err = launch_request_pass_socket(fd, value);
+	if (err)
+		close(fd);
 	return err;
 }
 
-static int launch_join(const struct launch *launch, struct meeting *meeting,
-		       char value[LAUNCH_REQUEST_BYTES], char *text, size_t bytes)
+/* All ranks take each step; @error: why this one cannot. */
+static struct joining_outcome launch_steps(struct joining *j, int error,
+					   struct launch_values *values)
 {
-	struct collsock_options o;
+	struct joining_outcome o = joining_meet(j, error);
+
+	if (!o.error)
+		o = joining_prepare(j);
+	if (o.error)
+		return o;
+	error = launch_write_socket(j, values->socket);
+	if (!error)
+		error = launch_write_request(j, values->request);
+	return (struct joining_outcome){ error, j->rank };
+}
+
+static int launch_join(const struct launch *launch, struct meeting *meeting,
+		       struct launch_values *values, char *text, size_t bytes)
+{
+	enum collsock_backend backend = COLLSOCK_BACKEND_KERNEL;
+	int error = launch_choose_backend(&backend);
 	struct joining_outcome outcome;
+	struct collsock_options o;
+	struct user_ports ports;
 	struct joining j;
-	int fd = 0;
 
 	joining_options_complete(&o, NULL);
 	meeting_group_key(meeting, o.key);
+	user_ports_init(&ports);
 	outcome = (struct joining_outcome){
 		joining_init(&j, &o, launch->rank, launch->ranks, meeting_exchange, meeting),
 		launch->rank
 	};
+	j.ports = backend == COLLSOCK_BACKEND_USER ? &ports : NULL;
 	if (!outcome.error)
-		outcome = joining_meet(&j, 0);
-	if (!outcome.error)
-		outcome = joining_prepare(&j);
-	if (!outcome.error) {
-		fd = launch_write(&j, value);
-		outcome = (struct joining_outcome){ fd < 0 ? fd : 0, launch->rank };
-	}
+		outcome = launch_steps(&j, error, values);
 	if (outcome.error && *meeting_text(meeting))
 		snprintf(text, bytes, "%s", meeting_text(meeting));
 	else if (outcome.error)
 		joining_text(&j, outcome, false, text, bytes);
 	joining_free(&j);
+	user_ports_free(&ports);
 	explicit_bzero(o.key, sizeof(o.key));
-	return outcome.error ? outcome.error : fd;
+	return outcome.error;
 }
 
-int launch_prepare(const struct launch *launch, char value[LAUNCH_REQUEST_BYTES], char *text,
+int launch_prepare(const struct launch *launch, struct launch_values *values, char *text,
 		   size_t bytes)
 {
 	struct launch of_launcher = *launch;
@@ -69,7 +115,7 @@ int launch_prepare(const struct launch *launch, char value[LAUNCH_REQUEST_BYTES]
 	err = launch_meet(&of_launcher, &meeting, text, bytes);
 	if (err)
 		return err;
-	err = launch_join(launch, meeting, value, text, bytes);
+	err = launch_join(launch, meeting, values, text, bytes);
 	meeting_close(meeting);
 	return err;
 }

@@ -7,16 +7,32 @@
 #include "launch_request.h"
 
 /**
+ * struct launch_values - what the program is told in its environment
+ * @request: the value of COLLSOCK_REQUEST
+ * @socket: the value of COLLSOCK_SOCKET, or ""
+ */
+struct launch_values {
+	char	request[LAUNCH_REQUEST_BYTES];
+	char	socket[LAUNCH_REQUEST_BYTES];
+};
+
+/**
  * launch_prepare() - meet the launchers of the other ranks, and write the request of this rank
  * @launch: as launch_find() found it
- * @value: out: the value of COLLSOCK_REQUEST
+ * @values: out
  * @text: receives why it failed, and what to do
  * @bytes: room there; MEETING_TEXT is enough
  *
- * Return: the file of the request, which stays open across exec; or a negative errno, as
- * launch_meet() and collsock_join_with().
+ * Return: 0; the files that are named stay open across exec. Or a negative errno, as launch_meet()
+ * and collsock_join_with().
  */
-int launch_prepare(const struct launch *launch, char value[LAUNCH_REQUEST_BYTES], char *text,
+int launch_prepare(const struct launch *launch, struct launch_values *values, char *text,
 		   size_t bytes);
+
+/*
+ * The backend of programs that this process starts: what COLLSOCK_BACKEND says, else what there is
+ * here. 0, or a negative errno
+ */
+int launch_choose_backend(enum collsock_backend *backend);
 
 #endif

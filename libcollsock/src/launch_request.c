@@ -65,19 +65,38 @@ int launch_request_write(const struct collsock_group *group, __u32 rank,
 	return fd;
 }
 
+int launch_request_pass_socket(int fd, char value[LAUNCH_REQUEST_BYTES])
+{
+	struct stat status;
+
+	if (fcntl(fd, F_SETFD, 0) || fstat(fd, &status))
+		return -errno;
+	snprintf(value, LAUNCH_REQUEST_BYTES, "%d:%llu", fd, (unsigned long long)status.st_ino);
+	return 0;
+}
+
 /* ---- join ---- */
 
 /* The file that the value names, if it is still that; its number may be another file's by now. */
-static int launch_open(const char *value, size_t *bytes)
+static int launch_find_file(const char *value, struct stat *status)
 {
 	unsigned long long inode;
-	struct stat status;
-	int fd, seals, end = 0;
+	int fd, end = 0;
 
 	if (sscanf(value, "%d:%llu%n", &fd, &inode, &end) != 2 || value[end])
 		return -EBADMSG;
-	if (fd < 0 || fstat(fd, &status) || status.st_ino != inode)
+	if (fd < 0 || fstat(fd, status) || status->st_ino != inode)
 		return -EBADMSG;
+	return fd;
+}
+
+static int launch_open(const char *value, size_t *bytes)
+{
+	struct stat status;
+	int fd = launch_find_file(value, &status), seals;
+
+	if (fd < 0)
+		return fd;
 	seals = fcntl(fd, F_GET_SEALS);
 	if (seals < 0 || (seals & SEALS) != SEALS)
 		return -EBADMSG;
@@ -88,28 +107,44 @@ static int launch_open(const char *value, size_t *bytes)
 	return fd;
 }
 
-/* It has a key, so no copy is left. The kernel checks the rest. */
-static int launch_pass(struct collsock *s, int fd, size_t bytes)
+/* -1 if none is named. From now on it is not for programs that this one starts. */
+static int launch_open_socket(const char *value)
+{
+	struct stat status;
+	int fd;
+
+	if (!value)
+		return -1;
+	fd = launch_find_file(value, &status);
+	if (fd < 0 || !S_ISSOCK(status.st_mode) || fcntl(fd, F_SETFD, FD_CLOEXEC))
+		return -EBADMSG;
+	return fd;
+}
+
+/* It has a key, so no copy is left. Who joins checks the rest. */
+static int launch_pass(struct collsock *s, int fd, size_t bytes, int socket)
 {
 	void *request = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-	int err = 0;
+	int err;
 
 	if (request == MAP_FAILED)
 		return -errno;
-	if (setsockopt(s->fd, SOL_COLLSOCK, COLLSOCK_JOIN, request, bytes))
-		err = -errno;
+	err = group_join_request(s, request, bytes, socket);
 	munmap(request, bytes);
 	return err;
 }
 
-int launch_request_join(struct collsock *s, const char *value)
+int launch_request_join(struct collsock *s, const char *value, const char *socket_value)
 {
+	int socket = launch_open_socket(socket_value), fd, err;
 	size_t bytes;
-	int fd = launch_open(value, &bytes), err;
 
+	if (socket_value && socket < 0)
+		return socket;
+	fd = launch_open(value, &bytes);
 	if (fd < 0)
 		return fd;
-	err = launch_pass(s, fd, bytes);
+	err = launch_pass(s, fd, bytes, socket);
 	close(fd);
 	return err;
 }

@@ -2,7 +2,8 @@
 /*
  * Requests as files: a launcher describes the group, and the program joins itself, so that it is
  * the program whose end the other ranks are told of. COLLSOCK_REQUEST=FD:INODE names a sealed memfd
- * with the bytes that JOIN receives.
+ * with the bytes that JOIN receives. For a rank in user space COLLSOCK_SOCKET names the UDP socket
+ * that has its port, likewise; without it, the request is for the kernel.
  */
 #ifndef COLLSOCK_LAUNCH_REQUEST_H
 #define COLLSOCK_LAUNCH_REQUEST_H
@@ -10,6 +11,7 @@
 #include "internal.h"
 
 #define LAUNCH_REQUEST "COLLSOCK_REQUEST"
+#define LAUNCH_SOCKET "COLLSOCK_SOCKET"
 #define LAUNCH_REQUEST_BYTES 48
 
 /**
@@ -24,13 +26,23 @@ int launch_request_write(const struct collsock_group *group, __u32 rank,
 			 char value[LAUNCH_REQUEST_BYTES]);
 
 /**
+ * launch_request_pass_socket() - let a socket stay open across exec
+ * @fd: the socket
+ * @value: out: the value of COLLSOCK_SOCKET; LAUNCH_REQUEST_BYTES are enough
+ *
+ * Return: 0, or a negative errno.
+ */
+int launch_request_pass_socket(int fd, char value[LAUNCH_REQUEST_BYTES]);
+
+/**
  * launch_request_join() - join as a request says
  * @s: a socket
  * @value: of COLLSOCK_REQUEST
+ * @socket: of COLLSOCK_SOCKET, or NULL
  *
- * The file is closed after that: it is for one rank. Return: 0; -EBADMSG if the file is closed, is
- * another one, or could still be changed; or as collsock_join().
+ * The files are closed after that: they are for one rank. Return: 0; -EBADMSG if a file is closed,
+ * is another one, or could still be changed; or as collsock_join().
  */
-int launch_request_join(struct collsock *s, const char *value);
+int launch_request_join(struct collsock *s, const char *value, const char *socket);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "fork.h"
 #include "page.h"
+#include "user.h"
 
 static size_t page_bytes(void)
 {
@@ -33,6 +34,8 @@ COLLSOCK_PUBLIC int collsock_map_page(struct collsock *s, const struct collsock_
 	unsigned int forks = collsock_forks();
 	int err = 0;
 
+	if (s->user)
+		return user_page(s->user, page);
 	collsock_hold_forks();
 	if (s->forks != forks)
 		s->page = NULL;

@@ -7,6 +7,7 @@
 
 #include "internal.h"
 #include "post.h"
+#include "user.h"
 
 /* The kernel checks the group's own limits, which are far smaller. */
 static int post_bytes(enum collsock_type type, __u32 count, __u32 most)
@@ -46,6 +47,8 @@ COLLSOCK_PUBLIC int collsock_post(struct collsock *s, const struct collsock_post
 	struct msghdr m = message(parts, (void *)post, post->size, (void *)payload,
 				  payload_bytes);
 
+	if (s->user)
+		return user_send(s->user, post, payload, payload_bytes);
 	return sendmsg(s->fd, &m, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
@@ -125,8 +128,11 @@ COLLSOCK_PUBLIC int collsock_complete(struct collsock *s, struct collsock_comple
 {
 	struct iovec parts[2];
 	struct msghdr m = message(parts, completion, sizeof(*completion), result, result_bytes);
-	ssize_t bytes = recvmsg(s->fd, &m, 0);
+	ssize_t bytes;
 
+	if (s->user)
+		return user_receive(s->user, completion, result, result_bytes);
+	bytes = recvmsg(s->fd, &m, 0);
 	if (bytes < 0)
 		return -errno;
 	if (!bytes)

@@ -10,6 +10,7 @@
 #include "internal.h"
 #include "post.h"
 #include "run.h"
+#include "user.h"
 
 /* No extensible structure will be longer. */
 #define MAX_STRUCT 4096
@@ -42,6 +43,12 @@ COLLSOCK_PUBLIC int collsock_wait(struct collsock *s, __u64 cookie,
 		},
 	};
 
+	const struct user_run run = {
+		.spin_us = s->spin_us, .result = result, .result_bytes = result_bytes,
+	};
+
+	if (s->user)
+		return user_wait_for(s->user, cookie, &run, completion);
 	if (ioctl(s->fd, COLLSOCK_WAIT, &call))
 		return -errno;
 	*completion = call.completion;
@@ -64,6 +71,16 @@ struct call {
 	size_t				result_bytes;
 };
 
+static int run_in_user_space(struct collsock *s, const struct call *c,
+			     struct collsock_completion *completion)
+{
+	const struct user_run run = {
+		s->spin_us, c->payload, c->payload_bytes, c->result, c->result_bytes,
+	};
+
+	return user_run(s->user, c->post, &run, completion);
+}
+
 /* One RUN: stores the completion in @completion. */
 static int run_once(struct collsock *s, const struct call *c,
 		    struct collsock_completion *completion)
@@ -80,6 +97,8 @@ static int run_once(struct collsock *s, const struct call *c,
 	};
 	__u8 buffer[sizeof(run) + MAX_STRUCT + sizeof(*completion)];
 
+	if (s->user)
+		return run_in_user_space(s, c, completion);
 	memcpy(buffer, &run, sizeof(run));
 	memcpy(buffer + sizeof(run), c->post, c->post->size);
 	if (ioctl(s->fd, COLLSOCK_RUN, buffer))

@@ -2,12 +2,16 @@
 /* The socket: open, close, and the number of its family. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "fork.h"
-#include "internal.h"
+#include "launch_environment.h"
 #include "page.h"
+#include "socket.h"
+#include "user.h"
 
 #define FAMILY_PARAMETER "/sys/module/collsock/parameters/family"
 #define FAMILY_LIMIT 256
@@ -31,25 +35,77 @@ COLLSOCK_PUBLIC int collsock_family(void)
 	return family > 0 && family < FAMILY_LIMIT ? (int)family : AF_COLLSOCK;
 }
 
-COLLSOCK_PUBLIC int collsock_open(struct collsock **opened, unsigned int flags)
+int socket_choose_backend(enum collsock_backend wanted, enum collsock_backend *chosen)
+{
+	static const char *const words[] = {
+		[COLLSOCK_BACKEND_AUTO] = "auto", [COLLSOCK_BACKEND_KERNEL] = "kernel",
+		[COLLSOCK_BACKEND_USER] = "user",
+	};
+	const char *word = launch_variable("COLLSOCK_BACKEND");
+	unsigned int i;
+
+	*chosen = wanted;
+	if (wanted != COLLSOCK_BACKEND_AUTO || !word)
+		return 0;
+	for (i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!strcmp(word, words[i])) {
+			*chosen = i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+static int socket_open_kernel(struct collsock *s, unsigned int flags)
 {
 	int type = SOCK_SEQPACKET | SOCK_CLOEXEC;
+
+	if (flags & COLLSOCK_OPEN_NONBLOCK)
+		type |= SOCK_NONBLOCK;
+	if (flags & COLLSOCK_OPEN_INHERIT)
+		type &= ~SOCK_CLOEXEC;
+	s->fd = socket(collsock_family(), type, 0);
+	return s->fd < 0 ? -errno : 0;
+}
+
+/* What a rank is ends with the process that joined. */
+static int socket_open_user(struct collsock *s, unsigned int flags)
+{
+	if (flags & COLLSOCK_OPEN_INHERIT)
+		return -EOPNOTSUPP;
+	return user_open(&s->user, flags & COLLSOCK_OPEN_NONBLOCK, &s->fd);
+}
+
+/* There is no module, or a filter of a container refuses its family. */
+static bool socket_is_refused(int err)
+{
+	return err == -EAFNOSUPPORT || err == -ESOCKTNOSUPPORT || err == -EPROTONOSUPPORT ||
+	       err == -EPERM || err == -EACCES;
+}
+
+static int socket_open_any(struct collsock *s, unsigned int flags, enum collsock_backend backend)
+{
+	int err = -EAFNOSUPPORT;
+
+	if (backend != COLLSOCK_BACKEND_USER)
+		err = socket_open_kernel(s, flags);
+	if (socket_is_refused(err) && backend != COLLSOCK_BACKEND_KERNEL)
+		err = socket_open_user(s, flags);
+	return err;
+}
+
+int socket_open(struct collsock **opened, unsigned int flags, enum collsock_backend backend)
+{
 	struct collsock *s;
 	int err;
 
 	if (flags & ~(COLLSOCK_OPEN_NONBLOCK | COLLSOCK_OPEN_INHERIT | COLLSOCK_OPEN_KEEP))
 		return -EINVAL;
-	if (flags & COLLSOCK_OPEN_NONBLOCK)
-		type |= SOCK_NONBLOCK;
-	if (flags & COLLSOCK_OPEN_INHERIT)
-		type &= ~SOCK_CLOEXEC;
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return -ENOMEM;
 	collsock_hold_forks();
-	s->fd = socket(collsock_family(), type, 0);
-	err = s->fd < 0 ? -errno : 0;
-	if (!err && !(flags & (COLLSOCK_OPEN_INHERIT | COLLSOCK_OPEN_KEEP)))
+	err = socket_open_any(s, flags, backend);
+	if (!err && (s->user || !(flags & (COLLSOCK_OPEN_INHERIT | COLLSOCK_OPEN_KEEP))))
 		collsock_close_in_child(s);
 	collsock_release_forks();
 	if (err) {
@@ -61,6 +117,14 @@ COLLSOCK_PUBLIC int collsock_open(struct collsock **opened, unsigned int flags)
 	return 0;
 }
 
+COLLSOCK_PUBLIC int collsock_open(struct collsock **opened, unsigned int flags)
+{
+	enum collsock_backend backend;
+	int err = socket_choose_backend(COLLSOCK_BACKEND_AUTO, &backend);
+
+	return err ? err : socket_open(opened, flags, backend);
+}
+
 COLLSOCK_PUBLIC void collsock_close(struct collsock *s)
 {
 	if (!s)
@@ -69,6 +133,8 @@ COLLSOCK_PUBLIC void collsock_close(struct collsock *s)
 	collsock_forget_child(s);
 	/* A mapping would keep the rank in its group. */
 	collsock_unmap_page(s);
+	if (s->user)
+		user_close(s->user);
 	if (s->fd >= 0)
 		close(s->fd);
 	collsock_release_forks();

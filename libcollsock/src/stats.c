@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "user.h"
 
 static int get(const struct collsock *s, int option, void *answer, size_t bytes)
 {
@@ -13,6 +14,8 @@ static int get(const struct collsock *s, int option, void *answer, size_t bytes)
 	if (bytes < sizeof(__u32) || bytes > INT_MAX)
 		return -EINVAL;
 	memset(answer, 0, bytes);
+	if (s->user)
+		return user_query(s->user, option, answer, bytes);
 	return getsockopt(s->fd, SOL_COLLSOCK, option, answer, &length) ? -errno : 0;
 }
 

@@ -87,7 +87,7 @@ static const struct advice advices[] = {
 	/* of opening and joining */
 	{
 		EAFNOSUPPORT, CALL, "this kernel has no collective sockets, or no IPv6",
-		"load the module (modprobe collsock)",
+		"load the module (modprobe collsock), or do without it (COLLSOCK_BACKEND=user)",
 	}, {
 		EISCONN, CALL, "this socket has joined already",
 		"open another: a socket is one rank of one group",
@@ -112,7 +112,7 @@ static const struct advice advices[] = {
 		"name the device (52:54:00:12:34:01%eth0), or list this host once",
 	}, {
 		EINVAL, CALL, "an argument is not valid",
-		"see the errors in its manual page",
+		"see the errors in its manual page; COLLSOCK_BACKEND is kernel, user or auto, COLLSOCK_USER_PORTS is FIRST-LAST",
 	}, {
 		ENOMEM, CALL, "no memory, or the groups here have reached their memory limit",
 		"receive completions, or lower window, max_bytes or max_result_bytes; see collsock get max_memory_kib, memory cgroup",
@@ -135,8 +135,9 @@ static const struct advice advices[] = {
 		EBUSY, CALL, "another process has opened this member of the team",
 		"give each process a member of its own, and each run a new team",
 	}, {
-		ECHILD, CALL, "this process is a forked child, and not the member of the team",
-		"fork first, then open the team in each process",
+		ECHILD, CALL,
+		"this process is a forked child, and not the rank, or not the member of the team",
+		"fork first, then join, or open the team, in each process",
 	}, {
 		ESRCH, CALL,
 		"the processes of this team are in another pid or time namespace",
@@ -151,7 +152,7 @@ static const struct advice advices[] = {
 		"use one of the two",
 	}, {
 		E2BIG, CALL, "too many hosts, ranks, or ranks on one host",
-		"65536 hosts, 1048576 ranks, 1024 on one host; these times max_bytes: 4 MiB",
+		"65536 hosts, 1048576 ranks, 1024 on one host; these times max_bytes: 4 MiB. In user space one rank for each address and port",
 	}, {
 		ENODEV, CALL, "there is no network interface of this name here",
 		"see ip link",

@@ -2,6 +2,7 @@
 /* The requests of the calls to the kernel, and how they handle its answers */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,8 +27,26 @@ TEST_F(calls, open_without_the_module_is_eafnosupport)
 	struct collsock *other = NULL;
 
 	fake.error = EAFNOSUPPORT;
+	setenv("COLLSOCK_BACKEND", "kernel", 1);
 	EXPECT_EQ(-EAFNOSUPPORT, collsock_open(&other, 0));
 	EXPECT_EQ(NULL, other);
+}
+
+/* There is no module, or a container's filter refuses its sockets. */
+TEST_F(calls, open_without_the_module_does_without_it)
+{
+	static const int errors[] = { EAFNOSUPPORT, EPERM, EACCES };
+	struct collsock *other;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(errors); i++) {
+		fake.error = errors[i];
+		ASSERT_EQ(0, collsock_open(&other, 0));
+		EXPECT_EQ(-ENOTCONN, collsock_barrier(other, NULL));
+		collsock_close(other);
+	}
+	fake.error = EMFILE;
+	EXPECT_EQ(-EMFILE, collsock_open(&other, 0));
 }
 
 TEST_F(calls, close_closes_the_descriptor)

@@ -305,7 +305,7 @@ TEST_F(hosts, no_host_is_accepted_that_no_rank_sends)
 	host.address[0].bytes[4] = 1;
 	EXPECT_FALSE(joining_host_is_valid(&host, &udp));
 	host = good;
-	host.reserved = 1;
+	host.port = 65536;
 	EXPECT_FALSE(joining_host_is_valid(&host, &udp));
 	/* The best must be first. */
 	host = good;

@@ -287,7 +287,9 @@ TEST(options_that_make_no_sense_are_refused)
 		int			err;
 	} bad[] = {
 		{ { .size = 0, .max_bytes = 1 }, -EINVAL },
-		{ { .size = sizeof(bad[0].options) - 8 }, -EINVAL },
+		{ { .size = offsetof(struct collsock_options, backend) - 8 }, -EINVAL },
+		{ { .size = sizeof(bad[0].options), .backend = 3 }, -EINVAL },
+		{ { .size = sizeof(bad[0].options), .reserved = 1 }, -EINVAL },
 		{ { .size = 1 << 20 }, -E2BIG },
 		{ { .size = sizeof(bad[0].options), .bearer = 2 }, -EINVAL },
 		{ { .size = sizeof(bad[0].options), .family = AF_PACKET }, -EINVAL },
@@ -312,6 +314,23 @@ TEST(options_that_make_no_sense_are_refused)
 		}
 		EXPECT_EQ(COLLSOCK_DEFAULT_MAX_BYTES, o.max_bytes);
 	}
+}
+
+/* A program built with the first header, which has something else behind it */
+TEST(options_of_the_first_version_are_accepted)
+{
+	struct collsock_options o, first = {
+		.size = offsetof(struct collsock_options, backend), .window = 3,
+		.backend = 77, .reserved = 77,
+	};
+
+	ASSERT_EQ(0, joining_options_complete(&o, &first));
+	EXPECT_EQ(3, o.window);
+	EXPECT_EQ(COLLSOCK_BACKEND_AUTO, o.backend);
+	EXPECT_EQ(sizeof(o), o.size);
+	first.window = 0;
+	first.size = 0;
+	EXPECT_EQ(0, joining_options_complete(&o, &first));
 }
 
 /* A program built with a later header: what it does not use does not matter. */

@@ -2,6 +2,7 @@
 #include <err.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "launch_prepare.h"
 #include "run.h"
 #include "start.h"
+#include "user_port.h"
 
 /* Exit status, as of env(1) and others that start a program */
 #define RUN_FAILED	125	/* run itself has failed */
@@ -43,22 +45,30 @@ static void run_set_number(const char *name, uint32_t number)
 	run_set(name, value);
 }
 
+static void run_set_rank(const struct launch_values *values, uint32_t rank, uint32_t ranks)
+{
+	run_set(LAUNCH_REQUEST, values->request);
+	/* An empty variable is one that is not set. */
+	run_set(LAUNCH_SOCKET, values->socket);
+	run_set_number("COLLSOCK_RANK", rank);
+	run_set_number("COLLSOCK_RANKS", ranks);
+}
+
 /* ---- one rank ---- */
 
 /* The program takes the place of this process. */
 static int run_rank(char **words)
 {
-	char text[MEETING_TEXT], value[LAUNCH_REQUEST_BYTES];
+	struct launch_values values;
+	char text[MEETING_TEXT];
 	struct launch launch;
 	int error = launch_find(&launch, text, sizeof(text));
 
 	if (!error)
-		error = launch_prepare(&launch, value, text, sizeof(text));
+		error = launch_prepare(&launch, &values, text, sizeof(text));
 	if (error < 0)
 		errx(RUN_FAILED, "%s", text);
-	run_set(LAUNCH_REQUEST, value);
-	run_set_number("COLLSOCK_RANK", launch.rank);
-	run_set_number("COLLSOCK_RANKS", launch.ranks);
+	run_set_rank(&values, launch.rank, launch.ranks);
 	run_program(words);
 }
 
@@ -70,16 +80,42 @@ static int run_rank(char **words)
  * @running: how many have not ended
  * @status: exit status of the first that failed, or 0
  * @pid: of each
+ * @socket: of each in user space, until it has begun; else -1
  */
 struct run {
 	uint32_t	ranks;
 	uint32_t	running;
 	int		status;
 	pid_t		pid[COLLSOCK_MAX_LOCAL_RANKS];
+	int		socket[COLLSOCK_MAX_LOCAL_RANKS];
 };
 
+/* In user space each rank has a port of its own; returns it. With the kernel, 0: they share one. */
+static __u16 run_take_port(struct run *run, uint32_t rank, bool user)
+{
+	static const struct collsock_options options = { .bearer = COLLSOCK_BEARER_UDP };
+	struct joining_host here = {
+		.addresses = 1,
+		.address = { { .family = AF_INET, .reach = JOINING_REACH_HOST,
+			       .bytes = { 127, 0, 0, 1 } } },
+	};
+	struct user_ports ports;
+	int error;
+
+	run->socket[rank] = -1;
+	if (!user)
+		return 0;
+	user_ports_init(&ports);
+	error = user_ports_reserve(&ports, &here, &options);
+	if (error)
+		errx(RUN_FAILED, "rank %u: %s: COLLSOCK_USER_PORTS, by default " USER_PORTS,
+		     rank, strerror(-error));
+	run->socket[rank] = user_ports_take(&ports, 0);
+	return here.port;
+}
+
 /* Nobody else needs to know the key: it is random, and goes to the ranks only. */
-static struct collsock_group *run_make_group(uint32_t ranks)
+static struct collsock_group *run_make_group(struct run *run, bool user)
 {
 	struct {
 		__u64	id;
@@ -93,10 +129,10 @@ static struct collsock_group *run_make_group(uint32_t ranks)
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		err(RUN_FAILED, "no random numbers");
 	error = collsock_group_new(&group, random.id, random.nonce, random.key);
-	for (rank = 0; !error && rank < ranks; rank++)
-		error = collsock_group_add_host(group, "127.0.0.1", 0);
+	for (rank = 0; !error && rank < run->ranks; rank++)
+		error = collsock_group_add_host(group, "127.0.0.1", run_take_port(run, rank, user));
 	if (error)
-		errx(RUN_FAILED, "group of %u ranks: %s", ranks, strerror(-error));
+		errx(RUN_FAILED, "group of %u ranks: %s", run->ranks, strerror(-error));
 	explicit_bzero(&random, sizeof(random));
 	return group;
 }
@@ -104,8 +140,8 @@ static struct collsock_group *run_make_group(uint32_t ranks)
 static void run_start(struct run *run, uint32_t rank, const struct collsock_group *group,
 		      const sigset_t *usual, char **words)
 {
-	char value[LAUNCH_REQUEST_BYTES];
-	int fd = launch_request_write(group, rank, value);
+	struct launch_values values = { .socket = "" };
+	int fd = launch_request_write(group, rank, values.request);
 	pid_t parent = getpid();
 
 	if (fd < 0)
@@ -115,6 +151,8 @@ static void run_start(struct run *run, uint32_t rank, const struct collsock_grou
 		err(RUN_FAILED, "rank %u", rank);
 	if (run->pid[rank]) {
 		close(fd);
+		if (run->socket[rank] >= 0)
+			close(run->socket[rank]);
 		run->running++;
 		return;
 	}
@@ -123,9 +161,10 @@ static void run_start(struct run *run, uint32_t rank, const struct collsock_grou
 	if (getppid() != parent)
 		_exit(RUN_FAILED);
 	sigprocmask(SIG_SETMASK, usual, NULL);
-	run_set(LAUNCH_REQUEST, value);
-	run_set_number("COLLSOCK_RANK", rank);
-	run_set_number("COLLSOCK_RANKS", run->ranks);
+	if (run->socket[rank] >= 0 &&
+	    launch_request_pass_socket(run->socket[rank], values.socket))
+		err(RUN_FAILED, "socket of rank %u", rank);
+	run_set_rank(&values, rank, run->ranks);
 	run_program(words);
 }
 
@@ -196,12 +235,16 @@ static void run_block_signals(sigset_t *blocked, sigset_t *usual)
 
 static int run_all(uint32_t ranks, char **words)
 {
-	struct collsock_group *group = run_make_group(ranks);
 	struct run run = { .ranks = ranks };
+	struct collsock_group *group;
+	enum collsock_backend backend;
 	sigset_t blocked, usual;
 	siginfo_t signal;
 	uint32_t rank;
 
+	if (launch_choose_backend(&backend))
+		errx(RUN_FAILED, "COLLSOCK_BACKEND is none of kernel, user, auto");
+	group = run_make_group(&run, backend == COLLSOCK_BACKEND_USER);
 	run_block_signals(&blocked, &usual);
 	for (rank = 0; rank < ranks; rank++)
 		run_start(&run, rank, group, &usual, words);

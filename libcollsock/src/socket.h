@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Handles: sockets of the kernel, or what does the same in this process (user.h) */
+#ifndef COLLSOCK_SOCKET_H
+#define COLLSOCK_SOCKET_H
+
+#include "internal.h"
+
+/*
+ * Which backend is meant: @wanted, or if that is COLLSOCK_BACKEND_AUTO, what the environment says
+ * in COLLSOCK_BACKEND. 0; -EINVAL if that is no such word.
+ */
+int socket_choose_backend(enum collsock_backend wanted, enum collsock_backend *chosen);
+
+/* collsock_open() with this backend. COLLSOCK_BACKEND_AUTO: the kernel's where there is one */
+int socket_open(struct collsock **opened, unsigned int flags, enum collsock_backend backend);
+
+#endif

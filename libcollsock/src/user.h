@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The platform in user space, as the library's calls use it: what a socket of the kernel would do
+ * is done by a member of this process. Functions return what the system calls return, as negative
+ * errnos; in a forked child -ECHILD.
+ */
+#ifndef COLLSOCK_USER_H
+#define COLLSOCK_USER_H
+
+#include <stdbool.h>
+
+#include "internal.h"
+
+struct user_member;
+
+/* A rank that has not joined; @fd: out: its descriptor. 0, or a negative errno */
+int user_open(struct user_member **made, bool nonblocking, int *fd);
+
+/* The handle is closed, and what is under way lingers. The descriptor is the caller's. */
+void user_close(struct user_member *m);
+
+/*
+ * JOIN with these bytes. @fd: the socket that is bound to the address of this rank, which the
+ * member has from now on, whatever is returned; or -1: it is bound now.
+ */
+int user_join(struct user_member *m, const void *request, size_t bytes, int fd);
+
+int user_send(struct user_member *m, const struct collsock_post *post, const void *payload,
+	      size_t payload_bytes);
+int user_receive(struct user_member *m, struct collsock_completion *completion, void *result,
+		 size_t result_bytes);
+
+/**
+ * struct user_run - a call that posts and waits, or only waits
+ * @spin_us: as in struct collsock_run
+ * @payload: see there
+ * @payload_bytes: likewise
+ * @result: likewise
+ * @result_bytes: likewise
+ */
+struct user_run {
+	unsigned int	spin_us;
+	const void	*payload;
+	size_t		payload_bytes;
+	void		*result;
+	size_t		result_bytes;
+};
+
+int user_run(struct user_member *m, const struct collsock_post *post, const struct user_run *run,
+	     struct collsock_completion *completion);
+int user_wait_for(struct user_member *m, __u64 cookie, const struct user_run *run,
+		  struct collsock_completion *completion);
+
+/* getsockopt() of COLLSOCK_STATS and so on: bytes of the answer */
+int user_query(struct user_member *m, int option, void *answer, size_t bytes);
+
+/* The page of a member that has joined */
+int user_page(struct user_member *m, const struct collsock_page **page);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* Addresses of members as sockets have them; and as the core asks for them */
+#ifndef COLLSOCK_USER_ADDRESS_H
+#define COLLSOCK_USER_ADDRESS_H
+
+#include <netinet/in.h>
+
+#include "../../kernel/core/bearer.h"
+
+union user_address {
+	struct sockaddr		any;
+	struct sockaddr_in	ipv4;
+	struct sockaddr_in6	ipv6;
+};
+
+/* The address and port of a member; returns their length. */
+socklen_t user_address_of(union user_address *address, const struct collsock_member *member);
+
+/* Are they those of this member? */
+bool user_address_is(const union user_address *address, const struct collsock_member *member);
+
+/* UDP as a process has it, with the rules of the kernel: all members of a group check alike. */
+extern const struct coll_bearer user_bearer;
+
+#endif

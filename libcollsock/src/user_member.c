@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "user_member.h"
+#include "user_post.h"
+
+/* Batches of packets that one call receives; the rest has to wait for its turn. */
+#define MOST_BATCHES	4
+
+u64 user_clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * NSEC_PER_SEC + t.tv_nsec;
+}
+
+/* ---- life ---- */
+
+static void member_set_up_locks(struct user_member *m)
+{
+	pthread_condattr_t monotonic;
+
+	pthread_mutex_init(&m->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&m->changed, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+}
+
+int user_member_new(struct user_member **made, bool nonblocking)
+{
+	struct user_member *m = calloc(1, sizeof(*m));
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	m->udp.fd = -1;
+	m->deadline = COLL_NEVER;
+	m->linger_ns = COLL_NEVER;
+	INIT_LIST_HEAD(&m->link);
+	m->epoll = epoll_create1(EPOLL_CLOEXEC);
+	err = m->epoll < 0 ? -errno : user_pipe_open(&m->pipe, nonblocking);
+	if (err) {
+		if (m->epoll >= 0)
+			close(m->epoll);
+		free(m);
+		return err;
+	}
+	member_set_up_locks(m);
+	*made = m;
+	return 0;
+}
+
+static bool member_has_group(const struct user_member *m)
+{
+	return m->state == USER_JOINED || m->state == USER_LINGERING;
+}
+
+void user_member_die(struct user_member *m)
+{
+	coll_group_destroy(&m->group);
+	user_slots_free(&m->slots);
+	user_udp_free(&m->udp);
+	user_pipe_close(&m->pipe);
+	close(m->epoll);
+	free(m->raw.data);
+	free(m->request.members);
+	free(m->request.host_of_rank);
+	/* It contains a key. */
+	explicit_bzero(m, sizeof(*m));
+	m->dead = true;
+}
+
+void user_member_free(struct user_member *m)
+{
+	user_member_die(m);
+	free(m);
+}
+
+/* ---- events ---- */
+
+u64 user_member_begin(struct user_member *m)
+{
+	m->now = user_clock_ns();
+	return m->now;
+}
+
+/* A filter of this host did not let it out, or a queue of this host is full. */
+static void member_report_unsent(struct user_member *m, const struct user_udp_unsent *u)
+{
+	switch (u->error) {
+	case EPERM:
+	case EACCES:
+		m->net.send_refused++;
+		coll_group_send_refused(&m->group, u->host);
+		break;
+	case EAGAIN:
+	case ENOBUFS:
+		m->net.send_buffer_full++;
+		coll_group_send_congested(&m->group, u->host);
+		break;
+	default:
+		m->net.no_route++;
+	}
+}
+
+static void member_transmit(struct user_member *m)
+{
+	u32 i;
+
+	user_udp_flush(&m->udp);
+	for (i = 0; i < m->udp.unsent_count; i++)
+		member_report_unsent(m, &m->udp.unsent[i]);
+	m->udp.unsent_count = 0;
+}
+
+/* What an event has left is done at once: nobody else waits for this thread. */
+static void member_run(struct user_member *m)
+{
+	do {
+		member_transmit(m);
+		if (!m->turn)
+			continue;
+		m->turn = false;
+		coll_group_run(&m->group, m->now);
+	} while (m->turn || m->udp.count);
+}
+
+/* The group has failed for this rank, which is told once. */
+static void member_report_failure(struct user_member *m)
+{
+	const struct coll_failure *f = &m->group.failure.what;
+
+	if (m->failed || m->left || !coll_group_ended(&m->group, 0) ||
+	    coll_group_settling(&m->group) ||
+	    user_slots_have(&m->slots, USER_SLOT_POSTED, USER_SLOT_POSTED))
+		return;
+	m->failed = true;
+	user_slots_report(&m->slots, coll_failure_error(f), f->rank, m->now);
+	m->woken = true;
+}
+
+/* ---- posts of the program's descriptor ---- */
+
+static void member_leave_group(struct user_member *m)
+{
+	if (m->left)
+		return;
+	m->left = true;
+	coll_group_leave(&m->group, 0, m->now);
+	m->woken = true;
+}
+
+/* If the program has shut its descriptor down it leaves, as with one of the kernel. */
+static void member_read_posts(struct user_member *m)
+{
+	struct user_raw *raw = &m->raw;
+
+	while (!m->closed && !m->left && !m->pipe.ended) {
+		if (!raw->waits)
+			raw->bytes = user_pipe_read(&m->pipe, raw->data, raw->room);
+		if (raw->bytes == -EPIPE)
+			member_leave_group(m);
+		if (raw->bytes < 0)
+			return;
+		raw->waits = user_post_raw(m, raw->data, raw->bytes) == -EAGAIN;
+		if (raw->waits)
+			return;
+	}
+}
+
+/* ---- the end of an event ---- */
+
+/* The program's descriptor: watch what the library's end can do. */
+static void member_watch_pipe(struct user_member *m)
+{
+	bool reads = !m->raw.waits && !m->left && !m->pipe.ended;
+	struct epoll_event e = { .events = reads ? EPOLLIN : 0 };
+
+	if (!list_empty(&m->slots.ready))
+		e.events |= EPOLLOUT;
+	if (m->pipe.inner >= 0 && e.events != m->pipe.watched)
+		epoll_ctl(m->epoll, e.events ? m->pipe.watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD :
+			  EPOLL_CTL_DEL, m->pipe.inner, &e);
+	m->pipe.watched = e.events;
+}
+
+/* Completions that no call waits for go to the descriptor. */
+static void member_push(struct user_member *m)
+{
+	struct user_slot *slot, *next;
+
+	if (m->closed)
+		return;
+	list_for_each_entry_safe(slot, next, &m->slots.ready, link) {
+		if (user_post_push(m, slot))
+			break;
+		list_del(&slot->link);
+		user_slots_release(&m->slots, slot);
+		m->woken = true;
+	}
+	if (user_member_at_end(m))
+		user_pipe_end(&m->pipe);
+	member_watch_pipe(m);
+}
+
+static void member_retire(struct user_member *m)
+{
+	if (m->state != USER_LINGERING ||
+	    !(coll_group_quiet(&m->group) || (m->overdue && m->linger_ns <= m->now)))
+		return;
+	coll_timewait_set(&m->group, &m->timewait, m->now);
+	coll_group_destroy(&m->group);
+	memset(&m->group, 0, sizeof(m->group));
+	m->state = USER_TIMEWAIT;
+	m->linger_ns = COLL_NEVER;
+	m->deadline = m->timewait.until_ns;
+	m->woken = true;
+}
+
+void user_member_settle(struct user_member *m)
+{
+	if (member_has_group(m)) {
+		if (m->raw.waits)
+			member_read_posts(m);
+		member_run(m);
+		member_report_failure(m);
+		member_push(m);
+		member_retire(m);
+	}
+	if (m->woken)
+		pthread_cond_broadcast(&m->changed);
+	m->woken = false;
+}
+
+/* ---- packets ---- */
+
+static void member_refuse(struct user_member *m, enum coll_refusal refusal)
+{
+	switch (refusal) {
+	case COLL_FORGED:
+		m->net.forged++;
+		break;
+	case COLL_WRONG_DESCRIPTOR:
+		m->net.wrong_descriptor++;
+		break;
+	case COLL_UNKNOWN_GROUP:
+		m->net.unknown_group++;
+		break;
+	case COLL_WRONG_SOURCE:
+		m->net.wrong_source++;
+		break;
+	case COLL_TOO_LONG:
+		m->net.too_long++;
+		break;
+	case COLL_ACCEPTED:
+		break;
+	}
+}
+
+static const struct coll_secret *member_secret(const struct user_member *m)
+{
+	return m->state == USER_TIMEWAIT ? &m->timewait.secret : &m->group.secret;
+}
+
+static u32 member_self(const struct user_member *m)
+{
+	return m->state == USER_TIMEWAIT ? m->timewait.self : m->group.self;
+}
+
+/* Is its source address that of its source, and is that another host? */
+static bool member_is_from(const struct user_member *m, const struct user_udp_arrival *a,
+			   u32 source)
+{
+	return coll_endpoint_may_be_from(source, member_self(m), m->request.join.hosts) &&
+	       user_address_is(&a->from, &m->request.members[source]);
+}
+
+static void member_answer(struct user_member *m, const struct user_udp_arrival *a)
+{
+	u32 source = coll_wire_source(a->packet), bytes;
+	bool from_member = member_is_from(m, a, source);
+	u8 answer[COLL_TIMEWAIT_ANSWER] __aligned(8);
+	enum coll_refusal refusal;
+
+	refusal = coll_endpoint_receive(&m->timewait, from_member, a->packet, a->bytes, answer,
+					&bytes);
+	member_refuse(m, refusal);
+	if (refusal != COLL_ACCEPTED || !bytes)
+		return;
+	m->net.timewait_answered++;
+	memcpy(user_udp_blank(&m->udp, bytes), answer, bytes);
+	user_udp_send(&m->udp, source, &m->request.members[source]);
+	user_udp_flush(&m->udp);
+	m->udp.unsent_count = 0;
+}
+
+static void member_take(struct user_member *m, const struct user_udp_arrival *a)
+{
+	struct coll_group *g = &m->group;
+	u32 source = coll_wire_source(a->packet);
+
+	if (coll_wire_tag(a->packet) != member_secret(m)->tag ||
+	    coll_wire_destination(a->packet) != member_self(m))
+		member_refuse(m, COLL_UNKNOWN_GROUP);
+	else if (m->state == USER_TIMEWAIT)
+		member_answer(m, a);
+	else if (a->bytes > g->payload.packet_bytes)
+		member_refuse(m, COLL_TOO_LONG);
+	else if (!member_is_from(m, a, source))
+		member_refuse(m, COLL_WRONG_SOURCE);
+	else
+		member_refuse(m, coll_group_receive(g, source, a->packet, a->bytes, a->ce,
+						    m->now));
+}
+
+/* Such packets are rare, and change much: their MAC is checked first, as in the kernel. */
+static void member_take_other_version(struct user_member *m, const struct user_udp_arrival *a)
+{
+	u32 source = coll_wire_source(a->packet);
+
+	m->net.other_version++;
+	if (!member_has_group(m) || a->bytes > m->group.payload.packet_bytes ||
+	    coll_wire_tag(a->packet) != m->group.secret.tag ||
+	    coll_wire_destination(a->packet) != m->group.self || !member_is_from(m, a, source) ||
+	    !coll_wire_authentic_any(a->packet, a->bytes, &m->group.secret.mac))
+		return;
+	coll_group_receive_other_version(&m->group, source, a->packet, a->bytes, m->now);
+}
+
+/* Nothing that is read here is trusted before coll_group_receive() has checked the MAC. */
+static void member_receive(void *ctx, const struct user_udp_arrival *a)
+{
+	struct user_member *m = ctx;
+
+	m->net.packets++;
+	if (coll_wire_formed(a->packet, a->bytes))
+		member_take(m, a);
+	else if (a->bytes <= COLL_WIRE_MAX && coll_wire_other_version(a->packet, a->bytes))
+		member_take_other_version(m, a);
+	else if (a->bytes <= COLL_WIRE_MAX && coll_wire_unknown(a->packet, a->bytes))
+		m->net.unknown_type++;
+	else
+		m->net.malformed++;
+}
+
+static void member_receive_all(struct user_member *m)
+{
+	u32 batch;
+
+	u32 count;
+
+	for (batch = 0; batch < MOST_BATCHES; batch++) {
+		count = user_udp_receive(&m->udp, member_receive, m);
+		if (count && member_has_group(m))
+			member_run(m);
+		if (count < USER_UDP_BATCH)
+			return;
+	}
+}
+
+/* ---- time ---- */
+
+static void member_linger(struct user_member *m)
+{
+	if (m->state != USER_LINGERING || m->linger_ns > m->now || m->overdue)
+		return;
+	/* What others wait for does not come, so they are told. */
+	m->overdue = true;
+	m->linger_ns = m->now + USER_LINGER_MS * NSEC_PER_MSEC;
+	coll_group_give_up(&m->group, m->now);
+}
+
+static void member_expire(struct user_member *m)
+{
+	if (m->state == USER_TIMEWAIT) {
+		if (coll_timewait_over(&m->timewait, m->now))
+			m->state = USER_OVER;
+		return;
+	}
+	if (m->deadline <= m->now) {
+		m->deadline = COLL_NEVER;
+		coll_group_expire(&m->group, m->now);
+	}
+	member_linger(m);
+}
+
+void user_member_progress(struct user_member *m, bool posts)
+{
+	if (!member_has_group(m) && m->state != USER_TIMEWAIT)
+		return;
+	user_member_begin(m);
+	member_receive_all(m);
+	if (posts && m->state == USER_JOINED)
+		member_read_posts(m);
+	member_expire(m);
+	user_member_settle(m);
+}
+
+/* ---- the end ---- */
+
+void user_member_abandon(struct user_member *m)
+{
+	user_member_begin(m);
+	m->closed = true;
+	if (m->state == USER_NEW)
+		m->state = USER_OVER;
+	if (m->state != USER_JOINED)
+		return;
+	m->state = USER_LINGERING;
+	m->linger_ns = m->now + USER_LINGER_MS * NSEC_PER_MSEC;
+	member_leave_group(m);
+	user_pipe_close(&m->pipe);
+	user_member_settle(m);
+}

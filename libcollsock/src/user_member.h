@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The events of a member: each is user_member_begin(), a function of core/group.h, and
+ * user_member_settle(), which does what the core has asked for. Events are posts, what
+ * user_member_progress() finds, and the end. Who calls that, and when, is the matter of
+ * user_wait.h and user_thread.h. The member's lock is held, but for the first two.
+ */
+#ifndef COLLSOCK_USER_MEMBER_H
+#define COLLSOCK_USER_MEMBER_H
+
+#include "user_state.h"
+
+#define USER_LINGER_MS	2000	/* for what is under way; then for what others are told */
+
+/* A NEW member, with its program's descriptor. 0, or a negative errno */
+int user_member_new(struct user_member **made, bool nonblocking);
+/* All but the program's descriptor. It is used by nobody else. */
+void user_member_free(struct user_member *m);
+/* The same in a forked child, whose handle remains: it is dead */
+void user_member_die(struct user_member *m);
+
+/* CLOCK_MONOTONIC in ns */
+u64 user_clock_ns(void);
+
+/* Begin an event: returns its time in ns. */
+u64 user_member_begin(struct user_member *m);
+/* End it: do what the core has asked for, and let others see it. */
+void user_member_settle(struct user_member *m);
+
+/*
+ * Receive packets that have come, and with @posts what the program has sent to its descriptor, and
+ * do what is due: all of them events.
+ */
+void user_member_progress(struct user_member *m, bool posts);
+
+/* When user_member_progress() must be called next, in ns, if nothing comes before */
+static inline u64 user_member_due(const struct user_member *m)
+{
+	return min(m->deadline, m->linger_ns);
+}
+
+/* The handle is closed, or the process ends: the member leaves its group, and LINGERS. */
+void user_member_abandon(struct user_member *m);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The descriptor that the program has (collsock_fd()): one end of a pair of sockets, which carries
+ * the bytes that a socket of the kernel does, so that poll(), send() and recv() work on it. What
+ * the program sends is posted, and completions that no call waits for are sent to it.
+ *
+ * A completion that is in the pair belongs to the first who receives it. A call that seeks that of
+ * one cookie draws all of them out, and puts the others back.
+ */
+#ifndef COLLSOCK_USER_PIPE_H
+#define COLLSOCK_USER_PIPE_H
+
+#include "user_slots.h"
+
+/**
+ * struct user_pipe - the pair
+ * @inner: the library's end
+ * @outer: the program's end, which the library's handle owns
+ * @watched: events of the library's end that are watched, as of epoll
+ * @pushed: there may be a completion in the pair
+ * @ended: no other completion follows
+ * @drawn: completions that were drawn out, and could not be put back; oldest first
+ */
+struct user_pipe {
+	int			inner;
+	int			outer;
+	u32			watched;
+	bool			pushed;
+	bool			ended;
+	struct list_head	drawn;
+};
+
+/* 0, or a negative errno. @nonblocking: the program's end */
+int user_pipe_open(struct user_pipe *pipe, bool nonblocking);
+/* All but the program's end */
+void user_pipe_close(struct user_pipe *pipe);
+
+/* Make room for messages of @bytes. -EMSGSIZE if the host does not allow so much */
+int user_pipe_reserve(struct user_pipe *pipe, size_t bytes);
+
+/* Send a completion to the program. -EAGAIN if there is no room now */
+int user_pipe_push(struct user_pipe *pipe, const struct user_slot *slot, const void *result);
+
+/* No other completion follows: the program sees the end behind the last one. */
+void user_pipe_end(struct user_pipe *pipe);
+
+/*
+ * What the program has sent: its bytes, -EAGAIN if there is nothing, -EPIPE if nothing follows.
+ * Longer than @room: it was cut.
+ */
+ssize_t user_pipe_read(struct user_pipe *pipe, void *data, size_t room);
+
+/**
+ * struct user_pipe_room - where a completion goes
+ * @completion: the structure
+ * @result: its result
+ * @result_bytes: bytes there
+ */
+struct user_pipe_room {
+	struct collsock_completion	*completion;
+	void				*result;
+	size_t				result_bytes;
+};
+
+/*
+ * Receive the oldest completion that is in the pair. -EAGAIN if there is none, -EMSGSIZE if there
+ * is no room for the result: then it stays where it is
+ */
+int user_pipe_pull(struct user_pipe *pipe, const struct user_pipe_room *room);
+
+/* The same for that of a cookie. -ENOMEM: nothing has changed */
+int user_pipe_find(struct user_pipe *pipe, u64 cookie, const struct user_pipe_room *room);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * What a member is: a rank on the platform in user space, which is a host of its group by itself,
+ * with its own port.
+ *
+ * States, all changes under the member's lock:
+ *
+ *	NEW -> JOINED		JOIN has made the group
+ *	JOINED -> LINGERING	the handle is closed, or the process ends: what is under way goes on
+ *	LINGERING -> TIMEWAIT	nothing is under way: late packets are answered from an entry
+ *	TIMEWAIT -> OVER	the entry has expired; likewise from NEW when the handle is closed
+ *
+ * In a forked child a member is dead: it has nothing but its handle.
+ */
+#ifndef COLLSOCK_USER_STATE_H
+#define COLLSOCK_USER_STATE_H
+
+#include <pthread.h>
+
+#include "../../kernel/core/endpoint.h"
+#include "user_pipe.h"
+#include "user_slots.h"
+#include "user_udp.h"
+
+enum user_state {
+	USER_NEW,
+	USER_JOINED,
+	USER_LINGERING,
+	USER_TIMEWAIT,
+	USER_OVER,
+};
+
+/**
+ * struct user_request - the group as JOIN described it, checked
+ * @join: the fixed part; without the key, once joined
+ * @members: the hosts
+ * @host_of_rank: the host of each rank
+ */
+struct user_request {
+	struct collsock_join	join;
+	struct collsock_member	*members;
+	u32			*host_of_rank;
+};
+
+/**
+ * struct user_raw - a post that the program has sent to its descriptor
+ * @data: it, of @room bytes at most
+ * @room: see there
+ * @bytes: its length
+ * @waits: there is one, which waits until the window has room for it
+ */
+struct user_raw {
+	u8	*data;
+	size_t	room;
+	ssize_t	bytes;
+	bool	waits;
+};
+
+/**
+ * struct user_member - see there
+ * @group: the core's, from JOINED to LINGERING
+ * @lock: of all that follows but @link
+ * @changed: something has ended, or the window has room, or nobody drives the member any more
+ * @state: enum user_state
+ * @dead: see there; never changes but in a child that has just been forked
+ * @closed: the handle is closed: completions go nowhere
+ * @left: the rank has left the group
+ * @failed: the failure of the group has been reported
+ * @driven: a thread of the program waits for its packets
+ * @waiters: number of threads of the program that wait
+ * @woken: what @changed tells has happened in this event
+ * @turn: the core wants one
+ * @overdue: it has lingered once
+ * @now: time of the present event
+ * @deadline: when the core wants to be called
+ * @linger_ns: when it has lingered for long enough
+ * @epoll: readable if there is something to do; for the thread of the library
+ * @link: in that thread's list, under its lock
+ * @request: see there
+ * @timewait: in TIMEWAIT
+ * @udp: its socket
+ * @pipe: the program's descriptor
+ * @slots: completion slots
+ * @raw: see there
+ * @net: counters of packets
+ */
+struct user_member {
+	struct coll_group		group;
+	pthread_mutex_t			lock;
+	pthread_cond_t			changed;
+	enum user_state			state;
+	bool				dead;
+	bool				closed;
+	bool				left;
+	bool				failed;
+	bool				driven;
+	u32				waiters;
+	bool				woken;
+	bool				turn;
+	bool				overdue;
+	u64				now;
+	u64				deadline;
+	u64				linger_ns;
+	int				epoll;
+	struct list_head		link;
+	struct user_request		request;
+	struct coll_timewait		timewait;
+	struct user_udp			udp;
+	struct user_pipe		pipe;
+	struct user_slots		slots;
+	struct user_raw			raw;
+	struct collsock_net_stats	net;
+};
+
+/* The member of a group */
+static inline struct user_member *user_member_of(struct coll_group *g)
+{
+	return container_of(g, struct user_member, group);
+}
+
+/* Has the rank received all completions that there will be? Lock held */
+static inline bool user_member_at_end(const struct user_member *m)
+{
+	return (m->failed || m->left) &&
+	       !user_slots_have(&m->slots, USER_SLOT_POSTED, USER_SLOT_DONE);
+}
+
+#endif

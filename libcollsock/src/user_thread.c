@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "user_thread.h"
+
+/* How long the end of a process waits for acknowledgments: what each member lingers, twice */
+#define EXIT_NS	(2 * USER_LINGER_MS * NSEC_PER_MSEC)
+
+/**
+ * struct thread - of the process
+ * @lock: of the list, and of what begins the thread
+ * @changed: a member of the list has gone, or has nothing under way any more
+ * @members: the list
+ * @runs: the thread has begun
+ * @exits: the end of the process is provided for
+ * @epoll: readable if a member that it drives has something to do
+ * @kick: an eventfd in it: look at all members now
+ * @wakes_ns: when it wakes by itself
+ */
+struct thread {
+	pthread_mutex_t		lock;
+	pthread_cond_t		changed;
+	struct list_head	members;
+	bool			runs;
+	bool			exits;
+	int			epoll;
+	int			kick;
+	u64			wakes_ns;
+};
+
+static struct thread thread = {
+	.lock		= PTHREAD_MUTEX_INITIALIZER,
+	.changed	= PTHREAD_COND_INITIALIZER,
+	.members	= { &thread.members, &thread.members },
+	.epoll		= -1,
+	.kick		= -1,
+};
+
+/* ---- which members it drives ---- */
+
+static void thread_kick(void)
+{
+	const u64 one = 1;
+
+	/* If the counter is full it is readable, too. */
+	if (write(thread.kick, &one, sizeof(one)) < 0)
+		return;
+}
+
+/* Let it sleep while the program drives the member. */
+static void thread_watch(struct user_member *m, u32 events)
+{
+	struct epoll_event e = { .events = events };
+
+	epoll_ctl(thread.epoll, EPOLL_CTL_MOD, m->epoll, &e);
+}
+
+void user_thread_hand_out(struct user_member *m)
+{
+	thread_watch(m, 0);
+}
+
+/*
+ * It sees deadlines under the member's lock after it has said that it wakes never, so either it
+ * sees this one, or it is kicked.
+ */
+void user_thread_take_back(struct user_member *m)
+{
+	thread_watch(m, EPOLLIN);
+	if (user_member_due(m) < __atomic_load_n(&thread.wakes_ns, __ATOMIC_SEQ_CST))
+		thread_kick();
+}
+
+/* ---- the thread ---- */
+
+static void thread_forget(struct user_member *m)
+{
+	list_del(&m->link);
+	user_member_free(m);
+}
+
+/* Drive a member; it is freed when it is OVER. Returns when it is due next. */
+static u64 thread_drive(struct user_member *m)
+{
+	enum user_state before;
+	u64 due = COLL_NEVER;
+	bool over;
+
+	pthread_mutex_lock(&m->lock);
+	before = m->state;
+	if (!m->waiters) {
+		user_member_progress(m, true);
+		due = user_member_due(m);
+	}
+	over = m->state == USER_OVER;
+	if (m->state != before)
+		pthread_cond_broadcast(&thread.changed);
+	pthread_mutex_unlock(&m->lock);
+	if (over)
+		thread_forget(m);
+	return over ? COLL_NEVER : due;
+}
+
+static u64 thread_drive_all(void)
+{
+	struct user_member *m, *next;
+	u64 due = COLL_NEVER;
+
+	pthread_mutex_lock(&thread.lock);
+	__atomic_store_n(&thread.wakes_ns, COLL_NEVER, __ATOMIC_SEQ_CST);
+	list_for_each_entry_safe(m, next, &thread.members, link)
+		due = min(due, thread_drive(m));
+	__atomic_store_n(&thread.wakes_ns, due, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&thread.lock);
+	return due;
+}
+
+/* Which member it is does not matter: all are looked at. */
+static void thread_sleep(u64 due)
+{
+	u64 now = user_clock_ns(), left = due > now ? due - now : 0;
+	const struct timespec timeout = { left / NSEC_PER_SEC, left % NSEC_PER_SEC };
+	struct pollfd work = { .fd = thread.epoll, .events = POLLIN };
+	u64 kicks;
+
+	ppoll(&work, 1, due == COLL_NEVER ? NULL : &timeout, NULL);
+	if (read(thread.kick, &kicks, sizeof(kicks)) < 0)
+		return;
+}
+
+static void *thread_main(void *unused)
+{
+	for (;;)
+		thread_sleep(thread_drive_all());
+	return unused;
+}
+
+/* ---- the end of the process ---- */
+
+static bool thread_is_quiet(void)
+{
+	struct user_member *m;
+	bool quiet = true;
+
+	list_for_each_entry(m, &thread.members, link) {
+		pthread_mutex_lock(&m->lock);
+		quiet &= m->state != USER_JOINED && m->state != USER_LINGERING;
+		pthread_mutex_unlock(&m->lock);
+	}
+	return quiet;
+}
+
+static void thread_abandon_all(void)
+{
+	struct user_member *m;
+
+	list_for_each_entry(m, &thread.members, link) {
+		pthread_mutex_lock(&m->lock);
+		user_member_abandon(m);
+		pthread_mutex_unlock(&m->lock);
+	}
+	thread_kick();
+}
+
+/* The ranks of this process leave, and what they have posted is acknowledged. */
+static void thread_exit(void)
+{
+	u64 end = user_clock_ns() + EXIT_NS;
+	struct timespec until = { end / NSEC_PER_SEC, end % NSEC_PER_SEC };
+
+	pthread_mutex_lock(&thread.lock);
+	if (thread.runs) {
+		thread_abandon_all();
+		while (!thread_is_quiet() &&
+		       !pthread_cond_clockwait(&thread.changed, &thread.lock, CLOCK_MONOTONIC,
+					       &until))
+			;
+	}
+	pthread_mutex_unlock(&thread.lock);
+}
+
+/* ---- begin ---- */
+
+static int thread_start(void)
+{
+	sigset_t all, usual;
+	pthread_t id;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &usual);
+	err = -pthread_create(&id, NULL, thread_main, NULL);
+	pthread_sigmask(SIG_SETMASK, &usual, NULL);
+	if (!err)
+		pthread_detach(id);
+	return err;
+}
+
+static void thread_close_files(void)
+{
+	if (thread.epoll >= 0)
+		close(thread.epoll);
+	if (thread.kick >= 0)
+		close(thread.kick);
+	thread.epoll = -1;
+	thread.kick = -1;
+}
+
+static int thread_open_files(void)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+
+	thread.epoll = epoll_create1(EPOLL_CLOEXEC);
+	thread.kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (thread.epoll < 0 || thread.kick < 0 ||
+	    epoll_ctl(thread.epoll, EPOLL_CTL_ADD, thread.kick, &e))
+		return -errno;
+	return 0;
+}
+
+static int thread_begin(void)
+{
+	int err;
+
+	if (thread.runs)
+		return 0;
+	if (!thread.exits && atexit(thread_exit))
+		return -ENOMEM;
+	thread.exits = true;
+	err = thread_open_files();
+	if (!err)
+		err = thread_start();
+	if (err)
+		thread_close_files();
+	thread.runs = !err;
+	return err;
+}
+
+void user_thread_add(struct user_member *m)
+{
+	pthread_mutex_lock(&thread.lock);
+	list_add_tail(&m->link, &thread.members);
+	pthread_mutex_unlock(&thread.lock);
+}
+
+int user_thread_drive(struct user_member *m)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+	int err;
+
+	pthread_mutex_lock(&thread.lock);
+	err = thread_begin();
+	/* It may be in it from a JOIN that failed. */
+	if (!err && epoll_ctl(thread.epoll, EPOLL_CTL_ADD, m->epoll, &e) && errno != EEXIST)
+		err = -errno;
+	pthread_mutex_unlock(&thread.lock);
+	return err;
+}
+
+void user_thread_close(struct user_member *m)
+{
+	bool over;
+
+	if (m->dead) {
+		free(m);
+		return;
+	}
+	pthread_mutex_lock(&thread.lock);
+	pthread_mutex_lock(&m->lock);
+	user_member_abandon(m);
+	over = m->state == USER_OVER;
+	pthread_mutex_unlock(&m->lock);
+	if (over)
+		thread_forget(m);
+	else
+		thread_kick();
+	pthread_mutex_unlock(&thread.lock);
+}
+
+/* ---- fork ---- */
+
+void user_thread_before_fork(void)
+{
+	struct user_member *m;
+
+	pthread_mutex_lock(&thread.lock);
+	list_for_each_entry(m, &thread.members, link)
+		pthread_mutex_lock(&m->lock);
+}
+
+void user_thread_after_fork(void)
+{
+	struct user_member *m;
+
+	list_for_each_entry(m, &thread.members, link)
+		pthread_mutex_unlock(&m->lock);
+	pthread_mutex_unlock(&thread.lock);
+}
+
+void user_thread_in_child(void)
+{
+	struct user_member *m, *next;
+
+	list_for_each_entry_safe(m, next, &thread.members, link) {
+		bool closed = m->closed;
+
+		user_member_die(m);
+		if (closed)
+			free(m);
+	}
+	INIT_LIST_HEAD(&thread.members);
+	thread_close_files();
+	thread.runs = false;
+	pthread_mutex_unlock(&thread.lock);
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+#include <linux/sockios.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "user_udp.h"
+
+#define ECN_MASK	3
+#define ECN_CAPABLE	2	/* ECT(0): routers may mark packets instead of dropping them */
+#define ECN_CE		3
+#define BUFFER_BYTES	(4 << 20)	/* as much of it as the host allows */
+
+/* ---- the socket ---- */
+
+static int udp_set(int fd, int level, int option, int value)
+{
+	return setsockopt(fd, level, option, &value, sizeof(value)) ? -errno : 0;
+}
+
+static int udp_set_up(int fd, int family)
+{
+	int err;
+
+	udp_set(fd, SOL_SOCKET, SO_RCVBUF, BUFFER_BYTES);
+	if (family == AF_INET) {
+		err = udp_set(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_INTERFACE);
+		err = err ? err : udp_set(fd, IPPROTO_IP, IP_TOS, ECN_CAPABLE);
+		return err ? err : udp_set(fd, IPPROTO_IP, IP_RECVTOS, 1);
+	}
+	err = udp_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+	err = err ? err : udp_set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_INTERFACE);
+	err = err ? err : udp_set(fd, IPPROTO_IPV6, IPV6_TCLASS, ECN_CAPABLE);
+	return err ? err : udp_set(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1);
+}
+
+int user_udp_bind(const union user_address *a, socklen_t bytes)
+{
+	int fd = socket(a->any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err;
+
+	if (fd < 0)
+		return -errno;
+	err = udp_set_up(fd, a->any.sa_family);
+	if (!err && bind(fd, &a->any, bytes))
+		err = -errno;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+int user_udp_init(struct user_udp *udp, int fd, u32 packet_bytes)
+{
+	udp->fd = fd;
+	/* One that is longer is seen to be. */
+	udp->stride = round_up(packet_bytes + 1, 8);
+	udp->sent = calloc(USER_UDP_BATCH, udp->stride);
+	udp->received = calloc(USER_UDP_BATCH, udp->stride);
+	return udp->sent && udp->received ? 0 : -ENOMEM;
+}
+
+void user_udp_free(struct user_udp *udp)
+{
+	free(udp->sent);
+	free(udp->received);
+	if (udp->fd >= 0)
+		close(udp->fd);
+	udp->fd = -1;
+}
+
+/* ---- send ---- */
+
+static u8 *udp_contents(u8 *all, const struct user_udp *udp, u32 index)
+{
+	return all + (size_t)index * udp->stride;
+}
+
+u8 *user_udp_blank(struct user_udp *udp, u32 bytes)
+{
+	if (udp->count == USER_UDP_BATCH)
+		user_udp_flush(udp);
+	udp->packet[udp->count].bytes = bytes;
+	return udp_contents(udp->sent, udp, udp->count);
+}
+
+void user_udp_send(struct user_udp *udp, u32 host, const struct collsock_member *to)
+{
+	struct user_udp_packet *p = &udp->packet[udp->count++];
+
+	p->to_bytes = user_address_of(&p->to, to);
+	p->host = host;
+}
+
+/* Those beyond the room are lost like any other packet, and not reported. */
+static void udp_note_unsent(struct user_udp *udp, u32 host, int error)
+{
+	if (udp->unsent_count < USER_UDP_BATCH)
+		udp->unsent[udp->unsent_count++] = (struct user_udp_unsent){ host, error };
+}
+
+void user_udp_flush(struct user_udp *udp)
+{
+	struct mmsghdr m[USER_UDP_BATCH];
+	struct iovec part[USER_UDP_BATCH];
+	u32 i, first = 0;
+	int sent;
+
+	for (i = 0; i < udp->count; i++) {
+		struct user_udp_packet *p = &udp->packet[i];
+
+		part[i] = (struct iovec){ udp_contents(udp->sent, udp, i), p->bytes };
+		m[i].msg_hdr = (struct msghdr){
+			.msg_name = &p->to, .msg_namelen = p->to_bytes,
+			.msg_iov = &part[i], .msg_iovlen = 1,
+		};
+	}
+	while (first < udp->count) {
+		sent = sendmmsg(udp->fd, m + first, udp->count - first, MSG_DONTWAIT);
+		/* The first of them is the one with the error. */
+		if (sent <= 0)
+			udp_note_unsent(udp, udp->packet[first].host, errno);
+		first += sent > 0 ? sent : 1;
+	}
+	udp->count = 0;
+}
+
+u32 user_udp_queued(const struct user_udp *udp)
+{
+	int bytes = 0;
+
+	return ioctl(udp->fd, SIOCOUTQ, &bytes) ? 0 : bytes;
+}
+
+/* ---- receive ---- */
+
+union udp_control {
+	struct cmsghdr	head;
+	u8		room[CMSG_SPACE(sizeof(int))];
+};
+
+static bool udp_is_marked(struct msghdr *m)
+{
+	struct cmsghdr *c = CMSG_FIRSTHDR(m);
+	u8 tos;
+
+	/* Of IPv4 it is a byte, of IPv6 a number in the byte order of the host. */
+	if (!c)
+		return false;
+	if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS) {
+		memcpy(&tos, CMSG_DATA(c), sizeof(tos));
+		return (tos & ECN_MASK) == ECN_CE;
+	}
+	if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_TCLASS) {
+		int class;
+
+		memcpy(&class, CMSG_DATA(c), sizeof(class));
+		return (class & ECN_MASK) == ECN_CE;
+	}
+	return false;
+}
+
+u32 user_udp_receive(struct user_udp *udp,
+		     void (*receive)(void *ctx, const struct user_udp_arrival *arrival), void *ctx)
+{
+	union udp_control control[USER_UDP_BATCH];
+	struct user_udp_arrival a[USER_UDP_BATCH];
+	struct mmsghdr m[USER_UDP_BATCH];
+	struct iovec part[USER_UDP_BATCH];
+	int i, count;
+
+	for (i = 0; i < USER_UDP_BATCH; i++) {
+		part[i] = (struct iovec){ udp_contents(udp->received, udp, i), udp->stride };
+		m[i].msg_hdr = (struct msghdr){
+			.msg_name = &a[i].from, .msg_namelen = sizeof(a[i].from),
+			.msg_iov = &part[i], .msg_iovlen = 1,
+			.msg_control = &control[i], .msg_controllen = sizeof(control[i]),
+		};
+	}
+	count = recvmmsg(udp->fd, m, USER_UDP_BATCH, MSG_DONTWAIT, NULL);
+	for (i = 0; i < count; i++) {
+		a[i].packet = part[i].iov_base;
+		a[i].bytes = m[i].msg_len;
+		a[i].ce = udp_is_marked(&m[i].msg_hdr);
+		receive(ctx, &a[i]);
+	}
+	return count > 0 ? count : 0;
+}

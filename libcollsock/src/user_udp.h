@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * The UDP socket of a rank, and the packets that wait to be sent and that have come. One is bound
+ * to each address by which the rank may be reached, before the ranks meet; the packets of ranks
+ * that join earlier than this one wait in it.
+ *
+ * Packets are not connected to a destination, so errors of the network (ICMP) reach nobody. They
+ * may be fragmented by routers, and what ICMP says about the length of packets is ignored, as in
+ * the kernel.
+ */
+#ifndef COLLSOCK_USER_UDP_H
+#define COLLSOCK_USER_UDP_H
+
+#include "../../kernel/core/env.h"
+#include "user_address.h"
+
+#define USER_UDP_BATCH	32	/* packets that one call sends or receives */
+
+/**
+ * struct user_udp_packet - a packet that waits to be sent
+ * @to: its destination
+ * @to_bytes: length of that
+ * @host: number of the host
+ * @bytes: its length
+ */
+struct user_udp_packet {
+	union user_address	to;
+	socklen_t		to_bytes;
+	u32			host;
+	u32			bytes;
+};
+
+/* A packet that was not sent, and why */
+struct user_udp_unsent {
+	u32	host;
+	int	error;
+};
+
+/**
+ * struct user_udp - see there
+ * @fd: the socket
+ * @stride: room for a packet, which is longer than any of the group
+ * @count: packets that wait to be sent
+ * @packet: these
+ * @unsent_count: packets that were not sent, and are to be reported
+ * @unsent: these
+ * @sent: contents of packets that wait to be sent
+ * @received: contents of packets that have come
+ */
+struct user_udp {
+	int			fd;
+	u32			stride;
+	u32			count;
+	struct user_udp_packet	packet[USER_UDP_BATCH];
+	u32			unsent_count;
+	struct user_udp_unsent	unsent[USER_UDP_BATCH];
+	u8			*sent;
+	u8			*received;
+};
+
+/* A socket that is bound to this address; its port may be 0. Or a negative errno. */
+int user_udp_bind(const union user_address *address, socklen_t bytes);
+
+/* Use that socket for packets of @packet_bytes. 0, or -ENOMEM; user_udp_free() frees all. */
+int user_udp_init(struct user_udp *udp, int fd, u32 packet_bytes);
+void user_udp_free(struct user_udp *udp);
+
+/* Where the next packet, of @bytes, is to be written */
+u8 *user_udp_blank(struct user_udp *udp, u32 bytes);
+
+/* Send what was written there with the next user_udp_flush(), or earlier. */
+void user_udp_send(struct user_udp *udp, u32 host, const struct collsock_member *to);
+
+/* Send all that wait. What the host does not let out is in @unsent then. */
+void user_udp_flush(struct user_udp *udp);
+
+/* Memory of packets in queues of this host, as the host counts it */
+u32 user_udp_queued(const struct user_udp *udp);
+
+/**
+ * struct user_udp_arrival - a packet that has come
+ * @from: its source
+ * @packet: its contents, aligned to 8 bytes
+ * @bytes: its length; longer than any packet of the group if it was cut
+ * @ce: the network has marked it "congestion experienced"
+ */
+struct user_udp_arrival {
+	union user_address	from;
+	const u8		*packet;
+	u32			bytes;
+	bool			ce;
+};
+
+/* Pass packets that have come to @receive. Returns how many: USER_UDP_BATCH, or all. */
+u32 user_udp_receive(struct user_udp *udp,
+		     void (*receive)(void *ctx, const struct user_udp_arrival *arrival), void *ctx);
+
+#endif
