@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""collsock run starts ranks in user space, without privilege or module; TAP."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+OUTPUT = pathlib.Path(os.environ.get("OUTPUT", TREE / "build/selftests-lib"))
+COMMAND = str(OUTPUT / "tools/collsock")
+PORTS = "17640-17699"
+NOBODY = 65534
+
+
+def environment(**settings):
+    plain = {name: value for name, value in os.environ.items()
+             if not name.startswith("COLLSOCK_")}
+    return plain | {"COLLSOCK_BACKEND": "user", "COLLSOCK_USER_PORTS": PORTS} | settings
+
+
+def run(*words, command=COMMAND, settings=None, **how):
+    return subprocess.run([command, *words], check=False, text=True, capture_output=True,
+                          env=environment(**settings or {}), timeout=120, **how)
+
+
+def shows(done):
+    return f"status {done.returncode}, {done.stdout!r}, {done.stderr!r}"
+
+
+def ranks_of_one_machine(_):
+    done = run("run", "--local", "4", "--", COMMAND, "allreduce", "--op", "sum", "17")
+    return done.returncode == 0 and done.stdout.split() == ["68"] * 4, shows(done)
+
+
+def another_user(folder):
+    """If this is root. What it runs is readable to all."""
+    how = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    command = shutil.copy(COMMAND, folder)
+    folder.chmod(0o755)
+    done = run("run", "--local", "3", "--", command, "barrier", command=command, **how)
+    return done.returncode == 0, shows(done)
+
+
+def ranks_that_meet(folder):
+    key = folder / "key"
+    run("keygen", str(key))
+    settings = {"COLLSOCK_KEY_FILE": str(key), "COLLSOCK_JOB": f"run-{os.getpid()}"}
+    ranks = [subprocess.Popen([COMMAND, "run", "--rendezvous", "127.0.0.1", "--ranks", "3",
+                               "--rank", str(rank), "--", COMMAND, "allreduce", "--op", "max",
+                               str(10 + rank)],
+                              env=environment(**settings), stdout=subprocess.PIPE, text=True)
+             for rank in range(3)]
+    told = [rank.communicate(timeout=120)[0].strip() for rank in ranks]
+    return told == ["12"] * 3, repr(told)
+
+
+def more_ranks_than_ports(_):
+    done = run("run", "--local", "3", "--", "true",
+               settings={"COLLSOCK_USER_PORTS": "17700-17701"})
+    return done.returncode == 125 and "rank 2: Address already in use: COLLSOCK_USER_PORTS" \
+        in done.stderr, shows(done)
+
+
+def a_backend_that_is_none(_):
+    done = run("run", "--local", "2", "--", "true", settings={"COLLSOCK_BACKEND": "usr"})
+    return done.returncode == 125 and "none of kernel, user, auto" in done.stderr, shows(done)
+
+
+def a_program_that_wants_another(_):
+    done = run("run", "--local", "1", "--", "env", "COLLSOCK_BACKEND=kernel", COMMAND, "barrier")
+    return done.returncode == 2 and "collsock run has prepared user" in done.stderr, shows(done)
+
+
+def a_program_that_does_not_join(_):
+    """Its socket is passed to nobody else."""
+    done = run("run", "--local", "2", "--", "sh", "-c",
+               "test -n \"$COLLSOCK_SOCKET\" && ls -l /proc/self/fd | grep -c socket:")
+    return done.stdout.split() == ["1", "1"], shows(done)
+
+
+TESTS = {
+    "ranks of one machine compute a sum": ranks_of_one_machine,
+    "a user without privilege runs ranks": another_user,
+    "ranks that meet over TCP": ranks_that_meet,
+    "more ranks than ports are refused": more_ranks_than_ports,
+    "a backend that is none is refused": a_backend_that_is_none,
+    "a program that wants another backend than its launcher": a_program_that_wants_another,
+    "a program has the socket of its rank alone": a_program_that_does_not_join,
+}
+
+
+def main():
+    print(f"TAP version 13\n1..{len(TESTS)}")
+    well = True
+    for number, (name, test) in enumerate(TESTS.items(), 1):
+        with tempfile.TemporaryDirectory(prefix="run.") as folder:
+            good, seen = test(pathlib.Path(folder))
+        if not good:
+            print(f"# {seen}")
+        print(f"{'' if good else 'not '}ok {number} {name}")
+        well = well and good
+    return 0 if well else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

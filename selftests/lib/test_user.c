@@ -1,0 +1,607 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a rank in user space promises besides the results of operations */
+#include <dirent.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include "user_fixture.h"
+
+#define RANKS		4
+#define SECONDS_MS	1000
+#define PATIENCE_MS	60000	/* for what must happen */
+
+static __s64 now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (__s64)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* ---- posting and completing ---- */
+
+static bool complete_in_any_order(struct rank *r, struct collsock *s)
+{
+	static const __u64 order[] = { 5, 2, 7, 0, 1, 6, 3, 4 };
+	const struct collsock_page *page;
+	struct collsock_completion c;
+	__u64 value, sum, posted, i;
+	int err;
+
+	err = collsock_map_page(s, &page);
+	if (err)
+		return wrong(r, "no page: %d", err);
+	for (i = 0; i < ARRAY_SIZE(order); i++) {
+		value = i + r->rank;
+		err = collsock_post_allreduce(s, &value, 1, COLLSOCK_UINT64, COLLSOCK_SUM, i);
+		if (err)
+			return wrong(r, "post %llu: %d", i, err);
+	}
+	posted = collsock_posted(page);
+	for (i = 0; i < ARRAY_SIZE(order); i++) {
+		err = collsock_wait(s, order[i], &c, &sum, sizeof(sum));
+		if (err || c.error || c.cookie != order[i])
+			return wrong(r, "wait for %llu: %d, error %u", order[i], err, c.error);
+		if (sum != RANKS * order[i] + RANKS * (RANKS - 1) / 2)
+			return wrong(r, "operation %llu: %llu", order[i], sum);
+	}
+	if (!collsock_have_ended(page, posted))
+		return wrong(r, "the page says that %llu of %llu have ended", page->completed,
+			     posted);
+	err = collsock_wait(s, 3, &c, &sum, sizeof(sum));
+	return err == -ENOENT || wrong(r, "a completion was received again: %d", err);
+}
+
+TEST(completions_are_received_in_any_order_each_once)
+{
+	EXPECT_ALL_WELL(NULL, RANKS, complete_in_any_order);
+}
+
+/* Without a call of the library: its thread does the work. */
+static bool poll_for_completions(struct rank *r, struct collsock *s)
+{
+	struct pollfd readable = { .fd = collsock_fd(s), .events = POLLIN };
+	struct collsock_completion c;
+	__u64 i;
+
+	for (i = 0; i < 10; i++) {
+		if (collsock_post_barrier(s, i))
+			return wrong(r, "post %llu", i);
+		if (poll(&readable, 1, PATIENCE_MS) != 1)
+			return wrong(r, "poll() sees no completion");
+		if (collsock_complete(s, &c, NULL, 0) || c.error || c.cookie != i)
+			return wrong(r, "completion of %llu: error %u, cookie %llu", i, c.error,
+				     c.cookie);
+	}
+	return true;
+}
+
+TEST(poll_sees_completions_without_a_call_of_the_library)
+{
+	EXPECT_ALL_WELL(NULL, RANKS, poll_for_completions);
+}
+
+static bool do_not_block(struct rank *r, struct collsock *s)
+{
+	struct pollfd readable = { .fd = collsock_fd(s), .events = POLLIN };
+	struct collsock_post post = {
+		.size = sizeof(post), .operation = COLLSOCK_BARRIER, .cookie = 9,
+	};
+	struct collsock_completion c;
+	int err;
+
+	err = collsock_complete(s, &c, NULL, 0);
+	if (err != -EAGAIN)
+		return wrong(r, "complete without a completion: %d", err);
+	if (!r->rank)
+		await_step(r, 1);
+	err = collsock_run(s, &post, NULL, 0, &c, NULL, 0);
+	/* Nobody else can complete it before rank 0 has posted. */
+	if (r->rank == 1 && err != -EINPROGRESS)
+		return wrong(r, "run before others: %d", err);
+	if (r->rank == 1)
+		take_step(r, 1);
+	while (err == -EINPROGRESS || err == -EAGAIN) {
+		if (poll(&readable, 1, PATIENCE_MS) != 1)
+			return wrong(r, "no completion");
+		err = collsock_wait(s, 9, &c, NULL, 0);
+	}
+	return (!err && !c.error) || wrong(r, "wait: %d, error %u", err, c.error);
+}
+
+TEST(a_nonblocking_rank_does_not_wait)
+{
+	const struct collsock_options options = { .open_flags = COLLSOCK_OPEN_NONBLOCK };
+
+	EXPECT_ALL_WELL(&options, RANKS, do_not_block);
+}
+
+static void ignore(int signal)
+{
+}
+
+static bool be_interrupted(struct rank *r, struct collsock *s)
+{
+	const struct sigaction action = { .sa_handler = ignore };
+	const struct itimerspec soon = { { 0, 20000000 }, { 0, 20000000 } };
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1 };
+	struct collsock_completion c;
+	timer_t timer;
+	int err = 0;
+
+	if (r->rank) {
+		await_step(r, 1);
+		return !collsock_barrier(s, NULL) || wrong(r, "barrier");
+	}
+	sigaction(SIGUSR1, &action, NULL);
+	timer_create(CLOCK_MONOTONIC, &event, &timer);
+	timer_settime(timer, 0, &soon, NULL);
+	if (collsock_post_barrier(s, 1))
+		return wrong(r, "post");
+	err = collsock_wait(s, 1, &c, NULL, 0);
+	if (err != -EINTR)
+		return wrong(r, "wait: %d instead of -EINTR", err);
+	take_step(r, 1);
+	do {
+		err = collsock_wait(s, 1, &c, NULL, 0);
+	} while (err == -EINTR);
+	timer_delete(timer);
+	return (!err && !c.error) || wrong(r, "wait: %d, error %u", err, c.error);
+}
+
+TEST(a_signal_interrupts_a_wait_and_nothing_is_lost)
+{
+	EXPECT_ALL_WELL(NULL, RANKS, be_interrupted);
+}
+
+/* ---- the descriptor ---- */
+
+static bool use_the_descriptor(struct rank *r, struct collsock *s)
+{
+	struct {
+		struct collsock_post	post;
+		__u64			value;
+	} out = {
+		.post = {
+			.size = sizeof(out.post), .operation = COLLSOCK_ALLREDUCE,
+			.type = COLLSOCK_UINT64, .op = COLLSOCK_SUM, .count = 1, .cookie = 77,
+		},
+		.value = 10 + r->rank,
+	};
+	struct {
+		struct collsock_completion	completion;
+		__u64				value;
+	} in;
+	int fd = collsock_fd(s);
+	ssize_t bytes;
+
+	if (send(fd, &out, sizeof(out), MSG_NOSIGNAL) != sizeof(out))
+		return wrong(r, "send: %s", strerror(errno));
+	bytes = recv(fd, &in, sizeof(in), 0);
+	if (bytes != sizeof(in) || in.completion.error || in.completion.cookie != 77 ||
+	    in.completion.bytes != 8 || in.completion.size != sizeof(in.completion))
+		return wrong(r, "recv: %zd bytes, error %u", bytes, in.completion.error);
+	if (in.value != RANKS * 10 + RANKS * (RANKS - 1) / 2)
+		return wrong(r, "the result is %llu", in.value);
+	/* What send() would refuse with a socket of the kernel */
+	out.post.type = 200;
+	send(fd, &out, sizeof(out), MSG_NOSIGNAL);
+	bytes = recv(fd, &in, sizeof(in), 0);
+	if (bytes != sizeof(in.completion) || in.completion.error != EINVAL ||
+	    in.completion.cookie != 77)
+		return wrong(r, "no such type: %zd bytes, error %u", bytes, in.completion.error);
+	send(fd, &out, 3, MSG_NOSIGNAL);
+	bytes = recv(fd, &in, sizeof(in), 0);
+	if (bytes != sizeof(in.completion) || in.completion.error != EINVAL)
+		return wrong(r, "3 bytes: %zd bytes, error %u", bytes, in.completion.error);
+	return !collsock_barrier(s, NULL) || wrong(r, "barrier after errors");
+}
+
+TEST(the_descriptor_carries_the_bytes_of_a_socket)
+{
+	EXPECT_ALL_WELL(NULL, RANKS, use_the_descriptor);
+}
+
+/* More posts than the window has room for wait in the descriptor. */
+static bool post_many(struct rank *r, struct collsock *s)
+{
+	struct collsock_post post = { .size = sizeof(post), .operation = COLLSOCK_BARRIER };
+	struct collsock_completion c;
+	int fd = collsock_fd(s);
+	__u64 i;
+
+	for (i = 0; i < 100; i++) {
+		post.cookie = i;
+		if (send(fd, &post, sizeof(post), MSG_NOSIGNAL) != sizeof(post))
+			return wrong(r, "send %llu: %s", i, strerror(errno));
+	}
+	for (i = 0; i < 100; i++)
+		if (recv(fd, &c, sizeof(c), 0) != sizeof(c) || c.error || c.cookie != i)
+			return wrong(r, "completion %llu: error %u, cookie %llu", i, c.error,
+				     c.cookie);
+	return true;
+}
+
+TEST(posts_beyond_the_window_wait_in_the_descriptor)
+{
+	EXPECT_ALL_WELL(NULL, RANKS, post_many);
+}
+
+/* ---- failure ---- */
+
+#define LIVENESS_MS 500
+
+static bool lose_rank_2(struct rank *r, struct collsock *s)
+{
+	struct collsock_completion c = { .failed_rank = 0 };
+	struct collsock_self self;
+	__s64 begin = now_ms(), took;
+	int err;
+
+	if (r->rank == 2) {
+		raise(SIGKILL);
+		return false;
+	}
+	err = collsock_barrier(s, &c);
+	took = now_ms() - begin;
+	if (err != -ETIMEDOUT || c.failed_rank != 2)
+		return wrong(r, "barrier: %d, rank %u", err, c.failed_rank);
+	/* Not before, either: a rank that is late is not dead. */
+	if (took < LIVENESS_MS / 2)
+		return wrong(r, "rank 2 was found dead after %lld ms", took);
+	err = collsock_barrier(s, &c);
+	if (err != -ETIMEDOUT || c.failed_rank != 2)
+		return wrong(r, "the next barrier: %d, rank %u", err, c.failed_rank);
+	if (collsock_self(s, &self, sizeof(self)) || self.error != ETIMEDOUT ||
+	    self.failed_rank != 2)
+		return wrong(r, "self: error %u, rank %u", self.error, self.failed_rank);
+	return true;
+}
+
+TEST(a_killed_process_is_named_by_all_others)
+{
+	const struct collsock_options options = { .liveness_ms = LIVENESS_MS };
+	struct shared *shared = shared_new(RANKS);
+	__u32 i;
+
+	start_ranks(shared, &options, RANKS, lose_rank_2);
+	EXPECT_EQ(1U << 2, await_ranks(shared, RANKS));
+	for (i = 0; i < RANKS; i++)
+		if (i != 2)
+			EXPECT_TRUE(shared->well[i]) TH_LOG("rank %u: %s", i, shared->text[i]);
+}
+
+static bool see_rank_1_leave(struct rank *r, struct collsock *s)
+{
+	struct collsock_completion c = { .failed_rank = 0 };
+	struct collsock_post post = { .size = sizeof(post), .operation = COLLSOCK_BARRIER };
+	int err;
+
+	if (r->rank == 1)
+		return true;
+	err = collsock_barrier(s, &c);
+	if (err != -ECONNRESET || c.failed_rank != 1)
+		return wrong(r, "barrier: %d, rank %u", err, c.failed_rank);
+	/* The failure has been reported, and no completion follows. */
+	err = collsock_post(s, &post, NULL, 0);
+	if (err != -EPIPE)
+		return wrong(r, "post after the failure: %d", err);
+	err = collsock_complete(s, &c, NULL, 0);
+	if (err != -EPIPE)
+		return wrong(r, "complete after the failure: %d", err);
+	return recv(collsock_fd(s), &c, sizeof(c), 0) == 0 || wrong(r, "recv() does not end");
+}
+
+TEST(a_rank_that_leaves_is_named_by_all_others)
+{
+	EXPECT_ALL_WELL(NULL, RANKS, see_rank_1_leave);
+}
+
+static bool hear_of_failure(struct rank *r, struct collsock *s)
+{
+	struct collsock_completion c = { .failed_rank = 0 };
+
+	if (r->rank == 1)
+		return true;
+	/* Nobody has posted: the failure has a completion of its own. */
+	if (recv(collsock_fd(s), &c, sizeof(c), 0) != sizeof(c) ||
+	    c.cookie != COLLSOCK_COOKIE_GROUP || c.error != ECONNRESET || c.failed_rank != 1)
+		return wrong(r, "cookie %llu, error %u, rank %u", c.cookie, c.error,
+			     c.failed_rank);
+	return recv(collsock_fd(s), &c, sizeof(c), 0) == 0 || wrong(r, "recv() does not end");
+}
+
+TEST(a_failure_that_no_operation_reports_has_one_completion)
+{
+	EXPECT_ALL_WELL(NULL, RANKS, hear_of_failure);
+}
+
+static bool shut_down(struct rank *r, struct collsock *s)
+{
+	struct collsock_completion c = { .failed_rank = 0 };
+	int err;
+
+	if (r->rank == 3) {
+		if (shutdown(collsock_fd(s), SHUT_WR))
+			return wrong(r, "shutdown: %s", strerror(errno));
+		if (recv(collsock_fd(s), &c, sizeof(c), 0))
+			return wrong(r, "recv() does not end");
+		err = collsock_barrier(s, NULL);
+		return err == -EPIPE || wrong(r, "barrier after shutdown: %d", err);
+	}
+	err = collsock_barrier(s, &c);
+	return (err == -ECONNRESET && c.failed_rank == 3) ||
+	       wrong(r, "barrier: %d, rank %u", err, c.failed_rank);
+}
+
+TEST(a_descriptor_that_is_shut_down_leaves_the_group)
+{
+	EXPECT_ALL_WELL(NULL, RANKS, shut_down);
+}
+
+/* What a rank has posted before it ends is sent until it is acknowledged. */
+static bool post_and_exit(struct rank *r, struct collsock *s)
+{
+	__u64 value = 1 + r->rank, got = 0;
+	int err;
+
+	if (!r->rank) {
+		err = collsock_broadcast(s, &value, 1, COLLSOCK_UINT64, 0, NULL);
+		if (err)
+			wrong(r, "broadcast: %d", err);
+		r->shared->well[0] = !err;
+		take_step(r, 1);
+		/* Without closing it */
+		exit(0);
+	}
+	await_step(r, 1);
+	err = collsock_broadcast(s, &got, 1, COLLSOCK_UINT64, 0, NULL);
+	return (!err && got == 1) || wrong(r, "broadcast: %d, value %llu", err, got);
+}
+
+TEST(what_was_posted_before_the_end_arrives)
+{
+	EXPECT_ALL_WELL(NULL, RANKS, post_and_exit);
+}
+
+/* ---- fork ---- */
+
+static bool child_finds_it_dead(struct collsock *s)
+{
+	struct collsock_completion c;
+	struct collsock_self self;
+	bool well;
+
+	well = collsock_barrier(s, NULL) == -ECHILD && collsock_post_barrier(s, 1) == -ECHILD &&
+	       collsock_wait(s, 1, &c, NULL, 0) == -ECHILD &&
+	       collsock_self(s, &self, sizeof(self)) == -ECHILD && collsock_fd(s) == -1;
+	collsock_close(s);
+	return well;
+}
+
+static int open_files(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	int count = 0;
+
+	while (readdir(folder))
+		count++;
+	closedir(folder);
+	return count;
+}
+
+static bool fork_a_child(struct rank *r, struct collsock *s)
+{
+	int status, before = open_files();
+	pid_t pid;
+
+	/* The thread may be at work. */
+	if (collsock_post_barrier(s, 1))
+		return wrong(r, "post");
+	pid = fork();
+	if (!pid)
+		/* All that the rank had open is closed: more than three files. */
+		_exit(child_finds_it_dead(s) && open_files() <= before - 4 ? 0 : 1);
+	waitpid(pid, &status, 0);
+	if (status)
+		return wrong(r, "status %x of the child, %d files here", status, before);
+	return !collsock_barrier(s, NULL) || wrong(r, "barrier after fork");
+}
+
+TEST(a_forked_child_is_not_the_rank)
+{
+	EXPECT_ALL_WELL(NULL, RANKS, fork_a_child);
+}
+
+/* ---- threads ---- */
+
+#define THREADS	4
+#define ROUNDS	50
+
+struct thread {
+	struct rank	*r;
+	struct collsock	*s;
+	pthread_t	id;
+	__u64		sum;
+	bool		well;
+};
+
+/* Operations of a rank have one order, whoever posts: all have the same value. */
+static void *run_rounds(void *arg)
+{
+	struct thread *t = arg;
+	__u64 one = 1, sum;
+	int i;
+
+	t->well = true;
+	for (i = 0; i < ROUNDS && t->well; i++)
+		t->well = !collsock_allreduce(t->s, &one, &sum, 1, COLLSOCK_UINT64, COLLSOCK_SUM,
+					      NULL) && sum == t->r->ranks;
+	return NULL;
+}
+
+static bool use_threads(struct rank *r, struct collsock *s)
+{
+	struct thread t[THREADS];
+	bool well = true;
+	int i;
+
+	for (i = 0; i < THREADS; i++) {
+		t[i] = (struct thread){ .r = r, .s = s };
+		pthread_create(&t[i].id, NULL, run_rounds, &t[i]);
+	}
+	for (i = 0; i < THREADS; i++) {
+		pthread_join(t[i].id, NULL);
+		well &= t[i].well;
+	}
+	return well || wrong(r, "an operation of a thread");
+}
+
+TEST(threads_share_a_rank)
+{
+	EXPECT_ALL_WELL(NULL, RANKS, use_threads);
+}
+
+/* Two groups in one process, and neither waits for the other */
+static bool use_two_groups(struct rank *r, struct collsock *first)
+{
+	struct collsock *second;
+	struct collsock_completion c;
+	__u64 i;
+
+	if (collsock_join_with(&second, &r->options, r->rank, r->ranks, exchange, r))
+		return false;
+	for (i = 0; i < ROUNDS; i++) {
+		if (collsock_post_barrier(first, i) || collsock_barrier(second, NULL) ||
+		    collsock_wait(first, i, &c, NULL, 0) || c.error)
+			return wrong(r, "round %llu", i);
+	}
+	collsock_close(second);
+	return true;
+}
+
+TEST(a_process_is_in_several_groups)
+{
+	EXPECT_ALL_WELL(NULL, RANKS, use_two_groups);
+}
+
+/* Signals that the program's own threads do not block are not for the library's. */
+static bool blocks_signals(const char *task)
+{
+	unsigned long long blocked = 0;
+	char path[300], line[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%s/status", task);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "SigBlk: %llx", &blocked);
+	if (file)
+		fclose(file);
+	/* SIGKILL and SIGSTOP cannot be. */
+	return (blocked | 1ULL << (SIGKILL - 1) | 1ULL << (SIGSTOP - 1) | ~0x7fffffffULL) == ~0ULL;
+}
+
+static bool look_at_threads(struct rank *r, struct collsock *s)
+{
+	DIR *folder = opendir("/proc/self/task");
+	int others = 0, blocking = 0;
+	struct dirent *entry;
+
+	while ((entry = readdir(folder))) {
+		if (*entry->d_name == '.' || atoi(entry->d_name) == getpid())
+			continue;
+		others++;
+		blocking += blocks_signals(entry->d_name);
+	}
+	closedir(folder);
+	/* A sanitizer may have one, too, which is not ours. */
+	return blocking == 1 || wrong(r, "%d of %d threads block all signals", blocking, others);
+}
+
+TEST(the_library_has_one_thread_which_blocks_all_signals)
+{
+	EXPECT_ALL_WELL(NULL, RANKS, look_at_threads);
+}
+
+/* ---- joining ---- */
+
+static bool do_nothing(struct rank *r, struct collsock *s)
+{
+	return !collsock_barrier(s, NULL) || wrong(r, "barrier");
+}
+
+TEST(a_rank_without_a_port_says_so)
+{
+	struct shared *shared = shared_new(3);
+	__u32 i;
+
+	setenv("COLLSOCK_USER_PORTS", "17610-17611", 1);
+	start_ranks(shared, NULL, 3, do_nothing);
+	EXPECT_EQ(7, await_ranks(shared, 3));
+	for (i = 0; i < 3; i++) {
+		EXPECT_EQ(-EADDRINUSE, shared->err[i]);
+		EXPECT_NE(NULL, strstr(shared->text[i], "no free port among COLLSOCK_USER_PORTS"))
+			TH_LOG("rank %u: %s", i, shared->text[i]);
+	}
+}
+
+TEST(what_the_environment_says_is_checked)
+{
+	static const char *const ports[] = { "0-5", "5", "9-8", "1-65536", "1-2x", " 1-2", "-1-2" };
+	struct collsock *s;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(ports); i++) {
+		struct shared *shared = shared_new(1);
+
+		setenv("COLLSOCK_USER_PORTS", ports[i], 1);
+		start_ranks(shared, NULL, 1, do_nothing);
+		await_ranks(shared, 1);
+		EXPECT_EQ(-EINVAL, shared->err[0]) TH_LOG("%s", ports[i]);
+		EXPECT_NE(NULL, strstr(shared->text[0], "COLLSOCK_USER_PORTS is FIRST-LAST"))
+			TH_LOG("%s", shared->text[0]);
+	}
+	setenv("COLLSOCK_BACKEND", "usr", 1);
+	EXPECT_EQ(-EINVAL, collsock_open(&s, 0));
+	setenv("COLLSOCK_BACKEND", "user", 1);
+	EXPECT_EQ(0, collsock_open(&s, 0));
+	EXPECT_EQ(-ENOTCONN, collsock_barrier(s, NULL));
+	collsock_close(s);
+	/* A rank ends with the process that joined. */
+	EXPECT_EQ(-EOPNOTSUPP, collsock_open(&s, COLLSOCK_OPEN_INHERIT));
+}
+
+static int join_by_hand(__u32 ranks_here, const __u8 *key)
+{
+	struct collsock_group *group;
+	struct collsock *s;
+	int err;
+
+	collsock_group_new(&group, 1, 2, key);
+	while (ranks_here--)
+		collsock_group_add_host(group, "127.0.0.1", 17620);
+	collsock_group_add_host(group, "127.0.0.1", 17621);
+	err = collsock_open(&s, 0);
+	if (!err)
+		err = collsock_join(s, group, 0);
+	collsock_group_free(group);
+	collsock_close(s);
+	return err;
+}
+
+TEST(what_a_rank_in_user_space_cannot_be_is_refused)
+{
+	static const __u8 key[COLLSOCK_KEY_BYTES] = { 1 };
+
+	setenv("COLLSOCK_BACKEND", "user", 1);
+	/* Anybody can send to its port. */
+	EXPECT_EQ(-EACCES, join_by_hand(1, NULL));
+	/* It has its port for itself. */
+	EXPECT_EQ(-E2BIG, join_by_hand(2, key));
+	EXPECT_EQ(0, join_by_hand(1, key));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ranks in user space on a bad network. The linker redirects what they send, so that packets are
+ * lost, repeated, late, or accompanied by forged ones.
+ */
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "user_fixture.h"
+
+#define RANKS	5
+#define ROUNDS	300
+#define VALUES	40	/* 7 segments of the least length */
+#define HELD	8
+
+/**
+ * struct network - what happens to packets of this process
+ * @lost: per cent of them
+ * @repeated: likewise
+ * @late: likewise: sent after others
+ * @forged: for each there are forged ones
+ * @state: of the random numbers
+ * @held_count: number of late packets
+ * @held: these
+ * @stranger: a socket that is no member's
+ */
+static struct network {
+	unsigned int	lost;
+	unsigned int	repeated;
+	unsigned int	late;
+	bool		forged;
+	unsigned int	state;
+	unsigned int	held_count;
+	struct {
+		struct sockaddr_storage	to;
+		socklen_t		to_bytes;
+		__u8			data[COLLSOCK_MAX_SEGMENT + COLLSOCK_PACKET_HEADERS];
+		size_t			bytes;
+	} held[HELD];
+	int		stranger;
+} network;
+
+static bool happens(unsigned int per_cent)
+{
+	return (unsigned int)rand_r(&network.state) % 100 < per_cent;
+}
+
+static void send_copy(int fd, const struct msghdr *m, const void *data, size_t bytes)
+{
+	sendto(fd, data, bytes, MSG_DONTWAIT, m->msg_name, m->msg_namelen);
+}
+
+static void hold(const struct msghdr *m)
+{
+	unsigned int i = network.held_count++;
+
+	memcpy(&network.held[i].to, m->msg_name, m->msg_namelen);
+	network.held[i].to_bytes = m->msg_namelen;
+	network.held[i].bytes = m->msg_iov->iov_len;
+	memcpy(network.held[i].data, m->msg_iov->iov_base, m->msg_iov->iov_len);
+}
+
+static void release_held(int fd)
+{
+	while (network.held_count) {
+		unsigned int i = --network.held_count;
+
+		sendto(fd, network.held[i].data, network.held[i].bytes, MSG_DONTWAIT,
+		       (struct sockaddr *)&network.held[i].to, network.held[i].to_bytes);
+	}
+}
+
+/* What others can send: from the address of this rank all but authentic packets. */
+static void forge(int fd, const struct msghdr *m)
+{
+	__u8 copy[COLLSOCK_MAX_SEGMENT + COLLSOCK_PACKET_HEADERS] = { 0 };
+	size_t bytes = m->msg_iov->iov_len;
+	unsigned int flips = 1 + happens(50);
+
+	/* One that is seen, from elsewhere */
+	send_copy(network.stranger, m, m->msg_iov->iov_base, bytes);
+	memcpy(copy, m->msg_iov->iov_base, bytes);
+	while (flips--)
+		copy[rand_r(&network.state) % bytes] ^= 1 << rand_r(&network.state) % 8;
+	if (memcmp(copy, m->msg_iov->iov_base, bytes))
+		send_copy(fd, m, copy, bytes);
+	/* One that is cut off, one that is too long, and nothing */
+	send_copy(fd, m, m->msg_iov->iov_base, rand_r(&network.state) % bytes);
+	send_copy(fd, m, copy, sizeof(copy));
+	send_copy(network.stranger, m, copy, 0);
+}
+
+int __wrap_sendmmsg(int fd, struct mmsghdr *m, unsigned int count, int flags)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		if (network.forged)
+			forge(fd, &m[i].msg_hdr);
+		if (happens(network.lost))
+			continue;
+		if (network.held_count < HELD && happens(network.late)) {
+			hold(&m[i].msg_hdr);
+			continue;
+		}
+		__real_sendmmsg(fd, &m[i], 1, flags);
+		if (happens(network.repeated))
+			__real_sendmmsg(fd, &m[i], 1, flags);
+	}
+	if (network.held_count == HELD || happens(50))
+		release_held(fd);
+	return count;
+}
+
+/* ---- what ranks do ---- */
+
+static bool check_sums(struct rank *r, struct collsock *s)
+{
+	__u64 own[VALUES], sum[VALUES];
+	struct collsock_completion c;
+	int i, k, err;
+
+	for (i = 0; i < ROUNDS; i++) {
+		for (k = 0; k < VALUES; k++)
+			own[k] = i * VALUES + k + r->rank;
+		err = collsock_allreduce(s, own, sum, VALUES, COLLSOCK_UINT64, COLLSOCK_SUM, &c);
+		if (err)
+			return wrong(r, "allreduce %d: %d, rank %u", i, err, c.failed_rank);
+		for (k = 0; k < VALUES; k++)
+			if (sum[k] != RANKS * (i * VALUES + k) + RANKS * (RANKS - 1) / 2)
+				return wrong(r, "allreduce %d, value %d: %llu", i, k, sum[k]);
+		own[0] = i;
+		err = collsock_broadcast(s, own, 1, COLLSOCK_UINT64, i % RANKS, &c);
+		if (err || own[0] != i)
+			return wrong(r, "broadcast %d: %d, rank %u", i, err, c.failed_rank);
+		err = i % 8 ? 0 : collsock_barrier(s, &c);
+		if (err)
+			return wrong(r, "barrier %d: %d, rank %u", i, err, c.failed_rank);
+	}
+	return true;
+}
+
+static bool lose_packets(struct rank *r, struct collsock *s)
+{
+	struct collsock_stats stats;
+
+	network = (struct network){ .lost = 10, .repeated = 5, .late = 5, .state = r->rank };
+	if (!check_sums(r, s))
+		return false;
+	/* Until all have what they need. */
+	network = (struct network){ .lost = 0 };
+	collsock_stats(s, &stats, sizeof(stats));
+	return stats.retransmits || wrong(r, "nothing was lost");
+}
+
+TEST(operations_complete_when_packets_are_lost_repeated_and_late)
+{
+	const struct collsock_options options = {
+		.segment_bytes = COLLSOCK_MIN_SEGMENT, .liveness_ms = 60000,
+	};
+
+	EXPECT_ALL_WELL(&options, RANKS, lose_packets);
+}
+
+static bool be_attacked(struct rank *r, struct collsock *s)
+{
+	struct collsock_net_stats n;
+	struct collsock_stats g;
+
+	network = (struct network){
+		.forged = true, .state = r->rank, .stranger = socket(AF_INET, SOCK_DGRAM, 0),
+	};
+	if (!check_sums(r, s))
+		return false;
+	collsock_net_stats(s, &n, sizeof(n));
+	collsock_stats(s, &g, sizeof(g));
+	if (!n.forged || !n.wrong_source || !n.malformed || !n.too_long || !n.unknown_group)
+		return wrong(r, "unseen: forged %llu, source %llu, malformed %llu, long %llu, group %llu",
+			     n.forged, n.wrong_source, n.malformed, n.too_long, n.unknown_group);
+	if (g.invalid || g.stale || g.failed || g.challenges)
+		return wrong(r, "believed: invalid %llu, stale %llu, failed %llu, challenges %llu",
+			     g.invalid, g.stale, g.failed, g.challenges);
+	return true;
+}
+
+TEST(forged_packets_change_nothing)
+{
+	const struct collsock_options options = {
+		.segment_bytes = COLLSOCK_MIN_SEGMENT, .liveness_ms = 60000,
+	};
+
+	EXPECT_ALL_WELL(&options, RANKS, be_attacked);
+}
+
+TEST_HARNESS_MAIN
