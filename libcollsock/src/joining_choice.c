@@ -44,18 +44,36 @@ static int choice_find_address(const struct choice *c, const struct joining_host
 
 /* Where a host is reached */
 struct choice_end {
-	__u8	bytes[16];
-	__u32	port;
+	const __u8			*address;
+	const struct joining_host	*host;
 };
 
-static int choice_compare_ends(const void *one, const void *other)
+static int choice_compare_addresses(const struct choice_end *a, const struct choice_end *b)
 {
-	return memcmp(one, other, sizeof(struct choice_end));
+	return memcmp(a->address, b->address, sizeof(((struct joining_address *)NULL)->bytes));
+}
+
+static int choice_compare(const void *one, const void *other)
+{
+	const struct choice_end *a = one, *b = other;
+	int order = choice_compare_addresses(a, b);
+
+	if (!order)
+		order = memcmp(a->host->identity, b->host->identity, sizeof(a->host->identity));
+	if (!order && a->host->port != b->host->port)
+		order = a->host->port < b->host->port ? -1 : 1;
+	return order;
+}
+
+static bool choice_differs(const struct choice_end *a, const struct choice_end *b)
+{
+	return choice_compare_addresses(a, b) ||
+	       (joining_host_same_machine(a->host, b->host) && a->host->port != b->host->port);
 }
 
 /*
- * Addresses of private networks, such as those of containers, may be the same on each host. Ranks
- * of one machine that are hosts by themselves have different ports.
+ * Addresses of private networks, such as those of containers, may be the same on each machine.
+ * Hosts of one machine have different ports.
  */
 static int choice_all_differ(const struct choice *c, const unsigned int *chosen)
 {
@@ -63,15 +81,13 @@ static int choice_all_differ(const struct choice *c, const unsigned int *chosen)
 	int err = sorted ? 0 : -ENOMEM;
 	unsigned int i;
 
-	for (i = 0; i < c->count && !err; i++) {
-		memcpy(sorted[i].bytes, c->hosts[i]->address[chosen[i]].bytes,
-		       sizeof(sorted[i].bytes));
-		sorted[i].port = c->hosts[i]->port;
-	}
+	for (i = 0; i < c->count && !err; i++)
+		sorted[i] = (struct choice_end){ c->hosts[i]->address[chosen[i]].bytes,
+						 c->hosts[i] };
 	if (!err)
-		qsort(sorted, c->count, sizeof(*sorted), choice_compare_ends);
+		qsort(sorted, c->count, sizeof(*sorted), choice_compare);
 	for (i = 1; i < c->count && !err; i++)
-		if (!choice_compare_ends(&sorted[i - 1], &sorted[i]))
+		if (!choice_differs(&sorted[i - 1], &sorted[i]))
 			err = -EADDRNOTAVAIL;
 	free(sorted);
 	return err;

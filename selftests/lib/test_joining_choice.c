@@ -91,6 +91,53 @@ TEST_F(hosts, an_address_that_two_hosts_have_is_not_chosen)
 	EXPECT_CHOSEN(1, 1, 1);
 }
 
+TEST_F(hosts, an_address_of_two_machines_is_not_chosen_whatever_their_ports)
+{
+	int i;
+
+	for (i = 0; i < HOSTS; i++) {
+		self->host[i].port = 7608 + i;
+		add(&self->host[i], "172.17.0.1", 16);
+	}
+	EXPECT_EQ(-EADDRNOTAVAIL, CHOOSE());
+}
+
+/* Ranks in user space are hosts by themselves. */
+TEST_F(hosts, hosts_of_one_machine_differ_by_their_ports)
+{
+	int i;
+
+	for (i = 0; i < HOSTS; i++) {
+		self->host[i].port = 7608 + i;
+		add(&self->host[i], i < 2 ? "10.1.0.1" : "10.1.0.2", 24);
+	}
+	self->host[1].identity[0] = self->host[0].identity[0];
+	EXPECT_FALSE(joining_host_same(&self->host[0], &self->host[1]));
+	EXPECT_CHOSEN(0, 0, 0);
+	/* The kernel's ranks of that machine have none of their own. */
+	self->host[0].port = 0;
+	EXPECT_CHOSEN(0, 0, 0);
+	self->host[1].port = 0;
+	EXPECT_TRUE(joining_host_same(&self->host[0], &self->host[1]));
+	EXPECT_EQ(-EADDRNOTAVAIL, CHOOSE());
+}
+
+TEST_F(hosts, hosts_of_one_machine_use_its_loopback_address)
+{
+	int i;
+
+	for (i = 0; i < HOSTS; i++) {
+		self->host[i].identity[0] = 1;
+		self->host[i].port = 7608 + i;
+		add(&self->host[i], "10.1.0.1", 24);
+		add_with(&self->host[i], "127.0.0.1", 8, JOINING_REACH_HOST);
+	}
+	EXPECT_CHOSEN(1, 1, 1);
+	/* One has lost it. */
+	self->host[1].addresses--;
+	EXPECT_CHOSEN(0, 0, 0);
+}
+
 TEST_F(hosts, networks_may_be_connected_by_routers)
 {
 	add(&self->host[0], "10.1.0.1", 24);

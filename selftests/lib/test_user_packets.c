@@ -19,6 +19,7 @@
  * @repeated: likewise
  * @late: likewise: sent after others
  * @forged: for each there are forged ones
+ * @moved: they come from a socket that is no member's
  * @state: of the random numbers
  * @held_count: number of late packets
  * @held: these
@@ -29,6 +30,7 @@ static struct network {
 	unsigned int	repeated;
 	unsigned int	late;
 	bool		forged;
+	bool		moved;
 	unsigned int	state;
 	unsigned int	held_count;
 	struct {
@@ -94,6 +96,8 @@ int __wrap_sendmmsg(int fd, struct mmsghdr *m, unsigned int count, int flags)
 {
 	unsigned int i;
 
+	if (network.moved)
+		fd = network.stranger;
 	for (i = 0; i < count; i++) {
 		if (network.forged)
 			forge(fd, &m[i].msg_hdr);
@@ -190,6 +194,71 @@ TEST(forged_packets_change_nothing)
 	};
 
 	EXPECT_ALL_WELL(&options, RANKS, be_attacked);
+}
+
+static bool speak_from_elsewhere(struct rank *r, struct collsock *s)
+{
+	struct collsock_completion c = { .failed_rank = 0 };
+	int err;
+
+	if (r->rank == 1)
+		network = (struct network){
+			.moved = true, .stranger = socket(AF_INET, SOCK_DGRAM, 0),
+		};
+	err = collsock_barrier(s, &c);
+	return r->rank == 1 || (err == -ETIMEDOUT && c.failed_rank == 1) ||
+	       wrong(r, "barrier: %d, rank %u", err, c.failed_rank);
+}
+
+TEST(authentic_packets_from_elsewhere_are_not_believed)
+{
+	const struct collsock_options options = { .liveness_ms = 500 };
+
+	EXPECT_ALL_WELL(&options, RANKS, speak_from_elsewhere);
+}
+
+/* ---- the end ---- */
+
+/*
+ * None of the packets of the post leaves, nor what repeats them until the others wait; so it is
+ * what the process does at its end that counts.
+ */
+static bool post_and_end(struct rank *r, struct collsock *s, bool closes)
+{
+	__u64 value = 1 + r->rank, got = 0;
+	int err;
+
+	if (r->rank) {
+		await_step(r, 1);
+		err = collsock_broadcast(s, &got, 1, COLLSOCK_UINT64, 0, NULL);
+		return (!err && got == 1) || wrong(r, "broadcast: %d, value %llu", err, got);
+	}
+	network = (struct network){ .lost = 100 };
+	err = collsock_broadcast(s, &value, 1, COLLSOCK_UINT64, 0, NULL);
+	if (err)
+		return wrong(r, "broadcast: %d", err);
+	r->shared->well[0] = true;
+	take_step(r, 1);
+	if (closes)
+		collsock_close(s);
+	network.lost = 0;
+	exit(0);
+}
+
+static bool post_and_exit(struct rank *r, struct collsock *s)
+{
+	return post_and_end(r, s, false);
+}
+
+static bool post_and_close(struct rank *r, struct collsock *s)
+{
+	return post_and_end(r, s, true);
+}
+
+TEST(what_was_posted_before_the_end_is_sent_until_it_arrives)
+{
+	EXPECT_ALL_WELL(NULL, RANKS, post_and_exit);
+	EXPECT_ALL_WELL(NULL, RANKS, post_and_close);
 }
 
 TEST_HARNESS_MAIN

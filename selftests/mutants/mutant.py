@@ -23,7 +23,7 @@ Each test is followed by its line "says", and each must fail:
                              complained of, too, in lines that begin with "vm: | ".
 
 An edit is anchored at a definition in kernel, uapi or libcollsock, in whatever file of C or
-Python. Its name must be unique:
+Python. Its name must be unique, or followed by its file: NAME of kernel/env.c
     in NAME:                     lines as in a diff: "-" old, "+" new, " " both
     before NAME:, after NAME:    lines to insert there, all with "+"
 NAME is a function, a table (NAME[] = {...}), or a type (struct NAME, enum NAME, union
@@ -104,8 +104,8 @@ def replace_once(body, old, new, where):
 class Edit:
     """A change of one definition, or next to it."""
 
-    def __init__(self, place, name):
-        self.place, self.name = place, name
+    def __init__(self, place, name, file=None):
+        self.place, self.name, self.file = place, name, file
         self.old, self.new = [], []
 
     def add_line(self, line):
@@ -119,9 +119,11 @@ class Edit:
 
     def apply(self, tree):
         """Returns the file."""
-        found = list(find_definitions(tree, self.name))
+        found = [it for it in find_definitions(tree, self.name)
+                 if self.file in (None, str(it[0].relative_to(tree)))]
         if not found:
-            raise DoesNotApply(f"{self.name} is not defined in {' or '.join(FOLDERS)}")
+            raise DoesNotApply(f"{self.name} is not defined in "
+                               f"{self.file or ' or '.join(FOLDERS)}")
         if len(found) > 1:
             files = ", ".join(str(path.relative_to(tree)) for path, _, _ in found)
             raise DoesNotApply(f"{self.name} is defined {len(found)} times: {files}")
@@ -159,9 +161,10 @@ class Mutant:
     def read_line(self, line):
         """Returns whether the line has a meaning where it is."""
         field = re.fullmatch(r"(promise|test|says): *(\S.*)", line)
-        anchor = re.fullmatch(r"(in|before|after) ((?:(?:struct|enum|union) )?\w+):", line)
+        anchor = re.fullmatch(r"(in|before|after) ((?:(?:struct|enum|union) )?\w+)(?: of (\S+))?:",
+                              line)
         if anchor:
-            self.edits.append(Edit(anchor[1], anchor[2]))
+            self.edits.append(Edit(*anchor.groups()))
         elif self.edits:
             if line[0] not in "+- ":
                 return False
