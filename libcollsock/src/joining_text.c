@@ -11,9 +11,17 @@
 	"has no Ethernet interface with an address in a network that all hosts share (see ip address, the options network and family), or groups there have another EtherType (collsock get ethertype)"
 #define TEXT_NO_PORT \
 	"finds no free port among COLLSOCK_USER_PORTS, which ranks in user space have; or joined before, or its group left a moment ago: give each run a new nonce"
-#define TEXT_UDP_PORTS \
-	"is UDP port %u open between all hosts, and those of COLLSOCK_USER_PORTS where ranks are in user space?"
 #define TEXT_NO_PACKETS "has not received packets of all others: "
+
+static bool text_has_user_ports(const struct joining *j)
+{
+	unsigned int host;
+
+	for (host = 0; host < j->plan.host_count; host++)
+		if (j->plan.hosts[host]->port)
+			return true;
+	return false;
+}
 
 /* What is different in joining; NULL if an error means the same as elsewhere */
 static const char *text_of_error(const struct joining *j, int error, char *text, size_t bytes)
@@ -34,7 +42,9 @@ static const char *text_of_error(const struct joining *j, int error, char *text,
 		if (ethernet)
 			return TEXT_NO_PACKETS "are all hosts in one Ethernet network?";
 		snprintf(text, bytes,
-			 TEXT_NO_PACKETS TEXT_UDP_PORTS, j->options.port);
+			 TEXT_NO_PACKETS "is UDP port %u%s open between all hosts?",
+			 j->options.port, text_has_user_ports(j) ?
+			 ", and those of COLLSOCK_USER_PORTS," : "");
 		return text;
 	default:
 		return NULL;

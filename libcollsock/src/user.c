@@ -44,6 +44,7 @@ static int user_enter(struct user_member *m)
 static void user_leave(struct user_member *m)
 {
 	user_member_settle(m);
+	user_thread_mind(m);
 	pthread_mutex_unlock(&m->lock);
 }
 

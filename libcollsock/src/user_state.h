@@ -67,6 +67,7 @@ struct user_raw {
  * @left: the rank has left the group
  * @failed: the failure of the group has been reported
  * @driven: a thread of the program waits for its packets
+ * @sleeps_ns: until then, if none come
  * @waiters: number of threads of the program that wait
  * @woken: what @changed tells has happened in this event
  * @turn: the core wants one
@@ -101,6 +102,7 @@ struct user_member {
 	u64				now;
 	u64				deadline;
 	u64				linger_ns;
+	u64				sleeps_ns;
 	int				epoll;
 	struct list_head		link;
 	struct user_request		request;

@@ -66,15 +66,29 @@ void user_thread_hand_out(struct user_member *m)
 	thread_watch(m, 0);
 }
 
+/* Is it due when none of the threads that wait for it knows? */
+static bool thread_is_due_here(const struct user_member *m)
+{
+	if (m->driven)
+		return user_member_due(m) < m->sleeps_ns;
+	return !m->waiters;
+}
+
 /*
- * It sees deadlines under the member's lock after it has said that it wakes never, so either it
- * sees this one, or it is kicked.
+ * The thread sees deadlines under the member's lock after it has said that it wakes never, so
+ * either it sees this one, or it is kicked.
  */
+void user_thread_mind(struct user_member *m)
+{
+	if (thread_is_due_here(m) &&
+	    user_member_due(m) < __atomic_load_n(&thread.wakes_ns, __ATOMIC_SEQ_CST))
+		thread_kick();
+}
+
 void user_thread_take_back(struct user_member *m)
 {
 	thread_watch(m, EPOLLIN);
-	if (user_member_due(m) < __atomic_load_n(&thread.wakes_ns, __ATOMIC_SEQ_CST))
-		thread_kick();
+	user_thread_mind(m);
 }
 
 /* ---- the thread ---- */
@@ -94,10 +108,10 @@ static u64 thread_drive(struct user_member *m)
 
 	pthread_mutex_lock(&m->lock);
 	before = m->state;
-	if (!m->waiters) {
+	if (!m->waiters || (thread_is_due_here(m) && user_member_due(m) <= user_clock_ns()))
 		user_member_progress(m, true);
+	if (thread_is_due_here(m))
 		due = user_member_due(m);
-	}
 	over = m->state == USER_OVER;
 	if (m->state != before)
 		pthread_cond_broadcast(&thread.changed);

@@ -2,7 +2,8 @@
 /*
  * The library's thread, and the members that it drives. It works for members for which no thread
  * of the program waits: it receives their packets, keeps their times, and lets those whose handles
- * are closed linger. It begins with the first JOIN, all signals are blocked in it, and it sleeps
+ * are closed linger. For one that a thread of the program drives it keeps only times that this does
+ * not know. It begins with the first JOIN, all signals are blocked in it, and it sleeps
  * while there is nothing to do. A forked child has no such thread, and its members are dead.
  *
  * The lock of the list is taken before those of members.
@@ -21,6 +22,12 @@ int user_thread_drive(struct user_member *m);
 /* A thread of the program drives the member from now on; or does so no more. Its lock is held. */
 void user_thread_hand_out(struct user_member *m);
 void user_thread_take_back(struct user_member *m);
+
+/*
+ * A call has done something to the member, which may be due earlier now than whoever drives it
+ * knows; its lock is held.
+ */
+void user_thread_mind(struct user_member *m);
 
 /*
  * The handle of a member is closed: it is freed, at once or when it is OVER. Its descriptor is the

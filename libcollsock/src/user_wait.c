@@ -33,6 +33,7 @@ static int wait_sleep(struct user_member *m, u64 until, bool *posts)
 	const struct timespec timeout = { left / NSEC_PER_SEC, left % NSEC_PER_SEC };
 	int ready, err;
 
+	m->sleeps_ns = due;
 	pthread_mutex_unlock(&m->lock);
 	ready = ppoll(fds, 2, due == COLL_NEVER ? NULL : &timeout, NULL);
 	err = ready < 0 && errno == EINTR ? -EINTR : 0;

@@ -4,6 +4,7 @@
  * lost, repeated, late, or accompanied by forged ones.
  */
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include "user_fixture.h"
@@ -164,6 +165,33 @@ TEST(operations_complete_when_packets_are_lost_repeated_and_late)
 	};
 
 	EXPECT_ALL_WELL(&options, RANKS, lose_packets);
+}
+
+/* None of the packets of a post leaves, and no call of the library follows. */
+static bool lose_posts(struct rank *r, struct collsock *s)
+{
+	struct pollfd readable = { .fd = collsock_fd(s), .events = POLLIN };
+	struct collsock_completion c;
+	__u64 i;
+
+	for (i = 0; i < 10; i++) {
+		network.lost = 100;
+		if (collsock_post_barrier(s, i))
+			return wrong(r, "post %llu", i);
+		network.lost = 0;
+		if (poll(&readable, 1, 120000) != 1)
+			return wrong(r, "barrier %llu is not sent again", i);
+		if (collsock_complete(s, &c, NULL, 0) || c.error)
+			return wrong(r, "barrier %llu: error %u", i, c.error);
+	}
+	return true;
+}
+
+TEST(posts_that_are_lost_are_sent_again_without_a_call_of_the_library)
+{
+	const struct collsock_options options = { .liveness_ms = 60000 };
+
+	EXPECT_ALL_WELL(&options, RANKS, lose_posts);
 }
 
 static bool be_attacked(struct rank *r, struct collsock *s)
