@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * libcollsock: a thin layer over the socket interface of collsock.
+ * libcollsock: a thin layer over the socket interface of collsock, and a substitute for it where
+ * there is no module (COLLSOCK_BACKEND_USER).
  *
  * A struct collsock is one socket: one rank of a group. A struct collsock_group
  * is a join request under construction; it is not needed after the join. All
