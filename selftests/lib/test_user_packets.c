@@ -43,6 +43,16 @@ static struct network {
 	int		stranger;
 } network;
 
+/* The library's thread sends, too. */
+static pthread_mutex_t network_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void set_network(struct network changed)
+{
+	pthread_mutex_lock(&network_lock);
+	network = changed;
+	pthread_mutex_unlock(&network_lock);
+}
+
 static bool happens(unsigned int per_cent)
 {
 	return (unsigned int)rand_r(&network.state) % 100 < per_cent;
@@ -97,6 +107,7 @@ int __wrap_sendmmsg(int fd, struct mmsghdr *m, unsigned int count, int flags)
 {
 	unsigned int i;
 
+	pthread_mutex_lock(&network_lock);
 	if (network.moved)
 		fd = network.stranger;
 	for (i = 0; i < count; i++) {
@@ -114,6 +125,7 @@ int __wrap_sendmmsg(int fd, struct mmsghdr *m, unsigned int count, int flags)
 	}
 	if (network.held_count == HELD || happens(50))
 		release_held(fd);
+	pthread_mutex_unlock(&network_lock);
 	return count;
 }
 
@@ -149,11 +161,11 @@ static bool lose_packets(struct rank *r, struct collsock *s)
 {
 	struct collsock_stats stats;
 
-	network = (struct network){ .lost = 10, .repeated = 5, .late = 5, .state = r->rank };
+	set_network((struct network){ .lost = 10, .repeated = 5, .late = 5, .state = r->rank });
 	if (!check_sums(r, s))
 		return false;
 	/* Until all have what they need. */
-	network = (struct network){ .lost = 0 };
+	set_network((struct network){ .lost = 0 });
 	collsock_stats(s, &stats, sizeof(stats));
 	return stats.retransmits || wrong(r, "nothing was lost");
 }
@@ -175,10 +187,10 @@ static bool lose_posts(struct rank *r, struct collsock *s)
 	__u64 i;
 
 	for (i = 0; i < 10; i++) {
-		network.lost = 100;
+		set_network((struct network){ .lost = 100 });
 		if (collsock_post_barrier(s, i))
 			return wrong(r, "post %llu", i);
-		network.lost = 0;
+		set_network((struct network){ .lost = 0 });
 		if (poll(&readable, 1, 120000) != 1)
 			return wrong(r, "barrier %llu is not sent again", i);
 		if (collsock_complete(s, &c, NULL, 0) || c.error)
@@ -199,15 +211,15 @@ static bool be_attacked(struct rank *r, struct collsock *s)
 	struct collsock_net_stats n;
 	struct collsock_stats g;
 
-	network = (struct network){
+	set_network((struct network){
 		.forged = true, .state = r->rank, .stranger = socket(AF_INET, SOCK_DGRAM, 0),
-	};
+	});
 	if (!check_sums(r, s))
 		return false;
 	collsock_net_stats(s, &n, sizeof(n));
 	collsock_stats(s, &g, sizeof(g));
 	if (!n.forged || !n.wrong_source || !n.malformed || !n.too_long || !n.unknown_group)
-		return wrong(r, "unseen: forged %llu, source %llu, malformed %llu, long %llu, group %llu",
+		return wrong(r, "forged %llu, source %llu, form %llu, long %llu, group %llu",
 			     n.forged, n.wrong_source, n.malformed, n.too_long, n.unknown_group);
 	if (g.invalid || g.stale || g.failed || g.challenges)
 		return wrong(r, "believed: invalid %llu, stale %llu, failed %llu, challenges %llu",
@@ -230,9 +242,9 @@ static bool speak_from_elsewhere(struct rank *r, struct collsock *s)
 	int err;
 
 	if (r->rank == 1)
-		network = (struct network){
+		set_network((struct network){
 			.moved = true, .stranger = socket(AF_INET, SOCK_DGRAM, 0),
-		};
+		});
 	err = collsock_barrier(s, &c);
 	return r->rank == 1 || (err == -ETIMEDOUT && c.failed_rank == 1) ||
 	       wrong(r, "barrier: %d, rank %u", err, c.failed_rank);
@@ -261,7 +273,7 @@ static bool post_and_end(struct rank *r, struct collsock *s, bool closes)
 		err = collsock_broadcast(s, &got, 1, COLLSOCK_UINT64, 0, NULL);
 		return (!err && got == 1) || wrong(r, "broadcast: %d, value %llu", err, got);
 	}
-	network = (struct network){ .lost = 100 };
+	set_network((struct network){ .lost = 100 });
 	err = collsock_broadcast(s, &value, 1, COLLSOCK_UINT64, 0, NULL);
 	if (err)
 		return wrong(r, "broadcast: %d", err);
@@ -269,7 +281,7 @@ static bool post_and_end(struct rank *r, struct collsock *s, bool closes)
 	take_step(r, 1);
 	if (closes)
 		collsock_close(s);
-	network.lost = 0;
+	set_network((struct network){ .lost = 0 });
 	exit(0);
 }
 
