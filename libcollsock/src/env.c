@@ -88,7 +88,7 @@ static int env_join(struct collsock **joined, struct collsock_options *o)
 		return env_join_request(joined, o, request);
 	err = launch_find(&launch, o->text, o->text_bytes);
 	if (!err)
-		err = launch_meet(&launch, &meeting, o->text, o->text_bytes);
+		err = launch_meet(&launch, o->timeout_ms, &meeting, o->text, o->text_bytes);
 	if (err)
 		return err;
 	err = env_join_meeting(joined, o, &launch, meeting);

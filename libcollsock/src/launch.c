@@ -11,6 +11,7 @@
 #include "launch_environment.h"
 
 #define MS_PER_S	1000
+#define EXCHANGE_MS	30000	/* an exchange of ranks that are all here */
 #define PATH_ROOM	512
 #define KEY_AT_HOME	"/.config/collsock/key"
 
@@ -138,12 +139,13 @@ static void launch_report(void *file, const char *line)
 	fprintf(file, "collsock: %s\n", line);
 }
 
-int launch_meet(const struct launch *launch, struct meeting **meeting, char *text, size_t bytes)
+int launch_meet(const struct launch *launch, __u32 try_out_ms, struct meeting **meeting, char *text,
+		size_t bytes)
 {
 	struct meeting_options o = {
 		.rendezvous = launch->rendezvous, .job = launch->job, .attempt = launch->attempt,
 		.rank = launch->rank, .ranks = launch->ranks, .report = launch_report,
-		.ctx = stderr,
+		.ctx = stderr, .exchange_ms = try_out_ms + EXCHANGE_MS,
 		.ports = launch_variable("COLLSOCK_MEETING_PORTS"),
 	};
 	__u32 timeout_s = LAUNCH_TIMEOUT_S;

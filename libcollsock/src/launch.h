@@ -42,6 +42,7 @@ int launch_find(struct launch *launch, char *text, size_t bytes);
 /**
  * launch_meet() - meet the other ranks, with the secret of this user
  * @launch: as launch_find() found it
+ * @try_out_ms: how long ranks may take between two exchanges
  * @meeting: out
  * @text: receives why it failed, and what to do
  * @bytes: room there; MEETING_TEXT is enough
@@ -50,6 +51,7 @@ int launch_find(struct launch *launch, char *text, size_t bytes);
  * COLLSOCK_KEY_FILE, else ~/.config/collsock/key. Return: as meeting_open(); -ENOKEY if there is no
  * secret, and what collsock_key_from_file() returns if it cannot be used.
  */
-int launch_meet(const struct launch *launch, struct meeting **meeting, char *text, size_t bytes);
+int launch_meet(const struct launch *launch, __u32 try_out_ms, struct meeting **meeting, char *text,
+		size_t bytes);
 
 #endif

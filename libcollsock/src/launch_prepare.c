@@ -112,7 +112,7 @@ int launch_prepare(const struct launch *launch, struct launch_values *values, ch
 	int err;
 
 	launch_set_job(&of_launcher);
-	err = launch_meet(&of_launcher, &meeting, text, bytes);
+	err = launch_meet(&of_launcher, 0, &meeting, text, bytes);
 	if (err)
 		return err;
 	err = launch_join(launch, meeting, values, text, bytes);

@@ -68,6 +68,7 @@ int meeting_exchange(void *ctx, const void *mine, void *all, size_t bytes)
 {
 	struct meeting *meeting = ctx;
 
+	meeting_self_begin_exchange(&meeting->self);
 	return meeting_is_server(meeting) ?
 	       meeting_server_exchange(&meeting->server, mine, all, bytes) :
 	       meeting_client_exchange(&meeting->client, mine, all, bytes);

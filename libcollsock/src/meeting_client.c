@@ -335,8 +335,6 @@ int meeting_client_attend(struct meeting_client *client)
 		err = client_try(client);
 		if (!err)
 			err = client_await_start(client);
-		if (!err)
-			meeting_self_begin_exchange(self);
 		if (err <= 0)
 			return err;
 		meeting_link_close(&client->link);

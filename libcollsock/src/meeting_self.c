@@ -10,7 +10,6 @@
 #include "meeting_self.h"
 
 #define LATE_MS		2000
-#define EXCHANGE_MS	30000
 #define MOST_MENTIONS	16
 
 int meeting_self_init(struct meeting_self *self, const struct meeting_options *options)
@@ -76,7 +75,7 @@ bool meeting_self_has_ended(const struct meeting_self *self)
 
 void meeting_self_begin_exchange(struct meeting_self *self)
 {
-	__u64 end = meeting_clock_ms() + EXCHANGE_MS;
+	__u64 end = meeting_clock_ms() + self->options.exchange_ms;
 
 	self->was_late = true;
 	if (self->end_ms < end)

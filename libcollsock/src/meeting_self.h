@@ -20,7 +20,8 @@
  * @rank: of this process
  * @ranks: number of ranks
  * @secret: which all ranks have
- * @timeout_ms: for everything until the last exchange
+ * @timeout_ms: until all ranks are here
+ * @exchange_ms: for each exchange, and what its ranks do before it
  * @report: is called with a line, without its end, about what the meeting waits for; or NULL
  * @ctx: its argument
  */
@@ -33,6 +34,7 @@ struct meeting_options {
 	__u32		ranks;
 	__u8		secret[COLLSOCK_KEY_BYTES];
 	unsigned int	timeout_ms;
+	unsigned int	exchange_ms;
 	void		(*report)(void *ctx, const char *line);
 	void		*ctx;
 };
@@ -73,7 +75,7 @@ int meeting_self_left_ms(const struct meeting_self *self);
 /* Has the time of the meeting passed? */
 bool meeting_self_has_ended(const struct meeting_self *self);
 
-/* All ranks are here: there is some time for exchanges, however long that took. */
+/* All ranks are here: an exchange has time of its own, however long everything before it took. */
 void meeting_self_begin_exchange(struct meeting_self *self);
 
 /* Report a line. */

@@ -319,7 +319,6 @@ int meeting_server_gather(struct meeting_server *server)
 		server_report_late(server);
 	}
 	meeting_listener_close(&server->listener);
-	meeting_self_begin_exchange(self);
 	for (rank = 1; rank < self->options.ranks; rank++)
 		server->attendant[rank].starts = true;
 	return 0;

@@ -215,7 +215,7 @@ static void rank_init(struct rank *r, const char *rendezvous, __u32 rank, __u32 
 	*r = (struct rank){
 		.options = {
 			.rendezvous = rendezvous, .rank = rank, .ranks = ranks,
-			.timeout_ms = PATIENCE_MS,
+			.timeout_ms = PATIENCE_MS, .exchange_ms = PATIENCE_MS,
 		},
 		.exchanges = 2, .bytes = BLOCK, .stops_after = -1,
 	};
@@ -224,7 +224,7 @@ static void rank_init(struct rank *r, const char *rendezvous, __u32 rank, __u32 
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 }
 
-static void rank_start(struct rank *r)
+static inline void rank_start(struct rank *r)
 {
 	memset(r->outcome, 0, sizeof(*r->outcome));
 	r->outcome->err = -EINPROGRESS;
