@@ -9,7 +9,9 @@
 #include "meeting_listener.h"
 
 #define PENDING_MS	5000	/* for a hello and a proof */
-#define UNDISTURBED_MS	50	/* before a connection may have to make room */
+#define UNDISTURBED_MS	50	/* before a connection may have to make room, unless its origin has */
+#define MANY		(MEETING_PENDING / 4)	/* connections */
+#define ACCEPTS		16	/* before those that are pending are served again */
 #define AGAIN_MS	100	/* until a file may be free */
 
 int meeting_listener_init(struct meeting_listener *listener, struct meeting_self *self)
@@ -69,8 +71,12 @@ static unsigned int listener_count_origin(const struct meeting_listener *listene
 	return count;
 }
 
-/* Of the origin that has most connections, the one that was accepted first; all slots are taken. */
-static struct meeting_pending *listener_find_longest(struct meeting_listener *listener)
+/*
+ * Of the origin that has most connections, the one that was accepted first; all slots are taken.
+ * @since_ms: out: from when on it may have to make room
+ */
+static struct meeting_pending *listener_find_longest(struct meeting_listener *listener,
+						     __u64 *since_ms)
 {
 	struct meeting_pending *pending, *found = NULL;
 	unsigned int i, count, most = 0;
@@ -83,26 +89,26 @@ static struct meeting_pending *listener_find_longest(struct meeting_listener *li
 		found = pending;
 		most = count;
 	}
+	*since_ms = most < MANY ? found->since_ms + UNDISTURBED_MS : 0;
 	return found;
 }
 
-/* A slot for another connection, of which one may have to end; NULL if there is none yet. */
-static struct meeting_pending *listener_make_room(struct meeting_listener *listener)
+/* A slot for another connection, for which the one in it has to end; NULL if there is none yet. */
+static struct meeting_pending *listener_find_room(struct meeting_listener *listener)
 {
 	struct meeting_pending *pending = listener_find_slot(listener);
+	__u64 since_ms;
 
 	if (pending)
 		return pending;
-	pending = listener_find_longest(listener);
-	if (meeting_clock_left(pending->since_ms + UNDISTURBED_MS))
-		return NULL;
-	meeting_pending_end(pending);
-	return pending;
+	pending = listener_find_longest(listener, &since_ms);
+	return meeting_clock_left(since_ms) ? NULL : pending;
 }
 
 /* ---- connections ---- */
 
-static void listener_accept(struct meeting_listener *listener, struct meeting_pending *pending)
+/* False if there was none, or no file for it. */
+static bool listener_accept(struct meeting_listener *listener, struct meeting_pending *pending)
 {
 	struct sockaddr_storage from;
 	socklen_t bytes = sizeof(from);
@@ -111,10 +117,14 @@ static void listener_accept(struct meeting_listener *listener, struct meeting_pe
 	memset(&from, 0, sizeof(from));
 	fd = accept4(listener->fd, (struct sockaddr *)&from, &bytes,
 		     SOCK_NONBLOCK | SOCK_CLOEXEC);
-	if (fd >= 0)
-		meeting_pending_begin(pending, fd, &from);
-	else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-		listener->again_ms = meeting_clock_ms() + AGAIN_MS;
+	if (fd < 0) {
+		if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+			listener->again_ms = meeting_clock_ms() + AGAIN_MS;
+		return false;
+	}
+	meeting_pending_end(pending);
+	meeting_pending_begin(pending, fd, &from);
+	return true;
 }
 
 static void listener_report(struct meeting_listener *listener,
@@ -157,11 +167,14 @@ static void listener_serve_pending(struct meeting_listener *listener,
 /* When another can be accepted: now (0), or later */
 static __u64 listener_next_accept(struct meeting_listener *listener)
 {
+	__u64 since_ms;
+
 	if (meeting_clock_left(listener->again_ms))
 		return listener->again_ms;
 	if (listener_find_slot(listener))
 		return 0;
-	return listener_find_longest(listener)->since_ms + UNDISTURBED_MS;
+	listener_find_longest(listener, &since_ms);
+	return since_ms;
 }
 
 int meeting_listener_poll(struct meeting_listener *listener, struct pollfd *polls)
@@ -205,7 +218,9 @@ void meeting_listener_serve(struct meeting_listener *listener, const struct poll
 	}
 	if (!polls[MEETING_PENDING].revents)
 		return;
-	slot = listener_make_room(listener);
-	if (slot)
-		listener_accept(listener, slot);
+	for (i = 0; i < ACCEPTS; i++) {
+		slot = listener_find_room(listener);
+		if (!slot || !listener_accept(listener, slot))
+			return;
+	}
 }

@@ -2,7 +2,8 @@
 /*
  * The server's listening socket, and its pending connections: as many as there are slots. When all
  * are taken, one of the origin that has most of them makes room, so that a stranger displaces only
- * itself. Ranks wait longer, though, while it connects more than a thousand times a second.
+ * itself: after a while, as ranks of one host may connect together, but at once if that origin has
+ * a quarter of the slots, so that others do not wait for one that connects very often.
  */
 #ifndef COLLSOCK_MEETING_LISTENER_H
 #define COLLSOCK_MEETING_LISTENER_H

@@ -4,8 +4,11 @@
 #include <time.h>
 
 #include "meeting_fixture.h"
+#include "meeting_listener.h"
 
-#define EXCHANGE_MS 60000
+#define FEW		(MEETING_PENDING / 8)	/* connections of one origin */
+#define FLOOD		200
+#define EXCHANGE_MS	60000
 
 /* Of all processes */
 static atomic_ullong *clock_ms;
@@ -24,6 +27,8 @@ static void clock_start(void)
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	*clock_ms = 1000000;
 }
+
+/* ---- exchanges ---- */
 
 /* Rank 1 is late for each exchange, so rank 0 waits. */
 static void be_rank_1(struct rank *rank)
@@ -71,6 +76,115 @@ TEST(each_exchange_has_time_of_its_own)
 	}
 	EXPECT_EQ(0, rank_end(&rank[1]));
 	meeting_close(meeting);
+}
+
+/* ---- connections ---- */
+
+FIXTURE(listener)
+{
+	__u16			port;
+	struct meeting_self	self;
+	struct meeting_listener	listener;
+};
+
+FIXTURE_SETUP(listener)
+{
+	char rendezvous[32];
+	struct rank rank;
+
+	clock_start();
+	self->port = free_port();
+	snprintf(rendezvous, sizeof(rendezvous), "127.0.0.1:%u", self->port);
+	rank_init(&rank, rendezvous, 0, 2);
+	ASSERT_EQ(0, meeting_self_init(&self->self, &rank.options));
+	ASSERT_EQ(0, meeting_listener_init(&self->listener, &self->self));
+	ASSERT_EQ(0, meeting_listener_open(&self->listener));
+}
+
+FIXTURE_TEARDOWN(listener)
+{
+	meeting_listener_close(&self->listener);
+}
+
+/* A connection from 127.0.0.@host, which ends with the test */
+static int connect_from(FIXTURE_DATA(listener) * self, unsigned int host)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK - 1 + host);
+	if (bind(fd, (struct sockaddr *)&in, sizeof(in)))
+		return -1;
+	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	in.sin_port = htons(self->port);
+	return connect(fd, (struct sockaddr *)&in, sizeof(in)) ? -1 : fd;
+}
+
+static void proved_by_none(void *ctx, struct meeting_pending *pending)
+{
+}
+
+/* Serve as often as there can be connections to accept. */
+static void serve(FIXTURE_DATA(listener) * self)
+{
+	struct pollfd polls[MEETING_LISTENER_POLLS];
+	int i;
+
+	for (i = 0; i < FLOOD; i++) {
+		meeting_listener_poll(&self->listener, polls);
+		poll(polls, MEETING_LISTENER_POLLS, 0);
+		meeting_listener_serve(&self->listener, polls, proved_by_none, NULL);
+	}
+}
+
+static unsigned int count_from(const struct meeting_listener *listener, unsigned int host)
+{
+	__be32 origin = htonl(INADDR_LOOPBACK - 1 + host);
+	unsigned int i, count = 0;
+
+	for (i = 0; i < MEETING_PENDING; i++)
+		count += listener->pending[i].fd >= 0 &&
+			 !memcmp(listener->pending[i].origin, &origin, sizeof(origin));
+	return count;
+}
+
+static void flood_from(struct __test_metadata *_metadata, FIXTURE_DATA(listener) * self,
+		       unsigned int host)
+{
+	int i;
+
+	for (i = 0; i < FLOOD; i++)
+		ASSERT_LE(0, connect_from(self, host));
+}
+
+TEST_F(listener, one_origin_does_not_make_others_wait)
+{
+	flood_from(_metadata, self, 2);
+	ASSERT_LE(0, connect_from(self, 3));
+	serve(self);
+	EXPECT_EQ(1, count_from(&self->listener, 3));
+	flood_from(_metadata, self, 2);
+	serve(self);
+	EXPECT_EQ(1, count_from(&self->listener, 3));
+	EXPECT_EQ(MEETING_PENDING - 1, count_from(&self->listener, 2));
+}
+
+TEST_F(listener, ranks_of_many_hosts_do_not_displace_each_other_at_once)
+{
+	unsigned int i, host, hosts = MEETING_PENDING / FEW;
+
+	for (host = 2; host < 2 + hosts; host++)
+		for (i = 0; i < FEW; i++)
+			ASSERT_LE(0, connect_from(self, host));
+	serve(self);
+	ASSERT_LE(0, connect_from(self, 2 + hosts));
+	serve(self);
+	EXPECT_EQ(0, count_from(&self->listener, 2 + hosts));
+	for (host = 2; host < 2 + hosts; host++)
+		EXPECT_EQ(FEW, count_from(&self->listener, host)) TH_LOG("host %u", host);
+	*clock_ms += 50;
+	serve(self);
+	EXPECT_EQ(1, count_from(&self->listener, 2 + hosts));
 }
 
 TEST_HARNESS_MAIN
