@@ -54,9 +54,20 @@ static int launch_by_hand(struct launch *l, char *text, size_t bytes)
 	return err ? err : launch_read_job(l, "COLLSOCK_JOB", "COLLSOCK_ATTEMPT", text, bytes);
 }
 
+/* Jobs that were not named, which torchrun calls "none", differ by the port of torch's own store. */
+static int launch_name_torch(struct launch *l, char *text, size_t bytes)
+{
+	__u32 port;
+	int err = launch_number("MASTER_PORT", UINT16_MAX, &port, text, bytes);
+
+	if (!err)
+		snprintf(l->job, sizeof(l->job), "none, port %u", port);
+	return err == -ENOENT ? 0 : err;
+}
+
 /*
- * Others set RANK and WORLD_SIZE, too; torchrun also these. MASTER_PORT is that of torch's own
- * store, so the port is that of the job.
+ * Others set RANK and WORLD_SIZE, too; torchrun also these. The meeting is on a port of its own, as
+ * MASTER_PORT is in use.
  */
 static int launch_by_torchrun(struct launch *l, char *text, size_t bytes)
 {
@@ -65,9 +76,10 @@ static int launch_by_torchrun(struct launch *l, char *text, size_t bytes)
 		return -ENOENT;
 	if (!launch_variable("TORCHELASTIC_RUN_ID") && !launch_variable("LOCAL_RANK"))
 		return -ENOENT;
-	if (launch_read(l, "MASTER_ADDR", "RANK", "WORLD_SIZE", text, bytes))
+	if (launch_read(l, "MASTER_ADDR", "RANK", "WORLD_SIZE", text, bytes) ||
+	    launch_read_job(l, "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", text, bytes))
 		return -EINVAL;
-	return launch_read_job(l, "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", text, bytes);
+	return *l->job && strcmp(l->job, "none") ? 0 : launch_name_torch(l, text, bytes);
 }
 
 static int (*const launchers[])(struct launch *l, char *text, size_t bytes) = {

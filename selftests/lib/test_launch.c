@@ -49,6 +49,11 @@ TEST(launchers_are_found_the_innermost_first)
 		{ { TORCHRUN, "LOCAL_RANK=0" }, "node2", "", 5, 6, 0 },
 		{ { TORCHRUN, "TORCHELASTIC_RUN_ID=id", "TORCHELASTIC_RESTART_COUNT=2",
 		    "MASTER_PORT=29500" }, "node2", "id", 5, 6, 2 },
+		/* Jobs without a name of one user differ by torch's port. */
+		{ { TORCHRUN, "TORCHELASTIC_RUN_ID=none", "MASTER_PORT=29500" },
+		  "node2", "none, port 29500", 5, 6, 0 },
+		{ { TORCHRUN, "LOCAL_RANK=0", "MASTER_PORT=29501" },
+		  "node2", "none, port 29501", 5, 6, 0 },
 		/* An empty variable is one that is not set. */
 		{ { TORCHRUN, "LOCAL_RANK=0", "COLLSOCK_RANK=" }, "node2", "", 5, 6, 0 },
 	};
@@ -88,6 +93,7 @@ TEST(what_is_missing_or_not_valid_is_named)
 		  "COLLSOCK_ATTEMPT:" },
 		{ { TORCHRUN, "LOCAL_RANK=0", "TORCHELASTIC_RESTART_COUNT=x" }, -EINVAL,
 		  "TORCHELASTIC_RESTART_COUNT:" },
+		{ { TORCHRUN, "LOCAL_RANK=0", "MASTER_PORT=65536" }, -EINVAL, "MASTER_PORT:" },
 		/* Others than torchrun set these, too. */
 		{ { TORCHRUN }, -ENOENT, "no launcher was found" },
 		{ { "RANK=1", "WORLD_SIZE=2", "LOCAL_RANK=0" }, -ENOENT, "MASTER_ADDR" },
