@@ -14,7 +14,7 @@ A file NAME.mutant has a head and edits:
 
 Each test is followed by its line "says", and each must fail:
     unit [TARGET ...] TEST   a program or script of selftests/unit; TARGETs are built before it
-    lib TEST                 a program of selftests/lib
+    lib [TARGET ...] TEST    the same of selftests/lib
     sim ARGUMENT ...         the simulator
     vm SCENARIO SUITE [TEST ...]
                              a scenario of selftests/vm, on the kernel and with the tag of
@@ -36,7 +36,7 @@ import re
 
 FOLDERS = ("kernel", "uapi", "libcollsock")
 # The words of a test, by suite
-SUITES = {"unit": r"\S+( \S+)*", "lib": r"\S+", "sim": r"\S+( \S+)*",
+SUITES = {"unit": r"\S+( \S+)*", "lib": r"\S+( \S+)*", "sim": r"\S+( \S+)*",
           "vm": r"\w+ [\w.-]+:\w+( \w+)*"}
 
 
