@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "joining_options.h"
-#include "launch.h"
 #include "launch_environment.h"
+#include "launch_exchange.h"
+#include "launch_find.h"
 #include "launch_request.h"
+#include "meeting_self.h"
 #include "socket.h"
 
 /* The launcher has decided, and so may the program have. */
@@ -63,24 +65,25 @@ static int env_join_request(struct collsock **joined, const struct collsock_opti
 	return err;
 }
 
-/* If the exchange has failed, the meeting knows why. */
-static int env_join_meeting(struct collsock **joined, struct collsock_options *o,
-			    const struct launch *launch, struct meeting *meeting)
+/* If the exchange has failed, it knows why. */
+static int env_join_exchange(struct collsock **joined, struct collsock_options *o,
+			     const struct launch *launch, struct launch_exchange *exchange)
 {
 	int err;
 
-	if (!joining_options_keyed(o))
-		meeting_group_key(meeting, o->key);
-	err = collsock_join_with(joined, o, launch->rank, launch->ranks, meeting_exchange, meeting);
-	if (err && *meeting_text(meeting))
-		snprintf(o->text, o->text_bytes, "%s", meeting_text(meeting));
+	if (exchange->keyed && !joining_options_keyed(o))
+		memcpy(o->key, exchange->key, sizeof(o->key));
+	err = collsock_join_with(joined, o, launch->rank, launch->ranks, launch_exchange_call,
+				 exchange);
+	if (err && *launch_exchange_text(exchange))
+		snprintf(o->text, o->text_bytes, "%s", launch_exchange_text(exchange));
 	return err;
 }
 
 static int env_join(struct collsock **joined, struct collsock_options *o)
 {
 	const char *request = launch_variable(LAUNCH_REQUEST);
-	struct meeting *meeting;
+	struct launch_exchange exchange;
 	struct launch launch;
 	int err;
 
@@ -88,11 +91,12 @@ static int env_join(struct collsock **joined, struct collsock_options *o)
 		return env_join_request(joined, o, request);
 	err = launch_find(&launch, o->text, o->text_bytes);
 	if (!err)
-		err = launch_meet(&launch, o->timeout_ms, &meeting, o->text, o->text_bytes);
+		err = launch_exchange_open(&exchange, &launch, o->timeout_ms, o->text,
+					   o->text_bytes);
 	if (err)
 		return err;
-	err = env_join_meeting(joined, o, &launch, meeting);
-	meeting_close(meeting);
+	err = env_join_exchange(joined, o, &launch, &exchange);
+	launch_exchange_close(&exchange);
 	return err;
 }
 

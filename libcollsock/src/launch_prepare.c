@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "joining_text.h"
+#include "launch_exchange.h"
 #include "launch_prepare.h"
 #include "socket.h"
 
@@ -74,7 +75,7 @@ static struct joining_outcome launch_steps(struct joining *j, int error,
 	return (struct joining_outcome){ error, j->rank };
 }
 
-static int launch_join(const struct launch *launch, struct meeting *meeting,
+static int launch_join(const struct launch *launch, struct launch_exchange *exchange,
 		       struct launch_values *values, char *text, size_t bytes)
 {
 	enum collsock_backend backend = COLLSOCK_BACKEND_KERNEL;
@@ -85,17 +86,18 @@ static int launch_join(const struct launch *launch, struct meeting *meeting,
 	struct joining j;
 
 	joining_options_complete(&o, NULL);
-	meeting_group_key(meeting, o.key);
 	user_ports_init(&ports);
+	if (exchange->keyed)
+		memcpy(o.key, exchange->key, sizeof(o.key));
 	outcome = (struct joining_outcome){
-		joining_init(&j, &o, launch->rank, launch->ranks, meeting_exchange, meeting),
+		joining_init(&j, &o, launch->rank, launch->ranks, launch_exchange_call, exchange),
 		launch->rank
 	};
 	j.ports = backend == COLLSOCK_BACKEND_USER ? &ports : NULL;
 	if (!outcome.error)
 		outcome = launch_steps(&j, error, values);
-	if (outcome.error && *meeting_text(meeting))
-		snprintf(text, bytes, "%s", meeting_text(meeting));
+	if (outcome.error && *launch_exchange_text(exchange))
+		snprintf(text, bytes, "%s", launch_exchange_text(exchange));
 	else if (outcome.error)
 		joining_text(&j, outcome, false, text, bytes);
 	joining_free(&j);
@@ -104,18 +106,17 @@ static int launch_join(const struct launch *launch, struct meeting *meeting,
 	return outcome.error;
 }
 
-int launch_prepare(const struct launch *launch, struct launch_values *values, char *text,
+int launch_prepare(struct launch *launch, struct launch_values *values, char *text,
 		   size_t bytes)
 {
-	struct launch of_launcher = *launch;
-	struct meeting *meeting;
+	struct launch_exchange exchange;
 	int err;
 
-	launch_set_job(&of_launcher);
-	err = launch_meet(&of_launcher, 0, &meeting, text, bytes);
+	launch_set_job(launch);
+	err = launch_exchange_open(&exchange, launch, 0, text, bytes);
 	if (err)
 		return err;
-	err = launch_join(launch, meeting, values, text, bytes);
-	meeting_close(meeting);
+	err = launch_join(launch, &exchange, values, text, bytes);
+	launch_exchange_close(&exchange);
 	return err;
 }

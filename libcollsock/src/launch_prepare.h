@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* A launcher meets those of the other ranks in place of its program, which then joins by itself. */
+/*
+ * A launcher exchanges with those of the other ranks in place of its program, which then joins by
+ * itself.
+ */
 #ifndef COLLSOCK_LAUNCH_PREPARE_H
 #define COLLSOCK_LAUNCH_PREPARE_H
 
@@ -18,15 +21,15 @@ struct launch_values {
 
 /**
  * launch_prepare() - meet the launchers of the other ranks, and write the request of this rank
- * @launch: as launch_find() found it
+ * @launch: as launch_find() found it; its rank and number of ranks are right afterwards
  * @values: out
  * @text: receives why it failed, and what to do
  * @bytes: room there; MEETING_TEXT is enough
  *
- * Return: 0; the files that are named stay open across exec. Or a negative errno, as launch_meet()
- * and collsock_join_with().
+ * Return: 0; the files that are named stay open across exec. Or a negative errno, as
+ * launch_exchange_open() and collsock_join_with().
  */
-int launch_prepare(const struct launch *launch, struct launch_values *values, char *text,
+int launch_prepare(struct launch *launch, struct launch_values *values, char *text,
 		   size_t bytes);
 
 /*

@@ -9,8 +9,8 @@
 #include "meeting_listener.h"
 
 #define PENDING_MS	5000	/* for a hello and a proof */
-#define UNDISTURBED_MS	50	/* before a connection may have to make room, unless its origin has */
-#define MANY		(MEETING_PENDING / 4)	/* connections */
+#define UNDISTURBED_MS	50	/* before a connection may have to make room, unless there are */
+#define MANY		(MEETING_PENDING / 4)	/* of its origin */
 #define ACCEPTS		16	/* before those that are pending are served again */
 #define AGAIN_MS	100	/* until a file may be free */
 

@@ -10,16 +10,20 @@
 
 #include "fake_kernel.h"
 #include "../harness.h"
-#include "launch.h"
+#include "launch_find.h"
 #include "launch_request.h"
+#include "meeting_self.h"
 
-#define MOST_VARIABLES 8
+#define MOST_VARIABLES 12
 
 static const char * const variables[] = {
 	"COLLSOCK_REQUEST", "COLLSOCK_RENDEZVOUS", "COLLSOCK_RANK", "COLLSOCK_RANKS",
 	"COLLSOCK_JOB", "COLLSOCK_ATTEMPT", "COLLSOCK_KEY_FILE", "COLLSOCK_MEETING_TIMEOUT",
 	"COLLSOCK_MEETING_PORTS", "RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT",
-	"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "LOCAL_RANK",
+	"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "LOCAL_RANK", "SLURM_JOB_ID",
+	"SLURM_STEP_ID", "SLURM_STEP_NODELIST", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID",
+	"SLURM_RESTART_COUNT", "PMI_PORT", "PMI_ID", "PMI_FD", "PMI_RANK", "PMI_SIZE", "PMIX_RANK",
+	"PMIX_NAMESPACE", "MPI_LOCALRANKID", "OMPI_COMM_WORLD_RANK",
 };
 
 static void set_environment(const char * const *settings)
@@ -34,6 +38,9 @@ static void set_environment(const char * const *settings)
 
 #define BY_HAND "COLLSOCK_RENDEZVOUS=node1:80", "COLLSOCK_RANK=3", "COLLSOCK_RANKS=4"
 #define TORCHRUN "RANK=5", "WORLD_SIZE=6", "MASTER_ADDR=node2"
+#define SLURM(step, nodes) "SLURM_JOB_ID=77", "SLURM_STEP_ID=" step, "SLURM_STEP_NODELIST=" nodes, \
+	"SLURM_PROCID=7", "SLURM_STEP_NUM_TASKS=8"
+#define PMI "PMI_PORT=node1:9", "PMI_ID=0"
 
 TEST(launchers_are_found_the_innermost_first)
 {
@@ -56,6 +63,11 @@ TEST(launchers_are_found_the_innermost_first)
 		  "node2", "none, port 29501", 5, 6, 0 },
 		/* An empty variable is one that is not set. */
 		{ { TORCHRUN, "LOCAL_RANK=0", "COLLSOCK_RANK=" }, "node2", "", 5, 6, 0 },
+		{ { SLURM("0", "n[3-5,9],m1") }, "n3", "slurm 77.0", 7, 8, 0 },
+		{ { SLURM("12", "rack[0-1,7]-n[08,10]"), "SLURM_RESTART_COUNT=2" },
+		  "rack0-n08", "slurm 77.12", 7, 8, 2 },
+		{ { SLURM("0", "node-1,node-2") }, "node-1", "slurm 77.0", 7, 8, 0 },
+		{ { SLURM("0", "n1"), TORCHRUN, "LOCAL_RANK=0" }, "node2", "", 5, 6, 0 },
 	};
 	char text[MEETING_TEXT];
 	struct launch launch;
@@ -97,6 +109,13 @@ TEST(what_is_missing_or_not_valid_is_named)
 		/* Others than torchrun set these, too. */
 		{ { TORCHRUN }, -ENOENT, "no launcher was found" },
 		{ { "RANK=1", "WORLD_SIZE=2", "LOCAL_RANK=0" }, -ENOENT, "MASTER_ADDR" },
+		{ { SLURM("0", "n[1-2") }, -EINVAL, "SLURM_STEP_NODELIST" },
+		{ { SLURM("0", "") }, -EINVAL, "SLURM_STEP_NODELIST" },
+		{ { SLURM("0", "n1"), "SLURM_PROCID=x" }, -EINVAL, "SLURM_PROCID" },
+		/* Batch scripts, shells of salloc: not a task of a step */
+		{ { "SLURM_JOB_ID=77", "SLURM_PROCID=0", "SLURM_NTASKS=8" }, -ENOENT,
+		  "job 77 of Slurm, but is no task of a step" },
+		{ { SLURM("4294967291", "n1") }, -ENOENT, "start the program with srun" },
 		{ { NULL }, -ENOENT, "COLLSOCK_REQUEST" },
 	};
 	char text[MEETING_TEXT];
@@ -108,6 +127,34 @@ TEST(what_is_missing_or_not_valid_is_named)
 		EXPECT_EQ(bad[i].error, launch_find(&launch, text, sizeof(text)))
 			TH_LOG("entry %u", i);
 		EXPECT_NE(NULL, strstr(text, bad[i].says)) TH_LOG("entry %u: %s", i, text);
+	}
+}
+
+TEST(exchanges_of_launchers_come_before_slurm)
+{
+	static const struct {
+		const char *settings[MOST_VARIABLES];
+		enum launch_by by;
+	} good[] = {
+		{ { PMI }, LAUNCH_BY_PMI },
+		{ { PMI, SLURM("0", "n1") }, LAUNCH_BY_PMI },
+		{ { PMI, TORCHRUN, "LOCAL_RANK=0" }, LAUNCH_BY_MEETING },
+		{ { PMI, BY_HAND }, LAUNCH_BY_MEETING },
+		/* Neither is half of one. */
+		{ { "PMI_PORT=node1:9", SLURM("0", "n1") }, LAUNCH_BY_MEETING },
+		{ { "PMIX_RANK=0", SLURM("0", "n1") }, LAUNCH_BY_MEETING },
+		/* mpiexec of MPICH, in a step that srun has begun with PMIx */
+		{ { PMI, "MPI_LOCALRANKID=0", "PMIX_RANK=0", "PMIX_NAMESPACE=s" }, LAUNCH_BY_PMI },
+	};
+	char text[MEETING_TEXT];
+	struct launch launch;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		set_environment(good[i].settings);
+		ASSERT_EQ(0, launch_find(&launch, text, sizeof(text)))
+			TH_LOG("entry %u: %s", i, text);
+		EXPECT_EQ(good[i].by, launch.by) TH_LOG("entry %u", i);
 	}
 }
 

@@ -11,7 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "launch_find.h"
 #include "launch_prepare.h"
+#include "meeting_self.h"
 #include "run.h"
 #include "start.h"
 #include "user_port.h"

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * launched [--times N] [--absent RANK] [--load LIBRARY]: a rank that some launcher has started. It
+ * exchanges blocks with the others, as joining does, N times from the beginning, and prints what it
+ * has found out. RANK stays away until the launcher ends it. The library is loaded before.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "launch_exchange.h"
+#include "launch_find.h"
+#include "meeting_self.h"
+
+#define MOST_RANKS 64
+#define RECORD_BYTES 512
+#define ANSWER_BYTES 24
+#define EXCHANGES 4
+
+static void fail(int error, const char *text)
+{
+	printf("%s: %s\n", strerrorname_np(-error), text);
+	exit(1);
+}
+
+/* What a rank gives: other bytes in each exchange, and at each position */
+static void fill(unsigned char *block, size_t bytes, unsigned int rank, unsigned int exchange)
+{
+	size_t i;
+
+	for (i = 0; i < bytes; i++)
+		block[i] = 31 * i + 7 * rank + exchange;
+}
+
+static void exchange(struct launch_exchange *x, const struct launch *l, unsigned int number)
+{
+	static unsigned char mine[RECORD_BYTES], all[MOST_RANKS * RECORD_BYTES];
+	size_t bytes = number % EXCHANGES ? ANSWER_BYTES : RECORD_BYTES;
+	unsigned int rank;
+	int err;
+
+	fill(mine, bytes, l->rank, number);
+	err = launch_exchange_call(x, mine, all, bytes);
+	if (err)
+		fail(err, launch_exchange_text(x));
+	for (rank = 0; rank < l->ranks; rank++) {
+		fill(mine, bytes, rank, number);
+		if (memcmp(mine, all + rank * bytes, bytes))
+			fail(-EILSEQ, "another block than the rank has given");
+	}
+}
+
+static void join(long absent, unsigned int time)
+{
+	static const char * const names[] = { "meeting", "PMIx", "PMI" };
+	struct launch_exchange x;
+	char text[MEETING_TEXT];
+	struct launch launch;
+	unsigned int i;
+	int err = launch_find(&launch, text, sizeof(text));
+
+	if (!err)
+		err = launch_exchange_open(&x, &launch, 0, text, sizeof(text));
+	if (err)
+		fail(err, text);
+	if (launch.ranks > MOST_RANKS)
+		fail(-E2BIG, "too many ranks");
+	if (launch.rank == absent)
+		while (1)
+			pause();
+	for (i = 0; i < EXCHANGES; i++)
+		exchange(&x, &launch, time * EXCHANGES + i);
+	launch_exchange_close(&x);
+	printf("rank %u of %u by %s, %s\n", launch.rank, launch.ranks, names[launch.by],
+	       x.keyed ? "keyed" : "without a key");
+	fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int times = 1, time;
+	long absent = -1;
+	int i;
+
+	for (i = 1; i + 1 < argc; i += 2)
+		if (!strcmp(argv[i], "--times"))
+			times = atoi(argv[i + 1]);
+		else if (!strcmp(argv[i], "--absent"))
+			absent = atol(argv[i + 1]);
+		else if (!dlopen(argv[i + 1], RTLD_NOW))
+			fail(-ELIBACC, dlerror());
+	for (time = 0; time < times; time++)
+		join(absent, time);
+	return 0;
+}

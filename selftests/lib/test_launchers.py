@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Ranks of a program that is none of MPI exchange blocks by PMI and PMIx, as mpiexec of MPICH and
+mpirun of Open MPI have started them, on this machine. TAP."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(HERE.parent))
+import tap  # noqa: E402
+
+PROGRAM = pathlib.Path(os.environ.get("OUTPUT") or HERE.parents[1] / "build/selftests-lib",
+                       "launched")
+HYDRA = "mpiexec.hydra", "-launcher", "fork"
+LAUNCHERS = {
+    "PMI": (*HYDRA, "-n"),
+    "PMI by a port": (*HYDRA, "-pmi-port", "-n"),
+    "PMIx": ("mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "-np"),
+}
+LIMIT_SECONDS = 300
+
+
+def launch(launcher, ranks, *words, **settings):
+    """The status and the output of a launcher that starts @words, which begin with a program."""
+    environment = {name: value for name, value in os.environ.items()
+                   if not name.startswith(("COLLSOCK_", "SLURM_", "PMI"))}
+    environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                    "OMPI_MCA_plm": "isolated", "OMPI_MCA_oob_tcp_if_include": "lo", **settings}
+    done = subprocess.run([*LAUNCHERS[launcher], str(ranks), *words], env=environment, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=LIMIT_SECONDS, check=False)
+    return done.returncode, done.stdout
+
+
+def equal(what, found, wanted, said):
+    if found != wanted:
+        raise AssertionError(f"{what}: found {found!r}, wanted {wanted!r}\n{said}")
+
+
+def says(words, said):
+    if words not in said:
+        raise AssertionError(f"lacks {words!r}:\n{said}")
+
+
+def expect_ranks(launcher, ranks, key, status, said, times=1):
+    equal("status", status, 0, said)
+    by = launcher.partition(" ")[0]
+    equal("ranks", sorted(re.findall(r"rank (\d+) of (\d+) by (\w+), (.*)", said)),
+          sorted((str(rank), str(ranks), by, key) for rank in range(ranks) for _ in range(times)),
+          said)
+
+
+def ranks_receive_all_blocks(launcher):
+    for ranks in 1, 2, 7:
+        expect_ranks(launcher, ranks, "without a key", *launch(launcher, ranks, PROGRAM))
+
+
+def a_key_file_of_all_ranks_is_not_exchanged(launcher):
+    with tempfile.NamedTemporaryFile("w") as file:
+        file.write(32 * "a")
+        file.flush()
+        expect_ranks(launcher, 2, "keyed",
+                     *launch(launcher, 2, PROGRAM, COLLSOCK_KEY_FILE=file.name))
+
+
+def a_rank_that_does_not_join_is_waited_for_and_no_longer_than_told(launcher):
+    status, said = launch(launcher, 3, PROGRAM, "--absent", "2", COLLSOCK_MEETING_TIMEOUT="3")
+    equal("is it a failure", status != 0, True, said)
+    says("ETIMEDOUT: rank", said)
+    says("not all ranks that the launcher has started have asked to join", said)
+    says("rank 0: waiting for ranks that the launcher has started", said)
+
+
+def a_process_joins_once(launcher):
+    status, said = launch(launcher, 2, PROGRAM, "--times", "2")
+    equal("is it a failure", status != 0, True, said)
+    says("EPIPE: ", said)
+    says("each process joins once", said)
+
+
+def processes_may_join_one_after_the_other(launcher):
+    expect_ranks(launcher, 3, "without a key",
+                 *launch(launcher, 3, "sh", "-c", '"$0"; "$0"', PROGRAM), 2)
+
+
+def a_process_that_has_loaded_mpi_does_not_use_its_connection(launcher):
+    status, said = launch(launcher, 2, PROGRAM, "--load", "libmpich.so.12")
+    equal("is it a failure", status != 0, True, said)
+    says("ENOENT: the launcher has PMI, but this process has loaded MPI", said)
+
+
+def a_process_that_has_loaded_mpi_may(launcher):
+    expect_ranks(launcher, 2, "without a key",
+                 *launch(launcher, 2, PROGRAM, "--load", "libmpi.so.40"))
+
+
+def a_connection_that_is_closed_is_named(launcher):
+    status, said = launch(launcher, 2, "sh", "-c", 'eval "exec $PMI_FD>&-"; exec "$0"', PROGRAM)
+    equal("is it a failure", status != 0, True, said)
+    says("EBADF: PMI_FD=", said)
+    says("is no connection to the launcher in this process", said)
+
+
+TESTS = [*((launcher, test) for launcher in LAUNCHERS for test in (
+    ranks_receive_all_blocks, a_key_file_of_all_ranks_is_not_exchanged,
+    a_rank_that_does_not_join_is_waited_for_and_no_longer_than_told)),
+    ("PMI", a_process_joins_once), ("PMIx", a_process_joins_once),
+    ("PMIx", processes_may_join_one_after_the_other),
+    ("PMI", a_process_that_has_loaded_mpi_does_not_use_its_connection),
+    ("PMIx", a_process_that_has_loaded_mpi_may), ("PMI", a_connection_that_is_closed_is_named)]
+
+if __name__ == "__main__":
+    sys.exit(tap.run([(f"by {launcher}: {test.__name__.replace('_', ' ')}", test, launcher)
+                      for launcher, test in TESTS]))
