@@ -102,7 +102,7 @@ check-drivers: setup-vm built	## two VMs whose network devices have real drivers
 check-deb: setup-vm setup-tree deb	## the packages, in a fresh Debian 12: install, build for two kernels, run, purge
 	@selftests/run deb
 
-soak: setup-build+test+vm+readers+debug+k612+fuzz+mpi+capture+ynl	## SOAK=n times the work, on 6.1, 6.12 and the debug kernels
+soak: setup-build+test+vm+readers+debug+k612+fuzz+mpi+launchers+capture+ynl	## SOAK=n times the work, on 6.1, 6.12 and the debug kernels
 	@tools/vm/ynl >/dev/null
 	@selftests/run --soak $(SOAK) unit sim fuzz lib dissector \
 		$(KVER):soak 6.12:soak uml:soak smp:soak $(KVER):mpi-suites drivers

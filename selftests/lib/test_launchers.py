@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """Ranks of a program that is none of MPI exchange blocks by PMI and PMIx, as mpiexec of MPICH and
-mpirun of Open MPI have started them, on this machine. TAP."""
+mpirun of Open MPI have started them, on this machine; in a soak also as torchrun has. TAP."""
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -23,18 +24,24 @@ LAUNCHERS = {
     "PMIx": ("mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "-np"),
 }
 LIMIT_SECONDS = 300
+IN_SOAK = int(os.environ.get("COLLSOCK_SOAK") or 1) > 1
 
 
-def launch(launcher, ranks, *words, **settings):
-    """The status and the output of a launcher that starts @words, which begin with a program."""
+def run(*words, **settings):
+    """The status and the output of a launcher."""
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith(("COLLSOCK_", "SLURM_", "PMI"))}
     environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                     "OMPI_MCA_plm": "isolated", "OMPI_MCA_oob_tcp_if_include": "lo", **settings}
-    done = subprocess.run([*LAUNCHERS[launcher], str(ranks), *words], env=environment, text=True,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=LIMIT_SECONDS, check=False)
+    done = subprocess.run(words, env=environment, text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=LIMIT_SECONDS, check=False)
     return done.returncode, done.stdout
+
+
+def launch(launcher, ranks, *words, **settings):
+    """The same, of one that starts @words, which begin with a program."""
+    return run(*LAUNCHERS[launcher], str(ranks), *words, **settings)
 
 
 def equal(what, found, wanted, said):
@@ -60,10 +67,15 @@ def ranks_receive_all_blocks(launcher):
         expect_ranks(launcher, ranks, "without a key", *launch(launcher, ranks, PROGRAM))
 
 
+def key_file():
+    file = tempfile.NamedTemporaryFile("w")
+    file.write(32 * "a")
+    file.flush()
+    return file
+
+
 def a_key_file_of_all_ranks_is_not_exchanged(launcher):
-    with tempfile.NamedTemporaryFile("w") as file:
-        file.write(32 * "a")
-        file.flush()
+    with key_file() as file:
         expect_ranks(launcher, 2, "keyed",
                      *launch(launcher, 2, PROGRAM, COLLSOCK_KEY_FILE=file.name))
 
@@ -106,13 +118,32 @@ def a_connection_that_is_closed_is_named(launcher):
     says("is no connection to the launcher in this process", said)
 
 
+# Until torchrun ends them, the others wait for rank 1 of the first attempt. Both are redirected, as
+# torch 1.13 fails without, with Python 3.11.
+FAILS_ONCE = '[ "$TORCHELASTIC_RESTART_COUNT $RANK" != "0 1" ] || exit 7; exec "$0"'
+
+
+def ranks_of_an_attempt_meet_after_one_has_failed(launcher):
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        port = unused.getsockname()[1]
+    with key_file() as file, tempfile.TemporaryDirectory() as folder:
+        status, said = run("torchrun", "--nnodes", "1", "--nproc_per_node", "3",
+                           "--max_restarts", "1", "--master_port", str(port), "--redirects", "1",
+                           "--tee", "1", "--log_dir", folder, "--no_python", "sh", "-c",
+                           FAILS_ONCE, PROGRAM, COLLSOCK_KEY_FILE=file.name)
+        said += "".join(path.read_text() for path in pathlib.Path(folder).rglob("stderr.log"))
+    says("exitcode: 7", said)
+    expect_ranks(launcher, 3, "keyed", status, said)
+
+
 TESTS = [*((launcher, test) for launcher in LAUNCHERS for test in (
     ranks_receive_all_blocks, a_key_file_of_all_ranks_is_not_exchanged,
     a_rank_that_does_not_join_is_waited_for_and_no_longer_than_told)),
     ("PMI", a_process_joins_once), ("PMIx", a_process_joins_once),
     ("PMIx", processes_may_join_one_after_the_other),
     ("PMI", a_process_that_has_loaded_mpi_does_not_use_its_connection),
-    ("PMIx", a_process_that_has_loaded_mpi_may), ("PMI", a_connection_that_is_closed_is_named)]
+    ("PMIx", a_process_that_has_loaded_mpi_may), ("PMI", a_connection_that_is_closed_is_named),
+    *[("meeting of torchrun", ranks_of_an_attempt_meet_after_one_has_failed)] * IN_SOAK]
 
 if __name__ == "__main__":
     sys.exit(tap.run([(f"by {launcher}: {test.__name__.replace('_', ' ')}", test, launcher)
