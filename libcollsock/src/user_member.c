@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,6 +32,14 @@ static void member_set_up_locks(struct user_member *m)
 	pthread_condattr_destroy(&monotonic);
 }
 
+static void member_close_files(struct user_member *m)
+{
+	if (m->epoll >= 0)
+		close(m->epoll);
+	if (m->rest >= 0)
+		close(m->rest);
+}
+
 int user_member_new(struct user_member **made, bool nonblocking)
 {
 	struct user_member *m = calloc(1, sizeof(*m));
@@ -41,12 +50,13 @@ int user_member_new(struct user_member **made, bool nonblocking)
 	m->udp.fd = -1;
 	m->deadline = COLL_NEVER;
 	m->linger_ns = COLL_NEVER;
+	m->rests_ns = COLL_NEVER;
 	INIT_LIST_HEAD(&m->link);
 	m->epoll = epoll_create1(EPOLL_CLOEXEC);
-	err = m->epoll < 0 ? -errno : user_pipe_open(&m->pipe, nonblocking);
+	m->rest = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	err = m->epoll < 0 || m->rest < 0 ? -errno : user_pipe_open(&m->pipe, nonblocking);
 	if (err) {
-		if (m->epoll >= 0)
-			close(m->epoll);
+		member_close_files(m);
 		free(m);
 		return err;
 	}
@@ -66,7 +76,7 @@ void user_member_die(struct user_member *m)
 	user_slots_free(&m->slots);
 	user_udp_free(&m->udp);
 	user_pipe_close(&m->pipe);
-	close(m->epoll);
+	member_close_files(m);
 	free(m->raw.data);
 	free(m->request.members);
 	free(m->request.host_of_rank);

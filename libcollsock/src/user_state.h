@@ -69,6 +69,9 @@ struct user_raw {
  * @driven: a thread of the program waits for its packets
  * @sleeps_ns: until then, if none come
  * @waiters: number of threads of the program that wait
+ * @watched: its packets wake the thread of the library
+ * @rest: a timer: from then on they do, unless the program waits for them again
+ * @rests_ns: when it expires
  * @woken: what @changed tells has happened in this event
  * @turn: the core wants one
  * @overdue: it has lingered once
@@ -96,6 +99,7 @@ struct user_member {
 	bool				failed;
 	bool				driven;
 	u32				waiters;
+	bool				watched;
 	bool				woken;
 	bool				turn;
 	bool				overdue;
@@ -103,6 +107,8 @@ struct user_member {
 	u64				deadline;
 	u64				linger_ns;
 	u64				sleeps_ns;
+	u64				rests_ns;
+	int				rest;
 	int				epoll;
 	struct list_head		link;
 	struct user_request		request;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,6 +12,13 @@
 
 /* How long the end of a process waits for acknowledgments: what each member lingers, twice */
 #define EXIT_NS	(2 * USER_LINGER_MS * NSEC_PER_MSEC)
+
+/*
+ * For how long the thread leaves packets to a program that has just waited for some: it may well
+ * wait for the next ones, and to wake the thread for them costs two switches of processes. A
+ * program that computes instead gets its packets handled that much later, once.
+ */
+#define REST_NS	(100 * NSEC_PER_USEC)
 
 /**
  * struct thread - of the process
@@ -53,25 +61,42 @@ static void thread_kick(void)
 		return;
 }
 
-/* Let it sleep while the program drives the member. */
-static void thread_watch(struct user_member *m, u32 events)
+/* May packets of the member wake the thread? */
+static void thread_watch(struct user_member *m, bool watch)
 {
-	struct epoll_event e = { .events = events };
+	struct epoll_event e = { .events = watch ? EPOLLIN : 0 };
 
-	epoll_ctl(thread.epoll, EPOLL_CTL_MOD, m->epoll, &e);
+	if (watch != m->watched)
+		epoll_ctl(thread.epoll, EPOLL_CTL_MOD, m->epoll, &e);
+	m->watched = watch;
+}
+
+/* Wake the thread in @ns; 0: do not. */
+static void thread_rest(struct user_member *m, u64 ns)
+{
+	const struct itimerspec end = { .it_value = { 0, ns } };
+
+	m->rests_ns = ns ? user_clock_ns() + ns : COLL_NEVER;
+	timerfd_settime(m->rest, 0, &end, NULL);
 }
 
 void user_thread_hand_out(struct user_member *m)
 {
-	thread_watch(m, 0);
+	if (m->watched)
+		thread_watch(m, false);
+	else
+		thread_rest(m, 0);
 }
 
-/* Is it due when none of the threads that wait for it knows? */
+/*
+ * Is it due when none of the threads that wait for it knows? After a rest this thread looks at it
+ * anyway.
+ */
 static bool thread_is_due_here(const struct user_member *m)
 {
 	if (m->driven)
 		return user_member_due(m) < m->sleeps_ns;
-	return !m->waiters;
+	return !m->waiters && m->rests_ns == COLL_NEVER;
 }
 
 /*
@@ -87,8 +112,7 @@ void user_thread_mind(struct user_member *m)
 
 void user_thread_take_back(struct user_member *m)
 {
-	thread_watch(m, EPOLLIN);
-	user_thread_mind(m);
+	thread_rest(m, REST_NS);
 }
 
 /* ---- the thread ---- */
@@ -108,7 +132,11 @@ static u64 thread_drive(struct user_member *m)
 
 	pthread_mutex_lock(&m->lock);
 	before = m->state;
-	if (!m->waiters || (thread_is_due_here(m) && user_member_due(m) <= user_clock_ns()))
+	if (!m->waiters && m->rests_ns <= user_clock_ns()) {
+		thread_watch(m, true);
+		thread_rest(m, 0);
+	}
+	if (m->watched || (thread_is_due_here(m) && user_member_due(m) <= user_clock_ns()))
 		user_member_progress(m, true);
 	if (thread_is_due_here(m))
 		due = user_member_due(m);
@@ -256,6 +284,14 @@ static int thread_begin(void)
 	return err;
 }
 
+/* It may be in it from a JOIN that failed. */
+static int thread_add(int fd, u32 events)
+{
+	struct epoll_event e = { .events = events };
+
+	return epoll_ctl(thread.epoll, EPOLL_CTL_ADD, fd, &e) && errno != EEXIST ? -errno : 0;
+}
+
 void user_thread_add(struct user_member *m)
 {
 	pthread_mutex_lock(&thread.lock);
@@ -265,14 +301,14 @@ void user_thread_add(struct user_member *m)
 
 int user_thread_drive(struct user_member *m)
 {
-	struct epoll_event e = { .events = EPOLLIN };
 	int err;
 
 	pthread_mutex_lock(&thread.lock);
 	err = thread_begin();
-	/* It may be in it from a JOIN that failed. */
-	if (!err && epoll_ctl(thread.epoll, EPOLL_CTL_ADD, m->epoll, &e) && errno != EEXIST)
-		err = -errno;
+	if (!err)
+		err = thread_add(m->epoll, 0);
+	if (!err)
+		err = thread_add(m->rest, EPOLLIN);
 	pthread_mutex_unlock(&thread.lock);
 	return err;
 }

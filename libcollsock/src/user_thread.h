@@ -19,7 +19,10 @@ void user_thread_add(struct user_member *m);
 /* Drive the member from now on: begin the thread, if it is the first. 0, or a negative errno */
 int user_thread_drive(struct user_member *m);
 
-/* A thread of the program drives the member from now on; or does so no more. Its lock is held. */
+/*
+ * A thread of the program drives the member from now on; or does so no more, and may do so again
+ * soon. Its lock is held.
+ */
 void user_thread_hand_out(struct user_member *m);
 void user_thread_take_back(struct user_member *m);
 

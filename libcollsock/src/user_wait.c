@@ -97,20 +97,25 @@ static int wait_until(struct user_member *m, const struct user_wait *w, u64 unti
 	return 0;
 }
 
-int user_wait(struct user_member *m, const struct user_wait *w)
+static int wait_asleep(struct user_member *m, const struct user_wait *w)
 {
-	u64 patience, now;
-	int err;
+	u64 patience = wait_patience(m, w->option);
 
-	if (w->ready(m, w->what) || wait_spin(m, w))
-		return 0;
-	patience = wait_patience(m, w->option);
 	if (!patience)
 		return -EAGAIN;
-	now = user_clock_ns();
+	return wait_until(m, w, patience == COLL_NEVER ? patience : user_clock_ns() + patience);
+}
+
+int user_wait(struct user_member *m, const struct user_wait *w)
+{
+	int err = 0;
+
+	if (w->ready(m, w->what))
+		return 0;
 	if (!m->waiters++)
 		user_thread_hand_out(m);
-	err = wait_until(m, w, patience == COLL_NEVER ? COLL_NEVER : now + patience);
+	if (!wait_spin(m, w))
+		err = wait_asleep(m, w);
 	/* Another one of those who wait drives now. */
 	if (--m->waiters)
 		pthread_cond_broadcast(&m->changed);
