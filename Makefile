@@ -77,8 +77,16 @@ vm: setup-vm built	## shell (or CMD=...) in a test machine with HOSTS=n hosts
 demo-values:
 	@tools/demo/check-values
 
-demo: demo-values setup-vm built	## what it is for, in a minute: HOSTS=8 INPUT=file
-	@tools/demo/demo
+demo: demo-user	## what it is for, in a minute: HOSTS=8 INPUT=file
+	@$(MAKE) -s demo-module
+
+# In seconds, before a test machine and a module are made
+demo-user: demo-values setup-build
+	@$(MAKE) -s parts >/dev/null
+	@tools/demo/demo user
+
+demo-module: setup-vm built
+	@tools/demo/demo module
 
 check: setup-build+test+vm+readers+debug+mpi	## all tests, a fixed sample
 	@selftests/run unit sim fuzz lib $(KVER):check uml:debug
@@ -163,6 +171,6 @@ clean:	## remove build/
 setup-%:
 	@$(SETUP) $(subst +, ,$*)
 
-.PHONY: all built parts help module install install-parts uninstall deb vm demo-values demo check \
+.PHONY: all built parts help module install install-parts uninstall deb vm demo-values demo demo-user demo-module check \
 	check-debug check-deb check-mutants check-rt check-arm64 matrix sim sim-bench fuzz soak bench \
 	bench-check bench-congestion bench-forgery bench-mpi bench-papers bench-skew forger lint clean $(PARTS)

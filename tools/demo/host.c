@@ -20,8 +20,6 @@
 
 #include <collsock.h>
 
-#define GROUP_ID 1
-#define OTHER_ID 2	/* a second group of the same ranks */
 #define MAX_DELAY_US 1000
 #define LETTERS 26
 #define PIECE_BYTES (256 * 1024)
@@ -32,6 +30,8 @@
 #define NS_PER_SECOND 1000000000ULL
 #define NS_PER_MS 1000000ULL
 #define TEXT_BYTES 512
+#define JOIN_MS 120000	/* an emulated machine starts many processes slowly */
+#define EXCHANGE_BYTES 16	/* of each rank; what a group allows that asks for nothing else */
 
 enum {
 	EXIT_DONE	= 0,
@@ -355,37 +355,54 @@ static void do_reduce(struct host *host, unsigned int late_host)
 
 /* ---- start and end ---- */
 
-static struct collsock *join(struct host *host, unsigned int id, const char *key_file)
+static noreturn void refuse(const char *what, int error, const struct collsock_options *options)
 {
-	uint8_t key[COLLSOCK_KEY_BYTES];
-	struct collsock_group *group;
-	struct collsock *socket;
-	char address[TEXT_BYTES];
-	unsigned int i;
+	errx(EXIT_FAILED, "%s: %s (%s)", what, options->text, strerror(-error));
+}
+
+/* The launcher says which rank this is, and where the others are. */
+static void join(struct host *host, struct collsock_options *options)
+{
+	int error = collsock_join_env(&host->socket, options);
+
+	if (error)
+		refuse("join", error, options);
+	host->rank = collsock_rank(host->socket);
+	host->ranks = collsock_size(host->socket);
+}
+
+/* A collsock_exchange: what the ranks give, collected by the group that they have already */
+static int exchange(void *socket, const void *mine, void *all, size_t bytes)
+{
+	unsigned int rank, ranks = collsock_size(socket);
+	uint8_t pieces[ranks][EXCHANGE_BYTES];
+	size_t at, piece;
 	int error;
 
-	error = collsock_key_from_file(key_file, key);
+	for (at = 0; at < bytes; at += piece) {
+		piece = bytes - at < EXCHANGE_BYTES ? bytes - at : EXCHANGE_BYTES;
+		error = collsock_allgather(socket, (const uint8_t *)mine + at, pieces, piece,
+					   COLLSOCK_BYTE, NULL);
+		if (error)
+			return error;
+		for (rank = 0; rank < ranks; rank++)
+			memcpy((uint8_t *)all + rank * bytes + at, (uint8_t *)pieces + rank * piece,
+			       piece);
+	}
+	return 0;
+}
+
+/* The packets of the first group are not encrypted, so that the key comes from a file. */
+static void join_other(struct host *host, struct collsock_options *options, const char *key_file)
+{
+	int error = collsock_key_from_file(key_file, options->key);
+
 	if (error)
 		fail(key_file, error, COLLSOCK_NO_RANK);
-	/* The machine is freshly booted, so there is no earlier instance of the group. */
-	error = collsock_group_new(&group, id, 0, key);
-	/* Repeating an address adds another rank on that host. */
-	for (i = 0; !error && i < host->ranks; i++) {
-		snprintf(address, sizeof(address), "10.1.0.%u",
-			 1 + i / (host->ranks / host->hosts));
-		error = collsock_group_add_host(group, address, 0);
-	}
+	error = collsock_join_with(&host->other, options, host->rank, host->ranks, exchange,
+				   host->socket);
 	if (error)
-		fail("group", error, COLLSOCK_NO_RANK);
-	collsock_group_request(group)->algorithm[COLLSOCK_BARRIER] = COLLSOCK_DISSEMINATION;
-	error = collsock_open(&socket, 0);
-	if (error)
-		fail("socket", error, COLLSOCK_NO_RANK);
-	error = collsock_join(socket, group, host->rank);
-	if (error)
-		fail("join", error, COLLSOCK_NO_RANK);
-	collsock_group_free(group);
-	return socket;
+		refuse("join again", error, options);
 }
 
 static void write_statistics(struct host *host)
@@ -403,25 +420,28 @@ static void write_statistics(struct host *host)
 
 int main(int argc, char **argv)
 {
+	char text[TEXT_BYTES] = "";
+	struct collsock_options options = {
+		.size = sizeof(options), .timeout_ms = JOIN_MS,
+		.text = text, .text_bytes = sizeof(text),
+	};
 	struct host host = { };
 
-	if (argc != 9)
+	if (argc != 7)
 		errx(EXIT_USAGE,
-		     "usage: host RANK RANKS HOSTS LATE-HOST BARRIERS INPUT KEY-FILE FOLDER");
-	host.rank = strtoul(argv[1], NULL, 10);
-	host.ranks = strtoul(argv[2], NULL, 10);
-	host.hosts = strtoul(argv[3], NULL, 10);
-	host.folder = argv[8];
+		     "usage: host HOSTS LATE-HOST BARRIERS INPUT KEY-FILE FOLDER");
+	host.hosts = strtoul(argv[1], NULL, 10);
+	host.folder = argv[6];
+	join(&host, &options);
+	join_other(&host, &options, argv[5]);
 	host.seen = create(&host, "seen");
 	srand48(time(NULL) + host.rank);
-	host.socket = join(&host, GROUP_ID, argv[7]);
-	host.other = join(&host, OTHER_ID, argv[7]);
 
 	fprintf(host.seen, "{\"rank\": %u, ", host.rank);
-	do_barriers(&host, strtoul(argv[5], NULL, 10));
-	do_letters(&host, argv[6]);
+	do_barriers(&host, strtoul(argv[3], NULL, 10));
+	do_letters(&host, argv[4]);
 	do_sums(&host);
-	do_reduce(&host, strtoul(argv[4], NULL, 10));
+	do_reduce(&host, strtoul(argv[2], NULL, 10));
 	wait_for_all(host.socket);
 	write_statistics(&host);
 	fprintf(host.seen, "}\n");
