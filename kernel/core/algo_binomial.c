@@ -51,6 +51,7 @@ static int binomial_broadcast(struct coll_tree *t)
 	u32 k = binomial_depth(t->s->hosts);
 	int err = 0;
 
+	coll_schedule_down(t->s, t->root);
 	while (!err && k--) {
 		err = coll_schedule_round(t->s);
 		if (!err && binomial_upper(t, k))

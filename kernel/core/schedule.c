@@ -175,6 +175,8 @@ int coll_schedule_start(struct coll_schedule *s, u32 hosts, u32 self)
 	s->blocks = 1;
 	s->all_to_all = false;
 	s->form = COLL_FORM_FOLDS;
+	s->down_send = COLL_NO_DOWN;
+	s->down_fold = COLL_NO_DOWN;
 	return 0;
 }
 
@@ -439,6 +441,35 @@ int coll_schedule_combine(struct coll_schedule *s, u32 host, u8 reg,
 int coll_schedule_prefix(struct coll_schedule *s)
 {
 	return coll_schedule_fold(s, s->self, 0, COLL_PREFIX);
+}
+
+/**
+ * coll_schedule_down - the downward phase begins
+ * @s: a schedule whose send edges, from here on, all send what the source has now
+ * @source: host where it begins
+ */
+void coll_schedule_down(struct coll_schedule *s, u32 source)
+{
+	s->down_send = s->sends;
+	s->source = source;
+}
+
+/**
+ * coll_schedule_down_place - the current round receives what the source has
+ * @s: a schedule in a round of its downward phase, not that of the source
+ * @host: the parent, which sends it
+ *
+ * Return: as coll_schedule_fold().
+ */
+int coll_schedule_down_place(struct coll_schedule *s, u32 host)
+{
+	int err = coll_schedule_fold(s, host, 0, COLL_PLACE);
+
+	if (err)
+		return err;
+	s->down_fold = s->folds - 1;
+	s->down_round = s->rounds - 1;
+	return 0;
 }
 
 /* Does a round fold into a value of its own? The prefixes of ranks are where messages were. */

@@ -33,6 +33,11 @@
  * left, fold to what all hosts below contribute. The round with an entry PREFIX receives none;
  * there that is done, and folded with what each rank of the host needs of it (prefix.h).
  *
+ * A schedule may have a downward phase: one host, the source, has all of what the others are to
+ * have, and from one round on every send edge sends that, and every other host has one fold entry,
+ * PLACE, that receives it from its parent. So what the source sends to all at once is what each
+ * of these entries places.
+ *
  * A message is identified at its receiver by (round, sender): no round has two receive
  * edges from one host, nor two send edges to one. Self occurs at most once for each
  * register. Rounds have the same numbers on all hosts; a host that has nothing to do in one
@@ -49,6 +54,7 @@
 #define COLL_MAX_ROUNDS		40
 #define COLL_MAX_EDGES		128	/* send edges of one host; fold entries likewise */
 #define COLL_MAX_REGISTERS	2
+#define COLL_NO_DOWN		0xff	/* no index of an edge: there is no such edge */
 
 enum coll_action {
 	COLL_SEND,
@@ -111,6 +117,11 @@ struct coll_round {
  *	each host
  * @form: enum coll_form
  * @all_to_all: completion here implies that every host has begun
+ * @down_send: send edges from this index on are those of the downward phase; COLL_NO_DOWN: there
+ *	is no such phase
+ * @down_fold: the fold entry of it; COLL_NO_DOWN at the source, and where there is no such phase
+ * @down_round: the round of that entry
+ * @source: the host where the downward phase begins, if there is one
  * @round: the rounds
  * @send: send edges, in the order of their rounds
  * @fold: fold entries, in the order of their rounds
@@ -125,6 +136,10 @@ struct coll_schedule {
 	u16			blocks;
 	bool			all_to_all;
 	u8			form;
+	u8			down_send;
+	u8			down_fold;
+	u8			down_round;
+	u32			source;
 	struct coll_round	round[COLL_MAX_ROUNDS];
 	struct coll_edge	send[COLL_MAX_EDGES];
 	struct coll_edge	fold[COLL_MAX_EDGES];
@@ -166,6 +181,8 @@ int coll_schedule_fold(struct coll_schedule *s, u32 host, u8 reg,
 int coll_schedule_combine(struct coll_schedule *s, u32 host, u8 reg,
 			  enum coll_action side);
 int coll_schedule_prefix(struct coll_schedule *s);
+void coll_schedule_down(struct coll_schedule *s, u32 source);
+int coll_schedule_down_place(struct coll_schedule *s, u32 host);
 int coll_schedule_send_blocks(struct coll_schedule *s, u32 host, u32 first, u32 blocks);
 int coll_schedule_fold_blocks(struct coll_schedule *s, u32 host, u32 first, u32 blocks,
 			      enum coll_action action);

@@ -60,7 +60,7 @@ int coll_tree_send(struct coll_tree *t, u32 node)
  */
 int coll_tree_place(struct coll_tree *t, u32 parent)
 {
-	return coll_schedule_fold(t->s, coll_tree_host(t, parent), 0, COLL_PLACE);
+	return coll_schedule_down_place(t->s, coll_tree_host(t, parent));
 }
 
 /* Fold the next subtree onto what our node has so far. */
@@ -188,6 +188,7 @@ static int tree_broadcast(struct coll_tree *t, u32 fan)
 	u32 round, depth = tree_depth(t->s->hosts, fan);
 	int err = 0;
 
+	coll_schedule_down(t->s, t->root);
 	for (round = 0; !err && round < depth; round++) {
 		err = coll_schedule_round(t->s);
 		if (!err && here.depth == round)

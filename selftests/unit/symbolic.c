@@ -29,6 +29,10 @@ static const char *const symbolic_fault_text[] = {
 	[SYMBOLIC_RESULT]	= "blocks of the result",
 	[SYMBOLIC_PREFIX]	= "first host whose contribution a prefix has",
 	[SYMBOLIC_CHANGED]	= "number of the expression that was sent",
+	[SYMBOLIC_DOWN_EDGE]	= "entries of the downward phase, which it has",
+	[SYMBOLIC_DOWN_SOURCE]	= "source of the downward phase",
+	[SYMBOLIC_DOWN]		= "number of the expression that the source had",
+	[SYMBOLIC_UP]		= "messages sent up that were folded when the source began",
 };
 
 static void symbolic_judge(struct symbolic_group *g, enum symbolic_fault fault, u32 host,
@@ -230,6 +234,17 @@ static bool symbolic_concerns(const struct symbolic_group *g, const struct symbo
 		g->adversary->block < (u32)e->first_block + e->blocks);
 }
 
+/* The source begins its downward phase, or something is sent along an edge of it. */
+static void symbolic_go_down(struct symbolic_group *g, u32 host, u32 value)
+{
+	if (host == g->host[host].schedule.source && !g->begun_down) {
+		symbolic_judge(g, SYMBOLIC_UP, host, g->up, g->folded);
+		g->begun_down = true;
+		g->down = value;
+	}
+	symbolic_judge(g, SYMBOLIC_DOWN, host, g->down, value);
+}
+
 static void symbolic_begin_round(struct symbolic_group *g, u32 host)
 {
 	struct symbolic_host *me = &g->host[host];
@@ -248,6 +263,8 @@ static void symbolic_begin_round(struct symbolic_group *g, u32 host)
 		if (!symbolic_concerns(g, me, e))
 			continue;
 		symbolic_judge_send(g, host, e);
+		if (i >= me->schedule.down_send)
+			symbolic_go_down(g, host, me->reg[e->reg]);
 		memcpy(symbolic_known_in(g, g->messages), symbolic_known_by(g, host),
 		       g->words * sizeof(u64));
 		g->message[g->messages] = (struct symbolic_message){
@@ -335,6 +352,8 @@ static void symbolic_fold_round(struct symbolic_group *g, u32 host)
 			continue;
 		}
 		symbolic_judge(g, SYMBOLIC_EMPTY, host, 0, !value);
+		if (i == me->schedule.down_fold)
+			symbolic_judge(g, SYMBOLIC_DOWN, host, g->down, value);
 		if (e->action == COLL_PLACE)
 			*reg = value;
 		else if (e->action == COLL_FOLD_LEFT)
@@ -495,6 +514,28 @@ static u32 symbolic_blocks(const struct symbolic_group *g, const struct coll_sch
 	return s->form != COLL_FORM_PLACES;
 }
 
+/* All hosts have a downward phase of the same source, with an entry at each other one, or none. */
+static void symbolic_judge_down(struct symbolic_group *g, u32 host)
+{
+	const struct coll_schedule *first = &g->host[0].schedule, *s = &g->host[host].schedule;
+	bool has = first->down_send != COLL_NO_DOWN;
+	u32 entries = s->down_fold != COLL_NO_DOWN;
+
+	if (g->outcome.fault != SYMBOLIC_SOUND)
+		return;
+	symbolic_judge(g, SYMBOLIC_DOWN_EDGE, host, has, s->down_send != COLL_NO_DOWN);
+	symbolic_judge(g, SYMBOLIC_DOWN_EDGE, host, has && host != first->source, entries);
+	if (!has)
+		return;
+	g->up += s->down_send;
+	symbolic_judge(g, SYMBOLIC_DOWN_SOURCE, host, first->source, s->source);
+	if (!entries)
+		return;
+	symbolic_judge(g, SYMBOLIC_DOWN_EDGE, host, COLL_PLACE, s->fold[s->down_fold].action);
+	symbolic_judge(g, SYMBOLIC_DOWN_EDGE, host, s->down_fold,
+		       coll_schedule_find(s, s->down_round, s->fold[s->down_fold].host));
+}
+
 /* Reusing memory is ten times as fast as allocating it each time. */
 static void *symbolic_grow(void *array, size_t *room, size_t count, size_t size)
 {
@@ -546,6 +587,7 @@ void symbolic_build(struct symbolic_group *g, const struct coll_algorithm *algor
 	g->adversary = NULL;
 	g->shape = *shape;
 	g->hosts = shape->hosts;
+	g->up = 0;
 	g->host = symbolic_grow(g->host, &g->room.host, g->hosts, sizeof(*g->host));
 	for (h = 0; h < g->hosts && g->outcome.fault == SYMBOLIC_SOUND; h++) {
 		struct coll_schedule *s = &g->host[h].schedule;
@@ -555,6 +597,7 @@ void symbolic_build(struct symbolic_group *g, const struct coll_algorithm *algor
 		symbolic_judge(g, SYMBOLIC_NOT_BUILT, h, 0, -algorithm->build(s, &g->shape));
 		symbolic_judge(g, SYMBOLIC_BLOCKS, h, symbolic_blocks(g, s), s->blocks);
 		symbolic_set_part(g, h);
+		symbolic_judge_down(g, h);
 		messages += s->sends;
 		folds += s->folds;
 	}
@@ -604,6 +647,8 @@ static void symbolic_reset(struct symbolic_group *g)
 	g->messages = 0;
 	g->folded = 0;
 	g->arrived = 0;
+	g->down = 0;
+	g->begun_down = false;
 }
 
 /*

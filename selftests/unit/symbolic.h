@@ -27,6 +27,9 @@
  * In a reduction with a root nodes are counted from the root on: node i is host (root + i)
  * mod n, and the lower node is on the left. Otherwise the root is host 0.
  *
+ * In a downward phase each edge, and each entry that receives along one, has what the source had
+ * when it began it; and all that was sent before had been folded by then.
+ *
  * The adversary chooses the next of all possible events: a host arrives, or a message in
  * flight is delivered.
  */
@@ -61,6 +64,10 @@ enum symbolic_fault {
 	SYMBOLIC_RESULT,
 	SYMBOLIC_PREFIX,
 	SYMBOLIC_CHANGED,
+	SYMBOLIC_DOWN_EDGE,
+	SYMBOLIC_DOWN_SOURCE,
+	SYMBOLIC_DOWN,
+	SYMBOLIC_UP,
 };
 
 enum symbolic_order {
@@ -145,6 +152,9 @@ struct symbolic_group {
 
 	u32 arrived;
 	u32 result;		/* the expression that all receivers must hold; 0 if none yet */
+	u32 up;			/* messages that are sent before any downward phase */
+	u32 down;		/* the expression that it sends; 0 if it has not begun */
+	bool begun_down;	/* it has; a barrier sends nothing that is folded */
 
 	/* Allocated lengths of the arrays, which grow and are reused */
 	struct {

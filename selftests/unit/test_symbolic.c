@@ -302,10 +302,18 @@ static int build_broadcast_too_soon(struct coll_schedule *s, const struct coll_s
 	return err;
 }
 
+/* What is planted is not to be found by the absence of a downward phase. */
+static int without_down(struct coll_schedule *s, int err)
+{
+	s->down_send = COLL_NO_DOWN;
+	s->down_fold = COLL_NO_DOWN;
+	return err;
+}
+
 /* A leaf folds what it receives onto its register, which is empty. */
 static int build_broadcast_folded(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_binomial_broadcast.build(s, shape);
+	int err = without_down(s, coll_binomial_broadcast.build(s, shape));
 	struct coll_round *r = &s->round[s->rounds - 1];
 
 	if (err || node_of(shape) != 5)
@@ -333,7 +341,7 @@ static int build_broadcast_told_twice(struct coll_schedule *s, const struct coll
 /* A leaf receives nothing, and does not wait. */
 static int build_broadcast_without_one(struct coll_schedule *s, const struct coll_shape *shape)
 {
-	int err = coll_binomial_broadcast.build(s, shape);
+	int err = without_down(s, coll_binomial_broadcast.build(s, shape));
 
 	if (node_of(shape) <= 1) {
 		s->round[s->rounds - 1].sends = 0;
@@ -370,6 +378,50 @@ static int build_barrier_in_haste(struct coll_schedule *s, const struct coll_sha
 		if (!err && shape->self == child)
 			err = coll_schedule_fold(s, 0, 0, COLL_PLACE);
 	}
+	return err;
+}
+
+/* The phase begins with what is still sent up. */
+static int build_down_too_early(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_binomial_allreduce.build(s, shape);
+
+	if (shape->self == 5)
+		s->down_send--;
+	return err;
+}
+
+/* One host takes another one for the source. */
+static int build_down_from_another(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_binomial_allreduce.build(s, shape);
+
+	if (shape->self == 5)
+		s->source = 1;
+	return err;
+}
+
+/* One host names the entry of a child. */
+static int build_down_from_a_child(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = coll_binomial_allreduce.build(s, shape);
+
+	if (shape->self == 4)
+		s->down_fold = 1;
+	return err;
+}
+
+/* The phase of the source begins while others are still to come. */
+static int build_down_in_haste(struct coll_schedule *s, const struct coll_shape *shape)
+{
+	int err = build_barrier_in_haste(s, shape);
+
+	s->down_send = !!shape->self;
+	s->source = 0;
+	if (!shape->self)
+		return err;
+	s->down_fold = 0;
+	s->down_round = 2 * shape->self - 1;
 	return err;
 }
 
@@ -636,6 +688,14 @@ static const struct planted {
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ORDER },
 	{ "nothing below", COLLSOCK_SCAN, { .hosts = 7 }, build_scan_without_below,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_EMPTY },
+	{ "down too early", COLLSOCK_ALLREDUCE, { .hosts = 7, .degree = 2 }, build_down_too_early,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_DOWN },
+	{ "down from another", COLLSOCK_ALLREDUCE, { .hosts = 7, .degree = 2 },
+	  build_down_from_another, SYMBOLIC_HOLD_NOTHING, SYMBOLIC_DOWN_SOURCE },
+	{ "down from a child", COLLSOCK_ALLREDUCE, { .hosts = 7, .degree = 2 },
+	  build_down_from_a_child, SYMBOLIC_HOLD_NOTHING, SYMBOLIC_DOWN_EDGE },
+	{ "down in haste", COLLSOCK_BARRIER, { .hosts = 3, .degree = 2 }, build_down_in_haste,
+	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_UP },
 	{ "no promise", COLLSOCK_BARRIER, { .hosts = 7, .degree = 2 },
 	  build_barrier_promises_nothing,
 	  SYMBOLIC_HOLD_NOTHING, SYMBOLIC_ALL_TO_ALL },
