@@ -283,7 +283,7 @@ static bool failure_is_missed(const struct coll_peer *peer)
 
 	if (coll_peer_owes_messages(peer))
 		return true;
-	if (peer->recv.gone && !coll_group_waits_for(peer))
+	if (peer->recv.gone && !coll_liveness_matters(peer))
 		return false;
 	return !g->ranks.leaving || g->window.running;
 }

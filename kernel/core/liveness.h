@@ -11,6 +11,17 @@
 
 #include "state.h"
 
+/*
+ * Does an operation wait for this peer? A check that is not over may not have come to that
+ * operation; then the one before counts.
+ */
+static inline bool coll_liveness_matters(const struct coll_peer *peer)
+{
+	const struct coll_watch *w = &peer->group->watch;
+
+	return w->round - peer->watch.round <= !!w->left;
+}
+
 u64 coll_liveness_quiet_ns(const struct coll_group *g);
 u64 coll_liveness_interval_ns(const struct coll_peer *peer);
 void coll_liveness_asked(struct coll_peer *peer, u64 now);

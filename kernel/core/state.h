@@ -845,17 +845,6 @@ static inline bool coll_group_failed(const struct coll_group *g)
 	return g->failure.known && g->failure.what.reason != COLL_REASON_LEFT;
 }
 
-/*
- * Does an operation wait for this peer? A check that is not over may not have come to that
- * operation; then the one before counts.
- */
-static inline bool coll_group_waits_for(const struct coll_peer *peer)
-{
-	const struct coll_watch *w = &peer->group->watch;
-
-	return w->round - peer->watch.round <= !!w->left;
-}
-
 /* Does the window have room for the rank's next post? */
 static inline bool coll_group_writable(const struct coll_group *g, u32 local)
 {

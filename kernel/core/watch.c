@@ -25,7 +25,7 @@
 /* Is there a reason to probe? Since when? */
 static bool watch_reason(const struct coll_peer *peer, u64 *since)
 {
-	bool waited_for = coll_group_waits_for(peer);
+	bool waited_for = coll_liveness_matters(peer);
 	const struct coll_message *oldest;
 
 	*since = peer->watch.since_ns;
@@ -53,7 +53,7 @@ static void watch_probe(struct coll_peer *peer, u64 now)
 	};
 	const struct coll_op *op = coll_group_slot(g, peer->watch.operation);
 
-	if (coll_group_waits_for(peer) && op->head.number == peer->watch.operation &&
+	if (coll_liveness_matters(peer) && op->head.number == peer->watch.operation &&
 	    (op->state == COLL_OP_RUNNING || op->state == COLL_OP_EARLY)) {
 		body.operation = op->head.number;
 		body.signature = op->head.signature;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* How much one event does, and that the rest follows in its order (work.h). */
+#include "liveness.h"
 #include "net_fixture.h"
 #include "work.h"
 
@@ -556,7 +557,7 @@ TEST_F(net, a_check_opens_a_limited_number_of_connections_at_once)
 	}
 	unit_run(n, 10 * SECOND);
 	for (i = 1; i <= CHILDREN; i++)
-		EXPECT_TRUE(coll_group_waits_for(unit_peer(n, 0, i)));
+		EXPECT_TRUE(coll_liveness_matters(unit_peer(n, 0, i)));
 	EXPECT_FALSE(g->failure.known);
 }
 
@@ -574,7 +575,7 @@ TEST_F(net, a_check_goes_on_within_an_operation)
 	unit_run(n, 10 * SECOND);
 	for (i = 1; i < 6; i++) {
 		ASSERT_NE(NULL, unit_peer(n, 0, i));
-		EXPECT_TRUE(coll_group_waits_for(unit_peer(n, 0, i)));
+		EXPECT_TRUE(coll_liveness_matters(unit_peer(n, 0, i)));
 	}
 }
 
