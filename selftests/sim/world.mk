@@ -10,7 +10,7 @@ CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compar
 	-fno-strict-aliasing $(SANITIZE) -I$(CORE) -I$(CURDIR)
 
 # With the addresses of UDP and Ethernet, which these hosts have, too
-PARTS := world world_bearer world_buffers world_wire trace eth_bearer udp_bearer
+PARTS := world world_bearer world_buffers world_memory world_wire trace eth_bearer udp_bearer
 OBJECTS := $(PARTS:%=$(OUTPUT)/%.o)
 HEADERS := $(wildcard $(CORE)/*.h $(KERNEL)/*_bearer.h $(CURDIR)/../../uapi/linux/*.h world*.h)
 vpath %_bearer.c $(KERNEL)
